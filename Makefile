@@ -1,0 +1,52 @@
+# Makefile - the way in. meson and ninja do the work; this names the things people want to do.
+#
+#   make            build build/mcpool            make run     build it and see it work
+#   make test       all tests                     make check   TSan, analyzers, longer runs
+#   make bench      figures beside other programs make fuzz    FUZZ_SECONDS each (60)
+#   make install    PREFIX=/usr/local, DESTDIR    make format  lay out the code anew
+#   make lint       quick checks of the tree      make clean
+
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 60
+export FUZZ_SECONDS PREFIX
+
+all: build
+
+build: setup-build
+	@tools/configure build gcc
+	@ninja -C build --quiet
+
+run: setup-build build
+	@build/mcpool
+
+test: setup-build setup-test setup-js
+	@tools/run-tests
+
+check: setup-build setup-test setup-lint setup-fuzz setup-check lint
+	@tools/run-checks
+
+bench: setup-build setup-bench build
+	@build/bench/bench_json
+
+fuzz: setup-build setup-fuzz
+	@tools/run-fuzzers $(FUZZERS)
+
+install: setup-build
+	@tools/install
+
+format: setup-lint
+	@clang-format -i $$(tools/list-code)
+
+lint: setup-lint
+	@tools/lint
+
+clean:
+	@rm -rf build build-*
+
+# Installs what is missing for that purpose, by package name; silent when all is there.
+setup-%:
+	@tools/setup $*
+
+# Setting up comes before building, whatever -j says; ninja uses all cores by itself.
+.NOTPARALLEL:
+.PHONY: all build run test check bench fuzz install format lint clean

@@ -1,0 +1,106 @@
+/*
+ * error.c - codes, their names, and mp_fail().
+ * The codes are one table in the public header; everything here is read off it.
+ */
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+
+struct row {
+	int code;
+	int rpc_code;
+	const char *name;
+	const char *word;
+	const char *sentence;
+};
+
+static const struct row rows[] = {
+#define ROW(name, number, rpc, word, sentence) {-(number), rpc, "MCPOOL_E" #name, word, sentence},
+	MCPOOL_ERRORS(ROW)
+#undef ROW
+};
+
+static const struct row ok = {0, 0, "MCPOOL_OK", "ok", "all is well"};
+static const struct row unknown = {0, -32603, "MCPOOL_E?", "unknown", "an unknown error"};
+
+static const struct row *find(int code)
+{
+	if (code == 0)
+		return &ok;
+	for (size_t i = 0; i < MP_ARRAY_LEN(rows); i++)
+		if (rows[i].code == code)
+			return &rows[i];
+	return &unknown;
+}
+
+const char *mcpool_error_name(int code)
+{
+	return find(code)->name;
+}
+
+const char *mcpool_error_text(int code)
+{
+	return find(code)->sentence;
+}
+
+const char *mcpool_error_word(int code)
+{
+	return find(code)->word;
+}
+
+const char *mcpool_version(void)
+{
+	return MCPOOL_VERSION;
+}
+
+int mp_error_get_rpc_code(int code)
+{
+	return find(code)->rpc_code;
+}
+
+static void MP_PRINTF(3, 0) fill(struct mcpool_error *e, int code, const char *format, va_list args)
+{
+	e->code = code;
+	e->rpc_code = mp_error_get_rpc_code(code);
+	(void)mp_str_format(e->message, sizeof(e->message), format, args); /* cut is fine */
+}
+
+int mp_fail(struct mcpool_error *reterr, int code, const char *format, ...)
+{
+	va_list args;
+
+	mp_check(code < 0);
+	if (reterr) {
+		va_start(args, format);
+		fill(reterr, code, format, args);
+		va_end(args);
+	}
+	return code;
+}
+
+int mp_fail_errno(struct mcpool_error *reterr, int errnum, const char *format, ...)
+{
+	const char *words = strerrordesc_np(errnum); /* in English, whatever the host's locale */
+	char what[320]; /* so that the words behind it always have room */
+	va_list args;
+
+	if (!reterr)
+		return MCPOOL_ESYSTEM;
+	va_start(args, format);
+	(void)mp_str_format(what, sizeof(what), format, args); /* cut is fine */
+	va_end(args);
+	return words ? mp_fail(reterr, MCPOOL_ESYSTEM, "%s: %s", what, words)
+		     : mp_fail(reterr, MCPOOL_ESYSTEM, "%s: error %d", what, errnum);
+}
+
+void mp_check_failed(const char *promise, const char *file, int line, const char *func)
+{
+	fprintf(stderr, "mcpool: broken promise: %s (%s:%d, %s). Please report this.\n", promise,
+		file, line, func);
+	abort();
+}

@@ -1,0 +1,50 @@
+/*
+ * limits.h - every ceiling in the program, named and explained. Nothing that a peer can make grow
+ * grows without one of these. Those that peers and users can notice are a contract (CONTRACTS,
+ * "Limits") and stand in the manual; the others are ours to tune.
+ */
+#ifndef MP_LIMITS_H
+#define MP_LIMITS_H
+
+#define MP_KIB(n) ((size_t)(n) << 10)
+#define MP_MIB(n) ((size_t)(n) << 20)
+
+/* One message */
+#define MP_LIMIT_MESSAGE    MP_MIB(32) /* bytes of one JSON-RPC message, either direction */
+#define MP_LIMIT_JSON_DEPTH 128        /* levels of nesting in any JSON text */
+#define MP_LIMIT_JSON_NODES (4u << 20) /* values and keys on one tape: 64 MiB of tape at most */
+#define MP_LIMIT_JSON_MEMBERS \
+	65536                     /* of one object whose keys are compared: envelopes, arguments */
+#define MP_LIMIT_ID    256        /* bytes of a JSON-RPC id as written */
+#define MP_LIMIT_NAME  256        /* bytes of a method, tool, prompt or server name */
+#define MP_LIMIT_ARENA MP_MIB(64) /* what one message may derive from itself in memory */
+
+/* What one server may offer and write */
+#define MP_LIMIT_LIST_PAGES  64          /* pages of one list before it is cut */
+#define MP_LIMIT_TOOLS       10000       /* tools of one server */
+#define MP_LIMIT_STDERR_RING MP_KIB(256) /* last bytes of stderr kept per server */
+#define MP_LIMIT_STDERR_LINE MP_KIB(16)  /* one line of stderr; the rest of it is cut */
+
+/* Sessions and waiting */
+#define MP_LIMIT_SESSIONS        4096
+#define MP_LIMIT_SESSION_IDLE_MS (30 * 60 * 1000) /* an HTTP session nobody speaks on */
+#define MP_LIMIT_PARKED_MS       (10 * 60 * 1000) /* a question that waits for its answer */
+#define MP_LIMIT_ACQUIRE_MS      (60 * 1000)      /* a first caller waits for a start this long */
+#define MP_LIMIT_PROBE_MS        3000             /* one health probe */
+#define MP_LIMIT_ONE_SHOT_MS     (30 * 1000)      /* `tools`, `call` wait for servers this long */
+
+/* Input from the network and from files */
+#define MP_LIMIT_HEADER_BLOCK MP_KIB(64) /* all HTTP header lines of one message */
+#define MP_LIMIT_CONFIG_FILE  MP_MIB(1)  /* a project's or another tool's configuration file */
+
+/* What we keep for people */
+#define MP_LIMIT_LOG_LINE   MP_KIB(8) /* one line of our own log; the rest of it is cut */
+#define MP_LIMIT_SECRETS    16384     /* values, and lines of values, hidden in logs */
+#define MP_LIMIT_EVENT_RING 4096      /* transitions kept for late readers */
+#define MP_LIMIT_EVENT_TEXT 120       /* bytes of words in one event */
+
+/* Telling changes */
+#define MP_BOARD_INTERVAL_MS 16  /* observers hear at most this often (C16) */
+#define MP_BOARD_BUDGET      512 /* changes handed to an observer at once */
+
+#endif

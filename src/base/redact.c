@@ -1,0 +1,622 @@
+/*
+ * redact.c - secrets shown as dots, found by value, by name and by shape.
+ * One walk over the text; at each place, also within what is hidden already, it is asked what
+ * begins there. False alarms cost a few dots in a log; a miss costs a credential: where a value
+ * may end here or there, it ends there.
+ */
+#include "base/redact.h"
+
+#include "base/limits.h"
+#include "base/secrets.h"
+
+#define DOTS MP_STR("\xe2\x80\xa2\xe2\x80\xa2\xe2\x80\xa2")
+
+enum {
+	MOST_SLASHES = 15, /* before a quote: four levels of JSON in JSON */
+	MOST_SPANS = 8,    /* to be hidden further on */
+};
+
+static size_t skip(struct mp_str s, size_t at, const char *any)
+{
+	while (at < s.len && s.p[at] && strchr(any, s.p[at]))
+		at++;
+	return at;
+}
+
+static size_t until(struct mp_str s, size_t at, const char *any)
+{
+	while (at < s.len && !(s.p[at] && strchr(any, s.p[at])))
+		at++;
+	return at;
+}
+
+static struct mp_str slice(struct mp_str s, size_t start, size_t end)
+{
+	return (struct mp_str){s.p + start, end - start};
+}
+
+static size_t skip_slashes(struct mp_str s, size_t at)
+{
+	size_t end = at;
+
+	while (end < s.len && s.p[end] == '\\' && end - at < MOST_SLASHES)
+		end++;
+	return end;
+}
+
+/* --- names ---------------------------------------------------------------------------------- */
+
+static bool is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_name_char(char c)
+{
+	return is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
+}
+
+/* Does the word occur, in any case and with any _ - . between its letters? */
+static bool contains(struct mp_str name, const char *word)
+{
+	for (size_t i = 0; i < name.len; i++) {
+		const char *w = word;
+
+		for (size_t at = i; *w && at < name.len; at++) {
+			if ((name.p[at] | 0x20) == *w)
+				w++;
+			else if (w == word || !strchr("_-.", name.p[at]))
+				break;
+		}
+		if (!*w)
+			return true;
+	}
+	return false;
+}
+
+static bool is_border(struct mp_str name, size_t at)
+{
+	return at == 0 || at == name.len || !is_letter(name.p[at - 1]) || !is_letter(name.p[at]) ||
+	       (name.p[at - 1] >= 'a' && name.p[at] <= 'Z');
+}
+
+/* Is the word one of the parts of some_long-nameLikeThis? */
+static bool has_part(struct mp_str name, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (size_t i = 0; i + len <= name.len; i++)
+		if (is_border(name, i) && is_border(name, i + len) &&
+		    mp_str_eq_nocase(slice(name, i, i + len), (struct mp_str){word, len}))
+			return true;
+	return false;
+}
+
+/* What an authorization server says about itself (RFC 8414, RFC 6749) is no secret. */
+static bool is_metadata(struct mp_str name)
+{
+	static const char *const ends[] = {"_endpoint", "_servers", "_supported", "_type"};
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(ends); i++) {
+		size_t len = strlen(ends[i]);
+
+		if (name.len > len && mp_str_eq_nocase(slice(name, name.len - len, name.len),
+						       (struct mp_str){ends[i], len}))
+			return true;
+	}
+	return false;
+}
+
+bool mp_redact_is_secret_name(struct mp_str name)
+{
+	static const char *const words[] = {
+		"token",           "secret",        "password", "passwd",     "passphrase",
+		"passcode",        "pwd",           "apikey",   "accesskey",  "privatekey",
+		"credential",      "creds",         "cookie",   "sessionid",  "sessid",
+		"signature",       "mnemonic",      "authcode", "devicecode", "codeverifier",
+		"clientassertion", "authorization",
+	};
+	static const char *const parts[] = {"pass", "auth", "sig", "sid", "jwt", "otp", "bearer"};
+
+	if (is_metadata(name))
+		return false;
+	for (size_t i = 0; i < MP_ARRAY_LEN(words); i++)
+		if (contains(name, words[i]))
+			return true;
+	for (size_t i = 0; i < MP_ARRAY_LEN(parts); i++)
+		if (has_part(name, parts[i]))
+			return true;
+	return name.len > 3 && has_part(name, "key"); /* "key" alone is any map's */
+}
+
+/* Their values go on to the end of the line, behind blanks and commas. */
+static bool is_header_name(struct mp_str name)
+{
+	return contains(name, "authorization") || contains(name, "cookie");
+}
+
+/* Values of several words. */
+static bool is_phrase_name(struct mp_str name)
+{
+	return contains(name, "passphrase") || contains(name, "password") ||
+	       contains(name, "passwd") || contains(name, "credential") ||
+	       contains(name, "mnemonic");
+}
+
+/* "API key: ...", in two words. */
+static bool is_second_word(struct mp_str s, size_t at, size_t end)
+{
+	static const char *const firsts[] = {"api", "access", "secret", "private"};
+	size_t start = at;
+
+	if (!mp_str_eq_nocase(slice(s, at, end), MP_STR("key")) || at < 2 || s.p[at - 1] != ' ')
+		return false;
+	while (start > 1 && is_letter(s.p[start - 2]))
+		start--;
+	for (size_t i = 0; i < MP_ARRAY_LEN(firsts); i++)
+		if (mp_str_eq_nocase(slice(s, start - 1, at - 1), mp_str_of(firsts[i])))
+			return true;
+	return false;
+}
+
+/* --- values --------------------------------------------------------------------------------- */
+
+struct span {
+	size_t start, end;
+};
+
+struct walk {
+	struct span hide[MOST_SPANS]; /* not yet reached */
+	size_t n_hide;
+	size_t until;     /* hidden up to here, by what began before */
+	size_t brackets;  /* the end of the last brackets looked through */
+	size_t form_end;  /* of the last form field looked through */
+	size_t blank;     /* the next white space behind the last URL that was in quotes */
+	size_t url_end;   /* of the last URL looked through */
+	size_t url_query; /* its first ? or # */
+	size_t url_at;    /* behind its last @ */
+};
+
+static void plan(struct walk *w, size_t start, size_t end)
+{
+	struct span *last = &w->hide[MOST_SPANS - 1];
+
+	if (start >= end)
+		return;
+	if (w->n_hide < MOST_SPANS) {
+		w->hide[w->n_hide++] = (struct span){start, end};
+	} else { /* not told apart any more, but hidden */
+		last->start = start < last->start ? start : last->start;
+		last->end = end > last->end ? end : last->end;
+	}
+}
+
+/* OAuth's "code" is a secret in a form; elsewhere it is a number that people want to see. */
+static bool is_form_code(struct mp_str s, size_t at, size_t end, struct walk *w)
+{
+	if (!mp_str_eq(slice(s, at, end), MP_STR("code")) || end == s.len || s.p[end] != '=')
+		return false;
+	if (at > 0 && s.p[at - 1] == '&')
+		return true;
+	if (end >= w->form_end)
+		w->form_end = until(s, end, " \t\r\n&");
+	return w->form_end < s.len && s.p[w->form_end] == '&';
+}
+
+struct quote {
+	char mark;    /* 0: none */
+	size_t level; /* backslashes before it */
+};
+
+static bool is_quote(char c)
+{
+	return c == '"' || c == '\'' || c == '`';
+}
+
+static struct quote quote_at(struct mp_str s, size_t at)
+{
+	size_t mark = skip_slashes(s, at);
+
+	if (mark == s.len || !is_quote(s.p[mark]))
+		return (struct quote){0, 0};
+	return (struct quote){s.p[mark], mark - at};
+}
+
+static struct quote quote_before(struct mp_str s, size_t at)
+{
+	size_t n = 0;
+
+	if (at == 0 || !is_quote(s.p[at - 1]))
+		return (struct quote){0, 0};
+	while (n < MOST_SLASHES && at >= n + 2 && s.p[at - 2 - n] == '\\')
+		n++;
+	return (struct quote){s.p[at - 1], n};
+}
+
+/*
+ * The end of what a quote opened before `at`. A mark closes it that stands behind as many
+ * backslashes; a mark that belongs to the text has more, twice as many at each level of JSON.
+ * Fewer end whatever this quote lay in.
+ */
+static size_t until_closed(struct mp_str s, size_t at, struct quote q)
+{
+	size_t slashes = 0;
+
+	for (; at < s.len; at++) {
+		if (s.p[at] == q.mark &&
+		    (slashes < q.level || (slashes - q.level) % (2 * (q.level + 1)) == 0))
+			return at - (slashes < q.level ? slashes : q.level);
+		slashes = s.p[at] == '\\' ? slashes + 1 : 0;
+	}
+	return s.len;
+}
+
+/* Behind the bracket that closes the one at `at`; strings may hold any. */
+static size_t until_unbracketed(struct mp_str s, size_t at)
+{
+	size_t depth = 0;
+
+	while (at < s.len) {
+		struct quote q = quote_at(s, at);
+
+		if (q.mark) {
+			at = until_closed(s, at + q.level + 1, q) + q.level + 1;
+			continue;
+		}
+		if (s.p[at] == '[' || s.p[at] == '{')
+			depth++;
+		else if ((s.p[at] == ']' || s.p[at] == '}') && --depth == 0)
+			return at + 1;
+		at++;
+	}
+	return s.len;
+}
+
+/* "\ " is no blank, as a shell writes it. */
+static size_t until_blank(struct mp_str s, size_t at)
+{
+	while (at < s.len && !(s.p[at] && strchr(" \t\r\n", s.p[at])))
+		at += s.p[at] == '\\' && at + 1 < s.len && s.p[at + 1] == ' ' ? 2 : 1;
+	return at;
+}
+
+/* Blanks, the colours that loggers put beside them, and line ends where JSON goes on. */
+static size_t skip_blanks(struct mp_str s, size_t at, bool lines)
+{
+	size_t from;
+
+	do {
+		from = at;
+		at = skip(s, at, lines ? " \t\r\n" : " \t");
+		if (at + 1 < s.len && s.p[at] == '\x1b' && s.p[at + 1] == '[') {
+			at = skip(s, at + 2, "0123456789;");
+			at += at < s.len; /* its letter */
+		}
+	} while (at > from);
+	return at;
+}
+
+/* A secret's name in the text, and how its value is given. */
+struct name {
+	struct mp_str word;
+	size_t start, end;
+	struct quote in; /* the quote around name and value, if it stands right before the name */
+	bool quoted;     /* the name alone is quoted, as in JSON */
+	char sign;       /* what announces the value; 0 where nothing does */
+};
+
+static size_t behind_comma(struct mp_str s, size_t comma, struct name *name);
+
+/* Where the value begins; 0 if there is none. */
+static size_t find_value(struct mp_str s, struct name *name)
+{
+	size_t closed = skip(s, name->end, "\\\"'`])");
+	bool opened = name->in.mark != 0;
+	size_t at, behind;
+
+	name->quoted = until(slice(s, 0, closed), name->end, "\"'`") < closed;
+	if (name->quoted)
+		name->in.mark = 0;
+	at = skip_blanks(s, closed, name->quoted);
+	if (at == s.len)
+		return 0;
+	name->sign = s.p[at];
+	behind = skip(s, at, ":=>|");
+	if (behind > at)
+		return skip_blanks(s, behind, name->quoted);
+	if (name->sign == '(' && quote_at(s, at + 1).mark)
+		return at + 1;
+	if (name->sign == ',' && name->quoted && opened)
+		return behind_comma(s, at, name);
+	name->sign = 0;
+	return at > closed ? at : 0;
+}
+
+/* ["--token", "value"], and {"name": "TOKEN", "value": "value"} */
+static size_t behind_comma(struct mp_str s, size_t comma, struct name *name)
+{
+	size_t at = skip_blanks(s, comma + 1, true);
+	struct quote q = quote_at(s, at);
+	size_t word = at + q.level + 1;
+
+	if (!q.mark)
+		return 0;
+	if (!mp_str_starts(slice(s, word, s.len), MP_STR("value")) ||
+	    quote_at(s, word + 5).mark == 0)
+		return at;
+	name->end = word + 5;
+	return find_value(s, name);
+}
+
+/* Not a word of prose: eight or more, letters and digits mixed. */
+static bool looks_random(struct mp_str word)
+{
+	size_t letters = 0, digits = 0;
+
+	for (size_t i = 0; i < word.len; i++) {
+		letters += is_letter(word.p[i]);
+		digits += word.p[i] >= '0' && word.p[i] <= '9';
+	}
+	return word.len >= 8 && letters && digits;
+}
+
+/* Does the value go on behind blanks? PASSWORD=... does where it is a line of an environment. */
+static bool fills_line(struct mp_str s, const struct name *name)
+{
+	if (is_header_name(name->word))
+		return true;
+	return is_phrase_name(name->word) &&
+	       (name->sign == ':' || name->start == 0 || s.p[name->start - 1] == '\n');
+}
+
+/* The end of a value without quotes of its own. */
+static size_t plain_end(struct mp_str s, size_t start, const struct name *name, size_t from)
+{
+	if (name->in.mark)
+		return until(slice(s, 0, until_closed(s, from, name->in)), from, "\r\n");
+	if (name->sign == '>' && name->start > 0 && s.p[name->start - 1] == '<')
+		return until(s, from, "<"); /* XML */
+	if (name->quoted && strchr("-0123456789tfn", s.p[start]))
+		return until(s, from, " \t\r\n,]}"); /* JSON */
+	return fills_line(s, name) ? until(s, from, "\r\n") : until_blank(s, from);
+}
+
+/* "max_tokens: 4096" is what people look for in a log. */
+static bool is_count(struct mp_str s, size_t start, struct mp_str name)
+{
+	size_t end = skip(s, start, "0123456789");
+
+	return contains(name, "tokens") && end > start && (end == s.len || !is_name_char(s.p[end]));
+}
+
+/* What follows a secret's name, [at, end). */
+static void plan_value(struct mp_str s, size_t at, size_t end, struct walk *w)
+{
+	struct name name = {slice(s, at, end), at, end, quote_before(s, at), false, 0};
+	size_t start = find_value(s, &name), from;
+	struct quote q = quote_at(s, start);
+
+	if (start == 0 || start == s.len || is_count(s, start, name.word))
+		return;
+	if (name.sign == 0 && s.p[at] != '-') { /* prose, until it looks otherwise */
+		if (mp_str_starts(slice(s, start, s.len), MP_STR("is ")))
+			start += 3;
+		q = quote_at(s, start);
+		from = q.mark ? start + q.level + 1 : start;
+		if (!looks_random(slice(s, from, until(s, from, " \t\r\n\"'`"))))
+			return;
+	}
+	if (q.mark) {
+		plan(w, start + q.level + 1, until_closed(s, start + q.level + 1, q));
+		return;
+	}
+	if (s.p[start] == '[' || s.p[start] == '{') {
+		if (start >= w->brackets)
+			w->brackets = until_unbracketed(s, start);
+		plan(w, start, w->brackets);
+		return;
+	}
+	from = start > w->until ? start : w->until; /* or a long line is read again and again */
+	plan(w, start, plain_end(s, start, &name, from));
+}
+
+/* "Bearer ...", "Basic ..." */
+static void plan_credential(struct mp_str s, size_t end, struct walk *w)
+{
+	size_t start = skip_blanks(s, end, false), word;
+	struct quote q;
+
+	if (start == end || start == s.len)
+		return;
+	word = until(s, start, " \t\r\n\"'`\\<>:=");
+	if (word > start && word < s.len && s.p[word] == ' ' &&
+	    mp_redact_is_secret_name(slice(s, start, word)))
+		start = skip_blanks(s, word, false); /* "bearer token ..." */
+	q = quote_at(s, start);
+	if (q.mark)
+		plan(w, start + q.level + 1, until_closed(s, start + q.level + 1, q));
+	else
+		plan(w, start, until(s, start, " \t\r\n\"'`\\<>"));
+}
+
+static bool is_scheme(struct mp_str word)
+{
+	return mp_str_eq_nocase(word, MP_STR("bearer")) ||
+	       mp_str_eq_nocase(word, MP_STR("basic")) || mp_str_eq_nocase(word, MP_STR("digest"));
+}
+
+/* What the large services begin their tokens with, so that they can be found in places like ours.
+ */
+static bool has_token_shape(struct mp_str word)
+{
+	static const char *const begins[] = {
+		"sk-",   "sk_live_", "sk_test_", "rk_live_", "ghp_",    "gho_",
+		"ghu_",  "ghs_",     "ghr_",     "glpat-",   "xoxb-",   "xoxp-",
+		"xapp-", "AKIA",     "ASIA",     "AIza",     "ya29.",   "eyJ",
+		"npm_",  "hf_",      "gsk_",     "pypi-",    "dop_v1_", "github_pat_",
+	};
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(begins) && word.len >= 16; i++)
+		if (mp_str_starts(word, mp_str_of(begins[i])))
+			return true;
+	return false;
+}
+
+/* --- URLs ----------------------------------------------------------------------------------- */
+
+/* Noted once for a URL, because others may lie in it. */
+static void look_through_url(struct mp_str s, size_t at, struct walk *w)
+{
+	size_t start = at;
+	struct quote q;
+
+	while (start > 0 && (is_letter(s.p[start - 1]) || s.p[start - 1] == '+'))
+		start--;
+	q = quote_before(s, start);
+	if (q.mark && at >= w->blank)
+		w->blank = until(s, at, " \t\r\n");
+	w->url_end =
+		q.mark ? until_closed(slice(s, 0, w->blank), at, q) : until(s, at, " \t\r\n\"`<>");
+	w->url_query = until(slice(s, 0, w->url_end), at, "?#");
+	w->url_at = w->url_end;
+	while (w->url_at > at && s.p[w->url_at - 1] != '@')
+		w->url_at--;
+}
+
+/*
+ * User info and query of a URL whose "://" stands at `at`. A password that nobody escaped may hold
+ * any of @ / ? #, so with user info in sight the last @ of all ends it.
+ */
+static void plan_url(struct mp_str s, size_t at, struct walk *w)
+{
+	struct mp_str host;
+	size_t port;
+
+	if (at >= w->url_end)
+		look_through_url(s, at, w);
+	host = slice(s, 0, until(slice(s, 0, w->url_end), at + 3, "/?#"));
+	port = until(host, at + 3, ":@");
+	if (port < host.len && s.p[port] == ':')
+		port = skip(host, port + 1, "0123456789");
+	if (port < host.len && w->url_at > at + 3)
+		plan(w, at + 3, w->url_at - 1);
+	plan(w, w->url_query + 1, w->url_end);
+}
+
+/* "GET /path?name=value" */
+static void plan_query(struct mp_str s, size_t at, struct walk *w)
+{
+	size_t name = at + 1, from = name > w->until ? name : w->until;
+
+	while (name < s.len && is_name_char(s.p[name]))
+		name++;
+	if (at >= w->url_end && name > at + 1 && name < s.len && s.p[name] == '=')
+		plan(w, at + 1, until(s, from, " \t\r\n\"`<>"));
+}
+
+/* --- the walk ------------------------------------------------------------------------------- */
+
+static void look_ahead(struct mp_str s, size_t at, struct walk *w)
+{
+	size_t end = at;
+
+	if (w->until >= s.len)
+		return;
+	if (s.p[at] == ':' && mp_str_starts(slice(s, at, s.len), MP_STR("://")))
+		plan_url(s, at, w);
+	else if (s.p[at] == '?' && at > 0 && (is_name_char(s.p[at - 1]) || s.p[at - 1] == '/'))
+		plan_query(s, at, w);
+	if (!is_name_char(s.p[at]) || (at > 0 && is_name_char(s.p[at - 1])))
+		return;
+	while (end < s.len && is_name_char(s.p[end]))
+		end++;
+	if (has_token_shape(slice(s, at, end)))
+		plan(w, at, until(s, end, " \t\r\n\"'`\\,;&<>()[]{}"));
+	if (is_scheme(slice(s, at, end)))
+		plan_credential(s, end, w);
+	if (mp_redact_is_secret_name(slice(s, at, end)) || is_second_word(s, at, end) ||
+	    is_form_code(s, at, end, w))
+		plan_value(s, at, end, w);
+}
+
+/* Begin what begins here. */
+static void reach(struct walk *w, size_t at)
+{
+	for (size_t i = 0; i < w->n_hide;) {
+		if (w->hide[i].start > at) {
+			i++;
+			continue;
+		}
+		if (w->hide[i].end > w->until)
+			w->until = w->hide[i].end;
+		w->hide[i] = w->hide[--w->n_hide];
+	}
+}
+
+static int add_plain(struct mp_buf *out, char c)
+{
+	unsigned char byte = (unsigned char)c;
+
+	if (c == '\n')
+		return mp_buf_add_str(out, MP_STR("\\n"));
+	if (c == '\t')
+		return mp_buf_add_char(out, ' ');
+	if (byte < 0x20 || byte == 0x7f)
+		return mp_buf_addf(out, "\\x%02x", byte);
+	return mp_buf_add_char(out, c);
+}
+
+/* One character of ours, or an escape for what is not UTF-8 or steers a terminal (C1 controls). */
+static int add_character(struct mp_buf *out, struct mp_str s, size_t *at)
+{
+	size_t n = mp_utf8_char(s.p + *at, s.p + s.len);
+	int r;
+
+	if (n == 1) {
+		r = add_plain(out, s.p[*at]);
+	} else if (n == 0 || (n == 2 && (unsigned char)s.p[*at] == 0xc2 &&
+			      (unsigned char)s.p[*at + 1] < 0xa0)) {
+		r = mp_buf_addf(out, "\\x%02x", (unsigned char)s.p[*at]);
+		n = 1;
+	} else {
+		r = mp_buf_add(out, s.p + *at, n);
+	}
+	*at += n;
+	return r;
+}
+
+static int walk_text(struct mp_str s, bool cut, struct mp_buf *out)
+{
+	struct walk w = {.n_hide = 0};
+	bool hiding = false;
+	size_t at = 0, end;
+	int r = 0;
+
+	while (at < s.len && r == 0) {
+		look_ahead(s, at, &w);
+		reach(&w, at);
+		end = mp_secrets_known_until(s, at, cut);
+		if (end > w.until)
+			w.until = end;
+		if (at >= w.until) {
+			r = add_character(out, s, &at);
+			hiding = false;
+			continue;
+		}
+		if (!hiding)
+			r = mp_buf_add_str(out, DOTS);
+		hiding = true;
+		at++;
+	}
+	return r;
+}
+
+int mp_redact(struct mp_str text, bool cut, struct mp_buf *out)
+{
+	int r;
+
+	mp_secrets_hold();
+	r = walk_text(text, cut, out);
+	mp_secrets_release();
+	return r;
+}

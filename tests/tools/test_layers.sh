@@ -1,0 +1,49 @@
+# test_layers.sh - tools/check-layers on the project, and on small trees that break its rules.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+bad=0
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# tree FILE TEXT...: a project of these files only
+tree() {
+	rm -rf "$work/t"
+	mkdir -p "$work/t/src" "$work/t/include/mcpool"
+	echo '#include <stddef.h>' >"$work/t/include/mcpool/mcpool.h"
+	while [ $# -gt 0 ]; do
+		mkdir -p "$work/t/$(dirname "$1")"
+		printf '%s\n' "$2" >"$work/t/$1"
+		shift 2
+	done
+}
+expect() { # NAME, exit status, text that must appear
+	out=$(tools/check-layers --root "$work/t" 2>&1)
+	status=$?
+	if [ $status -eq "$2" ] && printf '%s\n' "$out" | grep -qF "$3"; then
+		echo "ok layers/$1"
+	else
+		echo "FAIL layers/$1: exit $status, $out"
+		bad=1
+	fi
+}
+
+if out=$(tools/check-layers); then echo "ok layers/project"; else echo "FAIL layers/project: $out"; bad=1; fi
+tree src/base/a.c '#include <uv.h>' src/json/b.c '#include "base/a.h"'
+expect down_is_fine 0 ''
+tree src/json/b.c '#include "json/c.h"'
+expect own_layer_is_fine 0 ''
+tree src/base/a.c '#include "json/tape.h"'
+expect up_is_refused 1 'src/base/a.c:1: base/ includes json/tape.h, which is a layer above it'
+tree src/pool/a.c '# include	"session/session.h"'
+expect up_is_refused_whatever_the_spacing 1 'pool/ includes session/session.h'
+tree src/base/a.c '#include "buf.h"'
+expect layer_must_be_named 1 'does not name its layer'
+tree src/base/a.c '#include "../json/tape.h"'
+expect dots_are_refused 1 'does not name its layer'
+tree src/base/a.c '#include <json/tape.h>'
+expect angle_brackets_do_not_hide 1 '<json/tape.h> is one of ours'
+tree src/extra/a.c 'int x;'
+expect unknown_folder 1 'folder extra is no layer'
+tree include/mcpool/hub.h '#include "base/buf.h"'
+expect public_header_stays_public 1 'a public header includes base/buf.h'
+exit $bad
