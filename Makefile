@@ -16,8 +16,10 @@ build: setup-build
 	@tools/configure build gcc
 	@ninja -C build --quiet
 
-run: setup-build build
+run: setup-build setup-bench build
 	@build/mcpool
+	@echo
+	@build/bench/bench_json --quick
 
 test: setup-build setup-test setup-js
 	@tools/run-tests
