@@ -4,8 +4,12 @@ cd "$(dirname "$0")/../.." || exit 1
 group=binary
 . tests/lib.sh
 
+# refused WORDS COMMAND...: it must fail, for this reason and no other
 refused() {
-	! "$@"
+	words=$1
+	shift
+	! "$@" >"$work/said" && cat "$work/said" && grep -qF "$words" "$work/said" &&
+		[ "$(grep -vcF "$words" "$work/said")" -eq 0 ]
 }
 
 check gcc_build_is_hardened tools/check-hardening build/mcpool
@@ -40,20 +44,24 @@ END
 good="-O2 -fPIE -pie -D_FORTIFY_SOURCE=3 -fstack-protector-strong -fcf-protection=full
 	-Wl,-z,relro,-z,now,-z,noexecstack,-z,separate-code"
 check sample_is_hardened sh -c "gcc $(echo $good) $work/plain.c -o $work/good && tools/check-hardening $work/good"
-while read -r name flags; do
+while IFS=: read -r name flags words; do
 	gcc $good $flags "$work/plain.c" -o "$work/$name" 2>"$work/out" || { cat "$work/out"; exit 1; }
-	check "notices_$name" refused tools/check-hardening "$work/$name"
+	check "notices_$name" refused "$words" tools/check-hardening "$work/$name"
 done <<'END'
-no_pie -fno-pie -no-pie
-no_relro -Wl,-z,norelro
-lazy_binding -Wl,-z,lazy
-executable_stack -Wl,-z,execstack
-no_separate_code -Wl,-z,noseparate-code
-no_protector -fno-stack-protector
-no_fortify -U_FORTIFY_SOURCE
-no_branch_tracking -fcf-protection=none
+no_pie:-fno-pie -no-pie:not position independent
+no_relro:-Wl,-z,norelro:no RELRO
+lazy_binding:-Wl,-z,lazy:binds lazily
+executable_stack:-Wl,-z,execstack:the stack may be executed
+no_separate_code:-Wl,-z,noseparate-code:share pages
+no_protector:-fno-stack-protector:no stack protector
+no_fortify:-U_FORTIFY_SOURCE:nothing fortified
+no_branch_tracking:-fcf-protection=none:no landing pads
 END
 printf 'int mcpool_extra(void);\nint mcpool_extra(void) { return 0; }\n' >"$work/extra.c"
 gcc -shared -fPIC "$work/extra.c" -o "$work/libextra.so"
-check notices_foreign_exports refused tools/check-exports "$work/libextra.so"
+check notices_foreign_exports refused 'check-exports: ' tools/check-exports "$work/libextra.so"
+check names_the_foreign_export sh -c "tools/check-exports '$work/libextra.so' |
+	grep -q 'exported by the library but not in src/libmcpool.syms: mcpool_extra'"
+check says_when_there_is_no_library refused 'there is no nowhere.so' tools/check-exports nowhere.so
+check says_when_there_is_no_program refused 'there is no nowhere' tools/check-hardening nowhere
 exit $bad
