@@ -139,6 +139,16 @@ static bool is_json_number(struct mp_str s)
 	return at == s.len;
 }
 
+struct mp_str mp_str_from_u64(uint64_t value, char *room)
+{
+	size_t at = MP_STR_DIGITS;
+
+	do
+		room[--at] = (char)('0' + value % 10);
+	while (value /= 10);
+	return (struct mp_str){room + at, MP_STR_DIGITS - at};
+}
+
 int mp_str_to_f64(struct mp_str s, double *ret_value)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;

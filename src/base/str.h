@@ -49,6 +49,9 @@ int mp_str_compare(struct mp_str a, struct mp_str b);
  */
 int mp_str_to_i64(struct mp_str s, int64_t *ret_value) MP_MUST;
 int mp_str_to_u64(struct mp_str s, uint64_t *ret_value) MP_MUST;
+/* The other way: digits into room, which has MP_STR_DIGITS bytes. */
+enum { MP_STR_DIGITS = 20 };
+struct mp_str mp_str_from_u64(uint64_t value, char *room);
 /* A JSON number as a double, whatever the host's locale; too large becomes infinite. */
 int mp_str_to_f64(struct mp_str s, double *ret_value) MP_MUST;
 

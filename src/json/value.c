@@ -189,13 +189,14 @@ int mp_value_text(const struct mp_tape *t, mp_value v, struct mp_arena *arena,
 	return 0;
 }
 
-static bool escaped_text_is(struct mp_str s, struct mp_str text)
+/* Does s, escapes resolved, begin with text? *ret_rest: does something follow? */
+static bool escaped_text_starts(struct mp_str s, struct mp_str text, bool *ret_rest)
 {
 	const char *p = s.p;
 	const char *end = s.p + s.len;
 	size_t at = 0;
 
-	while (p < end) {
+	while (p < end && at < text.len) {
 		char bytes[4] = {*p};
 		size_t n = 1;
 
@@ -204,18 +205,32 @@ static bool escaped_text_is(struct mp_str s, struct mp_str text)
 			return false;
 		at += n;
 	}
+	*ret_rest = p < end;
 	return at == text.len;
 }
 
 bool mp_value_text_is(const struct mp_tape *t, mp_value v, struct mp_str text)
 {
 	const struct mp_tape_node *node = mp_value_node(t, v);
+	bool rest;
 
 	if (!node || node->type != MP_TAPE_STRING)
 		return false;
 	if (node->flags & MP_TAPE_ESCAPED)
-		return escaped_text_is(inside(t, node), text);
+		return escaped_text_starts(inside(t, node), text, &rest) && !rest;
 	return mp_str_eq(inside(t, node), text);
+}
+
+bool mp_value_text_starts(const struct mp_tape *t, mp_value v, struct mp_str text)
+{
+	const struct mp_tape_node *node = mp_value_node(t, v);
+	bool rest;
+
+	if (!node || node->type != MP_TAPE_STRING)
+		return false;
+	if (node->flags & MP_TAPE_ESCAPED)
+		return escaped_text_starts(inside(t, node), text, &rest);
+	return mp_str_starts(inside(t, node), text);
 }
 
 /* --- numbers and booleans ------------------------------------------------------------------ */

@@ -64,6 +64,8 @@ int mp_value_text(const struct mp_tape *t, mp_value v, struct mp_arena *arena,
 		  struct mp_str *ret_text) MP_MUST;
 /* Is it a string with exactly this text? Takes no memory. */
 bool mp_value_text_is(const struct mp_tape *t, mp_value v, struct mp_str text);
+/* Does its text begin with this? */
+bool mp_value_text_starts(const struct mp_tape *t, mp_value v, struct mp_str text);
 
 /* MCPOOL_ETYPE for another type or a number with a fraction, MCPOOL_ELIMIT when it does not fit. */
 int mp_value_i64(const struct mp_tape *t, mp_value v, int64_t *ret_value) MP_MUST;

@@ -210,6 +210,15 @@ void mp_write_text(struct mp_writer *w, struct mp_str text)
 
 /* --- other scalars ------------------------------------------------------------------------- */
 
+void mp_write_raw_members(struct mp_writer *w, struct mp_str json)
+{
+	if (json.len == 0)
+		return;
+	before_key(w);
+	put(w, json.p, json.len);
+	after_value(w);
+}
+
 void mp_write_raw(struct mp_writer *w, struct mp_str json)
 {
 	before_value(w);

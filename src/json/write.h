@@ -48,6 +48,8 @@ void mp_write_end_array(struct mp_writer *w);
 void mp_write_key(struct mp_writer *w, struct mp_str key);
 /* A key as it is spelled elsewhere, quotes included. */
 void mp_write_raw_key(struct mp_writer *w, struct mp_str json);
+/* Members of an object as they are, `"a":1,"b":2`; empty: none. */
+void mp_write_raw_members(struct mp_writer *w, struct mp_str json);
 void mp_write_null(struct mp_writer *w);
 void mp_write_bool(struct mp_writer *w, bool value);
 void mp_write_i64(struct mp_writer *w, int64_t value);

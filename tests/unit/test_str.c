@@ -504,3 +504,13 @@ TEST(formatting_what_just_fits)
 	CHECK(format(out, sizeof(out), "%s", ""));
 	CHECK_TEXT(out, "");
 }
+
+TEST(numbers_become_digits)
+{
+	char room[MP_STR_DIGITS];
+
+	CHECK_STR(mp_str_from_u64(0, room), "0");
+	CHECK_STR(mp_str_from_u64(7, room), "7");
+	CHECK_STR(mp_str_from_u64(1234567890, room), "1234567890");
+	CHECK_STR(mp_str_from_u64(UINT64_MAX, room), "18446744073709551615");
+}

@@ -368,6 +368,25 @@ TEST(text_is_agrees_with_text)
 	CHECK(mp_value_text_is(&d.t, 4, (struct mp_str){NULL, 0}));
 }
 
+TEST(text_starts_agrees_with_text)
+{
+	MP_CLEANUP(doc_done) struct doc d;
+
+	doc_init(&d);
+	for (size_t i = 0; i < MP_ARRAY_LEN(text_rows); i++) {
+		CHECK(parse(&d, mp_str_of(text_rows[i].json)));
+		for (size_t j = 0; j < MP_ARRAY_LEN(text_rows); j++)
+			CHECK_EQ(mp_value_text_starts(&d.t, MP_ROOT, text_rows[j].text),
+				 mp_str_starts(text_rows[i].text, text_rows[j].text));
+	}
+	CHECK(parse(&d, MP_STR("[1,\"a\\u0062\\/c\",\"ab/c\"]")));
+	CHECK(!mp_value_text_starts(&d.t, 1, MP_STR("")));
+	CHECK(mp_value_text_starts(&d.t, 2, MP_STR("ab/")));
+	CHECK(!mp_value_text_starts(&d.t, 2, MP_STR("ab/cd")));
+	CHECK(mp_value_text_starts(&d.t, 3, MP_STR("ab/c")));
+	CHECK(!mp_value_text_starts(&d.t, MP_NONE, MP_STR("")));
+}
+
 TEST(text_without_escapes_is_not_copied)
 {
 	MP_CLEANUP(doc_done) struct doc d;

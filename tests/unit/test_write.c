@@ -301,6 +301,23 @@ TEST(members_have_shorthands)
 		"" literal, sizeof(literal) - 1 \
 	}
 
+TEST(members_as_they_are_stand_among_others)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf out;
+	struct mp_writer w;
+
+	mp_buf_init(&out, 100);
+	mp_write_init(&w, &out, NULL);
+	mp_write_begin_object(&w);
+	mp_write_raw_members(&w, MP_STR(""));
+	mp_write_raw_members(&w, MP_STR("\"a\":1,\"b\":2"));
+	mp_write_member_i64(&w, "c", 3);
+	mp_write_raw_members(&w, MP_STR("\"d\":4"));
+	mp_write_end_object(&w);
+	CHECK_EQ(mp_write_finish(&w), 0);
+	CHECK_STR(mp_buf_get(&out), "{\"a\":1,\"b\":2,\"c\":3,\"d\":4}");
+}
+
 TEST(strings_are_escaped)
 {
 	static const struct {

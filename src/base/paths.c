@@ -1,0 +1,28 @@
+/*
+ * paths.c - where this user's files are: the XDG folders.
+ */
+#include "base/paths.h"
+
+#include <stdlib.h>
+
+static const char *get_folder(const char *variable)
+{
+	const char *value = getenv(variable);
+
+	return value && value[0] == '/' ? value : NULL;
+}
+
+int mp_path_state(const char *name, struct mp_buf *out)
+{
+	const char *state = get_folder("XDG_STATE_HOME");
+	const char *home = get_folder("HOME");
+	int r;
+
+	if (!state && !home)
+		return MCPOOL_ENOENT;
+	if (state)
+		r = mp_buf_addf(out, "%s/mcpool/%s", state, name);
+	else
+		r = mp_buf_addf(out, "%s/.local/state/mcpool/%s", home, name);
+	return r < 0 ? r : mp_buf_terminate(out);
+}

@@ -1,0 +1,18 @@
+/*
+ * paths.h - where this user's files are: the XDG folders.
+ * They come from the process's environment, never from a project (V10).
+ */
+#ifndef MP_PATHS_H
+#define MP_PATHS_H
+
+#include "base/base.h"
+#include "base/buf.h"
+
+/*
+ * $XDG_STATE_HOME/mcpool/NAME (NAME may be "" or hold slashes) added to out, which then ends in
+ * NUL. A variable that is not an absolute path counts as unset, as XDG has it. MCPOOL_ENOENT
+ * without HOME.
+ */
+int mp_path_state(const char *name, struct mp_buf *out) MP_MUST;
+
+#endif
