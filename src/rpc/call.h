@@ -1,0 +1,113 @@
+/*
+ * call.h - one request in flight, in either direction, and its exactly one ending.
+ * The call knows its state, its deadline and who waits for it. Whoever owns it (peer.c) keeps the
+ * lists, writes the messages and counts.
+ */
+#ifndef MP_CALL_H
+#define MP_CALL_H
+
+#include "base/base.h"
+#include "base/ids.h"
+#include "base/list.h"
+#include "base/loop.h"
+#include "rpc/message.h"
+
+#define MP_CALL_STATES(X)                                                             \
+	X(QUEUED, "queued", "ours; no byte of it is with the peer")                   \
+	X(WRITTEN, "written", "ours; the peer has at least its first byte")           \
+	X(SERVING, "serving", "the peer's; somebody on our side works on the answer") \
+	X(ENDED, "ended", "answered, given up or withdrawn; the last state")
+
+#define MP_CALL_EVENTS(X)                                                       \
+	X(SENT, "its first byte went out")                                      \
+	X(ANSWER, "the answer is there: the peer's to ours, or ours to theirs") \
+	X(GARBLED, "its answer came and cannot be read")                        \
+	X(PROGRESS, "word that it goes on")                                     \
+	X(DEADLINE, "the time is up")                                           \
+	X(CANCEL, "whoever asked no longer wants to know")                      \
+	X(LOST, "the conversation is over")
+
+enum mp_call_state {
+#define MP_CALL_X(name, word, meaning) MP_CALL_##name,
+	MP_CALL_STATES(MP_CALL_X)
+#undef MP_CALL_X
+		MP_CALL_STATE_COUNT
+};
+
+enum mp_call_event {
+#define MP_CALL_X(name, meaning) MP_CALL_ON_##name,
+	MP_CALL_EVENTS(MP_CALL_X)
+#undef MP_CALL_X
+		MP_CALL_EVENT_COUNT
+};
+
+/* How a call of ours ended; see "Errors" in CONTRACTS. */
+enum mp_outcome {
+	MP_OUTCOME_ANSWERED, /* by a result or an error of the peer */
+	MP_OUTCOME_NOT_SENT, /* nothing of it was written: it did not happen */
+	MP_OUTCOME_UNKNOWN,  /* written, then the peer was lost: it may have happened */
+	MP_OUTCOME_REFUSED,  /* the answer cannot be used */
+	MP_OUTCOME_TIMEOUT,
+	MP_OUTCOME_CANCELLED,
+};
+const char *mp_outcome_get_name(enum mp_outcome o); /* "not_sent" */
+
+struct mp_call;
+
+struct mp_answer {
+	enum mp_outcome outcome;
+	const struct mp_message *message; /* ANSWERED: result or error, valid during the callback */
+	const struct mcpool_error *error; /* otherwise: why */
+};
+typedef void (*mp_answer_fn)(const struct mp_answer *answer, void *u);
+/* A notifications/progress for this call; its params are on the message. */
+typedef void (*mp_progress_fn)(const struct mp_message *m, void *u);
+
+struct mp_call_owner {
+	void (*moved)(struct mp_call *c, enum mp_call_state from);
+	/* Tell the peer that the answer is no longer wanted. */
+	void (*tell_cancelled)(struct mp_call *c, const char *reason);
+	/* A call of ours ended: the one answer to whoever asked. */
+	void (*deliver)(struct mp_call *c, enum mp_outcome outcome);
+	void (*progress)(struct mp_call *c);
+	/* A call of theirs: write our answer, or tell our side to stop. */
+	void (*reply)(struct mp_call *c);
+	void (*withdraw)(struct mp_call *c);
+	/* An event that came too early or too late; it changed nothing. */
+	void (*stray)(struct mp_call *c, enum mp_call_event ev);
+};
+
+struct mp_call {
+	struct mp_link link; /* in the owner's list of its state */
+	enum mp_call_state state;
+	const struct mp_call_owner *owner;
+	void *owner_u;
+	mp_id id; /* given out once; also what the peer sees of ours */
+	enum mp_method_id method;
+	struct mp_timer timer;
+	int64_t patience_ms; /* progress buys this much more time */
+	int64_t since_ms;    /* when its time began to count */
+	int64_t last_ms;     /* but never beyond this moment */
+	uint64_t at;         /* ours: place of its first byte in all that was sent */
+	double progressed;   /* ours: the last progress told; it only grows */
+	bool has_progressed;
+	mp_answer_fn fn;
+	mp_progress_fn on_progress; /* may be NULL */
+	void *u;
+	char *their_id;          /* theirs: as they wrote it; owned */
+	struct mp_task task;     /* delivers what must not be told at once */
+	struct mcpool_error why; /* of an ending without an answer */
+};
+
+/* Ours, not yet sent: QUEUED. Theirs, just read: SERVING. Both without a deadline. */
+void mp_call_init(struct mp_call *c, struct mp_loop *loop, enum mp_call_state state,
+		  const struct mp_call_owner *owner, void *owner_u);
+void mp_call_done(struct mp_call *c);
+/* End it when nothing was heard for this long, and at the latest after max_total_ms. */
+void mp_call_set_deadline(struct mp_call *c, int64_t patience_ms, int64_t max_total_ms);
+/* The only way its state changes. */
+void mp_call_advance(struct mp_call *c, enum mp_call_event ev);
+
+const char *mp_call_get_state_name(enum mp_call_state s);
+
+#endif

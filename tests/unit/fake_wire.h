@@ -1,0 +1,174 @@
+/*
+ * fake_wire.h - the transport below a peer, played by the test: what was sent is read off one by
+ * one, what the other side says is fed in, and bytes go out when the test says so.
+ */
+#ifndef FAKE_WIRE_H
+#define FAKE_WIRE_H
+
+#include "test.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/loop.h"
+#include "rpc/peer.h"
+
+struct fake_wire {
+	struct mp_loop *loop;
+	struct mp_peer peer;
+	bool has_peer;
+	struct mp_buf sent; /* one message per line */
+	size_t looked;      /* how far the test has read */
+	uint64_t total;     /* bytes taken in all */
+	int refusal;        /* what send answers instead of taking it */
+};
+
+/* For mp_peer_hooks.send; u is the wire, or begins with one. */
+static inline int fake_wire_send(void *u, struct mp_str text, uint64_t *ret_at)
+{
+	struct fake_wire *w = u;
+	size_t before = w->sent.len;
+	int r;
+
+	if (w->refusal)
+		return w->refusal;
+	r = mp_buf_add_str(&w->sent, text);
+	if (r == 0)
+		r = mp_buf_add_char(&w->sent, '\n');
+	if (r < 0) {
+		w->sent.len = before;
+		return r;
+	}
+	if (ret_at)
+		*ret_at = w->total;
+	w->total += text.len + 1;
+	return 0;
+}
+
+static inline bool fake_wire_start(struct fake_wire *w, const struct mp_peer_hooks *hooks, void *u)
+{
+	mp_buf_init(&w->sent, MP_LIMIT_MESSAGE);
+	if (mp_loop_new_by_hand(1000000, &w->loop) < 0)
+		return false;
+	mp_peer_init(&w->peer, w->loop, hooks, u);
+	w->has_peer = true;
+	return true;
+}
+
+static inline void fake_wire_done(struct fake_wire *w)
+{
+	if (w->has_peer)
+		mp_peer_done(&w->peer);
+	mp_buf_done(&w->sent);
+	w->loop = mp_loop_free(w->loop);
+}
+
+/* The next message that was sent; empty where there is none. Valid until more is sent. */
+static inline struct mp_str fake_wire_next(struct fake_wire *w)
+{
+	struct mp_str all = mp_buf_get(&w->sent);
+	ptrdiff_t end = mp_str_find(all, MP_STR("\n"), w->looked);
+	struct mp_str message = {NULL, 0};
+
+	if (end < 0)
+		return message;
+	message = (struct mp_str){all.p + w->looked, (size_t)end - w->looked};
+	w->looked = (size_t)end + 1;
+	return message;
+}
+
+/* All that was taken is with the other side now. */
+static inline void fake_wire_flush(struct fake_wire *w)
+{
+	mp_peer_written(&w->peer, w->total);
+}
+
+static inline void fake_wire_say(struct fake_wire *w, const char *text)
+{
+	mp_peer_receive(&w->peer, mp_str_of(text));
+}
+
+static inline void MP_PRINTF(2, 3) fake_wire_sayf(struct fake_wire *w, const char *format, ...)
+{
+	char text[2048];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	fake_wire_say(w, text);
+}
+
+static inline void fake_wire_lose(struct fake_wire *w)
+{
+	struct mcpool_error why;
+
+	(void)mp_fail(&why, MCPOOL_ECLOSED, "the server is gone");
+	mp_peer_lost(&w->peer, &why);
+}
+
+/* Whoever waits for an answer, and what it heard. */
+struct fake_caller {
+	mp_id call;
+	unsigned answers; /* a second one would be a bug */
+	enum mp_outcome outcome;
+	int code;       /* of an ending without an answer */
+	char text[512]; /* its words; else what the peer said, as written */
+	unsigned progressed;
+	char progress[512]; /* the params of the last progress */
+	void (*then)(struct fake_caller *c);
+	void (*on_progress)(struct fake_caller *c);
+	void *u; /* for these two */
+};
+
+static inline void fake_copy(char *out, size_t size, struct mp_str s)
+{
+	snprintf(out, size, "%.*s", MP_STR_ARGS(s));
+}
+
+static inline void fake_answered(const struct mp_answer *answer, void *u)
+{
+	struct fake_caller *c = u;
+	const struct mp_message *m = answer->message;
+
+	c->answers++;
+	c->outcome = answer->outcome;
+	c->code = answer->error ? answer->error->code : 0;
+	if (m)
+		fake_copy(c->text, sizeof(c->text),
+			  mp_value_source(m->tape,
+					  m->kind == MP_MESSAGE_ERROR ? m->error : m->result));
+	else
+		fake_copy(c->text, sizeof(c->text), mp_str_of(answer->error->message));
+	if (c->then)
+		c->then(c);
+}
+
+static inline void fake_progressed(const struct mp_message *m, void *u)
+{
+	struct fake_caller *c = u;
+
+	c->progressed++;
+	fake_copy(c->progress, sizeof(c->progress), mp_value_source(m->tape, m->params));
+	if (c->on_progress)
+		c->on_progress(c);
+}
+
+/* Start a call of a tool; the caller hears of it. */
+static inline int fake_call(struct fake_wire *w, struct fake_caller *c, int64_t timeout_ms,
+			    int64_t max_total_ms)
+{
+	struct mp_request rq = {
+		.method = MP_METHOD_TOOLS_CALL,
+		.params = MP_STR("{\"name\":\"echo\"}"),
+		.timeout_ms = timeout_ms,
+		.max_total_ms = max_total_ms,
+		.on_progress = fake_progressed,
+	};
+
+	return mp_peer_call(&w->peer, &rq, fake_answered, c, &c->call);
+}
+
+#endif
