@@ -3,11 +3,14 @@
  * Exit codes are a contract; see mcpool(1).
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <gnu/libc-version.h>
 #include <uv.h>
 
 #include <mcpool/mcpool.h>
+
+#include "process/launcher.h"
 
 enum { EXIT_DONE = 0, EXIT_USAGE = 2 };
 
@@ -67,8 +70,16 @@ static int show_overview(void)
 	return EXIT_DONE;
 }
 
+static int run_launcher(int argc, char **argv)
+{
+	(void)argc;
+	return mp_launcher_main((int)strtol(argv[1], NULL, 10));
+}
+
 int main(int argc, char **argv)
 {
+	if (argc == 3 && strcmp(argv[1], "launcher") == 0) /* started by mcpool itself */
+		return run_launcher(argc - 1, argv + 1);
 	if (argc < 2)
 		return show_overview();
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {

@@ -1,0 +1,22 @@
+/*
+ * environment.h - the variables of a server (CONTRACTS, `environment`).
+ */
+#ifndef MP_ENVIRONMENT_H
+#define MP_ENVIRONMENT_H
+
+#include "base/base.h"
+
+enum mp_environment {
+	MP_ENVIRONMENT_INHERIT, /* ours, without what belongs to agents and to our own start */
+	MP_ENVIRONMENT_MINIMAL, /* what programs need to find their way */
+	MP_ENVIRONMENT_NONE,
+};
+
+/*
+ * A list for mp_launch.env, to be freed with mp_environment_free(). from: "NAME=value" entries to
+ * choose from, ends in NULL. extra: the server's own entries, which win; may be NULL.
+ */
+char **mp_environment_build(enum mp_environment mode, char *const *from, char *const *extra);
+char **mp_environment_free(char **env); /* accepts NULL, returns NULL */
+
+#endif

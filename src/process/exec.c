@@ -1,0 +1,198 @@
+/*
+ * exec.c - from a forked process to a running server: session, limits, folder, exec.
+ * Never through a shell, and the command is looked up in the PATH the server itself will see.
+ */
+#include "process/exec.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin" /* where the server has no PATH */
+
+enum { REPORT_FD = 3, EXIT_NOT_STARTED = 127 };
+
+/* --- surroundings --------------------------------------------------------------------------- */
+
+void mp_exec_reset_signals(void)
+{
+	struct sigaction as_usual = {.sa_handler = SIG_DFL};
+	sigset_t none;
+
+	for (int i = 1; i < NSIG; i++)
+		(void)sigaction(i, &as_usual, NULL); /* KILL, STOP and the C library's own refuse */
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* Kernels before 5.9 have no close_range. */
+static void close_between(unsigned int from, unsigned int to)
+{
+	if (from > to || close_range(from, to, 0) == 0)
+		return;
+	for (unsigned int fd = from; fd <= to && fd < 65536; fd++)
+		close((int)fd);
+}
+
+void mp_exec_close_all_but(const int *keep, size_t n)
+{
+	unsigned int from = 3;
+
+	for (size_t i = 0; i < n; i++) {
+		if (keep[i] < (int)from)
+			continue;
+		if (keep[i] > (int)from)
+			close_between(from, (unsigned int)keep[i] - 1);
+		from = (unsigned int)keep[i] + 1;
+	}
+	close_between(from, ~0u);
+}
+
+int mp_exec_get_oom(pid_t pid, int *ret_value)
+{
+	char path[64], text[16];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/oom_score_adj", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return MCPOOL_ENOENT;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (n <= 0)
+		return MCPOOL_ENOENT;
+	text[n] = '\0';
+	*ret_value = (int)strtol(text, NULL, 10);
+	return 0;
+}
+
+/* Where /proc cannot be written the server runs all the same. */
+static void raise_oom(void)
+{
+	char text[16];
+	int fd, value;
+
+	if (mp_exec_get_oom(getpid(), &value) < 0)
+		return;
+	value += MP_EXEC_OOM_STEP;
+	snprintf(text, sizeof(text), "%d", value < MP_EXEC_OOM_MAX ? value : MP_EXEC_OOM_MAX);
+	fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	(void)!write(fd, text, strlen(text));
+	close(fd);
+}
+
+static _Noreturn void give_up(enum mp_stage stage, int cause, int report)
+{
+	struct mp_exec_failure failure = {(int32_t)stage, cause};
+
+	(void)!write(report, &failure, sizeof(failure)); /* if nobody reads, nobody waits */
+	_exit(EXIT_NOT_STARTED);
+}
+
+/* The pipes become 0, 1, 2, the report 3, which exec closes; nothing else stays open. */
+static int set_up_descriptors(const int fds[3], int report)
+{
+	for (int i = 0; i < 3; i++)
+		if (dup2(fds[i], i) < 0)
+			return -1;
+	if (report != REPORT_FD && dup3(report, REPORT_FD, O_CLOEXEC) < 0)
+		return -1;
+	close_between(REPORT_FD + 1, ~0u);
+	return 0;
+}
+
+/* --- the command ---------------------------------------------------------------------------- */
+
+/* Errno says too little: a folder is "permission denied", a missing interpreter "no such file". */
+static int refine(const char *path, int cause)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return cause;
+	if (S_ISDIR(st.st_mode))
+		return EISDIR;
+	return cause == ENOENT ? ELIBACC : cause;
+}
+
+static const char *get_path(const char *const *env)
+{
+	for (; *env; env++)
+		if (strncmp(*env, "PATH=", 5) == 0)
+			return *env + 5;
+	return DEFAULT_PATH;
+}
+
+static int try(const char *path, const struct mp_launch *launch)
+{
+	execve(path, (char *const *)launch->argv, (char *const *)launch->env);
+	return refine(path, errno);
+}
+
+/* Is it worth while to look into the next folder of PATH? */
+static bool may_be_elsewhere(int cause)
+{
+	return cause == ENOENT || cause == EACCES || cause == ENOTDIR || cause == EISDIR ||
+	       cause == ELOOP || cause == ENAMETOOLONG || cause == ESTALE || cause == ENODEV ||
+	       cause == ETIMEDOUT;
+}
+
+/* As execvp() does, but in the given PATH, and without its shell. Returns the cause of failure. */
+static int search(const struct mp_launch *launch)
+{
+	const char *dir = get_path(launch->env), *end;
+	int worst = ENOENT;
+
+	for (;; dir = end + 1) {
+		char path[PATH_MAX];
+		int n, cause;
+
+		end = strchrnul(dir, ':');
+		n = snprintf(path, sizeof(path), "%.*s%s%s", (int)(end - dir), dir,
+			     end > dir ? "/" : "", launch->argv[0]);
+		if (n > 0 && (size_t)n < sizeof(path)) {
+			cause = try(path, launch);
+			if (!may_be_elsewhere(cause))
+				return cause;
+			if (cause == EACCES)
+				worst = EACCES; /* found, and not to be run: tell that */
+		}
+		if (!*end)
+			return worst;
+	}
+}
+
+_Noreturn void mp_exec_server(const struct mp_launch *launch, const int fds[3], int report,
+			      pid_t parent)
+{
+	struct rlimit none = {0, 0};
+	int cause;
+
+	/* The server itself dies with its shepherd even if nobody is left to see to it. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(EXIT_NOT_STARTED);
+	if (setsid() < 0 || set_up_descriptors(fds, report) < 0)
+		give_up(MP_STAGE_LAUNCH, errno, report);
+	(void)setrlimit(RLIMIT_CORE, &none); /* lowering is always allowed */
+	raise_oom();
+	if (launch->cwd && chdir(launch->cwd) < 0)
+		give_up(MP_STAGE_FOLDER, errno, REPORT_FD);
+	mp_exec_reset_signals();
+	if (strchr(launch->argv[0], '/'))
+		cause = try(launch->argv[0], launch);
+	else
+		cause = search(launch);
+	give_up(MP_STAGE_COMMAND, cause, REPORT_FD);
+}

@@ -1,0 +1,389 @@
+/*
+ * launcher.c - the helper process that starts servers: a shepherd for each.
+ * Small, so that forking is cheap. It is the subreaper of its shepherds: the tree of one that was
+ * killed falls to it and is taken down at once. When the hub is gone it sees all shepherds off.
+ */
+#include "process/launcher.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "process/exec.h"
+#include "process/shepherd.h"
+#include "process/tree.h"
+
+#define LAUNCHER_STATES(X)                                              \
+	X(SERVING, "serving", "the hub is there")                       \
+	X(LEAVING, "leaving", "the hub is gone; the shepherds know it") \
+	X(KILLING, "killing", "they took too long")                     \
+	X(GONE, "gone", "no child is left")
+
+#define LAUNCHER_EVENTS(X)                                  \
+	X(HUB_GONE, "its end of the socket, or itself")     \
+	X(STRAYS, "a shepherd was killed, or what it left") \
+	X(EMPTY, "there is no child")                       \
+	X(TIMER, "time for another look")                   \
+	X(LATE, "enough of that")
+
+enum state {
+	NOWHERE,
+#define STATE(name, word, meaning) name,
+	LAUNCHER_STATES(STATE)
+#undef STATE
+		STATES,
+	STAY,
+};
+
+enum event {
+	QUIET,
+#define EVENT(name, meaning) name,
+	LAUNCHER_EVENTS(EVENT)
+#undef EVENT
+		EVENTS,
+};
+
+enum {
+	LEAVING_MS = 1500, /* the shepherds need 1 s and some; after 2 s nothing may live */
+	KILLING_MS = 5000, /* then whatever is left cannot be killed */
+	LOOK_MS = 10,
+	SLOW_LOOK_MS = 200, /* for strays that cannot be killed */
+	LOOKS = 100,
+	REAPED_AT_ONCE = 32, /* strays that fork all the time die all the time, too */
+};
+
+struct launcher {
+	enum state state;
+	int control;      /* the hub's requests; -1: it is gone */
+	int hub;          /* its pidfd: a fork of the hub may keep the socket open. -1: none */
+	int signals;      /* SIGCHLD */
+	int lifeline[2];  /* the writing end is ours alone; shepherds read its end */
+	pid_t *shepherds; /* owned */
+	size_t n_shepherds, room;
+	bool unreaped; /* there may be more who ended */
+	bool childless;
+	int looks;        /* for strays, one after another */
+	int64_t due_ms;   /* of TIMER; -1: none */
+	int64_t until_ms; /* of this state */
+};
+
+struct step {
+	enum state to;
+	enum event (*act)(struct launcher *l);
+};
+
+static enum event take_strays(struct launcher *l);
+static enum event dismiss(struct launcher *l);
+static enum event wait_on(struct launcher *l);
+static enum event begin_killing(struct launcher *l);
+static enum event kill_all(struct launcher *l);
+
+static const struct step steps[STATES][EVENTS] = {
+	[SERVING] = {[HUB_GONE] = {LEAVING, dismiss},
+		     [STRAYS] = {STAY, take_strays},
+		     [EMPTY] = {STAY, NULL},
+		     [TIMER] = {STAY, take_strays}},
+	[LEAVING] = {[HUB_GONE] = {STAY, NULL},
+		     [STRAYS] = {STAY, wait_on},
+		     [EMPTY] = {GONE, NULL},
+		     [TIMER] = {STAY, wait_on},
+		     [LATE] = {KILLING, begin_killing}},
+	[KILLING] = {[HUB_GONE] = {STAY, NULL},
+		     [STRAYS] = {STAY, NULL},
+		     [EMPTY] = {GONE, NULL},
+		     [TIMER] = {STAY, kill_all},
+		     [LATE] = {GONE, NULL}},
+};
+
+static void advance(struct launcher *l, enum event ev)
+{
+	while (ev != QUIET) {
+		const struct step *step = &steps[l->state][ev];
+
+		mp_check(step->to != NOWHERE);
+		if (step->to != STAY)
+			l->state = step->to;
+		ev = step->act ? step->act(l) : QUIET;
+	}
+}
+
+/* --- actions -------------------------------------------------------------------------------- */
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+static bool is_stray(const struct mp_proc *child, void *u)
+{
+	const struct launcher *l = u;
+
+	for (size_t i = 0; i < l->n_shepherds; i++)
+		if (l->shepherds[i] == child->pid)
+			return false;
+	return true;
+}
+
+static enum event take_strays(struct launcher *l)
+{
+	mp_tree_strike(SIGKILL, is_stray, l);
+	if (mp_tree_signal(getpid(), SIGKILL, is_stray, l) <= 0)
+		l->looks = 0;
+	else
+		l->due_ms = now_ms() + (l->looks++ < LOOKS ? LOOK_MS : SLOW_LOOK_MS);
+	return QUIET;
+}
+
+/* Forks of the hub may hold its sockets, so the shepherds are told by the lifeline. */
+static enum event dismiss(struct launcher *l)
+{
+	close_fd(&l->control);
+	close_fd(&l->hub);
+	close_fd(&l->lifeline[1]);
+	l->until_ms = l->due_ms = now_ms() + LEAVING_MS;
+	return l->childless ? EMPTY : QUIET;
+}
+
+static enum event wait_on(struct launcher *l)
+{
+	l->due_ms = l->until_ms;
+	return now_ms() >= l->until_ms ? LATE : take_strays(l);
+}
+
+static enum event begin_killing(struct launcher *l)
+{
+	l->until_ms = now_ms() + KILLING_MS;
+	return kill_all(l);
+}
+
+static enum event kill_all(struct launcher *l)
+{
+	mp_tree_strike(SIGKILL, NULL, NULL);
+	(void)!mp_tree_signal(getpid(), SIGKILL, NULL, NULL); /* EMPTY tells when it is done */
+	l->due_ms = now_ms() + LOOK_MS;
+	return now_ms() >= l->until_ms ? LATE : QUIET;
+}
+
+/* --- shepherds ------------------------------------------------------------------------------ */
+
+static bool make_room(struct launcher *l)
+{
+	size_t room = l->room ? 2 * l->room : 16;
+	pid_t *more;
+
+	if (l->n_shepherds < l->room)
+		return true;
+	more = mp_try_realloc(l->shepherds, room * sizeof(*more));
+	if (!more)
+		return false;
+	l->shepherds = more;
+	l->room = room;
+	return true;
+}
+
+static void fork_shepherd(struct launcher *l, const int fds[MP_FDS])
+{
+	pid_t pid = make_room(l) ? fork() : -1;
+
+	if (pid == 0)
+		_exit(mp_shepherd_main(fds, l->lifeline[0]));
+	if (pid > 0) {
+		l->shepherds[l->n_shepherds++] = pid;
+		l->childless = false;
+		return;
+	}
+	mp_shepherd_tell(fds[MP_FD_CONTROL], MP_NEWS_FAILED, MP_STAGE_LAUNCH, errno);
+	mp_shepherd_tell(fds[MP_FD_CONTROL], MP_NEWS_GONE, 0, 0);
+}
+
+/* True where it was one. */
+static bool forget(struct launcher *l, pid_t pid)
+{
+	for (size_t i = 0; i < l->n_shepherds; i++) {
+		if (l->shepherds[i] != pid)
+			continue;
+		l->shepherds[i] = l->shepherds[--l->n_shepherds];
+		return true;
+	}
+	return false;
+}
+
+/* A shepherd that ended in order left nothing behind. */
+static void reap(struct launcher *l)
+{
+	struct signalfd_siginfo one;
+	bool strays = false;
+	int status;
+	pid_t pid = 1;
+
+	(void)!read(l->signals, &one, sizeof(one)); /* it may stand for several */
+	for (int i = 0; i < REAPED_AT_ONCE && pid > 0; i++) {
+		pid = waitpid(-1, &status, WNOHANG);
+		if (pid > 0)
+			strays = !forget(l, pid) || status != 0 || strays;
+	}
+	l->unreaped = pid > 0;
+	l->childless = pid < 0 && errno == ECHILD;
+	if (l->childless)
+		advance(l, EMPTY);
+	else if (strays)
+		advance(l, STRAYS);
+}
+
+/* --- requests ------------------------------------------------------------------------------- */
+
+union rights {
+	char bytes[CMSG_SPACE(MP_FDS * sizeof(int))];
+	struct cmsghdr align;
+};
+
+/* The descriptors of a packet; how many there were. */
+static size_t unpack(struct msghdr *m, int fds[MP_FDS])
+{
+	struct cmsghdr *c = CMSG_FIRSTHDR(m);
+	size_t n;
+
+	if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+		return 0;
+	n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+	n = n < MP_FDS ? n : MP_FDS;
+	memcpy(fds, CMSG_DATA(c), n * sizeof(int));
+	return n;
+}
+
+/* A request is its descriptors; the byte they ride on says nothing. */
+static void hear_hub(struct launcher *l)
+{
+	int fds[MP_FDS];
+	union rights rights;
+	char byte;
+	struct iovec v = {&byte, 1};
+	struct msghdr m = {.msg_iov = &v,
+			   .msg_iovlen = 1,
+			   .msg_control = rights.bytes,
+			   .msg_controllen = sizeof(rights.bytes)};
+	ssize_t got = recvmsg(l->control, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	size_t n;
+
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (got <= 0) {
+		advance(l, HUB_GONE);
+		return;
+	}
+	n = unpack(&m, fds);
+	if (n == MP_FDS)
+		fork_shepherd(l, fds);
+	for (size_t i = 0; i < n; i++)
+		close(fds[i]); /* without an answer the hub sees the end of its control socket */
+}
+
+static int wait_ms(const struct launcher *l)
+{
+	int64_t left = l->due_ms - now_ms();
+
+	if (l->unreaped)
+		return 0;
+	return l->due_ms < 0 ? -1 : left < 0 ? 0 : (int)left;
+}
+
+static void serve(struct launcher *l)
+{
+	while (l->state != GONE) {
+		struct pollfd p[] = {
+			{l->control, POLLIN, 0}, {l->hub, POLLIN, 0}, {l->signals, POLLIN, 0}};
+
+		if (poll(p, MP_ARRAY_LEN(p), wait_ms(l)) < 0)
+			continue; /* interrupted; no other failure is possible */
+		if (p[0].revents)
+			hear_hub(l);
+		if (p[1].revents && l->state != GONE)
+			advance(l, HUB_GONE);
+		if ((p[2].revents || l->unreaped) && l->state != GONE)
+			reap(l);
+		if (l->state != GONE && l->due_ms >= 0 && now_ms() >= l->due_ms) {
+			l->due_ms = -1;
+			advance(l, TIMER);
+		}
+	}
+}
+
+/* --- birth ---------------------------------------------------------------------------------- */
+
+/* Nothing that ends the hub by name or by terminal ends us: we leave when it has left. */
+static void block_signals(void)
+{
+	static const int of_our_own_making[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
+	sigset_t all;
+
+	mp_exec_reset_signals();
+	sigfillset(&all);
+	for (size_t i = 0; i < MP_ARRAY_LEN(of_our_own_making); i++)
+		sigdelset(&all, of_our_own_making[i]);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+}
+
+/* A received descriptor must never be 0, 1 or 2. */
+static void fill_standard_fds(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	while (fd >= 0 && fd < 3);
+	if (fd >= 3)
+		close(fd);
+}
+
+static bool open_all(struct launcher *l)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	l->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+	l->hub = (int)syscall(SYS_pidfd_open, getppid(), 0);
+	return l->signals >= 0 && pipe2(l->lifeline, O_CLOEXEC) == 0;
+}
+
+int mp_launcher_main(int control)
+{
+	struct launcher l = {.state = SERVING,
+			     .control = control,
+			     .lifeline = {-1, -1},
+			     .childless = true,
+			     .due_ms = -1};
+
+	prctl(PR_SET_NAME, "mcpool launcher");
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	prctl(PR_SET_PDEATHSIG, SIGCONT); /* whoever stopped us: the hub's death is our business */
+	block_signals();
+	setsid(); /* fails where the hub has seen to it */
+	fill_standard_fds();
+	mp_exec_close_all_but(&control, 1);
+	if (fcntl(control, F_SETFD, FD_CLOEXEC) < 0 || !open_all(&l))
+		return 1;
+	serve(&l);
+	prctl(PR_SET_PDEATHSIG, 0); /* a leak checker stops us now, and CONT would undo that */
+	mp_free(l.shepherds);
+	return 0;
+}

@@ -1,0 +1,436 @@
+/*
+ * stdio.c - a server process as a transport.
+ * Three parts do the work: child.c the process, pipe.c the messages, tail.c its stderr. This file
+ * decides when their news are news for the owner: what ended, and why.
+ */
+#include "process/stdio.h"
+
+#include <stdio.h>
+#include <sys/ioctl.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "process/spec.h"
+#include "process/tail.h"
+#include "transport/pipe.h"
+
+#define STDIO_STATES(X)                                                          \
+	X(FRESH, "fresh", "not started")                                         \
+	X(STARTING, "starting", "spawned; exec has not succeeded yet")           \
+	X(OPEN, "open", "messages may flow")                                     \
+	X(ENDING, "ending", "stdout ended; why is still to be heard")            \
+	X(EMPTYING, "emptying", "the process ended; its last messages are read") \
+	X(ENDED, "ended", "told; its tree may still be there")                   \
+	X(CLOSING, "closing", "the owner hung up; its tree is taken down")       \
+	X(CLOSED, "closed", "the last word was said")
+
+#define STDIO_EVENTS(X)                                \
+	X(START, "start", "spawned")                   \
+	X(RAN, "ran", "exec succeeded")                \
+	X(FAILED, "failed", "it never ran")            \
+	X(EOS, "end of stdout", "or as good as that")  \
+	X(EXITED, "exited", "the process ended")       \
+	X(GONE, "gone", "nothing of its tree is left") \
+	X(TIMER, "timer", "waited long enough")        \
+	X(CLOSE, "close", "the owner hangs up")
+
+enum state {
+	NOWHERE,
+#define STATE(name, word, meaning) name,
+	STDIO_STATES(STATE)
+#undef STATE
+		STATES,
+	STAY,
+};
+
+enum event {
+	QUIET,
+#define EVENT(name, word, meaning) name,
+	STDIO_EVENTS(EVENT)
+#undef EVENT
+		EVENTS,
+};
+
+static const char *const state_name[] = {
+#define STATE(name, word, meaning) [name] = word,
+	STDIO_STATES(STATE)
+#undef STATE
+};
+
+static const char *const event_name[] = {
+#define EVENT(name, word, meaning) [name] = word,
+	STDIO_EVENTS(EVENT)
+#undef EVENT
+};
+
+enum {
+	EXIT_WAIT_MS = 50, /* from the end of stdout to the news of an exit, or the reverse */
+	MOST_WAITS = 20,   /* such waits while a descendant goes on writing */
+};
+
+struct stdio {
+	struct mp_transport base;
+	enum state state;
+	struct mp_launcher *launcher;
+	struct mp_spec spec;       /* a copy of the launch */
+	char *log_file;            /* owned; NULL: none */
+	struct mp_child *child;    /* owned; NULL before start */
+	struct mp_transport *pipe; /* owned */
+	struct mp_tail *tail;      /* owned */
+	int out_fd;                /* the pipe's; to see whether it is empty */
+	int waits;                 /* of EMPTYING */
+	bool gone;                 /* nothing is left of the child */
+	struct mcpool_error why;   /* it ended; or the launch could not be copied */
+	struct mp_timer timer;
+	struct mp_task gone_task; /* for a close() with nothing to wait for */
+	struct mp_log log;
+	struct mp_grave grave;
+};
+
+struct step {
+	enum state to;
+	enum event (*act)(struct stdio *s);
+};
+
+static enum event open_pipe(struct stdio *s);
+static enum event read_on(struct stdio *s);
+static enum event await_exit(struct stdio *s);
+static enum event empty(struct stdio *s);
+static enum event tell_half_closed(struct stdio *s);
+static enum event tell_ended(struct stdio *s);
+static enum event stop(struct stdio *s);
+static enum event tell_closed(struct stdio *s);
+
+static const struct step steps[STATES][EVENTS] = {
+	[FRESH] = {[START] = {STARTING, NULL}, [CLOSE] = {CLOSING, stop}},
+	[STARTING] = {[RAN] = {OPEN, open_pipe},
+		      [FAILED] = {ENDED, tell_ended},
+		      [CLOSE] = {CLOSING, stop}},
+	[OPEN] = {[EOS] = {ENDING, await_exit},
+		  [EXITED] = {EMPTYING, await_exit},
+		  [CLOSE] = {CLOSING, stop}},
+	[ENDING] = {[EXITED] = {ENDED, tell_ended},
+		    [TIMER] = {ENDED, tell_half_closed},
+		    [CLOSE] = {CLOSING, stop}},
+	[EMPTYING] = {[EOS] = {ENDED, tell_ended},
+		      [TIMER] = {STAY, empty},
+		      [GONE] = {STAY, NULL},
+		      [CLOSE] = {CLOSING, stop}},
+	[ENDED] = {[EOS] = {STAY, NULL},
+		   [EXITED] = {STAY, NULL},
+		   [GONE] = {STAY, NULL},
+		   [CLOSE] = {CLOSING, stop}},
+	[CLOSING] = {[RAN] = {STAY, read_on},
+		     [FAILED] = {STAY, NULL},
+		     [EOS] = {STAY, NULL},
+		     [EXITED] = {STAY, NULL},
+		     [GONE] = {CLOSED, tell_closed},
+		     [CLOSE] = {STAY, NULL}},
+	[CLOSED] = {[CLOSE] = {STAY, NULL}},
+};
+
+static void advance(struct stdio *s, enum event ev)
+{
+	while (ev != QUIET) {
+		const struct step *step = &steps[s->state][ev];
+
+		mp_check(step->to != NOWHERE);
+		if (step->to != STAY) {
+			mp_log_trace(&s->log, "%s -> %s on %s", state_name[s->state],
+				     state_name[step->to], event_name[ev]);
+			s->state = step->to;
+		}
+		ev = step->act ? step->act(s) : QUIET;
+	}
+}
+
+static struct stdio *get_stdio(const struct mp_transport *t)
+{
+	return mp_container_of(t, struct stdio, base);
+}
+
+/* --- actions: a hook may free us, so it is called last ---------------------------------------- */
+
+static enum event open_pipe(struct stdio *s)
+{
+	if (s->pipe->impl->start(s->pipe, &s->why) < 0)
+		return EOS;
+	if (s->base.hooks->opened)
+		s->base.hooks->opened(s->base.u);
+	return QUIET;
+}
+
+/* Nobody wants its messages, but it must not be held up writing them. */
+static enum event read_on(struct stdio *s)
+{
+	return s->pipe->impl->start(s->pipe, NULL) < 0 ? EOS : QUIET;
+}
+
+/* Two ends, of stdout and of the process, which belong together and come in either order. */
+static enum event await_exit(struct stdio *s)
+{
+	mp_timer_start(&s->timer, EXIT_WAIT_MS);
+	return QUIET;
+}
+
+/* A descendant may hold stdout open for long; what the server itself wrote is in the pipe. */
+static enum event empty(struct stdio *s)
+{
+	int unread = 0;
+
+	if (ioctl(s->out_fd, FIONREAD, &unread) < 0 || unread == 0 || s->waits++ >= MOST_WAITS)
+		return EOS;
+	return await_exit(s);
+}
+
+static enum event tell_half_closed(struct stdio *s)
+{
+	if (s->why.code == MCPOOL_ECLOSED)
+		(void)mp_fail(&s->why, MCPOOL_ECLOSED, "closed its stdout but is still running");
+	return tell_ended(s);
+}
+
+/* Its last words on stderr were written before it ended, so they are there. */
+static enum event tell_ended(struct stdio *s)
+{
+	mp_timer_stop(&s->timer);
+	mp_tail_drain(s->tail);
+	if (s->base.hooks->ended)
+		s->base.hooks->ended(s->base.u, &s->why);
+	return QUIET;
+}
+
+static enum event stop(struct stdio *s)
+{
+	mp_timer_stop(&s->timer);
+	if (s->child && !s->gone)
+		mp_child_stop(s->child);
+	else
+		mp_loop_post(mp_launcher_get_loop(s->launcher), &s->gone_task);
+	return QUIET;
+}
+
+static enum event tell_closed(struct stdio *s)
+{
+	if (s->tail)
+		mp_tail_drain(s->tail);
+	s->pipe = mp_transport_free(s->pipe);
+	if (s->base.hooks->closed)
+		s->base.hooks->closed(s->base.u);
+	return QUIET;
+}
+
+/* --- what the child tells ------------------------------------------------------------------- */
+
+static void child_running(void *u, pid_t pid)
+{
+	(void)pid;
+	advance(u, RAN);
+}
+
+static void child_failed(void *u, const struct mcpool_error *why)
+{
+	struct stdio *s = u;
+
+	s->why = *why;
+	advance(s, FAILED);
+}
+
+static void child_exited(void *u, int wait_status)
+{
+	struct stdio *s = u;
+	char words[64];
+
+	(void)mp_fail(&s->why, MCPOOL_ECLOSED, "%s",
+		      mp_child_describe_exit(wait_status, words, sizeof(words)));
+	advance(s, EXITED);
+}
+
+static void child_hang_up(void *u)
+{
+	struct stdio *s = u;
+
+	mp_pipe_end_writing(s->pipe);
+}
+
+static void child_gone(void *u)
+{
+	struct stdio *s = u;
+
+	s->gone = true;
+	advance(s, GONE);
+}
+
+static const struct mp_child_hooks child_hooks = {
+	.running = child_running,
+	.failed = child_failed,
+	.exited = child_exited,
+	.hang_up = child_hang_up,
+	.gone = child_gone,
+};
+
+/* --- what the pipe tells -------------------------------------------------------------------- */
+
+static bool is_heard(const struct stdio *s)
+{
+	return s->state == OPEN || s->state == EMPTYING;
+}
+
+static void pipe_message(void *u, struct mp_str text)
+{
+	struct stdio *s = u;
+
+	if (is_heard(s) && s->base.hooks->message)
+		s->base.hooks->message(s->base.u, text);
+}
+
+static void pipe_oversize(void *u, struct mp_str head, struct mp_str tail)
+{
+	struct stdio *s = u;
+
+	if (is_heard(s) && s->base.hooks->oversize)
+		s->base.hooks->oversize(s->base.u, head, tail);
+}
+
+static void pipe_written(void *u, uint64_t total)
+{
+	struct stdio *s = u;
+
+	if (is_heard(s) && s->base.hooks->written)
+		s->base.hooks->written(s->base.u, total);
+}
+
+static void pipe_ended(void *u, const struct mcpool_error *why)
+{
+	struct stdio *s = u;
+
+	if (s->state == OPEN)
+		s->why = *why; /* the exit, if it is heard of, says more */
+	advance(s, EOS);
+}
+
+static const struct mp_transport_hooks pipe_hooks = {
+	.message = pipe_message,
+	.oversize = pipe_oversize,
+	.written = pipe_written,
+	.ended = pipe_ended,
+};
+
+/* --- as a transport ------------------------------------------------------------------------- */
+
+static void ring(void *u)
+{
+	advance(u, TIMER);
+}
+
+static int start(struct mp_transport *t, struct mcpool_error *reterr)
+{
+	struct stdio *s = get_stdio(t);
+	struct mp_loop *loop = mp_launcher_get_loop(s->launcher);
+	int fds[3], r;
+
+	if (s->why.code < 0) {
+		if (reterr)
+			*reterr = s->why;
+		return s->why.code;
+	}
+	r = mp_child_spawn(s->launcher, &s->spec.launch, &child_hooks, s, &s->child, fds, reterr);
+	if (r < 0)
+		return r;
+	s->out_fd = fds[1];
+	s->pipe = mp_pipe_new(loop, fds[1], fds[0]);
+	s->pipe->hooks = &pipe_hooks;
+	s->pipe->u = s;
+	s->tail = mp_tail_new(loop, fds[2], s->log_file);
+	advance(s, START);
+	return 0;
+}
+
+static int send_message(struct mp_transport *t, struct mp_str text, uint64_t *ret_at)
+{
+	struct stdio *s = get_stdio(t);
+
+	return s->state == OPEN ? s->pipe->impl->send(s->pipe, text, ret_at) : MCPOOL_ECLOSED;
+}
+
+static void close_transport(struct mp_transport *t)
+{
+	advance(get_stdio(t), CLOSE);
+}
+
+static int get_tail(struct mp_transport *t, size_t lines, struct mp_buf *out)
+{
+	struct stdio *s = get_stdio(t);
+
+	return s->tail ? mp_tail_get(s->tail, lines, out) : 0;
+}
+
+static void free_stdio(struct mp_grave *grave)
+{
+	struct stdio *s = mp_container_of(grave, struct stdio, grave);
+
+	mp_spec_done(&s->spec);
+	mp_free(s->log_file);
+	mp_free(s);
+}
+
+static void free_transport(struct mp_transport *t)
+{
+	struct stdio *s = get_stdio(t);
+	struct mp_loop *loop = mp_launcher_get_loop(s->launcher);
+
+	mp_timer_stop(&s->timer);
+	mp_loop_unpost(loop, &s->gone_task);
+	s->child = mp_child_free(s->child);
+	s->pipe = mp_transport_free(s->pipe);
+	s->tail = mp_tail_free(s->tail);
+	mp_loop_bury(loop, &s->grave, free_stdio);
+}
+
+static const struct mp_transport_impl impl = {
+	.name = "stdio",
+	.start = start,
+	.send = send_message,
+	.close = close_transport,
+	.destroy = free_transport,
+	.get_tail = get_tail,
+};
+
+static int copy_launch(struct stdio *s, const struct mp_launch *launch)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf bytes;
+	int r;
+
+	mp_buf_init(&bytes, MP_SPEC_MAX);
+	r = mp_spec_encode(launch, &bytes, &s->why);
+	if (r == 0)
+		r = mp_spec_decode(mp_buf_get(&bytes), &s->spec);
+	return r < 0 && s->why.code == 0 ? mp_fail(&s->why, r, "no copy of the launch") : r;
+}
+
+struct mp_transport *mp_stdio_new(struct mp_launcher *l, const struct mp_launch *launch,
+				  const char *log_file)
+{
+	struct stdio *s = mp_alloc(sizeof(*s));
+
+	s->base.impl = &impl;
+	s->state = FRESH;
+	s->launcher = l;
+	if (log_file) {
+		s->log_file = mp_alloc(strlen(log_file) + 1);
+		memcpy(s->log_file, log_file, strlen(log_file) + 1);
+	}
+	mp_timer_init(&s->timer, mp_launcher_get_loop(l), ring, s);
+	mp_task_init(&s->gone_task, child_gone, s);
+	mp_log_init(&s->log, "stdio '%s'", launch->argv[0] ? launch->argv[0] : "");
+	(void)copy_launch(s, launch); /* start() tells */
+	return &s->base;
+}
+
+pid_t mp_stdio_get_pid(const struct mp_transport *t)
+{
+	const struct stdio *s = get_stdio(t);
+
+	return s->child ? mp_child_get_pid(s->child) : 0;
+}

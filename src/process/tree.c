@@ -1,0 +1,300 @@
+/*
+ * tree.c - find and signal all descendants of a process through /proc.
+ * The kernel lists the children of each thread, so a walk costs what the tree is large, however
+ * many other processes there are; where it does not, every process is read. A tree that changes
+ * under our hands is simply walked again.
+ */
+#include "process/tree.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+
+/* Linux has at most 4 million processes; one with more than this many is not ours to clean. */
+enum { MAX_PROCS = 1 << 20, STAT_SIZE = 1024, STRIKES = 4 };
+
+/* --- one process ---------------------------------------------------------------------------- */
+
+static void copy_name(struct mp_proc *p, const char *from, const char *to)
+{
+	size_t n = (size_t)(to - from);
+
+	n = n < sizeof(p->name) ? n : sizeof(p->name) - 1;
+	memcpy(p->name, from, n);
+	p->name[n] = '\0';
+}
+
+/* `12 (a (b) c) S 1 ...`: the name ends at the last parenthesis, whatever it holds. */
+int mp_tree_parse(struct mp_str text, struct mp_proc *ret_proc)
+{
+	char copy[STAT_SIZE];
+	struct mp_proc p = {.pid = 0};
+	char *open, *close;
+	int n;
+
+	if (text.len >= sizeof(copy) || (text.len && memchr(text.p, '\0', text.len)))
+		return MCPOOL_EPARSE;
+	if (text.len)
+		memcpy(copy, text.p, text.len);
+	copy[text.len] = '\0';
+	open = strchr(copy, '(');
+	close = strrchr(copy, ')');
+	if (!open || !close || close < open || !isdigit((unsigned char)copy[0]))
+		return MCPOOL_EPARSE;
+	p.pid = (pid_t)strtol(copy, NULL, 10);
+	copy_name(&p, open + 1, close);
+	/* state, parent, 15 others, threads, one other, start: fields 3 to 22 of proc(5) */
+	n = sscanf(close + 1,
+		   " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %" SCNu64
+		   " %*d %" SCNu64,
+		   &p.state, &p.parent, &p.threads, &p.started);
+	if (n != 4 || p.pid <= 0)
+		return MCPOOL_EPARSE;
+	*ret_proc = p;
+	return 0;
+}
+
+static int read_at(int proc, const char *pid, struct mp_proc *ret_proc)
+{
+	char path[64], text[STAT_SIZE];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/stat", pid);
+	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return MCPOOL_ENOENT;
+	n = read(fd, text, sizeof(text));
+	close(fd);
+	if (n <= 0)
+		return MCPOOL_ENOENT;
+	return mp_tree_parse((struct mp_str){text, (size_t)n}, ret_proc);
+}
+
+int mp_tree_read(pid_t pid, struct mp_proc *ret_proc)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	return read_at(AT_FDCWD, path, ret_proc);
+}
+
+bool mp_tree_is_alive(const struct mp_proc *p)
+{
+	return p->state != 'X' && (p->state != 'Z' || p->threads > 1);
+}
+
+/*
+ * The pid may have got another owner since it was read. A descriptor of the process keeps it from
+ * changing hands once more while we look again.
+ */
+void mp_tree_signal_one(const struct mp_proc *p, int signal)
+{
+	int fd = (int)syscall(SYS_pidfd_open, p->pid, 0);
+	struct mp_proc now;
+
+	if (fd < 0) {
+		if (errno != ESRCH)
+			kill(p->pid, signal);
+		return;
+	}
+	if (mp_tree_read(p->pid, &now) == 0 && now.started == p->started)
+		syscall(SYS_pidfd_send_signal, fd, signal, NULL, 0);
+	close(fd);
+}
+
+/* --- its children --------------------------------------------------------------------------- */
+
+static bool only_scan; /* tests: as on a kernel without children files */
+
+struct walk {
+	struct mp_buf found; /* of struct mp_proc: descendants, parents before their children */
+	struct mp_buf all; /* of struct mp_proc: every process; where there are no children files */
+	bool by_scan;
+};
+
+static size_t count(const struct mp_buf *procs)
+{
+	return procs->len / sizeof(struct mp_proc);
+}
+
+static const struct mp_proc *get(const struct mp_buf *procs, size_t i)
+{
+	return (const struct mp_proc *)(const void *)procs->data + i;
+}
+
+/* Without memory for all, those that were found are dealt with, and the next pass finds more. */
+static void add(struct mp_buf *to, const struct mp_proc *p)
+{
+	(void)!mp_buf_add(to, p, sizeof(*p));
+}
+
+static void add_pid(pid_t pid, void *to)
+{
+	struct mp_proc p;
+
+	if (mp_tree_read(pid, &p) == 0)
+		add(to, &p);
+}
+
+typedef void (*pid_fn)(pid_t pid, void *u);
+
+/* `12 345 6789 `: the children of one thread. The text may be longer than what one read takes. */
+static void read_children(int tasks, const char *thread, pid_fn fn, void *u)
+{
+	char path[64], text[4096];
+	pid_t pid = 0;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/children", thread);
+	fd = openat(tasks, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return; /* the thread is gone */
+	while ((n = read(fd, text, sizeof(text))) > 0)
+		for (ssize_t i = 0; i < n; i++) {
+			if (isdigit((unsigned char)text[i])) {
+				pid = pid * 10 + (text[i] - '0');
+				continue;
+			}
+			if (pid > 0)
+				fn(pid, u);
+			pid = 0;
+		}
+	close(fd);
+}
+
+static void list_children(pid_t pid, pid_fn fn, void *u)
+{
+	char path[64];
+	struct dirent *d;
+	DIR *tasks;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	tasks = opendir(path);
+	if (!tasks)
+		return;
+	while ((d = readdir(tasks)))
+		if (isdigit((unsigned char)d->d_name[0]))
+			read_children(dirfd(tasks), d->d_name, fn, u);
+	closedir(tasks);
+}
+
+static void pick_children(const struct mp_buf *all, pid_t pid, struct mp_buf *to)
+{
+	for (size_t i = 0; i < count(all); i++)
+		if (get(all, i)->parent == pid)
+			add(to, get(all, i));
+}
+
+static void find_children(struct walk *w, pid_t pid, struct mp_buf *to)
+{
+	if (w->by_scan)
+		pick_children(&w->all, pid, to);
+	else
+		list_children(pid, add_pid, to);
+}
+
+/* --- all of them ---------------------------------------------------------------------------- */
+
+static int scan(struct mp_buf *all)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *d;
+	struct mp_proc p;
+
+	if (!proc)
+		return MCPOOL_ESYSTEM;
+	while ((d = readdir(proc)))
+		if (isdigit((unsigned char)d->d_name[0]) &&
+		    read_at(dirfd(proc), d->d_name, &p) == 0)
+			add(all, &p);
+	closedir(proc);
+	return 0;
+}
+
+static int begin(struct walk *w)
+{
+	mp_buf_init(&w->found, MAX_PROCS * sizeof(struct mp_proc));
+	mp_buf_init(&w->all, MAX_PROCS * sizeof(struct mp_proc));
+	w->by_scan = only_scan || access("/proc/thread-self/children", F_OK) < 0;
+	return w->by_scan ? scan(&w->all) : 0;
+}
+
+static void end(struct walk *w)
+{
+	mp_buf_done(&w->found);
+	mp_buf_done(&w->all);
+}
+
+static void find_all(struct walk *w, pid_t root, mp_tree_fn takes, void *u)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf first;
+
+	mp_buf_init(&first, MAX_PROCS * sizeof(struct mp_proc));
+	find_children(w, root, &first);
+	for (size_t i = 0; i < count(&first); i++)
+		if (!takes || takes(get(&first, i), u))
+			add(&w->found, get(&first, i));
+	for (size_t i = 0; i < count(&w->found); i++) /* it grows meanwhile */
+		find_children(w, get(&w->found, i)->pid, &w->found);
+}
+
+int mp_tree_signal(pid_t root, int signal, mp_tree_fn takes, void *u)
+{
+	MP_CLEANUP(end) struct walk w;
+	int alive = 0, r;
+
+	r = begin(&w);
+	if (r < 0)
+		return r;
+	find_all(&w, root, takes, u);
+	for (size_t i = 0; i < count(&w.found); i++) {
+		if (!mp_tree_is_alive(get(&w.found, i)))
+			continue;
+		alive++;
+		if (signal)
+			mp_tree_signal_one(get(&w.found, i), signal);
+	}
+	return alive;
+}
+
+/* --- our own, at once ----------------------------------------------------------------------- */
+
+struct strike {
+	int signal;
+	mp_tree_fn takes;
+	void *u;
+};
+
+static void strike_one(pid_t pid, void *u)
+{
+	const struct strike *s = u;
+	const struct mp_proc p = {.pid = pid};
+
+	if (!s->takes || s->takes(&p, s->u))
+		kill(pid, s->signal);
+}
+
+/* Who was just about to fork leaves us a child that only the next look finds. */
+void mp_tree_strike(int signal, mp_tree_fn takes, void *u)
+{
+	struct strike s = {signal, takes, u};
+
+	for (int i = 0; i < STRIKES; i++)
+		list_children(getpid(), strike_one, &s);
+}
+
+void mp_tree_set_only_scan(bool only)
+{
+	only_scan = only;
+}

@@ -1,0 +1,88 @@
+/* test_environment.c - which variables a server gets (V55). */
+#include "test.h"
+
+#include "process/environment.h"
+
+static char *const ours[] = {
+	"PATH=/bin",
+	"HOME=/home/x",
+	"OPENAI_API_KEY=k",
+	"ANTHROPIC_API_KEY=k",
+	"CLAUDE_CODE=1",
+	"LD_PRELOAD=/x.so",
+	"NODE_OPTIONS=x",
+	"npm_config_x=1",
+	"GITHUB_TOKEN=t",
+	"EDITOR=vi",
+	"LC_ALL=C",
+	"VSCODE_PID=1",
+	"ODD",
+	"CLAUDECODE=1",
+	"XDG_RUNTIME_DIR=/run/x",
+	NULL,
+};
+
+static void free_env(char ***env)
+{
+	mp_environment_free(*env);
+}
+
+static const char *get(char **env, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (size_t i = 0; env[i]; i++)
+		if (strncmp(env[i], name, len) == 0 && env[i][len] == '=')
+			return env[i] + len + 1;
+	return NULL;
+}
+
+static size_t count(char **env)
+{
+	size_t n = 0;
+
+	while (env[n])
+		n++;
+	return n;
+}
+
+TEST(inherit_leaves_out_what_is_an_agents_own)
+{
+	MP_CLEANUP(free_env) char **env = mp_environment_build(MP_ENVIRONMENT_INHERIT, ours, NULL);
+
+	CHECK_TEXT(get(env, "PATH"), "/bin");
+	CHECK_TEXT(get(env, "GITHUB_TOKEN"), "t");
+	CHECK_TEXT(get(env, "EDITOR"), "vi");
+	CHECK(!get(env, "OPENAI_API_KEY"));
+	CHECK(!get(env, "ANTHROPIC_API_KEY"));
+	CHECK(!get(env, "CLAUDE_CODE"));
+	CHECK(!get(env, "CLAUDECODE"));
+	CHECK(!get(env, "LD_PRELOAD"));
+	CHECK(!get(env, "NODE_OPTIONS"));
+	CHECK(!get(env, "npm_config_x"));
+	CHECK(!get(env, "VSCODE_PID"));
+	CHECK_EQ(count(env), 7);
+}
+
+TEST(minimal_is_a_list)
+{
+	MP_CLEANUP(free_env) char **env = mp_environment_build(MP_ENVIRONMENT_MINIMAL, ours, NULL);
+
+	CHECK_TEXT(get(env, "PATH"), "/bin");
+	CHECK_TEXT(get(env, "HOME"), "/home/x");
+	CHECK_TEXT(get(env, "LC_ALL"), "C");
+	CHECK(!get(env, "GITHUB_TOKEN"));
+	CHECK_EQ(count(env), 4);
+}
+
+TEST(the_servers_own_entries_win)
+{
+	char *const extra[] = {"PATH=/own", "OPENAI_API_KEY=mine", NULL};
+	MP_CLEANUP(free_env) char **env = mp_environment_build(MP_ENVIRONMENT_INHERIT, ours, extra);
+	MP_CLEANUP(free_env) char **none = mp_environment_build(MP_ENVIRONMENT_NONE, ours, extra);
+
+	CHECK_TEXT(get(env, "PATH"), "/own");
+	CHECK_TEXT(get(env, "OPENAI_API_KEY"), "mine");
+	CHECK_EQ(count(env), 8);
+	CHECK_EQ(count(none), 2);
+}
