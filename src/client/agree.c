@@ -1,0 +1,345 @@
+/*
+ * agree.c - choosing era, revision and capabilities at the start of a conversation.
+ * The facts behind the table were measured with real servers: SDK 1.x answers discover with -32601
+ * and then initialize as usual; a dual-era server that has seen initialize stays legacy; some
+ * servers on older Rust SDKs exit on anything but initialize; some ignore what they do not know.
+ */
+#include "client/agree.h"
+
+#include "base/error.h"
+#include "base/limits.h"
+
+#define STATES(X)                                                               \
+	X(IDLE, "idle", "nothing was said")                                     \
+	X(PROBING, "probing", "discover was written, nothing else")             \
+	X(BOTH, "both", "discover met silence, initialize was written too")     \
+	X(INITIALIZING, "initializing", "only the answer to initialize counts") \
+	X(AGREED, "agreed", "era and version are chosen")                       \
+	X(FAILED, "failed", "there is nothing to agree on, or nobody")
+
+#define EVENTS(X)                                                            \
+	X(PROBE, "find out")                                                 \
+	X(SKIP, "legacy from the start")                                     \
+	X(DISCOVERED, "discover was answered, with a version of ours")       \
+	X(NO_MODERN, "discover was answered, but with no use")               \
+	X(AGAIN, "discover was refused, with a version of ours in the list") \
+	X(SILENT, "no answer to discover for a while")                       \
+	X(INITIALIZED, "initialize was answered, with a version of ours")    \
+	X(REFUSED, "initialize was answered, but with no use")               \
+	X(LOST, "the server is gone")
+
+enum state {
+#define X(name, word, meaning) name,
+	STATES(X)
+#undef X
+		STATE_COUNT
+};
+enum event {
+#define X(name, meaning) name,
+	EVENTS(X)
+#undef X
+		EVENT_COUNT,
+	QUIET
+};
+
+typedef enum event (*action)(struct mp_agree *a);
+static enum event send_discover(struct mp_agree *a);
+static enum event repeat_discover(struct mp_agree *a);
+static enum event send_initialize(struct mp_agree *a);
+static enum event settle_modern(struct mp_agree *a);
+static enum event settle_legacy(struct mp_agree *a);
+static enum event go_legacy(struct mp_agree *a);
+static enum event fall_back_to_modern(struct mp_agree *a);
+static enum event try_modern_after_all(struct mp_agree *a);
+static enum event note_modern(struct mp_agree *a);
+static enum event give_up(struct mp_agree *a);
+
+enum { NOWHERE, TO, STAY };
+struct step {
+	int how;
+	enum state to;
+	action act;
+};
+
+static const struct step steps[STATE_COUNT][EVENT_COUNT] = {
+	[IDLE] = {[PROBE] = {TO, PROBING, send_discover},
+		  [SKIP] = {TO, INITIALIZING, send_initialize},
+		  [LOST] = {TO, FAILED, give_up}},
+	[PROBING] = {[DISCOVERED] = {TO, AGREED, settle_modern},
+		     [NO_MODERN] = {TO, INITIALIZING, go_legacy},
+		     [AGAIN] = {STAY, 0, repeat_discover},
+		     [SILENT] = {TO, BOTH, send_initialize},
+		     [LOST] = {TO, FAILED, give_up}},
+	/* Discovered after all: if it now refuses initialize, it is modern. */
+	[BOTH] = {[DISCOVERED] = {STAY, 0, NULL},
+		  [NO_MODERN] = {TO, INITIALIZING, NULL},
+		  [AGAIN] = {STAY, 0, send_discover},
+		  [INITIALIZED] = {TO, AGREED, settle_legacy},
+		  [REFUSED] = {TO, FAILED, fall_back_to_modern},
+		  [LOST] = {TO, FAILED, give_up}},
+	[INITIALIZING] = {[DISCOVERED] = {STAY, 0, NULL},
+			  [NO_MODERN] = {STAY, 0, NULL},
+			  [AGAIN] = {STAY, 0, NULL},
+			  [INITIALIZED] = {TO, AGREED, settle_legacy},
+			  [REFUSED] = {TO, FAILED, fall_back_to_modern},
+			  [LOST] = {TO, FAILED, give_up}},
+	[AGREED] = {[DISCOVERED] = {STAY, 0, note_modern},
+		    [NO_MODERN] = {STAY, 0, NULL},
+		    [AGAIN] = {STAY, 0, NULL},
+		    [LOST] = {STAY, 0, NULL}},
+	[FAILED] = {[PROBE] = {TO, PROBING, send_discover},
+		    [SKIP] = {TO, INITIALIZING, send_initialize},
+		    [DISCOVERED] = {TO, AGREED, settle_modern},
+		    [NO_MODERN] = {STAY, 0, NULL},
+		    [AGAIN] = {STAY, 0, NULL},
+		    [INITIALIZED] = {STAY, 0, NULL},
+		    [REFUSED] = {STAY, 0, NULL},
+		    [LOST] = {STAY, 0, NULL}},
+};
+
+static void advance(struct mp_agree *a, enum event ev)
+{
+	while (ev != QUIET) {
+		const struct step *s = &steps[a->state][ev];
+
+		mp_check(s->how != NOWHERE);
+		if (s->how == TO)
+			a->state = (int)s->to;
+		ev = s->act ? s->act(a) : QUIET;
+	}
+}
+
+/* --- what is sent, and what comes back ------------------------------------------------------ */
+
+static enum event fail(struct mp_agree *a)
+{
+	a->hooks->failed(a->u, &a->why);
+	return QUIET;
+}
+
+/* An error of the server, in our words. */
+static void note_refusal(struct mp_agree *a, const char *method, const struct mp_message *m)
+{
+	struct mp_str words = mp_error_read_words(m, &a->arena);
+	struct mp_str supported = mp_modern_read_supported(m);
+
+	(void)mp_fail(&a->why, MCPOOL_EPROTO, "the server refused %s: %.*s (%lld)%s%.*s", method,
+		      MP_STR_ARGS(words), (long long)mp_error_read_code(m),
+		      supported.len ? "; it speaks " : "", MP_STR_ARGS(supported));
+}
+
+static bool is_result(const struct mp_answer *answer)
+{
+	return answer->outcome == MP_OUTCOME_ANSWERED && answer->message->kind == MP_MESSAGE_RESULT;
+}
+
+static void take_discover(const struct mp_answer *answer, void *u)
+{
+	struct mp_agree *a = u;
+	bool refused;
+
+	mp_timer_stop(&a->silence);
+	if (answer->outcome == MP_OUTCOME_UNKNOWN || answer->outcome == MP_OUTCOME_NOT_SENT)
+		return; /* mp_agree_lost() says the rest */
+	if (is_result(answer)) {
+		a->discovered = mp_modern_read_discover(answer->message, &a->arena,
+							&a->modern_hello, &a->why) == 0;
+	} else if (answer->outcome != MP_OUTCOME_ANSWERED) {
+		a->why = *answer->error;
+	} else {
+		note_refusal(a, "server/discover", answer->message);
+		if (mp_modern_may_retry(answer->message, &refused) && !a->retried) {
+			a->retried = true;
+			advance(a, AGAIN);
+			return;
+		}
+		/* A pinned server without discover is spoken to all the same (mcp-spec 3.2). */
+		if (a->pinned && mp_error_read_code(answer->message) == -32601) {
+			a->modern_hello = (struct mp_hello){.era = MP_ERA_MODERN,
+							    .version = MP_STR(MP_MODERN_VERSION),
+							    .capabilities = MP_STR("{}"),
+							    .offers = ~0u};
+			a->discovered = true;
+		}
+	}
+	advance(a, a->discovered ? DISCOVERED : NO_MODERN);
+}
+
+static void take_initialize(const struct mp_answer *answer, void *u)
+{
+	struct mp_agree *a = u;
+	bool refused, modern_after_all = false;
+
+	if (answer->outcome == MP_OUTCOME_UNKNOWN || answer->outcome == MP_OUTCOME_NOT_SENT)
+		return;
+	if (is_result(answer) &&
+	    mp_legacy_read_initialize(answer->message, &a->arena, &a->hello, &a->why) == 0) {
+		advance(a, INITIALIZED);
+		return;
+	}
+	if (answer->outcome != MP_OUTCOME_ANSWERED) {
+		a->why = *answer->error;
+	} else if (answer->message->kind == MP_MESSAGE_ERROR) {
+		note_refusal(a, "initialize", answer->message);
+		modern_after_all = mp_modern_may_retry(answer->message, &refused);
+	}
+	if (!modern_after_all)
+		a->retried = true; /* nothing is left to try */
+	advance(a, REFUSED);
+}
+
+static enum event send_failed(struct mp_agree *a, int r)
+{
+	if (r == MCPOOL_ECLOSED)
+		return QUIET; /* mp_agree_lost() follows */
+	(void)mp_fail(&a->why, r, "%s", mcpool_error_text(r));
+	a->hooks->failed(a->u, &a->why);
+	return LOST;
+}
+
+static enum event send_discover(struct mp_agree *a)
+{
+	struct mp_request rq = {.method = MP_METHOD_DISCOVER, .meta = mp_buf_get(&a->meta)};
+	int r = mp_peer_call(a->peer, &rq, take_discover, a, NULL);
+
+	return r < 0 ? send_failed(a, r) : QUIET;
+}
+
+/* Who said no once may be silent now; that is not waited for any longer than the first time. */
+static enum event repeat_discover(struct mp_agree *a)
+{
+	if (!a->pinned)
+		mp_timer_start(&a->silence, MP_AGREE_SILENCE_MS);
+	return send_discover(a);
+}
+
+static enum event send_initialize(struct mp_agree *a)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf params;
+	struct mp_request rq = {.method = MP_METHOD_INITIALIZE};
+	int r;
+
+	mp_timer_stop(&a->silence);
+	mp_buf_init(&params, MP_LIMIT_MESSAGE);
+	r = mp_legacy_write_initialize(a->me, &params);
+	rq.params = mp_buf_get(&params);
+	if (r == 0)
+		r = mp_peer_call(a->peer, &rq, take_initialize, a, NULL);
+	return r < 0 ? send_failed(a, r) : QUIET;
+}
+
+/* --- endings -------------------------------------------------------------------------------- */
+
+static enum event settle_modern(struct mp_agree *a)
+{
+	mp_timer_stop(&a->silence);
+	a->hello = a->modern_hello;
+	a->peer->answers = false; /* there are no requests from modern servers */
+	a->hooks->agreed(a->u);
+	return QUIET;
+}
+
+static enum event settle_legacy(struct mp_agree *a)
+{
+	int r = mp_peer_notify(a->peer, MP_METHOD_INITIALIZED, MP_STR(""));
+
+	if (r < 0 && r != MCPOOL_ECLOSED) {
+		(void)mp_fail(&a->why, r, "%s", mcpool_error_text(r));
+		return fail(a);
+	}
+	a->hooks->agreed(a->u);
+	return QUIET;
+}
+
+static enum event go_legacy(struct mp_agree *a)
+{
+	return a->pinned ? fail(a) : send_initialize(a);
+}
+
+/* A slow server that turned out to be modern and refused initialize. */
+static enum event fall_back_to_modern(struct mp_agree *a)
+{
+	if (a->discovered)
+		return DISCOVERED;
+	return try_modern_after_all(a);
+}
+
+/* It refused initialize because it is modern, says its error: yesterday's verdict is outdated. */
+static enum event try_modern_after_all(struct mp_agree *a)
+{
+	if (a->retried)
+		return fail(a);
+	a->retried = true;
+	return PROBE;
+}
+
+static enum event note_modern(struct mp_agree *a)
+{
+	if (a->hooks->turned_out_modern)
+		a->hooks->turned_out_modern(a->u);
+	return QUIET;
+}
+
+static enum event give_up(struct mp_agree *a)
+{
+	mp_timer_stop(&a->silence);
+	return QUIET; /* mp_agree_lost() decides what comes */
+}
+
+/* --- the outside ---------------------------------------------------------------------------- */
+
+static void silence_is_over(void *u)
+{
+	advance(u, SILENT);
+}
+
+void mp_agree_init(struct mp_agree *a, struct mp_loop *loop, const struct mp_identity *me,
+		   const struct mp_agree_hooks *hooks, void *u)
+{
+	*a = (struct mp_agree){.me = me, .hooks = hooks, .u = u, .state = IDLE};
+	mp_timer_init(&a->silence, loop, silence_is_over, a);
+	mp_buf_init(&a->meta, MP_LIMIT_MESSAGE);
+	mp_arena_init(&a->arena, MP_LIMIT_ARENA);
+}
+
+void mp_agree_done(struct mp_agree *a)
+{
+	mp_timer_stop(&a->silence);
+	mp_buf_done(&a->meta);
+	mp_arena_done(&a->arena);
+}
+
+void mp_agree_start(struct mp_agree *a, struct mp_peer *peer, enum mp_agree_way way)
+{
+	int r;
+
+	a->peer = peer;
+	a->state = IDLE;
+	a->probed = way == MP_AGREE_FIND_OUT || way == MP_AGREE_EXPECT_MODERN;
+	a->discovered = false;
+	a->retried = way == MP_AGREE_LEGACY; /* then there is nothing else to try */
+	a->pinned = way == MP_AGREE_MODERN;
+	mp_buf_clear(&a->meta);
+	r = mp_modern_write_meta(a->me, &a->meta);
+	if (r < 0) {
+		(void)mp_fail(&a->why, r, "%s", mcpool_error_text(r));
+		a->hooks->failed(a->u, &a->why);
+		return;
+	}
+	if (way == MP_AGREE_FIND_OUT)
+		mp_timer_start(&a->silence, MP_AGREE_SILENCE_MS);
+	advance(a, way == MP_AGREE_LEGACY || way == MP_AGREE_NO_PROBE ? SKIP : PROBE);
+}
+
+bool mp_agree_lost(struct mp_agree *a, const struct mcpool_error *why)
+{
+	bool early = a->state != AGREED && a->state != FAILED;
+
+	advance(a, LOST);
+	if (!early)
+		return false;
+	if (a->probed && !a->discovered)
+		return true;
+	a->hooks->failed(a->u, why);
+	return false;
+}

@@ -1,0 +1,60 @@
+/*
+ * agree.h - choosing era, revision and capabilities at the start of a conversation.
+ * On stdio: server/discover is written at once, and its answer means modern. Any error means
+ * initialize, and so does silence; a server that dies of the probe is dialled again without it.
+ */
+#ifndef MP_AGREE_H
+#define MP_AGREE_H
+
+#include "base/arena.h"
+#include "base/base.h"
+#include "base/loop.h"
+#include "rpc/era.h"
+#include "rpc/peer.h"
+
+enum { MP_AGREE_SILENCE_MS = 1500 };
+
+struct mp_agree_hooks {
+	void (*agreed)(void *u); /* hello is filled in */
+	void (*failed)(void *u, const struct mcpool_error *why);
+	/* Too late for this life: it is legacy now, but could be spoken to the modern way. */
+	void (*turned_out_modern)(void *u);
+};
+
+struct mp_agree {
+	struct mp_peer *peer; /* borrowed; a new one for each life */
+	const struct mp_identity *me;
+	const struct mp_agree_hooks *hooks;
+	void *u;
+	int state;
+	bool pinned;     /* modern was asked for: there is no way back to legacy */
+	bool probed;     /* this life began with discover: it may be what a server dies of */
+	bool discovered; /* and answered: modern_hello is filled in */
+	bool retried;    /* after -32022 */
+	struct mp_timer silence;
+	struct mp_buf meta; /* what _meta says on every modern request */
+	struct mp_arena arena;
+	struct mp_hello hello, modern_hello; /* in the arena */
+	struct mcpool_error why;
+};
+
+void mp_agree_init(struct mp_agree *a, struct mp_loop *loop, const struct mp_identity *me,
+		   const struct mp_agree_hooks *hooks, void *u);
+void mp_agree_done(struct mp_agree *a);
+
+/* How to begin. */
+enum mp_agree_way {
+	MP_AGREE_FIND_OUT,      /* probe, and do not wait long */
+	MP_AGREE_EXPECT_MODERN, /* probe, and wait: it was modern yesterday */
+	MP_AGREE_NO_PROBE,      /* initialize; it was legacy yesterday, or died of the probe */
+	MP_AGREE_LEGACY,        /* nothing but legacy */
+	MP_AGREE_MODERN,        /* nothing but modern */
+};
+void mp_agree_start(struct mp_agree *a, struct mp_peer *peer, enum mp_agree_way way);
+/*
+ * The server is gone before anything was agreed. True: it may have died of the probe; dial again
+ * and start with MP_AGREE_NO_PROBE. False: failed() was called or will not be.
+ */
+bool mp_agree_lost(struct mp_agree *a, const struct mcpool_error *why);
+
+#endif

@@ -1,0 +1,57 @@
+/*
+ * probe.c - is it alive? ping (or, modern, server/discover), then a list.
+ * Whoever answers is alive, be it with an error: method not found is an answer, too.
+ */
+#include "client/probe.h"
+
+#include "base/limits.h"
+#include "base/mem.h"
+
+struct probe {
+	struct mp_upstream *up;
+	bool last; /* the list is asked: there is nothing after it */
+	mp_probe_fn fn;
+	void *u;
+};
+
+static void answered(const struct mp_answer *answer, void *u);
+
+static int ask(struct probe *p)
+{
+	bool modern = mp_upstream_get_hello(p->up)->era == MP_ERA_MODERN;
+	struct mp_request rq = {
+		.method = p->last  ? MP_METHOD_TOOLS_LIST
+			  : modern ? MP_METHOD_DISCOVER
+				   : MP_METHOD_PING,
+		.timeout_ms = MP_LIMIT_PROBE_MS,
+	};
+
+	return mp_upstream_call(p->up, &rq, answered, p, NULL);
+}
+
+static void answered(const struct mp_answer *answer, void *u)
+{
+	struct probe *p = u;
+	bool alive =
+		answer->outcome == MP_OUTCOME_ANSWERED || answer->outcome == MP_OUTCOME_REFUSED;
+
+	if (!alive && answer->outcome == MP_OUTCOME_TIMEOUT && !p->last) {
+		p->last = true;
+		if (ask(p) == 0)
+			return;
+	}
+	p->fn(alive ? NULL : answer->error, p->u);
+	mp_free(p);
+}
+
+int mp_probe_start(struct mp_upstream *up, bool list_only, mp_probe_fn fn, void *u)
+{
+	struct probe *p = mp_alloc(sizeof(*p));
+	int r;
+
+	*p = (struct probe){.up = up, .last = list_only, .fn = fn, .u = u};
+	r = ask(p);
+	if (r < 0)
+		mp_free(p);
+	return r;
+}

@@ -1,0 +1,68 @@
+/*
+ * upstream.h - one conversation with one server: dial, agree, ready, drain.
+ * It lives once: when the server is gone the upstream is over, and whoever wants another one opens
+ * it (see pool/keeper.c).
+ */
+#ifndef MP_UPSTREAM_H
+#define MP_UPSTREAM_H
+
+#include "base/base.h"
+#include "base/loop.h"
+#include "client/verdicts.h"
+#include "rpc/era.h"
+#include "rpc/peer.h"
+#include "rpc/rounds.h"
+#include "transport/transport.h"
+
+struct mp_upstream;
+
+struct mp_upstream_options {
+	const struct mp_identity *me; /* borrowed for its life */
+	enum mp_era eras;             /* MP_ERA_BOTH: find out */
+	int64_t timeout_ms;           /* for dialling and agreeing together */
+	/* Who answers the server's questions; NULL: nobody, and nothing is declared. */
+	const struct mp_answerer *answerer;
+	struct mp_verdicts *verdicts; /* borrowed; may be NULL */
+	struct mp_str launch_key;     /* copied; what verdicts go by */
+	/* A new transport, not yet started; called again for a server that dies of the probe. */
+	int (*dial)(void *u, struct mp_transport **ret_transport, struct mcpool_error *reterr);
+	void *dial_u;
+};
+
+/* Called from the loop, never from within open or call. */
+struct mp_upstream_hooks {
+	void (*ready)(void *u); /* calls may flow; see mp_upstream_get_hello() */
+	/* It never got ready, or it is over; why begins with the stage. Calls have been answered.
+	 */
+	void (*ended)(void *u, const struct mcpool_error *why);
+	void (*notification)(void *u, const struct mp_message *m);
+	void (*closed)(void *u); /* the last word, after mp_upstream_close() */
+};
+
+struct mp_upstream *mp_upstream_new(struct mp_loop *loop, const struct mp_upstream_options *options,
+				    const struct mp_upstream_hooks *hooks, void *u);
+/* At once; open calls end before it returns. */
+struct mp_upstream *mp_upstream_free(struct mp_upstream *up);
+
+int mp_upstream_open(struct mp_upstream *up, struct mcpool_error *reterr) MP_MUST;
+/* Hang up, in order; open calls end. closed() follows. */
+void mp_upstream_close(struct mp_upstream *up);
+
+/*
+ * As mp_peer_call(); rq->meta is filled in by the era. MCPOOL_EAGAIN before ready. Results of a
+ * modern server are complete ones: its questions were answered on the way.
+ */
+int mp_upstream_call(struct mp_upstream *up, const struct mp_request *rq, mp_answer_fn fn, void *u,
+		     mp_id *ret_call) MP_MUST;
+void mp_upstream_cancel(struct mp_upstream *up, mp_id call);
+/* Answer a question that was put to the answerer. result: an object; empty: declined. */
+void mp_upstream_answer(struct mp_upstream *up, const struct mp_question *q, struct mp_str result);
+
+bool mp_upstream_is_ready(const struct mp_upstream *up);
+const struct mp_hello *mp_upstream_get_hello(const struct mp_upstream *up); /* once ready */
+const struct mp_peer_counts *mp_upstream_get_counts(const struct mp_upstream *up);
+unsigned mp_upstream_count_dials(const struct mp_upstream *up);
+/* The last lines the server wrote to stderr, redacted; none where there is no such thing. */
+int mp_upstream_get_tail(struct mp_upstream *up, size_t lines, struct mp_buf *out) MP_MUST;
+
+#endif
