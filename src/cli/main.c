@@ -10,6 +10,7 @@
 
 #include <mcpool/mcpool.h>
 
+#include "demo/demo_server.h"
 #include "process/launcher.h"
 
 enum { EXIT_DONE = 0, EXIT_USAGE = 2 };
@@ -80,6 +81,8 @@ int main(int argc, char **argv)
 {
 	if (argc == 3 && strcmp(argv[1], "launcher") == 0) /* started by mcpool itself */
 		return run_launcher(argc - 1, argv + 1);
+	if (argc > 1 && strcmp(argv[1], "demo-server") == 0)
+		return mp_demo_main(argc - 1, argv + 1);
 	if (argc < 2)
 		return show_overview();
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
