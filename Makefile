@@ -16,10 +16,8 @@ build: setup-build
 	@tools/configure build gcc
 	@ninja -C build --quiet
 
-run: setup-build setup-bench build
-	@build/mcpool
-	@echo
-	@build/bench/bench_json --quick
+run: setup-build build
+	@tools/first-run
 
 test: setup-build setup-test setup-js
 	@tools/run-tests

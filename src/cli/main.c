@@ -2,32 +2,72 @@
  * main.c - the command line: a table of verbs, and what to say when none fits.
  * Exit codes are a contract; see mcpool(1).
  */
+#include <fcntl.h>
+#include <locale.h>
+#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <gnu/libc-version.h>
 #include <uv.h>
 
 #include <mcpool/mcpool.h>
 
+#include "cli/cli.h"
+#include "cli/verbs.h"
 #include "demo/demo_server.h"
 #include "process/launcher.h"
 
-enum { EXIT_DONE = 0, EXIT_USAGE = 2 };
+#define COMMON_OPTIONS                                                                          \
+	"  --json           one JSON object instead of text for people\n"                       \
+	"  --timeout TIME   give up when the server does not start or answer: 10s, 500ms, 2m\n" \
+	"  --era ERA        auto (find out), legacy (up to 2025-11-25) or modern (2026-07-28)\n"
+#define COMMAND_NOTE                                                                        \
+	"Behind -- stands the server's command. It is started for this one request, in a\n" \
+	"session of its own, and stopped afterwards with all it has started.\n"
 
-struct verb {
-	const char *name;
-	const char *arguments;
-	const char *summary;
-	int (*run)(int argc, char **argv); /* argv[0] is the verb */
+static int show_help(const struct mp_verb *verb, int argc, char **argv);
+static int show_version(const struct mp_verb *verb, int argc, char **argv);
+static int run_demo(const struct mp_verb *verb, int argc, char **argv);
+static int run_launcher(const struct mp_verb *verb, int argc, char **argv);
+
+static const char *const list_of_tools[] = {"tools", NULL};
+static const char *const list_of_resources[] = {"resources", "resourceTemplates", NULL};
+static const char *const list_of_prompts[] = {"prompts", NULL};
+
+static const struct mp_verb verbs[] = {
+	{"tools", "[--schema NAME] -- COMMAND...", "List the tools of a server.",
+	 "  --schema NAME    the input schema of one tool\n" COMMON_OPTIONS,
+	 COMMAND_NOTE "\nexample: mcpool tools -- npx -y @modelcontextprotocol/server-everything\n",
+	 mp_cmd_tools, list_of_tools},
+	{"call", "TOOL [KEY=VALUE...] -- COMMAND...", "Call a tool and print what it says.",
+	 "  KEY=VALUE        an argument, typed by the tool's schema; KEY:=JSON as it is\n"
+	 "  --args JSON      all arguments as one object; - reads it from stdin\n" COMMON_OPTIONS,
+	 COMMAND_NOTE
+	 "\nexamples: mcpool call echo message=hi -- mcpool demo-server\n"
+	 "          mcpool call add a=2 b=3 -- mcpool demo-server\n"
+	 "Exit code 1 means that the tool reported an error. Ctrl-C cancels the call.\n",
+	 mp_cmd_call, NULL},
+	{"resources", "-- COMMAND...", "List the resources and resource templates of a server.",
+	 COMMON_OPTIONS, COMMAND_NOTE, mp_cmd_resources, list_of_resources},
+	{"read", "URI -- COMMAND...", "Print a resource; binary ones into a file or pipe only.",
+	 COMMON_OPTIONS, COMMAND_NOTE, mp_cmd_read, NULL},
+	{"prompts", "-- COMMAND...", "List the prompts of a server.", COMMON_OPTIONS, COMMAND_NOTE,
+	 mp_cmd_prompts, list_of_prompts},
+	{"prompt", "NAME [KEY=VALUE...] -- COMMAND...", "Print a prompt, filled in.",
+	 COMMON_OPTIONS, COMMAND_NOTE, mp_cmd_prompt, NULL},
+	{"demo-server", "", "Be an MCP server on stdio, for a first look and for tests.", NULL,
+	 NULL, run_demo, NULL},
+	{"--version", "", "Show the version, and those of the libraries in use.", NULL, NULL,
+	 show_version, NULL},
+	{"--help", "", "Show this text; behind a verb: more about it.", NULL, NULL, show_help,
+	 NULL},
 };
 
-static int show_help(int argc, char **argv);
-static int show_version(int argc, char **argv);
-
-static const struct verb verbs[] = {
-	{"--help", "", "show this text", show_help},
-	{"--version", "", "show the version, and those of the libraries in use", show_version},
+/* What only mcpool itself starts. */
+static const struct mp_verb hidden[] = {
+	{"launcher", "FD", "Start servers for the process at the other end of FD.", NULL, NULL,
+	 run_launcher, NULL},
 };
 
 static void print_about(FILE *out)
@@ -38,63 +78,110 @@ static void print_about(FILE *out)
 	      out);
 }
 
-static int show_help(int argc, char **argv)
+static int show_help(const struct mp_verb *verb, int argc, char **argv)
 {
+	(void)verb;
 	(void)argc;
 	(void)argv;
 	print_about(stdout);
 	puts("\nusage: mcpool [VERB [ARGUMENTS]]\n");
-	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
-		printf("  %-12s %-10s %s\n", verbs[i].name, verbs[i].arguments, verbs[i].summary);
-	puts("\nWithout a verb: what mcpool is, and what it can do so far.");
-	return EXIT_DONE;
+	for (size_t i = 0; i < MP_ARRAY_LEN(verbs); i++)
+		printf("  %-12s %s\n", verbs[i].name, verbs[i].summary);
+	puts("\n`mcpool VERB --help` tells more about a verb.");
+	return MP_EXIT_DONE;
 }
 
-static int show_version(int argc, char **argv)
+static int show_version(const struct mp_verb *verb, int argc, char **argv)
 {
+	(void)verb;
 	(void)argc;
 	(void)argv;
 	printf("mcpool %s\n", mcpool_version());
 	printf("libuv %s\n", uv_version_string());
 	printf("glibc %s\n", gnu_get_libc_version());
-	return EXIT_DONE;
+	return MP_EXIT_DONE;
+}
+
+static int run_demo(const struct mp_verb *verb, int argc, char **argv)
+{
+	(void)verb;
+	return mp_demo_main(argc, argv);
+}
+
+static int run_launcher(const struct mp_verb *verb, int argc, char **argv)
+{
+	int64_t fd;
+
+	(void)verb;
+	if (argc != 2 || mp_str_to_i64(mp_str_of(argv[1]), &fd) < 0 || fd < 0 || fd > 1023) {
+		mp_cli_complain("'launcher' is started by mcpool itself, not by people");
+		return MP_EXIT_USAGE;
+	}
+	return mp_launcher_main((int)fd);
 }
 
 static int show_overview(void)
 {
 	printf("mcpool %s\n\n", mcpool_version());
 	print_about(stdout);
-	puts("\nThis version is the ground floor: the base library and the JSON layer that the hub "
-	     "will\n"
-	     "stand on. It runs no servers yet.\n\n"
-	     "Next: `mcpool --help`; `make bench` shows what the JSON layer can do.");
-	return EXIT_DONE;
+	puts("\nThis version speaks with any stdio server, of either era, one command at a "
+	     "time:\n\n"
+	     "  mcpool tools -- npx -y @modelcontextprotocol/server-everything\n"
+	     "  mcpool call echo message=hi -- mcpool demo-server\n\n"
+	     "The hub that keeps servers running comes next. See `mcpool --help`.");
+	return MP_EXIT_DONE;
 }
 
-static int run_launcher(int argc, char **argv)
+static const struct mp_verb *find_verb(const char *name)
 {
-	(void)argc;
-	return mp_launcher_main((int)strtol(argv[1], NULL, 10));
+	for (size_t i = 0; i < MP_ARRAY_LEN(verbs); i++)
+		if (strcmp(name, verbs[i].name) == 0)
+			return &verbs[i];
+	for (size_t i = 0; i < MP_ARRAY_LEN(hidden); i++)
+		if (strcmp(name, hidden[i].name) == 0)
+			return &hidden[i];
+	return NULL;
+}
+
+/* Verbs without options of their own take nothing but --help. */
+static bool takes_nothing(const struct mp_verb *verb)
+{
+	return verb->run == show_help || verb->run == show_version;
+}
+
+/* Where 0, 1 or 2 are closed, what is opened next would be taken for them. */
+static void fill_standard_descriptors(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd > STDERR_FILENO)
+		close(fd);
 }
 
 int main(int argc, char **argv)
 {
-	if (argc == 3 && strcmp(argv[1], "launcher") == 0) /* started by mcpool itself */
-		return run_launcher(argc - 1, argv + 1);
-	if (argc > 1 && strcmp(argv[1], "demo-server") == 0)
-		return mp_demo_main(argc - 1, argv + 1);
+	const struct mp_verb *verb;
+
+	fill_standard_descriptors();
+	(void)signal(SIGXFSZ, SIG_IGN); /* a limit on files is an error of write(), not the end */
+
+	/* For the widths of characters; messages and numbers stay as they are. */
+	if (!setlocale(LC_CTYPE, "C.UTF-8"))
+		setlocale(LC_CTYPE, "");
 	if (argc < 2)
 		return show_overview();
-	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
-		if (strcmp(argv[1], verbs[i].name) != 0)
-			continue;
-		if (argc > 2) {
-			fprintf(stderr, "mcpool: %s takes no arguments. See `mcpool --help`.\n",
-				argv[1]);
-			return EXIT_USAGE;
-		}
-		return verbs[i].run(argc - 1, argv + 1);
+	verb = find_verb(strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0 ? "--help"
+										    : argv[1]);
+	if (!verb) {
+		mp_cli_complain("there is no verb '%s'. `mcpool --help` lists them.", argv[1]);
+		return MP_EXIT_USAGE;
 	}
-	fprintf(stderr, "mcpool: there is no verb '%s'. `mcpool --help` lists them.\n", argv[1]);
-	return EXIT_USAGE;
+	if (takes_nothing(verb) && argc > 2) {
+		mp_cli_complain("%s takes no arguments. See `mcpool --help`.", argv[1]);
+		return MP_EXIT_USAGE;
+	}
+	return verb->run(verb, argc - 1, argv + 1);
 }

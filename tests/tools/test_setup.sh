@@ -420,9 +420,9 @@ case_help() {
 	ended 0 && said 'usage: tools/setup' && said '--dry-run' && called_times 0 .
 }
 
-# What npm records must work with any registry.
+# What npm records must work with any registry. (Where to send money is no address of one.)
 case_lock_names_no_address() {
-	why=$(cd "$here" && grep -n -e '"resolved"' -e :// package-lock.json package.json .npmrc)
+	why=$(cd "$here" && grep -n -e '"resolved"' -e :// package-lock.json package.json .npmrc | grep -v '"url": "')
 	[ -z "$why" ] && grep -q '"integrity"' "$here/package-lock.json" &&
 		grep -q '^omit-lockfile-registry-resolved=true' "$here/.npmrc"
 }

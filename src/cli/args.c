@@ -1,0 +1,269 @@
+/*
+ * args.c - reading what stands behind a verb, and saying what is wrong with it.
+ * Options may stand anywhere before `--`; behind it is the server's command, untouched.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/redact.h"
+#include "cli/cli.h"
+#include "cli/safe.h"
+
+void mp_cli_complain(const char *format, ...)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text, safe;
+	va_list args;
+
+	mp_buf_init(&text, 1 << 20);
+	mp_buf_init(&safe, 8 << 20);
+	va_start(args, format);
+	if (mp_buf_addv(&text, format, args) < 0)
+		mp_buf_clear(&text);
+	va_end(args);
+	if (text.len && mp_safe_add(&safe, mp_buf_get(&text), MP_SAFE_TEXT) == 0)
+		fprintf(stderr, "mcpool: %.*s\n", MP_STR_ARGS(mp_buf_get(&safe)));
+}
+
+void mp_cli_show_help(const struct mp_verb *verb)
+{
+	printf("usage: mcpool %s%s%s\n\n%s\n", verb->name, verb->arguments[0] ? " " : "",
+	       verb->arguments, verb->summary);
+	if (verb->options)
+		printf("\n%s", verb->options);
+	if (verb->more)
+		printf("\n%s", verb->more);
+}
+
+/* 500, 500ms, 10s, 2m; plain numbers are milliseconds, as in the configuration. */
+static bool read_duration(const char *text, int64_t *ret_ms)
+{
+	static const struct {
+		const char *unit;
+		int64_t factor;
+	} units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}, {"", 1}};
+	size_t digits = strspn(text, "0123456789");
+	int64_t value;
+
+	if (digits == 0 || digits > 9 || mp_str_to_i64((struct mp_str){text, digits}, &value) < 0)
+		return false;
+	for (size_t i = 0; i < MP_ARRAY_LEN(units); i++)
+		if (strcmp(text + digits, units[i].unit) == 0) {
+			*ret_ms = value * units[i].factor;
+			return value > 0;
+		}
+	return false;
+}
+
+static bool read_era(const char *text, enum mp_era *ret_era)
+{
+	static const struct {
+		const char *word;
+		enum mp_era era;
+	} rows[] = {{"auto", MP_ERA_BOTH}, {"legacy", MP_ERA_LEGACY}, {"modern", MP_ERA_MODERN}};
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(rows); i++)
+		if (strcmp(text, rows[i].word) == 0) {
+			*ret_era = rows[i].era;
+			return true;
+		}
+	return false;
+}
+
+static int usage(const struct mp_verb *verb, const char *what, const char *word)
+{
+	mp_cli_complain("%s '%s'. See `mcpool %s --help`.", what, word, verb->name);
+	return MP_EXIT_USAGE + 1;
+}
+
+static bool is_allowed(const struct mp_verb *verb, const char *option)
+{
+	return verb->options && strstr(verb->options, option);
+}
+
+/* An option with a value: --name VALUE or --name=VALUE. NULL: it is another one. */
+static const char *take_value(const char *name, char **argv, int *at)
+{
+	size_t len = strlen(name);
+
+	if (strncmp(argv[*at], name, len) != 0)
+		return NULL;
+	if (argv[*at][len] == '=')
+		return argv[*at] + len + 1;
+	if (argv[*at][len] != '\0')
+		return NULL;
+	if (!argv[*at + 1])
+		return "";
+	return argv[++*at];
+}
+
+static int read_option(struct mp_cli_args *a, char **argv, int *at)
+{
+	const char *option = argv[*at];
+	const char *value;
+
+	if (strcmp(option, "--json") == 0 && is_allowed(a->verb, "--json")) {
+		a->json = true;
+		return 0;
+	}
+	if (is_allowed(a->verb, "--timeout") && (value = take_value("--timeout", argv, at)))
+		return read_duration(value, &a->timeout_ms)
+			       ? 0
+			       : usage(a->verb, "a duration is 10s, 500ms or 2m, not", value);
+	if (is_allowed(a->verb, "--era") && (value = take_value("--era", argv, at)))
+		return read_era(value, &a->era)
+			       ? 0
+			       : usage(a->verb, "an era is auto, legacy or modern, not", value);
+	if (is_allowed(a->verb, "--schema") && (value = take_value("--schema", argv, at)))
+		return (a->schema = value)[0] ? 0
+					      : usage(a->verb, "there is no name behind", option);
+	if (is_allowed(a->verb, "--args") && (value = take_value("--args", argv, at)))
+		return (a->args = value)[0] ? 0 : usage(a->verb, "there is no JSON behind", option);
+	return usage(a->verb, "there is no option", option);
+}
+
+static int check_words(const struct mp_cli_args *a, int min, int max)
+{
+	if (a->n_words < min) {
+		mp_cli_complain("there is something missing: mcpool %s %s", a->verb->name,
+				a->verb->arguments);
+		return MP_EXIT_USAGE + 1;
+	}
+	if (max >= 0 && a->n_words > max)
+		return usage(a->verb, "this is one argument too many:", a->words[max]);
+	if (!a->command || !a->command[0]) {
+		mp_cli_complain("%s needs a server: `mcpool %s ... -- COMMAND`, for example "
+				"`-- npx -y @modelcontextprotocol/server-everything`.",
+				a->verb->name, a->verb->name);
+		return MP_EXIT_USAGE + 1;
+	}
+	return 0;
+}
+
+int mp_cli_read_args(const struct mp_verb *verb, int argc, char **argv, int min, int max,
+		     struct mp_cli_args *a)
+{
+	int r;
+
+	*a = (struct mp_cli_args){.verb = verb, .era = MP_ERA_BOTH, .words = argv};
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--") == 0) {
+			a->command = argv + i + 1;
+			break;
+		}
+		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+			mp_cli_show_help(verb);
+			return MP_EXIT_DONE + 1;
+		}
+		if (argv[i][0] == '-' && argv[i][1] != '\0') {
+			r = read_option(a, argv, &i);
+			if (r)
+				return r;
+			continue;
+		}
+		a->words[a->n_words++] = argv[i]; /* in place: never ahead of what is read */
+	}
+	return check_words(a, min, max);
+}
+
+/* --- what to call a command ------------------------------------------------------------------ */
+
+/* The last part of a path, without what says which language it is in. */
+static struct mp_str stem_of(struct mp_str path)
+{
+	static const char *const endings[] = {".js", ".mjs", ".cjs", ".ts", ".py", ".sh", ".rb"};
+	struct mp_str stem = path;
+
+	while (stem.len && stem.p[stem.len - 1] == '/')
+		stem.len--;
+	for (size_t i = stem.len; i > 0; i--)
+		if (stem.p[i - 1] == '/') {
+			stem = (struct mp_str){stem.p + i, stem.len - i};
+			break;
+		}
+	for (size_t i = 0; i < MP_ARRAY_LEN(endings); i++) {
+		size_t n = strlen(endings[i]);
+
+		if (stem.len > n && memcmp(stem.p + stem.len - n, endings[i], n) == 0)
+			stem.len -= n;
+	}
+	return stem;
+}
+
+static bool is_one_of(struct mp_str word, const char *const *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (mp_str_eq(word, mp_str_of(list[i])))
+			return true;
+	return false;
+}
+
+/* index.js and dist/ say nothing; the folder around them does. */
+static struct mp_str telling_part(struct mp_str path)
+{
+	static const char *const dull[] = {"index", "main", "cli", "server", "dist",
+					   "build", "src",  "lib", "bin",    "__main__"};
+	struct mp_str stem = stem_of(path);
+
+	while (is_one_of(stem, dull, MP_ARRAY_LEN(dull)) && stem.p > path.p + 1) {
+		struct mp_str above = {path.p, (size_t)(stem.p - path.p)};
+		struct mp_str next = stem_of(above);
+
+		if (next.len == 0 || mp_str_eq(next, MP_STR(".")) || mp_str_eq(next, MP_STR("..")))
+			break;
+		path = above;
+		stem = next;
+	}
+	return stem;
+}
+
+static const char *const runners[] = {"node", "nodejs", "npx",    "bunx",    "bun",    "deno",
+				      "uvx",  "uv",     "python", "python3", "pipx",   "sh",
+				      "bash", "env",    "tsx",    "ruby",    "docker", "mcpool"};
+
+static bool is_runner(struct mp_str word)
+{
+	return is_one_of(stem_of(word), runners, MP_ARRAY_LEN(runners));
+}
+
+/* The value of an option that holds a secret: not to be shown, nor to be a file's name. */
+static bool is_behind_secret(char *const *command, size_t at)
+{
+	const char *before = command[at - 1];
+
+	return before[0] == '-' &&
+	       mp_redact_is_secret_name(mp_str_of(before + strspn(before, "-")));
+}
+
+/* The script or package that a runner runs; the runner itself where none is to be seen. */
+static struct mp_str find_script(char *const *command)
+{
+	for (size_t i = 1; command[i]; i++) {
+		struct mp_str word = mp_str_of(command[i]);
+
+		if (word.len && word.p[0] != '-' && !strpbrk(word.p, "= \t\n;") &&
+		    !mp_str_eq(word, MP_STR("run")) && !is_runner(word) &&
+		    !is_behind_secret(command, i))
+			return telling_part(word);
+	}
+	return stem_of(mp_str_of(command[0]));
+}
+
+void mp_cli_name_command(char *const *command, char *out, size_t size)
+{
+	struct mp_str name = mp_str_of(command[0]);
+	size_t n;
+
+	name = is_runner(name) ? find_script(command) : stem_of(name);
+	n = name.len < size - 1 ? name.len : size - 1;
+	for (size_t i = 0; i < n; i++) {
+		char c = name.p[i];
+		bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+			     (c >= '0' && c <= '9') || c == '-' || c == '_' || (c == '.' && i);
+
+		out[i] = plain ? c : '_';
+	}
+	out[n] = '\0';
+	if (n == 0)
+		snprintf(out, size, "server");
+}

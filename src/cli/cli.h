@@ -1,0 +1,126 @@
+/*
+ * cli.h - what the verbs share: exit codes, options, a server for one command.
+ */
+#ifndef MP_CLI_H
+#define MP_CLI_H
+
+#include "base/base.h"
+#include "base/buf.h"
+#include "base/loop.h"
+#include "base/str.h"
+#include "client/catalog.h"
+#include "client/upstream.h"
+
+/* A contract; see mcpool(1). */
+enum {
+	MP_EXIT_DONE = 0,
+	MP_EXIT_TOOL_ERROR = 1, /* the tool said isError */
+	MP_EXIT_USAGE = 2,
+	MP_EXIT_CONFIG = 3,
+	MP_EXIT_START = 4, /* could not start or connect */
+	MP_EXIT_PROTOCOL = 5,
+	MP_EXIT_TIMEOUT = 6,
+	MP_EXIT_NEEDS_APPROVAL = 7,
+	MP_EXIT_NEEDS_AUTH = 8,
+	MP_EXIT_NOT_FOUND = 9, /* no such server or tool */
+	MP_EXIT_INTERRUPTED = 130,
+};
+
+/* One verb; its table is in main.c. */
+struct mp_verb {
+	const char *name;
+	const char *arguments; /* for the usage line */
+	const char *summary;   /* one line */
+	const char *options;   /* lines for --help of this verb; NULL: it reads its own */
+	const char *more;      /* paragraphs and examples for --help; may be NULL */
+	int (*run)(const struct mp_verb *verb, int argc, char **argv); /* argv[0] is the verb */
+	const char *const
+		*json_lists; /* what its --json object lists, ends in NULL; NULL: nothing */
+};
+
+/* What stood behind the verb. Everything points into argv. */
+struct mp_cli_args {
+	const struct mp_verb *verb;
+	bool json;
+	const char *schema; /* --schema NAME */
+	const char *args;   /* --args JSON or - */
+	int64_t timeout_ms; /* --timeout; 0: the default */
+	enum mp_era era;    /* --era */
+	char **words;       /* what is no option, before -- */
+	int n_words;
+	char **command; /* behind --; ends in NULL */
+};
+
+/*
+ * Read them. min and max: how many words the verb takes; command: whether it needs `-- CMD`.
+ * Returns 0, or an exit code + 1 after it said what is wrong (or showed the help).
+ */
+int mp_cli_read_args(const struct mp_verb *verb, int argc, char **argv, int min, int max,
+		     struct mp_cli_args *ret_args);
+
+/* On stderr, `mcpool: ` in front, made safe. */
+void mp_cli_complain(const char *format, ...) MP_PRINTF(1, 2);
+void mp_cli_show_help(const struct mp_verb *verb);
+
+/* --- oneshot.c: one server for one command --- */
+
+struct mp_oneshot;
+/* The server is ready: do the work, then call mp_oneshot_finish(). */
+typedef void (*mp_oneshot_fn)(struct mp_oneshot *o, void *u);
+
+/* Start the command, run fn, stop it. Returns the exit code. */
+int mp_oneshot_run(const struct mp_cli_args *args, mp_oneshot_fn fn, void *u);
+void mp_oneshot_finish(struct mp_oneshot *o, int exit_code);
+/* Say what went wrong in this stage, with the server's last words, and finish with its exit code.
+ */
+void mp_oneshot_fail(struct mp_oneshot *o, const char *stage, const struct mcpool_error *why);
+/* The same for a result that cannot be used. */
+void mp_oneshot_refuse(struct mp_oneshot *o, const char *stage, const struct mcpool_error *why);
+/* The same for an answer that is no result; true if it was none. */
+bool mp_oneshot_is_bad(struct mp_oneshot *o, const char *stage, const struct mp_answer *answer);
+/* The call that Ctrl-C cancels; 0: none. */
+void mp_oneshot_set_call(struct mp_oneshot *o, mp_id call);
+/* Fetch a list, then fn; failures are said and end it all. */
+void mp_oneshot_fetch(struct mp_oneshot *o, struct mp_catalog_list *l, mp_oneshot_fn fn, void *u);
+
+struct mp_upstream *mp_oneshot_get_upstream(struct mp_oneshot *o);
+const char *mp_oneshot_get_name(struct mp_oneshot *o); /* of the server, for people */
+int64_t mp_oneshot_get_timeout(struct mp_oneshot *o, int64_t otherwise_ms);
+/* A progress line on a terminal; text is the server's. total <= 0: unknown. */
+void mp_oneshot_show_progress(struct mp_oneshot *o, double done, double total, struct mp_str text);
+
+/* What to call a server that is known by its command only: a safe file name. */
+void mp_cli_name_command(char *const *command, char *out, size_t size);
+
+/* --- print.c --- */
+
+bool mp_print_is_terminal(void);     /* stdout */
+size_t mp_print_get_columns(int fd); /* of the terminal; 0: it is none */
+/* Text of a server: safe on a terminal, as it is into a pipe or file. */
+void mp_print_text(struct mp_str text);
+/* A table row by row; cells are the server's, and cut to the terminal if it is one. */
+struct mp_table_row {
+	struct mp_str cells[4];
+};
+void mp_print_table(const struct mp_table_row *rows, size_t n, size_t columns);
+/* One JSON value and a newline; pretty on a terminal. */
+void mp_print_json(struct mp_str json);
+void mp_print_problems(const char *server, const struct mp_catalog_list *l);
+/* The last member of a --json list: "errors":[{"server","error"}]. */
+void mp_print_write_errors(struct mp_writer *w, const char *server,
+			   const struct mp_catalog_list *l);
+/* One block of content: text as it is, the rest described. first: no empty line before it. */
+void mp_print_content(const struct mp_tape *t, mp_value block, bool first);
+/* The contents of a resource; a blob goes out decoded, but not to a terminal. */
+int mp_print_resource(const struct mp_tape *t, mp_value contents);
+
+/* --- typed.c --- */
+
+/*
+ * Arguments for a tool or prompt: `given` (an object, or empty) with each `key=value` of words,
+ * typed by the schema (empty: by what they look like), and `key:=json` as it is.
+ */
+int mp_typed_build(struct mp_str schema, struct mp_str given, char *const *words, int n,
+		   struct mp_buf *out, struct mcpool_error *reterr) MP_MUST;
+
+#endif

@@ -1,0 +1,176 @@
+/*
+ * cmd_resources.c - `mcpool resources` and `mcpool read`.
+ */
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "cli/cli.h"
+#include "cli/verbs.h"
+
+struct job {
+	const struct mp_cli_args *args;
+	struct mp_oneshot *oneshot;
+	struct mp_catalog_list resources, templates;
+};
+
+void mp_cmd_write_list(struct mp_writer *w, const char *key, const struct mp_catalog_list *l)
+{
+	mp_write_key(w, mp_str_of(key));
+	mp_write_begin_array(w);
+	for (size_t i = 0; i < l->n; i++)
+		mp_write_raw(w, l->items[i].json);
+	mp_write_end_array(w);
+}
+
+static void print_as_json(const struct job *job, const char *server)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	struct mp_writer w;
+
+	mp_buf_init(&text, (size_t)4 * MP_LIMIT_MESSAGE);
+	mp_write_init(&w, &text, NULL);
+	mp_write_begin_object(&w);
+	mp_cmd_write_list(&w, "resources", &job->resources);
+	mp_cmd_write_list(&w, "resourceTemplates", &job->templates);
+	mp_write_key(&w, MP_STR("errors"));
+	mp_write_begin_array(&w);
+	mp_print_write_errors(&w, server, &job->resources);
+	mp_print_write_errors(&w, server, &job->templates);
+	mp_write_end_array(&w);
+	mp_write_end_object(&w);
+	if (mp_write_finish(&w) == 0)
+		mp_print_json(mp_buf_get(&text));
+}
+
+static void got_templates(struct mp_oneshot *o, void *u)
+{
+	struct job *job = u;
+	const char *server = mp_oneshot_get_name(o);
+
+	if (job->args->json) {
+		print_as_json(job, server);
+	} else {
+		mp_print_problems(server, &job->resources);
+		mp_print_problems(server, &job->templates);
+		mp_cmd_print_list(&job->resources);
+		mp_cmd_print_list(&job->templates);
+		if (job->resources.n + job->templates.n == 0)
+			fprintf(stderr, "%s has no resources.\n", server);
+	}
+	mp_oneshot_finish(o, MP_EXIT_DONE);
+}
+
+static void got_resources(struct mp_oneshot *o, void *u)
+{
+	struct job *job = u;
+
+	mp_oneshot_fetch(o, &job->templates, got_templates, job);
+}
+
+static void begin_list(struct mp_oneshot *o, void *u)
+{
+	struct job *job = u;
+
+	mp_oneshot_fetch(o, &job->resources, got_resources, job);
+}
+
+int mp_cmd_resources(const struct mp_verb *verb, int argc, char **argv)
+{
+	struct mp_cli_args args;
+	struct job job = {.args = &args};
+	int r = mp_cli_read_args(verb, argc, argv, 0, 0, &args);
+
+	if (r)
+		return r - 1;
+	mp_catalog_list_init(&job.resources, MP_CATALOG_RESOURCE);
+	mp_catalog_list_init(&job.templates, MP_CATALOG_TEMPLATE);
+	r = mp_oneshot_run(&args, begin_list, &job);
+	mp_catalog_list_done(&job.resources);
+	mp_catalog_list_done(&job.templates);
+	return r;
+}
+
+/* --- read ------------------------------------------------------------------------------------ */
+
+static int print_contents(struct mp_str result)
+{
+	MP_CLEANUP(mp_tape_done) struct mp_tape t;
+	mp_value contents;
+	int r;
+
+	mp_tape_init(&t, 0);
+	r = mp_tape_parse(&t, result, NULL);
+	if (r < 0)
+		return r;
+	contents = mp_value_get(&t, MP_ROOT, "contents");
+	if (!mp_value_is(&t, contents, MP_TAPE_ARRAY))
+		return MCPOOL_EPROTO;
+	MP_VALUE_EACH(&t, contents, v)
+		if (r == 0)
+			r = mp_print_resource(&t, v);
+	return r;
+}
+
+static void was_read(const struct mp_answer *answer, void *u)
+{
+	struct job *job = u;
+	struct mp_str result;
+	int r = 0;
+
+	mp_oneshot_set_call(job->oneshot, 0);
+	if (mp_oneshot_is_bad(job->oneshot, "resources/read", answer))
+		return;
+	result = mp_value_source(answer->message->tape, answer->message->result);
+	if (job->args->json)
+		mp_print_json(result);
+	else
+		r = print_contents(result);
+	if (r < 0) {
+		struct mcpool_error why;
+
+		(void)mp_fail(&why, r, "the contents cannot be read: %s", mcpool_error_text(r));
+		mp_oneshot_refuse(job->oneshot, "resources/read", &why);
+		return;
+	}
+	mp_oneshot_finish(job->oneshot, MP_EXIT_DONE);
+}
+
+static void begin_read(struct mp_oneshot *o, void *u)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf params;
+	struct job *job = u;
+	struct mp_request rq = {
+		.method = MP_METHOD_RESOURCES_READ,
+		.timeout_ms = mp_oneshot_get_timeout(o, MP_LIMIT_ONE_SHOT_MS),
+	};
+	struct mcpool_error why;
+	struct mp_writer w;
+	mp_id call = 0;
+	int r;
+
+	job->oneshot = o;
+	mp_buf_init(&params, MP_LIMIT_MESSAGE);
+	mp_write_init(&w, &params, NULL);
+	mp_write_begin_object(&w);
+	mp_write_member_text(&w, "uri", mp_str_of(job->args->words[0]));
+	mp_write_end_object(&w);
+	r = mp_write_finish(&w);
+	rq.params = mp_buf_get(&params);
+	if (r == 0)
+		r = mp_upstream_call(mp_oneshot_get_upstream(o), &rq, was_read, job, &call);
+	mp_oneshot_set_call(o, call);
+	if (r < 0) {
+		(void)mp_fail(&why, r, "%s", mcpool_error_text(r));
+		mp_oneshot_fail(o, "resources/read", &why);
+	}
+}
+
+int mp_cmd_read(const struct mp_verb *verb, int argc, char **argv)
+{
+	struct mp_cli_args args;
+	struct job job = {.args = &args};
+	int r = mp_cli_read_args(verb, argc, argv, 1, 1, &args);
+
+	return r ? r - 1 : mp_oneshot_run(&args, begin_read, &job);
+}

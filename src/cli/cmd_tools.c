@@ -1,0 +1,142 @@
+/*
+ * cmd_tools.c - `mcpool tools`: what tools a server has.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "cli/verbs.h"
+
+struct job {
+	const struct mp_cli_args *args;
+	struct mp_catalog_list tools;
+};
+
+/* A member of the server's own text, or nothing. */
+static void copy_member(struct mp_writer *w, const struct mp_tape *t, const char *key)
+{
+	mp_value v = mp_value_get(t, MP_ROOT, key);
+
+	if (v == MP_NONE)
+		return;
+	mp_write_key(w, mp_str_of(key));
+	mp_write_value(w, t, v);
+}
+
+static void write_tool(struct mp_writer *w, const char *server, const struct mp_catalog_item *item)
+{
+	MP_CLEANUP(mp_tape_done) struct mp_tape t;
+
+	mp_tape_init(&t, 0);
+	if (mp_tape_parse(&t, item->json, NULL) < 0)
+		return; /* it was read once; only memory can be short */
+	mp_write_begin_object(w);
+	mp_write_member_text(w, "name", item->name);
+	mp_write_member_text(w, "server", mp_str_of(server));
+	mp_write_member_text(w, "tool", item->name);
+	mp_write_member_text(w, "title", item->title);
+	mp_write_member_text(w, "description", item->description);
+	copy_member(w, &t, "inputSchema");
+	copy_member(w, &t, "outputSchema");
+	copy_member(w, &t, "annotations");
+	mp_write_member_text(w, "state", MP_STR("live"));
+	mp_write_end_object(w);
+}
+
+static void print_as_json(const char *server, const struct mp_catalog_list *tools)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	struct mp_writer w;
+
+	mp_buf_init(&text, (size_t)4 * MP_LIMIT_MESSAGE);
+	mp_write_init(&w, &text, NULL);
+	mp_write_begin_object(&w);
+	mp_write_key(&w, MP_STR("tools"));
+	mp_write_begin_array(&w);
+	for (size_t i = 0; i < tools->n; i++)
+		write_tool(&w, server, &tools->items[i]);
+	mp_write_end_array(&w);
+	mp_write_key(&w, MP_STR("errors"));
+	mp_write_begin_array(&w);
+	mp_print_write_errors(&w, server, tools);
+	mp_write_end_array(&w);
+	mp_write_end_object(&w);
+	if (mp_write_finish(&w) == 0)
+		mp_print_json(mp_buf_get(&text));
+}
+
+static bool has_titles(const struct mp_catalog_list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->items[i].title.len)
+			return true;
+	return false;
+}
+
+void mp_cmd_print_list(const struct mp_catalog_list *l)
+{
+	struct mp_table_row *rows = mp_alloc((l->n + 1) * sizeof(*rows));
+	bool titles = has_titles(l);
+
+	for (size_t i = 0; i < l->n; i++) {
+		rows[i].cells[0] = l->items[i].name;
+		rows[i].cells[1] = titles ? l->items[i].title : l->items[i].description;
+		rows[i].cells[2] = l->items[i].description;
+	}
+	mp_print_table(rows, l->n, titles ? 3 : 2);
+	mp_free(rows);
+}
+
+static void print_schema(const struct job *job, struct mp_oneshot *o)
+{
+	MP_CLEANUP(mp_tape_done) struct mp_tape t;
+	const struct mp_catalog_item *item =
+		mp_catalog_find(&job->tools, mp_str_of(job->args->schema));
+
+	mp_tape_init(&t, 0);
+	if (!item)
+		mp_cmd_fail_missing(o, &job->tools, job->args->schema);
+	else if (mp_tape_parse(&t, item->json, NULL) == 0)
+		mp_print_json(mp_value_source(&t, mp_value_get(&t, MP_ROOT, "inputSchema")));
+}
+
+static void got_tools(struct mp_oneshot *o, void *u)
+{
+	struct job *job = u;
+	const char *server = mp_oneshot_get_name(o);
+
+	if (job->args->schema) {
+		print_schema(job, o);
+	} else if (job->args->json) {
+		print_as_json(server, &job->tools);
+	} else {
+		mp_print_problems(server, &job->tools);
+		mp_cmd_print_list(&job->tools);
+		if (job->tools.n == 0)
+			fprintf(stderr, "%s has no tools.\n", server);
+	}
+	mp_oneshot_finish(o, MP_EXIT_DONE); /* unless it has failed */
+}
+
+static void begin(struct mp_oneshot *o, void *u)
+{
+	struct job *job = u;
+
+	mp_oneshot_fetch(o, &job->tools, got_tools, job);
+}
+
+int mp_cmd_tools(const struct mp_verb *verb, int argc, char **argv)
+{
+	struct mp_cli_args args;
+	struct job job = {.args = &args};
+	int r = mp_cli_read_args(verb, argc, argv, 0, 0, &args);
+
+	if (r)
+		return r - 1;
+	mp_catalog_list_init(&job.tools, MP_CATALOG_TOOL);
+	r = mp_oneshot_run(&args, begin, &job);
+	mp_catalog_list_done(&job.tools);
+	return r;
+}

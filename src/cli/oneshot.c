@@ -1,0 +1,489 @@
+/*
+ * oneshot.c - one server for one command: start it, speak with it, stop it.
+ * Whatever happens is said once, with the server's name, the stage, the cause and its last words.
+ */
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/paths.h"
+#include "cli/cli.h"
+#include "cli/safe.h"
+#include "process/environment.h"
+#include "process/stdio.h"
+
+enum { LAST_WORDS = 10, BLINK_MS = 700 };
+
+struct mp_oneshot {
+	const struct mp_cli_args *args;
+	char name[64];
+	struct mp_loop *loop;
+	struct mp_launcher *launcher;
+	struct mp_upstream *up;
+	char **env;
+	struct mp_buf log_file;
+	mp_oneshot_fn fn;
+	void *u;
+	mp_id call;    /* what Ctrl-C cancels; 0: none */
+	int exit_code; /* -1: not yet known */
+	bool interrupted;
+	bool line_shown; /* a progress line stands on the terminal */
+	struct mp_timer blink;
+	uv_signal_t signals[3];
+	int open_signals;
+
+	struct mp_catalog_list *list; /* being fetched */
+	mp_oneshot_fn list_fn;
+	void *list_u;
+};
+
+static const struct mp_identity identity = {
+	.name = "mcpool",
+	.title = "mcpool",
+	.version = MCPOOL_VERSION,
+	.capabilities = {"{}", 2},
+};
+
+/* --- lines that come and go ------------------------------------------------------------------ */
+
+static void clear_line(struct mp_oneshot *o)
+{
+	if (o->line_shown)
+		fputs("\r\033[K", stderr);
+	o->line_shown = false;
+}
+
+static void show_line(struct mp_oneshot *o, struct mp_str text)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf safe;
+	struct mp_str line;
+	size_t columns = mp_print_get_columns(STDERR_FILENO);
+
+	mp_buf_init(&safe, MP_LIMIT_MESSAGE);
+	if (columns == 0)
+		return;
+	if (mp_safe_add(&safe, text, MP_SAFE_LINE) < 0)
+		return;
+	line = mp_buf_get(&safe);
+	line.len = mp_safe_cut(line, columns - 1); /* a line that wraps could not be taken back */
+	fprintf(stderr, "\r\033[K%.*s", MP_STR_ARGS(line));
+	fflush(stderr);
+	o->line_shown = true;
+}
+
+void mp_oneshot_show_progress(struct mp_oneshot *o, double done, double total, struct mp_str text)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf line;
+	int r;
+
+	mp_buf_init(&line, MP_LIMIT_MESSAGE);
+	if (total > 0 && isfinite(done))
+		r = mp_buf_addf(&line, "%3.0f%%  %.*s", 100 * fmin(fmax(done / total, 0), 1),
+				MP_STR_ARGS(text));
+	else
+		r = mp_buf_addf(&line, "%g  %.*s", done, MP_STR_ARGS(text));
+	if (r == 0)
+		show_line(o, mp_buf_get(&line));
+}
+
+static void say_starting(void *u)
+{
+	struct mp_oneshot *o = u;
+	char text[120];
+
+	snprintf(text, sizeof(text), "starting %s ...", o->name);
+	show_line(o, mp_str_of(text));
+}
+
+/* --- endings --------------------------------------------------------------------------------- */
+
+void mp_oneshot_finish(struct mp_oneshot *o, int exit_code)
+{
+	mp_timer_stop(&o->blink);
+	clear_line(o);
+	if (o->exit_code < 0)
+		o->exit_code = o->interrupted ? MP_EXIT_INTERRUPTED : exit_code;
+	mp_upstream_close(o->up);
+}
+
+static int exit_code_of(const struct mcpool_error *why)
+{
+	switch (why->code) {
+	case MCPOOL_ETIMEDOUT:
+	case MCPOOL_ECALL_TIMEOUT:
+		return MP_EXIT_TIMEOUT;
+	case MCPOOL_EPROTO:
+	case MCPOOL_EPARSE:
+	case MCPOOL_ELIMIT:
+	case MCPOOL_ETOO_LARGE:
+	case MCPOOL_EOUTCOME_UNKNOWN:
+		return MP_EXIT_PROTOCOL;
+	case MCPOOL_EINVAL:
+		return MP_EXIT_USAGE;
+	case MCPOOL_ENOENT:
+		return MP_EXIT_NOT_FOUND;
+	case MCPOOL_ECANCELED:
+		return MP_EXIT_INTERRUPTED;
+	default:
+		return MP_EXIT_START;
+	}
+}
+
+static void show_last_words(struct mp_oneshot *o)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf tail, safe;
+	struct mp_str rest;
+
+	mp_buf_init(&tail, MP_LIMIT_STDERR_RING * 2);
+	mp_buf_init(&safe, MP_LIMIT_STDERR_RING * 16);
+	if (mp_upstream_get_tail(o->up, LAST_WORDS, &tail) < 0 || tail.len == 0)
+		return;
+	if (mp_safe_add(&safe, mp_buf_get(&tail), MP_SAFE_TEXT) < 0)
+		return;
+	fprintf(stderr, "its last words on stderr:\n");
+	rest = mp_buf_get(&safe);
+	while (rest.len) {
+		ptrdiff_t at = mp_str_find(rest, MP_STR("\n"), 0);
+		size_t n = at < 0 ? rest.len : (size_t)at;
+
+		fprintf(stderr, "  | %.*s\n", (int)n, rest.p);
+		n += at >= 0;
+		rest = (struct mp_str){rest.p + n, rest.len - n};
+	}
+}
+
+static void write_failed_lists(struct mp_oneshot *o, struct mp_writer *w,
+			       const struct mcpool_error *why)
+{
+	for (const char *const *list = o->args->verb->json_lists; *list; list++)
+		mp_write_member_raw(w, *list, MP_STR("[]"));
+	mp_write_key(w, MP_STR("errors"));
+	mp_write_begin_array(w);
+	mp_write_begin_object(w);
+	mp_write_member_text(w, "server", mp_str_of(o->name));
+	mp_write_member_text(w, "error", mp_str_of(why->message));
+	mp_write_end_object(w);
+	mp_write_end_array(w);
+}
+
+/* What clients of the hub are told of it (CONTRACTS, "Errors"). */
+static int public_code(int code)
+{
+	switch (code) {
+	case MCPOOL_ETIMEDOUT:
+		return MCPOOL_ECALL_TIMEOUT;
+	case MCPOOL_ECLOSED:
+	case MCPOOL_ESYSTEM:
+	case MCPOOL_EPERM:
+		return MCPOOL_EUNAVAILABLE;
+	default:
+		return code;
+	}
+}
+
+static void write_error(struct mp_oneshot *o, struct mp_writer *w, const struct mcpool_error *why,
+			enum mp_outcome outcome)
+{
+	struct mcpool_error public;
+
+	(void)mp_fail(&public, public_code(why->code), "MCP error: %s", why->message);
+	mp_write_key(w, MP_STR("error"));
+	mp_write_begin_object(w);
+	mp_write_member_i64(w, "code", public.rpc_code);
+	mp_write_member_text(w, "message", mp_str_of(public.message));
+	mp_write_key(w, MP_STR("data"));
+	mp_write_begin_object(w);
+	mp_write_member_text(w, "code", mp_str_of(mcpool_error_word(public.code)));
+	mp_write_member_text(w, "server", mp_str_of(o->name));
+	mp_write_member_text(w, "outcome", mp_str_of(mp_outcome_get_name(outcome)));
+	/* Whatever else happened would happen again, or may have happened already. */
+	mp_write_member_bool(w, "retryable", public.code == MCPOOL_EUNAVAILABLE);
+	mp_write_end_object(w);
+	mp_write_end_object(w);
+}
+
+/*
+ * --json has one object for every failure: a list with its errors, the server's own error as it
+ * wrote it, or one as the hub has it.
+ */
+static void print_failure(struct mp_oneshot *o, const struct mcpool_error *why,
+			  enum mp_outcome outcome, struct mp_str error)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	struct mp_writer w;
+
+	mp_buf_init(&text, MP_LIMIT_MESSAGE);
+	mp_write_init(&w, &text, NULL);
+	mp_write_begin_object(&w);
+	if (error.len)
+		mp_write_member_raw(&w, "error", error);
+	else if (o->args->verb->json_lists)
+		write_failed_lists(o, &w, why);
+	else
+		write_error(o, &w, why, outcome);
+	mp_write_end_object(&w);
+	if (mp_write_finish(&w) == 0)
+		mp_print_json(mp_buf_get(&text));
+}
+
+static void fail(struct mp_oneshot *o, const char *stage, const struct mcpool_error *why,
+		 enum mp_outcome outcome, struct mp_str error)
+{
+	struct mcpool_error full;
+
+	(void)mp_fail(&full, why->code, "%s%s%s", stage, stage[0] ? ": " : "", why->message);
+	if (o->exit_code < 0 && !o->interrupted) {
+		clear_line(o);
+		mp_cli_complain("%s: %s", o->name, full.message);
+		if (why->code != MCPOOL_EINVAL && why->code != MCPOOL_ENOENT) /* the user's doing */
+			show_last_words(o);
+		if (o->args->json)
+			print_failure(o, &full, outcome, error);
+	}
+	mp_oneshot_finish(o, exit_code_of(why));
+}
+
+void mp_oneshot_fail(struct mp_oneshot *o, const char *stage, const struct mcpool_error *why)
+{
+	fail(o, stage, why, MP_OUTCOME_NOT_SENT, MP_STR(""));
+}
+
+void mp_oneshot_refuse(struct mp_oneshot *o, const char *stage, const struct mcpool_error *why)
+{
+	fail(o, stage, why, MP_OUTCOME_REFUSED, MP_STR(""));
+}
+
+bool mp_oneshot_is_bad(struct mp_oneshot *o, const char *stage, const struct mp_answer *answer)
+{
+	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
+	struct mcpool_error why;
+	struct mp_str words;
+
+	mp_arena_init(&arena, MP_LIMIT_ARENA);
+	clear_line(o); /* what is printed next stands where the progress stood */
+	if (answer->outcome != MP_OUTCOME_ANSWERED) {
+		fail(o, stage, answer->error, answer->outcome, MP_STR(""));
+		return true;
+	}
+	if (answer->message->kind == MP_MESSAGE_RESULT)
+		return false;
+	words = mp_error_read_words(answer->message, &arena);
+	(void)mp_fail(&why, MCPOOL_EPROTO, "%.*s (%lld)", MP_STR_ARGS(words),
+		      (long long)mp_error_read_code(answer->message));
+	fail(o, stage, &why, MP_OUTCOME_ANSWERED,
+	     mp_value_source(answer->message->tape, answer->message->error));
+	return true;
+}
+
+/* --- from the upstream ----------------------------------------------------------------------- */
+
+static void ready(void *u)
+{
+	struct mp_oneshot *o = u;
+
+	mp_timer_stop(&o->blink);
+	clear_line(o);
+	o->fn(o, o->u);
+}
+
+/* It never got ready, or it is gone. A command that is not there is no missing tool. */
+static void ended(void *u, const struct mcpool_error *why)
+{
+	struct mcpool_error copy = *why;
+
+	if (copy.code == MCPOOL_ENOENT || copy.code == MCPOOL_EINVAL)
+		copy.code = MCPOOL_EUNAVAILABLE;
+	mp_oneshot_fail(u, "", &copy);
+}
+
+static void closed_signal(uv_handle_t *h)
+{
+	struct mp_oneshot *o = h->data;
+
+	if (--o->open_signals == 0)
+		mp_loop_stop(o->loop);
+}
+
+static void closed(void *u)
+{
+	struct mp_oneshot *o = u;
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(o->signals); i++)
+		uv_close((uv_handle_t *)&o->signals[i], closed_signal);
+}
+
+static const struct mp_upstream_hooks upstream_hooks = {
+	.ready = ready,
+	.ended = ended,
+	.closed = closed,
+};
+
+/* Ctrl-C: the server is told to stop its work, then to leave. A second one waits for nothing. */
+static void interrupted(uv_signal_t *signal, int number)
+{
+	struct mp_oneshot *o = signal->data;
+
+	(void)number;
+	if (o->interrupted)
+		_exit(MP_EXIT_INTERRUPTED); /* the launcher takes the server down */
+	o->interrupted = true;
+	clear_line(o);
+	if (o->call)
+		mp_upstream_cancel(o->up, o->call);
+	else
+		mp_oneshot_finish(o, MP_EXIT_INTERRUPTED);
+}
+
+static int dial(void *u, struct mp_transport **ret, struct mcpool_error *reterr)
+{
+	struct mp_oneshot *o = u;
+	struct mp_launch launch = {
+		.argv = (const char *const *)o->args->command,
+		.env = (const char *const *)o->env,
+	};
+
+	(void)reterr;
+	*ret = mp_stdio_new(o->launcher, &launch, o->log_file.len ? o->log_file.data : NULL);
+	return 0;
+}
+
+/* --- what the verbs use ---------------------------------------------------------------------- */
+
+struct mp_upstream *mp_oneshot_get_upstream(struct mp_oneshot *o)
+{
+	return o->up;
+}
+
+const char *mp_oneshot_get_name(struct mp_oneshot *o)
+{
+	return o->name;
+}
+
+int64_t mp_oneshot_get_timeout(struct mp_oneshot *o, int64_t otherwise_ms)
+{
+	return o->args->timeout_ms ? o->args->timeout_ms : otherwise_ms;
+}
+
+void mp_oneshot_set_call(struct mp_oneshot *o, mp_id call)
+{
+	o->call = call;
+}
+
+static void fetched(struct mp_catalog_list *l, const struct mcpool_error *error, void *u)
+{
+	static const char *const stages[] = {"tools/list", "prompts/list", "resources/list",
+					     "resources/templates/list"};
+	struct mp_oneshot *o = u;
+
+	if (error)
+		mp_oneshot_fail(o, stages[l->kind], error);
+	else
+		o->list_fn(o, o->list_u);
+}
+
+void mp_oneshot_fetch(struct mp_oneshot *o, struct mp_catalog_list *l, mp_oneshot_fn fn, void *u)
+{
+	struct mcpool_error why;
+	int r;
+
+	o->list_fn = fn;
+	o->list_u = u;
+	r = mp_catalog_fetch(o->up, l, mp_oneshot_get_timeout(o, MP_LIMIT_ONE_SHOT_MS), fetched, o,
+			     o->loop, NULL);
+	if (r < 0) {
+		(void)mp_fail(&why, r, "%s", mcpool_error_text(r));
+		fetched(l, &why, o);
+	}
+}
+
+/* --- the whole thing ------------------------------------------------------------------------- */
+
+static void note_log_file(struct mp_oneshot *o)
+{
+	char name[96];
+
+	mp_buf_init(&o->log_file, 4096);
+	snprintf(name, sizeof(name), "logs/%s.log", o->name);
+	if (mp_path_state(name, &o->log_file) < 0)
+		mp_buf_clear(&o->log_file); /* no home, no file */
+}
+
+static void watch_signals(struct mp_oneshot *o)
+{
+	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(numbers); i++) {
+		struct sigaction now;
+
+		uv_signal_init(mp_loop_get_uv(o->loop), &o->signals[i]);
+		o->signals[i].data = o;
+		if (sigaction(numbers[i], NULL, &now) == 0 && now.sa_handler == SIG_IGN)
+			continue; /* nohup has its reasons */
+		uv_signal_start(&o->signals[i], interrupted, numbers[i]);
+	}
+	o->open_signals = MP_ARRAY_LEN(numbers);
+}
+
+static int open_all(struct mp_oneshot *o, struct mcpool_error *reterr)
+{
+	struct mp_upstream_options options = {
+		.me = &identity,
+		.eras = o->args->era,
+		.timeout_ms = mp_oneshot_get_timeout(o, MP_LIMIT_ONE_SHOT_MS),
+		.dial = dial,
+		.dial_u = o,
+	};
+	int r = mp_loop_new(&o->loop);
+
+	if (r < 0)
+		return mp_fail(reterr, r, "%s", mcpool_error_text(r));
+	r = mp_launcher_new(o->loop, NULL, &o->launcher, reterr);
+	if (r < 0)
+		return r;
+	mp_timer_init(&o->blink, o->loop, say_starting, o);
+	mp_timer_start(&o->blink, BLINK_MS);
+	watch_signals(o);
+	o->up = mp_upstream_new(o->loop, &options, &upstream_hooks, o);
+	return mp_upstream_open(o->up, reterr);
+}
+
+int mp_oneshot_run(const struct mp_cli_args *args, mp_oneshot_fn fn, void *u)
+{
+	extern char **environ;
+	struct mp_oneshot o = {.args = args, .fn = fn, .u = u, .exit_code = -1};
+	struct mcpool_error why;
+
+	mp_log_set_level(MP_LEVEL_WRN);
+	mp_cli_name_command(args->command, o.name, sizeof(o.name));
+	note_log_file(&o);
+	o.env = mp_environment_build(MP_ENVIRONMENT_INHERIT, environ, NULL);
+	if (open_all(&o, &why) < 0) {
+		mp_cli_complain("%s: start: %s", o.name, why.message);
+		o.exit_code = MP_EXIT_START;
+	} else {
+		mp_loop_run(o.loop);
+	}
+	o.up = mp_upstream_free(o.up);
+	o.launcher = mp_launcher_free(o.launcher);
+	mp_environment_free(o.env);
+	mp_buf_done(&o.log_file);
+	o.loop = mp_loop_free(o.loop);
+	errno = 0;
+	if ((fflush(stdout) != 0 || ferror(stdout)) && o.exit_code == MP_EXIT_DONE &&
+	    errno != EPIPE) {
+		/* Whoever reads a pipe and has seen enough is no trouble; a full disk is. */
+		mp_cli_complain("the output could not be written%s%s", errno ? ": " : "",
+				errno ? strerror(errno) : "");
+		o.exit_code = MP_EXIT_START;
+	}
+	return o.exit_code;
+}

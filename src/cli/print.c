@@ -1,0 +1,312 @@
+/*
+ * print.c - tables, JSON and content of servers on stdout.
+ * On a terminal nothing of a server's text is obeyed (V40); into a pipe or file it goes as it is.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "cli/cli.h"
+#include "cli/safe.h"
+#include "json/write.h"
+
+/* What a safe text may grow to: every byte could become \u{e0001}. */
+#define MAX_SAFE (10 * MP_LIMIT_MESSAGE)
+
+bool mp_print_is_terminal(void)
+{
+	return isatty(STDOUT_FILENO);
+}
+
+static void write_safe(struct mp_str text, enum mp_safe_kind kind)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf safe;
+
+	mp_buf_init(&safe, MAX_SAFE);
+	if (mp_safe_add(&safe, text, kind) < 0)
+		fputs("(too large to show)", stdout);
+	else
+		fwrite(safe.data, 1, safe.len, stdout);
+}
+
+void mp_print_text(struct mp_str text)
+{
+	if (mp_print_is_terminal())
+		write_safe(text, MP_SAFE_TEXT);
+	else if (text.len)
+		fwrite(text.p, 1, text.len, stdout);
+}
+
+/* --- tables ---------------------------------------------------------------------------------- */
+
+enum { WIDEST = 44, GAP = 2 }; /* columns: of a cell that others are aligned to; between cells */
+
+size_t mp_print_get_columns(int fd)
+{
+	struct winsize size;
+	const char *given = getenv("COLUMNS");
+	int64_t columns;
+
+	if (!isatty(fd))
+		return 0;
+	if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col)
+		return size.ws_col;
+	if (given && mp_str_to_i64(mp_str_of(given), &columns) == 0 && columns > 0)
+		return (size_t)columns;
+	return 80;
+}
+
+static void pad(size_t n)
+{
+	printf("%*s", (int)n, "");
+}
+
+/* A cell, cut with an ellipsis where it does not fit. Returns its width. */
+static size_t print_cell(struct mp_str text, size_t room)
+{
+	size_t width = mp_safe_get_width(text);
+
+	if (width > room) {
+		text.len = mp_safe_cut(text, room - 1);
+		fwrite(text.p, 1, text.len, stdout);
+		fputs("…", stdout);
+		return mp_safe_get_width(text) + 1;
+	}
+	if (text.len)
+		fwrite(text.p, 1, text.len, stdout);
+	return width;
+}
+
+/* Into a pipe all is printed, but what is very long does not widen the other rows. */
+static void print_row(const struct mp_str *cells, size_t columns, const size_t *widths,
+		      size_t terminal)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < columns && used < terminal; i++) {
+		size_t left = terminal - used;
+		bool last = i + 1 == columns || left < widths[i] + GAP + 1;
+		size_t width = print_cell(cells[i], terminal == SIZE_MAX ? SIZE_MAX
+						    : last               ? left
+									 : widths[i]);
+
+		if (last)
+			break;
+		pad((width < widths[i] ? widths[i] - width : 0) + GAP);
+		used += widths[i] + GAP;
+	}
+	putchar('\n');
+}
+
+/* The name may take all there is; each column behind it half of what is left. */
+static void fit(size_t *widths, size_t columns, size_t terminal)
+{
+	size_t left = terminal;
+
+	for (size_t i = 0; i + 1 < columns; i++) {
+		size_t most = i ? left / 2 : left;
+
+		if (widths[i] > most)
+			widths[i] = most;
+		left -= widths[i] + GAP < left ? widths[i] + GAP : left;
+	}
+}
+
+void mp_print_table(const struct mp_table_row *rows, size_t n, size_t columns)
+{
+	size_t widths[4] = {0}, terminal = mp_print_get_columns(STDOUT_FILENO);
+
+	/* A full last column wraps on some terminals. */
+	terminal = terminal == 0 ? SIZE_MAX : terminal > 1 ? terminal - 1 : 1;
+	for (int print = 0; print < 2; print++) {
+		if (print)
+			fit(widths, columns, terminal);
+		for (size_t i = 0; i < n; i++) {
+			MP_CLEANUP(mp_buf_done) struct mp_buf text;
+			struct mp_str cells[4];
+			size_t ends[4];
+
+			mp_buf_init(&text, MAX_SAFE);
+			for (size_t c = 0; c < columns; c++) {
+				if (mp_safe_add(&text, rows[i].cells[c], MP_SAFE_LINE) < 0)
+					return;
+				ends[c] = text.len;
+			}
+			for (size_t c = 0; c < columns; c++) {
+				size_t start = c ? ends[c - 1] : 0, width;
+
+				cells[c] = (struct mp_str){text.data + start, ends[c] - start};
+				width = mp_safe_get_width(cells[c]);
+				if (width > WIDEST)
+					width = WIDEST;
+				if (!print && width > widths[c])
+					widths[c] = width;
+			}
+			if (print)
+				print_row(cells, columns, widths, terminal);
+		}
+	}
+}
+
+/* --- JSON ------------------------------------------------------------------------------------ */
+
+/* Escapes inside JSON strings keep controls out; the rest is made safe like any other text. */
+void mp_print_json(struct mp_str json)
+{
+	MP_CLEANUP(mp_tape_done) struct mp_tape t;
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	struct mp_writer w;
+
+	mp_tape_init(&t, 0);
+	mp_buf_init(&text, MAX_SAFE);
+	if (mp_print_is_terminal() && mp_tape_parse(&t, json, NULL) == 0) {
+		mp_write_init(&w, &text, "  ");
+		mp_write_value(&w, &t, MP_ROOT);
+		if (mp_write_finish(&w) == 0)
+			json = mp_buf_get(&text);
+	}
+	mp_print_text(json);
+	putchar('\n');
+}
+
+void mp_print_problems(const char *server, const struct mp_catalog_list *l)
+{
+	static const char *const what[] = {"tools", "prompts", "resources", "resource templates"};
+
+	for (size_t i = 0; i < l->n_problems; i++)
+		mp_cli_complain("%s: %s left out or cut: %s", server, what[l->kind],
+				l->problems[i]);
+}
+
+void mp_print_write_errors(struct mp_writer *w, const char *server, const struct mp_catalog_list *l)
+{
+	for (size_t i = 0; i < l->n_problems; i++) {
+		mp_write_begin_object(w);
+		mp_write_member_text(w, "server", mp_str_of(server));
+		mp_write_member_text(w, "error", mp_str_of(l->problems[i]));
+		mp_write_end_object(w);
+	}
+}
+
+/* --- content --------------------------------------------------------------------------------- */
+
+static struct mp_str text_of(const struct mp_tape *t, mp_value v, struct mp_arena *arena)
+{
+	struct mp_str text;
+
+	if (mp_value_text(t, v, arena, &text) < 0)
+		return MP_STR("");
+	return text;
+}
+
+static void print_note(const char *what, struct mp_str a, size_t bytes)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf note;
+
+	mp_buf_init(&note, MP_LIMIT_MESSAGE);
+	if (mp_buf_addf(&note, "[%s %.*s", what, MP_STR_ARGS(a)) < 0 ||
+	    (bytes && mp_buf_addf(&note, ", %zu bytes", bytes) < 0) ||
+	    mp_buf_add_char(&note, ']') < 0)
+		return;
+	write_safe(mp_buf_get(&note), MP_SAFE_LINE);
+}
+
+static size_t decoded_size(struct mp_str base64)
+{
+	while (base64.len && base64.p[base64.len - 1] == '=')
+		base64.len--;
+	return base64.len * 3 / 4;
+}
+
+static void print_embedded(const struct mp_tape *t, mp_value resource, struct mp_arena *arena)
+{
+	mp_value text = mp_value_get(t, resource, "text");
+
+	if (mp_value_is(t, text, MP_TAPE_STRING))
+		mp_print_text(text_of(t, text, arena));
+	else
+		print_note("resource", text_of(t, mp_value_get(t, resource, "uri"), arena),
+			   decoded_size(text_of(t, mp_value_get(t, resource, "blob"), arena)));
+}
+
+void mp_print_content(const struct mp_tape *t, mp_value block, bool first)
+{
+	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
+	struct mp_str type;
+
+	mp_arena_init(&arena, MP_LIMIT_ARENA);
+	type = text_of(t, mp_value_get(t, block, "type"), &arena);
+	if (!first)
+		fputs("\n\n", stdout);
+	if (mp_str_eq(type, MP_STR("text")))
+		mp_print_text(text_of(t, mp_value_get(t, block, "text"), &arena));
+	else if (mp_str_eq(type, MP_STR("resource")))
+		print_embedded(t, mp_value_get(t, block, "resource"), &arena);
+	else if (mp_str_eq(type, MP_STR("resource_link")))
+		print_note("resource", text_of(t, mp_value_get(t, block, "uri"), &arena), 0);
+	else if (mp_str_eq(type, MP_STR("image")) || mp_str_eq(type, MP_STR("audio")))
+		print_note(type.p[0] == 'i' ? "image" : "audio",
+			   text_of(t, mp_value_get(t, block, "mimeType"), &arena),
+			   decoded_size(text_of(t, mp_value_get(t, block, "data"), &arena)));
+	else
+		print_note("content of type", type, 0);
+}
+
+static int digit_of(char c)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	const char *at = c ? strchr(digits, c) : NULL;
+
+	return at ? (int)(at - digits) : -1;
+}
+
+/* Decode to stdout; false where it is no base64. */
+static bool print_blob(struct mp_str base64)
+{
+	unsigned bits = 0, n = 0;
+
+	for (size_t i = 0; i < base64.len; i++) {
+		int digit = digit_of(base64.p[i]);
+
+		if (base64.p[i] == '=' || base64.p[i] == '\n' || base64.p[i] == '\r')
+			continue;
+		if (digit < 0)
+			return false;
+		bits = bits << 6 | (unsigned)digit;
+		n += 6;
+		if (n >= 8) {
+			n -= 8;
+			putchar((int)(bits >> n & 0xff));
+		}
+	}
+	return true;
+}
+
+int mp_print_resource(const struct mp_tape *t, mp_value contents)
+{
+	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
+	mp_value blob = mp_value_get(t, contents, "blob");
+	struct mp_str data;
+
+	mp_arena_init(&arena, MP_LIMIT_ARENA);
+	if (!mp_value_is(t, blob, MP_TAPE_STRING)) {
+		struct mp_str text = text_of(t, mp_value_get(t, contents, "text"), &arena);
+
+		mp_print_text(text);
+		if (mp_print_is_terminal() && text.len && text.p[text.len - 1] != '\n')
+			putchar('\n');
+		return 0;
+	}
+	data = text_of(t, blob, &arena);
+	if (mp_print_is_terminal()) {
+		print_note("binary", text_of(t, mp_value_get(t, contents, "mimeType"), &arena),
+			   decoded_size(data));
+		puts(" (redirect to a file to save it)");
+		return 0;
+	}
+	return print_blob(data) ? 0 : MCPOOL_EPROTO;
+}

@@ -1,0 +1,127 @@
+/*
+ * safe.c - text from servers, made fit for a terminal (V40).
+ */
+#include "cli/safe.h"
+
+#include <wchar.h>
+
+/* What reorders, hides or joins text: bidirectional controls, zero-width characters, tags. */
+static const struct {
+	uint32_t first, last;
+} tricks[] = {
+	{0x80, 0x9f},       /* C1 controls; 0x9b is an escape sequence of its own */
+	{0xad, 0xad},       /* soft hyphen */
+	{0x034f, 0x034f},   /* combining grapheme joiner */
+	{0x061c, 0x061c},   /* Arabic letter mark */
+	{0x115f, 0x1160},   /* Hangul fillers */
+	{0x17b4, 0x17b5},   /* Khmer vowels nobody sees */
+	{0x180b, 0x180f},   /* Mongolian selectors */
+	{0x200b, 0x200f},   /* zero width, direction marks */
+	{0x2028, 0x202e},   /* line and paragraph separators, embeddings, overrides */
+	{0x2060, 0x206f},   /* word joiner, isolates, deprecated controls */
+	{0x3164, 0x3164},   /* Hangul filler */
+	{0xfe00, 0xfe0e},   /* variation selectors, but for the one of emoji */
+	{0xfeff, 0xfeff},   /* byte order mark */
+	{0xffa0, 0xffa0},   /* half width Hangul filler */
+	{0xfff0, 0xfffb},   /* interlinear annotations */
+	{0x1bca0, 0x1bca3}, /* shorthand format controls */
+	{0x1d173, 0x1d17a}, /* musical format controls */
+	{0xe0000, 0xe0fff}, /* tags: whole sentences that no terminal shows */
+};
+
+static bool plays_tricks(uint32_t c)
+{
+	for (size_t i = 0; i < MP_ARRAY_LEN(tricks); i++)
+		if (c >= tricks[i].first && c <= tricks[i].last)
+			return true;
+	return false;
+}
+
+static uint32_t decode(const char *p, size_t len)
+{
+	static const unsigned char masks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+	uint32_t c = (unsigned char)p[0] & masks[len];
+
+	for (size_t i = 1; i < len; i++)
+		c = c << 6 | ((unsigned char)p[i] & 0x3f);
+	return c;
+}
+
+static bool is_space(uint32_t c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static int add_char(struct mp_buf *out, const char *p, size_t len, enum mp_safe_kind kind)
+{
+	uint32_t c = decode(p, len);
+
+	if (kind == MP_SAFE_TEXT && (c == '\n' || c == '\t'))
+		return mp_buf_add_char(out, (char)c);
+	if (c < 0x20 || c == 0x7f)
+		return mp_buf_addf(out, "\\x%02x", (unsigned)c);
+	if (plays_tricks(c))
+		return mp_buf_addf(out, "\\u{%x}", (unsigned)c);
+	return mp_buf_add(out, p, len);
+}
+
+int mp_safe_add(struct mp_buf *out, struct mp_str text, enum mp_safe_kind kind)
+{
+	const char *p = text.len ? text.p : "";
+	const char *end = p + text.len;
+	int r = 0;
+
+	while (p < end && r == 0) {
+		size_t len = mp_utf8_char(p, end);
+
+		if (len == 0) {
+			r = mp_buf_add_str(out, MP_STR("\xef\xbf\xbd"));
+			p++;
+		} else if (kind == MP_SAFE_LINE && is_space((unsigned char)*p)) {
+			while (p < end && is_space((unsigned char)*p))
+				p++;
+			r = mp_buf_add_char(out, ' ');
+		} else if (*p == '\r' && p + 1 < end && p[1] == '\n') {
+			p++; /* a line break is a line break */
+		} else {
+			r = add_char(out, p, len, kind);
+			p += len;
+		}
+	}
+	return r;
+}
+
+static size_t measure(struct mp_str text, size_t columns, size_t *ret_width)
+{
+	const char *start = text.len ? text.p : "";
+	const char *p = start;
+	const char *end = p + text.len;
+	size_t width = 0;
+
+	while (p < end) {
+		size_t len = mp_utf8_char(p, end);
+		int w = len ? wcwidth((wchar_t)decode(p, len)) : 1;
+
+		if (w > 0 && width + (size_t)w > columns)
+			break;
+		width += w > 0 ? (size_t)w : 0;
+		p += len ? len : 1;
+	}
+	*ret_width = width;
+	return (size_t)(p - start);
+}
+
+size_t mp_safe_get_width(struct mp_str text)
+{
+	size_t width;
+
+	measure(text, SIZE_MAX, &width);
+	return width;
+}
+
+size_t mp_safe_cut(struct mp_str text, size_t columns)
+{
+	size_t width;
+
+	return measure(text, columns, &width);
+}
