@@ -27,6 +27,7 @@ check: setup-build setup-test setup-lint setup-fuzz setup-check lint
 
 bench: setup-build setup-bench build
 	@build/bench/bench_json
+	@build/bench/bench_client
 
 fuzz: setup-build setup-fuzz
 	@tools/run-fuzzers $(FUZZERS)
