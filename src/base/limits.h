@@ -6,8 +6,12 @@
 #ifndef MP_LIMITS_H
 #define MP_LIMITS_H
 
-#define MP_KIB(n) ((size_t)(n) << 10)
-#define MP_MIB(n) ((size_t)(n) << 20)
+#include <stddef.h>
+#include <stdint.h>
+
+#define MP_KIB(n)     ((size_t)(n) << 10)
+#define MP_MIB(n)     ((size_t)(n) << 20)
+#define MP_SECONDS(n) ((int64_t)(n)*1000)
 
 /* One message */
 #define MP_LIMIT_MESSAGE    MP_MIB(32) /* bytes of one JSON-RPC message, either direction */
@@ -27,11 +31,11 @@
 
 /* Sessions and waiting */
 #define MP_LIMIT_SESSIONS        4096
-#define MP_LIMIT_SESSION_IDLE_MS (30 * 60 * 1000) /* an HTTP session nobody speaks on */
-#define MP_LIMIT_PARKED_MS       (10 * 60 * 1000) /* a question that waits for its answer */
-#define MP_LIMIT_ACQUIRE_MS      (60 * 1000)      /* a first caller waits for a start this long */
-#define MP_LIMIT_PROBE_MS        3000             /* one health probe */
-#define MP_LIMIT_ONE_SHOT_MS     (30 * 1000)      /* `tools`, `call` wait for servers this long */
+#define MP_LIMIT_SESSION_IDLE_MS MP_SECONDS(30 * 60) /* an HTTP session nobody speaks on */
+#define MP_LIMIT_PARKED_MS       MP_SECONDS(10 * 60) /* a question that waits for its answer */
+#define MP_LIMIT_ACQUIRE_MS      MP_SECONDS(60) /* a first caller waits for a start this long */
+#define MP_LIMIT_PROBE_MS        MP_SECONDS(3)  /* one health probe */
+#define MP_LIMIT_ONE_SHOT_MS     MP_SECONDS(30) /* `tools`, `call` wait for servers this long */
 
 /* Input from the network and from files */
 #define MP_LIMIT_HEADER_BLOCK MP_KIB(64) /* all HTTP header lines of one message */

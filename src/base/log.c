@@ -130,8 +130,8 @@ void mp_log_write(const struct mp_log *log, enum mp_level level, const char *for
 	va_list args;
 	bool whole;
 
-	mp_buf_init(&object, 8 * sizeof(log->object)); /* an escaped byte takes four, ... */
-	mp_buf_init(&out, 8 * MP_LIMIT_LOG_LINE);      /* ... and dots may be added */
+	mp_buf_init(&object, 8 * sizeof(struct mp_log)); /* an escaped byte takes four, ... */
+	mp_buf_init(&out, 8 * MP_LIMIT_LOG_LINE);        /* ... and dots may be added */
 	if (!mp_log_wants(level))
 		return;
 	va_start(args, format);

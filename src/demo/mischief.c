@@ -64,8 +64,9 @@ static void wait_ms(int64_t ms)
 {
 	struct timespec t = {ms / 1000, ms % 1000 * 1000000};
 
-	while (ms == MP_DEMO_FOREVER)
-		pause();
+	if (ms == MP_DEMO_FOREVER)
+		for (;;)
+			pause();
 	while (nanosleep(&t, &t) < 0 && errno == EINTR)
 		;
 }

@@ -239,7 +239,7 @@ static void ask_modern(struct mp_demo_call *c)
 				    MP_STR("{\"elicitation\":{\"form\":{}}}"));
 		mp_demo_fail_with_data(c, MP_DEMO_MISSING_CAPABILITY,
 				       "ask needs the capability elicitation");
-	} else if (sent == MP_NONE && responses == MP_NONE) {
+	} else if (sent == MP_NONE && responses == MP_NONE) { /* NOLINT(bugprone-branch-clone) */
 		ask_round(c);
 	} else if (mp_value_text(m->tape, sent, &c->demo->arena, &state) < 0 ||
 		   !is_sealed(c, state)) {

@@ -321,6 +321,7 @@ static ssize_t pass(int line, const int *fds, size_t n)
 			   .msg_controllen = CMSG_SPACE(n * sizeof(int))};
 	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
 
+	mp_check(c); /* there is room for one */
 	c->cmsg_level = SOL_SOCKET;
 	c->cmsg_type = SCM_RIGHTS;
 	c->cmsg_len = CMSG_LEN(n * sizeof(int));

@@ -351,7 +351,7 @@ static int watch_children(void)
 /* The launcher's descriptors are not ours, above all the writing end of the lifeline. */
 static void keep_only(const int fds[MP_FDS], int lifeline)
 {
-	int keep[MP_FDS + 1], n = 0;
+	int keep[MP_FDS + 1] = {0}, n = 0;
 
 	for (int i = 0; i < MP_FDS + 1; i++) {
 		int fd = i < MP_FDS ? fds[i] : lifeline, at = n++;

@@ -53,7 +53,7 @@ int mp_tree_parse(struct mp_str text, struct mp_proc *ret_proc)
 	p.pid = (pid_t)strtol(copy, NULL, 10);
 	copy_name(&p, open + 1, close);
 	/* state, parent, 15 others, threads, one other, start: fields 3 to 22 of proc(5) */
-	n = sscanf(close + 1,
+	n = sscanf(close + 1, /* NOLINT(cert-err34-c): the kernel's own numbers */
 		   " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %" SCNu64
 		   " %*d %" SCNu64,
 		   &p.state, &p.parent, &p.threads, &p.started);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* After a large message the buffer is given back, so that one does not cost for ever. */
-#define KEEP_AT_MOST MP_LINES_READ * 4
+#define KEEP_AT_MOST ((size_t)4 * MP_LINES_READ)
 
 void mp_lines_init(struct mp_lines *l, size_t max)
 {

@@ -57,11 +57,14 @@ static void drop_all(struct memory *m)
 static void deliver(struct memory *m)
 {
 	struct memory *to = m->other;
+	struct mp_link *link;
 	struct parcel *parcel;
 
 	if (m->held || !m->queue.len || !to || !to->opened)
 		return;
-	parcel = mp_container_of(mp_list_pop(&m->queue), struct parcel, link);
+	link = mp_list_pop(&m->queue);
+	mp_check(link);
+	parcel = mp_container_of(link, struct parcel, link);
 	m->written += parcel->text.len;
 	if (m->base.hooks->written && !m->closing)
 		m->base.hooks->written(m->base.u, m->written);
