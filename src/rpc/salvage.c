@@ -107,6 +107,14 @@ static bool closes_message(const char *p, const char *end)
 	return p < end && *p == '}' && skip_space(p + 1, end) == end;
 }
 
+/* Does a member begin here? A quote inside a string has a backslash before it. */
+static bool begins_member(struct mp_str s, size_t at)
+{
+	while (at > 0 && (s.p[at - 1] == ' ' || s.p[at - 1] == '\t'))
+		at--;
+	return at > 0 && (s.p[at - 1] == ',' || s.p[at - 1] == '{');
+}
+
 /* From the back: the last "id" behind which only simple members and the last bracket stand. */
 static struct mp_str find_in_tail(struct mp_str tail)
 {
@@ -118,7 +126,7 @@ static struct mp_str find_in_tail(struct mp_str tail)
 	     at = mp_str_find(tail, key, (size_t)at + 1)) {
 		struct mp_str id = read_id(tail.p + at, end);
 
-		if (id.len && closes_message(id.p + id.len, end))
+		if (id.len && begins_member(tail, (size_t)at) && closes_message(id.p + id.len, end))
 			last = id;
 	}
 	return last;
