@@ -78,6 +78,9 @@ void mp_oneshot_fail(struct mp_oneshot *o, const char *stage, const struct mcpoo
 void mp_oneshot_refuse(struct mp_oneshot *o, const char *stage, const struct mcpool_error *why);
 /* The same for an answer that is no result; true if it was none. */
 bool mp_oneshot_is_bad(struct mp_oneshot *o, const char *stage, const struct mp_answer *answer);
+/* The end of a call: its result as JSON or by print, or what is wrong with it; then finish. */
+void mp_oneshot_show(struct mp_oneshot *o, const char *stage, const struct mp_answer *answer,
+		     int (*print)(struct mp_str result));
 /* The call that Ctrl-C cancels; 0: none. */
 void mp_oneshot_set_call(struct mp_oneshot *o, mp_id call);
 /* Fetch a list, then fn; failures are said and end it all. */

@@ -111,25 +111,8 @@ static int print_messages(struct mp_str result)
 static void got_prompt(const struct mp_answer *answer, void *u)
 {
 	struct job *job = u;
-	struct mp_str result;
-	int r = 0;
 
-	mp_oneshot_set_call(job->oneshot, 0);
-	if (mp_oneshot_is_bad(job->oneshot, "prompts/get", answer))
-		return;
-	result = mp_value_source(answer->message->tape, answer->message->result);
-	if (job->args->json)
-		mp_print_json(result);
-	else
-		r = print_messages(result);
-	if (r < 0) {
-		struct mcpool_error why;
-
-		(void)mp_fail(&why, r, "the messages cannot be read: %s", mcpool_error_text(r));
-		mp_oneshot_refuse(job->oneshot, "prompts/get", &why);
-		return;
-	}
-	mp_oneshot_finish(job->oneshot, MP_EXIT_DONE);
+	mp_oneshot_show(job->oneshot, "prompts/get", answer, print_messages);
 }
 
 /* The arguments of a prompt are texts, all of them. */

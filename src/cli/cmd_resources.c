@@ -115,25 +115,8 @@ static int print_contents(struct mp_str result)
 static void was_read(const struct mp_answer *answer, void *u)
 {
 	struct job *job = u;
-	struct mp_str result;
-	int r = 0;
 
-	mp_oneshot_set_call(job->oneshot, 0);
-	if (mp_oneshot_is_bad(job->oneshot, "resources/read", answer))
-		return;
-	result = mp_value_source(answer->message->tape, answer->message->result);
-	if (job->args->json)
-		mp_print_json(result);
-	else
-		r = print_contents(result);
-	if (r < 0) {
-		struct mcpool_error why;
-
-		(void)mp_fail(&why, r, "the contents cannot be read: %s", mcpool_error_text(r));
-		mp_oneshot_refuse(job->oneshot, "resources/read", &why);
-		return;
-	}
-	mp_oneshot_finish(job->oneshot, MP_EXIT_DONE);
+	mp_oneshot_show(job->oneshot, "resources/read", answer, print_contents);
 }
 
 static void begin_read(struct mp_oneshot *o, void *u)

@@ -284,6 +284,29 @@ bool mp_oneshot_is_bad(struct mp_oneshot *o, const char *stage, const struct mp_
 	return true;
 }
 
+void mp_oneshot_show(struct mp_oneshot *o, const char *stage, const struct mp_answer *answer,
+		     int (*print)(struct mp_str result))
+{
+	struct mcpool_error why;
+	struct mp_str result;
+	int r = 0;
+
+	o->call = 0;
+	if (mp_oneshot_is_bad(o, stage, answer))
+		return;
+	result = mp_value_source(answer->message->tape, answer->message->result);
+	if (o->args->json)
+		mp_print_json(result);
+	else
+		r = print(result);
+	if (r < 0) {
+		(void)mp_fail(&why, r, "the answer cannot be shown: %s", mcpool_error_text(r));
+		mp_oneshot_refuse(o, stage, &why);
+	} else {
+		mp_oneshot_finish(o, MP_EXIT_DONE);
+	}
+}
+
 /* --- from the upstream ----------------------------------------------------------------------- */
 
 static void ready(void *u)

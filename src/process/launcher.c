@@ -19,6 +19,7 @@
 
 #include "base/mem.h"
 #include "process/exec.h"
+#include "process/guard.h"
 #include "process/shepherd.h"
 #include "process/tree.h"
 
@@ -118,21 +119,6 @@ static void advance(struct launcher *l, enum event ev)
 
 /* --- actions -------------------------------------------------------------------------------- */
 
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-static void close_fd(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
-
 static bool is_stray(const struct mp_proc *child, void *u)
 {
 	const struct launcher *l = u;
@@ -149,29 +135,29 @@ static enum event take_strays(struct launcher *l)
 	if (mp_tree_signal(getpid(), SIGKILL, is_stray, l) <= 0)
 		l->looks = 0;
 	else
-		l->due_ms = now_ms() + (l->looks++ < LOOKS ? LOOK_MS : SLOW_LOOK_MS);
+		l->due_ms = mp_guard_now_ms() + (l->looks++ < LOOKS ? LOOK_MS : SLOW_LOOK_MS);
 	return QUIET;
 }
 
 /* Forks of the hub may hold its sockets, so the shepherds are told by the lifeline. */
 static enum event dismiss(struct launcher *l)
 {
-	close_fd(&l->control);
-	close_fd(&l->hub);
-	close_fd(&l->lifeline[1]);
-	l->until_ms = l->due_ms = now_ms() + LEAVING_MS;
+	mp_guard_close(&l->control);
+	mp_guard_close(&l->hub);
+	mp_guard_close(&l->lifeline[1]);
+	l->until_ms = l->due_ms = mp_guard_now_ms() + LEAVING_MS;
 	return l->childless ? EMPTY : QUIET;
 }
 
 static enum event wait_on(struct launcher *l)
 {
 	l->due_ms = l->until_ms;
-	return now_ms() >= l->until_ms ? LATE : take_strays(l);
+	return mp_guard_now_ms() >= l->until_ms ? LATE : take_strays(l);
 }
 
 static enum event begin_killing(struct launcher *l)
 {
-	l->until_ms = now_ms() + KILLING_MS;
+	l->until_ms = mp_guard_now_ms() + KILLING_MS;
 	return kill_all(l);
 }
 
@@ -179,8 +165,8 @@ static enum event kill_all(struct launcher *l)
 {
 	mp_tree_strike(SIGKILL, NULL, NULL);
 	(void)!mp_tree_signal(getpid(), SIGKILL, NULL, NULL); /* EMPTY tells when it is done */
-	l->due_ms = now_ms() + LOOK_MS;
-	return now_ms() >= l->until_ms ? LATE : QUIET;
+	l->due_ms = mp_guard_now_ms() + LOOK_MS;
+	return mp_guard_now_ms() >= l->until_ms ? LATE : QUIET;
 }
 
 /* --- shepherds ------------------------------------------------------------------------------ */
@@ -299,7 +285,7 @@ static void hear_hub(struct launcher *l)
 
 static int wait_ms(const struct launcher *l)
 {
-	int64_t left = l->due_ms - now_ms();
+	int64_t left = l->due_ms - mp_guard_now_ms();
 
 	if (l->unreaped)
 		return 0;
@@ -320,7 +306,7 @@ static void serve(struct launcher *l)
 			advance(l, HUB_GONE);
 		if ((p[2].revents || l->unreaped) && l->state != GONE)
 			reap(l);
-		if (l->state != GONE && l->due_ms >= 0 && now_ms() >= l->due_ms) {
+		if (l->state != GONE && l->due_ms >= 0 && mp_guard_now_ms() >= l->due_ms) {
 			l->due_ms = -1;
 			advance(l, TIMER);
 		}

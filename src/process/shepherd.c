@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "process/exec.h"
+#include "process/guard.h"
 #include "process/spec.h"
 #include "process/tree.h"
 
@@ -141,14 +142,6 @@ static void advance(struct shepherd *s, enum event ev)
 
 /* --- actions -------------------------------------------------------------------------------- */
 
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 void mp_shepherd_tell(int control, enum mp_news news, int stage, int value)
 {
 	struct mp_report report = {news, stage, value, getpid()};
@@ -168,7 +161,7 @@ static enum event tell_failed(struct shepherd *s)
 {
 	mp_shepherd_tell(s->control, MP_NEWS_FAILED, s->failure.stage, s->failure.cause);
 	if (s->due_ms < 0)
-		s->due_ms = now_ms() + ENDING_MS;
+		s->due_ms = mp_guard_now_ms() + ENDING_MS;
 	return s->childless ? EMPTY : QUIET;
 }
 
@@ -188,7 +181,7 @@ static enum event end_leftovers(struct shepherd *s)
 		(void)!mp_tree_signal(getpid(), SIGTERM, NULL,
 				      NULL); /* KILL counts, this does not */
 		if (s->due_ms < 0)
-			s->due_ms = now_ms() + ENDING_MS;
+			s->due_ms = mp_guard_now_ms() + ENDING_MS;
 	}
 	return next;
 }
@@ -203,7 +196,7 @@ static enum event send_term(struct shepherd *s)
 
 static enum event end_all(struct shepherd *s)
 {
-	s->due_ms = now_ms() + ENDING_MS;
+	s->due_ms = mp_guard_now_ms() + ENDING_MS;
 	return send_term(s);
 }
 
@@ -216,7 +209,7 @@ static enum event kill_all(struct shepherd *s)
 	if (!s->reaped)
 		kill(-s->server, signal);
 	(void)!mp_tree_signal(getpid(), signal, NULL, NULL); /* how many is told by EMPTY */
-	s->due_ms = now_ms();
+	s->due_ms = mp_guard_now_ms();
 	if (s->rounds++ >= STOP_ROUNDS)
 		s->due_ms += s->rounds < ROUNDS ? ROUND_MS : SLOW_ROUND_MS;
 	return s->rounds > PATIENCE && s->control < 0 ? LATE : QUIET;
@@ -230,13 +223,6 @@ static enum event say_goodbye(struct shepherd *s)
 
 /* --- what is heard -------------------------------------------------------------------------- */
 
-static void close_fd(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
-
 /* An end without words is a successful exec, or a process killed before it, which EXITED tells. */
 static void hear_exec(struct shepherd *s)
 {
@@ -244,13 +230,13 @@ static void hear_exec(struct shepherd *s)
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	close_fd(&s->report);
+	mp_guard_close(&s->report);
 	advance(s, n == (ssize_t)sizeof(s->failure) ? FAILED : RAN);
 }
 
 static void orphan(struct shepherd *s, int *gone)
 {
-	close_fd(gone);
+	mp_guard_close(gone);
 	advance(s, ORPHANED);
 }
 
@@ -305,7 +291,7 @@ static void hear_signals(struct shepherd *s)
 
 static int wait_ms(const struct shepherd *s)
 {
-	int64_t left = s->due_ms - now_ms();
+	int64_t left = s->due_ms - mp_guard_now_ms();
 
 	if (s->unreaped)
 		return 0;
@@ -330,7 +316,7 @@ static void live(struct shepherd *s)
 			orphan(s, &s->lifeline);
 		if ((p[3].revents || s->unreaped) && s->state != GONE)
 			hear_signals(s);
-		if (s->state != GONE && s->due_ms >= 0 && now_ms() >= s->due_ms) {
+		if (s->state != GONE && s->due_ms >= 0 && mp_guard_now_ms() >= s->due_ms) {
 			s->due_ms = -1;
 			advance(s, TIMER);
 		}

@@ -139,7 +139,7 @@ t_a_prompt_that_is_not_there() {
 }
 t_a_prompt_without_messages() {
 	prompt='"result":{}'
-	odd 5 prompt x && says err 'prompts/get: the messages cannot be read'
+	odd 5 prompt x && says err 'prompts/get: the answer cannot be shown'
 }
 
 # --- all of them -----------------------------------------------------------------------------------

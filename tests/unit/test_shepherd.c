@@ -6,10 +6,12 @@
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
+#include <stdio.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
 
 #include "process/exec.h"
+#include "process/guard.h"
 #include "process/shepherd.h"
 #include "process/spec.h"
 
@@ -19,13 +21,6 @@ static int from_server;       /* its stdout */
 static struct mp_report last;
 static bool without_proc; /* as far as the next shepherd can see */
 
-static void close_fd(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
-
 /* As the launcher does it. */
 static _Noreturn void be_shepherd(int fds[MP_FDS], int line)
 {
@@ -34,7 +29,7 @@ static _Noreturn void be_shepherd(int fds[MP_FDS], int line)
 	if (without_proc &&
 	    (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
 	     umount2("/proc", MNT_DETACH) < 0))
-		without_proc = false; /* only root may; then it is a test of the ordinary */
+		dprintf(2, "             /proc stays: only root may take it away\n");
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	_exit(mp_shepherd_main(fds, line));
@@ -78,9 +73,9 @@ static void finish(bool *begun)
 {
 	int status = -1;
 
-	close_fd(&control);
-	close_fd(&lifeline);
-	close_fd(&from_server);
+	mp_guard_close(&control);
+	mp_guard_close(&lifeline);
+	mp_guard_close(&from_server);
 	if (!*begun)
 		return;
 	waitpid(shepherd, &status, 0);
@@ -200,7 +195,7 @@ HEAVY_TEST(an_order_of_a_hub_that_does_not_wait)
 	begun = begin_launch(&(struct mp_launch){argv, env, NULL});
 	CHECK(begun && is_ready());
 	order(MP_ORDER_KILL);
-	close_fd(&control);
+	mp_guard_close(&control);
 	CHECK(all_gone_within(PATIENCE_MS));
 	CHECK_EQ(read(from_server, said, sizeof(said)), 0); /* killed, not asked */
 }
@@ -218,7 +213,7 @@ HEAVY_TEST(a_hub_that_is_gone)
 	int64_t began_ms = real_ms();
 
 	CHECK(begun && is_ready());
-	close_fd(&control);
+	mp_guard_close(&control);
 	CHECK(all_gone_within(PATIENCE_MS));
 	CHECK(takes_about_a_second(began_ms));
 }
@@ -230,7 +225,7 @@ HEAVY_TEST(a_launcher_that_is_gone)
 
 	CHECK(begun && is_ready());
 	CHECK_EQ(hear(), MP_NEWS_RUNNING);
-	close_fd(&lifeline);
+	mp_guard_close(&lifeline);
 	CHECK_EQ(hear(), MP_NEWS_EXITED); /* the hub is there, and told */
 	CHECK_EQ(hear(), MP_NEWS_GONE);
 	CHECK(takes_about_a_second(began_ms));
@@ -249,8 +244,8 @@ HEAVY_TEST(orphaned_while_it_starts)
 {
 	MP_CLEANUP(finish) bool begun = begin("stubborn");
 
-	close_fd(&control);
-	close_fd(&lifeline);
+	mp_guard_close(&control);
+	mp_guard_close(&lifeline);
 	CHECK(begun);
 	CHECK(all_gone_within(PATIENCE_MS));
 }
@@ -316,5 +311,5 @@ HEAVY_TEST(a_request_that_cannot_be_read_has_failed)
 	CHECK_EQ(hear(), MP_NEWS_GONE);
 	waitpid(shepherd, &status, 0);
 	CHECK_EQ(status, 0);
-	close_fd(&control);
+	mp_guard_close(&control);
 }

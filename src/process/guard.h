@@ -1,0 +1,28 @@
+/*
+ * guard.h - the little that launcher and shepherd share: they live without a loop, on poll() alone.
+ */
+#ifndef MP_GUARD_H
+#define MP_GUARD_H
+
+#include <time.h>
+#include <unistd.h>
+
+#include "base/base.h"
+
+static inline int64_t mp_guard_now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Close it, if it is open, and know that it is closed. */
+static inline void mp_guard_close(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+#endif
