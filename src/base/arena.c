@@ -74,22 +74,26 @@ static void drop_unused(struct mp_arena *a)
 		mp_arena_done(a);
 }
 
+static bool refuse(struct mp_arena *a, int error)
+{
+	a->error = error;
+	return false;
+}
+
 static bool add_block(struct mp_arena *a, size_t needed)
 {
 	struct mp_arena_block *b;
 	size_t size, bytes;
 
 	drop_unused(a);
-	a->error = MCPOOL_ELIMIT;
 	if (needed > a->ceiling - a->taken)
-		return false;
+		return refuse(a, MCPOOL_ELIMIT);
 	size = next_size(a, needed);
 	if (__builtin_add_overflow(sizeof(*b), size, &bytes))
-		return false;
-	a->error = MCPOOL_ENOMEM;
+		return refuse(a, MCPOOL_ELIMIT);
 	b = mp_try_alloc(bytes);
 	if (!b)
-		return false;
+		return refuse(a, MCPOOL_ENOMEM);
 	b->older = a->blocks;
 	b->size = size;
 	a->blocks = b;

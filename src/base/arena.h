@@ -17,7 +17,7 @@ struct mp_arena {
 	char *end;
 	size_t taken;   /* bytes of all blocks */
 	size_t ceiling; /* taken never exceeds this */
-	int error;      /* why the last NULL was returned */
+	int error;      /* why the last NULL was returned; 0: none was */
 };
 
 void mp_arena_init(struct mp_arena *a, size_t ceiling);
@@ -27,7 +27,7 @@ void mp_arena_reset(struct mp_arena *a);
 
 /* size bytes aligned for any type, not cleared; NULL past the ceiling or when memory is refused. */
 void *mp_arena_alloc(struct mp_arena *a, size_t size) MP_MUST;
-/* Why: MCPOOL_ELIMIT or MCPOOL_ENOMEM. */
+/* Why the last NULL was returned: MCPOOL_ELIMIT or MCPOOL_ENOMEM; 0 as long as none was. */
 int mp_arena_get_error(const struct mp_arena *a);
 /* n objects of size bytes, cleared; NULL also when n * size overflows. */
 void *mp_arena_alloc_array(struct mp_arena *a, size_t n, size_t size) MP_MUST;

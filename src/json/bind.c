@@ -242,7 +242,10 @@ static int read_nested(struct binding *b, const struct mp_bind_field *f, mp_valu
 	return r < 0 ? r : 1;
 }
 
-/* From a text with comments a copy without them, because it may be written as JSON. */
+/*
+ * A copy without comments, because it may be written as JSON, and because the struct may outlive
+ * the text.
+ */
 static int read_raw(struct binding *b, mp_value v, struct mp_str *into)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf plain;
@@ -251,9 +254,6 @@ static int read_raw(struct binding *b, mp_value v, struct mp_str *into)
 	int r;
 
 	mp_buf_init(&plain, MP_LIMIT_MESSAGE);
-	*into = mp_value_source(b->t, v);
-	if (!b->t->loose)
-		return 1;
 	mp_write_init(&w, &plain, NULL);
 	mp_write_value(&w, b->t, v);
 	r = mp_write_finish(&w);
@@ -450,14 +450,27 @@ void mp_bind_write(const struct mp_bind_table *table, const void *from, struct m
 	mp_write_end_object(w);
 }
 
-bool mp_bind_is_present(const struct mp_bind_table *table, const void *from, const char *key)
+/* The bit of a key: that of the row it spells. */
+static uint64_t bit_of(const struct mp_bind_table *table, const char *key)
 {
-	uint64_t present = *(const uint64_t *)at_const(from, table->present);
-
 	size_t row = 0;
 
 	while (row < table->n && strcmp(table->fields[row].key, key) != 0)
 		row++;
 	mp_check(row < table->n);
-	return present >> home_row(table, row) & 1;
+	return (uint64_t)1 << home_row(table, row);
+}
+
+bool mp_bind_is_present(const struct mp_bind_table *table, const void *from, const char *key)
+{
+	return (*(const uint64_t *)at_const(from, table->present) & bit_of(table, key)) != 0;
+}
+
+void mp_bind_set_present(const struct mp_bind_table *table, void *into, const char *key,
+			 bool present)
+{
+	uint64_t *bits = at(into, table->present);
+	uint64_t bit = bit_of(table, key);
+
+	*bits = present ? *bits | bit : *bits & ~bit;
 }

@@ -85,9 +85,10 @@ struct mp_bind_problem {
 typedef void (*mp_bind_problem_fn)(const struct mp_bind_problem *problem, void *u);
 
 /*
- * Fill *into from the object. Texts, lists and maps come from the arena. fn hears of every problem
- * and binding goes on; without fn (NULL) the first problem that is not MP_BIND_UNKNOWN is an error.
- * MCPOOL_ETYPE if it is no object, MCPOOL_EINVAL, MCPOOL_ELIMIT (the arena's), MCPOOL_ENOMEM.
+ * Fill *into from the object. Texts, lists, maps and raw values come from the arena. fn hears of
+ * every problem and binding goes on; without fn (NULL) the first problem that is not
+ * MP_BIND_UNKNOWN is an error. MCPOOL_ETYPE if it is no object, MCPOOL_EINVAL, MCPOOL_ELIMIT (the
+ * arena's), MCPOOL_ENOMEM.
  */
 int mp_bind_read(const struct mp_bind_table *table, const struct mp_tape *t, mp_value object,
 		 struct mp_arena *arena, void *into, mp_bind_problem_fn fn, void *u,
@@ -98,5 +99,8 @@ void mp_bind_write(const struct mp_bind_table *table, const void *from, struct m
 
 /* Was this key there? key must be one of the table's. */
 bool mp_bind_is_present(const struct mp_bind_table *table, const void *from, const char *key);
+/* For values that were found in another way, or turned out to be wrong. */
+void mp_bind_set_present(const struct mp_bind_table *table, void *into, const char *key,
+			 bool present);
 
 #endif

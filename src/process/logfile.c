@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/folders.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -46,21 +47,6 @@ static void give_up(struct mp_logfile *f, const char *doing, int errnum)
 		    strerrordesc_np(errnum));
 }
 
-static void make_folders(const char *path)
-{
-	char folder[PATH_MAX];
-
-	for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		size_t n = (size_t)(slash - path);
-
-		if (n >= sizeof(folder))
-			return;
-		memcpy(folder, path, n);
-		folder[n] = '\0';
-		(void)mkdir(folder, 0700); /* open() meets what is wrong */
-	}
-}
-
 /* No symbolic link and no fifo: a log that others could redirect or stall is none. */
 static bool open_file(struct mp_logfile *f)
 {
@@ -68,10 +54,8 @@ static bool open_file(struct mp_logfile *f)
 	struct stat st;
 
 	f->fd = open(f->path, flags, 0600);
-	if (f->fd < 0 && errno == ENOENT) {
-		make_folders(f->path);
+	if (f->fd < 0 && errno == ENOENT && mp_folders_make(f->path, NULL) == 0)
 		f->fd = open(f->path, flags, 0600);
-	}
 	if (f->fd < 0 || fstat(f->fd, &st) < 0) {
 		give_up(f, "opening", errno);
 		return false;

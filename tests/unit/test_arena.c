@@ -251,3 +251,14 @@ TEST(the_copy_that_just_fits)
 	CHECK(!mp_arena_dup(&a, (struct mp_str){text, 2 * ALIGN}));
 	CHECK(mp_arena_dup(&a, (struct mp_str){text, 2 * ALIGN - 1}));
 }
+
+TEST(an_error_is_there_only_after_one)
+{
+	MP_CLEANUP(mp_arena_done) struct mp_arena a;
+
+	mp_arena_init(&a, 10000);
+	CHECK(mp_arena_alloc(&a, 5000));
+	CHECK_EQ(mp_arena_get_error(&a), 0);
+	CHECK(!mp_arena_alloc(&a, 6000));
+	CHECK_EQ(mp_arena_get_error(&a), MCPOOL_ELIMIT);
+}

@@ -3,6 +3,7 @@
  * and that a document in pieces reads as it does whole.
  */
 #include "test.h"
+#include "cases.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,89 +57,18 @@ static void case_done(struct test_case *c)
 	mp_buf_done(&c->text);
 }
 
-static struct mp_str take_field(struct mp_str *line)
-{
-	const char *tab = memchr(line->p, '\t', line->len);
-	struct mp_str field = {line->p, tab ? (size_t)(tab - line->p) : line->len};
-	size_t used = field.len + (tab ? 1 : 0);
-
-	line->p += used;
-	line->len -= used;
-	return field;
-}
-
-static unsigned hex_digit(char c)
-{
-	return c <= '9' ? (unsigned)(c - '0') : (unsigned)((c | 32) - 'a' + 10);
-}
-
-static bool expand(struct mp_str s, struct mp_buf *out);
-
-/* \{N:text}, the braces included in s from its start; how many bytes it takes. */
-static bool expand_many(struct mp_str s, struct mp_buf *out, size_t *ret_used)
-{
-	size_t at = 2, times = 0, start;
-
-	while (at < s.len && s.p[at] != ':')
-		times = times * 10 + (size_t)(s.p[at++] - '0');
-	start = ++at;
-	while (at < s.len && s.p[at] != '}')
-		at += s.p[at] == '\\' ? 2 : 1;
-	if (at >= s.len || times == 0)
-		return false;
-	for (size_t i = 0; i < times; i++)
-		if (!expand((struct mp_str){s.p + start, at - start}, out))
-			return false;
-	*ret_used = at + 1;
-	return true;
-}
-
-static bool expand(struct mp_str s, struct mp_buf *out)
-{
-	for (size_t i = 0; i < s.len; i++) {
-		char c = s.p[i];
-		size_t used;
-
-		if (c == '\\') {
-			if (++i == s.len)
-				return false;
-			c = s.p[i];
-			if (c == '{') {
-				if (!expand_many((struct mp_str){s.p + i - 1, s.len - i + 1}, out,
-						 &used))
-					return false;
-				i += used - 2;
-				continue;
-			}
-			if (c == 'x') {
-				if (s.len - i < 3)
-					return false;
-				c = (char)(hex_digit(s.p[i + 1]) << 4 | hex_digit(s.p[i + 2]));
-				i += 2;
-			} else if (c == 't' || c == 'n' || c == 'r') {
-				c = c == 't' ? '\t' : c == 'n' ? '\n' : '\r';
-			} else if (c != '\\' && c != '}') {
-				return false;
-			}
-		}
-		if (mp_buf_add_char(out, c) < 0)
-			return false;
-	}
-	return true;
-}
-
 static bool read_case(struct mp_str line, struct test_case *c)
 {
-	struct mp_str mode = take_field(&line);
-	struct mp_str verdict = take_field(&line);
-	struct mp_str name = take_field(&line);
+	struct mp_str mode = cases_field(&line);
+	struct mp_str verdict = cases_field(&line);
+	struct mp_str name = cases_field(&line);
 
 	c->jsonc = mp_str_eq(mode, MP_STR("jsonc"));
 	c->accept = mp_str_eq(verdict, MP_STR("accept"));
 	snprintf(c->name, sizeof(c->name), "%.*s", MP_STR_ARGS(name));
 	mp_buf_clear(&c->text);
 	return (c->jsonc || mp_str_eq(mode, MP_STR("strict"))) &&
-	       (c->accept || mp_str_eq(verdict, MP_STR("refuse"))) && expand(line, &c->text);
+	       (c->accept || mp_str_eq(verdict, MP_STR("refuse"))) && cases_expand(line, &c->text);
 }
 
 /* Feed in pieces of this many bytes; move: each time from another block. */
@@ -208,18 +138,11 @@ static void count(struct counts *sum, const struct test_case *c)
 static bool try_cases(struct mp_str all, struct counts *sum)
 {
 	MP_CLEANUP(case_done) struct test_case c = {0};
+	struct mp_str line;
 	bool ok = true;
 
 	mp_buf_init(&c.text, MAX_CASE);
-	while (all.len) {
-		const char *eol = memchr(all.p, '\n', all.len);
-		struct mp_str line = {all.p, eol ? (size_t)(eol - all.p) : all.len};
-		size_t used = line.len + (eol ? 1 : 0);
-
-		all.p += used;
-		all.len -= used;
-		if (line.len == 0 || line.p[0] == '#')
-			continue;
+	while (cases_next_line(&all, &line)) {
 		REQUIRE(read_case(line, &c));
 		count(sum, &c);
 		ok &= test_true(case_holds(&c), c.name, __FILE__, __LINE__);
