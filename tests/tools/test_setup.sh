@@ -300,7 +300,7 @@ case_update_waits_for_the_lock() {
 case_no_dpkg() {
 	rm "$work/state/bin/dpkg-query" "$work/state/bin/apt-get"
 	run build
-	ended 1 && said 'has no dpkg' && said ' gcc ' && said ' libuv1-dev,' && said MCPOOL_NO_APT=1
+	ended 1 && said 'has no dpkg' && said ' gcc ' && said ' libssl-dev,' && said MCPOOL_NO_APT=1
 }
 
 case_no_dpkg_by_choice() {

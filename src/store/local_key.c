@@ -1,0 +1,152 @@
+/*
+ * local_key.c - the key of this user on this machine.
+ * It is written under another name and appears whole or not at all. Whoever comes second finds the
+ * name taken and reads what the first one wrote.
+ */
+#include "store/local_key.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/folders.h"
+#include "base/mem.h"
+#include "base/paths.h"
+#include "store/private.h"
+
+enum { MAX_PATH = PATH_MAX + 64 };
+
+static int check(const char *path, const struct stat *st, struct mcpool_error *reterr)
+{
+	int r = mp_private_check(path, st, reterr);
+
+	if (r < 0)
+		return r;
+	if (st->st_mode & (S_IRWXG | S_IRWXO))
+		return mp_fail(
+			reterr, MCPOOL_EPERM,
+			"others may read %s (mode %03o), so it is no secret any more; remove "
+			"it and a new one is made",
+			path, (unsigned)(st->st_mode & 0777));
+	if (st->st_size != MP_LOCAL_KEY_SIZE)
+		return mp_fail(reterr, MCPOOL_EINVAL,
+			       "%s has %lld bytes and not %d; remove it and a new one is made",
+			       path, (long long)st->st_size, MP_LOCAL_KEY_SIZE);
+	return 0;
+}
+
+static int fail(const char *path, const char *verb, struct mcpool_error *reterr)
+{
+	const char *words = strerrordesc_np(errno);
+
+	return mp_fail(reterr, MCPOOL_EIO, "%s cannot be %s: %s", path, verb,
+		       words ? words : "an unknown error");
+}
+
+/* 1: read; 0: there is none. */
+static int read_key(const char *path, unsigned char key[MP_LOCAL_KEY_SIZE],
+		    struct mcpool_error *reterr)
+{
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), r;
+	struct stat st;
+
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	if (fd < 0 && errno == ELOOP)
+		return mp_fail(reterr, MCPOOL_EPERM,
+			       "%s is a symbolic link, which is not followed; put the file itself "
+			       "there",
+			       path);
+	if (fd < 0)
+		return fail(path, "opened", reterr);
+	if (fstat(fd, &st) < 0)
+		r = fail(path, "read", reterr);
+	else
+		r = check(path, &st, reterr);
+	if (r == 0 && read(fd, key, MP_LOCAL_KEY_SIZE) != MP_LOCAL_KEY_SIZE)
+		r = fail(path, "read", reterr);
+	close(fd);
+	return r < 0 ? r : 1;
+}
+
+static bool fill(int fd)
+{
+	unsigned char key[MP_LOCAL_KEY_SIZE];
+	bool ok = getrandom(key, sizeof(key), 0) == (ssize_t)sizeof(key) &&
+		  write(fd, key, sizeof(key)) == (ssize_t)sizeof(key) && fsync(fd) == 0;
+
+	mp_wipe(key, sizeof(key));
+	return ok;
+}
+
+/* Give it its name unless that is taken; not every file system has both ways. */
+static bool publish(const char *temporary, const char *path)
+{
+	if (renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
+		return true;
+	if (errno != EEXIST && link(temporary, path) < 0 && errno != EEXIST)
+		return false;
+	return unlink(temporary) == 0;
+}
+
+static int make_key(const char *path, struct mcpool_error *reterr)
+{
+	char temporary[MAX_PATH], folder[PATH_MAX];
+	int fd, n = (int)(strrchr(path, '/') - path), r = 0;
+	uint64_t salt = 0;
+
+	if (getrandom(&salt, sizeof(salt), 0) < 0)
+		return fail(path, "made", reterr);
+	snprintf(temporary, sizeof(temporary), "%.*s/.local.key.%d.%016llx.mcpool-tmp", n, path,
+		 (int)getpid(), (unsigned long long)salt);
+	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return fail(path, "made", reterr);
+	if (!fill(fd) || !publish(temporary, path)) {
+		r = fail(path, "written", reterr);
+		unlink(temporary);
+	}
+	close(fd);
+	snprintf(folder, sizeof(folder), "%.*s", n, path);
+	mp_folders_sync(folder);
+	return r;
+}
+
+static int get(const char *path, unsigned char key[MP_LOCAL_KEY_SIZE], struct mcpool_error *reterr)
+{
+	int r = read_key(path, key, reterr);
+
+	if (r != 0)
+		return r < 0 ? r : 0;
+	r = make_key(path, reterr);
+	if (r < 0)
+		return r;
+	r = read_key(path, key, reterr);
+	if (r == 0)
+		return mp_fail(reterr, MCPOOL_EAGAIN, "%s was removed at this moment; try again",
+			       path);
+	return r < 0 ? r : 0;
+}
+
+int mp_local_key_get(unsigned char ret_key[MP_LOCAL_KEY_SIZE], struct mcpool_error *reterr)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf path;
+	char real[PATH_MAX];
+	int r;
+
+	mp_buf_init(&path, PATH_MAX);
+	r = mp_path_state("local.key", &path);
+	if (r == MCPOOL_ENOENT)
+		return mp_fail(reterr, r, "HOME is not set, so there is no place for local.key");
+	if (r < 0)
+		return mp_fail(reterr, r, "the path of local.key: %s", mcpool_error_text(r));
+	r = mp_private_folder(path.data, real, reterr);
+	return r < 0 ? r : get(real, ret_key, reterr);
+}

@@ -1,0 +1,17 @@
+/*
+ * local_key.h - the key of this user on this machine, for digests that mean nothing elsewhere.
+ */
+#ifndef MP_LOCAL_KEY_H
+#define MP_LOCAL_KEY_H
+
+#include "base/base.h"
+
+enum { MP_LOCAL_KEY_SIZE = 32 };
+
+/*
+ * $XDG_STATE_HOME/mcpool/local.key: 32 random bytes, 0600, made by whoever needs them first, also
+ * when several do at once. A file of another size or owner, or that others may read, is refused.
+ */
+int mp_local_key_get(unsigned char ret_key[MP_LOCAL_KEY_SIZE], struct mcpool_error *reterr) MP_MUST;
+
+#endif

@@ -1,0 +1,27 @@
+/*
+ * private.h - files of the state folder: this user's alone.
+ * What others could write to, or have put there for us, is refused with what to do about it; it is
+ * never repaired in silence, because somebody may have used the gap.
+ */
+#ifndef MP_PRIVATE_H
+#define MP_PRIVATE_H
+
+#include <limits.h>
+
+#include "base/base.h"
+
+struct stat;
+
+/*
+ * The folder of this file, made 0700 if it is missing. MCPOOL_EPERM when it belongs to somebody
+ * else or others may write to it, MCPOOL_EIO when it cannot be made. ret_real: the file with the
+ * real path of its folder.
+ */
+int mp_private_folder(const char *path, char ret_real[PATH_MAX],
+		      struct mcpool_error *reterr) MP_MUST;
+/* Is this a regular file of ours that others may not write to? MCPOOL_EPERM with a sentence. */
+int mp_private_check(const char *path, const struct stat *st, struct mcpool_error *reterr) MP_MUST;
+/* The file at a real path is there and passes the check: made empty, or found so. 0600 from now. */
+int mp_private_file(const char *real, struct mcpool_error *reterr) MP_MUST;
+
+#endif

@@ -1,0 +1,157 @@
+/*
+ * schema.c - the tables of mcpool.db, and how older files become the present one.
+ * Several processes may find the same old file: whoever gets the write lock looks again.
+ */
+#include "store/schema.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "store/sql.h"
+
+/* "mcpl" in the file's header, so that another program's database is never taken for ours. */
+#define APPLICATION_ID 0x6d63706c
+
+/* A step that was ever released is never changed: what is new comes as another one. */
+static const char *const steps[] = {
+	"CREATE TABLE approvals ("
+	" n INTEGER PRIMARY KEY," /* counts up: of two in the same millisecond the later wins */
+	" id BLOB NOT NULL UNIQUE CHECK (length(id) = 32),"
+	" name TEXT NOT NULL,"
+	" file TEXT NOT NULL,"
+	" root TEXT NOT NULL,"
+	" content TEXT NOT NULL,"
+	" scripts TEXT NOT NULL,"
+	" how TEXT NOT NULL,"
+	" approved_ms INTEGER NOT NULL"
+	") STRICT;"
+	"CREATE INDEX approvals_by_place ON approvals (file, name);"
+	"CREATE TABLE trusted_files ("
+	" path TEXT NOT NULL PRIMARY KEY,"
+	" since_ms INTEGER NOT NULL"
+	") STRICT, WITHOUT ROWID;"
+	"CREATE TABLE sights ("
+	" n INTEGER PRIMARY KEY,"
+	" id BLOB NOT NULL UNIQUE CHECK (length(id) = 32),"
+	" first_ms INTEGER NOT NULL"
+	") STRICT;"
+	"CREATE TABLE eras ("
+	" launch_key BLOB NOT NULL PRIMARY KEY,"
+	" era INTEGER NOT NULL,"
+	" expires_ms INTEGER NOT NULL"
+	") STRICT, WITHOUT ROWID;"
+	"CREATE INDEX eras_by_time ON eras (expires_ms);",
+};
+
+const struct mp_schema mp_schema_present = {steps, (int)MP_ARRAY_LEN(steps)};
+
+/* One statement sees one state of the file, whatever others commit meanwhile. */
+static int look_at(struct sqlite3 *sql, int64_t ret_numbers[3], struct mcpool_error *reterr)
+{
+	const struct mp_sql_query q = {"reading its version",
+				       "SELECT count(*),"
+				       " (SELECT user_version FROM pragma_user_version),"
+				       " (SELECT application_id FROM pragma_application_id)"
+				       " FROM sqlite_schema",
+				       NULL, 0};
+	MP_CLEANUP(mp_sql_finalizep) struct sqlite3_stmt *s = NULL;
+	int r = mp_sql_prepare(sql, &q, &s, reterr);
+
+	if (r == 0)
+		r = mp_sql_step(s, q.doing, reterr);
+	if (r < 0)
+		return r;
+	for (int i = 0; i < 3; i++)
+		ret_numbers[i] = sqlite3_column_int64(s, i);
+	return 0;
+}
+
+int mp_schema_check(struct sqlite3 *sql, const struct mp_schema *schema,
+		    struct mcpool_error *reterr)
+{
+	const char *file = sqlite3_db_filename(sql, "main");
+	int64_t numbers[3], tables, version, application;
+	int r = look_at(sql, numbers, reterr);
+
+	if (r < 0)
+		return r;
+	tables = numbers[0];
+	version = numbers[1];
+	application = numbers[2];
+	if (application != APPLICATION_ID && (version || application || tables))
+		return mp_fail(reterr, MCPOOL_EINVAL,
+			       "%s is another program's database and was not touched; move it away",
+			       file);
+	if (version > schema->n || version < 0)
+		return mp_fail(reterr, MCPOOL_EINVAL,
+			       "%s was written by a newer mcpool: its version is %lld, this mcpool "
+			       "knows %d; update mcpool",
+			       file, (long long)version, schema->n);
+	return (int)version;
+}
+
+static int take_step(struct sqlite3 *sql, const struct mp_schema *schema, int version,
+		     struct mcpool_error *reterr)
+{
+	char mark[100];
+	int r = mp_sql_exec(sql, "bringing it up to date", schema->steps[version], reterr);
+
+	if (r < 0)
+		return r;
+	snprintf(mark, sizeof(mark), "PRAGMA application_id=%d; PRAGMA user_version=%d; COMMIT",
+		 APPLICATION_ID, version + 1);
+	return mp_sql_exec(sql, "bringing it up to date", mark, reterr);
+}
+
+/* One step; the version behind it. */
+static int go_on(struct sqlite3 *sql, const struct mp_schema *schema, struct mcpool_error *reterr)
+{
+	int r, version;
+
+	r = mp_sql_exec(sql, "bringing it up to date", "BEGIN IMMEDIATE", reterr);
+	if (r < 0)
+		return r;
+	version = mp_schema_check(sql, schema, reterr); /* others may have been faster */
+	r = version;
+	if (version >= 0 && version < schema->n) {
+		r = take_step(sql, schema, version, reterr);
+		if (r == 0)
+			return version + 1;
+	}
+	if (!sqlite3_get_autocommit(sql))
+		(void)sqlite3_exec(sql, "ROLLBACK", NULL, NULL, NULL); /* the failure is known */
+	return r;
+}
+
+/*
+ * The switch needs the file for itself for a moment, and SQLite does not always wait for that
+ * itself. Where the file system has no shared memory the answer is another mode, which works too.
+ */
+static int use_log(struct sqlite3 *sql, struct mcpool_error *reterr)
+{
+	const struct timespec nap = {0, 10 * 1000000L};
+	int r;
+
+	for (int tries = 0; tries < 500; tries++) {
+		r = mp_sql_exec(sql, "switching to a write-ahead log", "PRAGMA journal_mode=WAL",
+				reterr);
+		if (r != MCPOOL_EAGAIN)
+			break;
+		nanosleep(&nap, NULL);
+	}
+	return r;
+}
+
+int mp_schema_update(struct sqlite3 *sql, const struct mp_schema *schema,
+		     struct mcpool_error *reterr)
+{
+	int version = mp_schema_check(sql, schema, reterr), r;
+
+	if (version < 0)
+		return version;
+	r = use_log(sql, reterr);
+	while (r >= 0 && version < schema->n)
+		r = version = go_on(sql, schema, reterr);
+	return r < 0 ? r : 0;
+}
