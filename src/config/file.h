@@ -1,0 +1,30 @@
+/*
+ * file.h - reading a file that may turn out to be anything.
+ * Whoever wrote a project chose what stands at these paths: a pipe, a device, a file without end.
+ * Nothing here waits, and nothing but a regular file of a bounded size is read.
+ */
+#ifndef MP_FILE_H
+#define MP_FILE_H
+
+#include <stdio.h>
+
+#include "base/base.h"
+#include "base/buf.h"
+
+/*
+ * The file's bytes added to out. The message says what is wrong without the path: MCPOOL_ENOENT
+ * (nothing is there), MCPOOL_EINVAL (no regular file, a loop of links), MCPOOL_ELIMIT (more than
+ * limit bytes), MCPOOL_EPERM, MCPOOL_EAGAIN (somebody writes to it all the time), MCPOOL_EIO.
+ */
+int mp_file_read(const char *path, size_t limit, struct mp_buf *out,
+		 struct mcpool_error *reterr) MP_MUST;
+
+/* The same in pieces, for files that are only hashed. Returns the size, or as above. */
+typedef void (*mp_file_fn)(void *u, const void *bytes, size_t n);
+int64_t mp_file_each_piece(const char *path, size_t limit, mp_file_fn fn, void *u,
+			   struct mcpool_error *reterr) MP_MUST;
+
+/* The path without links and dots, added to out, which then ends in NUL. MCPOOL_ENOENT, ... */
+int mp_file_real_path(const char *path, struct mp_buf *out) MP_MUST;
+
+#endif
