@@ -1,0 +1,88 @@
+/*
+ * set.h - all servers that are configured for one project root and environment: a value.
+ * Loaded by one call, never changed afterwards; many may be alive at once. Loading reads files and
+ * nothing else: no network, no command, no variable.
+ */
+#ifndef MP_SET_H
+#define MP_SET_H
+
+#include "base/arena.h"
+#include "base/base.h"
+#include "config/entry.h"
+#include "config/problem.h"
+#include "config/settings.h"
+#include "store/db.h"
+
+struct mp_config_request {
+	const char *cwd;          /* decides the project */
+	char *const *env;         /* "NAME=value", ends in NULL: whose home it is */
+	const char *const *files; /* --config, absolute */
+	size_t n_files;
+	bool strict;      /* --strict-config: those files only */
+	struct mp_db *db; /* what was approved; NULL: nothing is */
+	int64_t wall_ms;
+};
+
+/* What is approved besides servers: the settings of a project's file, a catalogue's address. */
+struct mp_grant {
+	const char *name; /* "[settings]", or "[remote] URL" */
+	const char *file; /* real path */
+	const char *root; /* "" */
+	unsigned line;
+	const char *content; /* canonical */
+	struct mp_approval_id id;
+	enum mp_trust trust;
+	int64_t first_seen_ms;
+};
+
+struct mp_config_set {
+	unsigned refs;
+	struct mp_arena arena; /* all of it */
+	const char *cwd, *root, *home;
+	const char *project_file, *user_file; /* ours; they need not exist. NULL without a home */
+	struct mp_settings settings;
+	struct mp_entry **entries; /* in order of precedence, shadowed ones included */
+	size_t n;
+	struct mp_problem *problems;
+	size_t n_problems;
+	struct mp_grant *grants;
+	size_t n_grants;
+	const char **paths; /* what to watch */
+	size_t n_paths;
+	bool has_remote; /* the slow phase is part of it */
+};
+
+/*
+ * The first phase. Always gives a set: when discovery itself fails it is empty and has exactly one
+ * problem, with the path .mcp.json (A20).
+ */
+struct mp_config_set *mp_config_load(const struct mp_config_request *req);
+/*
+ * The second phase: a new set, with the catalogues of `remote` behind everything local. A catalogue
+ * that cannot be had is a problem and changes nothing else. file: URLs for now.
+ */
+struct mp_config_set *mp_config_load_remote(const struct mp_config_request *req);
+
+struct mp_config_set *mp_config_set_ref(struct mp_config_set *set);
+struct mp_config_set *mp_config_set_unref(
+	struct mp_config_set *set); /* accepts NULL, returns NULL */
+static inline void mp_config_set_unrefp(struct mp_config_set **set)
+{
+	mp_config_set_unref(*set);
+}
+
+/* The one that has this name; NULL. */
+const struct mp_entry *mp_config_find(const struct mp_config_set *set, const char *name);
+
+enum mp_entry_state {
+	MP_ENTRY_SHADOWED,
+	MP_ENTRY_FAILED, /* it is not valid, or nobody can approve it */
+	MP_ENTRY_DISABLED,
+	MP_ENTRY_NEEDS_APPROVAL,
+	MP_ENTRY_READY,
+};
+enum mp_entry_state mp_config_get_state(const struct mp_config_set *set, const struct mp_entry *e,
+					enum mp_toggle toggle);
+const char *mp_entry_state_get_name(enum mp_entry_state state);
+
+#endif

@@ -1,0 +1,184 @@
+/*
+ * trust.c - what may run: the approval id of an entry, and whether the user said yes to it.
+ * Looking an id up needs nothing of the project (V03); computing it reads, and never runs.
+ */
+#include "config/trust.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "store/digest.h"
+
+/* A change here asks everybody everything again. */
+#define VERSION "mcpool approval 1"
+
+static void compute(const char *const *parts, size_t n, struct mp_approval_id *ret_id)
+{
+	struct mp_digest *d = mp_digest_new();
+
+	mp_digest_add(d, MP_STR(VERSION));
+	for (size_t i = 0; i < n; i++)
+		mp_digest_add(d, mp_str_of(parts[i] ? parts[i] : ""));
+	mp_digest_finish(d, ret_id->bytes);
+}
+
+static int find_scripts(struct mp_entry *e, struct mp_scripts_budget *budget,
+			struct mp_arena *arena)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	struct mcpool_error why;
+	int r;
+
+	mp_buf_init(&text, MP_MIB(1));
+	r = mp_scripts_add_within(e, budget, &text, &why);
+	if (r == MCPOOL_EINVAL || r == MCPOOL_ELIMIT) {
+		e->unapprovable = mp_arena_dup(
+			arena, r == MCPOOL_EINVAL
+				       ? mp_str_of(why.message)
+				       : MP_STR("it names too many files to be checked"));
+		mp_buf_clear(&text);
+	} else if (r < 0) {
+		return r;
+	}
+	e->scripts = mp_arena_dup(arena, mp_buf_get(&text));
+	return e->scripts && (r == 0 || e->unapprovable) ? 0 : mp_arena_get_error(arena);
+}
+
+int mp_trust_identify_within(struct mp_entry *e, struct mp_scripts_budget *budget,
+			     struct mp_arena *arena)
+{
+	int r = find_scripts(e, budget, arena);
+
+	if (r < 0)
+		return r;
+	compute((const char *const[]){e->origin.tool, e->name, e->origin.real, e->origin.scope,
+				      e->origin.root, e->canonical.p, e->scripts,
+				      e->origin.plugin_root},
+		8, &e->id);
+	return 0;
+}
+
+int mp_trust_identify(struct mp_entry *e, struct mp_arena *arena)
+{
+	struct mp_scripts_budget budget = MP_SCRIPTS_BUDGET;
+
+	return mp_trust_identify_within(e, &budget, arena);
+}
+
+void mp_trust_identify_grant(struct mp_grant *g)
+{
+	compute((const char *const[]){"", g->name, g->file, g->root, g->content}, 5, &g->id);
+}
+
+static int stop_at_first(const struct mp_approval *a, void *u)
+{
+	(void)a;
+	*(bool *)u = true;
+	return 1;
+}
+
+/* Was something else of this name approved there? */
+static int has_older(struct mp_db *db, const char *name, const char *file, const char *root,
+		     struct mcpool_error *reterr)
+{
+	bool found = false;
+	int r = mp_approvals_each(db, name, file, root, stop_at_first, &found, reterr);
+
+	return r < 0 ? r : found;
+}
+
+static int look_up(struct mp_db *db, const struct mp_approval_id *id, const char *name,
+		   const char *file, const char *root, int64_t wall_ms, enum mp_trust *ret_trust,
+		   int64_t *ret_first_ms, struct mcpool_error *reterr)
+{
+	int r = mp_approvals_has(db, id, reterr);
+
+	if (r < 0)
+		return r;
+	if (r > 0) {
+		*ret_trust = MP_TRUST_YES;
+		return 0;
+	}
+	r = has_older(db, name, file, root, reterr);
+	if (r < 0)
+		return r;
+	*ret_trust = r ? MP_TRUST_CHANGED : MP_TRUST_NEW;
+	if (mp_approvals_note_sight(db, id, wall_ms, ret_first_ms) < 0)
+		*ret_first_ms = wall_ms;
+	return 0;
+}
+
+int mp_trust_judge(struct mp_entry *e, struct mp_db *db, const char *trusted_file, int64_t wall_ms,
+		   struct mcpool_error *reterr)
+{
+	e->trust = MP_TRUST_NEW;
+	/* A link in a project that leads to the trusted file is not that file (V04). */
+	if (e->origin.level == MP_CONFIG_COMMAND_LINE ||
+	    (trusted_file && e->origin.level == MP_CONFIG_USER &&
+	     strcmp(trusted_file, e->origin.real) == 0)) {
+		e->trust = MP_TRUST_YES;
+		return 0;
+	}
+	if (!db || e->unapprovable)
+		return 0;
+	e->trust = MP_TRUST_UNKNOWN; /* what a store that fails leaves behind is a no */
+	return look_up(db, &e->id, e->name, e->origin.real, e->origin.root, wall_ms, &e->trust,
+		       &e->first_seen_ms, reterr);
+}
+
+int mp_trust_judge_grant(struct mp_grant *g, struct mp_db *db, int64_t wall_ms,
+			 struct mcpool_error *reterr)
+{
+	g->trust = MP_TRUST_NEW;
+	if (!db)
+		return 0;
+	g->trust = MP_TRUST_UNKNOWN;
+	return look_up(db, &g->id, g->name, g->file, g->root, wall_ms, &g->trust, &g->first_seen_ms,
+		       reterr);
+}
+
+static int record(struct mp_db *db, const struct mp_approval *a, struct mcpool_error *reterr)
+{
+	int r = mp_approvals_forget(db, a->name, a->file, a->root, reterr);
+
+	return r < 0 ? r : mp_approvals_add(db, a, reterr);
+}
+
+int mp_trust_approve(struct mp_db *db, const struct mp_entry *e, const char *how, int64_t wall_ms,
+		     struct mcpool_error *reterr)
+{
+	struct mp_approval a = {
+		.id = e->id,
+		.name = e->name,
+		.file = e->origin.real,
+		.root = e->origin.root,
+		.content = e->canonical.p,
+		.scripts = e->scripts,
+		.how = how,
+		.approved_ms = wall_ms,
+	};
+
+	if (e->unapprovable)
+		return mp_fail(reterr, MCPOOL_EPERM, "Server \"%s\" cannot be approved: %s",
+			       e->name, e->unapprovable);
+	return record(db, &a, reterr);
+}
+
+int mp_trust_approve_grant(struct mp_db *db, const struct mp_grant *g, int64_t wall_ms,
+			   struct mcpool_error *reterr)
+{
+	struct mp_approval a = {
+		.id = g->id,
+		.name = g->name,
+		.file = g->file,
+		.root = g->root,
+		.content = g->content,
+		.scripts = "",
+		.how = "trust",
+		.approved_ms = wall_ms,
+	};
+
+	return record(db, &a, reterr);
+}

@@ -1,0 +1,1 @@
+require("child_process").execFileSync("./scripts/pwn.sh", ["opencode-plugin"]);

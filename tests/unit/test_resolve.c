@@ -1,0 +1,414 @@
+/*
+ * test_resolve.c - an approved entry made ready: placeholders, commands, folders, tokens, the key.
+ */
+#include "home.h"
+
+#include "base/limits.h"
+#include "base/secrets.h"
+#include "config/resolve.h"
+
+struct desk {
+	struct mp_config_set *set;
+	struct mp_commands *commands;
+	struct mp_resolved out;
+	bool resolved;
+	char warned[1000];
+	const char *token; /* what is stored; NULL: nothing */
+	char asked[100];   /* for which credential */
+	int r;
+};
+
+static void tidy(struct desk *d)
+{
+	if (d->resolved)
+		mp_resolved_done(&d->out);
+	mp_commands_free(d->commands);
+	mp_config_set_unref(d->set);
+	mp_secret_remove_all();
+}
+
+#define DESK             \
+	MP_CLEANUP(tidy) \
+	struct desk d = {0}
+
+static void note(void *u, const char *message)
+{
+	struct desk *d = u;
+	size_t n = strlen(d->warned);
+
+	snprintf(d->warned + n, sizeof(d->warned) - n, "%s|", message);
+}
+
+static const char *get_token(void *u, const char *id)
+{
+	struct desk *d = u;
+
+	snprintf(d->asked, sizeof(d->asked), "%s", id);
+	return d->token;
+}
+
+/* Take the first entry of what stands in the files for approved, and resolve it. */
+static int resolve(struct desk *d)
+{
+	struct mp_resolve_request req;
+
+	if (d->resolved)
+		mp_resolved_done(&d->out);
+	d->resolved = false;
+	mp_config_set_unref(d->set);
+	d->set = home_load(NULL);
+	if (d->set->n == 0 || d->set->entries[0]->invalid)
+		return MCPOOL_EINVAL;
+	d->set->entries[0]->trust = MP_TRUST_YES;
+	if (!d->commands)
+		d->commands = mp_commands_new();
+	d->warned[0] = d->asked[0] = '\0';
+	why = (struct mcpool_error){0};
+	req = (struct mp_resolve_request){.set = d->set,
+					  .entry = d->set->entries[0],
+					  .env = home_env,
+					  .commands = d->commands,
+					  .now_ms = 1000,
+					  .local_key = "key",
+					  .get_token = get_token,
+					  .on_warning = note,
+					  .u = d};
+	d->resolved = true;
+	return d->r = mp_resolve(&req, &d->out, &why);
+}
+
+/* The entry "a" of the user's own file (where ! is a command) with this body. */
+static int resolve_own(struct desk *d, const char *body, const char *settings)
+{
+	char text[1500];
+
+	snprintf(text, sizeof(text), "{\"mcpServers\": {\"a\": {%s}}, \"mcpool\": {%s}}", body,
+		 settings);
+	return put("home/.config/mcpool/mcp.json", text) ? resolve(d) : -1000;
+}
+
+static const char *variable(const struct desk *d, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (size_t i = 0; d->out.env && d->out.env[i]; i++)
+		if (strncmp(d->out.env[i], name, n) == 0 && d->out.env[i][n] == '=')
+			return d->out.env[i] + n + 1;
+	return "(none)";
+}
+
+static const char *header(const struct desk *d, const char *name)
+{
+	for (size_t i = 0; i < d->out.headers.n; i++)
+		if (strcmp(d->out.headers.items[i].key, name) == 0)
+			return d->out.headers.items[i].value;
+	return "(none)";
+}
+
+/* B30 B31 B34 U5 */
+TEST(every_string_is_expanded)
+{
+	DESK;
+
+	CHECK(home_make());
+	home_env[1] = "WORD=w";
+	home_env[2] = "EMPTY=";
+	CHECK_EQ(
+		resolve_own(&d,
+			    "\"command\": \"${WORD}x\", \"args\": [\"${NO:-d}\", \"${EMPTY:-e}\"], "
+			    "\"env\": {\"A\": \"<${WORD}>\"}, \"cwd\": \"${WORD}\"",
+			    ""),
+		0);
+	CHECK_TEXT(d.out.argv[0], "wx");
+	CHECK_TEXT(d.out.argv[1], "d");
+	CHECK_TEXT(d.out.argv[2], "e");
+	CHECK(!d.out.argv[3]);
+	CHECK_TEXT(variable(&d, "A"), "<w>");
+	CHECK_TEXT(d.out.cwd, in("home/w"));
+	CHECK_TEXT(d.warned, "");
+	/* never stored resolved */
+	CHECK_TEXT(d.set->entries[0]->argv[0], "${WORD}x");
+}
+
+/* B32 N3 A21 */
+HEAVY_TEST(a_missing_variable_by_policy)
+{
+	DESK;
+
+	CHECK(home_make());
+	CHECK_EQ(resolve_own(&d, "\"command\": \"c\", \"env\": {\"A\": \"${NO}\"}", ""),
+		 MCPOOL_ENOENT);
+	CHECK(strstr(why.message, "Unresolved variable ${NO} for mcp 'a' at "));
+	CHECK_EQ(resolve_own(&d, "\"command\": \"c\", \"env\": {\"A\": \"<${NO}>\"}",
+			     "\"missingVariable\": \"warn\""),
+		 0);
+	CHECK_TEXT(variable(&d, "A"), "<>");
+	CHECK(d.warned[0]);
+	CHECK_EQ(resolve_own(&d, "\"command\": \"c\", \"env\": {\"A\": \"${NO}\"}",
+			     "\"profile\": \"omp\""),
+		 0);
+	CHECK_TEXT(variable(&d, "A"), "${NO}");
+}
+
+/* B38 B34 O15 */
+HEAVY_TEST(a_value_that_a_command_prints)
+{
+	DESK;
+
+	CHECK(home_make());
+	home_env[1] = "PATH=/usr/bin:/bin";
+	CHECK_EQ(
+		resolve_own(&d, "\"command\": \"c\", \"env\": {\"A\": \"!printf ' value1 '\"}", ""),
+		0);
+	CHECK_TEXT(variable(&d, "A"), "value1");
+	CHECK_EQ(resolve_own(&d, "\"url\": \"https://a\", \"headers\": {\"H\": \"!echo value2\"}",
+			     ""),
+		 0);
+	CHECK_TEXT(header(&d, "H"), "value2");
+	CHECK_EQ(resolve_own(&d, "\"command\": \"c\", \"env\": {\"A\": \"!exit 3\"}", ""),
+		 MCPOOL_EIO);
+	CHECK(strstr(why.message, "Server \"a\": the command for A failed: "));
+	CHECK_EQ(resolve_own(&d, "\"command\": \"c\", \"env\": {\"A\": \"!echo x\"}",
+			     "\"valueIndirection\": \"off\""),
+		 0);
+	CHECK_TEXT(variable(&d, "A"), "!echo x");
+}
+
+/* In the files of other tools a ! is a !. */
+HEAVY_TEST(other_tools_have_no_commands)
+{
+	DESK;
+
+	CHECK(home_make() && put("home/.cursor/mcp.json",
+				 "{\"mcpServers\": {\"a\": {\"command\": \"c\", \"env\": {\"A\": "
+				 "\"!touch pwned\"}}}}"));
+	CHECK_EQ(resolve(&d), 0);
+	CHECK_TEXT(variable(&d, "A"), "!touch pwned");
+}
+
+/* B39 B40 B41 B78 */
+HEAVY_TEST(the_omp_profile)
+{
+	DESK;
+
+	CHECK(home_make());
+	home_env[1] = "PATH=/usr/bin:/bin";
+	home_env[2] = "TOKEN=from-the-environment";
+	CHECK_EQ(resolve_own(&d,
+			     "\"command\": \"c\", \"env\": {\"A\": \"TOKEN\", \"B\": \"NOT_SET\", "
+			     "\"C\": \"!exit 1\", \"D\": \"!true\"}",
+			     "\"profile\": \"omp\""),
+		 0);
+	CHECK_TEXT(variable(&d, "A"), "from-the-environment");
+	CHECK_TEXT(variable(&d, "B"), "NOT_SET"); /* literally */
+	CHECK_TEXT(variable(&d, "C"), "(none)");
+	CHECK_TEXT(variable(&d, "D"), "(none)");
+	CHECK(strstr(d.warned, "C is left out") && strstr(d.warned, "D is left out"));
+	CHECK_EQ(resolve_own(&d, "\"url\": \"https://a\", \"headers\": {\"A\": \"TOKEN\"}",
+			     "\"profile\": \"omp\""),
+		 0);
+	CHECK_TEXT(header(&d, "A"), "from-the-environment");
+}
+
+/* B35 */
+HEAVY_TEST(a_stored_token_for_a_remote_server)
+{
+	DESK;
+
+	CHECK(home_make());
+	d.token = "tok-123456";
+	CHECK_EQ(
+		resolve_own(
+			&d,
+			"\"url\": \"https://a\", \"headers\": {\"authorization\": \"old-value\", "
+			"\"X\": \"y\"}, \"auth\": {\"type\": \"oauth\", \"credentialId\": \"id1\"}",
+			""),
+		0);
+	CHECK_TEXT(d.asked, "id1");
+	CHECK_TEXT(header(&d, "Authorization"), "Bearer tok-123456");
+	CHECK_TEXT(header(&d, "authorization"), "(none)"); /* never two of them */
+	CHECK_EQ(d.out.headers.n, 2);
+	CHECK_TEXT(d.warned, "");
+}
+
+/* B36 */
+HEAVY_TEST(a_stored_token_for_a_local_server)
+{
+	DESK;
+
+	CHECK(home_make());
+	d.token = "tok-123456";
+	CHECK_EQ(resolve_own(&d,
+			     "\"command\": \"c\", \"env\": {\"OAUTH_ACCESS_TOKEN\": \"old\"}, "
+			     "\"auth\": {\"type\": \"oauth\", \"credentialId\": \"id2\"}",
+			     ""),
+		 0);
+	CHECK_TEXT(variable(&d, "OAUTH_ACCESS_TOKEN"), "tok-123456");
+	CHECK(!d.out.env[1]);
+}
+
+/* B37 B77 B41 */
+HEAVY_TEST(no_stored_token_is_a_warning)
+{
+	DESK;
+
+	CHECK(home_make());
+	CHECK_EQ(resolve_own(&d, "\"url\": \"https://a\", \"auth\": {\"type\": \"oauth\"}", ""), 0);
+	CHECK(strstr(d.warned, "there is no stored credential; it is tried without one. `mcpool "
+			       "login a` gets one."));
+	CHECK_EQ(d.out.headers.n, 0);
+	CHECK_EQ(resolve_own(&d, "\"url\": \"https://a\", \"auth\": {\"type\": \"basic\"}", ""), 0);
+	CHECK_TEXT(d.warned, "");
+	CHECK_EQ(resolve_own(&d, "\"url\": \"https://a\", \"auth\": 5", ""), 0);
+}
+
+/* N2 U5: an env file is below what the entry says, and its variables are known to placeholders. */
+HEAVY_TEST(an_env_file)
+{
+	DESK;
+
+	CHECK(home_make() && put("home/x.env", "A=file\nB=file\n"));
+	CHECK_EQ(resolve_own(&d,
+			     "\"command\": \"c\", \"args\": [\"${B}\"], \"envFile\": \"~/x.env\", "
+			     "\"env\": {\"A\": \"entry\"}",
+			     ""),
+		 0);
+	CHECK_TEXT(d.out.argv[1], "file");
+	CHECK_TEXT(variable(&d, "A"), "entry");
+	CHECK_TEXT(variable(&d, "B"), "file");
+	CHECK(d.out.env[1] && !d.out.env[2]); /* no name twice */
+	CHECK_EQ(resolve_own(&d, "\"command\": \"c\", \"envFile\": \"gone.env\"", ""), MCPOOL_EIO);
+	CHECK(strstr(why.message, "gone.env: there is no such file"));
+}
+
+/* Codex */
+HEAVY_TEST(variables_by_name)
+{
+	DESK;
+
+	CHECK(home_make());
+	home_env[1] = "TOKEN=token-value";
+	home_env[2] = "TEAM=";
+	CHECK(put(
+		"home/.codex/config.toml",
+		"[mcp_servers.a]\nurl = \"https://a\"\nbearer_token_env_var = \"TOKEN\"\n"
+		"http_headers = { \"X\" = \"${TOKEN}\" }\nenv_http_headers = { \"Y\" = \"TOKEN\", "
+		"\"Z\" = \"TEAM\" }\n"));
+	CHECK_EQ(resolve(&d), 0);
+	CHECK_TEXT(header(&d, "Authorization"), "Bearer token-value");
+	CHECK_TEXT(header(&d, "X"), "${TOKEN}"); /* it knows no placeholders */
+	CHECK_TEXT(header(&d, "Y"), "token-value");
+	CHECK_TEXT(header(&d, "Z"), "(none)");
+	CHECK(strstr(d.warned, "the header Z is left out, TEAM is not set"));
+	CHECK(put("home/.codex/config.toml",
+		  "[mcp_servers.a]\nurl = \"https://a\"\nbearer_token_env_var = \"NOPE\"\n"));
+	CHECK_EQ(resolve(&d), MCPOOL_ENOENT);
+	CHECK(put("home/.codex/config.toml", "[mcp_servers.a]\ncommand = \"./bin/x\"\ncwd = \"w\"\n"
+					     "env_vars = [\"TOKEN\", \"NOPE\"]\n"));
+	CHECK_EQ(resolve(&d), 0);
+	CHECK_TEXT(d.out.argv[0], in("home/.codex/./bin/x"));
+	CHECK_TEXT(d.out.cwd, in("home/.codex/w"));
+	CHECK_TEXT(variable(&d, "TOKEN"), "token-value");
+	CHECK(!d.out.env[1]);
+}
+
+HEAVY_TEST(folders)
+{
+	DESK;
+
+	CHECK(home_make());
+	CHECK_EQ(resolve_own(&d, "\"command\": \"c\"", ""), 0);
+	CHECK_TEXT(d.out.cwd, home_at);
+	CHECK_EQ(resolve_own(&d, "\"command\": \"~/c\", \"cwd\": \"/abs\"", ""), 0);
+	CHECK_TEXT(d.out.cwd, "/abs");
+	CHECK_TEXT(d.out.argv[0], in("home/c"));
+	CHECK(unlink(in("home/.config/mcpool/mcp.json")) == 0);
+	CHECK(put("project/.vscode/mcp.json", "{\"servers\": {\"a\": {\"command\": "
+					      "\"${workspaceFolder}/t\", \"cwd\": \"sub\"}}}"));
+	CHECK_EQ(resolve(&d), 0);
+	CHECK_TEXT(d.out.argv[0], in("project/t"));
+	CHECK_TEXT(d.out.cwd, in("project/sub"));
+}
+
+HEAVY_TEST(an_address_that_is_none_once_it_is_filled_in)
+{
+	DESK;
+
+	CHECK(home_make());
+	home_env[1] = "BASE=ftp://x";
+	CHECK_EQ(resolve_own(&d, "\"url\": \"${BASE}/mcp\"", ""), MCPOOL_EINVAL);
+	CHECK(strstr(why.message, "must begin with http://"));
+	home_env[1] = "BASE=https://x";
+	CHECK_EQ(resolve_own(&d, "\"url\": \"${BASE}/mcp\"", ""), 0);
+	CHECK_TEXT(d.out.url, "https://x/mcp");
+}
+
+static bool key_of(struct desk *d, const char *body, unsigned char key[MP_DIGEST_SIZE])
+{
+	bool ok = resolve_own(d, body, "") == 0;
+
+	memcpy(key, d->out.launch_key, MP_DIGEST_SIZE);
+	return ok;
+}
+
+/* CONTRACTS: what the pool shares by. */
+HEAVY_TEST(the_launch_key)
+{
+	static const char *const others[] = {
+		"\"command\": \"d\", \"args\": [\"1\"]",
+		"\"command\": \"c\", \"args\": [\"2\"]",
+		"\"command\": \"c\", \"args\": [\"1\"], \"cwd\": \"/\"",
+		"\"command\": \"c\", \"args\": [\"1\"], \"env\": {\"A\": \"b\"}",
+		"\"command\": \"c\", \"args\": [\"1\"], \"env\": {\"A\": \"${V}\"}",
+		"\"command\": \"c\", \"args\": [\"1\"], \"auth\": {\"type\": \"oauth\"}",
+		"\"command\": \"c\", \"args\": [\"1\"], \"env\": {\"A\": \"!echo value-x\"}",
+		"\"url\": \"https://c/1\"",
+	};
+	unsigned char first[MP_DIGEST_SIZE], key[MP_DIGEST_SIZE], again[MP_DIGEST_SIZE];
+	DESK;
+
+	CHECK(home_make());
+	home_env[1] = "V=one";
+	home_env[2] = "PATH=/usr/bin:/bin";
+	CHECK(key_of(&d, "\"command\": \"c\", \"args\": [\"1\"]", first));
+	CHECK(key_of(&d, "\"args\": [\"1\"], \"timeout\": 5, \"command\": \"c\"", key));
+	CHECK(memcmp(first, key, sizeof(key)) == 0);
+	for (size_t i = 0; i < MP_ARRAY_LEN(others); i++) {
+		CHECK(key_of(&d, others[i], key));
+		CHECK(test_true(memcmp(first, key, sizeof(key)) != 0, others[i], __FILE__,
+				__LINE__));
+	}
+	/* the value of a variable is another launch; a command is what it says, not what it prints
+	 */
+	CHECK(key_of(&d, others[4], key));
+	home_env[1] = "V=two";
+	CHECK(key_of(&d, others[4], again));
+	CHECK(memcmp(again, key, sizeof(key)) != 0);
+	CHECK(put("v", "1") &&
+	      key_of(&d, "\"command\": \"c\", \"env\": {\"A\": \"!cat ../v\"}", key));
+	d.commands = mp_commands_free(d.commands);
+	CHECK(put("v", "2") &&
+	      key_of(&d, "\"command\": \"c\", \"env\": {\"A\": \"!cat ../v\"}", again));
+	CHECK(memcmp(again, key, sizeof(key)) == 0);
+}
+
+static void resolve_unapproved(void)
+{
+	struct mp_resolved out;
+	struct mp_resolve_request req;
+	MP_SET set = NULL;
+
+	if (!home_make() || !put("project/.mcp.json", "{\"mcpServers\": {\"a\": {\"command\": "
+						      "\"c\"}}}"))
+		return;
+	set = home_load(NULL);
+	req = (struct mp_resolve_request){.set = set, .entry = set->entries[0], .env = home_env};
+	if (mp_resolve(&req, &out, &why) == 0)
+		mp_resolved_done(&out);
+}
+
+/* V01 V02 */
+HEAVY_TEST(what_nobody_approved_is_not_resolved)
+{
+	CHECK(test_stops(resolve_unapproved));
+}

@@ -1,0 +1,425 @@
+/*
+ * test_set.c - all that is configured for a project, loaded by one call.
+ */
+#include "home.h"
+
+#include "base/limits.h"
+#include "config/trust.h"
+#include "store/approvals.h"
+
+/* Say yes to all that is there, and load again. */
+static struct mp_config_set *approve_all(struct mp_db *db)
+{
+	MP_SET set = home_load(db);
+
+	for (size_t i = 0; i < set->n; i++)
+		if (mp_trust_approve(db, set->entries[i], "trust", 1, &why) < 0)
+			return home_load(NULL);
+	for (size_t i = 0; i < set->n_grants; i++)
+		if (mp_trust_approve_grant(db, &set->grants[i], 1, &why) < 0)
+			return home_load(NULL);
+	return home_load(db);
+}
+
+/* A2 A3 A19 B1 */
+TEST(one_call_finds_entries_and_where_they_stand)
+{
+	MP_SET set = NULL;
+	const struct mp_entry *e;
+
+	CHECK(home_make() && put("project/.mcp.json", "{\n \"mcpServers\": {\n  \"a\": "
+						      "{\"command\": \"c\"}}}"));
+	set = home_load(NULL);
+	CHECK(set->n == 1 || is_failure(set)); /* all or nothing, also when memory is short */
+	e = mp_config_find(set, "a");
+	CHECK(e);
+	CHECK_TEXT(e->origin.file, in("project/.mcp.json"));
+	CHECK_EQ(e->origin.line, 3);
+	CHECK_EQ(e->origin.column, 3);
+	CHECK_TEXT(e->origin.tool, "root");
+	CHECK_EQ(e->origin.level, MP_CONFIG_PROJECT);
+	CHECK_TEXT(e->origin.root, project_at);
+	CHECK_TEXT(set->root, project_at);
+	CHECK_TEXT(set->home, home_at);
+	CHECK_TEXT(set->project_file, in("project/.mcpool/mcp.json"));
+	CHECK_TEXT(set->user_file, in("home/.config/mcpool/mcp.json"));
+	CHECK_TEXT(state_of(set, e), "needs-approval");
+	CHECK(set->n_paths >= 30);
+	CHECK_EQ(set->n_problems, 0);
+	CHECK(!mp_config_find(set, "b"));
+}
+
+/* A20 */
+TEST(a_discovery_that_fails_is_empty_and_says_one_thing)
+{
+	MP_SET set = NULL;
+	struct mp_config_request req;
+
+	CHECK(home_make());
+	req = home_request(NULL);
+	req.cwd = in("nowhere");
+	set = mp_config_load(&req);
+	CHECK_EQ(set->n, 0);
+	CHECK_EQ(set->n_problems, 1);
+	CHECK(is_failure(set));
+	CHECK(set->problems[0].message[0]);
+	CHECK(set->settings.enabled);
+}
+
+TEST(a_set_is_shared)
+{
+	MP_SET set = NULL;
+	MP_SET again = NULL;
+
+	CHECK(home_make());
+	set = home_load(NULL);
+	again = mp_config_set_ref(set);
+	CHECK_EQ(set->refs, 2);
+	CHECK(!mp_config_set_unref(NULL));
+}
+
+/* A2 A9 A14 */
+HEAVY_TEST(switched_off_nothing_else_is_opened)
+{
+	MP_SET set = NULL;
+
+	CHECK(home_make() &&
+	      put("home/.config/mcpool/mcp.json", "{\"mcpServers\": {\"a\": {\"command\": \"c\"}}, "
+						  "\"mcpool\": {\"enabled\": false}}"));
+	CHECK(put("project/.mcp.json", "{\"mcpServers\": {\"b\": {\"command\": \"c\"}}}"));
+	CHECK(put("home/.cursor/mcp.json", "{broken"));
+	set = home_load(NULL);
+	CHECK_EQ(set->n, 0);
+	CHECK_EQ(set->n_problems, 0);
+	CHECK_EQ(set->n_paths, 2); /* our own two files, to see when it is switched on */
+}
+
+/* A16 */
+HEAVY_TEST(without_project_files_the_users_entry_of_the_same_name_counts)
+{
+	MP_SET before = NULL;
+	MP_SET set = NULL;
+
+	CHECK(home_make() && put("project/.cursor/mcp.json",
+				 "{\"mcpServers\": {\"a\": {\"command\": \"theirs\"}}}"));
+	CHECK(put("home/.cursor/mcp.json", "{\"mcpServers\": {\"a\": {\"command\": \"mine\"}}}"));
+	before = home_load(NULL);
+	CHECK_TEXT(mp_config_find(before, "a")->argv[0], "theirs");
+	CHECK(put("home/.config/mcpool/mcp.json", "{\"mcpool\": {\"projectConfig\": false}}"));
+	CHECK(put("project/.mcpool/mcp.json", "{\"mcpool\": {\"naming\": \"passthrough\"}}"));
+	set = home_load(NULL);
+	CHECK_EQ(set->n, 1);
+	CHECK_TEXT(mp_config_find(set, "a")->argv[0], "mine");
+	CHECK_EQ(set->n_grants, 0);
+}
+
+/* A11 */
+HEAVY_TEST(what_the_host_does_itself_is_left_out)
+{
+	MP_SET plain = NULL;
+	MP_SET set = NULL;
+
+	CHECK(home_make() && put("home/.omp/mcp.json", "{\"mcpServers\": {\"exa\": {\"url\": "
+						       "\"https://mcp.exa.ai/mcp?k=v\"}}}"));
+	plain = home_load(NULL);
+	CHECK(!mp_config_find(plain, "exa")->left_out);
+	CHECK(put("home/.config/mcpool/mcp.json", "{\"mcpool\": {\"profile\": \"omp\"}}"));
+	set = home_load(NULL);
+	CHECK(nth(set, "exa", 0)->left_out);
+	CHECK_TEXT(state_of(set, nth(set, "exa", 0)), "shadowed");
+	CHECK(nth(set, "exa", 0)->address); /* with the key that the host will want */
+}
+
+/* A17 B28 B76 U3 */
+HEAVY_TEST(a_disabled_entry_owns_its_name)
+{
+	MP_SET set = NULL;
+
+	CHECK(home_make() &&
+	      put("home/.config/mcpool/mcp.json",
+		  "{\"mcpServers\": {\"a\": {\"command\": \"c\", \"enabled\": false}, "
+		  "\"b\": {\"command\": \"d\"}, \"c\": {\"command\": \"e\", "
+		  "\"enabled\": false}},"
+		  "\"mcpool\": {\"deny\": [\"b\"], \"allow\": [\"c\"]}}"));
+	CHECK(put("project/.mcp.json", "{\"mcpServers\": {\"a\": {\"command\": \"x\"}}}"));
+	set = home_load(NULL);
+	CHECK_TEXT(state_of(set, nth(set, "a", 0)), "disabled");
+	CHECK_TEXT(state_of(set, nth(set, "a", 1)), "shadowed");
+	CHECK_TEXT(state_of(set, nth(set, "b", 0)), "disabled");
+	CHECK_TEXT(state_of(set, nth(set, "c", 0)), "needs-approval");
+	CHECK_EQ(mp_config_get_state(set, nth(set, "a", 0), MP_TOGGLE_ON), MP_ENTRY_NEEDS_APPROVAL);
+	CHECK_EQ(mp_config_get_state(set, nth(set, "b", 0), MP_TOGGLE_ON), MP_ENTRY_DISABLED);
+}
+
+/* A21 A22 B20 */
+HEAVY_TEST(a_broken_entry_is_alone_with_it)
+{
+	MP_SET set = NULL;
+
+	CHECK(home_make() && put("project/.mcp.json",
+				 "{\"mcpServers\": {\"bad\": {\"command\": \"c\", \"url\": \"u\"}, "
+				 "\"worse\": 5, \"good\": {\"command\": \"c\"}, "
+				 "\"a\\u0000b\": {\"command\": \"nul\"}}}"));
+	CHECK(put("home/.cursor/mcp.json", "{\"mcpServers\": {\"bad\": {\"type\": \"http\"}}}"));
+	CHECK(put("home/.gemini/settings.json", "{\"mcpServers\": []}"));
+	set = home_load(NULL);
+	CHECK_TEXT(state_of(set, nth(set, "bad", 0)), "failed"); /* Cursor's comes before */
+	CHECK_EQ(nth(set, "bad", 0)->origin.level, MP_CONFIG_USER);
+	CHECK_TEXT(state_of(set, nth(set, "bad", 1)), "shadowed");
+	CHECK_TEXT(state_of(set, nth(set, "worse", 0)), "failed");
+	CHECK_TEXT(state_of(set, nth(set, "good", 0)), "needs-approval");
+	CHECK_EQ(set->n, 4);
+	CHECK(problem_with(set, "an object with servers by name is expected here"));
+	CHECK(problem_with(set, "NUL"));
+}
+
+/* A22: whatever a project's own file says of mcpool, it does not end discovery. */
+HEAVY_TEST(settings_with_a_key_twice_are_not_granted_and_no_obstacle)
+{
+	MP_STORE db = NULL;
+	MP_SET set = NULL;
+
+	CHECK(home_make());
+	CHECK(put("project/.mcpool/mcp.json", "{\"mcpServers\": {\"a\": {\"command\": \"c\"}}, "
+					      "\"mcpool\": {\"deny\": [], \"deny\": [\"b\"]}}"));
+	CHECK(put("home/.cursor/mcp.json", "{\"mcpServers\": {\"b\": {\"command\": \"d\"}}}"));
+	db = home_open_store();
+	set = home_load(db);
+	CHECK_EQ(set->n, 2);
+	CHECK(problem_with(set, "the key \"deny\" stands there twice"));
+	CHECK_EQ(set->n_grants, 0);
+	CHECK_TEXT(state_of(set, nth(set, "b", 0)), "needs-approval");
+}
+
+HEAVY_TEST(one_key_as_large_as_its_file)
+{
+	MP_SET set = NULL;
+	static char text[1000000];
+
+	CHECK(home_make());
+	memset(text, 'k', sizeof(text) - 1);
+	memcpy(text, "{\"mcpServers\":{\"\\u0061", 22);
+	memcpy(text + sizeof(text) - 30, "\":{\"command\":\"c\"}}}", 20);
+	CHECK(put("project/.mcp.json", text));
+	CHECK(put("home/.cursor/mcp.json", "{\"mcpServers\": {\"b\": {\"command\": \"d\"}}}"));
+	set = home_load(NULL);
+	CHECK(mp_config_find(set, "b"));
+	CHECK_EQ(set->n, 2);
+	CHECK_TEXT(set->entries[1]->invalid, "Server name is too long (max 100 characters)");
+}
+
+/* B72 */
+HEAVY_TEST(a_file_that_cannot_be_read_is_a_warning_with_its_place)
+{
+	MP_SET set = NULL;
+	const struct mp_problem *p;
+
+	CHECK(home_make() && put("project/.cursor/mcp.json", "{\n  \"mcpServers\": {,}\n}"));
+	CHECK(put("home/.cursor/mcp.json", "{\"mcpServers\": {\"b\": {\"command\": \"d\"}}}"));
+	CHECK(mkdir(in("project/.gemini"), 0700) == 0 &&
+	      mkfifo(in("project/.gemini/settings.json"), 0600) == 0);
+	set = home_load(NULL);
+	CHECK_EQ(set->n, 1);
+	p = problem_with(set, "this is not valid JSON");
+	CHECK(p);
+	CHECK_EQ(p->severity, MP_WARNING);
+	CHECK_TEXT(p->file, in("project/.cursor/mcp.json"));
+	CHECK_EQ(p->line, 2);
+	CHECK_EQ(p->column, 18);
+	CHECK_TEXT(p->quote, "      \"mcpServers\": {,}\n                     ^\n");
+	p = problem_with(set, "it is a named pipe");
+	CHECK(p && p->line == 0);
+}
+
+/* C21 */
+HEAVY_TEST(files_of_the_command_line_come_first_and_are_trusted)
+{
+	const char *files[2];
+	struct mp_config_request req;
+	MP_SET set = NULL;
+	MP_SET strict = NULL;
+
+	CHECK(home_make() && put("one.json", "{\"mcpServers\": {\"a\": {\"command\": \"one\"}}, "
+					     "\"mcpool\": {\"naming\": \"passthrough\"}}"));
+	CHECK(put("two.toml", "[mcp_servers.a]\ncommand = \"two\"\n[mcp_servers.b]\n"
+			      "command = \"bee\"\n"));
+	CHECK(put(
+		"home/.config/mcpool/mcp.json",
+		"{\"mcpServers\": {\"a\": {\"command\": \"mine\"}, \"z\": {\"command\": \"z\"}}}"));
+	req = home_request(NULL);
+	files[0] = in("one.json");
+	files[1] = in("two.toml");
+	req.files = files;
+	req.n_files = 2;
+	set = mp_config_load(&req);
+	CHECK_EQ(set->n, 5);
+	CHECK_TEXT(mp_config_find(set, "a")->argv[0], "one");
+	CHECK_TEXT(nth(set, "a", 1)->argv[0], "two");
+	CHECK_TEXT(state_of(set, mp_config_find(set, "a")), "ready");
+	CHECK_TEXT(state_of(set, mp_config_find(set, "b")), "ready");
+	CHECK_TEXT(state_of(set, mp_config_find(set, "z")), "needs-approval");
+	CHECK_EQ(set->settings.naming, MP_NAMING_PASSTHROUGH);
+	req.strict = true;
+	strict = mp_config_load(&req);
+	CHECK_EQ(strict->n, 3);
+	CHECK_EQ(strict->n_paths, 2);
+	files[1] = in("gone.json");
+	mp_config_set_unref(strict);
+	strict = mp_config_load(&req);
+	CHECK_EQ(strict->n, 1);
+	CHECK(problem_with(strict, "there is no such file"));
+	CHECK_EQ(problem_with(strict, "there is no such file")->severity, MP_ERROR);
+}
+
+/* A project's settings have an effect when the user said yes to exactly those (V01). */
+HEAVY_TEST(a_projects_settings_need_a_yes)
+{
+	MP_STORE db = NULL;
+	MP_SET set = NULL;
+	MP_SET granted = NULL;
+	MP_SET changed = NULL;
+
+	CHECK(home_make());
+	db = home_open_store();
+	CHECK(db && put("project/.mcpool/mcp.json", "{\"mcpool\": {\"naming\": \"passthrough\"}}"));
+	set = home_load(db);
+	CHECK_EQ(set->settings.naming, MP_NAMING_MCP_DOUBLE);
+	CHECK_EQ(set->n_grants, 1);
+	CHECK_TEXT(set->grants[0].name, "[settings]");
+	CHECK(problem_with(set, "the settings of a project need your approval: mcpool trust"));
+	granted = approve_all(db);
+	CHECK_EQ(granted->settings.naming, MP_NAMING_PASSTHROUGH);
+	CHECK_TEXT(mp_provenance_get(&granted->settings.provenance, "naming"),
+		   in("project/.mcpool/mcp.json:1"));
+	CHECK(put("project/.mcpool/mcp.json", "{\"mcpool\": {\"naming\": \"server__tool\"}}"));
+	changed = home_load(db);
+	CHECK_EQ(changed->settings.naming, MP_NAMING_MCP_DOUBLE);
+	CHECK_EQ(changed->grants[0].trust, MP_TRUST_CHANGED);
+}
+
+HEAVY_TEST(sources_are_switched_off_by_tool)
+{
+	MP_SET set = NULL;
+
+	CHECK(home_make() &&
+	      put("home/.cursor/mcp.json", "{\"mcpServers\": {\"b\": {\"command\": \"d\"}}}"));
+	CHECK(put("project/.cursor/mcp.json", "{broken"));
+	CHECK(put("home/.config/mcpool/mcp.json",
+		  "{\"mcpool\": {\"sources\": {\"cursor\": false}}}"));
+	set = home_load(NULL);
+	CHECK_EQ(set->n, 0);
+	CHECK_EQ(set->n_problems, 0);
+}
+
+/* B33 B72: our own user file broken is said, and the rest goes on. */
+HEAVY_TEST(settings_of_the_wrong_type)
+{
+	MP_SET set = NULL;
+	const struct mp_problem *p;
+
+	CHECK(home_make() && put("home/.config/mcpool/mcp.json",
+				 "{\"mcpServers\": {\"a.b\": {\"command\": \"c\", \"oops\": 1}},\n"
+				 "\"mcpool\": {\"enabled\": 0, \"what\": 1}}"));
+	set = home_load(NULL);
+	CHECK_EQ(set->n, 1);
+	p = problem_with(set, "\"enabled\" must be true or false");
+	CHECK(p && p->line == 2 && p->column == 12);
+	CHECK(problem_with(set, "\"what\" is not a key that is known here"));
+	p = problem_with(set, "\"oops\" is not a key that is known here");
+	CHECK(p);
+	CHECK_TEXT(p->server, "a.b");
+	CHECK(problem_with(set, "characters other than letters, digits")); /* B74 */
+	CHECK(put("home/.config/mcpool/mcp.json", "{\"mcpool\": 5}"));
+	mp_config_set_unref(set);
+	set = home_load(NULL);
+	CHECK(problem_with(set, "\"mcpool\" must be an object; it is ignored"));
+}
+
+/* V03: a store that cannot be read is a no. */
+HEAVY_TEST(the_user_file_can_be_trusted_as_a_whole)
+{
+	MP_STORE db = NULL;
+	MP_SET set = NULL;
+	MP_SET trusted = NULL;
+
+	CHECK(home_make() && put("home/.config/mcpool/mcp.json",
+				 "{\"mcpServers\": {\"a\": {\"command\": \"c\"}}}"));
+	CHECK(put("home/.cursor/mcp.json", "{\"mcpServers\": {\"b\": {\"command\": \"d\"}}}"));
+	db = home_open_store();
+	set = home_load(db);
+	CHECK_TEXT(state_of(set, mp_config_find(set, "a")), "needs-approval");
+	CHECK_EQ(mp_approvals_set_file(db, in("home/.config/mcpool/mcp.json"), true, 1, &why), 0);
+	trusted = home_load(db);
+	CHECK_TEXT(state_of(trusted, mp_config_find(trusted, "a")), "ready");
+	CHECK_TEXT(state_of(trusted, mp_config_find(trusted, "b")), "needs-approval");
+}
+
+/* The home folder as a project: the user's files are read once, as the user's. */
+HEAVY_TEST(at_home)
+{
+	struct mp_config_request req;
+	MP_SET set = NULL;
+
+	CHECK(home_make() && put("home/.codex/config.toml", "[mcp_servers.a]\ncommand = \"c\"\n"));
+	CHECK(put("home/.claude/mcp.json", "{\"mcpServers\": {\"b\": {\"command\": \"d\"}}}"));
+	CHECK(put("home/.mcp.json", "{\"mcpServers\": {\"p\": {\"command\": \"e\"}}}"));
+	req = home_request(NULL);
+	req.cwd = home_at;
+	set = mp_config_load(&req);
+	CHECK_EQ(set->n, 3);
+	CHECK_EQ(nth(set, "a", 0)->origin.level, MP_CONFIG_USER);
+	CHECK_EQ(nth(set, "b", 0)->origin.level, MP_CONFIG_USER);
+	CHECK_EQ(nth(set, "p", 0)->origin.level, MP_CONFIG_PROJECT);
+}
+
+HEAVY_TEST(there_is_an_end_to_servers)
+{
+	MP_SET set = NULL;
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+
+	mp_buf_init(&text, MP_MIB(1));
+	CHECK(home_make() && mp_buf_addf(&text, "{\"mcpServers\":{") == 0);
+	for (int i = 0; i < MP_LIMIT_SERVERS + 10; i++)
+		CHECK_EQ(mp_buf_addf(&text, "%s\"s%d\":{\"command\":\"c%d\"}", i ? "," : "", i, i),
+			 0);
+	CHECK(mp_buf_addf(&text, "}}") == 0 && put_bytes("project/.mcp.json", text.data, text.len));
+	set = home_load(NULL);
+	CHECK_EQ(set->n, MP_LIMIT_SERVERS);
+	CHECK(problem_with(set, "there are too many servers; the rest is ignored"));
+}
+
+/* A mebibyte of empty arguments in each file that a project may have. */
+/* A22 */
+HEAVY_TEST(a_project_that_is_too_much_takes_only_itself_away)
+{
+	static const char *const files[] = {".mcpool/mcp.json", ".omp/mcp.json",
+					    ".omp/.mcp.json",   ".claude/.mcp.json",
+					    ".claude/mcp.json", ".gemini/settings.json",
+					    ".cursor/mcp.json", ".windsurf/mcp_config.json",
+					    "mcp.json",         ".mcp.json"};
+	static char text[1000000];
+	MP_SET set = NULL;
+	char path[100];
+
+	CHECK(home_make() &&
+	      put("home/.cursor/mcp.json", "{\"mcpServers\": {\"mine\": {\"command\": \"c\"}}}"));
+	for (size_t i = 0; i < MP_ARRAY_LEN(files); i++) {
+		size_t n = (size_t)snprintf(
+			text, sizeof(text),
+			"{\"mcpServers\":{\"a%zu\":{\"command\":\"x\",\"args\":[\"\"", i);
+
+		while (n + 10 < sizeof(text)) {
+			memcpy(text + n, ",\"\"", 3);
+			n += 3;
+		}
+		memcpy(text + n, "]}}}", 4);
+		snprintf(path, sizeof(path), "project/%s", files[i]);
+		CHECK(put_bytes(path, text, n + 4));
+	}
+	set = home_load(NULL);
+	CHECK(mp_config_find(set, "mine"));
+	CHECK(!mp_config_find(set, "a0"));
+	CHECK_EQ(set->n_problems, 1);
+	CHECK_EQ(set->problems[0].severity, MP_ERROR);
+	CHECK_TEXT(set->problems[0].file, project_at);
+}

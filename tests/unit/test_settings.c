@@ -1,0 +1,229 @@
+/*
+ * test_settings.c - the `mcpool` object over a profile over the defaults.
+ */
+#include "test.h"
+
+#include <stdio.h>
+
+#include "base/limits.h"
+#include "config/settings.h"
+#include "process/environment.h"
+
+struct desk {
+	struct mp_arena arena;
+	struct mp_tape t;
+	struct mp_settings s;
+	char told[1000];
+};
+
+static void note(const struct mp_bind_problem *p, void *u)
+{
+	struct desk *d = u;
+	size_t n = strlen(d->told);
+
+	snprintf(d->told + n, sizeof(d->told) - n, "%s|", p->message);
+}
+
+static void tidy(struct desk *d)
+{
+	mp_tape_done(&d->t);
+	mp_arena_done(&d->arena);
+}
+
+static bool sit_down(struct desk *d)
+{
+	mp_arena_init(&d->arena, MP_MIB(1));
+	mp_tape_init(&d->t, MP_TAPE_JSONC);
+	return mp_settings_init(&d->s, &d->arena) == 0;
+}
+
+#define DESK                 \
+	MP_CLEANUP(tidy)     \
+	struct desk d = {0}; \
+	CHECK(sit_down(&d))
+
+static int lay(struct desk *d, const char *json, const char *from)
+{
+	int r = mp_tape_parse(&d->t, mp_str_of(json), NULL);
+
+	d->told[0] = '\0';
+	return r < 0 ? r : mp_settings_read(&d->s, &d->t, MP_ROOT, from, &d->arena, note, d);
+}
+
+static const char *from(const struct desk *d, const char *key)
+{
+	const char *who = mp_provenance_get(&d->s.provenance, key);
+
+	return who ? who : "nobody";
+}
+
+/* A9 A11 B32 */
+TEST(the_defaults)
+{
+	DESK;
+
+	CHECK(d.s.enabled && d.s.project_config && d.s.shadow_equal);
+	CHECK_EQ(d.s.profile, MP_PROFILE_DEFAULT);
+	CHECK_EQ(d.s.naming, MP_NAMING_MCP_DOUBLE);
+	CHECK_EQ(d.s.startup.window_ms, 250);
+	CHECK_EQ(d.s.startup.uncached, MP_UNCACHED_LATE);
+	CHECK_EQ(d.s.startup.max_wait_ms, 30000);
+	CHECK_EQ(d.s.init_concurrency, 0);
+	CHECK_EQ(d.s.host_native.n, 0);
+	CHECK_EQ(d.s.missing_variable, MP_MISSING_FAIL);
+	CHECK_EQ(d.s.value_indirection, MP_INDIRECT_COMMAND);
+	CHECK_TEXT(d.s.result.join, "\n\n");
+	CHECK_EQ(d.s.result.max_bytes, 262144);
+	CHECK_TEXT(d.s.http.listen, "127.0.0.1:7717");
+	CHECK_TEXT(from(&d, "profile"), "default");
+	CHECK_TEXT(from(&d, "startup.windowMs"), "default");
+}
+
+/* A11 B32 B39 */
+TEST(profile_omp)
+{
+	DESK;
+
+	CHECK_EQ(lay(&d, "{\"profile\": \"omp\"}", "f:1"), 0);
+	CHECK_EQ(d.s.profile, MP_PROFILE_OMP);
+	CHECK_EQ(d.s.naming, MP_NAMING_MCP_SINGLE);
+	CHECK_EQ(d.s.startup.window_ms, 250);
+	CHECK_EQ(d.s.startup.uncached, MP_UNCACHED_BLOCK);
+	CHECK_EQ(d.s.tuning.restart.mode, MP_RESTART_NONE);
+	CHECK_EQ(d.s.tuning.mode, MP_MODE_SESSION);
+	CHECK_EQ(d.s.missing_variable, MP_MISSING_LITERAL);
+	CHECK_EQ(d.s.value_indirection, MP_INDIRECT_VARIABLE);
+	CHECK_EQ(d.s.tuning.tool_timeout_ms, 30000);
+	CHECK(mp_bind_list_has(&d.s.host_native, "exa"));
+	CHECK_TEXT(from(&d, "naming"), "profile omp");
+	CHECK_TEXT(from(&d, "profile"), "f:1");
+	CHECK_TEXT(from(&d, "startup.windowMs"), "default");
+}
+
+TEST(profile_claude)
+{
+	static const int64_t want[] = {1000, 2000, 4000, 8000, 16000};
+	DESK;
+
+	CHECK_EQ(lay(&d, "{\"profile\": \"claude\"}", "f:1"), 0);
+	CHECK_EQ(d.s.naming, MP_NAMING_MCP_DOUBLE);
+	CHECK_EQ(d.s.startup.window_ms, 0);
+	CHECK_EQ(d.s.tuning.restart.mode, MP_RESTART_REMOTE);
+	CHECK_EQ(d.s.tuning.restart.attempts, 5);
+	CHECK_EQ(d.s.tuning.restart.n_schedule, 5);
+	CHECK(memcmp(d.s.tuning.restart.schedule_ms, want, sizeof(want)) == 0);
+	CHECK_EQ(d.s.tuning.restart.callers, MP_CALLERS_FAIL);
+	CHECK_EQ(d.s.missing_variable, MP_MISSING_WARN);
+	CHECK_EQ(d.s.value_indirection, MP_INDIRECT_OFF);
+	CHECK_EQ(d.s.tuning.instructions, 2048);
+	CHECK_EQ(d.s.instructions_format, MP_INSTRUCTIONS_CLAUDE);
+	CHECK_EQ(d.s.tuning.environment, MP_ENVIRONMENT_INHERIT);
+}
+
+TEST(profile_netdata)
+{
+	DESK;
+
+	CHECK_EQ(lay(&d, "{\"profile\": \"netdata\"}", "f:1"), 0);
+	CHECK_EQ(d.s.naming, MP_NAMING_SERVER);
+	CHECK_EQ(d.s.startup.uncached, MP_UNCACHED_WAIT_ALL);
+	CHECK_EQ(d.s.startup.max_wait_ms, 60000);
+	CHECK_EQ(d.s.tuning.restart.mode, MP_RESTART_RELENTLESS);
+	CHECK_EQ(d.s.tuning.restart.n_schedule, 7);
+	CHECK_EQ(d.s.tuning.restart.callers, MP_CALLERS_FAIL);
+	CHECK_EQ(d.s.tuning.mode, MP_MODE_SHARED);
+	CHECK_EQ(d.s.missing_variable, MP_MISSING_FAIL);
+	CHECK_EQ(d.s.value_indirection, MP_INDIRECT_OFF);
+	CHECK_EQ(d.s.tuning.environment, MP_ENVIRONMENT_MINIMAL);
+	CHECK_TEXT(d.s.result.join, "");
+	CHECK_EQ(d.s.tuning.tool_timeout_ms, 300000);
+	CHECK_EQ(d.s.instructions_format, MP_INSTRUCTIONS_NETDATA);
+}
+
+TEST(a_key_beside_a_profile_is_over_it)
+{
+	DESK;
+
+	CHECK_EQ(lay(&d, "{\"toolTimeout\": 7, \"profile\": \"omp\", \"naming\": \"passthrough\"}",
+		     "f:1"),
+		 0);
+	CHECK_EQ(d.s.tuning.tool_timeout_ms, 7);
+	CHECK_EQ(d.s.naming, MP_NAMING_PASSTHROUGH);
+	CHECK_TEXT(from(&d, "toolTimeout"), "f:1");
+	CHECK_TEXT(from(&d, "mode"), "profile omp");
+	CHECK_TEXT(d.told, "");
+}
+
+TEST(an_unknown_profile_is_told)
+{
+	DESK;
+
+	CHECK_EQ(lay(&d, "{\"profile\": \"zed\"}", "f:1"), 0);
+	CHECK_EQ(d.s.profile, MP_PROFILE_DEFAULT);
+	CHECK(strstr(d.told, "\"profile\" must be one of \"default\", \"omp\""));
+	CHECK_TEXT(from(&d, "profile"), "default");
+}
+
+TEST(unknown_keys_and_wrong_types_are_told_and_the_rest_counts)
+{
+	DESK;
+
+	CHECK_EQ(lay(&d,
+		     "{\"naem\": 1, \"enabled\": \"no\", \"startup\": {\"windowMs\": \"x\", "
+		     "\"maxWaitMs\": 5}, \"deny\": [\"a\"], \"log\": {\"level\": \"loud\"}}",
+		     "f:1"),
+		 0);
+	CHECK(d.s.enabled);
+	CHECK_EQ(d.s.startup.window_ms, 250);
+	CHECK_EQ(d.s.startup.max_wait_ms, 5);
+	CHECK(mp_bind_list_has(&d.s.deny, "a") && !mp_bind_list_has(&d.s.deny, "b"));
+	CHECK(strstr(d.told, "\"naem\" is not a key that is known here|"));
+	CHECK(strstr(d.told, "\"enabled\" must be true or false, but is a string|"));
+	CHECK(strstr(d.told, "\"windowMs\" must be a whole number"));
+	CHECK(strstr(d.told, "\"level\" must be one of"));
+	CHECK_TEXT(from(&d, "startup.maxWaitMs"), "f:1");
+	CHECK_TEXT(from(&d, "startup.windowMs"), "default");
+	CHECK_TEXT(from(&d, "enabled"), "default");
+}
+
+TEST(sources_are_switched_off)
+{
+	DESK;
+
+	CHECK(mp_settings_has_source(&d.s, "cursor"));
+	CHECK_EQ(lay(&d, "{\"sources\": {\"cursor\": false, \"codex\": true, \"vscode\": 1}}", "a"),
+		 0);
+	CHECK(!mp_settings_has_source(&d.s, "cursor"));
+	CHECK(mp_settings_has_source(&d.s, "codex") && mp_settings_has_source(&d.s, "vscode"));
+	CHECK_TEXT(d.told, "a source is switched with true or false|");
+	CHECK_EQ(lay(&d, "{\"sources\": [\"codex\"], \"queues\": 5}", "b"), 0);
+	CHECK_TEXT(d.told, "\"sources\" must be an object, but is an array|"
+			   "\"queues\" must be an object, but is a number|");
+	CHECK(!mp_settings_has_source(&d.s, "cursor"));
+	CHECK_STR(d.s.queues_json, "{\"default\":{\"slots\":64,\"line\":1024}}");
+	CHECK_TEXT(from(&d, "sources"), "a");
+	CHECK_TEXT(from(&d, "queues"), "default");
+}
+
+/* What a layer says must not hang on the text it was read from. */
+TEST(values_outlive_their_text)
+{
+	char text[] = "{\"queues\":{\"q\":{\"slots\":1}},\"deny\":[\"x\"],\"queue\":\"q\"}";
+	DESK;
+
+	CHECK_EQ(lay(&d, text, "a"), 0);
+	memset(text, '?', sizeof(text) - 1);
+	CHECK_STR(d.s.queues_json, "{\"q\":{\"slots\":1}}");
+	CHECK_TEXT(d.s.deny.items[0], "x");
+	CHECK_TEXT(d.s.tuning.queue, "q");
+}
+
+HEAVY_TEST(every_profile_is_an_object_without_mistakes)
+{
+	for (int i = MP_PROFILE_DEFAULT; i <= MP_PROFILE_NETDATA; i++) {
+		DESK;
+		CHECK_EQ(mp_tape_parse(&d.t, mp_profile_get_json((enum mp_profile)i), NULL), 0);
+		CHECK_EQ(mp_settings_read(&d.s, &d.t, MP_ROOT, "x", &d.arena, note, &d), 0);
+		CHECK_TEXT(d.told, "");
+	}
+}
