@@ -1,0 +1,44 @@
+/*
+ * changes.h - the changes that verbs make to a file of ours.
+ * Each is an mp_writer_fn. A file whose parts are not what they must be, or have a key twice that
+ * would be changed, is refused: MCPOOL_ETYPE, MCPOOL_EINVAL.
+ */
+#ifndef MP_CONFIG_CHANGES_H
+#define MP_CONFIG_CHANGES_H
+
+#include "config/writer.h"
+
+struct mp_server_change {
+	const char *name;
+	struct mp_str json; /* the entry; for set */
+	const char *path;   /* for messages */
+};
+/* MCPOOL_EEXIST: Server "<name>" already exists in <path> */
+int mp_change_add_server(struct mp_str old, struct mp_buf *out, void *u,
+			 struct mcpool_error *reterr);
+/* Replace it, or add it. One that says the same already stays as it is, comments and all. */
+int mp_change_set_server(struct mp_str old, struct mp_buf *out, void *u,
+			 struct mcpool_error *reterr);
+/* MCPOOL_ENOENT: Server "<name>" not found in <path> */
+int mp_change_remove_server(struct mp_str old, struct mp_buf *out, void *u,
+			    struct mcpool_error *reterr);
+
+/*
+ * mcpServers.NAME.enabled. Off sets false; on removes a `false`, and sets true where something else
+ * or `disabled` stands. MCPOOL_ENOENT as above.
+ */
+struct mp_switch_change {
+	const char *name, *path;
+	bool on;
+};
+int mp_change_switch_server(struct mp_str old, struct mp_buf *out, void *u,
+			    struct mcpool_error *reterr);
+
+/* A name into or out of a list of names in the `mcpool` object: "deny" or "allow". */
+struct mp_names_change {
+	const char *list, *name, *path;
+	bool present; /* wanted */
+};
+int mp_change_names(struct mp_str old, struct mp_buf *out, void *u, struct mcpool_error *reterr);
+
+#endif
