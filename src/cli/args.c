@@ -2,28 +2,11 @@
  * args.c - reading what stands behind a verb, and saying what is wrong with it.
  * Options may stand anywhere before `--`; behind it is the server's command, untouched.
  */
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/redact.h"
 #include "cli/cli.h"
-#include "cli/safe.h"
-
-void mp_cli_complain(const char *format, ...)
-{
-	MP_CLEANUP(mp_buf_done) struct mp_buf text, safe;
-	va_list args;
-
-	mp_buf_init(&text, 1 << 20);
-	mp_buf_init(&safe, 8 << 20);
-	va_start(args, format);
-	if (mp_buf_addv(&text, format, args) < 0)
-		mp_buf_clear(&text);
-	va_end(args);
-	if (text.len && mp_safe_add(&safe, mp_buf_get(&text), MP_SAFE_TEXT) == 0)
-		fprintf(stderr, "mcpool: %.*s\n", MP_STR_ARGS(mp_buf_get(&safe)));
-}
 
 void mp_cli_show_help(const struct mp_verb *verb)
 {
@@ -70,15 +53,28 @@ static bool read_era(const char *text, enum mp_era *ret_era)
 	return false;
 }
 
-static int usage(const struct mp_verb *verb, const char *what, const char *word)
+/* Where a command may come, it was perhaps begun without its --. */
+static int usage(const struct mp_cli_args *a, const char *what, const char *word)
 {
-	mp_cli_complain("%s '%s'. See `mcpool %s --help`.", what, word, verb->name);
+	bool hint = a->verb->servers != MP_VERB_PLAIN && !a->command;
+
+	mp_cli_complain("%s '%s'. %sSee `mcpool %s --help`.", what, word,
+			hint ? "A server's command stands behind --. " : "", a->verb->name);
 	return MP_EXIT_USAGE + 1;
 }
 
+/* The help of a verb names its options, each followed by a blank or a comma. */
 static bool is_allowed(const struct mp_verb *verb, const char *option)
 {
-	return verb->options && strstr(verb->options, option);
+	const char *at = verb->options;
+	size_t n = strlen(option);
+
+	while (at && (at = strstr(at, option))) {
+		if ((at == verb->options || strchr(" \n", at[-1])) && strchr(" ,\n", at[n]))
+			return true; /* strchr finds the end, too */
+		at += n;
+	}
+	return false;
 }
 
 /* An option with a value: --name VALUE or --name=VALUE. NULL: it is another one. */
@@ -92,51 +88,126 @@ static const char *take_value(const char *name, char **argv, int *at)
 		return argv[*at] + len + 1;
 	if (argv[*at][len] != '\0')
 		return NULL;
-	if (!argv[*at + 1])
+	if (!argv[*at + 1] || strcmp(argv[*at + 1], "--") == 0)
 		return "";
 	return argv[++*at];
 }
 
+enum option_kind {
+	FLAG,     /* bool */
+	TEXT,     /* const char *, not empty */
+	TEXTS,    /* struct mp_cli_list */
+	DURATION, /* int64_t, in milliseconds */
+	ERA,      /* enum mp_era */
+};
+
+static const struct option {
+	const char *name;
+	enum option_kind kind;
+	size_t offset;
+	const char *expects; /* what stands behind it */
+} options[] = {
+#define OPTION(name, kind, field, expects)                               \
+	{                                                                \
+		name, kind, offsetof(struct mp_cli_args, field), expects \
+	}
+	OPTION("--json", FLAG, json, NULL),
+	OPTION("--timeout", DURATION, timeout_ms, "a duration is 10s, 500ms or 2m, not"),
+	OPTION("--era", ERA, era, "an era is auto, legacy or modern, not"),
+	OPTION("--schema", TEXT, schema, "there is no name behind"),
+	OPTION("--args", TEXT, args, "there is no JSON behind"),
+	OPTION("--config", TEXTS, config, "there is no file behind"),
+	OPTION("--strict-config", FLAG, strict_config, NULL),
+	OPTION("--all", FLAG, all, NULL),
+	OPTION("--yes", FLAG, yes, NULL),
+	OPTION("-y", FLAG, yes, NULL),
+	OPTION("--project", FLAG, project, NULL),
+	OPTION("--user", FLAG, user, NULL),
+	OPTION("--user-file", FLAG, user_file, NULL),
+	OPTION("--force", FLAG, force, NULL),
+	OPTION("--url", TEXT, url, "there is no address behind"),
+	OPTION("--transport", TEXT, transport, "there is no transport behind"),
+	OPTION("--token", TEXT, token, "there is no token behind"),
+	OPTION("--token-env", TEXT, token_env, "there is no variable behind"),
+	OPTION("--header", TEXTS, headers, "there is no header behind"),
+	OPTION("--env", TEXTS, env, "there is no NAME=VALUE behind"),
+	OPTION("--cwd", TEXT, cwd, "there is no folder behind"),
+	OPTION("--from", TEXT, from, "there is no tool behind"),
+#undef OPTION
+};
+
+static int add_to_list(struct mp_cli_args *a, struct mp_cli_list *list, const char *value)
+{
+	if (list->n == MP_ARRAY_LEN(list->items))
+		return usage(a, "there are too many of these:", value);
+	list->items[list->n++] = value;
+	return 0;
+}
+
+static int take_option(struct mp_cli_args *a, const struct option *o, const char *value)
+{
+	void *field = (char *)a + o->offset;
+	bool ok = value[0] != '\0';
+
+	switch (o->kind) {
+	case FLAG:
+		break;
+	case TEXT:
+		*(const char **)field = value;
+		break;
+	case TEXTS:
+		if (ok)
+			return add_to_list(a, field, value);
+		break;
+	case DURATION:
+		ok = read_duration(value, field);
+		break;
+	case ERA:
+		ok = read_era(value, field);
+		break;
+	}
+	return ok ? 0 : usage(a, o->expects, value[0] ? value : o->name);
+}
+
 static int read_option(struct mp_cli_args *a, char **argv, int *at)
 {
-	const char *option = argv[*at];
 	const char *value;
 
-	if (strcmp(option, "--json") == 0 && is_allowed(a->verb, "--json")) {
-		a->json = true;
-		return 0;
+	for (size_t i = 0; i < MP_ARRAY_LEN(options); i++) {
+		const struct option *o = &options[i];
+
+		if (!is_allowed(a->verb, o->name))
+			continue;
+		if (o->kind == FLAG) {
+			if (strcmp(argv[*at], o->name) != 0)
+				continue;
+			*(bool *)((char *)a + o->offset) = true;
+			return 0;
+		}
+		value = take_value(o->name, argv, at);
+		if (value)
+			return take_option(a, o, value);
 	}
-	if (is_allowed(a->verb, "--timeout") && (value = take_value("--timeout", argv, at)))
-		return read_duration(value, &a->timeout_ms)
-			       ? 0
-			       : usage(a->verb, "a duration is 10s, 500ms or 2m, not", value);
-	if (is_allowed(a->verb, "--era") && (value = take_value("--era", argv, at)))
-		return read_era(value, &a->era)
-			       ? 0
-			       : usage(a->verb, "an era is auto, legacy or modern, not", value);
-	if (is_allowed(a->verb, "--schema") && (value = take_value("--schema", argv, at)))
-		return (a->schema = value)[0] ? 0
-					      : usage(a->verb, "there is no name behind", option);
-	if (is_allowed(a->verb, "--args") && (value = take_value("--args", argv, at)))
-		return (a->args = value)[0] ? 0 : usage(a->verb, "there is no JSON behind", option);
-	return usage(a->verb, "there is no option", option);
+	return usage(a, "there is no option", argv[*at]);
 }
 
 static int check_words(const struct mp_cli_args *a, int min, int max)
 {
 	if (a->n_words < min) {
-		mp_cli_complain("there is something missing: mcpool %s %s", a->verb->name,
+		mp_cli_complain("something is missing: mcpool %s %s", a->verb->name,
 				a->verb->arguments);
 		return MP_EXIT_USAGE + 1;
 	}
 	if (max >= 0 && a->n_words > max)
-		return usage(a->verb, "this is one argument too many:", a->words[max]);
-	if (!a->command || !a->command[0]) {
+		return usage(a, "this is one argument too many:", a->words[max]);
+	if (a->verb->servers == MP_VERB_COMMAND && (!a->command || !a->command[0])) {
 		mp_cli_complain("%s needs a server: `mcpool %s ... -- COMMAND`, for example "
 				"`-- npx -y @modelcontextprotocol/server-everything`.",
 				a->verb->name, a->verb->name);
 		return MP_EXIT_USAGE + 1;
 	}
+	if (a->verb->servers == MP_VERB_PLAIN && a->command)
+		return usage(a, "nothing may stand behind", "--");
 	return 0;
 }
 

@@ -36,6 +36,17 @@ struct mp_verb {
 	int (*run)(const struct mp_verb *verb, int argc, char **argv); /* argv[0] is the verb */
 	const char *const
 		*json_lists; /* what its --json object lists, ends in NULL; NULL: nothing */
+	enum {
+		MP_VERB_COMMAND, /* `-- COMMAND` must stand behind it */
+		MP_VERB_EITHER,  /* may */
+		MP_VERB_PLAIN,   /* must not */
+	} servers;
+};
+
+/* An option that may stand there several times. */
+struct mp_cli_list {
+	const char *items[64];
+	size_t n;
 };
 
 /* What stood behind the verb. Everything points into argv. */
@@ -46,7 +57,10 @@ struct mp_cli_args {
 	const char *args;   /* --args JSON or - */
 	int64_t timeout_ms; /* --timeout; 0: the default */
 	enum mp_era era;    /* --era */
-	char **words;       /* what is no option, before -- */
+	struct mp_cli_list config, headers, env;
+	bool strict_config, all, yes, project, user, user_file, force;
+	const char *url, *transport, *token, *token_env, *cwd, *from;
+	char **words; /* what is no option, before -- */
 	int n_words;
 	char **command; /* behind --; ends in NULL */
 };
@@ -58,9 +72,22 @@ struct mp_cli_args {
 int mp_cli_read_args(const struct mp_verb *verb, int argc, char **argv, int min, int max,
 		     struct mp_cli_args *ret_args);
 
+void mp_cli_show_help(const struct mp_verb *verb);
+
+/* --- complain.c --- */
+
 /* On stderr, `mcpool: ` in front, made safe. */
 void mp_cli_complain(const char *format, ...) MP_PRINTF(1, 2);
-void mp_cli_show_help(const struct mp_verb *verb);
+/* What a failure to start or to talk means for the exit code. */
+int mp_cli_exit_code(const struct mcpool_error *why);
+/* The same; code is what --json says of it, where the exit code alone says too little. */
+void mp_cli_complain_as(int code, const char *format, ...) MP_PRINTF(2, 3);
+const char *mp_cli_get_complaint(void); /* the last one; "" */
+/*
+ * The end of a verb with --json that did not work: {"error": {"code", "message", "data": {"code"}}}
+ * as the hub has it, unless there is an object on stdout already.
+ */
+void mp_cli_print_failure(int exit_code);
 
 /* --- oneshot.c: one server for one command --- */
 
@@ -108,6 +135,9 @@ struct mp_table_row {
 void mp_print_table(const struct mp_table_row *rows, size_t n, size_t columns);
 /* One JSON value and a newline; pretty on a terminal. */
 void mp_print_json(struct mp_str json);
+/* What a server wrote to stderr last, on ours. */
+void mp_print_last_words(struct mp_upstream *up);
+bool mp_print_has_json(void); /* was there one? */
 void mp_print_problems(const char *server, const struct mp_catalog_list *l);
 /* The last member of a --json list: "errors":[{"server","error"}]. */
 void mp_print_write_errors(struct mp_writer *w, const char *server,

@@ -226,6 +226,7 @@ char *mp_cmd_read_stdin(size_t *ret_len)
 		n = fread(text.data + text.len, 1, 65536, stdin);
 		text.len += n;
 	}
+	text.data[text.len] = '\0'; /* there is room: nothing came the last time */
 	return mp_buf_take(&text, ret_len);
 }
 

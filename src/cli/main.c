@@ -35,11 +35,11 @@ static const char *const list_of_tools[] = {"tools", NULL};
 static const char *const list_of_resources[] = {"resources", "resourceTemplates", NULL};
 static const char *const list_of_prompts[] = {"prompts", NULL};
 
-static const struct mp_verb verbs[] = {
+static const struct mp_verb own[] = {
 	{"tools", "[--schema NAME] -- COMMAND...", "List the tools of a server.",
 	 "  --schema NAME    the input schema of one tool\n" COMMON_OPTIONS,
 	 COMMAND_NOTE "\nexample: mcpool tools -- npx -y @modelcontextprotocol/server-everything\n",
-	 mp_cmd_tools, list_of_tools},
+	 mp_cmd_tools, list_of_tools, MP_VERB_COMMAND},
 	{"call", "TOOL [KEY=VALUE...] -- COMMAND...", "Call a tool and print what it says.",
 	 "  KEY=VALUE        an argument, typed by the tool's schema; KEY:=JSON as it is\n"
 	 "  --args JSON      all arguments as one object; - reads it from stdin\n" COMMON_OPTIONS,
@@ -47,27 +47,36 @@ static const struct mp_verb verbs[] = {
 	 "\nexamples: mcpool call echo message=hi -- mcpool demo-server\n"
 	 "          mcpool call add a=2 b=3 -- mcpool demo-server\n"
 	 "Exit code 1 means that the tool reported an error. Ctrl-C cancels the call.\n",
-	 mp_cmd_call, NULL},
+	 mp_cmd_call, NULL, MP_VERB_COMMAND},
 	{"resources", "-- COMMAND...", "List the resources and resource templates of a server.",
-	 COMMON_OPTIONS, COMMAND_NOTE, mp_cmd_resources, list_of_resources},
+	 COMMON_OPTIONS, COMMAND_NOTE, mp_cmd_resources, list_of_resources, MP_VERB_COMMAND},
 	{"read", "URI -- COMMAND...", "Print a resource; binary ones into a file or pipe only.",
-	 COMMON_OPTIONS, COMMAND_NOTE, mp_cmd_read, NULL},
+	 COMMON_OPTIONS, COMMAND_NOTE, mp_cmd_read, NULL, MP_VERB_COMMAND},
 	{"prompts", "-- COMMAND...", "List the prompts of a server.", COMMON_OPTIONS, COMMAND_NOTE,
-	 mp_cmd_prompts, list_of_prompts},
+	 mp_cmd_prompts, list_of_prompts, MP_VERB_COMMAND},
 	{"prompt", "NAME [KEY=VALUE...] -- COMMAND...", "Print a prompt, filled in.",
-	 COMMON_OPTIONS, COMMAND_NOTE, mp_cmd_prompt, NULL},
+	 COMMON_OPTIONS, COMMAND_NOTE, mp_cmd_prompt, NULL, MP_VERB_COMMAND},
 	{"demo-server", "", "Be an MCP server on stdio, for a first look and for tests.", NULL,
-	 NULL, run_demo, NULL},
+	 NULL, run_demo, NULL, MP_VERB_PLAIN},
 	{"--version", "", "Show the version, and those of the libraries in use.", NULL, NULL,
-	 show_version, NULL},
-	{"--help", "", "Show this text; behind a verb: more about it.", NULL, NULL, show_help,
-	 NULL},
+	 show_version, NULL, MP_VERB_PLAIN},
+	{"--help", "", "Show this text; behind a verb: more about it.", NULL, NULL, show_help, NULL,
+	 MP_VERB_PLAIN},
+};
+
+/* In the order of --help. */
+static const struct mp_verb *const verbs[] = {
+	&mp_verb_list,   &mp_verb_status,  &mp_verb_get,    &mp_verb_add,     &mp_verb_add_json,
+	&mp_verb_remove, &mp_verb_rm,      &mp_verb_enable, &mp_verb_disable, &mp_verb_import,
+	&mp_verb_trust,  &mp_verb_untrust, &mp_verb_test,   &mp_verb_config,  &own[0],
+	&own[1],         &own[2],          &own[3],         &own[4],          &own[5],
+	&own[6],         &own[7],          &own[8],
 };
 
 /* What only mcpool itself starts. */
 static const struct mp_verb hidden[] = {
 	{"launcher", "FD", "Start servers for the process at the other end of FD.", NULL, NULL,
-	 run_launcher, NULL},
+	 run_launcher, NULL, MP_VERB_PLAIN},
 };
 
 static void print_about(FILE *out)
@@ -86,7 +95,7 @@ static int show_help(const struct mp_verb *verb, int argc, char **argv)
 	print_about(stdout);
 	puts("\nusage: mcpool [VERB [ARGUMENTS]]\n");
 	for (size_t i = 0; i < MP_ARRAY_LEN(verbs); i++)
-		printf("  %-12s %s\n", verbs[i].name, verbs[i].summary);
+		printf("  %-12s %s\n", verbs[i]->name, verbs[i]->summary);
 	puts("\n`mcpool VERB --help` tells more about a verb.");
 	return MP_EXIT_DONE;
 }
@@ -124,8 +133,9 @@ static int show_overview(void)
 {
 	printf("mcpool %s\n\n", mcpool_version());
 	print_about(stdout);
-	puts("\nThis version speaks with any stdio server, of either era, one command at a "
-	     "time:\n\n"
+	puts("\n  mcpool list      every server that is configured here, and where\n"
+	     "  mcpool trust     what waits for your approval\n"
+	     "  mcpool test NAME start one, list its tools, stop it\n"
 	     "  mcpool tools -- npx -y @modelcontextprotocol/server-everything\n"
 	     "  mcpool call echo message=hi -- mcpool demo-server\n\n"
 	     "The hub that keeps servers running comes next. See `mcpool --help`.");
@@ -135,8 +145,8 @@ static int show_overview(void)
 static const struct mp_verb *find_verb(const char *name)
 {
 	for (size_t i = 0; i < MP_ARRAY_LEN(verbs); i++)
-		if (strcmp(name, verbs[i].name) == 0)
-			return &verbs[i];
+		if (strcmp(name, verbs[i]->name) == 0)
+			return verbs[i];
 	for (size_t i = 0; i < MP_ARRAY_LEN(hidden); i++)
 		if (strcmp(name, hidden[i].name) == 0)
 			return &hidden[i];
@@ -147,6 +157,16 @@ static const struct mp_verb *find_verb(const char *name)
 static bool takes_nothing(const struct mp_verb *verb)
 {
 	return verb->run == show_help || verb->run == show_version;
+}
+
+static bool wants_json(const struct mp_verb *verb, int argc, char **argv)
+{
+	if (!verb->options || !strstr(verb->options, "--json"))
+		return false;
+	for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
+		if (strcmp(argv[i], "--json") == 0)
+			return true;
+	return false;
 }
 
 /* Where 0, 1 or 2 are closed, what is opened next would be taken for them. */
@@ -164,6 +184,8 @@ static void fill_standard_descriptors(void)
 int main(int argc, char **argv)
 {
 	const struct mp_verb *verb;
+	bool json;
+	int r;
 
 	fill_standard_descriptors();
 	(void)signal(SIGXFSZ, SIG_IGN); /* a limit on files is an error of write(), not the end */
@@ -183,5 +205,9 @@ int main(int argc, char **argv)
 		mp_cli_complain("%s takes no arguments. See `mcpool --help`.", argv[1]);
 		return MP_EXIT_USAGE;
 	}
-	return verb->run(verb, argc - 1, argv + 1);
+	json = wants_json(verb, argc - 1, argv + 1); /* before the words change places */
+	r = verb->run(verb, argc - 1, argv + 1);
+	if (r != MP_EXIT_DONE && json)
+		mp_cli_print_failure(r);
+	return r;
 }

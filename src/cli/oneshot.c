@@ -21,7 +21,7 @@
 #include "process/environment.h"
 #include "process/stdio.h"
 
-enum { LAST_WORDS = 10, BLINK_MS = 700 };
+enum { BLINK_MS = 700 };
 
 struct mp_oneshot {
 	const struct mp_cli_args *args;
@@ -115,7 +115,7 @@ void mp_oneshot_finish(struct mp_oneshot *o, int exit_code)
 	mp_upstream_close(o->up);
 }
 
-static int exit_code_of(const struct mcpool_error *why)
+int mp_cli_exit_code(const struct mcpool_error *why)
 {
 	switch (why->code) {
 	case MCPOOL_ETIMEDOUT:
@@ -135,29 +135,6 @@ static int exit_code_of(const struct mcpool_error *why)
 		return MP_EXIT_INTERRUPTED;
 	default:
 		return MP_EXIT_START;
-	}
-}
-
-static void show_last_words(struct mp_oneshot *o)
-{
-	MP_CLEANUP(mp_buf_done) struct mp_buf tail, safe;
-	struct mp_str rest;
-
-	mp_buf_init(&tail, MP_LIMIT_STDERR_RING * 2);
-	mp_buf_init(&safe, MP_LIMIT_STDERR_RING * 16);
-	if (mp_upstream_get_tail(o->up, LAST_WORDS, &tail) < 0 || tail.len == 0)
-		return;
-	if (mp_safe_add(&safe, mp_buf_get(&tail), MP_SAFE_TEXT) < 0)
-		return;
-	fprintf(stderr, "its last words on stderr:\n");
-	rest = mp_buf_get(&safe);
-	while (rest.len) {
-		ptrdiff_t at = mp_str_find(rest, MP_STR("\n"), 0);
-		size_t n = at < 0 ? rest.len : (size_t)at;
-
-		fprintf(stderr, "  | %.*s\n", (int)n, rest.p);
-		n += at >= 0;
-		rest = (struct mp_str){rest.p + n, rest.len - n};
 	}
 }
 
@@ -245,11 +222,11 @@ static void fail(struct mp_oneshot *o, const char *stage, const struct mcpool_er
 		clear_line(o);
 		mp_cli_complain("%s: %s", o->name, full.message);
 		if (why->code != MCPOOL_EINVAL && why->code != MCPOOL_ENOENT) /* the user's doing */
-			show_last_words(o);
+			mp_print_last_words(o->up);
 		if (o->args->json)
 			print_failure(o, &full, outcome, error);
 	}
-	mp_oneshot_finish(o, exit_code_of(why));
+	mp_oneshot_finish(o, mp_cli_exit_code(why));
 }
 
 void mp_oneshot_fail(struct mp_oneshot *o, const char *stage, const struct mcpool_error *why)

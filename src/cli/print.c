@@ -13,6 +13,8 @@
 #include "cli/safe.h"
 #include "json/write.h"
 
+enum { LAST_WORDS = 10 }; /* lines of stderr that are shown with a failure */
+
 /* What a safe text may grow to: every byte could become \u{e0001}. */
 #define MAX_SAFE (10 * MP_LIMIT_MESSAGE)
 
@@ -154,6 +156,13 @@ void mp_print_table(const struct mp_table_row *rows, size_t n, size_t columns)
 /* --- JSON ------------------------------------------------------------------------------------ */
 
 /* Escapes inside JSON strings keep controls out; the rest is made safe like any other text. */
+static bool has_json;
+
+bool mp_print_has_json(void)
+{
+	return has_json;
+}
+
 void mp_print_json(struct mp_str json)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
@@ -170,6 +179,7 @@ void mp_print_json(struct mp_str json)
 	}
 	mp_print_text(json);
 	putchar('\n');
+	has_json = true;
 }
 
 void mp_print_problems(const char *server, const struct mp_catalog_list *l)
@@ -309,4 +319,27 @@ int mp_print_resource(const struct mp_tape *t, mp_value contents)
 		return 0;
 	}
 	return print_blob(data) ? 0 : MCPOOL_EPROTO;
+}
+
+void mp_print_last_words(struct mp_upstream *up)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf tail, safe;
+	struct mp_str rest;
+
+	mp_buf_init(&tail, MP_LIMIT_STDERR_RING * 2);
+	mp_buf_init(&safe, MP_LIMIT_STDERR_RING * 16);
+	if (mp_upstream_get_tail(up, LAST_WORDS, &tail) < 0 || tail.len == 0)
+		return;
+	if (mp_safe_add(&safe, mp_buf_get(&tail), MP_SAFE_TEXT) < 0)
+		return;
+	fprintf(stderr, "its last words on stderr:\n");
+	rest = mp_buf_get(&safe);
+	while (rest.len) {
+		ptrdiff_t at = mp_str_find(rest, MP_STR("\n"), 0);
+		size_t n = at < 0 ? rest.len : (size_t)at;
+
+		fprintf(stderr, "  | %.*s\n", (int)n, rest.p);
+		n += at >= 0;
+		rest = (struct mp_str){rest.p + n, rest.len - n};
+	}
 }

@@ -91,6 +91,67 @@ int mp_safe_add(struct mp_buf *out, struct mp_str text, enum mp_safe_kind kind)
 	return r;
 }
 
+/* --- words ----------------------------------------------------------------------------------- */
+
+/* Blanks of another width: one of them looks like none, or like several. */
+static bool is_odd_blank(uint32_t c)
+{
+	return c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || c == 0x202f ||
+	       c == 0x205f || c == 0x2800 || c == 0x3000;
+}
+
+/* before: the byte in front of it, 0 for none. A row of blanks could push the rest out of sight. */
+static int add_visible(struct mp_buf *out, const char *p, size_t len, char before, bool quoted)
+{
+	static const char breaks[] = "\n\r\t", names[] = "nrt";
+	const char *at = memchr(breaks, p[0], sizeof(breaks) - 1);
+	uint32_t c = decode(p, len);
+
+	if (at)
+		return mp_buf_addf(out, "\\%c", names[at - breaks]);
+	if (quoted && (c == '"' || c == '\\'))
+		return mp_buf_addf(out, "\\%c", p[0]);
+	if (c == ' ' && before == ' ')
+		return mp_buf_add_str(out, MP_STR("\\x20"));
+	if (is_odd_blank(c))
+		return mp_buf_addf(out, "\\u{%x}", (unsigned)c);
+	return add_char(out, p, len, MP_SAFE_LINE);
+}
+
+static int add_all_visible(struct mp_buf *out, struct mp_str text, bool quoted)
+{
+	const char *p = text.len ? text.p : "";
+	const char *end = p + text.len;
+	char before = 0;
+	int r = 0;
+
+	while (p < end && r == 0) {
+		size_t len = mp_utf8_char(p, end);
+
+		r = len ? add_visible(out, p, len, before, quoted)
+			: mp_buf_addf(out, "\\x%02x", (unsigned)(unsigned char)*p);
+		before = *p;
+		p += len ? len : 1;
+	}
+	return r;
+}
+
+int mp_safe_add_word(struct mp_buf *out, struct mp_str word)
+{
+	int r = mp_buf_add_char(out, '"');
+
+	if (r == 0)
+		r = add_all_visible(out, word, true);
+	return r < 0 ? r : mp_buf_add_char(out, '"');
+}
+
+int mp_safe_add_json(struct mp_buf *out, struct mp_str json)
+{
+	return add_all_visible(out, json, false);
+}
+
+/* --- widths ---------------------------------------------------------------------------------- */
+
 static size_t measure(struct mp_str text, size_t columns, size_t *ret_width)
 {
 	const char *start = text.len ? text.p : "";

@@ -5,6 +5,13 @@
 #define MP_VERBS_H
 
 #include "cli/cli.h"
+#include "cli/configured.h"
+
+/* Verbs that bring their own row of the table. */
+extern const struct mp_verb mp_verb_list, mp_verb_status, mp_verb_get, mp_verb_test, mp_verb_config;
+extern const struct mp_verb mp_verb_add, mp_verb_add_json, mp_verb_remove, mp_verb_rm;
+extern const struct mp_verb mp_verb_enable, mp_verb_disable, mp_verb_import;
+extern const struct mp_verb mp_verb_trust, mp_verb_untrust;
 
 int mp_cmd_tools(const struct mp_verb *verb, int argc, char **argv);
 int mp_cmd_call(const struct mp_verb *verb, int argc, char **argv);
@@ -13,13 +20,36 @@ int mp_cmd_read(const struct mp_verb *verb, int argc, char **argv);
 int mp_cmd_prompts(const struct mp_verb *verb, int argc, char **argv);
 int mp_cmd_prompt(const struct mp_verb *verb, int argc, char **argv);
 
+/* A server as `list --json` and `get --json` have it. */
+void mp_cmd_write_server(struct mp_writer *w, const struct mp_configured *c,
+			 const struct mp_entry *e);
+/* MP_EXIT_DONE for a server that may run; else why not, and the exit code. */
+int mp_cmd_refuse_state(const struct mp_configured *c, const struct mp_entry *e);
+/* Start it, list its tools, stop it, say how it went. Returns the exit code. */
+int mp_cmd_try_server(const struct mp_configured *c, const struct mp_entry *e,
+		      const struct mp_cli_args *args);
+/* Is this how a variable may be called? A token is mostly not. */
+bool mp_cmd_is_variable(const char *name);
+/* The entry that these options describe; false after a complaint. */
+bool mp_cmd_build_server(const struct mp_configured *c, const struct mp_cli_args *args,
+			 struct mp_buf *json);
+/* Write it to the file that the options name, approve it, say so. Returns the exit code. */
+int mp_cmd_add_server(struct mp_configured *c, const struct mp_cli_args *args, const char *name,
+		      struct mp_str json);
+/* `trust list`. */
+int mp_cmd_list_approvals(const struct mp_configured *c, bool json);
+/* The real path of the user's file; an exit code, and why it has none. */
+int mp_cmd_find_user_file(const struct mp_configured *c, char *real, size_t size, char *why,
+			  size_t why_size);
+/* A line that may hold anything, made fit for a terminal. */
+void mp_cmd_print_safe(const char *before, const char *text);
 /* Name, title and description of each item, in columns. */
 void mp_cmd_print_list(const struct mp_catalog_list *l);
 /* The items as the server wrote them, as the member `key`. */
 void mp_cmd_write_list(struct mp_writer *w, const char *key, const struct mp_catalog_list *l);
 /* There is no such tool or prompt: say what is like it, and finish. */
 void mp_cmd_fail_missing(struct mp_oneshot *o, const struct mp_catalog_list *l, const char *name);
-/* All of stdin, or NULL after a complaint; the caller frees it. */
+/* All of stdin with a NUL behind it, or NULL after a complaint; the caller frees it. */
 char *mp_cmd_read_stdin(size_t *ret_len);
 
 #endif

@@ -1,9 +1,9 @@
-# sanitized.sh - the cases that have a server behind mcpool once more, with the build that notices
+# sanitized.sh - the cases that have a server or hostile files behind mcpool once more, with the build that notices
 # what is read, freed or lost by mistake (build-asan): it then ends with an exit code that no case wants.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 bad=0
-for name in hostile real_servers kill; do
+for name in hostile real_servers kill add switch import storm disk wizard trial discovery hostile_project strange_files trust; do
 	MCPOOL=build-asan/mcpool sh "tests/cli/test_$name.sh" || bad=1
 done
 exit $bad

@@ -111,6 +111,43 @@ TEST(no_character_slips_through)
 	}
 }
 
+/* V09: what is asked about can be told apart, and nothing of it is out of sight. */
+TEST(words_show_their_borders)
+{
+	static const struct {
+		const char *word, *shown;
+	} words[] = {
+		{"plain", "\"plain\""},
+		{"", "\"\""},
+		{"two words", "\"two words\""},
+		{"a  b   c", "\"a \\x20b \\x20\\x20c\""},
+		{"say \"hi\" \\", "\"say \\\"hi\\\" \\\\\""},
+		{"a\nb\tc\rd", "\"a\\nb\\tc\\rd\""},
+		{"\x1b[2K", "\"\\x1b[2K\""},
+		{"a\xe2\x80\xae", "\"a\\u{202e}\""},
+		{"a\xc2\xa0\xe3\x80\x80", "\"a\\u{a0}\\u{3000}\""},
+		{"\xff", "\"\\xff\""},
+	};
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(words); i++) {
+		MP_CLEANUP(mp_buf_done) struct mp_buf out;
+
+		mp_buf_init(&out, 1000);
+		CHECK_EQ(mp_safe_add_word(&out, mp_str_of(words[i].word)), 0);
+		CHECK_EQ(mp_buf_terminate(&out), 0);
+		CHECK_TEXT(out.data, words[i].shown);
+	}
+}
+
+TEST(json_keeps_its_quotes)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf out;
+
+	mp_buf_init(&out, 1000);
+	CHECK_EQ(mp_safe_add_json(&out, MP_STR("[\"a  b\\n\",\"\xe2\x80\xae\"]")), 0);
+	CHECK_STR(mp_buf_get(&out), "[\"a \\x20b\\n\",\"\\u{202e}\"]");
+}
+
 TEST(widths_and_cuts)
 {
 	setlocale(LC_CTYPE, "C.UTF-8");

@@ -1,0 +1,402 @@
+/*
+ * cmd_list.c - `mcpool list` and `mcpool get`: what is configured, where it stands, what is of it.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/redact.h"
+#include "cli/configured.h"
+#include "cli/verbs.h"
+
+#define CONFIG_OPTIONS                                                            \
+	"  --config FILE    also read this file, before all others; repeatable\n" \
+	"  --strict-config  read the files of --config alone\n"
+
+/* Columns of the table on a terminal, and from where on there is room for all of a path. */
+enum { LONGEST_NAME = 20, SHORT_PLACE = 19, WIDE = 120 };
+
+static int run_list(const struct mp_verb *verb, int argc, char **argv);
+static int run_get(const struct mp_verb *verb, int argc, char **argv);
+
+static const char *const list_of_servers[] = {"servers", NULL};
+
+const struct mp_verb mp_verb_list = {
+	"list",
+	"",
+	"Show every server that is configured for this folder, and where.",
+	"  --all            also those that do not count: shadowed ones\n"
+	"  --json           one JSON object instead of text for people\n" CONFIG_OPTIONS,
+	"Nothing is started, dialled or expanded for this.\n"
+	"States: ready, needs-approval (see `mcpool trust`), disabled, failed (it is not valid).\n",
+	run_list,
+	list_of_servers,
+	MP_VERB_PLAIN,
+};
+
+/* Without a hub what would run is all there is to say; with one it will say what does. */
+const struct mp_verb mp_verb_status = {
+	"status",
+	"",
+	"Show what would run here, and what changed outside mcpool.",
+	"  --all            also those that do not count: shadowed ones\n"
+	"  --json           one JSON object instead of text for people\n" CONFIG_OPTIONS,
+	NULL,
+	run_list,
+	list_of_servers,
+	MP_VERB_PLAIN,
+};
+
+const struct mp_verb mp_verb_get = {
+	"get",
+	"NAME",
+	"Show one server as it is configured.",
+	"  --json           one JSON object instead of text for people\n" CONFIG_OPTIONS,
+	"`mcpool config show NAME` shows every value that holds for it.\n",
+	run_get,
+	NULL,
+	MP_VERB_PLAIN,
+};
+
+/* --- what it connects to --------------------------------------------------------------------- */
+
+/* Each word by itself: what is hidden is a secret, and never the word behind one. */
+static int add_word(struct mp_buf *out, const char *word, const char *before)
+{
+	bool quoted = word[0] == '\0' || strpbrk(word, " \t\n\"'");
+	bool secret = before[0] == '-' && mp_redact_is_secret_name(mp_str_of(before));
+	int r = quoted ? mp_buf_add_char(out, '\'') : 0;
+
+	if (r == 0)
+		r = secret ? mp_buf_add_str(out, MP_STR("\xe2\x80\xa2\xe2\x80\xa2\xe2\x80\xa2"))
+			   : mp_redact(mp_str_of(word), false, out);
+	return r == 0 && quoted ? mp_buf_add_char(out, '\'') : r;
+}
+
+/* The command as one line; words with blanks in quotes. */
+static int add_command(struct mp_buf *out, const struct mp_entry *e)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < e->argc && r == 0; i++) {
+		if (i > 0)
+			r = mp_buf_add_char(out, ' ');
+		if (r == 0)
+			r = add_word(out, e->argv[i], i > 0 ? e->argv[i - 1] : "");
+	}
+	return r;
+}
+
+/* User info and query of an address may be secrets; mp_redact knows them. */
+static int add_target(struct mp_buf *out, const struct mp_entry *e)
+{
+	if (e->kind == MP_KIND_STDIO)
+		return add_command(out, e);
+	return mp_redact(mp_str_of(e->address), false, out);
+}
+
+/* --- list ------------------------------------------------------------------------------------ */
+
+static void write_shadow(struct mp_writer *w, const struct mp_entry *e)
+{
+	static const char *const reasons[] = {"", "name", "connection", "approved"};
+
+	mp_write_key(w, MP_STR("shadowed"));
+	if (e->shadow == MP_SHADOW_NONE) {
+		mp_write_bool(w, e->left_out);
+		return;
+	}
+	mp_write_begin_object(w);
+	mp_write_member_text(w, "by", mp_str_of(e->shadowed_by->name));
+	mp_write_member_text(w, "reason", mp_str_of(reasons[e->shadow]));
+	mp_write_member_text(w, "file", mp_str_of(e->shadowed_by->origin.file));
+	mp_write_member_i64(w, "line", e->shadowed_by->origin.line);
+	mp_write_end_object(w);
+}
+
+static void write_target(struct mp_writer *w, const struct mp_entry *e)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf target;
+
+	mp_buf_init(&target, MP_LIMIT_CONFIG_FILE);
+	if (e->invalid || add_target(&target, e) < 0)
+		return;
+	mp_write_member_text(w, e->kind == MP_KIND_STDIO ? "command" : "url", mp_buf_get(&target));
+}
+
+void mp_cmd_write_server(struct mp_writer *w, const struct mp_configured *c,
+			 const struct mp_entry *e)
+{
+	/* What only a hub knows (CONTRACTS); nothing runs here. */
+	static const char *const of_the_running[] = {"tools", "pid",   "uptimeMs", "restarts",
+						     "calls", "p50us", "p99us"};
+
+	mp_write_begin_object(w);
+	mp_write_member_text(w, "name", mp_str_of(e->name));
+	mp_write_member_text(
+		w, "state",
+		mp_str_of(mp_entry_state_get_name(mp_config_get_state(c->set, e, MP_TOGGLE_NONE))));
+	mp_write_key(w, MP_STR("error"));
+	if (e->invalid || e->unapprovable)
+		mp_write_text(w, mp_str_of(e->invalid ? e->invalid : e->unapprovable));
+	else
+		mp_write_null(w);
+	mp_write_member_raw(w, "nextAt", MP_STR("null"));
+	mp_write_member_text(w, "transport", mp_str_of(mp_kind_get_name(e->kind)));
+	mp_write_member_text(w, "mode", mp_str_of(mp_modes[e->tuning.mode]));
+	mp_configured_write_source(w, &e->origin);
+	write_shadow(w, e);
+	if (e->trust == MP_TRUST_CHANGED || e->trust == MP_TRUST_NEW)
+		mp_write_member_bool(w, "changed", e->trust == MP_TRUST_CHANGED);
+	write_target(w, e);
+	for (size_t i = 0; i < MP_ARRAY_LEN(of_the_running); i++)
+		mp_write_member_raw(w, of_the_running[i], MP_STR("null"));
+	mp_write_end_object(w);
+}
+
+static bool is_shown(const struct mp_entry *e, bool all)
+{
+	return all || (e->shadow == MP_SHADOW_NONE && !e->left_out);
+}
+
+static int list_as_json(const struct mp_configured *c, bool all)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	struct mp_writer w;
+
+	mp_buf_init(&text, MP_LIMIT_MESSAGE);
+	mp_write_init(&w, &text, NULL);
+	mp_write_begin_object(&w);
+	mp_write_key(&w, MP_STR("servers"));
+	mp_write_begin_array(&w);
+	for (size_t i = 0; i < c->set->n; i++)
+		if (is_shown(c->set->entries[i], all))
+			mp_cmd_write_server(&w, c, c->set->entries[i]);
+	mp_write_end_array(&w);
+	mp_configured_write_problems(&w, c->set);
+	mp_write_end_object(&w);
+	if (mp_write_finish(&w) < 0)
+		return MP_EXIT_CONFIG;
+	mp_print_json(mp_buf_get(&text));
+	return MP_EXIT_DONE;
+}
+
+/* Where there is little room the end of a path says more than its beginning. */
+static int add_end(struct mp_buf *out, const char *before, const char *file, unsigned line)
+{
+	size_t columns = mp_print_get_columns(STDOUT_FILENO), start = out->len, skip;
+	int r = mp_buf_addf(out, "%s%s:%u", before, file, line);
+
+	if (r < 0 || columns == 0 || columns >= WIDE || out->len - start <= SHORT_PLACE)
+		return r;
+	skip = out->len - start - SHORT_PLACE;
+	while (skip < out->len - start && mp_utf8_is_tail(out->data[start + skip]))
+		skip++;
+	return mp_buf_splice(out, start, skip, MP_STR("\xe2\x80\xa6"));
+}
+
+/* On a terminal a file below the project or the home folder is said in short. */
+static int add_place(struct mp_buf *out, const struct mp_config_set *set, const struct mp_origin *o)
+{
+	const char *file = o->file, *before = "";
+	size_t root = strlen(set->root), home = set->home ? strlen(set->home) : 0;
+
+	if (mp_print_is_terminal()) {
+		if (root > 1 && strncmp(file, set->root, root) == 0 && file[root] == '/') {
+			file += root + 1;
+		} else if (home > 1 && strncmp(file, set->home, home) == 0 && file[home] == '/') {
+			file += home;
+			before = "~";
+		}
+	}
+	return add_end(out, before, file, o->line);
+}
+
+/* A long name must not take the room of all other columns. */
+static struct mp_str short_name(const char *name)
+{
+	struct mp_str s = mp_str_of(name);
+
+	if (mp_print_is_terminal() && s.len > LONGEST_NAME)
+		s.len = mp_utf8_cut(s.p, LONGEST_NAME);
+	return s;
+}
+
+/* One row of the table: its cells live in the arena until it is printed. */
+static bool fill_row(const struct mp_configured *c, const struct mp_entry *e,
+		     struct mp_arena *arena, struct mp_table_row *row)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf place;
+	char why[1024];
+	enum mp_entry_state state = mp_config_get_state(c->set, e, MP_TOGGLE_NONE);
+	const char *cells[3];
+
+	mp_buf_init(&place, MP_LIMIT_CONFIG_FILE);
+	mp_configured_explain(c, e, why, sizeof(why));
+	if (add_place(&place, c->set, &e->origin) < 0)
+		return false;
+	cells[0] = mp_arena_dup(arena, mp_buf_get(&place));
+	mp_buf_clear(&place);
+	if (why[0] ? mp_buf_addf(&place, "%s", why) < 0 : add_target(&place, e) < 0)
+		return false;
+	cells[1] = mp_arena_dup(arena, mp_buf_get(&place));
+	row->cells[0] = short_name(e->name);
+	row->cells[1] = mp_str_of(mp_entry_state_get_name(state));
+	row->cells[2] = mp_str_of(cells[0]);
+	row->cells[3] = mp_str_of(cells[1]);
+	return cells[0] && cells[1];
+}
+
+static size_t count_waiting(const struct mp_configured *c)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->set->n; i++)
+		n += mp_config_get_state(c->set, c->set->entries[i], MP_TOGGLE_NONE) ==
+		     MP_ENTRY_NEEDS_APPROVAL;
+	for (size_t i = 0; i < c->set->n_grants; i++)
+		n += c->set->grants[i].trust != MP_TRUST_YES;
+	return n;
+}
+
+static void say_next_step(const struct mp_configured *c, size_t shown)
+{
+	size_t waiting = count_waiting(c);
+
+	if (shown == 0)
+		fprintf(stderr, "No servers are configured here. `mcpool add NAME -- COMMAND...` "
+				"adds one, `mcpool add` asks for what it needs.\n");
+	else if (waiting > 0)
+		fprintf(stderr, "\n%zu %s for your approval: mcpool trust\n", waiting,
+			waiting == 1 ? "waits" : "wait");
+}
+
+static int list_as_table(const struct mp_configured *c, bool all)
+{
+	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
+	struct mp_table_row *rows = mp_alloc((c->set->n + 1) * sizeof(*rows));
+	size_t n = 0;
+
+	mp_arena_init(&arena, MP_LIMIT_ARENA);
+	for (size_t i = 0; i < c->set->n; i++)
+		if (is_shown(c->set->entries[i], all) &&
+		    fill_row(c, c->set->entries[i], &arena, &rows[n]))
+			n++;
+	mp_print_table(rows, n, 4);
+	fflush(stdout);
+	say_next_step(c, n);
+	mp_free(rows);
+	return MP_EXIT_DONE;
+}
+
+static bool has_errors(const struct mp_config_set *set)
+{
+	for (size_t i = 0; i < set->n_problems; i++)
+		if (set->problems[i].severity == MP_ERROR)
+			return true;
+	return false;
+}
+
+static int run_list(const struct mp_verb *verb, int argc, char **argv)
+{
+	MP_CLEANUP(mp_configured_done) struct mp_configured c = {0};
+	struct mp_cli_args args;
+	int r = mp_cli_read_args(verb, argc, argv, 0, 0, &args);
+
+	if (r)
+		return r - 1;
+	r = mp_configured_load_all(&c, &args);
+	if (r)
+		return r;
+	if (!args.json)
+		mp_configured_tell(&c, false);
+	r = args.json ? list_as_json(&c, args.all) : list_as_table(&c, args.all);
+	return r == MP_EXIT_DONE && has_errors(c.set) ? MP_EXIT_CONFIG : r;
+}
+
+/* --- get ------------------------------------------------------------------------------------- */
+
+static void print_map(const char *title, const struct mp_bind_map *map)
+{
+	if (map->n == 0)
+		return;
+	printf("%-12s", title); /* names only: values may be secrets */
+	for (size_t i = 0; i < map->n; i++) {
+		fputs(i ? ", " : "", stdout);
+		mp_print_text(mp_str_of(map->items[i].key));
+	}
+	putchar('\n');
+}
+
+/* Folders and names are whatever somebody made them. */
+static void MP_PRINTF(2, 3) print_line(const char *title, const char *format, ...)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	va_list args;
+
+	mp_buf_init(&text, MP_LIMIT_CONFIG_FILE);
+	va_start(args, format);
+	if (mp_buf_addv(&text, format, args) < 0)
+		mp_buf_clear(&text);
+	va_end(args);
+	printf("%-12s", title);
+	mp_print_text(mp_buf_get(&text));
+	putchar('\n');
+}
+
+static void print_entry(const struct mp_configured *c, const struct mp_entry *e)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf target;
+	char why[1024];
+
+	mp_buf_init(&target, MP_LIMIT_CONFIG_FILE);
+	mp_configured_explain(c, e, why, sizeof(why));
+	print_line("name", "%s", e->name);
+	print_line("state", "%s%s%s",
+		   mp_entry_state_get_name(mp_config_get_state(c->set, e, MP_TOGGLE_NONE)),
+		   why[0] ? ", " : "", why);
+	print_line("source", "%s:%u (%s, %s)", e->origin.file, e->origin.line, e->origin.label,
+		   mp_config_level_get_name(e->origin.level));
+	print_line("label", "mcp:%s via %s", e->name, e->origin.label);
+	printf("%-12s%s\n", "transport", mp_kind_get_name(e->kind));
+	if (!e->invalid && add_target(&target, e) == 0) {
+		fputs(e->kind == MP_KIND_STDIO ? "command     " : "url         ", stdout);
+		mp_print_text(mp_buf_get(&target));
+		putchar('\n');
+	}
+	print_map("env", &e->env);
+	print_map("headers", &e->headers);
+}
+
+static int run_get(const struct mp_verb *verb, int argc, char **argv)
+{
+	MP_CLEANUP(mp_configured_done) struct mp_configured c = {0};
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	struct mp_cli_args args;
+	struct mp_writer w;
+	const struct mp_entry *e;
+	int r = mp_cli_read_args(verb, argc, argv, 1, 1, &args);
+
+	mp_buf_init(&text, MP_LIMIT_MESSAGE);
+	if (r)
+		return r - 1;
+	r = mp_configured_load_all(&c, &args);
+	if (r)
+		return r;
+	e = mp_configured_find(&c, args.words[0]);
+	if (!e)
+		return MP_EXIT_NOT_FOUND;
+	if (!args.json) {
+		print_entry(&c, e);
+		return MP_EXIT_DONE;
+	}
+	mp_write_init(&w, &text, NULL);
+	mp_cmd_write_server(&w, &c, e);
+	if (mp_write_finish(&w) < 0)
+		return MP_EXIT_CONFIG;
+	mp_print_json(mp_buf_get(&text));
+	return MP_EXIT_DONE;
+}

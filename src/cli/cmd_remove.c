@@ -1,0 +1,268 @@
+/*
+ * cmd_remove.c - `mcpool remove`, `enable` and `disable`.
+ * Only our own files are written. A server that stands in another tool's file is switched by a list
+ * of names in the user's file.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "cli/own_files.h"
+#include "cli/verbs.h"
+#include "config/file.h"
+#include "config/trust.h"
+#include "config/changes.h"
+
+static int run_remove(const struct mp_verb *verb, int argc, char **argv);
+static int run_enable(const struct mp_verb *verb, int argc, char **argv);
+static int run_disable(const struct mp_verb *verb, int argc, char **argv);
+
+#define OPTIONS                                                    \
+	"  --user           in your own file\n"                    \
+	"  --project        in .mcpool/mcp.json of this project\n" \
+	"  --json           one JSON object instead of text for people\n"
+#define REMOVE                                                                                \
+	"Remove a server from your file or this project's.", OPTIONS,                         \
+		"Files of other tools are never changed; `mcpool disable` switches a server " \
+		"in one of them off.\n",                                                      \
+		run_remove, NULL, MP_VERB_PLAIN
+
+const struct mp_verb mp_verb_remove = {"remove", "NAME", REMOVE};
+const struct mp_verb mp_verb_rm = {"rm", "NAME", REMOVE};
+const struct mp_verb mp_verb_enable = {
+	"enable", "NAME", "Switch a server on.", OPTIONS, NULL, run_enable, NULL, MP_VERB_PLAIN,
+};
+const struct mp_verb mp_verb_disable = {
+	"disable",
+	"NAME",
+	"Switch a server off, wherever it is configured.",
+	OPTIONS,
+	"It keeps its name, so that a shadowed one does not take its place.\n",
+	run_disable,
+	NULL,
+	MP_VERB_PLAIN,
+};
+
+static void report(const struct mp_cli_args *args, const char *key, const char *name,
+		   const char *where, const char *file)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	struct mp_writer w;
+
+	mp_buf_init(&text, MP_LIMIT_CONFIG_FILE);
+	if (!args->json) {
+		printf("%c%s \"%s\" %s %s\n", key[0] - 'a' + 'A', key + 1, name, where, file);
+		return;
+	}
+	mp_write_init(&w, &text, NULL);
+	mp_write_begin_object(&w);
+	mp_write_key(&w, mp_str_of(key));
+	mp_write_begin_object(&w);
+	mp_write_member_text(&w, "name", mp_str_of(name));
+	mp_write_member_text(&w, "file", mp_str_of(file));
+	mp_write_end_object(&w);
+	mp_write_end_object(&w);
+	if (mp_write_finish(&w) == 0)
+		mp_print_json(mp_buf_get(&text));
+}
+
+/*
+ * Which of our files has it. NULL: none; *ret_exit is then set, after a complaint, unless it stands
+ * in another tool's file and the caller knows what to do about that.
+ */
+static const char *find_file(const struct mp_configured *c, const struct mp_cli_args *args,
+			     int *ret_exit)
+{
+	const char *name = args->words[0];
+	const struct mp_config_set *set = c->set;
+	bool in_project = mp_own_find(c, set->project_file, name) && !args->user;
+	bool in_user = mp_own_find(c, set->user_file, name) && !args->project;
+
+	*ret_exit = MP_EXIT_DONE;
+	if (args->project && args->user) {
+		mp_cli_complain("say --project or --user, not both");
+		*ret_exit = MP_EXIT_USAGE;
+	} else if (in_project && in_user) {
+		mp_cli_complain("Server \"%s\" stands in two files: say --project (%s) or "
+				"--user (%s)",
+				name, set->project_file, set->user_file);
+		*ret_exit = MP_EXIT_USAGE;
+	} else if (in_project || in_user) {
+		return in_project ? set->project_file : set->user_file;
+	} else if (mp_own_is_broken(c)) {
+		*ret_exit = MP_EXIT_CONFIG;
+	} else if (args->project || args->user) {
+		mp_cli_complain("Server \"%s\" not found in %s", name,
+				args->project ? set->project_file : set->user_file);
+		*ret_exit = MP_EXIT_NOT_FOUND;
+	}
+	return NULL;
+}
+
+/* --- remove ---------------------------------------------------------------------------------- */
+
+static int refuse_foreign(const struct mp_entry *e)
+{
+	mp_cli_complain("Server \"%s\" stands in %s:%u, a file of %s, which mcpool never changes. "
+			"`mcpool disable %s` switches it off here.",
+			e->name, e->origin.file, e->origin.line, e->origin.label, e->name);
+	return MP_EXIT_CONFIG;
+}
+
+static void forget(const struct mp_configured *c, const struct mp_entry *e)
+{
+	struct mcpool_error why;
+
+	if (c->db && mp_approvals_forget(c->db, e->name, e->origin.real, e->origin.root, &why) < 0)
+		mp_cli_complain("its approval is still kept: %s", why.message);
+}
+
+static int run_remove(const struct mp_verb *verb, int argc, char **argv)
+{
+	MP_CLEANUP(mp_configured_done) struct mp_configured c = {0};
+	struct mp_cli_args args;
+	struct mp_server_change change;
+	struct mcpool_error why;
+	const struct mp_entry *e;
+	const char *file;
+	int r = mp_cli_read_args(verb, argc, argv, 1, 1, &args);
+
+	if (r)
+		return r - 1;
+	r = mp_configured_load(&c, &args);
+	if (r)
+		return r;
+	file = find_file(&c, &args, &r);
+	if (r)
+		return r;
+	e = file ? mp_own_find(&c, file, args.words[0]) : mp_configured_find(&c, args.words[0]);
+	if (!file)
+		return e ? refuse_foreign(e) : MP_EXIT_NOT_FOUND;
+	change = (struct mp_server_change){args.words[0], MP_STR(""), file};
+	if (mp_own_change(&c, file, mp_change_remove_server, &change, &why) < 0)
+		return mp_own_fail(&why);
+	forget(&c, e);
+	report(&args, "removed", args.words[0], "from", file);
+	mp_configured_reload(&c);
+	e = mp_config_find(c.set, args.words[0]);
+	if (e && !args.json)
+		printf("The one in %s:%u counts now (%s).\n", e->origin.file, e->origin.line,
+		       mp_entry_state_get_name(mp_config_get_state(c.set, e, MP_TOGGLE_NONE)));
+	return MP_EXIT_DONE;
+}
+
+/* --- enable, disable ------------------------------------------------------------------------- */
+
+/* A switch by a person keeps the approval that the entry had. */
+static void approve_again(struct mp_configured *c, const char *file, const char *name,
+			  bool was_approved)
+{
+	const struct mp_entry *e;
+	struct mcpool_error why;
+
+	mp_configured_reload(c);
+	e = mp_own_find(c, file, name);
+	if (was_approved && e && e->trust != MP_TRUST_YES &&
+	    mp_trust_approve(c->db, e, "switch", mp_configured_now(), &why) < 0)
+		mp_cli_complain("it needs your approval again: %s", why.message);
+}
+
+static int switch_own(struct mp_configured *c, const char *file, const char *name, bool on)
+{
+	struct mp_switch_change change = {name, file, on};
+	bool was_approved = mp_own_find(c, file, name)->trust == MP_TRUST_YES;
+	struct mcpool_error why;
+
+	if (mp_own_change(c, file, mp_change_switch_server, &change, &why) < 0)
+		return mp_own_fail(&why);
+	approve_again(c, file, name, was_approved);
+	return MP_EXIT_DONE;
+}
+
+static int set_name(const struct mp_configured *c, const char *file, const char *list,
+		    const char *name, bool present)
+{
+	struct mp_names_change change = {list, name, file, present};
+	struct mcpool_error why;
+
+	return mp_own_change(c, file, mp_change_names, &change, &why) < 0 ? mp_own_fail(&why)
+									  : MP_EXIT_DONE;
+}
+
+/* The deny list is the strongest switch (U3), so both ways begin with it. */
+static int switch_foreign(const struct mp_configured *c, const char *file, const struct mp_entry *e,
+			  bool on)
+{
+	int r = set_name(c, file, "deny", e->name, !on);
+
+	if (r == MP_EXIT_DONE && (!on || !e->enabled))
+		r = set_name(c, file, "allow", e->name, on);
+	return r;
+}
+
+/* Some other switch may be stronger: a list in the project's file, a key that means the same. */
+static int check_switch(struct mp_configured *c, const char *file, const char *name, bool on)
+{
+	const struct mp_entry *e;
+
+	mp_configured_reload(c);
+	e = mp_own_find(c, file, name);
+	if (!e)
+		e = mp_config_find(c->set, name);
+	if (!e || e->invalid || mp_entry_is_on(e, &c->set->settings, MP_TOGGLE_NONE) == on)
+		return MP_EXIT_DONE;
+	mp_cli_complain("Server \"%s\" is still %s: see `mcpool config show %s` and the lists "
+			"\"allow\" and \"deny\" of `mcpool config show`",
+			name, on ? "off" : "on", name);
+	return MP_EXIT_CONFIG;
+}
+
+static int switch_server(const struct mp_verb *verb, int argc, char **argv, bool on)
+{
+	MP_CLEANUP(mp_configured_done) struct mp_configured c = {0};
+	struct mp_cli_args args;
+	const struct mp_entry *e;
+	const char *file;
+	int r = mp_cli_read_args(verb, argc, argv, 1, 1, &args);
+
+	if (r)
+		return r - 1;
+	r = mp_configured_load(&c, &args);
+	if (r)
+		return r;
+	file = find_file(&c, &args, &r);
+	if (r)
+		return r;
+	if (file) {
+		const char *list = on ? "deny" : "allow"; /* stronger than what the entry says */
+
+		r = switch_own(&c, file, args.words[0], on);
+		if (r == MP_EXIT_DONE && c.set->user_file &&
+		    mp_bind_list_has(on ? &c.set->settings.deny : &c.set->settings.allow,
+				     args.words[0]))
+			r = set_name(&c, c.set->user_file, list, args.words[0], false);
+	} else {
+		e = mp_configured_find(&c, args.words[0]);
+		file = c.set->user_file;
+		if (!e)
+			return MP_EXIT_NOT_FOUND;
+		if (!file)
+			return MP_EXIT_CONFIG;
+		r = switch_foreign(&c, file, e, on);
+	}
+	if (r == MP_EXIT_DONE)
+		r = check_switch(&c, file, args.words[0], on);
+	if (r == MP_EXIT_DONE)
+		report(&args, on ? "enabled" : "disabled", args.words[0], "in", file);
+	return r;
+}
+
+static int run_enable(const struct mp_verb *verb, int argc, char **argv)
+{
+	return switch_server(verb, argc, argv, true);
+}
+
+static int run_disable(const struct mp_verb *verb, int argc, char **argv)
+{
+	return switch_server(verb, argc, argv, false);
+}

@@ -1,0 +1,382 @@
+/*
+ * cmd_trust.c - `mcpool trust`: shows what waits for a yes, whole, and asks.
+ * The default is no, no terminal is no, and what was shown is what is approved: the id was computed
+ * before the question, so a file that changes meanwhile gains nothing.
+ */
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "cli/consent.h"
+#include "cli/verbs.h"
+
+static int run_trust(const struct mp_verb *verb, int argc, char **argv);
+
+const struct mp_verb mp_verb_trust = {
+	"trust",
+	"[NAME...|list]",
+	"Show what waits for your approval, and ask for it.",
+	"  --all            everything that waits; the same as no NAME\n"
+	"  --yes, -y        do not ask, approve: for your own scripts\n"
+	"  --user-file      trust mcpool's user file as a whole, whatever it will say\n"
+	"  --json           one JSON object instead of text for people\n"
+	"  --config FILE    also read this file, before all others; repeatable\n"
+	"  --strict-config  read the files of --config alone\n",
+	"What only stands in a file is not run before you said yes, and asks again when it or\n"
+	"a file of the project that it names has changed. `mcpool trust list` shows what you\n"
+	"approved; a server that is itself called \"list\" is approved by `mcpool trust`.\n"
+	"Exit code 7 means that something still waits; without a terminal and --yes it all does.\n",
+	run_trust,
+	NULL,
+	MP_VERB_PLAIN,
+};
+
+struct job {
+	struct mp_configured c;
+	struct mp_cli_args args;
+	struct mp_consent *items; /* owned */
+	bool *approved;           /* of each; owned */
+	size_t n;
+	char error[1024]; /* the last one, for --json */
+	bool stopped;     /* the rest is for another time */
+};
+
+static void job_done(struct job *j)
+{
+	mp_configured_done(&j->c);
+	mp_free(j->items);
+	mp_free(j->approved);
+}
+
+/* For people at once; for programs it goes into the object. */
+static void MP_PRINTF(2, 3) complain(struct job *j, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	(void)mp_str_format(j->error, sizeof(j->error), format, args); /* cut is fine */
+	va_end(args);
+	if (!j->args.json)
+		mp_cli_complain("%s", j->error);
+}
+
+/* --- what waits ------------------------------------------------------------------------------ */
+
+static bool may_be_approved(const struct mp_entry *e)
+{
+	return (e->trust == MP_TRUST_NEW || e->trust == MP_TRUST_CHANGED) && !e->invalid &&
+	       !e->unapprovable && !e->left_out;
+}
+
+static bool is_waiting(const struct job *j, const struct mp_entry *e)
+{
+	return may_be_approved(e) &&
+	       (e->shadow == MP_SHADOW_APPROVED ||
+		mp_config_get_state(j->c.set, e, MP_TOGGLE_NONE) == MP_ENTRY_NEEDS_APPROVAL);
+}
+
+static void add(struct job *j, const struct mp_entry *e, const struct mp_grant *g)
+{
+	for (size_t i = 0; i < j->n; i++)
+		if (j->items[i].entry == e && j->items[i].grant == g)
+			return;
+	j->items[j->n++] = (struct mp_consent){e, g};
+}
+
+/* What stands behind the name is in doubt where the store could not be asked. */
+static bool is_unknown(const struct job *j)
+{
+	for (size_t i = 0; i < j->c.set->n; i++)
+		if (j->c.set->entries[i]->trust == MP_TRUST_UNKNOWN)
+			return true;
+	for (size_t i = 0; i < j->c.set->n_grants; i++)
+		if (j->c.set->grants[i].trust == MP_TRUST_UNKNOWN)
+			return true;
+	return false;
+}
+
+static void collect_all(struct job *j)
+{
+	for (size_t i = 0; i < j->c.set->n_grants; i++)
+		if (j->c.set->grants[i].trust != MP_TRUST_YES)
+			add(j, NULL, &j->c.set->grants[i]);
+	for (size_t i = 0; i < j->c.set->n; i++)
+		if (is_waiting(j, j->c.set->entries[i]))
+			add(j, j->c.set->entries[i], NULL);
+}
+
+static bool collect_grant(struct job *j, const char *name)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < j->c.set->n_grants; i++) {
+		const struct mp_grant *g = &j->c.set->grants[i];
+
+		if (strcmp(g->name, name) != 0)
+			continue;
+		found = true;
+		if (g->trust != MP_TRUST_YES)
+			add(j, NULL, g);
+	}
+	return found;
+}
+
+/* MP_EXIT_DONE also for what is approved already. A disabled one may be approved by its name. */
+static int collect_named(struct job *j, const char *name)
+{
+	const struct mp_config_set *set = j->c.set;
+	size_t before = j->n;
+	bool found = collect_grant(j, name);
+
+	for (size_t i = 0; i < set->n; i++) {
+		const struct mp_entry *e = set->entries[i];
+
+		if (strcmp(e->name, name) != 0 ||
+		    (e->shadow != MP_SHADOW_NONE && e->shadow != MP_SHADOW_APPROVED))
+			continue;
+		if (e->invalid || e->unapprovable || e->left_out) {
+			complain(j, "Server \"%s\" cannot be approved: %s", name,
+				 e->invalid        ? e->invalid
+				 : e->unapprovable ? e->unapprovable
+						   : "the host does this itself (hostNative)");
+			return MP_EXIT_CONFIG;
+		}
+		found = true;
+		if (may_be_approved(e))
+			add(j, e, NULL);
+	}
+	if (!found && j->args.json)
+		complain(j, "Server \"%s\" not found", name);
+	else if (!found)
+		(void)mp_configured_find(&j->c, name); /* says what is like it */
+	else if (j->n == before && !j->args.json)
+		printf("\"%s\" is approved already.\n", name);
+	return found ? MP_EXIT_DONE : MP_EXIT_NOT_FOUND;
+}
+
+/* All names are looked at before the first question. */
+static int collect(struct job *j)
+{
+	size_t room = j->c.set->n + j->c.set->n_grants + 1;
+	int r = MP_EXIT_DONE;
+
+	j->items = mp_alloc(room * sizeof(*j->items));
+	j->approved = mp_alloc(room * sizeof(*j->approved));
+	if (j->args.n_words == 0)
+		collect_all(j);
+	for (int i = 0; i < j->args.n_words && r == MP_EXIT_DONE; i++)
+		r = collect_named(j, j->args.words[i]);
+	if (r != MP_EXIT_DONE)
+		j->n = 0;
+	return r;
+}
+
+/* --- questions ------------------------------------------------------------------------------- */
+
+/* Somebody sees what is asked, and can answer. */
+static bool can_ask(const struct job *j)
+{
+	return !j->args.json && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) &&
+	       isatty(STDERR_FILENO);
+}
+
+/* What was typed before the question could be read is no answer to it. */
+static bool ask(struct job *j)
+{
+	char answer[16];
+
+	fflush(stdout);
+	tcflush(STDIN_FILENO, TCIFLUSH);
+	if (!mp_ask(j->n > 1 ? "Approve? [y/N] (q stops)" : "Approve? [y/N]", answer,
+		    sizeof(answer)))
+		return false;
+	j->stopped = strcasecmp(answer, "q") == 0 || strcasecmp(answer, "quit") == 0;
+	return strcasecmp(answer, "y") == 0 || strcasecmp(answer, "yes") == 0;
+}
+
+static int approve(struct job *j, size_t i)
+{
+	struct mcpool_error why;
+
+	if (mp_consent_approve(&j->c, &j->items[i], &why) < 0) {
+		complain(j, "%s", why.message);
+		return MP_EXIT_CONFIG;
+	}
+	j->approved[i] = true;
+	return MP_EXIT_DONE;
+}
+
+static int show(struct job *j, size_t i)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	struct mcpool_error why;
+
+	mp_buf_init(&text, 10 * MP_LIMIT_MESSAGE);
+	if (mp_consent_describe(&j->c, &j->items[i], &text, &why) < 0) {
+		complain(j, "%s", why.message);
+		return MP_EXIT_CONFIG;
+	}
+	if (!j->args.json && fwrite(text.data, 1, text.len, stdout) != text.len)
+		return MP_EXIT_CONFIG; /* nobody saw it */
+	return MP_EXIT_DONE;
+}
+
+static int handle(struct job *j, size_t i, bool asks)
+{
+	bool yes;
+	int r;
+
+	if (asks && j->n > 1)
+		printf("%zu of %zu: ", i + 1, j->n);
+	r = show(j, i);
+
+	if (r != MP_EXIT_DONE)
+		return r;
+	yes = j->args.yes || (asks && ask(j));
+	if (yes)
+		r = approve(j, i);
+	if (!j->args.json && r == MP_EXIT_DONE && (yes || asks))
+		puts(yes ? "Approved.\n" : "Not approved.\n");
+	return r;
+}
+
+static int handle_all(struct job *j)
+{
+	bool asks = !j->args.yes && can_ask(j);
+	size_t waiting = 0;
+	int r = MP_EXIT_DONE;
+
+	for (size_t i = 0; i < j->n; i++) {
+		int one = j->stopped ? MP_EXIT_DONE : handle(j, i, asks);
+
+		r = r == MP_EXIT_DONE ? one : r;
+		waiting += !j->approved[i];
+	}
+	if (r == MP_EXIT_DONE && waiting && !asks)
+		complain(j, "nothing was approved, because there is no terminal to ask on. Run "
+			    "`mcpool trust` yourself, or with --yes.");
+	return r != MP_EXIT_DONE ? r : waiting ? MP_EXIT_NEEDS_APPROVAL : MP_EXIT_DONE;
+}
+
+/* --- for programs ---------------------------------------------------------------------------- */
+
+static void write_items(struct mp_writer *w, const struct job *j, bool approved)
+{
+	mp_write_key(w, approved ? MP_STR("approved") : MP_STR("waiting"));
+	mp_write_begin_array(w);
+	for (size_t i = 0; i < j->n; i++)
+		if (j->approved[i] == approved)
+			mp_consent_write(w, &j->c, &j->items[i], !approved);
+	mp_write_end_array(w);
+}
+
+static int print_json(struct job *j, int r)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	struct mp_writer w;
+
+	mp_buf_init(&text, 10 * MP_LIMIT_MESSAGE);
+	mp_write_init(&w, &text, NULL);
+	mp_write_begin_object(&w);
+	write_items(&w, j, true);
+	write_items(&w, j, false);
+	mp_write_key(&w, MP_STR("error"));
+	if (j->error[0])
+		mp_write_text(&w, mp_str_of(j->error));
+	else
+		mp_write_null(&w);
+	mp_write_end_object(&w);
+	if (mp_write_finish(&w) < 0)
+		return MP_EXIT_CONFIG;
+	mp_print_json(mp_buf_get(&text));
+	return r;
+}
+
+/* --- the user's file ------------------------------------------------------------------------- */
+
+static int trust_user_file(struct job *j)
+{
+	char real[PATH_MAX], missing[PATH_MAX + 40];
+	bool yes = j->args.yes;
+	int r = mp_cmd_find_user_file(&j->c, real, sizeof(real), missing, sizeof(missing));
+	struct mcpool_error why;
+
+	if (r != MP_EXIT_DONE) {
+		complain(j, "%s", missing);
+		return r;
+	}
+	if (mp_approvals_get_file(j->c.db, real, NULL) > 0) {
+		if (!j->args.json)
+			puts("Your file is trusted already.");
+		return MP_EXIT_DONE;
+	}
+	if (!j->args.json) {
+		mp_cmd_print_safe("file ", real);
+		puts("Whatever this file says will be run without a question, also what somebody "
+		     "else,\nor an agent that was talked into it, writes into it later.");
+	}
+	if (!yes && can_ask(j))
+		yes = ask(j);
+	else if (!yes)
+		complain(j, "the file is not trusted, because there is no terminal to ask on");
+	if (!yes)
+		return MP_EXIT_NEEDS_APPROVAL;
+	if (mp_approvals_set_file(j->c.db, real, true, mp_configured_now(), &why) < 0) {
+		complain(j, "%s", why.message);
+		return MP_EXIT_CONFIG;
+	}
+	if (!j->args.json)
+		puts("Trusted. `mcpool untrust --user-file` takes it back.");
+	return MP_EXIT_DONE;
+}
+
+/* --- the whole ------------------------------------------------------------------------------- */
+
+static int trust(struct job *j)
+{
+	int r;
+
+	if (!j->args.json)
+		mp_configured_tell(&j->c, true);
+	if (!j->c.db || is_unknown(j)) {
+		complain(j, "what was approved cannot be read, so nothing can be approved");
+		return MP_EXIT_CONFIG;
+	}
+	if (j->args.user_file)
+		return trust_user_file(j);
+	r = collect(j);
+	if (r != MP_EXIT_DONE)
+		return r;
+	if (j->n == 0) {
+		if (!j->args.json && j->args.n_words == 0)
+			puts("Nothing waits for your approval.");
+		return MP_EXIT_DONE;
+	}
+	return handle_all(j);
+}
+
+static int run_trust(const struct mp_verb *verb, int argc, char **argv)
+{
+	MP_CLEANUP(job_done) struct job j = {0};
+	int r = mp_cli_read_args(verb, argc, argv, 0, -1, &j.args);
+
+	if (r)
+		return r - 1;
+	if (j.args.n_words && (j.args.all || j.args.user_file)) {
+		mp_cli_complain("%s stands without names. See `mcpool trust --help`.",
+				j.args.all ? "--all" : "--user-file");
+		return MP_EXIT_USAGE;
+	}
+	r = mp_configured_load_all(&j.c, &j.args);
+	if (r)
+		return r;
+	if (j.args.n_words == 1 && strcmp(j.args.words[0], "list") == 0)
+		return mp_cmd_list_approvals(&j.c, j.args.json);
+	r = trust(&j);
+	return j.args.json ? print_json(&j, r) : r;
+}

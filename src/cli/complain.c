@@ -1,0 +1,99 @@
+/*
+ * complain.c - what is wrong, in words on stderr; with --json also as an object on stdout.
+ * A process is one command, so the last complaint is why it fails.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "cli/cli.h"
+#include "cli/safe.h"
+#include "json/write.h"
+
+static struct mcpool_error last; /* code 0: what the exit code says */
+
+static void MP_PRINTF(2, 0) complain(int code, const char *format, va_list args)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text, safe;
+
+	mp_buf_init(&text, 1 << 20);
+	mp_buf_init(&safe, 8 << 20);
+	if (mp_buf_addv(&text, format, args) < 0)
+		mp_buf_clear(&text);
+	(void)mp_fail(&last, code ? code : MCPOOL_EINVAL, "%.*s", MP_STR_ARGS(mp_buf_get(&text)));
+	last.code = code;
+	if (text.len && mp_safe_add(&safe, mp_buf_get(&text), MP_SAFE_TEXT) == 0)
+		fprintf(stderr, "mcpool: %.*s\n", MP_STR_ARGS(mp_buf_get(&safe)));
+}
+
+void mp_cli_complain(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	complain(0, format, args);
+	va_end(args);
+}
+
+void mp_cli_complain_as(int code, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	complain(code, format, args);
+	va_end(args);
+}
+
+const char *mp_cli_get_complaint(void)
+{
+	return last.message;
+}
+
+static int code_of(int exit_code)
+{
+	switch (exit_code) {
+	case MP_EXIT_START:
+		return MCPOOL_EUNAVAILABLE;
+	case MP_EXIT_PROTOCOL:
+		return MCPOOL_EPROTO;
+	case MP_EXIT_TIMEOUT:
+		return MCPOOL_ECALL_TIMEOUT;
+	case MP_EXIT_NEEDS_APPROVAL:
+		return MCPOOL_ENEEDS_APPROVAL;
+	case MP_EXIT_NEEDS_AUTH:
+		return MCPOOL_ENEEDS_AUTH;
+	case MP_EXIT_NOT_FOUND:
+		return MCPOOL_ENOENT;
+	case MP_EXIT_INTERRUPTED:
+		return MCPOOL_ECANCELED;
+	default:
+		return MCPOOL_EINVAL;
+	}
+}
+
+void mp_cli_print_failure(int exit_code)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	struct mcpool_error why;
+	struct mp_writer w;
+
+	mp_buf_init(&text, MP_LIMIT_MESSAGE);
+	if (mp_print_has_json())
+		return;
+	(void)mp_fail(&why, last.code ? last.code : code_of(exit_code), "%s", last.message);
+	mp_write_init(&w, &text, NULL);
+	mp_write_begin_object(&w);
+	mp_write_key(&w, MP_STR("error"));
+	mp_write_begin_object(&w);
+	mp_write_member_i64(&w, "code", why.rpc_code);
+	mp_write_member_text(&w, "message", mp_str_of(why.message));
+	mp_write_key(&w, MP_STR("data"));
+	mp_write_begin_object(&w);
+	mp_write_member_text(&w, "code", mp_str_of(mcpool_error_word(why.code)));
+	mp_write_end_object(&w);
+	mp_write_end_object(&w);
+	mp_write_end_object(&w);
+	if (mp_write_finish(&w) == 0)
+		mp_print_json(mp_buf_get(&text));
+}

@@ -1,0 +1,346 @@
+/*
+ * configured.c - the configuration for one command: loaded, and its problems told.
+ */
+#include "cli/configured.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+extern char **environ;
+
+enum { MAX_LINE = 4096 }; /* what a terminal takes as one */
+
+int64_t mp_configured_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Paths of --config are relative to where the user stands. */
+static int note_files(struct mp_configured *c, const struct mp_cli_args *args)
+{
+	c->paths = mp_alloc((args->config.n + 1) * sizeof(*c->paths));
+	c->files = mp_alloc((args->config.n + 1) * sizeof(*c->files));
+	for (size_t i = 0; i < args->config.n; i++) {
+		char *path = mp_alloc(PATH_MAX + sizeof(c->cwd));
+		const char *given = args->config.items[i];
+
+		snprintf(path, PATH_MAX + sizeof(c->cwd), "%s%s%s", given[0] == '/' ? "" : c->cwd,
+			 given[0] == '/' ? "" : "/", given);
+		c->files[i] = c->paths[i] = path;
+		c->n_files++;
+	}
+	c->strict = args->strict_config;
+	if (c->strict && c->n_files == 0) {
+		mp_cli_complain("--strict-config uses the files of --config alone; name one");
+		return MP_EXIT_USAGE;
+	}
+	return MP_EXIT_DONE;
+}
+
+static struct mp_config_request request_of(const struct mp_configured *c)
+{
+	return (struct mp_config_request){
+		.cwd = c->cwd,
+		.env = environ,
+		.files = c->files,
+		.n_files = c->n_files,
+		.strict = c->strict,
+		.db = c->db,
+		.wall_ms = mp_configured_now(),
+	};
+}
+
+static int load(struct mp_configured *c, const struct mp_cli_args *args,
+		struct mp_config_set *(*how)(const struct mp_config_request *req))
+{
+	struct mp_config_request req;
+	struct mcpool_error why;
+	int r;
+
+	*c = (struct mp_configured){0};
+	if (!getcwd(c->cwd, sizeof(c->cwd))) {
+		mp_cli_complain("the folder you are in is not there any more");
+		return MP_EXIT_CONFIG;
+	}
+	r = note_files(c, args);
+	if (r)
+		return r;
+	if (mp_db_open_default(&c->db, &why) < 0)
+		mp_cli_complain("%s. Until that is put right nothing counts as approved.",
+				why.message);
+	req = request_of(c);
+	c->first = how(&req);
+	c->set = mp_config_set_ref(c->first);
+	if (!c->set->home && !c->strict)
+		mp_cli_complain(
+			"HOME is not set to a folder, so none of your own files is looked for");
+	return MP_EXIT_DONE;
+}
+
+int mp_configured_load(struct mp_configured *c, const struct mp_cli_args *args)
+{
+	return load(c, args, mp_config_load);
+}
+
+int mp_configured_load_all(struct mp_configured *c, const struct mp_cli_args *args)
+{
+	return load(c, args, mp_config_load_remote);
+}
+
+void mp_configured_reload(struct mp_configured *c)
+{
+	struct mp_config_request req = request_of(c);
+	bool all = c->set->has_remote;
+
+	mp_config_set_unref(c->set);
+	c->set = all ? mp_config_load_remote(&req) : mp_config_load(&req);
+}
+
+void mp_configured_done(struct mp_configured *c)
+{
+	mp_config_set_unref(c->set);
+	mp_config_set_unref(c->first);
+	mp_db_close(c->db);
+	for (size_t i = 0; i < c->n_files; i++)
+		mp_free(c->paths[i]);
+	mp_free(c->paths);
+	mp_free(c->files);
+}
+
+/* --- problems -------------------------------------------------------------------------------- */
+
+static void tell(const struct mp_problem *p)
+{
+	const char *what = p->severity == MP_ERROR ? "error: " : "";
+	const char *server = p->server;
+	char place[64] = "";
+
+	if (p->line)
+		snprintf(place, sizeof(place), ":%u:%u", p->line, p->column);
+	mp_cli_complain("%s%s%s%s%s%s%s%s%s%s", p->file, place, p->file[0] ? ": " : "", what,
+			server[0] ? "server " : "", server, server[0] ? ": " : "", p->message,
+			p->quote[0] ? "\n" : "", p->quote);
+}
+
+void mp_configured_tell(const struct mp_configured *c, bool errors_only)
+{
+	for (size_t i = 0; i < c->set->n_problems; i++)
+		if (!errors_only || c->set->problems[i].severity == MP_ERROR)
+			tell(&c->set->problems[i]);
+}
+
+void mp_configured_write_problems(struct mp_writer *w, const struct mp_config_set *set)
+{
+	mp_write_key(w, MP_STR("problems"));
+	mp_write_begin_array(w);
+	for (size_t i = 0; i < set->n_problems; i++) {
+		const struct mp_problem *p = &set->problems[i];
+
+		mp_write_begin_object(w);
+		mp_write_member_text(w, "severity",
+				     mp_str_of(p->severity == MP_ERROR ? "error" : "warning"));
+		mp_write_member_text(w, "file", mp_str_of(p->file));
+		mp_write_member_i64(w, "line", p->line);
+		mp_write_member_i64(w, "column", p->column);
+		mp_write_member_text(w, "server", mp_str_of(p->server));
+		mp_write_member_text(w, "message", mp_str_of(p->message));
+		mp_write_end_object(w);
+	}
+	mp_write_end_array(w);
+}
+
+/* --- entries --------------------------------------------------------------------------------- */
+
+static bool is_like(const char *a, const char *b)
+{
+	return a[0] && b[0] && (strcasestr(a, b) || strcasestr(b, a));
+}
+
+/* The one of this name that does not count, and why. */
+static bool tell_shadowed(const struct mp_configured *c, const char *name)
+{
+	for (size_t i = 0; i < c->set->n; i++) {
+		const struct mp_entry *e = c->set->entries[i];
+
+		if (strcmp(e->name, name) != 0 || !e->shadowed_by)
+			continue;
+		mp_cli_complain("Server \"%s\" opens the same connection as \"%s\", which comes "
+				"before it: use that name",
+				name, e->shadowed_by->name);
+		return true;
+	}
+	return false;
+}
+
+const struct mp_entry *mp_configured_find(const struct mp_configured *c, const char *name)
+{
+	const struct mp_entry *e = mp_config_find(c->set, name);
+	const char *like = NULL;
+
+	if (e)
+		return e;
+	for (size_t i = 0; i < c->set->n_problems; i++)
+		if (c->set->problems[i].quote[0]) /* a broken file may be where it stands */
+			tell(&c->set->problems[i]);
+	if (tell_shadowed(c, name))
+		return NULL;
+	for (size_t i = 0; i < c->set->n && !like; i++)
+		if (c->set->entries[i]->shadow == MP_SHADOW_NONE &&
+		    is_like(c->set->entries[i]->name, name))
+			like = c->set->entries[i]->name;
+	if (like)
+		mp_cli_complain("Server \"%s\" not found. Did you mean \"%s\"?", name, like);
+	else
+		mp_cli_complain("Server \"%s\" not found. `mcpool list` shows those that are.",
+				name);
+	return NULL;
+}
+
+void mp_configured_write_since(int64_t then_ms, char *out, size_t size)
+{
+	time_t then = (time_t)(then_ms / 1000), now = (time_t)(mp_configured_now() / 1000);
+	struct tm tm;
+
+	localtime_r(&then, &tm);
+	if (strftime(out, size, now - then < (time_t)12 * 3600 ? "since %H:%M" : "since %Y-%m-%d",
+		     &tm) == 0)
+		out[0] = '\0';
+}
+
+/* V08: what changed outside of mcpool is said, with the time it was first seen. */
+static void explain_approval(const struct mp_entry *e, char *out, size_t size)
+{
+	char since[40] = "";
+
+	if (e->first_seen_ms)
+		mp_configured_write_since(e->first_seen_ms, since, sizeof(since));
+	snprintf(out, size, "%s%s%s: mcpool trust %s",
+		 e->trust == MP_TRUST_CHANGED ? "changed outside mcpool" : "new",
+		 since[0] ? " " : "", since, e->name);
+}
+
+void mp_configured_explain(const struct mp_configured *c, const struct mp_entry *e, char *out,
+			   size_t size)
+{
+	out[0] = '\0';
+	if (e->left_out) {
+		snprintf(out, size, "the host does this itself (hostNative)");
+		return;
+	}
+	switch (mp_config_get_state(c->set, e, MP_TOGGLE_NONE)) {
+	case MP_ENTRY_SHADOWED:
+		snprintf(out, size, "%s %s, %s:%u",
+			 e->shadow == MP_SHADOW_NAME       ? "shadowed by"
+			 : e->shadow == MP_SHADOW_APPROVED ? "not approved, so this one counts:"
+							   : "same connection as",
+			 e->shadowed_by->name, e->shadowed_by->origin.file,
+			 e->shadowed_by->origin.line);
+		break;
+	case MP_ENTRY_FAILED:
+		snprintf(out, size, "%s", e->invalid ? e->invalid : e->unapprovable);
+		break;
+	case MP_ENTRY_NEEDS_APPROVAL:
+		explain_approval(e, out, size);
+		break;
+	case MP_ENTRY_DISABLED:
+		if (mp_bind_list_has(&c->set->settings.deny, e->name))
+			snprintf(out, size, "by the list \"deny\" in the settings");
+		break;
+	case MP_ENTRY_READY:
+		break;
+	}
+}
+
+void mp_configured_write_source(struct mp_writer *w, const struct mp_origin *o)
+{
+	mp_write_key(w, MP_STR("source"));
+	mp_write_begin_object(w);
+	mp_write_member_text(w, "file", mp_str_of(o->file));
+	mp_write_member_i64(w, "line", o->line);
+	mp_write_member_text(w, "tool", mp_str_of(o->tool));
+	mp_write_member_text(w, "level", mp_str_of(mp_config_level_get_name(o->level)));
+	mp_write_end_object(w);
+}
+
+/* --- questions ------------------------------------------------------------------------------- */
+
+/* What does not fit is no answer, and its rest is none to the next question. */
+static bool skip_line(void)
+{
+	int c;
+
+	while ((c = fgetc(stdin)) != EOF && c != '\n')
+		;
+	return false;
+}
+
+bool mp_ask(const char *question, char *answer, size_t size)
+{
+	size_t n;
+
+	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
+		return false;
+	fprintf(stderr, "%s ", question);
+	fflush(stderr);
+	if (!fgets(answer, (int)size, stdin)) {
+		fputc('\n', stderr);
+		return false;
+	}
+	n = strcspn(answer, "\r\n");
+	if (answer[n] == '\0' && n + 1 == size)
+		return skip_line();
+	answer[n] = '\0';
+	return true;
+}
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int number)
+{
+	interrupted = number;
+}
+
+/* Ctrl-C must not leave a terminal behind that shows nothing. */
+char *mp_ask_secret(const char *question)
+{
+	struct sigaction act = {.sa_handler = interrupt}, old;
+	struct termios before, quiet;
+	char *line = mp_alloc(MAX_LINE);
+
+	if (tcgetattr(STDIN_FILENO, &before) < 0)
+		return mp_free(line);
+	quiet = before;
+	quiet.c_lflag &= ~(tcflag_t)ECHO;
+	fprintf(stderr, "%s ", question);
+	fflush(stderr);
+	sigaction(SIGINT, &act, &old);
+	tcsetattr(STDIN_FILENO, TCSAFLUSH, &quiet);
+	if (!fgets(line, MAX_LINE, stdin))
+		line = mp_free(line);
+	tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);
+	sigaction(SIGINT, &old, NULL);
+	fputc('\n', stderr);
+	if (interrupted)
+		raise(interrupted);
+	return line;
+}
+
+bool mp_ask_yes(const char *question)
+{
+	char answer[16];
+
+	return mp_ask(question, answer, sizeof(answer)) &&
+	       (strcasecmp(answer, "y") == 0 || strcasecmp(answer, "yes") == 0);
+}

@@ -1,0 +1,435 @@
+/*
+ * consent.c - what a person is asked about before it may run, shown whole.
+ * Nothing is cut and nothing expanded. Only a plain value under a name such as TOKEN is dots: a
+ * path, a command or a placeholder is shown there too, or a name could hide what is run.
+ */
+#include "cli/consent.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/redact.h"
+#include "cli/safe.h"
+#include "config/expand.h"
+#include "config/trust.h"
+
+#define DOTS "\xe2\x80\xa2\xe2\x80\xa2\xe2\x80\xa2"
+
+const char *mp_consent_get_name(const struct mp_consent *x)
+{
+	return x->entry ? x->entry->name : x->grant->name;
+}
+
+const struct mp_approval_id *mp_consent_get_id(const struct mp_consent *x)
+{
+	return x->entry ? &x->entry->id : &x->grant->id;
+}
+
+enum mp_trust mp_consent_get_trust(const struct mp_consent *x)
+{
+	return x->entry ? x->entry->trust : x->grant->trust;
+}
+
+int mp_consent_approve(const struct mp_configured *c, const struct mp_consent *x,
+		       struct mcpool_error *reterr)
+{
+	return x->entry ? mp_trust_approve(c->db, x->entry, "trust", mp_configured_now(), reterr)
+			: mp_trust_approve_grant(c->db, x->grant, mp_configured_now(), reterr);
+}
+
+/* --- a page of text -------------------------------------------------------------------------- */
+
+struct page {
+	struct mp_buf *out;
+	const char *title; /* of the next line; NULL: it goes on under the one before */
+	int error;         /* the first failure; later calls do nothing */
+};
+
+static void MP_PRINTF(2, 3) put(struct page *p, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	if (p->error == 0)
+		p->error = mp_buf_addv(p->out, format, args);
+	va_end(args);
+}
+
+static void put_word(struct page *p, const char *word)
+{
+	if (p->error == 0)
+		p->error = mp_safe_add_word(p->out, mp_str_of(word));
+}
+
+static void put_json(struct page *p, struct mp_str json)
+{
+	if (p->error == 0)
+		p->error = mp_safe_add_json(p->out, json);
+}
+
+/* Paths and keys: without quotes, and as visible. */
+static void put_plain(struct page *p, const char *text)
+{
+	put_json(p, mp_str_of(text));
+}
+
+/* A new line, with its title where it is the first of its kind. */
+static void begin(struct page *p)
+{
+	put(p, "  %-14s", p->title ? p->title : "");
+	p->title = NULL;
+}
+
+static void put_line(struct page *p, const char *title, const char *word)
+{
+	if (!word || !word[0])
+		return;
+	p->title = title;
+	begin(p);
+	put_word(p, word);
+	put(p, "\n");
+}
+
+/* --- what an entry holds --------------------------------------------------------------------- */
+
+typedef void (*text_fn)(void *u, const char *text);
+
+static void each_in_map(const struct mp_bind_map *map, text_fn fn, void *u)
+{
+	for (size_t i = 0; i < map->n; i++)
+		fn(u, map->items[i].value);
+}
+
+/* Whatever is expanded once it is approved. */
+static void each_text(const struct mp_entry *e, text_fn fn, void *u)
+{
+	for (size_t i = 0; i < e->argc; i++)
+		fn(u, e->argv[i]);
+	if (e->cwd)
+		fn(u, e->cwd);
+	if (e->address)
+		fn(u, e->address);
+	if (e->env_file)
+		fn(u, e->env_file);
+	each_in_map(&e->env, fn, u);
+	each_in_map(&e->headers, fn, u);
+}
+
+struct names {
+	const struct mp_entry *e;
+	void (*fn)(void *u, struct mp_str name);
+	void *u;
+	struct mp_buf seen; /* each with a line break before and behind it */
+	int error;
+};
+
+static void name_once(void *u, struct mp_str name)
+{
+	struct names *n = u;
+	size_t start = n->seen.len;
+
+	if (n->error < 0)
+		return;
+	n->error = mp_buf_addf(&n->seen, "\n%.*s\n", MP_STR_ARGS(name));
+	if (n->error < 0)
+		return;
+	if (mp_str_find((struct mp_str){n->seen.data, start},
+			(struct mp_str){n->seen.data + start, n->seen.len - start}, 0) >= 0)
+		n->seen.len = start;
+	else
+		n->fn(n->u, name);
+}
+
+static void name_in_text(void *u, const char *text)
+{
+	struct names *n = u;
+
+	mp_expand_each_name(n->e->origin.spellings, mp_str_of(text), name_once, n);
+}
+
+static void name_whole(void *u, const char *text)
+{
+	name_once(u, mp_str_of(text));
+}
+
+int mp_consent_each_variable(const struct mp_configured *c, const struct mp_entry *e,
+			     void (*fn)(void *u, struct mp_str name), void *u)
+{
+	struct names n = {.e = e, .fn = fn, .u = u};
+
+	mp_buf_init(&n.seen, MP_LIMIT_USER_FILE);
+	each_text(e, name_in_text, &n);
+	for (size_t i = 0; i < e->env_vars.n; i++)
+		name_whole(&n, e->env_vars.items[i]);
+	each_in_map(&e->env_headers, name_whole, &n);
+	if (e->bearer_variable)
+		name_whole(&n, e->bearer_variable);
+	if (c->set->settings.value_indirection == MP_INDIRECT_VARIABLE) {
+		each_in_map(&e->env, name_whole, &n); /* a whole value may be a name there */
+		each_in_map(&e->headers, name_whole, &n);
+	}
+	mp_buf_done(&n.seen);
+	return n.error;
+}
+
+bool mp_consent_is_command(const struct mp_configured *c, const struct mp_entry *e,
+			   const char *value)
+{
+	const struct mp_settings *s = &c->set->settings;
+
+	return value[0] == '!' && s->value_indirection != MP_INDIRECT_OFF &&
+	       (s->profile == MP_PROFILE_OMP || (e->origin.quirks & MP_QUIRK_COMMANDS));
+}
+
+static bool is_hidden(const char *name, const char *value)
+{
+	return mp_redact_is_secret_name(mp_str_of(name)) && value[0] && !strchr("!/.~", value[0]) &&
+	       !strpbrk(value, "${");
+}
+
+/* --- for people ------------------------------------------------------------------------------ */
+
+static void put_argv(struct page *p, const struct mp_entry *e)
+{
+	p->title = "runs";
+	for (size_t i = 0; i < e->argc; i++) {
+		begin(p);
+		put_word(p, e->argv[i]);
+		put(p, "\n");
+	}
+}
+
+static void put_folder(struct page *p, const struct mp_entry *e)
+{
+	if (e->cwd && e->cwd[0])
+		put_line(p, "in", e->cwd);
+	else if (e->origin.root[0])
+		put_line(p, "in", e->origin.root);
+}
+
+static void put_map(struct page *p, const char *title, const struct mp_bind_map *map)
+{
+	p->title = title;
+	for (size_t i = 0; i < map->n; i++) {
+		begin(p);
+		put_plain(p, map->items[i].key);
+		put(p, " = ");
+		if (is_hidden(map->items[i].key, map->items[i].value))
+			put(p, DOTS " (%zu bytes)", strlen(map->items[i].value));
+		else
+			put_word(p, map->items[i].value);
+		put(p, "\n");
+	}
+}
+
+static void put_commands(struct page *p, const struct mp_configured *c, const struct mp_entry *e)
+{
+	const struct mp_bind_map *const maps[] = {&e->env, &e->headers};
+
+	p->title = "first runs";
+	for (size_t m = 0; m < MP_ARRAY_LEN(maps); m++)
+		for (size_t i = 0; i < maps[m]->n; i++) {
+			if (!mp_consent_is_command(c, e, maps[m]->items[i].value))
+				continue;
+			begin(p);
+			put_word(p, maps[m]->items[i].value + 1);
+			put(p, " in a shell, for ");
+			put_plain(p, maps[m]->items[i].key);
+			put(p, "\n");
+		}
+}
+
+static void put_name(void *u, struct mp_str name)
+{
+	struct page *p = u;
+
+	begin(p);
+	put_json(p, name);
+	put(p, "\n");
+}
+
+/* "path<TAB>hash<LF>" line by line; twelve digits tell two of them apart for people. */
+static void put_scripts(struct page *p, const char *scripts)
+{
+	p->title = "files";
+	if (!*scripts) { /* an approval that covers less than one would think says so */
+		begin(p);
+		put(p, "none of the project's is covered\n");
+	}
+	while (*scripts) {
+		size_t path = strcspn(scripts, "\t"), line = strcspn(scripts, "\n");
+		const char *what = scripts + path + (path < line);
+		size_t n = line - (size_t)(what - scripts);
+
+		begin(p);
+		put_json(p, (struct mp_str){scripts, path});
+		put(p, "  ");
+		put_json(p, (struct mp_str){what, what[0] == '-' || n < 12 ? n : 12});
+		put(p, "\n");
+		scripts += line + (scripts[line] == '\n');
+	}
+}
+
+static void put_auth(struct page *p, const char *title, struct mp_str json)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf clean;
+
+	mp_buf_init(&clean, MP_LIMIT_USER_FILE);
+	if (json.len == 0)
+		return;
+	if (p->error == 0)
+		p->error = mp_redact(json, false, &clean);
+	p->title = title;
+	begin(p);
+	put_json(p, mp_buf_get(&clean));
+	put(p, "\n");
+}
+
+static void put_place(struct page *p, const char *file, unsigned line, const char *by)
+{
+	p->title = "stands in";
+	begin(p);
+	put_plain(p, file);
+	put(p, ":%u%s%s%s\n", line, by ? " (" : "", by ? by : "", by ? ")" : "");
+}
+
+static void put_entry(struct page *p, const struct mp_configured *c, const struct mp_entry *e)
+{
+	const struct mp_origin *o = &e->origin;
+	char by[100];
+
+	snprintf(by, sizeof(by), "%s, %s", o->label, mp_config_level_get_name(o->level));
+	put_place(p, o->file, o->line, by);
+	if (strcmp(o->file, o->real) != 0)
+		put_line(p, "which is", o->real);
+	put_argv(p, e);
+	if (e->kind == MP_KIND_STDIO)
+		put_folder(p, e);
+	put_line(p, "reaches", e->address);
+	put_commands(p, c, e);
+	put_map(p, "variables", &e->env);
+	put_map(p, "headers", &e->headers);
+	put_map(p, "headers from", &e->env_headers);
+	put_line(p, "token from", e->bearer_variable);
+	put_line(p, "variables of", e->env_file);
+	put_line(p, "header helper", e->headers_helper);
+	put_auth(p, "auth", e->auth_json);
+	put_auth(p, "oauth", e->oauth_json);
+	p->title = "reads";
+	if (p->error == 0)
+		p->error = mp_consent_each_variable(c, e, put_name, p);
+	if (e->kind == MP_KIND_STDIO && e->origin.root[0])
+		put_scripts(p, e->scripts);
+	if (e->shadow == MP_SHADOW_APPROVED) {
+		p->title = "replaces";
+		begin(p);
+		put(p, "the one you approved in ");
+		put_plain(p, e->shadowed_by->origin.file);
+		put(p, ":%u\n", e->shadowed_by->origin.line);
+	}
+}
+
+/* --- what changed ---------------------------------------------------------------------------- */
+
+/* The last part of a path says whether it is a secret; a value that is dots is changed all the
+ * same. */
+static bool is_secret_path(struct mp_str path)
+{
+	size_t i = path.len;
+
+	while (i > 0 && path.p[i - 1] != '.')
+		i--;
+	return mp_redact_is_secret_name((struct mp_str){path.p + i, path.len - i});
+}
+
+static bool is_plain_json_secret(struct mp_str path, struct mp_str json)
+{
+	return is_secret_path(path) && json.len > 2 && json.p[0] == '"' &&
+	       !strchr("!/.~", json.p[1]) && !memchr(json.p, '$', json.len) &&
+	       !memchr(json.p, '{', json.len);
+}
+
+static void put_side(struct page *p, const char *title, struct mp_str path, struct mp_str json)
+{
+	put(p, "    %-12s", title);
+	if (json.len == 0)
+		put(p, "(nothing)");
+	else if (is_plain_json_secret(path, json))
+		put(p, DOTS);
+	else
+		put_json(p, json);
+	put(p, "\n");
+}
+
+static int put_change(void *u, struct mp_str path, struct mp_str before, struct mp_str now)
+{
+	struct page *p = u;
+
+	begin(p);
+	put_json(p, path);
+	put(p, before.len == 0 ? " is new\n" : now.len == 0 ? " is gone\n" : " is changed\n");
+	if (before.len)
+		put_side(p, "approved", path, before);
+	if (now.len)
+		put_side(p, "now", path, now);
+	return p->error;
+}
+
+static int put_changed_script(void *u, struct mp_str path, struct mp_str before, struct mp_str now)
+{
+	struct page *p = u;
+
+	begin(p);
+	put(p, "the file ");
+	put_json(p, path);
+	put(p, before.len == 0 ? " is new\n"
+	       : now.len == 0  ? " is gone\n"
+			       : " has another content\n");
+	return p->error;
+}
+
+static void put_changes(struct page *p, const struct mp_configured *c, const struct mp_consent *x)
+{
+	int r;
+
+	if (mp_consent_get_trust(x) != MP_TRUST_CHANGED || p->error < 0)
+		return;
+	p->title = "changed";
+	r = mp_consent_compare(c, x, put_change, put_changed_script, p);
+	if (r < 0 && p->error == 0)
+		p->error = r;
+	if (p->title) { /* not one was told */
+		begin(p);
+		put(p, "the place it stands in\n");
+	}
+}
+
+int mp_consent_describe(const struct mp_configured *c, const struct mp_consent *x,
+			struct mp_buf *out, struct mcpool_error *reterr)
+{
+	struct page p = {.out = out};
+	size_t start = out->len;
+	bool changed = mp_consent_get_trust(x) == MP_TRUST_CHANGED;
+
+	put(&p, "%s ", x->entry ? "server" : "for mcpool itself:");
+	put_word(&p, mp_consent_get_name(x));
+	put(&p, "%s\n", changed ? ", changed since you approved it" : "");
+	if (x->entry) {
+		put_entry(&p, c, x->entry);
+	} else {
+		put_place(&p, x->grant->file, x->grant->line, NULL);
+		p.title = "says";
+		begin(&p);
+		put_json(&p, mp_str_of(x->grant->content));
+		put(&p, "\n");
+	}
+	put_changes(&p, c, x);
+	if (p.error == 0)
+		return 0;
+	out->len = start;
+	return mp_fail(reterr, p.error, "\"%s\" cannot be shown, and so not be approved: %s",
+		       mp_consent_get_name(x), mcpool_error_text(p.error));
+}

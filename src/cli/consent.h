@@ -1,0 +1,57 @@
+/*
+ * consent.h - what a person is asked about before it may run, shown whole.
+ * Words are quoted one by one and made fit for a terminal, whatever stdout is: what is approved is
+ * what can be seen (V09).
+ */
+#ifndef MP_CONSENT_H
+#define MP_CONSENT_H
+
+#include "base/base.h"
+#include "base/buf.h"
+#include "cli/configured.h"
+#include "config/set.h"
+#include "json/write.h"
+
+/* One of the two. Its id was computed when the set was loaded: a later change has another id. */
+struct mp_consent {
+	const struct mp_entry *entry;
+	const struct mp_grant *grant;
+};
+
+const char *mp_consent_get_name(const struct mp_consent *x);
+const struct mp_approval_id *mp_consent_get_id(const struct mp_consent *x);
+enum mp_trust mp_consent_get_trust(const struct mp_consent *x);
+
+/* All a person needs to know, added to out. A failure: it cannot be shown, so it is not asked. */
+int mp_consent_describe(const struct mp_configured *c, const struct mp_consent *x,
+			struct mp_buf *out, struct mcpool_error *reterr) MP_MUST;
+/* The same as an object. waiting: with what changed since it was approved. */
+void mp_consent_write(struct mp_writer *w, const struct mp_configured *c,
+		      const struct mp_consent *x, bool waiting);
+/* Keep the yes. */
+int mp_consent_approve(const struct mp_configured *c, const struct mp_consent *x,
+		       struct mcpool_error *reterr) MP_MUST;
+
+/* The variables that would be read from the environment, each once. */
+int mp_consent_each_variable(const struct mp_configured *c, const struct mp_entry *e,
+			     void (*fn)(void *u, struct mp_str name), void *u) MP_MUST;
+/* Is this value of a variable or header a command, as resolve.c takes it? */
+bool mp_consent_is_command(const struct mp_configured *c, const struct mp_entry *e,
+			   const char *value);
+
+/* --- consent_diff.c --- */
+
+/* path: "env.TOKEN"; JSON before and now, empty where there was or is none. */
+typedef int (*mp_consent_diff_fn)(void *u, struct mp_str path, struct mp_str before,
+				  struct mp_str now);
+/* Each key of two canonical objects that differs. The first result that is not 0 ends it. */
+int mp_consent_diff(struct mp_str before, struct mp_str now, mp_consent_diff_fn fn,
+		    void *u) MP_MUST;
+/* The same for two lists of scripts, by path. */
+int mp_consent_diff_scripts(const char *before, const char *now, mp_consent_diff_fn fn,
+			    void *u) MP_MUST;
+/* Both, with what was approved last; nothing is told where nothing was. */
+int mp_consent_compare(const struct mp_configured *c, const struct mp_consent *x,
+		       mp_consent_diff_fn on_key, mp_consent_diff_fn on_script, void *u) MP_MUST;
+
+#endif

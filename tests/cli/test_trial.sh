@@ -1,0 +1,115 @@
+# test_trial.sh - `mcpool test`: configured servers are started, listed and stopped; all at the same time, each with
+# its own failure, and the era of each is remembered.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+group=trial
+. tests/servers/lib.sh
+
+absolute=$(cd "$(dirname "$mcpool")" && pwd)/$(basename "$mcpool")
+
+# with NAME ENV...: a demo server of this name in the user's file
+with() {
+	server=$1
+	shift
+	options=
+	for variable in "$@"; do
+		options="$options --env $variable"
+	done
+	# shellcheck disable=SC2086 # the options are words
+	run 0 add "$server" $options -- "$absolute" demo-server
+}
+
+count_of() { # WORDS: lines of stderr with them
+	grep -cF -- "$1" "$work/err"
+}
+
+t_one_server_works() {
+	with one && run 0 test one && says out 'one: works, 10 tools' && nothing_left
+}
+
+t_json_says_the_same() {
+	with one && run 0 add two -- false && run 4 test --all --json &&
+		json 'd.servers.length === 2 && d.servers[0].ok && d.servers[0].tools === 10 &&
+			!d.servers[1].ok && d.servers[1].error.includes("exited with code 1")'
+}
+
+# Five that start slowly take no longer than twice what one of them does, in the same run.
+t_all_start_in_parallel() { # A4
+	with slow1 MCPOOL_DEMO_SLOW_START=700 && run 0 test slow1 || return
+	alone=$took
+	for i in 2 3 4 5; do
+		with slow$i MCPOOL_DEMO_SLOW_START=70$i || return
+	done
+	run 0 test --all && says out 'slow1: works' 'slow5: works' && within $((alone * 2)) && nothing_left
+}
+
+# Each failure is told once, under its own name, and everybody else goes on.
+t_one_failure_is_ones_own() { # A12 A21 A22
+	with good && run 0 add gone -- /nonexistent/server && run 0 add dies -- sh -c 'echo oops >&2; exit 3' &&
+		run 0 add unset --env 'X=${MCPOOL_TEST_IS_NOT_SET}' -- "$absolute" demo-server &&
+		run 0 add mute -- sleep 60 && run 0 add far --url http://127.0.0.1:1/mcp || return
+	mkdir -p "$work/project" && printf '{"mcpServers": {"broken": {"command": 5}, "late": {"command": "x"}}}' \
+		>"$work/project/.mcp.json"
+	# shellcheck disable=SC2030 # one case, one process
+	mcpool=$absolute
+	cd "$work/project" && run 4 test --all --timeout 3s || return
+	says out 'good: works' && says err 'Failed to connect to "gone": ' 'Failed to connect to "dies": ' '| oops' \
+		'Failed to connect to "unset": Unresolved variable' 'Failed to connect to "mute": ' \
+		'needs a larger --timeout (now 3000 ms)' 'far: http, not tried' 'broken: failed, not tried' \
+		'late: needs-approval, not tried' || return
+	for each in gone dies unset mute; do
+		[ "$(count_of "Failed to connect to \"$each\"")" = 1 ] || { echo "$each is not told once"; return 1; }
+	done
+	nothing_left
+}
+
+t_what_may_not_run_is_refused() { # U4
+	mkdir -p "$work/project" && printf '{"mcpServers": {"it": {"command": "%s", "args": ["demo-server"]}}}' "$absolute" \
+		>"$work/project/.mcp.json" && mcpool=$absolute && cd "$work/project" && run 7 test it &&
+		says err 'needs your approval' 'mcpool trust it' && run 9 test nobody && run 2 test && run 2 test it --all
+}
+
+t_a_disabled_server_says_how_to_enable_it() { # B76
+	with one && run 0 disable one && run 3 test one && says err 'Server "one" is disabled. Run `mcpool enable one` first.'
+}
+
+# What --config names is the word of a person.
+t_a_named_file_is_trusted() { # C21
+	printf '{"mcpServers": {"it": {"command": "%s", "args": ["demo-server"]}}}' "$absolute" >"$work/named.json" &&
+		run 0 test it --config "$work/named.json" && says out 'it: works' &&
+		run 0 test it --config "$work/named.json" --strict-config && run 7 test it 2>/dev/null
+	[ $code -eq 9 ] || { echo "without --config it is still there: $code"; return 1; }
+}
+
+# A variable of the entry reaches the server, agents' own do not, and minimal is minimal.
+t_the_environment_is_as_configured() { # U6
+	show='env | grep -E "^(MINE|CLAUDE_CODE_X|FROM_USER)=" >"$TEST_NOTES"; exec "$0" demo-server'
+	export CLAUDE_CODE_X=agent FROM_USER=user
+	run 0 add inherits --env MINE=1 -- sh -c "$show" "$absolute" && run 0 test inherits &&
+		grep -qx MINE=1 "$TEST_NOTES" && grep -qx FROM_USER=user "$TEST_NOTES" && ! grep -q CLAUDE "$TEST_NOTES" || {
+		echo "inherit: $(tr '\n' ' ' <"$TEST_NOTES")"
+		return 1
+	}
+	for kind in minimal none; do
+		# shellcheck disable=SC2016 # the shell of the server expands it
+		printf '{"mcpServers": {"it": {"command": "/bin/sh", "environment": "%s", "env": {"MINE": "2", "N": "%s"},
+			"args": ["-c", "/usr/bin/env >\\"$N\\"; exec \\"$0\\" demo-server", "%s"]}}}' $kind "$TEST_NOTES" "$absolute" \
+			>"$work/$kind.json"
+		run 0 test it --config "$work/$kind.json" && grep -qx MINE=2 "$TEST_NOTES" && ! grep -q FROM_USER "$TEST_NOTES" || {
+			echo "$kind: $(tr '\n' ' ' <"$TEST_NOTES")"
+			return 1
+		}
+	done
+	! grep -q '^HOME=' "$TEST_NOTES" || { echo "none has a HOME"; return 1; }
+}
+
+# The second time no probe is sent to a server of which the first run found out what it speaks.
+t_the_era_is_remembered() {
+	with old MCPOOL_DEMO_PROBE=die MCPOOL_DEMO_STATE="$work/starts" && run 0 test old || return
+	first=$(wc -c <"$work/starts")
+	run 0 test old || return
+	second=$(($(wc -c <"$work/starts") - first))
+	[ "$first" = 2 ] && [ "$second" = 1 ] || { echo "starts: $first, then $second"; return 1; }
+}
+
+run_cases "$@"
