@@ -151,7 +151,7 @@ HEAVY_TEST(a_disabled_entry_owns_its_name)
 	CHECK_EQ(mp_config_get_state(set, nth(set, "b", 0), MP_TOGGLE_ON), MP_ENTRY_DISABLED);
 }
 
-/* A21 A22 B20 */
+/* A21 A22 A65 B20 */
 HEAVY_TEST(a_broken_entry_is_alone_with_it)
 {
 	MP_SET set = NULL;
@@ -167,6 +167,8 @@ HEAVY_TEST(a_broken_entry_is_alone_with_it)
 	CHECK_EQ(nth(set, "bad", 0)->origin.level, MP_CONFIG_USER);
 	CHECK_TEXT(state_of(set, nth(set, "bad", 1)), "shadowed");
 	CHECK_TEXT(state_of(set, nth(set, "worse", 0)), "failed");
+	CHECK_TEXT(nth(set, "worse", 0)->invalid,
+		   "Server \"worse\": an object in braces is expected");
 	CHECK_TEXT(state_of(set, nth(set, "good", 0)), "needs-approval");
 	CHECK_EQ(set->n, 4);
 	CHECK(problem_with(set, "an object with servers by name is expected here"));
