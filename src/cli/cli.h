@@ -91,6 +91,8 @@ void mp_cli_print_failure(int exit_code);
 
 /* --- oneshot.c: one server for one command --- */
 
+extern const struct mp_identity mp_cli_identity; /* as which we speak */
+
 struct mp_oneshot;
 /* The server is ready: do the work, then call mp_oneshot_finish(). */
 typedef void (*mp_oneshot_fn)(struct mp_oneshot *o, void *u);

@@ -46,7 +46,7 @@ struct mp_oneshot {
 	void *list_u;
 };
 
-static const struct mp_identity identity = {
+const struct mp_identity mp_cli_identity = {
 	.name = "mcpool",
 	.title = "mcpool",
 	.version = MCPOOL_VERSION,
@@ -436,7 +436,7 @@ static void watch_signals(struct mp_oneshot *o)
 static int open_all(struct mp_oneshot *o, struct mcpool_error *reterr)
 {
 	struct mp_upstream_options options = {
-		.me = &identity,
+		.me = &mp_cli_identity,
 		.eras = o->args->era,
 		.timeout_ms = mp_oneshot_get_timeout(o, MP_LIMIT_ONE_SHOT_MS),
 		.dial = dial,

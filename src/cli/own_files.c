@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "cli/verbs.h"
+#include "config/file.h"
 #include "config/trust.h"
 #include "config/changes.h"
 
@@ -88,13 +89,6 @@ static bool find_real(const char *file, char real[PATH_MAX])
 	return true;
 }
 
-static bool is_below(const char *path, const char *folder)
-{
-	size_t n = strlen(folder);
-
-	return strncmp(path, folder, n) == 0 && (path[n] == '/' || n == 1);
-}
-
 /* Another file that is looked for, at the same place. */
 static const char *find_other(const struct mp_config_set *set, const char *file, const char *real)
 {
@@ -115,7 +109,7 @@ int mp_own_change(const struct mp_configured *c, const char *file, mp_writer_fn 
 	bool known = find_real(file, real);
 	const char *other = known ? find_other(c->set, file, real) : NULL;
 
-	if (of_project && (!known || !is_below(real, c->set->root)))
+	if (of_project && (!known || !mp_file_is_below(real, c->set->root)))
 		return mp_fail(reterr, MCPOOL_EPERM,
 			       "%s is a link that leads out of the project; nothing was changed. "
 			       "Remove the link if you want a file there.",

@@ -20,13 +20,6 @@
 
 extern char **environ;
 
-static const struct mp_identity identity = {
-	.name = "mcpool",
-	.title = "mcpool",
-	.version = MCPOOL_VERSION,
-	.capabilities = {"{}", 2},
-};
-
 struct trials;
 
 struct trial {
@@ -195,7 +188,7 @@ static int start(struct trial *t, struct mcpool_error *reterr)
 {
 	enum mp_era eras = (enum mp_era)t->e->tuning.era;
 	struct mp_upstream_options options = {
-		.me = &identity,
+		.me = &mp_cli_identity,
 		.eras = t->all->args->era == MP_ERA_BOTH ? eras : t->all->args->era,
 		.timeout_ms = timeout_of(t),
 		.verdicts = &t->verdicts,

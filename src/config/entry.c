@@ -84,16 +84,6 @@ static bool has(const struct reading *r, const char *key)
 	return mp_bind_is_present(&mp_entry_table, r->e, key);
 }
 
-static mp_value find_key(const struct reading *r, const char *name)
-{
-	mp_value found = MP_NONE;
-
-	MP_VALUE_EACH(r->t, r->object, key)
-		if (mp_value_text_is(r->t, key, mp_str_of(name)))
-			found = key;
-	return found;
-}
-
 /* The first reason counts. */
 static void MP_PRINTF(2, 3) invalidate(struct reading *r, const char *format, ...)
 {
@@ -361,7 +351,11 @@ static void set_seconds(struct reading *r, const char *spelled, const char *key,
 	}
 	snprintf(words, sizeof(words), "\"%s\" must be from 0 to 1000000", spelled);
 	if (r->fn)
-		r->fn(&(struct mp_bind_problem){MP_BIND_RANGE, find_key(r, spelled), words}, r->u);
+		r->fn(&(struct mp_bind_problem){MP_BIND_RANGE,
+						mp_value_get_key(r->t, r->object,
+								 mp_str_of(spelled)),
+						words},
+		      r->u);
 }
 
 static void finish_times(struct reading *r)

@@ -15,14 +15,9 @@
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "process/guard.h"
 
 enum { ATTEMPTS = 3 };
-
-static void close_fd(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-}
 
 static int fail_open(struct mcpool_error *reterr, int errnum)
 {
@@ -75,7 +70,7 @@ static int open_again(int path_fd, const char *path, const struct stat *found)
 static int open_regular(const char *path, size_t limit, int *ret_fd, struct stat *ret_stat,
 			struct mcpool_error *reterr)
 {
-	MP_CLEANUP(close_fd) int path_fd = open(path, O_PATH | O_CLOEXEC);
+	MP_CLEANUP(mp_guard_close) int path_fd = open(path, O_PATH | O_CLOEXEC);
 	int fd;
 
 	if (path_fd < 0 || fstat(path_fd, ret_stat) < 0)
@@ -105,7 +100,7 @@ static bool is_unchanged(const struct stat *a, const struct stat *b)
 static int read_once(const char *path, size_t limit, mp_file_fn fn, void *u, int64_t *ret_size,
 		     struct mcpool_error *reterr)
 {
-	MP_CLEANUP(close_fd) int fd = -1;
+	MP_CLEANUP(mp_guard_close) int fd = -1;
 	struct stat before = {0}, after = {0};
 	char piece[16384];
 	size_t total = 0;
@@ -187,4 +182,11 @@ int mp_file_real_path(const char *path, struct mp_buf *out)
 		return errno == ENOENT || errno == ENOTDIR ? MCPOOL_ENOENT : MCPOOL_EIO;
 	r = mp_buf_add(out, real, strlen(real));
 	return r < 0 ? r : mp_buf_terminate(out);
+}
+
+bool mp_file_is_below(const char *path, const char *folder)
+{
+	size_t n = strlen(folder);
+
+	return strncmp(path, folder, n) == 0 && (path[n] == '/' || (n == 1 && path[1]));
 }

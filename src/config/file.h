@@ -27,4 +27,7 @@ int64_t mp_file_each_piece(const char *path, size_t limit, mp_file_fn fn, void *
 /* The path without links and dots, added to out, which then ends in NUL. MCPOOL_ENOENT, ... */
 int mp_file_real_path(const char *path, struct mp_buf *out) MP_MUST;
 
+/* Is this path below that folder? By their names: give it real paths. */
+bool mp_file_is_below(const char *path, const char *folder);
+
 #endif

@@ -37,12 +37,7 @@ static bool is_setting(const struct mp_tape *t, mp_value v, struct mp_str key)
 
 static mp_value locate(const struct mp_document *doc, struct mp_str name)
 {
-	mp_value map = map_of(&doc->tape);
-
-	MP_VALUE_EACH(&doc->tape, map, key)
-		if (mp_value_text_is(&doc->tape, key, name))
-			return key;
-	return MP_NONE;
+	return mp_value_get_key(&doc->tape, map_of(&doc->tape), name);
 }
 
 /* One value in each layer that has it, highest first. */

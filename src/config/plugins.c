@@ -32,12 +32,8 @@ static const char *path_in(struct plugin *p, const char *below)
 static bool is_inside(const struct plugin *p, const struct mp_document *doc)
 {
 	char folder[PATH_MAX];
-	size_t n;
 
-	if (!realpath(p->folder, folder))
-		return false;
-	n = strlen(folder);
-	return strncmp(doc->real, folder, n) == 0 && doc->real[n] == '/';
+	return realpath(p->folder, folder) && mp_file_is_below(doc->real, folder);
 }
 
 static struct mp_document *open_in(struct plugin *p, const char *below)

@@ -34,14 +34,7 @@ struct search {
 
 /* --- one file -------------------------------------------------------------------------------- */
 
-static bool is_below(const char *path, const char *folder)
-{
-	size_t n = strlen(folder);
-
-	return strncmp(path, folder, n) == 0 && (path[n] == '/' || (n == 1 && path[1]));
-}
-
-/* The part of a path that is_below(). */
+/* The part of a path that mp_file_is_below(). */
 static const char *below(const char *path, const char *folder)
 {
 	size_t n = strlen(folder);
@@ -147,9 +140,10 @@ static int try_path(struct search *s, const char *path)
 
 	if (!realpath(path, real) || stat(real, &st) < 0)
 		return 0;
-	if (is_below(real, root))
+	if (mp_file_is_below(real, root))
 		return add_inside(s, real, st.st_mode);
-	return is_below(path, root) && strcmp(real, root) != 0 ? add_link(s, path, real) : 0;
+	return mp_file_is_below(path, root) && strcmp(real, root) != 0 ? add_link(s, path, real)
+								       : 0;
 }
 
 /* `node ./main` runs main.js. */

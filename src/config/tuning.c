@@ -44,20 +44,12 @@ struct finishing {
 	void *u;
 };
 
-static mp_value find_key(const struct mp_tape *t, mp_value object, const char *name)
-{
-	mp_value found = MP_NONE;
-
-	MP_VALUE_EACH(t, object, key)
-		if (mp_value_text_is(t, key, mp_str_of(name)))
-			found = key;
-	return found;
-}
-
 static void tell(const struct finishing *f, mp_value object, const char *key, const char *message)
 {
 	if (f->fn)
-		f->fn(&(struct mp_bind_problem){MP_BIND_TYPE, find_key(f->t, object, key), message},
+		f->fn(&(struct mp_bind_problem){MP_BIND_TYPE,
+						mp_value_get_key(f->t, object, mp_str_of(key)),
+						message},
 		      f->u);
 }
 

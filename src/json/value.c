@@ -58,7 +58,7 @@ size_t mp_value_count(const struct mp_tape *t, mp_value v)
 	return n;
 }
 
-mp_value mp_value_get_str(const struct mp_tape *t, mp_value object, struct mp_str key)
+mp_value mp_value_get_key(const struct mp_tape *t, mp_value object, struct mp_str key)
 {
 	mp_value hit = MP_NONE;
 
@@ -66,9 +66,14 @@ mp_value mp_value_get_str(const struct mp_tape *t, mp_value object, struct mp_st
 		return MP_NONE;
 	MP_VALUE_EACH(t, object, k) {
 		if (mp_value_text_is(t, k, key))
-			hit = mp_value_of(k);
+			hit = k;
 	}
 	return hit;
+}
+
+mp_value mp_value_get_str(const struct mp_tape *t, mp_value object, struct mp_str key)
+{
+	return mp_value_of(mp_value_get_key(t, object, key));
 }
 
 mp_value mp_value_get(const struct mp_tape *t, mp_value object, const char *key)

@@ -35,6 +35,8 @@ struct mp_str mp_value_source(const struct mp_tape *t, mp_value v);
 /* The member of an object by its exact name; of several the last, as everybody else has it. */
 mp_value mp_value_get(const struct mp_tape *t, mp_value object, const char *key);
 mp_value mp_value_get_str(const struct mp_tape *t, mp_value object, struct mp_str key);
+/* The same, but the key: for the place where it stands. */
+mp_value mp_value_get_key(const struct mp_tape *t, mp_value object, struct mp_str key);
 
 /*
  * The first value inside, and the one behind v on the same level; MP_NONE at the end. In an object

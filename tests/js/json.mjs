@@ -5,25 +5,10 @@ import { spawnSync } from 'node:child_process';
 import { isDeepStrictEqual } from 'node:util';
 import { fileURLToPath } from 'node:url';
 import { parse as parseJsonc } from 'jsonc-parser';
+import { failures, report, seeded } from './lib/seeded.mjs';
 
 const probe = fileURLToPath(new URL('../../build-asan/tests/json_probe', import.meta.url));
-let failures = 0;
-
-function report(name, why) {
-	console.log(why ? `FAIL js/${name}: ${why}` : `ok js/${name}`);
-	if (why) failures++;
-}
-
-// A small generator with a seed (mulberry32), so that every run sees the same documents.
-let state = 20261115;
-function random() {
-	state = (state + 0x6d2b79f5) | 0;
-	let t = Math.imul(state ^ (state >>> 15), 1 | state);
-	t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-	return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-}
-const below = (n) => Math.floor(random() * n);
-const pick = (list) => list[below(list.length)];
+const { random, below, pick } = seeded(20261115);
 
 const strings = ['', 'a', 'key', 'é', '€uro', '😀', 'a"b', 'back\\slash', 'line\nbreak', '\u0001',
 	'\ud800', 'x'.repeat(40), '//', '/* no comment */', '__proto__x', '\u2028'];

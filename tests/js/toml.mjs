@@ -5,26 +5,11 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse, TomlDate } from 'smol-toml';
+import { failures, report, seeded } from './lib/seeded.mjs';
 
 const probe = fileURLToPath(new URL('../../build-asan/tests/toml_probe', import.meta.url));
 const table = fileURLToPath(new URL('../toml/cases.txt', import.meta.url));
-let failures = 0;
-
-function report(name, why) {
-	console.log(why ? `FAIL js/${name}: ${why}` : `ok js/${name}`);
-	if (why) failures++;
-}
-
-// A small generator with a seed (mulberry32), so that every run sees the same documents.
-let state = 20261116;
-function random() {
-	state = (state + 0x6d2b79f5) | 0;
-	let t = Math.imul(state ^ (state >>> 15), 1 | state);
-	t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-	return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-}
-const below = (n) => Math.floor(random() * n);
-const pick = (list) => list[below(list.length)];
+const { random, below, pick } = seeded(20261116);
 const many = (n, make) => Array.from({ length: n }, make);
 
 // --- documents --------------------------------------------------------------------------------

@@ -42,7 +42,7 @@ static struct mp_expand with(unsigned spellings)
 	return (struct mp_expand){
 		.spellings = spellings,
 		.env = env,
-		.root = "/home/ada/work/site",
+		.root = "/home/ada/code/site",
 		.home = "/home/ada",
 		.folder = "/nowhere",
 		.server = "github",
@@ -210,8 +210,8 @@ TEST(every_tool_has_its_spelling)
 	CHECK(gives(gemini, "$USER/$A_1-${USER}$", "ada/one-ada$"));
 	CHECK(gives(gemini, "$$USER", "$ada"));
 	CHECK(gives(code, "${env:USER}@${workspaceFolderBasename}", "ada@site"));
-	CHECK(gives(code, "${workspaceFolder}${/}a${pathSeparator}b", "/home/ada/work/site/a/b"));
-	CHECK(gives(code, "${userHome}:${cwd}", "/home/ada:/home/ada/work/site"));
+	CHECK(gives(code, "${workspaceFolder}${/}a${pathSeparator}b", "/home/ada/code/site/a/b"));
+	CHECK(gives(code, "${userHome}:${cwd}", "/home/ada:/home/ada/code/site"));
 	CHECK(gives(MP_EXPAND_BRACES, "Bearer {env:USER}{env:NONE}.", "Bearer ada."));
 	CHECK(gives(MP_EXPAND_BRACES, "{{env:USER}}", "{ada}"));
 	CHECK_TEXT(told, "USER=ada;");
@@ -312,7 +312,7 @@ TEST(roots_come_before_the_environment)
 
 	e.plugin_root = "/plugins/p";
 	run(&x, &e, "${CLAUDE_PLUGIN_ROOT}/x ${CLAUDE_PROJECT_DIR}");
-	CHECK_STR(mp_buf_get(&x.out), "/plugins/p/x /home/ada/work/site");
+	CHECK_STR(mp_buf_get(&x.out), "/plugins/p/x /home/ada/code/site");
 	CHECK_TEXT(told, "");
 	e.plugin_root = NULL;
 	run(&x, &e, "${CLAUDE_PLUGIN_ROOT}");
@@ -320,7 +320,7 @@ TEST(roots_come_before_the_environment)
 	CHECK_TEXT(told, "CLAUDE_PLUGIN_ROOT=/env;");
 	e.spellings = MP_EXPAND_ROOTS;
 	run(&x, &e, "${CLAUDE_PROJECT_DIR}${USER}");
-	CHECK_STR(mp_buf_get(&x.out), "/home/ada/work/site${USER}");
+	CHECK_STR(mp_buf_get(&x.out), "/home/ada/code/site${USER}");
 }
 
 /* --- files ---------------------------------------------------------------------------------- */

@@ -150,3 +150,10 @@ TEST(pieces_and_real_paths)
 	CHECK_EQ(mp_file_real_path(in("l/b"), &b), MCPOOL_ENOENT);
 	CHECK_EQ(b.len, 0);
 }
+
+TEST(below_a_folder_is_by_whole_names)
+{
+	CHECK(mp_file_is_below("/a/b/c", "/a/b") && mp_file_is_below("/a", "/"));
+	CHECK(!mp_file_is_below("/a/bc", "/a/b") && !mp_file_is_below("/a/b", "/a/b"));
+	CHECK(!mp_file_is_below("/", "/") && !mp_file_is_below("/a", "/a/b"));
+}

@@ -107,13 +107,13 @@ TEST(the_nearest_marker_is_the_root)
 {
 	DESK;
 
-	CHECK(home_make() && put("home/work/.git", "gitdir: /elsewhere") &&
-	      put("home/work/a/b/x", "") && put("home/work/a/.cursor/mcp.json", "{}") &&
+	CHECK(home_make() && put("home/code/.git", "gitdir: /elsewhere") &&
+	      put("home/code/a/b/x", "") && put("home/code/a/.cursor/mcp.json", "{}") &&
 	      put("home/plain/deep/x", ""));
-	CHECK(find(&d, in("home/work")));
-	CHECK_TEXT(root(&d), in("home/work"));
-	CHECK(find(&d, in("home/work/a/b")));
-	CHECK_TEXT(root(&d), in("home/work/a")); /* a source file is a marker, too */
+	CHECK(find(&d, in("home/code")));
+	CHECK_TEXT(root(&d), in("home/code"));
+	CHECK(find(&d, in("home/code/a/b")));
+	CHECK_TEXT(root(&d), in("home/code/a")); /* a source file is a marker, too */
 	CHECK(find(&d, in("home/plain/deep")));
 	CHECK_TEXT(root(&d), in("home/plain/deep")); /* none: where we are */
 }

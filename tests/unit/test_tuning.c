@@ -1,36 +1,12 @@
 /*
  * test_tuning.c - how a server is run: layers over layers, and who set what.
  */
-#include "test.h"
-
-#include <stdio.h>
+#include "desk.h"
 
 #include "base/limits.h"
-#include "config/settings.h"
 #include "config/tuning.h"
 #include "process/environment.h"
 #include "rpc/message.h"
-
-struct desk {
-	struct mp_arena arena;
-	struct mp_tape t;
-	struct mp_settings s;
-	char told[1000];
-};
-
-static void note(const struct mp_bind_problem *p, void *u)
-{
-	struct desk *d = u;
-	size_t n = strlen(d->told);
-
-	snprintf(d->told + n, sizeof(d->told) - n, "%s|", p->message);
-}
-
-static void tidy(struct desk *d)
-{
-	mp_tape_done(&d->t);
-	mp_arena_done(&d->arena);
-}
 
 #define DESK                 \
 	MP_CLEANUP(tidy)     \

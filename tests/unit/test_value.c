@@ -950,3 +950,16 @@ HEAVY_TEST(strings_are_equal_when_their_texts_are)
 	}
 	CHECK(n_equal > 1000);
 }
+
+TEST(a_key_by_its_name_is_the_last_of_its_kind)
+{
+	MP_CLEANUP(mp_tape_done) struct mp_tape t;
+
+	mp_tape_init(&t, 0);
+	CHECK_EQ(mp_tape_parse(&t, MP_STR("{\"a\":1,\"b\":2,\"\\u0061\":3}"), NULL), 0);
+	CHECK_EQ(mp_value_get_key(&t, MP_ROOT, MP_STR("a")), 5);
+	CHECK_EQ(mp_value_get_key(&t, MP_ROOT, MP_STR("b")), 3);
+	CHECK_EQ(mp_value_get_key(&t, MP_ROOT, MP_STR("c")), MP_NONE);
+	CHECK_EQ(mp_value_get_key(&t, MP_NONE, MP_STR("a")), MP_NONE);
+	CHECK_EQ(mp_value_get_key(&t, 2, MP_STR("a")), MP_NONE);
+}

@@ -1,0 +1,34 @@
+/*
+ * desk.h - settings being read in a test, and what was told of them.
+ */
+#ifndef TEST_DESK_H
+#define TEST_DESK_H
+
+#include "test.h"
+
+#include <stdio.h>
+
+#include "config/settings.h"
+
+struct desk {
+	struct mp_arena arena;
+	struct mp_tape t;
+	struct mp_settings s;
+	char told[1000];
+};
+
+static void note(const struct mp_bind_problem *p, void *u)
+{
+	struct desk *d = u;
+	size_t n = strlen(d->told);
+
+	snprintf(d->told + n, sizeof(d->told) - n, "%s|", p->message);
+}
+
+static void tidy(struct desk *d)
+{
+	mp_tape_done(&d->t);
+	mp_arena_done(&d->arena);
+}
+
+#endif
