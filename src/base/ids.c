@@ -57,17 +57,23 @@ static void grow(struct mp_ids *ids)
 	mp_free(old);
 }
 
-mp_id mp_ids_add(struct mp_ids *ids, void *object)
+void mp_ids_put(struct mp_ids *ids, mp_id id, void *object)
 {
-	mp_id id;
+	struct mp_ids_slot *slot;
 
-	mp_check(object);
+	mp_check(id && object);
 	if (ids->len >= ids->n_slots / 2)
 		grow(ids);
-	id = ++ids->last;
-	ids->slots[find_slot(ids, id)] = (struct mp_ids_slot){id, object};
+	slot = &ids->slots[find_slot(ids, id)];
+	mp_check(!slot->id);
+	*slot = (struct mp_ids_slot){id, object};
 	ids->len++;
-	return id;
+}
+
+mp_id mp_ids_add(struct mp_ids *ids, void *object)
+{
+	mp_ids_put(ids, ids->last + 1, object);
+	return ++ids->last;
 }
 
 void *mp_ids_get(const struct mp_ids *ids, mp_id id)

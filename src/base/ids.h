@@ -24,6 +24,8 @@ void mp_ids_done(struct mp_ids *ids); /* the objects are their owners' business 
 
 /* Hand out an id for object, which must not be NULL. */
 mp_id mp_ids_add(struct mp_ids *ids, void *object);
+/* For a table beside the one that hands out: object under an id that is not in this one yet. */
+void mp_ids_put(struct mp_ids *ids, mp_id id, void *object);
 /* NULL for 0, for an id never handed out, and for one removed. */
 void *mp_ids_get(const struct mp_ids *ids, mp_id id);
 /* The object that had the id, or NULL. The id is never used again. */

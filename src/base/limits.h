@@ -24,16 +24,21 @@
 #define MP_LIMIT_ARENA MP_MIB(64) /* what one message may derive from itself in memory */
 
 /* What one server may offer and write */
-#define MP_LIMIT_LIST_PAGES  64          /* pages of one list before it is cut */
-#define MP_LIMIT_TOOLS       10000       /* tools of one server */
-#define MP_LIMIT_STDERR_RING MP_KIB(256) /* last bytes of stderr kept per server */
-#define MP_LIMIT_STDERR_LINE MP_KIB(16)  /* one line of stderr; the rest of it is cut */
+#define MP_LIMIT_LIST_PAGES    64          /* pages of one list before it is cut */
+#define MP_LIMIT_TOOLS         10000       /* tools of one server */
+#define MP_LIMIT_NAMES         262144      /* tools, or prompts, of all servers of one session */
+#define MP_LIMIT_STDERR_RING   MP_KIB(256) /* last bytes of stderr kept per server */
+#define MP_LIMIT_STDERR_LINE   MP_KIB(16)  /* one line of stderr; the rest of it is cut */
+#define MP_LIMIT_NOTICES       100         /* notifications kept until somebody listens */
+#define MP_LIMIT_NOTICES_BYTES MP_KIB(256) /* all of them together */
 
 /* Sessions and waiting */
 #define MP_LIMIT_SESSIONS        4096
 #define MP_LIMIT_SESSION_IDLE_MS MP_SECONDS(30 * 60) /* an HTTP session nobody speaks on */
 #define MP_LIMIT_PARKED_MS       MP_SECONDS(10 * 60) /* a question that waits for its answer */
 #define MP_LIMIT_ACQUIRE_MS      MP_SECONDS(60) /* a first caller waits for a start this long */
+#define MP_LIMIT_DRAIN_MS        MP_SECONDS(30) /* calls of a server that is replaced may finish */
+#define MP_LIMIT_INSTANCES       16384          /* servers of the pool, private ones included */
 #define MP_LIMIT_PROBE_MS        MP_SECONDS(3)  /* one health probe */
 #define MP_LIMIT_ONE_SHOT_MS     MP_SECONDS(30) /* `tools`, `call` wait for servers this long */
 
@@ -62,6 +67,11 @@
 #define MP_LIMIT_DB_VALUE MP_MIB(64) /* one text of a row */
 #define MP_LIMIT_SIGHTS   16384      /* ids whose first sight is remembered; the newest */
 #define MP_LIMIT_ERAS     4096       /* servers whose era is remembered */
+
+/* What servers offered: a row for each server and credentials, of which the newest stay */
+#define MP_LIMIT_DEFINITION      MP_MIB(16)  /* bytes of one row; one that needs more is not kept */
+#define MP_LIMIT_DEFINITIONS     8192        /* rows: two for each server of a full configuration */
+#define MP_LIMIT_DEFINITIONS_ALL MP_MIB(512) /* bytes of all rows */
 
 /* Telling changes */
 #define MP_BOARD_INTERVAL_MS 16  /* observers hear at most this often (C16) */

@@ -27,7 +27,7 @@ static uint64_t rotate(uint64_t x, int by)
 	return x << by | x >> (64 - by);
 }
 
-static void sip_round(uint64_t v[4])
+static inline void sip_round(uint64_t v[4])
 {
 	v[0] += v[1];
 	v[1] = rotate(v[1], 13) ^ v[0];
@@ -98,14 +98,19 @@ static size_t find_slot(const struct mp_map *m, struct mp_str key, uint64_t hash
 	return at;
 }
 
-static struct mp_map_entry *find(const struct mp_map *m, struct mp_str key)
+static struct mp_map_entry *find_hashed(const struct mp_map *m, struct mp_str key, uint64_t hash)
 {
 	uint32_t index;
 
 	if (m->len == 0)
 		return NULL;
-	index = m->slots[find_slot(m, key, mp_hash(key))];
+	index = m->slots[find_slot(m, key, hash)];
 	return index ? &m->entries[index - 1] : NULL;
+}
+
+static struct mp_map_entry *find(const struct mp_map *m, struct mp_str key)
+{
+	return m->len ? find_hashed(m, key, mp_hash(key)) : NULL;
 }
 
 /* New arrays with room for at least one more key, gaps closed. */
@@ -148,8 +153,8 @@ static int regrow(struct mp_map *m)
 
 int mp_map_set(struct mp_map *m, struct mp_str key, void *value)
 {
-	struct mp_map_entry *e = find(m, key);
-	uint64_t hash;
+	uint64_t hash = mp_hash(key);
+	struct mp_map_entry *e = find_hashed(m, key, hash);
 	char *copy;
 	int r;
 
@@ -171,7 +176,6 @@ int mp_map_set(struct mp_map *m, struct mp_str key, void *value)
 	if (key.len)
 		memcpy(copy, key.p, key.len);
 	copy[key.len] = '\0';
-	hash = mp_hash(key);
 	m->entries[m->used] = (struct mp_map_entry){{copy, key.len}, value, hash};
 	m->slots[find_slot(m, key, hash)] = (uint32_t)++m->used;
 	m->len++;

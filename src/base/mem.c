@@ -5,6 +5,7 @@
  */
 #include "base/mem.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,4 +130,12 @@ void *mp_free(void *block)
 void mp_wipe(void *block, size_t size)
 {
 	explicit_bzero(block, size);
+}
+
+/* glibc keeps all that lies below something in use. */
+void mp_mem_trim(void)
+{
+#ifdef __GLIBC__
+	malloc_trim(0);
+#endif
 }

@@ -23,6 +23,9 @@ void *mp_free(void *block);
 /* Overwrite a secret in a way the compiler keeps. */
 void mp_wipe(void *block, size_t size);
 
+/* Give the system back what is free: after many large things went at once. Takes milliseconds. */
+void mp_mem_trim(void);
+
 /* Called once, before the process stops, with the size that was refused. NULL: say so and abort. */
 void mp_mem_on_exhausted(void (*hook)(size_t size));
 

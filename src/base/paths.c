@@ -3,7 +3,11 @@
  */
 #include "base/paths.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
 
 static const char *get_folder(const char *variable)
 {
@@ -25,4 +29,16 @@ int mp_path_state(const char *name, struct mp_buf *out)
 	else
 		r = mp_buf_addf(out, "%s/.local/state/mcpool/%s", home, name);
 	return r < 0 ? r : mp_buf_terminate(out);
+}
+
+/* A name may hold what a file's name should not. */
+int mp_path_log(const char *server, struct mp_buf *out)
+{
+	char name[MP_LIMIT_NAME + 16];
+
+	snprintf(name, sizeof(name), "logs/%s.log", server);
+	for (char *c = name + strlen("logs/"); *c; c++)
+		if (*c == '/' || *c == ':' || *c == ' ')
+			*c = '_';
+	return mp_path_state(name, out);
 }

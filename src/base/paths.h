@@ -14,5 +14,7 @@
  * without HOME.
  */
 int mp_path_state(const char *name, struct mp_buf *out) MP_MUST;
+/* The file in there that keeps what the server of this name writes to stderr. As above. */
+int mp_path_log(const char *server, struct mp_buf *out) MP_MUST;
 
 #endif

@@ -43,6 +43,18 @@ static bool is_space(char c)
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
+struct mp_str mp_str_get_last_line(struct mp_str text)
+{
+	size_t from;
+
+	while (text.len && text.p[text.len - 1] == '\n')
+		text.len--;
+	from = text.len;
+	while (from > 0 && text.p[from - 1] != '\n')
+		from--;
+	return (struct mp_str){text.p + from, text.len - from};
+}
+
 struct mp_str mp_str_trim(struct mp_str s)
 {
 	while (s.len && is_space(s.p[0])) {

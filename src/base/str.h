@@ -40,6 +40,8 @@ bool mp_str_eq_nocase(struct mp_str a, struct mp_str b);
 ptrdiff_t mp_str_find(struct mp_str s, struct mp_str needle, size_t from);
 /* Without space, tab, CR and LF at both ends. */
 struct mp_str mp_str_trim(struct mp_str s);
+/* The last one that has anything in it; "" where none has. */
+struct mp_str mp_str_get_last_line(struct mp_str text);
 /* Less, equal, greater as memcmp, the shorter first where one begins the other. */
 int mp_str_compare(struct mp_str a, struct mp_str b);
 

@@ -59,10 +59,12 @@ struct mp_upstream {
 	enum state state;
 	struct mp_transport *transport; /* owned; NULL before dialling */
 	bool shut;                      /* the transport has said its last word */
+	bool deaf;                      /* it takes nothing any more, and will say so */
 	struct mp_peer peer;
 	struct mp_rounds rounds;
 	struct mp_agree agree;
 	unsigned dials;
+	int64_t opened_us;       /* 0: not yet */
 	enum mp_agree_way way;   /* how the next life begins */
 	struct mp_timer timer;   /* for dialling and agreeing */
 	struct mcpool_error why; /* of FAILED and LOST */
@@ -144,7 +146,10 @@ static void advance(struct mp_upstream *up, enum event ev)
 
 static void transport_opened(void *u)
 {
-	advance(u, OPENED);
+	struct mp_upstream *up = u;
+
+	up->opened_us = mp_loop_now_us(up->loop);
+	advance(up, OPENED);
 }
 
 static void transport_message(void *u, struct mp_str text)
@@ -511,13 +516,16 @@ int mp_upstream_call(struct mp_upstream *up, const struct mp_request *rq, mp_ans
 		     mp_id *ret_call)
 {
 	struct mp_request full = *rq;
+	int r;
 
 	if (up->state != READY)
 		return up->state < READY ? MCPOOL_EAGAIN : MCPOOL_ECLOSED;
-	if (up->agree.hello.era == MP_ERA_LEGACY)
-		return mp_peer_call(&up->peer, rq, fn, u, ret_call);
 	full.meta = mp_buf_get(&up->agree.meta);
-	return mp_rounds_call(&up->rounds, &full, fn, u, ret_call);
+	r = up->agree.hello.era == MP_ERA_LEGACY
+		    ? mp_peer_call(&up->peer, rq, fn, u, ret_call)
+		    : mp_rounds_call(&up->rounds, &full, fn, u, ret_call);
+	up->deaf = up->deaf || r == MCPOOL_ECLOSED;
+	return r;
 }
 
 void mp_upstream_cancel(struct mp_upstream *up, mp_id call)
@@ -538,9 +546,12 @@ void mp_upstream_answer(struct mp_upstream *up, const struct mp_question *q, str
 		mp_peer_refuse(&up->peer, q->call, -1, MP_STR("the user declined"));
 }
 
+/* Not once it takes nothing, nor while its calls are being lost: whoever is told must not come
+ * back.
+ */
 bool mp_upstream_is_ready(const struct mp_upstream *up)
 {
-	return up->state == READY;
+	return up->state == READY && !up->deaf && !up->peer.lost;
 }
 
 const struct mp_hello *mp_upstream_get_hello(const struct mp_upstream *up)
@@ -556,6 +567,18 @@ const struct mp_peer_counts *mp_upstream_get_counts(const struct mp_upstream *up
 unsigned mp_upstream_count_dials(const struct mp_upstream *up)
 {
 	return up->dials;
+}
+
+int mp_upstream_get_pid(const struct mp_upstream *up)
+{
+	if (!up->transport || !up->transport->impl->get_pid)
+		return 0;
+	return up->transport->impl->get_pid(up->transport);
+}
+
+int64_t mp_upstream_get_opened_us(const struct mp_upstream *up)
+{
+	return up->opened_us;
 }
 
 int mp_upstream_get_tail(struct mp_upstream *up, size_t lines, struct mp_buf *out)

@@ -62,6 +62,10 @@ bool mp_upstream_is_ready(const struct mp_upstream *up);
 const struct mp_hello *mp_upstream_get_hello(const struct mp_upstream *up); /* once ready */
 const struct mp_peer_counts *mp_upstream_get_counts(const struct mp_upstream *up);
 unsigned mp_upstream_count_dials(const struct mp_upstream *up);
+/* Of its process; 0 where there is none. */
+int mp_upstream_get_pid(const struct mp_upstream *up);
+/* When the transport of this life was open, on the loop's clock; 0: not yet. */
+int64_t mp_upstream_get_opened_us(const struct mp_upstream *up);
 /* The last lines the server wrote to stderr, redacted; none where there is no such thing. */
 int mp_upstream_get_tail(struct mp_upstream *up, size_t lines, struct mp_buf *out) MP_MUST;
 

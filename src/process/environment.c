@@ -118,6 +118,15 @@ char **mp_environment_build(enum mp_environment mode, char *const *from, char *c
 	return env;
 }
 
+char **mp_environment_copy(char *const *env)
+{
+	char **all = mp_alloc((count(env) + 1) * sizeof(*all));
+
+	for (size_t i = 0; env && env[i]; i++)
+		all[i] = copy(env[i]);
+	return all;
+}
+
 char **mp_environment_free(char **env)
 {
 	for (size_t i = 0; env && env[i]; i++)

@@ -17,6 +17,8 @@ enum mp_environment {
  * choose from, ends in NULL. extra: the server's own entries, which win; may be NULL.
  */
 char **mp_environment_build(enum mp_environment mode, char *const *from, char *const *extra);
+/* All of it, as it is. */
+char **mp_environment_copy(char *const *env);
 char **mp_environment_free(char **env); /* accepts NULL, returns NULL */
 
 #endif

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -30,7 +31,7 @@ enum {
 	LAUNCHER_FD = 3,
 	SWEEP_MS = 100,     /* between two looks for what a dead launcher left */
 	FAREWELL_MS = 3000, /* a launcher that was let go needs half of it at most */
-	PATIENCE_MS = 100,  /* for a launcher that is busy with earlier requests */
+	PATIENCE_MS = 2000, /* for a launcher that is busy with earlier requests */
 };
 
 struct mp_launcher {
@@ -248,6 +249,27 @@ static int choose_mark(void)
 	return mine + MP_EXEC_OOM_STEP;
 }
 
+/* --- descriptors ---------------------------------------------------------------------------- */
+
+static struct rlimit usual; /* what this process was started with; of servers, too */
+
+void mp_launcher_raise_files(void)
+{
+	struct rlimit more;
+
+	if (usual.rlim_cur || getrlimit(RLIMIT_NOFILE, &usual) < 0)
+		return;
+	more = (struct rlimit){usual.rlim_max, usual.rlim_max};
+	(void)setrlimit(RLIMIT_NOFILE, &more); /* then there are as many as before */
+}
+
+/* Some servers still use select(), which breaks above 1,024. */
+static void restore_files(pid_t launcher)
+{
+	if (usual.rlim_cur)
+		(void)prlimit(launcher, RLIMIT_NOFILE, &usual, NULL); /* better than no server */
+}
+
 static int start(struct mp_launcher *l, struct mcpool_error *reterr)
 {
 	int ends[2], r;
@@ -262,6 +284,7 @@ static int start(struct mp_launcher *l, struct mcpool_error *reterr)
 		l->pid = 0;
 		return mp_fail_errno(reterr, r, "the launcher '%s' could not be started", l->exe);
 	}
+	restore_files(l->pid);
 	l->handle = (int)syscall(SYS_pidfd_open, l->pid, 0);
 	r = mp_watch_new(l->loop, ends[0], hear, l, &l->line);
 	if (r < 0) {
@@ -329,7 +352,7 @@ static ssize_t pass(int line, const int *fds, size_t n)
 	return sendmsg(line, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* A hundred servers at once may fill the socket; the launcher takes a few thousand a second. */
+/* A few hundred servers at once fill the socket, and then fight the launcher for processors. */
 static bool make_room(int line)
 {
 	struct pollfd p = {line, POLLOUT, 0};

@@ -29,6 +29,12 @@ struct mp_launcher *mp_launcher_free(struct mp_launcher *l);
 pid_t mp_launcher_get_pid(const struct mp_launcher *l); /* 0 while none runs */
 struct mp_loop *mp_launcher_get_loop(const struct mp_launcher *l);
 
+/*
+ * Each server takes four descriptors, and the usual limit is 1,024: raise ours as far as we may.
+ * Servers keep what was usual. For programs of our own, before the first launcher.
+ */
+void mp_launcher_raise_files(void);
+
 /* For child.c: hand over one request with its descriptors. */
 int mp_launcher_send(struct mp_launcher *l, const int *fds, size_t n_fds,
 		     struct mcpool_error *reterr) MP_MUST;

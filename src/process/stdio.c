@@ -395,6 +395,7 @@ static const struct mp_transport_impl impl = {
 	.close = close_transport,
 	.destroy = free_transport,
 	.get_tail = get_tail,
+	.get_pid = mp_stdio_get_pid,
 };
 
 static int copy_launch(struct stdio *s, const struct mp_launch *launch)

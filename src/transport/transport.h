@@ -46,6 +46,8 @@ struct mp_transport_impl {
 	void (*destroy)(struct mp_transport *t);
 	/* The last lines the server wrote beside the protocol, redacted; NULL: there are none. */
 	int (*get_tail)(struct mp_transport *t, size_t lines, struct mp_buf *out);
+	/* Of the server's process, 0 before it runs; NULL: there is none. */
+	int (*get_pid)(const struct mp_transport *t);
 };
 
 /* The beginning of every implementation's struct. */

@@ -76,7 +76,11 @@ static void up_ended(void *u, const struct mcpool_error *why)
 
 static void up_notification(void *u, const struct mp_message *m)
 {
-	note_news(u, mp_method_get(m->method)->name);
+	struct fake *f = u;
+
+	note_news(f, mp_method_get(m->method)->name);
+	if (f->heard)
+		f->heard(f->heard_u, m);
 }
 
 static void up_closed(void *u)

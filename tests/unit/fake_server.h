@@ -28,6 +28,9 @@ struct fake {
 	struct fake_request got[FAKE_REQUESTS]; /* of all lives */
 	int n;
 	char news[1000]; /* what the upstream told, in words */
+	/* Hears of notifications, too; may be NULL. */
+	void (*heard)(void *u, const struct mp_message *m);
+	void *heard_u;
 	struct mcpool_error why;
 
 	/* Of the last call */

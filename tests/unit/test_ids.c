@@ -39,6 +39,37 @@ TEST(adding_finding_removing)
 	CHECK_EQ(ids.len, 1);
 }
 
+TEST(ids_of_another_table)
+{
+	MP_CLEANUP(mp_ids_done) struct mp_ids ids;
+
+	mp_ids_init(&ids);
+	for (mp_id id = 1; id <= 100; id++)
+		mp_ids_put(&ids, id * 1000, &objects[id % 8]);
+	mp_ids_put(&ids, UINT64_MAX, &objects[3]);
+	CHECK_EQ(ids.len, 101);
+	for (mp_id id = 1; id <= 100; id++)
+		CHECK(mp_ids_get(&ids, id * 1000) == &objects[id % 8]);
+	CHECK(!mp_ids_get(&ids, 1));
+	CHECK(mp_ids_remove(&ids, UINT64_MAX) == &objects[3]);
+	mp_ids_put(&ids, UINT64_MAX, &objects[4]); /* gone, it may come again: ids are theirs */
+	CHECK(mp_ids_get(&ids, UINT64_MAX) == &objects[4]);
+}
+
+static void put_twice(void)
+{
+	struct mp_ids ids;
+
+	mp_ids_init(&ids);
+	mp_ids_put(&ids, 5, &objects[0]);
+	mp_ids_put(&ids, 5, &objects[1]);
+}
+
+TEST(one_id_is_put_once)
+{
+	CHECK(test_stops(put_twice));
+}
+
 TEST(one_object_may_have_two_ids)
 {
 	MP_CLEANUP(mp_ids_done) struct mp_ids ids;

@@ -6,6 +6,7 @@
 
 #include <linux/sched.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
@@ -166,6 +167,25 @@ HEAVY_TEST(signals_that_are_meant_for_the_hub_end_no_launcher)
 	CHECK(spawn(&kids[1], "echo", NULL));
 	CHECK(TURN_UNTIL(loop, kids[1].pid > 0));
 	CHECK_EQ(kids[0].status, -1);
+}
+
+/* What we may have open is our business; servers get what is usual. */
+HEAVY_TEST(servers_do_not_get_our_limit_of_descriptors)
+{
+	MP_CLEANUP(finish) bool begun = false;
+	struct rlimit before, ours, theirs;
+
+	CHECK_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+	ours = (struct rlimit){before.rlim_cur / 2, before.rlim_max};
+	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &ours), 0);
+	mp_launcher_raise_files();
+	begun = begin();
+	CHECK(begun);
+	CHECK_EQ(getrlimit(RLIMIT_NOFILE, &ours), 0);
+	CHECK_EQ(ours.rlim_cur, before.rlim_max);
+	CHECK_EQ(prlimit(mp_launcher_get_pid(launcher), RLIMIT_NOFILE, NULL, &theirs), 0);
+	CHECK_EQ(theirs.rlim_cur, before.rlim_cur / 2);
+	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 HEAVY_TEST(many_at_once)

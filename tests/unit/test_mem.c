@@ -219,6 +219,46 @@ TEST(exhausted_memory_stops_the_process)
 	CHECK(!test_stops(exhaust_with_a_hook_that_leaves)); /* so the hook is what was called */
 }
 
+static long resident_pages(void)
+{
+	long all = 0, resident = -1;
+	FILE *f = fopen("/proc/self/statm", "r");
+
+	if (f && fscanf(f, "%ld %ld", &all, &resident) != 2)
+		resident = -1;
+	if (f)
+		fclose(f);
+	return resident;
+}
+
+/* Large things with small ones between them: those stay, and so does all the memory below. */
+HEAVY_TEST(what_is_free_can_be_given_back)
+{
+	enum { MANY = 1000, LARGE = 60000 };
+	static void *large[MANY], *small[MANY];
+	long before;
+
+	for (int i = 0; i < MANY; i++) {
+		large[i] = mp_alloc(LARGE);
+		small[i] = mp_alloc(16);
+		memset(large[i], 1, LARGE);
+		memset(small[i], 7, 16);
+	}
+	for (int i = 0; i < MANY; i++)
+		large[i] = mp_free(large[i]);
+	before = resident_pages();
+	mp_mem_trim();
+	for (int i = 0; i < MANY; i++) {
+		CHECK_EQ(*(char *)small[i], 7);
+		small[i] = mp_free(small[i]);
+	}
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+	CHECK(resident_pages() < before - 10000);
+#else
+	CHECK(before != 0);
+#endif
+}
+
 static void break_a_promise(void)
 {
 	mp_check(1 + 1 == 3);

@@ -40,3 +40,22 @@ TEST(the_state_folder)
 			CHECK_TEXT(out.data, rows[i].want);
 	}
 }
+
+TEST(a_log_file_per_server)
+{
+	static const struct {
+		const char *server, *want;
+	} rows[] = {
+		{"a", "/s/mcpool/logs/a.log"},
+		{"../a b:c", "/s/mcpool/logs/.._a_b_c.log"},
+	};
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(rows); i++) {
+		MP_CLEANUP(mp_buf_done) struct mp_buf out;
+
+		mp_buf_init(&out, 1000);
+		set("/s", NULL);
+		CHECK_EQ(mp_path_log(rows[i].server, &out), 0);
+		CHECK_TEXT(out.data, rows[i].want);
+	}
+}

@@ -514,3 +514,11 @@ TEST(numbers_become_digits)
 	CHECK_STR(mp_str_from_u64(1234567890, room), "1234567890");
 	CHECK_STR(mp_str_from_u64(UINT64_MAX, room), "18446744073709551615");
 }
+
+TEST(the_last_line_of_a_text)
+{
+	CHECK_STR(mp_str_get_last_line(MP_STR("a\nb\n\n")), "b");
+	CHECK_STR(mp_str_get_last_line(MP_STR("a")), "a");
+	CHECK_STR(mp_str_get_last_line(MP_STR("\n")), "");
+	CHECK_STR(mp_str_get_last_line(MP_STR("")), "");
+}

@@ -176,6 +176,44 @@ TEST(a_dead_server_answers_nobody)
 	CHECK_TEXT(f.why.message, "the other side closed the stream");
 }
 
+static void see_whether_ready(const struct mp_answer *answer, void *u)
+{
+	struct fake *f = u;
+
+	fake_note(answer, f);
+	snprintf(f->news, sizeof(f->news), "%s", mp_upstream_is_ready(f->up) ? "ready" : "gone");
+}
+
+/* Whoever is told that a call is lost may want to send it again, and not to the same server. */
+TEST(it_is_not_ready_while_its_calls_are_being_lost)
+{
+	MP_CLEANUP(fake_done) struct fake f;
+	struct mp_request rq = {.method = MP_METHOD_PING};
+
+	CHECK(fake_init(&f) && fake_open_legacy(&f));
+	CHECK_EQ(mp_upstream_call(f.up, &rq, see_whether_ready, &f, NULL), 0);
+	fake_die(&f);
+	fake_settle(&f);
+	CHECK_EQ(f.answers, 1);
+	CHECK_EQ(strncmp(f.news, "gone", 4), 0);
+}
+
+/* The transport takes nothing any more, and has not come round to saying so. */
+TEST(it_is_not_ready_once_it_takes_no_call)
+{
+	MP_CLEANUP(fake_done) struct fake f;
+	struct mp_request rq = {.method = MP_METHOD_PING};
+
+	CHECK(fake_init(&f) && fake_open_legacy(&f));
+	mp_memory_break(f.end);
+	CHECK(mp_upstream_is_ready(f.up));
+	CHECK_EQ(mp_upstream_call(f.up, &rq, fake_note, &f, NULL), MCPOOL_ECLOSED);
+	CHECK(!mp_upstream_is_ready(f.up));
+	fake_settle(&f);
+	CHECK_EQ(f.answers, 0);
+	CHECK_TEXT(f.news, "ready ended ");
+}
+
 TEST(a_call_can_be_cancelled_in_both_eras)
 {
 	for (int modern = 0; modern < 2; modern++) {
