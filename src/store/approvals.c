@@ -240,6 +240,24 @@ int mp_approvals_each_file(struct mp_db *db, mp_trusted_file_fn fn, void *u,
 	return mp_db_read(db, each_file, &f, reterr);
 }
 
+/* --- has anything changed? ------------------------------------------------------------------- */
+
+static int get_mark(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
+{
+	MP_SQL_QUERY(q, "looking for new approvals",
+		     "SELECT (SELECT ifnull(sum(n + approved_ms), 0) FROM approvals)"
+		     " + (SELECT ifnull(sum(since_ms), 0) FROM trusted_files)"
+		     " + (SELECT count(*) FROM trusted_files)");
+	int r = mp_sql_get(sql, &q, u, reterr);
+
+	return r < 0 ? r : 0;
+}
+
+int mp_approvals_get_mark(struct mp_db *db, int64_t *ret_mark, struct mcpool_error *reterr)
+{
+	return mp_db_read(db, get_mark, ret_mark, reterr);
+}
+
 /* --- first sights --------------------------------------------------------------------------- */
 
 struct sight {

@@ -59,6 +59,9 @@ typedef int (*mp_trusted_file_fn)(const char *real_path, int64_t since_ms, void 
 int mp_approvals_each_file(struct mp_db *db, mp_trusted_file_fn fn, void *u,
 			   struct mcpool_error *reterr) MP_MUST;
 
+/* A number that is another one after each change of the above, by whatever process. */
+int mp_approvals_get_mark(struct mp_db *db, int64_t *ret_mark, struct mcpool_error *reterr) MP_MUST;
+
 /*
  * When mcpool first saw this id (V08: "changed outside mcpool since ..."): notes it with wall_ms if
  * it is new, and gives the time of the first sight. A store that cannot be written gives wall_ms;

@@ -67,6 +67,11 @@ static int check_file(const struct mp_db *db, struct sqlite3 *sql, struct mcpool
 		       : mp_fail(reterr, MCPOOL_EIO, "%s has lost its contents", db->path);
 }
 
+const char *mp_db_get_path(const struct mp_db *db)
+{
+	return db->path;
+}
+
 /* --- reading -------------------------------------------------------------------------------- */
 
 /* What a writer left in its log would not be seen, and that may be a "no more". */

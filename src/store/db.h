@@ -27,6 +27,9 @@ static inline void mp_db_closep(struct mp_db **db)
 	mp_db_close(*db);
 }
 
+/* Where it is; beside it stands what was written last, as PATH-wal. */
+const char *mp_db_get_path(const struct mp_db *db);
+
 /* Work on a connection; returns MCPOOL_E*, or 0 or more, which is passed on. */
 typedef int (*mp_db_fn)(struct sqlite3 *sql, void *u, struct mcpool_error *reterr);
 

@@ -42,6 +42,28 @@ static const char *const steps[] = {
 	" expires_ms INTEGER NOT NULL"
 	") STRICT, WITHOUT ROWID;"
 	"CREATE INDEX eras_by_time ON eras (expires_ms);",
+
+	/* What is small comes first: a look at the counts reads none of the texts' pages. */
+	"CREATE TABLE definitions ("
+	" n INTEGER PRIMARY KEY,"
+	" name TEXT NOT NULL,"
+	" launch_key BLOB NOT NULL,"
+	" format INTEGER NOT NULL,"
+	" saved_ms INTEGER NOT NULL,"
+	" size INTEGER NOT NULL," /* of all texts */
+	" n_tools INTEGER NOT NULL,"
+	" n_prompts INTEGER NOT NULL,"
+	" n_resources INTEGER NOT NULL,"
+	" n_templates INTEGER NOT NULL,"
+	" digest BLOB NOT NULL CHECK (length(digest) = 32),"
+	" server BLOB NOT NULL,"
+	" tools BLOB NOT NULL,"
+	" prompts BLOB NOT NULL,"
+	" resources BLOB NOT NULL,"
+	" templates BLOB NOT NULL,"
+	" UNIQUE (name, launch_key)"
+	") STRICT;"
+	"CREATE INDEX definitions_by_time ON definitions (saved_ms, n, size);",
 };
 
 const struct mp_schema mp_schema_present = {steps, (int)MP_ARRAY_LEN(steps)};

@@ -82,6 +82,41 @@ TEST(added_is_had_until_removed)
 	CHECK_EQ(has(db, 2), 1);
 }
 
+static bool is_marked_anew(struct mp_db *db, int64_t *mark)
+{
+	int64_t was = *mark;
+
+	REQUIRE(mp_approvals_get_mark(db, mark, &why) == 0);
+	return *mark != was;
+}
+
+/* Whoever follows the file learns from the mark whether it was about approvals. */
+TEST(each_change_has_its_mark)
+{
+	MP_CLEANUP(mp_db_closep) struct mp_db *db = NULL;
+	struct mp_approval_id one = id_of(1);
+	int64_t mark = -1, first_ms;
+
+	CHECK(store_clear());
+	db = store_open();
+	CHECK(db);
+	CHECK(strstr(mp_db_get_path(db), ".db"));
+	CHECK(is_marked_anew(db, &mark));
+	CHECK_EQ(mark, 0);
+	CHECK_EQ(add(db, 1, "files"), 0);
+	CHECK(is_marked_anew(db, &mark));
+	CHECK_EQ(add(db, 2, "files"), 0);
+	CHECK(is_marked_anew(db, &mark));
+	CHECK_EQ(mp_approvals_note_sight(db, &one, 5, &first_ms), 0);
+	CHECK(!is_marked_anew(db, &mark));
+	CHECK_EQ(mp_approvals_remove(db, &one, &why), 1);
+	CHECK(is_marked_anew(db, &mark));
+	CHECK_EQ(mp_approvals_set_file(db, "/f", true, 7, &why), 0);
+	CHECK(is_marked_anew(db, &mark));
+	CHECK_EQ(mp_approvals_set_file(db, "/f", false, 8, &why), 0);
+	CHECK(is_marked_anew(db, &mark));
+}
+
 TEST(lists_are_newest_first_and_by_place)
 {
 	MP_CLEANUP(mp_db_closep) struct mp_db *db = NULL;
