@@ -225,7 +225,7 @@ static void print_change_as_json(const char *kind, const char *name, const char 
 		mp_print_json(mp_buf_get(&text));
 }
 
-static void print_change(void *u, const struct mp_change *change)
+static void print_change(void *u, const struct mp_config_change *change)
 {
 	const struct watching *w = u;
 	const struct mp_entry *e = change->after ? change->after : change->before;

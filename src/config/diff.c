@@ -46,9 +46,9 @@ static int is_same(const struct mp_entry *a, const struct mp_entry *b)
 }
 
 static int compare(const struct mp_config_set *before, const struct mp_config_set *after,
-		   const struct mp_entry *e, mp_change_fn fn, void *u)
+		   const struct mp_entry *e, mp_config_change_fn fn, void *u)
 {
-	struct mp_change c = {.after = e, .is = state_of(after, e)};
+	struct mp_config_change c = {.after = e, .is = state_of(after, e)};
 	int same;
 
 	c.before = before ? mp_config_find(before, e->name) : NULL;
@@ -65,8 +65,8 @@ static int compare(const struct mp_config_set *before, const struct mp_config_se
 	return c.kind != MP_UNCHANGED;
 }
 
-int mp_diff(const struct mp_config_set *before, const struct mp_config_set *after, mp_change_fn fn,
-	    void *u)
+int mp_diff(const struct mp_config_set *before, const struct mp_config_set *after,
+	    mp_config_change_fn fn, void *u)
 {
 	int changes = 0;
 
@@ -85,8 +85,8 @@ int mp_diff(const struct mp_config_set *before, const struct mp_config_set *afte
 
 		if (e->shadow != MP_SHADOW_NONE || mp_config_find(after, e->name))
 			continue;
-		fn(u,
-		   &(struct mp_change){MP_GONE, e, NULL, state_of(before, e), MP_ENTRY_SHADOWED});
+		fn(u, &(struct mp_config_change){MP_GONE, e, NULL, state_of(before, e),
+						 MP_ENTRY_SHADOWED});
 		changes++;
 	}
 	return changes;

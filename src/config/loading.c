@@ -91,6 +91,7 @@ struct mp_document *mp_loading_open(struct mp_loading *l, const char *path, enum
 {
 	MP_CLEANUP(mp_document_freep) struct mp_document *doc = NULL;
 	struct mcpool_error why, full;
+	size_t told = l->n_problems;
 	int r;
 
 	if (is_over(l))
@@ -104,6 +105,8 @@ struct mp_document *mp_loading_open(struct mp_loading *l, const char *path, enum
 	else if (r != MCPOOL_ENOENT) {
 		(void)mp_fail(&full, r, "%s; the file is ignored", why.message);
 		mp_loading_complain(l, MP_WARNING, doc, MP_NONE, path, "", full.message);
+		if (l->n_problems > told)
+			l->last_problem->problem.is_whole_file = true;
 	}
 	return NULL;
 }

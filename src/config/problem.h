@@ -15,7 +15,8 @@ struct mp_problem {
 	unsigned column;    /* from 1 */
 	const char *server; /* "" for none */
 	const char *message;
-	const char *quote; /* the line with a caret below it; "" for none */
+	const char *quote;  /* the line with a caret below it; "" for none */
+	bool is_whole_file; /* nothing of it could be read */
 };
 
 #endif

@@ -70,7 +70,7 @@ static int no_room(struct resolving *r)
 /* A value that nobody is to see in a log. One that cannot be hidden is not used. */
 static void hide(struct resolving *r, const char *value)
 {
-	int error = mp_secret_add(mp_str_of(value));
+	int error = r->req->only_key ? 0 : mp_secret_add(mp_str_of(value));
 
 	if (error < 0 && r->hiding == 0)
 		r->hiding = error;
@@ -118,6 +118,9 @@ static int run_command(struct resolving *r, const char *name, const char *comman
 
 	mp_buf_init(&value, MP_KIB(128));
 	mp_digest_add(r->key, mp_str_of(command));
+	*ret = NULL;
+	if (r->req->only_key)
+		return 0;
 	error = mp_commands_run(r->req->commands, command, r->out->cwd, r->req->env, r->req->now_ms,
 				&value, &why);
 	if (error == 0)
@@ -127,7 +130,6 @@ static int run_command(struct resolving *r, const char *name, const char *comman
 			       r->e->name, name, why.message);
 	warn(r, "Server \"%s\": %s is left out, its command failed: %s", r->e->name, name,
 	     why.message);
-	*ret = NULL;
 	return 0;
 }
 

@@ -15,10 +15,12 @@
 struct mp_resolve_request {
 	const struct mp_config_set *set;
 	const struct mp_entry *entry;
-	char *const *env; /* the session's environment */
-	struct mp_commands *commands;
+	char *const *env;                        /* the session's environment */
+	struct mp_commands *commands;            /* may be NULL with only_key */
 	int64_t now_ms;                          /* monotonic */
 	unsigned char local_key[MP_DIGEST_SIZE]; /* keys the launch key */
+	/* Find the launch key and nothing else: no command is run, no secret announced. */
+	bool only_key;
 	/* The access token of a stored credential; NULL: there is none. May be NULL itself. */
 	const char *(*get_token)(void *u, const char *credential_id);
 	/* Told of what was left out or is missing (B41); may be NULL. */
@@ -40,7 +42,8 @@ struct mp_resolved {
 /*
  * The entry must be approved: anything else is a broken promise. Blocks while commands run.
  * MCPOOL_ENOENT and MCPOOL_EINVAL as expand.h has them, MCPOOL_EIO and MCPOOL_ETIMEDOUT for
- * commands, MCPOOL_ENOMEM, MCPOOL_ELIMIT. mp_resolved_done() is due also on failure.
+ * commands, MCPOOL_ENOMEM, MCPOOL_ELIMIT. mp_resolved_done() is due also on failure. With
+ * only_key the result has no values that commands give, and must not be started.
  */
 int mp_resolve(const struct mp_resolve_request *req, struct mp_resolved *ret,
 	       struct mcpool_error *reterr) MP_MUST;

@@ -16,6 +16,7 @@
 #include "config/file.h"
 #include "config/loading.h"
 #include "config/precedence.h"
+#include "config/queues.h"
 #include "config/remote.h"
 #include "config/trust.h"
 
@@ -254,6 +255,16 @@ static void find_trusted_file(struct mp_loading *l)
 		l->trusted_file = mp_loading_keep(l, real.data);
 }
 
+/* Now that all settings are known: a queue that nobody defined is an error (U28). */
+static void check_queues(struct mp_loading *l)
+{
+	for (struct mp_entry_node *n = l->first; n && l->error == 0; n = n->next) {
+		if (!n->entry->invalid)
+			n->entry->invalid =
+				mp_queues_check(&l->set->settings, n->entry, &l->set->arena);
+	}
+}
+
 static void judge(struct mp_loading *l)
 {
 	struct mp_scripts_budget budget = MP_SCRIPTS_BUDGET;
@@ -394,6 +405,7 @@ static void load(struct mp_loading *l, bool with_remote)
 		if (with_remote)
 			mp_remote_read(l);
 	}
+	check_queues(l);
 	if (l->error == 0) /* what was left out for want of memory would be missed by nobody */
 		l->error = mp_arena_get_error(&l->set->arena);
 	judge(l);

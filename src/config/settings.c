@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "config/queues.h"
 
 static const struct {
 	const char *name;
@@ -27,6 +28,7 @@ static const struct {
 		 "\"http\":{\"listen\":\"127.0.0.1:7717\"},\"log\":{\"level\":\"info\"},"
 		 "\"instructionsFormat\":\"omp\","
 		 "\"timeout\":30000,\"toolTimeout\":300000,\"maxTotal\":3600000,"
+		 "\"timeoutOrder\":\"tool\","
 		 "\"mode\":\"shared\",\"start\":\"eager\",\"residency\":\"keep\","
 		 "\"restart\":{\"mode\":\"relentless\","
 		 "\"schedule\":[0,1000,2000,5000,10000,30000,60000],\"stableMs\":60000,"
@@ -203,6 +205,7 @@ static int read_layer(struct mp_settings *s, const struct mp_tape *t, mp_value o
 	struct mp_tuning before = s->tuning;
 	struct mp_str before_sources = s->sources_json, before_queues = s->queues_json;
 	mp_value sources = mp_value_get(t, object, "sources");
+	mp_value queues = mp_value_get(t, object, "queues");
 	int r;
 
 	s->present = s->startup.present = s->result.present = s->http.present = s->log.present = 0;
@@ -213,6 +216,8 @@ static int read_layer(struct mp_settings *s, const struct mp_tape *t, mp_value o
 	mp_tuning_finish(&s->tuning, &before, &mp_settings_table, s, t, object, fn, u);
 	if (mp_value_is(t, sources, MP_TAPE_OBJECT))
 		r = read_sources(s, t, sources, arena, fn, u);
+	if (r >= 0 && mp_value_is(t, queues, MP_TAPE_OBJECT))
+		r = mp_queues_read(s, t, queues, arena, fn, u);
 	check_object(s, t, object, "sources", &s->sources_json, before_sources, fn, u);
 	check_object(s, t, object, "queues", &s->queues_json, before_queues, fn, u);
 	if (r < 0)

@@ -25,6 +25,14 @@ enum mp_instructions_format {
 	MP_INSTRUCTIONS_PLAIN,
 };
 
+/* One member of `queues`, as the layers say it together; queues.h turns it into numbers. */
+enum { MP_QUEUE_AUTO = -1, MP_QUEUE_UNSAID = -2 };
+struct mp_queue_setting {
+	struct mp_str name;
+	int64_t slots; /* or MP_QUEUE_AUTO, MP_QUEUE_UNSAID */
+	int64_t line;  /* or MP_QUEUE_UNSAID */
+};
+
 struct mp_settings {
 	int profile; /* enum mp_profile */
 	int naming;  /* enum mp_naming */
@@ -35,7 +43,9 @@ struct mp_settings {
 		uint64_t present;
 	} startup;
 	int64_t init_concurrency;
-	struct mp_str queues_json; /* {NAME: {slots, line}} */
+	struct mp_str queues_json; /* {NAME: {slots, line}}, of all layers */
+	struct mp_queue_setting *queues;
+	size_t n_queues;
 	bool enabled;
 	bool project_config;
 	struct mp_bind_list host_native;

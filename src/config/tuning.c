@@ -13,6 +13,7 @@ const char *const mp_modes[] = {"shared", "project", "serial", "session", NULL};
 const char *const mp_starts[] = {"eager", "lazy", NULL};
 const char *const mp_health_probes[] = {"ping", "listTools", NULL};
 const char *const mp_era_names[] = {"auto", "legacy", "modern", NULL};
+const char *const mp_timeout_orders[] = {"tool", "transport", NULL};
 const char *const mp_pins_names[] = {"warn", "freeze", "off", NULL};
 static const char *const restart_modes[] = {"relentless", "remote", "once", "none", NULL};
 static const char *const callers[] = {"wait", "fail", NULL};

@@ -20,6 +20,7 @@ enum mp_restart_mode {
 };
 enum mp_callers { MP_CALLERS_WAIT, MP_CALLERS_FAIL };
 enum mp_health_probe { MP_HEALTH_PING, MP_HEALTH_LIST_TOOLS };
+enum mp_timeout_order { MP_TIMEOUT_TOOL, MP_TIMEOUT_TRANSPORT };
 enum mp_pins { MP_PINS_WARN, MP_PINS_FREEZE, MP_PINS_OFF };
 
 enum { MP_SCHEDULE_MAX = 32 };
@@ -40,8 +41,9 @@ struct mp_tuning {
 	int64_t timeout_ms; /* start: connect and handshake; 0: no limit */
 	int64_t tool_timeout_ms;
 	int64_t max_total_ms;
-	int mode;  /* enum mp_mode */
-	int start; /* enum mp_start */
+	int timeout_order; /* enum mp_timeout_order: whose limit comes first */
+	int mode;          /* enum mp_mode */
+	int start;         /* enum mp_start */
 	const char *residency;
 	int64_t idle_ms; /* from residency; 0: keep */
 	struct mp_restart restart;
@@ -62,7 +64,7 @@ struct mp_tuning {
 
 extern const struct mp_bind_table mp_restart_table;
 extern const char *const mp_modes[], *const mp_starts[], *const mp_health_probes[];
-extern const char *const mp_era_names[], *const mp_pins_names[];
+extern const char *const mp_era_names[], *const mp_pins_names[], *const mp_timeout_orders[];
 
 /* The rows, for a struct with a member `tuning`. */
 #define MP_TUNING_ROWS(type)                                                                     \
@@ -70,6 +72,8 @@ extern const char *const mp_era_names[], *const mp_pins_names[];
 		MP_BIND(type, I64, "toolTimeout", tuning.tool_timeout_ms, .min = 0,              \
 			.max = INT32_MAX),                                                       \
 		MP_BIND(type, I64, "maxTotal", tuning.max_total_ms, .min = 0, .max = INT32_MAX), \
+		MP_BIND(type, CHOICE, "timeoutOrder", tuning.timeout_order,                      \
+			.choices = mp_timeout_orders),                                           \
 		MP_BIND(type, CHOICE, "mode", tuning.mode, .choices = mp_modes),                 \
 		MP_BIND(type, BOOL, "shared", tuning.shared),                                    \
 		MP_BIND(type, CHOICE, "start", tuning.start, .choices = mp_starts),              \

@@ -7,7 +7,7 @@
 
 static char told[500];
 
-static void note(void *u, const struct mp_change *c)
+static void note(void *u, const struct mp_config_change *c)
 {
 	const struct mp_entry *e = c->after ? c->after : c->before;
 	size_t n = strlen(told);

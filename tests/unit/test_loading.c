@@ -79,3 +79,46 @@ HEAVY_TEST(a_name_twice_in_one_file)
 	CHECK_TEXT(nth(set, "a", 0)->argv[0], "first");
 	CHECK_TEXT(state_of(set, nth(set, "a", 1)), "shadowed");
 }
+
+static const char *invalid_of(const struct mp_config_set *set, const char *name)
+{
+	const struct mp_entry *e = mp_config_find(set, name);
+
+	return !e ? "(none)" : e->invalid ? e->invalid : "";
+}
+
+/* U28 */
+HEAVY_TEST(an_undefined_queue_is_an_error_of_its_server)
+{
+	MP_SET set = NULL;
+	struct mp_config_request req;
+	char path[1000];
+	const char *more = path;
+
+	CHECK(home_make());
+	req = home_request(NULL);
+	snprintf(path, sizeof(path), "%s", in("project/more.json"));
+	CHECK(put("home/.config/mcpool/mcp.json",
+		  "{\"mcpServers\": {"
+		  "\"a\": {\"command\": \"c1\", \"queue\": \"heavy\"},"
+		  "\"b\": {\"command\": \"c2\", \"queue\": \"nowhere\"},"
+		  "\"c\": {\"command\": \"c3\", \"toolQueues\": {\"t\": \"nowhere\"}},"
+		  "\"d\": {\"command\": \"c4\", \"toolQueues\": {\"t\": \"late\"}},"
+		  "\"e\": {\"command\": \"c5\", \"queue\": \"wrong\"}},\n"
+		  "\"mcpool\": {\"queues\": {\"heavy\": {\"slots\": 2}, \"wrong\":\n 5}}}"));
+	CHECK(put("project/more.json", "{\"mcpool\": {\"queues\": {\"late\": {}}}}"));
+	req.files = &more;
+	req.n_files = 1;
+	set = mp_config_load(&req);
+	CHECK_EQ(set->n, 5);
+	CHECK_TEXT(invalid_of(set, "a"), ""); /* although a later layer has queues, too */
+	CHECK(strstr(invalid_of(set, "b"), "queue \"nowhere\" is not defined"));
+	CHECK(strstr(invalid_of(set, "c"), "queue \"nowhere\" of tool \"t\" is not defined"));
+	CHECK_TEXT(invalid_of(set, "d"), ""); /* defined behind it */
+	CHECK_TEXT(invalid_of(set, "e"), "");
+	CHECK_EQ(mp_config_get_state(set, mp_config_find(set, "b"), MP_TOGGLE_NONE),
+		 MP_ENTRY_FAILED);
+	CHECK_EQ(set->n_problems, 1);
+	CHECK_EQ(set->problems[0].line, 2);
+	CHECK(strstr(set->problems[0].message, "a queue is an object"));
+}

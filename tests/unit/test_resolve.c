@@ -392,6 +392,42 @@ HEAVY_TEST(the_launch_key)
 	CHECK(memcmp(again, key, sizeof(key)) == 0);
 }
 
+/* No command is run and no secret announced, and the key is the same. */
+HEAVY_TEST(only_the_launch_key)
+{
+	static const char *const bodies[] = {
+		"\"command\": \"c\", \"env\": {\"TOKEN\": \"${V}\"}",
+		"\"command\": \"c\", \"env\": {\"A\": \"!touch ran; echo value-x\"}",
+		"\"command\": \"c\", \"env\": {\"A\": \"!exit 1\", \"B\": \"b\"}",
+		"\"url\": \"https://c\", \"headers\": {\"H\": \"!echo value-x\"}",
+	};
+	DESK;
+
+	CHECK(home_make());
+	home_env[1] = "V=a-secret-value";
+	home_env[2] = "PATH=/usr/bin:/bin";
+	for (size_t i = 0; i < MP_ARRAY_LEN(bodies); i++) {
+		struct mp_resolve_request req;
+		struct mp_resolved out;
+
+		CHECK(resolve_own(&d, bodies[i], "\"profile\": \"omp\"") == 0);
+		mp_secret_remove_all();
+		(void)unlink(in("home/ran"));
+		req = (struct mp_resolve_request){.set = d.set,
+						  .entry = d.set->entries[0],
+						  .env = home_env,
+						  .local_key = "key",
+						  .only_key = true};
+		CHECK_EQ(mp_resolve(&req, &out, &why), 0);
+		mp_resolved_done(&out);
+		CHECK(memcmp(out.launch_key, d.out.launch_key, MP_DIGEST_SIZE) == 0);
+		CHECK(access(in("home/ran"), F_OK) < 0);
+		mp_secrets_hold();
+		CHECK_EQ(mp_secrets_known_until(MP_STR("a-secret-value"), 0, false), 0);
+		mp_secrets_release();
+	}
+}
+
 static void resolve_unapproved(void)
 {
 	struct mp_resolved out;

@@ -189,7 +189,8 @@ TEST(values_outlive_their_text)
 
 	CHECK_EQ(lay(&d, text, "a"), 0);
 	memset(text, '?', sizeof(text) - 1);
-	CHECK_STR(d.s.queues_json, "{\"q\":{\"slots\":1}}");
+	CHECK_STR(d.s.queues_json,
+		  "{\"default\":{\"slots\":64,\"line\":1024},\"q\":{\"slots\":1}}");
 	CHECK_TEXT(d.s.deny.items[0], "x");
 	CHECK_TEXT(d.s.tuning.queue, "q");
 }
