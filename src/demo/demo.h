@@ -65,9 +65,10 @@ struct mp_demo {
 
 	uint64_t queued, written;  /* bytes given to the wire, and passed on by it */
 	bool met;                  /* a message has come */
-	int64_t answered;          /* tool calls */
+	int64_t called, answered;  /* tool calls */
+	bool is_mute;              /* nothing is answered any more */
 	struct mp_demo_call *held; /* with an answer that waits for the next; NULL: none */
-	struct mp_timer leave_timer;
+	struct mp_timer leave_timer, idle_timer, change_timer;
 	int64_t leave_by_ms; /* 0 while it stays */
 	int exit_code;
 };
@@ -87,8 +88,9 @@ struct mp_demo_call {
 	const struct mp_message *message; /* while it is dispatched, then NULL */
 	enum mp_method_id method;
 	bool modern;
-	bool can_ask; /* this request's client can be asked */
-	int level;    /* least level of log messages; LEVELS: none wanted */
+	bool can_ask;   /* this request's client can be asked */
+	int level;      /* least level of log messages; LEVELS: none wanted */
+	int64_t number; /* of this tool call, the first is 1; 0: it does not run */
 	size_t id_len, token_len;
 	char id[MP_LIMIT_ID], token[MP_LIMIT_ID]; /* JSON as written */
 	struct mp_demo_arg args[MP_DEMO_MAX_PARAMS];
@@ -156,9 +158,10 @@ bool mp_demo_is_drained(const struct mp_demo *d);
 int mp_demo_mischief_at_start(const struct mp_demo_knobs *k);
 /* How long to hold the answer to this request; 0: not at all. */
 int64_t mp_demo_mischief_delay(const struct mp_demo_call *c);
-/* A tool is about to run: written to the ledger, then blocked, as the knobs say. */
-void mp_demo_mischief_in_call(const struct mp_demo_call *c, struct mp_str tool,
-			      struct mp_str arguments);
+/* A tool is about to run: counted, written to the ledger, then blocked, as the knobs say. */
+void mp_demo_mischief_in_call(struct mp_demo_call *c, struct mp_str tool, struct mp_str arguments);
+/* That call is answered, or cancelled, which is how. */
+void mp_demo_mischief_at_end(const struct mp_demo_call *c, const char *how);
 /* Stdin has ended. False: live on all the same. */
 bool mp_demo_mischief_may_leave(const struct mp_demo_knobs *k);
 void mp_demo_flood(int fd, int64_t bytes);
@@ -203,6 +206,8 @@ enum { MP_DEMO_INFO = 1, MP_DEMO_LEVELS = 8 };
 /* tools.c */
 void mp_demo_tools_list(struct mp_demo_call *c);
 void mp_demo_tools_call(struct mp_demo_call *c);
+/* The tool `extra` comes or goes, and those who want to know are told. */
+void mp_demo_change(struct mp_demo *d);
 
 /* slow_tools.c: tools that answer later */
 void mp_demo_sleep(struct mp_demo_call *c);

@@ -144,6 +144,39 @@ static void take_request(struct mp_demo *d, const struct mp_message *m)
 	}
 }
 
+/* --- by itself ------------------------------------------------------------------------------- */
+
+static void watch_idleness(struct mp_demo *d)
+{
+	if (d->knobs.exit_idle_ms)
+		mp_timer_start(&d->idle_timer, d->knobs.exit_idle_ms);
+}
+
+/* A stream that is listened on is no work. */
+static bool is_idle(const struct mp_demo *d)
+{
+	MP_LIST_EACH(&d->calls, link) {
+		if (mp_container_of(link, struct mp_demo_call, link)->method != MP_METHOD_LISTEN)
+			return false;
+	}
+	return true;
+}
+
+static void on_idle(void *u)
+{
+	struct mp_demo *d = u;
+
+	if (is_idle(d))
+		mp_demo_leave(d, EXIT_DONE);
+	else
+		watch_idleness(d);
+}
+
+static void on_change(void *u)
+{
+	mp_demo_change(u);
+}
+
 /* --- messages ------------------------------------------------------------------------------- */
 
 /* What is cancelled gets no answer; what is unknown or answered already is no mistake. */
@@ -158,6 +191,7 @@ static void cancel(struct mp_demo *d, const struct mp_message *m)
 		mp_write_member_i64(mp_demo_begin_object(d), "requestId", c->question);
 		mp_demo_notify(d, MP_METHOD_CANCELLED);
 	}
+	mp_demo_mischief_at_end(c, "cancelled");
 	mp_demo_drop(c);
 }
 
@@ -167,6 +201,8 @@ static void meet(struct mp_demo *d, const struct mp_message *m)
 	if (d->met)
 		return;
 	d->met = true;
+	if (d->knobs.change_after_ms)
+		mp_timer_start(&d->change_timer, d->knobs.change_after_ms);
 	if (d->knobs.probe == MP_DEMO_PROBE_DIE && m->method != MP_METHOD_INITIALIZE) {
 		fputs("demo-server: expected initialize, dies as it was told to\n", stderr);
 		_exit(EXIT_FAILED);
@@ -203,6 +239,7 @@ static void on_message(void *u, struct mp_str text)
 
 	if (d->leave_by_ms)
 		return;
+	watch_idleness(d);
 	if (mp_message_scan(&d->tape, text, &m, &e) == 0)
 		take(d, &m);
 	else if (m.id.len)
@@ -286,6 +323,9 @@ static void init(struct mp_demo *d)
 	mp_buf_init(&d->body, MP_LIMIT_MESSAGE);
 	mp_buf_init(&d->frame, MP_LIMIT_MESSAGE + MP_KIB(4));
 	mp_timer_init(&d->leave_timer, d->loop, try_to_leave, d);
+	mp_timer_init(&d->idle_timer, d->loop, on_idle, d);
+	mp_timer_init(&d->change_timer, d->loop, on_change, d);
+	watch_idleness(d);
 	d->level = MP_DEMO_INFO;
 	d->wire = mp_pipe_new(d->loop, STDIN_FILENO, STDOUT_FILENO);
 	d->wire->hooks = &hooks;
@@ -297,6 +337,8 @@ static void done(struct mp_demo *d)
 	while (d->calls.len)
 		mp_demo_drop(mp_container_of(mp_list_first(&d->calls), struct mp_demo_call, link));
 	mp_timer_stop(&d->leave_timer);
+	mp_timer_stop(&d->idle_timer);
+	mp_timer_stop(&d->change_timer);
 	d->wire = mp_transport_free(d->wire);
 	mp_buf_done(&d->frame);
 	mp_buf_done(&d->body);

@@ -136,10 +136,25 @@ int mp_demo_mischief_at_start(const struct mp_demo_knobs *k)
 /* --- in a request ------------------------------------------------------------------------------
  */
 
+/* The times of one run are those of the next, and no two neighbours are alike. */
+static int64_t jitter(const struct mp_demo_call *c)
+{
+	uint64_t scattered = (uint64_t)c->number * 0x9e3779b97f4a7c15u;
+
+	return (int64_t)((scattered >> 33) % (uint64_t)(c->demo->knobs.jitter_ms + 1));
+}
+
+static bool is_reached(const struct mp_demo_call *c)
+{
+	return c->number >= c->demo->knobs.from_call;
+}
+
 int64_t mp_demo_mischief_delay(const struct mp_demo_call *c)
 {
 	const struct mp_demo_knobs *k = &c->demo->knobs;
 
+	if (c->demo->is_mute)
+		return MP_DEMO_FOREVER;
 	switch (c->method) {
 	case MP_METHOD_INITIALIZE:
 	case MP_METHOD_DISCOVER:
@@ -150,7 +165,7 @@ int64_t mp_demo_mischief_delay(const struct mp_demo_call *c)
 	case MP_METHOD_TEMPLATES_LIST:
 		return k->list_delay_ms;
 	case MP_METHOD_TOOLS_CALL:
-		return k->hang_calls ? MP_DEMO_FOREVER : 0;
+		return k->hang_calls && is_reached(c) ? MP_DEMO_FOREVER : jitter(c);
 	default:
 		return 0;
 	}
@@ -175,15 +190,23 @@ static void enter(const char *file, struct mp_str id, struct mp_str tool, struct
 	close(fd);
 }
 
-void mp_demo_mischief_in_call(const struct mp_demo_call *c, struct mp_str tool,
-			      struct mp_str arguments)
+void mp_demo_mischief_in_call(struct mp_demo_call *c, struct mp_str tool, struct mp_str arguments)
 {
 	const struct mp_demo_knobs *k = &c->demo->knobs;
 
+	c->number = ++c->demo->called;
 	if (k->ledger)
 		enter(k->ledger, mp_demo_id(c), tool, arguments);
-	if (k->block_ms)
+	if (k->mute && is_reached(c))
+		c->demo->is_mute = true;
+	if (k->block_ms && is_reached(c))
 		wait_ms(k->block_ms);
+}
+
+void mp_demo_mischief_at_end(const struct mp_demo_call *c, const char *how)
+{
+	if (c->demo->knobs.ends && c->number)
+		enter(c->demo->knobs.ends, mp_demo_id(c), MP_STR("end"), mp_str_of(how));
 }
 
 bool mp_demo_mischief_may_leave(const struct mp_demo_knobs *k)

@@ -37,6 +37,7 @@ static void settle(struct mp_demo_call *c)
 	struct mp_demo *d = c->demo;
 	bool last = c->method == MP_METHOD_TOOLS_CALL && ++d->answered == d->knobs.exit_after;
 
+	mp_demo_mischief_at_end(c, "answered");
 	mp_demo_drop(c);
 	if (last)
 		mp_demo_leave(d, 0);

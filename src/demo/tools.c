@@ -364,13 +364,18 @@ static void say_log(struct mp_demo_call *c)
 	mp_demo_say(c, MP_STR("sent"));
 }
 
+void mp_demo_change(struct mp_demo *d)
+{
+	d->has_extra = !d->has_extra;
+	mp_demo_tell_tools_changed(d);
+	mp_demo_move_counter(d);
+}
+
 static void change(struct mp_demo_call *c)
 {
 	struct mp_demo *d = c->demo;
 
-	d->has_extra = !d->has_extra;
-	mp_demo_tell_tools_changed(d);
-	mp_demo_move_counter(d);
+	mp_demo_change(d);
 	mp_demo_say(c, d->has_extra ? MP_STR("there is a tool `extra` now")
 				    : MP_STR("the tool `extra` is gone"));
 }

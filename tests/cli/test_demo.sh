@@ -315,6 +315,35 @@ t_knob_block() { # D32
 		legacy BLOCK=forever && call 1 time && ask 2 ping && sleep 0.1 && silent_on 2 && kill -KILL "$pid" && ended 137
 	hang_up
 }
+t_knob_block_from_call() {
+	legacy BLOCK=forever FROM_CALL=2 && call 1 time && gets 1 result && ask 2 ping && gets 2 '{}' && call 3 time &&
+		ask 4 ping && sleep 0.1 && silent_on 3 && silent_on 4 && kill -KILL "$pid" && ended 137
+	hang_up
+}
+t_knob_hang_calls_from_call() {
+	legacy HANG_CALLS=1 FROM_CALL=2 && call 1 time && gets 1 result && call 2 time && call 3 time && ask 4 ping && gets 4 '{}' &&
+		silent_on 2 && silent_on 3 && stop
+}
+t_knob_mute() { # what it executes is in the ledger; it still reads, and leaves when told to
+	legacy MUTE=1 FROM_CALL=2 "LEDGER=$work/muted" && call 1 time && gets 1 result && call 2 time && ask 3 ping && ask 4 tools/list &&
+		mask 5 server/discover && call 6 time && stop && silent_on 2 && silent_on 3 && silent_on 4 && silent_on 5 && silent_on 6 &&
+		[ "$(grep -c . "$work/muted")" -eq 3 ]
+}
+t_knob_jitter() { # all are answered, and not in the order they came
+	legacy JITTER=60 && at_once "for i in 1 2 3 4 5 6 7 8 9; do call \$i echo \"{\\\"message\\\":\\\"m\$i\\\"}\"; done" || return 1
+	for i in 1 2 3 4 5 6 7 8 9; do
+		gets $i "\"text\":\"m$i\"" || return 1
+	done
+	! sed -n 's/.*"id":\([0-9]\),.*/\1/p' "$work/out" | sort -c 2>/dev/null && stop
+}
+t_knob_change_after() {
+	legacy CHANGE_AFTER=150 && ask 1 tools/list && lacks 1 '"name":"extra"' && await '"notifications/tools/list_changed"' && ask 2 tools/list &&
+		gets 2 '"name":"extra"' && call 3 extra && gets 3 'extra is here' && stop
+}
+t_knob_exit_idle() {
+	legacy EXIT_IDLE=200 && call 1 sleep '{"ms":500}' && gets 1 slept && lives && ended 0 && hang_up && start EXIT_IDLE=100 && ended 0
+	hang_up
+}
 t_knob_ignore_term() { # D32
 	legacy IGNORE_TERM=1 && kill -TERM "$pid" && sleep 0.05 && ask 1 ping && gets 1 '{}' && stop
 }
@@ -361,6 +390,11 @@ t_knob_ledger() {
 	legacy "LEDGER=$work/ledger" && call 7 echo '{"message":"once"}' && gets 7 once && call 8 echo && gets 8 isError && call 9 crash && ended 1
 	hang_up
 	grep -qE '^[0-9]+ 7 echo \{"message":"once"\}$' "$work/ledger" && grep -q ' 9 crash ' "$work/ledger" && [ "$(grep -c . "$work/ledger")" -eq 2 ]
+}
+t_knob_ends() {
+	legacy "LEDGER=$work/ends" "ENDS=$work/ends" && call 7 echo '{"message":"once"}' && gets 7 once && call 8 sleep '{"ms":60000}' &&
+		tell cancelled '{"requestId":8}' && call 9 time && gets 9 result && stop &&
+		[ "$(sed 's/^[0-9]* //; s/ [{].*//; s/ $//' "$work/ends" | tr '\n' ,)" = '7 echo,7 end answered,8 sleep,8 end cancelled,9 time,9 end answered,' ]
 }
 orphans() { # those of this test, by the variable they carry
 	for process in /proc/[0-9]*; do
