@@ -1,0 +1,160 @@
+/*
+ * policy.c - restart schedules and modes, as values; and the ladder a failing server climbs.
+ * Nothing here knows a clock or a server: whoever asks waits, starts and tells what became of it.
+ */
+#include "pool/policy.h"
+
+#include <string.h>
+
+enum {
+	REMOTE_FIRST_MS = 1000,
+	REMOTE_LAST_MS = 30000,
+	REMOTE_ATTEMPTS = 5,
+	JITTER_PART = 5, /* a fifth at most is taken away */
+};
+
+static const int64_t default_schedule_ms[] = {0, 1000, 2000, 5000, 10000, 30000, 60000};
+
+/* --- policies ------------------------------------------------------------------------------- */
+
+static int64_t get_last(const int64_t *schedule_ms, size_t n)
+{
+	return schedule_ms[n - 1];
+}
+
+/* The configuration always has a schedule; a policy made of nothing has the default one. */
+static void copy_schedule(struct mp_policy *p, const struct mp_restart *restart)
+{
+	const int64_t *from = restart->n_schedule ? restart->schedule_ms : default_schedule_ms;
+	size_t n = restart->n_schedule ? restart->n_schedule : MP_ARRAY_LEN(default_schedule_ms);
+
+	mp_check(n <= MP_SCHEDULE_MAX);
+	memcpy(p->schedule_ms, from, n * sizeof(*from));
+	p->n_schedule = n;
+}
+
+void mp_policy_init(struct mp_policy *p, const struct mp_restart *restart, bool is_remote)
+{
+	*p = (struct mp_policy){
+		.mode = restart->mode,
+		.stable_ms = restart->stable_ms,
+		.attempts = restart->attempts > 0 && restart->attempts < INT32_MAX
+				    ? (unsigned)restart->attempts
+				    : REMOTE_ATTEMPTS,
+		.is_remote = is_remote,
+	};
+	copy_schedule(p, restart);
+}
+
+/* 1, 2, 4, ... seconds. */
+static int64_t double_up(unsigned n)
+{
+	int64_t ms = REMOTE_FIRST_MS;
+
+	while (--n && ms < REMOTE_LAST_MS)
+		ms *= 2;
+	return ms < REMOTE_LAST_MS ? ms : REMOTE_LAST_MS;
+}
+
+int64_t mp_policy_get_delay(const struct mp_policy *p, unsigned n)
+{
+	mp_check(n > 0);
+	switch ((enum mp_restart_mode)p->mode) {
+	case MP_RESTART_RELENTLESS:
+		return p->schedule_ms[n < p->n_schedule ? n - 1 : p->n_schedule - 1];
+	case MP_RESTART_REMOTE:
+		return p->is_remote && n <= p->attempts ? double_up(n) : -1;
+	case MP_RESTART_ONCE:
+		return n == 1 ? p->schedule_ms[0] : -1;
+	case MP_RESTART_NONE:
+		break;
+	}
+	return -1;
+}
+
+unsigned mp_policy_get_max(const struct mp_policy *p)
+{
+	switch ((enum mp_restart_mode)p->mode) {
+	case MP_RESTART_RELENTLESS:
+		return 0;
+	case MP_RESTART_REMOTE:
+		return p->is_remote ? p->attempts + 1 : 1;
+	case MP_RESTART_ONCE:
+		return 2;
+	case MP_RESTART_NONE:
+		break;
+	}
+	return 1;
+}
+
+/* What a storm of starts is slowed down to. Modes that climb no schedule have the default's end. */
+static int64_t get_brake(const struct mp_policy *p)
+{
+	switch ((enum mp_restart_mode)p->mode) {
+	case MP_RESTART_RELENTLESS:
+		return get_last(p->schedule_ms, p->n_schedule);
+	case MP_RESTART_REMOTE:
+		return REMOTE_LAST_MS;
+	case MP_RESTART_ONCE:
+	case MP_RESTART_NONE:
+		break;
+	}
+	return get_last(default_schedule_ms, MP_ARRAY_LEN(default_schedule_ms));
+}
+
+/* --- ladders -------------------------------------------------------------------------------- */
+
+void mp_ladder_init(struct mp_ladder *l, uint64_t seed)
+{
+	*l = (struct mp_ladder){.seed = seed};
+}
+
+/* splitmix64: any seed will do, 0 as well. */
+static uint64_t draw(uint64_t *seed)
+{
+	uint64_t z = *seed += 0x9e3779b97f4a7c15u;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+	return z ^ z >> 31;
+}
+
+/*
+ * Many machines lose the same remote server in the same moment and must not come back in one. Only
+ * ever sooner, so that no delay is longer than its formula says (C14).
+ */
+static int64_t jitter(struct mp_ladder *l, int64_t ms)
+{
+	return ms <= 0 ? ms : ms - (int64_t)(draw(&l->seed) % (uint64_t)(ms / JITTER_PART + 1));
+}
+
+int64_t mp_ladder_fail(struct mp_ladder *l, const struct mp_policy *p)
+{
+	int64_t ms;
+
+	if (l->failures < UINT32_MAX) /* else it begins anew, at no delay at all */
+		l->failures++;
+	ms = mp_policy_get_delay(p, l->failures);
+	return p->is_remote ? jitter(l, ms) : ms;
+}
+
+/*
+ * The ring's oldest is the one that the next replaces. A start that is braked is not noted: the
+ * schedule delays it, so it is none of these.
+ */
+int64_t mp_ladder_hurry(struct mp_ladder *l, const struct mp_policy *p, int64_t now_ms)
+{
+	int64_t *oldest = &l->hurried_ms[l->n_hurried % MP_STORM_STARTS];
+
+	if (l->n_hurried >= MP_STORM_STARTS && now_ms - *oldest < MP_STORM_MS)
+		return get_brake(p);
+	*oldest = now_ms;
+	if (++l->n_hurried == 2 * MP_STORM_STARTS) /* all that counts is: full, and where */
+		l->n_hurried = MP_STORM_STARTS;
+	return 0;
+}
+
+void mp_ladder_forgive(struct mp_ladder *l)
+{
+	l->failures = 0;
+}

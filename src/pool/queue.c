@@ -1,0 +1,268 @@
+/*
+ * queue.c - bounded, fair, abortable waiting lines.
+ * A ticket waits in its session's turn; turns with waiting tickets stand in a ring, and who is
+ * served goes to its end. Choosing happens at once, so that a free slot and somebody who could have
+ * it are never there together; telling happens from the loop, so that nobody is called from within
+ * their own enter or leave.
+ */
+#include "pool/queue.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+/* One session's share of one queue; there as long as it has tickets. */
+struct mp_turn {
+	struct mp_link link; /* in the ring while it has waiting tickets */
+	mp_id key;
+	struct mp_list waiting; /* tickets, first come first */
+	size_t n_granted;
+};
+
+struct mp_queue {
+	struct mp_loop *loop;
+	size_t slots; /* 0: no limit */
+	size_t line;
+	bool exclusive;
+	struct mp_ids turns;    /* owned; by session */
+	struct mp_list ring;    /* turns that wait */
+	struct mp_list chosen;  /* tickets with a slot that do not know it yet */
+	struct mp_turn *holder; /* exclusive: who has all that is granted */
+	size_t n_granted, n_waiting;
+	struct mp_task telling;
+	struct mp_grave grave;
+	char name[];
+};
+
+/* --- turns ---------------------------------------------------------------------------------- */
+
+/* Calls of no session take turns with the others, as one. */
+static mp_id key_of(mp_id session)
+{
+	return session ? session : UINT64_MAX;
+}
+
+static struct mp_turn *get_turn(struct mp_queue *q, mp_id session)
+{
+	struct mp_turn *turn = mp_ids_get(&q->turns, key_of(session));
+
+	if (turn)
+		return turn;
+	turn = mp_alloc(sizeof(*turn));
+	turn->key = key_of(session);
+	mp_list_init(&turn->waiting);
+	mp_ids_put(&q->turns, turn->key, turn);
+	return turn;
+}
+
+static void drop_turn_if_empty(struct mp_queue *q, struct mp_turn *turn)
+{
+	if (turn->n_granted == 0 && q->holder == turn)
+		q->holder = NULL;
+	if (turn->n_granted || turn->waiting.len)
+		return;
+	mp_ids_remove(&q->turns, turn->key);
+	mp_free(turn);
+}
+
+/* --- choosing ------------------------------------------------------------------------------- */
+
+static bool has_slot(const struct mp_queue *q)
+{
+	return q->slots == 0 || q->n_granted < q->slots;
+}
+
+static void take_slot(struct mp_queue *q, struct mp_ticket *t)
+{
+	t->is_granted = true;
+	t->turn->n_granted++;
+	q->n_granted++;
+	if (q->exclusive)
+		q->holder = t->turn;
+}
+
+/* The first ticket of the turn; the turn goes to the ring's end, or out of it. */
+static void serve(struct mp_queue *q, struct mp_turn *turn)
+{
+	struct mp_link *first = mp_list_pop(&turn->waiting);
+	struct mp_ticket *t = mp_container_of(first, struct mp_ticket, link);
+
+	mp_check(first); /* who stands in the ring has somebody waiting */
+	q->n_waiting--;
+	take_slot(q, t);
+	mp_list_append(&q->chosen, &t->link);
+	mp_list_remove(&q->ring, &turn->link);
+	if (turn->waiting.len)
+		mp_list_append(&q->ring, &turn->link);
+	if (!mp_list_linked(&q->telling.link))
+		mp_loop_post(q->loop, &q->telling);
+}
+
+static struct mp_turn *first_turn(const struct mp_queue *q)
+{
+	struct mp_link *link = mp_list_first(&q->ring);
+
+	return link ? mp_container_of(link, struct mp_turn, link) : NULL;
+}
+
+/*
+ * One session at a time. A new holder gets slots for all it has waiting, as far as they go; what
+ * comes later waits as long as anybody else does, so that its turn ends.
+ */
+static void choose_exclusively(struct mp_queue *q)
+{
+	struct mp_turn *turn = first_turn(q);
+
+	if (!turn || (q->holder && (turn != q->holder || q->ring.len > 1)))
+		return;
+	while (has_slot(q) && turn->waiting.len)
+		serve(q, turn);
+}
+
+static void choose(struct mp_queue *q)
+{
+	if (q->exclusive)
+		choose_exclusively(q);
+	else
+		while (has_slot(q) && q->ring.len)
+			serve(q, first_turn(q));
+}
+
+/*
+ * No more than were chosen before: who is told may give its slot to the next, and so on. They may
+ * also leave together and free the queue, which therefore stays until the turn of the loop ends.
+ */
+static void tell(void *u)
+{
+	struct mp_queue *q = u;
+
+	for (size_t n = q->chosen.len; n && q->chosen.len; n--) {
+		struct mp_ticket *t =
+			mp_container_of(mp_list_pop(&q->chosen), struct mp_ticket, link);
+
+		t->granted(t->u);
+	}
+}
+
+/* --- tickets -------------------------------------------------------------------------------- */
+
+/* Nobody who could be served is waiting, so whoever can be served now overtakes nobody. */
+static bool may_pass(const struct mp_queue *q, mp_id session)
+{
+	if (!has_slot(q) || q->ring.len)
+		return false;
+	return !q->holder || q->holder->key == key_of(session);
+}
+
+int mp_queue_enter(struct mp_queue *q, struct mp_ticket *t, mp_id session, void (*granted)(void *u),
+		   void *u)
+{
+	bool passes = may_pass(q, session);
+
+	mp_check(!t->queue && !mp_list_linked(&t->link));
+	if (!passes && q->n_waiting >= q->line)
+		return MCPOOL_EQUEUE_FULL;
+	*t = (struct mp_ticket){.queue = q, .granted = granted, .u = u};
+	t->turn = get_turn(q, session);
+	if (passes) {
+		take_slot(q, t);
+		return 1;
+	}
+	q->n_waiting++;
+	mp_list_append(&t->turn->waiting, &t->link);
+	if (!mp_list_linked(&t->turn->link))
+		mp_list_append(&q->ring, &t->turn->link);
+	return 0;
+}
+
+static void give_back(struct mp_queue *q, struct mp_ticket *t)
+{
+	if (mp_list_linked(&t->link)) /* it was never told */
+		mp_list_remove(&q->chosen, &t->link);
+	t->turn->n_granted--;
+	q->n_granted--;
+}
+
+static void stop_waiting(struct mp_queue *q, struct mp_ticket *t)
+{
+	mp_list_remove(&t->turn->waiting, &t->link);
+	q->n_waiting--;
+	if (t->turn->waiting.len == 0)
+		mp_list_remove(&q->ring, &t->turn->link);
+}
+
+void mp_queue_leave(struct mp_ticket *t)
+{
+	struct mp_queue *q = t->queue;
+	struct mp_turn *turn = t->turn;
+
+	if (!q)
+		return;
+	if (t->is_granted)
+		give_back(q, t);
+	else
+		stop_waiting(q, t);
+	*t = (struct mp_ticket){0};
+	drop_turn_if_empty(q, turn);
+	choose(q);
+}
+
+/* --- queues --------------------------------------------------------------------------------- */
+
+struct mp_queue *mp_queue_new(struct mp_loop *loop, const char *name, size_t slots, size_t line,
+			      bool exclusive)
+{
+	size_t size = strlen(name) + 1;
+	struct mp_queue *q = mp_alloc(sizeof(*q) + size);
+
+	q->loop = loop;
+	q->slots = slots;
+	q->line = line;
+	q->exclusive = exclusive;
+	mp_ids_init(&q->turns);
+	mp_list_init(&q->ring);
+	mp_list_init(&q->chosen);
+	mp_task_init(&q->telling, tell, q);
+	memcpy(q->name, name, size);
+	return q;
+}
+
+static void free_now(struct mp_grave *grave)
+{
+	mp_free(mp_container_of(grave, struct mp_queue, grave));
+}
+
+struct mp_queue *mp_queue_free(struct mp_queue *q)
+{
+	if (!q)
+		return NULL;
+	mp_check(q->n_granted == 0 && q->n_waiting == 0);
+	mp_ids_done(&q->turns);
+	mp_loop_unpost(q->loop, &q->telling);
+	mp_loop_bury(q->loop, &q->grave, free_now);
+	return NULL;
+}
+
+void mp_queue_widen(struct mp_queue *q, size_t slots, size_t line)
+{
+	if (q->slots && (slots == 0 || slots > q->slots))
+		q->slots = slots;
+	if (line > q->line)
+		q->line = line;
+	choose(q);
+}
+
+size_t mp_queue_count_granted(const struct mp_queue *q)
+{
+	return q->n_granted;
+}
+
+size_t mp_queue_count_waiting(const struct mp_queue *q)
+{
+	return q->n_waiting;
+}
+
+const char *mp_queue_get_name(const struct mp_queue *q)
+{
+	return q->name;
+}

@@ -1,0 +1,47 @@
+/*
+ * queue.h - bounded, fair, abortable waiting lines (U28).
+ * A queue has slots and a line. Whoever finds no free slot waits in the line; when a slot is free,
+ * sessions take turns, and within a session the first is first. A full line refuses.
+ */
+#ifndef MP_QUEUE_H
+#define MP_QUEUE_H
+
+#include "base/base.h"
+#include "base/ids.h"
+#include "base/list.h"
+#include "base/loop.h"
+
+struct mp_queue;
+
+/* One place in a queue, embedded in whoever wants it. */
+struct mp_ticket {
+	struct mp_link link;
+	struct mp_queue *queue; /* NULL: in none */
+	struct mp_turn *turn;   /* its session's share of the queue */
+	bool is_granted;
+	void (*granted)(void *u);
+	void *u;
+};
+
+/* name: copied. exclusive: one session's tickets at a time, and others get their turn (serial). */
+struct mp_queue *mp_queue_new(struct mp_loop *loop, const char *name, size_t slots, size_t line,
+			      bool exclusive);
+/* Tickets must have left. Accepts NULL, returns NULL. */
+struct mp_queue *mp_queue_free(struct mp_queue *q);
+/* Somebody else defines it, too: the larger definition wins. */
+void mp_queue_widen(struct mp_queue *q, size_t slots, size_t line);
+
+/*
+ * 1: granted at once. 0: it waits, and granted() follows from the loop, never from within this
+ * file's functions. MCPOOL_EQUEUE_FULL. A zeroed ticket is in no queue.
+ */
+int mp_queue_enter(struct mp_queue *q, struct mp_ticket *t, mp_id session, void (*granted)(void *u),
+		   void *u) MP_MUST;
+/* Give back the slot or the place in the line; nothing if it is in none. granted() stays silent. */
+void mp_queue_leave(struct mp_ticket *t);
+
+size_t mp_queue_count_granted(const struct mp_queue *q);
+size_t mp_queue_count_waiting(const struct mp_queue *q);
+const char *mp_queue_get_name(const struct mp_queue *q);
+
+#endif

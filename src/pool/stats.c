@@ -1,0 +1,116 @@
+/*
+ * stats.c - what became of a server's calls, and how long they took.
+ * The histogram is log-linear: four buckets for each power of two, so that a quantile is at most a
+ * quarter too long, from a microsecond to more than an hour, in half a kilobyte.
+ */
+#include "pool/stats.h"
+
+#include "base/mem.h"
+
+enum {
+	SUB_BITS = 2,         /* four buckets for each power of two */
+	SUBS = 1 << SUB_BITS, /* and as many for what is shorter than that */
+	LAST_POWER = 31,      /* 2^32 us are 71 minutes */
+	BUCKETS = SUBS * (LAST_POWER - SUB_BITS + 2),
+};
+
+void mp_stats_init(struct mp_stats *s)
+{
+	*s = (struct mp_stats){0};
+}
+
+void mp_stats_done(struct mp_stats *s)
+{
+	s->latencies = mp_free(s->latencies);
+}
+
+/* --- buckets -------------------------------------------------------------------------------- */
+
+/* Whatever is longer than all buckets is in the last one. */
+static unsigned bucket_of(int64_t us)
+{
+	unsigned power;
+
+	if (us < SUBS)
+		return us < 0 ? 0 : (unsigned)us;
+	power = 63 - (unsigned)__builtin_clzll((uint64_t)us);
+	if (power > LAST_POWER)
+		return BUCKETS - 1;
+	return SUBS * (power - SUB_BITS + 1) + ((unsigned)(us >> (power - SUB_BITS)) & (SUBS - 1));
+}
+
+/* The longest that is in the bucket. */
+static int64_t edge_of(unsigned bucket)
+{
+	unsigned shift = bucket / SUBS;
+
+	if (shift == 0)
+		return bucket;
+	if (bucket == BUCKETS - 1)
+		return INT64_MAX;
+	return ((int64_t)(SUBS + bucket % SUBS + 1) << (shift - 1)) - 1;
+}
+
+/* --- counting ------------------------------------------------------------------------------- */
+
+static void count(uint64_t *counter)
+{
+	if (*counter < UINT64_MAX)
+		++*counter;
+}
+
+static void measure(struct mp_stats *s, int64_t us)
+{
+	uint32_t *bucket;
+
+	if (!s->latencies)
+		s->latencies = mp_alloc(BUCKETS * sizeof(*s->latencies));
+	bucket = &s->latencies[bucket_of(us)];
+	if (*bucket < UINT32_MAX)
+		++*bucket;
+	count(&s->measured);
+	if (us > s->longest_us)
+		s->longest_us = us;
+}
+
+void mp_stats_note(struct mp_stats *s, enum mp_outcome outcome, bool is_error, int64_t latency_us)
+{
+	mp_check(outcome < MP_ARRAY_LEN(s->by_outcome));
+	count(&s->calls);
+	count(&s->by_outcome[outcome]);
+	if (outcome != MP_OUTCOME_ANSWERED)
+		return;
+	if (is_error)
+		count(&s->errors);
+	measure(s, latency_us);
+}
+
+/* --- asking --------------------------------------------------------------------------------- */
+
+/* Of what the buckets hold: a full one has lost count, `measured` has not. */
+static uint64_t sum_up(const struct mp_stats *s)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < BUCKETS; i++)
+		sum += s->latencies[i];
+	return sum;
+}
+
+int64_t mp_stats_get_latency_us(const struct mp_stats *s, unsigned permille)
+{
+	uint64_t rank, seen = 0;
+	unsigned i = 0;
+	int64_t edge;
+
+	if (!s->latencies)
+		return -1;
+	rank = (sum_up(s) * (permille < 1000 ? permille : 1000) + 999) / 1000;
+	for (; i < BUCKETS - 1; i++) {
+		seen += s->latencies[i];
+		if (seen && seen >= rank)
+			break;
+	}
+	edge = edge_of(i);
+	return edge < s->longest_us ? edge : s->longest_us;
+}
