@@ -1,0 +1,258 @@
+/*
+ * refresh.c - lists that change while a server runs: gathered, fetched again, handed on.
+ * Each kind of list is on its own; a change of resources is one of their templates, too.
+ */
+#include "pool/refresh.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "pool/listening.h"
+
+#define STATES(X)                                                       \
+	X(QUIET, "quiet", "what we have is what there is")              \
+	X(GATHERING, "gathering", "it changed, and may go on doing so") \
+	X(FETCHING, "fetching", "it is being fetched")                  \
+	X(OUTDATED, "outdated", "it is being fetched and changed meanwhile")
+
+#define EVENTS(X)                                  \
+	X(NEWS, "the server says that it changed") \
+	X(DUE, "enough was gathered")              \
+	X(FETCHED, "the whole list is there")      \
+	X(FAILED, "it cannot be had; why is written down")
+
+enum state {
+#define X(name, word, meaning) name,
+	STATES(X)
+#undef X
+		STATE_COUNT
+};
+enum event {
+#define X(name, meaning) name,
+	EVENTS(X)
+#undef X
+		EVENT_COUNT,
+	NOTHING
+};
+
+static const char *const state_names[] = {
+#define X(name, word, meaning) word,
+	STATES(X)
+#undef X
+};
+
+struct one_list {
+	struct mp_refresh *r;
+	enum mp_catalog_kind kind;
+	enum state state;
+	struct mp_timer timer;
+	int64_t first_ms;               /* when gathering began */
+	struct mp_catalog_fetch *fetch; /* NULL: none is under way */
+	struct mp_offer_list *list;     /* what it fills; owned */
+	struct mcpool_error why;        /* of FAILED */
+};
+
+struct mp_refresh {
+	struct mp_upstream *up;
+	struct mp_loop *loop;
+	int64_t timeout_ms;
+	const struct mp_refresh_hooks *hooks;
+	void *u;
+	struct one_list lists[MP_CATALOG_COUNT];
+	struct mp_listening *listening; /* NULL: it tells by itself */
+};
+
+/* Whatever calls a hook does so last: the hook may free all of it. */
+typedef enum event (*action)(struct one_list *l);
+static enum event gather(struct one_list *l);
+static enum event gather_more(struct one_list *l);
+static enum event fetch(struct one_list *l);
+static enum event hand_on(struct one_list *l);
+static enum event hand_on_and_gather(struct one_list *l);
+static enum event complain(struct one_list *l);
+static enum event complain_and_gather(struct one_list *l);
+
+enum { NOWHERE, TO, STAY };
+struct step {
+	int how;
+	enum state to;
+	action act;
+};
+
+static const struct step steps[STATE_COUNT][EVENT_COUNT] = {
+	[QUIET] = {[NEWS] = {TO, GATHERING, gather}},
+	[GATHERING] = {[NEWS] = {STAY, 0, gather_more}, [DUE] = {TO, FETCHING, fetch}},
+	[FETCHING] = {[NEWS] = {TO, OUTDATED, NULL},
+		      [FETCHED] = {TO, QUIET, hand_on},
+		      [FAILED] = {TO, QUIET, complain}},
+	[OUTDATED] = {[NEWS] = {STAY, 0, NULL},
+		      [FETCHED] = {TO, GATHERING, hand_on_and_gather},
+		      [FAILED] = {TO, GATHERING, complain_and_gather}},
+};
+
+static void advance(struct one_list *l, enum event ev)
+{
+	while (ev != NOTHING) {
+		const struct step *s = &steps[l->state][ev];
+
+		mp_check(s->how != NOWHERE);
+		if (s->how == TO) {
+			mp_log_trace(NULL, "refresh: %s -> %s", state_names[l->state],
+				     state_names[s->to]);
+			l->state = s->to;
+		}
+		ev = s->act ? s->act(l) : NOTHING;
+	}
+}
+
+/* --- what is done --------------------------------------------------------------------------- */
+
+static enum event gather(struct one_list *l)
+{
+	l->first_ms = mp_loop_now_ms(l->r->loop);
+	return gather_more(l);
+}
+
+/* A little after the last one, but a server that goes on and on is not waited for. */
+static enum event gather_more(struct one_list *l)
+{
+	int64_t left_ms = l->first_ms + MP_REFRESH_LATEST_MS - mp_loop_now_ms(l->r->loop);
+
+	mp_timer_start(&l->timer, left_ms < MP_REFRESH_QUIET_MS ? left_ms : MP_REFRESH_QUIET_MS);
+	return NOTHING;
+}
+
+static void got_list(struct mp_catalog_list *list, const struct mcpool_error *error, void *u)
+{
+	struct one_list *l = u;
+
+	(void)list;
+	l->fetch = NULL;
+	if (error)
+		l->why = *error;
+	advance(l, error ? FAILED : FETCHED);
+}
+
+static enum event fetch(struct one_list *l)
+{
+	struct mp_refresh *r = l->r;
+	int error;
+
+	l->list = mp_offer_list_new(l->kind);
+	error = mp_catalog_fetch(r->up, &l->list->list, r->timeout_ms, got_list, l, r->loop,
+				 &l->fetch);
+	if (error == 0)
+		return NOTHING;
+	(void)mp_fail(&l->why, error, "%s", mcpool_error_text(error));
+	return FAILED;
+}
+
+static enum event hand_on(struct one_list *l)
+{
+	l->r->hooks->fetched(l->r->u, MP_TAKE(l->list));
+	return NOTHING;
+}
+
+static enum event hand_on_and_gather(struct one_list *l)
+{
+	(void)gather(l);
+	return hand_on(l);
+}
+
+static enum event complain(struct one_list *l)
+{
+	struct mcpool_error why = l->why;
+
+	l->list = mp_offer_list_unref(l->list);
+	l->r->hooks->failed(l->r->u, l->kind, &why);
+	return NOTHING;
+}
+
+static enum event complain_and_gather(struct one_list *l)
+{
+	(void)gather(l);
+	return complain(l);
+}
+
+static void time_to_fetch(void *u)
+{
+	advance(u, DUE);
+}
+
+/* --- news ----------------------------------------------------------------------------------- */
+
+bool mp_refresh_hear(struct mp_refresh *r, const struct mp_message *m)
+{
+	if (m->method == MP_METHOD_TOOLS_CHANGED) {
+		advance(&r->lists[MP_CATALOG_TOOL], NEWS);
+	} else if (m->method == MP_METHOD_PROMPTS_CHANGED) {
+		advance(&r->lists[MP_CATALOG_PROMPT], NEWS);
+	} else if (m->method == MP_METHOD_RESOURCES_CHANGED) {
+		advance(&r->lists[MP_CATALOG_RESOURCE], NEWS);
+		advance(&r->lists[MP_CATALOG_TEMPLATE], NEWS);
+	} else {
+		return mp_listening_hear(r->listening, m);
+	}
+	return true;
+}
+
+/* Nobody told us of what changed while nothing was open. */
+static void reopened(void *u)
+{
+	static const unsigned changes[] = {
+		[MP_CATALOG_TOOL] = MP_OFFERS_TOOLS_CHANGES,
+		[MP_CATALOG_PROMPT] = MP_OFFERS_PROMPTS_CHANGES,
+		[MP_CATALOG_RESOURCE] = MP_OFFERS_RESOURCES_CHANGES,
+		[MP_CATALOG_TEMPLATE] = MP_OFFERS_RESOURCES_CHANGES,
+	};
+	struct mp_refresh *r = u;
+	unsigned offers = mp_upstream_get_hello(r->up)->offers;
+
+	for (int kind = 0; kind < MP_CATALOG_COUNT; kind++)
+		if (offers & changes[kind])
+			advance(&r->lists[kind], NEWS);
+}
+
+/* --- life ----------------------------------------------------------------------------------- */
+
+struct mp_refresh *mp_refresh_new(struct mp_upstream *up, struct mp_loop *loop, int64_t timeout_ms,
+				  const struct mp_refresh_hooks *hooks, void *u)
+{
+	struct mp_refresh *r = mp_alloc(sizeof(*r));
+
+	r->up = up;
+	r->loop = loop;
+	r->timeout_ms = timeout_ms;
+	r->hooks = hooks;
+	r->u = u;
+	for (int kind = 0; kind < MP_CATALOG_COUNT; kind++) {
+		struct one_list *l = &r->lists[kind];
+
+		l->r = r;
+		l->kind = (enum mp_catalog_kind)kind;
+		mp_timer_init(&l->timer, loop, time_to_fetch, l);
+	}
+	r->listening = mp_listening_new(up, loop, reopened, r);
+	return r;
+}
+
+struct mp_refresh *mp_refresh_free(struct mp_refresh *r)
+{
+	if (!r)
+		return NULL;
+	for (int kind = 0; kind < MP_CATALOG_COUNT; kind++) {
+		struct one_list *l = &r->lists[kind];
+
+		mp_timer_stop(&l->timer);
+		if (l->fetch)
+			mp_catalog_abandon(l->fetch);
+		mp_offer_list_unref(l->list);
+	}
+	mp_listening_free(r->listening);
+	return mp_free(r);
+}
+
+const char *mp_refresh_get_state(const struct mp_refresh *r, enum mp_catalog_kind kind)
+{
+	return state_names[r->lists[kind].state];
+}

@@ -1,0 +1,38 @@
+/*
+ * remember.c - offers to the store and from it. A help for a fast start: whatever fails here is
+ * noted and stops nothing (A59).
+ */
+#include "base/limits.h"
+#include "base/log.h"
+#include "pool/offer.h"
+
+void mp_offer_save(const struct mp_offer *o, struct mp_db *db, const struct mp_definition_key *key,
+		   int64_t wall_ms)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	struct mp_definition d;
+	int r;
+
+	mp_buf_init(&text, (MP_CATALOG_COUNT + 1) * MP_LIMIT_MESSAGE);
+	r = mp_offer_to_definition(o, &text, &d);
+	if (r == 0)
+		mp_definitions_put(db, key, &d, wall_ms);
+	else
+		mp_log_warn(NULL, "%s: what it offers is not remembered: %s", key->name,
+			    mcpool_error_text(r));
+}
+
+struct mp_offer *mp_offer_load(struct mp_db *db, const struct mp_definition_key *key,
+			       int64_t wall_ms)
+{
+	struct mp_definition d;
+	struct mp_offer *o = NULL;
+	struct mcpool_error why;
+
+	if (mp_definitions_get(db, key, wall_ms, &d) != 1)
+		return NULL;
+	if (mp_offer_from_definition(&d, &o, &why) < 0)
+		mp_log_verbose(NULL, "%s: %s", key->name, why.message);
+	mp_definition_done(&d);
+	return o;
+}
