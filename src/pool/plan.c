@@ -1,0 +1,434 @@
+/*
+ * plan.c - the real ways: values are resolved on workers, servers are started by the launcher.
+ * The set is shared and never changed, also not by a worker; what a worker finds out is its job's,
+ * and the loop looks at it when the job is done.
+ */
+#include "pool/plan.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/paths.h"
+#include "config/resolve.h"
+#include "config/trust.h"
+#include "process/environment.h"
+#include "process/stdio.h"
+#include "store/local_key.h"
+
+/* What workers use; it outlives a planner that is freed while one of them runs. */
+struct tools {
+	unsigned refs; /* counted on the loop */
+	struct mp_commands *commands;
+	unsigned char local_key[MP_DIGEST_SIZE];
+};
+
+struct mp_planner {
+	struct mp_loop *loop;
+	char *exe; /* owned; NULL: this program */
+	struct mp_launcher *launcher;
+	struct tools *tools;
+};
+
+static struct tools *ref_tools(struct tools *t)
+{
+	t->refs++;
+	return t;
+}
+
+static void unref_tools(struct tools *t)
+{
+	if (--t->refs)
+		return;
+	mp_commands_free(t->commands);
+	mp_wipe(t->local_key, sizeof(t->local_key));
+	mp_free(t);
+}
+
+static struct mp_resolve_request make_request(const struct tools *t,
+					      const struct mp_config_set *set,
+					      const struct mp_entry *e, char *const *env)
+{
+	struct mp_resolve_request req = {
+		.set = set, .entry = e, .env = env, .commands = t->commands};
+
+	memcpy(req.local_key, t->local_key, sizeof(req.local_key));
+	return req;
+}
+
+/* --- keys ----------------------------------------------------------------------------------- */
+
+struct identifying {
+	struct tools *tools;
+	const struct mp_config_set *set; /* the caller's, as env is */
+	char *const *env;
+	mp_keys_fn fn;
+	void *u;
+	struct mp_keys *keys;
+	int result;
+};
+
+static void find_key(struct identifying *job, const struct mp_entry *e, struct mp_key *key)
+{
+	struct mp_resolve_request req = make_request(job->tools, job->set, e, job->env);
+	struct mp_resolved out;
+	struct mcpool_error why;
+
+	req.only_key = true;
+	key->code = mp_resolve(&req, &out, &why);
+	if (key->code == 0) {
+		memcpy(key->bytes, out.launch_key, sizeof(key->bytes));
+		key->is_known = true;
+	} else {
+		key->problem = mp_arena_dup(&job->keys->arena, mp_str_of(why.message));
+		if (!key->problem)
+			key->problem = mcpool_error_text(key->code);
+	}
+	mp_resolved_done(&out);
+}
+
+/* On a worker: one job for all, because most entries take no longer than the way there. */
+static void find_keys(void *u)
+{
+	struct identifying *job = u;
+	const struct mp_config_set *set = job->set;
+	struct mp_keys *keys = job->keys;
+
+	keys->of = mp_arena_alloc_array(&keys->arena, set->n + 1, sizeof(*keys->of));
+	if (!keys->of) {
+		job->result = mp_arena_get_error(&keys->arena);
+		return;
+	}
+	keys->n = set->n;
+	for (size_t i = 0; i < set->n; i++)
+		if (mp_config_get_state(set, set->entries[i], MP_TOGGLE_NONE) == MP_ENTRY_READY)
+			find_key(job, set->entries[i], &keys->of[i]);
+}
+
+static void free_identifying(struct identifying *job)
+{
+	unref_tools(job->tools);
+	mp_keys_free(job->keys);
+	mp_free(job);
+}
+
+static void found_keys(void *u)
+{
+	struct identifying *job = u;
+	mp_keys_fn fn = job->fn;
+	void *fn_u = job->u;
+	int result = job->result;
+	struct mp_keys *keys = result < 0 ? NULL : MP_TAKE(job->keys);
+	struct mcpool_error why;
+
+	free_identifying(job);
+	if (!keys)
+		(void)mp_fail(&why, result, "%s", mcpool_error_text(result));
+	fn(keys, keys ? NULL : &why, fn_u);
+}
+
+static int identify(void *u, const struct mp_config_set *set, char *const *env, mp_keys_fn fn,
+		    void *fn_u)
+{
+	struct mp_planner *p = u;
+	struct identifying *job = mp_alloc(sizeof(*job));
+	struct mp_work work = {find_keys, found_keys, job};
+	int r;
+
+	*job = (struct identifying){
+		.tools = ref_tools(p->tools), .set = set, .env = env, .fn = fn, .u = fn_u};
+	job->keys = mp_alloc(sizeof(*job->keys));
+	mp_arena_init(&job->keys->arena, MP_LIMIT_ARENA);
+	r = mp_loop_work(p->loop, &work);
+	if (r < 0)
+		free_identifying(job);
+	return r;
+}
+
+/* --- plans ---------------------------------------------------------------------------------- */
+
+enum state {
+	UNDER_WAY, /* a worker has it */
+	ABANDONED, /* a worker has it, and nobody wants it any more */
+	PREPARED,
+	FAILED,
+};
+
+struct mp_plan {
+	enum state state;
+	struct tools *tools;
+	struct mp_config_set *set; /* one reference; the entry is in it */
+	const struct mp_entry *e;
+	struct mp_arena arena; /* a copy of the environment: the caller's may go with a drop */
+	char **env;
+	int64_t now_ms;
+	mp_plan_fn fn;
+	void *u;
+	struct mp_log log;
+	struct mp_buf log_file; /* empty: none */
+
+	/* What the worker found out. */
+	int result;
+	struct mcpool_error why;
+	struct mp_resolved resolved;
+	bool is_resolved;   /* something is in it, maybe of a failure */
+	char **environment; /* of the server; owned */
+};
+
+/* --- is it still what was approved? --- */
+
+/* The file on the first line of now that is not in then; empty: there is none. */
+static struct mp_str find_changed(const char *then, const char *now)
+{
+	while (*now) {
+		struct mp_str line = {now, strcspn(now, "\n") + 1};
+
+		if (mp_str_find(mp_str_of(then), line, 0) < 0)
+			return (struct mp_str){now, strcspn(now, "\t\n")};
+		now += line.len - (now[line.len - 1] != '\n');
+	}
+	return MP_STR("");
+}
+
+static int explain_change(const struct mp_entry *then, const struct mp_entry *now,
+			  struct mcpool_error *reterr)
+{
+	struct mp_str file = find_changed(then->scripts ? then->scripts : "", now->scripts);
+
+	if (now->unapprovable)
+		return mp_fail(reterr, MCPOOL_ENEEDS_APPROVAL,
+			       "Server \"%s\" changed since it was approved, and cannot be "
+			       "approved as it is now: %s",
+			       then->name, now->unapprovable);
+	if (file.len == 0)
+		return mp_fail(reterr, MCPOOL_ENEEDS_APPROVAL,
+			       "Server \"%s\": a file that it names is gone since it was approved: "
+			       "mcpool trust %s",
+			       then->name, then->name);
+	return mp_fail(reterr, MCPOOL_ENEEDS_APPROVAL,
+		       "Server \"%s\": %.*s changed since it was approved: mcpool trust %s",
+		       then->name, MP_STR_ARGS(file), then->name);
+}
+
+/*
+ * The files it names were read when the set was loaded, which may be hours ago. What was named on
+ * the command line is approved by that and not by its id.
+ */
+static int check_approval(const struct mp_entry *e, struct mcpool_error *reterr)
+{
+	MP_CLEANUP(mp_arena_done) struct mp_arena scratch;
+	struct mp_entry now = *e; /* the set's own is everybody's */
+	int r;
+
+	mp_arena_init(&scratch, MP_LIMIT_ARENA);
+	if (e->origin.level == MP_CONFIG_COMMAND_LINE)
+		return 0;
+	r = mp_trust_identify(&now, &scratch);
+	if (r < 0)
+		return mp_fail(reterr, r, "Server \"%s\": %s", e->name, mcpool_error_text(r));
+	if (now.unapprovable || memcmp(&now.id, &e->id, sizeof(now.id)) != 0)
+		return explain_change(e, &now, reterr);
+	return 0;
+}
+
+/* --- the worker --- */
+
+static void warn(void *u, const char *message)
+{
+	struct mp_plan *plan = u;
+
+	mp_log_warn(&plan->log, "%s", message);
+}
+
+static void work_out(void *u)
+{
+	struct mp_plan *plan = u;
+	struct mp_resolve_request req = make_request(plan->tools, plan->set, plan->e, plan->env);
+
+	req.now_ms = plan->now_ms;
+	req.on_warning = warn;
+	req.u = plan;
+	plan->result = check_approval(plan->e, &plan->why);
+	if (plan->result < 0)
+		return;
+	plan->is_resolved = true;
+	plan->result = mp_resolve(&req, &plan->resolved, &plan->why);
+	if (plan->result == 0 && plan->resolved.kind == MP_KIND_STDIO)
+		plan->environment =
+			mp_environment_build((enum mp_environment)plan->e->tuning.environment,
+					     plan->env, plan->resolved.env);
+}
+
+/* --- the loop --- */
+
+static void free_plan(struct mp_plan *plan)
+{
+	mp_environment_free(plan->environment);
+	if (plan->is_resolved)
+		mp_resolved_done(&plan->resolved);
+	mp_buf_done(&plan->log_file);
+	mp_arena_done(&plan->arena);
+	mp_config_set_unref(plan->set);
+	unref_tools(plan->tools);
+	mp_free(plan);
+}
+
+static void worked_out(void *u)
+{
+	struct mp_plan *plan = u;
+
+	if (plan->state == ABANDONED) {
+		free_plan(plan);
+		return;
+	}
+	plan->state = plan->result < 0 ? FAILED : PREPARED;
+	plan->fn(plan, plan->result < 0 ? &plan->why : NULL, plan->u); /* which may drop it */
+}
+
+static int copy_env(struct mp_plan *plan, char *const *env)
+{
+	size_t n = 0;
+
+	while (env && env[n])
+		n++;
+	plan->env = mp_arena_alloc_array(&plan->arena, n + 1, sizeof(*plan->env));
+	for (size_t i = 0; plan->env && i < n; i++) {
+		plan->env[i] = mp_arena_dup(&plan->arena, mp_str_of(env[i]));
+		if (!plan->env[i])
+			plan->env = NULL;
+	}
+	return plan->env ? 0 : mp_arena_get_error(&plan->arena);
+}
+
+static int prepare(void *u, struct mp_config_set *set, const struct mp_entry *e, char *const *env,
+		   mp_plan_fn fn, void *fn_u, struct mp_plan **ret_plan)
+{
+	struct mp_planner *p = u;
+	struct mp_plan *plan = mp_alloc(sizeof(*plan));
+	struct mp_work work = {work_out, worked_out, plan};
+	int r;
+
+	*plan = (struct mp_plan){
+		.tools = ref_tools(p->tools),
+		.set = mp_config_set_ref(set),
+		.e = e,
+		.now_ms = mp_loop_now_ms(p->loop),
+		.fn = fn,
+		.u = fn_u,
+	};
+	mp_log_init(&plan->log, "%s", e->name);
+	mp_arena_init(&plan->arena, MP_LIMIT_ARENA);
+	mp_buf_init(&plan->log_file, MP_KIB(8));
+	if (mp_path_log(e->name, &plan->log_file) < 0)
+		mp_buf_clear(&plan->log_file); /* no home, no file */
+	r = copy_env(plan, env);
+	if (r == 0)
+		r = mp_loop_work(p->loop, &work);
+	if (r < 0) {
+		free_plan(plan);
+		return r;
+	}
+	*ret_plan = plan;
+	return 0;
+}
+
+static struct mp_plan *drop(void *u, struct mp_plan *plan)
+{
+	(void)u;
+	if (plan && plan->state == UNDER_WAY)
+		plan->state = ABANDONED;
+	else if (plan)
+		free_plan(plan);
+	return NULL;
+}
+
+static const unsigned char *get_key(const struct mp_plan *plan)
+{
+	mp_check(plan->state == PREPARED);
+	return plan->resolved.launch_key;
+}
+
+/* --- dialling ------------------------------------------------------------------------------- */
+
+static int dial_stdio(struct mp_planner *p, const struct mp_plan *plan,
+		      struct mp_transport **ret_transport, struct mcpool_error *reterr)
+{
+	struct mp_launch launch = {
+		.argv = (const char *const *)plan->resolved.argv,
+		.env = (const char *const *)plan->environment,
+		.cwd = plan->resolved.cwd,
+	};
+	int r = 0;
+
+	if (!p->launcher)
+		r = mp_launcher_new(p->loop, p->exe, &p->launcher, reterr);
+	if (r < 0)
+		return r;
+	*ret_transport =
+		mp_stdio_new(p->launcher, &launch, plan->log_file.len ? plan->log_file.data : NULL);
+	return 0;
+}
+
+/* The one place where transports of configured servers are made (D14). */
+static int dial(void *u, struct mp_plan *plan, struct mp_transport **ret_transport,
+		struct mcpool_error *reterr)
+{
+	mp_check(plan->state == PREPARED);
+	switch (plan->resolved.kind) {
+	case MP_KIND_STDIO:
+		return dial_stdio(u, plan, ret_transport, reterr);
+	case MP_KIND_HTTP:
+	case MP_KIND_SSE:
+	case MP_KIND_WEBSOCKET:
+		break;
+	}
+	/* Final, so that nobody tries again and again what cannot be. */
+	return mp_fail(reterr, MCPOOL_EINVAL,
+		       "this version starts stdio servers only; %s ones come next",
+		       mp_kind_get_name(plan->resolved.kind));
+}
+
+const struct mp_ways mp_planner_ways = {
+	.identify = identify,
+	.prepare = prepare,
+	.dial = dial,
+	.drop = drop,
+	.get_key = get_key,
+};
+
+/* --- life ----------------------------------------------------------------------------------- */
+
+int mp_planner_new(struct mp_loop *loop, const char *exe, struct mp_planner **ret_planner,
+		   struct mcpool_error *reterr)
+{
+	unsigned char local_key[MP_LOCAL_KEY_SIZE];
+	struct mp_planner *p;
+	int r = mp_local_key_get(local_key, reterr);
+
+	if (r < 0)
+		return r;
+	p = mp_alloc(sizeof(*p));
+	p->loop = loop;
+	p->tools = mp_alloc(sizeof(*p->tools));
+	p->tools->refs = 1;
+	p->tools->commands = mp_commands_new();
+	memcpy(p->tools->local_key, local_key, sizeof(p->tools->local_key));
+	if (exe) {
+		p->exe = mp_alloc(strlen(exe) + 1);
+		memcpy(p->exe, exe, strlen(exe));
+	}
+	*ret_planner = p;
+	return 0;
+}
+
+struct mp_planner *mp_planner_free(struct mp_planner *p)
+{
+	if (!p)
+		return NULL;
+	p->launcher = mp_launcher_free(p->launcher);
+	unref_tools(p->tools);
+	mp_free(p->exe);
+	return mp_free(p);
+}

@@ -1,0 +1,21 @@
+/*
+ * plan.h - the real ways: values are resolved on workers, servers are started by the launcher.
+ */
+#ifndef MP_PLAN_H
+#define MP_PLAN_H
+
+#include "base/base.h"
+#include "base/loop.h"
+#include "pool/ways.h"
+
+struct mp_planner; /* owns the launcher, which is started with the first server, and `!command`s */
+
+/* exe: whose `launcher` is started; NULL: this program. MCPOOL_E* when there is no local key. */
+int mp_planner_new(struct mp_loop *loop, const char *exe, struct mp_planner **ret_planner,
+		   struct mcpool_error *reterr) MP_MUST;
+/* Plans must be dropped, transports freed; workers under way finish on their own, and tell. */
+struct mp_planner *mp_planner_free(struct mp_planner *p);
+
+extern const struct mp_ways mp_planner_ways; /* u is the planner */
+
+#endif
