@@ -1,0 +1,122 @@
+/*
+ * admission.c - may a call go to its server now, later, or not at all?
+ */
+#include "pool/admission.h"
+
+#include <stdarg.h>
+
+#include "base/error.h"
+
+static void MP_PRINTF(3, 4) refuse(struct mp_admission *a, int code, const char *format, ...)
+{
+	va_list args;
+
+	a->verdict = MP_ADMIT_NOT;
+	a->code = code;
+	va_start(args, format);
+	(void)mp_str_format(a->words, sizeof(a->words), format, args); /* cut is fine */
+	va_end(args);
+}
+
+static double age_s(const struct mp_instance *in, int64_t since_ms)
+{
+	return (double)(mp_loop_now_ms(in->pool->o.loop) - since_ms) / 1000;
+}
+
+/* ": why" where there is a why. */
+static const char *colon(const struct mp_keeper_facts *f)
+{
+	return f->why.code ? ": " : "";
+}
+
+/* --- the first start ------------------------------------------------------------------------- */
+
+/* Joined by everybody until it is marked as failed; then nobody waits until it succeeds. */
+static void judge_first_start(struct mp_instance *in, const struct mp_keeper_facts *f,
+			      struct mp_admission *a)
+{
+	bool is_retried = f->state != MP_KEEPER_FAILED;
+
+	if (!mp_instance_is_marked(in)) {
+		if (f->state == MP_KEEPER_DOWN || f->state == MP_KEEPER_STOPPING)
+			mp_instance_start(in, false);
+		a->verdict = MP_ADMIT_LATER;
+		return;
+	}
+	a->retryable = is_retried;
+	refuse(a, MCPOOL_EUNAVAILABLE, "server '%s': initialization failed %.0fs ago%s%s%s",
+	       in->e->name, age_s(in, in->marked_ms), colon(f), f->why.message,
+	       is_retried ? "; retries go on in the background" : "");
+}
+
+/* --- a restart ------------------------------------------------------------------------------- */
+
+static void refuse_restart(struct mp_instance *in, struct mp_admission *a, int code,
+			   const char *what)
+{
+	const struct mp_keeper_facts *f = mp_keeper_get_facts(in->k);
+
+	a->attempt = f->tries_failed + (code == MCPOOL_ERESTARTING);
+	a->retryable = true;
+	refuse(a, code, "%s:%u: server '%s' %s%s%s", mcpool_error_word(code), a->attempt,
+	       in->e->name, what, colon(f), f->why.message);
+}
+
+/* It is not restarted by itself: calls fail, a new acquire brings it back (A56, A70). */
+static void judge_given_up(struct mp_instance *in, const struct mp_keeper_facts *f, bool is_acquire,
+			   struct mp_admission *a)
+{
+	if (is_acquire) {
+		mp_instance_start(in, false);
+		a->verdict = MP_ADMIT_LATER;
+	} else if (f->tries_failed > 0) {
+		refuse_restart(in, a, MCPOOL_ERESTART_FAILED, "could not be restarted");
+	} else {
+		refuse(a, MCPOOL_EUNAVAILABLE,
+		       "server '%s' is gone since %.0fs and is not restarted%s%s", in->e->name,
+		       age_s(in, f->failed_ms), colon(f), f->why.message);
+	}
+}
+
+static void judge_restart(struct mp_instance *in, const struct mp_keeper_facts *f, bool is_acquire,
+			  struct mp_admission *a)
+{
+	bool failed = f->tries_failed > 0 && !mp_keeper_is_starting(in->k);
+
+	if (f->state == MP_KEEPER_STOPPING)
+		a->verdict = MP_ADMIT_LATER; /* on purpose; when it is down it may be started */
+	else if (f->state == MP_KEEPER_FAILED)
+		judge_given_up(in, f, is_acquire, a);
+	else if (failed && !is_acquire)
+		refuse_restart(in, a, MCPOOL_ERESTART_FAILED,
+			       "could not be restarted and is tried again");
+	else if (in->e->tuning.restart.callers == MP_CALLERS_FAIL && !is_acquire)
+		refuse_restart(in, a, MCPOOL_ERESTARTING, "is being restarted");
+	else
+		a->verdict = MP_ADMIT_LATER;
+}
+
+/* --- the outside ----------------------------------------------------------------------------- */
+
+void mp_admission_judge(struct mp_instance *in, bool is_acquire, struct mp_admission *ret)
+{
+	const struct mp_keeper_facts *f = mp_keeper_get_facts(in->k);
+
+	*ret = (struct mp_admission){.verdict = MP_ADMIT};
+	if (in->pool->is_stopping)
+		refuse(ret, MCPOOL_EUNAVAILABLE, "server '%s': mcpool is stopping", in->e->name);
+	else if (mp_instance_is_up(in))
+		ret->verdict = MP_ADMIT;
+	else if (f->state == MP_KEEPER_BARRED)
+		refuse(ret, f->why.code, "%s", f->why.message);
+	else if (f->was_up)
+		judge_restart(in, f, is_acquire, ret);
+	else
+		judge_first_start(in, f, ret);
+}
+
+void mp_admission_give_up(struct mp_instance *in, struct mp_admission *ret)
+{
+	*ret = (struct mp_admission){.verdict = MP_ADMIT_NOT};
+	refuse_restart(in, ret, MCPOOL_ERESTARTING, "is still being restarted");
+}

@@ -1,0 +1,247 @@
+/*
+ * gate.c - the start window: live, failed, deferred or late (U8).
+ */
+#include "pool/gate.h"
+
+#include "base/mem.h"
+
+enum state {
+#define X(name, word, meaning) name,
+	MP_GATE_STATES(X)
+#undef X
+		STATES
+};
+enum event {
+#define X(name, meaning) name,
+	MP_GATE_EVENTS(X)
+#undef X
+		EVENTS,
+	QUIET
+};
+
+struct mp_gate {
+	struct mp_view *view;
+	struct mp_pool *pool;
+	struct mp_loop *loop;
+	struct mp_gate_options o;
+	enum state state;
+	struct mp_timer timer;
+	struct mp_watcher watcher;
+	struct mp_task look_task; /* many steps in a turn are one look */
+	struct mp_task tell_task;
+	mp_gate_fn fn;
+	void *u;
+};
+
+typedef enum event (*action)(struct mp_gate *g);
+static enum event start_all(struct mp_gate *g);
+static enum event look_at_all(struct mp_gate *g);
+static enum event look_at_needed(struct mp_gate *g);
+static enum event go_on(struct mp_gate *g);
+static enum event tell(struct mp_gate *g);
+
+enum { NOWHERE, TO, STAY };
+struct step {
+	int how;
+	enum state to;
+	action act;
+};
+
+static const struct step steps[STATES][EVENTS] = {
+	[CLOSED] = {[BEGIN] = {TO, WINDOW, start_all}},
+	[WINDOW] = {[STEP] = {STAY, 0, look_at_all},
+		    [ENOUGH] = {TO, OPEN, tell},
+		    [MORE] = {STAY, 0, NULL},
+		    [TIMER] = {TO, WAITING, go_on}},
+	[WAITING] = {[STEP] = {STAY, 0, look_at_needed},
+		     [ENOUGH] = {TO, OPEN, tell},
+		     [MORE] = {STAY, 0, NULL},
+		     [TIMER] = {TO, OPEN, tell}},
+	[OPEN] = {[STEP] = {STAY, 0, NULL}},
+};
+
+static void advance(struct mp_gate *g, enum event ev)
+{
+	while (ev != QUIET) {
+		const struct step *s = &steps[g->state][ev];
+
+		mp_check(s->how != NOWHERE);
+		if (s->how == TO)
+			g->state = s->to;
+		ev = s->act ? s->act(g) : QUIET;
+	}
+}
+
+/* --- where each server stands ---------------------------------------------------------------- */
+
+static const char *const place_names[] = {"live", "failed", "deferred", "late", "absent"};
+
+const char *mp_gate_place_get_name(enum mp_gate_place place)
+{
+	return place_names[place];
+}
+
+enum mp_gate_place mp_gate_get_place(struct mp_view *v, size_t i, mp_id session)
+{
+	struct mp_status s;
+
+	mp_view_get_status(v, i, session, &s);
+	switch (s.state) {
+	case MP_SHOWN_CONNECTED:
+		return MP_PLACE_LIVE;
+	case MP_SHOWN_FAILED:
+		return MP_PLACE_FAILED;
+	case MP_SHOWN_PENDING:
+	case MP_SHOWN_READY:
+		return s.tools >= 0 ? MP_PLACE_DEFERRED : MP_PLACE_LATE;
+	case MP_SHOWN_DISABLED:
+	case MP_SHOWN_NEEDS_APPROVAL:
+	case MP_SHOWN_NEEDS_AUTH:
+	case MP_SHOWN_COUNT:
+		break;
+	}
+	return MP_PLACE_ABSENT;
+}
+
+static bool is_pending(struct mp_gate *g, size_t i)
+{
+	return mp_view_get_state(g->view, i, g->o.session) == MP_SHOWN_PENDING;
+}
+
+/* --- stations -------------------------------------------------------------------------------- */
+
+static bool is_due(struct mp_gate *g, size_t i)
+{
+	const struct mp_entry *e = mp_view_get_entry(g->view, i);
+
+	if (e->tuning.mode == MP_MODE_SESSION && g->o.session == 0)
+		return false; /* it is started for a session, and there is none */
+	if (g->o.only && !g->o.only[i])
+		return false;
+	switch (g->o.due) {
+	case MP_GATE_DUE_ALL:
+		return true;
+	case MP_GATE_DUE_UNKNOWN:
+		return !mp_view_is_remembered(g->view, i);
+	case MP_GATE_DUE_EAGER:
+		break;
+	}
+	return e->tuning.start == MP_START_EAGER || !mp_view_is_remembered(g->view, i);
+}
+
+static enum event start_all(struct mp_gate *g)
+{
+	for (size_t i = 0; i < mp_view_count(g->view); i++) {
+		bool is_lazy = mp_view_get_entry(g->view, i)->tuning.start == MP_START_LAZY;
+
+		if (is_due(g, i))
+			mp_view_start_server(g->view, i, g->o.session, is_lazy);
+	}
+	mp_timer_start(&g->timer, g->o.window_ms);
+	return look_at_all(g);
+}
+
+static enum event look_at_all(struct mp_gate *g)
+{
+	for (size_t i = 0; i < mp_view_count(g->view); i++)
+		if (is_pending(g, i))
+			return MORE;
+	return ENOUGH;
+}
+
+/* Those whose tools nobody knows, or all of them (A38, A68). */
+static enum event look_at_needed(struct mp_gate *g)
+{
+	if (g->o.uncached == MP_UNCACHED_WAIT_ALL)
+		return look_at_all(g);
+	if (g->o.uncached == MP_UNCACHED_LATE)
+		return ENOUGH;
+	for (size_t i = 0; i < mp_view_count(g->view); i++)
+		if (is_pending(g, i) &&
+		    mp_gate_get_place(g->view, i, g->o.session) == MP_PLACE_LATE)
+			return MORE;
+	return ENOUGH;
+}
+
+static enum event go_on(struct mp_gate *g)
+{
+	int64_t left = g->o.max_wait_ms - g->o.window_ms;
+
+	mp_timer_start(&g->timer, left > 0 ? left : 0);
+	return look_at_needed(g);
+}
+
+static enum event tell(struct mp_gate *g)
+{
+	mp_timer_stop(&g->timer);
+	mp_watcher_leave(g->pool, &g->watcher);
+	mp_loop_unpost(g->loop, &g->look_task);
+	mp_loop_post(g->loop, &g->tell_task);
+	return QUIET;
+}
+
+/* --- the outside ----------------------------------------------------------------------------- */
+
+static void timer_fired(void *u)
+{
+	advance(u, TIMER);
+}
+
+static void look(void *u)
+{
+	advance(u, STEP);
+}
+
+static void server_moved(void *u, mp_id instance)
+{
+	struct mp_gate *g = u;
+
+	(void)instance;
+	if (!mp_list_linked(&g->look_task.link))
+		mp_loop_post(g->loop, &g->look_task);
+}
+
+static void told(void *u)
+{
+	struct mp_gate *g = u;
+
+	g->fn(g->u);
+}
+
+struct mp_gate *mp_gate_open(struct mp_view *v, const struct mp_gate_options *options,
+			     mp_gate_fn fn, void *u)
+{
+	struct mp_gate *g = mp_alloc(sizeof(*g));
+
+	g->view = v;
+	g->pool = mp_view_get_pool(v);
+	g->loop = mp_pool_get_loop(g->pool);
+	g->o = *options;
+	g->fn = fn;
+	g->u = u;
+	mp_timer_init(&g->timer, g->loop, timer_fired, g);
+	mp_task_init(&g->look_task, look, g);
+	mp_task_init(&g->tell_task, told, g);
+	mp_watcher_join(g->pool, &g->watcher, server_moved, g);
+	advance(g, BEGIN);
+	return g;
+}
+
+struct mp_gate *mp_gate_free(struct mp_gate *g)
+{
+	if (!g)
+		return NULL;
+	mp_timer_stop(&g->timer);
+	mp_watcher_leave(g->pool, &g->watcher);
+	mp_loop_unpost(g->loop, &g->look_task);
+	mp_loop_unpost(g->loop, &g->tell_task);
+	return mp_free(g);
+}
+
+bool mp_gate_look_up(enum mp_gate_state s, enum mp_gate_event ev, enum mp_gate_state *ret_to)
+{
+	const struct step *step = &steps[s][ev];
+
+	*ret_to = step->how == TO ? (enum mp_gate_state)step->to : (enum mp_gate_state)s;
+	return step->how != NOWHERE;
+}

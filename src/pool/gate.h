@@ -1,0 +1,78 @@
+/*
+ * gate.h - the start window: live, failed, deferred or late (U8).
+ * All servers that are due are started at once; after a moment whoever waits gets what there is.
+ * What comes later replaces its own slice of the tools and no other, because tools are read from
+ * the servers (mp_view_get_offer), never from the gate.
+ */
+#ifndef MP_GATE_H
+#define MP_GATE_H
+
+#include "base/base.h"
+#include "pool/pool.h"
+
+#define MP_GATE_STATES(X)                                            \
+	X(CLOSED, "closed", "not begun")                             \
+	X(WINDOW, "window", "everybody may still make it")           \
+	X(WAITING, "waiting", "only those count that must be there") \
+	X(OPEN, "open", "told")
+
+#define MP_GATE_EVENTS(X)                                    \
+	X(BEGIN, "start what is due")                        \
+	X(STEP, "a server made a step")                      \
+	X(TIMER, "the window, or the longest wait, is over") \
+	X(ENOUGH, "nobody is left to be waited for")         \
+	X(MORE, "somebody is")
+
+enum mp_gate_state {
+#define X(name, word, meaning) MP_GATE_##name,
+	MP_GATE_STATES(X)
+#undef X
+		MP_GATE_STATE_COUNT
+};
+enum mp_gate_event {
+#define X(name, meaning) MP_GATE_ON_##name,
+	MP_GATE_EVENTS(X)
+#undef X
+		MP_GATE_EVENT_COUNT
+};
+
+enum mp_gate_due {
+	MP_GATE_DUE_EAGER,   /* as configured; lazy ones that nobody remembers are visited */
+	MP_GATE_DUE_UNKNOWN, /* only those that nobody remembers */
+	MP_GATE_DUE_ALL,
+};
+
+struct mp_gate_options {
+	mp_id session;
+	enum mp_gate_due due;
+	const bool *only; /* which of the view may be started, while it opens; NULL: all */
+	int64_t window_ms;
+	int uncached; /* enum mp_uncached: what to do about those that nobody remembers */
+	int64_t max_wait_ms;
+};
+
+/* What a server contributes at this moment (A35 to A38). */
+enum mp_gate_place {
+	MP_PLACE_LIVE,     /* its tools */
+	MP_PLACE_FAILED,   /* its error */
+	MP_PLACE_DEFERRED, /* the tools it had when it was last seen */
+	MP_PLACE_LATE,     /* nothing yet */
+	MP_PLACE_ABSENT,   /* nothing: it is switched off, or waits for a person */
+	MP_PLACE_COUNT
+};
+enum mp_gate_place mp_gate_get_place(struct mp_view *v, size_t i, mp_id session);
+const char *mp_gate_place_get_name(enum mp_gate_place place); /* "deferred" */
+
+struct mp_gate;
+typedef void (*mp_gate_fn)(void *u);
+
+/* The view must be ready. fn runs once, from the loop. */
+struct mp_gate *mp_gate_open(struct mp_view *v, const struct mp_gate_options *options,
+			     mp_gate_fn fn, void *u);
+/* fn stays silent. Accepts NULL, returns NULL. */
+struct mp_gate *mp_gate_free(struct mp_gate *g);
+
+/* For its test: what the table says. False: an empty cell. */
+bool mp_gate_look_up(enum mp_gate_state s, enum mp_gate_event ev, enum mp_gate_state *ret_to);
+
+#endif

@@ -1,0 +1,526 @@
+/*
+ * instance.c - one server of the pool: between its keeper, its leases and the store.
+ * The keeper says what happens; this file does what follows from it, for those who wait, for the
+ * board and for the next start.
+ */
+#include "pool/instance.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "config/queues.h"
+#include "store/eras.h"
+
+static struct mp_loop *loop_of(const struct mp_instance *in)
+{
+	return in->pool->o.loop;
+}
+
+static struct mp_str key_of(const struct mp_instance *in)
+{
+	return (struct mp_str){(const char *)in->key, sizeof(in->key)};
+}
+
+struct mp_definition_key mp_instance_get_definition_key(const struct mp_instance *in)
+{
+	return (struct mp_definition_key){in->e->name, key_of(in)};
+}
+
+void mp_instance_touch(struct mp_instance *in, uint32_t fields)
+{
+	mp_touch(&in->node, fields);
+}
+
+/* --- starting -------------------------------------------------------------------------------- */
+
+static void prepared(struct mp_plan *plan, const struct mcpool_error *error, void *u)
+{
+	struct mp_instance *in = u;
+	const struct mp_ways *ways = in->pool->o.ways;
+	struct mp_str key = {NULL, 0};
+
+	if (!error)
+		key = (struct mp_str){(const char *)ways->get_key(plan), MP_DIGEST_SIZE};
+	mp_keeper_prepared(in->k, key, error);
+}
+
+/* What could not even be begun is told later, as everything else is. */
+static void tell_not_begun(void *u)
+{
+	struct mp_instance *in = u;
+	struct mcpool_error why = in->not_begun;
+
+	if (mp_keeper_get_facts(in->k)->state == MP_KEEPER_LISTING)
+		mp_keeper_listed(in->k, &why);
+	else
+		mp_keeper_prepared(in->k, (struct mp_str){NULL, 0}, &why);
+}
+
+void mp_instance_note_not_begun(struct mp_instance *in, const char *stage, int r)
+{
+	(void)mp_fail(&in->not_begun, r, "%s: %s", stage, mcpool_error_text(r));
+	mp_loop_post(loop_of(in), &in->not_begun_task);
+}
+
+/* What an earlier run found out about its era need not be found out again. */
+static void recall_era(struct mp_instance *in)
+{
+	int64_t now = mp_loop_wall_now_ms(loop_of(in));
+	enum mp_era era = mp_eras_get(in->pool->o.db, key_of(in), now);
+
+	if (era != MP_ERA_BOTH &&
+	    mp_verdicts_get(&in->pool->verdicts, key_of(in), now) == MP_ERA_BOTH)
+		mp_verdicts_set(&in->pool->verdicts, key_of(in), era, now);
+}
+
+static void prepare_now(void *u)
+{
+	struct mp_instance *in = u;
+	const struct mp_pool_options *o = &in->pool->o;
+	int r;
+
+	recall_era(in);
+	r = o->ways->prepare(o->ways_u, in->scene->set, in->e, in->scene->env, prepared, in,
+			     &in->plan);
+	if (r < 0)
+		mp_instance_note_not_begun(in, "preparing", r);
+}
+
+/* initConcurrency: each start has a place among those that may go on at once. */
+static void prepare(void *u)
+{
+	struct mp_instance *in = u;
+	int r = mp_queue_enter(in->pool->starts, &in->start, in->id, prepare_now, in);
+
+	if (r > 0)
+		prepare_now(in);
+	mp_check(r >= 0); /* its line has no end */
+}
+
+static void unprepare(void *u)
+{
+	struct mp_instance *in = u;
+
+	mp_queue_leave(&in->start);
+	mp_loop_unpost(loop_of(in), &in->not_begun_task);
+	in->plan = in->pool->o.ways->drop(in->pool->o.ways_u, in->plan);
+}
+
+static int dial(void *u, struct mp_transport **ret, struct mcpool_error *reterr)
+{
+	struct mp_instance *in = u;
+
+	return in->pool->o.ways->dial(in->pool->o.ways_u, in->plan, ret, reterr);
+}
+
+/* --- what follows from a step ---------------------------------------------------------------- */
+
+static void is_up(struct mp_instance *in)
+{
+	int64_t now = mp_loop_wall_now_ms(loop_of(in));
+	enum mp_era era = mp_verdicts_get(&in->pool->verdicts, key_of(in), now);
+
+	mp_timer_stop(&in->acquire_timer);
+	in->marked_ms = -1;
+	unprepare(in); /* the values have done their work */
+	mp_eras_set(in->pool->o.db, key_of(in), era, now);
+}
+
+static void vanish(void *u)
+{
+	struct mp_instance *in = u;
+
+	mp_list_remove(&in->pool->leaving, &in->link);
+	mp_instance_free(in);
+}
+
+/* Until then it is the pool's, which may go first. */
+static void vanish_soon(struct mp_instance *in)
+{
+	if (mp_list_linked(&in->vanish_task.link))
+		return;
+	mp_instance_touch(in, MP_SERVER_GONE);
+	mp_event(in->pool->o.events, in->id, "gone", "%s", in->e->name);
+	mp_loop_post(loop_of(in), &in->vanish_task);
+}
+
+static void is_down(struct mp_instance *in)
+{
+	mp_instance_forget_offer_soon(in);
+	in->marked_ms = -1;
+	mp_timer_stop(&in->acquire_timer);
+	mp_timer_stop(&in->idle_timer);
+	if (in->is_leaving && mp_instance_count_leases(in) == 0)
+		vanish_soon(in);
+	mp_pool_note_gone(in->pool);
+}
+
+/* Nobody need wait for what has been given up. */
+static void mark(struct mp_instance *in)
+{
+	if (in->marked_ms < 0)
+		in->marked_ms = mp_loop_now_ms(loop_of(in));
+	mp_timer_stop(&in->acquire_timer);
+}
+
+/* Once for all steps of a turn, and never from within one: who wakes up may cause the next. */
+static void wake(void *u)
+{
+	struct mp_instance *in = u;
+
+	mp_lease_wake_all(in);
+	if (in->is_leaving)
+		mp_instance_note_use(in);
+}
+
+void mp_instance_wake_soon(struct mp_instance *in)
+{
+	if (!mp_list_linked(&in->wake_task.link))
+		mp_loop_post(loop_of(in), &in->wake_task);
+}
+
+static void moved(void *u, enum mp_keeper_state from)
+{
+	struct mp_instance *in = u;
+	enum mp_keeper_state to = mp_keeper_get_facts(in->k)->state;
+	bool was_up = from == MP_KEEPER_UP || from == MP_KEEPER_CHECKING;
+
+	mp_instance_touch(in, MP_SERVER_STATE);
+	if (to == MP_KEEPER_UP && !was_up)
+		is_up(in);
+	if (to == MP_KEEPER_FAILED && !mp_keeper_get_facts(in->k)->was_up)
+		mark(in);
+	if (to == MP_KEEPER_BARRED)
+		mp_timer_stop(&in->acquire_timer); /* nothing is tried, so no time counts */
+	if (to == MP_KEEPER_DOWN)
+		is_down(in);
+	mp_pool_tell_watchers(in->pool, in->id);
+	mp_instance_wake_soon(in);
+	if (to == MP_KEEPER_UP)
+		mp_instance_note_use(in);
+}
+
+static const struct mp_keeper_hooks keeper_hooks = {
+	.prepare = prepare,
+	.unprepare = unprepare,
+	.dial = dial,
+	.list = mp_instance_ask_lists,
+	.let_go = mp_instance_let_go,
+	.moved = moved,
+	.notification = mp_instance_hear,
+};
+
+/* --- who uses it ----------------------------------------------------------------------------- */
+
+/* 60 s after the first start began all who wait for it fail together (E31, E35). */
+static void acquire_is_over(void *u)
+{
+	struct mp_instance *in = u;
+
+	mark(in);
+	mp_event(in->pool->o.events, in->id, "acquire-timeout",
+		 "not up within %lld s; retries go on", (long long)MP_LIMIT_ACQUIRE_MS / 1000);
+	mp_lease_wake_all(in);
+}
+
+/* Until it is up, or given up. */
+static void time_first_start(struct mp_instance *in)
+{
+	if (!mp_keeper_get_facts(in->k)->was_up && in->marked_ms < 0 &&
+	    !mp_timer_is_running(&in->acquire_timer))
+		mp_timer_start(&in->acquire_timer, MP_LIMIT_ACQUIRE_MS);
+}
+
+void mp_instance_start(struct mp_instance *in, bool only_a_visit)
+{
+	const struct mp_keeper_facts *f = mp_keeper_get_facts(in->k);
+
+	if (in->pool->is_stopping || in->is_leaving)
+		return;
+	if (!only_a_visit)
+		in->is_visit = false;
+	else if (f->state == MP_KEEPER_DOWN)
+		in->is_visit = true;
+	time_first_start(in);
+	mp_keeper_start(in->k);
+}
+
+int mp_instance_renew(struct mp_instance *in, struct mcpool_error *reterr)
+{
+	if (in->pool->is_stopping)
+		return mp_fail(reterr, MCPOOL_EUNAVAILABLE, "server '%s': mcpool is stopping",
+			       in->e->name);
+	in->is_visit = false;
+	in->marked_ms = -1;
+	mp_timer_stop(&in->acquire_timer);
+	time_first_start(in);
+	mp_keeper_renew(in->k);
+	return 0;
+}
+
+static void idle_for_long(void *u)
+{
+	struct mp_instance *in = u;
+
+	mp_event(in->pool->o.events, in->id, "idle", "%s",
+		 in->is_visit ? "what it offers is known, and nobody wants it yet"
+			      : "nobody called it for a while");
+	mp_keeper_stop(in->k);
+}
+
+static void drained(void *u)
+{
+	struct mp_instance *in = u;
+
+	mp_keeper_stop(in->k); /* what is still with it ends as unknown */
+	mp_lease_cancel_all(in, 0);
+}
+
+size_t mp_instance_count_leases(const struct mp_instance *in)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < MP_LEASE_STATE_COUNT; i++)
+		n += in->leases[i].len;
+	return n;
+}
+
+/* Idle time counts from the last call (U14); a visitor leaves when it has been seen. */
+void mp_instance_note_use(struct mp_instance *in)
+{
+	size_t open = mp_instance_count_leases(in);
+
+	mp_instance_touch(in, MP_SERVER_CALLS);
+	if (open > 0) {
+		in->is_visit = false;
+		mp_timer_stop(&in->idle_timer);
+	} else if (in->is_leaving) {
+		if (mp_keeper_get_facts(in->k)->state == MP_KEEPER_DOWN)
+			is_down(in);
+		else
+			mp_keeper_stop(in->k);
+	} else if (mp_keeper_is_up(in->k) && in->is_visit) {
+		mp_timer_start(&in->idle_timer, 0);
+	} else if (mp_keeper_is_up(in->k) && in->e->tuning.idle_ms > 0 &&
+		   !mp_timer_is_running(&in->idle_timer)) { /* a probe, or a crash, is no use */
+		mp_timer_start(&in->idle_timer, in->e->tuning.idle_ms);
+	}
+}
+
+bool mp_instance_is_up(struct mp_instance *in)
+{
+	return mp_keeper_is_up(in->k) && mp_upstream_is_ready(mp_keeper_get_upstream(in->k));
+}
+
+bool mp_instance_is_marked(const struct mp_instance *in)
+{
+	return in->marked_ms >= 0;
+}
+
+/* --- its line -------------------------------------------------------------------------------- */
+
+static void find_definition(const struct mp_instance *in, struct mp_str tool,
+			    struct mp_queue_definition *ret)
+{
+	const struct mp_settings *s = &in->scene->set->settings;
+
+	if (!mp_queues_find(s, mp_queues_choose(in->e, tool), ret))
+		mp_check(mp_queues_find(s, MP_STR("default"), ret)); /* always there */
+}
+
+size_t mp_instance_get_line(const struct mp_instance *in, struct mp_str tool)
+{
+	struct mp_queue_definition d;
+
+	find_definition(in, tool, &d);
+	return d.line;
+}
+
+/* The default one is each server's own; a named one is shared by all that name it. */
+struct mp_queue *mp_instance_get_queue(struct mp_instance *in, struct mp_str tool)
+{
+	bool is_serial = in->e->tuning.mode == MP_MODE_SERIAL;
+	struct mp_queue_definition d;
+	struct mp_queue *named = NULL;
+
+	find_definition(in, tool, &d);
+	if (!is_serial && !mp_str_eq(d.name, MP_STR("default")))
+		named = mp_pool_get_queue(in->pool, &in->scene->set->settings, d.name);
+	if (named)
+		return named;
+	if (in->queue)
+		mp_queue_widen(in->queue, d.slots, d.line); /* a reload may allow more */
+	else
+		in->queue = mp_queue_new(loop_of(in), in->e->name, d.slots, d.line, is_serial);
+	return in->queue;
+}
+
+/* --- coming and going ------------------------------------------------------------------------ */
+
+/* One session's own, one project's own, or everybody's (DESIGN section 4). */
+static int write_map_key(struct mp_buf *out, const struct mp_scene *scene, size_t entry,
+			 mp_id session)
+{
+	const struct mp_entry *e = scene->set->entries[entry];
+	const struct mp_key *key = &scene->keys->of[entry];
+	int r = mp_buf_addf(out, "%s", e->name);
+
+	if (r == 0)
+		r = mp_buf_add_char(out, '\0');
+	if (r == 0)
+		r = mp_buf_add(out, key->bytes, sizeof(key->bytes));
+	if (r == 0 && e->tuning.mode == MP_MODE_PROJECT)
+		r = mp_buf_addf(out, "%s", scene->set->root);
+	if (r == 0 && e->tuning.mode == MP_MODE_SESSION)
+		r = mp_buf_addf(out, "#%llu", (unsigned long long)session);
+	return r;
+}
+
+struct mp_instance *mp_instance_find(struct mp_pool *p, const struct mp_scene *scene, size_t entry,
+				     mp_id session)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf key;
+
+	mp_buf_init(&key, MP_KIB(16));
+	if (write_map_key(&key, scene, entry, session) < 0)
+		return NULL;
+	return mp_map_get(&p->by_key, mp_buf_get(&key));
+}
+
+/* Private servers of the netdata profile get one retry (D4); one-shot runs get none. */
+static void make_policy(const struct mp_instance *in, struct mp_policy *ret)
+{
+	struct mp_restart restart = in->e->tuning.restart;
+	bool netdata = in->scene->set->settings.profile == MP_PROFILE_NETDATA;
+
+	if (netdata && in->e->tuning.mode == MP_MODE_SESSION &&
+	    restart.mode == MP_RESTART_RELENTLESS)
+		restart.mode = MP_RESTART_ONCE;
+	if (in->pool->o.one_shot)
+		restart.mode = MP_RESTART_NONE;
+	mp_policy_init(ret, &restart, in->e->kind != MP_KIND_STDIO);
+}
+
+static void make_keeper(struct mp_instance *in)
+{
+	struct mp_keeper_options options = {
+		.loop = loop_of(in),
+		.events = in->pool->o.events,
+		.id = in->id,
+		.name = in->e->name,
+		.timeout_ms = in->e->tuning.timeout_ms,
+		.list_probe = in->e->tuning.health_probe == MP_HEALTH_LIST_TOOLS,
+		.eras = (enum mp_era)in->e->tuning.era,
+		.me = in->pool->o.me,
+		.verdicts = &in->pool->verdicts,
+	};
+
+	make_policy(in, &options.policy);
+	in->k = mp_keeper_new(&options, &keeper_hooks, in);
+}
+
+static void set_scene(struct mp_instance *in, struct mp_scene *scene, size_t entry)
+{
+	struct mp_scene *before = in->scene;
+
+	in->scene = mp_scene_ref(scene);
+	in->e = scene->set->entries[entry];
+	mp_scene_unref(before);
+}
+
+struct mp_instance *mp_instance_new(struct mp_pool *p, struct mp_scene *scene, size_t entry,
+				    mp_id session)
+{
+	struct mp_instance *in = mp_alloc(sizeof(*in));
+
+	*in = (struct mp_instance){.pool = p, .marked_ms = -1};
+	set_scene(in, scene, entry);
+	memcpy(in->key, scene->keys->of[entry].bytes, sizeof(in->key));
+	in->session = in->e->tuning.mode == MP_MODE_SESSION ? session : 0;
+	for (int i = 0; i < MP_LEASE_STATE_COUNT; i++)
+		mp_list_init(&in->leases[i]);
+	mp_stats_init(&in->stats);
+	mp_timer_init(&in->acquire_timer, p->o.loop, acquire_is_over, in);
+	mp_timer_init(&in->idle_timer, p->o.loop, idle_for_long, in);
+	mp_timer_init(&in->drain_timer, p->o.loop, drained, in);
+	mp_task_init(&in->wake_task, wake, in);
+	mp_task_init(&in->not_begun_task, tell_not_begun, in);
+	mp_task_init(&in->vanish_task, vanish, in);
+	mp_buf_init(&in->map_key, MP_KIB(16));
+	if (write_map_key(&in->map_key, scene, entry, session) < 0 ||
+	    mp_map_set(&p->by_key, mp_buf_get(&in->map_key), in) < 0) {
+		mp_buf_done(&in->map_key);
+		mp_scene_unref(in->scene);
+		return mp_free(in);
+	}
+	in->id = mp_ids_add(&p->ids, in);
+	mp_node_init(&in->node, p->o.board, in->id);
+	mp_log_init(&in->log, "%s#%llu", in->e->name, (unsigned long long)in->id);
+	mp_instance_init_offer(in);
+	make_keeper(in);
+	mp_list_append(&p->instances, &in->link);
+	return in;
+}
+
+struct mp_instance *mp_instance_free(struct mp_instance *in)
+{
+	if (!in)
+		return NULL;
+	in->k = mp_keeper_free(in->k); /* which ends what is with the server */
+	mp_lease_drop_all(in);
+	mp_timer_stop(&in->acquire_timer);
+	mp_timer_stop(&in->idle_timer);
+	mp_timer_stop(&in->drain_timer);
+	mp_loop_unpost(loop_of(in), &in->wake_task);
+	mp_loop_unpost(loop_of(in), &in->vanish_task);
+	mp_queue_free(in->queue);
+	mp_instance_done_offer(in);
+	mp_stats_done(&in->stats);
+	mp_ids_remove(&in->pool->ids, in->id);
+	mp_scene_unref(in->scene);
+	mp_buf_done(&in->map_key);
+	return mp_free(in);
+}
+
+/* Who waited for a person may have heard from them. */
+static void try_again(struct mp_instance *in)
+{
+	mp_keeper_stop(in->k);
+	if (in->e->tuning.start == MP_START_EAGER)
+		mp_instance_start(in, false);
+}
+
+void mp_instance_adopt(struct mp_instance *in, struct mp_scene *scene, size_t entry)
+{
+	int64_t idle_ms = in->e->tuning.idle_ms;
+	struct mp_policy policy;
+
+	set_scene(in, scene, entry);
+	make_policy(in, &policy);
+	mp_keeper_tune(in->k, &policy, in->e->tuning.timeout_ms,
+		       in->e->tuning.health_probe == MP_HEALTH_LIST_TOOLS);
+	if (in->e->tuning.idle_ms != idle_ms)
+		mp_timer_stop(&in->idle_timer);
+	mp_instance_note_use(in);
+	if (mp_keeper_get_facts(in->k)->state == MP_KEEPER_BARRED)
+		try_again(in);
+}
+
+/* What is with the server may finish; what is not asks again elsewhere. */
+void mp_instance_leave(struct mp_instance *in)
+{
+	if (in->is_leaving)
+		return;
+	in->is_leaving = true;
+	mp_map_remove(&in->pool->by_key, mp_buf_get(&in->map_key));
+	mp_list_remove(&in->pool->instances, &in->link);
+	mp_list_append(&in->pool->leaving, &in->link);
+	mp_event(in->pool->o.events, in->id, "draining", "%zu calls are with it",
+		 in->leases[MP_LEASE_OUT].len);
+	mp_lease_move_all(in);
+	mp_timer_start(&in->drain_timer, MP_LIMIT_DRAIN_MS);
+	mp_instance_note_use(in);
+}

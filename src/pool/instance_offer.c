@@ -1,0 +1,170 @@
+/*
+ * instance_offer.c - what an instance offers: fetched with each start, again when it says so, kept
+ * in the store, and forgotten when it has left. And its notifications, until somebody listens.
+ */
+#include "base/limits.h"
+#include "base/mem.h"
+#include "pool/instance.h"
+
+enum { FORGET_MS = 5000 }; /* after it has left, what it offered need not be in memory */
+
+static struct mp_loop *loop_of(const struct mp_instance *in)
+{
+	return in->pool->o.loop;
+}
+
+/* --- its lists ------------------------------------------------------------------------------- */
+
+static void remember(struct mp_instance *in)
+{
+	struct mp_definition_key key = mp_instance_get_definition_key(in);
+
+	if (in->pool->o.db)
+		mp_offer_save(in->offer, in->pool->o.db, &key, mp_loop_wall_now_ms(loop_of(in)));
+}
+
+static void take_offer(struct mp_instance *in, struct mp_offer *offer, const char *what)
+{
+	in->offer = mp_offer_unref(in->offer);
+	in->offer = offer;
+	mp_event(in->pool->o.events, in->id, what, "%zu tools, %zu prompts, %zu resources",
+		 offer->lists[MP_CATALOG_TOOL]->list.n, offer->lists[MP_CATALOG_PROMPT]->list.n,
+		 offer->lists[MP_CATALOG_RESOURCE]->list.n);
+	mp_instance_touch(in, MP_SERVER_OFFER);
+	remember(in);
+}
+
+static bool is_same_offer(const struct mp_offer *a, const struct mp_offer *b)
+{
+	for (int i = 0; i < MP_CATALOG_COUNT; i++)
+		if (!mp_offer_list_equals(&a->lists[i]->list, &b->lists[i]->list))
+			return false;
+	return true;
+}
+
+static void fetched(struct mp_offer *offer, const struct mcpool_error *error, void *u)
+{
+	struct mp_instance *in = u;
+	bool news = offer && (!in->offer || !is_same_offer(in->offer, offer));
+
+	in->fetch = NULL;
+	if (offer)
+		take_offer(in, offer, news ? "offers" : "offers-the-same");
+	mp_keeper_listed(in->k, error);
+}
+
+static void refetched(void *u, struct mp_offer_list *list)
+{
+	struct mp_instance *in = u;
+	const struct mp_offer *o = in->offer;
+
+	if (!o || mp_offer_list_equals(&o->lists[list->list.kind]->list, &list->list))
+		mp_offer_list_unref(list); /* told only when different */
+	else
+		take_offer(in, mp_offer_replace(in->offer, list), "offers-changed");
+}
+
+static void refetch_failed(void *u, enum mp_catalog_kind kind, const struct mcpool_error *why)
+{
+	struct mp_instance *in = u;
+
+	(void)kind;
+	mp_event(in->pool->o.events, in->id, "refresh-failed", "%s", why->message);
+}
+
+static const struct mp_refresh_hooks refresh_hooks = {refetched, refetch_failed};
+
+/* Its keeper wants to know what it offers. */
+void mp_instance_ask_lists(void *u)
+{
+	struct mp_instance *in = u;
+	struct mp_upstream *up = mp_keeper_get_upstream(in->k);
+	int r;
+
+	/* First of all, so that no change is missed. */
+	in->refresh = mp_refresh_new(up, loop_of(in), in->e->tuning.timeout_ms, &refresh_hooks, in);
+	r = mp_offer_fetch(up, loop_of(in), in->e->tuning.timeout_ms, fetched, in, &in->fetch);
+
+	if (r == 0)
+		return;
+	in->fetch = NULL;
+	mp_instance_note_not_begun(in, "listing", r);
+}
+
+/* While nothing runs the store knows it as well (what was queued is written by now). */
+static void forget_offer(void *u)
+{
+	struct mp_instance *in = u;
+	struct mp_definition_key key = mp_instance_get_definition_key(in);
+	struct mp_definition d;
+
+	if (mp_keeper_get_facts(in->k)->state == MP_KEEPER_DOWN &&
+	    mp_definitions_peek(in->pool->o.db, &key, mp_loop_wall_now_ms(loop_of(in)), &d) > 0)
+		in->offer = mp_offer_unref(in->offer);
+}
+
+void mp_instance_forget_offer_soon(struct mp_instance *in)
+{
+	if (in->offer && in->pool->o.db)
+		mp_timer_start(&in->forget_timer, FORGET_MS);
+}
+
+/* --- from its upstream ----------------------------------------------------------------------- */
+
+void mp_instance_let_go(void *u)
+{
+	struct mp_instance *in = u;
+
+	if (in->fetch)
+		mp_offer_abandon(in->fetch);
+	in->fetch = NULL;
+	mp_loop_unpost(loop_of(in), &in->not_begun_task);
+	in->refresh = mp_refresh_free(in->refresh);
+}
+
+/* Made when it is needed: most servers never say a word. */
+static struct mp_notices *get_notices(struct mp_instance *in)
+{
+	if (!in->notices) {
+		in->notices = mp_alloc(sizeof(*in->notices));
+		mp_notices_init(in->notices);
+	}
+	return in->notices;
+}
+
+uint64_t mp_instance_listen(struct mp_instance *in, void (*fn)(void *u, struct mp_str text),
+			    void *u)
+{
+	return mp_notices_listen(get_notices(in), fn, u);
+}
+
+void mp_instance_stop_listening(struct mp_instance *in)
+{
+	if (in->notices)
+		mp_notices_stop(in->notices);
+}
+
+void mp_instance_hear(void *u, const struct mp_message *m)
+{
+	struct mp_instance *in = u;
+
+	if (in->refresh && mp_refresh_hear(in->refresh, m))
+		return;
+	mp_notices_add(get_notices(in), mp_value_source(m->tape, MP_ROOT));
+}
+
+/* --- life ------------------------------------------------------------------------------------ */
+
+void mp_instance_init_offer(struct mp_instance *in)
+{
+	mp_timer_init(&in->forget_timer, loop_of(in), forget_offer, in);
+}
+
+void mp_instance_done_offer(struct mp_instance *in)
+{
+	mp_timer_stop(&in->forget_timer);
+	mp_offer_unref(in->offer);
+	if (in->notices)
+		mp_notices_done(in->notices);
+	mp_free(in->notices);
+}

@@ -1,0 +1,493 @@
+/*
+ * lease.c - a share of an upstream: one call's way through the pool.
+ */
+#include "pool/lease.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "pool/admission.h"
+#include "pool/lease_parts.h"
+
+enum state {
+#define X(name, word, meaning) name,
+	MP_LEASE_STATES(X)
+#undef X
+		STATES
+};
+enum event {
+#define X(name, meaning) name,
+	MP_LEASE_EVENTS(X)
+#undef X
+		EVENTS,
+	QUIET
+};
+
+static const char *const state_names[] = {
+#define X(name, word, meaning) word,
+	MP_LEASE_STATES(X)
+#undef X
+};
+
+typedef enum event (*action)(struct mp_lease *l);
+static enum event look(struct mp_lease *l);
+static enum event settle(struct mp_lease *l);
+static enum event line_up(struct mp_lease *l);
+static enum event send(struct mp_lease *l);
+static enum event wait_again(struct mp_lease *l);
+static enum event finish(struct mp_lease *l);
+static enum event hold(struct mp_lease *l);
+static enum event withdraw(struct mp_lease *l);
+static enum event run_out(struct mp_lease *l);
+static enum event lose_patience(struct mp_lease *l);
+
+enum { NOWHERE, TO, STAY };
+struct step {
+	int how;
+	enum state to;
+	action act;
+};
+#define IGNORED               \
+	{                     \
+		STAY, 0, NULL \
+	}
+
+static const struct step steps[STATES][EVENTS] = {
+	[FRESH] = {[ASK] = {STAY, 0, look},
+		   [WAIT] = {TO, WAITING, settle},
+		   [UP] = {TO, LINED, line_up},
+		   [REFUSE] = {TO, ENDED, finish}},
+	[WAITING] = {[ASK] = {STAY, 0, look},
+		     [WAIT] = {STAY, 0, settle},
+		     [UP] = {TO, LINED, line_up},
+		     [REFUSE] = {TO, ENDED, finish},
+		     [PATIENCE] = {TO, ENDED, lose_patience},
+		     [DEADLINE] = {TO, ENDED, run_out},
+		     [CANCEL] = {TO, ENDED, withdraw}},
+	[LINED] = {[ASK] = {TO, WAITING, wait_again},
+		   [SLOT] = {TO, OUT, send},
+		   [HOLD] = {TO, HELD, hold},
+		   [BACK] = {TO, WAITING, wait_again},
+		   [REFUSE] = {TO, ENDED, finish},
+		   [DEADLINE] = {TO, ENDED, run_out},
+		   [CANCEL] = {TO, ENDED, withdraw}},
+	[OUT] = {[ANSWER] = {TO, ENDED, finish},
+		 [BACK] = {TO, WAITING, wait_again},
+		 [REFUSE] = {TO, ENDED, finish},
+		 [DEADLINE] = {TO, ENDED, run_out},
+		 [CANCEL] = {TO, ENDED, withdraw}},
+	[HELD] = {[ASK] = IGNORED, [CANCEL] = {TO, ENDED, withdraw}},
+	/* The upstream's answer to a call that was given up comes late. */
+	[ENDED] = {[ANSWER] = IGNORED, [BACK] = IGNORED, [REFUSE] = IGNORED, [CANCEL] = IGNORED},
+};
+
+struct mp_list *mp_lease_get_list(struct mp_lease *l)
+{
+	return l->in ? &l->in->leases[l->state] : &l->pool->homeless;
+}
+
+static void enter(struct mp_lease *l, enum state to)
+{
+	mp_list_remove(mp_lease_get_list(l), &l->link);
+	l->state = (enum mp_lease_state)to;
+	mp_list_append(mp_lease_get_list(l), &l->link);
+}
+
+static void advance(struct mp_lease *l, enum event ev)
+{
+	while (ev != QUIET) {
+		const struct step *s = &steps[l->state][ev];
+
+		mp_check(s->how != NOWHERE);
+		if (s->how == TO)
+			enter(l, s->to);
+		ev = s->act ? s->act(l) : QUIET;
+	}
+}
+
+void mp_lease_advance(struct mp_lease *l, enum mp_lease_event ev)
+{
+	advance(l, (enum event)ev);
+}
+
+/* --- words ----------------------------------------------------------------------------------- */
+
+/* As the caller is told: "MCP error: ..." (CONTRACTS, "Errors"). */
+static void MP_PRINTF(4, 0) set_why(struct mp_lease *l, int code, enum mp_outcome outcome,
+				    const char *format, va_list args)
+{
+	char words[400];
+
+	(void)mp_str_format(words, sizeof(words), format, args); /* cut is fine */
+	if (!l->why)
+		l->why = mp_alloc(sizeof(*l->why));
+	(void)mp_fail(l->why, code, "MCP error: %s", words);
+	l->outcome = outcome;
+}
+
+void mp_lease_refuse(struct mp_lease *l, int code, enum mp_outcome outcome, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	set_why(l, code, outcome, format, args);
+	va_end(args);
+}
+
+static enum event MP_PRINTF(4, 5)
+	refuse(struct mp_lease *l, int code, enum mp_outcome outcome, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	set_why(l, code, outcome, format, args);
+	va_end(args);
+	return REFUSE;
+}
+
+/* --- what does the server do? ---------------------------------------------------------------- */
+
+static enum event take_verdict(struct mp_lease *l, const struct mp_admission *a)
+{
+	switch (a->verdict) {
+	case MP_ADMIT:
+		return UP;
+	case MP_ADMIT_LATER:
+		return WAIT;
+	case MP_ADMIT_NOT:
+		break;
+	}
+	l->attempt = a->attempt;
+	l->retryable = a->retryable;
+	return refuse(l, a->code, MP_OUTCOME_NOT_SENT, "%s", a->words);
+}
+
+static enum event look(struct mp_lease *l)
+{
+	struct mp_admission a;
+
+	if (!l->in)
+		return REFUSE; /* why was noted when it could not be had */
+	mp_admission_judge(l->in, l->is_held, &a);
+	return take_verdict(l, &a);
+}
+
+/* --- waiting --------------------------------------------------------------------------------- */
+
+/*
+ * Nobody waits longer for a restart than U13 says, an acquire no longer than E31 does; for a first
+ * start the instance knows.
+ */
+static enum event settle(struct mp_lease *l)
+{
+	struct mp_instance *in = l->in;
+	int64_t most_ms = l->is_held ? MP_LIMIT_ACQUIRE_MS : in->e->tuning.restart.wait_ms;
+
+	if (in->leases[WAITING].len > mp_instance_get_line(in, l->tool) && !l->is_held) {
+		l->retryable = true;
+		return refuse(l, MCPOOL_EQUEUE_FULL, MP_OUTCOME_REFUSED,
+			      "server '%s' is not up, and %zu calls wait for it already", l->server,
+			      in->leases[WAITING].len - 1);
+	}
+	if (!mp_keeper_get_facts(in->k)->was_up)
+		mp_timer_stop(&l->patience); /* it stopped meanwhile: this is a first start */
+	else if (!mp_timer_is_running(&l->patience))
+		mp_timer_start(&l->patience, most_ms);
+	return QUIET;
+}
+
+static enum event lose_patience(struct mp_lease *l)
+{
+	struct mp_admission a;
+
+	mp_admission_give_up(l->in, &a);
+	take_verdict(l, &a);
+	return finish(l);
+}
+
+static void slot_granted(void *u)
+{
+	struct mp_lease *l = u;
+
+	advance(l, mp_instance_is_up(l->in) ? SLOT : BACK);
+}
+
+static enum event line_up(struct mp_lease *l)
+{
+	int r;
+
+	mp_timer_stop(&l->patience);
+	if (l->is_held)
+		return HOLD;
+	r = mp_queue_enter(mp_instance_get_queue(l->in, l->tool), &l->ticket, l->session,
+			   slot_granted, l);
+	if (r > 0)
+		return SLOT;
+	if (r == 0)
+		return QUIET;
+	l->retryable = true;
+	return refuse(l, r, MP_OUTCOME_REFUSED,
+		      "server '%s': its line is full, too many calls wait for a slot", l->server);
+}
+
+/* --- the call -------------------------------------------------------------------------------- */
+
+/* The tool's own deadline decides; the transport's limit comes behind it (D9, U16). */
+int64_t mp_lease_pad(int64_t ms)
+{
+	int64_t half_more = ms + ms / 2;
+
+	return ms == 0 ? 0 : half_more > ms + 1000 ? half_more : ms + 1000;
+}
+
+static void progressed(const struct mp_message *m, void *u)
+{
+	struct mp_lease *l = u;
+	int64_t left = l->asked_ms + l->max_total_ms - mp_loop_now_ms(l->pool->o.loop);
+
+	if (l->state != MP_LEASE_OUT)
+		return;
+	if (l->timeout_ms > 0 && left > 0)
+		mp_timer_start(&l->deadline, left < l->timeout_ms ? left : l->timeout_ms);
+	if (l->on_progress)
+		l->on_progress(m, l->u);
+}
+
+static void free_lease(struct mp_lease *l);
+
+static enum event take_failure(struct mp_lease *l, const struct mp_answer *answer)
+{
+	const char *words = answer->error->message;
+
+	switch (answer->outcome) {
+	case MP_OUTCOME_NOT_SENT:
+		return BACK;
+	case MP_OUTCOME_UNKNOWN:
+		return refuse(l, MCPOOL_EOUTCOME_UNKNOWN, MP_OUTCOME_UNKNOWN,
+			      "server '%s' went away during the call, which may have happened: %s",
+			      l->server, words);
+	case MP_OUTCOME_TIMEOUT:
+		return DEADLINE;
+	case MP_OUTCOME_REFUSED:
+	case MP_OUTCOME_CANCELLED:
+	case MP_OUTCOME_ANSWERED:
+		break;
+	}
+	return refuse(l, answer->error->code, answer->outcome, "server '%s': %s", l->server, words);
+}
+
+static void answered(const struct mp_answer *answer, void *u)
+{
+	struct mp_lease *l = u;
+	enum event ev = ANSWER;
+
+	l->call = 0;
+	l->took_us = mp_loop_now_us(l->pool->o.loop) - l->sent_us;
+	if (l->state == MP_LEASE_ENDED) { /* it was given up before */
+		if (l->is_told)
+			free_lease(l);
+		return;
+	}
+	if (answer->outcome == MP_OUTCOME_ANSWERED)
+		l->message = answer->message;
+	else
+		ev = take_failure(l, answer);
+	l->outcome = answer->outcome == MP_OUTCOME_ANSWERED ? MP_OUTCOME_ANSWERED : l->outcome;
+	advance(l, ev);
+}
+
+/* Progress is always asked for, because it buys time (U16). */
+static enum event send(struct mp_lease *l)
+{
+	bool transport_first = l->in->e->tuning.timeout_order == MP_TIMEOUT_TRANSPORT;
+	struct mp_request rq = {
+		.method = l->method,
+		.params = l->params,
+		.timeout_ms = transport_first ? l->timeout_ms : mp_lease_pad(l->timeout_ms),
+		.max_total_ms = transport_first ? l->max_total_ms : mp_lease_pad(l->max_total_ms),
+		.on_progress = progressed,
+	};
+	int r = mp_upstream_call(mp_keeper_get_upstream(l->in->k), &rq, answered, l, &l->call);
+
+	l->sent_us = mp_loop_now_us(l->pool->o.loop);
+	l->was_out = r == 0;
+	if (r == 0)
+		return QUIET;
+	l->call = 0;
+	if (r == MCPOOL_ECLOSED || r == MCPOOL_EAGAIN)
+		return BACK;
+	if (r == MCPOOL_ELIMIT)
+		mp_keeper_suspect(l->in->k, "it does not read what is sent to it");
+	return refuse(l, r, MP_OUTCOME_NOT_SENT, "server '%s': the call could not be sent: %s",
+		      l->server, mcpool_error_text(r));
+}
+
+/* The view knows who has the name now. */
+void mp_lease_find_another(struct mp_lease *l)
+{
+	struct mp_instance *before = l->in;
+
+	mp_list_remove(mp_lease_get_list(l), &l->link);
+	l->in = NULL;
+	mp_lease_find_server(l);
+	mp_instance_wake_soon(before); /* that may have been its last */
+}
+
+/* A server that leaves is not waited for: it does not come back. */
+static enum event wait_again(struct mp_lease *l)
+{
+	mp_queue_leave(&l->ticket);
+	l->was_out = false;
+	if (l->in->is_leaving && !l->pool->is_stopping)
+		mp_lease_find_another(l);
+	return look(l);
+}
+
+/* --- endings --------------------------------------------------------------------------------- */
+
+void mp_lease_bury(struct mp_grave *grave)
+{
+	struct mp_lease *l = mp_container_of(grave, struct mp_lease, grave);
+
+	mp_free(l->why);
+	mp_free(l);
+}
+
+static void free_lease(struct mp_lease *l)
+{
+	struct mp_instance *in = l->in;
+
+	mp_loop_unpost(l->pool->o.loop, &l->task);
+	mp_ids_remove(&l->pool->ids, l->id);
+	mp_list_remove(mp_lease_get_list(l), &l->link);
+	mp_loop_bury(l->pool->o.loop, &l->grave, mp_lease_bury);
+	l->in = NULL;
+	l->pool = NULL;
+	if (in)
+		mp_instance_note_use(in);
+}
+
+static void count(struct mp_lease *l)
+{
+	bool is_error = l->message && l->message->kind == MP_MESSAGE_ERROR;
+
+	if (!l->in || l->is_held)
+		return;
+	mp_stats_note(&l->in->stats, l->outcome, is_error, l->took_us);
+	mp_instance_touch(l->in, MP_SERVER_CALLS);
+	if (l->outcome != MP_OUTCOME_ANSWERED && l->outcome != MP_OUTCOME_CANCELLED)
+		mp_event(l->pool->o.events, l->in->id, "call-failed", "%s: %s",
+			 mcpool_error_word(l->why->code), l->why->message);
+}
+
+/* The one answer. */
+void mp_lease_tell(struct mp_lease *l)
+{
+	bool has_keeper = l->in && l->in->k; /* not while all of it is freed */
+	const struct mp_keeper_facts *f = has_keeper ? mp_keeper_get_facts(l->in->k) : NULL;
+	struct mp_lease_answer answer = {
+		.outcome = l->outcome,
+		.message = l->message,
+		.error = l->outcome == MP_OUTCOME_ANSWERED ? NULL : l->why,
+		.server = l->server,
+		.attempt = l->attempt,
+		.retryable = l->retryable,
+		.took_us = l->took_us,
+	};
+
+	if (f && answer.error && f->state == MP_KEEPER_BACKOFF)
+		answer.next_at_ms = mp_loop_wall_now_ms(l->pool->o.loop) + f->next_ms -
+				    mp_loop_now_ms(l->pool->o.loop);
+	if (f && answer.error)
+		answer.tail = f->tail;
+	l->is_told = true;
+	if (l->fn)
+		l->fn(&answer, l->u);
+}
+
+void mp_lease_tell_later(void *u)
+{
+	struct mp_lease *l = u;
+
+	if (!l->is_told)
+		mp_lease_tell(l);
+	/* Whoever was told may have ended everything, and this lease with it. */
+	if (l->pool && l->state == MP_LEASE_ENDED && l->call == 0)
+		free_lease(l);
+}
+
+/*
+ * A server's answer is told while it is there; everything else at the end of the turn. Telling
+ * comes last: whoever is told may free the pool.
+ */
+static enum event finish(struct mp_lease *l)
+{
+	mp_timer_stop(&l->deadline);
+	mp_timer_stop(&l->patience);
+	mp_queue_leave(&l->ticket);
+	if (!l->is_told)
+		count(l);
+	mp_loop_unpost(l->pool->o.loop, &l->task);
+	mp_loop_post(l->pool->o.loop, &l->task);
+	if (l->message)
+		mp_lease_tell(l);
+	return QUIET;
+}
+
+static enum event hold(struct mp_lease *l)
+{
+	l->outcome = MP_OUTCOME_ANSWERED;
+	mp_loop_post(l->pool->o.loop, &l->task);
+	return QUIET;
+}
+
+static void take_back(struct mp_lease *l)
+{
+	struct mp_upstream *up = l->call ? mp_keeper_get_upstream(l->in->k) : NULL;
+
+	if (up)
+		mp_upstream_cancel(up, l->call);
+}
+
+/* A user's abort: the server is told, nobody waits, nothing is restarted (U18, D16). */
+static enum event withdraw(struct mp_lease *l)
+{
+	refuse(l, MCPOOL_ECANCELED, MP_OUTCOME_CANCELLED, "the call was cancelled");
+	take_back(l);
+	return finish(l);
+}
+
+/* What was granted: the timer itself may be a millisecond late. */
+static double granted_s(const struct mp_lease *l)
+{
+	return (double)(l->deadline.due_ms - l->asked_ms) / 1000;
+}
+
+/* One slow call is not a dead server: ask it (D7, D8, D44). */
+static enum event run_out(struct mp_lease *l)
+{
+	refuse(l, MCPOOL_ECALL_TIMEOUT, MP_OUTCOME_TIMEOUT, "server '%s' %s within %g s", l->server,
+	       l->was_out ? "did not answer" : "was not there for the call", granted_s(l));
+	take_back(l);
+	if (l->was_out)
+		mp_keeper_suspect(l->in->k, "a call timed out");
+	return finish(l);
+}
+
+/* --- the table, for its test ----------------------------------------------------------------- */
+
+bool mp_lease_look_up(enum mp_lease_state s, enum mp_lease_event ev, enum mp_lease_state *ret_to)
+{
+	const struct step *step = &steps[s][ev];
+
+	*ret_to = step->how == TO ? (enum mp_lease_state)step->to : s;
+	return step->how != NOWHERE;
+}
+
+const char *mp_lease_get_state_name(enum mp_lease_state s)
+{
+	return state_names[s];
+}

@@ -1,0 +1,92 @@
+/*
+ * lease.h - a share of an upstream: one call's way through the pool.
+ * It waits for its server, then for a slot, then for the answer, and ends exactly once: answered,
+ * or one of the outcomes of CONTRACTS. What was not written when the server died waits for the next
+ * life; what was is never sent again.
+ */
+#ifndef MP_LEASE_H
+#define MP_LEASE_H
+
+#include "base/base.h"
+#include "pool/pool.h"
+#include "rpc/call.h"
+#include "rpc/message.h"
+
+#define MP_LEASE_STATES(X)                                               \
+	X(FRESH, "fresh", "just asked for")                              \
+	X(WAITING, "waiting", "for its server")                          \
+	X(LINED, "lined up", "for a slot of its queue")                  \
+	X(OUT, "out", "the request is with the server")                  \
+	X(HELD, "held", "the server was up, nothing is asked of it yet") \
+	X(ENDED, "ended", "the last state")
+
+#define MP_LEASE_EVENTS(X)                                 \
+	X(ASK, "see what its server does")                 \
+	X(WAIT, "the server is on its way")                \
+	X(UP, "the server is up")                          \
+	X(SLOT, "there is a slot for it")                  \
+	X(HOLD, "there is nothing to send")                \
+	X(BACK, "it was not sent, and the server is gone") \
+	X(ANSWER, "the server answered")                   \
+	X(REFUSE, "it cannot be; why is noted")            \
+	X(PATIENCE, "a restart took too long")             \
+	X(DEADLINE, "its time is up")                      \
+	X(CANCEL, "nobody wants it any more")
+
+enum mp_lease_state {
+#define X(name, word, meaning) MP_LEASE_##name,
+	MP_LEASE_STATES(X)
+#undef X
+		MP_LEASE_STATE_COUNT
+};
+enum mp_lease_event {
+#define X(name, meaning) MP_LEASE_ON_##name,
+	MP_LEASE_EVENTS(X)
+#undef X
+		MP_LEASE_EVENT_COUNT
+};
+
+struct mp_lease_request {
+	const char *server;
+	mp_id session;
+	enum mp_method_id method;
+	struct mp_str params;       /* an object without _meta, or empty; copied */
+	struct mp_str tool;         /* of tools/call, for its queue; else empty */
+	int64_t timeout_ms;         /* 0: the server's toolTimeout */
+	mp_progress_fn on_progress; /* may be NULL */
+};
+
+struct mp_lease_answer {
+	enum mp_outcome outcome;
+	const struct mp_message *message; /* ANSWERED: valid during the callback; NULL: acquired */
+	/* Else: why, as the caller is told (CONTRACTS, "Errors"): begins with "MCP error: ". */
+	const struct mcpool_error *error;
+	const char *server;
+	unsigned attempt;   /* of a restart; 0: none */
+	bool retryable;     /* asking again is safe, and may help */
+	int64_t next_at_ms; /* when the server is tried next; 0: unknown */
+	struct mp_str tail; /* what the server wrote to stderr last; empty */
+	int64_t took_us;    /* with the server */
+};
+typedef void (*mp_lease_fn)(const struct mp_lease_answer *answer, void *u);
+
+/*
+ * Call a server of this view. A negative return means that fn stays silent (MCPOOL_ENOENT: no such
+ * server; MCPOOL_EINVAL); otherwise it runs once, from the loop.
+ */
+int mp_lease_call(struct mp_view *v, const struct mp_lease_request *rq, mp_lease_fn fn, void *u,
+		  mp_id *ret_lease, struct mcpool_error *reterr) MP_MUST;
+/* Only have it there (E27 to E39): answered when it is up, and held until cancelled. */
+int mp_lease_acquire(struct mp_view *v, const char *server, mp_id session, mp_lease_fn fn, void *u,
+		     mp_id *ret_lease, struct mcpool_error *reterr) MP_MUST;
+/*
+ * Nobody wants the answer any more (or the lease, where it is held): the server is told, and fn
+ * hears CANCELLED unless it has run already. Never restarts anything (D16).
+ */
+void mp_lease_cancel(struct mp_pool *p, mp_id lease);
+
+/* For its test: what the table says. False: an empty cell. */
+bool mp_lease_look_up(enum mp_lease_state s, enum mp_lease_event ev, enum mp_lease_state *ret_to);
+const char *mp_lease_get_state_name(enum mp_lease_state s);
+
+#endif

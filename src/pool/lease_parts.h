@@ -1,0 +1,59 @@
+/*
+ * lease_parts.h - what a lease is made of; for lease.c, which has its machine, and leases.c, which
+ * makes, moves and ends them.
+ */
+#ifndef MP_LEASE_PARTS_H
+#define MP_LEASE_PARTS_H
+
+#include "pool/instance.h"
+#include "pool/lease.h"
+
+struct mp_lease {
+	struct mp_link link; /* in its instance's list of this state, or in the pool's homeless */
+	struct mp_view *view;
+	struct mp_pool *pool;   /* NULL: it is buried */
+	struct mp_instance *in; /* NULL: none could be had */
+	enum mp_lease_state state;
+	mp_id id, session;
+	bool is_held; /* acquired, with no call */
+	bool is_told; /* fn has run */
+	bool was_out; /* the server has, or had, the request of this try */
+	enum mp_method_id method;
+	int64_t timeout_ms, max_total_ms;
+	struct mp_ticket ticket; /* for a slot */
+	mp_id call;              /* while the upstream owes its one answer; else 0 */
+	int64_t asked_ms, sent_us, took_us;
+	struct mp_timer deadline, patience;
+	mp_progress_fn on_progress;
+	mp_lease_fn fn;
+	void *u;
+	struct mp_task task; /* tells what must not be told from within */
+	struct mp_grave grave;
+	enum mp_outcome outcome;
+	const struct mp_message *message; /* the answer on its way; borrowed */
+	struct mcpool_error *why;         /* owned; of an ending without an answer */
+	bool retryable;
+	unsigned attempt;
+	struct mp_str tool;   /* in text */
+	struct mp_str params; /* in text */
+	char *server;         /* in text */
+	char text[];
+};
+
+/* lease.c */
+void mp_lease_advance(struct mp_lease *l, enum mp_lease_event ev);
+/* Note why it cannot be; REFUSE is the event that follows. */
+void mp_lease_refuse(struct mp_lease *l, int code, enum mp_outcome outcome, const char *format, ...)
+	MP_PRINTF(4, 5);
+void mp_lease_tell(struct mp_lease *l); /* the one answer */
+void mp_lease_tell_later(void *u);      /* what its task does */
+void mp_lease_bury(struct mp_grave *grave);
+/* The tool's own deadline decides; the transport's limit comes behind it (D9, U16). */
+int64_t mp_lease_pad(int64_t ms);
+void mp_lease_find_another(struct mp_lease *l);        /* its instance leaves, or is no good */
+struct mp_list *mp_lease_get_list(struct mp_lease *l); /* where it stands */
+
+/* leases.c: find the instance that its view has for it now. */
+void mp_lease_find_server(struct mp_lease *l);
+
+#endif

@@ -1,0 +1,209 @@
+/*
+ * leases.c - how leases are made, and what happens to many of them at once: a server that moved, a
+ * session that ended, a pool that goes.
+ */
+#include "base/error.h"
+#include "base/mem.h"
+#include "pool/lease_parts.h"
+
+/* --- one of them ----------------------------------------------------------------------------- */
+
+static void deadline_passed(void *u)
+{
+	mp_lease_advance(u, MP_LEASE_ON_DEADLINE);
+}
+
+static void patience_lost(void *u)
+{
+	mp_lease_advance(u, MP_LEASE_ON_PATIENCE);
+}
+
+static char *copy_text(char **at, struct mp_str s)
+{
+	char *p = *at;
+
+	if (s.len)
+		memcpy(p, s.p, s.len);
+	p[s.len] = '\0';
+	*at += s.len + 1;
+	return p;
+}
+
+static struct mp_lease *lease_new(struct mp_view *v, const struct mp_lease_request *rq)
+{
+	size_t name = strlen(rq->server);
+	struct mp_lease *l = mp_try_alloc(sizeof(*l) + name + rq->tool.len + rq->params.len + 3);
+	char *at;
+
+	if (!l)
+		return NULL;
+	*l = (struct mp_lease){
+		.view = v,
+		.pool = mp_view_get_pool(v),
+		.session = rq->session,
+		.method = rq->method,
+		.on_progress = rq->on_progress,
+	};
+	at = l->text;
+	l->server = copy_text(&at, mp_str_of(rq->server));
+	l->tool = (struct mp_str){copy_text(&at, rq->tool), rq->tool.len};
+	l->params = (struct mp_str){copy_text(&at, rq->params), rq->params.len};
+	mp_timer_init(&l->deadline, l->pool->o.loop, deadline_passed, l);
+	mp_timer_init(&l->patience, l->pool->o.loop, patience_lost, l);
+	mp_task_init(&l->task, mp_lease_tell_later, l);
+	l->id = mp_ids_add(&l->pool->ids, l);
+	l->asked_ms = mp_loop_now_ms(l->pool->o.loop);
+	return l;
+}
+
+/* A server that cannot be had is an answer like any other, unless there is none of that name. */
+void mp_lease_find_server(struct mp_lease *l)
+{
+	struct mcpool_error why;
+
+	l->in = mp_view_get_instance(l->view, l->server, l->session, &why);
+	mp_list_append(mp_lease_get_list(l), &l->link);
+	if (l->in)
+		mp_instance_note_use(l->in);
+	else
+		mp_lease_refuse(l, why.code, MP_OUTCOME_NOT_SENT, "%s", why.message);
+}
+
+static void set_deadline(struct mp_lease *l, int64_t timeout_ms)
+{
+	const struct mp_tuning *t = &l->in->e->tuning;
+	int64_t first;
+
+	l->timeout_ms = timeout_ms ? timeout_ms : t->tool_timeout_ms;
+	l->max_total_ms = t->max_total_ms > l->timeout_ms ? t->max_total_ms : l->timeout_ms;
+	first = t->timeout_order == MP_TIMEOUT_TRANSPORT ? mp_lease_pad(l->timeout_ms)
+							 : l->timeout_ms;
+	if (first > 0)
+		mp_timer_start(&l->deadline, first);
+}
+
+static int begin(struct mp_view *v, const struct mp_lease_request *rq, bool is_held, mp_lease_fn fn,
+		 void *u, mp_id *ret_lease, struct mcpool_error *reterr)
+{
+	struct mp_lease *l;
+
+	if (mp_view_find(v, rq->server) < 0)
+		return mp_fail(reterr, MCPOOL_ENOENT, "there is no server '%s'", rq->server);
+	l = lease_new(v, rq);
+	if (!l)
+		return mp_fail(reterr, MCPOOL_ENOMEM, "%s", mcpool_error_text(MCPOOL_ENOMEM));
+	l->fn = fn;
+	l->u = u;
+	l->is_held = is_held;
+	if (ret_lease)
+		*ret_lease = l->id;
+	mp_lease_find_server(l);
+	if (l->in && !is_held)
+		set_deadline(l, rq->timeout_ms);
+	mp_lease_advance(l, MP_LEASE_ON_ASK);
+	return 0;
+}
+
+int mp_lease_call(struct mp_view *v, const struct mp_lease_request *rq, mp_lease_fn fn, void *u,
+		  mp_id *ret_lease, struct mcpool_error *reterr)
+{
+	return begin(v, rq, false, fn, u, ret_lease, reterr);
+}
+
+int mp_lease_acquire(struct mp_view *v, const char *server, mp_id session, mp_lease_fn fn, void *u,
+		     mp_id *ret_lease, struct mcpool_error *reterr)
+{
+	struct mp_lease_request rq = {.server = server, .session = session};
+
+	return begin(v, &rq, true, fn, u, ret_lease, reterr);
+}
+
+void mp_lease_cancel(struct mp_pool *p, mp_id lease)
+{
+	struct mp_lease *l = mp_ids_get(&p->ids, lease);
+
+	if (l && l->state != MP_LEASE_FRESH)
+		mp_lease_advance(l, MP_LEASE_ON_CANCEL);
+}
+
+/* --- many of them --------------------------------------------------------------------------- */
+
+static struct mp_lease *lease_of(struct mp_link *link)
+{
+	return mp_container_of(link, struct mp_lease, link);
+}
+
+void mp_lease_wake_all(struct mp_instance *in)
+{
+	MP_LIST_WALK(&in->leases[MP_LEASE_WAITING], link)
+		mp_lease_advance(lease_of(link), MP_LEASE_ON_ASK);
+}
+
+static void move(struct mp_lease *l)
+{
+	mp_queue_leave(&l->ticket);
+	mp_lease_find_another(l);
+	mp_lease_advance(l, l->in ? MP_LEASE_ON_ASK : MP_LEASE_ON_REFUSE);
+}
+
+void mp_lease_move_all(struct mp_instance *in)
+{
+	MP_LIST_WALK(&in->leases[MP_LEASE_WAITING], waiting)
+		move(lease_of(waiting));
+	MP_LIST_WALK(&in->leases[MP_LEASE_LINED], lined)
+		move(lease_of(lined));
+}
+
+void mp_lease_cancel_all(struct mp_instance *in, mp_id session)
+{
+	static const enum mp_lease_state open[] = {MP_LEASE_WAITING, MP_LEASE_LINED, MP_LEASE_OUT,
+						   MP_LEASE_HELD};
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(open); i++)
+		MP_LIST_WALK(&in->leases[open[i]], link)
+			if (session == 0 || lease_of(link)->session == session)
+				mp_lease_advance(lease_of(link), MP_LEASE_ON_CANCEL);
+}
+
+/*
+ * Whoever has not been told is told now; the upstream is gone and owes nothing any more. It leaves
+ * first of all, so that nobody who is told finds it.
+ */
+static void drop(struct mp_lease *l)
+{
+	struct mp_pool *p = l->pool;
+
+	mp_loop_unpost(p->o.loop, &l->task);
+	mp_queue_leave(&l->ticket);
+	mp_timer_stop(&l->deadline);
+	mp_timer_stop(&l->patience);
+	mp_list_remove(mp_lease_get_list(l), &l->link);
+	mp_ids_remove(&p->ids, l->id);
+	mp_loop_bury(p->o.loop, &l->grave, mp_lease_bury);
+	if (!l->is_told) {
+		if (!l->why)
+			mp_lease_refuse(l, MCPOOL_ECLOSED, MP_OUTCOME_CANCELLED,
+					"mcpool has stopped");
+		mp_lease_tell(l);
+	}
+	l->pool = NULL;
+}
+
+static void drop_list(struct mp_list *list)
+{
+	struct mp_link *link;
+
+	while ((link = mp_list_first(list)))
+		drop(lease_of(link));
+}
+
+void mp_lease_drop_all(struct mp_instance *in)
+{
+	for (int i = 0; i < MP_LEASE_STATE_COUNT; i++)
+		drop_list(&in->leases[i]);
+}
+
+void mp_lease_drop_homeless(struct mp_pool *p)
+{
+	drop_list(&p->homeless);
+}

@@ -1,0 +1,158 @@
+/*
+ * pool.h - what does run, and who shares it: name + launch key to the one instance.
+ *
+ * A view is the configuration as somebody sees it. In a view a name means one entry, and an entry
+ * that may run has a launch key; whoever has the same name and key uses the same instance, whatever
+ * view they come from. Calls go through leases (lease.h), starts through the gate (gate.h).
+ */
+#ifndef MP_POOL_H
+#define MP_POOL_H
+
+#include "base/base.h"
+#include "base/dirty.h"
+#include "base/events.h"
+#include "config/set.h"
+#include "pool/offer.h"
+#include "pool/stats.h"
+#include "pool/ways.h"
+#include "rpc/era.h"
+#include "store/db.h"
+
+struct mp_pool;
+struct mp_view;
+
+struct mp_pool_options {
+	struct mp_loop *loop;
+	struct mp_db *db;         /* definitions and eras; borrowed, may be NULL */
+	struct mp_board *board;   /* present values; borrowed */
+	struct mp_events *events; /* every transition; borrowed */
+	const struct mp_identity *me;
+	const struct mp_ways *ways;
+	void *ways_u;
+	size_t init_concurrency; /* starts at once; 0: no limit */
+	bool one_shot;           /* one try per start: whoever waits wants to know, and leaves */
+};
+
+/* What differs of an instance, on the board. */
+enum {
+	MP_SERVER_STATE = 1 << 0,
+	MP_SERVER_OFFER = 1 << 1, /* its lists */
+	MP_SERVER_CALLS = 1 << 2, /* counts, latencies, queue */
+	MP_SERVER_GONE = 1 << 3,  /* the last word about this id */
+};
+
+struct mp_pool *mp_pool_new(const struct mp_pool_options *options);
+/*
+ * All loops end, all servers are asked to leave, in parallel; what waits is refused, and so is
+ * whatever comes later. stopped() follows from the loop when nothing is left.
+ */
+void mp_pool_stop(struct mp_pool *p, void (*stopped)(void *u), void *u);
+/* At once. Views must be closed. Accepts NULL, returns NULL. */
+struct mp_pool *mp_pool_free(struct mp_pool *p);
+/* A session is over: its leases are given back, its private servers go (E65). */
+void mp_pool_end_session(struct mp_pool *p, mp_id session);
+struct mp_loop *mp_pool_get_loop(const struct mp_pool *p);
+size_t mp_pool_count_instances(const struct mp_pool *p);
+/* What the server with this id (of an event, or on the board) is called; NULL: it is gone. */
+const char *mp_pool_get_name(const struct mp_pool *p, mp_id instance);
+
+/* --- views ----------------------------------------------------------------------------------- */
+
+/* error: the view could not be made or changed, and is as it was. */
+typedef void (*mp_view_fn)(struct mp_view *v, const struct mcpool_error *error, void *u);
+
+/* set is referenced, env copied. Empty until ready() was called, from the loop. */
+struct mp_view *mp_view_open(struct mp_pool *p, struct mp_config_set *set, char *const *env,
+			     mp_view_fn ready, void *u);
+/*
+ * Another set takes its place: what is unchanged notices nothing, what changed is drained and
+ * replaced, what is new and eager is started (U33, C18). done() is called from the loop; when
+ * another reload comes meanwhile, only the last one's is.
+ */
+void mp_view_reload(struct mp_view *v, struct mp_config_set *set, mp_view_fn done, void *u);
+/* What it shared lives on (D13). Leases of this view must be over. */
+struct mp_view *mp_view_close(struct mp_view *v);
+
+struct mp_pool *mp_view_get_pool(const struct mp_view *v);
+struct mp_config_set *mp_view_get_set(const struct mp_view *v); /* borrowed */
+/* Its servers: entries that have their name, in order of precedence; indices change on reload. */
+size_t mp_view_count(const struct mp_view *v);
+const struct mp_entry *mp_view_get_entry(const struct mp_view *v, size_t i);
+/* -1: there is none of that name. */
+ptrdiff_t mp_view_find(const struct mp_view *v, const char *name);
+/* By the id on the board and in events; -1: none of these. */
+ptrdiff_t mp_view_find_id(const struct mp_view *v, mp_id instance);
+
+/*
+ * In what follows session says for whom, where each has a server of its own (mode session); it does
+ * not matter for others.
+ */
+
+/* What it offers: live, as it was last, or remembered. A reference; NULL: nothing is known. */
+struct mp_offer *mp_view_get_offer(struct mp_view *v, size_t i, mp_id session);
+bool mp_view_is_remembered(struct mp_view *v, size_t i); /* the store knows it */
+
+/* Start it, as if somebody had asked for it; only_a_visit: only to see what it offers. */
+void mp_view_start_server(struct mp_view *v, size_t i, mp_id session, bool only_a_visit);
+/* End the present connection and begin a new one (C19). 0, or why that cannot be. */
+int mp_view_reconnect(struct mp_view *v, size_t i, mp_id session,
+		      struct mcpool_error *reterr) MP_MUST;
+
+/* --- what is to be seen (U7, U31) ------------------------------------------------------------ */
+
+#define MP_SHOWN_STATES(X)                                                        \
+	X(READY, "ready", "disconnected", "approved; starts when it is called")   \
+	X(DISABLED, "disabled", "disconnected", "switched off")                   \
+	X(NEEDS_APPROVAL, "needs-approval", "disconnected", "see `mcpool trust`") \
+	X(NEEDS_AUTH, "needs-auth", "disconnected", "a login must come first")    \
+	X(PENDING, "pending", "connecting", "being started")                      \
+	X(CONNECTED, "connected", "connected", "calls may flow")                  \
+	X(FAILED, "failed", "disconnected", "it did not start, or is gone")
+
+enum mp_shown_state {
+#define X(name, word, status, meaning) MP_SHOWN_##name,
+	MP_SHOWN_STATES(X)
+#undef X
+		MP_SHOWN_COUNT
+};
+const char *mp_shown_get_name(enum mp_shown_state s); /* "needs-auth" */
+const char *mp_shown_get_status(
+	enum mp_shown_state s); /* connected, connecting, disconnected (A28) */
+
+/* Texts are valid until the loop turns. Times are since 1970, durations in their unit; 0: none. */
+struct mp_status {
+	const struct mp_entry *entry;
+	mp_id instance; /* 0: there is none yet */
+	enum mp_shown_state state;
+	const char *detail; /* the finer state: "listing", "backoff"; "" without an instance */
+	const char *error;  /* ""; why it failed, or failed last */
+	int code;           /* of that error, MCPOOL_E*; 0: none */
+	struct mp_str tail; /* the last lines of its stderr then */
+	int64_t failed_at_ms, next_at_ms, since_ms;
+	unsigned attempt, max; /* which try; of how many, 0: without end */
+	int pid;
+	int64_t uptime_ms;
+	uint64_t starts, restarts;
+	const struct mp_stats *stats; /* NULL: no call yet */
+	size_t waiting, lined, out;   /* leases: for the server, for a slot, with the server */
+	size_t leases;                /* all of them; shown, never decisive (D13) */
+	int64_t prepare_us, spawn_us, handshake_us,
+		list_us;                     /* of the last start; -1: not reached */
+	ptrdiff_t tools, prompts, resources; /* offered now; -1: unknown */
+	int64_t seen_ms;                     /* when that was seen; 0: unknown */
+};
+/* The state alone, which needs no look into the store. */
+enum mp_shown_state mp_view_get_state(struct mp_view *v, size_t i, mp_id session);
+void mp_view_get_status(struct mp_view *v, size_t i, mp_id session, struct mp_status *ret);
+
+/* Told of every step of every instance, at once; for whoever cannot wait for the board. */
+struct mp_watcher {
+	struct mp_link link;
+	void (*fn)(void *u, mp_id instance);
+	void *u;
+};
+void mp_watcher_join(struct mp_pool *p, struct mp_watcher *w, void (*fn)(void *u, mp_id instance),
+		     void *u);
+void mp_watcher_leave(struct mp_pool *p, struct mp_watcher *w);
+
+#endif

@@ -1,0 +1,193 @@
+/*
+ * shown.c - what is to be seen of a server: the few states people know, and all the figures.
+ */
+#include "pool/pool.h"
+
+#include "pool/seat.h"
+
+struct mp_offer *mp_view_get_offer(struct mp_view *v, size_t i, mp_id session)
+{
+	struct mp_instance *in = mp_seat_get_instance(v, i, session);
+	const struct mp_key *key = mp_seat_get_key(v, i);
+	struct mp_definition_key name = {mp_seat_get_entry(v, i)->name,
+					 {(const char *)key->bytes, sizeof(key->bytes)}};
+
+	if (in && in->offer)
+		return mp_offer_ref(in->offer);
+	if (mp_seat_get_state(v, i) != MP_ENTRY_READY || !key->is_known || !v->pool->o.db)
+		return NULL;
+	return mp_offer_load(v->pool->o.db, &name, mp_loop_wall_now_ms(v->pool->o.loop));
+}
+
+static int peek(struct mp_view *v, size_t i, struct mp_definition *ret)
+{
+	const struct mp_key *key = mp_seat_get_key(v, i);
+	struct mp_definition_key name = {mp_seat_get_entry(v, i)->name,
+					 {(const char *)key->bytes, sizeof(key->bytes)}};
+
+	if (mp_seat_get_state(v, i) != MP_ENTRY_READY || !key->is_known || !v->pool->o.db)
+		return 0;
+	return mp_definitions_peek(v->pool->o.db, &name, mp_loop_wall_now_ms(v->pool->o.loop), ret);
+}
+
+bool mp_view_is_remembered(struct mp_view *v, size_t i)
+{
+	struct mp_definition d;
+
+	return peek(v, i, &d) > 0;
+}
+
+static const struct {
+	const char *name, *status;
+} shown[] = {
+#define X(name, word, status, meaning) [MP_SHOWN_##name] = {word, status},
+	MP_SHOWN_STATES(X)
+#undef X
+};
+
+const char *mp_shown_get_name(enum mp_shown_state s)
+{
+	return shown[s].name;
+}
+
+const char *mp_shown_get_status(enum mp_shown_state s)
+{
+	return shown[s].status;
+}
+
+/* The few states that people see (CONTRACTS, "States on display"). */
+static enum mp_shown_state show(const struct mp_keeper_facts *f)
+{
+	switch (f->state) {
+	case MP_KEEPER_PREPARING:
+	case MP_KEEPER_STARTING:
+	case MP_KEEPER_LISTING:
+	case MP_KEEPER_RENEWING:
+		return MP_SHOWN_PENDING;
+	case MP_KEEPER_UP:
+	case MP_KEEPER_CHECKING:
+		return MP_SHOWN_CONNECTED;
+	case MP_KEEPER_CLEARING:
+	case MP_KEEPER_BACKOFF:
+	case MP_KEEPER_FAILED:
+		return MP_SHOWN_FAILED;
+	case MP_KEEPER_BARRED:
+		return f->why.code == MCPOOL_ENEEDS_AUTH ? MP_SHOWN_NEEDS_AUTH
+							 : MP_SHOWN_NEEDS_APPROVAL;
+	case MP_KEEPER_DOWN:
+	case MP_KEEPER_STOPPING:
+	case MP_KEEPER_STATE_COUNT:
+		break;
+	}
+	return MP_SHOWN_READY;
+}
+
+static void show_offer(struct mp_status *s, const struct mp_offer *o)
+{
+	s->tools = (ptrdiff_t)o->lists[MP_CATALOG_TOOL]->list.n;
+	s->prompts = (ptrdiff_t)o->lists[MP_CATALOG_PROMPT]->list.n;
+	s->resources = (ptrdiff_t)o->lists[MP_CATALOG_RESOURCE]->list.n;
+}
+
+static void show_instance(struct mp_status *s, struct mp_instance *in)
+{
+	const struct mp_keeper_facts *f = mp_keeper_get_facts(in->k);
+	int64_t now = mp_loop_now_ms(in->pool->o.loop);
+	bool is_up = mp_keeper_is_up(in->k);
+
+	s->instance = in->id;
+	s->state = show(f);
+	s->detail = mp_keeper_get_state_name(f->state);
+	s->error = f->why.message;
+	s->code = f->why.code;
+	s->tail = f->tail;
+	s->failed_at_ms = f->why.code ? f->failed_wall_ms : 0;
+	s->since_ms = f->since_wall_ms;
+	s->attempt = f->attempt;
+	s->max = f->max;
+	if (f->state == MP_KEEPER_BACKOFF)
+		s->next_at_ms = mp_loop_wall_now_ms(in->pool->o.loop) + f->next_ms - now;
+	s->pid = f->pid;
+	s->uptime_ms = is_up ? now - f->up_since_ms : 0;
+	s->starts = f->starts;
+	s->restarts = f->restarts;
+	s->stats = in->stats.calls ? &in->stats : NULL;
+	s->waiting = in->leases[MP_LEASE_WAITING].len;
+	s->lined = in->leases[MP_LEASE_LINED].len;
+	s->out = in->leases[MP_LEASE_OUT].len;
+	s->leases = mp_instance_count_leases(in);
+	s->prepare_us = f->times.prepare_us;
+	s->spawn_us = f->times.spawn_us;
+	s->handshake_us = f->times.handshake_us;
+	s->list_us = f->times.list_us;
+	if (in->offer) {
+		show_offer(s, in->offer);
+		s->seen_ms = mp_loop_wall_now_ms(in->pool->o.loop);
+	}
+}
+
+static void show_entry(struct mp_status *s, const struct mp_view *v, size_t i)
+{
+	const struct mp_entry *e = s->entry;
+	const struct mp_key *key = mp_seat_get_key(v, i);
+
+	switch (mp_seat_get_state(v, i)) {
+	case MP_ENTRY_DISABLED:
+		s->state = MP_SHOWN_DISABLED;
+		break;
+	case MP_ENTRY_NEEDS_APPROVAL:
+		s->state = MP_SHOWN_NEEDS_APPROVAL;
+		break;
+	case MP_ENTRY_FAILED:
+		s->state = MP_SHOWN_FAILED;
+		s->error = e->invalid ? e->invalid : e->unapprovable;
+		s->code = MCPOOL_EINVAL;
+		break;
+	case MP_ENTRY_SHADOWED:
+	case MP_ENTRY_READY:
+		s->state = key->is_known ? MP_SHOWN_READY : MP_SHOWN_FAILED;
+		s->code = key->is_known ? 0 : key->code;
+		s->error = key->is_known ? "" : key->problem;
+		break;
+	}
+}
+
+enum mp_shown_state mp_view_get_state(struct mp_view *v, size_t i, mp_id session)
+{
+	struct mp_instance *in = mp_seat_get_instance(v, i, session);
+	struct mp_status s = {.entry = mp_seat_get_entry(v, i)};
+
+	if (in)
+		return show(mp_keeper_get_facts(in->k));
+	show_entry(&s, v, i);
+	return s.state;
+}
+
+void mp_view_get_status(struct mp_view *v, size_t i, mp_id session, struct mp_status *ret)
+{
+	struct mp_instance *in = mp_seat_get_instance(v, i, session);
+	struct mp_definition d;
+
+	*ret = (struct mp_status){
+		.entry = mp_seat_get_entry(v, i),
+		.detail = "",
+		.error = "",
+		.tail = {"", 0},
+		.prepare_us = -1,
+		.spawn_us = -1,
+		.handshake_us = -1,
+		.list_us = -1,
+		.tools = -1,
+		.prompts = -1,
+		.resources = -1,
+	};
+	show_entry(ret, v, i);
+	if (in)
+		show_instance(ret, in);
+	if (ret->tools < 0 && peek(v, i, &d) > 0) {
+		ret->tools = (ptrdiff_t)d.counts[MP_CATALOG_TOOL];
+		ret->prompts = (ptrdiff_t)d.counts[MP_CATALOG_PROMPT];
+		ret->resources = (ptrdiff_t)d.counts[MP_CATALOG_RESOURCE];
+		ret->seen_ms = d.saved_ms;
+	}
+}

@@ -1,0 +1,535 @@
+/* fleet.c - a pool whose servers, processes and time belong to the test; see fleet.h. */
+#include "fleet.h"
+
+#include <stdio.h>
+
+#include "test.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "config/trust.h"
+#include "store/digest.h"
+#include "transport/memory.h"
+
+/* --- a configuration without files ----------------------------------------------------------- */
+
+static const struct mp_origin origin = {
+	.file = "test.json",
+	.real = "test.json",
+	.line = 1,
+	.column = 1,
+	.tool = "mcpool",
+	.label = "mcpool",
+	.level = MP_CONFIG_USER,
+	.root = "",
+	.scope = "",
+	.quirks = MP_QUIRK_OWN,
+};
+
+static bool add_entries(struct mp_config_set *set, const struct mp_tape *t, mp_value servers)
+{
+	set->entries = mp_arena_alloc_array(&set->arena, mp_value_count(t, servers) + 1,
+					    sizeof(*set->entries));
+	REQUIRE(set->entries);
+	MP_VALUE_EACH(t, servers, key) {
+		struct mp_str name;
+		struct mp_entry *e;
+
+		REQUIRE(mp_value_text(t, key, &set->arena, &name) == 0);
+		REQUIRE(mp_entry_read(name, t, mp_value_of(key), &origin, &set->settings,
+				      &set->arena, NULL, NULL, &e) == 0);
+		e->trust = MP_TRUST_YES;
+		set->entries[set->n++] = e;
+	}
+	return true;
+}
+
+static bool fill_set(struct mp_config_set *set, const char *json)
+{
+	MP_CLEANUP(mp_tape_done) struct mp_tape t;
+	mp_value settings;
+	const char *text = mp_arena_dup(&set->arena, mp_str_of(json));
+
+	mp_tape_init(&t, 0);
+	REQUIRE(text);
+	REQUIRE(mp_settings_init(&set->settings, &set->arena) == 0);
+	REQUIRE(mp_tape_parse(&t, mp_str_of(text), NULL) == 0);
+	settings = mp_value_get(&t, MP_ROOT, "mcpool");
+	if (settings != MP_NONE)
+		REQUIRE(mp_settings_read(&set->settings, &t, settings, "test", &set->arena, NULL,
+					 NULL) == 0);
+	return add_entries(set, &t, mp_value_get(&t, MP_ROOT, "mcpServers"));
+}
+
+struct mp_config_set *fleet_make_set(const char *json)
+{
+	struct mp_config_set *set = mp_alloc(sizeof(*set));
+
+	set->refs = 1;
+	mp_arena_init(&set->arena, MP_MIB(16));
+	set->cwd = set->root = set->home = "/";
+	return fill_set(set, json) ? set : mp_config_set_unref(set);
+}
+
+/* --- the servers' end ------------------------------------------------------------------------ */
+
+struct fleet_life {
+	struct fleet_server *server;
+	struct mp_transport *end;
+	struct fleet_life *next;
+	const void *owner; /* the instance that dialled */
+	bool is_over;      /* the pool has left it, or it broke */
+};
+
+struct fleet_server *fleet_get(struct fleet *f, const char *name)
+{
+	for (int i = 0; i < f->n; i++)
+		if (strcmp(f->servers[i].name, name) == 0)
+			return &f->servers[i];
+	mp_check(f->n < FLEET_SERVERS);
+	f->servers[f->n].fleet = f;
+	snprintf(f->servers[f->n].name, sizeof(f->servers[0].name), "%s", name);
+	return &f->servers[f->n++];
+}
+
+bool fleet_say(struct fleet_server *s, const char *text)
+{
+	REQUIRE(s->end);
+	return s->end->impl->send(s->end, mp_str_of(text), NULL) == 0;
+}
+
+/* To the life that asked. Whoever has left meanwhile hears nothing. */
+static void reply(struct fleet_server *s, struct mp_str id, const char *key, const char *value)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	int r;
+
+	mp_buf_init(&text, MP_MIB(1));
+	if (mp_buf_addf(&text, "{\"jsonrpc\":\"2.0\",\"id\":%.*s,\"%s\":%s}", MP_STR_ARGS(id), key,
+			value) < 0)
+		return;
+	r = s->speaking->impl->send(s->speaking, mp_buf_get(&text), NULL);
+	(void)r; /* see above */
+}
+
+bool fleet_answer_kept(struct fleet_server *s, int i, const char *result)
+{
+	REQUIRE(i >= 0 && i < s->n_kept);
+	s->speaking = s->kept_by[i];
+	reply(s, mp_str_of(s->kept[i]), "result", result);
+	fleet_settle(s->fleet);
+	return true;
+}
+
+static void on_call(struct fleet_server *s, const struct mp_message *m)
+{
+	struct mp_str params = mp_value_source(m->tape, m->params);
+
+	s->calls++;
+	snprintf(s->last_params, sizeof(s->last_params), "%.*s", MP_STR_ARGS(params));
+	if (!s->holds_calls) {
+		reply(s, m->id, "result", "{\"content\":[]}");
+		return;
+	}
+	if (s->n_kept < FLEET_KEPT) {
+		s->kept_by[s->n_kept] = s->speaking;
+		snprintf(s->kept[s->n_kept++], sizeof(s->kept[0]), "%.*s", MP_STR_ARGS(m->id));
+	}
+}
+
+static void on_list(struct fleet_server *s, const struct mp_message *m)
+{
+	static const char one[] =
+		"{\"tools\":[{\"name\":\"t\",\"inputSchema\":{\"type\":\"object\"}}]}";
+
+	s->lists++;
+	if (s->no_list)
+		reply(s, m->id, "error", "{\"code\":-32603,\"message\":\"no list today\"}");
+	else
+		reply(s, m->id, "result", s->tools ? s->tools : one);
+}
+
+static void on_initialize(struct fleet_server *s, const struct mp_message *m)
+{
+	s->lives++;
+	if (s->dies_at_once)
+		mp_memory_break(s->speaking);
+	else if (!s->mute)
+		reply(s, m->id, "result",
+		      "{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{\"tools\":"
+		      "{\"listChanged\":true}},\"serverInfo\":{\"name\":\"fake\","
+		      "\"version\":\"1\"},\"instructions\":\"be kind\"}");
+}
+
+static void on_message(void *u, struct mp_str text)
+{
+	MP_CLEANUP(mp_tape_done) struct mp_tape t;
+	struct fleet_life *life = u;
+	struct fleet_server *s = life->server;
+	struct mp_message m;
+
+	s->speaking = life->end;
+	mp_message_tape_init(&t);
+	if (mp_message_scan(&t, text, &m, NULL) < 0)
+		return;
+	if (m.method == MP_METHOD_TOOLS_CALL && s->fleet->saw_call)
+		s->fleet->saw_call(s->fleet->saw_u, text);
+	if (m.method == MP_METHOD_CANCELLED)
+		s->cancels++;
+	if (s->dead || m.kind != MP_MESSAGE_REQUEST)
+		return;
+	if (m.method == MP_METHOD_INITIALIZE) {
+		on_initialize(s, &m);
+	} else if (m.method == MP_METHOD_TOOLS_LIST) {
+		on_list(s, &m);
+	} else if (m.method == MP_METHOD_TOOLS_CALL) {
+		on_call(s, &m);
+	} else if (m.method == MP_METHOD_PING) {
+		s->pings++;
+		reply(s, m.id, "result", "{}");
+	} else {
+		reply(s, m.id, "error", "{\"code\":-32601,\"message\":\"Method not found\"}");
+	}
+}
+
+static void on_ended(void *u, const struct mcpool_error *why)
+{
+	struct fleet_life *life = u;
+
+	(void)why;
+	life->is_over = true;
+}
+
+static const struct mp_transport_hooks server_hooks = {.message = on_message, .ended = on_ended};
+
+void fleet_hold(struct fleet_server *s, bool hold)
+{
+	if (s->lives_of_it && !s->lives_of_it->is_over)
+		mp_memory_hold(s->ours, hold);
+}
+
+void fleet_die(struct fleet_server *s)
+{
+	if (s->end)
+		mp_memory_break(s->end);
+	fleet_settle(s->fleet);
+}
+
+/* --- ways ------------------------------------------------------------------------------------ */
+
+struct identifying {
+	struct mp_keys *keys;
+	mp_keys_fn fn;
+	void *u;
+	struct mp_task task;
+};
+
+static void tell_keys(void *u)
+{
+	struct identifying *job = u;
+
+	job->fn(job->keys, NULL, job->u);
+	mp_free(job);
+}
+
+/* The key follows from the entry: its command, and a variable that the test changes. */
+static void make_key(const struct mp_entry *e, struct mp_key *key)
+{
+	struct mp_digest *d = mp_digest_new();
+
+	for (size_t i = 0; i < e->argc; i++)
+		mp_digest_add(d, mp_str_of(e->argv[i]));
+	for (size_t i = 0; i < e->env.n; i++)
+		mp_digest_add(d, mp_str_of(e->env.items[i].value));
+	mp_digest_finish(d, key->bytes); /* which frees it */
+	key->is_known = true;
+}
+
+static int identify(void *u, const struct mp_config_set *set, char *const *env, mp_keys_fn fn,
+		    void *fn_u)
+{
+	struct fleet *f = u;
+	struct identifying *job;
+
+	(void)env;
+	if (f->identify_code)
+		return f->identify_code;
+	job = mp_alloc(sizeof(*job));
+	job->keys = mp_alloc(sizeof(*job->keys));
+	mp_arena_init(&job->keys->arena, MP_MIB(1));
+	job->keys->of = mp_arena_alloc_array(&job->keys->arena, set->n + 1, sizeof(*job->keys->of));
+	if (!job->keys->of) {
+		mp_keys_free(job->keys);
+		mp_free(job);
+		return MCPOOL_ENOMEM;
+	}
+	job->keys->n = set->n;
+	for (size_t i = 0; i < set->n; i++)
+		if (mp_config_get_state(set, set->entries[i], MP_TOGGLE_NONE) == MP_ENTRY_READY)
+			make_key(set->entries[i], &job->keys->of[i]);
+	job->fn = fn;
+	job->u = fn_u;
+	mp_task_init(&job->task, tell_keys, job);
+	mp_loop_post(f->loop, &job->task);
+	return 0;
+}
+
+struct mp_plan {
+	struct fleet_server *server;
+	struct mp_timer timer;
+	mp_plan_fn fn;
+	void *u;
+	unsigned char key[MP_DIGEST_SIZE];
+};
+
+static void tell_prepared(void *u)
+{
+	struct mp_plan *plan = u;
+	int code = plan->server->prepare_code;
+	struct mcpool_error why;
+
+	if (code)
+		(void)mp_fail(&why, code, "it cannot be prepared");
+	plan->fn(plan, code ? &why : NULL, plan->u);
+}
+
+static int prepare(void *u, struct mp_config_set *set, const struct mp_entry *e, char *const *env,
+		   mp_plan_fn fn, void *fn_u, struct mp_plan **ret)
+{
+	struct fleet *f = u;
+	struct mp_plan *plan = mp_alloc(sizeof(*plan));
+
+	(void)set;
+	(void)env;
+	*plan = (struct mp_plan){.server = fleet_get(f, e->name), .fn = fn, .u = fn_u};
+	plan->server->prepares++;
+	mp_timer_init(&plan->timer, f->loop, tell_prepared, plan);
+	mp_timer_start(&plan->timer, plan->server->prepare_ms);
+	*ret = plan;
+	return 0;
+}
+
+static int dial(void *u, struct mp_plan *plan, struct mp_transport **ret,
+		struct mcpool_error *reterr)
+{
+	struct fleet *f = u;
+	struct fleet_server *s = plan->server;
+	struct fleet_life *life;
+
+	s->dials++;
+	if (s->dial_code)
+		return mp_fail(reterr, s->dial_code, "it cannot be dialled");
+	for (life = s->lives_of_it; life; life = life->next)
+		f->doubles += life->owner == plan->u && !life->is_over;
+	life = mp_alloc(sizeof(*life));
+	mp_memory_new(f->loop, ret, &s->end);
+	*life = (struct fleet_life){s, s->end, s->lives_of_it, plan->u, false};
+	s->lives_of_it = life;
+	s->ours = *ret;
+	s->end->hooks = &server_hooks;
+	s->end->u = life;
+	return s->end->impl->start(s->end, reterr);
+}
+
+static struct mp_plan *drop(void *u, struct mp_plan *plan)
+{
+	(void)u;
+	if (plan)
+		mp_timer_stop(&plan->timer);
+	return mp_free(plan);
+}
+
+static const unsigned char *get_key(const struct mp_plan *plan)
+{
+	return plan->key;
+}
+
+static const struct mp_ways ways = {identify, prepare, dial, drop, get_key};
+
+/* --- life ------------------------------------------------------------------------------------ */
+
+static const struct mp_identity identity = {
+	.name = "tester", .title = "A test", .version = "7", .capabilities = {"{}", 2}};
+
+bool fleet_init(struct fleet *f)
+{
+	*f = (struct fleet){.loop = NULL};
+	REQUIRE(mp_loop_new_by_hand(1700000000000, &f->loop) == 0);
+	mp_board_init(&f->board, f->loop);
+	mp_events_init(&f->events, f->loop);
+	return true;
+}
+
+static void view_ready(struct mp_view *v, const struct mcpool_error *error, void *u)
+{
+	struct fleet *f = u;
+
+	(void)v;
+	f->ready += error == NULL;
+}
+
+bool fleet_open(struct fleet *f, const char *json)
+{
+	static char *env[] = {NULL};
+	struct mp_pool_options options = {
+		.loop = f->loop,
+		.db = f->db,
+		.board = &f->board,
+		.events = &f->events,
+		.me = &identity,
+		.ways = &ways,
+		.ways_u = f,
+		.init_concurrency = f->init_concurrency,
+		.one_shot = f->one_shot,
+	};
+
+	f->set = fleet_make_set(json);
+	REQUIRE(f->set);
+	f->pool = mp_pool_new(&options);
+	f->view = mp_view_open(f->pool, f->set, env, view_ready, f);
+	fleet_settle(f);
+	REQUIRE(f->ready == 1);
+	return true;
+}
+
+bool fleet_reload(struct fleet *f, const char *json)
+{
+	struct mp_config_set *set = fleet_make_set(json);
+	int before = f->ready;
+
+	REQUIRE(set);
+	mp_view_reload(f->view, set, view_ready, f);
+	mp_config_set_unref(f->set);
+	f->set = set;
+	fleet_settle(f);
+	REQUIRE(f->ready == before + 1);
+	return true;
+}
+
+static void forget_lives(struct fleet_server *s)
+{
+	while (s->lives_of_it) {
+		struct fleet_life *life = s->lives_of_it;
+
+		s->lives_of_it = life->next;
+		mp_transport_free(life->end);
+		mp_free(life);
+	}
+}
+
+void fleet_done(struct fleet *f)
+{
+	f->then = NULL;
+	mp_view_close(f->other);
+	mp_view_close(f->view);
+	mp_pool_free(f->pool);
+	for (int i = 0; i < f->n; i++)
+		forget_lives(&f->servers[i]);
+	mp_config_set_unref(f->set);
+	if (f->loop) {
+		fleet_settle(f); /* what was posted runs, and finds nobody */
+		mp_events_done(&f->events);
+		mp_board_done(&f->board);
+	}
+	mp_loop_free(f->loop);
+}
+
+void fleet_settle(struct fleet *f)
+{
+	mp_loop_advance(f->loop, 0);
+}
+
+void fleet_advance(struct fleet *f, int64_t ms)
+{
+	mp_loop_advance(f->loop, ms);
+	mp_loop_advance(f->loop, 0);
+}
+
+bool fleet_start(struct fleet *f, const char *name)
+{
+	ptrdiff_t i = mp_view_find(f->view, name);
+
+	REQUIRE(i >= 0);
+	mp_view_start_server(f->view, (size_t)i, 0, false);
+	fleet_settle(f);
+	return true;
+}
+
+/* --- calls ----------------------------------------------------------------------------------- */
+
+static void note_answer(const struct mp_lease_answer *answer, void *u)
+{
+	struct fleet_result *r = u;
+	struct mp_str text = {"", 0};
+
+	r->answers++;
+	r->outcome = answer->outcome;
+	r->retryable = answer->retryable;
+	r->attempt = answer->attempt;
+	r->code = answer->error ? answer->error->code : 0;
+	if (answer->message)
+		text = mp_value_source(answer->message->tape, answer->message->result);
+	else if (answer->error)
+		text = mp_str_of(answer->error->message);
+	snprintf(r->text, sizeof(r->text), "%.*s", MP_STR_ARGS(text));
+	if (r->fleet->then)
+		r->fleet->then(r->fleet, r);
+}
+
+bool fleet_call(struct fleet *f, const char *server, mp_id session, int64_t timeout_ms,
+		struct fleet_result *ret)
+{
+	struct mp_lease_request rq = {
+		.server = server,
+		.session = session,
+		.method = MP_METHOD_TOOLS_CALL,
+		.params = MP_STR("{\"name\":\"t\",\"arguments\":{}}"),
+		.tool = MP_STR("t"),
+		.timeout_ms = timeout_ms,
+	};
+
+	*ret = (struct fleet_result){.fleet = f};
+	REQUIRE(mp_lease_call(f->view, &rq, note_answer, ret, &ret->lease, NULL) == 0);
+	return true;
+}
+
+bool fleet_acquire(struct fleet *f, const char *server, mp_id session, struct fleet_result *ret)
+{
+	*ret = (struct fleet_result){.fleet = f};
+	REQUIRE(mp_lease_acquire(f->view, server, session, note_answer, ret, &ret->lease, NULL) ==
+		0);
+	return true;
+}
+
+void fleet_status(struct fleet *f, const char *server, struct mp_status *ret)
+{
+	ptrdiff_t i = mp_view_find(f->view, server);
+
+	*ret = (struct mp_status){.error = "", .detail = ""};
+	if (i >= 0)
+		mp_view_get_status(f->view, (size_t)i, 0, ret);
+}
+
+const char *fleet_state(struct fleet *f, const char *server)
+{
+	struct mp_status s;
+
+	if (mp_view_find(f->view, server) < 0)
+		return "none";
+	fleet_status(f, server, &s);
+	return mp_shown_get_name(s.state);
+}
+
+int fleet_count_events(struct fleet *f, const char *server, const char *what)
+{
+	uint64_t cursor = 1, missed;
+	const struct mp_event *e;
+	struct mp_status s = {0};
+	int n = 0;
+
+	if (server)
+		fleet_status(f, server, &s);
+	while ((e = mp_events_read(&f->events, &cursor, &missed)))
+		n += strcmp(e->what, what) == 0 && (!server || e->id == s.instance);
+	return n;
+}

@@ -1,0 +1,167 @@
+/* test_admission.c - now, later, or not at all: every state of a server, for calls and acquires. */
+#include "test.h"
+
+#include "fleet.h"
+
+#include "base/error.h"
+#include "pool/admission.h"
+
+#define ONE       "{\"mcpServers\":{\"a\":{\"command\":\"a\"}}}"
+#define WITH(key) "{\"mcpServers\":{\"a\":{\"command\":\"a\"," key "}}}"
+
+static bool judge(struct fleet *f, bool is_acquire, struct mp_admission *ret)
+{
+	struct mp_instance *in = mp_view_get_instance(f->view, "a", 0, NULL);
+
+	REQUIRE(in);
+	mp_admission_judge(in, is_acquire, ret);
+	return true;
+}
+
+/* E28 E30 */
+/* Not running: started, and waited for; running: at once. */
+TEST(the_first_start_is_waited_for)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct mp_admission a;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE));
+	CHECK(judge(&f, false, &a));
+	CHECK_EQ(a.verdict, MP_ADMIT_LATER);
+	CHECK(judge(&f, true, &a));
+	CHECK_EQ(a.verdict, MP_ADMIT_LATER);
+	fleet_settle(&f);
+	CHECK_EQ(fleet_get(&f, "a")->prepares, 1);
+	CHECK(judge(&f, false, &a));
+	CHECK_EQ(a.verdict, MP_ADMIT);
+}
+
+/* E29 E39 */
+/* One that has failed is not waited for, by nobody, however long ago that was. */
+TEST(a_failed_start_is_told_with_its_age)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct mp_admission a;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE));
+	fleet_get(&f, "a")->dial_code = MCPOOL_ENOENT;
+	CHECK(fleet_start(&f, "a"));
+	fleet_advance(&f, (int64_t)3600 * 1000);
+	for (int acquire = 0; acquire < 2; acquire++) {
+		CHECK(judge(&f, acquire, &a));
+		CHECK_EQ(a.verdict, MP_ADMIT_NOT);
+		CHECK_EQ(a.code, MCPOOL_EUNAVAILABLE);
+		CHECK(!a.retryable);
+		CHECK_TEXT(a.words, "server 'a': initialization failed 3600s ago: start: it cannot "
+				    "be dialled");
+	}
+}
+
+/* D25 E47 E49 */
+/* In progress and failed are two codes, with the number of the attempt. */
+TEST(a_restart_is_waited_for_until_it_fails)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct mp_admission a;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE));
+	CHECK(fleet_start(&f, "a"));
+	fleet_get(&f, "a")->dial_code = MCPOOL_EIO;
+	fleet_get(&f, "a")->prepare_ms = 500;
+	fleet_die(fleet_get(&f, "a"));
+	CHECK(judge(&f, false, &a));
+	CHECK_EQ(a.verdict, MP_ADMIT_LATER);
+	mp_admission_give_up(mp_view_get_instance(f.view, "a", 0, NULL), &a);
+	CHECK_EQ(a.code, MCPOOL_ERESTARTING);
+	CHECK_EQ(a.attempt, 1);
+	fleet_advance(&f, 600);
+	CHECK(judge(&f, false, &a));
+	CHECK_EQ(a.verdict, MP_ADMIT_NOT);
+	CHECK_EQ(a.code, MCPOOL_ERESTART_FAILED);
+	CHECK_EQ(a.attempt, 1);
+	CHECK(judge(&f, true, &a));
+	CHECK_EQ(a.verdict, MP_ADMIT_LATER); /* who acquires has time */
+	fleet_advance(&f, 1000);
+	CHECK(judge(&f, false, &a)); /* the second attempt is under way */
+	CHECK_EQ(a.verdict, MP_ADMIT_LATER);
+}
+
+TEST(callers_may_be_refused_at_once)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct mp_admission a;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, WITH("\"restart\":{\"callers\":\"fail\"}")));
+	CHECK(fleet_start(&f, "a"));
+	fleet_get(&f, "a")->prepare_ms = 500;
+	fleet_die(fleet_get(&f, "a"));
+	CHECK(judge(&f, false, &a));
+	CHECK_EQ(a.code, MCPOOL_ERESTARTING);
+}
+
+/* E27 C5 */
+TEST(stopping_and_barred_servers_refuse)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct mp_admission a;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE));
+	fleet_get(&f, "a")->prepare_code = MCPOOL_ENEEDS_AUTH;
+	CHECK(fleet_start(&f, "a"));
+	CHECK(judge(&f, false, &a));
+	CHECK_EQ(a.code, MCPOOL_ENEEDS_AUTH);
+	mp_pool_stop(f.pool, NULL, NULL);
+	CHECK(judge(&f, true, &a));
+	CHECK_EQ(a.code, MCPOOL_EUNAVAILABLE);
+	CHECK_TEXT(a.words, "server 'a': mcpool is stopping");
+}
+
+struct stopping {
+	struct fleet f;
+	struct fleet_result r;
+	struct mp_watcher watcher;
+	bool is_asked, is_taken;
+};
+
+static void call_when_it_stops(void *u, mp_id instance)
+{
+	struct stopping *s = u;
+	struct mp_status status;
+
+	(void)instance;
+	fleet_status(&s->f, "a", &status);
+	if (strcmp(status.detail, "stopping") != 0 || s->is_asked)
+		return;
+	s->is_asked = true;
+	s->is_taken = fleet_call(&s->f, "a", 1, 0, &s->r);
+}
+
+static void stopping_done(struct stopping *s)
+{
+	fleet_done(&s->f);
+}
+
+/* U14 D41 */
+/* One that stops because nobody used it is not being restarted: a call waits and starts it. */
+TEST(a_call_to_an_idle_server_that_just_stops_is_no_restart)
+{
+	MP_CLEANUP(stopping_done) struct stopping s = {.is_asked = false};
+
+	CHECK(fleet_init(&s.f));
+	CHECK(fleet_open(&s.f,
+			 "{\"mcpServers\":{\"a\":{\"command\":\"a\",\"residency\":\"idle:1000\","
+			 "\"restart\":{\"callers\":\"fail\"}}}}"));
+	CHECK(fleet_start(&s.f, "a"));
+	mp_watcher_join(s.f.pool, &s.watcher, call_when_it_stops, &s);
+	fleet_advance(&s.f, 1000);
+	fleet_settle(&s.f);
+	CHECK(s.is_taken);
+	CHECK_EQ(s.r.answers, 1);
+	CHECK_EQ(s.r.outcome, MP_OUTCOME_ANSWERED);
+	CHECK_EQ(fleet_get(&s.f, "a")->lives, 2);
+}

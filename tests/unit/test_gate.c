@@ -1,0 +1,286 @@
+/* test_gate.c - the start window, on a clock by hand: live, failed, deferred, late. */
+#include "test.h"
+
+#include "fleet.h"
+#include "store.h"
+
+#include "base/error.h"
+#include "pool/gate.h"
+
+/* Rows are states, columns BEGIN STEP TIMER ENOUGH MORE; a letter leads, = stays, . cannot come. */
+static const char letters[] = "CWXO"; /* closed, window, waiting is X, open */
+static const char *const grid[MP_GATE_STATE_COUNT] = {
+	[MP_GATE_CLOSED] = "W....",
+	[MP_GATE_WINDOW] = ".=XO=",
+	[MP_GATE_WAITING] = ".=OO=",
+	[MP_GATE_OPEN] = ".=...",
+};
+
+TEST(every_cell_of_the_table)
+{
+	for (int s = 0; s < MP_GATE_STATE_COUNT; s++)
+		for (int ev = 0; ev < MP_GATE_EVENT_COUNT; ev++) {
+			enum mp_gate_state to;
+			bool filled =
+				mp_gate_look_up((enum mp_gate_state)s, (enum mp_gate_event)ev, &to);
+			char want = grid[s][ev];
+
+			CHECK_EQ(filled, want != '.');
+			if (want == '=')
+				CHECK_EQ(to, s);
+			else if (want != '.')
+				CHECK_EQ(to, strchr(letters, want) - letters);
+		}
+}
+
+/* --- with servers ---------------------------------------------------------------------------- */
+
+struct gated {
+	struct fleet f;
+	struct mp_gate *gate;
+	int told;
+};
+
+static void gated_done(struct gated *g)
+{
+	mp_gate_free(g->gate);
+	fleet_done(&g->f);
+}
+
+static void gate_opened(void *u)
+{
+	struct gated *g = u;
+
+	g->told++;
+}
+
+static bool begin(struct gated *g, const struct mp_gate_options *options)
+{
+	g->gate = mp_gate_open(g->f.view, options, gate_opened, g);
+	REQUIRE(g->told == 0); /* never from within */
+	fleet_settle(&g->f);
+	return true;
+}
+
+static enum mp_gate_place place_of(struct gated *g, const char *name)
+{
+	return mp_gate_get_place(g->f.view, (size_t)mp_view_find(g->f.view, name), 0);
+}
+
+#define FOUR                                                             \
+	"{\"mcpServers\":{\"a\":{\"command\":\"a\"},\"b\":{\"command\":" \
+	"\"b\"},\"c\":{\"command\":\"c\"},\"off\":{\"command\":\"d\",\"enabled\":false}}}"
+
+static const struct mp_gate_options by_default = {.due = MP_GATE_DUE_EAGER,
+						  .window_ms = 250,
+						  .uncached = MP_UNCACHED_LATE,
+						  .max_wait_ms = 30000};
+
+/* A34 A35 A36 A57 A58 A21 */
+/* Opens at once when all have settled; each failure is its own. */
+TEST(it_opens_when_all_have_settled)
+{
+	MP_CLEANUP(gated_done) struct gated g = {0};
+
+	CHECK(fleet_init(&g.f));
+	CHECK(fleet_open(&g.f, FOUR));
+	fleet_get(&g.f, "b")->dial_code = MCPOOL_ENOENT;
+	CHECK(begin(&g, &by_default));
+	CHECK_EQ(g.told, 1);
+	CHECK_EQ(place_of(&g, "a"), MP_PLACE_LIVE);
+	CHECK_EQ(place_of(&g, "b"), MP_PLACE_FAILED);
+	CHECK_EQ(place_of(&g, "c"), MP_PLACE_LIVE);
+	CHECK_EQ(place_of(&g, "off"), MP_PLACE_ABSENT);
+}
+
+/* A5 A34 A39 A40 U8 */
+/* One that hangs holds nobody up for longer than the window. */
+TEST(it_opens_after_the_window)
+{
+	MP_CLEANUP(gated_done) struct gated g = {0};
+
+	CHECK(fleet_init(&g.f));
+	CHECK(fleet_open(&g.f, FOUR));
+	fleet_get(&g.f, "b")->prepare_ms = 2000;
+	CHECK(begin(&g, &by_default));
+	fleet_advance(&g.f, 249);
+	CHECK_EQ(g.told, 0);
+	fleet_advance(&g.f, 1);
+	CHECK_EQ(g.told, 1);
+	CHECK_EQ(place_of(&g, "a"), MP_PLACE_LIVE);
+	CHECK_EQ(place_of(&g, "b"), MP_PLACE_LATE);
+	fleet_advance(&g.f, 2000); /* it comes late, by itself */
+	CHECK_EQ(place_of(&g, "b"), MP_PLACE_LIVE);
+	CHECK_EQ(g.told, 1);
+}
+
+/* A38 A68 A69 */
+/* The omp profile waits for those whose tools nobody knows. */
+TEST(uncached_servers_may_block)
+{
+	MP_CLEANUP(gated_done) struct gated g = {0};
+	struct mp_gate_options options = by_default;
+
+	options.uncached = MP_UNCACHED_BLOCK;
+	CHECK(fleet_init(&g.f));
+	CHECK(fleet_open(&g.f, FOUR));
+	fleet_get(&g.f, "b")->prepare_ms = 2000;
+	CHECK(begin(&g, &options));
+	fleet_advance(&g.f, 1999);
+	CHECK_EQ(g.told, 0);
+	fleet_advance(&g.f, 1);
+	CHECK_EQ(g.told, 1);
+	CHECK_EQ(place_of(&g, "b"), MP_PLACE_LIVE);
+}
+
+/* U8 */
+/* But nobody waits for ever. */
+TEST(waiting_has_an_end)
+{
+	MP_CLEANUP(gated_done) struct gated g = {0};
+	struct mp_gate_options options = by_default;
+
+	options.uncached = MP_UNCACHED_WAIT_ALL;
+	options.max_wait_ms = 5000;
+	CHECK(fleet_init(&g.f));
+	CHECK(fleet_open(&g.f, FOUR));
+	fleet_get(&g.f, "b")->mute = true;
+	CHECK(begin(&g, &options));
+	fleet_advance(&g.f, 4999);
+	CHECK_EQ(g.told, 0);
+	fleet_advance(&g.f, 1);
+	CHECK_EQ(g.told, 1);
+}
+
+/* A64 */
+/* Nothing was found, or discovery failed: the gate is open at once, and empty. */
+TEST(an_empty_configuration_holds_nobody_up)
+{
+	MP_CLEANUP(gated_done) struct gated g = {0};
+
+	CHECK(fleet_init(&g.f));
+	CHECK(fleet_open(&g.f, "{\"mcpServers\":{}}"));
+	CHECK(begin(&g, &by_default));
+	CHECK_EQ(g.told, 1);
+}
+
+/* --- with a store ---------------------------------------------------------------------------- */
+
+#define MIXED                                                                               \
+	"{\"mcpServers\":{\"a\":{\"command\":\"a\"},\"lazy\":{\"command\":\"l\",\"start\":" \
+	"\"lazy\"}}}"
+
+/* A37 A41 A67 P31 U14 U24 */
+/* What was seen before is deferred; a lazy one is visited once, then not.
+ */
+HEAVY_TEST(what_is_remembered_is_deferred)
+{
+	struct mp_db *db;
+	struct gated g = {0};
+	struct mp_offer *offer;
+
+	CHECK(store_clear());
+	db = store_open();
+	CHECK(db);
+	CHECK(fleet_init(&g.f));
+	g.f.db = db;
+	CHECK(fleet_open(&g.f, MIXED));
+	CHECK(begin(&g, &by_default));
+	CHECK_EQ(g.told, 1);
+	fleet_advance(&g.f, 1);
+	CHECK_EQ(fleet_get(&g.f, "lazy")->lives, 1);
+	CHECK_TEXT(fleet_state(&g.f, "lazy"), "ready"); /* seen, and gone again */
+	CHECK_TEXT(fleet_state(&g.f, "a"), "connected");
+	gated_done(&g);
+	mp_db_close(db); /* what was queued is written */
+	db = store_open();
+	CHECK(db);
+
+	g = (struct gated){0};
+	CHECK(fleet_init(&g.f));
+	g.f.db = db;
+	CHECK(fleet_open(&g.f, MIXED));
+	fleet_get(&g.f, "a")->mute = true;
+	CHECK(begin(&g, &by_default));
+	fleet_advance(&g.f, 250);
+	CHECK_EQ(g.told, 1);
+	CHECK_EQ(place_of(&g, "a"), MP_PLACE_DEFERRED);
+	CHECK_EQ(place_of(&g, "lazy"), MP_PLACE_DEFERRED);
+	CHECK_EQ(fleet_get(&g.f, "lazy")->lives, 0);
+	offer = mp_view_get_offer(g.f.view, 0, 0);
+	CHECK(offer);
+	CHECK_EQ(offer->lists[MP_CATALOG_TOOL]->list.n, 1);
+	CHECK_STR(offer->hello.instructions, "be kind");
+	mp_offer_unref(offer);
+	gated_done(&g);
+	mp_db_close(db);
+}
+
+/* CONTRACTS, "Command line": one-shot verbs start what nobody remembers, and nothing else. */
+HEAVY_TEST(only_the_unknown_may_be_due)
+{
+	struct mp_db *db;
+	struct gated g = {0};
+	struct mp_gate_options options = {
+		.due = MP_GATE_DUE_UNKNOWN, .uncached = MP_UNCACHED_WAIT_ALL, .max_wait_ms = 30000};
+
+	CHECK(store_clear());
+	db = store_open();
+	CHECK(db);
+	CHECK(fleet_init(&g.f));
+	g.f.db = db;
+	CHECK(fleet_open(&g.f, MIXED));
+	CHECK(begin(&g, &options));
+	CHECK_EQ(fleet_get(&g.f, "a")->lives + fleet_get(&g.f, "lazy")->lives, 2);
+	gated_done(&g);
+	mp_db_close(db);
+	db = store_open();
+	CHECK(db);
+
+	g = (struct gated){0};
+	CHECK(fleet_init(&g.f));
+	g.f.db = db;
+	CHECK(fleet_open(&g.f, MIXED));
+	CHECK(begin(&g, &options));
+	CHECK_EQ(g.told, 1);
+	CHECK_EQ(fleet_get(&g.f, "a")->prepares + fleet_get(&g.f, "lazy")->prepares, 0);
+	gated_done(&g);
+	mp_db_close(db);
+}
+
+static int do_nothing(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
+{
+	(void)sql;
+	(void)u;
+	(void)reterr;
+	return 0;
+}
+
+/* What a server offered is in memory while it runs, and in the store when it has left. */
+HEAVY_TEST(a_visitor_leaves_nothing_in_memory)
+{
+	struct mp_db *db;
+	struct gated g = {0};
+	struct mp_offer *before, *after;
+
+	CHECK(store_clear());
+	db = store_open();
+	CHECK(db);
+	CHECK(fleet_init(&g.f));
+	g.f.db = db;
+	CHECK(fleet_open(&g.f, MIXED));
+	CHECK(begin(&g, &by_default));
+	fleet_advance(&g.f, 1);
+	before = mp_view_get_offer(g.f.view, 1, 0);
+	CHECK_EQ(mp_db_write(db, do_nothing, NULL, NULL), 0); /* behind what was queued */
+	fleet_advance(&g.f, 5000);
+	after = mp_view_get_offer(g.f.view, 1, 0);
+	CHECK(before && after);
+	CHECK_EQ(before->saved_ms, 0); /* live */
+	CHECK(after->saved_ms != 0);   /* remembered */
+	CHECK_EQ(after->lists[MP_CATALOG_TOOL]->list.n, 1);
+	mp_offer_unref(before);
+	mp_offer_unref(after);
+	gated_done(&g);
+	mp_db_close(db);
+}

@@ -1,0 +1,329 @@
+/* test_instance.c - one server of the pool: residency, visits, lists that change, figures. */
+#include "test.h"
+
+#include "fleet.h"
+
+#include "base/error.h"
+#include "pool/instance.h"
+
+#define ONE       "{\"mcpServers\":{\"a\":{\"command\":\"a\"}}}"
+#define WITH(key) "{\"mcpServers\":{\"a\":{\"command\":\"a\"," key "}}}"
+
+#define CHANGED "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}"
+#define MESSAGE                                                                            \
+	"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"level\":" \
+	"\"info\",\"data\":\"x\"}}"
+#define TWO_TOOLS                                                                       \
+	"{\"tools\":[{\"name\":\"t\",\"inputSchema\":{\"type\":\"object\"}},{\"name\":" \
+	"\"u\",\"inputSchema\":{\"type\":\"object\"}}]}"
+
+/* D39 D51 U14 */
+/* Idle time counts from the last call; the next call brings it back. */
+TEST(an_idle_server_stops_and_comes_back)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, WITH("\"residency\":\"idle:5000\"")));
+	CHECK(fleet_start(&f, "a"));
+	fleet_advance(&f, 4000);
+	CHECK(fleet_call(&f, "a", 1, 0, &r));
+	fleet_advance(&f, 4999);
+	CHECK_TEXT(fleet_state(&f, "a"), "connected");
+	fleet_advance(&f, 1);
+	fleet_settle(&f);
+	CHECK_TEXT(fleet_state(&f, "a"), "ready");
+	CHECK_EQ(fleet_count_events(&f, "a", "idle"), 1);
+	CHECK(fleet_call(&f, "a", 1, 0, &r));
+	fleet_settle(&f);
+	CHECK_EQ(r.outcome, MP_OUTCOME_ANSWERED);
+	CHECK_EQ(fleet_get(&f, "a")->lives, 2);
+}
+
+/* U14 */
+/* A call that takes long is no idleness. */
+TEST(a_lease_keeps_it_there)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r, held;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, WITH("\"residency\":\"idle:1000\"")));
+	CHECK(fleet_start(&f, "a"));
+	fleet_get(&f, "a")->holds_calls = true;
+	CHECK(fleet_call(&f, "a", 1, 0, &r));
+	CHECK(fleet_acquire(&f, "a", 1, &held));
+	fleet_advance(&f, 60000);
+	CHECK_TEXT(fleet_state(&f, "a"), "connected");
+	CHECK(fleet_answer_kept(fleet_get(&f, "a"), 0, "{}"));
+	fleet_advance(&f, 60000);
+	CHECK_TEXT(fleet_state(&f, "a"), "connected"); /* it is still held */
+	mp_lease_cancel(f.pool, held.lease);
+	fleet_advance(&f, 1000);
+	fleet_settle(&f);
+	CHECK_TEXT(fleet_state(&f, "a"), "ready");
+}
+
+/* C17 A40 A49 */
+/* Refetched, compared, told only when it differs. */
+TEST(a_changed_list_is_fetched_again)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct mp_status s;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE));
+	CHECK(fleet_start(&f, "a"));
+	for (int i = 0; i < 10; i++)
+		CHECK(fleet_say(fleet_get(&f, "a"), CHANGED));
+	fleet_advance(&f, 200);
+	CHECK_EQ(fleet_get(&f, "a")->lists, 2); /* ten notifications are one fetch */
+	CHECK_EQ(fleet_count_events(&f, "a", "offers-changed"), 0);
+	fleet_get(&f, "a")->tools = TWO_TOOLS;
+	CHECK(fleet_say(fleet_get(&f, "a"), CHANGED));
+	fleet_advance(&f, 200);
+	CHECK_EQ(fleet_count_events(&f, "a", "offers-changed"), 1);
+	fleet_status(&f, "a", &s);
+	CHECK_EQ(s.tools, 2);
+}
+
+/* A59 A69 */
+/* A list that cannot be fetched again leaves the old one, and a line about it. */
+TEST(a_failed_refresh_keeps_the_old_list)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct mp_status s;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE));
+	CHECK(fleet_start(&f, "a"));
+	fleet_get(&f, "a")->no_list = true;
+	CHECK(fleet_say(fleet_get(&f, "a"), CHANGED));
+	fleet_advance(&f, 200);
+	fleet_status(&f, "a", &s);
+	CHECK_EQ(s.tools, 1);
+	CHECK_EQ(fleet_count_events(&f, "a", "refresh-failed"), 1);
+	CHECK_TEXT(mp_shown_get_name(s.state), "connected");
+}
+
+static void count_heard(void *u, struct mp_str text)
+{
+	int *n = u;
+
+	*n += mp_str_find(text, MP_STR("notifications/message"), 0) >= 0;
+}
+
+/* U25 */
+/* What a server says before anybody listens is kept, and then heard in order. */
+TEST(the_first_listener_hears_what_was_kept)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct mp_instance *in;
+	int heard = 0;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE));
+	CHECK(fleet_start(&f, "a"));
+	for (int i = 0; i < 150; i++)
+		CHECK(fleet_say(fleet_get(&f, "a"), MESSAGE));
+	fleet_settle(&f);
+	in = mp_view_get_instance(f.view, "a", 0, NULL);
+	CHECK(in);
+	CHECK_EQ(mp_instance_listen(in, count_heard, &heard), 50);
+	CHECK_EQ(heard, 100);
+	CHECK(fleet_say(fleet_get(&f, "a"), MESSAGE));
+	fleet_settle(&f);
+	CHECK_EQ(heard, 101);
+	mp_instance_stop_listening(in);
+}
+
+/* A25 A26 */
+/* During a restart its tools are those it had. */
+TEST(tools_stay_while_it_restarts)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct mp_status s;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE));
+	CHECK(fleet_start(&f, "a"));
+	fleet_get(&f, "a")->dial_code = MCPOOL_EIO;
+	fleet_die(fleet_get(&f, "a"));
+	fleet_advance(&f, 100);
+	fleet_status(&f, "a", &s);
+	CHECK_TEXT(mp_shown_get_name(s.state), "failed");
+	CHECK_EQ(s.tools, 1);
+}
+
+/* E18 U9 */
+/* InitConcurrency: no more starts at once than that. */
+TEST(starts_wait_for_their_turn)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+
+	CHECK(fleet_init(&f));
+	f.init_concurrency = 2;
+	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\"},\"b\":{\"command\":\"b\"},"
+			     "\"c\":{\"command\":\"c\"},\"d\":{\"command\":\"d\"}}}"));
+	for (int i = 0; i < 4; i++)
+		fleet_get(&f, (const char *[]){"a", "b", "c", "d"}[i])->prepare_ms = 1000;
+	for (size_t i = 0; i < 4; i++)
+		mp_view_start_server(f.view, i, 0, false);
+	fleet_settle(&f);
+	CHECK_EQ(fleet_get(&f, "c")->prepares + fleet_get(&f, "d")->prepares, 0);
+	fleet_advance(&f, 1000);
+	CHECK_EQ(fleet_get(&f, "c")->prepares + fleet_get(&f, "d")->prepares, 2);
+	fleet_advance(&f, 1000);
+	CHECK_TEXT(fleet_state(&f, "d"), "connected");
+}
+
+/* D23 D40 E11 E56 U31 */
+/* What is counted. */
+TEST(the_figures_of_a_server)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r[4];
+	struct mp_status s;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE));
+	CHECK(fleet_start(&f, "a"));
+	CHECK(fleet_call(&f, "a", 1, 0, &r[0]));
+	fleet_settle(&f);
+	fleet_get(&f, "a")->holds_calls = true;
+	CHECK(fleet_call(&f, "a", 1, 1000, &r[1]));
+	CHECK(fleet_call(&f, "a", 1, 0, &r[2]));
+	fleet_advance(&f, 2000);
+	fleet_status(&f, "a", &s);
+	CHECK(s.stats);
+	CHECK_EQ(s.stats->calls, 2);
+	CHECK_EQ(s.stats->by_outcome[MP_OUTCOME_ANSWERED], 1);
+	CHECK_EQ(s.stats->by_outcome[MP_OUTCOME_TIMEOUT], 1);
+	CHECK_EQ(s.out, 1);
+	CHECK_EQ(s.uptime_ms, 2000);
+	CHECK_EQ(s.starts, 1);
+	fleet_die(fleet_get(&f, "a"));
+	fleet_status(&f, "a", &s);
+	CHECK_EQ(s.stats->by_outcome[MP_OUTCOME_UNKNOWN], 1);
+	CHECK_EQ(fleet_count_events(&f, "a", "call-failed"), 2); /* D17 */
+	CHECK_EQ(s.restarts, 1);
+}
+
+/* C19 E31 E35 */
+/* Who waits for a server that was reconnected waits 60 s, as for any first start. */
+TEST(a_reconnected_first_start_has_its_own_time)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE));
+	fleet_get(&f, "a")->prepare_code = MCPOOL_EINVAL;
+	CHECK(fleet_start(&f, "a"));
+	CHECK_TEXT(fleet_state(&f, "a"), "failed");
+	fleet_get(&f, "a")->prepare_code = 0;
+	fleet_get(&f, "a")->mute = true;
+	CHECK_EQ(mp_view_reconnect(f.view, 0, 0, NULL), 0);
+	CHECK(fleet_acquire(&f, "a", 1, &r));
+	fleet_advance(&f, 59999);
+	CHECK_EQ(r.answers, 0);
+	fleet_advance(&f, 1);
+	CHECK_EQ(r.answers, 1);
+	CHECK_EQ(r.code, MCPOOL_EUNAVAILABLE);
+}
+
+/* C19 U29 */
+TEST(nothing_is_reconnected_once_all_stops)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct mcpool_error why;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE));
+	mp_pool_stop(f.pool, NULL, NULL);
+	CHECK_EQ(mp_view_reconnect(f.view, 0, 0, &why), MCPOOL_EUNAVAILABLE);
+	fleet_settle(&f);
+	CHECK_EQ(fleet_get(&f, "a")->prepares, 0);
+}
+
+/* C19 U14 */
+/* A visitor that somebody reconnects is there to stay. */
+TEST(a_reconnected_visitor_stays)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE));
+	mp_view_start_server(f.view, 0, 0, true);
+	fleet_advance(&f, 1);
+	CHECK_TEXT(fleet_state(&f, "a"), "ready"); /* it was seen and went */
+	CHECK_EQ(mp_view_reconnect(f.view, 0, 0, NULL), 0);
+	fleet_advance(&f, 1000);
+	CHECK_TEXT(fleet_state(&f, "a"), "connected");
+}
+
+/* E65 U29 */
+/* One that has just left is still the pool's. */
+TEST(the_pool_may_go_before_what_left_it)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, WITH("\"mode\":\"session\"")));
+	mp_view_start_server(f.view, 0, 7, false);
+	mp_pool_end_session(f.pool, 7); /* before anything came of it */
+	CHECK_EQ(fleet_count_events(&f, NULL, "gone"), 1);
+	f.view = mp_view_close(f.view);
+	f.pool = mp_pool_free(f.pool);
+	fleet_settle(&f);
+	CHECK_EQ(fleet_count_events(&f, NULL, "gone"), 1);
+}
+
+/* U14 U12 */
+/* Neither a probe nor a crash is a use. */
+TEST(what_is_no_call_does_not_count_as_use)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, WITH("\"residency\":\"idle:5000\"")));
+	CHECK(fleet_start(&f, "a"));
+	fleet_advance(&f, 3000);
+	mp_loop_suspend(f.loop, 100000);
+	fleet_settle(&f);
+	CHECK_EQ(fleet_get(&f, "a")->pings, 1);
+	fleet_advance(&f, 1000);
+	fleet_die(fleet_get(&f, "a"));
+	CHECK_TEXT(fleet_state(&f, "a"), "connected");
+	fleet_advance(&f, 999);
+	CHECK_TEXT(fleet_state(&f, "a"), "connected");
+	fleet_advance(&f, 1);
+	CHECK_TEXT(fleet_state(&f, "a"), "ready");
+}
+
+#define SLOTS(n)                                                               \
+	"{\"mcpServers\":{\"a\":{\"command\":\"a\"}},\"mcpool\":{\"queues\":{" \
+	"\"default\":{\"slots\":" n ",\"line\":5}}}}"
+
+/* U15 */
+/* A reload that allows more at once is felt by a server that goes on. */
+TEST(a_reload_widens_its_line)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r[3];
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, SLOTS("1")));
+	CHECK(fleet_start(&f, "a"));
+	fleet_get(&f, "a")->holds_calls = true;
+	CHECK(fleet_call(&f, "a", 1, 0, &r[0]));
+	CHECK(fleet_call(&f, "a", 1, 0, &r[1]));
+	fleet_settle(&f);
+	CHECK_EQ(fleet_get(&f, "a")->calls, 1);
+	CHECK(fleet_reload(&f, SLOTS("3")));
+	CHECK(fleet_call(&f, "a", 1, 0, &r[2]));
+	fleet_settle(&f);
+	CHECK_EQ(fleet_get(&f, "a")->calls, 3);
+	CHECK_EQ(fleet_get(&f, "a")->lives, 1);
+}

@@ -1,0 +1,440 @@
+/* test_keeper.c - one server kept alive: its table cell by cell, then its life on a clock by hand.
+ */
+#include "test.h"
+
+#include "fleet.h"
+
+#include <stdio.h>
+
+#include "base/error.h"
+#include "pool/keeper.h"
+
+/* --- the table ------------------------------------------------------------------------------- */
+
+/*
+ * Rows are states, columns events, both in their order. A letter is the state it leads to, = stays,
+ * . is an empty cell: an event that cannot come.
+ */
+static const char letters[] = "DPSLUHCBFNXR"; /* cHecking, Clearing, Barred is N, stopping is X */
+static const char *const grid[MP_KEEPER_STATE_COUNT] = {
+	/* START STOP AGAIN HOLD PREPARED READY LISTED BROKEN GONE REST GIVE_UP BAR TIMER,
+	 * SUSPECT WELL SICK */
+	[MP_KEEPER_DOWN] = "P=P.........."
+			   "=..",
+	[MP_KEEPER_PREPARING] = "=D=BS..=.BFN."
+				"=..",
+	[MP_KEEPER_STARTING] = "=XR..L.C....."
+			       "=..",
+	[MP_KEEPER_LISTING] = "=XR...UC....."
+			      "=..",
+	[MP_KEEPER_UP] = "=XR....C....="
+			 "H..",
+	[MP_KEEPER_CHECKING] = "=XR....C....="
+			       "=UC",
+	[MP_KEEPER_CLEARING] = "=XR....==BFN."
+			       "===",
+	[MP_KEEPER_BACKOFF] = "=DP.........P"
+			      "=..",
+	[MP_KEEPER_FAILED] = "PDP.........."
+			     "=..",
+	[MP_KEEPER_BARRED] = "=DP.........."
+			     "=..",
+	[MP_KEEPER_STOPPING] = "R=R....=D...."
+			       "===",
+	[MP_KEEPER_RENEWING] = "=X=....=P...."
+			       "===",
+};
+
+/* U7 U12 D34 E46 */
+TEST(every_cell_of_the_table)
+{
+	for (int s = 0; s < MP_KEEPER_STATE_COUNT; s++)
+		for (int ev = 0; ev < MP_KEEPER_EVENT_COUNT; ev++) {
+			enum mp_keeper_state to;
+			bool filled = mp_keeper_look_up((enum mp_keeper_state)s,
+							(enum mp_keeper_event)ev, &to);
+			char want = grid[s][ev];
+
+			if (want == '.')
+				CHECK(!filled);
+			else
+				CHECK(filled);
+			if (want == '=')
+				CHECK_EQ(to, s);
+			else if (want != '.')
+				CHECK_EQ(to, strchr(letters, want) - letters);
+		}
+}
+
+/* --- a life ---------------------------------------------------------------------------------- */
+
+#define ONE           "{\"mcpServers\":{\"a\":{\"command\":\"a\"}}}"
+#define WITH(restart) "{\"mcpServers\":{\"a\":{\"command\":\"a\",\"restart\":" restart "}}}"
+
+static bool is_in(struct fleet *f, const char *detail)
+{
+	struct mp_status s;
+
+	fleet_status(f, "a", &s);
+	return test_same_text(mp_str_of(s.detail), mp_str_of(detail), "state", __FILE__, __LINE__);
+}
+
+static unsigned count_starts(struct fleet *f)
+{
+	return (unsigned)fleet_get(f, "a")->prepares;
+}
+
+/* D3 D6 D45 E41 E43 E44 E45 */
+/* Scenario 73: every delay, exact to the millisecond, the last repeating. */
+TEST(the_backoff_sequence_is_exact)
+{
+	static const int64_t delays[] = {0,     1000,  2000,  5000,  10000,
+					 30000, 60000, 60000, 60000, 60000};
+	MP_CLEANUP(fleet_done) struct fleet f;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE));
+	fleet_get(&f, "a")->dial_code = MCPOOL_EIO;
+	CHECK(fleet_start(&f, "a"));
+	for (size_t i = 0; i < MP_ARRAY_LEN(delays); i++) {
+		unsigned before = count_starts(&f);
+		struct mp_status s;
+
+		if (delays[i] == 0)
+			continue; /* it happened within the same moment */
+		CHECK(is_in(&f, "backoff"));
+		fleet_status(&f, "a", &s);
+		CHECK_EQ(s.attempt, i + 2);
+		CHECK_EQ(s.max, 0);
+		CHECK_EQ(s.next_at_ms - mp_loop_wall_now_ms(f.loop), delays[i]);
+		fleet_advance(&f, delays[i] - 1);
+		CHECK_EQ(count_starts(&f), before);
+		fleet_advance(&f, 1);
+		CHECK_EQ(count_starts(&f), before + 1);
+	}
+}
+
+/* P15 U11 */
+/* A server that shakes hands and dies: ten minutes, at most 20 starts, then 60 s apart. */
+TEST(a_crash_loop_climbs_the_ladder)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE));
+	CHECK(fleet_start(&f, "a"));
+	for (int second = 0; second < 600; second++) {
+		struct mp_status s;
+
+		fleet_advance(&f, 1000);
+		fleet_status(&f, "a", &s);
+		if (s.state == MP_SHOWN_CONNECTED)
+			fleet_die(fleet_get(&f, "a"));
+	}
+	CHECK(count_starts(&f) <= 20);
+	CHECK(count_starts(&f) >= 12);
+}
+
+/* U11 E45 */
+/* A stable life forgives, a handshake does not. */
+TEST(only_a_stable_life_forgives)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct mp_status s;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE));
+	CHECK(fleet_start(&f, "a"));
+	fleet_die(fleet_get(&f, "a")); /* 0 s */
+	fleet_die(fleet_get(&f, "a")); /* 1 s */
+	fleet_advance(&f, 1000);
+	CHECK(is_in(&f, "up"));
+	fleet_advance(&f, 59999);
+	fleet_die(fleet_get(&f, "a")); /* not yet forgiven: 2 s */
+	fleet_status(&f, "a", &s);
+	CHECK_EQ(s.next_at_ms - mp_loop_wall_now_ms(f.loop), 2000);
+	fleet_advance(&f, 2000);
+	CHECK(is_in(&f, "up"));
+	fleet_advance(&f, 60000);
+	fleet_die(fleet_get(&f, "a")); /* forgiven: at once */
+	CHECK(is_in(&f, "up"));
+}
+
+/* U11 */
+/* More than five starts on purpose within 30 s, and the next one waits. */
+TEST(reconnects_are_braked)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE));
+	CHECK(fleet_start(&f, "a")); /* the first of them */
+	for (int i = 0; i < 4; i++) {
+		CHECK_EQ(mp_view_reconnect(f.view, 0, 0, NULL), 0);
+		fleet_settle(&f);
+		CHECK(is_in(&f, "up"));
+	}
+	CHECK_EQ(mp_view_reconnect(f.view, 0, 0, NULL), 0);
+	fleet_settle(&f);
+	CHECK(is_in(&f, "backoff"));
+	CHECK_EQ(count_starts(&f), 5);
+	fleet_advance(&f, 60000);
+	CHECK(is_in(&f, "up"));
+}
+
+/* A54 A55 A56 C19 */
+/* Restart.mode none: the state is true, and nothing comes back by itself. */
+TEST(mode_none_does_not_restart)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, WITH("{\"mode\":\"none\"}")));
+	CHECK(fleet_start(&f, "a"));
+	fleet_die(fleet_get(&f, "a"));
+	fleet_advance(&f, 3600000);
+	CHECK(is_in(&f, "failed"));
+	CHECK_EQ(count_starts(&f), 1);
+	CHECK_EQ(mp_view_reconnect(f.view, 0, 0, NULL), 0);
+	fleet_settle(&f);
+	CHECK(is_in(&f, "up"));
+}
+
+/* D4 */
+/* One retry, then it is given up; asked again, it has one again. */
+TEST(mode_once_tries_once_more)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, WITH("{\"mode\":\"once\"}")));
+	fleet_get(&f, "a")->dies_at_once = true;
+	CHECK(fleet_start(&f, "a"));
+	fleet_advance(&f, 600000);
+	CHECK(is_in(&f, "failed"));
+	CHECK_EQ(count_starts(&f), 2);
+	CHECK_EQ(mp_view_reconnect(f.view, 0, 0, NULL), 0);
+	fleet_advance(&f, 600000);
+	CHECK_EQ(count_starts(&f), 4);
+}
+
+/* C11 C12 D4 D28 */
+/* Mode remote heals http servers five times, and stdio ones never. */
+TEST(mode_remote_is_for_remote_servers)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct mp_status s;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\"},"
+			     "\"r\":{\"url\":\"http://127.0.0.1:1/mcp\"}},"
+			     "\"mcpool\":{\"restart\":{\"mode\":\"remote\"}}}"));
+	fleet_get(&f, "r")->dial_code = MCPOOL_EIO;
+	CHECK(fleet_start(&f, "a"));
+	CHECK(fleet_start(&f, "r"));
+	fleet_die(fleet_get(&f, "a"));
+	fleet_status(&f, "r", &s);
+	CHECK_EQ(s.max, 6);
+	fleet_advance(&f, 600000);
+	CHECK(is_in(&f, "failed"));
+	CHECK_EQ(count_starts(&f), 1);
+	CHECK_EQ(fleet_get(&f, "r")->prepares, 6);
+	CHECK_TEXT(fleet_state(&f, "r"), "failed");
+}
+
+/* U12 */
+/* What is not there is not tried again; what was there before is. */
+TEST(not_found_is_final_until_it_was_there)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct mp_status s;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE));
+	fleet_get(&f, "a")->dial_code = MCPOOL_ENOENT;
+	CHECK(fleet_start(&f, "a"));
+	fleet_advance(&f, 600000);
+	CHECK(is_in(&f, "failed"));
+	CHECK_EQ(count_starts(&f), 1);
+	fleet_status(&f, "a", &s);
+	CHECK_TEXT(s.error, "start: it cannot be dialled");
+	fleet_get(&f, "a")->dial_code = 0;
+	CHECK_EQ(mp_view_reconnect(f.view, 0, 0, NULL), 0);
+	fleet_settle(&f);
+	CHECK(is_in(&f, "up"));
+	fleet_get(&f, "a")->dial_code = MCPOOL_ENOENT; /* its package is being replaced */
+	fleet_die(fleet_get(&f, "a"));
+	fleet_advance(&f, 500);
+	CHECK(is_in(&f, "backoff"));
+	fleet_get(&f, "a")->dial_code = 0;
+	fleet_advance(&f, 1000);
+	CHECK(is_in(&f, "up"));
+}
+
+/* C5 U12 */
+/* A person is asked for, and nothing is retried meanwhile. */
+TEST(what_needs_a_person_waits)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE));
+	fleet_get(&f, "a")->prepare_code = MCPOOL_ENEEDS_AUTH;
+	CHECK(fleet_start(&f, "a"));
+	fleet_advance(&f, 600000);
+	CHECK_TEXT(fleet_state(&f, "a"), "needs-auth");
+	CHECK_EQ(count_starts(&f), 1);
+	fleet_get(&f, "a")->prepare_code = MCPOOL_ENEEDS_APPROVAL;
+	CHECK_EQ(mp_view_reconnect(f.view, 0, 0, NULL), 0);
+	fleet_settle(&f);
+	CHECK_TEXT(fleet_state(&f, "a"), "needs-approval");
+	fleet_get(&f, "a")->prepare_code = 0;
+	CHECK_EQ(mp_view_reconnect(f.view, 0, 0, NULL), 0);
+	fleet_settle(&f);
+	CHECK_TEXT(fleet_state(&f, "a"), "connected");
+}
+
+/* D29 E69 A66 */
+/* No start counts before its tools are listed. */
+TEST(a_start_without_a_list_has_failed)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct mp_status s;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE));
+	fleet_get(&f, "a")->no_list = true;
+	CHECK(fleet_start(&f, "a"));
+	fleet_status(&f, "a", &s);
+	CHECK_TEXT(mp_shown_get_name(s.state), "failed");
+	CHECK(strstr(s.error, "no list today"));
+	fleet_get(&f, "a")->no_list = false;
+	fleet_advance(&f, 1000);
+	CHECK(is_in(&f, "up"));
+}
+
+/* D34 E46 */
+/* A close that we planned starts no loop. */
+TEST(a_planned_stop_starts_no_loop)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE));
+	CHECK(fleet_start(&f, "a"));
+	mp_pool_stop(f.pool, NULL, NULL);
+	fleet_advance(&f, 600000);
+	CHECK(is_in(&f, "down"));
+	CHECK_EQ(count_starts(&f), 1);
+	CHECK_EQ(fleet_count_events(&f, "a", "backoff"), 0);
+}
+
+/* --- is it alive? ---------------------------------------------------------------------------- */
+
+/* D7 D8 D44 E40 */
+/* One slow call on a healthy server is that call's trouble and nobody else's. */
+TEST(a_slow_call_on_a_healthy_server_restarts_nothing)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result slow, other;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE));
+	CHECK(fleet_start(&f, "a"));
+	fleet_get(&f, "a")->holds_calls = true;
+	CHECK(fleet_call(&f, "a", 1, 1000, &slow));
+	CHECK(fleet_call(&f, "a", 2, 9000, &other));
+	fleet_advance(&f, 1000);
+	CHECK_EQ(slow.outcome, MP_OUTCOME_TIMEOUT);
+	CHECK_EQ(slow.code, MCPOOL_ECALL_TIMEOUT);
+	CHECK_EQ(fleet_get(&f, "a")->cancels, 1);
+	CHECK_EQ(fleet_get(&f, "a")->pings, 1);
+	CHECK_EQ(fleet_count_events(&f, "a", "checking"), 1);
+	CHECK(is_in(&f, "up"));
+	CHECK(fleet_answer_kept(fleet_get(&f, "a"), 1, "{\"late\":true}"));
+	CHECK_EQ(other.outcome, MP_OUTCOME_ANSWERED);
+	CHECK_EQ(count_starts(&f), 1);
+}
+
+/* D11 D19 D45 D46 E42 */
+/* Scenarios 66 and 71: hang, timeout, probe fails, restart works. */
+TEST(a_hang_is_probed_and_restarted)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result hung, next;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE));
+	CHECK(fleet_start(&f, "a"));
+	fleet_get(&f, "a")->dead = true;
+	CHECK(fleet_call(&f, "a", 1, 1000, &hung));
+	fleet_advance(&f, 1000);
+	CHECK_EQ(hung.outcome, MP_OUTCOME_TIMEOUT);
+	CHECK(is_in(&f, "checking"));
+	fleet_advance(&f, 2999); /* ping */
+	CHECK(is_in(&f, "checking"));
+	fleet_advance(&f, 3000); /* tools/list */
+	CHECK(is_in(&f, "checking"));
+	fleet_get(&f, "a")->dead = false;
+	fleet_advance(&f, 1);
+	CHECK(is_in(&f, "up"));
+	CHECK_EQ(count_starts(&f), 2);
+	CHECK(fleet_call(&f, "a", 1, 1000, &next));
+	fleet_settle(&f);
+	CHECK_EQ(next.outcome, MP_OUTCOME_ANSWERED);
+}
+
+/* D11 D45 D46 E48 */
+/* Scenarios 67 and 72: the restart fails, and callers read so; then it works. */
+TEST(a_hang_is_probed_and_the_restart_fails)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result hung, meanwhile, after;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE));
+	CHECK(fleet_start(&f, "a"));
+	fleet_get(&f, "a")->dead = true;
+	CHECK(fleet_call(&f, "a", 1, 1000, &hung));
+	fleet_advance(&f, 1000);
+	fleet_get(&f, "a")->dial_code = MCPOOL_EIO;
+	fleet_advance(&f, 6000);
+	CHECK(is_in(&f, "backoff"));
+	CHECK(fleet_call(&f, "a", 1, 5000, &meanwhile));
+	fleet_settle(&f);
+	CHECK_EQ(meanwhile.code, MCPOOL_ERESTART_FAILED);
+	CHECK_EQ(meanwhile.outcome, MP_OUTCOME_NOT_SENT);
+	CHECK_EQ(meanwhile.attempt, 1);
+	CHECK(strncmp(meanwhile.text, "MCP error: mcp_restart_failed:1: ", 33) == 0);
+	fleet_get(&f, "a")->dead = false;
+	fleet_get(&f, "a")->dial_code = 0;
+	fleet_advance(&f, 1000);
+	CHECK(fleet_call(&f, "a", 1, 5000, &after));
+	fleet_settle(&f);
+	CHECK_EQ(after.outcome, MP_OUTCOME_ANSWERED);
+}
+
+/* U31 E55 */
+/* The last failure is there to be read, with its time and its try. */
+TEST(the_last_error_is_kept_until_it_is_overcome)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct mp_status s;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE));
+	fleet_get(&f, "a")->prepare_code = MCPOOL_EIO;
+	CHECK(fleet_start(&f, "a"));
+	fleet_advance(&f, 500);
+	fleet_status(&f, "a", &s);
+	CHECK_TEXT(s.error, "it cannot be prepared");
+	CHECK_EQ(s.failed_at_ms, 1700000000000);
+	CHECK_EQ(s.next_at_ms, 1700000001000);
+	CHECK_EQ(s.attempt, 3);
+	fleet_get(&f, "a")->prepare_code = 0;
+	fleet_advance(&f, 500);
+	fleet_status(&f, "a", &s);
+	CHECK_TEXT(s.error, "");
+	CHECK_EQ(s.failed_at_ms, 0);
+	CHECK(s.prepare_us >= 0 && s.spawn_us >= 0 && s.handshake_us >= 0 && s.list_us >= 0);
+}

@@ -1,0 +1,413 @@
+/* test_lease.c - one call's way through the pool: every cell, every ending, exactly one answer. */
+#include "test.h"
+
+#include "fleet.h"
+
+#include <stdio.h>
+
+#include "base/error.h"
+#include "pool/lease.h"
+#include "transport/memory.h"
+
+#define ONE       "{\"mcpServers\":{\"a\":{\"command\":\"a\"}}}"
+#define WITH(key) "{\"mcpServers\":{\"a\":{\"command\":\"a\"," key "}}}"
+
+/* Rows are states, columns events; a letter is where it leads, = stays, . cannot come. */
+static const char letters[] = "FWLOHE";
+static const char *const grid[MP_LEASE_STATE_COUNT] = {
+	/* ASK WAIT UP SLOT HOLD BACK ANSWER REFUSE PATIENCE DEADLINE CANCEL */
+	[MP_LEASE_FRESH] = "=WL....E...", [MP_LEASE_WAITING] = "==L....EEEE",
+	[MP_LEASE_LINED] = "W..OHW.E.EE", [MP_LEASE_OUT] = ".....WEE.EE",
+	[MP_LEASE_HELD] = "=.........E",  [MP_LEASE_ENDED] = ".....===..=",
+};
+
+TEST(every_cell_of_the_table)
+{
+	for (int s = 0; s < MP_LEASE_STATE_COUNT; s++)
+		for (int ev = 0; ev < MP_LEASE_EVENT_COUNT; ev++) {
+			enum mp_lease_state to;
+			bool filled = mp_lease_look_up((enum mp_lease_state)s,
+						       (enum mp_lease_event)ev, &to);
+			char want = grid[s][ev];
+
+			CHECK_EQ(filled, want != '.');
+			if (want == '=')
+				CHECK_EQ(to, s);
+			else if (want != '.')
+				CHECK_EQ(to, strchr(letters, want) - letters);
+		}
+}
+
+static bool open_up(struct fleet *f, const char *json)
+{
+	REQUIRE(fleet_init(f));
+	REQUIRE(fleet_open(f, json));
+	return fleet_start(f, "a");
+}
+
+/* --- fate of a call -------------------------------------------------------------------------- */
+
+/* Written, then the server dies: unknown, at once, and never sent again. */
+TEST(a_written_call_is_unknown_and_not_replayed)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r;
+
+	CHECK(open_up(&f, ONE));
+	fleet_get(&f, "a")->holds_calls = true;
+	CHECK(fleet_call(&f, "a", 1, 0, &r));
+	fleet_settle(&f);
+	CHECK_EQ(fleet_get(&f, "a")->calls, 1);
+	fleet_die(fleet_get(&f, "a"));
+	CHECK_EQ(r.answers, 1);
+	CHECK_EQ(r.outcome, MP_OUTCOME_UNKNOWN);
+	CHECK_EQ(r.code, MCPOOL_EOUTCOME_UNKNOWN);
+	CHECK(!r.retryable);
+	fleet_advance(&f, 60000);
+	CHECK_EQ(fleet_get(&f, "a")->calls, 1);
+	CHECK_EQ(r.answers, 1);
+}
+
+/* U13 */
+/* Not written when the server dies: it waits for the next life and is sent there. */
+TEST(an_unwritten_call_waits_for_the_next_life)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r;
+
+	CHECK(open_up(&f, ONE));
+	CHECK_TEXT(fleet_state(&f, "a"), "connected");
+	mp_memory_hold(fleet_get(&f, "a")->ours, true);
+	CHECK(fleet_call(&f, "a", 1, 0, &r));
+	fleet_settle(&f);
+	CHECK_EQ(fleet_get(&f, "a")->calls, 0);
+	fleet_die(fleet_get(&f, "a"));
+	fleet_settle(&f);
+	CHECK_EQ(r.answers, 1);
+	CHECK_EQ(r.outcome, MP_OUTCOME_ANSWERED);
+	CHECK_EQ(fleet_get(&f, "a")->calls, 1);
+	CHECK_EQ(fleet_get(&f, "a")->lives, 2);
+}
+
+/* --- during a restart ------------------------------------------------------------------------ */
+
+/* D41 D25 D26 E49 U13 */
+/* Callers wait for the attempt, at most waitMs, then read so. */
+TEST(callers_wait_for_a_restart)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r[3];
+
+	CHECK(open_up(&f, ONE));
+	fleet_get(&f, "a")->prepare_ms = 4000;
+	fleet_die(fleet_get(&f, "a"));
+	for (int i = 0; i < 3; i++)
+		CHECK(fleet_call(&f, "a", (mp_id)i, 0, &r[i]));
+	fleet_advance(&f, 3999);
+	CHECK_EQ(r[0].answers + r[1].answers + r[2].answers, 0);
+	fleet_advance(&f, 1);
+	for (int i = 0; i < 3; i++)
+		CHECK_EQ(r[i].outcome, MP_OUTCOME_ANSWERED);
+}
+
+TEST(callers_lose_patience_after_ten_seconds)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r;
+
+	CHECK(open_up(&f, ONE));
+	fleet_get(&f, "a")->prepare_ms = 40000;
+	fleet_die(fleet_get(&f, "a"));
+	CHECK(fleet_call(&f, "a", 1, 0, &r));
+	fleet_advance(&f, 9999);
+	CHECK_EQ(r.answers, 0);
+	fleet_advance(&f, 1);
+	CHECK_EQ(r.answers, 1);
+	CHECK_EQ(r.code, MCPOOL_ERESTARTING);
+	CHECK_EQ(r.outcome, MP_OUTCOME_NOT_SENT);
+	CHECK(r.retryable);
+	CHECK(strncmp(r.text, "MCP error: mcp_restart_in_progress:1: ", 38) == 0);
+}
+
+/* Its own timeout may be shorter. */
+TEST(a_short_deadline_ends_the_wait_for_a_restart)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r;
+
+	CHECK(open_up(&f, ONE));
+	fleet_get(&f, "a")->prepare_ms = 40000;
+	fleet_die(fleet_get(&f, "a"));
+	CHECK(fleet_call(&f, "a", 1, 500, &r));
+	fleet_advance(&f, 500);
+	CHECK_EQ(r.outcome, MP_OUTCOME_TIMEOUT);
+	CHECK_EQ(fleet_get(&f, "a")->calls, 0);
+}
+
+/* D26 D10 E47 */
+/* The attempt fails: all who wait for it hear so, and the loop goes on. */
+TEST(callers_hear_of_a_failed_restart)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r[3];
+
+	CHECK(open_up(&f, ONE));
+	fleet_get(&f, "a")->prepare_ms = 2000;
+	fleet_get(&f, "a")->prepare_code = MCPOOL_EIO;
+	fleet_die(fleet_get(&f, "a"));
+	for (int i = 0; i < 3; i++)
+		CHECK(fleet_call(&f, "a", (mp_id)i, 0, &r[i]));
+	fleet_advance(&f, 2000);
+	for (int i = 0; i < 3; i++) {
+		CHECK_EQ(r[i].answers, 1);
+		CHECK_EQ(r[i].code, MCPOOL_ERESTART_FAILED);
+		CHECK_EQ(r[i].attempt, 1);
+	}
+	fleet_get(&f, "a")->prepare_code = 0;
+	fleet_advance(&f, 3000);
+	CHECK_TEXT(fleet_state(&f, "a"), "connected");
+}
+
+/* D41 */
+/* Restart.callers fail. */
+TEST(callers_may_be_told_at_once)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r;
+
+	CHECK(open_up(&f, WITH("\"restart\":{\"callers\":\"fail\"}")));
+	fleet_get(&f, "a")->prepare_ms = 2000;
+	fleet_die(fleet_get(&f, "a"));
+	CHECK(fleet_call(&f, "a", 1, 0, &r));
+	fleet_settle(&f);
+	CHECK_EQ(r.code, MCPOOL_ERESTARTING);
+}
+
+/* A56 A70 */
+/* Mode none: calls fail until somebody acquires it anew. */
+TEST(without_restarts_calls_fail_until_an_acquire)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r, acquired, again;
+
+	CHECK(open_up(&f, WITH("\"restart\":{\"mode\":\"none\"}")));
+	fleet_die(fleet_get(&f, "a"));
+	fleet_advance(&f, 7000);
+	CHECK(fleet_call(&f, "a", 1, 0, &r));
+	fleet_settle(&f);
+	CHECK_EQ(r.code, MCPOOL_EUNAVAILABLE);
+	CHECK(strstr(r.text, "is gone since 7s and is not restarted"));
+	CHECK(fleet_acquire(&f, "a", 1, &acquired));
+	fleet_settle(&f);
+	CHECK_EQ(acquired.outcome, MP_OUTCOME_ANSWERED);
+	CHECK(fleet_call(&f, "a", 1, 0, &again));
+	fleet_settle(&f);
+	CHECK_EQ(again.outcome, MP_OUTCOME_ANSWERED);
+}
+
+/* --- deadlines and aborts -------------------------------------------------------------------- */
+
+/* A46 */
+/* A call of a server that is not there yet waits, within its own deadline. */
+TEST(a_deferred_call_waits_for_the_connection)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result in_time, too_short;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE));
+	fleet_get(&f, "a")->prepare_ms = 3000;
+	CHECK(fleet_call(&f, "a", 1, 10000, &in_time));
+	CHECK(fleet_call(&f, "a", 1, 2000, &too_short));
+	fleet_advance(&f, 2000);
+	CHECK_EQ(too_short.outcome, MP_OUTCOME_TIMEOUT);
+	CHECK(strstr(too_short.text, "was not there for the call within 2 s"));
+	CHECK_EQ(in_time.answers, 0);
+	fleet_advance(&f, 1000);
+	CHECK_EQ(in_time.outcome, MP_OUTCOME_ANSWERED);
+	CHECK_EQ(fleet_count_events(&f, "a", "checking"), 0); /* nobody was slow but the start */
+}
+
+/* D16 D9 U18 */
+/* An abort in each state: the server is told, nothing is probed or restarted. */
+TEST(an_abort_ends_a_call_wherever_it_is)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result waiting, lined, out, slot;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\"}},\"mcpool\":"
+			     "{\"queues\":{\"default\":{\"slots\":1,\"line\":5}}}}"));
+	fleet_get(&f, "a")->prepare_ms = 1000;
+	fleet_get(&f, "a")->holds_calls = true;
+	CHECK(fleet_call(&f, "a", 1, 0, &waiting));
+	mp_lease_cancel(f.pool, waiting.lease);
+	CHECK_EQ(waiting.answers, 0); /* from the loop, never from within */
+	fleet_settle(&f);
+	CHECK_EQ(waiting.outcome, MP_OUTCOME_CANCELLED);
+	fleet_advance(&f, 1000);
+	CHECK(fleet_call(&f, "a", 1, 0, &out));
+	CHECK(fleet_call(&f, "a", 1, 0, &lined));
+	CHECK(fleet_call(&f, "a", 1, 0, &slot));
+	fleet_settle(&f);
+	CHECK_EQ(fleet_get(&f, "a")->calls, 1);
+	mp_lease_cancel(f.pool, lined.lease);
+	fleet_settle(&f);
+	CHECK_EQ(lined.outcome, MP_OUTCOME_CANCELLED);
+	mp_lease_cancel(f.pool, out.lease);
+	fleet_settle(&f);
+	CHECK_EQ(out.outcome, MP_OUTCOME_CANCELLED);
+	CHECK_EQ(fleet_get(&f, "a")->cancels, 1);
+	CHECK_EQ(fleet_get(&f, "a")->calls, 2); /* its slot went to the next */
+	mp_lease_cancel(f.pool, out.lease);     /* too late: nothing */
+	fleet_advance(&f, 60000);
+	CHECK_EQ(fleet_get(&f, "a")->pings, 0);
+	CHECK_EQ(fleet_get(&f, "a")->lives, 1);
+	CHECK_EQ(waiting.answers + lined.answers + out.answers, 3);
+}
+
+/* P17 U16 */
+/* Progress buys time, up to maxTotal. */
+TEST(progress_extends_a_call_up_to_max_total)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r;
+	char text[300];
+
+	CHECK(open_up(&f, WITH("\"toolTimeout\":1000,\"maxTotal\":3500")));
+	fleet_get(&f, "a")->holds_calls = true;
+	CHECK(fleet_call(&f, "a", 1, 0, &r));
+	fleet_settle(&f);
+	CHECK(strstr(fleet_get(&f, "a")->last_params, "progressToken"));
+	for (int i = 1; i <= 4; i++) {
+		fleet_advance(&f, 800);
+		CHECK_EQ(r.answers, 0);
+		snprintf(text, sizeof(text),
+			 "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":"
+			 "{\"progressToken\":%s,\"progress\":%d}}",
+			 fleet_get(&f, "a")->kept[0], i);
+		CHECK(fleet_say(fleet_get(&f, "a"), text));
+		fleet_settle(&f);
+	}
+	fleet_advance(&f, 299); /* 3499 */
+	CHECK_EQ(r.answers, 0);
+	fleet_advance(&f, 1);
+	CHECK_EQ(r.outcome, MP_OUTCOME_TIMEOUT);
+}
+
+/* D9 E70 */
+/* Whose limit comes first is a setting. Either way the call ends once, and is probed. */
+TEST(the_transport_may_come_first)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r;
+
+	CHECK(open_up(&f, WITH("\"timeoutOrder\":\"transport\",\"toolTimeout\":1000")));
+	fleet_get(&f, "a")->holds_calls = true;
+	CHECK(fleet_call(&f, "a", 1, 0, &r));
+	fleet_advance(&f, 999);
+	CHECK_EQ(r.answers, 0);
+	fleet_advance(&f, 1);
+	CHECK_EQ(r.outcome, MP_OUTCOME_TIMEOUT);
+	CHECK_EQ(fleet_get(&f, "a")->pings, 1);
+	fleet_advance(&f, 60000);
+	CHECK_EQ(r.answers, 1);
+}
+
+/* D43 */
+/* An error of the server is an answer, and says nothing about its health. */
+TEST(a_json_rpc_error_is_an_answer)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r;
+	char text[200];
+
+	CHECK(open_up(&f, ONE));
+	fleet_get(&f, "a")->holds_calls = true;
+	CHECK(fleet_call(&f, "a", 1, 0, &r));
+	fleet_settle(&f);
+	snprintf(text, sizeof(text),
+		 "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":-32603,\"message\":\"no\"}}",
+		 fleet_get(&f, "a")->kept[0]);
+	CHECK(fleet_say(fleet_get(&f, "a"), text));
+	fleet_settle(&f);
+	CHECK_EQ(r.outcome, MP_OUTCOME_ANSWERED);
+	CHECK_TEXT(fleet_state(&f, "a"), "connected");
+	CHECK_EQ(fleet_count_events(&f, "a", "checking"), 0);
+}
+
+/* --- lines ----------------------------------------------------------------------------------- */
+
+/* U28 */
+/* A full line refuses, also while the server is not there. */
+TEST(a_full_line_refuses)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r[5];
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\"}},\"mcpool\":"
+			     "{\"queues\":{\"default\":{\"slots\":1,\"line\":2}}}}"));
+	fleet_get(&f, "a")->prepare_ms = 1000;
+	for (int i = 0; i < 3; i++)
+		CHECK(fleet_call(&f, "a", (mp_id)i, 0, &r[i]));
+	fleet_settle(&f);
+	CHECK_EQ(r[2].code, MCPOOL_EQUEUE_FULL);
+	CHECK_EQ(r[2].outcome, MP_OUTCOME_REFUSED);
+	fleet_get(&f, "a")->holds_calls = true;
+	fleet_advance(&f, 1000);
+	CHECK(fleet_call(&f, "a", 9, 0, &r[3]));
+	CHECK(fleet_call(&f, "a", 9, 0, &r[4]));
+	fleet_settle(&f);
+	CHECK_EQ(fleet_get(&f, "a")->calls, 1);
+	CHECK_EQ(r[4].code, MCPOOL_EQUEUE_FULL);
+	for (int i = 0; i < 3; i++) {
+		CHECK(fleet_answer_kept(fleet_get(&f, "a"), i, "{}"));
+		fleet_settle(&f);
+	}
+	CHECK_EQ(r[0].answers + r[1].answers + r[2].answers + r[3].answers + r[4].answers, 5);
+	CHECK_EQ(r[3].outcome, MP_OUTCOME_ANSWERED);
+}
+
+/* E68 D38 */
+/* A named queue limits all servers that name it, a tool's counts before the server's. */
+TEST(a_named_queue_is_shared)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result a, b;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\",\"queue\":\"q\"},"
+			     "\"b\":{\"command\":\"b\",\"toolQueues\":{\"t\":\"q\"}}},\"mcpool\":"
+			     "{\"queues\":{\"q\":{\"slots\":1,\"line\":5}}}}"));
+	CHECK(fleet_start(&f, "a"));
+	CHECK(fleet_start(&f, "b"));
+	fleet_get(&f, "a")->holds_calls = true;
+	CHECK(fleet_call(&f, "a", 1, 0, &a));
+	CHECK(fleet_call(&f, "b", 2, 0, &b));
+	fleet_settle(&f);
+	CHECK_EQ(b.answers, 0);
+	CHECK(fleet_answer_kept(fleet_get(&f, "a"), 0, "{}"));
+	CHECK_EQ(a.answers + b.answers, 2);
+}
+
+/* Mode serial: one session's calls at a time. */
+TEST(a_serial_server_serves_one_session_at_a_time)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result one, also_one, two;
+
+	CHECK(open_up(&f, WITH("\"mode\":\"serial\"")));
+	fleet_get(&f, "a")->holds_calls = true;
+	CHECK(fleet_call(&f, "a", 1, 0, &one));
+	CHECK(fleet_call(&f, "a", 1, 0, &also_one));
+	CHECK(fleet_call(&f, "a", 2, 0, &two));
+	fleet_settle(&f);
+	CHECK_EQ(fleet_get(&f, "a")->calls, 2);
+	CHECK(fleet_answer_kept(fleet_get(&f, "a"), 0, "{}"));
+	CHECK_EQ(fleet_get(&f, "a")->calls, 2);
+	CHECK(fleet_answer_kept(fleet_get(&f, "a"), 1, "{}"));
+	CHECK_EQ(fleet_get(&f, "a")->calls, 3);
+	CHECK_EQ(one.answers + also_one.answers, 2);
+	CHECK_EQ(two.answers, 0);
+}

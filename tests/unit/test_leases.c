@@ -1,0 +1,245 @@
+/* test_leases.c - leases that cannot be had, that end from within, that nobody waits for any more.
+ */
+#include "test.h"
+
+#include "fleet.h"
+
+#include "base/error.h"
+#include "pool/lease.h"
+#include "transport/memory.h"
+
+#define ONE "{\"mcpServers\":{\"a\":{\"command\":\"a\"}}}"
+
+/* --- who cannot be had ----------------------------------------------------------------------- */
+
+/* E27 C7 */
+/* No such server, switched off, stopping. */
+TEST(what_cannot_be_had_is_said)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result off, late;
+	struct mp_lease_request rq = {.server = "nobody", .method = MP_METHOD_TOOLS_CALL};
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\"},"
+			     "\"off\":{\"command\":\"b\",\"enabled\":false}}}"));
+	CHECK_EQ(mp_lease_call(f.view, &rq, NULL, NULL, NULL, NULL), MCPOOL_ENOENT);
+	CHECK(fleet_call(&f, "off", 1, 0, &off));
+	fleet_settle(&f);
+	CHECK_EQ(off.code, MCPOOL_EDISABLED);
+	CHECK_TEXT(fleet_state(&f, "off"), "disabled");
+	mp_pool_stop(f.pool, NULL, NULL);
+	CHECK(fleet_call(&f, "a", 1, 0, &late));
+	fleet_settle(&f);
+	CHECK_EQ(late.code, MCPOOL_EUNAVAILABLE);
+	CHECK_EQ(fleet_get(&f, "a")->prepares, 0);
+}
+
+/* A pool that is freed tells everybody, once. */
+TEST(nobody_is_forgotten_when_the_pool_goes)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result waiting, out, held;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\"},"
+			     "\"b\":{\"command\":\"b\"}}}"));
+	fleet_get(&f, "a")->holds_calls = true;
+	fleet_get(&f, "b")->mute = true;
+	CHECK(fleet_start(&f, "a"));
+	CHECK(fleet_call(&f, "a", 1, 0, &out));
+	CHECK(fleet_call(&f, "b", 1, 0, &waiting));
+	CHECK(fleet_acquire(&f, "a", 1, &held));
+	fleet_settle(&f);
+	f.view = mp_view_close(f.view);
+	f.pool = mp_pool_free(f.pool);
+	fleet_settle(&f);
+	CHECK_EQ(out.answers, 1);
+	CHECK_EQ(out.outcome, MP_OUTCOME_UNKNOWN);
+	CHECK_EQ(waiting.answers, 1);
+	CHECK_EQ(held.answers, 1);
+}
+
+/* --- from within an answer ------------------------------------------------------------------- */
+
+static void cancel_it(struct fleet *f, struct fleet_result *r)
+{
+	mp_lease_cancel(f->pool, r->lease);
+}
+
+/* U18 */
+/* Whoever hears that the server is up may let go of it right there. */
+TEST(an_acquired_lease_is_given_back_from_within)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r;
+	struct mp_status s;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE));
+	f.then = cancel_it;
+	CHECK(fleet_acquire(&f, "a", 1, &r));
+	fleet_settle(&f);
+	fleet_settle(&f);
+	CHECK_EQ(r.answers, 1);
+	CHECK_EQ(r.outcome, MP_OUTCOME_ANSWERED);
+	fleet_status(&f, "a", &s);
+	CHECK_EQ(s.leases, 0);
+}
+
+/* U18 */
+TEST(an_acquire_that_is_cancelled_before_it_is_told_is_cancelled)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE));
+	CHECK(fleet_start(&f, "a"));
+	CHECK(fleet_acquire(&f, "a", 1, &r));
+	mp_lease_cancel(f.pool, r.lease);
+	fleet_settle(&f);
+	CHECK_EQ(r.answers, 1);
+	CHECK_EQ(r.outcome, MP_OUTCOME_CANCELLED);
+}
+
+static void free_everything(struct fleet *f, struct fleet_result *r)
+{
+	(void)r;
+	f->then = NULL; /* the others are told meanwhile */
+	f->view = mp_view_close(f->view);
+	f->pool = mp_pool_free(f->pool);
+}
+
+/* U29 */
+TEST(an_answer_may_end_the_pool)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result first, other;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE));
+	CHECK(fleet_start(&f, "a"));
+	f.then = free_everything;
+	CHECK(fleet_call(&f, "a", 1, 0, &first));
+	CHECK(fleet_call(&f, "a", 2, 0, &other));
+	fleet_settle(&f);
+	CHECK(!f.pool);
+	CHECK_EQ(first.answers, 1);
+	CHECK_EQ(other.answers, 1);
+}
+
+/* U29 */
+/* The same from an answer that is no message of the server. */
+TEST(a_refusal_may_end_the_pool)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE));
+	fleet_get(&f, "a")->prepare_code = MCPOOL_EINVAL;
+	f.then = free_everything;
+	CHECK(fleet_call(&f, "a", 1, 0, &r));
+	fleet_settle(&f);
+	CHECK(!f.pool);
+	CHECK_EQ(r.answers, 1);
+}
+
+/* U29 U7 */
+/* What has no server at all is not forgotten either when the pool goes first. */
+TEST(a_call_that_no_server_has_is_told_when_the_pool_goes)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\",\"disabled\":true}}}"));
+	CHECK(fleet_call(&f, "a", 1, 0, &r));
+	f.view = mp_view_close(f.view);
+	f.pool = mp_pool_free(f.pool);
+	CHECK_EQ(r.answers, 1);
+	CHECK_EQ(r.code, MCPOOL_EDISABLED);
+	fleet_settle(&f);
+	CHECK_EQ(r.answers, 1);
+}
+
+static mp_id next_lease;
+
+static void cancel_next(struct fleet *f, struct fleet_result *r)
+{
+	mp_lease_cancel(f->pool, r->lease);
+	mp_lease_cancel(f->pool, next_lease);
+}
+
+/* U29 */
+/* While all is freed, whoever is told may still cancel what waits beside it. */
+TEST(cancelling_goes_on_while_the_pool_goes)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result first, second;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE));
+	fleet_get(&f, "a")->mute = true;
+	CHECK(fleet_call(&f, "a", 1, 0, &first));
+	CHECK(fleet_call(&f, "a", 1, 0, &second));
+	fleet_settle(&f);
+	next_lease = second.lease;
+	f.then = cancel_next;
+	f.view = mp_view_close(f.view);
+	mp_pool_free(f.pool);
+	CHECK_EQ(first.answers, 1);
+	CHECK_EQ(second.answers, 1);
+	f.pool = NULL;
+}
+
+/* --- what does not come back ----------------------------------------------------------------- */
+
+#define CHANGED_ONE "{\"mcpServers\":{\"a\":{\"command\":\"a\",\"env\":{\"V\":\"2\"}}}}"
+
+/* U15 C18 */
+/* A call that a leaving server never got goes to its successor; nobody starts the old one again. */
+TEST(what_a_leaving_server_did_not_get_goes_to_its_successor)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct mp_transport *old;
+	struct fleet_result r;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE));
+	CHECK(fleet_start(&f, "a"));
+	fleet_hold(fleet_get(&f, "a"), true);
+	CHECK(fleet_call(&f, "a", 1, 0, &r));
+	fleet_settle(&f);
+	old = fleet_get(&f, "a")->end;
+	CHECK(fleet_reload(&f, CHANGED_ONE));
+	CHECK_EQ(mp_pool_count_instances(f.pool), 2);
+	CHECK_EQ(r.answers, 0);
+	mp_memory_break(old);
+	fleet_settle(&f);
+	CHECK_EQ(r.answers, 1);
+	CHECK_EQ(r.outcome, MP_OUTCOME_ANSWERED);
+	CHECK_EQ(fleet_get(&f, "a")->prepares, 2);
+	CHECK_EQ(mp_pool_count_instances(f.pool), 1);
+}
+
+/* E31 E33 U10 */
+/* During a restart, too, an acquire ends after 60 s. */
+TEST(an_acquire_during_a_restart_ends)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE));
+	CHECK(fleet_start(&f, "a"));
+	fleet_get(&f, "a")->dial_code = MCPOOL_EIO;
+	fleet_die(fleet_get(&f, "a"));
+	CHECK(fleet_acquire(&f, "a", 1, &r));
+	fleet_advance(&f, 59999);
+	CHECK_EQ(r.answers, 0);
+	fleet_advance(&f, 1);
+	CHECK_EQ(r.answers, 1);
+	CHECK_EQ(r.code, MCPOOL_ERESTARTING);
+}

@@ -1,0 +1,322 @@
+/* test_pool.c - the pool as a whole, on a clock of the test's: acquire, restart, stop, wake. */
+#include "test.h"
+
+#include "fleet.h"
+
+#include "base/error.h"
+#include "base/limits.h"
+
+#define ONE "{\"mcpServers\":{\"a\":{\"command\":\"a\"}}}"
+
+/* --- the first start ------------------------------------------------------------------------- */
+
+/* A45 E28 E61 U15 */
+/* Straight through, once it is up. */
+TEST(a_call_goes_through_its_server)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE));
+	CHECK_TEXT(fleet_state(&f, "a"), "ready");
+	CHECK(fleet_start(&f, "a"));
+	CHECK_TEXT(fleet_state(&f, "a"), "connected");
+	CHECK(fleet_call(&f, "a", 1, 0, &r));
+	CHECK_EQ(r.answers, 0); /* never from within */
+	fleet_settle(&f);
+	CHECK_EQ(r.answers, 1);
+	CHECK_EQ(r.outcome, MP_OUTCOME_ANSWERED);
+	CHECK_TEXT(r.text, "{\"content\":[]}");
+	CHECK_EQ(fleet_get(&f, "a")->lives, 1);
+}
+
+/* D18 E30 U9 */
+/* However many ask, one process. */
+TEST(concurrent_acquirers_start_one_process)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r[20];
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE));
+	for (int i = 0; i < 20; i++)
+		CHECK(i % 2 ? fleet_acquire(&f, "a", (mp_id)i + 1, &r[i])
+			    : fleet_call(&f, "a", (mp_id)i + 1, 0, &r[i]));
+	fleet_settle(&f);
+	for (int i = 0; i < 20; i++) {
+		CHECK_EQ(r[i].answers, 1);
+		CHECK_EQ(r[i].outcome, MP_OUTCOME_ANSWERED);
+	}
+	CHECK_EQ(fleet_get(&f, "a")->lives, 1);
+	CHECK_EQ(fleet_get(&f, "a")->calls, 10);
+}
+
+/* E31 E32 E33 E34 E35 E36 E37 E38 E39 U10 E77 E78 */
+/* The seed's timeline, 0/5/60/65/120/300/305 s. */
+TEST(the_timeline_of_an_acquire)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result at0, at5, at65, at120, at305;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE));
+	fleet_get(&f, "a")->mute = true;
+	CHECK(fleet_acquire(&f, "a", 1, &at0));
+	fleet_advance(&f, 5000);
+	CHECK(fleet_acquire(&f, "a", 2, &at5));
+	fleet_advance(&f, 54900);
+	CHECK_EQ(at0.answers + at5.answers, 0); /* 59.9 s: all wait for the same start */
+	fleet_advance(&f, 200);
+	CHECK_EQ(at0.answers, 1); /* 60 s: all fail together */
+	CHECK_EQ(at5.answers, 1);
+	CHECK_EQ(at0.code, MCPOOL_EUNAVAILABLE);
+	CHECK_EQ(at5.outcome, MP_OUTCOME_NOT_SENT);
+	CHECK(strstr(at0.text, "retries go on in the background"));
+	fleet_advance(&f, 4900);
+	CHECK(fleet_acquire(&f, "a", 3, &at65));
+	fleet_settle(&f);
+	CHECK_EQ(at65.answers, 1); /* 65 s: at once, with the age of the failure */
+	CHECK(strstr(at65.text, "initialization failed 5s ago"));
+	fleet_advance(&f, 55000);
+	CHECK(fleet_acquire(&f, "a", 4, &at120));
+	fleet_settle(&f);
+	CHECK(strstr(at120.text, "initialization failed 60s ago"));
+	fleet_get(&f, "a")->mute = false;
+	fleet_advance(&f, 180000); /* 300 s: the background loop has succeeded */
+	CHECK_TEXT(fleet_state(&f, "a"), "connected");
+	fleet_advance(&f, 5000);
+	CHECK(fleet_acquire(&f, "a", 5, &at305));
+	fleet_settle(&f);
+	CHECK_EQ(at305.outcome, MP_OUTCOME_ANSWERED);
+	CHECK_EQ(at0.answers + at5.answers + at65.answers + at120.answers, 4);
+}
+
+/* --- restarting ------------------------------------------------------------------------------ */
+
+/* D12 D30 D33 D35 E42 E66 */
+/* It exits between two calls, and is there again before the next one. */
+TEST(an_exit_while_idle_restarts_at_once)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r;
+	struct mp_status s;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE));
+	CHECK(fleet_start(&f, "a"));
+	fleet_die(fleet_get(&f, "a"));
+	fleet_advance(&f, 1);
+	fleet_status(&f, "a", &s);
+	CHECK_TEXT(mp_shown_get_name(s.state), "connected");
+	CHECK_EQ(s.restarts, 1);
+	CHECK_EQ(fleet_get(&f, "a")->lives, 2);
+	CHECK_EQ(fleet_count_events(&f, "a", "clearing"), 1);
+	CHECK(fleet_call(&f, "a", 1, 0, &r));
+	fleet_settle(&f);
+	CHECK_EQ(r.outcome, MP_OUTCOME_ANSWERED);
+}
+
+/* --- stopping -------------------------------------------------------------------------------- */
+
+#define THREE                                                                                      \
+	"{\"mcpServers\":{\"a\":{\"command\":\"a\"},\"b\":{\"command\":\"b\"},\"c\":{\"command\":" \
+	"\"c\"}}}"
+
+static void note_stopped(void *u)
+{
+	struct fleet *f = u;
+
+	f->stopped++;
+}
+
+/* A61 A63 D34 E46 E53 E79 U29 */
+/* Whatever state they are in, all end, and nothing starts again. */
+TEST(stopping_ends_everything)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result waiting, out, after;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, THREE));
+	fleet_get(&f, "a")->holds_calls = true;
+	fleet_get(&f, "b")->dial_code = MCPOOL_EIO; /* in its loop */
+	fleet_get(&f, "c")->mute = true;            /* in its handshake */
+	CHECK(fleet_start(&f, "a"));
+	CHECK(fleet_start(&f, "b"));
+	CHECK(fleet_start(&f, "c"));
+	CHECK(fleet_call(&f, "a", 1, 0, &out));
+	CHECK(fleet_call(&f, "c", 1, 0, &waiting));
+	fleet_settle(&f);
+	mp_pool_stop(f.pool, note_stopped, &f);
+	CHECK_EQ(f.stopped, 0); /* never from within */
+	fleet_settle(&f);
+	CHECK_EQ(f.stopped, 1);
+	CHECK_EQ(out.outcome, MP_OUTCOME_UNKNOWN);
+	CHECK_EQ(waiting.outcome, MP_OUTCOME_NOT_SENT);
+	CHECK(fleet_call(&f, "b", 1, 0, &after));
+	fleet_advance(&f, 600000);
+	CHECK_EQ(after.code, MCPOOL_EUNAVAILABLE);
+	CHECK_EQ(fleet_get(&f, "b")->prepares, 2);
+	CHECK_EQ(out.answers + waiting.answers + after.answers, 3);
+	CHECK_EQ(f.stopped, 1);
+}
+
+TEST(an_empty_pool_stops_too)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, "{\"mcpServers\":{}}"));
+	mp_pool_stop(f.pool, note_stopped, &f);
+	fleet_settle(&f);
+	CHECK_EQ(f.stopped, 1);
+}
+
+/* --- waking up ------------------------------------------------------------------------------- */
+
+/* P3 R08 U12 U17 */
+/* After a suspend everybody is probed within 5 s, and nobody healthy restarted. */
+TEST(waking_up_probes_everybody)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, THREE));
+	CHECK(fleet_start(&f, "a"));
+	CHECK(fleet_start(&f, "b"));
+	CHECK(fleet_start(&f, "c"));
+	fleet_advance(&f, 60000);
+	fleet_get(&f, "c")->dead = true; /* it did not survive the night */
+	mp_loop_suspend(f.loop, (int64_t)8 * 3600 * 1000);
+	fleet_advance(&f, 5000);
+	CHECK_EQ(fleet_get(&f, "a")->pings, 1);
+	CHECK_EQ(fleet_get(&f, "b")->pings, 1);
+	CHECK_EQ(fleet_get(&f, "a")->lives + fleet_get(&f, "b")->lives, 2);
+	fleet_get(&f, "c")->dead = false;
+	fleet_advance(&f, 2000);
+	CHECK_EQ(fleet_get(&f, "c")->lives, 2);
+	CHECK_EQ(fleet_count_events(&f, NULL, "woke-up"), 1);
+	CHECK_EQ(fleet_count_events(&f, NULL, "clearing"), 1);
+}
+
+/* U12 */
+/* A date that somebody sets is nobody's business; timers and calls go on. */
+TEST(a_changed_date_changes_nothing)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, THREE));
+	CHECK(fleet_start(&f, "a"));
+	fleet_get(&f, "a")->holds_calls = true;
+	CHECK(fleet_call(&f, "a", 1, 10000, &r));
+	mp_loop_shift_wall(f.loop, (int64_t)365 * 24 * 3600 * 1000);
+	fleet_advance(&f, 5000);
+	mp_loop_shift_wall(f.loop, -(int64_t)2 * 365 * 24 * 3600 * 1000);
+	fleet_advance(&f, 4999);
+	CHECK_EQ(r.answers, 0);
+	CHECK_EQ(fleet_get(&f, "a")->pings, 0);
+	fleet_advance(&f, 1);
+	CHECK_EQ(r.outcome, MP_OUTCOME_TIMEOUT);
+	CHECK_EQ(fleet_get(&f, "a")->lives, 1);
+}
+
+/* A53 */
+/* Nobody is probed without a reason. */
+TEST(there_is_no_health_poll)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, THREE));
+	CHECK(fleet_start(&f, "a"));
+	fleet_advance(&f, (int64_t)24 * 3600 * 1000);
+	CHECK_EQ(fleet_get(&f, "a")->pings, 0);
+	CHECK_EQ(fleet_get(&f, "a")->lists, 1);
+}
+
+/* --- who is told ----------------------------------------------------------------------------- */
+
+static void count_changes(const struct mp_change *changes, size_t n, void *u)
+{
+	int *count = u;
+
+	(void)changes;
+	(void)n;
+	(*count)++;
+}
+
+/* A29 E59 U7 */
+/* Each transition is an event; the board tells of all of them together. */
+TEST(events_tell_every_step_and_the_board_tells_once)
+{
+	static const char *const path[] = {"preparing", "starting", "listing", "offers", "up"};
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct mp_observer observer = {0};
+	uint64_t cursor = 1, missed;
+	int batches = 0;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE));
+	mp_observer_join(&f.board, &observer, count_changes, &batches);
+	CHECK(fleet_start(&f, "a"));
+	mp_loop_advance(f.loop, 16);
+	mp_observer_leave(&f.board, &observer);
+	CHECK(batches >= 1 && batches <= 2);
+	for (size_t i = 0; i < MP_ARRAY_LEN(path); i++) {
+		const struct mp_event *e = mp_events_read(&f.events, &cursor, &missed);
+
+		CHECK(e);
+		CHECK_TEXT(e->what, path[i]);
+	}
+	CHECK(!mp_events_read(&f.events, &cursor, &missed));
+}
+
+/* One-shot runs have one try: whoever waits is told at once. */
+TEST(a_one_shot_run_tries_once)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r;
+
+	CHECK(fleet_init(&f));
+	f.one_shot = true;
+	CHECK(fleet_open(&f, ONE));
+	fleet_get(&f, "a")->dies_at_once = true;
+	CHECK(fleet_call(&f, "a", 1, 0, &r));
+	fleet_settle(&f);
+	CHECK_EQ(r.code, MCPOOL_EUNAVAILABLE);
+	CHECK(!r.retryable);
+	CHECK_EQ(fleet_get(&f, "a")->prepares, 1);
+}
+
+static void end_all_sessions(struct fleet *f, struct fleet_result *r)
+{
+	(void)r;
+	for (mp_id session = 1; session < 4; session++)
+		mp_pool_end_session(f->pool, session);
+}
+
+/* E65 U29 */
+/* While the pool goes, whoever is told may end sessions; nothing of that is left behind. */
+TEST(sessions_may_end_while_the_pool_goes)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result one;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\"},"
+			     "\"p\":{\"command\":\"p\",\"mode\":\"session\"}}}"));
+	fleet_get(&f, "a")->mute = true;
+	CHECK(fleet_call(&f, "a", 1, 0, &one));
+	fleet_get(&f, "p")->prepare_ms = 1000;
+	mp_view_start_server(f.view, 1, 2, false); /* which goes with its session */
+	fleet_settle(&f);
+	f.then = end_all_sessions;
+	f.view = mp_view_close(f.view);
+	mp_pool_free(f.pool);
+	f.pool = NULL;
+	CHECK_EQ(one.answers, 1);
+	fleet_advance(&f, 10000); /* whatever was still running would run now */
+}

@@ -1,0 +1,69 @@
+/* test_shown.c - what people see of a server: the few states, and their projection. */
+#include "test.h"
+
+#include "fleet.h"
+
+#include "base/error.h"
+
+/* A28 U7 */
+/* Three statuses are a projection of the others. */
+TEST(states_project_to_three)
+{
+	static const char *const want[MP_SHOWN_COUNT][2] = {
+		[MP_SHOWN_READY] = {"ready", "disconnected"},
+		[MP_SHOWN_DISABLED] = {"disabled", "disconnected"},
+		[MP_SHOWN_NEEDS_APPROVAL] = {"needs-approval", "disconnected"},
+		[MP_SHOWN_NEEDS_AUTH] = {"needs-auth", "disconnected"},
+		[MP_SHOWN_PENDING] = {"pending", "connecting"},
+		[MP_SHOWN_CONNECTED] = {"connected", "connected"},
+		[MP_SHOWN_FAILED] = {"failed", "disconnected"},
+	};
+
+	for (int s = 0; s < MP_SHOWN_COUNT; s++) {
+		CHECK_TEXT(mp_shown_get_name((enum mp_shown_state)s), want[s][0]);
+		CHECK_TEXT(mp_shown_get_status((enum mp_shown_state)s), want[s][1]);
+	}
+}
+
+/* C3 C4 C6 A24 */
+/* Each with what belongs to it. */
+TEST(a_state_shows_what_belongs_to_it)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct mp_offer *offer;
+	struct mp_status s;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\"},\"bad\":{}}}"));
+	CHECK_TEXT(fleet_state(&f, "bad"), "failed");
+	fleet_status(&f, "bad", &s);
+	CHECK(s.error[0]);
+	CHECK_EQ(s.instance, 0);
+	fleet_status(&f, "a", &s);
+	CHECK_EQ(s.tools, -1);
+	CHECK_EQ(s.spawn_us, -1);
+	fleet_get(&f, "a")->prepare_ms = 1000;
+	CHECK(fleet_start(&f, "a"));
+	fleet_status(&f, "a", &s);
+	CHECK_TEXT(mp_shown_get_name(s.state), "pending");
+	CHECK_TEXT(s.detail, "preparing");
+	CHECK_EQ(s.attempt, 1);
+	fleet_advance(&f, 1000);
+	fleet_status(&f, "a", &s);
+	CHECK_TEXT(mp_shown_get_name(s.state), "connected");
+	CHECK_EQ(s.tools, 1);
+	CHECK_EQ(s.prepare_us, 1000000);
+	offer = mp_view_get_offer(f.view, 0, 0);
+	CHECK(offer);
+	CHECK_STR(offer->hello.name, "fake");
+	CHECK_STR(offer->hello.instructions, "be kind");
+	mp_offer_unref(offer);
+	fleet_get(&f, "a")->dial_code = MCPOOL_EIO;
+	fleet_get(&f, "a")->prepare_ms = 0;
+	fleet_die(fleet_get(&f, "a"));
+	fleet_status(&f, "a", &s);
+	CHECK_TEXT(mp_shown_get_name(s.state), "failed");
+	CHECK_EQ(s.next_at_ms, mp_loop_wall_now_ms(f.loop) + 1000);
+	CHECK_EQ(s.failed_at_ms, mp_loop_wall_now_ms(f.loop));
+	CHECK_TEXT(s.error, "start: it cannot be dialled");
+}

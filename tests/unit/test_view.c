@@ -1,0 +1,356 @@
+/* test_view.c - which instance a name means, and what a reload does to it. */
+#include "test.h"
+
+#include "fleet.h"
+
+#include "base/error.h"
+#include "base/limits.h"
+
+#define TWO(env, more)                                                                          \
+	"{\"mcpServers\":{\"a\":{\"command\":\"a\",\"env\":{\"K\":\"" env "\"}" more "},\"b\":" \
+	"{\"command\":\"b\"}}}"
+
+static bool open_both(struct fleet *f, const char *json)
+{
+	REQUIRE(fleet_init(f));
+	REQUIRE(fleet_open(f, json));
+	REQUIRE(fleet_start(f, "a"));
+	return fleet_start(f, "b");
+}
+
+/* A23 A27 D24 E10 */
+/* Known by name, and its source before it is up. */
+TEST(servers_are_known_before_they_run)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, TWO("1", "")));
+	CHECK_EQ(mp_view_count(f.view), 2);
+	CHECK_EQ(mp_view_find(f.view, "b"), 1);
+	CHECK_EQ(mp_view_find(f.view, "c"), -1);
+	CHECK_TEXT(mp_view_get_entry(f.view, 0)->origin.file, "test.json");
+	CHECK_EQ(mp_pool_count_instances(f.pool), 0); /* what nobody uses costs nothing */
+}
+
+/* D5 */
+/* What did not change notices nothing, also when another one did. */
+TEST(an_unchanged_server_notices_nothing)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+
+	CHECK(open_both(&f, TWO("1", "")));
+	CHECK(fleet_reload(&f, TWO("2", "")));
+	fleet_advance(&f, 10);
+	CHECK_EQ(fleet_get(&f, "b")->prepares, 1);
+	CHECK_EQ(fleet_get(&f, "a")->prepares, 2);
+	CHECK_TEXT(fleet_state(&f, "a"), "connected");
+	CHECK_EQ(mp_pool_count_instances(f.pool), 2);
+}
+
+/* Another way to run it is no other server: it goes on, under the new rules. */
+TEST(tuning_changes_without_a_restart)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct mp_status s;
+
+	CHECK(open_both(&f, TWO("1", "")));
+	CHECK(fleet_reload(&f, TWO("1", ",\"restart\":{\"mode\":\"once\"}")));
+	CHECK_EQ(fleet_get(&f, "a")->prepares, 1);
+	fleet_status(&f, "a", &s);
+	CHECK_EQ(s.max, 2);
+}
+
+/* C18 A8 A60 A62 D5 */
+/* Gone from the file: stopped, and its tools with it. */
+TEST(a_removed_server_is_stopped)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+
+	CHECK(open_both(&f, TWO("1", "")));
+	CHECK(fleet_reload(&f, "{\"mcpServers\":{\"b\":{\"command\":\"b\"}}}"));
+	fleet_advance(&f, 10);
+	CHECK_EQ(mp_view_find(f.view, "a"), -1);
+	CHECK_EQ(mp_pool_count_instances(f.pool), 1);
+	CHECK_EQ(fleet_count_events(&f, NULL, "gone"), 1);
+	CHECK_EQ(fleet_get(&f, "b")->prepares, 1);
+}
+
+/* D5 */
+/* Switched off in the file: stopped, also out of its restart loop. */
+TEST(a_disabled_server_leaves_its_loop)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, TWO("1", "")));
+	fleet_get(&f, "a")->dial_code = MCPOOL_EIO;
+	CHECK(fleet_start(&f, "a"));
+	CHECK(fleet_reload(&f, TWO("1", ",\"enabled\":false")));
+	fleet_advance(&f, 600000);
+	CHECK_TEXT(fleet_state(&f, "a"), "disabled");
+	CHECK_EQ(fleet_get(&f, "a")->prepares, 2);    /* 0 and 0 s, before the reload */
+	CHECK_EQ(mp_pool_count_instances(f.pool), 1); /* b came with the reload, being eager */
+}
+
+/* A48 A50 P20 P21 */
+/* What is new and eager starts; lazy ones wait. */
+TEST(new_servers_start_with_the_reload)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+
+	CHECK(open_both(&f, TWO("1", "")));
+	CHECK(fleet_reload(&f, "{\"mcpServers\":{\"b\":{\"command\":\"b\"},\"n\":{\"command\":"
+			       "\"n\"},\"l\":{\"command\":\"l\",\"start\":\"lazy\"}}}"));
+	fleet_advance(&f, 10);
+	CHECK_TEXT(fleet_state(&f, "n"), "connected");
+	CHECK_TEXT(fleet_state(&f, "l"), "ready");
+}
+
+/* U15 */
+/* Calls under way finish with the old one, those that wait go to the new one. */
+TEST(a_replaced_server_drains)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result old, waits;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\"}},\"mcpool\":{\"queues\":"
+			     "{\"default\":{\"slots\":1,\"line\":9}}}}"));
+	CHECK(fleet_start(&f, "a"));
+	fleet_get(&f, "a")->holds_calls = true;
+	CHECK(fleet_call(&f, "a", 1, 0, &old));
+	CHECK(fleet_call(&f, "a", 1, 0, &waits));
+	fleet_settle(&f);
+	CHECK_EQ(fleet_get(&f, "a")->calls, 1);
+	fleet_get(&f, "a")->holds_calls = false;
+	CHECK(fleet_reload(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a2\"}}}"));
+	fleet_advance(&f, 100);
+	CHECK_EQ(waits.outcome, MP_OUTCOME_ANSWERED); /* by the new one */
+	CHECK_EQ(waits.answers, 1);
+	CHECK_EQ(old.answers, 0);
+	CHECK_EQ(mp_pool_count_instances(f.pool), 2);
+	fleet_advance(&f, MP_LIMIT_DRAIN_MS);
+	CHECK_EQ(old.answers, 1); /* it had its time */
+	CHECK_EQ(old.outcome, MP_OUTCOME_UNKNOWN);
+	CHECK_EQ(mp_pool_count_instances(f.pool), 1);
+}
+
+/* C18 */
+/* Of two reloads at once the last one counts, and only it is told of. */
+TEST(the_last_reload_counts)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct mp_config_set *one;
+
+	CHECK(open_both(&f, TWO("1", "")));
+	one = fleet_make_set(TWO("2", ""));
+	CHECK(one);
+	mp_view_reload(f.view, one, NULL, NULL); /* would crash if it were told */
+	mp_config_set_unref(one);
+	CHECK(fleet_reload(&f, "{\"mcpServers\":{\"z\":{\"command\":\"z\"}}}"));
+	fleet_advance(&f, 10);
+	CHECK_EQ(mp_view_count(f.view), 1);
+	CHECK_TEXT(fleet_state(&f, "z"), "connected");
+}
+
+/* --- modes ----------------------------------------------------------------------------------- */
+
+/* D1 D13 E20 E62 E63 E65 */
+/* Mode session: one process per session, which goes with it. */
+TEST(a_private_server_belongs_to_its_session)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result one, two;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\",\"shared\":false}}}"));
+	CHECK(fleet_call(&f, "a", 1, 0, &one));
+	fleet_settle(&f);
+	CHECK(fleet_call(&f, "a", 1, 0, &one));
+	fleet_settle(&f);
+	CHECK_EQ(fleet_get(&f, "a")->lives, 1);
+	CHECK(fleet_call(&f, "a", 2, 0, &two));
+	fleet_settle(&f);
+	CHECK_EQ(fleet_get(&f, "a")->lives, 2);
+	CHECK_EQ(mp_pool_count_instances(f.pool), 2);
+	mp_pool_end_session(f.pool, 1);
+	fleet_advance(&f, 10);
+	CHECK_EQ(mp_pool_count_instances(f.pool), 1);
+	CHECK_EQ(one.answers + two.answers, 2);
+}
+
+/* D13 E19 U14 */
+/* A shared one stays when the last session, and even the last view, is gone. */
+TEST(a_shared_server_stays)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r;
+
+	CHECK(open_both(&f, TWO("1", "")));
+	CHECK(fleet_call(&f, "a", 7, 0, &r));
+	fleet_settle(&f);
+	mp_pool_end_session(f.pool, 7);
+	f.view = mp_view_close(f.view);
+	fleet_advance(&f, 600000);
+	CHECK_EQ(mp_pool_count_instances(f.pool), 2);
+	CHECK_EQ(fleet_get(&f, "a")->lives, 1);
+}
+
+static void nothing(struct mp_view *v, const struct mcpool_error *error, void *u)
+{
+	(void)v;
+	(void)error;
+	(void)u;
+}
+
+/* D2 D27 U15 */
+/* Two views, one name: the same key is one instance, another key another one. */
+TEST(views_share_what_is_the_same)
+{
+	static char *env[] = {NULL};
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct mp_config_set *set;
+	struct mp_view *other;
+
+	CHECK(open_both(&f, TWO("1", "")));
+	set = fleet_make_set(TWO("2", ""));
+	CHECK(set);
+	other = mp_view_open(f.pool, set, env, nothing, NULL);
+	mp_config_set_unref(set);
+	fleet_settle(&f);
+	if (mp_view_count(other) == 2) { /* memory may fail in between */
+		mp_view_start_server(other, 0, 0, false);
+		mp_view_start_server(other, 1, 0, false);
+	}
+	fleet_settle(&f);
+	other = mp_view_close(other);
+	CHECK_EQ(fleet_get(&f, "a")->lives, 2);
+	CHECK_EQ(fleet_get(&f, "b")->lives, 1);
+	CHECK_EQ(mp_pool_count_instances(f.pool), 3);
+}
+
+/* D27 */
+/* In the netdata profile the first one has the name, and the second is warned about. */
+TEST(in_the_netdata_profile_the_first_wins)
+{
+	static char *env[] = {NULL};
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct mp_config_set *set;
+	struct mp_view *other;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\"}},\"mcpool\":"
+			     "{\"profile\":\"netdata\"}}"));
+	CHECK(fleet_start(&f, "a"));
+	set = fleet_make_set("{\"mcpServers\":{\"a\":{\"command\":\"other\"}},\"mcpool\":"
+			     "{\"profile\":\"netdata\"}}");
+	CHECK(set);
+	other = mp_view_open(f.pool, set, env, nothing, NULL);
+	mp_config_set_unref(set);
+	fleet_settle(&f);
+	if (mp_view_count(other) == 1)
+		mp_view_start_server(other, 0, 0, false);
+	fleet_settle(&f);
+	other = mp_view_close(other);
+	CHECK_EQ(fleet_get(&f, "a")->lives, 1);
+	CHECK_EQ(fleet_count_events(&f, "a", "namesake"), 1);
+}
+
+static char *no_env[] = {NULL};
+
+static void is_there(struct mp_view *v, const struct mcpool_error *error, void *u)
+{
+	int *told = u;
+
+	(void)v;
+	*told = error ? error->code : 1;
+}
+
+/* What it is told: 1, or why not. */
+static int open_other(struct fleet *f, const char *json)
+{
+	struct mp_config_set *set = fleet_make_set(json);
+	int told = 0;
+
+	if (set && f->other)
+		mp_view_reload(f->other, set, is_there, &told);
+	else if (set)
+		f->other = mp_view_open(f->pool, set, no_env, is_there, &told);
+	mp_config_set_unref(set);
+	fleet_settle(f);
+	return told;
+}
+
+#define PRIVATE "{\"mcpServers\":{\"p\":{\"command\":\"p\",\"mode\":\"session\"}}}"
+
+/* D13 E65 */
+/* One view's reload is none of the business of another one's private servers. */
+TEST(a_reload_leaves_other_views_private_servers_alone)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, TWO("1", "")));
+	CHECK_EQ(open_other(&f, PRIVATE), 1);
+	mp_view_start_server(f.other, 0, 7, false);
+	fleet_settle(&f);
+	CHECK_EQ(mp_view_get_state(f.other, 0, 7), MP_SHOWN_CONNECTED);
+	CHECK(fleet_reload(&f, TWO("2", "")));
+	CHECK_EQ(mp_view_get_state(f.other, 0, 7), MP_SHOWN_CONNECTED);
+	CHECK_EQ(fleet_count_events(&f, NULL, "gone"), 0);
+	CHECK_EQ(open_other(&f, TWO("2", "")), 1); /* its own reload is */
+	CHECK_EQ(fleet_count_events(&f, NULL, "gone"), 1);
+}
+
+/* U15 */
+/* Lines of one session at a time come with a server, and go with it. */
+TEST(a_server_that_becomes_serial_is_replaced)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result one, two;
+
+	CHECK(open_both(&f, TWO("1", "")));
+	CHECK(fleet_call(&f, "a", 1, 0, &one));
+	fleet_settle(&f);
+	CHECK(fleet_reload(&f, TWO("1", ",\"mode\":\"serial\"")));
+	fleet_get(&f, "a")->holds_calls = true;
+	CHECK(fleet_call(&f, "a", 1, 0, &one));
+	CHECK(fleet_call(&f, "a", 2, 0, &two));
+	fleet_settle(&f);
+	CHECK_EQ(fleet_get(&f, "a")->calls, 2); /* one before, one now */
+}
+
+/* U15 */
+/* A view that could not be made can be made later. */
+TEST(a_view_that_failed_is_made_by_a_reload)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, TWO("1", "")));
+	f.identify_code = MCPOOL_ENOMEM;
+	CHECK_EQ(open_other(&f, PRIVATE), MCPOOL_ENOMEM);
+	CHECK_EQ(mp_view_count(f.other), 0);
+	f.identify_code = 0;
+	CHECK_EQ(open_other(&f, PRIVATE), 1);
+	CHECK_EQ(mp_view_count(f.other), 1);
+}
+
+/* U12 */
+/* Whoever waited for a person is tried again when the files were read again. */
+TEST(a_reload_tries_again_what_waited_for_a_person)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, TWO("1", ",\"start\":\"eager\"")));
+	fleet_get(&f, "a")->prepare_code = MCPOOL_ENEEDS_APPROVAL;
+	CHECK(fleet_start(&f, "a"));
+	CHECK_TEXT(fleet_state(&f, "a"), "needs-approval");
+	fleet_advance(&f, 120000);
+	CHECK_EQ(fleet_count_events(&f, "a", "acquire-timeout"), 0);
+	fleet_get(&f, "a")->prepare_code = 0;
+	CHECK(fleet_reload(&f, TWO("1", ",\"start\":\"eager\"")));
+	CHECK_TEXT(fleet_state(&f, "a"), "connected");
+}
