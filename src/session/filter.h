@@ -1,0 +1,16 @@
+/*
+ * filter.h - allow and deny lists of names: case-insensitive, trimmed, `*` and `any` for all, globs
+ * (U20). A name must be allowed and not denied. Nothing allowed means everything is.
+ */
+#ifndef MP_FILTER_H
+#define MP_FILTER_H
+
+#include "base/base.h"
+#include "base/str.h"
+#include "json/bind.h"
+
+bool mp_filter_matches(struct mp_str pattern, struct mp_str name);
+bool mp_filter_lets_pass(const struct mp_bind_list *allowed, const struct mp_bind_list *denied,
+			 struct mp_str name);
+
+#endif

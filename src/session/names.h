@@ -1,0 +1,48 @@
+/*
+ * names.h - public names: naming styles, collisions, aliases (U19; CONTRACTS, "Names").
+ * A table of all (server, name) pairs of one kind is built at once, sorted by public name. The
+ * order in which servers connect decides nothing.
+ */
+#ifndef MP_NAMES_H
+#define MP_NAMES_H
+
+#include "base/base.h"
+#include "base/buf.h"
+#include "base/str.h"
+#include "config/settings.h"
+#include "session/spelling.h"
+
+struct mp_name {
+	struct mp_str public_name;
+	struct mp_str server, name; /* as the server calls it */
+	bool collides;              /* with another one's: whoever is smaller kept the name */
+	void *u;                    /* whatever the caller gave with it */
+};
+
+struct mp_names;
+
+struct mp_names *mp_names_new(enum mp_naming style);
+struct mp_names *mp_names_free(struct mp_names *n); /* accepts NULL, returns NULL */
+static inline void mp_names_freep(struct mp_names **n)
+{
+	mp_names_free(*n);
+}
+/* Texts are copied. MCPOOL_ENOMEM, MCPOOL_ELIMIT, MCPOOL_EEXIST (this pair is there). */
+int mp_names_add(struct mp_names *n, struct mp_str server, struct mp_str name, void *u) MP_MUST;
+/* After the last add: give out the public names and sort. Failed, only mp_names_free() is left. */
+int mp_names_finish(struct mp_names *n) MP_MUST;
+
+size_t mp_names_count(const struct mp_names *n);
+const struct mp_name *mp_names_get(const struct mp_names *n, size_t i); /* sorted by public_name */
+/*
+ * By public name; else by any other spelling (spelling.h) where that means exactly one; else the
+ * same without regard to case. NULL: *ret_candidates, if it is not NULL, says how many it could
+ * have meant (0: none). Not for two threads at once: there is one room to compare in.
+ */
+const struct mp_name *mp_names_find(const struct mp_names *n, struct mp_str name,
+				    size_t *ret_candidates);
+/* What one name of this style is, before collisions are looked at. */
+int mp_names_make(enum mp_naming style, struct mp_str server, struct mp_str name,
+		  struct mp_buf *out) MP_MUST;
+
+#endif
