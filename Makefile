@@ -4,7 +4,8 @@
 #   make test       all tests                     make check   TSan, analyzers, longer runs
 #   make bench      figures beside other programs make fuzz    FUZZ_SECONDS each (60)
 #   make install    PREFIX=/usr/local, DESTDIR    make format  lay out the code anew
-#   make lint       quick checks of the tree      make clean
+#   make lint       quick checks of the tree      make soak    crash loops in real time
+#   make clean
 
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
@@ -28,6 +29,11 @@ check: setup-build setup-test setup-lint setup-fuzz setup-check lint
 bench: setup-build setup-bench build
 	@build/bench/bench_json
 	@build/bench/bench_client
+	@build/bench/bench_pool
+	@sh bench/tools.sh
+
+soak: setup-build setup-js build
+	@sh tests/pool/soak.sh
 
 fuzz: setup-build setup-fuzz
 	@tools/run-fuzzers $(FUZZERS)
@@ -50,4 +56,4 @@ setup-%:
 
 # Setting up comes before building, whatever -j says; ninja uses all cores by itself.
 .NOTPARALLEL:
-.PHONY: all build run test check bench fuzz install format lint clean
+.PHONY: all build run test check bench soak fuzz install format lint clean

@@ -116,6 +116,7 @@ static const struct option {
 	OPTION("--era", ERA, era, "an era is auto, legacy or modern, not"),
 	OPTION("--schema", TEXT, schema, "there is no name behind"),
 	OPTION("--args", TEXT, args, "there is no JSON behind"),
+	OPTION("--call", TEXT, call, "there is no tool behind"),
 	OPTION("--config", TEXTS, config, "there is no file behind"),
 	OPTION("--strict-config", FLAG, strict_config, NULL),
 	OPTION("--all", FLAG, all, NULL),
@@ -125,6 +126,7 @@ static const struct option {
 	OPTION("--user", FLAG, user, NULL),
 	OPTION("--user-file", FLAG, user_file, NULL),
 	OPTION("--force", FLAG, force, NULL),
+	OPTION("--fresh", FLAG, fresh, NULL),
 	OPTION("--url", TEXT, url, "there is no address behind"),
 	OPTION("--transport", TEXT, transport, "there is no transport behind"),
 	OPTION("--token", TEXT, token, "there is no token behind"),
@@ -191,6 +193,16 @@ static int read_option(struct mp_cli_args *a, char **argv, int *at)
 	return usage(a, "there is no option", argv[*at]);
 }
 
+bool mp_cli_lacks_command(const struct mp_cli_args *a)
+{
+	if (a->command && a->command[0])
+		return false;
+	mp_cli_complain("%s needs a server: `mcpool %s ... -- COMMAND`, for example "
+			"`-- npx -y @modelcontextprotocol/server-everything`.",
+			a->verb->name, a->verb->name);
+	return true;
+}
+
 static int check_words(const struct mp_cli_args *a, int min, int max)
 {
 	if (a->n_words < min) {
@@ -200,12 +212,8 @@ static int check_words(const struct mp_cli_args *a, int min, int max)
 	}
 	if (max >= 0 && a->n_words > max)
 		return usage(a, "this is one argument too many:", a->words[max]);
-	if (a->verb->servers == MP_VERB_COMMAND && (!a->command || !a->command[0])) {
-		mp_cli_complain("%s needs a server: `mcpool %s ... -- COMMAND`, for example "
-				"`-- npx -y @modelcontextprotocol/server-everything`.",
-				a->verb->name, a->verb->name);
+	if (a->verb->servers == MP_VERB_COMMAND && mp_cli_lacks_command(a))
 		return MP_EXIT_USAGE + 1;
-	}
 	if (a->verb->servers == MP_VERB_PLAIN && a->command)
 		return usage(a, "nothing may stand behind", "--");
 	return 0;

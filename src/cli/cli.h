@@ -58,7 +58,8 @@ struct mp_cli_args {
 	int64_t timeout_ms; /* --timeout; 0: the default */
 	enum mp_era era;    /* --era */
 	struct mp_cli_list config, headers, env;
-	bool strict_config, all, yes, project, user, user_file, force;
+	bool strict_config, all, yes, project, user, user_file, force, fresh;
+	const char *call; /* --call TOOL */
 	const char *url, *transport, *token, *token_env, *cwd, *from;
 	char **words; /* what is no option, before -- */
 	int n_words;
@@ -71,6 +72,9 @@ struct mp_cli_args {
  */
 int mp_cli_read_args(const struct mp_verb *verb, int argc, char **argv, int min, int max,
 		     struct mp_cli_args *ret_args);
+
+/* There is no command behind --; said so. */
+bool mp_cli_lacks_command(const struct mp_cli_args *args);
 
 void mp_cli_show_help(const struct mp_verb *verb);
 
@@ -94,6 +98,7 @@ void mp_cli_print_failure(int exit_code);
 extern const struct mp_identity mp_cli_identity; /* as which we speak */
 
 struct mp_oneshot;
+struct mp_line;
 /* The server is ready: do the work, then call mp_oneshot_finish(). */
 typedef void (*mp_oneshot_fn)(struct mp_oneshot *o, void *u);
 
@@ -118,8 +123,7 @@ void mp_oneshot_fetch(struct mp_oneshot *o, struct mp_catalog_list *l, mp_onesho
 struct mp_upstream *mp_oneshot_get_upstream(struct mp_oneshot *o);
 const char *mp_oneshot_get_name(struct mp_oneshot *o); /* of the server, for people */
 int64_t mp_oneshot_get_timeout(struct mp_oneshot *o, int64_t otherwise_ms);
-/* A progress line on a terminal; text is the server's. total <= 0: unknown. */
-void mp_oneshot_show_progress(struct mp_oneshot *o, double done, double total, struct mp_str text);
+struct mp_line *mp_oneshot_get_line(struct mp_oneshot *o); /* for progress */
 
 /* What to call a server that is known by its command only: a safe file name. */
 void mp_cli_name_command(char *const *command, char *out, size_t size);
@@ -139,15 +143,29 @@ void mp_print_table(const struct mp_table_row *rows, size_t n, size_t columns);
 void mp_print_json(struct mp_str json);
 /* What a server wrote to stderr last, on ours. */
 void mp_print_last_words(struct mp_upstream *up);
-bool mp_print_has_json(void); /* was there one? */
+void mp_print_tail(struct mp_str tail); /* the same of lines that are at hand; may be empty */
+bool mp_print_has_json(void);           /* was there one? */
+void mp_print_need_no_json(void);       /* what was printed says it all, whatever the exit code */
 void mp_print_problems(const char *server, const struct mp_catalog_list *l);
-/* The last member of a --json list: "errors":[{"server","error"}]. */
+/* One object of a --json list's "errors". */
+void mp_print_write_error(struct mp_writer *w, const char *server, const char *error);
+/* One for each problem of the list. */
 void mp_print_write_errors(struct mp_writer *w, const char *server,
 			   const struct mp_catalog_list *l);
 /* One block of content: text as it is, the rest described. first: no empty line before it. */
 void mp_print_content(const struct mp_tape *t, mp_value block, bool first);
+/*
+ * The result of a tool, for people or as it is. Its exit code, MP_EXIT_TOOL_ERROR where it says so
+ * itself; MCPOOL_ENOMEM: it cannot be shown.
+ */
+int mp_print_result(struct mp_str result, bool json) MP_MUST;
 /* The contents of a resource; a blob goes out decoded, but not to a terminal. */
 int mp_print_resource(const struct mp_tape *t, mp_value contents);
+/*
+ * The end of a verb: its exit code, unless all went well and the output could not be written.
+ * Whoever reads a pipe and has seen enough is no trouble; a full disk is.
+ */
+int mp_print_finish(int exit_code) MP_MUST;
 
 /* --- typed.c --- */
 

@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "cli/cli.h"
+#include "cli/line.h"
 #include "cli/verbs.h"
 
 #define TOOL_TIMEOUT_MS ((int64_t)300 * 1000)
@@ -22,69 +23,37 @@ struct job {
 
 /* --- the answer ------------------------------------------------------------------------------ */
 
-static void print_result(const struct mp_tape *t)
-{
-	mp_value content = mp_value_get(t, MP_ROOT, "content");
-	mp_value structured = mp_value_get(t, MP_ROOT, "structuredContent");
-	size_t n = 0;
-
-	if (mp_value_is(t, content, MP_TAPE_ARRAY))
-		MP_VALUE_EACH(t, content, block)
-			mp_print_content(t, block, n++ == 0);
-	if (n)
-		putchar('\n');
-	else if (structured != MP_NONE)
-		mp_print_json(mp_value_source(t, structured));
-}
-
 static void answered(const struct mp_answer *answer, void *u)
 {
-	MP_CLEANUP(mp_tape_done) struct mp_tape t;
 	struct job *job = u;
-	struct mp_str result;
-	bool failed;
+	struct mcpool_error why;
+	int r;
 
-	mp_tape_init(&t, 0);
 	mp_oneshot_set_call(job->oneshot, 0);
 	if (mp_oneshot_is_bad(job->oneshot, "tools/call", answer))
 		return;
-	result = mp_value_source(answer->message->tape, answer->message->result);
-	if (mp_tape_parse(&t, result, NULL) < 0) {
-		struct mcpool_error why;
-
-		(void)mp_fail(&why, MCPOOL_ENOMEM, "the result is too large to show");
+	r = mp_print_result(mp_value_source(answer->message->tape, answer->message->result),
+			    job->args->json);
+	if (r < 0) {
+		(void)mp_fail(&why, r, "the result is too large to show");
 		mp_oneshot_refuse(job->oneshot, "tools/call", &why);
-		return;
+	} else {
+		mp_oneshot_finish(job->oneshot, r);
 	}
-	if (job->args->json)
-		mp_print_json(result);
-	else
-		print_result(&t);
-	failed = mp_value_is(&t, mp_value_get(&t, MP_ROOT, "isError"), MP_TAPE_TRUE);
-	mp_oneshot_finish(job->oneshot, failed ? MP_EXIT_TOOL_ERROR : MP_EXIT_DONE);
 }
 
 static void progressed(const struct mp_message *m, void *u)
 {
-	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
 	struct job *job = u;
-	double done = 0, total = 0;
-	struct mp_str text;
 
-	mp_arena_init(&arena, MP_LIMIT_ARENA);
-	if (mp_value_f64(m->tape, mp_value_get(m->tape, m->params, "progress"), &done) < 0)
-		return;
-	if (mp_value_f64(m->tape, mp_value_get(m->tape, m->params, "total"), &total) < 0)
-		total = 0;
-	if (mp_value_text(m->tape, mp_value_get(m->tape, m->params, "message"), &arena, &text) < 0)
-		text = MP_STR("");
-	mp_oneshot_show_progress(job->oneshot, done, total, text);
+	mp_line_show_progress(mp_oneshot_get_line(job->oneshot), m);
 }
 
 /* --- the question ---------------------------------------------------------------------------- */
 
-static int write_params(struct job *job, const struct mp_catalog_item *tool, struct mp_buf *out,
-			struct mcpool_error *reterr)
+int mp_cmd_write_call(const struct mp_cli_args *args, struct mp_str given,
+		      const struct mp_catalog_item *tool, struct mp_buf *out,
+		      struct mcpool_error *reterr)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
 	MP_CLEANUP(mp_buf_done) struct mp_buf arguments;
@@ -96,8 +65,7 @@ static int write_params(struct job *job, const struct mp_catalog_item *tool, str
 	r = mp_tape_parse(&t, tool->json, reterr);
 	if (r == 0)
 		r = mp_typed_build(mp_value_source(&t, mp_value_get(&t, MP_ROOT, "inputSchema")),
-				   mp_buf_get(&job->given), job->args->words + 1,
-				   job->args->n_words - 1, &arguments, reterr);
+				   given, args->words + 1, args->n_words - 1, &arguments, reterr);
 	if (r < 0)
 		return r;
 	mp_write_init(&w, out, NULL);
@@ -122,7 +90,7 @@ static int start(struct job *job, const struct mp_catalog_item *tool, struct mcp
 	int r;
 
 	mp_buf_init(&params, MP_LIMIT_MESSAGE);
-	r = write_params(job, tool, &params, reterr);
+	r = mp_cmd_write_call(job->args, mp_buf_get(&job->given), tool, &params, reterr);
 	if (r < 0)
 		return r;
 	rq.params = mp_buf_get(&params);
@@ -199,11 +167,14 @@ int mp_cmd_call(const struct mp_verb *verb, int argc, char **argv)
 
 	if (r)
 		return r - 1;
+	if (args.command && mp_cli_lacks_command(&args))
+		return MP_EXIT_USAGE;
 	mp_catalog_list_init(&job.tools, MP_CATALOG_TOOL);
 	mp_buf_init(&job.given, MP_LIMIT_MESSAGE);
 	r = read_given(&job);
 	if (r == 0)
-		r = mp_oneshot_run(&args, begin, &job);
+		r = args.command ? mp_oneshot_run(&args, begin, &job)
+				 : mp_cmd_call_configured(&args, mp_buf_get(&job.given));
 	mp_buf_done(&job.given);
 	mp_catalog_list_done(&job.tools);
 	return r;

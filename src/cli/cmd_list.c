@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/redact.h"
 #include "cli/configured.h"
+#include "cli/known.h"
 #include "cli/verbs.h"
 
 #define CONFIG_OPTIONS                                                            \
@@ -20,6 +21,7 @@
 enum { LONGEST_NAME = 20, SHORT_PLACE = 19, WIDE = 120 };
 
 static int run_list(const struct mp_verb *verb, int argc, char **argv);
+static int run_status(const struct mp_verb *verb, int argc, char **argv);
 static int run_get(const struct mp_verb *verb, int argc, char **argv);
 
 static const char *const list_of_servers[] = {"servers", NULL};
@@ -41,11 +43,11 @@ const struct mp_verb mp_verb_list = {
 const struct mp_verb mp_verb_status = {
 	"status",
 	"",
-	"Show what would run here, and what changed outside mcpool.",
+	"Show what would run here, what it offered last, and what changed outside mcpool.",
 	"  --all            also those that do not count: shadowed ones\n"
 	"  --json           one JSON object instead of text for people\n" CONFIG_OPTIONS,
-	NULL,
-	run_list,
+	"Nothing is started or dialled for this; tools are those that are remembered.\n",
+	run_status,
 	list_of_servers,
 	MP_VERB_PLAIN,
 };
@@ -127,12 +129,22 @@ static void write_target(struct mp_writer *w, const struct mp_entry *e)
 	mp_write_member_text(w, e->kind == MP_KIND_STDIO ? "command" : "url", mp_buf_get(&target));
 }
 
-void mp_cmd_write_server(struct mp_writer *w, const struct mp_configured *c,
-			 const struct mp_entry *e)
+static void write_known(struct mp_writer *w, const struct mp_known *known)
+{
+	if (!known || known->tools < 0) {
+		mp_write_member_raw(w, "tools", MP_STR("null"));
+		return;
+	}
+	mp_write_member_i64(w, "tools", known->tools);
+	mp_write_member_i64(w, "seenAt", known->seen_ms);
+}
+
+static void write_server(struct mp_writer *w, const struct mp_configured *c,
+			 const struct mp_entry *e, const struct mp_known *known)
 {
 	/* What only a hub knows (CONTRACTS); nothing runs here. */
-	static const char *const of_the_running[] = {"tools", "pid",   "uptimeMs", "restarts",
-						     "calls", "p50us", "p99us"};
+	static const char *const of_the_running[] = {"pid",   "uptimeMs", "restarts",
+						     "calls", "p50us",    "p99us"};
 
 	mp_write_begin_object(w);
 	mp_write_member_text(w, "name", mp_str_of(e->name));
@@ -152,9 +164,16 @@ void mp_cmd_write_server(struct mp_writer *w, const struct mp_configured *c,
 	if (e->trust == MP_TRUST_CHANGED || e->trust == MP_TRUST_NEW)
 		mp_write_member_bool(w, "changed", e->trust == MP_TRUST_CHANGED);
 	write_target(w, e);
+	write_known(w, known);
 	for (size_t i = 0; i < MP_ARRAY_LEN(of_the_running); i++)
 		mp_write_member_raw(w, of_the_running[i], MP_STR("null"));
 	mp_write_end_object(w);
+}
+
+void mp_cmd_write_server(struct mp_writer *w, const struct mp_configured *c,
+			 const struct mp_entry *e)
+{
+	write_server(w, c, e, NULL);
 }
 
 static bool is_shown(const struct mp_entry *e, bool all)
@@ -162,7 +181,7 @@ static bool is_shown(const struct mp_entry *e, bool all)
 	return all || (e->shadow == MP_SHADOW_NONE && !e->left_out);
 }
 
-static int list_as_json(const struct mp_configured *c, bool all)
+static int list_as_json(const struct mp_configured *c, bool all, const struct mp_known *known)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
 	struct mp_writer w;
@@ -174,7 +193,7 @@ static int list_as_json(const struct mp_configured *c, bool all)
 	mp_write_begin_array(&w);
 	for (size_t i = 0; i < c->set->n; i++)
 		if (is_shown(c->set->entries[i], all))
-			mp_cmd_write_server(&w, c, c->set->entries[i]);
+			write_server(&w, c, c->set->entries[i], known ? &known[i] : NULL);
 	mp_write_end_array(&w);
 	mp_configured_write_problems(&w, c->set);
 	mp_write_end_object(&w);
@@ -225,9 +244,21 @@ static struct mp_str short_name(const char *name)
 	return s;
 }
 
+/* "10 tools, seen 14:05" in the place of where it stands; "" where nothing is remembered. */
+static int add_known(struct mp_buf *out, const struct mp_known *known)
+{
+	char since[40];
+
+	if (known->tools < 0)
+		return 0;
+	mp_configured_write_since(known->seen_ms, since, sizeof(since));
+	return mp_buf_addf(out, "%td tool%s, seen%s", known->tools, known->tools == 1 ? "" : "s",
+			   since + strcspn(since, " "));
+}
+
 /* One row of the table: its cells live in the arena until it is printed. */
 static bool fill_row(const struct mp_configured *c, const struct mp_entry *e,
-		     struct mp_arena *arena, struct mp_table_row *row)
+		     const struct mp_known *known, struct mp_arena *arena, struct mp_table_row *row)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf place;
 	char why[1024];
@@ -236,7 +267,7 @@ static bool fill_row(const struct mp_configured *c, const struct mp_entry *e,
 
 	mp_buf_init(&place, MP_LIMIT_CONFIG_FILE);
 	mp_configured_explain(c, e, why, sizeof(why));
-	if (add_place(&place, c->set, &e->origin) < 0)
+	if ((known ? add_known(&place, known) : add_place(&place, c->set, &e->origin)) < 0)
 		return false;
 	cells[0] = mp_arena_dup(arena, mp_buf_get(&place));
 	mp_buf_clear(&place);
@@ -274,7 +305,7 @@ static void say_next_step(const struct mp_configured *c, size_t shown)
 			waiting == 1 ? "waits" : "wait");
 }
 
-static int list_as_table(const struct mp_configured *c, bool all)
+static int list_as_table(const struct mp_configured *c, bool all, const struct mp_known *known)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
 	struct mp_table_row *rows = mp_alloc((c->set->n + 1) * sizeof(*rows));
@@ -283,7 +314,7 @@ static int list_as_table(const struct mp_configured *c, bool all)
 	mp_arena_init(&arena, MP_LIMIT_ARENA);
 	for (size_t i = 0; i < c->set->n; i++)
 		if (is_shown(c->set->entries[i], all) &&
-		    fill_row(c, c->set->entries[i], &arena, &rows[n]))
+		    fill_row(c, c->set->entries[i], known ? &known[i] : NULL, &arena, &rows[n]))
 			n++;
 	mp_print_table(rows, n, 4);
 	fflush(stdout);
@@ -292,12 +323,15 @@ static int list_as_table(const struct mp_configured *c, bool all)
 	return MP_EXIT_DONE;
 }
 
-static bool has_errors(const struct mp_config_set *set)
+static int show(const struct mp_configured *c, const struct mp_cli_args *args,
+		const struct mp_known *known)
 {
-	for (size_t i = 0; i < set->n_problems; i++)
-		if (set->problems[i].severity == MP_ERROR)
-			return true;
-	return false;
+	int r;
+
+	if (!args->json)
+		mp_configured_tell(c, false);
+	r = args->json ? list_as_json(c, args->all, known) : list_as_table(c, args->all, known);
+	return r == MP_EXIT_DONE && mp_configured_has_errors(c) ? MP_EXIT_CONFIG : r;
 }
 
 static int run_list(const struct mp_verb *verb, int argc, char **argv)
@@ -309,12 +343,27 @@ static int run_list(const struct mp_verb *verb, int argc, char **argv)
 	if (r)
 		return r - 1;
 	r = mp_configured_load_all(&c, &args);
+	return r ? r : show(&c, &args, NULL);
+}
+
+/* Where nothing can be recalled the rest is shown all the same. */
+static int run_status(const struct mp_verb *verb, int argc, char **argv)
+{
+	MP_CLEANUP(mp_configured_done) struct mp_configured c = {0};
+	struct mp_cli_args args;
+	struct mp_known *known;
+	int r = mp_cli_read_args(verb, argc, argv, 0, 0, &args);
+
+	if (r)
+		return r - 1;
+	r = mp_configured_load_all(&c, &args);
 	if (r)
 		return r;
-	if (!args.json)
-		mp_configured_tell(&c, false);
-	r = args.json ? list_as_json(&c, args.all) : list_as_table(&c, args.all);
-	return r == MP_EXIT_DONE && has_errors(c.set) ? MP_EXIT_CONFIG : r;
+	r = mp_known_recall(&c, &args, &known);
+	if (r == MP_EXIT_DONE)
+		r = show(&c, &args, known);
+	mp_free(known);
+	return r;
 }
 
 /* --- get ------------------------------------------------------------------------------------- */

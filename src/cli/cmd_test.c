@@ -2,10 +2,16 @@
  * cmd_test.c - `mcpool test`: does a configured server start, and what does it offer? What is not
  * approved is not touched.
  */
+#include <stdio.h>
+
+#include "base/limits.h"
 #include "base/mem.h"
 #include "cli/configured.h"
-#include "cli/trial.h"
+#include "cli/inproc.h"
 #include "cli/verbs.h"
+
+/* Each start has its own time; a server that has none may take as long as somebody waits. */
+#define LONGEST_WAIT_MS ((int64_t)3600 * 1000)
 
 static int run_test(const struct mp_verb *verb, int argc, char **argv);
 
@@ -49,13 +55,183 @@ int mp_cmd_refuse_state(const struct mp_configured *c, const struct mp_entry *e)
 	return MP_EXIT_CONFIG;
 }
 
+/* --- a trial ---------------------------------------------------------------------------------- */
+
+struct trial {
+	bool told;
+	int exit_code;
+};
+
+struct trials {
+	const struct mp_cli_args *args;
+	struct mp_inproc *hub;
+	struct mp_watcher watcher;
+	struct trial *list; /* by place in the view, which has them in our order */
+	struct mp_buf json;
+	struct mp_writer w;
+};
+
+static int64_t to_ms(int64_t us)
+{
+	return (us + 500) / 1000;
+}
+
+static void tell_success(const struct mp_fate *f)
+{
+	const struct mp_status *s = &f->status;
+	int64_t start_us = s->prepare_us + s->spawn_us + s->handshake_us;
+
+	printf("%s: works, %td tool%s, %td prompt%s, %td resource%s (started in %lld ms: prepare "
+	       "%lld, spawn %lld, handshake %lld; listed in %lld ms)\n",
+	       f->name, s->tools, s->tools == 1 ? "" : "s", s->prompts, s->prompts == 1 ? "" : "s",
+	       s->resources, s->resources == 1 ? "" : "s", (long long)to_ms(start_us),
+	       (long long)to_ms(s->prepare_us), (long long)to_ms(s->spawn_us),
+	       (long long)to_ms(s->handshake_us), (long long)to_ms(s->list_us));
+	fflush(stdout);
+}
+
+static void tell_failure(struct trials *all, const struct mp_fate *f)
+{
+	bool given = all->args->timeout_ms != 0;
+
+	mp_fate_complain(f, given ? "--timeout" : "\"timeout\"",
+			 f->status.entry->tuning.timeout_ms);
+}
+
+/* Each is told when it is known, and once. */
+static void tell(struct trials *all, size_t i)
+{
+	struct trial *t = &all->list[i];
+	struct mp_fate f;
+
+	mp_fate_read(all->hub, i, LONGEST_WAIT_MS, &f);
+	if (t->told)
+		return;
+	t->told = true;
+	t->exit_code = f.exit_code;
+	if (all->args->json)
+		return;
+	mp_line_clear(mp_inproc_get_line(all->hub));
+	if (f.exit_code == MP_EXIT_DONE)
+		tell_success(&f);
+	else
+		tell_failure(all, &f);
+}
+
+static void moved(void *u, mp_id instance)
+{
+	struct trials *all = u;
+	struct mp_view *v = mp_inproc_get_view(all->hub);
+	ptrdiff_t i = mp_view_find_id(v, instance);
+	enum mp_shown_state state;
+
+	if (i < 0 || mp_inproc_is_interrupted(all->hub))
+		return;
+	state = mp_view_get_state(v, (size_t)i, MP_INPROC_SESSION);
+	if (state == MP_SHOWN_CONNECTED || state == MP_SHOWN_FAILED)
+		tell(all, (size_t)i);
+}
+
+static void write_trial(struct mp_writer *w, const struct mp_fate *f)
+{
+	const struct mp_status *s = &f->status;
+	bool ok = f->exit_code == MP_EXIT_DONE;
+
+	mp_write_begin_object(w);
+	mp_write_member_text(w, "name", mp_str_of(f->name));
+	mp_write_member_bool(w, "ok", ok);
+	if (ok) {
+		mp_write_member_i64(w, "tools", s->tools);
+		mp_write_member_i64(w, "prompts", s->prompts);
+		mp_write_member_i64(w, "resources", s->resources);
+		mp_write_member_i64(w, "startMs",
+				    to_ms(s->prepare_us + s->spawn_us + s->handshake_us));
+		mp_write_member_i64(w, "prepareMs", to_ms(s->prepare_us));
+		mp_write_member_i64(w, "spawnMs", to_ms(s->spawn_us));
+		mp_write_member_i64(w, "handshakeMs", to_ms(s->handshake_us));
+		mp_write_member_i64(w, "listMs", to_ms(s->list_us));
+	} else {
+		mp_write_member_text(w, "error", mp_str_of(f->message));
+	}
+	mp_write_end_object(w);
+}
+
+static void print_as_json(struct trials *all)
+{
+	size_t n = mp_view_count(mp_inproc_get_view(all->hub));
+	struct mp_fate f;
+
+	mp_write_init(&all->w, &all->json, NULL);
+	mp_write_begin_object(&all->w);
+	mp_write_key(&all->w, MP_STR("servers"));
+	mp_write_begin_array(&all->w);
+	for (size_t i = 0; i < n; i++) {
+		mp_fate_read(all->hub, i, LONGEST_WAIT_MS, &f);
+		write_trial(&all->w, &f);
+	}
+	mp_write_end_array(&all->w);
+	mp_write_end_object(&all->w);
+	if (mp_write_finish(&all->w) == 0)
+		mp_print_json(mp_buf_get(&all->json));
+}
+
+static void all_known(void *u)
+{
+	struct trials *all = u;
+	struct mp_inproc *p = all->hub;
+	size_t n = mp_view_count(mp_inproc_get_view(p));
+	int exit_code = MP_EXIT_DONE;
+
+	mp_watcher_leave(mp_inproc_get_pool(p), &all->watcher);
+	for (size_t i = 0; i < n; i++) {
+		tell(all, i);
+		if (exit_code == MP_EXIT_DONE)
+			exit_code = all->list[i].exit_code;
+	}
+	if (all->args->json)
+		print_as_json(all);
+	mp_inproc_finish(p, exit_code);
+}
+
+static void begin(struct mp_inproc *p, void *u)
+{
+	struct trials *all = u;
+
+	all->hub = p;
+	mp_watcher_join(mp_inproc_get_pool(p), &all->watcher, moved, all);
+	mp_inproc_open_gate(p, MP_GATE_DUE_ALL, NULL, LONGEST_WAIT_MS, all_known, all);
+}
+
+/* Start these, all at the same time. The exit code of the first that failed. */
+static int try_servers(const struct mp_configured *c, const struct mp_entry *const *entries,
+		       size_t n, const struct mp_cli_args *args)
+{
+	static const struct mp_inproc_hooks hooks = {.ready = begin};
+	struct mp_inproc_options options = {.c = c,
+					    .args = args,
+					    .entries = entries,
+					    .n = n,
+					    .start_timeout_ms = args->timeout_ms};
+	struct trials all = {.args = args};
+	int r;
+
+	all.list = mp_alloc((n + 1) * sizeof(*all.list));
+	mp_buf_init(&all.json, MP_LIMIT_MESSAGE);
+	r = mp_inproc_run(&options, &hooks, &all);
+	mp_buf_done(&all.json);
+	mp_free(all.list);
+	return r;
+}
+
 int mp_cmd_try_server(const struct mp_configured *c, const struct mp_entry *e,
 		      const struct mp_cli_args *args)
 {
 	int r = mp_cmd_refuse_state(c, e);
 
-	return r ? r : mp_trial_run(c, &e, 1, args);
+	return r ? r : try_servers(c, &e, 1, args);
 }
+
+/* --- the verb --------------------------------------------------------------------------------- */
 
 /* Those that may run; the others are named, and are no failure. */
 static int try_all(const struct mp_configured *c, const struct mp_cli_args *args)
@@ -77,7 +253,10 @@ static int try_all(const struct mp_configured *c, const struct mp_cli_args *args
 			mp_cli_complain("%s: %s, not tried", e->name,
 					mp_entry_state_get_name(state));
 	}
-	r = mp_trial_run(c, ready, n, args);
+	if (n == 0)
+		fprintf(stderr, "There is no server to test. `mcpool list` shows what there is, "
+				"`mcpool add` adds one.\n");
+	r = try_servers(c, ready, n, args);
 	mp_free(ready);
 	return r;
 }

@@ -1,5 +1,5 @@
 /*
- * cmd_tools.c - `mcpool tools`: what tools a server has.
+ * cmd_tools.c - `mcpool tools -- COMMAND`: what tools one server has.
  */
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +25,8 @@ static void copy_member(struct mp_writer *w, const struct mp_tape *t, const char
 	mp_write_value(w, t, v);
 }
 
-static void write_tool(struct mp_writer *w, const char *server, const struct mp_catalog_item *item)
+void mp_cmd_write_tool(struct mp_writer *w, struct mp_str public_name, const char *server,
+		       const struct mp_catalog_item *item, bool is_live)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
 
@@ -33,7 +34,7 @@ static void write_tool(struct mp_writer *w, const char *server, const struct mp_
 	if (mp_tape_parse(&t, item->json, NULL) < 0)
 		return; /* it was read once; only memory can be short */
 	mp_write_begin_object(w);
-	mp_write_member_text(w, "name", item->name);
+	mp_write_member_text(w, "name", public_name);
 	mp_write_member_text(w, "server", mp_str_of(server));
 	mp_write_member_text(w, "tool", item->name);
 	mp_write_member_text(w, "title", item->title);
@@ -41,7 +42,7 @@ static void write_tool(struct mp_writer *w, const char *server, const struct mp_
 	copy_member(w, &t, "inputSchema");
 	copy_member(w, &t, "outputSchema");
 	copy_member(w, &t, "annotations");
-	mp_write_member_text(w, "state", MP_STR("live"));
+	mp_write_member_text(w, "state", mp_str_of(is_live ? "live" : "deferred"));
 	mp_write_end_object(w);
 }
 
@@ -56,7 +57,7 @@ static void print_as_json(const char *server, const struct mp_catalog_list *tool
 	mp_write_key(&w, MP_STR("tools"));
 	mp_write_begin_array(&w);
 	for (size_t i = 0; i < tools->n; i++)
-		write_tool(&w, server, &tools->items[i]);
+		mp_cmd_write_tool(&w, tools->items[i].name, server, &tools->items[i], true);
 	mp_write_end_array(&w);
 	mp_write_key(&w, MP_STR("errors"));
 	mp_write_begin_array(&w);
@@ -89,17 +90,24 @@ void mp_cmd_print_list(const struct mp_catalog_list *l)
 	mp_free(rows);
 }
 
-static void print_schema(const struct job *job, struct mp_oneshot *o)
+void mp_cmd_print_schema(const struct mp_catalog_item *item)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
+
+	mp_tape_init(&t, 0);
+	if (mp_tape_parse(&t, item->json, NULL) == 0)
+		mp_print_json(mp_value_source(&t, mp_value_get(&t, MP_ROOT, "inputSchema")));
+}
+
+static void print_schema(const struct job *job, struct mp_oneshot *o)
+{
 	const struct mp_catalog_item *item =
 		mp_catalog_find(&job->tools, mp_str_of(job->args->schema));
 
-	mp_tape_init(&t, 0);
-	if (!item)
+	if (item)
+		mp_cmd_print_schema(item);
+	else
 		mp_cmd_fail_missing(o, &job->tools, job->args->schema);
-	else if (mp_tape_parse(&t, item->json, NULL) == 0)
-		mp_print_json(mp_value_source(&t, mp_value_get(&t, MP_ROOT, "inputSchema")));
 }
 
 static void got_tools(struct mp_oneshot *o, void *u)
@@ -131,10 +139,19 @@ int mp_cmd_tools(const struct mp_verb *verb, int argc, char **argv)
 {
 	struct mp_cli_args args;
 	struct job job = {.args = &args};
-	int r = mp_cli_read_args(verb, argc, argv, 0, 0, &args);
+	int r = mp_cli_read_args(verb, argc, argv, 0, -1, &args);
 
 	if (r)
 		return r - 1;
+	if (!args.command)
+		return mp_cmd_tools_configured(&args);
+	if (mp_cli_lacks_command(&args))
+		return MP_EXIT_USAGE;
+	if (args.n_words) {
+		mp_cli_complain("this is one argument too many: '%s'. See `mcpool tools --help`.",
+				args.words[0]);
+		return MP_EXIT_USAGE;
+	}
 	mp_catalog_list_init(&job.tools, MP_CATALOG_TOOL);
 	r = mp_oneshot_run(&args, begin, &job);
 	mp_catalog_list_done(&job.tools);

@@ -50,6 +50,35 @@ const char *mp_cli_get_complaint(void)
 	return last.message;
 }
 
+int mp_cli_exit_code(const struct mcpool_error *why)
+{
+	switch (why->code) {
+	case MCPOOL_ETIMEDOUT:
+	case MCPOOL_ECALL_TIMEOUT:
+		return MP_EXIT_TIMEOUT;
+	case MCPOOL_EPROTO:
+	case MCPOOL_EPARSE:
+	case MCPOOL_ELIMIT:
+	case MCPOOL_ETOO_LARGE:
+	case MCPOOL_EOUTCOME_UNKNOWN:
+		return MP_EXIT_PROTOCOL;
+	case MCPOOL_EINVAL:
+		return MP_EXIT_USAGE;
+	case MCPOOL_ENOENT:
+		return MP_EXIT_NOT_FOUND;
+	case MCPOOL_ECANCELED:
+		return MP_EXIT_INTERRUPTED;
+	case MCPOOL_ENEEDS_APPROVAL:
+		return MP_EXIT_NEEDS_APPROVAL;
+	case MCPOOL_ENEEDS_AUTH:
+		return MP_EXIT_NEEDS_AUTH;
+	case MCPOOL_EDISABLED:
+		return MP_EXIT_CONFIG;
+	default:
+		return MP_EXIT_START;
+	}
+}
+
 static int code_of(int exit_code)
 {
 	switch (exit_code) {

@@ -18,6 +18,7 @@
 extern char **environ;
 
 enum { MAX_LINE = 4096 }; /* what a terminal takes as one */
+enum { MORE_FILES = 1 };  /* that a verb may add */
 
 int64_t mp_configured_now(void)
 {
@@ -30,8 +31,9 @@ int64_t mp_configured_now(void)
 /* Paths of --config are relative to where the user stands. */
 static int note_files(struct mp_configured *c, const struct mp_cli_args *args)
 {
-	c->paths = mp_alloc((args->config.n + 1) * sizeof(*c->paths));
-	c->files = mp_alloc((args->config.n + 1) * sizeof(*c->files));
+	c->paths = mp_alloc((args->config.n + MORE_FILES) * sizeof(*c->paths));
+	c->files = mp_alloc((args->config.n + MORE_FILES) * sizeof(*c->files));
+	c->room = args->config.n + MORE_FILES;
 	for (size_t i = 0; i < args->config.n; i++) {
 		char *path = mp_alloc(PATH_MAX + sizeof(c->cwd));
 		const char *given = args->config.items[i];
@@ -49,7 +51,17 @@ static int note_files(struct mp_configured *c, const struct mp_cli_args *args)
 	return MP_EXIT_DONE;
 }
 
-static struct mp_config_request request_of(const struct mp_configured *c)
+void mp_configured_add_file(struct mp_configured *c, const char *path)
+{
+	char *copy = mp_alloc(strlen(path) + 1);
+
+	mp_check(c->n_files < c->room);
+	memcpy(copy, path, strlen(path) + 1);
+	c->files[c->n_files] = c->paths[c->n_files] = copy;
+	c->n_files++;
+}
+
+struct mp_config_request mp_configured_get_request(const struct mp_configured *c)
 {
 	return (struct mp_config_request){
 		.cwd = c->cwd,
@@ -80,7 +92,7 @@ static int load(struct mp_configured *c, const struct mp_cli_args *args,
 	if (mp_db_open_default(&c->db, &why) < 0)
 		mp_cli_complain("%s. Until that is put right nothing counts as approved.",
 				why.message);
-	req = request_of(c);
+	req = mp_configured_get_request(c);
 	c->first = how(&req);
 	c->set = mp_config_set_ref(c->first);
 	if (!c->set->home && !c->strict)
@@ -101,7 +113,7 @@ int mp_configured_load_all(struct mp_configured *c, const struct mp_cli_args *ar
 
 void mp_configured_reload(struct mp_configured *c)
 {
-	struct mp_config_request req = request_of(c);
+	struct mp_config_request req = mp_configured_get_request(c);
 	bool all = c->set->has_remote;
 
 	mp_config_set_unref(c->set);
@@ -139,6 +151,14 @@ void mp_configured_tell(const struct mp_configured *c, bool errors_only)
 	for (size_t i = 0; i < c->set->n_problems; i++)
 		if (!errors_only || c->set->problems[i].severity == MP_ERROR)
 			tell(&c->set->problems[i]);
+}
+
+bool mp_configured_has_errors(const struct mp_configured *c)
+{
+	for (size_t i = 0; i < c->set->n_problems; i++)
+		if (c->set->problems[i].severity == MP_ERROR)
+			return true;
+	return false;
 }
 
 void mp_configured_write_problems(struct mp_writer *w, const struct mp_config_set *set)

@@ -16,7 +16,7 @@ struct mp_configured {
 	char cwd[4096];
 	const char **files; /* --config, absolute; owned */
 	char **paths;       /* owned */
-	size_t n_files;
+	size_t n_files, room;
 	bool strict;
 };
 
@@ -27,12 +27,17 @@ struct mp_configured {
 int mp_configured_load(struct mp_configured *c, const struct mp_cli_args *args);
 /* The same with the slow phase. */
 int mp_configured_load_all(struct mp_configured *c, const struct mp_cli_args *args);
+/* How it was loaded, for whoever loads it again; borrows from c. */
+struct mp_config_request mp_configured_get_request(const struct mp_configured *c);
+/* One more file of --config; nothing is loaded for it yet. */
+void mp_configured_add_file(struct mp_configured *c, const char *path);
 /* Load again, after something was written. */
 void mp_configured_reload(struct mp_configured *c);
 void mp_configured_done(struct mp_configured *c);
 
 /* Warnings and errors on stderr, each with its place. errors_only: what a script must know. */
 void mp_configured_tell(const struct mp_configured *c, bool errors_only);
+bool mp_configured_has_errors(const struct mp_configured *c);
 /* The one of this name, or NULL after a complaint that names those that are like it. */
 const struct mp_entry *mp_configured_find(const struct mp_configured *c, const char *name);
 

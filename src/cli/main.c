@@ -22,6 +22,9 @@
 	"  --json           one JSON object instead of text for people\n"                       \
 	"  --timeout TIME   give up when the server does not start or answer: 10s, 500ms, 2m\n" \
 	"  --era ERA        auto (find out), legacy (up to 2025-11-25) or modern (2026-07-28)\n"
+#define CONFIG_OPTIONS                                                            \
+	"  --config FILE    also read this file, before all others; repeatable\n" \
+	"  --strict-config  read the files of --config alone\n"
 #define COMMAND_NOTE                                                                        \
 	"Behind -- stands the server's command. It is started for this one request, in a\n" \
 	"session of its own, and stopped afterwards with all it has started.\n"
@@ -36,18 +39,26 @@ static const char *const list_of_resources[] = {"resources", "resourceTemplates"
 static const char *const list_of_prompts[] = {"prompts", NULL};
 
 static const struct mp_verb own[] = {
-	{"tools", "[--schema NAME] -- COMMAND...", "List the tools of a server.",
-	 "  --schema NAME    the input schema of one tool\n" COMMON_OPTIONS,
-	 COMMAND_NOTE "\nexample: mcpool tools -- npx -y @modelcontextprotocol/server-everything\n",
-	 mp_cmd_tools, list_of_tools, MP_VERB_COMMAND},
-	{"call", "TOOL [KEY=VALUE...] -- COMMAND...", "Call a tool and print what it says.",
+	{"tools", "[NAME...] [--schema TOOL] | [--schema TOOL] -- COMMAND...",
+	 "List the tools of all configured servers, or of one.",
+	 "  --schema TOOL    the input schema of one tool\n"
+	 "  --fresh          start every server; else only those of which nothing is "
+	 "remembered\n" COMMON_OPTIONS CONFIG_OPTIONS,
+	 "Names are those that agents see; NAME... is the servers to list. What a server offered\n"
+	 "is remembered for 30 days. Whoever fails is told on stderr, the others are "
+	 "listed.\n\n" COMMAND_NOTE
+	 "\nexample: mcpool tools -- npx -y @modelcontextprotocol/server-everything\n",
+	 mp_cmd_tools, list_of_tools, MP_VERB_EITHER},
+	{"call", "TOOL [KEY=VALUE...] [-- COMMAND...]", "Call a tool and print what it says.",
 	 "  KEY=VALUE        an argument, typed by the tool's schema; KEY:=JSON as it is\n"
-	 "  --args JSON      all arguments as one object; - reads it from stdin\n" COMMON_OPTIONS,
-	 COMMAND_NOTE
+	 "  --args JSON      all arguments as one object; - reads it from stdin\n" COMMON_OPTIONS
+		 CONFIG_OPTIONS,
+	 "TOOL is a name as `mcpool tools` lists it, or any other spelling that means one tool:\n"
+	 "echo, files/echo, files__echo. Only the server that has it is started.\n\n" COMMAND_NOTE
 	 "\nexamples: mcpool call echo message=hi -- mcpool demo-server\n"
 	 "          mcpool call add a=2 b=3 -- mcpool demo-server\n"
 	 "Exit code 1 means that the tool reported an error. Ctrl-C cancels the call.\n",
-	 mp_cmd_call, NULL, MP_VERB_COMMAND},
+	 mp_cmd_call, NULL, MP_VERB_EITHER},
 	{"resources", "-- COMMAND...", "List the resources and resource templates of a server.",
 	 COMMON_OPTIONS, COMMAND_NOTE, mp_cmd_resources, list_of_resources, MP_VERB_COMMAND},
 	{"read", "URI -- COMMAND...", "Print a resource; binary ones into a file or pipe only.",
@@ -66,11 +77,11 @@ static const struct mp_verb own[] = {
 
 /* In the order of --help. */
 static const struct mp_verb *const verbs[] = {
-	&mp_verb_list,   &mp_verb_status,  &mp_verb_get,    &mp_verb_add,     &mp_verb_add_json,
-	&mp_verb_remove, &mp_verb_rm,      &mp_verb_enable, &mp_verb_disable, &mp_verb_import,
-	&mp_verb_trust,  &mp_verb_untrust, &mp_verb_test,   &mp_verb_config,  &own[0],
-	&own[1],         &own[2],          &own[3],         &own[4],          &own[5],
-	&own[6],         &own[7],          &own[8],
+	&mp_verb_serve,    &mp_verb_list,   &mp_verb_status,  &mp_verb_get,    &mp_verb_add,
+	&mp_verb_add_json, &mp_verb_remove, &mp_verb_rm,      &mp_verb_enable, &mp_verb_disable,
+	&mp_verb_import,   &mp_verb_trust,  &mp_verb_untrust, &mp_verb_test,   &mp_verb_config,
+	&own[0],           &own[1],         &own[2],          &own[3],         &own[4],
+	&own[5],           &own[6],         &own[7],          &own[8],
 };
 
 /* What only mcpool itself starts. */
@@ -133,12 +144,15 @@ static int show_overview(void)
 {
 	printf("mcpool %s\n\n", mcpool_version());
 	print_about(stdout);
-	puts("\n  mcpool list      every server that is configured here, and where\n"
+	puts("\n  mcpool serve     keep every approved server running, and show how they are\n"
+	     "  mcpool list      every server that is configured here, and where\n"
 	     "  mcpool trust     what waits for your approval\n"
 	     "  mcpool test NAME start one, list its tools, stop it\n"
+	     "  mcpool tools     the tools of all of them; `mcpool call TOOL KEY=VALUE...` calls "
+	     "one\n"
 	     "  mcpool tools -- npx -y @modelcontextprotocol/server-everything\n"
 	     "  mcpool call echo message=hi -- mcpool demo-server\n\n"
-	     "The hub that keeps servers running comes next. See `mcpool --help`.");
+	     "Agents and programs get their way to it next. See `mcpool --help`.");
 	return MP_EXIT_DONE;
 }
 

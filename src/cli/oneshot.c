@@ -2,14 +2,7 @@
  * oneshot.c - one server for one command: start it, speak with it, stop it.
  * Whatever happens is said once, with the server's name, the stage, the cause and its last words.
  */
-#include <errno.h>
-#include <math.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-#include <uv.h>
 
 #include "base/error.h"
 #include "base/limits.h"
@@ -17,11 +10,11 @@
 #include "base/mem.h"
 #include "base/paths.h"
 #include "cli/cli.h"
-#include "cli/safe.h"
+#include "cli/failure.h"
+#include "cli/interrupt.h"
+#include "cli/line.h"
 #include "process/environment.h"
 #include "process/stdio.h"
-
-enum { BLINK_MS = 700 };
 
 struct mp_oneshot {
 	const struct mp_cli_args *args;
@@ -35,11 +28,9 @@ struct mp_oneshot {
 	void *u;
 	mp_id call;    /* what Ctrl-C cancels; 0: none */
 	int exit_code; /* -1: not yet known */
-	bool interrupted;
-	bool line_shown; /* a progress line stands on the terminal */
+	struct mp_line line;
 	struct mp_timer blink;
-	uv_signal_t signals[3];
-	int open_signals;
+	struct mp_interrupt interrupt;
 
 	struct mp_catalog_list *list; /* being fetched */
 	mp_oneshot_fn list_fn;
@@ -55,44 +46,9 @@ const struct mp_identity mp_cli_identity = {
 
 /* --- lines that come and go ------------------------------------------------------------------ */
 
-static void clear_line(struct mp_oneshot *o)
+struct mp_line *mp_oneshot_get_line(struct mp_oneshot *o)
 {
-	if (o->line_shown)
-		fputs("\r\033[K", stderr);
-	o->line_shown = false;
-}
-
-static void show_line(struct mp_oneshot *o, struct mp_str text)
-{
-	MP_CLEANUP(mp_buf_done) struct mp_buf safe;
-	struct mp_str line;
-	size_t columns = mp_print_get_columns(STDERR_FILENO);
-
-	mp_buf_init(&safe, MP_LIMIT_MESSAGE);
-	if (columns == 0)
-		return;
-	if (mp_safe_add(&safe, text, MP_SAFE_LINE) < 0)
-		return;
-	line = mp_buf_get(&safe);
-	line.len = mp_safe_cut(line, columns - 1); /* a line that wraps could not be taken back */
-	fprintf(stderr, "\r\033[K%.*s", MP_STR_ARGS(line));
-	fflush(stderr);
-	o->line_shown = true;
-}
-
-void mp_oneshot_show_progress(struct mp_oneshot *o, double done, double total, struct mp_str text)
-{
-	MP_CLEANUP(mp_buf_done) struct mp_buf line;
-	int r;
-
-	mp_buf_init(&line, MP_LIMIT_MESSAGE);
-	if (total > 0 && isfinite(done))
-		r = mp_buf_addf(&line, "%3.0f%%  %.*s", 100 * fmin(fmax(done / total, 0), 1),
-				MP_STR_ARGS(text));
-	else
-		r = mp_buf_addf(&line, "%g  %.*s", done, MP_STR_ARGS(text));
-	if (r == 0)
-		show_line(o, mp_buf_get(&line));
+	return &o->line;
 }
 
 static void say_starting(void *u)
@@ -101,7 +57,7 @@ static void say_starting(void *u)
 	char text[120];
 
 	snprintf(text, sizeof(text), "starting %s ...", o->name);
-	show_line(o, mp_str_of(text));
+	mp_line_show(&o->line, mp_str_of(text));
 }
 
 /* --- endings --------------------------------------------------------------------------------- */
@@ -109,47 +65,29 @@ static void say_starting(void *u)
 void mp_oneshot_finish(struct mp_oneshot *o, int exit_code)
 {
 	mp_timer_stop(&o->blink);
-	clear_line(o);
+	mp_line_clear(&o->line);
 	if (o->exit_code < 0)
-		o->exit_code = o->interrupted ? MP_EXIT_INTERRUPTED : exit_code;
+		o->exit_code = o->interrupt.happened ? MP_EXIT_INTERRUPTED : exit_code;
 	mp_upstream_close(o->up);
 }
 
-int mp_cli_exit_code(const struct mcpool_error *why)
+static void print_failed_lists(struct mp_oneshot *o, const struct mcpool_error *why)
 {
-	switch (why->code) {
-	case MCPOOL_ETIMEDOUT:
-	case MCPOOL_ECALL_TIMEOUT:
-		return MP_EXIT_TIMEOUT;
-	case MCPOOL_EPROTO:
-	case MCPOOL_EPARSE:
-	case MCPOOL_ELIMIT:
-	case MCPOOL_ETOO_LARGE:
-	case MCPOOL_EOUTCOME_UNKNOWN:
-		return MP_EXIT_PROTOCOL;
-	case MCPOOL_EINVAL:
-		return MP_EXIT_USAGE;
-	case MCPOOL_ENOENT:
-		return MP_EXIT_NOT_FOUND;
-	case MCPOOL_ECANCELED:
-		return MP_EXIT_INTERRUPTED;
-	default:
-		return MP_EXIT_START;
-	}
-}
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	struct mp_writer w;
 
-static void write_failed_lists(struct mp_oneshot *o, struct mp_writer *w,
-			       const struct mcpool_error *why)
-{
+	mp_buf_init(&text, MP_LIMIT_MESSAGE);
+	mp_write_init(&w, &text, NULL);
+	mp_write_begin_object(&w);
 	for (const char *const *list = o->args->verb->json_lists; *list; list++)
-		mp_write_member_raw(w, *list, MP_STR("[]"));
-	mp_write_key(w, MP_STR("errors"));
-	mp_write_begin_array(w);
-	mp_write_begin_object(w);
-	mp_write_member_text(w, "server", mp_str_of(o->name));
-	mp_write_member_text(w, "error", mp_str_of(why->message));
-	mp_write_end_object(w);
-	mp_write_end_array(w);
+		mp_write_member_raw(&w, *list, MP_STR("[]"));
+	mp_write_key(&w, MP_STR("errors"));
+	mp_write_begin_array(&w);
+	mp_print_write_error(&w, o->name, why->message);
+	mp_write_end_array(&w);
+	mp_write_end_object(&w);
+	if (mp_write_finish(&w) == 0)
+		mp_print_json(mp_buf_get(&text));
 }
 
 /* What clients of the hub are told of it (CONTRACTS, "Errors"). */
@@ -167,25 +105,16 @@ static int public_code(int code)
 	}
 }
 
-static void write_error(struct mp_oneshot *o, struct mp_writer *w, const struct mcpool_error *why,
+static void print_error(struct mp_oneshot *o, const struct mcpool_error *why,
 			enum mp_outcome outcome)
 {
 	struct mcpool_error public;
+	struct mp_failure failure = {.server = o->name, .why = &public, .outcome = outcome};
 
 	(void)mp_fail(&public, public_code(why->code), "MCP error: %s", why->message);
-	mp_write_key(w, MP_STR("error"));
-	mp_write_begin_object(w);
-	mp_write_member_i64(w, "code", public.rpc_code);
-	mp_write_member_text(w, "message", mp_str_of(public.message));
-	mp_write_key(w, MP_STR("data"));
-	mp_write_begin_object(w);
-	mp_write_member_text(w, "code", mp_str_of(mcpool_error_word(public.code)));
-	mp_write_member_text(w, "server", mp_str_of(o->name));
-	mp_write_member_text(w, "outcome", mp_str_of(mp_outcome_get_name(outcome)));
 	/* Whatever else happened would happen again, or may have happened already. */
-	mp_write_member_bool(w, "retryable", public.code == MCPOOL_EUNAVAILABLE);
-	mp_write_end_object(w);
-	mp_write_end_object(w);
+	failure.retryable = public.code == MCPOOL_EUNAVAILABLE;
+	mp_failure_print(&failure);
 }
 
 /*
@@ -195,21 +124,12 @@ static void write_error(struct mp_oneshot *o, struct mp_writer *w, const struct 
 static void print_failure(struct mp_oneshot *o, const struct mcpool_error *why,
 			  enum mp_outcome outcome, struct mp_str error)
 {
-	MP_CLEANUP(mp_buf_done) struct mp_buf text;
-	struct mp_writer w;
-
-	mp_buf_init(&text, MP_LIMIT_MESSAGE);
-	mp_write_init(&w, &text, NULL);
-	mp_write_begin_object(&w);
 	if (error.len)
-		mp_write_member_raw(&w, "error", error);
+		mp_failure_print_error(error);
 	else if (o->args->verb->json_lists)
-		write_failed_lists(o, &w, why);
+		print_failed_lists(o, why);
 	else
-		write_error(o, &w, why, outcome);
-	mp_write_end_object(&w);
-	if (mp_write_finish(&w) == 0)
-		mp_print_json(mp_buf_get(&text));
+		print_error(o, why, outcome);
 }
 
 static void fail(struct mp_oneshot *o, const char *stage, const struct mcpool_error *why,
@@ -218,8 +138,8 @@ static void fail(struct mp_oneshot *o, const char *stage, const struct mcpool_er
 	struct mcpool_error full;
 
 	(void)mp_fail(&full, why->code, "%s%s%s", stage, stage[0] ? ": " : "", why->message);
-	if (o->exit_code < 0 && !o->interrupted) {
-		clear_line(o);
+	if (o->exit_code < 0 && !o->interrupt.happened) {
+		mp_line_clear(&o->line);
 		mp_cli_complain("%s: %s", o->name, full.message);
 		if (why->code != MCPOOL_EINVAL && why->code != MCPOOL_ENOENT) /* the user's doing */
 			mp_print_last_words(o->up);
@@ -246,7 +166,7 @@ bool mp_oneshot_is_bad(struct mp_oneshot *o, const char *stage, const struct mp_
 	struct mp_str words;
 
 	mp_arena_init(&arena, MP_LIMIT_ARENA);
-	clear_line(o); /* what is printed next stands where the progress stood */
+	mp_line_clear(&o->line); /* what is printed next stands where the progress stood */
 	if (answer->outcome != MP_OUTCOME_ANSWERED) {
 		fail(o, stage, answer->error, answer->outcome, MP_STR(""));
 		return true;
@@ -291,7 +211,7 @@ static void ready(void *u)
 	struct mp_oneshot *o = u;
 
 	mp_timer_stop(&o->blink);
-	clear_line(o);
+	mp_line_clear(&o->line);
 	o->fn(o, o->u);
 }
 
@@ -305,20 +225,18 @@ static void ended(void *u, const struct mcpool_error *why)
 	mp_oneshot_fail(u, "", &copy);
 }
 
-static void closed_signal(uv_handle_t *h)
+static void closed_all(void *u)
 {
-	struct mp_oneshot *o = h->data;
+	struct mp_oneshot *o = u;
 
-	if (--o->open_signals == 0)
-		mp_loop_stop(o->loop);
+	mp_loop_stop(o->loop);
 }
 
 static void closed(void *u)
 {
 	struct mp_oneshot *o = u;
 
-	for (size_t i = 0; i < MP_ARRAY_LEN(o->signals); i++)
-		uv_close((uv_handle_t *)&o->signals[i], closed_signal);
+	mp_interrupt_close(&o->interrupt, closed_all);
 }
 
 static const struct mp_upstream_hooks upstream_hooks = {
@@ -327,16 +245,12 @@ static const struct mp_upstream_hooks upstream_hooks = {
 	.closed = closed,
 };
 
-/* Ctrl-C: the server is told to stop its work, then to leave. A second one waits for nothing. */
-static void interrupted(uv_signal_t *signal, int number)
+/* Ctrl-C: the server is told to stop its work, then to leave. */
+static void interrupted(void *u)
 {
-	struct mp_oneshot *o = signal->data;
+	struct mp_oneshot *o = u;
 
-	(void)number;
-	if (o->interrupted)
-		_exit(MP_EXIT_INTERRUPTED); /* the launcher takes the server down */
-	o->interrupted = true;
-	clear_line(o);
+	mp_line_clear(&o->line);
 	if (o->call)
 		mp_upstream_cancel(o->up, o->call);
 	else
@@ -417,22 +331,6 @@ static void note_log_file(struct mp_oneshot *o)
 		mp_buf_clear(&o->log_file); /* no home, no file */
 }
 
-static void watch_signals(struct mp_oneshot *o)
-{
-	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-
-	for (size_t i = 0; i < MP_ARRAY_LEN(numbers); i++) {
-		struct sigaction now;
-
-		uv_signal_init(mp_loop_get_uv(o->loop), &o->signals[i]);
-		o->signals[i].data = o;
-		if (sigaction(numbers[i], NULL, &now) == 0 && now.sa_handler == SIG_IGN)
-			continue; /* nohup has its reasons */
-		uv_signal_start(&o->signals[i], interrupted, numbers[i]);
-	}
-	o->open_signals = MP_ARRAY_LEN(numbers);
-}
-
 static int open_all(struct mp_oneshot *o, struct mcpool_error *reterr)
 {
 	struct mp_upstream_options options = {
@@ -450,8 +348,8 @@ static int open_all(struct mp_oneshot *o, struct mcpool_error *reterr)
 	if (r < 0)
 		return r;
 	mp_timer_init(&o->blink, o->loop, say_starting, o);
-	mp_timer_start(&o->blink, BLINK_MS);
-	watch_signals(o);
+	mp_timer_start(&o->blink, MP_BLINK_MS);
+	mp_interrupt_open(&o->interrupt, o->loop, interrupted, o);
 	o->up = mp_upstream_new(o->loop, &options, &upstream_hooks, o);
 	return mp_upstream_open(o->up, reterr);
 }
@@ -477,13 +375,5 @@ int mp_oneshot_run(const struct mp_cli_args *args, mp_oneshot_fn fn, void *u)
 	mp_environment_free(o.env);
 	mp_buf_done(&o.log_file);
 	o.loop = mp_loop_free(o.loop);
-	errno = 0;
-	if ((fflush(stdout) != 0 || ferror(stdout)) && o.exit_code == MP_EXIT_DONE &&
-	    errno != EPIPE) {
-		/* Whoever reads a pipe and has seen enough is no trouble; a full disk is. */
-		mp_cli_complain("the output could not be written%s%s", errno ? ": " : "",
-				errno ? strerror(errno) : "");
-		o.exit_code = MP_EXIT_START;
-	}
-	return o.exit_code;
+	return mp_print_finish(o.exit_code);
 }

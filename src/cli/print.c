@@ -2,6 +2,7 @@
  * print.c - tables, JSON and content of servers on stdout.
  * On a terminal nothing of a server's text is obeyed (V40); into a pipe or file it goes as it is.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,6 +164,11 @@ bool mp_print_has_json(void)
 	return has_json;
 }
 
+void mp_print_need_no_json(void)
+{
+	has_json = true;
+}
+
 void mp_print_json(struct mp_str json)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
@@ -191,14 +197,18 @@ void mp_print_problems(const char *server, const struct mp_catalog_list *l)
 				l->problems[i]);
 }
 
+void mp_print_write_error(struct mp_writer *w, const char *server, const char *error)
+{
+	mp_write_begin_object(w);
+	mp_write_member_text(w, "server", mp_str_of(server));
+	mp_write_member_text(w, "error", mp_str_of(error));
+	mp_write_end_object(w);
+}
+
 void mp_print_write_errors(struct mp_writer *w, const char *server, const struct mp_catalog_list *l)
 {
-	for (size_t i = 0; i < l->n_problems; i++) {
-		mp_write_begin_object(w);
-		mp_write_member_text(w, "server", mp_str_of(server));
-		mp_write_member_text(w, "error", mp_str_of(l->problems[i]));
-		mp_write_end_object(w);
-	}
+	for (size_t i = 0; i < l->n_problems; i++)
+		mp_print_write_error(w, server, l->problems[i]);
 }
 
 /* --- content --------------------------------------------------------------------------------- */
@@ -265,6 +275,37 @@ void mp_print_content(const struct mp_tape *t, mp_value block, bool first)
 		print_note("content of type", type, 0);
 }
 
+static void print_blocks(const struct mp_tape *t)
+{
+	mp_value content = mp_value_get(t, MP_ROOT, "content");
+	mp_value structured = mp_value_get(t, MP_ROOT, "structuredContent");
+	size_t n = 0;
+
+	if (mp_value_is(t, content, MP_TAPE_ARRAY))
+		MP_VALUE_EACH(t, content, block)
+			mp_print_content(t, block, n++ == 0);
+	if (n)
+		putchar('\n');
+	else if (structured != MP_NONE)
+		mp_print_json(mp_value_source(t, structured));
+}
+
+int mp_print_result(struct mp_str result, bool json)
+{
+	MP_CLEANUP(mp_tape_done) struct mp_tape t;
+
+	mp_tape_init(&t, 0);
+	if (mp_tape_parse(&t, result, NULL) < 0)
+		return MCPOOL_ENOMEM;
+	if (json)
+		mp_print_json(result);
+	else
+		print_blocks(&t);
+	return mp_value_is(&t, mp_value_get(&t, MP_ROOT, "isError"), MP_TAPE_TRUE)
+		       ? MP_EXIT_TOOL_ERROR
+		       : MP_EXIT_DONE;
+}
+
 static int digit_of(char c)
 {
 	static const char digits[] =
@@ -321,16 +362,13 @@ int mp_print_resource(const struct mp_tape *t, mp_value contents)
 	return print_blob(data) ? 0 : MCPOOL_EPROTO;
 }
 
-void mp_print_last_words(struct mp_upstream *up)
+void mp_print_tail(struct mp_str tail)
 {
-	MP_CLEANUP(mp_buf_done) struct mp_buf tail, safe;
+	MP_CLEANUP(mp_buf_done) struct mp_buf safe;
 	struct mp_str rest;
 
-	mp_buf_init(&tail, MP_LIMIT_STDERR_RING * 2);
 	mp_buf_init(&safe, MP_LIMIT_STDERR_RING * 16);
-	if (mp_upstream_get_tail(up, LAST_WORDS, &tail) < 0 || tail.len == 0)
-		return;
-	if (mp_safe_add(&safe, mp_buf_get(&tail), MP_SAFE_TEXT) < 0)
+	if (tail.len == 0 || mp_safe_add(&safe, tail, MP_SAFE_TEXT) < 0)
 		return;
 	fprintf(stderr, "its last words on stderr:\n");
 	rest = mp_buf_get(&safe);
@@ -342,4 +380,23 @@ void mp_print_last_words(struct mp_upstream *up)
 		n += at >= 0;
 		rest = (struct mp_str){rest.p + n, rest.len - n};
 	}
+}
+
+void mp_print_last_words(struct mp_upstream *up)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf tail;
+
+	mp_buf_init(&tail, MP_LIMIT_STDERR_RING * 2);
+	if (mp_upstream_get_tail(up, LAST_WORDS, &tail) == 0)
+		mp_print_tail(mp_buf_get(&tail));
+}
+
+int mp_print_finish(int exit_code)
+{
+	errno = 0;
+	if ((fflush(stdout) == 0 && !ferror(stdout)) || exit_code != MP_EXIT_DONE || errno == EPIPE)
+		return exit_code;
+	mp_cli_complain("the output could not be written%s%s", errno ? ": " : "",
+			errno ? strerror(errno) : "");
+	return MP_EXIT_START;
 }

@@ -11,7 +11,7 @@
 extern const struct mp_verb mp_verb_list, mp_verb_status, mp_verb_get, mp_verb_test, mp_verb_config;
 extern const struct mp_verb mp_verb_add, mp_verb_add_json, mp_verb_remove, mp_verb_rm;
 extern const struct mp_verb mp_verb_enable, mp_verb_disable, mp_verb_import;
-extern const struct mp_verb mp_verb_trust, mp_verb_untrust;
+extern const struct mp_verb mp_verb_trust, mp_verb_untrust, mp_verb_serve;
 
 int mp_cmd_tools(const struct mp_verb *verb, int argc, char **argv);
 int mp_cmd_call(const struct mp_verb *verb, int argc, char **argv);
@@ -49,6 +49,18 @@ void mp_cmd_print_list(const struct mp_catalog_list *l);
 void mp_cmd_write_list(struct mp_writer *w, const char *key, const struct mp_catalog_list *l);
 /* There is no such tool or prompt: say what is like it, and finish. */
 void mp_cmd_fail_missing(struct mp_oneshot *o, const struct mp_catalog_list *l, const char *name);
+/* Without a command behind --: among all configured servers. Exit codes. */
+int mp_cmd_tools_configured(const struct mp_cli_args *args);
+int mp_cmd_call_configured(const struct mp_cli_args *args, struct mp_str given);
+/* The params of tools/call: the words behind the tool's name, over `given`, typed by its schema. */
+int mp_cmd_write_call(const struct mp_cli_args *args, struct mp_str given,
+		      const struct mp_catalog_item *tool, struct mp_buf *out,
+		      struct mcpool_error *reterr) MP_MUST;
+/* One tool of a --json list. public_name: as it is called here. */
+void mp_cmd_write_tool(struct mp_writer *w, struct mp_str public_name, const char *server,
+		       const struct mp_catalog_item *item, bool is_live);
+/* The schema of its arguments, as the server wrote it. */
+void mp_cmd_print_schema(const struct mp_catalog_item *item);
 /* All of stdin with a NUL behind it, or NULL after a complaint; the caller frees it. */
 char *mp_cmd_read_stdin(size_t *ret_len);
 

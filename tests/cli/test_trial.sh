@@ -33,6 +33,25 @@ t_json_says_the_same() {
 			!d.servers[1].ok && d.servers[1].error.includes("exited with code 1")'
 }
 
+t_each_stage_has_its_time() {
+	with one MCPOOL_DEMO_HANG=300 && run 0 test one --json &&
+		json 'd.servers[0].handshakeMs >= 300 && d.servers[0].startMs >= d.servers[0].handshakeMs && d.servers[0].listMs < 300' &&
+		json '["prepareMs", "spawnMs", "prompts", "resources"].every(k => Number.isInteger(d.servers[0][k]))' &&
+		run 0 test one && says out 'prepare ' 'spawn ' 'handshake ' 'listed in'
+}
+
+# A test always starts, and what it sees is what is remembered from then on.
+t_a_test_is_fresh_and_remembered() {
+	with one MCPOOL_DEMO_STATE="$work/starts" && run 0 test one && run 0 status --json && json 'd.servers[0].tools === 10' &&
+		run 0 test one && [ "$(wc -c <"$work/starts")" = 2 ] && run 0 tools && [ "$(wc -c <"$work/starts")" = 2 ]
+}
+
+t_one_result_does_not_wait_for_another() {
+	with slow MCPOOL_DEMO_HANG=forever && with quick || return
+	start test --all
+	wait_for_line "$work/out" 'quick: works' 5 && kill -INT "$mcpool_pid" && ended 130 4 && nothing_left
+}
+
 # Five that start slowly take no longer than twice what one of them does, in the same run.
 t_all_start_in_parallel() { # A4
 	with slow1 MCPOOL_DEMO_SLOW_START=700 && run 0 test slow1 || return

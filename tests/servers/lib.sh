@@ -40,6 +40,28 @@ eventually() {
 	done
 }
 
+# wait_for_line FILE PATTERN SECONDS: FILE, which need not be there yet, has such a line by then
+wait_for_line() {
+	eventually "$3" grep -qs -- "$2" "$1" && return
+	echo "no line '$2' in $1 within $3 s; it ends: $(tail -n 2 "$1" 2>/dev/null | head -c 400)"
+	return 1
+}
+
+# count_processes_of PID: how many descend from it and run, itself and zombies not counted
+count_processes_of() {
+	cat /proc/[0-9]*/stat 2>/dev/null | sed -n 's/^\([0-9]*\) (.*) \([A-Za-z]\) \([0-9]*\) .*/\1 \2 \3/p' |
+		awk -v top="$1" '
+			{ parent[$1] = $3; state[$1] = $2 }
+			END {
+				for (pid in parent) {
+					for (up = parent[pid]; up > 1 && up != top && steps[pid]++ < 4096;)
+						up = parent[up]
+					n += up == top && state[pid] != "Z"
+				}
+				print n + 0
+			}'
+}
+
 none_marked() { [ -z "$(marked)" ]; }
 
 nothing_left() { # [SECONDS]

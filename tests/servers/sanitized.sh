@@ -3,7 +3,10 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 bad=0
-for name in hostile real_servers kill add switch import storm disk wizard trial discovery hostile_project strange_files trust; do
+for name in hostile real_servers kill add switch import storm disk wizard trial tools serve discovery hostile_project strange_files trust; do
 	MCPOOL=build-asan/mcpool sh "tests/cli/test_$name.sh" || bad=1
+done
+for name in ledger modes; do
+	MCPOOL=build-asan/mcpool sh "tests/pool/test_$name.sh" || bad=1
 done
 exit $bad

@@ -1,0 +1,295 @@
+/*
+ * inproc.c - a hub of its own for one command.
+ */
+#include "cli/inproc.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "cli/interrupt.h"
+#include "process/launcher.h"
+
+extern char **environ;
+
+struct mp_inproc {
+	const struct mp_inproc_options *o;
+	const struct mp_inproc_hooks *hooks;
+	void *u;
+	struct mp_config_set set; /* what the command is about: a value made of c->set's parts */
+	struct mp_entry *entries; /* owned; copies */
+	struct mp_entry **order;  /* owned; set.entries */
+	struct mp_hub *hub;
+	struct mp_gate *gate;
+	struct mp_line line;
+	struct mp_timer blink;
+	struct mp_interrupt interrupt;
+	int exit_code; /* -1: not yet known */
+};
+
+/* --- what is to be seen ---------------------------------------------------------------------- */
+
+struct mp_view *mp_inproc_get_view(struct mp_inproc *p)
+{
+	return p->hub->view;
+}
+
+struct mp_pool *mp_inproc_get_pool(struct mp_inproc *p)
+{
+	return p->hub->pool;
+}
+
+struct mp_line *mp_inproc_get_line(struct mp_inproc *p)
+{
+	return &p->line;
+}
+
+bool mp_inproc_is_interrupted(const struct mp_inproc *p)
+{
+	return p->interrupt.happened;
+}
+
+/* Longer than a blink: say for whom we wait. */
+static void say_waiting(void *u)
+{
+	struct mp_inproc *p = u;
+	const char *first = NULL;
+	char text[200];
+	size_t n = 0;
+
+	for (size_t i = 0; i < mp_view_count(p->hub->view); i++) {
+		if (mp_view_get_state(p->hub->view, i, MP_INPROC_SESSION) != MP_SHOWN_PENDING)
+			continue;
+		if (n++ == 0)
+			first = mp_view_get_entry(p->hub->view, i)->name;
+	}
+	mp_timer_start(&p->blink, MP_BLINK_MS);
+	if (n == 0)
+		return;
+	if (n == 1)
+		snprintf(text, sizeof(text), "starting %s ...", first);
+	else
+		snprintf(text, sizeof(text), "starting %s and %zu more ...", first, n - 1);
+	mp_line_show(&p->line, mp_str_of(text));
+}
+
+/* --- beginning and end ----------------------------------------------------------------------- */
+
+void mp_inproc_finish(struct mp_inproc *p, int exit_code)
+{
+	mp_timer_stop(&p->blink);
+	mp_line_clear(&p->line);
+	p->gate = mp_gate_free(p->gate);
+	if (p->exit_code >= 0)
+		return;
+	p->exit_code = p->interrupt.happened ? MP_EXIT_INTERRUPTED : exit_code;
+	fflush(stdout); /* nobody need wait for servers that take their time to leave */
+	mp_hub_stop(p->hub);
+}
+
+static void closed(void *u)
+{
+	struct mp_inproc *p = u;
+
+	mp_loop_stop(p->hub->loop);
+}
+
+static void stopped(void *u)
+{
+	struct mp_inproc *p = u;
+
+	mp_interrupt_close(&p->interrupt, closed);
+}
+
+static void ready(void *u, const struct mcpool_error *error)
+{
+	struct mp_inproc *p = u;
+
+	if (p->exit_code >= 0)
+		return;
+	if (!error) {
+		p->hooks->ready(p, p->u);
+		return;
+	}
+	mp_cli_complain("%s", error->message);
+	mp_inproc_finish(p, MP_EXIT_CONFIG);
+}
+
+static const struct mp_hub_hooks hub_hooks = {.ready = ready, .stopped = stopped};
+
+static void interrupted(void *u)
+{
+	struct mp_inproc *p = u;
+
+	mp_line_clear(&p->line);
+	if (p->exit_code >= 0)
+		return;
+	if (!p->hooks->interrupted || !p->hooks->interrupted(p, p->u))
+		mp_inproc_finish(p, MP_EXIT_INTERRUPTED);
+}
+
+void mp_inproc_open_gate(struct mp_inproc *p, enum mp_gate_due due, const bool *only,
+			 int64_t max_ms, mp_gate_fn fn, void *u)
+{
+	struct mp_gate_options options = {
+		.session = MP_INPROC_SESSION,
+		.due = due,
+		.only = only,
+		.window_ms = max_ms,
+		.uncached = MP_UNCACHED_WAIT_ALL,
+		.max_wait_ms = max_ms,
+	};
+
+	p->gate = mp_gate_free(p->gate);
+	p->gate = mp_gate_open(p->hub->view, &options, fn, u);
+}
+
+/* --- the set --------------------------------------------------------------------------------- */
+
+/*
+ * A set is a value that nobody changes. This one is made of the other's parts, has the entries that
+ * the command is about, and what was said on the command line about them.
+ */
+static void make_set(struct mp_inproc *p)
+{
+	const struct mp_inproc_options *o = p->o;
+	const struct mp_config_set *from = o->c->set;
+	size_t n = o->entries ? o->n : from->n;
+
+	p->entries = mp_alloc((n + 1) * sizeof(*p->entries));
+	p->order = mp_alloc((n + 1) * sizeof(struct mp_entry *));
+	for (size_t i = 0; i < n; i++) {
+		struct mp_entry *e = &p->entries[i];
+
+		*e = o->entries ? *o->entries[i] : *from->entries[i];
+		p->order[i] = e;
+		/* Each is started only when asked for, and leaves with the command, not before. */
+		e->tuning.start = MP_START_EAGER;
+		e->tuning.idle_ms = 0;
+		if (o->start_timeout_ms)
+			e->tuning.timeout_ms = o->start_timeout_ms;
+		if (o->args->era != MP_ERA_BOTH)
+			e->tuning.era = (int)o->args->era;
+	}
+	p->set = *from;
+	p->set.refs = 1; /* ours, which is never given back: nothing frees the parts */
+	p->set.entries = p->order;
+	p->set.n = n;
+}
+
+static int open_hub(struct mp_inproc *p, struct mcpool_error *reterr)
+{
+	struct mp_hub_options options = {
+		.request = {.cwd = p->o->c->cwd, .env = environ, .db = p->o->c->db},
+		.set = &p->set,
+		.me = &mp_cli_identity,
+		.one_shot = true,
+	};
+
+	mp_launcher_raise_files();
+	return mp_hub_new(&options, &hub_hooks, p, &p->hub, reterr);
+}
+
+int mp_inproc_run(const struct mp_inproc_options *options, const struct mp_inproc_hooks *hooks,
+		  void *u)
+{
+	struct mp_inproc p = {.o = options, .hooks = hooks, .u = u, .exit_code = -1};
+	struct mcpool_error why;
+
+	mp_log_set_level(MP_LEVEL_WRN);
+	make_set(&p);
+	if (open_hub(&p, &why) < 0) {
+		mp_cli_complain("%s", why.message);
+		p.exit_code = MP_EXIT_START;
+	} else {
+		mp_timer_init(&p.blink, p.hub->loop, say_waiting, &p);
+		mp_timer_start(&p.blink, MP_BLINK_MS);
+		mp_interrupt_open(&p.interrupt, p.hub->loop, interrupted, &p);
+		mp_hub_start(p.hub);
+		mp_loop_run(p.hub->loop);
+		mp_timer_stop(&p.blink);
+		p.hub = mp_hub_free(p.hub);
+	}
+	mp_free(p.order);
+	mp_free(p.entries);
+	return mp_print_finish(p.exit_code);
+}
+
+/* --- what became of a server ----------------------------------------------------------------- */
+
+/* A command that is not there is no missing tool, and no wrong word on our command line. */
+static int code_of(const struct mp_status *s)
+{
+	struct mcpool_error why = {.code = s->code};
+
+	if (s->instance == 0)
+		return MP_EXIT_CONFIG; /* it is not valid, or a value of it is missing */
+	if (why.code == MCPOOL_ENOENT || why.code == MCPOOL_EINVAL)
+		return MP_EXIT_START;
+	return mp_cli_exit_code(&why);
+}
+
+void mp_fate_read(struct mp_inproc *p, size_t i, int64_t waited_ms, struct mp_fate *ret)
+{
+	struct mp_status *s = &ret->status;
+
+	*ret = (struct mp_fate){.exit_code = MP_EXIT_START};
+	mp_view_get_status(p->hub->view, i, MP_INPROC_SESSION, s);
+	ret->name = s->entry->name;
+	snprintf(ret->message, sizeof(ret->message), "%s", s->error);
+	switch (s->state) {
+	case MP_SHOWN_CONNECTED:
+	case MP_SHOWN_READY:
+		ret->is_listed = s->tools >= 0;
+		ret->exit_code = MP_EXIT_DONE;
+		break;
+	case MP_SHOWN_PENDING:
+		snprintf(ret->message, sizeof(ret->message), "not ready within %g s (%s)",
+			 (double)waited_ms / 1000, s->detail);
+		ret->exit_code = MP_EXIT_TIMEOUT;
+		break;
+	case MP_SHOWN_FAILED:
+		ret->exit_code = code_of(s);
+		break;
+	case MP_SHOWN_DISABLED:
+		ret->is_off = true;
+		ret->exit_code = MP_EXIT_CONFIG;
+		break;
+	case MP_SHOWN_NEEDS_APPROVAL:
+	case MP_SHOWN_NEEDS_AUTH:
+		ret->is_waiting = true;
+		ret->exit_code = s->state == MP_SHOWN_NEEDS_AUTH ? MP_EXIT_NEEDS_AUTH
+								 : MP_EXIT_NEEDS_APPROVAL;
+		if (!s->error[0])
+			snprintf(ret->message, sizeof(ret->message),
+				 "it waits for your approval: mcpool trust %s", ret->name);
+		break;
+	case MP_SHOWN_COUNT:
+		break;
+	}
+}
+
+/* Its last lines, and no more of them than with a command behind --. */
+static struct mp_str last_lines(struct mp_str tail)
+{
+	size_t at = tail.len, lines = 0;
+
+	while (at > 0 && lines <= 10)
+		if (tail.p[--at] == '\n' && at + 1 < tail.len)
+			lines++;
+	if (lines > 10)
+		at++;
+	return (struct mp_str){tail.p + at, tail.len - at};
+}
+
+void mp_fate_complain(const struct mp_fate *f, const char *larger, int64_t now_ms)
+{
+	mp_cli_complain("Failed to connect to \"%s\": %s", f->name, f->message);
+	if (f->exit_code == MP_EXIT_TIMEOUT)
+		mp_cli_complain("A server that starts slowly needs a larger %s (now %lld ms).",
+				larger, (long long)now_ms);
+	mp_print_tail(last_lines(f->status.tail));
+}

@@ -1,0 +1,68 @@
+/*
+ * line.c - a line on the terminal that comes and goes.
+ */
+#include "cli/line.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "cli/cli.h"
+#include "cli/safe.h"
+
+void mp_line_clear(struct mp_line *l)
+{
+	if (l->is_shown)
+		fputs("\r\033[K", stderr);
+	l->is_shown = false;
+}
+
+void mp_line_show(struct mp_line *l, struct mp_str text)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf safe;
+	struct mp_str line;
+	size_t columns = mp_print_get_columns(STDERR_FILENO);
+
+	mp_buf_init(&safe, MP_LIMIT_MESSAGE);
+	if (columns == 0)
+		return;
+	if (mp_safe_add(&safe, text, MP_SAFE_LINE) < 0)
+		return;
+	line = mp_buf_get(&safe);
+	line.len = mp_safe_cut(line, columns - 1); /* a line that wraps could not be taken back */
+	fprintf(stderr, "\r\033[K%.*s", MP_STR_ARGS(line));
+	fflush(stderr);
+	l->is_shown = true;
+}
+
+static void show_share(struct mp_line *l, double done, double total, struct mp_str text)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf line;
+	int r;
+
+	mp_buf_init(&line, MP_LIMIT_MESSAGE);
+	if (total > 0 && isfinite(done))
+		r = mp_buf_addf(&line, "%3.0f%%  %.*s", 100 * fmin(fmax(done / total, 0), 1),
+				MP_STR_ARGS(text));
+	else
+		r = mp_buf_addf(&line, "%g  %.*s", done, MP_STR_ARGS(text));
+	if (r == 0)
+		mp_line_show(l, mp_buf_get(&line));
+}
+
+void mp_line_show_progress(struct mp_line *l, const struct mp_message *m)
+{
+	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
+	double done = 0, total = 0;
+	struct mp_str text;
+
+	mp_arena_init(&arena, MP_LIMIT_ARENA);
+	if (mp_value_f64(m->tape, mp_value_get(m->tape, m->params, "progress"), &done) < 0)
+		return;
+	if (mp_value_f64(m->tape, mp_value_get(m->tape, m->params, "total"), &total) < 0)
+		total = 0;
+	if (mp_value_text(m->tape, mp_value_get(m->tape, m->params, "message"), &arena, &text) < 0)
+		text = MP_STR("");
+	show_share(l, done, total, text);
+}

@@ -1,0 +1,24 @@
+/*
+ * line.h - a line on the terminal that comes and goes, while something takes longer than a blink.
+ */
+#ifndef MP_LINE_H
+#define MP_LINE_H
+
+#include "base/base.h"
+#include "base/str.h"
+#include "rpc/message.h"
+
+enum { MP_BLINK_MS = 700 };
+
+struct mp_line {
+	bool is_shown;
+};
+
+/* In the place of what is there; nothing where stderr is no terminal. */
+void mp_line_show(struct mp_line *l, struct mp_str text);
+/* What is printed next stands where the line stood. */
+void mp_line_clear(struct mp_line *l);
+/* What a notifications/progress says. */
+void mp_line_show_progress(struct mp_line *l, const struct mp_message *m);
+
+#endif

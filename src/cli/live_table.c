@@ -1,0 +1,424 @@
+/*
+ * live_table.c - all servers of a view as a table that fits a terminal.
+ */
+#include "cli/live_table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/limits.h"
+#include "base/redact.h"
+#include "cli/safe.h"
+
+enum { NAME, STATE, TOOLS, PID, UPTIME, RESTARTS, CALLS, P50, P99, QUEUE, CELLS };
+enum { WIDEST_NAME = 24, NOTE_ROOM = 30, MOST_ROWS = 1000 };
+
+static const char *const titles[CELLS] = {"NAME",     "STATE", "TOOLS", "PID", "UPTIME",
+					  "RESTARTS", "CALLS", "P50",   "P99", "QUEUE"};
+
+struct row {
+	const char *cells[CELLS]; /* safe; in the arena, or static */
+	const char *note;         /* safe; "" */
+	const char *color;
+};
+
+struct table {
+	struct mp_view *view;
+	const struct mp_live_room *room;
+	struct mp_arena arena;
+	struct row *rows; /* in the arena */
+	size_t n;
+	size_t widths[CELLS];
+	bool notes_below; /* each on a line of its own: there is no room beside */
+	struct mp_buf *out;
+	int error;
+};
+
+/* --- numbers for people ---------------------------------------------------------------------- */
+
+void mp_live_write_latency(int64_t us, char out[16])
+{
+	if (us < 0)
+		snprintf(out, 16, "-");
+	else if (us < 1000)
+		snprintf(out, 16, "%dus", (int)us);
+	else if (us < 10000)
+		snprintf(out, 16, "%.1fms", (double)us / 1000);
+	else if (us < 1000000)
+		snprintf(out, 16, "%dms", (int)(us / 1000));
+	else
+		snprintf(out, 16, "%.1fs", (double)(us < INT32_MAX ? us : INT32_MAX) / 1000000);
+}
+
+void mp_live_write_age(int64_t ms, char out[16])
+{
+	int64_t s = ms / 1000;
+
+	if (ms < 0)
+		snprintf(out, 16, "-");
+	else if (s < 60)
+		snprintf(out, 16, "%ds", (int)s);
+	else if (s < 3600)
+		snprintf(out, 16, "%dm", (int)(s / 60));
+	else if (s < 86400)
+		snprintf(out, 16, "%dh%02dm", (int)(s / 3600), (int)(s / 60 % 60));
+	else
+		snprintf(out, 16, "%dd", (int)(s / 86400 < 99999 ? s / 86400 : 99999));
+}
+
+/* --- one row --------------------------------------------------------------------------------- */
+
+/* A text of a server or of a file, on one line and fit for a terminal. */
+static const char *keep_safe(struct table *t, struct mp_str text, size_t columns)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf safe;
+	struct mp_str s;
+	const char *kept;
+
+	mp_buf_init(&safe, MP_KIB(64));
+	if (mp_safe_add(&safe, text, MP_SAFE_LINE) < 0)
+		return "(too large to show)";
+	s = mp_buf_get(&safe);
+	if (mp_safe_get_width(s) > columns) {
+		if (mp_buf_splice(&safe, mp_safe_cut(s, columns - 1),
+				  s.len - mp_safe_cut(s, columns - 1), MP_STR("\xe2\x80\xa6")) < 0)
+			return "";
+		s = mp_buf_get(&safe);
+	}
+	kept = mp_arena_dup(&t->arena, s);
+	return kept ? kept : "";
+}
+
+static const char *MP_PRINTF(2, 3) keepf(struct table *t, const char *format, ...)
+{
+	char text[1024];
+	va_list args;
+
+	va_start(args, format);
+	(void)mp_str_format(text, sizeof(text), format, args); /* cut is fine */
+	va_end(args);
+	return keep_safe(t, mp_str_of(text), SIZE_MAX);
+}
+
+/* `attempt 3 of 5`, from the second one on. */
+static void write_attempt(const struct mp_status *s, char *out, size_t size)
+{
+	out[0] = '\0';
+	if (s->attempt > 1 && s->max)
+		snprintf(out, size, "attempt %u of %u", s->attempt, s->max);
+	else if (s->attempt > 1)
+		snprintf(out, size, "attempt %u", s->attempt);
+}
+
+/* Each by itself: what hides a secret at the end of one must not swallow the other. */
+int mp_live_add_error(struct mp_buf *out, const struct mp_status *s)
+{
+	struct mp_str words = mp_str_get_last_line(s->tail);
+	int r = mp_redact(mp_str_of(s->error), false, out);
+
+	if (r < 0 || !s->error[0] || !words.len)
+		return r;
+	r = mp_buf_add_str(out, MP_STR(" ("));
+	if (r == 0)
+		r = mp_redact(words, false, out);
+	return r < 0 ? r : mp_buf_add_char(out, ')');
+}
+
+static const char *error_of(struct table *t, const struct mp_status *s)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	const char *kept = NULL;
+
+	mp_buf_init(&text, MP_KIB(512));
+	if (mp_live_add_error(&text, s) == 0)
+		kept = mp_arena_dup(&t->arena, mp_buf_get(&text));
+	return kept ? kept : "";
+}
+
+static const char *note_of(struct table *t, const struct mp_status *s)
+{
+	const char *error = error_of(t, s), *colon = error[0] ? ": " : "";
+	int64_t left_ms = s->next_at_ms - t->room->wall_ms;
+	char attempt[48];
+
+	write_attempt(s, attempt, sizeof(attempt));
+	switch (s->state) {
+	case MP_SHOWN_PENDING:
+		return keepf(t, "%s%s%s%s%s", s->detail, attempt[0] ? ", " : "", attempt, colon,
+			     error);
+	case MP_SHOWN_FAILED:
+		if (s->next_at_ms)
+			return keepf(t, "next try in %d s%s%s%s%s",
+				     (int)(left_ms > 0 ? (left_ms + 999) / 1000 : 0),
+				     attempt[0] ? ", " : "", attempt, colon, error);
+		return keepf(t, "%s", error);
+	case MP_SHOWN_NEEDS_APPROVAL:
+		return keepf(t, "mcpool trust %s", s->entry->name);
+	case MP_SHOWN_NEEDS_AUTH:
+		return keepf(t, "%s", error);
+	case MP_SHOWN_CONNECTED:
+		return strcmp(s->detail, "checking") == 0 ? "being probed" : "";
+	case MP_SHOWN_READY:
+		return strcmp(s->detail, "stopping") == 0 ? "stopping" : "starts when it is called";
+	case MP_SHOWN_DISABLED:
+	case MP_SHOWN_COUNT:
+		break;
+	}
+	return "";
+}
+
+static const char *color_of(enum mp_shown_state state)
+{
+	switch (state) {
+	case MP_SHOWN_CONNECTED:
+		return "\033[32m";
+	case MP_SHOWN_FAILED:
+		return "\033[31m";
+	case MP_SHOWN_PENDING:
+	case MP_SHOWN_NEEDS_APPROVAL:
+	case MP_SHOWN_NEEDS_AUTH:
+		return "\033[33m";
+	case MP_SHOWN_READY:
+	case MP_SHOWN_DISABLED:
+	case MP_SHOWN_COUNT:
+		break;
+	}
+	return "\033[2m";
+}
+
+static const char *count_cell(struct table *t, uint64_t n, bool is_known)
+{
+	return is_known ? keepf(t, "%llu", (unsigned long long)n) : "-";
+}
+
+/* What it had when it was last seen stands in parentheses. */
+static const char *tools_cell(struct table *t, const struct mp_status *s)
+{
+	if (s->tools < 0)
+		return "-";
+	return keepf(t, s->state == MP_SHOWN_CONNECTED ? "%td" : "(%td)", s->tools);
+}
+
+static void fill_row(struct table *t, size_t i)
+{
+	struct row *row = &t->rows[t->n++];
+	struct mp_status s;
+	char text[16];
+	bool is_up;
+
+	mp_view_get_status(t->view, i, 0, &s);
+	is_up = s.state == MP_SHOWN_CONNECTED;
+	row->cells[NAME] = keep_safe(t, mp_str_of(s.entry->name), WIDEST_NAME);
+	row->cells[STATE] = mp_shown_get_name(s.state);
+	row->cells[TOOLS] = tools_cell(t, &s);
+	row->cells[PID] = count_cell(t, (uint64_t)s.pid, s.pid > 0);
+	mp_live_write_age(is_up ? s.uptime_ms : -1, text);
+	row->cells[UPTIME] = keepf(t, "%s", text);
+	row->cells[RESTARTS] = count_cell(t, s.restarts, s.instance != 0);
+	row->cells[CALLS] = count_cell(t, s.stats ? s.stats->calls : 0, s.instance != 0);
+	mp_live_write_latency(s.stats ? mp_stats_get_latency_us(s.stats, 500) : -1, text);
+	row->cells[P50] = keepf(t, "%s", text);
+	mp_live_write_latency(s.stats ? mp_stats_get_latency_us(s.stats, 990) : -1, text);
+	row->cells[P99] = keepf(t, "%s", text);
+	row->cells[QUEUE] = count_cell(t, s.waiting + s.lined, s.instance != 0);
+	row->note = note_of(t, &s);
+	row->color = color_of(s.state);
+}
+
+/* --- which rows ------------------------------------------------------------------------------ */
+
+static bool is_trouble(enum mp_shown_state state)
+{
+	return state == MP_SHOWN_FAILED || state == MP_SHOWN_PENDING ||
+	       state == MP_SHOWN_NEEDS_APPROVAL || state == MP_SHOWN_NEEDS_AUTH;
+}
+
+/* In their order, or first those that somebody should look at. */
+static void choose_rows(struct table *t, size_t most, bool trouble_first)
+{
+	size_t n = mp_view_count(t->view);
+
+	t->n = 0;
+	for (int pass = trouble_first ? 0 : 1; pass < 2; pass++)
+		for (size_t i = 0; i < n && t->n < most; i++) {
+			bool first = trouble_first && is_trouble(mp_view_get_state(t->view, i, 0));
+
+			if (first == (pass == 0))
+				fill_row(t, i);
+		}
+}
+
+static void measure(struct table *t)
+{
+	size_t sum = 1;
+
+	for (size_t c = 0; c < CELLS; c++) {
+		t->widths[c] = strlen(titles[c]);
+		for (size_t i = 0; i < t->n; i++) {
+			size_t width = mp_safe_get_width(mp_str_of(t->rows[i].cells[c]));
+
+			if (width > t->widths[c])
+				t->widths[c] = width;
+		}
+		sum += t->widths[c] + 1;
+	}
+	t->notes_below = sum + 1 + NOTE_ROOM > t->room->columns;
+}
+
+/* --- lines ----------------------------------------------------------------------------------- */
+
+static void add(struct table *t, struct mp_str text)
+{
+	if (t->error == 0)
+		t->error = mp_buf_add_str(t->out, text);
+}
+
+/* A line, cut to the room; from byte `from` on so many are in color. */
+static void add_line(struct table *t, struct mp_str line, size_t from, size_t n, const char *color)
+{
+	bool is_cut = mp_safe_get_width(line) > t->room->columns - 1;
+
+	if (is_cut)
+		line.len = mp_safe_cut(line, t->room->columns - 2);
+	if (!t->room->has_color || from + n > line.len) {
+		add(t, line);
+	} else {
+		add(t, (struct mp_str){line.p, from});
+		add(t, mp_str_of(color));
+		add(t, (struct mp_str){line.p + from, n});
+		add(t, MP_STR("\033[0m"));
+		add(t, (struct mp_str){line.p + from + n, line.len - from - n});
+	}
+	add(t, is_cut ? MP_STR("\xe2\x80\xa6\n") : MP_STR("\n"));
+}
+
+/* Words to the left, numbers to the right. */
+static int add_cell(const struct table *t, struct mp_buf *line, size_t c, const char *text)
+{
+	int pad = (int)(t->widths[c] - mp_safe_get_width(mp_str_of(text)));
+
+	if (c <= STATE)
+		return mp_buf_addf(line, "%s%*s ", text, pad + (c == NAME), "");
+	return mp_buf_addf(line, "%*s%s ", pad, "", text);
+}
+
+static void add_row(struct table *t, const struct row *row)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf line;
+	size_t state_at = 0;
+	int r = 0;
+
+	mp_buf_init(&line, MP_KIB(64));
+	for (size_t c = 0; c < CELLS && r == 0; c++) {
+		if (c == STATE)
+			state_at = line.len;
+		r = add_cell(t, &line, c, row->cells[c]);
+	}
+	if (r == 0 && row->note[0] && !t->notes_below)
+		r = mp_buf_addf(&line, " %s", row->note);
+	if (r < 0)
+		t->error = t->error ? t->error : r;
+	while (line.len && line.data[line.len - 1] == ' ')
+		line.len--;
+	add_line(t, mp_buf_get(&line), state_at, strlen(row->cells[STATE]), row->color);
+	if (!t->notes_below || !row->note[0] || t->error)
+		return;
+	mp_buf_clear(&line);
+	t->error = mp_buf_addf(&line, "  %s", row->note);
+	add_line(t, mp_buf_get(&line), 0, line.len, "\033[2m");
+}
+
+static void add_summary(struct table *t)
+{
+	static const enum mp_shown_state order[] = {
+		MP_SHOWN_CONNECTED,  MP_SHOWN_PENDING, MP_SHOWN_FAILED,   MP_SHOWN_NEEDS_APPROVAL,
+		MP_SHOWN_NEEDS_AUTH, MP_SHOWN_READY,   MP_SHOWN_DISABLED,
+	};
+	size_t counts[MP_SHOWN_COUNT] = {0};
+	MP_CLEANUP(mp_buf_done) struct mp_buf line;
+	int r;
+
+	mp_buf_init(&line, MP_KIB(4));
+	for (size_t i = 0; i < mp_view_count(t->view); i++)
+		counts[mp_view_get_state(t->view, i, 0)]++;
+	r = mp_buf_addf(&line, "mcpool, %zu server%s", mp_view_count(t->view),
+			mp_view_count(t->view) == 1 ? "" : "s");
+	for (size_t k = 0; k < MP_ARRAY_LEN(order) && r == 0; k++)
+		if (counts[order[k]])
+			r = mp_buf_addf(&line, ", %zu %s", counts[order[k]],
+					mp_shown_get_name(order[k]));
+	t->error = t->error ? t->error : r;
+	add_line(t, mp_buf_get(&line), 0, line.len, "\033[1m");
+}
+
+static void add_more(struct table *t, size_t n)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "... and %zu more", n);
+	add_line(t, mp_str_of(text), 0, 0, "");
+}
+
+/* --- the whole ------------------------------------------------------------------------------- */
+
+/* How many of the rows fit, each with its note, and a line for those that do not. */
+static size_t count_fitting(const struct table *t, size_t lines)
+{
+	size_t all = mp_view_count(t->view), used = 0, n = 0;
+
+	while (n < t->n) {
+		size_t takes = t->notes_below && t->rows[n].note[0] ? 2 : 1;
+		size_t rest = n + 1 < all ? 1 : 0;
+
+		if (used + takes + rest > lines && !(n + 1 == all && used + takes <= lines))
+			break;
+		used += takes;
+		n++;
+	}
+	return n;
+}
+
+/* Choose the rows; where not all of them fit, another order is the better one. */
+static size_t fill(struct table *t)
+{
+	size_t lines = t->room->lines - 2, all = mp_view_count(t->view), fitting = 0;
+	size_t most = lines < MOST_ROWS ? lines : MOST_ROWS;
+
+	t->rows = mp_arena_alloc_array(&t->arena, most, sizeof(*t->rows));
+	for (int again = all > most ? 1 : 0; t->rows && again < 2; again++) {
+		choose_rows(t, most, again);
+		measure(t);
+		fitting = count_fitting(t, lines);
+		if (fitting == all)
+			break;
+	}
+	return fitting;
+}
+
+int mp_live_table_draw(struct mp_view *v, const struct mp_live_room *room, struct mp_buf *out)
+{
+	struct mp_live_room fair = *room;
+	struct table t = {.view = v, .room = &fair, .out = out};
+	static const struct row head = {.note = "", .color = ""};
+	struct row title = head;
+	size_t fitting;
+
+	fair.columns = room->columns > 20 ? room->columns : 20;
+	fair.lines = room->lines > 3 ? room->lines : 3;
+	mp_arena_init(&t.arena, MP_LIMIT_ARENA);
+	fitting = fill(&t);
+	add_summary(&t);
+	for (size_t c = 0; c < CELLS; c++)
+		title.cells[c] = titles[c];
+	if (t.n)
+		add_row(&t, &title);
+	for (size_t i = 0; i < fitting; i++)
+		add_row(&t, &t.rows[i]);
+	if (fitting < mp_view_count(v))
+		add_more(&t, mp_view_count(v) - fitting);
+	if (t.error == 0)
+		t.error = mp_arena_get_error(&t.arena);
+	mp_arena_done(&t.arena);
+	return t.error;
+}

@@ -1,0 +1,29 @@
+/*
+ * live_table.h - all servers of a view as a table that fits a terminal.
+ * Pure: what it draws depends on the view, the clock and the room alone.
+ */
+#ifndef MP_LIVE_TABLE_H
+#define MP_LIVE_TABLE_H
+
+#include "base/base.h"
+#include "base/buf.h"
+#include "pool/pool.h"
+
+struct mp_live_room {
+	size_t columns, lines; /* at most; at least 20 and 3 are taken */
+	bool has_color;
+	int64_t wall_ms; /* now */
+};
+
+/* Lines, each ending in \n and made safe. MCPOOL_ENOMEM, MCPOOL_ELIMIT. */
+int mp_live_table_draw(struct mp_view *v, const struct mp_live_room *room,
+		       struct mp_buf *out) MP_MUST;
+
+/* Why it failed, with the last line it wrote to stderr, secrets as dots; "" where it did not. */
+int mp_live_add_error(struct mp_buf *out, const struct mp_status *s) MP_MUST;
+
+/* For people: "850us", "12ms", "3.4s"; "7s", "12m", "3h", "5d"; -1 is "-". */
+void mp_live_write_latency(int64_t us, char out[16]);
+void mp_live_write_age(int64_t ms, char out[16]);
+
+#endif

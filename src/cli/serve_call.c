@@ -1,0 +1,251 @@
+/*
+ * serve_call.c - `serve --call TOOL`: one call the moment the gate opens, to see how it goes.
+ * The tool may be a deferred one, whose server is waited for (A46), or one that nobody knows yet:
+ * then it is waited for as long as a server is still on its way.
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "cli/serve.h"
+#include "json/write.h"
+#include "session/filter.h"
+#include "session/names.h"
+
+struct mp_serve_call {
+	struct mp_serve *serve;
+	struct mp_observer observer;
+	bool is_watching;
+	mp_id lease; /* 0: not made, or over */
+	bool is_over;
+};
+
+int mp_serve_read_call(struct mp_serve *s)
+{
+	const char *given = s->args->args;
+	struct mcpool_error why;
+
+	if (given && !s->args->call) {
+		mp_cli_complain("--args belongs to --call. See `mcpool serve --help`.");
+		return MP_EXIT_USAGE;
+	}
+	if (!s->args->call)
+		return MP_EXIT_DONE;
+	if (mp_typed_build(MP_STR(""), mp_str_of(given ? given : "{}"), NULL, 0, &s->call_arguments,
+			   &why) == 0)
+		return MP_EXIT_DONE;
+	mp_cli_complain("%s", why.message);
+	return MP_EXIT_USAGE;
+}
+
+/* --- what became of it ----------------------------------------------------------------------- */
+
+static void write_error(struct mp_writer *w, const struct mcpool_error *e,
+			const struct mp_lease_answer *a)
+{
+	mp_write_key(w, MP_STR("error"));
+	mp_write_begin_object(w);
+	mp_write_member_i64(w, "code", e->rpc_code);
+	mp_write_member_text(w, "message", mp_str_of(e->message));
+	mp_write_key(w, MP_STR("data"));
+	mp_write_begin_object(w);
+	mp_write_member_text(w, "code", mp_str_of(mcpool_error_word(e->code)));
+	if (a) {
+		mp_write_member_text(w, "server", mp_str_of(a->server));
+		mp_write_member_text(w, "outcome", mp_str_of(mp_outcome_get_name(a->outcome)));
+		if (a->attempt)
+			mp_write_member_i64(w, "attempt", a->attempt);
+		mp_write_member_bool(w, "retryable", a->retryable);
+		if (a->next_at_ms)
+			mp_write_member_i64(w, "nextAt", a->next_at_ms);
+	}
+	mp_write_end_object(w);
+	mp_write_end_object(w);
+}
+
+static void write_message(struct mp_writer *w, const struct mp_message *m)
+{
+	if (m->kind == MP_MESSAGE_RESULT)
+		mp_write_member_raw(w, "result", mp_value_source(m->tape, m->result));
+	else
+		mp_write_member_raw(w, "error", mp_value_source(m->tape, m->error));
+}
+
+static void print(struct mp_serve_call *call, const struct mcpool_error *error,
+		  const struct mp_lease_answer *a)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	struct mp_writer w;
+
+	mp_buf_init(&text, 2 * MP_LIMIT_MESSAGE);
+	mp_write_init(&w, &text, NULL);
+	mp_write_begin_object(&w);
+	mp_write_member_text(&w, "call", mp_str_of(call->serve->args->call));
+	if (a && a->message)
+		write_message(&w, a->message);
+	else
+		write_error(&w, error, a);
+	mp_write_end_object(&w);
+	if (mp_write_finish(&w) == 0)
+		mp_serve_print(call->serve, mp_buf_get(&text));
+	call->is_over = true;
+}
+
+static void answered(const struct mp_lease_answer *a, void *u)
+{
+	struct mp_serve_call *call = u;
+
+	call->lease = 0;
+	print(call, a->error, a);
+}
+
+/* --- which tool ------------------------------------------------------------------------------ */
+
+static int add_tools(struct mp_names *names, struct mp_view *v, size_t i, bool hidden)
+{
+	const struct mp_entry *e = mp_view_get_entry(v, i);
+	struct mp_offer *offer = mp_view_get_offer(v, i, 0);
+	const struct mp_catalog_list *tools = offer ? &offer->lists[MP_CATALOG_TOOL]->list : NULL;
+	int r = 0;
+
+	for (size_t k = 0; tools && k < tools->n && r >= 0; k++) {
+		if (mp_filter_lets_pass(&e->tools_allowed, &e->tools_denied,
+					tools->items[k].name) == hidden)
+			continue;
+		r = mp_names_add(names, mp_str_of(e->name), tools->items[k].name, NULL);
+		if (r == MCPOOL_EEXIST)
+			r = 0; /* the list is the server's; its first one counts */
+	}
+	mp_offer_unref(offer);
+	return r;
+}
+
+/* hidden: those that toolsAllowed and toolsDenied keep out, instead of those they let pass (U20) */
+static struct mp_names *gather(struct mp_view *v, bool hidden)
+{
+	struct mp_names *names = mp_names_new((enum mp_naming)mp_view_get_set(v)->settings.naming);
+	int r = 0;
+
+	for (size_t i = 0; i < mp_view_count(v) && r == 0; i++)
+		r = add_tools(names, v, i, hidden);
+	if (r == 0)
+		r = mp_names_finish(names);
+	return r < 0 ? mp_names_free(names) : names;
+}
+
+static bool is_more_expected(struct mp_view *v)
+{
+	for (size_t i = 0; i < mp_view_count(v); i++)
+		if (mp_view_get_state(v, i, 0) == MP_SHOWN_PENDING)
+			return true;
+	return false;
+}
+
+static int ask(struct mp_serve_call *call, const struct mp_name *name, struct mcpool_error *reterr)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf params, server;
+	struct mp_lease_request rq = {.method = MP_METHOD_TOOLS_CALL, .tool = name->name};
+	struct mp_serve *s = call->serve;
+	struct mp_writer w;
+	int r;
+
+	mp_buf_init(&params, MP_LIMIT_MESSAGE);
+	mp_buf_init(&server, MP_KIB(4));
+	mp_write_init(&w, &params, NULL);
+	mp_write_begin_object(&w);
+	mp_write_member_text(&w, "name", name->name);
+	mp_write_member_raw(&w, "arguments", mp_buf_get(&s->call_arguments));
+	mp_write_end_object(&w);
+	r = mp_write_finish(&w);
+	if (r == 0)
+		r = mp_buf_add_str(&server, name->server);
+	if (r == 0)
+		r = mp_buf_terminate(&server);
+	if (r < 0)
+		return mp_fail(reterr, r, "%s", mcpool_error_text(r));
+	rq.server = server.data;
+	rq.params = mp_buf_get(&params);
+	return mp_lease_call(s->hub->view, &rq, answered, call, &call->lease, reterr);
+}
+
+static void leave(struct mp_serve_call *call)
+{
+	if (call->is_watching)
+		mp_observer_leave(&call->serve->hub->board, &call->observer);
+	call->is_watching = false;
+}
+
+/* Why there is no such tool to call. */
+static void explain(struct mp_view *v, const char *wanted, size_t candidates,
+		    struct mcpool_error *ret)
+{
+	MP_CLEANUP(mp_names_freep) struct mp_names *hidden = gather(v, true);
+	const struct mp_name *kept_out =
+		hidden ? mp_names_find(hidden, mp_str_of(wanted), NULL) : NULL;
+
+	if (candidates > 1)
+		(void)mp_fail(ret, MCPOOL_ENOENT, "'%s' could be any of %zu tools", wanted,
+			      candidates);
+	else if (kept_out)
+		(void)mp_fail(ret, MCPOOL_ENOENT,
+			      "the tool '%.*s' of server \"%.*s\" is not allowed: see "
+			      "toolsAllowed and toolsDenied of that server",
+			      MP_STR_ARGS(kept_out->name), MP_STR_ARGS(kept_out->server));
+	else
+		(void)mp_fail(ret, MCPOOL_ENOENT, "there is no tool '%s' at any server", wanted);
+}
+
+/* True: it is made, or never will be. */
+static bool try_call(struct mp_serve_call *call)
+{
+	struct mp_view *v = call->serve->hub->view;
+	MP_CLEANUP(mp_names_freep) struct mp_names *names = gather(v, false);
+	const char *wanted = call->serve->args->call;
+	const struct mp_name *name;
+	struct mcpool_error why = {0};
+	size_t candidates = 0;
+
+	name = names ? mp_names_find(names, mp_str_of(wanted), &candidates) : NULL;
+	if (!name && names && is_more_expected(v))
+		return false;
+	if (!name)
+		explain(v, wanted, candidates, &why);
+	else if (ask(call, name, &why) == 0)
+		return true;
+	print(call, &why, NULL);
+	return true;
+}
+
+static void changed(const struct mp_change *changes, size_t n, void *u)
+{
+	struct mp_serve_call *call = u;
+
+	(void)changes;
+	(void)n;
+	if (try_call(call))
+		leave(call);
+}
+
+/* --- the outside ----------------------------------------------------------------------------- */
+
+void mp_serve_begin_call(struct mp_serve *s)
+{
+	if (!s->args->call)
+		return;
+	s->call = mp_alloc(sizeof(*s->call));
+	s->call->serve = s;
+	if (try_call(s->call))
+		return;
+	s->call->is_watching = true;
+	mp_observer_join(&s->hub->board, &s->call->observer, changed, s->call);
+}
+
+void mp_serve_end_call(struct mp_serve *s)
+{
+	if (!s->call)
+		return;
+	leave(s->call);
+	if (s->call->lease && !s->call->is_over)
+		mp_lease_cancel(s->hub->pool, s->call->lease);
+}

@@ -1,0 +1,241 @@
+/*
+ * toolbox.c - the tools of all servers of a command's hub, by public name.
+ */
+#include "cli/toolbox.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "session/filter.h"
+
+/* --- filling --------------------------------------------------------------------------------- */
+
+/* What has failed has no tools to offer, whatever it offered once. */
+static struct mp_offer *get_offer(struct mp_view *v, size_t i)
+{
+	enum mp_shown_state state = mp_view_get_state(v, i, MP_INPROC_SESSION);
+
+	if (state != MP_SHOWN_CONNECTED && state != MP_SHOWN_READY)
+		return NULL;
+	return mp_view_get_offer(v, i, MP_INPROC_SESSION);
+}
+
+static int add_tools(struct mp_toolbox *b, const struct mp_entry *e, const struct mp_offer *o,
+		     bool hidden, struct mp_tool **next)
+{
+	const struct mp_catalog_list *l = &o->lists[MP_CATALOG_TOOL]->list;
+	int r = 0;
+
+	for (size_t i = 0; i < l->n && r == 0; i++) {
+		struct mp_tool *tool = *next;
+
+		if (mp_filter_lets_pass(&e->tools_allowed, &e->tools_denied, l->items[i].name) ==
+		    hidden)
+			continue;
+		*tool = (struct mp_tool){&l->items[i], e->name, o->saved_ms == 0};
+		r = mp_names_add(b->names, mp_str_of(e->name), l->items[i].name, tool);
+		if (r == 0)
+			(*next)++;
+		if (r == MCPOOL_EEXIST) /* the same tool twice: the first one counts */
+			r = 0;
+	}
+	return r;
+}
+
+int mp_toolbox_fill(struct mp_toolbox *b, struct mp_inproc *p, bool hidden)
+{
+	struct mp_view *v = mp_inproc_get_view(p);
+	size_t servers = mp_view_count(v), n = 0;
+	struct mp_tool *next;
+	int r = 0;
+
+	*b = (struct mp_toolbox){
+		.names = mp_names_new((enum mp_naming)mp_view_get_set(v)->settings.naming)};
+	b->offers = mp_alloc((servers + 1) * sizeof(struct mp_offer *));
+	b->n_offers = servers;
+	for (size_t i = 0; i < servers; i++) {
+		b->offers[i] = get_offer(v, i);
+		n += b->offers[i] ? b->offers[i]->lists[MP_CATALOG_TOOL]->list.n : 0;
+	}
+	next = b->tools = mp_try_alloc((n + 1) * sizeof(*b->tools));
+	if (!next)
+		return MCPOOL_ENOMEM;
+	for (size_t i = 0; i < servers && r == 0; i++)
+		if (b->offers[i])
+			r = add_tools(b, mp_view_get_entry(v, i), b->offers[i], hidden, &next);
+	return r < 0 ? r : mp_names_finish(b->names);
+}
+
+void mp_toolbox_done(struct mp_toolbox *b)
+{
+	for (size_t i = 0; i < b->n_offers; i++)
+		mp_offer_unref(b->offers[i]);
+	mp_free(b->offers);
+	mp_free(b->tools);
+	mp_names_free(b->names);
+	*b = (struct mp_toolbox){0};
+}
+
+const struct mp_tool *mp_toolbox_get(const struct mp_toolbox *b, size_t i)
+{
+	return mp_names_get(b->names, i)->u;
+}
+
+/* --- spellings ------------------------------------------------------------------------------- */
+
+static bool begins_with(struct mp_str name, struct mp_str start)
+{
+	return name.len > start.len && strncasecmp(name.p, start.p, start.len) == 0;
+}
+
+bool mp_toolbox_names_server(struct mp_str name, const char *server)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+
+	mp_buf_init(&text, MP_LIMIT_MESSAGE);
+	for (int how = 0; how < MP_SPELLINGS; how++) {
+		if (how == MP_SPELLING_PASSTHROUGH || how == MP_SPELLING_BARE)
+			continue;
+		mp_buf_clear(&text);
+		if (mp_spell((enum mp_spelling)how, mp_str_of(server), MP_STR("x"), &text) == 0 &&
+		    text.len > 1 && begins_with(name, (struct mp_str){text.data, text.len - 1}))
+			return true;
+	}
+	return false;
+}
+
+static bool could_mean(const struct mp_name *n, struct mp_str name, struct mp_buf *scratch)
+{
+	for (int how = 0; how < MP_SPELLINGS; how++) {
+		mp_buf_clear(scratch);
+		if (mp_spell((enum mp_spelling)how, n->server, n->name, scratch) == 0 &&
+		    scratch->len == name.len && strncasecmp(scratch->data, name.p, name.len) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool add_name(struct mp_buf *out, const struct mp_name *n)
+{
+	return mp_buf_addf(out, "%s%.*s", out->len ? ", " : "", MP_STR_ARGS(n->public_name)) == 0;
+}
+
+size_t mp_toolbox_add_candidates(const struct mp_toolbox *b, struct mp_str name, struct mp_buf *out)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf scratch;
+	size_t n = 0;
+
+	mp_buf_init(&scratch, MP_LIMIT_MESSAGE);
+	for (size_t i = 0; i < mp_names_count(b->names); i++)
+		if (could_mean(mp_names_get(b->names, i), name, &scratch))
+			n += add_name(out, mp_names_get(b->names, i));
+	return n;
+}
+
+void mp_toolbox_tell_collisions(const struct mp_toolbox *b)
+{
+	for (size_t i = 0; i < mp_names_count(b->names); i++) {
+		const struct mp_name *n = mp_names_get(b->names, i);
+
+		if (n->collides)
+			mp_cli_complain("more than one tool would have the same name: '%.*s' of "
+					"server '%.*s' is called %.*s",
+					MP_STR_ARGS(n->name), MP_STR_ARGS(n->server),
+					MP_STR_ARGS(n->public_name));
+	}
+}
+
+/* --- likeness -------------------------------------------------------------------------------- */
+
+enum { LONGEST = 64, SIMILAR = 3, FAR = 1000 };
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+static bool is_same(char a, char b)
+{
+	return (a | 32) == (b | 32);
+}
+
+/* One cell of the table below, from those before it: put in, take out, replace, or swap two. */
+static size_t get_step(struct mp_str a, struct mp_str b, size_t i, size_t j,
+		       size_t rows[3][LONGEST + 1])
+{
+	size_t *now = rows[i % 3], *before = rows[(i + 2) % 3], *earlier = rows[(i + 1) % 3];
+	size_t best = least(now[j - 1], before[j]) + 1;
+
+	best = least(best, before[j - 1] + !is_same(a.p[i - 1], b.p[j - 1]));
+	if (i > 1 && j > 1 && is_same(a.p[i - 1], b.p[j - 2]) && is_same(a.p[i - 2], b.p[j - 1]))
+		best = least(best, earlier[j - 2] + 1);
+	return best;
+}
+
+/* How many slips of the finger lie between two words (optimal string alignment). */
+static size_t get_distance(struct mp_str a, struct mp_str b)
+{
+	size_t rows[3][LONGEST + 1];
+
+	if (a.len > LONGEST || b.len > LONGEST)
+		return FAR;
+	for (size_t j = 0; j <= b.len; j++)
+		rows[0][j] = j;
+	for (size_t i = 1; i <= a.len; i++) {
+		rows[i % 3][0] = i;
+		for (size_t j = 1; j <= b.len; j++)
+			rows[i % 3][j] = get_step(a, b, i, j, rows);
+	}
+	return rows[a.len % 3][b.len];
+}
+
+static size_t get_strangeness(struct mp_str wanted, struct mp_str name)
+{
+	size_t far = get_distance(wanted, name);
+
+	if (far <= 1 + wanted.len / 8)
+		return far;
+	if (wanted.len >= 3 && mp_str_find(name, wanted, 0) >= 0)
+		return LONGEST + name.len;
+	return FAR;
+}
+
+/* As it is called here, by its server, and with the server in front as people type it. */
+static size_t get_score(const struct mp_name *n, struct mp_str name, struct mp_buf *scratch)
+{
+	size_t score = least(get_strangeness(name, n->public_name), get_strangeness(name, n->name));
+
+	mp_buf_clear(scratch);
+	if (mp_spell(MP_SPELLING_SLASH, n->server, n->name, scratch) < 0)
+		return score;
+	return least(score, get_strangeness(name, mp_buf_get(scratch)));
+}
+
+size_t mp_toolbox_add_similar(const struct mp_toolbox *b, struct mp_str name, struct mp_buf *out)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf scratch;
+	const struct mp_name *best[SIMILAR] = {0};
+	size_t scores[SIMILAR] = {FAR, FAR, FAR}, n = 0;
+
+	mp_buf_init(&scratch, MP_LIMIT_MESSAGE);
+	for (size_t i = 0; i < mp_names_count(b->names); i++) {
+		const struct mp_name *it = mp_names_get(b->names, i);
+		size_t score = get_score(it, name, &scratch);
+
+		for (size_t k = 0; k < SIMILAR; k++)
+			if (score < scores[k]) {
+				const struct mp_name *was = best[k];
+				size_t was_score = scores[k];
+
+				best[k] = it;
+				scores[k] = score;
+				it = was;
+				score = was_score;
+			}
+	}
+	for (size_t k = 0; k < SIMILAR && best[k]; k++)
+		n += add_name(out, best[k]);
+	return n;
+}

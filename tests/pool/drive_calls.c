@@ -1,0 +1,199 @@
+/*
+ * drive_calls.c - sessions that number their calls, and somebody who kills the server meanwhile.
+ */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "drive.h"
+#include "json/value.h"
+
+enum { ABORT_WITHIN_MS = 20, KILL_WITHIN_MS = 4, BREATH_MS = 5, SLOW_MS = 3000000 };
+
+static int64_t roll(struct drive *d, int64_t sides)
+{
+	d->dice ^= d->dice << 13;
+	d->dice ^= d->dice >> 7;
+	d->dice ^= d->dice << 17;
+	return (int64_t)(d->dice % (uint64_t)sides);
+}
+
+static bool happens(struct drive *d, int64_t of_1000)
+{
+	return of_1000 > 0 && roll(d, 1000) < of_1000;
+}
+
+/* --- kills ----------------------------------------------------------------------------------- */
+
+static bool was_killed(const struct drive *d, const struct life *life)
+{
+	for (int64_t i = 0; i < d->kills; i++)
+		if (d->killed[i].instance == life->instance && d->killed[i].starts == life->starts)
+			return true;
+	return false;
+}
+
+/* Of a server that is up; one that is not is looked at again a moment later. */
+static void kill_one(void *u)
+{
+	struct drive *d = u;
+	struct session *s = &d->sessions[roll(d, d->o.sessions)];
+	struct mp_status status;
+	struct life life;
+
+	mp_view_get_status(s->view, (size_t)mp_view_find(s->view, d->o.server), s->id, &status);
+	life = (struct life){status.instance, status.starts};
+	if (status.state != MP_SHOWN_CONNECTED || status.pid <= 0 || was_killed(d, &life)) {
+		mp_timer_start(&d->timer, 1);
+		return;
+	}
+	kill(status.pid, SIGKILL);
+	d->killed[d->kills++] = life;
+	s->killed++;
+}
+
+static void think_of_killing(struct drive *d)
+{
+	if (d->kills < d->o.kills && d->ended >= d->kill_at[d->kills] &&
+	    !mp_timer_is_running(&d->timer))
+		mp_timer_start(&d->timer, roll(d, KILL_WITHIN_MS));
+}
+
+static int compare(const void *a, const void *b)
+{
+	const int64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static void plan_kills(struct drive *d)
+{
+	size_t n = (size_t)d->o.kills + 1;
+
+	d->kill_at = mp_alloc(n * sizeof(*d->kill_at));
+	d->killed = mp_alloc(n * sizeof(*d->killed));
+	for (int64_t i = 0; i < d->o.kills; i++)
+		d->kill_at[i] = roll(d, d->o.calls * 95 / 100);
+	qsort(d->kill_at, (size_t)d->o.kills, sizeof(*d->kill_at), compare);
+	mp_timer_init(&d->timer, d->hub->loop, kill_one, d);
+}
+
+/* --- calls ----------------------------------------------------------------------------------- */
+
+static void ask(struct session *s);
+
+/* The text of the first piece of content; "" where there is none. */
+static void print_payload(struct drive *d, const struct mp_message *m)
+{
+	MP_CLEANUP(mp_tape_done) struct mp_tape t;
+	mp_value text;
+	struct mp_str source;
+
+	mp_tape_init(&t, 0);
+	if (mp_tape_parse(&t, mp_value_source(m->tape, m->result), NULL) < 0)
+		return;
+	text = mp_value_first(&t, mp_value_get(&t, MP_ROOT, "content"));
+	source = mp_value_source(&t, mp_value_get(&t, text, "text"));
+	if (source.len > 2)
+		fprintf(d->results, " %.*s", (int)source.len - 2, source.p + 1);
+}
+
+static void ask_next(void *u)
+{
+	struct call *c = u;
+
+	if (c->s->d->asked < c->s->d->o.calls)
+		ask(c->s);
+}
+
+/* Whoever was turned away takes a breath, or a server that is down would use up all calls. */
+static void go_on(struct call *c, enum mp_outcome outcome)
+{
+	struct drive *d = c->s->d;
+
+	if (d->ended == d->o.calls) {
+		drive_over(d);
+	} else if (outcome == MP_OUTCOME_NOT_SENT || outcome == MP_OUTCOME_REFUSED) {
+		mp_timer_init(&c->timer, d->hub->loop, ask_next, c);
+		mp_timer_start(&c->timer, BREATH_MS);
+	} else {
+		ask_next(c);
+	}
+}
+
+static void ended(const struct mp_lease_answer *answer, void *u)
+{
+	struct call *c = u;
+	struct session *s = c->s;
+	struct drive *d = s->d;
+
+	d->twice += c->is_ended;
+	c->is_ended = true;
+	mp_timer_stop(&c->timer);
+	fprintf(d->results, "%" PRIu64 "-%" PRId64 " %s", s->id, c->number,
+		mp_outcome_get_name(answer->outcome));
+	if (answer->message && answer->message->kind == MP_MESSAGE_RESULT)
+		print_payload(d, answer->message);
+	d->errors += answer->message && answer->message->kind != MP_MESSAGE_RESULT;
+	fputc('\n', d->results);
+	d->by_outcome[answer->outcome]++;
+	d->ended++;
+	think_of_killing(d);
+	go_on(c, answer->outcome);
+}
+
+static void abort_call(void *u)
+{
+	struct call *c = u;
+
+	mp_lease_cancel(c->s->d->hub->pool, c->lease);
+}
+
+static void ask(struct session *s)
+{
+	struct drive *d = s->d;
+	struct call *c = &d->calls[d->asked++];
+	bool slow = happens(d, d->o.slow);
+	struct mp_lease_request rq = {
+		.server = d->o.server,
+		.session = s->id,
+		.method = MP_METHOD_TOOLS_CALL,
+		.tool = slow ? MP_STR("sleep") : MP_STR("echo"),
+		.timeout_ms = slow ? 1 + roll(d, d->o.limit) : 0,
+	};
+	struct mcpool_error why;
+	char slept[40] = "";
+
+	*c = (struct call){.s = s, .number = s->asked++};
+	mp_timer_init(&c->timer, d->hub->loop, abort_call, c);
+	if (slow)
+		snprintf(slept, sizeof(slept), "\"ms\":%d,", SLOW_MS);
+	snprintf(d->params, d->params_size,
+		 "{\"name\":\"%s\",\"arguments\":{%s\"%s\":\"%" PRIu64 "-%" PRId64
+		 "\",\"pad\":\"%0*d\"}}",
+		 rq.tool.p, slept, slow ? "tag" : "message", s->id, c->number, (int)d->o.pad, 0);
+	rq.params = mp_str_of(d->params);
+	fprintf(d->all_asked, "%" PRIu64 "-%" PRId64 "\n", s->id, c->number);
+	if (mp_lease_call(s->view, &rq, ended, c, &c->lease, &why) < 0)
+		drive_die("a call was not taken: %s", why.message);
+	if (happens(d, d->o.aborts))
+		mp_timer_start(&c->timer, roll(d, ABORT_WITHIN_MS));
+}
+
+void drive_calls(struct drive *d)
+{
+	d->dice = (uint64_t)d->o.seed * 0x9e3779b97f4a7c15u + 1;
+	d->sessions = mp_alloc((size_t)d->o.sessions * sizeof(*d->sessions));
+	d->calls = mp_alloc((size_t)d->o.calls * sizeof(*d->calls));
+	d->params_size = (size_t)d->o.pad + 200;
+	d->params = mp_alloc(d->params_size);
+	plan_kills(d);
+	d->began_us = mp_loop_now_us(d->hub->loop);
+	for (int64_t i = 0; i < d->o.sessions; i++)
+		d->sessions[i] = (struct session){
+			.d = d, .id = (mp_id)i + 1, .view = d->views[(size_t)i % d->n_views]};
+	for (int64_t k = 0; k < d->o.flight; k++)
+		for (int64_t i = 0; i < d->o.sessions && d->asked < d->o.calls; i++)
+			ask(&d->sessions[i]);
+}

@@ -1,0 +1,157 @@
+/* test_live_table.c - the table of all servers: its cells, its room, and what it never shows. */
+#include "test.h"
+
+#include <stdio.h>
+
+#include "fleet.h"
+
+#include "base/error.h"
+#include "cli/live_table.h"
+
+#define DOTS "\xe2\x80\xa2\xe2\x80\xa2\xe2\x80\xa2"
+
+struct desk {
+	struct fleet f;
+	struct mp_buf text;
+};
+
+static void desk_done(struct desk *d)
+{
+	mp_buf_done(&d->text);
+	fleet_done(&d->f);
+}
+
+static bool desk_open(struct desk *d, const char *json)
+{
+	mp_buf_init(&d->text, MP_MIB(1));
+	REQUIRE(fleet_init(&d->f));
+	return fleet_open(&d->f, json);
+}
+
+#define WITH_DESK(d, json)                         \
+	MP_CLEANUP(desk_done) struct desk d = {0}; \
+	CHECK(desk_open(&(d), (json)))
+
+static bool draw(struct desk *d, size_t columns, size_t lines)
+{
+	struct mp_live_room room = {columns, lines, false, mp_loop_wall_now_ms(d->f.loop)};
+
+	mp_buf_clear(&d->text);
+	return mp_live_table_draw(d->f.view, &room, &d->text) == 0 &&
+	       mp_buf_terminate(&d->text) == 0;
+}
+
+static bool has(const struct desk *d, const char *words)
+{
+	bool found = strstr(d->text.data, words) != NULL;
+
+	if (!found)
+		fprintf(stderr, "no '%s' in:\n%s", words, d->text.data);
+	return found;
+}
+
+static size_t count_lines(const struct desk *d)
+{
+	size_t n = 0;
+
+	for (const char *at = d->text.data; (at = strchr(at, '\n')); at++)
+		n++;
+	return n;
+}
+
+TEST(numbers_for_people)
+{
+	static const struct {
+		int64_t value;
+		const char *latency, *age;
+	} rows[] = {
+		{-1, "-", "-"},
+		{0, "0us", "0s"},
+		{999, "999us", "0s"},
+		{1000, "1.0ms", "1s"},
+		{59999, "59ms", "59s"},
+		{60000, "60ms", "1m"},
+		{3599999, "3.6s", "59m"},
+		{3660000, "3.7s", "1h01m"},
+		{90000000, "90.0s", "1d"},
+		{INT64_MAX, "2147.5s", "99999d"},
+	};
+	char text[16];
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(rows); i++) {
+		mp_live_write_latency(rows[i].value, text);
+		CHECK_TEXT(text, rows[i].latency);
+		mp_live_write_age(rows[i].value, text);
+		CHECK_TEXT(text, rows[i].age);
+	}
+}
+
+/* What each state shows: the attempt, the next try, why. */
+TEST(a_row_for_each_state)
+{
+	struct fleet_result r;
+
+	WITH_DESK(d, "{\"mcpServers\":{\"up\":{\"command\":\"a\"},\"down\":{\"command\":\"b\"},"
+		     "\"mute\":{\"command\":\"c\"},\"off\":{\"command\":\"d\",\"enabled\":false},"
+		     "\"idle\":{\"command\":\"e\"}}}");
+	fleet_get(&d.f, "down")->dies_at_once = true;
+	fleet_get(&d.f, "mute")->mute = true;
+	CHECK(fleet_start(&d.f, "up"));
+	CHECK(fleet_start(&d.f, "down"));
+	CHECK(fleet_start(&d.f, "mute"));
+	fleet_advance(&d.f, 1500);
+	CHECK(fleet_call(&d.f, "up", 1, 0, &r));
+	fleet_settle(&d.f);
+	CHECK(draw(&d, 150, 30));
+	CHECK(has(&d,
+		  "mcpool, 5 servers, 1 connected, 1 pending, 1 failed, 1 ready, 1 disabled\n"));
+	CHECK(has(&d, "NAME  STATE     TOOLS PID UPTIME RESTARTS CALLS "));
+	CHECK(has(&d, "\nup    connected     1   -     1s        0     1 "));
+	CHECK(has(&d, "\ndown  failed        -   -      -        0     0   -   -     0  "
+		      "next try in 2 s, attempt 4: "));
+	CHECK(has(&d, "  starting\n"));
+	CHECK(has(&d, "\nidle  ready "));
+	CHECK(has(&d, "starts when it is called\n"));
+	CHECK_EQ(count_lines(&d), 7);
+}
+
+/* With little room notes have lines of their own, and who is in trouble comes first. */
+TEST(a_table_fits_its_room)
+{
+	WITH_DESK(d,
+		  "{\"mcpServers\":{\"a\":{\"command\":\"a\"},\"b\":{\"command\":\"b\"},"
+		  "\"c\":{\"command\":\"c\"},\"d\":{\"command\":\"d\"},\"e\":{\"command\":\"e\"},"
+		  "\"f\":{\"command\":\"f\"}}}");
+	fleet_get(&d.f, "f")->prepare_code = MCPOOL_ENOENT;
+	for (int i = 0; i < 6; i++)
+		CHECK(fleet_start(&d.f, (char[]){(char)('a' + i), '\0'}));
+	for (size_t lines = 3; lines < 12; lines++) {
+		CHECK(draw(&d, 60, lines));
+		CHECK(count_lines(&d) <= lines);
+		CHECK(lines < 5 || has(&d, "\nf     failed"));
+	}
+	CHECK(draw(&d, 60, 6));
+	CHECK(has(&d, "... and 4 more\n"));
+	CHECK(draw(&d, 60, 9));
+	CHECK(!strstr(d.text.data, "more"));
+	for (const char *at = d.text.data; *at; at = strchr(at, '\n') + 1)
+		CHECK(strcspn(at, "\n") <= 62); /* 59 columns, the last one an ellipsis */
+}
+
+/* What a name or an error holds is neither obeyed by the terminal nor told if it is a secret. */
+TEST(what_others_wrote_is_made_safe)
+{
+	struct mp_status s = {.error = "password=hunter2hunter2 is wrong",
+			      .tail = MP_STR("one\ntoken=abcdefghijklmnop was sent\n")};
+	MP_CLEANUP(mp_buf_done) struct mp_buf out;
+
+	mp_buf_init(&out, MP_KIB(4));
+	WITH_DESK(d, "{\"mcpServers\":{\"a\\u001b[31mb\":{\"command\":\"a\"}}}");
+	CHECK(draw(&d, 100, 10));
+	CHECK(!memchr(d.text.data, '\033', d.text.len));
+	CHECK(has(&d, "a\\x1b[31mb"));
+	CHECK_EQ(mp_live_add_error(&out, &s), 0);
+	CHECK_EQ(mp_buf_terminate(&out), 0);
+	CHECK(!strstr(out.data, "hunter2") && !strstr(out.data, "abcdefghijkl"));
+	CHECK_TEXT(out.data, "password=" DOTS " (token=" DOTS " was sent)");
+}
