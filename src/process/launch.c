@@ -31,6 +31,8 @@ enum {
 	LAUNCHER_FD = 3,
 	SWEEP_MS = 100,     /* between two looks for what a dead launcher left */
 	FAREWELL_MS = 3000, /* a launcher that was let go needs half of it at most */
+	LAST_LOOKS = 50,    /* so many of them, ... */
+	LAST_LOOK_MS = 10,  /* ... with such a pause, when all is let go */
 	PATIENCE_MS = 2000, /* for a launcher that is busy with earlier requests */
 };
 
@@ -322,7 +324,9 @@ struct mp_launcher *mp_launcher_free(struct mp_launcher *l)
 	if (!l)
 		return NULL;
 	let_go(l, FAREWELL_MS);
-	(void)sweep_below(l, getpid()); /* what an earlier launcher left, if it died just now */
+	/* What an earlier launcher left, if it died just now: the last of it may still be dying. */
+	for (int i = 0; i < LAST_LOOKS && sweep_below(l, getpid()) > 0; i++)
+		poll(NULL, 0, LAST_LOOK_MS);
 	mp_timer_stop(&l->sweep);
 	mp_free(l->exe);
 	mp_free(l);
