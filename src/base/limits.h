@@ -43,18 +43,19 @@
 #define MP_LIMIT_ONE_SHOT_MS     MP_SECONDS(30) /* `tools`, `call` wait for servers this long */
 
 /* Input from the network and from files */
-#define MP_LIMIT_HEADER_BLOCK MP_KIB(64)  /* all HTTP header lines of one message */
-#define MP_LIMIT_CONFIG_FILE  MP_MIB(1)   /* a project's configuration file */
-#define MP_LIMIT_OWN_FILE     MP_MIB(8)   /* a file of ours that is to be changed */
-#define MP_LIMIT_USER_FILE    MP_MIB(32)  /* one in the home folder; ~/.claude.json grows */
-#define MP_LIMIT_FOLLOWED     4096        /* files whose changes one follower is told of */
-#define MP_LIMIT_SERVERS      4096        /* entries of one configuration set */
-#define MP_LIMIT_PROBLEMS     1024        /* told of one configuration set; the rest is counted */
-#define MP_LIMIT_SCRIPT       MP_MIB(256) /* a project's file whose content is part of an approval */
-#define MP_LIMIT_SCRIPT_WORDS 16384       /* words of one entry that are tried as paths */
-#define MP_LIMIT_SCRIPTS      MP_MIB(512) /* all such files of one set together */
-#define MP_LIMIT_SCRIPTS_SEEN 131072      /* all such words of one set */
-#define MP_LIMIT_LAYER_KEYS   1024        /* members of an object that is merged with others */
+#define MP_LIMIT_HEADER_BLOCK     MP_KIB(64) /* all HTTP header lines of one message */
+#define MP_LIMIT_IDLE_CONNECTIONS 1024       /* HTTP connections kept for the next request */
+#define MP_LIMIT_CONFIG_FILE      MP_MIB(1)  /* a project's configuration file */
+#define MP_LIMIT_OWN_FILE         MP_MIB(8)  /* a file of ours that is to be changed */
+#define MP_LIMIT_USER_FILE        MP_MIB(32) /* one in the home folder; ~/.claude.json grows */
+#define MP_LIMIT_FOLLOWED         4096       /* files whose changes one follower is told of */
+#define MP_LIMIT_SERVERS          4096       /* entries of one configuration set */
+#define MP_LIMIT_PROBLEMS         1024 /* told of one configuration set; the rest is counted */
+#define MP_LIMIT_SCRIPT           MP_MIB(256) /* a project's file whose content is part of an approval */
+#define MP_LIMIT_SCRIPT_WORDS     16384       /* words of one entry that are tried as paths */
+#define MP_LIMIT_SCRIPTS          MP_MIB(512) /* all such files of one set together */
+#define MP_LIMIT_SCRIPTS_SEEN     131072      /* all such words of one set */
+#define MP_LIMIT_LAYER_KEYS       1024        /* members of an object that is merged with others */
 
 /* What we keep for people */
 #define MP_LIMIT_LOG_LINE   MP_KIB(8) /* one line of our own log; the rest of it is cut */

@@ -1,0 +1,119 @@
+/*
+ * http_failure.c - what curl says about a failed exchange, in our words.
+ * curl's own words are repeated for TLS alone: there they name the certificate's fault, and nothing
+ * of the request.
+ */
+#include "net/http_failure.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+
+static enum mp_http_end fail(struct mcpool_error *err, enum mp_http_end how, int code,
+			     const char *what, const char *place, const char *more)
+{
+	mp_fail(err, code, "%s %s%s%s", what, place, more[0] ? ": " : "", more);
+	return how;
+}
+
+static enum mp_http_end explain_connect(const struct mp_http_failure *f, struct mcpool_error *err)
+{
+	char room[128];
+	long number = 0;
+
+	(void)curl_easy_getinfo(f->easy, CURLINFO_OS_ERRNO, &number); /* stays 0 */
+	return fail(err, MP_HTTP_CONNECT, MCPOOL_EIO, "could not connect to", f->place,
+		    number ? strerror_r((int)number, room, sizeof(room)) : "");
+}
+
+/* The peer chose some of these words. */
+static enum mp_http_end explain_tls(const struct mp_http_failure *f, struct mcpool_error *err)
+{
+	char words[200];
+	const char *from = f->words[0] ? f->words : curl_easy_strerror(f->code);
+
+	(void)snprintf(words, sizeof(words), "%s", from);
+	for (char *p = words; *p; p++)
+		if (!isprint((unsigned char)*p))
+			*p = '?';
+	return fail(err, MP_HTTP_TLS, MCPOOL_EIO, "no secure connection to", f->place, words);
+}
+
+static enum mp_http_end explain_closed(const struct mp_http_failure *f, struct mcpool_error *err)
+{
+	if (!f->connected)
+		return fail(err, MP_HTTP_CONNECT, MCPOOL_EIO, "the connection broke while dialling",
+			    f->place, "");
+	mp_fail(err, MCPOOL_ECLOSED, "%s closed the connection %s", f->place,
+		f->answered ? "in the middle of its answer" : "without an answer");
+	return MP_HTTP_CLOSED;
+}
+
+enum mp_http_end mp_http_failure_explain(const struct mp_http_failure *f, struct mcpool_error *err)
+{
+	switch ((int)f->code) { /* the other codes are for what we never do */
+	case CURLE_OK:
+		return MP_HTTP_OK;
+	case CURLE_COULDNT_RESOLVE_HOST:
+	case CURLE_COULDNT_RESOLVE_PROXY:
+		return fail(err, MP_HTTP_RESOLVE, MCPOOL_ENOENT, "no address is known for",
+			    f->place,
+			    f->code == CURLE_COULDNT_RESOLVE_PROXY ? "not for its proxy" : "");
+	case CURLE_COULDNT_CONNECT:
+		return explain_connect(f, err);
+	case CURLE_OPERATION_TIMEDOUT:
+		return fail(err, MP_HTTP_TIMEOUT, MCPOOL_ETIMEDOUT, "no connection in time to",
+			    f->place, "");
+	case CURLE_PEER_FAILED_VERIFICATION:
+	case CURLE_SSL_CONNECT_ERROR:
+	case CURLE_SSL_CERTPROBLEM:
+	case CURLE_SSL_CIPHER:
+	case CURLE_SSL_CACERT_BADFILE:
+	case CURLE_SSL_ISSUER_ERROR:
+	case CURLE_SSL_CLIENTCERT:
+	case CURLE_USE_SSL_FAILED:
+		return explain_tls(f, err);
+	case CURLE_GOT_NOTHING:
+	case CURLE_PARTIAL_FILE:
+	case CURLE_RECV_ERROR:
+	case CURLE_SEND_ERROR:
+	case CURLE_HTTP2:
+	case CURLE_HTTP2_STREAM:
+		return explain_closed(f, err);
+	case CURLE_OUT_OF_MEMORY: /* also for a header line of more than 100 KB */
+		return fail(err, MP_HTTP_LIMIT, MCPOOL_ELIMIT, "too much at once from", f->place,
+			    "");
+	case CURLE_WEIRD_SERVER_REPLY:
+	case CURLE_UNSUPPORTED_PROTOCOL:
+	case CURLE_BAD_CONTENT_ENCODING:
+		return fail(err, MP_HTTP_PROTOCOL, MCPOOL_EPROTO, "no HTTP comes from", f->place,
+			    "");
+	default:
+		return fail(err, MP_HTTP_PROTOCOL, MCPOOL_EIO, "the exchange failed with", f->place,
+			    curl_easy_strerror(f->code));
+	}
+}
+
+static bool is_resolved(const struct mp_http_failure *f)
+{
+	curl_off_t us = 0;
+
+	return curl_easy_getinfo(f->easy, CURLINFO_NAMELOOKUP_TIME_T, &us) == CURLE_OK && us > 0;
+}
+
+enum mp_http_end mp_http_failure_timeout(const struct mp_http_failure *f, enum mp_http_limit limit,
+					 int64_t ms, struct mcpool_error *err)
+{
+	const char *what = f->answered ? "the answer was not complete" : "no answer";
+
+	if (limit == MP_HTTP_LIMIT_IDLE)
+		what = f->answered ? "nothing more came" : "no answer";
+	if (!f->connected)
+		what = is_resolved(f) ? "no connection" : "no address for the name";
+	mp_fail(err, MCPOOL_ETIMEDOUT, "%s from %s within %.*f s", what, f->place,
+		ms % 1000 ? 1 : 0, (double)ms / 1000);
+	return MP_HTTP_TIMEOUT;
+}
