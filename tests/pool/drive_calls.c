@@ -99,12 +99,26 @@ static void print_payload(struct drive *d, const struct mp_message *m)
 		fprintf(d->results, " %.*s", (int)source.len - 2, source.p + 1);
 }
 
+/* The last calls are for after the last kill, however slow the machine is. */
+static bool is_too_early(const struct drive *d)
+{
+	return d->kills < d->o.kills && d->asked >= d->o.calls - d->o.calls / 20;
+}
+
 static void ask_next(void *u)
 {
 	struct call *c = u;
+	struct drive *d = c->s->d;
 
-	if (c->s->d->asked < c->s->d->o.calls)
+	if (d->asked >= d->o.calls)
+		return;
+	if (!is_too_early(d)) {
 		ask(c->s);
+		return;
+	}
+	think_of_killing(d);
+	mp_timer_init(&c->timer, d->hub->loop, ask_next, c);
+	mp_timer_start(&c->timer, 1);
 }
 
 /* Whoever was turned away takes a breath, or a server that is down would use up all calls. */
