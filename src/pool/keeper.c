@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "client/probe.h"
+#include "pool/keeper_events.h"
 
 enum { TAIL_LINES = 20, TAIL_BYTES = 4096 };
 
@@ -44,8 +45,6 @@ struct mp_keeper {
 	struct mp_buf tail;     /* owner of facts.tail */
 	char launch_key[64];    /* of the present try */
 	size_t launch_key_len;
-	const char *suspicion;        /* why the probe is out; static */
-	const char *trigger;          /* what BROKEN was: "start-failed", "transport-exit", ... */
 	int64_t began_us, listing_us; /* of the present try */
 };
 
@@ -129,63 +128,6 @@ static const struct step steps[STATES][EVENTS] = {
 
 /* --- transitions ----------------------------------------------------------------------------- */
 
-static bool has_failed(const struct mp_keeper *k)
-{
-	return k->state == CLEARING || k->state == BACKOFF || k->state == FAILED ||
-	       k->state == BARRED;
-}
-
-static double ms_of(int64_t us)
-{
-	return (double)us / 1000;
-}
-
-/* What each stage of a start took; for one that only was suspected, that there is no cause. */
-static void record_up(struct mp_keeper *k, enum state from)
-{
-	const struct mp_keeper_times *t = &k->facts.times;
-
-	if (from == CHECKING)
-		mp_event(k->o.events, k->o.id, state_names[UP], "the probe was answered");
-	else
-		mp_event(k->o.events, k->o.id, state_names[UP],
-			 "prepare %.1f ms, spawn %.1f ms, handshake %.1f ms, lists %.1f ms",
-			 ms_of(t->prepare_us), ms_of(t->spawn_us), ms_of(t->handshake_us),
-			 ms_of(t->list_us));
-}
-
-/* With the last line it wrote, which often is the cause. */
-static void record_trouble(struct mp_keeper *k)
-{
-	struct mp_str words = mp_str_get_last_line(k->facts.tail);
-
-	mp_event(k->o.events, k->o.id, state_names[CLEARING], "%s: %s%s%.*s%s", k->trigger,
-		 k->facts.why.message, words.len ? " (" : "", MP_STR_ARGS(words),
-		 words.len ? ")" : "");
-}
-
-/* Why it is where it is, in a few words. */
-static void record(struct mp_keeper *k, enum state from)
-{
-	const char *what = state_names[k->state];
-	struct mp_events *events = k->o.events;
-
-	if (k->state == PREPARING && k->facts.attempt > 1)
-		mp_event(events, k->o.id, what, "attempt %u", k->facts.attempt);
-	else if (k->state == BACKOFF)
-		mp_event(events, k->o.id, what, "attempt %u in %lld ms: %s", k->facts.attempt,
-			 (long long)(k->facts.next_ms - mp_loop_now_ms(k->o.loop)),
-			 k->facts.why.message);
-	else if (k->state == CLEARING)
-		record_trouble(k);
-	else if (k->state == CHECKING)
-		mp_event(events, k->o.id, what, "%s", k->suspicion);
-	else if (k->state == UP)
-		record_up(k, from);
-	else
-		mp_event(events, k->o.id, what, "%s", has_failed(k) ? k->facts.why.message : "");
-}
-
 static void enter(struct mp_keeper *k, enum state to)
 {
 	mp_log_trace(&k->log, "%s -> %s", state_names[k->state], state_names[to]);
@@ -212,7 +154,8 @@ static void advance(struct mp_keeper *k, enum event ev)
 			enter(k, s->to);
 		ev = s->act ? s->act(k) : QUIET;
 		if (k->state != before && s->how == TO && k->state == s->to)
-			record(k, before);
+			mp_keeper_record(&k->facts, (enum mp_keeper_state)before, k->o.events,
+					 k->o.id);
 	}
 	if (k->state != from && k->hooks->moved)
 		k->hooks->moved(k->u, (enum mp_keeper_state)from);
@@ -237,7 +180,7 @@ static void keep_tail(struct mp_keeper *k)
 
 static void note_trouble(struct mp_keeper *k, const char *trigger, const struct mcpool_error *why)
 {
-	k->trigger = trigger;
+	k->facts.trigger = trigger;
 	k->facts.why = *why;
 	k->facts.failed_ms = mp_loop_now_ms(k->o.loop);
 	k->facts.failed_wall_ms = mp_loop_wall_now_ms(k->o.loop);
@@ -479,8 +422,8 @@ static void probed(const struct mcpool_error *error, void *u)
 	struct mcpool_error why;
 
 	if (error && k->state == CHECKING) {
-		(void)mp_fail(&why, error->code, "%s, and then the probe failed: %s", k->suspicion,
-			      error->message);
+		(void)mp_fail(&why, error->code, "%s, and then the probe failed: %s",
+			      k->facts.suspicion, error->message);
 		note_trouble(k, "probe-failed", &why);
 	}
 	advance(k, error ? SICK : WELL);
@@ -494,7 +437,7 @@ static enum event probe(struct mp_keeper *k)
 
 	if (r == 0)
 		return QUIET;
-	(void)mp_fail(&why, r, "%s, and it does not take a probe: %s", k->suspicion,
+	(void)mp_fail(&why, r, "%s, and it does not take a probe: %s", k->facts.suspicion,
 		      mcpool_error_text(r));
 	note_trouble(k, "probe-failed", &why);
 	return SICK;
@@ -566,7 +509,7 @@ void mp_keeper_renew(struct mp_keeper *k)
 void mp_keeper_suspect(struct mp_keeper *k, const char *why)
 {
 	if (k->state == UP)
-		k->suspicion = why;
+		k->facts.suspicion = why;
 	advance(k, SUSPECT);
 }
 

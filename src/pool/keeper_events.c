@@ -1,0 +1,81 @@
+/*
+ * keeper_events.c - what the event ring is told of a keeper's steps.
+ */
+#include "pool/keeper_events.h"
+
+static double ms_of(int64_t us)
+{
+	return (double)us / 1000;
+}
+
+/* What each stage of a start took; for one that only was suspected, that there is no cause. */
+static void record_up(const struct mp_keeper_facts *f, enum mp_keeper_state from,
+		      struct mp_events *events, mp_id id)
+{
+	const struct mp_keeper_times *t = &f->times;
+	const char *what = mp_keeper_get_state_name(f->state);
+
+	if (from == MP_KEEPER_CHECKING)
+		mp_event(events, id, what, "the probe was answered");
+	else
+		mp_event(events, id, what,
+			 "prepare %.1f ms, spawn %.1f ms, handshake %.1f ms, lists %.1f ms",
+			 ms_of(t->prepare_us), ms_of(t->spawn_us), ms_of(t->handshake_us),
+			 ms_of(t->list_us));
+}
+
+/* With the last line it wrote, which often is the cause. */
+static void record_trouble(const struct mp_keeper_facts *f, struct mp_events *events, mp_id id)
+{
+	struct mp_str words = mp_str_get_last_line(f->tail);
+
+	mp_event(events, id, mp_keeper_get_state_name(f->state), "%s: %s%s%.*s%s", f->trigger,
+		 f->why.message, words.len ? " (" : "", MP_STR_ARGS(words), words.len ? ")" : "");
+}
+
+static void record_attempt(const struct mp_keeper_facts *f, struct mp_events *events, mp_id id)
+{
+	const char *what = mp_keeper_get_state_name(f->state);
+
+	if (f->attempt > 1)
+		mp_event(events, id, what, "attempt %u", f->attempt);
+	else
+		mp_event(events, id, what, "%s", "");
+}
+
+void mp_keeper_record(const struct mp_keeper_facts *f, enum mp_keeper_state from,
+		      struct mp_events *events, mp_id id)
+{
+	const char *what = mp_keeper_get_state_name(f->state);
+
+	switch (f->state) {
+	case MP_KEEPER_PREPARING:
+		record_attempt(f, events, id);
+		break;
+	case MP_KEEPER_UP:
+		record_up(f, from, events, id);
+		break;
+	case MP_KEEPER_CHECKING:
+		mp_event(events, id, what, "%s", f->suspicion);
+		break;
+	case MP_KEEPER_CLEARING:
+		record_trouble(f, events, id);
+		break;
+	case MP_KEEPER_BACKOFF:
+		mp_event(events, id, what, "attempt %u in %lld ms: %s", f->attempt,
+			 (long long)(f->next_ms - f->since_ms), f->why.message);
+		break;
+	case MP_KEEPER_FAILED:
+	case MP_KEEPER_BARRED:
+		mp_event(events, id, what, "%s", f->why.message);
+		break;
+	case MP_KEEPER_DOWN:
+	case MP_KEEPER_STARTING:
+	case MP_KEEPER_LISTING:
+	case MP_KEEPER_STOPPING:
+	case MP_KEEPER_RENEWING:
+	case MP_KEEPER_STATE_COUNT:
+		mp_event(events, id, what, "%s", "");
+		break;
+	}
+}
