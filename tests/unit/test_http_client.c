@@ -703,7 +703,10 @@ static bool time_ours(struct net *n, int times, double *ret_seconds)
 	return true;
 }
 
-/* A timer of 0 ms that became 1 ms would make each of these ten times slower. */
+/*
+ * Whatever made each call wait for a tick of a clock would show here. A wrong delay of curl's own
+ * timer would not: what is ready is handed to curl at once, and does not wait for it.
+ */
 HEAVY_TEST(serial_calls_wait_for_no_clock)
 {
 	enum { ROUNDS = 5, N = 200 };
