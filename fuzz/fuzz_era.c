@@ -181,7 +181,7 @@ static void take_word(struct fuzz_input *in, char *out, size_t size)
 static void write_ours(struct fuzz_input *in)
 {
 	char name[32], title[32], version[32];
-	struct mp_identity me = {name, NULL, version, MP_STR("{}")};
+	struct mp_identity me = {.name = name, .version = version, .capabilities = MP_STR("{}")};
 
 	take_word(in, name, sizeof(name));
 	take_word(in, version, sizeof(version));

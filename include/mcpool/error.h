@@ -62,6 +62,7 @@ enum mcpool_code {
 struct mcpool_error {
 	int code;     /* MCPOOL_E*, negative */
 	int rpc_code; /* what a JSON-RPC peer is told */
+	int retry_ms; /* the peer asked to be left alone for this long; 0: it did not say */
 	char message[480];
 };
 

@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 
-enum { FIRST_BLOCK = 4096, LARGEST_STEP = 1 << 20 };
+enum { FIRST_BLOCK = 512, LARGEST_STEP = 1 << 20 };
 
 struct mp_arena_block {
 	struct mp_arena_block *older;

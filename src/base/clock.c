@@ -39,6 +39,11 @@ void mp_clock_init_by_hand(struct mp_clock *c, int64_t wall_ms)
 	*c = (struct mp_clock){.now = start, .hand = start, .by_hand = true};
 }
 
+int64_t mp_clock_read_us(const struct mp_clock *c)
+{
+	return c->by_hand ? c->hand.mono_us : read_us(CLOCK_MONOTONIC);
+}
+
 static int64_t beyond_noise_ms(int64_t us, int64_t elapsed_us)
 {
 	/* The wall clock may be slewed by 500 parts in a million, so long gaps earn more slack. */

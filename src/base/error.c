@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/str.h"
 
 struct row {
@@ -58,6 +59,13 @@ const char *mcpool_version(void)
 	return MCPOOL_VERSION;
 }
 
+void mp_error_keep(struct mcpool_error **kept, const struct mcpool_error *why)
+{
+	if (!*kept)
+		*kept = mp_alloc(sizeof(**kept));
+	**kept = *why;
+}
+
 int mp_error_get_rpc_code(int code)
 {
 	return find(code)->rpc_code;
@@ -67,6 +75,7 @@ static void MP_PRINTF(3, 0) fill(struct mcpool_error *e, int code, const char *f
 {
 	e->code = code;
 	e->rpc_code = mp_error_get_rpc_code(code);
+	e->retry_ms = 0;
 	(void)mp_str_format(e->message, sizeof(e->message), format, args); /* cut is fine */
 }
 

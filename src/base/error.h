@@ -14,6 +14,12 @@ int mp_fail(struct mcpool_error *reterr, int code, const char *format, ...) MP_P
 /* The same for a failed system call: code MCPOOL_ESYSTEM and the words of errnum at the end. */
 int mp_fail_errno(struct mcpool_error *reterr, int errnum, const char *format, ...) MP_PRINTF(3, 4);
 
+/*
+ * For objects that seldom fail and are many: a copy of *why in *kept, which is NULL until then and
+ * is freed by mp_free(). An error takes half a kilobyte.
+ */
+void mp_error_keep(struct mcpool_error **kept, const struct mcpool_error *why);
+
 /* What a JSON-RPC peer is told for this code; -32603 for a number that is no code. */
 int mp_error_get_rpc_code(int code);
 

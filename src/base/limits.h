@@ -39,6 +39,7 @@
 #define MP_LIMIT_ACQUIRE_MS      MP_SECONDS(60) /* a first caller waits for a start this long */
 #define MP_LIMIT_DRAIN_MS        MP_SECONDS(30) /* calls of a server that is replaced may finish */
 #define MP_LIMIT_INSTANCES       16384          /* servers of the pool, private ones included */
+#define MP_LIMIT_DIALS           32             /* remote servers dialled at once */
 #define MP_LIMIT_PROBE_MS        MP_SECONDS(3)  /* one health probe */
 #define MP_LIMIT_ONE_SHOT_MS     MP_SECONDS(30) /* `tools`, `call` wait for servers this long */
 

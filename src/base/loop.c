@@ -82,6 +82,11 @@ static const struct mp_clock_reading *now(struct mp_loop *loop)
 	return &loop->clock.now;
 }
 
+int64_t mp_loop_read_us(const struct mp_loop *loop)
+{
+	return mp_clock_read_us(&loop->clock);
+}
+
 int64_t mp_loop_now_us(struct mp_loop *loop)
 {
 	return now(loop)->mono_us;

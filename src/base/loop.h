@@ -41,6 +41,8 @@ struct uv_loop_s *mp_loop_get_uv(struct mp_loop *loop);
 int64_t mp_loop_now_ms(struct mp_loop *loop);      /* monotonic */
 int64_t mp_loop_now_us(struct mp_loop *loop);      /* monotonic */
 int64_t mp_loop_wall_now_ms(struct mp_loop *loop); /* since 1970 */
+/* Monotonic, at this very moment: how long has something within this turn taken? */
+int64_t mp_loop_read_us(const struct mp_loop *loop);
 
 /* By hand: let time pass, each timer at its own moment, and turn until nothing is ready. */
 void mp_loop_advance(struct mp_loop *loop, int64_t ms);

@@ -119,6 +119,13 @@ void *mp_try_realloc(void *block, size_t size)
 	return moved;
 }
 
+char *mp_dup(const char *text)
+{
+	size_t size = strlen(text) + 1;
+
+	return memcpy(mp_alloc(size), text, size);
+}
+
 void *mp_free(void *block)
 {
 	if (block)

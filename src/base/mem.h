@@ -17,6 +17,9 @@ void *mp_alloc(size_t size) __attribute__((malloc, returns_nonnull));
 void *mp_try_alloc(size_t size) MP_MUST;
 void *mp_try_realloc(void *block, size_t size) MP_MUST;
 
+/* A copy of a text of ours, as mp_alloc(). */
+char *mp_dup(const char *text) __attribute__((malloc, returns_nonnull));
+
 /* Frees either kind. Accepts NULL, returns NULL. */
 void *mp_free(void *block);
 

@@ -36,45 +36,49 @@ struct step {
 		STAY, 0, act \
 	}
 
-static const struct step steps[MP_CALL_STATE_COUNT][MP_CALL_EVENT_COUNT] = {
-	[MP_CALL_QUEUED] =
-		{
-			[MP_CALL_ON_SENT] = GO(WRITTEN, NULL),
-			/* Nobody answers honestly what was not yet sent. */
-			[MP_CALL_ON_ANSWER] = KEEP(note_stray),
-			[MP_CALL_ON_GARBLED] = KEEP(note_stray),
-			[MP_CALL_ON_PROGRESS] = KEEP(note_stray),
-			[MP_CALL_ON_DEADLINE] = GO(ENDED, timed_out),
-			[MP_CALL_ON_CANCEL] = GO(ENDED, cancelled),
-			[MP_CALL_ON_LOST] = GO(ENDED, not_sent),
-		},
-	[MP_CALL_WRITTEN] =
-		{
-			[MP_CALL_ON_SENT] = KEEP(NULL),
-			[MP_CALL_ON_ANSWER] = GO(ENDED, answered),
-			[MP_CALL_ON_GARBLED] = GO(ENDED, refused),
-			[MP_CALL_ON_PROGRESS] = KEEP(extend),
-			[MP_CALL_ON_DEADLINE] = GO(ENDED, timed_out),
-			[MP_CALL_ON_CANCEL] = GO(ENDED, cancelled),
-			[MP_CALL_ON_LOST] = GO(ENDED, unknown),
-		},
-	[MP_CALL_SERVING] =
-		{
-			[MP_CALL_ON_ANSWER] = GO(ENDED, reply),
-			[MP_CALL_ON_DEADLINE] = GO(ENDED, withdraw),
-			[MP_CALL_ON_CANCEL] = GO(ENDED, withdraw),
-			[MP_CALL_ON_LOST] = GO(ENDED, withdraw),
-		},
-	[MP_CALL_ENDED] =
-		{
-			[MP_CALL_ON_SENT] = KEEP(NULL),
-			[MP_CALL_ON_ANSWER] = KEEP(note_stray),
-			[MP_CALL_ON_GARBLED] = KEEP(note_stray),
-			[MP_CALL_ON_PROGRESS] = KEEP(note_stray),
-			[MP_CALL_ON_DEADLINE] = KEEP(NULL),
-			[MP_CALL_ON_CANCEL] = KEEP(NULL),
-			[MP_CALL_ON_LOST] = KEEP(NULL),
-		},
+static const struct step steps[MP_CALL_STATE_COUNT][MP_CALL_EVENT_COUNT] =
+	{
+		[MP_CALL_QUEUED] =
+			{
+				[MP_CALL_ON_SENT] = GO(WRITTEN, NULL),
+				/* Nobody answers honestly what was not yet sent. */
+				[MP_CALL_ON_ANSWER] = KEEP(note_stray),
+				[MP_CALL_ON_GARBLED] = KEEP(note_stray),
+				[MP_CALL_ON_PROGRESS] = KEEP(note_stray),
+				[MP_CALL_ON_DEADLINE] = GO(ENDED, timed_out),
+				[MP_CALL_ON_CANCEL] = GO(ENDED, cancelled),
+				[MP_CALL_ON_LOST] = GO(ENDED, not_sent),
+				[MP_CALL_ON_UNTAKEN] = GO(ENDED, not_sent),
+			},
+		[MP_CALL_WRITTEN] =
+			{
+				[MP_CALL_ON_SENT] = KEEP(NULL),
+				[MP_CALL_ON_ANSWER] = GO(ENDED, answered),
+				[MP_CALL_ON_GARBLED] = GO(ENDED, refused),
+				[MP_CALL_ON_PROGRESS] = KEEP(extend),
+				[MP_CALL_ON_DEADLINE] = GO(ENDED, timed_out),
+				[MP_CALL_ON_CANCEL] = GO(ENDED, cancelled),
+				[MP_CALL_ON_LOST] = GO(ENDED, unknown),
+				[MP_CALL_ON_UNTAKEN] = GO(ENDED, not_sent),
+			},
+		[MP_CALL_SERVING] =
+			{
+				[MP_CALL_ON_ANSWER] = GO(ENDED, reply),
+				[MP_CALL_ON_DEADLINE] = GO(ENDED, withdraw),
+				[MP_CALL_ON_CANCEL] = GO(ENDED, withdraw),
+				[MP_CALL_ON_LOST] = GO(ENDED, withdraw),
+			},
+		[MP_CALL_ENDED] =
+			{
+				[MP_CALL_ON_SENT] = KEEP(NULL),
+				[MP_CALL_ON_ANSWER] = KEEP(note_stray),
+				[MP_CALL_ON_GARBLED] = KEEP(note_stray),
+				[MP_CALL_ON_PROGRESS] = KEEP(note_stray),
+				[MP_CALL_ON_DEADLINE] = KEEP(NULL),
+				[MP_CALL_ON_CANCEL] = KEEP(NULL),
+				[MP_CALL_ON_LOST] = KEEP(NULL),
+				[MP_CALL_ON_UNTAKEN] = KEEP(NULL),
+			},
 };
 
 static const char *const state_names[] = {

@@ -18,14 +18,15 @@
 	X(SERVING, "serving", "the peer's; somebody on our side works on the answer") \
 	X(ENDED, "ended", "answered, given up or withdrawn; the last state")
 
-#define MP_CALL_EVENTS(X)                                                       \
-	X(SENT, "its first byte went out")                                      \
-	X(ANSWER, "the answer is there: the peer's to ours, or ours to theirs") \
-	X(GARBLED, "its answer came and cannot be read")                        \
-	X(PROGRESS, "word that it goes on")                                     \
-	X(DEADLINE, "the time is up")                                           \
-	X(CANCEL, "whoever asked no longer wants to know")                      \
-	X(LOST, "the conversation is over")
+#define MP_CALL_EVENTS(X)                                                               \
+	X(SENT, "its first byte went out")                                              \
+	X(ANSWER, "the answer is there: the peer's to ours, or ours to theirs")         \
+	X(GARBLED, "its answer came and cannot be read")                                \
+	X(PROGRESS, "word that it goes on")                                             \
+	X(DEADLINE, "the time is up")                                                   \
+	X(CANCEL, "whoever asked no longer wants to know")                              \
+	X(LOST, "no answer will come: the conversation is over, or its way back broke") \
+	X(UNTAKEN, "the peer says that it did not take it")
 
 enum mp_call_state {
 #define MP_CALL_X(name, word, meaning) MP_CALL_##name,

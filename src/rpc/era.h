@@ -18,6 +18,8 @@
 struct mp_identity {
 	const char *name, *title, *version;
 	struct mp_str capabilities; /* a JSON object; "{}" where we can be asked nothing */
+	/* What modern servers may log while they work for us, as "info"; NULL: nothing. */
+	const char *log_level;
 };
 
 /* What a server offers. */

@@ -19,6 +19,8 @@ int mp_modern_write_meta(const struct mp_identity *me, struct mp_buf *out)
 	mp_write_key(&w, MP_STR(KEY("clientInfo")));
 	mp_era_write_implementation(&w, me);
 	mp_write_member_raw(&w, KEY("clientCapabilities"), me->capabilities);
+	if (me->log_level)
+		mp_write_member_text(&w, KEY("logLevel"), mp_str_of(me->log_level));
 	mp_write_end_object(&w);
 	return mp_write_finish(&w);
 }

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "rpc/salvage.h"
+#include "rpc/peer_parts.h"
 
 enum { MAX_THEIRS = 1024, METHOD_NOT_FOUND = -32601, INVALID_REQUEST = -32600, INTERNAL = -32603 };
 
@@ -168,7 +168,7 @@ static void send_reply(struct mp_peer *p, int encoded)
 		p->counts.undelivered++;
 }
 
-static void refuse_id(struct mp_peer *p, struct mp_str id, int code, struct mp_str words)
+void mp_peer_refuse_id(struct mp_peer *p, struct mp_str id, int code, struct mp_str words)
 {
 	mp_buf_clear(&p->out);
 	send_reply(p, mp_message_error(&p->out, id, code, words, MP_STR("")));
@@ -199,7 +199,7 @@ void mp_peer_refuse(struct mp_peer *p, mp_id call, int code, struct mp_str words
 
 	if (!c || c->state != MP_CALL_SERVING)
 		return;
-	refuse_id(p, mp_str_of(c->their_id), code, words);
+	mp_peer_refuse_id(p, mp_str_of(c->their_id), code, words);
 	free_call(c); /* our side knows: there is nobody to withdraw it from */
 }
 
@@ -235,7 +235,7 @@ static int admit(struct mp_peer *p, const struct mp_message *m, struct mp_call *
 	return 0;
 }
 
-static void take_request(struct mp_peer *p, const struct mp_message *m)
+void mp_peer_take_request(struct mp_peer *p, const struct mp_message *m)
 {
 	struct mp_call *c;
 
@@ -247,19 +247,19 @@ static void take_request(struct mp_peer *p, const struct mp_message *m)
 	if (!p->answers || !p->hooks->request) {
 		p->counts.refused++;
 		if (p->answers)
-			refuse_id(p, m->id, METHOD_NOT_FOUND,
-				  MP_STR("this client answers no such request"));
+			mp_peer_refuse_id(p, m->id, METHOD_NOT_FOUND,
+					  MP_STR("this client answers no such request"));
 		return;
 	}
 	if (mp_map_has(&p->theirs, m->id)) { /* V22: the first one stays as it is */
 		p->counts.refused++;
-		refuse_id(p, m->id, INVALID_REQUEST,
-			  MP_STR("a request with this id is still open"));
+		mp_peer_refuse_id(p, m->id, INVALID_REQUEST,
+				  MP_STR("a request with this id is still open"));
 		return;
 	}
 	if (admit(p, m, &c) < 0) {
 		p->counts.refused++;
-		refuse_id(p, m->id, INTERNAL, MP_STR("too many requests are open"));
+		mp_peer_refuse_id(p, m->id, INTERNAL, MP_STR("too many requests are open"));
 		return;
 	}
 	p->hooks->request(p->u, c->id, m);
@@ -267,8 +267,7 @@ static void take_request(struct mp_peer *p, const struct mp_message *m)
 
 /* --- their answers -------------------------------------------------------------------------- */
 
-/* The open call of ours with this id; NULL for one that is not, or not any more. */
-static struct mp_call *find_ours(struct mp_peer *p, struct mp_str id)
+struct mp_call *mp_peer_find_ours(struct mp_peer *p, struct mp_str id)
 {
 	uint64_t number;
 	struct mp_call *c;
@@ -279,9 +278,9 @@ static struct mp_call *find_ours(struct mp_peer *p, struct mp_str id)
 	return c && c->state != MP_CALL_SERVING ? c : NULL;
 }
 
-static void take_answer(struct mp_peer *p, const struct mp_message *m)
+void mp_peer_take_answer(struct mp_peer *p, const struct mp_message *m)
 {
-	struct mp_call *c = find_ours(p, m->id);
+	struct mp_call *c = mp_peer_find_ours(p, m->id);
 
 	if (c)
 		mp_call_advance(c, MP_CALL_ON_ANSWER);
@@ -378,197 +377,7 @@ static const struct mp_call_owner owner = {
 	.stray = note_stray,
 };
 
-/* --- their notifications -------------------------------------------------------------------- */
-
-/* Only what grows is progress (V23); anything else buys no time either. */
-static bool has_grown(struct mp_call *c, const struct mp_message *m)
-{
-	double now;
-
-	if (mp_value_f64(m->tape, mp_value_get(m->tape, m->params, "progress"), &now) < 0 ||
-	    (c->has_progressed && !(now > c->progressed)))
-		return false;
-	c->progressed = now;
-	c->has_progressed = true;
-	return true;
-}
-
-static void take_progress(struct mp_peer *p, const struct mp_message *m)
-{
-	struct mp_call *c = find_ours(p, mp_value_source(m->tape, m->progress_token));
-
-	if (c && c->on_progress && has_grown(c, m))
-		mp_call_advance(c, MP_CALL_ON_PROGRESS);
-	else
-		p->counts.strays++;
-}
-
-/* A request of theirs they no longer want; or, in the modern era, the end of a stream of ours. */
-static void take_cancelled(struct mp_peer *p, const struct mp_message *m)
-{
-	struct mp_str id = mp_value_source(m->tape, mp_value_get(m->tape, m->params, "requestId"));
-	struct mp_call *c = mp_map_get(&p->theirs, id);
-
-	if (c) {
-		mp_call_advance(c, MP_CALL_ON_CANCEL);
-		return;
-	}
-	c = find_ours(p, id);
-	if (c && c->method == MP_METHOD_LISTEN)
-		mp_call_advance(c, MP_CALL_ON_ANSWER);
-	else
-		p->counts.strays++;
-}
-
-static void take_notification(struct mp_peer *p, const struct mp_message *m)
-{
-	if (m->method == MP_METHOD_PROGRESS)
-		take_progress(p, m);
-	else if (m->method == MP_METHOD_CANCELLED)
-		take_cancelled(p, m);
-	else if (p->hooks->notification)
-		p->hooks->notification(p->u, m);
-}
-
-/* --- receiving ------------------------------------------------------------------------------ */
-
-static void take(struct mp_peer *p, const struct mp_message *m)
-{
-	const struct mp_message *before = p->arriving;
-
-	p->arriving = m;
-	switch (m->kind) {
-	case MP_MESSAGE_REQUEST:
-		take_request(p, m);
-		break;
-	case MP_MESSAGE_NOTIFICATION:
-		take_notification(p, m);
-		break;
-	case MP_MESSAGE_RESULT:
-	case MP_MESSAGE_ERROR:
-		take_answer(p, m);
-		break;
-	case MP_MESSAGE_BATCH:
-		break; /* taken apart by mp_peer_receive() */
-	}
-	p->arriving = before;
-}
-
-static void note_noise(struct mp_peer *p, struct mp_str line)
-{
-	size_t room = sizeof(p->counts.noise_sample) - 1;
-
-	if (p->counts.noise++ == 0 && line.len)
-		memcpy(p->counts.noise_sample, line.p, line.len < room ? line.len : room);
-}
-
-static struct mp_str head_of(struct mp_str s)
-{
-	return (struct mp_str){s.p, s.len < 4096 ? s.len : 4096};
-}
-
-static struct mp_str tail_of(struct mp_str s)
-{
-	size_t n = s.len < 512 ? s.len : 512;
-
-	return (struct mp_str){n ? s.p + s.len - n : s.p, n};
-}
-
-/* What was salvaged is echoed only where it cannot be anything else. */
-static struct mp_str whole_number(struct mp_str id)
-{
-	int64_t number;
-
-	return mp_str_to_i64(id, &number) == 0 ? id : MP_STR("");
-}
-
-/* A request that cannot be read: whoever waits for its answer is told why. */
-static void refuse_garbled(struct mp_peer *p, struct mp_str id, const struct mcpool_error *why)
-{
-	if (p->answers && id.len)
-		refuse_id(p, id, why->rpc_code, mp_str_of(why->message));
-}
-
-/* An answer that cannot be read, but somebody is waiting for it. */
-static void end_garbled(struct mp_peer *p, struct mp_str id, const struct mcpool_error *why)
-{
-	struct mp_list *written = &p->in_state[MP_CALL_WRITTEN];
-	struct mp_call *c = find_ours(p, id);
-
-	if (!c && id.len == 0 && written->len == 1) /* no id to be seen, but only one it can be */
-		c = mp_container_of(mp_list_first(written), struct mp_call, link);
-	if (!c)
-		return;
-	(void)mp_fail(&c->why, why->code == MCPOOL_ETOO_LARGE ? why->code : MCPOOL_EPROTO,
-		      "the answer cannot be read: %s", why->message);
-	mp_call_advance(c, MP_CALL_ON_GARBLED);
-}
-
-/* id: of a request, where it is beyond doubt. */
-static void take_garbled(struct mp_peer *p, struct mp_str head, struct mp_str tail,
-			 struct mp_str id, const struct mcpool_error *why)
-{
-	if (!mp_salvage_is_message(head)) {
-		note_noise(p, head);
-		return;
-	}
-	p->counts.garbled++;
-	if (mp_salvage_is_call(head)) /* their ids are not ours: it ends nothing here */
-		refuse_garbled(p, id, why);
-	else
-		end_garbled(p, mp_salvage_id(head, tail), why);
-}
-
-static bool take_text(struct mp_peer *p, struct mp_tape *tape, struct mp_str text,
-		      struct mp_message *m)
-{
-	struct mcpool_error why;
-
-	if (mp_message_scan(tape, text, m, &why) == 0) {
-		if (m->kind != MP_MESSAGE_BATCH)
-			take(p, m);
-		return true;
-	}
-	/* Servers also print JSON that is none of the protocol's, such as log lines. */
-	if (why.code == MCPOOL_EPROTO && mp_value_get(tape, MP_ROOT, "jsonrpc") == MP_NONE)
-		note_noise(p, text);
-	else
-		take_garbled(p, head_of(text), tail_of(text), m->id, &why);
-	return false;
-}
-
-/* 2025-03-26 lets a server answer with several messages at once; any of them may end it all. */
-static void take_batch(struct mp_peer *p, const struct mp_message *batch)
-{
-	MP_VALUE_EACH(batch->tape, MP_ROOT, v) {
-		struct mp_message m;
-
-		if (p->lost)
-			break;
-		if (take_text(p, &p->batch_tape, mp_value_source(batch->tape, v), &m) &&
-		    m.kind == MP_MESSAGE_BATCH)
-			p->counts.garbled++;
-	}
-}
-
-void mp_peer_receive(struct mp_peer *p, struct mp_str text)
-{
-	struct mp_message m;
-
-	if (!p->lost && take_text(p, &p->tape, text, &m) && m.kind == MP_MESSAGE_BATCH)
-		take_batch(p, &m);
-}
-
-void mp_peer_receive_oversize(struct mp_peer *p, struct mp_str head, struct mp_str tail)
-{
-	struct mcpool_error why;
-
-	if (p->lost)
-		return;
-	(void)mp_fail(&why, MCPOOL_ETOO_LARGE, "the message is larger than %zu MiB",
-		      MP_LIMIT_MESSAGE >> 20);
-	take_garbled(p, head, tail, whole_number(mp_salvage_id(head, tail)), &why);
-}
+/* --- endings ------------------------------------------------------------------------------- */
 
 void mp_peer_written(struct mp_peer *p, uint64_t total)
 {
@@ -584,6 +393,40 @@ void mp_peer_written(struct mp_peer *p, uint64_t total)
 	}
 }
 
+/* A call that was cancelled is open until that is told, but nobody waits for its answer. */
+bool mp_peer_is_open(struct mp_peer *p, struct mp_str id)
+{
+	struct mp_call *c = mp_peer_find_ours(p, id);
+
+	return c && c->state != MP_CALL_ENDED;
+}
+
+void mp_peer_sent(struct mp_peer *p, struct mp_str id)
+{
+	struct mp_call *c = mp_peer_find_ours(p, id);
+
+	if (c)
+		mp_call_advance(c, MP_CALL_ON_SENT);
+}
+
+static void explain_loss(struct mp_call *c, enum mp_call_event how, const struct mcpool_error *why)
+{
+	c->why = *why;
+	if (c->state == MP_CALL_WRITTEN && how == MP_CALL_ON_LOST)
+		(void)mp_fail(&c->why, MCPOOL_EOUTCOME_UNKNOWN, "%s", why->message);
+}
+
+void mp_peer_lose(struct mp_peer *p, struct mp_str id, enum mp_call_event how,
+		  const struct mcpool_error *why)
+{
+	struct mp_call *c = mp_peer_find_ours(p, id);
+
+	if (!c || c->state == MP_CALL_ENDED)
+		return;
+	explain_loss(c, how, why);
+	mp_call_advance(c, how);
+}
+
 static void lose_all(struct mp_peer *p, enum mp_call_state state, const struct mcpool_error *why)
 {
 	struct mp_link *link;
@@ -591,9 +434,7 @@ static void lose_all(struct mp_peer *p, enum mp_call_state state, const struct m
 	while ((link = mp_list_first(&p->in_state[state]))) {
 		struct mp_call *c = mp_container_of(link, struct mp_call, link);
 
-		c->why = *why;
-		if (state == MP_CALL_WRITTEN)
-			(void)mp_fail(&c->why, MCPOOL_EOUTCOME_UNKNOWN, "%s", why->message);
+		explain_loss(c, MP_CALL_ON_LOST, why);
 		mp_call_advance(c, MP_CALL_ON_LOST);
 	}
 }

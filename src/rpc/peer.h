@@ -88,6 +88,12 @@ void mp_peer_refuse(struct mp_peer *p, mp_id call, int code, struct mp_str words
 void mp_peer_receive(struct mp_peer *p, struct mp_str text);
 void mp_peer_receive_oversize(struct mp_peer *p, struct mp_str head, struct mp_str tail);
 void mp_peer_written(struct mp_peer *p, uint64_t total);
+/* Where requests go their own ways: this one is with them; this one ends, by LOST or UNTAKEN, or by
+ * GARBLED for an answer that cannot be used. An id that is no open call of ours is no mistake. */
+void mp_peer_sent(struct mp_peer *p, struct mp_str id);
+void mp_peer_lose(struct mp_peer *p, struct mp_str id, enum mp_call_event how,
+		  const struct mcpool_error *why);
+bool mp_peer_is_open(struct mp_peer *p, struct mp_str id); /* a call of ours that waits */
 /* The conversation is over: every open call ends before this returns, with why in its words. */
 void mp_peer_lost(struct mp_peer *p, const struct mcpool_error *why);
 

@@ -7,15 +7,18 @@
 #include "base/limits.h"
 #include "base/mem.h"
 
-#define STATES(X)                                              \
-	X(ASKING, "asking", "the request is with the server")  \
-	X(ANSWERING, "answering", "its questions are with us") \
+#define STATES(X)                                                                    \
+	X(ASKING, "asking", "the request is with the server")                        \
+	X(ANSWERING, "answering", "its questions are with us")                       \
+	X(MENDING, "mending", "it was refused for a reason that is being put right") \
 	X(OVER, "over", "the caller has the answer")
 
 #define EVENTS(X)                                                         \
 	X(COMPLETE, "the result is complete, or is an error")             \
 	X(QUESTIONS, "the server has questions, or a state to hand back") \
 	X(ANSWERED, "all questions are answered")                         \
+	X(SPOILED, "the result is an error that may be mended")           \
+	X(MENDED, "it may be tried again")                                \
 	X(FAILED, "it cannot go on; why is written down")                 \
 	X(CANCEL, "the caller no longer wants to know")
 
@@ -46,6 +49,7 @@ struct round {
 	struct mp_buf params; /* of the first request */
 	mp_id call;           /* the peer's, while ASKING */
 	unsigned rounds;
+	bool was_mended;
 	mp_answer_fn fn;
 	void *u;
 
@@ -68,6 +72,7 @@ static void ask(struct round *r);
 static void send_again(struct round *r);
 static void call_off(struct round *r);
 static void take_back(struct round *r);
+static void finish_soon(struct round *r);
 
 enum { NOWHERE, TO, STAY };
 struct step {
@@ -81,6 +86,7 @@ static const struct step steps[STATE_COUNT][EVENT_COUNT] = {
 		{
 			[COMPLETE] = {TO, OVER, finish},
 			[QUESTIONS] = {TO, ANSWERING, ask},
+			[SPOILED] = {TO, MENDING, NULL},
 			[FAILED] = {TO, OVER, finish},
 			[CANCEL] = {STAY, 0, call_off}, /* the peer's CANCELLED then ends it */
 		},
@@ -89,6 +95,12 @@ static const struct step steps[STATE_COUNT][EVENT_COUNT] = {
 			[ANSWERED] = {TO, ASKING, send_again},
 			[FAILED] = {TO, OVER, take_back},
 			[CANCEL] = {TO, OVER, take_back},
+		},
+	[MENDING] =
+		{
+			[MENDED] = {TO, ASKING, send_again},
+			[FAILED] = {TO, OVER, finish_soon},
+			[CANCEL] = {TO, OVER, finish_soon},
 		},
 	[OVER] =
 		{
@@ -175,15 +187,21 @@ static void finish_later(void *u)
 	finish(u);
 }
 
-/* The questions are no longer ours to answer. Whoever cancels may be on the stack. */
+/* Whoever cancels may be on the stack. */
+static void finish_soon(struct round *r)
+{
+	mp_loop_unpost(r->rs->peer->loop, &r->task);
+	mp_task_init(&r->task, finish_later, r);
+	mp_loop_post(r->rs->peer->loop, &r->task);
+}
+
+/* The questions are no longer ours to answer. */
 static void take_back(struct round *r)
 {
 	const struct mp_answerer *a = r->rs->answerer;
 
 	mp_timer_stop(&r->patience);
-	mp_loop_unpost(r->rs->peer->loop, &r->task);
-	mp_task_init(&r->task, finish_later, r);
-	mp_loop_post(r->rs->peer->loop, &r->task);
+	finish_soon(r);
 	if (a && a->withdraw)
 		a->withdraw(a->u, r->id);
 }
@@ -252,16 +270,31 @@ static void take_result(struct round *r, const struct mp_answer *answer)
 		advance(r, QUESTIONS);
 }
 
+static void take_error(struct round *r, const struct mp_answer *answer)
+{
+	struct mp_rounds *rs = r->rs;
+
+	r->answer = *answer;
+	if (!r->was_mended && rs->mend && rs->mend(rs->mend_u, r->rq.method, answer->message)) {
+		r->was_mended = true;
+		advance(r, SPOILED);
+	} else {
+		advance(r, COMPLETE);
+	}
+}
+
 static void got_answer(const struct mp_answer *answer, void *u)
 {
 	struct round *r = u;
 
-	if (answer->outcome == MP_OUTCOME_ANSWERED && answer->message->kind == MP_MESSAGE_RESULT) {
+	if (answer->outcome != MP_OUTCOME_ANSWERED) {
+		r->answer = *answer;
+		advance(r, FAILED);
+	} else if (answer->message->kind == MP_MESSAGE_RESULT) {
 		take_result(r, answer);
-		return;
+	} else {
+		take_error(r, answer);
 	}
-	r->answer = *answer;
-	advance(r, answer->outcome == MP_OUTCOME_ANSWERED ? COMPLETE : FAILED);
 }
 
 static void got_progress(const struct mp_message *m, void *u)
@@ -459,12 +492,22 @@ void mp_rounds_lost(struct mp_rounds *rs, const struct mcpool_error *why)
 	MP_LIST_WALK(&rs->open, link) {
 		struct round *r = mp_container_of(link, struct round, link);
 
-		if (r->state == ANSWERING)
+		if (r->state == ANSWERING || r->state == MENDING)
 			fail(r, MP_OUTCOME_NOT_SENT, copy.code, copy.message);
 		if (r->state == OVER)
 			finish(r); /* its turn would have come */
 	}
 	rs->losing = false;
+}
+
+void mp_rounds_mended(struct mp_rounds *rs)
+{
+	MP_LIST_WALK(&rs->open, link) {
+		struct round *r = mp_container_of(link, struct round, link);
+
+		if (r->state == MENDING)
+			advance(r, MENDED);
+	}
 }
 
 void mp_rounds_cancel(struct mp_rounds *rs, mp_id call)

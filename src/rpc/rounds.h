@@ -34,7 +34,13 @@ enum { MP_ROUNDS_MAX = 16, MP_ROUNDS_QUESTIONS = 64 };
 struct mp_rounds {
 	struct mp_peer *peer;               /* borrowed */
 	const struct mp_answerer *answerer; /* borrowed; NULL: questions end the call */
-	struct mp_ids calls;                /* owned */
+	/*
+	 * An error that may be mended: true where that has begun, and mp_rounds_mended() follows;
+	 * asked once for each call. May be NULL.
+	 */
+	bool (*mend)(void *u, enum mp_method_id method, const struct mp_message *error);
+	void *mend_u;
+	struct mp_ids calls; /* owned */
 	struct mp_list open;
 	bool losing; /* mp_rounds_lost() is at work */
 };
@@ -51,6 +57,8 @@ int mp_rounds_call(struct mp_rounds *rs, const struct mp_request *rq, mp_answer_
 		   mp_id *ret_call) MP_MUST;
 /* The conversation is over: calls whose questions are open end. For the others see the peer. */
 void mp_rounds_lost(struct mp_rounds *rs, const struct mcpool_error *why);
+/* What waited for that goes out again, with new ids. */
+void mp_rounds_mended(struct mp_rounds *rs);
 void mp_rounds_cancel(struct mp_rounds *rs, mp_id call);
 /* result: an object; empty: declined, which ends the call. Too late or twice: nothing happens. */
 void mp_rounds_answer(struct mp_rounds *rs, mp_id call, size_t place, struct mp_str result);

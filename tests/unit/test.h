@@ -80,6 +80,9 @@ bool test_same_text(struct mp_str got, struct mp_str want, const char *what, con
 			return false;                                        \
 	} while (0)
 
+/* Do allocations fail in this run? Then what a test waits for may never come. */
+bool test_is_faulty(void);
+
 /* Does fn stop the process by a broken promise (or by exhausted memory)? Runs it in a child. */
 bool test_stops(void (*fn)(void));
 

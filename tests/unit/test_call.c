@@ -115,6 +115,7 @@ static const char *const cells[MP_CALL_STATE_COUNT][MP_CALL_EVENT_COUNT] = {
 			[MP_CALL_ON_DEADLINE] = "queued->ended tell:timeout deliver:timeout",
 			[MP_CALL_ON_CANCEL] = "queued->ended tell:cancelled deliver:cancelled",
 			[MP_CALL_ON_LOST] = "queued->ended deliver:not_sent",
+			[MP_CALL_ON_UNTAKEN] = "queued->ended deliver:not_sent",
 		},
 	[MP_CALL_WRITTEN] =
 		{
@@ -125,6 +126,7 @@ static const char *const cells[MP_CALL_STATE_COUNT][MP_CALL_EVENT_COUNT] = {
 			[MP_CALL_ON_DEADLINE] = "written->ended tell:timeout deliver:timeout",
 			[MP_CALL_ON_CANCEL] = "written->ended tell:cancelled deliver:cancelled",
 			[MP_CALL_ON_LOST] = "written->ended deliver:unknown",
+			[MP_CALL_ON_UNTAKEN] = "written->ended deliver:not_sent",
 		},
 	[MP_CALL_SERVING] =
 		{
@@ -142,6 +144,7 @@ static const char *const cells[MP_CALL_STATE_COUNT][MP_CALL_EVENT_COUNT] = {
 			[MP_CALL_ON_DEADLINE] = "",
 			[MP_CALL_ON_CANCEL] = "",
 			[MP_CALL_ON_LOST] = "",
+			[MP_CALL_ON_UNTAKEN] = "",
 		},
 };
 
@@ -181,7 +184,7 @@ TEST(every_cell_of_the_table)
 			CHECK(judge_cell((enum mp_call_state)state, (enum mp_call_event)ev));
 		}
 	}
-	CHECK_EQ(empty, 3); /* what cannot happen to a request of theirs */
+	CHECK_EQ(empty, 4); /* what cannot happen to a request of theirs */
 }
 
 /* Whatever happens and in whatever order, it ends once. */

@@ -28,6 +28,19 @@ TEST(what_meta_says_on_every_request)
 	CHECK_EQ(mp_modern_write_meta(&me, &small), MCPOOL_ELIMIT);
 }
 
+TEST(logs_are_asked_for_on_every_request)
+{
+	struct mp_identity me = {.name = "mcpool",
+				 .version = "0.1.0",
+				 .capabilities = MP_STR("{}"),
+				 .log_level = "info"};
+	WITH_MESSAGE(f);
+
+	CHECK_EQ(mp_modern_write_meta(&me, &f.out), 0);
+	CHECK(mp_str_find(mp_buf_get(&f.out),
+			  MP_STR("\"io.modelcontextprotocol/logLevel\":\"info\"}"), 0) > 0);
+}
+
 /* --- discover ------------------------------------------------------------------------------- */
 
 TEST(discover_in_full)

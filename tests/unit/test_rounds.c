@@ -161,6 +161,70 @@ TEST(a_result_without_a_kind_and_an_error_are_complete)
 	CHECK(is_quiet(&f));
 }
 
+static bool mend(void *u, enum mp_method_id method, const struct mp_message *error)
+{
+	int *asked = u;
+
+	(void)method;
+	(*asked)++;
+	return mp_error_read_code(error) == -7;
+}
+
+static void refuse(struct fixture *f, int id)
+{
+	fake_wire_flush(&f->w);
+	fake_wire_sayf(&f->w,
+		       "{\"jsonrpc\":\"2.0\",\"id\":%d,\"error\":{\"code\":-7,\"message\":\"\"}}",
+		       id);
+}
+
+/* The same again, with a new id; but only once. */
+TEST(an_error_that_is_mended_is_tried_again)
+{
+	struct fake_caller a = {0};
+	int asked = 0;
+	WITH_ROUNDS(f);
+
+	f.rounds.mend = mend;
+	f.rounds.mend_u = &asked;
+	CHECK_EQ(start(&f, &a), 0);
+	(void)fake_wire_next(&f.w);
+	refuse(&f, 1);
+	CHECK_EQ(a.answers, 0);
+	mp_rounds_mended(&f.rounds);
+	CHECK_STR(fake_wire_next(&f.w),
+		  "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":"
+		  "{\"name\":\"t\", \"arguments\":{\"n\":1e5},\"_meta\":{\"m\":1}}}");
+	refuse(&f, 2);
+	CHECK_EQ(asked, 1);
+	CHECK(ended(&a, MP_OUTCOME_ANSWERED));
+	CHECK(is_quiet(&f));
+}
+
+TEST(how_a_call_ends_while_it_is_mended)
+{
+	for (int i = 0; i < 3; i++) {
+		struct fake_caller a = {0};
+		int asked = 0;
+		WITH_ROUNDS(f);
+
+		f.rounds.mend = mend;
+		f.rounds.mend_u = &asked;
+		CHECK_EQ(start(&f, &a), 0);
+		refuse(&f, 1);
+		CHECK_EQ(asked, 1);
+		if (i == 0)
+			mp_rounds_cancel(&f.rounds, a.call);
+		else if (i == 1)
+			lose(&f);
+		else
+			f.w.refusal = MCPOOL_ECLOSED;
+		mp_rounds_mended(&f.rounds);
+		CHECK(is_quiet(&f));
+		CHECK(ended(&a, i == 0 ? MP_OUTCOME_CANCELLED : MP_OUTCOME_NOT_SENT));
+	}
+}
+
 TEST(a_kind_nobody_knows_is_refused)
 {
 	struct fake_caller a = {0};
