@@ -10,26 +10,27 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/list.h"
 #include "base/mem.h"
-#include "net/http_drive.h"
-#include "net/http_failure.h"
-#include "net/http_setup.h"
+#include "net/http_dial.h"
+#include "net/http_wire.h"
 
-enum { CONNECT_MS = 30000, SPARES = 8 };
+enum { SPELL_US = 50, BREATH_MS = 1 };
+#define LARGE_ANSWER MP_MIB(1)
 
 struct mp_http_client {
 	struct mp_loop *loop;
-	struct mp_http_drive drive;
-	struct mp_task pump;      /* does what hooks asked for */
-	struct mp_ids exchanges;  /* all, owned */
-	struct mp_list waiting;   /* exchanges curl has not heard of */
-	struct mp_list sending;   /* those whose request is not out whole */
-	struct mp_list receiving; /* those that wait for an answer, or for more of it */
-	struct mp_list leaving;   /* cancelled */
-	CURL *spares[SPARES]; /* handles to use again: making one costs more than a small POST */
-	size_t n_spares;
+	struct mp_list drives;       /* all, the newest last */
+	struct mp_http_drive *drive; /* for what begins now */
+	struct mp_task pump;         /* does what hooks asked for */
+	struct mp_ids exchanges;     /* all, owned */
+	struct mp_list waiting;      /* exchanges curl has not heard of */
+	struct mp_list sending;      /* those whose request is not out whole */
+	struct mp_list receiving;    /* those that wait for an answer, or for more of it */
+	struct mp_list leaving;      /* cancelled */
 	bool dying;
+	struct mp_jump_hook jump;
 	struct mp_grave grave;
 };
 
@@ -38,31 +39,25 @@ struct exchange {
 	struct mp_list *list; /* which of the client's it is in */
 	struct mp_link link;
 	mp_id id;
-	CURL *easy;                 /* owned */
-	struct curl_slist *headers; /* owned */
-	char *body;                 /* owned; NULL: none */
+	struct mp_http_dial dial;
+	char *body; /* owned; NULL: none */
 	size_t body_len;
 	const struct mp_http_hooks *hooks; /* NULL: cancelled */
 	void *u;
 	struct mp_http_reader reader;
-	bool added;     /* curl has it */
-	bool connected; /* and its request may be under way */
-	bool sent;      /* told */
-	bool answered;  /* the head was told */
-	bool safe;      /* may be sent twice */
+	bool sent; /* told */
+	bool safe; /* may be sent twice */
 	bool paused;
-	bool stalled; /* curl holds data back because of that */
-	enum mp_zone from, zone;
+	bool stalled;     /* curl holds data back because of that, or for others' sake */
+	size_t bytes;     /* of its answer */
+	int64_t turn_us;  /* when it was last told data, on the loop's clock */
+	int64_t spell_us; /* when it began to be told, in that turn */
 	int64_t connect_ms, idle_ms, total_ms;
 	int64_t last_ms;       /* when the last byte moved */
 	curl_off_t uploaded;   /* by then */
 	struct mp_timer limit; /* connect, then idle */
 	struct mp_timer total;
-	struct mp_task wake;      /* resumes */
-	enum mp_http_end verdict; /* ours, where curl only knows that a callback said no */
-	struct mcpool_error why;
-	char place[MP_HTTP_PLACE]; /* empty until somebody asks */
-	char words[CURL_ERROR_SIZE];
+	struct mp_timer wake; /* resumes */
 };
 
 static void ask_pump(struct mp_http_client *c)
@@ -80,16 +75,6 @@ static void move(struct exchange *x, struct mp_list *to)
 	x->list = to;
 }
 
-/* For people; only failures need it. */
-static const char *place_of(struct exchange *x)
-{
-	char *url = NULL;
-
-	if (!x->place[0] && curl_easy_getinfo(x->easy, CURLINFO_EFFECTIVE_URL, &url) == CURLE_OK)
-		mp_http_setup_place(url ? url : "", x->place);
-	return x->place;
-}
-
 static void byte_moved(struct exchange *x)
 {
 	x->last_ms = mp_loop_now_ms(x->client->loop);
@@ -99,7 +84,7 @@ static curl_off_t get_uploaded(const struct exchange *x)
 {
 	curl_off_t n = 0;
 
-	(void)curl_easy_getinfo(x->easy, CURLINFO_SIZE_UPLOAD_T, &n); /* stays 0 */
+	(void)curl_easy_getinfo(x->dial.easy, CURLINFO_SIZE_UPLOAD_T, &n); /* stays 0 */
 	return n;
 }
 
@@ -107,7 +92,7 @@ static bool has_written(const struct exchange *x)
 {
 	long n = 0;
 
-	return curl_easy_getinfo(x->easy, CURLINFO_REQUEST_SIZE, &n) == CURLE_OK && n > 0;
+	return curl_easy_getinfo(x->dial.easy, CURLINFO_REQUEST_SIZE, &n) == CURLE_OK && n > 0;
 }
 
 static void tell_sent(struct exchange *x)
@@ -120,28 +105,10 @@ static void tell_sent(struct exchange *x)
 
 static void look_if_sent(struct exchange *x)
 {
-	if (x->sent || !x->connected || !x->hooks || !has_written(x))
+	if (x->sent || !x->dial.connected || !x->hooks || !has_written(x))
 		return;
 	if ((size_t)get_uploaded(x) >= x->body_len)
 		tell_sent(x);
-}
-
-static bool may_reach(struct exchange *x, enum mp_zone zone)
-{
-	if (mp_zone_may_reach(x->from, zone))
-		return true;
-	x->verdict = MP_HTTP_ZONE;
-	mp_fail(&x->why, MCPOOL_EPERM, "%s is in %s, where a server in %s may not send us",
-		place_of(x), mp_zone_get_words(zone), mp_zone_get_words(x->from));
-	return false;
-}
-
-static curl_socket_t open_socket(void *u, curlsocktype purpose, struct curl_sockaddr *address)
-{
-	(void)purpose;
-	if (!may_reach(u, mp_zone_of(&address->addr)))
-		return CURL_SOCKET_BAD;
-	return mp_http_setup_socket(address->family, address->socktype, address->protocol);
 }
 
 /*
@@ -158,19 +125,16 @@ static int about_to_send(void *u, char *ip, char *local_ip, int port, int local_
 	(void)local_port;
 	if (!x->hooks)
 		return CURL_PREREQFUNC_ABORT;
-	if (x->connected && !x->safe && has_written(x)) {
-		x->verdict = MP_HTTP_CLOSED;
-		mp_fail(&x->why, MCPOOL_ECLOSED, "%s closed the connection without an answer",
-			place_of(x));
+	if (x->dial.connected && !x->safe && has_written(x)) {
+		x->dial.verdict = MP_HTTP_CLOSED;
+		mp_fail(&x->dial.why, MCPOOL_ECLOSED, "%s closed the connection without an answer",
+			mp_http_dial_get_place(&x->dial));
 		if (!x->sent)
 			tell_sent(x);
 		return CURL_PREREQFUNC_ABORT;
 	}
-	x->zone = mp_zone_of_text(ip);
-	if (!may_reach(x, x->zone))
+	if (!mp_http_dial_may_use(&x->dial, ip))
 		return CURL_PREREQFUNC_ABORT;
-	x->connected = true;
-	x->verdict = MP_HTTP_OK; /* another address of the name was allowed */
 	byte_moved(x);
 	if (x->idle_ms)
 		mp_timer_start(&x->limit, x->idle_ms);
@@ -190,20 +154,47 @@ static size_t header_came(char *bytes, size_t one, size_t n, void *u)
 	byte_moved(x);
 	r = mp_http_reader_add(&x->reader, (struct mp_str){bytes, n});
 	if (r < 0) {
-		x->verdict = MP_HTTP_LIMIT;
-		mp_fail(&x->why, r, "the headers of %s are too large", place_of(x));
+		x->dial.verdict = MP_HTTP_LIMIT;
+		mp_fail(&x->dial.why, r, "the headers of %s are too large",
+			mp_http_dial_get_place(&x->dial));
 		return 0;
 	}
 	if (r > 0) {
 		struct mp_http_head head = mp_http_reader_get(&x->reader);
 
-		head.zone = x->zone;
+		head.zone = x->dial.zone;
 		look_if_sent(x);
-		x->answered = true;
+		x->dial.answered = true;
 		if (x->hooks && x->hooks->head)
 			x->hooks->head(x->u, &head);
 	}
 	return n;
+}
+
+/*
+ * curl reads a hundred buffers before it lets go; from a peer that pours out small messages that is
+ * more than anybody else should have to wait for. So each has a moment of a turn; and what is still
+ * not over after an answer of a good size rests for longer than that, so that most of the time is
+ * for others.
+ */
+static bool has_had_enough(struct exchange *x)
+{
+	int64_t now_us = mp_loop_now_us(x->client->loop);
+
+	if (x->turn_us != now_us)
+		x->spell_us = mp_loop_read_us(x->client->loop);
+	x->turn_us = now_us;
+	if (mp_loop_read_us(x->client->loop) - x->spell_us < SPELL_US)
+		return false;
+	mp_timer_start(&x->wake, x->bytes > LARGE_ANSWER ? BREATH_MS : 0);
+	return true;
+}
+
+static void set_stalled(struct exchange *x, bool stalled)
+{
+	if (x->stalled != stalled)
+		mp_http_drive_rest(x->dial.drive, stalled);
+	x->stalled = stalled;
 }
 
 static size_t data_came(char *bytes, size_t one, size_t n, void *u)
@@ -213,11 +204,12 @@ static size_t data_came(char *bytes, size_t one, size_t n, void *u)
 	(void)one;
 	if (!x->hooks)
 		return 0;
-	if (x->paused) {
-		x->stalled = true;
+	if (x->paused || has_had_enough(x)) {
+		set_stalled(x, true);
 		return CURL_WRITEFUNC_PAUSE;
 	}
 	byte_moved(x);
+	x->bytes += n;
 	if (x->hooks->data)
 		x->hooks->data(x->u, (struct mp_str){bytes, n});
 	return n;
@@ -225,54 +217,29 @@ static size_t data_came(char *bytes, size_t one, size_t n, void *u)
 
 /* --- the life of an exchange ---------------------------------------------------------------- */
 
-static void recycle(struct mp_http_client *c, CURL *easy)
-{
-	if (!easy)
-		return;
-	if (c->n_spares == SPARES || c->dying) {
-		curl_easy_cleanup(easy);
-		return;
-	}
-	curl_easy_reset(easy);
-	c->spares[c->n_spares++] = easy;
-}
-
 static void exchange_free(struct exchange *x)
 {
 	struct mp_http_client *c = x->client;
 
-	if (x->added)
-		(void)curl_multi_remove_handle(c->drive.multi, x->easy); /* it has it */
+	set_stalled(x, false);
+	mp_http_dial_done(&x->dial);
 	if (x->list)
 		mp_list_remove(x->list, &x->link);
 	mp_ids_remove(&c->exchanges, x->id);
 	mp_timer_stop(&x->limit);
 	mp_timer_stop(&x->total);
-	mp_loop_unpost(c->loop, &x->wake);
-	recycle(c, x->easy);
-	curl_slist_free_all(x->headers);
+	mp_timer_stop(&x->wake);
 	mp_free(x->body);
 	mp_http_reader_done(&x->reader);
 	mp_free(x);
 }
 
-static struct mp_http_failure describe(struct exchange *x, CURLcode code)
-{
-	return (struct mp_http_failure){
-		.easy = x->easy,
-		.code = code,
-		.place = place_of(x),
-		.words = x->words,
-		.connected = x->connected,
-		.answered = x->answered,
-	};
-}
-
 /* Not with curl on the stack. */
-static void end(struct exchange *x, enum mp_http_end how, const struct mcpool_error *why)
+static void end(struct exchange *x)
 {
 	const struct mp_http_hooks *hooks = x->hooks;
-	struct mcpool_error err = *why;
+	enum mp_http_end how = x->dial.verdict;
+	struct mcpool_error err = x->dial.why;
 	void *u = x->u;
 
 	exchange_free(x);
@@ -280,43 +247,49 @@ static void end(struct exchange *x, enum mp_http_end how, const struct mcpool_er
 		hooks->done(u, how, how == MP_HTTP_OK ? NULL : &err);
 }
 
-static void curl_is_done(struct exchange *x, CURLcode code)
+static void curl_is_done(struct mp_http_job *job, CURLcode code)
 {
-	look_if_sent(x);
-	if (code == CURLE_OK) {
-		x->verdict = MP_HTTP_OK;
-	} else if (x->verdict == MP_HTTP_OK) {
-		struct mp_http_failure f = describe(x, code);
+	struct exchange *x = mp_container_of(job, struct exchange, dial.job);
 
-		x->verdict = mp_http_failure_explain(&f, &x->why);
-	}
-	end(x, x->verdict, &x->why);
+	look_if_sent(x);
+	/* A connection that ends within the head is a complete answer for curl (7.88). */
+	if (code == CURLE_OK && !x->dial.answered)
+		code = CURLE_GOT_NOTHING;
+	mp_http_dial_judge(&x->dial, code);
+	end(x);
 }
 
-static void settle(void *u)
+/*
+ * A server may answer before it has all of the request (401, 429). Over HTTP/2 curl (7.88) then
+ * finds the stream closed while it sends, and waits for an end that it has read already. Pausing
+ * for no time makes it look.
+ */
+static void look_for_early_answer(struct exchange *x)
+{
+	if (!x->sent || !x->dial.answered || x->stalled || !x->hooks)
+		return;
+	/* What fails here fails again, and is told, when curl is called. */
+	(void)curl_easy_pause(x->dial.easy, CURLPAUSE_RECV);
+	(void)curl_easy_pause(x->dial.easy, CURLPAUSE_CONT);
+	ask_pump(x->client);
+}
+
+static void curl_was_called(void *u)
 {
 	struct mp_http_client *c = u;
-	CURLMsg *message;
-	int left;
 
 	MP_LIST_WALK(&c->sending, link) {
-		look_if_sent(mp_container_of(link, struct exchange, link));
-	}
-	while (!c->dying && (message = curl_multi_info_read(c->drive.multi, &left))) {
-		CURLcode code = message->data.result;
-		struct exchange *x = NULL;
+		struct exchange *x = mp_container_of(link, struct exchange, link);
 
-		if (curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &x) == CURLE_OK && x)
-			curl_is_done(x, code);
+		look_if_sent(x);
+		look_for_early_answer(x);
 	}
 }
 
 static void limit_reached(struct exchange *x, enum mp_http_limit limit, int64_t ms)
 {
-	struct mp_http_failure f = describe(x, CURLE_OPERATION_TIMEDOUT);
-
-	x->verdict = mp_http_failure_timeout(&f, limit, ms, &x->why);
-	end(x, x->verdict, &x->why);
+	mp_http_dial_judge_limit(&x->dial, limit, ms);
+	end(x);
 }
 
 static void limit_rang(void *u)
@@ -324,7 +297,7 @@ static void limit_rang(void *u)
 	struct exchange *x = u;
 	int64_t quiet_ms;
 
-	if (!x->connected) {
+	if (!x->dial.connected) {
 		limit_reached(x, MP_HTTP_LIMIT_CONNECT, x->connect_ms);
 		return;
 	}
@@ -348,14 +321,14 @@ static void total_rang(void *u)
 static void wake(void *u)
 {
 	struct exchange *x = u;
-	struct mp_http_client *c = x->client;
 
 	if (!x->stalled || x->paused || !x->hooks)
 		return;
-	x->stalled = false;
+	set_stalled(x, false);
+	x->turn_us = -1; /* this is another one */
 	byte_moved(x);
-	(void)curl_easy_pause(x->easy, CURLPAUSE_CONT); /* its failure is the exchange's */
-	mp_http_drive_kick(&c->drive);
+	(void)curl_easy_pause(x->dial.easy, CURLPAUSE_CONT); /* its failure is the exchange's */
+	mp_http_drive_kick(x->dial.drive);
 }
 
 static bool begin(struct exchange *x)
@@ -366,7 +339,7 @@ static bool begin(struct exchange *x)
 	mp_timer_start(&x->limit, x->connect_ms);
 	if (x->total_ms)
 		mp_timer_start(&x->total, x->total_ms);
-	return x->added = curl_multi_add_handle(c->drive.multi, x->easy) == CURLM_OK;
+	return mp_http_dial_begin(&x->dial, c->drive);
 }
 
 static void pump(void *u)
@@ -380,37 +353,27 @@ static void pump(void *u)
 		struct exchange *x = mp_container_of(link, struct exchange, link);
 
 		if (!begin(x)) {
-			mp_fail(&x->why, MCPOOL_ENOMEM, "no memory for an exchange");
-			end(x, MP_HTTP_CONNECT, &x->why);
+			x->dial.verdict = MP_HTTP_CONNECT;
+			mp_fail(&x->dial.why, MCPOOL_ENOMEM, "no memory for an exchange");
+			end(x);
 		}
 	}
-	mp_http_drive_kick(&c->drive); /* at once, not when the timer of 0 ms rings */
+	mp_http_drive_kick(c->drive); /* at once, not when the timer of 0 ms rings */
 }
 
 /* --- starting ------------------------------------------------------------------------------- */
 
-static CURL *get_easy(struct mp_http_client *c)
-{
-	return c->n_spares ? c->spares[--c->n_spares] : curl_easy_init();
-}
-
 static void set_callbacks(struct exchange *x)
 {
-	CURL *easy = x->easy;
+	CURL *easy = x->dial.easy;
 
 	/* None of these can fail for the options this curl has. */
-	(void)curl_easy_setopt(easy, CURLOPT_PRIVATE, x);
-	(void)curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, x->words);
 	(void)curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, header_came);
 	(void)curl_easy_setopt(easy, CURLOPT_HEADERDATA, x);
 	(void)curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, data_came);
 	(void)curl_easy_setopt(easy, CURLOPT_WRITEDATA, x);
 	(void)curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, about_to_send);
 	(void)curl_easy_setopt(easy, CURLOPT_PREREQDATA, x);
-	(void)curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
-	(void)curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, x);
-	(void)curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, mp_http_drive_close_socket);
-	(void)curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, &x->client->drive);
 }
 
 static int copy_body(struct exchange *x, struct mp_str body)
@@ -423,8 +386,8 @@ static int copy_body(struct exchange *x, struct mp_str body)
 	if (body.len)
 		memcpy(x->body, body.p, body.len);
 	x->body_len = body.len;
-	if (curl_easy_setopt(x->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.len) ||
-	    curl_easy_setopt(x->easy, CURLOPT_POSTFIELDS, x->body))
+	if (curl_easy_setopt(x->dial.easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.len) ||
+	    curl_easy_setopt(x->dial.easy, CURLOPT_POSTFIELDS, x->body))
 		return MCPOOL_ENOMEM;
 	return 0;
 }
@@ -436,12 +399,11 @@ static int prepare(struct exchange *x, const struct mp_http_request *request,
 	int e;
 
 	r.connect_ms = x->connect_ms;
-	x->easy = get_easy(x->client);
-	if (!x->easy || copy_body(x, r.body) < 0)
-		return mp_fail(reterr, MCPOOL_ENOMEM, "no memory for a request");
-	e = mp_http_setup(x->easy, &r, &x->headers, reterr);
+	e = mp_http_dial_init(&x->dial, x->client->drive, &r, curl_is_done, reterr);
 	if (e < 0)
 		return e;
+	if (copy_body(x, r.body) < 0)
+		return mp_fail(reterr, MCPOOL_ENOMEM, "no memory for a request");
 	set_callbacks(x);
 	return 0;
 }
@@ -454,14 +416,13 @@ static struct exchange *exchange_new(struct mp_http_client *c,
 	x->client = c;
 	x->id = mp_ids_add(&c->exchanges, x);
 	x->safe = mp_http_setup_is_safe(request);
-	x->from = request->from;
-	x->connect_ms = request->connect_ms ? request->connect_ms : CONNECT_MS;
+	x->connect_ms = request->connect_ms ? request->connect_ms : MP_HTTP_CONNECT_MS;
 	x->idle_ms = request->idle_ms;
 	x->total_ms = request->total_ms;
 	mp_http_reader_init(&x->reader);
 	mp_timer_init(&x->limit, c->loop, limit_rang, x);
 	mp_timer_init(&x->total, c->loop, total_rang, x);
-	mp_task_init(&x->wake, wake, x);
+	mp_timer_init(&x->wake, c->loop, wake, x);
 	return x;
 }
 
@@ -529,17 +490,47 @@ void mp_http_resume(struct mp_http_client *c, mp_id id)
 	if (!x || !x->paused)
 		return;
 	x->paused = false;
-	if (!mp_list_linked(&x->wake.link))
-		mp_loop_post(c->loop, &x->wake);
+	mp_timer_start(&x->wake, 0);
 }
 
 /* --- the client ----------------------------------------------------------------------------- */
 
+struct mp_loop *mp_http_client_get_loop(const struct mp_http_client *c)
+{
+	return c->loop;
+}
+
+struct mp_http_drive *mp_http_drive_of(struct mp_http_client *c)
+{
+	return c->drive;
+}
+
+/*
+ * Connections are curl's, and it would use the old ones again. So they are left to those that are
+ * under way on them, and all others begin anew, names and all.
+ */
+void mp_http_client_woke(struct mp_http_client *c)
+{
+	struct mp_http_drive *old = c->drive;
+
+	if (c->dying || mp_http_drive_new(c->loop, &c->drives, curl_was_called, c, &c->drive) < 0)
+		return; /* without memory the old ones must do */
+	mp_http_drive_retire(old);
+}
+
+static void jumped(const struct mp_clock_jump *jump, void *u)
+{
+	if (jump->slept_ms > 0)
+		mp_http_client_woke(u);
+}
+
 int mp_http_client_new(struct mp_loop *loop, struct mp_http_client **ret_client)
 {
 	struct mp_http_client *c = mp_alloc(sizeof(*c));
-	int r = mp_http_drive_init(&c->drive, loop, settle, c);
+	int r;
 
+	mp_list_init(&c->drives);
+	r = mp_http_drive_new(loop, &c->drives, curl_was_called, c, &c->drive);
 	if (r < 0) {
 		mp_free(c);
 		return r;
@@ -551,6 +542,7 @@ int mp_http_client_new(struct mp_loop *loop, struct mp_http_client **ret_client)
 	mp_list_init(&c->sending);
 	mp_list_init(&c->receiving);
 	mp_list_init(&c->leaving);
+	mp_loop_at_jump(loop, &c->jump, jumped, c);
 	*ret_client = c;
 	return 0;
 }
@@ -566,14 +558,18 @@ static void free_all(struct mp_list *list)
 static void client_gone(struct mp_grave *grave)
 {
 	struct mp_http_client *c = mp_container_of(grave, struct mp_http_client, grave);
+	struct mp_link *link;
 
 	free_all(&c->waiting);
 	free_all(&c->sending);
 	free_all(&c->receiving);
 	free_all(&c->leaving);
-	while (c->n_spares)
-		curl_easy_cleanup(c->spares[--c->n_spares]);
-	mp_http_drive_done(&c->drive);
+	while ((link = mp_list_first(&c->drives))) {
+		struct mp_http_drive *d = mp_container_of(link, struct mp_http_drive, link);
+
+		mp_http_wire_cut_all(d);
+		mp_http_drive_free(d);
+	}
 	mp_loop_unpost(c->loop, &c->pump);
 	mp_ids_done(&c->exchanges);
 	mp_free(c);
@@ -591,10 +587,13 @@ struct mp_http_client *mp_http_client_free(struct mp_http_client *c)
 	if (!c || c->dying)
 		return NULL;
 	c->dying = true;
+	mp_loop_forget_jump(c->loop, &c->jump);
 	silence(&c->waiting);
 	silence(&c->sending);
 	silence(&c->receiving);
-	mp_http_drive_stop(&c->drive);
+	MP_LIST_EACH(&c->drives, link) {
+		mp_http_drive_stop(mp_container_of(link, struct mp_http_drive, link));
+	}
 	mp_loop_bury(c->loop, &c->grave, client_gone);
 	return NULL;
 }

@@ -16,6 +16,8 @@
 
 struct mp_http_client;
 
+enum { MP_HTTP_CONNECT_MS = 30000 };
+
 enum mp_http_end {
 	MP_HTTP_OK,       /* the answer is complete, whatever its status */
 	MP_HTTP_RESOLVE,  /* no address for the name */
@@ -35,11 +37,13 @@ struct mp_http_request {
 	const struct mp_http_header *headers;
 	size_t n_headers;
 	struct mp_str body;
-	int64_t connect_ms;  /* until there is a connection, names and TLS included; 0: 30 s */
-	int64_t idle_ms;     /* without a byte in either direction; 0: no limit */
-	int64_t total_ms;    /* for everything; 0: no limit */
-	const char *ca_file; /* trusted beside the system's; NULL: none */
+	int64_t connect_ms;               /* until there is a connection, names and TLS included; 0:
+					     MP_HTTP_CONNECT_MS */
+	int64_t idle_ms;                  /* without a byte in either direction; 0: no limit */
+	int64_t total_ms;                 /* for everything; 0: no limit */
+	const char *ca_file;              /* trusted beside the system's; NULL: none */
 	const char *cert_file, *key_file; /* who we are; NULL: nobody in particular */
+	bool is_quiet;                    /* little will come at a time: a small buffer will do */
 	enum mp_zone from; /* where the URL came from: a server in that zone; ANY: from the user */
 };
 
@@ -59,6 +63,12 @@ struct mp_http_hooks {
 int mp_http_client_new(struct mp_loop *loop, struct mp_http_client **ret_client) MP_MUST;
 /* Exchanges under way are cancelled. Takes effect at the end of the turn. */
 struct mp_http_client *mp_http_client_free(struct mp_http_client *c);
+/*
+ * No connection from before is used for what begins from now on; what is under way goes on and
+ * finds out by itself. A client does so by itself when the machine has slept.
+ */
+void mp_http_client_woke(struct mp_http_client *c);
+struct mp_loop *mp_http_client_get_loop(const struct mp_http_client *c);
 
 /*
  * MCPOOL_EINVAL for what is no http address, a header that would be two, or the like;

@@ -1,29 +1,58 @@
 /*
- * http_drive.c - a curl multi that lives on our loop: its sockets, its timer.
+ * http_drive.c - a curl multi that lives on our loop: its sockets, its timer, its handles.
  * curl says which sockets it waits for and when it wants to be called. It is never called from
  * within what it calls.
  */
 #include "net/http_drive.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #include <uv.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "net/http_setup.h"
 
 /*
- * One socket that curl waits for, gone when it does not: curl closes some sockets without a word,
- * and to stop watching one later would hit whoever has its number then.
+ * One socket. Those we opened stay watched between two exchanges, which saves telling the kernel
+ * four times for each; those curl opens for itself are gone when curl does not wait for them: it
+ * closes them without a word, and to stop watching one later would hit whoever has its number then.
  */
 struct watcher {
 	uv_poll_t poll;
 	struct mp_link link;
 	struct mp_http_drive *drive;
 	int fd;
-	int events; /* that curl waits for */
+	int events;             /* that somebody waits for */
+	int polled;             /* that libuv watches; may be more */
+	bool ours;              /* told when it is closed */
+	bool plain;             /* HTTP/1 without TLS: nothing comes unasked */
+	bool missed;            /* something came for nobody, while exchanges rested */
+	void (*ready)(void *u); /* NULL: curl is told */
+	void *u;
 };
+
+/* --- calling curl --------------------------------------------------------------------------- */
+
+static void tell_jobs(struct mp_http_drive *d)
+{
+	CURLMsg *message;
+	int left;
+
+	while (!d->stopped && (message = curl_multi_info_read(d->multi, &left))) {
+		CURLcode code = message->data.result;
+		struct mp_http_job *job = NULL;
+
+		if (curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &job) == CURLE_OK &&
+		    job)
+			job->over(job, code);
+	}
+}
+
+static void look_again(struct mp_http_drive *d);
 
 static void act(struct mp_http_drive *d, curl_socket_t fd, int events)
 {
@@ -34,6 +63,82 @@ static void act(struct mp_http_drive *d, curl_socket_t fd, int events)
 	/* Fails for a multi that is broken; its exchanges then meet their limits. */
 	(void)curl_multi_socket_action(d->multi, fd, events, &running);
 	d->acted(d->u);
+	tell_jobs(d);
+	if (d->has_missed && d->n_resting == 0)
+		look_again(d);
+}
+
+/* --- sockets -------------------------------------------------------------------------------- */
+
+static void watched(uv_poll_t *poll, int status, int events);
+
+/* What is watched although nobody waits for it costs nothing until it comes. */
+static void watch(struct watcher *w, int events)
+{
+	w->events = events;
+	if (!(events & ~w->polled) && !(w->polled & ~events & UV_WRITABLE))
+		return;
+	w->polled = events;
+	(void)uv_poll_start(&w->poll, events, watched); /* fails when closing */
+}
+
+static void stop_polling(struct watcher *w)
+{
+	w->polled = 0;
+	(void)uv_poll_stop(&w->poll); /* cannot fail */
+}
+
+static bool has_hung_up(int fd)
+{
+	struct pollfd p = {.fd = fd, .events = POLLRDHUP};
+
+	return poll(&p, 1, 0) > 0 && p.revents & (POLLRDHUP | POLLHUP | POLLERR);
+}
+
+/*
+ * Something came while nobody waited. From a peer that has hung up it is its goodbye (TLS, or an
+ * answer 408), and curl would take the connection for alive as long as that lies there unread, send
+ * the next request, and nobody would know what became of it. So the connection is emptied and shut,
+ * and curl finds it dead.
+ */
+static void look_at_idle(struct watcher *w)
+{
+	char room[4096];
+	int n = 0;
+
+	stop_polling(w);
+	w->missed = w->drive->n_resting > 0; /* it may be theirs */
+	w->drive->has_missed |= w->missed;
+	if (w->missed)
+		return;
+	if (!w->plain && !has_hung_up(w->fd)) { /* TLS and HTTP/2 have more to say than answers */
+		(void)uv_poll_start(&w->poll, UV_DISCONNECT, watched); /* fails when closing */
+		return;
+	}
+	(void)shutdown(w->fd, SHUT_RDWR); /* fails if it is dead already */
+	while (recv(w->fd, room, sizeof(room), MSG_DONTWAIT) > 0 && n < 1000)
+		n++;
+}
+
+static void look_again(struct mp_http_drive *d)
+{
+	d->has_missed = false;
+	MP_LIST_EACH(&d->sockets, link) {
+		struct watcher *w = mp_container_of(link, struct watcher, link);
+
+		if (w->missed && w->events == 0)
+			look_at_idle(w);
+		w->missed = false;
+	}
+}
+
+void mp_http_drive_rest(struct mp_http_drive *d, bool rests)
+{
+	mp_check(rests || d->n_resting > 0);
+	if (rests)
+		d->n_resting++;
+	else
+		d->n_resting--;
 }
 
 /*
@@ -43,13 +148,24 @@ static void act(struct mp_http_drive *d, curl_socket_t fd, int events)
 static void watched(uv_poll_t *poll, int status, int events)
 {
 	struct watcher *w = mp_container_of(poll, struct watcher, poll);
-	int flags = status < 0 ? CURL_CSELECT_IN | CURL_CSELECT_OUT : 0;
+	int flags = 0;
 
-	if (status < 0)
-		(void)uv_poll_start(poll, w->events, watched); /* fails when closing */
-	if (events & UV_READABLE)
+	if (status < 0) {
+		events = w->events;
+		w->polled = 0;
+		watch(w, w->events);
+	}
+	if (!(events & w->events)) {
+		look_at_idle(w);
+		return;
+	}
+	if (w->ready) {
+		w->ready(w->u);
+		return;
+	}
+	if (status < 0 || events & UV_READABLE)
 		flags |= CURL_CSELECT_IN;
-	if (events & UV_WRITABLE)
+	if (status < 0 || events & UV_WRITABLE)
 		flags |= CURL_CSELECT_OUT;
 	act(w->drive, w->fd, flags);
 }
@@ -66,7 +182,7 @@ static void forget_socket(struct mp_http_drive *d, curl_socket_t fd)
 	if (!w)
 		return;
 	mp_list_remove(&d->sockets, &w->link);
-	uv_poll_stop(&w->poll);
+	stop_polling(w);
 	uv_close((uv_handle_t *)&w->poll, watcher_closed);
 }
 
@@ -85,22 +201,41 @@ static struct watcher *watcher_of(struct mp_http_drive *d, curl_socket_t fd)
 	return w;
 }
 
+static void leave_socket(struct mp_http_drive *d, curl_socket_t fd)
+{
+	struct watcher *w = mp_ids_get(&d->watchers, (mp_id)fd + 1);
+
+	if (w && w->ours)
+		watch(w, 0);
+	else
+		forget_socket(d, fd);
+}
+
 static int want_socket(CURL *easy, curl_socket_t fd, int what, void *u, void *socket_u)
 {
 	struct mp_http_drive *d = u;
-	struct watcher *w;
 
 	(void)easy;
 	(void)socket_u;
-	if (what == CURL_POLL_REMOVE) {
-		forget_socket(d, fd);
-		return 0;
-	}
-	w = watcher_of(d, fd);
-	w->events =
-		(what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0);
-	(void)uv_poll_start(&w->poll, w->events, watched); /* fails when closing */
+	if (what == CURL_POLL_REMOVE)
+		leave_socket(d, fd);
+	else
+		watch(watcher_of(d, fd), (what & CURL_POLL_IN ? UV_READABLE : 0) |
+						 (what & CURL_POLL_OUT ? UV_WRITABLE : 0));
 	return 0;
+}
+
+int mp_http_drive_open_socket(struct mp_http_drive *d, const struct curl_sockaddr *a, bool plain)
+{
+	int fd = mp_http_setup_socket(a->family, a->socktype, a->protocol);
+	struct watcher *w;
+
+	if (fd < 0)
+		return -1;
+	w = watcher_of(d, fd);
+	w->ours = true;
+	w->plain = plain;
+	return fd;
 }
 
 int mp_http_drive_close_socket(void *u, curl_socket_t fd)
@@ -108,6 +243,45 @@ int mp_http_drive_close_socket(void *u, curl_socket_t fd)
 	forget_socket(u, fd);
 	return close(fd);
 }
+
+void mp_http_drive_watch(struct mp_http_drive *d, curl_socket_t fd, bool writable,
+			 void (*ready)(void *u), void *u)
+{
+	struct watcher *w = watcher_of(d, fd);
+
+	w->ready = ready;
+	w->u = u;
+	watch(w, UV_READABLE | (writable ? UV_WRITABLE : 0));
+}
+
+void mp_http_drive_unwatch(struct mp_http_drive *d, curl_socket_t fd)
+{
+	struct watcher *w = watcher_of(d, fd);
+
+	watch(w, 0);
+	stop_polling(w);
+}
+
+/* --- handles -------------------------------------------------------------------------------- */
+
+CURL *mp_http_drive_get_easy(struct mp_http_drive *d)
+{
+	return d->n_spares ? d->spares[--d->n_spares] : curl_easy_init();
+}
+
+void mp_http_drive_put_easy(struct mp_http_drive *d, CURL *easy)
+{
+	if (!easy)
+		return;
+	if (d->n_spares == MP_HTTP_SPARES || d->stopped) {
+		curl_easy_cleanup(easy);
+		return;
+	}
+	curl_easy_reset(easy);
+	d->spares[d->n_spares++] = easy;
+}
+
+/* --- the multi ------------------------------------------------------------------------------ */
 
 static int want_timer(CURLM *multi, long ms, void *u)
 {
@@ -142,26 +316,38 @@ static void init_curl(void)
 		(void)signal(SIGPIPE, SIG_IGN); /* cannot fail for a signal that exists */
 }
 
-int mp_http_drive_init(struct mp_http_drive *d, struct mp_loop *loop, void (*acted)(void *u),
-		       void *u)
+static void set_multi(struct mp_http_drive *d)
+{
+	/* None of these can fail for the options this curl has. */
+	(void)curl_multi_setopt(d->multi, CURLMOPT_SOCKETFUNCTION, want_socket);
+	(void)curl_multi_setopt(d->multi, CURLMOPT_SOCKETDATA, d);
+	(void)curl_multi_setopt(d->multi, CURLMOPT_TIMERFUNCTION, want_timer);
+	(void)curl_multi_setopt(d->multi, CURLMOPT_TIMERDATA, d);
+	/* No ceiling per host: streams that stay open would leave no room for calls. */
+	(void)curl_multi_setopt(d->multi, CURLMOPT_MAXCONNECTS, (long)MP_LIMIT_IDLE_CONNECTIONS);
+}
+
+int mp_http_drive_new(struct mp_loop *loop, struct mp_list *home, void (*acted)(void *u), void *u,
+		      struct mp_http_drive **ret_drive)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	struct mp_http_drive *d;
 	CURLM *multi;
 
 	mp_check(pthread_once(&once, init_curl) == 0);
 	multi = curl_multi_init();
 	if (!multi)
 		return MCPOOL_ENOMEM;
-	*d = (struct mp_http_drive){.loop = loop, .multi = multi, .acted = acted, .u = u};
+	d = mp_alloc(sizeof(*d));
+	*d = (struct mp_http_drive){
+		.loop = loop, .home = home, .multi = multi, .acted = acted, .u = u};
 	mp_timer_init(&d->timer, loop, timer_rang, d);
 	mp_ids_init(&d->watchers);
 	mp_list_init(&d->sockets);
-	/* No ceiling per host: streams that stay open would leave no room for calls. */
-	(void)curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, want_socket);
-	(void)curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, d);
-	(void)curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, want_timer);
-	(void)curl_multi_setopt(multi, CURLMOPT_TIMERDATA, d);
-	(void)curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, (long)MP_LIMIT_IDLE_CONNECTIONS);
+	mp_list_init(&d->wires);
+	mp_list_append(home, &d->link);
+	set_multi(d);
+	*ret_drive = d;
 	return 0;
 }
 
@@ -171,12 +357,52 @@ void mp_http_drive_stop(struct mp_http_drive *d)
 	mp_timer_stop(&d->timer);
 }
 
-void mp_http_drive_done(struct mp_http_drive *d)
+void mp_http_drive_free(struct mp_http_drive *d)
 {
+	if (mp_list_linked(&d->link))
+		mp_list_remove(d->home, &d->link);
+	while (d->n_spares)
+		curl_easy_cleanup(d->spares[--d->n_spares]);
 	(void)curl_multi_cleanup(d->multi); /* closes what is open, by our function */
 	mp_timer_stop(&d->timer);
 	while (d->sockets.len) /* none, if curl keeps its word */
 		forget_socket(
 			d, mp_container_of(mp_list_first(&d->sockets), struct watcher, link)->fd);
 	mp_ids_done(&d->watchers);
+	mp_http_target_done(&d->last);
+	mp_free(d);
+}
+
+/* --- until nobody needs it ------------------------------------------------------------------ */
+
+static void drive_gone(struct mp_grave *grave)
+{
+	mp_http_drive_free(mp_container_of(grave, struct mp_http_drive, grave));
+}
+
+static void go_if_free(struct mp_http_drive *d)
+{
+	if (!d->retired || d->n_jobs > 0 || d->stopped)
+		return;
+	mp_http_drive_stop(d);
+	mp_list_remove(d->home, &d->link);
+	mp_loop_bury(d->loop, &d->grave, drive_gone); /* it may be on the stack */
+}
+
+void mp_http_drive_join(struct mp_http_drive *d)
+{
+	d->n_jobs++;
+}
+
+void mp_http_drive_leave(struct mp_http_drive *d)
+{
+	mp_check(d->n_jobs > 0);
+	d->n_jobs--;
+	go_if_free(d);
+}
+
+void mp_http_drive_retire(struct mp_http_drive *d)
+{
+	d->retired = true;
+	go_if_free(d);
 }

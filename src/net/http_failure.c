@@ -42,8 +42,23 @@ static enum mp_http_end explain_tls(const struct mp_http_failure *f, struct mcpo
 	return fail(err, MP_HTTP_TLS, MCPOOL_EIO, "no secure connection to", f->place, words);
 }
 
+/* curl has no code of its own for a proxy that says no. */
+static bool explain_proxy(const struct mp_http_failure *f, struct mcpool_error *err)
+{
+	long status = 0;
+
+	if (f->connected ||
+	    curl_easy_getinfo(f->easy, CURLINFO_HTTP_CONNECTCODE, &status) != CURLE_OK ||
+	    status < 300)
+		return false;
+	mp_fail(err, MCPOOL_EIO, "the proxy does not connect us to %s: HTTP %ld", f->place, status);
+	return true;
+}
+
 static enum mp_http_end explain_closed(const struct mp_http_failure *f, struct mcpool_error *err)
 {
+	if (explain_proxy(f, err))
+		return MP_HTTP_CONNECT;
 	if (!f->connected)
 		return fail(err, MP_HTTP_CONNECT, MCPOOL_EIO, "the connection broke while dialling",
 			    f->place, "");
@@ -84,8 +99,8 @@ enum mp_http_end mp_http_failure_explain(const struct mp_http_failure *f, struct
 	case CURLE_HTTP2_STREAM:
 		return explain_closed(f, err);
 	case CURLE_OUT_OF_MEMORY: /* also for a header line of more than 100 KB */
-		return fail(err, MP_HTTP_LIMIT, MCPOOL_ELIMIT, "too much at once from", f->place,
-			    "");
+		return fail(err, MP_HTTP_LIMIT, MCPOOL_ELIMIT, "too large are the headers of",
+			    f->place, "");
 	case CURLE_WEIRD_SERVER_REPLY:
 	case CURLE_UNSUPPORTED_PROTOCOL:
 	case CURLE_BAD_CONTENT_ENCODING:

@@ -13,8 +13,12 @@
 #include "base/error.h"
 #include "base/limits.h"
 
-/* Half-open peers are seen within 30 s: 10 s of silence, then three questions 5 s apart. */
-enum { KEEP_IDLE_S = 10, KEEP_INTERVAL_S = 5, KEEP_COUNT = 3, UNACKED_MS = 25000 };
+/* What is read at once is handled without a look at anybody else, and held for as long as a stream
+ * stands open; curl's own is 16 KiB. */
+enum { QUIET_BYTES = 1024, PIECE_BYTES = 4096 };
+/* Half-open peers are seen within 30 s: 10 s of silence, then two questions 5 s apart; the rest is
+ * for those who then ask the server itself. */
+enum { KEEP_IDLE_S = 10, KEEP_INTERVAL_S = 5, KEEP_COUNT = 2, UNACKED_MS = 20000 };
 
 /* --- addresses ------------------------------------------------------------------------------ */
 
@@ -26,41 +30,6 @@ static void url_cleanup(CURLU **url)
 static void text_cleanup(char **text)
 {
 	curl_free(*text);
-}
-
-static int check_literal(CURLU *url, enum mp_zone from, struct mcpool_error *reterr)
-{
-	MP_CLEANUP(text_cleanup) char *host = NULL;
-	enum mp_zone zone;
-	size_t len;
-
-	if (curl_url_get(url, CURLUPART_HOST, &host, 0) != CURLUE_OK)
-		return mp_fail(reterr, MCPOOL_EINVAL, "the address has no host");
-	len = strlen(host);
-	if (len > 2 && host[0] == '[' && host[len - 1] == ']') {
-		host[len - 1] = '\0';
-		memmove(host, host + 1, len - 1);
-	}
-	zone = mp_zone_of_text(host);
-	if (zone == MP_ZONE_ANY || mp_zone_may_reach(from, zone))
-		return 0;
-	return mp_fail(reterr, MCPOOL_EPERM,
-		       "an address in %s, given by a server in %s, is not used",
-		       mp_zone_get_words(zone), mp_zone_get_words(from));
-}
-
-static int check_url(const struct mp_http_request *request, struct mcpool_error *reterr)
-{
-	MP_CLEANUP(url_cleanup) CURLU *url = curl_url();
-	MP_CLEANUP(text_cleanup) char *scheme = NULL;
-
-	if (!url)
-		return mp_fail(reterr, MCPOOL_ENOMEM, "no memory for an address");
-	if (!request->url || curl_url_set(url, CURLUPART_URL, request->url, 0) != CURLUE_OK ||
-	    curl_url_get(url, CURLUPART_SCHEME, &scheme, 0) != CURLUE_OK ||
-	    (strcmp(scheme, "http") != 0 && strcmp(scheme, "https") != 0))
-		return mp_fail(reterr, MCPOOL_EINVAL, "this is no http or https address");
-	return check_literal(url, request->from, reterr);
 }
 
 void mp_http_setup_place(const char *text, char *place)
@@ -124,7 +93,9 @@ static int append_header(struct curl_slist **list, struct mp_buf *line,
 
 	mp_buf_clear(line);
 	/* curl takes "Name:" for a wish to leave it out, and "Name;" for an empty one. */
-	r = mp_buf_addf(line, value.len ? "%.*s: " : "%.*s;", MP_STR_ARGS(h->name));
+	r = mp_buf_add_str(line, h->name);
+	if (r >= 0)
+		r = mp_buf_add_str(line, value.len ? MP_STR(": ") : MP_STR(";"));
 	if (r >= 0)
 		r = mp_buf_add_str(line, value);
 	if (r >= 0)
@@ -203,9 +174,19 @@ static int set_tls(CURL *easy, const struct mp_http_request *request)
 	return 0;
 }
 
+/* An empty text keeps curl from looking into the environment itself. */
+static int set_target(CURL *easy, const struct mp_http_target *target)
+{
+	SET(CURLOPT_URL, target->url);
+	SET(CURLOPT_PROXY, target->proxy ? target->proxy : "");
+	SET(CURLOPT_NOPROXY, "");
+	/* Who may turn out to speak HTTP/2 is waited for, so that all share one connection. */
+	SET(CURLOPT_PIPEWAIT, target->plain ? 0L : 1L);
+	return 0;
+}
+
 static int set_rest(CURL *easy, const struct mp_http_request *request)
 {
-	SET(CURLOPT_URL, request->url);
 	SET(CURLOPT_PROTOCOLS_STR, "http,https");
 	SET(CURLOPT_FOLLOWLOCATION, 0L);
 	SET(CURLOPT_USERAGENT, "mcpool/" MCPOOL_VERSION);
@@ -213,26 +194,25 @@ static int set_rest(CURL *easy, const struct mp_http_request *request)
 	SET(CURLOPT_NOSIGNAL, 1L);
 	SET(CURLOPT_QUICK_EXIT, 1L); /* do not wait for a name that nobody wants any more */
 	SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+	SET(CURLOPT_BUFFERSIZE, request->is_quiet ? (long)QUIET_BYTES : (long)PIECE_BYTES);
 	/* Ours is the limit; curl divides this one among the addresses of a name. */
 	SET(CURLOPT_CONNECTTIMEOUT_MS, (long)request->connect_ms);
 	return 0;
 }
 
-int mp_http_setup(CURL *easy, const struct mp_http_request *request,
-		  struct curl_slist **ret_headers, struct mcpool_error *reterr)
+int mp_http_setup(CURL *easy, const struct mp_http_target *target,
+		  const struct mp_http_request *request, struct curl_slist **ret_headers,
+		  struct mcpool_error *reterr)
 {
 	struct curl_slist *list = NULL;
-	int r = check_url(request, reterr);
+	int r = list_headers(request, &list, reterr);
 
-	if (r < 0)
-		return r;
-	r = list_headers(request, &list, reterr);
 	if (r < 0) {
 		curl_slist_free_all(list);
 		return r;
 	}
-	if (set_rest(easy, request) < 0 || set_method(easy, request) < 0 ||
-	    set_tls(easy, request) < 0 ||
+	if (set_target(easy, target) < 0 || set_rest(easy, request) < 0 ||
+	    set_method(easy, request) < 0 || set_tls(easy, request) < 0 ||
 	    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, list) != CURLE_OK) {
 		curl_slist_free_all(list);
 		return mp_fail(reterr, MCPOOL_EINVAL, "the request cannot be sent as it is");

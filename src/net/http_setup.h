@@ -1,4 +1,4 @@
-/* http_setup.h - a request as curl's options; http_client.c alone uses it. */
+/* http_setup.h - a request as curl's options. */
 #ifndef MP_HTTP_SETUP_H
 #define MP_HTTP_SETUP_H
 
@@ -6,15 +6,17 @@
 
 #include "base/base.h"
 #include "net/http_client.h"
+#include "net/http_target.h"
 
 enum { MP_HTTP_PLACE = 300 };
 
 /*
- * Checks the request and says it to easy; *ret_headers is the caller's once this returned 0. The
- * body is not set here. MCPOOL_EINVAL, MCPOOL_EPERM, MCPOOL_ENOMEM.
+ * Says the request to easy, its address being the target's; *ret_headers is the caller's once this
+ * returned 0. The body is not set here. MCPOOL_EINVAL, MCPOOL_ENOMEM.
  */
-int mp_http_setup(CURL *easy, const struct mp_http_request *request,
-		  struct curl_slist **ret_headers, struct mcpool_error *reterr) MP_MUST;
+int mp_http_setup(CURL *easy, const struct mp_http_target *target,
+		  const struct mp_http_request *request, struct curl_slist **ret_headers,
+		  struct mcpool_error *reterr) MP_MUST;
 /* "https://host:port" for people, from an address that mp_http_setup() took. */
 void mp_http_setup_place(const char *url, char *place);
 /* Nobody minds if it is sent twice. */

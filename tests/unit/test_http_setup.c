@@ -3,14 +3,12 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <openssl/pem.h>
-#include <openssl/ssl.h>
-#include <openssl/x509v3.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/socket.h>
 
 #include "base/loop.h"
-#include "folder.h"
+#include "certificate.h"
 #include "net/http_client.h"
 #include "net/http_setup.h"
 
@@ -18,9 +16,10 @@
 struct secure {
 	SSL_CTX *ctx;
 	int fd, port, n;
+	atomic_int served; /* and closed */
 	pthread_t thread;
 	bool running;
-	char cert[100], key[100];
+	struct certificate own;
 	char peer[64]; /* the client's common name, if it showed a certificate */
 };
 
@@ -33,64 +32,20 @@ static void *serve(void *u)
 	for (int i = 0; i < s->n; i++) {
 		int fd = accept(s->fd, NULL, NULL);
 		SSL *ssl = SSL_new(s->ctx);
-		X509 *peer;
 
 		SSL_set_fd(ssl, fd);
 		if (fd >= 0 && SSL_accept(ssl) == 1 &&
 		    SSL_read(ssl, request, sizeof(request)) > 0) {
-			peer = SSL_get1_peer_certificate(ssl);
-			if (peer)
-				X509_NAME_get_text_by_NID(X509_get_subject_name(peer),
-							  NID_commonName, s->peer, sizeof(s->peer));
-			X509_free(peer);
+			certificate_get_peer(ssl, s->peer, sizeof(s->peer));
 			SSL_write(ssl, answer, sizeof(answer) - 1);
 			SSL_shutdown(ssl);
 		}
 		SSL_free(ssl);
 		if (fd >= 0)
 			close(fd);
+		s->served++;
 	}
 	return NULL;
-}
-
-static X509 *make_certificate(EVP_PKEY *key, const char *name)
-{
-	X509 *x = X509_new();
-	X509_EXTENSION *e = X509V3_EXT_conf_nid(NULL, NULL, NID_subject_alt_name, "IP:127.0.0.1");
-
-	X509_set_version(x, 2);
-	ASN1_INTEGER_set(X509_get_serialNumber(x), 1);
-	X509_gmtime_adj(X509_getm_notBefore(x), -3600);
-	X509_gmtime_adj(X509_getm_notAfter(x), 3600);
-	X509_set_pubkey(x, key);
-	X509_NAME_add_entry_by_txt(X509_get_subject_name(x), "CN", MBSTRING_ASC,
-				   (const unsigned char *)name, -1, -1, 0);
-	X509_set_issuer_name(x, X509_get_subject_name(x));
-	X509_add_ext(x, e, -1);
-	X509_EXTENSION_free(e);
-	X509_sign(x, key, EVP_sha256());
-	return x;
-}
-
-static bool write_files(struct secure *s, EVP_PKEY *key, X509 *x)
-{
-	FILE *f;
-
-	snprintf(s->cert, sizeof(s->cert), "%s/cert.pem", test_folder);
-	snprintf(s->key, sizeof(s->key), "%s/key.pem", test_folder);
-	f = fopen(s->cert, "w");
-	REQUIRE(f && PEM_write_X509(f, x) == 1 && fclose(f) == 0);
-	f = fopen(s->key, "w");
-	REQUIRE(f && PEM_write_PrivateKey(f, key, NULL, NULL, 0, NULL, NULL) == 1 &&
-		fclose(f) == 0);
-	return true;
-}
-
-static int any_peer(int ok, X509_STORE_CTX *store)
-{
-	(void)ok;
-	(void)store;
-	return 1;
 }
 
 static void secure_done(struct secure *s)
@@ -108,17 +63,10 @@ static bool secure_init(struct secure *s, int n)
 {
 	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t len = sizeof(a);
-	EVP_PKEY *key = EVP_EC_gen("P-256");
-	X509 *x = make_certificate(key, "a test");
 	bool ok;
 
 	*s = (struct secure){.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), .n = n};
-	s->ctx = SSL_CTX_new(TLS_server_method());
-	SSL_CTX_set_verify(s->ctx, SSL_VERIFY_PEER, any_peer);
-	ok = folder_make() && write_files(s, key, x) && SSL_CTX_use_certificate(s->ctx, x) == 1 &&
-	     SSL_CTX_use_PrivateKey(s->ctx, key) == 1;
-	X509_free(x);
-	EVP_PKEY_free(key);
+	ok = certificate_init(&s->own, &s->ctx);
 	REQUIRE(ok && bind(s->fd, (struct sockaddr *)&a, sizeof(a)) == 0 && listen(s->fd, 8) == 0);
 	REQUIRE(getsockname(s->fd, (struct sockaddr *)&a, &len) == 0);
 	s->port = ntohs(a.sin_port);
@@ -163,10 +111,9 @@ static void client_done(struct mp_http_client **c)
 	mp_http_client_free(*c);
 }
 
-static bool fetch(struct secure *s, struct mp_http_request *r, struct seen *seen)
+static bool start(struct secure *s, struct mp_http_client *c, struct mp_http_request *r,
+		  struct seen *seen)
 {
-	MP_CLEANUP(loop_done) struct mp_loop *loop = NULL;
-	MP_CLEANUP(client_done) struct mp_http_client *c = NULL;
 	char url[64];
 
 	snprintf(url, sizeof(url), "https://127.0.0.1:%d/", s->port);
@@ -175,9 +122,18 @@ static bool fetch(struct secure *s, struct mp_http_request *r, struct seen *seen
 	unsetenv("all_proxy");
 	r->url = url;
 	r->total_ms = 20000;
+	REQUIRE(mp_http_start(c, r, &hooks, seen, NULL, NULL) == 0);
+	return true;
+}
+
+static bool fetch(struct secure *s, struct mp_http_request *r, struct seen *seen)
+{
+	MP_CLEANUP(loop_done) struct mp_loop *loop = NULL;
+	MP_CLEANUP(client_done) struct mp_http_client *c = NULL;
+
 	*seen = (struct seen){.done = false};
 	REQUIRE(mp_loop_new(&loop) == 0 && mp_http_client_new(loop, &c) == 0);
-	REQUIRE(mp_http_start(c, r, &hooks, seen, NULL, NULL) == 0);
+	REQUIRE(start(s, c, r, seen));
 	while (!seen->done)
 		mp_loop_turn(loop, true);
 	return true;
@@ -194,16 +150,41 @@ HEAVY_TEST(a_certificate_counts_when_its_authority_is_known)
 	CHECK_EQ(seen.how, MP_HTTP_TLS);
 	CHECK(strstr(seen.err.message, "certificate"));
 	CHECK(strstr(seen.err.message, "https://127.0.0.1:"));
-	r.ca_file = s.cert;
+	r.ca_file = s.own.cert;
 	CHECK(fetch(&s, &r, &seen));
 	CHECK_EQ(seen.how, MP_HTTP_OK);
 	CHECK_EQ(seen.status, 200);
 	CHECK_TEXT(s.peer, "");
-	r.cert_file = s.cert;
-	r.key_file = s.key;
+	r.cert_file = s.own.cert;
+	r.key_file = s.own.key;
 	CHECK(fetch(&s, &r, &seen));
 	CHECK_EQ(seen.how, MP_HTTP_OK);
 	CHECK_TEXT(s.peer, "a test");
+}
+
+/* Neither connections nor what TLS remembers of them are lent from one to the other. */
+HEAVY_TEST(who_we_are_is_not_mixed_up)
+{
+	MP_CLEANUP(secure_done) struct secure s;
+	MP_CLEANUP(loop_done) struct mp_loop *loop = NULL;
+	MP_CLEANUP(client_done) struct mp_http_client *c = NULL;
+
+	CHECK(secure_init(&s, 6));
+	CHECK(mp_loop_new(&loop) == 0 && mp_http_client_new(loop, &c) == 0);
+	for (int i = 0; i < 6; i++) {
+		struct mp_http_request r = {.method = "GET", .ca_file = s.own.cert};
+		struct seen seen = {.done = false};
+
+		if (i % 2) {
+			r.cert_file = s.own.cert;
+			r.key_file = s.own.key;
+		}
+		CHECK(start(&s, c, &r, &seen));
+		while (!seen.done)
+			mp_loop_turn(loop, true);
+		CHECK_EQ(seen.how, MP_HTTP_OK);
+		CHECK_TEXT(s.peer, i % 2 ? "a test" : "");
+	}
 }
 
 HEAVY_TEST(files_that_are_not_there_are_told)
@@ -215,10 +196,38 @@ HEAVY_TEST(files_that_are_not_there_are_told)
 	CHECK(secure_init(&s, 2));
 	CHECK(fetch(&s, &r, &seen));
 	CHECK_EQ(seen.how, MP_HTTP_TLS);
-	r.ca_file = s.cert;
+	r.ca_file = s.own.cert;
 	r.cert_file = "/nonexistent/cert.pem";
 	CHECK(fetch(&s, &r, &seen));
 	CHECK_EQ(seen.how, MP_HTTP_TLS);
+}
+
+/*
+ * A server that closes a connection says so in TLS first, which looks like data. The next request
+ * must not go there: without an answer nobody knows what became of it.
+ */
+HEAVY_TEST(a_connection_closed_over_tls_is_replaced)
+{
+	MP_CLEANUP(secure_done) struct secure s;
+	MP_CLEANUP(loop_done) struct mp_loop *loop = NULL;
+	MP_CLEANUP(client_done) struct mp_http_client *c = NULL;
+
+	CHECK(secure_init(&s, 5));
+	CHECK(mp_loop_new(&loop) == 0 && mp_http_client_new(loop, &c) == 0);
+	for (int i = 0; i < 5; i++) {
+		struct mp_http_request r = {.body = {"{}", 2}, .ca_file = s.own.cert};
+		struct seen seen = {.done = false};
+
+		CHECK(start(&s, c, &r, &seen));
+		while (!seen.done)
+			mp_loop_turn(loop, true);
+		CHECK_TEXT(seen.err.message, "");
+		CHECK_EQ(seen.how, MP_HTTP_OK);
+		while (s.served <= i)
+			mp_loop_turn(loop, false);
+		for (int turns = 0; turns < 100; turns++)
+			mp_loop_turn(loop, false);
+	}
 }
 
 TEST(a_place_holds_no_secrets)

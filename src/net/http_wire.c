@@ -1,0 +1,385 @@
+/*
+ * http_wire.c - a connection that curl made, for whoever speaks something else over it.
+ * curl dials (CURLOPT_CONNECT_ONLY) and keeps the connection as long as the handle stays in its
+ * multi. We wait for the socket ourselves, and read until there is nothing more: TLS may hold bytes
+ * that the socket does not show.
+ */
+#include "net/http_wire.h"
+
+#include <curl/curl.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "net/http_dial.h"
+
+enum {
+	/* One TLS record: the peer can use all of it or nothing, so `written` tells the truth. */
+	PIECE = 16 * 1024,
+	/* What is read at once, and how long it may be read before it rests: others want to be
+	 * heard, too; see http_client.c. */
+	GULP = 4 * 1024,
+	READS = 8,
+	SPELL_US = 50,
+	BREATH_MS = 1,
+};
+/* Buffers that have grown larger are given back when they are empty. */
+#define KEEP_CAP MP_KIB(4)
+
+struct mp_http_wire {
+	struct mp_http_dial dial;
+	struct mp_link link; /* in the drive's list; in none: cut off */
+	struct mp_loop *loop;
+	struct mp_http_client *client;
+	const struct mp_http_wire_hooks *hooks; /* NULL: freed */
+	void *u;
+	struct mp_timer limit;
+	int64_t connect_ms;
+	struct mp_task begin, flush;
+	struct mp_timer rest; /* nothing is read while it runs */
+	struct mp_buf queue;  /* what goes out next */
+	/* What is going out: it stays where it is until all of it is gone, for TLS insists on the
+	 * same bytes at the same place when it is asked again. */
+	struct mp_buf going;
+	size_t gone;      /* of these */
+	uint64_t taken;   /* bytes that ever came into `going` */
+	uint64_t written; /* to the kernel */
+	uint64_t told;    /* of these */
+	int fd;           /* -1: not connected */
+	bool ended;
+	struct mp_grave grave;
+};
+
+/* --- telling -------------------------------------------------------------------------------- */
+
+static void end(struct mp_http_wire *w)
+{
+	if (w->ended)
+		return;
+	w->ended = true;
+	mp_timer_stop(&w->limit);
+	mp_timer_stop(&w->rest);
+	if (w->fd >= 0)
+		mp_http_drive_unwatch(w->dial.drive, w->fd);
+	if (w->hooks)
+		w->hooks->ended(w->u, w->dial.verdict, &w->dial.why);
+}
+
+static void break_off(struct mp_http_wire *w, const char *what)
+{
+	w->dial.verdict = MP_HTTP_CLOSED;
+	mp_fail(&w->dial.why, MCPOOL_ECLOSED, "%s %s", mp_http_dial_get_place(&w->dial), what);
+	end(w);
+}
+
+static void tell_written(struct mp_http_wire *w)
+{
+	if (w->told == w->written || w->ended || !w->hooks)
+		return;
+	w->told = w->written;
+	if (w->hooks->written)
+		w->hooks->written(w->u, w->written);
+}
+
+/* --- bytes ---------------------------------------------------------------------------------- */
+
+static void shrink(struct mp_buf *b)
+{
+	size_t ceiling = b->ceiling;
+
+	mp_buf_clear(b);
+	if (b->cap <= KEEP_CAP)
+		return;
+	mp_buf_done(b);
+	mp_buf_init(b, ceiling);
+}
+
+/* True while there is something to write. */
+static bool refill(struct mp_http_wire *w)
+{
+	struct mp_buf empty;
+
+	if (w->gone < w->going.len)
+		return true;
+	shrink(&w->going);
+	w->gone = 0;
+	if (!w->queue.len)
+		return false;
+	empty = w->going;
+	w->going = w->queue;
+	w->queue = empty;
+	w->taken += w->going.len;
+	return true;
+}
+
+static CURLcode write_some(struct mp_http_wire *w)
+{
+	CURLcode r = CURLE_OK;
+
+	while (r == CURLE_OK && refill(w)) {
+		size_t left = w->going.len - w->gone, n = 0;
+
+		r = curl_easy_send(w->dial.easy, w->going.data + w->gone,
+				   left < PIECE ? left : PIECE, &n);
+		if (r == CURLE_OK) {
+			w->gone += n;
+			w->written += n;
+		}
+	}
+	return r;
+}
+
+static bool can_use(const struct mp_http_wire *w)
+{
+	return w->fd >= 0 && !w->ended && w->hooks;
+}
+
+/* True when there may be more. */
+static bool read_one(struct mp_http_wire *w)
+{
+	char room[GULP];
+	size_t n = 0;
+	CURLcode r;
+
+	if (!can_use(w))
+		return false;
+	r = curl_easy_recv(w->dial.easy, room, sizeof(room), &n);
+	if (r == CURLE_AGAIN)
+		return false;
+	if (r != CURLE_OK)
+		break_off(w, "broke the connection");
+	else if (n == 0)
+		break_off(w, "closed the connection");
+	else
+		w->hooks->data(w->u, (struct mp_str){room, n});
+	return can_use(w);
+}
+
+static void read_some(void *u)
+{
+	struct mp_http_wire *w = u;
+	int64_t began_us = mp_loop_read_us(w->loop);
+
+	for (int i = 0; read_one(w); i++) {
+		bool is_long = mp_loop_read_us(w->loop) - began_us >= SPELL_US;
+
+		if (!is_long && i < READS)
+			continue;
+		mp_http_drive_unwatch(w->dial.drive, w->fd);
+		mp_timer_start(&w->rest, is_long ? BREATH_MS : 0);
+		return;
+	}
+}
+
+static void ready(void *u);
+
+/* Whoever stopped reading may have said why: what it wrote until now is still told. */
+static void flush(void *u)
+{
+	struct mp_http_wire *w = u;
+	CURLcode r;
+
+	if (!can_use(w))
+		return;
+	r = write_some(w);
+	tell_written(w);
+	if (r == CURLE_OK || r == CURLE_AGAIN) {
+		if (can_use(w) && !mp_timer_is_running(&w->rest))
+			mp_http_drive_watch(w->dial.drive, w->fd, r == CURLE_AGAIN, ready, w);
+		return;
+	}
+	read_some(w);
+	if (can_use(w))
+		break_off(w, "broke the connection");
+}
+
+static void ready(void *u)
+{
+	flush(u);
+	read_some(u);
+}
+
+struct mp_buf *mp_http_wire_get_out(struct mp_http_wire *w)
+{
+	return &w->queue;
+}
+
+void mp_http_wire_push(struct mp_http_wire *w)
+{
+	if (can_use(w) && !mp_list_linked(&w->flush.link))
+		mp_loop_post(w->loop, &w->flush);
+}
+
+uint64_t mp_http_wire_get_place(const struct mp_http_wire *w)
+{
+	return w->taken + w->queue.len;
+}
+
+size_t mp_http_wire_get_queued(const struct mp_http_wire *w)
+{
+	return w->queue.len + w->going.len - w->gone;
+}
+
+/* --- dialling ------------------------------------------------------------------------------- */
+
+/*
+ * curl has let go of the connection and takes it for one that waits for its next use, to be closed
+ * when it looks old; from the first byte that we move it is in use.
+ */
+static void connected(struct mp_http_wire *w)
+{
+	curl_socket_t fd = CURL_SOCKET_BAD;
+
+	mp_timer_stop(&w->limit);
+	if (curl_easy_getinfo(w->dial.easy, CURLINFO_ACTIVESOCKET, &fd) != CURLE_OK || fd < 0) {
+		break_off(w, "closed the connection");
+		return;
+	}
+	w->fd = fd;
+	w->hooks->connected(w->u);
+	ready(w);
+}
+
+static void curl_is_done(struct mp_http_job *job, CURLcode code)
+{
+	struct mp_http_wire *w = mp_container_of(job, struct mp_http_wire, dial.job);
+
+	if (!w->hooks)
+		return;
+	mp_http_dial_judge(&w->dial, code);
+	if (code == CURLE_OK)
+		connected(w);
+	else
+		end(w);
+}
+
+static void limit_rang(void *u)
+{
+	struct mp_http_wire *w = u;
+
+	mp_http_dial_judge_limit(&w->dial, MP_HTTP_LIMIT_CONNECT, w->connect_ms);
+	end(w);
+}
+
+static void begin(void *u)
+{
+	struct mp_http_wire *w = u;
+	struct mp_http_drive *drive = mp_http_drive_of(w->client);
+
+	mp_timer_start(&w->limit, w->connect_ms);
+	mp_list_remove(&w->dial.drive->wires, &w->link);
+	mp_list_append(&drive->wires, &w->link);
+	if (mp_http_dial_begin(&w->dial, drive)) {
+		mp_http_drive_kick(drive);
+		return;
+	}
+	w->dial.verdict = MP_HTTP_CONNECT;
+	mp_fail(&w->dial.why, MCPOOL_ENOMEM, "no memory for a connection");
+	end(w);
+}
+
+static int about_to_use(void *u, char *ip, char *local_ip, int port, int local_port)
+{
+	struct mp_http_wire *w = u;
+
+	(void)local_ip;
+	(void)port;
+	(void)local_port;
+	return mp_http_dial_may_use(&w->dial, ip) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
+}
+
+static void set_options(struct mp_http_wire *w)
+{
+	CURL *easy = w->dial.easy;
+
+	/* None of these can fail for the options this curl has. */
+	(void)curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L);
+	(void)curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+	(void)curl_easy_setopt(easy, CURLOPT_HTTPPROXYTUNNEL, 1L);
+	(void)curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, (long)PIECE);
+	(void)curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, about_to_use);
+	(void)curl_easy_setopt(easy, CURLOPT_PREREQDATA, w);
+}
+
+/* --- life ----------------------------------------------------------------------------------- */
+
+int mp_http_wire_open(struct mp_http_client *c, const struct mp_http_request *request,
+		      size_t max_queued, const struct mp_http_wire_hooks *hooks, void *u,
+		      struct mp_http_wire **ret_wire, struct mcpool_error *reterr)
+{
+	struct mp_http_drive *drive = mp_http_drive_of(c);
+	struct mp_http_wire *w = mp_alloc(sizeof(*w));
+	struct mp_http_request request_copy = *request;
+	int r;
+
+	*w = (struct mp_http_wire){
+		.loop = drive->loop, .client = c, .hooks = hooks, .u = u, .fd = -1};
+	w->connect_ms = request->connect_ms ? request->connect_ms : MP_HTTP_CONNECT_MS;
+	request_copy.connect_ms = w->connect_ms;
+	r = mp_http_dial_init(&w->dial, drive, &request_copy, curl_is_done, reterr);
+	if (r < 0) {
+		mp_http_dial_done(&w->dial);
+		mp_free(w);
+		return r;
+	}
+	set_options(w);
+	mp_buf_init(&w->queue, max_queued);
+	mp_buf_init(&w->going, max_queued);
+	mp_timer_init(&w->limit, w->loop, limit_rang, w);
+	mp_task_init(&w->begin, begin, w);
+	mp_task_init(&w->flush, flush, w);
+	mp_timer_init(&w->rest, w->loop, ready, w);
+	mp_list_append(&drive->wires, &w->link);
+	mp_loop_post(w->loop, &w->begin);
+	*ret_wire = w;
+	return 0;
+}
+
+static void stop(struct mp_http_wire *w)
+{
+	mp_timer_stop(&w->limit);
+	mp_loop_unpost(w->loop, &w->begin);
+	mp_loop_unpost(w->loop, &w->flush);
+	mp_timer_stop(&w->rest);
+}
+
+/* Not with curl on the stack. */
+static void cut(struct mp_http_wire *w)
+{
+	if (!mp_list_linked(&w->link))
+		return;
+	mp_list_remove(&w->dial.drive->wires, &w->link);
+	mp_http_dial_done(&w->dial);
+	stop(w);
+	w->ended = true;
+	w->fd = -1;
+}
+
+void mp_http_wire_cut_all(struct mp_http_drive *drive)
+{
+	struct mp_link *link;
+
+	while ((link = mp_list_first(&drive->wires)))
+		cut(mp_container_of(link, struct mp_http_wire, link));
+}
+
+static void free_wire(struct mp_grave *grave)
+{
+	struct mp_http_wire *w = mp_container_of(grave, struct mp_http_wire, grave);
+
+	cut(w);
+	mp_buf_done(&w->queue);
+	mp_buf_done(&w->going);
+	mp_free(w);
+}
+
+struct mp_http_wire *mp_http_wire_free(struct mp_http_wire *w)
+{
+	if (!w || !w->hooks)
+		return NULL;
+	w->hooks = NULL;
+	stop(w);
+	mp_loop_bury(w->loop, &w->grave, free_wire);
+	return NULL;
+}
