@@ -11,6 +11,23 @@
 #include "base/str.h"
 
 struct mp_transport;
+struct mp_message;
+struct mp_http_fields;
+
+/* What became of one request where the conversation as a whole goes on. */
+enum mp_loss {
+	MP_LOSS_UNTAKEN,  /* the server did not take it: it did not happen */
+	MP_LOSS_UNKNOWN,  /* it may have happened: the way back broke */
+	MP_LOSS_UNUSABLE, /* it was answered, with nothing that can be used */
+};
+
+/* What is peculiar about a transport; set before opened(). */
+enum {
+	/* Each request is answered or lost by itself, so silence says nothing about eras. */
+	MP_TRANSPORT_PER_REQUEST = 1 << 0,
+	/* Only servers of the legacy era are reached this way. */
+	MP_TRANSPORT_LEGACY = 1 << 1,
+};
 
 /*
  * What a transport tells. All are called from the loop, never from within start or send, and any
@@ -25,6 +42,17 @@ struct mp_transport_hooks {
 	void (*oversize)(void *u, struct mp_str head, struct mp_str tail);
 	/* The peer has been given this many bytes in all; see ret_at of send. */
 	void (*written)(void *u, uint64_t total);
+	/*
+	 * Where requests go their own ways instead (ids as they were written): this one can no
+	 * longer be taken back; this one will not be answered.
+	 */
+	void (*sent)(void *u, struct mp_str id);
+	void (*lost)(void *u, struct mp_str id, enum mp_loss loss, const struct mcpool_error *why);
+	bool (*is_open)(void *u, struct mp_str id); /* does anybody wait for its answer? */
+	/* Something broke that may mean that the server is gone; a few words, static. */
+	void (*doubt)(void *u, const char *why);
+	/* HTTP: add what this request has in headers beside the usual ones (x-mcp-header). */
+	int (*mirror)(void *u, const struct mp_message *m, struct mp_http_fields *fields);
 	/* No more messages will come, and none can be sent. */
 	void (*ended)(void *u, const struct mcpool_error *why);
 	/* The last word: everything is shut down; mp_transport_free() may follow. */
@@ -32,7 +60,7 @@ struct mp_transport_hooks {
 };
 
 struct mp_transport_impl {
-	const char *name; /* "stdio", "memory" */
+	const char *name; /* "stdio", "http" */
 	int (*start)(struct mp_transport *t, struct mcpool_error *reterr) MP_MUST;
 	/*
 	 * Take one message: it is copied and goes out at the end of this turn at the latest.
@@ -46,6 +74,8 @@ struct mp_transport_impl {
 	void (*destroy)(struct mp_transport *t);
 	/* The last lines the server wrote beside the protocol, redacted; NULL: there are none. */
 	int (*get_tail)(struct mp_transport *t, size_t lines, struct mp_buf *out);
+	/* What the server wants to see before it lets us in (WWW-Authenticate); NULL: cannot be. */
+	struct mp_str (*get_challenge)(const struct mp_transport *t);
 	/* Of the server's process, 0 before it runs; NULL: there is none. */
 	int (*get_pid)(const struct mp_transport *t);
 };
@@ -55,6 +85,7 @@ struct mp_transport {
 	const struct mp_transport_impl *impl;
 	const struct mp_transport_hooks *hooks; /* borrowed; static in practice */
 	void *u;                                /* for the hooks */
+	unsigned traits;                        /* MP_TRANSPORT_* */
 };
 
 static inline struct mp_transport *mp_transport_free(struct mp_transport *t)

@@ -50,7 +50,8 @@ static void closed(void *u)
 	tell(u, "closed", MP_STR(""));
 }
 
-static const struct mp_transport_hooks hooks = {opened, message, NULL, written, ended, closed};
+static const struct mp_transport_hooks hooks = {
+	.opened = opened, .message = message, .written = written, .ended = ended, .closed = closed};
 
 struct pair {
 	struct mp_loop *loop;

@@ -75,7 +75,12 @@ static void closed(void *u)
 	tell(u, "closed", MP_STR(""));
 }
 
-static const struct mp_transport_hooks hooks = {opened, message, oversize, written, ended, closed};
+static const struct mp_transport_hooks hooks = {.opened = opened,
+						.message = message,
+						.oversize = oversize,
+						.written = written,
+						.ended = ended,
+						.closed = closed};
 
 static void seen_done(struct seen *s)
 {

@@ -70,8 +70,12 @@ static void on_closed(void *u)
 	interfere();
 }
 
-static const struct mp_transport_hooks hooks = {on_opened,  on_message, on_oversize,
-						on_written, on_ended,   on_closed};
+static const struct mp_transport_hooks hooks = {.opened = on_opened,
+						.message = on_message,
+						.oversize = on_oversize,
+						.written = on_written,
+						.ended = on_ended,
+						.closed = on_closed};
 
 static bool begin(void)
 {

@@ -1,0 +1,453 @@
+/*
+ * either.c - which of two ways a remote server speaks: Streamable HTTP, or the older pair (sse).
+ */
+#include "transport/either.h"
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "rpc/message.h"
+#include "transport/sse_legacy.h"
+#include "transport/streamable.h"
+
+#define STATES(X)                                                               \
+	X(FRESH, "fresh", "not started; it leaves this state when that worked") \
+	X(FIRST, "first", "what was configured is tried")                       \
+	X(SECOND, "second", "the other one is tried")                           \
+	X(SURE, "sure", "the server has spoken: it stays as it is")             \
+	X(OVER, "over", "there is nothing left to try, or the inner one ended") \
+	X(CLOSING, "closing", "the inner one shuts down")                       \
+	X(CLOSED, "closed", "the last state")
+
+#define EVENTS(X)                                      \
+	X(STARTED, "the first one is on its way")      \
+	X(OPENED, "the inner one is open")             \
+	X(HEARD, "a message came")                     \
+	X(OTHER, "this is not what the server speaks") \
+	X(ENDED, "the inner one ended")                \
+	X(CLOSE, "hang up")                            \
+	X(SHUT, "the inner one has shut down")
+
+enum state {
+#define X(name, word, meaning) name,
+	STATES(X)
+#undef X
+		STATE_COUNT
+};
+enum event {
+#define X(name, meaning) name,
+	EVENTS(X)
+#undef X
+		EVENT_COUNT,
+	QUIET
+};
+
+struct either {
+	struct mp_transport base;
+	struct mp_loop *loop;
+	struct mp_http_client *client;
+	struct mp_destination to;
+	struct mp_either_options o;
+	enum state state;
+	enum mp_either_kind kind;   /* of the inner one */
+	struct mp_transport *inner; /* owned; NULL before the start */
+	struct mp_buf opening;      /* initialize, until the server has spoken */
+	struct mp_buf opening_id;
+	struct mcpool_error *first_why; /* why the first one was not it; owned */
+	struct mcpool_error *why;       /* of the end; owned */
+	struct mp_task closed_task;
+	struct mp_grave grave;
+};
+
+typedef enum event (*action)(struct either *r);
+static enum event pass_opened(struct either *r);
+static enum event resume(struct either *r);
+static enum event settle(struct either *r);
+static enum event switch_over(struct either *r);
+static enum event pass_ended(struct either *r);
+static enum event give_up(struct either *r);
+static enum event hang_up(struct either *r);
+static enum event tell_closed(struct either *r);
+
+enum { NOWHERE, TO, STAY };
+struct step {
+	int how;
+	enum state to;
+	action act;
+};
+#define IGNORED               \
+	{                     \
+		STAY, 0, NULL \
+	}
+
+static const struct step steps[STATE_COUNT][EVENT_COUNT] = {
+	[FRESH] = {[STARTED] = {TO, FIRST, NULL}, [CLOSE] = {TO, CLOSED, tell_closed}},
+	[FIRST] = {[OPENED] = {STAY, 0, pass_opened},
+		   [HEARD] = {TO, SURE, NULL},
+		   [OTHER] = {TO, SECOND, switch_over},
+		   [ENDED] = {TO, OVER, pass_ended},
+		   [CLOSE] = {TO, CLOSING, hang_up}},
+	[SECOND] = {[OPENED] = {STAY, 0, resume},
+		    [HEARD] = {TO, SURE, settle},
+		    [OTHER] = {TO, OVER, give_up},
+		    [ENDED] = {TO, OVER, give_up},
+		    [CLOSE] = {TO, CLOSING, hang_up}},
+	[SURE] = {[HEARD] = IGNORED,
+		  [ENDED] = {TO, OVER, pass_ended},
+		  [CLOSE] = {TO, CLOSING, hang_up}},
+	[OVER] = {[HEARD] = IGNORED, [ENDED] = IGNORED, [CLOSE] = {TO, CLOSING, hang_up}},
+	[CLOSING] = {[SHUT] = {TO, CLOSED, tell_closed}, [CLOSE] = IGNORED},
+	[CLOSED] = {[CLOSE] = IGNORED},
+};
+
+static void advance(struct either *r, enum event ev)
+{
+	while (ev != QUIET) {
+		const struct step *s = &steps[r->state][ev];
+
+		mp_check(s->how != NOWHERE);
+		if (s->how == TO)
+			r->state = s->to;
+		ev = s->act ? s->act(r) : QUIET;
+	}
+}
+
+const char *mp_either_kind_get_name(enum mp_either_kind kind)
+{
+	return kind == MP_EITHER_SSE ? "sse" : "http";
+}
+
+static struct either *of(const struct mp_transport *t)
+{
+	return mp_container_of(t, struct either, base);
+}
+
+/* --- what the inner one tells --------------------------------------------------------------- */
+
+/* Nothing of this kind is there; a login, an outage or a busy server says nothing about kinds. */
+static bool is_other(const struct mcpool_error *why)
+{
+	return why->code == MCPOOL_ENOENT || why->code == MCPOOL_EPROTO;
+}
+
+static void inner_opened(void *u)
+{
+	advance(u, OPENED);
+}
+
+static void inner_message(void *u, struct mp_str text)
+{
+	struct either *r = u;
+
+	advance(r, HEARD);
+	r->base.hooks->message(r->base.u, text);
+}
+
+static void inner_oversize(void *u, struct mp_str head, struct mp_str tail)
+{
+	struct either *r = u;
+
+	if (r->base.hooks->oversize)
+		r->base.hooks->oversize(r->base.u, head, tail);
+}
+
+static void inner_written(void *u, uint64_t total)
+{
+	struct either *r = u;
+
+	if (r->base.hooks->written)
+		r->base.hooks->written(r->base.u, total);
+}
+
+static void inner_sent(void *u, struct mp_str id)
+{
+	struct either *r = u;
+
+	if (r->base.hooks->sent)
+		r->base.hooks->sent(r->base.u, id);
+}
+
+static void pass_lost(struct either *r, struct mp_str id, enum mp_loss loss,
+		      const struct mcpool_error *why)
+{
+	if (r->base.hooks->lost)
+		r->base.hooks->lost(r->base.u, id, loss, why);
+}
+
+/* initialize was refused without a word of MCP: this may be a server of the older kind. */
+static void inner_lost(void *u, struct mp_str id, enum mp_loss loss, const struct mcpool_error *why)
+{
+	struct either *r = u;
+
+	if (r->state == FIRST && r->kind == MP_EITHER_HTTP && loss == MP_LOSS_UNUSABLE &&
+	    r->opening.len && mp_str_eq(id, mp_buf_get(&r->opening_id)) && is_other(why)) {
+		mp_error_keep(&r->first_why, why);
+		advance(r, OTHER);
+		return;
+	}
+	pass_lost(r, id, loss, why);
+}
+
+static bool inner_is_open(void *u, struct mp_str id)
+{
+	struct either *r = u;
+
+	return r->base.hooks->is_open && r->base.hooks->is_open(r->base.u, id);
+}
+
+static void inner_doubt(void *u, const char *why)
+{
+	struct either *r = u;
+
+	if (r->base.hooks->doubt)
+		r->base.hooks->doubt(r->base.u, why);
+}
+
+static int inner_mirror(void *u, const struct mp_message *m, struct mp_http_fields *fields)
+{
+	struct either *r = u;
+
+	return r->base.hooks->mirror ? r->base.hooks->mirror(r->base.u, m, fields) : 0;
+}
+
+static void inner_ended(void *u, const struct mcpool_error *why)
+{
+	struct either *r = u;
+	bool was_open = r->kind == MP_EITHER_HTTP; /* it always is, and proves nothing */
+
+	mp_error_keep(&r->why, why);
+	if (r->state == FIRST && !was_open && is_other(why)) {
+		mp_error_keep(&r->first_why, why);
+		advance(r, OTHER);
+	} else {
+		advance(r, ENDED);
+	}
+}
+
+static void inner_closed(void *u)
+{
+	advance(u, SHUT);
+}
+
+static const struct mp_transport_hooks inner_hooks = {
+	.opened = inner_opened,
+	.message = inner_message,
+	.oversize = inner_oversize,
+	.written = inner_written,
+	.sent = inner_sent,
+	.lost = inner_lost,
+	.is_open = inner_is_open,
+	.doubt = inner_doubt,
+	.mirror = inner_mirror,
+	.ended = inner_ended,
+	.closed = inner_closed,
+};
+
+/* --- stations ------------------------------------------------------------------------------- */
+
+static int start_inner(struct either *r, enum mp_either_kind kind)
+{
+	struct mp_transport *t = NULL;
+	struct mcpool_error why;
+	int e = kind == MP_EITHER_SSE ? mp_sse_legacy_new(r->loop, r->client, &r->to, &t, &why)
+				      : mp_streamable_new(r->loop, r->client, &r->to, &t, &why);
+
+	if (e < 0) {
+		mp_error_keep(&r->why, &why);
+		return e;
+	}
+	mp_transport_free(r->inner);
+	r->inner = t;
+	r->kind = kind;
+	t->hooks = &inner_hooks;
+	t->u = r;
+	r->base.traits = t->traits;
+	e = t->impl->start(t, &why);
+	if (e < 0)
+		mp_error_keep(&r->why, &why);
+	return e;
+}
+
+static enum event switch_over(struct either *r)
+{
+	enum mp_either_kind other = r->kind == MP_EITHER_SSE ? MP_EITHER_HTTP : MP_EITHER_SSE;
+
+	return start_inner(r, other) < 0 ? ENDED : QUIET;
+}
+
+static enum event pass_opened(struct either *r)
+{
+	r->base.traits = r->inner->traits;
+	if (r->base.hooks->opened)
+		r->base.hooks->opened(r->base.u);
+	if (r->state != FIRST && r->state != SECOND)
+		return QUIET;                            /* whoever was told has left */
+	return r->kind == MP_EITHER_SSE ? HEARD : QUIET; /* it was greeted by its endpoint */
+}
+
+/* The other one is open: it is told what the first would not hear. */
+static enum event resume(struct either *r)
+{
+	uint64_t at;
+
+	if (r->opening.len == 0)
+		return pass_opened(r);
+	r->base.traits = r->inner->traits;
+	if (r->inner->impl->send(r->inner, mp_buf_get(&r->opening), &at) < 0)
+		return OTHER;
+	return HEARD;
+}
+
+static enum event settle(struct either *r)
+{
+	if (r->o.turned_out)
+		r->o.turned_out(r->o.u, r->kind);
+	return QUIET;
+}
+
+static enum event pass_ended(struct either *r)
+{
+	struct mcpool_error why = *r->why;
+
+	if (r->base.hooks->ended)
+		r->base.hooks->ended(r->base.u, &why);
+	return QUIET;
+}
+
+/*
+ * Neither is it. What was configured says why, unless the other one found a door that is only
+ * locked, or somebody who is busy.
+ */
+static enum event give_up(struct either *r)
+{
+	if (!r->why || is_other(r->why))
+		mp_error_keep(&r->why, r->first_why);
+	return pass_ended(r);
+}
+
+static enum event hang_up(struct either *r)
+{
+	r->inner->impl->close(r->inner);
+	return QUIET;
+}
+
+static void closed_later(void *u)
+{
+	struct either *r = u;
+
+	if (r->base.hooks->closed)
+		r->base.hooks->closed(r->base.u);
+}
+
+static enum event tell_closed(struct either *r)
+{
+	mp_loop_post(r->loop, &r->closed_task);
+	return QUIET;
+}
+
+/* --- the transport -------------------------------------------------------------------------- */
+
+static int either_start(struct mp_transport *t, struct mcpool_error *reterr)
+{
+	struct either *r = of(t);
+
+	if (start_inner(r, r->o.first) < 0)
+		return mp_fail(reterr, r->why->code, "%s", r->why->message);
+	advance(r, STARTED);
+	return 0;
+}
+
+/* Only as long as it is not known whom it goes to. */
+static void keep_opening(struct either *r, struct mp_str text)
+{
+	MP_CLEANUP(mp_tape_done) struct mp_tape tape;
+	struct mp_message m;
+
+	mp_message_tape_init(&tape);
+	if (mp_message_scan(&tape, text, &m, NULL) < 0 || m.method != MP_METHOD_INITIALIZE)
+		return;
+	mp_buf_clear(&r->opening);
+	mp_buf_clear(&r->opening_id);
+	if (mp_buf_add_str(&r->opening_id, m.id) < 0 || mp_buf_add_str(&r->opening, text) < 0)
+		mp_buf_clear(&r->opening); /* then there is no second try */
+}
+
+static int either_send(struct mp_transport *t, struct mp_str text, uint64_t *ret_at)
+{
+	struct either *r = of(t);
+
+	if (r->state != FIRST && r->state != SECOND && r->state != SURE)
+		return MCPOOL_ECLOSED;
+	if (r->state == FIRST)
+		keep_opening(r, text);
+	return r->inner->impl->send(r->inner, text, ret_at);
+}
+
+static void either_close(struct mp_transport *t)
+{
+	advance(of(t), CLOSE);
+}
+
+static void either_gone(struct mp_grave *grave)
+{
+	struct either *r = mp_container_of(grave, struct either, grave);
+
+	mp_destination_done(&r->to);
+	mp_buf_done(&r->opening);
+	mp_buf_done(&r->opening_id);
+	mp_free(r->first_why);
+	mp_free(r->why);
+	mp_free(r);
+}
+
+static void either_destroy(struct mp_transport *t)
+{
+	struct either *r = of(t);
+
+	r->inner = mp_transport_free(r->inner);
+	mp_loop_unpost(r->loop, &r->closed_task);
+	r->state = CLOSED;
+	mp_loop_bury(r->loop, &r->grave, either_gone); /* a hook may be on the stack */
+}
+
+static struct mp_str either_get_challenge(const struct mp_transport *t)
+{
+	const struct either *r = of(t);
+
+	if (!r->inner || !r->inner->impl->get_challenge)
+		return MP_STR("");
+	return r->inner->impl->get_challenge(r->inner);
+}
+
+static const struct mp_transport_impl impl = {
+	.name = "either",
+	.start = either_start,
+	.send = either_send,
+	.close = either_close,
+	.destroy = either_destroy,
+	.get_challenge = either_get_challenge,
+};
+
+int mp_either_new(struct mp_loop *loop, struct mp_http_client *client,
+		  const struct mp_destination *to, const struct mp_either_options *options,
+		  struct mp_transport **ret_transport, struct mcpool_error *reterr)
+{
+	struct either *r = mp_alloc(sizeof(*r));
+	int e = mp_destination_copy(&r->to, to);
+
+	if (e < 0) {
+		mp_destination_done(&r->to);
+		mp_free(r);
+		return mp_fail(reterr, e, "%s", mcpool_error_text(e));
+	}
+	r->base.impl = &impl;
+	r->loop = loop;
+	r->client = client;
+	r->o = *options;
+	r->state = FRESH;
+	mp_buf_init(&r->opening, MP_LIMIT_MESSAGE);
+	mp_buf_init(&r->opening_id, MP_LIMIT_ID);
+	mp_task_init(&r->closed_task, closed_later, r);
+	*ret_transport = &r->base;
+	return 0;
+}

@@ -1,0 +1,51 @@
+/*
+ * outbox.h - messages that leave as POSTs of their own: how many, in which order, and which of them
+ * need not leave at all.
+ */
+#ifndef MP_OUTBOX_H
+#define MP_OUTBOX_H
+
+#include "base/base.h"
+#include "base/list.h"
+#include "base/loop.h"
+#include "json/tape.h"
+#include "net/http_client.h"
+#include "transport/post.h"
+
+enum { MP_OUTBOX_POSTS = 1024 }; /* on their way or held */
+
+/* From the loop, except go. Any of them may end the outbox. */
+struct mp_outbox_hooks {
+	/* Send it off: mp_post_go(). */
+	int (*go)(void *u, struct mp_post *p, struct mcpool_error *reterr);
+	void (*sent)(void *u, struct mp_str id); /* a request is out */
+	/* What became of it; p->id tells whose. Freed afterwards. */
+	void (*done)(void *u, struct mp_post *p, enum mp_post_end end);
+};
+
+struct mp_outbox {
+	struct mp_loop *loop;
+	struct mp_http_client *client; /* borrowed */
+	const struct mp_outbox_hooks *hooks;
+	void *u;
+	struct mp_list going;  /* owned, as are the held ones */
+	struct mp_list held;   /* behind `first`, which they must not overtake */
+	struct mp_post *first; /* in going; NULL: everything may go */
+	size_t unsent;         /* bytes of all that the kernel does not have */
+	struct mp_tape tape;   /* of the message at hand */
+};
+
+void mp_outbox_init(struct mp_outbox *o, struct mp_loop *loop, struct mp_http_client *client,
+		    const struct mp_outbox_hooks *hooks, void *u);
+/* Also from a hook, but done only when none of them is on the stack. */
+void mp_outbox_cut(struct mp_outbox *o); /* everything is dropped, without a word */
+void mp_outbox_done(struct mp_outbox *o);
+
+/* As mp_transport_impl.send. */
+int mp_outbox_send(struct mp_outbox *o, struct mp_str text) MP_MUST;
+/* This request was answered, so it is out, whatever we know. */
+void mp_outbox_note_sent(struct mp_outbox *o, struct mp_str id);
+/* Before somebody is told what became of it: it can be told. */
+void mp_outbox_tell_sent(struct mp_outbox *o, struct mp_post *p);
+
+#endif

@@ -1,0 +1,526 @@
+/*
+ * sse_legacy.c - HTTP+SSE as revision 2024-11-05 has it.
+ * A GET that never ends brings the server's messages; each of ours is a POST (post.c) to the place
+ * that its first event names. Requests are answered on the stream, so the end of the stream is the
+ * end of the conversation.
+ */
+#include "transport/sse_legacy.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "net/http_verdict.h"
+#include "net/sse.h"
+#include "rpc/salvage.h"
+#include "transport/outbox.h"
+#include "transport/refusal.h"
+
+struct sse_legacy {
+	struct mp_transport base;
+	struct mp_loop *loop;
+	struct mp_http_client *client; /* borrowed */
+	struct mp_destination destination;
+	enum mp_sse_legacy_state state;
+	mp_id stream;      /* the GET; 0: none */
+	int hops;          /* redirects that were followed */
+	enum mp_zone zone; /* of whoever answered; ANY: nobody has */
+	struct mp_sse sse;
+	struct mp_refusal refusal; /* of the stream, or of a message that was not let in */
+	char *post_url;            /* owned; NULL: not known */
+	struct mp_outbox outbox;
+	bool answered; /* a message came */
+	struct mcpool_error why;
+	struct mp_task closed_task;
+	struct mp_grave grave;
+};
+
+/* --- the table ------------------------------------------------------------------------------ */
+
+typedef enum mp_sse_legacy_event (*action)(struct sse_legacy *x);
+#define QUIET MP_SSE_LEGACY_EVENT_COUNT
+static enum mp_sse_legacy_event dial(struct sse_legacy *x);
+static enum mp_sse_legacy_event tell_opened(struct sse_legacy *x);
+static enum mp_sse_legacy_event tell_ended(struct sse_legacy *x);
+static enum mp_sse_legacy_event hang_up(struct sse_legacy *x);
+static enum mp_sse_legacy_event let_go(struct sse_legacy *x);
+
+enum { NOWHERE, TO, STAY };
+struct step {
+	int how;
+	enum mp_sse_legacy_state to;
+	action act;
+};
+
+#define GO(state, act)                         \
+	{                                      \
+		TO, MP_SSE_LEGACY_##state, act \
+	}
+/* Possible in every state. */
+#define LEAVING                                                                    \
+	[MP_SSE_LEGACY_ON_CLOSE] = GO(CLOSED, hang_up), [MP_SSE_LEGACY_ON_FREED] = \
+								GO(CLOSED, let_go)
+
+static const struct step steps[MP_SSE_LEGACY_STATE_COUNT][MP_SSE_LEGACY_EVENT_COUNT] = {
+	[MP_SSE_LEGACY_IDLE] = {[MP_SSE_LEGACY_ON_START] = GO(DIALING, NULL), LEAVING},
+	[MP_SSE_LEGACY_DIALING] = {[MP_SSE_LEGACY_ON_MOVED] = GO(DIALING, dial),
+				   [MP_SSE_LEGACY_ON_STREAM] = GO(WAITING, NULL),
+				   [MP_SSE_LEGACY_ON_NO] = GO(DENIED, NULL),
+				   [MP_SSE_LEGACY_ON_FAILED] = GO(OVER, tell_ended),
+				   LEAVING},
+	[MP_SSE_LEGACY_DENIED] = {[MP_SSE_LEGACY_ON_FAILED] = GO(OVER, tell_ended), LEAVING},
+	[MP_SSE_LEGACY_WAITING] = {[MP_SSE_LEGACY_ON_PLACE] = GO(OPEN, tell_opened),
+				   [MP_SSE_LEGACY_ON_FAILED] = GO(OVER, tell_ended),
+				   LEAVING},
+	[MP_SSE_LEGACY_OPEN] = {[MP_SSE_LEGACY_ON_FAILED] = GO(OVER, tell_ended), LEAVING},
+	[MP_SSE_LEGACY_OVER] = {LEAVING},
+	[MP_SSE_LEGACY_CLOSED] = {[MP_SSE_LEGACY_ON_CLOSE] = {STAY, 0, NULL},
+				  [MP_SSE_LEGACY_ON_FREED] = {STAY, 0, let_go}},
+};
+
+static void advance(struct sse_legacy *x, enum mp_sse_legacy_event ev)
+{
+	while (ev != QUIET) {
+		const struct step *s = &steps[x->state][ev];
+
+		mp_check(s->how != NOWHERE);
+		if (s->how == TO)
+			x->state = s->to;
+		ev = s->act ? s->act(x) : QUIET;
+	}
+}
+
+bool mp_sse_legacy_look_up(enum mp_sse_legacy_state s, enum mp_sse_legacy_event ev,
+			   enum mp_sse_legacy_state *ret_to)
+{
+	const struct step *step = &steps[s][ev];
+
+	*ret_to = step->how == TO ? step->to : s;
+	return step->how != NOWHERE;
+}
+
+static struct sse_legacy *get_sse(struct mp_transport *t)
+{
+	return mp_container_of(t, struct sse_legacy, base);
+}
+
+/* --- the stream ----------------------------------------------------------------------------- */
+
+static void cut(struct sse_legacy *x)
+{
+	mp_http_cancel(x->client, x->stream); /* nothing, where it is over by itself */
+	x->stream = 0;
+	mp_outbox_cut(&x->outbox);
+}
+
+static enum mp_sse_legacy_event tell_opened(struct sse_legacy *x)
+{
+	if (x->base.hooks->opened)
+		x->base.hooks->opened(x->base.u);
+	return QUIET;
+}
+
+static enum mp_sse_legacy_event tell_ended(struct sse_legacy *x)
+{
+	cut(x);
+	if (x->base.hooks->ended)
+		x->base.hooks->ended(x->base.u, &x->why);
+	return QUIET;
+}
+
+static void explain_refusal(struct sse_legacy *x, const struct mp_refusal *refusal)
+{
+	mp_refusal_explain(refusal, x->destination.place, mp_loop_wall_now_ms(x->loop), &x->why);
+}
+
+static enum mp_sse_legacy_event follow(struct sse_legacy *x, const struct mp_http_head *head)
+{
+	struct mp_str location = mp_str_trim(mp_http_head_find(head, MP_STR("Location")));
+	char *url;
+
+	if (mp_destination_resolve(&x->destination, location, x->hops, &url, &x->why) < 0)
+		return MP_SSE_LEGACY_ON_FAILED;
+	mp_destination_move(&x->destination, url);
+	mp_free(url);
+	x->hops++;
+	mp_http_cancel(x->client, x->stream);
+	x->stream = 0;
+	return MP_SSE_LEGACY_ON_MOVED;
+}
+
+/* --- what the stream brings ----------------------------------------------------------------- */
+
+static bool is_redirect(int status)
+{
+	return status == 301 || status == 302 || status == 307 || status == 308;
+}
+
+static bool is_stream(const struct mp_http_head *head)
+{
+	struct mp_str type = mp_http_head_find(head, MP_STR("Content-Type"));
+	ptrdiff_t end = mp_str_find(type, MP_STR(";"), 0);
+
+	if (end >= 0)
+		type.len = (size_t)end;
+	return mp_http_verdict_of(head->status) == MP_HTTP_FINE &&
+	       mp_str_eq_nocase(mp_str_trim(type), MP_STR("text/event-stream"));
+}
+
+static void stream_head(void *u, const struct mp_http_head *head)
+{
+	struct sse_legacy *x = u;
+
+	x->zone = head->zone;
+	if (is_stream(head)) {
+		advance(x, MP_SSE_LEGACY_ON_STREAM);
+	} else if (is_redirect(head->status)) {
+		advance(x, follow(x, head));
+	} else if (mp_http_verdict_of(head->status) == MP_HTTP_FINE) {
+		(void)mp_fail(&x->why, MCPOOL_EPROTO,
+			      "%s answered with something else than a stream of events",
+			      x->destination.place);
+		advance(x, MP_SSE_LEGACY_ON_FAILED);
+	} else {
+		mp_refusal_begin(&x->refusal, head);
+		advance(x, MP_SSE_LEGACY_ON_NO);
+	}
+}
+
+static void take_place(struct sse_legacy *x, const struct mp_sse_event *event)
+{
+	struct mp_str location = mp_str_trim(event->data);
+
+	if (event->oversize)
+		location.len = 0;
+	if (mp_destination_resolve(&x->destination, location, 0, &x->post_url, &x->why) < 0)
+		advance(x, MP_SSE_LEGACY_ON_FAILED);
+	else
+		advance(x, MP_SSE_LEGACY_ON_PLACE);
+}
+
+static void take_message(struct sse_legacy *x, const struct mp_sse_event *event)
+{
+	const struct mp_transport_hooks *hooks = x->base.hooks;
+	struct mp_str tail = event->oversize ? event->tail : event->data;
+
+	x->answered = true;
+	/* Nobody answers what was not sent; here the answer may be faster than that news. */
+	if (x->outbox.unsent)
+		mp_outbox_note_sent(&x->outbox, mp_salvage_id(event->data, tail));
+	if (x->state != MP_SSE_LEGACY_OPEN)
+		return;
+	if (event->oversize && hooks->oversize)
+		hooks->oversize(x->base.u, event->data, tail);
+	else if (!event->oversize && hooks->message)
+		hooks->message(x->base.u, event->data);
+}
+
+static bool is_listening(const struct sse_legacy *x)
+{
+	return x->state == MP_SSE_LEGACY_WAITING || x->state == MP_SSE_LEGACY_OPEN;
+}
+
+/* Events of other names are for others; so are messages before there is a place to answer to. */
+static void take_event(struct sse_legacy *x, const struct mp_sse_event *event)
+{
+	if (x->state == MP_SSE_LEGACY_WAITING && mp_str_eq(event->type, MP_STR("endpoint")))
+		take_place(x, event);
+	else if (x->state == MP_SSE_LEGACY_OPEN && mp_str_eq(event->type, MP_STR("message")))
+		take_message(x, event);
+}
+
+/* Hooks may close or free the transport; then nothing more is handed out. */
+static void hear(struct sse_legacy *x, struct mp_str bytes)
+{
+	struct mp_sse_event event;
+	int r = 1;
+
+	mp_sse_feed(&x->sse, bytes);
+	while (is_listening(x) && (r = mp_sse_next(&x->sse, &event)) > 0)
+		take_event(x, &event);
+	if (r < 0) {
+		(void)mp_fail(&x->why, r, "%s", mcpool_error_text(r));
+		advance(x, MP_SSE_LEGACY_ON_FAILED);
+	}
+}
+
+static void be_denied(struct sse_legacy *x)
+{
+	explain_refusal(x, &x->refusal);
+	advance(x, MP_SSE_LEGACY_ON_FAILED);
+}
+
+static void stream_data(void *u, struct mp_str bytes)
+{
+	struct sse_legacy *x = u;
+
+	if (x->state != MP_SSE_LEGACY_DENIED)
+		hear(x, bytes);
+	else if (!mp_refusal_add(&x->refusal, bytes))
+		be_denied(x);
+}
+
+static void stream_done(void *u, enum mp_http_end how, const struct mcpool_error *err)
+{
+	struct sse_legacy *x = u;
+
+	x->stream = 0;
+	if (x->state == MP_SSE_LEGACY_DENIED) {
+		be_denied(x);
+		return;
+	}
+	if (how != MP_HTTP_OK)
+		x->why = *err;
+	else if (x->state == MP_SSE_LEGACY_WAITING)
+		(void)mp_fail(&x->why, MCPOOL_EPROTO,
+			      "%s ended its stream without a place for messages",
+			      x->destination.place);
+	else
+		(void)mp_fail(&x->why, MCPOOL_ECLOSED, "%s ended its stream of events",
+			      x->destination.place);
+	if (how == MP_HTTP_RESOLVE)
+		x->why.code = MCPOOL_EIO; /* "not found" would be about the stream */
+	advance(x, MP_SSE_LEGACY_ON_FAILED);
+}
+
+static const struct mp_http_hooks stream_hooks = {
+	.head = stream_head,
+	.data = stream_data,
+	.done = stream_done,
+};
+
+static int ask(struct sse_legacy *x, struct mcpool_error *reterr)
+{
+	MP_CLEANUP(mp_http_fields_done) struct mp_http_fields fields;
+	struct mp_http_request request = {.method = "GET", .from = x->zone};
+	int r;
+
+	mp_http_fields_init(&fields);
+	r = mp_http_fields_add(&fields, MP_STR("Accept"), MP_STR("text/event-stream"));
+	if (r == 0)
+		r = mp_destination_address(&x->destination, &fields, &request);
+	if (r < 0)
+		return mp_fail(reterr, r, "%s", mcpool_error_text(r));
+	return mp_http_start(x->client, &request, &stream_hooks, x, &x->stream, reterr);
+}
+
+static enum mp_sse_legacy_event dial(struct sse_legacy *x)
+{
+	return ask(x, &x->why) < 0 ? MP_SSE_LEGACY_ON_FAILED : QUIET;
+}
+
+/* --- messages ------------------------------------------------------------------------------- */
+
+static int go(void *u, struct mp_post *p, struct mcpool_error *reterr)
+{
+	struct sse_legacy *x = u;
+
+	return mp_post_go(p, &x->destination, x->post_url, x->zone, reterr);
+}
+
+static void tell_sent(void *u, struct mp_str id)
+{
+	struct sse_legacy *x = u;
+
+	if (x->base.hooks->sent)
+		x->base.hooks->sent(x->base.u, id);
+}
+
+static void tell_lost(struct sse_legacy *x, struct mp_post *p, enum mp_loss loss,
+		      const struct mcpool_error *why)
+{
+	if (!p->id)
+		return; /* nobody waits for it */
+	if (loss == MP_LOSS_UNUSABLE)
+		mp_outbox_tell_sent(&x->outbox, p); /* it was answered, so it arrived */
+	if (x->state == MP_SSE_LEGACY_OPEN && x->base.hooks->lost)
+		x->base.hooks->lost(x->base.u, mp_str_of(p->id), loss, why);
+}
+
+static void fail(struct sse_legacy *x, const struct mcpool_error *why)
+{
+	if (x->state != MP_SSE_LEGACY_OPEN)
+		return; /* whoever was told of a loss has hung up */
+	x->why = *why;
+	advance(x, MP_SSE_LEGACY_ON_FAILED);
+}
+
+/* The server has forgotten us, and with us what was asked; this one it never took. */
+static void be_forgotten(struct sse_legacy *x, struct mp_post *p,
+			 const struct mcpool_error *refusal)
+{
+	struct mcpool_error why;
+
+	(void)mp_fail(&why, MCPOOL_ECLOSED, "the conversation is over: %s", refusal->message);
+	if (x->answered)
+		tell_lost(x, p, MP_LOSS_UNTAKEN, &why);
+	fail(x, &why);
+}
+
+/* Before the first answer nobody is let in at all; later it is about one request. */
+static void be_locked_out(struct sse_legacy *x, struct mp_post *p, const struct mcpool_error *why)
+{
+	struct mp_refusal old = x->refusal;
+
+	x->refusal = p->refusal; /* it has the challenge */
+	p->refusal = old;
+	if (x->answered)
+		tell_lost(x, p, MP_LOSS_UNUSABLE, why);
+	else
+		fail(x, why);
+}
+
+static void post_denied(struct sse_legacy *x, struct mp_post *p)
+{
+	enum mp_http_verdict verdict = mp_http_verdict_of(p->refusal.status);
+	struct mcpool_error why;
+
+	mp_refusal_explain(&p->refusal, x->destination.place, mp_loop_wall_now_ms(x->loop), &why);
+	if (p->refusal.status == 404 || p->refusal.status == 410)
+		be_forgotten(x, p, &why);
+	else if (verdict == MP_HTTP_LOCKED)
+		be_locked_out(x, p, &why);
+	else
+		tell_lost(x, p, verdict == MP_HTTP_BUSY ? MP_LOSS_UNTAKEN : MP_LOSS_UNUSABLE, &why);
+}
+
+static void post_broken(struct sse_legacy *x, struct mp_post *p)
+{
+	const char *doubt = p->was_sent ? "a request was cut off" : "a request could not be sent";
+
+	/* The answer comes on the stream, if at all; its own deadline counts. */
+	if (p->how == MP_HTTP_TIMEOUT && p->was_sent)
+		return;
+	tell_lost(x, p, p->was_sent ? MP_LOSS_UNKNOWN : MP_LOSS_UNTAKEN, &p->why);
+	if (x->state == MP_SSE_LEGACY_OPEN && x->base.hooks->doubt)
+		x->base.hooks->doubt(x->base.u, doubt);
+}
+
+static void post_done(void *u, struct mp_post *p, enum mp_post_end end)
+{
+	switch (end) {
+	case MP_POST_WAS_TAKEN:
+		return;
+	case MP_POST_WAS_DENIED:
+		post_denied(u, p);
+		return;
+	case MP_POST_WAS_BROKEN:
+		post_broken(u, p);
+		return;
+	}
+}
+
+static const struct mp_outbox_hooks outbox_hooks = {
+	.go = go,
+	.sent = tell_sent,
+	.done = post_done,
+};
+
+static int send_message(struct mp_transport *t, struct mp_str text, uint64_t *ret_at)
+{
+	struct sse_legacy *x = get_sse(t);
+
+	if (x->state != MP_SSE_LEGACY_OPEN)
+		return x->state < MP_SSE_LEGACY_OPEN ? MCPOOL_EAGAIN : MCPOOL_ECLOSED;
+	if (ret_at)
+		*ret_at = UINT64_MAX; /* sent() tells, not written() */
+	return mp_outbox_send(&x->outbox, text);
+}
+
+/* --- life ----------------------------------------------------------------------------------- */
+
+static int start(struct mp_transport *t, struct mcpool_error *reterr)
+{
+	struct sse_legacy *x = get_sse(t);
+	int r = ask(x, reterr);
+
+	if (r == 0)
+		advance(x, MP_SSE_LEGACY_ON_START);
+	return r;
+}
+
+static void close_sse(struct mp_transport *t)
+{
+	advance(get_sse(t), MP_SSE_LEGACY_ON_CLOSE);
+}
+
+static void tell_closed(void *u)
+{
+	struct sse_legacy *x = u;
+
+	if (x->base.hooks->closed)
+		x->base.hooks->closed(x->base.u);
+}
+
+static enum mp_sse_legacy_event hang_up(struct sse_legacy *x)
+{
+	cut(x);
+	mp_loop_post(x->loop, &x->closed_task);
+	return QUIET;
+}
+
+static void free_sse(struct mp_grave *grave)
+{
+	struct sse_legacy *x = mp_container_of(grave, struct sse_legacy, grave);
+
+	mp_outbox_done(&x->outbox);
+	mp_sse_done(&x->sse);
+	mp_refusal_done(&x->refusal);
+	mp_destination_done(&x->destination);
+	mp_free(x->post_url);
+	mp_free(x);
+}
+
+static enum mp_sse_legacy_event let_go(struct sse_legacy *x)
+{
+	cut(x);
+	mp_loop_unpost(x->loop, &x->closed_task);
+	mp_loop_bury(x->loop, &x->grave, free_sse); /* it may be handing out a message now */
+	return QUIET;
+}
+
+static void free_transport(struct mp_transport *t)
+{
+	advance(get_sse(t), MP_SSE_LEGACY_ON_FREED);
+}
+
+static struct mp_str get_challenge(const struct mp_transport *t)
+{
+	const struct sse_legacy *x = mp_container_of(t, const struct sse_legacy, base);
+
+	return mp_refusal_get_challenge(&x->refusal);
+}
+
+static const struct mp_transport_impl impl = {
+	.name = "sse",
+	.start = start,
+	.send = send_message,
+	.close = close_sse,
+	.destroy = free_transport,
+	.get_challenge = get_challenge,
+};
+
+int mp_sse_legacy_new(struct mp_loop *loop, struct mp_http_client *client,
+		      const struct mp_destination *destination, struct mp_transport **ret,
+		      struct mcpool_error *reterr)
+{
+	struct sse_legacy *x = mp_alloc(sizeof(*x));
+	int r;
+
+	x->base.impl = &impl;
+	x->base.traits = MP_TRANSPORT_LEGACY;
+	x->loop = loop;
+	x->client = client;
+	mp_sse_init(&x->sse, MP_LIMIT_MESSAGE);
+	mp_refusal_init(&x->refusal);
+	mp_outbox_init(&x->outbox, loop, client, &outbox_hooks, x);
+	mp_task_init(&x->closed_task, tell_closed, x);
+	r = mp_destination_copy(&x->destination, destination);
+	if (r < 0) {
+		free_transport(&x->base);
+		return mp_fail(reterr, r, "%s", mcpool_error_text(r));
+	}
+	*ret = &x->base;
+	return 0;
+}

@@ -1,0 +1,489 @@
+/*
+ * streamable.c - Streamable HTTP in both eras: the conversation as a whole.
+ */
+#include "transport/streamable.h"
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "transport/streamable_parts.h"
+
+enum {
+	GRACE_MS = 1000,  /* for answers on their way, and for a farewell */
+	JOIN_MS = 300,    /* for the head of a standing stream; some send none before an event */
+	SETTLE_MS = 5000, /* for the answer to initialized, which says nothing */
+};
+
+enum state {
+#define X(name, word, meaning) name,
+	MP_STREAMABLE_STATES(X)
+#undef X
+		STATES
+};
+enum event {
+#define X(name, meaning) ON_##name,
+	MP_STREAMABLE_EVENTS(X)
+#undef X
+		EVENTS,
+	QUIET
+};
+
+typedef enum event (*action)(struct mp_streamable *s);
+static enum event open_soon(struct mp_streamable *s);
+static enum event settle(struct mp_streamable *s);
+static enum event stand_by(struct mp_streamable *s);
+static enum event let_in(struct mp_streamable *s);
+static enum event wind_down(struct mp_streamable *s);
+static enum event tell_ended(struct mp_streamable *s);
+static enum event leave(struct mp_streamable *s);
+static enum event tell_closed(struct mp_streamable *s);
+
+enum { NOWHERE, TO, STAY };
+struct step {
+	int how;
+	enum state to;
+	action act;
+};
+#define IGNORED               \
+	{                     \
+		STAY, 0, NULL \
+	}
+
+static const struct step steps[STATES][EVENTS] = {
+	[FRESH] = {[ON_START] = {TO, OPEN, open_soon}, [ON_CLOSE] = {TO, CLOSED, tell_closed}},
+	[OPEN] = {[ON_SETTLE] = {TO, SETTLING, settle},
+		  [ON_SETTLED] = IGNORED,
+		  [ON_JOINED] = IGNORED,
+		  [ON_FAIL] = {TO, WINDING, wind_down},
+		  [ON_CLOSE] = {TO, LEAVING, leave}},
+	/* Some servers refuse what comes before initialized, and two POSTs have no order. */
+	[SETTLING] = {[ON_SETTLE] = IGNORED,
+		      [ON_SETTLED] = {TO, JOINING, stand_by},
+		      [ON_JOINED] = IGNORED,
+		      [ON_FAIL] = {TO, WINDING, wind_down},
+		      [ON_CLOSE] = {TO, LEAVING, leave}},
+	/* What a call makes a server say beside its answer is lost while nobody listens. */
+	[JOINING] = {[ON_SETTLE] = IGNORED,
+		     [ON_SETTLED] = IGNORED,
+		     [ON_JOINED] = {TO, OPEN, let_in},
+		     [ON_FAIL] = {TO, WINDING, wind_down},
+		     [ON_CLOSE] = {TO, LEAVING, leave}},
+	[WINDING] = {[ON_SETTLED] = IGNORED,
+		     [ON_JOINED] = IGNORED,
+		     [ON_FAIL] = IGNORED,
+		     [ON_DRAINED] = {TO, ENDED, tell_ended},
+		     [ON_CLOSE] = {TO, LEAVING, leave}},
+	[ENDED] = {[ON_CLOSE] = {TO, LEAVING, leave}},
+	[LEAVING] = {[ON_LEFT] = {TO, CLOSED, tell_closed}, [ON_CLOSE] = IGNORED},
+	[CLOSED] = {[ON_CLOSE] = IGNORED},
+};
+
+static void advance(struct mp_streamable *s, enum event ev)
+{
+	while (ev != QUIET) {
+		const struct step *step = &steps[s->state][ev];
+
+		mp_check(step->how != NOWHERE);
+		if (step->how == TO)
+			s->state = (enum mp_streamable_state)step->to;
+		ev = step->act ? step->act(s) : QUIET;
+	}
+}
+
+void mp_streamable_advance(struct mp_streamable *s, enum mp_streamable_event ev)
+{
+	advance(s, (enum event)ev);
+}
+
+static struct mp_streamable *of(struct mp_transport *t)
+{
+	return mp_container_of(t, struct mp_streamable, base);
+}
+
+bool mp_streamable_is_live(const struct mp_streamable *s)
+{
+	return s->state == MP_STREAMABLE_OPEN || s->state == MP_STREAMABLE_SETTLING ||
+	       s->state == MP_STREAMABLE_JOINING;
+}
+
+void mp_streamable_doubt(struct mp_streamable *s, const char *why)
+{
+	if (mp_streamable_is_live(s) && s->base.hooks->doubt)
+		s->base.hooks->doubt(s->base.u, why);
+}
+
+/* --- opening -------------------------------------------------------------------------------- */
+
+static void opened_later(void *u)
+{
+	struct mp_streamable *s = u;
+
+	if (mp_streamable_is_live(s) && s->base.hooks->opened)
+		s->base.hooks->opened(s->base.u);
+}
+
+/* There is nothing to dial: the first request does it. */
+static enum event open_soon(struct mp_streamable *s)
+{
+	mp_loop_post(s->loop, &s->opened_task);
+	return QUIET;
+}
+
+static enum event settle(struct mp_streamable *s)
+{
+	mp_timer_start(&s->grace, SETTLE_MS);
+	return QUIET;
+}
+
+/* A server that has no such stream says so, which is fine. */
+static enum event stand_by(struct mp_streamable *s)
+{
+	if (!s->version || s->standing ||
+	    mp_trip_new(s->loop, s->client, (struct mp_str){NULL, 0}, &mp_streamable_standing_hooks,
+			s, &s->standing) < 0)
+		return ON_JOINED;
+	mp_trip_back(s->standing, 0);
+	mp_timer_start(&s->grace, JOIN_MS);
+	return QUIET;
+}
+
+static enum event let_in(struct mp_streamable *s)
+{
+	mp_timer_stop(&s->grace);
+	MP_LIST_EACH(&s->trips, link) {
+		struct mp_trip *t = mp_container_of(link, struct mp_trip, link);
+
+		if (t->state == MP_TRIP_READY)
+			mp_trip_go(t);
+	}
+	return QUIET;
+}
+
+/* --- messages ------------------------------------------------------------------------------- */
+
+static struct mp_trip *find_trip(struct mp_streamable *s, struct mp_str id)
+{
+	MP_LIST_EACH(&s->trips, link) {
+		struct mp_trip *t = mp_container_of(link, struct mp_trip, link);
+
+		if (t->id && mp_str_eq(mp_str_of(t->id), id))
+			return t;
+	}
+	return NULL;
+}
+
+void mp_streamable_forget(struct mp_streamable *s, struct mp_trip *t)
+{
+	if (t->state == MP_TRIP_OVER)
+		return; /* all of them went at once */
+	mp_list_remove(&s->trips, &t->link);
+	mp_trip_free(t);
+}
+
+void mp_streamable_note_settled(struct mp_streamable *s)
+{
+	if (mp_streamable_is_live(s) || s->state == MP_STREAMABLE_WINDING)
+		advance(s, ON_SETTLED);
+}
+
+void mp_streamable_note_over(struct mp_streamable *s, const struct mp_trip *t)
+{
+	if (t->method == MP_METHOD_INITIALIZED)
+		mp_streamable_note_settled(s);
+	if (s->state == MP_STREAMABLE_WINDING && s->trips.len == 0)
+		advance(s, ON_DRAINED);
+}
+
+/*
+ * Nobody wants that answer. A modern server is told by cutting its stream, and nothing else; a
+ * legacy one gets the message, and may or may not end the stream. What waits here is unknown to it.
+ */
+static bool cancel(struct mp_streamable *s, const struct mp_message *m)
+{
+	struct mp_str id = mp_value_source(m->tape, mp_value_get(m->tape, m->params, "requestId"));
+	struct mp_trip *t = find_trip(s, id);
+
+	if (!t)
+		return false;
+	if (t->is_modern || t->state == MP_TRIP_READY || t->state == MP_TRIP_RESTING) {
+		/* One that rests has been there before. */
+		bool is_told = t->is_modern || t->state == MP_TRIP_READY;
+
+		mp_streamable_forget(s, t);
+		return is_told;
+	}
+	mp_trip_linger(t);
+	return false;
+}
+
+static char *dup_id(struct mp_str id)
+{
+	char *copy = mp_alloc(id.len + 1); /* at most MP_LIMIT_ID */
+
+	memcpy(copy, id.p, id.len);
+	return copy;
+}
+
+static int begin_trip(struct mp_streamable *s, const struct mp_message *m, struct mp_str text)
+{
+	struct mp_trip *t;
+	int r = mp_trip_new(s->loop, s->client, text, &mp_streamable_message_hooks, s, &t);
+
+	if (r < 0)
+		return r;
+	t->method = (int)m->method;
+	t->id = m->kind == MP_MESSAGE_REQUEST ? dup_id(m->id) : NULL;
+	t->is_modern = mp_value_get(m->tape, m->meta, "io.modelcontextprotocol/protocolVersion") !=
+		       MP_NONE;
+	mp_list_append(&s->trips, &t->link);
+	if (m->method == MP_METHOD_INITIALIZED)
+		advance(s, ON_SETTLE);
+	if (s->state == MP_STREAMABLE_OPEN || m->method == MP_METHOD_INITIALIZED)
+		mp_trip_go(t);
+	return 0;
+}
+
+static int streamable_send(struct mp_transport *base, struct mp_str text, uint64_t *ret_at)
+{
+	struct mp_streamable *s = of(base);
+	struct mp_message m;
+	int r;
+
+	if (ret_at)
+		*ret_at = 0; /* sent() tells, not written() */
+	if (!mp_streamable_is_live(s))
+		return MCPOOL_ECLOSED;
+	r = mp_streamable_read(s, text, &m);
+	if (r < 0)
+		return r;
+	if (m.method == MP_METHOD_CANCELLED && m.kind == MP_MESSAGE_NOTIFICATION && cancel(s, &m))
+		return 0;
+	return begin_trip(s, &m, text);
+}
+
+/* --- endings -------------------------------------------------------------------------------- */
+
+static void drop_standing(struct mp_streamable *s)
+{
+	s->standing = mp_trip_free(s->standing);
+}
+
+static void drop_trips(struct mp_streamable *s)
+{
+	struct mp_link *link;
+
+	drop_standing(s);
+	while ((link = mp_list_pop(&s->trips)))
+		mp_trip_free(mp_container_of(link, struct mp_trip, link));
+}
+
+/* Neither a stream that would never end nor one that waits to go back is waited for. */
+static bool is_worth_waiting(const struct mp_trip *t)
+{
+	return t->id && t->method != MP_METHOD_LISTEN && t->state != MP_TRIP_READY &&
+	       t->state != MP_TRIP_RESTING;
+}
+
+void mp_streamable_fail(struct mp_streamable *s, const struct mcpool_error *why)
+{
+	if (!mp_streamable_is_live(s))
+		return;
+	mp_error_keep(&s->why, why);
+	advance(s, ON_FAIL);
+}
+
+/*
+ * What has arrived at a server that is being replaced gets its own answer: no session, or the real
+ * one. Only what says nothing for a while is lost with the conversation.
+ */
+static enum event wind_down(struct mp_streamable *s)
+{
+	drop_standing(s);
+	MP_LIST_EACH(&s->trips, link) {
+		struct mp_trip *t = mp_container_of(link, struct mp_trip, link);
+
+		if (!is_worth_waiting(t))
+			mp_streamable_forget(s, t);
+	}
+	mp_timer_start(&s->grace, s->trips.len ? GRACE_MS : 0);
+	return QUIET;
+}
+
+static void ended_later(void *u)
+{
+	struct mp_streamable *s = u;
+	struct mcpool_error why = *s->why;
+
+	if (s->state == MP_STREAMABLE_ENDED && s->base.hooks->ended)
+		s->base.hooks->ended(s->base.u, &why);
+}
+
+static enum event tell_ended(struct mp_streamable *s)
+{
+	mp_timer_stop(&s->grace);
+	drop_trips(s);
+	mp_loop_post(s->loop, &s->ended_task);
+	return QUIET;
+}
+
+static void farewell_done(void *u, enum mp_http_end how, const struct mcpool_error *err)
+{
+	struct mp_streamable *s = u;
+
+	(void)how; /* 405 and everything else: we are gone anyway */
+	(void)err;
+	s->farewell = 0;
+	advance(s, ON_LEFT);
+}
+
+static const struct mp_http_hooks farewell_hooks = {.done = farewell_done};
+
+static enum event leave(struct mp_streamable *s)
+{
+	struct mp_http_request request = {.method = NULL};
+
+	drop_trips(s);
+	mp_timer_stop(&s->grace);
+	mp_loop_unpost(s->loop, &s->opened_task);
+	mp_loop_unpost(s->loop, &s->ended_task);
+	if (!s->session || s->is_gone || mp_streamable_write_delete(s, &request) < 0 ||
+	    mp_http_start(s->client, &request, &farewell_hooks, s, &s->farewell, NULL) < 0)
+		return ON_LEFT;
+	mp_timer_start(&s->grace, GRACE_MS);
+	return QUIET;
+}
+
+static void grace_is_over(void *u)
+{
+	struct mp_streamable *s = u;
+
+	if (s->state == MP_STREAMABLE_SETTLING) {
+		advance(s, ON_SETTLED);
+		return;
+	}
+	if (s->state == MP_STREAMABLE_JOINING) {
+		advance(s, ON_JOINED);
+		return;
+	}
+	if (s->state == MP_STREAMABLE_WINDING) {
+		advance(s, ON_DRAINED);
+		return;
+	}
+	mp_http_cancel(s->client, s->farewell);
+	s->farewell = 0;
+	advance(s, ON_LEFT);
+}
+
+static void closed_later(void *u)
+{
+	struct mp_streamable *s = u;
+
+	if (s->base.hooks->closed)
+		s->base.hooks->closed(s->base.u);
+}
+
+static enum event tell_closed(struct mp_streamable *s)
+{
+	mp_timer_stop(&s->grace);
+	mp_loop_post(s->loop, &s->closed_task);
+	return QUIET;
+}
+
+/* --- the transport -------------------------------------------------------------------------- */
+
+static int streamable_start(struct mp_transport *base, struct mcpool_error *reterr)
+{
+	(void)reterr;
+	advance(of(base), ON_START);
+	return 0;
+}
+
+static void streamable_close(struct mp_transport *base)
+{
+	advance(of(base), ON_CLOSE);
+}
+
+static void streamable_gone(struct mp_grave *grave)
+{
+	struct mp_streamable *s = mp_container_of(grave, struct mp_streamable, grave);
+
+	mp_destination_done(&s->to);
+	mp_free(s->session);
+	mp_free(s->version);
+	mp_buf_done(&s->challenge);
+	mp_tape_done(&s->tape);
+	mp_arena_done(&s->arena);
+	mp_http_fields_done(&s->fields);
+	mp_buf_done(&s->text);
+	mp_free(s->why);
+	mp_free(s);
+}
+
+static void streamable_destroy(struct mp_transport *base)
+{
+	struct mp_streamable *s = of(base);
+
+	drop_trips(s);
+	if (s->farewell)
+		mp_http_cancel(s->client, s->farewell);
+	mp_timer_stop(&s->grace);
+	mp_loop_unpost(s->loop, &s->opened_task);
+	mp_loop_unpost(s->loop, &s->ended_task);
+	mp_loop_unpost(s->loop, &s->closed_task);
+	s->state = MP_STREAMABLE_CLOSED;
+	mp_loop_bury(s->loop, &s->grave, streamable_gone); /* a hook may be on the stack */
+}
+
+static struct mp_str streamable_get_challenge(const struct mp_transport *base)
+{
+	return mp_buf_get(&mp_container_of(base, struct mp_streamable, base)->challenge);
+}
+
+static const struct mp_transport_impl impl = {
+	.name = "http",
+	.start = streamable_start,
+	.send = streamable_send,
+	.close = streamable_close,
+	.destroy = streamable_destroy,
+	.get_challenge = streamable_get_challenge,
+};
+
+bool mp_streamable_look_up(enum mp_streamable_state state, enum mp_streamable_event ev,
+			   enum mp_streamable_state *ret_to)
+{
+	const struct step *step = &steps[state][ev];
+
+	*ret_to = step->how == TO ? (enum mp_streamable_state)step->to : state;
+	return step->how != NOWHERE;
+}
+
+int mp_streamable_new(struct mp_loop *loop, struct mp_http_client *client,
+		      const struct mp_destination *to, struct mp_transport **ret_transport,
+		      struct mcpool_error *reterr)
+{
+	struct mp_streamable *s = mp_alloc(sizeof(*s));
+	int r = mp_destination_copy(&s->to, to);
+
+	if (r < 0) {
+		mp_destination_done(&s->to);
+		mp_free(s);
+		return mp_fail(reterr, r, "%s", mcpool_error_text(r));
+	}
+	s->base.impl = &impl;
+	s->base.traits = MP_TRANSPORT_PER_REQUEST;
+	s->loop = loop;
+	s->client = client;
+	s->state = MP_STREAMABLE_FRESH;
+	mp_list_init(&s->trips);
+	mp_buf_init(&s->challenge, MP_LIMIT_HEADER_BLOCK);
+	mp_message_tape_init(&s->tape);
+	mp_arena_init(&s->arena, MP_LIMIT_ARENA);
+	mp_http_fields_init(&s->fields);
+	mp_buf_init(&s->text, MP_LIMIT_MESSAGE);
+	mp_timer_init(&s->grace, loop, grace_is_over, s);
+	mp_task_init(&s->opened_task, opened_later, s);
+	mp_task_init(&s->ended_task, ended_later, s);
+	mp_task_init(&s->closed_task, closed_later, s);
+	*ret_transport = &s->base;
+	return 0;
+}

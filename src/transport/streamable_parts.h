@@ -1,0 +1,97 @@
+/* streamable_parts.h - what the files of streamable share: the conversation, and its machine. */
+#ifndef MP_STREAMABLE_PARTS_H
+#define MP_STREAMABLE_PARTS_H
+
+#include "base/list.h"
+#include "json/tape.h"
+#include "rpc/message.h"
+#include "transport/streamable.h"
+#include "transport/trip.h"
+
+#define MP_STREAMABLE_STATES(X)                                                         \
+	X(FRESH, "fresh", "not started")                                                \
+	X(OPEN, "open", "messages flow")                                                \
+	X(SETTLING, "settling", "initialized is on its way, the rest waits behind it")  \
+	X(JOINING, "joining", "the standing stream is being opened, the rest waits")    \
+	X(WINDING, "winding down", "it is over, but answers may still be on their way") \
+	X(ENDED, "ended", "nobody has hung up yet")                                     \
+	X(LEAVING, "leaving", "we hung up, and tell the server so")                     \
+	X(CLOSED, "closed", "the last state")
+
+#define MP_STREAMABLE_EVENTS(X)                            \
+	X(START, "begin")                                  \
+	X(SETTLE, "initialized is sent")                   \
+	X(SETTLED, "and the server has it, or is silent")  \
+	X(JOINED, "the standing stream is there, or none") \
+	X(FAIL, "it cannot go on; why is noted")           \
+	X(DRAINED, "no answer is on its way any more")     \
+	X(CLOSE, "hang up")                                \
+	X(LEFT, "the server knows, or does not want to")
+
+enum mp_streamable_state {
+#define X(name, word, meaning) MP_STREAMABLE_##name,
+	MP_STREAMABLE_STATES(X)
+#undef X
+		MP_STREAMABLE_STATE_COUNT
+};
+
+enum mp_streamable_event {
+#define X(name, meaning) MP_STREAMABLE_ON_##name,
+	MP_STREAMABLE_EVENTS(X)
+#undef X
+		MP_STREAMABLE_EVENT_COUNT
+};
+
+struct mp_streamable {
+	struct mp_transport base;
+	struct mp_loop *loop;
+	struct mp_http_client *client; /* borrowed */
+	struct mp_destination to;
+	enum mp_streamable_state state;
+	struct mp_list trips;     /* of messages, owned */
+	struct mp_trip *standing; /* what the server says by itself; owned; NULL: none */
+	mp_id farewell;           /* the DELETE under way; 0: none */
+	char *session, *version;  /* of a legacy server; owned; NULL: none */
+	bool is_established;      /* something was answered as the protocol has it */
+	bool is_gone;             /* there is no session to leave any more */
+	struct mp_buf challenge;  /* of the last 401 or 403 */
+	struct mp_tape tape;      /* of the message on hand */
+	struct mp_arena arena;
+	struct mp_http_fields fields;
+	struct mp_buf text; /* an answer in other words */
+	struct mp_timer grace;
+	struct mcpool_error *why; /* of its end; owned */
+	struct mp_task opened_task, ended_task, closed_task;
+	struct mp_grave grave;
+};
+
+/* streamable.c: the conversation. */
+void mp_streamable_advance(struct mp_streamable *s, enum mp_streamable_event ev);
+/* It cannot go on; why is told when everything on its way has arrived. */
+void mp_streamable_fail(struct mp_streamable *s, const struct mcpool_error *why);
+/* A trip of a message is over; then what follows from that, when its request was told. */
+void mp_streamable_forget(struct mp_streamable *s, struct mp_trip *t);
+void mp_streamable_note_over(struct mp_streamable *s, const struct mp_trip *t);
+void mp_streamable_note_settled(struct mp_streamable *s);  /* the server has initialized */
+bool mp_streamable_is_live(const struct mp_streamable *s); /* messages are taken */
+void mp_streamable_doubt(struct mp_streamable *s, const char *why);
+
+/* For its test: what the table says. False: an empty cell. */
+bool mp_streamable_look_up(enum mp_streamable_state state, enum mp_streamable_event ev,
+			   enum mp_streamable_state *ret_to);
+
+/* streamable_request.c: what a message is, and what its request carries. */
+int mp_streamable_read(struct mp_streamable *s, struct mp_str text, struct mp_message *m) MP_MUST;
+int mp_streamable_write_post(struct mp_streamable *s, struct mp_trip *t,
+			     struct mp_http_request *ret) MP_MUST;
+int mp_streamable_write_get(struct mp_streamable *s, struct mp_trip *t,
+			    struct mp_http_request *ret) MP_MUST;
+int mp_streamable_write_delete(struct mp_streamable *s, struct mp_http_request *ret) MP_MUST;
+/* The version that an answer to initialize names is said in every header from now on. */
+void mp_streamable_learn_version(struct mp_streamable *s, struct mp_str text);
+
+/* streamable_endings.c: what the end of a trip means. */
+extern const struct mp_trip_hooks mp_streamable_message_hooks;
+extern const struct mp_trip_hooks mp_streamable_standing_hooks;
+
+#endif

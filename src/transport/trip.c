@@ -1,0 +1,460 @@
+/*
+ * trip.c - one trip to a server: a POST, what comes back, and the way back for the rest.
+ */
+#include "transport/trip.h"
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+
+enum {
+	LINGER_MS = 1000,         /* for the end of what nobody wants any more */
+	DENIAL_BYTES = 64 * 1024, /* kept of what a refusal says */
+	FIRST_REST_MS = 1000,     /* before going back where nothing came, and half more */
+	LONGEST_REST_MS = 30000,  /* each time, up to this */
+	SHORTEST_REST_MS = 250,   /* after a stream that ended at once, whatever it wishes */
+	LONGEST_WISH_MS = 300000, /* a server may say when to come back, but not never */
+};
+
+enum state {
+#define X(name, word, meaning) name,
+	MP_TRIP_STATES(X)
+#undef X
+		STATES
+};
+enum event {
+#define X(name, meaning) ON_##name,
+	MP_TRIP_EVENTS(X)
+#undef X
+		EVENTS,
+	QUIET
+};
+
+typedef enum event (*action)(struct mp_trip *t);
+static enum event start(struct mp_trip *t);
+static enum event read_document(struct mp_trip *t);
+static enum event read_refusal(struct mp_trip *t);
+static enum event hear(struct mp_trip *t);
+static enum event rest(struct mp_trip *t);
+static enum event cut(struct mp_trip *t);
+
+enum { NOWHERE, TO, STAY };
+struct step {
+	int how;
+	enum state to;
+	action act;
+};
+
+/* An exchange that is over leads back to READY, from where the owner sends it on or leaves. */
+static const struct step steps[STATES][EVENTS] = {
+	[READY] = {[ON_GO] = {TO, GOING, start},
+		   [ON_REST] = {TO, RESTING, rest},
+		   [ON_LEAVE] = {TO, OVER, cut}},
+	[GOING] = {[ON_DOCUMENT] = {TO, READING, read_document},
+		   [ON_STREAM] = {TO, HEARING, hear},
+		   [ON_NO] = {TO, DENIED, read_refusal},
+		   [ON_COMPLETE] = {TO, READY, NULL}, /* nobody wanted it any more */
+		   [ON_BROKEN] = {TO, READY, NULL},
+		   [ON_LEAVE] = {TO, OVER, cut}},
+	[READING] = {[ON_COMPLETE] = {TO, READY, NULL},
+		     [ON_BROKEN] = {TO, READY, NULL},
+		     [ON_LEAVE] = {TO, OVER, cut}},
+	[HEARING] = {[ON_COMPLETE] = {TO, READY, NULL},
+		     [ON_BROKEN] = {TO, READY, NULL},
+		     [ON_LEAVE] = {TO, OVER, cut}},
+	[DENIED] = {[ON_COMPLETE] = {TO, READY, NULL},
+		    [ON_BROKEN] = {TO, READY, NULL},
+		    [ON_LEAVE] = {TO, OVER, cut}},
+	[RESTING] = {[ON_GO] = {TO, GOING, start}, [ON_LEAVE] = {TO, OVER, cut}},
+};
+
+static void advance(struct mp_trip *t, enum event ev)
+{
+	while (ev != QUIET) {
+		const struct step *s = &steps[t->state][ev];
+
+		mp_check(s->how != NOWHERE);
+		if (s->how == TO)
+			t->state = (enum mp_trip_state)s->to;
+		ev = s->act ? s->act(t) : QUIET;
+	}
+}
+
+/* --- an exchange and its end ---------------------------------------------------------------- */
+
+/* Whoever is told may free the trip; it stays in memory until the end of the turn. */
+static void finish(struct mp_trip *t, enum event ev, enum mp_http_end how,
+		   const struct mcpool_error *why)
+{
+	struct mp_http_head head = {.status = t->status};
+	struct mp_trip_end end = {
+		.stage = t->state,
+		.how = how,
+		.head = &head,
+		.body = mp_buf_get(&t->answer),
+	};
+
+	head.headers = mp_http_fields_get(&t->head, &head.n_headers);
+	if (why)
+		end.why = *why;
+	t->exchange = 0;
+	mp_timer_stop(&t->timer);
+	mp_loop_unpost(t->loop, &t->failed);
+	advance(t, ev);
+	t->hooks->ended(t->u, t, &end);
+	mp_check(t->state != MP_TRIP_READY); /* the owner has decided */
+}
+
+static void stop_exchange(struct mp_trip *t)
+{
+	if (t->exchange)
+		mp_http_cancel(t->client, t->exchange);
+	t->exchange = 0;
+}
+
+/* There is no use in reading on. */
+static void break_off(struct mp_trip *t, enum mp_http_end how, int code, const char *words)
+{
+	struct mcpool_error why;
+
+	stop_exchange(t);
+	(void)mp_fail(&why, code, "%s", words);
+	finish(t, ON_BROKEN, how, &why);
+}
+
+/* --- what the exchange tells ---------------------------------------------------------------- */
+
+static void tell_sent(struct mp_trip *t)
+{
+	bool before = t->was_sent;
+
+	t->was_sent = true;
+	if (!before && t->hooks->sent)
+		t->hooks->sent(t->u, t);
+}
+
+static void exchange_sent(void *u)
+{
+	tell_sent(u);
+}
+
+static bool is_stream(const struct mp_http_head *head)
+{
+	struct mp_str type = mp_http_head_find(head, MP_STR("Content-Type"));
+	struct mp_str want = MP_STR("text/event-stream");
+
+	type = mp_str_trim(type);
+	return type.len >= want.len && mp_str_eq_nocase((struct mp_str){type.p, want.len}, want);
+}
+
+static int keep_head(struct mp_trip *t, const struct mp_http_head *head)
+{
+	int r = 0;
+
+	mp_http_fields_clear(&t->head);
+	for (size_t i = 0; i < head->n_headers && r == 0; i++)
+		r = mp_http_fields_add(&t->head, head->headers[i].name, head->headers[i].value);
+	return r;
+}
+
+static void exchange_head(void *u, const struct mp_http_head *head)
+{
+	struct mp_trip *t = u;
+
+	tell_sent(t); /* at the latest */
+	if (t->state != MP_TRIP_GOING)
+		return;
+	t->status = head->status;
+	if (head->status < 200 || head->status >= 300) {
+		if (keep_head(t, head) < 0)
+			mp_http_fields_clear(&t->head); /* the status says enough */
+		advance(t, ON_NO);
+		return;
+	}
+	if (t->hooks->head)
+		t->hooks->head(t->u, t, head);
+	if (t->state == MP_TRIP_GOING)
+		advance(t, is_stream(head) ? ON_STREAM : ON_DOCUMENT);
+}
+
+static void take_events(struct mp_trip *t, struct mp_str bytes)
+{
+	struct mp_sse_event event;
+	int r;
+
+	mp_sse_feed(&t->sse, bytes);
+	while ((r = mp_sse_next(&t->sse, &event)) > 0) {
+		t->tries = 0;
+		t->hooks->event(t->u, t, &event);
+		if (t->state != MP_TRIP_HEARING)
+			return;
+	}
+	if (r < 0)
+		break_off(t, MP_HTTP_LIMIT, r, "no memory for what the server says");
+	else if (t->sse.skipping && t->id)
+		break_off(t, MP_HTTP_LIMIT, MCPOOL_ETOO_LARGE, "the answer is too large");
+}
+
+static void take_document(struct mp_trip *t, struct mp_str bytes)
+{
+	int r = mp_buf_add_str(&t->answer, bytes);
+
+	if (r == MCPOOL_ELIMIT)
+		break_off(t, MP_HTTP_LIMIT, MCPOOL_ETOO_LARGE, "the answer is too large");
+	else if (r < 0)
+		break_off(t, MP_HTTP_LIMIT, r, "no memory for the answer");
+}
+
+/* Only its beginning is for anybody. */
+static void take_refusal(struct mp_trip *t, struct mp_str bytes)
+{
+	size_t room = DENIAL_BYTES - t->answer.len;
+	struct mp_str first = {bytes.p, bytes.len < room ? bytes.len : room};
+
+	if (mp_buf_add_str(&t->answer, first) == 0 && first.len == bytes.len)
+		return;
+	stop_exchange(t);
+	finish(t, ON_COMPLETE, MP_HTTP_OK, NULL);
+}
+
+static void exchange_data(void *u, struct mp_str bytes)
+{
+	struct mp_trip *t = u;
+
+	switch (t->state) {
+	case MP_TRIP_HEARING:
+		take_events(t, bytes);
+		break;
+	case MP_TRIP_READING:
+		take_document(t, bytes);
+		break;
+	case MP_TRIP_DENIED:
+		take_refusal(t, bytes);
+		break;
+	case MP_TRIP_READY:
+	case MP_TRIP_GOING:
+	case MP_TRIP_RESTING:
+	case MP_TRIP_OVER:
+	case MP_TRIP_STATE_COUNT:
+		break;
+	}
+}
+
+static void exchange_done(void *u, enum mp_http_end how, const struct mcpool_error *err)
+{
+	finish(u, how == MP_HTTP_OK ? ON_COMPLETE : ON_BROKEN, how, err);
+}
+
+static const struct mp_http_hooks http_hooks = {
+	.sent = exchange_sent,
+	.head = exchange_head,
+	.data = exchange_data,
+	.done = exchange_done,
+};
+
+/* --- stations ------------------------------------------------------------------------------- */
+
+/* What could not even be begun is told later, as everything else is. */
+static void tell_failed(void *u)
+{
+	struct mp_trip *t = u;
+	struct mcpool_error why = *t->why;
+
+	finish(t, ON_BROKEN, MP_HTTP_PROTOCOL, &why);
+}
+
+static enum event start(struct mp_trip *t)
+{
+	struct mp_http_request request = {.body = {NULL, 0}};
+	struct mcpool_error why;
+	int r;
+
+	t->status = 0;
+	mp_buf_clear(&t->answer);
+	mp_http_fields_clear(&t->head);
+	r = t->hooks->request(t->u, t, t->goes_back, &request);
+	if (!t->goes_back)
+		request.body = mp_buf_get(&t->body);
+	if (r == 0)
+		r = mp_http_start(t->client, &request, &http_hooks, t, &t->exchange, &why);
+	else
+		(void)mp_fail(&why, r, "%s", mcpool_error_text(r));
+	if (r < 0) {
+		t->exchange = 0;
+		mp_error_keep(&t->why, &why);
+		mp_loop_post(t->loop, &t->failed);
+	}
+	return QUIET;
+}
+
+static void give_up_body(struct mp_trip *t)
+{
+	mp_buf_done(&t->body);
+	mp_buf_init(&t->body, MP_LIMIT_MESSAGE);
+}
+
+static enum event read_document(struct mp_trip *t)
+{
+	give_up_body(t);
+	return QUIET;
+}
+
+static enum event read_refusal(struct mp_trip *t)
+{
+	(void)t;
+	return QUIET;
+}
+
+/* What the stream before it said last stays: its id is what this one goes on from. */
+static enum event hear(struct mp_trip *t)
+{
+	char *last = NULL;
+	int64_t retry_ms = mp_trip_get_retry_ms(t);
+	struct mp_str id = mp_trip_get_last_id(t);
+
+	if (id.len) {
+		last = mp_alloc(id.len + 1);
+		memcpy(last, id.p, id.len);
+	}
+	give_up_body(t);
+	if (t->has_sse)
+		mp_sse_done(&t->sse);
+	mp_sse_init(&t->sse, MP_LIMIT_MESSAGE);
+	t->has_sse = true;
+	t->sse.retry_ms = retry_ms;
+	/* Memory that is refused here only means that there is nothing to go on from. */
+	if (last && mp_buf_add(&t->sse.id, last, id.len) < 0)
+		mp_buf_clear(&t->sse.id);
+	mp_free(last);
+	t->was_heard = true;
+	t->heard_at_ms = mp_loop_now_ms(t->loop);
+	return QUIET;
+}
+
+static enum event rest(struct mp_trip *t)
+{
+	t->goes_back = true;
+	return QUIET;
+}
+
+static enum event cut(struct mp_trip *t)
+{
+	stop_exchange(t);
+	mp_timer_stop(&t->timer);
+	mp_loop_unpost(t->loop, &t->failed);
+	return QUIET;
+}
+
+static void timer_rang(void *u)
+{
+	struct mp_trip *t = u;
+
+	if (t->state == MP_TRIP_RESTING) {
+		advance(t, ON_GO);
+		return;
+	}
+	stop_exchange(t); /* it lingered for long enough */
+	finish(t, ON_COMPLETE, MP_HTTP_OK, NULL);
+}
+
+/* --- the outside ---------------------------------------------------------------------------- */
+
+int mp_trip_new(struct mp_loop *loop, struct mp_http_client *client, struct mp_str body,
+		const struct mp_trip_hooks *hooks, void *u, struct mp_trip **ret_trip)
+{
+	struct mp_trip *t = mp_alloc(sizeof(*t));
+	int r;
+
+	*t = (struct mp_trip){.loop = loop, .client = client, .hooks = hooks, .u = u};
+	t->state = MP_TRIP_READY;
+	mp_buf_init(&t->body, MP_LIMIT_MESSAGE);
+	mp_buf_init(&t->answer, MP_LIMIT_MESSAGE);
+	mp_http_fields_init(&t->head);
+	mp_timer_init(&t->timer, loop, timer_rang, t);
+	mp_task_init(&t->failed, tell_failed, t);
+	r = mp_buf_add_str(&t->body, body);
+	if (r < 0) {
+		mp_trip_free(t);
+		return r;
+	}
+	*ret_trip = t;
+	return 0;
+}
+
+static void trip_gone(struct mp_grave *grave)
+{
+	struct mp_trip *t = mp_container_of(grave, struct mp_trip, grave);
+
+	mp_buf_done(&t->body);
+	mp_buf_done(&t->answer);
+	mp_http_fields_done(&t->head);
+	if (t->has_sse)
+		mp_sse_done(&t->sse);
+	mp_free(t->why);
+	mp_free(t->id);
+	mp_free(t);
+}
+
+struct mp_trip *mp_trip_free(struct mp_trip *t)
+{
+	if (!t || t->state == MP_TRIP_OVER)
+		return NULL;
+	advance(t, ON_LEAVE);
+	mp_loop_bury(t->loop, &t->grave, trip_gone); /* one of its hooks may be on the stack */
+	return NULL;
+}
+
+void mp_trip_go(struct mp_trip *t)
+{
+	advance(t, ON_GO);
+}
+
+/* Where nothing came of going back, each time is later than the one before. */
+static int64_t choose_rest(struct mp_trip *t, int64_t delay_ms)
+{
+	int64_t ms = FIRST_REST_MS;
+	int64_t lived_ms = mp_loop_now_ms(t->loop) - t->heard_at_ms;
+
+	if (delay_ms > LONGEST_WISH_MS)
+		delay_ms = LONGEST_WISH_MS;
+	if (delay_ms < SHORTEST_REST_MS && t->was_heard && lived_ms < FIRST_REST_MS)
+		delay_ms = SHORTEST_REST_MS;
+	for (unsigned i = 1; i < t->tries && ms < LONGEST_REST_MS; i++)
+		ms += ms / 2;
+	if (ms > LONGEST_REST_MS)
+		ms = LONGEST_REST_MS;
+	return t->tries == 0 || ms < delay_ms ? delay_ms : ms;
+}
+
+void mp_trip_back(struct mp_trip *t, int64_t delay_ms)
+{
+	int64_t ms = choose_rest(t, delay_ms);
+
+	advance(t, ON_REST);
+	t->tries++;
+	mp_timer_start(&t->timer, ms);
+}
+
+void mp_trip_linger(struct mp_trip *t)
+{
+	if (t->exchange && !mp_timer_is_running(&t->timer))
+		mp_timer_start(&t->timer, LINGER_MS);
+}
+
+struct mp_str mp_trip_get_last_id(const struct mp_trip *t)
+{
+	return t->has_sse ? mp_sse_get_last_id(&t->sse) : MP_STR("");
+}
+
+int64_t mp_trip_get_retry_ms(const struct mp_trip *t)
+{
+	return t->has_sse ? mp_sse_get_retry_ms(&t->sse) : -1;
+}
+
+bool mp_trip_look_up(enum mp_trip_state s, enum mp_trip_event ev, enum mp_trip_state *ret_to)
+{
+	const struct step *step = &steps[s][ev];
+
+	*ret_to = step->how == TO ? (enum mp_trip_state)step->to : s;
+	return step->how != NOWHERE;
+}

@@ -1,0 +1,126 @@
+/*
+ * trip.h - one trip to a server: a POST of one message, what comes back as a document or as a
+ * stream of events, and, where a stream broke with something to go on from, the way back for the
+ * rest. A stream that stands by itself is a trip without a message. What an ending means, and
+ * whether the trip goes on, is its owner's to say (streamable.c).
+ */
+#ifndef MP_TRIP_H
+#define MP_TRIP_H
+
+#include "base/base.h"
+#include "base/list.h"
+#include "base/loop.h"
+#include "net/http_client.h"
+#include "net/http_fields.h"
+#include "net/sse.h"
+
+#define MP_TRIP_STATES(X)                                                   \
+	X(READY, "ready", "nothing is under way")                           \
+	X(GOING, "going", "the request is on its way, no answer has begun") \
+	X(READING, "reading", "the answer is one document")                 \
+	X(HEARING, "hearing", "the answer is a stream of events")           \
+	X(DENIED, "denied", "the answer is no; what it says is being read") \
+	X(RESTING, "resting", "waits before it goes back for the rest")     \
+	X(OVER, "over", "the last state")
+
+#define MP_TRIP_EVENTS(X)                                     \
+	X(GO, "begin, or begin again")                        \
+	X(DOCUMENT, "an answer began, which is one document") \
+	X(STREAM, "an answer began, which is a stream")       \
+	X(NO, "an answer began, which is a refusal")          \
+	X(COMPLETE, "the answer is complete")                 \
+	X(BROKEN, "there will be no more of it")              \
+	X(REST, "the owner wants the rest of it, later")      \
+	X(LEAVE, "nobody wants anything any more")
+
+enum mp_trip_state {
+#define X(name, word, meaning) MP_TRIP_##name,
+	MP_TRIP_STATES(X)
+#undef X
+		MP_TRIP_STATE_COUNT
+};
+
+enum mp_trip_event {
+#define X(name, meaning) MP_TRIP_ON_##name,
+	MP_TRIP_EVENTS(X)
+#undef X
+		MP_TRIP_EVENT_COUNT
+};
+
+struct mp_trip;
+
+/* How an exchange of a trip ended. */
+struct mp_trip_end {
+	enum mp_trip_state stage; /* GOING, READING, HEARING or DENIED: how far it had come */
+	enum mp_http_end how;     /* MP_HTTP_OK: the answer is complete */
+	const struct mp_http_head *head; /* DENIED: status and headers; valid during the call */
+	struct mp_str body;              /* READING, DENIED: as far as it came */
+	struct mcpool_error why;         /* unless how is MP_HTTP_OK */
+};
+
+/*
+ * Called from the loop. Any of them may free the trip or its owner. request and ended must be
+ * there.
+ */
+struct mp_trip_hooks {
+	/* What the next exchange is: where it goes and what it carries. goes_back: a GET. */
+	int (*request)(void *u, struct mp_trip *t, bool goes_back, struct mp_http_request *ret);
+	void (*sent)(void *u, struct mp_trip *t); /* it cannot be taken back any more */
+	void (*head)(void *u, struct mp_trip *t, const struct mp_http_head *head); /* of a 2xx */
+	void (*event)(void *u, struct mp_trip *t, const struct mp_sse_event *event);
+	/* The exchange is over: mp_trip_go, back or free decides what comes. */
+	void (*ended)(void *u, struct mp_trip *t, const struct mp_trip_end *end);
+};
+
+struct mp_trip {
+	struct mp_link link; /* the owner's */
+	struct mp_loop *loop;
+	struct mp_http_client *client; /* borrowed */
+	const struct mp_trip_hooks *hooks;
+	void *u;
+	enum mp_trip_state state;
+	mp_id exchange;             /* 0: none */
+	bool goes_back;             /* this exchange is a GET */
+	bool was_sent;              /* this exchange; or a stream of it was heard before */
+	bool was_heard;             /* a stream of it was */
+	struct mp_buf body;         /* of the request; as long as it may be needed */
+	struct mp_buf answer;       /* a document, or what a refusal says */
+	int status;                 /* of a refusal */
+	struct mp_http_fields head; /* of a refusal */
+	struct mp_sse sse;
+	bool has_sse;
+	struct mp_timer timer;
+	unsigned tries;           /* exchanges that brought nothing since one did */
+	int64_t heard_at_ms;      /* when the present stream began */
+	struct mcpool_error *why; /* of a start that failed; owned */
+	struct mp_task failed;    /* tells it */
+	struct mp_grave grave;
+	/* The owner's. */
+	char *id;   /* of the request, as written; NULL: it is none; freed with it */
+	int method; /* enum mp_method_id */
+	int hops;   /* redirects that were followed */
+	bool is_modern;
+	bool is_answered;
+};
+
+/* body: of a POST, copied; empty: the trip has none and only goes back. */
+int mp_trip_new(struct mp_loop *loop, struct mp_http_client *client, struct mp_str body,
+		const struct mp_trip_hooks *hooks, void *u, struct mp_trip **ret_trip) MP_MUST;
+/* At any time, also from its hooks; an exchange under way is cut. */
+struct mp_trip *mp_trip_free(struct mp_trip *t);
+
+/* Begin; or, from ended(), the same request again. */
+void mp_trip_go(struct mp_trip *t);
+/* From ended(), or instead of going: after a while go back for what is left of the stream. */
+void mp_trip_back(struct mp_trip *t, int64_t delay_ms);
+/* What was asked for is there, or nobody wants it any more: wait a little for the end of it, so
+ * that the connection can be used again, then cut it; ended() is told MP_HTTP_OK. */
+void mp_trip_linger(struct mp_trip *t);
+/* What to go on from; empty: there is nothing. And how long the server wants us to wait; -1. */
+struct mp_str mp_trip_get_last_id(const struct mp_trip *t);
+int64_t mp_trip_get_retry_ms(const struct mp_trip *t);
+
+/* For its test: what the table says. False: an empty cell. */
+bool mp_trip_look_up(enum mp_trip_state s, enum mp_trip_event ev, enum mp_trip_state *ret_to);
+
+#endif

@@ -1,0 +1,256 @@
+/*
+ * websocket.c - a WebSocket as a transport: one message per text frame, subprotocol `mcp`.
+ * No revision of MCP has it; this is what the SDKs' clients and servers do. net/ws.c does the work.
+ */
+#include "transport/websocket.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "net/ws.h"
+
+#define STATES(X)                                                 \
+	X(NEW, "new", "not started")                              \
+	X(DIALING, "dialing", "the server has not agreed yet")    \
+	X(OPEN, "open", "messages may flow")                      \
+	X(ENDED, "ended", "told so; the owner is to close it")    \
+	X(CLOSING, "closing", "we said goodbye, theirs may come") \
+	X(CLOSED, "closed", "everything is shut down; the last state")
+
+#define EVENTS(X)                           \
+	X(START, "the owner wants it")      \
+	X(OPENED, "the server agreed")      \
+	X(OVER, "the WebSocket is no more") \
+	X(CLOSE, "the owner wants it no more")
+
+enum state {
+#define X(name, word, meaning) name,
+	STATES(X)
+#undef X
+		STATE_COUNT
+};
+enum event {
+#define X(name, meaning) name,
+	EVENTS(X)
+#undef X
+		EVENT_COUNT,
+	QUIET
+};
+
+static const char *const state_names[] = {
+#define X(name, word, meaning) word,
+	STATES(X)
+#undef X
+};
+
+struct websocket {
+	struct mp_transport base;
+	struct mp_loop *loop;
+	struct mp_http_client *client; /* borrowed */
+	struct mp_destination destination;
+	enum state state;
+	struct mp_ws *ws;        /* owned; NULL: not started */
+	struct mcpool_error why; /* of the end */
+	struct mp_task closed;
+	struct mp_grave grave;
+};
+
+typedef enum event (*action)(struct websocket *w);
+static enum event tell_opened(struct websocket *w);
+static enum event tell_ended(struct websocket *w);
+static enum event hang_up(struct websocket *w);
+static enum event post_closed(struct websocket *w);
+
+enum { NOWHERE, TO, STAY };
+struct step {
+	int how;
+	enum state to;
+	action act;
+};
+
+static const struct step steps[STATE_COUNT][EVENT_COUNT] = {
+	[NEW] = {[START] = {TO, DIALING, NULL}, [CLOSE] = {TO, CLOSED, post_closed}},
+	[DIALING] = {[OPENED] = {TO, OPEN, tell_opened},
+		     [OVER] = {TO, ENDED, tell_ended},
+		     [CLOSE] = {TO, CLOSING, hang_up}},
+	[OPEN] = {[OVER] = {TO, ENDED, tell_ended}, [CLOSE] = {TO, CLOSING, hang_up}},
+	[ENDED] = {[CLOSE] = {TO, CLOSED, post_closed}},
+	[CLOSING] = {[OVER] = {TO, CLOSED, post_closed}, [CLOSE] = {STAY, 0, NULL}},
+	[CLOSED] = {[CLOSE] = {STAY, 0, NULL}},
+};
+
+static void advance(struct websocket *w, enum event ev)
+{
+	while (ev != QUIET) {
+		const struct step *s = &steps[w->state][ev];
+
+		mp_check(s->how != NOWHERE);
+		if (s->how == TO) {
+			mp_log_trace(NULL, "websocket to %s: %s -> %s", w->destination.place,
+				     state_names[w->state], state_names[s->to]);
+			w->state = s->to;
+		}
+		ev = s->act ? s->act(w) : QUIET;
+	}
+}
+
+static struct websocket *get(struct mp_transport *t)
+{
+	return mp_container_of(t, struct websocket, base);
+}
+
+/* --- what is done --------------------------------------------------------------------------- */
+
+static enum event tell_opened(struct websocket *w)
+{
+	if (w->base.hooks->opened)
+		w->base.hooks->opened(w->base.u);
+	return QUIET;
+}
+
+static enum event tell_ended(struct websocket *w)
+{
+	if (w->base.hooks->ended)
+		w->base.hooks->ended(w->base.u, &w->why);
+	return QUIET;
+}
+
+static enum event hang_up(struct websocket *w)
+{
+	mp_ws_close(w->ws);
+	return QUIET;
+}
+
+/* Never from within close(). */
+static enum event post_closed(struct websocket *w)
+{
+	mp_loop_post(w->loop, &w->closed);
+	return QUIET;
+}
+
+static void tell_closed(void *u)
+{
+	struct websocket *w = u;
+
+	if (w->base.hooks->closed)
+		w->base.hooks->closed(w->base.u);
+}
+
+/* --- what the WebSocket tells --------------------------------------------------------------- */
+
+static void ws_opened(void *u)
+{
+	advance(u, OPENED);
+}
+
+static void ws_message(void *u, struct mp_str text)
+{
+	struct websocket *w = u;
+
+	if (w->base.hooks->message)
+		w->base.hooks->message(w->base.u, text);
+}
+
+static void ws_written(void *u, uint64_t total)
+{
+	struct websocket *w = u;
+
+	if (w->base.hooks->written)
+		w->base.hooks->written(w->base.u, total);
+}
+
+static void ws_over(void *u, const struct mcpool_error *why)
+{
+	struct websocket *w = u;
+
+	if (why)
+		w->why = *why;
+	advance(w, OVER);
+}
+
+static const struct mp_ws_hooks ws_hooks = {ws_opened, ws_message, ws_written, ws_over};
+
+/* --- the transport -------------------------------------------------------------------------- */
+
+static int start(struct mp_transport *t, struct mcpool_error *reterr)
+{
+	MP_CLEANUP(mp_http_fields_done) struct mp_http_fields fields;
+	struct websocket *w = get(t);
+	struct mp_http_request request = {.url = NULL};
+	int r;
+
+	mp_http_fields_init(&fields);
+	r = mp_destination_address(&w->destination, &fields, &request);
+	if (r < 0)
+		return mp_fail(reterr, r, "no memory for a request");
+	r = mp_ws_open(w->client, &request, &ws_hooks, w, &w->ws, reterr);
+	if (r < 0)
+		return r;
+	advance(w, START);
+	return 0;
+}
+
+static int send_message(struct mp_transport *t, struct mp_str text, uint64_t *ret_at)
+{
+	struct websocket *w = get(t);
+
+	return w->state == OPEN ? mp_ws_send(w->ws, text, ret_at) : MCPOOL_ECLOSED;
+}
+
+static void close_transport(struct mp_transport *t)
+{
+	advance(get(t), CLOSE);
+}
+
+static void free_transport(struct mp_grave *grave)
+{
+	struct websocket *w = mp_container_of(grave, struct websocket, grave);
+
+	mp_destination_done(&w->destination);
+	mp_free(w);
+}
+
+static void destroy(struct mp_transport *t)
+{
+	struct websocket *w = get(t);
+
+	w->state = CLOSED;
+	w->ws = mp_ws_free(w->ws);
+	mp_loop_unpost(w->loop, &w->closed);
+	mp_loop_bury(w->loop, &w->grave, free_transport); /* it may be telling something now */
+}
+
+static struct mp_str get_challenge(const struct mp_transport *t)
+{
+	const struct websocket *w = mp_container_of(t, const struct websocket, base);
+
+	return w->ws ? mp_ws_get_challenge(w->ws) : (struct mp_str){NULL, 0};
+}
+
+static const struct mp_transport_impl impl = {
+	.name = "websocket",
+	.start = start,
+	.send = send_message,
+	.close = close_transport,
+	.destroy = destroy,
+	.get_challenge = get_challenge,
+};
+
+int mp_websocket_new(struct mp_loop *loop, struct mp_http_client *client,
+		     const struct mp_destination *destination, struct mp_transport **ret_transport,
+		     struct mcpool_error *reterr)
+{
+	struct websocket *w = mp_alloc(sizeof(*w));
+
+	w->base.impl = &impl;
+	w->loop = loop;
+	w->client = client;
+	mp_task_init(&w->closed, tell_closed, w);
+	if (mp_destination_copy(&w->destination, destination) < 0) {
+		mp_destination_done(&w->destination);
+		mp_free(w);
+		return mp_fail(reterr, MCPOOL_ENOMEM, "no memory for a destination");
+	}
+	*ret_transport = &w->base;
+	return 0;
+}

@@ -1,0 +1,19 @@
+/*
+ * websocket.h - a WebSocket as a transport: one message per text frame, subprotocol `mcp`.
+ */
+#ifndef MP_WEBSOCKET_H
+#define MP_WEBSOCKET_H
+
+#include "base/loop.h"
+#include "transport/destination.h"
+#include "transport/transport.h"
+
+/*
+ * The destination is copied, the client is borrowed. Opened is told when the server has agreed to
+ * the upgrade; close() says goodbye and waits a second for the other side's. MCPOOL_ENOMEM.
+ */
+int mp_websocket_new(struct mp_loop *loop, struct mp_http_client *client,
+		     const struct mp_destination *destination, struct mp_transport **ret_transport,
+		     struct mcpool_error *reterr) MP_MUST;
+
+#endif

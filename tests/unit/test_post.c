@@ -1,0 +1,198 @@
+/* test_post.c - one message as a POST of its own: taken, denied, broken off, left. */
+#include "test.h"
+
+#include "loopback_net.h"
+
+#include "transport/post.h"
+
+/* Rows are states, columns GO YES NO COMPLETE BROKEN LEAVE; = stays, . cannot come. */
+static const char letters[] = "HGTDO";
+static const char *const grid[MP_POST_STATE_COUNT] = {
+	[MP_POST_HELD] = "G....O",   [MP_POST_GOING] = ".TD.OO", [MP_POST_TAKEN] = "...OOO",
+	[MP_POST_DENIED] = "...OOO", [MP_POST_OVER] = ".....=",
+};
+
+TEST(every_cell_of_the_table)
+{
+	for (int s = 0; s < MP_POST_STATE_COUNT; s++)
+		for (int ev = 0; ev < MP_POST_EVENT_COUNT; ev++) {
+			enum mp_post_state to;
+			bool filled =
+				mp_post_look_up((enum mp_post_state)s, (enum mp_post_event)ev, &to);
+			char want = grid[s][ev];
+
+			CHECK_EQ(filled, want != '.');
+			if (want == '=')
+				CHECK_EQ(to, s);
+			else if (want != '.')
+				CHECK_EQ(to, strchr(letters, want) - letters);
+		}
+}
+
+#define DENIAL "HTTP/1.1 500 X\r\n"
+#define LINE   "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n"
+
+static const struct answer answers[] = {
+	{"/202", "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n", KEEP},
+	{"/200", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", KEEP},
+	{"/half", "HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nok", RESET},
+	{"/more", "HTTP/1.1 202 Accepted\r\n\r\n" LINE, ENDLESS},
+	{"/500", DENIAL "Content-Length: 4\r\n\r\noops", KEEP},
+	{"/500half", DENIAL "Content-Length: 50\r\n\r\noops", RESET},
+	{"/500more", DENIAL "\r\n" LINE, ENDLESS},
+	{"/307", "HTTP/1.1 307 X\r\nLocation: /202\r\nContent-Length: 0\r\n\r\n", KEEP},
+	{"/cut", "", RESET},
+	{"/silent", "", KEEP},
+	{NULL, NULL, KEEP},
+};
+
+struct seen {
+	struct net n;
+	struct mp_destination to;
+	struct mp_post *p;
+	int sent, done;
+	enum mp_post_end end;
+	bool free_when_sent, free_when_done;
+};
+
+static void sent(void *u, struct mp_post *p)
+{
+	struct seen *s = u;
+
+	s->sent++;
+	if (s->free_when_sent)
+		s->p = mp_post_free(p);
+}
+
+static void done(void *u, struct mp_post *p, enum mp_post_end end)
+{
+	struct seen *s = u;
+
+	s->done++;
+	s->end = end;
+	if (s->free_when_done)
+		s->p = mp_post_free(p);
+}
+
+static const struct mp_post_hooks hooks = {sent, done};
+
+static void seen_done(struct seen *s)
+{
+	mp_post_free(s->p);
+	mp_destination_done(&s->to);
+	net_done(&s->n);
+}
+
+static bool seen_init(struct seen *s, const char *path)
+{
+	*s = (struct seen){.sent = 0};
+	REQUIRE(net_init(&s->n, answers));
+	REQUIRE(net_aim(&s->n, path, &s->to));
+	REQUIRE(mp_http_fields_add(&s->to.headers, MP_STR("X-Key"), MP_STR("k")) == 0);
+	REQUIRE(mp_post_new(s->n.loop, s->n.client, MP_STR("{\"a\":1}"), MP_STR("7"), &hooks, s,
+			    &s->p) == 0);
+	return true;
+}
+
+static bool go(struct seen *s)
+{
+	REQUIRE(mp_post_go(s->p, &s->to, s->to.url, MP_ZONE_LOOPBACK, NULL) == 0);
+	REQUIRE(s->sent == 0 && s->done == 0); /* not from within */
+	return true;
+}
+
+TEST(a_message_arrives)
+{
+	MP_CLEANUP(seen_done) struct seen s;
+
+	CHECK(seen_init(&s, "/202"));
+	CHECK_TEXT(s.p->id, "7");
+	CHECK(go(&s));
+	CHECK(net_wait(&s.n, s.done));
+	CHECK_EQ(s.sent, 1);
+	CHECK_EQ(s.done, 1);
+	CHECK_EQ(s.end, MP_POST_WAS_TAKEN);
+	CHECK_EQ(s.n.server.last_body, 7);
+	CHECK(strstr(s.n.server.last, "POST /202 HTTP/1.1\r\n"));
+	CHECK(strstr(s.n.server.last, "\r\nContent-Type: application/json\r\n"));
+	CHECK(strstr(s.n.server.last, "\r\nX-Key: k\r\n"));
+}
+
+/* A yes is a yes and a no is a no, whatever follows it; nothing is read without end. */
+HEAVY_TEST(endings_of_every_kind)
+{
+	static const struct {
+		const char *path, *words;
+		enum mp_post_end end;
+		size_t said;
+	} rows[] = {
+		{"/200", "", MP_POST_WAS_TAKEN, 0},
+		{"/half", "", MP_POST_WAS_TAKEN, 0},
+		{"/more", "", MP_POST_WAS_TAKEN, 0},
+		{"/500", "", MP_POST_WAS_DENIED, 4},
+		{"/500half", "", MP_POST_WAS_DENIED, 4},
+		{"/500more", "", MP_POST_WAS_DENIED, MP_REFUSAL_BODY},
+		{"/307", "", MP_POST_WAS_DENIED, 0},
+		{"/cut", "without an answer", MP_POST_WAS_BROKEN, 0},
+	};
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(rows); i++) {
+		MP_CLEANUP(seen_done) struct seen s;
+
+		CHECK(seen_init(&s, rows[i].path));
+		CHECK(go(&s));
+		CHECK(net_wait(&s.n, s.done));
+		net_turn(&s.n);
+		CHECK_EQ(s.done, 1);
+		CHECK_EQ(s.end, rows[i].end);
+		CHECK_EQ(s.p->refusal.body.len, rows[i].said);
+		if (s.end == MP_POST_WAS_BROKEN)
+			CHECK(strstr(s.p->why.message, rows[i].words));
+		CHECK_EQ(s.n.server.n_requests, 1);
+	}
+}
+
+TEST(nobody_listens)
+{
+	MP_CLEANUP(seen_done) struct seen s;
+
+	CHECK(seen_init(&s, "/202"));
+	server_stop(&s.n.server);
+	CHECK(go(&s));
+	CHECK(net_wait(&s.n, s.done));
+	CHECK_EQ(s.sent, 0);
+	CHECK_EQ(s.end, MP_POST_WAS_BROKEN);
+	CHECK_EQ(s.p->how, MP_HTTP_CONNECT);
+}
+
+/* V33 */
+TEST(the_address_of_a_server_leads_nowhere_private)
+{
+	MP_CLEANUP(seen_done) struct seen s;
+
+	CHECK(seen_init(&s, "/202"));
+	CHECK_EQ(mp_post_go(s.p, &s.to, s.to.url, MP_ZONE_PUBLIC, NULL), MCPOOL_EPERM);
+	net_turn(&s.n);
+	CHECK_EQ(s.done, 0);
+	CHECK_EQ(s.n.server.n_connections, 0);
+}
+
+TEST(leaving_is_possible_at_any_time)
+{
+	for (int i = 0; i < 4; i++) {
+		MP_CLEANUP(seen_done) struct seen s;
+
+		CHECK(seen_init(&s, i == 3 ? "/500" : "/silent"));
+		s.free_when_sent = i == 2;
+		s.free_when_done = i == 3;
+		if (i > 0)
+			CHECK(go(&s));
+		if (i == 2)
+			CHECK(net_wait(&s.n, s.sent));
+		else if (i == 3)
+			CHECK(net_wait(&s.n, s.done));
+		s.p = mp_post_free(s.p);
+		net_turn(&s.n);
+		CHECK_EQ(s.done, i == 3);
+	}
+}
