@@ -57,6 +57,7 @@ void mp_connection_write(struct mp_writer *w, const struct mp_entry *e)
 	write_map(w, &e->env);
 	write_map(w, &e->headers);
 	write_map(w, &e->env_headers);
+	write_map(w, &e->tls);
 	mp_write_text(w, mp_str_of(e->cwd));
 	mp_write_text(w, mp_str_of(e->bearer_variable));
 	mp_write_text(w, mp_str_of(e->headers_helper));

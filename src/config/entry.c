@@ -34,6 +34,7 @@ static const struct mp_bind_field fields[] = {
 	ROW(TEXT, "httpUrl", http_url),
 	ROW(MAP, "headers", headers),
 	ALIAS(MAP, "http_headers", headers),
+	ROW(MAP, "tls", tls),
 	ROW(RAW, "auth", auth_json),
 	ROW(RAW, "oauth", oauth_json),
 	ROW(BOOL, "enabled", enabled),
@@ -133,6 +134,7 @@ static bool is_essential(const struct reading *r, mp_value key)
 					   "httpUrl",
 					   "headers",
 					   "http_headers",
+					   "tls",
 					   "env_http_headers",
 					   "bearer_token_env_var",
 					   "envFile",
@@ -383,9 +385,24 @@ static enum mp_kind infer_kind(const struct mp_entry *e)
 {
 	if (e->argv)
 		return MP_KIND_STDIO;
-	if (e->http_url)
-		return MP_KIND_HTTP;
-	return e->url ? MP_KIND_HTTP : MP_KIND_STDIO;
+	if (!e->address)
+		return MP_KIND_STDIO;
+	if (strncmp(e->address, "ws://", 5) == 0 || strncmp(e->address, "wss://", 6) == 0)
+		return MP_KIND_WEBSOCKET;
+	return MP_KIND_HTTP;
+}
+
+static void check_tls(struct reading *r)
+{
+	const struct mp_bind_map *tls = &r->e->tls;
+
+	for (size_t i = 0; i < tls->n; i++)
+		if (strcmp(tls->items[i].key, "ca") != 0 &&
+		    strcmp(tls->items[i].key, "cert") != 0 && strcmp(tls->items[i].key, "key") != 0)
+			invalidate(r,
+				   "Server \"%s\": \"tls\" has no \"%s\" (known are ca, cert and "
+				   "key, each a file)",
+				   r->e->name, tls->items[i].key);
 }
 
 /* The seed's rules and words (B6 to B9). */
@@ -418,6 +435,7 @@ static void finish_kind(struct reading *r)
 			   "Server \"%s\": \"url\" must begin with http://, https://, ws:// or "
 			   "wss://",
 			   e->name);
+	check_tls(r);
 }
 
 /* --- the whole ------------------------------------------------------------------------------- */

@@ -74,6 +74,7 @@ struct mp_entry {
 	struct mp_str command_json;
 	struct mp_bind_list args;
 	struct mp_bind_map env, headers, env_headers;
+	struct mp_bind_map tls; /* ca, cert, key: files */
 	struct mp_bind_map tool_queues;
 	struct mp_bind_list tools_allowed, tools_denied;
 	struct mp_str auth_json, oauth_json, env_vars_json;

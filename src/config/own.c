@@ -166,6 +166,14 @@ static void write_remote(struct owning *o)
 	const struct mp_entry *e = o->e;
 
 	write_member(o, "url", e->address);
+	if (e->tls.n) {
+		mp_write_key(&o->w, MP_STR("tls"));
+		mp_write_begin_object(&o->w);
+		for (size_t i = 0; i < e->tls.n; i++)
+			write_path(o, e->tls.items[i].key, o->stays ? NULL : o->expand.root,
+				   e->tls.items[i].value);
+		mp_write_end_object(&o->w);
+	}
 	if (!e->headers.n && !e->env_headers.n && !e->bearer_variable)
 		return;
 	mp_write_key(&o->w, MP_STR("headers"));

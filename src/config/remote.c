@@ -7,7 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/limits.h"
+#include "base/mem.h"
+#include "config/catalogue.h"
 #include "config/dialects.h"
 
 static const struct mp_source catalogue = {"remote",
@@ -106,14 +109,73 @@ static bool read_file_url(const char *url, char *path, size_t size)
 	return *url == '\0' && strlen(path) == n;
 }
 
+/* The address as it may be shown; in the set. */
+static const char *shown(struct mp_loading *l, const char *url)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf name;
+	const char *copy;
+
+	mp_buf_init(&name, MP_KIB(64));
+	if (mp_catalogue_name(url, &name) < 0)
+		return "a catalogue";
+	copy = mp_loading_keep(l, name.data);
+	return copy ? copy : "a catalogue";
+}
+
+/* What the copy is worth, where that is worth a word. */
+static void judge_copy(struct mp_loading *l, const char *url, bool is_there)
+{
+	struct mp_catalogue_state s;
+	struct mcpool_error words;
+	long long minutes;
+
+	mp_catalogue_load(url, &s);
+	minutes = (long long)(l->req->wall_ms - s.fetched_ms) / 60000;
+	if (is_there && s.failures == 0)
+		return;
+	if (is_there)
+		(void)mp_fail(&words, MCPOOL_EIO, "%s; the copy of %lld minute%s ago counts", s.why,
+			      minutes, minutes == 1 ? "" : "s");
+	else
+		(void)mp_fail(&words, MCPOOL_EIO, "%s; nothing else is affected",
+			      s.why[0] ? s.why : "this catalogue was not fetched yet");
+	mp_loading_complain(l, MP_WARNING, NULL, MP_NONE, shown(l, url), "", words.message);
+}
+
+/* Entries are shown with the address, which says more than where our copy is. */
+static void read_copy(struct mp_loading *l, const char *url)
+{
+	MP_CLEANUP(mp_document_freep) struct mp_document *doc = NULL;
+	MP_CLEANUP(mp_buf_done) struct mp_buf path;
+	int r;
+
+	mp_buf_init(&path, MP_KIB(8));
+	r = mp_catalogue_get_path(url, &path);
+	if (r < 0)
+		return; /* without a home nothing is kept, and nothing is fetched */
+	doc = mp_loading_open(l, path.data, MP_FORMAT_JSON, MP_LIMIT_CONFIG_FILE);
+	if (doc) {
+		mp_free(doc->path);
+		doc->path = mp_dup(shown(l, url));
+		catalogue.dialect(l, &catalogue, doc);
+	}
+	if (l->error == 0)
+		judge_copy(l, url, doc != NULL);
+}
+
 static void read_catalogue(struct mp_loading *l, const char *url)
 {
 	MP_CLEANUP(mp_document_freep) struct mp_document *doc = NULL;
 	char path[PATH_MAX];
 
+	if (mp_catalogue_is_fetched(url)) {
+		read_copy(l, url);
+		return;
+	}
 	if (!read_file_url(url, path, sizeof(path))) {
-		mp_loading_complain(l, MP_WARNING, NULL, MP_NONE, url, "",
-				    "only file: addresses of catalogues are read by this version");
+		mp_loading_complain(l, MP_WARNING, NULL, MP_NONE, shown(l, url), "",
+				    "catalogues are read from https: and file: addresses, and from "
+				    "http: ones of this machine");
 		return;
 	}
 	doc = mp_loading_open(l, path, MP_FORMAT_JSON, MP_LIMIT_USER_FILE);
@@ -124,9 +186,23 @@ static void read_catalogue(struct mp_loading *l, const char *url)
 				    "this catalogue cannot be read; nothing else is affected");
 }
 
+/* For whoever fetches them. */
+static void note_fetched(struct mp_loading *l)
+{
+	const char **urls = mp_arena_alloc_array(&l->set->arena, l->n_remotes + 1, sizeof(*urls));
+
+	if (!urls)
+		return; /* the arena remembers why */
+	for (size_t i = 0; i < l->n_remotes; i++)
+		if (l->remotes[i].may_ask && mp_catalogue_is_fetched(l->remotes[i].url))
+			urls[l->set->n_catalogues++] = l->remotes[i].url;
+	l->set->catalogues = urls;
+}
+
 void mp_remote_read(struct mp_loading *l)
 {
 	for (size_t i = 0; i < l->n_remotes && l->error == 0; i++)
 		if (l->remotes[i].may_ask)
 			read_catalogue(l, l->remotes[i].url);
+	note_fetched(l);
 }

@@ -1,6 +1,6 @@
 /*
  * remote.h - the slow phase: catalogues of servers that a team keeps behind a URL.
- * Behind everything local, and never in its way. file: URLs for now.
+ * Behind everything local, and never in its way. What comes from the network is read as a file.
  */
 #ifndef MP_REMOTE_H
 #define MP_REMOTE_H

@@ -436,6 +436,31 @@ static int resolve_headers(struct resolving *r)
 	return error;
 }
 
+/* --- certificates ---------------------------------------------------------------------------- */
+
+/* By its name, not its content: a renewed certificate is no new server. */
+static int resolve_tls(struct resolving *r)
+{
+	const struct mp_bind_map *tls = &r->e->tls;
+	int error = 0;
+
+	for (size_t i = 0; i < tls->n && error == 0; i++) {
+		const char *key = tls->items[i].key, *path = NULL;
+		const char **file = strcmp(key, "ca") == 0     ? &r->out->ca_file
+				    : strcmp(key, "cert") == 0 ? &r->out->cert_file
+							       : &r->out->key_file;
+
+		error = expand(r, tls->items[i].value, &path);
+		if (error == 0)
+			error = join(r, default_folder(r), path, file);
+		if (error == 0) {
+			mp_digest_add(r->key, mp_str_of(key));
+			mp_digest_add(r->key, mp_str_of(*file));
+		}
+	}
+	return error;
+}
+
 /* --- credentials ----------------------------------------------------------------------------- */
 
 /* auth: {"type": "oauth", "credentialId": ...}; the login itself is another layer's. */
@@ -510,7 +535,8 @@ static int resolve_all(struct resolving *r)
 			       "wss:// once its placeholders are filled in",
 			       r->e->name);
 	mp_digest_add(r->key, mp_str_of(r->out->url));
-	return resolve_headers(r);
+	error = resolve_tls(r);
+	return error < 0 ? error : resolve_headers(r);
 }
 
 static void init(struct resolving *r)

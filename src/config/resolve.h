@@ -36,6 +36,7 @@ struct mp_resolved {
 	char **env;      /* "NAME=value" that the entry sets, ends in NULL */
 	const char *url;
 	struct mp_bind_map headers;
+	const char *ca_file, *cert_file, *key_file; /* NULL: none */
 	unsigned char launch_key[MP_DIGEST_SIZE];
 };
 

@@ -335,6 +335,8 @@ static int try_maps(struct search *s)
 	for (size_t i = 0; i < e->headers.n && r == 0; i++)
 		if (e->headers.items[i].value[0] == '!') /* a command that gives the value */
 			r = try_text(s, e->headers.items[i].value);
+	for (size_t i = 0; i < e->tls.n && r == 0; i++)
+		r = try_text(s, e->tls.items[i].value);
 	return r;
 }
 

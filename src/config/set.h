@@ -49,7 +49,9 @@ struct mp_config_set {
 	size_t n_grants;
 	const char **paths; /* what to watch */
 	size_t n_paths;
-	bool has_remote; /* the slow phase is part of it */
+	bool has_remote;         /* the slow phase is part of it */
+	const char **catalogues; /* addresses that are to be fetched, and may be (catalogue.h) */
+	size_t n_catalogues;
 };
 
 /*
@@ -59,7 +61,8 @@ struct mp_config_set {
 struct mp_config_set *mp_config_load(const struct mp_config_request *req);
 /*
  * The second phase: a new set, with the catalogues of `remote` behind everything local. A catalogue
- * that cannot be had is a problem and changes nothing else. file: URLs for now.
+ * that cannot be had is a problem and changes nothing else. Those of the network are read from the
+ * copy that was fetched last.
  */
 struct mp_config_set *mp_config_load_remote(const struct mp_config_request *req);
 

@@ -147,3 +147,44 @@ int mp_private_file(const char *real, struct mcpool_error *reterr)
 	pthread_mutex_unlock(&one_at_a_time);
 	return r;
 }
+
+/* --- new content ---------------------------------------------------------------------------- */
+
+static bool write_all(int fd, struct mp_str bytes)
+{
+	while (bytes.len) {
+		ssize_t n = write(fd, bytes.p, bytes.len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		bytes.p += n;
+		bytes.len -= (size_t)n;
+	}
+	return fsync(fd) == 0;
+}
+
+/* A name of its own for each process: two of them may be at it at once. */
+int mp_private_replace(const char *path, struct mp_str bytes, struct mcpool_error *reterr)
+{
+	char real[PATH_MAX], beside[PATH_MAX];
+	int fd, errnum, r = mp_private_folder(path, real, reterr);
+
+	if (r < 0)
+		return r;
+	if (snprintf(beside, sizeof(beside), "%s.%ld", real, (long)getpid()) >= (int)sizeof(beside))
+		return mp_fail(reterr, MCPOOL_EINVAL, "%s is too long a path", path);
+	fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return fail_io(reterr, beside, "made", errno);
+	errnum = write_all(fd, bytes) ? 0 : errno;
+	if (close(fd) < 0 && errnum == 0)
+		errnum = errno;
+	if (errnum == 0 && rename(beside, real) < 0)
+		errnum = errno;
+	if (errnum == 0)
+		return 0;
+	(void)unlink(beside); /* it may never have been there */
+	return fail_io(reterr, real, "written", errnum);
+}

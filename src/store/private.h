@@ -9,6 +9,7 @@
 #include <limits.h>
 
 #include "base/base.h"
+#include "base/str.h"
 
 struct stat;
 
@@ -23,5 +24,8 @@ int mp_private_folder(const char *path, char ret_real[PATH_MAX],
 int mp_private_check(const char *path, const struct stat *st, struct mcpool_error *reterr) MP_MUST;
 /* The file at a real path is there and passes the check: made empty, or found so. 0600 from now. */
 int mp_private_file(const char *real, struct mcpool_error *reterr) MP_MUST;
+
+/* Its content is these bytes, or what it was: never half of it. 0600; its folder as above. */
+int mp_private_replace(const char *path, struct mp_str bytes, struct mcpool_error *reterr) MP_MUST;
 
 #endif

@@ -448,3 +448,42 @@ HEAVY_TEST(what_nobody_approved_is_not_resolved)
 {
 	CHECK(test_stops(resolve_unapproved));
 }
+
+/* --- certificates ----------------------------------------------------------------------------- */
+
+HEAVY_TEST(certificates_are_files)
+{
+	unsigned char before[MP_DIGEST_SIZE];
+	const char *end;
+	DESK;
+
+	CHECK(home_make());
+	CHECK_EQ(resolve_own(&d,
+			     "\"url\": \"https://a.example/\", \"tls\": {\"ca\": \"pki/ca.pem\", "
+			     "\"cert\": \"/etc/me.pem\", \"key\": \"~/me.key\"}",
+			     ""),
+		 0);
+	end = strstr(d.out.ca_file, "/home/pki/ca.pem");
+	CHECK(end && end != d.out.ca_file && d.out.ca_file[0] == '/');
+	CHECK_TEXT(d.out.cert_file, "/etc/me.pem");
+	CHECK(strstr(d.out.key_file, "/home/me.key"));
+	memcpy(before, d.out.launch_key, sizeof(before));
+	CHECK_EQ(resolve_own(&d,
+			     "\"url\": \"https://a.example/\", \"tls\": {\"ca\": \"pki/ca.pem\", "
+			     "\"cert\": \"/etc/you.pem\", \"key\": \"~/me.key\"}",
+			     ""),
+		 0);
+	CHECK(memcmp(before, d.out.launch_key, sizeof(before)) != 0); /* V25 */
+}
+
+HEAVY_TEST(certificates_have_three_names)
+{
+	DESK;
+
+	CHECK(home_make());
+	CHECK_EQ(resolve_own(&d, "\"url\": \"https://a.example/\", \"tls\": {\"crt\": \"x\"}", ""),
+		 MCPOOL_EINVAL);
+	CHECK(strstr(d.set->entries[0]->invalid, "\"tls\" has no \"crt\""));
+	CHECK_EQ(resolve_own(&d, "\"url\": \"https://a.example/\", \"tls\": \"x\"", ""),
+		 MCPOOL_EINVAL);
+}

@@ -162,3 +162,18 @@ HEAVY_TEST(user_level_entries_cover_no_scripts)
 			      "{\"mcpServers\": {\"a\": {\"command\": \"./server.js\"}}}"),
 		   "");
 }
+
+/* V05 V06 */
+/* Whom we trust, and who we are, is part of what was approved; so is one that appears later. */
+HEAVY_TEST(certificates_count)
+{
+	static const char body[] = "\"url\": \"https://a.example/\", \"tls\": {\"ca\": "
+				   "\"pki/ca.pem\", \"cert\": \"./pki/me.pem\", \"key\": "
+				   "\"~/me.key\"}";
+
+	CHECK(make());
+	CHECK(put("project/pki/ca.pem", "4"));
+	CHECK_TEXT(scripts_of(body), "pki/ca.pem\t\n");
+	CHECK(put("project/pki/me.pem", "5"));
+	CHECK_TEXT(scripts_of(body), "pki/ca.pem\t\npki/me.pem\t\n");
+}
