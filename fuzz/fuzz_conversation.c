@@ -86,7 +86,8 @@ static void notification(void *u, const struct mp_message *m)
 	(void)mp_modern_read_subscription(m);
 }
 
-static const struct mp_upstream_hooks hooks = {ready, ended, notification, closed};
+static const struct mp_upstream_hooks hooks = {
+	.ready = ready, .ended = ended, .notification = notification, .closed = closed};
 
 static void answered(const struct mp_answer *answer, void *u)
 {

@@ -133,19 +133,58 @@ static bool is_result(const struct mp_answer *answer)
 	return answer->outcome == MP_OUTCOME_ANSWERED && answer->message->kind == MP_MESSAGE_RESULT;
 }
 
+static bool is_lost(const struct mp_answer *answer)
+{
+	return answer->outcome == MP_OUTCOME_UNKNOWN || answer->outcome == MP_OUTCOME_NOT_SENT;
+}
+
+/*
+ * Lost alone, where each request goes its own way: an outage, which says nothing about eras. Lost
+ * with everything else: mp_agree_lost() says the rest.
+ */
+static bool is_outage(struct mp_agree *a, const struct mp_answer *answer)
+{
+	if (a->peer->lost)
+		return false;
+	a->why = *answer->error;
+	if (answer->outcome == MP_OUTCOME_UNKNOWN)
+		(void)mp_fail(&a->why, MCPOOL_EIO, "%s", answer->error->message);
+	return true;
+}
+
+static void break_off(struct mp_agree *a)
+{
+	advance(a, LOST);
+	(void)fail(a);
+}
+
+/* With initialize on its way, too, that one tells. */
+static void lose_discover(struct mp_agree *a, const struct mp_answer *answer)
+{
+	if (!is_outage(a, answer))
+		return;
+	if (a->state == PROBING)
+		break_off(a);
+	else
+		advance(a, NO_MODERN);
+}
+
 static void take_discover(const struct mp_answer *answer, void *u)
 {
 	struct mp_agree *a = u;
 	bool refused;
 
 	mp_timer_stop(&a->silence);
-	if (answer->outcome == MP_OUTCOME_UNKNOWN || answer->outcome == MP_OUTCOME_NOT_SENT)
-		return; /* mp_agree_lost() says the rest */
+	if (is_lost(answer)) {
+		lose_discover(a, answer);
+		return;
+	}
 	if (is_result(answer)) {
 		a->discovered = mp_modern_read_discover(answer->message, &a->arena,
 							&a->modern_hello, &a->why) == 0;
 	} else if (answer->outcome != MP_OUTCOME_ANSWERED) {
 		a->why = *answer->error;
+		a->unsure = a->why.code == MCPOOL_EIO;
 	} else {
 		note_refusal(a, "server/discover", answer->message);
 		if (mp_modern_may_retry(answer->message, &refused) && !a->retried) {
@@ -170,8 +209,11 @@ static void take_initialize(const struct mp_answer *answer, void *u)
 	struct mp_agree *a = u;
 	bool refused, modern_after_all = false;
 
-	if (answer->outcome == MP_OUTCOME_UNKNOWN || answer->outcome == MP_OUTCOME_NOT_SENT)
+	if (is_lost(answer)) {
+		if (is_outage(a, answer))
+			break_off(a);
 		return;
+	}
 	if (is_result(answer) &&
 	    mp_legacy_read_initialize(answer->message, &a->arena, &a->hello, &a->why) == 0) {
 		advance(a, INITIALIZED);
@@ -317,6 +359,7 @@ void mp_agree_start(struct mp_agree *a, struct mp_peer *peer, enum mp_agree_way 
 	a->state = IDLE;
 	a->probed = way == MP_AGREE_FIND_OUT || way == MP_AGREE_EXPECT_MODERN;
 	a->discovered = false;
+	a->unsure = false;
 	a->retried = way == MP_AGREE_LEGACY; /* then there is nothing else to try */
 	a->pinned = way == MP_AGREE_MODERN;
 	mp_buf_clear(&a->meta);
@@ -331,14 +374,14 @@ void mp_agree_start(struct mp_agree *a, struct mp_peer *peer, enum mp_agree_way 
 	advance(a, way == MP_AGREE_LEGACY || way == MP_AGREE_NO_PROBE ? SKIP : PROBE);
 }
 
-bool mp_agree_lost(struct mp_agree *a, const struct mcpool_error *why)
+bool mp_agree_lost(struct mp_agree *a, const struct mcpool_error *why, bool maybe_of_probe)
 {
 	bool early = a->state != AGREED && a->state != FAILED;
 
 	advance(a, LOST);
 	if (!early)
 		return false;
-	if (a->probed && !a->discovered)
+	if (a->probed && !a->discovered && maybe_of_probe)
 		return true;
 	a->hooks->failed(a->u, why);
 	return false;

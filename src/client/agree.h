@@ -1,7 +1,8 @@
 /*
  * agree.h - choosing era, revision and capabilities at the start of a conversation.
- * On stdio: server/discover is written at once, and its answer means modern. Any error means
- * initialize, and so does silence; a server that dies of the probe is dialled again without it.
+ * server/discover is written at once, and its answer means modern. Any error means initialize, and
+ * on stdio so does silence; a server that dies of the probe is dialled again without it. Over HTTP
+ * a refusal without a word of MCP counts as an error, and a fault (5xx) is no evidence.
  */
 #ifndef MP_AGREE_H
 #define MP_AGREE_H
@@ -31,6 +32,7 @@ struct mp_agree {
 	bool probed;     /* this life began with discover: it may be what a server dies of */
 	bool discovered; /* and answered: modern_hello is filled in */
 	bool retried;    /* after -32022 */
+	bool unsure;     /* the probe met a fault: what was agreed is no verdict about eras */
 	struct mp_timer silence;
 	struct mp_buf meta; /* what _meta says on every modern request */
 	struct mp_arena arena;
@@ -52,9 +54,10 @@ enum mp_agree_way {
 };
 void mp_agree_start(struct mp_agree *a, struct mp_peer *peer, enum mp_agree_way way);
 /*
- * The server is gone before anything was agreed. True: it may have died of the probe; dial again
- * and start with MP_AGREE_NO_PROBE. False: failed() was called or will not be.
+ * The server is gone before anything was agreed. True: it may have died of the probe, which only
+ * the caller can rule out; dial again and start with MP_AGREE_NO_PROBE. False: failed() was called
+ * or will not be.
  */
-bool mp_agree_lost(struct mp_agree *a, const struct mcpool_error *why);
+bool mp_agree_lost(struct mp_agree *a, const struct mcpool_error *why, bool maybe_of_probe);
 
 #endif

@@ -175,7 +175,7 @@ static int make_item(struct mp_catalog_list *l, const struct mp_tape *t, mp_valu
 static int append(struct mp_catalog_list *l, const struct mp_catalog_item *item)
 {
 	if (l->n == l->room) {
-		size_t room = l->room ? l->room * 2 : 32;
+		size_t room = l->room ? l->room * 2 : 4;
 		struct mp_catalog_item *items = mp_try_realloc(l->items, room * sizeof(*items));
 
 		if (!items)
@@ -211,8 +211,15 @@ static int read_item(struct mp_catalog_list *l, struct mp_map *seen, const struc
 		return 0;
 	}
 	r = make_item(l, t, v, &item);
-	if (r == 0)
-		r = mp_map_set(seen, item.name, l);
+	if (r == 0 && l->mirrors)
+		r = mp_mirrors_read(l->mirrors, item.name, item.json, &problem);
+	if (r < 0)
+		return r;
+	if (problem) {
+		note_problem(l, item.name, problem);
+		return 0;
+	}
+	r = mp_map_set(seen, item.name, l);
 	return r < 0 ? r : append(l, &item);
 }
 
@@ -282,15 +289,29 @@ struct mp_catalog_fetch {
 	void *u;
 	unsigned pages;
 	mp_id call;
+	struct mp_mirrors mirrors; /* of tools whose arguments HTTP repeats */
 	struct mp_buf cursor;
 	struct mp_task task; /* for lists that need no asking */
 	struct mcpool_error why;
 };
 
+/* What calls carry changes with the list, and not before it is whole. */
+static void hand_over_mirrors(struct mp_catalog_fetch *f, const struct mcpool_error *error)
+{
+	if (!f->list->mirrors)
+		return;
+	f->list->mirrors = NULL;
+	if (!error)
+		mp_upstream_set_mirrors(f->up, &f->mirrors);
+}
+
 static void finish(struct mp_catalog_fetch *f, const struct mcpool_error *error)
 {
-	if (f->fn)
+	if (f->fn) {
+		hand_over_mirrors(f, error);
 		f->fn(f->list, error, f->u);
+	}
+	mp_mirrors_done(&f->mirrors);
 	mp_loop_unpost(f->loop, &f->task);
 	mp_buf_done(&f->cursor);
 	mp_free(f);
@@ -417,6 +438,9 @@ int mp_catalog_fetch(struct mp_upstream *up, struct mp_catalog_list *l, int64_t 
 		.fn = fn,
 		.u = u,
 	};
+	mp_mirrors_init(&f->mirrors);
+	if (l->kind == MP_CATALOG_TOOL && mp_upstream_has_mirrors(up))
+		l->mirrors = &f->mirrors;
 	mp_buf_init(&f->cursor, MP_LIMIT_MESSAGE);
 	mp_task_init(&f->task, finish_empty, f);
 	if (!(mp_upstream_get_hello(up)->offers & kinds[l->kind].offer))

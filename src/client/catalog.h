@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/base.h"
+#include "client/mirror.h"
 #include "client/upstream.h"
 
 /* Row: name, method, member of the result that is the list, member that names an item. */
@@ -38,7 +39,9 @@ struct mp_catalog_list {
 	size_t n_problems;
 	bool is_cut;                /* there is more than we keep */
 	struct mp_cache_hint cache; /* the most careful of all pages */
-	struct mp_arena arena;      /* holds the texts */
+	/* Where annotations of tools go, and whose judgement counts; NULL: they do not matter. */
+	struct mp_mirrors *mirrors;
+	struct mp_arena arena; /* holds the texts */
 };
 
 void mp_catalog_list_init(struct mp_catalog_list *l, enum mp_catalog_kind kind);

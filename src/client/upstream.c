@@ -1,23 +1,11 @@
 /*
  * upstream.c - one conversation with one server: dial, agree, ready, drain.
  */
-#include "client/upstream.h"
-
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "client/agree.h"
-
-#define STATES(X)                                                                \
-	X(IDLE, "idle", "not opened yet")                                        \
-	X(DIALING, "dialing", "the transport is being opened")                   \
-	X(AGREEING, "agreeing", "it is open, era and version are being chosen")  \
-	X(HANGING_UP, "hanging up", "it died of the probe and is dialled again") \
-	X(READY, "ready", "calls may flow")                                      \
-	X(OVER, "over", "the server is gone, nobody has hung up yet")            \
-	X(CLOSING, "closing", "we hung up, the transport shuts down")            \
-	X(CLOSED, "closed", "the last state")
+#include "client/upstream_parts.h"
 
 #define EVENTS(X)                                      \
 	X(OPEN, "begin")                               \
@@ -30,12 +18,6 @@
 	X(SHUT, "the transport is shut down")          \
 	X(FREED, "its owner lets go of it")
 
-enum state {
-#define X(name, word, meaning) name,
-	STATES(X)
-#undef X
-		STATE_COUNT
-};
 enum event {
 #define X(name, meaning) name,
 	EVENTS(X)
@@ -46,30 +28,8 @@ enum event {
 
 static const char *const state_names[] = {
 #define X(name, word, meaning) word,
-	STATES(X)
+	MP_UPSTREAM_STATES(X)
 #undef X
-};
-
-struct mp_upstream {
-	struct mp_loop *loop;
-	struct mp_upstream_options o;
-	char *launch_key; /* owned */
-	const struct mp_upstream_hooks *hooks;
-	void *u;
-	enum state state;
-	struct mp_transport *transport; /* owned; NULL before dialling */
-	bool shut;                      /* the transport has said its last word */
-	bool deaf;                      /* it takes nothing any more, and will say so */
-	struct mp_peer peer;
-	struct mp_rounds rounds;
-	struct mp_agree agree;
-	unsigned dials;
-	int64_t opened_us;       /* 0: not yet */
-	enum mp_agree_way way;   /* how the next life begins */
-	struct mp_timer timer;   /* for dialling and agreeing */
-	struct mcpool_error why; /* of FAILED and LOST */
-	struct mp_task ended_task, closed_task;
-	struct mp_grave grave;
 };
 
 typedef enum event (*action)(struct mp_upstream *up);
@@ -84,47 +44,48 @@ static enum event forget_and_dial(struct mp_upstream *up);
 enum { NOWHERE, TO, STAY };
 struct step {
 	int how;
-	enum state to;
+	enum mp_upstream_state to;
 	action act;
 };
 
-static const struct step steps[STATE_COUNT][EVENT_COUNT] = {
-	[IDLE] = {[OPEN] = {TO, DIALING, dial},
-		  [CLOSE] = {TO, CLOSED, tell_closed},
-		  [FREED] = {TO, CLOSED, NULL}},
-	[DIALING] = {[OPENED] = {TO, AGREEING, begin_agreeing},
-		     [FAILED] = {TO, OVER, tell_ended},
-		     [LOST] = {TO, OVER, tell_ended},
-		     [CLOSE] = {TO, CLOSING, hang_up},
-		     [FREED] = {TO, CLOSED, NULL}},
-	[AGREEING] = {[AGREED] = {TO, READY, tell_ready},
-		      [REDIAL] = {TO, HANGING_UP, hang_up},
-		      [FAILED] = {TO, OVER, tell_ended},
-		      [LOST] = {TO, OVER, tell_ended},
-		      [CLOSE] = {TO, CLOSING, hang_up},
-		      [FREED] = {TO, CLOSED, NULL}},
-	[HANGING_UP] = {[SHUT] = {TO, DIALING, forget_and_dial},
-			[FAILED] = {TO, OVER, tell_ended},
-			[CLOSE] = {TO, CLOSING, NULL},
-			[FREED] = {TO, CLOSED, NULL}},
-	[READY] = {[LOST] = {TO, OVER, tell_ended},
-		   [CLOSE] = {TO, CLOSING, hang_up},
-		   [FREED] = {TO, CLOSED, NULL}},
-	[OVER] = {[OPENED] = {STAY, 0, NULL},
-		  [AGREED] = {STAY, 0, NULL},
-		  [FAILED] = {STAY, 0, NULL},
-		  [LOST] = {STAY, 0, NULL},
-		  [SHUT] = {STAY, 0, NULL},
-		  [CLOSE] = {TO, CLOSING, hang_up},
-		  [FREED] = {TO, CLOSED, NULL}},
-	[CLOSING] = {[AGREED] = {STAY, 0, NULL},
-		     [FAILED] = {STAY, 0, NULL},
-		     [LOST] = {STAY, 0, NULL},
-		     [CLOSE] = {STAY, 0, NULL},
-		     [SHUT] = {TO, CLOSED, tell_closed},
-		     [FREED] = {TO, CLOSED, NULL}},
+static const struct step steps[MP_UPSTREAM_STATE_COUNT][EVENT_COUNT] = {
+	[MP_UPSTREAM_IDLE] = {[OPEN] = {TO, MP_UPSTREAM_DIALING, dial},
+			      [CLOSE] = {TO, MP_UPSTREAM_CLOSED, tell_closed},
+			      [FREED] = {TO, MP_UPSTREAM_CLOSED, NULL}},
+	[MP_UPSTREAM_DIALING] = {[OPENED] = {TO, MP_UPSTREAM_AGREEING, begin_agreeing},
+				 [FAILED] = {TO, MP_UPSTREAM_OVER, tell_ended},
+				 [LOST] = {TO, MP_UPSTREAM_OVER, tell_ended},
+				 [CLOSE] = {TO, MP_UPSTREAM_CLOSING, hang_up},
+				 [FREED] = {TO, MP_UPSTREAM_CLOSED, NULL}},
+	[MP_UPSTREAM_AGREEING] = {[AGREED] = {TO, MP_UPSTREAM_READY, tell_ready},
+				  [REDIAL] = {TO, MP_UPSTREAM_HANGING_UP, hang_up},
+				  [FAILED] = {TO, MP_UPSTREAM_OVER, tell_ended},
+				  [LOST] = {TO, MP_UPSTREAM_OVER, tell_ended},
+				  [CLOSE] = {TO, MP_UPSTREAM_CLOSING, hang_up},
+				  [FREED] = {TO, MP_UPSTREAM_CLOSED, NULL}},
+	[MP_UPSTREAM_HANGING_UP] = {[SHUT] = {TO, MP_UPSTREAM_DIALING, forget_and_dial},
+				    [FAILED] = {TO, MP_UPSTREAM_OVER, tell_ended},
+				    [CLOSE] = {TO, MP_UPSTREAM_CLOSING, NULL},
+				    [FREED] = {TO, MP_UPSTREAM_CLOSED, NULL}},
+	[MP_UPSTREAM_READY] = {[LOST] = {TO, MP_UPSTREAM_OVER, tell_ended},
+			       [CLOSE] = {TO, MP_UPSTREAM_CLOSING, hang_up},
+			       [FREED] = {TO, MP_UPSTREAM_CLOSED, NULL}},
+	[MP_UPSTREAM_OVER] = {[OPENED] = {STAY, 0, NULL},
+			      [AGREED] = {STAY, 0, NULL},
+			      [FAILED] = {STAY, 0, NULL},
+			      [LOST] = {STAY, 0, NULL},
+			      [SHUT] = {STAY, 0, NULL},
+			      [CLOSE] = {TO, MP_UPSTREAM_CLOSING, hang_up},
+			      [FREED] = {TO, MP_UPSTREAM_CLOSED, NULL}},
+	[MP_UPSTREAM_CLOSING] = {[AGREED] = {STAY, 0, NULL},
+				 [FAILED] = {STAY, 0, NULL},
+				 [LOST] = {STAY, 0, NULL},
+				 [CLOSE] = {STAY, 0, NULL},
+				 [SHUT] = {TO, MP_UPSTREAM_CLOSED, tell_closed},
+				 [FREED] = {TO, MP_UPSTREAM_CLOSED, NULL}},
 	/* An answer may free it while it is being lost or closed. */
-	[CLOSED] = {[LOST] = {STAY, 0, NULL}, [CLOSE] = {STAY, 0, NULL}, [FREED] = {STAY, 0, NULL}},
+	[MP_UPSTREAM_CLOSED] =
+		{[LOST] = {STAY, 0, NULL}, [CLOSE] = {STAY, 0, NULL}, [FREED] = {STAY, 0, NULL}},
 };
 
 static void advance(struct mp_upstream *up, enum event ev)
@@ -173,14 +134,60 @@ static void transport_written(void *u, uint64_t total)
 	mp_peer_written(&up->peer, total);
 }
 
+static void transport_sent(void *u, struct mp_str id)
+{
+	struct mp_upstream *up = u;
+
+	mp_peer_sent(&up->peer, id);
+}
+
+static void transport_lost(void *u, struct mp_str id, enum mp_loss loss,
+			   const struct mcpool_error *why)
+{
+	static const enum mp_call_event events[] = {
+		[MP_LOSS_UNTAKEN] = MP_CALL_ON_UNTAKEN,
+		[MP_LOSS_UNKNOWN] = MP_CALL_ON_LOST,
+		[MP_LOSS_UNUSABLE] = MP_CALL_ON_GARBLED,
+	};
+	struct mp_upstream *up = u;
+
+	mp_peer_lose(&up->peer, id, events[loss], why);
+}
+
+static bool transport_is_open(void *u, struct mp_str id)
+{
+	struct mp_upstream *up = u;
+
+	return mp_peer_is_open(&up->peer, id);
+}
+
+static void transport_doubt(void *u, const char *why)
+{
+	struct mp_upstream *up = u;
+
+	if (up->state == MP_UPSTREAM_READY && up->hooks->doubt)
+		up->hooks->doubt(up->u, why);
+}
+
 /* What stage it was in, in front of the words. */
 static void note(struct mp_upstream *up, const struct mcpool_error *why)
 {
 	struct mcpool_error copy = *why;
-	bool shaking_hands = up->state == AGREEING || up->state == HANGING_UP;
-	const char *stage = up->state == DIALING ? "start: " : shaking_hands ? "handshake: " : "";
+	bool shaking_hands =
+		up->state == MP_UPSTREAM_AGREEING || up->state == MP_UPSTREAM_HANGING_UP;
+	bool is_reached = copy.code != MCPOOL_EIO && copy.code != MCPOOL_EAGAIN;
+	const char *stage = up->state == MP_UPSTREAM_DIALING ? "start: "
+			    : shaking_hands && is_reached    ? "handshake: "
+							     : "";
 
 	(void)mp_fail(&up->why, copy.code, "%s%s", stage, copy.message);
+	up->why.retry_ms = copy.retry_ms;
+}
+
+/* Over HTTP a server that is not there, or that wants a login, did not die of anything. */
+static bool may_be_probe(const struct mp_upstream *up, const struct mcpool_error *why)
+{
+	return !(up->transport->traits & MP_TRANSPORT_PER_REQUEST) || why->code == MCPOOL_ECLOSED;
 }
 
 /* Tell everyone who waits for an answer, then see whether another try is due. */
@@ -192,7 +199,8 @@ static void transport_ended(void *u, const struct mcpool_error *why)
 	note(up, why);
 	mp_peer_lost(&up->peer, &up->why);
 	mp_rounds_lost(&up->rounds, &up->why);
-	redial = up->state == AGREEING && mp_agree_lost(&up->agree, why);
+	redial = up->state == MP_UPSTREAM_AGREEING &&
+		 mp_agree_lost(&up->agree, why, may_be_probe(up, why));
 	advance(up, redial ? REDIAL : LOST);
 }
 
@@ -204,67 +212,25 @@ static void transport_closed(void *u)
 	advance(up, SHUT);
 }
 
+static int transport_mirror(void *u, const struct mp_message *m, struct mp_http_fields *fields)
+{
+	struct mp_upstream *up = u;
+
+	return mp_mirrors_write(&up->mirrors, m, fields);
+}
+
 static const struct mp_transport_hooks transport_hooks = {
 	.opened = transport_opened,
 	.message = transport_message,
 	.oversize = transport_oversize,
 	.written = transport_written,
+	.sent = transport_sent,
+	.lost = transport_lost,
+	.is_open = transport_is_open,
+	.doubt = transport_doubt,
+	.mirror = transport_mirror,
 	.ended = transport_ended,
 	.closed = transport_closed,
-};
-
-/* --- from the peer -------------------------------------------------------------------------- */
-
-static int peer_send(void *u, struct mp_str text, uint64_t *ret_at)
-{
-	struct mp_upstream *up = u;
-
-	return up->transport->impl->send(up->transport, text, ret_at);
-}
-
-enum { LEGACY_PLACE = -1 }; /* a question that came as a request of its own */
-
-/* A legacy server's request. What was not declared is not answered. */
-static void peer_request(void *u, mp_id call, const struct mp_message *m)
-{
-	struct mp_upstream *up = u;
-	const struct mp_answerer *a = up->o.answerer;
-	struct mp_question q = {
-		.call = call,
-		.place = (size_t)LEGACY_PLACE,
-		.method = m->method,
-		.params = mp_value_source(m->tape, m->params),
-	};
-
-	if (a && (m->method == MP_METHOD_ELICIT || m->method == MP_METHOD_SAMPLE ||
-		  m->method == MP_METHOD_ROOTS_LIST))
-		a->ask(a->u, &q);
-	else
-		mp_peer_refuse(&up->peer, call, -32601, MP_STR("this client does not do that"));
-}
-
-static void peer_withdrawn(void *u, mp_id call)
-{
-	struct mp_upstream *up = u;
-
-	if (up->o.answerer && up->o.answerer->withdraw)
-		up->o.answerer->withdraw(up->o.answerer->u, call);
-}
-
-static void peer_notification(void *u, const struct mp_message *m)
-{
-	struct mp_upstream *up = u;
-
-	/* Some servers speak before they have answered initialize; that is not yet for anybody. */
-	if (up->state == READY && up->hooks->notification)
-		up->hooks->notification(up->u, m);
-}
-
-static const struct mp_peer_hooks peer_hooks = {
-	.send = peer_send,
-	.request = peer_request,
-	.withdrawn = peer_withdrawn,
-	.notification = peer_notification,
 };
 
 /* --- agreeing ------------------------------------------------------------------------------- */
@@ -286,7 +252,8 @@ static void agreed(void *u)
 {
 	struct mp_upstream *up = u;
 
-	remember(up, up->agree.discovered ? MP_ERA_MODERN : MP_ERA_LEGACY);
+	if (!up->agree.unsure)
+		remember(up, up->agree.discovered ? MP_ERA_MODERN : MP_ERA_LEGACY);
 	advance(up, AGREED);
 }
 
@@ -328,7 +295,15 @@ static enum mp_agree_way choose_way(const struct mp_upstream *up)
 
 static enum event begin_agreeing(struct mp_upstream *up)
 {
-	mp_agree_start(&up->agree, &up->peer, up->way);
+	unsigned traits = up->transport->traits;
+	enum mp_agree_way way = up->way;
+
+	/* Where each request is answered or lost, there is no silence to make something of. */
+	if (way == MP_AGREE_FIND_OUT && (traits & MP_TRANSPORT_PER_REQUEST))
+		way = MP_AGREE_EXPECT_MODERN;
+	if (way != MP_AGREE_MODERN && (traits & MP_TRANSPORT_LEGACY))
+		way = MP_AGREE_LEGACY;
+	mp_agree_start(&up->agree, &up->peer, way);
 	return QUIET;
 }
 
@@ -360,6 +335,14 @@ static enum event hang_up(struct mp_upstream *up)
 	return QUIET;
 }
 
+static void begin_conversation(struct mp_upstream *up)
+{
+	mp_peer_init(&up->peer, up->loop, &mp_upstream_peer_hooks, up);
+	mp_rounds_init(&up->rounds, &up->peer, up->o.answerer);
+	up->rounds.mend = mp_upstream_mend;
+	up->rounds.mend_u = up;
+}
+
 /* The second life begins with initialize, and the verdict says so for the next time, too. */
 static enum event forget_and_dial(struct mp_upstream *up)
 {
@@ -367,8 +350,7 @@ static enum event forget_and_dial(struct mp_upstream *up)
 	up->shut = false;
 	mp_rounds_done(&up->rounds);
 	mp_peer_done(&up->peer);
-	mp_peer_init(&up->peer, up->loop, &peer_hooks, up);
-	mp_rounds_init(&up->rounds, &up->peer, up->o.answerer);
+	begin_conversation(up);
 	up->way = MP_AGREE_NO_PROBE;
 	return dial(up);
 }
@@ -385,7 +367,7 @@ static void ended_later(void *u)
 {
 	struct mp_upstream *up = u;
 
-	if (up->hooks->ended && up->state == OVER)
+	if (up->hooks->ended && up->state == MP_UPSTREAM_OVER)
 		up->hooks->ended(up->u, &up->why);
 }
 
@@ -450,8 +432,8 @@ struct mp_upstream *mp_upstream_new(struct mp_loop *loop, const struct mp_upstre
 	up->o.launch_key.p = up->launch_key;
 	up->hooks = hooks;
 	up->u = u;
-	mp_peer_init(&up->peer, loop, &peer_hooks, up);
-	mp_rounds_init(&up->rounds, &up->peer, options->answerer);
+	begin_conversation(up);
+	mp_mirrors_init(&up->mirrors);
 	mp_agree_init(&up->agree, loop, options->me, &agree_hooks, up);
 	mp_timer_init(&up->timer, loop, time_is_up, up);
 	mp_task_init(&up->ended_task, ended_later, up);
@@ -476,6 +458,7 @@ static void free_upstream(struct mp_grave *grave)
 	mp_rounds_done(&up->rounds);
 	mp_peer_done(&up->peer);
 	mp_agree_done(&up->agree);
+	mp_mirrors_done(&up->mirrors);
 	mp_free(up->launch_key);
 	mp_free(up);
 }
@@ -486,6 +469,7 @@ struct mp_upstream *mp_upstream_free(struct mp_upstream *up)
 		return NULL;                               /* an answer from below does the same */
 	mp_loop_bury(up->loop, &up->grave, free_upstream); /* an answer may be on its way up */
 	advance(up, FREED);
+	mp_upstream_stop_mending(up);
 	end_calls(up);
 	up->transport = mp_transport_free(up->transport);
 	mp_timer_stop(&up->timer);
@@ -497,7 +481,7 @@ struct mp_upstream *mp_upstream_free(struct mp_upstream *up)
 
 int mp_upstream_open(struct mp_upstream *up, struct mcpool_error *reterr)
 {
-	if (up->state != IDLE)
+	if (up->state != MP_UPSTREAM_IDLE)
 		return mp_fail(reterr, MCPOOL_EINVAL, "this upstream was opened before");
 	up->way = choose_way(up);
 	mp_timer_start(&up->timer, up->o.timeout_ms);
@@ -510,80 +494,4 @@ void mp_upstream_close(struct mp_upstream *up)
 	mp_timer_stop(&up->timer);
 	end_calls(up);
 	advance(up, CLOSE);
-}
-
-int mp_upstream_call(struct mp_upstream *up, const struct mp_request *rq, mp_answer_fn fn, void *u,
-		     mp_id *ret_call)
-{
-	struct mp_request full = *rq;
-	int r;
-
-	if (up->state != READY)
-		return up->state < READY ? MCPOOL_EAGAIN : MCPOOL_ECLOSED;
-	full.meta = mp_buf_get(&up->agree.meta);
-	r = up->agree.hello.era == MP_ERA_LEGACY
-		    ? mp_peer_call(&up->peer, rq, fn, u, ret_call)
-		    : mp_rounds_call(&up->rounds, &full, fn, u, ret_call);
-	up->deaf = up->deaf || r == MCPOOL_ECLOSED;
-	return r;
-}
-
-void mp_upstream_cancel(struct mp_upstream *up, mp_id call)
-{
-	if (up->agree.hello.era == MP_ERA_MODERN)
-		mp_rounds_cancel(&up->rounds, call);
-	else
-		mp_peer_cancel(&up->peer, call);
-}
-
-void mp_upstream_answer(struct mp_upstream *up, const struct mp_question *q, struct mp_str result)
-{
-	if (q->place != (size_t)LEGACY_PLACE)
-		mp_rounds_answer(&up->rounds, q->call, q->place, result);
-	else if (result.len)
-		mp_peer_reply(&up->peer, q->call, result);
-	else
-		mp_peer_refuse(&up->peer, q->call, -1, MP_STR("the user declined"));
-}
-
-/* Not once it takes nothing, nor while its calls are being lost: whoever is told must not come
- * back.
- */
-bool mp_upstream_is_ready(const struct mp_upstream *up)
-{
-	return up->state == READY && !up->deaf && !up->peer.lost;
-}
-
-const struct mp_hello *mp_upstream_get_hello(const struct mp_upstream *up)
-{
-	return &up->agree.hello;
-}
-
-const struct mp_peer_counts *mp_upstream_get_counts(const struct mp_upstream *up)
-{
-	return &up->peer.counts;
-}
-
-unsigned mp_upstream_count_dials(const struct mp_upstream *up)
-{
-	return up->dials;
-}
-
-int mp_upstream_get_pid(const struct mp_upstream *up)
-{
-	if (!up->transport || !up->transport->impl->get_pid)
-		return 0;
-	return up->transport->impl->get_pid(up->transport);
-}
-
-int64_t mp_upstream_get_opened_us(const struct mp_upstream *up)
-{
-	return up->opened_us;
-}
-
-int mp_upstream_get_tail(struct mp_upstream *up, size_t lines, struct mp_buf *out)
-{
-	if (!up->transport || !up->transport->impl->get_tail)
-		return 0;
-	return up->transport->impl->get_tail(up->transport, lines, out);
 }

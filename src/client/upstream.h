@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "base/loop.h"
+#include "client/mirror.h"
 #include "client/verdicts.h"
 #include "rpc/era.h"
 #include "rpc/peer.h"
@@ -36,6 +37,8 @@ struct mp_upstream_hooks {
 	 */
 	void (*ended)(void *u, const struct mcpool_error *why);
 	void (*notification)(void *u, const struct mp_message *m);
+	/* Something broke that may mean that the server is gone: ask it. Words, static. */
+	void (*doubt)(void *u, const char *why);
 	void (*closed)(void *u); /* the last word, after mp_upstream_close() */
 };
 
@@ -58,6 +61,14 @@ void mp_upstream_cancel(struct mp_upstream *up, mp_id call);
 /* Answer a question that was put to the answerer. result: an object; empty: declined. */
 void mp_upstream_answer(struct mp_upstream *up, const struct mp_question *q, struct mp_str result);
 
+/*
+ * Does HTTP repeat arguments of its tools in headers? Then whoever lists them says which: m, which
+ * is empty afterwards. What a call carries is looked up there.
+ */
+bool mp_upstream_has_mirrors(const struct mp_upstream *up);
+void mp_upstream_set_mirrors(struct mp_upstream *up, struct mp_mirrors *m);
+const struct mp_mirrors *mp_upstream_get_mirrors(const struct mp_upstream *up);
+
 bool mp_upstream_is_ready(const struct mp_upstream *up);
 const struct mp_hello *mp_upstream_get_hello(const struct mp_upstream *up); /* once ready */
 const struct mp_peer_counts *mp_upstream_get_counts(const struct mp_upstream *up);
@@ -66,6 +77,8 @@ unsigned mp_upstream_count_dials(const struct mp_upstream *up);
 int mp_upstream_get_pid(const struct mp_upstream *up);
 /* When the transport of this life was open, on the loop's clock; 0: not yet. */
 int64_t mp_upstream_get_opened_us(const struct mp_upstream *up);
+/* What it wants to see before it lets us in (WWW-Authenticate); empty: it did not say. */
+struct mp_str mp_upstream_get_challenge(const struct mp_upstream *up);
 /* The last lines the server wrote to stderr, redacted; none where there is no such thing. */
 int mp_upstream_get_tail(struct mp_upstream *up, size_t lines, struct mp_buf *out) MP_MUST;
 

@@ -54,6 +54,7 @@ static int dial(void *u, struct mp_transport **ret, struct mcpool_error *reterr)
 		return mp_fail(reterr, MCPOOL_ENOENT, "nobody is there");
 	f->end = mp_transport_free(f->end);
 	mp_memory_new(f->loop, ret, &f->end);
+	(*ret)->traits = f->traits;
 	f->end->hooks = &server_hooks;
 	f->end->u = f;
 	return f->end->impl->start(f->end, reterr);
@@ -88,7 +89,8 @@ static void up_closed(void *u)
 	note_news(u, "closed");
 }
 
-static const struct mp_upstream_hooks up_hooks = {up_ready, up_ended, up_notification, up_closed};
+static const struct mp_upstream_hooks up_hooks = {
+	.ready = up_ready, .ended = up_ended, .notification = up_notification, .closed = up_closed};
 
 static const struct mp_identity identity = {
 	.name = "tester", .title = "A test", .version = "7", .capabilities = {"{}", 2}};

@@ -25,6 +25,7 @@ struct fake {
 	struct mp_transport *end;           /* the server's */
 	int dials;
 	bool refuse_dial;
+	unsigned traits; /* of the transport; to be changed before fake_open() */
 	struct fake_request got[FAKE_REQUESTS]; /* of all lives */
 	int n;
 	char news[1000]; /* what the upstream told, in words */

@@ -6,6 +6,8 @@
 
 #include <stdio.h>
 
+#include "base/error.h"
+#include "client/upstream_parts.h"
 #include "fake_server.h"
 
 TEST(a_modern_server_answers_the_probe)
@@ -404,4 +406,33 @@ TEST(a_verdict_that_leads_to_silence_is_forgotten)
 	CHECK(fake_open(&f));
 	fake_advance(&f, 1500);
 	CHECK_TEXT(f.got[f.n - 1].method, "initialize");
+}
+
+/* Over HTTP one request may be lost while the rest goes on: nothing else will end the handshake. */
+TEST(a_handshake_whose_request_is_lost_alone_ends_at_once)
+{
+	for (int i = 0; i < 4; i++) {
+		MP_CLEANUP(fake_done) struct fake f;
+		struct mcpool_error why;
+		struct mp_transport *t;
+		char id[24];
+
+		CHECK(fake_init(&f));
+		f.traits = MP_TRANSPORT_PER_REQUEST;
+		CHECK(fake_open(&f));
+		if (i & 1)
+			CHECK(fake_error(&f, 0, FAKE_NO_METHOD));
+		CHECK_EQ(f.n, 1 + (i & 1));
+		CHECK_EQ(sscanf(strstr(f.got[f.n - 1].text, "\"id\":"), "\"id\":%20[0-9]", id), 1);
+		(void)mp_fail(&why, MCPOOL_EAGAIN, "it answered HTTP 503");
+		why.retry_ms = 7000;
+		t = f.up->transport;
+		t->hooks->lost(t->u, mp_str_of(id), i & 2 ? MP_LOSS_UNKNOWN : MP_LOSS_UNTAKEN,
+			       &why);
+		fake_settle(&f);
+		CHECK(strstr(f.news, "ended"));
+		CHECK(strstr(f.why.message, "HTTP 503"));
+		CHECK_EQ(f.why.retry_ms, i & 2 ? 0 : 7000);
+		CHECK_EQ(f.dials, 1);
+	}
 }
