@@ -93,7 +93,9 @@ static void prepare_now(void *u)
 static void prepare(void *u)
 {
 	struct mp_instance *in = u;
-	int r = mp_queue_enter(in->pool->starts, &in->start, in->id, prepare_now, in);
+	bool is_remote = in->e->kind != MP_KIND_STDIO;
+	struct mp_queue *line = is_remote ? in->pool->dials : in->pool->starts;
+	int r = mp_queue_enter(line, &in->start, in->id, prepare_now, in);
 
 	if (r > 0)
 		prepare_now(in);
@@ -127,6 +129,7 @@ static void is_up(struct mp_instance *in)
 	in->marked_ms = -1;
 	unprepare(in); /* the values have done their work */
 	mp_eras_set(in->pool->o.db, key_of(in), era, now);
+	mp_pool_note_up(in->pool);
 }
 
 static void vanish(void *u)

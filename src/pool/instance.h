@@ -37,6 +37,7 @@ struct mp_pool {
 	struct mp_list watchers;
 	struct mp_map queues;    /* named ones, owned */
 	struct mp_queue *starts; /* initConcurrency */
+	struct mp_queue *dials;  /* of remote servers: the same, or the line of their default */
 	struct mp_verdicts verdicts;
 	struct mp_jump_hook jump;
 	struct mp_timer wake_timer;
@@ -142,6 +143,7 @@ struct mp_instance *mp_view_get_instance(struct mp_view *v, const char *name, mp
 /* pool.c */
 void mp_pool_tell_watchers(struct mp_pool *p, mp_id instance);
 void mp_pool_note_gone(struct mp_pool *p); /* an instance is down or gone: is that all? */
+void mp_pool_note_up(struct mp_pool *p);   /* and what a start needed is free again */
 /* NULL: there are too many. */
 struct mp_queue *mp_pool_get_queue(struct mp_pool *p, const struct mp_settings *s,
 				   struct mp_str name);

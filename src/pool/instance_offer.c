@@ -7,6 +7,7 @@
 #include "pool/instance.h"
 
 enum { FORGET_MS = 5000 }; /* after it has left, what it offered need not be in memory */
+enum { MAX_LEFT_OUT = 5 }; /* items of a list that are named one by one */
 
 static struct mp_loop *loop_of(const struct mp_instance *in)
 {
@@ -34,6 +35,17 @@ static void take_offer(struct mp_instance *in, struct mp_offer *offer, const cha
 	remember(in);
 }
 
+/* Broken items are not offered, and somebody should know (P18, S35). */
+static void tell_left_out(struct mp_instance *in, const struct mp_catalog_list *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->n_problems && i < MAX_LEFT_OUT; i++)
+		mp_event(in->pool->o.events, in->id, "left-out", "%s", l->problems[i]);
+	if (i < l->n_problems)
+		mp_event(in->pool->o.events, in->id, "left-out", "%zu more", l->n_problems - i);
+}
+
 static bool is_same_offer(const struct mp_offer *a, const struct mp_offer *b)
 {
 	for (int i = 0; i < MP_CATALOG_COUNT; i++)
@@ -48,6 +60,8 @@ static void fetched(struct mp_offer *offer, const struct mcpool_error *error, vo
 	bool news = offer && (!in->offer || !is_same_offer(in->offer, offer));
 
 	in->fetch = NULL;
+	for (int i = 0; i < MP_CATALOG_COUNT && news; i++)
+		tell_left_out(in, &offer->lists[i]->list);
 	if (offer)
 		take_offer(in, offer, news ? "offers" : "offers-the-same");
 	mp_keeper_listed(in->k, error);
@@ -58,10 +72,12 @@ static void refetched(void *u, struct mp_offer_list *list)
 	struct mp_instance *in = u;
 	const struct mp_offer *o = in->offer;
 
-	if (!o || mp_offer_list_equals(&o->lists[list->list.kind]->list, &list->list))
+	if (!o || mp_offer_list_equals(&o->lists[list->list.kind]->list, &list->list)) {
 		mp_offer_list_unref(list); /* told only when different */
-	else
-		take_offer(in, mp_offer_replace(in->offer, list), "offers-changed");
+		return;
+	}
+	tell_left_out(in, &list->list);
+	take_offer(in, mp_offer_replace(in->offer, list), "offers-changed");
 }
 
 static void refetch_failed(void *u, enum mp_catalog_kind kind, const struct mcpool_error *why)

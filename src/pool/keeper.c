@@ -10,7 +10,7 @@
 #include "client/probe.h"
 #include "pool/keeper_events.h"
 
-enum { TAIL_LINES = 20, TAIL_BYTES = 4096 };
+enum { TAIL_LINES = 20, TAIL_BYTES = 4096, CHALLENGE_BYTES = 8192 };
 
 enum state {
 #define X(name, word, meaning) name,
@@ -40,10 +40,11 @@ struct mp_keeper {
 	enum state state;
 	struct mp_keeper_facts facts;
 	struct mp_ladder ladder;
-	struct mp_timer timer;  /* BACKOFF: the next try; UP: a stable life */
-	struct mp_upstream *up; /* owned; from STARTING until it is gone */
-	struct mp_buf tail;     /* owner of facts.tail */
-	char launch_key[64];    /* of the present try */
+	struct mp_timer timer;   /* BACKOFF: the next try; UP: a stable life */
+	struct mp_upstream *up;  /* owned; from STARTING until it is gone */
+	struct mp_buf tail;      /* owner of facts.tail */
+	struct mp_buf challenge; /* owner of facts.challenge */
+	char launch_key[64];     /* of the present try */
 	size_t launch_key_len;
 	int64_t began_us, listing_us; /* of the present try */
 };
@@ -62,13 +63,6 @@ static enum event bury(struct mp_keeper *k);
 static enum event bury_and_begin(struct mp_keeper *k);
 static enum event bury_and_decide(struct mp_keeper *k);
 static enum event decide(struct mp_keeper *k);
-/* It was given up, and is wanted nevertheless: all tries are before it again. */
-static enum event begin_anew(struct mp_keeper *k)
-{
-	mp_ladder_forgive(&k->ladder);
-	return begin(k);
-}
-
 static enum event brake(struct mp_keeper *k);
 static enum event quit(struct mp_keeper *k);
 static enum event probe(struct mp_keeper *k);
@@ -178,6 +172,17 @@ static void keep_tail(struct mp_keeper *k)
 	k->facts.tail = mp_buf_get(&k->tail);
 }
 
+/* For whoever will see to the login. */
+static void keep_challenge(struct mp_keeper *k)
+{
+	struct mp_str value = k->up ? mp_upstream_get_challenge(k->up) : MP_STR("");
+
+	mp_buf_clear(&k->challenge);
+	if (mp_buf_add_str(&k->challenge, value) < 0)
+		mp_buf_clear(&k->challenge);
+	k->facts.challenge = mp_buf_get(&k->challenge);
+}
+
 static void note_trouble(struct mp_keeper *k, const char *trigger, const struct mcpool_error *why)
 {
 	k->facts.trigger = trigger;
@@ -187,6 +192,8 @@ static void note_trouble(struct mp_keeper *k, const char *trigger, const struct 
 	if (k->state != UP && k->state != CHECKING)
 		k->facts.tries_failed++;
 	keep_tail(k);
+	if (why->code == MCPOOL_ENEEDS_AUTH)
+		keep_challenge(k);
 }
 
 /*
@@ -204,7 +211,9 @@ static bool needs_a_person(const struct mp_keeper *k)
 {
 	int code = k->facts.why.code;
 
-	return code == MCPOOL_ENEEDS_APPROVAL || code == MCPOOL_ENEEDS_AUTH;
+	/* A token that ran out may just have a successor: what is configured is read once more. */
+	return code == MCPOOL_ENEEDS_APPROVAL ||
+	       (code == MCPOOL_ENEEDS_AUTH && k->facts.tries_failed > 0);
 }
 
 /* The wait counts from the failure, so that taking down what is left costs no extra time. */
@@ -229,6 +238,8 @@ static enum event decide(struct mp_keeper *k)
 	delay_ms = mp_ladder_fail(&k->ladder, &k->o.policy);
 	if (delay_ms < 0)
 		return GIVE_UP;
+	if (delay_ms < k->facts.why.retry_ms)
+		delay_ms = k->facts.why.retry_ms; /* it asked for that much (Retry-After) */
 	k->facts.attempt = k->ladder.failures + 1;
 	wait_for_next(k, delay_ms);
 	return REST;
@@ -252,6 +263,13 @@ static enum event begin(struct mp_keeper *k)
 	k->facts.failed_ms = now;
 	k->facts.next_ms = now + delay_ms;
 	return HOLD;
+}
+
+/* It was given up, and is wanted nevertheless: all tries are before it again. */
+static enum event begin_anew(struct mp_keeper *k)
+{
+	mp_ladder_forgive(&k->ladder);
+	return begin(k);
 }
 
 static enum event brake(struct mp_keeper *k)
@@ -316,6 +334,11 @@ static void upstream_notification(void *u, const struct mp_message *m)
 		k->hooks->notification(k->u, m);
 }
 
+static void upstream_doubt(void *u, const char *why)
+{
+	mp_keeper_suspect(u, why);
+}
+
 static void upstream_closed(void *u)
 {
 	advance(u, GONE);
@@ -325,6 +348,7 @@ static const struct mp_upstream_hooks upstream_hooks = {
 	.ready = upstream_ready,
 	.ended = upstream_ended,
 	.notification = upstream_notification,
+	.doubt = upstream_doubt,
 	.closed = upstream_closed,
 };
 
@@ -424,6 +448,7 @@ static void probed(const struct mcpool_error *error, void *u)
 	if (error && k->state == CHECKING) {
 		(void)mp_fail(&why, error->code, "%s, and then the probe failed: %s",
 			      k->facts.suspicion, error->message);
+		why.retry_ms = error->retry_ms;
 		note_trouble(k, "probe-failed", &why);
 	}
 	advance(k, error ? SICK : WELL);
@@ -465,6 +490,7 @@ struct mp_keeper *mp_keeper_new(const struct mp_keeper_options *options,
 	mp_ladder_init(&k->ladder, options->id);
 	mp_timer_init(&k->timer, options->loop, timer_fired, k);
 	mp_buf_init(&k->tail, TAIL_BYTES);
+	mp_buf_init(&k->challenge, CHALLENGE_BYTES);
 	return k;
 }
 
@@ -479,6 +505,7 @@ struct mp_keeper *mp_keeper_free(struct mp_keeper *k)
 	k->state = STOPPING; /* a probe's answer is late news now */
 	k->up = mp_upstream_free(k->up);
 	mp_buf_done(&k->tail);
+	mp_buf_done(&k->challenge);
 	return mp_free(k);
 }
 

@@ -113,9 +113,10 @@ struct mp_keeper_facts {
 	struct mcpool_error
 		why; /* of the last failure; code 0: there was none, or it was overcome */
 	int64_t failed_ms, failed_wall_ms;
-	const char *trigger;   /* what that was: "start-failed", "transport-exit", ...; static */
-	const char *suspicion; /* why the last probe was sent; static */
-	struct mp_str tail;    /* what the server wrote to stderr last before it failed */
+	const char *trigger;     /* what that was: "start-failed", "transport-exit", ...; static */
+	const char *suspicion;   /* why the last probe was sent; static */
+	struct mp_str tail;      /* what the server wrote to stderr last before it failed */
+	struct mp_str challenge; /* what a server that needs a login wants to see; or empty */
 	struct mp_keeper_times times;
 };
 

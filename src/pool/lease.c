@@ -12,6 +12,8 @@
 #include "pool/admission.h"
 #include "pool/lease_parts.h"
 
+enum { MAX_RETURNS = 1 };
+
 enum state {
 #define X(name, word, meaning) name,
 	MP_LEASE_STATES(X)
@@ -264,10 +266,18 @@ static enum event take_failure(struct mp_lease *l, const struct mp_answer *answe
 
 	switch (answer->outcome) {
 	case MP_OUTCOME_NOT_SENT:
-		return BACK;
+		l->retry_ms = answer->error->retry_ms;
+		if (!mp_instance_is_up(l->in) || (l->retry_ms == 0 && ++l->returns <= MAX_RETURNS))
+			return BACK;
+		l->retryable = true;
+		break; /* it is up, and does not take this call, or not now */
 	case MP_OUTCOME_UNKNOWN:
 		return refuse(l, MCPOOL_EOUTCOME_UNKNOWN, MP_OUTCOME_UNKNOWN,
-			      "server '%s' went away during the call, which may have happened: %s",
+			      mp_instance_is_up(l->in)
+				      ? "the answer of server '%s' was lost, so the call may have "
+					"happened: %s"
+				      : "server '%s' went away during the call, which may have "
+					"happened: %s",
 			      l->server, words);
 	case MP_OUTCOME_TIMEOUT:
 		return DEADLINE;
@@ -401,6 +411,8 @@ void mp_lease_tell(struct mp_lease *l)
 	if (f && answer.error && f->state == MP_KEEPER_BACKOFF)
 		answer.next_at_ms = mp_loop_wall_now_ms(l->pool->o.loop) + f->next_ms -
 				    mp_loop_now_ms(l->pool->o.loop);
+	else if (answer.error && l->retry_ms > 0)
+		answer.next_at_ms = mp_loop_wall_now_ms(l->pool->o.loop) + l->retry_ms;
 	if (f && answer.error)
 		answer.tail = f->tail;
 	l->is_told = true;

@@ -15,9 +15,11 @@ struct mp_lease {
 	struct mp_instance *in; /* NULL: none could be had */
 	enum mp_lease_state state;
 	mp_id id, session;
-	bool is_held; /* acquired, with no call */
-	bool is_told; /* fn has run */
-	bool was_out; /* the server has, or had, the request of this try */
+	bool is_held;     /* acquired, with no call */
+	bool is_told;     /* fn has run */
+	bool was_out;     /* the server has, or had, the request of this try */
+	int retry_ms;     /* the server wants to be left alone for this long; 0: it did not say */
+	unsigned returns; /* how often a server that is up did not take it */
 	enum mp_method_id method;
 	int64_t timeout_ms, max_total_ms;
 	struct mp_ticket ticket; /* for a slot */

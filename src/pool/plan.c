@@ -1,5 +1,5 @@
 /*
- * plan.c - the real ways: values are resolved on workers, servers are started by the launcher.
+ * plan.c - the real ways: values are resolved on workers, servers are reached by the dialer.
  * The set is shared and never changed, also not by a worker; what a worker finds out is its job's,
  * and the loop looks at it when the job is done.
  */
@@ -14,8 +14,8 @@
 #include "base/paths.h"
 #include "config/resolve.h"
 #include "config/trust.h"
+#include "pool/dialer.h"
 #include "process/environment.h"
-#include "process/stdio.h"
 #include "store/local_key.h"
 
 /* What workers use; it outlives a planner that is freed while one of them runs. */
@@ -27,8 +27,7 @@ struct tools {
 
 struct mp_planner {
 	struct mp_loop *loop;
-	char *exe; /* owned; NULL: this program */
-	struct mp_launcher *launcher;
+	struct mp_dialer *dialer;
 	struct tools *tools;
 };
 
@@ -352,42 +351,19 @@ static const unsigned char *get_key(const struct mp_plan *plan)
 
 /* --- dialling ------------------------------------------------------------------------------- */
 
-static int dial_stdio(struct mp_planner *p, const struct mp_plan *plan,
-		      struct mp_transport **ret_transport, struct mcpool_error *reterr)
-{
-	struct mp_launch launch = {
-		.argv = (const char *const *)plan->resolved.argv,
-		.env = (const char *const *)plan->environment,
-		.cwd = plan->resolved.cwd,
-	};
-	int r = 0;
-
-	if (!p->launcher)
-		r = mp_launcher_new(p->loop, p->exe, &p->launcher, reterr);
-	if (r < 0)
-		return r;
-	*ret_transport =
-		mp_stdio_new(p->launcher, &launch, plan->log_file.len ? plan->log_file.data : NULL);
-	return 0;
-}
-
-/* The one place where transports of configured servers are made (D14). */
 static int dial(void *u, struct mp_plan *plan, struct mp_transport **ret_transport,
 		struct mcpool_error *reterr)
 {
+	struct mp_planner *p = u;
+	struct mp_dial dial = {
+		.resolved = &plan->resolved,
+		.environment = plan->environment,
+		.log_file = plan->log_file.len ? plan->log_file.data : NULL,
+		.name = plan->e->name,
+	};
+
 	mp_check(plan->state == PREPARED);
-	switch (plan->resolved.kind) {
-	case MP_KIND_STDIO:
-		return dial_stdio(u, plan, ret_transport, reterr);
-	case MP_KIND_HTTP:
-	case MP_KIND_SSE:
-	case MP_KIND_WEBSOCKET:
-		break;
-	}
-	/* Final, so that nobody tries again and again what cannot be. */
-	return mp_fail(reterr, MCPOOL_EINVAL,
-		       "this version starts stdio servers only; %s ones come next",
-		       mp_kind_get_name(plan->resolved.kind));
+	return mp_dialer_dial(p->dialer, &dial, ret_transport, reterr);
 }
 
 const struct mp_ways mp_planner_ways = {
@@ -415,10 +391,7 @@ int mp_planner_new(struct mp_loop *loop, const char *exe, struct mp_planner **re
 	p->tools->refs = 1;
 	p->tools->commands = mp_commands_new();
 	memcpy(p->tools->local_key, local_key, sizeof(p->tools->local_key));
-	if (exe) {
-		p->exe = mp_alloc(strlen(exe) + 1);
-		memcpy(p->exe, exe, strlen(exe));
-	}
+	p->dialer = mp_dialer_new(loop, exe);
 	*ret_planner = p;
 	return 0;
 }
@@ -427,8 +400,7 @@ struct mp_planner *mp_planner_free(struct mp_planner *p)
 {
 	if (!p)
 		return NULL;
-	p->launcher = mp_launcher_free(p->launcher);
+	p->dialer = mp_dialer_free(p->dialer);
 	unref_tools(p->tools);
-	mp_free(p->exe);
 	return mp_free(p);
 }

@@ -1,5 +1,5 @@
 /*
- * plan.h - the real ways: values are resolved on workers, servers are started by the launcher.
+ * plan.h - the real ways: values are resolved on workers, servers are reached by the dialer.
  */
 #ifndef MP_PLAN_H
 #define MP_PLAN_H
@@ -8,7 +8,7 @@
 #include "base/loop.h"
 #include "pool/ways.h"
 
-struct mp_planner; /* owns the launcher, which is started with the first server, and `!command`s */
+struct mp_planner; /* owns the dialer, and `!command`s */
 
 /* exe: whose `launcher` is started; NULL: this program. MCPOOL_E* when there is no local key. */
 int mp_planner_new(struct mp_loop *loop, const char *exe, struct mp_planner **ret_planner,

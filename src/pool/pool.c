@@ -133,6 +133,11 @@ static void trim(void *u)
 	mp_mem_trim();
 }
 
+void mp_pool_note_up(struct mp_pool *p)
+{
+	mp_timer_start(&p->trim_timer, TRIM_AFTER_MS);
+}
+
 void mp_pool_note_gone(struct mp_pool *p)
 {
 	mp_timer_start(&p->trim_timer, TRIM_AFTER_MS);
@@ -189,6 +194,9 @@ struct mp_pool *mp_pool_new(const struct mp_pool_options *options)
 	mp_map_init(&p->queues, MP_LIMIT_SERVERS);
 	mp_verdicts_init(&p->verdicts);
 	p->starts = mp_queue_new(p->o.loop, "starts", p->o.init_concurrency, SIZE_MAX, false);
+	p->dials = p->o.init_concurrency
+			   ? p->starts
+			   : mp_queue_new(p->o.loop, "dials", MP_LIMIT_DIALS, SIZE_MAX, false);
 	mp_timer_init(&p->wake_timer, p->o.loop, wake_some, p);
 	mp_timer_init(&p->stop_timer, p->o.loop, tell_stopped, p);
 	mp_timer_init(&p->trim_timer, p->o.loop, trim, p);
@@ -227,6 +235,8 @@ struct mp_pool *mp_pool_free(struct mp_pool *p)
 		mp_queue_free(e->value);
 	mp_map_done(&p->queues);
 	mp_map_done(&p->by_key);
+	if (p->dials != p->starts)
+		mp_queue_free(p->dials);
 	mp_queue_free(p->starts);
 	mp_verdicts_done(&p->verdicts);
 	mp_ids_done(&p->ids);
@@ -243,6 +253,13 @@ const char *mp_pool_get_name(const struct mp_pool *p, mp_id instance)
 	const struct mp_instance *in = mp_ids_get(&p->ids, instance);
 
 	return in ? in->e->name : NULL;
+}
+
+bool mp_pool_is_remote(const struct mp_pool *p, mp_id instance)
+{
+	const struct mp_instance *in = mp_ids_get(&p->ids, instance);
+
+	return in && in->e->kind != MP_KIND_STDIO;
 }
 
 size_t mp_pool_count_instances(const struct mp_pool *p)

@@ -29,7 +29,7 @@ struct mp_pool_options {
 	const struct mp_identity *me;
 	const struct mp_ways *ways;
 	void *ways_u;
-	size_t init_concurrency; /* starts at once; 0: no limit */
+	size_t init_concurrency; /* starts at once; 0: no limit but for remote servers */
 	bool one_shot;           /* one try per start: whoever waits wants to know, and leaves */
 };
 
@@ -55,6 +55,8 @@ struct mp_loop *mp_pool_get_loop(const struct mp_pool *p);
 size_t mp_pool_count_instances(const struct mp_pool *p);
 /* What the server with this id (of an event, or on the board) is called; NULL: it is gone. */
 const char *mp_pool_get_name(const struct mp_pool *p, mp_id instance);
+/* Is it reached over a network? False for one that is gone. */
+bool mp_pool_is_remote(const struct mp_pool *p, mp_id instance);
 
 /* --- views ----------------------------------------------------------------------------------- */
 

@@ -49,7 +49,7 @@ struct one_list {
 	int64_t first_ms;               /* when gathering began */
 	struct mp_catalog_fetch *fetch; /* NULL: none is under way */
 	struct mp_offer_list *list;     /* what it fills; owned */
-	struct mcpool_error why;        /* of FAILED */
+	struct mcpool_error *why;       /* of FAILED; owned */
 };
 
 struct mp_refresh {
@@ -129,13 +129,14 @@ static void got_list(struct mp_catalog_list *list, const struct mcpool_error *er
 	(void)list;
 	l->fetch = NULL;
 	if (error)
-		l->why = *error;
+		mp_error_keep(&l->why, error);
 	advance(l, error ? FAILED : FETCHED);
 }
 
 static enum event fetch(struct one_list *l)
 {
 	struct mp_refresh *r = l->r;
+	struct mcpool_error why;
 	int error;
 
 	l->list = mp_offer_list_new(l->kind);
@@ -143,7 +144,8 @@ static enum event fetch(struct one_list *l)
 				 &l->fetch);
 	if (error == 0)
 		return NOTHING;
-	(void)mp_fail(&l->why, error, "%s", mcpool_error_text(error));
+	(void)mp_fail(&why, error, "%s", mcpool_error_text(error));
+	mp_error_keep(&l->why, &why);
 	return FAILED;
 }
 
@@ -161,7 +163,7 @@ static enum event hand_on_and_gather(struct one_list *l)
 
 static enum event complain(struct one_list *l)
 {
-	struct mcpool_error why = l->why;
+	struct mcpool_error why = *l->why;
 
 	l->list = mp_offer_list_unref(l->list);
 	l->r->hooks->failed(l->r->u, l->kind, &why);
@@ -247,6 +249,7 @@ struct mp_refresh *mp_refresh_free(struct mp_refresh *r)
 		if (l->fetch)
 			mp_catalog_abandon(l->fetch);
 		mp_offer_list_unref(l->list);
+		mp_free(l->why);
 	}
 	mp_listening_free(r->listening);
 	return mp_free(r);

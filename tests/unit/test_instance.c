@@ -88,6 +88,26 @@ TEST(a_changed_list_is_fetched_again)
 	CHECK_EQ(s.tools, 2);
 }
 
+/* What is broken is named, once for each list that is different, and not without end. */
+TEST(broken_items_are_told)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE));
+	fleet_get(&f, "a")->tools =
+		"{\"tools\":[{\"name\":\"t\",\"inputSchema\":{}},{\"name\":\"u\"}]}";
+	CHECK(fleet_start(&f, "a"));
+	CHECK_EQ(fleet_count_events(&f, "a", "left-out"), 1);
+	CHECK(fleet_say(fleet_get(&f, "a"), CHANGED));
+	fleet_advance(&f, 200);
+	CHECK_EQ(fleet_count_events(&f, "a", "left-out"), 1);
+	fleet_get(&f, "a")->tools = "{\"tools\":[{},{},{},{},{},{},{},{},{}]}";
+	CHECK(fleet_say(fleet_get(&f, "a"), CHANGED));
+	fleet_advance(&f, 200);
+	CHECK_EQ(fleet_count_events(&f, "a", "left-out"), 7);
+}
+
 /* A59 A69 */
 /* A list that cannot be fetched again leaves the old one, and a line about it. */
 TEST(a_failed_refresh_keeps_the_old_list)

@@ -411,3 +411,144 @@ TEST(a_serial_server_serves_one_session_at_a_time)
 	CHECK_EQ(one.answers + also_one.answers, 2);
 	CHECK_EQ(two.answers, 0);
 }
+
+/* --- requests that go their own ways --------------------------------------------------------- */
+
+#define REMOTE "{\"mcpServers\":{\"a\":{\"url\":\"http://127.0.0.1:1/\"}}}"
+
+/* What a transport tells whose requests are lost one by one. */
+static void lose(struct fleet *f, int i, enum mp_loss loss, int code, int retry_ms)
+{
+	struct fleet_server *s = fleet_get(f, "a");
+	struct mcpool_error why;
+
+	(void)mp_fail(&why, code, "it was lost");
+	why.retry_ms = retry_ms;
+	s->ours->hooks->lost(s->ours->u, mp_str_of(s->kept[i]), loss, &why);
+	fleet_settle(f);
+}
+
+static bool call_one(struct fleet *f, struct fleet_result *r)
+{
+	REQUIRE(open_up(f, REMOTE));
+	fleet_get(f, "a")->holds_calls = true;
+	REQUIRE(fleet_call(f, "a", 1, 0, r));
+	fleet_settle(f);
+	return fleet_get(f, "a")->n_kept == 1;
+}
+
+/* O25: once, and not for ever. */
+TEST(a_call_that_was_not_taken_is_sent_once_more)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r;
+
+	CHECK(call_one(&f, &r));
+	lose(&f, 0, MP_LOSS_UNTAKEN, MCPOOL_EAGAIN, 0);
+	CHECK_EQ(r.answers, 0);
+	CHECK_EQ(fleet_get(&f, "a")->calls, 2);
+	lose(&f, 1, MP_LOSS_UNTAKEN, MCPOOL_EAGAIN, 0);
+	CHECK_EQ(fleet_get(&f, "a")->calls, 2);
+	CHECK_EQ(r.answers, 1);
+	CHECK_EQ(r.outcome, MP_OUTCOME_NOT_SENT);
+	CHECK(r.retryable);
+	CHECK_TEXT(fleet_state(&f, "a"), "connected");
+}
+
+TEST(a_busy_server_is_not_asked_again_at_once)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r;
+
+	CHECK(call_one(&f, &r));
+	lose(&f, 0, MP_LOSS_UNTAKEN, MCPOOL_EAGAIN, 5000);
+	CHECK_EQ(fleet_get(&f, "a")->calls, 1);
+	CHECK_EQ(r.answers, 1);
+	CHECK(r.retryable);
+}
+
+TEST(a_lost_answer_ends_one_call_and_not_the_server)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r;
+
+	CHECK(call_one(&f, &r));
+	lose(&f, 0, MP_LOSS_UNKNOWN, MCPOOL_EIO, 0);
+	CHECK_EQ(r.answers, 1);
+	CHECK_EQ(r.outcome, MP_OUTCOME_UNKNOWN);
+	CHECK_EQ(r.code, MCPOOL_EOUTCOME_UNKNOWN);
+	CHECK(strstr(r.text, "the answer of server 'a' was lost"));
+	CHECK_EQ(fleet_get(&f, "a")->calls, 1);
+	CHECK_TEXT(fleet_state(&f, "a"), "connected");
+}
+
+TEST(an_unusable_answer_is_refused)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r;
+
+	CHECK(call_one(&f, &r));
+	lose(&f, 0, MP_LOSS_UNUSABLE, MCPOOL_ETOO_LARGE, 0);
+	CHECK_EQ(r.answers, 1);
+	CHECK_EQ(r.outcome, MP_OUTCOME_REFUSED);
+	CHECK_EQ(r.code, MCPOOL_ETOO_LARGE);
+}
+
+/* U12: a connection broke, which may mean anything: it is asked, and not restarted. */
+TEST(a_doubt_is_a_probe)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_server *s;
+
+	CHECK(open_up(&f, REMOTE));
+	s = fleet_get(&f, "a");
+	CHECK(s->ours);
+	s->ours->hooks->doubt(s->ours->u, "a connection broke");
+	fleet_settle(&f);
+	CHECK_EQ(s->pings, 1);
+	CHECK_EQ(s->dials, 1);
+	CHECK_TEXT(fleet_state(&f, "a"), "connected");
+}
+
+static void end_with(struct fleet *f, int code, int retry_ms)
+{
+	struct fleet_server *s = fleet_get(f, "a");
+	struct mcpool_error why;
+
+	(void)mp_fail(&why, code, "it said no");
+	why.retry_ms = retry_ms;
+	if (s->ours)
+		s->ours->hooks->ended(s->ours->u, &why);
+	fleet_settle(f);
+}
+
+/* A token that ran out may have a successor in the environment or from its command: once. */
+TEST(a_login_that_ran_out_is_looked_for_once)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+
+	CHECK(open_up(&f, REMOTE));
+	end_with(&f, MCPOOL_ENEEDS_AUTH, 0);
+	fleet_advance(&f, 1);
+	CHECK_TEXT(fleet_state(&f, "a"), "connected");
+	CHECK_EQ(fleet_get(&f, "a")->prepares, 2);
+	fleet_get(&f, "a")->dial_code = MCPOOL_ENEEDS_AUTH;
+	end_with(&f, MCPOOL_ENEEDS_AUTH, 0);
+	fleet_advance(&f, 100000);
+	CHECK_TEXT(fleet_state(&f, "a"), "needs-auth");
+	CHECK_EQ(fleet_get(&f, "a")->prepares, 3);
+}
+
+/* Retry-After: not sooner than it asked for. */
+TEST(a_server_that_asks_for_time_gets_it)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+
+	CHECK(open_up(&f, REMOTE));
+	end_with(&f, MCPOOL_EAGAIN, 20000);
+	fleet_advance(&f, 19000);
+	CHECK_EQ(fleet_get(&f, "a")->dials, 1);
+	fleet_advance(&f, 1500);
+	CHECK_EQ(fleet_get(&f, "a")->dials, 2);
+	CHECK_TEXT(fleet_state(&f, "a"), "connected");
+}
