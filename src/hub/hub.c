@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "config/diff.h"
 #include "config/follow.h"
+#include "hub/catalogues.h"
 #include "pool/plan.h"
 #include "store/approvals.h"
 
@@ -25,6 +26,7 @@ struct mp_hub_private {
 	struct mp_config_set *before; /* what held before the reload under way; a reference */
 	struct mp_config_watch *watch;
 	struct mp_follower *follower;
+	struct mp_catalogues *catalogues;
 	struct mp_follower *approvals; /* follows where those are kept */
 	int64_t approvals_mark;
 	struct mp_task refused_task; /* a reload that changes nothing */
@@ -93,6 +95,9 @@ static void follow(struct mp_hub *hub)
 		r = follow_approvals(hub, &why);
 	if (r < 0)
 		mp_log_warn(NULL, "changes of files will not be noticed: %s", why.message);
+	if (!p->catalogues)
+		p->catalogues = mp_catalogues_new(hub->loop, NULL, NULL);
+	mp_catalogues_follow(p->catalogues, p->set); /* new copies are files that change */
 }
 
 static void load(struct mp_hub *hub)
@@ -282,6 +287,7 @@ void mp_hub_stop(struct mp_hub *hub)
 	hub->p->is_stopping = true;
 	hub->p->follower = mp_follower_leave(hub->p->follower);
 	hub->p->approvals = mp_follower_leave(hub->p->approvals);
+	hub->p->catalogues = mp_catalogues_free(hub->p->catalogues);
 	mp_pool_stop(hub->pool, is_stopped, hub);
 }
 
@@ -350,6 +356,7 @@ struct mp_hub *mp_hub_free(struct mp_hub *hub)
 		mp_loop_unpost(hub->loop, &p->refused_task);
 	mp_follower_leave(p->follower);
 	mp_follower_leave(p->approvals);
+	mp_catalogues_free(p->catalogues);
 	mp_config_watch_close(p->watch);
 	mp_view_close(hub->view);
 	mp_pool_free(hub->pool);

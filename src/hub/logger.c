@@ -11,11 +11,13 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "hub/chorus.h"
 
 struct mp_logger {
 	struct mp_events *events;
 	struct mp_pool *pool;
 	struct mp_listener listener;
+	struct mp_chorus *chorus;
 	struct mp_map last; /* id of an instance, as bytes, to the last row about it */
 	uint64_t cursor;
 	uint64_t from; /* what went wrong before this event is told elsewhere; 0: not yet known */
@@ -46,6 +48,7 @@ static const struct row rows[] = {
 	{"offers", MP_LEVEL_VRB, "offers", NULL, 0},
 	{"offers-the-same", MP_LEVEL_TRC, "offers the same", NULL, 0},
 	{"offers-changed", MP_LEVEL_INF, "now offers", NULL, 0},
+	{"left-out", MP_LEVEL_WRN, "left out of its list", NULL, 0},
 	{"refresh-failed", MP_LEVEL_WRN, "its lists could not be read again", NULL, 0},
 	{"acquire-timeout", MP_LEVEL_WRN, "whoever waited for it was refused", NULL, 0},
 	{"call-failed", MP_LEVEL_WRN, "a call failed", NULL, 0},
@@ -109,6 +112,12 @@ static void write_line(struct mp_logger *l, const struct mp_event *e, enum mp_le
 
 	if (e->id)
 		mp_log_init(&log, "%s#%llu", name ? name : "", (unsigned long long)e->id);
+	/* One network may fail many servers at once. */
+	if (level >= MP_LEVEL_WRN && mp_pool_is_remote(l->pool, e->id)) {
+		mp_chorus_say(l->chorus, log.object, level, words, e->text);
+		return;
+	}
+	mp_chorus_release(l->chorus, log.object);
 	mp_log_write(&log, level, "%s%s%s", words, e->text[0] ? ": " : "", e->text);
 }
 
@@ -150,6 +159,7 @@ struct mp_logger *mp_logger_new(struct mp_events *events, struct mp_pool *pool)
 	l->events = events;
 	l->pool = pool;
 	l->cursor = events->last + 1;
+	l->chorus = mp_chorus_new(mp_pool_get_loop(pool));
 	mp_map_init(&l->last, MP_LIMIT_INSTANCES);
 	mp_listener_join(events, &l->listener, read_events, l);
 	return l;
@@ -165,6 +175,7 @@ struct mp_logger *mp_logger_free(struct mp_logger *l)
 	if (!l)
 		return NULL;
 	mp_listener_leave(l->events, &l->listener);
+	mp_chorus_free(l->chorus);
 	mp_map_done(&l->last);
 	return mp_free(l);
 }

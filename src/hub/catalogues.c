@@ -1,0 +1,470 @@
+/*
+ * catalogues.c - fetches the catalogues of `remote`.
+ */
+#include "hub/catalogues.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/list.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "config/catalogue.h"
+#include "json/value.h"
+#include "net/http_client.h"
+#include "net/http_setup.h"
+#include "net/http_verdict.h"
+#include "net/redirect.h"
+
+enum {
+	CONNECT_MS = 5000,
+	TOTAL_MS = 10000,
+	HURRY_MS = 2000, /* where there is a copy, and somebody waits */
+	JITTER_MS = 30000,
+};
+
+enum state {
+#define X(name, word, meaning) name,
+	MP_CATALOGUES_STATES(X)
+#undef X
+		STATES
+};
+enum event {
+#define X(name, meaning) ON_##name,
+	MP_CATALOGUES_EVENTS(X)
+#undef X
+		EVENTS,
+	QUIET
+};
+
+struct one {
+	struct mp_link link;
+	struct mp_catalogues *all;
+	enum mp_catalogues_state state;
+	char *url; /* owned; as configured */
+	char *at;  /* owned; where it was moved to */
+	int hops;
+	bool is_wanted; /* while the list is compared */
+	mp_id exchange;
+	struct mp_timer timer;
+	struct mp_catalogue_state known;
+	char etag[sizeof(((struct mp_catalogue_state *)NULL)->etag)]; /* of the answer on hand */
+	char modified[sizeof(((struct mp_catalogue_state *)NULL)->modified)];
+	struct mp_buf content;
+	struct mcpool_error why;
+};
+
+struct mp_catalogues {
+	struct mp_loop *loop;
+	struct mp_http_client *client; /* there with the first that is asked */
+	struct mp_list list;           /* of struct one, owned */
+	void (*rested)(void *u);
+	void *u;
+	bool in_a_hurry; /* somebody waits, who will look at what was noted */
+};
+
+typedef enum event (*action)(struct one *o);
+static enum event ask(struct one *o);
+static enum event begin_content(struct one *o);
+static enum event note_same(struct one *o);
+static enum event take_content(struct one *o);
+static enum event note_failed(struct one *o);
+
+enum { NOWHERE, TO, STAY };
+struct step {
+	int how;
+	enum state to;
+	action act;
+};
+
+static const struct step steps[STATES][EVENTS] = {
+	[RESTING] = {[ON_DUE] = {TO, ASKING, ask}},
+	[ASKING] = {[ON_CONTENT] = {TO, READING, begin_content},
+		    [ON_MOVED] = {STAY, 0, ask},
+		    [ON_SAME] = {TO, RESTING, note_same},
+		    [ON_FAILED] = {TO, RESTING, note_failed}},
+	[READING] = {[ON_COMPLETE] = {TO, RESTING, take_content},
+		     [ON_FAILED] = {TO, RESTING, note_failed}},
+};
+
+static void advance(struct one *o, enum event ev)
+{
+	while (ev != QUIET) {
+		const struct step *s = &steps[o->state][ev];
+
+		mp_check(s->how != NOWHERE);
+		if (s->how == TO)
+			o->state = (enum mp_catalogues_state)s->to;
+		ev = s->act ? s->act(o) : QUIET;
+	}
+}
+
+/* --- resting ---------------------------------------------------------------------------------- */
+
+/* Or about to: those that are due together ask one after the other. */
+bool mp_catalogues_is_asking(const struct mp_catalogues *c)
+{
+	int64_t now = mp_loop_now_ms(c->loop);
+
+	MP_LIST_EACH(&c->list, link) {
+		struct one *o = mp_container_of(link, struct one, link);
+
+		if (o->state != MP_CATALOGUES_RESTING ||
+		    (mp_timer_is_running(&o->timer) && o->timer.due_ms <= now))
+			return true;
+	}
+	return false;
+}
+
+/* Many machines have the same catalogue: not all of them ask in one moment. */
+static void rest(struct one *o)
+{
+	struct mp_catalogues *c = o->all;
+	int64_t now = mp_loop_wall_now_ms(c->loop), ms = o->known.next_ms - now;
+
+	if (ms < 0 || ms > MP_CATALOGUE_LAST_REST_MS) /* the date was set back */
+		ms = ms < 0 ? 0 : MP_CATALOGUE_FRESH_MS;
+	if (ms > 0)
+		ms += (int64_t)((uint64_t)mp_loop_now_us(c->loop) * 2654435761u >> 7) % JITTER_MS;
+	mp_timer_start(&o->timer, ms);
+}
+
+/* Once, and not at each try; whoever loads the configuration is told more. */
+static void warn(const struct one *o, const char *why)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf name;
+
+	mp_buf_init(&name, MP_KIB(64));
+	if (o->known.failures <= 1 && !o->all->in_a_hurry && mp_catalogue_name(o->url, &name) == 0)
+		mp_log_warn(NULL, "catalogue %s: %s%s", name.data, why,
+			    o->known.fetched_ms ? "; the last copy counts" : "");
+}
+
+static void settle(struct one *o, const struct mp_str *content)
+{
+	struct mp_catalogues *c = o->all;
+	struct mcpool_error why;
+
+	if (mp_catalogue_save(o->url, &o->known, content, &why) < 0)
+		warn(o, why.message);
+	rest(o);
+	if (c->rested && !mp_catalogues_is_asking(c))
+		c->rested(c->u);
+}
+
+static enum event note_same(struct one *o)
+{
+	mp_catalogue_note_fetched(&o->known, mp_loop_wall_now_ms(o->all->loop));
+	settle(o, NULL);
+	return QUIET;
+}
+
+static enum event note_failed(struct one *o)
+{
+	int64_t now = mp_loop_wall_now_ms(o->all->loop);
+
+	mp_catalogue_note_failed(&o->known, now, o->why.message);
+	if (o->known.next_ms < now + o->why.retry_ms) /* it asked to be left alone for longer */
+		o->known.next_ms = now + o->why.retry_ms;
+	warn(o, o->why.message);
+	settle(o, NULL);
+	return QUIET;
+}
+
+/* --- the answer ------------------------------------------------------------------------------- */
+
+static bool is_object(struct mp_str text)
+{
+	MP_CLEANUP(mp_tape_done) struct mp_tape t;
+
+	mp_tape_init(&t, MP_TAPE_COMMENTS | MP_TAPE_TRAILING_COMMA);
+	return mp_tape_parse(&t, text, NULL) == 0 && mp_value_is(&t, MP_ROOT, MP_TAPE_OBJECT);
+}
+
+static enum event begin_content(struct one *o)
+{
+	mp_buf_clear(&o->content);
+	return QUIET;
+}
+
+/* What cannot be read does not replace what could. */
+static enum event take_content(struct one *o)
+{
+	struct mp_str content = mp_buf_get(&o->content);
+
+	if (!is_object(content)) {
+		(void)mp_fail(&o->why, MCPOOL_EPARSE, "what was fetched is no JSON object");
+		return note_failed(o);
+	}
+	memcpy(o->known.etag, o->etag, sizeof(o->etag));
+	memcpy(o->known.modified, o->modified, sizeof(o->modified));
+	o->known.size = (int64_t)content.len;
+	mp_catalogue_note_fetched(&o->known, mp_loop_wall_now_ms(o->all->loop));
+	/* A file that is written is a change to whoever follows it. */
+	settle(o, mp_catalogue_is_same(o->url, content) ? NULL : &content);
+	return QUIET;
+}
+
+static void copy_header(const struct mp_http_head *head, struct mp_str name, char *to, size_t size)
+{
+	struct mp_str value = mp_http_head_find(head, name);
+
+	if (value.len < size)
+		snprintf(to, size, "%.*s", MP_STR_ARGS(value));
+	else
+		to[0] = '\0'; /* cut it would be a lie */
+}
+
+/* Only within the same server: what is asked with stays there (V37). */
+static bool follow_redirect(struct one *o, const struct mp_http_head *head)
+{
+	struct mp_str location = mp_http_head_find(head, MP_STR("Location"));
+	struct mp_redirect to = {.url = NULL};
+	char text[2048];
+	bool may;
+
+	snprintf(text, sizeof(text), "%.*s", MP_STR_ARGS(location));
+	may = location.len && location.len < sizeof(text) &&
+	      mp_redirect_judge(o->at, text, o->hops, &to, NULL) == 0 &&
+	      to.kind == MP_REDIRECT_SAME;
+	if (may) {
+		o->hops++;
+		mp_free(o->at);
+		o->at = to.url;
+	} else {
+		mp_free(to.url);
+	}
+	return may;
+}
+
+static void stop(struct one *o)
+{
+	if (o->exchange)
+		mp_http_cancel(o->all->client, o->exchange);
+	o->exchange = 0;
+}
+
+static void fail_with_status(struct one *o, const struct mp_http_head *head)
+{
+	char place[MP_HTTP_PLACE];
+
+	mp_http_setup_place(o->at, place);
+	mp_http_verdict_explain(head, MP_STR(""), place, mp_loop_wall_now_ms(o->all->loop),
+				&o->why);
+	stop(o);
+	advance(o, ON_FAILED);
+}
+
+static void head_came(void *u, const struct mp_http_head *head)
+{
+	struct one *o = u;
+
+	copy_header(head, MP_STR("ETag"), o->etag, sizeof(o->etag));
+	copy_header(head, MP_STR("Last-Modified"), o->modified, sizeof(o->modified));
+	if (head->status == 200) {
+		advance(o, ON_CONTENT);
+	} else if (head->status == 304) {
+		stop(o);
+		advance(o, ON_SAME);
+	} else if (mp_http_verdict_of(head->status) == MP_HTTP_MOVED && follow_redirect(o, head)) {
+		stop(o);
+		advance(o, ON_MOVED);
+	} else {
+		fail_with_status(o, head);
+	}
+}
+
+static void data_came(void *u, struct mp_str bytes)
+{
+	struct one *o = u;
+
+	if (o->state != MP_CATALOGUES_READING || mp_buf_add_str(&o->content, bytes) == 0)
+		return;
+	(void)mp_fail(&o->why, MCPOOL_ELIMIT, "the catalogue is larger than %zu MiB",
+		      MP_LIMIT_CONFIG_FILE >> 20);
+	stop(o);
+	advance(o, ON_FAILED);
+}
+
+static void done(void *u, enum mp_http_end how, const struct mcpool_error *err)
+{
+	struct one *o = u;
+
+	o->exchange = 0;
+	if (how == MP_HTTP_OK) {
+		advance(o, ON_COMPLETE);
+		return;
+	}
+	o->why = *err;
+	advance(o, ON_FAILED);
+}
+
+static const struct mp_http_hooks hooks = {.head = head_came, .data = data_came, .done = done};
+
+/* --- asking ----------------------------------------------------------------------------------- */
+
+static enum event ask(struct one *o)
+{
+	struct mp_catalogues *c = o->all;
+	struct mp_http_header headers[3] = {{MP_STR("Accept"), MP_STR("application/json, */*")}};
+	struct mp_http_request request = {
+		.url = o->at,
+		.headers = headers,
+		.n_headers = 1,
+		.connect_ms = CONNECT_MS,
+		.total_ms = c->in_a_hurry && o->known.fetched_ms ? HURRY_MS : TOTAL_MS,
+	};
+	int r = c->client ? 0 : mp_http_client_new(c->loop, &c->client);
+
+	if (o->known.etag[0])
+		headers[request.n_headers++] =
+			(struct mp_http_header){MP_STR("If-None-Match"), mp_str_of(o->known.etag)};
+	if (o->known.modified[0])
+		headers[request.n_headers++] = (struct mp_http_header){
+			MP_STR("If-Modified-Since"), mp_str_of(o->known.modified)};
+	if (r < 0)
+		(void)mp_fail(&o->why, r, "%s", mcpool_error_text(r));
+	else
+		r = mp_http_start(c->client, &request, &hooks, o, &o->exchange, &o->why);
+	return r < 0 ? ON_FAILED : QUIET;
+}
+
+static void is_due(void *u)
+{
+	struct one *o = u;
+
+	mp_free(o->at);
+	o->at = mp_dup(o->url);
+	o->hops = 0;
+	advance(o, ON_DUE);
+}
+
+/* --- which ones ------------------------------------------------------------------------------- */
+
+static struct one *find(struct mp_catalogues *c, const char *url)
+{
+	MP_LIST_EACH(&c->list, link) {
+		struct one *o = mp_container_of(link, struct one, link);
+
+		if (strcmp(o->url, url) == 0)
+			return o;
+	}
+	return NULL;
+}
+
+static void add(struct mp_catalogues *c, const char *url)
+{
+	struct one *o = mp_alloc(sizeof(*o));
+
+	o->all = c;
+	o->state = MP_CATALOGUES_RESTING;
+	o->url = mp_dup(url);
+	o->is_wanted = true;
+	mp_buf_init(&o->content, MP_LIMIT_CONFIG_FILE);
+	mp_timer_init(&o->timer, c->loop, is_due, o);
+	mp_list_append(&c->list, &o->link);
+	mp_catalogue_load(url, &o->known);
+	rest(o);
+}
+
+static void drop(struct one *o)
+{
+	stop(o);
+	mp_timer_stop(&o->timer);
+	mp_list_remove(&o->all->list, &o->link);
+	mp_buf_done(&o->content);
+	mp_free(o->at);
+	mp_free(o->url);
+	mp_free(o);
+}
+
+void mp_catalogues_follow(struct mp_catalogues *c, const struct mp_config_set *set)
+{
+	MP_LIST_EACH(&c->list, link)
+		mp_container_of(link, struct one, link)->is_wanted = false;
+	for (size_t i = 0; i < set->n_catalogues; i++) {
+		struct one *o = find(c, set->catalogues[i]);
+
+		if (o)
+			o->is_wanted = true;
+		else
+			add(c, set->catalogues[i]);
+	}
+	MP_LIST_EACH(&c->list, link) {
+		struct one *o = mp_container_of(link, struct one, link);
+
+		if (!o->is_wanted)
+			drop(o);
+	}
+}
+
+struct mp_catalogues *mp_catalogues_new(struct mp_loop *loop, void (*rested)(void *u), void *u)
+{
+	struct mp_catalogues *c = mp_alloc(sizeof(*c));
+
+	c->loop = loop;
+	c->rested = rested;
+	c->u = u;
+	mp_list_init(&c->list);
+	return c;
+}
+
+struct mp_catalogues *mp_catalogues_free(struct mp_catalogues *c)
+{
+	if (!c)
+		return NULL;
+	MP_LIST_EACH(&c->list, link)
+		drop(mp_container_of(link, struct one, link));
+	mp_http_client_free(c->client);
+	return mp_free(c);
+}
+
+/* --- once ------------------------------------------------------------------------------------- */
+
+static void stop_loop(void *u)
+{
+	mp_loop_stop(u);
+}
+
+static bool has_due(const struct mp_config_set *set, int64_t wall_ms)
+{
+	for (size_t i = 0; i < set->n_catalogues; i++) {
+		struct mp_catalogue_state s;
+
+		mp_catalogue_load(set->catalogues[i], &s);
+		if (s.next_ms <= wall_ms)
+			return true;
+	}
+	return false;
+}
+
+bool mp_catalogues_ask_once(const struct mp_config_set *set)
+{
+	struct mp_loop *loop = NULL;
+	struct mp_catalogues *c;
+
+	if (set->n_catalogues == 0 || mp_loop_new(&loop) < 0)
+		return false;
+	if (!has_due(set, mp_loop_wall_now_ms(loop))) {
+		mp_loop_free(loop);
+		return false;
+	}
+	c = mp_catalogues_new(loop, stop_loop, loop);
+	c->in_a_hurry = true;
+	mp_catalogues_follow(c, set);
+	mp_loop_run(loop);
+	mp_catalogues_free(c);
+	mp_loop_free(loop);
+	return true;
+}
+
+bool mp_catalogues_look_up(enum mp_catalogues_state s, enum mp_catalogues_event ev,
+			   enum mp_catalogues_state *ret_to)
+{
+	const struct step *step = &steps[s][ev];
+
+	*ret_to = step->how == TO ? (enum mp_catalogues_state)step->to : s;
+	return step->how != NOWHERE;
+}

@@ -1,0 +1,220 @@
+/*
+ * chorus.c - many servers, one cause, one line.
+ */
+#include "hub/chorus.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/limits.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+enum { CAUSES = 64, NAMES = 8, NAME = 80 };
+
+/* What several say. It stays for a while after it was written, to know that it goes on. */
+struct cause {
+	struct mp_link link;
+	struct mp_chorus *chorus;
+	struct mp_timer timer;
+	enum mp_level level;
+	const char *words;                                     /* static */
+	char key[MP_LIMIT_EVENT_TEXT + 64];                    /* the text without addresses */
+	char text[MP_CHORUS_MIN - 1][MP_LIMIT_EVENT_TEXT + 1]; /* of the first who said it */
+	bool differ;                                           /* others named other addresses */
+	bool goes_on; /* it was written as one line not long ago */
+	size_t n;     /* who say it now */
+	char who[NAMES][NAME];
+};
+
+struct mp_chorus {
+	struct mp_loop *loop;
+	struct mp_list causes;
+};
+
+/* --- the text without addresses --------------------------------------------------------------- */
+
+static size_t get_address_len(const char *p)
+{
+	size_t scheme = strncmp(p, "http://", 7) == 0 ? 7 : strncmp(p, "https://", 8) == 0 ? 8 : 0;
+	size_t n = scheme;
+
+	while (scheme && p[n] && p[n] != ' ' && p[n] != ',' && p[n] != ')')
+		n++;
+	while (n > scheme && strchr(":;.", p[n - 1]))
+		n--;
+	return n;
+}
+
+static void generalize(const char *text, char *key, size_t size)
+{
+	static const char anywhere[] = "several addresses";
+	size_t at = 0;
+
+	while (*text && at + sizeof(anywhere) < size) {
+		size_t n = get_address_len(text);
+
+		if (n) {
+			memcpy(key + at, anywhere, sizeof(anywhere) - 1);
+			at += sizeof(anywhere) - 1;
+			text += n;
+		} else {
+			key[at++] = *text++;
+		}
+	}
+	key[at] = '\0';
+}
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+static void write_one(const char *who, enum mp_level level, const char *words, const char *text)
+{
+	struct mp_log log;
+
+	mp_log_init(&log, "%s", who);
+	mp_log_write(&log, level, "%s%s%s", words, text[0] ? ": " : "", text);
+}
+
+static void write_all(const struct cause *c)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf names;
+	size_t shown = c->n < NAMES ? c->n : NAMES;
+	const char *text = c->differ ? c->key : c->text[0];
+	int r = 0;
+
+	mp_buf_init(&names, MP_LIMIT_LOG_LINE);
+	for (size_t i = 0; i < shown && r == 0; i++)
+		r = mp_buf_addf(&names, "%s%s", i ? ", " : "", c->who[i]);
+	if (r == 0 && c->n > shown)
+		r = mp_buf_addf(&names, " and %zu more", c->n - shown);
+	mp_log_write(NULL, c->level, "%zu servers %s%s%s: %.*s", c->n, c->words,
+		     text[0] ? ": " : "", text, MP_STR_ARGS(mp_buf_get(&names)));
+}
+
+static void write_cause(struct cause *c)
+{
+	bool is_chorus = c->n >= MP_CHORUS_MIN;
+
+	if (is_chorus)
+		write_all(c);
+	for (size_t i = 0; i < c->n && !is_chorus; i++)
+		write_one(c->who[i], c->level, c->words, c->text[i]);
+	c->goes_on = is_chorus || (c->goes_on && c->n > 0);
+	c->n = 0;
+	c->differ = false;
+}
+
+static void drop(struct cause *c)
+{
+	mp_timer_stop(&c->timer);
+	mp_list_remove(&c->chorus->causes, &c->link);
+	mp_free(c);
+}
+
+/* A cause that nobody named for one long wait is over. */
+static void time_is_up(void *u)
+{
+	struct cause *c = u;
+
+	write_cause(c);
+	if (c->goes_on)
+		mp_timer_start(&c->timer, MP_CHORUS_LONG_MS);
+	else
+		drop(c);
+}
+
+/* --- listening -------------------------------------------------------------------------------- */
+
+static struct cause *find(struct mp_chorus *c, enum mp_level level, const char *words,
+			  const char *key)
+{
+	MP_LIST_EACH(&c->causes, link) {
+		struct cause *at = mp_container_of(link, struct cause, link);
+
+		if (at->level == level && strcmp(at->words, words) == 0 &&
+		    strcmp(at->key, key) == 0)
+			return at;
+	}
+	return NULL;
+}
+
+static struct cause *begin(struct mp_chorus *c, enum mp_level level, const char *words,
+			   const char *key)
+{
+	struct cause *cause = mp_alloc(sizeof(*cause));
+
+	cause->chorus = c;
+	cause->level = level;
+	cause->words = words;
+	snprintf(cause->key, sizeof(cause->key), "%s", key);
+	mp_timer_init(&cause->timer, c->loop, time_is_up, cause);
+	mp_timer_start(&cause->timer, MP_CHORUS_HOLD_MS);
+	mp_list_append(&c->causes, &cause->link);
+	return cause;
+}
+
+void mp_chorus_say(struct mp_chorus *c, const char *who, enum mp_level level, const char *words,
+		   const char *text)
+{
+	char key[MP_LIMIT_EVENT_TEXT + 64];
+	struct cause *cause;
+
+	generalize(text, key, sizeof(key));
+	cause = find(c, level, words, key);
+	if (!cause && c->causes.len >= CAUSES) {
+		write_one(who, level, words, text);
+		return;
+	}
+	if (!cause)
+		cause = begin(c, level, words, key);
+	if (cause->n < MP_CHORUS_MIN - 1)
+		snprintf(cause->text[cause->n], sizeof(cause->text[0]), "%s", text);
+	cause->differ = cause->differ || strcmp(cause->text[0], text) != 0;
+	if (cause->n < NAMES)
+		snprintf(cause->who[cause->n], NAME, "%s", who);
+	cause->n++;
+}
+
+static bool is_said_by(const struct cause *c, const char *who)
+{
+	for (size_t i = 0; i < c->n && i < NAMES; i++)
+		if (strcmp(c->who[i], who) == 0)
+			return true;
+	return false;
+}
+
+void mp_chorus_release(struct mp_chorus *c, const char *who)
+{
+	MP_LIST_EACH(&c->causes, link) {
+		struct cause *cause = mp_container_of(link, struct cause, link);
+
+		if (cause->n < MP_CHORUS_MIN && is_said_by(cause, who))
+			write_cause(cause);
+	}
+}
+
+struct mp_chorus *mp_chorus_new(struct mp_loop *loop)
+{
+	struct mp_chorus *c = mp_alloc(sizeof(*c));
+
+	c->loop = loop;
+	mp_list_init(&c->causes);
+	return c;
+}
+
+struct mp_chorus *mp_chorus_free(struct mp_chorus *c)
+{
+	struct mp_link *link;
+
+	if (!c)
+		return NULL;
+	while ((link = mp_list_first(&c->causes))) {
+		struct cause *cause = mp_container_of(link, struct cause, link);
+
+		write_cause(cause);
+		drop(cause);
+	}
+	return mp_free(c);
+}
