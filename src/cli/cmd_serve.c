@@ -243,7 +243,7 @@ static int run_serve(const struct mp_verb *verb, int argc, char **argv)
 	mp_buf_init(&s.call_arguments, MP_LIMIT_MESSAGE);
 	r = mp_serve_read_call(&s);
 	if (r == 0)
-		r = mp_configured_load_all(&s.c, &args);
+		r = mp_configured_load_copies(&s.c, &args);
 	if (r == 0) {
 		mp_configured_tell(&s.c, false);
 		if (!s.c.set->settings.enabled)

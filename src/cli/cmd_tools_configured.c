@@ -22,7 +22,7 @@ struct job {
 	int64_t wait_ms;
 	struct mp_toolbox box;
 	struct mp_seek seek; /* --schema */
-	size_t listed, failed, waiting;
+	size_t listed, failed, waiting, locked;
 	bool lacks_required;
 };
 
@@ -33,6 +33,7 @@ static void count(struct job *job, const struct mp_fate *f)
 	job->listed += f->is_listed;
 	job->waiting += f->is_waiting;
 	job->failed += !f->is_listed && !f->is_waiting && !f->is_off;
+	job->locked += f->exit_code == MP_EXIT_NEEDS_AUTH;
 	job->lacks_required |= !f->is_listed && !f->is_off && f->status.entry->tuning.required;
 }
 
@@ -70,7 +71,9 @@ static int get_exit_code(const struct job *job)
 		return MP_EXIT_START;
 	if (job->listed > 0)
 		return MP_EXIT_DONE;
-	return job->failed ? MP_EXIT_START : job->waiting ? MP_EXIT_NEEDS_APPROVAL : MP_EXIT_DONE;
+	if (job->failed)
+		return job->failed > job->locked ? MP_EXIT_START : MP_EXIT_NEEDS_AUTH;
+	return job->waiting ? MP_EXIT_NEEDS_APPROVAL : MP_EXIT_DONE;
 }
 
 /* --- what is --------------------------------------------------------------------------------- */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "hub/catalogues.h"
 
 extern char **environ;
 
@@ -101,14 +102,30 @@ static int load(struct mp_configured *c, const struct mp_cli_args *args,
 	return MP_EXIT_DONE;
 }
 
+/* With catalogues of the network, of which the copy counts where they do not answer in time. */
+static struct mp_config_set *load_fetched(const struct mp_config_request *req)
+{
+	struct mp_config_set *set = mp_config_load_remote(req);
+
+	if (!mp_catalogues_ask_once(set))
+		return set;
+	mp_config_set_unref(set);
+	return mp_config_load_remote(req);
+}
+
 int mp_configured_load(struct mp_configured *c, const struct mp_cli_args *args)
 {
 	return load(c, args, mp_config_load);
 }
 
-int mp_configured_load_all(struct mp_configured *c, const struct mp_cli_args *args)
+int mp_configured_load_copies(struct mp_configured *c, const struct mp_cli_args *args)
 {
 	return load(c, args, mp_config_load_remote);
+}
+
+int mp_configured_load_all(struct mp_configured *c, const struct mp_cli_args *args)
+{
+	return load(c, args, load_fetched);
 }
 
 void mp_configured_reload(struct mp_configured *c)

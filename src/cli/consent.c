@@ -116,6 +116,7 @@ static void each_text(const struct mp_entry *e, text_fn fn, void *u)
 		fn(u, e->env_file);
 	each_in_map(&e->env, fn, u);
 	each_in_map(&e->headers, fn, u);
+	each_in_map(&e->tls, fn, u);
 }
 
 struct names {
@@ -313,6 +314,7 @@ static void put_entry(struct page *p, const struct mp_configured *c, const struc
 	put_map(p, "variables", &e->env);
 	put_map(p, "headers", &e->headers);
 	put_map(p, "headers from", &e->env_headers);
+	put_map(p, "certificates", &e->tls);
 	put_line(p, "token from", e->bearer_variable);
 	put_line(p, "variables of", e->env_file);
 	put_line(p, "header helper", e->headers_helper);
@@ -321,7 +323,7 @@ static void put_entry(struct page *p, const struct mp_configured *c, const struc
 	p->title = "reads";
 	if (p->error == 0)
 		p->error = mp_consent_each_variable(c, e, put_name, p);
-	if (e->kind == MP_KIND_STDIO && e->origin.root[0])
+	if (e->origin.root[0])
 		put_scripts(p, e->scripts);
 	if (e->shadow == MP_SHADOW_APPROVED) {
 		p->title = "replaces";

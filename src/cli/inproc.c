@@ -259,13 +259,14 @@ void mp_fate_read(struct mp_inproc *p, size_t i, int64_t waited_ms, struct mp_fa
 		ret->exit_code = MP_EXIT_CONFIG;
 		break;
 	case MP_SHOWN_NEEDS_APPROVAL:
-	case MP_SHOWN_NEEDS_AUTH:
 		ret->is_waiting = true;
-		ret->exit_code = s->state == MP_SHOWN_NEEDS_AUTH ? MP_EXIT_NEEDS_AUTH
-								 : MP_EXIT_NEEDS_APPROVAL;
+		ret->exit_code = MP_EXIT_NEEDS_APPROVAL;
 		if (!s->error[0])
 			snprintf(ret->message, sizeof(ret->message),
 				 "it waits for your approval: mcpool trust %s", ret->name);
+		break;
+	case MP_SHOWN_NEEDS_AUTH:
+		ret->exit_code = MP_EXIT_NEEDS_AUTH;
 		break;
 	case MP_SHOWN_COUNT:
 		break;
@@ -291,5 +292,11 @@ void mp_fate_complain(const struct mp_fate *f, const char *larger, int64_t now_m
 	if (f->exit_code == MP_EXIT_TIMEOUT)
 		mp_cli_complain("A server that starts slowly needs a larger %s (now %lld ms).",
 				larger, (long long)now_ms);
+	if (f->exit_code == MP_EXIT_NEEDS_AUTH) /* B67 */
+		mp_cli_complain(
+			"It wants to know who you are: put a token into its headers, as "
+			"\"Authorization\": \"Bearer ${TOKEN}\". `mcpool get %s` shows where it "
+			"stands.",
+			f->name);
 	mp_print_tail(last_lines(f->status.tail));
 }

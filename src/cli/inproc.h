@@ -52,7 +52,7 @@ struct mp_fate {
 	struct mp_status status;
 	const char *name;
 	bool is_listed;    /* it runs, or its lists are known */
-	bool is_waiting;   /* for a person: needs-approval, needs-auth */
+	bool is_waiting;   /* for a person to say yes */
 	bool is_off;       /* disabled */
 	char message[640]; /* why it is not listed */
 	int exit_code;     /* what that means for a command that needs it */

@@ -25,9 +25,9 @@
 #define CONFIG_OPTIONS                                                            \
 	"  --config FILE    also read this file, before all others; repeatable\n" \
 	"  --strict-config  read the files of --config alone\n"
-#define COMMAND_NOTE                                                                        \
-	"Behind -- stands the server's command. It is started for this one request, in a\n" \
-	"session of its own, and stopped afterwards with all it has started.\n"
+#define COMMAND_NOTE                                                                             \
+	"Behind -- stands the server's command, or its address. A command is started for this\n" \
+	"one request, in a session of its own, and stopped afterwards with all it has started.\n"
 
 static int show_help(const struct mp_verb *verb, int argc, char **argv);
 static int show_version(const struct mp_verb *verb, int argc, char **argv);

@@ -3,6 +3,7 @@
  * Whatever happens is said once, with the server's name, the stage, the cause and its last words.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/limits.h"
@@ -13,14 +14,14 @@
 #include "cli/failure.h"
 #include "cli/interrupt.h"
 #include "cli/line.h"
+#include "pool/dialer.h"
 #include "process/environment.h"
-#include "process/stdio.h"
 
 struct mp_oneshot {
 	const struct mp_cli_args *args;
 	char name[64];
 	struct mp_loop *loop;
-	struct mp_launcher *launcher;
+	struct mp_dialer *dialer;
 	struct mp_upstream *up;
 	char **env;
 	struct mp_buf log_file;
@@ -257,17 +258,35 @@ static void interrupted(void *u)
 		mp_oneshot_finish(o, MP_EXIT_INTERRUPTED);
 }
 
+/* An address stands for itself. */
+static bool is_remote(const struct mp_oneshot *o)
+{
+	return !o->args->command[1] && mp_entry_is_address(o->args->command[0]);
+}
+
+static enum mp_kind kind_of(const struct mp_oneshot *o)
+{
+	if (!is_remote(o))
+		return MP_KIND_STDIO;
+	return o->args->command[0][0] == 'w' ? MP_KIND_WEBSOCKET : MP_KIND_HTTP;
+}
+
 static int dial(void *u, struct mp_transport **ret, struct mcpool_error *reterr)
 {
 	struct mp_oneshot *o = u;
-	struct mp_launch launch = {
-		.argv = (const char *const *)o->args->command,
-		.env = (const char *const *)o->env,
+	struct mp_resolved resolved = {
+		.kind = kind_of(o),
+		.argv = (char **)o->args->command,
+		.url = o->args->command[0],
+	};
+	struct mp_dial dial = {
+		.resolved = &resolved,
+		.environment = o->env,
+		.log_file = o->log_file.len ? o->log_file.data : NULL,
+		.name = o->name,
 	};
 
-	(void)reterr;
-	*ret = mp_stdio_new(o->launcher, &launch, o->log_file.len ? o->log_file.data : NULL);
-	return 0;
+	return mp_dialer_dial(o->dialer, &dial, ret, reterr);
 }
 
 /* --- what the verbs use ---------------------------------------------------------------------- */
@@ -331,6 +350,23 @@ static void note_log_file(struct mp_oneshot *o)
 		mp_buf_clear(&o->log_file); /* no home, no file */
 }
 
+/* By its command, or by its host. */
+static void name_server(struct mp_oneshot *o)
+{
+	const char *host = is_remote(o) ? strstr(o->args->command[0], "//") : NULL;
+	size_t n = host ? strcspn(host + 2, "/?#") : 0;
+	const char *at = host ? memrchr(host + 2, '@', n) : NULL;
+
+	if (at) { /* who we are there is nobody's business; a password may hold another one */
+		n -= (size_t)(at + 1 - (host + 2));
+		host = at - 1;
+	}
+	if (host)
+		snprintf(o->name, sizeof(o->name), "%.*s", (int)n, host + 2);
+	else
+		mp_cli_name_command(o->args->command, o->name, sizeof(o->name));
+}
+
 static int open_all(struct mp_oneshot *o, struct mcpool_error *reterr)
 {
 	struct mp_upstream_options options = {
@@ -344,9 +380,7 @@ static int open_all(struct mp_oneshot *o, struct mcpool_error *reterr)
 
 	if (r < 0)
 		return mp_fail(reterr, r, "%s", mcpool_error_text(r));
-	r = mp_launcher_new(o->loop, NULL, &o->launcher, reterr);
-	if (r < 0)
-		return r;
+	o->dialer = mp_dialer_new(o->loop, NULL);
 	mp_timer_init(&o->blink, o->loop, say_starting, o);
 	mp_timer_start(&o->blink, MP_BLINK_MS);
 	mp_interrupt_open(&o->interrupt, o->loop, interrupted, o);
@@ -361,7 +395,7 @@ int mp_oneshot_run(const struct mp_cli_args *args, mp_oneshot_fn fn, void *u)
 	struct mcpool_error why;
 
 	mp_log_set_level(MP_LEVEL_WRN);
-	mp_cli_name_command(args->command, o.name, sizeof(o.name));
+	name_server(&o);
 	note_log_file(&o);
 	o.env = mp_environment_build(MP_ENVIRONMENT_INHERIT, environ, NULL);
 	if (open_all(&o, &why) < 0) {
@@ -371,7 +405,7 @@ int mp_oneshot_run(const struct mp_cli_args *args, mp_oneshot_fn fn, void *u)
 		mp_loop_run(o.loop);
 	}
 	o.up = mp_upstream_free(o.up);
-	o.launcher = mp_launcher_free(o.launcher);
+	o.dialer = mp_dialer_free(o.dialer);
 	mp_environment_free(o.env);
 	mp_buf_done(&o.log_file);
 	o.loop = mp_loop_free(o.loop);

@@ -168,3 +168,23 @@ TEST(only_a_clock_by_hand_is_moved_and_only_forward)
 	CHECK(test_stops(shift_the_real_one));
 	CHECK(test_stops(go_back));
 }
+
+/* The moment goes on while the turn stands still; by hand only the hand moves it. */
+TEST(this_very_moment)
+{
+	struct mp_clock_jump jump;
+	struct mp_clock c;
+	int64_t before_us;
+
+	mp_clock_init(&c);
+	before_us = mp_clock_read_us(&c);
+	while (mp_clock_read_us(&c) == before_us)
+		;
+	CHECK(mp_clock_read_us(&c) > c.now.mono_us);
+	mp_clock_init_by_hand(&c, 0);
+	CHECK_EQ(mp_clock_read_us(&c), c.now.mono_us);
+	mp_clock_advance(&c, 5);
+	CHECK_EQ(mp_clock_read_us(&c), c.now.mono_us + 5000);
+	CHECK(!mp_clock_update(&c, &jump));
+	CHECK_EQ(mp_clock_read_us(&c), c.now.mono_us);
+}
