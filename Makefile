@@ -30,6 +30,7 @@ bench: setup-build setup-bench build
 	@build/bench/bench_json
 	@build/bench/bench_client
 	@build/bench/bench_pool
+	@build/bench/bench_http
 	@sh bench/tools.sh
 
 soak: setup-build setup-js build

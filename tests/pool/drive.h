@@ -14,6 +14,7 @@ enum { MAX_VIEWS = 8 };
 struct options {
 	const char *config, *out; /* a file, absolute; a folder for results and asked */
 	const char *server;
+	const char *beside;             /* another server, called all the time; NULL: none */
 	const char *folders[MAX_VIEWS]; /* a view for each */
 	size_t n_folders;
 	int64_t sessions, flight, calls, kills, seed;
@@ -35,6 +36,7 @@ struct session {
 struct call {
 	struct session *s;
 	int64_t number; /* in its session */
+	int64_t asked_us, took_us;
 	mp_id lease;
 	struct mp_timer timer; /* its abort; once it was turned away, the next call */
 	bool is_ended;
@@ -54,7 +56,8 @@ struct drive {
 	size_t n_views, n_ready;
 	struct session *sessions;
 	struct call *calls;
-	int64_t asked, ended, twice, errors;
+	int64_t asked, ended, twice, errors, beside; /* beside: calls of that server that ended */
+	struct mp_timer beside_timer;
 	int64_t by_outcome[MP_OUTCOME_CANCELLED + 1];
 	struct life *killed;
 	int64_t *kill_at; /* by calls ended, in order */

@@ -9,7 +9,13 @@
 #include "drive.h"
 #include "json/value.h"
 
-enum { ABORT_WITHIN_MS = 20, KILL_WITHIN_MS = 4, BREATH_MS = 5, SLOW_MS = 3000000 };
+enum {
+	ABORT_WITHIN_MS = 20,
+	KILL_WITHIN_MS = 4,
+	BREATH_MS = 5,
+	SLOW_MS = 3000000,
+	BESIDE_MS = 1000
+};
 
 static int64_t roll(struct drive *d, int64_t sides)
 {
@@ -144,6 +150,7 @@ static void ended(const struct mp_lease_answer *answer, void *u)
 
 	d->twice += c->is_ended;
 	c->is_ended = true;
+	c->took_us = mp_loop_now_us(d->hub->loop) - c->asked_us;
 	mp_timer_stop(&c->timer);
 	fprintf(d->results, "%" PRIu64 "-%" PRId64 " %s", s->id, c->number,
 		mp_outcome_get_name(answer->outcome));
@@ -179,7 +186,7 @@ static void ask(struct session *s)
 	struct mcpool_error why;
 	char slept[40] = "";
 
-	*c = (struct call){.s = s, .number = s->asked++};
+	*c = (struct call){.s = s, .number = s->asked++, .asked_us = mp_loop_now_us(d->hub->loop)};
 	mp_timer_init(&c->timer, d->hub->loop, abort_call, c);
 	if (slow)
 		snprintf(slept, sizeof(slept), "\"ms\":%d,", SLOW_MS);
@@ -195,6 +202,36 @@ static void ask(struct session *s)
 		mp_timer_start(&c->timer, roll(d, ABORT_WITHIN_MS));
 }
 
+/* --- another server -------------------------------------------------------------------------- */
+
+static void beside_ended(const struct mp_lease_answer *answer, void *u)
+{
+	struct drive *d = u;
+
+	d->beside++;
+	if (!d->is_over)
+		mp_timer_start(&d->beside_timer,
+			       answer->outcome == MP_OUTCOME_ANSWERED ? 0 : BREATH_MS);
+}
+
+/* One call at a time, whatever becomes of it. */
+static void ask_beside(void *u)
+{
+	struct drive *d = u;
+	struct mp_lease_request rq = {
+		.server = d->o.beside,
+		.session = (mp_id)d->o.sessions + 1,
+		.method = MP_METHOD_TOOLS_CALL,
+		.tool = MP_STR("echo"),
+		.params = MP_STR("{\"name\":\"echo\",\"arguments\":{\"message\":\"beside\"}}"),
+		.timeout_ms = BESIDE_MS,
+	};
+	struct mcpool_error why;
+
+	if (mp_lease_call(d->hub->view, &rq, beside_ended, d, NULL, &why) < 0)
+		drive_die("%s: %s", d->o.beside, why.message);
+}
+
 void drive_calls(struct drive *d)
 {
 	d->dice = (uint64_t)d->o.seed * 0x9e3779b97f4a7c15u + 1;
@@ -204,6 +241,9 @@ void drive_calls(struct drive *d)
 	d->params = mp_alloc(d->params_size);
 	plan_kills(d);
 	d->began_us = mp_loop_now_us(d->hub->loop);
+	mp_timer_init(&d->beside_timer, d->hub->loop, ask_beside, d);
+	if (d->o.beside)
+		mp_timer_start(&d->beside_timer, 0);
 	for (int64_t i = 0; i < d->o.sessions; i++)
 		d->sessions[i] = (struct session){
 			.d = d, .id = (mp_id)i + 1, .view = d->views[(size_t)i % d->n_views]};

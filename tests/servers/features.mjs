@@ -1,6 +1,7 @@
-// features.mjs - what the test servers on the SDKs offer, written once for SDK 1.x and 2.x: tools
-// echo, add, stats (structured), slow (progress, honours cancel) and fail; a resource, a template
-// and a prompt. `of(context)` hides where each SDK keeps signal, progress token and notify.
+// features.mjs - what the test servers offer, written once for SDK 1.x and 2.x: tools echo, add,
+// stats (structured), slow (progress, honours cancel), fail, change (another tool), touch (a
+// resource) and log; a resource one can subscribe to, a template and a prompt with completion.
+// `of` hides where an SDK keeps things; `of.news` tells everybody, where no session is there to tell.
 import { appendFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
@@ -8,9 +9,13 @@ import * as z from 'zod';
 const text = (words) => ({ content: [{ type: 'text', text: words }] });
 
 // One line per event into the file that the test named, so that it sees what reached the server.
-const note = (words) => process.env.TEST_NOTES && appendFileSync(process.env.TEST_NOTES, `${words}\n`);
+export const note = (words) => process.env.TEST_NOTES && appendFileSync(process.env.TEST_NOTES, `${words}\n`);
 
-async function slow({ ms, steps }, { signal, token, notify }) {
+export const capabilities = {
+	tools: { listChanged: true }, prompts: {}, resources: { subscribe: true }, completions: {}, logging: {},
+};
+
+export async function slow({ ms, steps = 5 }, { signal, token, notify }) {
 	note('slow started');
 	for (let step = 1; step <= steps; step++) {
 		try {
@@ -26,6 +31,40 @@ async function slow({ ms, steps }, { signal, token, notify }) {
 			});
 	}
 	return text(`slept ${ms} ms`);
+}
+
+const added = []; // tools that `change` brought; known to every server of this process
+
+function addTool(server, name) {
+	server.registerTool(name, { description: 'Was not there before', inputSchema: z.object({}) }, () => text(name));
+}
+
+// Tools that make something happen beside their answer.
+function addNews(server, of) {
+	const subscribed = new Set();
+
+	server.registerTool('change', { description: 'Brings another tool', inputSchema: z.object({}) }, () => {
+		const name = `added-${added.length + 1}`;
+		added.push(name);
+		if (of.news) of.news.toolsChanged();
+		else addTool(server, name); // which tells
+		return text(name);
+	});
+	server.registerTool('touch', {
+		description: 'Says that a resource was updated', inputSchema: z.object({ uri: z.string() }),
+	}, async ({ uri }) => {
+		if (of.news) of.news.resourceUpdated(uri);
+		else if (of.tellsAll || subscribed.has(uri)) await server.server.sendResourceUpdated({ uri });
+		return text(`touched ${uri}`);
+	});
+	server.registerTool('log', {
+		description: 'Says something beside its answer', inputSchema: z.object({ words: z.string() }),
+	}, async ({ words }, context) => {
+		await of(context).log('warning', words);
+		return text('logged');
+	});
+	of.onSubscribe?.(server, (uri) => subscribed.add(uri), (uri) => subscribed.delete(uri));
+	added.forEach((name) => addTool(server, name));
 }
 
 export function addFeatures(server, ResourceTemplate, of) {
@@ -60,10 +99,12 @@ export function addFeatures(server, ResourceTemplate, of) {
 	server.registerResource('numbered', new ResourceTemplate('note://number/{n}', { list: undefined }), {},
 		(uri, { n }) => ({ contents: [{ uri: uri.href, text: `note ${n}` }] }));
 
+	const files = (start) => ['main.c', 'main.h', 'test.c'].filter((name) => name.startsWith(start));
 	server.registerPrompt('review', {
-		description: 'Asks for a review', argsSchema: of.promptArgs({ code: z.string() }),
+		description: 'Asks for a review', argsSchema: of.promptArgs({ code: of.completable(z.string(), files) }),
 	}, ({ code }) => ({
 		messages: [{ role: 'user', content: { type: 'text', text: `Please review ${code}` } }],
 	}));
+	addNews(server, of);
 	return server;
 }

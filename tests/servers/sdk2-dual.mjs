@@ -1,5 +1,5 @@
-// sdk2-dual.mjs - SDK 2.x as serveStdio() serves by default: the client's first message decides the era.
-import { serveStdio } from '@modelcontextprotocol/server/stdio';
-import { makeServer } from './sdk2.mjs';
+// sdk2-dual.mjs - SDK 2.x as it serves by default: by stdio the client's first message decides the
+// era, by HTTP each request does, and legacy ones have no session.
+import { serve } from './sdk2.mjs';
 
-serveStdio(() => makeServer('sdk2-dual'));
+serve('sdk2-dual', { stdio: 'serve', http: 'stateless' });

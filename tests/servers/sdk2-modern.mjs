@@ -1,5 +1,4 @@
 // sdk2-modern.mjs - SDK 2.x that speaks 2026-07-28 only: `initialize` is refused with -32022.
-import { serveStdio } from '@modelcontextprotocol/server/stdio';
-import { makeServer } from './sdk2.mjs';
+import { serve } from './sdk2.mjs';
 
-serveStdio(() => makeServer('sdk2-modern'), { legacy: 'reject' });
+serve('sdk2-modern', { stdio: 'reject', http: 'reject' });

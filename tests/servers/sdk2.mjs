@@ -1,24 +1,47 @@
 // sdk2.mjs - the server that sdk2-legacy, sdk2-dual and sdk2-modern have in common, on
 // @modelcontextprotocol/server 2.x. Its tool `ask` answers input_required until it has a name.
-import { McpServer, ResourceTemplate, acceptedContent, inputRequired } from '@modelcontextprotocol/server';
+import { McpServer, ResourceTemplate, acceptedContent, completable, createMcpHandler, inputRequired } from '@modelcontextprotocol/server';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import * as z from 'zod';
-import { addFeatures } from './features.mjs';
+import { addFeatures, capabilities } from './features.mjs';
+import { how, listen, toNode } from './listen.mjs';
 
-const of = ({ mcpReq }) => ({
-	signal: mcpReq.signal, token: mcpReq._meta?.progressToken, notify: mcpReq.notify,
-});
-of.promptArgs = (shape) => z.object(shape);
+const answer = z.object({ name: z.string() });
 
-export function makeServer(name) {
-	const server = addFeatures(new McpServer({ name, version: '2.0.0' }), ResourceTemplate, of);
-	const answer = z.object({ name: z.string() });
-
-	server.registerTool('ask', { description: 'Asks your name', inputSchema: z.object({}) }, (_, context) => {
-		const given = acceptedContent(context.mcpReq.inputResponses, 'who', answer);
-		if (given) return { content: [{ type: 'text', text: `accept ${given.name}` }] };
-		return inputRequired({
-			inputRequests: { who: inputRequired.elicit({ message: 'Your name?', requestedSchema: answer }) },
-		});
+function ask(_, context) {
+	const given = acceptedContent(context.mcpReq.inputResponses, 'who', answer);
+	if (given) return { content: [{ type: 'text', text: `accept ${given.name}` }] };
+	return inputRequired({
+		inputRequests: { who: inputRequired.elicit({ message: 'Your name?', requestedSchema: answer }) },
 	});
+}
+
+// Who subscribes in the legacy era says so by a request; in the modern one by listening, which the
+// SDK sees to.
+const subscriptions = ({ server }, subscribe, unsubscribe) => {
+	server.setRequestHandler('resources/subscribe', ({ params }) => (subscribe(params.uri), {}));
+	server.setRequestHandler('resources/unsubscribe', ({ params }) => (unsubscribe(params.uri), {}));
+};
+
+// news: how all are told, where each request has a server of its own
+export function makeServer(name, era, news) {
+	const of = ({ mcpReq }) => ({
+		signal: mcpReq.signal, token: mcpReq._meta?.progressToken, notify: mcpReq.notify, log: mcpReq.log,
+	});
+	of.promptArgs = (shape) => z.object(shape);
+	of.completable = completable;
+	of.news = news;
+	of.tellsAll = era === 'modern';
+	of.onSubscribe = era === 'legacy' ? subscriptions : undefined;
+	const server = addFeatures(new McpServer({ name, version: '2.0.0' }, { capabilities }), ResourceTemplate, of);
+
+	server.registerTool('ask', { description: 'Asks your name', inputSchema: z.object({}) }, ask);
 	return server;
+}
+
+// As the SDK serves by itself; legacy: what it does with those who open with initialize.
+export function serve(name, { stdio, http }) {
+	if (how === 'stdio') return serveStdio(({ era }) => makeServer(name, era), { legacy: stdio });
+	const handler = createMcpHandler(({ era }) => makeServer(name, era, handler.notify), { legacy: http });
+	return listen(toNode(handler.fetch));
 }
