@@ -16,7 +16,8 @@
 #include "net/http_dial.h"
 #include "net/http_wire.h"
 
-enum { SPELL_US = 50, BREATH_MS = 1 };
+/* Of a large answer somebody waits for the end; what is to be quiet and pours is nobody's hurry. */
+enum { SPELL_US = 50, BREATH_MS = 1, LONG_BREATH_MS = 10 };
 #define LARGE_ANSWER MP_MIB(1)
 
 struct mp_http_client {
@@ -47,6 +48,7 @@ struct exchange {
 	struct mp_http_reader reader;
 	bool sent; /* told */
 	bool safe; /* may be sent twice */
+	bool is_quiet;
 	bool paused;
 	bool stalled;     /* curl holds data back because of that, or for others' sake */
 	size_t bytes;     /* of its answer */
@@ -186,7 +188,9 @@ static bool has_had_enough(struct exchange *x)
 	x->turn_us = now_us;
 	if (mp_loop_read_us(x->client->loop) - x->spell_us < SPELL_US)
 		return false;
-	mp_timer_start(&x->wake, x->bytes > LARGE_ANSWER ? BREATH_MS : 0);
+	mp_timer_start(&x->wake, x->bytes <= LARGE_ANSWER ? 0
+				 : x->is_quiet            ? LONG_BREATH_MS
+							  : BREATH_MS);
 	return true;
 }
 
@@ -416,6 +420,7 @@ static struct exchange *exchange_new(struct mp_http_client *c,
 	x->client = c;
 	x->id = mp_ids_add(&c->exchanges, x);
 	x->safe = mp_http_setup_is_safe(request);
+	x->is_quiet = request->is_quiet;
 	x->connect_ms = request->connect_ms ? request->connect_ms : MP_HTTP_CONNECT_MS;
 	x->idle_ms = request->idle_ms;
 	x->total_ms = request->total_ms;
