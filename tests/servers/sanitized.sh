@@ -9,7 +9,7 @@ done
 for name in ledger modes; do
 	MCPOOL=build-asan/mcpool sh "tests/pool/test_$name.sh" || bad=1
 done
-for name in conformance hostile_http transports; do
+for name in conformance hostile_http; do
 	MCPOOL=build-asan/mcpool sh "tests/remote/test_$name.sh" || bad=1
 done
 exit $bad
