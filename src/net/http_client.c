@@ -15,10 +15,7 @@
 #include "base/mem.h"
 #include "net/http_dial.h"
 #include "net/http_wire.h"
-
-/* Of a large answer somebody waits for the end; what is to be quiet and pours is nobody's hurry. */
-enum { SPELL_US = 50, BREATH_MS = 1, LONG_BREATH_MS = 10 };
-#define LARGE_ANSWER MP_MIB(1)
+#include "net/ration.h"
 
 struct mp_http_client {
 	struct mp_loop *loop;
@@ -48,12 +45,9 @@ struct exchange {
 	struct mp_http_reader reader;
 	bool sent; /* told */
 	bool safe; /* may be sent twice */
-	bool is_quiet;
 	bool paused;
-	bool stalled;     /* curl holds data back because of that, or for others' sake */
-	size_t bytes;     /* of its answer */
-	int64_t turn_us;  /* when it was last told data, on the loop's clock */
-	int64_t spell_us; /* when it began to be told, in that turn */
+	bool stalled; /* curl holds data back because of that, or for others' sake */
+	struct mp_ration ration;
 	int64_t connect_ms, idle_ms, total_ms;
 	int64_t last_ms;       /* when the last byte moved */
 	curl_off_t uploaded;   /* by then */
@@ -173,27 +167,6 @@ static size_t header_came(char *bytes, size_t one, size_t n, void *u)
 	return n;
 }
 
-/*
- * curl reads a hundred buffers before it lets go; from a peer that pours out small messages that is
- * more than anybody else should have to wait for. So each has a moment of a turn; and what is still
- * not over after an answer of a good size rests for longer than that, so that most of the time is
- * for others.
- */
-static bool has_had_enough(struct exchange *x)
-{
-	int64_t now_us = mp_loop_now_us(x->client->loop);
-
-	if (x->turn_us != now_us)
-		x->spell_us = mp_loop_read_us(x->client->loop);
-	x->turn_us = now_us;
-	if (mp_loop_read_us(x->client->loop) - x->spell_us < SPELL_US)
-		return false;
-	mp_timer_start(&x->wake, x->bytes <= LARGE_ANSWER ? 0
-				 : x->is_quiet            ? LONG_BREATH_MS
-							  : BREATH_MS);
-	return true;
-}
-
 static void set_stalled(struct exchange *x, bool stalled)
 {
 	if (x->stalled != stalled)
@@ -208,12 +181,15 @@ static size_t data_came(char *bytes, size_t one, size_t n, void *u)
 	(void)one;
 	if (!x->hooks)
 		return 0;
-	if (x->paused || has_had_enough(x)) {
+	/* curl reads a hundred buffers before it lets go by itself. */
+	if (!x->paused && mp_ration_is_used_up(&x->ration))
+		mp_timer_start(&x->wake, mp_ration_rest(&x->ration));
+	if (x->paused || mp_timer_is_running(&x->wake)) {
 		set_stalled(x, true);
 		return CURL_WRITEFUNC_PAUSE;
 	}
 	byte_moved(x);
-	x->bytes += n;
+	mp_ration_note(&x->ration, n);
 	if (x->hooks->data)
 		x->hooks->data(x->u, (struct mp_str){bytes, n});
 	return n;
@@ -329,7 +305,6 @@ static void wake(void *u)
 	if (!x->stalled || x->paused || !x->hooks)
 		return;
 	set_stalled(x, false);
-	x->turn_us = -1; /* this is another one */
 	byte_moved(x);
 	(void)curl_easy_pause(x->dial.easy, CURLPAUSE_CONT); /* its failure is the exchange's */
 	mp_http_drive_kick(x->dial.drive);
@@ -420,7 +395,7 @@ static struct exchange *exchange_new(struct mp_http_client *c,
 	x->client = c;
 	x->id = mp_ids_add(&c->exchanges, x);
 	x->safe = mp_http_setup_is_safe(request);
-	x->is_quiet = request->is_quiet;
+	mp_ration_init(&x->ration, c->loop, request->is_quiet);
 	x->connect_ms = request->connect_ms ? request->connect_ms : MP_HTTP_CONNECT_MS;
 	x->idle_ms = request->idle_ms;
 	x->total_ms = request->total_ms;

@@ -13,16 +13,12 @@
 #include "base/list.h"
 #include "base/mem.h"
 #include "net/http_dial.h"
+#include "net/ration.h"
 
 enum {
 	/* One TLS record: the peer can use all of it or nothing, so `written` tells the truth. */
 	PIECE = 16 * 1024,
-	/* What is read at once, and how long it may be read before it rests: others want to be
-	 * heard, too; see http_client.c. */
-	GULP = 4 * 1024,
-	READS = 8,
-	SPELL_US = 50,
-	BREATH_MS = 1,
+	READS = 8, /* in one turn, however quick they are */
 };
 /* Buffers that have grown larger are given back when they are empty. */
 #define KEEP_CAP MP_KIB(4)
@@ -37,6 +33,7 @@ struct mp_http_wire {
 	struct mp_timer limit;
 	int64_t connect_ms;
 	struct mp_task begin, flush;
+	struct mp_ration ration;
 	struct mp_timer rest; /* nothing is read while it runs */
 	struct mp_buf queue;  /* what goes out next */
 	/* What is going out: it stays where it is until all of it is gone, for TLS insists on the
@@ -138,7 +135,7 @@ static bool can_use(const struct mp_http_wire *w)
 /* True when there may be more. */
 static bool read_one(struct mp_http_wire *w)
 {
-	char room[GULP];
+	char room[MP_RATION_PIECE];
 	size_t n = 0;
 	CURLcode r;
 
@@ -151,23 +148,25 @@ static bool read_one(struct mp_http_wire *w)
 		break_off(w, "broke the connection");
 	else if (n == 0)
 		break_off(w, "closed the connection");
-	else
+	else {
+		mp_ration_note(&w->ration, n);
 		w->hooks->data(w->u, (struct mp_str){room, n});
+	}
 	return can_use(w);
 }
 
 static void read_some(void *u)
 {
 	struct mp_http_wire *w = u;
-	int64_t began_us = mp_loop_read_us(w->loop);
 
+	(void)mp_ration_is_used_up(&w->ration); /* its moment begins */
 	for (int i = 0; read_one(w); i++) {
-		bool is_long = mp_loop_read_us(w->loop) - began_us >= SPELL_US;
+		bool is_over = mp_ration_is_used_up(&w->ration);
 
-		if (!is_long && i < READS)
+		if (!is_over && i < READS)
 			continue;
 		mp_http_drive_unwatch(w->dial.drive, w->fd);
-		mp_timer_start(&w->rest, is_long ? BREATH_MS : 0);
+		mp_timer_start(&w->rest, is_over ? mp_ration_rest(&w->ration) : 0);
 		return;
 	}
 }
@@ -329,6 +328,7 @@ int mp_http_wire_open(struct mp_http_client *c, const struct mp_http_request *re
 	mp_timer_init(&w->limit, w->loop, limit_rang, w);
 	mp_task_init(&w->begin, begin, w);
 	mp_task_init(&w->flush, flush, w);
+	mp_ration_init(&w->ration, w->loop, false);
 	mp_timer_init(&w->rest, w->loop, ready, w);
 	mp_list_append(&drive->wires, &w->link);
 	mp_loop_post(w->loop, &w->begin);
