@@ -29,11 +29,21 @@
 #define MP_LIMIT_NAMES         262144      /* tools, or prompts, of all servers of one session */
 #define MP_LIMIT_STDERR_RING   MP_KIB(256) /* last bytes of stderr kept per server */
 #define MP_LIMIT_STDERR_LINE   MP_KIB(16)  /* one line of stderr; the rest of it is cut */
-#define MP_LIMIT_NOTICES       100         /* notifications kept until somebody listens */
+#define MP_LIMIT_PINS          200000      /* tools whose definitions are pinned, of all servers */
+#define MP_LIMIT_TOPICS        1024 /* resources per server, and per session, that are listened to */
+#define MP_LIMIT_MEMOS         256  /* ids per server whose session is remembered */
+#define MP_LIMIT_NOTICES       100  /* notifications kept until somebody listens */
 #define MP_LIMIT_NOTICES_BYTES MP_KIB(256) /* all of them together */
 
 /* Sessions and waiting */
 #define MP_LIMIT_SESSIONS        4096
+#define MP_LIMIT_VIEWS           256                /* projects, with their environments, at once */
+#define MP_LIMIT_VIEW_IDLE_MS    MP_SECONDS(5 * 60) /* one that nobody uses any more */
+#define MP_LIMIT_OPEN_REQUESTS   16384              /* of one session, to be answered */
+#define MP_LIMIT_PARKED          1024 /* calls that wait for their agent to come back */
+#define MP_LIMIT_TASKS           1024 /* of one session that go by a name */
+#define MP_LIMIT_SUBSCRIPTIONS   1024 /* resources one session hears of */
+#define MP_LIMIT_PAGE            1000 /* items of one page of a list */
 #define MP_LIMIT_SESSION_IDLE_MS MP_SECONDS(30 * 60) /* an HTTP session nobody speaks on */
 #define MP_LIMIT_PARKED_MS       MP_SECONDS(10 * 60) /* a question that waits for its answer */
 #define MP_LIMIT_ACQUIRE_MS      MP_SECONDS(60) /* a first caller waits for a start this long */

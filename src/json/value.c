@@ -58,27 +58,28 @@ size_t mp_value_count(const struct mp_tape *t, mp_value v)
 	return n;
 }
 
+/* Most keys differ in length or in their first byte; only few have escapes. */
+static bool is_key(const struct mp_tape *t, mp_value k, struct mp_str key)
+{
+	const struct mp_tape_node *node = &t->nodes[k];
+
+	if (MP_UNLIKELY(node->flags & MP_TAPE_ESCAPED))
+		return mp_value_text_is(t, k, key);
+	return mp_str_eq((struct mp_str){t->src + node->start + 1, node->end - node->start - 2},
+			 key);
+}
+
 mp_value mp_value_get_key(const struct mp_tape *t, mp_value object, struct mp_str key)
 {
-	mp_value hit = MP_NONE;
+	mp_value hit = MP_NONE, end;
 
 	if (!mp_value_is(t, object, MP_TAPE_OBJECT))
 		return MP_NONE;
-	MP_VALUE_EACH(t, object, k) {
-		if (mp_value_text_is(t, k, key))
+	end = t->nodes[object].next;
+	for (mp_value k = object + 1; k < end; k = t->nodes[k + 1].next)
+		if (is_key(t, k, key))
 			hit = k;
-	}
 	return hit;
-}
-
-mp_value mp_value_get_str(const struct mp_tape *t, mp_value object, struct mp_str key)
-{
-	return mp_value_of(mp_value_get_key(t, object, key));
-}
-
-mp_value mp_value_get(const struct mp_tape *t, mp_value object, const char *key)
-{
-	return mp_value_get_str(t, object, mp_str_of(key));
 }
 
 /* --- the text of strings ------------------------------------------------------------------- */

@@ -33,8 +33,9 @@ const char *mp_value_describe(const struct mp_tape *t, mp_value v);
 struct mp_str mp_value_source(const struct mp_tape *t, mp_value v);
 
 /* The member of an object by its exact name; of several the last, as everybody else has it. */
-mp_value mp_value_get(const struct mp_tape *t, mp_value object, const char *key);
-mp_value mp_value_get_str(const struct mp_tape *t, mp_value object, struct mp_str key);
+static inline mp_value mp_value_get(const struct mp_tape *t, mp_value object, const char *key);
+static inline mp_value mp_value_get_str(const struct mp_tape *t, mp_value object,
+					struct mp_str key);
 /* The same, but the key: for the place where it stands. */
 mp_value mp_value_get_key(const struct mp_tape *t, mp_value object, struct mp_str key);
 
@@ -47,6 +48,14 @@ mp_value mp_value_next(const struct mp_tape *t, mp_value parent, mp_value v);
 static inline mp_value mp_value_of(mp_value key)
 {
 	return key == MP_NONE ? MP_NONE : key + 1;
+}
+static inline mp_value mp_value_get_str(const struct mp_tape *t, mp_value object, struct mp_str key)
+{
+	return mp_value_of(mp_value_get_key(t, object, key));
+}
+static inline mp_value mp_value_get(const struct mp_tape *t, mp_value object, const char *key)
+{
+	return mp_value_get_str(t, object, mp_str_of(key));
 }
 /* Elements of an array, members of an object, 0 of anything else. */
 size_t mp_value_count(const struct mp_tape *t, mp_value v);

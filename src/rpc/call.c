@@ -121,7 +121,8 @@ static void arm(struct mp_call *c)
 	int64_t now_ms = mp_loop_now_ms(c->timer.loop);
 	int64_t left_ms = c->last_ms - now_ms;
 
-	mp_timer_start(&c->timer, c->patience_ms < left_ms ? c->patience_ms : left_ms);
+	mp_timer_start(&c->timer,
+		       c->patience_ms < left_ms && !c->is_paused ? c->patience_ms : left_ms);
 }
 
 static void extend(struct mp_call *c, enum mp_call_event ev)
@@ -212,6 +213,13 @@ void mp_call_set_deadline(struct mp_call *c, int64_t patience_ms, int64_t max_to
 	c->patience_ms = patience_ms;
 	c->last_ms = max_total_ms < INT64_MAX - now_ms ? now_ms + max_total_ms : INT64_MAX;
 	arm(c);
+}
+
+void mp_call_pause(struct mp_call *c, bool paused)
+{
+	c->is_paused = paused;
+	if (c->patience_ms && c->state != MP_CALL_ENDED)
+		arm(c);
 }
 
 const char *mp_outcome_get_name(enum mp_outcome o)

@@ -90,6 +90,7 @@ struct mp_call {
 	int64_t since_ms;    /* when its time began to count */
 	int64_t last_ms;     /* but never beyond this moment */
 	uint64_t at;         /* ours: place of its first byte in all that was sent */
+	bool is_paused;      /* its patience does not run */
 	double progressed;   /* ours: the last progress told; it only grows */
 	bool has_progressed;
 	mp_answer_fn fn;
@@ -106,6 +107,8 @@ void mp_call_init(struct mp_call *c, struct mp_loop *loop, enum mp_call_state st
 void mp_call_done(struct mp_call *c);
 /* End it when nothing was heard for this long, and at the latest after max_total_ms. */
 void mp_call_set_deadline(struct mp_call *c, int64_t patience_ms, int64_t max_total_ms);
+/* A person thinks: only the latest moment counts, until that is over and patience begins anew. */
+void mp_call_pause(struct mp_call *c, bool paused);
 /* The only way its state changes. */
 void mp_call_advance(struct mp_call *c, enum mp_call_event ev);
 

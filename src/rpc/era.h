@@ -66,6 +66,11 @@ int mp_legacy_read_initialize(const struct mp_message *m, struct mp_arena *arena
 
 /* What _meta says on every request, as an object: version, who we are, what we can be asked. */
 int mp_modern_write_meta(const struct mp_identity *me, struct mp_buf *out) MP_MUST;
+/* The part of it that is always the same, without brackets. */
+int mp_modern_write_who(const struct mp_identity *me, struct mp_buf *out) MP_MUST;
+/* And all of it for one request, from that part. log_level: static; NULL: none. */
+int mp_modern_write_meta_for(struct mp_str who, struct mp_str capabilities, const char *log_level,
+			     struct mp_buf *out) MP_MUST;
 int mp_modern_read_discover(const struct mp_message *m, struct mp_arena *arena,
 			    struct mp_hello *ret_hello, struct mcpool_error *reterr) MP_MUST;
 /* Is this error -32022, and does it list a version we speak? *ret_is_refusal: it is -32022. */
@@ -76,6 +81,7 @@ struct mp_str mp_modern_read_supported(const struct mp_message *m);
 enum mp_result_kind {
 	MP_RESULT_COMPLETE,
 	MP_RESULT_INPUT_REQUIRED, /* the server has questions; see rounds.h */
+	MP_RESULT_TASK,           /* the call goes on as a task (extension) */
 	MP_RESULT_UNKNOWN,        /* a kind we do not know, so it cannot be used */
 };
 struct mp_result {

@@ -3,26 +3,54 @@
  * cache hints, streams one listens to.
  */
 #include "base/error.h"
+#include "base/limits.h"
 #include "rpc/era.h"
 
 #define KEY(name) "io.modelcontextprotocol/" name
 
 enum { UNSUPPORTED_VERSION = -32022 };
 
-int mp_modern_write_meta(const struct mp_identity *me, struct mp_buf *out)
+int mp_modern_write_who(const struct mp_identity *me, struct mp_buf *out)
+{
+	int r = mp_buf_add_str(out,
+			       MP_STR("\"" KEY("protocolVersion") "\":\"" MP_MODERN_VERSION
+								  "\",\"" KEY("clientInfo") "\":"));
+	struct mp_writer w;
+
+	if (r < 0)
+		return r;
+	mp_write_init(&w, out, NULL);
+	mp_era_write_implementation(&w, me);
+	return mp_write_finish(&w);
+}
+
+/* Once for each request, so keys are written as they are. */
+int mp_modern_write_meta_for(struct mp_str who, struct mp_str capabilities, const char *log_level,
+			     struct mp_buf *out)
 {
 	struct mp_writer w;
 
 	mp_write_init(&w, out, NULL);
 	mp_write_begin_object(&w);
-	mp_write_member_text(&w, KEY("protocolVersion"), MP_STR(MP_MODERN_VERSION));
-	mp_write_key(&w, MP_STR(KEY("clientInfo")));
-	mp_era_write_implementation(&w, me);
-	mp_write_member_raw(&w, KEY("clientCapabilities"), me->capabilities);
-	if (me->log_level)
-		mp_write_member_text(&w, KEY("logLevel"), mp_str_of(me->log_level));
+	mp_write_raw_members(&w, who);
+	mp_write_raw_key(&w, MP_STR("\"" KEY("clientCapabilities") "\""));
+	mp_write_raw(&w, capabilities);
+	if (log_level)
+		mp_write_member_text(&w, KEY("logLevel"), mp_str_of(log_level));
 	mp_write_end_object(&w);
 	return mp_write_finish(&w);
+}
+
+int mp_modern_write_meta(const struct mp_identity *me, struct mp_buf *out)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf who;
+	int r;
+
+	mp_buf_init(&who, MP_LIMIT_MESSAGE);
+	r = mp_modern_write_who(me, &who);
+	if (r < 0)
+		return r;
+	return mp_modern_write_meta_for(mp_buf_get(&who), me->capabilities, me->log_level, out);
 }
 
 /* --- discover ------------------------------------------------------------------------------- */
@@ -120,6 +148,9 @@ void mp_modern_read_result(const struct mp_message *m, struct mp_result *ret)
 		ret->kind = MP_RESULT_COMPLETE;
 		return;
 	}
+	if (mp_value_text_is(t, kind, MP_STR("task")) &&
+	    mp_value_is(t, mp_value_get(t, m->result, "taskId"), MP_TAPE_STRING))
+		ret->kind = MP_RESULT_TASK;
 	if (!mp_value_text_is(t, kind, MP_STR("input_required")))
 		return;
 	if (mp_value_is(t, state, MP_TAPE_STRING))

@@ -112,10 +112,25 @@ static bool is_name(const struct mp_tape *t, mp_value v)
 	return mp_value_is(t, v, MP_TAPE_STRING) && mp_value_source(t, v).len <= MP_LIMIT_NAME + 2;
 }
 
+/* With their lengths, which nearly always decide. */
+static const struct mp_str method_names[] = {
+	[MP_METHOD_UNKNOWN] = {"", 0},
+#define METHOD(name, text, from, kind, eras, capability, subject) \
+	[MP_METHOD_##name] = {text, sizeof(text) - 1},
+#include "rpc/methods.def"
+#undef METHOD
+};
+
 static enum mp_method_id find_method(const struct mp_tape *t, mp_value name)
 {
+	struct mp_str source = mp_value_source(t, name);
+	bool has_escapes = mp_value_node(t, name)->flags & MP_TAPE_ESCAPED; /* PHP writes "\/" */
+
 	for (int i = 1; i < MP_METHODS; i++)
-		if (mp_value_text_is(t, name, mp_str_of(methods[i].name)))
+		if (has_escapes ? mp_value_text_is(t, name, method_names[i])
+				: source.len == method_names[i].len + 2 &&
+					  memcmp(source.p + 1, method_names[i].p,
+						 method_names[i].len) == 0)
 			return (enum mp_method_id)i;
 	return MP_METHOD_UNKNOWN;
 }
@@ -289,6 +304,13 @@ static void add_meta(struct mp_writer *w, struct mp_str progress_token, const st
 	if (progress_token.len)
 		mp_write_member_raw(w, "progressToken", progress_token);
 	mp_write_raw_members(w, inside(s->meta));
+	mp_write_raw_members(w, inside(s->more));
+}
+
+/* Is there anything that belongs into _meta? */
+static bool has_meta(const struct mp_splice *s)
+{
+	return s->meta.len || s->more.len || s->progress_token.len;
 }
 
 static void forward_meta(struct mp_writer *w, const struct mp_message *m, const struct mp_splice *s)
@@ -309,8 +331,8 @@ static void forward_params(struct mp_writer *w, const struct mp_message *m,
 			   const struct mp_splice *s)
 {
 	bool is_progress = m->method == MP_METHOD_PROGRESS;
-	bool need_meta =
-		m->meta != MP_NONE || s->meta.len || (s->progress_token.len && !is_progress);
+	bool need_meta = m->meta != MP_NONE || s->meta.len || s->more.len ||
+			 (s->progress_token.len && !is_progress);
 
 	mp_write_begin_object(w);
 	MP_VALUE_EACH(m->tape, m->params, key) {
@@ -345,11 +367,51 @@ int mp_message_forward(const struct mp_message *m, const struct mp_splice *s, st
 	if (m->kind == MP_MESSAGE_REQUEST)
 		add_raw(&w, MP_STR("\"id\""), s->id.len ? s->id : m->id);
 	mp_write_member_raw(&w, "method", mp_value_source(m->tape, m->method_name));
-	if (m->params != MP_NONE || s->meta.len || s->progress_token.len) {
+	if (m->params != MP_NONE || has_meta(s)) {
 		mp_write_raw_key(&w, MP_STR("\"params\""));
 		forward_params(&w, m, s);
 	}
 	return finish(&w, before);
+}
+
+int mp_message_write_params(const struct mp_message *m, const char *key, struct mp_str value,
+			    struct mp_buf *out)
+{
+	mp_value replaced = key ? mp_value_get(m->tape, m->params, key) : MP_NONE;
+	size_t before = out->len;
+	struct mp_writer w;
+
+	mp_write_init(&w, out, NULL);
+	mp_write_begin_object(&w);
+	MP_VALUE_EACH(m->tape, m->params, k) {
+		if (mp_value_of(k) == m->meta)
+			continue;
+		if (mp_value_of(k) == replaced)
+			add_raw(&w, mp_value_source(m->tape, k), value);
+		else
+			copy_member(&w, m->tape, k);
+	}
+	return finish(&w, before);
+}
+
+int mp_message_write_meta(const struct mp_message *m, struct mp_buf *out)
+{
+	size_t before = out->len;
+	struct mp_writer w;
+	size_t n = 0;
+
+	mp_write_init(&w, out, NULL);
+	mp_write_begin_object(&w);
+	MP_VALUE_EACH(m->tape, m->meta, key) {
+		if (mp_value_of(key) == m->progress_token || is_hop_key(m->tape, key))
+			continue;
+		copy_member(&w, m->tape, key);
+		n++;
+	}
+	if (n > 0)
+		return finish(&w, before);
+	out->len = before;
+	return 0;
 }
 
 int mp_message_forward_answer(const struct mp_message *m, struct mp_str id, struct mp_buf *out)
@@ -377,11 +439,11 @@ int mp_message_request(struct mp_buf *out, enum mp_method_id method, struct mp_s
 	begin(&w, out);
 	add_raw(&w, MP_STR("\"id\""), s->id);
 	add_raw(&w, MP_STR("\"method\""), mp_str_of(methods[method].json));
-	if (params.len || s->meta.len || s->progress_token.len) {
+	if (params.len || has_meta(s)) {
 		mp_write_raw_key(&w, MP_STR("\"params\""));
 		mp_write_begin_object(&w);
 		mp_write_raw_members(&w, inside(params));
-		if (s->meta.len || s->progress_token.len) {
+		if (has_meta(s)) {
 			mp_write_raw_key(&w, MP_STR("\"_meta\""));
 			mp_write_begin_object(&w);
 			add_meta(&w, s->progress_token, s);

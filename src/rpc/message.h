@@ -82,6 +82,7 @@ struct mp_splice {
 	struct mp_str
 		progress_token; /* instead of the caller's, or added; empty: a request has none */
 	struct mp_str meta;     /* an object whose members go into _meta */
+	struct mp_str more;     /* another one, for what is not about this hop; or empty */
 };
 
 /*
@@ -90,6 +91,14 @@ struct mp_splice {
  */
 int mp_message_forward(const struct mp_message *m, const struct mp_splice *splice,
 		       struct mp_buf *out) MP_MUST;
+/*
+ * What a request says, for somebody who builds the envelope anew: its params byte for byte without
+ * _meta, with one member's value replaced (key NULL: none is); and those members of _meta that do
+ * not speak of one hop, as an object, or nothing where there are none.
+ */
+int mp_message_write_params(const struct mp_message *m, const char *key, struct mp_str value,
+			    struct mp_buf *out) MP_MUST;
+int mp_message_write_meta(const struct mp_message *m, struct mp_buf *out) MP_MUST;
 /* The answer in m, a result or error, for the caller who knows it by this id. */
 int mp_message_forward_answer(const struct mp_message *m, struct mp_str id,
 			      struct mp_buf *out) MP_MUST;

@@ -86,6 +86,7 @@ static int encode(struct mp_peer *p, const struct mp_request *rq, mp_id id)
 		.subject = rq->subject,
 		.progress_token = rq->on_progress ? number : MP_STR(""),
 		.meta = rq->meta,
+		.more = rq->foreign,
 	};
 
 	mp_buf_clear(&p->out);
@@ -135,6 +136,14 @@ void mp_peer_cancel(struct mp_peer *p, mp_id call)
 
 	if (c && c->state != MP_CALL_SERVING)
 		mp_call_advance(c, MP_CALL_ON_CANCEL);
+}
+
+void mp_peer_pause(struct mp_peer *p, mp_id call, bool paused)
+{
+	struct mp_call *c = mp_ids_get(&p->calls, call);
+
+	if (c && c->state != MP_CALL_SERVING)
+		mp_call_pause(c, paused);
 }
 
 int mp_peer_notify(struct mp_peer *p, enum mp_method_id method, struct mp_str params)

@@ -65,9 +65,14 @@ struct mp_request {
 	const struct mp_message *forward; /* instead: a request to send on as it is */
 	struct mp_str subject;            /* with forward: instead of its name or uri; JSON */
 	struct mp_str meta;               /* an object: what _meta says on this hop; or empty */
-	int64_t timeout_ms;               /* without a word from them; 0: none */
-	int64_t max_total_ms;             /* progress does not extend beyond; 0: no extension */
-	mp_progress_fn on_progress;       /* NULL: progress is not asked for */
+	struct mp_str foreign;            /* an object: what else it says (trace keys); or empty */
+	struct mp_str capabilities; /* an object, for mp_upstream_call(): see there; or empty */
+	const char *log_level;      /* the same; static; NULL: none */
+	bool keeps_rounds;          /* for mp_rounds_call(): see there */
+	bool takes_tasks;           /* the same */
+	int64_t timeout_ms;         /* without a word from them; 0: none */
+	int64_t max_total_ms;       /* progress does not extend beyond; 0: no extension */
+	mp_progress_fn on_progress; /* NULL: progress is not asked for */
 };
 
 /*
@@ -78,6 +83,8 @@ int mp_peer_call(struct mp_peer *p, const struct mp_request *rq, mp_answer_fn fn
 		 mp_id *ret_call) MP_MUST;
 /* Nobody wants the answer any more: the other side is told, fn hears CANCELLED. */
 void mp_peer_cancel(struct mp_peer *p, mp_id call);
+/* While it is paused, only max_total_ms counts. */
+void mp_peer_pause(struct mp_peer *p, mp_id call, bool paused);
 int mp_peer_notify(struct mp_peer *p, enum mp_method_id method, struct mp_str params) MP_MUST;
 
 /* Answer a request of theirs; nothing happens if they no longer want it. */

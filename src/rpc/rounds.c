@@ -3,6 +3,8 @@
  */
 #include "rpc/rounds.h"
 
+#include <stdio.h>
+
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -45,8 +47,8 @@ struct round {
 	struct mp_rounds *rs;
 	mp_id id;
 	enum state state;
-	struct mp_request rq; /* params point to ours */
-	struct mp_buf params; /* of the first request */
+	struct mp_request rq; /* what it points to is in said */
+	struct mp_buf said;   /* of the first request: params, meta, foreign */
 	mp_id call;           /* the peer's, while ASKING */
 	unsigned rounds;
 	bool was_mended;
@@ -146,7 +148,7 @@ static void free_memory(struct mp_grave *grave)
 
 	forget_questions(r);
 	mp_tape_done(&r->tape);
-	mp_buf_done(&r->params);
+	mp_buf_done(&r->said);
 	mp_buf_done(&r->asks);
 	mp_buf_done(&r->request_state);
 	mp_free(r);
@@ -211,8 +213,17 @@ static void call_off(struct round *r)
 	mp_peer_cancel(r->rs->peer, r->call);
 }
 
+/* Once it had questions it has begun: whatever keeps it from the end, it may have happened. */
+static enum mp_outcome fate_of(const struct round *r)
+{
+	return r->rounds ? MP_OUTCOME_UNKNOWN : MP_OUTCOME_NOT_SENT;
+}
+
 static void fail(struct round *r, enum mp_outcome outcome, int code, const char *words)
 {
+	if (outcome == MP_OUTCOME_UNKNOWN)
+		code = MCPOOL_EOUTCOME_UNKNOWN;
+
 	(void)mp_fail(&r->why, code, "%s", words);
 	r->answer = (struct mp_answer){.outcome = outcome, .error = &r->why};
 	advance(r, FAILED);
@@ -248,15 +259,30 @@ static bool may_take_rounds(enum mp_method_id method)
 	       method == MP_METHOD_RESOURCES_READ;
 }
 
+/* It is handed on as it is. */
+static bool is_for_caller(const struct round *r, enum mp_result_kind kind)
+{
+	switch (kind) {
+	case MP_RESULT_COMPLETE:
+		return true;
+	case MP_RESULT_INPUT_REQUIRED:
+		return r->rq.keeps_rounds && may_take_rounds(r->rq.method);
+	case MP_RESULT_TASK:
+		return r->rq.takes_tasks && r->rq.method == MP_METHOD_TOOLS_CALL;
+	default:
+		return false;
+	}
+}
+
 static void take_result(struct round *r, const struct mp_answer *answer)
 {
 	struct mp_result result;
 
 	r->answer = *answer;
 	mp_modern_read_result(answer->message, &result);
-	if (result.kind == MP_RESULT_COMPLETE)
+	if (is_for_caller(r, result.kind))
 		advance(r, COMPLETE);
-	else if (result.kind == MP_RESULT_UNKNOWN || !may_take_rounds(r->rq.method))
+	else if (result.kind != MP_RESULT_INPUT_REQUIRED || !may_take_rounds(r->rq.method))
 		fail(r, MP_OUTCOME_REFUSED, MCPOOL_EPROTO,
 		     "the result is of a kind mcpool does not know");
 	else if (++r->rounds > MP_ROUNDS_MAX)
@@ -287,7 +313,9 @@ static void got_answer(const struct mp_answer *answer, void *u)
 {
 	struct round *r = u;
 
-	if (answer->outcome != MP_OUTCOME_ANSWERED) {
+	if (answer->outcome == MP_OUTCOME_NOT_SENT) {
+		fail(r, fate_of(r), answer->error->code, answer->error->message);
+	} else if (answer->outcome != MP_OUTCOME_ANSWERED) {
 		r->answer = *answer;
 		advance(r, FAILED);
 	} else if (answer->message->kind == MP_MESSAGE_RESULT) {
@@ -346,7 +374,7 @@ static struct mp_question describe(struct round *r, size_t place)
 	mp_value v = mp_value_of(r->questions[place].key);
 	mp_value params = mp_value_get(&r->tape, v, "params");
 	mp_value method = mp_value_get(&r->tape, v, "method");
-	struct mp_question q = {.call = r->id, .place = place};
+	struct mp_question q = {.call = r->id, .place = place, .origin = r->id};
 
 	if (params != MP_NONE && !mp_value_is(&r->tape, params, MP_TAPE_OBJECT))
 		return q; /* nothing that can be asked */
@@ -393,12 +421,33 @@ static void ask(struct round *r)
 	}
 }
 
-void mp_rounds_answer(struct mp_rounds *rs, mp_id call, size_t place, struct mp_str result)
+/* The round, if that question of it is still open. */
+static struct round *find_asking(struct mp_rounds *rs, mp_id call, size_t place)
 {
 	struct round *r = mp_ids_get(&rs->calls, call);
 
-	if (!r || r->state != ANSWERING || place >= r->n_questions ||
-	    r->questions[place].answer.len)
+	return r && r->state == ANSWERING && place < r->n_questions &&
+			       r->questions[place].answer.len == 0
+		       ? r
+		       : NULL;
+}
+
+void mp_rounds_decline(struct mp_rounds *rs, mp_id call, size_t place, struct mp_str words)
+{
+	struct round *r = find_asking(rs, call, place);
+	char text[200];
+
+	if (!r)
+		return;
+	snprintf(text, sizeof(text), "%.*s", MP_STR_ARGS(words)); /* cut is fine */
+	fail(r, MP_OUTCOME_REFUSED, MCPOOL_EPROTO, text);
+}
+
+void mp_rounds_answer(struct mp_rounds *rs, mp_id call, size_t place, struct mp_str result)
+{
+	struct round *r = find_asking(rs, call, place);
+
+	if (!r)
 		return;
 	if (result.len == 0) {
 		fail(r, MP_OUTCOME_REFUSED, MCPOOL_EPROTO, "the server's question was declined");
@@ -417,7 +466,7 @@ void mp_rounds_answer(struct mp_rounds *rs, mp_id call, size_t place, struct mp_
 
 static int write_params(struct round *r, struct mp_buf *out)
 {
-	struct mp_str given = mp_str_trim(mp_buf_get(&r->params));
+	struct mp_str given = mp_str_trim(r->rq.params);
 	struct mp_writer w;
 
 	mp_write_init(&w, out, NULL);
@@ -449,16 +498,34 @@ static void send_again(struct round *r)
 	if (rc == 0)
 		rc = start_call(r, mp_buf_get(&params));
 	if (rc < 0)
-		fail(r, MP_OUTCOME_NOT_SENT, rc, mcpool_error_text(rc));
+		fail(r, fate_of(r), rc, mcpool_error_text(rc));
 }
 
 /* --- the outside ---------------------------------------------------------------------------- */
+
+/* What may be said again. */
+static int keep_words(struct round *r, const struct mp_request *rq)
+{
+	struct mp_str *const words[] = {&r->rq.params, &r->rq.meta, &r->rq.foreign};
+	int rc;
+
+	if (!may_take_rounds(rq->method))
+		return 0; /* it goes out once, and now */
+	rc = mp_buf_reserve(&r->said, rq->params.len + rq->meta.len + rq->foreign.len + 1);
+	for (size_t i = 0; i < MP_ARRAY_LEN(words) && rc == 0; i++) {
+		const char *at = r->said.data + r->said.len;
+
+		rc = mp_buf_add_str(&r->said, *words[i]);
+		*words[i] = (struct mp_str){at, words[i]->len};
+	}
+	return rc;
+}
 
 int mp_rounds_call(struct mp_rounds *rs, const struct mp_request *rq, mp_answer_fn fn, void *u,
 		   mp_id *ret_call)
 {
 	struct round *r = mp_alloc(sizeof(*r));
-	int rc = 0;
+	int rc;
 
 	*r = (struct round){.rs = rs, .state = ASKING, .rq = *rq, .fn = fn, .u = u};
 	r->id = mp_ids_add(&rs->calls, r);
@@ -466,11 +533,10 @@ int mp_rounds_call(struct mp_rounds *rs, const struct mp_request *rq, mp_answer_
 	mp_timer_init(&r->patience, rs->peer->loop, ran_out_of_patience, r);
 	mp_task_init(&r->task, resume, r);
 	mp_tape_init(&r->tape, 0);
-	mp_buf_init(&r->params, MP_LIMIT_MESSAGE);
+	mp_buf_init(&r->said, 3 * MP_LIMIT_MESSAGE);
 	mp_buf_init(&r->asks, MP_LIMIT_MESSAGE);
 	mp_buf_init(&r->request_state, MP_LIMIT_MESSAGE);
-	if (may_take_rounds(rq->method))
-		rc = mp_buf_add_str(&r->params, rq->params);
+	rc = keep_words(r, rq);
 	if (rc == 0)
 		rc = start_call(r, rq->params);
 	if (rc < 0) {
@@ -493,7 +559,7 @@ void mp_rounds_lost(struct mp_rounds *rs, const struct mcpool_error *why)
 		struct round *r = mp_container_of(link, struct round, link);
 
 		if (r->state == ANSWERING || r->state == MENDING)
-			fail(r, MP_OUTCOME_NOT_SENT, copy.code, copy.message);
+			fail(r, fate_of(r), copy.code, copy.message);
 		if (r->state == OVER)
 			finish(r); /* its turn would have come */
 	}
@@ -508,6 +574,17 @@ void mp_rounds_mended(struct mp_rounds *rs)
 		if (r->state == MENDING)
 			advance(r, MENDED);
 	}
+}
+
+mp_id mp_rounds_find(const struct mp_rounds *rs, mp_id of_peer)
+{
+	MP_LIST_EACH(&rs->open, link) {
+		const struct round *r = mp_container_of(link, struct round, link);
+
+		if (r->state == ASKING && r->call == of_peer && of_peer != 0)
+			return r->id;
+	}
+	return 0;
 }
 
 void mp_rounds_cancel(struct mp_rounds *rs, mp_id call)

@@ -12,8 +12,10 @@
 
 /* A question of the server: elicitation/create, sampling/createMessage or roots/list. */
 struct mp_question {
-	mp_id call;   /* the call it belongs to */
+	mp_id call;   /* the call it is one of; of a legacy server: the question itself */
 	size_t place; /* among the questions of this round */
+	/* The call of ours that it belongs to: the same, or the one on whose stream it came; 0. */
+	mp_id origin;
 	enum mp_method_id method;
 	struct mp_str
 		params; /* an object as the server wrote it; valid during the call; or empty */
@@ -50,8 +52,10 @@ void mp_rounds_init(struct mp_rounds *rs, struct mp_peer *peer, const struct mp_
 void mp_rounds_done(struct mp_rounds *rs);
 
 /*
- * As mp_peer_call(); fn gets the complete result of the last round. rq->params is copied, rq->meta
- * must stay until then, rq->forward is not for this.
+ * As mp_peer_call(); fn gets the complete result of the last round. What rq points to is copied,
+ * rq->forward is not for this. keeps_rounds: whoever calls asks the questions and sends the answers
+ * as a call of its own; fn gets "input required" as the result that it is. takes_tasks: whoever
+ * calls declared the extension, so a tool's result may be a task.
  */
 int mp_rounds_call(struct mp_rounds *rs, const struct mp_request *rq, mp_answer_fn fn, void *u,
 		   mp_id *ret_call) MP_MUST;
@@ -62,5 +66,9 @@ void mp_rounds_mended(struct mp_rounds *rs);
 void mp_rounds_cancel(struct mp_rounds *rs, mp_id call);
 /* result: an object; empty: declined, which ends the call. Too late or twice: nothing happens. */
 void mp_rounds_answer(struct mp_rounds *rs, mp_id call, size_t place, struct mp_str result);
+/* Declined in these words. */
+void mp_rounds_decline(struct mp_rounds *rs, mp_id call, size_t place, struct mp_str words);
+/* The call that is with the peer as this one; 0: none. */
+mp_id mp_rounds_find(const struct mp_rounds *rs, mp_id of_peer);
 
 #endif

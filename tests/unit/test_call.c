@@ -250,6 +250,26 @@ TEST(it_ends_when_nothing_is_heard_for_that_long)
 	CHECK_TEXT(read_journal(&f), "");
 }
 
+/* A person thinks: only the last moment counts, whatever progress says; then all begins anew. */
+TEST(a_paused_call_is_patient)
+{
+	WITH_CALL(f, WRITTEN);
+
+	mp_call_set_deadline(&f.call, 1000, 5000);
+	mp_loop_advance(f.loop, 900);
+	mp_call_pause(&f.call, true);
+	mp_loop_advance(f.loop, 1100);
+	mp_call_advance(&f.call, MP_CALL_ON_PROGRESS);
+	mp_loop_advance(f.loop, 1100);
+	CHECK_TEXT(read_journal(&f), "progress");
+	mp_call_pause(&f.call, false);
+	mp_loop_advance(f.loop, 999);
+	CHECK_TEXT(read_journal(&f), "");
+	mp_call_pause(&f.call, true);
+	mp_loop_advance(f.loop, 901); /* 5000 in all */
+	CHECK_TEXT(read_journal(&f), "written->ended tell:timeout deliver:timeout");
+}
+
 TEST(progress_buys_time_but_never_beyond_the_last_moment)
 {
 	WITH_CALL(f, WRITTEN);

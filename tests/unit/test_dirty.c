@@ -112,7 +112,7 @@ TEST(without_a_change_nobody_is_called)
 	CHECK_EQ(f.n_batches, 0);
 }
 
-/* C16 */
+/* C16 C23 */
 TEST(at_most_one_batch_in_16_ms)
 {
 	struct mp_node a, b;

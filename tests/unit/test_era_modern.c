@@ -217,6 +217,8 @@ TEST(kinds_of_results)
 		 ""},
 		{"{\"result\\u0054ype\":\"\\u0063omplete\"}", MP_RESULT_COMPLETE, "", ""},
 		{"{\"resultType\":\"task\"}", MP_RESULT_UNKNOWN, "", ""},
+		{"{\"resultType\":\"task\",\"taskId\":1}", MP_RESULT_UNKNOWN, "", ""},
+		{"{\"resultType\":\"t\\u0061sk\",\"taskId\":\"x\"}", MP_RESULT_TASK, "", ""},
 		{"{\"resultType\":\"Complete\"}", MP_RESULT_UNKNOWN, "", ""},
 		{"{\"resultType\":\"\"}", MP_RESULT_UNKNOWN, "", ""},
 		{"{\"resultType\":null}", MP_RESULT_UNKNOWN, "", ""},

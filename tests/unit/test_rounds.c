@@ -453,7 +453,7 @@ TEST(an_answer_goes_to_its_own_call_only)
 		lose(&f);
 		CHECK(ended(&c, MP_OUTCOME_UNKNOWN));
 	}
-	CHECK(ended(&a, MP_OUTCOME_NOT_SENT) && ended(&b, MP_OUTCOME_UNKNOWN));
+	CHECK(ended(&a, MP_OUTCOME_UNKNOWN) && ended(&b, MP_OUTCOME_UNKNOWN));
 	CHECK(is_quiet(&f));
 }
 
@@ -705,8 +705,83 @@ TEST(answers_that_do_not_fit_a_message_end_the_call)
 	f.w.refusal = MCPOOL_ELIMIT; /* the peer does not read */
 	mp_rounds_answer(&f.rounds, a.call, 0, MP_STR("{}"));
 	mp_loop_advance(f.w.loop, 0);
-	CHECK(ended(&a, MP_OUTCOME_NOT_SENT));
-	CHECK_EQ(a.code, MCPOOL_ELIMIT);
+	CHECK(ended(&a, MP_OUTCOME_UNKNOWN)); /* it had begun */
+	CHECK_EQ(a.code, MCPOOL_EOUTCOME_UNKNOWN);
+	CHECK(is_quiet(&f));
+}
+
+/* The next message on the wire has this in it. */
+static bool says(struct fixture *f, const char *words)
+{
+	return mp_str_find(fake_wire_next(&f->w), mp_str_of(words), 0) >= 0;
+}
+
+/* Whoever can take rounds itself gets the questions as they are, and nobody here is asked. */
+TEST(rounds_that_are_kept_are_handed_on)
+{
+	struct mp_request rq = {.method = MP_METHOD_TOOLS_CALL, .keeps_rounds = true};
+	struct fake_caller a = {0}, b = {0};
+	WITH_ROUNDS(f);
+
+	CHECK_EQ(mp_rounds_call(&f.rounds, &rq, fake_answered, &a, &a.call), 0);
+	answer(&f, 1, NEEDS(ASK_A));
+	CHECK(ended(&a, MP_OUTCOME_ANSWERED));
+	CHECK(strstr(a.text, "\"input_required\",\"inputRequests\":{\"a\":"));
+	CHECK_EQ(f.n_asked, 0);
+	rq.method = MP_METHOD_TOOLS_LIST; /* which may not ask anything */
+	CHECK_EQ(mp_rounds_call(&f.rounds, &rq, fake_answered, &b, &b.call), 0);
+	answer(&f, 2, NEEDS(ASK_A));
+	CHECK(ended(&b, MP_OUTCOME_REFUSED));
+	CHECK(is_quiet(&f));
+}
+
+#define TASK "{\"resultType\":\"task\",\"taskId\":\"t1\",\"status\":\"working\"}"
+
+/* A task is for those who said that they know tasks, and only a tool becomes one. */
+TEST(a_task_is_handed_on_to_whoever_takes_it)
+{
+	static const struct {
+		struct mp_request rq;
+		enum mp_outcome outcome;
+	} rows[] = {
+		{{.method = MP_METHOD_TOOLS_CALL, .takes_tasks = true}, MP_OUTCOME_ANSWERED},
+		{{.method = MP_METHOD_TOOLS_CALL, .keeps_rounds = true}, MP_OUTCOME_REFUSED},
+		{{.method = MP_METHOD_PROMPTS_GET, .takes_tasks = true}, MP_OUTCOME_REFUSED},
+		{{.method = MP_METHOD_TOOLS_LIST, .takes_tasks = true}, MP_OUTCOME_REFUSED},
+	};
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(rows); i++) {
+		struct fake_caller a = {0};
+		WITH_ROUNDS(f);
+
+		CHECK_EQ(mp_rounds_call(&f.rounds, &rows[i].rq, fake_answered, &a, &a.call), 0);
+		answer(&f, 1, TASK);
+		CHECK(ended(&a, rows[i].outcome));
+		CHECK_EQ(f.n_asked, 0);
+		CHECK(is_quiet(&f));
+	}
+}
+
+/* What is said about hop and caller is said in each round, though its owner forgot it. */
+TEST(every_round_says_the_same_of_its_caller)
+{
+	char meta[] = "{\"m\":2}", foreign[] = "{\"traceparent\":\"t\"}";
+	struct mp_request rq = {.method = MP_METHOD_TOOLS_CALL,
+				.meta = mp_str_of(meta),
+				.foreign = mp_str_of(foreign)};
+	struct fake_caller a = {0};
+	WITH_ROUNDS(f);
+
+	CHECK_EQ(mp_rounds_call(&f.rounds, &rq, fake_answered, &a, &a.call), 0);
+	CHECK(says(&f, "\"_meta\":{\"m\":2,\"traceparent\":\"t\"}"));
+	memset(meta, 'x', sizeof(meta) - 1);
+	memset(foreign, 'x', sizeof(foreign) - 1);
+	answer(&f, 1, NEEDS(ASK_A));
+	mp_rounds_answer(&f.rounds, a.call, 0, MP_STR("{}"));
+	mp_loop_advance(f.w.loop, 0);
+	CHECK(says(&f, "\"_meta\":{\"m\":2,\"traceparent\":\"t\"}"));
+	answer(&f, 2, COMPLETE);
+	CHECK(ended(&a, MP_OUTCOME_ANSWERED));
 	CHECK(is_quiet(&f));
 }
 
@@ -836,7 +911,7 @@ TEST(how_rounds_end_when_the_peer_is_lost)
 	CHECK_EQ(start(&f, &queued), 0);
 	lose(&f);
 	CHECK(ended(&queued, MP_OUTCOME_NOT_SENT) && ended(&written, MP_OUTCOME_UNKNOWN));
-	CHECK(ended(&answering, MP_OUTCOME_NOT_SENT) && ended(&resuming, MP_OUTCOME_NOT_SENT));
+	CHECK(ended(&answering, MP_OUTCOME_UNKNOWN) && ended(&resuming, MP_OUTCOME_UNKNOWN));
 	CHECK_TEXT(answering.text, "the server is gone");
 	CHECK(is_quiet(&f));
 	mp_rounds_answer(&f.rounds, answering.call, 0, MP_STR("{}"));
@@ -856,8 +931,8 @@ TEST(a_peer_lost_alone_ends_what_resumes)
 	CHECK_EQ(a.answers, 0);
 	mp_rounds_answer(&f.rounds, a.call, 0, MP_STR("{}"));
 	mp_loop_advance(f.w.loop, 0);
-	CHECK(ended(&a, MP_OUTCOME_NOT_SENT));
-	CHECK_EQ(a.code, MCPOOL_ECLOSED);
+	CHECK(ended(&a, MP_OUTCOME_UNKNOWN));
+	CHECK_EQ(a.code, MCPOOL_EOUTCOME_UNKNOWN);
 }
 
 TEST(a_cancelled_round_that_has_not_heard_yet_hears_of_it_when_all_is_lost)
@@ -901,7 +976,7 @@ TEST(an_answer_may_lose_all)
 		mp_rounds_cancel(&f.rounds, a.call); /* the last two */
 		mp_loop_advance(f.w.loop, 0);
 		CHECK_EQ(a.answers, 1);
-		CHECK(ended(&b, MP_OUTCOME_NOT_SENT) && ended(&c, MP_OUTCOME_UNKNOWN));
+		CHECK(ended(&b, MP_OUTCOME_UNKNOWN) && ended(&c, MP_OUTCOME_UNKNOWN));
 		CHECK(is_quiet(&f));
 	}
 }
@@ -922,7 +997,7 @@ TEST(a_question_may_lose_all)
 	CHECK_EQ(start(&f, &b), 0);
 	answer(&f, 1, NEEDS(ASK_A "," ASK_B));
 	CHECK_EQ(f.n_asked, 1);
-	CHECK(ended(&a, MP_OUTCOME_NOT_SENT) && ended(&b, MP_OUTCOME_UNKNOWN));
+	CHECK(ended(&a, MP_OUTCOME_UNKNOWN) && ended(&b, MP_OUTCOME_UNKNOWN));
 	CHECK(is_quiet(&f));
 }
 
@@ -943,7 +1018,7 @@ TEST(a_withdrawal_may_lose_all)
 	answer(&f, 1, NEEDS(ASK_A));
 	answer(&f, 2, NEEDS(ASK_A));
 	mp_rounds_answer(&f.rounds, a.call, 0, MP_STR(""));
-	CHECK(ended(&a, MP_OUTCOME_REFUSED) && ended(&b, MP_OUTCOME_NOT_SENT));
+	CHECK(ended(&a, MP_OUTCOME_REFUSED) && ended(&b, MP_OUTCOME_UNKNOWN));
 	CHECK_EQ(f.n_withdrawn, 2);
 	CHECK(is_quiet(&f));
 }
