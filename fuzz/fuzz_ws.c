@@ -74,7 +74,7 @@ static void read_all(struct mp_str all, bool upgraded, size_t step, struct mp_bu
 
 	mp_ws_upgrade_init(&up);
 	memcpy(up.key, "dGhlIHNhbXBsZSBub25jZQ==", MP_WS_KEY + 1); /* as in RFC 6455, 1.3 */
-	FUZZ_CHECK(mp_ws_frames_init(&f, MAX_TEXT) == 0);
+	FUZZ_CHECK(mp_ws_frames_init(&f, MAX_TEXT, MP_WS_CLIENT) == 0);
 	for (size_t at = 0; at < all.len && r >= 0; at += step) {
 		size_t n = all.len - at < step ? all.len - at : step;
 		char *block = malloc(n);

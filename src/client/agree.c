@@ -259,11 +259,14 @@ static enum event send_initialize(struct mp_agree *a)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf params;
 	struct mp_request rq = {.method = MP_METHOD_INITIALIZE};
+	struct mp_identity me = *a->me;
 	int r;
 
 	mp_timer_stop(&a->silence);
 	mp_buf_init(&params, MP_LIMIT_MESSAGE);
-	r = mp_legacy_write_initialize(a->me, &params);
+	if (a->declares.len)
+		me.capabilities = a->declares;
+	r = mp_legacy_write_initialize(&me, &params);
 	rq.params = mp_buf_get(&params);
 	if (r == 0)
 		r = mp_peer_call(a->peer, &rq, take_initialize, a, NULL);
@@ -341,6 +344,7 @@ void mp_agree_init(struct mp_agree *a, struct mp_loop *loop, const struct mp_ide
 	*a = (struct mp_agree){.me = me, .hooks = hooks, .u = u, .state = IDLE};
 	mp_timer_init(&a->silence, loop, silence_is_over, a);
 	mp_buf_init(&a->meta, MP_LIMIT_MESSAGE);
+	mp_buf_init(&a->who, MP_LIMIT_MESSAGE);
 	mp_arena_init(&a->arena, MP_LIMIT_ARENA);
 }
 
@@ -348,6 +352,7 @@ void mp_agree_done(struct mp_agree *a)
 {
 	mp_timer_stop(&a->silence);
 	mp_buf_done(&a->meta);
+	mp_buf_done(&a->who);
 	mp_arena_done(&a->arena);
 }
 
@@ -363,7 +368,11 @@ void mp_agree_start(struct mp_agree *a, struct mp_peer *peer, enum mp_agree_way 
 	a->retried = way == MP_AGREE_LEGACY; /* then there is nothing else to try */
 	a->pinned = way == MP_AGREE_MODERN;
 	mp_buf_clear(&a->meta);
-	r = mp_modern_write_meta(a->me, &a->meta);
+	mp_buf_clear(&a->who);
+	r = mp_modern_write_who(a->me, &a->who);
+	if (r == 0)
+		r = mp_modern_write_meta_for(mp_buf_get(&a->who), a->me->capabilities,
+					     a->me->log_level, &a->meta);
 	if (r < 0) {
 		(void)mp_fail(&a->why, r, "%s", mcpool_error_text(r));
 		a->hooks->failed(a->u, &a->why);

@@ -34,7 +34,9 @@ struct mp_agree {
 	bool retried;    /* after -32022 */
 	bool unsure;     /* the probe met a fault: what was agreed is no verdict about eras */
 	struct mp_timer silence;
-	struct mp_buf meta; /* what _meta says on every modern request */
+	struct mp_str declares; /* what a legacy server is told that we can be asked; borrowed */
+	struct mp_buf meta;     /* what _meta says on every modern request of our own */
+	struct mp_buf who;      /* and what of it does not depend on whom it is for */
 	struct mp_arena arena;
 	struct mp_hello hello, modern_hello; /* in the arena */
 	struct mcpool_error why;

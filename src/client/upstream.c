@@ -117,7 +117,10 @@ static void transport_message(void *u, struct mp_str text)
 {
 	struct mp_upstream *up = u;
 
+	if (mp_str_to_u64(up->transport->during, &up->during) < 0)
+		up->during = 0;
 	mp_peer_receive(&up->peer, text);
+	up->during = 0;
 }
 
 static void transport_oversize(void *u, struct mp_str head, struct mp_str tail)
@@ -303,6 +306,9 @@ static enum event begin_agreeing(struct mp_upstream *up)
 		way = MP_AGREE_EXPECT_MODERN;
 	if (way != MP_AGREE_MODERN && (traits & MP_TRANSPORT_LEGACY))
 		way = MP_AGREE_LEGACY;
+	up->agree.declares = up->o.by_stream && !(traits & MP_TRANSPORT_PER_REQUEST)
+				     ? MP_STR("")
+				     : up->o.declares;
 	mp_agree_start(&up->agree, &up->peer, way);
 	return QUIET;
 }
@@ -434,6 +440,7 @@ struct mp_upstream *mp_upstream_new(struct mp_loop *loop, const struct mp_upstre
 	up->u = u;
 	begin_conversation(up);
 	mp_mirrors_init(&up->mirrors);
+	mp_buf_init(&up->meta, MP_LIMIT_MESSAGE);
 	mp_agree_init(&up->agree, loop, options->me, &agree_hooks, up);
 	mp_timer_init(&up->timer, loop, time_is_up, up);
 	mp_task_init(&up->ended_task, ended_later, up);
@@ -459,6 +466,7 @@ static void free_upstream(struct mp_grave *grave)
 	mp_peer_done(&up->peer);
 	mp_agree_done(&up->agree);
 	mp_mirrors_done(&up->mirrors);
+	mp_buf_done(&up->meta);
 	mp_free(up->launch_key);
 	mp_free(up);
 }

@@ -23,6 +23,12 @@ struct mp_upstream_options {
 	int64_t timeout_ms;           /* for dialling and agreeing together */
 	/* Who answers the server's questions; NULL: nobody, and nothing is declared. */
 	const struct mp_answerer *answerer;
+	/*
+	 * What a legacy server is told that we can be asked, an object, static; empty: as me has
+	 * it. by_stream: only where questions come on the stream of the call they belong to.
+	 */
+	struct mp_str declares;
+	bool by_stream;
 	struct mp_verdicts *verdicts; /* borrowed; may be NULL */
 	struct mp_str launch_key;     /* copied; what verdicts go by */
 	/* A new transport, not yet started; called again for a server that dies of the probe. */
@@ -36,6 +42,7 @@ struct mp_upstream_hooks {
 	/* It never got ready, or it is over; why begins with the stage. Calls have been answered.
 	 */
 	void (*ended)(void *u, const struct mcpool_error *why);
+	/* mp_upstream_get_origin() says to which call it belongs, if that can be said. */
 	void (*notification)(void *u, const struct mp_message *m);
 	/* Something broke that may mean that the server is gone: ask it. Words, static. */
 	void (*doubt)(void *u, const char *why);
@@ -52,14 +59,26 @@ int mp_upstream_open(struct mp_upstream *up, struct mcpool_error *reterr) MP_MUS
 void mp_upstream_close(struct mp_upstream *up);
 
 /*
- * As mp_peer_call(); rq->meta is filled in by the era. MCPOOL_EAGAIN before ready. Results of a
- * modern server are complete ones: its questions were answered on the way.
+ * As mp_peer_call(); rq->meta is filled in by the era, from rq->capabilities (empty: our own) and
+ * rq->log_level (NULL: our own), which only modern servers are told with each request.
+ * MCPOOL_EAGAIN before ready. Results of a modern server are complete ones, its questions were
+ * answered on the way; unless rq->keeps_rounds.
  */
 int mp_upstream_call(struct mp_upstream *up, const struct mp_request *rq, mp_answer_fn fn, void *u,
 		     mp_id *ret_call) MP_MUST;
 void mp_upstream_cancel(struct mp_upstream *up, mp_id call);
 /* Answer a question that was put to the answerer. result: an object; empty: declined. */
 void mp_upstream_answer(struct mp_upstream *up, const struct mp_question *q, struct mp_str result);
+/* code: what a legacy server is told; a modern one's call ends with these words. */
+void mp_upstream_decline(struct mp_upstream *up, const struct mp_question *q, int code,
+			 struct mp_str words);
+/* A question is being thought about: meanwhile only max_total_ms counts for this call. */
+void mp_upstream_pause(struct mp_upstream *up, mp_id call, bool paused);
+/* MCPOOL_EAGAIN, MCPOOL_ECLOSED, and as mp_peer_notify(). */
+int mp_upstream_notify(struct mp_upstream *up, enum mp_method_id method,
+		       struct mp_str params) MP_MUST;
+/* The call on whose stream the message came that is being told of; 0: that cannot be said. */
+mp_id mp_upstream_get_origin(const struct mp_upstream *up);
 
 /*
  * Does HTTP repeat arguments of its tools in headers? Then whoever lists them says which: m, which

@@ -23,6 +23,7 @@ static void peer_request(void *u, mp_id call, const struct mp_message *m)
 	struct mp_question q = {
 		.call = call,
 		.place = (size_t)LEGACY_PLACE,
+		.origin = mp_upstream_get_origin(up),
 		.method = m->method,
 		.params = mp_value_source(m->tape, m->params),
 	};
@@ -60,18 +61,41 @@ const struct mp_peer_hooks mp_upstream_peer_hooks = {
 
 /* --- calls ---------------------------------------------------------------------------------- */
 
+/* On behalf of somebody with capabilities of their own, or as ourselves. */
+static int write_meta(struct mp_upstream *up, const struct mp_request *rq, struct mp_str *ret)
+{
+	const struct mp_identity *me = up->o.me;
+	int r;
+
+	*ret = mp_buf_get(&up->agree.meta);
+	if (rq->capabilities.len == 0 && !rq->log_level)
+		return 0;
+	mp_buf_clear(&up->meta);
+	r = mp_modern_write_meta_for(mp_buf_get(&up->agree.who),
+				     rq->capabilities.len ? rq->capabilities : me->capabilities,
+				     rq->log_level ? rq->log_level : me->log_level, &up->meta);
+	*ret = mp_buf_get(&up->meta);
+	return r;
+}
+
+static int call_modern(struct mp_upstream *up, const struct mp_request *rq, mp_answer_fn fn,
+		       void *u, mp_id *ret_call)
+{
+	struct mp_request full = *rq;
+	int r = write_meta(up, rq, &full.meta);
+
+	return r < 0 ? r : mp_rounds_call(&up->rounds, &full, fn, u, ret_call);
+}
+
 int mp_upstream_call(struct mp_upstream *up, const struct mp_request *rq, mp_answer_fn fn, void *u,
 		     mp_id *ret_call)
 {
-	struct mp_request full = *rq;
 	int r;
 
 	if (up->state != MP_UPSTREAM_READY)
 		return up->state < MP_UPSTREAM_READY ? MCPOOL_EAGAIN : MCPOOL_ECLOSED;
-	full.meta = mp_buf_get(&up->agree.meta);
-	r = up->agree.hello.era == MP_ERA_LEGACY
-		    ? mp_peer_call(&up->peer, rq, fn, u, ret_call)
-		    : mp_rounds_call(&up->rounds, &full, fn, u, ret_call);
+	r = up->agree.hello.era == MP_ERA_LEGACY ? mp_peer_call(&up->peer, rq, fn, u, ret_call)
+						 : call_modern(up, rq, fn, u, ret_call);
 	up->deaf = up->deaf || r == MCPOOL_ECLOSED;
 	return r;
 }
@@ -92,6 +116,36 @@ void mp_upstream_answer(struct mp_upstream *up, const struct mp_question *q, str
 		mp_peer_reply(&up->peer, q->call, result);
 	else
 		mp_peer_refuse(&up->peer, q->call, -1, MP_STR("the user declined"));
+}
+
+void mp_upstream_decline(struct mp_upstream *up, const struct mp_question *q, int code,
+			 struct mp_str words)
+{
+	if (q->place != (size_t)LEGACY_PLACE)
+		mp_rounds_decline(&up->rounds, q->call, q->place, words);
+	else
+		mp_peer_refuse(&up->peer, q->call, code, words);
+}
+
+/* A modern server has ended that request; the next one has all of its time. */
+void mp_upstream_pause(struct mp_upstream *up, mp_id call, bool paused)
+{
+	if (up->agree.hello.era == MP_ERA_LEGACY)
+		mp_peer_pause(&up->peer, call, paused);
+}
+
+int mp_upstream_notify(struct mp_upstream *up, enum mp_method_id method, struct mp_str params)
+{
+	if (up->state != MP_UPSTREAM_READY)
+		return up->state < MP_UPSTREAM_READY ? MCPOOL_EAGAIN : MCPOOL_ECLOSED;
+	return mp_peer_notify(&up->peer, method, params);
+}
+
+mp_id mp_upstream_get_origin(const struct mp_upstream *up)
+{
+	if (up->agree.hello.era == MP_ERA_MODERN)
+		return mp_rounds_find(&up->rounds, up->during);
+	return up->during;
 }
 
 /* Not once it takes nothing, nor while its calls are being lost: whoever is told must not come

@@ -33,9 +33,11 @@ struct mp_upstream {
 	struct mp_transport *transport; /* owned; NULL before dialling */
 	bool shut;                      /* the transport has said its last word */
 	bool deaf;                      /* it takes nothing any more, and will say so */
+	mp_id during;                   /* the peer's call on whose stream a message came; 0 */
 	struct mp_peer peer;
 	struct mp_rounds rounds;
 	struct mp_agree agree;
+	struct mp_buf meta; /* of the request being written, where it is not always the same */
 	struct mp_mirrors mirrors;
 	struct mp_catalog_list *relisted; /* owned; NULL: tools are not being listed anew */
 	struct mp_catalog_fetch *relisting;

@@ -29,13 +29,20 @@ static enum mp_http_end explain_connect(const struct mp_http_failure *f, struct 
 		    number ? strerror_r((int)number, room, sizeof(room)) : "");
 }
 
+/* What OpenSSL says of an answer that is no TLS at all. */
+static const char *advise(const char *words)
+{
+	return strstr(words, "wrong version number") ? "; it may speak plain http: try http://"
+						     : "";
+}
+
 /* The peer chose some of these words. */
 static enum mp_http_end explain_tls(const struct mp_http_failure *f, struct mcpool_error *err)
 {
-	char words[200];
+	char words[240];
 	const char *from = f->words[0] ? f->words : curl_easy_strerror(f->code);
 
-	(void)snprintf(words, sizeof(words), "%s", from);
+	(void)snprintf(words, sizeof(words), "%.180s%s", from, advise(from));
 	for (char *p = words; *p; p++)
 		if (!isprint((unsigned char)*p))
 			*p = '?';
@@ -55,6 +62,15 @@ static bool explain_proxy(const struct mp_http_failure *f, struct mcpool_error *
 	return true;
 }
 
+/* The other end vanished without a word: its machine, or the way there. */
+static bool has_timed_out(const struct mp_http_failure *f)
+{
+	long number = 0;
+
+	(void)curl_easy_getinfo(f->easy, CURLINFO_OS_ERRNO, &number); /* stays 0 */
+	return number == ETIMEDOUT || strstr(f->words, strerror(ETIMEDOUT));
+}
+
 static enum mp_http_end explain_closed(const struct mp_http_failure *f, struct mcpool_error *err)
 {
 	if (explain_proxy(f, err))
@@ -62,8 +78,12 @@ static enum mp_http_end explain_closed(const struct mp_http_failure *f, struct m
 	if (!f->connected)
 		return fail(err, MP_HTTP_CONNECT, MCPOOL_EIO, "the connection broke while dialling",
 			    f->place, "");
-	mp_fail(err, MCPOOL_ECLOSED, "%s closed the connection %s", f->place,
-		f->answered ? "in the middle of its answer" : "without an answer");
+	if (has_timed_out(f))
+		mp_fail(err, MCPOOL_ECLOSED, "the connection to %s timed out %s", f->place,
+			f->answered ? "in the middle of the answer" : "before an answer");
+	else
+		mp_fail(err, MCPOOL_ECLOSED, "%s closed the connection %s", f->place,
+			f->answered ? "in the middle of its answer" : "without an answer");
 	return MP_HTTP_CLOSED;
 }
 

@@ -111,6 +111,26 @@ static bool has_header(const struct mp_http_request *request, struct mp_str name
 	return false;
 }
 
+/* Its value may be a secret and is not repeated; of its name only what can be shown. */
+static int refuse_header(const struct mp_http_header *h, struct mcpool_error *reterr)
+{
+	char name[64];
+	size_t n = h->name.len < sizeof(name) - 1 ? h->name.len : sizeof(name) - 1;
+
+	for (size_t i = 0; i < n; i++)
+		name[i] = (char)(h->name.p[i] > 0x20 && h->name.p[i] < 0x7f ? h->name.p[i] : '?');
+	name[n] = '\0';
+	if (!is_token(h->name))
+		return mp_fail(reterr, MCPOOL_EINVAL,
+			       "the header '%s' cannot be sent: a name has letters, digits and "
+			       "dashes only; change it in `headers`",
+			       name);
+	return mp_fail(reterr, MCPOOL_EINVAL,
+		       "the header '%s' cannot be sent: its value has a line break or another "
+		       "control character in it; look at where the value comes from",
+		       name);
+}
+
 static int list_headers(const struct mp_http_request *request, struct curl_slist **list,
 			struct mcpool_error *reterr)
 {
@@ -124,7 +144,7 @@ static int list_headers(const struct mp_http_request *request, struct curl_slist
 		const struct mp_http_header *h = &request->headers[i];
 
 		if (!is_token(h->name) || !is_value(h->value))
-			return mp_fail(reterr, MCPOOL_EINVAL, "a header cannot be sent as it is");
+			return refuse_header(h, reterr);
 		r = append_header(list, &line, h);
 	}
 	return r < 0 ? mp_fail(reterr, r, "the headers are too large") : 0;

@@ -402,7 +402,7 @@ static void limit_rang(void *u)
 static int prepare(struct mp_ws *ws, struct mp_http_client *c,
 		   const struct mp_http_request *request, struct mcpool_error *reterr)
 {
-	int r = mp_ws_frames_init(&ws->frames, MP_LIMIT_MESSAGE);
+	int r = mp_ws_frames_init(&ws->frames, MP_LIMIT_MESSAGE, MP_WS_CLIENT);
 
 	if (r == 0) /* which checks the request first */
 		r = mp_http_wire_open(c, request, MAX_QUEUED_ALL, &wire_hooks, ws, &ws->wire,

@@ -1,5 +1,5 @@
 /*
- * ws_frames.c - a WebSocket behind its upgrade, the client's end: bytes in, messages out, and back.
+ * ws_frames.c - a WebSocket behind its upgrade, either end: bytes in, messages out, and back.
  * Of wslay only the frames are used: what it has for whole messages keeps a block of memory for
  * each frame, so that a peer that sends a message byte by byte takes a hundred times its size.
  */
@@ -61,11 +61,11 @@ static int make_mask(uint8_t *mask, size_t n, void *u)
 	return 0;
 }
 
-int mp_ws_frames_init(struct mp_ws_frames *f, size_t max)
+int mp_ws_frames_init(struct mp_ws_frames *f, size_t max, enum mp_ws_role role)
 {
 	static const struct wslay_frame_callbacks callbacks = {give_bytes, take_bytes, make_mask};
 
-	*f = (struct mp_ws_frames){.max = max};
+	*f = (struct mp_ws_frames){.role = role, .max = max};
 	mp_buf_init(&f->message, max);
 	return wslay_frame_context_init(&f->ctx, &callbacks, f) == 0 ? 0 : MCPOOL_ENOMEM;
 }
@@ -126,8 +126,8 @@ static int check_data(struct mp_ws_frames *f, const struct wslay_frame_iocb *fra
 /* Its first bytes are here. */
 static int check_frame(struct mp_ws_frames *f, const struct wslay_frame_iocb *frame)
 {
-	if (frame->mask)
-		return complain(f, "a masked frame");
+	if (frame->mask != (f->role == MP_WS_SERVER))
+		return complain(f, frame->mask ? "a masked frame" : "a frame that is not masked");
 	if (frame->rsv)
 		return complain(f, "a frame with reserved bits");
 	return is_control(frame) ? check_control(f, frame) : check_data(f, frame);
@@ -239,7 +239,7 @@ int mp_ws_frames_write(struct mp_ws_frames *f, enum mp_ws_kind kind, struct mp_s
 	struct wslay_frame_iocb frame = {
 		.fin = 1,
 		.opcode = (uint8_t)kind,
-		.mask = 1,
+		.mask = f->role == MP_WS_CLIENT,
 		.payload_length = payload.len,
 		.data = (const uint8_t *)payload.p,
 		.data_length = payload.len,

@@ -1,5 +1,5 @@
 /*
- * ws_frames.h - a WebSocket behind its upgrade, the client's end: bytes in, messages out, and back.
+ * ws_frames.h - a WebSocket behind its upgrade, either end: bytes in, messages out, and back.
  * Nothing is read or written here. wslay knows frames; the rules for what may follow what, for
  * sizes and for texts (RFC 6455, V52) are ours, so that each fault has its close code and its words
  * and no peer chooses how much memory a message takes.
@@ -23,6 +23,7 @@ enum mp_ws_kind { MP_WS_TEXT = 1, MP_WS_CLOSE = 8, MP_WS_PING = 9, MP_WS_PONG = 
 /* The codes of goodbyes that we say; RFC 6455, 7.4.1. */
 enum mp_ws_code {
 	MP_WS_NORMAL = 1000,
+	MP_WS_GOING_AWAY = 1001,
 	MP_WS_PROTOCOL = 1002,
 	MP_WS_UNSUPPORTED = 1003,
 	MP_WS_NO_CODE = 1005, /* never sent: a goodbye came without one */
@@ -30,6 +31,9 @@ enum mp_ws_code {
 	MP_WS_TOO_LARGE = 1009,
 	MP_WS_INTERNAL = 1011,
 };
+
+/* Which end is ours: clients mask what they send, servers do not (RFC 6455, 5.1). */
+enum mp_ws_role { MP_WS_CLIENT, MP_WS_SERVER };
 
 struct mp_ws_event {
 	enum mp_ws_kind kind;
@@ -46,6 +50,7 @@ struct mp_ws_fault {
 
 struct mp_ws_frames {
 	struct wslay_frame_context *ctx; /* owned */
+	enum mp_ws_role role;            /* ours */
 	size_t max;                      /* bytes of a message */
 	struct mp_str in;                /* what is left of the piece that was fed; borrowed */
 	struct mp_buf *out;              /* while a frame is written */
@@ -58,7 +63,7 @@ struct mp_ws_frames {
 	struct mp_ws_fault fault; /* code 0: none so far */
 };
 
-int mp_ws_frames_init(struct mp_ws_frames *f, size_t max) MP_MUST;
+int mp_ws_frames_init(struct mp_ws_frames *f, size_t max, enum mp_ws_role role) MP_MUST;
 void mp_ws_frames_done(struct mp_ws_frames *f);
 
 /* The next piece, which must stay until mp_ws_frames_next() has returned 0. */
@@ -69,7 +74,7 @@ void mp_ws_frames_feed(struct mp_ws_frames *f, struct mp_str bytes);
  */
 int mp_ws_frames_next(struct mp_ws_frames *f, struct mp_ws_event *ret_event) MP_MUST;
 
-/* One frame, masked, added to out. MCPOOL_ENOMEM, MCPOOL_ELIMIT; out is then what it was. */
+/* One frame added to out. MCPOOL_ENOMEM, MCPOOL_ELIMIT; out is then what it was. */
 int mp_ws_frames_write(struct mp_ws_frames *f, enum mp_ws_kind kind, struct mp_str payload,
 		       struct mp_buf *out) MP_MUST;
 /* A goodbye; code MP_WS_NO_CODE: without one. */

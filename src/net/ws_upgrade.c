@@ -14,8 +14,6 @@
 
 #define GUID "258EAFA5-E914-47DA-95CA-C5AB0DC85B11" /* RFC 6455, 1.3 */
 
-enum { ACCEPT = 28 }; /* 20 bytes of SHA-1 as base64 */
-
 static const struct mp_str subprotocol = MP_STR("mcp");
 
 void mp_ws_upgrade_init(struct mp_ws_upgrade *up)
@@ -201,15 +199,16 @@ int mp_ws_upgrade_read(struct mp_ws_upgrade *up, struct mp_str *bytes)
 	return r;
 }
 
-static void make_accept(const struct mp_ws_upgrade *up, char *accept)
+void mp_ws_upgrade_accept(struct mp_str key, char accept[MP_WS_ACCEPT + 1])
 {
 	char text[MP_WS_KEY + sizeof(GUID)];
 	unsigned char digest[EVP_MAX_MD_SIZE];
 
-	memcpy(text, up->key, MP_WS_KEY);
+	mp_check(key.len == MP_WS_KEY);
+	memcpy(text, key.p, MP_WS_KEY);
 	memcpy(text + MP_WS_KEY, GUID, sizeof(GUID));
 	mp_check(EVP_Digest(text, sizeof(text) - 1, digest, NULL, EVP_sha1(), NULL) == 1);
-	mp_check(EVP_EncodeBlock((unsigned char *)accept, digest, 20) == ACCEPT);
+	mp_check(EVP_EncodeBlock((unsigned char *)accept, digest, 20) == MP_WS_ACCEPT);
 }
 
 /* "keep-alive, Upgrade" has the word upgrade. */
@@ -231,9 +230,9 @@ static bool has_word(struct mp_str list, struct mp_str word)
 static const char *find_fault(const struct mp_ws_upgrade *up, const struct mp_http_head *head)
 {
 	struct mp_str chosen = mp_http_head_find(head, MP_STR("Sec-WebSocket-Protocol"));
-	char accept[ACCEPT + 1];
+	char accept[MP_WS_ACCEPT + 1];
 
-	make_accept(up, accept);
+	mp_ws_upgrade_accept((struct mp_str){up->key, MP_WS_KEY}, accept);
 	if (!mp_str_eq_nocase(mp_http_head_find(head, MP_STR("Upgrade")), MP_STR("websocket")) ||
 	    !has_word(mp_http_head_find(head, MP_STR("Connection")), MP_STR("upgrade")))
 		return "it is no upgrade to WebSocket";

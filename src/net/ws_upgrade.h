@@ -10,7 +10,10 @@
 #include "net/http_client.h"
 #include "net/http_head.h"
 
-enum { MP_WS_KEY = 24 }; /* 16 random bytes as base64 */
+enum {
+	MP_WS_KEY = 24,    /* 16 random bytes as base64 */
+	MP_WS_ACCEPT = 28, /* 20 bytes of SHA-1 as base64 */
+};
 
 struct mp_ws_upgrade {
 	char key[MP_WS_KEY + 1];
@@ -43,5 +46,8 @@ int mp_ws_upgrade_read(struct mp_ws_upgrade *up, struct mp_str *bytes) MP_MUST;
  */
 int mp_ws_upgrade_judge(const struct mp_ws_upgrade *up, struct mp_str body, const char *place,
 			int64_t wall_ms, struct mcpool_error *reterr) MP_MUST;
+
+/* What a server answers to this key, of MP_WS_KEY bytes. */
+void mp_ws_upgrade_accept(struct mp_str key, char accept[MP_WS_ACCEPT + 1]);
 
 #endif

@@ -140,7 +140,9 @@ static void inner_message(void *u, struct mp_str text)
 	struct either *r = u;
 
 	advance(r, HEARD);
+	r->base.during = r->inner->during;
 	r->base.hooks->message(r->base.u, text);
+	r->base.during = MP_STR("");
 }
 
 static void inner_oversize(void *u, struct mp_str head, struct mp_str tail)

@@ -17,6 +17,12 @@
 #include "transport/outbox.h"
 #include "transport/refusal.h"
 
+/*
+ * A server that has such a stream names the place at once; one that does not may keep a stream of
+ * another kind open for ever.
+ */
+enum { PLACE_MS = 5000 };
+
 struct sse_legacy {
 	struct mp_transport base;
 	struct mp_loop *loop;
@@ -30,7 +36,8 @@ struct sse_legacy {
 	struct mp_refusal refusal; /* of the stream, or of a message that was not let in */
 	char *post_url;            /* owned; NULL: not known */
 	struct mp_outbox outbox;
-	bool answered; /* a message came */
+	bool answered;            /* a message came */
+	struct mp_timer patience; /* WAITING */
 	struct mcpool_error why;
 	struct mp_task closed_task;
 	struct mp_grave grave;
@@ -41,6 +48,7 @@ struct sse_legacy {
 typedef enum mp_sse_legacy_event (*action)(struct sse_legacy *x);
 #define QUIET MP_SSE_LEGACY_EVENT_COUNT
 static enum mp_sse_legacy_event dial(struct sse_legacy *x);
+static enum mp_sse_legacy_event wait_for_place(struct sse_legacy *x);
 static enum mp_sse_legacy_event tell_opened(struct sse_legacy *x);
 static enum mp_sse_legacy_event tell_ended(struct sse_legacy *x);
 static enum mp_sse_legacy_event hang_up(struct sse_legacy *x);
@@ -65,7 +73,7 @@ struct step {
 static const struct step steps[MP_SSE_LEGACY_STATE_COUNT][MP_SSE_LEGACY_EVENT_COUNT] = {
 	[MP_SSE_LEGACY_IDLE] = {[MP_SSE_LEGACY_ON_START] = GO(DIALING, NULL), LEAVING},
 	[MP_SSE_LEGACY_DIALING] = {[MP_SSE_LEGACY_ON_MOVED] = GO(DIALING, dial),
-				   [MP_SSE_LEGACY_ON_STREAM] = GO(WAITING, NULL),
+				   [MP_SSE_LEGACY_ON_STREAM] = GO(WAITING, wait_for_place),
 				   [MP_SSE_LEGACY_ON_NO] = GO(DENIED, NULL),
 				   [MP_SSE_LEGACY_ON_FAILED] = GO(OVER, tell_ended),
 				   LEAVING},
@@ -111,11 +119,30 @@ static void cut(struct sse_legacy *x)
 {
 	mp_http_cancel(x->client, x->stream); /* nothing, where it is over by itself */
 	x->stream = 0;
+	mp_timer_stop(&x->patience);
 	mp_outbox_cut(&x->outbox);
+}
+
+static enum mp_sse_legacy_event wait_for_place(struct sse_legacy *x)
+{
+	mp_timer_start(&x->patience, PLACE_MS);
+	return QUIET;
+}
+
+/* As an answer of another kind: whoever can tries another way. */
+static void place_is_missing(void *u)
+{
+	struct sse_legacy *x = u;
+
+	(void)mp_fail(&x->why, MCPOOL_EPROTO,
+		      "%s has a stream of events, but names no place for messages within %d s",
+		      x->destination.place, PLACE_MS / 1000);
+	advance(x, MP_SSE_LEGACY_ON_FAILED);
 }
 
 static enum mp_sse_legacy_event tell_opened(struct sse_legacy *x)
 {
+	mp_timer_stop(&x->patience);
 	if (x->base.hooks->opened)
 		x->base.hooks->opened(x->base.u);
 	return QUIET;
@@ -516,6 +543,7 @@ int mp_sse_legacy_new(struct mp_loop *loop, struct mp_http_client *client,
 	mp_refusal_init(&x->refusal);
 	mp_outbox_init(&x->outbox, loop, client, &outbox_hooks, x);
 	mp_task_init(&x->closed_task, tell_closed, x);
+	mp_timer_init(&x->patience, loop, place_is_missing, x);
 	r = mp_destination_copy(&x->destination, destination);
 	if (r < 0) {
 		free_transport(&x->base);

@@ -40,7 +40,9 @@ static void tell(struct mp_streamable *s, struct mp_trip *t, struct mp_str text)
 {
 	if (t->method == MP_METHOD_INITIALIZE)
 		mp_streamable_learn_version(s, text);
+	s->base.during = t->id ? mp_str_of(t->id) : MP_STR("");
 	s->base.hooks->message(s->base.u, text);
+	s->base.during = MP_STR("");
 	if (t->state != MP_TRIP_OVER && t->id && !is_open(s, t)) {
 		s->is_established = true;
 		t->is_answered = true;

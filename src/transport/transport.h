@@ -23,7 +23,10 @@ enum mp_loss {
 
 /* What is peculiar about a transport; set before opened(). */
 enum {
-	/* Each request is answered or lost by itself, so silence says nothing about eras. */
+	/*
+	 * Each request is answered or lost by itself, so silence says nothing about eras; and what
+	 * a server says about it comes on a stream of its own (see during).
+	 */
 	MP_TRANSPORT_PER_REQUEST = 1 << 0,
 	/* Only servers of the legacy era are reached this way. */
 	MP_TRANSPORT_LEGACY = 1 << 1,
@@ -86,6 +89,8 @@ struct mp_transport {
 	const struct mp_transport_hooks *hooks; /* borrowed; static in practice */
 	void *u;                                /* for the hooks */
 	unsigned traits;                        /* MP_TRANSPORT_* */
+	/* While message() runs: the id of the request on whose stream it came; empty: of none. */
+	struct mp_str during;
 };
 
 static inline struct mp_transport *mp_transport_free(struct mp_transport *t)

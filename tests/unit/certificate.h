@@ -73,6 +73,18 @@ static inline bool certificate_init(struct certificate *c, SSL_CTX **ret_ctx)
 	return ok;
 }
 
+/* The files alone. */
+static inline bool certificate_new(struct certificate *c, const char *name)
+{
+	EVP_PKEY *key = EVP_EC_gen("P-256");
+	X509 *x = certificate_make(key, name);
+	bool ok = certificate_write(c, key, x);
+
+	X509_free(x);
+	EVP_PKEY_free(key);
+	return ok;
+}
+
 /* The common name of who is at the other end; empty: nobody in particular. */
 static inline void certificate_get_peer(SSL *ssl, char *name, size_t size)
 {

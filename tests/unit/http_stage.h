@@ -37,6 +37,7 @@ struct stage {
 	/* Answers by itself; NULL: the test does. */
 	bool (*script)(struct stage *s, struct stage_request *r);
 	char news[4000];
+	char during[24];   /* on whose stream the last message came */
 	char open[16][24]; /* ids of requests that wait for an answer */
 	struct mcpool_error why;
 	bool closed;
@@ -83,6 +84,7 @@ static inline void stage_message(void *u, struct mp_str text)
 	char *copy = strndup(text.p, text.len), *id = strstr(copy, "\"id\":");
 	char word[24] = "";
 
+	snprintf(s->during, sizeof(s->during), "%.*s", MP_STR_ARGS(s->t->during));
 	if (id && !strstr(copy, "\"method\""))
 		(void)sscanf(id + 5, "%20[0-9]", word);
 	if (word[0])

@@ -59,6 +59,20 @@ HEAVY_TEST(what_was_configured_is_what_it_is)
 	CHECK(stage_until(&s, "closed"));
 }
 
+/* On whose stream a message came is handed on. */
+HEAVY_TEST(what_is_said_names_its_request)
+{
+	STAGE(MP_EITHER_HTTP);
+
+	CHECK(stage_until(&s, "opened"));
+	CHECK(stage_send(&s, INITIALIZE));
+	CHECK(stage_until_requests(&s, 1));
+	stage_write(&s.got[0], STAGE_STREAM "data: {\"jsonrpc\":\"2.0\",\"method\":\"x\"}\n\n");
+	CHECK(stage_until(&s, "said"));
+	CHECK_TEXT(s.during, "1");
+	CHECK_EQ(s.t->during.len, 0);
+}
+
 /* B15 */
 /* 404, 405 and 400 without a word of MCP mean that the older kind is worth a try (X13). */
 HEAVY_TEST(http_turns_out_to_be_sse)

@@ -477,9 +477,35 @@ TEST(headers_that_cannot_be_are_told_at_once)
 	CHECK_EQ(mp_sse_legacy_new(k.n.loop, k.n.client, &k.to, &k.t, NULL), 0);
 	k.t->hooks = &hooks;
 	k.t->u = &k;
-	CHECK_EQ(k.t->impl->start(k.t, NULL), MCPOOL_EINVAL);
+	CHECK_EQ(k.t->impl->start(k.t, &k.why), MCPOOL_EINVAL);
+	CHECK(strstr(k.why.message, "the header 'X' cannot be sent: its value has a line break"));
 	net_turn(&k.n);
 	CHECK_TEXT(k.log, "");
+}
+
+/* A stream that stands and says nothing is not what was asked for; that is found out in 5 s. */
+HEAVY_TEST(a_stream_without_a_place_is_not_waited_for)
+{
+	MP_CLEANUP(talk_done) struct talk k = {.oversize = 0};
+
+	signal(SIGPIPE, SIG_IGN);
+	CHECK_EQ(mp_loop_new_by_hand(1700000000000, &k.n.loop), 0);
+	mp_timer_init(&k.n.tick, k.n.loop, net_tick, &k.n);
+	CHECK(server_start(&k.n.server, k.n.loop, answers));
+	CHECK_EQ(mp_http_client_new(k.n.loop, &k.n.client), 0);
+	CHECK(net_aim(&k.n, "/nameless", &k.to));
+	CHECK_EQ(mp_sse_legacy_new(k.n.loop, k.n.client, &k.to, &k.t, NULL), 0);
+	k.t->hooks = &hooks;
+	k.t->u = &k;
+	CHECK(start(&k));
+	for (int i = 0; i < 4900; i++)
+		mp_loop_advance(k.n.loop, 1);
+	CHECK_TEXT(k.log, "");
+	for (int i = 0; i < 1000 && !k.log[0]; i++)
+		mp_loop_advance(k.n.loop, 1);
+	CHECK_TEXT(k.log, "ended ");
+	CHECK_EQ(k.why.code, MCPOOL_EPROTO);
+	CHECK(strstr(k.why.message, "no place for messages within 5 s"));
 }
 
 /* --- the end of the stream ------------------------------------------------------------------ */

@@ -135,6 +135,30 @@ TEST(every_cell_of_a_trip)
 		}
 }
 
+/* V24 */
+/* Whose stream it came on says whom it is about; the standing stream says nothing. */
+HEAVY_TEST(what_a_server_says_names_its_request)
+{
+	STAGE;
+
+	CHECK(open_session(&s, greet_and_stand));
+	CHECK(stage_send(&s, PING("2")));
+	CHECK(stage_send(&s, PING("3")));
+	CHECK(stage_until_requests(&s, 5));
+	stage_write(&s.got[3], STAGE_STREAM "data: {\"jsonrpc\":\"2.0\",\"method\":\"x\"}\n\n");
+	CHECK(stage_until(&s, "said"));
+	CHECK_TEXT(s.during, strstr(s.got[3].body, "\"id\":2") ? "2" : "3");
+	s.news[0] = '\0';
+	stage_write(&s.got[4], STAGE_STREAM "data: {\"jsonrpc\":\"2.0\",\"method\":\"x\"}\n\n");
+	CHECK(stage_until(&s, "said"));
+	CHECK_TEXT(s.during, strstr(s.got[4].body, "\"id\":2") ? "2" : "3");
+	s.news[0] = '\0';
+	stage_write(&s.got[2], "data: {\"jsonrpc\":\"2.0\",\"method\":\"x\"}\n\n");
+	CHECK(stage_until(&s, "said"));
+	CHECK_TEXT(s.during, "");
+	CHECK_EQ(s.t->during.len, 0);
+}
+
 /* --- legacy ----------------------------------------------------------------------------------- */
 
 /* O30 */

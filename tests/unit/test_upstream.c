@@ -343,6 +343,33 @@ TEST(a_modern_question_is_answered_in_a_second_round)
 	CHECK_EQ(f.outcome, MP_OUTCOME_ANSWERED);
 }
 
+/* A modern server is told with each call whom it is for; a legacy one only what passes through. */
+TEST(a_call_says_whom_it_is_for)
+{
+	struct mp_request rq = {.method = MP_METHOD_TOOLS_CALL,
+				.foreign = MP_STR("{\"traceparent\":\"00-1\"}"),
+				.capabilities = MP_STR("{\"elicitation\":{}}"),
+				.log_level = "warning"};
+
+	for (int modern = 0; modern < 2; modern++) {
+		MP_CLEANUP(fake_done) struct fake f;
+		const char *said;
+
+		CHECK(fake_init(&f));
+		CHECK(modern ? fake_open_modern(&f) : fake_open_legacy(&f));
+		CHECK_EQ(mp_upstream_call(f.up, &rq, fake_note, &f, NULL), 0);
+		fake_settle(&f);
+		said = f.got[f.n - 1].text;
+		CHECK(strstr(said, "\"traceparent\":\"00-1\""));
+		CHECK_EQ(strstr(said, "clientInfo") != NULL, modern);
+		CHECK_EQ(strstr(said, "clientCapabilities\":{\"elicitation\":{}}") != NULL, modern);
+		CHECK_EQ(strstr(said, "logLevel\":\"warning\"") != NULL, modern);
+		CHECK(fake_call(&f, MP_METHOD_TOOLS_CALL, "{}", 1000, NULL)); /* as ourselves */
+		said = f.got[f.n - 1].text;
+		CHECK(!strstr(said, "elicitation") && !strstr(said, "warning"));
+	}
+}
+
 TEST(a_server_that_dies_takes_its_questions_along)
 {
 	MP_CLEANUP(fake_done) struct fake f;
@@ -357,7 +384,7 @@ TEST(a_server_that_dies_takes_its_questions_along)
 	fake_die(&f);
 	CHECK_EQ(a.withdrawn, 1);
 	CHECK_EQ(f.answers, 1);
-	CHECK_EQ(f.outcome, MP_OUTCOME_NOT_SENT);
+	CHECK_EQ(f.outcome, MP_OUTCOME_UNKNOWN);
 }
 
 /* --- listening ------------------------------------------------------------------------------- */

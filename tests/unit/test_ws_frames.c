@@ -52,7 +52,7 @@ static bool read_all(struct notes *n, struct mp_str all, size_t step)
 	int r = 0;
 
 	*n = (struct notes){.log = ""};
-	REQUIRE(mp_ws_frames_init(&n->f, MAX) == 0);
+	REQUIRE(mp_ws_frames_init(&n->f, MAX, MP_WS_CLIENT) == 0);
 	for (size_t at = 0; at < all.len && r == 0; at += step) {
 		size_t len = all.len - at < step ? all.len - at : step;
 		char *piece = mp_alloc(len);
@@ -215,11 +215,11 @@ HEAVY_TEST(a_message_takes_its_own_size)
 	enum { LARGE = 32 << 20, N = 100000 };
 	MP_CLEANUP(notes_done) struct notes n = {.log = ""};
 
-	CHECK_EQ(mp_ws_frames_init(&n.f, LARGE), 0);
+	CHECK_EQ(mp_ws_frames_init(&n.f, LARGE, MP_WS_CLIENT), 0);
 	CHECK_EQ(read_piece(&n, MP_STR("\x01\x7f\x00\x00\x00\x00\x01\xff\x00\x00x")), 0);
 	CHECK(n.f.message.cap <= 4096);
 	mp_ws_frames_done(&n.f);
-	CHECK_EQ(mp_ws_frames_init(&n.f, LARGE), 0);
+	CHECK_EQ(mp_ws_frames_init(&n.f, LARGE, MP_WS_CLIENT), 0);
 	CHECK_EQ(read_piece(&n, MP_STR("\x01\x01x")), 0);
 	for (int i = 0; i < N; i++)
 		CHECK_EQ(read_piece(&n, MP_STR("\x00\x01x")), 0);
@@ -253,7 +253,7 @@ TEST(frames_are_masked_and_measured)
 	bool ok;
 
 	memset(text, 'x', 65536);
-	ok = mp_ws_frames_init(&n.f, MAX) == 0;
+	ok = mp_ws_frames_init(&n.f, MAX, MP_WS_CLIENT) == 0;
 	for (size_t i = 0; i < MP_ARRAY_LEN(sizes) && ok; i++) {
 		MP_CLEANUP(mp_buf_done) struct mp_buf out, plain;
 		struct mp_str payload = {text, sizes[i].len};
@@ -283,7 +283,7 @@ TEST(masks_differ)
 	int same = 0;
 
 	mp_buf_init(&out, 1 << 16);
-	CHECK_EQ(mp_ws_frames_init(&n.f, MAX), 0);
+	CHECK_EQ(mp_ws_frames_init(&n.f, MAX, MP_WS_CLIENT), 0);
 	for (size_t i = 0; i < MP_ARRAY_LEN(masks); i++) {
 		mp_buf_clear(&out);
 		CHECK_EQ(mp_ws_frames_write(&n.f, MP_WS_PING, MP_STR(""), &out), 0);
@@ -301,7 +301,7 @@ TEST(a_goodbye_has_a_code_or_none)
 
 	mp_buf_init(&out, 100);
 	mp_buf_init(&plain, 100);
-	CHECK_EQ(mp_ws_frames_init(&n.f, MAX), 0);
+	CHECK_EQ(mp_ws_frames_init(&n.f, MAX, MP_WS_CLIENT), 0);
 	CHECK_EQ(mp_ws_frames_write_close(&n.f, MP_WS_NO_CODE, &out), 0);
 	CHECK_EQ(out.len, 6);
 	mp_buf_clear(&out);
@@ -317,10 +317,48 @@ TEST(what_does_not_fit_leaves_nothing_behind)
 	MP_CLEANUP(mp_buf_done) struct mp_buf out;
 
 	mp_buf_init(&out, 30);
-	CHECK_EQ(mp_ws_frames_init(&n.f, MAX), 0);
+	CHECK_EQ(mp_ws_frames_init(&n.f, MAX, MP_WS_CLIENT), 0);
 	CHECK_EQ(mp_ws_frames_write(&n.f, MP_WS_TEXT, MP_STR("0123456789abcdef!"), &out),
 		 MCPOOL_ELIMIT);
 	CHECK_EQ(out.len, 0);
 	CHECK_EQ(mp_ws_frames_write(&n.f, MP_WS_TEXT, MP_STR("0123456789abcdef"), &out), 0);
 	CHECK_EQ(out.len, 22);
+}
+
+/* --- the server's end ----------------------------------------------------------------------- */
+
+/* What a client writes a server reads, and the other way; never what its own side writes. */
+static bool pass(enum mp_ws_role from, enum mp_ws_role to, enum mp_ws_code *ret_fault)
+{
+	MP_CLEANUP(mp_ws_frames_done) struct mp_ws_frames writer = {0};
+	MP_CLEANUP(mp_ws_frames_done) struct mp_ws_frames reader = {0};
+	MP_CLEANUP(mp_buf_done) struct mp_buf bytes;
+	struct mp_ws_event e;
+	int r;
+
+	mp_buf_init(&bytes, 1000);
+	REQUIRE(mp_ws_frames_init(&writer, MAX, from) == 0);
+	REQUIRE(mp_ws_frames_init(&reader, MAX, to) == 0);
+	REQUIRE(mp_ws_frames_write(&writer, MP_WS_TEXT, MP_STR("hello"), &bytes) == 0);
+	REQUIRE(bytes.len == (from == MP_WS_CLIENT ? 11 : 7));
+	mp_ws_frames_feed(&reader, mp_buf_get(&bytes));
+	r = mp_ws_frames_next(&reader, &e);
+	*ret_fault = reader.fault.code;
+	if (from != to)
+		REQUIRE(r == 1 && mp_str_eq(e.payload, MP_STR("hello")));
+	return true;
+}
+
+TEST(clients_mask_and_servers_do_not)
+{
+	enum mp_ws_code fault;
+
+	CHECK(pass(MP_WS_CLIENT, MP_WS_SERVER, &fault));
+	CHECK_EQ(fault, 0);
+	CHECK(pass(MP_WS_SERVER, MP_WS_CLIENT, &fault));
+	CHECK_EQ(fault, 0);
+	CHECK(pass(MP_WS_CLIENT, MP_WS_CLIENT, &fault));
+	CHECK_EQ(fault, MP_WS_PROTOCOL);
+	CHECK(pass(MP_WS_SERVER, MP_WS_SERVER, &fault));
+	CHECK_EQ(fault, MP_WS_PROTOCOL);
 }

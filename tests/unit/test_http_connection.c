@@ -1,0 +1,567 @@
+/*
+ * test_http_connection.c - the table of a connection cell by cell, requests in order, deadlines,
+ * and clients that do not read.
+ */
+#include "test.h"
+#include "memory_wire.h"
+
+#include <stdio.h>
+
+#include "face/http_connection.h"
+
+#define HOST "Host: a\r\n"
+
+static const char a_route[] = "r"; /* stands for one: nobody looks at it here */
+
+struct stage {
+	struct mp_loop *loop;
+	struct mp_http_service service;
+	struct memory_wire wire;
+	struct mp_exchange *open; /* the one that waits for its answer */
+	struct mp_buf log;        /* what was judged and served */
+	int quiet, gone, empty, served;
+	int refuse;   /* every head with this status */
+	bool at_once; /* answers in serve() */
+	bool tunnels;
+	bool ready;
+};
+
+static void note(struct stage *s, const char *word, struct mp_str what)
+{
+	if (mp_buf_addf(&s->log, "%s %.*s;", word, MP_STR_ARGS(what)) < 0)
+		s->ready = true; /* the test fails, as it may */
+}
+
+static void judge(void *u, struct mp_exchange *x)
+{
+	struct stage *s = u;
+
+	note(s, "judge", mp_inbound_get_path(x->in));
+	x->admission.route = (const struct mp_route *)(const void *)a_route;
+	if (s->refuse)
+		x->refusal = (struct mp_refusal){s->refuse, "no", "X-Why: because\r\n"};
+}
+
+static void quiet(void *u)
+{
+	((struct stage *)u)->quiet++;
+}
+
+static void gone(void *u)
+{
+	struct stage *s = u;
+
+	s->gone++;
+	s->open = NULL;
+}
+
+static void bytes(void *u, struct mp_str b)
+{
+	note(u, "bytes", b);
+}
+
+static const struct mp_exchange_hooks exchange_hooks = {quiet, gone, bytes};
+
+static void answer(struct stage *s, const char *body)
+{
+	struct mp_exchange *x = MP_TAKE(s->open);
+
+	if (x)
+		mp_exchange_answer(
+			x, &(struct mp_http_answer){200, "text/plain", NULL, mp_str_of(body)});
+}
+
+static void serve(void *u, struct mp_exchange *x)
+{
+	struct stage *s = u;
+
+	s->served++;
+	note(s, "serve", mp_inbound_get_body(x->in));
+	s->open = x;
+	x->hooks = &exchange_hooks;
+	x->u = s;
+	if (s->tunnels)
+		mp_exchange_begin_tunnel(x, "Upgrade: x\r\n");
+	else if (s->at_once)
+		answer(s, "ok");
+}
+
+static void emptied(void *u)
+{
+	((struct stage *)u)->empty++;
+}
+
+static const struct mp_http_hooks_of_service service_hooks = {judge, serve};
+
+static bool stage_open(struct stage *s)
+{
+	*s = (struct stage){.at_once = true};
+	if (mp_loop_new_by_hand(784111777000, &s->loop) < 0)
+		return false;
+	mp_buf_init(&s->log, 100000);
+	memory_wire_init(&s->wire);
+	mp_http_service_init(&s->service, s->loop, &service_hooks, s);
+	mp_http_service_take(&s->service, &s->wire.base);
+	s->ready = true;
+	return true;
+}
+
+static void stage_done(struct stage *s)
+{
+	if (!s->ready)
+		return;
+	mp_http_service_done(&s->service);
+	mp_loop_advance(s->loop, 0);
+	mp_loop_free(s->loop);
+	memory_wire_done(&s->wire);
+	mp_buf_done(&s->log);
+}
+
+static void say(struct stage *s, const char *text)
+{
+	memory_wire_say(&s->wire, mp_str_of(text));
+	mp_loop_advance(s->loop, 0);
+}
+
+static struct mp_http_connection *connection(struct stage *s)
+{
+	return mp_container_of(mp_list_first(&s->service.connections), struct mp_http_connection,
+			       link);
+}
+
+#define DATE "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
+#define OK_ANSWER                                                                      \
+	"HTTP/1.1 200 OK\r\n" DATE "Content-Type: text/plain\r\nContent-Length: 2\r\n" \
+	"Cache-Control: no-store\r\n\r\nok"
+
+TEST(a_request_is_answered_in_one_write)
+{
+	MP_CLEANUP(stage_done) struct stage s = {.ready = false};
+
+	CHECK(stage_open(&s));
+	say(&s, "POST /x HTTP/1.1\r\n" HOST "Content-Length: 2\r\n\r\nhi");
+	CHECK_STR(mp_buf_get(&s.log), "judge /x;serve hi;");
+	CHECK_STR(mp_buf_get(&s.wire.out), OK_ANSWER);
+	CHECK_EQ(s.wire.writes, 1);
+	CHECK(!s.wire.closed && !s.wire.shut);
+}
+
+TEST(pipelined_requests_are_answered_in_order)
+{
+	MP_CLEANUP(stage_done) struct stage s = {.ready = false};
+
+	CHECK(stage_open(&s));
+	s.at_once = false;
+	say(&s, "GET /1 HTTP/1.1\r\n" HOST "\r\nGET /2 HTTP/1.1\r\n" HOST "\r\nGET /3 HT");
+	CHECK_STR(mp_buf_get(&s.log), "judge /1;serve ;");
+	say(&s, "TP/1.1\r\n" HOST "\r\n");
+	CHECK_EQ(s.served, 1);
+	answer(&s, "ok");
+	mp_loop_advance(s.loop, 0);
+	CHECK_EQ(s.served, 2);
+	answer(&s, "ok");
+	mp_loop_advance(s.loop, 0);
+	answer(&s, "ok");
+	CHECK_STR(mp_buf_get(&s.log), "judge /1;serve ;judge /2;serve ;judge /3;serve ;");
+	CHECK_STR(mp_buf_get(&s.wire.out), OK_ANSWER OK_ANSWER OK_ANSWER);
+}
+
+TEST(a_client_that_pipelines_without_end_has_to_wait)
+{
+	MP_CLEANUP(stage_done) struct stage s = {.ready = false};
+	static char many[70000];
+
+	CHECK(stage_open(&s));
+	s.at_once = false;
+	say(&s, "GET /1 HTTP/1.1\r\n" HOST "\r\n");
+	memset(many, 'x', sizeof(many));
+	memory_wire_say(&s.wire, (struct mp_str){many, 40000});
+	CHECK(s.wire.reading);
+	memory_wire_say(&s.wire, (struct mp_str){many, 40000});
+	CHECK(!s.wire.reading);
+	answer(&s, "ok");
+	mp_loop_advance(s.loop, 0);
+	CHECK(s.wire.reading && s.wire.shut); /* it was nonsense */
+}
+
+TEST(a_refused_request_leaves_the_connection_usable)
+{
+	MP_CLEANUP(stage_done) struct stage s = {.ready = false};
+
+	CHECK(stage_open(&s));
+	s.refuse = 401;
+	say(&s, "POST /x HTTP/1.1\r\n" HOST "Content-Length: 2\r\n\r\nh");
+	CHECK_EQ(s.wire.out.len, 0);
+	say(&s, "i");
+	CHECK(mp_str_find(mp_buf_get(&s.wire.out), MP_STR("HTTP/1.1 401 Unauthorized\r\n"), 0) ==
+	      0);
+	CHECK(mp_str_find(mp_buf_get(&s.wire.out), MP_STR("X-Why: because\r\n"), 0) > 0);
+	CHECK_STR(mp_buf_get(&s.log), "judge /x;");
+	mp_buf_clear(&s.wire.out);
+	s.refuse = 0;
+	say(&s, "GET / HTTP/1.1\r\n" HOST "\r\n");
+	CHECK_STR(mp_buf_get(&s.wire.out), OK_ANSWER);
+}
+
+TEST(the_large_body_of_a_refused_request_is_not_read)
+{
+	MP_CLEANUP(stage_done) struct stage s = {.ready = false};
+
+	CHECK(stage_open(&s));
+	s.refuse = 401;
+	say(&s, "POST /x HTTP/1.1\r\n" HOST "Content-Length: 70000\r\n\r\nh");
+	CHECK(mp_str_find(mp_buf_get(&s.wire.out), MP_STR("Connection: close\r\n"), 0) > 0);
+	CHECK(s.wire.shut && !s.wire.closed);
+	say(&s, "iiiiii");
+	mp_loop_advance(s.loop, MP_HTTP_LEAVE_MS + 1000);
+	CHECK(s.wire.closed);
+	CHECK_EQ(s.service.connections.len, 0);
+}
+
+TEST(whoever_expects_a_word_before_the_body_gets_one)
+{
+	MP_CLEANUP(stage_done) struct stage s = {.ready = false};
+
+	CHECK(stage_open(&s));
+	say(&s, "POST /x HTTP/1.1\r\n" HOST "Content-Length: 2\r\nExpect: 100-continue\r\n\r\n");
+	CHECK_STR(mp_buf_get(&s.wire.out), "HTTP/1.1 100 Continue\r\n\r\n");
+	say(&s, "hi");
+	CHECK_STR(mp_buf_get(&s.wire.out), "HTTP/1.1 100 Continue\r\n\r\n" OK_ANSWER);
+	/* Or a refusal. */
+	s.refuse = 403;
+	mp_buf_clear(&s.wire.out);
+	say(&s, "POST /x HTTP/1.1\r\n" HOST "Content-Length: 2\r\nExpect: 100-continue\r\n\r\n");
+	CHECK(mp_str_find(mp_buf_get(&s.wire.out), MP_STR("HTTP/1.1 403"), 0) == 0);
+	CHECK(s.wire.shut);
+}
+
+TEST(head_gets_no_body)
+{
+	MP_CLEANUP(stage_done) struct stage s = {.ready = false};
+
+	CHECK(stage_open(&s));
+	say(&s, "HEAD /x HTTP/1.1\r\n" HOST "\r\n");
+	CHECK(mp_str_find(mp_buf_get(&s.wire.out), MP_STR("Content-Length: 2\r\n"), 0) > 0);
+	CHECK(mp_str_find(mp_buf_get(&s.wire.out), MP_STR("\r\n\r\nok"), 0) < 0);
+}
+
+TEST(close_is_said_and_done)
+{
+	MP_CLEANUP(stage_done) struct stage s = {.ready = false};
+
+	CHECK(stage_open(&s));
+	say(&s, "GET /x HTTP/1.1\r\n" HOST "Connection: close\r\n\r\n");
+	CHECK(mp_str_find(mp_buf_get(&s.wire.out), MP_STR("Connection: close\r\n"), 0) > 0);
+	CHECK(s.wire.shut && !s.wire.closed);
+	memory_wire_end(&s.wire);
+	CHECK(s.wire.closed);
+}
+
+TEST(nonsense_is_answered_and_ends_the_connection)
+{
+	MP_CLEANUP(stage_done) struct stage s = {.ready = false};
+
+	CHECK(stage_open(&s));
+	say(&s, "GET /x HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\nGET / HTTP/1.1\r\n" HOST "\r\n");
+	CHECK(mp_str_find(mp_buf_get(&s.wire.out), MP_STR("HTTP/1.1 400 Bad Request\r\n"), 0) == 0);
+	CHECK(mp_str_find(mp_buf_get(&s.wire.out), MP_STR("HTTP/1.1"), 10) < 0);
+	CHECK(s.wire.shut);
+	CHECK_EQ(s.log.len, 0);
+}
+
+TEST(an_event_stream_is_chunked)
+{
+	MP_CLEANUP(stage_done) struct stage s = {.ready = false};
+
+	CHECK(stage_open(&s));
+	s.at_once = false;
+	say(&s, "GET /x HTTP/1.1\r\n" HOST "\r\n");
+	CHECK(s.open);
+	mp_exchange_begin_stream(s.open, "X: y\r\n");
+	CHECK_STR(mp_buf_get(&s.wire.out),
+		  "HTTP/1.1 200 OK\r\n" DATE "X: y\r\nTransfer-Encoding: chunked\r\n"
+		  "Content-Type: text/event-stream\r\nX-Accel-Buffering: no\r\n"
+		  "Cache-Control: no-store\r\n\r\n");
+	mp_buf_clear(&s.wire.out);
+	mp_exchange_event(s.open, MP_STR(""), MP_STR("7"), MP_STR("{}"));
+	mp_exchange_end(s.open);
+	CHECK(mp_str_find(mp_buf_get(&s.wire.out), MP_STR("data: {}\n"), 0) > 0);
+	CHECK(mp_str_find(mp_buf_get(&s.wire.out), MP_STR("\n\n\r\n0\r\n\r\n"), 0) > 0);
+	CHECK_EQ(s.gone, 0);
+	/* HTTP/1.0 has no chunks. */
+	mp_buf_clear(&s.wire.out);
+	say(&s, "GET /x HTTP/1.0\r\n" HOST "\r\n");
+	CHECK(s.open);
+	mp_exchange_begin_stream(s.open, NULL);
+	mp_exchange_comment(s.open);
+	mp_exchange_end(s.open);
+	CHECK(mp_str_find(mp_buf_get(&s.wire.out), MP_STR("chunked"), 0) < 0);
+	CHECK(mp_str_find(mp_buf_get(&s.wire.out), MP_STR("\r\n\r\n:\n\n"), 0) > 0);
+	CHECK(s.wire.shut);
+}
+
+TEST(a_client_that_leaves_is_told_to_the_handler_once)
+{
+	MP_CLEANUP(stage_done) struct stage s = {.ready = false};
+
+	CHECK(stage_open(&s));
+	s.at_once = false;
+	say(&s, "GET /x HTTP/1.1\r\n" HOST "\r\n");
+	memory_wire_end(&s.wire);
+	CHECK_EQ(s.gone, 1);
+	CHECK(s.wire.closed);
+}
+
+TEST(a_write_that_fails_is_told_from_the_loop)
+{
+	MP_CLEANUP(stage_done) struct stage s = {.ready = false};
+
+	CHECK(stage_open(&s));
+	s.at_once = false;
+	say(&s, "GET /x HTTP/1.1\r\n" HOST "\r\n");
+	s.wire.deaf = true;
+	CHECK(s.open);
+	mp_exchange_begin_stream(s.open, NULL);
+	mp_exchange_comment(s.open);
+	CHECK_EQ(s.gone, 0);
+	mp_loop_advance(s.loop, 0);
+	CHECK_EQ(s.gone, 1);
+	CHECK(s.wire.closed);
+}
+
+TEST(a_tunnel_passes_bytes_as_they_are)
+{
+	MP_CLEANUP(stage_done) struct stage s = {.ready = false};
+
+	CHECK(stage_open(&s));
+	s.tunnels = true;
+	say(&s, "GET /ws HTTP/1.1\r\n" HOST "Connection: Upgrade\r\nUpgrade: x\r\n\r\nabc");
+	say(&s, "def");
+	CHECK_STR(mp_buf_get(&s.log), "judge /ws;serve ;bytes abc;bytes def;");
+	CHECK_STR(mp_buf_get(&s.wire.out),
+		  "HTTP/1.1 101 Switching Protocols\r\n" DATE "Upgrade: x\r\n\r\n");
+	CHECK(s.open);
+	mp_exchange_write(s.open, MP_STR("xyz"));
+	mp_loop_advance(s.loop, MP_HTTP_QUIET_MS + 1000);
+	CHECK_EQ(s.quiet, 1);
+	CHECK(s.open);
+	mp_exchange_end(s.open);
+	CHECK(s.wire.shut);
+	CHECK_EQ(s.gone, 0);
+}
+
+/* How long until the connection is gone? */
+static bool lasts(struct stage *s, int64_t ms)
+{
+	mp_loop_advance(s->loop, ms - 1);
+	REQUIRE(!s->wire.closed && !s->wire.shut);
+	mp_loop_advance(s->loop, 1 + 500 + MP_HTTP_LEAVE_MS + 500);
+	REQUIRE(s->wire.closed);
+	return true;
+}
+
+TEST(a_visitor_who_says_nothing_leaves)
+{
+	MP_CLEANUP(stage_done) struct stage s = {.ready = false};
+
+	CHECK(stage_open(&s));
+	CHECK(lasts(&s, MP_HTTP_HEAD_MS));
+	CHECK_EQ(s.wire.out.len, 0);
+}
+
+TEST(a_head_has_its_time_however_it_drips)
+{
+	MP_CLEANUP(stage_done) struct stage s = {.ready = false};
+
+	CHECK(stage_open(&s));
+	say(&s, "GET");
+	mp_loop_advance(s.loop, MP_HTTP_HEAD_MS / 2);
+	say(&s, " /");
+	CHECK(lasts(&s, MP_HTTP_HEAD_MS / 2));
+	CHECK(mp_str_find(mp_buf_get(&s.wire.out), MP_STR("HTTP/1.1 408 "), 0) == 0);
+}
+
+TEST(a_body_may_take_its_time_while_it_comes)
+{
+	MP_CLEANUP(stage_done) struct stage s = {.ready = false};
+
+	CHECK(stage_open(&s));
+	say(&s, "POST /x HTTP/1.1\r\n" HOST "Content-Length: 5\r\n\r\n");
+	mp_loop_advance(s.loop, MP_HTTP_BODY_MS - 1000);
+	say(&s, "a");
+	mp_loop_advance(s.loop, MP_HTTP_BODY_MS - 1000);
+	say(&s, "b");
+	CHECK(lasts(&s, MP_HTTP_BODY_MS));
+}
+
+TEST(an_idle_connection_leaves)
+{
+	MP_CLEANUP(stage_done) struct stage s = {.ready = false};
+
+	CHECK(stage_open(&s));
+	say(&s, "GET / HTTP/1.1\r\n" HOST "\r\n");
+	CHECK(lasts(&s, MP_HTTP_IDLE_MS));
+}
+
+TEST(silence_is_told_as_often_as_it_lasts)
+{
+	MP_CLEANUP(stage_done) struct stage s = {.ready = false};
+
+	CHECK(stage_open(&s));
+	s.at_once = false;
+	say(&s, "GET / HTTP/1.1\r\n" HOST "\r\n");
+	mp_loop_advance(s.loop, 3 * MP_HTTP_QUIET_MS + 2000);
+	CHECK_EQ(s.quiet, 3);
+	CHECK(s.open);
+	mp_exchange_begin_stream(s.open, NULL);
+	mp_loop_advance(s.loop, MP_HTTP_QUIET_MS - 1000);
+	CHECK_EQ(s.quiet, 3);
+	CHECK(!s.wire.closed);
+}
+
+/* V53 */
+TEST(a_client_that_does_not_read_is_cut)
+{
+	MP_CLEANUP(stage_done) struct stage s = {.ready = false};
+
+	CHECK(stage_open(&s));
+	s.at_once = false;
+	say(&s, "GET / HTTP/1.1\r\n" HOST "\r\n");
+	s.wire.slow = true;
+	CHECK(s.open);
+	mp_exchange_begin_stream(s.open, NULL);
+	mp_loop_advance(s.loop, MP_HTTP_QUIET_MS + 1000);
+	memory_wire_take(&s.wire, 1); /* slow, but alive */
+	mp_loop_advance(s.loop, MP_HTTP_QUIET_MS + 1000);
+	CHECK(!s.wire.closed);
+	CHECK_EQ(s.quiet, 0);
+	mp_loop_advance(s.loop, 2 * MP_HTTP_QUIET_MS);
+	CHECK(s.wire.closed);
+	CHECK_EQ(s.gone, 1);
+}
+
+TEST(a_last_answer_may_be_taken_slowly)
+{
+	MP_CLEANUP(stage_done) struct stage s = {.ready = false};
+
+	CHECK(stage_open(&s));
+	s.wire.slow = true;
+	say(&s, "GET / HTTP/1.1\r\n" HOST "Connection: close\r\n\r\n");
+	memory_wire_end(&s.wire);
+	for (int i = 0; i < 5; i++) {
+		mp_loop_advance(s.loop, MP_HTTP_QUIET_MS - 1000);
+		memory_wire_take(&s.wire, 1);
+		CHECK(!s.wire.closed && !s.wire.shut);
+	}
+	memory_wire_take(&s.wire, 1000);
+	CHECK(s.wire.closed);
+}
+
+TEST(draining_ends_what_is_idle_and_lets_answers_finish)
+{
+	MP_CLEANUP(memory_wire_done) struct memory_wire idle;
+	MP_CLEANUP(stage_done) struct stage s = {.ready = false};
+
+	memory_wire_init(&idle);
+	CHECK(stage_open(&s));
+	s.at_once = false;
+	say(&s, "GET / HTTP/1.1\r\n" HOST "\r\n");
+	mp_http_service_take(&s.service, &idle.base);
+	mp_http_service_drain(&s.service, emptied);
+	CHECK(idle.shut && !s.wire.shut);
+	CHECK_EQ(s.empty, 0);
+	memory_wire_end(&idle);
+	answer(&s, "ok");
+	CHECK(mp_str_find(mp_buf_get(&s.wire.out), MP_STR("Connection: close\r\n"), 0) > 0);
+	CHECK(s.wire.shut);
+	CHECK_EQ(s.empty, 0);
+	memory_wire_end(&s.wire);
+	CHECK_EQ(s.empty, 1);
+	/* Nobody else comes. */
+	idle.closed = idle.shut = false;
+	mp_http_service_take(&s.service, &idle.base);
+	CHECK(idle.closed);
+}
+
+/* --- the table ------------------------------------------------------------------------------ */
+
+#define ON(event) MP_HTTP_CONNECTION_ON_##event
+#define IN(state) MP_HTTP_CONNECTION_##state
+
+/* Where each cell leads; -1: there is none. */
+static const int cells[MP_HTTP_CONNECTION_STATE_COUNT][MP_HTTP_CONNECTION_EVENT_COUNT] = {
+#define NONE -1
+	/*            BEGUN     HEADED    WHOLE     ANSWERED  SAID         UPGRADED    ENDED
+	 *            FLUSHED   LATE      BROKEN    DROP */
+	[IN(IDLE)] = {IN(HEAD), NONE, NONE, NONE, NONE, NONE, IN(LEAVING), IN(IDLE), IN(GONE),
+		      IN(GONE), IN(GONE)},
+	[IN(HEAD)] = {NONE, IN(BODY), IN(IDLE), NONE, IN(LEAVING), NONE, IN(LEAVING), IN(HEAD),
+		      IN(LEAVING), IN(GONE), IN(GONE)},
+	[IN(BODY)] = {NONE, NONE, IN(IDLE), NONE, IN(LEAVING), NONE, IN(GONE), IN(BODY),
+		      IN(LEAVING), IN(GONE), IN(GONE)},
+	[IN(SERVED)] = {NONE, NONE, NONE, IN(IDLE), IN(LEAVING), IN(TUNNEL), IN(GONE), IN(SERVED),
+			IN(SERVED), IN(GONE), IN(GONE)},
+	[IN(TUNNEL)] = {NONE, NONE, NONE, NONE, IN(LEAVING), NONE, IN(GONE), IN(TUNNEL), IN(TUNNEL),
+			IN(GONE), IN(GONE)},
+	[IN(LEAVING)] = {NONE, NONE, NONE, NONE, NONE, NONE, IN(GONE), IN(LEAVING), IN(GONE),
+			 IN(GONE), IN(GONE)},
+	[IN(GONE)] = {NONE, NONE, NONE, NONE, NONE, NONE, IN(GONE), IN(GONE), IN(GONE), IN(GONE),
+		      IN(GONE)},
+};
+
+/* Bring it there as visitors do. */
+static bool bring(struct stage *s, enum mp_http_connection_state state)
+{
+	static const char *const texts[] = {
+		[IN(IDLE)] = "",
+		[IN(HEAD)] = "POST / HTTP/1.1\r\n" HOST "Content-Length: 1\r\n",
+		[IN(BODY)] = "POST / HTTP/1.1\r\n" HOST "Content-Length: 1\r\n\r\n",
+		[IN(SERVED)] = "GET / HTTP/1.1\r\n" HOST "\r\n",
+		[IN(TUNNEL)] = "GET / HTTP/1.1\r\n" HOST "\r\n",
+		[IN(LEAVING)] = "GET / HTTP/1.1\r\n" HOST "Connection: close\r\n\r\n",
+		[IN(GONE)] = "",
+	};
+
+	s->at_once = state != IN(SERVED);
+	s->tunnels = state == IN(TUNNEL);
+	memory_wire_say(&s->wire, mp_str_of(texts[state]));
+	REQUIRE(s->service.connections.len == 1);
+	REQUIRE(connection(s)->state == (state == IN(GONE) ? IN(IDLE) : state));
+	s->at_once = true;
+	return true;
+}
+
+static bool visit(enum mp_http_connection_state state, enum mp_http_connection_event ev)
+{
+	MP_CLEANUP(stage_done) struct stage s = {.ready = false};
+	struct mp_http_connection *c;
+
+	REQUIRE(stage_open(&s));
+	REQUIRE(bring(&s, state));
+	c = connection(&s);
+	if (state == IN(GONE))
+		mp_http_connection_advance(c, ON(DROP));
+	REQUIRE(mp_http_connection_has_step(state, ev) == (cells[state][ev] >= 0));
+	if (cells[state][ev] < 0)
+		return true;
+	if (ev == ON(BEGUN) || ev == ON(WHOLE)) { /* with what it takes to be one */
+		c->in = c->in ? c->in : mp_inbound_new();
+		c->x.refusal = (struct mp_refusal){400, "no", NULL};
+		c->x.keeps_alive = true;
+	}
+	if (ev == ON(HEADED))
+		c->x.in = c->in;
+	mp_http_connection_advance(c, ev);
+	REQUIRE((int)c->state == cells[state][ev]);
+	REQUIRE(s.wire.closed == (c->state == IN(GONE)));
+	REQUIRE(s.gone == ((state == IN(SERVED) || state == IN(TUNNEL)) && c->state == IN(GONE)));
+	return true;
+}
+
+TEST(every_cell_of_the_table)
+{
+	for (int state = 0; state < MP_HTTP_CONNECTION_STATE_COUNT; state++)
+		for (int ev = 0; ev < MP_HTTP_CONNECTION_EVENT_COUNT; ev++)
+			CHECK(visit((enum mp_http_connection_state)state,
+				    (enum mp_http_connection_event)ev));
+}

@@ -1,0 +1,43 @@
+/* test_http_failure.c - what curl says about a failed exchange, in words that help. */
+#include "test.h"
+
+#include "net/http_failure.h"
+
+static const struct {
+	CURLcode code;
+	const char *words;
+	bool answered;
+	enum mp_http_end how;
+	const char *want;
+} cases[] = {
+	{CURLE_SSL_CONNECT_ERROR, "error:0A00010B:SSL routines::wrong version number", false,
+	 MP_HTTP_TLS,
+	 "no secure connection to https://h: error:0A00010B:SSL routines::wrong version number; it "
+	 "may speak plain http: try http://"},
+	{CURLE_SSL_CONNECT_ERROR, "self-signed certificate", false, MP_HTTP_TLS,
+	 "no secure connection to https://h: self-signed certificate"},
+	{CURLE_RECV_ERROR, "Recv failure: Connection timed out", true, MP_HTTP_CLOSED,
+	 "the connection to https://h timed out in the middle of the answer"},
+	{CURLE_SEND_ERROR, "Send failure: Connection timed out", false, MP_HTTP_CLOSED,
+	 "the connection to https://h timed out before an answer"},
+	{CURLE_RECV_ERROR, "Recv failure: Connection reset by peer", true, MP_HTTP_CLOSED,
+	 "https://h closed the connection in the middle of its answer"},
+	{CURLE_GOT_NOTHING, "", false, MP_HTTP_CLOSED,
+	 "https://h closed the connection without an answer"},
+};
+
+TEST(failures_say_what_to_do)
+{
+	for (size_t i = 0; i < MP_ARRAY_LEN(cases); i++) {
+		struct mp_http_failure f = {.easy = NULL,
+					    .code = cases[i].code,
+					    .place = "https://h",
+					    .words = cases[i].words,
+					    .connected = true,
+					    .answered = cases[i].answered};
+		struct mcpool_error why;
+
+		CHECK_EQ(mp_http_failure_explain(&f, &why), cases[i].how);
+		CHECK_TEXT(why.message, cases[i].want);
+	}
+}

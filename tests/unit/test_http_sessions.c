@@ -1,0 +1,360 @@
+/*
+ * test_http_sessions.c - legacy HTTP sessions: begun, used, resumed, ended; and whose they are.
+ */
+#include "front.h"
+
+#include "face/http_sessions.h"
+#include "face/random_id.h"
+#include "face/token.h"
+
+static const char one[] = "{\"mcpServers\":{\"git\":{\"command\":\"y\"}}}";
+
+#define INITIALIZE                                                             \
+	"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{" \
+	"\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},"              \
+	"\"clientInfo\":{\"name\":\"x\",\"version\":\"1\"}}}"
+#define INITIALIZED "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}"
+#define CALL(id)                                                                    \
+	"{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"tools/call\",\"params\":{" \
+	"\"name\":\"mcp__git__t\",\"arguments\":{}}}"
+#define PING(id) "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"ping\"}"
+
+struct client {
+	char id[MP_RANDOM_ID + 1];
+	char headers[400]; /* of its requests */
+};
+
+static void set_headers(struct client *c, const char *more)
+{
+	snprintf(c->headers, sizeof(c->headers),
+		 JSON_HEADERS "MCP-Protocol-Version: 2025-11-25\r\nMcp-Session-Id: %s\r\n%s", c->id,
+		 more);
+}
+
+static bool begin(struct front *s, struct visitor *v, struct client *c)
+{
+	const char *at;
+
+	REQUIRE(visitor_ask(s, v, "POST /mcp", JSON_HEADERS, INITIALIZE));
+	REQUIRE(visitor_status(v) == 200);
+	REQUIRE(visitor_has(v, "\"protocolVersion\":\"2025-11-25\""));
+	at = strstr(visitor_hears(v), "Mcp-Session-Id: ");
+	REQUIRE(at);
+	snprintf(c->id, sizeof(c->id), "%s", at + 16);
+	REQUIRE(strlen(c->id) == MP_RANDOM_ID && strspn(c->id, "0123456789abcdef") == MP_RANDOM_ID);
+	set_headers(c, "");
+	REQUIRE(visitor_ask(s, v, "POST /mcp", c->headers, INITIALIZED));
+	REQUIRE(visitor_status(v) == 202);
+	return true;
+}
+
+TEST(a_session_is_begun_used_and_ended)
+{
+	FRONT(s);
+	VISITOR(v);
+	struct client c;
+
+	CHECK(front_open(&s, one, false));
+	CHECK(begin(&s, &v, &c));
+	CHECK_EQ(mp_lobby_count(s.lobby), 1);
+	CHECK(visitor_ask(&s, &v, "POST /mcp", c.headers, CALL("\"a\"")));
+	CHECK_EQ(visitor_status(&v), 200);
+	CHECK(visitor_has(&v, "application/json"));
+	CHECK(visitor_has(&v, "\"id\":\"a\""));
+	CHECK(visitor_has(&v, "\"result\""));
+	CHECK(visitor_ask(&s, &v, "POST /mcp", c.headers, PING("5")));
+	CHECK(visitor_has(&v, "\"result\":{}"));
+	CHECK(visitor_ask(&s, &v, "DELETE /mcp", c.headers, NULL));
+	CHECK_EQ(visitor_status(&v), 204);
+	CHECK_EQ(mp_lobby_count(s.lobby), 0);
+	CHECK(visitor_ask(&s, &v, "POST /mcp", c.headers, PING("6")));
+	CHECK_EQ(visitor_status(&v), 404);
+	CHECK(visitor_ask(&s, &v, "GET /mcp", c.headers, NULL));
+	CHECK_EQ(visitor_status(&v), 404);
+	CHECK(visitor_ask(&s, &v, "DELETE /mcp", c.headers, NULL));
+	CHECK_EQ(visitor_status(&v), 404);
+}
+
+TEST(without_an_id_there_is_nothing)
+{
+	FRONT(s);
+	VISITOR(v);
+
+	CHECK(front_open(&s, one, false));
+	CHECK(visitor_ask(&s, &v, "POST /mcp", JSON_HEADERS, PING("1")));
+	CHECK_EQ(visitor_status(&v), 400);
+	CHECK(visitor_ask(&s, &v, "GET /mcp", JSON_HEADERS, NULL));
+	CHECK_EQ(visitor_status(&v), 400);
+	CHECK(visitor_ask(&s, &v, "DELETE /mcp", NULL, NULL));
+	CHECK_EQ(visitor_status(&v), 400);
+}
+
+TEST(versions_that_are_known_are_taken)
+{
+	FRONT(s);
+	VISITOR(v);
+	struct client c;
+
+	CHECK(front_open(&s, one, false));
+	CHECK(begin(&s, &v, &c));
+	snprintf(c.headers, sizeof(c.headers), JSON_HEADERS "Mcp-Session-Id: %s\r\n", c.id);
+	CHECK(visitor_ask(&s, &v, "POST /mcp", c.headers, PING("1")));
+	CHECK_EQ(visitor_status(&v), 200); /* none is 2025-03-26 */
+	snprintf(c.headers, sizeof(c.headers),
+		 JSON_HEADERS "Mcp-Session-Id: %s\r\nMCP-Protocol-Version: 2025-06-18\r\n", c.id);
+	CHECK(visitor_ask(&s, &v, "POST /mcp", c.headers, PING("1")));
+	CHECK_EQ(visitor_status(&v), 200);
+	snprintf(c.headers, sizeof(c.headers),
+		 JSON_HEADERS "Mcp-Session-Id: %s\r\nMCP-Protocol-Version: 2025-06-19\r\n", c.id);
+	CHECK(visitor_ask(&s, &v, "POST /mcp", c.headers, PING("1")));
+	CHECK_EQ(visitor_status(&v), 400);
+}
+
+TEST(a_batch_is_answered_on_one_stream)
+{
+	FRONT(s);
+	VISITOR(v);
+	struct client c;
+
+	CHECK(front_open(&s, one, false));
+	CHECK(begin(&s, &v, &c));
+	CHECK(visitor_ask(&s, &v, "POST /mcp", c.headers, "[" PING("1") "," PING("2") "]"));
+	CHECK(visitor_has(&v, "text/event-stream"));
+	CHECK(visitor_has(&v, "\"id\":1"));
+	CHECK(visitor_has(&v, "\"id\":2"));
+	CHECK(visitor_has(&v, "0\r\n\r\n"));
+}
+
+/* V17 */
+TEST(a_second_listener_does_not_replace_the_first)
+{
+	FRONT(s);
+	VISITOR(v);
+	VISITOR(first);
+	VISITOR(second);
+	struct client c;
+
+	CHECK(front_open(&s, one, false));
+	CHECK(begin(&s, &v, &c));
+	CHECK(visitor_ask(&s, &first, "GET /mcp", c.headers, NULL));
+	CHECK_EQ(visitor_status(&first), 200);
+	CHECK(visitor_has(&first, "text/event-stream"));
+	CHECK(visitor_ask(&s, &second, "GET /mcp", c.headers, NULL));
+	CHECK_EQ(visitor_status(&second), 409);
+	CHECK(!first.wire.closed && !visitor_has(&first, "0\r\n\r\n"));
+	memory_wire_end(&first.wire);
+	fleet_settle(&s.f);
+	CHECK(visitor_ask(&s, &second, "GET /mcp", c.headers, NULL));
+	CHECK_EQ(visitor_status(&second), 200);
+}
+
+/* The id of the last event that came. */
+static bool get_event(struct visitor *v, char *id, size_t size)
+{
+	const char *at = visitor_hears(v), *last = NULL;
+
+	while ((at = strstr(at, "id: ")))
+		last = at = at + 4;
+	REQUIRE(last);
+	snprintf(id, size, "%.*s", (int)strcspn(last, "\n"), last);
+	return true;
+}
+
+TEST(a_stream_that_broke_is_resumed)
+{
+	FRONT(s);
+	VISITOR(v);
+	VISITOR(w);
+	VISITOR(x);
+	struct client c;
+	char id[100], more[150];
+
+	CHECK(front_open(&s, one, false));
+	CHECK(begin(&s, &v, &c));
+	fleet_get(&s.f, "git")->holds_calls = true;
+	CHECK(visitor_ask(&s, &v, "POST /mcp", c.headers, CALL("1")));
+	fleet_advance(&s.f,
+		      MP_HTTP_QUIET_MS + 1000); /* a stream begins, with an event to come back to */
+	CHECK(visitor_has(&v, "retry: "));
+	CHECK(get_event(&v, id, sizeof(id)));
+	memory_wire_end(&v.wire);
+	fleet_settle(&s.f);
+	CHECK_EQ(fleet_get(&s.f, "git")->cancels, 0); /* no cancellation */
+	CHECK(fleet_answer_kept(fleet_get(&s.f, "git"), 0, "{\"content\":[],\"x\":\"kept\"}"));
+	fleet_settle(&s.f);
+	snprintf(more, sizeof(more), "Last-Event-ID: %s\r\n", id);
+	set_headers(&c, more);
+	CHECK(visitor_ask(&s, &w, "GET /mcp", c.headers, NULL));
+	CHECK_EQ(visitor_status(&w), 200);
+	CHECK(visitor_has(&w, "kept"));
+	CHECK(visitor_has(&w, "0\r\n\r\n"));
+	/* Once more, behind the answer: nothing is left. */
+	CHECK(get_event(&w, id, sizeof(id)));
+	snprintf(more, sizeof(more), "Last-Event-ID: %s\r\n", id);
+	set_headers(&c, more);
+	CHECK(visitor_ask(&s, &w, "GET /mcp", c.headers, NULL));
+	CHECK_EQ(visitor_status(&w), 200);
+	CHECK(!visitor_has(&w, "kept"));
+	/* A minute later it is not kept any more. */
+	fleet_advance(&s.f, MP_HTTP_FINISHED_MS + 1000);
+	CHECK_EQ(s.face->finished.len, 0);
+	CHECK(visitor_ask(&s, &x, "GET /mcp", c.headers, NULL));
+	CHECK_EQ(visitor_status(&x), 404);
+}
+
+TEST(a_stream_is_resumed_while_its_answer_is_still_to_come)
+{
+	FRONT(s);
+	VISITOR(v);
+	VISITOR(w);
+	struct client c;
+	char id[100], more[150];
+
+	CHECK(front_open(&s, one, false));
+	CHECK(begin(&s, &v, &c));
+	fleet_get(&s.f, "git")->holds_calls = true;
+	CHECK(visitor_ask(&s, &v, "POST /mcp", c.headers, CALL("1")));
+	fleet_advance(&s.f, MP_HTTP_QUIET_MS + 1000);
+	CHECK(get_event(&v, id, sizeof(id)));
+	memory_wire_end(&v.wire);
+	fleet_settle(&s.f);
+	snprintf(more, sizeof(more), "Last-Event-ID: %s\r\n", id);
+	set_headers(&c, more);
+	CHECK(visitor_ask(&s, &w, "GET /mcp", c.headers, NULL));
+	CHECK_EQ(visitor_status(&w), 200);
+	CHECK(fleet_answer_kept(fleet_get(&s.f, "git"), 0, "{\"content\":[],\"x\":\"live\"}"));
+	fleet_settle(&s.f);
+	CHECK(visitor_has(&w, "live"));
+	CHECK(visitor_has(&w, "0\r\n\r\n"));
+}
+
+TEST(events_of_nobody_are_unknown)
+{
+	FRONT(s);
+	VISITOR(v);
+	struct client c;
+
+	CHECK(front_open(&s, one, false));
+	CHECK(begin(&s, &v, &c));
+	set_headers(&c, "Last-Event-ID: 00000000000000000000000000000000-1\r\n");
+	CHECK(visitor_ask(&s, &v, "GET /mcp", c.headers, NULL));
+	CHECK_EQ(visitor_status(&v), 404);
+	set_headers(&c, "Last-Event-ID: 1\r\n");
+	CHECK(visitor_ask(&s, &v, "GET /mcp", c.headers, NULL));
+	CHECK_EQ(visitor_status(&v), 404);
+}
+
+TEST(who_leaves_before_the_stream_began_cannot_come_back)
+{
+	FRONT(s);
+	VISITOR(v);
+	VISITOR(w);
+	struct client c;
+
+	CHECK(front_open(&s, one, false));
+	CHECK(begin(&s, &v, &c));
+	fleet_get(&s.f, "git")->holds_calls = true;
+	CHECK(visitor_ask(&s, &v, "POST /mcp", c.headers, CALL("1")));
+	memory_wire_end(&v.wire);
+	fleet_settle(&s.f);
+	CHECK_EQ(fleet_get(&s.f, "git")->cancels, 0);
+	CHECK(fleet_answer_kept(fleet_get(&s.f, "git"), 0, "{\"content\":[]}"));
+	fleet_settle(&s.f);
+	CHECK_EQ(s.face->streams.len, 0);
+	CHECK(visitor_ask(&s, &w, "POST /mcp", c.headers, PING("1")));
+	CHECK_EQ(visitor_status(&w), 200);
+}
+
+/* V28 */
+HEAVY_TEST(an_idle_session_ends)
+{
+	FRONT(s);
+	VISITOR(v);
+	VISITOR(w);
+	struct client c;
+
+	CHECK(front_open(&s, one, false));
+	CHECK(begin(&s, &v, &c));
+	fleet_advance(&s.f, MP_LIMIT_SESSION_IDLE_MS - 60000);
+	CHECK(visitor_ask(&s, &w, "POST /mcp", c.headers, PING("1")));
+	CHECK_EQ(visitor_status(&w), 200);
+	fleet_advance(&s.f, MP_LIMIT_SESSION_IDLE_MS - 60000);
+	CHECK_EQ(mp_lobby_count(s.lobby), 1);
+	fleet_advance(&s.f, 120000);
+	CHECK_EQ(mp_lobby_count(s.lobby), 0);
+}
+
+/* V28 */
+HEAVY_TEST(the_oldest_idle_session_makes_room)
+{
+	FRONT(s);
+	VISITOR(v);
+	struct client c, first;
+
+	CHECK(front_open(&s, one, false));
+	CHECK(begin(&s, &v, &first));
+	for (int i = 1; i < MP_LIMIT_SESSIONS; i++) {
+		mp_buf_clear(&v.wire.out);
+		CHECK(begin(&s, &v, &c));
+	}
+	CHECK_EQ(mp_lobby_count(s.lobby), MP_LIMIT_SESSIONS);
+	CHECK(begin(&s, &v, &c));
+	CHECK_EQ(mp_lobby_count(s.lobby), MP_LIMIT_SESSIONS);
+	CHECK(visitor_ask(&s, &v, "POST /mcp", c.headers, PING("1")));
+	CHECK_EQ(visitor_status(&v), 200);
+	CHECK(visitor_ask(&s, &v, "POST /mcp", first.headers, PING("1")));
+	CHECK_EQ(visitor_status(&v), 404);
+}
+
+/* V19 */
+TEST(who_came_with_an_old_token_is_sent_away)
+{
+	FRONT(s);
+	VISITOR(v);
+	VISITOR(w);
+	VISITOR(x);
+	struct client c;
+	char old[MP_TOKEN_MOST + 1];
+
+	CHECK(front_open(&s, one, false));
+	CHECK(begin(&s, &v, &c));
+	CHECK(visitor_ask(&s, &w, "GET /mcp", c.headers, NULL));
+	CHECK_EQ(visitor_status(&w), 200);
+	snprintf(old, sizeof(old), "%s", s.face->admit.token.text);
+	CHECK_EQ(mp_token_rotate(s.token_path, &s.why), 0);
+	fleet_advance(&s.f, 1); /* it is looked at once a turn */
+	v.token = old;
+	CHECK(visitor_ask(&s, &v, "POST /mcp", c.headers, PING("1")));
+	CHECK_EQ(visitor_status(&v), 401);
+	CHECK(w.wire.closed);
+	CHECK(visitor_ask(&s, &x, "POST /mcp", c.headers, PING("1")));
+	CHECK_EQ(visitor_status(&x), 404); /* its session was the old one's */
+	CHECK_EQ(mp_lobby_count(s.lobby), 0);
+}
+
+TEST(every_cell_of_the_table)
+{
+	enum {
+		N = -1,
+		B = MP_HTTP_SESSION_BUSY,
+		I = MP_HTTP_SESSION_IDLE,
+		E = MP_HTTP_SESSION_ENDED
+	};
+	static const int want[MP_HTTP_SESSION_STATE_COUNT][MP_HTTP_SESSION_EVENT_COUNT] = {
+		/* HEARD, UNHEARD, USED, EXPIRED, DELETED */
+		[MP_HTTP_SESSION_BUSY] = {N, I, B, N, E},
+		[MP_HTTP_SESSION_IDLE] = {B, N, I, E, E},
+		[MP_HTTP_SESSION_ENDED] = {N, E, N, N, N},
+	};
+
+	for (int state = 0; state < MP_HTTP_SESSION_STATE_COUNT; state++)
+		for (int ev = 0; ev < MP_HTTP_SESSION_EVENT_COUNT; ev++) {
+			enum mp_http_session_state to;
+			bool there = mp_http_session_look_up((enum mp_http_session_state)state,
+							     (enum mp_http_session_event)ev, &to);
+
+			CHECK_EQ(there, want[state][ev] != N);
+			if (there)
+				CHECK_EQ((int)to, want[state][ev]);
+		}
+}
