@@ -177,6 +177,38 @@ static void warn_about_name(struct telling *t, const struct mp_entry *e, mp_valu
 			"names of its tools");
 }
 
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static bool is_near(const char *address)
+{
+	static const char *const near[] = {
+		"http://127.0.0.1:",  "http://localhost:",  "http://[::1]:",
+		"https://127.0.0.1:", "https://localhost:", "https://[::1]:"};
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(near); i++)
+		if (strncmp(address, near[i], strlen(near[i])) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * An agent's way to the hub, as `mcpool connect` writes it. It stands among the agent's servers and
+ * is none: a hub that started it would be a server of its own.
+ */
+static bool is_ourselves(const struct mp_entry *e)
+{
+	if (e->argv)
+		return e->argc >= 2 && strcmp(last_part(e->argv[0]), "mcpool") == 0 &&
+		       strcmp(e->argv[1], "stdio") == 0;
+	return e->address && strcmp(e->name, "mcpool") == 0 && is_near(e->address) &&
+	       strcmp(last_part(e->address), "mcp") == 0;
+}
+
 static void add_one(struct mp_loading *l, const struct mp_reading_place *place,
 		    const struct mp_tape *t, mp_value key)
 {
@@ -210,6 +242,12 @@ static void add_one(struct mp_loading *l, const struct mp_reading_place *place,
 			  &l->set->arena, on_problem, &tell, &e);
 	if (r < 0) {
 		l->error = r;
+		return;
+	}
+	if (is_ourselves(e)) {
+		if (e->origin.quirks & MP_QUIRK_OWN)
+			mp_loading_complain(l, MP_WARNING, place->doc, at, "", e->name,
+					    "this is mcpool itself; it is ignored");
 		return;
 	}
 	warn_about_name(&tell, e, at);

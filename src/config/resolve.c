@@ -186,7 +186,7 @@ static const char *default_folder(const struct resolving *r)
 	if (r->e->origin.root[0])
 		return r->e->origin.root;
 	if (r->e->origin.level == MP_CONFIG_COMMAND_LINE)
-		return set->cwd;
+		return set->named_in ? set->named_in : set->cwd;
 	return set->home ? set->home : "/";
 }
 

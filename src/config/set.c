@@ -50,7 +50,7 @@ static struct mp_config_set *set_new(void)
 
 	set->refs = 1;
 	mp_arena_init(&set->arena, 2 * MP_LIMIT_ARENA);
-	set->cwd = set->root = "";
+	set->cwd = set->root = set->named_in = "";
 	return set;
 }
 
@@ -321,6 +321,7 @@ static void find_places(struct mp_loading *l)
 		return;
 	}
 	set->cwd = l->places.cwd;
+	set->named_in = l->req->named_in ? mp_loading_keep(l, l->req->named_in) : set->cwd;
 	set->root = l->places.of[MP_FOLDER_ROOT];
 	set->home = l->places.of[MP_FOLDER_HOME];
 	for (size_t i = 0; i < mp_sources_n; i++)
@@ -390,6 +391,8 @@ static void load(struct mp_loading *l, bool with_remote)
 	find_places(l);
 	if (l->error == 0)
 		l->error = mp_settings_init(&l->set->settings, &l->set->arena);
+	if (l->error == 0 && l->req->profile)
+		l->error = mp_settings_impose(&l->set->settings, l->req->profile, &l->set->arena);
 	if (l->without_project)
 		mp_loading_complain(
 			l, MP_ERROR, NULL, MP_NONE, l->set->root, "",

@@ -18,8 +18,10 @@ struct mp_config_request {
 	char *const *env;         /* "NAME=value", ends in NULL: whose home it is */
 	const char *const *files; /* --config, absolute */
 	size_t n_files;
-	bool strict;      /* --strict-config: those files only */
-	struct mp_db *db; /* what was approved; NULL: nothing is */
+	const char *named_in; /* where those were named: their servers run there; NULL: cwd */
+	const char *profile;  /* instead of what files say; NULL: as they say */
+	bool strict;          /* --strict-config: those files only */
+	struct mp_db *db;     /* what was approved; NULL: nothing is */
 	int64_t wall_ms;
 };
 
@@ -39,6 +41,7 @@ struct mp_config_set {
 	unsigned refs;
 	struct mp_arena arena; /* all of it */
 	const char *cwd, *root, *home;
+	const char *named_in;                 /* where servers of --config run; NULL: cwd */
 	const char *project_file, *user_file; /* ours; they need not exist. NULL without a home */
 	struct mp_settings settings;
 	struct mp_entry **entries; /* in order of precedence, shadowed ones included */

@@ -248,18 +248,48 @@ int mp_settings_init(struct mp_settings *s, struct mp_arena *arena)
 	return r < 0 ? r : mp_provenance_note_key(&s->provenance, "profile", "default", arena);
 }
 
+static int find_profile(const char *name)
+{
+	for (int i = MP_PROFILE_DEFAULT; profile_names[i]; i++)
+		if (strcmp(profile_names[i], name) == 0)
+			return i;
+	return MCPOOL_EINVAL;
+}
+
+bool mp_profile_exists(const char *name)
+{
+	return find_profile(name) >= 0;
+}
+
+int mp_settings_impose(struct mp_settings *s, const char *profile, struct mp_arena *arena)
+{
+	int which = find_profile(profile), r;
+
+	if (which < 0)
+		return which;
+	r = read_profile(s, (enum mp_profile)which, arena);
+	if (r < 0)
+		return r;
+	s->profile = which;
+	s->is_imposed = true;
+	return mp_provenance_note_key(&s->provenance, "profile", "--profile", arena);
+}
+
 int mp_settings_read(struct mp_settings *s, const struct mp_tape *t, mp_value object,
 		     const char *from, struct mp_arena *arena, mp_bind_problem_fn fn, void *u)
 {
 	mp_value profile = mp_value_get(t, object, "profile");
-	int r;
+	int imposed = s->profile, r;
 
 	for (int i = MP_PROFILE_DEFAULT; profile_names[i]; i++) {
-		if (!mp_value_text_is(t, profile, mp_str_of(profile_names[i])))
+		if (s->is_imposed || !mp_value_text_is(t, profile, mp_str_of(profile_names[i])))
 			continue;
 		r = read_profile(s, (enum mp_profile)i, arena);
 		if (r < 0)
 			return r;
 	}
-	return read_layer(s, t, object, from, arena, fn, u);
+	r = read_layer(s, t, object, from, arena, fn, u);
+	if (s->is_imposed)
+		s->profile = imposed;
+	return r;
 }

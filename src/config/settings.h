@@ -34,8 +34,9 @@ struct mp_queue_setting {
 };
 
 struct mp_settings {
-	int profile; /* enum mp_profile */
-	int naming;  /* enum mp_naming */
+	int profile;     /* enum mp_profile */
+	bool is_imposed; /* the profile: what layers say of it does not count */
+	int naming;      /* enum mp_naming */
 	struct mp_startup {
 		int64_t window_ms;
 		int uncached; /* enum mp_uncached */
@@ -81,6 +82,9 @@ extern const struct mp_bind_table mp_settings_table;
 
 /* The defaults alone. MCPOOL_ENOMEM. */
 int mp_settings_init(struct mp_settings *s, struct mp_arena *arena) MP_MUST;
+/* This profile, whatever the layers to come say. MCPOOL_EINVAL: there is none of that name. */
+int mp_settings_impose(struct mp_settings *s, const char *profile, struct mp_arena *arena) MP_MUST;
+bool mp_profile_exists(const char *name);
 /*
  * Lay an object over them. A `profile` in it comes below its other keys and above the defaults.
  * from: who says so, for people; must live as long as s. fn hears of problems.

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "store/digest.h"
+#include "store/pins.h"
 
 /* A change here asks everybody everything again. */
 #define VERSION "mcpool approval 1"
@@ -159,11 +160,18 @@ int mp_trust_approve(struct mp_db *db, const struct mp_entry *e, const char *how
 		.how = how,
 		.approved_ms = wall_ms,
 	};
+	struct mp_pins_owner owner; /* its tools are accepted as they are now (V38) */
+	int r, pinned;
 
 	if (e->unapprovable)
 		return mp_fail(reterr, MCPOOL_EPERM, "Server \"%s\" cannot be approved: %s",
 			       e->name, e->unapprovable);
-	return record(db, &a, reterr);
+	r = record(db, &a, reterr);
+	if (r < 0)
+		return r;
+	mp_pins_name_owner(e->name, &e->id, sizeof(e->id), &owner);
+	pinned = mp_pins_forget(db, &owner, reterr);
+	return pinned < 0 ? pinned : r;
 }
 
 int mp_trust_approve_grant(struct mp_db *db, const struct mp_grant *g, int64_t wall_ms,

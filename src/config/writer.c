@@ -24,6 +24,7 @@ enum { ONCE_MORE = 2, MAX_TRIES = 20, MAX_TEMPORARY = NAME_MAX + 64 };
 
 struct change {
 	struct mp_target target;
+	enum mp_format format;
 	mp_writer_fn fn;
 	void *u;
 	struct mcpool_error *reterr;
@@ -114,35 +115,61 @@ static bool is_blank(struct mp_str text)
 	return mp_str_trim(text).len == 0;
 }
 
-static int check_old(struct change *c)
+static int check_json(struct mp_str text, size_t *ret_fault_at, struct mcpool_error *reterr)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape tape;
+	int r;
+
+	mp_tape_init(&tape, MP_TAPE_JSONC);
+	r = mp_tape_parse(&tape, text, reterr);
+	*ret_fault_at = tape.fault_at;
+	return r;
+}
+
+static int check_toml(struct mp_str text, size_t *ret_fault_at, struct mcpool_error *reterr)
+{
+	MP_CLEANUP(mp_toml_done) struct mp_toml toml;
+	int r;
+
+	mp_toml_init(&toml);
+	r = mp_toml_read(&toml, text, reterr);
+	*ret_fault_at = toml.fault_at;
+	return r;
+}
+
+static int check_text(const struct change *c, struct mp_str text, size_t *ret_fault_at,
+		      struct mcpool_error *reterr)
+{
+	return c->format == MP_FORMAT_TOML ? check_toml(text, ret_fault_at, reterr)
+					   : check_json(text, ret_fault_at, reterr);
+}
+
+static int check_old(struct change *c)
+{
 	struct mp_str old = mp_buf_get(&c->old);
 	struct mcpool_error error;
 	struct mp_tape_place at;
 	const char *words;
-	int r;
+	size_t fault_at;
+	int r = check_text(c, old, &fault_at, &error);
 
-	mp_tape_init(&tape, MP_TAPE_JSONC);
-	r = mp_tape_parse(&tape, old, &error);
 	if (r == 0)
 		return 0;
-	at = mp_tape_locate(old, tape.fault_at);
+	at = mp_tape_locate(old, fault_at);
 	words = strstr(error.message, ": "); /* without its own "line 1, column 2" */
-	return mp_fail(c->reterr, r, "%s:%u:%u: %s%s", c->target.path, at.line, at.column,
-		       r == MCPOOL_EPARSE ? "is not valid JSON; it was not changed"
-					  : "cannot be read; it was not changed",
-		       words ? words : "");
+	return mp_fail(c->reterr, r, "%s:%u:%u: %s%s%s", c->target.path, at.line, at.column,
+		       r != MCPOOL_EPARSE            ? "cannot be read"
+		       : c->format == MP_FORMAT_TOML ? "is not valid TOML"
+						     : "is not valid JSON",
+		       "; it was not changed", words ? words : "");
 }
 
 static int check_new(struct change *c)
 {
-	MP_CLEANUP(mp_tape_done) struct mp_tape tape;
 	struct mcpool_error error;
-	int r;
+	size_t fault_at;
+	int r = check_text(c, mp_buf_get(&c->text), &fault_at, &error);
 
-	mp_tape_init(&tape, MP_TAPE_JSONC);
-	r = mp_tape_parse(&tape, mp_buf_get(&c->text), &error);
 	return r == 0 ? 0
 		      : mp_fail(c->reterr, r,
 				"%s was not changed, because it would not be valid any more: %s",
@@ -338,7 +365,14 @@ static void finish(struct change *c)
 
 int mp_config_change(const char *path, mp_writer_fn fn, void *u, struct mcpool_error *reterr)
 {
-	MP_CLEANUP(finish) struct change c = {.target.fd = -1, .fn = fn, .u = u, .reterr = reterr};
+	return mp_config_change_as(path, MP_FORMAT_JSON, fn, u, reterr);
+}
+
+int mp_config_change_as(const char *path, enum mp_format format, mp_writer_fn fn, void *u,
+			struct mcpool_error *reterr)
+{
+	MP_CLEANUP(finish)
+	struct change c = {.target.fd = -1, .format = format, .fn = fn, .u = u, .reterr = reterr};
 	int r;
 
 	/* One read's room beyond what a file may have: its end is seen by reading more. */

@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "base/buf.h"
 #include "base/str.h"
+#include "config/document.h"
 
 /*
  * Make the new text from the old one ("" where there is no file yet). May be called again when
@@ -28,5 +29,8 @@ typedef int (*mp_writer_fn)(struct mp_str old, struct mp_buf *out, void *u,
  */
 int mp_config_change(const char *path, mp_writer_fn fn, void *u,
 		     struct mcpool_error *reterr) MP_MUST;
+/* The same for a file in another format: MCPOOL_EPARSE says `... is not valid TOML` then. */
+int mp_config_change_as(const char *path, enum mp_format format, mp_writer_fn fn, void *u,
+			struct mcpool_error *reterr) MP_MUST;
 
 #endif

@@ -64,6 +64,15 @@ static const char *const steps[] = {
 	" UNIQUE (name, launch_key)"
 	") STRICT;"
 	"CREATE INDEX definitions_by_time ON definitions (saved_ms, n, size);",
+
+	/* owner: whose tools; pin: digests of what agents act upon. */
+	"CREATE TABLE pins ("
+	" n INTEGER PRIMARY KEY,"
+	" owner BLOB NOT NULL CHECK (length(owner) = 32),"
+	" tool BLOB NOT NULL,"
+	" pin BLOB NOT NULL,"
+	" UNIQUE (owner, tool)"
+	") STRICT;",
 };
 
 const struct mp_schema mp_schema_present = {steps, (int)MP_ARRAY_LEN(steps)};

@@ -35,6 +35,26 @@ TEST(all_or_nothing)
 	CHECK_EQ(set->n, 5);
 }
 
+/* What `mcpool connect` wrote for an agent is no server of ours, wherever it stands. */
+TEST(the_way_to_the_hub_is_no_server)
+{
+	MP_SET set = NULL;
+
+	CHECK(home_make());
+	CHECK(put(
+		"home/.cursor/mcp.json",
+		"{\"mcpServers\": {\"hub\": {\"command\": \"/opt/mcpool\", \"args\": [\"stdio\"]},"
+		"\"mcpool\": {\"url\": \"http://127.0.0.1:7717/mcp\"},"
+		"\"demo\": {\"command\": \"mcpool\", \"args\": [\"demo-server\"]}}}"));
+	CHECK(put("home/.config/mcpool/mcp.json",
+		  "{\"mcpServers\": {\"me\": {\"command\": \"mcpool\", \"args\": [\"stdio\"]}}}"));
+	set = home_load(NULL);
+	CHECK_EQ(set->n, 1);
+	CHECK_TEXT(set->entries[0]->name, "demo");
+	CHECK_EQ(set->n_problems, 1);
+	CHECK_TEXT(set->problems[0].message, "this is mcpool itself; it is ignored");
+}
+
 /* B73: two of the same name in one file. */
 HEAVY_TEST(problems_are_in_the_order_of_the_files_and_bounded)
 {

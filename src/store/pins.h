@@ -1,0 +1,42 @@
+/*
+ * pins.h - how a server's tools looked when they were first seen, or accepted (V38).
+ * A pin is a few digests; what they are of is up to whoever makes them (pool/pins.c).
+ */
+#ifndef MP_STORE_PINS_H
+#define MP_STORE_PINS_H
+
+#include "base/base.h"
+#include "base/buf.h"
+#include "base/str.h"
+#include "store/db.h"
+#include "store/digest.h"
+
+enum { MP_PIN_PART = 16, MP_PIN_PARTS = 6, MP_PIN_SIZE = MP_PIN_PART * MP_PIN_PARTS };
+
+/* Whose tools: the server as it was approved. */
+struct mp_pins_owner {
+	unsigned char bytes[MP_DIGEST_SIZE];
+};
+void mp_pins_name_owner(const char *server, const void *approval_id, size_t n,
+			struct mp_pins_owner *ret);
+
+/* How many there are; fn for each. Trouble with the store is an error: nothing is known then. */
+typedef void (*mp_pins_fn)(void *u, struct mp_str tool, const unsigned char pin[MP_PIN_SIZE]);
+int mp_pins_read(struct mp_db *db, const struct mp_pins_owner *owner, mp_pins_fn fn, void *u,
+		 struct mcpool_error *reterr) MP_MUST;
+
+/* Gathered, then written together, later. A pin that is there already is replaced. */
+struct mp_pins_batch {
+	struct mp_buf rows;
+};
+void mp_pins_batch_init(struct mp_pins_batch *b);
+void mp_pins_batch_done(struct mp_pins_batch *b);
+int mp_pins_batch_add(struct mp_pins_batch *b, struct mp_str tool,
+		      const unsigned char pin[MP_PIN_SIZE]) MP_MUST;
+void mp_pins_write(struct mp_db *db, const struct mp_pins_owner *owner, struct mp_pins_batch *b);
+
+/* Whatever it offers now is accepted: forget all, the next list is pinned anew. How many. */
+int mp_pins_forget(struct mp_db *db, const struct mp_pins_owner *owner,
+		   struct mcpool_error *reterr) MP_MUST;
+
+#endif
