@@ -12,6 +12,9 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/queues.h"
+#include "pool/owner.h"
+#include "pool/party_parts.h"
+#include "pool/pins.h"
 #include "store/eras.h"
 
 static struct mp_loop *loop_of(const struct mp_instance *in)
@@ -129,6 +132,8 @@ static void is_up(struct mp_instance *in)
 	in->marked_ms = -1;
 	unprepare(in); /* the values have done their work */
 	mp_eras_set(in->pool->o.db, key_of(in), era, now);
+	mp_party_tell_level(in);
+	mp_topics_renew(in);
 	mp_pool_note_up(in->pool);
 }
 
@@ -307,7 +312,7 @@ void mp_instance_note_use(struct mp_instance *in)
 			mp_keeper_stop(in->k);
 	} else if (mp_keeper_is_up(in->k) && in->is_visit) {
 		mp_timer_start(&in->idle_timer, 0);
-	} else if (mp_keeper_is_up(in->k) && in->e->tuning.idle_ms > 0 &&
+	} else if (mp_keeper_is_up(in->k) && in->e->tuning.idle_ms > 0 && in->topics.len == 0 &&
 		   !mp_timer_is_running(&in->idle_timer)) { /* a probe, or a crash, is no use */
 		mp_timer_start(&in->idle_timer, in->e->tuning.idle_ms);
 	}
@@ -407,6 +412,21 @@ static void make_policy(const struct mp_instance *in, struct mp_policy *ret)
 	mp_policy_init(ret, &restart, in->e->kind != MP_KIND_STDIO);
 }
 
+/*
+ * What a legacy server is told that it can ask (DESIGN section 4): only what can be attributed. A
+ * modern one is told with each call.
+ */
+static void declare(const struct mp_instance *in, struct mp_upstream_options *o)
+{
+#define QUESTIONS "\"sampling\":{},\"elicitation\":{\"form\":{},\"url\":{}}}"
+	bool is_private = in->e->tuning.mode == MP_MODE_SESSION;
+
+	o->declares = is_private ? MP_STR("{\"roots\":{\"listChanged\":true}," QUESTIONS)
+				 : MP_STR("{\"roots\":{}," QUESTIONS);
+	o->by_stream = !is_private && in->e->tuning.mode != MP_MODE_SERIAL;
+#undef QUESTIONS
+}
+
 static void make_keeper(struct mp_instance *in)
 {
 	struct mp_keeper_options options = {
@@ -416,10 +436,14 @@ static void make_keeper(struct mp_instance *in)
 		.name = in->e->name,
 		.timeout_ms = in->e->tuning.timeout_ms,
 		.list_probe = in->e->tuning.health_probe == MP_HEALTH_LIST_TOOLS,
-		.eras = (enum mp_era)in->e->tuning.era,
-		.me = in->pool->o.me,
-		.verdicts = &in->pool->verdicts,
+		.upstream = {.eras = (enum mp_era)in->e->tuning.era,
+			     .me = in->pool->o.me,
+			     .answerer = mp_asked_get_answerer(in),
+			     .verdicts = &in->pool->verdicts},
 	};
+
+	if (options.upstream.answerer)
+		declare(in, &options.upstream);
 
 	make_policy(in, &options.policy);
 	in->k = mp_keeper_new(&options, &keeper_hooks, in);
@@ -439,13 +463,16 @@ struct mp_instance *mp_instance_new(struct mp_pool *p, struct mp_scene *scene, s
 {
 	struct mp_instance *in = mp_alloc(sizeof(*in));
 
-	*in = (struct mp_instance){.pool = p, .marked_ms = -1};
+	*in = (struct mp_instance){.pool = p, .marked_ms = -1, .told_level = -1};
 	set_scene(in, scene, entry);
 	memcpy(in->key, scene->keys->of[entry].bytes, sizeof(in->key));
 	in->session = in->e->tuning.mode == MP_MODE_SESSION ? session : 0;
 	for (int i = 0; i < MP_LEASE_STATE_COUNT; i++)
 		mp_list_init(&in->leases[i]);
 	mp_stats_init(&in->stats);
+	mp_asked_init(in);
+	mp_topics_init(in);
+	mp_list_init(&in->memos);
 	mp_timer_init(&in->acquire_timer, p->o.loop, acquire_is_over, in);
 	mp_timer_init(&in->idle_timer, p->o.loop, idle_for_long, in);
 	mp_timer_init(&in->drain_timer, p->o.loop, drained, in);
@@ -479,6 +506,8 @@ struct mp_instance *mp_instance_free(struct mp_instance *in)
 	mp_timer_stop(&in->drain_timer);
 	mp_loop_unpost(loop_of(in), &in->wake_task);
 	mp_loop_unpost(loop_of(in), &in->vanish_task);
+	mp_topics_done(in);
+	mp_owner_forget(in);
 	mp_queue_free(in->queue);
 	mp_instance_done_offer(in);
 	mp_stats_done(&in->stats);
@@ -507,6 +536,7 @@ void mp_instance_adopt(struct mp_instance *in, struct mp_scene *scene, size_t en
 		       in->e->tuning.health_probe == MP_HEALTH_LIST_TOOLS);
 	if (in->e->tuning.idle_ms != idle_ms)
 		mp_timer_stop(&in->idle_timer);
+	mp_pins_reconsider(in);
 	mp_instance_note_use(in);
 	if (mp_keeper_get_facts(in->k)->state == MP_KEEPER_BARRED)
 		try_again(in);

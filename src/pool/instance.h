@@ -34,6 +34,9 @@ struct mp_pool {
 	struct mp_list homeless;  /* leases that no instance has, to be told so */
 	struct mp_map by_key;
 	struct mp_list views; /* borrowed */
+	struct mp_ids parties;
+	struct mp_list party_list; /* the same, owned */
+	struct mp_ids questions;   /* that are with them */
 	struct mp_list watchers;
 	struct mp_map queues;    /* named ones, owned */
 	struct mp_queue *starts; /* initConcurrency */
@@ -72,6 +75,17 @@ struct mp_instance {
 	struct mcpool_error not_begun; /* why */
 	struct mp_notices *notices;    /* owned; NULL: it has not said anything yet */
 	struct mp_list leases[MP_LEASE_STATE_COUNT];
+	struct mp_pinned *pins;      /* owned; NULL: not looked at yet */
+	struct mp_answerer answerer; /* of its questions */
+	struct mp_list asked;        /* questions that are with a party */
+	struct mp_list topics;       /* resources whose changes somebody wants to hear of */
+	struct mp_task topics_task;  /* tells a modern server which */
+	struct mp_list memos;        /* whose an id is that it speaks of later; see owner.c */
+	mp_id doubt_caller;          /* whose call was given up last; 0: several' */
+	int64_t doubt_until_ms;      /* what it says until then may be about that one */
+	int told_level;              /* of its log, in this life; -1: none */
+	int64_t logged_ms;           /* when the lines that it may log were last counted anew */
+	unsigned logged;
 	struct mp_stats stats;
 	struct mp_queue *queue;        /* its own line; made with the first call */
 	struct mp_timer acquire_timer; /* the first start is to be over by then (E31) */

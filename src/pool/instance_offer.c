@@ -5,6 +5,9 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "pool/instance.h"
+#include "pool/owner.h"
+#include "pool/party_parts.h"
+#include "pool/pins.h"
 
 enum { FORGET_MS = 5000 }; /* after it has left, what it offered need not be in memory */
 enum { MAX_LEFT_OUT = 5 }; /* items of a list that are named one by one */
@@ -57,9 +60,12 @@ static bool is_same_offer(const struct mp_offer *a, const struct mp_offer *b)
 static void fetched(struct mp_offer *offer, const struct mcpool_error *error, void *u)
 {
 	struct mp_instance *in = u;
-	bool news = offer && (!in->offer || !is_same_offer(in->offer, offer));
+	bool news;
 
 	in->fetch = NULL;
+	if (offer)
+		mp_pins_judge(in, &offer->lists[MP_CATALOG_TOOL]->list);
+	news = offer && (!in->offer || !is_same_offer(in->offer, offer));
 	for (int i = 0; i < MP_CATALOG_COUNT && news; i++)
 		tell_left_out(in, &offer->lists[i]->list);
 	if (offer)
@@ -72,6 +78,8 @@ static void refetched(void *u, struct mp_offer_list *list)
 	struct mp_instance *in = u;
 	const struct mp_offer *o = in->offer;
 
+	if (list->list.kind == MP_CATALOG_TOOL)
+		mp_pins_judge(in, &list->list);
 	if (!o || mp_offer_list_equals(&o->lists[list->list.kind]->list, &list->list)) {
 		mp_offer_list_unref(list); /* told only when different */
 		return;
@@ -136,6 +144,8 @@ void mp_instance_let_go(void *u)
 	in->fetch = NULL;
 	mp_loop_unpost(loop_of(in), &in->not_begun_task);
 	in->refresh = mp_refresh_free(in->refresh);
+	in->told_level = -1;
+	mp_owner_forget(in);
 }
 
 /* Made when it is needed: most servers never say a word. */
@@ -166,6 +176,8 @@ void mp_instance_hear(void *u, const struct mp_message *m)
 
 	if (in->refresh && mp_refresh_hear(in->refresh, m))
 		return;
+	if (mp_party_hear(in, m))
+		return;
 	mp_notices_add(get_notices(in), mp_value_source(m->tape, MP_ROOT));
 }
 
@@ -180,6 +192,7 @@ void mp_instance_done_offer(struct mp_instance *in)
 {
 	mp_timer_stop(&in->forget_timer);
 	mp_offer_unref(in->offer);
+	mp_pins_done(in);
 	if (in->notices)
 		mp_notices_done(in->notices);
 	mp_free(in->notices);

@@ -354,16 +354,12 @@ static const struct mp_upstream_hooks upstream_hooks = {
 
 static enum event dial(struct mp_keeper *k)
 {
-	struct mp_upstream_options options = {
-		.me = k->o.me,
-		.eras = k->o.eras,
-		.timeout_ms = k->o.timeout_ms,
-		.verdicts = k->o.verdicts,
-		.launch_key = {k->launch_key, k->launch_key_len},
-		.dial = dial_again,
-		.dial_u = k,
-	};
+	struct mp_upstream_options options = k->o.upstream;
 
+	options.timeout_ms = k->o.timeout_ms;
+	options.launch_key = (struct mp_str){k->launch_key, k->launch_key_len};
+	options.dial = dial_again;
+	options.dial_u = k;
 	k->facts.times.prepare_us = mp_loop_now_us(k->o.loop) - k->began_us;
 	k->up = mp_upstream_new(k->o.loop, &options, &upstream_hooks, k);
 	/* Whatever goes wrong while dialling is told by ended(); this one was never open before. */

@@ -86,9 +86,8 @@ struct mp_keeper_options {
 	struct mp_policy policy;
 	int64_t timeout_ms; /* of the start: connect, handshake and lists, each */
 	bool list_probe;    /* healthProbe listTools */
-	enum mp_era eras;
-	const struct mp_identity *me; /* borrowed */
-	struct mp_verdicts *verdicts; /* borrowed; may be NULL */
+	/* Eras, who we are, what is declared, who answers, verdicts; the rest is filled in. */
+	struct mp_upstream_options upstream;
 };
 
 /* How long the stages of the last start took, in microseconds; -1: not reached. */

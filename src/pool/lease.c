@@ -11,6 +11,9 @@
 #include "base/mem.h"
 #include "pool/admission.h"
 #include "pool/lease_parts.h"
+#include "pool/owner.h"
+#include "pool/party_parts.h"
+#include "pool/pins.h"
 
 enum { MAX_RETURNS = 1 };
 
@@ -224,7 +227,12 @@ static enum event line_up(struct mp_lease *l)
 	mp_timer_stop(&l->patience);
 	if (l->is_held)
 		return HOLD;
-	r = mp_queue_enter(mp_instance_get_queue(l->in, l->tool), &l->ticket, l->session,
+	if (mp_pins_is_frozen(l->in, l->tool))
+		return refuse(l, MCPOOL_ENEEDS_APPROVAL, MP_OUTCOME_REFUSED,
+			      "tool '%.*s' of server '%s' changed after it was approved; accept it "
+			      "with `mcpool trust %s`",
+			      MP_STR_ARGS(l->tool), l->server, l->server);
+	r = mp_queue_enter(mp_instance_get_queue(l->in, l->tool), &l->ticket, l->caller,
 			   slot_granted, l);
 	if (r > 0)
 		return SLOT;
@@ -245,15 +253,44 @@ int64_t mp_lease_pad(int64_t ms)
 	return ms == 0 ? 0 : half_more > ms + 1000 ? half_more : ms + 1000;
 }
 
+/* Until the call must be over, whatever happens. */
+static int64_t most_left_ms(const struct mp_lease *l)
+{
+	int64_t left = l->asked_ms + l->max_total_ms - mp_loop_now_ms(l->pool->o.loop);
+
+	return left > 0 ? left : 0;
+}
+
+static void grant(struct mp_lease *l, int64_t ms)
+{
+	int64_t most = most_left_ms(l);
+
+	if (l->timeout_ms > 0)
+		mp_timer_start(&l->deadline, ms < most ? ms : most);
+}
+
+void mp_lease_pause(struct mp_lease *l, bool paused)
+{
+	struct mp_upstream *up = mp_keeper_get_upstream(l->in->k);
+
+	if (l->is_paused == paused)
+		return;
+	l->is_paused = paused;
+	if (paused)
+		l->left_ms = l->deadline.due_ms - mp_loop_now_ms(l->pool->o.loop);
+	grant(l, paused ? INT64_MAX : l->left_ms);
+	if (up)
+		mp_upstream_pause(up, l->call, paused);
+}
+
 static void progressed(const struct mp_message *m, void *u)
 {
 	struct mp_lease *l = u;
-	int64_t left = l->asked_ms + l->max_total_ms - mp_loop_now_ms(l->pool->o.loop);
 
 	if (l->state != MP_LEASE_OUT)
 		return;
-	if (l->timeout_ms > 0 && left > 0)
-		mp_timer_start(&l->deadline, left < l->timeout_ms ? left : l->timeout_ms);
+	if (most_left_ms(l) > 0 && !l->is_paused)
+		grant(l, l->timeout_ms);
 	if (l->on_progress)
 		l->on_progress(m, l->u);
 }
@@ -316,6 +353,11 @@ static enum event send(struct mp_lease *l)
 	struct mp_request rq = {
 		.method = l->method,
 		.params = l->params,
+		.foreign = l->meta,
+		.capabilities = l->capabilities,
+		.log_level = l->log_level,
+		.keeps_rounds = l->keeps_rounds,
+		.takes_tasks = l->takes_tasks,
 		.timeout_ms = transport_first ? l->timeout_ms : mp_lease_pad(l->timeout_ms),
 		.max_total_ms = transport_first ? l->max_total_ms : mp_lease_pad(l->max_total_ms),
 		.on_progress = progressed,
@@ -350,6 +392,7 @@ void mp_lease_find_another(struct mp_lease *l)
 static enum event wait_again(struct mp_lease *l)
 {
 	mp_queue_leave(&l->ticket);
+	mp_lease_pause(l, false);
 	l->was_out = false;
 	if (l->in->is_leaving && !l->pool->is_stopping)
 		mp_lease_find_another(l);
@@ -440,6 +483,9 @@ static enum event finish(struct mp_lease *l)
 	mp_timer_stop(&l->deadline);
 	mp_timer_stop(&l->patience);
 	mp_queue_leave(&l->ticket);
+	mp_asked_end_lease(l);
+	if (l->message && l->in)
+		mp_owner_note_answer(l->in, l->session, l->message);
 	if (!l->is_told)
 		count(l);
 	mp_loop_unpost(l->pool->o.loop, &l->task);
@@ -460,8 +506,10 @@ static void take_back(struct mp_lease *l)
 {
 	struct mp_upstream *up = l->call ? mp_keeper_get_upstream(l->in->k) : NULL;
 
-	if (up)
-		mp_upstream_cancel(up, l->call);
+	if (!up)
+		return;
+	mp_upstream_cancel(up, l->call);
+	mp_owner_note_given_up(l);
 }
 
 /* A user's abort: the server is told, nobody waits, nothing is restarted (U18, D16). */

@@ -46,12 +46,29 @@ enum mp_lease_event {
 		MP_LEASE_EVENT_COUNT
 };
 
+/* Makes an id a caller's: no session's then. */
+#define MP_CALLER_ALONE (UINT64_C(1) << 63)
+
 struct mp_lease_request {
 	const char *server;
 	mp_id session;
+	/*
+	 * Where one session speaks for many: whose call this is, with MP_CALLER_ALONE; it takes
+	 * turns of its own, and what a server says is not another's. 0: the session's.
+	 */
+	mp_id caller;
 	enum mp_method_id method;
-	struct mp_str params;       /* an object without _meta, or empty; copied */
-	struct mp_str tool;         /* of tools/call, for its queue; else empty */
+	struct mp_str params; /* an object without _meta, or empty; copied */
+	struct mp_str tool;   /* of tools/call, for its queue; else empty */
+	/* Members of _meta that are not about one hop (trace keys, vendors'), an object; or empty.
+	 */
+	struct mp_str meta;
+	/* What whoever calls can be asked, an object: modern servers are told; empty: nothing. */
+	struct mp_str capabilities;
+	const char *log_level; /* what a modern server may log meanwhile; static; NULL: nothing */
+	/* A modern server's "input required" is handed on as it is, not turned into questions. */
+	bool keeps_rounds;
+	bool takes_tasks;           /* whoever calls declared that extension of modern servers */
 	int64_t timeout_ms;         /* 0: the server's toolTimeout */
 	mp_progress_fn on_progress; /* may be NULL */
 };

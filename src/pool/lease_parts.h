@@ -15,6 +15,7 @@ struct mp_lease {
 	struct mp_instance *in; /* NULL: none could be had */
 	enum mp_lease_state state;
 	mp_id id, session;
+	mp_id caller;     /* who takes turns; the session, or one of those it speaks for */
 	bool is_held;     /* acquired, with no call */
 	bool is_told;     /* fn has run */
 	bool was_out;     /* the server has, or had, the request of this try */
@@ -26,6 +27,8 @@ struct mp_lease {
 	mp_id call;              /* while the upstream owes its one answer; else 0 */
 	int64_t asked_ms, sent_us, took_us;
 	struct mp_timer deadline, patience;
+	bool is_paused;  /* the deadline is the latest there is */
+	int64_t left_ms; /* what was left of it when it was paused */
 	mp_progress_fn on_progress;
 	mp_lease_fn fn;
 	void *u;
@@ -36,9 +39,12 @@ struct mp_lease {
 	struct mcpool_error *why;         /* owned; of an ending without an answer */
 	bool retryable;
 	unsigned attempt;
-	struct mp_str tool;   /* in text */
-	struct mp_str params; /* in text */
-	char *server;         /* in text */
+	struct mp_str tool;               /* in text */
+	struct mp_str params;             /* in text */
+	struct mp_str meta, capabilities; /* in text */
+	const char *log_level;            /* static; NULL: none */
+	bool keeps_rounds, takes_tasks;
+	char *server; /* in text */
 	char text[];
 };
 
@@ -54,6 +60,9 @@ void mp_lease_bury(struct mp_grave *grave);
 int64_t mp_lease_pad(int64_t ms);
 void mp_lease_find_another(struct mp_lease *l);        /* its instance leaves, or is no good */
 struct mp_list *mp_lease_get_list(struct mp_lease *l); /* where it stands */
+
+/* A question that belongs to it is being thought about: its time does not run (up to maxTotal). */
+void mp_lease_pause(struct mp_lease *l, bool paused);
 
 /* leases.c: find the instance that its view has for it now. */
 void mp_lease_find_server(struct mp_lease *l);

@@ -29,10 +29,16 @@ static char *copy_text(char **at, struct mp_str s)
 	return p;
 }
 
+static struct mp_str copy_str(char **at, struct mp_str s)
+{
+	return (struct mp_str){copy_text(at, s), s.len};
+}
+
 static struct mp_lease *lease_new(struct mp_view *v, const struct mp_lease_request *rq)
 {
-	size_t name = strlen(rq->server);
-	struct mp_lease *l = mp_try_alloc(sizeof(*l) + name + rq->tool.len + rq->params.len + 3);
+	size_t texts = strlen(rq->server) + rq->tool.len + rq->params.len + rq->meta.len +
+		       rq->capabilities.len + 5;
+	struct mp_lease *l = mp_try_alloc(sizeof(*l) + texts);
 	char *at;
 
 	if (!l)
@@ -41,13 +47,19 @@ static struct mp_lease *lease_new(struct mp_view *v, const struct mp_lease_reque
 		.view = v,
 		.pool = mp_view_get_pool(v),
 		.session = rq->session,
+		.caller = rq->caller ? rq->caller : rq->session,
 		.method = rq->method,
 		.on_progress = rq->on_progress,
+		.log_level = rq->log_level,
+		.keeps_rounds = rq->keeps_rounds,
+		.takes_tasks = rq->takes_tasks,
 	};
 	at = l->text;
 	l->server = copy_text(&at, mp_str_of(rq->server));
-	l->tool = (struct mp_str){copy_text(&at, rq->tool), rq->tool.len};
-	l->params = (struct mp_str){copy_text(&at, rq->params), rq->params.len};
+	l->tool = copy_str(&at, rq->tool);
+	l->params = copy_str(&at, rq->params);
+	l->meta = copy_str(&at, rq->meta);
+	l->capabilities = copy_str(&at, rq->capabilities);
 	mp_timer_init(&l->deadline, l->pool->o.loop, deadline_passed, l);
 	mp_timer_init(&l->patience, l->pool->o.loop, patience_lost, l);
 	mp_task_init(&l->task, mp_lease_tell_later, l);

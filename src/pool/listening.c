@@ -3,6 +3,8 @@
  */
 #include "pool/listening.h"
 
+#include <string.h>
+
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -17,6 +19,7 @@
 	X(DUE, "it is time to ask")                     \
 	X(ACKNOWLEDGED, "it says what it will tell")    \
 	X(ENDED, "the stream is over, or could not be") \
+	X(CHANGED, "something else is to be heard of")  \
 	X(REFUSED, "it answered that it knows no such thing")
 
 enum state {
@@ -55,8 +58,11 @@ struct mp_listening {
 	struct mp_timer timer;
 	struct stream *stream; /* freed by its answer; NULL: none is open */
 	mp_id call;
-	unsigned tries;   /* since a stream lasted */
-	bool was_heard;   /* a stream was acknowledged once */
+	unsigned tries;      /* since a stream lasted */
+	bool was_heard;      /* a stream was acknowledged once */
+	bool is_replaced;    /* the one before was left when this one had been asked for */
+	struct mp_str *uris; /* owned, with their texts behind; NULL: none */
+	size_t n_uris;
 	int64_t since_ms; /* acknowledged */
 	void (*reopened)(void *u);
 	void *u;
@@ -64,6 +70,8 @@ struct mp_listening {
 
 typedef enum event (*action)(struct mp_listening *l);
 static enum event ask(struct mp_listening *l);
+static enum event ask_instead(struct mp_listening *l);
+static enum event look(struct mp_listening *l);
 static enum event hear(struct mp_listening *l);
 static enum event rest(struct mp_listening *l);
 static enum event rest_from_hearing(struct mp_listening *l);
@@ -76,15 +84,19 @@ struct step {
 };
 
 static const struct step steps[STATE_COUNT][EVENT_COUNT] = {
-	[RESTING] = {[DUE] = {TO, ASKING, ask}, [ACKNOWLEDGED] = {STAY, 0, NULL}}, /* of one that
-										      has ended */
+	/* An acknowledgement may be that of a stream that has ended. */
+	[RESTING] = {[DUE] = {TO, ASKING, ask},
+		     [ACKNOWLEDGED] = {STAY, 0, NULL},
+		     [CHANGED] = {STAY, 0, look}},
 	[ASKING] = {[ACKNOWLEDGED] = {TO, HEARING, hear},
 		    [ENDED] = {TO, RESTING, rest},
+		    [CHANGED] = {STAY, 0, ask_instead},
 		    [REFUSED] = {TO, SPURNED, NULL}},
 	[HEARING] = {[ACKNOWLEDGED] = {STAY, 0, NULL},
 		     [ENDED] = {TO, RESTING, rest_from_hearing},
+		     [CHANGED] = {TO, ASKING, ask_instead},
 		     [REFUSED] = {TO, SPURNED, NULL}},
-	[SPURNED] = {[ACKNOWLEDGED] = {STAY, 0, NULL}},
+	[SPURNED] = {[ACKNOWLEDGED] = {STAY, 0, NULL}, [CHANGED] = {STAY, 0, NULL}},
 };
 
 static void advance(struct mp_listening *l, enum event ev)
@@ -120,6 +132,14 @@ static void stream_ended(const struct mp_answer *answer, void *u)
 	advance(l, is_unknown ? REFUSED : ENDED);
 }
 
+static const unsigned changes =
+	MP_OFFERS_TOOLS_CHANGES | MP_OFFERS_PROMPTS_CHANGES | MP_OFFERS_RESOURCES_CHANGES;
+
+static bool wants_something(const struct mp_listening *l)
+{
+	return l->n_uris || mp_upstream_get_hello(l->up)->offers & changes;
+}
+
 static int write_params(struct mp_listening *l, struct mp_buf *out)
 {
 	unsigned offers = mp_upstream_get_hello(l->up)->offers;
@@ -127,6 +147,8 @@ static int write_params(struct mp_listening *l, struct mp_buf *out)
 		.tools = offers & MP_OFFERS_TOOLS_CHANGES,
 		.prompts = offers & MP_OFFERS_PROMPTS_CHANGES,
 		.resources = offers & MP_OFFERS_RESOURCES_CHANGES,
+		.uris = l->uris,
+		.n_uris = l->n_uris,
 	};
 
 	return mp_modern_write_listen(&filter, out);
@@ -138,7 +160,9 @@ static enum event ask(struct mp_listening *l)
 	struct mp_request rq = {.method = MP_METHOD_LISTEN}; /* which lasts as long as it lasts */
 	int r;
 
-	mp_buf_init(&params, MP_KIB(4));
+	mp_buf_init(&params, MP_LIMIT_MESSAGE);
+	if (!wants_something(l))
+		return ENDED;
 	r = write_params(l, &params);
 	if (r < 0)
 		return ENDED;
@@ -152,11 +176,41 @@ static enum event ask(struct mp_listening *l)
 	return ENDED;
 }
 
+/* Leave a stream; its answer frees it. */
+static void leave(struct mp_listening *l, struct stream *s, mp_id call)
+{
+	if (!s)
+		return;
+	s->l = NULL;
+	mp_upstream_cancel(l->up, call);
+}
+
+/* What a stream tells cannot be changed: another one is opened, then this one is left. */
+static enum event ask_instead(struct mp_listening *l)
+{
+	struct stream *before = l->stream;
+	mp_id call = l->call;
+	enum event ev;
+
+	l->stream = NULL;
+	l->is_replaced = true;
+	ev = ask(l);
+	leave(l, before, call);
+	return ev;
+}
+
+/* Not sooner than it would have been asked anyway. */
+static enum event look(struct mp_listening *l)
+{
+	return mp_timer_is_running(&l->timer) || !wants_something(l) ? QUIET : DUE;
+}
+
 static enum event hear(struct mp_listening *l)
 {
-	bool again = l->was_heard;
+	bool again = l->was_heard && !l->is_replaced;
 
 	l->was_heard = true;
+	l->is_replaced = false;
 	l->since_ms = mp_loop_now_ms(l->loop);
 	if (again)
 		l->reopened(l->u);
@@ -167,6 +221,9 @@ static enum event rest(struct mp_listening *l)
 {
 	size_t last = MP_ARRAY_LEN(rests_ms) - 1;
 
+	l->is_replaced = false;
+	if (!wants_something(l))
+		return QUIET;
 	mp_timer_start(&l->timer, rests_ms[l->tries < last ? l->tries : last]);
 	l->tries++;
 	return QUIET;
@@ -189,18 +246,37 @@ static void time_to_ask(void *u)
 struct mp_listening *mp_listening_new(struct mp_upstream *up, struct mp_loop *loop,
 				      void (*reopened)(void *u), void *u)
 {
-	const unsigned changes =
-		MP_OFFERS_TOOLS_CHANGES | MP_OFFERS_PROMPTS_CHANGES | MP_OFFERS_RESOURCES_CHANGES;
 	const struct mp_hello *hello = mp_upstream_get_hello(up);
 	struct mp_listening *l;
 
-	if (hello->era != MP_ERA_MODERN || !(hello->offers & changes))
+	if (hello->era != MP_ERA_MODERN || !(hello->offers & (changes | MP_OFFERS_SUBSCRIBE)))
 		return NULL;
 	l = mp_alloc(sizeof(*l));
 	*l = (struct mp_listening){.up = up, .loop = loop, .reopened = reopened, .u = u};
 	mp_timer_init(&l->timer, loop, time_to_ask, l);
-	advance(l, DUE);
+	advance(l, CHANGED);
 	return l;
+}
+
+void mp_listening_set_uris(struct mp_listening *l, const struct mp_str *uris, size_t n)
+{
+	size_t size = (n + 1) * sizeof(*uris), at = size;
+	char *block;
+
+	for (size_t i = 0; i < n; i++)
+		size += uris[i].len;
+	block = mp_try_alloc(size);
+	if (!block)
+		return; /* as before, then */
+	mp_free(l->uris);
+	l->uris = (struct mp_str *)(void *)block;
+	l->n_uris = n;
+	for (size_t i = 0; i < n; i++) {
+		memcpy(block + at, uris[i].p, uris[i].len);
+		l->uris[i] = (struct mp_str){block + at, uris[i].len};
+		at += uris[i].len;
+	}
+	advance(l, CHANGED);
 }
 
 struct mp_listening *mp_listening_free(struct mp_listening *l)
@@ -208,10 +284,8 @@ struct mp_listening *mp_listening_free(struct mp_listening *l)
 	if (!l)
 		return NULL;
 	mp_timer_stop(&l->timer);
-	if (l->stream) {
-		l->stream->l = NULL;
-		mp_upstream_cancel(l->up, l->call); /* its answer frees the stream */
-	}
+	leave(l, l->stream, l->call);
+	mp_free(l->uris);
 	return mp_free(l);
 }
 

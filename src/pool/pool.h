@@ -86,6 +86,21 @@ ptrdiff_t mp_view_find(const struct mp_view *v, const char *name);
 ptrdiff_t mp_view_find_id(const struct mp_view *v, mp_id instance);
 
 /*
+ * Switch a server on or off for this view, without touching a file (C20), or leave it to the files
+ * again. Off: it is drained and stopped, unless others have it, too; on: it is started, also where
+ * its entry says no, but not against the deny list (U3). Holds until the view is closed.
+ * MCPOOL_ENOENT: there is none of that name; MCPOOL_ELIMIT, MCPOOL_ENOMEM.
+ */
+int mp_view_toggle(struct mp_view *v, const char *name, enum mp_toggle toggle,
+		   struct mcpool_error *reterr) MP_MUST;
+/*
+ * Tools of that server that changed after they were approved are accepted as they are now (V38), in
+ * all views. 0 or more: how many were pinned before. MCPOOL_ENOENT, and what the store says.
+ */
+int mp_view_accept_tools(struct mp_view *v, const char *name, struct mcpool_error *reterr) MP_MUST;
+enum mp_toggle mp_view_get_toggle(const struct mp_view *v, size_t i);
+
+/*
  * In what follows session says for whom, where each has a server of its own (mode session); it does
  * not matter for others.
  */

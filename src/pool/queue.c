@@ -252,6 +252,11 @@ void mp_queue_widen(struct mp_queue *q, size_t slots, size_t line)
 	choose(q);
 }
 
+mp_id mp_queue_get_holder(const struct mp_queue *q)
+{
+	return q->holder && q->holder->key != key_of(0) ? q->holder->key : 0;
+}
+
 size_t mp_queue_count_granted(const struct mp_queue *q)
 {
 	return q->n_granted;

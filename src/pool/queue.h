@@ -40,6 +40,8 @@ int mp_queue_enter(struct mp_queue *q, struct mp_ticket *t, mp_id session, void 
 /* Give back the slot or the place in the line; nothing if it is in none. granted() stays silent. */
 void mp_queue_leave(struct mp_ticket *t);
 
+/* exclusive: who is being served, as it was given to enter; 0: none, or calls of no session. */
+mp_id mp_queue_get_holder(const struct mp_queue *q);
 size_t mp_queue_count_granted(const struct mp_queue *q);
 size_t mp_queue_count_waiting(const struct mp_queue *q);
 const char *mp_queue_get_name(const struct mp_queue *q);

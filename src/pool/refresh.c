@@ -215,6 +215,17 @@ static void reopened(void *u)
 			advance(&r->lists[kind], NEWS);
 }
 
+void mp_refresh_again(struct mp_refresh *r, enum mp_catalog_kind kind)
+{
+	advance(&r->lists[kind], NEWS);
+}
+
+void mp_refresh_listen_to(struct mp_refresh *r, const struct mp_str *uris, size_t n)
+{
+	if (r->listening)
+		mp_listening_set_uris(r->listening, uris, n);
+}
+
 /* --- life ----------------------------------------------------------------------------------- */
 
 struct mp_refresh *mp_refresh_new(struct mp_upstream *up, struct mp_loop *loop, int64_t timeout_ms,

@@ -37,6 +37,10 @@ struct mp_refresh *mp_refresh_free(struct mp_refresh *r);
 /* A notification of the server. True: it was one of these, and is taken care of. */
 bool mp_refresh_hear(struct mp_refresh *r, const struct mp_message *m);
 /* A word, for traces and tests. */
+/* Fetch this list again, as if the server had said that it changed. */
+void mp_refresh_again(struct mp_refresh *r, enum mp_catalog_kind kind);
+/* Changes of these resources are to be told as well; copied. Only modern servers are asked here. */
+void mp_refresh_listen_to(struct mp_refresh *r, const struct mp_str *uris, size_t n);
 const char *mp_refresh_get_state(const struct mp_refresh *r, enum mp_catalog_kind kind);
 
 #endif

@@ -13,6 +13,8 @@ struct mp_stats {
 	uint64_t calls; /* that have ended */
 	uint64_t by_outcome[MP_OUTCOME_CANCELLED + 1];
 	uint64_t errors;     /* answered, with an error of the server */
+	uint64_t no_owner;   /* questions of the server that belonged to no session */
+	uint64_t unheard;    /* notifications for one session of which nobody knows which */
 	uint32_t *latencies; /* owned; NULL before the first */
 	uint64_t measured;   /* how many are in it */
 	int64_t longest_us;

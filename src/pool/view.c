@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "pool/party_parts.h"
 #include "pool/seat.h"
 #include "process/environment.h"
 
@@ -87,7 +88,7 @@ static void take_seat(struct mp_view *v, size_t i, struct mp_instance *in)
 	in->seats++;
 }
 
-static void give_up_seat(struct mp_view *v, size_t i)
+void mp_seat_give_up(struct mp_view *v, size_t i)
 {
 	struct mp_instance *in = mp_ids_get(&v->pool->ids, v->seats[i].instance);
 
@@ -122,7 +123,7 @@ static void carry_over(struct mp_view *before, struct mp_view *after)
 
 		if (!in || !is_same(before, was, after, i, in))
 			continue;
-		give_up_seat(before, (size_t)was);
+		mp_seat_give_up(before, (size_t)was);
 		take_seat(after, i, in);
 		mp_instance_adopt(in, after->scene, after->seats[i].entry);
 	}
@@ -182,7 +183,7 @@ static void put_in_place(struct mp_view *v, struct mp_view *next)
 		if (before.seats[i].instance)
 			left[n++] = before.seats[i].instance;
 	for (size_t i = 0; i < before.n; i++)
-		give_up_seat(&before, i);
+		mp_seat_give_up(&before, i);
 	v->scene = next->scene;
 	v->seats = next->seats;
 	v->n = next->n;
@@ -191,6 +192,7 @@ static void put_in_place(struct mp_view *v, struct mp_view *next)
 	if (!is_first) {
 		dismiss_private(v, before.scene);
 		start_news(v);
+		mp_subscriptions_resettle(v);
 	}
 	mp_free(left);
 	mp_free(before.seats);
@@ -206,6 +208,8 @@ static int take_keys(struct mp_view *v, struct mp_scene *scene, struct mp_keys *
 	scene->keys = keys;
 	mp_map_init(&next.by_name, MP_LIMIT_SERVERS);
 	r = make_seats(&next);
+	for (size_t i = 0; i < next.n; i++)
+		next.seats[i].toggle = mp_toggle_recall(v, mp_seat_get_entry(&next, i)->name);
 	if (r < 0) {
 		mp_free(next.seats);
 		mp_map_done(&next.by_name);
@@ -275,6 +279,7 @@ struct mp_view *mp_view_open(struct mp_pool *p, struct mp_config_set *set, char 
 	v->pool = p;
 	v->env = mp_environment_copy(env);
 	mp_map_init(&v->by_name, MP_LIMIT_SERVERS);
+	mp_map_init(&v->toggles, MP_LIMIT_SERVERS);
 	mp_list_append(&p->views, &v->link);
 	arrive(v, mp_scene_new(set, env), ready, u);
 	return v;
@@ -291,10 +296,12 @@ struct mp_view *mp_view_close(struct mp_view *v)
 		return NULL;
 	if (v->arrival)
 		v->arrival->view = NULL;
+	mp_subscriptions_drop(v);
 	for (size_t i = 0; i < v->n; i++)
-		give_up_seat(v, i);
+		mp_seat_give_up(v, i);
 	mp_list_remove(&v->pool->views, &v->link);
 	mp_map_done(&v->by_name);
+	mp_map_done(&v->toggles);
 	mp_scene_unref(v->scene);
 	mp_environment_free(v->env);
 	mp_free(v->seats);

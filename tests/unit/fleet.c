@@ -75,7 +75,7 @@ struct mp_config_set *fleet_make_set(const char *json)
 
 struct fleet_life {
 	struct fleet_server *server;
-	struct mp_transport *end;
+	struct mp_transport *end, *ours;
 	struct fleet_life *next;
 	const void *owner; /* the instance that dialled */
 	bool is_over;      /* the pool has left it, or it broke */
@@ -110,6 +110,31 @@ static void reply(struct fleet_server *s, struct mp_str id, const char *key, con
 		return;
 	r = s->speaking->impl->send(s->speaking, mp_buf_get(&text), NULL);
 	(void)r; /* see above */
+}
+
+static struct fleet_life *find_life(struct fleet_server *s, const struct mp_transport *end)
+{
+	for (struct fleet_life *life = s->lives_of_it; life; life = life->next)
+		if (life->end == end)
+			return life;
+	return NULL;
+}
+
+bool fleet_say_during(struct fleet_server *s, int kept, const char *text)
+{
+	struct fleet_life *life = kept < 0 ? s->lives_of_it : find_life(s, s->kept_by[kept]);
+
+	REQUIRE(life && kept < s->n_kept);
+	fleet_settle(s->fleet);
+	if (life->is_over)
+		return true; /* nobody hears it */
+	if (kept >= 0 && s->traits & MP_TRANSPORT_PER_REQUEST)
+		life->ours->during = mp_str_of(s->kept[kept]);
+	REQUIRE(life->end->impl->send(life->end, mp_str_of(text), NULL) == 0);
+	fleet_settle(s->fleet);
+	if (!life->is_over)
+		life->ours->during = MP_STR("");
+	return true;
 }
 
 bool fleet_answer_kept(struct fleet_server *s, int i, const char *result)
@@ -151,14 +176,43 @@ static void on_list(struct fleet_server *s, const struct mp_message *m)
 
 static void on_initialize(struct fleet_server *s, const struct mp_message *m)
 {
+	struct mp_str params = mp_value_source(m->tape, m->params);
+	char result[500];
+
 	s->lives++;
+	snprintf(s->declared, sizeof(s->declared), "%.*s", MP_STR_ARGS(params));
+	snprintf(result, sizeof(result),
+		 "{\"protocolVersion\":\"2025-11-25\",\"capabilities\":%s,\"serverInfo\":"
+		 "{\"name\":\"fake\",\"version\":\"1\"},\"instructions\":\"be kind\"}",
+		 s->capabilities ? s->capabilities : "{\"tools\":{\"listChanged\":true}}");
 	if (s->dies_at_once)
 		mp_memory_break(s->speaking);
 	else if (!s->mute)
-		reply(s, m->id, "result",
-		      "{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{\"tools\":"
-		      "{\"listChanged\":true}},\"serverInfo\":{\"name\":\"fake\","
-		      "\"version\":\"1\"},\"instructions\":\"be kind\"}");
+		reply(s, m->id, "result", result);
+}
+
+static void on_discover(struct fleet_server *s, const struct mp_message *m)
+{
+	char result[500];
+
+	s->lives++;
+	snprintf(result, sizeof(result),
+		 "{\"resultType\":\"complete\",\"supportedVersions\":[\"2026-07-28\"],"
+		 "\"capabilities\":%s}",
+		 s->capabilities ? s->capabilities : "{\"tools\":{}}");
+	reply(s, m->id, "result", result);
+}
+
+/* A subscription, a level, a stream of changes, a task: taken, and noted. */
+static void on_other(struct fleet_server *s, const struct mp_message *m)
+{
+	struct mp_str params = mp_value_source(m->tape, m->params);
+	size_t len = strlen(s->others);
+
+	snprintf(s->others + len, sizeof(s->others) - len, "%s %.*s\n",
+		 mp_method_get(m->method)->name, MP_STR_ARGS(params));
+	if (m->kind == MP_MESSAGE_REQUEST && m->method != MP_METHOD_LISTEN)
+		reply(s, m->id, "result", "{}");
 }
 
 static void on_message(void *u, struct mp_str text)
@@ -176,12 +230,29 @@ static void on_message(void *u, struct mp_str text)
 		s->fleet->saw_call(s->fleet->saw_u, text);
 	if (m.method == MP_METHOD_CANCELLED)
 		s->cancels++;
-	if (s->dead || m.kind != MP_MESSAGE_REQUEST)
+	if (m.kind == MP_MESSAGE_RESULT || m.kind == MP_MESSAGE_ERROR) {
+		s->replies++;
+		snprintf(s->replied, sizeof(s->replied), "%.*s", MP_STR_ARGS(text));
+	}
+	if (s->dead)
 		return;
-	if (m.method == MP_METHOD_INITIALIZE) {
+	if (m.method == MP_METHOD_ROOTS_CHANGED)
+		on_other(s, &m);
+	if (m.kind != MP_MESSAGE_REQUEST)
+		return;
+	if (m.method == MP_METHOD_DISCOVER && s->modern) {
+		on_discover(s, &m);
+	} else if (m.method == MP_METHOD_RESOURCES_SUBSCRIBE ||
+		   m.method == MP_METHOD_RESOURCES_UNSUBSCRIBE || m.method == MP_METHOD_SET_LEVEL ||
+		   m.method == MP_METHOD_LISTEN || m.method == MP_METHOD_TASKS_GET ||
+		   m.method == MP_METHOD_TASKS_UPDATE || m.method == MP_METHOD_TASKS_CANCEL) {
+		on_other(s, &m);
+	} else if (m.method == MP_METHOD_INITIALIZE && !s->modern) {
 		on_initialize(s, &m);
 	} else if (m.method == MP_METHOD_TOOLS_LIST) {
 		on_list(s, &m);
+	} else if (m.method == MP_METHOD_RESOURCES_LIST && s->resources) {
+		reply(s, m.id, "result", s->resources);
 	} else if (m.method == MP_METHOD_TOOLS_CALL) {
 		on_call(s, &m);
 	} else if (m.method == MP_METHOD_PING) {
@@ -265,7 +336,7 @@ static int identify(void *u, const struct mp_config_set *set, char *const *env, 
 	}
 	job->keys->n = set->n;
 	for (size_t i = 0; i < set->n; i++)
-		if (mp_config_get_state(set, set->entries[i], MP_TOGGLE_NONE) == MP_ENTRY_READY)
+		if (mp_config_get_state(set, set->entries[i], MP_TOGGLE_ON) == MP_ENTRY_READY)
 			make_key(set->entries[i], &job->keys->of[i]);
 	job->fn = fn;
 	job->u = fn_u;
@@ -323,9 +394,10 @@ static int dial(void *u, struct mp_plan *plan, struct mp_transport **ret,
 		f->doubles += life->owner == plan->u && !life->is_over;
 	life = mp_alloc(sizeof(*life));
 	mp_memory_new(f->loop, ret, &s->end);
-	*life = (struct fleet_life){s, s->end, s->lives_of_it, plan->u, false};
+	*life = (struct fleet_life){s, s->end, *ret, s->lives_of_it, plan->u, false};
 	s->lives_of_it = life;
 	s->ours = *ret;
+	s->ours->traits = s->traits;
 	s->end->hooks = &server_hooks;
 	s->end->u = life;
 	return s->end->impl->start(s->end, reterr);

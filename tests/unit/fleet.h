@@ -28,22 +28,33 @@ struct fleet_server {
 	int prepares, dials, lives;     /* lives: that got an initialize */
 
 	/* How it misbehaves. */
-	int prepare_code;   /* prepare() fails with this */
-	int64_t prepare_ms; /* and takes this long */
-	int dial_code;      /* dial() fails with this */
-	bool mute;          /* does not answer the handshake */
-	bool dies_at_once;  /* the connection breaks at initialize */
-	bool no_list;       /* tools/list fails */
-	bool holds_calls;   /* tools/call is kept: see kept */
-	bool dead;          /* answers nothing at all any more */
-	const char *tools;  /* the list of tools; NULL: one named "t" */
+	int prepare_code;      /* prepare() fails with this */
+	int64_t prepare_ms;    /* and takes this long */
+	int dial_code;         /* dial() fails with this */
+	bool mute;             /* does not answer the handshake */
+	bool dies_at_once;     /* the connection breaks at initialize */
+	bool no_list;          /* tools/list fails */
+	bool holds_calls;      /* tools/call is kept: see kept */
+	bool dead;             /* answers nothing at all any more */
+	const char *tools;     /* the list of tools; NULL: one named "t" */
+	const char *resources; /* the list of them; NULL: it has none */
+
+	/* What it is. */
+	bool modern;              /* answers server/discover, and not initialize */
+	unsigned traits;          /* of its transport */
+	const char *capabilities; /* what it offers, an object; NULL: tools that change */
 
 	/* Calls it keeps, as ids. */
 	char kept[FLEET_KEPT][32];
 	struct mp_transport *kept_by[FLEET_KEPT];
 	int n_kept;
 	int calls, cancels, pings, lists;
-	char last_params[200];
+	char last_params[400];
+	char declared[400]; /* what the last initialize said */
+	char replied[400];  /* what the pool answered last, all of it */
+	int replies;
+	/* Requests beside these, as "method params" in lines. */
+	char others[2000];
 };
 
 /* What became of a call. */
@@ -95,6 +106,8 @@ void fleet_die(struct fleet_server *s);          /* its connection breaks */
 /* The newest connection does not take what the pool sends; only while there is one. */
 void fleet_hold(struct fleet_server *s, bool hold);
 bool fleet_say(struct fleet_server *s, const char *text);
+/* The same on the stream of a call that it keeps, or, for -1, of none; of the life that has it. */
+bool fleet_say_during(struct fleet_server *s, int kept, const char *text);
 bool fleet_answer_kept(struct fleet_server *s, int i, const char *result);
 /* Start it as the gate would, and let it come up. */
 bool fleet_start(struct fleet *f, const char *name);

@@ -68,6 +68,32 @@ TEST(a_written_call_is_unknown_and_not_replayed)
 	CHECK_EQ(r.answers, 1);
 }
 
+/* What is not about one hop passes through (mcp-spec 4.1), beside the token that is. */
+TEST(what_a_call_says_beside_its_params_goes_along)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	char meta[] = "{\"traceparent\":\"00-1\"}";
+	struct mp_lease_request rq = {.server = "a",
+				      .method = MP_METHOD_TOOLS_CALL,
+				      .params = MP_STR("{\"name\":\"t\"}"),
+				      .meta = mp_str_of(meta),
+				      .capabilities = MP_STR("{\"roots\":{}}"),
+				      .log_level = "info"};
+	struct mp_status s;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE));
+	CHECK_EQ(mp_lease_call(f.view, &rq, NULL, NULL, NULL, NULL), 0);
+	memset(meta, 'x', sizeof(meta) - 1);
+	fleet_settle(&f);
+	fleet_status(&f, "a", &s);
+	CHECK(s.stats && s.stats->calls == 1);
+	CHECK(strstr(fleet_get(&f, "a")->last_params,
+		     "\"name\":\"t\",\"_meta\":{\"progressToken\":"));
+	CHECK(strstr(fleet_get(&f, "a")->last_params, ",\"traceparent\":\"00-1\"}"));
+	CHECK(!strstr(fleet_get(&f, "a")->last_params, "roots"));
+}
+
 /* U13 */
 /* Not written when the server dies: it waits for the next life and is sent there. */
 TEST(an_unwritten_call_waits_for_the_next_life)

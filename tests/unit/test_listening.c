@@ -222,6 +222,60 @@ TEST(what_was_missed_is_told)
 	CHECK_EQ(e.reopened, 1);
 }
 
+/* What is to be heard may change in every state; the next stream is asked for before the last one
+ * is left, so nothing is missed and no list fetched again. */
+TEST(what_is_to_be_heard_may_change)
+{
+	static const struct mp_str uris[] = {{"f:/\"", 4}, {"g:/", 3}};
+	MP_CLEANUP(ear_done) struct ear e;
+
+	CHECK(ear_init(&e));
+	mp_listening_set_uris(e.l, uris, 2); /* asking */
+	fake_settle(&e.f);
+	CHECK_EQ(asked(&e), 2);
+	CHECK(strstr(e.f.got[fake_find(&e.f, "subscriptions/listen")].text,
+		     "\"toolsListChanged\":true,\"resourceSubscriptions\":[\"f:/\\\"\",\"g:/\"]"));
+	CHECK(fake_find(&e.f, "notifications/cancelled") > fake_find(&e.f, "subscriptions/listen"));
+	CHECK(acknowledge(&e));
+	mp_listening_set_uris(e.l, uris, 1); /* hearing */
+	fake_settle(&e.f);
+	CHECK_EQ(asked(&e), 3);
+	CHECK(is(&e, "asking"));
+	CHECK(acknowledge(&e));
+	CHECK_EQ(e.reopened, 0);
+	CHECK(end(&e, ERROR));
+	mp_listening_set_uris(e.l, NULL, 0); /* resting: not sooner than it would have been */
+	fake_settle(&e.f);
+	CHECK_EQ(asked(&e), 3);
+	fake_advance(&e.f, 1000);
+	CHECK_EQ(asked(&e), 4);
+	CHECK(fake_error(&e.f, fake_find(&e.f, "subscriptions/listen"), FAKE_NO_METHOD));
+	mp_listening_set_uris(e.l, uris, 1); /* spurned */
+	fake_advance(&e.f, 100000);
+	CHECK_EQ(asked(&e), 4);
+}
+
+/* One that tells of single resources only is asked when somebody wants to hear of one. */
+TEST(nothing_is_asked_where_nothing_is_wanted)
+{
+	static const struct mp_str uri = {"f:/", 3};
+	MP_CLEANUP(ear_done) struct ear e;
+
+	CHECK(ear_open(&e, DISCOVERED("\"resources\":{\"subscribe\":true}")));
+	CHECK(e.l && asked(&e) == 0);
+	mp_listening_set_uris(e.l, &uri, 1);
+	fake_settle(&e.f);
+	CHECK_EQ(asked(&e), 1);
+	CHECK(acknowledge(&e));
+	mp_listening_set_uris(e.l, NULL, 0);
+	fake_advance(&e.f, 100000);
+	CHECK_EQ(asked(&e), 1);
+	CHECK(is(&e, "resting"));
+	mp_listening_set_uris(e.l, &uri, 1);
+	fake_settle(&e.f);
+	CHECK_EQ(asked(&e), 2);
+}
+
 TEST(it_may_go_at_any_time)
 {
 	for (int i = 0; i < 4; i++) {

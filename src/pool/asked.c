@@ -1,0 +1,274 @@
+/*
+ * asked.c - questions of servers, from when they are asked until they are answered, declined or no
+ * longer wanted. Each is answered at most once; whoever was asked hears when nobody waits any more.
+ */
+#include "base/limits.h"
+#include "base/mem.h"
+#include "pool/lease_parts.h"
+#include "pool/owner.h"
+#include "pool/party_parts.h"
+
+enum { METHOD_NOT_FOUND = -32601, DECLINED = -1 };
+
+struct mp_asked {
+	struct mp_link of_party, of_instance;
+	struct mp_pool *pool;
+	mp_id id, lease;
+	struct mp_party *party;
+	struct mp_instance *in;
+	struct mp_question q; /* without its params */
+	struct mp_timer timer;
+	struct mp_task task; /* tells that it is over */
+	struct mp_grave grave;
+};
+
+static struct mp_asked *asked_of_party(struct mp_link *link)
+{
+	return mp_container_of(link, struct mp_asked, of_party);
+}
+
+static struct mp_asked *asked_of_instance(struct mp_link *link)
+{
+	return mp_container_of(link, struct mp_asked, of_instance);
+}
+
+/* --- the calls they belong to ---------------------------------------------------------------- */
+
+static bool is_about(const struct mp_asked *a, const struct mp_lease *l)
+{
+	return a->lease ? a->lease == l->id : a->party->id == l->session;
+}
+
+bool mp_asked_has(const struct mp_lease *l)
+{
+	MP_LIST_EACH(&l->in->asked, link)
+		if (is_about(asked_of_instance(link), l))
+			return true;
+	return false;
+}
+
+/* While a person thinks, a tool's own time does not run (up to maxTotal). */
+static void reckon(struct mp_instance *in, mp_id session)
+{
+	MP_LIST_EACH(&in->leases[MP_LEASE_OUT], link) {
+		struct mp_lease *l = mp_container_of(link, struct mp_lease, link);
+
+		if (l->session == session)
+			mp_lease_pause(l, mp_asked_has(l));
+	}
+}
+
+/* --- endings --------------------------------------------------------------------------------- */
+
+static void free_asked(struct mp_grave *grave)
+{
+	mp_free(mp_container_of(grave, struct mp_asked, grave));
+}
+
+/* From here on nobody finds it. */
+static void close(struct mp_asked *a)
+{
+	mp_timer_stop(&a->timer);
+	mp_ids_remove(&a->pool->questions, a->id);
+	mp_list_remove(&a->party->asked, &a->of_party);
+	mp_list_remove(&a->in->asked, &a->of_instance);
+	reckon(a->in, a->party->id);
+}
+
+static void bury(struct mp_asked *a)
+{
+	mp_loop_bury(a->pool->o.loop, &a->grave, free_asked);
+}
+
+static void tell_unasked(void *u)
+{
+	struct mp_asked *a = u;
+
+	mp_list_remove(&a->party->unasked, &a->of_party);
+	bury(a);
+	if (a->party->hooks.unask)
+		a->party->hooks.unask(a->party->u, a->id);
+}
+
+/* A server may be going down right now: whoever hears of it may do anything, so it hears later. */
+static void unask(struct mp_asked *a)
+{
+	mp_list_append(&a->party->unasked, &a->of_party);
+	mp_task_init(&a->task, tell_unasked, a);
+	mp_loop_post(a->pool->o.loop, &a->task);
+}
+
+/* It no longer wants to know. */
+static void forget_unasked(struct mp_party *party)
+{
+	struct mp_link *link;
+
+	while ((link = mp_list_pop(&party->unasked))) {
+		mp_loop_unpost(party->pool->o.loop, &asked_of_party(link)->task);
+		bury(asked_of_party(link));
+	}
+}
+
+/* is_told: whoever was asked does not know it yet. */
+static void decline(struct mp_asked *a, int code, struct mp_str words, bool is_told)
+{
+	struct mp_upstream *up = mp_keeper_get_upstream(a->in->k);
+
+	struct mp_question q = a->q;
+
+	close(a);
+	if (is_told)
+		unask(a);
+	else
+		bury(a);
+	if (up)
+		mp_upstream_decline(up, &q, code, words);
+}
+
+static void was_not_answered(void *u)
+{
+	decline(u, DECLINED, MP_STR("the question was not answered in time"), true);
+}
+
+/* Declining one may end others, so each is looked for anew. */
+static struct mp_asked *find_of_lease(const struct mp_instance *in, mp_id lease)
+{
+	MP_LIST_EACH(&in->asked, link)
+		if (asked_of_instance(link)->lease == lease)
+			return asked_of_instance(link);
+	return NULL;
+}
+
+static struct mp_asked *find_of_call(const struct mp_instance *in, mp_id call)
+{
+	MP_LIST_EACH(&in->asked, link)
+		if (asked_of_instance(link)->q.call == call)
+			return asked_of_instance(link);
+	return NULL;
+}
+
+void mp_asked_end_lease(struct mp_lease *l)
+{
+	struct mp_asked *a;
+
+	while (l->in && (a = find_of_lease(l->in, l->id)))
+		decline(a, DECLINED, MP_STR("the call that the question belongs to is over"), true);
+}
+
+void mp_asked_leave(struct mp_party *party)
+{
+	struct mp_link *link;
+
+	while ((link = mp_list_first(&party->asked)))
+		decline(asked_of_party(link), DECLINED, MP_STR("whoever was asked has left"),
+			false);
+	forget_unasked(party);
+}
+
+void mp_party_reply(struct mp_pool *p, mp_id question, struct mp_str result)
+{
+	struct mp_asked *a = mp_ids_get(&p->questions, question);
+	struct mp_upstream *up = a ? mp_keeper_get_upstream(a->in->k) : NULL;
+
+	if (!a)
+		return;
+	close(a);
+	bury(a);
+	if (up)
+		mp_upstream_answer(up, &a->q, result);
+}
+
+void mp_party_decline(struct mp_pool *p, mp_id question, int code, struct mp_str words)
+{
+	struct mp_asked *a = mp_ids_get(&p->questions, question);
+
+	if (a)
+		decline(a, code, words, false);
+}
+
+/* --- from the server ------------------------------------------------------------------------- */
+
+static void put(struct mp_instance *in, struct mp_party *party, mp_id lease,
+		const struct mp_question *q)
+{
+	struct mp_asked *a = mp_alloc(sizeof(*a));
+	struct mp_ask ask = {
+		.lease = lease, .server = in->e->name, .method = q->method, .params = q->params};
+
+	*a = (struct mp_asked){.pool = in->pool, .lease = lease, .party = party, .in = in, .q = *q};
+	a->q.params = MP_STR("");
+	ask.question = a->id = mp_ids_add(&in->pool->questions, a);
+	mp_list_append(&party->asked, &a->of_party);
+	mp_list_append(&in->asked, &a->of_instance);
+	mp_timer_init(&a->timer, in->pool->o.loop, was_not_answered, a);
+	mp_timer_start(&a->timer, MP_LIMIT_PARKED_MS);
+	reckon(in, party->id);
+	party->hooks.ask(party->u, &ask); /* which may answer at once */
+}
+
+/* The first one is worth a line, and so is every doubling. */
+static bool is_round(uint64_t n)
+{
+	return (n & (n - 1)) == 0;
+}
+
+static void refuse(struct mp_instance *in, const struct mp_question *q)
+{
+	const char *method = mp_method_get(q->method)->name;
+
+	in->stats.no_owner++;
+	mp_instance_touch(in, MP_SERVER_CALLS);
+	if (is_round(in->stats.no_owner))
+		mp_event(in->pool->o.events, in->id, "no-owner",
+			 "%s belongs to no session and was refused (mcp_no_owner, %llu so far)",
+			 method, (unsigned long long)in->stats.no_owner);
+	mp_upstream_decline(mp_keeper_get_upstream(in->k), q, METHOD_NOT_FOUND,
+			    MP_STR("mcp_no_owner: this belongs to no session that mcpool knows; "
+				   "with the mode serial or session it would"));
+}
+
+static void asked(void *u, const struct mp_question *q)
+{
+	struct mp_instance *in = u;
+	struct mp_owner owner;
+	struct mp_party *party;
+
+	if (!mp_owner_find(in, q->origin, &owner)) {
+		refuse(in, q);
+		return;
+	}
+	party = mp_party_find(in->pool, owner.session);
+	if (!party || !party->hooks.ask) {
+		mp_upstream_decline(mp_keeper_get_upstream(in->k), q, METHOD_NOT_FOUND,
+				    MP_STR("whoever this is for answers no questions"));
+		return;
+	}
+	if (q->method == MP_METHOD_ELICIT)
+		mp_owner_note_question(in, owner.session, q->params);
+	put(in, party, owner.lease, q);
+}
+
+static void withdrawn(void *u, mp_id call)
+{
+	struct mp_instance *in = u;
+	struct mp_asked *a;
+
+	while ((a = find_of_call(in, call))) {
+		close(a);
+		unask(a);
+	}
+}
+
+/* --- life ------------------------------------------------------------------------------------ */
+
+void mp_asked_init(struct mp_instance *in)
+{
+	mp_list_init(&in->asked);
+	in->answerer = (struct mp_answerer){.ask = asked, .withdraw = withdrawn, .u = in};
+}
+
+/* One-shot runs have nobody who could answer, and say so. */
+const struct mp_answerer *mp_asked_get_answerer(struct mp_instance *in)
+{
+	return in->pool->o.one_shot ? NULL : &in->answerer;
+}

@@ -1,0 +1,249 @@
+/*
+ * owner.c - whom it concerns when a server asks or tells something.
+ */
+#include "pool/owner.h"
+
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "pool/lease_parts.h"
+
+enum {
+	DOUBT_MS = 30000, /* a call that was given up may still be worked on */
+	URL_ELICITATION_REQUIRED = -32042,
+};
+
+static struct mp_lease *lease_of(struct mp_link *link)
+{
+	return mp_container_of(link, struct mp_lease, link);
+}
+
+/* --- calls ----------------------------------------------------------------------------------- */
+
+static bool find_by_call(struct mp_instance *in, mp_id call, struct mp_owner *ret)
+{
+	MP_LIST_EACH(&in->leases[MP_LEASE_OUT], link) {
+		const struct mp_lease *l = lease_of(link);
+
+		if (l->call != call)
+			continue;
+		*ret = (struct mp_owner){l->session, l->id};
+		return l->session != 0;
+	}
+	return false;
+}
+
+/* Who has calls with the server, if it is one; of modern ones, calls that asked for logs. */
+static mp_id find_only_caller(struct mp_instance *in, bool has_level)
+{
+	mp_id caller = 0;
+
+	MP_LIST_EACH(&in->leases[MP_LEASE_OUT], link) {
+		const struct mp_lease *l = lease_of(link);
+
+		if ((has_level && !l->log_level) || l->caller == caller)
+			continue;
+		if (caller)
+			return 0;
+		caller = l->caller;
+	}
+	return caller;
+}
+
+/* The session that a caller is, or that speaks for it; and its call, if it is one. */
+static bool find_by_caller(struct mp_instance *in, mp_id caller, struct mp_owner *ret)
+{
+	size_t n = 0;
+
+	*ret = (struct mp_owner){.session = caller & MP_CALLER_ALONE ? 0 : caller};
+	MP_LIST_EACH(&in->leases[MP_LEASE_OUT], link) {
+		const struct mp_lease *l = lease_of(link);
+
+		if (l->caller != caller)
+			continue;
+		*ret = (struct mp_owner){l->session, ++n == 1 ? l->id : 0};
+	}
+	return ret->session != 0;
+}
+
+static bool is_modern(const struct mp_instance *in)
+{
+	const struct mp_upstream *up = in->k ? mp_keeper_get_upstream(in->k) : NULL;
+
+	return up && mp_upstream_is_ready(up) && mp_upstream_get_hello(up)->era == MP_ERA_MODERN;
+}
+
+/*
+ * Where nothing says which call is meant: whoever is served. What a modern server tells beside its
+ * answers is about a request that asked for it: where all of these are one's, it is that one's.
+ */
+static mp_id find_served(struct mp_instance *in)
+{
+	if (in->e->tuning.mode == MP_MODE_SESSION)
+		return in->leases[MP_LEASE_OUT].len ? find_only_caller(in, false) : in->session;
+	if (in->e->tuning.mode == MP_MODE_SERIAL && in->queue)
+		return mp_queue_get_holder(in->queue);
+	return is_modern(in) ? find_only_caller(in, true) : 0;
+}
+
+static bool is_doubtful(const struct mp_instance *in, mp_id caller)
+{
+	return mp_loop_now_ms(in->pool->o.loop) < in->doubt_until_ms && in->doubt_caller != caller;
+}
+
+bool mp_owner_find(struct mp_instance *in, mp_id origin, struct mp_owner *ret)
+{
+	mp_id caller;
+
+	*ret = (struct mp_owner){0};
+	if (origin && find_by_call(in, origin, ret))
+		return true;
+	if (origin) { /* a call that is over */
+		ret->session = in->session;
+		ret->lease = 0;
+		return in->session != 0;
+	}
+	caller = find_served(in);
+	return caller && !is_doubtful(in, caller) && find_by_caller(in, caller, ret);
+}
+
+void mp_owner_note_given_up(const struct mp_lease *l)
+{
+	struct mp_instance *in = l->in;
+	int64_t now = mp_loop_now_ms(in->pool->o.loop);
+
+	if (in->e->tuning.mode != MP_MODE_SERIAL && !is_modern(in) && l->caller == l->session)
+		return;
+	/* Of two who gave up nobody can say which one is meant. */
+	in->doubt_caller =
+		now < in->doubt_until_ms && in->doubt_caller != l->caller ? 0 : l->caller;
+	in->doubt_until_ms = now + DOUBT_MS;
+}
+
+/* --- ids ------------------------------------------------------------------------------------- */
+
+struct mp_memo {
+	struct mp_link link;
+	mp_id session;
+	size_t len;
+	char text[];
+};
+
+static struct mp_memo *memo_of(struct mp_link *link)
+{
+	return mp_container_of(link, struct mp_memo, link);
+}
+
+static struct mp_memo *find_memo(const struct mp_instance *in, struct mp_str id)
+{
+	MP_LIST_EACH(&in->memos, link) {
+		struct mp_memo *memo = memo_of(link);
+
+		if (mp_str_eq((struct mp_str){memo->text, memo->len}, id))
+			return memo;
+	}
+	return NULL;
+}
+
+/* An id that two sessions were told is nobody's. */
+static void note_id(struct mp_instance *in, mp_id session, struct mp_str id)
+{
+	struct mp_memo *memo = find_memo(in, id);
+
+	if (id.len == 0 || id.len > MP_LIMIT_ID)
+		return;
+	if (memo) {
+		memo->session = memo->session == session ? session : 0;
+		return;
+	}
+	memo = mp_alloc(sizeof(*memo) + id.len);
+	*memo = (struct mp_memo){.session = session, .len = id.len};
+	memcpy(memo->text, id.p, id.len);
+	if (in->memos.len == MP_LIMIT_MEMOS)
+		mp_free(memo_of(mp_list_pop(&in->memos)));
+	mp_list_append(&in->memos, &memo->link);
+}
+
+static void note_member(struct mp_instance *in, mp_id session, const struct mp_tape *t, mp_value v,
+			const char *key)
+{
+	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
+	mp_value id = mp_value_get(t, v, key);
+	struct mp_str text;
+
+	mp_arena_init(&arena, MP_KIB(16));
+	if (mp_value_is(t, id, MP_TAPE_STRING) && mp_value_text(t, id, &arena, &text) == 0)
+		note_id(in, session, text);
+}
+
+/* A server of one session needs no ids to be told by. */
+static bool is_private(const struct mp_instance *in)
+{
+	return in->e->tuning.mode == MP_MODE_SESSION;
+}
+
+void mp_owner_note_question(struct mp_instance *in, mp_id session, struct mp_str params)
+{
+	MP_CLEANUP(mp_tape_done) struct mp_tape t;
+
+	mp_tape_init(&t, 0);
+	if (!is_private(in) && params.len && mp_tape_parse(&t, params, NULL) == 0)
+		note_member(in, session, &t, MP_ROOT, "elicitationId");
+}
+
+static void note_elicitations(struct mp_instance *in, mp_id session, const struct mp_message *m)
+{
+	MP_CLEANUP(mp_tape_done) struct mp_tape t;
+	mp_value data = mp_value_get(m->tape, m->error, "data");
+	mp_value list;
+
+	mp_tape_init(&t, 0);
+	if (data == MP_NONE || mp_tape_parse(&t, mp_value_source(m->tape, data), NULL) < 0)
+		return;
+	list = mp_value_get(&t, MP_ROOT, "elicitations");
+	if (!mp_value_is(&t, list, MP_TAPE_ARRAY))
+		return;
+	MP_VALUE_EACH(&t, list, v)
+		note_member(in, session, &t, v, "elicitationId");
+}
+
+static void note_task(struct mp_instance *in, mp_id session, const struct mp_message *m)
+{
+	MP_CLEANUP(mp_tape_done) struct mp_tape t;
+	mp_value task = mp_value_get(m->tape, m->result, "task");
+
+	mp_tape_init(&t, 0);
+	if (mp_value_text_is(m->tape, mp_value_get(m->tape, m->result, "resultType"),
+			     MP_STR("task")))
+		note_member(in, session, m->tape, m->result, "taskId");
+	else if (mp_value_is(m->tape, task, MP_TAPE_OBJECT) &&
+		 mp_tape_parse(&t, mp_value_source(m->tape, task), NULL) == 0)
+		note_member(in, session, &t, MP_ROOT, "taskId");
+}
+
+void mp_owner_note_answer(struct mp_instance *in, mp_id session, const struct mp_message *m)
+{
+	if (is_private(in) || session == 0)
+		return;
+	if (m->kind == MP_MESSAGE_RESULT)
+		note_task(in, session, m);
+	else if (mp_error_read_code(m) == URL_ELICITATION_REQUIRED)
+		note_elicitations(in, session, m);
+}
+
+mp_id mp_owner_find_id(const struct mp_instance *in, struct mp_str id)
+{
+	const struct mp_memo *memo = find_memo(in, id);
+
+	return memo ? memo->session : 0;
+}
+
+void mp_owner_forget(struct mp_instance *in)
+{
+	struct mp_link *link;
+
+	in->doubt_until_ms = 0;
+	while ((link = mp_list_pop(&in->memos)))
+		mp_free(memo_of(link));
+}

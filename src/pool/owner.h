@@ -1,0 +1,43 @@
+/*
+ * owner.h - whom it concerns when a server asks or tells something (DESIGN section 4, V24).
+ * Never a guess: what cannot be attributed to one session belongs to none.
+ */
+#ifndef MP_OWNER_H
+#define MP_OWNER_H
+
+#include "base/base.h"
+#include "base/ids.h"
+#include "rpc/message.h"
+
+struct mp_instance;
+struct mp_lease;
+
+struct mp_owner {
+	mp_id session;
+	mp_id lease; /* during which call; 0: which of its calls cannot be said */
+};
+
+/*
+ * origin: the call on whose stream it came, as the upstream knows it; 0: unknown. False: there is
+ * none, or several it could be.
+ */
+bool mp_owner_find(struct mp_instance *in, mp_id origin, struct mp_owner *ret);
+
+/*
+ * A call that the server has was given up. In mode serial somebody else is served now, and what the
+ * server says in the next moments may still be about that one.
+ */
+void mp_owner_note_given_up(const struct mp_lease *l);
+
+/*
+ * Ids of elicitations and tasks, which are spoken of after the call: in a question, or in an answer
+ * that goes to this session. And whose one is; 0: nobody knows.
+ */
+void mp_owner_note_question(struct mp_instance *in, mp_id session, struct mp_str params);
+void mp_owner_note_answer(struct mp_instance *in, mp_id session, const struct mp_message *m);
+mp_id mp_owner_find_id(const struct mp_instance *in, struct mp_str id);
+
+/* Another life of the server begins. */
+void mp_owner_forget(struct mp_instance *in);
+
+#endif

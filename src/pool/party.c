@@ -1,0 +1,269 @@
+/*
+ * party.c - sessions as servers see them: coming and going, and what they hear.
+ */
+#include "pool/party.h"
+
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "pool/lease_parts.h"
+#include "pool/owner.h"
+#include "pool/party_parts.h"
+#include "pool/seat.h"
+#include "rpc/loglevel.h"
+
+enum {
+	SET_LEVEL_MS = 10000,
+	LOG_LINES = 20, /* of one server in LOG_EVERY_MS, in our own log */
+	LOG_EVERY_MS = 10000,
+};
+
+/* --- coming and going ------------------------------------------------------------------------ */
+
+static struct mp_party *party_of(struct mp_link *link)
+{
+	return mp_container_of(link, struct mp_party, link);
+}
+
+struct mp_party *mp_party_find(struct mp_pool *p, mp_id session)
+{
+	return mp_ids_get(&p->parties, session);
+}
+
+mp_id mp_party_join(struct mp_pool *p, const struct mp_party_hooks *hooks, void *u)
+{
+	struct mp_party *party = mp_alloc(sizeof(*party));
+
+	*party = (struct mp_party){.pool = p, .hooks = *hooks, .u = u, .level = -1};
+	mp_list_init(&party->asked);
+	mp_list_init(&party->unasked);
+	mp_list_init(&party->subscriptions);
+	party->id = mp_ids_add(&p->parties, party);
+	mp_list_append(&p->party_list, &party->link);
+	return party->id;
+}
+
+static void free_party(struct mp_grave *grave)
+{
+	mp_free(mp_container_of(grave, struct mp_party, grave));
+}
+
+/* It hears nothing of what follows from its leaving, and may be on the stack. */
+static void drop(struct mp_party *party)
+{
+	party->hooks = (struct mp_party_hooks){0};
+	mp_asked_leave(party);
+	mp_subscriptions_leave(party);
+	mp_ids_remove(&party->pool->parties, party->id);
+	mp_list_remove(&party->pool->party_list, &party->link);
+	mp_loop_bury(party->pool->o.loop, &party->grave, free_party);
+}
+
+static void tell_levels(struct mp_pool *p)
+{
+	MP_LIST_EACH(&p->instances, link)
+		mp_party_tell_level(mp_container_of(link, struct mp_instance, link));
+}
+
+void mp_party_leave(struct mp_pool *p, mp_id session)
+{
+	struct mp_party *party = mp_party_find(p, session);
+	bool had_level = party && party->level >= 0;
+
+	if (party)
+		drop(party);
+	mp_pool_end_session(p, session);
+	if (had_level)
+		tell_levels(p);
+}
+
+void mp_party_drop_all(struct mp_pool *p)
+{
+	struct mp_link *link;
+
+	while ((link = mp_list_first(&p->party_list)))
+		drop(party_of(link));
+}
+
+/* --- what they hear -------------------------------------------------------------------------- */
+
+static bool is_modern(struct mp_instance *in)
+{
+	return mp_upstream_get_hello(mp_keeper_get_upstream(in->k))->era == MP_ERA_MODERN;
+}
+
+/* Less than a warning is for whoever looks closely, and nobody can fill our log. */
+static void log_message(struct mp_instance *in, const struct mp_message *m, int severity)
+{
+	mp_value data = mp_value_get(m->tape, m->params, "data");
+	struct mp_str text = mp_value_source(m->tape, data);
+	enum mp_level level = severity >= MP_LOGLEVEL_WARNING ? MP_LEVEL_INF : MP_LEVEL_VRB;
+	int64_t now = mp_loop_now_ms(in->pool->o.loop);
+
+	if (now - in->logged_ms >= LOG_EVERY_MS) {
+		in->logged_ms = now;
+		in->logged = 0;
+	}
+	if (++in->logged > LOG_LINES || !mp_log_wants(level))
+		return;
+	if (text.len > 400)
+		text.len = 400;
+	mp_log_write(&in->log, level, "says (%s): %.*s",
+		     severity < 0 ? "no level" : mp_loglevel_get_name((enum mp_loglevel)severity),
+		     MP_STR_ARGS(text));
+}
+
+/* What this session wants to hear; of a modern server, what the call itself asked for. */
+static bool wants(struct mp_instance *in, const struct mp_party *party, mp_id lease, int severity)
+{
+	const struct mp_lease *l = mp_ids_get(&in->pool->ids, lease);
+	int level = party->level;
+
+	if (is_modern(in)) {
+		if (!l || !l->log_level)
+			return false;
+		level = mp_loglevel_find(mp_str_of(l->log_level));
+	}
+	return severity < 0 || severity >= level;
+}
+
+static void tell(struct mp_instance *in, const struct mp_party *party, mp_id lease,
+		 const struct mp_message *m)
+{
+	if (party->hooks.hear)
+		party->hooks.hear(party->u, in->e->name, lease, m);
+}
+
+static bool hear_log(struct mp_instance *in, const struct mp_message *m)
+{
+	mp_value level = mp_value_get(m->tape, m->params, "level");
+	mp_id origin = mp_upstream_get_origin(mp_keeper_get_upstream(in->k));
+	struct mp_party *party = NULL;
+	struct mp_owner owner;
+	int severity = -1;
+
+	for (int i = 0; i < MP_LOGLEVELS; i++)
+		if (mp_value_text_is(m->tape, level,
+				     mp_str_of(mp_loglevel_get_name((enum mp_loglevel)i))))
+			severity = i;
+	if (mp_owner_find(in, origin, &owner))
+		party = mp_party_find(in->pool, owner.session);
+	if (!party || !party->hooks.hear) {
+		log_message(in, m, severity);
+		return false;
+	}
+	if (wants(in, party, owner.lease, severity))
+		tell(in, party, owner.lease, m);
+	return true;
+}
+
+/* Told after the call, so it goes by its id; one session's own server needs none. */
+static bool hear_by_id(struct mp_instance *in, const struct mp_message *m, const char *key)
+{
+	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
+	mp_value id = mp_value_get(m->tape, m->params, key);
+	struct mp_party *party = NULL;
+	struct mp_str text;
+
+	mp_arena_init(&arena, MP_KIB(16));
+	if (in->e->tuning.mode == MP_MODE_SESSION)
+		party = mp_party_find(in->pool, in->session);
+	else if (mp_value_is(m->tape, id, MP_TAPE_STRING) &&
+		 mp_value_text(m->tape, id, &arena, &text) == 0)
+		party = mp_party_find(in->pool, mp_owner_find_id(in, text));
+	if (party)
+		tell(in, party, 0, m);
+	else
+		in->stats.unheard++;
+	return true;
+}
+
+bool mp_party_hear(struct mp_instance *in, const struct mp_message *m)
+{
+	switch (m->method) {
+	case MP_METHOD_MESSAGE:
+		return hear_log(in, m);
+	case MP_METHOD_RESOURCE_UPDATED:
+		return mp_topics_tell(in, m);
+	case MP_METHOD_ELICITED:
+		return hear_by_id(in, m, "elicitationId");
+	case MP_METHOD_TASK_STATUS:
+	case MP_METHOD_TASK_NEWS:
+		return hear_by_id(in, m, "taskId");
+	default:
+		return false;
+	}
+}
+
+/* --- how much servers log -------------------------------------------------------------------- */
+
+static bool is_served(const struct mp_instance *in, const struct mp_party *party)
+{
+	if (in->session)
+		return in->session == party->id;
+	return party->view && mp_view_find_id(party->view, in->id) >= 0;
+}
+
+static int find_most_verbose(const struct mp_instance *in)
+{
+	int most = -1;
+
+	MP_LIST_EACH(&in->pool->party_list, link) {
+		const struct mp_party *party = party_of(link);
+
+		if (party->level >= 0 && is_served(in, party) && (most < 0 || party->level < most))
+			most = party->level;
+	}
+	return most;
+}
+
+static void level_was_set(const struct mp_answer *answer, void *u)
+{
+	(void)answer; /* a server that refuses goes on as it likes */
+	(void)u;
+}
+
+void mp_party_tell_level(struct mp_instance *in)
+{
+	struct mp_request rq = {.method = MP_METHOD_SET_LEVEL, .timeout_ms = SET_LEVEL_MS};
+	struct mp_upstream *up = mp_keeper_get_upstream(in->k);
+	int level = find_most_verbose(in);
+	char params[40];
+	int n;
+
+	if (level < 0 || level == in->told_level || !mp_instance_is_up(in) || is_modern(in) ||
+	    !(mp_upstream_get_hello(up)->offers & MP_OFFERS_LOGGING))
+		return;
+	n = snprintf(params, sizeof(params), "{\"level\":\"%s\"}",
+		     mp_loglevel_get_name((enum mp_loglevel)level));
+	rq.params = (struct mp_str){params, (size_t)n};
+	if (mp_upstream_call(up, &rq, level_was_set, NULL, NULL) == 0)
+		in->told_level = level;
+}
+
+void mp_party_set_level(struct mp_view *v, mp_id session, const char *level)
+{
+	struct mp_party *party = mp_party_find(v->pool, session);
+
+	if (!party)
+		return;
+	party->view = v;
+	party->level = level ? mp_loglevel_find(mp_str_of(level)) : -1;
+	tell_levels(v->pool);
+}
+
+/* --- roots ----------------------------------------------------------------------------------- */
+
+void mp_party_tell_roots_changed(struct mp_view *v, mp_id session)
+{
+	MP_LIST_EACH(&v->pool->instances, link) {
+		struct mp_instance *in = mp_container_of(link, struct mp_instance, link);
+		struct mp_upstream *up = mp_keeper_get_upstream(in->k);
+
+		if (in->session != session || session == 0 || !mp_instance_is_up(in) ||
+		    is_modern(in))
+			continue;
+		if (mp_upstream_notify(up, MP_METHOD_ROOTS_CHANGED, MP_STR("")) < 0)
+			mp_log_verbose(&in->log, "could not be told that roots changed");
+	}
+}

@@ -1,0 +1,64 @@
+/*
+ * party.h - one side of the conversations that go through the pool: a session, as servers see it.
+ * Servers ask and tell; the pool finds out whom that concerns, or nobody. Never a guess: a question
+ * that belongs to no session is refused and counted (mcp_no_owner).
+ */
+#ifndef MP_PARTY_H
+#define MP_PARTY_H
+
+#include "base/base.h"
+#include "pool/pool.h"
+#include "rpc/message.h"
+
+/* A question of a server: elicitation/create, sampling/createMessage, roots/list. */
+struct mp_ask {
+	mp_id question;     /* answer it by this; given out once in the pool */
+	mp_id lease;        /* the call it belongs to; 0: the server is this session's own */
+	const char *server; /* who asks */
+	enum mp_method_id method;
+	struct mp_str
+		params; /* an object as the server wrote it, valid during the call; or empty */
+};
+
+/* Called from the loop. Any of them may be NULL. */
+struct mp_party_hooks {
+	/* Answer with mp_party_reply() or mp_party_decline(), at once or later. NULL: declined. */
+	void (*ask)(void *u, const struct mp_ask *ask);
+	/* Nobody waits for that answer any more. */
+	void (*unask)(void *u, mp_id question);
+	/*
+	 * A notification that is for this session: notifications/message (lease: during which call,
+	 * 0: none), resources/updated of what it subscribed to, elicitation/complete, tasks/status.
+	 */
+	void (*hear)(void *u, const char *server, mp_id lease, const struct mp_message *m);
+};
+
+/* A session's id, for leases, and from now on what servers say to it. */
+mp_id mp_party_join(struct mp_pool *p, const struct mp_party_hooks *hooks, void *u);
+/* It is over: as mp_pool_end_session(), its subscriptions end, its questions are declined. */
+void mp_party_leave(struct mp_pool *p, mp_id session);
+
+/* result: an object. Too late, or twice: nothing happens. */
+void mp_party_reply(struct mp_pool *p, mp_id question, struct mp_str result);
+/* code: what a legacy server is told, as -32601; a modern one's call ends with these words. */
+void mp_party_decline(struct mp_pool *p, mp_id question, int code, struct mp_str words);
+
+/*
+ * Hear of changes of one resource; counted per session, asked of the server once, and again after
+ * each restart. MCPOOL_ENOENT: no such server; MCPOOL_EINVAL: it is up and does not offer that.
+ */
+int mp_party_subscribe(struct mp_view *v, const char *server, mp_id session, struct mp_str uri,
+		       struct mcpool_error *reterr) MP_MUST;
+/* A server that was switched off or taken out of the files took its subscriptions along. */
+bool mp_party_is_subscribed(struct mp_view *v, const char *server, mp_id session,
+			    struct mp_str uri);
+void mp_party_unsubscribe(struct mp_view *v, const char *server, mp_id session, struct mp_str uri);
+/*
+ * What this session wants to hear of servers' logs: a level of MCP, static; NULL: as they like.
+ * Legacy servers are told the most verbose of all sessions that they serve.
+ */
+void mp_party_set_level(struct mp_view *v, mp_id session, const char *level);
+/* Its list of roots changed: servers that are its own, and were told that it has roots, hear it. */
+void mp_party_tell_roots_changed(struct mp_view *v, mp_id session);
+
+#endif

@@ -1,0 +1,58 @@
+/*
+ * party_parts.h - what parties, their questions and their subscriptions are made of; for the files
+ * of pool/ that tell them.
+ */
+#ifndef MP_PARTY_PARTS_H
+#define MP_PARTY_PARTS_H
+
+#include "pool/instance.h"
+#include "pool/party.h"
+
+struct mp_lease;
+
+struct mp_party {
+	struct mp_link link; /* in the pool's list */
+	struct mp_pool *pool;
+	mp_id id;
+	struct mp_party_hooks hooks;
+	void *u;
+	struct mp_view *view;   /* for which its level was set; NULL: it was not */
+	int level;              /* what it wants to hear of logs, a severity; -1: anything */
+	struct mp_list asked;   /* questions that it has */
+	struct mp_list unasked; /* that it had, and will be told so */
+	struct mp_list subscriptions;
+	struct mp_grave grave;
+};
+
+/* party.c; NULL: it has left, or never was one. */
+struct mp_party *mp_party_find(struct mp_pool *p, mp_id session);
+void mp_party_drop_all(struct mp_pool *p);
+/* A notification that is not about lists. False: nobody heard it. */
+bool mp_party_hear(struct mp_instance *in, const struct mp_message *m);
+/* The most verbose level of those whom it serves, where it has not been told. */
+void mp_party_tell_level(struct mp_instance *in);
+
+/* asked.c: a server's questions, from when they are asked until they are answered. */
+void mp_asked_init(struct mp_instance *in);
+/* The instance's answerer; NULL: nobody is ever asked. */
+const struct mp_answerer *mp_asked_get_answerer(struct mp_instance *in);
+/* The lease is over, and so are its questions. */
+void mp_asked_end_lease(struct mp_lease *l);
+/* Somebody is thinking about what belongs to this call. */
+bool mp_asked_has(const struct mp_lease *l);
+/* It leaves: whatever it was asked is declined. */
+void mp_asked_leave(struct mp_party *party);
+
+/* subscriptions.c: to changes of single resources. */
+void mp_topics_init(struct mp_instance *in);
+void mp_topics_done(struct mp_instance *in);
+/* Another life of the server is up, and knows of none. */
+void mp_topics_renew(struct mp_instance *in);
+/* Tell whoever wanted to know. False: nobody. */
+bool mp_topics_tell(struct mp_instance *in, const struct mp_message *m);
+void mp_subscriptions_leave(struct mp_party *party);
+/* The view means other instances than before; or it goes. */
+void mp_subscriptions_resettle(struct mp_view *v);
+void mp_subscriptions_drop(struct mp_view *v);
+
+#endif

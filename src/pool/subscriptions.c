@@ -1,0 +1,390 @@
+/*
+ * subscriptions.c - who wants to hear of changes of which resource.
+ * A topic is one resource of one instance, with those who subscribed to it; the server is asked
+ * once for all of them, and again in each of its lives. A legacy server is asked for each topic, a
+ * modern one for all that there are, in the stream that tells of lists as well.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "pool/party_parts.h"
+#include "pool/seat.h"
+
+enum { SUBSCRIBE_MS = 30000 };
+
+struct mp_topic {
+	struct mp_link link; /* in its instance */
+	struct mp_instance *in;
+	struct mp_list subscriptions; /* one per session and view */
+	struct mp_grave grave;
+	size_t len;
+	char uri[];
+};
+
+struct mp_subscription {
+	struct mp_link of_topic, of_party;
+	struct mp_topic *topic;
+	struct mp_party *party;
+	struct mp_view *view;
+	unsigned count; /* how often it was asked for */
+	struct mp_grave grave;
+	char server[];
+};
+
+static struct mp_topic *topic_of(struct mp_link *link)
+{
+	return mp_container_of(link, struct mp_topic, link);
+}
+
+static struct mp_subscription *of_topic(struct mp_link *link)
+{
+	return mp_container_of(link, struct mp_subscription, of_topic);
+}
+
+static struct mp_subscription *of_party(struct mp_link *link)
+{
+	return mp_container_of(link, struct mp_subscription, of_party);
+}
+
+static struct mp_str uri_of(const struct mp_topic *t)
+{
+	return (struct mp_str){t->uri, t->len};
+}
+
+/* --- the server ------------------------------------------------------------------------------ */
+
+static const struct mp_hello *hello_of(struct mp_instance *in)
+{
+	return mp_upstream_get_hello(mp_keeper_get_upstream(in->k));
+}
+
+static void was_asked(const struct mp_answer *answer, void *u)
+{
+	(void)answer; /* there is nothing to be done about a server that refuses */
+	(void)u;
+}
+
+static void ask_legacy(const struct mp_topic *t, enum mp_method_id method)
+{
+	struct mp_request rq = {.method = method, .timeout_ms = SUBSCRIBE_MS};
+	MP_CLEANUP(mp_buf_done) struct mp_buf params;
+	struct mp_writer w;
+	int r;
+
+	mp_buf_init(&params, MP_LIMIT_MESSAGE);
+	mp_write_init(&w, &params, NULL);
+	mp_write_begin_object(&w);
+	mp_write_member_text(&w, "uri", uri_of(t));
+	mp_write_end_object(&w);
+	r = mp_write_finish(&w);
+	rq.params = mp_buf_get(&params);
+	if (r == 0)
+		r = mp_upstream_call(mp_keeper_get_upstream(t->in->k), &rq, was_asked, NULL, NULL);
+	if (r < 0)
+		mp_log_verbose(&t->in->log, "%s: %s", mp_method_get(method)->name,
+			       mcpool_error_text(r));
+}
+
+/* All at once, at the end of the turn. */
+static void ask_modern(void *u)
+{
+	struct mp_instance *in = u;
+	struct mp_str *uris;
+	size_t n = 0;
+
+	if (!in->refresh)
+		return; /* it is on its way; the next life begins with mp_topics_renew() */
+	uris = mp_try_alloc((in->topics.len + 1) * sizeof(*uris));
+	if (!uris)
+		return;
+	MP_LIST_EACH(&in->topics, link)
+		uris[n++] = uri_of(topic_of(link));
+	mp_refresh_listen_to(in->refresh, uris, n);
+	mp_free(uris);
+}
+
+static void ask(const struct mp_topic *t, enum mp_method_id method)
+{
+	struct mp_instance *in = t->in;
+
+	if (!mp_instance_is_up(in) || !(hello_of(in)->offers & MP_OFFERS_SUBSCRIBE))
+		return;
+	if (hello_of(in)->era == MP_ERA_LEGACY)
+		ask_legacy(t, method);
+	else if (!mp_list_linked(&in->topics_task.link))
+		mp_loop_post(in->pool->o.loop, &in->topics_task);
+}
+
+void mp_topics_renew(struct mp_instance *in)
+{
+	MP_LIST_EACH(&in->topics, link)
+		ask(topic_of(link), MP_METHOD_RESOURCES_SUBSCRIBE);
+}
+
+/* Whoever hears of it may unsubscribe, or leave. */
+static void tell_all(struct mp_topic *t, const struct mp_message *m)
+{
+	MP_LIST_WALK(&t->subscriptions, link) {
+		const struct mp_party *party = of_topic(link)->party;
+
+		if (party->hooks.hear)
+			party->hooks.hear(party->u, of_topic(link)->server, 0, m);
+	}
+}
+
+bool mp_topics_tell(struct mp_instance *in, const struct mp_message *m)
+{
+	MP_LIST_EACH(&in->topics, link) {
+		struct mp_topic *t = topic_of(link);
+
+		if (!mp_value_text_is(m->tape, m->subject, uri_of(t)))
+			continue;
+		tell_all(t, m);
+		return true;
+	}
+	in->stats.unheard++;
+	return false;
+}
+
+/* --- topics ---------------------------------------------------------------------------------- */
+
+static struct mp_topic *find_topic(const struct mp_instance *in, struct mp_str uri)
+{
+	MP_LIST_EACH(&in->topics, link)
+		if (mp_str_eq(uri_of(topic_of(link)), uri))
+			return topic_of(link);
+	return NULL;
+}
+
+static struct mp_topic *get_topic(struct mp_instance *in, struct mp_str uri)
+{
+	struct mp_topic *t = find_topic(in, uri);
+
+	if (t || in->topics.len == MP_LIMIT_TOPICS)
+		return t;
+	t = mp_try_alloc(sizeof(*t) + uri.len);
+	if (!t)
+		return NULL;
+	*t = (struct mp_topic){.in = in, .len = uri.len};
+	memcpy(t->uri, uri.p, uri.len);
+	mp_list_init(&t->subscriptions);
+	mp_list_append(&in->topics, &t->link);
+	mp_timer_stop(&in->idle_timer); /* it is wanted as long as somebody listens */
+	return t;
+}
+
+static void free_topic(struct mp_grave *grave)
+{
+	mp_free(mp_container_of(grave, struct mp_topic, grave));
+}
+
+static void drop_topic(struct mp_topic *t)
+{
+	struct mp_instance *in = t->in;
+
+	mp_list_remove(&in->topics, &t->link);
+	mp_loop_bury(in->pool->o.loop, &t->grave, free_topic);
+}
+
+static void join(struct mp_topic *t, struct mp_subscription *s)
+{
+	s->topic = t;
+	mp_list_append(&t->subscriptions, &s->of_topic);
+	if (t->subscriptions.len == 1)
+		ask(t, MP_METHOD_RESOURCES_SUBSCRIBE);
+}
+
+static void part(struct mp_subscription *s)
+{
+	struct mp_topic *t = s->topic;
+	struct mp_instance *in = t->in;
+
+	mp_list_remove(&t->subscriptions, &s->of_topic);
+	if (t->subscriptions.len)
+		return;
+	ask(t, MP_METHOD_RESOURCES_UNSUBSCRIBE);
+	drop_topic(t);
+	if (in->topics.len == 0)
+		mp_instance_note_use(in);
+}
+
+/* --- subscriptions --------------------------------------------------------------------------- */
+
+static void free_subscription(struct mp_grave *grave)
+{
+	mp_free(mp_container_of(grave, struct mp_subscription, grave));
+}
+
+static void drop(struct mp_subscription *s)
+{
+	mp_list_remove(&s->party->subscriptions, &s->of_party);
+	part(s);
+	mp_loop_bury(s->party->pool->o.loop, &s->grave, free_subscription);
+}
+
+static struct mp_subscription *find(const struct mp_topic *t, const struct mp_view *v,
+				    mp_id session)
+{
+	MP_LIST_EACH(&t->subscriptions, link)
+		if (of_topic(link)->view == v && of_topic(link)->party->id == session)
+			return of_topic(link);
+	return NULL;
+}
+
+static int add(struct mp_view *v, const char *server, struct mp_party *party, struct mp_topic *t)
+{
+	size_t size = strlen(server) + 1;
+	struct mp_subscription *s = find(t, v, party->id);
+
+	if (s) {
+		s->count++;
+		return 0;
+	}
+	s = mp_try_alloc(sizeof(*s) + size);
+	if (!s)
+		return MCPOOL_ENOMEM;
+	*s = (struct mp_subscription){.party = party, .view = v, .count = 1};
+	memcpy(s->server, server, size);
+	mp_list_append(&party->subscriptions, &s->of_party);
+	join(t, s);
+	return 0;
+}
+
+int mp_party_subscribe(struct mp_view *v, const char *server, mp_id session, struct mp_str uri,
+		       struct mcpool_error *reterr)
+{
+	struct mp_party *party = mp_party_find(v->pool, session);
+	struct mcpool_error why;
+	struct mp_instance *in;
+	struct mp_topic *t;
+	int r = MCPOOL_ELIMIT;
+
+	if (!party || uri.len == 0)
+		return mp_fail(reterr, MCPOOL_EINVAL, "nobody to tell, or nothing to tell of");
+	in = mp_view_get_instance(v, server, session, &why);
+	if (!in)
+		return mp_fail(reterr, why.code, "%s", why.message);
+	if (mp_instance_is_up(in) && !(hello_of(in)->offers & MP_OFFERS_SUBSCRIBE))
+		return mp_fail(reterr, MCPOOL_EINVAL,
+			       "server '%s' does not tell of changes of single resources", server);
+	t = party->subscriptions.len < MP_LIMIT_TOPICS ? get_topic(in, uri) : NULL;
+	if (t)
+		r = add(v, server, party, t);
+	if (t && t->subscriptions.len == 0)
+		drop_topic(t);
+	if (r < 0)
+		return mp_fail(reterr, r, "%s", mcpool_error_text(r));
+	mp_instance_start(in, false);
+	return 0;
+}
+
+static struct mp_subscription *find_mine(struct mp_view *v, const char *server, mp_id session,
+					 struct mp_str uri)
+{
+	struct mp_party *party = mp_party_find(v->pool, session);
+
+	if (!party)
+		return NULL;
+	MP_LIST_EACH(&party->subscriptions, link) {
+		struct mp_subscription *s = of_party(link);
+
+		if (s->view == v && strcmp(s->server, server) == 0 &&
+		    mp_str_eq(uri_of(s->topic), uri))
+			return s;
+	}
+	return NULL;
+}
+
+bool mp_party_is_subscribed(struct mp_view *v, const char *server, mp_id session, struct mp_str uri)
+{
+	return find_mine(v, server, session, uri);
+}
+
+void mp_party_unsubscribe(struct mp_view *v, const char *server, mp_id session, struct mp_str uri)
+{
+	struct mp_subscription *s = find_mine(v, server, session, uri);
+
+	if (s && --s->count == 0)
+		drop(s);
+}
+
+/* --- many of them ---------------------------------------------------------------------------- */
+
+void mp_subscriptions_leave(struct mp_party *party)
+{
+	struct mp_link *link;
+
+	while ((link = mp_list_first(&party->subscriptions)))
+		drop(of_party(link));
+}
+
+/* Where its view has this server now; it ends where there is none. */
+static void resettle(struct mp_subscription *s)
+{
+	struct mp_instance *in = mp_view_get_instance(s->view, s->server, s->party->id, NULL);
+	struct mp_topic *t;
+
+	if (in == s->topic->in)
+		return;
+	t = in ? get_topic(in, uri_of(s->topic)) : NULL;
+	if (!t) {
+		drop(s);
+		return;
+	}
+	part(s);
+	join(t, s);
+	mp_instance_start(in, false);
+}
+
+void mp_subscriptions_resettle(struct mp_view *v)
+{
+	MP_LIST_EACH(&v->pool->party_list, link) {
+		struct mp_party *party = mp_container_of(link, struct mp_party, link);
+
+		MP_LIST_EACH(&party->subscriptions, of)
+			if (of_party(of)->view == v)
+				resettle(of_party(of));
+	}
+}
+
+void mp_subscriptions_drop(struct mp_view *v)
+{
+	MP_LIST_EACH(&v->pool->party_list, link) {
+		struct mp_party *party = mp_container_of(link, struct mp_party, link);
+
+		if (party->view == v)
+			party->view = NULL;
+		MP_LIST_EACH(&party->subscriptions, of)
+			if (of_party(of)->view == v)
+				drop(of_party(of));
+	}
+}
+
+/* --- life ------------------------------------------------------------------------------------ */
+
+void mp_topics_init(struct mp_instance *in)
+{
+	mp_list_init(&in->topics);
+	mp_task_init(&in->topics_task, ask_modern, in);
+}
+
+/* The instance is gone, and its subscriptions with it. */
+void mp_topics_done(struct mp_instance *in)
+{
+	MP_LIST_EACH(&in->topics, link) {
+		struct mp_topic *t = topic_of(link);
+
+		MP_LIST_EACH(&t->subscriptions, of) {
+			struct mp_subscription *s = of_topic(of);
+
+			mp_list_remove(&t->subscriptions, of);
+			mp_list_remove(&s->party->subscriptions, &s->of_party);
+			mp_loop_bury(in->pool->o.loop, &s->grave, free_subscription);
+		}
+		drop_topic(t);
+	}
+	mp_loop_unpost(in->pool->o.loop, &in->topics_task);
+}

@@ -1,0 +1,67 @@
+/* test_party.c - what sessions hear of servers' logs, and servers of sessions' roots. */
+#include "stage.h"
+
+#include "transport/transport.h"
+
+/* --- logs ------------------------------------------------------------------------------------ */
+
+/* Each session hears what it wants; the server is told the most that anybody wants. */
+TEST(servers_log_as_much_as_the_most_curious_wants)
+{
+	MP_CLEANUP(stage_done) struct stage s = {.server = NULL};
+
+	CHECK(stage_open(&s, SERVER("serial")));
+	mp_party_set_level(s.f.view, s.a.session, "warning");
+	CHECK(stage_call(&s, &s.a, &s.ra));
+	CHECK_TEXT(s.server->others, "logging/setLevel {\"level\":\"warning\"}\n");
+	mp_party_set_level(s.f.view, s.b.session, "error"); /* less than is told anyway */
+	mp_party_set_level(s.f.view, s.b.session, "debug");
+	fleet_settle(&s.f);
+	CHECK(strstr(s.server->others, "\"warning\"}\nlogging/setLevel {\"level\":\"debug\"}\n"));
+	CHECK(fleet_say_during(s.server, 0, NOTE("message", "{\"level\":\"info\"}")));
+	CHECK_EQ(s.a.heard, 0);
+	CHECK(fleet_say_during(s.server, 0, NOTE("message", "{\"level\":\"alert\"}")));
+	CHECK_EQ(s.a.heard, 1);
+	CHECK_EQ(s.a.heard_lease, s.ra.lease);
+	CHECK(fleet_answer_kept(s.server, 0, "{}"));
+	s.server->others[0] = '\0';
+	fleet_die(s.server);
+	fleet_advance(&s.f, 2000);
+	CHECK_EQ(s.server->lives, 2);
+	CHECK_TEXT(s.server->others, "logging/setLevel {\"level\":\"debug\"}\n");
+	mp_party_leave(s.f.pool, s.b.session);
+	fleet_settle(&s.f);
+	CHECK(strstr(s.server->others, "\"debug\"}\nlogging/setLevel {\"level\":\"warning\"}\n"));
+}
+
+TEST(a_modern_server_logs_for_a_call)
+{
+	MP_CLEANUP(stage_done) struct stage s = {.server = NULL};
+
+	CHECK(stage_open(&s, SERVER("shared")));
+	s.server->modern = true;
+	s.server->traits = MP_TRANSPORT_PER_REQUEST;
+	mp_party_set_level(s.f.view, s.a.session, "emergency"); /* the call has its own */
+	CHECK(stage_call(&s, &s.a, &s.ra));
+	CHECK(!strstr(s.server->others, "setLevel"));
+	CHECK(fleet_say_during(s.server, 0, NOTE("message", "{\"level\":\"debug\"}")));
+	CHECK_EQ(s.a.heard, 0);
+	CHECK(fleet_say_during(s.server, 0, NOTE("message", "{\"level\":\"info\"}")));
+	CHECK_EQ(s.a.heard, 1);
+}
+
+/* --- roots ----------------------------------------------------------------------------------- */
+
+TEST(a_sessions_own_server_hears_that_its_roots_changed)
+{
+	MP_CLEANUP(stage_done) struct stage s = {.server = NULL};
+
+	CHECK(stage_open(&s, SERVER("session")));
+	CHECK(stage_call(&s, &s.a, &s.ra));
+	mp_party_tell_roots_changed(s.f.view, s.b.session);
+	fleet_settle(&s.f);
+	CHECK_TEXT(s.server->others, "");
+	mp_party_tell_roots_changed(s.f.view, s.a.session);
+	fleet_settle(&s.f);
+	CHECK_TEXT(s.server->others, "notifications/roots/list_changed \n");
+}

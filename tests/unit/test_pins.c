@@ -1,0 +1,184 @@
+/* test_pins.c - tool definitions that change after they were approved: told, or left out. */
+#include "test.h"
+
+#include "fleet.h"
+#include "store.h"
+
+#include "base/error.h"
+#include "store/pins.h"
+
+#define MODE(pins) "{\"mcpServers\":{\"a\":{\"command\":\"a\",\"pins\":\"" pins "\"}}}"
+#define TOOL(name, rest) \
+	"{\"name\":\"" name "\",\"inputSchema\":{\"type\":\"object\",\"x\":1}" rest "}"
+#define SAME(name)  "{ \"inputSchema\":{\"x\":1,\"type\":\"object\"},\"name\":\"" name "\"}"
+#define TOOLS(list) "{\"tools\":[" list "]}"
+#define CHANGED     "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}"
+
+struct house {
+	struct fleet f;
+	struct mp_db *db;
+};
+
+static void house_done(struct house *h)
+{
+	fleet_done(&h->f);
+	mp_db_close(h->db);
+}
+
+static bool house_open(struct house *h, const char *json)
+{
+	REQUIRE(fleet_init(&h->f));
+	REQUIRE(store_clear());
+	h->db = store_open();
+	REQUIRE(h->db);
+	h->f.db = h->db;
+	fleet_get(&h->f, "a")->tools = TOOLS(TOOL("t", "") "," TOOL("u", ""));
+	REQUIRE(fleet_open(&h->f, json));
+	return fleet_start(&h->f, "a");
+}
+
+/* The server offers this from now on, and says so. */
+static bool change(struct house *h, const char *tools)
+{
+	fleet_get(&h->f, "a")->tools = tools;
+	REQUIRE(fleet_say(fleet_get(&h->f, "a"), CHANGED));
+	fleet_advance(&h->f, 3000);
+	return true;
+}
+
+static bool is_offered(struct house *h, const char *tool)
+{
+	struct mp_offer *o = mp_view_get_offer(h->f.view, 0, 0);
+	bool found = o && mp_catalog_find(&o->lists[MP_CATALOG_TOOL]->list, mp_str_of(tool));
+
+	mp_offer_unref(o);
+	return found;
+}
+
+static int count(struct house *h, const char *what)
+{
+	return fleet_count_events(&h->f, NULL, what);
+}
+
+/* V38 */
+/* One byte of a description, a schema, another tool: each is told once, and goes on. */
+HEAVY_TEST(a_change_is_told)
+{
+	MP_CLEANUP(house_done) struct house h = {.db = NULL};
+
+	CHECK(house_open(&h, MODE("warn")));
+	CHECK_EQ(count(&h, "tool-changed") + count(&h, "tool-added"), 0);
+	CHECK(change(&h, TOOLS(SAME("t") "," TOOL("u", "")))); /* says the same */
+	CHECK_EQ(count(&h, "tool-changed"), 0);
+	CHECK(change(&h, TOOLS(TOOL("t", ",\"description\":\"x\"") "," TOOL("u", ""))));
+	CHECK_EQ(count(&h, "tool-changed"), 1);
+	CHECK(change(&h, TOOLS(TOOL("t", ",\"description\":\"y\"") "," TOOL("v", ""))));
+	CHECK_EQ(count(&h, "tool-changed"), 2);
+	CHECK_EQ(count(&h, "tool-added"), 1);
+	CHECK(is_offered(&h, "t") && is_offered(&h, "v"));
+	CHECK(change(&h,
+		     TOOLS(TOOL("t", ",\"description\":\"y\"") "," TOOL("u", ",\"title\":\"b\""))));
+	CHECK_EQ(count(&h, "tool-changed"), 3); /* it was away, and is not forgotten */
+}
+
+HEAVY_TEST(what_is_frozen_is_neither_offered_nor_called)
+{
+	MP_CLEANUP(house_done) struct house h = {.db = NULL};
+	struct fleet_result r;
+
+	CHECK(house_open(&h, MODE("freeze")));
+	CHECK(is_offered(&h, "t"));
+	CHECK(fleet_call(&h.f, "a", 1, 0, &r));
+	fleet_settle(&h.f);
+	CHECK_EQ(r.outcome, MP_OUTCOME_ANSWERED);
+	CHECK(change(&h,
+		     TOOLS(TOOL("t", ",\"annotations\":{}") "," TOOL("u", "") "," TOOL("v", ""))));
+	CHECK(!is_offered(&h, "t") && is_offered(&h, "u") && !is_offered(&h, "v"));
+	CHECK_EQ(count(&h, "tool-changed"), 1);
+	CHECK_EQ(count(&h, "tool-added"), 1);
+	CHECK(fleet_call(&h.f, "a", 1, 0, &r));
+	fleet_settle(&h.f);
+	CHECK_EQ(r.code, MCPOOL_ENEEDS_APPROVAL);
+	CHECK(strstr(r.text, "mcpool trust a"));
+	CHECK_EQ(fleet_get(&h.f, "a")->calls, 1);
+	CHECK(change(&h, TOOLS(TOOL("t", "") "," TOOL("u", "")))); /* as it was: that is fine */
+	CHECK(is_offered(&h, "t"));
+}
+
+/* Also between two lives, of the server and of mcpool. */
+HEAVY_TEST(pins_outlive_everything)
+{
+	MP_CLEANUP(house_done) struct house h = {.db = NULL};
+	struct mp_pins_owner nobody;
+
+	CHECK(house_open(&h, MODE("freeze")));
+	fleet_get(&h.f, "a")->tools = TOOLS(TOOL("t", ",\"outputSchema\":{}"));
+	fleet_die(fleet_get(&h.f, "a"));
+	fleet_advance(&h.f, 2000);
+	CHECK_EQ(fleet_get(&h.f, "a")->lives, 2);
+	CHECK(!is_offered(&h, "t"));
+	fleet_done(&h.f);
+	mp_pins_name_owner("nobody", "", 0, &nobody);
+	CHECK_EQ(mp_pins_forget(h.db, &nobody, &why), 0); /* what was queued is written by now */
+	CHECK(fleet_init(&h.f));
+	h.f.db = h.db;
+	fleet_get(&h.f, "a")->tools = TOOLS(TOOL("t", ",\"outputSchema\":{}"));
+	CHECK(fleet_open(&h.f, MODE("freeze")));
+	CHECK(fleet_start(&h.f, "a"));
+	CHECK(!is_offered(&h, "t"));
+	CHECK_EQ(count(&h, "tool-changed"), 1);
+}
+
+HEAVY_TEST(what_is_accepted_is_offered)
+{
+	MP_CLEANUP(house_done) struct house h = {.db = NULL};
+
+	CHECK(house_open(&h, MODE("freeze")));
+	CHECK(change(&h, TOOLS(TOOL("t", ",\"title\":\"x\""))));
+	CHECK(!is_offered(&h, "t"));
+	CHECK_EQ(mp_view_accept_tools(h.f.view, "a", NULL), 2);
+	fleet_advance(&h.f, 3000);
+	CHECK(is_offered(&h, "t"));
+	CHECK(change(&h, TOOLS(TOOL("t", ",\"title\":\"y\""))));
+	CHECK(!is_offered(&h, "t"));
+	CHECK_EQ(mp_view_accept_tools(h.f.view, "b", NULL), MCPOOL_ENOENT);
+	CHECK(fleet_reload(&h.f, MODE("off"))); /* nobody cares any more */
+	fleet_advance(&h.f, 3000);
+	CHECK(is_offered(&h, "t"));
+}
+
+static void count_pin(void *u, struct mp_str tool, const unsigned char pin[MP_PIN_SIZE])
+{
+	(void)pin;
+	*(size_t *)u += tool.len;
+}
+
+/* Names with zeros in them, an owner that is another one's, and a second time. */
+TEST(pins_are_kept_by_owner)
+{
+	MP_CLEANUP(mp_db_closep) struct mp_db *db = NULL;
+	MP_CLEANUP(mp_pins_batch_done) struct mp_pins_batch b;
+	struct mp_pins_owner one, two;
+	unsigned char pin[MP_PIN_SIZE] = {7};
+	size_t len = 0;
+
+	mp_pins_batch_init(&b);
+	CHECK(store_clear());
+	db = store_open();
+	CHECK(db);
+	mp_pins_name_owner("a", "b", 1, &one);
+	mp_pins_name_owner("ab", "", 0, &two);
+	for (int i = 0; i < 2; i++) {
+		CHECK_EQ(mp_pins_batch_add(&b, MP_STR("t\0t"), pin), 0);
+		CHECK_EQ(mp_pins_batch_add(&b, MP_STR(""), pin), 0);
+		mp_pins_write(db, &one, &b);
+		CHECK_EQ(b.rows.len, 0);
+	}
+	mp_pins_write(db, &two, &b);                 /* nothing */
+	CHECK_EQ(mp_pins_forget(db, &two, &why), 0); /* and behind it all is written */
+	CHECK_EQ(mp_pins_read(db, &one, count_pin, &len, &why), 2);
+	CHECK_EQ(len, 3);
+	CHECK_EQ(mp_pins_read(db, &two, count_pin, &len, &why), 0);
+	CHECK_EQ(mp_pins_forget(db, &one, &why), 2);
+	CHECK_EQ(mp_pins_read(db, &one, count_pin, &len, &why), 0);
+}

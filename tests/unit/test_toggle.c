@@ -1,0 +1,128 @@
+/* test_toggle.c - servers are switched in a view, and no file knows. */
+#include "test.h"
+
+#include "fleet.h"
+
+#include "base/error.h"
+#include "transport/memory.h"
+
+#define ONE    "{\"mcpServers\":{\"a\":{\"command\":\"a\"}}}"
+#define OFF    "{\"mcpServers\":{\"a\":{\"command\":\"a\",\"enabled\":false}}}"
+#define DENIED "{\"mcpServers\":{\"a\":{\"command\":\"a\"}},\"mcpool\":{\"deny\":[\"a\"]}}"
+
+static bool open_up(struct fleet *f, const char *json)
+{
+	REQUIRE(fleet_init(f));
+	return fleet_open(f, json);
+}
+
+static int toggle(struct fleet *f, enum mp_toggle how)
+{
+	int r = mp_view_toggle(f->view, "a", how, NULL);
+
+	fleet_settle(f);
+	return r;
+}
+
+static void hear_nothing(struct mp_view *v, const struct mcpool_error *error, void *u)
+{
+	(void)v;
+	(void)error;
+	(void)u;
+}
+
+/* What is with the server may finish; what comes later is refused. */
+TEST(a_server_is_switched_off_and_on)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r, late;
+
+	CHECK(open_up(&f, ONE));
+	fleet_get(&f, "a")->holds_calls = true;
+	CHECK(fleet_call(&f, "a", 1, 0, &r));
+	fleet_settle(&f);
+	CHECK_EQ(toggle(&f, MP_TOGGLE_OFF), 0);
+	CHECK_TEXT(fleet_state(&f, "a"), "disabled");
+	CHECK(fleet_call(&f, "a", 1, 0, &late));
+	fleet_settle(&f);
+	CHECK_EQ(late.code, MCPOOL_EDISABLED);
+	CHECK_EQ(r.answers, 0);
+	CHECK(fleet_answer_kept(fleet_get(&f, "a"), 0, "{}"));
+	CHECK_EQ(r.outcome, MP_OUTCOME_ANSWERED);
+	fleet_advance(&f, 2000);
+	CHECK_EQ(mp_pool_count_instances(f.pool), 0);
+	CHECK_EQ(toggle(&f, MP_TOGGLE_ON), 0);
+	CHECK_TEXT(fleet_state(&f, "a"), "connected");
+	CHECK_EQ(fleet_get(&f, "a")->lives, 2);
+	CHECK_EQ(mp_view_toggle(f.view, "b", MP_TOGGLE_ON, NULL), MCPOOL_ENOENT);
+	CHECK(fleet_count_events(&f, NULL, "toggled") == 2);
+}
+
+/* U3 */
+TEST(a_toggle_is_stronger_than_the_entry_and_weaker_than_deny)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r;
+
+	CHECK(open_up(&f, OFF));
+	CHECK_TEXT(fleet_state(&f, "a"), "disabled");
+	CHECK_EQ(toggle(&f, MP_TOGGLE_ON), 0);
+	CHECK_TEXT(fleet_state(&f, "a"), "connected");
+	CHECK(fleet_call(&f, "a", 1, 0, &r));
+	fleet_settle(&f);
+	CHECK_EQ(r.outcome, MP_OUTCOME_ANSWERED);
+	CHECK(fleet_reload(&f, DENIED));
+	CHECK_TEXT(fleet_state(&f, "a"), "disabled");
+	CHECK_EQ(toggle(&f, MP_TOGGLE_ON), 0);
+	CHECK_TEXT(fleet_state(&f, "a"), "disabled");
+}
+
+TEST(a_reload_does_not_undo_it)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+
+	CHECK(open_up(&f, ONE));
+	CHECK_EQ(toggle(&f, MP_TOGGLE_OFF), 0);
+	CHECK(fleet_reload(&f, ONE));
+	CHECK_TEXT(fleet_state(&f, "a"), "disabled");
+	CHECK(fleet_reload(&f, "{\"mcpServers\":{}}")); /* nor does it being gone for a while */
+	CHECK(fleet_reload(&f, ONE));
+	CHECK_TEXT(fleet_state(&f, "a"), "disabled");
+	CHECK_EQ(mp_view_get_toggle(f.view, 0), MP_TOGGLE_OFF);
+	CHECK_EQ(toggle(&f, MP_TOGGLE_NONE), 0);
+	CHECK_TEXT(fleet_state(&f, "a"), "connected");
+}
+
+/* Another view has it as well: it stays for that one. */
+TEST(what_others_use_stays)
+{
+	static char *env[] = {NULL};
+	MP_CLEANUP(fleet_done) struct fleet f;
+
+	CHECK(open_up(&f, ONE));
+	f.other = mp_view_open(f.pool, f.set, env, hear_nothing, NULL);
+	fleet_settle(&f);
+	CHECK(mp_view_get_set(f.other));
+	mp_view_start_server(f.view, 0, 0, false);
+	mp_view_start_server(f.other, 0, 0, false);
+	fleet_settle(&f);
+	CHECK_EQ(mp_pool_count_instances(f.pool), 1);
+	CHECK_EQ(toggle(&f, MP_TOGGLE_OFF), 0);
+	CHECK_TEXT(fleet_state(&f, "a"), "disabled");
+	CHECK_EQ(mp_view_get_state(f.other, 0, 0), MP_SHOWN_CONNECTED);
+	CHECK_EQ(mp_pool_count_instances(f.pool), 1);
+}
+
+TEST(private_servers_go_too)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r;
+
+	CHECK(open_up(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\",\"mode\":\"session\"}}}"));
+	CHECK(fleet_call(&f, "a", 5, 0, &r));
+	fleet_settle(&f);
+	CHECK_EQ(mp_pool_count_instances(f.pool), 1);
+	CHECK_EQ(toggle(&f, MP_TOGGLE_OFF), 0);
+	fleet_advance(&f, 2000);
+	CHECK_EQ(mp_pool_count_instances(f.pool), 0);
+}
