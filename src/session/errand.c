@@ -1,0 +1,368 @@
+/*
+ * errand.c - one request of an agent on its way to its one answer.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "session/parts.h"
+
+enum state {
+#define X(name, word, meaning) name,
+	MP_ERRAND_STATES(X)
+#undef X
+		STATES
+};
+enum event {
+#define X(name, meaning) name,
+	MP_ERRAND_EVENTS(X)
+#undef X
+		EVENTS
+};
+
+typedef void (*action)(struct mp_errand *e);
+static void wait(struct mp_errand *e);
+static void wait_on(struct mp_errand *e);
+static void stop_waiting(struct mp_errand *e);
+static void finish_waiting(struct mp_errand *e);
+static void finish(struct mp_errand *e);
+static void park(struct mp_errand *e);
+static void come_back(struct mp_errand *e);
+static void keep(struct mp_errand *e);
+static void drop(struct mp_errand *e);
+static void drop_parked(struct mp_errand *e);
+
+enum { NOWHERE, TO, STAY };
+struct step {
+	int how;
+	enum state to;
+	action act;
+};
+
+/* The answer itself goes out before the event: see mp_errand_answer(). */
+static const struct step steps[STATES][EVENTS] = {
+	[FRESH] = {[WAIT] = {TO, WAITING, wait},
+		   [SEND] = {TO, OUT, NULL},
+		   [LISTEN] = {TO, LISTENING, NULL},
+		   [ANSWER] = {TO, ENDED, finish},
+		   [DROP] = {TO, ENDED, finish}},
+	[WAITING] = {[WAIT] = {STAY, 0, wait_on},
+		     [SEND] = {TO, OUT, stop_waiting},
+		     [ANSWER] = {TO, ENDED, finish_waiting},
+		     [DROP] = {TO, ENDED, finish_waiting}},
+	[OUT] = {[ANSWER] = {TO, ENDED, finish},
+		 [PARK] = {TO, PARKED, park},
+		 [DROP] = {TO, ENDED, drop}},
+	[PARKED] = {[ANSWER] = {TO, KEPT, keep},
+		    [RESUME] = {TO, OUT, come_back},
+		    [DROP] = {TO, ENDED, drop_parked}},
+	[KEPT] = {[RESUME] = {TO, OUT, come_back}, [DROP] = {TO, ENDED, drop_parked}},
+	[LISTENING] = {[ANSWER] = {TO, ENDED, finish}, [DROP] = {TO, ENDED, finish}},
+};
+
+void mp_errand_advance(struct mp_errand *e, enum mp_errand_event ev)
+{
+	const struct step *s = &steps[e->state][ev];
+
+	mp_check(s->how != NOWHERE);
+	if (s->how == TO)
+		e->state = (enum mp_errand_state)s->to;
+	if (s->act)
+		s->act(e);
+}
+
+bool mp_errand_look_up(enum mp_errand_state s, enum mp_errand_event ev, enum mp_errand_state *ret)
+{
+	const struct step *step = &steps[s][ev];
+
+	*ret = step->how == TO ? (enum mp_errand_state)step->to : s;
+	return step->how != NOWHERE;
+}
+
+/* --- life ------------------------------------------------------------------------------------ */
+
+struct mp_errand *mp_errand_new(struct mp_session *s, const struct mp_message *m, mp_id stream)
+{
+	struct mp_errand *e = mp_alloc(sizeof(*e));
+
+	e->session = s;
+	e->stream = stream;
+	e->method = m->method;
+	e->era = mp_session_classify(m);
+	e->their_id = mp_session_keep(m->id);
+	e->token = mp_session_keep(mp_value_source(m->tape, m->progress_token));
+	mp_list_init(&e->queries);
+	mp_list_init(&e->uris);
+	e->id = mp_ids_add(&s->lobby->errands, e);
+	mp_list_append(&s->errands, &e->link);
+	s->lobby->open++;
+	return e;
+}
+
+static void free_errand(struct mp_errand *e)
+{
+	mp_free(e->their_id);
+	mp_free(e->token);
+	mp_free(e->capabilities);
+	mp_free(e->request);
+	mp_free(e->asked);
+	mp_free(e->server);
+	mp_free(e->target);
+	mp_free(e->kept);
+	mp_free(e);
+}
+
+/* From now on only its lease knows it. */
+static void detach(struct mp_errand *e)
+{
+	struct mp_session *s = e->session;
+	struct mp_lobby *l = s->lobby;
+
+	mp_session_drop_queries(&e->queries, l->o.pool);
+	mp_errand_drop_uris(e);
+	if (e->is_indexed)
+		mp_map_remove(&s->by_id, mp_str_of(e->their_id));
+	e->is_indexed = false;
+	mp_ids_remove(&l->errands, e->id);
+	e->session = NULL;
+	l->open--;
+	mp_lobby_look_if_drained(l);
+}
+
+/* Those that a lease still owes an answer to are freed by that. */
+static void finish(struct mp_errand *e)
+{
+	mp_list_remove(&e->session->errands, &e->link);
+	mp_batch_leave(MP_TAKE(e->batch));
+	detach(e);
+	if (!e->lease)
+		free_errand(e);
+}
+
+void mp_errand_release(struct mp_errand *e)
+{
+	mp_check(!e->session && !e->lease);
+	free_errand(e);
+}
+
+static void cancel_lease(struct mp_errand *e, struct mp_pool *p)
+{
+	if (e->lease)
+		mp_lease_cancel(p, e->lease); /* the answer to that finds no session, and ends it */
+}
+
+static void drop(struct mp_errand *e)
+{
+	struct mp_pool *p = e->session->lobby->o.pool;
+	struct mp_errand *kept = e->lease ? e : NULL;
+
+	finish(e);
+	if (kept)
+		cancel_lease(kept, p);
+}
+
+/* --- waiting --------------------------------------------------------------------------------- */
+
+/* The timer is everybody's: it may have been for one who came earlier. */
+static void wait_on(struct mp_errand *e)
+{
+	struct mp_shelf *shelf = e->session->shelf;
+	int64_t now = mp_loop_now_ms(e->session->lobby->loop);
+
+	if (e->patience_ms > now && !mp_timer_is_running(&shelf->timer))
+		mp_timer_start(&shelf->timer, e->patience_ms - now);
+}
+
+static void wait(struct mp_errand *e)
+{
+	mp_list_append(&e->session->shelf->waiting, &e->wait_link);
+	wait_on(e);
+}
+
+static void stop_waiting(struct mp_errand *e)
+{
+	mp_list_remove(&e->session->shelf->waiting, &e->wait_link);
+	e->request = mp_free(e->request);
+}
+
+static void finish_waiting(struct mp_errand *e)
+{
+	stop_waiting(e);
+	finish(e);
+}
+
+/* --- parked ---------------------------------------------------------------------------------- */
+
+/* The agent has an answer, with a question in it; nothing more goes to that stream. */
+static void park(struct mp_errand *e)
+{
+	struct mp_session *s = e->session;
+	struct mp_lobby *l = s->lobby;
+
+	mp_list_remove(&s->errands, &e->link);
+	if (e->is_indexed)
+		mp_map_remove(&s->by_id, mp_str_of(e->their_id));
+	e->is_indexed = false;
+	e->token = mp_free(e->token);
+	mp_list_append(&l->parked, &e->link);
+	if (!mp_timer_is_running(&l->parked_timer))
+		mp_timer_start(&l->parked_timer, MP_LIMIT_PARKED_MS);
+}
+
+static void come_back(struct mp_errand *e)
+{
+	mp_list_remove(&e->session->lobby->parked, &e->link);
+	mp_list_append(&e->session->errands, &e->link);
+}
+
+static void keep(struct mp_errand *e)
+{
+	mp_session_drop_queries(&e->queries, e->session->lobby->o.pool);
+}
+
+static void drop_parked(struct mp_errand *e)
+{
+	struct mp_pool *p = e->session->lobby->o.pool;
+
+	mp_list_remove(&e->session->lobby->parked, &e->link);
+	detach(e);
+	if (e->lease)
+		cancel_lease(e, p);
+	else
+		free_errand(e);
+}
+
+/* --- answers --------------------------------------------------------------------------------- */
+
+bool mp_batch_leave(struct mp_batch *b)
+{
+	if (!b)
+		return true;
+	if (--b->open > 0)
+		return false;
+	mp_free(b);
+	return true;
+}
+
+void mp_errand_answer(struct mp_errand *e, struct mp_str message, int status)
+{
+	struct mp_session *s = e->session;
+	struct mp_delivery d = {e->stream, message, mp_batch_leave(MP_TAKE(e->batch)), status};
+
+	s->answered++;
+	s->hooks->deliver(s->u, &d);
+	mp_errand_advance(e, MP_ERRAND_ON_ANSWER);
+}
+
+void mp_errand_tell(struct mp_errand *e, struct mp_str message)
+{
+	mp_session_send(e->session, e->stream, message);
+}
+
+void mp_errand_give_up(struct mp_errand *e, int r)
+{
+	struct mcpool_error why;
+
+	(void)mp_fail(&why, r, "MCP error: %s", mcpool_error_text(r));
+	mp_errand_fail(e, &why, NULL);
+}
+
+void mp_errand_result(struct mp_errand *e, struct mp_str result)
+{
+	struct mp_buf *out = &e->session->lobby->out;
+	int r;
+
+	mp_buf_clear(out);
+	r = mp_message_result(out, mp_str_of(e->their_id), result);
+	if (r < 0)
+		mp_errand_give_up(e, r);
+	else
+		mp_errand_answer(e, mp_buf_get(out), 200);
+}
+
+/* Words that fit in any memory. */
+static void answer_error(struct mp_errand *e, int code, int status, struct mp_str words,
+			 struct mp_str data)
+{
+	struct mp_buf *out = &e->session->lobby->out;
+	char spare[400];
+	int n;
+
+	mp_buf_clear(out);
+	if (mp_message_error(out, mp_str_of(e->their_id), code, words, data) == 0) {
+		mp_errand_answer(e, mp_buf_get(out), status);
+		return;
+	}
+	n = snprintf(spare, sizeof(spare),
+		     "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":-32603,\"message\":"
+		     "\"MCP error: the system refused memory\"}}",
+		     e->their_id);
+	mp_errand_answer(e, (struct mp_str){spare, (size_t)n}, status);
+}
+
+void mp_errand_refuse(struct mp_errand *e, int code, int status, const char *format, ...)
+{
+	char words[400];
+	va_list args;
+
+	va_start(args, format);
+	(void)mp_str_format(words, sizeof(words), format, args); /* cut is fine */
+	va_end(args);
+	answer_error(e, code, status, mp_str_of(words), MP_STR(""));
+}
+
+/* `data` of an error of ours (CONTRACTS, "Errors"). */
+static int write_data(struct mp_buf *out, const struct mcpool_error *why, const char *server,
+		      const struct mp_lease_answer *a)
+{
+	struct mp_writer w;
+
+	mp_buf_clear(out);
+	mp_write_init(&w, out, NULL);
+	mp_write_begin_object(&w);
+	mp_write_member_text(&w, "code", mp_str_of(mcpool_error_word(why->code)));
+	if (server)
+		mp_write_member_text(&w, "server", mp_str_of(server));
+	mp_write_member_text(&w, "outcome",
+			     mp_str_of(a ? mp_outcome_get_name(a->outcome) : "refused"));
+	if (a && a->attempt)
+		mp_write_member_i64(&w, "attempt", a->attempt);
+	mp_write_member_bool(&w, "retryable", a && a->retryable);
+	if (a && a->next_at_ms)
+		mp_write_member_i64(&w, "nextAt", a->next_at_ms);
+	if (a && a->tail.len)
+		mp_write_member_text(&w, "stderr", a->tail);
+	mp_write_end_object(&w);
+	return mp_write_finish(&w);
+}
+
+void mp_errand_fail(struct mp_errand *e, const struct mcpool_error *why,
+		    const struct mp_lease_answer *a)
+{
+	struct mp_buf *data = &e->session->lobby->scratch;
+
+	if (write_data(data, why, a ? a->server : e->server, a) < 0)
+		mp_buf_clear(data);
+	answer_error(e, why->rpc_code, 200, mp_str_of(why->message), mp_buf_get(data));
+}
+
+struct mp_errand *mp_errand_find_lease(struct mp_session *s, mp_id lease)
+{
+	if (!lease)
+		return NULL;
+	MP_LIST_EACH(&s->errands, link) {
+		struct mp_errand *e = mp_container_of(link, struct mp_errand, link);
+
+		if (e->lease == lease)
+			return e;
+	}
+	MP_LIST_EACH(&s->lobby->parked, parked) {
+		struct mp_errand *e = mp_container_of(parked, struct mp_errand, link);
+
+		if (e->lease == lease && e->session == s)
+			return e;
+	}
+	return NULL;
+}

@@ -1,0 +1,510 @@
+/*
+ * forward.c - requests that a server answers: whose it is, the call, and the way back.
+ */
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "session/filter.h"
+#include "session/parts.h"
+#include "store/results.h"
+
+static void answered(const struct mp_lease_answer *a, void *u);
+static void progressed(const struct mp_message *m, void *u);
+
+/* --- the way back ---------------------------------------------------------------------------- */
+
+void mp_session_finish_call(struct mp_errand *e, struct mp_str json, bool is_error, int status)
+{
+	struct mp_buf *out = &e->session->lobby->out;
+	struct mp_writer w;
+	int r;
+
+	mp_buf_clear(out);
+	mp_write_init(&w, out, NULL);
+	mp_write_begin_object(&w);
+	mp_write_raw_members(&w, MP_STR("\"jsonrpc\":\"2.0\""));
+	mp_write_member_raw(&w, "id", mp_str_of(e->their_id));
+	mp_write_member_raw(&w, is_error ? "error" : "result", json);
+	mp_write_end_object(&w);
+	r = mp_write_finish(&w);
+	if (r < 0)
+		mp_errand_give_up(e, r);
+	else
+		mp_errand_answer(e, mp_buf_get(out), status);
+}
+
+/* The agent was told to come back for it. */
+static void keep_answer(struct mp_errand *e, struct mp_str json, bool is_error)
+{
+	e->kept = mp_session_keep(json);
+	e->kept_is_error = is_error;
+	mp_errand_advance(e, MP_ERRAND_ON_ANSWER);
+}
+
+static void take_answer(struct mp_errand *e, const struct mp_message *m)
+{
+	struct mp_buf *text = &e->session->lobby->scratch;
+	bool is_error = m->kind == MP_MESSAGE_ERROR;
+	int status = 200, r;
+
+	mp_buf_clear(text);
+	mp_task_note(e, m);
+	r = is_error ? mp_result_write_error(e, m, text, &is_error, &status)
+		     : mp_result_write(e, m, text);
+	if (r < 0 && e->state != MP_ERRAND_PARKED)
+		mp_errand_give_up(e, r);
+	else if (e->state == MP_ERRAND_PARKED)
+		keep_answer(e, r < 0 ? MP_STR("{}") : mp_buf_get(text), is_error);
+	else
+		mp_session_finish_call(e, mp_buf_get(text), is_error, status);
+}
+
+static void keep_failure(struct mp_errand *e, const struct mcpool_error *why)
+{
+	struct mp_buf *text = &e->session->lobby->scratch;
+	struct mp_writer w;
+
+	mp_buf_clear(text);
+	mp_write_init(&w, text, NULL);
+	mp_write_begin_object(&w);
+	mp_write_member_i64(&w, "code", why->rpc_code);
+	mp_write_member_text(&w, "message", mp_str_of(why->message));
+	mp_write_end_object(&w);
+	keep_answer(e, mp_write_finish(&w) < 0 ? MP_STR("{}") : mp_buf_get(text), true);
+}
+
+/* Requests that stand alone may be of anybody (V24). */
+static mp_id get_caller(const struct mp_errand *e)
+{
+	return e->session->traits & MP_SESSION_STATELESS ? e->id | MP_CALLER_ALONE : 0;
+}
+
+/* The task runs: its result is what the agent asked for. */
+static bool wait_for_task(struct mp_errand *e, const struct mp_message *m)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf params;
+	struct mp_lease_request rq = {
+		.server = e->server,
+		.session = e->session->id,
+		.caller = get_caller(e),
+		.method = MP_METHOD_TASKS_RESULT,
+		.on_progress = progressed,
+	};
+	struct mcpool_error why;
+
+	mp_buf_init(&params, MP_LIMIT_MESSAGE);
+	if (!e->drives_task || m->kind != MP_MESSAGE_RESULT || mp_task_read_id(m, &params) < 0)
+		return false;
+	e->drives_task = false;
+	rq.params = mp_buf_get(&params);
+	return mp_lease_call(e->session->view, &rq, answered, e, &e->lease, &why) == 0;
+}
+
+static void answered(const struct mp_lease_answer *a, void *u)
+{
+	struct mp_errand *e = u;
+
+	e->lease = 0;
+	if (e->session && a->outcome == MP_OUTCOME_ANSWERED && wait_for_task(e, a->message))
+		return;
+	if (!e->session)
+		mp_errand_release(e);
+	else if (a->outcome == MP_OUTCOME_ANSWERED)
+		take_answer(e, a->message);
+	else if (e->state == MP_ERRAND_PARKED)
+		keep_failure(e, a->error);
+	else
+		mp_errand_fail(e, a->error, a);
+}
+
+static void progressed(const struct mp_message *m, void *u)
+{
+	struct mp_errand *e = u;
+	struct mp_splice splice = {0};
+	struct mp_buf *out;
+
+	if (!e->session || e->state != MP_ERRAND_OUT || !e->token)
+		return;
+	splice.progress_token = mp_str_of(e->token);
+	out = &e->session->lobby->out;
+	mp_buf_clear(out);
+	if (mp_message_forward(m, &splice, out) == 0)
+		mp_errand_tell(e, mp_buf_get(out));
+}
+
+/* --- whose is it? ---------------------------------------------------------------------------- */
+
+struct target {
+	const char *server;
+	struct mp_str name; /* as the server calls it: a tool, prompt or URI */
+	const char *key;    /* the member of params that is replaced */
+	struct mp_str value;
+	size_t candidates;
+	enum mp_era era; /* of the server, as far as is known; 0: not at all */
+	bool is_task;    /* it can only be run as one */
+};
+
+static const char *describe(enum mp_method_id method)
+{
+	switch (method) {
+	case MP_METHOD_TOOLS_CALL:
+		return "tool";
+	case MP_METHOD_PROMPTS_GET:
+		return "prompt";
+	default:
+		return "resource";
+	}
+}
+
+static bool is_filtered(const struct mp_view *v, size_t i, struct mp_str name)
+{
+	const struct mp_entry *e = mp_view_get_entry(v, i);
+	size_t server = strlen(e->name);
+
+	/* The tool's own name is what stands last, however the name is spelled. */
+	for (size_t at = 0; at + server < name.len; at++)
+		if (memcmp(name.p + at, e->name, server) == 0) {
+			struct mp_str tool = {name.p + at + server, name.len - at - server};
+
+			while (tool.len && strchr("_./:", tool.p[0]))
+				tool = (struct mp_str){tool.p + 1, tool.len - 1};
+			return !mp_filter_lets_pass(&e->tools_allowed, &e->tools_denied, tool);
+		}
+	return false;
+}
+
+/* Why there is no such tool: its server is not up, or the tool is kept out (E74). */
+static bool explain_unknown(struct mp_errand *e, struct mp_str name)
+{
+	struct mp_view *v = e->session->view;
+
+	for (size_t i = 0; i < mp_view_count(v); i++) {
+		const char *server = mp_view_get_entry(v, i)->name;
+		enum mp_shown_state state = mp_view_get_state(v, i, e->session->id);
+
+		if (mp_str_find(name, mp_str_of(server), 0) < 0 ||
+		    !mp_shelf_shows(e->session->shelf, server))
+			continue;
+		if (is_filtered(v, i, name)) {
+			mp_errand_refuse(
+				e, -32602, 200,
+				"Unknown tool: %.*s: server '%s' has it kept out by toolsAllowed "
+				"or toolsDenied",
+				MP_STR_ARGS(name), server);
+			return true;
+		}
+		if (state != MP_SHOWN_CONNECTED && state != MP_SHOWN_READY) {
+			mp_errand_refuse(e, -32602, 200, "Unknown tool: %.*s: server '%s' is %s",
+					 MP_STR_ARGS(name), server, mp_shown_get_name(state));
+			return true;
+		}
+	}
+	return false;
+}
+
+/* As the eras say it (mcp-spec 4.1). */
+static void refuse_unknown(struct mp_errand *e, struct mp_str name, const struct target *t)
+{
+	struct mp_lobby *l = e->session->lobby;
+	bool is_uri = e->method == MP_METHOD_RESOURCES_READ;
+	int code = is_uri && e->era == MP_ERA_LEGACY ? -32002 : -32602;
+	struct mp_writer w;
+
+	if (t->candidates > 1) {
+		mp_errand_refuse(e, code, 200, "'%.*s' could be any of %zu %ss", MP_STR_ARGS(name),
+				 t->candidates, describe(e->method));
+		return;
+	}
+	if (e->method == MP_METHOD_TOOLS_CALL && explain_unknown(e, name))
+		return;
+	if (!is_uri) {
+		mp_errand_refuse(e, code, 200, "Unknown %s: %.*s", describe(e->method),
+				 MP_STR_ARGS(name));
+		return;
+	}
+	mp_buf_clear(&l->scratch);
+	mp_write_init(&w, &l->scratch, NULL);
+	mp_write_begin_object(&w);
+	mp_write_member_i64(&w, "code", code);
+	mp_write_member_text(&w, "message", MP_STR("Resource not found"));
+	mp_write_key(&w, MP_STR("data"));
+	mp_write_begin_object(&w);
+	mp_write_member_text(&w, "uri", name);
+	mp_write_end_object(&w);
+	mp_write_end_object(&w);
+	if (mp_write_finish(&w) < 0)
+		mp_errand_give_up(e, MCPOOL_ENOMEM);
+	else
+		mp_session_finish_call(e, mp_buf_get(&l->scratch), true, 200);
+}
+
+static bool find_ware(const struct mp_stock *s, enum mp_catalog_kind kind, struct mp_str name,
+		      struct target *t)
+{
+	const struct mp_ware *w = mp_stock_find(s, kind, name, &t->candidates);
+
+	if (!w)
+		return false;
+	t->server = w->server;
+	t->name = w->item->name;
+	t->era = w->era;
+	t->key = "name";
+	t->is_task = w->is_task;
+	return true;
+}
+
+static bool find_resource(const struct mp_stock *s, struct mp_str uri, struct mp_arena *arena,
+			  struct target *t)
+{
+	t->server = mp_stock_find_resource(s, uri, arena, &t->name);
+	t->key = "uri";
+	return t->server;
+}
+
+/* What is named, and by which text; false: refused. */
+static bool find_named(struct mp_errand *e, const struct mp_stock *s, const struct mp_message *m,
+		       struct mp_arena *arena, struct target *t, struct mp_str *ret_name)
+{
+	if (mp_value_text(m->tape, m->subject, arena, ret_name) < 0) {
+		mp_errand_refuse(e, -32602, 200, "params.%s is not a string",
+				 mp_method_get(m->method)->subject);
+		return false;
+	}
+	switch (e->method) {
+	case MP_METHOD_TOOLS_CALL:
+		return find_ware(s, MP_CATALOG_TOOL, *ret_name, t);
+	case MP_METHOD_PROMPTS_GET:
+		return find_ware(s, MP_CATALOG_PROMPT, *ret_name, t);
+	default:
+		return find_resource(s, *ret_name, arena, t);
+	}
+}
+
+/* completion/complete: params.ref names a prompt, or the template of a resource. */
+static bool find_ref(const struct mp_stock *s, const struct mp_message *m, struct mp_arena *arena,
+		     struct target *t, struct mp_buf *value)
+{
+	MP_CLEANUP(mp_tape_done) struct mp_tape ref;
+	const struct mp_ware *w;
+	struct mp_str name;
+	struct mp_writer out;
+	bool is_prompt;
+
+	mp_tape_init(&ref, 0);
+	if (mp_era_open(m, mp_value_get(m->tape, m->params, "ref"), &ref) < 0)
+		return false;
+	is_prompt =
+		mp_value_text_is(&ref, mp_value_get(&ref, MP_ROOT, "type"), MP_STR("ref/prompt"));
+	if (mp_value_text(&ref, mp_value_get(&ref, MP_ROOT, is_prompt ? "name" : "uri"), arena,
+			  &name) < 0)
+		return false;
+	w = is_prompt ? mp_stock_find(s, MP_CATALOG_PROMPT, name, &t->candidates)
+		      : mp_map_get(&s->uris, name);
+	t->server = w ? w->server : NULL;
+	t->name = w ? w->item->name : name;
+	if (!w && !is_prompt)
+		t->server = mp_stock_find_resource(s, name, arena, &t->name);
+	if (!t->server)
+		return false;
+	mp_write_init(&out, value, NULL);
+	mp_write_begin_object(&out);
+	mp_write_member_text(&out, "type",
+			     is_prompt ? MP_STR("ref/prompt") : MP_STR("ref/resource"));
+	mp_write_member_text(&out, is_prompt ? "name" : "uri", t->name);
+	mp_write_end_object(&out);
+	t->key = "ref";
+	t->value = mp_buf_get(value);
+	return mp_write_finish(&out) == 0;
+}
+
+/* --- the call -------------------------------------------------------------------------------- */
+
+static int write_request(const struct mp_message *m, struct target *t, struct mp_buf *value,
+			 struct mp_buf *params, struct mp_buf *meta)
+{
+	int r = 0;
+
+	if (!t->value.len && t->key) {
+		r = mp_session_quote(value, t->name);
+		t->value = mp_buf_get(value);
+	}
+	if (r == 0)
+		r = mp_message_write_params(m, t->key, t->value, params);
+	return r < 0 ? r : mp_message_write_meta(m, meta);
+}
+
+/* For agents that know nothing of tasks: `task` is asked for, and its result waited for. */
+static int add_task(struct mp_buf *params)
+{
+	bool is_empty = params->len <= 2;
+
+	params->len--; /* the brace */
+	return mp_buf_addf(params, "%s\"task\":{}}", is_empty ? "" : ",");
+}
+
+static struct mp_str get_capabilities(const struct mp_errand *e)
+{
+	return mp_str_of(e->era == MP_ERA_MODERN ? e->capabilities : e->session->capabilities);
+}
+
+/*
+ * What a legacy agent did not say about logs is what servers like best: all but the details. A
+ * modern one that does not ask for logs gets none.
+ */
+static const char *get_level(const struct mp_errand *e)
+{
+	if (e->era == MP_ERA_MODERN)
+		return e->log_level;
+	return e->session->log_level ? e->session->log_level : "info";
+}
+
+static void call(struct mp_errand *e, const struct mp_message *m, struct target *t,
+		 struct mp_buf *value)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf params, meta;
+	struct mp_session *s = e->session;
+	struct mp_lease_request rq = {
+		.server = t->server,
+		.session = s->id,
+		.caller = get_caller(e),
+		.method = e->method,
+		.tool = e->method == MP_METHOD_TOOLS_CALL ? t->name : MP_STR(""),
+		.capabilities = get_capabilities(e),
+		.log_level = get_level(e),
+		.keeps_rounds = e->era == MP_ERA_MODERN,
+		.takes_tasks = e->era == MP_ERA_MODERN && (e->can & MP_CAN_TASKS),
+		.on_progress = progressed,
+	};
+	struct mcpool_error why;
+	int r;
+
+	mp_buf_init(&params, MP_LIMIT_MESSAGE);
+	mp_buf_init(&meta, MP_LIMIT_MESSAGE);
+	r = write_request(m, t, value, &params, &meta);
+	e->drives_task = t->is_task && mp_value_get(m->tape, m->params, "task") == MP_NONE;
+	if (r == 0 && e->drives_task)
+		r = add_task(&params);
+	if (r < 0) {
+		mp_errand_give_up(e, r);
+		return;
+	}
+	rq.params = mp_buf_get(&params);
+	rq.meta = mp_buf_get(&meta);
+	e->server = mp_dup(t->server);
+	e->target = mp_session_keep(t->name);
+	if (e->era == MP_ERA_MODERN && t->era != MP_ERA_MODERN)
+		mp_errand_note_params(e, m); /* it may ask, and then the agent must come back */
+	mp_errand_advance(e, MP_ERRAND_ON_SEND);
+	if (mp_lease_call(s->view, &rq, answered, e, &e->lease, &why) < 0)
+		mp_errand_fail(e, &why, NULL);
+}
+
+void mp_session_send_on(struct mp_errand *e, const struct mp_message *m, const char *server,
+			struct mp_str name, const char *key)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf value;
+	struct target t = {.server = server, .name = name, .key = key};
+
+	mp_buf_init(&value, MP_LIMIT_MESSAGE);
+	call(e, m, &t, &value);
+}
+
+/* A name that nobody has may be a server's that has not answered yet. */
+static bool may_come(struct mp_errand *e, const struct mp_message *m)
+{
+	if (mp_shelf_is_ready(e->session->shelf, false))
+		return false;
+	if (!e->request)
+		e->request = mp_session_keep(mp_value_source(m->tape, MP_ROOT));
+	mp_errand_advance(e, MP_ERRAND_ON_WAIT);
+	return true;
+}
+
+static bool is_return(const struct mp_message *m, struct mp_arena *arena)
+{
+	mp_value v = mp_value_get(m->tape, m->params, "requestState");
+	struct mp_str text;
+
+	return v != MP_NONE && mp_value_text(m->tape, v, arena, &text) == 0 &&
+	       mp_seal_is_ours(text);
+}
+
+/* A result that mcpool keeps: whoever may use the hub may read it, by a name nobody can guess. */
+static void answer_stored(struct mp_errand *e, struct mp_str uri)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	struct mp_buf *out = &e->session->lobby->scratch;
+	struct mcpool_error why;
+	struct mp_writer w;
+
+	mp_buf_init(&text, 2 * MP_LIMIT_MESSAGE);
+	if (mp_results_read(uri, &text, &why) < 0) {
+		refuse_unknown(e, uri, &(struct target){0});
+		return;
+	}
+	mp_buf_clear(out);
+	mp_write_init(&w, out, NULL);
+	mp_write_begin_object(&w);
+	if (e->era == MP_ERA_MODERN)
+		mp_write_raw_members(&w, MP_STR("\"resultType\":\"complete\",\"ttlMs\":0,"
+						"\"cacheScope\":\"private\""));
+	mp_write_key(&w, MP_STR("contents"));
+	mp_write_begin_array(&w);
+	mp_write_begin_object(&w);
+	mp_write_member_text(&w, "uri", uri);
+	mp_write_member_text(&w, "mimeType", MP_STR("application/json"));
+	mp_write_member_text(&w, "text", mp_buf_get(&text));
+	mp_write_end_object(&w);
+	mp_write_end_array(&w);
+	mp_write_end_object(&w);
+	if (mp_write_finish(&w) < 0)
+		mp_errand_give_up(e, MCPOOL_ENOMEM);
+	else
+		mp_errand_result(e, mp_buf_get(out));
+}
+
+static bool is_stored(struct mp_errand *e, const struct mp_message *m, struct mp_arena *arena,
+		      struct mp_str *ret_uri)
+{
+	return e->method == MP_METHOD_RESOURCES_READ &&
+	       mp_value_text(m->tape, m->subject, arena, ret_uri) == 0 &&
+	       mp_results_is_uri(*ret_uri);
+}
+
+void mp_session_forward(struct mp_errand *e, const struct mp_message *m)
+{
+	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
+	MP_CLEANUP(mp_buf_done) struct mp_buf value;
+	struct mp_stock *s = mp_shelf_get_stock(e->session->shelf);
+	struct target t = {0};
+	struct mp_str name = {0};
+
+	mp_arena_init(&arena, MP_LIMIT_MESSAGE);
+	mp_buf_init(&value, MP_LIMIT_MESSAGE);
+	if (!s) {
+		mp_errand_give_up(e, MCPOOL_ENOMEM);
+		return;
+	}
+	if (is_stored(e, m, &arena, &name)) {
+		answer_stored(e, name);
+		return;
+	}
+	name = (struct mp_str){0};
+	if (e->era == MP_ERA_MODERN && is_return(m, &arena)) {
+		mp_session_resume(e, m);
+		return;
+	}
+	if (e->method == MP_METHOD_COMPLETE ? !find_ref(s, m, &arena, &t, &value)
+					    : !find_named(e, s, m, &arena, &t, &name)) {
+		if (e->method != MP_METHOD_COMPLETE && !name.p)
+			return; /* refused */
+		if (may_come(e, m))
+			return;
+		if (e->method == MP_METHOD_COMPLETE)
+			mp_errand_refuse(e, -32602, 200, "params.ref names nothing that is there");
+		else
+			refuse_unknown(e, name, &t);
+		return;
+	}
+	call(e, m, &t, &value);
+}

@@ -1,0 +1,251 @@
+/*
+ * listing.c - pages of lists: every server's items under public names, sorted, each byte for byte
+ * but for what this agent's era has otherwise.
+ */
+#include "base/limits.h"
+#include "base/mem.h"
+#include "session/clients.h"
+#include "session/parts.h"
+
+enum { PATIENCE_MS = 10000 }; /* for agents that ask once */
+#define PAGE_BYTES MP_MIB(8)
+
+static const struct mp_str mirror = {"x-mcp-header", 12};
+
+static const struct kind {
+	enum mp_method_id method;
+	const char *list, *name;
+} kinds[] = {
+#define X(kind, method, list, name, offer) [MP_CATALOG_##kind] = {MP_METHOD_##method, list, name},
+	MP_CATALOG_KINDS(X)
+#undef X
+};
+
+/* --- one item -------------------------------------------------------------------------------- */
+
+/* Where schemas must be objects, others are put into one (mcp-spec 4.2). */
+static void write_output_schema(struct mp_writer *w, const struct mp_tape *t, mp_value v)
+{
+	mp_write_begin_object(w);
+	mp_write_raw_members(w, MP_STR("\"type\":\"object\",\"required\":[\"result\"]"));
+	mp_write_key(w, MP_STR("properties"));
+	mp_write_begin_object(w);
+	mp_write_member_raw(w, "result", mp_value_source(t, v));
+	mp_write_end_object(w);
+	mp_write_end_object(w);
+}
+
+static bool is_object_schema(const struct mp_tape *t, mp_value v)
+{
+	return mp_value_text_is(t, mp_value_get(t, v, "type"), MP_STR("object"));
+}
+
+/*
+ * Arguments that a server wants to see in headers, too, are ours to put there: agents would have to
+ * be held to it (mcp-spec 4.2), so they are not told.
+ */
+static void write_unmirrored(struct mp_writer *w, const struct mp_tape *t, mp_value v)
+{
+	if (mp_value_is(t, v, MP_TAPE_OBJECT)) {
+		mp_write_begin_object(w);
+		MP_VALUE_EACH(t, v, key) {
+			if (mp_value_text_is(t, key, mirror))
+				continue;
+			mp_write_raw_key(w, mp_value_source(t, key));
+			write_unmirrored(w, t, mp_value_of(key)); /* no deeper than JSON may be */
+		}
+		mp_write_end_object(w);
+	} else {
+		mp_write_raw(w, mp_value_source(t, v));
+	}
+}
+
+static bool write_without_mirror(struct mp_writer *w, struct mp_str schema)
+{
+	MP_CLEANUP(mp_tape_done) struct mp_tape t;
+
+	mp_tape_init(&t, 0);
+	if (mp_str_find(schema, mirror, 0) < 0 || mp_tape_parse(&t, schema, NULL) < 0)
+		return false;
+	write_unmirrored(w, &t, MP_ROOT);
+	return true;
+}
+
+/* A schema of an object that names no properties has none (B48). */
+static void write_input_schema(struct mp_writer *w, const struct mp_tape *t, mp_value v)
+{
+	if (!is_object_schema(t, v) || mp_value_get(t, v, "properties") != MP_NONE) {
+		if (!write_without_mirror(w, mp_value_source(t, v)))
+			mp_write_raw(w, mp_value_source(t, v));
+		return;
+	}
+	mp_write_begin_object(w);
+	MP_VALUE_EACH(t, v, key) {
+		mp_write_raw_key(w, mp_value_source(t, key));
+		mp_write_raw(w, mp_value_source(t, mp_value_of(key)));
+	}
+	mp_write_member_raw(w, "properties", MP_STR("{}"));
+	mp_write_end_object(w);
+}
+
+static void write_member(struct mp_writer *w, const struct mp_tape *t, mp_value key,
+			 const struct mp_ware *ware, enum mp_catalog_kind kind, enum mp_era era)
+{
+	mp_value v = mp_value_of(key);
+	bool is_tool = kind == MP_CATALOG_TOOL;
+
+	if (is_tool && era == MP_ERA_MODERN && mp_value_text_is(t, key, MP_STR("execution")))
+		return; /* there are no such tasks in that era */
+	mp_write_raw_key(w, mp_value_source(t, key));
+	if (mp_value_text_is(t, key, mp_str_of(kinds[kind].name)))
+		mp_write_text(w, ware->public_name);
+	else if (is_tool && mp_value_text_is(t, key, MP_STR("inputSchema")))
+		write_input_schema(w, t, v);
+	else if (is_tool && era == MP_ERA_LEGACY && ware->era == MP_ERA_MODERN &&
+		 mp_value_text_is(t, key, MP_STR("outputSchema")) && !is_object_schema(t, v))
+		write_output_schema(w, t, v);
+	else
+		mp_write_raw(w, mp_value_source(t, v));
+}
+
+static int write_item(struct mp_writer *w, struct mp_tape *t, const struct mp_ware *ware,
+		      enum mp_catalog_kind kind, enum mp_era era)
+{
+	int r = mp_tape_parse(t, ware->item->json, NULL);
+
+	if (r < 0)
+		return r;
+	mp_write_begin_object(w);
+	MP_VALUE_EACH(t, MP_ROOT, key)
+		write_member(w, t, key, ware, kind, era);
+	mp_write_end_object(w);
+	return 0;
+}
+
+/* --- cursors --------------------------------------------------------------------------------- */
+
+/* The name a page ended with, so that what comes and goes meanwhile does not shift the next. */
+static void write_cursor(struct mp_writer *w, struct mp_str last)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	int r;
+
+	mp_buf_init(&text, MP_LIMIT_MESSAGE);
+	r = mp_buf_addf(&text, "after:");
+	if (r == 0)
+		r = mp_buf_add_str(&text, last);
+	if (r == 0)
+		mp_write_member_text(w, "nextCursor", mp_buf_get(&text));
+}
+
+/* The first item behind the cursor; negative: it is no cursor of ours. */
+static ptrdiff_t find_start(const struct mp_stock *s, enum mp_catalog_kind kind,
+			    const struct mp_message *m)
+{
+	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
+	mp_value v = mp_value_get(m->tape, m->params, "cursor");
+	struct mp_str text, prefix = MP_STR("after:");
+	size_t low = 0, high = s->n[kind];
+
+	mp_arena_init(&arena, MP_LIMIT_MESSAGE);
+	if (v == MP_NONE)
+		return 0;
+	if (mp_value_text(m->tape, v, &arena, &text) < 0 || !mp_str_starts(text, prefix))
+		return -1;
+	text = (struct mp_str){text.p + prefix.len, text.len - prefix.len};
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (mp_str_compare(s->wares[kind][middle]->public_name, text) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return (ptrdiff_t)low;
+}
+
+/* --- one page -------------------------------------------------------------------------------- */
+
+static int write_page(struct mp_errand *e, const struct mp_stock *s, enum mp_catalog_kind kind,
+		      size_t start, struct mp_buf *out)
+{
+	MP_CLEANUP(mp_tape_done) struct mp_tape t;
+	size_t i = start,
+	       end = s->n[kind] - start > MP_LIMIT_PAGE ? start + MP_LIMIT_PAGE : s->n[kind];
+	struct mp_writer w;
+
+	mp_tape_init(&t, 0);
+	t.keep_depth = 2;
+	mp_buf_clear(out);
+	mp_write_init(&w, out, NULL);
+	mp_write_begin_object(&w);
+	if (e->era == MP_ERA_MODERN)
+		mp_write_raw_members(&w, MP_STR("\"resultType\":\"complete\",\"ttlMs\":0,"
+						"\"cacheScope\":\"private\""));
+	mp_write_key(&w, mp_str_of(kinds[kind].list));
+	mp_write_begin_array(&w);
+	for (; i < end && out->len < PAGE_BYTES; i++) {
+		int r = write_item(&w, &t, s->wares[kind][i], kind, e->era);
+
+		if (r < 0)
+			return r;
+	}
+	mp_write_end_array(&w);
+	if (i < s->n[kind])
+		write_cursor(&w, s->wares[kind][i - 1]->public_name);
+	if (e->era == MP_ERA_MODERN)
+		mp_session_write_server_info(&w, e->session->lobby);
+	mp_write_end_object(&w);
+	return mp_write_finish(&w);
+}
+
+static enum mp_catalog_kind get_kind(enum mp_method_id method)
+{
+	size_t kind = 0;
+
+	while (kinds[kind].method != method)
+		kind++;
+	return (enum mp_catalog_kind)kind;
+}
+
+/* Until the gate is open, and for some agents until all servers have answered. */
+static bool must_wait(struct mp_errand *e, const struct mp_message *m)
+{
+	struct mp_session *s = e->session;
+	bool patiently = s->habit->ignores_changes && !s->lists_seen;
+	int64_t now = mp_loop_now_ms(s->lobby->loop);
+
+	if (e->state == MP_ERRAND_FRESH && patiently)
+		e->patience_ms = now + PATIENCE_MS;
+	if (mp_shelf_is_ready(s->shelf, patiently && e->patience_ms > now))
+		return false;
+	if (!e->request)
+		e->request = mp_session_keep(mp_value_source(m->tape, MP_ROOT));
+	mp_errand_advance(e, MP_ERRAND_ON_WAIT);
+	return true;
+}
+
+void mp_session_answer_list(struct mp_errand *e, const struct mp_message *m)
+{
+	struct mp_session *session = e->session;
+	enum mp_catalog_kind kind = get_kind(e->method);
+	struct mp_stock *s;
+	ptrdiff_t start;
+	int r;
+
+	if (must_wait(e, m))
+		return;
+	s = mp_shelf_get_stock(session->shelf);
+	start = s ? find_start(s, kind, m) : 0;
+	if (start < 0) {
+		mp_errand_refuse(e, -32602, 200, "this is no cursor that mcpool gave out");
+		return;
+	}
+	r = s ? write_page(e, s, kind, (size_t)start, &session->lobby->scratch) : MCPOOL_ENOMEM;
+	if (r < 0) {
+		mp_errand_give_up(e, r);
+		return;
+	}
+	session->lists_seen |= 1u << kind;
+	mp_errand_result(e, mp_buf_get(&session->lobby->scratch));
+}

@@ -1,0 +1,145 @@
+/*
+ * lobby.c - all sessions of a hub, and what they share.
+ */
+#include "session/lobby.h"
+
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "session/parts.h"
+
+/* A server's lists may differ, or it is another server now. */
+static void changed(const struct mp_change *changes, size_t n, void *u)
+{
+	struct mp_lobby *l = u;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!(changes[i].fields & (MP_SERVER_OFFER | MP_SERVER_STATE | MP_SERVER_GONE)))
+			continue;
+		MP_LIST_EACH(&l->shelves, link) {
+			struct mp_shelf *s = mp_container_of(link, struct mp_shelf, link);
+			bool is_offer = changes[i].fields & (MP_SERVER_OFFER | MP_SERVER_GONE);
+
+			if (is_offer || s->waiting.len)
+				mp_shelf_touch(s);
+		}
+	}
+}
+
+void mp_lobby_note_view(struct mp_lobby *l, const struct mp_view *v)
+{
+	MP_LIST_EACH(&l->shelves, link) {
+		struct mp_shelf *s = mp_container_of(link, struct mp_shelf, link);
+
+		if (s->view == v)
+			mp_shelf_touch(s);
+	}
+}
+
+static void parked_too_long(void *u)
+{
+	mp_session_expire_parked(u);
+}
+
+static void tell_drained(void *u)
+{
+	struct mp_lobby *l = u;
+
+	if (l->drained)
+		l->drained(l->drained_u);
+}
+
+void mp_lobby_look_if_drained(struct mp_lobby *l)
+{
+	if (l->is_draining && l->open == 0 && !mp_list_linked(&l->drained_task.link))
+		mp_loop_post(l->loop, &l->drained_task);
+}
+
+struct mp_lobby *mp_lobby_new(const struct mp_lobby_options *o)
+{
+	struct mp_lobby *l = mp_alloc(sizeof(*l));
+
+	l->o = *o;
+	l->loop = mp_pool_get_loop(o->pool);
+	mp_list_init(&l->sessions);
+	mp_list_init(&l->shelves);
+	mp_list_init(&l->parked);
+	mp_ids_init(&l->errands);
+	mp_seal_key_make(&l->seal_key);
+	/* A bridge that outlives us must not take the answer to an old question for a new one's. */
+	memcpy(&l->first_question, l->seal_key.bytes, 4);
+	l->first_question <<= 20; /* JSON has 53 bits for them */
+	mp_message_tape_init(&l->tape);
+	mp_message_tape_init(&l->batch_tape);
+	mp_buf_init(&l->out, 2 * MP_LIMIT_MESSAGE);
+	mp_buf_init(&l->scratch, 2 * MP_LIMIT_MESSAGE);
+	mp_task_init(&l->drained_task, tell_drained, l);
+	mp_timer_init(&l->parked_timer, l->loop, parked_too_long, l);
+	mp_observer_join(o->board, &l->observer, changed, l);
+	return l;
+}
+
+struct mp_lobby *mp_lobby_free(struct mp_lobby *l)
+{
+	if (!l)
+		return NULL;
+	mp_check(l->sessions.len == 0);
+	mp_observer_leave(l->o.board, &l->observer);
+	mp_loop_unpost(l->loop, &l->drained_task);
+	mp_timer_stop(&l->parked_timer);
+	mp_ids_done(&l->errands);
+	mp_tape_done(&l->tape);
+	mp_tape_done(&l->batch_tape);
+	mp_buf_done(&l->out);
+	mp_buf_done(&l->scratch);
+	mp_wipe(&l->seal_key, sizeof(l->seal_key));
+	return mp_free(l);
+}
+
+size_t mp_lobby_count(const struct mp_lobby *l)
+{
+	return l->sessions.len;
+}
+
+void mp_lobby_walk(struct mp_lobby *l, void (*fn)(void *u, const struct mp_session_info *s),
+		   void *u)
+{
+	MP_LIST_EACH(&l->sessions, link) {
+		struct mp_session_info info;
+
+		mp_session_get_info(mp_container_of(link, struct mp_session, link), &info);
+		fn(u, &info);
+	}
+}
+
+/* Who listens is told that this is the end; the others get their answers. */
+static void end_listeners(struct mp_session *s)
+{
+	MP_LIST_WALK(&s->errands, link) {
+		struct mp_errand *e = mp_container_of(link, struct mp_errand, link);
+
+		if (e->state == MP_ERRAND_LISTENING)
+			mp_session_end_listening(e);
+	}
+}
+
+/* Who was sent away with a question cannot come back: its request would be refused. */
+static void drop_parked(struct mp_lobby *l)
+{
+	struct mp_link *link;
+
+	while ((link = mp_list_first(&l->parked)))
+		mp_errand_advance(mp_container_of(link, struct mp_errand, link), MP_ERRAND_ON_DROP);
+}
+
+void mp_lobby_drain(struct mp_lobby *l, void (*fn)(void *u), void *u)
+{
+	l->is_draining = true;
+	l->drained = fn;
+	l->drained_u = u;
+	MP_LIST_WALK(&l->sessions, link)
+		end_listeners(mp_container_of(link, struct mp_session, link));
+	drop_parked(l);
+	mp_lobby_look_if_drained(l);
+}

@@ -1,0 +1,30 @@
+/*
+ * lobby.h - all sessions of a hub, and what they share: lists, stored results, seals.
+ */
+#ifndef MP_LOBBY_H
+#define MP_LOBBY_H
+
+#include "base/base.h"
+#include "pool/pool.h"
+#include "rpc/era.h"
+#include "session/session.h"
+
+struct mp_lobby_options {
+	struct mp_pool *pool;         /* borrowed */
+	struct mp_board *board;       /* the pool's; borrowed */
+	const struct mp_identity *me; /* who agents are told we are; borrowed */
+	struct mp_db *db;             /* pins; borrowed, may be NULL */
+};
+
+struct mp_lobby *mp_lobby_new(const struct mp_lobby_options *o);
+/* Sessions must be gone. Accepts NULL, returns NULL. */
+struct mp_lobby *mp_lobby_free(struct mp_lobby *l);
+size_t mp_lobby_count(const struct mp_lobby *l); /* sessions */
+void mp_lobby_walk(struct mp_lobby *l, void (*fn)(void *u, const struct mp_session_info *s),
+		   void *u);
+/* This view was loaded anew: whoever looks through it may see something else. */
+void mp_lobby_note_view(struct mp_lobby *l, const struct mp_view *v);
+/* The hub stops: requests that come from now on are refused; fn when none is open any more. */
+void mp_lobby_drain(struct mp_lobby *l, void (*fn)(void *u), void *u);
+
+#endif

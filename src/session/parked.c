@@ -1,0 +1,287 @@
+/*
+ * parked.c - calls of modern agents at servers that ask: the agent gets "input required" and a
+ * seal, the call stays with the server, and goes on when the agent comes back with both (V42).
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "session/queries.h"
+
+static struct mp_errand *errand_of(struct mp_link *link)
+{
+	return mp_container_of(link, struct mp_errand, link);
+}
+
+static struct mp_query *query_of(struct mp_link *link)
+{
+	return mp_container_of(link, struct mp_query, link);
+}
+
+/* --- what was asked -------------------------------------------------------------------------- */
+
+/* What must be the same when it is asked again: all but what belongs to one round or hop. */
+static void digest_params(const struct mp_message *m, unsigned char out[MP_DIGEST_SIZE])
+{
+	const struct mp_tape *t = m->tape;
+	struct mp_digest *d = mp_digest_new();
+
+	MP_VALUE_EACH(t, m->params, key) {
+		if (mp_value_of(key) == m->meta ||
+		    mp_value_text_is(t, key, MP_STR("inputResponses")) ||
+		    mp_value_text_is(t, key, MP_STR("requestState")))
+			continue;
+		mp_digest_add(d, mp_value_source(t, key));
+		mp_digest_add(d, mp_value_source(t, mp_value_of(key)));
+	}
+	mp_digest_finish(d, out);
+}
+
+/* Most calls are never parked, so what they asked for is only copied. */
+void mp_errand_note_params(struct mp_errand *e, const struct mp_message *m)
+{
+	e->asked = mp_session_keep(mp_value_source(m->tape, MP_ROOT));
+}
+
+static int digest_asked(struct mp_errand *e)
+{
+	MP_CLEANUP(mp_tape_done) struct mp_tape t;
+	struct mp_message m;
+	struct mcpool_error why;
+	int r;
+
+	mp_message_tape_init(&t);
+	if (!e->asked)
+		return 0; /* it was parked before */
+	r = mp_message_scan(&t, mp_str_of(e->asked), &m, &why);
+	if (r < 0)
+		return r;
+	digest_params(&m, e->digest);
+	e->asked = mp_free(e->asked);
+	return 0;
+}
+
+static struct mp_seal_bond get_bond(const struct mp_errand *e)
+{
+	return (struct mp_seal_bond){
+		.principal = mp_str_of(e->session->principal),
+		.method = mp_str_of(mp_method_get(e->method)->name),
+		.digest = e->digest,
+		.expires_ms = e->expires_ms,
+	};
+}
+
+/* --- parking --------------------------------------------------------------------------------- */
+
+static void write_questions(struct mp_writer *w, const struct mp_errand *e)
+{
+	mp_write_key(w, MP_STR("inputRequests"));
+	mp_write_begin_object(w);
+	MP_LIST_EACH(&e->queries, link) {
+		const struct mp_query *q = query_of(link);
+		char key[32];
+
+		snprintf(key, sizeof(key), "q%llu", (unsigned long long)q->number);
+		mp_write_key(w, mp_str_of(key));
+		mp_write_begin_object(w);
+		mp_write_member_text(w, "method", mp_str_of(mp_method_get(q->method)->name));
+		mp_write_member_raw(w, "params", mp_str_of(q->params));
+		mp_write_end_object(w);
+	}
+	mp_write_end_object(w);
+}
+
+static int write_input_required(struct mp_errand *e, struct mp_buf *out)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf state;
+	struct mp_lobby *l = e->session->lobby;
+	struct mp_seal_bond bond;
+	struct mp_writer w;
+	int r;
+
+	mp_seal_id_make(&e->seal);
+	e->expires_ms = mp_loop_wall_now_ms(l->loop) + MP_LIMIT_PARKED_MS;
+	bond = get_bond(e);
+	mp_buf_init(&state, MP_KIB(1));
+	r = digest_asked(e);
+	if (r == 0)
+		r = mp_seal_write(&l->seal_key, &e->seal, &bond, &state);
+	if (r < 0)
+		return r;
+	mp_buf_clear(out);
+	mp_write_init(&w, out, NULL);
+	mp_write_begin_object(&w);
+	mp_write_raw_members(&w, MP_STR("\"jsonrpc\":\"2.0\""));
+	mp_write_member_raw(&w, "id", mp_str_of(e->their_id));
+	mp_write_key(&w, MP_STR("result"));
+	mp_write_begin_object(&w);
+	mp_write_raw_members(&w, MP_STR("\"resultType\":\"input_required\""));
+	write_questions(&w, e);
+	mp_write_member_text(&w, "requestState", mp_buf_get(&state));
+	mp_session_write_server_info(&w, l);
+	mp_write_end_object(&w);
+	mp_write_end_object(&w);
+	return mp_write_finish(&w);
+}
+
+static void send_away(struct mp_errand *e)
+{
+	struct mp_session *s = e->session;
+	struct mp_buf *out = &s->lobby->out;
+	struct mp_delivery d = {e->stream, {0}, true, 200};
+	int r = write_input_required(e, out);
+
+	if (r < 0) {
+		mp_session_drop_queries(&e->queries, s->lobby->o.pool);
+		return;
+	}
+	d.text = mp_buf_get(out);
+	s->answered++;
+	s->hooks->deliver(s->u, &d);
+	mp_errand_advance(e, MP_ERRAND_ON_PARK);
+}
+
+void mp_errand_park(struct mp_errand *e, struct mp_query *q)
+{
+	struct mp_lobby *l = e->session->lobby;
+
+	mp_list_append(&e->queries, &q->link);
+	if (e->state == MP_ERRAND_PARKED)
+		return;                       /* asked when the agent comes back */
+	if (l->parked.len >= MP_LIMIT_PARKED) /* whoever has waited longest goes */
+		mp_errand_advance(errand_of(mp_list_first(&l->parked)), MP_ERRAND_ON_DROP);
+	send_away(e);
+}
+
+void mp_session_expire_parked(struct mp_lobby *l)
+{
+	int64_t now = mp_loop_wall_now_ms(l->loop);
+
+	MP_LIST_WALK(&l->parked, link)
+		if (errand_of(link)->expires_ms <= now)
+			mp_errand_advance(errand_of(link), MP_ERRAND_ON_DROP);
+	if (l->parked.len)
+		mp_timer_start(&l->parked_timer, MP_SECONDS(10));
+}
+
+/* --- coming back ----------------------------------------------------------------------------- */
+
+static struct mp_errand *find(struct mp_session *s, const struct mp_seal_id *id)
+{
+	MP_LIST_EACH(&s->lobby->parked, link) {
+		struct mp_errand *e = errand_of(link);
+
+		if (e->session == s && memcmp(&e->seal, id, sizeof(*id)) == 0)
+			return e;
+	}
+	return NULL;
+}
+
+/*
+ * Whose call this is, if the seal is genuine: word for word what was given out, to the same
+ * principal, for the same request, in time. What fails is over: the server hears a decline.
+ */
+static struct mp_errand *find_genuine(struct mp_errand *e, const struct mp_message *m,
+				      struct mp_str state)
+{
+	struct mp_lobby *l = e->session->lobby;
+	unsigned char digest[MP_DIGEST_SIZE];
+	struct mp_errand *parked;
+	struct mp_seal_id id;
+	struct mp_seal_bond bond;
+
+	if (!mp_seal_read(state, &id))
+		return NULL;
+	parked = find(e->session, &id);
+	if (!parked)
+		return NULL;
+	digest_params(m, digest);
+	bond = get_bond(parked);
+	bond.digest = digest;
+	bond.method = mp_str_of(mp_method_get(e->method)->name);
+	if (mp_seal_check(&l->seal_key, &id, &bond, state) &&
+	    parked->expires_ms > mp_loop_wall_now_ms(l->loop))
+		return parked;
+	mp_errand_advance(parked, MP_ERRAND_ON_DROP);
+	return NULL;
+}
+
+/* The call goes on under the new request's name. */
+static void take_over(struct mp_errand *parked, struct mp_errand *e)
+{
+	struct mp_session *s = e->session;
+	bool is_indexed = e->is_indexed;
+
+	mp_free(parked->their_id);
+	mp_free(parked->token);
+	mp_free(parked->capabilities);
+	parked->their_id = mp_dup(e->their_id);
+	parked->token = MP_TAKE(e->token);
+	parked->capabilities = MP_TAKE(e->capabilities);
+	parked->stream = e->stream;
+	parked->can = e->can;
+	parked->log_level = e->log_level;
+	mp_errand_advance(e, MP_ERRAND_ON_DROP);
+	mp_errand_advance(parked, MP_ERRAND_ON_RESUME);
+	if (is_indexed)
+		parked->is_indexed =
+			mp_map_set(&s->by_id, mp_str_of(parked->their_id), parked) == 0;
+}
+
+/* Those that are not there are asked for again. */
+static void give_answers(struct mp_errand *e, const struct mp_tape *t)
+{
+	struct mp_pool *pool = e->session->lobby->o.pool;
+
+	MP_LIST_WALK(&e->queries, link) {
+		struct mp_query *q = query_of(link);
+		mp_id question = q->question;
+		mp_value v;
+		char key[32];
+
+		snprintf(key, sizeof(key), "q%llu", (unsigned long long)q->number);
+		v = mp_value_get(t, MP_ROOT, key);
+		if (!mp_value_is(t, v, MP_TAPE_OBJECT))
+			continue;
+		mp_query_drop(&e->queries, q);
+		mp_party_reply(pool, question, mp_value_source(t, v));
+	}
+}
+
+static void go_on(struct mp_errand *e)
+{
+	char *kept = MP_TAKE(e->kept);
+
+	if (kept)
+		mp_session_finish_call(e, mp_str_of(kept), e->kept_is_error, 200);
+	else if (e->queries.len)
+		send_away(e);
+	mp_free(kept);
+}
+
+bool mp_session_resume(struct mp_errand *e, const struct mp_message *m)
+{
+	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
+	MP_CLEANUP(mp_tape_done) struct mp_tape t;
+	mp_value answers = mp_value_get(m->tape, m->params, "inputResponses");
+	struct mp_errand *parked = NULL;
+	struct mp_str state;
+
+	mp_arena_init(&arena, MP_LIMIT_MESSAGE);
+	mp_tape_init(&t, 0);
+	if (mp_value_text(m->tape, mp_value_get(m->tape, m->params, "requestState"), &arena,
+			  &state) == 0)
+		parked = find_genuine(e, m, state);
+	if (!parked) {
+		mp_errand_refuse(e, -32602, 200,
+				 "this requestState was not given out for this request, or is "
+				 "used, or too old");
+		return false;
+	}
+	take_over(parked, e);
+	if (answers != MP_NONE && mp_era_open(m, answers, &t) == 0)
+		give_answers(parked, &t);
+	go_on(parked);
+	return true;
+}

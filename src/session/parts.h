@@ -1,0 +1,286 @@
+/*
+ * parts.h - what sessions are made of; for the files of session/ alone.
+ *
+ * An *errand* is one request of the agent on its way to an answer. A *query* is one question of a
+ * server on its way to the agent.
+ */
+#ifndef MP_SESSION_PARTS_H
+#define MP_SESSION_PARTS_H
+
+#include "base/base.h"
+#include "base/buf.h"
+#include "base/list.h"
+#include "base/loop.h"
+#include "base/map.h"
+#include "json/tape.h"
+#include "pool/lease.h"
+#include "pool/party.h"
+#include "rpc/era.h"
+#include "session/lobby.h"
+#include "session/seal.h"
+#include "session/session.h"
+#include "session/shelf.h"
+
+/* What an agent can be asked. */
+enum {
+	MP_CAN_SAMPLE = 1 << 0,
+	MP_CAN_ELICIT = 1 << 1,     /* with a form */
+	MP_CAN_ELICIT_URL = 1 << 2, /* by sending the user to a page */
+	MP_CAN_LIST_ROOTS = 1 << 3,
+	MP_CAN_TASKS = 1 << 4, /* the extension of 2026 */
+};
+
+enum { MP_TASK_NAME = 33 }; /* hexadecimal digits and NUL */
+
+struct mp_lobby {
+	struct mp_lobby_options o;
+	struct mp_loop *loop;
+	struct mp_list sessions; /* borrowed */
+	struct mp_list shelves;  /* owned by those who use them */
+	struct mp_observer observer;
+	struct mp_seal_key seal_key;
+	uint64_t first_question; /* ids of questions begin behind it, elsewhere in each life of a
+				    hub */
+	struct mp_ids errands;   /* of all sessions; leases know theirs by id */
+	struct mp_list parked;   /* errands that wait for the agent to come back, oldest first */
+	struct mp_timer parked_timer;
+	struct mp_tape tape, batch_tape; /* of the message on hand */
+	struct mp_buf out, scratch;      /* the message being written, and a part of it */
+	size_t open;                     /* errands to be answered */
+	bool is_draining;
+	void (*drained)(void *u);
+	void *drained_u;
+	struct mp_task drained_task;
+};
+
+struct mp_session {
+	struct mp_link link; /* in the lobby's sessions */
+	struct mp_lobby *lobby;
+	mp_id id; /* of the party */
+	struct mp_view *view;
+	const char *way;
+	unsigned traits;
+	int pid;
+	char *principal; /* owned */
+	const struct mp_session_hooks *hooks;
+	void *u;
+	struct mp_shelf *shelf; /* a reference */
+	struct mp_link shelf_link;
+	struct mp_list errands; /* owned, those to be answered */
+	struct mp_map by_id;    /* the same by the agent's id, where one stream is for all */
+	struct mp_list queries; /* owned */
+	uint64_t last_query;
+
+	/* What initialize said. */
+	char protocol[16];
+	unsigned can;                  /* MP_CAN_* */
+	char *capabilities;            /* as modern servers are told; owned; NULL: none */
+	char *client, *client_version; /* owned; NULL before */
+	const struct mp_client_habit *habit;
+	const char *log_level; /* static; NULL: as servers like */
+	bool is_open;          /* initialized */
+	unsigned lists_seen;   /* bit per kind: it has asked for that list */
+
+	struct mp_list subscriptions; /* owned; see subscriptions.c */
+	struct mp_list tasks;         /* owned; see tasks.c */
+	int64_t since_ms, last_ms;
+	uint64_t received, answered;
+};
+
+#define MP_ERRAND_STATES(X)                                                               \
+	X(FRESH, "fresh", "just read")                                                    \
+	X(WAITING, "waiting", "for servers whose lists are on their way")                 \
+	X(OUT, "out", "a server works on it")                                             \
+	X(PARKED, "parked", "answered with a question; the call goes on, unanswered")     \
+	X(KEPT, "kept", "answered with a question; the call is over, its answer is kept") \
+	X(LISTENING, "listening", "it is answered when the agent or the hub has enough")  \
+	X(ENDED, "ended", "the last state")
+
+#define MP_ERRAND_EVENTS(X)                                             \
+	X(WAIT, "the lists are not there yet")                          \
+	X(SEND, "it goes to a server")                                  \
+	X(LISTEN, "it is to hear of changes")                           \
+	X(ANSWER, "there is an answer")                                 \
+	X(PARK, "the server asks, and the agent must come back for it") \
+	X(RESUME, "the agent came back")                                \
+	X(DROP, "nobody wants the answer any more")
+
+enum mp_errand_state {
+#define X(name, word, meaning) MP_ERRAND_##name,
+	MP_ERRAND_STATES(X)
+#undef X
+		MP_ERRAND_STATE_COUNT
+};
+enum mp_errand_event {
+#define X(name, meaning) MP_ERRAND_ON_##name,
+	MP_ERRAND_EVENTS(X)
+#undef X
+		MP_ERRAND_EVENT_COUNT
+};
+
+struct mp_errand {
+	struct mp_link link; /* in its session's errands; PARKED and KEPT: in the lobby's parked */
+	struct mp_link wait_link; /* in the shelf's waiting */
+	enum mp_errand_state state;
+	struct mp_session *session; /* NULL: it is gone, and only the lease is left */
+	mp_id id;
+	mp_id stream;
+	enum mp_era era;
+	enum mp_method_id method;
+	char *their_id;  /* JSON as written; owned */
+	char *token;     /* the agent's progress token, JSON; owned; NULL: none */
+	bool is_indexed; /* in by_id */
+	unsigned can;
+	char *capabilities;    /* as this request said (modern); owned; NULL: as the session's */
+	const char *log_level; /* static; NULL: none */
+	mp_id lease;
+	struct mp_batch *batch; /* the others that came with it; NULL: none did */
+
+	/* Waiting */
+	char *request;       /* the message, to be looked at again; owned */
+	int64_t patience_ms; /* until then, on the loop's clock; 0: only for the gate */
+
+	/* Out */
+	char *server; /* owned; NULL before */
+	char *target; /* what it is about, as the server calls it: name or uri; owned */
+
+	char task[MP_TASK_NAME]; /* our name of the task it is about; "": of none */
+	bool drives_task;        /* run as a task, for an agent that knows nothing of them */
+
+	/* Parked */
+	struct mp_seal_id seal;               /* of the last question */
+	char *asked;                          /* the request; owned; NULL: it is in the digest */
+	unsigned char digest[MP_DIGEST_SIZE]; /* of what was asked */
+	int64_t expires_ms;                   /* on the wall's clock */
+	struct mp_list queries;               /* owned; to be answered by the agent's return */
+	char *kept;                           /* the answer of the call: result or error; owned */
+	bool kept_is_error;
+
+	/* Listening */
+	bool wants_list[MP_CATALOG_COUNT];
+	struct mp_list uris; /* owned; see subscriptions.c */
+};
+
+/* Requests that came in one array: the stream ends with the last answer. */
+struct mp_batch {
+	size_t open;
+};
+
+/* A resource that a session hears of. */
+struct mp_subscription {
+	struct mp_link link;             /* in its session's */
+	char *server, *uri, *public_uri; /* owned */
+	bool is_asked;                   /* by resources/subscribe */
+	unsigned listeners;              /* errands that have it */
+};
+
+/* One that a listening errand has. */
+struct mp_subscribed {
+	struct mp_link link; /* in the errand's uris */
+	struct mp_subscription *to;
+};
+
+/* lobby.c: the last errand may be over. */
+void mp_lobby_look_if_drained(struct mp_lobby *l);
+
+/* --- errand.c -------------------------------------------------------------------------------- */
+
+/* One of them is over: was it the last? NULL is a batch of one. */
+bool mp_batch_leave(struct mp_batch *b);
+struct mp_errand *mp_errand_new(struct mp_session *s, const struct mp_message *m, mp_id stream);
+/* The only way its state changes. */
+void mp_errand_advance(struct mp_errand *e, enum mp_errand_event ev);
+bool mp_errand_look_up(enum mp_errand_state s, enum mp_errand_event ev, enum mp_errand_state *ret);
+/* Its lease has answered, and there is no session any more. */
+void mp_errand_release(struct mp_errand *e);
+struct mp_errand *mp_errand_find_lease(struct mp_session *s, mp_id lease);
+
+/* The one answer; the errand is over then. */
+void mp_errand_answer(struct mp_errand *e, struct mp_str message, int status);
+void mp_errand_result(struct mp_errand *e, struct mp_str result);
+void mp_errand_refuse(struct mp_errand *e, int code, int status, const char *format, ...)
+	MP_PRINTF(4, 5);
+void mp_errand_fail(struct mp_errand *e, const struct mcpool_error *why,
+		    const struct mp_lease_answer *a);
+/* Out of memory or room while it was being answered. */
+void mp_errand_give_up(struct mp_errand *e, int r);
+/* Something about it, before the answer. */
+void mp_errand_tell(struct mp_errand *e, struct mp_str message);
+
+/* --- requests, one file each ----------------------------------------------------------------- */
+
+void mp_session_answer_initialize(struct mp_errand *e, const struct mp_message *m);
+void mp_session_answer_discover(struct mp_errand *e, const struct mp_message *m);
+void mp_session_answer_list(struct mp_errand *e, const struct mp_message *m);
+void mp_session_answer_level(struct mp_errand *e, const struct mp_message *m);
+void mp_session_forward(struct mp_errand *e, const struct mp_message *m);
+/* forward.c: the call is over; result, or error: JSON for this agent. */
+void mp_session_finish_call(struct mp_errand *e, struct mp_str json, bool is_error, int status);
+void mp_session_answer_subscribe(struct mp_errand *e, const struct mp_message *m);
+void mp_session_answer_listen(struct mp_errand *e, const struct mp_message *m);
+void mp_session_answer_task(struct mp_errand *e, const struct mp_message *m);
+
+/* results.c: what a server answered, in the words of this agent's era. */
+int mp_result_write(const struct mp_errand *e, const struct mp_message *m,
+		    struct mp_buf *out) MP_MUST;
+/* *ret_is_error: false where the error became a result. *ret_status: for HTTP. */
+int mp_result_write_error(const struct mp_errand *e, const struct mp_message *m, struct mp_buf *out,
+			  bool *ret_is_error, int *ret_status) MP_MUST;
+
+/* tasks.c */
+void mp_session_drop_tasks(struct mp_session *s);
+/* A call that became a task gets a name of ours, in errand.task. */
+void mp_task_note(struct mp_errand *e, const struct mp_message *m);
+int mp_task_write_result(const struct mp_errand *e, const struct mp_message *m,
+			 struct mp_buf *out) MP_MUST;
+bool mp_task_is_required(struct mp_str tool); /* the tool's JSON */
+/* {"taskId": ...} of such an answer, as the server calls it. */
+int mp_task_read_id(const struct mp_message *m, struct mp_buf *out) MP_MUST;
+
+/* forward.c: to this server, with the value of one member of params replaced. */
+void mp_session_send_on(struct mp_errand *e, const struct mp_message *m, const char *server,
+			struct mp_str name, const char *key);
+
+/* opening.c: -32021, with what the agent would have to be able to do. */
+void mp_session_refuse_capability(struct mp_errand *e, struct mp_str required);
+/* opening.c: what _meta of a modern request says; refused and false where it is wrong. */
+bool mp_session_read_modern(struct mp_errand *e, const struct mp_message *m);
+unsigned mp_session_read_can(const struct mp_tape *t, mp_value capabilities);
+const char *mp_session_find_level(const struct mp_tape *t, mp_value v); /* static; NULL */
+/* Members for _meta of a modern result: who we are. */
+void mp_session_write_server_info(struct mp_writer *w, const struct mp_lobby *l);
+
+/* --- what servers say ------------------------------------------------------------------------ */
+
+extern const struct mp_party_hooks mp_session_party_hooks;
+/* An answer of the agent to a question. */
+void mp_session_take_reply(struct mp_session *s, const struct mp_message *m);
+void mp_session_drop_queries(struct mp_list *queries, struct mp_pool *pool);
+/* The agent came back with answers to what an errand was parked for. False: refused. */
+bool mp_session_resume(struct mp_errand *e, const struct mp_message *m);
+void mp_session_expire_parked(struct mp_lobby *l);
+/* What the errand asks for, in case it is parked. */
+void mp_errand_note_params(struct mp_errand *e, const struct mp_message *m);
+
+/* subscriptions.c */
+void mp_session_tell_changed(struct mp_session *s, unsigned kinds);
+/* Servers that were gone meanwhile know nothing of them. */
+void mp_session_renew_subscriptions(struct mp_session *s);
+void mp_session_tell_updated(struct mp_session *s, const char *server, const struct mp_message *m);
+void mp_session_end_listening(struct mp_errand *e); /* a normal end, with its result */
+void mp_session_drop_subscriptions(struct mp_session *s);
+void mp_errand_drop_uris(struct mp_errand *e);
+
+/* session.c */
+void mp_session_dispatch(struct mp_errand *e, const struct mp_message *m);
+void mp_session_send(struct mp_session *s, mp_id stream, struct mp_str text);
+struct mp_tape *mp_session_open(const struct mp_message *m, mp_value v, struct mp_tape *t);
+/* A JSON string of this text, for splicing. */
+int mp_session_quote(struct mp_buf *out, struct mp_str text) MP_MUST;
+/* Owned by whoever asked; empty text: NULL. */
+char *mp_session_keep(struct mp_str text);
+
+/* shelf.c tells */
+void mp_session_look_again(struct mp_errand *e);
+
+#endif

@@ -1,0 +1,304 @@
+/*
+ * queries.c - questions of servers on their way to the agent that owns them, and its answers.
+ * A legacy agent is asked on the stream of its call. A modern one gets "input required" and brings
+ * the answers back with the request (parked.c).
+ */
+#include <stdio.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "session/queries.h"
+
+/* --- may it be asked? ------------------------------------------------------------------------ */
+
+static unsigned get_need(const struct mp_ask *ask, const struct mp_tape *t)
+{
+	bool is_url = mp_value_text_is(t, mp_value_get(t, MP_ROOT, "mode"), MP_STR("url"));
+
+	switch (ask->method) {
+	case MP_METHOD_ELICIT:
+		return is_url ? MP_CAN_ELICIT_URL : MP_CAN_ELICIT;
+	case MP_METHOD_SAMPLE:
+		return MP_CAN_SAMPLE;
+	case MP_METHOD_ROOTS_LIST:
+		return MP_CAN_LIST_ROOTS;
+	default:
+		return ~0u;
+	}
+}
+
+/* --- the question as the agent sees it ------------------------------------------------------- */
+
+static void write_message(struct mp_writer *w, const struct mp_tape *t, mp_value v,
+			  const char *server)
+{
+	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	struct mp_str said;
+
+	mp_arena_init(&arena, MP_LIMIT_MESSAGE);
+	mp_buf_init(&text, MP_LIMIT_MESSAGE);
+	if (mp_value_text(t, v, &arena, &said) < 0 || mp_buf_addf(&text, "[%s] ", server) < 0 ||
+	    mp_buf_add_str(&text, said) < 0)
+		mp_write_raw(w, mp_value_source(t, v));
+	else
+		mp_write_text(w, mp_buf_get(&text));
+}
+
+/*
+ * Whoever answers must know which server asks: it stands before the message, unless all names are
+ * the servers' own anyway, and in _meta.
+ */
+static int write_params(const struct mp_ask *ask, const struct mp_tape *t, bool says_server,
+			bool has_meta, struct mp_buf *out)
+{
+	struct mp_writer w;
+
+	mp_write_init(&w, out, NULL);
+	mp_write_begin_object(&w);
+	MP_VALUE_EACH(t, MP_ROOT, key) {
+		if (mp_value_text_is(t, key, MP_STR("_meta")))
+			continue;
+		mp_write_raw_key(&w, mp_value_source(t, key));
+		if (says_server && ask->method == MP_METHOD_ELICIT &&
+		    mp_value_text_is(t, key, MP_STR("message")))
+			write_message(&w, t, mp_value_of(key), ask->server);
+		else
+			mp_write_raw(&w, mp_value_source(t, mp_value_of(key)));
+	}
+	if (has_meta) {
+		mp_write_key(&w, MP_STR("_meta"));
+		mp_write_begin_object(&w);
+		mp_write_member_text(&w, "mcpool/server", mp_str_of(ask->server));
+		mp_write_end_object(&w);
+	}
+	mp_write_end_object(&w);
+	return mp_write_finish(&w);
+}
+
+/* --- queries --------------------------------------------------------------------------------- */
+
+static struct mp_query *query_of(struct mp_link *link)
+{
+	return mp_container_of(link, struct mp_query, link);
+}
+
+static struct mp_query *query_new(struct mp_session *s, const struct mp_ask *ask,
+				  struct mp_str params)
+{
+	struct mp_query *q = mp_alloc(sizeof(*q));
+
+	q->question = ask->question;
+	q->number = ++s->last_query;
+	q->method = ask->method;
+	q->params = mp_session_keep(params);
+	return q;
+}
+
+void mp_query_drop(struct mp_list *list, struct mp_query *q)
+{
+	mp_list_remove(list, &q->link);
+	mp_free(q->params);
+	mp_free(q);
+}
+
+void mp_session_drop_queries(struct mp_list *queries, struct mp_pool *pool)
+{
+	struct mp_link *link;
+
+	while ((link = mp_list_first(queries))) {
+		mp_id question = query_of(link)->question;
+
+		mp_query_drop(queries, query_of(link));
+		mp_party_decline(pool, question, -1, MP_STR("nobody is there to answer"));
+	}
+}
+
+/* --- asking ---------------------------------------------------------------------------------- */
+
+static void put_to_agent(struct mp_session *s, struct mp_errand *e, struct mp_query *q)
+{
+	struct mp_buf *out = &s->lobby->out;
+	char room[MP_STR_DIGITS];
+	struct mp_splice splice = {
+		.id = mp_str_from_u64(s->lobby->first_question + q->number, room),
+	};
+	mp_id question = q->question;
+
+	mp_buf_clear(out);
+	q->stream = e ? e->stream : 0;
+	mp_list_append(&s->queries, &q->link);
+	if (mp_message_request(out, q->method, mp_str_of(q->params), &splice) == 0) {
+		q->params = mp_free(q->params);
+		mp_session_send(s, q->stream, mp_buf_get(out));
+		return;
+	}
+	mp_query_drop(&s->queries, q);
+	mp_party_decline(s->lobby->o.pool, question, -32603, MP_STR("no memory"));
+}
+
+static void ask_one(struct mp_session *s, struct mp_errand *e, const struct mp_ask *ask,
+		    const struct mp_tape *t)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf params;
+	bool is_modern = e && e->era == MP_ERA_MODERN;
+	unsigned can = is_modern ? e->can : s->can;
+	bool says_server = mp_view_get_set(s->view)->settings.naming != (int)MP_NAMING_PASSTHROUGH;
+
+	mp_buf_init(&params, MP_LIMIT_MESSAGE);
+	if (!(can & get_need(ask, t)) || get_need(ask, t) == ~0u) {
+		mp_party_decline(s->lobby->o.pool, ask->question, -32601,
+				 MP_STR("the agent that called does not do that"));
+		return;
+	}
+	if (is_modern && s->lobby->is_draining) { /* nor could it come back with an answer */
+		mp_party_decline(s->lobby->o.pool, ask->question, -1, MP_STR("mcpool is stopping"));
+		return;
+	}
+	if (write_params(ask, t, says_server, !is_modern, &params) < 0) {
+		mp_party_decline(s->lobby->o.pool, ask->question, -32603, MP_STR("no memory"));
+		return;
+	}
+	if (is_modern)
+		mp_errand_park(e, query_new(s, ask, mp_buf_get(&params)));
+	else
+		put_to_agent(s, e, query_new(s, ask, mp_buf_get(&params)));
+}
+
+static void ask(void *u, const struct mp_ask *ask)
+{
+	MP_CLEANUP(mp_tape_done) struct mp_tape t;
+	struct mp_session *s = u;
+	struct mp_errand *e = mp_errand_find_lease(s, ask->lease);
+	struct mp_str params = ask->params.len ? ask->params : MP_STR("{}");
+
+	mp_tape_init(&t, 0);
+	t.keep_depth = 1;
+	/* A call that nobody waits for any more has nobody to ask; nor has a modern agent without
+	 * one. */
+	if ((ask->lease && !e) || (!e && (s->traits & MP_SESSION_STATELESS)) ||
+	    mp_tape_parse(&t, params, NULL) < 0)
+		mp_party_decline(s->lobby->o.pool, ask->question, -32601,
+				 MP_STR("there is nobody to ask"));
+	else
+		ask_one(s, e, ask, &t);
+}
+
+/* --- taking back ----------------------------------------------------------------------------- */
+
+static void tell_cancelled(struct mp_session *s, const struct mp_query *q)
+{
+	struct mp_buf *out = &s->lobby->out;
+	char params[100];
+
+	snprintf(params, sizeof(params), "{\"requestId\":%llu,\"reason\":\"the call is over\"}",
+		 (unsigned long long)(s->lobby->first_question + q->number));
+	mp_buf_clear(out);
+	if (mp_message_notify(out, MP_METHOD_CANCELLED, mp_str_of(params)) == 0)
+		mp_session_send(s, q->stream, mp_buf_get(out));
+}
+
+static bool forget(struct mp_list *list, mp_id question)
+{
+	MP_LIST_EACH(list, link)
+		if (query_of(link)->question == question) {
+			mp_query_drop(list, query_of(link));
+			return true;
+		}
+	return false;
+}
+
+static void unask(void *u, mp_id question)
+{
+	struct mp_session *s = u;
+
+	MP_LIST_EACH(&s->queries, link)
+		if (query_of(link)->question == question) {
+			tell_cancelled(s, query_of(link));
+			mp_query_drop(&s->queries, query_of(link));
+			return;
+		}
+	MP_LIST_EACH(&s->lobby->parked, parked)
+		if (forget(&mp_container_of(parked, struct mp_errand, link)->queries, question))
+			return;
+}
+
+/* --- answers --------------------------------------------------------------------------------- */
+
+static void decline(struct mp_session *s, mp_id question, const struct mp_message *m)
+{
+	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
+	struct mp_str words;
+
+	mp_arena_init(&arena, MP_LIMIT_MESSAGE);
+	words = mp_error_read_words(m, &arena);
+	mp_party_decline(s->lobby->o.pool, question, (int)mp_error_read_code(m), words);
+}
+
+void mp_session_take_reply(struct mp_session *s, const struct mp_message *m)
+{
+	uint64_t number;
+
+	if (mp_str_to_u64(m->id, &number) < 0)
+		return;
+	MP_LIST_EACH(&s->queries, link) {
+		struct mp_query *q = query_of(link);
+		mp_id question = q->question;
+
+		if (s->lobby->first_question + q->number != number)
+			continue;
+		mp_query_drop(&s->queries, q);
+		if (m->kind == MP_MESSAGE_RESULT)
+			mp_party_reply(s->lobby->o.pool, question,
+				       mp_value_source(m->tape, m->result));
+		else
+			decline(s, question, m);
+		return;
+	}
+}
+
+/* --- news ------------------------------------------------------------------------------------ */
+
+/* Modern agents hear logs only while they wait, and only if they asked for them. */
+static bool wants_log(const struct mp_session *s, const struct mp_errand *e)
+{
+	if (e)
+		return e->era == MP_ERA_LEGACY || e->log_level;
+	return !(s->traits & MP_SESSION_STATELESS) && s->is_open;
+}
+
+static void pass_on(struct mp_session *s, const struct mp_errand *e, const struct mp_message *m)
+{
+	struct mp_buf *out = &s->lobby->out;
+	struct mp_splice splice = {0};
+
+	mp_buf_clear(out);
+	if (mp_message_forward(m, &splice, out) == 0)
+		mp_session_send(s, e ? e->stream : 0, mp_buf_get(out));
+}
+
+static void hear(void *u, const char *server, mp_id lease, const struct mp_message *m)
+{
+	struct mp_session *s = u;
+	struct mp_errand *e = mp_errand_find_lease(s, lease);
+
+	if (lease && (!e || e->state != MP_ERRAND_OUT))
+		return; /* nobody waits for that call now */
+	switch (m->method) {
+	case MP_METHOD_MESSAGE:
+		if (wants_log(s, e))
+			pass_on(s, e, m);
+		break;
+	case MP_METHOD_RESOURCE_UPDATED:
+		mp_session_tell_updated(s, server, m);
+		break;
+	case MP_METHOD_ELICITED:
+		if (!(s->traits & MP_SESSION_STATELESS) && s->is_open)
+			pass_on(s, e, m);
+		break;
+	default:
+		break;
+	}
+}
+
+const struct mp_party_hooks mp_session_party_hooks = {ask, unask, hear};

@@ -1,0 +1,407 @@
+/*
+ * session.c - one agent: its messages come in here, and each finds the one who answers it.
+ */
+#include "session/session.h"
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "rpc/salvage.h"
+#include "session/clients.h"
+#include "session/parts.h"
+
+/* --- small things ---------------------------------------------------------------------------- */
+
+char *mp_session_keep(struct mp_str text)
+{
+	char *kept;
+
+	if (!text.len)
+		return NULL;
+	kept = mp_alloc(text.len + 1); /* short: ids, tokens, names */
+	memcpy(kept, text.p, text.len);
+	return kept;
+}
+
+int mp_session_quote(struct mp_buf *out, struct mp_str text)
+{
+	struct mp_writer w;
+
+	mp_write_init(&w, out, NULL);
+	mp_write_text(&w, text);
+	return mp_write_finish(&w);
+}
+
+void mp_session_send(struct mp_session *s, mp_id stream, struct mp_str text)
+{
+	struct mp_delivery d = {stream, text, false, 200};
+
+	s->hooks->deliver(s->u, &d);
+}
+
+enum mp_era mp_session_classify(const struct mp_message *m)
+{
+	mp_value version =
+		mp_value_get(m->tape, m->meta, "io.modelcontextprotocol/protocolVersion");
+
+	return version == MP_NONE ? MP_ERA_LEGACY : MP_ERA_MODERN;
+}
+
+/* --- requests -------------------------------------------------------------------------------- */
+
+static void answer_empty(struct mp_errand *e, const struct mp_message *m)
+{
+	(void)m;
+	mp_errand_result(e, MP_STR("{}"));
+}
+
+typedef void (*handler)(struct mp_errand *e, const struct mp_message *m);
+static const handler handlers[MP_METHODS] = {
+	[MP_METHOD_INITIALIZE] = mp_session_answer_initialize,
+	[MP_METHOD_PING] = answer_empty,
+	[MP_METHOD_DISCOVER] = mp_session_answer_discover,
+	[MP_METHOD_TOOLS_LIST] = mp_session_answer_list,
+	[MP_METHOD_PROMPTS_LIST] = mp_session_answer_list,
+	[MP_METHOD_RESOURCES_LIST] = mp_session_answer_list,
+	[MP_METHOD_TEMPLATES_LIST] = mp_session_answer_list,
+	[MP_METHOD_TOOLS_CALL] = mp_session_forward,
+	[MP_METHOD_PROMPTS_GET] = mp_session_forward,
+	[MP_METHOD_RESOURCES_READ] = mp_session_forward,
+	[MP_METHOD_COMPLETE] = mp_session_forward,
+	[MP_METHOD_RESOURCES_SUBSCRIBE] = mp_session_answer_subscribe,
+	[MP_METHOD_RESOURCES_UNSUBSCRIBE] = mp_session_answer_subscribe,
+	[MP_METHOD_LISTEN] = mp_session_answer_listen,
+	[MP_METHOD_SET_LEVEL] = mp_session_answer_level,
+	[MP_METHOD_TASKS_GET] = mp_session_answer_task,
+	[MP_METHOD_TASKS_RESULT] = mp_session_answer_task,
+	[MP_METHOD_TASKS_LIST] = mp_session_answer_task,
+	[MP_METHOD_TASKS_UPDATE] = mp_session_answer_task,
+	[MP_METHOD_TASKS_CANCEL] = mp_session_answer_task,
+};
+
+void mp_session_dispatch(struct mp_errand *e, const struct mp_message *m)
+{
+	const struct mp_method *method = mp_method_get(m->method);
+	struct mp_str name = mp_value_source(m->tape, m->method_name); /* in quotes */
+
+	if (!handlers[m->method] || !(method->eras & e->era))
+		mp_errand_refuse(e, -32601, 404, "Method not found: %.*s", (int)name.len - 2,
+				 name.p + 1);
+	else
+		handlers[m->method](e, m);
+}
+
+void mp_session_look_again(struct mp_errand *e)
+{
+	struct mp_lobby *l = e->session->lobby;
+	struct mp_message m;
+	struct mcpool_error why;
+
+	if (mp_message_scan(&l->tape, mp_str_of(e->request), &m, &why) < 0)
+		mp_errand_fail(e, &why, NULL); /* no memory for the tape */
+	else
+		mp_session_dispatch(e, &m);
+}
+
+/* On one stream two requests of one id cannot be told apart; elsewhere each has its own (V22). */
+static bool is_twice(struct mp_session *s, const struct mp_message *m)
+{
+	return (s->traits & MP_SESSION_ONE_STREAM) && mp_map_has(&s->by_id, m->id);
+}
+
+static int index_errand(struct mp_errand *e)
+{
+	int r;
+
+	if (!(e->session->traits & MP_SESSION_ONE_STREAM))
+		return 0;
+	r = mp_map_set(&e->session->by_id, mp_str_of(e->their_id), e);
+	e->is_indexed = r == 0;
+	return r;
+}
+
+static void take_request(struct mp_session *s, const struct mp_message *m, mp_id stream,
+			 struct mp_batch *batch)
+{
+	bool is_second = is_twice(s, m);
+	struct mp_errand *e = mp_errand_new(s, m, stream);
+	int r;
+
+	s->received++;
+	e->batch = batch;
+	if (is_second) {
+		mp_errand_refuse(e, -32600, 400, "a request with the id %s is being answered",
+				 e->their_id);
+		return;
+	}
+	r = index_errand(e);
+	if (batch && e->era == MP_ERA_MODERN) /* nor would streams of changes ever end there */
+		mp_errand_refuse(e, -32600, 400, "batches are not part of " MP_MODERN_VERSION);
+	else if (r < 0)
+		mp_errand_give_up(e, r);
+	else if (s->lobby->is_draining)
+		mp_errand_fail(e,
+			       &(struct mcpool_error){MCPOOL_EUNAVAILABLE, 1005, 0,
+						      "MCP error: mcpool is stopping"},
+			       NULL);
+	else if (e->era == MP_ERA_LEGACY && (s->traits & MP_SESSION_STATELESS))
+		mp_errand_refuse(e, -32602, 400,
+				 "_meta lacks io.modelcontextprotocol/protocolVersion");
+	else if (e->era == MP_ERA_LEGACY || mp_session_read_modern(e, m))
+		mp_session_dispatch(e, m);
+}
+
+/* --- notifications --------------------------------------------------------------------------- */
+
+static struct mp_errand *find_errand(struct mp_session *s, struct mp_str id)
+{
+	if (s->traits & MP_SESSION_ONE_STREAM)
+		return mp_map_get(&s->by_id, id);
+	MP_LIST_EACH(&s->errands, link) {
+		struct mp_errand *e = mp_container_of(link, struct mp_errand, link);
+
+		if (mp_str_eq(mp_str_of(e->their_id), id))
+			return e;
+	}
+	return NULL;
+}
+
+/*
+ * No answer follows; where each request has a stream of its own, that one ends. Without a session
+ * nobody can say whose request it is, and whoever has enough leaves its stream (V24).
+ */
+static void cancel(struct mp_session *s, const struct mp_message *m)
+{
+	mp_value id = mp_value_get(m->tape, m->params, "requestId");
+	struct mp_errand *e = find_errand(s, mp_value_source(m->tape, id));
+	struct mp_delivery end = {.is_last = true};
+
+	if (!e || e->method == MP_METHOD_INITIALIZE || (s->traits & MP_SESSION_STATELESS))
+		return; /* it was answered already, or is somebody else's */
+	end.stream = e->stream;
+	if (mp_batch_leave(MP_TAKE(e->batch)))
+		s->hooks->deliver(s->u, &end);
+	mp_errand_advance(e, MP_ERRAND_ON_DROP);
+}
+
+static void take_notification(struct mp_session *s, const struct mp_message *m)
+{
+	switch (m->method) {
+	case MP_METHOD_INITIALIZED:
+		s->is_open = true;
+		break;
+	case MP_METHOD_CANCELLED:
+		cancel(s, m);
+		break;
+	case MP_METHOD_ROOTS_CHANGED:
+		mp_party_tell_roots_changed(s->view, s->id);
+		break;
+	default:
+		break; /* a word that concerns nobody here */
+	}
+}
+
+/* --- in -------------------------------------------------------------------------------------- */
+
+static void take(struct mp_session *s, const struct mp_message *m, mp_id stream,
+		 struct mp_batch *batch)
+{
+	switch (m->kind) {
+	case MP_MESSAGE_REQUEST:
+		take_request(s, m, stream, batch);
+		break;
+	case MP_MESSAGE_NOTIFICATION:
+		take_notification(s, m);
+		break;
+	case MP_MESSAGE_RESULT:
+	case MP_MESSAGE_ERROR:
+		mp_session_take_reply(s, m);
+		break;
+	case MP_MESSAGE_BATCH:
+		break;
+	}
+}
+
+/* What cannot be read is answered, and that is all there is to it. */
+static void answer_unreadable(struct mp_session *s, struct mp_str id,
+			      const struct mcpool_error *why, mp_id stream, bool is_last)
+{
+	struct mp_buf *out = &s->lobby->out;
+	struct mp_delivery d = {stream, {0}, is_last, 400};
+
+	mp_buf_clear(out);
+	if (mp_message_error(out, id, why->rpc_code, mp_str_of(why->message), MP_STR("")) < 0)
+		return;
+	d.text = mp_buf_get(out);
+	s->hooks->deliver(s->u, &d);
+}
+
+enum { MAX_BATCH = 100 };
+
+/* One of a batch, from its text; false: it cannot be read. */
+static bool scan_one(struct mp_session *s, const struct mp_message *m, mp_value v,
+		     struct mp_message *ret, struct mcpool_error *why)
+{
+	return mp_message_scan(&s->lobby->batch_tape, mp_value_source(m->tape, v), ret, why) == 0 &&
+	       ret->kind != MP_MESSAGE_BATCH;
+}
+
+static size_t take_batch(struct mp_session *s, const struct mp_message *m, mp_id stream)
+{
+	struct mcpool_error why = {
+		MCPOOL_EPROTO, -32600, 0,
+		"a batch has one to 100 messages, all of an era before 2025-06-18"};
+	size_t len = mp_value_count(m->tape, MP_ROOT), n = 0;
+	struct mp_delivery end = {.stream = stream, .is_last = true};
+	struct mp_batch *batch;
+
+	if (len == 0 || len > MAX_BATCH || (s->traits & MP_SESSION_STATELESS)) {
+		answer_unreadable(s, MP_STR(""), &why, stream, true);
+		return 1;
+	}
+	batch = mp_alloc(sizeof(*batch));
+	batch->open = 1; /* ours, until all are under way */
+	MP_VALUE_EACH(m->tape, MP_ROOT, v) {
+		struct mp_message one;
+
+		if (!scan_one(s, m, v, &one, &why)) {
+			answer_unreadable(s, one.id, &why, stream, false);
+			n++;
+			continue;
+		}
+		n += one.kind == MP_MESSAGE_REQUEST;
+		batch->open += one.kind == MP_MESSAGE_REQUEST;
+		take(s, &one, stream, batch);
+	}
+	if (mp_batch_leave(batch) && n > 0) /* all were answered at once */
+		s->hooks->deliver(s->u, &end);
+	return n;
+}
+
+size_t mp_session_receive(struct mp_session *s, const struct mp_message *m, mp_id stream)
+{
+	s->last_ms = mp_loop_wall_now_ms(s->lobby->loop);
+	if (m->kind == MP_MESSAGE_BATCH)
+		return take_batch(s, m, stream);
+	take(s, m, stream, NULL);
+	return m->kind == MP_MESSAGE_REQUEST;
+}
+
+size_t mp_session_receive_text(struct mp_session *s, struct mp_str text, mp_id stream)
+{
+	struct mp_message m;
+	struct mcpool_error why;
+
+	if (mp_message_scan(&s->lobby->tape, text, &m, &why) == 0)
+		return mp_session_receive(s, &m, stream);
+	answer_unreadable(s, m.id, &why, stream, true);
+	return 1;
+}
+
+size_t mp_session_receive_oversize(struct mp_session *s, struct mp_str head, struct mp_str tail,
+				   mp_id stream)
+{
+	struct mcpool_error why = {MCPOOL_ETOO_LARGE, 1010, 0,
+				   "MCP error: the message is larger than 32 MiB"};
+
+	answer_unreadable(s, mp_salvage_id(head, tail), &why, stream, true);
+	return 1;
+}
+
+void mp_session_leave_stream(struct mp_session *s, mp_id stream)
+{
+	MP_LIST_WALK(&s->errands, link) {
+		struct mp_errand *e = mp_container_of(link, struct mp_errand, link);
+
+		if (e->stream == stream)
+			mp_errand_advance(e, MP_ERRAND_ON_DROP);
+	}
+}
+
+/* --- life ------------------------------------------------------------------------------------ */
+
+int mp_session_new(struct mp_lobby *lobby, const struct mp_session_options *o,
+		   const struct mp_session_hooks *hooks, void *u, struct mp_session **ret_session,
+		   struct mcpool_error *reterr)
+{
+	struct mp_session *s;
+
+	if (lobby->sessions.len >= MP_LIMIT_SESSIONS)
+		return mp_fail(reterr, MCPOOL_ELIMIT, "there are %d sessions already",
+			       MP_LIMIT_SESSIONS);
+	if (lobby->is_draining)
+		return mp_fail(reterr, MCPOOL_EAGAIN, "mcpool is stopping");
+	s = mp_alloc(sizeof(*s));
+	s->lobby = lobby;
+	s->view = o->view;
+	s->way = o->way;
+	s->traits = o->traits;
+	s->pid = o->pid;
+	s->principal = mp_dup(o->principal);
+	s->hooks = hooks;
+	s->u = u;
+	s->habit = mp_client_find_habit(MP_STR(""));
+	s->since_ms = s->last_ms = mp_loop_wall_now_ms(lobby->loop);
+	mp_list_init(&s->errands);
+	mp_list_init(&s->queries);
+	mp_list_init(&s->subscriptions);
+	mp_list_init(&s->tasks);
+	mp_map_init(&s->by_id, MP_LIMIT_OPEN_REQUESTS);
+	s->id = mp_party_join(lobby->o.pool, &mp_session_party_hooks, s);
+	s->shelf = mp_shelf_get(lobby, s->view, &o->narrowing, s->id);
+	mp_list_append(&s->shelf->sessions, &s->shelf_link);
+	mp_list_append(&lobby->sessions, &s->link);
+	*ret_session = s;
+	return 0;
+}
+
+static void drop_all(struct mp_session *s)
+{
+	MP_LIST_WALK(&s->errands, link)
+		mp_errand_advance(mp_container_of(link, struct mp_errand, link), MP_ERRAND_ON_DROP);
+	MP_LIST_WALK(&s->lobby->parked, link) {
+		struct mp_errand *e = mp_container_of(link, struct mp_errand, link);
+
+		if (e->session == s)
+			mp_errand_advance(e, MP_ERRAND_ON_DROP);
+	}
+}
+
+struct mp_session *mp_session_free(struct mp_session *s)
+{
+	if (!s)
+		return NULL;
+	drop_all(s);
+	mp_session_drop_queries(&s->queries, s->lobby->o.pool);
+	mp_session_drop_subscriptions(s);
+	mp_session_drop_tasks(s);
+	mp_party_leave(s->lobby->o.pool, s->id);
+	mp_list_remove(&s->shelf->sessions, &s->shelf_link);
+	mp_shelf_unref(s->shelf);
+	mp_list_remove(&s->lobby->sessions, &s->link);
+	mp_map_done(&s->by_id);
+	mp_free(s->principal);
+	mp_free(s->capabilities);
+	mp_free(s->client);
+	mp_free(s->client_version);
+	return mp_free(s);
+}
+
+void mp_session_get_info(const struct mp_session *s, struct mp_session_info *ret)
+{
+	*ret = (struct mp_session_info){
+		.id = s->id,
+		.way = s->way,
+		.principal = s->principal,
+		.pid = s->pid,
+		.client = s->client ? s->client : "",
+		.client_version = s->client_version ? s->client_version : "",
+		.protocol = s->protocol,
+		.root = mp_view_get_set(s->view)->root,
+		.since_ms = s->since_ms,
+		.last_ms = s->last_ms,
+		.open = s->errands.len,
+		.received = s->received,
+		.answered = s->answered,
+	};
+}

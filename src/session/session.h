@@ -1,0 +1,100 @@
+/*
+ * session.h - one agent: what it sees, and what becomes of its messages.
+ * A session takes messages of either era, from any face, and answers each request exactly once. It
+ * knows nothing of sockets: what it says goes out through deliver(), with the stream it belongs to.
+ */
+#ifndef MP_SESSION_H
+#define MP_SESSION_H
+
+#include "base/base.h"
+#include "base/ids.h"
+#include "pool/pool.h"
+#include "rpc/message.h"
+
+struct mp_lobby;
+struct mp_session;
+
+enum {
+	/* Nothing is remembered between two requests; only modern ones are taken (POST /mcp). */
+	MP_SESSION_STATELESS = 1 << 0,
+	/* All requests share one stream, so two with the same id cannot be told apart (V22). */
+	MP_SESSION_ONE_STREAM = 1 << 1,
+};
+
+/* What of the view this agent wants to see; empty lists: all. */
+struct mp_narrowing {
+	const char *const *servers; /* names or globs, as U20 has them */
+	size_t n_servers;
+	const char *const *tools; /* of tools, as the server or as mcpool calls them */
+	size_t n_tools;
+};
+
+struct mp_session_options {
+	struct mp_view *view;          /* ready; borrowed, outlives the session */
+	const char *principal;         /* who it is, as it was admitted: "uid:1000"; copied */
+	const char *way;               /* "stdio", "http", "sse", "ws"; static */
+	struct mp_narrowing narrowing; /* copied */
+	unsigned traits;
+	int pid; /* of its bridge; 0: unknown */
+};
+
+/* A message for the agent. */
+struct mp_delivery {
+	mp_id stream; /* as it was given to receive; 0: of no request in particular */
+	/* One message; valid during the call. Empty: there will be no answer, it was cancelled. */
+	struct mp_str text;
+	bool is_last; /* the last answer of that stream */
+	int status;   /* what HTTP says with an answer that comes alone: 200, 400, 404 */
+};
+
+struct mp_session_hooks {
+	/* May be called from within receive. Must not free the session. */
+	void (*deliver)(void *u, const struct mp_delivery *d);
+};
+
+/* MCPOOL_ELIMIT: there are too many. */
+int mp_session_new(struct mp_lobby *lobby, const struct mp_session_options *o,
+		   const struct mp_session_hooks *hooks, void *u, struct mp_session **ret_session,
+		   struct mcpool_error *reterr) MP_MUST;
+/* The agent is gone: its calls are cancelled, its own servers leave. Accepts NULL, returns NULL. */
+struct mp_session *mp_session_free(struct mp_session *s);
+
+/*
+ * One message of the agent, or a batch. stream: the face's name for where answers go (0 where there
+ * is one stream for all). Tells how many answers will come on that stream, 0 for notifications and
+ * answers; what is wrong with a message is an answer, too. The last one is_last.
+ */
+size_t mp_session_receive(struct mp_session *s, const struct mp_message *m, mp_id stream);
+/*
+ * The same for text that nobody has looked at. What cannot be read is answered (with id null, where
+ * none can be told).
+ */
+size_t mp_session_receive_text(struct mp_session *s, struct mp_str text, mp_id stream);
+/* A message that was too large to keep: its first and last bytes. */
+size_t mp_session_receive_oversize(struct mp_session *s, struct mp_str head, struct mp_str tail,
+				   mp_id stream);
+/*
+ * Nobody listens on that stream any more: its requests are cancelled (modern rule). A legacy face
+ * that keeps what comes for a later stream does not call this.
+ */
+void mp_session_leave_stream(struct mp_session *s, mp_id stream);
+
+/* Which era a request is of: it says so in _meta (mcp-spec 2.2). Tape as of mp_message_scan(). */
+enum mp_era mp_session_classify(const struct mp_message *m);
+
+/* --- what is to be seen ---------------------------------------------------------------------- */
+
+struct mp_session_info {
+	mp_id id;
+	const char *way, *principal;
+	int pid;
+	const char *client, *client_version; /* "" before it said so */
+	const char *protocol;                /* "2025-11-25"; "" */
+	const char *root;                    /* the project's folder */
+	int64_t since_ms, last_ms;           /* wall clock: begun, last heard of */
+	size_t open;                         /* requests that are being answered */
+	uint64_t received, answered;
+};
+void mp_session_get_info(const struct mp_session *s, struct mp_session_info *ret);
+
+#endif

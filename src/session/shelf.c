@@ -1,0 +1,226 @@
+/*
+ * shelf.c - who sees the same, shares it: the gate, the present stock, and who is told when it
+ * differs.
+ */
+#include "session/shelf.h"
+
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "session/filter.h"
+#include "session/parts.h"
+
+/* --- narrowing ------------------------------------------------------------------------------- */
+
+static struct mp_bind_list copy_list(const char *const *items, size_t n)
+{
+	struct mp_bind_list list = {mp_alloc((n + 1) * sizeof(char *)), n};
+
+	for (size_t i = 0; i < n; i++)
+		list.items[i] = mp_dup(items[i]);
+	return list;
+}
+
+static void free_list(struct mp_bind_list *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		mp_free((char *)list->items[i]);
+	mp_free(list->items);
+}
+
+static bool is_same_list(const struct mp_bind_list *a, const char *const *items, size_t n)
+{
+	if (a->n != n)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(a->items[i], items[i]) != 0)
+			return false;
+	return true;
+}
+
+bool mp_shelf_shows(const struct mp_shelf *s, const char *server)
+{
+	const struct mp_bind_list none = {0};
+
+	return mp_filter_lets_pass(&s->servers, &none, mp_str_of(server));
+}
+
+/* --- stock ----------------------------------------------------------------------------------- */
+
+static unsigned compare(const struct mp_stock *a, const struct mp_stock *b)
+{
+	unsigned differ = 0;
+
+	for (int kind = 0; kind < MP_CATALOG_COUNT; kind++)
+		if (memcmp(a->digest[kind], b->digest[kind], MP_DIGEST_SIZE) != 0)
+			differ |= 1u << kind;
+	return differ;
+}
+
+static void restock(struct mp_shelf *s)
+{
+	struct mp_stock *now, *was = s->stock;
+	unsigned differ;
+
+	if (mp_stock_take(s, &now) < 0)
+		return; /* what was there is better than nothing */
+	s->stock = now;
+	differ = was ? compare(was, now) : 0;
+	mp_stock_unref(was);
+	if (!differ)
+		return;
+	MP_LIST_WALK(&s->sessions, link) {
+		struct mp_session *session = mp_container_of(link, struct mp_session, shelf_link);
+
+		mp_session_renew_subscriptions(session);
+		mp_session_tell_changed(session, differ);
+	}
+}
+
+struct mp_stock *mp_shelf_get_stock(struct mp_shelf *s)
+{
+	if (!s->stock)
+		restock(s);
+	return s->stock;
+}
+
+/* --- waiting --------------------------------------------------------------------------------- */
+
+static struct mp_errand *errand_of(struct mp_link *link)
+{
+	return mp_container_of(link, struct mp_errand, wait_link);
+}
+
+static bool is_late(struct mp_shelf *s, size_t i)
+{
+	return mp_shelf_shows(s, mp_view_get_entry(s->view, i)->name) &&
+	       mp_gate_get_place(s->view, i, s->session) == MP_PLACE_LATE;
+}
+
+bool mp_shelf_is_ready(struct mp_shelf *s, bool patiently)
+{
+	if (s->gate)
+		return false;
+	for (size_t i = 0; patiently && i < mp_view_count(s->view); i++)
+		if (is_late(s, i))
+			return false;
+	return true;
+}
+
+static void wake(struct mp_shelf *s)
+{
+	MP_LIST_WALK(&s->waiting, link)
+		mp_session_look_again(errand_of(link));
+}
+
+static void look_again(void *u)
+{
+	struct mp_shelf *s = u;
+
+	s->refs++; /* whoever is told may leave */
+	if (s->stock)
+		restock(s);
+	wake(s);
+	mp_shelf_unref(s);
+}
+
+void mp_shelf_touch(struct mp_shelf *s)
+{
+	mp_loop_unpost(s->lobby->loop, &s->task);
+	mp_loop_post(s->lobby->loop, &s->task);
+}
+
+static void gate_is_open(void *u)
+{
+	struct mp_shelf *s = u;
+
+	s->gate = mp_gate_free(s->gate);
+	mp_shelf_touch(s);
+}
+
+static void open_gate(struct mp_shelf *s)
+{
+	const struct mp_startup *startup = &mp_view_get_set(s->view)->settings.startup;
+	size_t n = mp_view_count(s->view);
+	struct mp_gate_options o = {
+		.session = s->session,
+		.due = MP_GATE_DUE_EAGER,
+		.window_ms = startup->window_ms,
+		.uncached = startup->uncached,
+		.max_wait_ms = startup->max_wait_ms,
+	};
+
+	if (s->servers.n) {
+		s->only = mp_alloc(n + 1);
+		for (size_t i = 0; i < n; i++)
+			s->only[i] = mp_shelf_shows(s, mp_view_get_entry(s->view, i)->name);
+	}
+	o.only = s->only;
+	s->gate = mp_gate_open(s->view, &o, gate_is_open, s);
+}
+
+/* --- life ------------------------------------------------------------------------------------ */
+
+static bool has_private_servers(struct mp_view *v)
+{
+	for (size_t i = 0; i < mp_view_count(v); i++)
+		if (mp_view_get_entry(v, i)->tuning.mode == MP_MODE_SESSION)
+			return true;
+	return false;
+}
+
+static struct mp_shelf *find(struct mp_lobby *l, struct mp_view *v, const struct mp_narrowing *n,
+			     mp_id session)
+{
+	MP_LIST_EACH(&l->shelves, link) {
+		struct mp_shelf *s = mp_container_of(link, struct mp_shelf, link);
+
+		if (s->view == v && s->session == session &&
+		    is_same_list(&s->servers, n->servers, n->n_servers) &&
+		    is_same_list(&s->tools, n->tools, n->n_tools))
+			return s;
+	}
+	return NULL;
+}
+
+struct mp_shelf *mp_shelf_get(struct mp_lobby *l, struct mp_view *v, const struct mp_narrowing *n,
+			      mp_id session)
+{
+	mp_id whose = has_private_servers(v) ? session : 0;
+	struct mp_shelf *s = find(l, v, n, whose);
+
+	if (s) {
+		s->refs++;
+		return s;
+	}
+	s = mp_alloc(sizeof(*s));
+	s->refs = 1;
+	s->lobby = l;
+	s->view = v;
+	s->session = whose;
+	s->servers = copy_list(n->servers, n->n_servers);
+	s->tools = copy_list(n->tools, n->n_tools);
+	mp_list_init(&s->sessions);
+	mp_list_init(&s->waiting);
+	mp_task_init(&s->task, look_again, s);
+	mp_timer_init(&s->timer, l->loop, look_again, s);
+	mp_list_append(&l->shelves, &s->link);
+	open_gate(s);
+	return s;
+}
+
+struct mp_shelf *mp_shelf_unref(struct mp_shelf *s)
+{
+	if (!s || --s->refs > 0)
+		return NULL;
+	mp_loop_unpost(s->lobby->loop, &s->task);
+	mp_timer_stop(&s->timer);
+	mp_gate_free(s->gate);
+	mp_free(s->only);
+	mp_list_remove(&s->lobby->shelves, &s->link);
+	mp_stock_unref(s->stock);
+	free_list(&s->servers);
+	free_list(&s->tools);
+	return mp_free(s);
+}

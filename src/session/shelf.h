@@ -1,0 +1,86 @@
+/*
+ * shelf.h - what one kind of agent sees: the lists of all servers of a view, under public names,
+ * sorted, narrowed, with the same order for everybody. Shared by all sessions that see the same.
+ */
+#ifndef MP_SHELF_H
+#define MP_SHELF_H
+
+#include "base/base.h"
+#include "base/list.h"
+#include "client/catalog.h"
+#include "pool/gate.h"
+#include "pool/offer.h"
+#include "session/names.h"
+#include "session/session.h"
+
+/* One thing on offer. Texts live as long as the stock. */
+struct mp_ware {
+	struct mp_str public_name; /* or the public URI (template) */
+	const char *server;
+	const struct mp_catalog_item *item;
+	enum mp_era era; /* of the server */
+	bool is_wrapped; /* its URI is not its own */
+	bool is_task;    /* a tool that can only be run as a task */
+};
+
+/* What there is at one moment: a value, shared by count. */
+struct mp_stock {
+	unsigned refs;
+	struct mp_arena arena;
+	struct mp_offer **offers; /* references; one for each server that has any */
+	const char **servers;     /* their names */
+	size_t n_offers;
+	struct mp_names *tools, *prompts;         /* u of each: its ware */
+	struct mp_map uris;                       /* public URI or template to its ware */
+	struct mp_ware **wares[MP_CATALOG_COUNT]; /* sorted by public name */
+	size_t n[MP_CATALOG_COUNT];
+	unsigned char digest[MP_CATALOG_COUNT][MP_DIGEST_SIZE];
+	bool has_wrapped;
+};
+
+struct mp_shelf {
+	struct mp_link link; /* in the lobby's shelves */
+	unsigned refs;
+	struct mp_lobby *lobby;
+	struct mp_view *view;
+	mp_id session;                      /* whose it is alone; 0: everybody's */
+	struct mp_bind_list servers, tools; /* of the narrowing; owned */
+	struct mp_gate *gate;               /* NULL: it is open */
+	bool *only;                         /* whom the gate may start; owned; NULL: all */
+	struct mp_stock *stock;             /* NULL: not looked yet */
+	struct mp_list sessions;            /* who uses it */
+	struct mp_list waiting;             /* errands, by wait_link */
+	struct mp_timer timer;              /* of those that wait longer than for the gate */
+	struct mp_task task;                /* look again */
+};
+
+/* For a session of this view: an existing one, or a new one. */
+struct mp_shelf *mp_shelf_get(struct mp_lobby *l, struct mp_view *v, const struct mp_narrowing *n,
+			      mp_id session);
+struct mp_shelf *mp_shelf_unref(struct mp_shelf *s); /* accepts NULL, returns NULL */
+/* Something is different: look, soon, and tell those who care. */
+void mp_shelf_touch(struct mp_shelf *s);
+/* What there is now; borrowed. NULL: there is no memory for it. */
+struct mp_stock *mp_shelf_get_stock(struct mp_shelf *s);
+/* Have all answered that are to be waited for? patiently: also those that nobody remembers. */
+bool mp_shelf_is_ready(struct mp_shelf *s, bool patiently);
+/* Does this server belong to what the session wants to see? */
+bool mp_shelf_shows(const struct mp_shelf *s, const char *server);
+
+/* All that the view has for this shelf; MCPOOL_ENOMEM, MCPOOL_ELIMIT. One reference. */
+int mp_stock_take(const struct mp_shelf *shelf, struct mp_stock **ret) MP_MUST;
+struct mp_stock *mp_stock_unref(struct mp_stock *s); /* accepts NULL, returns NULL */
+/* By public name, or any other spelling that means only one. */
+const struct mp_ware *mp_stock_find(const struct mp_stock *s, enum mp_catalog_kind kind,
+				    struct mp_str name, size_t *ret_candidates);
+/*
+ * Whose resource is this? By the list, by a wrapped URI, by templates, or because only one server
+ * has any. *ret_uri: as that server calls it, in the arena or the text given. NULL: nobody's.
+ */
+const char *mp_stock_find_resource(const struct mp_stock *s, struct mp_str uri,
+				   struct mp_arena *arena, struct mp_str *ret_uri);
+/* The other way: what an agent calls this server's URI; uri itself where it is unique. */
+struct mp_str mp_stock_get_public_uri(const struct mp_stock *s, const char *server,
+				      struct mp_str uri, struct mp_arena *arena);
+
+#endif

@@ -1,0 +1,368 @@
+/*
+ * stock.c - what there is at one moment: the lists of all servers under public names, sorted.
+ */
+#include <stdlib.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "session/filter.h"
+#include "session/parts.h"
+#include "session/uris.h"
+
+/* --- gathering ------------------------------------------------------------------------------- */
+
+static bool is_offered(struct mp_view *v, size_t i, mp_id session)
+{
+	enum mp_shown_state state = mp_view_get_state(v, i, session);
+
+	return state != MP_SHOWN_DISABLED && state != MP_SHOWN_NEEDS_APPROVAL;
+}
+
+static int gather_offers(struct mp_stock *s, const struct mp_shelf *shelf)
+{
+	size_t n = mp_view_count(shelf->view);
+
+	s->offers = mp_arena_alloc_array(&s->arena, n + 1, sizeof(struct mp_offer *));
+	s->servers = mp_arena_alloc_array(&s->arena, n + 1, sizeof(char *));
+	if (!s->offers || !s->servers)
+		return mp_arena_get_error(&s->arena);
+	for (size_t i = 0; i < n; i++) {
+		const char *name = mp_view_get_entry(shelf->view, i)->name;
+		struct mp_offer *offer =
+			mp_shelf_shows(shelf, name) && is_offered(shelf->view, i, shelf->session)
+				? mp_view_get_offer(shelf->view, i, shelf->session)
+				: NULL;
+
+		if (!offer)
+			continue;
+		s->offers[s->n_offers] = offer;
+		s->servers[s->n_offers] = mp_arena_dup(&s->arena, mp_str_of(name));
+		if (!s->servers[s->n_offers++])
+			return mp_arena_get_error(&s->arena);
+	}
+	return 0;
+}
+
+/* Names of the agent's own choice may be the server's or ours. */
+static bool is_wanted(const struct mp_shelf *shelf, const struct mp_entry *e, struct mp_str tool)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf public;
+	int style = mp_view_get_set(shelf->view)->settings.naming;
+	const struct mp_bind_list none = {0};
+
+	mp_buf_init(&public, MP_KIB(4));
+	if (!mp_filter_lets_pass(&e->tools_allowed, &e->tools_denied, tool))
+		return false;
+	return mp_filter_lets_pass(&shelf->tools, &none, tool) ||
+	       (mp_names_make((enum mp_naming)style, mp_str_of(e->name), tool, &public) == 0 &&
+		mp_filter_lets_pass(&shelf->tools, &none, mp_buf_get(&public)));
+}
+
+static struct mp_ware *add_ware(struct mp_stock *s, enum mp_catalog_kind kind, size_t offer,
+				const struct mp_catalog_item *item)
+{
+	struct mp_ware *w = mp_arena_alloc(&s->arena, sizeof(*w));
+
+	if (!w)
+		return NULL;
+	*w = (struct mp_ware){
+		.public_name = item->name,
+		.server = s->servers[offer],
+		.item = item,
+		.era = s->offers[offer]->hello.era,
+		.is_task = kind == MP_CATALOG_TOOL && mp_task_is_required(item->json),
+	};
+	s->wares[kind][s->n[kind]++] = w;
+	return w;
+}
+
+static int add_list(struct mp_stock *s, const struct mp_shelf *shelf, enum mp_catalog_kind kind,
+		    size_t offer)
+{
+	const struct mp_catalog_list *list = &s->offers[offer]->lists[kind]->list;
+	ptrdiff_t seat = mp_view_find(shelf->view, s->servers[offer]);
+	const struct mp_entry *e = seat < 0 ? NULL : mp_view_get_entry(shelf->view, (size_t)seat);
+
+	for (size_t i = 0; i < list->n; i++) {
+		if (kind == MP_CATALOG_TOOL && e && !is_wanted(shelf, e, list->items[i].name))
+			continue;
+		if (!add_ware(s, kind, offer, &list->items[i]))
+			return mp_arena_get_error(&s->arena);
+	}
+	return 0;
+}
+
+static int gather(struct mp_stock *s, const struct mp_shelf *shelf, enum mp_catalog_kind kind)
+{
+	size_t n = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < s->n_offers; i++)
+		n += s->offers[i]->lists[kind]->list.n;
+	s->wares[kind] = mp_arena_alloc_array(&s->arena, n + 1, sizeof(struct mp_ware *));
+	if (!s->wares[kind])
+		return mp_arena_get_error(&s->arena);
+	for (size_t i = 0; i < s->n_offers && r == 0; i++)
+		r = add_list(s, shelf, kind, i);
+	return r;
+}
+
+/* --- public names ---------------------------------------------------------------------------- */
+
+/* Rows come back sorted; a name that a server has twice is its first. */
+static int give_names(struct mp_stock *s, enum mp_catalog_kind kind, enum mp_naming style,
+		      struct mp_names **ret)
+{
+	struct mp_names *names = *ret = mp_names_new(style);
+	int r = 0;
+
+	for (size_t i = 0; i < s->n[kind] && r >= 0; i++) {
+		struct mp_ware *w = s->wares[kind][i];
+
+		r = mp_names_add(names, mp_str_of(w->server), w->item->name, w);
+		r = r == MCPOOL_EEXIST ? 0 : r;
+	}
+	if (r == 0)
+		r = mp_names_finish(names);
+	if (r < 0)
+		return r;
+	s->n[kind] = mp_names_count(names);
+	for (size_t i = 0; i < s->n[kind]; i++) {
+		const struct mp_name *row = mp_names_get(names, i);
+
+		s->wares[kind][i] = row->u;
+		s->wares[kind][i]->public_name = row->public_name;
+	}
+	return 0;
+}
+
+static int compare_wares(const void *a, const void *b)
+{
+	const struct mp_ware *x = *(const struct mp_ware *const *)a;
+	const struct mp_ware *y = *(const struct mp_ware *const *)b;
+	int r = mp_str_compare(x->public_name, y->public_name);
+
+	return r ? r : strcmp(x->server, y->server);
+}
+
+static void sort(struct mp_stock *s, enum mp_catalog_kind kind)
+{
+	qsort(s->wares[kind], s->n[kind], sizeof(struct mp_ware *), compare_wares);
+}
+
+static bool is_twin(const struct mp_ware *a, const struct mp_ware *b)
+{
+	return mp_str_eq(a->item->name, b->item->name) && strcmp(a->server, b->server) != 0;
+}
+
+static int wrap(struct mp_stock *s, struct mp_ware *w, bool is_template)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	char *kept;
+	int r;
+
+	mp_buf_init(&text, MP_LIMIT_MESSAGE);
+	r = mp_uri_wrap(mp_str_of(w->server), w->item->name, is_template, &text);
+	if (r < 0)
+		return r;
+	kept = mp_arena_dup(&s->arena, mp_buf_get(&text));
+	if (!kept)
+		return mp_arena_get_error(&s->arena);
+	w->public_name = (struct mp_str){kept, text.len};
+	w->is_wrapped = s->has_wrapped = true;
+	return 0;
+}
+
+/* They stand side by side: those of one URI are wrapped, all of them. */
+static int wrap_twins(struct mp_stock *s, enum mp_catalog_kind kind)
+{
+	struct mp_ware **w = s->wares[kind];
+	int r = 0;
+
+	for (size_t i = 0; i < s->n[kind] && r == 0; i++)
+		if ((i > 0 && is_twin(w[i - 1], w[i])) ||
+		    (i + 1 < s->n[kind] && is_twin(w[i + 1], w[i])))
+			r = wrap(s, w[i], kind == MP_CATALOG_TEMPLATE);
+	return r;
+}
+
+static int give_uris(struct mp_stock *s, enum mp_catalog_kind kind)
+{
+	size_t n = 0;
+	int r;
+
+	sort(s, kind);
+	r = wrap_twins(s, kind);
+	sort(s, kind);
+	for (size_t i = 0; i < s->n[kind] && r == 0; i++) {
+		struct mp_ware *w = s->wares[kind][i];
+
+		if (mp_map_has(&s->uris, w->public_name))
+			continue; /* a server's list that has it twice */
+		r = mp_map_set(&s->uris, w->public_name, w);
+		s->wares[kind][n++] = w;
+	}
+	s->n[kind] = n;
+	return r;
+}
+
+static void digest(struct mp_stock *s, enum mp_catalog_kind kind)
+{
+	struct mp_digest *d = mp_digest_new();
+
+	for (size_t i = 0; i < s->n[kind]; i++) {
+		mp_digest_add(d, s->wares[kind][i]->public_name);
+		mp_digest_add(d, s->wares[kind][i]->item->json);
+	}
+	mp_digest_finish(d, s->digest[kind]);
+}
+
+static int fill(struct mp_stock *s, const struct mp_shelf *shelf)
+{
+	enum mp_naming style = (enum mp_naming)mp_view_get_set(shelf->view)->settings.naming;
+	int r = gather_offers(s, shelf);
+
+	for (int kind = 0; kind < MP_CATALOG_COUNT && r == 0; kind++)
+		r = gather(s, shelf, (enum mp_catalog_kind)kind);
+	if (r == 0)
+		r = give_names(s, MP_CATALOG_TOOL, style, &s->tools);
+	if (r == 0)
+		r = give_names(s, MP_CATALOG_PROMPT, style, &s->prompts);
+	if (r == 0)
+		r = give_uris(s, MP_CATALOG_RESOURCE);
+	if (r == 0)
+		r = give_uris(s, MP_CATALOG_TEMPLATE);
+	for (int kind = 0; kind < MP_CATALOG_COUNT && r == 0; kind++)
+		digest(s, (enum mp_catalog_kind)kind);
+	return r;
+}
+
+int mp_stock_take(const struct mp_shelf *shelf, struct mp_stock **ret)
+{
+	struct mp_stock *s = mp_alloc(sizeof(*s));
+	int r;
+
+	s->refs = 1;
+	mp_arena_init(&s->arena, MP_LIMIT_ARENA);
+	mp_map_init(&s->uris, (size_t)2 * MP_LIMIT_NAMES);
+	r = fill(s, shelf);
+	if (r < 0)
+		mp_stock_unref(s);
+	else
+		*ret = s;
+	return r;
+}
+
+struct mp_stock *mp_stock_unref(struct mp_stock *s)
+{
+	if (!s || --s->refs > 0)
+		return NULL;
+	for (size_t i = 0; i < s->n_offers; i++)
+		mp_offer_unref(s->offers[i]);
+	mp_names_free(s->tools);
+	mp_names_free(s->prompts);
+	mp_map_done(&s->uris);
+	mp_arena_done(&s->arena);
+	return mp_free(s);
+}
+
+/* --- finding --------------------------------------------------------------------------------- */
+
+const struct mp_ware *mp_stock_find(const struct mp_stock *s, enum mp_catalog_kind kind,
+				    struct mp_str name, size_t *ret_candidates)
+{
+	const struct mp_names *names = kind == MP_CATALOG_TOOL ? s->tools : s->prompts;
+	const struct mp_name *row;
+
+	*ret_candidates = 0;
+	if (kind == MP_CATALOG_RESOURCE || kind == MP_CATALOG_TEMPLATE)
+		return mp_map_get(&s->uris, name);
+	row = mp_names_find(names, name, ret_candidates);
+	return row ? row->u : NULL;
+}
+
+static const char *find_server(const struct mp_stock *s, struct mp_str name)
+{
+	for (size_t i = 0; i < s->n_offers; i++)
+		if (mp_str_eq(mp_str_of(s->servers[i]), name))
+			return s->servers[i];
+	return NULL;
+}
+
+static const char *find_wrapped(const struct mp_stock *s, struct mp_str uri, struct mp_arena *arena,
+				struct mp_str *ret_uri)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf parts;
+	struct mp_str server, inner;
+	const char *found = NULL, *kept = NULL;
+
+	mp_buf_init(&parts, MP_LIMIT_MESSAGE);
+	if (mp_uri_unwrap(uri, &parts, &server, &inner) == 0)
+		found = find_server(s, server);
+	if (found)
+		kept = mp_arena_dup(arena, inner);
+	*ret_uri = (struct mp_str){kept, kept ? inner.len : 0};
+	return kept ? found : NULL;
+}
+
+/* The only server of whose templates one fits; two of them: nobody's. */
+static const char *find_by_template(const struct mp_stock *s, struct mp_str uri)
+{
+	const char *found = NULL;
+
+	for (size_t i = 0; i < s->n[MP_CATALOG_TEMPLATE]; i++) {
+		const struct mp_ware *w = s->wares[MP_CATALOG_TEMPLATE][i];
+
+		if (w->is_wrapped || !mp_uri_matches(w->item->name, uri))
+			continue;
+		if (found && strcmp(found, w->server) != 0)
+			return NULL;
+		found = w->server;
+	}
+	return found;
+}
+
+static const char *find_only(const struct mp_stock *s)
+{
+	const char *found = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n_offers; i++)
+		if (s->offers[i]->hello.offers & MP_OFFERS_RESOURCES) {
+			found = s->servers[i];
+			n++;
+		}
+	return n == 1 ? found : NULL;
+}
+
+const char *mp_stock_find_resource(const struct mp_stock *s, struct mp_str uri,
+				   struct mp_arena *arena, struct mp_str *ret_uri)
+{
+	const struct mp_ware *w = mp_map_get(&s->uris, uri);
+	const char *server;
+
+	*ret_uri = w ? w->item->name : uri;
+	if (w)
+		return w->server;
+	if (mp_uri_is_wrapped(uri))
+		return find_wrapped(s, uri, arena, ret_uri);
+	server = find_by_template(s, uri);
+	return server ? server : find_only(s);
+}
+
+struct mp_str mp_stock_get_public_uri(const struct mp_stock *s, const char *server,
+				      struct mp_str uri, struct mp_arena *arena)
+{
+	const struct mp_ware *w = mp_map_get(&s->uris, uri);
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	char *kept;
+
+	mp_buf_init(&text, MP_LIMIT_MESSAGE);
+	if (!s->has_wrapped || (w && !w->is_wrapped))
+		return uri;
+	if (mp_uri_wrap(mp_str_of(server), uri, false, &text) < 0 ||
+	    !mp_map_has(&s->uris, mp_buf_get(&text)))
+		return uri;
+	kept = mp_arena_dup(arena, mp_buf_get(&text));
+	return kept ? (struct mp_str){kept, text.len} : uri;
+}

@@ -1,0 +1,236 @@
+/*
+ * tasks.c - calls that go on after their answer: each task has a name of ours, which only the
+ * session that began it knows (V26), and leads to the server that has it. A tool that can only be
+ * run as a task is run as one for agents that know nothing of them.
+ */
+#include <stdio.h>
+#include <sys/random.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "session/parts.h"
+
+struct mp_task_record {
+	struct mp_link link; /* in its session's tasks, oldest first */
+	char name[MP_TASK_NAME];
+	char *server, *id; /* owned */
+	char *state;       /* the task as last seen, JSON with our name; owned */
+};
+
+static struct mp_task_record *record_of(struct mp_link *link)
+{
+	return mp_container_of(link, struct mp_task_record, link);
+}
+
+/* --- records --------------------------------------------------------------------------------- */
+
+static void forget(struct mp_session *s, struct mp_task_record *r)
+{
+	mp_list_remove(&s->tasks, &r->link);
+	mp_free(r->server);
+	mp_free(r->id);
+	mp_free(r->state);
+	mp_free(r);
+}
+
+void mp_session_drop_tasks(struct mp_session *s)
+{
+	struct mp_link *link;
+
+	while ((link = mp_list_first(&s->tasks)))
+		forget(s, record_of(link));
+}
+
+static void make_name(char name[MP_TASK_NAME])
+{
+	unsigned char bytes[16];
+
+	mp_check(getrandom(bytes, sizeof(bytes), 0) == (ssize_t)sizeof(bytes));
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		snprintf(name + 2 * i, 3, "%02x", bytes[i]);
+}
+
+static struct mp_task_record *add(struct mp_session *s, const char *server, struct mp_str id)
+{
+	struct mp_task_record *r = mp_alloc(sizeof(*r));
+
+	if (s->tasks.len >= MP_LIMIT_TASKS)
+		forget(s, record_of(mp_list_first(&s->tasks)));
+	make_name(r->name);
+	r->server = mp_dup(server);
+	r->id = mp_session_keep(id);
+	mp_list_append(&s->tasks, &r->link);
+	return r;
+}
+
+static struct mp_task_record *find(struct mp_session *s, struct mp_str name)
+{
+	MP_LIST_EACH(&s->tasks, link)
+		if (mp_str_eq(mp_str_of(record_of(link)->name), name))
+			return record_of(link);
+	return NULL;
+}
+
+/* --- answers with a task in them ------------------------------------------------------------- */
+
+/* The id of the task that a call became; MP_NONE: it is answered. t is the result's own tape. */
+static mp_value find_id(const struct mp_tape *t)
+{
+	mp_value task = mp_value_get(t, MP_ROOT, "task");
+
+	if (mp_value_is(t, task, MP_TAPE_OBJECT))
+		return mp_value_get(t, task, "taskId");
+	if (mp_value_text_is(t, mp_value_get(t, MP_ROOT, "resultType"), MP_STR("task")))
+		return mp_value_get(t, MP_ROOT, "taskId");
+	return MP_NONE;
+}
+
+static bool may_be_task(const struct mp_message *m)
+{
+	return m->kind == MP_MESSAGE_RESULT &&
+	       (mp_value_get(m->tape, m->result, "task") != MP_NONE ||
+		mp_value_text_is(m->tape, mp_value_get(m->tape, m->result, "resultType"),
+				 MP_STR("task")));
+}
+
+void mp_task_note(struct mp_errand *e, const struct mp_message *m)
+{
+	MP_CLEANUP(mp_tape_done) struct mp_tape t;
+	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
+	struct mp_str id;
+
+	mp_tape_init(&t, 0);
+	mp_arena_init(&arena, MP_LIMIT_MESSAGE);
+	if (e->method != MP_METHOD_TOOLS_CALL || !may_be_task(m) ||
+	    mp_era_open(m, m->result, &t) < 0 || mp_value_text(&t, find_id(&t), &arena, &id) < 0 ||
+	    !id.len)
+		return;
+	memcpy(e->task, add(e->session, e->server, id)->name, sizeof(e->task));
+}
+
+/* A result whose task goes by our name: `taskId`, and that of `task`. */
+static void write_object(struct mp_writer *w, const struct mp_tape *t, mp_value v, const char *name)
+{
+	mp_write_begin_object(w);
+	MP_VALUE_EACH(t, v, key) {
+		mp_value inner = mp_value_of(key);
+
+		mp_write_raw_key(w, mp_value_source(t, key));
+		if (mp_value_text_is(t, key, MP_STR("taskId")))
+			mp_write_text(w, mp_str_of(name));
+		else if (mp_value_text_is(t, key, MP_STR("task")) &&
+			 mp_value_is(t, inner, MP_TAPE_OBJECT))
+			write_object(w, t, inner, name); /* no deeper: a task has none */
+		else
+			mp_write_raw(w, mp_value_source(t, inner));
+	}
+	mp_write_end_object(w);
+}
+
+int mp_task_write_result(const struct mp_errand *e, const struct mp_message *m, struct mp_buf *out)
+{
+	MP_CLEANUP(mp_tape_done) struct mp_tape t;
+	struct mp_task_record *r = find(e->session, mp_str_of(e->task));
+	size_t before = out->len;
+	struct mp_writer w;
+	int code;
+
+	mp_tape_init(&t, 0);
+	code = mp_era_open(m, m->result, &t);
+	if (code < 0)
+		return code;
+	mp_write_init(&w, out, NULL);
+	write_object(&w, &t, MP_ROOT, e->task);
+	code = mp_write_finish(&w);
+	if (code == 0 && r && out->len - before <= MP_KIB(64) && /* for tasks/list */
+	    mp_value_get(&t, MP_ROOT, "status") != MP_NONE) {
+		mp_free(r->state);
+		r->state = mp_session_keep((struct mp_str){out->data + before, out->len - before});
+	}
+	return code;
+}
+
+/* --- requests about tasks -------------------------------------------------------------------- */
+
+/* Those of this session as they were last seen; nobody else's. */
+static void answer_list(struct mp_errand *e)
+{
+	struct mp_buf *out = &e->session->lobby->scratch;
+	struct mp_writer w;
+
+	mp_buf_clear(out);
+	mp_write_init(&w, out, NULL);
+	mp_write_begin_object(&w);
+	mp_write_key(&w, MP_STR("tasks"));
+	mp_write_begin_array(&w);
+	MP_LIST_EACH(&e->session->tasks, link)
+		if (record_of(link)->state)
+			mp_write_raw(&w, mp_str_of(record_of(link)->state));
+	mp_write_end_array(&w);
+	mp_write_end_object(&w);
+	if (mp_write_finish(&w) < 0)
+		mp_errand_give_up(e, MCPOOL_ENOMEM);
+	else
+		mp_errand_result(e, mp_buf_get(out));
+}
+
+void mp_session_answer_task(struct mp_errand *e, const struct mp_message *m)
+{
+	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
+	struct mp_task_record *r = NULL;
+	struct mp_str name;
+
+	mp_arena_init(&arena, MP_LIMIT_MESSAGE);
+	if (e->method == MP_METHOD_TASKS_LIST) {
+		answer_list(e);
+		return;
+	}
+	if (e->era == MP_ERA_MODERN && !(e->can & MP_CAN_TASKS)) {
+		mp_session_refuse_capability(
+			e, MP_STR("{\"extensions\":{\"io.modelcontextprotocol/tasks\":{}}}"));
+		return;
+	}
+	if (mp_value_text(m->tape, m->subject, &arena, &name) == 0)
+		r = find(e->session, name);
+	if (!r) { /* foreign and unknown ones are the same */
+		mp_errand_refuse(e, -32602, 200, "there is no such task");
+		return;
+	}
+	memcpy(e->task, r->name, sizeof(e->task));
+	mp_session_send_on(e, m, r->server, mp_str_of(r->id), "taskId");
+}
+
+/* --- tools that are tasks only --------------------------------------------------------------- */
+
+bool mp_task_is_required(struct mp_str tool)
+{
+	MP_CLEANUP(mp_tape_done) struct mp_tape t;
+
+	mp_tape_init(&t, 0);
+	t.keep_depth = 2;
+	return mp_str_find(tool, MP_STR("\"taskSupport\""), 0) >= 0 &&
+	       mp_tape_parse(&t, tool, NULL) == 0 &&
+	       mp_value_text_is(
+		       &t, mp_value_get(&t, mp_value_get(&t, MP_ROOT, "execution"), "taskSupport"),
+		       MP_STR("required"));
+}
+
+int mp_task_read_id(const struct mp_message *m, struct mp_buf *out)
+{
+	MP_CLEANUP(mp_tape_done) struct mp_tape t;
+	struct mp_writer w;
+	int r;
+
+	mp_tape_init(&t, 0);
+	r = mp_era_open(m, m->result, &t);
+	if (r < 0)
+		return r;
+	if (!mp_value_is(&t, find_id(&t), MP_TAPE_STRING))
+		return MCPOOL_EPROTO;
+	mp_write_init(&w, out, NULL);
+	mp_write_begin_object(&w);
+	mp_write_member_raw(&w, "taskId", mp_value_source(&t, find_id(&t)));
+	mp_write_end_object(&w);
+	return mp_write_finish(&w);
+}

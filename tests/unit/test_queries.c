@@ -1,0 +1,229 @@
+/*
+ * test_queries.c - questions of servers reach the agent that owns them, and its answers come back;
+ * modern agents are sent away with a seal and come back with it (parked.c).
+ */
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "agent.h"
+#include "base/limits.h"
+
+struct scene {
+	struct fleet f;
+	struct mp_lobby *lobby;
+	struct agent a;
+	struct fleet_server *git;
+};
+
+static void scene_done(struct scene *s)
+{
+	agent_done(&s->a);
+	mp_lobby_free(s->lobby);
+	fleet_done(&s->f);
+}
+
+/* A server that is the agent's own, with one of its calls out. */
+static bool scene_open(struct scene *s, unsigned traits, const char *call)
+{
+	REQUIRE(fleet_open(&s->f,
+			   "{\"mcpServers\":{\"git\":{\"command\":\"y\",\"shared\":false}}}"));
+	s->lobby = agent_lobby(&s->f);
+	REQUIRE(agent_open(&s->a, &s->f, s->lobby, traits, NULL));
+	if (!(traits & MP_SESSION_STATELESS))
+		REQUIRE(agent_initialize(&s->a, &s->f));
+	fleet_advance(&s->f, 300);
+	s->git = fleet_get(&s->f, "git");
+	s->git->holds_calls = true;
+	REQUIRE(agent_say(&s->a, &s->f, call, 5) == 1);
+	REQUIRE(s->git->n_kept == 1);
+	return true;
+}
+
+#define SCENE(s)                                     \
+	MP_CLEANUP(scene_done) struct scene s = {0}; \
+	CHECK(fleet_init(&s.f))
+
+static const char legacy_call[] =
+	"{\"jsonrpc\":\"2.0\",\"id\":\"c\",\"method\":\"tools/call\",\"params\":{\"name\":"
+	"\"mcp__git__t\"}}";
+static const char question[] =
+	"{\"jsonrpc\":\"2.0\",\"id\":77,\"method\":\"elicitation/create\",\"params\":{\"message\":"
+	"\"Who?\",\"requestedSchema\":{\"type\":\"object\",\"properties\":{}}}}";
+
+/* An answer to the question that was heard last. */
+static const char *answer(const struct agent *a, const char *rest)
+{
+	static char text[200];
+	const char *id = strstr(agent_last(a), "\"id\":");
+
+	snprintf(text, sizeof(text), "{\"jsonrpc\":\"2.0\",\"id\":%.*s,%s}",
+		 id ? (int)strcspn(id + 5, ",") : 0, id ? id + 5 : "", rest);
+	return text;
+}
+
+/* U26 */
+TEST(a_question_goes_to_the_stream_of_its_call)
+{
+	SCENE(s);
+
+	CHECK(scene_open(&s, 0, legacy_call));
+	CHECK(fleet_say(s.git, question));
+	fleet_settle(&s.f);
+	CHECK_EQ(s.a.n, 1);
+	CHECK_EQ(s.a.heard[0].stream, 5);
+	CHECK(strstr(agent_last(&s.a), "\"method\":\"elicitation/create\""));
+	CHECK(strstr(agent_last(&s.a), "\"message\":\"[git] Who?\""));
+	CHECK(strstr(agent_last(&s.a), "\"mcpool/server\":\"git\""));
+	CHECK_EQ(agent_say(&s.a, &s.f, answer(&s.a, "\"result\":{\"action\":\"accept\"}"), 6), 0);
+	CHECK(strstr(s.git->replied, "\"id\":77"));
+	CHECK(strstr(s.git->replied, "accept"));
+	CHECK(fleet_answer_kept(s.git, 0, "{\"content\":[]}"));
+	CHECK(strstr(agent_last(&s.a), "\"id\":\"c\""));
+	CHECK_EQ(s.a.answers, 1);
+}
+
+TEST(an_agents_error_is_the_servers_answer)
+{
+	SCENE(s);
+
+	CHECK(scene_open(&s, 0, legacy_call));
+	CHECK(fleet_say(s.git, question));
+	fleet_settle(&s.f);
+	CHECK_EQ(agent_say(&s.a, &s.f,
+			   answer(&s.a, "\"error\":{\"code\":-5,\"message\":\"no way\"}"), 6),
+		 0);
+	CHECK(strstr(s.git->replied, "no way"));
+	/* twice is once */
+	CHECK_EQ(agent_say(&s.a, &s.f, answer(&s.a, "\"result\":{}"), 6), 0);
+	CHECK(strstr(s.git->replied, "no way"));
+}
+
+static const char modern_call[] =
+	"{\"jsonrpc\":\"2.0\",\"id\":\"c\",\"method\":\"tools/call\",\"params\":{\"name\":"
+	"\"mcp__git__t\",\"arguments\":{\"x\":1}," AGENT_META "}}";
+
+/* The seal in what was heard last. */
+static void read_state(const struct agent *a, char out[200])
+{
+	const char *at = strstr(agent_last(a), "\"requestState\":\"");
+
+	out[0] = '\0';
+	if (at)
+		snprintf(out, 200, "%.*s", (int)strcspn(at + 16, "\""), at + 16);
+}
+
+static char *come_back(const char *id, const char *x, const char *state, const char *responses)
+{
+	static char text[1000];
+
+	snprintf(
+		text, sizeof(text),
+		"{\"jsonrpc\":\"2.0\",\"id\":\"%s\",\"method\":\"tools/call\",\"params\":{\"name\":"
+		"\"mcp__git__t\",\"arguments\":{\"x\":%s},\"inputResponses\":%s,\"requestState\":"
+		"\"%s\"," AGENT_META "}}",
+		id, x, responses, state);
+	return text;
+}
+
+/* V42 */
+TEST(a_modern_agent_comes_back_with_the_answer)
+{
+	char state[200];
+	SCENE(s);
+
+	CHECK(scene_open(&s, MP_SESSION_STATELESS, modern_call));
+	CHECK(fleet_say(s.git, question));
+	fleet_settle(&s.f);
+	CHECK_EQ(s.a.answers, 1);
+	CHECK(strstr(agent_last(&s.a), "\"resultType\":\"input_required\""));
+	CHECK(strstr(agent_last(&s.a), "\"q1\":{\"method\":\"elicitation/create\""));
+	read_state(&s.a, state);
+	CHECK(state[0]);
+	/* what is missing is asked for again, with a new seal */
+	CHECK_EQ(agent_say(&s.a, &s.f, come_back("d", "1", state, "{\"other\":{}}"), 6), 1);
+	CHECK_EQ(s.a.answers, 2);
+	CHECK(strstr(agent_last(&s.a), "\"input_required\""));
+	CHECK_EQ(agent_say(&s.a, &s.f, come_back("e", "1", state, "{\"q1\":{}}"), 6), 1);
+	CHECK(strstr(agent_last(&s.a), "-32602")); /* that one is used */
+	CHECK_EQ(s.a.answers, 3);
+}
+
+/* V42 */
+TEST(a_parked_call_goes_on_with_the_answer)
+{
+	char state[200];
+	SCENE(s);
+
+	CHECK(scene_open(&s, MP_SESSION_STATELESS, modern_call));
+	CHECK(fleet_say(s.git, question));
+	fleet_settle(&s.f);
+	read_state(&s.a, state);
+	CHECK_EQ(agent_say(&s.a, &s.f,
+			   come_back("d", "1", state, "{\"q1\":{\"action\":\"accept\"}}"), 6),
+		 1);
+	CHECK(strstr(s.git->replied, "\"action\":\"accept\""));
+	CHECK_EQ(s.a.answers, 1);
+	CHECK(fleet_answer_kept(s.git, 0, "{\"content\":[]}"));
+	CHECK_EQ(s.a.answers, 2);
+	CHECK(strstr(agent_last(&s.a), "\"id\":\"d\""));
+	CHECK_EQ(s.a.heard[1].stream, 6);
+	CHECK(strstr(agent_last(&s.a), "\"resultType\":\"complete\""));
+}
+
+/* V42 */
+TEST(a_seal_for_other_params_is_refused_and_the_server_hears_no)
+{
+	char state[200];
+	SCENE(s);
+
+	CHECK(scene_open(&s, MP_SESSION_STATELESS, modern_call));
+	CHECK(fleet_say(s.git, question));
+	fleet_settle(&s.f);
+	read_state(&s.a, state);
+	CHECK_EQ(agent_say(&s.a, &s.f,
+			   come_back("d", "2", state, "{\"q1\":{\"action\":\"accept\"}}"), 6),
+		 1);
+	CHECK(strstr(agent_last(&s.a), "-32602"));
+	CHECK(!strstr(s.git->replied, "accept"));
+	CHECK(strstr(s.git->replied, "\"error\""));
+}
+
+/* V42 */
+TEST(nobody_waits_for_ever)
+{
+	char state[200];
+	SCENE(s);
+
+	CHECK(scene_open(&s, MP_SESSION_STATELESS, modern_call));
+	CHECK(fleet_say(s.git, question));
+	fleet_settle(&s.f);
+	read_state(&s.a, state);
+	fleet_advance(&s.f, MP_LIMIT_PARKED_MS + 20000);
+	CHECK(strstr(s.git->replied, "\"error\""));
+	CHECK_EQ(agent_say(&s.a, &s.f,
+			   come_back("d", "1", state, "{\"q1\":{\"action\":\"accept\"}}"), 6),
+		 1);
+	CHECK(strstr(agent_last(&s.a), "-32602"));
+}
+
+/* V42 */
+TEST(a_call_that_ends_meanwhile_is_answered_on_return)
+{
+	char state[200];
+	SCENE(s);
+
+	CHECK(scene_open(&s, MP_SESSION_STATELESS, modern_call));
+	CHECK(fleet_say(s.git, question));
+	fleet_settle(&s.f);
+	read_state(&s.a, state);
+	CHECK(fleet_answer_kept(s.git, 0,
+				"{\"content\":[{\"type\":\"text\",\"text\":\"early\"}]}"));
+	CHECK_EQ(s.a.answers, 1);
+	CHECK_EQ(agent_say(&s.a, &s.f,
+			   come_back("d", "1", state, "{\"q1\":{\"action\":\"accept\"}}"), 6),
+		 1);
+	CHECK(strstr(agent_last(&s.a), "early"));
+	CHECK_EQ(s.a.answers, 2);
+}

@@ -1,0 +1,420 @@
+/*
+ * test_session.c - one agent: its messages, and what becomes of them.
+ */
+#include "test.h"
+
+#include <stdio.h>
+
+#include "agent.h"
+
+/* A fleet, a lobby and one agent. */
+struct scene {
+	struct fleet f;
+	struct mp_lobby *lobby;
+	struct agent a, b;
+};
+
+static void scene_done(struct scene *s)
+{
+	agent_done(&s->a);
+	agent_done(&s->b);
+	mp_lobby_free(s->lobby);
+	fleet_done(&s->f);
+}
+
+static bool scene_open(struct scene *s, const char *json, unsigned traits)
+{
+	REQUIRE(fleet_open(&s->f, json));
+	s->lobby = agent_lobby(&s->f);
+	REQUIRE(agent_open(&s->a, &s->f, s->lobby, traits, NULL));
+	return true;
+}
+
+#define SCENE(s)                                     \
+	MP_CLEANUP(scene_done) struct scene s = {0}; \
+	CHECK(fleet_init(&s.f))
+
+static const char two[] = "{\"mcpServers\":{\"files\":{\"command\":\"x\"},"
+			  "\"git\":{\"command\":\"y\"}}}";
+
+static const char list[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}";
+
+static const char *call(const char *id, const char *tool)
+{
+	static char text[400];
+
+	snprintf(text, sizeof(text),
+		 "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"tools/call\",\"params\":{\"name\":"
+		 "\"%s\",\"arguments\":{\"big\":12345678901234567890},\"_meta\":{\"progressToken\":"
+		 "\"mine\",\"traceparent\":\"00-1\"}}}",
+		 id, tool);
+	return text;
+}
+
+/* B49 E25 A6 A13 */
+TEST(an_agent_lists_and_calls)
+{
+	SCENE(s);
+
+	CHECK(scene_open(&s, two, MP_SESSION_ONE_STREAM));
+	CHECK(agent_initialize(&s.a, &s.f));
+	CHECK_EQ(agent_say(&s.a, &s.f, list, 0), 1);
+	fleet_advance(&s.f, 300);
+	CHECK_EQ(s.a.answers, 1);
+	CHECK(strstr(agent_last(&s.a), "\"mcp__files__t\""));
+	CHECK(strstr(agent_last(&s.a), "\"mcp__git__t\""));
+	agent_forget(&s.a);
+	CHECK_EQ(agent_say(&s.a, &s.f, call("\"x\"", "mcp__git__t"), 0), 1);
+	CHECK_EQ(s.a.answers, 1);
+	CHECK(strstr(agent_last(&s.a), "\"id\":\"x\""));
+	CHECK(strstr(agent_last(&s.a), "\"result\""));
+	CHECK_EQ(fleet_get(&s.f, "git")->calls, 1);
+	CHECK_EQ(fleet_get(&s.f, "files")->calls, 0);
+	CHECK(strstr(fleet_get(&s.f, "git")->last_params, "12345678901234567890"));
+	CHECK(strstr(fleet_get(&s.f, "git")->last_params, "\"name\":\"t\""));
+	CHECK(strstr(fleet_get(&s.f, "git")->last_params, "traceparent"));
+	CHECK(!strstr(fleet_get(&s.f, "git")->last_params, "\"mine\""));
+}
+
+TEST(what_is_unknown_is_refused_in_words)
+{
+	SCENE(s);
+
+	CHECK(scene_open(&s, two, MP_SESSION_ONE_STREAM));
+	CHECK(agent_initialize(&s.a, &s.f));
+	fleet_advance(&s.f, 300);
+	CHECK_EQ(agent_say(&s.a, &s.f, call("1", "nope"), 0), 1);
+	CHECK(strstr(agent_last(&s.a), "\"code\":-32602"));
+	CHECK(strstr(agent_last(&s.a), "nope"));
+	CHECK_EQ(agent_say(&s.a, &s.f, call("2", "t"), 0), 1);
+	CHECK(strstr(agent_last(&s.a), "any of 2 tools"));
+	CHECK_EQ(agent_say(&s.a, &s.f, "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"x/y\"}", 0), 1);
+	CHECK(strstr(agent_last(&s.a), "-32601"));
+	CHECK(strstr(agent_last(&s.a), "\"Method not found: x/y\""));
+	CHECK_EQ(agent_say(&s.a, &s.f,
+			   "{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"resources/"
+			   "unsubscribe\",\"params\":{"
+			   "\"uri\":\"x:never\"}}",
+			   0),
+		 1);
+	CHECK(strstr(agent_last(&s.a), "\"id\":4,\"result\":{}"));
+	CHECK_EQ(agent_say(&s.a, &s.f, "{nonsense", 0), 1);
+	CHECK(strstr(agent_last(&s.a), "-32700"));
+	CHECK(strstr(agent_last(&s.a), "\"id\":null"));
+	CHECK_EQ(s.a.answers, 5);
+}
+
+/* V22 */
+TEST(an_id_that_is_in_use_is_refused_on_one_stream)
+{
+	SCENE(s);
+
+	CHECK(scene_open(&s, two, MP_SESSION_ONE_STREAM));
+	CHECK(agent_initialize(&s.a, &s.f));
+	fleet_advance(&s.f, 300);
+	fleet_get(&s.f, "git")->holds_calls = true;
+	CHECK_EQ(agent_say(&s.a, &s.f, call("1", "mcp__git__t"), 0), 1);
+	CHECK_EQ(s.a.n, 0);
+	CHECK_EQ(agent_say(&s.a, &s.f, call("1", "mcp__git__t"), 0), 1);
+	CHECK_EQ(s.a.n, 1);
+	CHECK(strstr(agent_last(&s.a), "-32600"));
+	CHECK(fleet_answer_kept(fleet_get(&s.f, "git"), 0, "{\"content\":[]}"));
+	CHECK_EQ(s.a.n, 2);
+	CHECK(strstr(agent_last(&s.a), "\"content\":[]"));
+}
+
+/* V22 */
+TEST(an_id_that_is_in_use_is_fine_where_streams_differ)
+{
+	SCENE(s);
+
+	CHECK(scene_open(&s, two, 0));
+	CHECK(agent_initialize(&s.a, &s.f));
+	fleet_advance(&s.f, 300);
+	fleet_get(&s.f, "git")->holds_calls = true;
+	CHECK_EQ(agent_say(&s.a, &s.f, call("1", "mcp__git__t"), 7), 1);
+	CHECK_EQ(agent_say(&s.a, &s.f, call("1", "mcp__git__t"), 8), 1);
+	CHECK(fleet_answer_kept(fleet_get(&s.f, "git"), 1, "{\"second\":1}"));
+	CHECK_EQ(s.a.heard[0].stream, 8);
+	CHECK(fleet_answer_kept(fleet_get(&s.f, "git"), 0, "{\"first\":1}"));
+	CHECK_EQ(s.a.heard[1].stream, 7);
+	CHECK_EQ(s.a.answers, 2);
+}
+
+/* U18 B54 E50 */
+TEST(a_cancelled_call_is_not_answered)
+{
+	SCENE(s);
+
+	CHECK(scene_open(&s, two, MP_SESSION_ONE_STREAM));
+	CHECK(agent_initialize(&s.a, &s.f));
+	fleet_advance(&s.f, 300);
+	fleet_get(&s.f, "git")->holds_calls = true;
+	CHECK_EQ(agent_say(&s.a, &s.f, call("1", "mcp__git__t"), 0), 1);
+	CHECK_EQ(agent_say(&s.a, &s.f,
+			   "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":"
+			   "{\"requestId\":1}}",
+			   0),
+		 0);
+	CHECK_EQ(fleet_get(&s.f, "git")->cancels, 1);
+	CHECK_EQ(s.a.n, 1);
+	CHECK_TEXT(agent_last(&s.a), "");
+	CHECK(fleet_answer_kept(fleet_get(&s.f, "git"), 0, "{}"));
+	CHECK_EQ(s.a.n, 1);
+	/* the id is free again */
+	fleet_get(&s.f, "git")->holds_calls = false;
+	CHECK_EQ(agent_say(&s.a, &s.f, call("1", "mcp__git__t"), 0), 1);
+	CHECK(strstr(agent_last(&s.a), "\"result\""));
+}
+
+/* E65 */
+TEST(a_session_that_goes_takes_its_calls_along)
+{
+	SCENE(s);
+
+	CHECK(scene_open(&s, two, MP_SESSION_ONE_STREAM));
+	CHECK(agent_initialize(&s.a, &s.f));
+	fleet_advance(&s.f, 300);
+	fleet_get(&s.f, "git")->holds_calls = true;
+	CHECK_EQ(agent_say(&s.a, &s.f, call("1", "mcp__git__t"), 0), 1);
+	s.a.session = mp_session_free(s.a.session);
+	fleet_settle(&s.f);
+	CHECK_EQ(fleet_get(&s.f, "git")->cancels, 1);
+	CHECK_EQ(mp_lobby_count(s.lobby), 0);
+}
+
+static const char modern_list[] =
+	"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\",\"params\":{" AGENT_META "}}";
+
+TEST(a_modern_agent_says_everything_with_each_request)
+{
+	SCENE(s);
+
+	CHECK(scene_open(&s, two, MP_SESSION_STATELESS));
+	fleet_advance(&s.f, 300);
+	CHECK_EQ(agent_say(&s.a, &s.f, modern_list, 3), 1);
+	CHECK(strstr(agent_last(&s.a), "\"resultType\":\"complete\""));
+	CHECK(strstr(agent_last(&s.a), "\"ttlMs\""));
+	CHECK(strstr(agent_last(&s.a), "io.modelcontextprotocol/serverInfo"));
+	CHECK_EQ(s.a.heard[0].stream, 3);
+	CHECK_EQ(s.a.heard[0].status, 200);
+	/* what was removed is gone */
+	CHECK_EQ(agent_say(
+			 &s.a, &s.f,
+			 "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\",\"params\":{" AGENT_META
+			 "}}",
+			 4),
+		 1);
+	CHECK(strstr(agent_last(&s.a), "-32601"));
+	CHECK_EQ(s.a.heard[1].status, 404);
+	/* what lacks its metadata is no request */
+	CHECK_EQ(agent_say(&s.a, &s.f, list, 5), 1);
+	CHECK(strstr(agent_last(&s.a), "-32602"));
+	CHECK_EQ(s.a.heard[2].status, 400);
+	CHECK_EQ(agent_say(&s.a, &s.f,
+			   "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\",\"params\":{"
+			   "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2099-01-01\","
+			   "\"io.modelcontextprotocol/clientCapabilities\":{}}}}",
+			   6),
+		 1);
+	CHECK(strstr(agent_last(&s.a), "-32022"));
+	CHECK(strstr(agent_last(&s.a), "\"requested\":\"2099-01-01\""));
+}
+
+/* U20 E21 E24 */
+TEST(a_narrowing_hides_and_refuses)
+{
+	const char *servers[] = {"git"};
+	struct mp_narrowing narrowing = {servers, 1, NULL, 0};
+	SCENE(s);
+
+	CHECK(fleet_open(&s.f, two));
+	s.lobby = agent_lobby(&s.f);
+	CHECK(agent_open(&s.a, &s.f, s.lobby, MP_SESSION_ONE_STREAM, &narrowing));
+	CHECK(agent_initialize(&s.a, &s.f));
+	fleet_advance(&s.f, 300);
+	CHECK_EQ(agent_say(&s.a, &s.f, list, 0), 1);
+	CHECK(strstr(agent_last(&s.a), "mcp__git__t"));
+	CHECK(!strstr(agent_last(&s.a), "files"));
+	CHECK_EQ(agent_say(&s.a, &s.f, call("2", "mcp__files__t"), 0), 1);
+	CHECK(strstr(agent_last(&s.a), "-32602"));
+	CHECK_EQ(fleet_get(&s.f, "files")->dials, 0);
+}
+
+/* A45 A46 */
+TEST(a_batch_is_answered_on_its_stream)
+{
+	SCENE(s);
+
+	CHECK(scene_open(&s, two, 0));
+	CHECK(agent_initialize(&s.a, &s.f));
+	fleet_advance(&s.f, 300);
+	CHECK_EQ(agent_say(&s.a, &s.f,
+			   "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"},"
+			   "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"},"
+			   "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{"
+			   "\"name\":\"mcp__git__t\"}},7]",
+			   9),
+		 3);
+	CHECK_EQ(s.a.n, 3);
+	CHECK_EQ(s.a.answers, 1);
+	CHECK(s.a.heard[2].is_last);
+	CHECK(agent_heard_text(&s.a, "\"id\":1,\"result\":{}"));
+	CHECK(agent_heard_text(&s.a, "-32600"));
+}
+
+/* U25 B48 C25 */
+TEST(a_list_that_changes_is_told_to_those_who_have_it)
+{
+	SCENE(s);
+
+	CHECK(scene_open(&s, two, MP_SESSION_ONE_STREAM));
+	CHECK(agent_open(&s.b, &s.f, s.lobby, MP_SESSION_ONE_STREAM, NULL));
+	CHECK(agent_initialize(&s.a, &s.f));
+	CHECK(agent_initialize(&s.b, &s.f));
+	fleet_advance(&s.f, 300);
+	CHECK_EQ(agent_say(&s.a, &s.f, list, 0), 1);
+	agent_forget(&s.a);
+	fleet_get(&s.f, "git")->tools =
+		"{\"tools\":[{\"name\":\"u\",\"inputSchema\":{\"type\":\"object\"}}]}";
+	CHECK(fleet_say(fleet_get(&s.f, "git"),
+			"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}"));
+	fleet_advance(&s.f, 1000);
+	CHECK_EQ(s.a.n, 1);
+	CHECK(strstr(agent_last(&s.a), "notifications/tools/list_changed"));
+	CHECK_EQ(s.b.n, 0); /* it never asked */
+	CHECK_EQ(agent_say(&s.a, &s.f, list, 0), 1);
+	CHECK(strstr(agent_last(&s.a), "mcp__git__u"));
+	CHECK(strstr(agent_last(&s.a), "\"properties\":{}"));
+}
+
+TEST(what_only_the_way_to_the_server_needs_is_not_told)
+{
+	SCENE(s);
+
+	CHECK(fleet_open(&s.f, two));
+	fleet_get(&s.f, "git")->tools =
+		"{\"tools\":[{\"name\":\"u\",\"inputSchema\":{\"type\":\"object\",\"properties\":{"
+		"\"r\":{\"type\":\"string\",\"x-mcp-header\":\"Region\"}}}}]}";
+	s.lobby = agent_lobby(&s.f);
+	CHECK(agent_open(&s.a, &s.f, s.lobby, MP_SESSION_ONE_STREAM, NULL));
+	CHECK(agent_initialize(&s.a, &s.f));
+	fleet_advance(&s.f, 300);
+	CHECK_EQ(agent_say(&s.a, &s.f, list, 0), 1);
+	CHECK(strstr(agent_last(&s.a), "{\"r\":{\"type\":\"string\"}}"));
+}
+
+/* A47 B53 C24 */
+TEST(a_server_that_dies_is_an_error_and_comes_back)
+{
+	SCENE(s);
+
+	CHECK(scene_open(&s, two, MP_SESSION_ONE_STREAM));
+	CHECK(agent_initialize(&s.a, &s.f));
+	fleet_advance(&s.f, 300);
+	fleet_get(&s.f, "git")->holds_calls = true;
+	CHECK_EQ(agent_say(&s.a, &s.f, call("1", "mcp__git__t"), 0), 1);
+	fleet_die(fleet_get(&s.f, "git"));
+	fleet_settle(&s.f);
+	CHECK_EQ(s.a.answers, 1);
+	CHECK(strstr(agent_last(&s.a), "\"code\":1003,\"message\":\"MCP error: "));
+	CHECK(strstr(agent_last(&s.a), "\"code\":\"mcp_outcome_unknown\",\"server\":\"git\""));
+	CHECK(strstr(agent_last(&s.a), "\"outcome\":\"unknown\""));
+	fleet_get(&s.f, "git")->holds_calls = false;
+	fleet_advance(&s.f, 3000);
+	CHECK_EQ(agent_say(&s.a, &s.f, call("2", "mcp__git__t"), 0), 1);
+	CHECK(strstr(agent_last(&s.a), "\"id\":2,\"result\""));
+}
+
+/* A51 B57 B58 A7 */
+TEST(a_reload_changes_the_list_in_one_step)
+{
+	SCENE(s);
+
+	CHECK(scene_open(&s, two, MP_SESSION_ONE_STREAM));
+	CHECK(agent_initialize(&s.a, &s.f));
+	fleet_advance(&s.f, 300);
+	CHECK_EQ(agent_say(&s.a, &s.f, list, 0), 1);
+	agent_forget(&s.a);
+	CHECK(fleet_reload(&s.f, "{\"mcpServers\":{\"git\":{\"command\":\"y\"},"
+				 "\"web\":{\"command\":\"z\"}}}"));
+	mp_lobby_note_view(s.lobby, s.f.view);
+	fleet_advance(&s.f, 1000);
+	CHECK(agent_heard_text(&s.a, "notifications/tools/list_changed"));
+	agent_forget(&s.a);
+	CHECK_EQ(agent_say(&s.a, &s.f, list, 0), 1);
+	CHECK(strstr(agent_last(&s.a), "mcp__git__t"));
+	CHECK(strstr(agent_last(&s.a), "mcp__web__t"));
+	CHECK(!strstr(agent_last(&s.a), "mcp__files__t"));
+	CHECK_EQ(fleet_get(&s.f, "git")->dials, 1); /* it did not change */
+}
+
+/* A52 E74 */
+TEST(a_server_that_comes_late_is_told)
+{
+	SCENE(s);
+
+	CHECK(fleet_open(&s.f, two));
+	fleet_get(&s.f, "git")->dial_code = MCPOOL_EIO;
+	s.lobby = agent_lobby(&s.f);
+	CHECK(agent_open(&s.a, &s.f, s.lobby, MP_SESSION_ONE_STREAM, NULL));
+	CHECK(agent_initialize(&s.a, &s.f));
+	fleet_advance(&s.f, 300);
+	CHECK_EQ(agent_say(&s.a, &s.f, list, 0), 1);
+	CHECK(!strstr(agent_last(&s.a), "mcp__git__t"));
+	CHECK_EQ(agent_say(&s.a, &s.f, call("2", "mcp__git__t"), 0), 1);
+	CHECK(strstr(agent_last(&s.a), "server 'git' is failed") ||
+	      strstr(agent_last(&s.a), "server 'git' is pending"));
+	agent_forget(&s.a);
+	fleet_get(&s.f, "git")->dial_code = 0;
+	fleet_advance(&s.f, 5000);
+	CHECK(agent_heard_text(&s.a, "notifications/tools/list_changed"));
+	CHECK_EQ(agent_say(&s.a, &s.f, call("3", "mcp__git__t"), 0), 1);
+	CHECK(strstr(agent_last(&s.a), "\"id\":3,\"result\""));
+}
+
+/* E74 E24 */
+TEST(a_tool_that_is_kept_out_says_so)
+{
+	SCENE(s);
+
+	CHECK(scene_open(&s,
+			 "{\"mcpServers\":{\"git\":{\"command\":\"y\",\"toolsDenied\":[\"t\"]}}}",
+			 MP_SESSION_ONE_STREAM));
+	CHECK(agent_initialize(&s.a, &s.f));
+	fleet_advance(&s.f, 300);
+	CHECK_EQ(agent_say(&s.a, &s.f, list, 0), 1);
+	CHECK(strstr(agent_last(&s.a), "\"tools\":[]"));
+	CHECK_EQ(agent_say(&s.a, &s.f, call("2", "mcp__git__t"), 0), 1);
+	CHECK(strstr(agent_last(&s.a), "kept out by toolsAllowed or toolsDenied"));
+	CHECK_EQ(fleet_get(&s.f, "git")->calls, 0);
+}
+
+/* Of what is listened to there is nothing more to say, not even that it ended. */
+TEST(whoever_stops_listening_hears_nothing_more)
+{
+	SCENE(s);
+
+	CHECK(scene_open(&s, two, MP_SESSION_ONE_STREAM));
+	fleet_advance(&s.f, 300);
+	CHECK_EQ(agent_say(&s.a, &s.f,
+			   "{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"subscriptions/listen\","
+			   "\"params\":{\"notifications\":{\"toolsListChanged\":true}," AGENT_META
+			   "}}",
+			   0),
+		 1);
+	CHECK(strstr(agent_last(&s.a), "notifications/subscriptions/acknowledged"));
+	CHECK_EQ(agent_say(&s.a, &s.f,
+			   "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":"
+			   "{\"requestId\":9}}",
+			   0),
+		 0);
+	CHECK_TEXT(agent_last(&s.a), "");
+	agent_forget(&s.a);
+	fleet_get(&s.f, "git")->tools =
+		"{\"tools\":[{\"name\":\"u\",\"inputSchema\":{\"type\":\"object\"}}]}";
+	CHECK(fleet_say(fleet_get(&s.f, "git"),
+			"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}"));
+	fleet_advance(&s.f, 1000);
+	CHECK_EQ(s.a.n, 0);
+}

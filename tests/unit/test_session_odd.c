@@ -1,0 +1,292 @@
+/*
+ * test_session_odd.c - what hostile and hasty agents and servers do, and that it hurts nobody else.
+ */
+#include "test.h"
+
+#include <stdio.h>
+
+#include "agent.h"
+#include "base/limits.h"
+
+struct scene {
+	struct fleet f;
+	struct mp_lobby *lobby;
+	struct agent a, b;
+	struct fleet_server *git;
+	int drained;
+};
+
+static void scene_done(struct scene *s)
+{
+	agent_done(&s->a);
+	agent_done(&s->b);
+	mp_lobby_free(s->lobby);
+	fleet_done(&s->f);
+}
+
+/* A server that keeps its calls, and an agent. */
+static bool scene_open(struct scene *s, unsigned traits)
+{
+	s->git = fleet_get(&s->f, "git");
+	REQUIRE(fleet_open(&s->f,
+			   "{\"mcpServers\":{\"git\":{\"command\":\"y\",\"shared\":false}}}"));
+	s->lobby = agent_lobby(&s->f);
+	REQUIRE(agent_open(&s->a, &s->f, s->lobby, traits, NULL));
+	if (!(traits & MP_SESSION_STATELESS))
+		REQUIRE(agent_initialize(&s->a, &s->f));
+	fleet_advance(&s->f, 300);
+	s->git->holds_calls = true;
+	return true;
+}
+
+#define SCENE(s)                                     \
+	MP_CLEANUP(scene_done) struct scene s = {0}; \
+	CHECK(fleet_init(&s.f))
+
+#define CALL(id, meta)                                                                       \
+	"{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"tools/call\",\"params\":{\"name\":" \
+	"\"mcp__git__t\"" meta "}}"
+#define CANCEL(id)                                                                \
+	"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":" \
+	"{\"requestId\":" id "}}"
+
+static const char modern_call[] = CALL("1", "," AGENT_META);
+static const char legacy_call[] = CALL("1", "");
+
+/* V24: all agents without a session share one, and their ids are their own */
+TEST(a_stateless_agent_does_not_cancel_anothers_call)
+{
+	SCENE(s);
+
+	CHECK(scene_open(&s, MP_SESSION_STATELESS));
+	CHECK_EQ(agent_say(&s.a, &s.f, modern_call, 5), 1);
+	CHECK_EQ(s.git->n_kept, 1);
+	CHECK_EQ(agent_say(&s.a, &s.f, CANCEL("1"), 6), 0);
+	CHECK_EQ(s.git->cancels, 0);
+	CHECK_EQ(s.a.n, 0);
+	CHECK(fleet_answer_kept(s.git, 0, "{\"content\":[]}"));
+	CHECK_EQ(s.a.answers, 1);
+	CHECK_EQ(s.a.heard[0].stream, 5);
+}
+
+TEST(a_modern_message_is_not_part_of_a_batch)
+{
+	SCENE(s);
+	static const char batch[] = "[" CALL("1", "," AGENT_META) "," CALL(
+		"2",
+		"") ","
+		    "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"subscriptions/listen\",\"params\":"
+		    "{\"notifications\":{}," AGENT_META "}}]";
+
+	CHECK(scene_open(&s, 0));
+	CHECK_EQ(agent_say(&s.a, &s.f, batch, 5), 3);
+	CHECK_EQ(s.git->n_kept, 1);
+	CHECK_EQ(s.a.n, 2);
+	CHECK(strstr(s.a.heard[0].text, "\"id\":1") && strstr(s.a.heard[0].text, "-32600"));
+	CHECK(strstr(s.a.heard[1].text, "\"id\":3") && strstr(s.a.heard[1].text, "-32600"));
+	CHECK(fleet_answer_kept(s.git, 0, "{\"content\":[]}"));
+	CHECK(s.a.n == 3 && s.a.heard[2].is_last);
+}
+
+TEST(a_cancelled_part_of_a_batch_leaves_the_stream_to_the_others)
+{
+	SCENE(s);
+
+	CHECK(scene_open(&s, 0));
+	CHECK_EQ(agent_say(&s.a, &s.f, "[" CALL("1", "") "," CALL("2", "") "]", 5), 2);
+	CHECK_EQ(agent_say(&s.a, &s.f, CANCEL("1"), 6), 0);
+	CHECK_EQ(s.a.n, 0); /* an empty message is none */
+	CHECK_EQ(agent_say(&s.a, &s.f, CANCEL("2"), 7), 0);
+	CHECK(s.a.n == 1 && s.a.heard[0].is_last && !s.a.heard[0].text[0]);
+}
+
+/* Two agents that ask for lists once, one later than the other; a server that never comes. */
+TEST(the_second_of_two_patient_agents_is_answered_too)
+{
+	SCENE(s);
+	static const char open[] =
+		"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{"
+		"\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{\"name\":"
+		"\"codex\",\"version\":\"1\"}}}";
+	static const char list[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}";
+
+	fleet_get(&s.f, "slow")->mute = true;
+	CHECK(fleet_open(&s.f, "{\"mcpServers\":{\"slow\":{\"command\":\"y\",\"startupTimeout\":"
+			       "600000}}}"));
+	s.lobby = agent_lobby(&s.f);
+	CHECK(agent_open(&s.a, &s.f, s.lobby, MP_SESSION_ONE_STREAM, NULL));
+	CHECK(agent_open(&s.b, &s.f, s.lobby, MP_SESSION_ONE_STREAM, NULL));
+	fleet_advance(&s.f, 1000);
+	CHECK(agent_say(&s.a, &s.f, open, 0) == 1 && agent_say(&s.b, &s.f, open, 0) == 1);
+	CHECK_EQ(agent_say(&s.a, &s.f, list, 0), 1);
+	fleet_advance(&s.f, 5000);
+	CHECK_EQ(agent_say(&s.b, &s.f, list, 0), 1);
+	CHECK(s.a.answers == 1 && s.b.answers == 1);
+	fleet_advance(&s.f, 6000);
+	CHECK(s.a.answers == 2 && s.b.answers == 1);
+	fleet_advance(&s.f, 6000);
+	CHECK(s.b.answers == 2);
+}
+
+/* What a server of any kind answers to whatever is open. */
+static void answer_all(struct scene *s, const char *rest)
+{
+	for (int id = 1; id < 20; id++) {
+		char text[300];
+
+		snprintf(text, sizeof(text), "{\"jsonrpc\":\"2.0\",\"id\":%d,%s}", id, rest);
+		if (!fleet_say(s->git, text))
+			return;
+	}
+	fleet_settle(&s->f);
+}
+
+static bool is_json(const char *text)
+{
+	MP_CLEANUP(mp_tape_done) struct mp_tape t;
+
+	mp_tape_init(&t, 0);
+	return mp_tape_parse(&t, mp_str_of(text), NULL) == 0;
+}
+
+TEST(a_task_that_is_no_object_is_passed_on)
+{
+	static const char *const odd[] = {"[1]", "[]", "7", "\"x\"", "[\"taskId\"]"};
+	char text[200], name[64] = "";
+	const char *at;
+	SCENE(s);
+
+	CHECK(scene_open(&s, 0));
+	CHECK_EQ(agent_say(&s.a, &s.f, legacy_call, 5), 1);
+	CHECK(fleet_answer_kept(s.git, 0, "{\"task\":{\"taskId\":\"x\",\"status\":\"working\"}}"));
+	at = strstr(agent_last(&s.a), "\"taskId\":\"");
+	CHECK(at && sscanf(at, "\"taskId\":\"%60[0-9a-f]", name) == 1);
+	s.git->dead = true;
+	for (size_t i = 0; i < MP_ARRAY_LEN(odd); i++) {
+		int answers = s.a.answers;
+
+		snprintf(text, sizeof(text),
+			 "{\"jsonrpc\":\"2.0\",\"id\":%zu,\"method\":\"tasks/get\",\"params\":"
+			 "{\"taskId\":\"%s\"}}",
+			 i + 10, name);
+		CHECK_EQ(agent_say(&s.a, &s.f, text, 6), 1);
+		snprintf(text, sizeof(text), "\"result\":%s", odd[i]);
+		answer_all(&s, text);
+		CHECK_EQ(s.a.answers, answers + 1);
+		CHECK(is_json(agent_last(&s.a)));
+	}
+}
+
+TEST(pages_to_go_to_that_are_none_are_left_out)
+{
+	static const char *const odd[] = {"[[1]]", "[\"x\",3]", "{\"a\":{\"url\":\"u\"}}", "7",
+					  "[{\"url\":\"u\"},[1,2]]"};
+	static const char call[] =
+		CALL("1", ",\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","
+			  "\"io.modelcontextprotocol/clientCapabilities\":{\"elicitation\":"
+			  "{\"url\":{}}}}");
+	SCENE(s);
+
+	CHECK(scene_open(&s, MP_SESSION_STATELESS));
+	for (size_t i = 0; i < MP_ARRAY_LEN(odd); i++) {
+		char text[200];
+
+		CHECK_EQ(agent_say(&s.a, &s.f, call, i + 1), 1);
+		snprintf(text, sizeof(text),
+			 "\"error\":{\"code\":-32042,\"message\":\"m\",\"data\":{\"elicitations\":"
+			 "%s}}",
+			 odd[i]);
+		answer_all(&s, text);
+		CHECK_EQ(s.a.answers, (int)i + 1);
+		CHECK(is_json(agent_last(&s.a)));
+	}
+	CHECK(strstr(agent_last(&s.a), "\"url\":\"u\""));
+}
+
+/* U25: switched off and on again, a server knows nothing of who listened */
+TEST(a_subscription_outlives_a_server_that_was_switched_off)
+{
+	static const char subscribe[] =
+		"{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"resources/subscribe\",\"params\":"
+		"{\"uri\":\"f:/1\"}}";
+	SCENE(s);
+
+	s.git = fleet_get(&s.f, "git");
+	s.git->capabilities = "{\"resources\":{\"subscribe\":true}}";
+	s.git->resources = "{\"resources\":[{\"uri\":\"f:/1\",\"name\":\"1\"}]}";
+	CHECK(fleet_open(&s.f, "{\"mcpServers\":{\"git\":{\"command\":\"y\"}}}"));
+	s.lobby = agent_lobby(&s.f);
+	CHECK(agent_open(&s.a, &s.f, s.lobby, MP_SESSION_ONE_STREAM, NULL));
+	CHECK(agent_initialize(&s.a, &s.f));
+	fleet_advance(&s.f, 300);
+	CHECK_EQ(agent_say(&s.a, &s.f, subscribe, 0), 1);
+	CHECK(strstr(agent_last(&s.a), "\"result\""));
+	for (int i = 0; i < 2; i++) {
+		CHECK_EQ(mp_view_toggle(s.f.view, "git", i ? MP_TOGGLE_ON : MP_TOGGLE_OFF, NULL),
+			 0);
+		mp_lobby_note_view(s.lobby, s.f.view);
+		fleet_advance(&s.f, 1000);
+	}
+	agent_forget(&s.a);
+	CHECK(fleet_say(s.git, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/resources/"
+			       "updated\",\"params\":{\"uri\":\"f:/1\"}}"));
+	fleet_settle(&s.f);
+	CHECK(agent_heard_text(&s.a, "resources/updated"));
+}
+
+static void has_drained(void *u)
+{
+	((struct scene *)u)->drained++;
+}
+
+static const char question[] =
+	"{\"jsonrpc\":\"2.0\",\"id\":77,\"method\":\"elicitation/create\",\"params\":{\"message\":"
+	"\"Who?\",\"requestedSchema\":{\"type\":\"object\",\"properties\":{}}}}";
+
+TEST(the_last_one_to_listen_ends_with_the_hub)
+{
+	SCENE(s);
+
+	CHECK(scene_open(&s, MP_SESSION_STATELESS));
+	CHECK_EQ(agent_say(&s.a, &s.f,
+			   "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"subscriptions/listen\","
+			   "\"params\":{\"notifications\":{}," AGENT_META "}}",
+			   5),
+		 1);
+	CHECK_EQ(s.a.answers, 0);
+	mp_lobby_drain(s.lobby, has_drained, &s);
+	fleet_settle(&s.f);
+	CHECK_EQ(s.a.answers, 1);
+	CHECK_EQ(s.drained, 1);
+}
+
+/* Whoever is parked cannot come back to a hub that takes no requests. */
+TEST(a_parked_call_does_not_hold_up_the_end)
+{
+	SCENE(s);
+
+	CHECK(scene_open(&s, MP_SESSION_STATELESS));
+	CHECK_EQ(agent_say(&s.a, &s.f, modern_call, 5), 1);
+	CHECK(fleet_say(s.git, question));
+	fleet_settle(&s.f);
+	CHECK_EQ(s.a.answers, 1);
+	mp_lobby_drain(s.lobby, has_drained, &s);
+	fleet_settle(&s.f);
+	CHECK_EQ(s.drained, 1);
+}
+
+TEST(nobody_is_sent_away_with_a_question_at_the_end)
+{
+	SCENE(s);
+
+	CHECK(scene_open(&s, MP_SESSION_STATELESS));
+	CHECK_EQ(agent_say(&s.a, &s.f, modern_call, 5), 1);
+	mp_lobby_drain(s.lobby, has_drained, &s);
+	CHECK(fleet_say(s.git, question));
+	fleet_settle(&s.f);
+	CHECK_EQ(s.a.answers, 0);
+	CHECK(strstr(s.git->replied, "\"error\""));
+	CHECK(fleet_answer_kept(s.git, 0, "{\"content\":[]}"));
+	CHECK_EQ(s.a.answers, 1);
+	CHECK_EQ(s.drained, 1);
+}
