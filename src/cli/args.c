@@ -106,11 +106,14 @@ static const struct option {
 	enum option_kind kind;
 	size_t offset;
 	const char *expects; /* what stands behind it */
+	const char *help;    /* how a verb's help names it; NULL: by its name */
 } options[] = {
-#define OPTION(name, kind, field, expects)                               \
-	{                                                                \
-		name, kind, offsetof(struct mp_cli_args, field), expects \
+#define OPTION(name, kind, field, expects)                                     \
+	{                                                                      \
+		name, kind, offsetof(struct mp_cli_args, field), expects, NULL \
 	}
+	{"--project", TEXT, offsetof(struct mp_cli_args, folder), "there is no folder behind",
+	 "--project DIR"},
 	OPTION("--json", FLAG, json, NULL),
 	OPTION("--timeout", DURATION, timeout_ms, "a duration is 10s, 500ms or 2m, not"),
 	OPTION("--era", ERA, era, "an era is auto, legacy or modern, not"),
@@ -127,6 +130,16 @@ static const struct option {
 	OPTION("--user-file", FLAG, user_file, NULL),
 	OPTION("--force", FLAG, force, NULL),
 	OPTION("--fresh", FLAG, fresh, NULL),
+	OPTION("--http", TEXT, http, "there is no address behind"),
+	OPTION("--no-token", FLAG, no_token, NULL),
+	OPTION("--background", FLAG, background, NULL),
+	OPTION("--now", FLAG, now, NULL),
+	OPTION("--rotate", FLAG, rotate, NULL),
+	OPTION("--write", FLAG, write, NULL),
+	OPTION("--undo", FLAG, undo, NULL),
+	OPTION("--profile", TEXT, profile, "there is no profile behind"),
+	OPTION("--servers", TEXTS, servers, "there are no names behind"),
+	OPTION("--tools", TEXTS, tools, "there is no pattern behind"),
 	OPTION("--url", TEXT, url, "there is no address behind"),
 	OPTION("--transport", TEXT, transport, "there is no transport behind"),
 	OPTION("--token", TEXT, token, "there is no token behind"),
@@ -178,7 +191,7 @@ static int read_option(struct mp_cli_args *a, char **argv, int *at)
 	for (size_t i = 0; i < MP_ARRAY_LEN(options); i++) {
 		const struct option *o = &options[i];
 
-		if (!is_allowed(a->verb, o->name))
+		if (!is_allowed(a->verb, o->help ? o->help : o->name))
 			continue;
 		if (o->kind == FLAG) {
 			if (strcmp(argv[*at], o->name) != 0)

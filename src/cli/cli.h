@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "client/catalog.h"
 #include "client/upstream.h"
+#include "config/settings.h"
 
 /* A contract; see mcpool(1). */
 enum {
@@ -57,9 +58,11 @@ struct mp_cli_args {
 	const char *args;   /* --args JSON or - */
 	int64_t timeout_ms; /* --timeout; 0: the default */
 	enum mp_era era;    /* --era */
-	struct mp_cli_list config, headers, env;
+	struct mp_cli_list config, headers, env, servers, tools;
 	bool strict_config, all, yes, project, user, user_file, force, fresh;
-	const char *call; /* --call TOOL */
+	bool no_token, background, now, rotate, write, undo;
+	const char *http, *profile, *folder; /* --http, --profile, --project DIR */
+	const char *call;                    /* --call TOOL */
 	const char *url, *transport, *token, *token_env, *cwd, *from;
 	char **words; /* what is no option, before -- */
 	int n_words;
@@ -158,7 +161,7 @@ void mp_print_content(const struct mp_tape *t, mp_value block, bool first);
  * The result of a tool, for people or as it is. Its exit code, MP_EXIT_TOOL_ERROR where it says so
  * itself; MCPOOL_ENOMEM: it cannot be shown.
  */
-int mp_print_result(struct mp_str result, bool json) MP_MUST;
+int mp_print_result(struct mp_str result, bool json, const struct mp_result_settings *how) MP_MUST;
 /* The contents of a resource; a blob goes out decoded, but not to a terminal. */
 int mp_print_resource(const struct mp_tape *t, mp_value contents);
 /*

@@ -26,6 +26,7 @@ struct job {
 static void answered(const struct mp_answer *answer, void *u)
 {
 	struct job *job = u;
+	static const struct mp_result_settings how = {.join = "\n\n", .max_bytes = MP_KIB(256)};
 	struct mcpool_error why;
 	int r;
 
@@ -33,7 +34,7 @@ static void answered(const struct mp_answer *answer, void *u)
 	if (mp_oneshot_is_bad(job->oneshot, "tools/call", answer))
 		return;
 	r = mp_print_result(mp_value_source(answer->message->tape, answer->message->result),
-			    job->args->json);
+			    job->args->json, &how);
 	if (r < 0) {
 		(void)mp_fail(&why, r, "the result is too large to show");
 		mp_oneshot_refuse(job->oneshot, "tools/call", &why);

@@ -93,10 +93,37 @@ static int tell_error(const struct job *job, const struct mp_lease_answer *a)
 	return MP_EXIT_PROTOCOL;
 }
 
+/* The result as it is, and whose it was (B51). */
+static int add_origin(const struct job *job, const struct mp_lease_answer *a, struct mp_buf *out)
+{
+	const char *provider = mp_inproc_get_provider(job->hub, a->server);
+	struct mp_writer w;
+
+	mp_write_init(&w, out, NULL);
+	mp_write_begin_object(&w);
+	mp_write_member_text(&w, "server", mp_str_of(a->server));
+	if (job->seek.found)
+		mp_write_member_text(&w, "tool", job->seek.found->name);
+	if (provider)
+		mp_write_member_text(&w, "provider", mp_str_of(provider));
+	MP_VALUE_EACH(a->message->tape, a->message->result, key) {
+		mp_write_raw_key(&w, mp_value_source(a->message->tape, key));
+		mp_write_raw(&w, mp_value_source(a->message->tape, mp_value_of(key)));
+	}
+	mp_write_end_object(&w);
+	return mp_write_finish(&w);
+}
+
 static int tell_result(const struct job *job, const struct mp_lease_answer *a)
 {
-	int r = mp_print_result(mp_value_source(a->message->tape, a->message->result),
-				job->args->json);
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	struct mp_str result = mp_value_source(a->message->tape, a->message->result);
+	int r;
+
+	mp_buf_init(&text, 2 * MP_LIMIT_MESSAGE);
+	if (job->args->json && add_origin(job, a, &text) == 0)
+		result = mp_buf_get(&text);
+	r = mp_print_result(result, job->args->json, &job->c->set->settings.result);
 
 	if (r < 0) {
 		mp_cli_complain("%s: tools/call: the result is too large to show", a->server);

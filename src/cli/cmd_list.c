@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/redact.h"
 #include "cli/configured.h"
+#include "cli/hub_status.h"
 #include "cli/known.h"
 #include "cli/verbs.h"
 
@@ -39,14 +40,15 @@ const struct mp_verb mp_verb_list = {
 	MP_VERB_PLAIN,
 };
 
-/* Without a hub what would run is all there is to say; with one it will say what does. */
+/* Without a hub what would run is all there is to say; with one it says what does. */
 const struct mp_verb mp_verb_status = {
 	"status",
 	"",
-	"Show what would run here, what it offered last, and what changed outside mcpool.",
+	"Show what runs in the hub, and who uses it; without a hub what would run here.",
 	"  --all            also those that do not count: shadowed ones\n"
 	"  --json           one JSON object instead of text for people\n" CONFIG_OPTIONS,
-	"Nothing is started or dialled for this; tools are those that are remembered.\n",
+	"Nothing is started or dialled for this; where no hub runs tools are those that are\n"
+	"remembered. --all and --config are about files, and ask no hub.\n",
 	run_status,
 	list_of_servers,
 	MP_VERB_PLAIN,
@@ -356,6 +358,8 @@ static int run_status(const struct mp_verb *verb, int argc, char **argv)
 
 	if (r)
 		return r - 1;
+	if (args.config.n == 0 && !args.all && mp_hub_status_show(args.json, &r))
+		return r;
 	r = mp_configured_load_all(&c, &args);
 	if (r)
 		return r;

@@ -21,6 +21,9 @@ static int run_disable(const struct mp_verb *verb, int argc, char **argv);
 	"  --user           in your own file\n"                    \
 	"  --project        in .mcpool/mcp.json of this project\n" \
 	"  --json           one JSON object instead of text for people\n"
+#define SWITCH_OPTIONS                                                                       \
+	"  --now            in the running hub alone, for the agents of this folder, until " \
+	"it ends\n" OPTIONS
 #define REMOVE                                                                                \
 	"Remove a server from your file or this project's.", OPTIONS,                         \
 		"Files of other tools are never changed; `mcpool disable` switches a server " \
@@ -30,13 +33,14 @@ static int run_disable(const struct mp_verb *verb, int argc, char **argv);
 const struct mp_verb mp_verb_remove = {"remove", "NAME", REMOVE};
 const struct mp_verb mp_verb_rm = {"rm", "NAME", REMOVE};
 const struct mp_verb mp_verb_enable = {
-	"enable", "NAME", "Switch a server on.", OPTIONS, NULL, run_enable, NULL, MP_VERB_PLAIN,
+	"enable",   "NAME", "Switch a server on.", SWITCH_OPTIONS, NULL,
+	run_enable, NULL,   MP_VERB_PLAIN,
 };
 const struct mp_verb mp_verb_disable = {
 	"disable",
 	"NAME",
 	"Switch a server off, wherever it is configured.",
-	OPTIONS,
+	SWITCH_OPTIONS,
 	"It keeps its name, so that a shadowed one does not take its place.\n",
 	run_disable,
 	NULL,
@@ -227,6 +231,11 @@ static int switch_server(const struct mp_verb *verb, int argc, char **argv, bool
 
 	if (r)
 		return r - 1;
+	if (args.now)
+		return on ? mp_cmd_ask_hub(&args, "mcpool/server/enable", args.words[0],
+					   "on, for agents of this folder, until the hub ends")
+			  : mp_cmd_ask_hub(&args, "mcpool/server/disable", args.words[0],
+					   "off, for agents of this folder, until the hub ends");
 	r = mp_configured_load(&c, &args);
 	if (r)
 		return r;

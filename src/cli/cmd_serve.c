@@ -18,20 +18,33 @@
 
 static int run_serve(const struct mp_verb *verb, int argc, char **argv);
 
+/* What is open when a signal comes may take this long to finish. */
+enum { PATIENCE_MS = 2000 };
+
 const struct mp_verb mp_verb_serve = {
 	"serve",
 	"",
 	"Keep every approved server of this folder running, and show how they are.",
+	"  --http ADDR      also over HTTP, such as 127.0.0.1:7717\n"
+	"  --no-token       over HTTP without a token; for loopback addresses only\n"
 	"  --json           one JSON object per line: every event, and what there is at the gate\n"
 	"  --call TOOL      call this tool when the gate opens, and print what comes back\n"
 	"  --args JSON      the arguments of that call, as an object\n"
 	"  --config FILE    also read this file, before all others; repeatable\n"
-	"  --strict-config  read the files of --config alone\n",
+	"  --strict-config  read the files of --config alone\n"
+	"  --background     as `mcpool up` starts it: in the home folder, with its log in the "
+	"state "
+	"folder\n",
+	"Agents come to it by the command `mcpool stdio`. There is one hub for each user; a "
+	"second\n"
+	"one says so and ends with exit code 4.\n"
 	"All servers are started at once; a moment later (startup.windowMs) the gate opens with\n"
 	"what there is. A server that dies is started again. When a file changes, only what is\n"
 	"different in it is restarted. Ctrl-C, SIGTERM and SIGHUP stop all servers in order, "
 	"within\n"
-	"3 seconds; a second Ctrl-C does not wait. Without any server the demo server is used.\n",
+	"3 seconds; a second Ctrl-C does not wait. In the background SIGHUP reads the files "
+	"again.\n"
+	"Without any server the demo server is used.\n",
 	run_serve,
 	NULL,
 	MP_VERB_PLAIN,
@@ -45,7 +58,7 @@ static void stop_telling(struct mp_serve *s, int why)
 	if (why != EPIPE && !s->is_stopping)
 		mp_cli_complain("the output could not be written: %s", strerror(why));
 	mp_print_need_no_json();
-	mp_serve_stop(s, why == EPIPE ? MP_EXIT_DONE : MP_EXIT_START);
+	mp_serve_stop(s, why == EPIPE ? MP_EXIT_DONE : MP_EXIT_START, PATIENCE_MS);
 }
 
 void mp_serve_print(struct mp_serve *s, struct mp_str json)
@@ -68,19 +81,31 @@ void mp_serve_print(struct mp_serve *s, struct mp_str json)
 
 /* --- stopping -------------------------------------------------------------------------------- */
 
-void mp_serve_stop(struct mp_serve *s, int exit_code)
+static void stop_servers(void *u)
 {
-	size_t n;
+	struct mp_serve *s = u;
+	size_t n = mp_pool_count_instances(s->hub->pool);
 
-	if (s->is_stopping)
-		return;
-	s->is_stopping = true;
-	s->exit_code = exit_code;
-	n = mp_pool_count_instances(s->hub->pool);
 	mp_log_info(NULL, "stopping %zu server%s", n, n == 1 ? "" : "s");
-	s->gate = mp_gate_free(s->gate);
-	mp_serve_end_call(s);
+	mp_serve_dismiss(s);
 	mp_hub_stop(s->hub);
+}
+
+/* Again: whoever asks a second time has less patience. */
+void mp_serve_stop(struct mp_serve *s, int exit_code, int64_t patience_ms)
+{
+	if (!s->is_stopping) {
+		s->is_stopping = true;
+		s->exit_code = exit_code;
+		mp_manager_tell(&s->manager, "STOPPING=1");
+		mp_serve_shut_doors(s);
+		s->gate = mp_gate_free(s->gate);
+		mp_serve_end_call(s);
+	} else if (patience_ms >= s->stop_patience_ms) {
+		return;
+	}
+	s->stop_patience_ms = patience_ms;
+	mp_hub_drain(s->hub, patience_ms, stop_servers, s);
 }
 
 static void signal_closed(uv_handle_t *h)
@@ -96,8 +121,15 @@ static void stopped(void *u)
 	struct mp_serve *s = u;
 
 	mp_log_info(NULL, "stopped");
+	mp_serve_close_faces(s);
 	for (size_t i = 0; i < MP_ARRAY_LEN(s->signals); i++)
 		uv_close((uv_handle_t *)&s->signals[i], signal_closed);
+}
+
+/* Where no terminal can go, HUP is the old way to say that files are to be read again. */
+static bool is_reload(const struct mp_serve *s, int number)
+{
+	return number == SIGHUP && (s->args->background || mp_manager_is_there(&s->manager));
 }
 
 /* A service manager's TERM and a terminal that goes are ordinary ends; Ctrl-C is a person's. */
@@ -110,10 +142,17 @@ static void signalled(uv_signal_t *signal, int number)
 			mp_screen_resize(s->screen);
 		return;
 	}
+	if (is_reload(s, number)) {
+		mp_manager_tell(&s->manager, "RELOADING=1\nMONOTONIC_USEC=%lld",
+				(long long)mp_loop_now_us(s->hub->loop));
+		mp_hub_reload(s->hub);
+		return;
+	}
 	if (number == SIGINT && s->is_stopping)
 		_exit(MP_EXIT_INTERRUPTED); /* the launcher takes the servers down */
 	mp_print_need_no_json();            /* somebody's wish is no failure */
-	mp_serve_stop(s, number == SIGINT ? MP_EXIT_INTERRUPTED : MP_EXIT_DONE);
+	mp_serve_stop(s, number == SIGINT ? MP_EXIT_INTERRUPTED : MP_EXIT_DONE,
+		      s->is_stopping ? 0 : PATIENCE_MS);
 }
 
 static void watch_signals(struct mp_serve *s)
@@ -140,6 +179,7 @@ static void gate_is_open(void *u)
 
 	mp_logger_speak(s->logger); /* what failed until now is in the report */
 	mp_serve_report_gate(s);
+	mp_serve_report_faces(s);
 	if (!s->is_stopping)
 		mp_serve_begin_call(s);
 }
@@ -149,14 +189,21 @@ static void ready(void *u, const struct mcpool_error *error)
 	struct mp_serve *s = u;
 	const struct mp_startup *startup;
 	struct mp_gate_options options = {.due = MP_GATE_DUE_EAGER};
+	int r;
 
 	if (s->is_stopping)
 		return;
 	if (error) {
 		mp_cli_complain("%s", error->message);
-		mp_serve_stop(s, MP_EXIT_CONFIG);
+		mp_serve_stop(s, MP_EXIT_CONFIG, 0);
 		return;
 	}
+	r = mp_serve_open_http(s);
+	if (r) {
+		mp_serve_stop(s, r, 0);
+		return;
+	}
+	mp_manager_tell(&s->manager, "READY=1");
 	startup = &mp_view_get_set(s->hub->view)->settings.startup;
 	options.window_ms = startup->window_ms;
 	options.uncached = startup->uncached;
@@ -168,6 +215,7 @@ static void reloaded(void *u, const struct mcpool_error *error)
 {
 	struct mp_serve *s = u;
 
+	mp_manager_tell(&s->manager, "READY=1");
 	if (!error && !s->is_stopping)
 		mp_serve_report_reload(s);
 }
@@ -185,7 +233,7 @@ static bool wants_screen(const struct mp_serve *s)
 	return !s->args->json && mp_print_is_terminal() && term && strcmp(term, "dumb") != 0;
 }
 
-static void open_faces(struct mp_serve *s)
+static void begin_to_tell(struct mp_serve *s)
 {
 	mp_log_set_level((enum mp_level)s->c.set->settings.log.level);
 	if (wants_screen(s))
@@ -196,7 +244,7 @@ static void open_faces(struct mp_serve *s)
 	s->logger = mp_logger_new(&s->hub->events, s->hub->pool);
 }
 
-static void close_faces(struct mp_serve *s)
+static void stop_to_tell(struct mp_serve *s)
 {
 	if (s->args->json) {
 		mp_serve_report_events(s);
@@ -216,6 +264,7 @@ static int host(struct mp_serve *s)
 		.me = &mp_cli_identity,
 	};
 	struct mcpool_error why;
+	int r;
 
 	mp_launcher_raise_files();
 	if (mp_hub_new(&options, &hooks, s, &s->hub, &why) < 0) {
@@ -224,24 +273,42 @@ static int host(struct mp_serve *s)
 	}
 	s->began_ms = mp_loop_now_ms(s->hub->loop);
 	watch_signals(s);
-	open_faces(s);
+	begin_to_tell(s);
 	mp_hub_start(s->hub);
+	r = mp_serve_open_faces(s);
+	if (r)
+		mp_serve_stop(s, r, 0);
 	mp_loop_run(s->hub->loop);
-	close_faces(s);
+	stop_to_tell(s);
 	s->hub = mp_hub_free(s->hub);
 	return s->exit_code;
+}
+
+/* Nobody's project in particular: what is the user's own. */
+static void go_home(void)
+{
+	const char *home = getenv("HOME");
+
+	if ((!home || home[0] != '/' || chdir(home) < 0) && chdir("/") < 0)
+		mp_cli_complain("there is no folder to work in");
 }
 
 static int run_serve(const struct mp_verb *verb, int argc, char **argv)
 {
 	struct mp_cli_args args;
-	struct mp_serve s = {.args = &args};
-	int r = mp_cli_read_args(verb, argc, argv, 0, 0, &args);
+	struct mp_serve s = {.args = &args, .election = {.lock = -1, .listener = -1}};
+	int r;
 
+	mp_manager_find(&s.manager); /* before anything is opened */
+	r = mp_cli_read_args(verb, argc, argv, 0, 0, &args);
 	if (r)
 		return r - 1;
 	mp_buf_init(&s.call_arguments, MP_LIMIT_MESSAGE);
 	r = mp_serve_read_call(&s);
+	if (r == 0 && args.background)
+		go_home();
+	if (r == 0)
+		r = mp_serve_be_elected(&s);
 	if (r == 0)
 		r = mp_configured_load_copies(&s.c, &args);
 	if (r == 0) {
@@ -249,10 +316,12 @@ static int run_serve(const struct mp_verb *verb, int argc, char **argv)
 		if (!s.c.set->settings.enabled)
 			mp_cli_complain(
 				"the setting \"enabled\" is false, so no server is looked for");
-		mp_serve_add_demo(&s);
+		if (!args.background) /* no agent asked for something to look at */
+			mp_serve_add_demo(&s);
 		r = host(&s);
 	}
 	mp_configured_done(&s.c);
 	mp_buf_done(&s.call_arguments);
+	mp_election_resign(&s.election); /* the very last: the next one may come */
 	return r;
 }

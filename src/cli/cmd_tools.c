@@ -26,9 +26,10 @@ static void copy_member(struct mp_writer *w, const struct mp_tape *t, const char
 }
 
 void mp_cmd_write_tool(struct mp_writer *w, struct mp_str public_name, const char *server,
-		       const struct mp_catalog_item *item, bool is_live)
+		       const char *provider, const struct mp_catalog_item *item, bool is_live)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
+	char label[MP_LIMIT_NAME + 64];
 
 	mp_tape_init(&t, 0);
 	if (mp_tape_parse(&t, item->json, NULL) < 0)
@@ -37,6 +38,11 @@ void mp_cmd_write_tool(struct mp_writer *w, struct mp_str public_name, const cha
 	mp_write_member_text(w, "name", public_name);
 	mp_write_member_text(w, "server", mp_str_of(server));
 	mp_write_member_text(w, "tool", item->name);
+	if (provider) /* where it comes from, in one line (A43) */
+		snprintf(label, sizeof(label), "mcp:%s via %s", server, provider);
+	else
+		snprintf(label, sizeof(label), "mcp:%.*s", MP_STR_ARGS(item->name));
+	mp_write_member_text(w, "label", mp_str_of(label));
 	mp_write_member_text(w, "title", item->title);
 	mp_write_member_text(w, "description", item->description);
 	copy_member(w, &t, "inputSchema");
@@ -57,7 +63,7 @@ static void print_as_json(const char *server, const struct mp_catalog_list *tool
 	mp_write_key(&w, MP_STR("tools"));
 	mp_write_begin_array(&w);
 	for (size_t i = 0; i < tools->n; i++)
-		mp_cmd_write_tool(&w, tools->items[i].name, server, &tools->items[i], true);
+		mp_cmd_write_tool(&w, tools->items[i].name, server, NULL, &tools->items[i], true);
 	mp_write_end_array(&w);
 	mp_write_key(&w, MP_STR("errors"));
 	mp_write_begin_array(&w);

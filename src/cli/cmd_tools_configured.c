@@ -109,7 +109,8 @@ static void print_as_json(struct job *job)
 		const struct mp_tool *tool = mp_toolbox_get(&job->box, i);
 
 		mp_cmd_write_tool(&w, mp_names_get(job->box.names, i)->public_name, tool->server,
-				  tool->item, tool->is_live);
+				  mp_inproc_get_provider(job->hub, tool->server), tool->item,
+				  tool->is_live);
 	}
 	mp_write_end_array(&w);
 	write_errors(&w, job);

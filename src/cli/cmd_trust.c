@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "cli/consent.h"
 #include "cli/verbs.h"
+#include "store/pins.h"
 
 static int run_trust(const struct mp_verb *verb, int argc, char **argv);
 
@@ -126,6 +127,29 @@ static bool collect_grant(struct job *j, const char *name)
 	return found;
 }
 
+/* Then this is about its tools, which may have changed since (V38). */
+static void tell_approved_already(struct job *j, const char *name)
+{
+	struct mp_pins_owner owner;
+	int accepted = 0;
+
+	for (size_t i = 0; i < j->c.set->n; i++) {
+		const struct mp_entry *e = j->c.set->entries[i];
+		int r;
+
+		if (strcmp(e->name, name) != 0 || e->trust != MP_TRUST_YES)
+			continue;
+		mp_pins_name_owner(e->name, &e->id, sizeof(e->id), &owner);
+		r = mp_pins_forget(j->c.db, &owner, NULL);
+		accepted += r > 0 ? r : 0;
+	}
+	if (j->args.json)
+		return;
+	printf("\"%s\" is approved already.\n", name);
+	if (accepted)
+		puts("Its tools are accepted as they are now.");
+}
+
 /* MP_EXIT_DONE also for what is approved already. A disabled one may be approved by its name. */
 static int collect_named(struct job *j, const char *name)
 {
@@ -154,8 +178,8 @@ static int collect_named(struct job *j, const char *name)
 		complain(j, "Server \"%s\" not found", name);
 	else if (!found)
 		(void)mp_configured_find(&j->c, name); /* says what is like it */
-	else if (j->n == before && !j->args.json)
-		printf("\"%s\" is approved already.\n", name);
+	else if (j->n == before)
+		tell_approved_already(j, name);
 	return found ? MP_EXIT_DONE : MP_EXIT_NOT_FOUND;
 }
 

@@ -300,3 +300,11 @@ void mp_fate_complain(const struct mp_fate *f, const char *larger, int64_t now_m
 			f->name);
 	mp_print_tail(last_lines(f->status.tail));
 }
+
+const char *mp_inproc_get_provider(struct mp_inproc *p, const char *server)
+{
+	struct mp_view *v = mp_inproc_get_view(p);
+	ptrdiff_t i = mp_view_find(v, server);
+
+	return i < 0 ? NULL : mp_view_get_entry(v, (size_t)i)->origin.label;
+}

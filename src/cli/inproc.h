@@ -35,6 +35,8 @@ int mp_inproc_run(const struct mp_inproc_options *options, const struct mp_inpro
 /* Servers leave, then the run is over. The first exit code counts. */
 void mp_inproc_finish(struct mp_inproc *p, int exit_code);
 
+/* Whose file the server comes from, for people: "Claude Code"; NULL: unknown. */
+const char *mp_inproc_get_provider(struct mp_inproc *p, const char *server);
 struct mp_view *mp_inproc_get_view(struct mp_inproc *p);
 struct mp_pool *mp_inproc_get_pool(struct mp_inproc *p);
 struct mp_line *mp_inproc_get_line(struct mp_inproc *p);

@@ -14,6 +14,7 @@
 #include <mcpool/mcpool.h>
 
 #include "cli/cli.h"
+#include "cli/hub_status.h"
 #include "cli/verbs.h"
 #include "demo/demo_server.h"
 #include "process/launcher.h"
@@ -77,11 +78,17 @@ static const struct mp_verb own[] = {
 
 /* In the order of --help. */
 static const struct mp_verb *const verbs[] = {
-	&mp_verb_serve,    &mp_verb_list,   &mp_verb_status,  &mp_verb_get,    &mp_verb_add,
-	&mp_verb_add_json, &mp_verb_remove, &mp_verb_rm,      &mp_verb_enable, &mp_verb_disable,
-	&mp_verb_import,   &mp_verb_trust,  &mp_verb_untrust, &mp_verb_test,   &mp_verb_config,
-	&own[0],           &own[1],         &own[2],          &own[3],         &own[4],
-	&own[5],           &own[6],         &own[7],          &own[8],
+	&mp_verb_serve,    &mp_verb_stdio,   &mp_verb_up,
+	&mp_verb_down,     &mp_verb_reload,  &mp_verb_reconnect,
+	&mp_verb_token,    &mp_verb_connect, &mp_verb_list,
+	&mp_verb_status,   &mp_verb_get,     &mp_verb_add,
+	&mp_verb_add_json, &mp_verb_remove,  &mp_verb_rm,
+	&mp_verb_enable,   &mp_verb_disable, &mp_verb_import,
+	&mp_verb_trust,    &mp_verb_untrust, &mp_verb_test,
+	&mp_verb_config,   &own[0],          &own[1],
+	&own[2],           &own[3],          &own[4],
+	&own[5],           &own[6],          &own[7],
+	&own[8],
 };
 
 /* What only mcpool itself starts. */
@@ -142,9 +149,15 @@ static int run_launcher(const struct mp_verb *verb, int argc, char **argv)
 
 static int show_overview(void)
 {
+	int r;
+
+	if (mp_hub_status_show(false, &r))
+		return r;
 	printf("mcpool %s\n\n", mcpool_version());
 	print_about(stdout);
-	puts("\n  mcpool serve     keep every approved server running, and show how they are\n"
+	puts("\n  mcpool up        start the hub in the background; `mcpool serve` shows it at "
+	     "work\n"
+	     "  mcpool connect   your agents, and how each comes to it\n"
 	     "  mcpool list      every server that is configured here, and where\n"
 	     "  mcpool trust     what waits for your approval\n"
 	     "  mcpool test NAME start one, list its tools, stop it\n"
@@ -152,7 +165,7 @@ static int show_overview(void)
 	     "one\n"
 	     "  mcpool tools -- npx -y @modelcontextprotocol/server-everything\n"
 	     "  mcpool call echo message=hi -- mcpool demo-server\n\n"
-	     "Agents and programs get their way to it next. See `mcpool --help`.");
+	     "No hub runs. See `mcpool --help`.");
 	return MP_EXIT_DONE;
 }
 

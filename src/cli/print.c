@@ -13,6 +13,8 @@
 #include "cli/cli.h"
 #include "cli/safe.h"
 #include "json/write.h"
+#include "session/text.h"
+#include "store/results.h"
 
 enum { LAST_WORDS = 10 }; /* lines of stderr that are shown with a failure */
 
@@ -241,69 +243,48 @@ static size_t decoded_size(struct mp_str base64)
 	return base64.len * 3 / 4;
 }
 
-static void print_embedded(const struct mp_tape *t, mp_value resource, struct mp_arena *arena)
-{
-	mp_value text = mp_value_get(t, resource, "text");
-
-	if (mp_value_is(t, text, MP_TAPE_STRING))
-		mp_print_text(text_of(t, text, arena));
-	else
-		print_note("resource", text_of(t, mp_value_get(t, resource, "uri"), arena),
-			   decoded_size(text_of(t, mp_value_get(t, resource, "blob"), arena)));
-}
-
 void mp_print_content(const struct mp_tape *t, mp_value block, bool first)
 {
-	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
-	struct mp_str type;
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
 
-	mp_arena_init(&arena, MP_LIMIT_ARENA);
-	type = text_of(t, mp_value_get(t, block, "type"), &arena);
+	mp_buf_init(&text, 2 * MP_LIMIT_MESSAGE);
 	if (!first)
 		fputs("\n\n", stdout);
-	if (mp_str_eq(type, MP_STR("text")))
-		mp_print_text(text_of(t, mp_value_get(t, block, "text"), &arena));
-	else if (mp_str_eq(type, MP_STR("resource")))
-		print_embedded(t, mp_value_get(t, block, "resource"), &arena);
-	else if (mp_str_eq(type, MP_STR("resource_link")))
-		print_note("resource", text_of(t, mp_value_get(t, block, "uri"), &arena), 0);
-	else if (mp_str_eq(type, MP_STR("image")) || mp_str_eq(type, MP_STR("audio")))
-		print_note(type.p[0] == 'i' ? "image" : "audio",
-			   text_of(t, mp_value_get(t, block, "mimeType"), &arena),
-			   decoded_size(text_of(t, mp_value_get(t, block, "data"), &arena)));
-	else
-		print_note("content of type", type, 0);
+	if (mp_text_add_block(t, block, &text) == 0)
+		mp_print_text(mp_buf_get(&text));
 }
 
-static void print_blocks(const struct mp_tape *t)
+/* What is too much is kept for an hour, and its two ends are shown (U22). */
+static int shorten(struct mp_str result, struct mp_str text, size_t max, struct mp_buf *out)
 {
-	mp_value content = mp_value_get(t, MP_ROOT, "content");
-	mp_value structured = mp_value_get(t, MP_ROOT, "structuredContent");
-	size_t n = 0;
+	char id[MP_RESULT_ID], handle[sizeof(MP_RESULT_SCHEME) + MP_RESULT_ID] = "";
+	struct mcpool_error why;
 
-	if (mp_value_is(t, content, MP_TAPE_ARRAY))
-		MP_VALUE_EACH(t, content, block)
-			mp_print_content(t, block, n++ == 0);
-	if (n)
-		putchar('\n');
-	else if (structured != MP_NONE)
-		mp_print_json(mp_value_source(t, structured));
+	if (text.len > max && mp_results_keep(result, id, &why) == 0)
+		snprintf(handle, sizeof(handle), "%s%s", MP_RESULT_SCHEME, id);
+	return mp_text_shorten(text, max, mp_str_of(handle), out);
 }
 
-int mp_print_result(struct mp_str result, bool json)
+int mp_print_result(struct mp_str result, bool json, const struct mp_result_settings *how)
 {
-	MP_CLEANUP(mp_tape_done) struct mp_tape t;
+	MP_CLEANUP(mp_buf_done) struct mp_buf text, shown;
+	bool is_error;
+	int r;
 
-	mp_tape_init(&t, 0);
-	if (mp_tape_parse(&t, result, NULL) < 0)
-		return MCPOOL_ENOMEM;
+	mp_buf_init(&text, 2 * MP_LIMIT_MESSAGE);
+	mp_buf_init(&shown, 2 * MP_LIMIT_MESSAGE);
+	r = mp_text_project(result, how->join, &text, &is_error);
+	if (r == 0 && !json)
+		r = shorten(result, mp_buf_get(&text), (size_t)how->max_bytes, &shown);
+	if (r < 0)
+		return r;
 	if (json)
 		mp_print_json(result);
 	else
-		print_blocks(&t);
-	return mp_value_is(&t, mp_value_get(&t, MP_ROOT, "isError"), MP_TAPE_TRUE)
-		       ? MP_EXIT_TOOL_ERROR
-		       : MP_EXIT_DONE;
+		mp_print_text(mp_buf_get(&shown));
+	if (!json && shown.len)
+		putchar('\n');
+	return is_error ? MP_EXIT_TOOL_ERROR : MP_EXIT_DONE;
 }
 
 static int digit_of(char c)

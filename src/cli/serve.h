@@ -8,8 +8,12 @@
 
 #include "cli/configured.h"
 #include "cli/screen.h"
+#include "face/http_face.h"
+#include "face/socket.h"
+#include "hub/election.h"
 #include "hub/hub.h"
 #include "hub/logger.h"
+#include "hub/manager.h"
 #include "pool/gate.h"
 #include "pool/lease.h"
 
@@ -28,6 +32,13 @@ struct mp_serve {
 	struct mp_config_set *told;   /* what was reported last; NULL before the gate */
 	struct mp_buf call_arguments; /* of --call, an object */
 	int64_t began_ms;
+	struct mp_election election;
+	struct mp_manager manager;
+	struct mp_socket_face *socket; /* NULL: there is no place for one */
+	struct mp_http_face *http;     /* NULL: nobody comes that way */
+	struct mp_task stop_task;      /* somebody asked for it over the socket */
+	int64_t stop_patience_ms;
+	bool is_replaced; /* the next one need not wait until we are done */
 	uv_signal_t signals[4];
 	int open_signals;
 	int exit_code;
@@ -36,8 +47,28 @@ struct mp_serve {
 
 /* One JSON object, one line. */
 void mp_serve_print(struct mp_serve *s, struct mp_str json);
-/* Whoever reads our output is gone, or a signal came: all servers leave, then we do. */
-void mp_serve_stop(struct mp_serve *s, int exit_code);
+/*
+ * Whoever reads our output is gone, or a signal came: what is open may finish within that time, all
+ * servers leave, then we do.
+ */
+void mp_serve_stop(struct mp_serve *s, int exit_code, int64_t patience_ms);
+
+/* --- serve_faces.c --- */
+
+/* Become this user's hub: an exit code after a complaint where there is one already. */
+int mp_serve_be_elected(struct mp_serve *s);
+/* The ways in; agents may come. */
+int mp_serve_open_faces(struct mp_serve *s);
+/* Over HTTP, once it is known what there is. An exit code after a complaint. */
+int mp_serve_open_http(struct mp_serve *s);
+/* Nobody new is let in. */
+void mp_serve_shut_doors(struct mp_serve *s);
+/* Nothing is open any more: everybody is told. */
+void mp_serve_dismiss(struct mp_serve *s);
+void mp_serve_close_faces(struct mp_serve *s);
+/* How agents come here, for people; or as the member `listening`. */
+void mp_serve_report_faces(struct mp_serve *s);
+void mp_serve_write_faces(struct mp_serve *s, struct mp_writer *w);
 
 /* --- serve_report.c --- */
 

@@ -11,7 +11,9 @@
 extern const struct mp_verb mp_verb_list, mp_verb_status, mp_verb_get, mp_verb_test, mp_verb_config;
 extern const struct mp_verb mp_verb_add, mp_verb_add_json, mp_verb_remove, mp_verb_rm;
 extern const struct mp_verb mp_verb_enable, mp_verb_disable, mp_verb_import;
-extern const struct mp_verb mp_verb_trust, mp_verb_untrust, mp_verb_serve;
+extern const struct mp_verb mp_verb_trust, mp_verb_untrust, mp_verb_serve, mp_verb_stdio;
+extern const struct mp_verb mp_verb_up, mp_verb_down, mp_verb_reload, mp_verb_reconnect,
+	mp_verb_token, mp_verb_connect;
 
 int mp_cmd_tools(const struct mp_verb *verb, int argc, char **argv);
 int mp_cmd_call(const struct mp_verb *verb, int argc, char **argv);
@@ -20,6 +22,9 @@ int mp_cmd_read(const struct mp_verb *verb, int argc, char **argv);
 int mp_cmd_prompts(const struct mp_verb *verb, int argc, char **argv);
 int mp_cmd_prompt(const struct mp_verb *verb, int argc, char **argv);
 
+/* One order about a server, to the running hub; done: what is said then. Returns the exit code. */
+int mp_cmd_ask_hub(const struct mp_cli_args *args, const char *method, const char *name,
+		   const char *done);
 /* A server as `list --json` and `get --json` have it. */
 void mp_cmd_write_server(struct mp_writer *w, const struct mp_configured *c,
 			 const struct mp_entry *e);
@@ -58,7 +63,7 @@ int mp_cmd_write_call(const struct mp_cli_args *args, struct mp_str given,
 		      struct mcpool_error *reterr) MP_MUST;
 /* One tool of a --json list. public_name: as it is called here. */
 void mp_cmd_write_tool(struct mp_writer *w, struct mp_str public_name, const char *server,
-		       const struct mp_catalog_item *item, bool is_live);
+		       const char *provider, const struct mp_catalog_item *item, bool is_live);
 /* The schema of its arguments, as the server wrote it. */
 void mp_cmd_print_schema(const struct mp_catalog_item *item);
 /* All of stdin with a NUL behind it, or NULL after a complaint; the caller frees it. */

@@ -5,15 +5,14 @@
 
 #include <limits.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "config/diff.h"
 #include "config/follow.h"
-#include "hub/catalogues.h"
+#include "hub/outlook.h"
+#include "hub/views.h"
 #include "pool/plan.h"
 #include "store/approvals.h"
 
@@ -22,25 +21,16 @@ struct mp_hub_private {
 	const struct mp_hub_hooks *hooks;
 	void *u;
 	struct mp_planner *planner;
-	struct mp_config_set *set;    /* the last one that was read; a reference */
-	struct mp_config_set *before; /* what held before the reload under way; a reference */
 	struct mp_config_watch *watch;
-	struct mp_follower *follower;
-	struct mp_catalogues *catalogues;
 	struct mp_follower *approvals; /* follows where those are kept */
 	int64_t approvals_mark;
-	struct mp_task refused_task; /* a reload that changes nothing */
-	struct mcpool_error refused; /* why */
 	bool is_stopping;
-	bool is_ready; /* and said so */
+	struct mp_timer patience; /* of a drain */
+	void (*drained)(void *u); /* NULL: told, or nobody asked */
+	void *drained_u;
 };
 
 /* --- files ----------------------------------------------------------------------------------- */
-
-static void files_changed(void *u)
-{
-	mp_hub_reload(u);
-}
 
 /* Most of what is written there are our own notes. */
 static void store_changed(void *u)
@@ -77,200 +67,85 @@ static int follow_approvals(struct mp_hub *hub, struct mcpool_error *reterr)
 }
 
 /* Where files cannot be followed everything else goes on. */
-static void follow(struct mp_hub *hub)
+static void begin_to_watch(struct mp_hub *hub)
 {
-	struct mp_hub_private *p = hub->p;
 	struct mcpool_error why;
-	int r = 0;
 
-	if (p->o.one_shot)
+	if (hub->p->o.one_shot || hub->p->watch)
 		return;
-	if (!p->watch)
-		r = mp_config_watch_new(hub->loop, &p->watch, &why);
-	if (r == 0 && !p->follower)
-		p->follower = mp_config_watch_follow(p->watch, files_changed, hub);
-	if (r == 0)
-		r = mp_follower_set_paths(p->follower, p->set->paths, p->set->n_paths, &why);
-	if (r == 0)
-		r = follow_approvals(hub, &why);
-	if (r < 0)
+	if (mp_config_watch_new(hub->loop, &hub->p->watch, &why) < 0 ||
+	    follow_approvals(hub, &why) < 0)
 		mp_log_warn(NULL, "changes of files will not be noticed: %s", why.message);
-	if (!p->catalogues)
-		p->catalogues = mp_catalogues_new(hub->loop, NULL, NULL);
-	mp_catalogues_follow(p->catalogues, p->set); /* new copies are files that change */
 }
 
-static void load(struct mp_hub *hub)
+bool mp_hub_is_one_shot(const struct mp_hub *hub)
 {
-	struct mp_config_request req = hub->p->o.request;
-
-	req.wall_ms = mp_loop_wall_now_ms(hub->loop);
-	hub->p->set = mp_config_set_unref(hub->p->set);
-	hub->p->set = mp_config_load_remote(&req);
+	return hub->p->o.one_shot;
 }
 
-/* FILE:LINE, or FILE alone where it is about no line. */
-static void add_place(struct mp_buf *out, const struct mp_problem *problem)
+struct mp_config_watch *mp_hub_get_watch(struct mp_hub *hub)
 {
-	int r = mp_buf_addf(out, "%s", problem->file);
-
-	if (r == 0 && problem->line)
-		r = mp_buf_addf(out, ":%u", problem->line);
-	if (r < 0)
-		mp_buf_clear(out);
-}
-
-/* All but the one that is told in another way. */
-static void tell_problems(const struct mp_config_set *set, const struct mp_problem *but)
-{
-	MP_CLEANUP(mp_buf_done) struct mp_buf place;
-
-	mp_buf_init(&place, MP_KIB(8));
-	for (size_t i = 0; i < set->n_problems; i++) {
-		const struct mp_problem *problem = &set->problems[i];
-
-		mp_buf_clear(&place);
-		add_place(&place, problem);
-		if (problem != but)
-			mp_log_write(NULL,
-				     problem->severity == MP_ERROR ? MP_LEVEL_ERR : MP_LEVEL_WRN,
-				     "%.*s: %s", MP_STR_ARGS(mp_buf_get(&place)), problem->message);
-	}
+	return hub->p->watch;
 }
 
 /* --- start, reload, stop --------------------------------------------------------------------- */
 
-static void tell_ready(struct mp_hub *hub, const struct mcpool_error *error)
-{
-	if (hub->p->is_ready)
-		return;
-	hub->p->is_ready = true;
-	hub->p->hooks->ready(hub->p->u, error);
-}
-
-static void is_ready(struct mp_view *v, const struct mcpool_error *error, void *u)
-{
-	(void)v;
-	tell_ready(u, error);
-}
-
-void mp_hub_start(struct mp_hub *hub)
-{
-	follow(hub);
-	hub->view = mp_view_open(hub->pool, hub->p->set, hub->p->o.request.env, is_ready, hub);
-}
-
-struct naming {
-	struct mp_buf *out;
-	enum mp_change_kind kind;
-	size_t n;
-	bool is_full;
-};
-
-/* `added a, b`; an event has room for some. */
-static void name_change(void *u, const struct mp_config_change *change)
-{
-	struct naming *n = u;
-	const struct mp_entry *e = change->after ? change->after : change->before;
-
-	if (change->kind != n->kind || n->is_full)
-		return;
-	n->is_full = mp_buf_addf(n->out, "%s%s%s%s", n->n || !n->out->len ? "" : "; ",
-				 n->n ? ", " : mp_change_kind_get_name(n->kind), n->n ? "" : " ",
-				 e->name) < 0;
-	n->n++;
-}
-
-static void tell_changes(struct mp_hub *hub)
-{
-	MP_CLEANUP(mp_buf_done) struct mp_buf words;
-	int changes = 0;
-
-	mp_buf_init(&words, MP_KIB(4));
-	for (int kind = MP_ADDED; kind <= MP_GONE && changes >= 0; kind++) {
-		struct naming n = {&words, (enum mp_change_kind)kind, 0, false};
-
-		changes = mp_diff(hub->p->before, hub->p->set, name_change, &n);
-	}
-	mp_event(&hub->events, 0, "reloaded", "%.*s",
-		 MP_STR_ARGS(words.len ? mp_buf_get(&words) : MP_STR("nothing changed")));
-}
-
-static void is_reloaded(struct mp_view *v, const struct mcpool_error *error, void *u)
+static void is_ready(void *u, const struct mcpool_error *error)
 {
 	struct mp_hub *hub = u;
 
-	(void)v;
-	if (error)
-		mp_event(&hub->events, 0, "reload-failed", "%s", error->message);
-	else
-		tell_changes(hub);
-	if (!error) /* else that is still what holds */
-		hub->p->before = mp_config_set_unref(hub->p->before);
-	tell_ready(hub, error); /* files that change at once come before the first word */
+	hub->view = hub->own->view;
+	hub->p->hooks->ready(hub->p->u, error);
+	mp_views_tell(hub->own, error);
+}
+
+static void is_reloaded(void *u, const struct mcpool_error *error)
+{
+	struct mp_hub *hub = u;
+
 	if (hub->p->hooks->reloaded)
 		hub->p->hooks->reloaded(hub->p->u, error);
 }
 
-/* A file that had servers and cannot be read any more: somebody is in the middle of an edit. */
-static const struct mp_problem *find_broken(const struct mp_config_set *before,
-					    const struct mp_config_set *after)
+static const struct mp_outlook_hooks own_hooks = {.ready = is_ready, .reloaded = is_reloaded};
+
+void mp_hub_start(struct mp_hub *hub)
 {
-	for (size_t i = 0; i < after->n_problems; i++) {
-		if (!after->problems[i].is_whole_file)
-			continue;
-		for (size_t k = 0; k < before->n; k++)
-			if (strcmp(before->entries[k]->origin.file, after->problems[i].file) == 0)
-				return &after->problems[i];
-	}
-	return NULL;
-}
-
-static void tell_refusal(void *u)
-{
-	struct mp_hub *hub = u;
-
-	mp_event(&hub->events, 0, "reload-failed", "%s", hub->p->refused.message);
-	if (hub->p->hooks->reloaded)
-		hub->p->hooks->reloaded(hub->p->u, &hub->p->refused);
-}
-
-/* What runs goes on as it is. */
-static void refuse(struct mp_hub *hub, const struct mp_problem *broken, struct mp_config_set *was)
-{
-	MP_CLEANUP(mp_buf_done) struct mp_buf place;
-
-	mp_buf_init(&place, MP_KIB(8));
-	add_place(&place, broken);
-	(void)mp_fail(&hub->p->refused, MCPOOL_EPARSE, "%.*s: %s", MP_STR_ARGS(mp_buf_get(&place)),
-		      broken->message);
-	mp_config_set_unref(hub->p->set);
-	hub->p->set = was;
-	mp_loop_unpost(hub->loop, &hub->p->refused_task);
-	mp_loop_post(hub->loop, &hub->p->refused_task);
+	begin_to_watch(hub);
+	mp_outlook_start(hub->own);
+	hub->view = hub->own->view;
 }
 
 void mp_hub_reload(struct mp_hub *hub)
 {
-	const struct mp_problem *broken;
-	struct mp_config_set *was;
+	mp_views_reload(hub);
+}
 
-	if (hub->p->is_stopping || !hub->view)
-		return;
-	was = mp_config_set_ref(hub->p->set);
-	load(hub);
-	broken = find_broken(was, hub->p->set);
-	tell_problems(hub->p->set, broken);
-	follow(hub);
-	if (broken) {
-		refuse(hub, broken, was);
-		return;
-	}
-	if (!hub->p->before)
-		hub->p->before = was;
-	else /* of two reloads the second one tells what both changed */
-		mp_config_set_unref(was);
-	mp_view_reload(hub->view, hub->p->set, is_reloaded, hub);
+bool mp_hub_is_stopping(const struct mp_hub *hub)
+{
+	return hub->p->is_stopping;
+}
+
+static void tell_drained(void *u)
+{
+	struct mp_hub *hub = u;
+	void (*drained)(void *u) = hub->p->drained;
+
+	mp_timer_stop(&hub->p->patience);
+	hub->p->drained = NULL;
+	if (drained)
+		drained(hub->p->drained_u);
+}
+
+void mp_hub_drain(struct mp_hub *hub, int64_t max_ms, void (*drained)(void *u), void *u)
+{
+	bool is_first = !mp_timer_is_running(&hub->p->patience);
+
+	hub->p->drained = drained;
+	hub->p->drained_u = u;
+	mp_timer_start(&hub->p->patience, max_ms);
+	if (is_first)
+		mp_lobby_drain(hub->lobby, tell_drained, hub);
 }
 
 static void is_stopped(void *u)
@@ -285,9 +160,8 @@ void mp_hub_stop(struct mp_hub *hub)
 	if (hub->p->is_stopping)
 		return;
 	hub->p->is_stopping = true;
-	hub->p->follower = mp_follower_leave(hub->p->follower);
 	hub->p->approvals = mp_follower_leave(hub->p->approvals);
-	hub->p->catalogues = mp_catalogues_free(hub->p->catalogues);
+	mp_views_stop(hub);
 	mp_pool_stop(hub->pool, is_stopped, hub);
 }
 
@@ -303,11 +177,23 @@ static struct mp_pool *make_pool(struct mp_hub *hub)
 		.me = hub->p->o.me,
 		.ways = &mp_planner_ways,
 		.ways_u = hub->p->planner,
-		.init_concurrency = (size_t)hub->p->set->settings.init_concurrency,
+		.init_concurrency = (size_t)hub->own->set->settings.init_concurrency,
 		.one_shot = hub->p->o.one_shot,
 	};
 
 	return mp_pool_new(&options);
+}
+
+static struct mp_lobby *make_lobby(struct mp_hub *hub)
+{
+	struct mp_lobby_options options = {
+		.pool = hub->pool,
+		.board = &hub->board,
+		.me = hub->p->o.me,
+		.db = hub->p->o.request.db,
+	};
+
+	return mp_lobby_new(&options);
 }
 
 static int open_parts(struct mp_hub *hub, struct mcpool_error *reterr)
@@ -331,17 +217,18 @@ int mp_hub_new(const struct mp_hub_options *options, const struct mp_hub_hooks *
 	hub->p->o = *options;
 	hub->p->hooks = hooks;
 	hub->p->u = u;
-	mp_task_init(&hub->p->refused_task, tell_refusal, hub);
+	mp_list_init(&hub->outlooks);
 	r = open_parts(hub, reterr);
 	if (r < 0) {
 		mp_hub_free(hub);
 		return r;
 	}
-	if (options->set)
-		hub->p->set = mp_config_set_ref(options->set);
-	else
-		load(hub);
+	hub->own = mp_outlook_new(hub, &hub->p->o.request, options->set, &own_hooks, hub);
+	mp_list_append(&hub->outlooks, &hub->own->link);
 	hub->pool = make_pool(hub);
+	hub->lobby = make_lobby(hub);
+	hub->began_ms = mp_loop_now_ms(hub->loop);
+	mp_timer_init(&hub->p->patience, hub->loop, tell_drained, hub);
 	*ret_hub = hub;
 	return 0;
 }
@@ -352,17 +239,15 @@ struct mp_hub *mp_hub_free(struct mp_hub *hub)
 
 	if (!hub)
 		return NULL;
-	if (hub->loop)
-		mp_loop_unpost(hub->loop, &p->refused_task);
-	mp_follower_leave(p->follower);
+	if (hub->lobby)
+		mp_timer_stop(&p->patience);
+	hub->lobby = mp_lobby_free(hub->lobby);
 	mp_follower_leave(p->approvals);
-	mp_catalogues_free(p->catalogues);
+	mp_views_free(hub);
+	mp_outlook_free(hub->own);
 	mp_config_watch_close(p->watch);
-	mp_view_close(hub->view);
 	mp_pool_free(hub->pool);
 	mp_planner_free(p->planner);
-	mp_config_set_unref(p->set);
-	mp_config_set_unref(p->before);
 	if (hub->loop) {
 		mp_events_done(&hub->events);
 		mp_board_done(&hub->board);

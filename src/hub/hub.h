@@ -1,5 +1,5 @@
 /*
- * hub.h - owns everything below it: loop, ways, pool and one view of the configuration.
+ * hub.h - owns everything below it: loop, ways, pool and views of the configuration.
  * Start, reload, drain. The same core for `serve`, for one-shot verbs and, later, for programs that
  * link it (U30).
  */
@@ -12,6 +12,7 @@
 #include "base/loop.h"
 #include "config/set.h"
 #include "pool/pool.h"
+#include "session/lobby.h"
 
 struct mp_hub_options {
 	struct mp_config_request request; /* where to look; borrowed for the hub's life */
@@ -26,7 +27,11 @@ struct mp_hub {
 	struct mp_board board;
 	struct mp_events events;
 	struct mp_pool *pool;
-	struct mp_view *view; /* NULL before the start */
+	struct mp_lobby *lobby;  /* all sessions */
+	struct mp_view *view;    /* its own: of the request. NULL before the start */
+	struct mp_outlook *own;  /* what keeps that one up to date */
+	struct mp_list outlooks; /* all of them, its own first (views.h) */
+	int64_t began_ms;        /* on the loop's clock */
 	struct mp_hub_private *p;
 };
 
@@ -48,10 +53,15 @@ struct mp_hub *mp_hub_free(struct mp_hub *hub);
 /* Find what there is; ready() follows. Then follow the files, where that is possible. */
 void mp_hub_start(struct mp_hub *hub);
 /*
- * Read the configuration again; reloaded() follows. A file that had servers and cannot be read any
- * more changes nothing, until it can.
+ * Read the configuration of all views again; reloaded() follows for its own. A file that had
+ * servers and cannot be read any more changes nothing, until it can.
  */
 void mp_hub_reload(struct mp_hub *hub);
+/*
+ * New requests are refused; drained() follows when none is open any more, or after so long. Then,
+ * or instead, mp_hub_stop().
+ */
+void mp_hub_drain(struct mp_hub *hub, int64_t max_ms, void (*drained)(void *u), void *u);
 /* All servers leave; stopped() follows, 3 s later at the latest. */
 void mp_hub_stop(struct mp_hub *hub);
 

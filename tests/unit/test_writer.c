@@ -117,6 +117,25 @@ TEST(broken_json_is_not_touched) /* U32 B72 */
 	CHECK_EQ(mp_config_change(file_path, grant, &w, &why), MCPOOL_EPARSE);
 }
 
+/* Another tool's file, on request: the same promises. */
+TEST(toml_is_changed_and_broken_toml_is_not_touched)
+{
+	struct wish w = {"a = 1 # one\n", 1, 0, ""};
+
+	CHECK(config_clear());
+	snprintf(file_path, sizeof(file_path), "%s/config.toml", test_folder);
+	CHECK_EQ(mp_config_change_as(file_path, MP_FORMAT_TOML, grant, &w, &why), 1);
+	CHECK_TEXT(config_get(file_path), "a = 1 # one\n");
+	w.text = "a = = 2\n";
+	CHECK_EQ(mp_config_change_as(file_path, MP_FORMAT_TOML, grant, &w, &why), MCPOOL_EPARSE);
+	CHECK(strstr(why.message, "would not be valid any more"));
+	CHECK_TEXT(config_get(file_path), "a = 1 # one\n");
+	CHECK(config_put(file_path, "a = 1\nb = [\n"));
+	CHECK_EQ(mp_config_change_as(file_path, MP_FORMAT_TOML, grant, &w, &why), MCPOOL_EPARSE);
+	CHECK(strstr(why.message, "config.toml:3:1: is not valid TOML; it was not changed"));
+	CHECK_TEXT(config_get(file_path), "a = 1\nb = [\n");
+}
+
 TEST(a_result_that_is_not_valid_is_not_written)
 {
 	CHECK(config_clear() && config_put(file_path, "{}"));

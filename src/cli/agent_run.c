@@ -1,0 +1,127 @@
+/*
+ * agent_run.c - programs of this machine: where one is, and running an agent's own command.
+ */
+#include "cli/agent_run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+enum { LOOK_MS = 10 };
+
+static bool is_program(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+bool mp_program_find(const char *name, char ret_path[PATH_MAX])
+{
+	const char *at = getenv("PATH");
+
+	while (at && *at) {
+		size_t n = strcspn(at, ":");
+
+		if (at[0] == '/' &&
+		    snprintf(ret_path, PATH_MAX, "%.*s/%s", (int)n, at, name) < PATH_MAX &&
+		    is_program(ret_path))
+			return true;
+		at += n + (at[n] == ':');
+	}
+	return false;
+}
+
+static bool is_same_file(const char *one, const char *other)
+{
+	struct stat a, b;
+
+	return stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
+	       a.st_ino == b.st_ino;
+}
+
+void mp_program_find_self(char ret_path[PATH_MAX])
+{
+	static const char gone[] = " (deleted)";
+	ssize_t n;
+	size_t len;
+
+	if (mp_program_find("mcpool", ret_path) && is_same_file(ret_path, "/proc/self/exe"))
+		return;
+	n = readlink("/proc/self/exe", ret_path, PATH_MAX - 1);
+	len = n > 0 ? (size_t)n : 0;
+	ret_path[len] = '\0';
+	if (len > strlen(gone) && strcmp(ret_path + len - strlen(gone), gone) == 0)
+		ret_path[len - strlen(gone)] = '\0';
+}
+
+/* --- running --------------------------------------------------------------------------------- */
+
+/* Its answers are for people; stdout may have to be one JSON object. It has nothing to read. */
+static int start(const char *path, const char *const *argv, pid_t *ret_pid)
+{
+	posix_spawn_file_actions_t files;
+	int r = posix_spawn_file_actions_init(&files);
+
+	if (r != 0)
+		return r;
+	r = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	if (r == 0)
+		r = posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
+	if (r == 0)
+		r = posix_spawn(ret_pid, path, &files, NULL, (char *const *)argv, environ);
+	posix_spawn_file_actions_destroy(&files);
+	return r;
+}
+
+static void rest(void)
+{
+	struct timespec moment = {0, LOOK_MS * 1000000L};
+
+	nanosleep(&moment, NULL);
+}
+
+/* false: it still runs then. */
+static bool await(pid_t pid, int64_t max_ms, int *ret_status)
+{
+	pid_t r;
+
+	for (int64_t waited = 0; waited <= max_ms; waited += LOOK_MS) {
+		r = waitpid(pid, ret_status, WNOHANG);
+		if (r == pid || (r < 0 && errno != EINTR))
+			return true;
+		rest();
+	}
+	return false;
+}
+
+int mp_program_run(const char *path, const char *const *argv, int64_t max_ms,
+		   struct mcpool_error *reterr)
+{
+	int status = 0, r;
+	pid_t pid;
+
+	fflush(NULL); /* what we said comes first */
+	r = start(path, argv, &pid);
+	if (r != 0)
+		return mp_fail_errno(reterr, r, "%s cannot be started", path);
+	if (!await(pid, max_ms, &status)) {
+		kill(pid, SIGKILL);
+		(void)await(pid, max_ms, &status); /* it cannot refuse */
+		return mp_fail(reterr, MCPOOL_ETIMEDOUT, "%s did not end in %lld s", path,
+			       (long long)max_ms / 1000);
+	}
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	return mp_fail(reterr, MCPOOL_ECLOSED, "%s was ended by signal %d", path, WTERMSIG(status));
+}

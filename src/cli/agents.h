@@ -1,0 +1,72 @@
+/*
+ * agents.h - the agents that can be connected to the hub: where each keeps its servers, how it
+ * spells them, and the command of its own that adds one.
+ */
+#ifndef MP_AGENTS_H
+#define MP_AGENTS_H
+
+#include "base/arena.h"
+#include "base/base.h"
+#include "base/buf.h"
+#include "config/document.h"
+#include "config/sources.h"
+
+#define MP_AGENT_ENTRY "mcpool" /* what we are called there */
+#define MP_AGENT_TOKEN "MCPOOL_TOKEN"
+
+enum { MP_AGENT_FILES = 3, MP_AGENT_VARIABLES = 4 };
+
+struct mp_agent_place {
+	enum mp_folder folder;
+	const char *path; /* NULL: none */
+};
+
+struct mp_agent {
+	const char *name, *label;
+	const char *program; /* as it is found in PATH */
+	/* The first that is there counts; where none is, the first is made. */
+	struct mp_agent_place user[MP_AGENT_FILES], project[MP_AGENT_FILES];
+	enum mp_format format;
+	const char *key; /* of the object with its servers */
+
+	/* How it spells an entry; NULL: it has no such member. */
+	const char *source, *stdio_type, *http_type, *url_key, *env_key;
+	bool has_command_list; /* command and arguments are one list */
+	const char *token;     /* how it reads the token from a variable; NULL: it cannot */
+
+	/* Its own commands, words with @blanks to fill in; NULL: it has none. */
+	const char *const *add, *const *add_http, *const *remove;
+	bool commands_know_projects;
+};
+
+extern const struct mp_agent mp_agents[];
+extern const size_t mp_agents_n;
+
+const struct mp_agent *mp_agent_find(const char *name); /* NULL */
+
+/* How this agent is to come to the hub. */
+struct mp_agent_way {
+	const char *mcpool;                        /* the program */
+	const char *url;                           /* by HTTP; NULL: `mcpool stdio` */
+	const char *variables[MP_AGENT_VARIABLES]; /* NAME=value for the program; NULL ends them */
+	bool project;                              /* in the project's file, not the user's */
+};
+
+/* The file for it; NULL: it has none there, or (error set in the arena) without memory. */
+const char *mp_agent_get_file(const struct mp_agent *a, const struct mp_places *places,
+			      bool project, struct mp_arena *arena);
+/* The entry as JSON, which is for Codex's file, too, what is compared. */
+int mp_agent_write_entry(const struct mp_agent *a, const struct mp_agent_way *way,
+			 struct mp_buf *out) MP_MUST;
+/* What a person would put into the file: an object round the entry, or a table. */
+int mp_agent_write_snippet(const struct mp_agent *a, const struct mp_agent_way *way,
+			   struct mp_buf *out) MP_MUST;
+/*
+ * Its own command, ends in NULL, from the arena. NULL: it has none for this, or (error set in the
+ * arena) without memory.
+ */
+enum mp_agent_order { MP_AGENT_ADD, MP_AGENT_REMOVE };
+const char **mp_agent_get_command(const struct mp_agent *a, enum mp_agent_order order,
+				  const struct mp_agent_way *way, struct mp_arena *arena);
+
+#endif

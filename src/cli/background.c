@@ -1,0 +1,118 @@
+/*
+ * background.c - a hub in the background: forked twice, so that it is nobody's child, and told
+ * apart from whoever started it in every way that could end it with them.
+ */
+#include "cli/background.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/paths.h"
+#include "process/logfile.h"
+#include "store/private.h"
+
+int mp_background_find_log(struct mp_buf *out, struct mcpool_error *reterr)
+{
+	int r = mp_path_state("hub.log", out);
+
+	return r < 0 ? mp_fail(reterr, r, "HOME is not set, so there is no place for a log") : 0;
+}
+
+/* Appended to; a long one becomes the older one first. */
+static int open_log(const char *path, struct mcpool_error *reterr)
+{
+	char real[PATH_MAX], older[PATH_MAX + 4];
+	struct stat st;
+	int fd, r = mp_private_folder(path, real, reterr);
+
+	if (r < 0)
+		return r;
+	snprintf(older, sizeof(older), "%s.1", real);
+	if (lstat(real, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > MP_LOGFILE_SIZE)
+		(void)rename(real, older); /* then it grows on */
+	fd = open(real, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC, 0600);
+	return fd < 0 ? mp_fail_errno(reterr, errno, "%s cannot be opened", real) : fd;
+}
+
+/* This very program; where it was replaced meanwhile, what stands in its place. */
+static void find_self(char *out, size_t size)
+{
+	static const char gone[] = " (deleted)";
+	ssize_t n = readlink("/proc/self/exe", out, size - 1);
+	size_t len = n > 0 ? (size_t)n : 0;
+
+	out[len] = '\0';
+	if (len > strlen(gone) && strcmp(out + len - strlen(gone), gone) == 0)
+		out[len - strlen(gone)] = '\0';
+}
+
+static void become_hub(int log, int ready)
+{
+	char *const argv[] = {"mcpool", "serve", "--background", NULL};
+	char self[PATH_MAX];
+	sigset_t none;
+	int null = open("/dev/null", O_RDONLY);
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	(void)signal(SIGPIPE, SIG_DFL);
+	if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(ready, STDOUT_FILENO) < 0 ||
+	    dup2(log, STDERR_FILENO) < 0)
+		_exit(1);
+	find_self(self, sizeof(self));
+	if (close_range(STDERR_FILENO + 1, ~0u, 0) < 0)
+		_exit(1); /* an agent's descriptors are not the hub's */
+	execv(self, argv);
+	execv("/proc/self/exe", argv);
+	_exit(1);
+}
+
+static int fork_twice(int log, int ready, struct mcpool_error *reterr)
+{
+	pid_t child = fork();
+
+	if (child < 0)
+		return mp_fail_errno(reterr, errno, "the hub cannot be started");
+	if (child == 0) {
+		setsid();
+		child = fork();
+		if (child == 0)
+			become_hub(log, ready);
+		_exit(child < 0);
+	}
+	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		;
+	return 0;
+}
+
+int mp_background_start(const struct mp_hub_place *place, const char *log, int *ret_ready,
+			struct mcpool_error *reterr)
+{
+	int fds[2], fd, r;
+
+	if (mp_hub_place_is_held(place))
+		return mp_fail(reterr, MCPOOL_EAGAIN, "another hub starts, or leaves");
+	fd = open_log(log, reterr);
+	if (fd < 0)
+		return fd;
+	if (pipe2(fds, O_CLOEXEC) < 0) {
+		close(fd);
+		return mp_fail_errno(reterr, errno, "the hub cannot be started");
+	}
+	r = fork_twice(fd, fds[1], reterr);
+	close(fd);
+	close(fds[1]);
+	if (r < 0)
+		close(fds[0]);
+	else
+		*ret_ready = fds[0];
+	return r;
+}

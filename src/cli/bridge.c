@@ -1,0 +1,472 @@
+/*
+ * bridge.c - between an agent and the hub: which hub, and what becomes of both when one goes.
+ */
+#include "cli/bridge.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "cli/bridge_parts.h"
+#include "face/greeting.h"
+#include "rpc/message.h"
+#include "rpc/salvage.h"
+
+/* How soon to look again, and at most. */
+enum { FIRST_LOOK_MS = 10, LAST_LOOK_MS = 250, HELLO_MS = 10000, LEAVE_MS = 5000 };
+
+#define LISTS(X) X(tools, "tools") X(prompts, "prompts") X(resources, "resources")
+#define OWN_ID   "\"mcpool-bridge-"
+
+static void advance(struct mp_bridge *b, enum mp_bridge_event ev);
+
+void mp_bridge_refuse_oversize(struct mp_bridge *b, struct mp_str head, struct mp_str tail)
+{
+	struct mp_str id = mp_salvage_id(head, tail);
+
+	if (id.len || mp_salvage_is_call(head))
+		mp_bridge_answer(b, id, MCPOOL_ETOO_LARGE, "not_sent",
+				 "the message is larger than 32 MiB");
+}
+
+/* --- a hub ----------------------------------------------------------------------------------- */
+
+static enum mp_bridge_event try_to_connect(struct mp_bridge *b)
+{
+	switch (b->hooks->connect(b->u, &b->why)) {
+	case 0:
+		return MP_BRIDGE_ON_FOUND;
+	case MCPOOL_ENOENT:
+		return MP_BRIDGE_ON_NOBODY;
+	case MCPOOL_EAGAIN:
+		return MP_BRIDGE_ON_BUSY;
+	default:
+		return MP_BRIDGE_ON_FORBIDDEN;
+	}
+}
+
+static enum mp_bridge_event seek(struct mp_bridge *b)
+{
+	b->give_up_ms = b->hooks->now_ms(b->u) + MP_BRIDGE_WAIT_MS;
+	b->look_ms = FIRST_LOOK_MS;
+	return try_to_connect(b);
+}
+
+static enum mp_bridge_event look_later(struct mp_bridge *b)
+{
+	int64_t left = b->give_up_ms - b->hooks->now_ms(b->u);
+
+	b->hooks->set_timer(b->u, left < 0 ? 0 : left < b->look_ms ? left : b->look_ms);
+	b->look_ms = 2 * b->look_ms < LAST_LOOK_MS ? 2 * b->look_ms : LAST_LOOK_MS;
+	return MP_BRIDGE_EVENT_COUNT;
+}
+
+static enum mp_bridge_event look_again(struct mp_bridge *b)
+{
+	if (b->hooks->now_ms(b->u) >= b->give_up_ms)
+		return MP_BRIDGE_ON_TOO_LONG;
+	return try_to_connect(b);
+}
+
+/* Where somebody else is at it, theirs will do. */
+static enum mp_bridge_event start_hub(struct mp_bridge *b)
+{
+	int r = b->hooks->start_hub(b->u, &b->why);
+
+	if (r < 0 && r != MCPOOL_EAGAIN)
+		return MP_BRIDGE_ON_FORBIDDEN;
+	return look_later(b);
+}
+
+/* Nobody is there after all: the one we started may have lost, or died. */
+static enum mp_bridge_event start_again(struct mp_bridge *b)
+{
+	return b->look_ms >= LAST_LOOK_MS ? start_hub(b) : look_later(b);
+}
+
+static void say_hub(struct mp_bridge *b, struct mp_str line)
+{
+	b->queued += line.len + 1;
+	b->hooks->say_hub(b->u, line);
+}
+
+static enum mp_bridge_event greet(struct mp_bridge *b)
+{
+	b->queued = 0;
+	say_hub(b, b->o.hello);
+	b->hooks->set_timer(b->u, HELLO_MS);
+	return MP_BRIDGE_EVENT_COUNT;
+}
+
+/* By another connection: what a bridge says is for its session. */
+static enum mp_bridge_event replace(struct mp_bridge *b)
+{
+	b->has_replaced = true;
+	b->hooks->hang_up(b->u);
+	if (b->hooks->connect(b->u, &b->why) < 0)
+		return MP_BRIDGE_ON_LOST;
+	b->queued = 0;
+	say_hub(b, b->o.farewell);
+	say_hub(b, MP_STR("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"mcpool/shutdown\","
+			  "\"params\":{\"drain\":true,\"replace\":true}}"));
+	b->hooks->set_timer(b->u, LEAVE_MS);
+	return MP_BRIDGE_EVENT_COUNT;
+}
+
+static enum mp_bridge_event start_ours(struct mp_bridge *b)
+{
+	b->hooks->hang_up(b->u);
+	b->look_ms = FIRST_LOOK_MS;
+	return start_hub(b);
+}
+
+/* --- the session goes on --------------------------------------------------------------------- */
+
+/* A request of the agent's, as ours: its answer is for us. */
+static void replay(struct mp_bridge *b, const char *line)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf out;
+	char id[48];
+
+	mp_buf_init(&out, MP_LIMIT_MESSAGE + MP_KIB(1));
+	snprintf(id, sizeof(id), OWN_ID "%llu\"", (unsigned long long)++b->last_own);
+	if (!line || mp_ledger_respell(mp_str_of(line), mp_str_of(id), &out) < 0)
+		return;
+	b->replays++;
+	say_hub(b, mp_buf_get(&out));
+}
+
+/* What its agent said to the last one, and was answered. One that is modern said nothing. */
+static enum mp_bridge_event resume(struct mp_bridge *b)
+{
+	struct mp_ledger *l = &b->ledger;
+	const struct mp_map_entry *e;
+	size_t cursor = 0;
+
+	b->replays = 0;
+	b->changed = 0;
+	if (l->is_open) {
+		replay(b, l->initialize);
+		if (l->initialized)
+			say_hub(b, mp_str_of(l->initialized));
+		replay(b, l->level);
+		while ((e = mp_map_next(&l->subscriptions, &cursor)))
+			replay(b, e->value);
+	}
+	return b->replays ? MP_BRIDGE_EVENT_COUNT : MP_BRIDGE_ON_RESUMED;
+}
+
+static void tell_changed(struct mp_bridge *b)
+{
+	int bit = 0;
+
+	if (!b->was_open || !b->ledger.initialized)
+		return;
+#define X(name, word)                                                               \
+	if (b->changed & (1u << bit++))                                             \
+		b->hooks->say_agent(b->u, MP_STR("{\"jsonrpc\":\"2.0\",\"method\":" \
+						 "\"notifications/" word "/list_changed\"}"));
+	LISTS(X)
+#undef X
+}
+
+/* All that waited goes out at once; from now on each line goes by itself. */
+static enum mp_bridge_event open_up(struct mp_bridge *b)
+{
+	b->hooks->set_timer(b->u, -1);
+	tell_changed(b);
+	b->was_open = true;
+	MP_LIST_EACH(&b->ledger.pending, link) {
+		struct mp_pending *p = mp_container_of(link, struct mp_pending, link);
+
+		if (p->is_kept)
+			p->end += b->queued;
+		p->is_kept = false;
+	}
+	if (b->kept.len)
+		b->hooks->pour_to_hub(b->u, mp_buf_get(&b->kept));
+	b->queued += b->kept.len;
+	mp_buf_done(&b->kept);
+	mp_buf_init(&b->kept, MP_LIMIT_MESSAGE + MP_BRIDGE_MAX_KEPT);
+	return MP_BRIDGE_EVENT_COUNT;
+}
+
+/* Which lists the agent may hear of. */
+static void note_capabilities(struct mp_bridge *b, struct mp_str line)
+{
+	MP_CLEANUP(mp_tape_done) struct mp_tape t;
+	mp_value caps;
+	int bit = 0;
+
+	mp_tape_init(&t, 0);
+	if (mp_tape_parse(&t, line, NULL) < 0)
+		return;
+	caps = mp_value_get(&t, mp_value_get(&t, MP_ROOT, "result"), "capabilities");
+	if (caps == MP_NONE)
+		return;
+#define X(name, word)                                                                      \
+	if (mp_value_is(&t, mp_value_get(&t, mp_value_get(&t, caps, word), "listChanged"), \
+			MP_TAPE_TRUE))                                                     \
+		b->changed |= 1u << bit;                                                   \
+	bit++;
+	LISTS(X)
+#undef X
+}
+
+/* --- without a hub --------------------------------------------------------------------------- */
+
+static enum mp_bridge_event refuse_kept(struct mp_bridge *b)
+{
+	b->hooks->hang_up(b->u);
+	b->hooks->set_timer(b->u, -1);
+	mp_bridge_refuse_kept(b);
+	return MP_BRIDGE_EVENT_COUNT;
+}
+
+/* It left in order. Whoever waits has a reason to look for the next one. */
+static enum mp_bridge_event rest(struct mp_bridge *b)
+{
+	b->hooks->set_timer(b->u, -1);
+	return b->kept.len ? MP_BRIDGE_ON_TRAFFIC : MP_BRIDGE_EVENT_COUNT;
+}
+
+static enum mp_bridge_event leave(struct mp_bridge *b)
+{
+	b->hooks->set_timer(b->u, -1);
+	b->hooks->leave(b->u);
+	return MP_BRIDGE_EVENT_COUNT;
+}
+
+/* --- the table ------------------------------------------------------------------------------- */
+
+enum { NOWHERE, STAY = MP_BRIDGE_STATE_COUNT + 1 };
+#define TO(state) (MP_BRIDGE_##state + 1) /* so that an empty cell is 0 */
+#define ON(event) [MP_BRIDGE_ON_##event]
+#define GOES      ON(AGENT_GONE) = {TO(LEAVING), leave}
+#define NO_HUB    ON(TRAFFIC) = {STAY, NULL}, ON(READY) = {STAY, NULL}
+
+static const struct step {
+	int to;
+	enum mp_bridge_event (*act)(struct mp_bridge *b);
+} steps[MP_BRIDGE_STATE_COUNT][MP_BRIDGE_EVENT_COUNT] = {
+	[MP_BRIDGE_RESTING] = {ON(TRAFFIC) = {TO(SEEKING), seek}, ON(READY) = {STAY, NULL},
+			       ON(TIMER) = {STAY, NULL}, GOES},
+	[MP_BRIDGE_SEEKING] = {NO_HUB, ON(FOUND) = {TO(GREETING), greet},
+			       ON(NOBODY) = {TO(STARTING), start_hub},
+			       ON(BUSY) = {STAY, look_later},
+			       ON(FORBIDDEN) = {TO(RESTING), refuse_kept},
+			       ON(TIMER) = {STAY, look_again},
+			       ON(TOO_LONG) = {TO(RESTING), refuse_kept}, GOES},
+	[MP_BRIDGE_STARTING] = {ON(TRAFFIC) = {STAY, NULL}, ON(READY) = {STAY, look_again},
+				ON(FOUND) = {TO(GREETING), greet}, ON(NOBODY) = {STAY, start_again},
+				ON(BUSY) = {STAY, look_later},
+				ON(FORBIDDEN) = {TO(RESTING), refuse_kept},
+				ON(TIMER) = {STAY, look_again},
+				ON(TOO_LONG) = {TO(RESTING), refuse_kept}, GOES},
+	[MP_BRIDGE_GREETING] = {NO_HUB, ON(GREETED) = {TO(RESUMING), resume},
+				ON(OLDER) = {TO(REPLACING), replace},
+				ON(REFUSED) = {TO(RESTING), refuse_kept}, ON(BYE) = {STAY, NULL},
+				ON(LOST) = {TO(SEEKING), look_later},
+				ON(TIMER) = {TO(RESTING), refuse_kept}, GOES},
+	[MP_BRIDGE_REPLACING] = {NO_HUB, ON(GREETED) = {STAY, NULL}, ON(REFUSED) = {STAY, NULL},
+				 ON(OLDER) = {STAY, NULL}, ON(BYE) = {STAY, NULL},
+				 ON(LOST) = {TO(STARTING), start_ours},
+				 ON(TIMER) = {TO(STARTING), start_ours}, GOES},
+	[MP_BRIDGE_RESUMING] = {NO_HUB, ON(RESUMED) = {TO(OPEN), open_up}, ON(BYE) = {STAY, NULL},
+				ON(LOST) = {TO(SEEKING), look_later},
+				ON(TIMER) = {TO(RESTING), refuse_kept}, GOES},
+	[MP_BRIDGE_OPEN] = {ON(TRAFFIC) = {STAY, NULL}, ON(READY) = {STAY, NULL},
+			    ON(TIMER) = {STAY, NULL}, ON(BYE) = {TO(DRAINING), NULL},
+			    ON(LOST) = {TO(SEEKING), seek}, GOES},
+	[MP_BRIDGE_DRAINING] = {NO_HUB, ON(TIMER) = {STAY, NULL}, ON(BYE) = {STAY, NULL},
+				ON(LOST) = {TO(RESTING), rest}, GOES},
+	[MP_BRIDGE_LEAVING] = {ON(TRAFFIC) = {STAY, NULL}, ON(READY) = {STAY, NULL},
+			       ON(TIMER) = {STAY, NULL}, ON(BYE) = {STAY, NULL},
+			       ON(LOST) = {STAY, NULL}, ON(AGENT_GONE) = {STAY, NULL}},
+};
+
+bool mp_bridge_look_up(enum mp_bridge_state s, enum mp_bridge_event ev,
+		       enum mp_bridge_state *ret_to)
+{
+	int to = steps[s][ev].to;
+
+	*ret_to = to == STAY ? s : (enum mp_bridge_state)(to - 1);
+	return to != NOWHERE;
+}
+
+static void advance(struct mp_bridge *b, enum mp_bridge_event ev)
+{
+	while (ev != MP_BRIDGE_EVENT_COUNT) {
+		const struct step *s = &steps[b->state][ev];
+
+		mp_check(s->to != NOWHERE);
+		if (s->to != STAY)
+			b->state = (enum mp_bridge_state)(s->to - 1);
+		ev = s->act ? s->act(b) : MP_BRIDGE_EVENT_COUNT;
+	}
+}
+
+/* --- lines ----------------------------------------------------------------------------------- */
+
+static bool flows(const struct mp_bridge *b, bool has_request)
+{
+	return b->state == MP_BRIDGE_OPEN || (b->state == MP_BRIDGE_DRAINING && !has_request);
+}
+
+/* Kept for the next hub, which is needed now. */
+static void keep(struct mp_bridge *b, struct mp_str line, uint64_t end)
+{
+	if (mp_buf_reserve(&b->kept, line.len + 1) < 0 || mp_buf_add_str(&b->kept, line) < 0 ||
+	    mp_buf_add_char(&b->kept, '\n') < 0)
+		mp_bridge_refuse_one(b, end);
+	else
+		advance(b, MP_BRIDGE_ON_TRAFFIC);
+}
+
+enum mp_bridge_verdict mp_bridge_from_agent(struct mp_bridge *b, struct mp_str line, size_t size)
+{
+	bool is_kept = b->state != MP_BRIDGE_OPEN, has_request;
+	uint64_t end = is_kept ? b->kept.len + line.len + 1 : b->queued + size;
+
+	if (!mp_ledger_note_sent(&b->ledger, line, end, is_kept, &has_request))
+		return MP_BRIDGE_DROP;
+	if (flows(b, has_request)) {
+		b->queued += size;
+		return MP_BRIDGE_PASS;
+	}
+	keep(b, line, end);
+	return MP_BRIDGE_DROP;
+}
+
+static enum mp_bridge_verdict read_greeting(struct mp_bridge *b, struct mp_str line)
+{
+	struct mp_greeting_answer a;
+
+	if (mp_greeting_read_answer(line, &a, &b->why) < 0) {
+		advance(b, MP_BRIDGE_ON_REFUSED);
+		return MP_BRIDGE_DROP;
+	}
+	if (!b->has_replaced && a.version[0] &&
+	    mp_greeting_compare_versions(a.version, b->o.version) < 0) {
+		advance(b, MP_BRIDGE_ON_OLDER);
+	} else if (a.is_refused) {
+		b->why = a.why;
+		advance(b, MP_BRIDGE_ON_REFUSED);
+	} else {
+		advance(b, MP_BRIDGE_ON_GREETED);
+	}
+	return MP_BRIDGE_DROP;
+}
+
+static bool is_own_answer(struct mp_str line)
+{
+	static const struct mp_str begins = MP_STR("{\"jsonrpc\":\"2.0\",\"id\":" OWN_ID);
+
+	return mp_str_starts(line, begins);
+}
+
+static enum mp_bridge_verdict hear_resumed(struct mp_bridge *b, struct mp_str line)
+{
+	note_capabilities(b, line);
+	if (b->replays > 0 && --b->replays == 0)
+		advance(b, MP_BRIDGE_ON_RESUMED);
+	return MP_BRIDGE_DROP;
+}
+
+enum mp_bridge_verdict mp_bridge_from_hub(struct mp_bridge *b, struct mp_str line)
+{
+	static const struct mp_str bye =
+		MP_STR("{\"jsonrpc\":\"2.0\",\"method\":\"" MP_GREETING_BYE "\"");
+
+	if (MP_UNLIKELY(mp_str_starts(line, bye))) {
+		advance(b, MP_BRIDGE_ON_BYE);
+		return MP_BRIDGE_DROP;
+	}
+	switch (b->state) {
+	case MP_BRIDGE_GREETING:
+		return read_greeting(b, line);
+	case MP_BRIDGE_RESUMING:
+		if (is_own_answer(line))
+			return hear_resumed(b, line);
+		break; /* a notification; the session is the agent's */
+	case MP_BRIDGE_OPEN:
+	case MP_BRIDGE_DRAINING:
+		break;
+	case MP_BRIDGE_RESTING:
+	case MP_BRIDGE_SEEKING:
+	case MP_BRIDGE_STARTING:
+	case MP_BRIDGE_REPLACING:
+	case MP_BRIDGE_LEAVING:
+	case MP_BRIDGE_STATE_COUNT:
+		return MP_BRIDGE_DROP;
+	}
+	mp_ledger_note_received(&b->ledger, line);
+	return MP_BRIDGE_PASS;
+}
+
+/* --- the rest -------------------------------------------------------------------------------- */
+
+void mp_bridge_lost(struct mp_bridge *b, uint64_t written, struct mp_str rest_of_it,
+		    uint64_t rest_at)
+{
+	if (b->state == MP_BRIDGE_OPEN || b->state == MP_BRIDGE_DRAINING) {
+		mp_bridge_keep_rest(b, written, rest_of_it, rest_at);
+		mp_bridge_withdraw_questions(b);
+	}
+	b->queued = 0;
+	advance(b, MP_BRIDGE_ON_LOST);
+}
+
+void mp_bridge_begin(struct mp_bridge *b)
+{
+	advance(b, MP_BRIDGE_ON_TRAFFIC);
+}
+
+void mp_bridge_is_ready(struct mp_bridge *b)
+{
+	advance(b, MP_BRIDGE_ON_READY);
+}
+
+void mp_bridge_timer(struct mp_bridge *b)
+{
+	advance(b, MP_BRIDGE_ON_TIMER);
+}
+
+void mp_bridge_agent_gone(struct mp_bridge *b)
+{
+	advance(b, MP_BRIDGE_ON_AGENT_GONE);
+}
+
+bool mp_bridge_wants_more(const struct mp_bridge *b)
+{
+	return b->kept.len < MP_BRIDGE_MAX_KEPT;
+}
+
+enum mp_bridge_state mp_bridge_get_state(const struct mp_bridge *b)
+{
+	return b->state;
+}
+
+struct mp_bridge *mp_bridge_new(const struct mp_bridge_options *o,
+				const struct mp_bridge_hooks *hooks, void *u)
+{
+	struct mp_bridge *b = mp_alloc(sizeof(*b));
+
+	b->o = *o;
+	b->hooks = hooks;
+	b->u = u;
+	mp_ledger_init(&b->ledger);
+	mp_buf_init(&b->kept, MP_LIMIT_MESSAGE + MP_BRIDGE_MAX_KEPT);
+	return b;
+}
+
+struct mp_bridge *mp_bridge_free(struct mp_bridge *b)
+{
+	if (!b)
+		return NULL;
+	mp_ledger_done(&b->ledger);
+	mp_buf_done(&b->kept);
+	return mp_free(b);
+}

@@ -1,0 +1,412 @@
+/*
+ * cmd_hub.c - `mcpool up`, `down`, `reload` and `reconnect`: the hub in the background.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "cli/background.h"
+#include "cli/cli.h"
+#include "cli/hub_client.h"
+#include "cli/verbs.h"
+#include "json/write.h"
+
+/* Servers have 3 s to leave; what is open has its own time before that. */
+enum { START_MS = 10000, STOP_MS = 6000, RELOAD_MS = 10000 };
+
+static int run_up(const struct mp_verb *verb, int argc, char **argv);
+static int run_down(const struct mp_verb *verb, int argc, char **argv);
+static int run_reload(const struct mp_verb *verb, int argc, char **argv);
+static int run_reconnect(const struct mp_verb *verb, int argc, char **argv);
+
+#define JSON "  --json           one JSON object instead of text for people\n"
+
+const struct mp_verb mp_verb_up = {
+	"up",
+	"",
+	"Start the hub in the background, unless it runs.",
+	JSON,
+	"It works in your home folder and has what is configured for you; agents in projects see\n"
+	"the files of their project as well. Its log is hub.log in the state folder.\n",
+	run_up,
+	NULL,
+	MP_VERB_PLAIN,
+};
+
+const struct mp_verb mp_verb_down = {
+	"down",
+	"",
+	"Stop the hub: what is under way may finish, then all servers leave.",
+	"  --now            do not wait for what is under way\n" JSON,
+	"Bridges of agents stay, and start a hub again when their agent asks for something.\n",
+	run_down,
+	NULL,
+	MP_VERB_PLAIN,
+};
+
+const struct mp_verb mp_verb_reload = {
+	"reload",
+	"",
+	"Have the hub read all files again; only what differs is restarted.",
+	JSON,
+	"It notices changes by itself; this is for where it cannot.\n",
+	run_reload,
+	NULL,
+	MP_VERB_PLAIN,
+};
+
+const struct mp_verb mp_verb_reconnect = {
+	"reconnect",
+	"NAME | all",
+	"Have the hub end the connection to a server and begin a new one.",
+	JSON,
+	NULL,
+	run_reconnect,
+	NULL,
+	MP_VERB_PLAIN,
+};
+
+/* --- what they share ------------------------------------------------------------------------- */
+
+static int complain(const struct mcpool_error *why)
+{
+	if (why->code == MCPOOL_ENOENT)
+		mp_cli_complain_as(why->code, "no hub runs. `mcpool up` starts one.");
+	else
+		mp_cli_complain_as(why->code, "%s", why->message);
+	return why->code == MCPOOL_ENOENT ? MP_EXIT_START : mp_cli_exit_code(why);
+}
+
+static void rest(void)
+{
+	struct timespec moment = {0, 20 * 1000000L};
+
+	nanosleep(&moment, NULL);
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static int tell(const struct mp_cli_args *args, pid_t pid, const char *word, const char *sentence)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+
+	mp_buf_init(&text, MP_KIB(4));
+	if (!args->json) {
+		printf("mcpool: %s\n", sentence);
+	} else if (mp_buf_addf(&text, "{\"hub\":\"%s\",\"pid\":%ld}", word, (long)pid) == 0) {
+		mp_print_json(mp_buf_get(&text));
+	}
+	return mp_print_finish(MP_EXIT_DONE);
+}
+
+/* --- up -------------------------------------------------------------------------------------- */
+
+static void wait_ready(int fd)
+{
+	struct pollfd ready = {.fd = fd, .events = POLLIN};
+
+	(void)poll(&ready, 1, START_MS); /* the hub itself is asked next */
+	close(fd);
+}
+
+/* The last words of one that did not start. */
+static void show_log(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	char text[2000];
+	off_t size = fd < 0 ? -1 : lseek(fd, 0, SEEK_END);
+	ssize_t n;
+
+	if (size >= 0) {
+		n = pread(fd, text, sizeof(text),
+			  size > (off_t)sizeof(text) ? size - (off_t)sizeof(text) : 0);
+		if (n > 0)
+			mp_print_tail(mp_str_get_last_line((struct mp_str){text, (size_t)n}));
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Another one may be about to start, or to leave: then it is asked again. */
+static int start(struct mp_hub_client **ret_client, const char *log, struct mcpool_error *why)
+{
+	struct mp_hub_place place;
+	int64_t until = now_ms() + START_MS;
+	int ready, r = mp_hub_place_find(&place, why);
+
+	while (r == 0 && now_ms() < until) {
+		r = mp_background_start(&place, log, &ready, why);
+		if (r == 0)
+			wait_ready(ready);
+		if (r < 0 && r != MCPOOL_EAGAIN)
+			return r;
+		rest();
+		r = mp_hub_client_open(ret_client, why);
+		if (r == 0 || (r != MCPOOL_ENOENT && r != MCPOOL_EAGAIN))
+			return r;
+		r = mp_hub_place_is_held(&place) ? 0 : MCPOOL_ECLOSED;
+	}
+	return r < 0 ? mp_fail(why, r, "the hub did not start; its log is %s", log)
+		     : mp_fail(why, MCPOOL_ETIMEDOUT, "the hub did not answer in time");
+}
+
+static int run_up(const struct mp_verb *verb, int argc, char **argv)
+{
+	MP_CLEANUP(mp_hub_client_freep) struct mp_hub_client *c = NULL;
+	MP_CLEANUP(mp_buf_done) struct mp_buf log;
+	struct mcpool_error why;
+	struct mp_cli_args args;
+	char sentence[PATH_MAX + 200];
+	int r = mp_cli_read_args(verb, argc, argv, 0, 0, &args);
+
+	mp_buf_init(&log, PATH_MAX);
+	if (r)
+		return r - 1;
+	r = mp_hub_client_open(&c, &why);
+	if (r == 0) {
+		snprintf(sentence, sizeof(sentence), "the hub runs already, as process %ld",
+			 (long)mp_hub_client_get_pid(c));
+		return tell(&args, mp_hub_client_get_pid(c), "runs", sentence);
+	}
+	if (r == MCPOOL_ENOENT)
+		r = mp_background_find_log(&log, &why);
+	if (r == 0)
+		r = start(&c, log.data, &why);
+	if (r < 0) {
+		mp_cli_complain("%s", why.message);
+		if (log.len)
+			show_log(log.data);
+		return MP_EXIT_START;
+	}
+	snprintf(sentence, sizeof(sentence), "the hub runs, as process %ld; its log is %s",
+		 (long)mp_hub_client_get_pid(c), log.data);
+	return tell(&args, mp_hub_client_get_pid(c), "started", sentence);
+}
+
+/* --- down ------------------------------------------------------------------------------------ */
+
+static bool is_gone(pid_t pid, int64_t max_ms)
+{
+	int64_t until = now_ms() + max_ms;
+
+	while (kill(pid, 0) == 0) {
+		if (now_ms() > until)
+			return false;
+		rest();
+	}
+	return true;
+}
+
+static int stop(struct mp_hub_client *c, const struct mp_cli_args *args)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf result;
+	struct mp_str params = args->now ? MP_STR("{\"drain\":false}") : MP_STR("{\"drain\":true}");
+	pid_t pid = mp_hub_client_get_pid(c);
+	struct mcpool_error why;
+	char sentence[200];
+
+	mp_buf_init(&result, MP_KIB(64));
+	if (mp_hub_client_ask(c, "mcpool/shutdown", params, &result, &why) < 0)
+		return complain(&why);
+	if (mp_hub_client_wait_end(c, MP_LIMIT_DRAIN_MS + STOP_MS) < 0 || !is_gone(pid, STOP_MS)) {
+		mp_cli_complain("the hub was told to stop, and has not yet (process %ld)",
+				(long)pid);
+		return MP_EXIT_TIMEOUT;
+	}
+	snprintf(sentence, sizeof(sentence), "the hub has stopped (it was process %ld)", (long)pid);
+	return tell(args, pid, "stopped", sentence);
+}
+
+static int run_down(const struct mp_verb *verb, int argc, char **argv)
+{
+	MP_CLEANUP(mp_hub_client_freep) struct mp_hub_client *c = NULL;
+	struct mcpool_error why;
+	struct mp_cli_args args;
+	int r = mp_cli_read_args(verb, argc, argv, 0, 0, &args);
+
+	if (r)
+		return r - 1;
+	r = mp_hub_client_open(&c, &why);
+	if (r == MCPOOL_ENOENT)
+		return tell(&args, 0, "none", "no hub runs");
+	return r < 0 ? complain(&why) : stop(c, &args);
+}
+
+/* --- reload ---------------------------------------------------------------------------------- */
+
+/* How a reload went, in all views. */
+struct reload {
+	struct mp_hub_client *c;
+	struct mp_tape t;
+	struct mp_buf line;
+	struct mp_buf words; /* of those that changed something, or failed */
+	int64_t left;
+	int exit_code;
+};
+
+/* One event; those of servers that come and go meanwhile are nothing to us. */
+static int take_event(struct reload *r)
+{
+	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
+	struct mp_str text;
+	mp_value e = mp_value_get(&r->t, MP_ROOT, "params"), what = mp_value_get(&r->t, e, "what");
+	bool failed = mp_value_text_is(&r->t, what, MP_STR("reload-failed"));
+
+	mp_arena_init(&arena, MP_KIB(64));
+	if (!failed && !mp_value_text_is(&r->t, what, MP_STR("reloaded")))
+		return 0;
+	r->left--;
+	if (failed)
+		r->exit_code = MP_EXIT_CONFIG;
+	if (mp_value_text(&r->t, mp_value_get(&r->t, e, "text"), &arena, &text) < 0)
+		return MCPOOL_EPROTO;
+	if (mp_str_find(text, MP_STR("nothing changed"), 0) >= 0)
+		return 0;
+	return mp_buf_addf(&r->words, "%s%.*s", r->words.len ? "\n" : "", MP_STR_ARGS(text));
+}
+
+static int await_reload(struct reload *r)
+{
+	while (r->left > 0) {
+		mp_buf_clear(&r->line);
+		if (mp_hub_client_listen(r->c, RELOAD_MS, &r->line) < 0 ||
+		    mp_tape_parse(&r->t, mp_buf_get(&r->line), NULL) < 0 || take_event(r) < 0) {
+			mp_cli_complain("the hub does not say what came of it");
+			return MP_EXIT_TIMEOUT;
+		}
+	}
+	return r->exit_code;
+}
+
+static void show_reload(const struct reload *r, const struct mp_cli_args *args)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf json;
+	struct mp_str words = r->words.len ? mp_buf_get(&r->words) : MP_STR("nothing changed");
+	struct mp_writer w;
+
+	mp_buf_init(&json, MP_MIB(1));
+	if (r->exit_code != MP_EXIT_DONE) {
+		mp_cli_complain("%.*s", MP_STR_ARGS(words));
+		return;
+	}
+	if (!args->json) {
+		mp_print_text(words);
+		putchar('\n');
+		return;
+	}
+	mp_write_init(&w, &json, NULL);
+	mp_write_begin_object(&w);
+	mp_write_member_text(&w, "reloaded", words);
+	mp_write_end_object(&w);
+	if (mp_write_finish(&w) == 0)
+		mp_print_json(mp_buf_get(&json));
+}
+
+static int follow_reload(struct mp_hub_client *c, struct mp_str answer,
+			 const struct mp_cli_args *args)
+{
+	struct reload r = {.c = c, .exit_code = MP_EXIT_DONE};
+	int code = MP_EXIT_PROTOCOL;
+
+	mp_tape_init(&r.t, 0);
+	mp_buf_init(&r.line, MP_LIMIT_MESSAGE);
+	mp_buf_init(&r.words, MP_MIB(1));
+	if (mp_tape_parse(&r.t, answer, NULL) == 0 &&
+	    mp_value_i64(&r.t, mp_value_get(&r.t, MP_ROOT, "views"), &r.left) == 0) {
+		code = await_reload(&r);
+		if (r.left == 0)
+			show_reload(&r, args);
+	}
+	mp_buf_done(&r.line);
+	mp_buf_done(&r.words);
+	mp_tape_done(&r.t);
+	return mp_print_finish(code);
+}
+
+static int run_reload(const struct mp_verb *verb, int argc, char **argv)
+{
+	MP_CLEANUP(mp_hub_client_freep) struct mp_hub_client *c = NULL;
+	MP_CLEANUP(mp_buf_done) struct mp_buf result;
+	struct mcpool_error why;
+	struct mp_cli_args args;
+	int r = mp_cli_read_args(verb, argc, argv, 0, 0, &args);
+
+	mp_buf_init(&result, MP_KIB(64));
+	if (r)
+		return r - 1;
+	r = mp_hub_client_open(&c, &why);
+	if (r == 0)
+		r = mp_hub_client_ask(c, "mcpool/events", MP_STR(""), &result, &why);
+	mp_buf_clear(&result);
+	if (r == 0)
+		r = mp_hub_client_ask(c, "mcpool/reload", MP_STR(""), &result, &why);
+	return r < 0 ? complain(&why) : follow_reload(c, mp_buf_get(&result), &args);
+}
+
+/* --- reconnect ------------------------------------------------------------------------------- */
+
+static int write_name(struct mp_buf *out, const char *name)
+{
+	struct mp_writer w;
+
+	mp_write_init(&w, out, NULL);
+	mp_write_begin_object(&w);
+	if (strcmp(name, "all") == 0)
+		mp_write_member_bool(&w, "all", true);
+	else
+		mp_write_member_text(&w, "name", mp_str_of(name));
+	mp_write_end_object(&w);
+	return mp_write_finish(&w);
+}
+
+static int complain_server(const struct mcpool_error *why)
+{
+	mp_cli_complain_as(why->code, "%s", why->message);
+	return why->code == MCPOOL_ENOENT ? MP_EXIT_NOT_FOUND : mp_cli_exit_code(why);
+}
+
+int mp_cmd_ask_hub(const struct mp_cli_args *args, const char *method, const char *name,
+		   const char *done)
+{
+	MP_CLEANUP(mp_hub_client_freep) struct mp_hub_client *c = NULL;
+	MP_CLEANUP(mp_buf_done) struct mp_buf params, result;
+	struct mcpool_error why;
+
+	mp_buf_init(&params, MP_KIB(64));
+	mp_buf_init(&result, MP_LIMIT_MESSAGE);
+	if (mp_hub_client_open(&c, &why) < 0)
+		return complain(&why);
+	if (write_name(&params, name) < 0)
+		return MP_EXIT_USAGE;
+	if (mp_hub_client_ask(c, method, mp_buf_get(&params), &result, &why) < 0)
+		return complain_server(&why);
+	if (args->json)
+		mp_print_json(mp_buf_get(&result));
+	else
+		printf("mcpool: %s: %s\n", name, done);
+	return mp_print_finish(MP_EXIT_DONE);
+}
+
+static int run_reconnect(const struct mp_verb *verb, int argc, char **argv)
+{
+	struct mp_cli_args args;
+	int r = mp_cli_read_args(verb, argc, argv, 1, 1, &args);
+
+	if (r)
+		return r - 1;
+	return mp_cmd_ask_hub(&args, "mcpool/server/reconnect", args.words[0],
+			      "a new connection begins; `mcpool status` shows how it goes");
+}

@@ -1,0 +1,157 @@
+/*
+ * cmd_stdio.c - `mcpool stdio`: what an agent starts.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "cli/background.h"
+#include "cli/bridge_io.h"
+#include "cli/cli.h"
+#include "cli/verbs.h"
+#include "config/settings.h"
+#include "face/greeting.h"
+
+extern char **environ;
+
+static int run_stdio(const struct mp_verb *verb, int argc, char **argv);
+
+const struct mp_verb mp_verb_stdio = {
+	"stdio",
+	"",
+	"What an agent starts: its way to all servers, through the hub.",
+	"  --profile NAME   default, omp, claude or netdata, whatever the files say\n"
+	"  --servers A,B    these servers and no others; names or patterns, repeatable\n"
+	"  --tools PATTERN  these tools and no others, such as 'read_*'; repeatable\n"
+	"  --project DIR    the folder whose files count; else the one it is started in\n",
+	"This is the one command to put into an agent's configuration. It starts the hub when\n"
+	"none runs, and outlives it: when the hub ends, calls that are under way are answered\n"
+	"(outcome unknown), another hub is started, and the session goes on.\n"
+	"`mcpool connect AGENT` shows where it goes.\n",
+	run_stdio,
+	NULL,
+	MP_VERB_PLAIN,
+};
+
+/* --- what the hub is told -------------------------------------------------------------------- */
+
+/* "a,b" and c are three; pointers into text, which is cut. */
+static size_t split(const struct mp_cli_list *given, char **texts, const char **items, size_t max)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < given->n; i++) {
+		char *save, *word;
+
+		texts[i] = mp_dup(given->items[i]);
+		for (word = strtok_r(texts[i], ",", &save); word && n < max;
+		     word = strtok_r(NULL, ",", &save))
+			items[n++] = word;
+	}
+	return n;
+}
+
+struct telling {
+	char *texts[2][64];
+	const char *servers[MP_LIMIT_SERVERS / 8];
+	const char *tools[MP_LIMIT_SERVERS / 8];
+	char cwd[PATH_MAX], project[PATH_MAX];
+};
+
+static int check_options(const struct mp_cli_args *args, struct telling *t)
+{
+	if (args->profile && !mp_profile_exists(args->profile)) {
+		mp_cli_complain("there is no profile '%s': default, omp, claude, netdata",
+				args->profile);
+		return MP_EXIT_USAGE;
+	}
+	if (args->folder && !realpath(args->folder, t->project)) {
+		mp_cli_complain("--project %s: %s", args->folder, strerror(errno));
+		return MP_EXIT_USAGE;
+	}
+	if (!getcwd(t->cwd, sizeof(t->cwd))) {
+		mp_cli_complain("the folder you are in is not there any more");
+		return MP_EXIT_CONFIG;
+	}
+	return MP_EXIT_DONE;
+}
+
+static int write_hellos(const struct mp_cli_args *args, struct telling *t, struct mp_buf *hello,
+			struct mp_buf *farewell)
+{
+	struct mp_greeting g = {
+		.protocol = MP_GREETING_PROTOCOL,
+		.version = mcpool_version(),
+		.role = MP_GREETING_BRIDGE,
+		.pid = (int64_t)getpid(),
+		.cwd = t->cwd,
+		.options = {.profile = args->profile, .project = args->folder ? t->project : NULL},
+	};
+	int r;
+
+	g.options.servers.items = t->servers;
+	g.options.servers.n =
+		split(&args->servers, t->texts[0], t->servers, MP_ARRAY_LEN(t->servers));
+	g.options.tools.items = t->tools;
+	g.options.tools.n = split(&args->tools, t->texts[1], t->tools, MP_ARRAY_LEN(t->tools));
+	r = mp_greeting_write(hello, &g, environ);
+	g.role = MP_GREETING_CONTROL;
+	g.cwd = NULL;
+	g.options = (struct mp_greeting_options){0};
+	return r < 0 ? r : mp_greeting_write(farewell, &g, NULL);
+}
+
+/* --- the bridge ------------------------------------------------------------------------------ */
+
+static int bridge(const struct mp_cli_args *args, struct telling *t)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf hello, farewell, log;
+	struct mp_hub_place place;
+	struct mcpool_error why;
+	struct mp_bridge_way way = {.place = &place};
+	int r;
+
+	mp_buf_init(&hello, MP_MIB(4));
+	mp_buf_init(&farewell, MP_KIB(4));
+	mp_buf_init(&log, PATH_MAX);
+	r = mp_hub_place_find(&place, &why);
+	if (r == 0)
+		r = mp_background_find_log(&log, &why);
+	if (r == 0 && write_hellos(args, t, &hello, &farewell) < 0)
+		r = mp_fail(&why, MCPOOL_ELIMIT, "the environment is too large");
+	if (r < 0) {
+		mp_cli_complain("%s", why.message);
+		return MP_EXIT_START;
+	}
+	way.log = log.data;
+	way.options = (struct mp_bridge_options){.hello = mp_buf_get(&hello),
+						 .farewell = mp_buf_get(&farewell),
+						 .version = mcpool_version(),
+						 .log = log.data};
+	return mp_bridge_run(&way);
+}
+
+static int run_stdio(const struct mp_verb *verb, int argc, char **argv)
+{
+	struct mp_cli_args args;
+	struct telling *t;
+	int r = mp_cli_read_args(verb, argc, argv, 0, 0, &args);
+
+	if (r)
+		return r - 1;
+	t = mp_alloc(sizeof(*t));
+	r = check_options(&args, t);
+	if (r == 0)
+		r = bridge(&args, t);
+	for (size_t i = 0; i < 64; i++) {
+		mp_free(t->texts[0][i]);
+		mp_free(t->texts[1][i]);
+	}
+	mp_free(t);
+	return r;
+}

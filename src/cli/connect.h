@@ -1,0 +1,34 @@
+/*
+ * connect.h - what the parts of `mcpool connect` share: one agent, and how it comes to the hub.
+ */
+#ifndef MP_CONNECT_H
+#define MP_CONNECT_H
+
+#include "cli/agent_file.h"
+#include "cli/agent_run.h"
+#include "cli/cli.h"
+#include "cli/configured.h"
+
+struct mp_connect {
+	const struct mp_cli_args *args;
+	const struct mp_agent *agent;
+	struct mp_places places;
+	struct mp_arena arena;
+
+	char mcpool[PATH_MAX], url[300];
+	struct mp_agent_way way;
+	const char *file;       /* NULL: it has none at this level */
+	struct mp_buf entry;    /* as it would be written */
+	char program[PATH_MAX]; /* the agent's own; "": not found */
+	struct mp_agent_view view;
+};
+
+/* --- connect_do.c --- */
+
+/* --write and --undo: shown, asked, done. *ret_word: what became of it. Returns the exit code. */
+int mp_connect_write(struct mp_connect *c, const char **ret_word);
+int mp_connect_undo(struct mp_connect *c, const char **ret_word);
+/* The agent's own command for it, if the agent is here; NULL. */
+const char **mp_connect_get_command(struct mp_connect *c, enum mp_agent_order order);
+
+#endif

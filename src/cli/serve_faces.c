@@ -1,0 +1,243 @@
+/*
+ * serve_faces.c - the ways into `mcpool serve`: who may be the hub, and how agents come to it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "base/log.h"
+#include "cli/serve.h"
+#include "json/value.h"
+
+/* Who is about to leave is given this long: it stops its servers meanwhile. */
+enum { WAIT_FOR_OLD_MS = 6000 };
+
+/* --- who is the hub -------------------------------------------------------------------------- */
+
+/* Whoever started us in the background waits for the end of our stdout, and tries the socket. */
+static void tell_starter(const struct mp_serve *s)
+{
+	if (!s->args->background)
+		return;
+	if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+		mp_cli_complain("stdout: %s", strerror(errno));
+}
+
+int mp_serve_be_elected(struct mp_serve *s)
+{
+	struct mcpool_error why;
+	pid_t winner;
+	int r = mp_election_stand(&s->election, mp_manager_take_socket(&s->manager, AF_UNIX),
+				  WAIT_FOR_OLD_MS, &winner, &why);
+
+	if (r == 0) {
+		tell_starter(s);
+		return MP_EXIT_DONE;
+	}
+	if (r == MCPOOL_ENOENT) { /* no HOME: nobody would find us */
+		mp_cli_complain("%s; agents cannot come here by `mcpool stdio`", why.message);
+		return MP_EXIT_DONE;
+	}
+	if (r == MCPOOL_EEXIST && winner > 0)
+		mp_cli_complain(
+			"a hub of yours runs already, as process %ld. `mcpool status` shows "
+			"it, `mcpool down` stops it.",
+			(long)winner);
+	else
+		mp_cli_complain("%s", why.message);
+	return MP_EXIT_START;
+}
+
+/* --- the ways in ----------------------------------------------------------------------------- */
+
+static void stop_now(void *u)
+{
+	struct mp_serve *s = u;
+
+	mp_print_need_no_json();
+	mp_serve_stop(s, MP_EXIT_DONE, s->stop_patience_ms);
+}
+
+/* Not from within: who asked is to hear the answer first. */
+static void asked_to_stop(void *u, bool drain, bool replace)
+{
+	struct mp_serve *s = u;
+	int64_t patience_ms = drain ? MP_LIMIT_DRAIN_MS : 0;
+
+	s->is_replaced = s->is_replaced || replace;
+	if (s->is_stopping) {
+		mp_serve_stop(s, MP_EXIT_DONE, patience_ms);
+		return;
+	}
+	s->stop_patience_ms = patience_ms;
+	if (!mp_list_linked(&s->stop_task.link))
+		mp_loop_post(s->hub->loop, &s->stop_task);
+}
+
+static void describe(void *u, struct mp_writer *w)
+{
+	mp_serve_write_faces(u, w);
+}
+
+static const struct mp_socket_hooks socket_hooks = {.stop = asked_to_stop, .describe = describe};
+
+int mp_serve_open_faces(struct mp_serve *s)
+{
+	mp_task_init(&s->stop_task, stop_now, s);
+	if (s->election.listener >= 0)
+		s->socket = mp_socket_face_open(s->hub, s->election.listener, &socket_hooks, s);
+	mp_manager_keep_watch(&s->manager, s->hub->loop);
+	return MP_EXIT_DONE;
+}
+
+/* Where to listen: as the command line says, else as a file does; NULL: not at all. */
+static const char *get_address(const struct mp_serve *s)
+{
+	const struct mp_settings *set = &s->c.set->settings;
+	const char *from = mp_provenance_get(&set->provenance, "http.listen");
+
+	if (s->args->http)
+		return s->args->http;
+	return from && strcmp(from, "default") != 0 ? set->http.listen : NULL;
+}
+
+static int read_tls(const struct mp_serve *s, struct mp_arena *arena,
+		    struct mp_http_face_options *o)
+{
+	MP_CLEANUP(mp_tape_done) struct mp_tape t;
+	struct mp_str json = s->c.set->settings.http.tls_json, cert, key;
+
+	mp_tape_init(&t, 0);
+	if (!json.len)
+		return 0;
+	if (mp_tape_parse(&t, json, NULL) < 0 ||
+	    mp_value_text(&t, mp_value_get(&t, MP_ROOT, "cert"), arena, &cert) < 0 ||
+	    mp_value_text(&t, mp_value_get(&t, MP_ROOT, "key"), arena, &key) < 0)
+		return MCPOOL_EINVAL;
+	o->cert = mp_arena_dup(arena, cert);
+	o->key = mp_arena_dup(arena, key);
+	return o->cert && o->key ? 0 : MCPOOL_ENOMEM;
+}
+
+int mp_serve_open_http(struct mp_serve *s)
+{
+	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
+	struct mp_http_face_options o = {
+		.loop = s->hub->loop,
+		.lobby = s->hub->lobby,
+		.view = s->hub->view,
+		.listen = get_address(s),
+		.fd = mp_manager_take_socket(&s->manager, AF_INET),
+		.no_token = s->args->no_token,
+	};
+	struct mcpool_error why;
+
+	mp_arena_init(&arena, MP_KIB(64));
+	if (!o.listen && o.fd <= 0)
+		return MP_EXIT_DONE;
+	if (read_tls(s, &arena, &o) < 0) {
+		mp_cli_complain("\"http\".\"tls\" is {\"cert\": FILE, \"key\": FILE}");
+		return MP_EXIT_CONFIG;
+	}
+	if (mp_http_face_new(&o, &s->http, &why) == 0)
+		return MP_EXIT_DONE;
+	mp_cli_complain("%s", why.message);
+	return MP_EXIT_START;
+}
+
+static void http_is_drained(void *u)
+{
+	(void)u; /* the lobby knows when everything is answered */
+}
+
+void mp_serve_shut_doors(struct mp_serve *s)
+{
+	if (s->http)
+		mp_http_face_drain(s->http, http_is_drained, s);
+	if (s->socket) {
+		mp_socket_face_close(s->socket);
+		mp_socket_face_announce(s->socket);
+	}
+	mp_election_stop_listening(&s->election);
+	if (s->is_replaced)
+		mp_election_resign(&s->election);
+}
+
+void mp_serve_dismiss(struct mp_serve *s)
+{
+	if (s->socket)
+		mp_socket_face_dismiss(s->socket);
+}
+
+void mp_serve_close_faces(struct mp_serve *s)
+{
+	mp_loop_unpost(s->hub->loop, &s->stop_task);
+	s->http = mp_http_face_free(s->http);
+	s->socket = mp_socket_face_free(s->socket);
+	mp_manager_done(&s->manager);
+}
+
+/* --- what is told of them -------------------------------------------------------------------- */
+
+void mp_serve_write_faces(struct mp_serve *s, struct mp_writer *w)
+{
+	mp_write_key(w, MP_STR("listening"));
+	mp_write_begin_object(w);
+	if (s->socket)
+		mp_write_member_text(w, "socket", mp_str_of(s->election.place.socket));
+	if (s->http)
+		mp_write_member_text(w, "http", mp_str_of(mp_http_face_get_address(s->http)));
+	mp_write_end_object(w);
+}
+
+static void print_json(struct mp_serve *s)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	struct mp_writer w;
+
+	mp_buf_init(&text, MP_KIB(16));
+	mp_write_init(&w, &text, NULL);
+	mp_write_begin_object(&w);
+	mp_serve_write_faces(s, &w);
+	mp_write_end_object(&w);
+	if (mp_write_finish(&w) == 0)
+		mp_serve_print(s, mp_buf_get(&text));
+}
+
+static void describe_http(const struct mp_serve *s, char *out, size_t size)
+{
+	const char *address = mp_http_face_get_address(s->http);
+	const char *token = mp_http_face_get_token_path(s->http);
+
+	snprintf(out, size, "  endpoint   %s/mcp (also /sse, /ws); %s%s\n", address,
+		 token ? "its token is in " : "WITHOUT A TOKEN: every program here may call",
+		 token ? token : "");
+}
+
+void mp_serve_report_faces(struct mp_serve *s)
+{
+	char text[2048], http[512] = "";
+
+	if (s->args->json) {
+		print_json(s);
+		return;
+	}
+	if (s->http)
+		describe_http(s, http, sizeof(http));
+	snprintf(text, sizeof(text),
+		 "  socket     %s\n%s"
+		 "  dashboard  not there yet\n"
+		 "  agents     come by the command `mcpool stdio`; `mcpool connect claude` (codex, "
+		 "cursor, vscode, ...) shows where it goes",
+		 s->socket ? s->election.place.socket : "none: HOME is not set", http);
+	if (s->screen) {
+		mp_screen_say(s->screen, mp_str_of(text));
+		return;
+	}
+	puts(text);
+	fflush(stdout);
+}

@@ -1,0 +1,336 @@
+/*
+ * control.c - what the command line asks of a running hub.
+ */
+#include "face/control.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "face/status.h"
+#include "hub/views.h"
+#include "rpc/message.h"
+
+struct mp_control {
+	struct mp_hub *hub;
+	struct mp_view *view;
+	const struct mp_control_hooks *hooks;
+	void *u;
+	struct mp_tape tape;
+	struct mp_listener listener; /* mcpool/events */
+	bool is_listening;
+	uint64_t cursor;
+};
+
+/* A request on hand: its result is written to out. */
+struct order {
+	struct mp_control *c;
+	const struct mp_tape *t;
+	mp_value params;
+	struct mp_buf *out;
+	struct mcpool_error why;
+};
+
+/* --- answers --------------------------------------------------------------------------------- */
+
+static void say(struct mp_control *c, const struct mp_buf *message)
+{
+	c->hooks->say(c->u, mp_buf_get(message));
+}
+
+static void say_error(struct mp_control *c, struct mp_str id, const struct mcpool_error *why)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf out, data;
+	int code = why->rpc_code ? why->rpc_code : mp_error_get_rpc_code(why->code);
+
+	mp_buf_init(&out, MP_KIB(16));
+	mp_buf_init(&data, MP_KIB(1));
+	if (mp_buf_addf(&data, "{\"code\":\"%s\"}", mcpool_error_word(why->code)) == 0 &&
+	    mp_message_error(&out, id, code, mp_str_of(why->message), mp_buf_get(&data)) == 0)
+		say(c, &out);
+}
+
+static int answer_nothing(struct order *o)
+{
+	return mp_buf_add_str(o->out, MP_STR("{}"));
+}
+
+/* --- status ---------------------------------------------------------------------------------- */
+
+static int tell_status(struct order *o)
+{
+	struct mp_writer w;
+
+	mp_write_init(&w, o->out, NULL);
+	mp_write_begin_object(&w);
+	mp_write_key(&w, MP_STR("hub"));
+	mp_write_begin_object(&w);
+	mp_write_member_i64(&w, "pid", (int64_t)getpid());
+	mp_write_member_text(&w, "version", mp_str_of(mcpool_version()));
+	mp_status_write_hub(&w, o->c->hub);
+	if (o->c->hooks->describe)
+		o->c->hooks->describe(o->c->u, &w);
+	mp_write_end_object(&w);
+	mp_status_write_servers(&w, o->c->view);
+	mp_status_write_sessions(&w, o->c->hub);
+	mp_write_end_object(&w);
+	return mp_write_finish(&w);
+}
+
+/* --- servers --------------------------------------------------------------------------------- */
+
+/* The one that `name` means in this view; "all" is for whoever walks them. */
+static int find_server(struct order *o, size_t *ret_at)
+{
+	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
+	struct mp_str name;
+	char text[MP_LIMIT_NAME + 1];
+	ptrdiff_t at;
+
+	mp_arena_init(&arena, MP_KIB(64));
+	if (mp_value_text(o->t, mp_value_get(o->t, o->params, "name"), &arena, &name) < 0 ||
+	    name.len == 0 || name.len > MP_LIMIT_NAME || memchr(name.p, '\0', name.len))
+		return mp_fail(&o->why, MCPOOL_EINVAL, "`name` must be the name of a server");
+	memcpy(text, name.p, name.len);
+	text[name.len] = '\0';
+	at = mp_view_find(o->c->view, text);
+	if (at < 0)
+		return mp_fail(&o->why, MCPOOL_ENOENT, "Server \"%s\" not found", text);
+	*ret_at = (size_t)at;
+	return 0;
+}
+
+static bool is_about_all(struct order *o)
+{
+	bool all = false;
+
+	return mp_value_bool(o->t, mp_value_get(o->t, o->params, "all"), &all) == 0 && all;
+}
+
+/* Whoever cannot be reconnected says why; the others are. */
+static int reconnect_all(struct order *o)
+{
+	struct mcpool_error why;
+	struct mp_writer w;
+
+	mp_write_init(&w, o->out, NULL);
+	mp_write_begin_object(&w);
+	mp_write_key(&w, MP_STR("servers"));
+	mp_write_begin_array(&w);
+	for (size_t i = 0; i < mp_view_count(o->c->view); i++) {
+		mp_write_begin_object(&w);
+		mp_write_member_text(&w, "name", mp_str_of(mp_view_get_entry(o->c->view, i)->name));
+		if (mp_view_reconnect(o->c->view, i, 0, &why) < 0)
+			mp_write_member_text(&w, "error", mp_str_of(why.message));
+		mp_write_end_object(&w);
+	}
+	mp_write_end_array(&w);
+	mp_write_end_object(&w);
+	return mp_write_finish(&w);
+}
+
+static int reconnect(struct order *o)
+{
+	size_t at = 0;
+	int r;
+
+	if (is_about_all(o))
+		return reconnect_all(o);
+	r = find_server(o, &at);
+	if (r == 0)
+		r = mp_view_reconnect(o->c->view, at, 0, &o->why);
+	return r < 0 ? r : answer_nothing(o);
+}
+
+static int start(struct order *o)
+{
+	size_t at = 0;
+	int r = find_server(o, &at);
+
+	if (r < 0)
+		return r;
+	mp_view_start_server(o->c->view, at, 0, false);
+	return answer_nothing(o);
+}
+
+/* For all agents of this view, and without touching a file (C20). */
+static int toggle(struct order *o, enum mp_toggle to)
+{
+	size_t at = 0;
+	int r = find_server(o, &at);
+
+	if (r == 0)
+		r = mp_view_toggle(o->c->view, mp_view_get_entry(o->c->view, at)->name, to,
+				   &o->why);
+	if (r < 0)
+		return r;
+	mp_lobby_note_view(o->c->hub->lobby, o->c->view);
+	return answer_nothing(o);
+}
+
+static int enable(struct order *o)
+{
+	return toggle(o, MP_TOGGLE_ON);
+}
+
+static int disable(struct order *o)
+{
+	return toggle(o, MP_TOGGLE_OFF);
+}
+
+/* As the files say. */
+static int leave_to_files(struct order *o)
+{
+	return toggle(o, MP_TOGGLE_NONE);
+}
+
+/* --- events ---------------------------------------------------------------------------------- */
+
+static void tell_event(struct mp_control *c, const struct mp_event *e, uint64_t missed)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf out;
+	struct mp_writer w;
+
+	mp_buf_init(&out, MP_KIB(64));
+	mp_write_init(&w, &out, NULL);
+	mp_write_begin_object(&w);
+	mp_write_member_text(&w, "jsonrpc", MP_STR("2.0"));
+	mp_write_member_text(&w, "method", MP_STR("mcpool/event"));
+	mp_write_key(&w, MP_STR("params"));
+	mp_status_write_event(&w, c->hub, e, missed);
+	mp_write_end_object(&w);
+	if (mp_write_finish(&w) == 0)
+		say(c, &out);
+}
+
+static void tell_events(void *u)
+{
+	struct mp_control *c = u;
+	const struct mp_event *e;
+	uint64_t missed;
+
+	while ((e = mp_events_read(&c->hub->events, &c->cursor, &missed)))
+		tell_event(c, e, missed);
+}
+
+/* since: the number of the first that is wanted; else only what is yet to come. */
+static int listen(struct order *o)
+{
+	struct mp_control *c = o->c;
+	mp_value since = mp_value_get(o->t, o->params, "since");
+
+	c->cursor = c->hub->events.last + 1;
+	if (since != MP_NONE &&
+	    (mp_value_u64(o->t, since, &c->cursor) < 0 || c->cursor > c->hub->events.last + 1))
+		return mp_fail(&o->why, MCPOOL_EINVAL, "`since` must be the number of an event");
+	if (c->cursor == 0)
+		c->cursor = 1;
+	if (!c->is_listening)
+		mp_listener_join(&c->hub->events, &c->listener, tell_events, c);
+	c->is_listening = true;
+	return answer_nothing(o);
+}
+
+/* --- the hub --------------------------------------------------------------------------------- */
+
+/* What came of it is an event for each view. */
+static int reload(struct order *o)
+{
+	mp_hub_reload(o->c->hub);
+	return mp_buf_addf(o->out, "{\"views\":%zu}", mp_hub_count_views(o->c->hub));
+}
+
+static int shut_down(struct order *o)
+{
+	bool drain = true, replace = false;
+	mp_value v = mp_value_get(o->t, o->params, "drain");
+	mp_value w = mp_value_get(o->t, o->params, "replace");
+
+	if ((v != MP_NONE && mp_value_bool(o->t, v, &drain) < 0) ||
+	    (w != MP_NONE && mp_value_bool(o->t, w, &replace) < 0))
+		return mp_fail(&o->why, MCPOOL_EINVAL,
+			       "`drain` and `replace` must be true or false");
+	o->c->hooks->stop(o->c->u, drain, replace);
+	return mp_buf_addf(o->out, "{\"pid\":%ld}", (long)getpid());
+}
+
+/* --- orders ---------------------------------------------------------------------------------- */
+
+static const struct {
+	const char *method;
+	int (*act)(struct order *o);
+} orders[] = {
+	{"mcpool/status", tell_status},
+	{"mcpool/server/reconnect", reconnect},
+	{"mcpool/server/enable", enable},
+	{"mcpool/server/disable", disable},
+	{"mcpool/server/default", leave_to_files},
+	{"mcpool/server/start", start},
+	{"mcpool/events", listen},
+	{"mcpool/reload", reload},
+	{"mcpool/shutdown", shut_down},
+};
+
+static int obey(struct order *o, mp_value method)
+{
+	for (size_t i = 0; i < MP_ARRAY_LEN(orders); i++)
+		if (mp_value_text_is(o->t, method, mp_str_of(orders[i].method)))
+			return orders[i].act(o);
+	(void)mp_fail(&o->why, MCPOOL_ENOENT, "there is no such method here");
+	o->why.rpc_code = -32601;
+	return MCPOOL_ENOENT;
+}
+
+void mp_control_receive(struct mp_control *c, struct mp_str text)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf result, out;
+	struct order o = {.c = c, .t = &c->tape, .out = &result};
+	struct mp_message m;
+	int r;
+
+	mp_buf_init(&result, MP_LIMIT_MESSAGE);
+	mp_buf_init(&out, MP_LIMIT_MESSAGE + MP_KIB(4));
+	r = mp_message_scan(&c->tape, text, &m, &o.why);
+	if (r == 0 && m.kind != MP_MESSAGE_REQUEST)
+		return; /* nothing else is expected of anybody */
+	o.params = m.params;
+	if (r == 0)
+		r = obey(&o, m.method_name);
+	if (r == 0)
+		r = mp_message_result(&out, m.id, mp_buf_get(&result));
+	if (r < 0 && o.why.code == 0)
+		(void)mp_fail(&o.why, r, "%s", mcpool_error_text(r));
+	if (r < 0)
+		say_error(c, m.id, &o.why);
+	else
+		say(c, &out);
+	if (c->is_listening) /* those that were there before it asked */
+		tell_events(c);
+}
+
+/* --- life ------------------------------------------------------------------------------------ */
+
+struct mp_control *mp_control_new(struct mp_hub *hub, struct mp_view *view,
+				  const struct mp_control_hooks *hooks, void *u)
+{
+	struct mp_control *c = mp_alloc(sizeof(*c));
+
+	c->hub = hub;
+	c->view = view;
+	c->hooks = hooks;
+	c->u = u;
+	mp_tape_init(&c->tape, 0);
+	return c;
+}
+
+struct mp_control *mp_control_free(struct mp_control *c)
+{
+	if (!c)
+		return NULL;
+	if (c->is_listening)
+		mp_listener_leave(&c->hub->events, &c->listener);
+	mp_tape_done(&c->tape);
+	return mp_free(c);
+}

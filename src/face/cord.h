@@ -1,0 +1,38 @@
+/*
+ * cord.h - lines over a connected socket, for many at once: one that is idle has no buffers.
+ * Backpressure is here, too: whoever does not read is not read from, and is cut off at a limit.
+ */
+#ifndef MP_CORD_H
+#define MP_CORD_H
+
+#include "base/base.h"
+#include "base/loop.h"
+#include "base/str.h"
+
+struct mp_cord;
+
+/* All are called from the loop, never from within one of the functions below. */
+struct mp_cord_hooks {
+	void (*line)(void *u, struct mp_str text); /* valid during the call; may free the cord */
+	/* One that was too long: its first and last bytes. */
+	void (*oversize)(void *u, struct mp_str head, struct mp_str tail);
+	/* The last word: the peer is gone, or did not read (MCPOOL_ELIMIT). */
+	void (*ended)(void *u, int why);
+};
+
+/* fd is taken. limit: bytes of one line from the peer. */
+struct mp_cord *mp_cord_new(struct mp_loop *loop, int fd, size_t limit,
+			    const struct mp_cord_hooks *hooks, void *u);
+/* What is queued is lost. Accepts NULL, returns NULL. */
+struct mp_cord *mp_cord_free(struct mp_cord *w);
+void mp_cord_set_limit(struct mp_cord *w, size_t limit);
+
+/* One message, without its newline; it goes out at the end of this turn. */
+void mp_cord_say(struct mp_cord *w, struct mp_str text);
+/* Read nothing for the moment, or again. */
+void mp_cord_hush(struct mp_cord *w, bool hush);
+/* Nothing more will be said or heard: ended() follows when all that is queued is out. */
+void mp_cord_finish(struct mp_cord *w);
+size_t mp_cord_get_queued(const struct mp_cord *w);
+
+#endif

@@ -1,0 +1,66 @@
+/*
+ * greeting.h - the first message on the hub's socket, both ends of it (CONTRACTS, "Hub socket").
+ */
+#ifndef MP_GREETING_H
+#define MP_GREETING_H
+
+#include "base/arena.h"
+#include "base/base.h"
+#include "base/buf.h"
+#include "json/bind.h"
+
+enum { MP_GREETING_PROTOCOL = 1 };
+#define MP_GREETING_METHOD "mcpool/hello"
+/* The last word to a bridge: the hub leaves in order, and nothing is open any more. */
+#define MP_GREETING_BYE "mcpool/bye"
+
+enum mp_greeting_role { MP_GREETING_BRIDGE, MP_GREETING_CONTROL };
+
+struct mp_greeting {
+	struct mp_str id; /* of the request, JSON as written */
+	int64_t protocol;
+	const char *version;
+	int role; /* enum mp_greeting_role */
+	int64_t pid;
+	const char *cwd;
+	char **env; /* "NAME=value", ends in NULL */
+	struct mp_bind_map env_map;
+	struct mp_greeting_options {
+		const char *profile, *project; /* NULL: none */
+		struct mp_bind_list servers, tools;
+		uint64_t present;
+	} options;
+	uint64_t present;
+};
+
+/*
+ * What a peer said. Everything is the arena's, or borrowed from text. MCPOOL_EPROTO: it is no
+ * hello, MCPOOL_EINVAL: something in it cannot be used, with words and, where one was recognised,
+ * the id in ret->id; MCPOOL_ELIMIT, MCPOOL_ENOMEM. Another protocol than ours is no failure.
+ */
+int mp_greeting_read(struct mp_str text, struct mp_arena *arena, struct mp_greeting *ret,
+		     struct mcpool_error *reterr) MP_MUST;
+/* The other end: a request with the id "hello". env: as environ. */
+int mp_greeting_write(struct mp_buf *out, const struct mp_greeting *hello,
+		      char *const *env) MP_MUST;
+
+/* The answer. */
+int mp_greeting_write_answer(struct mp_buf *out, struct mp_str id) MP_MUST;
+int mp_greeting_write_refusal(struct mp_buf *out, struct mp_str id,
+			      const struct mcpool_error *why) MP_MUST;
+
+/* What the hub said to a hello. */
+struct mp_greeting_answer {
+	int64_t protocol;
+	char version[32];
+	int64_t pid;
+	bool is_refused;
+	struct mcpool_error why;
+};
+int mp_greeting_read_answer(struct mp_str text, struct mp_greeting_answer *ret,
+			    struct mcpool_error *reterr) MP_MUST;
+
+/* Versions as numbers between dots: less than 0 where a is older than b. */
+int mp_greeting_compare_versions(const char *a, const char *b);
+
+#endif

@@ -1,0 +1,276 @@
+/*
+ * http_face.c - the ways in over HTTP, put together: who arrives, who may come in, what they see.
+ */
+#include "face/http_face.h"
+
+#include <arpa/inet.h>
+#include <limits.h>
+#include <netinet/in.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "config/follow.h"
+#include "face/http_parts.h"
+#include "face/porch.h"
+
+/* --- requests ------------------------------------------------------------------------------- */
+
+static void send_strangers_away(struct mp_http_face *f);
+
+static void judge(void *u, struct mp_exchange *x)
+{
+	struct mp_http_face *f = u;
+	const struct mp_route *route = mp_routes_find(mp_inbound_get_path(x->in));
+
+	if (mp_admit_judge(&f->admit, route, x->in, &x->admission, &x->refusal))
+		(void)mp_routes_allow(route, mp_inbound_get_verb(x->in),
+				      &x->refusal); /* the refusal says it */
+	else
+		mp_log_verbose(&f->log, "refused, %d: %s", x->refusal.status, x->refusal.words);
+	send_strangers_away(f);
+}
+
+static void serve(void *u, struct mp_exchange *x)
+{
+	mp_routes_serve(u, x);
+}
+
+static const struct mp_http_hooks_of_service service_hooks = {judge, serve};
+
+static void arrived(void *u, struct mp_wire *wire)
+{
+	mp_http_service_take(&((struct mp_http_face *)u)->service, wire);
+}
+
+/* --- sessions ------------------------------------------------------------------------------- */
+
+int mp_http_face_open_session(struct mp_http_face *f, const struct mp_exchange *x, const char *way,
+			      unsigned traits, const struct mp_session_hooks *hooks, void *u,
+			      struct mp_session **ret_session)
+{
+	struct mp_session_options o = {
+		.view = f->view,
+		.principal = x->admission.principal,
+		.way = way,
+		.traits = traits,
+	};
+	int r = mp_session_new(f->lobby, &o, hooks, u, ret_session, NULL);
+
+	if (r == MCPOOL_ELIMIT && mp_http_sessions_end_oldest(f)) /* V28 */
+		r = mp_session_new(f->lobby, &o, hooks, u, ret_session, NULL);
+	return r;
+}
+
+void mp_http_face_refuse_session(struct mp_exchange *x, int error)
+{
+	mp_exchange_refuse(x, &(struct mp_refusal){503,
+						   error == MCPOOL_ELIMIT
+							   ? "there are too many sessions"
+							   : "there is no memory for a session",
+						   "Retry-After: 5\r\n"});
+}
+
+/* --- seasons -------------------------------------------------------------------------------- */
+
+/* Whoever is being answered came with a token that is none any more (V19). */
+static void cut_strangers(struct mp_http_face *f)
+{
+	MP_LIST_WALK(&f->service.connections, link) {
+		struct mp_http_connection *c =
+			mp_container_of(link, struct mp_http_connection, link);
+		bool is_open = c->state == MP_HTTP_CONNECTION_SERVED ||
+			       c->state == MP_HTTP_CONNECTION_TUNNEL;
+
+		if (is_open && c->x.admission.season != f->season)
+			mp_http_connection_advance(c, MP_HTTP_CONNECTION_ON_DROP);
+	}
+}
+
+static void send_strangers_away(struct mp_http_face *f)
+{
+	uint64_t season = mp_admit_get_season(&f->admit);
+
+	if (season == f->season)
+		return;
+	f->season = season;
+	mp_log_info(&f->log, "the token was changed; who came with the old one is sent away");
+	cut_strangers(f);
+	mp_http_sessions_end_strangers(f);
+	mp_http_stateless_done(f);
+}
+
+static void token_changed(void *u)
+{
+	send_strangers_away(u);
+}
+
+/* Where files cannot be followed, the next request finds out. */
+static void follow_token(struct mp_http_face *f)
+{
+	const char *path = f->admit.token.path;
+	struct mcpool_error why;
+
+	if (!f->admit.needs_token)
+		return;
+	if (mp_config_watch_new(f->loop, &f->watch, &why) == 0) {
+		f->follower = mp_config_watch_follow(f->watch, token_changed, f);
+		if (mp_follower_set_paths(f->follower, &path, 1, &why) == 0)
+			return;
+	}
+	mp_log_warn(&f->log, "changes of the token are noticed late: %s", why.message);
+}
+
+/* --- life ----------------------------------------------------------------------------------- */
+
+static void write_address(struct mp_http_face *f, bool is_secure)
+{
+	const struct sockaddr *a = mp_http_porch_get_address(f->porch);
+	const struct sockaddr_in6 *six = (const void *)a;
+	const struct sockaddr_in *four = (const void *)a;
+	bool is_six = a->sa_family == AF_INET6;
+	char text[INET6_ADDRSTRLEN] = "";
+
+	inet_ntop(a->sa_family, is_six ? (const void *)&six->sin6_addr : &four->sin_addr, text,
+		  sizeof(text));
+	snprintf(f->address, sizeof(f->address), is_six ? "%s://[%s]:%d" : "%s://%s:%d",
+		 is_secure ? "https" : "http", text,
+		 ntohs(is_six ? six->sin6_port : four->sin_port));
+}
+
+static int open_porch(struct mp_http_face *f, const struct mp_http_face_options *o,
+		      struct mcpool_error *reterr)
+{
+	struct mp_http_porch_options p = {
+		.loop = o->loop,
+		.listen = o->listen ? o->listen : MP_HTTP_LISTEN,
+		.fd = o->fd,
+		.cert = o->cert,
+		.key = o->key,
+		.arrived = arrived,
+		.u = f,
+	};
+
+	return mp_http_porch_new(&p, &f->porch, reterr);
+}
+
+static int open_gate(struct mp_http_face *f, const struct mp_http_face_options *o,
+		     struct mcpool_error *reterr)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf path;
+	struct mp_admit_options a = {
+		.loop = o->loop,
+		.token_path = o->token_path,
+		.no_token = o->no_token,
+		.is_secure = o->cert != NULL,
+		.name = o->name,
+		.address = mp_http_porch_get_address(f->porch),
+	};
+	int r = 0;
+
+	mp_buf_init(&path, PATH_MAX);
+	if (!a.token_path && !a.no_token)
+		r = mp_token_get_path(&path);
+	if (r < 0)
+		return mp_fail(reterr, r, "HOME is not set, so there is no place for a token");
+	if (!a.token_path)
+		a.token_path = path.data;
+	return mp_admit_init(&f->admit, &a, reterr);
+}
+
+static void set_up(struct mp_http_face *f, const struct mp_http_face_options *o)
+{
+	f->loop = o->loop;
+	f->lobby = o->lobby;
+	f->view = o->view;
+	mp_log_init(&f->log, "http");
+	mp_http_service_init(&f->service, f->loop, &service_hooks, f);
+	mp_message_tape_init(&f->tape);
+	mp_ids_init(&f->exchanges);
+	mp_list_init(&f->sockets);
+	mp_map_init(&f->talks, MP_LIMIT_SESSIONS);
+	mp_http_sessions_init(f);
+}
+
+int mp_http_face_new(const struct mp_http_face_options *o, struct mp_http_face **ret_face,
+		     struct mcpool_error *reterr)
+{
+	struct mp_http_face *f = mp_alloc(sizeof(*f));
+	int r;
+
+	set_up(f, o);
+	r = open_porch(f, o, reterr);
+	if (r == 0)
+		r = open_gate(f, o, reterr);
+	if (r < 0) {
+		mp_http_face_free(f);
+		return r;
+	}
+	f->season = mp_admit_get_season(&f->admit);
+	write_address(f, o->cert != NULL);
+	if (o->no_token)
+		mp_log_warn(&f->log,
+			    "no token is asked for: every program on this machine may call "
+			    "the tools at %s",
+			    f->address);
+	follow_token(f);
+	mp_http_porch_open(f->porch);
+	*ret_face = f;
+	return 0;
+}
+
+struct mp_http_face *mp_http_face_free(struct mp_http_face *f)
+{
+	if (!f)
+		return NULL;
+	f->drained = NULL;
+	f->porch = mp_http_porch_free(f->porch);
+	mp_web_socket_done(f);
+	mp_http_sse_done(f);
+	mp_http_sessions_done(f);
+	mp_http_service_done(&f->service);
+	mp_http_stateless_done(f);
+	f->follower = mp_follower_leave(f->follower);
+	f->watch = mp_config_watch_close(f->watch);
+	mp_ids_done(&f->exchanges);
+	mp_tape_done(&f->tape);
+	mp_admit_done(&f->admit);
+	return mp_free(f);
+}
+
+const char *mp_http_face_get_address(const struct mp_http_face *f)
+{
+	return f->address;
+}
+
+const char *mp_http_face_get_token_path(const struct mp_http_face *f)
+{
+	return f->admit.needs_token ? f->admit.token.path : NULL;
+}
+
+size_t mp_http_face_count(const struct mp_http_face *f)
+{
+	return f->service.connections.len;
+}
+
+static void emptied(void *u)
+{
+	struct mp_http_face *f = u;
+	void (*drained)(void *u) = MP_TAKE(f->drained);
+
+	if (drained)
+		drained(f->u);
+}
+
+void mp_http_face_drain(struct mp_http_face *f, void (*drained)(void *u), void *u)
+{
+	f->draining = true;
+	f->drained = drained;
+	f->u = u;
+	mp_http_porch_close(f->porch);
+	mp_web_socket_drain(f);
+	mp_http_sse_drain(f);
+	mp_http_sessions_drain(f);
+	mp_http_service_drain(&f->service, emptied);
+}

@@ -1,0 +1,160 @@
+/*
+ * http_service.c - what all HTTP connections of a face share: their deadlines, spare requests, and
+ * how many there may be.
+ * Each kind of deadline has one duration, so a list in order of arrival is in order of time, and
+ * one timer serves all.
+ */
+#include "face/http_service.h"
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "face/http_connection.h"
+
+enum { SPARE_INBOUNDS = 64, TICK_MS = 250 };
+
+/* --- deadlines ------------------------------------------------------------------------------ */
+
+static const int64_t durations[MP_WATCHES] = {
+	[MP_WATCH_HEAD] = MP_HTTP_HEAD_MS,   [MP_WATCH_BODY] = MP_HTTP_BODY_MS,
+	[MP_WATCH_IDLE] = MP_HTTP_IDLE_MS,   [MP_WATCH_QUIET] = MP_HTTP_QUIET_MS,
+	[MP_WATCH_LEAVE] = MP_HTTP_LEAVE_MS,
+};
+
+static void unwatch(struct mp_http_connection *c)
+{
+	if (c->watch_kind != MP_WATCH_NONE)
+		mp_list_remove(&c->service->watched[c->watch_kind], &c->watch);
+	c->watch_kind = MP_WATCH_NONE;
+}
+
+/* One timer for all, not more often than it has to and a little late. */
+static void arm(struct mp_http_service *s, int64_t due_ms)
+{
+	int64_t left = due_ms - mp_loop_now_ms(s->loop);
+
+	if (mp_timer_is_running(&s->tick) && s->tick.due_ms <= due_ms + TICK_MS)
+		return;
+	mp_timer_start(&s->tick, (left > 0 ? left : 0) + TICK_MS);
+}
+
+void mp_http_service_watch(struct mp_http_connection *c, enum mp_http_watch kind)
+{
+	unwatch(c);
+	if (kind == MP_WATCH_NONE)
+		return;
+	c->watch_kind = kind;
+	c->due_ms = mp_loop_now_ms(c->service->loop) + durations[kind];
+	mp_list_append(&c->service->watched[kind], &c->watch);
+	arm(c->service, c->due_ms);
+}
+
+static void tick(void *u)
+{
+	struct mp_http_service *s = u;
+	int64_t now = mp_loop_now_ms(s->loop), next = INT64_MAX;
+
+	for (size_t i = 0; i < MP_WATCHES; i++) {
+		struct mp_link *first;
+
+		while ((first = mp_list_first(&s->watched[i]))) {
+			struct mp_http_connection *c =
+				mp_container_of(first, struct mp_http_connection, watch);
+
+			if (c->due_ms > now) {
+				next = c->due_ms < next ? c->due_ms : next;
+				break;
+			}
+			mp_http_service_watch(
+				c, (enum mp_http_watch)i); /* from the front to the end */
+			mp_http_connection_advance(c, MP_HTTP_CONNECTION_ON_LATE);
+		}
+	}
+	if (next != INT64_MAX)
+		arm(s, next);
+}
+
+/* --- spare requests ------------------------------------------------------------------------- */
+
+struct mp_inbound *mp_http_service_take_inbound(struct mp_http_service *s)
+{
+	struct mp_link *link = mp_list_pop(&s->spare);
+
+	return link ? mp_inbound_of(link) : mp_inbound_new();
+}
+
+void mp_http_service_give_inbound(struct mp_http_service *s, struct mp_inbound *in)
+{
+	if (!in)
+		return;
+	if (s->spare.len >= SPARE_INBOUNDS) {
+		mp_inbound_free(in);
+		return;
+	}
+	mp_inbound_reset(in);
+	mp_list_append(&s->spare, mp_inbound_get_link(in));
+}
+
+/* --- life ----------------------------------------------------------------------------------- */
+
+void mp_http_service_init(struct mp_http_service *s, struct mp_loop *loop,
+			  const struct mp_http_hooks_of_service *hooks, void *u)
+{
+	*s = (struct mp_http_service){.loop = loop, .hooks = hooks, .u = u};
+	mp_list_init(&s->connections);
+	mp_list_init(&s->spare);
+	for (size_t i = 0; i < MP_WATCHES; i++)
+		mp_list_init(&s->watched[i]);
+	mp_timer_init(&s->tick, loop, tick, s);
+	mp_buf_init(&s->scratch, MP_LIMIT_MESSAGE + MP_MIB(4));
+}
+
+void mp_http_service_done(struct mp_http_service *s)
+{
+	struct mp_link *link;
+
+	s->empty = NULL;
+	while ((link = mp_list_first(&s->connections)))
+		mp_http_connection_advance(mp_container_of(link, struct mp_http_connection, link),
+					   MP_HTTP_CONNECTION_ON_DROP);
+	mp_timer_stop(&s->tick);
+	while ((link = mp_list_pop(&s->spare)))
+		mp_inbound_free(mp_inbound_of(link));
+	mp_buf_done(&s->scratch);
+}
+
+/* One more than there may be: whoever has been idle for longest makes room. */
+static bool make_room(struct mp_http_service *s)
+{
+	struct mp_link *idle = mp_list_first(&s->watched[MP_WATCH_IDLE]);
+
+	if (s->connections.len < MP_HTTP_CONNECTIONS)
+		return true;
+	if (idle)
+		mp_http_connection_advance(mp_container_of(idle, struct mp_http_connection, watch),
+					   MP_HTTP_CONNECTION_ON_DROP);
+	return idle != NULL;
+}
+
+void mp_http_service_take(struct mp_http_service *s, struct mp_wire *wire)
+{
+	if (!s->draining && make_room(s))
+		mp_http_connection_open(s, wire);
+	else
+		mp_wire_close(wire);
+}
+
+void mp_http_service_drain(struct mp_http_service *s, void (*empty)(void *u))
+{
+	s->draining = true;
+	MP_LIST_WALK(&s->connections, link) {
+		struct mp_http_connection *c =
+			mp_container_of(link, struct mp_http_connection, link);
+
+		c->x.keeps_alive = false;
+		if (c->state == MP_HTTP_CONNECTION_IDLE)
+			mp_http_connection_advance(c, MP_HTTP_CONNECTION_ON_ENDED);
+	}
+	s->empty = empty;
+	if (!s->connections.len && empty)
+		empty(s->u);
+}

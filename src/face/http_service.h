@@ -1,0 +1,146 @@
+/*
+ * http_service.h - what all HTTP connections of a face share, and how a request is answered.
+ * Connections live below (http_connection.c); above are whoever judges heads and whoever serves
+ * requests. A request and its answer are an exchange; a connection has one at a time, so pipelined
+ * requests are answered in order.
+ */
+#ifndef MP_HTTP_SERVICE_H
+#define MP_HTTP_SERVICE_H
+
+#include "base/base.h"
+#include "base/buf.h"
+#include "base/ids.h"
+#include "base/list.h"
+#include "base/loop.h"
+#include "face/http_date.h"
+#include "face/inbound.h"
+#include "face/wire.h"
+
+/* How long a connection may take for what it is at. */
+enum {
+	MP_HTTP_HEAD_MS = 10000,  /* from its first byte, or from accept, to a whole head */
+	MP_HTTP_BODY_MS = 30000,  /* between two pieces of a body */
+	MP_HTTP_IDLE_MS = 60000,  /* between two requests */
+	MP_HTTP_QUIET_MS = 15000, /* after so long without a byte of ours the handler is told */
+	MP_HTTP_LEAVE_MS = 2000,  /* for the last answer to be taken */
+};
+#define MP_HTTP_CONNECTIONS (MP_LIMIT_SESSIONS + 1024) /* of one service */
+
+struct mp_exchange;
+struct mp_http_connection;
+struct mp_route;
+
+/* How a request was admitted; made by admit.c and nobody else. */
+struct mp_admission {
+	const struct mp_route *route; /* for which it was judged; NULL: not at all */
+	const char *principal;        /* whose it is; borrowed from the judge; NULL: nobody's */
+	uint64_t season;              /* of the token it came with */
+};
+
+struct mp_refusal {
+	int status;          /* 0: none */
+	const char *words;   /* static */
+	const char *headers; /* lines of the answer's head, each with its CR LF; static or NULL */
+};
+
+struct mp_exchange_hooks {
+	/* Nothing was written for MP_HTTP_QUIET_MS; may be NULL. */
+	void (*quiet)(void *u);
+	/* The client left before the answer was complete. The last call; the exchange is gone. */
+	void (*gone)(void *u);
+	/* What the client says behind its request, once the exchange is a tunnel. */
+	void (*bytes)(void *u, struct mp_str bytes);
+};
+
+struct mp_exchange {
+	struct mp_inbound *in;         /* while it is judged and served; NULL afterwards */
+	struct mp_admission admission; /* see routes.c, which checks it before a handler runs */
+	struct mp_refusal refusal;     /* of the judge */
+	const struct mp_exchange_hooks *hooks; /* of the handler; may be set in serve() */
+	void *u;
+	mp_id id;                  /* for the handler's use */
+	bool is_head, is_old;      /* HEAD; HTTP/1.0 */
+	bool keeps_alive;          /* after the answer */
+	bool is_stream, is_tunnel; /* its answer's head is out */
+};
+
+struct mp_http_hooks_of_service {
+	/* The head is there; may set refusal, and must set admission otherwise. */
+	void (*judge)(void *u, struct mp_exchange *x);
+	/* The request is whole and was not refused: answer it, now or later. */
+	void (*serve)(void *u, struct mp_exchange *x);
+};
+
+enum mp_http_watch {
+	MP_WATCH_HEAD,
+	MP_WATCH_BODY,
+	MP_WATCH_IDLE,
+	MP_WATCH_QUIET,
+	MP_WATCH_LEAVE,
+	MP_WATCHES,
+	MP_WATCH_NONE = MP_WATCHES,
+};
+
+struct mp_http_service {
+	struct mp_loop *loop; /* borrowed */
+	const struct mp_http_hooks_of_service *hooks;
+	void *u;
+	struct mp_list connections;
+	struct mp_list watched[MP_WATCHES]; /* by when they are due: each list has one duration */
+	struct mp_timer tick;               /* for the first of all of them */
+	struct mp_list spare;               /* inbounds for the next requests */
+	struct mp_buf scratch;              /* an event while it is written */
+	struct mp_http_date date;
+	bool draining;
+	void (*empty)(void *u); /* after draining began: no connection is left */
+};
+
+void mp_http_service_init(struct mp_http_service *s, struct mp_loop *loop,
+			  const struct mp_http_hooks_of_service *hooks, void *u);
+/* All connections are closed at once; their handlers are told. */
+void mp_http_service_done(struct mp_http_service *s);
+/* Somebody came. The wire is taken. */
+void mp_http_service_take(struct mp_http_service *s, struct mp_wire *wire);
+/* Idle connections go now, others when they have been answered. */
+void mp_http_service_drain(struct mp_http_service *s, void (*empty)(void *u));
+
+/* For connections: be told LATE when the time of that kind is over; NONE: not any more. */
+void mp_http_service_watch(struct mp_http_connection *c, enum mp_http_watch kind);
+/* And requests, used again. */
+struct mp_inbound *mp_http_service_take_inbound(struct mp_http_service *s);
+void mp_http_service_give_inbound(struct mp_http_service *s, struct mp_inbound *in);
+
+/* --- answering ------------------------------------------------------------------------------ */
+
+struct mp_http_answer {
+	int status;
+	const char *type;    /* NULL: there is no body */
+	const char *headers; /* lines, each with its CR LF; may be NULL */
+	struct mp_str body;  /* copied, as far as it cannot be written at once */
+};
+
+/* Each of these ends the exchange, which is not to be touched afterwards; gone() is not called. */
+void mp_exchange_answer(struct mp_exchange *x, const struct mp_http_answer *a);
+/* A status with an error object as its body. */
+void mp_exchange_refuse(struct mp_exchange *x, const struct mp_refusal *why);
+void mp_exchange_end(struct mp_exchange *x); /* a stream or tunnel */
+/* Without another word. */
+void mp_exchange_cut(struct mp_exchange *x);
+
+/*
+ * An event stream instead of one body. Where writing fails, the client is gone, which is told at
+ * the end of the turn; nothing is to be done about it here.
+ */
+void mp_exchange_begin_stream(struct mp_exchange *x, const char *headers);
+void mp_exchange_event(struct mp_exchange *x, struct mp_str type, struct mp_str id,
+		       struct mp_str data);
+void mp_exchange_retry(struct mp_exchange *x, int64_t ms);
+void mp_exchange_comment(struct mp_exchange *x);
+/* From now on bytes pass as they are; what came behind the request is told soon. */
+void mp_exchange_begin_tunnel(struct mp_exchange *x, const char *headers);
+void mp_exchange_write(struct mp_exchange *x, struct mp_str bytes);
+
+/* "Not Found"; "Unknown" for a status that we never say. */
+const char *mp_http_get_reason(int status);
+
+#endif

@@ -1,0 +1,225 @@
+/*
+ * porch.c - where people arrive: the listening socket of the HTTP face, and TLS before it.
+ */
+#include "face/porch.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "face/wire_tls.h"
+
+enum { BACKLOG = 511, AT_ONCE = 64 };
+
+struct mp_http_porch {
+	struct mp_http_porch_options o;
+	int fd;
+	uv_poll_t *poll; /* owned; freed by libuv's close callback; NULL: closed */
+	struct sockaddr_storage address;
+	struct mp_wire_tls_context *tls; /* owned; NULL: none */
+	struct mp_wire_room *room;       /* owned */
+	int64_t last_complaint_ms;
+};
+
+/* --- listening ------------------------------------------------------------------------------ */
+
+/* "host:port", "[host]:port" or "port", in pieces. */
+static int split(const char *text, char host[256], char port[16], struct mcpool_error *reterr)
+{
+	const char *colon = strrchr(text, ':');
+	struct mp_str name = {text, colon ? (size_t)(colon - text) : 0};
+	uint64_t number;
+
+	if (name.len > 1 && name.p[0] == '[' && name.p[name.len - 1] == ']')
+		name = (struct mp_str){name.p + 1, name.len - 2};
+	else if (memchr(name.p, ':', name.len))
+		name.len = 256; /* "::1:80": where does it end? */
+	if (name.len > 255 || mp_str_to_u64(mp_str_of(colon ? colon + 1 : text), &number) < 0 ||
+	    number > 65535)
+		return mp_fail(
+			reterr, MCPOOL_EINVAL,
+			"'%s' is no address to listen on: write HOST:PORT, [V6]:PORT or PORT",
+			text);
+	snprintf(host, 256, "%.*s", MP_STR_ARGS(name));
+	snprintf(port, 16, "%u", (unsigned)number);
+	return 0;
+}
+
+static int bind_to(const struct addrinfo *a)
+{
+	int one = 1, fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0)
+		return -errno;
+	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)); /* after a restart */
+	if (bind(fd, a->ai_addr, a->ai_addrlen) == 0 && listen(fd, BACKLOG) == 0)
+		return fd;
+	one = errno;
+	close(fd);
+	return -one;
+}
+
+static int open_socket(struct mp_http_porch *p, const char *listen, struct mcpool_error *reterr)
+{
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *found;
+	char host[256], port[16];
+	int r = split(listen, host, port, reterr), fd = -EADDRNOTAVAIL;
+
+	if (r < 0)
+		return r;
+	r = getaddrinfo(host[0] ? host : "127.0.0.1", port, &hints, &found);
+	if (r != 0)
+		return mp_fail(reterr, MCPOOL_EINVAL, "there is no address for '%s': %s", host,
+			       gai_strerror(r));
+	for (const struct addrinfo *a = found; a && fd < 0; a = a->ai_next)
+		fd = bind_to(a);
+	freeaddrinfo(found);
+	if (fd == -EADDRINUSE)
+		return mp_fail(reterr, MCPOOL_ESYSTEM,
+			       "somebody else listens on %s already; choose another with --http",
+			       listen);
+	if (fd < 0)
+		return mp_fail_errno(reterr, -fd, "listening on %s failed", listen);
+	p->fd = fd;
+	return 0;
+}
+
+/* --- arriving ------------------------------------------------------------------------------- */
+
+static void welcome(struct mp_http_porch *p, int fd)
+{
+	struct mp_wire *wire;
+	int one = 1;
+
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)); /* it may be no TCP */
+	if (mp_wire_open(p->o.loop, fd, p->room, &wire) < 0)
+		return;
+	if (p->tls)
+		wire = mp_wire_tls_open(p->tls, p->o.loop, wire);
+	if (wire)
+		p->o.arrived(p->o.u, wire);
+}
+
+/* Out of descriptors: whoever waits, waits. Said once in a while, as it is tried all the time. */
+static void complain(struct mp_http_porch *p, int errnum)
+{
+	int64_t now = mp_loop_now_ms(p->o.loop);
+
+	if (errnum == EAGAIN || errnum == EINTR || errnum == ECONNABORTED)
+		return;
+	if (p->last_complaint_ms && now - p->last_complaint_ms < 10000)
+		return;
+	p->last_complaint_ms = now;
+	mp_log_warn(NULL, "http: nobody can be let in: %s", strerrordesc_np(errnum));
+}
+
+static void arrive(uv_poll_t *poll, int status, int events)
+{
+	struct mp_http_porch *p = poll->data;
+
+	(void)status;
+	(void)events;
+	for (int i = 0; p && p->poll && i < AT_ONCE; i++) {
+		int fd = accept4(p->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+		if (fd < 0) {
+			complain(p, errno);
+			return;
+		}
+		welcome(p, fd);
+	}
+}
+
+/* --- life ----------------------------------------------------------------------------------- */
+
+static void freed(uv_handle_t *h)
+{
+	mp_free(h);
+}
+
+static int set_up(struct mp_http_porch *p, struct mcpool_error *reterr)
+{
+	socklen_t n = sizeof(p->address);
+	int r = 0;
+
+	if (p->o.fd > 0)
+		p->fd = p->o.fd;
+	else
+		r = open_socket(p, p->o.listen, reterr);
+	if (r < 0)
+		return r;
+	if (getsockname(p->fd, (struct sockaddr *)&p->address, &n) < 0)
+		return mp_fail_errno(reterr, errno, "the socket we were given is none");
+	if (p->address.ss_family != AF_INET && p->address.ss_family != AF_INET6)
+		return mp_fail(reterr, MCPOOL_EINVAL,
+			       "the socket we were given is not of the network");
+	if (p->o.cert || p->o.key)
+		r = mp_wire_tls_context_new(p->o.cert, p->o.key, &p->tls, reterr);
+	if (r < 0)
+		return r;
+	p->poll = mp_alloc(sizeof(*p->poll));
+	p->poll->data = p;
+	if (uv_poll_init(mp_loop_get_uv(p->o.loop), p->poll, p->fd) == 0)
+		return 0;
+	p->poll = mp_free(p->poll);
+	return mp_fail(reterr, MCPOOL_ESYSTEM, "the socket to listen on cannot be watched");
+}
+
+int mp_http_porch_new(const struct mp_http_porch_options *o, struct mp_http_porch **ret_porch,
+		      struct mcpool_error *reterr)
+{
+	struct mp_http_porch *p = mp_alloc(sizeof(*p));
+	int r;
+
+	p->o = *o;
+	p->fd = -1;
+	p->room = mp_alloc(sizeof(*p->room));
+	r = set_up(p, reterr);
+	if (r < 0) {
+		mp_http_porch_free(p);
+		return r;
+	}
+	*ret_porch = p;
+	return 0;
+}
+
+void mp_http_porch_open(struct mp_http_porch *p)
+{
+	mp_check(uv_poll_start(p->poll, UV_READABLE, arrive) == 0);
+}
+
+void mp_http_porch_close(struct mp_http_porch *p)
+{
+	uv_poll_t *poll = MP_TAKE(p->poll);
+
+	if (!poll)
+		return;
+	poll->data = NULL;
+	uv_close((uv_handle_t *)poll, freed);
+	close(p->fd);
+	p->fd = -1;
+}
+
+struct mp_http_porch *mp_http_porch_free(struct mp_http_porch *p)
+{
+	if (!p)
+		return NULL;
+	mp_http_porch_close(p);
+	if (p->fd >= 0)
+		close(p->fd);
+	mp_wire_tls_context_free(p->tls);
+	mp_free(p->room);
+	return mp_free(p);
+}
+
+const struct sockaddr *mp_http_porch_get_address(const struct mp_http_porch *p)
+{
+	return (const struct sockaddr *)&p->address;
+}

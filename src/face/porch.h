@@ -1,0 +1,34 @@
+/*
+ * porch.h - where people arrive: the listening socket of the HTTP face, and TLS before it.
+ */
+#ifndef MP_PORCH_H
+#define MP_PORCH_H
+
+#include <sys/socket.h>
+
+#include "base/base.h"
+#include "base/loop.h"
+#include "face/wire.h"
+
+struct mp_http_porch;
+
+struct mp_http_porch_options {
+	struct mp_loop *loop;
+	const char *listen;     /* "127.0.0.1:7717", "[::1]:0", "7717" */
+	int fd;                 /* listens already, taken; 0 and less: none */
+	const char *cert, *key; /* NULL: no TLS */
+	void (*arrived)(void *u, struct mp_wire *wire); /* which is taken */
+	void *u;
+};
+
+/* It listens when this returns, and lets people in when mp_http_porch_open() was called. */
+int mp_http_porch_new(const struct mp_http_porch_options *o, struct mp_http_porch **ret_porch,
+		      struct mcpool_error *reterr) MP_MUST;
+void mp_http_porch_open(struct mp_http_porch *p);
+/* Nobody is let in any more. */
+void mp_http_porch_close(struct mp_http_porch *p);
+struct mp_http_porch *mp_http_porch_free(struct mp_http_porch *p); /* accepts NULL, returns NULL */
+
+const struct sockaddr *mp_http_porch_get_address(const struct mp_http_porch *p);
+
+#endif

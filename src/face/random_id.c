@@ -1,0 +1,31 @@
+/*
+ * random_id.c - names that nobody can guess. The kernel is asked for several at once.
+ */
+#include "face/random_id.h"
+
+#include <string.h>
+#include <sys/random.h>
+
+void mp_random_id_make(char id[MP_RANDOM_ID + 1])
+{
+	static const char digits[] = "0123456789abcdef";
+	static _Thread_local struct {
+		unsigned char bytes[256];
+		size_t left;
+	} block;
+	unsigned char *b;
+
+	if (block.left < MP_RANDOM_ID / 2) {
+		mp_check(getrandom(block.bytes, sizeof(block.bytes), 0) ==
+			 (ssize_t)sizeof(block.bytes));
+		block.left = sizeof(block.bytes);
+	}
+	block.left -= MP_RANDOM_ID / 2;
+	b = block.bytes + block.left;
+	for (size_t i = 0; i < MP_RANDOM_ID / 2; i++) {
+		id[2 * i] = digits[b[i] >> 4];
+		id[2 * i + 1] = digits[b[i] & 15];
+	}
+	memset(b, 0, MP_RANDOM_ID / 2); /* it is not given out twice, whatever happens */
+	id[MP_RANDOM_ID] = '\0';
+}

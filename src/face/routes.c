@@ -1,0 +1,88 @@
+/*
+ * routes.c - every place that can be asked for over HTTP, and the way to its handler.
+ */
+#include "face/routes.h"
+
+#include "face/http_parts.h"
+
+/* --- what has no file of its own ------------------------------------------------------------- */
+
+static void serve_health(struct mp_http_face *f, struct mp_exchange *x)
+{
+	(void)f;
+	mp_exchange_answer(x, &(struct mp_http_answer){200, "application/json", NULL,
+						       MP_STR("{\"status\":\"ok\"}")});
+}
+
+static void serve_front(struct mp_http_face *f, struct mp_exchange *x)
+{
+	static const struct mp_str page = MP_STR(
+		"mcpool\n\nAgents connect to /mcp (also /sse and /ws) with the token of this hub.\n"
+		"The dashboard comes here.\n");
+
+	(void)f;
+	mp_exchange_answer(x,
+			   &(struct mp_http_answer){200, "text/plain; charset=utf-8",
+						    "X-Content-Type-Options: nosniff\r\n"
+						    "Content-Security-Policy: default-src 'none'; "
+						    "frame-ancestors 'none'\r\n",
+						    page});
+}
+
+static void serve_nothing(struct mp_http_face *f, struct mp_exchange *x)
+{
+	(void)f;
+	mp_exchange_refuse(x, &(struct mp_refusal){404, "there is nothing here", NULL});
+}
+
+/* --- the table ------------------------------------------------------------------------------ */
+
+#define PAGE  (MP_VERB_GET | MP_VERB_HEAD)
+#define EVERY (PAGE | MP_VERB_POST | MP_VERB_DELETE | MP_VERB_OPTIONS | MP_VERB_OTHER)
+
+static const struct mp_route routes[] = {
+	{"/mcp", MP_VERB_POST | MP_VERB_GET | MP_VERB_DELETE, "Allow: GET, POST, DELETE\r\n",
+	 MP_ROUTE_FOR_HOLDERS, mp_mcp_endpoint_serve},
+	{"/sse", MP_VERB_GET, "Allow: GET\r\n", MP_ROUTE_FOR_HOLDERS, mp_http_sse_serve},
+	{"/messages", MP_VERB_POST, "Allow: POST\r\n", MP_ROUTE_FOR_HOLDERS,
+	 mp_http_sse_serve_message},
+	{"/ws", MP_VERB_GET, "Allow: GET\r\n", MP_ROUTE_FOR_HOLDERS, mp_web_socket_serve},
+	{"/health", PAGE, "Allow: GET, HEAD\r\n", MP_ROUTE_FOR_HOLDERS, serve_health},
+	{"/", PAGE, "Allow: GET, HEAD\r\n", MP_ROUTE_FOR_VISITORS, serve_front},
+	{NULL, EVERY, NULL, MP_ROUTE_FOR_VISITORS, serve_nothing},
+};
+
+const struct mp_route *mp_routes_list(size_t *ret_n)
+{
+	*ret_n = MP_ARRAY_LEN(routes);
+	return routes;
+}
+
+const struct mp_route *mp_routes_find(struct mp_str path)
+{
+	size_t i = 0;
+
+	while (routes[i].path && !mp_str_eq(path, mp_str_of(routes[i].path)))
+		i++;
+	return &routes[i];
+}
+
+bool mp_routes_allow(const struct mp_route *route, enum mp_verb verb,
+		     struct mp_refusal *ret_refusal)
+{
+	if ((route->verbs & verb) || !route->path)
+		return true;
+	*ret_refusal = (struct mp_refusal){405, "this is not done here", route->allow};
+	if (verb == MP_VERB_OPTIONS) /* whoever may come may ask; pages elsewhere learn nothing */
+		*ret_refusal = (struct mp_refusal){204, NULL, route->allow};
+	return false;
+}
+
+void mp_routes_serve(struct mp_http_face *f, struct mp_exchange *x)
+{
+	const struct mp_route *route = mp_routes_find(mp_inbound_get_path(x->in));
+
+	mp_check(x->admission.route == route);
+	mp_check(route->who == MP_ROUTE_FOR_VISITORS || x->admission.principal);
+	route->serve(f, x);
+}

@@ -1,0 +1,507 @@
+/*
+ * socket.c - the unix socket: who is let in, and what becomes of them.
+ */
+#include "face/socket.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "face/control.h"
+#include "face/greeting.h"
+#include "face/cord.h"
+#include "hub/views.h"
+#include "session/lobby.h"
+#include "session/session.h"
+
+/* A hello carries an environment, which has 2 MiB at most. */
+#define HELLO_LIMIT   MP_MIB(4)
+#define HELLO_MS      MP_SECONDS(10)
+#define LAST_WORDS_MS MP_SECONDS(5)
+/* The kernel's line of those who knock is as long again. */
+#define MAX_GUESTS (MP_LIMIT_SESSIONS + 256)
+
+/* Its libuv handle lives until libuv lets go of it. */
+struct door {
+	uv_poll_t poll;
+	struct mp_socket_face *face; /* NULL: closed */
+	int fd;
+};
+
+struct mp_socket_face {
+	struct mp_hub *hub;
+	const struct mp_socket_hooks *hooks;
+	void *u;
+	struct door *door; /* NULL: closed */
+	struct mp_list guests;
+};
+
+struct guest {
+	struct mp_link link;
+	struct mp_socket_face *face;
+	enum mp_guest_state state;
+	struct mp_cord *cord;
+	struct mp_timer timer;
+	int pid; /* as the kernel says */
+	uid_t uid;
+	struct mp_str line, tail; /* what it said just now */
+	struct mp_arena arena;    /* of its hello, until it is in */
+	struct mp_greeting hello;
+	char *id; /* of its hello; owned, until it is answered */
+	struct mp_look *look;
+	struct mp_view *view; /* NULL before */
+	struct mcpool_error *why;
+	struct mp_session *session;
+	struct mp_control *control;
+	bool is_told; /* that the hub leaves */
+	struct mp_grave grave;
+};
+
+static void advance(struct guest *g, enum mp_guest_event ev);
+
+/* --- hello ----------------------------------------------------------------------------------- */
+
+static enum mp_guest_event note_refusal(struct guest *g, const struct mcpool_error *why)
+{
+	mp_error_keep(&g->why, why);
+	return MP_GUEST_ON_REFUSED;
+}
+
+static void seen(void *u, struct mp_view *view, const struct mcpool_error *error)
+{
+	struct guest *g = u;
+
+	g->view = view;
+	if (error)
+		(void)note_refusal(g, error);
+	advance(g, error ? MP_GUEST_ON_REFUSED : MP_GUEST_ON_VIEW);
+}
+
+static int check_protocol(const struct mp_greeting *h, struct mcpool_error *reterr)
+{
+	if (h->protocol == MP_GREETING_PROTOCOL)
+		return 0;
+	return mp_fail(reterr, MCPOOL_EPROTO,
+		       "this hub is mcpool %s and speaks protocol %d; you are %s and speak "
+		       "protocol %lld",
+		       mcpool_version(), MP_GREETING_PROTOCOL,
+		       h->version[0] ? h->version : "of an unknown version",
+		       (long long)h->protocol);
+}
+
+static int look(struct guest *g, struct mcpool_error *reterr)
+{
+	const struct mp_greeting *h = &g->hello;
+	struct mp_look_request request = {
+		.cwd = h->options.project ? h->options.project : h->cwd,
+		.env = h->env,
+		.profile = h->options.profile,
+		.only_a_look = h->role == MP_GREETING_CONTROL,
+	};
+
+	return mp_hub_look(g->face->hub, &request, seen, g, &g->look, reterr);
+}
+
+/* The line is the hello's text only now: what is needed later is in the arena. */
+static enum mp_guest_event read_hello(struct guest *g)
+{
+	struct mcpool_error why;
+	int r;
+
+	mp_arena_init(&g->arena, MP_LIMIT_ARENA);
+	r = mp_greeting_read(g->line, &g->arena, &g->hello, &why);
+	if (g->hello.id.len) {
+		g->id = mp_alloc(g->hello.id.len + 1);
+		memcpy(g->id, g->hello.id.p, g->hello.id.len);
+	}
+	if (r == 0)
+		r = check_protocol(&g->hello, &why);
+	if (r == 0)
+		r = look(g, &why);
+	if (r < 0)
+		return note_refusal(g, &why);
+	mp_timer_stop(&g->timer);
+	mp_cord_hush(g->cord, true); /* what follows is for the session, which is not there yet */
+	return MP_GUEST_ON_GREETED;
+}
+
+static enum mp_guest_event refuse_oversize(struct guest *g)
+{
+	struct mcpool_error why;
+
+	(void)mp_fail(&why, MCPOOL_ELIMIT, "the first message is too large");
+	return note_refusal(g, &why);
+}
+
+static enum mp_guest_event refuse_late(struct guest *g)
+{
+	struct mcpool_error why;
+
+	(void)mp_fail(&why, MCPOOL_ETIMEDOUT, "nobody said " MP_GREETING_METHOD);
+	return note_refusal(g, &why);
+}
+
+/* --- in -------------------------------------------------------------------------------------- */
+
+/* From within receive, too. */
+static void deliver(void *u, const struct mp_delivery *d)
+{
+	struct guest *g = u;
+
+	if (d->text.len)
+		mp_cord_say(g->cord, d->text);
+}
+
+static const struct mp_session_hooks session_hooks = {.deliver = deliver};
+
+static int open_session(struct guest *g, struct mcpool_error *reterr)
+{
+	const struct mp_greeting_options *h = &g->hello.options;
+	char principal[32];
+	struct mp_session_options options = {
+		.view = g->view,
+		.principal = principal,
+		.way = "stdio",
+		.narrowing = {.servers = h->servers.items,
+			      .n_servers = h->servers.n,
+			      .tools = h->tools.items,
+			      .n_tools = h->tools.n},
+		.traits = MP_SESSION_ONE_STREAM,
+		.pid = g->pid,
+	};
+
+	snprintf(principal, sizeof(principal), "uid:%u", (unsigned)g->uid);
+	return mp_session_new(g->face->hub->lobby, &options, &session_hooks, g, &g->session,
+			      reterr);
+}
+
+static void say(void *u, struct mp_str text)
+{
+	struct guest *g = u;
+
+	mp_cord_say(g->cord, text);
+}
+
+static void asked_to_stop(void *u, bool drain, bool replace)
+{
+	struct guest *g = u;
+
+	g->face->hooks->stop(g->face->u, drain, replace);
+}
+
+static void describe(void *u, struct mp_writer *w)
+{
+	struct guest *g = u;
+
+	if (g->face->hooks->describe)
+		g->face->hooks->describe(g->face->u, w);
+}
+
+static const struct mp_control_hooks control_hooks = {
+	.say = say,
+	.stop = asked_to_stop,
+	.describe = describe,
+};
+
+static enum mp_guest_event let_in(struct guest *g)
+{
+	struct mcpool_error why;
+	bool is_bridge = g->hello.role == MP_GREETING_BRIDGE;
+
+	if (is_bridge && open_session(g, &why) < 0)
+		return note_refusal(g, &why);
+	if (!is_bridge)
+		g->control = mp_control_new(g->face->hub, g->view, &control_hooks, g);
+	return is_bridge ? MP_GUEST_ON_AS_BRIDGE : MP_GUEST_ON_AS_CONTROL;
+}
+
+static void forget_hello(struct guest *g)
+{
+	mp_arena_done(&g->arena);
+	mp_arena_init(&g->arena, 0);
+	g->hello = (struct mp_greeting){0};
+	g->id = mp_free(g->id);
+}
+
+static enum mp_guest_event welcome(struct guest *g)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf out;
+
+	mp_buf_init(&out, MP_KIB(2));
+	if (mp_greeting_write_answer(&out, mp_str_of(g->id)) == 0)
+		mp_cord_say(g->cord, mp_buf_get(&out));
+	forget_hello(g);
+	mp_cord_set_limit(g->cord, MP_LIMIT_MESSAGE);
+	mp_cord_hush(g->cord, false);
+	return MP_GUEST_EVENT_COUNT;
+}
+
+static enum mp_guest_event pass_on(struct guest *g)
+{
+	(void)mp_session_receive_text(g->session, g->line, 0); /* all answers have one way */
+	return MP_GUEST_EVENT_COUNT;
+}
+
+static enum mp_guest_event pass_on_oversize(struct guest *g)
+{
+	(void)mp_session_receive_oversize(g->session, g->line, g->tail, 0);
+	return MP_GUEST_EVENT_COUNT;
+}
+
+static enum mp_guest_event obey(struct guest *g)
+{
+	mp_control_receive(g->control, g->line);
+	return MP_GUEST_EVENT_COUNT;
+}
+
+/* --- out ------------------------------------------------------------------------------------- */
+
+static void take_leave(struct guest *g)
+{
+	mp_cord_finish(g->cord);
+	mp_timer_start(&g->timer, LAST_WORDS_MS);
+}
+
+static enum mp_guest_event refuse(struct guest *g)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf out;
+
+	mp_buf_init(&out, MP_KIB(16));
+	mp_log_verbose(NULL, "pid %d is not let in: %s", g->pid, g->why->message);
+	if (mp_greeting_write_refusal(&out, mp_str_of(g->id), g->why) == 0)
+		mp_cord_say(g->cord, mp_buf_get(&out));
+	take_leave(g);
+	return MP_GUEST_EVENT_COUNT;
+}
+
+/* An end without it is a crash, for a bridge. */
+static enum mp_guest_event announce(struct guest *g)
+{
+	if (g->session && !g->is_told)
+		mp_cord_say(g->cord,
+			    MP_STR("{\"jsonrpc\":\"2.0\",\"method\":\"" MP_GREETING_BYE "\"}"));
+	g->is_told = true;
+	return MP_GUEST_EVENT_COUNT;
+}
+
+static enum mp_guest_event say_bye(struct guest *g)
+{
+	announce(g);
+	g->session = mp_session_free(g->session);
+	g->control = mp_control_free(g->control);
+	take_leave(g);
+	return MP_GUEST_EVENT_COUNT;
+}
+
+static void freed(struct mp_grave *grave)
+{
+	mp_free(mp_container_of(grave, struct guest, grave));
+}
+
+/* Its cord may be handing out a line now, and the session answering it. */
+static enum mp_guest_event bury(struct guest *g)
+{
+	mp_timer_stop(&g->timer);
+	g->session = mp_session_free(g->session);
+	g->control = mp_control_free(g->control);
+	g->look = mp_look_free(g->look);
+	g->cord = mp_cord_free(g->cord);
+	forget_hello(g);
+	g->why = mp_free(g->why);
+	mp_list_remove(&g->face->guests, &g->link);
+	mp_loop_bury(g->face->hub->loop, &g->grave, freed);
+	return MP_GUEST_EVENT_COUNT;
+}
+
+/* --- the table ------------------------------------------------------------------------------- */
+
+enum { NOWHERE, STAY = MP_GUEST_STATE_COUNT + 1 };
+#define TO(state) (MP_GUEST_##state + 1) /* so that an empty cell is 0 */
+#define ON(event) [MP_GUEST_ON_##event]
+
+static const struct step {
+	int to;
+	enum mp_guest_event (*act)(struct guest *g);
+} steps[MP_GUEST_STATE_COUNT][MP_GUEST_EVENT_COUNT] = {
+	[MP_GUEST_FRESH] = {ON(LINE) = {STAY, read_hello}, ON(OVERSIZE) = {STAY, refuse_oversize},
+			    ON(GREETED) = {TO(LOOKING), NULL}, ON(REFUSED) = {TO(LEAVING), refuse},
+			    ON(TIMER) = {STAY, refuse_late}, ON(DISMISSED) = {TO(LEAVING), say_bye},
+			    ON(GONE) = {TO(OVER), bury}},
+	[MP_GUEST_LOOKING] = {ON(VIEW) = {STAY, let_in}, ON(AS_BRIDGE) = {TO(BRIDGE), welcome},
+			      ON(AS_CONTROL) = {TO(CONTROL), welcome},
+			      ON(REFUSED) = {TO(LEAVING), refuse},
+			      ON(DISMISSED) = {TO(LEAVING), say_bye}, ON(GONE) = {TO(OVER), bury}},
+	[MP_GUEST_BRIDGE] = {ON(LINE) = {STAY, pass_on}, ON(OVERSIZE) = {STAY, pass_on_oversize},
+			     ON(DISMISSED) = {TO(LEAVING), say_bye}, ON(GONE) = {TO(OVER), bury}},
+	[MP_GUEST_CONTROL] = {ON(LINE) = {STAY, obey}, ON(OVERSIZE) = {TO(LEAVING), say_bye},
+			      ON(DISMISSED) = {TO(LEAVING), say_bye}, ON(GONE) = {TO(OVER), bury}},
+	[MP_GUEST_LEAVING] = {ON(VIEW) = {STAY, NULL}, ON(REFUSED) = {STAY, NULL},
+			      ON(DISMISSED) = {STAY, NULL}, ON(TIMER) = {TO(OVER), bury},
+			      ON(GONE) = {TO(OVER), bury}},
+};
+
+bool mp_guest_look_up(enum mp_guest_state s, enum mp_guest_event ev, enum mp_guest_state *ret_to)
+{
+	int to = steps[s][ev].to;
+
+	*ret_to = to == STAY ? s : (enum mp_guest_state)(to - 1);
+	return to != NOWHERE;
+}
+
+static void advance(struct guest *g, enum mp_guest_event ev)
+{
+	while (ev != MP_GUEST_EVENT_COUNT) {
+		const struct step *s = &steps[g->state][ev];
+
+		mp_check(s->to != NOWHERE);
+		if (s->to != STAY)
+			g->state = (enum mp_guest_state)(s->to - 1);
+		ev = s->act ? s->act(g) : MP_GUEST_EVENT_COUNT;
+	}
+}
+
+/* --- what the cord tells --------------------------------------------------------------------- */
+
+static void line(void *u, struct mp_str text)
+{
+	struct guest *g = u;
+
+	g->line = text;
+	advance(g, MP_GUEST_ON_LINE);
+}
+
+static void oversize(void *u, struct mp_str head, struct mp_str tail)
+{
+	struct guest *g = u;
+
+	g->line = head;
+	g->tail = tail;
+	advance(g, MP_GUEST_ON_OVERSIZE);
+}
+
+static void ended(void *u, int why)
+{
+	struct guest *g = u;
+
+	if (why != MCPOOL_ECLOSED)
+		mp_log_warn(NULL, "pid %d does not read what it is told, and is cut off", g->pid);
+	advance(g, MP_GUEST_ON_GONE);
+}
+
+static const struct mp_cord_hooks cord_hooks = {line, oversize, ended};
+
+static void too_long(void *u)
+{
+	advance(u, MP_GUEST_ON_TIMER);
+}
+
+/* --- the door -------------------------------------------------------------------------------- */
+
+static bool is_ours(int fd, struct ucred *ret)
+{
+	socklen_t size = sizeof(*ret);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, ret, &size) == 0 && ret->uid == geteuid();
+}
+
+void mp_socket_face_admit(struct mp_socket_face *f, int fd)
+{
+	struct guest *g;
+	struct ucred peer;
+
+	if (!is_ours(fd, &peer) || f->guests.len >= MAX_GUESTS) {
+		close(fd); /* not a word: who is not let in learns nothing */
+		return;
+	}
+	g = mp_alloc(sizeof(*g));
+	g->face = f;
+	g->pid = (int)peer.pid;
+	g->uid = peer.uid;
+	mp_arena_init(&g->arena, 0);
+	mp_list_append(&f->guests, &g->link);
+	mp_timer_init(&g->timer, f->hub->loop, too_long, g);
+	mp_timer_start(&g->timer, HELLO_MS);
+	g->cord = mp_cord_new(f->hub->loop, fd, HELLO_LIMIT, &cord_hooks, g);
+}
+
+/* Some at a time: those who are in want to be served, too. */
+static void knocked(uv_poll_t *poll, int status, int events)
+{
+	struct door *d = mp_container_of(poll, struct door, poll);
+
+	(void)status;
+	(void)events;
+	for (int i = 0; i < 32 && d->face; i++) {
+		int fd = accept4(d->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+		if (fd < 0)
+			return;
+		mp_socket_face_admit(d->face, fd);
+	}
+}
+
+struct mp_socket_face *mp_socket_face_open(struct mp_hub *hub, int listener,
+					   const struct mp_socket_hooks *hooks, void *u)
+{
+	struct mp_socket_face *f = mp_alloc(sizeof(*f));
+
+	f->hub = hub;
+	f->hooks = hooks;
+	f->u = u;
+	mp_list_init(&f->guests);
+	if (listener < 0)
+		return f;
+	f->door = mp_alloc(sizeof(*f->door));
+	f->door->face = f;
+	f->door->fd = listener;
+	mp_check(uv_poll_init(mp_loop_get_uv(hub->loop), &f->door->poll, listener) == 0);
+	uv_poll_start(&f->door->poll, UV_READABLE, knocked);
+	return f;
+}
+
+static void door_closed(uv_handle_t *h)
+{
+	mp_free(mp_container_of((uv_poll_t *)h, struct door, poll));
+}
+
+void mp_socket_face_close(struct mp_socket_face *f)
+{
+	if (!f->door)
+		return;
+	f->door->face = NULL;
+	uv_close((uv_handle_t *)&f->door->poll, door_closed);
+	f->door = NULL;
+}
+
+void mp_socket_face_announce(struct mp_socket_face *f)
+{
+	MP_LIST_EACH(&f->guests, link)
+		(void)announce(mp_container_of(link, struct guest, link));
+}
+
+void mp_socket_face_dismiss(struct mp_socket_face *f)
+{
+	MP_LIST_EACH(&f->guests, link)
+		advance(mp_container_of(link, struct guest, link), MP_GUEST_ON_DISMISSED);
+}
+
+struct mp_socket_face *mp_socket_face_free(struct mp_socket_face *f)
+{
+	if (!f)
+		return NULL;
+	mp_socket_face_close(f);
+	MP_LIST_EACH(&f->guests, link)
+		advance(mp_container_of(link, struct guest, link), MP_GUEST_ON_GONE);
+	return mp_free(f);
+}
+
+size_t mp_socket_face_count(const struct mp_socket_face *f)
+{
+	return f->guests.len;
+}

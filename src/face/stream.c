@@ -1,0 +1,392 @@
+/*
+ * stream.c - where the messages of one legacy POST go, or those of no request in particular.
+ * An answer that comes alone is one JSON body. Anything before it makes an event stream, whose
+ * events have numbers and are kept for a while: a client that lost its connection asks for what is
+ * behind the last number it saw. Its leaving is no cancellation.
+ */
+#include "face/stream.h"
+
+#include <stdio.h>
+
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+enum { RETRY_MS = 1000 }; /* what clients are asked to wait before they come back */
+
+enum state {
+#define X(name, word, meaning) name,
+	MP_STREAM_STATES(X)
+#undef X
+		STATES
+};
+enum event {
+#define X(name, meaning) name,
+	MP_STREAM_EVENTS(X)
+#undef X
+		EVENTS,
+	QUIET
+};
+
+static const char *const state_names[] = {
+#define X(name, word, meaning) word,
+	MP_STREAM_STATES(X)
+#undef X
+};
+
+/* One event of the ring. */
+struct kept {
+	struct mp_link link;
+	uint64_t number;
+	size_t len;
+	char text[];
+};
+
+typedef enum event (*action)(struct mp_stream *s);
+static enum event begin(struct mp_stream *s);
+static enum event begin_and_send(struct mp_stream *s);
+static enum event answer_alone(struct mp_stream *s);
+static enum event send_event(struct mp_stream *s);
+static enum event send_last(struct mp_stream *s);
+static enum event keep_event(struct mp_stream *s);
+static enum event keep_last(struct mp_stream *s);
+static enum event comment(struct mp_stream *s);
+static enum event let_go(struct mp_stream *s);
+static enum event replay(struct mp_stream *s);
+static enum event replay_all(struct mp_stream *s);
+static enum event refuse(struct mp_stream *s);
+static enum event hang_up(struct mp_stream *s);
+static enum event finish(struct mp_stream *s);
+
+enum { NOWHERE, TO, STAY };
+struct step {
+	int how;
+	enum state to;
+	action act;
+};
+
+static const struct step steps[STATES][EVENTS] = {
+	[WAITING] = {[MESSAGE] = {TO, FLOWING, begin_and_send},
+		     [LAST] = {TO, OVER, answer_alone},
+		     [PATIENCE] = {TO, FLOWING, begin},
+		     [LEFT] = {TO, UNHEARD, let_go},
+		     [ENDED] = {TO, OVER, refuse}},
+	[FLOWING] = {[MESSAGE] = {STAY, 0, send_event},
+		     [LAST] = {TO, FINISHED, send_last},
+		     [PATIENCE] = {STAY, 0, comment},
+		     [LEFT] = {TO, LOOSE, let_go},
+		     [ENDED] = {TO, OVER, hang_up}},
+	[LOOSE] = {[MESSAGE] = {STAY, 0, keep_event},
+		   [LAST] = {TO, FINISHED, keep_last},
+		   [JOINED] = {TO, FLOWING, replay},
+		   [ENDED] = {TO, OVER, finish}},
+	[FINISHED] = {[JOINED] = {STAY, 0, replay_all}, [ENDED] = {TO, OVER, finish}},
+	[UNHEARD] = {[MESSAGE] = {STAY, 0, NULL},
+		     [LAST] = {TO, OVER, finish},
+		     [ENDED] = {TO, OVER, finish}},
+};
+
+bool mp_stream_has_step(enum mp_stream_state state, enum mp_stream_event ev)
+{
+	return steps[state][ev].how != NOWHERE;
+}
+
+static void advance(struct mp_stream *s, enum event ev)
+{
+	while (ev != QUIET) {
+		const struct step *st = &steps[s->state][ev];
+
+		mp_check(st->how != NOWHERE);
+		if (st->how == TO) {
+			mp_log_trace(NULL, "http stream: %s -> %s", state_names[s->state],
+				     state_names[st->to]);
+			s->state = (enum mp_stream_state)st->to;
+		}
+		ev = st->act ? st->act(s) : QUIET;
+	}
+}
+
+/* --- who listens ---------------------------------------------------------------------------- */
+
+static void exchange_quiet(void *u)
+{
+	advance(u, PATIENCE);
+}
+
+static void exchange_gone(void *u)
+{
+	advance(u, LEFT);
+}
+
+static const struct mp_exchange_hooks exchange_hooks = {exchange_quiet, exchange_gone, NULL};
+
+static void attach(struct mp_stream *s, struct mp_exchange *x)
+{
+	s->x = x;
+	x->hooks = &exchange_hooks;
+	x->u = s;
+	s->hooks->heard(s->u, s, true);
+}
+
+static enum event let_go(struct mp_stream *s)
+{
+	s->x = NULL;
+	s->hooks->heard(s->u, s, false);
+	return QUIET;
+}
+
+/* --- the ring ------------------------------------------------------------------------------- */
+
+static void drop_first(struct mp_stream *s)
+{
+	struct kept *k = mp_container_of(mp_list_pop(&s->ring), struct kept, link);
+
+	s->ring_bytes -= k->len;
+	mp_free(k);
+}
+
+/* A number for this message, and a copy. Without memory it cannot be asked for again. */
+static uint64_t keep(struct mp_stream *s, struct mp_str text)
+{
+	struct kept *k = mp_try_alloc(sizeof(*k) + text.len);
+
+	s->last++;
+	if (!k)
+		return s->last;
+	*k = (struct kept){.number = s->last, .len = text.len};
+	memcpy(k->text, text.p, text.len);
+	mp_list_append(&s->ring, &k->link);
+	s->ring_bytes += k->len;
+	while (s->ring.len > MP_STREAM_KEPT ||
+	       (s->ring.len > 1 && s->ring_bytes > MP_STREAM_KEPT_BYTES))
+		drop_first(s);
+	return s->last;
+}
+
+static void name_it(struct mp_stream *s)
+{
+	if (!s->name[0])
+		mp_random_id_make(s->name);
+}
+
+static void send(struct mp_stream *s, uint64_t number, struct mp_str text)
+{
+	char id[MP_RANDOM_ID + 1 + MP_STR_DIGITS + 1];
+
+	snprintf(id, sizeof(id), "%s-%llu", s->name, (unsigned long long)number);
+	mp_exchange_event(s->x, MP_STR("message"), mp_str_of(id), text);
+}
+
+bool mp_stream_parse_id(struct mp_str text, struct mp_str *ret_name, uint64_t *ret_number)
+{
+	if (text.len < MP_RANDOM_ID + 2 || text.p[MP_RANDOM_ID] != '-')
+		return false;
+	*ret_name = (struct mp_str){text.p, MP_RANDOM_ID};
+	return mp_str_to_u64(
+		       (struct mp_str){text.p + MP_RANDOM_ID + 1, text.len - MP_RANDOM_ID - 1},
+		       ret_number) == 0;
+}
+
+/* --- actions -------------------------------------------------------------------------------- */
+
+/* A number to come back to, before anything is said (2025-11-25). */
+static enum event begin(struct mp_stream *s)
+{
+	name_it(s);
+	mp_exchange_begin_stream(s->x, s->headers);
+	if (s->primes) {
+		mp_exchange_retry(s->x, RETRY_MS);
+		send(s, s->last, MP_STR(""));
+	} else {
+		mp_exchange_comment(s->x);
+	}
+	return QUIET;
+}
+
+static enum event begin_and_send(struct mp_stream *s)
+{
+	begin(s);
+	return send_event(s);
+}
+
+/* Nothing to say where the request was cancelled; the stream is still to end. */
+static enum event answer_alone(struct mp_stream *s)
+{
+	struct mp_exchange *x = MP_TAKE(s->x);
+
+	s->hooks->heard(s->u, s, false);
+	if (s->now->text.len) {
+		mp_exchange_answer(x, &(struct mp_http_answer){s->now->status, "application/json",
+							       s->headers, s->now->text});
+	} else {
+		mp_exchange_begin_stream(x, s->headers);
+		mp_exchange_end(x);
+	}
+	return finish(s);
+}
+
+static enum event send_event(struct mp_stream *s)
+{
+	send(s, keep(s, s->now->text), s->now->text);
+	return QUIET;
+}
+
+/* It may be lost on its way, so it is kept even though somebody listens. */
+static enum event send_last(struct mp_stream *s)
+{
+	struct mp_exchange *x = s->x;
+
+	if (s->now->text.len)
+		send_event(s);
+	s->x = NULL;
+	s->hooks->heard(s->u, s, false);
+	mp_exchange_end(x);
+	s->hooks->finished(s->u, s);
+	return QUIET;
+}
+
+static enum event keep_event(struct mp_stream *s)
+{
+	name_it(s);
+	keep(s, s->now->text);
+	return QUIET;
+}
+
+static enum event keep_last(struct mp_stream *s)
+{
+	if (s->now->text.len)
+		keep_event(s);
+	s->hooks->finished(s->u, s);
+	return QUIET;
+}
+
+static enum event comment(struct mp_stream *s)
+{
+	mp_exchange_comment(s->x);
+	return QUIET;
+}
+
+static void send_kept(struct mp_stream *s)
+{
+	MP_LIST_EACH(&s->ring, link) {
+		struct kept *k = mp_container_of(link, struct kept, link);
+
+		if (k->number > s->from)
+			send(s, k->number, (struct mp_str){k->text, k->len});
+	}
+}
+
+static enum event replay(struct mp_stream *s)
+{
+	begin(s);
+	send_kept(s);
+	return QUIET;
+}
+
+static enum event replay_all(struct mp_stream *s)
+{
+	struct mp_exchange *x = s->x;
+
+	mp_exchange_begin_stream(x, s->headers);
+	send_kept(s);
+	s->x = NULL;
+	s->hooks->heard(s->u, s, false);
+	mp_exchange_end(x);
+	return QUIET;
+}
+
+static enum event refuse(struct mp_stream *s)
+{
+	struct mp_exchange *x = MP_TAKE(s->x);
+
+	s->hooks->heard(s->u, s, false);
+	mp_exchange_refuse(x, &(struct mp_refusal){404, "this session has ended", NULL});
+	return finish(s);
+}
+
+static enum event hang_up(struct mp_stream *s)
+{
+	struct mp_exchange *x = MP_TAKE(s->x);
+
+	s->hooks->heard(s->u, s, false);
+	mp_exchange_end(x);
+	return finish(s);
+}
+
+static void bury(struct mp_grave *grave)
+{
+	mp_free(mp_container_of(grave, struct mp_stream, grave));
+}
+
+static enum event finish(struct mp_stream *s)
+{
+	while (s->ring.len)
+		drop_first(s);
+	s->hooks->over(s->u, s);
+	mp_loop_bury(s->loop, &s->grave, bury);
+	return QUIET;
+}
+
+/* --- life ----------------------------------------------------------------------------------- */
+
+static struct mp_stream *make(struct mp_loop *loop, const struct mp_stream_hooks *hooks, void *u)
+{
+	struct mp_stream *s = mp_alloc(sizeof(*s));
+
+	s->loop = loop;
+	s->hooks = hooks;
+	s->u = u;
+	mp_list_init(&s->ring);
+	return s;
+}
+
+struct mp_stream *mp_stream_new(struct mp_loop *loop, const struct mp_stream_hooks *hooks, void *u,
+				struct mp_exchange *x)
+{
+	struct mp_stream *s = make(loop, hooks, u);
+
+	attach(s, x);
+	return s;
+}
+
+struct mp_stream *mp_stream_new_standing(struct mp_loop *loop, const struct mp_stream_hooks *hooks,
+					 void *u)
+{
+	struct mp_stream *s = make(loop, hooks, u);
+
+	s->state = MP_STREAM_LOOSE;
+	return s;
+}
+
+void mp_stream_deliver(struct mp_stream *s, const struct mp_delivery *d)
+{
+	s->now = d;
+	advance(s, d->is_last ? LAST : MESSAGE);
+	s->now = NULL;
+}
+
+bool mp_stream_may_join(const struct mp_stream *s)
+{
+	return s->state == MP_STREAM_LOOSE || s->state == MP_STREAM_FINISHED;
+}
+
+void mp_stream_join(struct mp_stream *s, struct mp_exchange *x, uint64_t from)
+{
+	s->from = from;
+	attach(s, x);
+	advance(s, JOINED);
+}
+
+struct mp_exchange *mp_stream_release(struct mp_stream *s)
+{
+	struct mp_exchange *x = s->x;
+
+	x->hooks = NULL;
+	advance(s, LEFT);
+	return x;
+}
+
+void mp_stream_end(struct mp_stream *s)
+{
+	advance(s, ENDED);
+}

@@ -1,0 +1,406 @@
+/*
+ * election.c - one hub per user: a lock, and a socket beside it.
+ * The kernel gives a dead process's lock back, so who has it may clear away whatever its
+ * predecessor left. The lock's file stays for ever: removing it would let two of them win.
+ */
+#include "hub/election.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/folders.h"
+#include "base/paths.h"
+#include "store/digest.h"
+#include "store/private.h"
+
+#define SOCKET_NAME "hub.sock"
+#define LOCK_NAME   "hub.lock"
+
+enum { BACKLOG = 4096, LOOK_AGAIN_MS = 20 };
+
+/* --- where ----------------------------------------------------------------------------------- */
+
+static const char *logins = "/run/user", *home_of_user; /* NULL: as the system knows it */
+
+void mp_hub_place_pretend(const char *folder, const char *home)
+{
+	logins = folder ? folder : "/run/user";
+	home_of_user = home;
+}
+
+/* Whoever says that home is elsewhere wants a world of its own. */
+static bool is_at_home(void)
+{
+	struct passwd *user = home_of_user ? NULL : getpwuid(geteuid());
+	const char *home = getenv("HOME"), *known = user ? user->pw_dir : home_of_user;
+
+	return home && known && strcmp(home, known) == 0;
+}
+
+/*
+ * Many agents start their servers with HOME and PATH and little else. They are to come to the hub
+ * that was started in a terminal, so we find what the login would have put into the variable.
+ */
+static const char *find_runtime(char *login, size_t size)
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+	struct stat st;
+
+	if (runtime && runtime[0] == '/')
+		return runtime;
+	snprintf(login, size, "%s/%u", logins, (unsigned)geteuid());
+	if (!is_at_home() || lstat(login, &st) < 0 || !S_ISDIR(st.st_mode) ||
+	    st.st_uid != geteuid() || st.st_mode & 077)
+		return NULL;
+	return login;
+}
+
+static int find_folder(struct mp_buf *out)
+{
+	char login[PATH_MAX];
+	const char *runtime = find_runtime(login, sizeof(login));
+	int r;
+
+	if (!runtime)
+		return mp_path_state("run", out);
+	r = mp_buf_addf(out, "%s/mcpool", runtime);
+	return r < 0 ? r : mp_buf_terminate(out);
+}
+
+/* Another folder for each long path: they are different places. */
+static void find_short_folder(const char *folder, char *out, size_t size)
+{
+	unsigned char digest[MP_DIGEST_SIZE];
+	char hex[2 * MP_DIGEST_SIZE + 1];
+	struct mp_digest *d = mp_digest_new();
+
+	mp_digest_add(d, mp_str_of(folder));
+	mp_digest_finish(d, digest);
+	mp_digest_to_hex(digest, hex);
+	snprintf(out, size, P_tmpdir "/mcpool-%u-%.16s", (unsigned)geteuid(), hex);
+}
+
+int mp_hub_place_find(struct mp_hub_place *p, struct mcpool_error *reterr)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf folder;
+	int r;
+
+	mp_buf_init(&folder, sizeof(p->folder));
+	r = find_folder(&folder);
+	if (r == MCPOOL_ENOENT)
+		return mp_fail(reterr, r,
+			       "neither XDG_RUNTIME_DIR nor HOME is set, so there is no place for "
+			       "the hub's socket");
+	if (r < 0 || folder.len >= sizeof(p->folder))
+		return mp_fail(reterr, r < 0 ? r : MCPOOL_ELIMIT,
+			       "the path of the hub's folder is too long");
+	memcpy(p->folder, folder.data, folder.len + 1);
+	if (folder.len + sizeof("/" SOCKET_NAME) > sizeof(p->socket))
+		find_short_folder(folder.data, p->folder, sizeof(p->folder));
+	snprintf(p->lock, sizeof(p->lock), "%s/" LOCK_NAME, p->folder);
+	snprintf(p->socket, sizeof(p->socket), "%.*s/" SOCKET_NAME,
+		 (int)(sizeof(p->socket) - sizeof("/" SOCKET_NAME)), p->folder);
+	return 0;
+}
+
+/* --- the folder ------------------------------------------------------------------------------ */
+
+static int fail(struct mcpool_error *reterr, const char *path, const char *verb)
+{
+	return mp_fail_errno(reterr, errno, "%s cannot be %s", path, verb);
+}
+
+static int judge_folder(int fd, const char *folder, struct mcpool_error *reterr)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return fail(reterr, folder, "used");
+	if (st.st_uid != geteuid())
+		return mp_fail(reterr, MCPOOL_EPERM,
+			       "%s belongs to another user (%u); remove it, or set "
+			       "XDG_RUNTIME_DIR to a folder of your own",
+			       folder, (unsigned)st.st_uid);
+	if (st.st_mode & (S_IWGRP | S_IWOTH))
+		return mp_fail(reterr, MCPOOL_EPERM,
+			       "others may write to %s (mode %03o); see that nothing in it is "
+			       "theirs, then `chmod 700` it",
+			       folder, (unsigned)(st.st_mode & 0777));
+	/* Readable is no harm done: it ends here. */
+	if (st.st_mode & (S_IRWXG | S_IRWXO) && fchmod(fd, 0700) < 0)
+		return fail(reterr, folder, "made private");
+	return 0;
+}
+
+static int open_folder(const struct mp_hub_place *p, struct mcpool_error *reterr)
+{
+	char failed[PATH_MAX];
+	int fd, r;
+
+	if (mp_folders_make(p->lock, failed) < 0)
+		return mp_fail_errno(reterr, errno,
+				     "%s cannot be made; set XDG_RUNTIME_DIR to a folder of your "
+				     "own, or to nothing",
+				     failed);
+	fd = open(p->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 && (errno == ELOOP || errno == ENOTDIR))
+		return mp_fail(reterr, MCPOOL_EPERM,
+			       "%s is a symbolic link, which is not followed; remove it",
+			       p->folder);
+	if (fd < 0)
+		return fail(reterr, p->folder, "opened");
+	r = judge_folder(fd, p->folder, reterr);
+	if (r < 0)
+		close(fd);
+	return r < 0 ? r : fd;
+}
+
+/* --- the lock -------------------------------------------------------------------------------- */
+
+static int open_lock(const struct mp_hub_place *p, int folder, struct mcpool_error *reterr)
+{
+	int fd = openat(folder, LOCK_NAME,
+			O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);
+	struct stat st;
+	int r;
+
+	if (fd < 0 && errno == ELOOP)
+		return mp_fail(reterr, MCPOOL_EPERM,
+			       "%s is a symbolic link, which is not followed; remove it", p->lock);
+	if (fd < 0)
+		return fail(reterr, p->lock, "opened");
+	r = fstat(fd, &st) < 0 ? fail(reterr, p->lock, "used")
+			       : mp_private_check(p->lock, &st, reterr);
+	if (r < 0)
+		close(fd);
+	return r < 0 ? r : fd;
+}
+
+pid_t mp_hub_place_get_pid(const struct mp_hub_place *p)
+{
+	int fd = open(p->lock, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	char text[24] = "";
+	int64_t pid;
+	ssize_t n;
+
+	if (fd < 0)
+		return 0;
+	n = read(fd, text, sizeof(text));
+	close(fd);
+	if (n <= 0 || mp_str_to_i64(mp_str_trim((struct mp_str){text, (size_t)n}), &pid) < 0 ||
+	    pid <= 0 || pid > INT_MAX)
+		return 0;
+	return (pid_t)pid;
+}
+
+/* Looking takes the lock for a blink, shared; whoever stands for election then looks again. */
+bool mp_hub_place_is_held(const struct mp_hub_place *p)
+{
+	int fd = open(p->lock, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	bool held = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+
+	if (fd >= 0)
+		close(fd);
+	return held;
+}
+
+/* For people and for whoever comes second; the lock itself is the kernel's. */
+static void sign(int fd)
+{
+	char text[24];
+	int n = snprintf(text, sizeof(text), "%ld\n", (long)getpid());
+
+	/* Where that cannot be, nobody is told who it is: better no pid than a wrong one. */
+	if (ftruncate(fd, 0) == 0 && pwrite(fd, text, (size_t)n, 0) == n)
+		return;
+	n = ftruncate(fd, 0);
+}
+
+static void rest(void)
+{
+	struct timespec moment = {0, LOOK_AGAIN_MS * 1000000L};
+
+	nanosleep(&moment, NULL);
+}
+
+static bool does_somebody_listen(const struct mp_hub_place *p)
+{
+	int fd = mp_hub_place_connect(p, NULL);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 || fd == MCPOOL_EAGAIN || fd == MCPOOL_EPERM;
+}
+
+static int take_lock(struct mp_election *e, int64_t wait_ms, pid_t *ret_winner,
+		     struct mcpool_error *reterr)
+{
+	while (flock(e->lock, LOCK_EX | LOCK_NB) < 0) {
+		if (errno == EINTR)
+			continue;
+		if (errno != EWOULDBLOCK)
+			return fail(reterr, e->place.lock, "locked");
+		if (wait_ms <= 0 || does_somebody_listen(&e->place)) {
+			*ret_winner = mp_hub_place_get_pid(&e->place);
+			return mp_fail(reterr, MCPOOL_EEXIST, "a hub runs already (pid %ld)",
+				       (long)*ret_winner);
+		}
+		rest();
+		wait_ms -= LOOK_AGAIN_MS;
+	}
+	sign(e->lock);
+	return 0;
+}
+
+/* --- the socket ------------------------------------------------------------------------------ */
+
+static struct sockaddr_un address_of(const struct mp_hub_place *p)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+
+	memcpy(a.sun_path, p->socket, strlen(p->socket) + 1);
+	return a;
+}
+
+/* A socket whose listener runs as somebody else is a trap; root has no need of one. */
+static int check_peer(int fd, const char *path, struct mcpool_error *reterr)
+{
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
+		return fail(reterr, path, "asked whose it is");
+	if (peer.uid != geteuid() && peer.uid != 0)
+		return mp_fail(reterr, MCPOOL_EPERM, "%s belongs to another user (%u); remove it",
+			       path, (unsigned)peer.uid);
+	return 0;
+}
+
+int mp_hub_place_connect(const struct mp_hub_place *p, struct mcpool_error *reterr)
+{
+	struct sockaddr_un a = address_of(p);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), r;
+
+	if (fd < 0)
+		return fail(reterr, p->socket, "reached");
+	if (connect(fd, (struct sockaddr *)&a, sizeof(a)) == 0) {
+		r = check_peer(fd, p->socket, reterr);
+	} else {
+		r = errno == ENOENT || errno == ECONNREFUSED ? MCPOOL_ENOENT
+		    : errno == EAGAIN                        ? MCPOOL_EAGAIN
+		    : errno == EACCES                        ? MCPOOL_EPERM
+							     : MCPOOL_ESYSTEM;
+		(void)mp_fail(reterr, r, "nobody answers at %s: %s", p->socket, strerror(errno));
+	}
+	if (r < 0)
+		close(fd);
+	return r < 0 ? r : fd;
+}
+
+/* We hold the lock: a socket there is a dead one's, or a service manager's. */
+static int clear_socket(const struct mp_hub_place *p, int folder, struct mcpool_error *reterr)
+{
+	struct stat st;
+
+	if (fstatat(folder, SOCKET_NAME, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : fail(reterr, p->socket, "used");
+	if (!S_ISSOCK(st.st_mode))
+		return mp_fail(reterr, MCPOOL_EPERM,
+			       "%s is no socket, and not from mcpool; remove it", p->socket);
+	if (does_somebody_listen(p))
+		return mp_fail(reterr, MCPOOL_EEXIST,
+			       "somebody else listens at %s: a service manager, which starts the "
+			       "hub itself when it is needed",
+			       p->socket);
+	if (unlinkat(folder, SOCKET_NAME, 0) < 0 && errno != ENOENT)
+		return fail(reterr, p->socket, "removed");
+	return 0;
+}
+
+static int listen_there(const struct mp_hub_place *p, int *ret_fd, struct mcpool_error *reterr)
+{
+	struct sockaddr_un a = address_of(p);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), r = 0;
+
+	if (fd < 0 || bind(fd, (struct sockaddr *)&a, sizeof(a)) < 0 ||
+	    chmod(p->socket, 0600) < 0 || listen(fd, BACKLOG) < 0)
+		r = fail(reterr, p->socket, "listened at");
+	if (r < 0 && fd >= 0)
+		close(fd);
+	if (r == 0)
+		*ret_fd = fd;
+	return r;
+}
+
+/* --- both ------------------------------------------------------------------------------------ */
+
+static int stand(struct mp_election *e, int folder, int given, int64_t wait_ms, pid_t *ret_winner,
+		 struct mcpool_error *reterr)
+{
+	int r = open_lock(&e->place, folder, reterr);
+
+	if (r < 0)
+		return r;
+	e->lock = r;
+	r = take_lock(e, wait_ms, ret_winner, reterr);
+	if (r < 0)
+		return r;
+	if (given >= 0) {
+		(void)fcntl(given, F_SETFL, fcntl(given, F_GETFL) | O_NONBLOCK);
+		e->listener = given;
+		e->is_given = true;
+		return 0;
+	}
+	r = clear_socket(&e->place, folder, reterr);
+	return r < 0 ? r : listen_there(&e->place, &e->listener, reterr);
+}
+
+int mp_election_stand(struct mp_election *e, int given, int64_t wait_ms, pid_t *ret_winner,
+		      struct mcpool_error *reterr)
+{
+	int folder, r;
+
+	*e = (struct mp_election){.lock = -1, .listener = -1};
+	*ret_winner = 0;
+	r = mp_hub_place_find(&e->place, reterr);
+	if (r < 0)
+		return r;
+	folder = open_folder(&e->place, reterr);
+	if (folder < 0)
+		return folder;
+	r = stand(e, folder, given, wait_ms, ret_winner, reterr);
+	close(folder);
+	if (r < 0)
+		mp_election_resign(e);
+	return r;
+}
+
+void mp_election_stop_listening(struct mp_election *e)
+{
+	if (e->listener < 0)
+		return;
+	if (!e->is_given) /* before it is closed: nobody shall find a name without a hub */
+		(void)unlink(e->place.socket);
+	close(e->listener);
+	e->listener = -1;
+}
+
+void mp_election_resign(struct mp_election *e)
+{
+	mp_election_stop_listening(e);
+	if (e->lock >= 0)
+		close(e->lock);
+	e->lock = -1;
+}

@@ -1,0 +1,138 @@
+/*
+ * front.h - the HTTP face over a fleet, and visitors who speak bytes to it.
+ */
+#ifndef TEST_FRONT_H
+#define TEST_FRONT_H
+
+#include "test.h"
+#include "agent.h"
+#include "folder.h"
+#include "memory_wire.h"
+
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "face/http_parts.h"
+
+struct front {
+	struct fleet f;
+	struct mp_lobby *lobby;
+	struct mp_http_face *face;
+	char host[MP_HTTP_ADDRESS]; /* "127.0.0.1:34567" */
+	char token_path[100];
+	struct mcpool_error why;
+};
+
+/* Who came; sees answers as text. */
+struct visitor {
+	struct memory_wire wire;
+	size_t seen;
+	const char *host, *token; /* other than what is right; NULL: that */
+	bool no_token;
+};
+
+static inline void front_done(struct front *s)
+{
+	s->face = mp_http_face_free(s->face);
+	if (s->f.loop)
+		fleet_settle(&s->f);
+	s->lobby = mp_lobby_free(s->lobby);
+	fleet_done(&s->f);
+}
+
+#define FRONT(s)                                     \
+	MP_CLEANUP(front_done) struct front s = {0}; \
+	CHECK(fleet_init(&s.f))
+
+static inline bool front_open(struct front *s, const char *servers, bool no_token)
+{
+	struct mp_http_face_options o = {.listen = "127.0.0.1:0", .no_token = no_token};
+
+	mp_log_set_level(MP_LEVEL_OFF);
+	REQUIRE(folder_make());
+	REQUIRE(fleet_open(&s->f, servers));
+	s->lobby = agent_lobby(&s->f);
+	snprintf(s->token_path, sizeof(s->token_path), "%s/token", test_folder);
+	o.loop = s->f.loop;
+	o.lobby = s->lobby;
+	o.view = s->f.view;
+	o.token_path = s->token_path;
+	REQUIRE(mp_http_face_new(&o, &s->face, &s->why) == 0);
+	snprintf(s->host, sizeof(s->host), "%s", mp_http_face_get_address(s->face) + 7);
+	fleet_advance(&s->f, 300);
+	return true;
+}
+
+static inline void visitor_done(struct visitor *v)
+{
+	if (v->wire.base.hooks && !v->wire.closed)
+		memory_wire_break(&v->wire);
+	memory_wire_done(&v->wire);
+}
+
+/* Before the front it visits, so that it goes first. */
+#define VISITOR(v)                                       \
+	MP_CLEANUP(visitor_done) struct visitor v = {0}; \
+	memory_wire_init(&v.wire)
+
+static inline void visit(struct front *s, struct visitor *v)
+{
+	mp_http_service_take(&s->face->service, &v->wire.base);
+}
+
+static inline bool visitor_say(struct front *s, struct visitor *v, struct mp_str bytes)
+{
+	memory_wire_say(&v->wire, bytes);
+	fleet_settle(&s->f);
+	return true;
+}
+
+/* "POST /mcp", header lines, body. */
+static inline bool visitor_ask(struct front *s, struct visitor *v, const char *what,
+			       const char *headers, const char *body)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf b;
+
+	mp_buf_init(&b, 1 << 20);
+	REQUIRE(mp_buf_addf(&b, "%s HTTP/1.1\r\nHost: %s\r\n", what, v->host ? v->host : s->host) ==
+		0);
+	if (!v->no_token)
+		REQUIRE(mp_buf_addf(&b, "Authorization: Bearer %s\r\n",
+				    v->token ? v->token : s->face->admit.token.text) == 0);
+	if (body)
+		REQUIRE(mp_buf_addf(&b, "Content-Length: %zu\r\n", strlen(body)) == 0);
+	REQUIRE(mp_buf_addf(&b, "%s\r\n%s", headers ? headers : "", body ? body : "") == 0);
+	if (!v->wire.base.hooks)
+		visit(s, v);
+	v->seen = v->wire.out.len;
+	return visitor_say(s, v, mp_buf_get(&b));
+}
+
+/* What came since the last question. */
+static inline const char *visitor_hears(struct visitor *v)
+{
+	if (mp_buf_terminate(&v->wire.out) < 0 || !v->wire.out.data)
+		return "";
+	return v->wire.out.data + v->seen;
+}
+
+static inline int visitor_status(struct visitor *v)
+{
+	int status = 0;
+
+	if (sscanf(visitor_hears(v), "HTTP/1.1 %d", &status) != 1)
+		return 0;
+	return status;
+}
+
+static inline bool visitor_has(struct visitor *v, const char *part)
+{
+	if (strstr(visitor_hears(v), part))
+		return true;
+	return false;
+}
+
+#define JSON_HEADERS \
+	"Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
+
+#endif

@@ -1,0 +1,133 @@
+/*
+ * stage.h - a server and two sessions, a and b, that note what they are asked and what they hear.
+ */
+#ifndef TEST_STAGE_H
+#define TEST_STAGE_H
+
+#include "test.h"
+
+#include "fleet.h"
+
+#include <stdio.h>
+
+#include "pool/party.h"
+
+#define SERVER(mode) \
+	"{\"mcpServers\":{\"a\":{\"command\":\"a\",\"start\":\"lazy\",\"mode\":\"" mode "\"}}}"
+#define FULL                                                                              \
+	"{\"tools\":{},\"logging\":{},\"resources\":{\"subscribe\":true,\"listChanged\":" \
+	"true}}"
+#define NOTE(method, params) \
+	"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/" method "\",\"params\":" params "}"
+#define QUESTION(id, method, params) \
+	"{\"jsonrpc\":\"2.0\",\"id\":\"" id "\",\"method\":\"" method "\",\"params\":" params "}"
+
+#define SAID_LOG     NOTE("message", "{\"level\":\"error\",\"data\":\"x\"}")
+#define SAID_SAMPLE  QUESTION("q1", "sampling/createMessage", "{}")
+#define SAID_ELICIT  QUESTION("q2", "elicitation/create", "{\"elicitationId\":\"e\\u0031\"}")
+#define SAID_ROOTS   QUESTION("q3", "roots/list", "{}")
+#define SAID_UPDATED NOTE("resources/updated", "{\"uri\":\"f:\\u002f\"}")
+
+struct voice {
+	mp_id session;
+	struct stage *stage;
+	int asked, unasked, heard;
+	mp_id question, lease;
+	enum mp_method_id method, heard_method;
+	mp_id heard_lease;
+	char text[300]; /* params of the last of either */
+	bool answers;   /* at once */
+};
+
+struct stage {
+	struct fleet f;
+	struct fleet_server *server;
+	struct voice a, b;
+	struct fleet_result ra, rb;
+};
+
+static inline void stage_asked(void *u, const struct mp_ask *ask)
+{
+	struct voice *v = u;
+
+	v->asked++;
+	v->question = ask->question;
+	v->lease = ask->lease;
+	v->method = ask->method;
+	snprintf(v->text, sizeof(v->text), "%s %.*s", ask->server, MP_STR_ARGS(ask->params));
+	if (v->answers)
+		mp_party_reply(v->stage->f.pool, ask->question, MP_STR("{\"roots\":[]}"));
+}
+
+static inline void stage_unasked(void *u, mp_id question)
+{
+	struct voice *v = u;
+
+	v->unasked += question == v->question;
+}
+
+static inline void stage_heard(void *u, const char *server, mp_id lease, const struct mp_message *m)
+{
+	struct voice *v = u;
+
+	v->heard++;
+	v->heard_method = m->method;
+	v->heard_lease = lease;
+	snprintf(v->text, sizeof(v->text), "%s %.*s", server,
+		 MP_STR_ARGS(mp_value_source(m->tape, m->params)));
+}
+
+static inline void stage_join(struct stage *s, struct voice *v)
+{
+	static const struct mp_party_hooks hooks = {stage_asked, stage_unasked, stage_heard};
+
+	*v = (struct voice){.stage = s};
+	v->session = mp_party_join(s->f.pool, &hooks, v);
+}
+
+static inline bool stage_open(struct stage *s, const char *json)
+{
+	REQUIRE(fleet_init(&s->f));
+	s->server = fleet_get(&s->f, "a");
+	s->server->capabilities = FULL;
+	s->server->holds_calls = true;
+	REQUIRE(fleet_open(&s->f, json));
+	stage_join(s, &s->a);
+	stage_join(s, &s->b);
+	return true;
+}
+
+static inline void stage_done(struct stage *s)
+{
+	fleet_done(&s->f);
+}
+
+static inline void stage_note(const struct mp_lease_answer *answer, void *u)
+{
+	struct fleet_result *r = u;
+
+	r->answers++;
+	r->outcome = answer->outcome;
+	if (answer->error)
+		snprintf(r->text, sizeof(r->text), "%s", answer->error->message);
+}
+
+static inline bool stage_call(struct stage *s, struct voice *v, struct fleet_result *ret)
+{
+	struct mp_lease_request rq = {
+		.server = "a",
+		.session = v->session,
+		.method = MP_METHOD_TOOLS_CALL,
+		.params = MP_STR("{\"name\":\"t\"}"),
+		.tool = MP_STR("t"),
+		.capabilities = MP_STR("{\"elicitation\":{}}"),
+		.log_level = "info",
+	};
+
+	*ret = (struct fleet_result){.fleet = &s->f};
+	REQUIRE(mp_lease_call(s->f.view, &rq, stage_note, ret, &ret->lease, NULL) == 0);
+	fleet_settle(&s->f);
+	return true;
+}
+
+#endif

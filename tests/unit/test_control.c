@@ -1,0 +1,172 @@
+/* test_control.c - what the command line asks of a running hub, and nonsense that comes that way.
+ */
+#include "home.h"
+
+#include <stdlib.h>
+
+#include "base/limits.h"
+#include "base/log.h"
+#include "face/control.h"
+
+#define FILE_AT "home/.config/mcpool/mcp.json"
+#define OFF     "\"command\":\"x\",\"enabled\":false"
+
+static const struct mp_identity me = {.name = "test", .version = "1", .capabilities = {"{}", 2}};
+
+struct desk {
+	struct mp_hub *hub;
+	struct mp_control *c;
+	struct mp_buf said; /* lines */
+	int ready, stops;
+};
+
+static void is_ready(void *u, const struct mcpool_error *error)
+{
+	struct desk *d = u;
+
+	(void)error;
+	d->ready++;
+}
+
+static void say(void *u, struct mp_str text)
+{
+	struct desk *d = u;
+
+	if (mp_buf_add_str(&d->said, text) < 0 || mp_buf_add_char(&d->said, '\n') < 0)
+		mp_buf_clear(&d->said);
+}
+
+static void stop(void *u, bool drain, bool replace)
+{
+	struct desk *d = u;
+
+	d->stops += 1 + 10 * drain + 100 * replace;
+}
+
+static const struct mp_hub_hooks hub_hooks = {.ready = is_ready};
+static const struct mp_control_hooks hooks = {.say = say, .stop = stop};
+
+static void tidy(struct desk *d)
+{
+	mp_control_free(d->c);
+	mp_hub_free(d->hub);
+	mp_buf_done(&d->said);
+	mp_log_set_level(MP_LEVEL_INF);
+}
+
+static bool open_desk(struct desk *d)
+{
+	struct mp_hub_options options = {.me = &me, .one_shot = true};
+
+	mp_buf_init(&d->said, MP_MIB(4));
+	mp_log_set_level(MP_LEVEL_OFF);
+	REQUIRE(home_make());
+	REQUIRE(setenv("XDG_STATE_HOME", in("xdg"), 1) == 0);
+	REQUIRE(put(FILE_AT, "{\"mcpServers\":{\"a\":{" OFF "},\"b\":{" OFF "}}}"));
+	options.request = home_request(NULL);
+	REQUIRE(mp_hub_new(&options, &hub_hooks, d, &d->hub, &why) == 0);
+	mp_hub_start(d->hub);
+	for (int i = 0; i < 1000 && !d->ready; i++)
+		mp_loop_turn(d->hub->loop, true);
+	REQUIRE(d->ready == 1);
+	d->c = mp_control_new(d->hub, d->hub->view, &hooks, d);
+	return true;
+}
+
+#define DESK                                  \
+	MP_CLEANUP(tidy) struct desk d = {0}; \
+	CHECK(open_desk(&d))
+
+static bool ask(struct desk *d, const char *method, const char *params, const char *answer)
+{
+	char text[500];
+
+	mp_buf_clear(&d->said);
+	snprintf(text, sizeof(text), "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"%s\"%s%s}", method,
+		 params[0] ? ",\"params\":" : "", params);
+	mp_control_receive(d->c, mp_str_of(text));
+	if (mp_str_find(mp_buf_get(&d->said), mp_str_of(answer), 0) >= 0)
+		return true;
+	fprintf(stderr, "%s %s: %.*s\n", method, params, MP_STR_ARGS(mp_buf_get(&d->said)));
+	return false;
+}
+
+HEAVY_TEST(a_status_tells_all)
+{
+	DESK;
+
+	CHECK(ask(&d, "mcpool/status", "", "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"hub\":{"));
+	CHECK(ask(&d, "mcpool/status", "", "\"name\":\"a\",\"state\":\"disabled\""));
+	CHECK(ask(&d, "mcpool/status", "", "\"sessions\":[]"));
+	CHECK(ask(&d, "mcpool/status", "{}", "\"sessionCount\":0"));
+}
+
+/* Each names its server; what cannot be is told with a code and words. */
+HEAVY_TEST(orders_about_servers)
+{
+	static const char *const orders[] = {"reconnect", "start", "enable", "disable", "default"};
+	DESK;
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(orders); i++) {
+		char method[60];
+
+		snprintf(method, sizeof(method), "mcpool/server/%s", orders[i]);
+		CHECK(ask(&d, method, "", "`name` must be the name of a server"));
+		CHECK(ask(&d, method, "{\"name\":5}", "`name` must be"));
+		CHECK(ask(&d, method, "{\"name\":\"\"}", "`name` must be"));
+		CHECK(ask(&d, method, "{\"name\":\"a\\u0000\"}", "`name` must be"));
+		CHECK(ask(&d, method, "{\"name\":\"none\"}", "\"data\":{\"code\":\"not_found\"}"));
+	}
+	CHECK(ask(&d, "mcpool/server/reconnect", "{\"name\":\"a\"}",
+		  "\"error\":{\"code\":1009,\"message\":\"server 'a' is switched off"));
+	CHECK(ask(&d, "mcpool/server/reconnect", "{\"all\":true}", "\"name\":\"b\",\"error\":"));
+	CHECK(ask(&d, "mcpool/server/enable", "{\"name\":\"a\"}", "\"result\":{}"));
+	CHECK(ask(&d, "mcpool/server/default", "{\"name\":\"a\"}", "\"result\":{}"));
+}
+
+HEAVY_TEST(events_are_told_from_where_one_wants_them)
+{
+	DESK;
+
+	mp_event(&d.hub->events, 0, "one", "first");
+	CHECK(ask(&d, "mcpool/events", "{\"since\":\"x\"}", "`since` must be"));
+	CHECK(ask(&d, "mcpool/events", "{\"since\":99999}", "`since` must be"));
+	CHECK(ask(&d, "mcpool/events", "{\"since\":1}", "\"what\":\"one\",\"text\":\"first\""));
+	mp_buf_clear(&d.said);
+	mp_event(&d.hub->events, 0, "two", "second");
+	mp_loop_nudge(d.hub->loop);
+	mp_loop_turn(d.hub->loop, false);
+	CHECK(mp_str_find(mp_buf_get(&d.said), MP_STR("\"what\":\"two\""), 0) >= 0);
+	CHECK(mp_str_find(mp_buf_get(&d.said), MP_STR("\"what\":\"one\""), 0) < 0);
+}
+
+HEAVY_TEST(the_hub_stops_as_it_is_told)
+{
+	DESK;
+
+	CHECK(ask(&d, "mcpool/shutdown", "{\"drain\":1}", "must be true or false"));
+	CHECK_EQ(d.stops, 0);
+	CHECK(ask(&d, "mcpool/shutdown", "", "\"result\":{\"pid\":"));
+	CHECK_EQ(d.stops, 11);
+	CHECK(ask(&d, "mcpool/shutdown", "{\"drain\":false,\"replace\":true}", "\"pid\":"));
+	CHECK_EQ(d.stops, 112);
+}
+
+/* DESIGN 6: nothing here adds, edits or approves. */
+HEAVY_TEST(nothing_else_is_done)
+{
+	static const char *const methods[] = {"mcpool/server/add", "mcpool/trust", "tools/call",
+					      "initialize", "mcpool/hello"};
+	DESK;
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(methods); i++)
+		CHECK(ask(&d, methods[i], "{}", "\"code\":-32601"));
+	mp_buf_clear(&d.said);
+	mp_control_receive(d.c, MP_STR("garbage"));
+	CHECK(mp_str_find(mp_buf_get(&d.said), MP_STR("-32700"), 0) >= 0);
+	mp_buf_clear(&d.said);
+	mp_control_receive(d.c, MP_STR("{\"jsonrpc\":\"2.0\",\"method\":\"mcpool/shutdown\"}"));
+	mp_control_receive(d.c, MP_STR("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}"));
+	CHECK_EQ(d.said.len, 0);
+	CHECK_EQ(d.stops, 0);
+}

@@ -1,0 +1,231 @@
+/* test_views.c - who shares a view, who does not, and when one is closed. */
+#include "home.h"
+
+#include <stdlib.h>
+
+#include "base/limits.h"
+#include "base/log.h"
+#include "hub/hub.h"
+#include "hub/outlook.h"
+#include "hub/views.h"
+
+#define USER_FILE "home/.config/mcpool/mcp.json"
+#define OFF       "\"command\":\"x\",\"enabled\":false"
+
+static const struct mp_identity me = {.name = "test", .version = "1", .capabilities = {"{}", 2}};
+
+struct looker {
+	struct mp_look *look;
+	struct mp_view *view;
+	int told, code;
+};
+
+struct desk {
+	struct mp_hub *hub;
+	struct looker l[6];
+	int ready, stopped;
+};
+
+static void is_ready(void *u, const struct mcpool_error *error)
+{
+	struct desk *d = u;
+
+	(void)error;
+	d->ready++;
+}
+
+static void is_stopped(void *u)
+{
+	struct desk *d = u;
+
+	d->stopped++;
+}
+
+static const struct mp_hub_hooks hooks = {.ready = is_ready, .stopped = is_stopped};
+
+static void tidy(struct desk *d)
+{
+	for (size_t i = 0; i < MP_ARRAY_LEN(d->l); i++)
+		mp_look_free(d->l[i].look);
+	mp_hub_free(d->hub);
+	mp_log_set_level(MP_LEVEL_INF);
+}
+
+#define DESK             \
+	MP_CLEANUP(tidy) \
+	struct desk d = {0}
+
+static bool open_desk(struct desk *d, const char *user)
+{
+	struct mp_hub_options options = {.me = &me, .one_shot = true};
+
+	mp_log_set_level(MP_LEVEL_OFF);
+	REQUIRE(home_make());
+	REQUIRE(setenv("XDG_STATE_HOME", in("xdg"), 1) == 0);
+	REQUIRE(put(USER_FILE, user));
+	REQUIRE(put("other/.git/HEAD", ""));
+	REQUIRE(put("other/deep/x", ""));
+	REQUIRE(put("other/.mcpool/mcp.json", "{\"mcpServers\":{\"p\":{" OFF "}}}"));
+	options.request = home_request(NULL);
+	options.request.cwd = home_at;
+	REQUIRE(mp_hub_new(&options, &hooks, d, &d->hub, &why) == 0);
+	mp_hub_start(d->hub);
+	for (int i = 0; i < 1000 && !d->ready; i++)
+		mp_loop_turn(d->hub->loop, true);
+	REQUIRE(d->ready == 1);
+	return true;
+}
+
+static void found(void *u, struct mp_view *view, const struct mcpool_error *error)
+{
+	struct looker *l = u;
+
+	l->told++;
+	l->view = view;
+	l->code = error ? error->code : 0;
+}
+
+static int ask(struct desk *d, int i, const char *cwd, char *const *env, const char *profile)
+{
+	struct mp_look_request r = {.cwd = cwd, .env = env, .profile = profile};
+
+	d->l[i] = (struct looker){0};
+	return mp_hub_look(d->hub, &r, found, &d->l[i], &d->l[i].look, &why);
+}
+
+static bool look(struct desk *d, int i, const char *cwd, char *const *env, const char *profile)
+{
+	REQUIRE(ask(d, i, cwd, env, profile) == 0);
+	REQUIRE(d->l[i].told == 0); /* never from within */
+	for (int n = 0; n < 1000 && !d->l[i].told; n++)
+		mp_loop_turn(d->hub->loop, true);
+	REQUIRE(d->l[i].told == 1 && d->l[i].view);
+	return true;
+}
+
+HEAVY_TEST(the_agents_of_a_project_share_a_view)
+{
+	DESK;
+
+	CHECK(open_desk(&d, "{\"mcpServers\":{\"a\":{" OFF "}}}"));
+	CHECK(look(&d, 0, in("other"), home_env, NULL));
+	CHECK(look(&d, 1, in("other"), home_env, NULL));
+	CHECK(look(&d, 2, in("other/deep"), home_env, NULL)); /* the same project */
+	CHECK(look(&d, 3, project_at, home_env, NULL));
+	CHECK(d.l[0].view == d.l[1].view && d.l[0].view == d.l[2].view);
+	CHECK(d.l[0].view != d.l[3].view);
+	CHECK_EQ(mp_view_count(d.l[0].view), 2);
+	CHECK_EQ(mp_view_count(d.l[3].view), 1);
+	CHECK_EQ(mp_hub_count_views(d.hub), 3);
+	CHECK(look(&d, 4, home_at, home_env, NULL)); /* the hub's own */
+	CHECK(d.l[4].view == d.hub->view);
+	CHECK(look(&d, 5, NULL, NULL, NULL));
+	CHECK(d.l[5].view == d.hub->view);
+	CHECK_EQ(mp_hub_count_views(d.hub), 3);
+}
+
+/* Two values of what an entry refers to are two views; of anything else they are one. */
+HEAVY_TEST(variables_that_servers_refer_to_count)
+{
+	DESK;
+	char *one[] = {home_variable, "TOKEN=1", "PWD=/a", NULL};
+	char *same[] = {home_variable, "TOKEN=1", "PWD=/b", "TERM=x", NULL};
+	char *two[] = {home_variable, "TOKEN=2", "PWD=/a", NULL};
+	char *path[] = {home_variable, "TOKEN=1", "PATH=/x", NULL};
+
+	CHECK(open_desk(&d, "{\"mcpServers\":{\"a\":{" OFF ",\"env\":{\"T\":\"${TOKEN}\"}}}}"));
+	CHECK(look(&d, 0, in("other"), one, NULL));
+	CHECK(look(&d, 1, in("other"), same, NULL));
+	CHECK(look(&d, 2, in("other"), two, NULL));
+	CHECK(look(&d, 3, in("other/deep"), path, NULL));
+	CHECK(d.l[0].view == d.l[1].view);
+	CHECK(d.l[0].view != d.l[2].view);
+	CHECK(d.l[0].view != d.l[3].view && d.l[2].view != d.l[3].view);
+}
+
+HEAVY_TEST(a_profile_has_a_view_of_its_own)
+{
+	DESK;
+
+	CHECK(open_desk(&d, "{\"mcpool\":{\"profile\":\"omp\"},\"mcpServers\":{\"a\":{" OFF "}}}"));
+	CHECK(look(&d, 0, in("other"), home_env, NULL));
+	CHECK(look(&d, 1, in("other"), home_env, "claude"));
+	CHECK(look(&d, 2, in("other"), home_env, "claude"));
+	CHECK(d.l[0].view != d.l[1].view && d.l[1].view == d.l[2].view);
+	CHECK_EQ(mp_view_get_set(d.l[0].view)->settings.profile, MP_PROFILE_OMP);
+	CHECK_EQ(mp_view_get_set(d.l[1].view)->settings.profile, MP_PROFILE_CLAUDE);
+	CHECK_EQ(ask(&d, 3, in("other"), home_env, "nonsense"), MCPOOL_EINVAL);
+}
+
+HEAVY_TEST(what_cannot_be_looked_at_is_refused)
+{
+	DESK;
+
+	CHECK(open_desk(&d, "{}"));
+	CHECK_EQ(ask(&d, 0, in("missing"), home_env, NULL), MCPOOL_ENOENT);
+	CHECK_EQ(ask(&d, 0, "relative", home_env, NULL), MCPOOL_ENOENT);
+	CHECK_EQ(ask(&d, 0, in(USER_FILE), home_env, NULL), MCPOOL_ENOENT); /* no folder */
+	mp_hub_stop(d.hub);
+	CHECK_EQ(ask(&d, 0, home_at, home_env, NULL), MCPOOL_ECLOSED);
+	for (int i = 0; i < 1000 && !d.stopped; i++)
+		mp_loop_turn(d.hub->loop, true);
+	CHECK_EQ(d.stopped, 1);
+}
+
+/* Whoever leaves before the answer hears nothing; the view stays for the next one. */
+HEAVY_TEST(a_look_that_is_freed_is_not_told)
+{
+	DESK;
+
+	CHECK(open_desk(&d, "{}"));
+	CHECK_EQ(ask(&d, 0, in("other"), home_env, NULL), 0);
+	d.l[0].look = mp_look_free(d.l[0].look);
+	CHECK(look(&d, 1, in("other"), home_env, NULL));
+	CHECK_EQ(d.l[0].told, 0);
+	CHECK_EQ(mp_hub_count_views(d.hub), 2);
+}
+
+/* The timer itself is the loop's; here only that it runs when it should. */
+HEAVY_TEST(a_view_rests_when_its_last_user_left)
+{
+	DESK;
+	struct mp_outlook *o;
+
+	CHECK(open_desk(&d, "{}"));
+	CHECK(look(&d, 0, in("other"), home_env, NULL));
+	CHECK(look(&d, 1, in("other"), home_env, NULL));
+	o = mp_container_of(d.hub->outlooks.head.prev, struct mp_outlook, link);
+	d.l[0].look = mp_look_free(d.l[0].look);
+	CHECK(!mp_timer_is_running(&o->rest));
+	d.l[1].look = mp_look_free(d.l[1].look);
+	CHECK(mp_timer_is_running(&o->rest));
+	CHECK(look(&d, 2, in("other"), home_env, NULL));
+	CHECK(!mp_timer_is_running(&o->rest));
+	d.l[2].look = mp_look_free(d.l[2].look);
+	o->rest.fn(o->rest.u); /* five minutes later */
+	CHECK_EQ(mp_hub_count_views(d.hub), 1);
+}
+
+/* Servers of the hub's --config run where the hub was told of them, whoever asks. */
+HEAVY_TEST(named_files_belong_to_all_and_run_where_they_were_named)
+{
+	DESK;
+	struct mp_hub_options options = {.me = &me, .one_shot = true};
+	char named[300];
+	const char *files[] = {named};
+
+	mp_log_set_level(MP_LEVEL_OFF);
+	CHECK(home_make());
+	CHECK(setenv("XDG_STATE_HOME", in("xdg"), 1) == 0);
+	CHECK(put("named.json", "{\"mcpServers\":{\"n\":{" OFF "}}}"));
+	snprintf(named, sizeof(named), "%s", in("named.json"));
+	options.request = home_request(NULL);
+	options.request.cwd = home_at;
+	options.request.files = files;
+	options.request.n_files = 1;
+	CHECK_EQ(mp_hub_new(&options, &hooks, &d, &d.hub, &why), 0);
+	mp_hub_start(d.hub);
+	CHECK(look(&d, 0, project_at, home_env, NULL));
+	CHECK_EQ(mp_view_count(d.l[0].view), 1);
+	CHECK_TEXT(mp_view_get_set(d.l[0].view)->named_in, home_at);
+}
