@@ -5,6 +5,7 @@
 #   make bench      figures beside other programs make fuzz    FUZZ_SECONDS each (60)
 #   make install    PREFIX=/usr/local, DESTDIR    make format  lay out the code anew
 #   make lint       quick checks of the tree      make soak    crash loops in real time
+#   make test-clients   agents that people use, against the hub; brings them here (900 MB)
 #   make clean
 
 PREFIX ?= /usr/local
@@ -23,6 +24,9 @@ run: setup-build build
 test: setup-build setup-test setup-js
 	@tools/run-tests
 
+test-clients: setup-build setup-js build
+	@tools/run-clients
+
 check: setup-build setup-test setup-lint setup-fuzz setup-check lint
 	@tools/run-checks
 
@@ -31,10 +35,12 @@ bench: setup-build setup-bench build
 	@build/bench/bench_client
 	@build/bench/bench_pool
 	@build/bench/bench_http
+	@build/bench/bench_hub build/mcpool
 	@sh bench/tools.sh
 
 soak: setup-build setup-js build
 	@sh tests/pool/soak.sh
+	@SESSIONS=1000 CALLS=200 SHOW=1 sh tests/hub/test_crowd.sh
 
 fuzz: setup-build setup-fuzz
 	@tools/run-fuzzers $(FUZZERS)
@@ -57,4 +63,4 @@ setup-%:
 
 # Setting up comes before building, whatever -j says; ninja uses all cores by itself.
 .NOTPARALLEL:
-.PHONY: all build run test check bench soak fuzz install format lint clean
+.PHONY: all build run test test-clients check bench soak fuzz install format lint clean

@@ -67,7 +67,7 @@ t_memory_remembers() {
 # Servers on the SDKs: the same in every era.
 works() { # SERVER
 	behind="$node $servers/$1.mjs"
-	run 0 tools --json -- $behind && json 'd.tools.map((t) => t.tool).join() === "echo,add,stats,slow,fail,change,touch,log,ask"' &&
+	run 0 tools --json -- $behind && json 'd.tools.map((t) => t.tool).join() === "echo,add,stats,slow,fail,change,touch,log,ask,elicit,sample,roots"' &&
 		json 'd.tools[0].title === "Echo" && d.errors.length === 0' &&
 		run 0 tools -- $behind && says out echo 'Adds two numbers' &&
 		run 0 call add a=2 b=3 -- $behind && says out 5 &&

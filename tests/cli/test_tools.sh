@@ -34,10 +34,11 @@ two='"one": {DEMO, "env": {"MCPOOL_DEMO_STATE": "WORK/one", "MCPOOL_DEMO_LEDGER"
 
 # --- tools -----------------------------------------------------------------------------------------
 
-t_all_tools_sorted_by_public_name() { # U19
+t_all_tools_sorted_by_public_name() { # U19 A43
 	config "$two" && with 0 tools && says out 'mcp__one__echo    Echo    Returns the message' 'mcp__two__echo' &&
 		cut -d' ' -f1 "$work/out" >"$work/names" && [ "$(wc -l <"$work/names")" -eq 20 ] && LC_ALL=C sort -c "$work/names" &&
-		[ ! -s "$work/err" ] && nothing_left
+		[ ! -s "$work/err" ] && with 0 tools --json &&
+		json 'd.tools.every((t) => t.label.startsWith(`mcp:${t.server} via `))' && nothing_left
 }
 
 # The second time everything is known: no process at all, and the lists say so.
@@ -65,7 +66,7 @@ t_another_launch_is_another_server() {
 		with 0 tools --json && starts one 2 && json 'd.tools.length === 10 && d.tools[0].state === "live"'
 }
 
-t_each_failure_has_its_own_reason() { # A12 B65 B66
+t_each_failure_has_its_own_reason() { # A12 B65 B66 B60 A71 A72
 	servers='"hangs": {DEMO, "env": {"MCPOOL_DEMO_HANG": "forever"}, "timeout": 1500}, "gone": {"command": "/nonexistent/x"},
 		"dies": {"command": "sh", "args": ["-c", "echo oops >&2; exit 3"]}'
 	for i in 1 2 3 4 5 6 7; do
@@ -205,9 +206,9 @@ t_an_unknown_tool() {
 		says err "there is no tool 'nothing_like_it'" && with 9 call one/ech --json && json '/Did you mean/.test(d.error.message)'
 }
 
-t_what_the_tool_says() {
+t_what_the_tool_says() { # B51
 	config "$two" && with 1 call one/fail && with 1 call one/fail --json && json 'd.isError === true' && with 0 call one/echo message=hi --json &&
-		json 'd.content[0].text === "hi"' && with 2 call one/add a=x && with 2 call one/add nonsense
+		json 'd.content[0].text === "hi" && d.server === "one" && d.tool === "echo" && d.provider' && with 2 call one/add a=x && with 2 call one/add nonsense
 }
 
 t_errors_of_the_pool_as_json() {

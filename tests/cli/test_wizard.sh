@@ -81,13 +81,13 @@ t_the_end_of_the_input() {
 	wizard && types x 'Where: user' && keys C-d && shows 'nothing was added' && shows exit=130 && [ ! -e "$user" ]
 }
 t_interrupted() {
-	wizard && to_command x && types cmd 'Environment variable' && keys C-c && types 'echo now=$?' now=130 && [ ! -e "$user" ]
+	wizard && to_command x && types cmd 'Environment variable' && keys C-c && sleep 0.5 && types 'echo now=$?' now=130 && [ ! -e "$user" ]
 }
 t_a_token_is_not_shown() {
 	terminal || exit 0
 	types "'$mcpool' add x --url https://a.example.com --token -" Token: && types secret-token-1 'Added http server "x"' && ! has secret-token-1 &&
 		is "$user" 'd.mcpServers.x.headers.Authorization === "Bearer secret-token-1"' && types clear &&
-		types "'$mcpool' add y --url https://b.example.com --token -" Token: && keys C-c && types 'echo see=this; stty -a' see=this &&
+		types "'$mcpool' add y --url https://b.example.com --token -" Token: && keys C-c && sleep 0.5 && types 'echo see=this; stty -a' see=this &&
 		shows ' echo ' && ! grep -q '"y"' "$user"
 }
 

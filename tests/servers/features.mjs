@@ -15,23 +15,53 @@ export const capabilities = {
 	tools: { listChanged: true }, prompts: {}, resources: { subscribe: true }, completions: {}, logging: {},
 };
 
-export async function slow({ ms, steps = 5 }, { signal, token, notify }) {
-	note('slow started');
+export async function slow({ ms, steps = 5, tag = '' }, { signal, token, notify }) {
+	note(`slow started ${tag}`.trim());
 	for (let step = 1; step <= steps; step++) {
 		try {
 			await sleep(ms / steps, undefined, { signal });
 		} catch {
-			note('slow cancelled');
+			note(`slow cancelled ${tag}`.trim());
 			return text('cancelled');
 		}
 		if (token !== undefined)
 			await notify({
 				method: 'notifications/progress',
-				params: { progressToken: token, progress: step, total: steps, message: `step ${step}` },
+				params: { progressToken: token, progress: step, total: steps, message: `step ${step} ${tag}`.trim() },
 			});
 	}
 	return text(`slept ${ms} ms`);
 }
+
+// What the tools elicit, sample and roots ask for, about somebody; and the answer in words.
+export const questions = {
+	elicit: {
+		request: (about) => ({
+			method: 'elicitation/create',
+			params: {
+				mode: 'form', message: `Who are you? (${about})`,
+				requestedSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+			},
+		}),
+		say: (answer) => `${answer.action} ${answer.content?.name}`,
+	},
+	sample: {
+		request: (about) => ({
+			method: 'sampling/createMessage',
+			params: { messages: [{ role: 'user', content: { type: 'text', text: `Speak (${about})` } }], maxTokens: 10 },
+		}),
+		say: (answer) => `heard ${answer.content?.text}`,
+	},
+	roots: {
+		request: () => ({ method: 'roots/list', params: {} }),
+		say: (answer) => `in ${answer.roots?.map((root) => root.uri).join()}`,
+	},
+};
+
+// loose: not on the stream of the call that causes it, where there is such a thing
+export const questionInput = z.object({
+	about: z.string(), after: z.number().default(0), loose: z.boolean().default(false),
+});
 
 const added = []; // tools that `change` brought; known to every server of this process
 
@@ -88,7 +118,7 @@ export function addFeatures(server, ResourceTemplate, of) {
 
 	server.registerTool('slow', {
 		description: 'Takes its time',
-		inputSchema: z.object({ ms: z.number(), steps: z.number().int().default(5) }),
+		inputSchema: z.object({ ms: z.number(), steps: z.number().int().default(5), tag: z.string().optional() }),
 	}, (args, context) => slow(args, of(context)));
 
 	server.registerTool('fail', { description: 'Says isError', inputSchema: z.object({}) },

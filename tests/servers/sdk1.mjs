@@ -1,17 +1,19 @@
 // sdk1.mjs - a server on @modelcontextprotocol/sdk 1.x, the kind most people run today, by stdio,
-// Streamable HTTP (/mcp), HTTP+SSE (/sse) or WebSocket (/mcp). It adds to the common features a tool
-// that asks the user, and resources in pages of two.
+// Streamable HTTP (/mcp), HTTP+SSE (/sse) or WebSocket (/mcp). It adds to the common features tools that
+// ask, whether or not that was declared, and resources in pages of two.
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { completable } from '@modelcontextprotocol/sdk/server/completable.js';
 import { McpServer, ResourceTemplate } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import {
-	ListResourcesRequestSchema, SubscribeRequestSchema, UnsubscribeRequestSchema,
+	CreateMessageResultSchema, ElicitResultSchema, ListResourcesRequestSchema, ListRootsResultSchema,
+	SubscribeRequestSchema, UnsubscribeRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import * as z from 'zod';
-import { addFeatures, capabilities } from './features.mjs';
+import { addFeatures, capabilities, note, questionInput, questions } from './features.mjs';
 import { how, listen, refuse } from './listen.mjs';
 import { listenByWebSocket } from './websocket.mjs';
 
@@ -28,6 +30,21 @@ of.onSubscribe = ({ server }, subscribe, unsubscribe) => {
 
 const uris = ['note://greeting', 'note://number/1', 'note://number/2', 'note://number/3', 'note://number/4'];
 
+const results = { elicit: ElicitResultSchema, sample: CreateMessageResultSchema, roots: ListRootsResultSchema };
+
+// They ask even if nobody said that they may, and tell what became of it.
+function addQuestions(server) {
+	for (const [name, { request, say }] of Object.entries(questions))
+		server.registerTool(name, { description: 'Asks', inputSchema: questionInput }, async (args, extra) => {
+			const ask = args.loose ? server.server.request.bind(server.server) : extra.sendRequest;
+			note(`asks ${args.about}`);
+			await sleep(args.after);
+			const words = await ask(request(args.about), results[name], { timeout: 5000 })
+				.then(say, (why) => `refused ${why.code}`);
+			return { content: [{ type: 'text', text: words }] };
+		});
+}
+
 function makeServer() {
 	const server = addFeatures(new McpServer({ name: 'sdk1', version: '1.0.0' }, { capabilities }), ResourceTemplate, of);
 
@@ -38,6 +55,7 @@ function makeServer() {
 		});
 		return { content: [{ type: 'text', text: `${answer.action} ${answer.content?.name}` }] };
 	});
+	addQuestions(server);
 	server.server.setRequestHandler(ListResourcesRequestSchema, ({ params }) => {
 		const start = Number(params?.cursor ?? 0);
 		return {

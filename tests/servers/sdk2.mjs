@@ -1,9 +1,11 @@
 // sdk2.mjs - the server that sdk2-legacy, sdk2-dual and sdk2-modern have in common, on
-// @modelcontextprotocol/server 2.x. Its tool `ask` answers input_required until it has a name.
+// @modelcontextprotocol/server 2.x. Its tools `ask`, `elicit`, `sample` and `roots` answer input_required
+// until they have what they ask for.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { McpServer, ResourceTemplate, acceptedContent, completable, createMcpHandler, inputRequired } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import * as z from 'zod';
-import { addFeatures, capabilities } from './features.mjs';
+import { addFeatures, capabilities, note, questionInput, questions } from './features.mjs';
 import { how, listen, toNode } from './listen.mjs';
 
 const answer = z.object({ name: z.string() });
@@ -14,6 +16,17 @@ function ask(_, context) {
 	return inputRequired({
 		inputRequests: { who: inputRequired.elicit({ message: 'Your name?', requestedSchema: answer }) },
 	});
+}
+
+function addQuestions(server) {
+	for (const [name, { request, say }] of Object.entries(questions))
+		server.registerTool(name, { description: 'Asks', inputSchema: questionInput }, async (args, context) => {
+			const given = context.mcpReq.inputResponses?.answer;
+			if (given) return { content: [{ type: 'text', text: say(given) }] };
+			note(`asks ${args.about}`);
+			await sleep(args.after);
+			return inputRequired({ inputRequests: { answer: request(args.about) } });
+		});
 }
 
 // Who subscribes in the legacy era says so by a request; in the modern one by listening, which the
@@ -36,6 +49,7 @@ export function makeServer(name, era, news) {
 	const server = addFeatures(new McpServer({ name, version: '2.0.0' }, { capabilities }), ResourceTemplate, of);
 
 	server.registerTool('ask', { description: 'Asks your name', inputSchema: z.object({}) }, ask);
+	addQuestions(server);
 	return server;
 }
 

@@ -106,6 +106,8 @@ scene() {
 	mkdir -p "$work/tree/tools" "$work/state/bin" "$work/tmp" "$work/elsewhere"
 	cp "$here/tools/setup" "$here/tools/packages.txt" "$work/tree/tools/"
 	cp "$here/package.json" "$here/package-lock.json" "$work/tree/"
+	mkdir -p "$work/tree/tests/clients/agents"
+	cp "$here/tests/clients/agents/package-lock.json" "$work/tree/tests/clients/agents/"
 	sed -n 's/^[a-z]*\tapt\t\(.*\)/\1=install ok installed/p' "$here/tools/packages.txt" |
 		sort -u >"$work/state/packages"
 	for name in dpkg-query apt-get sudo id uname sleep npm; do
@@ -394,6 +396,21 @@ case_npm_brings_another_node() {
 	ended 1 && said 'setup: npm brought no Node'
 }
 
+# The agents go into a folder of their own, once, and the tree's packages stay as they are.
+case_clients() {
+	run clients
+	ended 0 && said 'installing the agents' && called_times 1 'npm ci' && no_litter &&
+		[ -d "$work/tree/tests/clients/agents/node_modules" ] && [ ! -e "$work/tree/node_modules" ] &&
+		run clients && ended 0 && only_said '' && called_times 1 'npm ci'
+}
+
+case_clients_fail() {
+	echo 'npm ERR! code EAI_AGAIN' >"$work/state/npm-fails"
+	run clients
+	ended 1 && said 'setup: npm could not install the agents' && rm "$work/state/npm-fails" &&
+		run --dry-run clients && said 'would install the agents'
+}
+
 case_dry_run() {
 	without meson npm
 	rm "$work/state/bin/npm"
@@ -422,7 +439,8 @@ case_help() {
 
 # What npm records must work with any registry. (Where to send money is no address of one.)
 case_lock_names_no_address() {
-	why=$(cd "$here" && grep -n -e '"resolved"' -e :// package-lock.json package.json .npmrc | grep -v '"url": "')
+	why=$(cd "$here" && grep -n -e '"resolved"' -e :// package-lock.json package.json .npmrc \
+		tests/clients/agents/package-lock.json tests/clients/agents/package.json | grep -v '"url": "')
 	[ -z "$why" ] && grep -q '"integrity"' "$here/package-lock.json" &&
 		grep -q '^omit-lockfile-registry-resolved=true' "$here/.npmrc"
 }

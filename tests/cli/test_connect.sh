@@ -1,0 +1,159 @@
+# test_connect.sh - `mcpool connect`: what it shows, what it writes, and that nothing is lost.
+# Agents are programs in a folder of the case's own that note what they were started with.
+# `sh tests/cli/test_connect.sh NAME` runs one case.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+group=connect
+. tests/servers/lib.sh
+. tests/own.sh
+bin=$work/bin
+mkdir -p "$bin"
+PATH=$bin:/usr/bin:/bin
+unset XDG_CONFIG_HOME XDG_STATE_HOME # as with most people
+cursor=$HOME/.cursor/mcp.json
+runtime=$XDG_RUNTIME_DIR
+
+# agent NAME [EXIT]: an agent's program; its words go to $work/NAME.argv, one a line, `==` behind each run
+agent() {
+	cat >"$bin/$1" <<-END
+		#!/bin/sh
+		for word; do printf '%s\n' "\$word"; done >>"$work/$1.argv"
+		echo == >>"$work/$1.argv"
+		echo "$1 speaks"
+		exit ${2:-0}
+	END
+	chmod 755 "$bin/$1"
+}
+
+argv() { # NAME WORDS...: it was run once, with these
+	program=$1
+	shift
+	{ printf '%s\n' "$@"; echo ==; } >"$work/wanted"
+	cmp "$work/wanted" "$work/$program.argv" || { echo "$program was run with: $(tr '\n' '|' <"$work/$program.argv")"; return 1; }
+}
+
+with_comments() {
+	mkdir -p "$(dirname "$1")"
+	printf '{\n\t// mine, since %s\n\t"mcpServers": {\n\t\t"files": {"command": "files-server"}, /* last */\n\t},\n\t"z": 1.50\n}\n' \
+		2024 >"$1"
+	cp "$1" "$work/before"
+}
+
+untouched() { cmp "$1" "$work/before" && ! [ -e "$1.mcpool-backup" ]; }
+
+t_shows_what_is_here() {
+	agent claude && with_comments "$cursor" && here 0 connect && says out 'claude     not connected' \
+		'cursor     not connected' 'zed        not found here' &&
+		here 0 connect --json && json 'd.agents.length === 9 && d.agents[0].program.endsWith("/claude") &&
+			d.agents.find((a) => a.agent === "cursor").found && !d.agents.find((a) => a.agent === "zed").found' &&
+		! [ -e "$work/claude.argv" ]
+}
+
+t_shows_a_snippet_and_touches_nothing() {
+	agent claude && with_comments "$cursor" && before=$(all_files) || return 1
+	for one in claude codex cursor vscode gemini omp opencode windsurf zed; do
+		here 0 connect "$one" && says out "$mcpool" stdio && here 0 connect "$one" --http 127.0.0.1:7717 &&
+			says out http://127.0.0.1:7717/mcp 'mcpool token' || return 1
+	done
+	here 0 connect claude && says out "claude mcp add --scope user mcpool -e XDG_RUNTIME_DIR=$runtime -- $mcpool stdio" &&
+		[ "$(all_files)" = "$before" ] && untouched "$cursor" && ! [ -e "$work/claude.argv" ]
+}
+
+all_files() { find "$HOME" "$project" -path "$HOME/.local" -prune -o -print | sort; } # but our own
+
+t_uses_the_command_of_the_agent() {
+	for one in claude codex gemini code; do
+		agent $one
+	done
+	here 0 connect claude --write --yes && argv claude mcp add --scope user mcpool -e "XDG_RUNTIME_DIR=$runtime" -- "$mcpool" stdio &&
+		says err 'claude speaks' 'does not show it' && says out 'Claude Code is connected' &&
+		here 0 connect codex --write --yes && argv codex mcp add mcpool --env "XDG_RUNTIME_DIR=$runtime" -- "$mcpool" stdio &&
+		here 0 connect gemini --write --yes --http 127.0.0.1:1 &&
+		argv gemini mcp add --scope user --transport http --header "Authorization: Bearer \${MCPOOL_TOKEN}" mcpool http://127.0.0.1:1/mcp &&
+		here 0 connect vscode --write --yes --json && json 'd.result === "connected" && d.connected' &&
+		[ "$(sed -n 1p "$work/code.argv")" = --add-mcp ] && sed -n 2p "$work/code.argv" >"$work/out" &&
+		json 'd.name === "mcpool" && d.args[0] === "stdio"' && ! [ -e "$HOME/.claude.json" ] && ! [ -e "$HOME/.codex" ]
+}
+
+t_undoes_by_the_command_of_the_agent() {
+	agent claude && printf '{"mcpServers":{"mcpool":{"command":"/old/mcpool","args":["stdio"]}}}' >"$HOME/.claude.json" &&
+		here 0 connect claude --undo --yes && argv claude mcp remove --scope user mcpool && rm "$work/claude.argv" &&
+		here 0 connect claude --write --yes && says err 'mcp remove --scope user mcpool' && # another path: anew
+		[ "$(grep -c '^==$' "$work/claude.argv")" = 2 ]
+}
+
+t_a_command_that_fails_is_said() {
+	agent claude 3 && here 4 connect claude --write --yes && says err 'said no (exit code 3)' '.claude.json by hand' &&
+		! [ -e "$HOME/.claude.json" ]
+}
+
+t_writes_with_a_backup_and_undoes_to_the_byte() {
+	with_comments "$cursor" && chmod 640 "$cursor" && here 0 connect cursor --write --yes &&
+		says err "$cursor:" '"mcpool": {"command"' 'mcp.json.mcpool-backup' && says out 'Cursor is connected' &&
+		is "$cursor" "d.mcpServers.mcpool.command === '$mcpool' && d.mcpServers.mcpool.args[0] === 'stdio' && d.mcpServers.files" &&
+		grep -q '// mine, since 2024' "$cursor" && grep -q '/\* last \*/' "$cursor" && grep -q '1\.50' "$cursor" && mode 640 "$cursor" &&
+		same "$cursor.mcpool-backup" "$work/before" && mode 600 "$cursor.mcpool-backup" &&
+		cp "$cursor" "$work/written" && here 0 connect cursor --write --yes && says out 'connected already' && same "$cursor" "$work/written" &&
+		here 0 connect && says out 'cursor     connected' && here 0 connect cursor && says out 'connected already' &&
+		here 0 connect cursor --undo --yes && untouched "$cursor" && mode 640 "$cursor" &&
+		here 0 connect cursor --undo --yes && says out 'nothing to undo' && untouched "$cursor"
+}
+
+t_a_new_file_goes_with_undo() {
+	for one in codex cursor vscode gemini omp opencode windsurf zed; do
+		here 0 connect $one --write --yes && says err '(new)' && here 0 connect $one --json &&
+			json "d.connected && d.entry === 'mcpool'" || { echo "$one"; return 1; }
+		file=$($node -p 'JSON.parse(fs.readFileSync(0)).file' <"$work/out")
+		mode 600 "$file" && here 0 connect $one --undo --yes && ! [ -e "$file" ] || { echo "$one: $file"; return 1; }
+	done
+}
+
+t_asks_first() {
+	with_comments "$cursor" && here 7 connect cursor --write && says err 'no terminal to ask on' '"mcpool": {"command"' &&
+		untouched "$cursor" && here 7 connect cursor --write --json && json 'd.error.message.includes("terminal")' && untouched "$cursor"
+}
+
+t_broken_files_are_refused() {
+	mkdir -p "$HOME/.cursor" "$HOME/.codex" && printf '{"mcpServers": {\n' >"$cursor" && cp "$cursor" "$work/before" &&
+		here 3 connect cursor --write --yes && says err "$cursor:2:1" && untouched "$cursor" &&
+		here 0 connect && says out 'cursor     its file cannot be read' &&
+		printf 'a = [\n' >"$HOME/.codex/config.toml" && cp "$HOME/.codex/config.toml" "$work/before" &&
+		here 3 connect codex --write --yes && says err config.toml:2:1 && untouched "$HOME/.codex/config.toml" &&
+		printf '{"mcpServers": 5}' >"$cursor" && cp "$cursor" "$work/before" &&
+		here 3 connect cursor --write --yes && untouched "$cursor"
+}
+
+t_another_server_keeps_its_name() {
+	mkdir -p "$HOME/.cursor" && printf '{"mcpServers":{"mcpool":{"command":"something"}}}' >"$cursor" && cp "$cursor" "$work/before" &&
+		here 3 connect cursor --write --yes && says err 'another server called "mcpool"' &&
+		here 3 connect cursor --undo --yes && untouched "$cursor"
+}
+
+t_a_project_has_its_own_file() {
+	here 0 connect cursor --project --write --yes && is "$project/.cursor/mcp.json" '!d.mcpServers.mcpool.env' &&
+		! [ -e "$cursor" ] && here 2 connect windsurf --project && says err 'no file for a project' &&
+		rm -r "$project/.cursor" && mkdir "$work/elsewhere" && ln -s "$work/elsewhere" "$project/.cursor" &&
+		here 3 connect cursor --project --write --yes && says err 'leads out of the project' && [ -z "$(ls "$work/elsewhere")" ] &&
+		ln -s "$mcpool" "$bin/mcpool" && mcpool=$bin/mcpool && here 0 connect claude --project && says out '-- mcpool stdio'
+}
+
+# The agent's own servers that mcpool serves, too; and mcpool is no server of itself.
+t_doubles_are_told() {
+	with_comments "$cursor" && here 0 connect cursor && silent_on err files && here 0 trust files --yes &&
+		here 0 connect cursor --write --yes && says err 'by mcpool once more: files' 'mcpool import --from cursor' &&
+		here 0 connect cursor --json && json 'd.twice.length === 1 && d.twice[0] === "files"' &&
+		here 0 list --json && json 'd.servers.length === 1 && d.servers[0].name === "files"'
+}
+
+t_a_token_is_never_written() {
+	here 2 connect zed --http 127.0.0.1:7717 --write --yes && says err 'cannot read the token' && ! [ -e "$HOME/.config/zed" ] &&
+		here 0 connect opencode --http 127.0.0.1:7717 --write --yes &&
+		grep -q 'Bearer {env:MCPOOL_TOKEN}' "$HOME/.config/opencode/opencode.json"
+}
+
+t_usage() {
+	here 2 connect nobody && says err "no agent 'nobody'" && here 2 connect --write && here 2 connect cursor --write --undo &&
+		here 2 connect cursor --http 'a b' && here 2 connect cursor codex
+}
+
+run_cases "$@"
