@@ -219,7 +219,9 @@ static int stop(struct mp_hub_client *c, const struct mp_cli_args *args)
 	char sentence[200];
 
 	mp_buf_init(&result, MP_KIB(64));
-	if (mp_hub_client_ask(c, "mcpool/shutdown", params, &result, &why) < 0)
+	/* One that has hardly begun may be gone before its answer is out. */
+	if (mp_hub_client_ask(c, "mcpool/shutdown", params, &result, &why) < 0 &&
+	    why.code != MCPOOL_ECLOSED)
 		return complain(&why);
 	if (mp_hub_client_wait_end(c, MP_LIMIT_DRAIN_MS + STOP_MS) < 0 || !is_gone(pid, STOP_MS)) {
 		mp_cli_complain("the hub was told to stop, and has not yet (process %ld)",
