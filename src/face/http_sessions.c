@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "face/http_parts.h"
 #include "face/mcp_headers.h"
-#include "face/random_id.h"
+#include "base/random_id.h"
 #include "face/stream.h"
 #include "rpc/era.h"
 

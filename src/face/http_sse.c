@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "face/http_parts.h"
 #include "face/mcp_headers.h"
-#include "face/random_id.h"
+#include "base/random_id.h"
 
 #define WHERE "/messages?session="
 

@@ -9,7 +9,7 @@
 #include "base/ids.h"
 #include "base/list.h"
 #include "face/http_service.h"
-#include "face/random_id.h"
+#include "base/random_id.h"
 #include "session/session.h"
 
 #define MP_STREAM_STATES(X)                                                               \

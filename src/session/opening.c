@@ -80,22 +80,12 @@ static char *translate_capabilities(const struct mp_tape *t, mp_value c, struct 
 
 /* --- who is who ------------------------------------------------------------------------------ */
 
-static void write_me(struct mp_writer *w, const struct mp_identity *me)
-{
-	mp_write_begin_object(w);
-	mp_write_member_text(w, "name", mp_str_of(me->name));
-	if (me->title)
-		mp_write_member_text(w, "title", mp_str_of(me->title));
-	mp_write_member_text(w, "version", mp_str_of(me->version));
-	mp_write_end_object(w);
-}
-
 void mp_session_write_server_info(struct mp_writer *w, const struct mp_lobby *l)
 {
 	mp_write_key(w, MP_STR("_meta"));
 	mp_write_begin_object(w);
 	mp_write_key(w, MP_STR("io.modelcontextprotocol/serverInfo"));
-	write_me(w, l->o.me);
+	mp_era_write_implementation(w, l->o.me);
 	mp_write_end_object(w);
 }
 
@@ -170,7 +160,7 @@ static int write_initialize(struct mp_session *s, struct mp_buf *out)
 	mp_write_member_text(&w, "protocolVersion", mp_str_of(s->protocol));
 	write_capabilities(&w, s, MP_ERA_LEGACY);
 	mp_write_key(&w, MP_STR("serverInfo"));
-	write_me(&w, s->lobby->o.me);
+	mp_era_write_implementation(&w, s->lobby->o.me);
 	write_instructions(&w, s);
 	mp_write_end_object(&w);
 	return mp_write_finish(&w);

@@ -12,6 +12,7 @@
 #include "base/list.h"
 #include "base/loop.h"
 #include "base/map.h"
+#include "base/random_id.h"
 #include "json/tape.h"
 #include "pool/lease.h"
 #include "pool/party.h"
@@ -30,7 +31,7 @@ enum {
 	MP_CAN_TASKS = 1 << 4, /* the extension of 2026 */
 };
 
-enum { MP_TASK_NAME = 33 }; /* hexadecimal digits and NUL */
+enum { MP_TASK_NAME = MP_RANDOM_ID + 1 }; /* with its NUL */
 
 struct mp_lobby {
 	struct mp_lobby_options o;

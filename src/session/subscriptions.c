@@ -146,6 +146,14 @@ void mp_session_renew_subscriptions(struct mp_session *s)
 
 /* --- telling --------------------------------------------------------------------------------- */
 
+static void write_tag(struct mp_writer *w, const struct mp_errand *e)
+{
+	mp_write_key(w, MP_STR("_meta"));
+	mp_write_begin_object(w);
+	mp_write_member_raw(w, "io.modelcontextprotocol/subscriptionId", mp_str_of(e->their_id));
+	mp_write_end_object(w);
+}
+
 /* params of a notification on a stream that was opened for it; uri may be NULL. */
 static int write_tagged(struct mp_buf *out, const struct mp_errand *e, enum mp_method_id method,
 			const char *uri)
@@ -159,13 +167,8 @@ static int write_tagged(struct mp_buf *out, const struct mp_errand *e, enum mp_m
 	mp_write_begin_object(&w);
 	if (uri)
 		mp_write_member_text(&w, "uri", mp_str_of(uri));
-	if (e) {
-		mp_write_key(&w, MP_STR("_meta"));
-		mp_write_begin_object(&w);
-		mp_write_member_raw(&w, "io.modelcontextprotocol/subscriptionId",
-				    mp_str_of(e->their_id));
-		mp_write_end_object(&w);
-	}
+	if (e)
+		write_tag(&w, e);
 	mp_write_end_object(&w);
 	r = mp_write_finish(&w);
 	mp_buf_clear(out);
@@ -315,14 +318,6 @@ static void write_honoured(struct mp_writer *w, const struct mp_errand *e)
 							   ->to->public_uri));
 		mp_write_end_array(w);
 	}
-	mp_write_end_object(w);
-}
-
-static void write_tag(struct mp_writer *w, const struct mp_errand *e)
-{
-	mp_write_key(w, MP_STR("_meta"));
-	mp_write_begin_object(w);
-	mp_write_member_raw(w, "io.modelcontextprotocol/subscriptionId", mp_str_of(e->their_id));
 	mp_write_end_object(w);
 }
 

@@ -3,9 +3,6 @@
  * session that began it knows (V26), and leads to the server that has it. A tool that can only be
  * run as a task is run as one for agents that know nothing of them.
  */
-#include <stdio.h>
-#include <sys/random.h>
-
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -42,22 +39,13 @@ void mp_session_drop_tasks(struct mp_session *s)
 		forget(s, record_of(link));
 }
 
-static void make_name(char name[MP_TASK_NAME])
-{
-	unsigned char bytes[16];
-
-	mp_check(getrandom(bytes, sizeof(bytes), 0) == (ssize_t)sizeof(bytes));
-	for (size_t i = 0; i < sizeof(bytes); i++)
-		snprintf(name + 2 * i, 3, "%02x", bytes[i]);
-}
-
 static struct mp_task_record *add(struct mp_session *s, const char *server, struct mp_str id)
 {
 	struct mp_task_record *r = mp_alloc(sizeof(*r));
 
 	if (s->tasks.len >= MP_LIMIT_TASKS)
 		forget(s, record_of(mp_list_first(&s->tasks)));
-	make_name(r->name);
+	mp_random_id_make(r->name);
 	r->server = mp_dup(server);
 	r->id = mp_session_keep(id);
 	mp_list_append(&s->tasks, &r->link);

@@ -6,7 +6,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/paths.h"
+#include "base/random_id.h"
 #include "store/private.h"
 
 enum { KEEP_S = 3600 };
@@ -26,15 +26,6 @@ static int get_path(const char *id, struct mp_buf *out, struct mcpool_error *ret
 	snprintf(name, sizeof(name), "results/%s", id);
 	r = mp_path_state(name, out);
 	return r < 0 ? mp_fail(reterr, r, "there is no folder for results: set HOME") : 0;
-}
-
-static void make_id(char id[MP_RESULT_ID])
-{
-	unsigned char bytes[16];
-
-	mp_check(getrandom(bytes, sizeof(bytes), 0) == (ssize_t)sizeof(bytes));
-	for (size_t i = 0; i < sizeof(bytes); i++)
-		snprintf(id + 2 * i, 3, "%02x", bytes[i]);
 }
 
 /* Whatever else may lie there is not ours to remove. */
@@ -73,7 +64,7 @@ int mp_results_keep(struct mp_str content, char ret_id[MP_RESULT_ID], struct mcp
 	int r;
 
 	mp_buf_init(&path, PATH_MAX);
-	make_id(ret_id);
+	mp_random_id_make(ret_id);
 	r = get_path(ret_id, &path, reterr);
 	if (r == 0)
 		r = mp_private_replace(path.data, content, reterr);

@@ -6,9 +6,10 @@
 
 #include "base/base.h"
 #include "base/buf.h"
+#include "base/random_id.h"
 #include "base/str.h"
 
-enum { MP_RESULT_ID = 33 }; /* 128 random bits in hexadecimal digits, and NUL */
+enum { MP_RESULT_ID = MP_RANDOM_ID + 1 }; /* with its NUL */
 
 #define MP_RESULT_SCHEME "mcpool://results/"
 

@@ -4,7 +4,7 @@
 #include "front.h"
 
 #include "face/http_sessions.h"
-#include "face/random_id.h"
+#include "base/random_id.h"
 #include "face/token.h"
 
 static const char one[] = "{\"mcpServers\":{\"git\":{\"command\":\"y\"}}}";

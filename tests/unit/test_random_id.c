@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "face/random_id.h"
+#include "base/random_id.h"
 
 enum { MANY = 200000 };
 

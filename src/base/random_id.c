@@ -1,7 +1,7 @@
 /*
  * random_id.c - names that nobody can guess. The kernel is asked for several at once.
  */
-#include "face/random_id.h"
+#include "base/random_id.h"
 
 #include <string.h>
 #include <sys/random.h>
