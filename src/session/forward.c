@@ -97,7 +97,9 @@ static bool wait_for_task(struct mp_errand *e, const struct mp_message *m)
 		return false;
 	e->drives_task = false;
 	rq.params = mp_buf_get(&params);
-	return mp_lease_call(e->session->view, &rq, answered, e, &e->lease, &why) == 0;
+	if (mp_lease_call(e->session->view, &rq, answered, e, &e->lease, &why) < 0)
+		mp_errand_fail(e, &why, NULL); /* the agent could do nothing with the task */
+	return true;
 }
 
 static void answered(const struct mp_lease_answer *a, void *u)

@@ -245,7 +245,8 @@ static void on_message(void *u, struct mp_str text)
 	} else if (m.method == MP_METHOD_RESOURCES_SUBSCRIBE ||
 		   m.method == MP_METHOD_RESOURCES_UNSUBSCRIBE || m.method == MP_METHOD_SET_LEVEL ||
 		   m.method == MP_METHOD_LISTEN || m.method == MP_METHOD_TASKS_GET ||
-		   m.method == MP_METHOD_TASKS_UPDATE || m.method == MP_METHOD_TASKS_CANCEL) {
+		   m.method == MP_METHOD_TASKS_UPDATE || m.method == MP_METHOD_TASKS_CANCEL ||
+		   m.method == MP_METHOD_TASKS_RESULT) {
 		on_other(s, &m);
 	} else if (m.method == MP_METHOD_INITIALIZE && !s->modern) {
 		on_initialize(s, &m);

@@ -418,3 +418,28 @@ TEST(whoever_stops_listening_hears_nothing_more)
 	fleet_advance(&s.f, 1000);
 	CHECK_EQ(s.a.n, 0);
 }
+
+/* mcp-spec 4.2: a tool that can only be run as a task, for an agent that knows nothing of them. */
+TEST(a_task_is_waited_for)
+{
+	SCENE(s);
+
+	CHECK(fleet_open(&s.f, two));
+	fleet_get(&s.f, "git")->tools =
+		"{\"tools\":[{\"name\":\"t\",\"inputSchema\":{\"type\":\"object\"},\"execution\":{"
+		"\"taskSupport\":\"required\"}}]}";
+	s.lobby = agent_lobby(&s.f);
+	CHECK(agent_open(&s.a, &s.f, s.lobby, MP_SESSION_ONE_STREAM, NULL));
+	CHECK(agent_initialize(&s.a, &s.f));
+	fleet_advance(&s.f, 300);
+	fleet_get(&s.f, "git")->holds_calls = true;
+	CHECK_EQ(agent_say(&s.a, &s.f, call("1", "mcp__git__t"), 0), 1);
+	CHECK(strstr(fleet_get(&s.f, "git")->last_params, "\"task\":{}"));
+	CHECK(fleet_answer_kept(fleet_get(&s.f, "git"), 0,
+				"{\"task\":{\"taskId\":\"theirs\",\"status\":\"working\"}}"));
+	fleet_settle(&s.f);
+	CHECK(strstr(fleet_get(&s.f, "git")->others, "tasks/result {\"taskId\":\"theirs\""));
+	CHECK_EQ(s.a.answers, 1);
+	CHECK(strstr(agent_last(&s.a), "\"id\":1,\"result\""));
+	CHECK(!strstr(agent_last(&s.a), "theirs"));
+}
