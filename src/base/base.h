@@ -25,6 +25,13 @@
 #define MP_MUST __attribute__((warn_unused_result))
 #endif
 
+/* A large local that is written before it is read. Releases clear all others. */
+#if defined(__has_attribute) && __has_attribute(uninitialized)
+#define MP_UNSET __attribute__((uninitialized))
+#else
+#define MP_UNSET
+#endif
+
 #define MP_PRINTF(at, first) __attribute__((format(printf, at, first)))
 #define MP_COLD              __attribute__((cold, noinline))
 #define MP_LIKELY(x)         __builtin_expect(!!(x), 1)

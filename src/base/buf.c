@@ -21,6 +21,13 @@ void mp_buf_done(struct mp_buf *b)
 	mp_buf_init(b, b->ceiling);
 }
 
+void mp_buf_shrink(struct mp_buf *b, size_t keep)
+{
+	b->len = 0;
+	if (b->cap > keep)
+		mp_buf_done(b);
+}
+
 static size_t next_capacity(const struct mp_buf *b, size_t needed)
 {
 	size_t cap = b->cap ? b->cap : FIRST_CAPACITY;
@@ -47,6 +54,27 @@ int mp_buf_reserve(struct mp_buf *b, size_t n)
 		return MCPOOL_ENOMEM;
 	b->data = data;
 	b->cap = cap;
+	return 0;
+}
+
+int mp_buf_add_pieces(struct mp_buf *b, const struct mp_str *pieces, size_t n)
+{
+	size_t total = 0;
+	char *at;
+	int r;
+
+	for (size_t i = 0; i < n; i++)
+		total += pieces[i].len; /* of memory that is there, so no sum overflows */
+	r = mp_buf_reserve(b, total);
+	if (r < 0)
+		return r;
+	at = b->data + b->len;
+	for (size_t i = 0; i < n; i++) {
+		if (pieces[i].len)
+			memcpy(at, pieces[i].p, pieces[i].len);
+		at += pieces[i].len;
+	}
+	b->len += total;
 	return 0;
 }
 

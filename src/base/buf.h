@@ -22,6 +22,9 @@ struct mp_buf {
 void mp_buf_init(struct mp_buf *b, size_t ceiling);
 void mp_buf_done(struct mp_buf *b);
 
+/* Empty; a block of more than `keep` bytes is given back. */
+void mp_buf_shrink(struct mp_buf *b, size_t keep);
+
 /* Room for n more bytes behind len, to be written by the caller, who then raises len. */
 int mp_buf_reserve(struct mp_buf *b, size_t n) MP_MUST;
 int mp_buf_addf(struct mp_buf *b, const char *format, ...) MP_PRINTF(2, 3) MP_MUST;
@@ -62,6 +65,9 @@ static inline int MP_MUST mp_buf_add_char(struct mp_buf *b, char c)
 {
 	return mp_buf_add(b, &c, 1);
 }
+
+/* All of them, or nothing. */
+int mp_buf_add_pieces(struct mp_buf *b, const struct mp_str *pieces, size_t n) MP_MUST;
 
 static inline void mp_buf_clear(struct mp_buf *b)
 {

@@ -44,6 +44,15 @@ int64_t mp_clock_read_us(const struct mp_clock *c)
 	return c->by_hand ? c->hand.mono_us : read_us(CLOCK_MONOTONIC);
 }
 
+void mp_clock_glance(struct mp_clock *c)
+{
+	int64_t passed_us = mp_clock_read_us(c) - c->now.mono_us;
+
+	c->now.mono_us += passed_us;
+	c->now.boot_us += passed_us;
+	c->now.wall_us += passed_us;
+}
+
 static int64_t beyond_noise_ms(int64_t us, int64_t elapsed_us)
 {
 	/* The wall clock may be slewed by 500 parts in a million, so long gaps earn more slack. */

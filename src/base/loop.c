@@ -18,11 +18,14 @@
 
 /* A hundred years: a delay nobody will see the end of, and no sum with it overflows. */
 #define NEVER_MS ((int64_t)100 * 365 * 24 * 3600 * 1000)
+/* All clocks are read this often; in between one of them is enough. */
+enum { LOOK_US = 100 * 1000 };
 
 struct mp_loop {
 	uv_loop_t uv;
 	struct mp_clock clock;
 	bool now_is_stale; /* the turn's time is read when first asked for */
+	int64_t looked_us; /* when all clocks were read */
 	uv_prepare_t nap;  /* before libuv waits: what was read until then is stale */
 	bool stopping;
 	bool turning; /* within a turn; turns do not nest */
@@ -30,7 +33,8 @@ struct mp_loop {
 	bool nudged;  /* the hooks have not yet seen all */
 
 	struct mp_timers timers;
-	uv_timer_t alarm; /* wakes libuv for the first of them */
+	uv_timer_t alarm; /* wakes libuv for the first of them, or for one that was */
+	int64_t alarm_ms; /* when it rings; 0: it is not set */
 
 	struct mp_list tasks;      /* posted, in order */
 	struct mp_list hooks;      /* at the end of each turn */
@@ -48,16 +52,28 @@ struct mp_loop {
 
 /* --- time ----------------------------------------------------------------------------------- */
 
+/* Between two looks at all clocks the system tells of jumps, where it can. False: look. */
+static bool glance(struct mp_loop *loop)
+{
+	if (loop->date_fd < 0 || loop->looked_us == 0)
+		return false;
+	mp_clock_glance(&loop->clock);
+	return loop->clock.now.mono_us - loop->looked_us < LOOK_US;
+}
+
 /* Jumps are told from run_timers(), not from under whoever asks for the time first. */
 static void refresh(struct mp_loop *loop)
 {
 	struct mp_clock_jump jump;
 
 	loop->now_is_stale = false;
+	if (glance(loop))
+		return;
 	if (mp_clock_update(&loop->clock, &jump)) {
 		loop->jump.slept_ms += jump.slept_ms;
 		loop->jump.shifted_ms += jump.shifted_ms;
 	}
+	loop->looked_us = loop->clock.now.mono_us;
 }
 
 static void tell_jump(struct mp_loop *loop)
@@ -175,9 +191,10 @@ static void doorbell_rang(uv_async_t *doorbell)
 
 void mp_loop_unpost(struct mp_loop *loop, struct mp_task *task)
 {
+	if (!mp_list_linked(&task->link))
+		return;
 	collect(loop); /* it may lie there, and a link does not tell its list */
-	if (mp_list_linked(&task->link))
-		mp_list_remove(&loop->tasks, &task->link);
+	mp_list_remove(&loop->tasks, &task->link);
 }
 
 /* What these post comes behind a mark and waits for the next turn. */
@@ -292,6 +309,7 @@ static void free_the_buried(struct mp_loop *loop)
  */
 static void alarm_rang(uv_timer_t *alarm)
 {
+	mp_container_of(alarm, struct mp_loop, alarm)->alarm_ms = 0;
 	uv_stop(alarm->loop); /* lasts until uv_run() returns */
 }
 
@@ -302,20 +320,21 @@ static void about_to_wait(uv_prepare_t *nap)
 	loop->now_is_stale = true;
 }
 
+/* Deadlines come and go with every call: one that rings too early is cheaper than setting it anew.
+ */
 static void set_alarm(struct mp_loop *loop)
 {
 	struct mp_timer *first = mp_timers_first(&loop->timers);
 	int64_t delay_ms;
 
-	if (!first || loop->clock.by_hand) {
-		uv_timer_stop(&loop->alarm);
+	if (!first || loop->clock.by_hand || (loop->alarm_ms && loop->alarm_ms <= first->due_ms))
 		return;
-	}
 	/* The wait starts now, not when the turn's time was read. */
 	loop->now_is_stale = true;
 	delay_ms = first->due_ms - mp_loop_now_ms(loop);
 	uv_update_time(&loop->uv);
 	uv_timer_start(&loop->alarm, alarm_rang, delay_ms > 0 ? (uint64_t)delay_ms : 0, 0);
+	loop->alarm_ms = first->due_ms;
 }
 
 void mp_loop_nudge(struct mp_loop *loop)
@@ -437,8 +456,10 @@ static void date_changed(uv_poll_t *watch, int status, int events)
 	(void)status;
 	(void)events;
 	/* ECANCELED is the news; the next reading of the clocks tells what happened. */
-	if (read(loop->date_fd, &expirations, sizeof(expirations)) < 0 && errno == ECANCELED)
+	if (read(loop->date_fd, &expirations, sizeof(expirations)) < 0 && errno == ECANCELED) {
 		loop->now_is_stale = true;
+		loop->looked_us = 0;
+	}
 }
 
 /*

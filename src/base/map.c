@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 
-enum { FIRST_SLOTS = 8 };
+enum { FIRST_SLOTS = 8, FEW_SLOTS = 64 };
 
 static uint64_t seed[2];
 
@@ -206,6 +206,10 @@ void *mp_map_remove(struct mp_map *m, struct mp_str key)
 	*e = (struct mp_map_entry){
 		{NULL, 0}, NULL, 0}; /* its slot stays taken until the next regrow */
 	m->len--;
+	if (m->len == 0 && m->n_slots <= FEW_SLOTS) { /* often: then it need not regrow */
+		memset(m->slots, 0, m->n_slots * sizeof(*m->slots));
+		m->used = 0;
+	}
 	return value;
 }
 

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SMALL = 1024 }; /* bytes: what malloc() has at hand */
+
 static void (*exhausted_hook)(size_t size);
 
 void mp_mem_on_exhausted(void (*hook)(size_t size))
@@ -91,9 +93,20 @@ uint64_t mp_mem_get_live(void)
 #define COUNT_OUT()  ((void)0)
 #endif
 
+/* glibc's calloc() takes the long way also for small blocks. */
+static void *get_zeroed(size_t size)
+{
+	void *block;
+
+	if (size > SMALL)
+		return calloc(1, size);
+	block = malloc(size ? size : 1);
+	return block ? memset(block, 0, size) : NULL;
+}
+
 void *mp_alloc(size_t size)
 {
-	void *block = faulty(MP_FAULT_FIXED) ? NULL : calloc(1, size ? size : 1);
+	void *block = faulty(MP_FAULT_FIXED) ? NULL : get_zeroed(size);
 
 	if (MP_UNLIKELY(!block))
 		exhausted(size);

@@ -309,3 +309,35 @@ TEST(a_buf_that_is_done_may_be_used_again)
 	CHECK_EQ(mp_buf_add(&b, "xyz", 3), 0);
 	CHECK_STR(mp_buf_get(&b), "xyz");
 }
+
+TEST(pieces_are_added_all_or_none)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf b;
+	struct mp_str pieces[] = {MP_STR("ab"), {NULL, 0}, MP_STR("c"), MP_STR("")};
+
+	mp_buf_init(&b, 7);
+	CHECK_EQ(mp_buf_add_pieces(&b, pieces, 0), 0);
+	CHECK_EQ(b.len, 0);
+	CHECK_EQ(mp_buf_add_pieces(&b, pieces, MP_ARRAY_LEN(pieces)), 0);
+	CHECK_EQ(mp_buf_add_pieces(&b, pieces, MP_ARRAY_LEN(pieces)), 0);
+	CHECK_STR(mp_buf_get(&b), "abcabc");
+	CHECK_EQ(mp_buf_add_pieces(&b, pieces, MP_ARRAY_LEN(pieces)), MCPOOL_ELIMIT);
+	CHECK_STR(mp_buf_get(&b), "abcabc");
+}
+
+TEST(shrinking_gives_back_what_is_large)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf b;
+	const char *small;
+
+	mp_buf_init(&b, 5000);
+	CHECK_EQ(mp_buf_add(&b, "abc", 3), 0);
+	small = b.data;
+	mp_buf_shrink(&b, 1000);
+	CHECK_EQ(b.len, 0);
+	CHECK(b.data == small);
+	CHECK_EQ(mp_buf_reserve(&b, 4000), 0);
+	mp_buf_shrink(&b, 1000);
+	CHECK(!b.data);
+	CHECK_EQ(b.ceiling, 5000);
+}

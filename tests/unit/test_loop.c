@@ -880,6 +880,32 @@ TEST(a_timer_fires_not_before_its_time)
 	CHECK(moments[1] - started_ms < 10000);
 }
 
+/* The alarm was set for one that is gone, then for one that is later than the next. */
+TEST(timers_that_come_and_go_do_not_move_the_others)
+{
+	MP_CLEANUP(loop_freep) struct mp_loop *loop = NULL;
+	WITH_TIMERS;
+	int64_t started_ms;
+
+	n_moments = 0;
+	CHECK(start(&loop));
+	mp_timer_init(&timers[0], loop, note_the_time, "a");
+	mp_timer_init(&timers[1], loop, note_the_time, "b");
+	mp_timer_init(&timers[2], loop, stop_the_loop, "c");
+	started_ms = mp_loop_now_ms(loop);
+	mp_timer_start(&timers[0], 10);
+	(void)mp_loop_turn(loop, false);
+	mp_timer_stop(&timers[0]);
+	mp_timer_start(&timers[2], 60);
+	(void)mp_loop_turn(loop, false);
+	mp_timer_start(&timers[1], 30);
+	mp_loop_run(loop);
+	CHECK_TEXT(read_journal(), "bc");
+	CHECK(moments[0] - started_ms >= 30);
+	CHECK(moments[1] - started_ms >= 60);
+	CHECK(moments[1] > moments[0]);
+}
+
 TEST(a_timer_that_is_due_already_is_not_waited_for)
 {
 	MP_CLEANUP(loop_freep) struct mp_loop *loop = NULL;

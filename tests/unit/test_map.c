@@ -309,6 +309,25 @@ HEAVY_TEST(coming_and_going_does_not_grow_it)
 	CHECK(m.used <= 32);
 }
 
+TEST(a_map_that_is_emptied_needs_no_new_memory)
+{
+	MP_CLEANUP(mp_map_done) struct mp_map m;
+	const struct mp_map_entry *entries;
+	char text[16];
+
+	mp_map_init(&m, 100);
+	CHECK_EQ(mp_map_set(&m, key_of(text, 0), NULL), 0);
+	entries = m.entries;
+	for (size_t i = 0; i < 100; i++) {
+		CHECK_EQ(mp_map_set(&m, key_of(text, i), &m), 0);
+		CHECK(mp_map_get(&m, key_of(text, i)) == &m);
+		CHECK(mp_map_remove(&m, key_of(text, i)) == &m);
+		CHECK(!mp_map_has(&m, key_of(text, i)));
+		CHECK_EQ(m.used, 0);
+	}
+	CHECK(m.entries == entries);
+}
+
 /* --- the hash ------------------------------------------------------------------------------- */
 
 TEST(the_hash_knows_every_byte_and_the_length)
