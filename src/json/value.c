@@ -82,6 +82,26 @@ mp_value mp_value_get_key(const struct mp_tape *t, mp_value object, struct mp_st
 	return hit;
 }
 
+void mp_value_get_all(const struct mp_tape *t, mp_value object, const struct mp_str *keys, size_t n,
+		      mp_value *values)
+{
+	mp_value end;
+
+	for (size_t i = 0; i < n; i++)
+		values[i] = MP_NONE;
+	if (!mp_value_is(t, object, MP_TAPE_OBJECT))
+		return;
+	end = t->nodes[object].next;
+	for (mp_value k = object + 1; k < end; k = t->nodes[k + 1].next) {
+		size_t len = t->nodes[k].end - t->nodes[k].start - 2;
+		bool has_escapes = t->nodes[k].flags & MP_TAPE_ESCAPED;
+
+		for (size_t i = 0; i < n; i++)
+			if ((len == keys[i].len || has_escapes) && is_key(t, k, keys[i]))
+				values[i] = k + 1;
+	}
+}
+
 /* --- the text of strings ------------------------------------------------------------------- */
 
 static uint32_t hex4(const char *p)
@@ -323,16 +343,22 @@ static bool same_text(const struct mp_tape *a, mp_value x, const struct mp_tape 
 
 enum { FEW_KEYS = 16 };
 
+/* Most differ in length; one with escapes may be any key in disguise. */
+static inline bool may_be_same(const struct mp_tape_node *a, const struct mp_tape_node *b)
+{
+	return a->end - a->start == b->end - b->start || ((a->flags | b->flags) & MP_TAPE_ESCAPED);
+}
+
 static mp_value duplicate_among_few(const struct mp_tape *t, mp_value object)
 {
-	MP_VALUE_EACH(t, object, k) {
-		MP_VALUE_EACH(t, object, earlier) {
-			if (earlier == k)
-				break;
-			if (same_text(t, earlier, t, k, false))
+	const struct mp_tape_node *nodes = t->nodes;
+	mp_value end = nodes[object].next;
+
+	for (mp_value k = object + 1; k < end; k = nodes[k + 1].next)
+		for (mp_value earlier = object + 1; earlier < k; earlier = nodes[earlier + 1].next)
+			if (may_be_same(&nodes[k], &nodes[earlier]) &&
+			    same_text(t, earlier, t, k, false))
 				return k;
-		}
-	}
 	return MP_NONE;
 }
 

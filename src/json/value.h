@@ -39,6 +39,10 @@ static inline mp_value mp_value_get_str(const struct mp_tape *t, mp_value object
 /* The same, but the key: for the place where it stands. */
 mp_value mp_value_get_key(const struct mp_tape *t, mp_value object, struct mp_str key);
 
+/* Several members in one go: values[i] is that of keys[i], MP_NONE where it is not there. */
+void mp_value_get_all(const struct mp_tape *t, mp_value object, const struct mp_str *keys, size_t n,
+		      mp_value *values);
+
 /*
  * The first value inside, and the one behind v on the same level; MP_NONE at the end. In an object
  * these are keys, and the value of a key is mp_value_of(key). Nothing is inside a folded one.

@@ -32,7 +32,8 @@ static void put(struct mp_writer *w, const char *bytes, size_t n)
 
 static void put_char(struct mp_writer *w, char c)
 {
-	put(w, &c, 1);
+	if (!w->error)
+		w->error = mp_buf_add_char(w->out, c);
 }
 
 static void new_line(struct mp_writer *w)

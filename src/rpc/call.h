@@ -96,15 +96,15 @@ struct mp_call {
 	mp_answer_fn fn;
 	mp_progress_fn on_progress; /* may be NULL */
 	void *u;
-	char *their_id;          /* theirs: as they wrote it; owned */
-	struct mp_task task;     /* delivers what must not be told at once */
-	struct mcpool_error why; /* of an ending without an answer */
+	char *their_id;           /* theirs: as they wrote it; owned */
+	struct mp_task task;      /* delivers what must not be told at once */
+	struct mcpool_error *why; /* of an ending without an answer; owned */
 };
 
 /* Ours, not yet sent: QUEUED. Theirs, just read: SERVING. Both without a deadline. */
 void mp_call_init(struct mp_call *c, struct mp_loop *loop, enum mp_call_state state,
 		  const struct mp_call_owner *owner, void *owner_u);
-void mp_call_done(struct mp_call *c);
+void mp_call_done(struct mp_call *c); /* but for `why`, which may just be told */
 /* End it when nothing was heard for this long, and at the latest after max_total_ms. */
 void mp_call_set_deadline(struct mp_call *c, int64_t patience_ms, int64_t max_total_ms);
 /* A person thinks: only the latest moment counts, until that is over and patience begins anew. */

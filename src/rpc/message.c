@@ -1,5 +1,5 @@
 /*
- * message.c - the JSON-RPC envelope: classify, check, splice, encode.
+ * message.c - the JSON-RPC envelope: classify and check.
  * Strict in what it takes: an unclear envelope is refused, because whoever stands behind us might
  * read it differently. Generous with what is inside: results pass as they are.
  */
@@ -9,8 +9,6 @@
 
 /* Envelope, its members, the members of params, the members of _meta. */
 enum { KEEP_DEPTH = 3 };
-
-#define HOP_PREFIX MP_STR("io.modelcontextprotocol/")
 
 #define FROM_CLIENT       MP_SIDE_CLIENT
 #define FROM_SERVER       MP_SIDE_SERVER
@@ -137,8 +135,12 @@ static enum mp_method_id find_method(const struct mp_tape *t, mp_value name)
 
 static int read_params(const struct mp_tape *t, struct mp_message *m, struct mcpool_error *reterr)
 {
-	const char *subject = methods[m->method].subject;
-	mp_value arguments, token;
+	enum { META, ARGUMENTS, TOKEN, SUBJECT, N };
+	const struct mp_str keys[N] = {MP_STR("_meta"), MP_STR("arguments"),
+				       MP_STR("progressToken"),
+				       mp_str_of(methods[m->method].subject)};
+	size_t n = keys[SUBJECT].len ? N : SUBJECT;
+	mp_value v[N] = {MP_NONE, MP_NONE, MP_NONE, MP_NONE}, token;
 	int r;
 
 	if (m->params == MP_NONE)
@@ -148,23 +150,22 @@ static int read_params(const struct mp_tape *t, struct mp_message *m, struct mcp
 	r = check_keys(t, m->params, "params", reterr);
 	if (r < 0)
 		return r;
-	m->meta = mp_value_get(t, m->params, "_meta");
+	mp_value_get_all(t, m->params, keys, n, v);
+	m->meta = v[META];
 	if (m->meta != MP_NONE && !mp_value_is(t, m->meta, MP_TAPE_OBJECT))
 		return refuse(reterr, "_meta is not an object");
 	r = check_keys(t, m->meta, "_meta", reterr);
 	if (r < 0)
 		return r;
-	arguments = mp_value_get(t, m->params, "arguments");
-	r = check_keys(t, arguments, "arguments", reterr);
+	r = check_keys(t, v[ARGUMENTS], "arguments", reterr);
 	if (r < 0)
 		return r;
-	token = mp_value_get(t, m->method == MP_METHOD_PROGRESS ? m->params : m->meta,
-			     "progressToken");
+	token = m->method == MP_METHOD_PROGRESS ? v[TOKEN]
+						: mp_value_get(t, m->meta, "progressToken");
 	if (token != MP_NONE && !is_id(t, token))
 		return refuse(reterr, "the progress token is neither a string nor a whole number");
 	m->progress_token = token;
-	if (subject)
-		m->subject = mp_value_get(t, m->params, subject);
+	m->subject = v[SUBJECT];
 	return 0;
 }
 
@@ -174,17 +175,14 @@ static int read_call(const struct mp_tape *t, struct mp_message *m, struct mcpoo
 		return refuse(reterr, "the method is not a string of 256 bytes at most");
 	m->method = find_method(t, m->method_name);
 	m->kind = m->id.len ? MP_MESSAGE_REQUEST : MP_MESSAGE_NOTIFICATION;
-	if (mp_value_get(t, MP_ROOT, "result") != MP_NONE ||
-	    mp_value_get(t, MP_ROOT, "error") != MP_NONE)
+	if (m->result != MP_NONE || m->error != MP_NONE)
 		return refuse(reterr, "a message with a method has no result and no error");
-	m->params = mp_value_get(t, MP_ROOT, "params");
 	return read_params(t, m, reterr);
 }
 
 static int read_answer(const struct mp_tape *t, struct mp_message *m, struct mcpool_error *reterr)
 {
-	m->result = mp_value_get(t, MP_ROOT, "result");
-	m->error = mp_value_get(t, MP_ROOT, "error");
+	m->params = MP_NONE;
 	if ((m->result == MP_NONE) == (m->error == MP_NONE))
 		return refuse(reterr, "neither a method nor exactly one of result and error");
 	m->kind = m->result != MP_NONE ? MP_MESSAGE_RESULT : MP_MESSAGE_ERROR;
@@ -212,7 +210,10 @@ static void clear(struct mp_message *m, const struct mp_tape *t)
 
 int mp_message_classify(const struct mp_tape *t, struct mp_message *m, struct mcpool_error *reterr)
 {
-	mp_value id;
+	enum { JSONRPC, ID, METHOD, PARAMS, RESULT, ERROR, N };
+	static const struct mp_str keys[N] = {MP_STR("jsonrpc"), MP_STR("id"),     MP_STR("method"),
+					      MP_STR("params"),  MP_STR("result"), MP_STR("error")};
+	mp_value v[N];
 	int r;
 
 	clear(m, t);
@@ -222,19 +223,22 @@ int mp_message_classify(const struct mp_tape *t, struct mp_message *m, struct mc
 	}
 	if (!mp_value_is(t, MP_ROOT, MP_TAPE_OBJECT))
 		return refuse(reterr, "a message is an object");
-	id = mp_value_get(t, MP_ROOT, "id");
-	r = read_id(t, id, m, reterr);
+	mp_value_get_all(t, MP_ROOT, keys, N, v);
+	r = read_id(t, v[ID], m, reterr);
 	if (r < 0)
 		return r;
 	r = check_keys(t, MP_ROOT, "the message", reterr);
 	if (r < 0)
 		return r;
-	if (!mp_value_text_is(t, mp_value_get(t, MP_ROOT, "jsonrpc"), MP_STR("2.0")))
+	if (!mp_value_text_is(t, v[JSONRPC], MP_STR("2.0")))
 		return refuse(reterr, "jsonrpc is not \"2.0\"");
-	m->method_name = mp_value_get(t, MP_ROOT, "method");
+	m->method_name = v[METHOD];
+	m->params = v[PARAMS];
+	m->result = v[RESULT];
+	m->error = v[ERROR];
 	if (m->method_name == MP_NONE)
 		return read_answer(t, m, reterr);
-	if (mp_value_is(t, id, MP_TAPE_NULL))
+	if (mp_value_is(t, v[ID], MP_TAPE_NULL))
 		return refuse(reterr, "the id of a request is not null");
 	return read_call(t, m, reterr);
 }
@@ -249,248 +253,4 @@ int mp_message_scan(struct mp_tape *t, struct mp_str text, struct mp_message *m,
 		return r;
 	}
 	return mp_message_classify(t, m, reterr);
-}
-
-/* --- putting one together ------------------------------------------------------------------ */
-
-static void begin(struct mp_writer *w, struct mp_buf *out)
-{
-	mp_write_init(w, out, NULL);
-	mp_write_begin_object(w);
-	mp_write_raw_members(w, MP_STR("\"jsonrpc\":\"2.0\""));
-}
-
-/* A member whose key and value are JSON already. */
-static void add_raw(struct mp_writer *w, struct mp_str key, struct mp_str value)
-{
-	mp_write_raw_key(w, key);
-	mp_write_raw(w, value);
-}
-
-static int finish(struct mp_writer *w, size_t before)
-{
-	int r;
-
-	mp_write_end_object(w);
-	r = mp_write_finish(w);
-	if (r < 0)
-		w->out->len = before; /* half a message is no message */
-	return r;
-}
-
-/* Does this key of _meta speak of this hop only? */
-static bool is_hop_key(const struct mp_tape *t, mp_value key)
-{
-	return mp_value_text_starts(t, key, HOP_PREFIX);
-}
-
-static void copy_member(struct mp_writer *w, const struct mp_tape *t, mp_value key)
-{
-	mp_write_raw_key(w, mp_value_source(t, key));
-	mp_write_raw(w, mp_value_source(t, mp_value_of(key)));
-}
-
-/* The members of an object as they are written, without its brackets. */
-static struct mp_str inside(struct mp_str object)
-{
-	object = mp_str_trim(object);
-	if (object.len < 2)
-		return MP_STR("");
-	return mp_str_trim((struct mp_str){object.p + 1, object.len - 2});
-}
-
-static void add_meta(struct mp_writer *w, struct mp_str progress_token, const struct mp_splice *s)
-{
-	if (progress_token.len)
-		mp_write_member_raw(w, "progressToken", progress_token);
-	mp_write_raw_members(w, inside(s->meta));
-	mp_write_raw_members(w, inside(s->more));
-}
-
-/* Is there anything that belongs into _meta? */
-static bool has_meta(const struct mp_splice *s)
-{
-	return s->meta.len || s->more.len || s->progress_token.len;
-}
-
-static void forward_meta(struct mp_writer *w, const struct mp_message *m, const struct mp_splice *s)
-{
-	bool is_progress = m->method == MP_METHOD_PROGRESS; /* its token is in params */
-
-	mp_write_begin_object(w);
-	MP_VALUE_EACH(m->tape, m->meta, key) {
-		if (mp_value_of(key) == m->progress_token || is_hop_key(m->tape, key))
-			continue;
-		copy_member(w, m->tape, key);
-	}
-	add_meta(w, is_progress ? MP_STR("") : s->progress_token, s);
-	mp_write_end_object(w);
-}
-
-static void forward_params(struct mp_writer *w, const struct mp_message *m,
-			   const struct mp_splice *s)
-{
-	bool is_progress = m->method == MP_METHOD_PROGRESS;
-	bool need_meta = m->meta != MP_NONE || s->meta.len || s->more.len ||
-			 (s->progress_token.len && !is_progress);
-
-	mp_write_begin_object(w);
-	MP_VALUE_EACH(m->tape, m->params, key) {
-		mp_value v = mp_value_of(key);
-
-		if (v == m->meta)
-			continue;
-		if (v == m->subject && s->subject.len) {
-			mp_write_raw_key(w, mp_value_source(m->tape, key));
-			mp_write_raw(w, s->subject);
-		} else if (is_progress && v == m->progress_token && s->progress_token.len) {
-			mp_write_raw_key(w, mp_value_source(m->tape, key));
-			mp_write_raw(w, s->progress_token);
-		} else {
-			copy_member(w, m->tape, key);
-		}
-	}
-	if (need_meta) {
-		mp_write_key(w, MP_STR("_meta"));
-		forward_meta(w, m, s);
-	}
-	mp_write_end_object(w);
-}
-
-int mp_message_forward(const struct mp_message *m, const struct mp_splice *s, struct mp_buf *out)
-{
-	size_t before = out->len;
-	struct mp_writer w;
-
-	mp_check(m->kind == MP_MESSAGE_REQUEST || m->kind == MP_MESSAGE_NOTIFICATION);
-	begin(&w, out);
-	if (m->kind == MP_MESSAGE_REQUEST)
-		add_raw(&w, MP_STR("\"id\""), s->id.len ? s->id : m->id);
-	mp_write_member_raw(&w, "method", mp_value_source(m->tape, m->method_name));
-	if (m->params != MP_NONE || has_meta(s)) {
-		mp_write_raw_key(&w, MP_STR("\"params\""));
-		forward_params(&w, m, s);
-	}
-	return finish(&w, before);
-}
-
-int mp_message_write_params(const struct mp_message *m, const char *key, struct mp_str value,
-			    struct mp_buf *out)
-{
-	mp_value replaced = key ? mp_value_get(m->tape, m->params, key) : MP_NONE;
-	size_t before = out->len;
-	struct mp_writer w;
-
-	mp_write_init(&w, out, NULL);
-	mp_write_begin_object(&w);
-	MP_VALUE_EACH(m->tape, m->params, k) {
-		if (mp_value_of(k) == m->meta)
-			continue;
-		if (mp_value_of(k) == replaced)
-			add_raw(&w, mp_value_source(m->tape, k), value);
-		else
-			copy_member(&w, m->tape, k);
-	}
-	return finish(&w, before);
-}
-
-int mp_message_write_meta(const struct mp_message *m, struct mp_buf *out)
-{
-	size_t before = out->len;
-	struct mp_writer w;
-	size_t n = 0;
-
-	mp_write_init(&w, out, NULL);
-	mp_write_begin_object(&w);
-	MP_VALUE_EACH(m->tape, m->meta, key) {
-		if (mp_value_of(key) == m->progress_token || is_hop_key(m->tape, key))
-			continue;
-		copy_member(&w, m->tape, key);
-		n++;
-	}
-	if (n > 0)
-		return finish(&w, before);
-	out->len = before;
-	return 0;
-}
-
-int mp_message_forward_answer(const struct mp_message *m, struct mp_str id, struct mp_buf *out)
-{
-	size_t before = out->len;
-	struct mp_writer w;
-
-	mp_check(m->kind == MP_MESSAGE_RESULT || m->kind == MP_MESSAGE_ERROR);
-	begin(&w, out);
-	add_raw(&w, MP_STR("\"id\""), id);
-	if (m->kind == MP_MESSAGE_RESULT)
-		mp_write_member_raw(&w, "result", mp_value_source(m->tape, m->result));
-	else
-		mp_write_member_raw(&w, "error", mp_value_source(m->tape, m->error));
-	return finish(&w, before);
-}
-
-int mp_message_request(struct mp_buf *out, enum mp_method_id method, struct mp_str params,
-		       const struct mp_splice *s)
-{
-	size_t before = out->len;
-	struct mp_writer w;
-
-	mp_check(s->id.len);
-	begin(&w, out);
-	add_raw(&w, MP_STR("\"id\""), s->id);
-	add_raw(&w, MP_STR("\"method\""), mp_str_of(methods[method].json));
-	if (params.len || has_meta(s)) {
-		mp_write_raw_key(&w, MP_STR("\"params\""));
-		mp_write_begin_object(&w);
-		mp_write_raw_members(&w, inside(params));
-		if (has_meta(s)) {
-			mp_write_raw_key(&w, MP_STR("\"_meta\""));
-			mp_write_begin_object(&w);
-			add_meta(&w, s->progress_token, s);
-			mp_write_end_object(&w);
-		}
-		mp_write_end_object(&w);
-	}
-	return finish(&w, before);
-}
-
-int mp_message_notify(struct mp_buf *out, enum mp_method_id method, struct mp_str params)
-{
-	size_t before = out->len;
-	struct mp_writer w;
-
-	begin(&w, out);
-	add_raw(&w, MP_STR("\"method\""), mp_str_of(methods[method].json));
-	if (params.len)
-		mp_write_member_raw(&w, "params", params);
-	return finish(&w, before);
-}
-
-int mp_message_result(struct mp_buf *out, struct mp_str id, struct mp_str result)
-{
-	size_t before = out->len;
-	struct mp_writer w;
-
-	begin(&w, out);
-	add_raw(&w, MP_STR("\"id\""), id);
-	mp_write_member_raw(&w, "result", result);
-	return finish(&w, before);
-}
-
-int mp_message_error(struct mp_buf *out, struct mp_str id, int code, struct mp_str words,
-		     struct mp_str data)
-{
-	size_t before = out->len;
-	struct mp_writer w;
-
-	begin(&w, out);
-	add_raw(&w, MP_STR("\"id\""), id.len ? id : MP_STR("null"));
-	mp_write_key(&w, MP_STR("error"));
-	mp_write_begin_object(&w);
-	mp_write_member_i64(&w, "code", code);
-	mp_write_member_text(&w, "message", words);
-	if (data.len)
-		mp_write_member_raw(&w, "data", data);
-	mp_write_end_object(&w);
-	return finish(&w, before);
 }

@@ -111,6 +111,9 @@ int mp_message_request(struct mp_buf *out, enum mp_method_id method, struct mp_s
 		       const struct mp_splice *splice) MP_MUST;
 int mp_message_notify(struct mp_buf *out, enum mp_method_id method, struct mp_str params) MP_MUST;
 int mp_message_result(struct mp_buf *out, struct mp_str id, struct mp_str result) MP_MUST;
+/* With a result or an error that is JSON already. */
+int mp_message_answer(struct mp_buf *out, struct mp_str id, bool is_error,
+		      struct mp_str json) MP_MUST;
 /* id empty: null. data empty: none. */
 int mp_message_error(struct mp_buf *out, struct mp_str id, int code, struct mp_str words,
 		     struct mp_str data) MP_MUST;

@@ -46,10 +46,16 @@ static void leave(struct mp_call *c)
 	mp_call_done(c);
 }
 
+static void free_memory(struct mp_call *c)
+{
+	mp_free(c->why);
+	mp_free(c);
+}
+
 static void free_call(struct mp_call *c)
 {
 	leave(c);
-	mp_free(c);
+	free_memory(c);
 }
 
 void mp_peer_done(struct mp_peer *p)
@@ -70,10 +76,7 @@ static int send_out(struct mp_peer *p, uint64_t *ret_at)
 {
 	int r = p->lost ? MCPOOL_ECLOSED : p->hooks->send(p->u, mp_buf_get(&p->out), ret_at);
 
-	if (p->out.cap > MP_MIB(1)) {
-		mp_buf_done(&p->out);
-		mp_buf_init(&p->out, MP_LIMIT_MESSAGE);
-	}
+	mp_buf_shrink(&p->out, MP_MIB(1));
 	return r;
 }
 
@@ -219,7 +222,7 @@ static void withdraw(struct mp_call *c)
 	leave(c);
 	if (p->hooks->withdrawn)
 		p->hooks->withdrawn(p->u, c->id);
-	mp_free(c);
+	free_memory(c);
 }
 
 static int admit(struct mp_peer *p, const struct mp_message *m, struct mp_call **ret_call)
@@ -300,11 +303,18 @@ void mp_peer_take_answer(struct mp_peer *p, const struct mp_message *m)
 static void deliver_cancelled(void *u)
 {
 	struct mp_call *c = u;
-	struct mp_answer answer = {.outcome = MP_OUTCOME_CANCELLED, .error = &c->why};
+	struct mp_answer answer = {.outcome = MP_OUTCOME_CANCELLED, .error = c->why};
 
 	leave(c);
 	c->fn(&answer, c->u);
-	mp_free(c);
+	free_memory(c);
+}
+
+struct mcpool_error *mp_peer_get_why(struct mp_call *c)
+{
+	if (!c->why)
+		c->why = mp_alloc(sizeof(*c->why));
+	return c->why;
 }
 
 /* Which of its limits a call has run into. */
@@ -320,11 +330,11 @@ static void explain(struct mp_call *c, enum mp_outcome outcome)
 
 	switch (outcome) {
 	case MP_OUTCOME_TIMEOUT:
-		(void)mp_fail(&c->why, MCPOOL_ECALL_TIMEOUT, "no answer within %g s",
+		(void)mp_fail(mp_peer_get_why(c), MCPOOL_ECALL_TIMEOUT, "no answer within %g s",
 			      (double)get_limit_ms(c) / 1000);
 		break;
 	case MP_OUTCOME_CANCELLED:
-		(void)mp_fail(&c->why, MCPOOL_ECANCELED, "%s was cancelled", method);
+		(void)mp_fail(mp_peer_get_why(c), MCPOOL_ECANCELED, "%s was cancelled", method);
 		break;
 	case MP_OUTCOME_ANSWERED:
 	case MP_OUTCOME_NOT_SENT:
@@ -340,9 +350,10 @@ static void explain(struct mp_call *c, enum mp_outcome outcome)
  */
 static void deliver(struct mp_call *c, enum mp_outcome outcome)
 {
-	struct mp_answer answer = {.outcome = outcome, .error = &c->why};
+	struct mp_answer answer = {.outcome = outcome};
 
 	explain(c, outcome);
+	answer.error = c->why;
 	if (outcome == MP_OUTCOME_CANCELLED) {
 		mp_task_init(&c->task, deliver_cancelled, c);
 		mp_loop_post(peer_of(c)->loop, &c->task);
@@ -354,7 +365,7 @@ static void deliver(struct mp_call *c, enum mp_outcome outcome)
 	}
 	leave(c);
 	c->fn(&answer, c->u);
-	mp_free(c);
+	free_memory(c);
 }
 
 static void moved(struct mp_call *c, enum mp_call_state from)
@@ -420,9 +431,9 @@ void mp_peer_sent(struct mp_peer *p, struct mp_str id)
 
 static void explain_loss(struct mp_call *c, enum mp_call_event how, const struct mcpool_error *why)
 {
-	c->why = *why;
+	mp_error_keep(&c->why, why);
 	if (c->state == MP_CALL_WRITTEN && how == MP_CALL_ON_LOST)
-		(void)mp_fail(&c->why, MCPOOL_EOUTCOME_UNKNOWN, "%s", why->message);
+		(void)mp_fail(c->why, MCPOOL_EOUTCOME_UNKNOWN, "%s", why->message);
 }
 
 void mp_peer_lose(struct mp_peer *p, struct mp_str id, enum mp_call_event how,

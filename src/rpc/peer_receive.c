@@ -129,7 +129,8 @@ static void end_garbled(struct mp_peer *p, struct mp_str id, const struct mcpool
 		c = mp_container_of(mp_list_first(written), struct mp_call, link);
 	if (!c)
 		return;
-	(void)mp_fail(&c->why, why->code == MCPOOL_ETOO_LARGE ? why->code : MCPOOL_EPROTO,
+	(void)mp_fail(mp_peer_get_why(c),
+		      why->code == MCPOOL_ETOO_LARGE ? why->code : MCPOOL_EPROTO,
 		      "the answer cannot be read: %s", why->message);
 	mp_call_advance(c, MP_CALL_ON_GARBLED);
 }
@@ -152,7 +153,7 @@ static void take_garbled(struct mp_peer *p, struct mp_str head, struct mp_str ta
 static bool take_text(struct mp_peer *p, struct mp_tape *tape, struct mp_str text,
 		      struct mp_message *m)
 {
-	struct mcpool_error why;
+	MP_UNSET struct mcpool_error why;
 
 	if (mp_message_scan(tape, text, m, &why) == 0) {
 		if (m->kind != MP_MESSAGE_BATCH)

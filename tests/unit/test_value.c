@@ -963,3 +963,28 @@ TEST(a_key_by_its_name_is_the_last_of_its_kind)
 	CHECK_EQ(mp_value_get_key(&t, MP_NONE, MP_STR("a")), MP_NONE);
 	CHECK_EQ(mp_value_get_key(&t, 2, MP_STR("a")), MP_NONE);
 }
+
+TEST(several_members_in_one_go)
+{
+	static const struct mp_str keys[] = {MP_STR("a"), MP_STR("bb"), MP_STR("no"), MP_STR("x")};
+	MP_CLEANUP(mp_tape_done) struct mp_tape t;
+	mp_value v[4];
+
+	mp_tape_init(&t, 0);
+	CHECK_EQ(mp_tape_parse(&t,
+			       MP_STR("{\"a\":1,\"bb\":[{\"no\":0}],\"\\u0061\":3,\"\\u0078\":{},"
+				      "\"cc\":4}"),
+			       NULL),
+		 0);
+	mp_value_get_all(&t, MP_ROOT, keys, 4, v);
+	for (size_t i = 0; i < 4; i++)
+		CHECK_EQ(v[i], mp_value_get_str(&t, MP_ROOT, keys[i]));
+	CHECK_STR(mp_value_source(&t, v[0]), "3"); /* the last of its kind */
+	CHECK_STR(mp_value_source(&t, v[1]), "[{\"no\":0}]");
+	CHECK_EQ(v[2], MP_NONE);
+	CHECK_STR(mp_value_source(&t, v[3]), "{}");
+	mp_value_get_all(&t, v[1], keys, 4, v);
+	CHECK_EQ(v[0], MP_NONE);
+	mp_value_get_all(&t, MP_NONE, keys, 4, v);
+	CHECK_EQ(v[3], MP_NONE);
+}
