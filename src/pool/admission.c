@@ -96,13 +96,22 @@ static void judge_restart(struct mp_instance *in, const struct mp_keeper_facts *
 		a->verdict = MP_ADMIT_LATER;
 }
 
+static void begin(struct mp_admission *a, enum mp_admit_verdict verdict)
+{
+	a->verdict = verdict;
+	a->code = 0;
+	a->attempt = 0;
+	a->retryable = false;
+	a->words[0] = '\0';
+}
+
 /* --- the outside ----------------------------------------------------------------------------- */
 
 void mp_admission_judge(struct mp_instance *in, bool is_acquire, struct mp_admission *ret)
 {
 	const struct mp_keeper_facts *f = mp_keeper_get_facts(in->k);
 
-	*ret = (struct mp_admission){.verdict = MP_ADMIT};
+	begin(ret, MP_ADMIT);
 	if (in->pool->is_stopping)
 		refuse(ret, MCPOOL_EUNAVAILABLE, "server '%s': mcpool is stopping", in->e->name);
 	else if (mp_instance_is_up(in))
@@ -117,6 +126,6 @@ void mp_admission_judge(struct mp_instance *in, bool is_acquire, struct mp_admis
 
 void mp_admission_give_up(struct mp_instance *in, struct mp_admission *ret)
 {
-	*ret = (struct mp_admission){.verdict = MP_ADMIT_NOT};
+	begin(ret, MP_ADMIT_NOT);
 	refuse_restart(in, ret, MCPOOL_ERESTARTING, "is still being restarted");
 }

@@ -9,7 +9,7 @@
 #include "pool/instance.h"
 
 struct mp_admission {
-	enum {
+	enum mp_admit_verdict {
 		MP_ADMIT,       /* it is up */
 		MP_ADMIT_LATER, /* it is on its way */
 		MP_ADMIT_NOT,

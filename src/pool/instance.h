@@ -154,6 +154,8 @@ void mp_lease_drop_homeless(struct mp_pool *p);
 /* view.c: the instance for this name and session, made if need be; NULL and why. */
 struct mp_instance *mp_view_get_instance(struct mp_view *v, const char *name, mp_id session,
 					 struct mcpool_error *reterr);
+struct mp_instance *mp_view_get_instance_at(struct mp_view *v, size_t i, mp_id session,
+					    struct mcpool_error *reterr);
 /* pool.c */
 void mp_pool_tell_watchers(struct mp_pool *p, mp_id instance);
 void mp_pool_note_gone(struct mp_pool *p); /* an instance is down or gone: is that all? */

@@ -172,7 +172,7 @@ static enum event take_verdict(struct mp_lease *l, const struct mp_admission *a)
 
 static enum event look(struct mp_lease *l)
 {
-	struct mp_admission a;
+	MP_UNSET struct mp_admission a;
 
 	if (!l->in)
 		return REFUSE; /* why was noted when it could not be had */

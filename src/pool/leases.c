@@ -69,16 +69,21 @@ static struct mp_lease *lease_new(struct mp_view *v, const struct mp_lease_reque
 }
 
 /* A server that cannot be had is an answer like any other, unless there is none of that name. */
+static void move_in(struct mp_lease *l, struct mp_instance *in, const struct mcpool_error *why)
+{
+	l->in = in;
+	mp_list_append(mp_lease_get_list(l), &l->link);
+	if (in)
+		mp_instance_note_use(in);
+	else
+		mp_lease_refuse(l, why->code, MP_OUTCOME_NOT_SENT, "%s", why->message);
+}
+
 void mp_lease_find_server(struct mp_lease *l)
 {
 	struct mcpool_error why;
 
-	l->in = mp_view_get_instance(l->view, l->server, l->session, &why);
-	mp_list_append(mp_lease_get_list(l), &l->link);
-	if (l->in)
-		mp_instance_note_use(l->in);
-	else
-		mp_lease_refuse(l, why.code, MP_OUTCOME_NOT_SENT, "%s", why.message);
+	move_in(l, mp_view_get_instance(l->view, l->server, l->session, &why), &why);
 }
 
 static void set_deadline(struct mp_lease *l, int64_t timeout_ms)
@@ -97,9 +102,11 @@ static void set_deadline(struct mp_lease *l, int64_t timeout_ms)
 static int begin(struct mp_view *v, const struct mp_lease_request *rq, bool is_held, mp_lease_fn fn,
 		 void *u, mp_id *ret_lease, struct mcpool_error *reterr)
 {
+	ptrdiff_t seat = mp_view_find(v, rq->server);
+	MP_UNSET struct mcpool_error why;
 	struct mp_lease *l;
 
-	if (mp_view_find(v, rq->server) < 0)
+	if (seat < 0)
 		return mp_fail(reterr, MCPOOL_ENOENT, "there is no server '%s'", rq->server);
 	l = lease_new(v, rq);
 	if (!l)
@@ -109,7 +116,7 @@ static int begin(struct mp_view *v, const struct mp_lease_request *rq, bool is_h
 	l->is_held = is_held;
 	if (ret_lease)
 		*ret_lease = l->id;
-	mp_lease_find_server(l);
+	move_in(l, mp_view_get_instance_at(v, (size_t)seat, l->session, &why), &why);
 	if (l->in && !is_held)
 		set_deadline(l, rq->timeout_ms);
 	mp_lease_advance(l, MP_LEASE_ON_ASK);

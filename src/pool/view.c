@@ -388,8 +388,8 @@ static struct mp_instance *find_namesake(struct mp_view *v, size_t i)
 	return NULL;
 }
 
-static struct mp_instance *get_instance(struct mp_view *v, size_t i, mp_id session,
-					struct mcpool_error *reterr)
+struct mp_instance *mp_view_get_instance_at(struct mp_view *v, size_t i, mp_id session,
+					    struct mcpool_error *reterr)
 {
 	struct mp_instance *in;
 
@@ -413,7 +413,7 @@ struct mp_instance *mp_view_get_instance(struct mp_view *v, const char *name, mp
 	ptrdiff_t i = mp_view_find(v, name);
 
 	if (i >= 0)
-		return get_instance(v, (size_t)i, session, reterr);
+		return mp_view_get_instance_at(v, (size_t)i, session, reterr);
 	(void)mp_fail(reterr, MCPOOL_ENOENT, "there is no server '%s' any more", name);
 	return NULL;
 }
@@ -421,7 +421,7 @@ struct mp_instance *mp_view_get_instance(struct mp_view *v, const char *name, mp
 void mp_view_start_server(struct mp_view *v, size_t i, mp_id session, bool only_a_visit)
 {
 	struct mcpool_error why;
-	struct mp_instance *in = get_instance(v, i, session, &why);
+	struct mp_instance *in = mp_view_get_instance_at(v, i, session, &why);
 
 	if (in)
 		mp_instance_start(in, only_a_visit);
@@ -430,7 +430,7 @@ void mp_view_start_server(struct mp_view *v, size_t i, mp_id session, bool only_
 int mp_view_reconnect(struct mp_view *v, size_t i, mp_id session, struct mcpool_error *reterr)
 {
 	struct mcpool_error why;
-	struct mp_instance *in = get_instance(v, i, session, &why);
+	struct mp_instance *in = mp_view_get_instance_at(v, i, session, &why);
 
 	if (!in)
 		return mp_fail(reterr, why.code, "%s", why.message);

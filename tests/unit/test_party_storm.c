@@ -88,10 +88,12 @@ static void was_asked(void *u, const struct mp_ask *ask)
 {
 	struct voice *v = u;
 	unsigned long long whose;
+	char params[64];
 
+	snprintf(params, sizeof(params), "%.*s", MP_STR_ARGS(ask->params));
 	v->storm->asked++;
 	v->storm->crossed += !v->session || (ask->lease && !is_own(v, ask->lease));
-	if (sscanf(ask->params.p, "{\"for\":%llu", &whose) == 1 && whose)
+	if (sscanf(params, "{\"for\":%llu", &whose) == 1 && whose)
 		v->storm->crossed += whose != v->session;
 	if (v->n < QUESTIONS)
 		v->questions[v->n++] = ask->question;
