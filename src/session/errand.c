@@ -83,6 +83,37 @@ bool mp_errand_look_up(enum mp_errand_state s, enum mp_errand_event ev, enum mp_
 
 /* --- life ------------------------------------------------------------------------------------ */
 
+struct mp_kept_text {
+	struct mp_kept_text *next;
+	char text[];
+};
+
+static char *get_room(struct mp_errand *e, size_t size)
+{
+	struct mp_kept_text *more;
+
+	if (size <= MP_ERRAND_ROOM - e->used) {
+		e->used += size;
+		return e->room + e->used - size;
+	}
+	more = mp_alloc(sizeof(*more) + size);
+	more->next = e->more;
+	e->more = more;
+	return more->text;
+}
+
+const char *mp_errand_keep(struct mp_errand *e, struct mp_str text)
+{
+	char *kept;
+
+	if (!text.len)
+		return NULL;
+	kept = get_room(e, text.len + 1);
+	memcpy(kept, text.p, text.len);
+	kept[text.len] = '\0';
+	return kept;
+}
+
 struct mp_errand *mp_errand_new(struct mp_session *s, const struct mp_message *m, mp_id stream)
 {
 	struct mp_errand *e = mp_alloc(sizeof(*e));
@@ -91,8 +122,8 @@ struct mp_errand *mp_errand_new(struct mp_session *s, const struct mp_message *m
 	e->stream = stream;
 	e->method = m->method;
 	e->era = mp_session_classify(m);
-	e->their_id = mp_session_keep(m->id);
-	e->token = mp_session_keep(mp_value_source(m->tape, m->progress_token));
+	e->their_id = mp_errand_keep(e, m->id);
+	e->token = mp_errand_keep(e, mp_value_source(m->tape, m->progress_token));
 	mp_list_init(&e->queries);
 	mp_list_init(&e->uris);
 	e->id = mp_ids_add(&s->lobby->errands, e);
@@ -103,13 +134,14 @@ struct mp_errand *mp_errand_new(struct mp_session *s, const struct mp_message *m
 
 static void free_errand(struct mp_errand *e)
 {
-	mp_free(e->their_id);
-	mp_free(e->token);
-	mp_free(e->capabilities);
+	struct mp_kept_text *text;
+
+	while ((text = e->more)) {
+		e->more = text->next;
+		mp_free(text);
+	}
 	mp_free(e->request);
 	mp_free(e->asked);
-	mp_free(e->server);
-	mp_free(e->target);
 	mp_free(e->kept);
 	mp_free(e);
 }
@@ -165,6 +197,18 @@ static void drop(struct mp_errand *e)
 
 /* --- waiting --------------------------------------------------------------------------------- */
 
+void mp_errand_wait(struct mp_errand *e, const struct mp_message *m)
+{
+	int r = 0;
+
+	if (!e->request)
+		r = mp_session_keep_message(&e->request, mp_value_source(m->tape, MP_ROOT));
+	if (r < 0)
+		mp_errand_give_up(e, r);
+	else
+		mp_errand_advance(e, MP_ERRAND_ON_WAIT);
+}
+
 /* The timer is everybody's: it may have been for one who came earlier. */
 static void wait_on(struct mp_errand *e)
 {
@@ -205,7 +249,7 @@ static void park(struct mp_errand *e)
 	if (e->is_indexed)
 		mp_map_remove(&s->by_id, mp_str_of(e->their_id));
 	e->is_indexed = false;
-	e->token = mp_free(e->token);
+	e->token = NULL;
 	mp_list_append(&l->parked, &e->link);
 	if (!mp_timer_is_running(&l->parked_timer))
 		mp_timer_start(&l->parked_timer, MP_LIMIT_PARKED_MS);
@@ -249,11 +293,13 @@ bool mp_batch_leave(struct mp_batch *b)
 void mp_errand_answer(struct mp_errand *e, struct mp_str message, int status)
 {
 	struct mp_session *s = e->session;
+	struct mp_lobby *l = s->lobby;
 	struct mp_delivery d = {e->stream, message, mp_batch_leave(MP_TAKE(e->batch)), status};
 
 	s->answered++;
 	s->hooks->deliver(s->u, &d);
 	mp_errand_advance(e, MP_ERRAND_ON_ANSWER);
+	mp_lobby_tidy(l);
 }
 
 void mp_errand_tell(struct mp_errand *e, struct mp_str message)

@@ -8,6 +8,8 @@
 #include "session/parts.h"
 #include "store/results.h"
 
+#define NO_MEMORY "{\"code\":-32603,\"message\":\"MCP error: the system refused memory\"}"
+
 static void answered(const struct mp_lease_answer *a, void *u);
 static void progressed(const struct mp_message *m, void *u);
 
@@ -16,17 +18,10 @@ static void progressed(const struct mp_message *m, void *u);
 void mp_session_finish_call(struct mp_errand *e, struct mp_str json, bool is_error, int status)
 {
 	struct mp_buf *out = &e->session->lobby->out;
-	struct mp_writer w;
 	int r;
 
 	mp_buf_clear(out);
-	mp_write_init(&w, out, NULL);
-	mp_write_begin_object(&w);
-	mp_write_raw_members(&w, MP_STR("\"jsonrpc\":\"2.0\""));
-	mp_write_member_raw(&w, "id", mp_str_of(e->their_id));
-	mp_write_member_raw(&w, is_error ? "error" : "result", json);
-	mp_write_end_object(&w);
-	r = mp_write_finish(&w);
+	r = mp_message_answer(out, mp_str_of(e->their_id), is_error, json);
 	if (r < 0)
 		mp_errand_give_up(e, r);
 	else
@@ -36,27 +31,35 @@ void mp_session_finish_call(struct mp_errand *e, struct mp_str json, bool is_err
 /* The agent was told to come back for it. */
 static void keep_answer(struct mp_errand *e, struct mp_str json, bool is_error)
 {
-	e->kept = mp_session_keep(json);
 	e->kept_is_error = is_error;
+	if (mp_session_keep_message(&e->kept, json) < 0) {
+		e->kept_is_error = true;
+		e->kept = mp_dup(NO_MEMORY);
+	}
 	mp_errand_advance(e, MP_ERRAND_ON_ANSWER);
 }
 
 static void take_answer(struct mp_errand *e, const struct mp_message *m)
 {
-	struct mp_buf *text = &e->session->lobby->scratch;
+	struct mp_buf *room = &e->session->lobby->scratch;
 	bool is_error = m->kind == MP_MESSAGE_ERROR;
+	struct mp_str json;
 	int status = 200, r;
 
-	mp_buf_clear(text);
+	mp_buf_clear(room);
 	mp_task_note(e, m);
-	r = is_error ? mp_result_write_error(e, m, text, &is_error, &status)
-		     : mp_result_write(e, m, text);
+	if (is_error) {
+		r = mp_result_write_error(e, m, room, &is_error, &status);
+		json = mp_buf_get(room);
+	} else {
+		r = mp_result_write(e, m, room, &json);
+	}
 	if (r < 0 && e->state != MP_ERRAND_PARKED)
 		mp_errand_give_up(e, r);
 	else if (e->state == MP_ERRAND_PARKED)
-		keep_answer(e, r < 0 ? MP_STR("{}") : mp_buf_get(text), is_error);
+		keep_answer(e, r < 0 ? MP_STR(NO_MEMORY) : json, is_error || r < 0);
 	else
-		mp_session_finish_call(e, mp_buf_get(text), is_error, status);
+		mp_session_finish_call(e, json, is_error, status);
 }
 
 static void keep_failure(struct mp_errand *e, const struct mcpool_error *why)
@@ -70,7 +73,7 @@ static void keep_failure(struct mp_errand *e, const struct mcpool_error *why)
 	mp_write_member_i64(&w, "code", why->rpc_code);
 	mp_write_member_text(&w, "message", mp_str_of(why->message));
 	mp_write_end_object(&w);
-	keep_answer(e, mp_write_finish(&w) < 0 ? MP_STR("{}") : mp_buf_get(text), true);
+	keep_answer(e, mp_write_finish(&w) < 0 ? MP_STR(NO_MEMORY) : mp_buf_get(text), true);
 }
 
 /* Requests that stand alone may be of anybody (V24). */
@@ -93,7 +96,7 @@ static bool wait_for_task(struct mp_errand *e, const struct mp_message *m)
 	struct mcpool_error why;
 
 	mp_buf_init(&params, MP_LIMIT_MESSAGE);
-	if (!e->drives_task || m->kind != MP_MESSAGE_RESULT || mp_task_read_id(m, &params) < 0)
+	if (m->kind != MP_MESSAGE_RESULT || mp_task_read_id(m, &params) < 0)
 		return false;
 	e->drives_task = false;
 	rq.params = mp_buf_get(&params);
@@ -107,7 +110,8 @@ static void answered(const struct mp_lease_answer *a, void *u)
 	struct mp_errand *e = u;
 
 	e->lease = 0;
-	if (e->session && a->outcome == MP_OUTCOME_ANSWERED && wait_for_task(e, a->message))
+	if (e->session && e->drives_task && a->outcome == MP_OUTCOME_ANSWERED &&
+	    wait_for_task(e, a->message))
 		return;
 	if (!e->session)
 		mp_errand_release(e);
@@ -283,9 +287,10 @@ static bool find_named(struct mp_errand *e, const struct mp_stock *s, const stru
 }
 
 /* completion/complete: params.ref names a prompt, or the template of a resource. */
-static bool find_ref(const struct mp_stock *s, const struct mp_message *m, struct mp_arena *arena,
-		     struct target *t, struct mp_buf *value)
+static bool find_ref(struct mp_errand *e, const struct mp_stock *s, const struct mp_message *m,
+		     struct mp_arena *arena, struct target *t)
 {
+	struct mp_buf *value = &e->session->lobby->texts.value;
 	MP_CLEANUP(mp_tape_done) struct mp_tape ref;
 	const struct mp_ware *w;
 	struct mp_str name;
@@ -308,6 +313,7 @@ static bool find_ref(const struct mp_stock *s, const struct mp_message *m, struc
 		t->server = mp_stock_find_resource(s, name, arena, &t->name);
 	if (!t->server)
 		return false;
+	mp_buf_clear(value);
 	mp_write_init(&out, value, NULL);
 	mp_write_begin_object(&out);
 	mp_write_member_text(&out, "type",
@@ -321,18 +327,21 @@ static bool find_ref(const struct mp_stock *s, const struct mp_message *m, struc
 
 /* --- the call -------------------------------------------------------------------------------- */
 
-static int write_request(const struct mp_message *m, struct target *t, struct mp_buf *value,
-			 struct mp_buf *params, struct mp_buf *meta)
+static int write_request(const struct mp_message *m, struct target *t,
+			 struct mp_request_texts *texts)
 {
 	int r = 0;
 
+	mp_buf_clear(&texts->params);
+	mp_buf_clear(&texts->meta);
 	if (!t->value.len && t->key) {
-		r = mp_session_quote(value, t->name);
-		t->value = mp_buf_get(value);
+		mp_buf_clear(&texts->value);
+		r = mp_session_quote(&texts->value, t->name);
+		t->value = mp_buf_get(&texts->value);
 	}
 	if (r == 0)
-		r = mp_message_write_params(m, t->key, t->value, params);
-	return r < 0 ? r : mp_message_write_meta(m, meta);
+		r = mp_message_write_params(m, t->key, t->value, &texts->params);
+	return r < 0 ? r : mp_message_write_meta(m, &texts->meta);
 }
 
 /* For agents that know nothing of tasks: `task` is asked for, and its result waited for. */
@@ -360,11 +369,15 @@ static const char *get_level(const struct mp_errand *e)
 	return e->session->log_level ? e->session->log_level : "info";
 }
 
-static void call(struct mp_errand *e, const struct mp_message *m, struct target *t,
-		 struct mp_buf *value)
+static bool can_be_asked(const struct mp_errand *e)
 {
-	MP_CLEANUP(mp_buf_done) struct mp_buf params, meta;
+	return e->can & (MP_CAN_SAMPLE | MP_CAN_ELICIT | MP_CAN_ELICIT_URL | MP_CAN_LIST_ROOTS);
+}
+
+static void call(struct mp_errand *e, const struct mp_message *m, struct target *t)
+{
 	struct mp_session *s = e->session;
+	struct mp_request_texts *texts = &s->lobby->texts;
 	struct mp_lease_request rq = {
 		.server = t->server,
 		.session = s->id,
@@ -377,25 +390,23 @@ static void call(struct mp_errand *e, const struct mp_message *m, struct target 
 		.takes_tasks = e->era == MP_ERA_MODERN && (e->can & MP_CAN_TASKS),
 		.on_progress = progressed,
 	};
-	struct mcpool_error why;
+	MP_UNSET struct mcpool_error why;
 	int r;
 
-	mp_buf_init(&params, MP_LIMIT_MESSAGE);
-	mp_buf_init(&meta, MP_LIMIT_MESSAGE);
-	r = write_request(m, t, value, &params, &meta);
+	r = write_request(m, t, texts);
 	e->drives_task = t->is_task && mp_value_get(m->tape, m->params, "task") == MP_NONE;
 	if (r == 0 && e->drives_task)
-		r = add_task(&params);
+		r = add_task(&texts->params);
+	if (r == 0 && e->era == MP_ERA_MODERN && t->era != MP_ERA_MODERN && can_be_asked(e))
+		r = mp_errand_note_params(e, m); /* then the agent must come back with the same */
 	if (r < 0) {
 		mp_errand_give_up(e, r);
 		return;
 	}
-	rq.params = mp_buf_get(&params);
-	rq.meta = mp_buf_get(&meta);
-	e->server = mp_dup(t->server);
-	e->target = mp_session_keep(t->name);
-	if (e->era == MP_ERA_MODERN && t->era != MP_ERA_MODERN)
-		mp_errand_note_params(e, m); /* it may ask, and then the agent must come back */
+	rq.params = mp_buf_get(&texts->params);
+	rq.meta = mp_buf_get(&texts->meta);
+	e->server = mp_errand_keep(e, mp_str_of(t->server));
+	e->target = mp_errand_keep(e, t->name);
 	mp_errand_advance(e, MP_ERRAND_ON_SEND);
 	if (mp_lease_call(s->view, &rq, answered, e, &e->lease, &why) < 0)
 		mp_errand_fail(e, &why, NULL);
@@ -404,11 +415,9 @@ static void call(struct mp_errand *e, const struct mp_message *m, struct target 
 void mp_session_send_on(struct mp_errand *e, const struct mp_message *m, const char *server,
 			struct mp_str name, const char *key)
 {
-	MP_CLEANUP(mp_buf_done) struct mp_buf value;
 	struct target t = {.server = server, .name = name, .key = key};
 
-	mp_buf_init(&value, MP_LIMIT_MESSAGE);
-	call(e, m, &t, &value);
+	call(e, m, &t);
 }
 
 /* A name that nobody has may be a server's that has not answered yet. */
@@ -416,9 +425,7 @@ static bool may_come(struct mp_errand *e, const struct mp_message *m)
 {
 	if (mp_shelf_is_ready(e->session->shelf, false))
 		return false;
-	if (!e->request)
-		e->request = mp_session_keep(mp_value_source(m->tape, MP_ROOT));
-	mp_errand_advance(e, MP_ERRAND_ON_WAIT);
+	mp_errand_wait(e, m);
 	return true;
 }
 
@@ -476,13 +483,11 @@ static bool is_stored(struct mp_errand *e, const struct mp_message *m, struct mp
 void mp_session_forward(struct mp_errand *e, const struct mp_message *m)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
-	MP_CLEANUP(mp_buf_done) struct mp_buf value;
 	struct mp_stock *s = mp_shelf_get_stock(e->session->shelf);
 	struct target t = {0};
 	struct mp_str name = {0};
 
 	mp_arena_init(&arena, MP_LIMIT_MESSAGE);
-	mp_buf_init(&value, MP_LIMIT_MESSAGE);
 	if (!s) {
 		mp_errand_give_up(e, MCPOOL_ENOMEM);
 		return;
@@ -496,7 +501,7 @@ void mp_session_forward(struct mp_errand *e, const struct mp_message *m)
 		mp_session_resume(e, m);
 		return;
 	}
-	if (e->method == MP_METHOD_COMPLETE ? !find_ref(s, m, &arena, &t, &value)
+	if (e->method == MP_METHOD_COMPLETE ? !find_ref(e, s, m, &arena, &t)
 					    : !find_named(e, s, m, &arena, &t, &name)) {
 		if (e->method != MP_METHOD_COMPLETE && !name.p)
 			return; /* refused */
@@ -508,5 +513,5 @@ void mp_session_forward(struct mp_errand *e, const struct mp_message *m)
 			refuse_unknown(e, name, &t);
 		return;
 	}
-	call(e, m, &t, &value);
+	call(e, m, &t);
 }

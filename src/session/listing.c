@@ -219,9 +219,7 @@ static bool must_wait(struct mp_errand *e, const struct mp_message *m)
 		e->patience_ms = now + PATIENCE_MS;
 	if (mp_shelf_is_ready(s->shelf, patiently && e->patience_ms > now))
 		return false;
-	if (!e->request)
-		e->request = mp_session_keep(mp_value_source(m->tape, MP_ROOT));
-	mp_errand_advance(e, MP_ERRAND_ON_WAIT);
+	mp_errand_wait(e, m);
 	return true;
 }
 

@@ -9,6 +9,8 @@
 #include "base/mem.h"
 #include "session/parts.h"
 
+#define KEEP_AT_MOST MP_KIB(256)
+
 /* A server's lists may differ, or it is another server now. */
 static void changed(const struct mp_change *changes, size_t n, void *u)
 {
@@ -74,6 +76,10 @@ struct mp_lobby *mp_lobby_new(const struct mp_lobby_options *o)
 	mp_message_tape_init(&l->batch_tape);
 	mp_buf_init(&l->out, 2 * MP_LIMIT_MESSAGE);
 	mp_buf_init(&l->scratch, 2 * MP_LIMIT_MESSAGE);
+	mp_buf_init(&l->texts.params, MP_LIMIT_MESSAGE);
+	mp_buf_init(&l->texts.meta, MP_LIMIT_MESSAGE);
+	mp_buf_init(&l->texts.value, MP_LIMIT_MESSAGE);
+	mp_buf_init(&l->said, MP_KIB(4));
 	mp_task_init(&l->drained_task, tell_drained, l);
 	mp_timer_init(&l->parked_timer, l->loop, parked_too_long, l);
 	mp_observer_join(o->board, &l->observer, changed, l);
@@ -93,8 +99,21 @@ struct mp_lobby *mp_lobby_free(struct mp_lobby *l)
 	mp_tape_done(&l->batch_tape);
 	mp_buf_done(&l->out);
 	mp_buf_done(&l->scratch);
+	mp_buf_done(&l->texts.params);
+	mp_buf_done(&l->texts.meta);
+	mp_buf_done(&l->texts.value);
+	mp_buf_done(&l->said);
 	mp_wipe(&l->seal_key, sizeof(l->seal_key));
 	return mp_free(l);
+}
+
+void mp_lobby_tidy(struct mp_lobby *l)
+{
+	mp_buf_shrink(&l->out, KEEP_AT_MOST);
+	mp_buf_shrink(&l->scratch, KEEP_AT_MOST);
+	mp_buf_shrink(&l->texts.params, KEEP_AT_MOST);
+	mp_buf_shrink(&l->texts.meta, KEEP_AT_MOST);
+	mp_buf_shrink(&l->texts.value, KEEP_AT_MOST);
 }
 
 size_t mp_lobby_count(const struct mp_lobby *l)

@@ -273,31 +273,62 @@ void mp_session_refuse_capability(struct mp_errand *e, struct mp_str required)
 		refuse(e, -32021, MP_STR("Missing required client capability"), mp_buf_get(&data));
 }
 
-static void take_modern(struct mp_errand *e, const struct mp_message *m, mp_value c)
+/* Agents say it with each request, and mostly what was said before. */
+static unsigned read_can(struct mp_lobby *l, const struct mp_message *m, mp_value c)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
-	const struct mp_tape *mt = m->tape;
-	mp_value info = mp_value_get(mt, m->meta, "io.modelcontextprotocol/clientInfo");
+	struct mp_str text = mp_value_source(m->tape, c);
 
 	mp_tape_init(&t, 0);
-	if (mp_era_open(m, c, &t) == 0)
-		e->can = mp_session_read_can(&t, MP_ROOT);
-	e->capabilities = mp_session_keep(mp_value_source(mt, c));
-	e->log_level = mp_session_find_level(
-		mt, mp_value_get(mt, m->meta, "io.modelcontextprotocol/logLevel"));
-	mp_tape_done(&t);
+	if (mp_str_eq(text, mp_buf_get(&l->said)))
+		return l->said_can;
+	mp_buf_clear(&l->said);
+	if (mp_era_open(m, c, &t) < 0)
+		return 0;
+	l->said_can = mp_session_read_can(&t, MP_ROOT);
+	if (mp_buf_add_str(&l->said, text) < 0)
+		mp_buf_clear(&l->said); /* it is read again the next time */
+	return l->said_can;
+}
+
+static void meet(struct mp_session *s, const struct mp_message *m, mp_value info)
+{
+	MP_CLEANUP(mp_tape_done) struct mp_tape t;
+
 	mp_tape_init(&t, 0);
-	if (info != MP_NONE && !e->session->client && mp_era_open(m, info, &t) == 0)
-		take_client(e->session, &t, MP_ROOT);
-	snprintf(e->session->protocol, sizeof(e->session->protocol), "%s", MP_MODERN_VERSION);
+	if (mp_era_open(m, info, &t) == 0)
+		take_client(s, &t, MP_ROOT);
+}
+
+enum { VERSION, CAPABILITIES, LEVEL, INFO, SAID };
+
+static void take_modern(struct mp_errand *e, const struct mp_message *m, const mp_value *said)
+{
+	struct mp_session *s = e->session;
+
+	e->can = read_can(s->lobby, m, said[CAPABILITIES]);
+	e->capabilities = mp_errand_keep(e, mp_value_source(m->tape, said[CAPABILITIES]));
+	if (said[LEVEL] != MP_NONE)
+		e->log_level = mp_session_find_level(m->tape, said[LEVEL]);
+	if (said[INFO] != MP_NONE && !s->client)
+		meet(s, m, said[INFO]);
+	memcpy(s->protocol, MP_MODERN_VERSION, sizeof(MP_MODERN_VERSION));
 }
 
 bool mp_session_read_modern(struct mp_errand *e, const struct mp_message *m)
 {
+	static const struct mp_str keys[SAID] = {
+		[VERSION] = MP_STR("io.modelcontextprotocol/protocolVersion"),
+		[CAPABILITIES] = MP_STR("io.modelcontextprotocol/clientCapabilities"),
+		[LEVEL] = MP_STR("io.modelcontextprotocol/logLevel"),
+		[INFO] = MP_STR("io.modelcontextprotocol/clientInfo"),
+	};
 	const struct mp_tape *t = m->tape;
-	mp_value version = mp_value_get(t, m->meta, "io.modelcontextprotocol/protocolVersion");
-	mp_value c = mp_value_get(t, m->meta, "io.modelcontextprotocol/clientCapabilities");
+	mp_value said[SAID], version, c;
 
+	mp_value_get_all(t, m->meta, keys, SAID, said);
+	version = said[VERSION];
+	c = said[CAPABILITIES];
 	if (!mp_value_is(t, version, MP_TAPE_STRING))
 		mp_errand_refuse(e, -32602, 400,
 				 "io.modelcontextprotocol/protocolVersion is not a string");
@@ -307,7 +338,7 @@ bool mp_session_read_modern(struct mp_errand *e, const struct mp_message *m)
 		mp_errand_refuse(e, -32602, 400,
 				 "_meta lacks io.modelcontextprotocol/clientCapabilities");
 	else {
-		take_modern(e, m, c);
+		take_modern(e, m, said);
 		return true;
 	}
 	return false;

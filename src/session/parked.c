@@ -39,9 +39,9 @@ static void digest_params(const struct mp_message *m, unsigned char out[MP_DIGES
 }
 
 /* Most calls are never parked, so what they asked for is only copied. */
-void mp_errand_note_params(struct mp_errand *e, const struct mp_message *m)
+int mp_errand_note_params(struct mp_errand *e, const struct mp_message *m)
 {
-	e->asked = mp_session_keep(mp_value_source(m->tape, MP_ROOT));
+	return mp_session_keep_message(&e->asked, mp_value_source(m->tape, MP_ROOT));
 }
 
 static int digest_asked(struct mp_errand *e)
@@ -213,12 +213,9 @@ static void take_over(struct mp_errand *parked, struct mp_errand *e)
 	struct mp_session *s = e->session;
 	bool is_indexed = e->is_indexed;
 
-	mp_free(parked->their_id);
-	mp_free(parked->token);
-	mp_free(parked->capabilities);
-	parked->their_id = mp_dup(e->their_id);
-	parked->token = MP_TAKE(e->token);
-	parked->capabilities = MP_TAKE(e->capabilities);
+	parked->their_id = mp_errand_keep(parked, mp_str_of(e->their_id));
+	parked->token = mp_errand_keep(parked, mp_str_of(e->token));
+	parked->capabilities = mp_errand_keep(parked, mp_str_of(e->capabilities));
 	parked->stream = e->stream;
 	parked->can = e->can;
 	parked->log_level = e->log_level;

@@ -33,6 +33,12 @@ enum {
 
 enum { MP_TASK_NAME = MP_RANDOM_ID + 1 }; /* with its NUL */
 
+/* Of the request that is being handed to a server. */
+struct mp_request_texts {
+	struct mp_buf params, meta;
+	struct mp_buf value; /* of the member of params that is said differently */
+};
+
 struct mp_lobby {
 	struct mp_lobby_options o;
 	struct mp_loop *loop;
@@ -47,7 +53,10 @@ struct mp_lobby {
 	struct mp_timer parked_timer;
 	struct mp_tape tape, batch_tape; /* of the message on hand */
 	struct mp_buf out, scratch;      /* the message being written, and a part of it */
-	size_t open;                     /* errands to be answered */
+	struct mp_request_texts texts;
+	struct mp_buf said; /* the capabilities that were read last, ... */
+	unsigned said_can;  /* ... and what they are */
+	size_t open;        /* errands to be answered */
 	bool is_draining;
 	void (*drained)(void *u);
 	void *drained_u;
@@ -119,6 +128,9 @@ enum mp_errand_event {
 		MP_ERRAND_EVENT_COUNT
 };
 
+enum { MP_ERRAND_ROOM = 192 }; /* ids, names, capabilities of most requests */
+struct mp_kept_text;
+
 struct mp_errand {
 	struct mp_link link; /* in its session's errands; PARKED and KEPT: in the lobby's parked */
 	struct mp_link wait_link; /* in the shelf's waiting */
@@ -128,11 +140,12 @@ struct mp_errand {
 	mp_id stream;
 	enum mp_era era;
 	enum mp_method_id method;
-	char *their_id;  /* JSON as written; owned */
-	char *token;     /* the agent's progress token, JSON; owned; NULL: none */
-	bool is_indexed; /* in by_id */
+	const char *their_id; /* JSON as written; kept */
+	const char *token;    /* the agent's progress token, JSON; kept; NULL: none */
+	bool is_indexed;      /* in by_id */
 	unsigned can;
-	char *capabilities;    /* as this request said (modern); owned; NULL: as the session's */
+	/* As this request said (modern); kept; NULL: as the session's. */
+	const char *capabilities;
 	const char *log_level; /* static; NULL: none */
 	mp_id lease;
 	struct mp_batch *batch; /* the others that came with it; NULL: none did */
@@ -142,8 +155,8 @@ struct mp_errand {
 	int64_t patience_ms; /* until then, on the loop's clock; 0: only for the gate */
 
 	/* Out */
-	char *server; /* owned; NULL before */
-	char *target; /* what it is about, as the server calls it: name or uri; owned */
+	const char *server; /* kept; NULL before */
+	const char *target; /* what it is about, as the server calls it: name or uri; kept */
 
 	char task[MP_TASK_NAME]; /* our name of the task it is about; "": of none */
 	bool drives_task;        /* run as a task, for an agent that knows nothing of them */
@@ -160,6 +173,11 @@ struct mp_errand {
 	/* Listening */
 	bool wants_list[MP_CATALOG_COUNT];
 	struct mp_list uris; /* owned; see subscriptions.c */
+
+	/* What is kept: see mp_errand_keep(). */
+	struct mp_kept_text *more; /* owned; what room has no room for */
+	size_t used;
+	char room[MP_ERRAND_ROOM];
 };
 
 /* Requests that came in one array: the stream ends with the last answer. */
@@ -183,12 +201,18 @@ struct mp_subscribed {
 
 /* lobby.c: the last errand may be over. */
 void mp_lobby_look_if_drained(struct mp_lobby *l);
+/* A message is out: one large one does not cost for ever. */
+void mp_lobby_tidy(struct mp_lobby *l);
 
 /* --- errand.c -------------------------------------------------------------------------------- */
 
 /* One of them is over: was it the last? NULL is a batch of one. */
 bool mp_batch_leave(struct mp_batch *b);
 struct mp_errand *mp_errand_new(struct mp_session *s, const struct mp_message *m, mp_id stream);
+/* Until the servers' lists are there; m is looked at again then. */
+void mp_errand_wait(struct mp_errand *e, const struct mp_message *m);
+/* A copy that lives as long as the errand; NULL of nothing. */
+const char *mp_errand_keep(struct mp_errand *e, struct mp_str text);
 /* The only way its state changes. */
 void mp_errand_advance(struct mp_errand *e, enum mp_errand_event ev);
 bool mp_errand_look_up(enum mp_errand_state s, enum mp_errand_event ev, enum mp_errand_state *ret);
@@ -221,9 +245,10 @@ void mp_session_answer_subscribe(struct mp_errand *e, const struct mp_message *m
 void mp_session_answer_listen(struct mp_errand *e, const struct mp_message *m);
 void mp_session_answer_task(struct mp_errand *e, const struct mp_message *m);
 
-/* results.c: what a server answered, in the words of this agent's era. */
-int mp_result_write(const struct mp_errand *e, const struct mp_message *m,
-		    struct mp_buf *out) MP_MUST;
+/* results.c: what a server answered, in the words of this agent's era: its own, or put into room.
+ */
+int mp_result_write(const struct mp_errand *e, const struct mp_message *m, struct mp_buf *room,
+		    struct mp_str *ret_json) MP_MUST;
 /* *ret_is_error: false where the error became a result. *ret_status: for HTTP. */
 int mp_result_write_error(const struct mp_errand *e, const struct mp_message *m, struct mp_buf *out,
 			  bool *ret_is_error, int *ret_status) MP_MUST;
@@ -261,7 +286,7 @@ void mp_session_drop_queries(struct mp_list *queries, struct mp_pool *pool);
 bool mp_session_resume(struct mp_errand *e, const struct mp_message *m);
 void mp_session_expire_parked(struct mp_lobby *l);
 /* What the errand asks for, in case it is parked. */
-void mp_errand_note_params(struct mp_errand *e, const struct mp_message *m);
+int mp_errand_note_params(struct mp_errand *e, const struct mp_message *m) MP_MUST;
 
 /* subscriptions.c */
 void mp_session_tell_changed(struct mp_session *s, unsigned kinds);
@@ -278,8 +303,10 @@ void mp_session_send(struct mp_session *s, mp_id stream, struct mp_str text);
 struct mp_tape *mp_session_open(const struct mp_message *m, mp_value v, struct mp_tape *t);
 /* A JSON string of this text, for splicing. */
 int mp_session_quote(struct mp_buf *out, struct mp_str text) MP_MUST;
-/* Owned by whoever asked; empty text: NULL. */
+/* Owned by whoever asked; empty text: NULL. For what is short: ids, names. */
 char *mp_session_keep(struct mp_str text);
+/* The same for what may be as large as a message; *slot is replaced, or as it was. */
+int mp_session_keep_message(char **slot, struct mp_str text) MP_MUST;
 
 /* shelf.c tells */
 void mp_session_look_again(struct mp_errand *e);

@@ -83,15 +83,17 @@ static struct mp_query *query_of(struct mp_link *link)
 	return mp_container_of(link, struct mp_query, link);
 }
 
+/* NULL: no memory. */
 static struct mp_query *query_new(struct mp_session *s, const struct mp_ask *ask,
 				  struct mp_str params)
 {
 	struct mp_query *q = mp_alloc(sizeof(*q));
 
+	if (mp_session_keep_message(&q->params, params) < 0)
+		return mp_free(q);
 	q->question = ask->question;
 	q->number = ++s->last_query;
 	q->method = ask->method;
-	q->params = mp_session_keep(params);
 	return q;
 }
 
@@ -141,6 +143,7 @@ static void ask_one(struct mp_session *s, struct mp_errand *e, const struct mp_a
 		    const struct mp_tape *t)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf params;
+	struct mp_query *q = NULL;
 	bool is_modern = e && e->era == MP_ERA_MODERN;
 	unsigned can = is_modern ? e->can : s->can;
 	bool says_server = mp_view_get_set(s->view)->settings.naming != (int)MP_NAMING_PASSTHROUGH;
@@ -155,14 +158,14 @@ static void ask_one(struct mp_session *s, struct mp_errand *e, const struct mp_a
 		mp_party_decline(s->lobby->o.pool, ask->question, -1, MP_STR("mcpool is stopping"));
 		return;
 	}
-	if (write_params(ask, t, says_server, !is_modern, &params) < 0) {
+	if (write_params(ask, t, says_server, !is_modern, &params) == 0)
+		q = query_new(s, ask, mp_buf_get(&params));
+	if (!q)
 		mp_party_decline(s->lobby->o.pool, ask->question, -32603, MP_STR("no memory"));
-		return;
-	}
-	if (is_modern)
-		mp_errand_park(e, query_new(s, ask, mp_buf_get(&params)));
+	else if (is_modern)
+		mp_errand_park(e, q);
 	else
-		put_to_agent(s, e, query_new(s, ask, mp_buf_get(&params)));
+		put_to_agent(s, e, q);
 }
 
 static void ask(void *u, const struct mp_ask *ask)

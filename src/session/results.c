@@ -168,16 +168,12 @@ static bool is_cacheable(const struct mp_errand *e)
 	return e->method == MP_METHOD_RESOURCES_READ;
 }
 
-int mp_result_write(const struct mp_errand *e, const struct mp_message *m, struct mp_buf *out)
+static int write_translated(const struct mp_errand *e, const struct mp_message *m,
+			    struct mp_buf *out)
 {
 	const struct mp_tape *t = m->tape;
 	struct mp_writer w;
 
-	if (e->task[0] && e->method != MP_METHOD_TASKS_RESULT &&
-	    mp_value_is(t, m->result, MP_TAPE_OBJECT))
-		return mp_task_write_result(e, m, out);
-	if (passes_as_it_is(e, m))
-		return mp_buf_add_str(out, mp_value_source(t, m->result));
 	mp_write_init(&w, out, NULL);
 	mp_write_begin_object(&w);
 	if (e->era == MP_ERA_MODERN && mp_value_get(t, m->result, "resultType") == MP_NONE) {
@@ -189,6 +185,21 @@ int mp_result_write(const struct mp_errand *e, const struct mp_message *m, struc
 		write_member(&w, e, m, key);
 	mp_write_end_object(&w);
 	return mp_write_finish(&w);
+}
+
+int mp_result_write(const struct mp_errand *e, const struct mp_message *m, struct mp_buf *room,
+		    struct mp_str *ret_json)
+{
+	bool is_about_task = e->task[0] && e->method != MP_METHOD_TASKS_RESULT &&
+			     mp_value_is(m->tape, m->result, MP_TAPE_OBJECT);
+	int r;
+
+	*ret_json = mp_value_source(m->tape, m->result);
+	if (!is_about_task && passes_as_it_is(e, m))
+		return 0;
+	r = is_about_task ? mp_task_write_result(e, m, room) : write_translated(e, m, room);
+	*ret_json = mp_buf_get(room);
+	return r;
 }
 
 /* --- errors ---------------------------------------------------------------------------------- */

@@ -23,6 +23,20 @@ char *mp_session_keep(struct mp_str text)
 	return kept;
 }
 
+int mp_session_keep_message(char **slot, struct mp_str text)
+{
+	char *kept = mp_try_alloc(text.len + 1);
+
+	if (!kept)
+		return MCPOOL_ENOMEM;
+	if (text.len)
+		memcpy(kept, text.p, text.len);
+	kept[text.len] = '\0';
+	mp_free(*slot);
+	*slot = kept;
+	return 0;
+}
+
 int mp_session_quote(struct mp_buf *out, struct mp_str text)
 {
 	struct mp_writer w;
@@ -289,8 +303,8 @@ size_t mp_session_receive(struct mp_session *s, const struct mp_message *m, mp_i
 
 size_t mp_session_receive_text(struct mp_session *s, struct mp_str text, mp_id stream)
 {
+	MP_UNSET struct mcpool_error why;
 	struct mp_message m;
-	struct mcpool_error why;
 
 	if (mp_message_scan(&s->lobby->tape, text, &m, &why) == 0)
 		return mp_session_receive(s, &m, stream);

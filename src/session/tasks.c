@@ -82,7 +82,7 @@ static bool may_be_task(const struct mp_message *m)
 				 MP_STR("task")));
 }
 
-void mp_task_note(struct mp_errand *e, const struct mp_message *m)
+static void note(struct mp_errand *e, const struct mp_message *m)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
@@ -90,11 +90,16 @@ void mp_task_note(struct mp_errand *e, const struct mp_message *m)
 
 	mp_tape_init(&t, 0);
 	mp_arena_init(&arena, MP_LIMIT_MESSAGE);
-	if (e->method != MP_METHOD_TOOLS_CALL || !may_be_task(m) ||
-	    mp_era_open(m, m->result, &t) < 0 || mp_value_text(&t, find_id(&t), &arena, &id) < 0 ||
+	if (mp_era_open(m, m->result, &t) < 0 || mp_value_text(&t, find_id(&t), &arena, &id) < 0 ||
 	    !id.len)
 		return;
 	memcpy(e->task, add(e->session, e->server, id)->name, sizeof(e->task));
+}
+
+void mp_task_note(struct mp_errand *e, const struct mp_message *m)
+{
+	if (e->method == MP_METHOD_TOOLS_CALL && may_be_task(m))
+		note(e, m);
 }
 
 /* A result whose task goes by our name: `taskId`, and that of `task`. */

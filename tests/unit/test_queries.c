@@ -227,3 +227,37 @@ TEST(a_call_that_ends_meanwhile_is_answered_on_return)
 	CHECK(strstr(agent_last(&s.a), "early"));
 	CHECK_EQ(s.a.answers, 2);
 }
+
+#define ABLE(capabilities)                                                                       \
+	"{\"jsonrpc\":\"2.0\",\"id\":\"c\",\"method\":\"tools/call\",\"params\":{\"name\":"      \
+	"\"mcp__git__t\",\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"," \
+	"\"io.modelcontextprotocol/clientCapabilities\":" capabilities "}}}"
+
+/* Each request says anew what its agent can do, and what the one before it said does not count. */
+TEST(who_cannot_be_asked_is_not_asked)
+{
+	static const char *const calls[] = {
+		ABLE("{\"elicitation\":{}}"), ABLE("{\"sampling\":{}}"), ABLE("{}"), ABLE("{}"),
+		ABLE("{\"elicitation\":{}}"),
+	};
+	SCENE(s);
+
+	CHECK(scene_open(&s, MP_SESSION_STATELESS, calls[0]));
+	for (int i = 0; i < 5; i++) {
+		bool is_able = i == 0 || i == 4;
+		char text[400];
+
+		agent_forget(&s.a);
+		if (i > 0)
+			CHECK_EQ(agent_say(&s.a, &s.f, calls[i], 5), 1);
+		snprintf(text, sizeof(text), "{\"jsonrpc\":\"2.0\",\"id\":%d,%s", 80 + i,
+			 strstr(question, "\"method\""));
+		s.git->replied[0] = '\0';
+		CHECK(fleet_say(s.git, text));
+		fleet_settle(&s.f);
+		CHECK_EQ(strstr(agent_last(&s.a), "input_required") != NULL, is_able);
+		CHECK_EQ(strstr(s.git->replied, "-32601") != NULL, !is_able);
+		CHECK(fleet_answer_kept(s.git, i, "{\"content\":[]}"));
+		CHECK_EQ(s.a.answers, 1); /* the question, or what came of the call */
+	}
+}

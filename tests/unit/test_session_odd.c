@@ -7,6 +7,7 @@
 
 #include "agent.h"
 #include "base/limits.h"
+#include "session/parts.h"
 
 struct scene {
 	struct fleet f;
@@ -289,4 +290,23 @@ TEST(nobody_is_sent_away_with_a_question_at_the_end)
 	CHECK(fleet_answer_kept(s.git, 0, "{\"content\":[]}"));
 	CHECK_EQ(s.a.answers, 1);
 	CHECK_EQ(s.drained, 1);
+}
+
+/* One large answer does not cost for ever. */
+HEAVY_TEST(the_room_for_a_large_answer_is_given_back)
+{
+	static char large[MP_KIB(600)];
+	int n = snprintf(large, sizeof(large), "{\"content\":[],\"x\":\"");
+	SCENE(s);
+
+	memset(large + n, 'x', sizeof(large) - (size_t)n - 3);
+	memcpy(large + sizeof(large) - 3, "\"}", 3);
+	CHECK(scene_open(&s, 0));
+	CHECK_EQ(agent_say(&s.a, &s.f, modern_call, 5), 1);
+	CHECK(fleet_answer_kept(s.git, 0, large));
+	CHECK_EQ(s.a.answers, 1);
+	CHECK(strlen(agent_last(&s.a)) > sizeof(large));
+	CHECK(s.lobby->out.cap <= MP_KIB(256));
+	CHECK(s.lobby->scratch.cap <= MP_KIB(256));
+	CHECK(s.lobby->texts.params.cap <= MP_KIB(256));
 }
