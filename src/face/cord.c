@@ -86,7 +86,6 @@ static void end(struct mp_cord *w, int why)
 	w->why = why;
 	mp_loop_unpost(w->loop, &w->flush_task);
 	mp_buf_done(&w->queue);
-	mp_buf_init(&w->queue, MAX_QUEUED);
 	w->gone = 0;
 	watch(w);
 	mp_loop_post(w->loop, &w->ended_task);
@@ -97,11 +96,8 @@ static void end(struct mp_cord *w, int why)
 static void drop_written(struct mp_cord *w)
 {
 	if (w->gone == w->queue.len) {
-		w->gone = w->queue.len = 0;
-		if (w->queue.cap > KEEP_AT_MOST) {
-			mp_buf_done(&w->queue);
-			mp_buf_init(&w->queue, MAX_QUEUED);
-		}
+		w->gone = 0;
+		mp_buf_shrink(&w->queue, KEEP_AT_MOST);
 	} else if (w->gone >= COMPACT_AT) {
 		mp_buf_consume(&w->queue, w->gone);
 		w->gone = 0;

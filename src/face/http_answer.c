@@ -9,7 +9,7 @@
 #include "net/sse.h"
 #include "rpc/message.h"
 
-enum { HEAD = 2048 }; /* bytes of a head; ours are a quarter of that */
+enum { HEAD = 2048 }; /* bytes of a head; ours are a quarter of that, and small bodies fit in */
 
 struct head {
 	char bytes[HEAD];
@@ -104,8 +104,9 @@ static void conclude(struct mp_exchange *x)
 void mp_exchange_answer(struct mp_exchange *x, const struct mp_http_answer *a)
 {
 	struct mp_http_connection *c = mp_http_connection_of(x);
+	bool has_body = !x->is_head && a->body.len;
 	struct mp_str pieces[2];
-	struct head h;
+	MP_UNSET struct head h;
 
 	mp_check(!x->is_stream && !x->is_tunnel);
 	begin_head(x, &h, a->status, a->headers);
@@ -120,9 +121,13 @@ void mp_exchange_answer(struct mp_exchange *x, const struct mp_http_answer *a)
 		add(&h, MP_STR("\r\n"));
 	}
 	add(&h, MP_STR("Cache-Control: no-store\r\n\r\n"));
+	if (has_body && a->body.len <= HEAD - h.len) {
+		add(&h, a->body);
+		has_body = false;
+	}
 	pieces[0] = (struct mp_str){h.bytes, h.len};
 	pieces[1] = a->body;
-	if (!mp_http_connection_write(c, pieces, x->is_head || !a->body.len ? 1 : 2))
+	if (!mp_http_connection_write(c, pieces, has_body ? 2 : 1))
 		x->keeps_alive = false;
 	conclude(x);
 }
@@ -152,7 +157,7 @@ void mp_exchange_cut(struct mp_exchange *x)
 void mp_exchange_begin_stream(struct mp_exchange *x, const char *headers)
 {
 	struct mp_str piece;
-	struct head h;
+	MP_UNSET struct head h;
 
 	mp_check(!x->is_stream && !x->is_tunnel);
 	x->is_stream = true;
@@ -182,10 +187,7 @@ static void send_scratch(struct mp_exchange *x, int r)
 	}
 	pieces[0].len = (size_t)snprintf(size, sizeof(size), "%zx\r\n", b->len);
 	(void)mp_http_connection_write(c, x->is_old ? pieces + 1 : pieces, x->is_old ? 1 : 3);
-	if (b->cap > MP_KIB(64)) {
-		mp_buf_done(b);
-		mp_buf_init(b, MP_LIMIT_MESSAGE + MP_MIB(4));
-	}
+	mp_buf_shrink(b, MP_KIB(64));
 }
 
 static struct mp_buf *get_scratch(struct mp_exchange *x)
@@ -229,7 +231,7 @@ void mp_exchange_end(struct mp_exchange *x)
 void mp_exchange_begin_tunnel(struct mp_exchange *x, const char *headers)
 {
 	struct mp_str piece;
-	struct head h;
+	MP_UNSET struct head h;
 
 	mp_check(!x->is_stream && !x->is_tunnel && x->hooks);
 	x->is_tunnel = true;

@@ -29,7 +29,7 @@ struct mp_inbound {
 	struct mp_buf texts; /* the target, and the values we know */
 	size_t target_len;
 	struct value values[MP_FIELD_COUNT];
-	char name[NAME]; /* of the header that is coming */
+	char name[NAME]; /* of the header that is coming, in small letters */
 	size_t name_len; /* NAME + 1: too long to be known */
 	enum mp_field field;
 	size_t n_fields;
@@ -91,7 +91,9 @@ static int add_name(llhttp_t *parser, const char *p, size_t n)
 		in->name_len = NAME + 1;
 		return 0;
 	}
-	memcpy(in->name + in->name_len, p, n);
+	for (size_t i = 0; i < n; i++)
+		in->name[in->name_len + i] =
+			(char)(p[i] >= 'A' && p[i] <= 'Z' ? p[i] | 0x20 : p[i]);
 	in->name_len += n;
 	return 0;
 }
@@ -99,7 +101,7 @@ static int add_name(llhttp_t *parser, const char *p, size_t n)
 static enum mp_field find_field(struct mp_str name)
 {
 	for (size_t i = 0; i < MP_FIELD_COUNT; i++)
-		if (mp_str_eq_nocase(name, known[i].name))
+		if (mp_str_eq(name, known[i].name))
 			return (enum mp_field)i;
 	return MP_FIELD_COUNT;
 }
@@ -251,23 +253,12 @@ struct mp_inbound *mp_inbound_free(struct mp_inbound *in)
 	return mp_free(in);
 }
 
-static void empty(struct mp_buf *b, size_t keep)
-{
-	size_t ceiling = b->ceiling;
-
-	mp_buf_clear(b);
-	if (b->cap <= keep)
-		return;
-	mp_buf_done(b);
-	mp_buf_init(b, ceiling);
-}
-
 void mp_inbound_reset(struct mp_inbound *in)
 {
 	struct mp_buf texts, body;
 
-	empty(&in->texts, KEEP_TEXTS);
-	empty(&in->body, KEEP_BODY);
+	mp_buf_shrink(&in->texts, KEEP_TEXTS);
+	mp_buf_shrink(&in->body, KEEP_BODY);
 	texts = in->texts;
 	body = in->body;
 	*in = (struct mp_inbound){.texts = texts, .body = body};

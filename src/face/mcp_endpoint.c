@@ -86,7 +86,7 @@ static void refuse_mixture(struct mp_exchange *x, const struct mp_message *m)
 
 static void post(struct mp_http_face *f, struct mp_exchange *x)
 {
-	struct mcpool_error why;
+	MP_UNSET struct mcpool_error why;
 	struct mp_message m;
 
 	if (!has_sound_headers(x))

@@ -45,12 +45,7 @@ static void write_frame(struct socket *s, enum mp_ws_kind kind, struct mp_str pa
 		mp_http_connection_lose(mp_http_connection_of(s->x));
 	else
 		mp_exchange_write(s->x, mp_buf_get(out));
-	if (out->cap > MP_KIB(64)) {
-		size_t ceiling = out->ceiling;
-
-		mp_buf_done(out);
-		mp_buf_init(out, ceiling);
-	}
+	mp_buf_shrink(out, MP_KIB(64));
 }
 
 /* Its frames may be on the stack, so they go with the turn. */

@@ -89,7 +89,8 @@ static ssize_t push(struct socket *s, const struct iovec *v, size_t n)
 	ssize_t r;
 
 	do
-		r = sendmsg(s->fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
+		r = n == 1 ? send(s->fd, v->iov_base, v->iov_len, MSG_NOSIGNAL | MSG_DONTWAIT)
+			   : sendmsg(s->fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
 	while (r < 0 && errno == EINTR);
 	if (r < 0)
 		return errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS ? 0
@@ -141,10 +142,8 @@ static void drop_written(struct socket *s)
 		return;
 	mp_buf_consume(&s->queue, s->gone);
 	s->gone = 0;
-	if (s->queue.len == 0 && s->queue.cap > KEEP_CAP) {
-		mp_buf_done(&s->queue);
-		mp_buf_init(&s->queue, MP_WIRE_WAITING + COMPACT_AT);
-	}
+	if (s->queue.len == 0)
+		mp_buf_shrink(&s->queue, KEEP_CAP);
 }
 
 static void write_more(struct socket *s)

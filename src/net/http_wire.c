@@ -81,17 +81,6 @@ static void tell_written(struct mp_http_wire *w)
 
 /* --- bytes ---------------------------------------------------------------------------------- */
 
-static void shrink(struct mp_buf *b)
-{
-	size_t ceiling = b->ceiling;
-
-	mp_buf_clear(b);
-	if (b->cap <= KEEP_CAP)
-		return;
-	mp_buf_done(b);
-	mp_buf_init(b, ceiling);
-}
-
 /* True while there is something to write. */
 static bool refill(struct mp_http_wire *w)
 {
@@ -99,7 +88,7 @@ static bool refill(struct mp_http_wire *w)
 
 	if (w->gone < w->going.len)
 		return true;
-	shrink(&w->going);
+	mp_buf_shrink(&w->going, KEEP_CAP);
 	w->gone = 0;
 	if (!w->queue.len)
 		return false;

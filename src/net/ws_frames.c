@@ -193,11 +193,7 @@ static void forget_message(struct mp_ws_frames *f)
 	if (!f->told)
 		return;
 	f->told = false;
-	mp_buf_clear(&f->message);
-	if (f->message.cap <= KEEP_CAP)
-		return;
-	mp_buf_done(&f->message);
-	mp_buf_init(&f->message, f->max);
+	mp_buf_shrink(&f->message, KEEP_CAP);
 }
 
 void mp_ws_frames_feed(struct mp_ws_frames *f, struct mp_str bytes)

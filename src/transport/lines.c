@@ -26,15 +26,11 @@ void mp_lines_done(struct mp_lines *l)
 
 static void compact(struct mp_lines *l)
 {
-	size_t ceiling = l->in.ceiling;
-
 	mp_buf_consume(&l->in, l->at);
 	l->scanned -= l->at;
 	l->at = 0;
-	if (l->in.len == 0 && l->in.cap > KEEP_AT_MOST) {
-		mp_buf_done(&l->in);
-		mp_buf_init(&l->in, ceiling);
-	}
+	if (l->in.len == 0)
+		mp_buf_shrink(&l->in, KEEP_AT_MOST);
 }
 
 int mp_lines_reserve(struct mp_lines *l, char **ret_room, size_t *ret_size)

@@ -180,10 +180,8 @@ static void drop_written(struct pipe *p)
 		return;
 	mp_buf_consume(&p->queue, p->gone);
 	p->gone = 0;
-	if (p->queue.len == 0 && p->queue.cap > MP_MIB(1)) {
-		mp_buf_done(&p->queue);
-		mp_buf_init(&p->queue, MAX_QUEUED);
-	}
+	if (p->queue.len == 0)
+		mp_buf_shrink(&p->queue, MP_MIB(1));
 }
 
 static void read_some(void *u);
