@@ -16,11 +16,30 @@ static char lower(char c)
 	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
+#define EACH_BYTE(b) ((uint64_t)0x0101010101010101u * (b))
+
+/* Eight bytes, the capital letters among them made small. */
+static uint64_t lower_eight(const char *p)
+{
+	uint64_t w, low, from_a, past_z;
+
+	memcpy(&w, p, 8);
+	low = w & EACH_BYTE(0x7f);
+	from_a = low + EACH_BYTE(0x80 - 'A'); /* the high bit of each says so */
+	past_z = low + EACH_BYTE(0x7f - 'Z');
+	return w | ((from_a ^ past_z) & ~w & EACH_BYTE(0x80)) >> 2;
+}
+
 bool mp_str_eq_nocase(struct mp_str a, struct mp_str b)
 {
+	size_t i = 0;
+
 	if (a.len != b.len)
 		return false;
-	for (size_t i = 0; i < a.len; i++)
+	for (; a.len - i >= 8; i += 8)
+		if (lower_eight(a.p + i) != lower_eight(b.p + i))
+			return false;
+	for (; i < a.len; i++)
 		if (lower(a.p[i]) != lower(b.p[i]))
 			return false;
 	return true;

@@ -85,8 +85,7 @@ void mp_demo_drop(struct mp_demo_call *c)
 
 static bool has_meta(const struct mp_message *m)
 {
-	return mp_value_get(m->tape, m->meta, "io.modelcontextprotocol/protocolVersion") !=
-		       MP_NONE ||
+	return m->version != MP_NONE ||
 	       mp_value_get(m->tape, m->meta, "io.modelcontextprotocol/clientCapabilities") !=
 		       MP_NONE;
 }

@@ -130,11 +130,8 @@ static bool has_subject(const struct mp_message *m)
 
 const char *mp_mcp_headers_compare(const struct mp_inbound *in, const struct mp_message *m)
 {
-	mp_value version =
-		mp_value_get(m->tape, m->meta, "io.modelcontextprotocol/protocolVersion");
-
-	if (version != MP_NONE && mp_value_is(m->tape, version, MP_TAPE_STRING) &&
-	    !says(in, MP_FIELD_VERSION, m, version))
+	if (mp_value_is(m->tape, m->version, MP_TAPE_STRING) &&
+	    !says(in, MP_FIELD_VERSION, m, m->version))
 		return "the header MCP-Protocol-Version is missing or differs from _meta";
 	if (m->kind != MP_MESSAGE_REQUEST && !mp_inbound_get(in, MP_FIELD_METHOD).p)
 		return NULL;

@@ -97,8 +97,10 @@ void mp_value_get_all(const struct mp_tape *t, mp_value object, const struct mp_
 		bool has_escapes = t->nodes[k].flags & MP_TAPE_ESCAPED;
 
 		for (size_t i = 0; i < n; i++)
-			if ((len == keys[i].len || has_escapes) && is_key(t, k, keys[i]))
+			if ((len == keys[i].len || has_escapes) && is_key(t, k, keys[i])) {
 				values[i] = k + 1;
+				break;
+			}
 	}
 }
 

@@ -135,12 +135,14 @@ static enum mp_method_id find_method(const struct mp_tape *t, mp_value name)
 
 static int read_params(const struct mp_tape *t, struct mp_message *m, struct mcpool_error *reterr)
 {
+	static const struct mp_str of_meta[] = {MP_STR("progressToken"),
+						MP_STR("io.modelcontextprotocol/protocolVersion")};
 	enum { META, ARGUMENTS, TOKEN, SUBJECT, N };
 	const struct mp_str keys[N] = {MP_STR("_meta"), MP_STR("arguments"),
 				       MP_STR("progressToken"),
 				       mp_str_of(methods[m->method].subject)};
 	size_t n = keys[SUBJECT].len ? N : SUBJECT;
-	mp_value v[N] = {MP_NONE, MP_NONE, MP_NONE, MP_NONE}, token;
+	mp_value v[N] = {MP_NONE, MP_NONE, MP_NONE, MP_NONE}, said[2], token;
 	int r;
 
 	if (m->params == MP_NONE)
@@ -160,8 +162,9 @@ static int read_params(const struct mp_tape *t, struct mp_message *m, struct mcp
 	r = check_keys(t, v[ARGUMENTS], "arguments", reterr);
 	if (r < 0)
 		return r;
-	token = m->method == MP_METHOD_PROGRESS ? v[TOKEN]
-						: mp_value_get(t, m->meta, "progressToken");
+	mp_value_get_all(t, m->meta, of_meta, 2, said);
+	m->version = said[1];
+	token = m->method == MP_METHOD_PROGRESS ? v[TOKEN] : said[0];
 	if (token != MP_NONE && !is_id(t, token))
 		return refuse(reterr, "the progress token is neither a string nor a whole number");
 	m->progress_token = token;
@@ -202,6 +205,7 @@ static void clear(struct mp_message *m, const struct mp_tape *t)
 		.params = MP_NONE,
 		.meta = MP_NONE,
 		.progress_token = MP_NONE,
+		.version = MP_NONE,
 		.subject = MP_NONE,
 		.result = MP_NONE,
 		.error = MP_NONE,

@@ -56,6 +56,7 @@ struct mp_message {
 	mp_value meta;           /* params._meta */
 	mp_value progress_token; /* params._meta.progressToken; of a notification
 				    params.progressToken */
+	mp_value version;        /* params._meta's protocolVersion: it is modern */
 	mp_value subject;        /* params.name, .uri or .taskId, as the method has it */
 	mp_value result;
 	mp_value error;

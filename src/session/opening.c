@@ -300,7 +300,7 @@ static void meet(struct mp_session *s, const struct mp_message *m, mp_value info
 		take_client(s, &t, MP_ROOT);
 }
 
-enum { VERSION, CAPABILITIES, LEVEL, INFO, SAID };
+enum { CAPABILITIES, LEVEL, INFO, SAID };
 
 static void take_modern(struct mp_errand *e, const struct mp_message *m, const mp_value *said)
 {
@@ -318,22 +318,20 @@ static void take_modern(struct mp_errand *e, const struct mp_message *m, const m
 bool mp_session_read_modern(struct mp_errand *e, const struct mp_message *m)
 {
 	static const struct mp_str keys[SAID] = {
-		[VERSION] = MP_STR("io.modelcontextprotocol/protocolVersion"),
 		[CAPABILITIES] = MP_STR("io.modelcontextprotocol/clientCapabilities"),
 		[LEVEL] = MP_STR("io.modelcontextprotocol/logLevel"),
 		[INFO] = MP_STR("io.modelcontextprotocol/clientInfo"),
 	};
 	const struct mp_tape *t = m->tape;
-	mp_value said[SAID], version, c;
+	mp_value said[SAID], c;
 
 	mp_value_get_all(t, m->meta, keys, SAID, said);
-	version = said[VERSION];
 	c = said[CAPABILITIES];
-	if (!mp_value_is(t, version, MP_TAPE_STRING))
+	if (!mp_value_is(t, m->version, MP_TAPE_STRING))
 		mp_errand_refuse(e, -32602, 400,
 				 "io.modelcontextprotocol/protocolVersion is not a string");
-	else if (!mp_value_text_is(t, version, MP_STR(MP_MODERN_VERSION)))
-		refuse_version(e, mp_value_source(t, version));
+	else if (!mp_value_text_is(t, m->version, MP_STR(MP_MODERN_VERSION)))
+		refuse_version(e, mp_value_source(t, m->version));
 	else if (!mp_value_is(t, c, MP_TAPE_OBJECT))
 		mp_errand_refuse(e, -32602, 400,
 				 "_meta lacks io.modelcontextprotocol/clientCapabilities");

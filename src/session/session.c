@@ -55,10 +55,7 @@ void mp_session_send(struct mp_session *s, mp_id stream, struct mp_str text)
 
 enum mp_era mp_session_classify(const struct mp_message *m)
 {
-	mp_value version =
-		mp_value_get(m->tape, m->meta, "io.modelcontextprotocol/protocolVersion");
-
-	return version == MP_NONE ? MP_ERA_LEGACY : MP_ERA_MODERN;
+	return m->version == MP_NONE ? MP_ERA_LEGACY : MP_ERA_MODERN;
 }
 
 /* --- requests -------------------------------------------------------------------------------- */

@@ -233,8 +233,7 @@ static int begin_trip(struct mp_streamable *s, const struct mp_message *m, struc
 		return r;
 	t->method = (int)m->method;
 	t->id = m->kind == MP_MESSAGE_REQUEST ? dup_id(m->id) : NULL;
-	t->is_modern = mp_value_get(m->tape, m->meta, "io.modelcontextprotocol/protocolVersion") !=
-		       MP_NONE;
+	t->is_modern = m->version != MP_NONE;
 	mp_list_append(&s->trips, &t->link);
 	if (m->method == MP_METHOD_INITIALIZED)
 		advance(s, ON_SETTLE);

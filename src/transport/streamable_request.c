@@ -44,15 +44,9 @@ static int add_text(struct mp_streamable *s, const char *name, const struct mp_m
 	return r < 0 ? r : mp_http_fields_add_text(&s->fields, mp_str_of(name), text);
 }
 
-/* The version that the message itself names; MP_NONE: it is not of the modern era. */
-static mp_value find_version(const struct mp_message *m)
-{
-	return mp_value_get(m->tape, m->meta, "io.modelcontextprotocol/protocolVersion");
-}
-
 static int add_modern(struct mp_streamable *s, const struct mp_message *m)
 {
-	int r = add_text(s, "MCP-Protocol-Version", m, find_version(m));
+	int r = add_text(s, "MCP-Protocol-Version", m, m->version);
 
 	if (r == 0)
 		r = add_text(s, "Mcp-Method", m, m->method_name);

@@ -221,6 +221,37 @@ TEST(what_can_be_read_in_two_ways_is_refused)
 	}
 }
 
+/* The bytes that end lines, or begin ones that are folded, in every place of a head. */
+HEAVY_TEST(a_byte_out_of_place_is_seen_wherever_the_cuts_are)
+{
+	static const char head[] =
+		"GET / HTTP/1.1\r\n" HOST "Accept: 0123456789abcdef0123456789\r\n"
+		"X-Whatever: 1\r\nOrigin: a\r\n\r\n";
+	static const char odd[] = {'\r', '\n', '\0', ' ', '\t'};
+	static const size_t steps[] = {2, 7, 16, 17, sizeof(head)};
+	size_t refused = 0;
+
+	for (size_t at = 0; at < sizeof(head) - 1; at++)
+		for (size_t i = 0; i < sizeof(odd); i++) {
+			MP_CLEANUP(freep) struct mp_inbound *in = mp_inbound_new();
+			struct mp_str text = {head, sizeof(head) - 1};
+			char changed[sizeof(head)];
+			enum mp_inbound_news news;
+			size_t used;
+
+			memcpy(changed, head, sizeof(head));
+			changed[at] = odd[i];
+			text.p = changed;
+			news = feed(in, text, 1, &used);
+			refused += news == MP_INBOUND_BAD;
+			for (size_t s = 0; s < MP_ARRAY_LEN(steps); s++) {
+				mp_inbound_reset(in);
+				CHECK_EQ(feed(in, text, steps[s], &used), news);
+			}
+		}
+	CHECK(refused > sizeof(head) * 3); /* blanks may stand in many places */
+}
+
 /* Head, n times the filler, tail: what becomes of it? */
 static enum mp_inbound_news try_filled(const char *head, const char *filler, size_t n,
 				       const char *tail, int *ret_status)

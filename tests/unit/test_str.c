@@ -398,6 +398,26 @@ TEST(equal_without_case_means_ascii)
 	CHECK(!mp_str_eq_nocase(MP_STR("["), MP_STR("{")));
 	CHECK(!mp_str_eq_nocase(MP_STR("\xc3\x89"), MP_STR("\xc3\xa9")));
 	CHECK(!mp_str_eq_nocase(MP_STR("k"), MP_STR("\xe2\x84\xaa"))); /* the Kelvin sign */
+	/* eight at a time, with every byte in every place */
+	for (int c = 0; c < 256; c++)
+		for (size_t at = 0; at < 20; at++) {
+			char one[20], other[20];
+			int small = c >= 'A' && c <= 'Z' ? c + 32 : c;
+
+			memset(one, 'x', sizeof(one));
+			memset(other, 'X', sizeof(other));
+			one[at] = (char)c;
+			other[at] = (char)small;
+			CHECK(mp_str_eq_nocase((struct mp_str){one, 20},
+					       (struct mp_str){other, 20}));
+			other[at] = (char)(small ^ 0x20);
+			CHECK_EQ(mp_str_eq_nocase((struct mp_str){one, 20},
+						  (struct mp_str){other, 20}),
+				 small >= 'a' && small <= 'z');
+			other[at] = (char)(small ^ 0x80);
+			CHECK(!mp_str_eq_nocase((struct mp_str){one, 20},
+						(struct mp_str){other, 20}));
+		}
 	for (int c = 'A'; c <= 'Z'; c++) {
 		char upper = (char)c, small = (char)(c + 32);
 
