@@ -14,6 +14,7 @@
 #include <uv.h>
 
 #include "base/mem.h"
+#include "base/spares.h"
 #include "base/timers.h"
 
 /* A hundred years: a delay nobody will see the end of, and no sum with it overflows. */
@@ -40,6 +41,7 @@ struct mp_loop {
 	struct mp_list hooks;      /* at the end of each turn */
 	struct mp_list jump_hooks; /* when the clocks jumped */
 	struct mp_list graves;     /* to be freed when the turn ends */
+	struct mp_spares spares;
 	struct mp_clock_jump jump; /* seen and not yet told */
 
 	uv_mutex_t mail_lock;
@@ -288,6 +290,11 @@ void mp_loop_bury(struct mp_loop *loop, struct mp_grave *grave, void (*fn)(struc
 {
 	grave->fn = fn;
 	mp_list_append(&loop->graves, &grave->link);
+}
+
+struct mp_spares *mp_loop_get_spares(struct mp_loop *loop)
+{
+	return &loop->spares;
 }
 
 static void free_the_buried(struct mp_loop *loop)
@@ -565,5 +572,6 @@ struct mp_loop *mp_loop_free(struct mp_loop *loop)
 		close(loop->date_fd);
 	uv_mutex_destroy(&loop->mail_lock);
 	mp_timers_done(&loop->timers);
+	mp_spares_done(&loop->spares);
 	return mp_free(loop);
 }

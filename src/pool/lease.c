@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/spares.h"
 #include "pool/admission.h"
 #include "pool/lease_parts.h"
 #include "pool/owner.h"
@@ -406,7 +407,10 @@ void mp_lease_bury(struct mp_grave *grave)
 	struct mp_lease *l = mp_container_of(grave, struct mp_lease, grave);
 
 	mp_free(l->why);
-	mp_free(l);
+	if (l->size <= MP_SPARES_MOST)
+		mp_spares_give(mp_loop_get_spares(l->deadline.loop), l, l->size);
+	else
+		mp_free(l);
 }
 
 static void free_lease(struct mp_lease *l)

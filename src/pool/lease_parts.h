@@ -9,6 +9,7 @@
 #include "pool/lease.h"
 
 struct mp_lease {
+	size_t size;         /* of its memory */
 	struct mp_link link; /* in its instance's list of this state, or in the pool's homeless */
 	struct mp_view *view;
 	struct mp_pool *pool;   /* NULL: it is buried */

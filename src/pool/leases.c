@@ -4,6 +4,7 @@
  */
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/spares.h"
 #include "pool/lease_parts.h"
 
 /* --- one of them ----------------------------------------------------------------------------- */
@@ -36,16 +37,21 @@ static struct mp_str copy_str(char **at, struct mp_str s)
 
 static struct mp_lease *lease_new(struct mp_view *v, const struct mp_lease_request *rq)
 {
+	struct mp_pool *pool = mp_view_get_pool(v);
 	size_t texts = strlen(rq->server) + rq->tool.len + rq->params.len + rq->meta.len +
 		       rq->capabilities.len + 5;
-	struct mp_lease *l = mp_try_alloc(sizeof(*l) + texts);
+	size_t size = sizeof(struct mp_lease) + texts;
+	struct mp_lease *l = size > MP_SPARES_MOST
+				     ? mp_try_alloc(size)
+				     : mp_spares_take(mp_loop_get_spares(pool->o.loop), size);
 	char *at;
 
 	if (!l)
 		return NULL;
 	*l = (struct mp_lease){
+		.size = size,
 		.view = v,
-		.pool = mp_view_get_pool(v),
+		.pool = pool,
 		.session = rq->session,
 		.caller = rq->caller ? rq->caller : rq->session,
 		.method = rq->method,

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/spares.h"
 #include "rpc/peer_parts.h"
 
 enum { MAX_THEIRS = 1024, METHOD_NOT_FOUND = -32601, INVALID_REQUEST = -32600, INTERNAL = -32603 };
@@ -49,7 +50,7 @@ static void leave(struct mp_call *c)
 static void free_memory(struct mp_call *c)
 {
 	mp_free(c->why);
-	mp_free(c);
+	mp_spares_give(mp_loop_get_spares(c->timer.loop), c, sizeof(*c));
 }
 
 static void free_call(struct mp_call *c)
@@ -110,7 +111,7 @@ static int launch(struct mp_peer *p, const struct mp_request *rq, struct mp_call
 int mp_peer_call(struct mp_peer *p, const struct mp_request *rq, mp_answer_fn fn, void *u,
 		 mp_id *ret_call)
 {
-	struct mp_call *c = mp_alloc(sizeof(*c));
+	struct mp_call *c = mp_spares_take(mp_loop_get_spares(p->loop), sizeof(*c));
 	int r;
 
 	mp_call_init(c, p->loop, MP_CALL_QUEUED, &owner, p);
@@ -227,7 +228,7 @@ static void withdraw(struct mp_call *c)
 
 static int admit(struct mp_peer *p, const struct mp_message *m, struct mp_call **ret_call)
 {
-	struct mp_call *c = mp_alloc(sizeof(*c));
+	struct mp_call *c = mp_spares_take(mp_loop_get_spares(p->loop), sizeof(*c));
 	int r;
 
 	mp_call_init(c, p->loop, MP_CALL_SERVING, &owner, p);

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/spares.h"
 #include "session/parts.h"
 
 enum state {
@@ -116,8 +117,11 @@ const char *mp_errand_keep(struct mp_errand *e, struct mp_str text)
 
 struct mp_errand *mp_errand_new(struct mp_session *s, const struct mp_message *m, mp_id stream)
 {
-	struct mp_errand *e = mp_alloc(sizeof(*e));
+	struct mp_loop *loop = s->lobby->loop;
+	struct mp_errand *e = mp_spares_take(mp_loop_get_spares(loop), sizeof(*e));
 
+	memset(e, 0, offsetof(struct mp_errand, room));
+	e->loop = loop;
 	e->session = s;
 	e->stream = stream;
 	e->method = m->method;
@@ -143,7 +147,7 @@ static void free_errand(struct mp_errand *e)
 	mp_free(e->request);
 	mp_free(e->asked);
 	mp_free(e->kept);
-	mp_free(e);
+	mp_spares_give(mp_loop_get_spares(e->loop), e, sizeof(*e));
 }
 
 /* From now on only its lease knows it. */

@@ -136,6 +136,7 @@ struct mp_errand {
 	struct mp_link wait_link; /* in the shelf's waiting */
 	enum mp_errand_state state;
 	struct mp_session *session; /* NULL: it is gone, and only the lease is left */
+	struct mp_loop *loop;
 	mp_id id;
 	mp_id stream;
 	enum mp_era era;
