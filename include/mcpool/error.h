@@ -58,11 +58,32 @@ enum mcpool_code {
 #undef MCPOOL_X
 };
 
+/*
+ * What broke, where a code says how a call ended: name, word in `data.class` of a JSON-RPC error.
+ */
+#define MCPOOL_FAULTS(X)                                                           \
+	X(UNKNOWN, "unknown")                                                      \
+	X(CONNECT, "connect")              /* nobody there, or it cannot be run */ \
+	X(TIMEOUT, "timeout")              /* silence */                           \
+	X(END, "eof")                      /* it ended, or ended the stream */     \
+	X(RESET, "reset")                  /* the connection broke */              \
+	X(MALFORMED, "malformed_response") /* what came cannot be read */          \
+	X(JSON_RPC, "json_rpc")            /* the server itself says no */         \
+	X(HTTP_STATUS, "http_status")      /* it says no in the words of HTTP */   \
+	X(CLOSED, "closed")                /* the way is closed, and nothing broke */
+
+enum mcpool_fault {
+#define MCPOOL_X(name, word) MCPOOL_FAULT_##name,
+	MCPOOL_FAULTS(MCPOOL_X)
+#undef MCPOOL_X
+};
+
 /* A failure as a plain value: copy it, keep it, print it. message always ends in NUL. */
 struct mcpool_error {
 	int code;     /* MCPOOL_E*, negative */
 	int rpc_code; /* what a JSON-RPC peer is told */
 	int retry_ms; /* the peer asked to be left alone for this long; 0: it did not say */
+	int fault;    /* enum mcpool_fault, where more is known than the code says; else 0 */
 	char message[480];
 };
 

@@ -4,6 +4,7 @@
  */
 #include "base/error.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,17 +55,76 @@ const char *mcpool_error_word(int code)
 	return find(code)->word;
 }
 
-const char *mcpool_version(void)
-{
-	return MCPOOL_VERSION;
-}
-
 void mp_error_keep(struct mcpool_error **kept, const struct mcpool_error *why)
 {
 	if (!*kept)
 		*kept = mp_alloc(sizeof(**kept));
 	**kept = *why;
 }
+
+/* --- what broke ------------------------------------------------------------------------------ */
+
+const char *mp_fault_get_name(enum mcpool_fault fault)
+{
+	static const char *const names[] = {
+#define X(name, word) word,
+		MCPOOL_FAULTS(X)
+#undef X
+	};
+
+	return names[fault];
+}
+
+static enum mcpool_fault fault_of_code(int code)
+{
+	switch (code) {
+	case MCPOOL_ETIMEDOUT:
+	case MCPOOL_ECALL_TIMEOUT:
+		return MCPOOL_FAULT_TIMEOUT;
+	case MCPOOL_ECLOSED:
+		return MCPOOL_FAULT_END;
+	case MCPOOL_EPARSE:
+	case MCPOOL_EPROTO:
+	case MCPOOL_ETYPE:
+	case MCPOOL_ETOO_LARGE:
+		return MCPOOL_FAULT_MALFORMED;
+	case MCPOOL_ENEEDS_AUTH:
+		return MCPOOL_FAULT_HTTP_STATUS;
+	case MCPOOL_ECANCELED:
+	case MCPOOL_EQUEUE_FULL:
+	case MCPOOL_ENEEDS_APPROVAL:
+	case MCPOOL_EDISABLED:
+	case MCPOOL_ENO_OWNER:
+		return MCPOOL_FAULT_CLOSED;
+	default:
+		return MCPOOL_FAULT_UNKNOWN;
+	}
+}
+
+enum mcpool_fault mp_error_get_fault(const struct mcpool_error *why)
+{
+	return why->fault ? (enum mcpool_fault)why->fault : fault_of_code(why->code);
+}
+
+static enum mcpool_fault fault_of_errno(int errnum)
+{
+	switch (errnum) {
+	case EPIPE:
+	case ECONNRESET:
+	case ECONNABORTED:
+		return MCPOOL_FAULT_RESET;
+	case ETIMEDOUT:
+		return MCPOOL_FAULT_TIMEOUT;
+	case ECONNREFUSED:
+	case EHOSTUNREACH:
+	case ENETUNREACH:
+		return MCPOOL_FAULT_CONNECT;
+	default:
+		return MCPOOL_FAULT_UNKNOWN;
+	}
+}
+
+/* --- filling in ------------------------------------------------------------------------------ */
 
 int mp_error_get_rpc_code(int code)
 {
@@ -76,6 +136,7 @@ static void MP_PRINTF(3, 0) fill(struct mcpool_error *e, int code, const char *f
 	e->code = code;
 	e->rpc_code = mp_error_get_rpc_code(code);
 	e->retry_ms = 0;
+	e->fault = MCPOOL_FAULT_UNKNOWN;
 	(void)mp_str_format(e->message, sizeof(e->message), format, args); /* cut is fine */
 }
 
@@ -92,6 +153,26 @@ int mp_fail(struct mcpool_error *reterr, int code, const char *format, ...)
 	return code;
 }
 
+int mp_fail_because(struct mcpool_error *reterr, int code, const struct mcpool_error *why,
+		    const char *format, ...)
+{
+	enum mcpool_fault fault = mp_error_get_fault(why);
+	int retry_ms = why->retry_ms;
+	struct mcpool_error whole;
+	va_list args;
+
+	mp_check(code < 0);
+	if (!reterr)
+		return code;
+	va_start(args, format);
+	fill(&whole, code, format, args); /* the words may be those of reterr */
+	va_end(args);
+	*reterr = whole;
+	reterr->retry_ms = retry_ms;
+	reterr->fault = (int)fault;
+	return code;
+}
+
 int mp_fail_errno(struct mcpool_error *reterr, int errnum, const char *format, ...)
 {
 	const char *words = strerrordesc_np(errnum); /* in English, whatever the host's locale */
@@ -103,8 +184,12 @@ int mp_fail_errno(struct mcpool_error *reterr, int errnum, const char *format, .
 	va_start(args, format);
 	(void)mp_str_format(what, sizeof(what), format, args); /* cut is fine */
 	va_end(args);
-	return words ? mp_fail(reterr, MCPOOL_ESYSTEM, "%s: %s", what, words)
-		     : mp_fail(reterr, MCPOOL_ESYSTEM, "%s: error %d", what, errnum);
+	if (words)
+		(void)mp_fail(reterr, MCPOOL_ESYSTEM, "%s: %s", what, words);
+	else
+		(void)mp_fail(reterr, MCPOOL_ESYSTEM, "%s: error %d", what, errnum);
+	reterr->fault = (int)fault_of_errno(errnum);
+	return MCPOOL_ESYSTEM;
 }
 
 void mp_check_failed(const char *promise, const char *file, int line, const char *func)

@@ -15,6 +15,17 @@ int mp_fail(struct mcpool_error *reterr, int code, const char *format, ...) MP_P
 int mp_fail_errno(struct mcpool_error *reterr, int errnum, const char *format, ...) MP_PRINTF(3, 4);
 
 /*
+ * The same for a failure that another one caused: what broke, and for how long the peer wants to be
+ * left alone, stay known. why may be reterr itself.
+ */
+int mp_fail_because(struct mcpool_error *reterr, int code, const struct mcpool_error *why,
+		    const char *format, ...) MP_PRINTF(4, 5);
+
+/* What broke: what was noted, or else what the code says by itself. */
+enum mcpool_fault mp_error_get_fault(const struct mcpool_error *why);
+const char *mp_fault_get_name(enum mcpool_fault fault); /* "malformed_response" */
+
+/*
  * For objects that seldom fail and are many: a copy of *why in *kept, which is NULL until then and
  * is freed by mp_free(). An error takes half a kilobyte.
  */

@@ -3,6 +3,7 @@
  */
 #include "base/random_id.h"
 
+#include <pthread.h>
 #include <string.h>
 #include <sys/random.h>
 
@@ -28,4 +29,19 @@ void mp_random_id_make(char id[MP_RANDOM_ID + 1])
 	}
 	memset(b, 0, MP_RANDOM_ID / 2); /* it is not given out twice, whatever happens */
 	id[MP_RANDOM_ID] = '\0';
+}
+
+static char own[MP_RANDOM_ID + 1];
+
+static void make_own(void)
+{
+	mp_random_id_make(own);
+}
+
+const char *mp_random_id_of_process(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	mp_check(pthread_once(&once, make_own) == 0);
+	return own;
 }

@@ -7,5 +7,7 @@
 enum { MP_RANDOM_ID = 32 }; /* digits: 128 bits of the kernel's randomness */
 
 void mp_random_id_make(char id[MP_RANDOM_ID + 1]);
+/* Of this very process, always the same: whoever hears it from outside hears itself. */
+const char *mp_random_id_of_process(void);
 
 #endif

@@ -126,6 +126,7 @@ static void note_refusal(struct mp_agree *a, const char *method, const struct mp
 	(void)mp_fail(&a->why, MCPOOL_EPROTO, "the server refused %s: %.*s (%lld)%s%.*s", method,
 		      MP_STR_ARGS(words), (long long)mp_error_read_code(m),
 		      supported.len ? "; it speaks " : "", MP_STR_ARGS(supported));
+	a->why.fault = MCPOOL_FAULT_JSON_RPC;
 }
 
 static bool is_result(const struct mp_answer *answer)
@@ -148,7 +149,8 @@ static bool is_outage(struct mp_agree *a, const struct mp_answer *answer)
 		return false;
 	a->why = *answer->error;
 	if (answer->outcome == MP_OUTCOME_UNKNOWN)
-		(void)mp_fail(&a->why, MCPOOL_EIO, "%s", answer->error->message);
+		(void)mp_fail_because(&a->why, MCPOOL_EIO, answer->error, "%s",
+				      answer->error->message);
 	return true;
 }
 

@@ -396,6 +396,7 @@ static void got_page(const struct mp_answer *answer, void *u)
 
 		r = mp_fail(&f->why, MCPOOL_EPROTO, "%.*s (%lld)", MP_STR_ARGS(words),
 			    (long long)mp_error_read_code(answer->message));
+		f->why.fault = MCPOOL_FAULT_JSON_RPC;
 	} else {
 		r = take_page(f, answer->message, &more);
 		if (r == 0 && more)

@@ -183,8 +183,7 @@ static void note(struct mp_upstream *up, const struct mcpool_error *why)
 			    : shaking_hands && is_reached    ? "handshake: "
 							     : "";
 
-	(void)mp_fail(&up->why, copy.code, "%s%s", stage, copy.message);
-	up->why.retry_ms = copy.retry_ms;
+	(void)mp_fail_because(&up->why, copy.code, &copy, "%s%s", stage, copy.message);
 }
 
 /* Over HTTP a server that is not there, or that wants a login, did not die of anything. */
@@ -454,6 +453,7 @@ static void end_calls(struct mp_upstream *up)
 	struct mcpool_error why;
 
 	(void)mp_fail(&why, MCPOOL_ECLOSED, "the conversation was closed");
+	why.fault = MCPOOL_FAULT_CLOSED;
 	mp_peer_lost(&up->peer, &why);
 	mp_rounds_lost(&up->rounds, &why);
 }

@@ -12,10 +12,30 @@
 
 #include "base/error.h"
 
+static enum mcpool_fault fault_of(enum mp_http_end how)
+{
+	switch (how) {
+	case MP_HTTP_RESOLVE:
+	case MP_HTTP_CONNECT:
+	case MP_HTTP_TLS:
+	case MP_HTTP_ZONE:
+		return MCPOOL_FAULT_CONNECT;
+	case MP_HTTP_PROTOCOL:
+	case MP_HTTP_LIMIT:
+		return MCPOOL_FAULT_MALFORMED;
+	case MP_HTTP_OK:
+	case MP_HTTP_TIMEOUT:
+	case MP_HTTP_CLOSED:
+		break; /* their codes say it */
+	}
+	return MCPOOL_FAULT_UNKNOWN;
+}
+
 static enum mp_http_end fail(struct mcpool_error *err, enum mp_http_end how, int code,
 			     const char *what, const char *place, const char *more)
 {
 	mp_fail(err, code, "%s %s%s%s", what, place, more[0] ? ": " : "", more);
+	err->fault = (int)fault_of(how);
 	return how;
 }
 
@@ -59,16 +79,17 @@ static bool explain_proxy(const struct mp_http_failure *f, struct mcpool_error *
 	    status < 300)
 		return false;
 	mp_fail(err, MCPOOL_EIO, "the proxy does not connect us to %s: HTTP %ld", f->place, status);
+	err->fault = MCPOOL_FAULT_HTTP_STATUS;
 	return true;
 }
 
-/* The other end vanished without a word: its machine, or the way there. */
-static bool has_timed_out(const struct mp_http_failure *f)
+/* curl has the number at times, and at others only its words. */
+static bool is_errno(const struct mp_http_failure *f, int errnum)
 {
 	long number = 0;
 
 	(void)curl_easy_getinfo(f->easy, CURLINFO_OS_ERRNO, &number); /* stays 0 */
-	return number == ETIMEDOUT || strstr(f->words, strerror(ETIMEDOUT));
+	return number == errnum || strstr(f->words, strerror(errnum));
 }
 
 static enum mp_http_end explain_closed(const struct mp_http_failure *f, struct mcpool_error *err)
@@ -78,12 +99,15 @@ static enum mp_http_end explain_closed(const struct mp_http_failure *f, struct m
 	if (!f->connected)
 		return fail(err, MP_HTTP_CONNECT, MCPOOL_EIO, "the connection broke while dialling",
 			    f->place, "");
-	if (has_timed_out(f))
+	if (is_errno(f, ETIMEDOUT)) { /* its machine, or the way there, vanished without a word */
 		mp_fail(err, MCPOOL_ECLOSED, "the connection to %s timed out %s", f->place,
 			f->answered ? "in the middle of the answer" : "before an answer");
-	else
+		err->fault = MCPOOL_FAULT_TIMEOUT;
+	} else {
 		mp_fail(err, MCPOOL_ECLOSED, "%s closed the connection %s", f->place,
 			f->answered ? "in the middle of its answer" : "without an answer");
+		err->fault = is_errno(f, ECONNRESET) ? MCPOOL_FAULT_RESET : MCPOOL_FAULT_END;
+	}
 	return MP_HTTP_CLOSED;
 }
 

@@ -128,4 +128,5 @@ void mp_http_verdict_explain(const struct mp_http_head *head, struct mp_str body
 		      said.len ? ": " : "", MP_STR_ARGS(mp_buf_get(&said)),
 		      cut && said.len ? "…" : "");
 	ret->retry_ms = retry_ms;
+	ret->fault = MCPOOL_FAULT_HTTP_STATUS;
 }

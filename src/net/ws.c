@@ -246,11 +246,12 @@ static void explain_goodbye(struct mp_ws *ws)
 		mp_buf_clear(&reason); /* what cannot be shown is left out */
 	mp_fail(&ws->why, bye->code == 1013 ? MCPOOL_EAGAIN : MCPOOL_ECLOSED,
 		"%s closed the connection", ws->place);
-	if (bye->code == MP_WS_NO_CODE)
-		return;
-	mp_fail(&ws->why, ws->why.code, "%s closed the connection with code %d%s%s%s%s%.*s",
-		ws->place, bye->code, phrase ? " (" : "", phrase ? phrase : "", phrase ? ")" : "",
-		reason.len ? ": " : "", MP_STR_ARGS(mp_buf_get(&reason)));
+	if (bye->code != MP_WS_NO_CODE)
+		mp_fail(&ws->why, ws->why.code, "%s closed the connection with code %d%s%s%s%s%.*s",
+			ws->place, bye->code, phrase ? " (" : "", phrase ? phrase : "",
+			phrase ? ")" : "", reason.len ? ": " : "",
+			MP_STR_ARGS(mp_buf_get(&reason)));
+	ws->why.fault = MCPOOL_FAULT_CLOSED;
 }
 
 static void explain_fault(struct mp_ws *ws)
@@ -258,6 +259,8 @@ static void explain_fault(struct mp_ws *ws)
 	const struct mp_ws_fault *fault = &ws->frames.fault;
 
 	mp_fail(&ws->why, fault->error, "%s sent %s", ws->place, fault->words);
+	if (fault->error != MCPOOL_ENOMEM)
+		ws->why.fault = MCPOOL_FAULT_MALFORMED;
 }
 
 static void answer_ping(struct mp_ws *ws)

@@ -197,7 +197,7 @@ static int read_answer(const struct mp_tape *t, struct mp_message *m, struct mcp
 	return 0;
 }
 
-static void clear(struct mp_message *m, const struct mp_tape *t)
+void mp_message_clear(struct mp_message *m, const struct mp_tape *t)
 {
 	*m = (struct mp_message){
 		.tape = t,
@@ -220,7 +220,7 @@ int mp_message_classify(const struct mp_tape *t, struct mp_message *m, struct mc
 	mp_value v[N];
 	int r;
 
-	clear(m, t);
+	mp_message_clear(m, t);
 	if (mp_value_is(t, MP_ROOT, MP_TAPE_ARRAY)) {
 		m->kind = MP_MESSAGE_BATCH;
 		return 0;
@@ -253,7 +253,7 @@ int mp_message_scan(struct mp_tape *t, struct mp_str text, struct mp_message *m,
 	int r = mp_tape_parse(t, text, reterr);
 
 	if (r < 0) {
-		clear(m, t);
+		mp_message_clear(m, t);
 		return r;
 	}
 	return mp_message_classify(t, m, reterr);

@@ -62,6 +62,9 @@ struct mp_message {
 	mp_value error;
 };
 
+/* One with nothing in it yet. */
+void mp_message_clear(struct mp_message *m, const struct mp_tape *t);
+
 /* Levels the tape must keep for this: set by mp_message_tape_init(). */
 void mp_message_tape_init(struct mp_tape *t);
 

@@ -433,8 +433,10 @@ void mp_peer_sent(struct mp_peer *p, struct mp_str id)
 static void explain_loss(struct mp_call *c, enum mp_call_event how, const struct mcpool_error *why)
 {
 	mp_error_keep(&c->why, why);
-	if (c->state == MP_CALL_WRITTEN && how == MP_CALL_ON_LOST)
-		(void)mp_fail(c->why, MCPOOL_EOUTCOME_UNKNOWN, "%s", why->message);
+	if (c->state != MP_CALL_WRITTEN || how != MP_CALL_ON_LOST)
+		return;
+	(void)mp_fail_because(c->why, MCPOOL_EOUTCOME_UNKNOWN, why, "%s", why->message);
+	c->why->retry_ms = 0; /* it is not to be asked again, now or later */
 }
 
 void mp_peer_lose(struct mp_peer *p, struct mp_str id, enum mp_call_event how,

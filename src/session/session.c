@@ -152,8 +152,8 @@ static void take_request(struct mp_session *s, const struct mp_message *m, mp_id
 		mp_errand_give_up(e, r);
 	else if (s->lobby->is_draining)
 		mp_errand_fail(e,
-			       &(struct mcpool_error){MCPOOL_EUNAVAILABLE, 1005, 0,
-						      "MCP error: mcpool is stopping"},
+			       &(struct mcpool_error){.code = MCPOOL_EUNAVAILABLE, .rpc_code = 1005,
+						      .message = "MCP error: mcpool is stopping"},
 			       NULL);
 	else if (e->era == MP_ERA_LEGACY && (s->traits & MP_SESSION_STATELESS))
 		mp_errand_refuse(e, -32602, 400,
@@ -259,9 +259,9 @@ static bool scan_one(struct mp_session *s, const struct mp_message *m, mp_value 
 
 static size_t take_batch(struct mp_session *s, const struct mp_message *m, mp_id stream)
 {
-	struct mcpool_error why = {
-		MCPOOL_EPROTO, -32600, 0,
-		"a batch has one to 100 messages, all of an era before 2025-06-18"};
+	struct mcpool_error why = {.code = MCPOOL_EPROTO,
+				   .rpc_code = -32600,
+				   .message = "a batch has one to 100 messages, all of an era before 2025-06-18"};
 	size_t len = mp_value_count(m->tape, MP_ROOT), n = 0;
 	struct mp_delivery end = {.stream = stream, .is_last = true};
 	struct mp_batch *batch;
@@ -312,8 +312,9 @@ size_t mp_session_receive_text(struct mp_session *s, struct mp_str text, mp_id s
 size_t mp_session_receive_oversize(struct mp_session *s, struct mp_str head, struct mp_str tail,
 				   mp_id stream)
 {
-	struct mcpool_error why = {MCPOOL_ETOO_LARGE, 1010, 0,
-				   "MCP error: the message is larger than 32 MiB"};
+	struct mcpool_error why = {.code = MCPOOL_ETOO_LARGE,
+				   .rpc_code = 1010,
+				   .message = "MCP error: the message is larger than 32 MiB"};
 
 	answer_unreadable(s, mp_salvage_id(head, tail), &why, stream, true);
 	return 1;

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/random_id.h"
 #include "net/http_setup.h"
 #include "net/redirect.h"
 
@@ -16,9 +17,17 @@ enum { MAX_LOCATION = 8192 }; /* bytes of an address that a server names */
 static bool is_reserved(struct mp_str name)
 {
 	static const char *const names[] = {
-		"Connection",        "Content-Length", "Host", "Keep-Alive",
-		"Last-Event-ID",     "Mcp-Session-Id", "TE",   "Trailer",
-		"Transfer-Encoding", "Upgrade",
+		"Connection",
+		"Content-Length",
+		"Host",
+		"Keep-Alive",
+		"Last-Event-ID",
+		"Mcp-Session-Id",
+		"TE",
+		"Trailer",
+		"Transfer-Encoding",
+		"Upgrade",
+		MP_DESTINATION_ASKER,
 	};
 
 	for (size_t i = 0; i < MP_ARRAY_LEN(names); i++)
@@ -155,6 +164,18 @@ static bool has(const struct mp_http_fields *fields, size_t n, struct mp_str nam
 	return false;
 }
 
+/* Nobody else learns which of our requests are of one process. */
+static bool is_on_this_machine(const struct mp_destination *d)
+{
+	static const char *const hosts[] = {"127.", "localhost", "[::1]", "0.0.0.0", "[::]"};
+	const char *host = strstr(d->place, "://") + 3;
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(hosts); i++)
+		if (mp_str_starts(mp_str_of(host), mp_str_of(hosts[i])))
+			return true;
+	return false;
+}
+
 int mp_destination_address(const struct mp_destination *d, struct mp_http_fields *fields,
 			   struct mp_http_request *ret)
 {
@@ -165,6 +186,9 @@ int mp_destination_address(const struct mp_destination *d, struct mp_http_fields
 	for (size_t i = 0; i < n && r == 0; i++)
 		if (!is_reserved(h[i].name) && !has(fields, own, h[i].name))
 			r = mp_http_fields_add(fields, h[i].name, h[i].value);
+	if (r == 0 && is_on_this_machine(d))
+		r = mp_http_fields_add(fields, MP_STR(MP_DESTINATION_ASKER),
+				       mp_str_of(mp_random_id_of_process()));
 	ret->url = d->url;
 	ret->ca_file = d->ca_file;
 	ret->cert_file = d->cert_file;

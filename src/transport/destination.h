@@ -8,6 +8,9 @@
 #include "net/http_client.h"
 #include "net/http_fields.h"
 
+/* On this machine: who asks, so that a hub whose own address is configured hears itself. */
+#define MP_DESTINATION_ASKER "Mcpool-Hub"
+
 struct mp_destination {
 	char *url;                            /* http or https, also of WebSockets */
 	char *place;                          /* "https://host:port": all of it that may be shown */

@@ -354,7 +354,7 @@ static int either_start(struct mp_transport *t, struct mcpool_error *reterr)
 	struct either *r = of(t);
 
 	if (start_inner(r, r->o.first) < 0)
-		return mp_fail(reterr, r->why->code, "%s", r->why->message);
+		return mp_fail_because(reterr, r->why->code, r->why, "%s", r->why->message);
 	advance(r, STARTED);
 	return 0;
 }

@@ -380,6 +380,7 @@ static void be_forgotten(struct sse_legacy *x, struct mp_post *p,
 	struct mcpool_error why;
 
 	(void)mp_fail(&why, MCPOOL_ECLOSED, "the conversation is over: %s", refusal->message);
+	why.fault = MCPOOL_FAULT_CLOSED;
 	if (x->answered)
 		tell_lost(x, p, MP_LOSS_UNTAKEN, &why);
 	fail(x, &why);

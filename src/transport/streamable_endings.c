@@ -147,6 +147,7 @@ static void lose_session(struct mp_streamable *s)
 
 	s->is_gone = true;
 	(void)mp_fail(&why, MCPOOL_ECLOSED, "%s no longer knows this session", s->to.place);
+	why.fault = MCPOOL_FAULT_CLOSED;
 	mp_streamable_fail(s, &why);
 }
 
@@ -327,7 +328,7 @@ static struct mcpool_error mend(const struct mp_trip_end *end)
 	struct mcpool_error why = end->why;
 
 	if (end->how == MP_HTTP_RESOLVE)
-		(void)mp_fail(&why, MCPOOL_EIO, "%s", end->why.message);
+		(void)mp_fail_because(&why, MCPOOL_EIO, &end->why, "%s", end->why.message);
 	return why;
 }
 

@@ -194,7 +194,70 @@ TEST(success_is_no_failure)
 	CHECK(test_stops(fail_with_success));
 }
 
-TEST(the_version_is_the_builds)
+/* --- what broke ------------------------------------------------------------------------------ */
+
+TEST(a_code_says_what_broke_unless_more_is_known)
 {
-	CHECK_TEXT(mcpool_version(), MCPOOL_VERSION);
+	static const struct {
+		int code;
+		const char *word;
+	} cases[] = {
+		{MCPOOL_ETIMEDOUT, "timeout"},
+		{MCPOOL_ECALL_TIMEOUT, "timeout"},
+		{MCPOOL_ECLOSED, "eof"},
+		{MCPOOL_EPARSE, "malformed_response"},
+		{MCPOOL_EPROTO, "malformed_response"},
+		{MCPOOL_ETYPE, "malformed_response"},
+		{MCPOOL_ETOO_LARGE, "malformed_response"},
+		{MCPOOL_ENEEDS_AUTH, "http_status"},
+		{MCPOOL_EQUEUE_FULL, "closed"},
+		{MCPOOL_EDISABLED, "closed"},
+		{MCPOOL_ENEEDS_APPROVAL, "closed"},
+		{MCPOOL_ECANCELED, "closed"},
+		{MCPOOL_ENO_OWNER, "closed"},
+		{MCPOOL_EIO, "unknown"},
+		{MCPOOL_EUNAVAILABLE, "unknown"},
+		{MCPOOL_EOUTCOME_UNKNOWN, "unknown"},
+	};
+	struct mcpool_error why;
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(cases); i++) {
+		why.fault = MCPOOL_FAULT_RESET;
+		mp_fail(&why, cases[i].code, "x");
+		CHECK_TEXT(mp_fault_get_name(mp_error_get_fault(&why)), cases[i].word);
+		why.fault = MCPOOL_FAULT_JSON_RPC;
+		CHECK_TEXT(mp_fault_get_name(mp_error_get_fault(&why)), "json_rpc");
+	}
+}
+
+TEST(a_system_call_says_what_broke)
+{
+	struct mcpool_error why;
+
+	mp_fail_errno(&why, ECONNRESET, "reading");
+	CHECK_EQ(mp_error_get_fault(&why), MCPOOL_FAULT_RESET);
+	mp_fail_errno(&why, EPIPE, "writing");
+	CHECK_EQ(mp_error_get_fault(&why), MCPOOL_FAULT_RESET);
+	mp_fail_errno(&why, ECONNREFUSED, "dialling");
+	CHECK_EQ(mp_error_get_fault(&why), MCPOOL_FAULT_CONNECT);
+	mp_fail_errno(&why, ETIMEDOUT, "dialling");
+	CHECK_EQ(mp_error_get_fault(&why), MCPOOL_FAULT_TIMEOUT);
+	mp_fail_errno(&why, EIO, "reading");
+	CHECK_EQ(mp_error_get_fault(&why), MCPOOL_FAULT_UNKNOWN);
+}
+
+/* The cause is known under any other name. */
+TEST(a_failure_because_of_another_one)
+{
+	struct mcpool_error why;
+
+	mp_fail(&why, MCPOOL_ETIMEDOUT, "nothing came");
+	why.retry_ms = 70;
+	CHECK_EQ(mp_fail_because(&why, MCPOOL_EOUTCOME_UNKNOWN, &why, "lost: %s", why.message),
+		 MCPOOL_EOUTCOME_UNKNOWN);
+	CHECK_TEXT(why.message, "lost: nothing came");
+	CHECK_EQ(why.rpc_code, 1003);
+	CHECK_EQ(why.retry_ms, 70);
+	CHECK_EQ(mp_error_get_fault(&why), MCPOOL_FAULT_TIMEOUT);
+	CHECK_EQ(mp_fail_because(NULL, MCPOOL_EIO, &why, "nobody listens"), MCPOOL_EIO);
 }
