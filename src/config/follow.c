@@ -372,6 +372,19 @@ static void happened(void *u, const struct mp_folder *folder, uint32_t mask, con
 	}
 }
 
+void mp_config_watch_catch_up(struct mp_config_watch *w)
+{
+	mp_inotify_catch_up(w->folders);
+	MP_LIST_WALK(&w->followers, link) {
+		struct mp_follower *f = mp_container_of(link, struct mp_follower, link);
+
+		if (!mp_timer_is_running(&f->timer))
+			continue;
+		mp_timer_stop(&f->timer);
+		fire(f);
+	}
+}
+
 /* --- followers ------------------------------------------------------------------------------ */
 
 struct mp_follower *mp_config_watch_follow(struct mp_config_watch *w, mp_follower_fn fn, void *u)

@@ -24,6 +24,12 @@ int mp_config_watch_new(struct mp_loop *loop, struct mp_config_watch **ret_watch
 struct mp_config_watch *mp_config_watch_close(struct mp_config_watch *w);
 
 /*
+ * Whoever follows a file that changed before now is told now, from within, without waiting for
+ * more: somebody is about to look who may have changed it.
+ */
+void mp_config_watch_catch_up(struct mp_config_watch *w);
+
+/*
  * Follow these absolute paths (copied); they need not exist. fn runs from the loop; it may set the
  * paths anew, or leave. Changes made while paths are being set are not lost: the first look at
  * the files happens after following began. Where setting fails, the paths from before are followed

@@ -74,6 +74,11 @@ static void readable(void *u)
 	}
 }
 
+void mp_inotify_catch_up(struct mp_inotify *fs)
+{
+	readable(fs);
+}
+
 /* --- holding -------------------------------------------------------------------------------- */
 
 static int refuse(const char *path, int errnum, struct mcpool_error *reterr)

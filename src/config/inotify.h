@@ -19,11 +19,14 @@ struct mp_inotify;
 typedef void (*mp_inotify_fn)(void *u, const struct mp_folder *folder, uint32_t mask,
 			      const char *name);
 
-/* fn runs from the loop; it must not hold or release. */
+/* fn runs from the loop, or to catch up; it must not hold or release. */
 int mp_inotify_new(struct mp_loop *loop, mp_inotify_fn fn, void *u, struct mp_inotify **ret_folders,
 		   struct mcpool_error *reterr) MP_MUST;
 /* All folders must be released. Accepts NULL, returns NULL. */
 struct mp_inotify *mp_inotify_close(struct mp_inotify *fs);
+
+/* What happened before now is handed out now; fn runs from within. */
+void mp_inotify_catch_up(struct mp_inotify *fs);
 
 /*
  * Watch the folder at this path (its last part is no symbolic link) for these events as well, and

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "config/ourselves.h"
 
 static bool is_over(const struct mp_loading *l)
 {
@@ -203,8 +204,7 @@ static bool is_near(const char *address)
 static bool is_ourselves(const struct mp_entry *e)
 {
 	if (e->argv)
-		return e->argc >= 2 && strcmp(last_part(e->argv[0]), "mcpool") == 0 &&
-		       strcmp(e->argv[1], "stdio") == 0;
+		return mp_is_ourselves((const char *const *)e->argv, e->argc);
 	return e->address && strcmp(e->name, "mcpool") == 0 && is_near(e->address) &&
 	       strcmp(last_part(e->address), "mcp") == 0;
 }

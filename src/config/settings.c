@@ -88,6 +88,7 @@ static const struct mp_bind_table result_table = {result_fields, MP_ARRAY_LEN(re
 
 static const struct mp_bind_field http_fields[] = {
 	MP_BIND(struct mp_http_settings, TEXT, "listen", listen),
+	MP_BIND(struct mp_http_settings, TEXT, "name", name),
 	MP_BIND(struct mp_http_settings, RAW, "tls", tls_json),
 };
 static const struct mp_bind_table http_table = {http_fields, MP_ARRAY_LEN(http_fields),

@@ -96,9 +96,11 @@ static void judge_restart(struct mp_instance *in, const struct mp_keeper_facts *
 		a->verdict = MP_ADMIT_LATER;
 }
 
-static void begin(struct mp_admission *a, enum mp_admit_verdict verdict)
+static void begin(struct mp_admission *a, const struct mp_keeper_facts *f,
+		  enum mp_admit_verdict verdict)
 {
 	a->verdict = verdict;
+	a->fault = mp_error_get_fault(&f->why);
 	a->code = 0;
 	a->attempt = 0;
 	a->retryable = false;
@@ -107,13 +109,19 @@ static void begin(struct mp_admission *a, enum mp_admit_verdict verdict)
 
 /* --- the outside ----------------------------------------------------------------------------- */
 
+static void refuse_stopping(struct mp_instance *in, struct mp_admission *a)
+{
+	a->fault = MCPOOL_FAULT_CLOSED;
+	refuse(a, MCPOOL_EUNAVAILABLE, "server '%s': mcpool is stopping", in->e->name);
+}
+
 void mp_admission_judge(struct mp_instance *in, bool is_acquire, struct mp_admission *ret)
 {
 	const struct mp_keeper_facts *f = mp_keeper_get_facts(in->k);
 
-	begin(ret, MP_ADMIT);
+	begin(ret, f, MP_ADMIT);
 	if (in->pool->is_stopping)
-		refuse(ret, MCPOOL_EUNAVAILABLE, "server '%s': mcpool is stopping", in->e->name);
+		refuse_stopping(in, ret);
 	else if (mp_instance_is_up(in))
 		ret->verdict = MP_ADMIT;
 	else if (f->state == MP_KEEPER_BARRED)
@@ -126,6 +134,6 @@ void mp_admission_judge(struct mp_instance *in, bool is_acquire, struct mp_admis
 
 void mp_admission_give_up(struct mp_instance *in, struct mp_admission *ret)
 {
-	begin(ret, MP_ADMIT_NOT);
+	begin(ret, mp_keeper_get_facts(in->k), MP_ADMIT_NOT);
 	refuse_restart(in, ret, MCPOOL_ERESTARTING, "is still being restarted");
 }

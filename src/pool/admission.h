@@ -18,6 +18,7 @@ struct mp_admission {
 	int code;
 	unsigned attempt; /* of a restart; 0: none */
 	bool retryable;
+	enum mcpool_fault fault; /* why its server is not there; UNKNOWN: nothing broke */
 	char words[400];
 };
 

@@ -98,7 +98,7 @@ static void prepare(void *u)
 	struct mp_instance *in = u;
 	bool is_remote = in->e->kind != MP_KIND_STDIO;
 	struct mp_queue *line = is_remote ? in->pool->dials : in->pool->starts;
-	int r = mp_queue_enter(line, &in->start, in->id, prepare_now, in);
+	int r = mp_queue_enter(line, &in->start, in->id, prepare_now, NULL, in);
 
 	if (r > 0)
 		prepare_now(in);

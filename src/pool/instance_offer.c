@@ -82,10 +82,11 @@ static void refetched(void *u, struct mp_offer_list *list)
 		mp_pins_judge(in, &list->list);
 	if (!o || mp_offer_list_equals(&o->lists[list->list.kind]->list, &list->list)) {
 		mp_offer_list_unref(list); /* told only when different */
-		return;
+	} else {
+		tell_left_out(in, &list->list);
+		take_offer(in, mp_offer_replace(in->offer, list), "offers-changed");
 	}
-	tell_left_out(in, &list->list);
-	take_offer(in, mp_offer_replace(in->offer, list), "offers-changed");
+	mp_pool_tell_watchers(in->pool, in->id); /* somebody may have asked for it */
 }
 
 static void refetch_failed(void *u, enum mp_catalog_kind kind, const struct mcpool_error *why)
@@ -94,6 +95,7 @@ static void refetch_failed(void *u, enum mp_catalog_kind kind, const struct mcpo
 
 	(void)kind;
 	mp_event(in->pool->o.events, in->id, "refresh-failed", "%s", why->message);
+	mp_pool_tell_watchers(in->pool, in->id);
 }
 
 static const struct mp_refresh_hooks refresh_hooks = {refetched, refetch_failed};

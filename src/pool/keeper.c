@@ -442,9 +442,8 @@ static void probed(const struct mcpool_error *error, void *u)
 	struct mcpool_error why;
 
 	if (error && k->state == CHECKING) {
-		(void)mp_fail(&why, error->code, "%s, and then the probe failed: %s",
-			      k->facts.suspicion, error->message);
-		why.retry_ms = error->retry_ms;
+		(void)mp_fail_because(&why, error->code, error, "%s, and then the probe failed: %s",
+				      k->facts.suspicion, error->message);
 		note_trouble(k, "probe-failed", &why);
 	}
 	advance(k, error ? SICK : WELL);

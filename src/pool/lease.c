@@ -132,6 +132,7 @@ static void MP_PRINTF(4, 0) set_why(struct mp_lease *l, int code, enum mp_outcom
 		l->why = mp_alloc(sizeof(*l->why));
 	(void)mp_fail(l->why, code, "MCP error: %s", words);
 	l->outcome = outcome;
+	l->was_up = l->in && l->in->k && mp_instance_is_up(l->in);
 }
 
 void mp_lease_refuse(struct mp_lease *l, int code, enum mp_outcome outcome, const char *format, ...)
@@ -168,7 +169,9 @@ static enum event take_verdict(struct mp_lease *l, const struct mp_admission *a)
 	}
 	l->attempt = a->attempt;
 	l->retryable = a->retryable;
-	return refuse(l, a->code, MP_OUTCOME_NOT_SENT, "%s", a->words);
+	refuse(l, a->code, MP_OUTCOME_NOT_SENT, "%s", a->words);
+	l->why->fault = (int)a->fault;
+	return REFUSE;
 }
 
 static enum event look(struct mp_lease *l)
@@ -183,6 +186,15 @@ static enum event look(struct mp_lease *l)
 
 /* --- waiting --------------------------------------------------------------------------------- */
 
+/* Too many wait for this server, and this one is one too many. */
+static void refuse_waiting(struct mp_lease *l)
+{
+	l->retryable = true;
+	mp_lease_refuse(l, MCPOOL_EQUEUE_FULL, MP_OUTCOME_REFUSED,
+			"server '%s' is not up, and %zu calls wait for it already", l->server,
+			l->in->leases[WAITING].len - 1);
+}
+
 /*
  * Nobody waits longer for a restart than U13 says, an acquire no longer than E31 does; for a first
  * start the instance knows.
@@ -193,10 +205,12 @@ static enum event settle(struct mp_lease *l)
 	int64_t most_ms = l->is_held ? MP_LIMIT_ACQUIRE_MS : in->e->tuning.restart.wait_ms;
 
 	if (in->leases[WAITING].len > mp_instance_get_line(in, l->tool) && !l->is_held) {
-		l->retryable = true;
-		return refuse(l, MCPOOL_EQUEUE_FULL, MP_OUTCOME_REFUSED,
-			      "server '%s' is not up, and %zu calls wait for it already", l->server,
-			      in->leases[WAITING].len - 1);
+		struct mp_lease *last = mp_lease_find_greediest(in, l);
+
+		refuse_waiting(last);
+		if (last == l)
+			return REFUSE;
+		advance(last, REFUSE);
 	}
 	if (!mp_keeper_get_facts(in->k)->was_up)
 		mp_timer_stop(&l->patience); /* it stopped meanwhile: this is a first start */
@@ -221,6 +235,17 @@ static void slot_granted(void *u)
 	advance(l, mp_instance_is_up(l->in) ? SLOT : BACK);
 }
 
+static void displaced(void *u)
+{
+	struct mp_lease *l = u;
+
+	l->retryable = true;
+	advance(l, refuse(l, MCPOOL_EQUEUE_FULL, MP_OUTCOME_REFUSED,
+			  "server '%s': its line is full, and most of those who wait for a slot "
+			  "are yours",
+			  l->server));
+}
+
 static enum event line_up(struct mp_lease *l)
 {
 	int r;
@@ -234,7 +259,7 @@ static enum event line_up(struct mp_lease *l)
 			      "with `mcpool trust %s`",
 			      MP_STR_ARGS(l->tool), l->server, l->server);
 	r = mp_queue_enter(mp_instance_get_queue(l->in, l->tool), &l->ticket, l->caller,
-			   slot_granted, l);
+			   slot_granted, displaced, l);
 	if (r > 0)
 		return SLOT;
 	if (r == 0)
@@ -298,9 +323,17 @@ static void progressed(const struct mp_message *m, void *u)
 
 static void free_lease(struct mp_lease *l);
 
+/* What broke is not what the call is told, but the people behind it want to know. */
+static enum event note_cause(struct mp_lease *l, const struct mp_answer *answer, enum event ev)
+{
+	l->why->fault = (int)mp_error_get_fault(answer->error);
+	return ev;
+}
+
 static enum event take_failure(struct mp_lease *l, const struct mp_answer *answer)
 {
 	const char *words = answer->error->message;
+	enum event ev;
 
 	switch (answer->outcome) {
 	case MP_OUTCOME_NOT_SENT:
@@ -310,13 +343,14 @@ static enum event take_failure(struct mp_lease *l, const struct mp_answer *answe
 		l->retryable = true;
 		break; /* it is up, and does not take this call, or not now */
 	case MP_OUTCOME_UNKNOWN:
-		return refuse(l, MCPOOL_EOUTCOME_UNKNOWN, MP_OUTCOME_UNKNOWN,
-			      mp_instance_is_up(l->in)
-				      ? "the answer of server '%s' was lost, so the call may have "
-					"happened: %s"
-				      : "server '%s' went away during the call, which may have "
-					"happened: %s",
-			      l->server, words);
+		ev = refuse(l, MCPOOL_EOUTCOME_UNKNOWN, MP_OUTCOME_UNKNOWN,
+			    mp_instance_is_up(l->in)
+				    ? "the answer of server '%s' was lost, so the call may have "
+				      "happened: %s"
+				    : "server '%s' went away during the call, which may have "
+				      "happened: %s",
+			    l->server, words);
+		return note_cause(l, answer, ev);
 	case MP_OUTCOME_TIMEOUT:
 		return DEADLINE;
 	case MP_OUTCOME_REFUSED:
@@ -324,7 +358,8 @@ static enum event take_failure(struct mp_lease *l, const struct mp_answer *answe
 	case MP_OUTCOME_ANSWERED:
 		break;
 	}
-	return refuse(l, answer->error->code, answer->outcome, "server '%s': %s", l->server, words);
+	ev = refuse(l, answer->error->code, answer->outcome, "server '%s': %s", l->server, words);
+	return note_cause(l, answer, ev);
 }
 
 static void answered(const struct mp_answer *answer, void *u)
@@ -452,6 +487,8 @@ void mp_lease_tell(struct mp_lease *l)
 		.server = l->server,
 		.attempt = l->attempt,
 		.retryable = l->retryable,
+		.was_up = l->was_up,
+		.was_out = l->was_out,
 		.took_us = l->took_us,
 	};
 
@@ -462,6 +499,8 @@ void mp_lease_tell(struct mp_lease *l)
 		answer.next_at_ms = mp_loop_wall_now_ms(l->pool->o.loop) + l->retry_ms;
 	if (f && answer.error)
 		answer.tail = f->tail;
+	if (answer.error)
+		answer.transport = l->in ? mp_kind_get_name(l->in->e->kind) : l->transport;
 	l->is_told = true;
 	if (l->fn)
 		l->fn(&answer, l->u);

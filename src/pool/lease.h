@@ -79,6 +79,11 @@ struct mp_lease_answer {
 	/* Else: why, as the caller is told (CONTRACTS, "Errors"): begins with "MCP error: ". */
 	const struct mcpool_error *error;
 	const char *server;
+	/* Of failures: how the server is reached ("stdio"; NULL: it has left the files), and how
+	 * far the call came. */
+	const char *transport;
+	bool was_up;        /* the server was there for it */
+	bool was_out;       /* the request was with the server */
 	unsigned attempt;   /* of a restart; 0: none */
 	bool retryable;     /* asking again is safe, and may help */
 	int64_t next_at_ms; /* when the server is tried next; 0: unknown */

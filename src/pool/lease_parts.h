@@ -20,6 +20,7 @@ struct mp_lease {
 	bool is_held;     /* acquired, with no call */
 	bool is_told;     /* fn has run */
 	bool was_out;     /* the server has, or had, the request of this try */
+	bool was_up;      /* the server was there when it was refused */
 	int retry_ms;     /* the server wants to be left alone for this long; 0: it did not say */
 	unsigned returns; /* how often a server that is up did not take it */
 	enum mp_method_id method;
@@ -45,7 +46,8 @@ struct mp_lease {
 	struct mp_str meta, capabilities; /* in text */
 	const char *log_level;            /* static; NULL: none */
 	bool keeps_rounds, takes_tasks;
-	char *server; /* in text */
+	char *server;          /* in text */
+	const char *transport; /* of one that no instance could be had for; static; or NULL */
 	char text[];
 };
 
@@ -67,5 +69,10 @@ void mp_lease_pause(struct mp_lease *l, bool paused);
 
 /* leases.c: find the instance that its view has for it now. */
 void mp_lease_find_server(struct mp_lease *l);
+/*
+ * leases.c: one too many waits for this server. The last of the caller who has most of them; l
+ * itself where nobody has two more than its caller had without it.
+ */
+struct mp_lease *mp_lease_find_greediest(struct mp_instance *in, struct mp_lease *l);
 
 #endif

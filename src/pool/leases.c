@@ -75,6 +75,16 @@ static struct mp_lease *lease_new(struct mp_view *v, const struct mp_lease_reque
 }
 
 /* A server that cannot be had is an answer like any other, unless there is none of that name. */
+static void refuse(struct mp_lease *l, const struct mcpool_error *why)
+{
+	ptrdiff_t i = mp_view_find(l->view, l->server);
+
+	mp_lease_refuse(l, why->code, MP_OUTCOME_NOT_SENT, "%s", why->message);
+	l->why->fault = why->fault;
+	if (i >= 0)
+		l->transport = mp_kind_get_name(mp_view_get_entry(l->view, (size_t)i)->kind);
+}
+
 static void move_in(struct mp_lease *l, struct mp_instance *in, const struct mcpool_error *why)
 {
 	l->in = in;
@@ -82,7 +92,7 @@ static void move_in(struct mp_lease *l, struct mp_instance *in, const struct mcp
 	if (in)
 		mp_instance_note_use(in);
 	else
-		mp_lease_refuse(l, why->code, MP_OUTCOME_NOT_SENT, "%s", why->message);
+		refuse(l, why);
 }
 
 void mp_lease_find_server(struct mp_lease *l)
@@ -158,6 +168,54 @@ static struct mp_lease *lease_of(struct mp_link *link)
 	return mp_container_of(link, struct mp_lease, link);
 }
 
+struct share {
+	size_t n;
+	struct mp_lease *last;
+};
+
+static struct share *count_one(struct mp_ids *callers, struct share *free, struct mp_lease *l)
+{
+	mp_id key = l->caller ? l->caller : UINT64_MAX; /* those of no session are one's */
+	struct share *share = mp_ids_get(callers, key);
+
+	if (!share) {
+		share = free;
+		mp_ids_put(callers, key, share);
+	}
+	share->n++;
+	share->last = l;
+	return share;
+}
+
+/* Only when the line is full, so there need be no books of who has how much. */
+struct mp_lease *mp_lease_find_greediest(struct mp_instance *in, struct mp_lease *l)
+{
+	struct mp_list *waiting = &in->leases[MP_LEASE_WAITING];
+	struct share *shares = mp_alloc(waiting->len * sizeof(*shares)), *most = NULL, *its = NULL;
+	struct mp_lease *greediest;
+	struct mp_ids callers;
+	size_t n = 0;
+
+	mp_ids_init(&callers);
+	MP_LIST_EACH(waiting, link) {
+		struct mp_lease *one = lease_of(link);
+		struct share *share;
+
+		if (one->is_held)
+			continue;
+		share = count_one(&callers, &shares[n], one);
+		n += share == &shares[n];
+		if (!most || share->n > most->n)
+			most = share;
+		if (one == l)
+			its = share;
+	}
+	greediest = its && its->n < most->n ? most->last : l;
+	mp_ids_done(&callers);
+	mp_free(shares);
+	return greediest;
+}
+
 void mp_lease_wake_all(struct mp_instance *in)
 {
 	MP_LIST_WALK(&in->leases[MP_LEASE_WAITING], link)
@@ -206,9 +264,11 @@ static void drop(struct mp_lease *l)
 	mp_ids_remove(&p->ids, l->id);
 	mp_loop_bury(p->o.loop, &l->grave, mp_lease_bury);
 	if (!l->is_told) {
-		if (!l->why)
+		if (!l->why) {
 			mp_lease_refuse(l, MCPOOL_ECLOSED, MP_OUTCOME_CANCELLED,
 					"mcpool has stopped");
+			l->why->fault = MCPOOL_FAULT_CLOSED;
+		}
 		mp_lease_tell(l);
 	}
 	l->pool = NULL;

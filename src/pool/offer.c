@@ -194,7 +194,8 @@ static void got_list(struct mp_catalog_list *l, const struct mcpool_error *error
 	one->fetch = NULL;
 	f->under_way--;
 	if (error && l->kind == MP_CATALOG_TOOL)
-		(void)mp_fail(&f->why, error->code, "tools/list: %s", error->message);
+		(void)mp_fail_because(&f->why, error->code, error, "tools/list: %s",
+				      error->message);
 	else if (error)
 		mp_offer_list_blame(one->list, error);
 	if ((f->under_way == 0 || f->why.code) && !mp_list_linked(&f->task.link))

@@ -236,6 +236,13 @@ bool mp_pins_is_frozen(const struct mp_instance *in, struct mp_str tool)
 	return in->pins && tool.len && mp_map_has(&in->pins->frozen, tool);
 }
 
+bool mp_view_is_frozen(struct mp_view *v, size_t i, mp_id session, struct mp_str tool)
+{
+	struct mp_instance *in = mp_seat_get_instance(v, i, session);
+
+	return in && mp_pins_is_frozen(in, tool);
+}
+
 void mp_pins_reconsider(struct mp_instance *in)
 {
 	bool was_frozen = in->pins && in->pins->frozen.len;

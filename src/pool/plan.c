@@ -23,6 +23,7 @@ struct tools {
 	unsigned refs; /* counted on the loop */
 	struct mp_commands *commands;
 	unsigned char local_key[MP_DIGEST_SIZE];
+	char *mark; /* "NAME=value" of every server; owned; NULL: none */
 };
 
 struct mp_planner {
@@ -43,6 +44,7 @@ static void unref_tools(struct tools *t)
 		return;
 	mp_commands_free(t->commands);
 	mp_wipe(t->local_key, sizeof(t->local_key));
+	mp_free(t->mark);
 	mp_free(t);
 }
 
@@ -241,6 +243,13 @@ static void warn(void *u, const char *message)
 	mp_log_warn(&plan->log, "%s", message);
 }
 
+/* What it says of itself does not count: it is we who start it. */
+static void mark(struct mp_plan *plan)
+{
+	if (plan->tools->mark)
+		plan->environment = mp_environment_put(plan->environment, plan->tools->mark);
+}
+
 static void work_out(void *u)
 {
 	struct mp_plan *plan = u;
@@ -254,10 +263,11 @@ static void work_out(void *u)
 		return;
 	plan->is_resolved = true;
 	plan->result = mp_resolve(&req, &plan->resolved, &plan->why);
-	if (plan->result == 0 && plan->resolved.kind == MP_KIND_STDIO)
-		plan->environment =
-			mp_environment_build((enum mp_environment)plan->e->tuning.environment,
-					     plan->env, plan->resolved.env);
+	if (plan->result < 0 || plan->resolved.kind != MP_KIND_STDIO)
+		return;
+	plan->environment = mp_environment_build((enum mp_environment)plan->e->tuning.environment,
+						 plan->env, plan->resolved.env);
+	mark(plan);
 }
 
 /* --- the loop --- */
@@ -394,6 +404,12 @@ int mp_planner_new(struct mp_loop *loop, const char *exe, struct mp_planner **re
 	p->dialer = mp_dialer_new(loop, exe);
 	*ret_planner = p;
 	return 0;
+}
+
+void mp_planner_mark(struct mp_planner *p, const char *entry)
+{
+	mp_free(p->tools->mark);
+	p->tools->mark = mp_dup(entry);
 }
 
 struct mp_planner *mp_planner_free(struct mp_planner *p)

@@ -98,6 +98,8 @@ int mp_view_toggle(struct mp_view *v, const char *name, enum mp_toggle toggle,
  * all views. 0 or more: how many were pinned before. MCPOOL_ENOENT, and what the store says.
  */
 int mp_view_accept_tools(struct mp_view *v, const char *name, struct mcpool_error *reterr) MP_MUST;
+/* The server has it, and it is left out because it changed after the approval (V38). */
+bool mp_view_is_frozen(struct mp_view *v, size_t i, mp_id session, struct mp_str tool);
 enum mp_toggle mp_view_get_toggle(const struct mp_view *v, size_t i);
 
 /*
@@ -111,6 +113,9 @@ bool mp_view_is_remembered(struct mp_view *v, size_t i); /* the store knows it *
 
 /* Start it, as if somebody had asked for it; only_a_visit: only to see what it offers. */
 void mp_view_start_server(struct mp_view *v, size_t i, mp_id session, bool only_a_visit);
+/* Have the lists of one that is up fetched again; watchers hear when that is done. */
+void mp_view_refresh(struct mp_view *v, size_t i, mp_id session);
+bool mp_view_is_refreshing(struct mp_view *v, size_t i, mp_id session);
 /* End the present connection and begin a new one (C19). 0, or why that cannot be. */
 int mp_view_reconnect(struct mp_view *v, size_t i, mp_id session,
 		      struct mcpool_error *reterr) MP_MUST;
@@ -141,10 +146,11 @@ struct mp_status {
 	const struct mp_entry *entry;
 	mp_id instance; /* 0: there is none yet */
 	enum mp_shown_state state;
-	const char *detail; /* the finer state: "listing", "backoff"; "" without an instance */
-	const char *error;  /* ""; why it failed, or failed last */
-	int code;           /* of that error, MCPOOL_E*; 0: none */
-	struct mp_str tail; /* the last lines of its stderr then */
+	const char *detail;      /* the finer state: "listing", "backoff"; "" without an instance */
+	const char *error;       /* ""; why it failed, or failed last */
+	int code;                /* of that error, MCPOOL_E*; 0: none */
+	enum mcpool_fault fault; /* what broke then */
+	struct mp_str tail;      /* the last lines of its stderr then */
 	int64_t failed_at_ms, next_at_ms, since_ms;
 	unsigned attempt, max; /* which try; of how many, 0: without end */
 	int pid;

@@ -27,6 +27,7 @@ struct mp_queue {
 	struct mp_ids turns;    /* owned; by session */
 	struct mp_list ring;    /* turns that wait */
 	struct mp_list chosen;  /* tickets with a slot that do not know it yet */
+	struct mp_list ousted;  /* tickets without a place any more that do not know it yet */
 	struct mp_turn *holder; /* exclusive: who has all that is granted */
 	size_t n_granted, n_waiting;
 	struct mp_task telling;
@@ -81,6 +82,12 @@ static void take_slot(struct mp_queue *q, struct mp_ticket *t)
 		q->holder = t->turn;
 }
 
+static void tell_soon(struct mp_queue *q)
+{
+	if (!mp_list_linked(&q->telling.link))
+		mp_loop_post(q->loop, &q->telling);
+}
+
 /* The first ticket of the turn; the turn goes to the ring's end, or out of it. */
 static void serve(struct mp_queue *q, struct mp_turn *turn)
 {
@@ -94,8 +101,7 @@ static void serve(struct mp_queue *q, struct mp_turn *turn)
 	mp_list_remove(&q->ring, &turn->link);
 	if (turn->waiting.len)
 		mp_list_append(&q->ring, &turn->link);
-	if (!mp_list_linked(&q->telling.link))
-		mp_loop_post(q->loop, &q->telling);
+	tell_soon(q);
 }
 
 static struct mp_turn *first_turn(const struct mp_queue *q)
@@ -128,6 +134,19 @@ static void choose(struct mp_queue *q)
 			serve(q, first_turn(q));
 }
 
+static void tell_ousted(struct mp_queue *q)
+{
+	for (size_t n = q->ousted.len; n && q->ousted.len; n--) {
+		struct mp_ticket *t =
+			mp_container_of(mp_list_pop(&q->ousted), struct mp_ticket, link);
+		void (*displaced)(void *u) = t->displaced;
+		void *u = t->u;
+
+		*t = (struct mp_ticket){0};
+		displaced(u);
+	}
+}
+
 /*
  * No more than were chosen before: who is told may give its slot to the next, and so on. They may
  * also leave together and free the queue, which therefore stays until the turn of the loop ends.
@@ -136,6 +155,7 @@ static void tell(void *u)
 {
 	struct mp_queue *q = u;
 
+	tell_ousted(q);
 	for (size_t n = q->chosen.len; n && q->chosen.len; n--) {
 		struct mp_ticket *t =
 			mp_container_of(mp_list_pop(&q->chosen), struct mp_ticket, link);
@@ -146,6 +166,49 @@ static void tell(void *u)
 
 /* --- tickets -------------------------------------------------------------------------------- */
 
+static void stop_waiting(struct mp_queue *q, struct mp_ticket *t)
+{
+	mp_list_remove(&t->turn->waiting, &t->link);
+	q->n_waiting--;
+	if (t->turn->waiting.len == 0)
+		mp_list_remove(&q->ring, &t->turn->link);
+}
+
+static struct mp_turn *find_greediest(const struct mp_queue *q)
+{
+	struct mp_turn *most = first_turn(q);
+
+	MP_LIST_EACH(&q->ring, link) {
+		struct mp_turn *turn = mp_container_of(link, struct mp_turn, link);
+
+		if (turn->waiting.len > most->waiting.len)
+			most = turn;
+	}
+	return most;
+}
+
+/*
+ * The line is full. Who has two places more than the newcomer loses its last one: with one more
+ * they would only change roles, and do so again.
+ */
+static bool make_room(struct mp_queue *q, mp_id session)
+{
+	struct mp_turn *most = find_greediest(q), *its = mp_ids_get(&q->turns, key_of(session));
+	struct mp_ticket *last;
+
+	if (!most || (its ? its->waiting.len : 0) + 1 >= most->waiting.len)
+		return false;
+	last = mp_container_of(most->waiting.head.prev, struct mp_ticket, link);
+	if (!last->displaced)
+		return false;
+	stop_waiting(q, last);
+	last->turn = NULL;
+	last->is_displaced = true;
+	mp_list_append(&q->ousted, &last->link);
+	tell_soon(q);
+	return true;
+}
+
 /* Nobody who could be served is waiting, so whoever can be served now overtakes nobody. */
 static bool may_pass(const struct mp_queue *q, mp_id session)
 {
@@ -155,14 +218,14 @@ static bool may_pass(const struct mp_queue *q, mp_id session)
 }
 
 int mp_queue_enter(struct mp_queue *q, struct mp_ticket *t, mp_id session, void (*granted)(void *u),
-		   void *u)
+		   void (*displaced)(void *u), void *u)
 {
 	bool passes = may_pass(q, session);
 
 	mp_check(!t->queue && !mp_list_linked(&t->link));
-	if (!passes && q->n_waiting >= q->line)
+	if (!passes && q->n_waiting >= q->line && !make_room(q, session))
 		return MCPOOL_EQUEUE_FULL;
-	*t = (struct mp_ticket){.queue = q, .granted = granted, .u = u};
+	*t = (struct mp_ticket){.queue = q, .granted = granted, .displaced = displaced, .u = u};
 	t->turn = get_turn(q, session);
 	if (passes) {
 		take_slot(q, t);
@@ -183,14 +246,6 @@ static void give_back(struct mp_queue *q, struct mp_ticket *t)
 	q->n_granted--;
 }
 
-static void stop_waiting(struct mp_queue *q, struct mp_ticket *t)
-{
-	mp_list_remove(&t->turn->waiting, &t->link);
-	q->n_waiting--;
-	if (t->turn->waiting.len == 0)
-		mp_list_remove(&q->ring, &t->turn->link);
-}
-
 void mp_queue_leave(struct mp_ticket *t)
 {
 	struct mp_queue *q = t->queue;
@@ -198,12 +253,15 @@ void mp_queue_leave(struct mp_ticket *t)
 
 	if (!q)
 		return;
-	if (t->is_granted)
+	if (t->is_displaced)
+		mp_list_remove(&q->ousted, &t->link);
+	else if (t->is_granted)
 		give_back(q, t);
 	else
 		stop_waiting(q, t);
 	*t = (struct mp_ticket){0};
-	drop_turn_if_empty(q, turn);
+	if (turn)
+		drop_turn_if_empty(q, turn);
 	choose(q);
 }
 
@@ -222,6 +280,7 @@ struct mp_queue *mp_queue_new(struct mp_loop *loop, const char *name, size_t slo
 	mp_ids_init(&q->turns);
 	mp_list_init(&q->ring);
 	mp_list_init(&q->chosen);
+	mp_list_init(&q->ousted);
 	mp_task_init(&q->telling, tell, q);
 	memcpy(q->name, name, size);
 	return q;
@@ -236,7 +295,7 @@ struct mp_queue *mp_queue_free(struct mp_queue *q)
 {
 	if (!q)
 		return NULL;
-	mp_check(q->n_granted == 0 && q->n_waiting == 0);
+	mp_check(q->n_granted == 0 && q->n_waiting == 0 && q->ousted.len == 0);
 	mp_ids_done(&q->turns);
 	mp_loop_unpost(q->loop, &q->telling);
 	mp_loop_bury(q->loop, &q->grave, free_now);

@@ -1,7 +1,8 @@
 /*
  * queue.h - bounded, fair, abortable waiting lines (U28).
  * A queue has slots and a line. Whoever finds no free slot waits in the line; when a slot is free,
- * sessions take turns, and within a session the first is first. A full line refuses.
+ * sessions take turns, and within a session the first is first. The line is shared as well: once it
+ * is full, who has less of it than the greediest gets a place of that one's, which is refused.
  */
 #ifndef MP_QUEUE_H
 #define MP_QUEUE_H
@@ -19,7 +20,9 @@ struct mp_ticket {
 	struct mp_queue *queue; /* NULL: in none */
 	struct mp_turn *turn;   /* its session's share of the queue */
 	bool is_granted;
+	bool is_displaced; /* its place is another's, and it does not know it yet */
 	void (*granted)(void *u);
+	void (*displaced)(void *u);
 	void *u;
 };
 
@@ -33,11 +36,12 @@ void mp_queue_widen(struct mp_queue *q, size_t slots, size_t line);
 
 /*
  * 1: granted at once. 0: it waits, and granted() follows from the loop, never from within this
- * file's functions. MCPOOL_EQUEUE_FULL. A zeroed ticket is in no queue.
+ * file's functions; or displaced(), with the ticket in no queue any more, where it is not NULL.
+ * MCPOOL_EQUEUE_FULL. A zeroed ticket is in no queue.
  */
 int mp_queue_enter(struct mp_queue *q, struct mp_ticket *t, mp_id session, void (*granted)(void *u),
-		   void *u) MP_MUST;
-/* Give back the slot or the place in the line; nothing if it is in none. granted() stays silent. */
+		   void (*displaced)(void *u), void *u) MP_MUST;
+/* Give back the slot or the place in the line; nothing if it is in none. It hears nothing more. */
 void mp_queue_leave(struct mp_ticket *t);
 
 /* exclusive: who is being served, as it was given to enter; 0: none, or calls of no session. */

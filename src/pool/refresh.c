@@ -266,6 +266,14 @@ struct mp_refresh *mp_refresh_free(struct mp_refresh *r)
 	return mp_free(r);
 }
 
+bool mp_refresh_is_quiet(const struct mp_refresh *r)
+{
+	for (int kind = 0; kind < MP_CATALOG_COUNT; kind++)
+		if (r->lists[kind].state != QUIET)
+			return false;
+	return true;
+}
+
 const char *mp_refresh_get_state(const struct mp_refresh *r, enum mp_catalog_kind kind)
 {
 	return state_names[r->lists[kind].state];

@@ -41,6 +41,7 @@ bool mp_refresh_hear(struct mp_refresh *r, const struct mp_message *m);
 void mp_refresh_again(struct mp_refresh *r, enum mp_catalog_kind kind);
 /* Changes of these resources are to be told as well; copied. Only modern servers are asked here. */
 void mp_refresh_listen_to(struct mp_refresh *r, const struct mp_str *uris, size_t n);
+bool mp_refresh_is_quiet(const struct mp_refresh *r); /* what we have is what there is */
 const char *mp_refresh_get_state(const struct mp_refresh *r, enum mp_catalog_kind kind);
 
 #endif

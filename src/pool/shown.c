@@ -3,6 +3,7 @@
  */
 #include "pool/pool.h"
 
+#include "base/error.h"
 #include "pool/seat.h"
 
 struct mp_offer *mp_view_get_offer(struct mp_view *v, size_t i, mp_id session)
@@ -100,6 +101,7 @@ static void show_instance(struct mp_status *s, struct mp_instance *in)
 	s->detail = mp_keeper_get_state_name(f->state);
 	s->error = f->why.message;
 	s->code = f->why.code;
+	s->fault = mp_error_get_fault(&f->why);
 	s->tail = f->tail;
 	s->failed_at_ms = f->why.code ? f->failed_wall_ms : 0;
 	s->since_ms = f->since_wall_ms;
@@ -150,6 +152,21 @@ static void show_entry(struct mp_status *s, const struct mp_view *v, size_t i)
 		s->error = key->is_known ? "" : key->problem;
 		break;
 	}
+}
+
+void mp_view_refresh(struct mp_view *v, size_t i, mp_id session)
+{
+	struct mp_instance *in = mp_seat_get_instance(v, i, session);
+
+	for (int kind = 0; in && in->refresh && kind < MP_CATALOG_COUNT; kind++)
+		mp_refresh_again(in->refresh, (enum mp_catalog_kind)kind);
+}
+
+bool mp_view_is_refreshing(struct mp_view *v, size_t i, mp_id session)
+{
+	struct mp_instance *in = mp_seat_get_instance(v, i, session);
+
+	return in && in->refresh && !mp_refresh_is_quiet(in->refresh);
 }
 
 enum mp_shown_state mp_view_get_state(struct mp_view *v, size_t i, mp_id session)

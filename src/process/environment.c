@@ -118,6 +118,23 @@ char **mp_environment_build(enum mp_environment mode, char *const *from, char *c
 	return env;
 }
 
+char **mp_environment_put(char **env, const char *entry)
+{
+	struct mp_str name = name_of(entry);
+	char **all = mp_alloc((count(env) + 2) * sizeof(*all));
+	size_t n = 0;
+
+	for (size_t i = 0; env && env[i]; i++) {
+		if (mp_str_eq(name_of(env[i]), name))
+			mp_free(env[i]);
+		else
+			all[n++] = env[i];
+	}
+	all[n] = copy(entry);
+	mp_free(env);
+	return all;
+}
+
 char **mp_environment_copy(char *const *env)
 {
 	char **all = mp_alloc((count(env) + 1) * sizeof(*all));

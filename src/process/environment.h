@@ -6,6 +6,9 @@
 
 #include "base/base.h"
 
+/* In every server of a hub: the hub's socket. A bridge that finds its own hub there is a server. */
+#define MP_ENVIRONMENT_HUB "MCPOOL_SERVED_BY"
+
 enum mp_environment {
 	MP_ENVIRONMENT_INHERIT, /* ours, without what belongs to agents and to our own start */
 	MP_ENVIRONMENT_MINIMAL, /* what programs need to find their way */
@@ -17,6 +20,8 @@ enum mp_environment {
  * choose from, ends in NULL. extra: the server's own entries, which win; may be NULL.
  */
 char **mp_environment_build(enum mp_environment mode, char *const *from, char *const *extra);
+/* The same with this "NAME=value" in it, in the place of any of that name; env is taken. */
+char **mp_environment_put(char **env, const char *entry);
 /* All of it, as it is. */
 char **mp_environment_copy(char *const *env);
 char **mp_environment_free(char **env); /* accepts NULL, returns NULL */

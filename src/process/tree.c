@@ -20,7 +20,7 @@
 #include "base/buf.h"
 
 /* Linux has at most 4 million processes; one with more than this many is not ours to clean. */
-enum { MAX_PROCS = 1 << 20, STAT_SIZE = 1024, STRIKES = 4 };
+enum { MAX_PROCS = 1 << 20, MAX_GENERATIONS = 4096, STAT_SIZE = 1024, STRIKES = 4 };
 
 /* --- one process ---------------------------------------------------------------------------- */
 
@@ -86,6 +86,21 @@ int mp_tree_read(pid_t pid, struct mp_proc *ret_proc)
 
 	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
 	return read_at(AT_FDCWD, path, ret_proc);
+}
+
+/* Parents may change on the way up: then an orphan falls to somebody above it, and so on. */
+bool mp_tree_is_below(pid_t pid, pid_t root)
+{
+	struct mp_proc p;
+
+	for (int i = 0; i < MAX_GENERATIONS && pid > 1 && pid != root; i++) {
+		if (mp_tree_read(pid, &p) < 0)
+			return false;
+		pid = p.parent;
+		if (pid == root)
+			return true;
+	}
+	return false;
 }
 
 bool mp_tree_is_alive(const struct mp_proc *p)

@@ -27,6 +27,9 @@ int mp_tree_parse(struct mp_str text, struct mp_proc *ret_proc) MP_MUST;
 int mp_tree_read(pid_t pid, struct mp_proc *ret_proc) MP_MUST;
 bool mp_tree_is_alive(const struct mp_proc *p);
 
+/* Is pid a descendant of root? Whatever forked itself away is, where root is a subreaper. */
+bool mp_tree_is_below(pid_t pid, pid_t root);
+
 /* Is this child of the root, and all below it, meant? */
 typedef bool (*mp_tree_fn)(const struct mp_proc *child, void *u);
 

@@ -212,7 +212,9 @@ static void on_other(struct fleet_server *s, const struct mp_message *m)
 	snprintf(s->others + len, sizeof(s->others) - len, "%s %.*s\n",
 		 mp_method_get(m->method)->name, MP_STR_ARGS(params));
 	if (m->kind == MP_MESSAGE_REQUEST && m->method != MP_METHOD_LISTEN)
-		reply(s, m->id, "result", "{}");
+		reply(s, m->id, "result",
+		      m->method == MP_METHOD_TASKS_RESULT && s->task_result ? s->task_result
+									    : "{}");
 }
 
 static void on_message(void *u, struct mp_str text)
@@ -539,7 +541,11 @@ static void note_answer(const struct mp_lease_answer *answer, void *u)
 	r->outcome = answer->outcome;
 	r->retryable = answer->retryable;
 	r->attempt = answer->attempt;
-	r->code = answer->error ? answer->error->code : 0;
+	r->was_up = answer->was_up;
+	r->was_out = answer->was_out;
+	r->transport = answer->transport;
+	r->error = answer->error ? *answer->error : (struct mcpool_error){0};
+	r->code = r->error.code;
 	if (answer->message)
 		text = mp_value_source(answer->message->tape, answer->message->result);
 	else if (answer->error)

@@ -42,6 +42,7 @@ struct fleet_server {
 	/* What it is. */
 	bool modern;              /* answers server/discover, and not initialize */
 	unsigned traits;          /* of its transport */
+	const char *task_result;  /* of tasks/result; NULL: {} */
 	const char *capabilities; /* what it offers, an object; NULL: tools that change */
 
 	/* Calls it keeps, as ids. */
@@ -65,6 +66,9 @@ struct fleet_result {
 	int code;
 	bool retryable;
 	unsigned attempt;
+	bool was_up, was_out;
+	const char *transport; /* of a failure */
+	struct mcpool_error error;
 	char text[480]; /* result, or the error's words */
 	mp_id lease;
 };

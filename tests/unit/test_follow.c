@@ -162,6 +162,28 @@ TEST(an_edit_in_place_is_told_once)
 	CHECK_EQ(count(&d, 0), 1);
 }
 
+/* Somebody is about to look: what happened before is told at once, and not again. */
+TEST(who_catches_up_does_not_wait)
+{
+	MP_CLEANUP(tidy) struct desk d;
+
+	CHECK(sit_down(&d));
+	CHECK(put("mcp.json", "{}") && follow(&d, 0, "mcp.json") && follow(&d, 1, "other.json"));
+	mp_config_watch_catch_up(d.watch);
+	CHECK_EQ(d.parties[0].calls, 0);
+	CHECK(put("mcp.json", "{ }")); /* nobody has read the event yet */
+	mp_config_watch_catch_up(d.watch);
+	CHECK_EQ(d.parties[0].calls, 1);
+	CHECK_EQ(d.parties[1].calls, 0);
+	CHECK_EQ(count(&d, 0), 1); /* that one */
+	CHECK(put("mcp.json", "{}"));
+	notice(&d); /* it is read, and told in a moment */
+	d.parties[0].leave = true;
+	mp_config_watch_catch_up(d.watch);
+	CHECK_EQ(d.parties[0].calls, 1);
+	CHECK_EQ(count(&d, 0), 1);
+}
+
 HEAVY_TEST(a_rename_over_it_is_told)
 {
 	MP_CLEANUP(tidy) struct desk d;

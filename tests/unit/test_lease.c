@@ -395,6 +395,49 @@ TEST(a_full_line_refuses)
 	CHECK_EQ(r[3].outcome, MP_OUTCOME_ANSWERED);
 }
 
+/* U28 */
+/* Nobody has all places, neither of those who wait for the server nor in its line. */
+TEST(places_are_fair)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result greedy[5], modest[2], out;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\"}},\"mcpool\":"
+			     "{\"queues\":{\"default\":{\"slots\":1,\"line\":3}}}}"));
+	fleet_get(&f, "a")->prepare_ms = 1000;
+	for (int i = 0; i < 4; i++)
+		CHECK(fleet_call(&f, "a", 1, 0, &greedy[i]));
+	CHECK(fleet_call(&f, "a", 2, 0, &modest[0]));
+	fleet_settle(&f);
+	CHECK_EQ(greedy[3].code, MCPOOL_EQUEUE_FULL); /* it came when all was its own */
+	CHECK_EQ(greedy[2].code, MCPOOL_EQUEUE_FULL); /* it had to go */
+	CHECK(greedy[2].retryable);
+	CHECK_EQ(greedy[2].outcome, MP_OUTCOME_REFUSED);
+	CHECK_EQ(greedy[0].answers + greedy[1].answers + modest[0].answers, 0);
+	fleet_advance(&f, 1000);
+	fleet_settle(&f);
+	CHECK_EQ(modest[0].outcome, MP_OUTCOME_ANSWERED);
+
+	fleet_get(&f, "a")->holds_calls = true;
+	CHECK(fleet_call(&f, "a", 1, 0, &out));
+	for (int i = 0; i < 3; i++)
+		CHECK(fleet_call(&f, "a", 1, 0, &greedy[i]));
+	CHECK(fleet_call(&f, "a", 2, 0, &modest[1]));
+	CHECK_EQ(greedy[2].answers, 0);
+	fleet_settle(&f);
+	CHECK_EQ(greedy[2].answers, 1);
+	CHECK_EQ(greedy[2].code, MCPOOL_EQUEUE_FULL);
+	CHECK(greedy[2].retryable);
+	CHECK_EQ(greedy[0].answers + greedy[1].answers + modest[1].answers + out.answers, 0);
+	for (int i = 0; i < 4; i++) {
+		CHECK(fleet_answer_kept(fleet_get(&f, "a"), i, "{}"));
+		fleet_settle(&f);
+	}
+	CHECK_EQ(modest[1].outcome, MP_OUTCOME_ANSWERED);
+	CHECK_EQ(greedy[0].answers + greedy[1].answers + modest[1].answers + out.answers, 4);
+}
+
 /* E68 D38 */
 /* A named queue limits all servers that name it, a tool's counts before the server's. */
 TEST(a_named_queue_is_shared)

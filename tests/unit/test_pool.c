@@ -320,3 +320,47 @@ TEST(sessions_may_end_while_the_pool_goes)
 	CHECK_EQ(one.answers, 1);
 	fleet_advance(&f, 10000); /* whatever was still running would run now */
 }
+
+/* --- what displays see, and what has happened ------------------------------------------------ */
+
+struct display {
+	struct mp_board *board; /* NULL: it does not look yet */
+	struct mp_observer observer;
+	int batches;
+};
+
+static void display_done(struct display *d)
+{
+	if (d->board)
+		mp_observer_leave(d->board, &d->observer);
+}
+
+static void saw(const struct mp_change *changes, size_t n, void *u)
+{
+	struct display *d = u;
+
+	(void)changes;
+	d->batches += n > 0;
+}
+
+/* C23 */
+/* A whole start in one moment is one change for a display, and every step of it is in the ring. */
+TEST(merged_changes_lose_no_transition)
+{
+	static const char *const steps[] = {"preparing", "starting", "listing", "up"};
+	MP_CLEANUP(fleet_done) struct fleet f;
+	MP_CLEANUP(display_done) struct display d = {0};
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE));
+	fleet_advance(&f, 100);
+	d.board = &f.board;
+	mp_observer_join(d.board, &d.observer, saw, &d);
+	CHECK(fleet_start(&f, "a"));
+	CHECK_TEXT(fleet_state(&f, "a"), "connected");
+	CHECK(d.batches <= 1);
+	fleet_advance(&f, 16);
+	CHECK(d.batches >= 1 && d.batches <= 2);
+	for (size_t i = 0; i < MP_ARRAY_LEN(steps); i++)
+		CHECK_EQ(fleet_count_events(&f, "a", steps[i]), 1);
+}

@@ -76,6 +76,69 @@ TEST(a_full_line_refuses)
 	CHECK_EQ(enter(r, 5, 3), MCPOOL_EQUEUE_FULL);
 }
 
+/* U28 */
+TEST(places_in_a_full_line_are_shared_too)
+{
+	MP_CLEANUP(room_freep) struct room *r = room_new(1, 6, false);
+
+	CHECK(r);
+	CHECK_EQ(enter(r, 0, 9), 1);
+	for (int i = 1; i <= 6; i++)
+		CHECK_EQ(enter(r, i, 1), 0);          /* all of the line is one's */
+	CHECK_EQ(enter(r, 7, 1), MCPOOL_EQUEUE_FULL); /* who is greedy displaces nobody */
+	CHECK_EQ(enter(r, 8, 2), 0);
+	CHECK_EQ(mp_queue_count_waiting(r->q), 6);
+	CHECK_EQ(r->guests[6].lost, 0); /* never from within */
+	settle(r);
+	CHECK_EQ(r->guests[6].lost, 1); /* its last */
+	CHECK(!r->guests[6].ticket.queue);
+	CHECK_EQ(enter(r, 10, 2), 0);
+	CHECK_EQ(enter(r, 11, 3), 0);
+	settle(r);
+	CHECK_EQ(r->guests[5].lost + r->guests[4].lost, 2);
+	CHECK_EQ(enter(r, 12, 2),
+		 MCPOOL_EQUEUE_FULL); /* three, two and one: they would take turns */
+	CHECK_EQ(enter(r, 13, 3), 0);
+	CHECK_EQ(enter(r, 14, 3), MCPOOL_EQUEUE_FULL); /* two each */
+	CHECK_EQ(enter(r, 15, 0), 0);                  /* of no session, which is somebody, too */
+	settle(r);
+	CHECK_EQ(r->guests[3].lost + r->guests[2].lost, 2);
+	CHECK_EQ(mp_queue_count_waiting(r->q), 6);
+	CHECK_EQ(r->told, 0);
+	leave(r, 0);
+	settle(r);
+	CHECK(is_told(r, 1));
+}
+
+/* U28 */
+TEST(who_was_displaced_may_leave_before_it_hears_of_it)
+{
+	MP_CLEANUP(room_freep) struct room *r = room_new(1, 2, false);
+
+	CHECK(r);
+	CHECK_EQ(enter(r, 0, 9), 1);
+	CHECK_EQ(enter(r, 1, 1), 0);
+	CHECK_EQ(enter(r, 2, 1), 0);
+	CHECK_EQ(enter(r, 3, 2), 0);
+	leave(r, 2);
+	CHECK_EQ(mp_queue_count_waiting(r->q), 2);
+	settle(r);
+	CHECK_EQ(r->guests[2].lost, 0);
+	CHECK_EQ(enter(r, 2, 1), MCPOOL_EQUEUE_FULL); /* the same ticket again */
+}
+
+/* One that cannot be told otherwise keeps its place. */
+TEST(who_has_no_ear_for_it_is_not_displaced)
+{
+	MP_CLEANUP(room_freep) struct room *r = room_new(1, 2, false);
+
+	CHECK(r);
+	for (int i = 0; i < 3; i++)
+		CHECK(mp_queue_enter(r->q, &r->guests[i].ticket, 1, hear, NULL, &r->guests[i]) >=
+		      0);
+	CHECK_EQ(enter(r, 3, 2), MCPOOL_EQUEUE_FULL);
+}
+
 TEST(without_a_line_nobody_waits)
 {
 	MP_CLEANUP(room_freep) struct room *r = room_new(1, 0, false);
@@ -163,7 +226,7 @@ static void leave_and_enter_again(struct guest *g)
 	if (g->told > 3)
 		return;
 	mp_queue_leave(&g->ticket);
-	if (mp_queue_enter(q, &g->ticket, 1, hear, g) == 1)
+	if (mp_queue_enter(q, &g->ticket, 1, hear, lose, g) == 1)
 		hear(g);
 }
 

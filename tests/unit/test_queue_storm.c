@@ -10,6 +10,7 @@ struct model {
 	int session[TICKETS];
 	int64_t since[TICKETS]; /* 0: does not wait */
 	bool granted[TICKETS];
+	bool lost[TICKETS];
 	int ring[SESSIONS], n_ring; /* sessions that wait */
 	int64_t now;
 	int passed[SESSIONS]; /* grants (exclusive: turns) of others since it began to wait */
@@ -79,13 +80,35 @@ static void model_choose(struct model *m)
 	model_note_pass(m);
 }
 
+/* Who has two more than this session loses its last; of two such the one that is served first. */
+static bool model_make_room(struct model *m, int session)
+{
+	size_t most = 0;
+	int whose = -1, last = -1;
+
+	for (int i = 0; i < m->n_ring; i++)
+		if (count(m, false, m->ring[i]) > most) {
+			whose = m->ring[i];
+			most = count(m, false, whose);
+		}
+	if (count(m, false, session) + 1 >= most)
+		return false;
+	for (int i = 0; i < TICKETS; i++)
+		if (m->session[i] == whose && m->since[i] &&
+		    (last < 0 || m->since[i] > m->since[last]))
+			last = i;
+	m->since[last] = 0;
+	m->lost[last] = true;
+	return true;
+}
+
 static int model_enter(struct model *m, int i, int session)
 {
 	size_t granted = count(m, true, -1);
 	bool passes = model_has_slot(m) && m->n_ring == 0 &&
 		      (!m->exclusive || granted == count(m, true, session));
 
-	if (!passes && count(m, false, -1) >= m->line)
+	if (!passes && count(m, false, -1) >= m->line && !model_make_room(m, session))
 		return MCPOOL_EQUEUE_FULL;
 	m->session[i] = session;
 	if (passes) {
@@ -105,6 +128,7 @@ static void model_leave(struct model *m, int i)
 	bool waited = m->since[i] > 0;
 
 	m->granted[i] = false;
+	m->lost[i] = false;
 	m->since[i] = 0;
 	if (waited && count(m, false, m->session[i]) == 0)
 		model_unring(m, m->session[i]);
@@ -130,9 +154,11 @@ static bool agrees(struct room *r, const struct model *m)
 	return true;
 }
 
-/* Whoever has a slot and did not pass at once is told, once; nobody else is. */
-static bool all_are_told(const struct room *r, const bool *waited)
+/* Whoever has a slot and did not pass at once is told, once; nobody else is. Who lost knows. */
+static bool all_are_told(const struct room *r, const struct model *m, const bool *waited)
 {
+	for (int i = 0; i < TICKETS; i++)
+		REQUIRE(!m->lost[i] || (r->guests[i].lost == 1 && !r->guests[i].ticket.queue));
 	for (int i = 0; i < TICKETS; i++)
 		REQUIRE(r->guests[i].told == (r->guests[i].ticket.is_granted && waited[i] ? 1 : 0));
 	return true;
@@ -153,6 +179,8 @@ static bool one_step(struct room *r, struct model *m, bool *waited, uint64_t *se
 		return true;
 	}
 	session = session % 4 ? session % 3 : session; /* some are busy */
+	r->guests[i].lost = 0;
+	m->lost[i] = false;
 	want = model_enter(m, i, session);
 	waited[i] = want == 0;
 	REQUIRE(enter(r, i, (mp_id)session * 1000) == want);
@@ -174,7 +202,7 @@ static bool play(size_t slots, size_t line, bool exclusive, uint64_t seed)
 		REQUIRE(agrees(r, m));
 		if (test_random(&seed) % 3 == 0) {
 			settle(r);
-			REQUIRE(all_are_told(r, waited));
+			REQUIRE(all_are_told(r, m, waited));
 		}
 	}
 	return true;
