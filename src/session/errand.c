@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/spares.h"
+#include "session/failed_call.h"
 #include "session/parts.h"
 
 enum state {
@@ -363,39 +364,70 @@ void mp_errand_refuse(struct mp_errand *e, int code, int status, const char *for
 	answer_error(e, code, status, mp_str_of(words), MP_STR(""));
 }
 
-/* `data` of an error of ours (CONTRACTS, "Errors"). */
-static int write_data(struct mp_buf *out, const struct mcpool_error *why, const char *server,
-		      const struct mp_lease_answer *a)
+/* What is known of it. a: NULL where no lease came to be. */
+static struct mp_failed_call describe(const struct mp_errand *e, const struct mcpool_error *why,
+				      const struct mp_lease_answer *a)
+{
+	bool is_tool = e->method == MP_METHOD_TOOLS_CALL && e->target;
+	struct mp_str tool = is_tool ? mp_str_of(e->target) : MP_STR("");
+
+	if (a)
+		return mp_failed_call_of(a, tool);
+	return (struct mp_failed_call){
+		.server = e->server,
+		.is_configured = true,
+		.tool = tool,
+		.why = why,
+		.outcome = MP_OUTCOME_REFUSED,
+	};
+}
+
+int mp_errand_write_data(struct mp_buf *out, const struct mp_failed_call *f)
 {
 	struct mp_writer w;
 
 	mp_buf_clear(out);
 	mp_write_init(&w, out, NULL);
 	mp_write_begin_object(&w);
-	mp_write_member_text(&w, "code", mp_str_of(mcpool_error_word(why->code)));
-	if (server)
-		mp_write_member_text(&w, "server", mp_str_of(server));
-	mp_write_member_text(&w, "outcome",
-			     mp_str_of(a ? mp_outcome_get_name(a->outcome) : "refused"));
-	if (a && a->attempt)
-		mp_write_member_i64(&w, "attempt", a->attempt);
-	mp_write_member_bool(&w, "retryable", a && a->retryable);
-	if (a && a->next_at_ms)
-		mp_write_member_i64(&w, "nextAt", a->next_at_ms);
-	if (a && a->tail.len)
-		mp_write_member_text(&w, "stderr", a->tail);
+	mp_failed_call_write(&w, f);
 	mp_write_end_object(&w);
 	return mp_write_finish(&w);
+}
+
+void mp_errand_fail_as(struct mp_errand *e, int rpc_code, const struct mp_failed_call *f)
+{
+	struct mp_buf *data = &e->session->lobby->scratch;
+
+	if (mp_errand_write_data(data, f) < 0)
+		mp_buf_clear(data);
+	answer_error(e, rpc_code, 200, mp_str_of(f->why->message), mp_buf_get(data));
 }
 
 void mp_errand_fail(struct mp_errand *e, const struct mcpool_error *why,
 		    const struct mp_lease_answer *a)
 {
-	struct mp_buf *data = &e->session->lobby->scratch;
+	struct mp_failed_call f = describe(e, why, a);
 
-	if (write_data(data, why, a ? a->server : e->server, a) < 0)
-		mp_buf_clear(data);
-	answer_error(e, why->rpc_code, 200, mp_str_of(why->message), mp_buf_get(data));
+	mp_errand_fail_as(e, why->rpc_code, &f);
+}
+
+int mp_errand_write_failure(const struct mp_errand *e, const struct mp_lease_answer *a,
+			    struct mp_buf *out)
+{
+	struct mp_failed_call f = describe(e, a->error, a);
+	struct mp_writer w;
+
+	mp_buf_clear(out);
+	mp_write_init(&w, out, NULL);
+	mp_write_begin_object(&w);
+	mp_write_member_i64(&w, "code", a->error->rpc_code);
+	mp_write_member_text(&w, "message", mp_str_of(a->error->message));
+	mp_write_key(&w, MP_STR("data"));
+	mp_write_begin_object(&w);
+	mp_failed_call_write(&w, &f);
+	mp_write_end_object(&w);
+	mp_write_end_object(&w);
+	return mp_write_finish(&w);
 }
 
 struct mp_errand *mp_errand_find_lease(struct mp_session *s, mp_id lease)

@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "session/filter.h"
 #include "session/parts.h"
 #include "store/results.h"
 
@@ -62,18 +61,12 @@ static void take_answer(struct mp_errand *e, const struct mp_message *m)
 		mp_session_finish_call(e, json, is_error, status);
 }
 
-static void keep_failure(struct mp_errand *e, const struct mcpool_error *why)
+static void keep_failure(struct mp_errand *e, const struct mp_lease_answer *a)
 {
 	struct mp_buf *text = &e->session->lobby->scratch;
-	struct mp_writer w;
+	int r = mp_errand_write_failure(e, a, text);
 
-	mp_buf_clear(text);
-	mp_write_init(&w, text, NULL);
-	mp_write_begin_object(&w);
-	mp_write_member_i64(&w, "code", why->rpc_code);
-	mp_write_member_text(&w, "message", mp_str_of(why->message));
-	mp_write_end_object(&w);
-	keep_answer(e, mp_write_finish(&w) < 0 ? MP_STR(NO_MEMORY) : mp_buf_get(text), true);
+	keep_answer(e, r < 0 ? MP_STR(NO_MEMORY) : mp_buf_get(text), true);
 }
 
 /* Requests that stand alone may be of anybody (V24). */
@@ -118,7 +111,7 @@ static void answered(const struct mp_lease_answer *a, void *u)
 	else if (a->outcome == MP_OUTCOME_ANSWERED)
 		take_answer(e, a->message);
 	else if (e->state == MP_ERRAND_PARKED)
-		keep_failure(e, a->error);
+		keep_failure(e, a);
 	else
 		mp_errand_fail(e, a->error, a);
 }
@@ -149,100 +142,6 @@ struct target {
 	enum mp_era era; /* of the server, as far as is known; 0: not at all */
 	bool is_task;    /* it can only be run as one */
 };
-
-static const char *describe(enum mp_method_id method)
-{
-	switch (method) {
-	case MP_METHOD_TOOLS_CALL:
-		return "tool";
-	case MP_METHOD_PROMPTS_GET:
-		return "prompt";
-	default:
-		return "resource";
-	}
-}
-
-static bool is_filtered(const struct mp_view *v, size_t i, struct mp_str name)
-{
-	const struct mp_entry *e = mp_view_get_entry(v, i);
-	size_t server = strlen(e->name);
-
-	/* The tool's own name is what stands last, however the name is spelled. */
-	for (size_t at = 0; at + server < name.len; at++)
-		if (memcmp(name.p + at, e->name, server) == 0) {
-			struct mp_str tool = {name.p + at + server, name.len - at - server};
-
-			while (tool.len && strchr("_./:", tool.p[0]))
-				tool = (struct mp_str){tool.p + 1, tool.len - 1};
-			return !mp_filter_lets_pass(&e->tools_allowed, &e->tools_denied, tool);
-		}
-	return false;
-}
-
-/* Why there is no such tool: its server is not up, or the tool is kept out (E74). */
-static bool explain_unknown(struct mp_errand *e, struct mp_str name)
-{
-	struct mp_view *v = e->session->view;
-
-	for (size_t i = 0; i < mp_view_count(v); i++) {
-		const char *server = mp_view_get_entry(v, i)->name;
-		enum mp_shown_state state = mp_view_get_state(v, i, e->session->id);
-
-		if (mp_str_find(name, mp_str_of(server), 0) < 0 ||
-		    !mp_shelf_shows(e->session->shelf, server))
-			continue;
-		if (is_filtered(v, i, name)) {
-			mp_errand_refuse(
-				e, -32602, 200,
-				"Unknown tool: %.*s: server '%s' has it kept out by toolsAllowed "
-				"or toolsDenied",
-				MP_STR_ARGS(name), server);
-			return true;
-		}
-		if (state != MP_SHOWN_CONNECTED && state != MP_SHOWN_READY) {
-			mp_errand_refuse(e, -32602, 200, "Unknown tool: %.*s: server '%s' is %s",
-					 MP_STR_ARGS(name), server, mp_shown_get_name(state));
-			return true;
-		}
-	}
-	return false;
-}
-
-/* As the eras say it (mcp-spec 4.1). */
-static void refuse_unknown(struct mp_errand *e, struct mp_str name, const struct target *t)
-{
-	struct mp_lobby *l = e->session->lobby;
-	bool is_uri = e->method == MP_METHOD_RESOURCES_READ;
-	int code = is_uri && e->era == MP_ERA_LEGACY ? -32002 : -32602;
-	struct mp_writer w;
-
-	if (t->candidates > 1) {
-		mp_errand_refuse(e, code, 200, "'%.*s' could be any of %zu %ss", MP_STR_ARGS(name),
-				 t->candidates, describe(e->method));
-		return;
-	}
-	if (e->method == MP_METHOD_TOOLS_CALL && explain_unknown(e, name))
-		return;
-	if (!is_uri) {
-		mp_errand_refuse(e, code, 200, "Unknown %s: %.*s", describe(e->method),
-				 MP_STR_ARGS(name));
-		return;
-	}
-	mp_buf_clear(&l->scratch);
-	mp_write_init(&w, &l->scratch, NULL);
-	mp_write_begin_object(&w);
-	mp_write_member_i64(&w, "code", code);
-	mp_write_member_text(&w, "message", MP_STR("Resource not found"));
-	mp_write_key(&w, MP_STR("data"));
-	mp_write_begin_object(&w);
-	mp_write_member_text(&w, "uri", name);
-	mp_write_end_object(&w);
-	mp_write_end_object(&w);
-	if (mp_write_finish(&w) < 0)
-		mp_errand_give_up(e, MCPOOL_ENOMEM);
-	else
-		mp_session_finish_call(e, mp_buf_get(&l->scratch), true, 200);
-}
 
 static bool find_ware(const struct mp_stock *s, enum mp_catalog_kind kind, struct mp_str name,
 		      struct target *t)
@@ -438,6 +337,13 @@ static bool is_return(const struct mp_message *m, struct mp_arena *arena)
 	       mp_seal_is_ours(text);
 }
 
+/* For a server that knows no such thing it can only be ours, and ours it is not (V42). */
+static bool is_forged(const struct mp_errand *e, const struct mp_message *m, const struct target *t)
+{
+	return e->era == MP_ERA_MODERN && t->era != MP_ERA_MODERN &&
+	       mp_value_get(m->tape, m->params, "requestState") != MP_NONE;
+}
+
 /* A result that mcpool keeps: whoever may use the hub may read it, by a name nobody can guess. */
 static void answer_stored(struct mp_errand *e, struct mp_str uri)
 {
@@ -448,7 +354,7 @@ static void answer_stored(struct mp_errand *e, struct mp_str uri)
 
 	mp_buf_init(&text, 2 * MP_LIMIT_MESSAGE);
 	if (mp_results_read(uri, &text, &why) < 0) {
-		refuse_unknown(e, uri, &(struct target){0});
+		mp_session_refuse_unknown(e, uri, 0);
 		return;
 	}
 	mp_buf_clear(out);
@@ -510,7 +416,11 @@ void mp_session_forward(struct mp_errand *e, const struct mp_message *m)
 		if (e->method == MP_METHOD_COMPLETE)
 			mp_errand_refuse(e, -32602, 200, "params.ref names nothing that is there");
 		else
-			refuse_unknown(e, name, &t);
+			mp_session_refuse_unknown(e, name, t.candidates);
+		return;
+	}
+	if (is_forged(e, m, &t)) {
+		mp_session_refuse_state(e);
 		return;
 	}
 	call(e, m, &t);

@@ -58,6 +58,21 @@ void mp_lobby_look_if_drained(struct mp_lobby *l)
 		mp_loop_post(l->loop, &l->drained_task);
 }
 
+bool mp_lobby_begin_call(struct mp_lobby *l)
+{
+	if (l->is_draining)
+		return false;
+	l->open++;
+	return true;
+}
+
+void mp_lobby_end_call(struct mp_lobby *l)
+{
+	mp_check(l->open > 0);
+	l->open--;
+	mp_lobby_look_if_drained(l);
+}
+
 struct mp_lobby *mp_lobby_new(const struct mp_lobby_options *o)
 {
 	struct mp_lobby *l = mp_alloc(sizeof(*l));

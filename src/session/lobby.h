@@ -24,6 +24,12 @@ void mp_lobby_walk(struct mp_lobby *l, void (*fn)(void *u, const struct mp_sessi
 		   void *u);
 /* This view was loaded anew: whoever looks through it may see something else. */
 void mp_lobby_note_view(struct mp_lobby *l, const struct mp_view *v);
+/*
+ * Somebody beside the sessions has a call open: a hub that drains waits for it. False: it does so
+ * already, and takes no more.
+ */
+bool mp_lobby_begin_call(struct mp_lobby *l) MP_MUST;
+void mp_lobby_end_call(struct mp_lobby *l);
 /* The hub stops: requests that come from now on are refused; fn when none is open any more. */
 void mp_lobby_drain(struct mp_lobby *l, void (*fn)(void *u), void *u);
 

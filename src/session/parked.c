@@ -257,6 +257,13 @@ static void go_on(struct mp_errand *e)
 	mp_free(kept);
 }
 
+void mp_session_refuse_state(struct mp_errand *e)
+{
+	mp_errand_refuse(e, -32602, 200,
+			 "this requestState was not given out for this request, or is used, or "
+			 "too old");
+}
+
 bool mp_session_resume(struct mp_errand *e, const struct mp_message *m)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
@@ -271,9 +278,7 @@ bool mp_session_resume(struct mp_errand *e, const struct mp_message *m)
 			  &state) == 0)
 		parked = find_genuine(e, m, state);
 	if (!parked) {
-		mp_errand_refuse(e, -32602, 200,
-				 "this requestState was not given out for this request, or is "
-				 "used, or too old");
+		mp_session_refuse_state(e);
 		return false;
 	}
 	take_over(parked, e);

@@ -22,6 +22,8 @@
 #include "session/session.h"
 #include "session/shelf.h"
 
+struct mp_failed_call;
+
 /* What an agent can be asked. */
 enum {
 	MP_CAN_SAMPLE = 1 << 0,
@@ -228,6 +230,13 @@ void mp_errand_refuse(struct mp_errand *e, int code, int status, const char *for
 	MP_PRINTF(4, 5);
 void mp_errand_fail(struct mp_errand *e, const struct mcpool_error *why,
 		    const struct mp_lease_answer *a);
+/* The same where the protocol has a code for it. */
+void mp_errand_fail_as(struct mp_errand *e, int rpc_code, const struct mp_failed_call *f);
+/* `data` of an error of ours (CONTRACTS, "Errors"), alone in out. */
+int mp_errand_write_data(struct mp_buf *out, const struct mp_failed_call *f) MP_MUST;
+/* The error object alone, for whoever comes back for it. */
+int mp_errand_write_failure(const struct mp_errand *e, const struct mp_lease_answer *a,
+			    struct mp_buf *out) MP_MUST;
 /* Out of memory or room while it was being answered. */
 void mp_errand_give_up(struct mp_errand *e, int r);
 /* Something about it, before the answer. */
@@ -246,6 +255,9 @@ void mp_session_answer_subscribe(struct mp_errand *e, const struct mp_message *m
 void mp_session_answer_listen(struct mp_errand *e, const struct mp_message *m);
 void mp_session_answer_task(struct mp_errand *e, const struct mp_message *m);
 
+/* unknown.c: why there is none of that name; candidates: how many it could have meant. */
+void mp_session_refuse_unknown(struct mp_errand *e, struct mp_str name, size_t candidates);
+
 /* results.c: what a server answered, in the words of this agent's era: its own, or put into room.
  */
 int mp_result_write(const struct mp_errand *e, const struct mp_message *m, struct mp_buf *room,
@@ -260,6 +272,9 @@ void mp_session_drop_tasks(struct mp_session *s);
 void mp_task_note(struct mp_errand *e, const struct mp_message *m);
 int mp_task_write_result(const struct mp_errand *e, const struct mp_message *m,
 			 struct mp_buf *out) MP_MUST;
+/* `_meta` of what a task came to: it says of which. */
+void mp_task_write_meta(const struct mp_errand *e, const struct mp_message *m, mp_value meta,
+			struct mp_writer *w);
 bool mp_task_is_required(struct mp_str tool); /* the tool's JSON */
 /* {"taskId": ...} of such an answer, as the server calls it. */
 int mp_task_read_id(const struct mp_message *m, struct mp_buf *out) MP_MUST;
@@ -285,6 +300,8 @@ void mp_session_take_reply(struct mp_session *s, const struct mp_message *m);
 void mp_session_drop_queries(struct mp_list *queries, struct mp_pool *pool);
 /* The agent came back with answers to what an errand was parked for. False: refused. */
 bool mp_session_resume(struct mp_errand *e, const struct mp_message *m);
+/* What it brought is nothing that was given out. */
+void mp_session_refuse_state(struct mp_errand *e);
 void mp_session_expire_parked(struct mp_lobby *l);
 /* What the errand asks for, in case it is parked. */
 int mp_errand_note_params(struct mp_errand *e, const struct mp_message *m) MP_MUST;

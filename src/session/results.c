@@ -145,6 +145,9 @@ static void write_member(struct mp_writer *w, const struct mp_errand *e, const s
 	else if (odd != MP_NONE && mp_value_text_is(t, key, MP_STR("content")) &&
 		 mp_value_count(t, v) == 0)
 		write_content(w, t, odd);
+	else if (e->task[0] && mp_value_text_is(t, key, MP_STR("_meta")) &&
+		 mp_value_is(t, v, MP_TAPE_OBJECT))
+		mp_task_write_meta(e, m, v, w);
 	else if (has_wrapped(e) && !is_private(t, key) &&
 		 (mp_value_is(t, v, MP_TAPE_OBJECT) || mp_value_is(t, v, MP_TAPE_ARRAY)))
 		write_rewritten(w, e, m, v);
@@ -158,7 +161,7 @@ static bool passes_as_it_is(const struct mp_errand *e, const struct mp_message *
 
 	if (!mp_value_is(m->tape, m->result, MP_TAPE_OBJECT))
 		return true;
-	if (has_wrapped(e) || find_odd(m->tape, m->result) != MP_NONE)
+	if (has_wrapped(e) || e->task[0] || find_odd(m->tape, m->result) != MP_NONE)
 		return false;
 	return is_modern == (e->era == MP_ERA_MODERN);
 }

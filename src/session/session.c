@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "rpc/salvage.h"
 #include "session/clients.h"
+#include "session/failed_call.h"
 #include "session/parts.h"
 
 /* --- small things ---------------------------------------------------------------------------- */
@@ -152,8 +153,9 @@ static void take_request(struct mp_session *s, const struct mp_message *m, mp_id
 		mp_errand_give_up(e, r);
 	else if (s->lobby->is_draining)
 		mp_errand_fail(e,
-			       &(struct mcpool_error){.code = MCPOOL_EUNAVAILABLE, .rpc_code = 1005,
-						      .message = "MCP error: mcpool is stopping"},
+			       &(struct mcpool_error){MCPOOL_EUNAVAILABLE, 1005, 0,
+						      MCPOOL_FAULT_CLOSED,
+						      "MCP error: mcpool is stopping"},
 			       NULL);
 	else if (e->era == MP_ERA_LEGACY && (s->traits & MP_SESSION_STATELESS))
 		mp_errand_refuse(e, -32602, 400,
@@ -234,17 +236,24 @@ static void take(struct mp_session *s, const struct mp_message *m, mp_id stream,
 }
 
 /* What cannot be read is answered, and that is all there is to it. */
-static void answer_unreadable(struct mp_session *s, struct mp_str id,
-			      const struct mcpool_error *why, mp_id stream, bool is_last)
+static void answer_with_data(struct mp_session *s, struct mp_str id, const struct mcpool_error *why,
+			     struct mp_str data, struct mp_delivery d)
 {
 	struct mp_buf *out = &s->lobby->out;
-	struct mp_delivery d = {stream, {0}, is_last, 400};
 
 	mp_buf_clear(out);
-	if (mp_message_error(out, id, why->rpc_code, mp_str_of(why->message), MP_STR("")) < 0)
+	if (mp_message_error(out, id, why->rpc_code, mp_str_of(why->message), data) < 0)
 		return;
 	d.text = mp_buf_get(out);
 	s->hooks->deliver(s->u, &d);
+}
+
+static void answer_unreadable(struct mp_session *s, struct mp_str id,
+			      const struct mcpool_error *why, mp_id stream, bool is_last)
+{
+	struct mp_delivery d = {stream, {0}, is_last, 400};
+
+	answer_with_data(s, id, why, MP_STR(""), d);
 }
 
 enum { MAX_BATCH = 100 };
@@ -259,9 +268,9 @@ static bool scan_one(struct mp_session *s, const struct mp_message *m, mp_value 
 
 static size_t take_batch(struct mp_session *s, const struct mp_message *m, mp_id stream)
 {
-	struct mcpool_error why = {.code = MCPOOL_EPROTO,
-				   .rpc_code = -32600,
-				   .message = "a batch has one to 100 messages, all of an era before 2025-06-18"};
+	struct mcpool_error why = {
+		MCPOOL_EPROTO, -32600, 0, 0,
+		"a batch has one to 100 messages, all of an era before 2025-06-18"};
 	size_t len = mp_value_count(m->tape, MP_ROOT), n = 0;
 	struct mp_delivery end = {.stream = stream, .is_last = true};
 	struct mp_batch *batch;
@@ -312,11 +321,19 @@ size_t mp_session_receive_text(struct mp_session *s, struct mp_str text, mp_id s
 size_t mp_session_receive_oversize(struct mp_session *s, struct mp_str head, struct mp_str tail,
 				   mp_id stream)
 {
-	struct mcpool_error why = {.code = MCPOOL_ETOO_LARGE,
-				   .rpc_code = 1010,
-				   .message = "MCP error: the message is larger than 32 MiB"};
+	struct mcpool_error why = {MCPOOL_ETOO_LARGE, 1010, 0, MCPOOL_FAULT_CLOSED,
+				   "MCP error: the message is larger than 32 MiB"};
+	struct mp_failed_call f = {
+		.why = &why,
+		.outcome = MP_OUTCOME_REFUSED,
+		.next_step = "send less at once",
+	};
+	struct mp_delivery d = {stream, {0}, true, 400};
+	struct mp_buf *data = &s->lobby->scratch;
 
-	answer_unreadable(s, mp_salvage_id(head, tail), &why, stream, true);
+	if (mp_errand_write_data(data, &f) < 0)
+		mp_buf_clear(data);
+	answer_with_data(s, mp_salvage_id(head, tail), &why, mp_buf_get(data), d);
 	return 1;
 }
 

@@ -69,6 +69,9 @@ bool mp_shelf_shows(const struct mp_shelf *s, const char *server);
 
 /* All that the view has for this shelf; MCPOOL_ENOMEM, MCPOOL_ELIMIT. One reference. */
 int mp_stock_take(const struct mp_shelf *shelf, struct mp_stock **ret) MP_MUST;
+/* The same of offers at hand, which may be NULL; nothing is left out. */
+int mp_stock_make(enum mp_naming style, const char *const *servers, struct mp_offer *const *offers,
+		  size_t n, struct mp_stock **ret) MP_MUST;
 struct mp_stock *mp_stock_unref(struct mp_stock *s); /* accepts NULL, returns NULL */
 /* By public name, or any other spelling that means only one. */
 const struct mp_ware *mp_stock_find(const struct mp_stock *s, enum mp_catalog_kind kind,

@@ -18,29 +18,37 @@ static bool is_offered(struct mp_view *v, size_t i, mp_id session)
 	return state != MP_SHOWN_DISABLED && state != MP_SHOWN_NEEDS_APPROVAL;
 }
 
+static int make_room(struct mp_stock *s, size_t servers)
+{
+	s->offers = mp_arena_alloc_array(&s->arena, servers + 1, sizeof(struct mp_offer *));
+	s->servers = mp_arena_alloc_array(&s->arena, servers + 1, sizeof(char *));
+	return s->offers && s->servers ? 0 : mp_arena_get_error(&s->arena);
+}
+
+/* The reference is the stock's from now on. */
+static int add_offer(struct mp_stock *s, const char *server, struct mp_offer *offer)
+{
+	s->offers[s->n_offers] = offer;
+	s->servers[s->n_offers] = mp_arena_dup(&s->arena, mp_str_of(server));
+	return s->servers[s->n_offers++] ? 0 : mp_arena_get_error(&s->arena);
+}
+
 static int gather_offers(struct mp_stock *s, const struct mp_shelf *shelf)
 {
 	size_t n = mp_view_count(shelf->view);
+	int r = make_room(s, n);
 
-	s->offers = mp_arena_alloc_array(&s->arena, n + 1, sizeof(struct mp_offer *));
-	s->servers = mp_arena_alloc_array(&s->arena, n + 1, sizeof(char *));
-	if (!s->offers || !s->servers)
-		return mp_arena_get_error(&s->arena);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n && r == 0; i++) {
 		const char *name = mp_view_get_entry(shelf->view, i)->name;
 		struct mp_offer *offer =
 			mp_shelf_shows(shelf, name) && is_offered(shelf->view, i, shelf->session)
 				? mp_view_get_offer(shelf->view, i, shelf->session)
 				: NULL;
 
-		if (!offer)
-			continue;
-		s->offers[s->n_offers] = offer;
-		s->servers[s->n_offers] = mp_arena_dup(&s->arena, mp_str_of(name));
-		if (!s->servers[s->n_offers++])
-			return mp_arena_get_error(&s->arena);
+		if (offer)
+			r = add_offer(s, name, offer);
 	}
-	return 0;
+	return r;
 }
 
 /* Names of the agent's own choice may be the server's or ours. */
@@ -80,7 +88,7 @@ static int add_list(struct mp_stock *s, const struct mp_shelf *shelf, enum mp_ca
 		    size_t offer)
 {
 	const struct mp_catalog_list *list = &s->offers[offer]->lists[kind]->list;
-	ptrdiff_t seat = mp_view_find(shelf->view, s->servers[offer]);
+	ptrdiff_t seat = shelf ? mp_view_find(shelf->view, s->servers[offer]) : -1;
 	const struct mp_entry *e = seat < 0 ? NULL : mp_view_get_entry(shelf->view, (size_t)seat);
 
 	for (size_t i = 0; i < list->n; i++) {
@@ -217,10 +225,10 @@ static void digest(struct mp_stock *s, enum mp_catalog_kind kind)
 	mp_digest_finish(d, s->digest[kind]);
 }
 
-static int fill(struct mp_stock *s, const struct mp_shelf *shelf)
+/* shelf: whose filters count; NULL: nobody's. */
+static int fill(struct mp_stock *s, const struct mp_shelf *shelf, enum mp_naming style)
 {
-	enum mp_naming style = (enum mp_naming)mp_view_get_set(shelf->view)->settings.naming;
-	int r = gather_offers(s, shelf);
+	int r = 0;
 
 	for (int kind = 0; kind < MP_CATALOG_COUNT && r == 0; kind++)
 		r = gather(s, shelf, (enum mp_catalog_kind)kind);
@@ -237,20 +245,48 @@ static int fill(struct mp_stock *s, const struct mp_shelf *shelf)
 	return r;
 }
 
-int mp_stock_take(const struct mp_shelf *shelf, struct mp_stock **ret)
+static struct mp_stock *make_stock(void)
 {
 	struct mp_stock *s = mp_alloc(sizeof(*s));
-	int r;
 
 	s->refs = 1;
 	mp_arena_init(&s->arena, MP_LIMIT_ARENA);
 	mp_map_init(&s->uris, (size_t)2 * MP_LIMIT_NAMES);
-	r = fill(s, shelf);
+	return s;
+}
+
+static int hand_out(struct mp_stock *s, int r, struct mp_stock **ret)
+{
 	if (r < 0)
 		mp_stock_unref(s);
 	else
 		*ret = s;
 	return r;
+}
+
+int mp_stock_take(const struct mp_shelf *shelf, struct mp_stock **ret)
+{
+	enum mp_naming style = (enum mp_naming)mp_view_get_set(shelf->view)->settings.naming;
+	struct mp_stock *s = make_stock();
+	int r = gather_offers(s, shelf);
+
+	if (r == 0)
+		r = fill(s, shelf, style);
+	return hand_out(s, r, ret);
+}
+
+int mp_stock_make(enum mp_naming style, const char *const *servers, struct mp_offer *const *offers,
+		  size_t n, struct mp_stock **ret)
+{
+	struct mp_stock *s = make_stock();
+	int r = make_room(s, n);
+
+	for (size_t i = 0; i < n && r == 0; i++)
+		if (offers[i])
+			r = add_offer(s, servers[i], mp_offer_ref(offers[i]));
+	if (r == 0)
+		r = fill(s, NULL, style);
+	return hand_out(s, r, ret);
 }
 
 struct mp_stock *mp_stock_unref(struct mp_stock *s)

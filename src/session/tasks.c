@@ -102,7 +102,15 @@ void mp_task_note(struct mp_errand *e, const struct mp_message *m)
 		note(e, m);
 }
 
-/* A result whose task goes by our name: `taskId`, and that of `task`. */
+/* Where a task may be spoken of: the result itself, its `task`, and what `_meta` says it is of. */
+static bool is_of_task(const struct mp_tape *t, mp_value key)
+{
+	return mp_value_text_is(t, key, MP_STR("task")) ||
+	       mp_value_text_is(t, key, MP_STR("_meta")) ||
+	       mp_value_text_is(t, key, MP_STR("io.modelcontextprotocol/related-task"));
+}
+
+/* A result whose task goes by our name. */
 static void write_object(struct mp_writer *w, const struct mp_tape *t, mp_value v, const char *name)
 {
 	mp_write_begin_object(w);
@@ -112,13 +120,24 @@ static void write_object(struct mp_writer *w, const struct mp_tape *t, mp_value 
 		mp_write_raw_key(w, mp_value_source(t, key));
 		if (mp_value_text_is(t, key, MP_STR("taskId")))
 			mp_write_text(w, mp_str_of(name));
-		else if (mp_value_text_is(t, key, MP_STR("task")) &&
-			 mp_value_is(t, inner, MP_TAPE_OBJECT))
-			write_object(w, t, inner, name); /* no deeper: a task has none */
+		else if (is_of_task(t, key) && mp_value_is(t, inner, MP_TAPE_OBJECT))
+			write_object(w, t, inner, name); /* as deep as a message may be */
 		else
 			mp_write_raw(w, mp_value_source(t, inner));
 	}
 	mp_write_end_object(w);
+}
+
+void mp_task_write_meta(const struct mp_errand *e, const struct mp_message *m, mp_value meta,
+			struct mp_writer *w)
+{
+	MP_CLEANUP(mp_tape_done) struct mp_tape t;
+
+	mp_tape_init(&t, 0);
+	if (mp_era_open(m, meta, &t) < 0)
+		mp_write_raw(w, MP_STR("{}")); /* it says nothing that anybody could use */
+	else
+		write_object(w, &t, MP_ROOT, e->task);
 }
 
 int mp_task_write_result(const struct mp_errand *e, const struct mp_message *m, struct mp_buf *out)

@@ -190,6 +190,28 @@ TEST(a_seal_for_other_params_is_refused_and_the_server_hears_no)
 	CHECK(strstr(s.git->replied, "\"error\""));
 }
 
+/* V42: a server that knows no such thing never gave it out; the call is not made anew. */
+TEST(a_state_that_is_nobodys_is_refused)
+{
+	char state[200];
+	int calls;
+	SCENE(s);
+
+	CHECK(scene_open(&s, MP_SESSION_STATELESS, modern_call));
+	CHECK(fleet_say(s.git, question));
+	fleet_settle(&s.f);
+	read_state(&s.a, state);
+	calls = s.git->calls;
+	state[0] ^= 1;
+	agent_say(&s.a, &s.f, come_back("d", "1", state, "{\"q1\":{\"action\":\"accept\"}}"), 6);
+	CHECK(strstr(agent_last(&s.a), "-32602"));
+	CHECK_EQ(s.git->calls, calls);
+	state[0] ^= 1;
+	agent_say(&s.a, &s.f, come_back("e", "1", state, "{\"q1\":{\"action\":\"accept\"}}"), 6);
+	CHECK(strstr(s.git->replied,
+		     "\"action\":\"accept\"")); /* the genuine one is as good as before */
+}
+
 /* V42 */
 TEST(nobody_waits_for_ever)
 {

@@ -263,7 +263,7 @@ TEST(a_batch_is_answered_on_its_stream)
 	CHECK(agent_heard_text(&s.a, "-32600"));
 }
 
-/* U25 B48 C25 */
+/* U25 B48 */
 TEST(a_list_that_changes_is_told_to_those_who_have_it)
 {
 	SCENE(s);
@@ -349,7 +349,7 @@ TEST(a_reload_changes_the_list_in_one_step)
 	CHECK_EQ(fleet_get(&s.f, "git")->dials, 1); /* it did not change */
 }
 
-/* A52 E74 */
+/* A52 C25 E74 */
 TEST(a_server_that_comes_late_is_told)
 {
 	SCENE(s);

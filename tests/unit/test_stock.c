@@ -52,6 +52,28 @@ static const char *name_of(struct scene *s, size_t i)
 		       : "";
 }
 
+/* What one has in one's hands is named as a session's is. */
+TEST(a_stock_of_offers_at_hand)
+{
+	SCENE(s);
+	const char *names[] = {"a", "b", "c"};
+	struct mp_offer *offers[3] = {NULL};
+	struct mp_stock *stock = NULL;
+	bool is_right;
+	int r;
+
+	CHECK(scene_open(&s, "{}"));
+	for (size_t i = 0; i < 2; i++)
+		offers[i] = mp_view_get_offer(s.f.view, i, 0);
+	r = mp_stock_make(MP_NAMING_SERVER, names, offers, 3, &stock);
+	for (size_t i = 0; i < 2; i++)
+		mp_offer_unref(offers[i]);
+	is_right = r == 0 && stock->n[MP_CATALOG_TOOL] == 2 && stock->n_offers == 2 &&
+		   mp_str_eq(stock->wares[MP_CATALOG_TOOL][0]->public_name, MP_STR("a__t"));
+	mp_stock_unref(stock);
+	CHECK(is_right);
+}
+
 /* A44 */
 TEST(the_omp_profile_has_single_underscores)
 {

@@ -22,13 +22,14 @@ static void scene_done(struct scene *s)
 	fleet_done(&s->f);
 }
 
-/* A modern server that keeps its calls, and two agents. */
-static bool scene_open(struct scene *s)
+/* A server that keeps its calls, and two agents. */
+static bool scene_open(struct scene *s, bool modern)
 {
 	s->git = fleet_get(&s->f, "git");
-	s->git->modern = true;
+	s->git->modern = modern;
 	s->git->capabilities =
-		"{\"tools\":{},\"extensions\":{\"io.modelcontextprotocol/tasks\":{}}}";
+		modern ? "{\"tools\":{},\"extensions\":{\"io.modelcontextprotocol/tasks\":{}}}"
+		       : "{\"tools\":{},\"tasks\":{\"list\":{}}}";
 	REQUIRE(fleet_open(&s->f, "{\"mcpServers\":{\"git\":{\"command\":\"y\"}}}"));
 	s->lobby = agent_lobby(&s->f);
 	REQUIRE(agent_open(&s->a, &s->f, s->lobby, MP_SESSION_ONE_STREAM, NULL));
@@ -38,10 +39,10 @@ static bool scene_open(struct scene *s)
 	return true;
 }
 
-#define SCENE(s)                                     \
+#define SCENE(s, modern)                             \
 	MP_CLEANUP(scene_done) struct scene s = {0}; \
 	CHECK(fleet_init(&s.f));                     \
-	CHECK(scene_open(&s))
+	CHECK(scene_open(&s, modern))
 
 #define META(capabilities)                                                       \
 	"\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"," \
@@ -83,7 +84,7 @@ TEST(a_task_has_a_name_of_ours)
 {
 	static const char *const methods[] = {"tasks/get", "tasks/update", "tasks/cancel"};
 	char name[64] = "", wanted[100];
-	SCENE(s);
+	SCENE(s, true);
 
 	CHECK(begin(&s, name));
 	for (size_t i = 0; i < MP_ARRAY_LEN(methods); i++) {
@@ -100,7 +101,7 @@ TEST(a_task_has_a_name_of_ours)
 TEST(a_task_is_known_to_whoever_began_it)
 {
 	char name[64] = "";
-	SCENE(s);
+	SCENE(s, true);
 
 	CHECK(begin(&s, name));
 	s.git->others[0] = '\0';
@@ -113,10 +114,39 @@ TEST(a_task_is_known_to_whoever_began_it)
 	CHECK(!strstr(s.git->others, "tasks/"));
 }
 
+/* V26: of 2025, where the result says itself whose it is, and an agent may have a list. */
+TEST(older_tasks_go_by_our_names_as_well)
+{
+	char name[64] = "", text[200];
+	const char *at;
+	SCENE(s, false);
+
+	s.git->task_result = "{\"content\":[],\"_meta\":{\"a\":{\"b\":[1]},"
+			     "\"io.modelcontextprotocol/related-task\":{\"taskId\":\"theirs\"}}}";
+	CHECK(agent_initialize(&s.a, &s.f) && agent_initialize(&s.b, &s.f));
+	agent_say(&s.a, &s.f, CALL("\"task\":{\"ttl\":1}"), 0);
+	CHECK(fleet_answer_kept(s.git, 0,
+				"{\"task\":{\"taskId\":\"theirs\",\"status\":\"working\"}}"));
+	at = strstr(agent_last(&s.a), "{\"task\":{\"taskId\":\"");
+	CHECK(at && sscanf(at, "{\"task\":{\"taskId\":\"%60[0-9a-f]", name) == 1);
+	CHECK_EQ(strlen(name), 32);
+	agent_say(&s.a, &s.f, ask("tasks/result", name, "\"x\":1"), 0);
+	CHECK(strstr(s.git->others, "\"taskId\":\"theirs\""));
+	snprintf(text, sizeof(text),
+		 "\"_meta\":{\"a\":{\"b\":[1]},\"io.modelcontextprotocol/related-task\":"
+		 "{\"taskId\":\"%s\"}}",
+		 name);
+	CHECK(strstr(agent_last(&s.a), text));
+	agent_say(&s.b, &s.f, ask("tasks/result", name, "\"x\":1"), 0);
+	CHECK(strstr(agent_last(&s.b), "-32602"));
+	agent_say(&s.b, &s.f, ask("tasks/list", name, "\"x\":1"), 0);
+	CHECK(strstr(agent_last(&s.b), "{\"tasks\":[]}"));
+}
+
 /* A server that answers so without being asked to is not understood. */
 TEST(a_task_for_one_who_knows_none_is_refused)
 {
-	SCENE(s);
+	SCENE(s, true);
 
 	CHECK_EQ(agent_say(&s.a, &s.f, CALL(META("{}")), 0), 1);
 	CHECK(fleet_answer_kept(s.git, 0, TASK));

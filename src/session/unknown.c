@@ -1,0 +1,175 @@
+/*
+ * unknown.c - a tool, prompt or resource that is not there: why, as far as anybody knows.
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "session/failed_call.h"
+#include "session/filter.h"
+#include "session/parts.h"
+
+static const char *describe(enum mp_method_id method)
+{
+	switch (method) {
+	case MP_METHOD_TOOLS_CALL:
+		return "tool";
+	case MP_METHOD_PROMPTS_GET:
+		return "prompt";
+	default:
+		return "resource";
+	}
+}
+
+/* The tool's own name is what stands last, however the name is spelled; empty: none does. */
+static struct mp_str find_own_name(struct mp_str name, const char *server)
+{
+	size_t len = strlen(server);
+
+	for (size_t at = 0; at + len < name.len; at++)
+		if (memcmp(name.p + at, server, len) == 0) {
+			struct mp_str tool = {name.p + at + len, name.len - at - len};
+
+			while (tool.len && strchr("_./:", tool.p[0]))
+				tool = (struct mp_str){tool.p + 1, tool.len - 1};
+			return tool;
+		}
+	return MP_STR("");
+}
+
+static bool is_filtered(const struct mp_entry *e, struct mp_str tool)
+{
+	return tool.len && !mp_filter_lets_pass(&e->tools_allowed, &e->tools_denied, tool);
+}
+
+static int code_of(enum mp_shown_state state)
+{
+	switch (state) {
+	case MP_SHOWN_DISABLED:
+		return MCPOOL_EDISABLED;
+	case MP_SHOWN_NEEDS_APPROVAL:
+		return MCPOOL_ENEEDS_APPROVAL;
+	case MP_SHOWN_NEEDS_AUTH:
+		return MCPOOL_ENEEDS_AUTH;
+	default:
+		return MCPOOL_EUNAVAILABLE;
+	}
+}
+
+/* Its server is not up, so nobody knows: as for an unknown tool, and with the reason. */
+static void refuse_absent(struct mp_errand *e, struct mp_str name, size_t i)
+{
+	struct mp_status s;
+	struct mcpool_error why;
+	struct mp_failed_call f = {
+		.is_configured = true,
+		.why = &why,
+		.outcome = MP_OUTCOME_NOT_SENT,
+	};
+
+	mp_view_get_status(e->session->view, i, e->session->id, &s);
+	(void)mp_fail(&why, code_of(s.state), "Unknown tool: %.*s: server '%s' is %s%s%s",
+		      MP_STR_ARGS(name), s.entry->name, mp_shown_get_name(s.state),
+		      s.error[0] ? ": " : "", s.error);
+	why.fault = (int)s.fault;
+	f.server = s.entry->name;
+	f.transport = mp_kind_get_name(s.entry->kind);
+	f.retryable = s.state == MP_SHOWN_PENDING || s.next_at_ms > 0;
+	if (s.state == MP_SHOWN_PENDING)
+		f.next_step =
+			"it is being started: call again in a moment; what it does: mcpool status";
+	f.next_at_ms = s.next_at_ms;
+	f.tail = s.tail;
+	mp_errand_fail_as(e, -32602, &f);
+}
+
+/* It is there, and not as it was approved (V38). */
+static void refuse_frozen(struct mp_errand *e, struct mp_str name, const struct mp_entry *entry,
+			  struct mp_str tool)
+{
+	struct mcpool_error why;
+	struct mp_failed_call f = {
+		.server = entry->name,
+		.is_configured = true,
+		.tool = tool,
+		.transport = mp_kind_get_name(entry->kind),
+		.why = &why,
+		.outcome = MP_OUTCOME_REFUSED,
+		.was_up = true,
+	};
+
+	(void)mp_fail(&why, MCPOOL_ENEEDS_APPROVAL,
+		      "Unknown tool: %.*s: it changed after server '%s' was approved; accept it "
+		      "with `mcpool trust %s`",
+		      MP_STR_ARGS(name), entry->name, entry->name);
+	mp_errand_fail_as(e, -32602, &f);
+}
+
+/* Why there is no such tool: its server is not up, or the tool is kept out (E74). */
+static bool explain_unknown(struct mp_errand *e, struct mp_str name)
+{
+	struct mp_view *v = e->session->view;
+
+	for (size_t i = 0; i < mp_view_count(v); i++) {
+		const struct mp_entry *entry = mp_view_get_entry(v, i);
+		const char *server = entry->name;
+		enum mp_shown_state state = mp_view_get_state(v, i, e->session->id);
+		struct mp_str tool = find_own_name(name, server);
+
+		if (mp_str_find(name, mp_str_of(server), 0) < 0 ||
+		    !mp_shelf_shows(e->session->shelf, server))
+			continue;
+		if (is_filtered(entry, tool)) {
+			mp_errand_refuse(
+				e, -32602, 200,
+				"Unknown tool: %.*s: server '%s' has it kept out by toolsAllowed "
+				"or toolsDenied",
+				MP_STR_ARGS(name), server);
+			return true;
+		}
+		if (mp_view_is_frozen(v, i, e->session->id, tool)) {
+			refuse_frozen(e, name, entry, tool);
+			return true;
+		}
+		if (state != MP_SHOWN_CONNECTED && state != MP_SHOWN_READY) {
+			refuse_absent(e, name, i);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* As the eras say it (mcp-spec 4.1). */
+void mp_session_refuse_unknown(struct mp_errand *e, struct mp_str name, size_t candidates)
+{
+	struct mp_lobby *l = e->session->lobby;
+	bool is_uri = e->method == MP_METHOD_RESOURCES_READ;
+	int code = is_uri && e->era == MP_ERA_LEGACY ? -32002 : -32602;
+	struct mp_writer w;
+
+	if (candidates > 1) {
+		mp_errand_refuse(e, code, 200, "'%.*s' could be any of %zu %ss", MP_STR_ARGS(name),
+				 candidates, describe(e->method));
+		return;
+	}
+	if (e->method == MP_METHOD_TOOLS_CALL && explain_unknown(e, name))
+		return;
+	if (!is_uri) {
+		mp_errand_refuse(e, code, 200, "Unknown %s: %.*s", describe(e->method),
+				 MP_STR_ARGS(name));
+		return;
+	}
+	mp_buf_clear(&l->scratch);
+	mp_write_init(&w, &l->scratch, NULL);
+	mp_write_begin_object(&w);
+	mp_write_member_i64(&w, "code", code);
+	mp_write_member_text(&w, "message", MP_STR("Resource not found"));
+	mp_write_key(&w, MP_STR("data"));
+	mp_write_begin_object(&w);
+	mp_write_member_text(&w, "uri", name);
+	mp_write_end_object(&w);
+	mp_write_end_object(&w);
+	if (mp_write_finish(&w) < 0)
+		mp_errand_give_up(e, MCPOOL_ENOMEM);
+	else
+		mp_session_finish_call(e, mp_buf_get(&l->scratch), true, 200);
+}

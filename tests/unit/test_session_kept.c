@@ -1,0 +1,224 @@
+/*
+ * test_session_kept.c - what sessions keep to: what passes is untouched, an abort is no failure,
+ * lists change in one step, every style of names is understood, profiles restart as theirs do.
+ */
+#include "test.h"
+
+#include <stdio.h>
+
+#include "agent.h"
+
+/* A fleet, a lobby and one agent. */
+struct scene {
+	struct fleet f;
+	struct mp_lobby *lobby;
+	struct agent a, b;
+};
+
+static void scene_done(struct scene *s)
+{
+	agent_done(&s->a);
+	agent_done(&s->b);
+	mp_lobby_free(s->lobby);
+	fleet_done(&s->f);
+}
+
+static bool scene_open(struct scene *s, const char *json, unsigned traits)
+{
+	REQUIRE(fleet_open(&s->f, json));
+	s->lobby = agent_lobby(&s->f);
+	REQUIRE(agent_open(&s->a, &s->f, s->lobby, traits, NULL));
+	return true;
+}
+
+#define SCENE(s)                                     \
+	MP_CLEANUP(scene_done) struct scene s = {0}; \
+	CHECK(fleet_init(&s.f))
+
+static const char two[] = "{\"mcpServers\":{\"files\":{\"command\":\"x\"},"
+			  "\"git\":{\"command\":\"y\"}}}";
+
+static const char list[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}";
+
+static const char *call(const char *id, const char *tool)
+{
+	static char text[400];
+
+	snprintf(text, sizeof(text),
+		 "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"tools/call\",\"params\":{\"name\":"
+		 "\"%s\",\"arguments\":{\"big\":12345678901234567890},\"_meta\":{\"progressToken\":"
+		 "\"mine\",\"traceparent\":\"00-1\"}}}",
+		 id, tool);
+	return text;
+}
+
+/* --- what passes through untouched ----------------------------------------------------------- */
+
+/* B48 */
+/* Nothing but `properties` is added; members keep their order, numbers their spelling. */
+TEST(the_rest_of_a_schema_is_as_the_server_wrote_it)
+{
+	SCENE(s);
+
+	CHECK(fleet_open(&s.f, two));
+	fleet_get(&s.f, "git")->tools =
+		"{\"tools\":[{\"name\":\"u\",\"inputSchema\":{ \"x-y\": [1.0, 1e3],"
+		"\"type\":\"object\",\"$defs\":{\"a\":{}}},\"custom\":12345678901234567890},"
+		"{\"name\":\"v\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"b\" "
+		":{}}}}]}";
+	s.lobby = agent_lobby(&s.f);
+	CHECK(agent_open(&s.a, &s.f, s.lobby, MP_SESSION_ONE_STREAM, NULL));
+	CHECK(agent_initialize(&s.a, &s.f));
+	fleet_advance(&s.f, 300);
+	CHECK_EQ(agent_say(&s.a, &s.f, list, 0), 1);
+	CHECK(strstr(
+		agent_last(&s.a),
+		"{\"x-y\":[1.0,1e3],\"type\":\"object\",\"$defs\":{\"a\":{}},\"properties\":{}}"));
+	CHECK(strstr(agent_last(&s.a), "\"custom\":12345678901234567890"));
+	CHECK(strstr(agent_last(&s.a), "\"properties\":{}"));
+	CHECK(strstr(agent_last(&s.a),
+		     "\"inputSchema\":{\"type\":\"object\",\"properties\":{\"b\":{}}}"));
+}
+
+/* B50 U21 */
+TEST(a_result_keeps_its_blocks_as_they_are)
+{
+	static const char result[] =
+		"{\"content\":[{\"type\":\"text\",\"text\":\"a\\u00e9\"}, "
+		"{\"type\":\"image\",\"data\":"
+		"\"AAAA\",\"mimeType\":\"image/png\"},{\"type\":\"hologram\",\"n\":1.50}],"
+		"\"structuredContent\":{\"z\":1,\"a\":12345678901234567890},\"isError\":true,"
+		"\"custom\":[ ]}";
+	SCENE(s);
+
+	CHECK(scene_open(&s, two, MP_SESSION_ONE_STREAM));
+	CHECK(agent_initialize(&s.a, &s.f));
+	fleet_advance(&s.f, 300);
+	fleet_get(&s.f, "git")->holds_calls = true;
+	CHECK_EQ(agent_say(&s.a, &s.f, call("1", "mcp__git__t"), 0), 1);
+	CHECK(fleet_answer_kept(fleet_get(&s.f, "git"), 0, result));
+	CHECK_EQ(s.a.answers, 1);
+	CHECK(strstr(agent_last(&s.a), result));
+}
+
+/* --- what an abort is ------------------------------------------------------------------------ */
+
+/* A47 B54 U18 */
+/* It is no failure: not in the log, not among the failed, and nothing is probed or restarted. */
+TEST(an_abort_is_not_counted_as_a_failure)
+{
+	struct mp_status status;
+	SCENE(s);
+
+	CHECK(scene_open(&s, two, MP_SESSION_ONE_STREAM));
+	CHECK(agent_initialize(&s.a, &s.f));
+	fleet_advance(&s.f, 300);
+	fleet_get(&s.f, "git")->holds_calls = true;
+	CHECK_EQ(agent_say(&s.a, &s.f, call("1", "mcp__git__t"), 0), 1);
+	agent_forget(&s.a);
+	CHECK_EQ(agent_say(&s.a, &s.f,
+			   "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":"
+			   "{\"requestId\":1}}",
+			   0),
+		 0);
+	fleet_advance(&s.f, 10000);
+	fleet_status(&s.f, "git", &status);
+	CHECK(status.stats != NULL);
+	CHECK_EQ(status.stats->by_outcome[MP_OUTCOME_CANCELLED], 1);
+	CHECK_EQ(fleet_count_events(&s.f, "git", "call-failed"), 0);
+	CHECK_EQ(fleet_count_events(&s.f, "git", "checking"), 0);
+	CHECK_EQ(fleet_get(&s.f, "git")->lives, 1);
+	CHECK_TEXT(agent_last(&s.a), ""); /* its stream ended, without a word */
+}
+
+/* --- a reload, looked at all the time -------------------------------------------------------- */
+
+/* B58 */
+/* Whenever the agent asks, what is gone and what is new never stand beside each other. */
+TEST(no_list_has_old_and_new_of_a_reload)
+{
+	int old = 0, new = 0;
+	SCENE(s);
+
+	CHECK(scene_open(&s, two, MP_SESSION_ONE_STREAM));
+	CHECK(agent_initialize(&s.a, &s.f));
+	fleet_advance(&s.f, 300);
+	fleet_get(&s.f, "git")->prepare_ms = 20;
+	CHECK(fleet_reload(&s.f, "{\"mcpServers\":{\"git\":{\"command\":\"y\"},"
+				 "\"web\":{\"command\":\"z\"}}}"));
+	for (int ms = 0; ms < 400; ms++) {
+		bool has_old, has_new;
+
+		if (ms == 5)
+			mp_lobby_note_view(s.lobby, s.f.view);
+		agent_forget(&s.a);
+		(void)agent_say(&s.a, &s.f, list, 0);
+		fleet_advance(&s.f, 1);
+		has_old = agent_heard_text(&s.a, "mcp__files__t");
+		has_new = agent_heard_text(&s.a, "mcp__web__t");
+		CHECK(!(has_old && has_new));
+		CHECK(!(has_old && new));
+		old += has_old;
+		new += has_new;
+	}
+	CHECK(new > 0);
+	(void)old;
+}
+
+/* --- profiles -------------------------------------------------------------------------------- */
+
+/* C24 E50 */
+/* A private stdio server that is gone: who brings it back? */
+TEST(who_restarts_a_crashed_server)
+{
+	static const struct {
+		const char *settings;
+		int lives;
+	} cases[] = {
+		{"{}", 2},
+		{"{\"profile\":\"netdata\",\"mode\":\"session\"}", 2},
+		{"{\"profile\":\"omp\"}", 1},
+		{"{\"profile\":\"claude\"}", 1},
+	};
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(cases); i++) {
+		char json[200];
+		SCENE(s);
+
+		snprintf(json, sizeof(json),
+			 "{\"mcpServers\":{\"git\":{\"command\":\"y\"}},\"mcpool\":%s}",
+			 cases[i].settings);
+		CHECK(scene_open(&s, json, MP_SESSION_ONE_STREAM));
+		CHECK(agent_initialize(&s.a, &s.f));
+		fleet_advance(&s.f, 300);
+		CHECK_EQ(agent_say(&s.a, &s.f, call("1", "git__t"), 0), 1);
+		fleet_advance(&s.f, 300);
+		CHECK(strstr(agent_last(&s.a), "\"id\":1,\"result\""));
+		CHECK_EQ(fleet_get(&s.f, "git")->lives, 1);
+		fleet_die(fleet_get(&s.f, "git"));
+		fleet_advance(&s.f, 30000);
+		CHECK_EQ(fleet_get(&s.f, "git")->lives, cases[i].lives);
+		CHECK_EQ(agent_say(&s.a, &s.f, call("2", "git__t"), 0), 1);
+		fleet_settle(&s.f);
+		CHECK(strstr(agent_last(&s.a),
+			     cases[i].lives == 2 ? "\"id\":2,\"result\"" : "and is not restarted"));
+	}
+}
+
+/* A44 E16 */
+/* Every style finds the tool, whichever one is listed. */
+TEST(the_other_styles_are_aliases)
+{
+	static const char *const names[] = {"mcp__git__t", "mcp_git_t", "git__t", "git/t", "git.t"};
+	SCENE(s);
+
+	CHECK(scene_open(&s, two, MP_SESSION_ONE_STREAM));
+	CHECK(agent_initialize(&s.a, &s.f));
+	fleet_advance(&s.f, 300);
+	for (size_t i = 0; i < MP_ARRAY_LEN(names); i++) {
+		agent_forget(&s.a);
+		CHECK_EQ(agent_say(&s.a, &s.f, call("5", names[i]), 0), 1);
+		CHECK(strstr(agent_last(&s.a), "\"id\":5,\"result\""));
+		CHECK_EQ(fleet_get(&s.f, "git")->calls, (int)i + 1);
+	}
+}
