@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "config/file.h"
+#include "config/ourselves.h"
 #include "config/writer.h"
 #include "json/edit.h"
 
@@ -33,30 +34,41 @@ static bool ends_in(struct mp_str text, struct mp_str end)
 	return text.len >= end.len && memcmp(text.p + text.len - end.len, end.p, end.len) == 0;
 }
 
-static bool is_mcpool(const struct mp_tape *t, mp_value v, struct mp_arena *arena)
+/* Words behind those that are there, from a text or a list of texts; false: it is neither. */
+static bool add_words(const struct look *l, mp_value v, const char **argv, size_t *n)
 {
+	const struct mp_tape *t = &l->doc->tape;
 	struct mp_str text;
 
-	return mp_value_is(t, v, MP_TAPE_STRING) && mp_value_text(t, v, arena, &text) == 0 &&
-	       (mp_str_eq(text, MP_STR("mcpool")) || ends_in(text, MP_STR("/mcpool")));
+	if (mp_value_is(t, v, MP_TAPE_ARRAY)) {
+		MP_VALUE_EACH(t, v, item) {
+			if (mp_value_is(t, item, MP_TAPE_ARRAY) ||
+			    !add_words(l, item, argv, n)) /* one level */
+				return false;
+		}
+		return true;
+	}
+	if (!mp_value_is(t, v, MP_TAPE_STRING) || mp_value_text(t, v, l->arena, &text) < 0)
+		return false;
+	argv[*n] = mp_arena_dup(l->arena, text);
+	return argv[(*n)++] != NULL;
+}
+
+static size_t count_words(const struct mp_tape *t, mp_value v)
+{
+	return mp_value_is(t, v, MP_TAPE_ARRAY) ? mp_value_count(t, v) : 1;
 }
 
 /* `mcpool stdio`, however it is spelled. */
 static bool is_bridge(const struct look *l, mp_value entry)
 {
 	const struct mp_tape *t = &l->doc->tape;
-	mp_value command = mp_value_get(t, entry, "command"), first = command, second;
+	mp_value command = mp_value_get(t, entry, "command"), args = mp_value_get(t, entry, "args");
+	size_t n = 0, most = count_words(t, command) + count_words(t, args);
+	const char **argv = mp_arena_alloc_array(l->arena, most, sizeof(*argv));
 
-	if (mp_value_is(t, command, MP_TAPE_ARRAY)) {
-		first = mp_value_first(t, command);
-		second = first == MP_NONE ? MP_NONE : mp_value_next(t, command, first);
-	} else {
-		second = mp_value_get(t, entry, "args");
-		second =
-			mp_value_is(t, second, MP_TAPE_ARRAY) ? mp_value_first(t, second) : MP_NONE;
-	}
-	return is_mcpool(t, first, l->arena) && mp_value_is(t, second, MP_TAPE_STRING) &&
-	       mp_value_text_is(t, second, MP_STR("stdio"));
+	return argv && add_words(l, command, argv, &n) &&
+	       (args == MP_NONE || add_words(l, args, argv, &n)) && mp_is_ourselves(argv, n);
 }
 
 /* What has our name and an address is taken for ours as well. */
@@ -126,6 +138,18 @@ static int look_at_all(struct look *l, mp_value servers, struct mp_str wanted)
 	return r;
 }
 
+/* As opencode.c has it: a server of that name would have a type. */
+static mp_value find_servers(const struct mp_agent *a, const struct mp_tape *t, bool *ret_inner)
+{
+	mp_value outer = mp_value_get(t, MP_ROOT, a->key), inner = MP_NONE;
+
+	if (a->inner)
+		inner = mp_value_get(t, outer, a->inner);
+	*ret_inner = mp_value_is(t, inner, MP_TAPE_OBJECT) &&
+		     !mp_value_is(t, mp_value_get(t, inner, "type"), MP_TAPE_STRING);
+	return *ret_inner ? inner : outer;
+}
+
 int mp_agent_look(const struct mp_agent *a, const char *file, struct mp_str entry,
 		  struct mp_arena *arena, struct mp_agent_view *ret_view,
 		  struct mcpool_error *reterr)
@@ -144,7 +168,7 @@ int mp_agent_look(const struct mp_agent *a, const char *file, struct mp_str entr
 					 doc->fault.column, why.message)
 			       : mp_fail(reterr, r, "%s: %s", file, why.message);
 	l.doc = doc;
-	r = look_at_all(&l, mp_value_get(&doc->tape, MP_ROOT, a->key), entry);
+	r = look_at_all(&l, find_servers(a, &doc->tape, &ret_view->inner), entry);
 	return r < 0 ? mp_fail(reterr, r, "%s cannot be looked at: %s", file, mcpool_error_text(r))
 		     : 0;
 }
@@ -179,11 +203,26 @@ static int add_table(const struct mp_agent *a, struct mp_str old, struct mp_str 
 	return r < 0 ? r : 1;
 }
 
+struct path {
+	struct mp_str keys[3];
+	size_t n;
+};
+
+static struct path find_path(const struct mp_agent *a, const struct mp_agent_way *way)
+{
+	struct path p = {{mp_str_of(a->key)}, 1};
+
+	if (way->inner)
+		p.keys[p.n++] = mp_str_of(a->inner);
+	p.keys[p.n++] = MP_STR(MP_AGENT_ENTRY);
+	return p;
+}
+
 int mp_agent_add_text(const struct mp_agent *a, const struct mp_agent_way *way, struct mp_str old,
 		      struct mp_buf *out, struct mcpool_error *reterr)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf entry;
-	const struct mp_str path[] = {mp_str_of(a->key), MP_STR(MP_AGENT_ENTRY)};
+	struct path path = find_path(a, way);
 	int r;
 
 	mp_buf_init(&entry, MP_LIMIT_CONFIG_FILE);
@@ -192,10 +231,10 @@ int mp_agent_add_text(const struct mp_agent *a, const struct mp_agent_way *way, 
 		return r < 0 ? r : add_table(a, old, mp_buf_get(&entry), out, reterr);
 	}
 	r = mp_agent_write_entry(a, way, &entry);
-	if (r == 0 && old.len == 0)
+	if (r == 0 && mp_str_trim(old).len == 0)
 		r = mp_agent_write_snippet(a, way, out);
 	else if (r == 0)
-		r = mp_edit_set(old, path, MP_ARRAY_LEN(path), mp_buf_get(&entry), out, reterr);
+		r = mp_edit_set(old, path.keys, path.n, mp_buf_get(&entry), out, reterr);
 	if (r < 0)
 		return r;
 	return mp_str_eq(old, mp_buf_get(out)) ? 0 : 1;
@@ -222,12 +261,12 @@ int mp_agent_remove_text(const struct mp_agent *a, const struct mp_agent_way *wa
 			 struct mp_str old, struct mp_buf *out, struct mcpool_error *reterr)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf table;
-	const struct mp_str path[] = {mp_str_of(a->key), MP_STR(MP_AGENT_ENTRY)};
+	struct path path = find_path(a, way);
 	int r;
 
 	mp_buf_init(&table, MP_LIMIT_CONFIG_FILE);
 	if (a->format != MP_FORMAT_TOML)
-		return mp_edit_remove(old, path, MP_ARRAY_LEN(path), out, reterr);
+		return mp_edit_remove(old, path.keys, path.n, out, reterr);
 	r = mp_agent_write_snippet(a, way, &table);
 	return r < 0 ? r : cut_table(old, mp_buf_get(&table), out, reterr);
 }

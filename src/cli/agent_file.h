@@ -17,6 +17,7 @@ enum mp_agent_link {
 struct mp_agent_view {
 	enum mp_agent_link link;
 	bool exists;        /* there is a file */
+	bool inner;         /* which has its servers where newer versions have them */
 	const char *entry;  /* the name of what leads to mcpool, or takes our name; NULL */
 	const char **names; /* of all other servers there */
 	size_t n_names;

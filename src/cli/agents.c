@@ -121,6 +121,7 @@ const struct mp_agent mp_agents[] = {
 			    {MP_FOLDER_ROOT, "opencode.jsonc"},
 			    {MP_FOLDER_ROOT, ".opencode/opencode.json"}},
 		.key = "mcp",
+		.inner = "servers",
 		.stdio_type = "local",
 		.http_type = "remote",
 		.url_key = "url",
@@ -338,8 +339,14 @@ int mp_agent_write_snippet(const struct mp_agent *a, const struct mp_agent_way *
 	mp_write_begin_object(&w);
 	mp_write_key(&w, mp_str_of(a->key));
 	mp_write_begin_object(&w);
+	if (way->inner) {
+		mp_write_key(&w, mp_str_of(a->inner));
+		mp_write_begin_object(&w);
+	}
 	mp_write_key(&w, MP_STR(MP_AGENT_ENTRY));
 	write_object(&w, a, way, NULL);
+	if (way->inner)
+		mp_write_end_object(&w);
 	mp_write_end_object(&w);
 	mp_write_end_object(&w);
 	r = mp_write_finish(&w);

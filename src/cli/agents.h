@@ -27,7 +27,8 @@ struct mp_agent {
 	/* The first that is there counts; where none is, the first is made. */
 	struct mp_agent_place user[MP_AGENT_FILES], project[MP_AGENT_FILES];
 	enum mp_format format;
-	const char *key; /* of the object with its servers */
+	const char *key;   /* of the object with its servers */
+	const char *inner; /* of the one in it that newer versions have them in; NULL: none do */
 
 	/* How it spells an entry; NULL: it has no such member. */
 	const char *source, *stdio_type, *http_type, *url_key, *env_key;
@@ -50,6 +51,7 @@ struct mp_agent_way {
 	const char *url;                           /* by HTTP; NULL: `mcpool stdio` */
 	const char *variables[MP_AGENT_VARIABLES]; /* NAME=value for the program; NULL ends them */
 	bool project;                              /* in the project's file, not the user's */
+	bool inner;                                /* the file has its servers where `inner` is */
 };
 
 /* The file for it; NULL: it has none there, or (error set in the arena) without memory. */

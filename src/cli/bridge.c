@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/limits.h"
@@ -15,7 +16,14 @@
 #include "rpc/salvage.h"
 
 /* How soon to look again, and at most. */
-enum { FIRST_LOOK_MS = 10, LAST_LOOK_MS = 250, HELLO_MS = 10000, LEAVE_MS = 5000 };
+enum {
+	FIRST_LOOK_MS = 10,
+	LAST_LOOK_MS = 250,
+	HELLO_MS = 10000,
+	LEAVE_MS = 5000,
+	HEIR_MS = 3000,  /* for a newer hub to start, before we start one as old as we are */
+	MAX_REPLACED = 3 /* hubs: somebody may start an old one while ours is on its way */
+};
 
 #define LISTS(X) X(tools, "tools") X(prompts, "prompts") X(resources, "resources")
 #define OWN_ID   "\"mcpool-bridge-"
@@ -27,8 +35,7 @@ void mp_bridge_refuse_oversize(struct mp_bridge *b, struct mp_str head, struct m
 	struct mp_str id = mp_salvage_id(head, tail);
 
 	if (id.len || mp_salvage_is_call(head))
-		mp_bridge_answer(b, id, MCPOOL_ETOO_LARGE, "not_sent",
-				 "the message is larger than 32 MiB");
+		mp_bridge_answer(b, id, MCPOOL_ETOO_LARGE, "the message is larger than 32 MiB");
 }
 
 /* --- a hub ----------------------------------------------------------------------------------- */
@@ -38,8 +45,9 @@ static enum mp_bridge_event try_to_connect(struct mp_bridge *b)
 	switch (b->hooks->connect(b->u, &b->why)) {
 	case 0:
 		return MP_BRIDGE_ON_FOUND;
-	case MCPOOL_ENOENT:
-		return MP_BRIDGE_ON_NOBODY;
+	case MCPOOL_ENOENT: /* whoever replaced the last one is about to start the next */
+		return b->hooks->now_ms(b->u) < b->heir_ms ? MP_BRIDGE_ON_BUSY
+							   : MP_BRIDGE_ON_NOBODY;
 	case MCPOOL_EAGAIN:
 		return MP_BRIDGE_ON_BUSY;
 	default:
@@ -100,19 +108,59 @@ static enum mp_bridge_event greet(struct mp_bridge *b)
 	return MP_BRIDGE_EVENT_COUNT;
 }
 
+/* --- an older one ---------------------------------------------------------------------------- */
+
+/* In its own protocol, whatever ours is: it is older, and cannot know. */
+static void say_farewell(struct mp_bridge *b)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	struct mp_greeting g = {
+		.protocol = b->protocol,
+		.version = b->o.version,
+		.role = MP_GREETING_CONTROL,
+		.pid = (int64_t)getpid(),
+	};
+
+	mp_buf_init(&text, MP_KIB(4));
+	if (mp_greeting_write(&text, &g, NULL) == 0)
+		say_hub(b, mp_buf_get(&text));
+}
+
 /* By another connection: what a bridge says is for its session. */
 static enum mp_bridge_event replace(struct mp_bridge *b)
 {
-	b->has_replaced = true;
+	b->replaced++;
+	b->asked_to_leave = false;
 	b->hooks->hang_up(b->u);
 	if (b->hooks->connect(b->u, &b->why) < 0)
 		return MP_BRIDGE_ON_LOST;
 	b->queued = 0;
-	say_hub(b, b->o.farewell);
-	say_hub(b, MP_STR("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"mcpool/shutdown\","
-			  "\"params\":{\"drain\":true,\"replace\":true}}"));
+	say_farewell(b);
 	b->hooks->set_timer(b->u, LEAVE_MS);
 	return MP_BRIDGE_EVENT_COUNT;
+}
+
+/* It is the same one, or as old: another bridge may have been here before us. */
+static enum mp_bridge_event ask_to_leave(struct mp_bridge *b)
+{
+	b->asked_to_leave = true;
+	say_hub(b, MP_STR("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"mcpool/shutdown\","
+			  "\"params\":{\"drain\":true,\"replace\":true}}"));
+	return MP_BRIDGE_EVENT_COUNT;
+}
+
+/* Somebody was here before us. */
+static enum mp_bridge_event look_anew(struct mp_bridge *b)
+{
+	b->hooks->hang_up(b->u);
+	return try_to_connect(b);
+}
+
+/* It stays, for reasons of its own; it will do. */
+static enum mp_bridge_event accept_older(struct mp_bridge *b)
+{
+	b->replaced = MAX_REPLACED;
+	return look_anew(b);
 }
 
 static enum mp_bridge_event start_ours(struct mp_bridge *b)
@@ -178,6 +226,7 @@ static enum mp_bridge_event open_up(struct mp_bridge *b)
 	b->hooks->set_timer(b->u, -1);
 	tell_changed(b);
 	b->was_open = true;
+	b->heir_ms = 0;
 	MP_LIST_EACH(&b->ledger.pending, link) {
 		struct mp_pending *p = mp_container_of(link, struct mp_pending, link);
 
@@ -225,11 +274,11 @@ static enum mp_bridge_event refuse_kept(struct mp_bridge *b)
 	return MP_BRIDGE_EVENT_COUNT;
 }
 
-/* It left in order. Whoever waits has a reason to look for the next one. */
+/* It left in order. Whoever waits has a reason to look for the next one, or it is there already. */
 static enum mp_bridge_event rest(struct mp_bridge *b)
 {
 	b->hooks->set_timer(b->u, -1);
-	return b->kept.len ? MP_BRIDGE_ON_TRAFFIC : MP_BRIDGE_EVENT_COUNT;
+	return b->kept.len || b->heir_ms ? MP_BRIDGE_ON_TRAFFIC : MP_BRIDGE_EVENT_COUNT;
 }
 
 static enum mp_bridge_event leave(struct mp_bridge *b)
@@ -270,8 +319,10 @@ static const struct step {
 				ON(REFUSED) = {TO(RESTING), refuse_kept}, ON(BYE) = {STAY, NULL},
 				ON(LOST) = {TO(SEEKING), look_later},
 				ON(TIMER) = {TO(RESTING), refuse_kept}, GOES},
-	[MP_BRIDGE_REPLACING] = {NO_HUB, ON(GREETED) = {STAY, NULL}, ON(REFUSED) = {STAY, NULL},
-				 ON(OLDER) = {STAY, NULL}, ON(BYE) = {STAY, NULL},
+	[MP_BRIDGE_REPLACING] = {NO_HUB, ON(OLDER) = {STAY, ask_to_leave},
+				 ON(GREETED) = {TO(SEEKING), look_anew},
+				 ON(REFUSED) = {TO(SEEKING), accept_older}, ON(BYE) = {STAY, NULL},
+				 ON(LEAVES) = {TO(STARTING), start_ours},
 				 ON(LOST) = {TO(STARTING), start_ours},
 				 ON(TIMER) = {TO(STARTING), start_ours}, GOES},
 	[MP_BRIDGE_RESUMING] = {NO_HUB, ON(RESUMED) = {TO(OPEN), open_up}, ON(BYE) = {STAY, NULL},
@@ -340,24 +391,48 @@ enum mp_bridge_verdict mp_bridge_from_agent(struct mp_bridge *b, struct mp_str l
 	return MP_BRIDGE_DROP;
 }
 
-static enum mp_bridge_verdict read_greeting(struct mp_bridge *b, struct mp_str line)
+/* Which of the three a hello was answered with. */
+static enum mp_bridge_event judge_greeting(struct mp_bridge *b, struct mp_str line)
 {
 	struct mp_greeting_answer a;
 
-	if (mp_greeting_read_answer(line, &a, &b->why) < 0) {
-		advance(b, MP_BRIDGE_ON_REFUSED);
-		return MP_BRIDGE_DROP;
+	if (mp_greeting_read_answer(line, &a, &b->why) < 0)
+		return MP_BRIDGE_ON_REFUSED;
+	b->protocol = a.protocol;
+	if (a.is_leaving) { /* as if nobody had answered */
+		b->hooks->hang_up(b->u);
+		return MP_BRIDGE_ON_LOST;
 	}
-	if (!b->has_replaced && a.version[0] &&
-	    mp_greeting_compare_versions(a.version, b->o.version) < 0) {
-		advance(b, MP_BRIDGE_ON_OLDER);
-	} else if (a.is_refused) {
-		b->why = a.why;
-		advance(b, MP_BRIDGE_ON_REFUSED);
-	} else {
-		advance(b, MP_BRIDGE_ON_GREETED);
-	}
-	return MP_BRIDGE_DROP;
+	if (a.version[0] && mp_greeting_compare_versions(a.version, b->o.version) < 0 &&
+	    (b->state == MP_BRIDGE_REPLACING || b->replaced < MAX_REPLACED))
+		return MP_BRIDGE_ON_OLDER;
+	if (!a.is_refused)
+		return MP_BRIDGE_ON_GREETED;
+	b->why = a.why;
+	return MP_BRIDGE_ON_REFUSED;
+}
+
+/* The answer to our hello as the command line, then the one to our request. */
+static enum mp_bridge_event judge_farewell(struct mp_bridge *b, struct mp_str line)
+{
+	MP_CLEANUP(mp_tape_done) struct mp_tape t;
+	struct mp_message m;
+
+	mp_tape_init(&t, 0);
+	if (!b->asked_to_leave)
+		return judge_greeting(b, line);
+	return mp_message_scan(&t, line, &m, &b->why) == 0 && m.kind == MP_MESSAGE_RESULT
+		       ? MP_BRIDGE_ON_LEAVES
+		       : MP_BRIDGE_ON_REFUSED;
+}
+
+/* A hub that makes room for a newer one says so: that one is worth waiting for. */
+static void hear_bye(struct mp_bridge *b, struct mp_str line)
+{
+	bool has_heir = mp_str_find(line, MP_STR("\"" MP_GREETING_REPLACED "\":true"), 0) >= 0;
+
+	b->heir_ms = has_heir ? b->hooks->now_ms(b->u) + HEIR_MS : 0;
+	advance(b, MP_BRIDGE_ON_BYE);
 }
 
 static bool is_own_answer(struct mp_str line)
@@ -381,12 +456,16 @@ enum mp_bridge_verdict mp_bridge_from_hub(struct mp_bridge *b, struct mp_str lin
 		MP_STR("{\"jsonrpc\":\"2.0\",\"method\":\"" MP_GREETING_BYE "\"");
 
 	if (MP_UNLIKELY(mp_str_starts(line, bye))) {
-		advance(b, MP_BRIDGE_ON_BYE);
+		hear_bye(b, line);
 		return MP_BRIDGE_DROP;
 	}
 	switch (b->state) {
 	case MP_BRIDGE_GREETING:
-		return read_greeting(b, line);
+		advance(b, judge_greeting(b, line));
+		return MP_BRIDGE_DROP;
+	case MP_BRIDGE_REPLACING:
+		advance(b, judge_farewell(b, line));
+		return MP_BRIDGE_DROP;
 	case MP_BRIDGE_RESUMING:
 		if (is_own_answer(line))
 			return hear_resumed(b, line);
@@ -397,7 +476,6 @@ enum mp_bridge_verdict mp_bridge_from_hub(struct mp_bridge *b, struct mp_str lin
 	case MP_BRIDGE_RESTING:
 	case MP_BRIDGE_SEEKING:
 	case MP_BRIDGE_STARTING:
-	case MP_BRIDGE_REPLACING:
 	case MP_BRIDGE_LEAVING:
 	case MP_BRIDGE_STATE_COUNT:
 		return MP_BRIDGE_DROP;

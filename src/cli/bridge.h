@@ -32,6 +32,7 @@
 	X(GREETED, "it let us in")                             \
 	X(OLDER, "it is of an older version")                  \
 	X(REFUSED, "it does not let us in; why is noted")      \
+	X(LEAVES, "it has given up its place")                 \
 	X(RESUMED, "it knows all that it has to")              \
 	X(BYE, "it is about to leave")                         \
 	X(LOST, "the connection is over")                      \
@@ -77,8 +78,6 @@ struct mp_bridge_hooks {
 
 struct mp_bridge_options {
 	struct mp_str hello; /* the message, borrowed */
-	struct mp_str
-		farewell;    /* a hello of the command line, for a hub that is to leave; borrowed */
 	const char *version; /* ours */
 	const char *log;     /* where a hub that does not start says why; "" */
 };

@@ -9,22 +9,64 @@
 #include "base/mem.h"
 #include "cli/bridge_parts.h"
 #include "rpc/message.h"
+#include "session/failed_call.h"
 
 /* --- answers of our own ---------------------------------------------------------------------- */
 
-void mp_bridge_answer(struct mp_bridge *b, struct mp_str id, int code, const char *outcome,
-		      const char *words)
+/* What may be told, and what it means: no server is known here that could say more. */
+static const struct meaning {
+	int code;
+	enum mp_outcome outcome;
+	const char *stage;
+	enum mcpool_fault fault;
+	const char *next_step;
+} meanings[] = {
+	{MCPOOL_EUNAVAILABLE, MP_OUTCOME_NOT_SENT, "connect", MCPOOL_FAULT_CONNECT,
+	 "see whether there is a hub: mcpool status; start it: mcpool up"},
+	{MCPOOL_EOUTCOME_UNKNOWN, MP_OUTCOME_UNKNOWN, "receive", MCPOOL_FAULT_END,
+	 "find out whether it happened before you call again"},
+	{MCPOOL_ETOO_LARGE, MP_OUTCOME_NOT_SENT, "send", MCPOOL_FAULT_CLOSED,
+	 "send less at once: a message may have 32 MiB"},
+};
+
+static const struct meaning *find_meaning(int code)
+{
+	const struct meaning *m = meanings;
+
+	while (m->code != code)
+		m++;
+	return m;
+}
+
+static int write_data(struct mp_buf *out, const struct meaning *m)
+{
+	struct mcpool_error why = {.code = m->code, .fault = (int)m->fault};
+	struct mp_failed_call f = {
+		.why = &why,
+		.outcome = m->outcome,
+		.retryable = m->code == MCPOOL_EUNAVAILABLE,
+		.next_step = m->next_step,
+	};
+	struct mp_writer w;
+
+	mp_write_init(&w, out, NULL);
+	mp_write_begin_object(&w);
+	mp_write_member_raw(&w, "server", MP_STR("null"));
+	mp_write_member_text(&w, "stage", mp_str_of(m->stage));
+	mp_failed_call_write(&w, &f);
+	mp_write_end_object(&w);
+	return mp_write_finish(&w);
+}
+
+void mp_bridge_answer(struct mp_bridge *b, struct mp_str id, int code, const char *words)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf out, data, text;
 	const char *word = mcpool_error_word(code);
-	bool again = strcmp(outcome, "not_sent") == 0;
 
 	mp_buf_init(&out, MP_KIB(16));
 	mp_buf_init(&data, MP_KIB(1));
 	mp_buf_init(&text, MP_KIB(4));
-	if (mp_buf_addf(&data,
-			"{\"code\":\"%s\",\"server\":null,\"outcome\":\"%s\",\"retryable\":%s}",
-			word, outcome, again ? "true" : "false") == 0 &&
+	if (write_data(&data, find_meaning(code)) == 0 &&
 	    mp_buf_addf(&text, "MCP error: %s: %s", word, words) == 0 &&
 	    mp_message_error(&out, id, mp_error_get_rpc_code(code), mp_buf_get(&text),
 			     mp_buf_get(&data)) == 0)
@@ -34,7 +76,7 @@ void mp_bridge_answer(struct mp_bridge *b, struct mp_str id, int code, const cha
 static void answer_unknown(struct mp_bridge *b, const struct mp_pending *p)
 {
 	mp_bridge_answer(
-		b, mp_str_of(p->id), MCPOOL_EOUTCOME_UNKNOWN, "unknown",
+		b, mp_str_of(p->id), MCPOOL_EOUTCOME_UNKNOWN,
 		"the hub ended while this was under way, so nobody knows whether it happened");
 }
 
@@ -54,7 +96,7 @@ void mp_bridge_refuse_kept(struct mp_bridge *b)
 	MP_LIST_EACH(&b->ledger.pending, link) {
 		struct mp_pending *p = mp_container_of(link, struct mp_pending, link);
 
-		mp_bridge_answer(b, mp_str_of(p->id), MCPOOL_EUNAVAILABLE, "not_sent",
+		mp_bridge_answer(b, mp_str_of(p->id), MCPOOL_EUNAVAILABLE,
 				 words.len ? words.data : "there is no hub");
 		mp_ledger_settle(&b->ledger, p);
 	}
@@ -70,7 +112,7 @@ void mp_bridge_refuse_one(struct mp_bridge *b, uint64_t end)
 
 		if (!p->is_kept || p->end != end)
 			continue;
-		mp_bridge_answer(b, mp_str_of(p->id), MCPOOL_EUNAVAILABLE, "not_sent",
+		mp_bridge_answer(b, mp_str_of(p->id), MCPOOL_EUNAVAILABLE,
 				 "there is no hub, and too much waits for one");
 		mp_ledger_settle(&b->ledger, p);
 	}

@@ -64,23 +64,25 @@ struct mp_bridge {
 	void *u;
 	enum mp_bridge_state state;
 	struct mp_ledger ledger;
-	uint64_t queued;    /* bytes given to this hub */
-	struct mp_buf kept; /* lines for the next one */
-	bool has_replaced;  /* asked an older one to leave; once is enough */
-	int64_t give_up_ms; /* then whoever waits is refused */
-	int64_t look_ms;    /* before the next look */
-	unsigned replays;   /* answers that are ours */
-	uint64_t last_own;  /* ids of our own */
-	bool was_open;      /* the agent has seen a hub: its lists may differ in the next one */
-	unsigned changed;   /* which lists to tell of; bits of LISTS */
+	uint64_t queued;     /* bytes given to this hub */
+	struct mp_buf kept;  /* lines for the next one */
+	unsigned replaced;   /* how often an older one was asked to leave; not for ever */
+	bool asked_to_leave; /* this one was */
+	int64_t protocol;    /* of the one that is to leave */
+	int64_t heir_ms;     /* until then the next hub is somebody else's to start */
+	int64_t give_up_ms;  /* then whoever waits is refused */
+	int64_t look_ms;     /* before the next look */
+	unsigned replays;    /* answers that are ours */
+	uint64_t last_own;   /* ids of our own */
+	bool was_open;       /* the agent has seen a hub: its lists may differ in the next one */
+	unsigned changed;    /* which lists to tell of; bits of LISTS */
 	struct mcpool_error why; /* why there is no hub */
 };
 
 /* --- bridge_loss.c: what becomes of whom when there is no hub --- */
 
-/* An error of ours: outcome and words as CONTRACTS has them. */
-void mp_bridge_answer(struct mp_bridge *b, struct mp_str id, int code, const char *outcome,
-		      const char *words);
+/* An error of ours: one of those that its table has. */
+void mp_bridge_answer(struct mp_bridge *b, struct mp_str id, int code, const char *words);
 /* The hub died: as mp_bridge_lost() has it. */
 void mp_bridge_keep_rest(struct mp_bridge *b, uint64_t written, struct mp_str rest,
 			 uint64_t rest_at);

@@ -89,6 +89,8 @@ void mp_cli_complain(const char *format, ...) MP_PRINTF(1, 2);
 int mp_cli_exit_code(const struct mcpool_error *why);
 /* The same; code is what --json says of it, where the exit code alone says too little. */
 void mp_cli_complain_as(int code, const char *format, ...) MP_PRINTF(2, 3);
+/* The other way round, where there is nothing but an exit code. */
+int mp_cli_code_of(int exit_code);
 const char *mp_cli_get_complaint(void); /* the last one; "" */
 /*
  * The end of a verb with --json that did not work: {"error": {"code", "message", "data": {"code"}}}

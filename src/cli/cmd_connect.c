@@ -113,6 +113,7 @@ static int look(struct mp_connect *c, const struct mp_agent *a, struct mcpool_er
 
 	c->agent = a;
 	c->view = (struct mp_agent_view){0};
+	c->way.inner = false;
 	if (!mp_program_find(a->program, c->program))
 		c->program[0] = '\0';
 	mp_buf_clear(&c->entry);
@@ -120,7 +121,9 @@ static int look(struct mp_connect *c, const struct mp_agent *a, struct mcpool_er
 	c->file = mp_agent_get_file(a, &c->places, c->way.project, &c->arena);
 	if (r < 0 || !c->file)
 		return r;
-	return mp_agent_look(a, c->file, mp_buf_get(&c->entry), &c->arena, &c->view, why);
+	r = mp_agent_look(a, c->file, mp_buf_get(&c->entry), &c->arena, &c->view, why);
+	c->way.inner = c->view.inner;
+	return r;
 }
 
 static void done(struct mp_connect *c)

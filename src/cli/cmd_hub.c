@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -17,6 +16,7 @@
 #include "cli/hub_client.h"
 #include "cli/verbs.h"
 #include "json/write.h"
+#include "process/tree.h"
 
 /* Servers have 3 s to leave; what is open has its own time before that. */
 enum { START_MS = 10000, STOP_MS = 6000, RELOAD_MS = 10000 };
@@ -140,24 +140,32 @@ static void show_log(const char *path)
 		close(fd);
 }
 
+/* Nobody is there, or whoever was is just being killed: its socket is the last to go. */
+static bool is_nobody(int r)
+{
+	return r == MCPOOL_ENOENT || r == MCPOOL_ECLOSED;
+}
+
 /* Another one may be about to start, or to leave: then it is asked again. */
 static int start(struct mp_hub_client **ret_client, const char *log, struct mcpool_error *why)
 {
 	struct mp_hub_place place;
 	int64_t until = now_ms() + START_MS;
 	int ready, r = mp_hub_place_find(&place, why);
+	bool is_ours;
 
 	while (r == 0 && now_ms() < until) {
 		r = mp_background_start(&place, log, &ready, why);
-		if (r == 0)
+		is_ours = r == 0;
+		if (is_ours)
 			wait_ready(ready);
-		if (r < 0 && r != MCPOOL_EAGAIN)
+		else if (r != MCPOOL_EAGAIN)
 			return r;
 		rest();
 		r = mp_hub_client_open(ret_client, why);
-		if (r == 0 || (r != MCPOOL_ENOENT && r != MCPOOL_EAGAIN))
+		if (!is_nobody(r) && r != MCPOOL_EAGAIN)
 			return r;
-		r = mp_hub_place_is_held(&place) ? 0 : MCPOOL_ECLOSED;
+		r = !is_ours || mp_hub_place_is_held(&place) ? 0 : MCPOOL_ECLOSED;
 	}
 	return r < 0 ? mp_fail(why, r, "the hub did not start; its log is %s", log)
 		     : mp_fail(why, MCPOOL_ETIMEDOUT, "the hub did not answer in time");
@@ -181,7 +189,7 @@ static int run_up(const struct mp_verb *verb, int argc, char **argv)
 			 (long)mp_hub_client_get_pid(c));
 		return tell(&args, mp_hub_client_get_pid(c), "runs", sentence);
 	}
-	if (r == MCPOOL_ENOENT)
+	if (is_nobody(r))
 		r = mp_background_find_log(&log, &why);
 	if (r == 0)
 		r = start(&c, log.data, &why);
@@ -198,11 +206,19 @@ static int run_up(const struct mp_verb *verb, int argc, char **argv)
 
 /* --- down ------------------------------------------------------------------------------------ */
 
+/* Whoever started it may be in no hurry to bury it, or never do. */
+static bool is_alive(pid_t pid)
+{
+	struct mp_proc p;
+
+	return mp_tree_read(pid, &p) == 0 && mp_tree_is_alive(&p);
+}
+
 static bool is_gone(pid_t pid, int64_t max_ms)
 {
 	int64_t until = now_ms() + max_ms;
 
-	while (kill(pid, 0) == 0) {
+	while (is_alive(pid)) {
 		if (now_ms() > until)
 			return false;
 		rest();

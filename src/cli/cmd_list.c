@@ -12,6 +12,7 @@
 #include "cli/configured.h"
 #include "cli/hub_status.h"
 #include "cli/known.h"
+#include "cli/running.h"
 #include "cli/verbs.h"
 
 #define CONFIG_OPTIONS                                                            \
@@ -34,7 +35,8 @@ const struct mp_verb mp_verb_list = {
 	"  --all            also those that do not count: shadowed ones\n"
 	"  --json           one JSON object instead of text for people\n" CONFIG_OPTIONS,
 	"Nothing is started, dialled or expanded for this.\n"
-	"States: ready, needs-approval (see `mcpool trust`), disabled, failed (it is not valid).\n",
+	"States: ready, needs-approval (see `mcpool trust`), disabled, failed (it is not valid);\n"
+	"where a hub runs, of those that are ready what it says: connected, pending, failed.\n",
 	run_list,
 	list_of_servers,
 	MP_VERB_PLAIN,
@@ -141,24 +143,54 @@ static void write_known(struct mp_writer *w, const struct mp_known *known)
 	mp_write_member_i64(w, "seenAt", known->seen_ms);
 }
 
-static void write_server(struct mp_writer *w, const struct mp_configured *c,
-			 const struct mp_entry *e, const struct mp_known *known)
+/* As the running hub has it, as far as files leave that to it; MP_NONE: nobody runs it. */
+static mp_value find_running(const struct mp_configured *c, const struct mp_entry *e,
+			     const struct mp_running *running)
 {
-	/* What only a hub knows (CONTRACTS); nothing runs here. */
+	if (!running || mp_config_get_state(c->set, e, MP_TOGGLE_NONE) != MP_ENTRY_READY)
+		return MP_NONE;
+	return mp_running_find(running, e->name);
+}
+
+/* What only a hub knows (CONTRACTS); null where none runs. */
+static void write_running(struct mp_writer *w, const struct mp_running *running, mp_value row,
+			  const char *key)
+{
+	struct mp_str value = row == MP_NONE ? MP_STR("") : mp_running_get(running, row, key);
+
+	mp_write_member_raw(w, key, value.len ? value : MP_STR("null"));
+}
+
+static void write_state(struct mp_writer *w, const struct mp_configured *c,
+			const struct mp_entry *e, const struct mp_running *running, mp_value row)
+{
+	if (row != MP_NONE) {
+		write_running(w, running, row, "state");
+		write_running(w, running, row, "error");
+	} else {
+		mp_write_member_text(w, "state",
+				     mp_str_of(mp_entry_state_get_name(
+					     mp_config_get_state(c->set, e, MP_TOGGLE_NONE))));
+		mp_write_key(w, MP_STR("error"));
+		if (e->invalid || e->unapprovable)
+			mp_write_text(w, mp_str_of(e->invalid ? e->invalid : e->unapprovable));
+		else
+			mp_write_null(w);
+	}
+	write_running(w, running, row, "nextAt");
+}
+
+static void write_server(struct mp_writer *w, const struct mp_configured *c,
+			 const struct mp_entry *e, const struct mp_known *known,
+			 const struct mp_running *running)
+{
 	static const char *const of_the_running[] = {"pid",   "uptimeMs", "restarts",
 						     "calls", "p50us",    "p99us"};
+	mp_value row = find_running(c, e, running);
 
 	mp_write_begin_object(w);
 	mp_write_member_text(w, "name", mp_str_of(e->name));
-	mp_write_member_text(
-		w, "state",
-		mp_str_of(mp_entry_state_get_name(mp_config_get_state(c->set, e, MP_TOGGLE_NONE))));
-	mp_write_key(w, MP_STR("error"));
-	if (e->invalid || e->unapprovable)
-		mp_write_text(w, mp_str_of(e->invalid ? e->invalid : e->unapprovable));
-	else
-		mp_write_null(w);
-	mp_write_member_raw(w, "nextAt", MP_STR("null"));
+	write_state(w, c, e, running, row);
 	mp_write_member_text(w, "transport", mp_str_of(mp_kind_get_name(e->kind)));
 	mp_write_member_text(w, "mode", mp_str_of(mp_modes[e->tuning.mode]));
 	mp_configured_write_source(w, &e->origin);
@@ -166,16 +198,19 @@ static void write_server(struct mp_writer *w, const struct mp_configured *c,
 	if (e->trust == MP_TRUST_CHANGED || e->trust == MP_TRUST_NEW)
 		mp_write_member_bool(w, "changed", e->trust == MP_TRUST_CHANGED);
 	write_target(w, e);
-	write_known(w, known);
+	if (row != MP_NONE)
+		write_running(w, running, row, "tools");
+	else
+		write_known(w, known);
 	for (size_t i = 0; i < MP_ARRAY_LEN(of_the_running); i++)
-		mp_write_member_raw(w, of_the_running[i], MP_STR("null"));
+		write_running(w, running, row, of_the_running[i]);
 	mp_write_end_object(w);
 }
 
 void mp_cmd_write_server(struct mp_writer *w, const struct mp_configured *c,
 			 const struct mp_entry *e)
 {
-	write_server(w, c, e, NULL);
+	write_server(w, c, e, NULL, NULL);
 }
 
 static bool is_shown(const struct mp_entry *e, bool all)
@@ -183,7 +218,8 @@ static bool is_shown(const struct mp_entry *e, bool all)
 	return all || (e->shadow == MP_SHADOW_NONE && !e->left_out);
 }
 
-static int list_as_json(const struct mp_configured *c, bool all, const struct mp_known *known)
+static int list_as_json(const struct mp_configured *c, bool all, const struct mp_known *known,
+			const struct mp_running *running)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
 	struct mp_writer w;
@@ -195,7 +231,7 @@ static int list_as_json(const struct mp_configured *c, bool all, const struct mp
 	mp_write_begin_array(&w);
 	for (size_t i = 0; i < c->set->n; i++)
 		if (is_shown(c->set->entries[i], all))
-			write_server(&w, c, c->set->entries[i], known ? &known[i] : NULL);
+			write_server(&w, c, c->set->entries[i], known ? &known[i] : NULL, running);
 	mp_write_end_array(&w);
 	mp_configured_write_problems(&w, c->set);
 	mp_write_end_object(&w);
@@ -260,15 +296,21 @@ static int add_known(struct mp_buf *out, const struct mp_known *known)
 
 /* One row of the table: its cells live in the arena until it is printed. */
 static bool fill_row(const struct mp_configured *c, const struct mp_entry *e,
-		     const struct mp_known *known, struct mp_arena *arena, struct mp_table_row *row)
+		     const struct mp_known *known, struct mp_running *running,
+		     struct mp_arena *arena, struct mp_table_row *row)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf place;
 	char why[1024];
 	enum mp_entry_state state = mp_config_get_state(c->set, e, MP_TOGGLE_NONE);
+	mp_value runs = find_running(c, e, running);
 	const char *cells[3];
 
 	mp_buf_init(&place, MP_LIMIT_CONFIG_FILE);
 	mp_configured_explain(c, e, why, sizeof(why));
+	if (runs != MP_NONE &&
+	    mp_value_text_is(&running->tape, mp_value_get(&running->tape, runs, "state"),
+			     MP_STR("failed")))
+		snprintf(why, sizeof(why), "%s", mp_running_get_text(running, runs, "error"));
 	if ((known ? add_known(&place, known) : add_place(&place, c->set, &e->origin)) < 0)
 		return false;
 	cells[0] = mp_arena_dup(arena, mp_buf_get(&place));
@@ -277,7 +319,8 @@ static bool fill_row(const struct mp_configured *c, const struct mp_entry *e,
 		return false;
 	cells[1] = mp_arena_dup(arena, mp_buf_get(&place));
 	row->cells[0] = short_name(e->name);
-	row->cells[1] = mp_str_of(mp_entry_state_get_name(state));
+	row->cells[1] = mp_str_of(runs != MP_NONE ? mp_running_get_text(running, runs, "state")
+						  : mp_entry_state_get_name(state));
 	row->cells[2] = mp_str_of(cells[0]);
 	row->cells[3] = mp_str_of(cells[1]);
 	return cells[0] && cells[1];
@@ -307,7 +350,8 @@ static void say_next_step(const struct mp_configured *c, size_t shown)
 			waiting == 1 ? "waits" : "wait");
 }
 
-static int list_as_table(const struct mp_configured *c, bool all, const struct mp_known *known)
+static int list_as_table(const struct mp_configured *c, bool all, const struct mp_known *known,
+			 struct mp_running *running)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
 	struct mp_table_row *rows = mp_alloc((c->set->n + 1) * sizeof(*rows));
@@ -316,7 +360,8 @@ static int list_as_table(const struct mp_configured *c, bool all, const struct m
 	mp_arena_init(&arena, MP_LIMIT_ARENA);
 	for (size_t i = 0; i < c->set->n; i++)
 		if (is_shown(c->set->entries[i], all) &&
-		    fill_row(c, c->set->entries[i], known ? &known[i] : NULL, &arena, &rows[n]))
+		    fill_row(c, c->set->entries[i], known ? &known[i] : NULL, running, &arena,
+			     &rows[n]))
 			n++;
 	mp_print_table(rows, n, 4);
 	fflush(stdout);
@@ -326,26 +371,31 @@ static int list_as_table(const struct mp_configured *c, bool all, const struct m
 }
 
 static int show(const struct mp_configured *c, const struct mp_cli_args *args,
-		const struct mp_known *known)
+		const struct mp_known *known, struct mp_running *running)
 {
 	int r;
 
 	if (!args->json)
 		mp_configured_tell(c, false);
-	r = args->json ? list_as_json(c, args->all, known) : list_as_table(c, args->all, known);
+	r = args->json ? list_as_json(c, args->all, known, running)
+		       : list_as_table(c, args->all, known, running);
 	return r == MP_EXIT_DONE && mp_configured_has_errors(c) ? MP_EXIT_CONFIG : r;
 }
 
 static int run_list(const struct mp_verb *verb, int argc, char **argv)
 {
 	MP_CLEANUP(mp_configured_done) struct mp_configured c = {0};
+	MP_CLEANUP(mp_running_done) struct mp_running running = {0};
 	struct mp_cli_args args;
 	int r = mp_cli_read_args(verb, argc, argv, 0, 0, &args);
 
 	if (r)
 		return r - 1;
 	r = mp_configured_load_all(&c, &args);
-	return r ? r : show(&c, &args, NULL);
+	if (r)
+		return r;
+	mp_running_ask(&running, &args);
+	return show(&c, &args, NULL, &running);
 }
 
 /* Where nothing can be recalled the rest is shown all the same. */
@@ -365,7 +415,7 @@ static int run_status(const struct mp_verb *verb, int argc, char **argv)
 		return r;
 	r = mp_known_recall(&c, &args, &known);
 	if (r == MP_EXIT_DONE)
-		r = show(&c, &args, known);
+		r = show(&c, &args, known, NULL);
 	mp_free(known);
 	return r;
 }

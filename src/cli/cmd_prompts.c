@@ -1,11 +1,13 @@
 /*
- * cmd_prompts.c - `mcpool prompts` and `mcpool prompt`.
+ * cmd_prompts.c - `mcpool prompts` and `mcpool prompt`, of one server behind --; of all of them
+ * they are offers.c and cmd_use_configured.c.
  */
 #include <stdio.h>
 
 #include "base/error.h"
 #include "base/limits.h"
 #include "cli/cli.h"
+#include "cli/offers.h"
 #include "cli/verbs.h"
 
 struct job {
@@ -55,29 +57,35 @@ static void begin_list(struct mp_oneshot *o, void *u)
 	mp_oneshot_fetch(o, &job->prompts, got_prompts, job);
 }
 
-static int run(const struct mp_verb *verb, int argc, char **argv, int min, int max,
-	       mp_oneshot_fn fn)
+static int run(const struct mp_cli_args *args, mp_oneshot_fn fn)
 {
-	struct mp_cli_args args;
-	struct job job = {.args = &args};
-	int r = mp_cli_read_args(verb, argc, argv, min, max, &args);
+	struct job job = {.args = args};
+	int r;
 
-	if (r)
-		return r - 1;
+	if (mp_cli_lacks_command(args))
+		return MP_EXIT_USAGE;
 	mp_catalog_list_init(&job.prompts, MP_CATALOG_PROMPT);
-	r = mp_oneshot_run(&args, fn, &job);
+	r = mp_oneshot_run(args, fn, &job);
 	mp_catalog_list_done(&job.prompts);
 	return r;
 }
 
 int mp_cmd_prompts(const struct mp_verb *verb, int argc, char **argv)
 {
-	return run(verb, argc, argv, 0, 0, begin_list);
+	struct mp_cli_args args;
+	struct mp_offers all = {.args = &args, .kinds = {MP_CATALOG_PROMPT}, .n_kinds = 1};
+	int r = mp_cli_read_args(verb, argc, argv, 0, -1, &args);
+
+	if (r)
+		return r - 1;
+	if (!args.command)
+		return mp_offers_run(&all);
+	return mp_cmd_has_words(&args) ? MP_EXIT_USAGE : run(&args, begin_list);
 }
 
 /* --- prompt ---------------------------------------------------------------------------------- */
 
-static int print_messages(struct mp_str result)
+int mp_cmd_print_messages(struct mp_str result)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
@@ -112,11 +120,12 @@ static void got_prompt(const struct mp_answer *answer, void *u)
 {
 	struct job *job = u;
 
-	mp_oneshot_show(job->oneshot, "prompts/get", answer, print_messages);
+	mp_oneshot_show(job->oneshot, "prompts/get", answer, mp_cmd_print_messages);
 }
 
 /* The arguments of a prompt are texts, all of them. */
-static int write_params(const struct job *job, struct mp_buf *out, struct mcpool_error *reterr)
+int mp_cmd_write_prompt(const struct mp_cli_args *args, struct mp_str name, struct mp_buf *out,
+			struct mcpool_error *reterr)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf arguments;
 	struct mp_writer w;
@@ -124,12 +133,12 @@ static int write_params(const struct job *job, struct mp_buf *out, struct mcpool
 
 	mp_buf_init(&arguments, MP_LIMIT_MESSAGE);
 	r = mp_typed_build(MP_STR("{\"additionalProperties\":{\"type\":\"string\"}}"), MP_STR(""),
-			   job->args->words + 1, job->args->n_words - 1, &arguments, reterr);
+			   args->words + 1, args->n_words - 1, &arguments, reterr);
 	if (r < 0)
 		return r;
 	mp_write_init(&w, out, NULL);
 	mp_write_begin_object(&w);
-	mp_write_member_text(&w, "name", mp_str_of(job->args->words[0]));
+	mp_write_member_text(&w, "name", name);
 	mp_write_member_raw(&w, "arguments", mp_buf_get(&arguments));
 	mp_write_end_object(&w);
 	r = mp_write_finish(&w);
@@ -155,7 +164,7 @@ static void ask(struct mp_oneshot *o, void *u)
 		mp_cmd_fail_missing(o, &job->prompts, name);
 		return;
 	}
-	r = write_params(job, &params, &why);
+	r = mp_cmd_write_prompt(job->args, mp_str_of(name), &params, &why);
 	rq.params = mp_buf_get(&params);
 	if (r == 0) {
 		r = mp_upstream_call(mp_oneshot_get_upstream(o), &rq, got_prompt, job, &call);
@@ -176,5 +185,10 @@ static void begin_prompt(struct mp_oneshot *o, void *u)
 
 int mp_cmd_prompt(const struct mp_verb *verb, int argc, char **argv)
 {
-	return run(verb, argc, argv, 1, -1, begin_prompt);
+	struct mp_cli_args args;
+	int r = mp_cli_read_args(verb, argc, argv, 1, -1, &args);
+
+	if (r)
+		return r - 1;
+	return args.command ? run(&args, begin_prompt) : mp_cmd_prompt_configured(&args);
 }

@@ -1,11 +1,13 @@
 /*
- * cmd_resources.c - `mcpool resources` and `mcpool read`.
+ * cmd_resources.c - `mcpool resources` and `mcpool read`, of one server behind --; of all of them
+ * they are offers.c and cmd_read_configured.c.
  */
 #include <stdio.h>
 
 #include "base/error.h"
 #include "base/limits.h"
 #include "cli/cli.h"
+#include "cli/offers.h"
 #include "cli/verbs.h"
 
 struct job {
@@ -79,10 +81,16 @@ int mp_cmd_resources(const struct mp_verb *verb, int argc, char **argv)
 {
 	struct mp_cli_args args;
 	struct job job = {.args = &args};
-	int r = mp_cli_read_args(verb, argc, argv, 0, 0, &args);
+	struct mp_offers all = {
+		.args = &args, .kinds = {MP_CATALOG_RESOURCE, MP_CATALOG_TEMPLATE}, .n_kinds = 2};
+	int r = mp_cli_read_args(verb, argc, argv, 0, -1, &args);
 
 	if (r)
 		return r - 1;
+	if (!args.command)
+		return mp_offers_run(&all);
+	if (mp_cli_lacks_command(&args) || mp_cmd_has_words(&args))
+		return MP_EXIT_USAGE;
 	mp_catalog_list_init(&job.resources, MP_CATALOG_RESOURCE);
 	mp_catalog_list_init(&job.templates, MP_CATALOG_TEMPLATE);
 	r = mp_oneshot_run(&args, begin_list, &job);
@@ -93,7 +101,7 @@ int mp_cmd_resources(const struct mp_verb *verb, int argc, char **argv)
 
 /* --- read ------------------------------------------------------------------------------------ */
 
-static int print_contents(struct mp_str result)
+int mp_cmd_print_contents(struct mp_str result)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
 	mp_value contents;
@@ -112,11 +120,22 @@ static int print_contents(struct mp_str result)
 	return r;
 }
 
+int mp_cmd_write_read(struct mp_str uri, struct mp_buf *out)
+{
+	struct mp_writer w;
+
+	mp_write_init(&w, out, NULL);
+	mp_write_begin_object(&w);
+	mp_write_member_text(&w, "uri", uri);
+	mp_write_end_object(&w);
+	return mp_write_finish(&w);
+}
+
 static void was_read(const struct mp_answer *answer, void *u)
 {
 	struct job *job = u;
 
-	mp_oneshot_show(job->oneshot, "resources/read", answer, print_contents);
+	mp_oneshot_show(job->oneshot, "resources/read", answer, mp_cmd_print_contents);
 }
 
 static void begin_read(struct mp_oneshot *o, void *u)
@@ -128,17 +147,12 @@ static void begin_read(struct mp_oneshot *o, void *u)
 		.timeout_ms = mp_oneshot_get_timeout(o, MP_LIMIT_ONE_SHOT_MS),
 	};
 	struct mcpool_error why;
-	struct mp_writer w;
 	mp_id call = 0;
 	int r;
 
 	job->oneshot = o;
 	mp_buf_init(&params, MP_LIMIT_MESSAGE);
-	mp_write_init(&w, &params, NULL);
-	mp_write_begin_object(&w);
-	mp_write_member_text(&w, "uri", mp_str_of(job->args->words[0]));
-	mp_write_end_object(&w);
-	r = mp_write_finish(&w);
+	r = mp_cmd_write_read(mp_str_of(job->args->words[0]), &params);
 	rq.params = mp_buf_get(&params);
 	if (r == 0)
 		r = mp_upstream_call(mp_oneshot_get_upstream(o), &rq, was_read, job, &call);
@@ -155,5 +169,10 @@ int mp_cmd_read(const struct mp_verb *verb, int argc, char **argv)
 	struct job job = {.args = &args};
 	int r = mp_cli_read_args(verb, argc, argv, 1, 1, &args);
 
-	return r ? r - 1 : mp_oneshot_run(&args, begin_read, &job);
+	if (r)
+		return r - 1;
+	if (!args.command)
+		return mp_cmd_read_configured(&args);
+	return mp_cli_lacks_command(&args) ? MP_EXIT_USAGE
+					   : mp_oneshot_run(&args, begin_read, &job);
 }

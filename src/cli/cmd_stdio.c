@@ -16,6 +16,7 @@
 #include "cli/verbs.h"
 #include "config/settings.h"
 #include "face/greeting.h"
+#include "process/environment.h"
 
 extern char **environ;
 
@@ -81,8 +82,7 @@ static int check_options(const struct mp_cli_args *args, struct telling *t)
 	return MP_EXIT_DONE;
 }
 
-static int write_hellos(const struct mp_cli_args *args, struct telling *t, struct mp_buf *hello,
-			struct mp_buf *farewell)
+static int write_hello(const struct mp_cli_args *args, struct telling *t, struct mp_buf *hello)
 {
 	struct mp_greeting g = {
 		.protocol = MP_GREETING_PROTOCOL,
@@ -92,47 +92,52 @@ static int write_hellos(const struct mp_cli_args *args, struct telling *t, struc
 		.cwd = t->cwd,
 		.options = {.profile = args->profile, .project = args->folder ? t->project : NULL},
 	};
-	int r;
 
 	g.options.servers.items = t->servers;
 	g.options.servers.n =
 		split(&args->servers, t->texts[0], t->servers, MP_ARRAY_LEN(t->servers));
 	g.options.tools.items = t->tools;
 	g.options.tools.n = split(&args->tools, t->texts[1], t->tools, MP_ARRAY_LEN(t->tools));
-	r = mp_greeting_write(hello, &g, environ);
-	g.role = MP_GREETING_CONTROL;
-	g.cwd = NULL;
-	g.options = (struct mp_greeting_options){0};
-	return r < 0 ? r : mp_greeting_write(farewell, &g, NULL);
+	return mp_greeting_write(hello, &g, environ);
 }
 
 /* --- the bridge ------------------------------------------------------------------------------ */
 
+/* We were started by the hub that we are to lead to. */
+static bool is_served(const struct mp_hub_place *place)
+{
+	const char *hub = getenv(MP_ENVIRONMENT_HUB);
+
+	return hub && strcmp(hub, place->socket) == 0;
+}
+
 static int bridge(const struct mp_cli_args *args, struct telling *t)
 {
-	MP_CLEANUP(mp_buf_done) struct mp_buf hello, farewell, log;
+	MP_CLEANUP(mp_buf_done) struct mp_buf hello, log;
 	struct mp_hub_place place;
 	struct mcpool_error why;
 	struct mp_bridge_way way = {.place = &place};
 	int r;
 
 	mp_buf_init(&hello, MP_MIB(4));
-	mp_buf_init(&farewell, MP_KIB(4));
 	mp_buf_init(&log, PATH_MAX);
 	r = mp_hub_place_find(&place, &why);
 	if (r == 0)
 		r = mp_background_find_log(&log, &why);
-	if (r == 0 && write_hellos(args, t, &hello, &farewell) < 0)
+	if (r == 0 && write_hello(args, t, &hello) < 0)
 		r = mp_fail(&why, MCPOOL_ELIMIT, "the environment is too large");
 	if (r < 0) {
 		mp_cli_complain("%s", why.message);
 		return MP_EXIT_START;
 	}
+	if (is_served(&place)) {
+		mp_cli_complain("this is a server of mcpool's hub, which would serve itself; take "
+				"it out of the file where it stands (`mcpool list` shows that)");
+		return MP_EXIT_CONFIG;
+	}
 	way.log = log.data;
-	way.options = (struct mp_bridge_options){.hello = mp_buf_get(&hello),
-						 .farewell = mp_buf_get(&farewell),
-						 .version = mcpool_version(),
-						 .log = log.data};
+	way.options = (struct mp_bridge_options){
+		.hello = mp_buf_get(&hello), .version = mcpool_version(), .log = log.data};
 	return mp_bridge_run(&way);
 }
 

@@ -4,10 +4,12 @@
  */
 #include <stdio.h>
 
+#include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "cli/configured.h"
 #include "cli/inproc.h"
+#include "cli/reach.h"
 #include "cli/verbs.h"
 
 /* Each start has its own time; a server that has none may take as long as somebody waits. */
@@ -25,13 +27,15 @@ const struct mp_verb mp_verb_test = {
 	"  --json           one JSON object instead of text for people\n"
 	"  --config FILE    also read this file, before all others; repeatable\n"
 	"  --strict-config  read the files of --config alone\n",
-	"Servers that need approval are not started; see `mcpool trust`.\n",
+	"Servers that need approval are not started; see `mcpool trust`. A hub that runs is not\n"
+	"asked: this is about whether a start works, and what runs there stays as it is.\n",
 	run_test,
 	NULL,
 	MP_VERB_PLAIN,
 };
 
-int mp_cmd_refuse_state(const struct mp_configured *c, const struct mp_entry *e)
+int mp_cmd_explain_state(const struct mp_configured *c, const struct mp_entry *e,
+			 struct mcpool_error *ret)
 {
 	char why[1024];
 
@@ -40,19 +44,30 @@ int mp_cmd_refuse_state(const struct mp_configured *c, const struct mp_entry *e)
 	case MP_ENTRY_READY:
 		return MP_EXIT_DONE;
 	case MP_ENTRY_DISABLED:
-		mp_cli_complain_as(MCPOOL_EDISABLED,
-				   "Server \"%s\" is disabled. Run `mcpool enable %s` first.",
-				   e->name, e->name);
+		(void)mp_fail(ret, MCPOOL_EDISABLED,
+			      "Server \"%s\" is disabled. Run `mcpool enable %s` first.", e->name,
+			      e->name);
 		return MP_EXIT_CONFIG;
 	case MP_ENTRY_NEEDS_APPROVAL:
-		mp_cli_complain("Server \"%s\" needs your approval (%s)", e->name, why);
+		(void)mp_fail(ret, MCPOOL_ENEEDS_APPROVAL, "Server \"%s\" needs your approval (%s)",
+			      e->name, why);
 		return MP_EXIT_NEEDS_APPROVAL;
 	case MP_ENTRY_FAILED:
 	case MP_ENTRY_SHADOWED:
 		break;
 	}
-	mp_cli_complain("%s", why);
+	(void)mp_fail(ret, MCPOOL_EINVAL, "%s", why);
 	return MP_EXIT_CONFIG;
+}
+
+int mp_cmd_refuse_state(const struct mp_configured *c, const struct mp_entry *e)
+{
+	struct mcpool_error why;
+	int exit_code = mp_cmd_explain_state(c, e, &why);
+
+	if (exit_code != MP_EXIT_DONE)
+		mp_cli_complain_as(why.code, "%s", why.message);
+	return exit_code;
 }
 
 /* --- a trial ---------------------------------------------------------------------------------- */
@@ -76,17 +91,33 @@ static int64_t to_ms(int64_t us)
 	return (us + 500) / 1000;
 }
 
-static void tell_success(const struct mp_fate *f)
+/* Where the server of this place in the view stands; borrows from it. */
+struct stand {
+	struct mp_status status;
+	struct mp_roster_row row;
+	struct mp_fate fate;
+};
+
+static void read_stand(struct trials *all, size_t i, struct stand *ret)
 {
-	const struct mp_status *s = &f->status;
+	mp_view_get_status(mp_inproc_get_view(all->hub), i, MP_INPROC_SESSION, &ret->status);
+	mp_roster_describe(&ret->status, &ret->row);
+	mp_fate_read(&ret->row, LONGEST_WAIT_MS, &ret->fate);
+	ret->fate.tail = ret->status.tail;
+}
+
+static void tell_success(const struct stand *stand)
+{
+	const struct mp_status *s = &stand->status;
 	int64_t start_us = s->prepare_us + s->spawn_us + s->handshake_us;
 
 	printf("%s: works, %td tool%s, %td prompt%s, %td resource%s (started in %lld ms: prepare "
 	       "%lld, spawn %lld, handshake %lld; listed in %lld ms)\n",
-	       f->name, s->tools, s->tools == 1 ? "" : "s", s->prompts, s->prompts == 1 ? "" : "s",
-	       s->resources, s->resources == 1 ? "" : "s", (long long)to_ms(start_us),
-	       (long long)to_ms(s->prepare_us), (long long)to_ms(s->spawn_us),
-	       (long long)to_ms(s->handshake_us), (long long)to_ms(s->list_us));
+	       stand->fate.name, s->tools, s->tools == 1 ? "" : "s", s->prompts,
+	       s->prompts == 1 ? "" : "s", s->resources, s->resources == 1 ? "" : "s",
+	       (long long)to_ms(start_us), (long long)to_ms(s->prepare_us),
+	       (long long)to_ms(s->spawn_us), (long long)to_ms(s->handshake_us),
+	       (long long)to_ms(s->list_us));
 	fflush(stdout);
 }
 
@@ -94,28 +125,27 @@ static void tell_failure(struct trials *all, const struct mp_fate *f)
 {
 	bool given = all->args->timeout_ms != 0;
 
-	mp_fate_complain(f, given ? "--timeout" : "\"timeout\"",
-			 f->status.entry->tuning.timeout_ms);
+	mp_fate_complain(f, given ? "--timeout" : "\"timeout\"", f->row->timeout_ms);
 }
 
 /* Each is told when it is known, and once. */
 static void tell(struct trials *all, size_t i)
 {
 	struct trial *t = &all->list[i];
-	struct mp_fate f;
+	struct stand stand;
 
-	mp_fate_read(all->hub, i, LONGEST_WAIT_MS, &f);
 	if (t->told)
 		return;
+	read_stand(all, i, &stand);
 	t->told = true;
-	t->exit_code = f.exit_code;
+	t->exit_code = stand.fate.exit_code;
 	if (all->args->json)
 		return;
 	mp_line_clear(mp_inproc_get_line(all->hub));
-	if (f.exit_code == MP_EXIT_DONE)
-		tell_success(&f);
+	if (t->exit_code == MP_EXIT_DONE)
+		tell_success(&stand);
 	else
-		tell_failure(all, &f);
+		tell_failure(all, &stand.fate);
 }
 
 static void moved(void *u, mp_id instance)
@@ -132,9 +162,10 @@ static void moved(void *u, mp_id instance)
 		tell(all, (size_t)i);
 }
 
-static void write_trial(struct mp_writer *w, const struct mp_fate *f)
+static void write_trial(struct mp_writer *w, const struct stand *stand)
 {
-	const struct mp_status *s = &f->status;
+	const struct mp_status *s = &stand->status;
+	const struct mp_fate *f = &stand->fate;
 	bool ok = f->exit_code == MP_EXIT_DONE;
 
 	mp_write_begin_object(w);
@@ -159,15 +190,15 @@ static void write_trial(struct mp_writer *w, const struct mp_fate *f)
 static void print_as_json(struct trials *all)
 {
 	size_t n = mp_view_count(mp_inproc_get_view(all->hub));
-	struct mp_fate f;
+	struct stand stand;
 
 	mp_write_init(&all->w, &all->json, NULL);
 	mp_write_begin_object(&all->w);
 	mp_write_key(&all->w, MP_STR("servers"));
 	mp_write_begin_array(&all->w);
 	for (size_t i = 0; i < n; i++) {
-		mp_fate_read(all->hub, i, LONGEST_WAIT_MS, &f);
-		write_trial(&all->w, &f);
+		read_stand(all, i, &stand);
+		write_trial(&all->w, &stand);
 	}
 	mp_write_end_array(&all->w);
 	mp_write_end_object(&all->w);
@@ -244,11 +275,8 @@ static int try_all(const struct mp_configured *c, const struct mp_cli_args *args
 		const struct mp_entry *e = c->set->entries[i];
 		enum mp_entry_state state = mp_config_get_state(c->set, e, MP_TOGGLE_NONE);
 
-		if (state == MP_ENTRY_READY && e->kind == MP_KIND_STDIO)
+		if (state == MP_ENTRY_READY)
 			ready[n++] = e;
-		else if (state == MP_ENTRY_READY)
-			mp_cli_complain("%s: %s, not tried: this version starts stdio servers only",
-					e->name, mp_kind_get_name(e->kind));
 		else if (state != MP_ENTRY_SHADOWED)
 			mp_cli_complain("%s: %s, not tried", e->name,
 					mp_entry_state_get_name(state));

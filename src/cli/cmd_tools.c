@@ -1,5 +1,5 @@
 /*
- * cmd_tools.c - `mcpool tools -- COMMAND`: what tools one server has.
+ * cmd_tools.c - `mcpool tools -- COMMAND`: what tools one server has; offers.c has those of all.
  */
 #include <stdio.h>
 #include <string.h>
@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "cli/cli.h"
+#include "cli/offers.h"
 #include "cli/verbs.h"
 
 struct job {
@@ -141,23 +142,29 @@ static void begin(struct mp_oneshot *o, void *u)
 	mp_oneshot_fetch(o, &job->tools, got_tools, job);
 }
 
+bool mp_cmd_has_words(const struct mp_cli_args *args)
+{
+	if (args->n_words)
+		mp_cli_complain("this is one argument too many: '%s'. See `mcpool %s --help`.",
+				args->words[0], args->verb->name);
+	return args->n_words > 0;
+}
+
 int mp_cmd_tools(const struct mp_verb *verb, int argc, char **argv)
 {
 	struct mp_cli_args args;
 	struct job job = {.args = &args};
+	struct mp_offers all = {.args = &args, .kinds = {MP_CATALOG_TOOL}, .n_kinds = 1};
 	int r = mp_cli_read_args(verb, argc, argv, 0, -1, &args);
 
 	if (r)
 		return r - 1;
 	if (!args.command)
-		return mp_cmd_tools_configured(&args);
+		return mp_offers_run(&all);
 	if (mp_cli_lacks_command(&args))
 		return MP_EXIT_USAGE;
-	if (args.n_words) {
-		mp_cli_complain("this is one argument too many: '%s'. See `mcpool tools --help`.",
-				args.words[0]);
+	if (mp_cmd_has_words(&args))
 		return MP_EXIT_USAGE;
-	}
 	mp_catalog_list_init(&job.tools, MP_CATALOG_TOOL);
 	r = mp_oneshot_run(&args, begin, &job);
 	mp_catalog_list_done(&job.tools);

@@ -13,6 +13,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "cli/consent.h"
+#include "cli/hub_client.h"
 #include "cli/verbs.h"
 #include "store/pins.h"
 
@@ -127,6 +128,19 @@ static bool collect_grant(struct job *j, const char *name)
 	return found;
 }
 
+/* A hub that runs looks at its approvals by itself, but nothing tells it of these. */
+static void tell_hub(void)
+{
+	MP_CLEANUP(mp_hub_client_freep) struct mp_hub_client *hub = NULL;
+	MP_CLEANUP(mp_buf_done) struct mp_buf result;
+	struct mcpool_error why;
+
+	mp_buf_init(&result, MP_KIB(64));
+	if (mp_hub_client_open(&hub, &why) == 0 &&
+	    mp_hub_client_ask(hub, "mcpool/reload", MP_STR(""), &result, &why) < 0)
+		mp_cli_complain("the hub was not told: %s", why.message);
+}
+
 /* Then this is about its tools, which may have changed since (V38). */
 static void tell_approved_already(struct job *j, const char *name)
 {
@@ -143,6 +157,8 @@ static void tell_approved_already(struct job *j, const char *name)
 		r = mp_pins_forget(j->c.db, &owner, NULL);
 		accepted += r > 0 ? r : 0;
 	}
+	if (accepted)
+		tell_hub();
 	if (j->args.json)
 		return;
 	printf("\"%s\" is approved already.\n", name);

@@ -79,7 +79,7 @@ int mp_cli_exit_code(const struct mcpool_error *why)
 	}
 }
 
-static int code_of(int exit_code)
+int mp_cli_code_of(int exit_code)
 {
 	switch (exit_code) {
 	case MP_EXIT_START:
@@ -110,7 +110,7 @@ void mp_cli_print_failure(int exit_code)
 	mp_buf_init(&text, MP_LIMIT_MESSAGE);
 	if (mp_print_has_json())
 		return;
-	(void)mp_fail(&why, last.code ? last.code : code_of(exit_code), "%s", last.message);
+	(void)mp_fail(&why, last.code ? last.code : mp_cli_code_of(exit_code), "%s", last.message);
 	mp_write_init(&w, &text, NULL);
 	mp_write_begin_object(&w);
 	mp_write_key(&w, MP_STR("error"));

@@ -13,9 +13,13 @@
 
 enum { COMMAND_MS = 60000 };
 
-static int fail(const struct mcpool_error *why)
+/* Which file it is about is said once. */
+static int fail(const struct mp_connect *c, const struct mcpool_error *why)
 {
-	mp_cli_complain_as(why->code, "%s", why->message);
+	bool is_said = strstr(why->message, c->file) != NULL;
+
+	mp_cli_complain_as(why->code, "%s%s%s", is_said ? "" : c->file, is_said ? "" : ": ",
+			   why->message);
 	return MP_EXIT_CONFIG;
 }
 
@@ -131,6 +135,14 @@ static int check_file(struct mp_connect *c, struct mcpool_error *why)
 			      : 0;
 }
 
+static bool has_backup(const struct mp_connect *c)
+{
+	char path[PATH_MAX + 32];
+
+	snprintf(path, sizeof(path), "%s.mcpool-backup", c->file);
+	return access(path, F_OK) == 0;
+}
+
 static int write_file(struct mp_connect *c, const char **ret_word)
 {
 	struct mcpool_error why = {0};
@@ -139,12 +151,12 @@ static int write_file(struct mp_connect *c, const char **ret_word)
 	if (r == 0)
 		r = show_change(c, mp_agent_add_text, &why);
 	if (r < 0)
-		return fail(&why);
+		return fail(c, &why);
 	if (!ask(c, "Write it? y (yes), n (no) [n]:", &r))
 		return r;
 	if (mp_agent_write(c->agent, &c->way, c->file, &why) < 0)
-		return fail(&why);
-	if (c->view.exists)
+		return fail(c, &why);
+	if (has_backup(c))
 		fprintf(stderr, "The file as it was is %s.mcpool-backup.\n", c->file);
 	*ret_word = "connected";
 	return MP_EXIT_DONE;
@@ -158,11 +170,11 @@ static int undo_file(struct mp_connect *c, const char **ret_word)
 	if (r == 0)
 		r = show_change(c, mp_agent_remove_text, &why);
 	if (r < 0)
-		return fail(&why);
+		return fail(c, &why);
 	if (!ask(c, "Undo it? y (yes), n (no) [n]:", &r))
 		return r;
 	if (mp_agent_undo(c->agent, &c->way, c->file, &why) < 0)
-		return fail(&why);
+		return fail(c, &why);
 	*ret_word = "undone";
 	return MP_EXIT_DONE;
 }
@@ -174,6 +186,15 @@ static int refuse_taken(const struct mp_connect *c)
 	mp_cli_complain("%s has another server called \"" MP_AGENT_ENTRY
 			"\"; give that one another name, then try again",
 			c->file);
+	return MP_EXIT_CONFIG;
+}
+
+/* Tables may be spelled in many ways, and lie in pieces; only ours are known. */
+static int refuse_otherwise(const struct mp_connect *c)
+{
+	mp_cli_complain("%s has mcpool already, in another way; take that out by hand (or by "
+			"`%s mcp remove " MP_AGENT_ENTRY "`), then try again",
+			c->file, c->agent->program);
 	return MP_EXIT_CONFIG;
 }
 
@@ -201,16 +222,10 @@ int mp_connect_write(struct mp_connect *c, const char **ret_word)
 	}
 	if (c->view.link == MP_AGENT_OTHERWISE)
 		first = mp_connect_get_command(c, MP_AGENT_REMOVE);
+	if (c->view.link == MP_AGENT_OTHERWISE && !argv && c->agent->format == MP_FORMAT_TOML)
+		return refuse_otherwise(c);
 	return argv ? do_by_command(c, first, argv, "connected", ret_word)
 		    : write_file(c, ret_word);
-}
-
-static bool has_backup(const struct mp_connect *c)
-{
-	char path[PATH_MAX + 32];
-
-	snprintf(path, sizeof(path), "%s.mcpool-backup", c->file);
-	return access(path, F_OK) == 0;
 }
 
 int mp_connect_undo(struct mp_connect *c, const char **ret_word)

@@ -1,26 +1,21 @@
 /*
- * failure.h - a call that brought no result, as --json has it (CONTRACTS, "Errors").
+ * failure.h - a call that brought no result, told: as text on stderr (U23), with --json also as an
+ * object on stdout (CONTRACTS, "Errors").
  */
-#ifndef MP_FAILURE_H
-#define MP_FAILURE_H
+#ifndef MP_CLI_FAILURE_H
+#define MP_CLI_FAILURE_H
 
 #include "base/base.h"
-#include "base/str.h"
-#include "rpc/call.h"
+#include "rpc/message.h"
+#include "session/failed_call.h"
 
-struct mp_failure {
-	const char *server;
-	const struct mcpool_error *why; /* its message as clients of the hub are told */
-	enum mp_outcome outcome;
-	unsigned attempt; /* 0: none */
-	bool retryable;
-	int64_t next_at_ms; /* 0: unknown */
-	struct mp_str tail; /* of its stderr; may be empty */
-};
-
-/* {"error": {"code", "message", "data": {...}}} on stdout. */
-void mp_failure_print(const struct mp_failure *f);
-/* The same for an error that is the server's own, as it wrote it. */
-void mp_failure_print_error(struct mp_str error);
+/* With json: {"error": {"code", "message", "data": {...}}}. */
+void mp_failure_tell(const struct mp_failed_call *f, bool json);
+void mp_failure_print(const struct mp_failed_call *f); /* that object alone */
+/*
+ * An error that is the server's own. f: whose, and of which tool. With json: the error as the
+ * server wrote it, and what we know beside it: {"error": {...}, "failure": {...}}.
+ */
+void mp_failure_tell_error(const struct mp_failed_call *f, const struct mp_message *m, bool json);
 
 #endif

@@ -241,7 +241,10 @@ static int greet(struct mp_hub_client *c, struct mcpool_error *reterr)
 	if (r < 0)
 		return r;
 	c->pid = (pid_t)a.pid;
-	return a.is_refused ? mp_fail(reterr, MCPOOL_EPROTO, "%s", a.why.message) : 0;
+	if (!a.is_refused)
+		return 0;
+	return mp_fail(reterr, a.protocol == MP_GREETING_PROTOCOL ? MCPOOL_EAGAIN : MCPOOL_EPROTO,
+		       "%s", a.why.message);
 }
 
 int mp_hub_client_open(struct mp_hub_client **ret_client, struct mcpool_error *reterr)
@@ -271,11 +274,20 @@ pid_t mp_hub_client_get_pid(const struct mp_hub_client *c)
 	return c->pid;
 }
 
+int mp_hub_client_take_fd(struct mp_hub_client *c)
+{
+	int fd = c->fd;
+
+	c->fd = -1;
+	return fd;
+}
+
 struct mp_hub_client *mp_hub_client_free(struct mp_hub_client *c)
 {
 	if (!c)
 		return NULL;
-	close(c->fd);
+	if (c->fd >= 0)
+		close(c->fd);
 	mp_lines_done(&c->lines);
 	return mp_free(c);
 }

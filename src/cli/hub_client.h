@@ -13,7 +13,7 @@ struct mp_hub_client;
 
 /*
  * As the command line, about the folder we are in. MCPOOL_ENOENT: no hub runs; MCPOOL_ETIMEDOUT: it
- * does not answer.
+ * does not answer; MCPOOL_EAGAIN: it does not let us in now; MCPOOL_EPROTO: nor ever.
  */
 int mp_hub_client_open(struct mp_hub_client **ret_client, struct mcpool_error *reterr) MP_MUST;
 struct mp_hub_client *mp_hub_client_free(struct mp_hub_client *c); /* accepts NULL, returns NULL */
@@ -22,6 +22,8 @@ static inline void mp_hub_client_freep(struct mp_hub_client **c)
 	mp_hub_client_free(*c);
 }
 pid_t mp_hub_client_get_pid(const struct mp_hub_client *c);
+/* The connection itself, for whoever goes on in another way; only mp_hub_client_free() is left. */
+int mp_hub_client_take_fd(struct mp_hub_client *c);
 
 /* params: an object, or empty. The result is added to out; what the hub refuses is the error. */
 int mp_hub_client_ask(struct mp_hub_client *c, const char *method, struct mp_str params,

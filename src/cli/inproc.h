@@ -35,8 +35,6 @@ int mp_inproc_run(const struct mp_inproc_options *options, const struct mp_inpro
 /* Servers leave, then the run is over. The first exit code counts. */
 void mp_inproc_finish(struct mp_inproc *p, int exit_code);
 
-/* Whose file the server comes from, for people: "Claude Code"; NULL: unknown. */
-const char *mp_inproc_get_provider(struct mp_inproc *p, const char *server);
 struct mp_view *mp_inproc_get_view(struct mp_inproc *p);
 struct mp_pool *mp_inproc_get_pool(struct mp_inproc *p);
 struct mp_line *mp_inproc_get_line(struct mp_inproc *p);
@@ -47,21 +45,5 @@ bool mp_inproc_is_interrupted(const struct mp_inproc *p);
  */
 void mp_inproc_open_gate(struct mp_inproc *p, enum mp_gate_due due, const bool *only,
 			 int64_t max_ms, mp_gate_fn fn, void *u);
-
-/* --- what became of a server --- */
-
-struct mp_fate {
-	struct mp_status status;
-	const char *name;
-	bool is_listed;    /* it runs, or its lists are known */
-	bool is_waiting;   /* for a person to say yes */
-	bool is_off;       /* disabled */
-	char message[640]; /* why it is not listed */
-	int exit_code;     /* what that means for a command that needs it */
-};
-/* At this moment; waited_ms: how long whoever is still pending was waited for. */
-void mp_fate_read(struct mp_inproc *p, size_t i, int64_t waited_ms, struct mp_fate *ret);
-/* On stderr: B65, B66 and its last words. larger: the setting that gives a slow start more time. */
-void mp_fate_complain(const struct mp_fate *f, const char *larger, int64_t now_ms);
 
 #endif

@@ -30,6 +30,13 @@
 	"Behind -- stands the server's command, or its address. A command is started for this\n" \
 	"one request, in a session of its own, and stopped afterwards with all it has started.\n"
 
+#define FRESH_OPTION                                                                      \
+	"  --fresh          start every server, and have those that run list anew; else " \
+	"only\n                   those are started of which nothing is remembered\n"
+#define HUB_NOTE                                                                               \
+	"Where a hub runs it is asked, and nothing is started twice; with --config or --era\n" \
+	"this command has a hub of its own.\n"
+
 static int show_help(const struct mp_verb *verb, int argc, char **argv);
 static int show_version(const struct mp_verb *verb, int argc, char **argv);
 static int run_demo(const struct mp_verb *verb, int argc, char **argv);
@@ -42,12 +49,11 @@ static const char *const list_of_prompts[] = {"prompts", NULL};
 static const struct mp_verb own[] = {
 	{"tools", "[NAME...] [--schema TOOL] | [--schema TOOL] -- COMMAND...",
 	 "List the tools of all configured servers, or of one.",
-	 "  --schema TOOL    the input schema of one tool\n"
-	 "  --fresh          start every server; else only those of which nothing is "
-	 "remembered\n" COMMON_OPTIONS CONFIG_OPTIONS,
+	 "  --schema TOOL    the input schema of one tool\n" FRESH_OPTION COMMON_OPTIONS
+		 CONFIG_OPTIONS,
 	 "Names are those that agents see; NAME... is the servers to list. What a server offered\n"
 	 "is remembered for 30 days. Whoever fails is told on stderr, the others are "
-	 "listed.\n\n" COMMAND_NOTE
+	 "listed.\n\n" HUB_NOTE COMMAND_NOTE
 	 "\nexample: mcpool tools -- npx -y @modelcontextprotocol/server-everything\n",
 	 mp_cmd_tools, list_of_tools, MP_VERB_EITHER},
 	{"call", "TOOL [KEY=VALUE...] [-- COMMAND...]", "Call a tool and print what it says.",
@@ -55,19 +61,32 @@ static const struct mp_verb own[] = {
 	 "  --args JSON      all arguments as one object; - reads it from stdin\n" COMMON_OPTIONS
 		 CONFIG_OPTIONS,
 	 "TOOL is a name as `mcpool tools` lists it, or any other spelling that means one tool:\n"
-	 "echo, files/echo, files__echo. Only the server that has it is started.\n\n" COMMAND_NOTE
-	 "\nexamples: mcpool call echo message=hi -- mcpool demo-server\n"
+	 "echo, files/echo, files__echo. Only the server that has it is started.\n\n" HUB_NOTE
+		 COMMAND_NOTE "\nexamples: mcpool call echo message=hi -- mcpool demo-server\n"
 	 "          mcpool call add a=2 b=3 -- mcpool demo-server\n"
 	 "Exit code 1 means that the tool reported an error. Ctrl-C cancels the call.\n",
 	 mp_cmd_call, NULL, MP_VERB_EITHER},
-	{"resources", "-- COMMAND...", "List the resources and resource templates of a server.",
-	 COMMON_OPTIONS, COMMAND_NOTE, mp_cmd_resources, list_of_resources, MP_VERB_COMMAND},
-	{"read", "URI -- COMMAND...", "Print a resource; binary ones into a file or pipe only.",
-	 COMMON_OPTIONS, COMMAND_NOTE, mp_cmd_read, NULL, MP_VERB_COMMAND},
-	{"prompts", "-- COMMAND...", "List the prompts of a server.", COMMON_OPTIONS, COMMAND_NOTE,
-	 mp_cmd_prompts, list_of_prompts, MP_VERB_COMMAND},
-	{"prompt", "NAME [KEY=VALUE...] -- COMMAND...", "Print a prompt, filled in.",
-	 COMMON_OPTIONS, COMMAND_NOTE, mp_cmd_prompt, NULL, MP_VERB_COMMAND},
+	{"resources", "[NAME...] [-- COMMAND...]",
+	 "List the resources and resource templates of all servers, or of one.",
+	 FRESH_OPTION COMMON_OPTIONS CONFIG_OPTIONS,
+	 "URIs are those that agents see: as the server has it where it is the only one, else\n"
+	 "mcpool://SERVER/URI. NAME... is the servers to list.\n\n" HUB_NOTE COMMAND_NOTE,
+	 mp_cmd_resources, list_of_resources, MP_VERB_EITHER},
+	{"read", "URI [-- COMMAND...]", "Print a resource; binary ones into a file or pipe only.",
+	 COMMON_OPTIONS CONFIG_OPTIONS,
+	 "URI is one that `mcpool resources` lists, or one that fits a template there.\n\n" HUB_NOTE
+		 COMMAND_NOTE,
+	 mp_cmd_read, NULL, MP_VERB_EITHER},
+	{"prompts", "[NAME...] [-- COMMAND...]", "List the prompts of all servers, or of one.",
+	 FRESH_OPTION COMMON_OPTIONS CONFIG_OPTIONS,
+	 "Names are those that agents see; NAME... is the servers to list.\n\n" HUB_NOTE
+		 COMMAND_NOTE,
+	 mp_cmd_prompts, list_of_prompts, MP_VERB_EITHER},
+	{"prompt", "NAME [KEY=VALUE...] [-- COMMAND...]", "Print a prompt, filled in.",
+	 COMMON_OPTIONS CONFIG_OPTIONS,
+	 "NAME is a name as `mcpool prompts` lists it, or any other spelling that means "
+	 "one.\n\n" HUB_NOTE COMMAND_NOTE,
+	 mp_cmd_prompt, NULL, MP_VERB_EITHER},
 	{"demo-server", "", "Be an MCP server on stdio, for a first look and for tests.", NULL,
 	 NULL, run_demo, NULL, MP_VERB_PLAIN},
 	{"--version", "", "Show the version, and those of the libraries in use.", NULL, NULL,

@@ -14,8 +14,11 @@
 #include "cli/failure.h"
 #include "cli/interrupt.h"
 #include "cli/line.h"
+#include "cli/verbs.h"
 #include "pool/dialer.h"
 #include "process/environment.h"
+
+enum { LAST_WORDS = 10 }; /* lines */
 
 struct mp_oneshot {
 	const struct mp_cli_args *args;
@@ -27,6 +30,7 @@ struct mp_oneshot {
 	struct mp_buf log_file;
 	mp_oneshot_fn fn;
 	void *u;
+	bool is_ready; /* it was */
 	mp_id call;    /* what Ctrl-C cancels; 0: none */
 	int exit_code; /* -1: not yet known */
 	struct mp_line line;
@@ -59,6 +63,21 @@ static void say_starting(void *u)
 
 	snprintf(text, sizeof(text), "starting %s ...", o->name);
 	mp_line_show(&o->line, mp_str_of(text));
+}
+
+/* --- what it is ------------------------------------------------------------------------------ */
+
+/* An address stands for itself. */
+static bool is_remote(const struct mp_oneshot *o)
+{
+	return !o->args->command[1] && mp_entry_is_address(o->args->command[0]);
+}
+
+static enum mp_kind kind_of(const struct mp_oneshot *o)
+{
+	if (!is_remote(o))
+		return MP_KIND_STDIO;
+	return o->args->command[0][0] == 'w' ? MP_KIND_WEBSOCKET : MP_KIND_HTTP;
 }
 
 /* --- endings --------------------------------------------------------------------------------- */
@@ -98,6 +117,7 @@ static int public_code(int code)
 	case MCPOOL_ETIMEDOUT:
 		return MCPOOL_ECALL_TIMEOUT;
 	case MCPOOL_ECLOSED:
+	case MCPOOL_EIO:
 	case MCPOOL_ESYSTEM:
 	case MCPOOL_EPERM:
 		return MCPOOL_EUNAVAILABLE;
@@ -106,58 +126,107 @@ static int public_code(int code)
 	}
 }
 
-static void print_error(struct mp_oneshot *o, const struct mcpool_error *why,
-			enum mp_outcome outcome)
+static struct mp_failed_call describe(const struct mp_oneshot *o, const struct mcpool_error *why,
+				      enum mp_outcome outcome)
 {
+	bool is_call = o->args->verb->run == mp_cmd_call;
+
+	return (struct mp_failed_call){
+		.server = o->name,
+		.tool = is_call ? mp_str_of(o->args->words[0]) : MP_STR(""),
+		.transport = mp_kind_get_name(kind_of(o)),
+		.why = why,
+		.outcome = outcome,
+		.was_up = o->is_ready,
+		.was_out = o->is_ready && outcome != MP_OUTCOME_NOT_SENT,
+		/*
+		 * Whatever else happened would happen again, or may have happened already; so would
+		 * a command that cannot be run.
+		 */
+		.retryable = why->code == MCPOOL_EUNAVAILABLE && why->fault,
+	};
+}
+
+static void make_public(const struct mp_oneshot *o, const char *stage,
+			const struct mcpool_error *why, struct mcpool_error *ret)
+{
+	(void)mp_fail_because(ret, public_code(why->code), why, "MCP error: server '%s': %s%s%s",
+			      o->name, stage, stage[0] ? ": " : "", why->message);
+}
+
+/* As clients of the hub are told, and as people are (U23). */
+static void tell_failure(struct mp_oneshot *o, const char *stage, const struct mcpool_error *why,
+			 enum mp_outcome outcome, const struct mp_message *error)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf tail;
 	struct mcpool_error public;
-	struct mp_failure failure = {.server = o->name, .why = &public, .outcome = outcome};
+	struct mp_failed_call f;
 
-	(void)mp_fail(&public, public_code(why->code), "MCP error: %s", why->message);
-	/* Whatever else happened would happen again, or may have happened already. */
-	failure.retryable = public.code == MCPOOL_EUNAVAILABLE;
-	mp_failure_print(&failure);
-}
-
-/*
- * --json has one object for every failure: a list with its errors, the server's own error as it
- * wrote it, or one as the hub has it.
- */
-static void print_failure(struct mp_oneshot *o, const struct mcpool_error *why,
-			  enum mp_outcome outcome, struct mp_str error)
-{
-	if (error.len)
-		mp_failure_print_error(error);
-	else if (o->args->verb->json_lists)
-		print_failed_lists(o, why);
+	mp_buf_init(&tail, MP_LIMIT_STDERR_RING * 2);
+	make_public(o, stage, why, &public);
+	f = describe(o, &public, outcome);
+	if (mp_upstream_get_tail(o->up, LAST_WORDS, &tail) == 0)
+		f.tail = mp_buf_get(&tail);
+	if (error)
+		mp_failure_tell_error(&f, error, o->args->json);
 	else
-		print_error(o, why, outcome);
+		mp_failure_tell(&f, o->args->json);
 }
 
-static void fail(struct mp_oneshot *o, const char *stage, const struct mcpool_error *why,
-		 enum mp_outcome outcome, struct mp_str error)
+/* A list that there is not; with its errors as JSON. */
+static void tell_failed_lists(struct mp_oneshot *o, const char *stage,
+			      const struct mcpool_error *why)
 {
 	struct mcpool_error full;
 
 	(void)mp_fail(&full, why->code, "%s%s%s", stage, stage[0] ? ": " : "", why->message);
+	mp_cli_complain("%s: %s", o->name, full.message);
+	if (why->code != MCPOOL_EINVAL && why->code != MCPOOL_ENOENT)
+		mp_print_last_words(o->up);
+	if (o->args->json)
+		print_failed_lists(o, &full);
+}
+
+/* What the user did says it all in a line. */
+static void tell_misuse(struct mp_oneshot *o, const char *stage, const struct mcpool_error *why,
+			enum mp_outcome outcome)
+{
+	struct mcpool_error public;
+	struct mp_failed_call f;
+
+	mp_cli_complain("%s: %s%s%s", o->name, stage, stage[0] ? ": " : "", why->message);
+	make_public(o, stage, why, &public);
+	f = describe(o, &public, outcome);
+	if (o->args->json)
+		mp_failure_print(&f);
+}
+
+/* error: of the server itself; or NULL. */
+static void fail(struct mp_oneshot *o, const char *stage, const struct mcpool_error *why,
+		 enum mp_outcome outcome, const struct mp_message *error)
+{
+	bool is_misuse = !error && (why->code == MCPOOL_EINVAL || why->code == MCPOOL_ENOENT);
+
 	if (o->exit_code < 0 && !o->interrupt.happened) {
 		mp_line_clear(&o->line);
-		mp_cli_complain("%s: %s", o->name, full.message);
-		if (why->code != MCPOOL_EINVAL && why->code != MCPOOL_ENOENT) /* the user's doing */
-			mp_print_last_words(o->up);
-		if (o->args->json)
-			print_failure(o, &full, outcome, error);
+		if (o->args->verb->json_lists)
+			tell_failed_lists(o, stage, why);
+		else if (is_misuse)
+			tell_misuse(o, stage, why, outcome);
+		else
+			tell_failure(o, stage, why, outcome, error);
 	}
 	mp_oneshot_finish(o, mp_cli_exit_code(why));
 }
 
 void mp_oneshot_fail(struct mp_oneshot *o, const char *stage, const struct mcpool_error *why)
 {
-	fail(o, stage, why, MP_OUTCOME_NOT_SENT, MP_STR(""));
+	fail(o, stage, why, MP_OUTCOME_NOT_SENT, NULL);
 }
 
 void mp_oneshot_refuse(struct mp_oneshot *o, const char *stage, const struct mcpool_error *why)
 {
-	fail(o, stage, why, MP_OUTCOME_REFUSED, MP_STR(""));
+	fail(o, stage, why, MP_OUTCOME_REFUSED, NULL);
 }
 
 bool mp_oneshot_is_bad(struct mp_oneshot *o, const char *stage, const struct mp_answer *answer)
@@ -169,7 +238,7 @@ bool mp_oneshot_is_bad(struct mp_oneshot *o, const char *stage, const struct mp_
 	mp_arena_init(&arena, MP_LIMIT_ARENA);
 	mp_line_clear(&o->line); /* what is printed next stands where the progress stood */
 	if (answer->outcome != MP_OUTCOME_ANSWERED) {
-		fail(o, stage, answer->error, answer->outcome, MP_STR(""));
+		fail(o, stage, answer->error, answer->outcome, NULL);
 		return true;
 	}
 	if (answer->message->kind == MP_MESSAGE_RESULT)
@@ -177,8 +246,7 @@ bool mp_oneshot_is_bad(struct mp_oneshot *o, const char *stage, const struct mp_
 	words = mp_error_read_words(answer->message, &arena);
 	(void)mp_fail(&why, MCPOOL_EPROTO, "%.*s (%lld)", MP_STR_ARGS(words),
 		      (long long)mp_error_read_code(answer->message));
-	fail(o, stage, &why, MP_OUTCOME_ANSWERED,
-	     mp_value_source(answer->message->tape, answer->message->error));
+	fail(o, stage, &why, MP_OUTCOME_ANSWERED, answer->message);
 	return true;
 }
 
@@ -211,6 +279,7 @@ static void ready(void *u)
 {
 	struct mp_oneshot *o = u;
 
+	o->is_ready = true;
 	mp_timer_stop(&o->blink);
 	mp_line_clear(&o->line);
 	o->fn(o, o->u);
@@ -256,19 +325,6 @@ static void interrupted(void *u)
 		mp_upstream_cancel(o->up, o->call);
 	else
 		mp_oneshot_finish(o, MP_EXIT_INTERRUPTED);
-}
-
-/* An address stands for itself. */
-static bool is_remote(const struct mp_oneshot *o)
-{
-	return !o->args->command[1] && mp_entry_is_address(o->args->command[0]);
-}
-
-static enum mp_kind kind_of(const struct mp_oneshot *o)
-{
-	if (!is_remote(o))
-		return MP_KIND_STDIO;
-	return o->args->command[0][0] == 'w' ? MP_KIND_WEBSOCKET : MP_KIND_HTTP;
 }
 
 static int dial(void *u, struct mp_transport **ret, struct mcpool_error *reterr)

@@ -1,73 +1,92 @@
 /*
- * seek.c - one tool by name, among all configured servers.
+ * seek.c - one tool or prompt by name, among all servers.
  */
 #include "cli/seek.h"
 
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "cli/failure.h"
 #include "cli/verbs.h"
 
 enum { REMEMBERED, NAMED, OTHERS, ROUNDS };
 
-static void look(struct mp_seek *s);
+static void looked(void *u);
 
-static void opened(void *u)
+/* A call waits for a server that is on its way. */
+enum { WHICH = MP_TOOLBOX_PENDING };
+
+/*
+ * Of a server that the name speaks of, what is remembered may just be out of date; and one that has
+ * failed before, in the hub, is tried once more, because somebody asks for it.
+ */
+static bool is_worth_a_start(struct mp_seek *s, const struct mp_roster_row *row)
 {
-	look(u);
-}
+	bool is_coming = row->state == MP_SHOWN_READY || row->state == MP_SHOWN_PENDING;
+	bool has_failed = row->state == MP_SHOWN_FAILED;
+	bool is_old = !row->offer || row->offer->saved_ms != 0 || row->state == MP_SHOWN_PENDING;
 
-/* Of a server that the name speaks of, what is remembered may just be out of date. */
-static bool is_worth_a_start(struct mp_seek *s, size_t i)
-{
-	struct mp_view *v = mp_inproc_get_view(s->hub);
-	const struct mp_offer *offer = s->box.offers[i];
-	bool is_named = mp_toolbox_names_server(s->name, mp_view_get_entry(v, i)->name);
-
-	if (mp_view_get_state(v, i, MP_INPROC_SESSION) != MP_SHOWN_READY)
-		return false;
-	return s->round == NAMED ? is_named && (!offer || offer->saved_ms != 0) : !offer;
+	if (s->round != NAMED)
+		return row->offer ? has_failed : is_coming;
+	return (is_coming || has_failed) && is_old && mp_toolbox_names_server(s->name, row->name);
 }
 
 /* Start whom this round is about; false: there is nobody. */
 static bool start_some(struct mp_seek *s)
 {
-	struct mp_view *v = mp_inproc_get_view(s->hub);
+	const struct mp_roster *roster = mp_reach_get_roster(s->reach);
+	struct mp_reach_look look = {.start = MP_REACH_START_ALL, .max_ms = s->max_ms};
 	size_t n = 0;
 
-	for (size_t i = 0; i < mp_view_count(v); i++) {
-		s->only[i] = is_worth_a_start(s, i);
+	s->only = mp_free(s->only);
+	s->only = mp_alloc((roster->n + 1) * sizeof(*s->only));
+	for (size_t i = 0; i < roster->n; i++) {
+		s->only[i] = is_worth_a_start(s, &roster->rows[i]);
 		n += s->only[i];
 	}
+	look.only = s->only;
 	if (n > 0)
-		mp_inproc_open_gate(s->hub, MP_GATE_DUE_ALL, s->only, s->max_ms, opened, s);
+		mp_reach_look(s->reach, &look, looked, s);
 	return n > 0;
 }
 
-static void fill(struct mp_seek *s)
+static void fill(struct mp_seek *s, unsigned which)
 {
 	mp_toolbox_done(&s->box);
-	s->result = mp_toolbox_fill(&s->box, s->hub, false);
+	s->result = mp_toolbox_fill(&s->box, mp_reach_get_roster(s->reach), s->kind, which);
 	if (s->result == 0)
 		s->found = mp_names_find(s->box.names, s->name, &s->candidates);
 }
 
-/* One round after the other, until it is found or nobody is left to be asked. */
-static void look(struct mp_seek *s)
+static bool is_open(const struct mp_seek *s)
 {
-	fill(s);
-	while (s->result == 0 && !s->found && s->candidates == 0 && ++s->round < ROUNDS)
+	return s->result == 0 && !s->found && s->candidates == 0;
+}
+
+/*
+ * One round after the other, until it is found or nobody is left to be asked. Who had it, and is
+ * down now, is called at last: the call waits for it, or says why not.
+ */
+static void looked(void *u)
+{
+	struct mp_seek *s = u;
+
+	fill(s, WHICH);
+	while (is_open(s) && ++s->round < ROUNDS)
 		if (start_some(s))
 			return;
+	if (is_open(s))
+		fill(s, WHICH | MP_TOOLBOX_FAILED);
 	s->fn(s->u);
 }
 
-void mp_seek_start(struct mp_seek *s, struct mp_inproc *p)
+void mp_seek_start(struct mp_seek *s, struct mp_reach *r)
 {
-	s->hub = p;
+	static const struct mp_reach_look only_looking = {.start = MP_REACH_START_NONE};
+
+	s->reach = r;
 	s->round = REMEMBERED;
-	s->only = mp_alloc((mp_view_count(mp_inproc_get_view(p)) + 1) * sizeof(*s->only));
-	look(s);
+	mp_reach_look(r, &only_looking, looked, s);
 }
 
 void mp_seek_done(struct mp_seek *s)
@@ -78,13 +97,18 @@ void mp_seek_done(struct mp_seek *s)
 
 /* --- why there is none ----------------------------------------------------------------------- */
 
+static const char *get_word(const struct mp_seek *s)
+{
+	return s->kind == MP_CATALOG_TOOL ? "tool" : "prompt";
+}
+
 static int complain_ambiguous(struct mp_seek *s)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf names;
 
 	mp_buf_init(&names, MP_LIMIT_MESSAGE);
 	mp_toolbox_add_candidates(&s->box, s->name, &names);
-	mp_cli_complain("'%.*s' may mean more than one tool: %.*s", MP_STR_ARGS(s->name),
+	mp_cli_complain("'%.*s' may mean more than one %s: %.*s", MP_STR_ARGS(s->name), get_word(s),
 			MP_STR_ARGS(mp_buf_get(&names)));
 	return MP_EXIT_NOT_FOUND;
 }
@@ -95,7 +119,8 @@ static bool is_hidden(struct mp_seek *s)
 	struct mp_toolbox hidden;
 	const struct mp_name *n = NULL;
 
-	if (mp_toolbox_fill(&hidden, s->hub, true) == 0)
+	if (mp_toolbox_fill(&hidden, mp_reach_get_roster(s->reach), s->kind,
+			    WHICH | MP_TOOLBOX_HIDDEN) == 0)
 		n = mp_names_find(hidden.names, s->name, NULL);
 	if (n)
 		mp_cli_complain("the tool '%.*s' of server \"%.*s\" is not allowed: see "
@@ -107,24 +132,82 @@ static bool is_hidden(struct mp_seek *s)
 
 static bool has_failed(const struct mp_fate *f)
 {
+	if (f->row->state == MP_SHOWN_PENDING && f->row->offer)
+		return false; /* it was looked at, as it was before */
 	return !f->is_listed && !f->is_waiting && !f->is_off && f->exit_code != MP_EXIT_DONE;
+}
+
+/* Told as for a call that its server was not there for (U23). */
+static void tell_as_call(const struct mp_seek *s, const struct mp_fate *f,
+			 const struct mcpool_error *why)
+{
+	struct mp_failed_call call = {
+		.server = f->name,
+		.is_configured = true,
+		.transport = f->row->transport,
+		.why = why,
+		.outcome = MP_OUTCOME_NOT_SENT,
+		.retryable = why->code == MCPOOL_EUNAVAILABLE && why->fault,
+		.tail = f->tail,
+	};
+
+	mp_failure_tell(&call, s->call->json);
+}
+
+/* As our files have it; what was said to the hub alone only the hub knows. */
+static int explain_state(const struct mp_seek *s, const struct mp_fate *f, struct mcpool_error *why)
+{
+	const struct mp_entry *e = mp_config_find(s->c->set, f->name);
+	int exit_code = e ? mp_cmd_explain_state(s->c, e, why) : MP_EXIT_DONE;
+
+	if (exit_code != MP_EXIT_DONE)
+		return exit_code;
+	(void)mp_fail(why, mp_cli_code_of(f->exit_code),
+		      "Server \"%s\" is %s in the running hub%s%s", f->name,
+		      mp_shown_get_name((enum mp_shown_state)f->row->state),
+		      f->message[0] ? ": " : "", f->message);
+	return f->exit_code;
+}
+
+/* It may not run, and nobody tried. */
+static int refuse_state(const struct mp_seek *s, const struct mp_fate *f)
+{
+	struct mcpool_error why, told;
+	int exit_code = explain_state(s, f, &why);
+
+	(void)mp_fail_because(&told, why.code, &why, "MCP error: %s", why.message);
+	if (s->call)
+		tell_as_call(s, f, &told);
+	else
+		mp_cli_complain("%s", why.message);
+	return exit_code;
+}
+
+static int tell_fate(const struct mp_seek *s, const struct mp_fate *f)
+{
+	struct mcpool_error why = mp_fate_explain(f);
+
+	if (s->call)
+		tell_as_call(s, f, &why);
+	else
+		mp_fate_complain(f, "\"timeout\"", f->row->timeout_ms);
+	return f->exit_code;
 }
 
 /* The server that the name speaks of is not there: that is why. Else 0. */
 static int blame_server(struct mp_seek *s)
 {
-	size_t n = mp_view_count(mp_inproc_get_view(s->hub));
+	const struct mp_roster *roster = mp_reach_get_roster(s->reach);
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < roster->n; i++) {
 		struct mp_fate f;
 
-		mp_fate_read(s->hub, i, s->max_ms, &f);
+		mp_fate_read(&roster->rows[i], s->max_ms, &f);
 		if (f.exit_code == MP_EXIT_DONE || !mp_toolbox_names_server(s->name, f.name))
 			continue;
-		if (f.status.instance == 0 && !has_failed(&f))
-			return mp_cmd_refuse_state(s->c, f.status.entry);
-		mp_fate_complain(&f, "\"timeout\"", f.status.entry->tuning.timeout_ms);
-		return f.exit_code;
+		if (!f.row->has_instance && !has_failed(&f))
+			return refuse_state(s, &f);
+		return tell_fate(s, &f);
 	}
 	return 0;
 }
@@ -132,15 +215,16 @@ static int blame_server(struct mp_seek *s)
 /* Others that could have had it: their failure is told, too. Returns how many. */
 static size_t tell_failures(struct mp_seek *s)
 {
-	size_t n = mp_view_count(mp_inproc_get_view(s->hub)), failed = 0;
+	const struct mp_roster *roster = mp_reach_get_roster(s->reach);
+	size_t failed = 0;
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < roster->n; i++) {
 		struct mp_fate f;
 
-		mp_fate_read(s->hub, i, s->max_ms, &f);
+		mp_fate_read(&roster->rows[i], s->max_ms, &f);
 		if (!has_failed(&f))
 			continue;
-		mp_fate_complain(&f, "\"timeout\"", f.status.entry->tuning.timeout_ms);
+		mp_fate_complain(&f, "\"timeout\"", f.row->timeout_ms);
 		failed++;
 	}
 	return failed;
@@ -150,21 +234,22 @@ static int complain_missing(struct mp_seek *s)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf names;
 	size_t failed = tell_failures(s), known = mp_names_count(s->box.names);
+	const char *word = get_word(s);
 
 	mp_buf_init(&names, MP_LIMIT_MESSAGE);
 	if (mp_toolbox_add_similar(&s->box, s->name, &names) > 0)
-		mp_cli_complain_as(MCPOOL_ENOENT, "there is no tool '%.*s'. Did you mean %.*s?",
+		mp_cli_complain_as(MCPOOL_ENOENT, "there is no %s '%.*s'. Did you mean %.*s?", word,
 				   MP_STR_ARGS(s->name), MP_STR_ARGS(mp_buf_get(&names)));
 	else if (known == 0)
 		mp_cli_complain_as(MCPOOL_ENOENT,
-				   "there is no tool '%.*s', nor any other. `mcpool list` shows "
+				   "there is no %s '%.*s', nor any other. `mcpool list` shows "
 				   "the servers there are, `mcpool add` adds one.",
-				   MP_STR_ARGS(s->name));
+				   word, MP_STR_ARGS(s->name));
 	else
 		mp_cli_complain_as(MCPOOL_ENOENT,
-				   "there is no tool '%.*s'. `mcpool tools` lists the %zu there "
+				   "there is no %s '%.*s'. `mcpool %ss` lists the %zu there "
 				   "are.",
-				   MP_STR_ARGS(s->name), known);
+				   word, MP_STR_ARGS(s->name), word, known);
 	return known == 0 && failed > 0 ? MP_EXIT_START : MP_EXIT_NOT_FOUND;
 }
 
@@ -172,7 +257,7 @@ int mp_seek_complain(struct mp_seek *s)
 {
 	int r;
 
-	mp_line_clear(mp_inproc_get_line(s->hub));
+	mp_line_clear(mp_reach_get_line(s->reach));
 	if (s->result < 0) {
 		mp_cli_complain("%s", mcpool_error_text(s->result));
 		return MP_EXIT_START;

@@ -39,6 +39,7 @@ struct mp_serve {
 	struct mp_task stop_task;      /* somebody asked for it over the socket */
 	int64_t stop_patience_ms;
 	bool is_replaced; /* the next one need not wait until we are done */
+	bool is_shut;     /* nobody new is let in */
 	uv_signal_t signals[4];
 	int open_signals;
 	int exit_code;

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "cli/serve.h"
 #include "json/write.h"
+#include "session/failed_call.h"
 #include "session/filter.h"
 #include "session/names.h"
 
@@ -44,22 +45,17 @@ int mp_serve_read_call(struct mp_serve *s)
 static void write_error(struct mp_writer *w, const struct mcpool_error *e,
 			const struct mp_lease_answer *a)
 {
+	struct mp_failed_call f = {.why = e, .outcome = MP_OUTCOME_REFUSED};
+
+	if (a)
+		f = mp_failed_call_of(a, MP_STR(""));
 	mp_write_key(w, MP_STR("error"));
 	mp_write_begin_object(w);
 	mp_write_member_i64(w, "code", e->rpc_code);
 	mp_write_member_text(w, "message", mp_str_of(e->message));
 	mp_write_key(w, MP_STR("data"));
 	mp_write_begin_object(w);
-	mp_write_member_text(w, "code", mp_str_of(mcpool_error_word(e->code)));
-	if (a) {
-		mp_write_member_text(w, "server", mp_str_of(a->server));
-		mp_write_member_text(w, "outcome", mp_str_of(mp_outcome_get_name(a->outcome)));
-		if (a->attempt)
-			mp_write_member_i64(w, "attempt", a->attempt);
-		mp_write_member_bool(w, "retryable", a->retryable);
-		if (a->next_at_ms)
-			mp_write_member_i64(w, "nextAt", a->next_at_ms);
-	}
+	mp_failed_call_write(w, &f);
 	mp_write_end_object(w);
 	mp_write_end_object(w);
 }

@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -62,20 +63,42 @@ static void stop_now(void *u)
 	mp_serve_stop(s, MP_EXIT_DONE, s->stop_patience_ms);
 }
 
+/* Before the answer: who hears it starts the next one at once. */
+static void make_room(struct mp_serve *s)
+{
+	mp_log_info(NULL, "a newer hub takes this one's place");
+	s->is_replaced = true;
+	mp_serve_shut_doors(s);
+	mp_election_resign(&s->election);
+}
+
+/* The next one is started without them. */
+static bool has_options(const struct mp_cli_args *args)
+{
+	return args->http || args->no_token || args->config.n || args->strict_config;
+}
+
 /* Not from within: who asked is to hear the answer first. */
-static void asked_to_stop(void *u, bool drain, bool replace)
+static bool asked_to_stop(void *u, bool drain, bool replace)
 {
 	struct mp_serve *s = u;
 	int64_t patience_ms = drain ? MP_LIMIT_DRAIN_MS : 0;
 
-	s->is_replaced = s->is_replaced || replace;
+	if (replace && !s->is_stopping && has_options(s->args)) {
+		mp_log_warn(NULL, "a newer mcpool is here, and this one was started with options "
+				  "of its own: start it anew when you can");
+		return false;
+	}
+	if (replace)
+		make_room(s);
 	if (s->is_stopping) {
 		mp_serve_stop(s, MP_EXIT_DONE, patience_ms);
-		return;
+		return true;
 	}
 	s->stop_patience_ms = patience_ms;
 	if (!mp_list_linked(&s->stop_task.link))
 		mp_loop_post(s->hub->loop, &s->stop_task);
+	return true;
 }
 
 static void describe(void *u, struct mp_writer *w)
@@ -105,6 +128,20 @@ static const char *get_address(const struct mp_serve *s)
 	return from && strcmp(from, "default") != 0 ? set->http.listen : NULL;
 }
 
+/* In the home folder, wherever the hub was started: it may be started again, elsewhere. */
+static const char *find_file(const struct mp_serve *s, struct mp_arena *arena, struct mp_str path)
+{
+	const char *home = s->c.set->home;
+	char text[PATH_MAX];
+
+	if (mp_str_starts(path, MP_STR("~/")))
+		path = (struct mp_str){path.p + 2, path.len - 2};
+	else if (!home || mp_str_starts(path, MP_STR("/")))
+		return mp_arena_dup(arena, path);
+	snprintf(text, sizeof(text), "%s/%.*s", home ? home : "", MP_STR_ARGS(path));
+	return mp_arena_dup(arena, mp_str_of(text));
+}
+
 static int read_tls(const struct mp_serve *s, struct mp_arena *arena,
 		    struct mp_http_face_options *o)
 {
@@ -118,9 +155,17 @@ static int read_tls(const struct mp_serve *s, struct mp_arena *arena,
 	    mp_value_text(&t, mp_value_get(&t, MP_ROOT, "cert"), arena, &cert) < 0 ||
 	    mp_value_text(&t, mp_value_get(&t, MP_ROOT, "key"), arena, &key) < 0)
 		return MCPOOL_EINVAL;
-	o->cert = mp_arena_dup(arena, cert);
-	o->key = mp_arena_dup(arena, key);
+	o->cert = find_file(s, arena, cert);
+	o->key = find_file(s, arena, key);
 	return o->cert && o->key ? 0 : MCPOOL_ENOMEM;
+}
+
+/* A bare port is a socket of the newer family, for both. */
+static int take_network_socket(struct mp_serve *s)
+{
+	int fd = mp_manager_take_socket(&s->manager, AF_INET);
+
+	return fd >= 0 ? fd : mp_manager_take_socket(&s->manager, AF_INET6);
 }
 
 int mp_serve_open_http(struct mp_serve *s)
@@ -131,8 +176,9 @@ int mp_serve_open_http(struct mp_serve *s)
 		.lobby = s->hub->lobby,
 		.view = s->hub->view,
 		.listen = get_address(s),
-		.fd = mp_manager_take_socket(&s->manager, AF_INET),
+		.fd = take_network_socket(s),
 		.no_token = s->args->no_token,
+		.name = s->c.set->settings.http.name,
 	};
 	struct mcpool_error why;
 
@@ -156,15 +202,16 @@ static void http_is_drained(void *u)
 
 void mp_serve_shut_doors(struct mp_serve *s)
 {
+	if (s->is_shut)
+		return;
+	s->is_shut = true;
 	if (s->http)
 		mp_http_face_drain(s->http, http_is_drained, s);
 	if (s->socket) {
 		mp_socket_face_close(s->socket);
-		mp_socket_face_announce(s->socket);
+		mp_socket_face_announce(s->socket, s->is_replaced);
 	}
 	mp_election_stop_listening(&s->election);
-	if (s->is_replaced)
-		mp_election_resign(&s->election);
 }
 
 void mp_serve_dismiss(struct mp_serve *s)

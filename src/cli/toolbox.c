@@ -1,5 +1,5 @@
 /*
- * toolbox.c - the tools of all servers of a command's hub, by public name.
+ * toolbox.c - the tools of all servers of a roster, by public name.
  */
 #include "cli/toolbox.h"
 
@@ -8,34 +8,53 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "cli/cli.h"
 #include "session/filter.h"
 
 /* --- filling --------------------------------------------------------------------------------- */
 
-/* What has failed has no tools to offer, whatever it offered once. */
-static struct mp_offer *get_offer(struct mp_view *v, size_t i)
+struct mp_offer *mp_toolbox_get_offer(const struct mp_roster_row *row, unsigned which)
 {
-	enum mp_shown_state state = mp_view_get_state(v, i, MP_INPROC_SESSION);
-
-	if (state != MP_SHOWN_CONNECTED && state != MP_SHOWN_READY)
-		return NULL;
-	return mp_view_get_offer(v, i, MP_INPROC_SESSION);
+	switch ((enum mp_shown_state)row->state) {
+	case MP_SHOWN_CONNECTED:
+	case MP_SHOWN_READY:
+		return row->offer;
+	case MP_SHOWN_PENDING:
+		return which & MP_TOOLBOX_PENDING ? row->offer : NULL;
+	case MP_SHOWN_FAILED: /* it has none to offer, whatever it offered once */
+		return which & MP_TOOLBOX_FAILED ? row->offer : NULL;
+	case MP_SHOWN_DISABLED:
+	case MP_SHOWN_NEEDS_APPROVAL:
+	case MP_SHOWN_NEEDS_AUTH:
+	case MP_SHOWN_COUNT:
+		break;
+	}
+	return NULL;
 }
 
-static int add_tools(struct mp_toolbox *b, const struct mp_entry *e, const struct mp_offer *o,
-		     bool hidden, struct mp_tool **next)
+static bool is_wanted(const struct mp_toolbox *b, const struct mp_roster_row *row,
+		      struct mp_str name, unsigned which)
 {
-	const struct mp_catalog_list *l = &o->lists[MP_CATALOG_TOOL]->list;
+	if (b->kind != MP_CATALOG_TOOL)
+		return !(which & MP_TOOLBOX_HIDDEN);
+	return mp_filter_lets_pass(&row->allowed, &row->denied, name) ==
+	       !(which & MP_TOOLBOX_HIDDEN);
+}
+
+static int add_tools(struct mp_toolbox *b, const struct mp_roster_row *row, unsigned which,
+		     struct mp_tool **next)
+{
+	const struct mp_catalog_list *l = &row->offer->lists[b->kind]->list;
+	bool is_live = row->offer->saved_ms == 0 && row->state == MP_SHOWN_CONNECTED;
 	int r = 0;
 
 	for (size_t i = 0; i < l->n && r == 0; i++) {
 		struct mp_tool *tool = *next;
 
-		if (mp_filter_lets_pass(&e->tools_allowed, &e->tools_denied, l->items[i].name) ==
-		    hidden)
+		if (!is_wanted(b, row, l->items[i].name, which))
 			continue;
-		*tool = (struct mp_tool){&l->items[i], e->name, o->saved_ms == 0};
-		r = mp_names_add(b->names, mp_str_of(e->name), l->items[i].name, tool);
+		*tool = (struct mp_tool){&l->items[i], row, is_live};
+		r = mp_names_add(b->names, mp_str_of(row->name), l->items[i].name, tool);
 		if (r == 0)
 			(*next)++;
 		if (r == MCPOOL_EEXIST) /* the same tool twice: the first one counts */
@@ -44,35 +63,29 @@ static int add_tools(struct mp_toolbox *b, const struct mp_entry *e, const struc
 	return r;
 }
 
-int mp_toolbox_fill(struct mp_toolbox *b, struct mp_inproc *p, bool hidden)
+int mp_toolbox_fill(struct mp_toolbox *b, const struct mp_roster *roster, enum mp_catalog_kind kind,
+		    unsigned which)
 {
-	struct mp_view *v = mp_inproc_get_view(p);
-	size_t servers = mp_view_count(v), n = 0;
 	struct mp_tool *next;
+	size_t n = 0;
 	int r = 0;
 
-	*b = (struct mp_toolbox){
-		.names = mp_names_new((enum mp_naming)mp_view_get_set(v)->settings.naming)};
-	b->offers = mp_alloc((servers + 1) * sizeof(struct mp_offer *));
-	b->n_offers = servers;
-	for (size_t i = 0; i < servers; i++) {
-		b->offers[i] = get_offer(v, i);
-		n += b->offers[i] ? b->offers[i]->lists[MP_CATALOG_TOOL]->list.n : 0;
-	}
+	*b = (struct mp_toolbox){.kind = kind,
+				 .names = mp_names_new((enum mp_naming)roster->naming)};
+	for (size_t i = 0; i < roster->n; i++)
+		if (mp_toolbox_get_offer(&roster->rows[i], which))
+			n += roster->rows[i].offer->lists[kind]->list.n;
 	next = b->tools = mp_try_alloc((n + 1) * sizeof(*b->tools));
 	if (!next)
 		return MCPOOL_ENOMEM;
-	for (size_t i = 0; i < servers && r == 0; i++)
-		if (b->offers[i])
-			r = add_tools(b, mp_view_get_entry(v, i), b->offers[i], hidden, &next);
+	for (size_t i = 0; i < roster->n && r == 0; i++)
+		if (mp_toolbox_get_offer(&roster->rows[i], which))
+			r = add_tools(b, &roster->rows[i], which, &next);
 	return r < 0 ? r : mp_names_finish(b->names);
 }
 
 void mp_toolbox_done(struct mp_toolbox *b)
 {
-	for (size_t i = 0; i < b->n_offers; i++)
-		mp_offer_unref(b->offers[i]);
-	mp_free(b->offers);
 	mp_free(b->tools);
 	mp_names_free(b->names);
 	*b = (struct mp_toolbox){0};
@@ -140,8 +153,9 @@ void mp_toolbox_tell_collisions(const struct mp_toolbox *b)
 		const struct mp_name *n = mp_names_get(b->names, i);
 
 		if (n->collides)
-			mp_cli_complain("more than one tool would have the same name: '%.*s' of "
+			mp_cli_complain("more than one %s would have the same name: '%.*s' of "
 					"server '%.*s' is called %.*s",
+					b->kind == MP_CATALOG_TOOL ? "tool" : "prompt",
 					MP_STR_ARGS(n->name), MP_STR_ARGS(n->server),
 					MP_STR_ARGS(n->public_name));
 	}

@@ -1,32 +1,39 @@
 /*
- * toolbox.h - the tools of all servers of a command's hub, live or remembered, by public name.
- * A snapshot: what a server lists later is not in it.
+ * toolbox.h - the tools of all servers of a roster, live or remembered, by public name; or their
+ * prompts.
  */
 #ifndef MP_TOOLBOX_H
 #define MP_TOOLBOX_H
 
-#include "cli/inproc.h"
-#include "pool/offer.h"
+#include "face/roster.h"
 #include "session/names.h"
 
 struct mp_tool {
 	const struct mp_catalog_item *item;
-	const char *server;
-	bool is_live; /* seen in this run; else remembered */
+	const struct mp_roster_row *server;
+	bool is_live; /* its server is up, and has it; else remembered */
 };
 
 struct mp_toolbox {
+	enum mp_catalog_kind kind;
 	struct mp_names *names; /* u of each: its struct mp_tool */
 	struct mp_tool *tools;  /* owned */
-	struct mp_offer **offers;
-	size_t n_offers; /* servers that are in it */
 };
 
+/* Of those that are up, or could be; besides: */
+enum {
+	MP_TOOLBOX_PENDING = 1 << 0, /* those that are on their way, and known from before */
+	MP_TOOLBOX_FAILED = 1 << 1,  /* those that failed; a call may wait for the next try */
+	MP_TOOLBOX_HIDDEN = 1 << 2,  /* what the filters of servers keep out, and nothing else */
+};
+/* What counts of what the server offers; NULL: nothing. */
+struct mp_offer *mp_toolbox_get_offer(const struct mp_roster_row *row, unsigned which);
 /*
- * All that may be used. hidden: the others, which the filters of their servers keep out.
- * MCPOOL_ENOMEM, MCPOOL_ELIMIT; mp_toolbox_done() is due in either case.
+ * The roster is borrowed, and outlives it. MCPOOL_ENOMEM, MCPOOL_ELIMIT; mp_toolbox_done() is due
+ * in either case.
  */
-int mp_toolbox_fill(struct mp_toolbox *b, struct mp_inproc *p, bool hidden) MP_MUST;
+int mp_toolbox_fill(struct mp_toolbox *b, const struct mp_roster *roster, enum mp_catalog_kind kind,
+		    unsigned which) MP_MUST;
 void mp_toolbox_done(struct mp_toolbox *b); /* zeroed ones, too */
 
 const struct mp_tool *mp_toolbox_get(const struct mp_toolbox *b, size_t i); /* by public name */

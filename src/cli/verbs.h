@@ -29,6 +29,9 @@ int mp_cmd_ask_hub(const struct mp_cli_args *args, const char *method, const cha
 void mp_cmd_write_server(struct mp_writer *w, const struct mp_configured *c,
 			 const struct mp_entry *e);
 /* MP_EXIT_DONE for a server that may run; else why not, and the exit code. */
+int mp_cmd_explain_state(const struct mp_configured *c, const struct mp_entry *e,
+			 struct mcpool_error *ret);
+/* The same, told. */
 int mp_cmd_refuse_state(const struct mp_configured *c, const struct mp_entry *e);
 /* Start it, list its tools, stop it, say how it went. Returns the exit code. */
 int mp_cmd_try_server(const struct mp_configured *c, const struct mp_entry *e,
@@ -55,8 +58,19 @@ void mp_cmd_write_list(struct mp_writer *w, const char *key, const struct mp_cat
 /* There is no such tool or prompt: say what is like it, and finish. */
 void mp_cmd_fail_missing(struct mp_oneshot *o, const struct mp_catalog_list *l, const char *name);
 /* Without a command behind --: among all configured servers. Exit codes. */
-int mp_cmd_tools_configured(const struct mp_cli_args *args);
 int mp_cmd_call_configured(const struct mp_cli_args *args, struct mp_str given);
+int mp_cmd_read_configured(const struct mp_cli_args *args);
+int mp_cmd_prompt_configured(const struct mp_cli_args *args);
+/* Words stand before -- where none may; said so. */
+bool mp_cmd_has_words(const struct mp_cli_args *args);
+/* Results for people; 0, or MCPOOL_E* where they are none. */
+int mp_cmd_print_contents(struct mp_str result);
+int mp_cmd_print_messages(struct mp_str result);
+/* The params of resources/read and of prompts/get, whose arguments are the words behind the first.
+ */
+int mp_cmd_write_read(struct mp_str uri, struct mp_buf *out) MP_MUST;
+int mp_cmd_write_prompt(const struct mp_cli_args *args, struct mp_str name, struct mp_buf *out,
+			struct mcpool_error *reterr) MP_MUST;
 /* The params of tools/call: the words behind the tool's name, over `given`, typed by its schema. */
 int mp_cmd_write_call(const struct mp_cli_args *args, struct mp_str given,
 		      const struct mp_catalog_item *tool, struct mp_buf *out,

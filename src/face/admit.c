@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/random_id.h"
 #include "net/zone.h"
 
 #define CHALLENGE "WWW-Authenticate: Bearer realm=\"mcpool\"\r\n"
@@ -31,6 +32,15 @@ static void add_host(struct mp_admit *a, const char *name, int port)
 		snprintf(a->hosts[a->n_hosts - 1], MP_ADMIT_HOST, "%s", name);
 }
 
+bool mp_admit_is_everywhere(const struct sockaddr *address)
+{
+	if (address->sa_family == AF_INET6)
+		return IN6_IS_ADDR_UNSPECIFIED(
+			&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr);
+	return ((const struct sockaddr_in *)(const void *)address)->sin_addr.s_addr ==
+	       htonl(INADDR_ANY);
+}
+
 /* The address itself, unless it is all of them or among those that are there already. */
 static void add_address(struct mp_admit *a, const struct sockaddr *address, int port)
 {
@@ -39,8 +49,7 @@ static void add_address(struct mp_admit *a, const struct sockaddr *address, int 
 	const struct sockaddr_in *four = (const void *)address;
 	bool is_six = address->sa_family == AF_INET6;
 
-	if (is_six ? IN6_IS_ADDR_UNSPECIFIED(&six->sin6_addr)
-		   : four->sin_addr.s_addr == htonl(INADDR_ANY))
+	if (mp_admit_is_everywhere(address))
 		return;
 	if (!inet_ntop(address->sa_family, is_six ? (const void *)&six->sin6_addr : &four->sin_addr,
 		       text, sizeof(text)))
@@ -194,6 +203,12 @@ static bool has_token(struct mp_admit *a, struct mp_str header, struct mp_refusa
 	return true;
 }
 
+/* One of our own servers has our address. */
+static bool is_ourselves(struct mp_str asker)
+{
+	return asker.p && mp_str_eq(asker, mp_str_of(mp_random_id_of_process()));
+}
+
 static bool may_enter(struct mp_admit *a, const struct mp_route *route, const struct mp_inbound *in,
 		      struct mp_refusal *ret_refusal)
 {
@@ -222,6 +237,8 @@ bool mp_admit_judge(struct mp_admit *a, const struct mp_route *route, const stru
 			      NULL);
 	if (!may_enter(a, route, in, ret_refusal))
 		return false;
+	if (is_ourselves(mp_inbound_get(in, MP_FIELD_ASKER)))
+		return refuse(ret_refusal, 508, "the hub would serve itself by this address", NULL);
 	*ret_admission = (struct mp_admission){
 		.route = route,
 		.principal = route->who == MP_ROUTE_FOR_HOLDERS ? a->principal : NULL,

@@ -38,6 +38,9 @@ struct mp_admit_options {
 	const struct sockaddr *address; /* where we listen, the port being chosen */
 };
 
+/* It is all addresses of this machine. */
+bool mp_admit_is_everywhere(const struct sockaddr *address);
+
 /*
  * MCPOOL_EPERM for what must not be: without a token where others can come, or without TLS. Words
  * say what to do.

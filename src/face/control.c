@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "face/desk.h"
 #include "face/status.h"
 #include "hub/views.h"
 #include "rpc/message.h"
@@ -22,11 +23,13 @@ struct mp_control {
 	struct mp_listener listener; /* mcpool/events */
 	bool is_listening;
 	uint64_t cursor;
+	struct mp_desk *desk; /* NULL: nobody looks or calls */
 };
 
 /* A request on hand: its result is written to out. */
 struct order {
 	struct mp_control *c;
+	struct mp_str id;
 	const struct mp_tape *t;
 	mp_value params;
 	struct mp_buf *out;
@@ -252,8 +255,51 @@ static int shut_down(struct order *o)
 	    (w != MP_NONE && mp_value_bool(o->t, w, &replace) < 0))
 		return mp_fail(&o->why, MCPOOL_EINVAL,
 			       "`drain` and `replace` must be true or false");
-	o->c->hooks->stop(o->c->u, drain, replace);
+	if (!o->c->hooks->stop(o->c->u, drain, replace))
+		return mp_fail(&o->why, MCPOOL_EPERM,
+			       "this hub was started with options of its own; whoever started it "
+			       "has to start it anew");
 	return mp_buf_addf(o->out, "{\"pid\":%ld}", (long)getpid());
+}
+
+/* --- looks and calls ------------------------------------------------------------------------- */
+
+/* Its answers come by themselves. */
+enum { LATER = 1 };
+
+static void say_later(void *u, struct mp_str text)
+{
+	struct mp_control *c = u;
+
+	c->hooks->say(c->u, text);
+}
+
+static struct mp_desk *get_desk(struct mp_control *c)
+{
+	if (!c->desk)
+		c->desk = mp_desk_new(c->hub, c->view, say_later, c);
+	return c->desk;
+}
+
+static int look(struct order *o)
+{
+	int r = mp_desk_look(get_desk(o->c), o->id, o->t, o->params, &o->why);
+
+	return r < 0 ? r : LATER;
+}
+
+static int call(struct order *o)
+{
+	int r = mp_desk_call(get_desk(o->c), o->id, o->t, o->params, &o->why);
+
+	return r < 0 ? r : LATER;
+}
+
+static void hear(struct mp_control *c, const struct mp_message *m)
+{
+	if (m->kind == MP_MESSAGE_NOTIFICATION && m->method == MP_METHOD_CANCELLED && c->desk)
+		mp_desk_cancel(c->desk, mp_value_source(m->tape, mp_value_get(m->tape, m->params,
+									      "requestId")));
 }
 
 /* --- orders ---------------------------------------------------------------------------------- */
@@ -269,6 +315,8 @@ static const struct {
 	{"mcpool/server/default", leave_to_files},
 	{"mcpool/server/start", start},
 	{"mcpool/events", listen},
+	{"mcpool/look", look},
+	{"mcpool/call", call},
 	{"mcpool/reload", reload},
 	{"mcpool/shutdown", shut_down},
 };
@@ -293,8 +341,11 @@ void mp_control_receive(struct mp_control *c, struct mp_str text)
 	mp_buf_init(&result, MP_LIMIT_MESSAGE);
 	mp_buf_init(&out, MP_LIMIT_MESSAGE + MP_KIB(4));
 	r = mp_message_scan(&c->tape, text, &m, &o.why);
-	if (r == 0 && m.kind != MP_MESSAGE_REQUEST)
-		return; /* nothing else is expected of anybody */
+	if (r == 0 && m.kind != MP_MESSAGE_REQUEST) {
+		hear(c, &m);
+		return;
+	}
+	o.id = m.id;
 	o.params = m.params;
 	if (r == 0)
 		r = obey(&o, m.method_name);
@@ -304,7 +355,7 @@ void mp_control_receive(struct mp_control *c, struct mp_str text)
 		(void)mp_fail(&o.why, r, "%s", mcpool_error_text(r));
 	if (r < 0)
 		say_error(c, m.id, &o.why);
-	else
+	else if (r != LATER)
 		say(c, &out);
 	if (c->is_listening) /* those that were there before it asked */
 		tell_events(c);
@@ -331,6 +382,7 @@ struct mp_control *mp_control_free(struct mp_control *c)
 		return NULL;
 	if (c->is_listening)
 		mp_listener_leave(&c->hub->events, &c->listener);
+	mp_desk_free(c->desk);
 	mp_tape_done(&c->tape);
 	return mp_free(c);
 }

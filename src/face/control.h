@@ -1,7 +1,8 @@
 /*
  * control.h - what the command line asks of a running hub: one connection's conversation.
  * mcpool/status, mcpool/server/start|reconnect|enable|disable, mcpool/events, mcpool/reload,
- * mcpool/shutdown. Nothing here adds, edits or approves servers (DESIGN 6).
+ * mcpool/shutdown; mcpool/look and mcpool/call are desk.c's. Nothing here adds, edits or approves
+ * servers (DESIGN 6).
  */
 #ifndef MP_CONTROL_H
 #define MP_CONTROL_H
@@ -15,7 +16,7 @@ struct mp_control;
 
 struct mp_control_hooks {
 	void (*say)(void *u, struct mp_str text);        /* one message */
-	void (*stop)(void *u, bool drain, bool replace); /* as in socket.h */
+	bool (*stop)(void *u, bool drain, bool replace); /* as in socket.h */
 	void (*describe)(void *u, struct mp_writer *w);  /* members about the hub */
 };
 
@@ -23,7 +24,10 @@ struct mp_control_hooks {
 struct mp_control *mp_control_new(struct mp_hub *hub, struct mp_view *view,
 				  const struct mp_control_hooks *hooks, void *u);
 struct mp_control *mp_control_free(struct mp_control *c); /* accepts NULL, returns NULL */
-/* One message of the peer; each request is answered before this returns, but for reload. */
+/*
+ * One message of the peer; each request is answered before this returns, but for what reload
+ * brings, looks and calls.
+ */
 void mp_control_receive(struct mp_control *c, struct mp_str text);
 
 #endif

@@ -122,6 +122,7 @@ static void read_error(const struct mp_tape *t, mp_value error, struct mp_greeti
 	if (mp_value_i64(t, mp_value_get(t, data, "protocol"), &ret->protocol) < 0)
 		ret->protocol = MP_GREETING_PROTOCOL;
 	copy_text(t, mp_value_get(t, data, "version"), ret->version, sizeof(ret->version));
+	ret->is_leaving = mp_value_is(t, mp_value_get(t, data, "leaving"), MP_TAPE_TRUE);
 }
 
 int mp_greeting_read_answer(struct mp_str text, struct mp_greeting_answer *ret,
@@ -214,12 +215,14 @@ int mp_greeting_write(struct mp_buf *out, const struct mp_greeting *h, char *con
 	return mp_write_finish(&w);
 }
 
-static void write_who(struct mp_writer *w)
+static void write_who(struct mp_writer *w, bool leaving)
 {
 	mp_write_begin_object(w);
 	mp_write_member_i64(w, "protocol", MP_GREETING_PROTOCOL);
 	mp_write_member_text(w, "version", mp_str_of(mcpool_version()));
 	mp_write_member_i64(w, "pid", (int64_t)getpid());
+	if (leaving)
+		mp_write_member_bool(w, "leaving", true);
 	mp_write_end_object(w);
 }
 
@@ -231,7 +234,7 @@ int mp_greeting_write_answer(struct mp_buf *out, struct mp_str id)
 
 	mp_buf_init(&who, MP_KIB(1));
 	mp_write_init(&w, &who, NULL);
-	write_who(&w);
+	write_who(&w, false);
 	r = mp_write_finish(&w);
 	return r < 0 ? r : mp_message_result(out, id, mp_buf_get(&who));
 }
@@ -244,7 +247,7 @@ int mp_greeting_write_refusal(struct mp_buf *out, struct mp_str id, const struct
 
 	mp_buf_init(&who, MP_KIB(1));
 	mp_write_init(&w, &who, NULL);
-	write_who(&w);
+	write_who(&w, why->code == MCPOOL_ECLOSED);
 	r = mp_write_finish(&w);
 	return r < 0 ? r
 		     : mp_message_error(out, id, why->rpc_code ? why->rpc_code : -32603,

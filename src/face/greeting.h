@@ -13,6 +13,8 @@ enum { MP_GREETING_PROTOCOL = 1 };
 #define MP_GREETING_METHOD "mcpool/hello"
 /* The last word to a bridge: the hub leaves in order, and nothing is open any more. */
 #define MP_GREETING_BYE "mcpool/bye"
+/* In its params where a newer hub takes the place. */
+#define MP_GREETING_REPLACED "replaced"
 
 enum mp_greeting_role { MP_GREETING_BRIDGE, MP_GREETING_CONTROL };
 
@@ -55,6 +57,7 @@ struct mp_greeting_answer {
 	char version[32];
 	int64_t pid;
 	bool is_refused;
+	bool is_leaving; /* it is refused because the hub stops: the next one may not */
 	struct mcpool_error why;
 };
 int mp_greeting_read_answer(struct mp_str text, struct mp_greeting_answer *ret,

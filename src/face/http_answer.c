@@ -62,6 +62,7 @@ static const struct {
 	{501, "Not Implemented"},
 	{503, "Service Unavailable"},
 	{505, "HTTP Version Not Supported"},
+	{508, "Loop Detected"},
 };
 
 const char *mp_http_get_reason(int status)

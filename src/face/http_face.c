@@ -124,7 +124,8 @@ static void follow_token(struct mp_http_face *f)
 
 /* --- life ----------------------------------------------------------------------------------- */
 
-static void write_address(struct mp_http_face *f, bool is_secure)
+/* As others are to write it: by its name, if it has one. */
+static void write_address(struct mp_http_face *f, bool is_secure, const char *name)
 {
 	const struct sockaddr *a = mp_http_porch_get_address(f->porch);
 	const struct sockaddr_in6 *six = (const void *)a;
@@ -134,9 +135,17 @@ static void write_address(struct mp_http_face *f, bool is_secure)
 
 	inet_ntop(a->sa_family, is_six ? (const void *)&six->sin6_addr : &four->sin_addr, text,
 		  sizeof(text));
-	snprintf(f->address, sizeof(f->address), is_six ? "%s://[%s]:%d" : "%s://%s:%d",
-		 is_secure ? "https" : "http", text,
+	snprintf(f->address, sizeof(f->address), is_six && !name ? "%s://[%s]:%d" : "%s://%s:%d",
+		 is_secure ? "https" : "http", name ? name : text,
 		 ntohs(is_six ? six->sin6_port : four->sin_port));
+}
+
+/* They would be refused: a Host that is not ours may be anybody's (V12). */
+static void warn_without_name(struct mp_http_face *f, const struct mp_http_face_options *o)
+{
+	if (!o->name && mp_admit_is_everywhere(mp_http_porch_get_address(f->porch)))
+		mp_log_warn(&f->log, "other machines can come by a name only: set http.name to "
+				     "that of the certificate");
 }
 
 static int open_porch(struct mp_http_face *f, const struct mp_http_face_options *o,
@@ -208,7 +217,8 @@ int mp_http_face_new(const struct mp_http_face_options *o, struct mp_http_face *
 		return r;
 	}
 	f->season = mp_admit_get_season(&f->admit);
-	write_address(f, o->cert != NULL);
+	write_address(f, o->cert != NULL, o->name);
+	warn_without_name(f, o);
 	if (o->no_token)
 		mp_log_warn(&f->log,
 			    "no token is asked for: every program on this machine may call "

@@ -12,7 +12,7 @@
 
 struct mp_http_face;
 
-enum { MP_HTTP_ADDRESS = 80 };
+enum { MP_HTTP_ADDRESS = 300 };
 #define MP_HTTP_LISTEN "127.0.0.1:7717" /* where nothing else is said */
 
 struct mp_http_face_options {

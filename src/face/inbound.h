@@ -28,25 +28,26 @@ enum mp_verb {
 };
 
 /* The headers that mean something to us; ONCE: two of them are a refusal, LIST: they are joined. */
-#define MP_FIELDS(X)                                     \
-	X(HOST, "host", ONCE)                            \
-	X(ORIGIN, "origin", ONCE)                        \
-	X(AUTHORIZATION, "authorization", ONCE)          \
-	X(SITE, "sec-fetch-site", ONCE)                  \
-	X(ACCEPT, "accept", LIST)                        \
-	X(CONTENT_TYPE, "content-type", ONCE)            \
-	X(CONTENT_LENGTH, "content-length", ONCE)        \
-	X(TRANSFER_ENCODING, "transfer-encoding", ONCE)  \
-	X(EXPECT, "expect", ONCE)                        \
-	X(UPGRADE, "upgrade", LIST)                      \
-	X(SESSION, "mcp-session-id", ONCE)               \
-	X(VERSION, "mcp-protocol-version", ONCE)         \
-	X(METHOD, "mcp-method", ONCE)                    \
-	X(NAME, "mcp-name", ONCE)                        \
-	X(LAST_EVENT, "last-event-id", ONCE)             \
-	X(SOCKET_KEY, "sec-websocket-key", ONCE)         \
-	X(SOCKET_VERSION, "sec-websocket-version", ONCE) \
-	X(SOCKET_PROTOCOL, "sec-websocket-protocol", LIST)
+#define MP_FIELDS(X)                                       \
+	X(HOST, "host", ONCE)                              \
+	X(ORIGIN, "origin", ONCE)                          \
+	X(AUTHORIZATION, "authorization", ONCE)            \
+	X(SITE, "sec-fetch-site", ONCE)                    \
+	X(ACCEPT, "accept", LIST)                          \
+	X(CONTENT_TYPE, "content-type", ONCE)              \
+	X(CONTENT_LENGTH, "content-length", ONCE)          \
+	X(TRANSFER_ENCODING, "transfer-encoding", ONCE)    \
+	X(EXPECT, "expect", ONCE)                          \
+	X(UPGRADE, "upgrade", LIST)                        \
+	X(SESSION, "mcp-session-id", ONCE)                 \
+	X(VERSION, "mcp-protocol-version", ONCE)           \
+	X(METHOD, "mcp-method", ONCE)                      \
+	X(NAME, "mcp-name", ONCE)                          \
+	X(LAST_EVENT, "last-event-id", ONCE)               \
+	X(SOCKET_KEY, "sec-websocket-key", ONCE)           \
+	X(SOCKET_VERSION, "sec-websocket-version", ONCE)   \
+	X(SOCKET_PROTOCOL, "sec-websocket-protocol", LIST) \
+	X(ASKER, "mcpool-hub", ONCE)
 
 enum mp_field {
 #define X(name, text, how) MP_FIELD_##name,

@@ -23,8 +23,8 @@ struct mp_http_porch {
 	int fd;
 	uv_poll_t *poll; /* owned; freed by libuv's close callback; NULL: closed */
 	struct sockaddr_storage address;
-	struct mp_wire_tls_context *tls; /* owned; NULL: none */
-	struct mp_wire_room *room;       /* owned */
+	struct mp_tls_context *tls; /* owned; NULL: none */
+	struct mp_wire_room *room;  /* owned */
 	int64_t last_complaint_ms;
 };
 
@@ -161,7 +161,7 @@ static int set_up(struct mp_http_porch *p, struct mcpool_error *reterr)
 		return mp_fail(reterr, MCPOOL_EINVAL,
 			       "the socket we were given is not of the network");
 	if (p->o.cert || p->o.key)
-		r = mp_wire_tls_context_new(p->o.cert, p->o.key, &p->tls, reterr);
+		r = mp_tls_context_new(p->o.cert, p->o.key, &p->tls, reterr);
 	if (r < 0)
 		return r;
 	p->poll = mp_alloc(sizeof(*p->poll));
@@ -214,7 +214,7 @@ struct mp_http_porch *mp_http_porch_free(struct mp_http_porch *p)
 	mp_http_porch_close(p);
 	if (p->fd >= 0)
 		close(p->fd);
-	mp_wire_tls_context_free(p->tls);
+	mp_tls_context_free(p->tls);
 	mp_free(p->room);
 	return mp_free(p);
 }

@@ -17,6 +17,7 @@
 #include "face/greeting.h"
 #include "face/cord.h"
 #include "hub/views.h"
+#include "process/tree.h"
 #include "session/lobby.h"
 #include "session/session.h"
 
@@ -40,6 +41,7 @@ struct mp_socket_face {
 	void *u;
 	struct door *door; /* NULL: closed */
 	struct mp_list guests;
+	bool is_replaced; /* a newer hub comes */
 };
 
 struct guest {
@@ -95,6 +97,20 @@ static int check_protocol(const struct mp_greeting *h, struct mcpool_error *rete
 		       (long long)h->protocol);
 }
 
+/*
+ * A server of ours that leads back here, by whatever detours, would be called by itself. What it
+ * has in its environment says so as well, unless somebody took that out.
+ */
+static int check_descent(const struct guest *g, struct mcpool_error *reterr)
+{
+	if (g->hello.role != MP_GREETING_BRIDGE || !mp_tree_is_below(g->pid, getpid()))
+		return 0;
+	return mp_fail(
+		reterr, MCPOOL_EPERM,
+		"this `mcpool stdio` was started by one of the hub's own servers, so that the "
+		"hub would serve itself; take it out of what mcpool runs");
+}
+
 static int look(struct guest *g, struct mcpool_error *reterr)
 {
 	const struct mp_greeting *h = &g->hello;
@@ -122,6 +138,8 @@ static enum mp_guest_event read_hello(struct guest *g)
 	}
 	if (r == 0)
 		r = check_protocol(&g->hello, &why);
+	if (r == 0)
+		r = check_descent(g, &why);
 	if (r == 0)
 		r = look(g, &why);
 	if (r < 0)
@@ -188,11 +206,11 @@ static void say(void *u, struct mp_str text)
 	mp_cord_say(g->cord, text);
 }
 
-static void asked_to_stop(void *u, bool drain, bool replace)
+static bool asked_to_stop(void *u, bool drain, bool replace)
 {
 	struct guest *g = u;
 
-	g->face->hooks->stop(g->face->u, drain, replace);
+	return g->face->hooks->stop(g->face->u, drain, replace);
 }
 
 static void describe(void *u, struct mp_writer *w)
@@ -283,10 +301,15 @@ static enum mp_guest_event refuse(struct guest *g)
 /* An end without it is a crash, for a bridge. */
 static enum mp_guest_event announce(struct guest *g)
 {
+	static const struct mp_str bye = MP_STR("{\"jsonrpc\":\"2.0\",\"method\":\"" MP_GREETING_BYE
+						"\"}"),
+				   replaced = MP_STR(
+					   "{\"jsonrpc\":\"2.0\",\"method\":\"" MP_GREETING_BYE
+					   "\",\"params\":{\"" MP_GREETING_REPLACED "\":true}}");
+
 	if (g->session && !g->is_told)
-		mp_cord_say(g->cord,
-			    MP_STR("{\"jsonrpc\":\"2.0\",\"method\":\"" MP_GREETING_BYE "\"}"));
-	g->is_told = true;
+		mp_cord_say(g->cord, g->face->is_replaced ? replaced : bye);
+	g->is_told = g->is_told || g->session;
 	return MP_GUEST_EVENT_COUNT;
 }
 
@@ -479,8 +502,9 @@ void mp_socket_face_close(struct mp_socket_face *f)
 	f->door = NULL;
 }
 
-void mp_socket_face_announce(struct mp_socket_face *f)
+void mp_socket_face_announce(struct mp_socket_face *f, bool replaced)
 {
+	f->is_replaced = f->is_replaced || replaced;
 	MP_LIST_EACH(&f->guests, link)
 		(void)announce(mp_container_of(link, struct guest, link));
 }

@@ -47,9 +47,10 @@ struct mp_socket_face;
 struct mp_socket_hooks {
 	/*
 	 * Somebody wants the hub to stop; drain: what is open may finish; replace: the next one
-	 * waits for its place and need not wait for that. Nobody is dismissed from within.
+	 * waits for its place and need not wait for that. Nobody is dismissed from within. False:
+	 * it stays, because the next one would not be what it is.
 	 */
-	void (*stop)(void *u, bool drain, bool replace);
+	bool (*stop)(void *u, bool drain, bool replace);
 	/* Members of the object `hub` in a status: where else it listens. May be NULL. */
 	void (*describe)(void *u, struct mp_writer *w);
 };
@@ -59,8 +60,11 @@ struct mp_socket_face *mp_socket_face_open(struct mp_hub *hub, int listener,
 					   const struct mp_socket_hooks *hooks, void *u);
 /* Nobody new is let in. */
 void mp_socket_face_close(struct mp_socket_face *f);
-/* Bridges are told that the hub is about to leave: they ask it for nothing new. */
-void mp_socket_face_announce(struct mp_socket_face *f);
+/*
+ * Bridges are told that the hub is about to leave: they ask it for nothing new. replaced: a newer
+ * one comes, so that they need not wait for a reason to look for it.
+ */
+void mp_socket_face_announce(struct mp_socket_face *f, bool replaced);
 /* Everybody is told that the hub leaves, and leaves too; what they said before is not lost. */
 void mp_socket_face_dismiss(struct mp_socket_face *f);
 /* At once. Accepts NULL, returns NULL. */

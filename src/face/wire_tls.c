@@ -14,10 +14,6 @@
 
 enum { PIECE = 16384 }; /* bytes of a TLS record */
 
-struct mp_wire_tls_context {
-	SSL_CTX *ctx;
-};
-
 struct tls {
 	struct mp_wire base;
 	struct mp_loop *loop;
@@ -34,52 +30,6 @@ struct tls {
 static struct tls *tls_of(struct mp_wire *w)
 {
 	return mp_container_of(w, struct tls, base);
-}
-
-/* --- the context ---------------------------------------------------------------------------- */
-
-static const char *get_reason(void)
-{
-	const char *words = ERR_reason_error_string(ERR_peek_last_error());
-
-	ERR_clear_error();
-	return words ? words : "an unknown error";
-}
-
-int mp_wire_tls_context_new(const char *cert, const char *key,
-			    struct mp_wire_tls_context **ret_context, struct mcpool_error *reterr)
-{
-	struct mp_wire_tls_context *c;
-	SSL_CTX *ctx;
-
-	if (!cert || !key)
-		return mp_fail(reterr, MCPOOL_EINVAL, "http.tls needs both cert and key");
-	ctx = SSL_CTX_new(TLS_server_method());
-	if (!ctx)
-		return mp_fail(reterr, MCPOOL_ENOMEM, "no TLS: %s", get_reason());
-	SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION);
-	SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
-	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
-				      SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-	ERR_clear_error();
-	if (SSL_CTX_use_certificate_chain_file(ctx, cert) != 1 ||
-	    SSL_CTX_use_PrivateKey_file(ctx, key, SSL_FILETYPE_PEM) != 1 ||
-	    SSL_CTX_check_private_key(ctx) != 1) {
-		SSL_CTX_free(ctx);
-		return mp_fail(reterr, MCPOOL_EINVAL, "TLS with %s and %s: %s", cert, key,
-			       get_reason());
-	}
-	c = mp_alloc(sizeof(*c));
-	c->ctx = ctx;
-	*ret_context = c;
-	return 0;
-}
-
-struct mp_wire_tls_context *mp_wire_tls_context_free(struct mp_wire_tls_context *c)
-{
-	if (c)
-		SSL_CTX_free(c->ctx);
-	return mp_free(c);
 }
 
 /* --- moving bytes --------------------------------------------------------------------------- */
@@ -115,6 +65,18 @@ static int flush(struct tls *t)
 	return r;
 }
 
+/* Who comes with http:// where https:// is spoken is told so, in words it understands. */
+static void say_plainly(struct tls *t)
+{
+	static const struct mp_str words =
+		MP_STR("HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\n"
+		       "Content-Length: 29\r\nConnection: close\r\n\r\nhttps:// is spoken "
+		       "here only\n");
+
+	if (ERR_GET_REASON(ERR_peek_last_error()) == SSL_R_HTTP_REQUEST)
+		(void)!mp_wire_write(t->below, &words, 1);
+}
+
 /* What it has understood; until it wants more, or nobody wants to hear. */
 static void hand_out(void *u)
 {
@@ -134,6 +96,7 @@ static void hand_out(void *u)
 		t->ended = true;
 		t->base.hooks->ended(t->base.u);
 	} else if (n != SSL_ERROR_WANT_READ && n != SSL_ERROR_ZERO_RETURN) {
+		say_plainly(t);
 		(void)flush(t); /* the alert that says why; who does not hear it, does not */
 		break_off(t);
 		return;
@@ -301,7 +264,7 @@ static bool make_ssl(struct tls *t, SSL_CTX *ctx)
 	return true;
 }
 
-struct mp_wire *mp_wire_tls_open(struct mp_wire_tls_context *c, struct mp_loop *loop,
+struct mp_wire *mp_wire_tls_open(const struct mp_tls_context *c, struct mp_loop *loop,
 				 struct mp_wire *below)
 {
 	struct tls *t = mp_alloc(sizeof(*t));

@@ -11,9 +11,11 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "config/follow.h"
+#include "hub/election.h"
 #include "hub/outlook.h"
 #include "hub/views.h"
 #include "pool/plan.h"
+#include "process/environment.h"
 #include "store/approvals.h"
 
 struct mp_hub_private {
@@ -196,6 +198,18 @@ static struct mp_lobby *make_lobby(struct mp_hub *hub)
 	return mp_lobby_new(&options);
 }
 
+/* Where no hub can be found, none can be asked to serve itself. */
+static void mark_servers(struct mp_hub *hub)
+{
+	char text[sizeof(MP_ENVIRONMENT_HUB) + sizeof(((struct mp_hub_place *)NULL)->socket) + 1];
+	struct mp_hub_place place;
+
+	if (mp_hub_place_find(&place, NULL) < 0)
+		return;
+	snprintf(text, sizeof(text), MP_ENVIRONMENT_HUB "=%s", place.socket);
+	mp_planner_mark(hub->p->planner, text);
+}
+
 static int open_parts(struct mp_hub *hub, struct mcpool_error *reterr)
 {
 	int r = mp_loop_new(&hub->loop);
@@ -204,7 +218,10 @@ static int open_parts(struct mp_hub *hub, struct mcpool_error *reterr)
 		return mp_fail(reterr, r, "%s", mcpool_error_text(r));
 	mp_board_init(&hub->board, hub->loop);
 	mp_events_init(&hub->events, hub->loop);
-	return mp_planner_new(hub->loop, hub->p->o.exe, &hub->p->planner, reterr);
+	r = mp_planner_new(hub->loop, hub->p->o.exe, &hub->p->planner, reterr);
+	if (r == 0)
+		mark_servers(hub);
+	return r;
 }
 
 int mp_hub_new(const struct mp_hub_options *options, const struct mp_hub_hooks *hooks, void *u,

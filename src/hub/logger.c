@@ -49,10 +49,14 @@ static const struct row rows[] = {
 	{"offers-the-same", MP_LEVEL_TRC, "offers the same", NULL, 0},
 	{"offers-changed", MP_LEVEL_INF, "now offers", NULL, 0},
 	{"left-out", MP_LEVEL_WRN, "left out of its list", NULL, 0},
+	{"tool-changed", MP_LEVEL_WRN, "a tool is not what it was (pins)", NULL, 0},
+	{"tool-added", MP_LEVEL_WRN, "a tool is new (pins)", NULL, 0},
 	{"refresh-failed", MP_LEVEL_WRN, "its lists could not be read again", NULL, 0},
 	{"acquire-timeout", MP_LEVEL_WRN, "whoever waited for it was refused", NULL, 0},
 	{"call-failed", MP_LEVEL_WRN, "a call failed", NULL, 0},
 	{"namesake", MP_LEVEL_WRN, "shared with a namesake", NULL, 0},
+	{"no-owner", MP_LEVEL_WRN, "refused what belongs to no session", NULL, 0},
+	{"toggled", MP_LEVEL_INF, "switched", NULL, 0},
 	{"idle", MP_LEVEL_INF, "idle", NULL, 0},
 	{"draining", MP_LEVEL_INF, "replaced or removed", NULL, 0},
 	{"gone", MP_LEVEL_INF, "gone", NULL, 0},
@@ -104,6 +108,12 @@ static enum mp_level level_of(struct mp_logger *l, const struct mp_event *e, con
 	return row->level;
 }
 
+/* No network's fault, and nothing that a gate could tell: what was approved is another (V38). */
+static bool is_about_approval(const struct mp_event *e)
+{
+	return strncmp(e->what, "tool-", 5) == 0;
+}
+
 static void write_line(struct mp_logger *l, const struct mp_event *e, enum mp_level level,
 		       const struct row *row)
 {
@@ -113,7 +123,7 @@ static void write_line(struct mp_logger *l, const struct mp_event *e, enum mp_le
 	if (e->id)
 		mp_log_init(&log, "%s#%llu", name ? name : "", (unsigned long long)e->id);
 	/* One network may fail many servers at once. */
-	if (level >= MP_LEVEL_WRN && mp_pool_is_remote(l->pool, e->id)) {
+	if (level >= MP_LEVEL_WRN && !is_about_approval(e) && mp_pool_is_remote(l->pool, e->id)) {
 		mp_chorus_say(l->chorus, log.object, level, words, e->text);
 		return;
 	}
@@ -121,9 +131,10 @@ static void write_line(struct mp_logger *l, const struct mp_event *e, enum mp_le
 	mp_log_write(&log, level, "%s%s%s", words, e->text[0] ? ": " : "", e->text);
 }
 
+/* What is there at the gate is reported there; what changed since the last time is not. */
 static bool is_told_elsewhere(const struct mp_logger *l, const struct mp_event *e)
 {
-	return l->from == 0 || e->number < l->from;
+	return (l->from == 0 || e->number < l->from) && !is_about_approval(e);
 }
 
 static void take(struct mp_logger *l, const struct mp_event *e)

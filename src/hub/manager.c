@@ -77,8 +77,9 @@ static void find_watchdog(struct mp_manager *m)
 
 void mp_manager_find(struct mp_manager *m)
 {
-	static const char *const all[] = {"LISTEN_FDS",    "LISTEN_PID",   "LISTEN_FDNAMES",
-					  "NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC"};
+	static const char *const all[] = {"LISTEN_FDS",     "LISTEN_PID",    "LISTEN_FDNAMES",
+					  "LISTEN_PIDFDID", "NOTIFY_SOCKET", "WATCHDOG_PID",
+					  "WATCHDOG_USEC"};
 
 	*m = (struct mp_manager){0};
 	find_sockets(m);

@@ -12,6 +12,7 @@
 #include "config/diff.h"
 #include "config/follow.h"
 #include "hub/catalogues.h"
+#include "hub/views.h"
 #include "process/environment.h"
 
 /* --- files ----------------------------------------------------------------------------------- */
@@ -152,6 +153,7 @@ static void is_reloaded(struct mp_view *v, const struct mcpool_error *error, voi
 	struct mp_outlook *o = u;
 
 	(void)v;
+	o->is_reloading = false;
 	if (error)
 		tell_failure(o, error);
 	else
@@ -164,6 +166,7 @@ static void is_reloaded(struct mp_view *v, const struct mcpool_error *error, voi
 	tell_ready(o, error); /* files that change at once come before the first word */
 	if (o->hooks->reloaded)
 		o->hooks->reloaded(o->u, error);
+	mp_views_note_reloaded(o);
 }
 
 /* A file that had servers and cannot be read any more: somebody is in the middle of an edit. */
@@ -184,9 +187,11 @@ static void tell_refusal(void *u)
 {
 	struct mp_outlook *o = u;
 
+	o->is_reloading = false;
 	tell_failure(o, &o->refused);
 	if (o->hooks->reloaded)
 		o->hooks->reloaded(o->u, &o->refused);
+	mp_views_note_reloaded(o);
 }
 
 /* What runs goes on as it is. */
@@ -216,6 +221,7 @@ void mp_outlook_reload(struct mp_outlook *o)
 	broken = find_broken(was, o->set);
 	tell_problems(o->set, broken);
 	follow(o);
+	o->is_reloading = true;
 	if (broken) {
 		refuse(o, broken, was);
 		return;

@@ -40,6 +40,7 @@ struct mp_outlook {
 	struct mcpool_error refused;      /* why */
 	bool is_ready;                    /* and said so */
 	bool is_broken;                   /* it could not be made */
+	bool is_reloading;                /* files were read, and the view follows */
 
 	/* views.c */
 	struct mp_list looks; /* those who use it */

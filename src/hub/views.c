@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "config/expand.h"
+#include "config/follow.h"
 #include "hub/outlook.h"
 
 struct mp_look {
@@ -160,6 +161,23 @@ void mp_views_tell(struct mp_outlook *o, const struct mcpool_error *error)
 		tell(mp_container_of(link, struct mp_look, link), error);
 }
 
+static bool is_worth_a_look(const struct mp_look *l)
+{
+	return l->outlook->is_ready && !(l->only_a_look && l->outlook->is_reloading);
+}
+
+static void tell_if_ready(struct mp_look *l)
+{
+	if (l->fn && is_worth_a_look(l) && !mp_list_linked(&l->task.link))
+		mp_loop_post(l->outlook->hub->loop, &l->task);
+}
+
+void mp_views_note_reloaded(struct mp_outlook *o)
+{
+	MP_LIST_EACH(&o->looks, link)
+		tell_if_ready(mp_container_of(link, struct mp_look, link));
+}
+
 static void is_ready(void *u, const struct mcpool_error *error)
 {
 	mp_views_tell(u, error);
@@ -252,6 +270,8 @@ int mp_hub_look(struct mp_hub *hub, const struct mp_look_request *request, mp_lo
 	struct mp_look *l;
 	int r = check(hub, request, reterr);
 
+	if (r == 0 && request->only_a_look && mp_hub_get_watch(hub))
+		mp_config_watch_catch_up(mp_hub_get_watch(hub));
 	if (r == 0)
 		r = find_or_make(hub, request, &o, reterr);
 	if (r < 0)
@@ -265,8 +285,7 @@ int mp_hub_look(struct mp_hub *hub, const struct mp_look_request *request, mp_lo
 	mp_list_append(&o->looks, &l->link);
 	if (o != hub->own)
 		mp_timer_stop(&o->rest);
-	if (o->is_ready)
-		mp_loop_post(hub->loop, &l->task);
+	tell_if_ready(l);
 	*ret_look = l;
 	return 0;
 }

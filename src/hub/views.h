@@ -15,7 +15,8 @@ struct mp_look_request {
 	const char *cwd;     /* NULL: the hub's own view, whatever env and profile say */
 	char *const *env;    /* "NAME=value", ends in NULL; copied where it is needed */
 	const char *profile; /* NULL: as the files say */
-	bool only_a_look;    /* no server is started for it */
+	/* No server is started for it; and what changed in files before now is in it. */
+	bool only_a_look;
 };
 
 /* view: ready, and there until the look is freed; NULL where there is an error. */
@@ -42,6 +43,8 @@ struct mp_outlook;
 void mp_views_reload(struct mp_hub *hub); /* all of them */
 void mp_views_stop(struct mp_hub *hub);   /* no change is noticed any more */
 void mp_views_free(struct mp_hub *hub);   /* all but the hub's own; looks must be gone */
+/* A reload is over: whoever waited for it may look. */
+void mp_views_note_reloaded(struct mp_outlook *o);
 /* The hub's own view is ready, or is not to be had. */
 void mp_views_tell(struct mp_outlook *o, const struct mcpool_error *error);
 

@@ -14,6 +14,7 @@ enum { TICKETS = 400, SESSIONS = 50 };
 struct guest {
 	struct mp_ticket ticket;
 	int told;  /* how often */
+	int lost;  /* how often it was displaced */
 	int order; /* among all that were told; from 1 */
 	void (*then)(struct guest *g);
 };
@@ -35,6 +36,13 @@ static inline void hear(void *u)
 	g->order = ++here->told;
 	if (g->then)
 		g->then(g);
+}
+
+static inline void lose(void *u)
+{
+	struct guest *g = u;
+
+	g->lost++;
 }
 
 static inline void room_freep(struct room **r)
@@ -61,7 +69,7 @@ static inline struct room *room_new(size_t slots, size_t line, bool exclusive)
 
 static inline int enter(struct room *r, int i, mp_id session)
 {
-	return mp_queue_enter(r->q, &r->guests[i].ticket, session, hear, &r->guests[i]);
+	return mp_queue_enter(r->q, &r->guests[i].ticket, session, hear, lose, &r->guests[i]);
 }
 
 static inline void leave(struct room *r, int i)

@@ -7,6 +7,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
+#include "base/random_id.h"
 #include "face/admit.h"
 
 static struct mcpool_error why;
@@ -163,6 +164,19 @@ TEST(only_our_own_pages)
 	CHECK_EQ(ask(&a, "[::1]:7717", "http://[::1]:7717"), 0);
 	for (size_t i = 0; i < MP_ARRAY_LEN(bad); i++)
 		CHECK_EQ(ask(&a, "127.0.0.1:7717", bad[i]), 403);
+}
+
+/* A server whose address is ours: the host line carries it, so that ask() need not. */
+TEST(we_do_not_serve_ourselves)
+{
+	char host[200];
+	LOCAL(a, 7717);
+
+	snprintf(host, sizeof(host), "127.0.0.1:7717\r\nMcpool-Hub: %s", mp_random_id_of_process());
+	CHECK_EQ(ask(&a, host, NULL), 508);
+	CHECK_EQ(ask(&a, "127.0.0.1:7717\r\nMcpool-Hub: 0123456789abcdef0123456789abcdef", NULL),
+		 0);
+	CHECK_EQ(ask(&a, "127.0.0.1:7717\r\nMcpool-Hub:", NULL), 0);
 }
 
 TEST(a_default_port_is_not_said)

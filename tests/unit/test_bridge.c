@@ -100,10 +100,8 @@ static void tidy(struct desk *d)
 
 static void open_desk(struct desk *d)
 {
-	struct mp_bridge_options o = {.hello = MP_STR("HELLO"),
-				      .farewell = MP_STR("FAREWELL"),
-				      .version = "0.2.0",
-				      .log = "the.log"};
+	struct mp_bridge_options o = {
+		.hello = MP_STR("HELLO"), .version = "0.2.0", .log = "the.log"};
 
 	mp_buf_init(&d->hub, MP_MIB(1));
 	mp_buf_init(&d->agent, MP_MIB(1));
@@ -505,28 +503,130 @@ TEST(a_hub_that_refuses_us_is_quoted)
 	CHECK_EQ(d.hang_ups, 1);
 }
 
-/* Once: one that does not go is taken as it is. */
+#define OLDER                                                                           \
+	"{\"jsonrpc\":\"2.0\",\"id\":\"hello\",\"result\":{\"protocol\":1,\"version\":" \
+	"\"0.1.9\",\"pid\":7}}"
+#define LEAVES "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"pid\":7}}"
+
+/* Greeted as the command line, it is still the older one: then it is asked to go. */
+static bool replace(struct desk *d)
+{
+	REQUIRE(state(d) == MP_BRIDGE_GREETING);
+	forget(d);
+	hub(d, OLDER);
+	REQUIRE(state(d) == MP_BRIDGE_REPLACING);
+	REQUIRE(has(&d->hub, "\"role\":\"control\"") && !has(&d->hub, "mcpool/shutdown"));
+	hub(d, OLDER);
+	REQUIRE(state(d) == MP_BRIDGE_REPLACING);
+	REQUIRE(has(&d->hub, "\"drain\":true,\"replace\":true"));
+	return true;
+}
+
+/* It has given up its place: ours is started at once, whatever it still has to do. */
 TEST(an_older_hub_is_replaced)
 {
-	static const char older[] =
-		"{\"jsonrpc\":\"2.0\",\"id\":\"hello\",\"result\":{\"protocol\":"
-		"1,\"version\":\"0.1.9\",\"pid\":7}}";
 	DESK;
 
 	mp_bridge_begin(d.b);
 	agent(&d, CALL(1));
-	hub(&d, older);
-	IS_IN(d, REPLACING);
+	CHECK(replace(&d));
 	CHECK_EQ(d.hang_ups, 1);
-	CHECK(has(&d.hub, "FAREWELL\n") && has(&d.hub, "\"drain\":true,\"replace\":true"));
-	lose(&d);
+	d.connect_result = MCPOOL_ENOENT;
+	hub(&d, LEAVES);
 	IS_IN(d, STARTING);
 	CHECK_EQ(d.starts, 1);
+	CHECK_EQ(d.hang_ups, 2);
+	d.connect_result = 0;
 	mp_bridge_is_ready(d.b);
 	forget(&d);
-	hub(&d, older);
+	hub(&d, HELLO_BACK);
 	IS_IN(d, OPEN);
 	CHECK(has(&d.hub, CALL(1)));
+}
+
+/* Whatever starts old ones all the time: they are taken as they are. */
+TEST(older_hubs_are_not_replaced_for_ever)
+{
+	DESK;
+
+	mp_bridge_begin(d.b);
+	for (int i = 0; i < 3; i++) {
+		CHECK(replace(&d));
+		lose(&d);
+		IS_IN(d, STARTING);
+		mp_bridge_is_ready(d.b);
+	}
+	hub(&d, OLDER);
+	IS_IN(d, OPEN);
+}
+
+/* Two newer bridges at once: the second finds the first one's hub, and leaves it alone. */
+TEST(a_hub_that_was_replaced_meanwhile_stays)
+{
+	DESK;
+
+	mp_bridge_begin(d.b);
+	forget(&d);
+	hub(&d, OLDER);
+	IS_IN(d, REPLACING);
+	hub(&d, HELLO_BACK);
+	IS_IN(d, GREETING);
+	CHECK(!has(&d.hub, "mcpool/shutdown"));
+	hub(&d, HELLO_BACK);
+	IS_IN(d, OPEN);
+	CHECK_EQ(d.starts, 0);
+}
+
+TEST(an_older_hub_that_stays_will_do)
+{
+	DESK;
+
+	mp_bridge_begin(d.b);
+	CHECK(replace(&d));
+	hub(&d, "{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{\"code\":-32603,\"message\":\"no\"}}");
+	IS_IN(d, GREETING);
+	hub(&d, OLDER);
+	IS_IN(d, OPEN);
+	CHECK_EQ(d.starts, 0);
+}
+
+/* One that is about to stop is as good as none; the next one is looked for. */
+TEST(a_hub_that_is_about_to_leave_is_not_the_last_word)
+{
+	DESK;
+
+	mp_bridge_begin(d.b);
+	agent(&d, CALL(1));
+	hub(&d, "{\"jsonrpc\":\"2.0\",\"id\":\"hello\",\"error\":{\"code\":-32603,\"message\":"
+		"\"it stops\",\"data\":{\"protocol\":1,\"version\":\"0.2.0\",\"leaving\":true}}}");
+	IS_IN(d, SEEKING);
+	CHECK_EQ(d.hang_ups, 1);
+	CHECK_EQ(d.agent.len, 0);
+	mp_bridge_timer(d.b);
+	IS_IN(d, GREETING);
+}
+
+/* Replaced: there is a next one, or will be, and it is not ours to start for a while. */
+TEST(who_is_replaced_looks_for_the_newer_hub)
+{
+	DESK;
+
+	d.now = 1000;
+	CHECK(open_bridge(&d));
+	hub(&d, "{\"jsonrpc\":\"2.0\",\"method\":\"mcpool/bye\",\"params\":{\"replaced\":true}}");
+	IS_IN(d, DRAINING);
+	d.connect_result = MCPOOL_ENOENT;
+	lose(&d);
+	IS_IN(d, SEEKING);
+	CHECK_EQ(d.starts, 0);
+	d.now += 2900;
+	mp_bridge_timer(d.b);
+	IS_IN(d, SEEKING);
+	CHECK_EQ(d.starts, 0);
+	d.now += 200;
+	mp_bridge_timer(d.b);
+	IS_IN(d, STARTING);
+	CHECK_EQ(d.starts, 1);
 }
 
 TEST(an_older_protocol_is_replaced_a_newer_one_is_told)
@@ -543,6 +643,8 @@ TEST(an_older_protocol_is_replaced_a_newer_one_is_told)
 	hub(&d, "{\"jsonrpc\":\"2.0\",\"id\":\"hello\",\"error\":{\"code\":-32600,\"message\":"
 		"\"other\",\"data\":{\"protocol\":0,\"version\":\"0.0.1\"}}}");
 	IS_IN(d, REPLACING);
+	CHECK(has(&d.hub,
+		  "\"protocol\":0,\"version\":\"0.2.0\",\"role\":\"control\"")); /* its own */
 }
 
 TEST(an_agent_that_goes_ends_it)
@@ -628,9 +730,10 @@ TEST(the_table_has_what_can_happen)
 		CELL(GREETING, AGENT_GONE, LEAVING),
 		CELL(REPLACING, TRAFFIC, REPLACING),
 		CELL(REPLACING, READY, REPLACING),
-		CELL(REPLACING, GREETED, REPLACING),
-		CELL(REPLACING, REFUSED, REPLACING),
+		CELL(REPLACING, GREETED, SEEKING),
+		CELL(REPLACING, REFUSED, SEEKING),
 		CELL(REPLACING, OLDER, REPLACING),
+		CELL(REPLACING, LEAVES, STARTING),
 		CELL(REPLACING, BYE, REPLACING),
 		CELL(REPLACING, LOST, STARTING),
 		CELL(REPLACING, TIMER, STARTING),

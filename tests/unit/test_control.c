@@ -18,6 +18,7 @@ struct desk {
 	struct mp_control *c;
 	struct mp_buf said; /* lines */
 	int ready, stops;
+	bool stays;
 };
 
 static void is_ready(void *u, const struct mcpool_error *error)
@@ -36,11 +37,12 @@ static void say(void *u, struct mp_str text)
 		mp_buf_clear(&d->said);
 }
 
-static void stop(void *u, bool drain, bool replace)
+static bool stop(void *u, bool drain, bool replace)
 {
 	struct desk *d = u;
 
 	d->stops += 1 + 10 * drain + 100 * replace;
+	return !d->stays;
 }
 
 static const struct mp_hub_hooks hub_hooks = {.ready = is_ready};
@@ -150,6 +152,8 @@ HEAVY_TEST(the_hub_stops_as_it_is_told)
 	CHECK_EQ(d.stops, 11);
 	CHECK(ask(&d, "mcpool/shutdown", "{\"drain\":false,\"replace\":true}", "\"pid\":"));
 	CHECK_EQ(d.stops, 112);
+	d.stays = true;
+	CHECK(ask(&d, "mcpool/shutdown", "{\"replace\":true}", "options of its own"));
 }
 
 /* DESIGN 6: nothing here adds, edits or approves. */

@@ -4,8 +4,10 @@
 #include "transport/destination.h"
 
 #include "base/mem.h"
+#include "base/random_id.h"
 #include "test.h"
 
+#include "base/random_id.h"
 TEST(an_address_is_kept_and_shown_without_secrets)
 {
 	MP_CLEANUP(mp_destination_done) struct mp_destination d;
@@ -38,7 +40,7 @@ TEST(the_protocols_headers_go_before_the_configured)
 	struct mp_http_request rq = {0};
 
 	mp_http_fields_init(&f);
-	CHECK_EQ(mp_destination_init(&d, "http://127.0.0.1:1/mcp", NULL), 0);
+	CHECK_EQ(mp_destination_init(&d, "http://server.test:1/mcp", NULL), 0);
 	CHECK_EQ(mp_http_fields_add(&d.headers, MP_STR("accept"), MP_STR("text/html")), 0);
 	CHECK_EQ(mp_http_fields_add(&d.headers, MP_STR("host"), MP_STR("elsewhere")), 0);
 	CHECK_EQ(mp_http_fields_add(&d.headers, MP_STR("Authorization"), MP_STR("Bearer x")), 0);
@@ -49,9 +51,34 @@ TEST(the_protocols_headers_go_before_the_configured)
 	CHECK_EQ(rq.n_headers, 2);
 	CHECK(mp_str_eq(rq.headers[0].value, MP_STR("text/event-stream")));
 	CHECK(mp_str_eq(rq.headers[1].value, MP_STR("Bearer x")));
-	CHECK_TEXT(rq.url, "http://127.0.0.1:1/mcp");
+	CHECK_TEXT(rq.url, "http://server.test:1/mcp");
 	CHECK_TEXT(rq.ca_file, "ca.pem");
 	CHECK(!rq.cert_file);
+}
+
+/* On this machine it may be ourselves; elsewhere nobody is told. */
+TEST(who_asks_is_said_on_this_machine_only)
+{
+	static const struct {
+		const char *url;
+		size_t n;
+	} rows[] = {{"http://127.0.0.1:1/mcp", 1},      {"ws://localhost:1/ws", 1},
+		    {"https://[::1]:1/mcp", 1},         {"http://127.0.0.2/", 1},
+		    {"https://mcp.example.com/mcp", 0}, {"http://10.0.0.1:127/", 0}};
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(rows); i++) {
+		MP_CLEANUP(mp_destination_done) struct mp_destination d = {0};
+		MP_CLEANUP(mp_http_fields_done) struct mp_http_fields fields;
+		struct mp_http_request request = {0};
+
+		mp_http_fields_init(&fields);
+		CHECK_EQ(mp_destination_init(&d, rows[i].url, NULL), 0);
+		CHECK_EQ(mp_destination_address(&d, &fields, &request), 0);
+		CHECK_EQ(request.n_headers, rows[i].n);
+		if (rows[i].n)
+			CHECK(mp_str_eq(request.headers[0].value,
+					mp_str_of(mp_random_id_of_process())));
+	}
 }
 
 /* V37 */

@@ -46,6 +46,22 @@ static size_t count(char **env)
 	return n;
 }
 
+/* Whatever the server's own entries say. */
+TEST(one_is_put_in_the_place_of_its_namesake)
+{
+	char *const extra[] = {"A=1", "MARK=mine", "B=2", NULL};
+	MP_CLEANUP(free_env)
+	char **env = mp_environment_put(mp_environment_build(MP_ENVIRONMENT_NONE, NULL, extra),
+					"MARK=theirs");
+
+	CHECK_EQ(count(env), 3);
+	CHECK_TEXT(get(env, "MARK"), "theirs");
+	CHECK_TEXT(get(env, "A"), "1");
+	CHECK_TEXT(get(env, "B"), "2");
+	env = mp_environment_put(env, "C=3");
+	CHECK_EQ(count(env), 4);
+}
+
 TEST(inherit_leaves_out_what_is_an_agents_own)
 {
 	MP_CLEANUP(free_env) char **env = mp_environment_build(MP_ENVIRONMENT_INHERIT, ours, NULL);

@@ -140,9 +140,15 @@ TEST(answers_are_read)
 	CHECK_EQ(mp_greeting_write_refusal(&d.out, MP_STR(""), &no), 0);
 	CHECK_EQ(mp_greeting_read_answer(mp_buf_get(&d.out), &a, &why), 0);
 	CHECK(a.is_refused);
+	CHECK(!a.is_leaving);
 	CHECK_TEXT(a.why.message, "too many");
 	CHECK_EQ(a.protocol, 1);
 	CHECK_TEXT(a.version, mcpool_version());
+	mp_buf_clear(&d.out);
+	no.code = MCPOOL_ECLOSED;
+	CHECK_EQ(mp_greeting_write_refusal(&d.out, MP_STR(""), &no), 0);
+	CHECK_EQ(mp_greeting_read_answer(mp_buf_get(&d.out), &a, &why), 0);
+	CHECK(a.is_refused && a.is_leaving);
 	CHECK_EQ(mp_greeting_read_answer(MP_STR("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}"), &a,
 					 &why),
 		 MCPOOL_EPROTO);

@@ -45,6 +45,7 @@ TEST(the_way_to_the_hub_is_no_server)
 		"home/.cursor/mcp.json",
 		"{\"mcpServers\": {\"hub\": {\"command\": \"/opt/mcpool\", \"args\": [\"stdio\"]},"
 		"\"mcpool\": {\"url\": \"http://127.0.0.1:7717/mcp\"},"
+		"\"wrapped\": {\"command\": \"sh\", \"args\": [\"-c\", \"exec mcpool stdio\"]},"
 		"\"demo\": {\"command\": \"mcpool\", \"args\": [\"demo-server\"]}}}"));
 	CHECK(put("home/.config/mcpool/mcp.json",
 		  "{\"mcpServers\": {\"me\": {\"command\": \"mcpool\", \"args\": [\"stdio\"]}}}"));

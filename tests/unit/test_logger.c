@@ -131,6 +131,19 @@ TEST(failures_before_the_gate_are_told_by_the_gate)
 	CHECK_EQ(count_lines("WRN"), 1);
 }
 
+/* V38: nobody else tells it, and it is most likely to be found out at the start. */
+TEST(tools_that_changed_are_told_also_before_the_gate)
+{
+	WITH_DESK(d, ONE, false);
+	CHECK(fleet_start(&d.f, "files"));
+	mp_event(&d.f.events, 1, "tool-changed", "read: description changed");
+	mp_event(&d.f.events, 1, "tool-added", "more: was not there");
+	fleet_settle(&d.f);
+	CHECK_EQ(count_lines("WRN files#1: a tool is not what it was (pins): read: description"),
+		 1);
+	CHECK_EQ(count_lines("WRN files#1: a tool is new (pins): more: was not there"), 1);
+}
+
 /* E59 */
 /* A probe is nothing to worry about, unless it fails. */
 TEST(a_probe_that_is_answered_is_no_start)
@@ -168,4 +181,30 @@ HEAVY_TEST(events_that_were_lost_are_counted)
 		mp_event(&d.f.events, 0, "woke-up", "%d", i);
 	fleet_settle(&d.f);
 	CHECK_EQ(count_lines("WRN : 7 events came too fast to be written down"), 1);
+}
+
+/* V38 E54 */
+/* A warning that nobody reads is none: in the log, for each server, also before the gate opens. */
+TEST(tools_that_change_are_warned_of)
+{
+	WITH_DESK(d, "{\"mcpServers\":{\"far\":{\"url\":\"http://127.0.0.1:1/\"}}}", false);
+	CHECK(fleet_start(&d.f, "far"));
+	mp_event(&d.f.events, 1, "tool-changed", "t: description changed");
+	mp_event(&d.f.events, 1, "tool-added", "u: was not there");
+	fleet_settle(&d.f);
+	CHECK_EQ(count_lines("WRN far#1: a tool is not what it was (pins): t: description changed"),
+		 1);
+	CHECK_EQ(count_lines("WRN far#1: a tool is new (pins): u: was not there"), 1);
+}
+
+/* Every event of the program has its words and its level; see rows[] in logger.c. */
+TEST(switches_and_strays_have_words)
+{
+	WITH_DESK(d, ONE, true);
+	CHECK(fleet_start(&d.f, "files"));
+	mp_event(&d.f.events, 1, "toggled", "files: off");
+	mp_event(&d.f.events, 1, "no-owner", "roots/list");
+	fleet_settle(&d.f);
+	CHECK_EQ(count_lines("INF files#1: switched: files: off"), 1);
+	CHECK_EQ(count_lines("WRN files#1: refused what belongs to no session: roots/list"), 1);
 }

@@ -37,3 +37,13 @@ HEAVY_TEST(no_two_are_alike_and_no_digit_is_preferred)
 	for (int i = 1; i < MANY; i++)
 		CHECK(strcmp(ids[i - 1], ids[i]) != 0);
 }
+
+TEST(a_process_is_always_the_same)
+{
+	char other[MP_RANDOM_ID + 1];
+
+	mp_random_id_make(other);
+	CHECK_EQ(strlen(mp_random_id_of_process()), MP_RANDOM_ID);
+	CHECK_TEXT(mp_random_id_of_process(), mp_random_id_of_process());
+	CHECK(strcmp(mp_random_id_of_process(), other) != 0);
+}

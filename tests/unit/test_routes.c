@@ -119,7 +119,7 @@ TEST(a_row_that_says_nothing_is_for_nobody)
 	struct mp_admission admission;
 	struct mp_refusal refusal;
 	struct mp_inbound *in = mp_inbound_new();
-	char text[800];
+	char text[1000];
 	size_t used;
 	bool admitted;
 

@@ -40,12 +40,13 @@ static void is_stopped(void *u)
 	d->stopped++;
 }
 
-static void asked_to_stop(void *u, bool drain, bool replace)
+static bool asked_to_stop(void *u, bool drain, bool replace)
 {
 	struct desk *d = u;
 
 	d->asked += 1 + 10 * replace;
 	d->drained = drain;
+	return true;
 }
 
 static const struct mp_hub_hooks hub_hooks = {.ready = is_ready, .stopped = is_stopped};
@@ -269,13 +270,23 @@ HEAVY_TEST(a_bridge_is_told_when_the_hub_leaves)
 
 	CHECK(open_desk(&d));
 	CHECK(greet(&d, "bridge", ""));
-	mp_socket_face_announce(d.face);
+	mp_socket_face_announce(d.face, false);
 	CHECK(hear(&d, "{\"jsonrpc\":\"2.0\",\"method\":\"mcpool/bye\"}\n"));
 	CHECK(tell(&d, INITIALIZE) && hear(&d, "\"id\":\"i\"")); /* it is served on */
 	d.n = 0;
 	mp_socket_face_dismiss(d.face);
 	CHECK(is_shut(&d)); /* without a second word */
 	CHECK_EQ(mp_lobby_count(d.hub->lobby), 0);
+}
+
+HEAVY_TEST(a_bridge_is_told_that_a_newer_hub_comes)
+{
+	DESK;
+
+	CHECK(open_desk(&d));
+	CHECK(greet(&d, "bridge", ""));
+	mp_socket_face_announce(d.face, true);
+	CHECK(hear(&d, "\"method\":\"mcpool/bye\",\"params\":{\"replaced\":true}}\n"));
 }
 
 /* Every cell: where it leads, or that it cannot be. */

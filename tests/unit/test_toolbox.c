@@ -1,6 +1,8 @@
 /* test_toolbox.c - which tool a word could mean, and what is like it. */
 #include "test.h"
 
+#include <stdio.h>
+
 #include "cli/toolbox.h"
 
 /* SERVER/TOOL of each, as far as the first '/'. */
@@ -45,6 +47,72 @@ TEST(a_name_may_have_a_server_in_it)
 	for (size_t i = 0; i < MP_ARRAY_LEN(rows); i++)
 		CHECK_EQ(mp_toolbox_names_server(mp_str_of(rows[i].name), rows[i].server),
 			 rows[i].want);
+}
+
+#define OFFER(tools, saved)                                                                        \
+	"\"offer\":{\"savedAt\":" saved ",\"server\":{\"protocolVersion\":\"2025-11-25\",\"era\":" \
+	"\"legacy\"},\"lists\":[{\"page\":{\"tools\":[" tools "]}},{\"page\":{\"prompts\":["       \
+	"{\"name\":\"p\"}]}},{\"page\":null},{\"page\":null}]}"
+#define TOOL(name) "{\"name\":\"" name "\",\"inputSchema\":{\"type\":\"object\"}}"
+
+static bool read_roster(const char *text, struct mp_roster **ret)
+{
+	MP_CLEANUP(mp_tape_done) struct mp_tape t;
+
+	mp_tape_init(&t, 0);
+	REQUIRE(mp_tape_parse(&t, mp_str_of(text), NULL) == 0);
+	REQUIRE(mp_roster_read(&t, MP_ROOT, ret, NULL) == 0);
+	return true;
+}
+
+/* U20 A43 */
+/* What counts of what servers offer depends on where they stand, and on their filters. */
+TEST(a_box_has_what_may_be_used)
+{
+	static const char text[] =
+		"{\"naming\":\"mcp__server__tool\",\"servers\":["
+		"{\"name\":\"up\",\"state\":\"connected\",\"toolsDenied\":[\"no\"]," OFFER(
+			TOOL("yes") "," TOOL("no"),
+			"0") "},"
+			     "{\"name\":\"old\",\"state\":\"ready\"," OFFER(
+				     TOOL("t"),
+				     "77") "},"
+					   "{\"name\":\"soon\",\"state\":\"pending\"," OFFER(
+						   TOOL("t"),
+						   "0") "},"
+							"{\"name\":\"down\",\"state\":"
+							"\"failed\"," OFFER(
+								TOOL("t"),
+								"0") "},"
+								     "{\"name\":\"off\",\"state\":"
+								     "\"disabled\"," OFFER(
+									     TOOL("t"), "5") "}]}";
+	static const struct {
+		enum mp_catalog_kind kind;
+		unsigned which;
+		const char *names;
+	} rows[] = {
+		{MP_CATALOG_TOOL, 0, "mcp__old__t mcp__up__yes+ "},
+		{MP_CATALOG_TOOL, MP_TOOLBOX_PENDING, "mcp__old__t mcp__soon__t mcp__up__yes+ "},
+		{MP_CATALOG_TOOL, MP_TOOLBOX_FAILED, "mcp__down__t mcp__old__t mcp__up__yes+ "},
+		{MP_CATALOG_TOOL, MP_TOOLBOX_HIDDEN, "mcp__up__no+ "},
+		{MP_CATALOG_PROMPT, 0, "mcp__old__p mcp__up__p+ "},
+		{MP_CATALOG_PROMPT, MP_TOOLBOX_HIDDEN, ""},
+	};
+	MP_CLEANUP(mp_roster_freep) struct mp_roster *roster = NULL;
+
+	CHECK(read_roster(text, &roster));
+	for (size_t i = 0; i < MP_ARRAY_LEN(rows); i++) {
+		MP_CLEANUP(mp_toolbox_done) struct mp_toolbox b = {0};
+		char names[200] = "";
+
+		CHECK_EQ(mp_toolbox_fill(&b, roster, rows[i].kind, rows[i].which), 0);
+		for (size_t k = 0; k < mp_names_count(b.names); k++)
+			snprintf(names + strlen(names), sizeof(names) - strlen(names), "%.*s%s ",
+				 MP_STR_ARGS(mp_names_get(b.names, k)->public_name),
+				 mp_toolbox_get(&b, k)->is_live ? "+" : "");
+		CHECK_TEXT(names, rows[i].names);
+	}
 }
 
 /* U19 */

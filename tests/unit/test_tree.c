@@ -120,6 +120,15 @@ static bool reach_all(void)
 }
 
 /* E67 */
+TEST(who_is_below_whom)
+{
+	CHECK(mp_tree_is_below(getpid(), getppid()));
+	CHECK(!mp_tree_is_below(getpid(), getpid()));
+	CHECK(!mp_tree_is_below(getppid(), getpid()));
+	CHECK(!mp_tree_is_below(0, getpid()));
+	CHECK(!mp_tree_is_below(0x3fffffff, getpid()));
+}
+
 HEAVY_TEST(every_descendant_is_reached)
 {
 	CHECK(reach_all());

@@ -24,6 +24,7 @@ struct desk {
 	struct mp_hub *hub;
 	struct looker l[6];
 	int ready, stopped;
+	bool follows; /* files */
 };
 
 static void is_ready(void *u, const struct mcpool_error *error)
@@ -66,6 +67,7 @@ static bool open_desk(struct desk *d, const char *user)
 	REQUIRE(put("other/.git/HEAD", ""));
 	REQUIRE(put("other/deep/x", ""));
 	REQUIRE(put("other/.mcpool/mcp.json", "{\"mcpServers\":{\"p\":{" OFF "}}}"));
+	options.one_shot = !d->follows;
 	options.request = home_request(NULL);
 	options.request.cwd = home_at;
 	REQUIRE(mp_hub_new(&options, &hooks, d, &d->hub, &why) == 0);
@@ -141,6 +143,39 @@ HEAVY_TEST(variables_that_servers_refer_to_count)
 	CHECK(d.l[0].view == d.l[1].view);
 	CHECK(d.l[0].view != d.l[2].view);
 	CHECK(d.l[0].view != d.l[3].view && d.l[2].view != d.l[3].view);
+}
+
+static void look_from_outside(struct desk *d, int i, const char *cwd)
+{
+	struct mp_look_request r = {.cwd = cwd, .env = home_env, .only_a_look = true};
+
+	d->l[i] = (struct looker){0};
+	if (mp_hub_look(d->hub, &r, found, &d->l[i], &d->l[i].look, &why) < 0)
+		return;
+	for (int n = 0; n < 1000 && !d->l[i].told; n++)
+		mp_loop_turn(d->hub->loop, true);
+}
+
+/* U33 */
+/* The command line may have just changed a file: it sees what it wrote, and need not wait. */
+HEAVY_TEST(a_look_from_outside_has_what_was_just_written)
+{
+	DESK;
+
+	d.follows = true;
+	CHECK(open_desk(&d, "{\"mcpServers\":{\"a\":{" OFF "}}}"));
+	look_from_outside(&d, 0, in("other"));
+	CHECK(d.l[0].view);
+	CHECK_EQ(mp_view_count(d.l[0].view), 2);
+	CHECK(put("other/.mcpool/mcp.json",
+		  "{\"mcpServers\":{\"p\":{" OFF "},\"q\":{" OFF ",\"args\":[\"q\"]}}}"));
+	look_from_outside(&d, 1, in("other"));
+	CHECK(d.l[1].view == d.l[0].view);
+	CHECK_EQ(mp_view_count(d.l[1].view), 3);
+	CHECK(put("other/.mcpool/mcp.json", "{\"mcpServers\":{\"p\":")); /* half a file */
+	look_from_outside(&d, 2, in("other"));
+	CHECK_EQ(d.l[2].told, 1); /* what holds is shown all the same */
+	CHECK_EQ(mp_view_count(d.l[2].view), 3);
 }
 
 HEAVY_TEST(a_profile_has_a_view_of_its_own)

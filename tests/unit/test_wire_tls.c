@@ -10,7 +10,7 @@
 struct stage {
 	struct mp_loop *loop;
 	struct certificate files;
-	struct mp_wire_tls_context *context;
+	struct mp_tls_context *context;
 	struct memory_wire below;
 	struct mp_wire *wire;
 	struct mp_buf in; /* what our end was told */
@@ -58,7 +58,7 @@ static bool stage_open(struct stage *s, size_t step)
 	s->ready = true;
 	memory_wire_init(&s->below);
 	mp_buf_init(&s->in, 1 << 24);
-	REQUIRE(mp_wire_tls_context_new(s->files.cert, s->files.key, &s->context, &why) == 0);
+	REQUIRE(mp_tls_context_new(s->files.cert, s->files.key, &s->context, &why) == 0);
 	s->wire = mp_wire_tls_open(s->context, s->loop, &s->below.base);
 	REQUIRE(s->wire);
 	mp_wire_set_hooks(s->wire, &hooks, s);
@@ -78,7 +78,7 @@ static void stage_done(struct stage *s)
 	mp_wire_close(s->wire);
 	mp_loop_advance(s->loop, 0);
 	mp_loop_free(s->loop);
-	mp_wire_tls_context_free(s->context);
+	mp_tls_context_free(s->context);
 	SSL_free(s->ssl);
 	SSL_CTX_free(s->ctx);
 	memory_wire_done(&s->below);
@@ -175,6 +175,18 @@ HEAVY_TEST(what_is_not_tls_breaks)
 	mp_loop_advance(s.loop, 0);
 	CHECK_EQ(s.broken, 1);
 	CHECK_EQ(s.in.len, 0);
+	CHECK(mp_str_find(mp_buf_get(&s.below.out), MP_STR("400 Bad Request"), 0) >= 0);
+}
+
+HEAVY_TEST(what_is_nothing_at_all_is_told_nothing)
+{
+	MP_CLEANUP(stage_done) struct stage s = {.ready = false};
+
+	CHECK(stage_open(&s, 20000));
+	memory_wire_say(&s.below, MP_STR("SSH-2.0-OpenSSH_9.2\r\n"));
+	mp_loop_advance(s.loop, 0);
+	CHECK_EQ(s.broken, 1);
+	CHECK(mp_str_find(mp_buf_get(&s.below.out), MP_STR("HTTP"), 0) < 0);
 }
 
 HEAVY_TEST(bytes_wait_while_nobody_reads)
@@ -190,19 +202,4 @@ HEAVY_TEST(bytes_wait_while_nobody_reads)
 	mp_wire_read_on(s.wire, true);
 	mp_loop_advance(s.loop, 0);
 	CHECK_STR(mp_buf_get(&s.in), "late");
-}
-
-HEAVY_TEST(files_that_are_wrong_are_named)
-{
-	struct mp_wire_tls_context *c = NULL;
-	struct certificate files;
-	struct mcpool_error why;
-
-	CHECK(folder_make());
-	CHECK(certificate_new(&files, "localhost"));
-	CHECK_EQ(mp_wire_tls_context_new("/nowhere", files.key, &c, &why), MCPOOL_EINVAL);
-	CHECK(strstr(why.message, "/nowhere"));
-	CHECK_EQ(mp_wire_tls_context_new(files.cert, files.cert, &c, &why), MCPOOL_EINVAL);
-	CHECK_EQ(mp_wire_tls_context_new(files.cert, NULL, &c, &why), MCPOOL_EINVAL);
-	CHECK(!c);
 }

@@ -1,0 +1,182 @@
+/*
+ * cmd_read_configured.c - `mcpool read` among all servers. A URI that a list has is read from its
+ * server at once; for others all servers are asked first, because a template may fit, or because
+ * only one of them has resources at all.
+ */
+#include "base/error.h"
+#include "base/limits.h"
+#include "cli/offers.h"
+#include "cli/outcome.h"
+#include "cli/verbs.h"
+#include "session/uris.h"
+
+struct job {
+	const struct mp_cli_args *args;
+	struct mp_reach *reach;
+	struct mp_stock *stock;
+	struct mp_arena arena; /* of the URI as its server has it */
+	bool has_asked;        /* those that nobody remembers */
+	struct mp_outcome_teller teller;
+};
+
+static int print(struct mp_str result, void *u)
+{
+	const struct job *job = u;
+
+	if (!job->args->json)
+		return mp_cmd_print_contents(result);
+	mp_print_json(result);
+	return MP_EXIT_DONE;
+}
+
+static int start(struct job *job, const char *server, struct mp_str uri,
+		 struct mcpool_error *reterr)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf params;
+	const struct mp_roster_row *row = mp_roster_find(mp_reach_get_roster(job->reach), server);
+	struct mp_lease_request rq = {
+		.server = server,
+		.method = MP_METHOD_RESOURCES_READ,
+		.timeout_ms = job->args->timeout_ms ? job->args->timeout_ms : MP_LIMIT_ONE_SHOT_MS,
+	};
+	int r;
+
+	mp_buf_init(&params, MP_LIMIT_MESSAGE);
+	r = mp_cmd_write_read(uri, &params);
+	if (r < 0)
+		return mp_fail(reterr, r, "%s", mcpool_error_text(r));
+	rq.params = mp_buf_get(&params);
+	job->teller = (struct mp_outcome_teller){.reach = job->reach,
+						 .args = job->args,
+						 .method = "resources/read",
+						 .provider = row ? row->provider : NULL,
+						 .key = "resource",
+						 .name = uri,
+						 .print = print,
+						 .u = job};
+	return mp_reach_call(job->reach, &rq, mp_outcome_tell, &job->teller, reterr);
+}
+
+/* Several servers have it, so none of them has it under this name. */
+static bool is_ambiguous(const struct job *job)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf names;
+	struct mp_str uri = mp_str_of(job->args->words[0]);
+	int r = 0;
+
+	mp_buf_init(&names, MP_LIMIT_MESSAGE);
+	for (size_t i = 0; i < job->stock->n[MP_CATALOG_RESOURCE] && r == 0; i++) {
+		const struct mp_ware *w = job->stock->wares[MP_CATALOG_RESOURCE][i];
+
+		if (mp_str_eq(w->item->name, uri))
+			r = mp_buf_addf(&names, "%s%.*s", names.len ? ", " : "",
+					MP_STR_ARGS(w->public_name));
+	}
+	if (names.len)
+		mp_cli_complain("'%.*s' is a resource of more than one server: %.*s",
+				MP_STR_ARGS(uri), MP_STR_ARGS(mp_buf_get(&names)));
+	return names.len > 0;
+}
+
+/* Whoever failed may have had it. */
+static int complain(const struct job *job)
+{
+	const struct mp_roster *roster = mp_reach_get_roster(job->reach);
+	size_t known = job->stock->n[MP_CATALOG_RESOURCE] + job->stock->n[MP_CATALOG_TEMPLATE];
+	size_t failed = 0;
+
+	mp_line_clear(mp_reach_get_line(job->reach));
+	if (is_ambiguous(job))
+		return MP_EXIT_NOT_FOUND;
+	for (size_t i = 0; i < roster->n; i++) {
+		struct mp_fate f;
+
+		mp_fate_read(&roster->rows[i], MP_LIMIT_ONE_SHOT_MS, &f);
+		if (f.is_listed || f.is_waiting || f.is_off ||
+		    (f.row->state == MP_SHOWN_PENDING && f.row->offer))
+			continue;
+		mp_fate_complain(&f, "\"timeout\"", f.row->timeout_ms);
+		failed++;
+	}
+	mp_cli_complain_as(MCPOOL_ENOENT,
+			   "there is no resource '%s'. `mcpool resources` lists the %zu there are.",
+			   job->args->words[0], known);
+	return known == 0 && failed > 0 ? MP_EXIT_START : MP_EXIT_NOT_FOUND;
+}
+
+static void looked(void *u);
+
+static bool is_listed(const struct job *job, struct mp_str uri)
+{
+	size_t none;
+
+	return mp_uri_is_wrapped(uri) ||
+	       mp_stock_find(job->stock, MP_CATALOG_RESOURCE, uri, &none) != NULL;
+}
+
+static void ask_others(struct job *job)
+{
+	static const struct mp_reach_look unknown = {.start = MP_REACH_START_UNKNOWN,
+						     .max_ms = MP_LIMIT_ONE_SHOT_MS};
+
+	job->has_asked = true;
+	mp_reach_look(job->reach, &unknown, looked, job);
+}
+
+static void seek(struct job *job)
+{
+	struct mp_str uri = mp_str_of(job->args->words[0]), theirs;
+	const char *server = mp_stock_find_resource(job->stock, uri, &job->arena, &theirs);
+	struct mcpool_error why;
+
+	if (!job->has_asked && !(server && is_listed(job, uri))) {
+		ask_others(job);
+	} else if (!server) {
+		mp_reach_finish(job->reach, complain(job));
+	} else if (start(job, server, theirs, &why) < 0) {
+		mp_cli_complain_as(why.code, "%s: resources/read: %s", server, why.message);
+		mp_reach_finish(job->reach, mp_cli_exit_code(&why));
+	}
+}
+
+static void looked(void *u)
+{
+	struct job *job = u;
+	int r;
+
+	job->stock = mp_stock_unref(job->stock);
+	r = mp_offers_make_stock(mp_reach_get_roster(job->reach), MP_TOOLBOX_PENDING, &job->stock);
+	if (r == 0) {
+		seek(job);
+		return;
+	}
+	mp_cli_complain("%s", mcpool_error_text(r));
+	mp_reach_finish(job->reach, MP_EXIT_START);
+}
+
+static void begin(struct mp_reach *r, void *u)
+{
+	static const struct mp_reach_look only_looking = {.start = MP_REACH_START_NONE};
+	struct job *job = u;
+
+	job->reach = r;
+	job->has_asked = false;
+	mp_reach_look(r, &only_looking, looked, job);
+}
+
+int mp_cmd_read_configured(const struct mp_cli_args *args)
+{
+	MP_CLEANUP(mp_configured_done) struct mp_configured c = {0};
+	struct mp_reach_options options = {.c = &c, .args = args};
+	struct job job = {.args = args};
+	int r = mp_configured_load_all(&c, args);
+
+	if (r)
+		return r;
+	mp_configured_tell(&c, true);
+	mp_arena_init(&job.arena, MP_LIMIT_ARENA);
+	r = mp_reach_run(&options, begin, &job);
+	mp_arena_done(&job.arena);
+	mp_stock_unref(job.stock);
+	return r;
+}

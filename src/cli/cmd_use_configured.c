@@ -1,0 +1,138 @@
+/*
+ * cmd_use_configured.c - `mcpool call` and `mcpool prompt` among all servers: only the one that has
+ * what is named is started.
+ */
+#include "base/error.h"
+#include "base/limits.h"
+#include "cli/outcome.h"
+#include "cli/seek.h"
+#include "cli/verbs.h"
+
+struct job {
+	const struct mp_configured *c;
+	const struct mp_cli_args *args;
+	enum mp_catalog_kind kind; /* tools or prompts */
+	struct mp_str given;       /* to a tool */
+	struct mp_reach *reach;
+	struct mp_seek seek;
+	struct mp_outcome_teller teller;
+};
+
+static bool is_call(const struct job *job)
+{
+	return job->kind == MP_CATALOG_TOOL;
+}
+
+static enum mp_method_id get_method(const struct job *job)
+{
+	return is_call(job) ? MP_METHOD_TOOLS_CALL : MP_METHOD_PROMPTS_GET;
+}
+
+static int print(struct mp_str result, void *u)
+{
+	const struct job *job = u;
+
+	if (is_call(job))
+		return mp_print_result(result, job->args->json, &job->c->set->settings.result);
+	if (!job->args->json)
+		return mp_cmd_print_messages(result);
+	mp_print_json(result);
+	return MP_EXIT_DONE;
+}
+
+static int write_params(const struct job *job, const struct mp_tool *what, struct mp_buf *out,
+			struct mcpool_error *reterr)
+{
+	return is_call(job) ? mp_cmd_write_call(job->args, job->given, what->item, out, reterr)
+			    : mp_cmd_write_prompt(job->args, what->item->name, out, reterr);
+}
+
+static int64_t get_timeout(const struct job *job)
+{
+	if (job->args->timeout_ms || is_call(job))
+		return job->args->timeout_ms;
+	return MP_LIMIT_ONE_SHOT_MS;
+}
+
+static int start(struct job *job, const struct mp_tool *what, struct mcpool_error *reterr)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf params;
+	struct mp_lease_request rq = {
+		.server = what->server->name,
+		.method = get_method(job),
+		.tool = is_call(job) ? what->item->name : MP_STR(""),
+		.timeout_ms = get_timeout(job),
+	};
+	int r;
+
+	mp_buf_init(&params, MP_LIMIT_MESSAGE);
+	r = write_params(job, what, &params, reterr);
+	if (r < 0)
+		return r;
+	rq.params = mp_buf_get(&params);
+	job->teller = (struct mp_outcome_teller){.reach = job->reach,
+						 .args = job->args,
+						 .method = mp_method_get(rq.method)->name,
+						 .provider = what->server->provider,
+						 .key = is_call(job) ? "tool" : "prompt",
+						 .name = what->item->name,
+						 .print = print,
+						 .u = job};
+	return mp_reach_call(job->reach, &rq, mp_outcome_tell, &job->teller, reterr);
+}
+
+static void sought(void *u)
+{
+	struct job *job = u;
+	const struct mp_tool *what = job->seek.found ? job->seek.found->u : NULL;
+	struct mcpool_error why;
+
+	if (!what) {
+		mp_reach_finish(job->reach, mp_seek_complain(&job->seek));
+	} else if (start(job, what, &why) < 0) {
+		mp_cli_complain_as(why.code, "%s: %s: %s", what->server->name,
+				   mp_method_get(get_method(job))->name, why.message);
+		mp_reach_finish(job->reach, mp_cli_exit_code(&why));
+	}
+}
+
+static void begin(struct mp_reach *r, void *u)
+{
+	struct job *job = u;
+
+	job->reach = r;
+	mp_seek_done(&job->seek);
+	job->seek = (struct mp_seek){.c = job->c,
+				     .kind = job->kind,
+				     .name = mp_str_of(job->args->words[0]),
+				     .max_ms = MP_LIMIT_ONE_SHOT_MS,
+				     .call = job->args,
+				     .fn = sought,
+				     .u = job};
+	mp_seek_start(&job->seek, r);
+}
+
+static int use(const struct mp_cli_args *args, enum mp_catalog_kind kind, struct mp_str given)
+{
+	MP_CLEANUP(mp_configured_done) struct mp_configured c = {0};
+	struct mp_reach_options options = {.c = &c, .args = args};
+	struct job job = {.c = &c, .args = args, .kind = kind, .given = given};
+	int r = mp_configured_load_all(&c, args);
+
+	if (r)
+		return r;
+	mp_configured_tell(&c, true);
+	r = mp_reach_run(&options, begin, &job);
+	mp_seek_done(&job.seek);
+	return r;
+}
+
+int mp_cmd_call_configured(const struct mp_cli_args *args, struct mp_str given)
+{
+	return use(args, MP_CATALOG_TOOL, given);
+}
+
+int mp_cmd_prompt_configured(const struct mp_cli_args *args)
+{
+	return use(args, MP_CATALOG_PROMPT, MP_STR(""));
+}

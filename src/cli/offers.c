@@ -1,0 +1,384 @@
+/*
+ * offers.c - what all servers offer, as a table or as JSON.
+ */
+#include "cli/offers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "cli/verbs.h"
+
+/* Who has as long as we wait says better why it failed than that we stopped waiting. */
+enum { LAST_WORDS_MS = 200 };
+
+static const struct {
+	const char *list, *key;
+} words[] = {
+#define X(name, method, list, key, offer) [MP_CATALOG_##name] = {list, key},
+	MP_CATALOG_KINDS(X)
+#undef X
+};
+
+/* What --json calls a thing as its server does. */
+static const char *const singular[] = {"tool", "prompt", "resource", "resourceTemplate"};
+
+/* --- what there is --------------------------------------------------------------------------- */
+
+int mp_offers_make_stock(const struct mp_roster *roster, unsigned which, struct mp_stock **ret)
+{
+	const char **servers = mp_alloc((roster->n + 1) * sizeof(char *));
+	struct mp_offer **offers = mp_alloc((roster->n + 1) * sizeof(struct mp_offer *));
+	int r;
+
+	for (size_t i = 0; i < roster->n; i++) {
+		servers[i] = roster->rows[i].name;
+		offers[i] = mp_toolbox_get_offer(&roster->rows[i], which);
+	}
+	r = mp_stock_make((enum mp_naming)roster->naming, servers, offers, roster->n, ret);
+	mp_free(offers);
+	mp_free(servers);
+	return r;
+}
+
+static bool is_of_names(enum mp_catalog_kind kind)
+{
+	return kind == MP_CATALOG_TOOL || kind == MP_CATALOG_PROMPT;
+}
+
+static int gather(struct mp_offers *o)
+{
+	const struct mp_roster *roster = mp_reach_get_roster(o->reach);
+
+	if (is_of_names(o->kinds[0]))
+		return mp_toolbox_fill(&o->box, roster, o->kinds[0], o->which);
+	return mp_offers_make_stock(roster, o->which, &o->stock);
+}
+
+static size_t count_items(const struct mp_offers *o, enum mp_catalog_kind kind)
+{
+	return is_of_names(kind) ? mp_names_count(o->box.names) : o->stock->n[kind];
+}
+
+static struct mp_str get_item(const struct mp_offers *o, enum mp_catalog_kind kind, size_t i,
+			      struct mp_tool *ret)
+{
+	const struct mp_roster *roster = mp_reach_get_roster(o->reach);
+	const struct mp_ware *ware;
+
+	if (is_of_names(kind)) {
+		*ret = *mp_toolbox_get(&o->box, i);
+		return mp_names_get(o->box.names, i)->public_name;
+	}
+	ware = o->stock->wares[kind][i];
+	*ret = (struct mp_tool){.item = ware->item, .server = mp_roster_find(roster, ware->server)};
+	ret->is_live =
+		ret->server->offer->saved_ms == 0 && ret->server->state == MP_SHOWN_CONNECTED;
+	return ware->public_name;
+}
+
+/* --- what is not listed ---------------------------------------------------------------------- */
+
+static void read_fate(const struct mp_offers *o, const struct mp_roster_row *row,
+		      struct mp_fate *ret)
+{
+	mp_fate_read(row, o->wait_ms, ret);
+	if (row->state == MP_SHOWN_PENDING && mp_toolbox_get_offer(row, o->which))
+		ret->is_listed = true;
+}
+
+static void count(struct mp_offers *o, const struct mp_fate *f)
+{
+	o->listed += f->is_listed;
+	o->waiting += f->is_waiting;
+	o->failed += !f->is_listed && !f->is_waiting && !f->is_off;
+	o->locked += f->exit_code == MP_EXIT_NEEDS_AUTH;
+	o->lacks_required |= !f->is_listed && !f->is_off && f->row->is_required;
+}
+
+static void complain(const struct mp_offers *o, const struct mp_fate *f)
+{
+	int64_t its_ms = f->row->timeout_ms;
+	bool is_ours = o->args->timeout_ms || its_ms >= o->wait_ms; /* not its own limit */
+
+	mp_fate_complain(f, is_ours ? "--timeout" : "\"timeout\"", is_ours ? o->wait_ms : its_ms);
+}
+
+static void tell_problems(const struct mp_offers *o, const struct mp_roster_row *row)
+{
+	for (size_t k = 0; k < o->n_kinds; k++) {
+		const struct mp_offer_list *l = row->offer->lists[o->kinds[k]];
+
+		mp_print_problems(row->name, &l->list);
+		if (l->problem)
+			mp_cli_complain("%s: %s: %s", row->name, words[o->kinds[k]].list,
+					l->problem);
+	}
+}
+
+/* Those that are missing, and what their lists lack; on stderr. */
+static void tell_missing(struct mp_offers *o)
+{
+	const struct mp_roster *roster = mp_reach_get_roster(o->reach);
+
+	for (size_t i = 0; i < roster->n; i++) {
+		struct mp_fate f;
+
+		read_fate(o, &roster->rows[i], &f);
+		count(o, &f);
+		if (f.is_listed && f.row->offer)
+			tell_problems(o, f.row);
+		else if (!f.is_waiting && !f.is_off)
+			complain(o, &f);
+	}
+	if (o->waiting)
+		fprintf(stderr, "%zu %s for your approval: mcpool trust\n", o->waiting,
+			o->waiting == 1 ? "waits" : "wait");
+}
+
+/* U8: a server that must be there decides; else something is better than nothing. */
+static int get_exit_code(const struct mp_offers *o)
+{
+	if (o->lacks_required)
+		return MP_EXIT_START;
+	if (o->listed > 0)
+		return MP_EXIT_DONE;
+	if (o->failed)
+		return o->failed > o->locked ? MP_EXIT_START : MP_EXIT_NEEDS_AUTH;
+	return o->waiting ? MP_EXIT_NEEDS_APPROVAL : MP_EXIT_DONE;
+}
+
+/* --- what is --------------------------------------------------------------------------------- */
+
+static void write_list_errors(struct mp_writer *w, const struct mp_offers *o,
+			      const struct mp_roster_row *row)
+{
+	for (size_t k = 0; k < o->n_kinds; k++) {
+		const struct mp_offer_list *l = row->offer->lists[o->kinds[k]];
+
+		mp_print_write_errors(w, row->name, &l->list);
+		if (l->problem)
+			mp_print_write_error(w, row->name, l->problem);
+	}
+}
+
+static void write_errors(struct mp_writer *w, struct mp_offers *o)
+{
+	const struct mp_roster *roster = mp_reach_get_roster(o->reach);
+
+	mp_write_key(w, MP_STR("errors"));
+	mp_write_begin_array(w);
+	for (size_t i = 0; i < roster->n; i++) {
+		struct mp_fate f;
+
+		read_fate(o, &roster->rows[i], &f);
+		if (f.is_listed && f.row->offer)
+			write_list_errors(w, o, f.row);
+		else if (!f.is_off)
+			mp_print_write_error(w, f.name, f.message);
+	}
+	mp_write_end_array(w);
+}
+
+/* As its server wrote it, but for its name; whose it is, and what that one calls it. */
+static void write_item(struct mp_writer *w, enum mp_catalog_kind kind, struct mp_str public_name,
+		       const struct mp_tool *tool)
+{
+	MP_CLEANUP(mp_tape_done) struct mp_tape t;
+
+	mp_tape_init(&t, 0);
+	if (mp_tape_parse(&t, tool->item->json, NULL) < 0)
+		return; /* it was read once; only memory can be short */
+	mp_write_begin_object(w);
+	mp_write_member_text(w, words[kind].key, public_name);
+	mp_write_member_text(w, "server", mp_str_of(tool->server->name));
+	mp_write_member_text(w, singular[kind], tool->item->name);
+	MP_VALUE_EACH(&t, MP_ROOT, key) {
+		if (mp_value_text_is(&t, key, mp_str_of(words[kind].key)))
+			continue;
+		mp_write_raw_key(w, mp_value_source(&t, key));
+		mp_write_value(w, &t, mp_value_of(key));
+	}
+	mp_write_member_text(w, "state", mp_str_of(tool->is_live ? "live" : "deferred"));
+	mp_write_end_object(w);
+}
+
+static void write_list(struct mp_writer *w, const struct mp_offers *o, enum mp_catalog_kind kind)
+{
+	mp_write_key(w, mp_str_of(words[kind].list));
+	mp_write_begin_array(w);
+	for (size_t i = 0; i < count_items(o, kind); i++) {
+		struct mp_tool tool;
+		struct mp_str name = get_item(o, kind, i, &tool);
+
+		if (kind == MP_CATALOG_TOOL)
+			mp_cmd_write_tool(w, name, tool.server->name, tool.server->provider,
+					  tool.item, tool.is_live);
+		else
+			write_item(w, kind, name, &tool);
+	}
+	mp_write_end_array(w);
+}
+
+static void print_as_json(struct mp_offers *o)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	struct mp_writer w;
+
+	mp_buf_init(&text, (size_t)16 * MP_LIMIT_MESSAGE);
+	mp_write_init(&w, &text, NULL);
+	mp_write_begin_object(&w);
+	for (size_t k = 0; k < o->n_kinds; k++)
+		write_list(&w, o, o->kinds[k]);
+	write_errors(&w, o);
+	mp_write_end_object(&w);
+	if (mp_write_finish(&w) == 0)
+		mp_print_json(mp_buf_get(&text));
+}
+
+static void print_as_table(struct mp_offers *o, enum mp_catalog_kind kind)
+{
+	size_t n = count_items(o, kind);
+	struct mp_table_row *rows = mp_alloc((n + 1) * sizeof(*rows));
+
+	for (size_t i = 0; i < n; i++) {
+		struct mp_tool tool;
+
+		rows[i].cells[0] = get_item(o, kind, i, &tool);
+		rows[i].cells[1] = tool.item->title;
+		rows[i].cells[2] = tool.item->description;
+	}
+	mp_print_table(rows, n, 3);
+	fflush(stdout);
+	mp_free(rows);
+}
+
+static void say_none(const struct mp_offers *o)
+{
+	if (o->listed + o->failed + o->waiting == 0)
+		fprintf(stderr, "No servers are configured here that may run. `mcpool list` shows "
+				"what there is, `mcpool add` adds one.\n");
+	else if (o->kinds[0] != MP_CATALOG_TOOL && !o->args->json && o->listed > 0 &&
+		 count_items(o, o->kinds[0]) + count_items(o, o->kinds[o->n_kinds - 1]) == 0)
+		fprintf(stderr, "No server has %s.\n", words[o->kinds[0]].list);
+}
+
+static void show(void *u)
+{
+	struct mp_offers *o = u;
+	int r = gather(o);
+
+	mp_line_clear(mp_reach_get_line(o->reach));
+	if (r < 0) {
+		mp_cli_complain("%s", mcpool_error_text(r));
+		mp_reach_finish(o->reach, MP_EXIT_START);
+		return;
+	}
+	if (o->args->json)
+		print_as_json(o);
+	for (size_t k = 0; k < o->n_kinds && !o->args->json; k++)
+		print_as_table(o, o->kinds[k]);
+	if (is_of_names(o->kinds[0]))
+		mp_toolbox_tell_collisions(&o->box);
+	tell_missing(o);
+	say_none(o);
+	mp_reach_finish(o->reach, get_exit_code(o));
+}
+
+/* --- one schema ------------------------------------------------------------------------------ */
+
+static void show_schema(void *u)
+{
+	struct mp_offers *o = u;
+	int exit_code = MP_EXIT_DONE;
+
+	if (o->seek.found)
+		mp_cmd_print_schema(((const struct mp_tool *)o->seek.found->u)->item);
+	else
+		exit_code = mp_seek_complain(&o->seek);
+	mp_reach_finish(o->reach, exit_code);
+}
+
+/* --- the verb -------------------------------------------------------------------------------- */
+
+static void forget(struct mp_offers *o)
+{
+	mp_seek_done(&o->seek);
+	mp_toolbox_done(&o->box);
+	o->stock = mp_stock_unref(o->stock);
+}
+
+static void begin(struct mp_reach *r, void *u)
+{
+	struct mp_offers *o = u;
+	struct mp_reach_look look = {.start = o->args->fresh ? MP_REACH_START_ALL
+							     : MP_REACH_START_UNKNOWN,
+				     .fresh = o->args->fresh,
+				     .max_ms = o->wait_ms + LAST_WORDS_MS};
+
+	o->reach = r;
+	forget(o);
+	if (!o->args->schema) {
+		mp_reach_look(r, &look, show, o);
+		return;
+	}
+	o->seek = (struct mp_seek){.c = o->c,
+				   .kind = MP_CATALOG_TOOL,
+				   .name = mp_str_of(o->args->schema),
+				   .max_ms = o->wait_ms,
+				   .fn = show_schema,
+				   .u = o};
+	mp_seek_start(&o->seek, r);
+}
+
+/* Those that are named; an exit code after a complaint. */
+static int choose(const struct mp_configured *c, const struct mp_cli_args *args,
+		  const struct mp_entry **ret)
+{
+	for (int i = 0; i < args->n_words; i++) {
+		const struct mp_entry *e = mp_configured_find(c, args->words[i]);
+		int r = e ? mp_cmd_refuse_state(c, e) : MP_EXIT_NOT_FOUND;
+
+		if (r)
+			return r;
+		for (int k = 0; k < i; k++)
+			if (ret[k] == e) {
+				mp_cli_complain("'%s' is named twice", args->words[i]);
+				return MP_EXIT_USAGE;
+			}
+		ret[i] = e;
+	}
+	return MP_EXIT_DONE;
+}
+
+int mp_offers_run(struct mp_offers *o)
+{
+	MP_CLEANUP(mp_configured_done) struct mp_configured c = {0};
+	const struct mp_cli_args *args = o->args;
+	struct mp_reach_options options = {
+		.c = &c, .args = args, .start_timeout_ms = args->timeout_ms};
+	const struct mp_entry **chosen;
+	int r = mp_configured_load_all(&c, args);
+
+	if (r)
+		return r;
+	mp_configured_tell(&c, true);
+	o->c = &c;
+	o->which = args->fresh ? 0 : MP_TOOLBOX_PENDING;
+	o->wait_ms = args->timeout_ms ? args->timeout_ms : MP_LIMIT_ONE_SHOT_MS;
+	chosen = mp_alloc(((size_t)args->n_words + 1) * sizeof(struct mp_entry *));
+	r = choose(&c, args, chosen);
+	if (args->n_words) {
+		options.entries = chosen;
+		options.n = (size_t)args->n_words;
+	}
+	if (r == 0)
+		r = mp_reach_run(&options, begin, o);
+	if (r == 0 && o->listed == 0 && !args->schema && mp_configured_has_errors(&c))
+		r = MP_EXIT_CONFIG; /* what cannot be read may be all there is */
+	forget(o);
+	mp_free(chosen);
+	return r;
+}

@@ -1,0 +1,118 @@
+/*
+ * outcome.c - what became of one request to one of all servers.
+ */
+#include "cli/outcome.h"
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "cli/failure.h"
+
+/* It is not up, and was not during the call: what is to be said is why (B65). False: it was. */
+static bool blame_start(const struct mp_lease_answer *a, const struct mp_roster_row *row,
+			struct mcpool_error *why, int *ret_exit_code)
+{
+	struct mp_fate f;
+
+	if (!row ||
+	    (a->error->code != MCPOOL_EUNAVAILABLE && a->error->code != MCPOOL_ERESTART_FAILED &&
+	     a->error->code != MCPOOL_ERESTARTING))
+		return false;
+	mp_fate_read(row, 0, &f);
+	if (row->state != MP_SHOWN_FAILED || row->starts == 0)
+		return false;
+	(void)mp_fail_because(why, a->error->code, a->error,
+			      "MCP error: Failed to connect to \"%s\": %s", f.name, f.message);
+	*ret_exit_code = f.exit_code;
+	return true;
+}
+
+static int get_exit_code(const struct mp_lease_answer *a)
+{
+	/* A command that is not there is no missing tool. */
+	if (a->error->code == MCPOOL_ENOENT || a->error->code == MCPOOL_EINVAL)
+		return MP_EXIT_START;
+	return mp_cli_exit_code(a->error);
+}
+
+static int tell_failure(const struct mp_outcome_teller *t, const struct mp_lease_answer *a,
+			const struct mp_roster_row *row)
+{
+	struct mp_failed_call f = mp_failed_call_of(a, t->name);
+	struct mcpool_error why;
+	int exit_code = get_exit_code(a);
+
+	if (blame_start(a, row, &why, &exit_code))
+		f.why = &why;
+	mp_failure_tell(&f, t->args->json);
+	return exit_code;
+}
+
+/* The server's own error, as it wrote it. */
+static int tell_error(const struct mp_outcome_teller *t, const struct mp_lease_answer *a)
+{
+	const struct mp_roster_row *row = mp_roster_find(mp_reach_get_roster(t->reach), a->server);
+	struct mp_failed_call f = {
+		.server = a->server,
+		.is_configured = true,
+		.tool = t->name,
+		.transport = row ? row->transport : NULL,
+	};
+
+	mp_failure_tell_error(&f, a->message, t->args->json);
+	return MP_EXIT_PROTOCOL;
+}
+
+/* The result as it is, and whose it was (B51). */
+static int add_origin(const struct mp_outcome_teller *t, const struct mp_lease_answer *a,
+		      struct mp_buf *out)
+{
+	struct mp_writer w;
+
+	mp_write_init(&w, out, NULL);
+	mp_write_begin_object(&w);
+	mp_write_member_text(&w, "server", mp_str_of(a->server));
+	if (t->key)
+		mp_write_member_text(&w, t->key, t->name);
+	if (t->provider)
+		mp_write_member_text(&w, "provider", mp_str_of(t->provider));
+	MP_VALUE_EACH(a->message->tape, a->message->result, key) {
+		mp_write_raw_key(&w, mp_value_source(a->message->tape, key));
+		mp_write_raw(&w, mp_value_source(a->message->tape, mp_value_of(key)));
+	}
+	mp_write_end_object(&w);
+	return mp_write_finish(&w);
+}
+
+static int tell_result(const struct mp_outcome_teller *t, const struct mp_lease_answer *a)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	struct mp_str result = mp_value_source(a->message->tape, a->message->result);
+	int r;
+
+	mp_buf_init(&text, 2 * MP_LIMIT_MESSAGE);
+	if (t->args->json && add_origin(t, a, &text) == 0)
+		result = mp_buf_get(&text);
+	r = t->print(result, t->u);
+	if (r >= 0)
+		return r;
+	mp_cli_complain("%s: %s: %s", a->server, t->method,
+			r == MCPOOL_EPROTO ? "the answer cannot be shown"
+					   : "the result is too large to show");
+	return MP_EXIT_PROTOCOL;
+}
+
+void mp_outcome_tell(const struct mp_lease_answer *a, const struct mp_roster_row *row, void *u)
+{
+	struct mp_outcome_teller *t = u;
+	int exit_code;
+
+	if (mp_reach_is_interrupted(t->reach))
+		exit_code = MP_EXIT_INTERRUPTED;
+	else if (a->outcome != MP_OUTCOME_ANSWERED)
+		exit_code = tell_failure(t, a, row);
+	else if (a->message->kind == MP_MESSAGE_ERROR)
+		exit_code = tell_error(t, a);
+	else
+		exit_code = tell_result(t, a);
+	mp_reach_finish(t->reach, exit_code);
+}

@@ -1,0 +1,89 @@
+/*
+ * reach.h - the servers of one command, wherever they run: in the running hub, which has them up
+ * already, or in a hub of its own for as long as the command takes. A verb sees a roster and makes
+ * calls; which way they go it cannot tell, so both ways say the same.
+ */
+#ifndef MP_REACH_H
+#define MP_REACH_H
+
+#include "cli/configured.h"
+#include "cli/line.h"
+#include "face/roster.h"
+#include "pool/lease.h"
+
+struct mp_reach;
+
+/*
+ * The servers can be asked: do the work, then mp_reach_finish(). It may be called a second time, to
+ * begin anew: the hub that was asked first was about to leave, and nothing was done.
+ */
+typedef void (*mp_reach_fn)(struct mp_reach *r, void *u);
+
+struct mp_reach_options {
+	const struct mp_configured *c;
+	const struct mp_cli_args *args;
+	const struct mp_entry *const *entries; /* these and no others; NULL: all of c->set */
+	size_t n;
+	int64_t start_timeout_ms; /* of every start in a hub of its own; 0: as configured */
+};
+
+/*
+ * With a hub running it is asked, unless the command line says how servers are to be found or
+ * spoken to (--config, --era): that means a hub of its own. Returns the exit code.
+ */
+int mp_reach_run(const struct mp_reach_options *options, mp_reach_fn begin, void *u);
+/* The first exit code counts. */
+void mp_reach_finish(struct mp_reach *r, int exit_code);
+bool mp_reach_is_interrupted(const struct mp_reach *r);
+struct mp_line *mp_reach_get_line(struct mp_reach *r);
+
+enum mp_reach_start {
+	MP_REACH_START_NONE,
+	MP_REACH_START_UNKNOWN, /* only those that nobody remembers */
+	MP_REACH_START_ALL,
+};
+
+struct mp_reach_look {
+	enum mp_reach_start start;
+	const bool *only; /* which of the last roster, until fn is called; NULL: all */
+	bool fresh;       /* those that are up list anew */
+	int64_t max_ms;
+};
+/*
+ * Start those, wait until each of them is live or failed, max_ms at most; then fn, and there is a
+ * new roster of all servers. fn may be called from within. One at a time.
+ */
+void mp_reach_look(struct mp_reach *r, const struct mp_reach_look *look, void (*fn)(void *u),
+		   void *u);
+const struct mp_roster *mp_reach_get_roster(const struct mp_reach *r); /* NULL: not looked yet */
+
+/* row: where the server stands, if there is no answer of its own; else NULL. */
+typedef void (*mp_reach_answer_fn)(const struct mp_lease_answer *answer,
+				   const struct mp_roster_row *row, void *u);
+/*
+ * One call, one at a time; progress is shown, and Ctrl-C cancels it. Of the request server, method,
+ * params, tool and timeout_ms count. A negative return means that fn stays silent.
+ */
+int mp_reach_call(struct mp_reach *r, const struct mp_lease_request *rq, mp_reach_answer_fn fn,
+		  void *u, struct mcpool_error *reterr) MP_MUST;
+
+/* --- what became of a server --- */
+
+struct mp_fate {
+	const struct mp_roster_row *row;
+	const char *name;
+	bool is_listed;     /* it runs, or its lists are known */
+	bool is_waiting;    /* for a person to say yes */
+	bool is_off;        /* disabled */
+	char message[640];  /* why it is not listed */
+	int exit_code;      /* what that means for a command that needs it */
+	struct mp_str tail; /* its last words */
+};
+/* waited_ms: how long whoever is still pending was waited for. */
+void mp_fate_read(const struct mp_roster_row *row, int64_t waited_ms, struct mp_fate *ret);
+/* Why a call of it failed, as clients of a hub are told. */
+struct mcpool_error mp_fate_explain(const struct mp_fate *f);
+/* On stderr: B65, B66 and its last words. larger: the setting that gives a slow start more time. */
+void mp_fate_complain(const struct mp_fate *f, const char *larger, int64_t now_ms);
+
+#endif

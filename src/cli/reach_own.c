@@ -1,0 +1,146 @@
+/*
+ * reach_own.c - to the servers of one command by a hub of its own.
+ */
+#include "base/error.h"
+#include "cli/inproc.h"
+#include "cli/reach_parts.h"
+
+struct own {
+	struct mp_reach *r;
+	struct mp_inproc *hub;
+	mp_id lease; /* what Ctrl-C cancels; 0: none */
+};
+
+/* --- looking --------------------------------------------------------------------------------- */
+
+static void take(void *u)
+{
+	struct own *own = u;
+	struct mp_roster *roster;
+	int r = mp_roster_take(mp_inproc_get_view(own->hub), MP_INPROC_SESSION, NULL,
+			       MP_ROSTER_OFFERS, &roster);
+
+	if (r == 0) {
+		mp_reach_looked(own->r, roster);
+		return;
+	}
+	mp_cli_complain("%s", mcpool_error_text(r));
+	mp_inproc_finish(own->hub, MP_EXIT_START);
+}
+
+static void look(void *w, const struct mp_reach_look *look)
+{
+	struct own *own = w;
+	bool all = look->start == MP_REACH_START_ALL;
+
+	if (look->start == MP_REACH_START_NONE)
+		take(own);
+	else
+		mp_inproc_open_gate(own->hub, all ? MP_GATE_DUE_ALL : MP_GATE_DUE_UNKNOWN,
+				    look->only, look->max_ms, take, own);
+}
+
+/* --- calling --------------------------------------------------------------------------------- */
+
+/* Where it stands, if it did not answer. */
+static void tell(struct own *own, const struct mp_lease_answer *a)
+{
+	struct mp_view *v = mp_inproc_get_view(own->hub);
+	ptrdiff_t at = mp_view_find(v, a->server);
+	struct mp_roster_row row;
+	struct mp_status s;
+
+	if (at < 0 || a->outcome == MP_OUTCOME_ANSWERED) {
+		mp_reach_answered(own->r, a, NULL);
+		return;
+	}
+	mp_view_get_status(v, (size_t)at, MP_INPROC_SESSION, &s);
+	mp_roster_describe(&s, &row);
+	mp_reach_answered(own->r, a, &row);
+}
+
+static void answered(const struct mp_lease_answer *a, void *u)
+{
+	struct own *own = u;
+
+	own->lease = 0;
+	tell(own, a);
+}
+
+static void progressed(const struct mp_message *m, void *u)
+{
+	struct own *own = u;
+
+	mp_line_show_progress(mp_inproc_get_line(own->hub), m);
+}
+
+static int call(void *w, const struct mp_lease_request *rq, struct mcpool_error *reterr)
+{
+	struct own *own = w;
+	struct mp_lease_request ours = *rq;
+
+	ours.session = MP_INPROC_SESSION;
+	ours.on_progress = progressed;
+	return mp_lease_call(mp_inproc_get_view(own->hub), &ours, answered, own, &own->lease,
+			     reterr);
+}
+
+/* --- life ------------------------------------------------------------------------------------ */
+
+static void finish(void *w, int exit_code)
+{
+	struct own *own = w;
+
+	mp_inproc_finish(own->hub, exit_code);
+}
+
+static bool is_interrupted(const void *w)
+{
+	const struct own *own = w;
+
+	return mp_inproc_is_interrupted(own->hub);
+}
+
+static struct mp_line *get_line(void *w)
+{
+	struct own *own = w;
+
+	return mp_inproc_get_line(own->hub);
+}
+
+static const struct mp_reach_way way = {look, call, finish, is_interrupted, get_line};
+
+static void ready(struct mp_inproc *p, void *u)
+{
+	struct own *own = u;
+
+	own->hub = p;
+	own->r->way = &way;
+	own->r->w = own;
+	own->r->begin(own->r, own->r->u);
+}
+
+/* The server is told, and its answer to that is the end. */
+static bool interrupted(struct mp_inproc *p, void *u)
+{
+	struct own *own = u;
+
+	if (!own->lease)
+		return false;
+	mp_lease_cancel(mp_inproc_get_pool(p), own->lease);
+	return true;
+}
+
+int mp_reach_go_alone(struct mp_reach *r)
+{
+	static const struct mp_inproc_hooks hooks = {.ready = ready, .interrupted = interrupted};
+	const struct mp_reach_options *o = r->o;
+	struct mp_inproc_options options = {.c = o->c,
+					    .args = o->args,
+					    .entries = o->entries,
+					    .n = o->n,
+					    .start_timeout_ms = o->start_timeout_ms};
+	struct own own = {.r = r};
+
+	return mp_inproc_run(&options, &hooks, &own);
+}

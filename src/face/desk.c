@@ -1,0 +1,440 @@
+/*
+ * desk.c - what one-shot verbs have a running hub do for them.
+ */
+#include "face/desk.h"
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "face/roster.h"
+#include "pool/lease.h"
+#include "pool/party.h"
+#include "session/filter.h"
+
+enum { MAX_JOBS = 64 };
+
+struct mp_desk {
+	struct mp_hub *hub;
+	struct mp_view *view;
+	void (*say)(void *u, struct mp_str text);
+	void *u;
+	mp_id session;
+	struct mp_list jobs;
+};
+
+enum { START_NONE, START_UNKNOWN, START_ALL };
+static const char *const starts[] = {"none", "unknown", "all", NULL};
+
+/* One request that is not answered yet. */
+struct job {
+	struct mp_link link;
+	struct mp_desk *desk; /* NULL: nobody waits for it; the lease is to end yet */
+	char *id;             /* owned */
+	struct mp_arena arena;
+	struct look {
+		struct mp_bind_list servers; /* what the answer is about; none: all */
+		struct mp_bind_list only;    /* whom to start and to wait for; none: all of these */
+		int start;
+		bool fresh, offers;
+		int64_t max_ms;
+		uint64_t present;
+	} look;
+	struct mp_watcher watcher;
+	struct mp_timer timer;
+	struct mp_task task; /* look again; many steps in a turn are one look */
+	mp_id lease;         /* of a call; 0: none, or over */
+	bool is_call;
+	struct mp_grave grave;
+};
+
+/* --- a job's life ---------------------------------------------------------------------------- */
+
+static void settle(void *u);
+static void look_again(void *u);
+
+static struct job *open_job(struct mp_desk *d, struct mp_str id)
+{
+	struct job *j = mp_alloc(sizeof(*j));
+
+	j->desk = d;
+	j->id = mp_alloc(id.len + 1);
+	memcpy(j->id, id.p, id.len);
+	mp_arena_init(&j->arena, MP_LIMIT_ARENA);
+	mp_timer_init(&j->timer, d->hub->loop, settle, j);
+	mp_task_init(&j->task, look_again, j);
+	mp_list_append(&d->jobs, &j->link);
+	return j;
+}
+
+static void freed(struct mp_grave *grave)
+{
+	struct job *j = mp_container_of(grave, struct job, grave);
+
+	mp_arena_done(&j->arena);
+	mp_free(j->id);
+	mp_free(j);
+}
+
+/* Nobody waits for it any more. One with a lease is freed when that has ended. */
+static void close_job(struct job *j)
+{
+	struct mp_desk *d = j->desk;
+
+	mp_timer_stop(&j->timer);
+	mp_loop_unpost(d->hub->loop, &j->task);
+	mp_watcher_leave(d->hub->pool, &j->watcher);
+	mp_list_remove(&d->jobs, &j->link);
+	if (j->is_call)
+		mp_lobby_end_call(d->hub->lobby);
+	j->desk = NULL;
+	if (!j->lease)
+		mp_loop_bury(d->hub->loop, &j->grave, freed);
+}
+
+static void answer_error(struct job *j, int code)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf out, data;
+
+	mp_buf_init(&out, MP_KIB(16));
+	mp_buf_init(&data, MP_KIB(1));
+	if (mp_buf_addf(&data, "{\"code\":\"%s\"}", mcpool_error_word(code)) == 0 &&
+	    mp_message_error(&out, mp_str_of(j->id), mp_error_get_rpc_code(code),
+			     mp_str_of(mcpool_error_text(code)), mp_buf_get(&data)) == 0)
+		j->desk->say(j->desk->u, mp_buf_get(&out));
+}
+
+/* The one answer; r: what became of writing it. */
+static void answer(struct job *j, const struct mp_buf *result, int r)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf out;
+
+	mp_buf_init(&out, MP_LIMIT_MESSAGE + MP_KIB(4));
+	if (r == 0)
+		r = mp_message_result(&out, mp_str_of(j->id), mp_buf_get(result));
+	if (r < 0)
+		answer_error(j, r);
+	else
+		j->desk->say(j->desk->u, mp_buf_get(&out));
+	close_job(j);
+}
+
+/* --- mcpool/look ----------------------------------------------------------------------------- */
+
+#define LOOK(kind, key, field, ...) MP_BIND(struct look, kind, key, field, __VA_ARGS__)
+static const struct mp_bind_field look_fields[] = {
+	LOOK(LIST, "servers", servers),
+	LOOK(LIST, "only", only),
+	LOOK(CHOICE, "start", start, .choices = starts),
+	LOOK(BOOL, "fresh", fresh),
+	LOOK(BOOL, "offers", offers),
+	LOOK(I64, "maxMs", max_ms, .min = 0, .max = MP_SECONDS(3600)),
+};
+static const struct mp_bind_table look_table = {look_fields, MP_ARRAY_LEN(look_fields),
+						offsetof(struct look, present)};
+
+static bool is_one_of(const struct mp_bind_list *names, const char *name)
+{
+	for (size_t k = 0; k < names->n; k++)
+		if (strcmp(names->items[k], name) == 0)
+			return true;
+	return names->n == 0;
+}
+
+static bool is_meant(const struct job *j, size_t i)
+{
+	return is_one_of(&j->look.servers, mp_view_get_entry(j->desk->view, i)->name);
+}
+
+/* Is it to be started, and waited for? */
+static bool is_due(const struct job *j, size_t i)
+{
+	struct mp_view *v = j->desk->view;
+
+	if (!is_meant(j, i) || !is_one_of(&j->look.only, mp_view_get_entry(v, i)->name))
+		return false;
+	return j->look.start == START_ALL ||
+	       (j->look.start == START_UNKNOWN && !mp_view_is_remembered(v, i));
+}
+
+/* One that failed is not tried again because somebody lists all of them. */
+static void start_one(struct job *j, size_t i)
+{
+	struct mp_view *v = j->desk->view;
+	struct mp_status s;
+
+	mp_view_get_status(v, i, j->desk->session, &s);
+	if (s.state == MP_SHOWN_CONNECTED && j->look.fresh)
+		mp_view_refresh(v, i, j->desk->session);
+	else if (s.state != MP_SHOWN_CONNECTED &&
+		 (s.state != MP_SHOWN_FAILED || j->look.start == START_ALL))
+		mp_view_start_server(v, i, j->desk->session,
+				     s.entry->tuning.start == MP_START_LAZY);
+}
+
+static bool is_settled(const struct job *j)
+{
+	struct mp_view *v = j->desk->view;
+
+	for (size_t i = 0; i < mp_view_count(v); i++)
+		if (is_due(j, i) &&
+		    (mp_view_get_state(v, i, j->desk->session) == MP_SHOWN_PENDING ||
+		     mp_view_is_refreshing(v, i, j->desk->session)))
+			return false;
+	return true;
+}
+
+/* Each is where it will be, or it took too long: say where they are. */
+static void settle(void *u)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf result;
+	MP_CLEANUP(mp_roster_freep) struct mp_roster *roster = NULL;
+	struct job *j = u;
+	size_t n = mp_view_count(j->desk->view);
+	bool *only = mp_alloc((n + 1) * sizeof(*only));
+	int r;
+
+	mp_buf_init(&result, MP_LIMIT_MESSAGE);
+	for (size_t i = 0; i < n; i++)
+		only[i] = is_meant(j, i);
+	r = mp_roster_take(j->desk->view, j->desk->session, only,
+			   j->look.offers ? MP_ROSTER_OFFERS : 0, &roster);
+	if (r == 0)
+		r = mp_roster_write(roster, &result);
+	mp_free(only);
+	answer(j, &result, r);
+}
+
+static void look_again(void *u)
+{
+	if (is_settled(u))
+		settle(u);
+}
+
+static void moved(void *u, mp_id instance)
+{
+	struct job *j = u;
+
+	(void)instance;
+	if (!mp_list_linked(&j->task.link))
+		mp_loop_post(j->desk->hub->loop, &j->task);
+}
+
+int mp_desk_look(struct mp_desk *d, struct mp_str id, const struct mp_tape *t, mp_value params,
+		 struct mcpool_error *reterr)
+{
+	struct job *j;
+	int r = 0;
+
+	if (d->jobs.len >= MAX_JOBS)
+		return mp_fail(reterr, MCPOOL_ELIMIT, "too much is asked at once");
+	j = open_job(d, id);
+	j->look.max_ms = MP_LIMIT_ONE_SHOT_MS;
+	if (params != MP_NONE)
+		r = mp_bind_read(&look_table, t, params, &j->arena, &j->look, NULL, NULL, reterr);
+	if (r < 0) {
+		close_job(j);
+		return r;
+	}
+	mp_watcher_join(d->hub->pool, &j->watcher, moved, j);
+	for (size_t i = 0; i < mp_view_count(d->view); i++)
+		if (is_due(j, i))
+			start_one(j, i);
+	mp_timer_start(&j->timer, j->look.max_ms);
+	if (!mp_list_linked(&j->task.link))
+		mp_loop_post(d->hub->loop, &j->task);
+	return 0;
+}
+
+/* --- mcpool/call ----------------------------------------------------------------------------- */
+
+struct call {
+	const char *server, *method, *tool;
+	int64_t timeout_ms;
+	uint64_t present;
+};
+
+#define CALL(kind, key, field, ...) MP_BIND(struct call, kind, key, field, __VA_ARGS__)
+static const struct mp_bind_field call_fields[] = {
+	CALL(TEXT, "server", server, .required = true),
+	CALL(TEXT, "method", method, .required = true),
+	CALL(TEXT, "tool", tool),
+	CALL(I64, "timeoutMs", timeout_ms, .min = 0, .max = INT64_MAX / 1000000),
+};
+static const struct mp_bind_table call_table = {call_fields, MP_ARRAY_LEN(call_fields),
+						offsetof(struct call, present)};
+
+/* As mp_lease_answer has it, with where the server stands now. */
+static void write_failure(struct mp_writer *w, const struct job *j, const struct mp_lease_answer *a)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	MP_CLEANUP(mp_roster_freep) struct mp_roster *roster = NULL;
+	struct mp_view *v = j->desk->view;
+	ptrdiff_t at = mp_view_find(v, a->server);
+	size_t n = mp_view_count(v);
+	bool *only = mp_alloc((n + 1) * sizeof(*only));
+
+	mp_buf_init(&text, MP_MIB(8));
+	mp_write_member_i64(w, "code", a->error->code);
+	mp_write_member_i64(w, "rpcCode", a->error->rpc_code);
+	mp_write_member_i64(w, "fault", a->error->fault);
+	mp_write_member_bool(w, "wasUp", a->was_up);
+	mp_write_member_bool(w, "wasOut", a->was_out);
+	mp_write_member_text(w, "message", mp_str_of(a->error->message));
+	mp_write_member_i64(w, "attempt", a->attempt);
+	mp_write_member_bool(w, "retryable", a->retryable);
+	mp_write_member_i64(w, "nextAt", a->next_at_ms);
+	mp_write_member_text(w, "stderr", a->tail);
+	if (at >= 0)
+		only[at] = true;
+	if (mp_roster_take(v, j->desk->session, only, 0, &roster) == 0 &&
+	    mp_roster_write(roster, &text) == 0)
+		mp_write_member_raw(w, "roster", mp_buf_get(&text));
+	mp_free(only);
+}
+
+static int write_answer(struct mp_buf *out, const struct job *j, const struct mp_lease_answer *a)
+{
+	const struct mp_message *m = a->message;
+	bool is_error = m && m->kind == MP_MESSAGE_ERROR;
+	struct mp_writer w;
+
+	mp_write_init(&w, out, NULL);
+	mp_write_begin_object(&w);
+	mp_write_member_text(&w, "outcome", mp_str_of(mp_outcome_get_name(a->outcome)));
+	if (a->outcome == MP_OUTCOME_ANSWERED)
+		mp_write_member_raw(&w, is_error ? "error" : "result",
+				    mp_value_source(m->tape, is_error ? m->error : m->result));
+	else
+		write_failure(&w, j, a);
+	mp_write_end_object(&w);
+	return mp_write_finish(&w);
+}
+
+static void answered(const struct mp_lease_answer *a, void *u)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf result;
+	struct job *j = u;
+	int r;
+
+	j->lease = 0;
+	mp_buf_init(&result, MP_LIMIT_MESSAGE);
+	if (!j->desk) {
+		mp_arena_done(&j->arena);
+		mp_free(j->id);
+		mp_free(j);
+		return;
+	}
+	r = write_answer(&result, j, a);
+	answer(j, &result, r);
+}
+
+static void progressed(const struct mp_message *m, void *u)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf out;
+	struct job *j = u;
+	struct mp_splice splice = {0};
+
+	mp_buf_init(&out, MP_LIMIT_MESSAGE);
+	if (!j->desk)
+		return;
+	splice.progress_token = mp_str_of(j->id);
+	if (mp_message_forward(m, &splice, &out) == 0)
+		j->desk->say(j->desk->u, mp_buf_get(&out));
+}
+
+/* What agents may not see is not for the command line either (U20). */
+static int check(const struct mp_desk *d, const struct call *call, enum mp_method_id method,
+		 struct mcpool_error *reterr)
+{
+	ptrdiff_t at = mp_view_find(d->view, call->server);
+	const struct mp_entry *e = at < 0 ? NULL : mp_view_get_entry(d->view, (size_t)at);
+
+	if (method != MP_METHOD_TOOLS_CALL && method != MP_METHOD_RESOURCES_READ &&
+	    method != MP_METHOD_PROMPTS_GET)
+		return mp_fail(reterr, MCPOOL_EINVAL, "%s is not called in this way", call->method);
+	if (!e)
+		return mp_fail(reterr, MCPOOL_ENOENT, "Server \"%s\" not found", call->server);
+	if (method == MP_METHOD_TOOLS_CALL && call->tool &&
+	    !mp_filter_lets_pass(&e->tools_allowed, &e->tools_denied, mp_str_of(call->tool)))
+		return mp_fail(reterr, MCPOOL_EPERM,
+			       "the tool '%s' of server \"%s\" is not allowed", call->tool,
+			       call->server);
+	return 0;
+}
+
+static int start_call(struct job *j, const struct mp_tape *t, mp_value params,
+		      struct mcpool_error *reterr)
+{
+	struct call call = {0};
+	struct mp_lease_request rq = {.session = j->desk->session, .on_progress = progressed};
+	int r = mp_bind_read(&call_table, t, params, &j->arena, &call, NULL, NULL, reterr);
+
+	if (r < 0)
+		return r;
+	rq.method = mp_method_find(mp_str_of(call.method));
+	r = check(j->desk, &call, rq.method, reterr);
+	if (r < 0)
+		return r;
+	rq.server = call.server;
+	rq.tool = call.tool ? mp_str_of(call.tool) : MP_STR("");
+	rq.timeout_ms = call.timeout_ms;
+	rq.params = mp_value_source(t, mp_value_get(t, params, "params"));
+	return mp_lease_call(j->desk->view, &rq, answered, j, &j->lease, reterr);
+}
+
+int mp_desk_call(struct mp_desk *d, struct mp_str id, const struct mp_tape *t, mp_value params,
+		 struct mcpool_error *reterr)
+{
+	struct job *j;
+	int r;
+
+	if (d->jobs.len >= MAX_JOBS)
+		return mp_fail(reterr, MCPOOL_ELIMIT, "too much is asked at once");
+	if (!mp_lobby_begin_call(d->hub->lobby))
+		return mp_fail(reterr, MCPOOL_ECLOSED, "the hub is about to stop");
+	j = open_job(d, id);
+	j->is_call = true;
+	r = start_call(j, t, params, reterr);
+	if (r < 0)
+		close_job(j);
+	return r;
+}
+
+void mp_desk_cancel(struct mp_desk *d, struct mp_str id)
+{
+	MP_LIST_EACH(&d->jobs, link) {
+		struct job *j = mp_container_of(link, struct job, link);
+
+		if (!j->lease || !mp_str_eq(mp_str_of(j->id), id))
+			continue;
+		mp_lease_cancel(d->hub->pool, j->lease); /* its answer comes from the loop */
+		return;
+	}
+}
+
+/* --- life ------------------------------------------------------------------------------------ */
+
+struct mp_desk *mp_desk_new(struct mp_hub *hub, struct mp_view *view,
+			    void (*say)(void *u, struct mp_str text), void *u)
+{
+	static const struct mp_party_hooks nobody_to_ask = {0};
+	struct mp_desk *d = mp_alloc(sizeof(*d));
+
+	d->hub = hub;
+	d->view = view;
+	d->say = say;
+	d->u = u;
+	d->session = mp_party_join(hub->pool, &nobody_to_ask, d);
+	mp_list_init(&d->jobs);
+	return d;
+}
+
+struct mp_desk *mp_desk_free(struct mp_desk *d)
+{
+	if (!d)
+		return NULL;
+	MP_LIST_EACH(&d->jobs, link)
+		close_job(mp_container_of(link, struct job, link));
+	mp_party_leave(d->hub->pool, d->session); /* its calls are given back */
+	return mp_free(d);
+}

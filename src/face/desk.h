@@ -1,0 +1,39 @@
+/*
+ * desk.h - what one-shot verbs have a running hub do for them: mcpool/look, which says where the
+ * servers of a view stand after some were started, and mcpool/call, a call as if of their own pool.
+ * Everything is theirs alone: who leaves takes its calls and its private servers along.
+ */
+#ifndef MP_DESK_H
+#define MP_DESK_H
+
+#include "base/base.h"
+#include "base/str.h"
+#include "hub/hub.h"
+#include "json/value.h"
+
+struct mp_desk;
+
+/* view: borrowed, outlives it. say: one message; from the loop, or from within what follows. */
+struct mp_desk *mp_desk_new(struct mp_hub *hub, struct mp_view *view,
+			    void (*say)(void *u, struct mp_str text), void *u);
+struct mp_desk *mp_desk_free(struct mp_desk *d); /* accepts NULL, returns NULL */
+
+/*
+ * {servers: [NAME...], only: [NAME...], start: "none"|"unknown"|"all", fresh, offers, maxMs}: start
+ * those (of `only`, where it is there), and those that are up already list anew if fresh; when each
+ * is live or failed, or after so long, the answer is a roster (roster.h) of servers, or of all. id:
+ * of the request, JSON as written.
+ */
+int mp_desk_look(struct mp_desk *d, struct mp_str id, const struct mp_tape *t, mp_value params,
+		 struct mcpool_error *reterr) MP_MUST;
+/*
+ * {server, method, tool, params, timeoutMs}; the answer is {outcome: "answered", result|error}, or
+ * why there is none and where the server stands. notifications/progress have the id as their token.
+ * MCPOOL_ECLOSED: the hub is about to leave, nothing was sent.
+ */
+int mp_desk_call(struct mp_desk *d, struct mp_str id, const struct mp_tape *t, mp_value params,
+		 struct mcpool_error *reterr) MP_MUST;
+/* Nobody wants the answer any more: it comes, and says so. */
+void mp_desk_cancel(struct mp_desk *d, struct mp_str id);
+
+#endif
