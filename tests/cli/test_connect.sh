@@ -151,6 +151,61 @@ t_a_token_is_never_written() {
 		grep -q 'Bearer {env:MCPOOL_TOKEN}' "$HOME/.config/opencode/opencode.json"
 }
 
+# OpenCode 2 has its servers one level deeper, and reads the older files as they are.
+t_opencode_of_both_kinds() {
+	place=$HOME/.config/opencode/opencode.jsonc && mkdir -p "$(dirname "$place")" || return 1
+	printf '{ // two\n  "mcp": {\n    "timeout": 5,\n    "servers": {\n      "x": {"type": "local", "command": ["y"]}\n    }\n  }\n}\n' >"$place"
+	cp "$place" "$work/before" && here 0 connect opencode && says out '"servers": {' && here 0 connect opencode --write --yes &&
+		is "$place" "d.mcp.servers.mcpool.command[0] === '$mcpool' && d.mcp.servers.x && !d.mcp.mcpool" && grep -q '// two' "$place" &&
+		here 0 connect opencode --json && json 'd.connected && d.entry === "mcpool"' && here 0 list --json && json 'd.servers.length === 1' &&
+		here 0 connect opencode --undo --yes && untouched "$place" || return 1
+	printf '{"mcp": {"servers": {"type": "local", "command": ["a-server-of-that-name"]}}}' >"$place"
+	here 0 connect opencode --write --yes && is "$place" 'd.mcp.mcpool && d.mcp.servers.command'
+}
+
+# What leads to mcpool by a detour is mcpool, too: it is shown, made straight, and no server.
+t_wrapped_entries_are_known() {
+	mkdir -p "$HOME/.cursor" && printf '{"mcpServers":{"pool":{"command":"env","args":["A=1","%s","stdio"]}}}' "$mcpool" >"$cursor" &&
+		here 0 connect cursor && says out 'connected already, by "pool"' && here 3 connect cursor --undo --yes && says err 'is called "pool"' &&
+		printf '{"mcpServers":{"mcpool":{"command":"sh","args":["-c","exec mcpool stdio"]}}}' >"$cursor" &&
+		here 0 connect cursor && says out 'in another way' && here 0 connect cursor --write --yes &&
+		is "$cursor" "d.mcpServers.mcpool.command === '$mcpool'" && here 0 list --json && json 'd.servers.length === 0'
+}
+
+# Files that people keep elsewhere, and what they write after us.
+t_links_and_later_edits() {
+	mkdir -p "$work/dotfiles" "$HOME/.cursor" && with_comments "$work/dotfiles/mcp.json" && ln -s "$work/dotfiles/mcp.json" "$cursor" &&
+		here 0 connect cursor --write --yes && [ -L "$cursor" ] && is "$work/dotfiles/mcp.json" 'd.mcpServers.mcpool' &&
+		sed -i 's/"files"/"renamed"/; s/since 2024/since 2025/' "$work/dotfiles/mcp.json" && here 0 connect cursor --undo --yes &&
+		[ -L "$cursor" ] && is "$cursor" 'd.mcpServers.renamed && !d.mcpServers.mcpool && d.z === 1.5' && grep -q 'since 2025' "$cursor" &&
+		rm "$cursor" && ln -s "$work/nowhere/mcp.json" "$cursor" && here 3 connect cursor --write --yes && says err 'there is no folder' &&
+		rm "$cursor" && mkdir "$cursor" && here 3 connect cursor --write --yes && says err 'it is a folder'
+}
+
+# Empty ones are as good as none; what is no object of servers is named with its file.
+t_odd_files() {
+	mkdir -p "$HOME/.cursor" || return 1
+	for text in '' '  \n'; do
+		printf "$text" >"$cursor"
+		here 0 connect cursor --write --yes && silent_on err mcpool-backup && is "$cursor" 'd.mcpServers.mcpool' || return 1
+	done
+	printf '{"mcpServers":null}' >"$cursor" && cp "$cursor" "$work/before" && here 3 connect cursor --write --yes &&
+		says err "$cursor: " && untouched "$cursor"
+}
+
+# Tables can be spelled in many ways; one that is not as we write it is not touched.
+t_other_tables_of_codex() {
+	place=$HOME/.codex/config.toml && mkdir -p "$HOME/.codex" || return 1
+	for text in 'mcp_servers.mcpool.command = "/old/mcpool"\nmcp_servers.mcpool.args = ["stdio"]\n' \
+		'[mcp_servers]\nmcpool = { command = "/old/mcpool", args = ["stdio"] }\n' '[mcp_servers."mcpool"]\ncommand = "/old/mcpool"\nargs = ["stdio"]\n'; do
+		printf "$text" >"$place" && cp "$place" "$work/before" && here 3 connect codex --write --yes && says err 'in another way' &&
+			untouched "$place" && here 3 connect codex --undo --yes && untouched "$place" || return 1
+	done
+	printf '# mine\n[mcp_servers.x]\ncommand = "y"\n' >"$place" && here 0 connect codex --write --yes &&
+		printf '\n[projects."/somewhere"]\ntrust_level = "trusted"\n' >>"$place" && here 0 connect codex --undo --yes &&
+		! grep -q mcpool "$place" && grep -q '^# mine' "$place" && grep -q trust_level "$place"
+}
+
 t_usage() {
 	here 2 connect nobody && says err "no agent 'nobody'" && here 2 connect --write && here 2 connect cursor --write --undo &&
 		here 2 connect cursor --http 'a b' && here 2 connect cursor codex

@@ -88,7 +88,7 @@ offers() { # SERVER: a resource, a template and a prompt
 		run 0 read note://number/7 -- $behind && says out 'note 7' &&
 		run 0 prompts --json -- $behind && json 'd.prompts[0].arguments[0].name === "code"' &&
 		run 0 prompt review code=main.c -- $behind && says out 'Please review main.c' &&
-		run '1|5|9' read note:nowhere -- $behind && blames "$1" resources/read && nothing_left
+		run '1|5|9' read note:nowhere -- $behind && blames "$1" json_rpc && nothing_left
 }
 t_sdk1_offers_more() { offers sdk1; }
 t_sdk2_legacy_offers_more() { offers sdk2-legacy; }
@@ -112,7 +112,7 @@ t_arguments_that_are_not_json() { run 2 call add --args '{a:1}' -- $node $server
 
 # Eras.
 t_dual_is_spoken_to_in_the_modern_era() { # a question nobody can answer is an error of the protocol there
-	run 5 call ask -- $node $servers/sdk2-dual.mjs && blames sdk2-dual tools/call -32021
+	run 5 call ask -- $node $servers/sdk2-dual.mjs && blames sdk2-dual json_rpc -32021
 }
 t_dual_as_legacy() {
 	run 1 call ask --era legacy -- $node $servers/sdk2-dual.mjs && says out '2025-era connection'
@@ -122,7 +122,7 @@ t_modern_does_not_speak_legacy() {
 	run '4|5' tools --era legacy -- $node $servers/sdk2-modern.mjs && blames sdk2-modern handshake 2026-07-28
 }
 t_modern_has_a_question() {
-	run 5 call ask -- $node $servers/sdk2-modern.mjs && blames sdk2-modern tools/call elicitation
+	run 5 call ask -- $node $servers/sdk2-modern.mjs && blames sdk2-modern json_rpc elicitation
 }
 t_legacy_has_a_question() {
 	run 1 call ask -- $node $servers/sdk1.mjs && says out 'does not support form elicitation'

@@ -74,9 +74,9 @@ t_one_failure_is_ones_own() { # A12 A21 A22
 	cd "$work/project" && run 4 test --all --timeout 3s || return
 	says out 'good: works' && says err 'Failed to connect to "gone": ' 'Failed to connect to "dies": ' '| oops' \
 		'Failed to connect to "unset": Unresolved variable' 'Failed to connect to "mute": ' \
-		'needs a larger --timeout (now 3000 ms)' 'far: http, not tried' 'broken: failed, not tried' \
+		'needs a larger --timeout (now 3000 ms)' 'Failed to connect to "far": could not connect' 'broken: failed, not tried' \
 		'late: needs-approval, not tried' || return
-	for each in gone dies unset mute; do
+	for each in gone dies unset mute far; do
 		[ "$(count_of "Failed to connect to \"$each\"")" = 1 ] || { echo "$each is not told once"; return 1; }
 	done
 	nothing_left

@@ -102,7 +102,7 @@ t_a_server_that_dies() {
 }
 t_an_error_of_the_server_is_passed_on() {
 	call='"error":{"code":-32099,"message":"no way","data":{"why":12345678901234567890}}'
-	odd 5 call x --json && says err 'tools/call: no way (-32099)' && says out '12345678901234567890' &&
+	odd 5 call x --json && says err 'MCP error: no way' '  code:      -32099' '  data:      {"why":12345678901234567890}' && says out '12345678901234567890' &&
 		json 'd.error.code === -32099 && d.error.message === "no way"'
 }
 
@@ -125,7 +125,7 @@ t_a_binary_resource_is_not_for_terminals() {
 	demo_on_terminal 0 read demo://logo && says out '[binary image/' 'redirect to a file'
 }
 t_a_resource_that_is_not_there() {
-	demo 5 read demo://nothing --json && says err 'resources/read: there is no such resource' &&
+	demo 5 read demo://nothing --json && says err 'MCP error: there is no such resource' '  class:     json_rpc' &&
 		json 'd.error.message === "there is no such resource"'
 }
 t_prompts() { demo 0 prompts && says out 'greet   Greet   Asks for a greeting.'; }
@@ -157,11 +157,11 @@ t_a_server_that_does_not_start_is_one_object() {
 		call | read | prompt) word=x ;;
 		*) word= ;;
 		esac
-		run 4 "$verb" $word --json -- ./nothing/here && says err "here: start: './nothing/here' does not exist" || return 1
+		run 4 "$verb" $word --json -- ./nothing/here && says err "here" "start: './nothing/here' does not exist" || return 1
 		case $verb in
 		call | read | prompt)
 			json 'd.error.code === 1005 && d.error.data.code === "mcp_unavailable" && d.error.data.server === "here"' &&
-				json 'd.error.data.outcome === "not_sent" && d.error.data.retryable && /^MCP error: start: /.test(d.error.message)'
+				json 'd.error.data.outcome === "not_sent" && !d.error.data.retryable && /^MCP error: server .here.: start: /.test(d.error.message)'
 			;;
 		resources) json 'd.resources.length === 0 && d.resourceTemplates.length === 0 && d.errors[0].server === "here"' ;;
 		*) json "d.$verb.length === 0 && d.errors[0].server === 'here' && /^start: /.test(d.errors[0].error)" ;;
@@ -169,12 +169,15 @@ t_a_server_that_does_not_start_is_one_object() {
 	done
 }
 t_a_handshake_that_takes_too_long() {
-	run 6 call x --json --timeout 200ms -- sleep 5 && says err 'sleep: handshake: no answer within 0.2 s' &&
+	run 6 call x --json --timeout 200ms -- sleep 5 && says err "MCP error: server 'sleep': handshake: no answer within 0.2 s" '--timeout' &&
 		json 'd.error.code === 1004 && d.error.data.outcome === "not_sent"' && nothing_left
 }
 t_usage() {
 	for verb in $verbs; do
-		[ $verb = tools ] || run 2 "$verb" || return 1
+		case $verb in
+		call | read | prompt) run 2 "$verb" || return 1 ;;
+		*) run 0 "$verb" && says err 'No servers are configured' || return 1 ;;
+		esac
 		run 2 "$verb" --nonsense -- x && says err "no option '--nonsense'" || return 1
 	done
 	run 2 tools -- && says err 'tools needs a server' &&
@@ -210,7 +213,7 @@ t_errors_of_servers_are_shown_and_not_obeyed() { # V40: U+009B begins an escape 
 	call=$(printf '"error":{"code":1,"message":"\302\23331m \342\200\256 red \\u001b[31m"}')
 	write_odd
 	for json in '' --json; do
-		on_terminal 5 call x $json -- sh "$work/odd.sh" && says out '\u{9b}31m' '\u{202e}' &&
+		on_terminal 5 call x $json -- sh "$work/odd.sh" && says out '\x9b31m' '\u{202e}' &&
 			! grep -q "$(printf '\302\233')" "$work/out" && silent_on out "$escape[31m" || return 1
 	done
 }

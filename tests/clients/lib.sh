@@ -17,7 +17,7 @@ every_kind() {
 served() {
 	MCPOOL_TEST_MARK="$work" "$mcpool" serve --http 127.0.0.1:0 >"$work/serve.log" 2>&1 </dev/null &
 	hub=$!
-	wait_for_line "$work/serve.log" '/mcp' 15 && eventually 15 all_up || {
+	wait_for_line "$work/serve.log" 'http://127[^ ]*/mcp' 15 && eventually 15 all_up || {
 		echo "the hub is not up: $(tail -n 5 "$work/serve.log")"
 		return 1
 	}

@@ -10,7 +10,7 @@ token=$XDG_STATE_HOME/mcpool/token
 serving() {
 	printf '{"mcpServers":{%s}}' "$(server a)" >"$work/c.json"
 	start serve --http 127.0.0.1:0 --strict-config --config "$work/c.json" "$@"
-	wait_for_line "$work/out" '/mcp' 15 || return 1
+	wait_for_line "$work/out" 'http://[^ ]*/mcp' 15 || return 1
 	url=$(grep -o 'http://[^ ]*/mcp' "$work/out" | head -n 1)
 	url=${url%/mcp}
 }

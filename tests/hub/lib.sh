@@ -42,7 +42,8 @@ with() {
 }
 
 up() { run 0 up && eventually 5 running; }
-running() { "$mcpool" status >/dev/null 2>&1; }
+# running: there is a hub; without one status shows what would run
+running() { "$mcpool" status --json 2>/dev/null | grep -q '"hub":{"pid"'; }
 hub_pid() { cat "$lock"; }
 is_down() { ! kill -0 "$1" 2>/dev/null; }
 

@@ -9,6 +9,7 @@ const seen = Object.fromEntries(readdirSync(folder).filter((name) => name.endsWi
 	.map((name) => [name.slice(0, -5), JSON.parse(readFileSync(`${folder}/${name}`, 'utf8'))]));
 const kinds = ['legacy_stdio', 'legacy_sse', 'legacy_ws', 'legacy_http', 'modern_stdio', 'modern_http'];
 const modes = ['shared', 'project', 'serial', 'session'];
+const agents = ['http-legacy', 'http-modern', 'sse-legacy', 'stdio-legacy', 'stdio-modern', 'ws-legacy', 'ws-modern'];
 
 // Columns, and the word for what one agent saw of them.
 const works = (of, ...names) => names.every((name) => of(name) === 'works');
@@ -27,8 +28,10 @@ const columns = {
 function cell(mode, kind, column) {
 	const features = seen[kind]?.[mode];
 	if (!features) throw new Error(`nothing was seen of ${kind} in mode ${mode}`);
-	const words = Object.fromEntries(Object.keys(features.tools)
-		.map((agent) => [agent, columns[column]((name) => features[name]?.[agent])]));
+	for (const name of Object.keys(features))
+		if (Object.keys(features[name]).sort().join() !== agents.join())
+			throw new Error(`${kind} ${mode} ${name}: seen by ${Object.keys(features[name])} only`);
+	const words = Object.fromEntries(agents.map((agent) => [agent, columns[column]((name) => features[name]?.[agent])]));
 	const { 'http-modern': alone, ...rest } = words;
 	const all = new Set(Object.values(rest));
 

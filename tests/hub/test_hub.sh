@@ -52,6 +52,15 @@ t_a_killed_hub_leaves_nothing_that_matters() {
 		nothing_left 3 && [ -S "$sock" ] && run 0 up && running && finish
 }
 
+# Of a process that is killed the socket is the last to go: whoever knocks there hears nothing, and there is no hub.
+t_up_right_after_a_kill() {
+	with a || return 1
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		run 0 up && kill -KILL "$(hub_pid)" || return 1
+	done
+	run 0 up && finish
+}
+
 # V20
 t_planted_things_are_refused() {
 	mkdir "$work/elsewhere" && ln -s "$work/elsewhere" "$XDG_RUNTIME_DIR/mcpool" &&
@@ -79,6 +88,14 @@ t_a_long_path_is_replaced_by_a_short_one() {
 	[ "$(stat -c '%a %u' "$place")" = "700 $(id -u)" ] && run 0 down && nothing_left 3 && rm -r "$place"
 }
 
+# In a container nobody may bury the dead: a hub that has ended is gone all the same.
+t_down_does_not_wait_for_a_burial() {
+	with a || return 1
+	MCPOOL_TEST_MARK="$work" sh -c '"$0" serve >"$1" 2>&1 </dev/null & exec sleep 30' "$mcpool" "$work/serve.log" &
+	parent=$!
+	eventually 10 running && run 0 down && within 3000 && says out "has stopped" && kill "$parent" && nothing_left 2
+}
+
 # Whoever is in is told; a bridge stays.
 t_down_waits_for_what_is_under_way() {
 	with a && up || return 1
@@ -91,9 +108,43 @@ t_down_waits_for_what_is_under_way() {
 		says out "has stopped" back && finish
 }
 
-t_reload_and_trust_while_it_runs() { # U33 B55 B59
-	with a && up && configure "$user" "$(server a),$(server b)" && run 0 reload &&
-		run 0 status --json && json "d.servers.some((s) => s.name === 'b')" && finish
+# Only what changed is started again: a stays the process it was, b becomes another one, c is new.
+t_reload_and_trust_while_it_runs() { # U33 B55 B57
+	with a b && up && eventually 5 has_connected 2 && run 0 status --json && pids >"$work/before" &&
+		configure "$user" "$(server a),$(server b other),$(server c)" && run 0 reload && eventually 5 has_connected 3 &&
+		run 0 status --json && pids >"$work/after" &&
+		[ "$(grep '^a ' "$work/before")" = "$(grep '^a ' "$work/after")" ] && [ "$(grep '^b ' "$work/before")" != "$(grep '^b ' "$work/after")" ] ||
+		{ echo "before: $(cat "$work/before"), after: $(cat "$work/after")"; return 1; }
+	mkdir -p "$work/here/.git" && printf '{"mcpServers":{%s}}' "$(server p)" >"$work/here/.mcp.json" && (
+		cd "$work/here" && talk 'await init(); is(!(await tools()).includes("mcp__p__echo"), "not approved");
+			const told = next("notifications/tools/list_changed"); const { execFileSync } = await import("node:child_process");
+			execFileSync(process.env.MCPOOL, ["trust", "p", "--yes"]); await told; is((await tools()).includes("mcp__p__echo"), "approved");'
+	) && finish
+}
+has_connected() { [ "$("$mcpool" status --json | grep -o '"state":"connected"' | wc -l)" -eq "$1" ]; }
+pids() { $node -p 'JSON.parse(fs.readFileSync(0)).servers.map((s) => `${s.name} ${s.pid}`).join("\n")' <"$work/out"; }
+
+# Every verb is in the manual, and explains itself.
+t_the_verbs_of_the_manual_exist() { # U33 B55
+	sed -n '/^\.SH CONFIGURATION/,/^\.SH OPTIONS/p' doc/mcpool.1 | grep -A1 '^\.TP' | grep '^\.B' | tr -c 'a-z-' '\n' | sort -u >"$work/manual"
+	"$mcpool" --help </dev/null | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p' | sort -u >"$work/verbs"
+	for verb in add add-json remove rm enable disable test reload reconnect list get import trust untrust resources prompts; do
+		grep -qx "$verb" "$work/verbs" || { echo "'$verb' is not in --help"; return 1; }
+	done
+	for verb in $(cat "$work/verbs"); do
+		grep -qx "$verb" "$work/manual" || { echo "the manual does not know '$verb'"; return 1; }
+		run 0 "$verb" --help && says out "usage: mcpool $verb" || { echo "of $verb"; return 1; }
+	done
+}
+
+# What a person changes is there at once for agents that are connected: a new server, one that is off, one that is gone.
+t_changes_take_effect_at_once() { # B59
+	with a && talk 'init()' 'tools()' \
+		'const { execFileSync } = await import("node:child_process"); const sh = (...a) => execFileSync(process.env.MCPOOL, a, { stdio: ["ignore", "pipe", "ignore"] });
+		 const change = async (...a) => { const told = next("notifications/tools/list_changed"); const t = now(); sh(...a); await told;
+			is(now() - t < 5000, `${a}: after ${now() - t} ms`); return (await tools()).includes("mcp__n__echo"); };
+		 is(await change("add", "n", "--", process.env.MCPOOL, "demo-server"), "added"); is(!(await change("disable", "n")), "off");
+		 is(await change("enable", "n"), "on"); is(!(await change("remove", "n")), "removed"); return "all four";' && says out 'all four' && finish
 }
 
 # Another user's process is not let in, whatever it says.

@@ -32,7 +32,7 @@ hub() {
 	configure "$user" "$(entry "$1"),$(entry "$2"),$(entry "$3"),$(entry "$4")" && run 0 trust --user-file --yes || return 1
 	MCPOOL_TEST_MARK="$work" "$mcpool" serve --http 127.0.0.1:0 --no-token >"$work/serve.log" 2>&1 </dev/null &
 	hub=$!
-	wait_for_line "$work/serve.log" '/mcp' 15 &&
+	wait_for_line "$work/serve.log" 'http://127[^ ]*/mcp' 15 &&
 		HUB_URL=$(grep -o 'http://127[^ ]*/mcp' "$work/serve.log" | head -n 1) && export HUB_URL="${HUB_URL%/mcp}"
 }
 

@@ -2,7 +2,7 @@
 // stats (structured), slow (progress, honours cancel), fail, change (another tool), touch (a
 // resource) and log; a resource one can subscribe to, a template and a prompt with completion.
 // `of` hides where an SDK keeps things; `of.news` tells everybody, where no session is there to tell.
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
 
@@ -97,9 +97,12 @@ function addNews(server, of) {
 	added.forEach((name) => addTool(server, name));
 }
 
+// A test may have it look otherwise in the next life.
+const echo = process.env.TEST_ECHO ? readFileSync(process.env.TEST_ECHO, 'utf8').trim() : 'Says it back';
+
 export function addFeatures(server, ResourceTemplate, of) {
 	server.registerTool('echo', {
-		title: 'Echo', description: 'Says it back', inputSchema: z.object({ message: z.string() }),
+		title: 'Echo', description: echo, inputSchema: z.object({ message: z.string() }),
 	}, ({ message }) => text(`Echo: ${message}`));
 
 	server.registerTool('add', {

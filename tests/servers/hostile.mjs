@@ -342,6 +342,14 @@ const modes = {
 			process.exit(7);
 		};
 	},
+	extras() { // more than text
+		answers['tools/call'] = () => ({
+			content: [{ type: 'text', text: 'one' }, { type: 'text', text: 'two' }], structuredContent: { n: 1 }, _meta: { 'a.b/c': [1] }, more: true,
+		});
+	},
+	'refuse-call'() { // in the words of JSON-RPC
+		answers['tools/call'] = () => refuse(-32050, 'the file is locked', { path: 'a.txt', password: 'hunter2hunter2' });
+	},
 	'hang-in-call'() {
 		answers['tools/call'] = () => {
 			log('thinking');

@@ -139,7 +139,7 @@ noted() { eventually "${2:-2}" grep -qxF -- "$1" "$TEST_NOTES" || { echo "the se
 
 # blames SERVER STAGE WORDS...: what every error tells
 blames() {
-	grep -q "^mcpool: .*$1" "$work/err" || { echo "'$1' is not blamed: $(head -c 400 "$work/err")"; return 1; }
+	grep -q "^\(mcpool: .*\|MCP error: .*\|  server:    \)$1" "$work/err" || { echo "'$1' is not blamed: $(head -c 400 "$work/err")"; return 1; }
 	shift
 	says err "$@"
 }

@@ -14,8 +14,10 @@ done
 for name in conformance hostile_http; do
 	MCPOOL=build-asan/mcpool sh "tests/remote/test_$name.sh" || bad=1
 done
-for name in bridge crowd hub; do
+for name in attacks bridge crowd hub recursion systemd tasks versions; do
 	MCPOOL=build-asan/mcpool sh "tests/hub/test_$name.sh" || bad=1
 done
-MCPOOL=build-asan/mcpool sh tests/face/test_http.sh || bad=1
+for name in http tls; do
+	MCPOOL=build-asan/mcpool sh "tests/face/test_$name.sh" || bad=1
+done
 exit $bad

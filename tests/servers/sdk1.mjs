@@ -46,7 +46,7 @@ function addQuestions(server) {
 }
 
 function makeServer() {
-	const server = addFeatures(new McpServer({ name: 'sdk1', version: '1.0.0' }, { capabilities }), ResourceTemplate, of);
+	const server = addFeatures(new McpServer({ name: 'sdk1', version: '1.0.0' }, { capabilities, instructions: process.env.TEST_INSTRUCTIONS }), ResourceTemplate, of);
 
 	server.registerTool('ask', { description: 'Asks your name', inputSchema: z.object({}) }, async () => {
 		const answer = await server.server.elicitInput({

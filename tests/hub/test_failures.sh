@@ -1,0 +1,202 @@
+# test_failures.sh - calls that fail, each for a real reason, through the hub and through `mcpool call`: both say the
+# same of it, and every next step is a command that exists. `sh tests/hub/test_failures.sh dead_server` runs one case.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+group=failures
+. tests/hub/lib.sh
+unset http_proxy https_proxy all_proxy no_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY
+
+servers=$PWD/$servers
+hostile() { printf '"x":{"command":"%s","args":["%s","%s"]%s}' "$node" "$servers/hostile.mjs" "$1" "${2:-}"; }
+demo() { printf '"x":{"command":"%s","args":["demo-server"]%s}' "$mcpool" "${1:-}"; }
+
+# http MODE [MEMBERS]: a server of hostile_http.mjs, and the entry for it
+http() {
+	TEST_NOTES="$work/http.notes" MCPOOL_TEST_MARK="$work" "$node" "$servers/hostile_http.mjs" "$1" >"$work/http.log" 2>&1 </dev/null &
+	wait_for_line "$work/http.log" 'listening on' 15 || return 1
+	entry=$(printf '"x":{"type":"http","url":"http://127.0.0.1:%s/mcp"%s}' "$(sed -n 's/^listening on //p' "$work/http.log")" "${2:-}")
+}
+
+# given ENTRY [SETTINGS]: in the user's file, approved
+given() {
+	mkdir -p "$(dirname "$user")" && printf '{"mcpServers":{%s},"mcpool":{%s}}\n' "$1" "${2:-}" >"$user" && run 0 trust --user-file --yes
+}
+
+# fails STAGE CLASS CODE STEP: the object in $work/out is such an error
+fails() {
+	json 'd.error.data.server === "x"' && says out "\"stage\":\"$1\"" &&
+		case $2 in
+		eof/reset) grep -q '"class":"\(eof\|reset\)"' "$work/out" || { echo "no eof, no reset: $(cat "$work/out")"; return 1; } ;;
+		*) says out "\"class\":\"$2\"" ;;
+		esac && says out "\"code\":\"$3\"" && json "d.error.data.nextStep.includes('$4')" && steps_exist
+}
+
+# Each command of the next step is a verb of ours.
+steps_exist() {
+	for verb in $($node -p 'JSON.parse(fs.readFileSync(0, "utf8")).error.data.nextStep.replace("mcpool runs", "")' <"$work/out" |
+		grep -o 'mcpool [a-z]*' | cut -d' ' -f2); do
+		"$mcpool" "$verb" --help >/dev/null 2>&1 </dev/null || { echo "there is no verb '$verb'"; return 1; }
+	done
+}
+
+# through_hub TOOL ARGUMENTS STAGE CLASS CODE STEP
+through_hub() {
+	# While it is still being started nobody knows more than that.
+	talk "await init(); let r; const starts = () => /is pending/.test(r.error?.message) && r.error.data.retryable && /call again/.test(r.error.data.nextStep);
+		do { r = await call('mcp__x__$1', $2); if (starts()) await sleep(100); } while (starts()); return { error: r.error };" || return 1
+	shift 2
+	fails "$@"
+}
+
+# on_command_line WANTED TOOL ARGUMENTS STAGE CLASS CODE STEP: text on stderr, fields in this order (U23)
+on_command_line() {
+	run "$1" call "x/$2" --args "$3" --json || return 1
+	shift 3
+	fails "$@" && head -n 1 "$work/err" | grep -q '^MCP error: ' || { echo "it begins: $(head -n 1 "$work/err")"; return 1; }
+	$node -e '
+		const [, ...lines] = fs.readFileSync(process.argv[1], "utf8").trimEnd().split("\n");
+		const { message, code, data: d } = JSON.parse(fs.readFileSync(0, "utf8")).error;
+		const fields = Object.fromEntries(lines.filter((l) => /^  [a-z]/.test(l)).map((l) => [l.slice(2, 12).trim(), l.slice(13)]));
+		const want = { "server:": "x", "stage:": d.stage, "class:": d.class, "retryable:": d.retryable ? "yes" : "no",
+			"code:": `${code} ${d.code}`, "next step:": d.nextStep, "transport:": d.transport };
+		for (const k in want) if (fields[k] !== want[k]) throw new Error(`${k} ${fields[k]} and not ${want[k]}`);
+		const order = ["server:", "tool:", "transport:", "stage:", "class:", "retryable:", "next try:", "code:", "next step:"];
+		const places = Object.keys(fields).map((k) => order.indexOf(k));
+		if (places.some((p, i) => p < 0 || p < places[i - 1])) throw new Error(`order: ${Object.keys(fields)}`);
+		if (fs.readFileSync(process.argv[1], "utf8").split("\n")[0] !== message) throw new Error("another first line");
+	' "$work/err" <"$work/out" 2>"$work/why" || { echo "$(grep Error: "$work/why"): $(cat "$work/err")"; return 1; }
+}
+
+# --- it is not there -------------------------------------------------------------------------------
+
+t_dead_server() { # U23
+	given "$(hostile exit)" && on_command_line 4 echo '{}' connect eof mcp_unavailable 'mcpool test x' &&
+		says err 'its last words on stderr:' '  | cannot open the database' '  | the second of the last words' &&
+		through_hub echo '{}' connect eof mcp_unavailable 'mcpool test x' && says out 'cannot open the database' && finish
+}
+
+t_command_that_is_not_there() { # U23
+	given '"x":{"command":"/nonexistent/server"}' && on_command_line 4 echo '{}' connect connect mcp_unavailable 'mcpool config show x' &&
+		through_hub echo '{}' connect connect mcp_unavailable 'mcpool config show x' && finish
+}
+
+t_server_that_does_not_get_ready() { # U23
+	given "$(hostile hang ',"timeout":800')" && on_command_line 6 echo '{}' connect timeout mcp_timeout '"timeout"' &&
+		says err 'waiting for a licence server' && finish
+}
+
+t_unapproved() { # U23 U26
+	mkdir -p "$(dirname "$user")" && printf '{"mcpServers":{%s}}\n' "$(demo)" >"$user" &&
+		on_command_line 7 echo '{}' connect closed mcp_needs_approval 'mcpool trust x' &&
+		through_hub echo '{}' connect closed mcp_needs_approval 'mcpool trust x' && finish
+}
+
+t_disabled() { # U23
+	given "$(demo ',"enabled":false')" && on_command_line 3 echo '{}' connect closed mcp_disabled 'mcpool enable x' &&
+		through_hub echo '{}' connect closed mcp_disabled 'mcpool enable x' && finish
+}
+
+t_connection_refused() { # U23
+	given '"x":{"type":"http","url":"http://127.0.0.1:9/mcp"}' && on_command_line 4 echo '{}' connect connect mcp_unavailable '"url" is right' &&
+		through_hub echo '{}' connect connect mcp_unavailable '"url" is right' && finish
+}
+
+t_http_401() { # U23
+	http 401 && given "$entry" && on_command_line 8 echo '{}' connect http_status mcp_needs_auth '"headers"' &&
+		says err 'HTTP 401' && through_hub echo '{}' connect http_status mcp_needs_auth '"headers"' && finish_http
+}
+
+t_http_500() { # U23
+	http 500 && given "$entry" && on_command_line 4 echo '{}' connect http_status mcp_unavailable '"url" is right' &&
+		says err 'HTTP 500' && through_hub echo '{}' connect http_status mcp_unavailable '"url" is right' && finish_http
+}
+
+finish_http() {
+	run 0 down
+	kill_marked
+	nothing_left 3
+}
+
+# --- it does not answer ----------------------------------------------------------------------------
+
+t_timeout() { # U23
+	given "$(demo ',"toolTimeout":600')" && on_command_line 6 sleep '{"ms":20000}' receive timeout mcp_timeout '"toolTimeout"' &&
+		through_hub sleep '{ms:20000}' receive timeout mcp_timeout '"toolTimeout"' && finish
+}
+
+t_killed_during_the_call() { # U23
+	given "$(demo)" && on_command_line 5 crash '{"signal":9}' receive eof mcp_outcome_unknown 'find out whether it happened' &&
+		says err 'SIGKILL' && through_hub crash '{signal:9}' receive eof mcp_outcome_unknown 'find out whether it happened' && finish
+}
+
+# The first life answers; none comes after it.
+t_no_next_life() { # U23
+	given "$(demo ",\"env\":{\"MCPOOL_DEMO_STATE\":\"$work/state\",\"MCPOOL_DEMO_FAIL_STARTS\":\"2-99\"}")" &&
+		talk 'await init(); await call("mcp__x__crash"); let r;
+			do { r = await call("mcp__x__echo", { message: "hi" }); } while (r.error.data.code === "mcp_outcome_unknown");
+			return { error: r.error };' &&
+		fails connect eof mcp_restart_failed 'mcpool reconnect x' && json 'd.error.data.retryable && d.error.data.attempt > 0' && finish
+}
+
+t_line_that_is_full() { # U23
+	given "$(demo)" '"queues":{"default":{"slots":1,"line":1}}' &&
+		talk 'await init(); await tools(); const all = await Promise.all([1, 2, 3, 4].map(() => call("mcp__x__sleep", { ms: 400 })));
+			const full = all.filter((r) => r.error); is(full.length === 2, `${full.length} refused`); return { error: full[0].error };' &&
+		fails send closed mcp_queue_full '"queues"' && json 'd.error.data.retryable' && finish
+}
+
+t_http_500_to_the_call() { # U23
+	http call-500 && given "$entry" && on_command_line 5 echo '{}' receive http_status mcp_outcome_unknown 'find out whether it happened' &&
+		through_hub echo '{}' receive http_status mcp_outcome_unknown 'find out whether it happened' && finish_http
+}
+
+t_http_connection_cut() { # U23
+	http call-drop && given "$entry" && on_command_line 5 echo '{}' receive eof/reset mcp_outcome_unknown 'find out whether it happened' && finish_http
+}
+
+t_http_403_to_the_call() { # U23
+	http call-403 && given "$entry" && on_command_line 8 echo '{}' receive http_status mcp_needs_auth 'mcpool reconnect x' && finish_http
+}
+
+# --- the answer ------------------------------------------------------------------------------------
+
+t_oversize_answer() { # U23
+	given "$(hostile big)" && on_command_line 5 echo '{}' decode malformed_response mcp_too_large 'ask for less' &&
+		through_hub echo '{}' decode malformed_response mcp_too_large 'ask for less' && finish
+}
+
+t_garbled_answer() { # U23
+	given "$(hostile deep)" && on_command_line 5 echo '{}' decode malformed_response protocol 'mcpool test x' &&
+		through_hub echo '{}' decode malformed_response protocol 'mcpool test x' && finish
+}
+
+t_html_instead_of_an_answer() { # U23
+	http call-html && given "$entry" && on_command_line 5 echo '{}' decode malformed_response protocol 'mcpool test x' &&
+		silent_on err hunter2 && silent_on out hunter2 && finish_http
+}
+
+# What the server itself says passes through a hub untouched; people get it with a frame, and without the secret.
+t_error_of_the_server() { # U23
+	given "$(hostile refuse-call)" && run 5 call x/echo --json &&
+		json 'd.error.code === -32050 && d.error.data.path === "a.txt" && d.error.message === "the file is locked"' &&
+		json 'd.failure.stage === "protocol" && d.failure.class === "json_rpc" && d.failure.server === "x" && d.failure.tool === "echo"' &&
+		json 'd.failure.nextStep.endsWith("mcpool tools --schema x/echo")' && says err 'MCP error: the file is locked' '  stage:     protocol' \
+		'  class:     json_rpc' '  code:      -32050' '  data:      {"path":"a.txt","password":"•••"}' && silent_on err hunter2 &&
+		run 0 tools --schema x/echo &&
+		talk 'await init(); const r = await call("mcp__x__echo"); return r;' &&
+		json 'd.error.code === -32050 && d.error.data.password === "hunter2hunter2" && !d.error.data.stage' && finish
+}
+
+# --- without a name --------------------------------------------------------------------------------
+
+t_a_command_behind_dashes() { # U23
+	run 5 call crash --json -- "$mcpool" demo-server && json 'd.error.data.stage === "receive" && d.error.data.class === "eof"' &&
+		says err "MCP error: server 'demo-server': tools/call: exited with code 1" '  tool:      crash' '  stage:     receive' &&
+		run 4 call x --json -- /nonexistent/server && json 'd.error.code === 1005 && d.error.data.stage === "connect" && !d.error.data.retryable' &&
+		run 4 call x --json -- http://127.0.0.1:9/mcp && json 'd.error.code === 1005 && d.error.data.transport === "http"' &&
+		run 5 read demo://nothing --json -- "$mcpool" demo-server && json 'd.failure.class === "json_rpc" && !d.failure.tool' &&
+		silent_on err '--schema' && run 9 call nothing --json -- "$mcpool" demo-server && json 'd.error.data.code === "not_found"' &&
+		says err "mcpool: demo-server: it has no tool 'nothing'" && nothing_left
+}
+
+run_cases "$@"

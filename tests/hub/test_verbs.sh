@@ -1,0 +1,205 @@
+# test_verbs.sh - one-shot verbs with a hub running: they go through it, start nothing twice, and say what they say
+# without one. `sh tests/hub/test_verbs.sh calls_start_nothing` runs one case.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+group=hub-verbs
+. tests/hub/lib.sh
+
+# noting NAME [VARIABLES]: a demo server that notes each of its starts in $work/NAME
+noting() {
+	printf '"%s":{"command":"%s","args":["demo-server"],"env":{"MCPOOL_DEMO_STATE":"%s"%s}}' "$1" "$mcpool" "$work/$1" "${2:+,$2}"
+}
+starts() { # NAME COUNT
+	n=$(cat "$work/$1" 2>/dev/null | wc -c)
+	[ "$n" -eq "$2" ] || { echo "$n starts of $1 and not $2"; return 1; }
+}
+trusted() { configure "$user" "$@" && run 0 trust --user-file --yes; } # ENTRY...
+
+# What may differ: whether a tool is live, and when a server that failed is tried again.
+plain() { sed 's/"state":"live"/"state":"deferred"/g; s/,"nextAt":[0-9]*//; s/,"attempt":[0-9]*//; s/"retryable":[a-z]*//
+	s|mcpool://results/[0-9a-f]*|RESULT|' "$1"; }
+
+# both WANTED ARGUMENTS...: alone, where no hub can be reached, and by the hub: the same, word for word
+both() {
+	XDG_RUNTIME_DIR="$work/nowhere" run "$@" || { echo "alone: $*: $(head -c 300 "$work/err")"; return 1; }
+	plain "$work/out" >"$work/out.alone"
+	plain "$work/err" >"$work/err.alone"
+	run "$@" || { echo "by the hub: $*: $(head -c 300 "$work/err")"; return 1; }
+	plain "$work/out" >"$work/out.hub"
+	plain "$work/err" >"$work/err.hub"
+	cmp -s "$work/out.alone" "$work/out.hub" || { echo "$*: stdout differs: $(diff "$work/out.alone" "$work/out.hub" | head -c 1600 | tr "\n" "~")"; return 1; }
+	cmp -s "$work/err.alone" "$work/err.hub" || { echo "$*: stderr differs: $(diff "$work/err.alone" "$work/err.hub" | head -c 1600 | tr "\n" "~")"; return 1; }
+}
+settled() { "$mcpool" status --json | grep -q '"state":"connected"' && ! "$mcpool" status --json | grep -q '"state":"pending"'; }
+
+# The one promise of mcpool, for its own command line too.
+t_calls_start_nothing() {
+	trusted "$(noting a)" "$(noting b)" && up && eventually 5 settled && starts a 1 && starts b 1 || return 1
+	for i in 1 2 3; do
+		run 0 call a/echo "message=$i" && says out "$i" || return 1
+	done
+	run 0 tools && run 0 tools --json && json 'd.tools.every((t) => t.state === "live")' && run 0 tools a &&
+		run 0 tools --schema a/echo && says out message && run 0 resources && run 0 prompts && run 0 prompt a/greet name=you &&
+		run 0 read mcpool://a/demo%3A%2F%2Freadme && starts a 1 && starts b 1 && finish
+}
+
+# What says how servers are to be found or spoken to is not the hub's.
+t_a_config_of_its_own_is_a_hub_of_its_own() {
+	trusted "$(noting a)" && up && eventually 5 settled && configure "$work/other.json" "$(noting other)" &&
+		run 0 call --config "$work/other.json" other/echo message=hi && says out hi && starts other 1 && starts a 1 &&
+		run 0 call --config "$work/other.json" --strict-config other/echo message=hi && starts other 2 &&
+		run 0 call --era legacy a/echo message=hi && starts a 2 && run 0 call echo message=hi -- "$mcpool" demo-server && finish
+}
+
+t_the_same_by_both_ways() {
+	trusted "$(noting a)" "$(noting b)" && run 0 tools && up && eventually 5 settled &&
+		both 0 tools && both 0 tools --json && both 0 tools a && both 0 tools b a --json && both 0 tools --fresh --json &&
+		both 0 tools --schema a/add && both 9 tools --schema a/nothing && both 9 tools nobody && both 2 tools a a &&
+		both 0 prompts && both 0 prompts --json && both 0 prompts b && both 0 resources && both 0 resources --json &&
+		both 0 resources a --json && both 0 call a/echo message=hi && both 0 call --json mcp__b__add a=1 b=2 &&
+		both 0 call a__echo --args '{"message":"\u00e4 \" \\"}' && both 0 call --json a/big bytes=300000 && both 0 call a/big bytes=300000 &&
+		both 0 prompt a/greet name=you && both 0 prompt --json a/greet name=you style=pirate &&
+		both 0 read mcpool://a/demo%3A%2F%2Freadme && both 0 read --json mcpool://b/demo%3A%2F%2Freadme && finish
+}
+
+t_large_answers_pass() {
+	[ -z "$sanitized" ] || return 0
+	trusted "$(noting a)" && up && eventually 5 settled && both 0 call --json a/big bytes=30000000 && both 5 call a/big bytes=33554432 && finish
+}
+
+t_failures_are_the_same_by_both_ways() {
+	trusted "$(noting a)" "$(noting b)" "$(noting hidden)" \
+		'"down":{"command":"/bin/sh","args":["-c","echo no database >&2; exit 3"]}' \
+		'"off":{"command":"x","enabled":false}' &&
+		run 0 tools && up && eventually 5 settled || return 1
+	both 9 call nothing && both 9 call a/nothing && both 9 call a/ehco && both 9 call echo message=hi &&
+		both 2 call a/add a=1 b=x && both 1 call a/fail && both 1 call --json a/fail && both 6 call a/sleep ms=5000 --timeout 300ms &&
+		both 6 call --json a/sleep ms=5000 --timeout 300ms && both 4 call down/x && both 4 call --json down/x &&
+		both 3 call off/x && both 0 tools && both 0 tools --json && both 4 tools down && both 4 tools down --json &&
+		both 9 prompt nothing && both 9 prompt greet && both 5 prompt a/greet && both 5 prompt --json a/greet &&
+		both 9 read demo://readme && says err 'more than one server: mcpool://a/' && both 9 read nothing://at-all &&
+		both 9 read mcpool://nobody/x && both 5 read mcpool://a/demo%3A%2F%2Fnothing && both 5 call a/crash &&
+		both 5 call --json b/crash && both 0 call a/echo message=again && finish
+}
+
+# One that was given up is tried again for whoever asks for it.
+t_a_command_that_is_not_there_yet() {
+	trusted "$(noting a)" "\"gone\":{\"command\":\"$work/later\"}" && up && eventually 5 settled && both 4 call gone/echo message=hi &&
+		both 4 call --json gone/echo message=hi && both 4 tools gone &&
+		printf '#!/bin/sh\nexec "%s" demo-server\n' "$mcpool" >"$work/later" && chmod 755 "$work/later" &&
+		both 0 call gone/echo message=hi && finish
+}
+
+# Not approved, and not logged in.
+t_what_waits_for_a_person() {
+	mkdir -p "$work/project/.git" && configure "$work/project/.mcpool/mcp.json" "$(noting mine)" || return 1
+	MCPOOL_TEST_MARK="$work" $node -e '
+		require("http").createServer((q, s) => { s.writeHead(401); s.end(); }).listen(0, "127.0.0.1", function () {
+			require("fs").writeFileSync(process.argv[1], String(this.address().port)); })' "$work/port" </dev/null >/dev/null 2>&1 &
+	server=$!
+	eventually 5 [ -s "$work/port" ] && trusted "$(noting a)" "\"locked\":{\"url\":\"http://127.0.0.1:$(cat "$work/port")/mcp\"}" &&
+		cd "$work/project" && run 0 tools && up && eventually 5 settled && both 7 call mine/echo message=hi && both 7 tools mine &&
+		both 8 call locked/x && both 8 tools locked && both 0 tools && both 0 tools --json && starts mine 0 || return 1
+	kill "$server"
+	finish
+}
+
+# Resources of a single server have their own names, and templates fit.
+t_one_server_keeps_its_uris() {
+	trusted "$(noting a)" && up && eventually 5 settled && both 0 resources && says out demo://readme && both 0 read demo://readme &&
+		both 0 read demo://greeting/you && says out you && both 0 resources --json &&
+		json 'd.resources.every((r) => r.server === "a" && r.uri === r.resource) && d.resourceTemplates.length === 1' &&
+		both 5 read demo://nothing && run 0 read demo://logo && both 0 call echo message=hi && finish
+}
+
+# What was just written is there at once: nobody waits for the hub to notice.
+t_a_server_that_was_just_added_is_there() {
+	trusted "$(noting a)" && up && eventually 5 settled || return 1
+	for i in 1 2 3; do
+		run 0 add "new$i" --env "WHO=$i" -- "$mcpool" demo-server && run 0 call "new$i/echo" message=hi && says out hi &&
+			run 0 remove "new$i" && run 9 call "new$i/echo" message=hi || return 1
+	done
+	finish
+}
+
+# A tool of a server that changes its list without a word: only --fresh sees it.
+t_fresh_asks_again() {
+	trusted "$(noting a)" && up && eventually 5 settled && run 0 call a/change && run 0 tools --fresh && says out mcp__a__extra &&
+		starts a 1 && finish
+}
+
+# A server that comes up slowly is waited for, and only if it could have the tool.
+t_others_are_not_waited_for() {
+	trusted "$(noting a)" "$(noting slow '"MCPOOL_DEMO_HANG":"4000"')" && up || return 1
+	run 0 call a/echo message=hi && [ "$took" -lt 3000 ] || { echo "it took $took ms"; return 1; }
+	run 0 call slow/echo message=late && says out late && starts slow 1 && run 0 tools && says out mcp__slow__echo && finish
+}
+
+t_cancelling_reaches_the_server() {
+	trusted "$(noting a "\"MCPOOL_DEMO_ENDS\":\"$work/ends\",\"MCPOOL_DEMO_LEDGER\":\"$work/ends\"")" && up && eventually 5 settled || return 1
+	start call a/sleep ms=20000
+	wait_for_line "$work/ends" sleep 5 && kill -INT "$mcpool_pid" && ended 130 3 && wait_for_line "$work/ends" 'end cancelled' 3 &&
+		run 0 call a/echo message=on && starts a 1 && finish
+}
+
+# The hub dies in the middle: what became of the call nobody knows, and that is said.
+t_the_hub_dies_in_a_call() {
+	trusted "$(noting a "\"MCPOOL_DEMO_LEDGER\":\"$work/ledger\"")" && up && eventually 5 settled || return 1
+	start call --json a/sleep ms=20000
+	wait_for_line "$work/ledger" sleep 5 && kill -KILL "$(hub_pid)" && ended 5 3 &&
+		says err 'the hub went away during the call, which may have happened' &&
+		json 'd.error.data.code === "mcp_outcome_unknown" && d.error.data.outcome === "unknown" && d.error.data.server === "a"' &&
+		nothing_left 3 && run 0 call a/echo message=again && says out again && nothing_left 3
+}
+
+# A hub that leaves lets a call finish, and takes no more: the next one goes without it.
+t_a_hub_that_leaves() {
+	trusted "$(noting a "\"MCPOOL_DEMO_LEDGER\":\"$work/ledger\"")" && up && eventually 5 settled || return 1
+	start call a/sleep ms=1500
+	cp "$work/out" "$work/out.0"
+	wait_for_line "$work/ledger" sleep 5 || return 1
+	MCPOOL_TEST_MARK="$work" "$mcpool" down >"$work/down" 2>&1 </dev/null &
+	down=$!
+	sleep 0.3
+	MCPOOL_TEST_MARK="$work" "$mcpool" call a/echo message=meanwhile >"$work/out2" 2>"$work/err2" </dev/null ||
+		{ echo "meanwhile: $(cat "$work/err2")"; return 1; }
+	grep -q meanwhile "$work/out2" && ended 0 5 && wait "$down" && nothing_left 3
+}
+
+# Whose servers are its own: they go with the command.
+t_private_servers_leave_with_the_command() {
+	entry=$(noting own) && trusted "$(noting a)" "${entry%\}},\"mode\":\"session\"}" && up && eventually 5 settled &&
+		run 0 call own/echo message=hi && starts own 1 && run 0 call own/echo message=hi && starts own 2 &&
+		eventually 3 only_one_server && finish
+}
+only_one_server() {
+	n=0
+	for pid in $(marked); do
+		tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null | grep -q 'demo-server' && n=$((n + 1))
+	done
+	[ $n = 1 ]
+}
+
+t_switched_off_in_the_hub_alone() {
+	trusted "$(noting a)" "$(noting b)" && up && eventually 5 settled && run 0 disable --now b && run 0 tools && silent_on out mcp__b__ &&
+		run 3 call b/echo message=hi && says err 'disabled in the running hub' && run 0 enable --now b && run 0 call b/echo message=hi && finish
+}
+
+# What files say may run, does: `list` says how it goes.
+t_list_says_what_runs() {
+	trusted "$(noting a)" '"down":{"command":"/bin/sh","args":["-c","exit 3"]}' '"off":{"command":"x","enabled":false}' &&
+		run 0 list && says out ready && run 0 list --json && json 'd.servers[0].state === "ready" && d.servers[0].pid === null' &&
+		up && eventually 5 settled && run 0 list && says out connected failed disabled 'exited with code 3' &&
+		run 0 list --json && json 'd.servers[0].state === "connected" && d.servers[0].pid > 0 && d.servers[0].tools === 10' &&
+		json 'd.servers[1].state === "failed" && /code 3/.test(d.servers[1].error) && d.servers[2].state === "disabled"' &&
+		json 'd.servers[0].restarts === 0 && d.servers[0].uptimeMs >= 0' && configure "$work/x.json" "$(noting a)" &&
+		run 0 list --config "$work/x.json" && silent_on out connected && finish
+}
+
+# `test` is about a start: it makes one, and what runs in the hub is left alone.
+t_test_is_a_start_of_its_own() {
+	trusted "$(noting a)" && up && eventually 5 settled && run 0 test a && says out 'a: works, 10 tools' 'handshake' && starts a 2 &&
+		run 0 call a/echo message=hi && starts a 2 && finish
+}
+
+run_cases "$@"

@@ -1,0 +1,68 @@
+// tasks_legacy.mjs - a server of 2025-11-25 by stdio, written by hand, whose tool `later` becomes a task for whoever
+// asks for that (`task` in the call): it is done 300 ms later, or cancelled before. Every name it gives is its own.
+import { createInterface } from 'node:readline';
+
+const tasks = new Map();
+const out = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+const text = (words) => ({ content: [{ type: 'text', text: words }] });
+const related = (taskId) => ({ 'io.modelcontextprotocol/related-task': { taskId } });
+const shown = ({ taskId, status, ttl }) => ({
+	taskId, status, ttl, createdAt: '2025-11-25T00:00:00Z', lastUpdatedAt: '2025-11-25T00:00:00Z', pollInterval: 50,
+});
+
+class Refusal extends Error {
+	constructor(code, message) {
+		super(message);
+		this.code = code;
+	}
+}
+
+function find({ taskId }) {
+	if (!tasks.has(taskId)) throw new Refusal(-32602, `no task ${taskId}`);
+	return tasks.get(taskId);
+}
+
+function settle(task, status) {
+	if (task.status !== 'working') return;
+	task.status = status;
+	task.over.forEach((done) => done());
+	out({ method: 'notifications/tasks/status', params: shown(task) });
+}
+
+function call({ arguments: { message }, task: wanted }) {
+	if (!wanted) return text('at once');
+	const task = { taskId: `theirs-${tasks.size + 1}`, status: 'working', ttl: wanted.ttl ?? null, message, over: [] };
+	tasks.set(task.taskId, task);
+	setTimeout(() => settle(task, 'completed'), 300);
+	return { task: shown(task) };
+}
+
+const methods = {
+	initialize: () => ({
+		protocolVersion: '2025-11-25', serverInfo: { name: 'tasks', version: '1' },
+		capabilities: { tools: {}, tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } },
+	}),
+	ping: () => ({}),
+	'tools/list': () => ({ tools: [{ name: 'later', inputSchema: { type: 'object' }, execution: { taskSupport: 'optional' } }] }),
+	'tools/call': call,
+	'tasks/get': (params) => shown(find(params)),
+	'tasks/list': () => ({ tasks: [...tasks.values()].map(shown) }),
+	'tasks/cancel': (params) => (settle(find(params), 'cancelled'), shown(find(params))),
+	'tasks/result': async (params) => {
+		const task = find(params);
+		if (task.status === 'working') await new Promise((done) => task.over.push(done));
+		if (task.status === 'cancelled') throw new Refusal(-32602, 'it was cancelled');
+		return { ...text(`later: ${task.message}`), _meta: related(task.taskId) };
+	},
+};
+
+createInterface({ input: process.stdin }).on('line', async (line) => {
+	const { id, method, params } = JSON.parse(line);
+	if (id === undefined) return;
+	try {
+		if (!methods[method]) throw new Refusal(-32601, `no ${method}`);
+		out({ id, result: await methods[method](params ?? {}) });
+	} catch (why) {
+		out({ id, error: { code: why.code ?? -32603, message: why.message } });
+	}
+});
