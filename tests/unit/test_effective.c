@@ -78,9 +78,10 @@ HEAVY_TEST(every_setting_has_a_value_and_an_origin)
 	MP_SET set = NULL;
 	struct seen s;
 
-	CHECK(home_make() && put("home/.config/mcpool/mcp.json",
-				 "{\"mcpool\": {\"profile\": \"claude\", \"http\": {\"tls\": {}}, "
-				 "\"startup\": {\"windowMs\": 9}}}"));
+	CHECK(home_make() &&
+	      put("home/.config/mcpool/mcp.json", "{\"mcpool\": {\"profile\": \"claude\", "
+						  "\"http\": {\"name\": \"box\", \"tls\": {}}, "
+						  "\"startup\": {\"windowMs\": 9}}}"));
 	set = home_load(NULL);
 	s = of_settings(set, "startup.windowMs");
 	CHECK_TEXT(s.value, "9");
@@ -89,6 +90,7 @@ HEAVY_TEST(every_setting_has_a_value_and_an_origin)
 	CHECK_TEXT(of_settings(set, "restart.mode").from, "profile claude");
 	CHECK_TEXT(of_settings(set, "log.level").value, "\"info\"");
 	CHECK_TEXT(of_settings(set, "http.tls").value, "{}");
+	CHECK_TEXT(of_settings(set, "http.name").value, "\"box\"");
 	CHECK_TEXT(of_settings(set, "profile").value, "\"claude\"");
 	CHECK_TEXT(of_settings(set, "queues").from, "default");
 	CHECK_TEXT(of_settings(set, "http.listen").from, "default");
