@@ -55,6 +55,7 @@ write_allowed() {
 		echo "$project/$file" >>"$work/allowed"
 	done
 	cat >>"$work/allowed" <<-END
+	$XDG_RUNTIME_DIR/mcpool/hub.sock
 	$XDG_STATE_HOME/mcpool
 	$XDG_STATE_HOME/mcpool/
 	/proc/self/
@@ -106,7 +107,10 @@ t_the_trace_sees_what_it_should() { # the control for the judge; says why where 
 		"$mcpool" tools -- ./scripts/pwn.sh >/dev/null 2>&1
 	! "$node" "$tests/servers/judge_trace.mjs" "$work/trace" "$work/allowed" >"$work/found" && rm -f pwned && says found execve &&
 		strace -f -y -s 4096 -o "$work/trace" -e trace=process,network,open,openat,openat2,creat cat "$project/package.json" >/dev/null &&
-		! "$node" "$tests/servers/judge_trace.mjs" "$work/trace" "$work/allowed" >"$work/found" && says found package.json
+		! "$node" "$tests/servers/judge_trace.mjs" "$work/trace" "$work/allowed" >"$work/found" && says found package.json &&
+		mkdir -m 700 "$work/elsewhere" && XDG_RUNTIME_DIR="$work/elsewhere" \
+		strace -f -y -s 4096 -o "$work/trace" -e trace=process,network,open,openat,openat2,creat "$mcpool" list >/dev/null 2>&1 &&
+		! "$node" "$tests/servers/judge_trace.mjs" "$work/trace" "$work/allowed" >"$work/found" && says found elsewhere/mcpool/hub.sock
 }
 t_list() { looked 0 list && says out run-script; } # U4
 t_list_all() { looked 0 list --all && says out run-script send-secret codex-script; }
