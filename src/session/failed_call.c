@@ -213,9 +213,8 @@ static const char *find_step(const struct mp_failed_call *f)
 	return a->command ? a->command : "";
 }
 
-/* What a placeholder at p stands for; NULL: there is none. */
-static const char *placeholder(const char *p, const struct mp_failed_call *f,
-			       struct mp_str *ret_text)
+/* The name that p stands for, and what is behind it; NULL: it stands for none. */
+static const char *read_name(const char *p, const struct mp_failed_call *f, struct mp_str *ret_text)
 {
 	if (strncmp(p, "NAME", 4) == 0)
 		*ret_text = mp_str_of(f->server);
@@ -235,7 +234,7 @@ void mp_failed_call_get_next_step(const struct mp_failed_call *f, char *out, siz
 	mp_buf_init(&text, MP_KIB(4));
 	while (*p && r == 0) {
 		struct mp_str name;
-		const char *behind = f->next_step ? NULL : placeholder(p, f, &name);
+		const char *behind = f->next_step ? NULL : read_name(p, f, &name);
 
 		r = behind ? mp_buf_add_str(&text, name) : mp_buf_add_char(&text, *p);
 		p = behind ? behind : p + 1;

@@ -5,51 +5,7 @@
 
 #include <stdio.h>
 
-#include "agent.h"
-
-/* A fleet, a lobby and one agent. */
-struct scene {
-	struct fleet f;
-	struct mp_lobby *lobby;
-	struct agent a, b;
-};
-
-static void scene_done(struct scene *s)
-{
-	agent_done(&s->a);
-	agent_done(&s->b);
-	mp_lobby_free(s->lobby);
-	fleet_done(&s->f);
-}
-
-static bool scene_open(struct scene *s, const char *json, unsigned traits)
-{
-	REQUIRE(fleet_open(&s->f, json));
-	s->lobby = agent_lobby(&s->f);
-	REQUIRE(agent_open(&s->a, &s->f, s->lobby, traits, NULL));
-	return true;
-}
-
-#define SCENE(s)                                     \
-	MP_CLEANUP(scene_done) struct scene s = {0}; \
-	CHECK(fleet_init(&s.f))
-
-static const char two[] = "{\"mcpServers\":{\"files\":{\"command\":\"x\"},"
-			  "\"git\":{\"command\":\"y\"}}}";
-
-static const char list[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}";
-
-static const char *call(const char *id, const char *tool)
-{
-	static char text[400];
-
-	snprintf(text, sizeof(text),
-		 "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"tools/call\",\"params\":{\"name\":"
-		 "\"%s\",\"arguments\":{\"big\":12345678901234567890},\"_meta\":{\"progressToken\":"
-		 "\"mine\",\"traceparent\":\"00-1\"}}}",
-		 id, tool);
-	return text;
-}
+#include "scene.h"
 
 /* B49 E25 A6 A13 */
 TEST(an_agent_lists_and_calls)
