@@ -99,7 +99,10 @@ int mp_background_start(const struct mp_hub_place *place, const char *log, int *
 	int fds[2], fd, r;
 
 	if (mp_hub_place_is_held(place))
-		return mp_fail(reterr, MCPOOL_EAGAIN, "another hub starts, or leaves");
+		return mp_fail(reterr, MCPOOL_EAGAIN,
+			       "process %ld holds the hub's lock and does not answer yet; if this "
+			       "goes on, `mcpool down` stops it",
+			       (long)mp_hub_place_get_pid(place));
 	fd = open_log(log, reterr);
 	if (fd < 0)
 		return fd;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -19,7 +20,7 @@
 #include "process/tree.h"
 
 /* Servers have 3 s to leave; what is open has its own time before that. */
-enum { START_MS = 10000, STOP_MS = 6000, RELOAD_MS = 10000 };
+enum { START_MS = 10000, STOP_MS = 6000, RELOAD_MS = 10000, APPEAR_MS = 2000 };
 
 static int run_up(const struct mp_verb *verb, int argc, char **argv);
 static int run_down(const struct mp_verb *verb, int argc, char **argv);
@@ -167,8 +168,12 @@ static int start(struct mp_hub_client **ret_client, const char *log, struct mcpo
 			return r;
 		r = !is_ours || mp_hub_place_is_held(&place) ? 0 : MCPOOL_ECLOSED;
 	}
-	return r < 0 ? mp_fail(why, r, "the hub did not start; its log is %s", log)
-		     : mp_fail(why, MCPOOL_ETIMEDOUT, "the hub did not answer in time");
+	if (r < 0)
+		return mp_fail(why, r, "the hub did not start; its log is %s", log);
+	return mp_fail(
+		why, MCPOOL_ETIMEDOUT,
+		"process %ld holds the hub's lock and does not answer; `mcpool down` stops it",
+		(long)mp_hub_place_get_pid(&place));
 }
 
 static int run_up(const struct mp_verb *verb, int argc, char **argv)
@@ -248,19 +253,60 @@ static int stop(struct mp_hub_client *c, const struct mp_cli_args *args)
 	return tell(args, pid, "stopped", sentence);
 }
 
+/* A hub whose socket is gone makes it again at once, and one that starts opens it soon. */
+static int open_again(struct mp_hub_client **ret_client, const struct mp_hub_place *place,
+		      struct mcpool_error *why)
+{
+	int64_t until = now_ms() + APPEAR_MS;
+	int r;
+
+	do {
+		r = mp_hub_client_open(ret_client, why);
+		if (r != MCPOOL_ENOENT || mp_hub_place_get_holder(place) == 0)
+			return r;
+		rest();
+	} while (now_ms() < until);
+	return r;
+}
+
+/* The lock says which process it is, where the socket is of no use. */
+static int stop_by_signal(pid_t pid, const struct mp_cli_args *args)
+{
+	char sentence[200];
+
+	if (kill(pid, SIGTERM) < 0 || !is_gone(pid, STOP_MS)) {
+		mp_cli_complain("the hub (process %ld) does not answer and does not stop; "
+				"`kill -9 %ld` ends it and its servers",
+				(long)pid, (long)pid);
+		return MP_EXIT_TIMEOUT;
+	}
+	snprintf(sentence, sizeof(sentence),
+		 "the hub did not answer and was stopped by a signal (it was process %ld)",
+		 (long)pid);
+	return tell(args, pid, "stopped", sentence);
+}
+
 static int run_down(const struct mp_verb *verb, int argc, char **argv)
 {
 	MP_CLEANUP(mp_hub_client_freep) struct mp_hub_client *c = NULL;
+	struct mp_hub_place place;
 	struct mcpool_error why;
 	struct mp_cli_args args;
+	pid_t pid = 0;
 	int r = mp_cli_read_args(verb, argc, argv, 0, 0, &args);
 
 	if (r)
 		return r - 1;
-	r = mp_hub_client_open(&c, &why);
-	if (r == MCPOOL_ENOENT)
-		return tell(&args, 0, "none", "no hub runs");
-	return r < 0 ? complain(&why) : stop(c, &args);
+	r = mp_hub_place_find(&place, &why);
+	if (r == 0)
+		r = open_again(&c, &place, &why);
+	if (r == 0)
+		return stop(c, &args);
+	if (r == MCPOOL_ENOENT || r == MCPOOL_ETIMEDOUT)
+		pid = mp_hub_place_get_holder(&place);
+	if (pid > 0)
+		return stop_by_signal(pid, &args);
+	return r == MCPOOL_ENOENT ? tell(&args, 0, "none", "no hub runs") : complain(&why);
 }
 
 /* --- reload ---------------------------------------------------------------------------------- */

@@ -12,6 +12,7 @@
 #include "cli/cli.h"
 #include "cli/hub_client.h"
 #include "cli/live_table.h"
+#include "hub/election.h"
 #include "json/value.h"
 
 struct shown {
@@ -170,6 +171,19 @@ static int show(struct mp_str status)
 	return r < 0 ? MP_EXIT_PROTOCOL : MP_EXIT_DONE;
 }
 
+/* What follows shows the files only, and the reader should not take it for what runs. */
+static void tell_silent_hub(void)
+{
+	struct mp_hub_place place;
+	pid_t pid = mp_hub_place_find(&place, NULL) < 0 ? 0 : mp_hub_place_get_holder(&place);
+
+	if (pid > 0)
+		mp_cli_complain(
+			"a hub runs as process %ld and does not answer at %s; `mcpool down` "
+			"stops it",
+			(long)pid, place.socket);
+}
+
 bool mp_hub_status_show(bool json, int *ret_exit_code)
 {
 	MP_CLEANUP(mp_hub_client_freep) struct mp_hub_client *c = NULL;
@@ -178,8 +192,10 @@ bool mp_hub_status_show(bool json, int *ret_exit_code)
 	int r = mp_hub_client_open(&c, &why);
 
 	mp_buf_init(&result, MP_LIMIT_MESSAGE);
-	if (r == MCPOOL_ENOENT)
+	if (r == MCPOOL_ENOENT) {
+		tell_silent_hub();
 		return false;
+	}
 	if (r == 0)
 		r = mp_hub_client_ask(c, "mcpool/status", MP_STR(""), &result, &why);
 	if (r < 0) {

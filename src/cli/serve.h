@@ -33,6 +33,7 @@ struct mp_serve {
 	struct mp_buf call_arguments; /* of --call, an object */
 	int64_t began_ms;
 	struct mp_election election;
+	struct mp_follower *place; /* told when lock or socket change; NULL: none */
 	struct mp_manager manager;
 	struct mp_socket_face *socket; /* NULL: there is no place for one */
 	struct mp_http_face *http;     /* NULL: nobody comes that way */

@@ -12,6 +12,8 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "cli/serve.h"
+#include "config/follow.h"
+#include "hub/outlook.h"
 #include "json/value.h"
 
 /* Who is about to leave is given this long: it stops its servers meanwhile. */
@@ -106,6 +108,51 @@ static void describe(void *u, struct mp_writer *w)
 	mp_serve_write_faces(u, w);
 }
 
+/* --- what others removed --------------------------------------------------------------------- */
+
+/*
+ * Without lock and socket no agent finds this hub, and the next one would run beside it. A folder
+ * that was cleaned up is made again; where another hub is in charge, this one leaves in order.
+ */
+static void place_changed(void *u)
+{
+	struct mp_serve *s = u;
+	struct mcpool_error why;
+	int r;
+
+	if (s->is_shut || mp_election_is_intact(&s->election))
+		return;
+	mp_socket_face_close(s->socket);
+	r = mp_election_restore(&s->election, &why);
+	if (r < 0) {
+		mp_log_warn(NULL,
+			    "%s was removed or replaced, and this hub cannot be found "
+			    "any more: %s; it leaves",
+			    s->election.place.folder, why.message);
+		s->is_replaced = r == MCPOOL_EEXIST;
+		mp_print_need_no_json();
+		mp_serve_stop(s, MP_EXIT_DONE, MP_LIMIT_DRAIN_MS);
+		return;
+	}
+	mp_log_warn(NULL, "%s was removed by another program; it is made again",
+		    s->election.place.socket);
+	mp_socket_face_listen(s->socket, s->election.listener);
+}
+
+/* Without inotify nothing is noticed, as with the configuration's files. */
+static void follow_place(struct mp_serve *s)
+{
+	const char *paths[] = {s->election.place.lock, s->election.place.socket};
+	struct mp_config_watch *watch = mp_hub_get_watch(s->hub);
+	struct mcpool_error why;
+
+	if (!watch || !s->socket)
+		return;
+	s->place = mp_config_watch_follow(watch, place_changed, s);
+	if (mp_follower_set_paths(s->place, paths, MP_ARRAY_LEN(paths), &why) < 0)
+		mp_log_warn(NULL, "the removal of the socket will not be noticed: %s", why.message);
+}
+
 static const struct mp_socket_hooks socket_hooks = {.stop = asked_to_stop, .describe = describe};
 
 int mp_serve_open_faces(struct mp_serve *s)
@@ -113,6 +160,7 @@ int mp_serve_open_faces(struct mp_serve *s)
 	mp_task_init(&s->stop_task, stop_now, s);
 	if (s->election.listener >= 0)
 		s->socket = mp_socket_face_open(s->hub, s->election.listener, &socket_hooks, s);
+	follow_place(s);
 	mp_manager_keep_watch(&s->manager, s->hub->loop);
 	return MP_EXIT_DONE;
 }
@@ -205,6 +253,7 @@ void mp_serve_shut_doors(struct mp_serve *s)
 	if (s->is_shut)
 		return;
 	s->is_shut = true;
+	s->place = mp_follower_leave(s->place);
 	if (s->http)
 		mp_http_face_drain(s->http, http_is_drained, s);
 	if (s->socket) {

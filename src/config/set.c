@@ -311,6 +311,30 @@ static void settle_problems(struct mp_loading *l)
 			l->set->problems[l->set->n_problems++] = n->problem;
 }
 
+/*
+ * What would make another folder the project's root: the working folder that comes back, or a
+ * marker in it. Without this a clone into a folder that was deleted stays unnoticed.
+ */
+static void note_markers(struct mp_loading *l)
+{
+	struct mp_places here = l->places;
+	char git[PATH_MAX + 8];
+
+	if (here.is_missing)
+		mp_loading_note_path(l, here.cwd);
+	if (strcmp(here.cwd, here.of[MP_FOLDER_ROOT]) == 0)
+		return;
+	here.of[MP_FOLDER_ROOT] = here.cwd;
+	snprintf(git, sizeof(git), "%s/.git", here.cwd);
+	mp_loading_note_path(l, git);
+	for (size_t i = 0; i < mp_sources_n && l->error == 0; i++) {
+		const char *path = mp_source_get_path(&mp_sources[i], &here, &l->set->arena);
+
+		if (mp_sources[i].folder == MP_FOLDER_ROOT && path)
+			mp_loading_note_path(l, path);
+	}
+}
+
 static void find_places(struct mp_loading *l)
 {
 	struct mp_config_set *set = l->set;
@@ -389,6 +413,8 @@ static void load(struct mp_loading *l, bool with_remote)
 	};
 
 	find_places(l);
+	if (l->error == 0)
+		note_markers(l);
 	if (l->error == 0)
 		l->error = mp_settings_init(&l->set->settings, &l->set->arena);
 	if (l->error == 0 && l->req->profile)

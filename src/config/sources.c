@@ -157,10 +157,13 @@ int mp_places_find(struct mp_places *p, const char *cwd, char *const *env, struc
 {
 	char real[PATH_MAX];
 	const char *home = get_folder(env, "HOME");
+	bool is_missing = !realpath(cwd, real);
 
-	if (!realpath(cwd, real))
+	/* A project that was moved or deleted: the user's servers stay, and it may come back. */
+	if (is_missing && cwd[0] != '/')
 		return MCPOOL_ENOENT;
-	*p = (struct mp_places){.cwd = mp_arena_dup(arena, mp_str_of(real))};
+	*p = (struct mp_places){.cwd = mp_arena_dup(arena, mp_str_of(is_missing ? cwd : real)),
+				.is_missing = is_missing};
 	if (!p->cwd)
 		return mp_arena_get_error(arena);
 	if (home && realpath(home, real))

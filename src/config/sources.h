@@ -41,14 +41,15 @@ extern const size_t mp_sources_n;
 
 /* The folders, from the environment given; all absolute, NULL where there is none. */
 struct mp_places {
-	const char *cwd;
+	const char *cwd; /* its real path; as it was asked for where it is missing */
+	bool is_missing; /* cwd does not exist at the moment */
 	const char *of[MP_FOLDERS];
 };
 
 /*
  * env: "NAME=value", the session's (never a project's, V10). A variable that is not an absolute
- * path counts as unset. Finds the project root; all from the arena. MCPOOL_ENOENT when cwd is not
- * there any more, MCPOOL_ENOMEM.
+ * path counts as unset. Finds the project root; all from the arena. A cwd that does not exist has
+ * no files of its own. MCPOOL_ENOENT when it is no absolute path either, MCPOOL_ENOMEM.
  */
 int mp_places_find(struct mp_places *p, const char *cwd, char *const *env,
 		   struct mp_arena *arena) MP_MUST;

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -120,7 +121,10 @@ static int look(struct guest *g, struct mcpool_error *reterr)
 		.profile = h->options.profile,
 		.only_a_look = h->role == MP_GREETING_CONTROL,
 	};
+	struct stat st;
 
+	if (h->options.project && stat(h->options.project, &st) < 0)
+		return mp_fail(reterr, MCPOOL_ENOENT, "there is no folder %s", h->options.project);
 	return mp_hub_look(g->face->hub, &request, seen, g, &g->look, reterr);
 }
 
@@ -469,6 +473,16 @@ static void knocked(uv_poll_t *poll, int status, int events)
 	}
 }
 
+void mp_socket_face_listen(struct mp_socket_face *f, int listener)
+{
+	mp_check(!f->door);
+	f->door = mp_alloc(sizeof(*f->door));
+	f->door->face = f;
+	f->door->fd = listener;
+	mp_check(uv_poll_init(mp_loop_get_uv(f->hub->loop), &f->door->poll, listener) == 0);
+	uv_poll_start(&f->door->poll, UV_READABLE, knocked);
+}
+
 struct mp_socket_face *mp_socket_face_open(struct mp_hub *hub, int listener,
 					   const struct mp_socket_hooks *hooks, void *u)
 {
@@ -478,13 +492,8 @@ struct mp_socket_face *mp_socket_face_open(struct mp_hub *hub, int listener,
 	f->hooks = hooks;
 	f->u = u;
 	mp_list_init(&f->guests);
-	if (listener < 0)
-		return f;
-	f->door = mp_alloc(sizeof(*f->door));
-	f->door->face = f;
-	f->door->fd = listener;
-	mp_check(uv_poll_init(mp_loop_get_uv(hub->loop), &f->door->poll, listener) == 0);
-	uv_poll_start(&f->door->poll, UV_READABLE, knocked);
+	if (listener >= 0)
+		mp_socket_face_listen(f, listener);
 	return f;
 }
 

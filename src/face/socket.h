@@ -60,6 +60,8 @@ struct mp_socket_face *mp_socket_face_open(struct mp_hub *hub, int listener,
 					   const struct mp_socket_hooks *hooks, void *u);
 /* Nobody new is let in. */
 void mp_socket_face_close(struct mp_socket_face *f);
+/* Accept from this one; behind mp_socket_face_close(). Borrowed as above. */
+void mp_socket_face_listen(struct mp_socket_face *f, int listener);
 /*
  * Bridges are told that the hub is about to leave: they ask it for nothing new. replaced: a newer
  * one comes, so that they need not wait for a reason to look for it.

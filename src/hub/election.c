@@ -22,11 +22,13 @@
 #include "base/error.h"
 #include "base/folders.h"
 #include "base/paths.h"
+#include "process/tree.h"
 #include "store/digest.h"
 #include "store/private.h"
 
 #define SOCKET_NAME "hub.sock"
 #define LOCK_NAME   "hub.lock"
+#define PLACE_NAME  "hub.place" /* in the state folder: the folder of the hub that uses it */
 
 enum { BACKLOG = 4096, LOOK_AGAIN_MS = 20 };
 
@@ -92,6 +94,85 @@ static void find_short_folder(const char *folder, char *out, size_t size)
 	snprintf(out, size, P_tmpdir "/mcpool-%u-%.16s", (unsigned)geteuid(), hex);
 }
 
+static void set_folder(struct mp_hub_place *p, struct mp_str folder)
+{
+	memcpy(p->folder, folder.p, folder.len);
+	p->folder[folder.len] = '\0';
+	if (folder.len + sizeof("/" SOCKET_NAME) > sizeof(p->socket))
+		find_short_folder(p->folder, p->folder, sizeof(p->folder));
+	snprintf(p->lock, sizeof(p->lock), "%s/" LOCK_NAME, p->folder);
+	snprintf(p->socket, sizeof(p->socket), "%.*s/" SOCKET_NAME,
+		 (int)(sizeof(p->socket) - sizeof("/" SOCKET_NAME)), p->folder);
+}
+
+static int open_note(struct mp_buf *path, struct stat *ret)
+{
+	int fd = -1;
+
+	if (mp_path_state(PLACE_NAME, path) == 0)
+		fd = open(path->data, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd >= 0 && (fstat(fd, ret) < 0 || mp_private_check(path->data, ret, NULL) < 0)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+/* The folder that the last hub of this state folder wrote down; false: none is known. */
+static bool read_note(char *out, size_t size)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf path;
+	struct stat st;
+	ssize_t n = 0;
+	int fd;
+
+	mp_buf_init(&path, PATH_MAX);
+	fd = open_note(&path, &st);
+	if (fd >= 0) {
+		n = read(fd, out, size - 1);
+		close(fd);
+	}
+	if (n < 2 || out[0] != '/' || out[n - 1] != '\n')
+		return false;
+	out[n - 1] = '\0';
+	return strlen(out) == (size_t)n - 1;
+}
+
+/* For agents that are started without our environment; without it they find no more than before. */
+static void write_note(const struct mp_hub_place *p)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf path, text;
+	char known[PATH_MAX];
+
+	mp_buf_init(&path, PATH_MAX);
+	mp_buf_init(&text, PATH_MAX + 1);
+	if (read_note(known, sizeof(known)) && strcmp(known, p->folder) == 0)
+		return;
+	if (mp_path_state(PLACE_NAME, &path) == 0 && mp_buf_addf(&text, "%s\n", p->folder) == 0)
+		(void)!mp_private_replace(path.data, mp_buf_get(&text), NULL);
+}
+
+static bool is_private(const char *folder)
+{
+	struct stat st;
+
+	return lstat(folder, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
+	       !(st.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+static void prefer_running(struct mp_hub_place *p)
+{
+	struct mp_hub_place other;
+	char folder[PATH_MAX];
+
+	if (mp_hub_place_is_held(p) || !read_note(folder, sizeof(folder)) ||
+	    strcmp(folder, p->folder) == 0 || !is_private(folder))
+		return;
+	set_folder(&other, mp_str_of(folder));
+	if (mp_hub_place_is_held(&other))
+		*p = other;
+}
+
 int mp_hub_place_find(struct mp_hub_place *p, struct mcpool_error *reterr)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf folder;
@@ -106,12 +187,8 @@ int mp_hub_place_find(struct mp_hub_place *p, struct mcpool_error *reterr)
 	if (r < 0 || folder.len >= sizeof(p->folder))
 		return mp_fail(reterr, r < 0 ? r : MCPOOL_ELIMIT,
 			       "the path of the hub's folder is too long");
-	memcpy(p->folder, folder.data, folder.len + 1);
-	if (folder.len + sizeof("/" SOCKET_NAME) > sizeof(p->socket))
-		find_short_folder(folder.data, p->folder, sizeof(p->folder));
-	snprintf(p->lock, sizeof(p->lock), "%s/" LOCK_NAME, p->folder);
-	snprintf(p->socket, sizeof(p->socket), "%.*s/" SOCKET_NAME,
-		 (int)(sizeof(p->socket) - sizeof("/" SOCKET_NAME)), p->folder);
+	set_folder(p, mp_buf_get(&folder));
+	prefer_running(p);
 	return 0;
 }
 
@@ -216,7 +293,19 @@ bool mp_hub_place_is_held(const struct mp_hub_place *p)
 	return held;
 }
 
-/* For people and for whoever comes second; the lock itself is the kernel's. */
+/* A lock that was just taken may still carry the pid of its last holder. */
+pid_t mp_hub_place_get_holder(const struct mp_hub_place *p)
+{
+	pid_t pid = mp_hub_place_is_held(p) ? mp_hub_place_get_pid(p) : 0;
+	struct mp_proc proc;
+
+	if (pid == 0 || mp_tree_read(pid, &proc) < 0 || !mp_tree_is_alive(&proc) ||
+	    strncmp(proc.name, "mcpool", strlen("mcpool")) != 0)
+		return 0;
+	return pid;
+}
+
+/* For people and for the hub that comes second; the lock itself is the kernel's. */
 static void sign(int fd)
 {
 	char text[24];
@@ -329,13 +418,36 @@ static int clear_socket(const struct mp_hub_place *p, int folder, struct mcpool_
 	return 0;
 }
 
-static int listen_there(const struct mp_hub_place *p, int *ret_fd, struct mcpool_error *reterr)
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Is the socket that has our name the one that we bound? */
+static bool is_socket_ours(const struct mp_election *e)
+{
+	struct stat st;
+
+	return lstat(e->place.socket, &st) == 0 && is_same(&st, &e->socket);
+}
+
+static bool is_lock_ours(const struct mp_election *e)
+{
+	struct stat there, ours;
+
+	return lstat(e->place.lock, &there) == 0 && fstat(e->lock, &ours) == 0 &&
+	       is_same(&there, &ours);
+}
+
+static int listen_there(const struct mp_hub_place *p, int *ret_fd, struct stat *ret_socket,
+			struct mcpool_error *reterr)
 {
 	struct sockaddr_un a = address_of(p);
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), r = 0;
 
 	if (fd < 0 || bind(fd, (struct sockaddr *)&a, sizeof(a)) < 0 ||
-	    chmod(p->socket, 0600) < 0 || listen(fd, BACKLOG) < 0)
+	    chmod(p->socket, 0600) < 0 || lstat(p->socket, ret_socket) < 0 ||
+	    listen(fd, BACKLOG) < 0)
 		r = fail(reterr, p->socket, "listened at");
 	if (r < 0 && fd >= 0)
 		close(fd);
@@ -364,7 +476,7 @@ static int stand(struct mp_election *e, int folder, int given, int64_t wait_ms, 
 		return 0;
 	}
 	r = clear_socket(&e->place, folder, reterr);
-	return r < 0 ? r : listen_there(&e->place, &e->listener, reterr);
+	return r < 0 ? r : listen_there(&e->place, &e->listener, &e->socket, reterr);
 }
 
 int mp_election_stand(struct mp_election *e, int given, int64_t wait_ms, pid_t *ret_winner,
@@ -384,14 +496,73 @@ int mp_election_stand(struct mp_election *e, int given, int64_t wait_ms, pid_t *
 	close(folder);
 	if (r < 0)
 		mp_election_resign(e);
+	else
+		write_note(&e->place);
 	return r;
 }
+
+/* --- what others removed --------------------------------------------------------------------- */
+
+/* The lock's file is gone, so the next hub would lock another one: we have to have that. */
+static int retake_lock(struct mp_election *e, int folder, struct mcpool_error *reterr)
+{
+	int fd = open_lock(&e->place, folder, reterr);
+
+	if (fd < 0)
+		return fd;
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		close(fd);
+		return mp_fail(reterr, MCPOOL_EEXIST, "another hub has taken %s", e->place.lock);
+	}
+	sign(fd);
+	close(e->lock);
+	e->lock = fd;
+	return 0;
+}
+
+static int replace_listener(struct mp_election *e, int folder, struct mcpool_error *reterr)
+{
+	int fd = -1, r = clear_socket(&e->place, folder, reterr);
+
+	if (r == 0)
+		r = listen_there(&e->place, &fd, &e->socket, reterr);
+	if (r < 0)
+		return r;
+	close(e->listener);
+	e->listener = fd;
+	return 1;
+}
+
+bool mp_election_is_intact(const struct mp_election *e)
+{
+	return is_lock_ours(e) && (e->is_given || is_socket_ours(e));
+}
+
+int mp_election_restore(struct mp_election *e, struct mcpool_error *reterr)
+{
+	int folder, r = 0;
+
+	if (mp_election_is_intact(e))
+		return 0;
+	folder = open_folder(&e->place, reterr);
+	if (folder < 0)
+		return folder;
+	if (!is_lock_ours(e))
+		r = retake_lock(e, folder, reterr);
+	if (r == 0 && !e->is_given && !is_socket_ours(e))
+		r = replace_listener(e, folder, reterr);
+	close(folder);
+	return r;
+}
+
+/* --- the end --------------------------------------------------------------------------------- */
 
 void mp_election_stop_listening(struct mp_election *e)
 {
 	if (e->listener < 0)
 		return;
-	if (!e->is_given) /* before it is closed: nobody shall find a name without a hub */
+	/* Before it is closed: a name without a hub shall not be found. Another hub's stays. */
+	if (!e->is_given && is_socket_ours(e))
 		(void)unlink(e->place.socket);
 	close(e->listener);
 	e->listener = -1;

@@ -169,10 +169,15 @@ static void is_reloaded(struct mp_view *v, const struct mcpool_error *error, voi
 	mp_views_note_reloaded(o);
 }
 
-/* A file that had servers and cannot be read any more: somebody is in the middle of an edit. */
+/*
+ * A file that had servers and cannot be read any more: somebody is in the middle of an edit. Or
+ * discovery itself failed, and the set is empty for that reason alone.
+ */
 static const struct mp_problem *find_broken(const struct mp_config_set *before,
 					    const struct mp_config_set *after)
 {
+	if (!after->root[0] && before->root[0] && after->n_problems)
+		return &after->problems[0];
 	for (size_t i = 0; i < after->n_problems; i++) {
 		if (!after->problems[i].is_whole_file)
 			continue;
@@ -220,7 +225,8 @@ void mp_outlook_reload(struct mp_outlook *o)
 	load(o);
 	broken = find_broken(was, o->set);
 	tell_problems(o->set, broken);
-	follow(o);
+	if (o->set->root[0])
+		follow(o);
 	o->is_reloading = true;
 	if (broken) {
 		refuse(o, broken, was);

@@ -227,7 +227,8 @@ static int check(struct mp_hub *hub, const struct mp_look_request *request,
 		return mp_fail(reterr, MCPOOL_ECLOSED, "the hub is about to stop");
 	if (!request->cwd)
 		return 0;
-	if (request->cwd[0] != '/' || stat(request->cwd, &st) < 0 || !S_ISDIR(st.st_mode))
+	/* One that was deleted under its agent has no files; the user's servers are still there. */
+	if (request->cwd[0] != '/' || (stat(request->cwd, &st) == 0 && !S_ISDIR(st.st_mode)))
 		return mp_fail(reterr, MCPOOL_ENOENT, "there is no folder %s", request->cwd);
 	if (request->profile && !mp_profile_exists(request->profile))
 		return mp_fail(reterr, MCPOOL_EINVAL,

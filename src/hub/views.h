@@ -24,8 +24,8 @@ typedef void (*mp_look_fn)(void *u, struct mp_view *view, const struct mcpool_er
 
 /*
  * Find the view, or make it; fn follows from the loop, once, unless the look is freed before.
- * MCPOOL_ECLOSED: the hub stops; MCPOOL_ELIMIT: there are too many views; MCPOOL_ENOENT: there is
- * no such folder; MCPOOL_EINVAL: there is no such profile.
+ * MCPOOL_ECLOSED: the hub stops; MCPOOL_ELIMIT: there are too many views; MCPOOL_ENOENT: cwd is no
+ * absolute path, or not of a folder; MCPOOL_EINVAL: there is no such profile.
  */
 int mp_hub_look(struct mp_hub *hub, const struct mp_look_request *request, mp_look_fn fn, void *u,
 		struct mp_look **ret_look, struct mcpool_error *reterr) MP_MUST;

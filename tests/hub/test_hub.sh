@@ -184,4 +184,68 @@ t_a_service_manager_starts_it() {
 	says out "it is the hub" "still there" "exit 0, its name stays" && nothing_left 3
 }
 
+# use-B1: the socket is removed: agents and verbs find the hub again, and it is the same one.
+t_a_removed_socket_is_made_again() {
+	with a && up && pid=$(hub_pid) && rm "$sock" && eventually 5 running && [ "$(hub_pid)" = "$pid" ] &&
+		run 0 call mcp__a__add a=2 b=40 && rm "$sock" && run 0 down && says out "$pid" && finish_nothing
+}
+finish_nothing() { nothing_left 3; }
+
+# use-B2: the whole runtime folder is removed: no second hub, and what an old one leaves is not unlinked.
+t_a_removed_folder_is_made_again() {
+	with a && up && pid=$(hub_pid) && rm -rf "$XDG_RUNTIME_DIR/mcpool" && eventually 5 running &&
+		[ "$(hub_pid)" = "$pid" ] && run 0 up && says out "runs already, as process $pid" && finish
+}
+
+# use-B2: another hub has the place: the first one leaves, and the new one's socket stays.
+t_a_hub_that_was_replaced_by_hand_leaves() {
+	with a && up && first=$(hub_pid) && kill -STOP "$first" && rm -rf "$XDG_RUNTIME_DIR/mcpool" && up &&
+		second=$(hub_pid) && [ "$first" != "$second" ] && kill -CONT "$first" && eventually 10 is_down "$first" &&
+		[ -S "$sock" ] && running && [ "$(hub_pid)" = "$second" ] && finish
+}
+
+# use-B1: a hub that does not answer is found by its lock: every verb says what to do, and `down` stops it.
+t_a_hub_without_a_socket_is_found_by_its_lock() {
+	with a && up && pid=$(hub_pid) && kill -STOP "$pid" && rm "$sock" || return 1
+	run 0 status && says err "process $pid and does not answer" "mcpool down" || return 1
+	run 6 down && says err "kill -9 $pid" || return 1
+	kill -CONT "$pid"
+	eventually 10 is_down "$pid" && nothing_left 3
+}
+
+# use-A1: an agent without XDG_RUNTIME_DIR comes to the hub that runs, wherever that is.
+t_one_hub_also_without_a_runtime_folder() {
+	with a && up && pid=$(hub_pid) && ( unset XDG_RUNTIME_DIR; run 0 status --json && says out "\"pid\":$pid" &&
+		run 0 up && says out "runs already, as process $pid" && run 0 down && says out "$pid" ) && nothing_left 3 &&
+		( unset XDG_RUNTIME_DIR; run 0 up ) && run 0 up && says out "runs already" && [ ! -e "$sock" ] && run 0 down && nothing_left 3
+}
+
+# use-B3: a project that was moved away and back, or cloned again, is seen without a reload.
+t_a_project_that_comes_back() {
+	with a && mkdir -p "$work/p/.git" && configure "$work/p/.mcp.json" "$(server b)" && up &&
+		( cd "$work/p" && run 0 trust --yes && sees a b ) || return 1
+	mv "$work/p" "$work/q" && eventually 5 logged 'gone b' && mv "$work/q" "$work/p" &&
+		( cd "$work/p" && eventually 5 sees a b ) || { echo "after a move"; return 1; }
+	cp -r "$work/p" "$work/q" && rm -rf "$work/p" && eventually 5 logged_twice 'gone b' && cp -r "$work/q" "$work/p" &&
+		( cd "$work/p" && eventually 5 sees a b ) || { echo "after a copy"; return 1; }
+	finish
+}
+logged() { grep -q "$1" "$XDG_STATE_HOME/mcpool/hub.log"; }
+logged_twice() { [ "$(grep -c "$1" "$XDG_STATE_HOME/mcpool/hub.log")" -ge 2 ]; }
+# sees NAME...: the hub has these servers for this folder, and all of them are of use
+sees() {
+	"$mcpool" status --json >"$work/seen" 2>&1 || return 1
+	for one in "$@"; do
+		grep -q "\"name\":\"$one\",\"state\":\"\(connected\|pending\|ready\)\"" "$work/seen" || { head -c 600 "$work/seen"; return 1; }
+	done
+}
+
+# use-B3: the user's servers do not go with the project, neither for a session that is open.
+t_users_servers_stay_without_the_project() {
+	with a && mkdir -p "$work/p/.git" && configure "$work/p/.mcp.json" "$(server b)" && up &&
+		( cd "$work/p" && run 0 trust --yes && run 0 call mcp__a__add a=2 b=40 ) && ( cd "$work/p" && rm -rf "$work/p" &&
+		eventually 5 logged 'gone b' && logged_no_gone_a ) && finish
+}
+logged_no_gone_a() { ! grep 'gone' "$XDG_STATE_HOME/mcpool/hub.log" | grep -q 'gone.* a\b'; }
+
 run_cases "$@"

@@ -143,6 +143,75 @@ TEST(one_wins_and_the_other_is_told_who)
 	CHECK_EQ(mp_election_stand(&d.b, -1, 0, &d.winner, &why), 0);
 }
 
+/* use-B1 */
+TEST(a_removed_socket_is_made_again)
+{
+	DESK;
+
+	CHECK(make_place());
+	CHECK_EQ(mp_election_stand(&d.a, -1, 0, &d.winner, &why), 0);
+	CHECK(mp_election_is_intact(&d.a));
+	CHECK_EQ(mp_election_restore(&d.a, &why), 0);
+	CHECK(unlink(d.a.place.socket) == 0);
+	CHECK(!mp_election_is_intact(&d.a));
+	CHECK_EQ(knock(&d.a.place), MCPOOL_ENOENT);
+	CHECK_EQ(mp_election_restore(&d.a, &why), 1);
+	CHECK_EQ(knock(&d.a.place), 0);
+	CHECK_EQ(mp_election_stand(&d.b, -1, 0, &d.winner, &why), MCPOOL_EEXIST);
+}
+
+/* use-B2 */
+TEST(a_removed_folder_is_made_again)
+{
+	DESK;
+
+	CHECK(make_place());
+	CHECK_EQ(mp_election_stand(&d.a, -1, 0, &d.winner, &why), 0);
+	CHECK(unlink(d.a.place.socket) == 0 && unlink(d.a.place.lock) == 0 &&
+	      rmdir(d.a.place.folder) == 0);
+	CHECK_EQ(mp_election_restore(&d.a, &why), 1);
+	CHECK_EQ(knock(&d.a.place), 0);
+	CHECK_EQ(mp_hub_place_get_pid(&d.a.place), getpid());
+	CHECK_EQ(mp_election_stand(&d.b, -1, 0, &d.winner, &why), MCPOOL_EEXIST);
+}
+
+/* use-B2: the one that lost its place takes nothing from the one that has it now. */
+TEST(a_hub_without_its_place_leaves_the_next_one_alone)
+{
+	DESK;
+
+	CHECK(make_place());
+	CHECK_EQ(mp_election_stand(&d.a, -1, 0, &d.winner, &why), 0);
+	CHECK(unlink(d.a.place.socket) == 0 && unlink(d.a.place.lock) == 0);
+	CHECK_EQ(mp_election_stand(&d.b, -1, 0, &d.winner, &why), 0);
+	CHECK_EQ(mp_election_restore(&d.a, &why), MCPOOL_EEXIST);
+	mp_election_resign(&d.a);
+	CHECK(exists(d.b.place.socket));
+	CHECK_EQ(knock(&d.b.place), 0);
+}
+
+/* use-A1 */
+TEST(a_hub_elsewhere_with_the_same_state_is_found)
+{
+	struct mp_hub_place p;
+	DESK;
+
+	CHECK(make_place());
+	mp_hub_place_pretend(in("none"), NULL);
+	CHECK_EQ(mp_election_stand(&d.a, -1, 0, &d.winner, &why), 0);
+	CHECK(unsetenv("XDG_RUNTIME_DIR") == 0);
+	CHECK_EQ(mp_hub_place_find(&p, &why), 0);
+	CHECK_TEXT(p.socket, d.a.place.socket);
+	CHECK_EQ(mp_election_stand(&d.b, -1, 0, &d.winner, &why), MCPOOL_EEXIST);
+	mp_election_resign(&d.a);
+	CHECK_EQ(mp_hub_place_find(&p, &why), 0);
+	CHECK_TEXT(p.folder, in("state/mcpool/run")); /* it runs no more */
+	CHECK(put("state/mcpool/hub.place", "relative\n"));
+	CHECK_EQ(mp_hub_place_find(&p, &why), 0);
+	CHECK_TEXT(p.folder, in("state/mcpool/run"));
+	mp_hub_place_pretend(NULL, NULL);
+}
+
 /* A dead one leaves its socket behind; its lock is gone with it. */
 TEST(what_a_dead_hub_left_is_cleared_away)
 {

@@ -57,7 +57,7 @@ TEST(a_discovery_that_fails_is_empty_and_says_one_thing)
 
 	CHECK(home_make());
 	req = home_request(NULL);
-	req.cwd = in("nowhere");
+	req.cwd = "nowhere";
 	set = mp_config_load(&req);
 	CHECK_EQ(set->n, 0);
 	CHECK_EQ(set->n_problems, 1);

@@ -204,8 +204,12 @@ HEAVY_TEST(whoever_does_not_say_hello_is_refused)
 		 "{\"protocol\":9,\"version\":\"7.7\",\"role\":\"bridge\"}}\n",
 		 "speaks protocol 1; you are 7.7 and speak protocol 9"},
 		{"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"mcpool/hello\",\"params\":"
-		 "{\"protocol\":1,\"role\":\"bridge\",\"cwd\":\"/there/is/none\"}}\n",
+		 "{\"protocol\":1,\"role\":\"bridge\",\"cwd\":\"/\",\"options\":"
+		 "{\"project\":\"/there/is/none\"}}}\n",
 		 "there is no folder"},
+		{"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"mcpool/hello\",\"params\":"
+		 "{\"protocol\":1,\"role\":\"bridge\",\"cwd\":\"relative\"}}\n",
+		 "must be an absolute path"},
 		{"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"mcpool/hello\",\"params\":"
 		 "{\"protocol\":1,\"role\":\"bridge\",\"cwd\":\"/\",\"options\":"
 		 "{\"profile\":\"none\"}}}\n",

@@ -95,12 +95,19 @@ TEST(no_home_is_no_obstacle)
 	CHECK_TEXT(d.p.of[MP_FOLDER_CONFIG], "/.config");
 }
 
-TEST(a_folder_that_is_gone_is_told)
+/* use-B3: a project that was moved away may come back, and the user's files are still there. */
+TEST(a_folder_that_is_gone_is_its_own_root)
 {
 	DESK;
 
 	CHECK(home_make());
-	CHECK_EQ(mp_places_find(&d.p, in("nowhere"), home_env, &d.arena), MCPOOL_ENOENT);
+	CHECK_EQ(mp_places_find(&d.p, "nowhere", home_env, &d.arena), MCPOOL_ENOENT);
+	CHECK(find(&d, in("home/gone/deep")));
+	CHECK(d.p.is_missing);
+	CHECK_TEXT(root(&d), in("home/gone/deep"));
+	CHECK_TEXT(d.p.of[MP_FOLDER_HOME], home_at);
+	CHECK(find(&d, project_at));
+	CHECK(!d.p.is_missing);
 }
 
 TEST(the_nearest_marker_is_the_root)

@@ -197,7 +197,6 @@ HEAVY_TEST(what_cannot_be_looked_at_is_refused)
 	DESK;
 
 	CHECK(open_desk(&d, "{}"));
-	CHECK_EQ(ask(&d, 0, in("missing"), home_env, NULL), MCPOOL_ENOENT);
 	CHECK_EQ(ask(&d, 0, "relative", home_env, NULL), MCPOOL_ENOENT);
 	CHECK_EQ(ask(&d, 0, in(USER_FILE), home_env, NULL), MCPOOL_ENOENT); /* no folder */
 	mp_hub_stop(d.hub);
