@@ -39,8 +39,10 @@ struct mp_inbound {
 
 	bool head_done, discards, keeps_alive, upgrades;
 	char last; /* byte of the head, of the piece before */
+	bool has_request_line;
+	unsigned blanks; /* in the request line, so far */
 	size_t head_seen, extensions;
-	uint64_t length;
+	uint64_t length, received;
 
 	struct mp_str view; /* the body as long as it lies in one piece */
 	struct mp_buf body; /* otherwise */
@@ -114,6 +116,8 @@ static int end_name(llhttp_t *parser)
 	bool may_be_known = in->name_len <= NAME && !in->head_done;
 	struct value *v;
 
+	if (!in->name_len)
+		return blame(in, 400, "a header without a name");
 	in->field =
 		may_be_known ? find_field((struct mp_str){in->name, in->name_len}) : MP_FIELD_COUNT;
 	in->name_len = 0;
@@ -193,6 +197,7 @@ static int add_body(llhttp_t *parser, const char *p, size_t n)
 	struct mp_inbound *in = of(parser);
 	int r;
 
+	in->received += n;
 	if (in->discards)
 		return 0;
 	if (!in->view.len && !in->body.len) {
@@ -326,6 +331,19 @@ static bool has_sound_lines(struct mp_inbound *in, struct mp_str piece)
 	return true;
 }
 
+/*
+ * One blank behind the method and one before the version. llhttp takes several (attack-S17). Empty
+ * lines before the request line do not count.
+ */
+static bool has_sound_request_line(struct mp_inbound *in, struct mp_str piece)
+{
+	for (size_t i = 0; i < piece.len && !in->has_request_line; i++) {
+		in->blanks += piece.p[i] == ' ';
+		in->has_request_line = piece.p[i] == '\n' && in->blanks > 0;
+	}
+	return in->blanks <= 2;
+}
+
 /* The bytes that RFC 3986 has for a host and its port, brackets included (V15). */
 static bool is_host(struct mp_str host)
 {
@@ -418,6 +436,8 @@ static bool watch_head(struct mp_inbound *in, struct mp_str piece)
 {
 	if (!has_sound_lines(in, piece))
 		return fail(in, 400, "lines that do not end as HTTP has it") == MP_INBOUND_MORE;
+	if (!has_sound_request_line(in, piece))
+		return fail(in, 400, "a request line with more than two blanks") == MP_INBOUND_MORE;
 	in->head_seen += piece.len;
 	if (in->head_seen > MP_LIMIT_HEADER_BLOCK)
 		return fail(in, 431, "a head that is too large") == MP_INBOUND_MORE;
@@ -456,6 +476,16 @@ enum mp_inbound_news mp_inbound_feed(struct mp_inbound *in, struct mp_str bytes,
 void mp_inbound_discard(struct mp_inbound *in)
 {
 	in->discards = true;
+}
+
+size_t mp_inbound_get_gathered(const struct mp_inbound *in)
+{
+	return in->body.len;
+}
+
+uint64_t mp_inbound_get_received(const struct mp_inbound *in)
+{
+	return in->received;
 }
 
 /* --- what it says --------------------------------------------------------------------------- */

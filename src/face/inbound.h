@@ -74,6 +74,10 @@ enum mp_inbound_news {
 };
 /* The next bytes, which must stay while the body is looked at. *ret_used: so many were taken. */
 enum mp_inbound_news mp_inbound_feed(struct mp_inbound *in, struct mp_str bytes, size_t *ret_used);
+/* Bytes of the body that are kept so far. */
+size_t mp_inbound_get_gathered(const struct mp_inbound *in);
+/* Bytes of the body that came so far, kept or not. */
+uint64_t mp_inbound_get_received(const struct mp_inbound *in);
 /* The body that is to come is of no interest. */
 void mp_inbound_discard(struct mp_inbound *in);
 

@@ -172,6 +172,10 @@ static struct mp_refusal find_fault(const struct mp_inbound *in)
 	    !has_word(mp_inbound_get(in, MP_FIELD_UPGRADE), MP_STR("websocket")))
 		return (struct mp_refusal){426, "this is for WebSockets",
 					   "Upgrade: websocket\r\nConnection: Upgrade\r\n"};
+	/* A body would be read as frames (attack-S17). */
+	if (mp_inbound_get(in, MP_FIELD_CONTENT_LENGTH).p ||
+	    mp_inbound_get(in, MP_FIELD_TRANSFER_ENCODING).p)
+		return (struct mp_refusal){400, "a WebSocket handshake has no body", NULL};
 	if (!mp_str_eq(mp_inbound_get(in, MP_FIELD_SOCKET_VERSION), MP_STR("13")))
 		return (struct mp_refusal){426, "the version of WebSockets is 13", VERSION};
 	if (mp_inbound_get(in, MP_FIELD_SOCKET_KEY).len != MP_WS_KEY)

@@ -133,6 +133,10 @@ struct bad {
 
 /* V12 V15 V48 */
 static const struct bad bads[] = {
+	/* attack-S17 */
+	BAD(400, "GET  / HTTP/1.1\r\n" HOST "\r\n"),
+	BAD(400, "GET /  HTTP/1.1\r\n" HOST "\r\n"),
+	BAD(400, "GET / HTTP/1.1\r\n" HOST ": x\r\n\r\n"),
 	BAD(400, "POST / HTTP/1.1\r\n" HOST
 		 "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
 	BAD(400, "POST / HTTP/1.1\r\n" HOST

@@ -157,6 +157,10 @@ TEST(an_upgrade_that_is_none_is_refused)
 		{"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
 		 "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: chat\r\n",
 		 400},
+		/* attack-S17 */
+		{UPGRADE "Content-Length: 4\r\n", 400},
+		{UPGRADE "Content-Length: 0\r\n", 400},
+		{UPGRADE "Transfer-Encoding: chunked\r\n", 400},
 		{UPGRADE "Origin: http://evil.example\r\n", 403},
 		{UPGRADE "Sec-Fetch-Site: cross-site\r\n", 403},
 	};
@@ -167,6 +171,7 @@ TEST(an_upgrade_that_is_none_is_refused)
 		VISITOR(v);
 
 		CHECK(visitor_ask(&s, &v, "GET /ws", cases[i].headers, NULL));
+		CHECK(visitor_say(&s, &v, MP_STR("0\r\n\r\n"))); /* a body, if there is one */
 		CHECK_EQ(visitor_status(&v), cases[i].status);
 		CHECK_EQ(mp_lobby_count(s.lobby), 0);
 	}
