@@ -12,6 +12,7 @@
 #include "net/zone.h"
 
 #define CHALLENGE "WWW-Authenticate: Bearer realm=\"mcpool\"\r\n"
+#define SHOWN     "; `mcpool token` shows it"
 #define WRONG     "WWW-Authenticate: Bearer realm=\"mcpool\", error=\"invalid_token\"\r\n"
 
 /* --- our names ------------------------------------------------------------------------------ */
@@ -193,13 +194,13 @@ static bool has_token(struct mp_admit *a, struct mp_str header, struct mp_refusa
 	struct mp_str scheme = MP_STR("Bearer ");
 
 	if (!header.p)
-		return refuse(ret_refusal, 401, "this needs the token of mcpool", CHALLENGE);
+		return refuse(ret_refusal, 401, "this needs the token of mcpool" SHOWN, CHALLENGE);
 	if (header.len < scheme.len ||
 	    !mp_str_eq_nocase((struct mp_str){header.p, scheme.len}, scheme))
-		return refuse(ret_refusal, 401, "this needs a bearer token", CHALLENGE);
+		return refuse(ret_refusal, 401, "this needs a bearer token" SHOWN, CHALLENGE);
 	header = mp_str_trim((struct mp_str){header.p + scheme.len, header.len - scheme.len});
 	if (!mp_token_matches(&a->token, header))
-		return refuse(ret_refusal, 401, "this is not the token of mcpool", WRONG);
+		return refuse(ret_refusal, 401, "this is not the token of mcpool" SHOWN, WRONG);
 	return true;
 }
 

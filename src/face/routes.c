@@ -17,8 +17,12 @@ static void serve_health(struct mp_http_face *f, struct mp_exchange *x)
 static void serve_front(struct mp_http_face *f, struct mp_exchange *x)
 {
 	static const struct mp_str page = MP_STR(
-		"mcpool\n\nAgents connect to /mcp (also /sse and /ws) with the token of this hub.\n"
-		"The dashboard comes here.\n");
+		"mcpool runs here.\n\n"
+		"Connect an agent:  mcpool connect AGENT\n"
+		"See the servers:   mcpool status\n\n"
+		"Other clients send MCP to /mcp on this address (older ones: /sse, /ws), each "
+		"with\n"
+		"the header `Authorization: Bearer TOKEN`. `mcpool token` shows the token.\n");
 
 	(void)f;
 	mp_exchange_answer(x,

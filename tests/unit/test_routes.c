@@ -111,6 +111,27 @@ HEAVY_TEST(without_a_token_names_still_count)
 }
 
 /* V20 */
+/* use-P14 */
+TEST(who_comes_without_the_token_is_told_how_to_get_it)
+{
+	FRONT(s);
+	VISITOR(none);
+	VISITOR(wrong);
+	VISITOR(page);
+
+	CHECK(front_open(&s, one, false));
+	none.no_token = page.no_token = true;
+	wrong.token = "0123456789abcdef";
+	CHECK(visitor_ask(&s, &none, "GET /health", NULL, NULL));
+	CHECK_EQ(visitor_status(&none), 401);
+	CHECK(visitor_has(&none, "; `mcpool token` shows it\""));
+	CHECK(visitor_ask(&s, &wrong, "GET /health", NULL, NULL));
+	CHECK(visitor_has(&wrong, "this is not the token of mcpool; `mcpool token` shows it\""));
+	CHECK(visitor_ask(&s, &page, "GET /", NULL, NULL));
+	CHECK_EQ(visitor_status(&page), 200);
+	CHECK(visitor_has(&page, "mcpool connect AGENT") && visitor_has(&page, "/mcp"));
+}
+
 TEST(a_row_that_says_nothing_is_for_nobody)
 {
 	static const struct mp_route forgotten = {.path = "/x", .verbs = MP_VERB_GET};
