@@ -9,23 +9,21 @@
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <unistd.h>
-#include <uv.h>
 
 #include "base/error.h"
-#include "base/log.h"
 #include "base/mem.h"
+#include "face/listener.h"
 #include "face/wire_tls.h"
 
-enum { BACKLOG = 511, AT_ONCE = 64 };
+enum { BACKLOG = 511 };
 
 struct mp_http_porch {
 	struct mp_http_porch_options o;
 	int fd;
-	uv_poll_t *poll; /* owned; freed by libuv's close callback; NULL: closed */
+	struct mp_listener *listener; /* owned; NULL: closed */
 	struct sockaddr_storage address;
 	struct mp_tls_context *tls; /* owned; NULL: none */
 	struct mp_wire_room *room;  /* owned */
-	int64_t last_complaint_ms;
 };
 
 /* --- listening ------------------------------------------------------------------------------ */
@@ -93,8 +91,9 @@ static int open_socket(struct mp_http_porch *p, const char *listen, struct mcpoo
 
 /* --- arriving ------------------------------------------------------------------------------- */
 
-static void welcome(struct mp_http_porch *p, int fd)
+static void welcome(void *u, int fd)
 {
+	struct mp_http_porch *p = u;
 	struct mp_wire *wire;
 	int one = 1;
 
@@ -107,42 +106,7 @@ static void welcome(struct mp_http_porch *p, int fd)
 		p->o.arrived(p->o.u, wire);
 }
 
-/* Out of descriptors: whoever waits, waits. Said once in a while, as it is tried all the time. */
-static void complain(struct mp_http_porch *p, int errnum)
-{
-	int64_t now = mp_loop_now_ms(p->o.loop);
-
-	if (errnum == EAGAIN || errnum == EINTR || errnum == ECONNABORTED)
-		return;
-	if (p->last_complaint_ms && now - p->last_complaint_ms < 10000)
-		return;
-	p->last_complaint_ms = now;
-	mp_log_warn(NULL, "http: nobody can be let in: %s", strerrordesc_np(errnum));
-}
-
-static void arrive(uv_poll_t *poll, int status, int events)
-{
-	struct mp_http_porch *p = poll->data;
-
-	(void)status;
-	(void)events;
-	for (int i = 0; p && p->poll && i < AT_ONCE; i++) {
-		int fd = accept4(p->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-
-		if (fd < 0) {
-			complain(p, errno);
-			return;
-		}
-		welcome(p, fd);
-	}
-}
-
 /* --- life ----------------------------------------------------------------------------------- */
-
-static void freed(uv_handle_t *h)
-{
-	mp_free(h);
-}
 
 static int set_up(struct mp_http_porch *p, struct mcpool_error *reterr)
 {
@@ -164,11 +128,9 @@ static int set_up(struct mp_http_porch *p, struct mcpool_error *reterr)
 		r = mp_tls_context_new(p->o.cert, p->o.key, &p->tls, reterr);
 	if (r < 0)
 		return r;
-	p->poll = mp_alloc(sizeof(*p->poll));
-	p->poll->data = p;
-	if (uv_poll_init(mp_loop_get_uv(p->o.loop), p->poll, p->fd) == 0)
+	p->listener = mp_listener_new(p->o.loop, p->fd, "http", welcome, p);
+	if (p->listener)
 		return 0;
-	p->poll = mp_free(p->poll);
 	return mp_fail(reterr, MCPOOL_ESYSTEM, "the socket to listen on cannot be watched");
 }
 
@@ -192,17 +154,14 @@ int mp_http_porch_new(const struct mp_http_porch_options *o, struct mp_http_porc
 
 void mp_http_porch_open(struct mp_http_porch *p)
 {
-	mp_check(uv_poll_start(p->poll, UV_READABLE, arrive) == 0);
+	mp_listener_open(p->listener);
 }
 
 void mp_http_porch_close(struct mp_http_porch *p)
 {
-	uv_poll_t *poll = MP_TAKE(p->poll);
-
-	if (!poll)
+	if (!p->listener)
 		return;
-	poll->data = NULL;
-	uv_close((uv_handle_t *)poll, freed);
+	p->listener = mp_listener_free(p->listener);
 	close(p->fd);
 	p->fd = -1;
 }

@@ -8,7 +8,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <uv.h>
 
 #include "base/error.h"
 #include "base/limits.h"
@@ -17,6 +16,7 @@
 #include "face/control.h"
 #include "face/greeting.h"
 #include "face/cord.h"
+#include "face/listener.h"
 #include "hub/views.h"
 #include "process/tree.h"
 #include "session/lobby.h"
@@ -29,18 +29,11 @@
 /* The kernel's line of those who knock is as long again. */
 #define MAX_GUESTS (MP_LIMIT_SESSIONS + 256)
 
-/* Its libuv handle lives until libuv lets go of it. */
-struct door {
-	uv_poll_t poll;
-	struct mp_socket_face *face; /* NULL: closed */
-	int fd;
-};
-
 struct mp_socket_face {
 	struct mp_hub *hub;
 	const struct mp_socket_hooks *hooks;
 	void *u;
-	struct door *door; /* NULL: closed */
+	struct mp_listener *listener; /* owned; NULL: closed */
 	struct mp_list guests;
 	bool is_replaced; /* a newer hub comes */
 };
@@ -457,30 +450,17 @@ void mp_socket_face_admit(struct mp_socket_face *f, int fd)
 	g->cord = mp_cord_new(f->hub->loop, fd, HELLO_LIMIT, &cord_hooks, g);
 }
 
-/* Some at a time: those who are in want to be served, too. */
-static void knocked(uv_poll_t *poll, int status, int events)
+static void accepted(void *u, int fd)
 {
-	struct door *d = mp_container_of(poll, struct door, poll);
-
-	(void)status;
-	(void)events;
-	for (int i = 0; i < 32 && d->face; i++) {
-		int fd = accept4(d->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-
-		if (fd < 0)
-			return;
-		mp_socket_face_admit(d->face, fd);
-	}
+	mp_socket_face_admit(u, fd);
 }
 
 void mp_socket_face_listen(struct mp_socket_face *f, int listener)
 {
-	mp_check(!f->door);
-	f->door = mp_alloc(sizeof(*f->door));
-	f->door->face = f;
-	f->door->fd = listener;
-	mp_check(uv_poll_init(mp_loop_get_uv(f->hub->loop), &f->door->poll, listener) == 0);
-	uv_poll_start(&f->door->poll, UV_READABLE, knocked);
+	mp_check(!f->listener);
+	f->listener = mp_listener_new(f->hub->loop, listener, "hub socket", accepted, f);
+	mp_check(f->listener);
+	mp_listener_open(f->listener);
 }
 
 struct mp_socket_face *mp_socket_face_open(struct mp_hub *hub, int listener,
@@ -497,18 +477,9 @@ struct mp_socket_face *mp_socket_face_open(struct mp_hub *hub, int listener,
 	return f;
 }
 
-static void door_closed(uv_handle_t *h)
-{
-	mp_free(mp_container_of((uv_poll_t *)h, struct door, poll));
-}
-
 void mp_socket_face_close(struct mp_socket_face *f)
 {
-	if (!f->door)
-		return;
-	f->door->face = NULL;
-	uv_close((uv_handle_t *)&f->door->poll, door_closed);
-	f->door = NULL;
+	f->listener = mp_listener_free(f->listener);
 }
 
 void mp_socket_face_announce(struct mp_socket_face *f, bool replaced)
