@@ -68,6 +68,13 @@
 #define MP_LIMIT_SCRIPTS_SEEN     131072      /* all such words of one set */
 #define MP_LIMIT_LAYER_KEYS       1024        /* members of an object that is merged with others */
 
+/* Clients of the HTTP face */
+#define MP_LIMIT_UNADMITTED  256         /* connections without a token; the oldest goes first */
+#define MP_LIMIT_HTTP_HELD   MP_MIB(256) /* incomplete bodies and unsent answers, of all clients */
+#define MP_LIMIT_HTTP_GROWTH MP_MIB(512) /* what clients may add to the hub's RSS; tested */
+#define MP_LIMIT_HTTP_RATE   MP_KIB(16)  /* bytes a second that a client sends or takes, at least */
+#define MP_LIMIT_REPLAY      MP_MIB(64)  /* finished streams, kept for clients that come back */
+
 /* What we keep for people */
 #define MP_LIMIT_LOG_LINE   MP_KIB(8) /* one line of our own log; the rest of it is cut */
 #define MP_LIMIT_SECRETS    16384     /* values, and lines of values, hidden in logs */

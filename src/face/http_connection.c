@@ -9,11 +9,15 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "face/http_held.h"
 
 /* Behind a request that is served so much is kept; then the client has to wait. */
 #define MAX_REST MP_KIB(64)
-/* A body of a refused request up to this size is read, so that the connection can be used on. */
+/* A body that is not wanted is read up to this size, so that the connection can be used on. */
 #define MAX_DISCARDED MP_KIB(64)
+/* With so many bytes unsent the next request waits: a client that does not read asks for no more.
+ */
+#define MAX_UNSENT MP_KIB(64)
 
 enum state {
 #define X(name, word, meaning) name,
@@ -44,6 +48,7 @@ static enum event part_if_flushed(struct mp_http_connection *c);
 static enum event hang_up(struct mp_http_connection *c);
 static enum event abandon(struct mp_http_connection *c);
 static enum event say_late(struct mp_http_connection *c);
+static enum event check_body(struct mp_http_connection *c);
 static enum event look_again(struct mp_http_connection *c);
 static enum event tell_quiet(struct mp_http_connection *c);
 
@@ -57,7 +62,7 @@ struct step {
 static const struct step steps[STATES][EVENTS] = {
 	[IDLE] = {[BEGUN] = {TO, HEAD, NULL},
 		  [ENDED] = {TO, LEAVING, part},
-		  [FLUSHED] = {STAY, 0, NULL},
+		  [FLUSHED] = {STAY, 0, go_on},
 		  [LATE] = {STAY, 0, look_again},
 		  [BROKEN] = {TO, GONE, hang_up},
 		  [DROP] = {TO, GONE, hang_up}},
@@ -73,7 +78,7 @@ static const struct step steps[STATES][EVENTS] = {
 		  [SAID] = {TO, LEAVING, part},
 		  [ENDED] = {TO, GONE, hang_up},
 		  [FLUSHED] = {STAY, 0, NULL},
-		  [LATE] = {STAY, 0, say_late},
+		  [LATE] = {STAY, 0, check_body},
 		  [BROKEN] = {TO, GONE, hang_up},
 		  [DROP] = {TO, GONE, hang_up}},
 	[SERVED] = {[ANSWERED] = {TO, IDLE, go_on},
@@ -131,11 +136,11 @@ static enum mp_http_watch get_watch(const struct mp_http_connection *c)
 }
 
 /* The state may have changed several times; what counts is where it is now. */
-static void rewatch(struct mp_http_connection *c, bool renew)
+static void rewatch(struct mp_http_connection *c)
 {
 	enum mp_http_watch kind = get_watch(c);
 
-	if (kind != c->watch_kind || renew)
+	if (kind != c->watch_kind)
 		mp_http_service_watch(c, kind);
 }
 
@@ -153,7 +158,7 @@ static void advance(struct mp_http_connection *c, enum event ev)
 		ev = s->act ? s->act(c) : QUIET;
 	}
 	if (!c->driving)
-		rewatch(c, false);
+		rewatch(c);
 }
 
 void mp_http_connection_advance(struct mp_http_connection *c, enum mp_http_connection_event ev)
@@ -192,14 +197,35 @@ static void refuse_at_head(struct mp_http_connection *c)
 	mp_exchange_refuse(&c->x, &c->x.refusal);
 }
 
+/* Of a request without a token no body is kept: no handler of such a route reads it (attack-S1). */
+static void refuse_body(struct mp_http_connection *c)
+{
+	static const struct mp_refusal why = {413, "nothing here takes a body of this size", NULL};
+
+	if (mp_inbound_get_length(c->in) > MAX_DISCARDED) {
+		c->x.keeps_alive = false;
+		mp_exchange_refuse(&c->x, &why);
+	} else {
+		mp_inbound_discard(c->in);
+	}
+}
+
 static void judge(struct mp_http_connection *c)
 {
+	bool is_admitted;
+
 	begin_exchange(c);
 	c->service->hooks->judge(c->service->u, &c->x);
-	if (c->x.refusal.status)
+	is_admitted = c->x.admission.principal != NULL;
+	if (is_admitted || c->x.refusal.status)
+		mp_http_service_note_admission(c, is_admitted);
+	if (c->x.refusal.status) {
 		refuse_at_head(c);
-	else
-		mp_check(c->x.admission.route);
+		return;
+	}
+	mp_check(c->x.admission.route);
+	if (!is_admitted)
+		refuse_body(c);
 }
 
 static void complain(struct mp_http_connection *c)
@@ -228,6 +254,7 @@ static enum event welcome_body(struct mp_http_connection *c)
 {
 	static const struct mp_str line = MP_STR("HTTP/1.1 100 Continue\r\n\r\n");
 
+	c->body_before = 0;
 	if (mp_inbound_wants_continue(c->in) && !mp_http_connection_write(c, &line, 1))
 		return DROP;
 	return QUIET;
@@ -265,23 +292,32 @@ static bool is_reading(const struct mp_http_connection *c)
 	return c->state <= (enum mp_http_connection_state)BODY;
 }
 
+/* Too much is unsent for another request. */
+static bool has_to_wait(const struct mp_http_connection *c)
+{
+	return c->state == (enum mp_http_connection_state)IDLE &&
+	       mp_wire_get_waiting(c->wire) > MAX_UNSENT;
+}
+
 /* What cannot be looked at yet. */
 static void keep_rest(struct mp_http_connection *c, struct mp_str bytes)
 {
-	if (c->state != (enum mp_http_connection_state)SERVED || !bytes.len)
+	bool waits = c->state == (enum mp_http_connection_state)IDLE;
+
+	if ((c->state != (enum mp_http_connection_state)SERVED && !waits) || !bytes.len)
 		return;
 	if (mp_buf_add_str(&c->rest, bytes) < 0) {
 		advance(c, DROP);
 		return;
 	}
-	if (c->rest.len >= MAX_REST)
+	if (c->rest.len >= MAX_REST || waits)
 		mp_wire_read_on(c->wire, false);
 }
 
 static void drive(struct mp_http_connection *c, struct mp_str bytes)
 {
 	c->driving = true;
-	while (bytes.len && is_reading(c))
+	while (bytes.len && is_reading(c) && !has_to_wait(c))
 		read_piece(c, &bytes);
 	if (bytes.len && c->state == (enum mp_http_connection_state)TUNNEL && !c->rest.len) {
 		c->x.hooks->bytes(c->x.u, bytes);
@@ -289,7 +325,9 @@ static void drive(struct mp_http_connection *c, struct mp_str bytes)
 	}
 	c->driving = false;
 	keep_rest(c, bytes);
-	rewatch(c, c->state == (enum mp_http_connection_state)BODY);
+	rewatch(c);
+	if (c->wire && (c->held || c->state == (enum mp_http_connection_state)BODY))
+		mp_http_held_note(c);
 }
 
 /* --- what happens on the wire ---------------------------------------------------------------- */
@@ -308,9 +346,13 @@ static void wire_bytes(void *u, struct mp_str bytes)
 	drive(c, bytes);
 }
 
-static void wire_drained(void *u)
+static void wire_taken(void *u)
 {
-	advance(u, FLUSHED);
+	struct mp_http_connection *c = u;
+
+	mp_http_held_note(c);
+	if (!mp_wire_get_waiting(c->wire))
+		advance(c, FLUSHED);
 }
 
 static void wire_ended(void *u)
@@ -326,7 +368,7 @@ static void wire_broken(void *u)
 	advance(u, BROKEN);
 }
 
-static const struct mp_wire_hooks wire_hooks = {wire_bytes, wire_drained, wire_ended, wire_broken};
+static const struct mp_wire_hooks wire_hooks = {wire_bytes, wire_taken, wire_ended, wire_broken};
 
 static void post(struct mp_http_connection *c)
 {
@@ -343,9 +385,10 @@ void mp_http_connection_lose(struct mp_http_connection *c)
 
 bool mp_http_connection_write(struct mp_http_connection *c, const struct mp_str *pieces, size_t n)
 {
-	if (!c->wire)
+	if (!c->wire || c->lost)
 		return false;
 	if (mp_wire_write(c->wire, pieces, n) == 0) {
+		mp_http_held_note(c);
 		if (c->watch_kind == MP_WATCH_QUIET)
 			mp_http_service_watch(c, MP_WATCH_QUIET);
 		return true;
@@ -417,6 +460,8 @@ static enum event hang_up(struct mp_http_connection *c)
 	struct mp_http_service *s = c->service;
 
 	mp_http_service_watch(c, MP_WATCH_NONE);
+	mp_http_service_note_admission(c, true); /* so that it is not in the list */
+	mp_http_held_forget(c);
 	c->wire = mp_wire_close(c->wire);
 	mp_loop_unpost(s->loop, &c->go_on);
 	mp_list_remove(&s->connections, &c->link);
@@ -445,26 +490,25 @@ static enum event say_late(struct mp_http_connection *c)
 	return QUIET;
 }
 
-/* Has the client taken anything since we last looked? */
-static bool is_stuck(struct mp_http_connection *c)
+/* It may take long, if it is long: each piece does not extend the time (attack-S8). */
+static enum event check_body(struct mp_http_connection *c)
 {
-	uint64_t sent = mp_wire_get_sent(c->wire);
-	bool stuck = mp_wire_get_waiting(c->wire) && sent == c->sent_mark;
+	uint64_t received = mp_inbound_get_received(c->in);
+	bool is_too_slow =
+		received - c->body_before < MP_LIMIT_HTTP_RATE * (MP_HTTP_BODY_MS / 1000);
 
-	c->sent_mark = sent;
-	return stuck;
+	c->body_before = received;
+	return is_too_slow ? say_late(c) : QUIET;
 }
 
-/* Between two requests, or after the last: a large answer may still be on its way. */
+/* Between two requests, or after the last: http_held.c watches what is still on its way. */
 static enum event look_again(struct mp_http_connection *c)
 {
-	return mp_wire_get_waiting(c->wire) && !is_stuck(c) ? QUIET : DROP;
+	return mp_wire_get_waiting(c->wire) ? QUIET : DROP;
 }
 
 static enum event tell_quiet(struct mp_http_connection *c)
 {
-	if (is_stuck(c))
-		return DROP;
 	if (!mp_wire_get_waiting(c->wire) && c->x.hooks && c->x.hooks->quiet)
 		c->x.hooks->quiet(c->x.u);
 	return QUIET;
@@ -479,10 +523,10 @@ void mp_http_connection_open(struct mp_http_service *s, struct mp_wire *wire)
 	c->service = s;
 	c->wire = wire;
 	c->watch_kind = MP_WATCH_NONE;
-	c->sent_mark = UINT64_MAX;
 	mp_buf_init(&c->rest, SIZE_MAX / 2);
 	mp_task_init(&c->go_on, go_on_now, c);
 	mp_list_append(&s->connections, &c->link);
+	mp_list_append(&s->unadmitted, &c->unadmitted);
 	mp_wire_set_hooks(wire, &wire_hooks, c);
 	mp_http_service_watch(c, MP_WATCH_HEAD); /* whoever comes has something to say */
 }

@@ -46,10 +46,21 @@ struct mp_http_connection {
 	struct mp_link link;  /* in service->connections */
 	struct mp_link watch; /* in service->watched[watch_kind] */
 	int64_t due_ms;
+	struct mp_link unadmitted; /* in service->unadmitted, until it shows the token */
+
+	/* http_held.c: what is kept for this connection */
+	size_t held;
+	int64_t moved_ms;     /* when bytes were last written, taken or received */
+	struct mp_link slow;  /* in service->slow, while bytes are unsent */
+	int64_t slow_due_ms;  /* end of the window; at its beginning: */
+	uint64_t slow_sent;   /* bytes taken so far */
+	size_t slow_owed;     /* bytes unsent */
+	uint64_t body_before; /* bytes of the body when they were last looked at */
+
 	struct mp_http_service *service;
 	struct mp_wire *wire;  /* owned; NULL: closed */
 	struct mp_inbound *in; /* owned; NULL: nothing of a request is here */
-	struct mp_buf rest;    /* what came behind the request that is served */
+	struct mp_buf rest;    /* what came behind the request that is served, or unsent */
 	struct mp_exchange x;
 	enum mp_http_connection_state state;
 	enum mp_http_watch watch_kind;
@@ -57,7 +68,6 @@ struct mp_http_connection {
 	bool serving;         /* the handler is on the stack */
 	bool ended;           /* the client said so */
 	bool lost;            /* it was found out while its handler was on the stack */
-	uint64_t sent_mark;   /* what the client had taken when it was last looked at */
 	struct mp_task go_on; /* with rest */
 	struct mp_grave grave;
 };

@@ -6,11 +6,16 @@
  */
 #include "face/http_service.h"
 
+#include <sys/resource.h>
+
 #include "base/limits.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "face/http_connection.h"
+#include "face/http_held.h"
 
 enum { SPARE_INBOUNDS = 64, TICK_MS = 250 };
+#define WARN_AGAIN_MS MP_SECONDS(60)
 
 /* --- deadlines ------------------------------------------------------------------------------ */
 
@@ -28,7 +33,7 @@ static void unwatch(struct mp_http_connection *c)
 }
 
 /* One timer for all, not more often than it has to and a little late. */
-static void arm(struct mp_http_service *s, int64_t due_ms)
+void mp_http_service_arm(struct mp_http_service *s, int64_t due_ms)
 {
 	int64_t left = due_ms - mp_loop_now_ms(s->loop);
 
@@ -45,13 +50,13 @@ void mp_http_service_watch(struct mp_http_connection *c, enum mp_http_watch kind
 	c->watch_kind = kind;
 	c->due_ms = mp_loop_now_ms(c->service->loop) + durations[kind];
 	mp_list_append(&c->service->watched[kind], &c->watch);
-	arm(c->service, c->due_ms);
+	mp_http_service_arm(c->service, c->due_ms);
 }
 
 static void tick(void *u)
 {
 	struct mp_http_service *s = u;
-	int64_t now = mp_loop_now_ms(s->loop), next = INT64_MAX;
+	int64_t now = mp_loop_now_ms(s->loop), next = mp_http_held_check(s, now);
 
 	for (size_t i = 0; i < MP_WATCHES; i++) {
 		struct mp_link *first;
@@ -70,7 +75,7 @@ static void tick(void *u)
 		}
 	}
 	if (next != INT64_MAX)
-		arm(s, next);
+		mp_http_service_arm(s, next);
 }
 
 /* --- spare requests ------------------------------------------------------------------------- */
@@ -94,17 +99,99 @@ void mp_http_service_give_inbound(struct mp_http_service *s, struct mp_inbound *
 	mp_list_append(&s->spare, mp_inbound_get_link(in));
 }
 
+/* --- how many there may be ------------------------------------------------------------------ */
+
+/* Descriptors are for agents and servers, too: no more than a quarter of them. */
+static size_t get_max_unadmitted(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) < 0 || files.rlim_cur / 4 >= MP_LIMIT_UNADMITTED)
+		return MP_LIMIT_UNADMITTED;
+	return files.rlim_cur / 4 ? files.rlim_cur / 4 : 1;
+}
+
+bool mp_http_service_may_warn(struct mp_http_service *s, int64_t *last_ms)
+{
+	int64_t now = mp_loop_now_ms(s->loop);
+
+	if (*last_ms && now - *last_ms < WARN_AGAIN_MS)
+		return false;
+	*last_ms = now ? now : 1;
+	return true;
+}
+
+static void warn(struct mp_http_service *s, const char *what)
+{
+	if (mp_http_service_may_warn(s, &s->warned_full_ms))
+		mp_log_warn(NULL, "http: %s: %zu connections, %zu of them without a token", what,
+			    s->connections.len, s->unadmitted.len);
+}
+
+/* False: there is none that never showed the token. */
+static bool drop_unadmitted(struct mp_http_service *s)
+{
+	struct mp_link *oldest = mp_list_first(&s->unadmitted);
+
+	if (!oldest)
+		return false;
+	warn(s, "the oldest connections without a token are closed to make room");
+	mp_http_connection_advance(mp_container_of(oldest, struct mp_http_connection, unadmitted),
+				   MP_HTTP_CONNECTION_ON_DROP);
+	return true;
+}
+
+static bool drop_idle(struct mp_http_service *s)
+{
+	struct mp_link *idle = mp_list_first(&s->watched[MP_WATCH_IDLE]);
+
+	if (idle)
+		mp_http_connection_advance(mp_container_of(idle, struct mp_http_connection, watch),
+					   MP_HTTP_CONNECTION_ON_DROP);
+	else
+		warn(s, "a connection is refused, and all others are busy");
+	return idle != NULL;
+}
+
+/* For one more. Clients without a token have a share of their own and go first (attack-S8). */
+static bool make_room(struct mp_http_service *s)
+{
+	if (s->unadmitted.len >= s->max_unadmitted)
+		(void)drop_unadmitted(s); /* there is one */
+	return s->connections.len < MP_HTTP_CONNECTIONS || drop_unadmitted(s) || drop_idle(s);
+}
+
+void mp_http_service_note_admission(struct mp_http_connection *c, bool is_admitted)
+{
+	struct mp_list *list = &c->service->unadmitted;
+
+	if (is_admitted && mp_list_linked(&c->unadmitted))
+		mp_list_remove(list, &c->unadmitted);
+	else if (!is_admitted && !mp_list_linked(&c->unadmitted))
+		mp_list_append(list, &c->unadmitted);
+}
+
 /* --- life ----------------------------------------------------------------------------------- */
+
+static void trim(void *u)
+{
+	((struct mp_http_service *)u)->held_most = 0;
+	mp_mem_trim();
+}
 
 void mp_http_service_init(struct mp_http_service *s, struct mp_loop *loop,
 			  const struct mp_http_hooks_of_service *hooks, void *u)
 {
 	*s = (struct mp_http_service){.loop = loop, .hooks = hooks, .u = u};
 	mp_list_init(&s->connections);
+	mp_list_init(&s->unadmitted);
+	mp_list_init(&s->slow);
+	s->max_unadmitted = get_max_unadmitted();
 	mp_list_init(&s->spare);
 	for (size_t i = 0; i < MP_WATCHES; i++)
 		mp_list_init(&s->watched[i]);
 	mp_timer_init(&s->tick, loop, tick, s);
+	mp_timer_init(&s->trim, loop, trim, s);
 	mp_buf_init(&s->scratch, MP_LIMIT_MESSAGE + MP_MIB(4));
 }
 
@@ -117,22 +204,10 @@ void mp_http_service_done(struct mp_http_service *s)
 		mp_http_connection_advance(mp_container_of(link, struct mp_http_connection, link),
 					   MP_HTTP_CONNECTION_ON_DROP);
 	mp_timer_stop(&s->tick);
+	mp_timer_stop(&s->trim);
 	while ((link = mp_list_pop(&s->spare)))
 		mp_inbound_free(mp_inbound_of(link));
 	mp_buf_done(&s->scratch);
-}
-
-/* One more than there may be: whoever has been idle for longest makes room. */
-static bool make_room(struct mp_http_service *s)
-{
-	struct mp_link *idle = mp_list_first(&s->watched[MP_WATCH_IDLE]);
-
-	if (s->connections.len < MP_HTTP_CONNECTIONS)
-		return true;
-	if (idle)
-		mp_http_connection_advance(mp_container_of(idle, struct mp_http_connection, watch),
-					   MP_HTTP_CONNECTION_ON_DROP);
-	return idle != NULL;
 }
 
 void mp_http_service_take(struct mp_http_service *s, struct mp_wire *wire)

@@ -19,7 +19,8 @@
 /* How long a connection may take for what it is at. */
 enum {
 	MP_HTTP_HEAD_MS = 10000,  /* from its first byte, or from accept, to a whole head */
-	MP_HTTP_BODY_MS = 30000,  /* between two pieces of a body */
+	MP_HTTP_BODY_MS = 30000,  /* for a body, or for so much of it as MP_LIMIT_HTTP_RATE asks */
+	MP_HTTP_TAKE_MS = 30000,  /* the same for unsent bytes that a client is to take */
 	MP_HTTP_IDLE_MS = 60000,  /* between two requests */
 	MP_HTTP_QUIET_MS = 15000, /* after so long without a byte of ours the handler is told */
 	MP_HTTP_LEAVE_MS = 2000,  /* for the last answer to be taken */
@@ -86,6 +87,12 @@ struct mp_http_service {
 	const struct mp_http_hooks_of_service *hooks;
 	void *u;
 	struct mp_list connections;
+	struct mp_list unadmitted; /* those that never showed the token, oldest first */
+	size_t max_unadmitted;
+	int64_t warned_full_ms, warned_held_ms; /* when it was last said; 0: never */
+	struct mp_list slow;                    /* those with unsent bytes, by when they are due */
+	size_t held, held_most; /* bytes kept for all; the most since memory was last trimmed */
+	struct mp_timer trim;
 	struct mp_list watched[MP_WATCHES]; /* by when they are due: each list has one duration */
 	struct mp_timer tick;               /* for the first of all of them */
 	struct mp_list spare;               /* inbounds for the next requests */
@@ -104,6 +111,12 @@ void mp_http_service_take(struct mp_http_service *s, struct mp_wire *wire);
 /* Idle connections go now, others when they have been answered. */
 void mp_http_service_drain(struct mp_http_service *s, void (*empty)(void *u));
 
+/* The last request of this connection was admitted, or refused for its credentials. */
+void mp_http_service_note_admission(struct mp_http_connection *c, bool is_admitted);
+/* Once a minute. */
+bool mp_http_service_may_warn(struct mp_http_service *s, int64_t *last_ms);
+/* The timer of the service is to fire at due_ms, or soon after. */
+void mp_http_service_arm(struct mp_http_service *s, int64_t due_ms);
 /* For connections: be told LATE when the time of that kind is over; NONE: not any more. */
 void mp_http_service_watch(struct mp_http_connection *c, enum mp_http_watch kind);
 /* And requests, used again. */

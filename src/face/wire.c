@@ -158,10 +158,9 @@ static void write_more(struct socket *s)
 	s->gone += (size_t)r;
 	drop_written(s);
 	watch(s);
-	if (s->queue.len > s->gone)
-		return;
 	shut_now(s);
-	s->base.hooks->drained(s->base.u);
+	if (r > 0)
+		s->base.hooks->taken(s->base.u);
 }
 
 /* --- reading -------------------------------------------------------------------------------- */

@@ -20,9 +20,9 @@ struct mp_wire;
 /* None of these is called from a function of this file, and none after mp_wire_close(). */
 struct mp_wire_hooks {
 	void (*bytes)(void *u, struct mp_str bytes); /* valid during the call */
-	void (*drained)(void *u);                    /* nothing waits any more */
-	void (*ended)(void *u);                      /* the peer will send nothing more */
-	void (*broken)(void *u);                     /* nothing can be read or written; told once */
+	void (*taken)(void *u);  /* the peer took some; mp_wire_get_waiting() says what is left */
+	void (*ended)(void *u);  /* the peer will send nothing more */
+	void (*broken)(void *u); /* nothing can be read or written; told once */
 };
 
 struct mp_wire_impl {

@@ -115,11 +115,11 @@ static void below_bytes(void *u, struct mp_str bytes)
 		hand_out(t);
 }
 
-static void below_drained(void *u)
+static void below_taken(void *u)
 {
 	struct tls *t = u;
 
-	t->base.hooks->drained(t->base.u);
+	t->base.hooks->taken(t->base.u);
 }
 
 /* Without a goodbye inside, the stream may have been cut by anybody: it counts as an end anyway,
@@ -139,7 +139,7 @@ static void below_broken(void *u)
 	break_off(u);
 }
 
-static const struct mp_wire_hooks below_hooks = {below_bytes, below_drained, below_ended,
+static const struct mp_wire_hooks below_hooks = {below_bytes, below_taken, below_ended,
 						 below_broken};
 
 /* --- the interface -------------------------------------------------------------------------- */

@@ -105,8 +105,8 @@ static inline void memory_wire_break(struct memory_wire *w)
 static inline void memory_wire_take(struct memory_wire *w, size_t n)
 {
 	w->waiting -= n < w->waiting ? n : w->waiting;
-	if (!w->waiting && !w->closed)
-		w->base.hooks->drained(w->base.u);
+	if (!w->closed)
+		w->base.hooks->taken(w->base.u);
 }
 
 #endif

@@ -3,131 +3,11 @@
  * and clients that do not read.
  */
 #include "test.h"
-#include "memory_wire.h"
+#include "service_stage.h"
 
 #include <stdio.h>
 
-#include "face/http_connection.h"
-
-#define HOST "Host: a\r\n"
-
-static const char a_route[] = "r"; /* stands for one: nobody looks at it here */
-
-struct stage {
-	struct mp_loop *loop;
-	struct mp_http_service service;
-	struct memory_wire wire;
-	struct mp_exchange *open; /* the one that waits for its answer */
-	struct mp_buf log;        /* what was judged and served */
-	int quiet, gone, empty, served;
-	int refuse;   /* every head with this status */
-	bool at_once; /* answers in serve() */
-	bool tunnels;
-	bool ready;
-};
-
-static void note(struct stage *s, const char *word, struct mp_str what)
-{
-	if (mp_buf_addf(&s->log, "%s %.*s;", word, MP_STR_ARGS(what)) < 0)
-		s->ready = true; /* the test fails, as it may */
-}
-
-static void judge(void *u, struct mp_exchange *x)
-{
-	struct stage *s = u;
-
-	note(s, "judge", mp_inbound_get_path(x->in));
-	x->admission.route = (const struct mp_route *)(const void *)a_route;
-	if (s->refuse)
-		x->refusal = (struct mp_refusal){s->refuse, "no", "X-Why: because\r\n"};
-}
-
-static void quiet(void *u)
-{
-	((struct stage *)u)->quiet++;
-}
-
-static void gone(void *u)
-{
-	struct stage *s = u;
-
-	s->gone++;
-	s->open = NULL;
-}
-
-static void bytes(void *u, struct mp_str b)
-{
-	note(u, "bytes", b);
-}
-
-static const struct mp_exchange_hooks exchange_hooks = {quiet, gone, bytes};
-
-static void answer(struct stage *s, const char *body)
-{
-	struct mp_exchange *x = MP_TAKE(s->open);
-
-	if (x)
-		mp_exchange_answer(
-			x, &(struct mp_http_answer){200, "text/plain", NULL, mp_str_of(body)});
-}
-
-static void serve(void *u, struct mp_exchange *x)
-{
-	struct stage *s = u;
-
-	s->served++;
-	note(s, "serve", mp_inbound_get_body(x->in));
-	s->open = x;
-	x->hooks = &exchange_hooks;
-	x->u = s;
-	if (s->tunnels)
-		mp_exchange_begin_tunnel(x, "Upgrade: x\r\n");
-	else if (s->at_once)
-		answer(s, "ok");
-}
-
-static void emptied(void *u)
-{
-	((struct stage *)u)->empty++;
-}
-
-static const struct mp_http_hooks_of_service service_hooks = {judge, serve};
-
-static bool stage_open(struct stage *s)
-{
-	*s = (struct stage){.at_once = true};
-	if (mp_loop_new_by_hand(784111777000, &s->loop) < 0)
-		return false;
-	mp_buf_init(&s->log, 100000);
-	memory_wire_init(&s->wire);
-	mp_http_service_init(&s->service, s->loop, &service_hooks, s);
-	mp_http_service_take(&s->service, &s->wire.base);
-	s->ready = true;
-	return true;
-}
-
-static void stage_done(struct stage *s)
-{
-	if (!s->ready)
-		return;
-	mp_http_service_done(&s->service);
-	mp_loop_advance(s->loop, 0);
-	mp_loop_free(s->loop);
-	memory_wire_done(&s->wire);
-	mp_buf_done(&s->log);
-}
-
-static void say(struct stage *s, const char *text)
-{
-	memory_wire_say(&s->wire, mp_str_of(text));
-	mp_loop_advance(s->loop, 0);
-}
-
-static struct mp_http_connection *connection(struct stage *s)
-{
-	return mp_container_of(mp_list_first(&s->service.connections), struct mp_http_connection,
-			       link);
-}
+#include "base/limits.h"
 
 #define DATE "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
 #define OK_ANSWER                                                                      \
@@ -381,17 +261,38 @@ TEST(a_head_has_its_time_however_it_drips)
 	CHECK(mp_str_find(mp_buf_get(&s.wire.out), MP_STR("HTTP/1.1 408 "), 0) == 0);
 }
 
-TEST(a_body_may_take_its_time_while_it_comes)
+/* attack-S8: pieces of a body do not extend its time for ever. */
+TEST(a_body_that_drips_is_refused)
 {
 	MP_CLEANUP(stage_done) struct stage s = {.ready = false};
 
 	CHECK(stage_open(&s));
-	say(&s, "POST /x HTTP/1.1\r\n" HOST "Content-Length: 5\r\n\r\n");
-	mp_loop_advance(s.loop, MP_HTTP_BODY_MS - 1000);
+	say(&s, "POST /x HTTP/1.1\r\n" HOST "Content-Length: 1000000\r\n\r\n");
+	mp_loop_advance(s.loop, MP_HTTP_BODY_MS / 2);
 	say(&s, "a");
-	mp_loop_advance(s.loop, MP_HTTP_BODY_MS - 1000);
-	say(&s, "b");
-	CHECK(lasts(&s, MP_HTTP_BODY_MS));
+	CHECK(lasts(&s, MP_HTTP_BODY_MS / 2));
+	CHECK(mp_str_find(mp_buf_get(&s.wire.out), MP_STR("HTTP/1.1 408 "), 0) == 0);
+	CHECK_EQ(s.served, 0);
+}
+
+HEAVY_TEST(a_large_body_may_take_long)
+{
+	MP_CLEANUP(stage_done) struct stage s = {.ready = false};
+	enum { PIECE = 16384, PIECES = 200 };
+	static char piece[PIECE];
+	char head[100];
+
+	CHECK(stage_open(&s));
+	snprintf(head, sizeof(head), "POST /x HTTP/1.1\r\n" HOST "Content-Length: %d\r\n\r\n",
+		 PIECE * PIECES);
+	say(&s, head);
+	memset(piece, 'x', sizeof(piece));
+	for (int i = 0; i < PIECES; i++) { /* a little faster than the slowest permitted client */
+		mp_loop_advance(s.loop, PIECE * 900 / MP_LIMIT_HTTP_RATE);
+		memory_wire_say(&s.wire, (struct mp_str){piece, sizeof(piece)});
+	}
+	CHECK_EQ(s.served, 1);
+	CHECK_EQ(s.service.held, 0);
 }
 
 TEST(an_idle_connection_leaves)
@@ -419,42 +320,56 @@ TEST(silence_is_told_as_often_as_it_lasts)
 	CHECK(!s.wire.closed);
 }
 
-/* V53 */
-TEST(a_client_that_does_not_read_is_cut)
+/* attack-S1: without a token no body is kept. */
+TEST(the_body_of_a_visitor_is_not_kept)
 {
 	MP_CLEANUP(stage_done) struct stage s = {.ready = false};
 
 	CHECK(stage_open(&s));
-	s.at_once = false;
-	say(&s, "GET / HTTP/1.1\r\n" HOST "\r\n");
-	s.wire.slow = true;
-	CHECK(s.open);
-	mp_exchange_begin_stream(s.open, NULL);
-	mp_loop_advance(s.loop, MP_HTTP_QUIET_MS + 1000);
-	memory_wire_take(&s.wire, 1); /* slow, but alive */
-	mp_loop_advance(s.loop, MP_HTTP_QUIET_MS + 1000);
-	CHECK(!s.wire.closed);
-	CHECK_EQ(s.quiet, 0);
-	mp_loop_advance(s.loop, 2 * MP_HTTP_QUIET_MS);
-	CHECK(s.wire.closed);
-	CHECK_EQ(s.gone, 1);
+	s.is_visitor = true;
+	say(&s, "POST /x HTTP/1.1\r\n" HOST "Content-Length: 5\r\n\r\nhe");
+	say(&s, "ll");
+	CHECK_EQ(s.service.held, 0);
+	say(&s, "o");
+	CHECK_STR(mp_buf_get(&s.log), "judge /x;serve ;");
+	CHECK_STR(mp_buf_get(&s.wire.out), OK_ANSWER);
+	mp_buf_clear(&s.log);
+	mp_buf_clear(&s.wire.out);
+	say(&s, "POST /x HTTP/1.1\r\n" HOST "Content-Length: 65537\r\n\r\n");
+	CHECK(mp_str_find(mp_buf_get(&s.wire.out), MP_STR("HTTP/1.1 413 "), 0) == 0);
+	CHECK_STR(mp_buf_get(&s.log), "judge /x;");
+	CHECK(s.wire.shut);
 }
 
-TEST(a_last_answer_may_be_taken_slowly)
+TEST(chunks_of_a_visitor_are_refused_at_the_head)
 {
 	MP_CLEANUP(stage_done) struct stage s = {.ready = false};
 
 	CHECK(stage_open(&s));
+	s.is_visitor = true;
+	say(&s, "POST /x HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n");
+	CHECK(mp_str_find(mp_buf_get(&s.wire.out), MP_STR("HTTP/1.1 413 "), 0) == 0);
+	CHECK_EQ(s.served, 0);
+	CHECK(s.wire.shut);
+}
+
+/* attack-S11: requests on one connection do not pile up answers that are not read. */
+TEST(with_unsent_answers_the_next_request_waits)
+{
+	MP_CLEANUP(stage_done) struct stage s = {.ready = false};
+
+	CHECK(stage_open(&s));
+	s.is_visitor = true;
 	s.wire.slow = true;
-	say(&s, "GET / HTTP/1.1\r\n" HOST "Connection: close\r\n\r\n");
-	memory_wire_end(&s.wire);
-	for (int i = 0; i < 5; i++) {
-		mp_loop_advance(s.loop, MP_HTTP_QUIET_MS - 1000);
-		memory_wire_take(&s.wire, 1);
-		CHECK(!s.wire.closed && !s.wire.shut);
-	}
-	memory_wire_take(&s.wire, 1000);
-	CHECK(s.wire.closed);
+	say(&s, "GET /1 HTTP/1.1\r\n" HOST "\r\n");
+	s.wire.waiting += 65536;
+	say(&s, "GET /2 HTTP/1.1\r\n" HOST "\r\nGET /3 HTTP/1.1\r\n" HOST "\r\n");
+	CHECK_EQ(s.served, 1);
+	CHECK(!s.wire.reading);
+	memory_wire_take(&s.wire, 1000000);
+	mp_loop_advance(s.loop, 0);
+	CHECK_EQ(s.served, 3);
+	CHECK(s.wire.reading);
 }
 
 TEST(draining_ends_what_is_idle_and_lets_answers_finish)

@@ -30,9 +30,11 @@ static void bytes(void *u, struct mp_str b)
 		s->broken += 100;
 }
 
-static void drained(void *u)
+static void taken(void *u)
 {
-	((struct stage *)u)->drained++;
+	struct stage *s = u;
+
+	s->drained += mp_wire_get_waiting(s->wire) == 0;
 }
 
 static void ended(void *u)
@@ -45,7 +47,7 @@ static void broken(void *u)
 	((struct stage *)u)->broken++;
 }
 
-static const struct mp_wire_hooks hooks = {bytes, drained, ended, broken};
+static const struct mp_wire_hooks hooks = {bytes, taken, ended, broken};
 
 static bool stage_open(struct stage *s)
 {

@@ -30,7 +30,7 @@ static void bytes(void *u, struct mp_str b)
 		s->broken += 100;
 }
 
-static void drained(void *u)
+static void taken(void *u)
 {
 	(void)u;
 }
@@ -45,7 +45,7 @@ static void broken(void *u)
 	((struct stage *)u)->broken++;
 }
 
-static const struct mp_wire_hooks hooks = {bytes, drained, ended, broken};
+static const struct mp_wire_hooks hooks = {bytes, taken, ended, broken};
 
 static bool stage_open(struct stage *s, size_t step)
 {
