@@ -131,6 +131,28 @@ int mp_str_to_i64(struct mp_str s, int64_t *ret_value)
 	return 0;
 }
 
+int mp_str_to_ms(struct mp_str s, int64_t *ret_ms)
+{
+	static const struct {
+		const char *unit;
+		int64_t factor;
+	} units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}};
+	size_t digits = 0;
+	int64_t value;
+
+	while (digits < s.len && s.p[digits] >= '0' && s.p[digits] <= '9')
+		digits++;
+	if (digits == 0 || digits > 9 || mp_str_to_i64((struct mp_str){s.p, digits}, &value) < 0)
+		return MCPOOL_EINVAL;
+	for (size_t i = 0; i < MP_ARRAY_LEN(units); i++)
+		if (mp_str_eq((struct mp_str){s.p + digits, s.len - digits},
+			      mp_str_of(units[i].unit))) {
+			*ret_ms = value * units[i].factor;
+			return 0;
+		}
+	return MCPOOL_EINVAL;
+}
+
 static locale_t c_locale;
 
 static void make_c_locale(void)

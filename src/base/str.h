@@ -50,6 +50,8 @@ int mp_str_compare(struct mp_str a, struct mp_str b);
  * anything else, MCPOOL_ELIMIT when it does not fit.
  */
 int mp_str_to_i64(struct mp_str s, int64_t *ret_value) MP_MUST;
+/* A duration with its unit: 500ms, 30s, 2m, 1h. MCPOOL_EINVAL. */
+int mp_str_to_ms(struct mp_str s, int64_t *ret_ms) MP_MUST;
 int mp_str_to_u64(struct mp_str s, uint64_t *ret_value) MP_MUST;
 /* The other way: digits into room, which has MP_STR_DIGITS bytes. */
 enum { MP_STR_DIGITS = 20 };

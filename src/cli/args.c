@@ -21,21 +21,12 @@ void mp_cli_show_help(const struct mp_verb *verb)
 /* 500, 500ms, 10s, 2m; plain numbers are milliseconds, as in the configuration. */
 static bool read_duration(const char *text, int64_t *ret_ms)
 {
-	static const struct {
-		const char *unit;
-		int64_t factor;
-	} units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}, {"", 1}};
 	size_t digits = strspn(text, "0123456789");
-	int64_t value;
+	struct mp_str all = mp_str_of(text);
 
-	if (digits == 0 || digits > 9 || mp_str_to_i64((struct mp_str){text, digits}, &value) < 0)
-		return false;
-	for (size_t i = 0; i < MP_ARRAY_LEN(units); i++)
-		if (strcmp(text + digits, units[i].unit) == 0) {
-			*ret_ms = value * units[i].factor;
-			return value > 0;
-		}
-	return false;
+	if (digits == all.len)
+		return digits <= 9 && mp_str_to_i64(all, ret_ms) == 0 && *ret_ms > 0;
+	return mp_str_to_ms(all, ret_ms) == 0 && *ret_ms > 0;
 }
 
 static bool read_era(const char *text, enum mp_era *ret_era)

@@ -56,7 +56,7 @@ static const struct mp_bind_field fields[] = {
 	ROW(MAP, "env_http_headers", env_headers),
 	ROW(TEXT, "bearer_token_env_var", bearer_variable),
 	ROW(F64, "startup_timeout_sec", startup_seconds),
-	ROW(I64, "startup_timeout_ms", startup_ms, .min = 0, .max = INT32_MAX),
+	ROW(MS, "startup_timeout_ms", startup_ms, .min = 0, .max = INT32_MAX),
 	ROW(F64, "tool_timeout_sec", tool_seconds),
 	ROW(TEXT, "headersHelper", headers_helper),
 	ROW(TEXT, "envFile", env_file),
@@ -183,7 +183,7 @@ static bool read_times(struct reading *r, mp_value times)
 
 		if (v == MP_NONE)
 			continue;
-		if (mp_value_i64(r->t, v, &ms) < 0 || ms < 0 || ms > INT32_MAX)
+		if (mp_bind_read_ms(r->t, v, &ms) < 0 || ms < 0 || ms > INT32_MAX)
 			return false;
 		*times_of[i] = ms;
 		mp_bind_set_present(&mp_entry_table, r->e, ours[i], true);

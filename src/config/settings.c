@@ -70,9 +70,9 @@ static const char *const formats[] = {"omp", "claude", "netdata", "plain", NULL}
 
 #define ROW(kind, key, field, ...) MP_BIND(struct mp_startup, kind, key, field, ##__VA_ARGS__)
 static const struct mp_bind_field startup_fields[] = {
-	ROW(I64, "windowMs", window_ms, .min = 0, .max = INT32_MAX),
+	ROW(MS, "windowMs", window_ms, .min = 0, .max = INT32_MAX),
 	ROW(CHOICE, "uncached", uncached, .choices = uncached),
-	ROW(I64, "maxWaitMs", max_wait_ms, .min = 0, .max = INT32_MAX),
+	ROW(MS, "maxWaitMs", max_wait_ms, .min = 0, .max = INT32_MAX),
 };
 #undef ROW
 static const struct mp_bind_table startup_table = {startup_fields, MP_ARRAY_LEN(startup_fields),

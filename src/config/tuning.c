@@ -23,9 +23,9 @@ static const char *const environments[] = {"inherit", "minimal", "none", NULL};
 static const struct mp_bind_field restart_fields[] = {
 	ROW(CHOICE, "mode", mode, .choices = restart_modes),
 	ROW(RAW, "schedule", schedule_json),
-	ROW(I64, "stableMs", stable_ms, .min = 0, .max = INT32_MAX),
+	ROW(MS, "stableMs", stable_ms, .min = 0, .max = INT32_MAX),
 	ROW(CHOICE, "callers", callers, .choices = callers),
-	ROW(I64, "waitMs", wait_ms, .min = 0, .max = INT32_MAX),
+	ROW(MS, "waitMs", wait_ms, .min = 0, .max = INT32_MAX),
 	ROW(I64, "attempts", attempts, .min = 1, .max = 1000),
 };
 #undef ROW
@@ -60,8 +60,11 @@ static bool read_idle(const char *text, int64_t *ret_ms)
 		*ret_ms = 0;
 		return true;
 	}
-	return strncmp(text, "idle:", 5) == 0 && mp_str_to_i64(mp_str_of(text + 5), ret_ms) == 0 &&
-	       *ret_ms > 0;
+	if (strncmp(text, "idle:", 5) != 0)
+		return false;
+	if (mp_str_to_ms(mp_str_of(text + 5), ret_ms) == 0)
+		return *ret_ms > 0;
+	return mp_str_to_i64(mp_str_of(text + 5), ret_ms) == 0 && *ret_ms > 0;
 }
 
 static bool read_schedule(struct mp_restart *r, const struct mp_tape *t, mp_value list)
@@ -72,7 +75,7 @@ static bool read_schedule(struct mp_restart *r, const struct mp_tape *t, mp_valu
 	    mp_value_count(t, list) > MP_SCHEDULE_MAX)
 		return false;
 	MP_VALUE_EACH(t, list, v) {
-		if (mp_value_i64(t, v, &r->schedule_ms[n]) < 0 || r->schedule_ms[n] < 0 ||
+		if (mp_bind_read_ms(t, v, &r->schedule_ms[n]) < 0 || r->schedule_ms[n] < 0 ||
 		    r->schedule_ms[n] > INT32_MAX)
 			return false;
 		n++;
@@ -91,7 +94,8 @@ static void finish_restart(struct mp_restart *r, const struct mp_restart *before
 	if (read_schedule(r, f->t, mp_value_get(f->t, object, "schedule")))
 		return;
 	tell(f, object, "schedule",
-	     "\"schedule\" must be a list of 1 to 32 waiting times in milliseconds");
+	     "\"schedule\" must be a list of 1 to 32 waiting times, in milliseconds or such as "
+	     "\"5s\"");
 	memcpy(r->schedule_ms, before->schedule_ms, sizeof(r->schedule_ms));
 	r->n_schedule = before->n_schedule;
 	r->schedule_json = before->schedule_json;
@@ -149,7 +153,8 @@ void mp_tuning_finish(struct mp_tuning *tuning, const struct mp_tuning *before,
 	if (mp_bind_is_present(table, from, "residency") &&
 	    !read_idle(tuning->residency, &tuning->idle_ms)) {
 		tell(&f, object, "residency",
-		     "\"residency\" must be \"keep\" or \"idle:\" and milliseconds");
+		     "\"residency\" must be \"keep\" or \"idle:\" and milliseconds or a time such "
+		     "as \"30s\"");
 		tuning->residency = before->residency;
 		tuning->idle_ms = before->idle_ms;
 		mp_bind_set_present(table, from, "residency", false);

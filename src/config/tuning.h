@@ -67,25 +67,25 @@ extern const char *const mp_modes[], *const mp_starts[], *const mp_health_probes
 extern const char *const mp_era_names[], *const mp_pins_names[], *const mp_timeout_orders[];
 
 /* The rows, for a struct with a member `tuning`. */
-#define MP_TUNING_ROWS(type)                                                                     \
-	MP_BIND(type, I64, "timeout", tuning.timeout_ms, .min = 0, .max = INT32_MAX),            \
-		MP_BIND(type, I64, "toolTimeout", tuning.tool_timeout_ms, .min = 0,              \
-			.max = INT32_MAX),                                                       \
-		MP_BIND(type, I64, "maxTotal", tuning.max_total_ms, .min = 0, .max = INT32_MAX), \
-		MP_BIND(type, CHOICE, "timeoutOrder", tuning.timeout_order,                      \
-			.choices = mp_timeout_orders),                                           \
-		MP_BIND(type, CHOICE, "mode", tuning.mode, .choices = mp_modes),                 \
-		MP_BIND(type, BOOL, "shared", tuning.shared),                                    \
-		MP_BIND(type, CHOICE, "start", tuning.start, .choices = mp_starts),              \
-		MP_BIND(type, TEXT, "residency", tuning.residency),                              \
-		MP_BIND(type, OBJECT, "restart", tuning.restart, .table = &mp_restart_table),    \
-		MP_BIND(type, CHOICE, "healthProbe", tuning.health_probe,                        \
-			.choices = mp_health_probes),                                            \
-		MP_BIND(type, TEXT, "queue", tuning.queue),                                      \
-		MP_BIND(type, RAW, "environment", tuning.environment_json),                      \
-		MP_BIND(type, CHOICE, "era", tuning.era_choice, .choices = mp_era_names),        \
-		MP_BIND(type, RAW, "instructions", tuning.instructions_json),                    \
-		MP_BIND(type, BOOL, "required", tuning.required),                                \
+#define MP_TUNING_ROWS(type)                                                                    \
+	MP_BIND(type, MS, "timeout", tuning.timeout_ms, .min = 0, .max = INT32_MAX),            \
+		MP_BIND(type, MS, "toolTimeout", tuning.tool_timeout_ms, .min = 0,              \
+			.max = INT32_MAX),                                                      \
+		MP_BIND(type, MS, "maxTotal", tuning.max_total_ms, .min = 0, .max = INT32_MAX), \
+		MP_BIND(type, CHOICE, "timeoutOrder", tuning.timeout_order,                     \
+			.choices = mp_timeout_orders),                                          \
+		MP_BIND(type, CHOICE, "mode", tuning.mode, .choices = mp_modes),                \
+		MP_BIND(type, BOOL, "shared", tuning.shared),                                   \
+		MP_BIND(type, CHOICE, "start", tuning.start, .choices = mp_starts),             \
+		MP_BIND(type, TEXT, "residency", tuning.residency),                             \
+		MP_BIND(type, OBJECT, "restart", tuning.restart, .table = &mp_restart_table),   \
+		MP_BIND(type, CHOICE, "healthProbe", tuning.health_probe,                       \
+			.choices = mp_health_probes),                                           \
+		MP_BIND(type, TEXT, "queue", tuning.queue),                                     \
+		MP_BIND(type, RAW, "environment", tuning.environment_json),                     \
+		MP_BIND(type, CHOICE, "era", tuning.era_choice, .choices = mp_era_names),       \
+		MP_BIND(type, RAW, "instructions", tuning.instructions_json),                   \
+		MP_BIND(type, BOOL, "required", tuning.required),                               \
 		MP_BIND(type, CHOICE, "pins", tuning.pins, .choices = mp_pins_names)
 
 /*

@@ -91,19 +91,48 @@ static int read_text(struct binding *b, mp_value v, const char **ret_text)
 	return 1;
 }
 
-static int read_i64(struct binding *b, const struct mp_bind_field *f, mp_value key, int64_t *into)
+static int keep_i64(struct binding *b, const struct mp_bind_field *f, mp_value key, int64_t value,
+		    int r, int64_t *into)
 {
-	int64_t value;
-	int r = mp_value_i64(b->t, mp_value_of(key), &value);
-
-	if (r == MCPOOL_ETYPE)
-		return wrong_type(b, key, "a whole number");
 	if (r < 0 || ((f->min || f->max) && (value < f->min || value > f->max)))
 		return problem(b, MP_BIND_RANGE, key, "\"%s\" must be from %lld to %lld", f->key,
 			       (long long)(f->min || f->max ? f->min : INT64_MIN),
 			       (long long)(f->min || f->max ? f->max : INT64_MAX));
 	*into = value;
 	return 1;
+}
+
+static int read_i64(struct binding *b, const struct mp_bind_field *f, mp_value key, int64_t *into)
+{
+	int64_t value = 0;
+	int r = mp_value_i64(b->t, mp_value_of(key), &value);
+
+	if (r == MCPOOL_ETYPE)
+		return wrong_type(b, key, "a whole number");
+	return keep_i64(b, f, key, value, r, into);
+}
+
+int mp_bind_read_ms(const struct mp_tape *t, mp_value v, int64_t *ret_ms)
+{
+	struct mp_str text = mp_value_source(t, v); /* no unit or digit is ever escaped */
+
+	if (!mp_value_is(t, v, MP_TAPE_STRING))
+		return mp_value_i64(t, v, ret_ms);
+	if (text.len < 2)
+		return MCPOOL_ETYPE;
+	return mp_str_to_ms((struct mp_str){text.p + 1, text.len - 2}, ret_ms) < 0 ? MCPOOL_ETYPE
+										   : 0;
+}
+
+static int read_ms(struct binding *b, const struct mp_bind_field *f, mp_value key, int64_t *into)
+{
+	int64_t value = 0;
+	int r = mp_bind_read_ms(b->t, mp_value_of(key), &value);
+
+	if (r == MCPOOL_ETYPE)
+		return wrong_type(b, key,
+				  "a whole number of milliseconds or a time such as \"30s\"");
+	return keep_i64(b, f, key, value, r, into);
 }
 
 static int read_f64(struct binding *b, const struct mp_bind_field *f, mp_value key, double *into)
@@ -277,6 +306,8 @@ static int read_field(struct binding *b, const struct mp_bind_field *f, mp_value
 		return r < 0 ? wrong_type(b, key, "true or false") : 1;
 	case MP_BIND_I64:
 		return read_i64(b, f, key, into);
+	case MP_BIND_MS:
+		return read_ms(b, f, key, into);
 	case MP_BIND_F64:
 		return read_f64(b, f, key, into);
 	case MP_BIND_TEXT:
@@ -408,6 +439,7 @@ static void write_field(const struct mp_bind_field *f, const void *from, struct 
 		mp_write_bool(w, *(const bool *)from);
 		break;
 	case MP_BIND_I64:
+	case MP_BIND_MS:
 		mp_write_i64(w, *(const int64_t *)from);
 		break;
 	case MP_BIND_F64:

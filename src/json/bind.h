@@ -18,6 +18,7 @@
 enum mp_bind_type {
 	MP_BIND_BOOL,   /* true or false: bool */
 	MP_BIND_I64,    /* a whole number from min to max: int64_t */
+	MP_BIND_MS,     /* milliseconds from min to max, or a text with a unit, "30s": int64_t */
 	MP_BIND_F64,    /* a number: double */
 	MP_BIND_TEXT,   /* a string without NUL: const char * */
 	MP_BIND_CHOICE, /* one of the strings in choices: int, its index */
@@ -49,7 +50,7 @@ struct mp_bind_field {
 	size_t offset; /* of the field in the struct */
 	bool required;
 	bool alias;                        /* another spelling of the row above; never written */
-	int64_t min, max;                  /* I64; both 0: any */
+	int64_t min, max;                  /* I64, MS; both 0: any */
 	const char *const *choices;        /* CHOICE; ends in NULL */
 	const struct mp_bind_table *table; /* OBJECT */
 };
@@ -96,6 +97,9 @@ int mp_bind_read(const struct mp_bind_table *table, const struct mp_tape *t, mp_
 
 /* Write an object with the fields whose present bits are set. */
 void mp_bind_write(const struct mp_bind_table *table, const void *from, struct mp_writer *w);
+
+/* What MS takes, where it is not a field of a table. MCPOOL_ETYPE, MCPOOL_ELIMIT. */
+int mp_bind_read_ms(const struct mp_tape *t, mp_value v, int64_t *ret_ms) MP_MUST;
 
 /* Was this key there? key must be one of the table's. */
 bool mp_bind_is_present(const struct mp_bind_table *table, const void *from, const char *key);

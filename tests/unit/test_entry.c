@@ -220,7 +220,11 @@ TEST(wrong_types_of_enabled_and_timeout_are_warnings)
 	CHECK(d.e->enabled);
 	CHECK_EQ(d.e->tuning.timeout_ms, 30000);
 	CHECK_TEXT(d.told, "\"enabled\" must be true or false, but is a string|"
-			   "\"timeout\" must be a whole number, but is a string|");
+			   "\"timeout\" must be a whole number of milliseconds or a time such "
+			   "as \"30s\", but is a string|");
+	CHECK(reads(&d, "{\"command\":\"c\",\"timeout\":\"7s\"}")); /* use-P8 */
+	CHECK_EQ(d.e->tuning.timeout_ms, 7000);
+	CHECK_TEXT(d.told, "");
 	CHECK(reads(&d, "{\"command\":\"c\",\"enabled\":false,\"timeout\":5}"));
 	CHECK(!d.e->enabled);
 	CHECK_EQ(d.e->tuning.timeout_ms, 5);

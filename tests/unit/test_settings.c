@@ -162,6 +162,36 @@ TEST(unknown_keys_and_wrong_types_are_told_and_the_rest_counts)
 	CHECK_TEXT(from(&d, "enabled"), "default");
 }
 
+/* use-P8: every key in milliseconds takes a text with a unit. */
+TEST(times_may_have_a_unit)
+{
+	DESK;
+
+	CHECK_EQ(lay(&d,
+		     "{\"startup\": {\"windowMs\": \"2s\", \"maxWaitMs\": \"1m\"}, "
+		     "\"timeout\": \"30s\", \"toolTimeout\": \"2m\", \"maxTotal\": \"1h\", "
+		     "\"residency\": \"idle:90s\", \"restart\": {\"schedule\": [0, \"5s\", "
+		     "\"1m\"], \"stableMs\": \"45s\", \"waitMs\": \"700ms\"}}",
+		     "f:1"),
+		 0);
+	CHECK_TEXT(d.told, "");
+	CHECK_EQ(d.s.startup.window_ms, 2000);
+	CHECK_EQ(d.s.startup.max_wait_ms, 60000);
+	CHECK_EQ(d.s.tuning.timeout_ms, 30000);
+	CHECK_EQ(d.s.tuning.tool_timeout_ms, 120000);
+	CHECK_EQ(d.s.tuning.max_total_ms, 3600000);
+	CHECK_EQ(d.s.tuning.idle_ms, 90000);
+	CHECK_EQ(d.s.tuning.restart.n_schedule, 3);
+	CHECK_EQ(d.s.tuning.restart.schedule_ms[1], 5000);
+	CHECK_EQ(d.s.tuning.restart.schedule_ms[2], 60000);
+	CHECK_EQ(d.s.tuning.restart.stable_ms, 45000);
+	CHECK_EQ(d.s.tuning.restart.wait_ms, 700);
+	CHECK_EQ(lay(&d, "{\"timeout\": \"5000\", \"toolTimeout\": \"999999h\"}", "f:2"), 0);
+	CHECK(strstr(d.told, "\"timeout\" must be a whole number of milliseconds or a time"));
+	CHECK(strstr(d.told, "\"toolTimeout\" must be from 0 to"));
+	CHECK_EQ(d.s.tuning.timeout_ms, 30000);
+}
+
 TEST(sources_are_switched_off)
 {
 	DESK;

@@ -63,6 +63,39 @@ TEST(signed_numbers)
 	}
 }
 
+/* use-P8 */
+TEST(durations)
+{
+	static const struct {
+		const char *text;
+		int r;
+		int64_t ms;
+	} rows[] = {
+		{"500ms", 0, 500},
+		{"30s", 0, 30000},
+		{"2m", 0, 120000},
+		{"1h", 0, 3600000},
+		{"0s", 0, 0},
+		{"999999999h", 0, 3599999996400000},
+		{"30", MCPOOL_EINVAL, 0},
+		{"s", MCPOOL_EINVAL, 0},
+		{"30 s", MCPOOL_EINVAL, 0},
+		{"-1s", MCPOOL_EINVAL, 0},
+		{"1.5s", MCPOOL_EINVAL, 0},
+		{"30S", MCPOOL_EINVAL, 0},
+		{"", MCPOOL_EINVAL, 0},
+		{"1d", MCPOOL_EINVAL, 0},
+		{"9999999999s", MCPOOL_EINVAL, 0},
+	};
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(rows); i++) {
+		int64_t ms = 4711;
+
+		CHECK_EQ(mp_str_to_ms(mp_str_of(rows[i].text), &ms), rows[i].r);
+		CHECK_EQ(ms, rows[i].r < 0 ? 4711 : rows[i].ms);
+	}
+}
+
 TEST(unsigned_numbers)
 {
 	static const struct {

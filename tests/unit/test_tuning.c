@@ -92,7 +92,8 @@ TEST(residency)
 
 		snprintf(json, sizeof(json), "{\"residency\": \"%s\"}", wrong[i]);
 		CHECK_EQ(lay(&d, json, "b"), 0);
-		CHECK_TEXT(d.told, "\"residency\" must be \"keep\" or \"idle:\" and milliseconds|");
+		CHECK_TEXT(d.told, "\"residency\" must be \"keep\" or \"idle:\" and milliseconds "
+				   "or a time such as \"30s\"|");
 		CHECK_EQ(d.s.tuning.idle_ms, 5000);
 		CHECK_TEXT(d.s.tuning.residency, "idle:5000");
 		CHECK_TEXT(from(&d, "residency"), "a");
