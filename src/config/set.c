@@ -152,6 +152,44 @@ static void read_project_settings(struct mp_loading *l, const struct mp_document
 				    "the settings of a project need your approval: mcpool trust");
 }
 
+/* --- unknown keys ---------------------------------------------------------------------------- */
+
+/* What other tools call the object of servers. */
+static bool means_servers(struct mp_str key)
+{
+	static const char *const words[] = {"servers",   "mcp_servers", "mcp-servers",
+					    "mcpserver", "mcpservers",  "mcp"};
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(words); i++)
+		if (mp_str_eq_nocase(key, mp_str_of(words[i])))
+			return true;
+	return false;
+}
+
+/* The top level of a file of ours. `$schema` is for editors. */
+static void warn_about_keys(struct mp_loading *l, const struct mp_document *doc)
+{
+	const struct mp_tape *t = &doc->tape;
+	char words[240];
+
+	if (!mp_value_is(t, MP_ROOT, MP_TAPE_OBJECT))
+		return;
+	MP_VALUE_EACH(t, MP_ROOT, key) {
+		struct mp_str name = mp_value_source(t, key); /* with its quotes */
+
+		if (mp_value_text_is(t, key, MP_STR("mcpServers")) ||
+		    mp_value_text_is(t, key, MP_STR("mcpool")) ||
+		    mp_value_text_is(t, key, MP_STR("$schema")) || name.len < 2)
+			continue;
+		snprintf(words, sizeof(words), "%.*s is an unknown key and is ignored; %s",
+			 name.len < 100 ? (int)name.len : 100, name.p,
+			 means_servers((struct mp_str){name.p + 1, name.len - 2})
+				 ? "did you mean \"mcpServers\"?"
+				 : "a file of mcpool has \"mcpServers\" and \"mcpool\"");
+		mp_loading_complain(l, MP_WARNING, doc, key, "", "", words);
+	}
+}
+
 /* --- reading --------------------------------------------------------------------------------- */
 
 static bool is_own(const struct mp_source *s)
@@ -379,10 +417,15 @@ static void documents_done(struct documents *d)
 static void open_own(struct mp_loading *l, struct documents *d)
 {
 	for (size_t i = 0; i < mp_sources_n && !l->req->strict; i++)
-		if (is_own(&mp_sources[i]))
-			d->own[i] = open_source(l, &mp_sources[i]);
-	for (size_t i = 0; i < d->n_named; i++)
+		if (is_own(&mp_sources[i]) && (d->own[i] = open_source(l, &mp_sources[i])))
+			warn_about_keys(l, d->own[i]);
+	for (size_t i = 0; i < d->n_named; i++) {
 		d->named[i] = open_named(l, l->req->files[i]);
+		/* It may be another tool's file, which has keys of its own. */
+		if (d->named[i] && d->named[i]->format == MP_FORMAT_JSON &&
+		    mp_value_get(&d->named[i]->tape, MP_ROOT, "mcpServers") == MP_NONE)
+			warn_about_keys(l, d->named[i]);
+	}
 }
 
 /* The user's, then the project's over them, then what the command line names. */

@@ -183,6 +183,8 @@ t_config_check_of_a_file() {
 		says err 'bad.json:1:17: Server "a": stdio server requires "command" field' &&
 		put odd.json '{"mcpServers": {"a": {"command": "c", "comand": 1}}}' && run 3 config check ../odd.json &&
 		says err 'odd.json:1:39: server a: "comand" is not a key that is known here' &&
+		put vscode.json '{"servers": {"a": {"command": "c"}}}' && run 3 config check ../vscode.json && # use-A5
+		says err '"servers" is an unknown key' 'did you mean "mcpServers"?' && says out '0 servers, 1 problem' &&
 		put none.json '{' && run 3 config check ../none.json && run 3 config check ../gone.json &&
 		run 3 config check ../good.json ../bad.json && run 3 config check --json ../bad.json && json 'd.servers[0].state === "failed"'
 }

@@ -313,6 +313,26 @@ HEAVY_TEST(sources_are_switched_off_by_tool)
 	CHECK_EQ(set->n_problems, 0);
 }
 
+/* use-A5 */
+HEAVY_TEST(unknown_keys_at_the_top_of_our_file)
+{
+	MP_SET set = NULL;
+	const struct mp_problem *p;
+
+	CHECK(home_make() &&
+	      put("home/.config/mcpool/mcp.json",
+		  "{\"$schema\": \"x\", \"mcpool\": {}, \"mcpServers\": {},\n"
+		  "\"servers\": {\"a\": {\"command\": \"c\"}}, \"oops\": 1}") &&
+	      put("home/.cursor/mcp.json", "{\"servers\": {}}"));
+	set = home_load(NULL);
+	CHECK_EQ(set->n, 0);
+	p = problem_with(set, "\"servers\" is an unknown key and is ignored; did you mean "
+			      "\"mcpServers\"?");
+	CHECK(p && p->line == 2 && p->column == 1);
+	CHECK(problem_with(set, "\"oops\" is an unknown key and is ignored; a file of mcpool"));
+	CHECK_EQ(set->n_problems, 2);
+}
+
 /* B33 B72: our own user file broken is said, and the rest goes on. */
 HEAVY_TEST(settings_of_the_wrong_type)
 {
