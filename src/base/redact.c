@@ -360,6 +360,16 @@ static bool looks_random(struct mp_str word)
 	return word.len >= 8 && letters && digits;
 }
 
+bool mp_redact_looks_random(struct mp_str word)
+{
+	size_t digits = 0;
+
+	for (size_t i = 0; i < word.len; i++)
+		digits += word.p[i] >= '0' && word.p[i] <= '9';
+	return word.len >= 16 && digits >= 3 && looks_random(word) &&
+	       until(word, 0, " \t\r\n/.:\\") == word.len;
+}
+
 /* Does the value go on behind blanks? PASSWORD=... does where it is a line of an environment. */
 static bool fills_line(struct mp_str s, const struct name *name)
 {
@@ -389,6 +399,12 @@ static bool is_count(struct mp_str s, size_t start, struct mp_str name)
 	return contains(name, "tokens") && end > start && (end == s.len || !is_name_char(s.p[end]));
 }
 
+/* "${TOKEN:-...}" in a sentence shows how a default is written. It holds no value. */
+static bool is_example(struct mp_str s, size_t end)
+{
+	return mp_str_starts(slice(s, end, s.len), MP_STR(":-...}"));
+}
+
 /* What follows a secret's name, [at, end). */
 static void plan_value(struct mp_str s, size_t at, size_t end, struct walk *w)
 {
@@ -396,7 +412,7 @@ static void plan_value(struct mp_str s, size_t at, size_t end, struct walk *w)
 	size_t start = find_value(s, &name), from;
 	struct quote q = quote_at(s, start);
 
-	if (start == 0 || start == s.len || is_count(s, start, name.word))
+	if (start == 0 || start == s.len || is_count(s, start, name.word) || is_example(s, end))
 		return;
 	if (name.sign == 0 && s.p[at] != '-') { /* prose, until it looks otherwise */
 		if (mp_str_starts(slice(s, start, s.len), MP_STR("is ")))

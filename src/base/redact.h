@@ -23,4 +23,10 @@ int mp_redact(struct mp_str text, bool cut, struct mp_buf *out) MP_MUST;
 /* Does this key (of a map, header or variable) name a secret? */
 bool mp_redact_is_secret_name(struct mp_str name);
 
+/*
+ * Could this word be a credential by its looks? Sixteen characters or more, letters and
+ * three digits, and no blank, slash, dot or colon as sentences, paths, versions and addresses have.
+ */
+bool mp_redact_looks_random(struct mp_str word);
+
 #endif

@@ -281,20 +281,44 @@ static struct mp_str get_last_line(const struct job *j)
 	return mp_str_trim((struct mp_str){s.p + at, s.len - at});
 }
 
+/* Words that may be credentials are dots: what a command for secrets complains of may be one. */
+static int add_words(struct mp_str line, struct mp_buf *out)
+{
+	static const char ends[] = " \t'\"`=:,;()[]{}<>";
+	int r = 0;
+
+	for (size_t at = 0; at < line.len && r == 0;) {
+		size_t end = at;
+
+		while (end < line.len && !strchr(ends, line.p[end]))
+			end++;
+		if (mp_redact_looks_random((struct mp_str){line.p + at, end - at}))
+			r = mp_buf_add_str(out, MP_STR("\xe2\x80\xa2\xe2\x80\xa2\xe2\x80\xa2"));
+		else
+			r = mp_buf_add(out, line.p + at, end - at);
+		for (; end < line.len && strchr(ends, line.p[end]) && r == 0; end++)
+			r = mp_buf_add_char(out, line.p[end]);
+		at = end;
+	}
+	return r;
+}
+
 /* What it printed is as good as a secret also where it failed, and it may have printed it twice. */
 static int add_last_line(const struct job *j, struct mp_buf *out)
 {
+	MP_CLEANUP(mp_buf_done) struct mp_buf known;
 	struct mp_str line = get_last_line(j), printed = mp_str_trim(mp_buf_get(&j->text));
 	bool cut = line.len > LINE_SHOWN;
 	int r = mp_secret_add(printed);
 
+	mp_buf_init(&known, (size_t)8 * LINE_SHOWN);
 	if (r < 0)
 		return r;
 	if (cut)
 		line.len = LINE_SHOWN;
-	r = mp_redact(line, cut, out);
+	r = mp_redact(line, cut, &known);
 	mp_secret_remove(printed);
-	return r;
+	return r < 0 ? r : add_words(mp_buf_get(&known), out);
 }
 
 static int MP_PRINTF(4, 5)

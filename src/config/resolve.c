@@ -154,7 +154,8 @@ static int resolve_value(struct resolving *r, const char *name, const char *text
 	if (error < 0)
 		return error;
 	mp_digest_add(r->key, mp_str_of(*ret));
-	if (r->looked_up || mp_redact_is_secret_name(mp_str_of(name)))
+	if (r->looked_up || mp_redact_is_secret_name(mp_str_of(name)) ||
+	    mp_redact_looks_random(mp_str_of(*ret)))
 		hide(r, *ret);
 	return 0;
 }
@@ -302,7 +303,7 @@ static int add_handed_on(struct resolving *r, size_t *n)
 	return error;
 }
 
-/* What an env file says. */
+/* What an env file says. Its values are hidden whatever their names: it is a file for secrets. */
 static int add_layer(struct resolving *r, size_t *n)
 {
 	int error = 0;
@@ -312,8 +313,7 @@ static int add_layer(struct resolving *r, size_t *n)
 		size_t name = strcspn(pair, "=");
 
 		mp_digest_add(r->key, mp_str_of(pair));
-		if (mp_redact_is_secret_name((struct mp_str){pair, name}))
-			hide(r, pair + name + 1);
+		hide(r, pair + name + 1);
 		error = put_variable(r, n, pair);
 	}
 	return error;

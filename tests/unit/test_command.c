@@ -151,6 +151,11 @@ TEST(failure_is_told_by_code_and_last_line)
 	CHECK_EQ(run(&d, "echo first >&2; echo 'no such vault' >&2; echo >&2; exit 3"), MCPOOL_EIO);
 	CHECK_TEXT(d.error.message, "the command ended with exit code 3: no such vault");
 	CHECK_EQ(d.out.len, 0);
+	/* attack-S14: what may be a credential is not repeated, nor what follows its name. */
+	CHECK_EQ(run(&d, "echo 'refused: q8Zr1TmX0vLw93Kd, token=abc' >&2; exit 3"), MCPOOL_EIO);
+	CHECK_TEXT(d.error.message, "the command ended with exit code 3: refused: "
+				    "\xe2\x80\xa2\xe2\x80\xa2\xe2\x80\xa2, "
+				    "token=\xe2\x80\xa2\xe2\x80\xa2\xe2\x80\xa2");
 	CHECK_EQ(run(&d, "exit 4"), MCPOOL_EIO);
 	CHECK_TEXT(d.error.message, "the command ended with exit code 4");
 	CHECK_EQ(run(&d, "kill -9 $$"), MCPOOL_EIO);

@@ -50,6 +50,22 @@ static bool keeps_secret(const char *text)
 	return test_true(ok, text, __FILE__, __LINE__);
 }
 
+/* use-A14 attack-S14 */
+TEST(help_stays_and_defaults_are_hidden)
+{
+	CHECK(shows("give a default with ${TEAM_TOKEN:-...}, or set it",
+		    "give a default with ${TEAM_TOKEN:-...}, or set it"));
+	CHECK(shows("${TEAM_TOKEN:-hunter2} here", "${TEAM_TOKEN:" D " here"));
+	CHECK(shows("${TEAM_TOKEN:-...hunter2}", "${TEAM_TOKEN:" D));
+	CHECK(mp_redact_looks_random(MP_STR("q8Zr1TmX0vLw93Kd")));
+	CHECK(mp_redact_looks_random(MP_STR("8f14e45f-ceea-467f-9575-aa0c1d2e3f40")));
+	CHECK(!mp_redact_looks_random(MP_STR("production")));
+	CHECK(!mp_redact_looks_random(MP_STR("northamerica-northeast1")));
+	CHECK(!mp_redact_looks_random(MP_STR("/home/user/work2024/file1")));
+	CHECK(!mp_redact_looks_random(MP_STR("postgres16.example.org5432")));
+	CHECK(!mp_redact_looks_random(MP_STR("")));
+}
+
 /* --- by name -------------------------------------------------------------------------------- */
 
 struct row {

@@ -4,6 +4,7 @@
 #include "home.h"
 
 #include "base/limits.h"
+#include "base/redact.h"
 #include "base/secrets.h"
 #include "config/resolve.h"
 
@@ -279,6 +280,35 @@ HEAVY_TEST(an_env_file)
 	CHECK(d.out.env[1] && !d.out.env[2]); /* no name twice */
 	CHECK_EQ(resolve_own(&d, "\"command\": \"c\", \"envFile\": \"gone.env\"", ""), MCPOOL_EIO);
 	CHECK(strstr(why.message, "gone.env: there is no such file"));
+}
+
+/* What a log would have of this text. */
+static const char *logged(const char *text)
+{
+	static char got[300];
+	MP_CLEANUP(mp_buf_done) struct mp_buf out;
+
+	mp_buf_init(&out, sizeof(got));
+	if (mp_redact(mp_str_of(text), false, &out) < 0)
+		return "no memory";
+	snprintf(got, sizeof(got), "%.*s", (int)out.len, out.data);
+	return got;
+}
+
+/* attack-S14: by value, whatever the name. Short and harmless words stay. */
+HEAVY_TEST(values_that_are_hidden)
+{
+	DESK;
+
+	CHECK(home_make() && put("home/x.env", "PLAINVAR=open sesame now\nMODE=fast\n"));
+	CHECK_EQ(resolve_own(&d,
+			     "\"command\": \"c\", \"envFile\": \"~/x.env\", "
+			     "\"env\": {\"PLAIN\": \"q8Zr1TmX0vLw93Kd\", \"WORD\": \"production\"}",
+			     ""),
+		 0);
+	CHECK_TEXT(logged("I got open sesame now"), "I got \xe2\x80\xa2\xe2\x80\xa2\xe2\x80\xa2");
+	CHECK_TEXT(logged("q8Zr1TmX0vLw93Kd!"), "\xe2\x80\xa2\xe2\x80\xa2\xe2\x80\xa2!");
+	CHECK_TEXT(logged("fast production"), "fast production");
 }
 
 /* Codex */
