@@ -253,6 +253,57 @@ TEST(what_others_wrote_meanwhile_is_kept)
 	}
 }
 
+/* Rewrites the file in place with as many bytes; hides it by the old mtime if told to. */
+struct twin {
+	int calls;
+	bool keeps_mtime;
+};
+
+static bool write_twin(const struct twin *w)
+{
+	struct stat before, after;
+
+	if (stat(file_path, &before) < 0)
+		return false;
+	do { /* until the kernel's clock has moved on, or ctime could not tell */
+		const struct timespec times[] = {before.st_atim, before.st_mtim};
+
+		if (!config_put(file_path, "{\"n\": \"7\"}") ||
+		    (w->keeps_mtime && utimensat(AT_FDCWD, file_path, times, 0) < 0) ||
+		    stat(file_path, &after) < 0)
+			return false;
+	} while (after.st_ctim.tv_sec == before.st_ctim.tv_sec &&
+		 after.st_ctim.tv_nsec == before.st_ctim.tv_nsec);
+	return after.st_size == before.st_size && after.st_ino == before.st_ino;
+}
+
+static int add_one_behind(struct mp_str old, struct mp_buf *out, void *u,
+			  struct mcpool_error *reterr)
+{
+	struct twin *w = u;
+
+	(void)reterr;
+	if (w->calls++ == 0 && !write_twin(w))
+		return MCPOOL_EIO;
+	return mp_buf_addf(out, "{\"n\": \"%c1\"}", old.p[7]) < 0 ? MCPOOL_ENOMEM : 1;
+}
+
+/* mutant-S6: neither size nor inode tells that somebody else wrote. */
+TEST(a_same_size_edit_in_place_is_kept)
+{
+	const struct timespec long_ago[] = {{1000, 0}, {1000, 0}};
+
+	for (int i = 0; i < 2; i++) {
+		struct twin w = {0, i == 1};
+
+		CHECK(config_clear() && config_put(file_path, "{\"n\": \"5\"}"));
+		CHECK_EQ(utimensat(AT_FDCWD, file_path, long_ago, 0), 0);
+		CHECK_EQ(mp_config_change(file_path, add_one_behind, &w, &why), 1);
+		CHECK_EQ(w.calls, 2);
+		CHECK_TEXT(config_get(file_path), "{\"n\": \"71\"}");
+	}
+}
+
 TEST(a_file_that_appears_meanwhile_is_kept)
 {
 	struct meddler m = {0, 1, true};
