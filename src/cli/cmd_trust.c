@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include "base/mem.h"
 #include "cli/consent.h"
 #include "cli/hub_client.h"
+#include "cli/safe.h"
 #include "cli/verbs.h"
 #include "store/pins.h"
 
@@ -225,6 +227,39 @@ static bool can_ask(const struct job *j)
 	       isatty(STDERR_FILENO);
 }
 
+/* Lines that a text takes on a terminal of so many columns. */
+static size_t count_rows(struct mp_str text, size_t columns)
+{
+	size_t rows = 0;
+
+	for (size_t at = 0; at < text.len; rows++) {
+		struct mp_str line = {text.p + at, 0};
+
+		while (at + line.len < text.len && line.p[line.len] != '\n')
+			line.len++;
+		at += line.len + 1;
+		rows += columns ? mp_safe_get_width(line) / columns : 0;
+	}
+	return rows;
+}
+
+/* What is run was scrolled away by the rest of a long entry: it is said again, by the question. */
+static void repeat_if_long(struct job *j, size_t i, struct mp_str text)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf again;
+	struct winsize size = {0};
+	size_t rows;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_row == 0)
+		size.ws_row = 24;
+	rows = count_rows(text, size.ws_col ? size.ws_col : 80);
+	if (rows + 2 < size.ws_row)
+		return;
+	mp_buf_init(&again, MP_KIB(64));
+	if (mp_consent_repeat(&j->items[i], rows, &again) == 0)
+		(void)!fwrite(again.data, 1, again.len, stdout);
+}
+
 /* What was typed before the question could be read is no answer to it. */
 static bool ask(struct job *j)
 {
@@ -251,7 +286,7 @@ static int approve(struct job *j, size_t i)
 	return MP_EXIT_DONE;
 }
 
-static int show(struct job *j, size_t i)
+static int show(struct job *j, size_t i, bool asks)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
 	struct mcpool_error why;
@@ -263,6 +298,8 @@ static int show(struct job *j, size_t i)
 	}
 	if (!j->args.json && fwrite(text.data, 1, text.len, stdout) != text.len)
 		return MP_EXIT_CONFIG; /* nobody saw it */
+	if (asks)
+		repeat_if_long(j, i, mp_buf_get(&text));
 	return MP_EXIT_DONE;
 }
 
@@ -273,7 +310,7 @@ static int handle(struct job *j, size_t i, bool asks)
 
 	if (asks && j->n > 1)
 		printf("%zu of %zu: ", i + 1, j->n);
-	r = show(j, i);
+	r = show(j, i, asks);
 
 	if (r != MP_EXIT_DONE)
 		return r;

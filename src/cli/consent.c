@@ -15,6 +15,9 @@
 #include "cli/safe.h"
 #include "config/expand.h"
 #include "config/trust.h"
+#include "store/sealed.h"
+
+enum { REPEATED_WORDS = 6, REPEATED = 200 }; /* of a long entry, beside the question */
 
 #define DOTS "\xe2\x80\xa2\xe2\x80\xa2\xe2\x80\xa2"
 
@@ -185,12 +188,6 @@ bool mp_consent_is_command(const struct mp_configured *c, const struct mp_entry 
 	       (s->profile == MP_PROFILE_OMP || (e->origin.quirks & MP_QUIRK_COMMANDS));
 }
 
-static bool is_hidden(const char *name, const char *value)
-{
-	return mp_redact_is_secret_name(mp_str_of(name)) && value[0] && !strchr("!/.~", value[0]) &&
-	       !strpbrk(value, "${");
-}
-
 /* --- for people ------------------------------------------------------------------------------ */
 
 static void put_argv(struct page *p, const struct mp_entry *e)
@@ -211,19 +208,66 @@ static void put_folder(struct page *p, const struct mp_entry *e)
 		put_line(p, "in", e->origin.root);
 }
 
+static void put_pair(struct page *p, const char *name, const char *value, bool is_header)
+{
+	begin(p);
+	put_plain(p, name);
+	put(p, " = ");
+	if (mp_sealed_is_hidden(mp_str_of(name), mp_str_of(value), is_header))
+		put(p, DOTS " (%zu bytes)", strlen(value));
+	else
+		put_word(p, value);
+}
+
 static void put_map(struct page *p, const char *title, const struct mp_bind_map *map)
 {
 	p->title = title;
 	for (size_t i = 0; i < map->n; i++) {
-		begin(p);
-		put_plain(p, map->items[i].key);
-		put(p, " = ");
-		if (is_hidden(map->items[i].key, map->items[i].value))
-			put(p, DOTS " (%zu bytes)", strlen(map->items[i].value));
-		else
-			put_word(p, map->items[i].value);
+		put_pair(p, map->items[i].key, map->items[i].value, true);
 		put(p, "\n");
 	}
+}
+
+/* Variables by which one program makes another run code, beside its command. */
+static bool may_run_code(const char *name)
+{
+	static const char *const names[] = {"PATH",
+					    "BASH_ENV",
+					    "ENV",
+					    "NODE_OPTIONS",
+					    "RUBYOPT",
+					    "PERL5OPT",
+					    "PERL5LIB",
+					    "JAVA_TOOL_OPTIONS",
+					    "NODE_PATH",
+					    "SHELL",
+					    "PROMPT_COMMAND",
+					    "GIT_SSH",
+					    "GIT_ASKPASS",
+					    "EDITOR",
+					    "VISUAL",
+					    "PAGER"};
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(names); i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return strncmp(name, "LD_", 3) == 0 || strncmp(name, "PYTHON", 6) == 0 ||
+	       strncmp(name, "DYLD_", 5) == 0 || strncmp(name, "npm_config_", 11) == 0 ||
+	       (strncmp(name, "GIT_", 4) == 0 && n >= 11 && strcmp(name + n - 7, "COMMAND") == 0);
+}
+
+static void put_variable(struct page *p, const char *name, const char *value)
+{
+	put_pair(p, name, value, false);
+	put(p, "%s\n", may_run_code(name) ? "  <- decides what code runs" : "");
+}
+
+static void put_variables(struct page *p, const struct mp_bind_map *map)
+{
+	p->title = "variables";
+	for (size_t i = 0; i < map->n; i++)
+		put_variable(p, map->items[i].key, map->items[i].value);
 }
 
 static void put_commands(struct page *p, const struct mp_configured *c, const struct mp_entry *e)
@@ -311,7 +355,7 @@ static void put_entry(struct page *p, const struct mp_configured *c, const struc
 		put_folder(p, e);
 	put_line(p, "reaches", e->address);
 	put_commands(p, c, e);
-	put_map(p, "variables", &e->env);
+	put_variables(p, &e->env);
 	put_map(p, "headers", &e->headers);
 	put_map(p, "headers from", &e->env_headers);
 	put_map(p, "certificates", &e->tls);
@@ -336,33 +380,11 @@ static void put_entry(struct page *p, const struct mp_configured *c, const struc
 
 /* --- what changed ---------------------------------------------------------------------------- */
 
-/* The last part of a path says whether it is a secret; a value that is dots is changed all the
- * same. */
-static bool is_secret_path(struct mp_str path)
-{
-	size_t i = path.len;
-
-	while (i > 0 && path.p[i - 1] != '.')
-		i--;
-	return mp_redact_is_secret_name((struct mp_str){path.p + i, path.len - i});
-}
-
-static bool is_plain_json_secret(struct mp_str path, struct mp_str json)
-{
-	return is_secret_path(path) && json.len > 2 && json.p[0] == '"' &&
-	       !strchr("!/.~", json.p[1]) && !memchr(json.p, '$', json.len) &&
-	       !memchr(json.p, '{', json.len);
-}
-
-static void put_side(struct page *p, const char *title, struct mp_str path, struct mp_str json)
+/* Secrets are dots on both sides already (sealed.h). */
+static void put_side(struct page *p, const char *title, struct mp_str json)
 {
 	put(p, "    %-12s", title);
-	if (json.len == 0)
-		put(p, "(nothing)");
-	else if (is_plain_json_secret(path, json))
-		put(p, DOTS);
-	else
-		put_json(p, json);
+	put_json(p, json);
 	put(p, "\n");
 }
 
@@ -374,9 +396,9 @@ static int put_change(void *u, struct mp_str path, struct mp_str before, struct 
 	put_json(p, path);
 	put(p, before.len == 0 ? " is new\n" : now.len == 0 ? " is gone\n" : " is changed\n");
 	if (before.len)
-		put_side(p, "approved", path, before);
+		put_side(p, "approved", before);
 	if (now.len)
-		put_side(p, "now", path, now);
+		put_side(p, "now", now);
 	return p->error;
 }
 
@@ -434,4 +456,44 @@ int mp_consent_describe(const struct mp_configured *c, const struct mp_consent *
 	out->len = start;
 	return mp_fail(reterr, p.error, "\"%s\" cannot be shown, and so not be approved: %s",
 		       mp_consent_get_name(x), mcpool_error_text(p.error));
+}
+
+/* The beginning of a word, as the whole is shown above. */
+static void put_beginning(struct page *p, const char *word)
+{
+	size_t n = strlen(word), shown = n > REPEATED ? REPEATED : n;
+
+	while (shown > 0 && shown < n && ((unsigned char)word[shown] & 0xc0) == 0x80)
+		shown--; /* not within a character */
+	if (p->error == 0)
+		p->error = mp_safe_add_word(p->out, (struct mp_str){word, shown});
+	if (shown < n)
+		put(p, " and %zu bytes more", n - shown);
+}
+
+int mp_consent_repeat(const struct mp_consent *x, size_t rows, struct mp_buf *out)
+{
+	const struct mp_entry *e = x->entry;
+	struct page p = {.out = out};
+	size_t shown = e && e->argc < REPEATED_WORDS ? e->argc : REPEATED_WORDS;
+
+	put(&p, "This is %zu lines; look at all of them. ", rows);
+	if (!e || e->argc == 0) {
+		put(&p, e ? "It reaches " : "They are settings for mcpool itself.");
+		if (e && e->address)
+			put_beginning(&p, e->address);
+		put(&p, "\n");
+		return p.error;
+	}
+	put(&p, "It runs %zu word%s:\n", e->argc, e->argc > 1 ? "s" : "");
+	for (size_t i = 0; i < shown; i++) {
+		begin(&p);
+		put_beginning(&p, e->argv[i]);
+		put(&p, "\n");
+	}
+	if (shown < e->argc) {
+		begin(&p);
+		put(&p, "and %zu words more\n", e->argc - shown);
+	}
+	return p.error;
 }

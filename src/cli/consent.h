@@ -25,6 +25,8 @@ enum mp_trust mp_consent_get_trust(const struct mp_consent *x);
 /* All a person needs to know, added to out. A failure: it cannot be shown, so it is not asked. */
 int mp_consent_describe(const struct mp_configured *c, const struct mp_consent *x,
 			struct mp_buf *out, struct mcpool_error *reterr) MP_MUST;
+/* What it runs or reaches, in a few lines, behind a description of so many. */
+int mp_consent_repeat(const struct mp_consent *x, size_t rows, struct mp_buf *out) MP_MUST;
 /* The same as an object. waiting: with what changed since it was approved. */
 void mp_consent_write(struct mp_writer *w, const struct mp_configured *c,
 		      const struct mp_consent *x, bool waiting);
@@ -44,9 +46,12 @@ bool mp_consent_is_command(const struct mp_configured *c, const struct mp_entry 
 /* path: "env.TOKEN"; JSON before and now, empty where there was or is none. */
 typedef int (*mp_consent_diff_fn)(void *u, struct mp_str path, struct mp_str before,
 				  struct mp_str now);
-/* Each key of two canonical objects that differs. The first result that is not 0 ends it. */
-int mp_consent_diff(struct mp_str before, struct mp_str now, mp_consent_diff_fn fn,
-		    void *u) MP_MUST;
+/*
+ * Each key of two canonical objects that differs, as `before` has it and as `shown`, which is `now`
+ * for people. The first result that is not 0 ends it.
+ */
+int mp_consent_diff(struct mp_str before, struct mp_str now, struct mp_str shown,
+		    mp_consent_diff_fn fn, void *u) MP_MUST;
 /* The same for two lists of scripts, by path. */
 int mp_consent_diff_scripts(const char *before, const char *now, mp_consent_diff_fn fn,
 			    void *u) MP_MUST;

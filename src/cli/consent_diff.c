@@ -5,6 +5,7 @@
 
 #include "base/limits.h"
 #include "cli/consent.h"
+#include "store/sealed.h"
 
 struct side {
 	struct mp_tape tape;
@@ -13,12 +14,13 @@ struct side {
 
 struct comparing {
 	struct side before, now;
+	struct side shown; /* what of `now` is shown; the same keys */
 	struct mp_buf path;
 	mp_consent_diff_fn fn;
 	void *u;
 };
 
-static int compare(struct comparing *c, mp_value before, mp_value now);
+static int compare(struct comparing *c, mp_value before, mp_value now, mp_value shown);
 
 static struct mp_str source(const struct side *s, mp_value v)
 {
@@ -26,7 +28,8 @@ static struct mp_str source(const struct side *s, mp_value v)
 }
 
 /* One member; the path is longer meanwhile. */
-static int compare_member(struct comparing *c, struct mp_str key, mp_value before, mp_value now)
+static int compare_member(struct comparing *c, struct mp_str key, mp_value before, mp_value now,
+			  mp_value shown)
 {
 	size_t len = c->path.len;
 	int r = len ? mp_buf_add_char(&c->path, '.') : 0;
@@ -34,74 +37,98 @@ static int compare_member(struct comparing *c, struct mp_str key, mp_value befor
 	if (r == 0)
 		r = mp_buf_add_str(&c->path, key);
 	if (r == 0)
-		r = compare(c, before, now);
+		r = compare(c, before, now, shown);
 	c->path.len = len;
 	return r;
 }
 
-/* What `a` has, compared with `b`; or, where gone is wanted, what it has alone. */
-static int walk(struct comparing *c, struct side *a, mp_value in_a, struct side *b, mp_value in_b,
-		bool gone)
+/* What is there now, compared with what was. */
+static int walk_now(struct comparing *c, mp_value before, mp_value now, mp_value shown)
 {
 	struct mp_str key;
 	int r = 0;
 
-	MP_VALUE_EACH(&a->tape, in_a, k) {
-		mp_value other;
-
-		r = mp_value_text(&a->tape, k, &a->arena, &key);
-		if (r < 0)
-			return r;
-		other = mp_value_get_str(&b->tape, in_b, key);
-		if (!gone)
-			r = compare_member(c, key, other, mp_value_of(k));
-		else if (other == MP_NONE)
-			r = compare_member(c, key, mp_value_of(k), MP_NONE);
+	MP_VALUE_EACH(&c->now.tape, now, k) {
+		r = mp_value_text(&c->now.tape, k, &c->now.arena, &key);
+		if (r == 0)
+			r = compare_member(c, key, mp_value_get_str(&c->before.tape, before, key),
+					   mp_value_of(k),
+					   mp_value_get_str(&c->shown.tape, shown, key));
 		if (r != 0)
 			return r;
 	}
 	return r;
 }
 
-static int compare(struct comparing *c, mp_value before, mp_value now)
+/* What was there and is not any more. */
+static int walk_gone(struct comparing *c, mp_value before, mp_value now)
+{
+	struct mp_str key;
+	int r = 0;
+
+	MP_VALUE_EACH(&c->before.tape, before, k) {
+		r = mp_value_text(&c->before.tape, k, &c->before.arena, &key);
+		if (r == 0 && mp_value_get_str(&c->now.tape, now, key) == MP_NONE)
+			r = compare_member(c, key, mp_value_of(k), MP_NONE, MP_NONE);
+		if (r != 0)
+			return r;
+	}
+	return r;
+}
+
+static int compare(struct comparing *c, mp_value before, mp_value now, mp_value shown)
 {
 	int r;
 
 	if (mp_value_is(&c->before.tape, before, MP_TAPE_OBJECT) &&
 	    mp_value_is(&c->now.tape, now, MP_TAPE_OBJECT)) {
-		r = walk(c, &c->now, now, &c->before, before, false);
-		return r ? r : walk(c, &c->before, before, &c->now, now, true);
+		r = walk_now(c, before, now, shown);
+		return r ? r : walk_gone(c, before, now);
 	}
 	/* Both are canonical, so what means the same is spelled the same. */
 	if (before != MP_NONE && now != MP_NONE &&
 	    mp_str_eq(source(&c->before, before), source(&c->now, now)))
 		return 0;
-	return c->fn(c->u, mp_buf_get(&c->path), source(&c->before, before), source(&c->now, now));
+	return c->fn(c->u, mp_buf_get(&c->path), source(&c->before, before),
+		     source(&c->shown, shown));
+}
+
+static void side_init(struct side *s)
+{
+	mp_tape_init(&s->tape, 0);
+	mp_arena_init(&s->arena, MP_LIMIT_ARENA);
+}
+
+static void side_done(struct side *s)
+{
+	mp_tape_done(&s->tape);
+	mp_arena_done(&s->arena);
 }
 
 static void comparing_done(struct comparing *c)
 {
-	mp_tape_done(&c->before.tape);
-	mp_tape_done(&c->now.tape);
-	mp_arena_done(&c->before.arena);
-	mp_arena_done(&c->now.arena);
+	side_done(&c->before);
+	side_done(&c->now);
+	side_done(&c->shown);
 	mp_buf_done(&c->path);
 }
 
-int mp_consent_diff(struct mp_str before, struct mp_str now, mp_consent_diff_fn fn, void *u)
+int mp_consent_diff(struct mp_str before, struct mp_str now, struct mp_str shown,
+		    mp_consent_diff_fn fn, void *u)
 {
 	MP_CLEANUP(comparing_done) struct comparing c = {.fn = fn, .u = u};
 	int r;
 
-	mp_tape_init(&c.before.tape, 0);
-	mp_tape_init(&c.now.tape, 0);
-	mp_arena_init(&c.before.arena, MP_LIMIT_ARENA);
-	mp_arena_init(&c.now.arena, MP_LIMIT_ARENA);
+	side_init(&c.before);
+	side_init(&c.now);
+	side_init(&c.shown);
 	mp_buf_init(&c.path, MP_LIMIT_USER_FILE);
 	r = mp_tape_parse(&c.before.tape, before, NULL);
 	if (r == 0)
 		r = mp_tape_parse(&c.now.tape, now, NULL);
-	return r < 0 ? r : compare(&c, MP_ROOT, MP_ROOT);
+	if (r == 0)
+		r = mp_tape_parse(&c.shown.tape, shown, NULL);
+	return r < 0 ? r : compare(&c, MP_ROOT, MP_ROOT, MP_ROOT);
 }
 
 /* --- scripts --------------------------------------------------------------------------------- */
@@ -191,16 +218,25 @@ int mp_consent_compare(const struct mp_configured *c, const struct mp_consent *x
 		       mp_consent_diff_fn on_key, mp_consent_diff_fn on_script, void *u)
 {
 	MP_CLEANUP(last_done) struct last last;
+	MP_CLEANUP(mp_buf_done) struct mp_buf sealed;
+	MP_CLEANUP(mp_buf_done) struct mp_buf shown;
 	struct mp_str now = x->entry ? x->entry->canonical : mp_str_of(x->grant->content);
 	int r;
 
 	mp_buf_init(&last.content, MP_LIMIT_DB_VALUE);
 	mp_buf_init(&last.scripts, MP_LIMIT_DB_VALUE);
+	mp_buf_init(&sealed, MP_LIMIT_DB_VALUE);
+	mp_buf_init(&shown, MP_LIMIT_DB_VALUE);
 	r = mp_approvals_each(c->db, mp_consent_get_name(x), get_file(x), get_root(x), take_last,
 			      &last, NULL);
 	if (r <= 0)
 		return r;
-	r = mp_consent_diff(mp_buf_get(&last.content), now, on_key, u);
+	r = mp_approvals_seal(c->db, now, &sealed, NULL);
+	if (r == 0)
+		r = mp_sealed_add(now, NULL, &shown);
+	if (r == 0)
+		r = mp_consent_diff(mp_buf_get(&last.content), mp_buf_get(&sealed),
+				    mp_buf_get(&shown), on_key, u);
 	if (r == 0 && x->entry)
 		r = mp_consent_diff_scripts(last.scripts.data, x->entry->scripts, on_script, u);
 	return r;

@@ -24,7 +24,9 @@ static const struct {
 	{0xfeff, 0xfeff},   /* byte order mark */
 	{0xffa0, 0xffa0},   /* half width Hangul filler */
 	{0xfff0, 0xfffb},   /* interlinear annotations */
+	{0x13430, 0x1345f}, /* Egyptian hieroglyph format controls */
 	{0x1bca0, 0x1bca3}, /* shorthand format controls */
+	{0x1d159, 0x1d159}, /* musical symbol null notehead */
 	{0x1d173, 0x1d17a}, /* musical format controls */
 	{0xe0000, 0xe0fff}, /* tags: whole sentences that no terminal shows */
 };

@@ -6,7 +6,10 @@
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/mem.h"
 #include "store/digest.h"
+#include "store/local_key.h"
+#include "store/sealed.h"
 #include "store/sql.h"
 
 static struct mp_sql_value id_value(const struct mp_approval_id *id)
@@ -14,20 +17,60 @@ static struct mp_sql_value id_value(const struct mp_approval_id *id)
 	return mp_sql_blob(id->bytes, sizeof(id->bytes));
 }
 
+/* --- without secrets ------------------------------------------------------------------------ */
+
+struct seal {
+	struct mp_str json;
+	struct mp_buf *out;
+};
+
+/* Ends in NUL. A text that is not JSON is nobody's entry and stays as it is. */
+static int seal(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
+{
+	struct seal *s = u;
+	unsigned char key[MP_LOCAL_KEY_SIZE];
+	int r = mp_local_key_get_beside(sqlite3_db_filename(sql, "main"), key, reterr);
+
+	if (r < 0)
+		return r;
+	r = mp_sealed_add(s->json, key, s->out);
+	mp_wipe(key, sizeof(key));
+	if (r < 0 && r != MCPOOL_ENOMEM && r != MCPOOL_ELIMIT)
+		r = mp_buf_add_str(s->out, s->json);
+	if (r == 0)
+		r = mp_buf_terminate(s->out);
+	return r < 0 ? mp_fail(reterr, r, "hiding secrets failed: %s", mcpool_error_text(r)) : 0;
+}
+
+int mp_approvals_seal(struct mp_db *db, struct mp_str content, struct mp_buf *out,
+		      struct mcpool_error *reterr)
+{
+	struct seal s = {content, out};
+
+	return mp_db_read(db, seal, &s, reterr);
+}
+
 /* --- one by one ----------------------------------------------------------------------------- */
 
 static int add(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
 {
 	const struct mp_approval *a = u;
+	MP_CLEANUP(mp_buf_done) struct mp_buf content;
+	struct seal sealed = {mp_str_of(a->content), &content};
+	int r;
+
+	mp_buf_init(&content, MP_LIMIT_DB_VALUE);
+	r = seal(sql, &sealed, reterr);
+	if (r < 0)
+		return r;
 	MP_SQL_QUERY(q, "keeping an approval",
 		     "INSERT OR REPLACE INTO approvals"
 		     " (id, name, file, root, content, scripts, how, approved_ms)"
 		     " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
 		     id_value(&a->id), mp_sql_text(a->name), mp_sql_text(a->file),
-		     mp_sql_text(a->root), mp_sql_text(a->content), mp_sql_text(a->scripts),
+		     mp_sql_text(a->root), mp_sql_text(content.data), mp_sql_text(a->scripts),
 		     mp_sql_text(a->how), mp_sql_int(a->approved_ms));
-	int r = mp_sql_run(sql, &q, reterr);
-
+	r = mp_sql_run(sql, &q, reterr);
 	return r < 0 ? r : 0;
 }
 

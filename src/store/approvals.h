@@ -8,6 +8,7 @@
 #define MP_APPROVALS_H
 
 #include "base/base.h"
+#include "base/buf.h"
 #include "base/str.h"
 #include "store/db.h"
 
@@ -23,7 +24,7 @@ struct mp_approval {
 	const char *name;    /* of the server, or "[settings]", "[remote]" */
 	const char *file;    /* real path */
 	const char *root;    /* real path of the project; "" for user-level entries */
-	const char *content; /* the entry as written, canonical JSON */
+	const char *content; /* the entry as written, canonical JSON; kept sealed (sealed.h) */
 	const char *scripts; /* "path<TAB>hex hash<LF>" of each file inside the project; "" */
 	const char *how;     /* "trust", "add", "import" */
 	int64_t approved_ms; /* wall clock */
@@ -31,6 +32,9 @@ struct mp_approval {
 
 int mp_approvals_add(struct mp_db *db, const struct mp_approval *a,
 		     struct mcpool_error *reterr) MP_MUST;
+/* The content as add keeps it, to be compared with what was kept. out ends in NUL. */
+int mp_approvals_seal(struct mp_db *db, struct mp_str content, struct mp_buf *out,
+		      struct mcpool_error *reterr) MP_MUST;
 /* 1 approved, 0 not, negative: the store cannot tell, which is a no with a reason. */
 int mp_approvals_has(struct mp_db *db, const struct mp_approval_id *id,
 		     struct mcpool_error *reterr) MP_MUST;

@@ -150,3 +150,15 @@ int mp_local_key_get(unsigned char ret_key[MP_LOCAL_KEY_SIZE], struct mcpool_err
 	r = mp_private_folder(path.data, real, reterr);
 	return r < 0 ? r : get(real, ret_key, reterr);
 }
+
+int mp_local_key_get_beside(const char *file, unsigned char ret_key[MP_LOCAL_KEY_SIZE],
+			    struct mcpool_error *reterr)
+{
+	const char *slash = file ? strrchr(file, '/') : NULL;
+	char path[PATH_MAX];
+
+	if (!slash || (size_t)snprintf(path, sizeof(path), "%.*s/local.key", (int)(slash - file),
+				       file) >= sizeof(path))
+		return mp_fail(reterr, MCPOOL_EINVAL, "there is no folder for local.key");
+	return get(path, ret_key, reterr);
+}

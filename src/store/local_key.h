@@ -14,4 +14,9 @@ enum { MP_LOCAL_KEY_SIZE = 32 };
  */
 int mp_local_key_get(unsigned char ret_key[MP_LOCAL_KEY_SIZE], struct mcpool_error *reterr) MP_MUST;
 
+/* The one in the folder of this file, for a database that is elsewhere. The folder is not checked.
+ */
+int mp_local_key_get_beside(const char *file, unsigned char ret_key[MP_LOCAL_KEY_SIZE],
+			    struct mcpool_error *reterr) MP_MUST;
+
 #endif

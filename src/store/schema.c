@@ -8,6 +8,10 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "store/local_key.h"
+#include "store/sealed.h"
 #include "store/sql.h"
 
 /* "mcpl" in the file's header, so that another program's database is never taken for ours. */
@@ -73,9 +77,47 @@ static const char *const steps[] = {
 	" pin BLOB NOT NULL,"
 	" UNIQUE (owner, tool)"
 	") STRICT;",
+
+	/* Literal secrets of approved entries become keyed hashes. */
+	"UPDATE approvals SET content = mcpool_seal(content);",
 };
 
 const struct mp_schema mp_schema_present = {steps, (int)MP_ARRAY_LEN(steps)};
+
+/* mcpool_seal(TEXT): a text that is not JSON is replaced, because it cannot be searched. */
+static void seal(sqlite3_context *c, int n, sqlite3_value **values)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf out;
+	const char *text = (const char *)sqlite3_value_text(values[0]);
+	unsigned char key[MP_LOCAL_KEY_SIZE];
+	struct mcpool_error why = {0};
+	int r = mp_local_key_get_beside(sqlite3_db_filename(sqlite3_context_db_handle(c), "main"),
+					key, &why);
+
+	(void)n;
+	mp_buf_init(&out, MP_LIMIT_DB_VALUE);
+	if (r == 0)
+		r = mp_sealed_add(mp_str_of(text ? text : ""), key, &out);
+	mp_wipe(key, sizeof(key));
+	if (r == MCPOOL_ENOMEM)
+		sqlite3_result_error_nomem(c);
+	else if (why.code < 0)
+		sqlite3_result_error(c, why.message, -1);
+	else if (r < 0)
+		sqlite3_result_text(c, "{}", 2, SQLITE_STATIC);
+	else
+		sqlite3_result_text(c, out.data, (int)out.len, SQLITE_TRANSIENT);
+}
+
+static int add_functions(struct sqlite3 *sql, struct mcpool_error *reterr)
+{
+	int r = sqlite3_create_function(sql, "mcpool_seal", 1, SQLITE_UTF8 | SQLITE_DIRECTONLY,
+					NULL, seal, NULL, NULL);
+
+	return r == SQLITE_OK ? 0
+			      : mp_fail(reterr, r == SQLITE_NOMEM ? MCPOOL_ENOMEM : MCPOOL_EIO,
+					"bringing it up to date failed: %s", sqlite3_errstr(r));
+}
 
 /* One statement sees one state of the file, whatever others commit meanwhile. */
 static int look_at(struct sqlite3 *sql, int64_t ret_numbers[3], struct mcpool_error *reterr)
@@ -182,6 +224,8 @@ int mp_schema_update(struct sqlite3 *sql, const struct mp_schema *schema,
 	if (version < 0)
 		return version;
 	r = use_log(sql, reterr);
+	if (r >= 0 && version < schema->n)
+		r = add_functions(sql, reterr);
 	while (r >= 0 && version < schema->n)
 		r = version = go_on(sql, schema, reterr);
 	return r < 0 ? r : 0;

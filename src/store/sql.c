@@ -29,6 +29,7 @@ static int configure(struct sqlite3 *sql, enum mp_sql_kind kind, struct mcpool_e
 						   "PRAGMA temp_store=MEMORY;"
 						   "PRAGMA query_only=ON"
 						 : "PRAGMA trusted_schema=OFF;"
+						   "PRAGMA secure_delete=ON;"
 						   "PRAGMA cell_size_check=ON;"
 						   "PRAGMA mmap_size=0;"
 						   "PRAGMA temp_store=MEMORY;"

@@ -7,6 +7,8 @@
 
 #include "base/mem.h"
 #include "store/approvals.h"
+#include "store/schema.h"
+#include "store/sql.h"
 
 static struct mp_approval_id id_of(int number)
 {
@@ -191,6 +193,45 @@ TEST(texts_come_back_as_they_were)
 	CHECK_EQ(mp_approvals_forget(db, kept.name, kept.file, "", &why), 1);
 	kept.id.bytes[31] = 1;
 	CHECK_EQ(mp_approvals_has(db, &kept.id, &why), 0);
+}
+
+static int take_content(const struct mp_approval *a, void *u)
+{
+	snprintf(u, 200, "%s", a->content);
+	return 1;
+}
+
+/* attack-S15: rows of the version before lose their secrets, keep their ids, and compare equal. */
+TEST(older_approvals_are_sealed)
+{
+	static const char json[] = "{\"env\":{\"TOKEN\":\"sesame-open\"}}";
+	const struct mp_schema before = {mp_schema_present.steps, 3};
+	MP_CLEANUP(mp_sql_closep) struct sqlite3 *sql = NULL;
+	MP_CLEANUP(mp_db_closep) struct mp_db *db = NULL;
+	MP_CLEANUP(mp_buf_done) struct mp_buf now;
+	struct mp_approval_id id;
+	char content[200] = "";
+
+	mp_buf_init(&now, 1000);
+	memset(id.bytes, 'a', sizeof(id.bytes));
+	CHECK(store_clear() && store_make_folder(0700) && store_put_file(db_path, "", 0, 0600));
+	CHECK_EQ(mp_sql_open(db_path, MP_SQL_SHARED, &sql, &why), 0);
+	CHECK_EQ(mp_schema_update(sql, &before, &why), 0);
+	CHECK_EQ(mp_sql_exec(
+			 sql, "noting",
+			 "INSERT INTO approvals (id, name, file, root, content, scripts, how, "
+			 "approved_ms) VALUES (CAST('aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa' AS BLOB), "
+			 "'n', 'f', '', '{\"env\":{\"TOKEN\":\"sesame-open\"}}', '', 'trust', 5)",
+			 &why),
+		 0);
+	sql = mp_sql_close(sql);
+	db = store_open();
+	CHECK(db);
+	CHECK_EQ(mp_approvals_has(db, &id, &why), 1);
+	CHECK_EQ(mp_approvals_each(db, "n", "f", "", take_content, content, &why), 1);
+	CHECK(!strstr(content, "sesame-open") && strstr(content, "TOKEN"));
+	CHECK_EQ(mp_approvals_seal(db, mp_str_of(json), &now, &why), 0);
+	CHECK_TEXT(content, now.data);
 }
 
 static int remove_it(const struct mp_approval *a, void *u)

@@ -85,6 +85,18 @@ TEST(text_keeps_its_lines_and_a_line_is_one)
 	CHECK_STR(mp_buf_get(&out), "a b c d ");
 }
 
+/* attack-S16 */
+TEST(format_controls_of_all_scripts_are_escaped)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf out;
+
+	mp_buf_init(&out, 1000);
+	CHECK_EQ(mp_safe_add_word(&out,
+				  MP_STR("a \xf0\x93\x90\xb0 \xf0\x93\x91\x95 \xf0\x9d\x85\x99 b")),
+		 0);
+	CHECK_STR(mp_buf_get(&out), "\"a \\u{13430} \\u{13455} \\u{1d159} b\"");
+}
+
 /* Every character there is: what comes out has no control and nothing that plays tricks. */
 TEST(no_character_slips_through)
 {
