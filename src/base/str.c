@@ -302,3 +302,18 @@ bool mp_str_format(char *out, size_t size, const char *format, va_list args)
 		out[0] = '\0';
 	return false;
 }
+
+int mp_str_compare_versions(const char *a, const char *b)
+{
+	for (;;) {
+		char *x, *y;
+		unsigned long m = strtoul(a, &x, 10), n = strtoul(b, &y, 10);
+
+		if (m != n)
+			return m < n ? -1 : 1;
+		if (*x != '.' || *y != '.')
+			return (*x == '.') - (*y == '.');
+		a = x + 1;
+		b = y + 1;
+	}
+}

@@ -103,4 +103,7 @@ size_t mp_utf8_encode(uint32_t code, char *out);
 #define MP_STR_CUT_MARK "\xe2\x80\xa6" /* an ellipsis */
 bool mp_str_format(char *out, size_t size, const char *format, va_list args) MP_PRINTF(3, 0);
 
+/* Versions as numbers between dots: less than 0 where a is older than b. */
+int mp_str_compare_versions(const char *a, const char *b);
+
 #endif

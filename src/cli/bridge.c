@@ -403,7 +403,7 @@ static enum mp_bridge_event judge_greeting(struct mp_bridge *b, struct mp_str li
 		b->hooks->hang_up(b->u);
 		return MP_BRIDGE_ON_LOST;
 	}
-	if (a.version[0] && mp_greeting_compare_versions(a.version, b->o.version) < 0 &&
+	if (a.version[0] && mp_str_compare_versions(a.version, b->o.version) < 0 &&
 	    (b->state == MP_BRIDGE_REPLACING || b->replaced < MAX_REPLACED))
 		return MP_BRIDGE_ON_OLDER;
 	if (!a.is_refused)

@@ -71,6 +71,7 @@ static void make_room(struct mp_serve *s)
 	mp_log_info(NULL, "a newer hub takes this one's place");
 	s->is_replaced = true;
 	mp_serve_shut_doors(s);
+	mp_election_reserve(&s->election);
 	mp_election_resign(&s->election);
 }
 

@@ -4,7 +4,6 @@
 #include "face/greeting.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -252,19 +251,4 @@ int mp_greeting_write_refusal(struct mp_buf *out, struct mp_str id, const struct
 	return r < 0 ? r
 		     : mp_message_error(out, id, why->rpc_code ? why->rpc_code : -32603,
 					mp_str_of(why->message), mp_buf_get(&who));
-}
-
-int mp_greeting_compare_versions(const char *a, const char *b)
-{
-	for (;;) {
-		char *x, *y;
-		unsigned long m = strtoul(a, &x, 10), n = strtoul(b, &y, 10);
-
-		if (m != n)
-			return m < n ? -1 : 1;
-		if (*x != '.' || *y != '.')
-			return (*x == '.') - (*y == '.');
-		a = x + 1;
-		b = y + 1;
-	}
 }

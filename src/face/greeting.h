@@ -63,7 +63,4 @@ struct mp_greeting_answer {
 int mp_greeting_read_answer(struct mp_str text, struct mp_greeting_answer *ret,
 			    struct mcpool_error *reterr) MP_MUST;
 
-/* Versions as numbers between dots: less than 0 where a is older than b. */
-int mp_greeting_compare_versions(const char *a, const char *b);
-
 #endif

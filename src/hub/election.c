@@ -30,7 +30,10 @@
 #define LOCK_NAME   "hub.lock"
 #define PLACE_NAME  "hub.place" /* in the state folder: the folder of the hub that uses it */
 
-enum { BACKLOG = 4096, LOOK_AGAIN_MS = 20 };
+#define RESERVED "newer than "
+
+/* RESERVED_S: a newer hub that has not come by then did not start. */
+enum { BACKLOG = 4096, LOOK_AGAIN_MS = 20, RESERVED_S = 10 };
 
 /* --- where ----------------------------------------------------------------------------------- */
 
@@ -268,16 +271,17 @@ static int open_lock(const struct mp_hub_place *p, int folder, struct mcpool_err
 pid_t mp_hub_place_get_pid(const struct mp_hub_place *p)
 {
 	int fd = open(p->lock, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	char text[24] = "";
+	char text[128] = "";
 	int64_t pid;
 	ssize_t n;
 
 	if (fd < 0)
 		return 0;
-	n = read(fd, text, sizeof(text));
+	n = read(fd, text, sizeof(text) - 1);
 	close(fd);
-	if (n <= 0 || mp_str_to_i64(mp_str_trim((struct mp_str){text, (size_t)n}), &pid) < 0 ||
-	    pid <= 0 || pid > INT_MAX)
+	text[strcspn(text, "\n")] = '\0';
+	if (n <= 0 || mp_str_to_i64(mp_str_trim(mp_str_of(text)), &pid) < 0 || pid <= 0 ||
+	    pid > INT_MAX)
 		return 0;
 	return (pid_t)pid;
 }
@@ -333,10 +337,47 @@ static bool does_somebody_listen(const struct mp_hub_place *p)
 	return fd >= 0 || fd == MCPOOL_EAGAIN || fd == MCPOOL_EPERM;
 }
 
+void mp_election_reserve(struct mp_election *e)
+{
+	char text[128];
+	int n = snprintf(text, sizeof(text), "%ld\n" RESERVED "%s\n", (long)getpid(),
+			 mcpool_version());
+
+	/* Where that cannot be written the newer hub may have to ask once more. */
+	if (pwrite(e->lock, text, (size_t)n, 0) < 0)
+		return;
+}
+
+/* Has the last hub left the place to a newer one than we are? */
+static bool is_reserved(int fd)
+{
+	char text[128] = "", *line;
+	struct stat st;
+
+	if (pread(fd, text, sizeof(text) - 1, 0) <= 0 || fstat(fd, &st) < 0 ||
+	    time(NULL) - st.st_mtime > RESERVED_S)
+		return false;
+	line = strchr(text, '\n');
+	return line && strncmp(line + 1, RESERVED, strlen(RESERVED)) == 0 &&
+	       mp_str_compare_versions(mcpool_version(), line + 1 + strlen(RESERVED)) <= 0;
+}
+
+/* 0, or -1 with errno: EWOULDBLOCK while it is held, or reserved for another hub. */
+static int try_lock(int fd, bool may_wait)
+{
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return -1;
+	if (!may_wait || !is_reserved(fd))
+		return 0;
+	(void)flock(fd, LOCK_UN);
+	errno = EWOULDBLOCK;
+	return -1;
+}
+
 static int take_lock(struct mp_election *e, int64_t wait_ms, pid_t *ret_winner,
 		     struct mcpool_error *reterr)
 {
-	while (flock(e->lock, LOCK_EX | LOCK_NB) < 0) {
+	while (try_lock(e->lock, wait_ms > 0) < 0) {
 		if (errno == EINTR)
 			continue;
 		if (errno != EWOULDBLOCK)

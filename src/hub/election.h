@@ -73,6 +73,11 @@ int mp_election_restore(struct mp_election *e, struct mcpool_error *reterr) MP_M
 bool mp_election_is_intact(const struct mp_election *e);
 /* Nobody shall knock any more; the lock stays until mp_election_resign(). */
 void mp_election_stop_listening(struct mp_election *e);
+/*
+ * The next hub is to be a newer one, which is about to start: hubs of this version and older ones
+ * wait for it. Written into the lock, so it also holds for programs that know nothing of this hub.
+ */
+void mp_election_reserve(struct mp_election *e);
 /* The next one may come. Accepts one that was never won, or resigned. */
 void mp_election_resign(struct mp_election *e);
 

@@ -5,6 +5,7 @@
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <sys/wait.h>
 
 #include "hub/election.h"
@@ -188,6 +189,34 @@ TEST(a_hub_without_its_place_leaves_the_next_one_alone)
 	mp_election_resign(&d.a);
 	CHECK(exists(d.b.place.socket));
 	CHECK_EQ(knock(&d.b.place), 0);
+}
+
+/*
+ * An older bridge that comes in between must not put an older hub where a newer one is about to
+ * start (versions/many_newer_ones_at_once was flaky for that reason).
+ */
+HEAVY_TEST(a_place_that_is_left_to_a_newer_hub_is_kept_for_it)
+{
+	DESK;
+	struct timespec long_ago[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}}, began, ended;
+
+	CHECK(make_place());
+	CHECK_EQ(mp_election_stand(&d.a, -1, 0, &d.winner, &why), 0);
+	mp_election_reserve(&d.a);
+	CHECK_EQ(mp_hub_place_get_pid(&d.a.place), getpid());
+	mp_election_resign(&d.a);
+	clock_gettime(CLOCK_MONOTONIC, &began);
+	CHECK_EQ(mp_election_stand(&d.b, -1, 60, &d.winner, &why), 0); /* none came meanwhile */
+	clock_gettime(CLOCK_MONOTONIC, &ended);
+	CHECK((ended.tv_sec - began.tv_sec) * 1000 + (ended.tv_nsec - began.tv_nsec) / 1000000 >=
+	      50);
+	mp_election_resign(&d.b);
+	CHECK(put("run/mcpool/hub.lock", "1\nnewer than 0.0.1\n")); /* we are newer */
+	CHECK_EQ(mp_election_stand(&d.b, -1, 10000, &d.winner, &why), 0);
+	mp_election_resign(&d.b);
+	CHECK(put("run/mcpool/hub.lock", "1\nnewer than 99.0.0\n"));
+	CHECK(utimensat(AT_FDCWD, in("run/mcpool/hub.lock"), long_ago, 0) == 0);
+	CHECK_EQ(mp_election_stand(&d.b, -1, 10000, &d.winner, &why), 0); /* it did not come */
 }
 
 /* use-A1 */

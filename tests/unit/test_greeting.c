@@ -154,13 +154,3 @@ TEST(answers_are_read)
 		 MCPOOL_EPROTO);
 	CHECK(mp_greeting_read_answer(MP_STR("x"), &a, &why) < 0);
 }
-
-TEST(versions_are_compared_as_numbers)
-{
-	CHECK(mp_greeting_compare_versions("0.1.0", "0.1.0") == 0);
-	CHECK(mp_greeting_compare_versions("0.9.0", "0.10.0") < 0);
-	CHECK(mp_greeting_compare_versions("1.0", "0.10.9") > 0);
-	CHECK(mp_greeting_compare_versions("1.0", "1.0.1") < 0);
-	CHECK(mp_greeting_compare_versions("1.0.0", "1.0") > 0);
-	CHECK(mp_greeting_compare_versions("", "0.1.0") < 0);
-}

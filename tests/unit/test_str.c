@@ -575,3 +575,13 @@ TEST(the_last_line_of_a_text)
 	CHECK_STR(mp_str_get_last_line(MP_STR("\n")), "");
 	CHECK_STR(mp_str_get_last_line(MP_STR("")), "");
 }
+
+TEST(versions_are_compared_as_numbers)
+{
+	CHECK(mp_str_compare_versions("0.1.0", "0.1.0") == 0);
+	CHECK(mp_str_compare_versions("0.9.0", "0.10.0") < 0);
+	CHECK(mp_str_compare_versions("1.0", "0.10.9") > 0);
+	CHECK(mp_str_compare_versions("1.0", "1.0.1") < 0);
+	CHECK(mp_str_compare_versions("1.0.0", "1.0") > 0);
+	CHECK(mp_str_compare_versions("", "0.1.0") < 0);
+}
