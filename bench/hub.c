@@ -220,9 +220,19 @@ static void greet(struct way *w)
 
 /* --- HTTP ------------------------------------------------------------------------------------ */
 
+/* A figure of a run that answered nothing, or refused, would be a figure of something else. */
+static void check_rate(double rate, const char *url, const char *refused)
+{
+	if (rate > 0 && !refused[0])
+		return;
+	fprintf(stderr, "bench_hub: nothing was measured at %s: %s\n", url,
+		refused[0] ? refused : "no request was answered; is wrk installed?");
+	exit(1);
+}
+
 static double drive_wrk(const char *url, const char *script)
 {
-	char command[2048], line[512];
+	char command[2048], line[512], refused[512] = "";
 	double rate = 0;
 	FILE *f;
 
@@ -230,10 +240,11 @@ static double drive_wrk(const char *url, const char *script)
 	f = popen(command, "r");
 	while (fgets(line, sizeof(line), f)) {
 		if (strstr(line, "Non-2xx"))
-			fprintf(stderr, "bench_hub: %s", line);
+			snprintf(refused, sizeof(refused), "%.*s", (int)strcspn(line, "\n"), line);
 		sscanf(line, "Requests/sec: %lf", &rate);
 	}
 	pclose(f);
+	check_rate(rate, url, refused);
 	return rate;
 }
 
@@ -326,11 +337,14 @@ static void set_environment(void)
 static pid_t start_hub(void)
 {
 	char config[512];
-	pid_t pid = fork();
+	pid_t pid;
+
+	unlink("hub.log"); /* of the hub before: find_endpoint() must not read its address */
+	pid = fork();
 
 	snprintf(config, sizeof(config), "%s/bench.json", home);
 	if (pid == 0) {
-		int log = open("hub.log", O_CREAT | O_WRONLY, 0600);
+		int log = open("hub.log", O_CREAT | O_WRONLY | O_TRUNC, 0600);
 
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		dup2(log, 1);
@@ -484,6 +498,10 @@ static void look_at_idle(void)
 	sleep(3);
 	switches = get_switches(hub);
 	sleep(5);
+	if (get_private_kib(hub) == 0 || get_switches(hub) == 0) {
+		fprintf(stderr, "bench_hub: /proc/%d could not be read\n", hub);
+		exit(1);
+	}
 	printf("idle with 10 servers: %ld KiB of private memory (goal 8192), woken %ld times in 5 "
 	       "s (goal "
 	       "0)\n",
@@ -572,7 +590,8 @@ int main(int argc, char **argv)
 	pin(2);
 	hub = start_hub();
 	if (system("command -v wrk >/dev/null") != 0) {
-		printf("HTTP was not measured: wrk is not there\n");
+		fprintf(stderr, "bench_hub: HTTP cannot be measured: wrk is not installed\n");
+		return 1;
 	} else if (wants(argc, argv, "http")) {
 		find_endpoint(endpoint, sizeof(endpoint));
 		compare_http(endpoint);
