@@ -123,15 +123,28 @@ static int dial(void *u, struct mp_transport **ret, struct mcpool_error *reterr)
 
 /* --- what follows from a step ---------------------------------------------------------------- */
 
-static void is_up(struct mp_instance *in)
+/* An era that was set by hand says nothing about the server: `auto` still has to find out. */
+static struct mp_verdicts *get_verdicts(const struct mp_instance *in)
+{
+	return in->e->tuning.era == MP_ERA_BOTH ? &in->pool->verdicts : NULL;
+}
+
+static void remember_era(struct mp_instance *in)
 {
 	int64_t now = mp_loop_wall_now_ms(loop_of(in));
-	enum mp_era era = mp_verdicts_get(&in->pool->verdicts, key_of(in), now);
+	struct mp_verdicts *verdicts = get_verdicts(in);
 
+	if (verdicts)
+		mp_eras_set(in->pool->o.db, key_of(in), mp_verdicts_get(verdicts, key_of(in), now),
+			    now);
+}
+
+static void is_up(struct mp_instance *in)
+{
 	mp_timer_stop(&in->acquire_timer);
 	in->marked_ms = -1;
 	unprepare(in); /* the values have done their work */
-	mp_eras_set(in->pool->o.db, key_of(in), era, now);
+	remember_era(in);
 	mp_party_tell_level(in);
 	mp_topics_renew(in);
 	mp_pool_note_up(in->pool);
@@ -380,6 +393,8 @@ static int write_map_key(struct mp_buf *out, const struct mp_scene *scene, size_
 		r = mp_buf_add_char(out, '\0');
 	if (r == 0)
 		r = mp_buf_add(out, key->bytes, sizeof(key->bytes));
+	if (r == 0) /* a conversation keeps its era, so another setting is another conversation */
+		r = mp_buf_add_char(out, (char)('0' + (int)e->tuning.era));
 	if (r == 0 && e->tuning.mode == MP_MODE_PROJECT)
 		r = mp_buf_addf(out, "%s", scene->set->root);
 	if (r == 0 && e->tuning.mode == MP_MODE_SESSION)
@@ -439,7 +454,7 @@ static void make_keeper(struct mp_instance *in)
 		.upstream = {.eras = (enum mp_era)in->e->tuning.era,
 			     .me = in->pool->o.me,
 			     .answerer = mp_asked_get_answerer(in),
-			     .verdicts = &in->pool->verdicts},
+			     .verdicts = get_verdicts(in)},
 	};
 
 	if (options.upstream.answerer)

@@ -41,6 +41,22 @@ TEST(an_idle_server_stops_and_comes_back)
 	CHECK_EQ(fleet_get(&f, "a")->lives, 2);
 }
 
+/* Issue 16: after `era: legacy` is taken out again, `auto` still has to find the era out. */
+TEST(an_era_that_was_set_by_hand_is_not_remembered)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, WITH("\"era\":\"legacy\"")));
+	CHECK(fleet_start(&f, "a"));
+	CHECK_TEXT(fleet_state(&f, "a"), "connected");
+	CHECK_EQ(f.pool->verdicts.known.len, 0);
+	CHECK(fleet_reload(&f, ONE));
+	fleet_settle(&f);
+	CHECK_TEXT(fleet_state(&f, "a"), "connected");
+	CHECK_EQ(f.pool->verdicts.known.len, 1);
+}
+
 /* U14 */
 /* A call that takes long is no idleness. */
 TEST(a_lease_keeps_it_there)
