@@ -68,6 +68,8 @@ static void stop_now(void *u)
 /* Before the answer: who hears it starts the next one at once. */
 static void make_room(struct mp_serve *s)
 {
+	if (s->is_replaced) /* several newer bridges ask at the same time */
+		return;
 	mp_log_info(NULL, "a newer hub takes this one's place");
 	s->is_replaced = true;
 	mp_serve_shut_doors(s);

@@ -101,6 +101,33 @@ t_many_newer_ones_at_once() {
 	eventually 10 is_down "$first" && finish
 }
 
+# Two newer bridges ask in the same moment: the hub leaves once. An older one that is started before the newer hub
+# is there waits for it, because the place is kept.
+t_two_ask_at_the_same_time() {
+	both a && up && first=$(hub_pid) && talk_beside slow 'init()' 'tools()' 'return "ready";' \
+		'const r = await call("mcp__a__sleep", {ms: 1500, message: "slow"}); is(r.result, JSON.stringify(r)); return "answered";' &&
+		told slow ready && sleep 0.2 && $node -e '
+		const line = (o) => JSON.stringify({jsonrpc: "2.0", id: 1, ...o}) + "\n";
+		const hub = () => new Promise((greeted) => {
+			const s = require("net").connect(process.argv[1], () => s.write(line({method: "mcpool/hello",
+				params: {protocol: 1, version: "99.1.0", role: "control", pid: process.pid, cwd: "/", env: {}}})));
+			s.once("data", () => greeted(s));
+		});
+		Promise.all([hub(), hub()]).then((both) => {
+			let left = 2;
+			for (const s of both) {
+				s.on("data", (d) => { if (String(d).includes("\"pid\"") && --left === 0) { console.log("both were answered"); process.exit(); } });
+				s.write(line({method: "mcpool/shutdown", params: {drain: true, replace: true}}));
+			}
+		});' "$sock" >"$work/out" 2>&1 && says out "both were answered" || return 1
+	[ "$(grep -c 'a newer hub' "$XDG_STATE_HOME/mcpool/hub.log")" = 1 ] || { echo "it left more than once"; return 1; }
+	MCPOOL_TEST_MARK="$work" "$mcpool" up >"$work/older" 2>&1 &
+	sleep 0.5
+	running && { echo "an older hub took the place"; return 1; }
+	mcpool=$next run 0 up && is_version 99.1.0 && told slow answered && wait && is_version 99.1.0 &&
+		eventually 10 is_down "$first" && finish
+}
+
 # A port that the file names goes over to the new hub; who is being answered there is answered.
 t_over_http_as_well() {
 	both a && port=$($node -e 'const s = require("net").createServer().listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close(); })') &&
