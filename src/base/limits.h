@@ -29,7 +29,8 @@
 #define MP_LIMIT_NAMES         262144      /* tools, or prompts, of all servers of one session */
 #define MP_LIMIT_STDERR_RING   MP_KIB(256) /* last bytes of stderr kept per server */
 #define MP_LIMIT_STDERR_LINE   MP_KIB(16)  /* one line of stderr; the rest of it is cut */
-#define MP_LIMIT_PINS          200000      /* tools whose definitions are pinned, of all servers */
+#define MP_LIMIT_PINS          20000       /* tools of one server that are pinned; its newest */
+#define MP_LIMIT_PIN_OWNERS    8192        /* servers with pins, besides those in use */
 #define MP_LIMIT_TOPICS        1024 /* resources per server, and per session, that are listened to */
 #define MP_LIMIT_MEMOS         256  /* ids per server whose session is remembered */
 #define MP_LIMIT_NOTICES       100  /* notifications kept until somebody listens */
@@ -82,10 +83,11 @@
 #define MP_LIMIT_EVENT_TEXT 120       /* bytes of words in one event */
 
 /* The store */
-#define MP_LIMIT_DB_QUEUE 4096       /* writes that wait for the store's thread */
-#define MP_LIMIT_DB_VALUE MP_MIB(64) /* one text of a row */
-#define MP_LIMIT_SIGHTS   16384      /* ids whose first sight is remembered; the newest */
-#define MP_LIMIT_ERAS     4096       /* servers whose era is remembered */
+#define MP_LIMIT_DB_QUEUE    4096       /* writes that wait for the store's thread */
+#define MP_LIMIT_DB_VALUE    MP_MIB(64) /* one text of a row */
+#define MP_LIMIT_SIGHTS      16384      /* ids whose first sight is remembered; the newest */
+#define MP_LIMIT_ERAS        4096       /* servers whose era is remembered */
+#define MP_LIMIT_HELD_SCOPES 1024 /* workspaces, styles and kinds whose names are remembered */
 
 /* What servers offered: a row for each server and credentials, of which the newest stay */
 #define MP_LIMIT_DEFINITION      MP_MIB(16)  /* bytes of one row; one that needs more is not kept */

@@ -30,6 +30,7 @@ struct mp_pinned {
 	struct mp_map by_tool; /* to a pin, owned */
 	struct mp_map frozen;  /* names */
 	bool is_first;         /* nothing was pinned yet */
+	bool is_full;          /* it has had more names than are pinned, which was told */
 };
 
 /* --- one tool -------------------------------------------------------------------------------- */
@@ -126,7 +127,7 @@ static bool load(struct mp_instance *in)
 	if (p)
 		return true;
 	p = in->pins = mp_alloc(sizeof(*p));
-	mp_map_init(&p->by_tool, MP_LIMIT_TOOLS * 2);
+	mp_map_init(&p->by_tool, MP_LIMIT_PINS);
 	mp_map_init(&p->frozen, MP_LIMIT_TOOLS);
 	mp_pins_name_owner(in->e->name, &in->e->id, sizeof(in->e->id), &p->owner);
 	n = mp_pins_read(in->pool->o.db, &p->owner, note_pin, p, NULL);
@@ -203,6 +204,38 @@ static bool judge_one(struct judging *j, const struct mp_catalog_item *item)
 	return true;
 }
 
+/* Its oldest pins go then, so a tool that comes back later counts as new. */
+static void tell_if_full(struct mp_instance *in)
+{
+	struct mp_pinned *p = in->pins;
+
+	if (p->is_full || p->by_tool.len < MP_LIMIT_PINS)
+		return;
+	p->is_full = true;
+	mp_event(in->pool->o.events, in->id, "tool-added",
+		 "it has offered %d different tools; the oldest are no longer pinned",
+		 MP_LIMIT_PINS);
+}
+
+/* Everything that any view has configured: its pins stay, however many others there are. */
+static void note_used(struct mp_instance *in, struct mp_pins_batch *b)
+{
+	MP_LIST_EACH(&in->pool->views, link) {
+		struct mp_view *v = mp_container_of(link, struct mp_view, link);
+
+		for (size_t i = 0; v->scene && i < v->n; i++) {
+			const struct mp_entry *e = mp_seat_get_entry(v, i);
+			struct mp_pins_owner owner;
+
+			mp_pins_name_owner(e->name, &e->id, sizeof(e->id), &owner);
+			if (mp_pins_batch_use(b, &owner) < 0) {
+				mp_buf_clear(&b->used); /* half a list protects nothing */
+				return;
+			}
+		}
+	}
+}
+
 static void judge_all(struct judging *j, struct mp_catalog_list *tools)
 {
 	size_t n = 0;
@@ -226,6 +259,9 @@ void mp_pins_judge(struct mp_instance *in, struct mp_catalog_list *tools)
 		mp_event(in->pool->o.events, in->id, "tool-changed", "%zu more", j.told - MAX_TOLD);
 	mp_map_done(&in->pins->frozen);
 	in->pins->frozen = j.frozen;
+	tell_if_full(in);
+	if (in->pins->is_first)
+		note_used(in, &j.batch);
 	in->pins->is_first = false;
 	mp_pins_write(in->pool->o.db, &in->pins->owner, &j.batch);
 	mp_pins_batch_done(&j.batch);

@@ -25,14 +25,20 @@ typedef void (*mp_pins_fn)(void *u, struct mp_str tool, const unsigned char pin[
 int mp_pins_read(struct mp_db *db, const struct mp_pins_owner *owner, mp_pins_fn fn, void *u,
 		 struct mcpool_error *reterr) MP_MUST;
 
-/* Gathered, then written together, later. A pin that is there already is replaced. */
+/*
+ * Gathered, then written together, later. A pin that is there already is replaced. An owner has
+ * MP_LIMIT_PINS at most: its own oldest go. Beyond MP_LIMIT_PIN_OWNERS the owners that were written
+ * longest ago lose theirs, except those that are approved and those in `used`.
+ */
 struct mp_pins_batch {
 	struct mp_buf rows;
+	struct mp_buf used; /* owners that are configured now; none: no owner is swept */
 };
 void mp_pins_batch_init(struct mp_pins_batch *b);
 void mp_pins_batch_done(struct mp_pins_batch *b);
 int mp_pins_batch_add(struct mp_pins_batch *b, struct mp_str tool,
 		      const unsigned char pin[MP_PIN_SIZE]) MP_MUST;
+int mp_pins_batch_use(struct mp_pins_batch *b, const struct mp_pins_owner *owner) MP_MUST;
 void mp_pins_write(struct mp_db *db, const struct mp_pins_owner *owner, struct mp_pins_batch *b);
 
 /* Whatever it offers now is accepted: forget all, the next list is pinned anew. How many. */

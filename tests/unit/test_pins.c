@@ -5,6 +5,8 @@
 #include "store.h"
 
 #include "base/error.h"
+#include "base/limits.h"
+#include "store/approvals.h"
 #include "store/pins.h"
 
 #define MODE(pins) "{\"mcpServers\":{\"a\":{\"command\":\"a\",\"pins\":\"" pins "\"}}}"
@@ -181,4 +183,101 @@ TEST(pins_are_kept_by_owner)
 	CHECK_EQ(mp_pins_read(db, &two, count_pin, &len, &why), 0);
 	CHECK_EQ(mp_pins_forget(db, &one, &why), 2);
 	CHECK_EQ(mp_pins_read(db, &one, count_pin, &len, &why), 0);
+}
+
+/* --- ceilings -------------------------------------------------------------------------------- */
+
+/* n rows of this owner, named by number; as many owners where owner is NULL. */
+static bool fill_pins(const struct mp_pins_owner *owner, int n)
+{
+	char text[400], hex[2 * MP_DIGEST_SIZE + 1] = "";
+
+	if (owner)
+		mp_digest_to_hex(owner->bytes, hex);
+	snprintf(text, sizeof(text),
+		 "INSERT INTO pins (owner, tool, pin) WITH RECURSIVE c(i) AS (SELECT 0 UNION ALL"
+		 " SELECT i + 1 FROM c WHERE i + 1 < %d)"
+		 " SELECT %s%s%s, CAST(i AS BLOB), zeroblob(%d) FROM c",
+		 n, owner ? "X'" : "randomblob(32)", hex, owner ? "'" : "", MP_PIN_SIZE);
+	return store_sql(text);
+}
+
+static bool write_pin(struct mp_db *db, const struct mp_pins_owner *owner, const char *tool,
+		      const struct mp_pins_owner *used)
+{
+	MP_CLEANUP(mp_pins_batch_done) struct mp_pins_batch b;
+	const unsigned char pin[MP_PIN_SIZE] = {7};
+	struct mp_pins_owner nobody;
+
+	mp_pins_batch_init(&b);
+	mp_pins_name_owner("nobody", "", 0, &nobody);
+	REQUIRE(mp_pins_batch_add(&b, mp_str_of(tool), pin) == 0);
+	REQUIRE(!used || mp_pins_batch_use(&b, used) == 0);
+	mp_pins_write(db, owner, &b);
+	return mp_pins_forget(db, &nobody, &why) == 0; /* waits until it is written */
+}
+
+static int count_pins(struct mp_db *db, const struct mp_pins_owner *owner)
+{
+	size_t len = 0;
+
+	return mp_pins_read(db, owner, count_pin, &len, NULL);
+}
+
+static void find_oldest(void *u, struct mp_str tool, const unsigned char pin[MP_PIN_SIZE])
+{
+	(void)pin;
+	*(bool *)u |= mp_str_eq(tool, MP_STR("0"));
+}
+
+/* attack-S3: a server that invents names pushes out its own pins, oldest first, and no others. */
+HEAVY_TEST(a_flood_of_pins_pushes_out_its_own_only)
+{
+	MP_CLEANUP(mp_db_closep) struct mp_db *db = NULL;
+	struct mp_pins_owner victim, evil;
+	bool has_oldest = false;
+
+	CHECK(store_clear());
+	db = store_open();
+	CHECK(db);
+	mp_pins_name_owner("victim", "1", 1, &victim);
+	mp_pins_name_owner("evil", "2", 1, &evil);
+	CHECK(fill_pins(&victim, 1));
+	CHECK(fill_pins(&evil, 10 * MP_LIMIT_PINS));
+	CHECK(write_pin(db, &evil, "newest", NULL));
+	CHECK_EQ(count_pins(db, &victim), 1);
+	CHECK_EQ(mp_pins_read(db, &evil, find_oldest, &has_oldest, &why), MP_LIMIT_PINS);
+	CHECK(!has_oldest);
+}
+
+/* attack-S3: owners that are configured or approved stay, however old; others make room. */
+HEAVY_TEST(owners_in_use_keep_their_pins)
+{
+	MP_CLEANUP(mp_db_closep) struct mp_db *db = NULL;
+	struct mp_approval a = {.name = "approved",
+				.file = "/f",
+				.root = "",
+				.content = "{}",
+				.scripts = "",
+				.how = "trust"};
+	struct mp_pins_owner configured, approved, stale, other;
+
+	CHECK(store_clear());
+	db = store_open();
+	CHECK(db);
+	memset(a.id.bytes, 7, sizeof(a.id.bytes));
+	CHECK_EQ(mp_approvals_add(db, &a, &why), 0);
+	mp_pins_name_owner("configured", "1", 1, &configured);
+	mp_pins_name_owner("approved", &a.id, sizeof(a.id), &approved);
+	mp_pins_name_owner("stale", "1", 1, &stale);
+	mp_pins_name_owner("new", "1", 1, &other);
+	CHECK(fill_pins(&configured, 1) && fill_pins(&approved, 1) && fill_pins(&stale, 1));
+	CHECK(fill_pins(NULL, MP_LIMIT_PIN_OWNERS));
+	CHECK(write_pin(db, &configured, "x", NULL)); /* nothing said of what is in use */
+	CHECK_EQ(count_pins(db, &stale), 1);
+	CHECK(write_pin(db, &other, "x", &configured));
+	CHECK_EQ(count_pins(db, &configured), 2);
+	CHECK_EQ(count_pins(db, &approved), 1);
+	CHECK_EQ(count_pins(db, &stale), 0);
+	CHECK_EQ(count_pins(db, &other), 1);
 }
