@@ -53,7 +53,8 @@ static int gather(struct mp_offers *o)
 	const struct mp_roster *roster = mp_reach_get_roster(o->reach);
 
 	if (is_of_names(o->kinds[0]))
-		return mp_toolbox_fill(&o->box, roster, o->kinds[0], o->which);
+		return mp_toolbox_fill(&o->box, roster, o->kinds[0], o->which,
+				       mp_reach_get_configured(o->reach));
 	return mp_offers_make_stock(roster, o->which, &o->stock);
 }
 

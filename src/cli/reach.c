@@ -52,6 +52,11 @@ int mp_reach_call(struct mp_reach *r, const struct mp_lease_request *rq, mp_reac
 	return result;
 }
 
+const struct mp_configured *mp_reach_get_configured(const struct mp_reach *r)
+{
+	return r->o->c;
+}
+
 const struct mp_roster *mp_reach_get_roster(const struct mp_reach *r)
 {
 	return r->roster;

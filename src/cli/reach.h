@@ -55,6 +55,7 @@ struct mp_reach_look {
  */
 void mp_reach_look(struct mp_reach *r, const struct mp_reach_look *look, void (*fn)(void *u),
 		   void *u);
+const struct mp_configured *mp_reach_get_configured(const struct mp_reach *r);
 const struct mp_roster *mp_reach_get_roster(const struct mp_reach *r); /* NULL: not looked yet */
 
 /* row: where the server stands, if there is no answer of its own; else NULL. */

@@ -53,7 +53,8 @@ static bool start_some(struct mp_seek *s)
 static void fill(struct mp_seek *s, unsigned which)
 {
 	mp_toolbox_done(&s->box);
-	s->result = mp_toolbox_fill(&s->box, mp_reach_get_roster(s->reach), s->kind, which);
+	s->result = mp_toolbox_fill(&s->box, mp_reach_get_roster(s->reach), s->kind, which,
+				    mp_reach_get_configured(s->reach));
 	if (s->result == 0)
 		s->found = mp_names_find(s->box.names, s->name, &s->candidates);
 }
@@ -120,7 +121,7 @@ static bool is_hidden(struct mp_seek *s)
 	const struct mp_name *n = NULL;
 
 	if (mp_toolbox_fill(&hidden, mp_reach_get_roster(s->reach), s->kind,
-			    WHICH | MP_TOOLBOX_HIDDEN) == 0)
+			    WHICH | MP_TOOLBOX_HIDDEN, NULL) == 0)
 		n = mp_names_find(hidden.names, s->name, NULL);
 	if (n)
 		mp_cli_complain("the tool '%.*s' of server \"%.*s\" is not allowed: see "

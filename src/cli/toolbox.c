@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "session/filter.h"
+#include "session/held.h"
 
 /* --- filling --------------------------------------------------------------------------------- */
 
@@ -63,8 +64,32 @@ static int add_tools(struct mp_toolbox *b, const struct mp_roster_row *row, unsi
 	return r;
 }
 
+/* As a session that begins now would name them. */
+static int finish(struct mp_toolbox *b, const struct mp_roster *roster,
+		  const struct mp_configured *c)
+{
+	const char **servers = mp_alloc((roster->n + 1) * sizeof(char *));
+	struct mp_names_rules rules = {.servers = servers, .n_servers = roster->n};
+	struct mp_held held;
+	int r;
+
+	for (size_t i = 0; i < roster->n; i++)
+		servers[i] = roster->rows[i].name;
+	mp_held_init(&held, c ? c->db : NULL, c ? mp_held_get_root(c->set) : "",
+		     (enum mp_naming)roster->naming, (int)b->kind);
+	held.servers = servers;
+	held.n_servers = roster->n;
+	rules.get_holder = mp_held_get_holder;
+	rules.u = &held;
+	mp_names_set_rules(b->names, &rules);
+	r = mp_names_finish(b->names);
+	mp_held_done(&held);
+	mp_free(servers);
+	return r;
+}
+
 int mp_toolbox_fill(struct mp_toolbox *b, const struct mp_roster *roster, enum mp_catalog_kind kind,
-		    unsigned which)
+		    unsigned which, const struct mp_configured *c)
 {
 	struct mp_tool *next;
 	size_t n = 0;
@@ -81,7 +106,7 @@ int mp_toolbox_fill(struct mp_toolbox *b, const struct mp_roster *roster, enum m
 	for (size_t i = 0; i < roster->n && r == 0; i++)
 		if (mp_toolbox_get_offer(&roster->rows[i], which))
 			r = add_tools(b, &roster->rows[i], which, &next);
-	return r < 0 ? r : mp_names_finish(b->names);
+	return r < 0 ? r : finish(b, roster, c);
 }
 
 void mp_toolbox_done(struct mp_toolbox *b)

@@ -5,6 +5,7 @@
 #ifndef MP_TOOLBOX_H
 #define MP_TOOLBOX_H
 
+#include "cli/configured.h"
 #include "face/roster.h"
 #include "session/names.h"
 
@@ -29,11 +30,11 @@ enum {
 /* What counts of what the server offers; NULL: nothing. */
 struct mp_offer *mp_toolbox_get_offer(const struct mp_roster_row *row, unsigned which);
 /*
- * The roster is borrowed, and outlives it. MCPOOL_ENOMEM, MCPOOL_ELIMIT; mp_toolbox_done() is due
- * in either case.
+ * The roster is borrowed, and outlives it. c: whose names of earlier runs count; NULL: none do.
+ * MCPOOL_ENOMEM, MCPOOL_ELIMIT; mp_toolbox_done() is due in either case.
  */
 int mp_toolbox_fill(struct mp_toolbox *b, const struct mp_roster *roster, enum mp_catalog_kind kind,
-		    unsigned which) MP_MUST;
+		    unsigned which, const struct mp_configured *c) MP_MUST;
 void mp_toolbox_done(struct mp_toolbox *b); /* zeroed ones, too */
 
 const struct mp_tool *mp_toolbox_get(const struct mp_toolbox *b, size_t i); /* by public name */

@@ -51,6 +51,7 @@ static const struct row rows[] = {
 	{"left-out", MP_LEVEL_WRN, "left out of its list", NULL, 0},
 	{"tool-changed", MP_LEVEL_WRN, "a tool is not what it was (pins)", NULL, 0},
 	{"tool-added", MP_LEVEL_WRN, "a tool is new (pins)", NULL, 0},
+	{"name-collision", MP_LEVEL_WRN, "more than one tool or prompt asks for a name", NULL, 0},
 	{"refresh-failed", MP_LEVEL_WRN, "its lists could not be read again", NULL, 0},
 	{"acquire-timeout", MP_LEVEL_WRN, "whoever waited for it was refused", NULL, 0},
 	{"call-failed", MP_LEVEL_WRN, "a call failed", NULL, 0},
@@ -111,7 +112,7 @@ static enum mp_level level_of(struct mp_logger *l, const struct mp_event *e, con
 /* No network's fault, and nothing that a gate could tell: what was approved is another (V38). */
 static bool is_about_approval(const struct mp_event *e)
 {
-	return strncmp(e->what, "tool-", 5) == 0;
+	return strncmp(e->what, "tool-", 5) == 0 || strcmp(e->what, "name-collision") == 0;
 }
 
 static void write_line(struct mp_logger *l, const struct mp_event *e, enum mp_level level,

@@ -250,6 +250,11 @@ struct mp_pool *mp_pool_free(struct mp_pool *p)
 	return mp_free(p);
 }
 
+struct mp_events *mp_pool_get_events(const struct mp_pool *p)
+{
+	return p->o.events;
+}
+
 struct mp_loop *mp_pool_get_loop(const struct mp_pool *p)
 {
 	return p->o.loop;

@@ -52,6 +52,7 @@ struct mp_pool *mp_pool_free(struct mp_pool *p);
 /* A session is over: its leases are given back, its private servers go (E65). */
 void mp_pool_end_session(struct mp_pool *p, mp_id session);
 struct mp_loop *mp_pool_get_loop(const struct mp_pool *p);
+struct mp_events *mp_pool_get_events(const struct mp_pool *p);
 size_t mp_pool_count_instances(const struct mp_pool *p);
 /* What the server with this id (of an event, or on the board) is called; NULL: it is gone. */
 const char *mp_pool_get_name(const struct mp_pool *p, mp_id instance);

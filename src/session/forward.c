@@ -141,6 +141,7 @@ struct target {
 	size_t candidates;
 	enum mp_era era; /* of the server, as far as is known; 0: not at all */
 	bool is_task;    /* it can only be run as one */
+	bool is_wrapped; /* a URI, which the agent called otherwise */
 };
 
 static bool find_ware(const struct mp_stock *s, enum mp_catalog_kind kind, struct mp_str name,
@@ -163,6 +164,7 @@ static bool find_resource(const struct mp_stock *s, struct mp_str uri, struct mp
 {
 	t->server = mp_stock_find_resource(s, uri, arena, &t->name);
 	t->key = "uri";
+	t->is_wrapped = !mp_str_eq(t->name, uri);
 	return t->server;
 }
 
@@ -306,6 +308,7 @@ static void call(struct mp_errand *e, const struct mp_message *m, struct target 
 	rq.meta = mp_buf_get(&texts->meta);
 	e->server = mp_errand_keep(e, mp_str_of(t->server));
 	e->target = mp_errand_keep(e, t->name);
+	e->is_wrapped = t->is_wrapped;
 	mp_errand_advance(e, MP_ERRAND_ON_SEND);
 	if (mp_lease_call(s->view, &rq, answered, e, &e->lease, &why) < 0)
 		mp_errand_fail(e, &why, NULL);

@@ -8,8 +8,10 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "session/parts.h"
+#include "store/held_names.h"
 
 #define KEEP_AT_MOST MP_KIB(256)
+enum { MAX_TOLD = 1000 }; /* collisions of names in one run of the hub */
 
 /* A server's lists may differ, or it is another server now. */
 static void changed(const struct mp_change *changes, size_t n, void *u)
@@ -23,7 +25,8 @@ static void changed(const struct mp_change *changes, size_t n, void *u)
 			struct mp_shelf *s = mp_container_of(link, struct mp_shelf, link);
 			bool is_offer = changes[i].fields & (MP_SERVER_OFFER | MP_SERVER_GONE);
 
-			if (is_offer || s->waiting.len)
+			/* A server that fails asks for no names: those that waited are free. */
+			if (is_offer || s->waiting.len || (s->stock && s->stock->has_late))
 				mp_shelf_touch(s);
 		}
 	}
@@ -81,6 +84,10 @@ struct mp_lobby *mp_lobby_new(const struct mp_lobby_options *o)
 	l->loop = mp_pool_get_loop(o->pool);
 	mp_list_init(&l->sessions);
 	mp_list_init(&l->shelves);
+	mp_map_init(&l->noted, (size_t)4 * MP_LIMIT_VIEWS);
+	mp_map_init(&l->told, MAX_TOLD);
+	if (o->db)
+		mp_held_begin_run(o->db);
 	mp_list_init(&l->parked);
 	mp_ids_init(&l->errands);
 	mp_seal_key_make(&l->seal_key);
@@ -103,12 +110,19 @@ struct mp_lobby *mp_lobby_new(const struct mp_lobby_options *o)
 
 struct mp_lobby *mp_lobby_free(struct mp_lobby *l)
 {
+	const struct mp_map_entry *e;
+	size_t cursor = 0;
+
 	if (!l)
 		return NULL;
 	mp_check(l->sessions.len == 0);
 	mp_observer_leave(l->o.board, &l->observer);
 	mp_loop_unpost(l->loop, &l->drained_task);
 	mp_timer_stop(&l->parked_timer);
+	while ((e = mp_map_next(&l->noted, &cursor)))
+		mp_free(e->value);
+	mp_map_done(&l->noted);
+	mp_map_done(&l->told);
 	mp_ids_done(&l->errands);
 	mp_tape_done(&l->tape);
 	mp_tape_done(&l->batch_tape);

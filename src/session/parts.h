@@ -46,6 +46,8 @@ struct mp_lobby {
 	struct mp_loop *loop;
 	struct mp_list sessions; /* borrowed */
 	struct mp_list shelves;  /* owned by those who use them */
+	struct mp_map noted;     /* see mp_held_note(); values owned */
+	struct mp_map told;      /* public names of which it was told that they collide */
 	struct mp_observer observer;
 	struct mp_seal_key seal_key;
 	uint64_t first_question; /* ids of questions begin behind it, elsewhere in each life of a
@@ -160,6 +162,7 @@ struct mp_errand {
 	/* Out */
 	const char *server; /* kept; NULL before */
 	const char *target; /* what it is about, as the server calls it: name or uri; kept */
+	bool is_wrapped;    /* the agent has another URI for it */
 
 	char task[MP_TASK_NAME]; /* our name of the task it is about; "": of none */
 	bool drives_task;        /* run as a task, for an agent that knows nothing of them */

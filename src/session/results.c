@@ -13,7 +13,7 @@ struct rewriting {
 	struct mp_writer *w;
 	const struct mp_tape *t;
 	const struct mp_stock *stock;
-	const char *server;
+	const struct mp_errand *e;
 	struct mp_arena arena;
 };
 
@@ -26,14 +26,22 @@ static bool is_private(const struct mp_tape *t, mp_value key)
 
 static void rewrite(struct rewriting *r, mp_value v);
 
+/* What the agent asked for by the server's own URI comes back under that. */
+static bool is_as_asked(const struct mp_errand *e, struct mp_str uri)
+{
+	return e->method == MP_METHOD_RESOURCES_READ && !e->is_wrapped &&
+	       mp_str_eq(uri, mp_str_of(e->target));
+}
+
 static void rewrite_uri(struct rewriting *r, mp_value v)
 {
 	struct mp_str uri;
 
-	if (mp_value_text(r->t, v, &r->arena, &uri) < 0)
+	if (mp_value_text(r->t, v, &r->arena, &uri) < 0 || is_as_asked(r->e, uri))
 		mp_write_raw(r->w, mp_value_source(r->t, v));
 	else
-		mp_write_text(r->w, mp_stock_get_public_uri(r->stock, r->server, uri, &r->arena));
+		mp_write_text(r->w,
+			      mp_stock_get_public_uri(r->stock, r->e->server, uri, &r->arena));
 }
 
 static void rewrite_object(struct rewriting *r, mp_value v)
@@ -73,7 +81,7 @@ static void write_rewritten(struct mp_writer *w, const struct mp_errand *e,
 			    const struct mp_message *m, mp_value v)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
-	struct rewriting r = {w, &t, e->session->shelf->stock, e->server, {0}};
+	struct rewriting r = {w, &t, e->session->shelf->stock, e, {0}};
 
 	mp_tape_init(&t, 0);
 	mp_arena_init(&r.arena, MP_LIMIT_ARENA);
@@ -99,9 +107,12 @@ static bool is_odd_content(const struct mp_tape *t, mp_value key)
 	       !mp_value_is(t, mp_value_of(key), MP_TAPE_OBJECT);
 }
 
-static bool has_wrapped(const struct mp_errand *e)
+static bool has_uris(const struct mp_errand *e, const struct mp_message *m)
 {
-	return e->session->shelf->stock && e->session->shelf->stock->has_wrapped;
+	const struct mp_stock *s = e->session->shelf->stock;
+
+	return s && mp_stock_has_foreign_uris(s) &&
+	       mp_str_find(mp_value_source(m->tape, m->result), MP_STR("\"uri\""), 0) >= 0;
 }
 
 /* Legacy agents know objects only (mcp-spec 4.2). */
@@ -148,7 +159,7 @@ static void write_member(struct mp_writer *w, const struct mp_errand *e, const s
 	else if (e->task[0] && mp_value_text_is(t, key, MP_STR("_meta")) &&
 		 mp_value_is(t, v, MP_TAPE_OBJECT))
 		mp_task_write_meta(e, m, v, w);
-	else if (has_wrapped(e) && !is_private(t, key) &&
+	else if (has_uris(e, m) && !is_private(t, key) &&
 		 (mp_value_is(t, v, MP_TAPE_OBJECT) || mp_value_is(t, v, MP_TAPE_ARRAY)))
 		write_rewritten(w, e, m, v);
 	else
@@ -161,7 +172,7 @@ static bool passes_as_it_is(const struct mp_errand *e, const struct mp_message *
 
 	if (!mp_value_is(m->tape, m->result, MP_TAPE_OBJECT))
 		return true;
-	if (has_wrapped(e) || e->task[0] || find_odd(m->tape, m->result) != MP_NONE)
+	if (has_uris(e, m) || e->task[0] || find_odd(m->tape, m->result) != MP_NONE)
 		return false;
 	return is_modern == (e->era == MP_ERA_MODERN);
 }

@@ -58,6 +58,34 @@ static unsigned compare(const struct mp_stock *a, const struct mp_stock *b)
 	return differ;
 }
 
+/* Once for each name: sessions come and go. */
+static void tell_collision(struct mp_shelf *s, const struct mp_name *n)
+{
+	struct mp_pool *pool = mp_view_get_pool(s->view);
+	struct mp_map *told = &s->lobby->told;
+	MP_CLEANUP(mp_buf_done) struct mp_buf server;
+	struct mp_status status = {0};
+	ptrdiff_t i;
+
+	mp_buf_init(&server, MP_LIMIT_MESSAGE);
+	if (mp_map_has(told, n->public_name) || mp_map_set(told, n->public_name, s->lobby) < 0 ||
+	    mp_buf_add_str(&server, n->server) < 0 || mp_buf_terminate(&server) < 0)
+		return;
+	i = mp_view_find(s->view, server.data);
+	if (i >= 0)
+		mp_view_get_status(s->view, (size_t)i, s->session, &status);
+	mp_event(mp_pool_get_events(pool), status.instance, "name-collision",
+		 "'%.*s' of server '%.*s' is called %.*s", MP_STR_ARGS(n->name),
+		 MP_STR_ARGS(n->server), MP_STR_ARGS(n->public_name));
+}
+
+static void tell_collisions(struct mp_shelf *s, const struct mp_names *names)
+{
+	for (size_t i = 0; i < mp_names_count(names); i++)
+		if (mp_names_get(names, i)->collides)
+			tell_collision(s, mp_names_get(names, i));
+}
+
 static void restock(struct mp_shelf *s)
 {
 	struct mp_stock *now, *was = s->stock;
@@ -66,6 +94,8 @@ static void restock(struct mp_shelf *s)
 	if (mp_stock_take(s, &now) < 0)
 		return; /* what was there is better than nothing */
 	s->stock = now;
+	tell_collisions(s, now->tools);
+	tell_collisions(s, now->prompts);
 	differ = was ? compare(was, now) : 0;
 	mp_stock_unref(was);
 	if (!differ)

@@ -30,6 +30,11 @@ struct mp_stock {
 	struct mp_offer **offers; /* references; one for each server that has any */
 	const char **servers;     /* their names */
 	size_t n_offers;
+	const char **configured; /* all servers of the view, for names.h */
+	bool *is_late;           /* of each of them; NULL: of none */
+	size_t n_configured;
+	bool has_late;
+	enum mp_naming style;
 	struct mp_names *tools, *prompts;         /* u of each: its ware */
 	struct mp_map uris;                       /* public URI or template to its ware */
 	struct mp_ware **wares[MP_CATALOG_COUNT]; /* sorted by public name */
@@ -67,7 +72,10 @@ bool mp_shelf_is_ready(struct mp_shelf *s, bool patiently);
 /* Does this server belong to what the session wants to see? */
 bool mp_shelf_shows(const struct mp_shelf *s, const char *server);
 
-/* All that the view has for this shelf; MCPOOL_ENOMEM, MCPOOL_ELIMIT. One reference. */
+/*
+ * All that the view has for this shelf; MCPOOL_ENOMEM, MCPOOL_ELIMIT. One reference. Names mean
+ * what they meant in the shelf's present stock.
+ */
 int mp_stock_take(const struct mp_shelf *shelf, struct mp_stock **ret) MP_MUST;
 /* The same of offers at hand, which may be NULL; nothing is left out. */
 int mp_stock_make(enum mp_naming style, const char *const *servers, struct mp_offer *const *offers,
@@ -82,7 +90,12 @@ const struct mp_ware *mp_stock_find(const struct mp_stock *s, enum mp_catalog_ki
  */
 const char *mp_stock_find_resource(const struct mp_stock *s, struct mp_str uri,
 				   struct mp_arena *arena, struct mp_str *ret_uri);
-/* The other way: what an agent calls this server's URI; uri itself where it is unique. */
+/* Could a URI in a server's result be read from another server? */
+bool mp_stock_has_foreign_uris(const struct mp_stock *s);
+/*
+ * The other way: what an agent calls this server's URI. uri itself where the server lists it and no
+ * other does; wrapped where only a template explains it, or another server's list.
+ */
 struct mp_str mp_stock_get_public_uri(const struct mp_stock *s, const char *server,
 				      struct mp_str uri, struct mp_arena *arena);
 

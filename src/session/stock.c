@@ -6,6 +6,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "session/filter.h"
+#include "session/held.h"
 #include "session/parts.h"
 #include "session/uris.h"
 
@@ -20,9 +21,13 @@ static bool is_offered(struct mp_view *v, size_t i, mp_id session)
 
 static int make_room(struct mp_stock *s, size_t servers)
 {
+	s->configured = mp_arena_alloc_array(&s->arena, servers + 1, sizeof(char *));
+	s->is_late = mp_arena_alloc_array(&s->arena, servers + 1, sizeof(bool));
 	s->offers = mp_arena_alloc_array(&s->arena, servers + 1, sizeof(struct mp_offer *));
 	s->servers = mp_arena_alloc_array(&s->arena, servers + 1, sizeof(char *));
-	return s->offers && s->servers ? 0 : mp_arena_get_error(&s->arena);
+	return s->offers && s->servers && s->configured && s->is_late
+		       ? 0
+		       : mp_arena_get_error(&s->arena);
 }
 
 /* The reference is the stock's from now on. */
@@ -33,6 +38,17 @@ static int add_offer(struct mp_stock *s, const char *server, struct mp_offer *of
 	return s->servers[s->n_offers++] ? 0 : mp_arena_get_error(&s->arena);
 }
 
+/* It has no list yet, and may have one soon. */
+static int add_server(struct mp_stock *s, const char *server, bool is_late)
+{
+	size_t i = s->n_configured++;
+
+	s->configured[i] = mp_arena_dup(&s->arena, mp_str_of(server));
+	s->is_late[i] = is_late;
+	s->has_late |= is_late;
+	return s->configured[i] ? 0 : mp_arena_get_error(&s->arena);
+}
+
 static int gather_offers(struct mp_stock *s, const struct mp_shelf *shelf)
 {
 	size_t n = mp_view_count(shelf->view);
@@ -40,13 +56,18 @@ static int gather_offers(struct mp_stock *s, const struct mp_shelf *shelf)
 
 	for (size_t i = 0; i < n && r == 0; i++) {
 		const char *name = mp_view_get_entry(shelf->view, i)->name;
+		bool is_shown =
+			mp_shelf_shows(shelf, name) && is_offered(shelf->view, i, shelf->session);
 		struct mp_offer *offer =
-			mp_shelf_shows(shelf, name) && is_offered(shelf->view, i, shelf->session)
-				? mp_view_get_offer(shelf->view, i, shelf->session)
-				: NULL;
+			is_shown ? mp_view_get_offer(shelf->view, i, shelf->session) : NULL;
 
 		if (offer)
 			r = add_offer(s, name, offer);
+		if (r == 0)
+			r = add_server(s, name,
+				       is_shown && !offer &&
+					       mp_gate_get_place(shelf->view, i, shelf->session) ==
+						       MP_PLACE_LATE);
 	}
 	return r;
 }
@@ -117,13 +138,19 @@ static int gather(struct mp_stock *s, const struct mp_shelf *shelf, enum mp_cata
 
 /* --- public names ---------------------------------------------------------------------------- */
 
-/* Rows come back sorted; a name that a server has twice is its first. */
-static int give_names(struct mp_stock *s, enum mp_catalog_kind kind, enum mp_naming style,
-		      struct mp_names **ret)
+static struct mp_names **get_names(struct mp_stock *s, enum mp_catalog_kind kind)
 {
-	struct mp_names *names = *ret = mp_names_new(style);
+	return kind == MP_CATALOG_TOOL ? &s->tools : &s->prompts;
+}
+
+/* Rows come back sorted; a name that a server has twice is its first. */
+static int add_names(struct mp_stock *s, enum mp_catalog_kind kind, enum mp_naming style,
+		     const struct mp_names_rules *rules)
+{
+	struct mp_names *names = *get_names(s, kind) = mp_names_new(style);
 	int r = 0;
 
+	mp_names_set_rules(names, rules);
 	for (size_t i = 0; i < s->n[kind] && r >= 0; i++) {
 		struct mp_ware *w = s->wares[kind][i];
 
@@ -142,6 +169,31 @@ static int give_names(struct mp_stock *s, enum mp_catalog_kind kind, enum mp_nam
 		s->wares[kind][i]->public_name = row->public_name;
 	}
 	return 0;
+}
+
+/* With a shelf: what its names meant until now, and in earlier runs of the hub. */
+static int give_names(struct mp_stock *s, const struct mp_shelf *shelf, enum mp_catalog_kind kind,
+		      enum mp_naming style)
+{
+	struct mp_names_rules rules = {
+		.servers = s->configured, .is_late = s->is_late, .n_servers = s->n_configured};
+	const struct mp_config_set *set = shelf ? mp_view_get_set(shelf->view) : NULL;
+	struct mp_held held;
+	int r;
+
+	mp_held_init(&held, shelf ? shelf->lobby->o.db : NULL, set ? mp_held_get_root(set) : "",
+		     style, (int)kind);
+	held.servers = s->configured;
+	held.n_servers = s->n_configured;
+	rules.get_holder = mp_held_get_holder;
+	rules.u = &held;
+	if (shelf && shelf->stock && shelf->stock->style == style)
+		rules.before = *get_names(shelf->stock, kind);
+	r = add_names(s, kind, style, &rules);
+	if (r == 0 && shelf && shelf->servers.n == 0 && shelf->tools.n == 0)
+		mp_held_note(&held, *get_names(s, kind), &shelf->lobby->noted);
+	mp_held_done(&held);
+	return r;
 }
 
 static int compare_wares(const void *a, const void *b)
@@ -181,14 +233,17 @@ static int wrap(struct mp_stock *s, struct mp_ware *w, bool is_template)
 	return 0;
 }
 
-/* They stand side by side: those of one URI are wrapped, all of them. */
+/*
+ * They stand side by side: those of one URI are wrapped, all of them. A URI that looks like one of
+ * ours is always wrapped, or it would be taken for another server's (V39).
+ */
 static int wrap_twins(struct mp_stock *s, enum mp_catalog_kind kind)
 {
 	struct mp_ware **w = s->wares[kind];
 	int r = 0;
 
 	for (size_t i = 0; i < s->n[kind] && r == 0; i++)
-		if ((i > 0 && is_twin(w[i - 1], w[i])) ||
+		if (mp_uri_is_wrapped(w[i]->item->name) || (i > 0 && is_twin(w[i - 1], w[i])) ||
 		    (i + 1 < s->n[kind] && is_twin(w[i + 1], w[i])))
 			r = wrap(s, w[i], kind == MP_CATALOG_TEMPLATE);
 	return r;
@@ -230,12 +285,13 @@ static int fill(struct mp_stock *s, const struct mp_shelf *shelf, enum mp_naming
 {
 	int r = 0;
 
+	s->style = style;
 	for (int kind = 0; kind < MP_CATALOG_COUNT && r == 0; kind++)
 		r = gather(s, shelf, (enum mp_catalog_kind)kind);
 	if (r == 0)
-		r = give_names(s, MP_CATALOG_TOOL, style, &s->tools);
+		r = give_names(s, shelf, MP_CATALOG_TOOL, style);
 	if (r == 0)
-		r = give_names(s, MP_CATALOG_PROMPT, style, &s->prompts);
+		r = give_names(s, shelf, MP_CATALOG_PROMPT, style);
 	if (r == 0)
 		r = give_uris(s, MP_CATALOG_RESOURCE);
 	if (r == 0)
@@ -281,9 +337,12 @@ int mp_stock_make(enum mp_naming style, const char *const *servers, struct mp_of
 	struct mp_stock *s = make_stock();
 	int r = make_room(s, n);
 
-	for (size_t i = 0; i < n && r == 0; i++)
+	for (size_t i = 0; i < n && r == 0; i++) {
 		if (offers[i])
 			r = add_offer(s, servers[i], mp_offer_ref(offers[i]));
+		if (r == 0)
+			r = add_server(s, servers[i], false);
+	}
 	if (r == 0)
 		r = fill(s, NULL, style);
 	return hand_out(s, r, ret);
@@ -315,90 +374,4 @@ const struct mp_ware *mp_stock_find(const struct mp_stock *s, enum mp_catalog_ki
 		return mp_map_get(&s->uris, name);
 	row = mp_names_find(names, name, ret_candidates);
 	return row ? row->u : NULL;
-}
-
-static const char *find_server(const struct mp_stock *s, struct mp_str name)
-{
-	for (size_t i = 0; i < s->n_offers; i++)
-		if (mp_str_eq(mp_str_of(s->servers[i]), name))
-			return s->servers[i];
-	return NULL;
-}
-
-static const char *find_wrapped(const struct mp_stock *s, struct mp_str uri, struct mp_arena *arena,
-				struct mp_str *ret_uri)
-{
-	MP_CLEANUP(mp_buf_done) struct mp_buf parts;
-	struct mp_str server, inner;
-	const char *found = NULL, *kept = NULL;
-
-	mp_buf_init(&parts, MP_LIMIT_MESSAGE);
-	if (mp_uri_unwrap(uri, &parts, &server, &inner) == 0)
-		found = find_server(s, server);
-	if (found)
-		kept = mp_arena_dup(arena, inner);
-	*ret_uri = (struct mp_str){kept, kept ? inner.len : 0};
-	return kept ? found : NULL;
-}
-
-/* The only server of whose templates one fits; two of them: nobody's. */
-static const char *find_by_template(const struct mp_stock *s, struct mp_str uri)
-{
-	const char *found = NULL;
-
-	for (size_t i = 0; i < s->n[MP_CATALOG_TEMPLATE]; i++) {
-		const struct mp_ware *w = s->wares[MP_CATALOG_TEMPLATE][i];
-
-		if (w->is_wrapped || !mp_uri_matches(w->item->name, uri))
-			continue;
-		if (found && strcmp(found, w->server) != 0)
-			return NULL;
-		found = w->server;
-	}
-	return found;
-}
-
-static const char *find_only(const struct mp_stock *s)
-{
-	const char *found = NULL;
-	size_t n = 0;
-
-	for (size_t i = 0; i < s->n_offers; i++)
-		if (s->offers[i]->hello.offers & MP_OFFERS_RESOURCES) {
-			found = s->servers[i];
-			n++;
-		}
-	return n == 1 ? found : NULL;
-}
-
-const char *mp_stock_find_resource(const struct mp_stock *s, struct mp_str uri,
-				   struct mp_arena *arena, struct mp_str *ret_uri)
-{
-	const struct mp_ware *w = mp_map_get(&s->uris, uri);
-	const char *server;
-
-	*ret_uri = w ? w->item->name : uri;
-	if (w)
-		return w->server;
-	if (mp_uri_is_wrapped(uri))
-		return find_wrapped(s, uri, arena, ret_uri);
-	server = find_by_template(s, uri);
-	return server ? server : find_only(s);
-}
-
-struct mp_str mp_stock_get_public_uri(const struct mp_stock *s, const char *server,
-				      struct mp_str uri, struct mp_arena *arena)
-{
-	const struct mp_ware *w = mp_map_get(&s->uris, uri);
-	MP_CLEANUP(mp_buf_done) struct mp_buf text;
-	char *kept;
-
-	mp_buf_init(&text, MP_LIMIT_MESSAGE);
-	if (!s->has_wrapped || (w && !w->is_wrapped))
-		return uri;
-	if (mp_uri_wrap(mp_str_of(server), uri, false, &text) < 0 ||
-	    !mp_map_has(&s->uris, mp_buf_get(&text)))
-		return uri;
-	kept = mp_arena_dup(arena, mp_buf_get(&text));
-	return kept ? (struct mp_str){kept, text.len} : uri;
 }

@@ -45,9 +45,11 @@ int mp_uri_wrap(struct mp_str server, struct mp_str uri, bool is_template, struc
 	return r;
 }
 
+/* Schemes have no case (RFC 3986, 3.1): a client may have written it in lower case. */
 bool mp_uri_is_wrapped(struct mp_str uri)
 {
-	return mp_str_starts(uri, scheme);
+	return uri.len >= scheme.len &&
+	       mp_str_eq_nocase((struct mp_str){uri.p, scheme.len}, scheme);
 }
 
 static int get_hex(char c)

@@ -80,6 +80,17 @@ static const char *const steps[] = {
 
 	/* Literal secrets of approved entries become keyed hashes. */
 	"UPDATE approvals SET content = mcpool_seal(content);",
+
+	/* Public names that a tool had for itself alone; scope: a workspace, a style, a kind. */
+	"CREATE TABLE held_names ("
+	" n INTEGER PRIMARY KEY,"
+	" scope BLOB NOT NULL CHECK (length(scope) = 32),"
+	" public BLOB NOT NULL,"
+	" server BLOB NOT NULL,"
+	" name BLOB NOT NULL,"
+	" is_earlier INTEGER NOT NULL," /* of a run before the present one */
+	" UNIQUE (scope, public, server, name)"
+	") STRICT;",
 };
 
 const struct mp_schema mp_schema_present = {steps, (int)MP_ARRAY_LEN(steps)};

@@ -82,9 +82,10 @@ TEST(a_pair_is_there_once)
 	CHECK_EQ(mp_names_count(n), 2);
 }
 
-/* B47 U19 */
-TEST(the_smaller_keeps_the_name)
+/* B47 U19, attack-S5: neither the smaller nor the first one keeps it. */
+TEST(of_colliding_names_none_is_plain)
 {
+	size_t candidates = 0;
 	NAMES(MP_NAMING_MCP_DOUBLE);
 
 	CHECK_EQ(add(n, "s", "a.c"), 0);
@@ -93,30 +94,41 @@ TEST(the_smaller_keeps_the_name)
 	CHECK_EQ(add(n, "s", "a/b"), 0);
 	CHECK_EQ(mp_names_finish(n), 0);
 	CHECK_EQ(mp_names_count(n), 4);
-	CHECK_TEXT(name_of(n, "s", "a b"), "mcp__s__a_b"); /* a blank is the smallest of them */
+	CHECK_EQ(strlen(name_of(n, "s", "a b")), strlen("mcp__s__a_b_12345678"));
 	CHECK_EQ(strlen(name_of(n, "s", "a.b")), strlen("mcp__s__a_b_12345678"));
 	CHECK_EQ(strlen(name_of(n, "s", "a/b")), strlen("mcp__s__a_b_12345678"));
 	CHECK(find(n, name_of(n, "s", "a b"))->collides);
 	CHECK(find(n, name_of(n, "s", "a.b"))->collides);
 	CHECK(!find(n, name_of(n, "s", "a.c"))->collides);
 	CHECK(find(n, "a.b") == find(n, name_of(n, "s", "a.b")));
+	CHECK(!mp_names_find(n, MP_STR("mcp__s__a_b"), &candidates));
+	CHECK_EQ(candidates, 3);
 	CHECK(is_sound(n));
 }
 
-/* B47 U19 */
-TEST(the_server_counts_before_the_tool)
+/* B47 U19, attack-S5 */
+TEST(a_prefix_takes_no_name_of_another_server)
 {
+	static const char *const pairs[][3] = {
+		{"a", "b__c", "mcp__a__b__c"},
+		{"a__b", "c", "mcp__a__b__c"},
+		{"x.y", "z", "mcp__x_y__z"},
+		{"x_y", "z", "mcp__x_y__z"},
+	};
 	NAMES(MP_NAMING_MCP_DOUBLE);
 
-	CHECK_EQ(add(n, "a__b", "c"), 0);
-	CHECK_EQ(add(n, "a", "b__c"), 0);
+	for (size_t i = 0; i < MP_ARRAY_LEN(pairs); i++)
+		CHECK_EQ(add(n, pairs[i][0], pairs[i][1]), 0);
 	CHECK_EQ(mp_names_finish(n), 0);
-	CHECK_TEXT(name_of(n, "a", "b__c"), "mcp__a__b__c");
+	for (size_t i = 0; i < MP_ARRAY_LEN(pairs); i++) {
+		CHECK(strcmp(name_of(n, pairs[i][0], pairs[i][1]), pairs[i][2]) != 0);
+		CHECK(!find(n, pairs[i][2]));
+	}
 	CHECK(is_sound(n));
 }
 
-/* Someone's own name is the hashed one of another: the own name stays, the hash goes on. */
-TEST(a_hash_gives_way_to_a_name)
+/* attack-S5: a tool that is called like the hash of another gets neither it nor a plain name. */
+TEST(a_hash_cannot_be_taken)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf taken;
 	NAMES(MP_NAMING_SERVER);
@@ -128,10 +140,9 @@ TEST(a_hash_gives_way_to_a_name)
 	CHECK_EQ(add(n, "s", "a b"), 0);
 	CHECK_EQ(add(n, "s", taken.data + 3), 0);
 	CHECK_EQ(mp_names_finish(n), 0);
-	CHECK_TEXT(name_of(n, "s", taken.data + 3), taken.data);
-	CHECK(strcmp(name_of(n, "s", "a.b"), taken.data) != 0);
-	CHECK(memcmp(name_of(n, "s", "a.b"), "s__a_b_", 7) == 0);
-	CHECK(!find(n, taken.data)->collides);
+	CHECK_TEXT(name_of(n, "s", "a.b"), taken.data);
+	CHECK_EQ(strlen(name_of(n, "s", taken.data + 3)), taken.len + 9);
+	CHECK(find(n, name_of(n, "s", taken.data + 3))->collides);
 	CHECK(is_sound(n));
 }
 
@@ -173,19 +184,146 @@ TEST(passthrough_names_its_server_only_where_needed)
 	CHECK(is_sound(n));
 }
 
-/* A tool whose own name is what another would be called: its name is unique, so it passes. */
-TEST(passthrough_lets_own_names_pass_first)
+/* attack-S5: named like another server's tool, it never passes through. */
+TEST(passthrough_lets_no_prefix_of_another_pass)
 {
 	NAMES(MP_NAMING_PASSTHROUGH);
 
-	CHECK_EQ(add(n, "a", "x"), 0);
-	CHECK_EQ(add(n, "b", "x"), 0);
-	CHECK_EQ(add(n, "z", "mcp__a__x"), 0);
+	CHECK_EQ(add(n, "bank", "pay"), 0);
+	CHECK_EQ(add(n, "zevil", "pay"), 0);
+	CHECK_EQ(add(n, "zevil", "mcp__bank__pay"), 0);
 	CHECK_EQ(mp_names_finish(n), 0);
-	CHECK_TEXT(name_of(n, "z", "mcp__a__x"), "mcp__a__x");
-	CHECK(memcmp(name_of(n, "a", "x"), "mcp__a__x_", 10) == 0);
-	CHECK_TEXT(name_of(n, "b", "x"), "mcp__b__x");
+	CHECK_TEXT(name_of(n, "bank", "pay"), "mcp__bank__pay");
+	CHECK_TEXT(name_of(n, "zevil", "pay"), "mcp__zevil__pay");
+	CHECK_TEXT(name_of(n, "zevil", "mcp__bank__pay"), "mcp__zevil__mcp__bank__pay");
+	CHECK_STR(find(n, "mcp__bank__pay")->server, "bank");
 	CHECK(is_sound(n));
+}
+
+/* --- what was before ------------------------------------------------------------------------- */
+
+static const struct mp_name_holder *get_holder(void *u, struct mp_str name)
+{
+	static struct mp_name_holder h;
+	const char *const *who = u; /* name, server, tool */
+
+	h = (struct mp_name_holder){mp_str_of(who[1]), mp_str_of(who[2]), !who[1][0]};
+	return mp_str_eq(name, mp_str_of(who[0])) ? &h : NULL;
+}
+
+static bool fill_two(struct mp_names *n, const struct mp_names_rules *rules, bool first,
+		     bool second)
+{
+	mp_names_set_rules(n, rules);
+	REQUIRE(!first || add(n, "a", "b__c") == 0);
+	REQUIRE(!second || add(n, "a__b", "c") == 0);
+	return mp_names_finish(n) == 0 && is_sound(n);
+}
+
+/* attack-S5: the one that had it alone in an earlier run keeps it, whichever comes first. */
+TEST(an_earlier_run_decides)
+{
+	static const char *const who[] = {"mcp__a__b__c", "a__b", "c"};
+	static const char *const both[] = {"mcp__a__b__c", "", ""};
+	struct mp_names_rules rules = {.get_holder = get_holder, .u = (void *)who};
+	MP_CLEANUP(mp_names_freep) struct mp_names *shared = mp_names_new(MP_NAMING_MCP_DOUBLE);
+	MP_CLEANUP(mp_names_freep) struct mp_names *away = mp_names_new(MP_NAMING_MCP_DOUBLE);
+	static const char *const servers[] = {"a", "a__b"};
+	NAMES(MP_NAMING_MCP_DOUBLE);
+
+	CHECK(fill_two(n, &rules, true, true));
+	CHECK_TEXT(name_of(n, "a__b", "c"), "mcp__a__b__c");
+	CHECK(strlen(name_of(n, "a", "b__c")) > strlen("mcp__a__b__c"));
+	CHECK(!find(n, "mcp__a__b__c")->is_alone); /* known already */
+	rules.u = (void *)both;
+	CHECK(fill_two(shared, &rules, true, true));
+	CHECK(!find(shared, "mcp__a__b__c"));
+	rules.u = (void *)who; /* it failed to start: its name is not free for that */
+	rules.servers = servers;
+	rules.n_servers = 2;
+	CHECK(fill_two(away, &rules, true, false));
+	CHECK(strlen(name_of(away, "a", "b__c")) > strlen("mcp__a__b__c"));
+	CHECK(!find(away, "mcp__a__b__c"));
+}
+
+/* attack-S5: a server that is not there yet may ask for the name: connecting first is no claim. */
+TEST(connecting_first_decides_nothing)
+{
+	static const char *const servers[] = {"a", "a__b", "other"};
+	static const bool late[] = {false, true, false}, none[] = {false, false, false};
+	struct mp_names_rules rules = {.servers = servers, .is_late = late, .n_servers = 3};
+	MP_CLEANUP(mp_names_freep) struct mp_names *then = mp_names_new(MP_NAMING_MCP_DOUBLE);
+	MP_CLEANUP(mp_names_freep) struct mp_names *alone = mp_names_new(MP_NAMING_MCP_DOUBLE);
+	char hashed[80];
+	NAMES(MP_NAMING_MCP_DOUBLE);
+
+	CHECK(fill_two(n, &rules, true, false));
+	CHECK(strlen(name_of(n, "a", "b__c")) > strlen("mcp__a__b__c"));
+	CHECK(!find(n, name_of(n, "a", "b__c"))->collides && !find(n, "mcp__a__b__c"));
+	snprintf(hashed, sizeof(hashed), "%s", name_of(n, "a", "b__c"));
+	rules.is_late = none;
+	rules.before = n;
+	CHECK(fill_two(then, &rules, true, true)); /* it came, and asks for it */
+	CHECK(!find(then, "mcp__a__b__c"));
+	CHECK_TEXT(name_of(then, "a", "b__c"), hashed);
+	CHECK(fill_two(alone, &rules, true, false)); /* it does not: the name is free */
+	CHECK_TEXT(name_of(alone, "a", "b__c"), "mcp__a__b__c");
+	CHECK(find(alone, "mcp__a__b__c")->is_alone);
+	CHECK(find(alone, hashed) == find(alone, "mcp__a__b__c")); /* as it was told before */
+}
+
+/* attack-S5, live: a name means what it meant, also when its tool is away for a while. */
+TEST(a_later_collision_changes_no_meaning)
+{
+	struct mp_names_rules rules = {0};
+	MP_CLEANUP(mp_names_freep) struct mp_names *both = mp_names_new(MP_NAMING_MCP_DOUBLE);
+	MP_CLEANUP(mp_names_freep) struct mp_names *gone = mp_names_new(MP_NAMING_MCP_DOUBLE);
+	MP_CLEANUP(mp_names_freep) struct mp_names *back = mp_names_new(MP_NAMING_MCP_DOUBLE);
+	size_t candidates = 9;
+	NAMES(MP_NAMING_MCP_DOUBLE);
+
+	CHECK(fill_two(n, NULL, false, true));
+	rules.before = n;
+	CHECK(fill_two(both, &rules, true, true));
+	CHECK_STR(find(both, "mcp__a__b__c")->server, "a__b");
+	CHECK(find(both, "mcp__a__b__c")->collides && !find(both, "mcp__a__b__c")->is_alone);
+	rules.before = both;
+	CHECK(fill_two(gone, &rules, true, false));
+	CHECK(!mp_names_find(gone, MP_STR("mcp__a__b__c"), &candidates));
+	CHECK_EQ(candidates, 0);
+	rules.before = gone;
+	CHECK(fill_two(back, &rules, true, true));
+	CHECK_STR(find(back, "mcp__a__b__c")->server, "a__b");
+}
+
+/* attack-S5: passthrough waits until all lists are there, unless an earlier run knows. */
+TEST(passthrough_waits_for_all_lists)
+{
+	static const char *const servers[] = {"bank", "zevil"};
+	static const char *const who[] = {"pay", "bank", "pay"};
+	static const bool late[] = {false, true};
+	struct mp_names_rules rules = {.servers = servers, .is_late = late, .n_servers = 2};
+	MP_CLEANUP(mp_names_freep) struct mp_names *known = mp_names_new(MP_NAMING_PASSTHROUGH);
+	MP_CLEANUP(mp_names_freep) struct mp_names *taken = mp_names_new(MP_NAMING_PASSTHROUGH);
+	NAMES(MP_NAMING_PASSTHROUGH);
+
+	mp_names_set_rules(n, &rules);
+	CHECK_EQ(add(n, "bank", "pay"), 0);
+	CHECK_EQ(mp_names_finish(n), 0);
+	CHECK_TEXT(name_of(n, "bank", "pay"), "mcp__bank__pay");
+	CHECK(!find(n, "pay"));
+	rules.get_holder = get_holder;
+	rules.u = (void *)who;
+	mp_names_set_rules(known, &rules);
+	CHECK_EQ(add(known, "bank", "pay"), 0);
+	CHECK_EQ(mp_names_finish(known), 0);
+	CHECK_TEXT(name_of(known, "bank", "pay"), "pay");
+	rules.is_late = NULL;
+	mp_names_set_rules(taken, &rules);
+	CHECK_EQ(add(taken, "zevil", "pay"), 0);
+	CHECK_EQ(mp_names_finish(taken), 0);
+	CHECK_TEXT(name_of(taken, "zevil", "pay"), "mcp__zevil__pay");
+	CHECK(!find(taken, "pay"));
 }
 
 TEST(how_many_it_could_have_meant)

@@ -106,7 +106,7 @@ TEST(a_box_has_what_may_be_used)
 		MP_CLEANUP(mp_toolbox_done) struct mp_toolbox b = {0};
 		char names[200] = "";
 
-		CHECK_EQ(mp_toolbox_fill(&b, roster, rows[i].kind, rows[i].which), 0);
+		CHECK_EQ(mp_toolbox_fill(&b, roster, rows[i].kind, rows[i].which, NULL), 0);
 		for (size_t k = 0; k < mp_names_count(b.names); k++)
 			snprintf(names + strlen(names), sizeof(names) - strlen(names), "%.*s%s ",
 				 MP_STR_ARGS(mp_names_get(b.names, k)->public_name),

@@ -1,0 +1,135 @@
+/*
+ * stock_uris.c - whose resource a URI is, and what an agent calls a server's URI. One server must
+ * not get what is read from another (V39): where two could be meant none is, and a link that could
+ * lead elsewhere is wrapped.
+ */
+#include <string.h>
+
+#include "base/limits.h"
+#include "session/parts.h"
+#include "session/uris.h"
+
+static const char *find_server(const struct mp_stock *s, struct mp_str name)
+{
+	for (size_t i = 0; i < s->n_offers; i++)
+		if (mp_str_eq(mp_str_of(s->servers[i]), name))
+			return s->servers[i];
+	return NULL;
+}
+
+static const char *find_wrapped(const struct mp_stock *s, struct mp_str uri, struct mp_arena *arena,
+				struct mp_str *ret_uri)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf parts;
+	struct mp_str server, inner;
+	const char *found = NULL, *kept = NULL;
+
+	mp_buf_init(&parts, MP_LIMIT_MESSAGE);
+	if (mp_uri_unwrap(uri, &parts, &server, &inner) == 0)
+		found = find_server(s, server);
+	if (found)
+		kept = mp_arena_dup(arena, inner);
+	*ret_uri = (struct mp_str){kept, kept ? inner.len : 0};
+	return kept ? found : NULL;
+}
+
+/* The only server of whose templates one fits, wrapped or not; two of them: nobody's. */
+static const char *find_by_template(const struct mp_stock *s, struct mp_str uri)
+{
+	const char *found = NULL;
+
+	for (size_t i = 0; i < s->n[MP_CATALOG_TEMPLATE]; i++) {
+		const struct mp_ware *w = s->wares[MP_CATALOG_TEMPLATE][i];
+
+		if (!mp_uri_matches(w->item->name, uri))
+			continue;
+		if (found && strcmp(found, w->server) != 0)
+			return NULL;
+		found = w->server;
+	}
+	return found;
+}
+
+static const char *find_only(const struct mp_stock *s)
+{
+	const char *found = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n_offers; i++)
+		if (s->offers[i]->hello.offers & MP_OFFERS_RESOURCES) {
+			found = s->servers[i];
+			n++;
+		}
+	return n == 1 ? found : NULL;
+}
+
+const char *mp_stock_find_resource(const struct mp_stock *s, struct mp_str uri,
+				   struct mp_arena *arena, struct mp_str *ret_uri)
+{
+	const struct mp_ware *w = mp_map_get(&s->uris, uri);
+	const char *server;
+
+	*ret_uri = w ? w->item->name : uri;
+	if (w)
+		return w->server;
+	if (mp_uri_is_wrapped(uri))
+		return find_wrapped(s, uri, arena, ret_uri);
+	server = find_by_template(s, uri);
+	return server ? server : find_only(s);
+}
+
+static struct mp_str wrap_uri(const char *server, struct mp_str uri, struct mp_arena *arena)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	char *kept = NULL;
+
+	mp_buf_init(&text, MP_LIMIT_MESSAGE);
+	if (mp_uri_wrap(mp_str_of(server), uri, false, &text) == 0)
+		kept = mp_arena_dup(arena, mp_buf_get(&text));
+	return kept ? (struct mp_str){kept, text.len} : uri;
+}
+
+static bool fits_template(const struct mp_stock *s, struct mp_str uri)
+{
+	for (size_t i = 0; i < s->n[MP_CATALOG_TEMPLATE]; i++)
+		if (mp_uri_matches(s->wares[MP_CATALOG_TEMPLATE][i]->item->name, uri))
+			return true;
+	return false;
+}
+
+/* Addresses of the web are read by agents themselves, so they stay where nothing explains them. */
+static bool is_web(struct mp_str uri)
+{
+	return mp_str_starts(uri, MP_STR("https://")) || mp_str_starts(uri, MP_STR("http://"));
+}
+
+/* Would this URI, as it is, be read from another server, or could it be? */
+static bool may_go_astray(const struct mp_stock *s, const char *server, struct mp_str uri)
+{
+	const char *only;
+
+	if (mp_map_has(&s->uris, uri) || fits_template(s, uri))
+		return true;
+	only = is_web(uri) ? NULL : find_only(s);
+	return only && strcmp(only, server) != 0;
+}
+
+bool mp_stock_has_foreign_uris(const struct mp_stock *s)
+{
+	return s->has_wrapped ||
+	       (s->n_offers > 1 && s->n[MP_CATALOG_RESOURCE] + s->n[MP_CATALOG_TEMPLATE] > 0);
+}
+
+struct mp_str mp_stock_get_public_uri(const struct mp_stock *s, const char *server,
+				      struct mp_str uri, struct mp_arena *arena)
+{
+	const struct mp_ware *w = mp_map_get(&s->uris, uri);
+	struct mp_str wrapped;
+
+	if (w && !w->is_wrapped && strcmp(w->server, server) == 0)
+		return uri;
+	if (mp_uri_is_wrapped(uri) || (s->n_offers > 1 && may_go_astray(s, server, uri)))
+		return wrap_uri(server, uri, arena);
+	wrapped = s->has_wrapped ? wrap_uri(server, uri, arena) : uri;
+	return mp_map_has(&s->uris, wrapped) ? wrapped : uri;
+}
