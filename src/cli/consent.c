@@ -5,6 +5,7 @@
  */
 #include "cli/consent.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "base/limits.h"
 #include "base/redact.h"
 #include "cli/safe.h"
+#include "config/envfile.h"
 #include "config/expand.h"
 #include "config/trust.h"
 #include "store/sealed.h"
@@ -228,39 +230,11 @@ static void put_map(struct page *p, const char *title, const struct mp_bind_map 
 	}
 }
 
-/* Variables by which one program makes another run code, beside its command. */
-static bool may_run_code(const char *name)
-{
-	static const char *const names[] = {"PATH",
-					    "BASH_ENV",
-					    "ENV",
-					    "NODE_OPTIONS",
-					    "RUBYOPT",
-					    "PERL5OPT",
-					    "PERL5LIB",
-					    "JAVA_TOOL_OPTIONS",
-					    "NODE_PATH",
-					    "SHELL",
-					    "PROMPT_COMMAND",
-					    "GIT_SSH",
-					    "GIT_ASKPASS",
-					    "EDITOR",
-					    "VISUAL",
-					    "PAGER"};
-	size_t n = strlen(name);
-
-	for (size_t i = 0; i < MP_ARRAY_LEN(names); i++)
-		if (strcmp(name, names[i]) == 0)
-			return true;
-	return strncmp(name, "LD_", 3) == 0 || strncmp(name, "PYTHON", 6) == 0 ||
-	       strncmp(name, "DYLD_", 5) == 0 || strncmp(name, "npm_config_", 11) == 0 ||
-	       (strncmp(name, "GIT_", 4) == 0 && n >= 11 && strcmp(name + n - 7, "COMMAND") == 0);
-}
-
 static void put_variable(struct page *p, const char *name, const char *value)
 {
 	put_pair(p, name, value, false);
-	put(p, "%s\n", may_run_code(name) ? "  <- decides what code runs" : "");
+	put(p, "%s\n",
+	    mp_scripts_is_code_variable(mp_str_of(name)) ? "  <- decides what code runs" : "");
 }
 
 static void put_variables(struct page *p, const struct mp_bind_map *map)
@@ -268,6 +242,45 @@ static void put_variables(struct page *p, const struct mp_bind_map *map)
 	p->title = "variables";
 	for (size_t i = 0; i < map->n; i++)
 		put_variable(p, map->items[i].key, map->items[i].value);
+}
+
+/* A file outside of projects whose path depends on no variable. */
+static bool find_users_file(const struct mp_configured *c, const char *path, char out[PATH_MAX])
+{
+	bool at_home = strncmp(path, "~/", 2) == 0 && c->set->home;
+	int n = snprintf(out, PATH_MAX, "%s%s", at_home ? c->set->home : "", path + at_home);
+
+	return (at_home || path[0] == '/') && !strpbrk(path, "${") && n > 0 && n < PATH_MAX;
+}
+
+/*
+ * What an env file says, as variables are shown. That of a project's entry was read with the entry;
+ * another one is the user's own, and is read now.
+ */
+static void put_env_file(struct page *p, const struct mp_configured *c, const struct mp_entry *e)
+{
+	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
+	char **layer = e->env_layer;
+	char path[PATH_MAX];
+	int r = 0;
+
+	mp_arena_init(&arena, MP_LIMIT_ARENA);
+	put_line(p, "variables of", e->env_file);
+	if (!e->env_file || !e->env_file[0] || p->error < 0)
+		return;
+	if (!layer && find_users_file(c, e->env_file, path))
+		r = mp_envfile_read(path, &arena, &layer, NULL);
+	for (char **pair = layer; r == 0 && pair && *pair; pair++) {
+		size_t n = strcspn(*pair, "=");
+		char *name = mp_arena_dup(&arena, (struct mp_str){*pair, n});
+
+		put_variable(p, name ? name : "?", *pair + n + 1);
+	}
+	if (r < 0 || !layer) {
+		begin(p);
+		put(p, "cannot be shown: the file is not there, is broken, or depends on a "
+		       "variable\n");
+	}
 }
 
 static void put_commands(struct page *p, const struct mp_configured *c, const struct mp_entry *e)
@@ -318,6 +331,28 @@ static void put_scripts(struct page *p, const char *scripts)
 	}
 }
 
+/* What an approval does not cover, said plainly. */
+static void put_folders(struct page *p, const struct mp_entry *e)
+{
+	const char *root = e->origin.root;
+
+	p->title = "may read";
+	for (const char *at = e->folders; *at; at += strcspn(at, "\n") + 1) {
+		struct mp_str name = {at, strcspn(at, "\n")};
+
+		begin(p);
+		put(p, "everything in ");
+		put_json(p, mp_str_eq(name, MP_STR(".")) ? mp_str_of(root) : name);
+		put(p, ", which may change without a question\n");
+	}
+	p->title = "trusts";
+	for (const char *at = e->runners; *at; at += strcspn(at, "\n") + 1) {
+		begin(p);
+		put(p, "all of the project: %.*s runs what its files say\n", (int)strcspn(at, "\n"),
+		    at);
+	}
+}
+
 static void put_auth(struct page *p, const char *title, struct mp_str json)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf clean;
@@ -360,15 +395,17 @@ static void put_entry(struct page *p, const struct mp_configured *c, const struc
 	put_map(p, "headers from", &e->env_headers);
 	put_map(p, "certificates", &e->tls);
 	put_line(p, "token from", e->bearer_variable);
-	put_line(p, "variables of", e->env_file);
+	put_env_file(p, c, e);
 	put_line(p, "header helper", e->headers_helper);
 	put_auth(p, "auth", e->auth_json);
 	put_auth(p, "oauth", e->oauth_json);
 	p->title = "reads";
 	if (p->error == 0)
 		p->error = mp_consent_each_variable(c, e, put_name, p);
-	if (e->origin.root[0])
+	if (e->origin.root[0]) {
 		put_scripts(p, e->scripts);
+		put_folders(p, e);
+	}
 	if (e->shadow == MP_SHADOW_APPROVED) {
 		p->title = "replaces";
 		begin(p);

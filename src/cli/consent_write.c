@@ -27,6 +27,24 @@ static void write_commands(struct mp_writer *w, const struct mp_configured *c,
 			mp_write_text(w, mp_str_of(map->items[i].value + 1));
 }
 
+static void write_lines(struct mp_writer *w, const char *key, const char *lines)
+{
+	mp_write_key(w, mp_str_of(key));
+	mp_write_begin_array(w);
+	for (; *lines; lines += strcspn(lines, "\n") + 1)
+		mp_write_text(w, (struct mp_str){lines, strcspn(lines, "\n")});
+	mp_write_end_array(w);
+}
+
+static void write_layer(struct mp_writer *w, char **layer)
+{
+	mp_write_key(w, MP_STR("envFile"));
+	mp_write_begin_array(w);
+	for (; layer && *layer; layer++)
+		mp_write_text(w, (struct mp_str){*layer, strcspn(*layer, "=")});
+	mp_write_end_array(w);
+}
+
 static void write_scripts(struct mp_writer *w, const char *scripts)
 {
 	mp_write_key(w, MP_STR("files"));
@@ -67,6 +85,9 @@ static void write_entry(struct mp_writer *w, const struct mp_configured *c,
 		w->error = MCPOOL_ELIMIT;
 	mp_write_end_array(w);
 	write_scripts(w, e->scripts);
+	write_layer(w, e->env_layer);
+	write_lines(w, "folders", e->folders);
+	write_lines(w, "runners", e->runners);
 }
 
 static int write_change(void *u, struct mp_str path, struct mp_str before, struct mp_str now)

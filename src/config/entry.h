@@ -103,6 +103,9 @@ struct mp_entry {
 	enum mp_trust trust;
 	struct mp_approval_id id; /* of the approval; set when trust was looked at */
 	const char *scripts;      /* what the id covers beyond the entry: "path<TAB>hash<LF>" */
+	const char *folders;      /* "path<LF>": may be read, and are not covered (scripts.h) */
+	const char *runners;      /* "npm<LF>": run what files say */
+	char **env_layer;         /* what its envFile says, "NAME=value"; NULL: not known yet */
 	const char *unapprovable; /* why nobody can approve it; NULL: one can */
 	int64_t first_seen_ms;    /* needs approval since; 0: unknown */
 };

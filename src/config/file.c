@@ -92,13 +92,14 @@ static int open_regular(const char *path, size_t limit, int *ret_fd, struct stat
 static bool is_unchanged(const struct stat *a, const struct stat *b)
 {
 	return a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
-	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec && a->st_ctim.tv_sec == b->st_ctim.tv_sec &&
+	       a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
 /* 1: all of it, 0: it changed meanwhile. A file that grows is read up to the limit, not for ever.
  */
 static int read_once(const char *path, size_t limit, mp_file_fn fn, void *u, int64_t *ret_size,
-		     struct mcpool_error *reterr)
+		     struct stat *ret_stat, struct mcpool_error *reterr)
 {
 	MP_CLEANUP(mp_guard_close) int fd = -1;
 	struct stat before = {0}, after = {0};
@@ -123,15 +124,18 @@ static int read_once(const char *path, size_t limit, mp_file_fn fn, void *u, int
 		fn(u, piece, (size_t)n);
 	}
 	*ret_size = (int64_t)total;
-	return fstat(fd, &after) == 0 && is_unchanged(&before, &after) &&
-	       total == (size_t)after.st_size;
+	if (fstat(fd, &after) < 0)
+		return 0;
+	if (ret_stat)
+		*ret_stat = after;
+	return is_unchanged(&before, &after) && total == (size_t)after.st_size;
 }
 
 int64_t mp_file_each_piece(const char *path, size_t limit, mp_file_fn fn, void *u,
-			   struct mcpool_error *reterr)
+			   struct stat *ret_stat, struct mcpool_error *reterr)
 {
 	int64_t size = 0;
-	int r = read_once(path, limit, fn, u, &size, reterr);
+	int r = read_once(path, limit, fn, u, &size, ret_stat, reterr);
 
 	if (r < 0)
 		return r;
@@ -161,7 +165,7 @@ int mp_file_read(const char *path, size_t limit, struct mp_buf *out, struct mcpo
 		struct collecting c = {out, 0};
 
 		out->len = start;
-		r = read_once(path, limit, collect, &c, &size, reterr);
+		r = read_once(path, limit, collect, &c, &size, NULL, reterr);
 		if (r > 0 && c.error == 0)
 			return 0;
 		if (r == 0 && c.error == 0)

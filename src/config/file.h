@@ -7,6 +7,7 @@
 #define MP_FILE_H
 
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "base/base.h"
 #include "base/buf.h"
@@ -19,10 +20,13 @@
 int mp_file_read(const char *path, size_t limit, struct mp_buf *out,
 		 struct mcpool_error *reterr) MP_MUST;
 
-/* The same in pieces, for files that are only hashed. Returns the size, or as above. */
+/*
+ * The same in pieces, for files that are only hashed. Returns the size, or as above. ret_stat: of
+ * the file that was read, behind its last byte; may be NULL.
+ */
 typedef void (*mp_file_fn)(void *u, const void *bytes, size_t n);
 int64_t mp_file_each_piece(const char *path, size_t limit, mp_file_fn fn, void *u,
-			   struct mcpool_error *reterr) MP_MUST;
+			   struct stat *ret_stat, struct mcpool_error *reterr) MP_MUST;
 
 /* The path without links and dots, added to out, which then ends in NUL. MCPOOL_ENOENT, ... */
 int mp_file_real_path(const char *path, struct mp_buf *out) MP_MUST;

@@ -2,9 +2,10 @@
  * scripts.c - the files inside a project that an entry names, by their content.
  * `node ./server.js` stays the same while server.js changes (V06). Words are taken apart
  * generously, because hashing a file too many costs nothing and one too few is a hole: at blanks,
- * at the characters that part words in a shell, around placeholders, and from every folder that a
- * relative path may start at. What a placeholder stands for is never asked; the project's folder is
- * tried in its place.
+ * at the characters that part words in a shell, as a shell unquotes them, around placeholders and
+ * with their defaults, and from every folder that a relative path may start at. What a placeholder
+ * stands for is never asked here; the project's folder is tried in its place. Once the values are
+ * known, mp_scripts_check() looks again, and what was not covered is refused.
  */
 #include "config/scripts.h"
 
@@ -13,141 +14,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "config/envfile.h"
 #include "config/file.h"
+#include "config/script_search.h"
 #include "store/digest.h"
 
-enum { MOST_BASES = 8 };
-
-struct search {
-	const struct mp_entry *e;
-	char bases[MOST_BASES][PATH_MAX]; /* relative words start at one of these */
-	size_t n_bases;
-	struct mp_buf *out;
-	struct mcpool_error *reterr;
-	struct mp_scripts_budget *budget;
-	size_t tried;
-};
-
-/* --- one file -------------------------------------------------------------------------------- */
-
-/* The part of a path that mp_file_is_below(). */
-static const char *below(const char *path, const char *folder)
-{
-	size_t n = strlen(folder);
-
-	return path + n + (path[n] == '/');
-}
-
-static void feed(void *u, const void *bytes, size_t n)
-{
-	mp_digest_add_bytes(u, bytes, n);
-}
-
-/* Does a line begin with this? */
-static bool has_line(const struct mp_buf *out, const char *beginning)
-{
-	struct mp_str line = mp_str_of(beginning);
-	ptrdiff_t at = 0;
-
-	while ((at = mp_str_find(mp_buf_get(out), line, (size_t)at)) >= 0) {
-		if (at == 0 || out->data[at - 1] == '\n')
-			return true;
-		at++;
-	}
-	return false;
-}
-
-/* A name with a line break in it could look like two lines, one of them approved. */
-static int check_name(struct search *s, const char *name)
-{
-	if (!strpbrk(name, "\t\n"))
-		return 0;
-	return mp_fail(s->reterr, MCPOOL_EINVAL,
-		       "a file that it names has a tab or a line break in its name");
-}
-
-static int add_content(struct search *s, const char *name, const char *real)
-{
-	struct mp_digest *d = mp_digest_new();
-	unsigned char digest[MP_DIGEST_SIZE];
-	char hex[2 * MP_DIGEST_SIZE + 1];
-	struct mcpool_error why;
-	size_t limit = s->budget->bytes < MP_LIMIT_SCRIPT ? s->budget->bytes : MP_LIMIT_SCRIPT;
-	int64_t size = mp_file_each_piece(real, limit, feed, d, &why);
-
-	if (size < 0) {
-		mp_digest_free(d);
-		return mp_fail(s->reterr, MCPOOL_EINVAL,
-			       "%s, which it names, cannot be checked: %s", name, why.message);
-	}
-	s->budget->bytes -= (size_t)size;
-	mp_digest_finish(d, digest);
-	mp_digest_to_hex(digest, hex);
-	return mp_buf_addf(s->out, "%s\t%s\n", name, hex);
-}
-
-/* Folders are not looked into, but `cd sub && ./run.sh` starts there. */
-static void add_folder(struct search *s, const char *real)
-{
-	for (size_t i = 0; i < s->n_bases; i++)
-		if (strcmp(s->bases[i], real) == 0)
-			return;
-	if (s->n_bases < MOST_BASES)
-		snprintf(s->bases[s->n_bases++], PATH_MAX, "%s", real);
-}
-
-static int add_inside(struct search *s, const char *real, mode_t mode)
-{
-	const char *name = below(real, s->e->origin.root);
-	char beginning[PATH_MAX + 2];
-	int r = S_ISDIR(mode) ? 0 : check_name(s, name);
-
-	if (S_ISDIR(mode))
-		add_folder(s, real);
-	if (r < 0 || S_ISDIR(mode))
-		return r;
-	if (!S_ISREG(mode))
-		return mp_fail(s->reterr, MCPOOL_EINVAL,
-			       "%s, which it names, is no file and cannot be checked", name);
-	snprintf(beginning, sizeof(beginning), "%s\t", name);
-	return has_line(s->out, beginning) ? 0 : add_content(s, name, real);
-}
-
-/* A link in the project that leads out of it: where to is part of what is approved. */
-static int add_link(struct search *s, const char *path, const char *real)
-{
-	const char *name = below(path, s->e->origin.root);
-	char line[2 * PATH_MAX + 8];
-	int n = snprintf(line, sizeof(line), "%s\t-> %s\n", name, real);
-	int r = check_name(s, name);
-
-	if (r == 0)
-		r = check_name(s, real);
-	if (r < 0 || n < 0 || (size_t)n >= sizeof(line) || has_line(s->out, line))
-		return r;
-	return mp_buf_add(s->out, line, (size_t)n);
-}
-
-static int try_path(struct search *s, const char *path)
-{
-	const char *root = s->e->origin.root;
-	char real[PATH_MAX];
-	struct stat st;
-
-	if (!realpath(path, real) || stat(real, &st) < 0)
-		return 0;
-	if (mp_file_is_below(real, root))
-		return add_inside(s, real, st.st_mode);
-	return mp_file_is_below(path, root) && strcmp(real, root) != 0 ? add_link(s, path, real)
-								       : 0;
-}
+/* --- words ----------------------------------------------------------------------------------- */
 
 /* `node ./main` runs main.js. */
-static int try_endings(struct search *s, const char *path)
+static int try_endings(struct mp_search *s, const char *path)
 {
 	static const char *const endings[] = {"", ".js", ".mjs", ".cjs", ".ts", ".py", ".sh"};
 	char full[PATH_MAX];
@@ -155,24 +34,22 @@ static int try_endings(struct search *s, const char *path)
 
 	for (size_t i = 0; i < MP_ARRAY_LEN(endings) && r == 0; i++)
 		if ((size_t)snprintf(full, sizeof(full), "%s%s", path, endings[i]) < sizeof(full))
-			r = try_path(s, full);
+			r = mp_search_try_path(s, full);
 	return r;
 }
 
-/* --- words ----------------------------------------------------------------------------------- */
-
-static bool is_used_up(const struct search *s)
+bool mp_search_is_used_up(const struct mp_search *s)
 {
 	return s->tried > MP_LIMIT_SCRIPT_WORDS || s->budget->words == 0;
 }
 
-/* A path, from every folder that it may start at. */
-static int try_at(struct search *s, struct mp_str word)
+int mp_search_try_at(struct mp_search *s, struct mp_str word)
 {
+	size_t bases = s->n_bases; /* those that this word adds are for the next round */
 	char path[PATH_MAX];
 	int r = 0;
 
-	if (word.len == 0 || is_used_up(s) || memchr(word.p, '\0', word.len))
+	if (word.len == 0 || mp_search_is_used_up(s) || memchr(word.p, '\0', word.len))
 		return 0;
 	s->tried++;
 	s->budget->words--;
@@ -182,7 +59,7 @@ static int try_at(struct search *s, struct mp_str word)
 		snprintf(path, sizeof(path), "%.*s", MP_STR_ARGS(word));
 		return try_endings(s, path);
 	}
-	for (size_t i = 0; i < s->n_bases && r == 0; i++) {
+	for (size_t i = 0; i < bases && r == 0; i++) {
 		int n = snprintf(path, sizeof(path), "%s/%.*s", s->bases[i], MP_STR_ARGS(word));
 
 		if (n > 0 && (size_t)n < sizeof(path))
@@ -201,31 +78,33 @@ static bool has_placeholder(struct mp_str word)
  * ${workspaceFolder}/x, ~/project/x, -r./x: behind any of the slashes it may be the project's, so
  * each end of the word is tried.
  */
-static int try_ends(struct search *s, struct mp_str word)
+static int try_ends(struct mp_search *s, struct mp_str word)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < word.len && r == 0; i++)
 		if (word.p[i] == '/')
-			r = try_at(s, (struct mp_str){word.p + i + 1, word.len - i - 1});
+			r = mp_search_try_at(s, (struct mp_str){word.p + i + 1, word.len - i - 1});
 	return r;
 }
 
-static int try_word(struct search *s, struct mp_str word)
+static int try_word(struct mp_search *s, struct mp_str word)
 {
 	struct mp_str rest = word;
-	int r = try_at(s, word);
+	int r = mp_search_try_at(s, word);
 
 	while (rest.len && rest.p[0] == '-')
 		rest = (struct mp_str){rest.p + 1, rest.len - 1};
 	if (r == 0 && rest.len < word.len)
-		r = try_at(s, rest); /* the default in ${X:-server.js} */
+		r = mp_search_try_at(s, rest); /* the default in ${X:-server.js} */
 	if (r == 0 && (rest.len < word.len || has_placeholder(word)))
 		r = try_ends(s, word);
+	if (r == 0 && s->in_command)
+		r = mp_search_try_runner(s, word);
 	return r;
 }
 
-static int try_parts(struct search *s, const char *text, const char *separators)
+static int try_parts(struct mp_search *s, const char *text, const char *separators)
 {
 	size_t all = strlen(text);
 	int r = 0;
@@ -241,8 +120,118 @@ static int try_parts(struct search *s, const char *text, const char *separators)
 	return r;
 }
 
-/* As a whole, as a shell would part it, and with placeholders opened up. */
-static int try_text(struct search *s, const char *text)
+/* --- as a shell reads it ---------------------------------------------------------------------- */
+
+/* One word from *at, which goes on, without its quotes and backslashes. */
+static size_t unquote(const char **at, char *out)
+{
+	const char *p = *at;
+	char quote = '\0';
+	size_t n = 0;
+
+	for (; *p && (quote || !strchr(" \t\n\r;|&<>()`", *p)); p++) {
+		if (*p == quote)
+			quote = '\0';
+		else if (!quote && (*p == '\'' || *p == '"'))
+			quote = *p;
+		else if (*p == '\\' && quote != '\'' && p[1])
+			out[n++] = *++p;
+		else
+			out[n++] = *p;
+	}
+	*at = p;
+	return n;
+}
+
+/* './serv er.sh' and serv\er.sh within a longer text. */
+static int try_unquoted(struct mp_search *s, const char *text)
+{
+	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
+	char *word;
+	int r = 0;
+
+	mp_arena_init(&arena, MP_LIMIT_ARENA);
+	if (!strpbrk(text, "'\"\\"))
+		return 0;
+	word = mp_arena_alloc(&arena, strlen(text) + 1);
+	if (!word)
+		return mp_arena_get_error(&arena);
+	while (r == 0 && *text) {
+		size_t n;
+
+		text += strspn(text, " \t\n\r;|&<>()`");
+		n = unquote(&text, word);
+		r = try_word(s, (struct mp_str){word, n});
+	}
+	return r;
+}
+
+/* --- defaults --------------------------------------------------------------------------------- */
+
+/* The last "${" before end; NULL: there is none. */
+static char *find_last(char *text, size_t end)
+{
+	while (end-- > 0)
+		if (text[end] == '$' && text[end + 1] == '{')
+			return text + end;
+	return NULL;
+}
+
+/* ${NAME:-default} becomes its default, from the innermost on; false: there is no such. */
+static bool put_defaults(char *text)
+{
+	size_t end = strlen(text);
+	bool found = false;
+	char *open;
+
+	while ((open = find_last(text, end))) {
+		char *close = strchr(open, '}');
+		char *colon = strstr(open, ":-");
+
+		end = (size_t)(open - text);
+		if (!close || !colon || colon > close)
+			continue;
+		memmove(open, colon + 2, (size_t)(close - colon - 2));
+		memmove(open + (close - colon - 2), close + 1, strlen(close + 1) + 1);
+		found = true;
+	}
+	return found;
+}
+
+/* The text with its defaults from the arena; NULL: it has none. *ret_error: no memory. */
+static char *with_defaults(struct mp_arena *arena, const char *text, int *ret_error)
+{
+	char *copy;
+
+	if (!strstr(text, ":-"))
+		return NULL;
+	copy = mp_arena_dup(arena, mp_str_of(text));
+	if (!copy)
+		*ret_error = mp_arena_get_error(arena);
+	return copy && put_defaults(copy) ? copy : NULL;
+}
+
+/* --- a text ----------------------------------------------------------------------------------- */
+
+/* file:///a/%62 as a path. */
+static int try_url(struct mp_search *s, const char *text)
+{
+	const char *url = strstr(text, "file://");
+	char path[PATH_MAX];
+	size_t n = 0;
+	unsigned code;
+
+	if (!url)
+		return 0;
+	for (const char *p = url + 7; *p && !strchr(" \t\n\"'", *p) && n + 1 < sizeof(path); p++)
+		if (*p == '%' && sscanf(p + 1, "%2x", &code) == 1 && p[1] && p[2] && code)
+			path[n++] = (char)code, p += 2;
+		else
+			path[n++] = *p;
+	return try_word(s, (struct mp_str){path, n});
+}
+
+static int try_plain(struct mp_search *s, const char *text)
 {
 #define SHELL " \t\n\r;|&<>()'\"`=:,!"
 	int r = try_word(s, mp_str_of(text));
@@ -252,11 +241,25 @@ static int try_text(struct search *s, const char *text)
 	if (r == 0 && strpbrk(text, "${}[]@"))
 		r = try_parts(s, text, SHELL "${}[]@");
 #undef SHELL
-	return r;
+	if (r == 0)
+		r = try_unquoted(s, text);
+	return r == 0 ? try_url(s, text) : r;
 }
 
-/* A command without a slash is looked up in the PATH that the entry itself sets. */
-static int try_search_path(struct search *s, const char *folders)
+/* As a whole, as a shell would part it, and with placeholders opened up or by their defaults. */
+int mp_search_try_text(struct mp_search *s, const char *text)
+{
+	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
+	int r = try_plain(s, text);
+	char *filled;
+
+	mp_arena_init(&arena, MP_LIMIT_ARENA);
+	filled = r == 0 ? with_defaults(&arena, text, &r) : NULL;
+	return filled ? try_plain(s, filled) : r;
+}
+
+/* A command without a slash is looked up in a PATH. */
+static int try_search_path(struct mp_search *s, const char *folders)
 {
 	const char *command = s->e->argc ? s->e->argv[0] : "";
 	char path[PATH_MAX];
@@ -278,17 +281,16 @@ static int try_search_path(struct search *s, const char *folders)
 
 /* --- the whole ------------------------------------------------------------------------------- */
 
-static void MP_PRINTF(2, 3) add_base(struct search *s, const char *format, ...)
+static int MP_PRINTF(2, 3) add_base(struct mp_search *s, const char *format, ...)
 {
-	char *base = s->bases[s->n_bases];
+	char path[PATH_MAX];
 	va_list args;
 	int n;
 
 	va_start(args, format);
-	n = vsnprintf(base, PATH_MAX, format, args);
+	n = vsnprintf(path, sizeof(path), format, args);
 	va_end(args);
-	if (n > 0 && n < PATH_MAX)
-		s->n_bases++;
+	return n > 0 && (size_t)n < sizeof(path) ? mp_search_add_base(s, path) : 0;
 }
 
 /* What stands behind the first slash of a text with a placeholder; else all of it. */
@@ -301,78 +303,150 @@ static struct mp_str without_placeholder(struct mp_str text)
 	return (struct mp_str){text.p + n, text.len - n};
 }
 
+/* The folder `cwd` below `from`; an absolute one is what it is. */
+static int add_cwd(struct mp_search *s, struct mp_str from, const char *cwd)
+{
+	struct mp_str rest = without_placeholder(mp_str_of(cwd));
+
+	if (cwd[0] == '/')
+		return add_base(s, "%s", cwd);
+	return rest.len ? add_base(s, "%.*s/%.*s", MP_STR_ARGS(from), MP_STR_ARGS(rest)) : 0;
+}
+
 /* Where it would run, as far as that can be said without expanding anything (see resolve.c). */
-static void find_bases(struct search *s)
+static int find_bases(struct mp_search *s)
 {
 	const struct mp_origin *o = &s->e->origin;
 	const char *cwd = s->e->cwd ? s->e->cwd : "";
-	struct mp_str rest = without_placeholder(mp_str_of(cwd));
 	const char *slash = strrchr(o->file, '/');
-	int folder = slash ? (int)(slash - o->file) : 0;
+	struct mp_str root = mp_str_of(o->root);
+	struct mp_str folder = {o->file, slash ? (size_t)(slash - o->file) : 0};
 	bool from_file = (o->quirks & MP_QUIRK_FROM_FILE) && slash;
+	int r = add_base(s, "%s", o->root);
+	char *filled = r == 0 ? with_defaults(&s->arena, cwd, &r) : NULL;
 
-	add_base(s, "%s", o->root);
-	if (cwd[0] == '/')
-		add_base(s, "%s", cwd);
-	else if (rest.len)
-		add_base(s, "%s/%.*s", o->root, MP_STR_ARGS(rest));
-	if (slash) /* commands of some tools, and everybody's {file:x} */
-		add_base(s, "%.*s", folder, o->file);
-	if (from_file && rest.len && cwd[0] != '/')
-		add_base(s, "%.*s/%.*s", folder, o->file, MP_STR_ARGS(rest));
+	if (r == 0)
+		r = add_cwd(s, root, cwd);
+	if (r == 0 && slash) /* commands of some tools, and everybody's {file:x} */
+		r = add_base(s, "%.*s", MP_STR_ARGS(folder));
+	if (r == 0 && from_file)
+		r = add_cwd(s, folder, cwd);
+	if (r == 0 && filled)
+		r = add_cwd(s, root, filled);
+	return r == 0 && filled && from_file ? add_cwd(s, folder, filled) : r;
 }
 
-static int try_maps(struct search *s)
+/* The folder it runs in counts as one that it names: it may be a link, and people are told. */
+static int try_cwd(struct mp_search *s)
 {
-	const struct mp_entry *e = s->e;
+	const char *cwd = s->e->cwd ? s->e->cwd : "";
+	bool is_plain = !cwd[0] || strcmp(cwd, ".") == 0;
 	int r = 0;
 
-	for (size_t i = 0; i < e->env.n && r == 0; i++) {
-		r = try_text(s, e->env.items[i].value);
-		if (r == 0 && strcmp(e->env.items[i].key, "PATH") == 0)
-			r = try_search_path(s, e->env.items[i].value);
-	}
-	for (size_t i = 0; i < e->headers.n && r == 0; i++)
-		if (e->headers.items[i].value[0] == '!') /* a command that gives the value */
-			r = try_text(s, e->headers.items[i].value);
-	for (size_t i = 0; i < e->tls.n && r == 0; i++)
-		r = try_text(s, e->tls.items[i].value);
+	if (s->e->kind != MP_KIND_STDIO)
+		return 0;
+	for (size_t i = 0, n = s->n_bases; i < n && r == 0; i++)
+		if (is_plain ? i == 0 : i > 0)
+			r = mp_search_try_path(s, s->bases[i]);
 	return r;
 }
 
-static int try_all(struct search *s)
+static int try_variable(struct mp_search *s, const char *name, const char *value)
+{
+	int r;
+
+	s->in_command = value[0] == '!';
+	r = mp_search_try_text(s, value);
+	s->in_command = false;
+	return r == 0 && strcmp(name, "PATH") == 0 ? try_search_path(s, value) : r;
+}
+
+static int try_layer(struct mp_search *s)
+{
+	int r = 0;
+
+	for (char **pair = s->e->env_layer; pair && *pair && r == 0; pair++) {
+		size_t n = strcspn(*pair, "=");
+
+		r = mp_search_try_text(s, *pair + n + 1);
+		if (r == 0 && n == 4 && strncmp(*pair, "PATH", 4) == 0)
+			r = try_search_path(s, *pair + 5);
+	}
+	return r;
+}
+
+static int try_maps(struct mp_search *s)
 {
 	const struct mp_entry *e = s->e;
 	int r = 0;
 
-	for (size_t i = 0; i < e->argc && r == 0; i++)
-		r = try_text(s, e->argv[i]);
+	for (size_t i = 0; i < e->env.n && r == 0; i++)
+		r = try_variable(s, e->env.items[i].key, e->env.items[i].value);
+	for (size_t i = 0; i < e->headers.n && r == 0; i++)
+		if (e->headers.items[i].value[0] == '!') /* a command that gives the value */
+			r = try_variable(s, "", e->headers.items[i].value);
+	for (size_t i = 0; i < e->tls.n && r == 0; i++)
+		r = mp_search_try_text(s, e->tls.items[i].value);
+	return r;
+}
+
+static int try_command(struct mp_search *s)
+{
+	int r = 0;
+
+	s->in_command = true;
+	for (size_t i = 0; i < s->e->argc && r == 0; i++)
+		r = mp_search_try_text(s, s->e->argv[i]);
+	s->in_command = s->after_m = false;
+	return r;
+}
+
+static int try_all(struct mp_search *s)
+{
+	const struct mp_entry *e = s->e;
+	int r = try_command(s);
+
 	if (r == 0)
 		r = try_maps(s);
 	if (r == 0 && e->headers_helper)
-		r = try_text(s, e->headers_helper);
+		r = mp_search_try_text(s, e->headers_helper);
 	if (r == 0 && e->env_file)
-		r = try_text(s, e->env_file);
+		r = mp_search_try_text(s, e->env_file);
+	if (r == 0)
+		r = try_layer(s);
+	return r == 0 ? mp_search_try_runner_files(s) : r;
+}
+
+/* Folders may be named behind what starts in them, and below each other. */
+static int search(struct mp_search *s)
+{
+	size_t bases;
+	int r = find_bases(s);
+
+	if (r == 0)
+		r = try_cwd(s);
+	do {
+		bases = s->n_bases;
+		if (r == 0)
+			r = try_all(s);
+	} while (r == 0 && s->n_bases > bases);
+	if (r == 0 && mp_search_is_used_up(s))
+		r = mp_fail(s->reterr, MCPOOL_EINVAL,
+			    "its command has too many words to be checked");
 	return r;
 }
 
 int mp_scripts_add_within(const struct mp_entry *e, struct mp_scripts_budget *budget,
 			  struct mp_buf *out, struct mcpool_error *reterr)
 {
-	struct search s = {.e = e, .out = out, .reterr = reterr, .budget = budget};
-	size_t bases;
+	struct mp_search s = {.e = e, .out = out, .reterr = reterr, .budget = budget};
 	int r;
 
 	if (!e->origin.root[0])
 		return 0;
-	find_bases(&s);
-	bases = s.n_bases;
-	r = try_all(&s);
-	if (r == 0 && s.n_bases > bases) /* folders that were named behind what starts in them */
-		r = try_all(&s);
-	if (r == 0 && is_used_up(&s))
-		return mp_fail(reterr, MCPOOL_EINVAL,
-			       "its command has too many words to be checked");
+	mp_arena_init(&s.arena, MP_LIMIT_ARENA);
+	r = search(&s);
+	mp_arena_done(&s.arena);
 	return r;
 }
 

@@ -4,11 +4,15 @@
  */
 #include "config/trust.h"
 
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "config/envfile.h"
+#include "config/file.h"
 #include "store/digest.h"
 #include "store/pins.h"
 
@@ -25,26 +29,93 @@ static void compute(const char *const *parts, size_t n, struct mp_approval_id *r
 	mp_digest_finish(d, ret_id->bytes);
 }
 
-static int find_scripts(struct mp_entry *e, struct mp_scripts_budget *budget,
-			struct mp_arena *arena)
+/* --- its files ------------------------------------------------------------------------------ */
+
+/* An env file of the project itself, if no variable decides which. Others are not opened unasked.
+ */
+static bool find_env_file(const struct mp_entry *e, char out[PATH_MAX])
+{
+	const char *path = e->env_file;
+	char full[PATH_MAX];
+	int n;
+
+	if (!path || !path[0] || !e->origin.root[0] || path[0] == '~' || strpbrk(path, "${"))
+		return false;
+	n = snprintf(full, sizeof(full), "%s%s%s", path[0] == '/' ? "" : e->origin.root,
+		     path[0] == '/' ? "" : "/", path);
+	return n > 0 && n < PATH_MAX && realpath(full, out) &&
+	       mp_file_is_below(out, e->origin.root);
+}
+
+/* One that cannot be read is no reason here: it does not start then, and says why. */
+static int read_env_file(struct mp_entry *e, struct mp_arena *arena)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
 	struct mcpool_error why;
+	char path[PATH_MAX];
 	int r;
 
-	mp_buf_init(&text, MP_MIB(1));
-	r = mp_scripts_add_within(e, budget, &text, &why);
-	if (r == MCPOOL_EINVAL || r == MCPOOL_ELIMIT) {
-		e->unapprovable = mp_arena_dup(
-			arena, r == MCPOOL_EINVAL
-				       ? mp_str_of(why.message)
-				       : MP_STR("it names too many files to be checked"));
-		mp_buf_clear(&text);
-	} else if (r < 0) {
+	mp_buf_init(&text, MP_LIMIT_CONFIG_FILE + 1);
+	e->env_layer = NULL;
+	if (!find_env_file(e, path))
+		return 0;
+	r = mp_file_read(path, MP_LIMIT_CONFIG_FILE, &text, &why);
+	if (r == 0)
+		r = mp_envfile_parse(mp_buf_get(&text), path, arena, &e->env_layer, &why);
+	if (r < 0)
+		e->env_layer = NULL;
+	return r == MCPOOL_ENOMEM ? r : 0;
+}
+
+struct texts {
+	struct mp_buf scripts, folders, runners;
+};
+
+static void texts_done(struct texts *t)
+{
+	mp_buf_done(&t->scripts);
+	mp_buf_done(&t->folders);
+	mp_buf_done(&t->runners);
+}
+
+/* 0, or what is no reason of the entry's. */
+static int search(struct mp_entry *e, struct mp_scripts_budget *budget, struct texts *texts,
+		  struct mp_arena *arena)
+{
+	struct mcpool_error why;
+	int r;
+
+	budget->folders = &texts->folders;
+	budget->runners = &texts->runners;
+	r = mp_scripts_add_within(e, budget, &texts->scripts, &why);
+	budget->folders = budget->runners = NULL;
+	if (r != MCPOOL_EINVAL && r != MCPOOL_ELIMIT)
 		return r;
-	}
-	e->scripts = mp_arena_dup(arena, mp_buf_get(&text));
-	return e->scripts && (r == 0 || e->unapprovable) ? 0 : mp_arena_get_error(arena);
+	e->unapprovable = mp_arena_dup(
+		arena, r == MCPOOL_EINVAL ? mp_str_of(why.message)
+					  : MP_STR("it names too many files to be checked"));
+	mp_buf_clear(&texts->scripts);
+	return e->unapprovable ? 0 : mp_arena_get_error(arena);
+}
+
+static int find_scripts(struct mp_entry *e, struct mp_scripts_budget *budget,
+			struct mp_arena *arena)
+{
+	MP_CLEANUP(texts_done) struct texts texts;
+	int r;
+
+	mp_buf_init(&texts.scripts, MP_MIB(1));
+	mp_buf_init(&texts.folders, MP_MIB(1));
+	mp_buf_init(&texts.runners, MP_KIB(4));
+	r = read_env_file(e, arena);
+	if (r == 0)
+		r = search(e, budget, &texts, arena);
+	if (r < 0)
+		return r;
+	e->scripts = mp_arena_dup(arena, mp_buf_get(&texts.scripts));
+	e->folders = mp_arena_dup(arena, mp_buf_get(&texts.folders));
+	e->runners = mp_arena_dup(arena, mp_buf_get(&texts.runners));
+	return e->scripts && e->folders && e->runners ? 0 : mp_arena_get_error(arena);
 }
 
 int mp_trust_identify_within(struct mp_entry *e, struct mp_scripts_budget *budget,

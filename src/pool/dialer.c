@@ -136,6 +136,7 @@ static int dial_stdio(struct mp_dialer *d, const struct mp_dial *dial,
 		.argv = (const char *const *)dial->resolved->argv,
 		.env = (const char *const *)dial->environment,
 		.cwd = dial->resolved->cwd,
+		.seen = dial->seen,
 	};
 	int r = 0;
 

@@ -21,6 +21,7 @@ struct mp_dialer *mp_dialer_free(struct mp_dialer *d);
 struct mp_dial {
 	const struct mp_resolved *resolved;
 	char *const *environment; /* of a process */
+	const char *const *seen;  /* its files as they were checked (identity.h); may be NULL */
 	const char *log_file;     /* for its stderr; NULL: none */
 	const char *name;         /* of the server, for hints in the log */
 };

@@ -174,8 +174,10 @@ struct mp_plan {
 	int result;
 	struct mcpool_error why;
 	struct mp_resolved resolved;
-	bool is_resolved;   /* something is in it, maybe of a failure */
-	char **environment; /* of the server; owned */
+	bool is_resolved;        /* something is in it, maybe of a failure */
+	char **environment;      /* of the server; owned */
+	struct mp_buf seen_text; /* files as they were checked, each ends in NUL */
+	const char **seen;       /* the same as a list, ends in NULL */
 };
 
 /* --- is it still what was approved? --- */
@@ -217,16 +219,19 @@ static int explain_change(const struct mp_entry *then, const struct mp_entry *no
  * The files it names were read when the set was loaded, which may be hours ago. What was named on
  * the command line is approved by that and not by its id.
  */
-static int check_approval(const struct mp_entry *e, struct mcpool_error *reterr)
+static int check_approval(const struct mp_entry *e, struct mp_buf *seen,
+			  struct mcpool_error *reterr)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena scratch;
+	struct mp_scripts_budget budget = MP_SCRIPTS_BUDGET;
 	struct mp_entry now = *e; /* the set's own is everybody's */
 	int r;
 
 	mp_arena_init(&scratch, MP_LIMIT_ARENA);
 	if (e->origin.level == MP_CONFIG_COMMAND_LINE)
 		return 0;
-	r = mp_trust_identify(&now, &scratch);
+	budget.seen = seen;
+	r = mp_trust_identify_within(&now, &budget, &scratch);
 	if (r < 0)
 		return mp_fail(reterr, r, "Server \"%s\": %s", e->name, mcpool_error_text(r));
 	if (now.unapprovable || memcmp(&now.id, &e->id, sizeof(now.id)) != 0)
@@ -250,6 +255,38 @@ static void mark(struct mp_plan *plan)
 		plan->environment = mp_environment_put(plan->environment, plan->tools->mark);
 }
 
+/* With its values known: does it run anything of the project that was not approved? */
+static int check_run(struct mp_plan *plan)
+{
+	struct mp_scripts_run run = {
+		.argv = plan->resolved.argv,
+		.cwd = plan->resolved.cwd,
+		.env = plan->resolved.env,
+		.environment = plan->environment,
+	};
+
+	if (plan->e->origin.level == MP_CONFIG_COMMAND_LINE)
+		return 0;
+	return mp_scripts_check(plan->e, &run, &plan->seen_text, &plan->why);
+}
+
+/* The texts in seen_text, for the launcher. */
+static int list_seen(struct mp_plan *plan)
+{
+	struct mp_str all = mp_buf_get(&plan->seen_text);
+	size_t n = 0;
+
+	for (size_t i = 0; i < all.len; i++)
+		n += all.p[i] == '\0';
+	plan->seen = mp_arena_alloc_array(&plan->arena, n + 1, sizeof(*plan->seen));
+	if (!plan->seen)
+		return mp_fail(&plan->why, mp_arena_get_error(&plan->arena), "no memory");
+	n = 0;
+	for (size_t at = 0; at < all.len; at += strlen(all.p + at) + 1)
+		plan->seen[n++] = all.p + at;
+	return 0;
+}
+
 static void work_out(void *u)
 {
 	struct mp_plan *plan = u;
@@ -258,7 +295,7 @@ static void work_out(void *u)
 	req.now_ms = plan->now_ms;
 	req.on_warning = warn;
 	req.u = plan;
-	plan->result = check_approval(plan->e, &plan->why);
+	plan->result = check_approval(plan->e, &plan->seen_text, &plan->why);
 	if (plan->result < 0)
 		return;
 	plan->is_resolved = true;
@@ -267,6 +304,9 @@ static void work_out(void *u)
 		return;
 	plan->environment = mp_environment_build((enum mp_environment)plan->e->tuning.environment,
 						 plan->env, plan->resolved.env);
+	plan->result = check_run(plan);
+	if (plan->result == 0)
+		plan->result = list_seen(plan);
 	mark(plan);
 }
 
@@ -278,6 +318,7 @@ static void free_plan(struct mp_plan *plan)
 	if (plan->is_resolved)
 		mp_resolved_done(&plan->resolved);
 	mp_buf_done(&plan->log_file);
+	mp_buf_done(&plan->seen_text);
 	mp_arena_done(&plan->arena);
 	mp_config_set_unref(plan->set);
 	unref_tools(plan->tools);
@@ -330,6 +371,7 @@ static int prepare(void *u, struct mp_config_set *set, const struct mp_entry *e,
 	mp_log_init(&plan->log, "%s", e->name);
 	mp_arena_init(&plan->arena, MP_LIMIT_ARENA);
 	mp_buf_init(&plan->log_file, MP_KIB(8));
+	mp_buf_init(&plan->seen_text, MP_MIB(2));
 	if (mp_path_log(e->name, &plan->log_file) < 0)
 		mp_buf_clear(&plan->log_file); /* no home, no file */
 	r = copy_env(plan, env);
@@ -368,6 +410,7 @@ static int dial(void *u, struct mp_plan *plan, struct mp_transport **ret_transpo
 	struct mp_dial dial = {
 		.resolved = &plan->resolved,
 		.environment = plan->environment,
+		.seen = plan->seen,
 		.log_file = plan->log_file.len ? plan->log_file.data : NULL,
 		.name = plan->e->name,
 	};

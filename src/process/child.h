@@ -15,6 +15,8 @@ struct mp_launch {
 	const char *const *argv; /* ends in NULL; [0] is looked up in the PATH of env */
 	const char *const *env;  /* "NAME=value", ends in NULL: the whole environment */
 	const char *cwd;         /* NULL: ours */
+	const char *const
+		*seen; /* files that must be unchanged (identity.h), ends in NULL; or NULL */
 };
 
 /* The rungs of the ladder; after the last one its shepherd is killed. */

@@ -14,7 +14,10 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "process/identity.h"
 
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin" /* where the server has no PATH */
 
@@ -134,8 +137,49 @@ static const char *get_path(const char *const *env)
 	return DEFAULT_PATH;
 }
 
+/*
+ * Is it a program in the kernel's own format? An interpreter opens a script by its name, so that
+ * one must be run by its name.
+ */
+static bool is_binary(int fd)
+{
+	char begin[2];
+
+	return pread(fd, begin, sizeof(begin), 0) == sizeof(begin) && memcmp(begin, "#!", 2) != 0;
+}
+
+/*
+ * A program that was checked is run from the descriptor that it is checked again by: nobody can put
+ * another one in its place in between. Returns only where that is not possible.
+ */
+static void try_checked(const char *path, const struct mp_launch *launch)
+{
+	int fd = launch->seen && launch->seen[0] ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	struct stat st;
+
+	if (fd < 0)
+		return;
+	for (const char *const *seen = launch->seen; *seen && fstat(fd, &st) == 0; seen++)
+		if (mp_identity_is(*seen, &st) && is_binary(fd)) {
+			(void)syscall(SYS_execveat, fd, "", launch->argv, launch->env,
+				      AT_EMPTY_PATH);
+			break;
+		}
+	close(fd);
+}
+
+/* All of them, as late as possible. */
+static bool are_unchanged(const struct mp_launch *launch)
+{
+	for (const char *const *seen = launch->seen; seen && *seen; seen++)
+		if (!mp_identity_holds(*seen))
+			return false;
+	return true;
+}
+
 static int try(const char *path, const struct mp_launch *launch)
 {
+	try_checked(path, launch);
 	execve(path, (char *const *)launch->argv, (char *const *)launch->env);
 	return refine(path, errno);
 }
@@ -190,6 +234,8 @@ _Noreturn void mp_exec_server(const struct mp_launch *launch, const int fds[3], 
 	if (launch->cwd && chdir(launch->cwd) < 0)
 		give_up(MP_STAGE_FOLDER, errno, REPORT_FD);
 	mp_exec_reset_signals();
+	if (!are_unchanged(launch))
+		give_up(MP_STAGE_FILES, ESTALE, REPORT_FD);
 	if (strchr(launch->argv[0], '/'))
 		cause = try(launch->argv[0], launch);
 	else

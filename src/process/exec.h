@@ -14,6 +14,7 @@ enum mp_stage {
 	MP_STAGE_LAUNCH,  /* a process, or what it needs, could not be had */
 	MP_STAGE_FOLDER,  /* cwd */
 	MP_STAGE_COMMAND, /* argv[0] */
+	MP_STAGE_FILES,   /* one of those that were checked is another one now */
 };
 
 /*

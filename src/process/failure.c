@@ -56,6 +56,10 @@ void mp_failure_explain(int stage, int cause, const char *command, const char *f
 		(void)explain_folder(cause, folder, ret_why);
 	else if (stage == MP_STAGE_COMMAND)
 		(void)explain_command(cause, command, ret_why);
+	else if (stage == MP_STAGE_FILES)
+		(void)mp_fail(ret_why, MCPOOL_EAGAIN,
+			      "a file that '%s' runs changed in the moment it was started",
+			      command);
 	else
 		(void)mp_fail_errno(ret_why, cause, "there is no process for '%s'", command);
 }

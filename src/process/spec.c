@@ -1,6 +1,7 @@
 /*
  * spec.c - what to run, as bytes in a memory file.
- * A header with counts, then every word with its NUL: argv, env, and the folder if there is one.
+ * A header with counts, then every word with its NUL: argv, env, the folder if there is one, and
+ * the files that must be unchanged.
  */
 #include "process/spec.h"
 
@@ -12,13 +13,14 @@
 #include "base/error.h"
 #include "base/mem.h"
 
-enum { MAGIC = 0x31504d4c }; /* "LMP1" */
+enum { MAGIC = 0x32504d4c }; /* "LMP2" */
 
 struct header {
 	uint32_t magic;
 	uint32_t n_argv;
 	uint32_t n_env;
 	uint32_t n_cwd; /* 0 or 1 */
+	uint32_t n_seen;
 };
 
 static bool is_variable(const char *word)
@@ -61,7 +63,8 @@ static int check(const struct mp_launch *launch, struct mcpool_error *reterr)
 
 int mp_spec_encode(const struct mp_launch *launch, struct mp_buf *out, struct mcpool_error *reterr)
 {
-	struct header h = {MAGIC, count(launch->argv), count(launch->env), launch->cwd != NULL};
+	struct header h = {MAGIC, count(launch->argv), count(launch->env), launch->cwd != NULL,
+			   launch->seen ? count(launch->seen) : 0};
 	size_t before = out->len;
 	int r = check(launch, reterr);
 
@@ -74,6 +77,8 @@ int mp_spec_encode(const struct mp_launch *launch, struct mp_buf *out, struct mc
 		r = add_words(out, launch->env);
 	if (r == 0 && launch->cwd)
 		r = mp_buf_add(out, launch->cwd, strlen(launch->cwd) + 1);
+	if (r == 0 && launch->seen)
+		r = add_words(out, launch->seen);
 	if (r == 0)
 		return 0;
 	out->len = before;
@@ -146,20 +151,23 @@ static bool makes_sense(const struct mp_launch *launch, const struct header *h)
 static bool is_plausible(const struct header *h, size_t room)
 {
 	return h->magic == MAGIC && h->n_argv >= 1 && h->n_argv <= room && h->n_env <= room &&
-	       h->n_cwd <= 1;
+	       h->n_cwd <= 1 && h->n_seen <= room;
 }
 
 static int decode(struct mp_spec *s, size_t len, const struct header *h)
 {
 	char *at = s->bytes, *end = s->bytes + len;
 	const char **argv = s->words, **env = argv + h->n_argv + 1;
+	const char **seen = env + h->n_env + 1;
 
 	if (!take_words(&at, end, h->n_argv, argv) || !take_words(&at, end, h->n_env, env) ||
-	    !take_words(&at, end, h->n_cwd, &s->launch.cwd) || at != end)
+	    !take_words(&at, end, h->n_cwd, &s->launch.cwd) ||
+	    !take_words(&at, end, h->n_seen, seen) || at != end)
 		return MCPOOL_EPROTO;
-	argv[h->n_argv] = env[h->n_env] = NULL;
+	argv[h->n_argv] = env[h->n_env] = seen[h->n_seen] = NULL;
 	s->launch.argv = argv;
 	s->launch.env = env;
+	s->launch.seen = seen;
 	return makes_sense(&s->launch, h) ? 0 : MCPOOL_EPROTO;
 }
 
@@ -177,7 +185,7 @@ int mp_spec_decode(struct mp_str bytes, struct mp_spec *ret_spec)
 	if (!is_plausible(&h, room))
 		return MCPOOL_EPROTO;
 	s.bytes = mp_try_alloc(room);
-	s.words = mp_try_alloc(((size_t)h.n_argv + h.n_env + 2) * sizeof(*s.words));
+	s.words = mp_try_alloc(((size_t)h.n_argv + h.n_env + h.n_seen + 3) * sizeof(*s.words));
 	if (s.bytes && s.words) {
 		memcpy(s.bytes, bytes.p + sizeof(h), room);
 		r = decode(&s, room, &h);
@@ -193,7 +201,7 @@ void mp_spec_done(struct mp_spec *spec)
 {
 	spec->bytes = mp_free(spec->bytes);
 	spec->words = mp_free(spec->words);
-	spec->launch = (struct mp_launch){NULL, NULL, NULL};
+	spec->launch = (struct mp_launch){NULL, NULL, NULL, NULL};
 }
 
 int mp_spec_read(int fd, struct mp_spec *ret_spec)

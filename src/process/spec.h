@@ -16,7 +16,7 @@
 struct mp_spec {
 	struct mp_launch launch; /* all of it points into bytes and words */
 	char *bytes;             /* owned */
-	const char **words;      /* owned; argv, NULL, env, NULL */
+	const char **words;      /* owned; argv, NULL, env, NULL, seen, NULL */
 };
 
 /* MCPOOL_EINVAL for what no exec would take, MCPOOL_ELIMIT, MCPOOL_ENOMEM. */

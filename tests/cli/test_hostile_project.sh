@@ -51,7 +51,7 @@ can_trace() {
 write_allowed() {
 	"$mcpool" config path --json 2>/dev/null |
 		"$node" -e 'for (const f of JSON.parse(fs.readFileSync(0, "utf8")).files) console.log(f.file)' >"$work/allowed"
-	for file in scripts/pwn.sh scripts/npx .env harmless.sh; do
+	for file in scripts/pwn.sh scripts/npx .env evil.js harmless.sh; do
 		echo "$project/$file" >>"$work/allowed"
 	done
 	cat >>"$work/allowed" <<-END

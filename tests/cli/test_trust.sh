@@ -238,6 +238,48 @@ t_a_link_that_is_turned() {
 		ln -sf b.js run.js && state one needs-approval && ln -sf a.js run.js && state one ready &&
 		echo 1 >../outside.js && ln -sf ../outside.js run.js && state one needs-approval
 }
+# attack-S6, attack-S7: a file that is run is covered, in whatever way it is named; changed, it is not started.
+server() { # FILE...: each notes that it ran, and is a server
+	for file in "$@"; do
+		mkdir -p "$(dirname "$file")" && printf '#!/bin/sh\necho "%s" >>"%s/ran"\nexec "%s" demo-server\n' "$file" "$work" "$mcpool" >"$file" &&
+			chmod +x "$file" || return 1
+	done
+}
+ran() { [ "$(wc -l <"$work/ran")" -eq "$1" ] || { echo "it ran $(wc -l <"$work/ran") times and not $1"; return 1; }; }
+stops() { # FILE JSON: approved it runs; with another content of the file it does not
+	put one "$2" && approve one && run 0 test one && ran 1 && echo '# changed' >>"$1" && run 7 test one && says err 'approv' && ran 1
+}
+t_a_default_in_a_folder() { server sub/run.sh && stops sub/run.sh '{"command": "./run.sh", "cwd": "${NOPE:-sub}"}'; }
+t_a_default_within_a_word() { server server.sh && stops server.sh '{"command": "./ser${NOPE:-ver}.sh"}'; }
+t_a_folder_behind_eight_others() {
+	mkdir d1 d2 d3 d4 d5 d6 d7 d8 && server d9/go.sh &&
+		stops d9/go.sh '{"command": "sh", "args": ["-c", "ls d1 d2 d3 d4 d5 d6 d7 d8 >&2; cd d9 && exec ./go.sh"]}'
+}
+t_a_quoted_blank() { server 'serv er.sh' && stops 'serv er.sh' "{\"command\": \"sh\", \"args\": [\"-c\", \"exec './serv er.sh'\"]}"; }
+t_a_link_between_two_covered_files() {
+	server a.sh b.sh && ln -s a.sh link && put one '{"command": "sh", "args": ["-c", "true a.sh b.sh; exec ./link"]}' && approve one &&
+		says out 'link  -> a.sh' && run 0 test one && ran 1 && ln -sf b.sh link && run 7 test one && ran 1
+}
+t_a_program_of_the_project_in_the_path() {
+	server bin/myserver && put one '{"command": "myserver"}' && approve one &&
+		(PATH="$project/bin:$PATH" && export PATH && run 7 test one) && says err 'bin/myserver, a file of the project that its approval does not cover' \
+		'mcpool trust one' && [ ! -e "$work/ran" ] && put one '{"command": "./bin/myserver"}' && approve one && run 0 test one && ran 1
+}
+t_a_variable_that_leads_elsewhere() {
+	server server.sh other.sh && put one '{"command": "./${WHICH:-server}.sh"}' && approve one && run 0 test one && ran 1 &&
+		WHICH=other run 7 test one && says err 'other.sh, a file of the project that its approval does not cover' && ran 1
+}
+t_a_file_that_an_env_file_names() {
+	server server.sh && echo 'true' >evil.sh && echo "BASH_ENV=$project/evil.sh" >.env && put one '{"command": "./server.sh", "envFile": ".env"}' &&
+		answered 7 '' -- trust && says out "BASH_ENV = \"$project/evil.sh\"  <- decides what code runs" 'evil.sh  ' &&
+		stops evil.sh '{"command": "./server.sh", "envFile": ".env"}'
+}
+t_what_is_not_covered_is_said() {
+	mkdir data && echo '{"scripts": {"start": "./run.sh"}}' >package.json && echo 'exit 0' >run.sh && put one '{"command": "npm", "args": ["start", "data"]}' &&
+		answered 7 '' -- trust && says out "may read      everything in $project, which may change" 'everything in data' 'package.json' 'run.sh' \
+		'trusts        all of the project: npm runs what its files say' && approve one && state one ready && echo 'exit 1' >run.sh &&
+		state one needs-approval && run 7 trust --json && json 'd.waiting[0].folders.join() === ".,data" && d.waiting[0].runners.join() === "npm"'
+}
 t_a_name_that_looks_like_two_lines() {
 	odd=$(printf 'a.js\t0123\nb.js') && echo 1 >"$odd" && ln -s "$odd" run.js && put one '{"command": "node", "args": ["run.js"]}' &&
 		run 3 trust one --yes && says err 'line break'

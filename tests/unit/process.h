@@ -154,7 +154,7 @@ static inline const struct mp_launch *run_helper(struct recipe *r, const char *w
 						 const char *argument)
 {
 	*r = (struct recipe){{HELPER_SERVER, what, argument, NULL}, {tag, NULL}, {0}};
-	r->launch = (struct mp_launch){r->argv, r->env, NULL};
+	r->launch = (struct mp_launch){r->argv, r->env, NULL, NULL};
 	return &r->launch;
 }
 

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "process/exec.h"
+#include "process/identity.h"
 #include "process/shepherd.h"
 
 static struct mp_loop *loop;
@@ -116,7 +117,7 @@ static void finish(bool *begun)
 static bool adopt(void)
 {
 	const char *const argv[] = {"files", NULL}, *const env[] = {NULL};
-	struct mp_launch launch = {argv, env, "/srv"};
+	struct mp_launch launch = {argv, env, "/srv", NULL};
 	int ends[2];
 
 	REQUIRE(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
@@ -418,13 +419,44 @@ HEAVY_TEST(a_server_finds_what_it_was_given_and_nothing_else)
 	char want[300];
 	int left_open = open("/dev/null", O_RDONLY); /* a host program is not always careful */
 
-	CHECK(begun && spawn_launch(&(struct mp_launch){argv, env, "/usr"}));
+	CHECK(begun && spawn_launch(&(struct mp_launch){argv, env, "/usr", NULL}));
 	CHECK(read_output());
 	close(left_open);
 	snprintf(want, sizeof(want),
 		 "env %s\nenv A=1\nenv EMPTY=\nfd 0\nfd 1\nfd 2\ncwd /usr\nleader 1\n", tag);
 	CHECK_TEXT(output, want);
 	CHECK_EQ(last_status, 0);
+}
+
+/* The identity of this file, as it was read when it was approved. */
+static const char *identity_of(const char *path)
+{
+	static char texts[2][500];
+	static unsigned next;
+	char *text = texts[next++ % 2];
+	MP_CLEANUP(mp_buf_done) struct mp_buf out;
+	struct stat st;
+
+	mp_buf_init(&out, sizeof(texts[0]));
+	if (stat(path, &st) < 0 || mp_identity_add(&st, path, &out) < 0)
+		return "";
+	snprintf(text, sizeof(texts[0]), "%.*s", (int)out.len, out.data);
+	return text;
+}
+
+/* attack-S6: a checked program is run from its descriptor, which the server does not get. */
+HEAVY_TEST(a_checked_program_runs_as_any_other)
+{
+	MP_CLEANUP(finish) bool begun = begin();
+	const char *const argv[] = {HELPER_SERVER, "show", NULL};
+	const char *const env[] = {tag, NULL};
+	const char *const seen[] = {identity_of("/dev/null"), identity_of(HELPER_SERVER), NULL};
+	char want[300];
+
+	CHECK(begun && spawn_launch(&(struct mp_launch){argv, env, "/usr", seen}));
+	CHECK(read_output());
+	snprintf(want, sizeof(want), "env %s\nfd 0\nfd 1\nfd 2\ncwd /usr\nleader 1\n", tag);
+	CHECK_TEXT(output, want);
 }
 
 HEAVY_TEST(servers_go_first_when_memory_runs_out)
@@ -454,7 +486,7 @@ HEAVY_TEST(a_large_environment_arrives_whole)
 		env[i] = values[i];
 	}
 	env[VARIABLES] = tag;
-	CHECK(begun && spawn_launch(&(struct mp_launch){argv, env, NULL}));
+	CHECK(begun && spawn_launch(&(struct mp_launch){argv, env, NULL, NULL}));
 	CHECK(read_output());
 	CHECK_TEXT(output, "10000 10000\n");
 }
@@ -497,7 +529,7 @@ static const char *fail(const char *command, const char *cwd)
 
 	snprintf(path, sizeof(path), "PATH=/nonexistent:%s", test_folder);
 	last_why.message[0] = '\0';
-	if (!begun || !spawn_launch(&(struct mp_launch){argv, env, cwd}) ||
+	if (!begun || !spawn_launch(&(struct mp_launch){argv, env, cwd, NULL}) ||
 	    !TURN_UNTIL(loop, is_gone()) || strcmp(journal, "FG") != 0)
 		return "it did not fail";
 	return last_why.message;
@@ -525,6 +557,46 @@ HEAVY_TEST(a_failed_start_names_stage_and_cause)
 	CHECK_TEXT(fail("mine", "/dev/null"), "'/dev/null' is not a folder");
 }
 
+/* Run ./mine of our folder where this must still hold. */
+static const char *run_mine(const char *identity)
+{
+	MP_CLEANUP(finish) bool begun = begin();
+	const char *const argv[] = {"./mine", NULL}, *const env[] = {tag, NULL};
+	const char *const seen[] = {identity, NULL};
+
+	output[0] = last_why.message[0] = '\0';
+	if (!begun || !spawn_launch(&(struct mp_launch){argv, env, test_folder, seen}))
+		return "not spawned";
+	if (!read_output() && !TURN_UNTIL(loop, is_gone()))
+		return "it does not end";
+	return output[0] ? output : last_why.message;
+}
+
+/* attack-S6: between the check and exec a file was written, replaced or removed. */
+HEAVY_TEST(a_file_that_changed_meanwhile_is_not_run)
+{
+	static const char refused[] =
+		"a file that './mine' runs changed in the moment it was started";
+	bool made = make_folder();
+	char mine[300], other[300], identity[500];
+
+	CHECK(made);
+	snprintf(mine, sizeof(mine), "%s/mine", test_folder);
+	snprintf(other, sizeof(other), "%s/other", test_folder);
+	snprintf(identity, sizeof(identity), "%s", identity_of(mine));
+	CHECK_TEXT(run_mine(identity), "mine\n");
+	CHECK(write_file("other", "#!/bin/sh\necho evil\n", 0700) && rename(other, mine) == 0);
+	CHECK_TEXT(run_mine(identity), refused);
+	snprintf(identity, sizeof(identity), "%s", identity_of(mine));
+	do /* in place, until the kernel's clock has moved on */
+		CHECK(write_file("mine", "#!/bin/sh\necho mean\n", 0700));
+	while (strcmp(identity, identity_of(mine)) == 0);
+	CHECK_TEXT(run_mine(identity), refused);
+	CHECK_EQ(unlink(mine), 0);
+	CHECK_TEXT(run_mine(identity), refused);
+	CHECK_TEXT(run_mine("garbage"), refused);
+}
+
 HEAVY_TEST(a_variable_larger_than_the_system_takes)
 {
 	static char large[200000] = "V=";
@@ -532,7 +604,7 @@ HEAVY_TEST(a_variable_larger_than_the_system_takes)
 	MP_CLEANUP(finish) bool begun = begin();
 
 	memset(large + 2, 'v', sizeof(large) - 3);
-	CHECK(begun && spawn_launch(&(struct mp_launch){argv, env, NULL}));
+	CHECK(begun && spawn_launch(&(struct mp_launch){argv, env, NULL, NULL}));
 	CHECK(TURN_UNTIL(loop, is_gone()));
 	CHECK_TEXT(last_why.message,
 		   "arguments and environment of '/bin/true' are too large for the system");
@@ -547,7 +619,7 @@ HEAVY_TEST(a_command_is_found_in_the_path_of_the_server)
 	const char *const env[] = {tag, path, NULL};
 
 	snprintf(path, sizeof(path), "PATH=%s", test_folder);
-	CHECK(made && begun && spawn_launch(&(struct mp_launch){argv, env, NULL}));
+	CHECK(made && begun && spawn_launch(&(struct mp_launch){argv, env, NULL, NULL}));
 	CHECK(read_output());
 	CHECK_TEXT(output, "mine\n");
 }
@@ -559,8 +631,8 @@ HEAVY_TEST(arguments_that_cannot_be_passed_are_refused_at_once)
 	struct mcpool_error e;
 
 	CHECK(begun);
-	CHECK_EQ(mp_child_spawn(launcher, &(struct mp_launch){argv, env, NULL}, &hooks, (void *)"",
-				&child, fds, &e),
+	CHECK_EQ(mp_child_spawn(launcher, &(struct mp_launch){argv, env, NULL, NULL}, &hooks,
+				(void *)"", &child, fds, &e),
 		 MCPOOL_EINVAL);
 	CHECK_TEXT(e.message, "there is no command to run");
 }
@@ -599,7 +671,7 @@ HEAVY_TEST(a_server_that_waits_for_term_gets_it)
 	const char *const env[] = {tag, NULL};
 	MP_CLEANUP(finish) bool begun = begin();
 
-	CHECK(begun && spawn_launch(&(struct mp_launch){argv, env, NULL}));
+	CHECK(begun && spawn_launch(&(struct mp_launch){argv, env, NULL, NULL}));
 	CHECK(TURN_UNTIL(loop, last_pid > 0));
 	mp_child_stop(child);
 	mp_loop_advance(loop, MP_CHILD_EOF_MS);

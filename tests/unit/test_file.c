@@ -141,9 +141,9 @@ TEST(pieces_and_real_paths)
 
 	mp_buf_init(&b, 4096);
 	CHECK(folder_make() && put_bytes("d/a", big, sizeof(big)) && symlink("d", in("l")) == 0);
-	CHECK_EQ(mp_file_each_piece(in("l/a"), sizeof(big), count, &n, &why), sizeof(big));
+	CHECK_EQ(mp_file_each_piece(in("l/a"), sizeof(big), count, &n, NULL, &why), sizeof(big));
 	CHECK_EQ(n, sizeof(big));
-	CHECK_EQ(mp_file_each_piece(in("l/a"), 100, count, &n, &why), MCPOOL_ELIMIT);
+	CHECK_EQ(mp_file_each_piece(in("l/a"), 100, count, &n, NULL, &why), MCPOOL_ELIMIT);
 	CHECK_EQ(mp_file_real_path(in("l/../l/a"), &b), 0);
 	CHECK_TEXT(b.data, in("d/a"));
 	mp_buf_clear(&b);

@@ -149,7 +149,7 @@ HEAVY_TEST(orders_given_while_it_starts)
 		MP_CLEANUP(finish) bool begun = false;
 
 		new_tag();
-		begun = begin_launch(&(struct mp_launch){argv, env, NULL});
+		begun = begin_launch(&(struct mp_launch){argv, env, NULL, NULL});
 		CHECK(begun);
 		order(orders[i]);
 		CHECK_EQ(hear(), MP_NEWS_RUNNING);
@@ -173,7 +173,7 @@ HEAVY_TEST(a_server_is_killed_also_without_proc)
 
 	new_tag();
 	without_proc = hidden;
-	begun = begin_launch(&(struct mp_launch){argv, env, NULL});
+	begun = begin_launch(&(struct mp_launch){argv, env, NULL, NULL});
 	CHECK(begun);
 	CHECK_EQ(hear(), MP_NEWS_RUNNING);
 	order(MP_ORDER_KILL);
@@ -192,7 +192,7 @@ HEAVY_TEST(an_order_of_a_hub_that_does_not_wait)
 	char said[16];
 
 	new_tag();
-	begun = begin_launch(&(struct mp_launch){argv, env, NULL});
+	begun = begin_launch(&(struct mp_launch){argv, env, NULL, NULL});
 	CHECK(begun && is_ready());
 	order(MP_ORDER_KILL);
 	mp_guard_close(&control);
@@ -261,7 +261,7 @@ HEAVY_TEST(leftovers_that_ignore_term)
 		int64_t began_ms = real_ms();
 
 		new_tag();
-		begun = begin_launch(&(struct mp_launch){argv, env, NULL});
+		begun = begin_launch(&(struct mp_launch){argv, env, NULL, NULL});
 		CHECK(begun);
 		CHECK_EQ(hear(), MP_NEWS_RUNNING);
 		CHECK_EQ(hear(), MP_NEWS_EXITED);
@@ -280,7 +280,7 @@ HEAVY_TEST(a_failed_start_is_told_with_stage_and_cause)
 	MP_CLEANUP(finish) bool begun = false;
 
 	new_tag();
-	begun = begin_launch(&(struct mp_launch){argv, env, NULL});
+	begun = begin_launch(&(struct mp_launch){argv, env, NULL, NULL});
 	CHECK(begun);
 	CHECK_EQ(hear(), MP_NEWS_FAILED);
 	CHECK_EQ(last.stage, MP_STAGE_COMMAND);

@@ -11,7 +11,8 @@
 
 static const char *const argv[] = {"files", "--root", "", NULL};
 static const char *const env[] = {"PATH=/bin", "EMPTY=", "ODD=a=b", NULL};
-static const struct mp_launch everything = {argv, env, "/srv"};
+static const char *const seen[] = {"1 2 3 4 5 /srv/a", "", NULL};
+static const struct mp_launch everything = {argv, env, "/srv", seen};
 
 static bool same_words(const char *const *got, const char *const *want)
 {
@@ -42,6 +43,7 @@ TEST(a_launch_comes_back_as_it_was)
 	CHECK_EQ(mp_spec_decode(mp_buf_get(&bytes), &spec), 0);
 	CHECK(same_words(spec.launch.argv, argv));
 	CHECK(same_words(spec.launch.env, env));
+	CHECK(same_words(spec.launch.seen, seen));
 	CHECK_TEXT(spec.launch.cwd, "/srv");
 }
 
@@ -51,7 +53,7 @@ TEST(neither_folder_nor_environment_is_needed)
 	MP_CLEANUP(mp_buf_done) struct mp_buf bytes;
 	MP_CLEANUP(mp_spec_done) struct mp_spec spec = {.bytes = NULL};
 
-	CHECK(encode(&(struct mp_launch){argv, none, NULL}, &bytes));
+	CHECK(encode(&(struct mp_launch){argv, none, NULL, NULL}, &bytes));
 	CHECK_EQ(mp_spec_decode(mp_buf_get(&bytes), &spec), 0);
 	CHECK(same_words(spec.launch.argv, argv));
 	CHECK(!spec.launch.env[0] && !spec.launch.cwd);
@@ -87,11 +89,13 @@ TEST(what_no_exec_would_take_is_not_written)
 	struct mcpool_error e;
 
 	mp_buf_init(&bytes, MP_SPEC_MAX);
-	CHECK_EQ(mp_spec_encode(&(struct mp_launch){nothing, env, NULL}, &bytes, &e),
+	CHECK_EQ(mp_spec_encode(&(struct mp_launch){nothing, env, NULL, NULL}, &bytes, &e),
 		 MCPOOL_EINVAL);
-	CHECK_EQ(mp_spec_encode(&(struct mp_launch){empty, env, NULL}, &bytes, &e), MCPOOL_EINVAL);
-	CHECK_EQ(mp_spec_encode(&(struct mp_launch){argv, bare, NULL}, &bytes, &e), MCPOOL_EINVAL);
-	CHECK_EQ(mp_spec_encode(&(struct mp_launch){argv, nameless, NULL}, &bytes, &e),
+	CHECK_EQ(mp_spec_encode(&(struct mp_launch){empty, env, NULL, NULL}, &bytes, &e),
+		 MCPOOL_EINVAL);
+	CHECK_EQ(mp_spec_encode(&(struct mp_launch){argv, bare, NULL, NULL}, &bytes, &e),
+		 MCPOOL_EINVAL);
+	CHECK_EQ(mp_spec_encode(&(struct mp_launch){argv, nameless, NULL, NULL}, &bytes, &e),
 		 MCPOOL_EINVAL);
 	CHECK_TEXT(e.message, "variable 2 of the environment has no name");
 	CHECK_EQ(bytes.len, 0);

@@ -218,7 +218,7 @@ HEAVY_TEST(a_failed_start_is_an_end)
 	MP_CLEANUP(finish) bool begun = begin();
 
 	CHECK(begun);
-	make(&(struct mp_launch){argv, env, NULL}, NULL);
+	make(&(struct mp_launch){argv, env, NULL, NULL}, NULL);
 	CHECK_EQ(transport->impl->start(transport, NULL), 0);
 	CHECK(wait_for("ended"));
 	CHECK_TEXT(why, "the command 'nothing-of-that-name' was not found in PATH");
@@ -235,7 +235,7 @@ HEAVY_TEST(a_launch_that_makes_no_sense_is_refused_by_start)
 	struct mcpool_error e;
 
 	CHECK(begun);
-	make(&(struct mp_launch){argv, env, NULL}, NULL);
+	make(&(struct mp_launch){argv, env, NULL, NULL}, NULL);
 	CHECK_EQ(transport->impl->start(transport, &e), MCPOOL_EINVAL);
 	CHECK_TEXT(e.message, "there is no command to run");
 	hang_up();
