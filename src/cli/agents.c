@@ -3,6 +3,7 @@
  */
 #include "cli/agents.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@ const struct mp_agent mp_agents[] = {
 	{
 		.name = "claude",
 		.label = "Claude Code",
+		.prefixes = true,
 		.program = "claude",
 		.user = {{MP_FOLDER_CLAUDE_HOME, ".claude.json"}},
 		.project = {{MP_FOLDER_ROOT, ".mcp.json"}},
@@ -29,7 +31,7 @@ const struct mp_agent mp_agents[] = {
 		.env_key = "env",
 		.token = "${" MP_AGENT_TOKEN "}",
 		.add = WORDS("claude", "mcp", "add", "--scope", "@scope", MP_AGENT_ENTRY, "@env-e",
-			     "--", "@mcpool", "stdio"),
+			     "--", "@mcpool", "stdio", "--naming", MP_AGENT_NAMING),
 		.add_http = WORDS("claude", "mcp", "add", "--scope", "@scope", "--transport",
 				  "http", MP_AGENT_ENTRY, "@url", "--header", "@header"),
 		.remove = WORDS("claude", "mcp", "remove", "--scope", "@scope", MP_AGENT_ENTRY),
@@ -38,6 +40,7 @@ const struct mp_agent mp_agents[] = {
 	{
 		.name = "codex",
 		.label = "Codex",
+		.prefixes = true,
 		.program = "codex",
 		.user = {{MP_FOLDER_CODEX_DIR, "config.toml"}},
 		.project = {{MP_FOLDER_ROOT, ".codex/config.toml"}},
@@ -47,7 +50,7 @@ const struct mp_agent mp_agents[] = {
 		.env_key = "env",
 		.token = MP_AGENT_TOKEN,
 		.add = WORDS("codex", "mcp", "add", MP_AGENT_ENTRY, "@env--env", "--", "@mcpool",
-			     "stdio"),
+			     "stdio", "--naming", MP_AGENT_NAMING),
 		.add_http = WORDS("codex", "mcp", "add", MP_AGENT_ENTRY, "--url", "@url",
 				  "--bearer-token-env-var", MP_AGENT_TOKEN),
 		.remove = WORDS("codex", "mcp", "remove", MP_AGENT_ENTRY),
@@ -55,6 +58,7 @@ const struct mp_agent mp_agents[] = {
 	{
 		.name = "cursor",
 		.label = "Cursor",
+		.prefixes = true,
 		.program = "cursor",
 		.user = {{MP_FOLDER_HOME, ".cursor/mcp.json"}},
 		.project = {{MP_FOLDER_ROOT, ".cursor/mcp.json"}},
@@ -66,6 +70,7 @@ const struct mp_agent mp_agents[] = {
 	{
 		.name = "vscode",
 		.label = "VS Code",
+		.prefixes = true,
 		.program = "code",
 		.user = {{MP_FOLDER_CONFIG, "Code/User/mcp.json"}},
 		.project = {{MP_FOLDER_ROOT, ".vscode/mcp.json"}},
@@ -81,6 +86,7 @@ const struct mp_agent mp_agents[] = {
 	{
 		.name = "gemini",
 		.label = "Gemini CLI",
+		.prefixes = true,
 		.program = "gemini",
 		.user = {{MP_FOLDER_GEMINI_HOME, ".gemini/settings.json"}},
 		.project = {{MP_FOLDER_ROOT, ".gemini/settings.json"}},
@@ -90,7 +96,7 @@ const struct mp_agent mp_agents[] = {
 		.env_key = "env",
 		.token = "${" MP_AGENT_TOKEN "}",
 		.add = WORDS("gemini", "mcp", "add", "--scope", "@scope", "@env-e", MP_AGENT_ENTRY,
-			     "@mcpool", "stdio"),
+			     "@mcpool", "stdio", "--naming", MP_AGENT_NAMING),
 		.add_http = WORDS("gemini", "mcp", "add", "--scope", "@scope", "--transport",
 				  "http", "--header", "@header", MP_AGENT_ENTRY, "@url"),
 		.remove = WORDS("gemini", "mcp", "remove", "--scope", "@scope", MP_AGENT_ENTRY),
@@ -99,6 +105,7 @@ const struct mp_agent mp_agents[] = {
 	{
 		.name = "omp",
 		.label = "omp",
+		.prefixes = true,
 		.program = "omp",
 		.user = {{MP_FOLDER_HOME, ".omp/agent/mcp.json"},
 			 {MP_FOLDER_HOME, ".omp/agent/.mcp.json"},
@@ -113,6 +120,7 @@ const struct mp_agent mp_agents[] = {
 	{
 		.name = "opencode",
 		.label = "OpenCode",
+		.prefixes = true,
 		.program = "opencode",
 		.user = {{MP_FOLDER_CONFIG, "opencode/opencode.json"},
 			 {MP_FOLDER_CONFIG, "opencode/opencode.jsonc"},
@@ -132,6 +140,7 @@ const struct mp_agent mp_agents[] = {
 	{
 		.name = "windsurf",
 		.label = "Windsurf",
+		.prefixes = true,
 		.program = "windsurf",
 		.user = {{MP_FOLDER_HOME, ".codeium/windsurf/mcp_config.json"}},
 		.key = "mcpServers",
@@ -227,6 +236,10 @@ static void write_stdio(struct mp_writer *w, const struct mp_agent *a,
 		mp_write_begin_array(w);
 	}
 	mp_write_text(w, MP_STR("stdio"));
+	if (a->prefixes) {
+		mp_write_text(w, MP_STR("--naming"));
+		mp_write_text(w, MP_STR(MP_AGENT_NAMING));
+	}
 	mp_write_end_array(w);
 	write_variables(w, a, way);
 }
@@ -236,13 +249,23 @@ static const char *get_bearer(const struct mp_agent *a)
 	return a->token ? a->token : "<what `mcpool token` says>";
 }
 
+/* A query of the user's own stays as it is. */
+static const char *get_url(const struct mp_agent *a, const struct mp_agent_way *way, char *room,
+			   size_t size)
+{
+	if (!a->prefixes || strchr(way->url, '?'))
+		return way->url;
+	snprintf(room, size, "%s?naming=" MP_AGENT_NAMING, way->url);
+	return room;
+}
+
 static void write_http(struct mp_writer *w, const struct mp_agent *a,
 		       const struct mp_agent_way *way)
 {
-	char header[128];
+	char header[128], url[PATH_MAX];
 
 	write_member(w, "type", a->http_type);
-	write_member(w, a->url_key, way->url);
+	write_member(w, a->url_key, get_url(a, way, url, sizeof(url)));
 	if (a->format == MP_FORMAT_TOML) { /* it takes the name of a variable, and no header */
 		write_member(w, "bearer_token_env_var", a->token);
 		return;
@@ -371,12 +394,14 @@ static const char *make_json(const struct mp_agent *a, const struct mp_agent_way
 static const char *fill_in(const struct mp_agent *a, const struct mp_agent_way *way,
 			   const char *word, struct mp_arena *arena)
 {
+	char url[PATH_MAX];
+
 	if (strcmp(word, "@scope") == 0)
 		return way->project ? "project" : "user";
 	if (strcmp(word, "@mcpool") == 0)
 		return way->mcpool;
 	if (strcmp(word, "@url") == 0)
-		return way->url;
+		return mp_arena_dup(arena, mp_str_of(get_url(a, way, url, sizeof(url))));
 	if (strcmp(word, "@header") == 0)
 		return join(arena, "Authorization: Bearer", " ", get_bearer(a));
 	if (strcmp(word, "@json") == 0)

@@ -13,6 +13,8 @@
 
 #define MP_AGENT_ENTRY "mcpool" /* what we are called there */
 #define MP_AGENT_TOKEN "MCPOOL_TOKEN"
+/* How tools are called for agents that put a prefix before names. */
+#define MP_AGENT_NAMING "server__tool"
 
 enum { MP_AGENT_FILES = 3, MP_AGENT_VARIABLES = 4 };
 
@@ -26,6 +28,9 @@ struct mp_agent {
 	const char *program; /* as it is found in PATH */
 	/* The first that is there counts; where none is, the first is made. */
 	struct mp_agent_place user[MP_AGENT_FILES], project[MP_AGENT_FILES];
+	/* It calls a tool mcp__SERVER__TOOL or the like, so that ours need no prefix of their own.
+	 */
+	bool prefixes;
 	enum mp_format format;
 	const char *key;   /* of the object with its servers */
 	const char *inner; /* of the one in it that newer versions have them in; NULL: none do */

@@ -129,6 +129,7 @@ static const struct option {
 	OPTION("--write", FLAG, write, NULL),
 	OPTION("--undo", FLAG, undo, NULL),
 	OPTION("--profile", TEXT, profile, "there is no profile behind"),
+	OPTION("--naming", TEXT, naming, "there is no style behind"),
 	OPTION("--servers", TEXTS, servers, "there are no names behind"),
 	OPTION("--tools", TEXTS, tools, "there is no pattern behind"),
 	OPTION("--url", TEXT, url, "there is no address behind"),

@@ -62,6 +62,7 @@ struct mp_cli_args {
 	bool strict_config, all, yes, project, user, user_file, force, fresh;
 	bool no_token, background, now, rotate, write, undo;
 	const char *http, *profile, *folder; /* --http, --profile, --project DIR */
+	const char *naming;                  /* --naming */
 	const char *call;                    /* --call TOOL */
 	const char *url, *transport, *token, *token_env, *cwd, *from;
 	char **words; /* what is no option, before -- */

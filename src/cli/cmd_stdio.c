@@ -29,6 +29,9 @@ const struct mp_verb mp_verb_stdio = {
 	"  --profile NAME   default, omp, claude or netdata, whatever the files say\n"
 	"  --servers A,B    these servers and no others; names or patterns, repeatable\n"
 	"  --tools PATTERN  these tools and no others, such as 'read_*'; repeatable\n"
+	"  --naming STYLE   mcp__server__tool, mcp_server_tool, server__tool or passthrough,\n"
+	"                   whatever the files say; server__tool for agents that put a prefix\n"
+	"                   before names themselves\n"
 	"  --project DIR    the folder whose files count; else the one it is started in\n",
 	"This is the one command to put into an agent's configuration. It starts the hub when\n"
 	"none runs, and outlives it: when the hub ends, calls that are under way are answered\n"
@@ -71,6 +74,12 @@ static int check_options(const struct mp_cli_args *args, struct telling *t)
 				args->profile);
 		return MP_EXIT_USAGE;
 	}
+	if (args->naming && mp_naming_find(mp_str_of(args->naming)) < 0) {
+		mp_cli_complain("there is no naming '%s': mcp__server__tool, mcp_server_tool, "
+				"server__tool, passthrough",
+				args->naming);
+		return MP_EXIT_USAGE;
+	}
 	if (args->folder && !realpath(args->folder, t->project)) {
 		mp_cli_complain("--project %s: %s", args->folder, strerror(errno));
 		return MP_EXIT_USAGE;
@@ -90,7 +99,9 @@ static int write_hello(const struct mp_cli_args *args, struct telling *t, struct
 		.role = MP_GREETING_BRIDGE,
 		.pid = (int64_t)getpid(),
 		.cwd = t->cwd,
-		.options = {.profile = args->profile, .project = args->folder ? t->project : NULL},
+		.options = {.profile = args->profile,
+			    .project = args->folder ? t->project : NULL,
+			    .naming = args->naming},
 	};
 
 	g.options.servers.items = t->servers;

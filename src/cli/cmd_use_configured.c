@@ -6,7 +6,9 @@
 #include "base/limits.h"
 #include "cli/outcome.h"
 #include "cli/seek.h"
+#include "cli/task_call.h"
 #include "cli/verbs.h"
+#include "session/tasks.h"
 
 struct job {
 	const struct mp_configured *c;
@@ -16,6 +18,7 @@ struct job {
 	struct mp_reach *reach;
 	struct mp_seek seek;
 	struct mp_outcome_teller teller;
+	struct mp_task_call task;
 };
 
 static bool is_call(const struct job *job)
@@ -78,6 +81,8 @@ static int start(struct job *job, const struct mp_tool *what, struct mcpool_erro
 						 .name = what->item->name,
 						 .print = print,
 						 .u = job};
+	if (is_call(job) && mp_task_is_required(what->item->json))
+		return mp_task_call_start(&job->task, &job->teller, &rq, reterr);
 	return mp_reach_call(job->reach, &rq, mp_outcome_tell, &job->teller, reterr);
 }
 
@@ -124,6 +129,7 @@ static int use(const struct mp_cli_args *args, enum mp_catalog_kind kind, struct
 	mp_configured_tell(&c, true);
 	r = mp_reach_run(&options, begin, &job);
 	mp_seek_done(&job.seek);
+	mp_task_call_done(&job.task);
 	return r;
 }
 

@@ -29,6 +29,15 @@ void mp_reach_answered(struct mp_reach *r, const struct mp_lease_answer *answer,
 	fn(answer, row, r->answered_u);
 }
 
+void mp_reach_waited(struct mp_reach *r)
+{
+	void (*fn)(void *u) = r->waited;
+
+	r->waited = NULL;
+	if (fn)
+		fn(r->waited_u);
+}
+
 /* --- what the verbs ask ---------------------------------------------------------------------- */
 
 void mp_reach_look(struct mp_reach *r, const struct mp_reach_look *look, void (*fn)(void *u),
@@ -50,6 +59,13 @@ int mp_reach_call(struct mp_reach *r, const struct mp_lease_request *rq, mp_reac
 	if (result < 0)
 		r->answered = NULL;
 	return result;
+}
+
+void mp_reach_wait(struct mp_reach *r, int64_t ms, void (*fn)(void *u), void *u)
+{
+	r->waited = fn;
+	r->waited_u = u;
+	r->way->wait(r->w, ms);
 }
 
 const struct mp_configured *mp_reach_get_configured(const struct mp_reach *r)

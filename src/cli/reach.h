@@ -68,6 +68,9 @@ typedef void (*mp_reach_answer_fn)(const struct mp_lease_answer *answer,
 int mp_reach_call(struct mp_reach *r, const struct mp_lease_request *rq, mp_reach_answer_fn fn,
 		  void *u, struct mcpool_error *reterr) MP_MUST;
 
+/* Between two calls; fn when the time is over, or at once when the user interrupts. */
+void mp_reach_wait(struct mp_reach *r, int64_t ms, void (*fn)(void *u), void *u);
+
 /* --- what became of a server --- */
 
 struct mp_fate {

@@ -22,11 +22,11 @@ struct by_hub {
 	struct mp_loop *loop;
 	struct mp_cord *cord; /* NULL: closed */
 	struct mp_line line;
-	struct mp_timer blink, patience;
+	struct mp_timer blink, patience, pause;
 	struct mp_interrupt interrupt;
 	int exit_code; /* -2: not yet known; MP_REACH_NOBODY */
 	uint64_t last_id;
-	enum { IDLE, LOOKING, CALLING } state;
+	enum { IDLE, LOOKING, CALLING, PAUSING } state;
 	char server[MP_LIMIT_NAME + 1]; /* that is being called */
 };
 enum { UNKNOWN = -2 };
@@ -44,6 +44,7 @@ static void end(struct by_hub *h, int exit_code)
 {
 	mp_timer_stop(&h->blink);
 	mp_timer_stop(&h->patience);
+	mp_timer_stop(&h->pause);
 	mp_line_clear(&h->line);
 	if (h->exit_code != UNKNOWN)
 		return;
@@ -326,7 +327,12 @@ static void ended(void *u, int why)
 	struct by_hub *h = u;
 
 	(void)why;
-	if (h->state == CALLING)
+	if (h->state == PAUSING || h->state == CALLING)
+		mp_timer_stop(&h->pause);
+	if (h->state == PAUSING) {
+		mp_cli_complain("the hub went away during the call, which may go on");
+		end(h, MP_EXIT_START);
+	} else if (h->state == CALLING)
 		tell_lost(h, MP_OUTCOME_UNKNOWN, MCPOOL_EOUTCOME_UNKNOWN,
 			  MP_STR("the hub went away during the call, which may have happened"));
 	else
@@ -334,6 +340,25 @@ static void ended(void *u, int why)
 }
 
 static const struct mp_cord_hooks cord_hooks = {line, oversize, ended};
+
+/* --- between two calls ----------------------------------------------------------------------- */
+
+static void go_on(void *u)
+{
+	struct by_hub *h = u;
+
+	mp_timer_stop(&h->pause);
+	h->state = IDLE;
+	mp_reach_waited(h->r);
+}
+
+static void pause_for(void *w, int64_t ms)
+{
+	struct by_hub *h = w;
+
+	h->state = PAUSING;
+	mp_timer_start(&h->pause, h->interrupt.happened ? 0 : ms);
+}
 
 /* --- time ------------------------------------------------------------------------------------ */
 
@@ -363,6 +388,10 @@ static void interrupted(void *u)
 	char text[120];
 
 	mp_line_clear(&h->line);
+	if (h->state == PAUSING) {
+		go_on(h);
+		return;
+	}
 	if (h->state != CALLING) {
 		end(h, MP_EXIT_INTERRUPTED);
 		return;
@@ -390,7 +419,7 @@ static struct mp_line *get_line(void *w)
 	return &h->line;
 }
 
-static const struct mp_reach_way way = {look, call, finish, is_interrupted, get_line};
+static const struct mp_reach_way way = {look, call, pause_for, finish, is_interrupted, get_line};
 
 static int speak(struct mp_reach *r, int fd)
 {
@@ -403,6 +432,7 @@ static int speak(struct mp_reach *r, int fd)
 	h.cord = mp_cord_new(h.loop, fd, MP_LIMIT_MESSAGE + MP_MIB(1), &cord_hooks, &h);
 	mp_timer_init(&h.blink, h.loop, say_waiting, &h);
 	mp_timer_init(&h.patience, h.loop, too_long, &h);
+	mp_timer_init(&h.pause, h.loop, go_on, &h);
 	mp_timer_start(&h.blink, MP_BLINK_MS);
 	mp_interrupt_open(&h.interrupt, h.loop, interrupted, &h);
 	r->way = &way;

@@ -9,6 +9,8 @@ struct own {
 	struct mp_reach *r;
 	struct mp_inproc *hub;
 	mp_id lease; /* what Ctrl-C cancels; 0: none */
+	struct mp_timer pause;
+	bool is_pausing;
 };
 
 /* --- looking --------------------------------------------------------------------------------- */
@@ -85,6 +87,25 @@ static int call(void *w, const struct mp_lease_request *rq, struct mcpool_error 
 			     reterr);
 }
 
+/* --- between two calls ----------------------------------------------------------------------- */
+
+static void go_on(void *u)
+{
+	struct own *own = u;
+
+	mp_timer_stop(&own->pause);
+	own->is_pausing = false;
+	mp_reach_waited(own->r);
+}
+
+static void pause_for(void *w, int64_t ms)
+{
+	struct own *own = w;
+
+	own->is_pausing = true;
+	mp_timer_start(&own->pause, mp_inproc_is_interrupted(own->hub) ? 0 : ms);
+}
+
 /* --- life ------------------------------------------------------------------------------------ */
 
 static void finish(void *w, int exit_code)
@@ -108,13 +129,14 @@ static struct mp_line *get_line(void *w)
 	return mp_inproc_get_line(own->hub);
 }
 
-static const struct mp_reach_way way = {look, call, finish, is_interrupted, get_line};
+static const struct mp_reach_way way = {look, call, pause_for, finish, is_interrupted, get_line};
 
 static void ready(struct mp_inproc *p, void *u)
 {
 	struct own *own = u;
 
 	own->hub = p;
+	mp_timer_init(&own->pause, mp_pool_get_loop(mp_inproc_get_pool(p)), go_on, own);
 	own->r->way = &way;
 	own->r->w = own;
 	own->r->begin(own->r, own->r->u);
@@ -125,6 +147,10 @@ static bool interrupted(struct mp_inproc *p, void *u)
 {
 	struct own *own = u;
 
+	if (own->is_pausing) {
+		go_on(own);
+		return true;
+	}
 	if (!own->lease)
 		return false;
 	mp_lease_cancel(mp_inproc_get_pool(p), own->lease);

@@ -11,6 +11,8 @@ struct mp_reach_way {
 	void (*look)(void *w, const struct mp_reach_look *look);
 	int (*call)(void *w, const struct mp_lease_request *rq,
 		    struct mcpool_error *reterr) MP_MUST;
+	/* mp_reach_waited() follows; Ctrl-C ends it at once. */
+	void (*wait)(void *w, int64_t ms);
 	void (*finish)(void *w, int exit_code);
 	bool (*is_interrupted)(const void *w);
 	struct mp_line *(*get_line)(void *w);
@@ -27,12 +29,16 @@ struct mp_reach {
 	void *looked_u;
 	mp_reach_answer_fn answered; /* NULL: nothing was called */
 	void *answered_u;
+	void (*waited)(void *u); /* NULL: nothing is waited for */
+	void *waited_u;
 };
 
 /* What the ways tell. The roster is taken over. */
 void mp_reach_looked(struct mp_reach *r, struct mp_roster *roster);
 void mp_reach_answered(struct mp_reach *r, const struct mp_lease_answer *answer,
 		       const struct mp_roster_row *row);
+
+void mp_reach_waited(struct mp_reach *r);
 
 /* The exit code. */
 int mp_reach_go_alone(struct mp_reach *r);

@@ -62,6 +62,15 @@ static const struct {
 static const char *const profile_names[] = {"default", "omp", "claude", "netdata", NULL};
 static const char *const namings[] = {"mcp__server__tool", "mcp_server_tool", "server__tool",
 				      "passthrough", NULL};
+
+int mp_naming_find(struct mp_str word)
+{
+	for (int i = 0; namings[i]; i++)
+		if (mp_str_eq(word, mp_str_of(namings[i])))
+			return i;
+	return -1;
+}
+
 static const char *const uncached[] = {"late", "block", "wait-all", NULL};
 static const char *const missing[] = {"fail", "warn", "literal", NULL};
 static const char *const indirections[] = {"command", "variable", "off", NULL};

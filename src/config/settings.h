@@ -16,6 +16,8 @@ enum mp_naming {
 	MP_NAMING_SERVER,     /* server__tool */
 	MP_NAMING_PASSTHROUGH,
 };
+/* By its word, as `server__tool`; -1: there is none. */
+int mp_naming_find(struct mp_str word);
 enum mp_uncached { MP_UNCACHED_LATE, MP_UNCACHED_BLOCK, MP_UNCACHED_WAIT_ALL };
 enum mp_indirection { MP_INDIRECT_COMMAND, MP_INDIRECT_VARIABLE, MP_INDIRECT_OFF };
 enum mp_instructions_format {

@@ -350,7 +350,8 @@ static int check(const struct mp_desk *d, const struct call *call, enum mp_metho
 	const struct mp_entry *e = at < 0 ? NULL : mp_view_get_entry(d->view, (size_t)at);
 
 	if (method != MP_METHOD_TOOLS_CALL && method != MP_METHOD_RESOURCES_READ &&
-	    method != MP_METHOD_PROMPTS_GET)
+	    method != MP_METHOD_PROMPTS_GET && method != MP_METHOD_TASKS_GET &&
+	    method != MP_METHOD_TASKS_RESULT && method != MP_METHOD_TASKS_CANCEL)
 		return mp_fail(reterr, MCPOOL_EINVAL, "%s is not called in this way", call->method);
 	if (!e)
 		return mp_fail(reterr, MCPOOL_ENOENT, "Server \"%s\" not found", call->server);

@@ -15,9 +15,8 @@ static const char *const roles[] = {"bridge", "control", NULL};
 
 #define OPTION(kind, key, field) MP_BIND(struct mp_greeting_options, kind, key, field)
 static const struct mp_bind_field option_fields[] = {
-	OPTION(TEXT, "profile", profile),
-	OPTION(TEXT, "project", project),
-	OPTION(LIST, "servers", servers),
+	OPTION(TEXT, "profile", profile), OPTION(TEXT, "project", project),
+	OPTION(TEXT, "naming", naming),   OPTION(LIST, "servers", servers),
 	OPTION(LIST, "tools", tools),
 };
 static const struct mp_bind_table option_table = {option_fields, MP_ARRAY_LEN(option_fields),
@@ -185,6 +184,8 @@ static void write_options(struct mp_writer *w, const struct mp_greeting_options 
 		mp_write_member_text(w, "profile", mp_str_of(o->profile));
 	if (o->project)
 		mp_write_member_text(w, "project", mp_str_of(o->project));
+	if (o->naming)
+		mp_write_member_text(w, "naming", mp_str_of(o->naming));
 	write_list(w, "servers", &o->servers);
 	write_list(w, "tools", &o->tools);
 	mp_write_end_object(w);

@@ -28,7 +28,7 @@ struct mp_greeting {
 	char **env; /* "NAME=value", ends in NULL */
 	struct mp_bind_map env_map;
 	struct mp_greeting_options {
-		const char *profile, *project; /* NULL: none */
+		const char *profile, *project, *naming; /* NULL: none */
 		struct mp_bind_list servers, tools;
 		uint64_t present;
 	} options;

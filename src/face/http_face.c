@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/follow.h"
+#include "config/settings.h"
 #include "face/http_parts.h"
 #include "face/porch.h"
 
@@ -46,6 +47,28 @@ static void arrived(void *u, struct mp_wire *wire)
 
 /* --- sessions ------------------------------------------------------------------------------- */
 
+/* `?naming=server__tool`: the word, static; NULL: there is none that means something. */
+const char *mp_http_face_get_naming(const struct mp_exchange *x)
+{
+	static const char *const words[] = {"mcp__server__tool", "mcp_server_tool", "server__tool",
+					    "passthrough"};
+	struct mp_str query = mp_inbound_get_query(x->in), key = MP_STR("naming=");
+
+	while (query.len) {
+		const char *end = memchr(query.p, '&', query.len);
+		size_t n = end ? (size_t)(end - query.p) : query.len;
+
+		if (mp_str_starts((struct mp_str){query.p, n}, key)) {
+			int i = mp_naming_find((struct mp_str){query.p + key.len, n - key.len});
+
+			return i < 0 ? NULL : words[i];
+		}
+		n += end != NULL;
+		query = (struct mp_str){query.p + n, query.len - n};
+	}
+	return NULL;
+}
+
 int mp_http_face_open_session(struct mp_http_face *f, const struct mp_exchange *x, const char *way,
 			      unsigned traits, const struct mp_session_hooks *hooks, void *u,
 			      struct mp_session **ret_session)
@@ -55,6 +78,7 @@ int mp_http_face_open_session(struct mp_http_face *f, const struct mp_exchange *
 		.principal = x->admission.principal,
 		.way = way,
 		.traits = traits,
+		.narrowing = {.naming = mp_http_face_get_naming(x)},
 	};
 	int r = mp_session_new(f->lobby, &o, hooks, u, ret_session, NULL);
 

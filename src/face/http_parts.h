@@ -30,8 +30,10 @@ struct mp_http_face {
 	struct mp_follower *follower;  /* owned */
 	struct mp_tape tape;           /* of the message that is being looked at */
 
-	struct mp_session *stateless; /* owned; for all modern requests; NULL before the first */
-	struct mp_ids exchanges;      /* modern requests that wait for their answers */
+	/* Owned; for all modern requests, by what their query says of names; NULL before the first.
+	 */
+	struct mp_session *stateless[5];
+	struct mp_ids exchanges; /* modern requests that wait for their answers */
 
 	struct mp_map sessions; /* legacy ones by their ids */
 	struct mp_list idle;    /* those that nobody uses, longest first */
@@ -57,6 +59,8 @@ static inline struct mp_http_face *mp_http_face_of(struct mp_exchange *x)
 int mp_http_face_open_session(struct mp_http_face *f, const struct mp_exchange *x, const char *way,
 			      unsigned traits, const struct mp_session_hooks *hooks, void *u,
 			      struct mp_session **ret_session) MP_MUST;
+/* What the query says of names; NULL: nothing. */
+const char *mp_http_face_get_naming(const struct mp_exchange *x);
 /* The answer where that failed. */
 void mp_http_face_refuse_session(struct mp_exchange *x, int error);
 

@@ -1,9 +1,10 @@
 /*
  * http_stateless.c - modern requests: each POST stands alone, and its answer goes where it came
- * from. They share one session, which remembers nothing. An answer that comes alone is one JSON
- * body; a notification before it, or silence, makes an event stream. A client that leaves has
- * cancelled.
+ * from. Those with the same names share one session, which remembers nothing. An answer that comes
+ * alone is one JSON body; a notification before it, or silence, makes an event stream. A client
+ * that leaves has cancelled.
  */
+#include "config/settings.h"
 #include "face/http_parts.h"
 
 static void deliver(void *u, const struct mp_delivery *d)
@@ -43,7 +44,9 @@ static void gone(void *u)
 	struct mp_http_face *f = mp_http_face_of(x);
 
 	mp_ids_remove(&f->exchanges, x->id);
-	mp_session_leave_stream(f->stateless, x->id);
+	for (size_t i = 0; i < MP_ARRAY_LEN(f->stateless); i++)
+		if (f->stateless[i])
+			mp_session_leave_stream(f->stateless[i], x->id);
 }
 
 static const struct mp_session_hooks session_hooks = {deliver};
@@ -52,12 +55,15 @@ static const struct mp_exchange_hooks exchange_hooks = {quiet, gone, NULL};
 void mp_http_stateless_post(struct mp_http_face *f, struct mp_exchange *x,
 			    const struct mp_message *m)
 {
+	const char *naming = mp_http_face_get_naming(x);
+	struct mp_session **session =
+		&f->stateless[naming ? mp_naming_find(mp_str_of(naming)) + 1 : 0];
 	mp_id id;
 	int r = 0;
 
-	if (!f->stateless)
+	if (!*session)
 		r = mp_http_face_open_session(f, x, "http", MP_SESSION_STATELESS, &session_hooks, f,
-					      &f->stateless);
+					      session);
 	if (r < 0) {
 		mp_http_face_refuse_session(x, r);
 		return;
@@ -65,7 +71,7 @@ void mp_http_stateless_post(struct mp_http_face *f, struct mp_exchange *x,
 	x->hooks = &exchange_hooks;
 	x->u = x;
 	x->id = id = mp_ids_add(&f->exchanges, x);
-	if (mp_session_receive(f->stateless, m, id) > 0)
+	if (mp_session_receive(*session, m, id) > 0)
 		return;
 	/* A notification: nothing will come. */
 	mp_ids_remove(&f->exchanges, id);
@@ -74,5 +80,6 @@ void mp_http_stateless_post(struct mp_http_face *f, struct mp_exchange *x,
 
 void mp_http_stateless_done(struct mp_http_face *f)
 {
-	f->stateless = mp_session_free(f->stateless);
+	for (size_t i = 0; i < MP_ARRAY_LEN(f->stateless); i++)
+		f->stateless[i] = mp_session_free(f->stateless[i]);
 }

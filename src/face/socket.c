@@ -186,7 +186,8 @@ static int open_session(struct guest *g, struct mcpool_error *reterr)
 		.narrowing = {.servers = h->servers.items,
 			      .n_servers = h->servers.n,
 			      .tools = h->tools.items,
-			      .n_tools = h->tools.n},
+			      .n_tools = h->tools.n,
+			      .naming = h->naming},
 		.traits = MP_SESSION_ONE_STREAM,
 		.pid = g->pid,
 	};

@@ -220,7 +220,8 @@ static void wait_on(struct mp_errand *e)
 	struct mp_shelf *shelf = e->session->shelf;
 	int64_t now = mp_loop_now_ms(e->session->lobby->loop);
 
-	if (e->patience_ms > now && !mp_timer_is_running(&shelf->timer))
+	if (e->patience_ms > now &&
+	    (!mp_timer_is_running(&shelf->timer) || shelf->timer.due_ms > e->patience_ms))
 		mp_timer_start(&shelf->timer, e->patience_ms - now);
 }
 

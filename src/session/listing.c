@@ -2,6 +2,8 @@
  * listing.c - pages of lists: every server's items under public names, sorted, each byte for byte
  * but for what this agent's era has otherwise.
  */
+#include <string.h>
+
 #include "base/limits.h"
 #include "base/mem.h"
 #include "session/clients.h"
@@ -208,16 +210,44 @@ static enum mp_catalog_kind get_kind(enum mp_method_id method)
 	return (enum mp_catalog_kind)kind;
 }
 
-/* Until the gate is open, and for some agents until all servers have answered. */
+/*
+ * An agent that lists its tools once, right after the start, would take an empty list for all there
+ * is. Only by stdio: an HTTP client may come at any time, and ask again.
+ */
+static bool would_be_empty(struct mp_errand *e)
+{
+	struct mp_session *s = e->session;
+	const struct mp_stock *stock;
+
+	if (e->method != MP_METHOD_TOOLS_LIST || strcmp(s->way, "stdio") != 0 ||
+	    (s->lists_seen & 1u << MP_CATALOG_TOOL))
+		return false;
+	stock = mp_shelf_get_stock(s->shelf);
+	return stock && stock->n[MP_CATALOG_TOOL] == 0;
+}
+
+/* How long after it came, at most, for those that are not there yet. */
+static int64_t get_patience(const struct mp_errand *e)
+{
+	const struct mp_session *s = e->session;
+	int64_t habit = s->habit->ignores_changes && !s->lists_seen ? PATIENCE_MS : 0;
+	int64_t longest = mp_view_get_set(s->view)->settings.startup.max_wait_ms;
+
+	return e->is_patient && longest > habit ? longest : habit;
+}
+
+/* Until the gate is open; for some agents, and instead of nothing, until all have answered. */
 static bool must_wait(struct mp_errand *e, const struct mp_message *m)
 {
 	struct mp_session *s = e->session;
-	bool patiently = s->habit->ignores_changes && !s->lists_seen;
 	int64_t now = mp_loop_now_ms(s->lobby->loop);
 
-	if (e->state == MP_ERRAND_FRESH && patiently)
-		e->patience_ms = now + PATIENCE_MS;
-	if (mp_shelf_is_ready(s->shelf, patiently && e->patience_ms > now))
+	if (e->state == MP_ERRAND_FRESH)
+		e->asked_ms = now;
+	if (mp_shelf_is_ready(s->shelf, false) && would_be_empty(e))
+		e->is_patient = true;
+	e->patience_ms = e->asked_ms + get_patience(e);
+	if (mp_shelf_is_ready(s->shelf, e->patience_ms > now))
 		return false;
 	mp_errand_wait(e, m);
 	return true;

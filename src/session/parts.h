@@ -21,6 +21,7 @@
 #include "session/seal.h"
 #include "session/session.h"
 #include "session/shelf.h"
+#include "session/tasks.h"
 
 struct mp_failed_call;
 
@@ -158,6 +159,8 @@ struct mp_errand {
 	/* Waiting */
 	char *request;       /* the message, to be looked at again; owned */
 	int64_t patience_ms; /* until then, on the loop's clock; 0: only for the gate */
+	int64_t asked_ms;    /* when it came, on the same clock; 0: not a list */
+	bool is_patient;     /* there would be nothing in the answer: it waits for all servers */
 
 	/* Out */
 	const char *server; /* kept; NULL before */
@@ -278,9 +281,6 @@ int mp_task_write_result(const struct mp_errand *e, const struct mp_message *m,
 /* `_meta` of what a task came to: it says of which. */
 void mp_task_write_meta(const struct mp_errand *e, const struct mp_message *m, mp_value meta,
 			struct mp_writer *w);
-bool mp_task_is_required(struct mp_str tool); /* the tool's JSON */
-/* {"taskId": ...} of such an answer, as the server calls it. */
-int mp_task_read_id(const struct mp_message *m, struct mp_buf *out) MP_MUST;
 
 /* forward.c: to this server, with the value of one member of params replaced. */
 void mp_session_send_on(struct mp_errand *e, const struct mp_message *m, const char *server,

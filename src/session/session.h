@@ -27,6 +27,7 @@ struct mp_narrowing {
 	size_t n_servers;
 	const char *const *tools; /* of tools, as the server or as mcpool calls them */
 	size_t n_tools;
+	const char *naming; /* how they are called, a word of the setting; NULL: as configured */
 };
 
 struct mp_session_options {

@@ -200,13 +200,24 @@ static bool has_private_servers(struct mp_view *v)
 	return false;
 }
 
+static int get_naming(const struct mp_narrowing *n)
+{
+	return n->naming ? mp_naming_find(mp_str_of(n->naming)) : -1;
+}
+
+enum mp_naming mp_shelf_get_naming(const struct mp_shelf *s)
+{
+	return (enum mp_naming)(s->naming >= 0 ? s->naming
+					       : mp_view_get_set(s->view)->settings.naming);
+}
+
 static struct mp_shelf *find(struct mp_lobby *l, struct mp_view *v, const struct mp_narrowing *n,
 			     mp_id session)
 {
 	MP_LIST_EACH(&l->shelves, link) {
 		struct mp_shelf *s = mp_container_of(link, struct mp_shelf, link);
 
-		if (s->view == v && s->session == session &&
+		if (s->view == v && s->session == session && s->naming == get_naming(n) &&
 		    is_same_list(&s->servers, n->servers, n->n_servers) &&
 		    is_same_list(&s->tools, n->tools, n->n_tools))
 			return s;
@@ -231,6 +242,7 @@ struct mp_shelf *mp_shelf_get(struct mp_lobby *l, struct mp_view *v, const struc
 	s->session = whose;
 	s->servers = copy_list(n->servers, n->n_servers);
 	s->tools = copy_list(n->tools, n->n_tools);
+	s->naming = get_naming(n);
 	mp_list_init(&s->sessions);
 	mp_list_init(&s->waiting);
 	mp_task_init(&s->task, look_again, s);

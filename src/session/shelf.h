@@ -50,6 +50,7 @@ struct mp_shelf {
 	struct mp_view *view;
 	mp_id session;                      /* whose it is alone; 0: everybody's */
 	struct mp_bind_list servers, tools; /* of the narrowing; owned */
+	int naming;                         /* enum mp_naming; -1: as configured */
 	struct mp_gate *gate;               /* NULL: it is open */
 	bool *only;                         /* whom the gate may start; owned; NULL: all */
 	struct mp_stock *stock;             /* NULL: not looked yet */
@@ -69,6 +70,7 @@ void mp_shelf_touch(struct mp_shelf *s);
 struct mp_stock *mp_shelf_get_stock(struct mp_shelf *s);
 /* Have all answered that are to be waited for? patiently: also those that nobody remembers. */
 bool mp_shelf_is_ready(struct mp_shelf *s, bool patiently);
+enum mp_naming mp_shelf_get_naming(const struct mp_shelf *s);
 /* Does this server belong to what the session wants to see? */
 bool mp_shelf_shows(const struct mp_shelf *s, const char *server);
 

@@ -76,14 +76,14 @@ static int gather_offers(struct mp_stock *s, const struct mp_shelf *shelf)
 static bool is_wanted(const struct mp_shelf *shelf, const struct mp_entry *e, struct mp_str tool)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf public;
-	int style = mp_view_get_set(shelf->view)->settings.naming;
+	enum mp_naming style = mp_shelf_get_naming(shelf);
 	const struct mp_bind_list none = {0};
 
 	mp_buf_init(&public, MP_KIB(4));
 	if (!mp_filter_lets_pass(&e->tools_allowed, &e->tools_denied, tool))
 		return false;
 	return mp_filter_lets_pass(&shelf->tools, &none, tool) ||
-	       (mp_names_make((enum mp_naming)style, mp_str_of(e->name), tool, &public) == 0 &&
+	       (mp_names_make(style, mp_str_of(e->name), tool, &public) == 0 &&
 		mp_filter_lets_pass(&shelf->tools, &none, mp_buf_get(&public)));
 }
 
@@ -322,7 +322,7 @@ static int hand_out(struct mp_stock *s, int r, struct mp_stock **ret)
 
 int mp_stock_take(const struct mp_shelf *shelf, struct mp_stock **ret)
 {
-	enum mp_naming style = (enum mp_naming)mp_view_get_set(shelf->view)->settings.naming;
+	enum mp_naming style = mp_shelf_get_naming(shelf);
 	struct mp_stock *s = make_stock();
 	int r = gather_offers(s, shelf);
 

@@ -118,4 +118,26 @@ t_a_server_is_switched_off_for_now() { # C20
 		run 4 disable --now a
 }
 
+# slowly NAME MS: a server that opens after so many milliseconds
+slowly() {
+	printf '{"who":"%s","tools":["t"],"slow":%s}\n' "$1" "$2" >"$work/$1.json"
+	printf '"%s":{"command":"%s","args":["%s","%s"]}' "$1" "$node" "$PWD/tests/servers/taker.mjs" "$work/$1.json"
+}
+
+# use-A3: with nothing live and nothing remembered the first list of tools waits for all servers, and else for none.
+t_the_first_list_is_not_empty() {
+	configure "$user" "$(slowly a 600)" "$(slowly b 1200)" && run 0 trust --user-file --yes && talk 'init()' 'const t = (await tools()).join(); is(t === "mcp__a__t,mcp__b__t", t); return "all";' &&
+		says out all && finish && configure "$user" "$(slowly a 0)" "$(slowly c 20000)" && run 0 trust --user-file --yes &&
+		talk 'init()' 'const t = (await tools()).join(); is(t === "mcp__a__t", t); return "some";' && says out some && finish
+}
+
+# use-A4: an agent that puts a prefix before names itself has names without one of ours.
+t_names_as_the_agent_wants_them() {
+	with a && up && talk --naming server__tool -- 'init()' 'let t; for (let i = 0; i < 100 && !(t = await tools()).length; i++) await sleep(50);
+		is(t.includes("a__echo") && t.every((n) => n.startsWith("a__")), t.join()); is((await call("a__echo", {message: "hi"})).result, "called"); return "short";' && says out short &&
+		talk 'init()' 'const t = await tools(); is(t.includes("mcp__a__echo"), t.join()); return "long";' && says out long &&
+		run 2 stdio --naming other && says err server__tool && run 0 connect claude && says out '"--naming"' && run 0 connect zed && silent_on out naming &&
+		run 0 connect cursor --http 127.0.0.1:7999 && says out 'mcp?naming=server__tool' && finish
+}
+
 run_cases "$@"

@@ -25,4 +25,26 @@ t_legacy_by_http() { by http legacy; }
 t_legacy_by_sse() { by sse legacy; }
 t_legacy_by_ws() { by ws legacy; }
 
+# use-A20: `mcpool call` runs a tool that can only be run as a task: by a hub of its own, and by the running one.
+required() { # TASK_MS
+	configure "$user" "$(printf '"t":{"command":"%s","args":["%s"],"env":{"REQUIRED":"1","TASK_MS":"%s","TEST_NOTES":"%s"}}' \
+		"$node" "$PWD/tests/servers/tasks_legacy.mjs" "$1" "$TEST_NOTES")" && run 0 trust --user-file --yes
+}
+t_call_runs_a_task() {
+	required 300 && run 0 call t/later message=one && says out 'later: one' && up && run 0 call --json t/later message=two &&
+		says out 'later: two' && [ "$(grep -c ' completed$' "$TEST_NOTES")" = 2 ] && finish
+}
+# SIGTERM as SIGINT: a shell has its background jobs ignore that.
+interrupted() {
+	: >"$TEST_NOTES"
+	MCPOOL_TEST_MARK="$work" "$mcpool" call t/later message=x >"$work/out" 2>"$work/err" </dev/null &
+	call=$!
+	wait_for_line "$TEST_NOTES" ' begun$' 15 && kill -TERM "$call" || return 1
+	wait "$call"
+	rc=$?
+	[ $rc = 130 ] || { echo "exit code $rc: $(cat "$work/err")"; return 1; }
+	grep -q ' cancelled$' "$TEST_NOTES" || { echo "the task was not cancelled: $(cat "$TEST_NOTES")"; return 1; }
+}
+t_interrupting_cancels_the_task() { required 60000 && interrupted && up && interrupted && finish; }
+
 run_cases "$@"

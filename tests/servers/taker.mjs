@@ -1,7 +1,7 @@
 // taker.mjs FILE - a legacy server by stdio that offers what a JSON file says: {who, tools, prompts, resources,
-// templates, link, flood}. It answers with `who` and what it was asked for. The tool "link" returns a resource_link
-// to `link`. flood: so many times it says that its tools changed, and each list has 9,990 new names. When the file
-// changes it says so. Calls and reads are noted in TEST_NOTES.
+// templates, link, flood, slow}. It answers with `who` and what it was asked for. The tool "link" returns a resource_link
+// to `link`. flood: so many times it says that its tools changed, and each list has 9,990 new names. slow: it
+// opens after so many ms. When the file changes it says so. Calls and reads are noted in TEST_NOTES.
 import { appendFileSync, readFileSync, watchFile } from 'node:fs';
 import { createInterface } from 'node:readline';
 
@@ -43,6 +43,7 @@ watchFile(file, { interval: 50 }, () => ['tools', 'prompts', 'resources'].forEac
 createInterface({ input: process.stdin }).on('line', (line) => {
 	const { id, method, params } = JSON.parse(line);
 	if (id === undefined) return;
-	if (methods[method]) out({ id, result: methods[method](params ?? {}) });
+	if (method === 'initialize' && stock().slow) setTimeout(() => out({ id, result: methods[method]() }), stock().slow);
+	else if (methods[method]) out({ id, result: methods[method](params ?? {}) });
 	else out({ id, error: { code: -32601, message: `no ${method}` } });
 }).on('close', () => process.exit());

@@ -1,11 +1,15 @@
 // tasks_legacy.mjs - a server of 2025-11-25 by stdio, written by hand, whose tool `later` becomes a task for whoever
-// asks for that (`task` in the call): it is done 300 ms later, or cancelled before. Every name it gives is its own.
+// asks for that (`task` in the call): it is done 300 ms later (TASK_MS), or cancelled before. Every name it gives is its
+// own. REQUIRED=1: it can only be run as a task. What becomes of tasks is noted in TEST_NOTES.
+import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 const tasks = new Map();
 const out = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 const text = (words) => ({ content: [{ type: 'text', text: words }] });
 const related = (taskId) => ({ 'io.modelcontextprotocol/related-task': { taskId } });
+const required = process.env.REQUIRED === '1';
+const note = (words) => process.env.TEST_NOTES && appendFileSync(process.env.TEST_NOTES, `${words}\n`);
 const shown = ({ taskId, status, ttl }) => ({
 	taskId, status, ttl, createdAt: '2025-11-25T00:00:00Z', lastUpdatedAt: '2025-11-25T00:00:00Z', pollInterval: 50,
 });
@@ -25,15 +29,18 @@ function find({ taskId }) {
 function settle(task, status) {
 	if (task.status !== 'working') return;
 	task.status = status;
+	note(`${task.taskId} ${status}`);
 	task.over.forEach((done) => done());
 	out({ method: 'notifications/tasks/status', params: shown(task) });
 }
 
 function call({ arguments: { message }, task: wanted }) {
+	if (!wanted && required) throw new Refusal(-32601, 'Tool later requires task augmentation');
 	if (!wanted) return text('at once');
 	const task = { taskId: `theirs-${tasks.size + 1}`, status: 'working', ttl: wanted.ttl ?? null, message, over: [] };
 	tasks.set(task.taskId, task);
-	setTimeout(() => settle(task, 'completed'), 300);
+	setTimeout(() => settle(task, 'completed'), Number(process.env.TASK_MS ?? 300)).unref();
+	note(`${task.taskId} begun`);
 	return { task: shown(task) };
 }
 
@@ -43,7 +50,7 @@ const methods = {
 		capabilities: { tools: {}, tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } },
 	}),
 	ping: () => ({}),
-	'tools/list': () => ({ tools: [{ name: 'later', inputSchema: { type: 'object' }, execution: { taskSupport: 'optional' } }] }),
+	'tools/list': () => ({ tools: [{ name: 'later', inputSchema: { type: 'object' }, execution: { taskSupport: required ? 'required' : 'optional' } }] }),
 	'tools/call': call,
 	'tasks/get': (params) => shown(find(params)),
 	'tasks/list': () => ({ tasks: [...tasks.values()].map(shown) }),

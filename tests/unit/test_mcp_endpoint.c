@@ -234,3 +234,19 @@ TEST(modern_clients_have_post_and_nothing_else)
 	CHECK_EQ(visitor_status(&v), 204);
 	CHECK(!visitor_has(&v, "Access-Control"));
 }
+
+/* use-A4: names as the address asks for them, for each request by itself. */
+TEST(the_query_says_how_tools_are_called)
+{
+	static const char headers[] = MODERN "Mcp-Method: tools/list\r\n";
+	FRONT(s);
+	VISITOR(v);
+	VISITOR(w);
+
+	CHECK(front_open(&s, one, false));
+	CHECK(visitor_ask(&s, &v, "POST /mcp?x=1&naming=server__tool", headers,
+			  REQUEST("tools/list")));
+	CHECK(visitor_has(&v, "\"git__t\"") && !visitor_has(&v, "mcp__"));
+	CHECK(visitor_ask(&s, &w, "POST /mcp?naming=other", headers, REQUEST("tools/list")));
+	CHECK(visitor_has(&w, "\"mcp__git__t\""));
+}

@@ -181,7 +181,7 @@ TEST(a_modern_agent_says_everything_with_each_request)
 TEST(a_narrowing_hides_and_refuses)
 {
 	const char *servers[] = {"git"};
-	struct mp_narrowing narrowing = {servers, 1, NULL, 0};
+	struct mp_narrowing narrowing = {.servers = servers, .n_servers = 1};
 	SCENE(s);
 
 	CHECK(fleet_open(&s.f, two));

@@ -1,0 +1,182 @@
+/*
+ * task_call.c - a call that the server runs as a task. Its state is asked for until it is over,
+ * then its result is fetched; that is what agents get from the hub, too (session/tasks.c).
+ */
+#include "cli/task_call.h"
+
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "cli/line.h"
+#include "cli/reach.h"
+#include "session/tasks.h"
+
+enum { POLL_MS = 1000, LEAST_POLL_MS = 50, MOST_POLL_MS = 10000 };
+
+static void poll(void *u);
+
+void mp_task_call_done(struct mp_task_call *c)
+{
+	c->server = mp_free(c->server);
+	mp_buf_done(&c->params);
+}
+
+static int ask(struct mp_task_call *c, enum mp_method_id method, mp_reach_answer_fn fn,
+	       struct mcpool_error *reterr)
+{
+	struct mp_lease_request rq = {.server = c->server,
+				      .method = method,
+				      .params = mp_buf_get(&c->params),
+				      .timeout_ms = c->timeout_ms};
+
+	return mp_reach_call(c->teller->reach, &rq, fn, c, reterr);
+}
+
+static void fail(struct mp_task_call *c, const struct mcpool_error *why)
+{
+	mp_cli_complain_as(why->code, "%s: %s: %s", c->server, c->teller->method, why->message);
+	mp_reach_finish(c->teller->reach, mp_cli_exit_code(why));
+}
+
+/* --- the end --------------------------------------------------------------------------------- */
+
+static void tell(const struct mp_lease_answer *a, const struct mp_roster_row *row, void *u)
+{
+	struct mp_task_call *c = u;
+
+	mp_outcome_tell(a, row, c->teller);
+}
+
+/* Whatever the server says to it. */
+static void cancelled(const struct mp_lease_answer *a, const struct mp_roster_row *row, void *u)
+{
+	struct mp_task_call *c = u;
+
+	(void)a;
+	(void)row;
+	mp_reach_finish(c->teller->reach, MP_EXIT_INTERRUPTED);
+}
+
+/* True: the user does not want it any more, and the server is told. */
+static bool cancel_if_interrupted(struct mp_task_call *c)
+{
+	struct mcpool_error why;
+
+	if (!mp_reach_is_interrupted(c->teller->reach))
+		return false;
+	if (ask(c, MP_METHOD_TASKS_CANCEL, cancelled, &why) < 0)
+		mp_reach_finish(c->teller->reach, MP_EXIT_INTERRUPTED);
+	return true;
+}
+
+static void fetched(const struct mp_lease_answer *a, const struct mp_roster_row *row, void *u)
+{
+	if (!cancel_if_interrupted(u))
+		tell(a, row, u);
+}
+
+static void fetch(struct mp_task_call *c)
+{
+	struct mcpool_error why;
+
+	if (ask(c, MP_METHOD_TASKS_RESULT, fetched, &why) < 0)
+		fail(c, &why);
+}
+
+/* --- its state ------------------------------------------------------------------------------- */
+
+static bool is_working(const struct mp_message *m)
+{
+	return mp_value_text_is(m->tape, mp_value_get(m->tape, m->result, "status"),
+				MP_STR("working")) ||
+	       mp_value_text_is(m->tape, mp_value_get(m->tape, m->result, "status"),
+				MP_STR("submitted"));
+}
+
+static void show(struct mp_task_call *c, const struct mp_message *m)
+{
+	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
+	struct mp_str words;
+
+	mp_arena_init(&arena, MP_KIB(64));
+	if (mp_value_text(m->tape, mp_value_get(m->tape, m->result, "statusMessage"), &arena,
+			  &words) == 0 &&
+	    words.len)
+		mp_line_show(mp_reach_get_line(c->teller->reach), words);
+}
+
+static int64_t get_interval(const struct mp_tape *t, mp_value task)
+{
+	int64_t ms = POLL_MS;
+
+	if (mp_value_i64(t, mp_value_get(t, task, "pollInterval"), &ms) < 0)
+		return POLL_MS;
+	return ms < LEAST_POLL_MS ? LEAST_POLL_MS : ms > MOST_POLL_MS ? MOST_POLL_MS : ms;
+}
+
+static void polled(const struct mp_lease_answer *a, const struct mp_roster_row *row, void *u)
+{
+	struct mp_task_call *c = u;
+
+	if (cancel_if_interrupted(c))
+		return;
+	if (a->outcome != MP_OUTCOME_ANSWERED || a->message->kind == MP_MESSAGE_ERROR) {
+		tell(a, row, c);
+		return;
+	}
+	if (!is_working(a->message)) {
+		fetch(c);
+		return;
+	}
+	show(c, a->message);
+	mp_reach_wait(c->teller->reach, get_interval(a->message->tape, a->message->result), poll,
+		      c);
+}
+
+static void poll(void *u)
+{
+	struct mp_task_call *c = u;
+	struct mcpool_error why;
+
+	if (cancel_if_interrupted(c))
+		return;
+	if (ask(c, MP_METHOD_TASKS_GET, polled, &why) < 0)
+		fail(c, &why);
+}
+
+/* --- the beginning --------------------------------------------------------------------------- */
+
+/* A server that answers at once has done it without a task. */
+static void begun(const struct mp_lease_answer *a, const struct mp_roster_row *row, void *u)
+{
+	struct mp_task_call *c = u;
+
+	if (a->outcome != MP_OUTCOME_ANSWERED || a->message->kind == MP_MESSAGE_ERROR ||
+	    mp_task_read_id(a->message, &c->params) < 0)
+		tell(a, row, c);
+	else
+		poll(c);
+}
+
+int mp_task_call_start(struct mp_task_call *c, struct mp_outcome_teller *teller,
+		       const struct mp_lease_request *rq, struct mcpool_error *reterr)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf params;
+	struct mp_lease_request ours = *rq;
+	int r;
+
+	mp_task_call_done(c);
+	*c = (struct mp_task_call){
+		.teller = teller, .server = mp_dup(rq->server), .timeout_ms = rq->timeout_ms};
+	mp_buf_init(&c->params, MP_LIMIT_MESSAGE);
+	mp_buf_init(&params, MP_LIMIT_MESSAGE);
+	r = mp_buf_add(&params, rq->params.p, rq->params.len - 1); /* without its brace */
+	if (r == 0)
+		r = mp_buf_add_str(&params, MP_STR(",\"task\":{}}"));
+	if (r < 0)
+		return mp_fail(reterr, r, "%s", mcpool_error_text(r));
+	ours.params = mp_buf_get(&params);
+	return mp_reach_call(teller->reach, &ours, begun, c, reterr);
+}
