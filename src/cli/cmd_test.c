@@ -118,6 +118,10 @@ static void tell_success(const struct stand *stand)
 	       (long long)to_ms(start_us), (long long)to_ms(s->prepare_us),
 	       (long long)to_ms(s->spawn_us), (long long)to_ms(s->handshake_us),
 	       (long long)to_ms(s->list_us));
+	if (s->withholds)
+		printf("  mode %s does not offer it " MP_WITHHELD "; it may have more tools with "
+		       "\"mode\": \"session\"\n",
+		       mp_modes[s->entry->tuning.mode]);
 	fflush(stdout);
 }
 
@@ -181,6 +185,8 @@ static void write_trial(struct mp_writer *w, const struct stand *stand)
 		mp_write_member_i64(w, "spawnMs", to_ms(s->spawn_us));
 		mp_write_member_i64(w, "handshakeMs", to_ms(s->handshake_us));
 		mp_write_member_i64(w, "listMs", to_ms(s->list_us));
+		mp_write_key(w, MP_STR("withheld"));
+		mp_write_raw(w, s->withholds ? MP_STR(MP_WITHHELD_JSON) : MP_STR("[]"));
 	} else {
 		mp_write_member_text(w, "error", mp_str_of(f->message));
 	}

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/limits.h"
@@ -105,6 +106,29 @@ static void complain(const struct mp_offers *o, const struct mp_fate *f)
 	bool is_ours = o->args->timeout_ms || its_ms >= o->wait_ms; /* not its own limit */
 
 	mp_fate_complain(f, is_ours ? "--timeout" : "\"timeout\"", is_ours ? o->wait_ms : its_ms);
+}
+
+static bool is_withheld(const struct mp_roster_row *row)
+{
+	return row->withholds && row->offer && row->offer->hello.era != MP_ERA_MODERN;
+}
+
+/* For people: those who named a server, or look at a terminal. */
+static void tell_withheld(const struct mp_offers *o)
+{
+	const struct mp_roster *roster = mp_reach_get_roster(o->reach);
+	bool is_named = o->args->n_words > 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < roster->n; i++)
+		n += is_withheld(&roster->rows[i]);
+	if (n == 0 || o->kinds[0] != MP_CATALOG_TOOL || o->args->json ||
+	    !(is_named || isatty(STDOUT_FILENO)))
+		return;
+	fprintf(stderr,
+		"%zu %s shared and not offered " MP_WITHHELD ": %s may have more tools with "
+		"\"mode\": \"session\"\n",
+		n, n == 1 ? "server is" : "servers are", n == 1 ? "it" : "they");
 }
 
 static void tell_problems(const struct mp_offers *o, const struct mp_roster_row *row)
@@ -284,6 +308,7 @@ static void show(void *u)
 	if (is_of_names(o->kinds[0]))
 		mp_toolbox_tell_collisions(&o->box);
 	tell_missing(o);
+	tell_withheld(o);
 	say_none(o);
 	mp_reach_finish(o->reach, get_exit_code(o));
 }

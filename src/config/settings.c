@@ -63,6 +63,11 @@ static const char *const profile_names[] = {"default", "omp", "claude", "netdata
 static const char *const namings[] = {"mcp__server__tool", "mcp_server_tool", "server__tool",
 				      "passthrough", NULL};
 
+const char *mp_naming_get_word(enum mp_naming naming)
+{
+	return namings[naming];
+}
+
 int mp_naming_find(struct mp_str word)
 {
 	for (int i = 0; namings[i]; i++)

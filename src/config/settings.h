@@ -18,6 +18,7 @@ enum mp_naming {
 };
 /* By its word, as `server__tool`; -1: there is none. */
 int mp_naming_find(struct mp_str word);
+const char *mp_naming_get_word(enum mp_naming naming); /* static */
 enum mp_uncached { MP_UNCACHED_LATE, MP_UNCACHED_BLOCK, MP_UNCACHED_WAIT_ALL };
 enum mp_indirection { MP_INDIRECT_COMMAND, MP_INDIRECT_VARIABLE, MP_INDIRECT_OFF };
 enum mp_instructions_format {

@@ -50,8 +50,6 @@ static void arrived(void *u, struct mp_wire *wire)
 /* `?naming=server__tool`: the word, static; NULL: there is none that means something. */
 const char *mp_http_face_get_naming(const struct mp_exchange *x)
 {
-	static const char *const words[] = {"mcp__server__tool", "mcp_server_tool", "server__tool",
-					    "passthrough"};
 	struct mp_str query = mp_inbound_get_query(x->in), key = MP_STR("naming=");
 
 	while (query.len) {
@@ -61,7 +59,7 @@ const char *mp_http_face_get_naming(const struct mp_exchange *x)
 		if (mp_str_starts((struct mp_str){query.p, n}, key)) {
 			int i = mp_naming_find((struct mp_str){query.p + key.len, n - key.len});
 
-			return i < 0 ? NULL : words[i];
+			return i < 0 ? NULL : mp_naming_get_word((enum mp_naming)i);
 		}
 		n += end != NULL;
 		query = (struct mp_str){query.p + n, query.len - n};

@@ -31,6 +31,7 @@ static const struct mp_bind_field fields[] = {
 	FIELD(I64, "code", code),
 	FIELD(I64, "fault", fault),
 	FIELD(TEXT, "transport", transport),
+	FIELD(BOOL, "withholds", withholds),
 	FIELD(I64, "starts", starts),
 	FIELD(I64, "tools", tools),
 };
@@ -56,6 +57,7 @@ void mp_roster_describe(const struct mp_status *s, struct mp_roster_row *ret)
 		.code = s->code,
 		.fault = (int64_t)s->fault,
 		.transport = mp_kind_get_name(s->entry->kind),
+		.withholds = s->withholds,
 		.starts = (int64_t)s->starts,
 		.tools = s->tools,
 	};

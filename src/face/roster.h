@@ -11,6 +11,10 @@
 #include "json/bind.h"
 #include "pool/pool.h"
 
+/* What a server that withholds is not told, for people and in JSON. */
+#define MP_WITHHELD      "roots, sampling, elicitation"
+#define MP_WITHHELD_JSON "[\"roots\",\"sampling\",\"elicitation\"]"
+
 struct mp_roster_row {
 	const char *name;
 	const char *provider; /* whose file it comes from, for people; NULL: unknown */
@@ -25,6 +29,7 @@ struct mp_roster_row {
 	int64_t code;                        /* of that error, MCPOOL_E*; 0: none */
 	int64_t fault;                       /* what broke then, MCPOOL_FAULT_*; 0: unknown */
 	const char *transport;               /* "stdio" */
+	bool withholds;                      /* see mp_status */
 	int64_t starts;
 	int64_t tools; /* offered now; -1: unknown */
 	uint64_t present;

@@ -5,6 +5,7 @@
 
 #include "base/limits.h"
 #include "base/redact.h"
+#include "face/roster.h"
 #include "hub/views.h"
 #include "session/lobby.h"
 #include "session/session.h"
@@ -90,6 +91,8 @@ static void write_server(struct mp_writer *w, const struct mp_status *s)
 	write_number_or_null(w, "nextAt", s->next_at_ms, s->next_at_ms != 0);
 	mp_write_member_text(w, "transport", mp_str_of(mp_kind_get_name(s->entry->kind)));
 	mp_write_member_text(w, "mode", mp_str_of(mp_modes[s->entry->tuning.mode]));
+	mp_write_key(w, MP_STR("withheld"));
+	mp_write_raw(w, s->withholds ? MP_STR(MP_WITHHELD_JSON) : MP_STR("[]"));
 	write_source(w, &s->entry->origin);
 	mp_write_member_bool(w, "shadowed", false); /* those have no seat */
 	write_number_or_null(w, "tools", s->tools, s->tools >= 0);

@@ -163,7 +163,10 @@ struct mp_status {
 	int64_t prepare_us, spawn_us, handshake_us,
 		list_us;                     /* of the last start; -1: not reached */
 	ptrdiff_t tools, prompts, resources; /* offered now; -1: unknown */
-	int64_t seen_ms;                     /* when that was seen; 0: unknown */
+	/* It is not told that it may ask for roots, sampling and elicitation: nothing would say
+	 * which of the sessions that share it is meant. */
+	bool withholds;
+	int64_t seen_ms; /* when that was seen; 0: unknown */
 };
 /* The state alone, which needs no look into the store. */
 enum mp_shown_state mp_view_get_state(struct mp_view *v, size_t i, mp_id session);

@@ -90,6 +90,13 @@ static void show_offer(struct mp_status *s, const struct mp_offer *o)
 	s->resources = (ptrdiff_t)o->lists[MP_CATALOG_RESOURCE]->list.n;
 }
 
+/* As declare() in instance.c and upstream.c have it; modern servers are told with each call. */
+static bool withholds(const struct mp_entry *e, const struct mp_offer *offer)
+{
+	return e->tuning.mode != MP_MODE_SESSION && e->tuning.mode != MP_MODE_SERIAL &&
+	       e->kind != MP_KIND_HTTP && !(offer && offer->hello.era == MP_ERA_MODERN);
+}
+
 static void show_instance(struct mp_status *s, struct mp_instance *in)
 {
 	const struct mp_keeper_facts *f = mp_keeper_get_facts(in->k);
@@ -198,6 +205,7 @@ void mp_view_get_status(struct mp_view *v, size_t i, mp_id session, struct mp_st
 		.prompts = -1,
 		.resources = -1,
 	};
+	ret->withholds = withholds(ret->entry, in ? in->offer : NULL);
 	show_entry(ret, v, i);
 	if (in)
 		show_instance(ret, in);

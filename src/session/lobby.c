@@ -34,11 +34,13 @@ static void changed(const struct mp_change *changes, size_t n, void *u)
 
 void mp_lobby_note_view(struct mp_lobby *l, const struct mp_view *v)
 {
-	MP_LIST_EACH(&l->shelves, link) {
+	MP_LIST_WALK(&l->shelves, link) {
 		struct mp_shelf *s = mp_container_of(link, struct mp_shelf, link);
 
-		if (s->view == v)
-			mp_shelf_touch(s);
+		if (s->view != v)
+			continue;
+		mp_shelf_touch(s);
+		mp_shelf_divide(s);
 	}
 }
 

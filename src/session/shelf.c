@@ -266,3 +266,45 @@ struct mp_shelf *mp_shelf_unref(struct mp_shelf *s)
 	free_list(&s->tools);
 	return mp_free(s);
 }
+
+/* Its errands wait there, and what it was told last is what the next list is compared with. */
+static void move_session(struct mp_session *session, struct mp_shelf *from)
+{
+	struct mp_narrowing n = {
+		.servers = from->servers.items,
+		.n_servers = from->servers.n,
+		.tools = from->tools.items,
+		.n_tools = from->tools.n,
+		.naming =
+			from->naming < 0 ? NULL : mp_naming_get_word((enum mp_naming)from->naming),
+	};
+	struct mp_shelf *to = mp_shelf_get(from->lobby, from->view, &n, session->id);
+
+	if (!to->stock && from->stock) {
+		to->stock = from->stock;
+		to->stock->refs++;
+	}
+	MP_LIST_WALK(&from->waiting, link) {
+		if (errand_of(link)->session != session)
+			continue;
+		mp_list_remove(&from->waiting, link);
+		mp_list_append(&to->waiting, link);
+	}
+	mp_list_remove(&from->sessions, &session->shelf_link);
+	mp_list_append(&to->sessions, &session->shelf_link);
+	session->shelf = to;
+	mp_shelf_touch(to);
+	mp_shelf_unref(from);
+}
+
+void mp_shelf_divide(struct mp_shelf *s)
+{
+	bool is_private = s->session != 0;
+
+	if (has_private_servers(s->view) == is_private)
+		return;
+	s->refs++; /* the last session may leave it */
+	MP_LIST_WALK(&s->sessions, link)
+		move_session(mp_container_of(link, struct mp_session, shelf_link), s);
+	mp_shelf_unref(s);
+}

@@ -64,6 +64,8 @@ struct mp_shelf {
 struct mp_shelf *mp_shelf_get(struct mp_lobby *l, struct mp_view *v, const struct mp_narrowing *n,
 			      mp_id session);
 struct mp_shelf *mp_shelf_unref(struct mp_shelf *s); /* accepts NULL, returns NULL */
+/* The view has private servers now, or none any more: its sessions get the shelves they need. */
+void mp_shelf_divide(struct mp_shelf *s);
 /* Something is different: look, soon, and tell those who care. */
 void mp_shelf_touch(struct mp_shelf *s);
 /* What there is now; borrowed. NULL: there is no memory for it. */

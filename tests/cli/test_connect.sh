@@ -65,11 +65,11 @@ t_uses_the_command_of_the_agent() {
 	for one in claude codex gemini code; do
 		agent $one
 	done
-	here 0 connect claude --write --yes && argv claude mcp add --scope user mcpool -e "XDG_RUNTIME_DIR=$runtime" -- "$mcpool" stdio &&
+	here 0 connect claude --write --yes && argv claude mcp add --scope user mcpool -e "XDG_RUNTIME_DIR=$runtime" -- "$mcpool" stdio --naming server__tool &&
 		says err 'claude speaks' 'does not show it' && says out 'Claude Code is connected' &&
-		here 0 connect codex --write --yes && argv codex mcp add mcpool --env "XDG_RUNTIME_DIR=$runtime" -- "$mcpool" stdio &&
+		here 0 connect codex --write --yes && argv codex mcp add mcpool --env "XDG_RUNTIME_DIR=$runtime" -- "$mcpool" stdio --naming server__tool &&
 		here 0 connect gemini --write --yes --http 127.0.0.1:1 &&
-		argv gemini mcp add --scope user --transport http --header "Authorization: Bearer \${MCPOOL_TOKEN}" mcpool http://127.0.0.1:1/mcp &&
+		argv gemini mcp add --scope user --transport http --header "Authorization: Bearer \${MCPOOL_TOKEN}" mcpool "http://127.0.0.1:1/mcp?naming=server__tool" &&
 		here 0 connect vscode --write --yes --json && json 'd.result === "connected" && d.connected' &&
 		[ "$(sed -n 1p "$work/code.argv")" = --add-mcp ] && sed -n 2p "$work/code.argv" >"$work/out" &&
 		json 'd.name === "mcpool" && d.args[0] === "stdio"' && ! [ -e "$HOME/.claude.json" ] && ! [ -e "$HOME/.codex" ]

@@ -21,7 +21,7 @@ exec_codex() {
 
 # The model was told of the tools, called one, and heard its answer; the hub knew who that was.
 called() {
-	says err 'mcp__old__echo (completed)' && says model '"mcp__old__echo"' '"mcp__demo__add"' 'Echo: from codex' &&
+	says err 'old__echo (completed)' && says model '"old__echo"' '"demo__add"' 'Echo: from codex' &&
 		grep -qi '"sessions":.*codex' "$work/model" || { echo "the hub knew of no codex: $(tail -n 1 "$work/model" | tail -c 500)"; return 1; }
 }
 

@@ -140,4 +140,23 @@ t_names_as_the_agent_wants_them() {
 		run 0 connect cursor --http 127.0.0.1:7999 && says out 'mcp?naming=server__tool' && finish
 }
 
+# use-A6: what mode shared withholds is said, and a session that is open hears of the tools that another mode brings.
+asking() { # [MODE]
+	printf '{"who":"q","tools":["t"],"asking":["more"]}\n' >"$work/q.json"
+	configure "$user" "$(printf '"q":{"command":"%s","args":["%s","%s"]%s}' "$node" "$PWD/tests/servers/taker.mjs" "$work/q.json" "${1:+,\"mode\":\"$1\"}")" &&
+		run 0 trust --user-file --yes
+}
+t_what_is_withheld_is_said() {
+	asking && run 0 test q && says out 'roots, sampling, elicitation' '"mode": "session"' && run 0 tools q && says err 'roots, sampling, elicitation' &&
+		run 0 test q --json && json 'd.servers[0].withheld.length === 3' && up && run 0 tools q && says err 'roots, sampling, elicitation' && run 0 tools && silent_on err sampling &&
+		run 0 status --json && json 'd.servers[0].withheld.length === 3' && asking session && run 0 test q && silent_on out sampling &&
+		run 0 tools q && silent_on err sampling && finish
+}
+t_another_mode_is_told() {
+	asking && up && asking session && cp "$user" "$work/session.json" && asking && MODE="$work/session.json" USERFILE="$user" talk 'init({elicitation: {}, sampling: {}, roots: {}})' '
+		const { copyFileSync, renameSync } = await import("node:fs"); let t = (await tools()).join(); is(t === "mcp__q__t", t);
+		const told = next("notifications/tools/list_changed", 15000); copyFileSync(process.env.MODE, process.env.USERFILE + ".new"); renameSync(process.env.USERFILE + ".new", process.env.USERFILE);
+		await told; for (let i = 0; i < 100 && !/more/.test(t = (await tools()).join()); i++) await sleep(50); is(t === "mcp__q__more,mcp__q__t", t); return "more";' && says out more && finish
+}
+
 run_cases "$@"

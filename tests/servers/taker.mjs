@@ -1,7 +1,7 @@
 // taker.mjs FILE - a legacy server by stdio that offers what a JSON file says: {who, tools, prompts, resources,
-// templates, link, flood, slow}. It answers with `who` and what it was asked for. The tool "link" returns a resource_link
+// templates, link, flood, slow, asking}. It answers with `who` and what it was asked for. The tool "link" returns a resource_link
 // to `link`. flood: so many times it says that its tools changed, and each list has 9,990 new names. slow: it
-// opens after so many ms. When the file changes it says so. Calls and reads are noted in TEST_NOTES.
+// opens after so many ms. asking: tools for clients that can be asked. When the file changes it says so. Calls and reads are noted in TEST_NOTES.
 import { appendFileSync, readFileSync, watchFile } from 'node:fs';
 import { createInterface } from 'node:readline';
 
@@ -9,10 +9,10 @@ const file = process.argv[2];
 const stock = () => JSON.parse(readFileSync(file, 'utf8'));
 const out = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 const note = (text) => (process.env.TEST_NOTES && appendFileSync(process.env.TEST_NOTES, `${text}\n`), text);
-let floods = 0;
+let floods = 0, canBeAsked = false;
 
 const list_tools = () => {
-	const s = stock(), names = s.tools ?? [];
+	const s = stock(), names = [...(s.tools ?? []), ...(canBeAsked ? s.asking ?? [] : [])];
 	if (s.flood) {
 		for (let i = 0; i < 9990; i++) names.push(`f${floods}_${i}`);
 		if (++floods < s.flood) setImmediate(() => out({ method: 'notifications/tools/list_changed' }));
@@ -43,6 +43,7 @@ watchFile(file, { interval: 50 }, () => ['tools', 'prompts', 'resources'].forEac
 createInterface({ input: process.stdin }).on('line', (line) => {
 	const { id, method, params } = JSON.parse(line);
 	if (id === undefined) return;
+	if (method === 'initialize') canBeAsked = 'elicitation' in (params.capabilities ?? {});
 	if (method === 'initialize' && stock().slow) setTimeout(() => out({ id, result: methods[method]() }), stock().slow);
 	else if (methods[method]) out({ id, result: methods[method](params ?? {}) });
 	else out({ id, error: { code: -32601, message: `no ${method}` } });

@@ -109,12 +109,14 @@ TEST(a_table_is_appended_and_cut_out)
 
 	CHECK(home_make() && put("c.toml", "model = \"m\" # good\n"));
 	CHECK_EQ(mp_agent_write(a, &way, in("c.toml"), &why), 1);
-	CHECK_TEXT(now("c.toml"), "model = \"m\" # good\n\n[mcp_servers.mcpool]\n"
-				  "command = \"/opt/mcpool\"\nargs = [\"stdio\"]\n");
+	CHECK_TEXT(now("c.toml"),
+		   "model = \"m\" # good\n\n[mcp_servers.mcpool]\n"
+		   "command = \"/opt/mcpool\"\nargs = [\"stdio\",\"--naming\",\"server__tool\"]\n");
 	CHECK_EQ(look(&d, "codex", "c.toml"), 0);
 	CHECK_EQ(d.view.link, MP_AGENT_CONNECTED);
 	CHECK(put("c.toml", "model = \"m\" # good\n\n[mcp_servers.mcpool]\n"
-			    "command = \"/opt/mcpool\"\nargs = [\"stdio\"]\n\n[more]\nx = 1\n"));
+			    "command = \"/opt/mcpool\"\nargs = "
+			    "[\"stdio\",\"--naming\",\"server__tool\"]\n\n[more]\nx = 1\n"));
 	CHECK_EQ(mp_agent_undo(a, &way, in("c.toml"), &why), 1);
 	CHECK_TEXT(now("c.toml"), "model = \"m\" # good\n\n[more]\nx = 1\n");
 	CHECK_EQ(mp_agent_undo(a, &way, in("c.toml"), &why), MCPOOL_ENOENT);
@@ -148,7 +150,7 @@ TEST(whatever_leads_to_mcpool_is_known)
 		 MP_AGENT_TAKEN);
 	CHECK_EQ(link_of(&d, "opencode",
 			 "{\"mcp\":{\"mcpool\":{\"type\":\"local\",\"command\":"
-			 "[\"/opt/mcpool\",\"stdio\"]}}}"),
+			 "[\"/opt/mcpool\",\"stdio\",\"--naming\",\"server__tool\"]}}}"),
 		 MP_AGENT_CONNECTED);
 	CHECK_EQ(link_of(&d, "cursor", "{\"mcpServers\": 5}"), MP_AGENT_APART);
 	CHECK(put("f", "[]"));

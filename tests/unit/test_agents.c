@@ -24,12 +24,15 @@ static bool entry_is(const char *agent, const struct mp_agent_way *way, const ch
 TEST(each_spells_it_in_its_own_way)
 {
 	CHECK(entry_is("claude", &plain,
-		       "{\"type\":\"stdio\",\"command\":\"/opt/mcpool\",\"args\":[\"stdio\"]}"));
-	CHECK(entry_is("cursor", &full,
-		       "{\"command\":\"/opt/mcpool\",\"args\":[\"stdio\"],"
-		       "\"env\":{\"A\":\"1\",\"B\":\"x=y\"}}"));
+		       "{\"type\":\"stdio\",\"command\":\"/opt/"
+		       "mcpool\",\"args\":[\"stdio\",\"--naming\",\"server__tool\"]}"));
+	CHECK(entry_is(
+		"cursor", &full,
+		"{\"command\":\"/opt/mcpool\",\"args\":[\"stdio\",\"--naming\",\"server__tool\"],"
+		"\"env\":{\"A\":\"1\",\"B\":\"x=y\"}}"));
 	CHECK(entry_is("opencode", &full,
-		       "{\"type\":\"local\",\"command\":[\"/opt/mcpool\",\"stdio\"],"
+		       "{\"type\":\"local\",\"command\":[\"/opt/"
+		       "mcpool\",\"stdio\",\"--naming\",\"server__tool\"],"
 		       "\"environment\":{\"A\":\"1\",\"B\":\"x=y\"}}"));
 	CHECK(entry_is("zed", &plain,
 		       "{\"source\":\"custom\",\"command\":\"/opt/mcpool\",\"args\":[\"stdio\"]}"));
@@ -38,14 +41,15 @@ TEST(each_spells_it_in_its_own_way)
 
 TEST(the_token_comes_from_a_variable)
 {
-	CHECK(entry_is("claude", &http,
-		       "{\"type\":\"http\",\"url\":\"http://127.0.0.1:7717/mcp\","
-		       "\"headers\":{\"Authorization\":\"Bearer ${MCPOOL_TOKEN}\"}}"));
+	CHECK(entry_is(
+		"claude", &http,
+		"{\"type\":\"http\",\"url\":\"http://127.0.0.1:7717/mcp?naming=server__tool\","
+		"\"headers\":{\"Authorization\":\"Bearer ${MCPOOL_TOKEN}\"}}"));
 	CHECK(entry_is("windsurf", &http,
-		       "{\"serverUrl\":\"http://127.0.0.1:7717/mcp\","
+		       "{\"serverUrl\":\"http://127.0.0.1:7717/mcp?naming=server__tool\","
 		       "\"headers\":{\"Authorization\":\"Bearer ${env:MCPOOL_TOKEN}\"}}"));
 	CHECK(entry_is("codex", &http,
-		       "{\"url\":\"http://127.0.0.1:7717/mcp\","
+		       "{\"url\":\"http://127.0.0.1:7717/mcp?naming=server__tool\","
 		       "\"bearer_token_env_var\":\"MCPOOL_TOKEN\"}"));
 }
 
@@ -55,9 +59,9 @@ TEST(a_snippet_is_a_whole_file)
 
 	mp_buf_init(&text, MP_KIB(16));
 	CHECK_EQ(mp_agent_write_snippet(mp_agent_find("codex"), &full, &text), 0);
-	CHECK_STR(mp_buf_get(&text),
-		  "[mcp_servers.mcpool]\ncommand = \"/opt/mcpool\"\n"
-		  "args = [\"stdio\"]\nenv = { \"A\" = \"1\", \"B\" = \"x=y\" }\n");
+	CHECK_STR(mp_buf_get(&text), "[mcp_servers.mcpool]\ncommand = \"/opt/mcpool\"\n"
+				     "args = [\"stdio\",\"--naming\",\"server__tool\"]\nenv = { "
+				     "\"A\" = \"1\", \"B\" = \"x=y\" }\n");
 	mp_buf_clear(&text);
 	CHECK_EQ(mp_agent_write_snippet(mp_agent_find("vscode"), &http, &text), 0);
 	CHECK(mp_str_starts(mp_buf_get(&text), MP_STR("{\n  \"servers\": {\n    \"mcpool\": {\n")));
@@ -86,20 +90,23 @@ TEST(some_have_a_command_of_their_own)
 {
 	struct mp_agent_way project = plain;
 
-	CHECK(command_is(
-		"claude", MP_AGENT_ADD, &full,
-		"claude|mcp|add|--scope|user|mcpool|-e|A=1|-e|B=x=y|--|/opt/mcpool|stdio"));
+	CHECK(command_is("claude", MP_AGENT_ADD, &full,
+			 "claude|mcp|add|--scope|user|mcpool|-e|A=1|-e|B=x=y|--|/opt/"
+			 "mcpool|stdio|--naming|server__tool"));
 	CHECK(command_is("codex", MP_AGENT_ADD, &full,
-			 "codex|mcp|add|mcpool|--env|A=1|--env|B=x=y|--|/opt/mcpool|stdio"));
+			 "codex|mcp|add|mcpool|--env|A=1|--env|B=x=y|--|/opt/"
+			 "mcpool|stdio|--naming|server__tool"));
 	CHECK(command_is("codex", MP_AGENT_ADD, &http,
-			 "codex|mcp|add|mcpool|--url|http://127.0.0.1:7717/mcp|"
+			 "codex|mcp|add|mcpool|--url|http://127.0.0.1:7717/mcp?naming=server__tool|"
 			 "--bearer-token-env-var|MCPOOL_TOKEN"));
 	CHECK(command_is("gemini", MP_AGENT_ADD, &http,
 			 "gemini|mcp|add|--scope|user|--transport|http|--header|"
-			 "Authorization: Bearer ${MCPOOL_TOKEN}|mcpool|http://127.0.0.1:7717/mcp"));
-	CHECK(command_is("vscode", MP_AGENT_ADD, &plain,
-			 "code|--add-mcp|{\"name\":\"mcpool\",\"type\":\"stdio\","
-			 "\"command\":\"/opt/mcpool\",\"args\":[\"stdio\"]}"));
+			 "Authorization: Bearer "
+			 "${MCPOOL_TOKEN}|mcpool|http://127.0.0.1:7717/mcp?naming=server__tool"));
+	CHECK(command_is(
+		"vscode", MP_AGENT_ADD, &plain,
+		"code|--add-mcp|{\"name\":\"mcpool\",\"type\":\"stdio\","
+		"\"command\":\"/opt/mcpool\",\"args\":[\"stdio\",\"--naming\",\"server__tool\"]}"));
 	CHECK(command_is("vscode", MP_AGENT_REMOVE, &plain, NULL));
 	CHECK(command_is("cursor", MP_AGENT_ADD, &plain, NULL));
 	project.project = true;
