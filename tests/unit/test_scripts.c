@@ -28,7 +28,7 @@ static const char *scripts_in(const char *file, const char *text)
 
 static const char *scripts_of(const char *body)
 {
-	char text[600];
+	char text[1000];
 
 	snprintf(text, sizeof(text), "{\"mcpServers\": {\"a\": {%s}}}", body);
 	return scripts_in("project/.mcp.json", text);
