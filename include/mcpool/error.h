@@ -61,16 +61,17 @@ enum mcpool_code {
 /*
  * What broke, where a code says how a call ended: name, word in `data.class` of a JSON-RPC error.
  */
-#define MCPOOL_FAULTS(X)                                                           \
-	X(UNKNOWN, "unknown")                                                      \
-	X(CONNECT, "connect")              /* nobody there, or it cannot be run */ \
-	X(TIMEOUT, "timeout")              /* silence */                           \
-	X(END, "eof")                      /* it ended, or ended the stream */     \
-	X(RESET, "reset")                  /* the connection broke */              \
-	X(MALFORMED, "malformed_response") /* what came cannot be read */          \
-	X(JSON_RPC, "json_rpc")            /* the server itself says no */         \
-	X(HTTP_STATUS, "http_status")      /* it says no in the words of HTTP */   \
-	X(CLOSED, "closed")                /* the way is closed, and nothing broke */
+#define MCPOOL_FAULTS(X)                                                              \
+	X(UNKNOWN, "unknown")                                                         \
+	X(CONNECT, "connect")              /* nobody there, or it cannot be run */    \
+	X(TIMEOUT, "timeout")              /* silence */                              \
+	X(END, "eof")                      /* it ended, or ended the stream */        \
+	X(RESET, "reset")                  /* the connection broke */                 \
+	X(MALFORMED, "malformed_response") /* what came cannot be read */             \
+	X(JSON_RPC, "json_rpc")            /* the server itself says no */            \
+	X(HTTP_STATUS, "http_status")      /* it says no in the words of HTTP */      \
+	X(CLOSED, "closed")                /* the way is closed, and nothing broke */ \
+	X(LIMIT, "limit")                  /* this process may not open more files */
 
 enum mcpool_fault {
 #define MCPOOL_X(name, word) MCPOOL_FAULT_##name,

@@ -119,6 +119,9 @@ static enum mcpool_fault fault_of_errno(int errnum)
 	case EHOSTUNREACH:
 	case ENETUNREACH:
 		return MCPOOL_FAULT_CONNECT;
+	case EMFILE:
+	case ENFILE:
+		return MCPOOL_FAULT_LIMIT;
 	default:
 		return MCPOOL_FAULT_UNKNOWN;
 	}

@@ -62,6 +62,7 @@ static enum mp_failed_stage stage_of_answer(const struct mp_failed_call *f)
 	case MCPOOL_FAULT_RESET:
 	case MCPOOL_FAULT_HTTP_STATUS:
 	case MCPOOL_FAULT_CLOSED:
+	case MCPOOL_FAULT_LIMIT:
 		break;
 	}
 	return MP_FAILED_RECEIVE;
@@ -150,6 +151,10 @@ static const struct advice {
 	 NULL},
 	{MCPOOL_ETOO_LARGE, ANY, ANY, NULL, "ask for less at once: a message may have 32 MiB",
 	 "ask for less at once: a message may have 32 MiB"},
+	{0, ANY, MCPOOL_FAULT_LIMIT, NULL,
+	 "the hub may not open more files: raise its limit (ulimit -n, LimitNOFILE of a service), "
+	 "then: mcpool down; mcpool up",
+	 "raise the limit of open files: ulimit -n"},
 	{MCPOOL_ERESTARTING, ANY, ANY, NULL,
 	 "call again in a moment; what it does: mcpool status; at once: mcpool reconnect NAME",
 	 NULL},

@@ -52,4 +52,14 @@ t_a_port_that_is_taken_is_said() {
 		kill -TERM "$mcpool_pid" && ended 0 5
 }
 
+# attack-S13, chaos-C1: out of descriptors, on both listeners, the hub waits instead of trying all the time.
+t_without_descriptors() {
+	serving && prlimit --pid "$mcpool_pid" --nofile=64:64 && MCPOOL_TEST_MARK="$work" "$node" tests/face/knock.mjs "$sock" "$url" "$mcpool_pid" </dev/null || return 1
+	for way in 'hub socket' http; do
+		[ "$(grep -c "$way: cannot accept connections: Too many open files" "$work/err")" = 1 ] ||
+			{ echo "$way: $(grep -c 'cannot accept' "$work/err") warnings"; return 1; }
+	done
+	stopped
+}
+
 run_cases "$@"

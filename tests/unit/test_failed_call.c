@@ -44,6 +44,9 @@ static const struct cell cells[] = {
 	{NOT_SENT, MCPOOL_EUNAVAILABLE, FAULT(MALFORMED), WAY_NONE, "stdio", "connect", "malformed_response", "not MCP; see what: mcpool test files"},
 	{NOT_SENT, MCPOOL_EUNAVAILABLE, FAULT(JSON_RPC), WAY_NONE, "sse", "connect", "json_rpc", "mcpool test files"},
 	{NOT_SENT, MCPOOL_EUNAVAILABLE, FAULT(HTTP_STATUS), WAY_NONE, "http", "connect", "http_status", "\"url\" is right"},
+	/* chaos-C1: no descriptors are left; its command is right. */
+	{NOT_SENT, MCPOOL_EUNAVAILABLE, FAULT(LIMIT), WAY_NONE, "stdio", "connect", "limit", "ulimit -n"},
+	{NOT_SENT, MCPOOL_ERESTART_FAILED, FAULT(LIMIT), WAY_NONE, "http", "connect", "limit", "LimitNOFILE"},
 	/* mcpool itself leaves; whether the server is up does not matter then. */
 	{NOT_SENT, MCPOOL_EUNAVAILABLE, FAULT(CLOSED), WAY_NONE, "stdio", "connect", "closed", "mcpool up"},
 	{NOT_SENT, MCPOOL_EUNAVAILABLE, FAULT(CLOSED), WAY_UP, "stdio", "connect", "closed", "mcpool up"},
