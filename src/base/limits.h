@@ -38,6 +38,7 @@
 
 /* Sessions and waiting */
 #define MP_LIMIT_SESSIONS        4096
+#define MP_LIMIT_SESSIONS_SHARE  3072               /* of one way in: stdio, or all of HTTP */
 #define MP_LIMIT_VIEWS           256                /* projects, with their environments, at once */
 #define MP_LIMIT_VIEW_IDLE_MS    MP_SECONDS(5 * 60) /* one that nobody uses any more */
 #define MP_LIMIT_OPEN_REQUESTS   16384              /* of one session, to be answered */
@@ -72,7 +73,7 @@
 /* Clients of the HTTP face */
 #define MP_LIMIT_UNADMITTED  256         /* connections without a token; the oldest goes first */
 #define MP_LIMIT_HTTP_HELD   MP_MIB(256) /* incomplete bodies and unsent answers, of all clients */
-#define MP_LIMIT_HTTP_GROWTH MP_MIB(512) /* what clients may add to the hub's RSS; tested */
+#define MP_LIMIT_HTTP_GROWTH MP_MIB(384) /* what clients may add to the hub's RSS; tested */
 #define MP_LIMIT_HTTP_RATE   MP_KIB(16)  /* bytes a second that a client sends or takes, at least */
 #define MP_LIMIT_REPLAY      MP_MIB(64)  /* finished streams, kept for clients that come back */
 

@@ -23,6 +23,8 @@ static const struct meaning {
 } meanings[] = {
 	{MCPOOL_EUNAVAILABLE, MP_OUTCOME_NOT_SENT, "connect", MCPOOL_FAULT_CONNECT,
 	 "see whether there is a hub: mcpool status; start it: mcpool up"},
+	{MCPOOL_ELIMIT, MP_OUTCOME_NOT_SENT, "connect", MCPOOL_FAULT_CLOSED,
+	 "end agents that are not needed, then call again; which there are: mcpool status"},
 	{MCPOOL_EOUTCOME_UNKNOWN, MP_OUTCOME_UNKNOWN, "receive", MCPOOL_FAULT_END,
 	 "find out whether it happened before you call again"},
 	{MCPOOL_ETOO_LARGE, MP_OUTCOME_NOT_SENT, "send", MCPOOL_FAULT_CLOSED,
@@ -44,7 +46,7 @@ static int write_data(struct mp_buf *out, const struct meaning *m)
 	struct mp_failed_call f = {
 		.why = &why,
 		.outcome = m->outcome,
-		.retryable = m->code == MCPOOL_EUNAVAILABLE,
+		.retryable = m->code == MCPOOL_EUNAVAILABLE || m->code == MCPOOL_ELIMIT,
 		.next_step = m->next_step,
 	};
 	struct mp_writer w;
@@ -62,11 +64,12 @@ void mp_bridge_answer(struct mp_bridge *b, struct mp_str id, int code, const cha
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf out, data, text;
 	const char *word = mcpool_error_word(code);
+	bool is_full = code == MCPOOL_EUNAVAILABLE && b->why.code == MCPOOL_ELIMIT;
 
 	mp_buf_init(&out, MP_KIB(16));
 	mp_buf_init(&data, MP_KIB(1));
 	mp_buf_init(&text, MP_KIB(4));
-	if (write_data(&data, find_meaning(code)) == 0 &&
+	if (write_data(&data, find_meaning(is_full ? MCPOOL_ELIMIT : code)) == 0 &&
 	    mp_buf_addf(&text, "MCP error: %s: %s", word, words) == 0 &&
 	    mp_message_error(&out, id, mp_error_get_rpc_code(code), mp_buf_get(&text),
 			     mp_buf_get(&data)) == 0)
@@ -86,9 +89,11 @@ static void answer_unknown(struct mp_bridge *b, const struct mp_pending *p)
 void mp_bridge_refuse_kept(struct mp_bridge *b)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf words;
+	bool is_full = b->why.code == MCPOOL_ELIMIT; /* it runs, and says so (attack-S9) */
 
 	mp_buf_init(&words, MP_KIB(2));
-	if (mp_buf_addf(&words, "there is no hub: %s%s%s",
+	if (mp_buf_addf(&words, "%s: %s%s%s",
+			is_full ? "the hub takes no more agents" : "there is no hub",
 			b->why.message[0] ? b->why.message : "it does not answer",
 			b->o.log[0] ? "; its log is " : "", b->o.log) < 0 ||
 	    mp_buf_terminate(&words) < 0)

@@ -121,6 +121,8 @@ static void read_error(const struct mp_tape *t, mp_value error, struct mp_greeti
 		ret->protocol = MP_GREETING_PROTOCOL;
 	copy_text(t, mp_value_get(t, data, "version"), ret->version, sizeof(ret->version));
 	ret->is_leaving = mp_value_is(t, mp_value_get(t, data, "leaving"), MP_TAPE_TRUE);
+	if (mp_value_is(t, mp_value_get(t, data, "full"), MP_TAPE_TRUE))
+		ret->why.code = MCPOOL_ELIMIT;
 }
 
 int mp_greeting_read_answer(struct mp_str text, struct mp_greeting_answer *ret,
@@ -215,14 +217,17 @@ int mp_greeting_write(struct mp_buf *out, const struct mp_greeting *h, char *con
 	return mp_write_finish(&w);
 }
 
-static void write_who(struct mp_writer *w, bool leaving)
+/* why: it is not let in; NULL: it is. */
+static void write_who(struct mp_writer *w, const struct mcpool_error *why)
 {
 	mp_write_begin_object(w);
 	mp_write_member_i64(w, "protocol", MP_GREETING_PROTOCOL);
 	mp_write_member_text(w, "version", mp_str_of(mcpool_version()));
 	mp_write_member_i64(w, "pid", (int64_t)getpid());
-	if (leaving)
+	if (why && why->code == MCPOOL_ECLOSED)
 		mp_write_member_bool(w, "leaving", true);
+	if (why && why->code == MCPOOL_ELIMIT)
+		mp_write_member_bool(w, "full", true);
 	mp_write_end_object(w);
 }
 
@@ -234,7 +239,7 @@ int mp_greeting_write_answer(struct mp_buf *out, struct mp_str id)
 
 	mp_buf_init(&who, MP_KIB(1));
 	mp_write_init(&w, &who, NULL);
-	write_who(&w, false);
+	write_who(&w, NULL);
 	r = mp_write_finish(&w);
 	return r < 0 ? r : mp_message_result(out, id, mp_buf_get(&who));
 }
@@ -247,7 +252,7 @@ int mp_greeting_write_refusal(struct mp_buf *out, struct mp_str id, const struct
 
 	mp_buf_init(&who, MP_KIB(1));
 	mp_write_init(&w, &who, NULL);
-	write_who(&w, why->code == MCPOOL_ECLOSED);
+	write_who(&w, why);
 	r = mp_write_finish(&w);
 	return r < 0 ? r
 		     : mp_message_error(out, id, why->rpc_code ? why->rpc_code : -32603,

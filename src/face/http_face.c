@@ -105,7 +105,10 @@ static void cut_strangers(struct mp_http_face *f)
 		bool is_open = c->state == MP_HTTP_CONNECTION_SERVED ||
 			       c->state == MP_HTTP_CONNECTION_TUNNEL;
 
-		if (is_open && c->x.admission.season != f->season)
+		if (c->x.admission.season == f->season)
+			continue;
+		mp_http_service_note_admission(c, false);
+		if (is_open)
 			mp_http_connection_advance(c, MP_HTTP_CONNECTION_ON_DROP);
 	}
 }

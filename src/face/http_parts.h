@@ -37,9 +37,11 @@ struct mp_http_face {
 
 	struct mp_map sessions; /* legacy ones by their ids */
 	struct mp_list idle;    /* those that nobody uses, longest first */
+	struct mp_list unused;  /* of these, those that never asked for anything */
 	struct mp_timer idle_timer;
 	struct mp_ids streams;   /* of legacy POSTs */
 	struct mp_list finished; /* those that are kept, longest first */
+	size_t finished_bytes;
 	struct mp_timer finished_timer;
 
 	struct mp_map talks;    /* HTTP+SSE by their ids */

@@ -44,6 +44,7 @@ struct session {
 	size_t heard;                                    /* streams that somebody listens on */
 	struct mp_link idle;
 	int64_t idle_since_ms;
+	bool is_used;  /* it asked for something behind initialize */
 	bool is_fresh; /* its initialize was not answered yet */
 	bool was_refused;
 	struct mp_grave grave;
@@ -104,19 +105,24 @@ static void arm(struct mp_timer *t, int64_t due_ms)
 		mp_timer_start(t, left > 0 ? left : 0);
 }
 
+static struct mp_list *get_list(struct session *s)
+{
+	return s->is_used ? &s->face->idle : &s->face->unused;
+}
+
 static enum event rest(struct session *s)
 {
 	struct mp_http_face *f = s->face;
 
 	s->idle_since_ms = mp_loop_now_ms(f->loop);
-	mp_list_append(&f->idle, &s->idle);
+	mp_list_append(get_list(s), &s->idle);
 	arm(&f->idle_timer, s->idle_since_ms + MP_LIMIT_SESSION_IDLE_MS);
 	return QUIET;
 }
 
 static enum event work(struct session *s)
 {
-	mp_list_remove(&s->face->idle, &s->idle);
+	mp_list_remove(get_list(s), &s->idle);
 	return QUIET;
 }
 
@@ -138,7 +144,7 @@ static enum event end(struct session *s)
 	struct mp_link *link;
 
 	if (mp_list_linked(&s->idle))
-		mp_list_remove(&f->idle, &s->idle);
+		mp_list_remove(get_list(s), &s->idle);
 	mp_map_remove(&f->sessions, mp_str_of(s->id));
 	while ((link = mp_list_first(&s->streams)))
 		mp_stream_end(mp_container_of(link, struct mp_stream, link));
@@ -148,13 +154,12 @@ static enum event end(struct session *s)
 	return QUIET;
 }
 
-static void end_idle(void *u)
+static void end_idle_of(struct mp_http_face *f, struct mp_list *list)
 {
-	struct mp_http_face *f = u;
 	int64_t latest = mp_loop_now_ms(f->loop) - MP_LIMIT_SESSION_IDLE_MS;
 	struct mp_link *link;
 
-	while ((link = mp_list_first(&f->idle))) {
+	while ((link = mp_list_first(list))) {
 		struct session *s = mp_container_of(link, struct session, idle);
 
 		if (s->idle_since_ms > latest) {
@@ -165,9 +170,17 @@ static void end_idle(void *u)
 	}
 }
 
+static void end_idle(void *u)
+{
+	struct mp_http_face *f = u;
+
+	end_idle_of(f, &f->unused);
+	end_idle_of(f, &f->idle);
+}
+
 bool mp_http_sessions_end_oldest(struct mp_http_face *f)
 {
-	struct mp_link *link = mp_list_first(&f->idle);
+	struct mp_link *link = mp_list_first(f->unused.len ? &f->unused : &f->idle);
 
 	if (link)
 		advance(mp_container_of(link, struct session, idle), EXPIRED);
@@ -189,8 +202,10 @@ static void stream_heard(void *u, struct mp_stream *stream, bool is_heard)
 
 static void forget_finished(struct mp_http_face *f, struct mp_stream *stream)
 {
-	if (mp_list_linked(&stream->kept_link))
-		mp_list_remove(&f->finished, &stream->kept_link);
+	if (!mp_list_linked(&stream->kept_link))
+		return;
+	mp_list_remove(&f->finished, &stream->kept_link);
+	f->finished_bytes -= stream->ring_bytes;
 }
 
 static void stream_finished(void *u, struct mp_stream *stream)
@@ -200,7 +215,9 @@ static void stream_finished(void *u, struct mp_stream *stream)
 	mp_ids_remove(&f->streams, stream->id);
 	stream->kept_since_ms = mp_loop_now_ms(f->loop);
 	mp_list_append(&f->finished, &stream->kept_link);
-	if (f->finished.len > MP_HTTP_FINISHED)
+	f->finished_bytes += stream->ring_bytes;
+	while (f->finished.len > MP_HTTP_FINISHED ||
+	       (f->finished.len > 1 && f->finished_bytes > MP_LIMIT_REPLAY))
 		mp_stream_end(
 			mp_container_of(mp_list_first(&f->finished), struct mp_stream, kept_link));
 	arm(&f->finished_timer, stream->kept_since_ms + MP_HTTP_FINISHED_MS);
@@ -289,6 +306,7 @@ void mp_http_sessions_init(struct mp_http_face *f)
 {
 	mp_map_init(&f->sessions, MP_LIMIT_SESSIONS);
 	mp_list_init(&f->idle);
+	mp_list_init(&f->unused);
 	mp_list_init(&f->finished);
 	mp_ids_init(&f->streams);
 	mp_timer_init(&f->idle_timer, f->loop, end_idle, f);
@@ -376,6 +394,25 @@ static bool knows_priming(const struct mp_exchange *x)
 	return mp_str_eq(mp_inbound_get(x->in, MP_FIELD_VERSION), MP_STR(MP_LEGACY_VERSION));
 }
 
+static bool is_greeting(const struct mp_message *m)
+{
+	return m->method == MP_METHOD_INITIALIZE || m->method == MP_METHOD_INITIALIZED;
+}
+
+/* A session that was opened and never used is the first to go (attack-S9). */
+static void note_use(struct session *s)
+{
+	bool is_idle = mp_list_linked(&s->idle);
+
+	if (s->is_used)
+		return;
+	if (is_idle)
+		work(s);
+	s->is_used = true;
+	if (is_idle)
+		rest(s);
+}
+
 static void receive(struct session *s, struct mp_exchange *x, const struct mp_message *m)
 {
 	struct mp_http_face *f = s->face;
@@ -386,6 +423,8 @@ static void receive(struct session *s, struct mp_exchange *x, const struct mp_me
 	mp_list_append(&s->streams, &stream->link);
 	stream->id = mp_ids_add(&f->streams, stream);
 	advance(s, USED);
+	if (!is_greeting(m))
+		note_use(s);
 	if (mp_session_receive(s->session, m, stream->id) == 0) {
 		mp_exchange_answer(mp_stream_release(stream),
 				   &(struct mp_http_answer){.status = 202});
@@ -459,6 +498,7 @@ void mp_http_sessions_get(struct mp_http_face *f, struct mp_exchange *x)
 		return;
 	}
 	stream->primes = knows_priming(x);
+	note_use(s);
 	mp_stream_join(stream, x, from);
 }
 

@@ -320,9 +320,9 @@ static void bury(struct mp_grave *grave)
 
 static enum event finish(struct mp_stream *s)
 {
+	s->hooks->over(s->u, s); /* which counts what was kept */
 	while (s->ring.len)
 		drop_first(s);
-	s->hooks->over(s->u, s);
 	mp_loop_bury(s->loop, &s->grave, bury);
 	return QUIET;
 }

@@ -46,6 +46,7 @@ struct mp_lobby {
 	struct mp_lobby_options o;
 	struct mp_loop *loop;
 	struct mp_list sessions; /* borrowed */
+	size_t stdio_sessions;   /* of these; the others came over HTTP */
 	struct mp_list shelves;  /* owned by those who use them */
 	struct mp_map noted;     /* see mp_held_note(); values owned */
 	struct mp_map told;      /* public names of which it was told that they collide */

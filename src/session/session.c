@@ -349,15 +349,35 @@ void mp_session_leave_stream(struct mp_session *s, mp_id stream)
 
 /* --- life ------------------------------------------------------------------------------------ */
 
+static bool is_stdio(const char *way)
+{
+	return strcmp(way, "stdio") == 0;
+}
+
+/* Each way in has a share, so that HTTP sessions cannot keep stdio agents out (attack-S9). */
+static int check_room(const struct mp_lobby *lobby, const char *way, struct mcpool_error *reterr)
+{
+	bool stdio = is_stdio(way);
+	size_t n = stdio ? lobby->stdio_sessions : lobby->sessions.len - lobby->stdio_sessions;
+
+	if (n >= MP_LIMIT_SESSIONS_SHARE)
+		return mp_fail(reterr, MCPOOL_ELIMIT, "there are %zu %s sessions already", n,
+			       stdio ? "stdio" : "HTTP");
+	if (lobby->sessions.len >= MP_LIMIT_SESSIONS)
+		return mp_fail(reterr, MCPOOL_ELIMIT, "there are %zu sessions already",
+			       lobby->sessions.len);
+	return 0;
+}
+
 int mp_session_new(struct mp_lobby *lobby, const struct mp_session_options *o,
 		   const struct mp_session_hooks *hooks, void *u, struct mp_session **ret_session,
 		   struct mcpool_error *reterr)
 {
 	struct mp_session *s;
+	int r = check_room(lobby, o->way, reterr);
 
-	if (lobby->sessions.len >= MP_LIMIT_SESSIONS)
-		return mp_fail(reterr, MCPOOL_ELIMIT, "there are %d sessions already",
-			       MP_LIMIT_SESSIONS);
+	if (r < 0)
+		return r;
 	if (lobby->is_draining)
 		return mp_fail(reterr, MCPOOL_EAGAIN, "mcpool is stopping");
 	s = mp_alloc(sizeof(*s));
@@ -380,6 +400,7 @@ int mp_session_new(struct mp_lobby *lobby, const struct mp_session_options *o,
 	s->shelf = mp_shelf_get(lobby, s->view, &o->narrowing, s->id);
 	mp_list_append(&s->shelf->sessions, &s->shelf_link);
 	mp_list_append(&lobby->sessions, &s->link);
+	lobby->stdio_sessions += is_stdio(s->way);
 	*ret_session = s;
 	return 0;
 }
@@ -408,6 +429,7 @@ struct mp_session *mp_session_free(struct mp_session *s)
 	mp_list_remove(&s->shelf->sessions, &s->shelf_link);
 	mp_shelf_unref(s->shelf);
 	mp_list_remove(&s->lobby->sessions, &s->link);
+	s->lobby->stdio_sessions -= is_stdio(s->way);
 	mp_map_done(&s->by_id);
 	mp_free(s->principal);
 	mp_free(s->capabilities);

@@ -503,6 +503,20 @@ TEST(a_hub_that_refuses_us_is_quoted)
 	CHECK_EQ(d.hang_ups, 1);
 }
 
+/* attack-S9: it is there, so `mcpool up` would not help. */
+TEST(a_full_hub_is_said_to_be_full)
+{
+	DESK;
+
+	mp_bridge_begin(d.b);
+	agent(&d, CALL(1));
+	hub(&d, "{\"jsonrpc\":\"2.0\",\"id\":\"hello\",\"error\":{\"code\":-32603,\"message\":"
+		"\"there are 9 sessions\",\"data\":{\"protocol\":1,\"full\":true}}}");
+	IS_IN(d, RESTING);
+	CHECK(has(&d.agent, "the hub takes no more agents: there are 9 sessions"));
+	CHECK(has(&d.agent, "end agents that are not needed") && !has(&d.agent, "mcpool up"));
+}
+
 #define OLDER                                                                           \
 	"{\"jsonrpc\":\"2.0\",\"id\":\"hello\",\"result\":{\"protocol\":1,\"version\":" \
 	"\"0.1.9\",\"pid\":7}}"

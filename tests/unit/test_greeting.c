@@ -142,6 +142,7 @@ TEST(answers_are_read)
 	CHECK(a.is_refused);
 	CHECK(!a.is_leaving);
 	CHECK_TEXT(a.why.message, "too many");
+	CHECK_EQ(a.why.code, MCPOOL_ELIMIT); /* attack-S9 */
 	CHECK_EQ(a.protocol, 1);
 	CHECK_TEXT(a.version, mcpool_version());
 	mp_buf_clear(&d.out);

@@ -265,6 +265,14 @@ TEST(who_leaves_before_the_stream_began_cannot_come_back)
 	CHECK_EQ(visitor_status(&w), 200);
 }
 
+static void ignore(void *u, const struct mp_delivery *d)
+{
+	(void)u;
+	(void)d;
+}
+
+static const struct mp_session_hooks no_hooks = {ignore};
+
 /* V28 */
 HEAVY_TEST(an_idle_session_ends)
 {
@@ -285,25 +293,61 @@ HEAVY_TEST(an_idle_session_ends)
 }
 
 /* V28 */
-HEAVY_TEST(the_oldest_idle_session_makes_room)
+HEAVY_TEST(the_oldest_unused_session_makes_room)
 {
+	struct mp_session *agent;
 	FRONT(s);
 	VISITOR(v);
-	struct client c, first;
+	struct client c, first, second;
 
 	CHECK(front_open(&s, one, false));
 	CHECK(begin(&s, &v, &first));
-	for (int i = 1; i < MP_LIMIT_SESSIONS; i++) {
+	CHECK(visitor_ask(&s, &v, "POST /mcp", first.headers, PING("1")));
+	CHECK(begin(&s, &v, &second));
+	for (int i = 2; i < MP_LIMIT_SESSIONS_SHARE; i++) {
 		mp_buf_clear(&v.wire.out);
 		CHECK(begin(&s, &v, &c));
 	}
-	CHECK_EQ(mp_lobby_count(s.lobby), MP_LIMIT_SESSIONS);
+	CHECK_EQ(mp_lobby_count(s.lobby), MP_LIMIT_SESSIONS_SHARE);
 	CHECK(begin(&s, &v, &c));
-	CHECK_EQ(mp_lobby_count(s.lobby), MP_LIMIT_SESSIONS);
+	CHECK_EQ(mp_lobby_count(s.lobby), MP_LIMIT_SESSIONS_SHARE);
 	CHECK(visitor_ask(&s, &v, "POST /mcp", c.headers, PING("1")));
 	CHECK_EQ(visitor_status(&v), 200);
+	/* attack-S9: the first one is older, but was used. */
 	CHECK(visitor_ask(&s, &v, "POST /mcp", first.headers, PING("1")));
+	CHECK_EQ(visitor_status(&v), 200);
+	CHECK(visitor_ask(&s, &v, "POST /mcp", second.headers, PING("1")));
 	CHECK_EQ(visitor_status(&v), 404);
+	/* attack-S9: and stdio agents have room, as many as their share is. */
+	CHECK_EQ(mp_session_new(s.lobby,
+				&(struct mp_session_options){
+					.view = s.f.view, .principal = "uid:0", .way = "stdio"},
+				&no_hooks, NULL, &agent, &s.why),
+		 0);
+	mp_session_free(agent);
+}
+
+/* attack-S9 */
+HEAVY_TEST(stdio_agents_leave_room_for_http)
+{
+	static struct mp_session *agents[MP_LIMIT_SESSIONS_SHARE];
+	struct mp_session_options o = {.principal = "uid:0", .way = "stdio"};
+	struct mp_session *more;
+	FRONT(s);
+	VISITOR(v);
+	struct client c;
+	int n = 0, r = 0;
+
+	CHECK(front_open(&s, one, false));
+	o.view = s.f.view;
+	while (n < MP_LIMIT_SESSIONS_SHARE && r == 0)
+		r = mp_session_new(s.lobby, &o, &no_hooks, NULL, &agents[n++], &s.why);
+	r = r == 0 ? mp_session_new(s.lobby, &o, &no_hooks, NULL, &more, &s.why) : r;
+	CHECK(begin(&s, &v, &c));
+	while (n > 0)
+		mp_session_free(agents[--n]);
+	CHECK_EQ(r, MCPOOL_ELIMIT);
+	CHECK(strstr(s.why.message, "stdio sessions already"));
 }
 
 /* V19 */
