@@ -152,6 +152,14 @@ void mp_wipe(void *block, size_t size)
 	explicit_bzero(block, size);
 }
 
+/* glibc raises its threshold up to 32 MiB by itself, unless it is set. */
+void mp_mem_map_large(void)
+{
+#ifdef __GLIBC__
+	(void)mallopt(M_MMAP_THRESHOLD, 1 << 20); /* then it is as before */
+#endif
+}
+
 /* glibc keeps all that lies below something in use. */
 void mp_mem_trim(void)
 {

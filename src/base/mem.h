@@ -26,6 +26,12 @@ void *mp_free(void *block);
 /* Overwrite a secret in a way the compiler keeps. */
 void mp_wipe(void *block, size_t size);
 
+/*
+ * For a program, at its start: blocks of a MiB and more have pages of their own, which go back to
+ * the system at once. In the heap, buffers that grow side by side leave gaps larger than
+ * themselves.
+ */
+void mp_mem_map_large(void);
 /* Give the system back what is free: after many large things went at once. Takes milliseconds. */
 void mp_mem_trim(void);
 

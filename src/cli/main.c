@@ -13,6 +13,7 @@
 
 #include <mcpool/mcpool.h>
 
+#include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/hub_status.h"
 #include "cli/verbs.h"
@@ -233,6 +234,7 @@ int main(int argc, char **argv)
 	bool json;
 	int r;
 
+	mp_mem_map_large();
 	fill_standard_descriptors();
 	(void)signal(SIGXFSZ, SIG_IGN); /* a limit on files is an error of write(), not the end */
 

@@ -330,6 +330,15 @@ static void drive(struct mp_http_connection *c, struct mp_str bytes)
 		mp_http_held_note(c);
 }
 
+/* A client that goes on with a refused body hears the answer, and costs no more time (attack-S1).
+ */
+static void ignore(struct mp_http_connection *c, size_t n)
+{
+	c->ignored += n;
+	if (c->ignored > MAX_DISCARDED)
+		mp_wire_read_on(c->wire, false);
+}
+
 /* --- what happens on the wire ---------------------------------------------------------------- */
 
 static void wire_bytes(void *u, struct mp_str bytes)
@@ -343,7 +352,10 @@ static void wire_bytes(void *u, struct mp_str bytes)
 			mp_wire_read_on(c->wire, false);
 		return;
 	}
-	drive(c, bytes);
+	if (c->state == (enum mp_http_connection_state)LEAVING)
+		ignore(c, bytes.len);
+	else
+		drive(c, bytes);
 }
 
 static void wire_taken(void *u)

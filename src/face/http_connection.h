@@ -64,6 +64,7 @@ struct mp_http_connection {
 	struct mp_exchange x;
 	enum mp_http_connection_state state;
 	enum mp_http_watch watch_kind;
+	size_t ignored;       /* bytes that came behind the last answer */
 	bool driving;         /* bytes are being looked at */
 	bool serving;         /* the handler is on the stack */
 	bool ended;           /* the client said so */

@@ -85,6 +85,7 @@ TEST(a_refused_request_leaves_the_connection_usable)
 
 TEST(the_large_body_of_a_refused_request_is_not_read)
 {
+	static char more[70000];
 	MP_CLEANUP(stage_done) struct stage s = {.ready = false};
 
 	CHECK(stage_open(&s));
@@ -93,6 +94,9 @@ TEST(the_large_body_of_a_refused_request_is_not_read)
 	CHECK(mp_str_find(mp_buf_get(&s.wire.out), MP_STR("Connection: close\r\n"), 0) > 0);
 	CHECK(s.wire.shut && !s.wire.closed);
 	say(&s, "iiiiii");
+	CHECK(s.wire.reading);
+	memory_wire_say(&s.wire, (struct mp_str){more, sizeof(more)});
+	CHECK(!s.wire.reading && !s.wire.closed); /* attack-S1: no more time for it */
 	mp_loop_advance(s.loop, MP_HTTP_LEAVE_MS + 1000);
 	CHECK(s.wire.closed);
 	CHECK_EQ(s.service.connections.len, 0);
