@@ -31,9 +31,10 @@
 #define MP_LIMIT_STDERR_LINE   MP_KIB(16)  /* one line of stderr; the rest of it is cut */
 #define MP_LIMIT_PINS          20000       /* tools of one server that are pinned; its newest */
 #define MP_LIMIT_PIN_OWNERS    8192        /* servers with pins, besides those in use */
-#define MP_LIMIT_TOPICS        1024 /* resources per server, and per session, that are listened to */
-#define MP_LIMIT_MEMOS         256  /* ids per server whose session is remembered */
-#define MP_LIMIT_NOTICES       100  /* notifications kept until somebody listens */
+#define MP_LIMIT_TOPICS        1024        /* resources that one session listens to */
+#define MP_LIMIT_TOPICS_ALL    16384       /* resources of one server that are listened to */
+#define MP_LIMIT_MEMOS         256         /* ids per server whose session is remembered */
+#define MP_LIMIT_NOTICES       100         /* notifications kept until somebody listens */
 #define MP_LIMIT_NOTICES_BYTES MP_KIB(256) /* all of them together */
 
 /* Sessions and waiting */
@@ -43,6 +44,7 @@
 #define MP_LIMIT_VIEW_IDLE_MS    MP_SECONDS(5 * 60) /* one that nobody uses any more */
 #define MP_LIMIT_OPEN_REQUESTS   16384              /* of one session, to be answered */
 #define MP_LIMIT_PARKED          1024 /* calls that wait for their agent to come back */
+#define MP_LIMIT_PARKED_EACH     64   /* of one session, when all places are taken */
 #define MP_LIMIT_TASKS           1024 /* of one session that go by a name */
 #define MP_LIMIT_SUBSCRIPTIONS   1024 /* resources one session hears of */
 #define MP_LIMIT_PAGE            1000 /* items of one page of a list */

@@ -202,6 +202,22 @@ static void is_unused(void *u)
 	discard(o);
 }
 
+/* The one that was left first; those in use stay. */
+static void discard_unused(struct mp_hub *hub)
+{
+	struct mp_outlook *first = NULL;
+
+	MP_LIST_EACH(&hub->outlooks, link) {
+		struct mp_outlook *o = mp_container_of(link, struct mp_outlook, link);
+
+		if (mp_timer_is_running(&o->rest) &&
+		    (!first || o->rest.due_ms < first->rest.due_ms))
+			first = o;
+	}
+	if (first)
+		is_unused(first);
+}
+
 static struct mp_outlook *make(struct mp_hub *hub, const struct mp_config_request *r,
 			       struct mp_config_set *set)
 {
@@ -258,6 +274,8 @@ static int find_or_make(struct mp_hub *hub, const struct mp_look_request *reques
 		return 0;
 	set = mp_config_load_remote(&r);
 	*ret = set->root[0] ? find(hub, &r, set->root) : NULL;
+	if (!*ret && hub->outlooks.len >= MP_LIMIT_VIEWS)
+		discard_unused(hub);
 	if (!*ret && hub->outlooks.len < MP_LIMIT_VIEWS)
 		*ret = make(hub, &r, set);
 	mp_config_set_unref(set);

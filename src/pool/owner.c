@@ -146,6 +146,35 @@ static struct mp_memo *find_memo(const struct mp_instance *in, struct mp_str id)
 	return NULL;
 }
 
+static size_t count_memos(const struct mp_instance *in, mp_id session)
+{
+	size_t n = 0;
+
+	MP_LIST_EACH(&in->memos, link)
+		n += memo_of(link)->session == session;
+	return n;
+}
+
+/* The oldest of the session that has most: one that is told many ids pushes out its own. */
+static void forget_one(struct mp_instance *in)
+{
+	struct mp_memo *first = NULL;
+	size_t most = 0;
+
+	MP_LIST_EACH(&in->memos, link) {
+		size_t n = first && memo_of(link)->session == first->session
+				   ? most
+				   : count_memos(in, memo_of(link)->session);
+
+		if (n > most) {
+			first = memo_of(link);
+			most = n;
+		}
+	}
+	mp_list_remove(&in->memos, &first->link);
+	mp_free(first);
+}
+
 /* An id that two sessions were told is nobody's. */
 static void note_id(struct mp_instance *in, mp_id session, struct mp_str id)
 {
@@ -161,7 +190,7 @@ static void note_id(struct mp_instance *in, mp_id session, struct mp_str id)
 	*memo = (struct mp_memo){.session = session, .len = id.len};
 	memcpy(memo->text, id.p, id.len);
 	if (in->memos.len == MP_LIMIT_MEMOS)
-		mp_free(memo_of(mp_list_pop(&in->memos)));
+		forget_one(in);
 	mp_list_append(&in->memos, &memo->link);
 }
 

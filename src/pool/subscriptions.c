@@ -163,7 +163,7 @@ static struct mp_topic *get_topic(struct mp_instance *in, struct mp_str uri)
 {
 	struct mp_topic *t = find_topic(in, uri);
 
-	if (t || in->topics.len == MP_LIMIT_TOPICS)
+	if (t || in->topics.len == MP_LIMIT_TOPICS_ALL)
 		return t;
 	t = mp_try_alloc(sizeof(*t) + uri.len);
 	if (!t)

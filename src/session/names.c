@@ -16,7 +16,7 @@ struct mp_names *mp_names_new(enum mp_naming style)
 	struct mp_names *n = mp_alloc(sizeof(*n));
 
 	n->style = style;
-	mp_arena_init(&n->arena, MP_LIMIT_ARENA);
+	mp_arena_init(&n->arena, (size_t)4 * MP_LIMIT_ARENA); /* of all servers */
 	mp_map_init(&n->pairs, MP_LIMIT_NAMES);
 	mp_map_init(&n->taken, MP_LIMIT_NAMES);
 	mp_map_init(&n->former, (size_t)4 * MP_LIMIT_NAMES);

@@ -142,15 +142,33 @@ static void send_away(struct mp_errand *e)
 	mp_errand_advance(e, MP_ERRAND_ON_PARK);
 }
 
+/*
+ * The oldest of all, unless the session that asks for a place has its share already: then its own
+ * oldest.
+ */
+static struct mp_errand *choose_leaver(struct mp_lobby *l, const struct mp_session *session)
+{
+	struct mp_errand *own = NULL;
+	size_t n = 0;
+
+	MP_LIST_EACH(&l->parked, link) {
+		if (errand_of(link)->session != session)
+			continue;
+		own = own ? own : errand_of(link);
+		n++;
+	}
+	return n >= MP_LIMIT_PARKED_EACH ? own : errand_of(mp_list_first(&l->parked));
+}
+
 void mp_errand_park(struct mp_errand *e, struct mp_query *q)
 {
 	struct mp_lobby *l = e->session->lobby;
 
 	mp_list_append(&e->queries, &q->link);
 	if (e->state == MP_ERRAND_PARKED)
-		return;                       /* asked when the agent comes back */
-	if (l->parked.len >= MP_LIMIT_PARKED) /* whoever has waited longest goes */
-		mp_errand_advance(errand_of(mp_list_first(&l->parked)), MP_ERRAND_ON_DROP);
+		return; /* asked when the agent comes back */
+	if (l->parked.len >= MP_LIMIT_PARKED)
+		mp_errand_advance(choose_leaver(l, e->session), MP_ERRAND_ON_DROP);
 	send_away(e);
 }
 

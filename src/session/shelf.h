@@ -17,10 +17,12 @@
 struct mp_ware {
 	struct mp_str public_name; /* or the public URI (template) */
 	const char *server;
+	size_t offer; /* its place in the stock's */
 	const struct mp_catalog_item *item;
-	enum mp_era era; /* of the server */
-	bool is_wrapped; /* its URI is not its own */
-	bool is_task;    /* a tool that can only be run as a task */
+	enum mp_era era;  /* of the server */
+	bool is_wrapped;  /* its URI is not its own */
+	bool is_task;     /* a tool that can only be run as a task */
+	bool is_left_out; /* its server has more and longer URIs than there is room for */
 };
 
 /* What there is at one moment: a value, shared by count. */
@@ -30,6 +32,7 @@ struct mp_stock {
 	struct mp_offer **offers; /* references; one for each server that has any */
 	const char **servers;     /* their names */
 	size_t n_offers;
+	size_t *wrapped;         /* bytes of URIs that were wrapped, of each of them */
 	const char **configured; /* all servers of the view, for names.h */
 	bool *is_late;           /* of each of them; NULL: of none */
 	size_t n_configured;

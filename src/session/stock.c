@@ -25,7 +25,8 @@ static int make_room(struct mp_stock *s, size_t servers)
 	s->is_late = mp_arena_alloc_array(&s->arena, servers + 1, sizeof(bool));
 	s->offers = mp_arena_alloc_array(&s->arena, servers + 1, sizeof(struct mp_offer *));
 	s->servers = mp_arena_alloc_array(&s->arena, servers + 1, sizeof(char *));
-	return s->offers && s->servers && s->configured && s->is_late
+	s->wrapped = mp_arena_alloc_array(&s->arena, servers + 1, sizeof(size_t));
+	return s->offers && s->servers && s->wrapped && s->configured && s->is_late
 		       ? 0
 		       : mp_arena_get_error(&s->arena);
 }
@@ -97,6 +98,7 @@ static struct mp_ware *add_ware(struct mp_stock *s, enum mp_catalog_kind kind, s
 	*w = (struct mp_ware){
 		.public_name = item->name,
 		.server = s->servers[offer],
+		.offer = offer,
 		.item = item,
 		.era = s->offers[offer]->hello.era,
 		.is_task = kind == MP_CATALOG_TOOL && mp_task_is_required(item->json),
@@ -225,6 +227,10 @@ static int wrap(struct mp_stock *s, struct mp_ware *w, bool is_template)
 	r = mp_uri_wrap(mp_str_of(w->server), w->item->name, is_template, &text);
 	if (r < 0)
 		return r;
+	s->wrapped[w->offer] += text.len;
+	w->is_left_out = s->wrapped[w->offer] > MP_LIMIT_ARENA / s->n_offers;
+	if (w->is_left_out)
+		return 0; /* one server's URIs take no memory from others' lists */
 	kept = mp_arena_dup(&s->arena, mp_buf_get(&text));
 	if (!kept)
 		return mp_arena_get_error(&s->arena);
@@ -260,7 +266,7 @@ static int give_uris(struct mp_stock *s, enum mp_catalog_kind kind)
 	for (size_t i = 0; i < s->n[kind] && r == 0; i++) {
 		struct mp_ware *w = s->wares[kind][i];
 
-		if (mp_map_has(&s->uris, w->public_name))
+		if (w->is_left_out || mp_map_has(&s->uris, w->public_name))
 			continue; /* a server's list that has it twice */
 		r = mp_map_set(&s->uris, w->public_name, w);
 		s->wares[kind][n++] = w;
@@ -306,7 +312,7 @@ static struct mp_stock *make_stock(void)
 	struct mp_stock *s = mp_alloc(sizeof(*s));
 
 	s->refs = 1;
-	mp_arena_init(&s->arena, MP_LIMIT_ARENA);
+	mp_arena_init(&s->arena, (size_t)4 * MP_LIMIT_ARENA);
 	mp_map_init(&s->uris, (size_t)2 * MP_LIMIT_NAMES);
 	return s;
 }

@@ -279,13 +279,19 @@ static int sweep(struct sqlite3 *sql, int64_t wall_ms, struct mcpool_error *rete
 	return mp_sql_run(sql, &q, reterr);
 }
 
-/* The newest stay, as many as may, and as many as have room. */
+/*
+ * As many stay as may, and as have room. Those of the server that has most go first, and of these
+ * the oldest: one server with many credentials or large lists pushes out its own and no others.
+ */
 static int trim(struct sqlite3 *sql, struct mcpool_error *reterr)
 {
 	MP_SQL_QUERY(q, "sweeping definitions",
-		     "DELETE FROM definitions WHERE n IN (SELECT n FROM"
-		     " (SELECT n, sum(size) OVER newest AS bytes, row_number() OVER newest AS rows"
-		     " FROM definitions WINDOW newest AS (ORDER BY saved_ms DESC, n DESC))"
+		     "DELETE FROM definitions WHERE n IN (SELECT n FROM (SELECT n,"
+		     " sum(size) OVER (ORDER BY own, saved_ms DESC, n DESC) AS bytes,"
+		     " row_number() OVER (ORDER BY nth, saved_ms DESC, n DESC) AS rows"
+		     " FROM (SELECT n, size, saved_ms, sum(size) OVER newest AS own,"
+		     " row_number() OVER newest AS nth FROM definitions WINDOW newest AS"
+		     " (PARTITION BY name ORDER BY saved_ms DESC, n DESC)))"
 		     " WHERE rows > ?1 OR bytes > ?2)",
 		     mp_sql_int(MP_LIMIT_DEFINITIONS), mp_sql_int(MP_LIMIT_DEFINITIONS_ALL));
 

@@ -323,6 +323,32 @@ HEAVY_TEST(the_oldest_go)
 	CHECK(finds(db, &key, NOW + DAY, &sample));
 }
 
+/* attack-S3: a server with many credentials, or large lists, pushes out its own. */
+HEAVY_TEST(one_server_pushes_out_its_own)
+{
+	MP_CLEANUP(mp_db_closep) struct mp_db *db = open_empty();
+	const struct mp_definition_key evil = {"evil", MP_STR("newest")};
+	char sql[400];
+
+	CHECK(db);
+	CHECK(put(db, &key, &sample, NOW));
+	snprintf(sql, sizeof(sql),
+		 "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < %d)"
+		 " INSERT INTO definitions SELECT NULL, 'evil', CAST(i AS BLOB), 1, saved_ms + i, "
+		 "0, 0,"
+		 " 0, 0, 0, digest, x'', x'', x'', x'', x'' FROM definitions, c",
+		 2 * MP_LIMIT_DEFINITIONS);
+	CHECK(store_sql(sql));
+	CHECK(put(db, &evil, &sample, NOW + DAY));
+	CHECK_EQ(ask(db, COUNT), MP_LIMIT_DEFINITIONS);
+	CHECK(finds(db, &key, NOW + DAY, &sample));
+	CHECK(finds(db, &evil, NOW + DAY, &sample));
+	CHECK(store_sql("UPDATE definitions SET size = 16 << 20 WHERE name = 'evil'"));
+	CHECK(put(db, &evil, &sample, NOW + 3 * DAY));
+	CHECK_EQ(ask(db, "SELECT count(*) FROM definitions WHERE size > 1000"), 31);
+	CHECK(finds(db, &key, NOW + DAY, &sample));
+}
+
 /* --- others --------------------------------------------------------------------------------- */
 
 static void make_round(struct mp_definition *d, char *text, size_t n, int round)

@@ -1,7 +1,9 @@
 /* test_owner.c - what servers ask and tell reaches the one session that it concerns, or nobody. */
 #include "stage.h"
 
+#include "base/limits.h"
 #include "pool/owner.h"
+#include "pool/seat.h"
 #include "transport/transport.h"
 
 /* --- the table ------------------------------------------------------------------------------- */
@@ -275,4 +277,26 @@ TEST(those_who_share_a_session_are_not_asked_for_each_other)
 		CHECK_EQ(s.a.asked, 1);
 		CHECK_EQ(s.a.lease, s.rb.lease);
 	}
+}
+
+/* attack-S3: a session that is told many ids pushes out its own. */
+TEST(ids_of_one_session_push_out_its_own)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct mp_instance *in;
+	char text[60];
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\"}}}"));
+	CHECK(fleet_start(&f, "a"));
+	in = mp_seat_get_instance(f.view, 0, 0);
+	CHECK(in);
+	mp_owner_note_question(in, 7, MP_STR("{\"elicitationId\":\"first\"}"));
+	for (int i = 0; i < 2 * MP_LIMIT_MEMOS; i++) {
+		snprintf(text, sizeof(text), "{\"elicitationId\":\"e%d\"}", i);
+		mp_owner_note_question(in, 8, mp_str_of(text));
+	}
+	CHECK_EQ(mp_owner_find_id(in, MP_STR("first")), 7);
+	CHECK_EQ(mp_owner_find_id(in, MP_STR("e0")), 0);
+	CHECK_EQ(in->memos.len, MP_LIMIT_MEMOS);
 }
