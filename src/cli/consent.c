@@ -245,12 +245,19 @@ static void put_variables(struct page *p, const struct mp_bind_map *map)
 }
 
 /* A file outside of projects whose path depends on no variable. */
-static bool find_users_file(const struct mp_configured *c, const char *path, char out[PATH_MAX])
+static bool find_users_file(const struct mp_configured *c, const struct mp_entry *e,
+			    char out[PATH_MAX])
 {
-	bool at_home = strncmp(path, "~/", 2) == 0 && c->set->home;
-	int n = snprintf(out, PATH_MAX, "%s%s", at_home ? c->set->home : "", path + at_home);
+	const char *path = e->env_file, *home = c->set->home ? c->set->home : "";
+	bool at_home = strncmp(path, "~/", 2) == 0;
+	int n;
 
-	return (at_home || path[0] == '/') && !strpbrk(path, "${") && n > 0 && n < PATH_MAX;
+	if (strpbrk(path, "${") || (path[0] != '/' && !home[0]) ||
+	    (path[0] != '/' && !at_home && e->origin.root[0]))
+		return false;
+	n = snprintf(out, PATH_MAX, "%s%s%s", path[0] == '/' ? "" : home,
+		     path[0] == '/' || at_home ? "" : "/", path + at_home);
+	return n > 0 && n < PATH_MAX;
 }
 
 /*
@@ -268,7 +275,7 @@ static void put_env_file(struct page *p, const struct mp_configured *c, const st
 	put_line(p, "variables of", e->env_file);
 	if (!e->env_file || !e->env_file[0] || p->error < 0)
 		return;
-	if (!layer && find_users_file(c, e->env_file, path))
+	if (!layer && find_users_file(c, e, path))
 		r = mp_envfile_read(path, &arena, &layer, NULL);
 	for (char **pair = layer; r == 0 && pair && *pair; pair++) {
 		size_t n = strcspn(*pair, "=");

@@ -274,6 +274,13 @@ t_a_file_that_an_env_file_names() {
 		answered 7 '' -- trust && says out "BASH_ENV = \"$project/evil.sh\"  <- decides what code runs" 'evil.sh  ' &&
 		stops evil.sh '{"command": "./server.sh", "envFile": ".env"}'
 }
+t_an_env_file_of_the_user_is_shown() { # attack-S7
+	echo 'NODE_OPTIONS=--require x' >"$HOME/x.env" && mkdir -p "$HOME/.cursor" &&
+		for path in x.env '~/x.env' "$HOME/x.env"; do
+			echo "{\"mcpServers\": {\"one\": {\"command\": \"true\", \"envFile\": \"$path\"}}}" >"$HOME/.cursor/mcp.json" &&
+				run 7 trust one && says out 'NODE_OPTIONS = "--require x"  <- decides' || { echo "as $path"; return 1; }
+		done
+}
 t_what_is_not_covered_is_said() {
 	mkdir data && echo '{"scripts": {"start": "./run.sh"}}' >package.json && echo 'exit 0' >run.sh && put one '{"command": "npm", "args": ["start", "data"]}' &&
 		answered 7 '' -- trust && says out "may read      everything in $project, which may change" 'everything in data' 'package.json' 'run.sh' \
