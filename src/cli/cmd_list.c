@@ -45,12 +45,13 @@ const struct mp_verb mp_verb_list = {
 /* Without a hub what would run is all there is to say; with one it says what does. */
 const struct mp_verb mp_verb_status = {
 	"status",
-	"",
+	"[NAME]",
 	"Show what runs in the hub, and who uses it; without a hub what would run here.",
 	"  --all            also those that do not count: shadowed ones\n"
 	"  --json           one JSON object instead of text for people\n" CONFIG_OPTIONS,
-	"Nothing is started or dialled for this; where no hub runs tools are those that are\n"
-	"remembered. --all and --config are about files, and ask no hub.\n",
+	"With NAME all that the hub knows of that server, such as with which environment it was\n"
+	"started. Nothing is started or dialled for this; where no hub runs tools are those that\n"
+	"are remembered. --all and --config are about files, and ask no hub.\n",
 	run_status,
 	list_of_servers,
 	MP_VERB_PLAIN,
@@ -404,12 +405,15 @@ static int run_status(const struct mp_verb *verb, int argc, char **argv)
 	MP_CLEANUP(mp_configured_done) struct mp_configured c = {0};
 	struct mp_cli_args args;
 	struct mp_known *known;
-	int r = mp_cli_read_args(verb, argc, argv, 0, 0, &args);
+	int r = mp_cli_read_args(verb, argc, argv, 0, 1, &args);
+	const char *name = args.n_words ? args.words[0] : NULL;
 
 	if (r)
 		return r - 1;
-	if (args.config.n == 0 && !args.all && mp_hub_status_show(args.json, &r))
+	if (args.config.n == 0 && !args.all && mp_hub_status_show(name, args.json, &r))
 		return r;
+	if (name) /* no hub: what is configured is all there is to show */
+		return run_get(&mp_verb_get, argc, argv);
 	r = mp_configured_load_all(&c, &args);
 	if (r)
 		return r;

@@ -153,6 +153,82 @@ static void show_hub(struct shown *s)
 	       MP_STR_ARGS(http));
 }
 
+/* --- one server ------------------------------------------------------------------------------ */
+
+static void print_line(const char *title, struct mp_str text)
+{
+	if (!text.len)
+		return;
+	printf("%-12s ", title);
+	mp_print_text(text);
+	putchar('\n');
+}
+
+static void print_source(struct shown *s, mp_value server)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	mp_value source = mp_value_get(&s->t, server, "source");
+
+	mp_buf_init(&text, MP_KIB(16));
+	if (mp_buf_addf(&text, "%.*s:%lld (%.*s)", MP_STR_ARGS(get_text(s, source, "file")),
+			(long long)get_number(s, source, "line"),
+			MP_STR_ARGS(get_text(s, source, "tool"))) == 0)
+		print_line("configured", mp_buf_get(&text));
+}
+
+static void print_server(struct shown *s, mp_value server)
+{
+	struct mp_table_row row = {0};
+
+	fill_row(s, server, &row);
+	print_line("name", row.cells[0]);
+	print_line("state", row.cells[1]);
+	print_line("error", get_text(s, server, "error"));
+	print_line("transport", get_text(s, server, "transport"));
+	print_line("mode", get_text(s, server, "mode"));
+	print_source(s, server);
+	print_line("offers", row.cells[2]);
+	if (mp_str_eq(row.cells[1], MP_STR("connected")))
+		print_line("runs", row.cells[3]);
+	print_line("environment", get_text(s, server, "environment"));
+}
+
+static mp_value find_server(struct shown *s, const char *name)
+{
+	mp_value servers = mp_value_get(&s->t, MP_ROOT, "servers");
+
+	MP_VALUE_EACH(&s->t, servers, server)
+		if (mp_value_text_is(&s->t, mp_value_get(&s->t, server, "name"), mp_str_of(name)))
+			return server;
+	return MP_NONE;
+}
+
+static int show_one(struct mp_str status, const char *name, bool json)
+{
+	struct shown s;
+	mp_value server;
+	int r;
+
+	mp_tape_init(&s.t, 0);
+	mp_arena_init(&s.arena, MP_LIMIT_ARENA);
+	r = mp_tape_parse(&s.t, status, NULL);
+	server = r < 0 ? MP_NONE : find_server(&s, name);
+	if (r == 0 && server == MP_NONE)
+		mp_cli_complain_as(MCPOOL_ENOENT,
+				   "the hub has no server '%s' for this folder; `mcpool status` "
+				   "shows those it has",
+				   name);
+	else if (r == 0 && json)
+		mp_print_json(mp_value_source(&s.t, server));
+	else if (r == 0)
+		print_server(&s, server);
+	mp_arena_done(&s.arena);
+	mp_tape_done(&s.t);
+	return r < 0 ? MP_EXIT_PROTOCOL : server == MP_NONE ? MP_EXIT_NOT_FOUND : MP_EXIT_DONE;
+}
+
+/* --- all of it ------------------------------------------------------------------------------- */
+
 static int show(struct mp_str status)
 {
 	struct shown s;
@@ -184,7 +260,7 @@ static void tell_silent_hub(void)
 			(long)pid, place.socket);
 }
 
-bool mp_hub_status_show(bool json, int *ret_exit_code)
+bool mp_hub_status_show(const char *name, bool json, int *ret_exit_code)
 {
 	MP_CLEANUP(mp_hub_client_freep) struct mp_hub_client *c = NULL;
 	MP_CLEANUP(mp_buf_done) struct mp_buf result;
@@ -201,6 +277,10 @@ bool mp_hub_status_show(bool json, int *ret_exit_code)
 	if (r < 0) {
 		mp_cli_complain("a hub runs and cannot be asked: %s", why.message);
 		return false;
+	}
+	if (name) {
+		*ret_exit_code = mp_print_finish(show_one(mp_buf_get(&result), name, json));
+		return true;
 	}
 	if (json)
 		mp_print_json(mp_buf_get(&result));

@@ -6,7 +6,7 @@
 
 #include "base/base.h"
 
-/* False: no hub runs, or it cannot be asked; nothing was shown. */
-bool mp_hub_status_show(bool json, int *ret_exit_code);
+/* name: of one server; NULL: all. False: no hub runs, or it cannot be asked; nothing was shown. */
+bool mp_hub_status_show(const char *name, bool json, int *ret_exit_code);
 
 #endif

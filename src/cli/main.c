@@ -171,7 +171,7 @@ static int show_overview(void)
 {
 	int r;
 
-	if (mp_hub_status_show(false, &r))
+	if (mp_hub_status_show(NULL, false, &r))
 		return r;
 	printf("mcpool %s\n\n", mcpool_version());
 	print_about(stdout);

@@ -221,7 +221,8 @@ static void tell_failure(struct by_hub *h, const struct mp_message *m, enum mp_o
 	if (mp_roster_read(m->tape, mp_value_get(m->tape, m->result, "roster"), &roster, NULL) < 0)
 		roster = NULL;
 	if (roster && roster->n)
-		a.transport = roster->rows[0].transport;
+		a.environment = roster->rows[0].environment;
+	a.transport = roster->rows[0].transport;
 	mp_reach_answered(h->r, &a, roster && roster->n ? &roster->rows[0] : NULL);
 }
 

@@ -32,6 +32,7 @@ static const struct mp_bind_field fields[] = {
 	FIELD(I64, "fault", fault),
 	FIELD(TEXT, "transport", transport),
 	FIELD(BOOL, "withholds", withholds),
+	FIELD(TEXT, "environment", environment),
 	FIELD(I64, "starts", starts),
 	FIELD(I64, "tools", tools),
 };
@@ -58,6 +59,7 @@ void mp_roster_describe(const struct mp_status *s, struct mp_roster_row *ret)
 		.fault = (int64_t)s->fault,
 		.transport = mp_kind_get_name(s->entry->kind),
 		.withholds = s->withholds,
+		.environment = s->environment,
 		.starts = (int64_t)s->starts,
 		.tools = s->tools,
 	};
@@ -87,7 +89,8 @@ static int keep_list(struct mp_arena *arena, struct mp_bind_list *list)
 /* What it borrowed is gone when the loop turns. */
 static int keep_row(struct mp_arena *arena, struct mp_roster_row *row, size_t tail)
 {
-	const char **texts[] = {&row->name, &row->provider, &row->detail, &row->error};
+	const char **texts[] = {&row->name, &row->provider, &row->detail, &row->error,
+				&row->environment};
 	int r = keep(arena, &row->tail, tail);
 
 	for (size_t i = 0; i < MP_ARRAY_LEN(texts) && r == 0; i++)
@@ -306,7 +309,8 @@ static int read_row(const struct mp_tape *t, mp_value v, struct mp_roster *roste
 	mp_value offer = mp_value_get(t, v, "offer");
 	int r;
 
-	*row = (struct mp_roster_row){.detail = "", .error = "", .tail = "", .tools = -1};
+	*row = (struct mp_roster_row){
+		.detail = "", .error = "", .tail = "", .environment = "", .tools = -1};
 	r = mp_bind_read(&table, t, v, &roster->arena, row, NULL, NULL, reterr);
 	if (r < 0)
 		return r;

@@ -30,6 +30,7 @@ struct mp_roster_row {
 	int64_t fault;                       /* what broke then, MCPOOL_FAULT_*; 0: unknown */
 	const char *transport;               /* "stdio" */
 	bool withholds;                      /* see mp_status */
+	const char *environment;             /* whose its last start had; "" */
 	int64_t starts;
 	int64_t tools; /* offered now; -1: unknown */
 	uint64_t present;

@@ -105,17 +105,33 @@ static int check_descent(const struct guest *g, struct mcpool_error *reterr)
 		"hub would serve itself; take it out of what mcpool runs");
 }
 
+/* A bridge is started by its agent, whose environment it has. */
+static void describe_env(const struct guest *g, char *out, size_t size)
+{
+	struct mp_proc bridge, agent;
+
+	if (g->hello.role == MP_GREETING_CONTROL)
+		snprintf(out, size, "the command line");
+	else if (mp_tree_read(g->pid, &bridge) == 0 && mp_tree_read(bridge.parent, &agent) == 0)
+		snprintf(out, size, "%s (process %d)", agent.name, (int)agent.pid);
+	else
+		snprintf(out, size, "an agent (process %d)", g->pid);
+}
+
 static int look(struct guest *g, struct mcpool_error *reterr)
 {
 	const struct mp_greeting *h = &g->hello;
+	char who[64];
 	struct mp_look_request request = {
 		.cwd = h->options.project ? h->options.project : h->cwd,
 		.env = h->env,
 		.profile = h->options.profile,
 		.only_a_look = h->role == MP_GREETING_CONTROL,
+		.who = who,
 	};
 	struct stat st;
 
+	describe_env(g, who, sizeof(who));
 	if (h->options.project && stat(h->options.project, &st) < 0)
 		return mp_fail(reterr, MCPOOL_ENOENT, "there is no folder %s", h->options.project);
 	return mp_hub_look(g->face->hub, &request, seen, g, &g->look, reterr);

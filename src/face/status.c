@@ -98,6 +98,7 @@ static void write_server(struct mp_writer *w, const struct mp_status *s)
 	write_number_or_null(w, "tools", s->tools, s->tools >= 0);
 	write_number_or_null(w, "seenAt", s->seen_ms, s->seen_ms != 0);
 	write_life(w, s);
+	mp_write_member_text(w, "environment", mp_str_of(s->environment));
 	mp_write_end_object(w);
 }
 

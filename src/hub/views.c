@@ -13,6 +13,7 @@
 #include "config/expand.h"
 #include "config/follow.h"
 #include "hub/outlook.h"
+#include "process/environment.h"
 
 struct mp_look {
 	struct mp_link link; /* in its outlook's looks */
@@ -90,9 +91,22 @@ static bool is_same_text(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* root: where it is known already; else the folder itself must be the same. */
+/*
+ * Servers start with the environment of the session that wants them first (DESIGN 4), proxies and
+ * certificates included: where that differs, it is another view. Their instances are shared all
+ * the same.
+ */
+static bool is_same_start(const struct mp_outlook *o, const struct mp_config_request *r)
+{
+	return mp_environment_is_same(o->request.env, r->env);
+}
+
+/*
+ * root: where it is known already; else the folder itself must be the same. exact: also what
+ * servers only inherit is the same.
+ */
 static struct mp_outlook *find(struct mp_hub *hub, const struct mp_config_request *r,
-			       const char *root)
+			       const char *root, bool exact)
 {
 	MP_LIST_EACH(&hub->outlooks, link) {
 		struct mp_outlook *o = mp_container_of(link, struct mp_outlook, link);
@@ -101,7 +115,8 @@ static struct mp_outlook *find(struct mp_hub *hub, const struct mp_config_reques
 		    (root ? strcmp(o->set->root, root) == 0
 			  : strcmp(o->request.cwd, r->cwd) == 0) &&
 		    is_same_text(o->request.profile, r->profile) &&
-		    mp_views_is_same_env(o->set, o->request.env, r->env))
+		    mp_views_is_same_env(o->set, o->request.env, r->env) &&
+		    (!exact || is_same_start(o, r)))
 			return o;
 	}
 	return NULL;
@@ -219,7 +234,7 @@ static void discard_unused(struct mp_hub *hub)
 }
 
 static struct mp_outlook *make(struct mp_hub *hub, const struct mp_config_request *r,
-			       struct mp_config_set *set)
+			       struct mp_config_set *set, const char *who)
 {
 	struct mp_outlook *o = mp_outlook_new(hub, r, set, &hooks, NULL);
 
@@ -229,6 +244,8 @@ static struct mp_outlook *make(struct mp_hub *hub, const struct mp_config_reques
 	mp_timer_init(&o->rest, hub->loop, is_unused, o);
 	mp_list_append(&hub->outlooks, &o->link);
 	mp_outlook_start(o);
+	if (who)
+		mp_view_set_who(o->view, who);
 	return o;
 }
 
@@ -269,15 +286,17 @@ static int find_or_make(struct mp_hub *hub, const struct mp_look_request *reques
 	r.env = request->env;
 	r.profile = request->profile;
 	r.wall_ms = mp_loop_wall_now_ms(hub->loop);
-	*ret = find(hub, &r, NULL);
+	*ret = find(hub, &r, NULL, true);
 	if (*ret)
 		return 0;
 	set = mp_config_load_remote(&r);
-	*ret = set->root[0] ? find(hub, &r, set->root) : NULL;
+	*ret = set->root[0] ? find(hub, &r, set->root, true) : NULL;
 	if (!*ret && hub->outlooks.len >= MP_LIMIT_VIEWS)
 		discard_unused(hub);
 	if (!*ret && hub->outlooks.len < MP_LIMIT_VIEWS)
-		*ret = make(hub, &r, set);
+		*ret = make(hub, &r, set, request->who);
+	if (!*ret && set->root[0]) /* better the servers with another environment than none */
+		*ret = find(hub, &r, set->root, false);
 	mp_config_set_unref(set);
 	return *ret ? 0 : mp_fail(reterr, MCPOOL_ELIMIT, "there are too many projects at once");
 }

@@ -15,6 +15,7 @@ struct mp_look_request {
 	const char *cwd;     /* NULL: the hub's own view, whatever env and profile say */
 	char *const *env;    /* "NAME=value", ends in NULL; copied where it is needed */
 	const char *profile; /* NULL: as the files say */
+	const char *who;     /* whose environment it is, for people; NULL: unknown */
 	/* No server is started for it; and what changed in files before now is in it. */
 	bool only_a_look;
 };

@@ -44,8 +44,10 @@ static void judge_first_start(struct mp_instance *in, const struct mp_keeper_fac
 		return;
 	}
 	a->retryable = is_retried;
-	refuse(a, MCPOOL_EUNAVAILABLE, "server '%s': initialization failed %.0fs ago%s%s%s",
-	       in->e->name, age_s(in, in->marked_ms), colon(f), f->why.message,
+	refuse(a, MCPOOL_EUNAVAILABLE,
+	       "server '%s': initialization failed %.0fs ago%s%s; started with the environment of "
+	       "%s%s",
+	       in->e->name, age_s(in, in->marked_ms), colon(f), f->why.message, in->environment,
 	       is_retried ? "; retries go on in the background" : "");
 }
 

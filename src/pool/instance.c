@@ -15,6 +15,7 @@
 #include "pool/owner.h"
 #include "pool/party_parts.h"
 #include "pool/pins.h"
+#include "process/environment.h"
 #include "store/eras.h"
 
 static struct mp_loop *loop_of(const struct mp_instance *in)
@@ -79,6 +80,20 @@ static void recall_era(struct mp_instance *in)
 		mp_verdicts_set(&in->pool->verdicts, key_of(in), era, now);
 }
 
+static void note_environment(struct mp_instance *in)
+{
+	const struct mp_scene *scene = in->scene;
+	size_t n = mp_environment_count(scene->env);
+
+	mp_scene_unref(in->started);
+	in->started = mp_scene_ref(in->scene);
+	snprintf(in->environment, sizeof(in->environment), "%s, %zu variable%s",
+		 scene->who             ? scene->who
+		 : in->pool->o.one_shot ? "the command line"
+					: "the hub",
+		 n, n == 1 ? "" : "s");
+}
+
 static void prepare_now(void *u)
 {
 	struct mp_instance *in = u;
@@ -86,6 +101,7 @@ static void prepare_now(void *u)
 	int r;
 
 	recall_era(in);
+	note_environment(in);
 	r = o->ways->prepare(o->ways_u, in->scene->set, in->e, in->scene->env, prepared, in,
 			     &in->plan);
 	if (r < 0)
@@ -528,6 +544,7 @@ struct mp_instance *mp_instance_free(struct mp_instance *in)
 	mp_stats_done(&in->stats);
 	mp_ids_remove(&in->pool->ids, in->id);
 	mp_scene_unref(in->scene);
+	mp_scene_unref(in->started);
 	mp_buf_done(&in->map_key);
 	return mp_free(in);
 }
@@ -555,6 +572,21 @@ void mp_instance_adopt(struct mp_instance *in, struct mp_scene *scene, size_t en
 	mp_instance_note_use(in);
 	if (mp_keeper_get_facts(in->k)->state == MP_KEEPER_BARRED)
 		try_again(in);
+}
+
+void mp_instance_follow(struct mp_instance *in, struct mp_scene *scene, size_t entry)
+{
+	enum mp_keeper_state state = mp_keeper_get_facts(in->k)->state;
+	struct mcpool_error why;
+
+	if (in->scene == scene || mp_keeper_is_up(in->k) ||
+	    memcmp(in->key, scene->keys->of[entry].bytes, sizeof(in->key)) != 0 ||
+	    mp_environment_is_same(in->scene->env, scene->env))
+		return;
+	mp_instance_adopt(in, scene, entry);
+	if ((state == MP_KEEPER_BACKOFF || state == MP_KEEPER_FAILED) && in->started &&
+	    !mp_environment_is_same(in->started->env, scene->env))
+		(void)!mp_instance_renew(in, &why); /* else it is stopping */
 }
 
 /* What is with the server may finish; what is not asks again elsewhere. */

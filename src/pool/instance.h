@@ -20,6 +20,7 @@ struct mp_scene {
 	unsigned refs;
 	struct mp_config_set *set;
 	char **env;
+	char *who;            /* whose environment that is; NULL: the hub's own */
 	struct mp_keys *keys; /* NULL until they are known */
 };
 struct mp_scene *mp_scene_new(struct mp_config_set *set, char *const *env);
@@ -59,7 +60,9 @@ struct mp_instance {
 	mp_id id;
 	struct mp_node node;
 	struct mp_log log;
-	struct mp_scene *scene;   /* a reference */
+	struct mp_scene *scene;   /* for the next start; a reference */
+	struct mp_scene *started; /* of the last start; a reference, NULL: none yet */
+	char environment[96];     /* whose that had, for people; "": none yet */
 	const struct mp_entry *e; /* of the scene's set */
 	unsigned char key[MP_DIGEST_SIZE];
 	struct mp_buf map_key; /* name, launch key, scope: what it is found by */
@@ -108,6 +111,11 @@ struct mp_instance *mp_instance_find(struct mp_pool *p, const struct mp_scene *s
 				     mp_id session);
 /* The configuration changed, and this server did not: it goes on as the new entry has it. */
 void mp_instance_adopt(struct mp_instance *in, struct mp_scene *scene, size_t entry);
+/*
+ * A session wants it. While it is down it is started with that session's environment; if the last
+ * try failed with another one, it is tried again at once.
+ */
+void mp_instance_follow(struct mp_instance *in, struct mp_scene *scene, size_t entry);
 /* Drain, stop and vanish: nobody finds it any more. */
 void mp_instance_leave(struct mp_instance *in);
 void mp_instance_start(struct mp_instance *in, bool only_a_visit);

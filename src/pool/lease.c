@@ -499,8 +499,10 @@ void mp_lease_tell(struct mp_lease *l)
 		answer.next_at_ms = mp_loop_wall_now_ms(l->pool->o.loop) + l->retry_ms;
 	if (f && answer.error)
 		answer.tail = f->tail;
-	if (answer.error)
+	if (answer.error) {
+		answer.environment = l->in && l->in->environment[0] ? l->in->environment : NULL;
 		answer.transport = l->in ? mp_kind_get_name(l->in->e->kind) : l->transport;
+	}
 	l->is_told = true;
 	if (l->fn)
 		l->fn(&answer, l->u);

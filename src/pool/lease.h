@@ -82,13 +82,14 @@ struct mp_lease_answer {
 	/* Of failures: how the server is reached ("stdio"; NULL: it has left the files), and how
 	 * far the call came. */
 	const char *transport;
-	bool was_up;        /* the server was there for it */
-	bool was_out;       /* the request was with the server */
-	unsigned attempt;   /* of a restart; 0: none */
-	bool retryable;     /* asking again is safe, and may help */
-	int64_t next_at_ms; /* when the server is tried next; 0: unknown */
-	struct mp_str tail; /* what the server wrote to stderr last; empty */
-	int64_t took_us;    /* with the server */
+	bool was_up;             /* the server was there for it */
+	bool was_out;            /* the request was with the server */
+	unsigned attempt;        /* of a restart; 0: none */
+	bool retryable;          /* asking again is safe, and may help */
+	int64_t next_at_ms;      /* when the server is tried next; 0: unknown */
+	struct mp_str tail;      /* what the server wrote to stderr last; empty */
+	const char *environment; /* whose its last start had; NULL: unknown */
+	int64_t took_us;         /* with the server */
 };
 typedef void (*mp_lease_fn)(const struct mp_lease_answer *answer, void *u);
 

@@ -67,6 +67,8 @@ typedef void (*mp_view_fn)(struct mp_view *v, const struct mcpool_error *error, 
 /* set is referenced, env copied. Empty until ready() was called, from the loop. */
 struct mp_view *mp_view_open(struct mp_pool *p, struct mp_config_set *set, char *const *env,
 			     mp_view_fn ready, void *u);
+/* Whose environment that is, for people; without it: the hub's own. */
+void mp_view_set_who(struct mp_view *v, const char *who);
 /*
  * Another set takes its place: what is unchanged notices nothing, what changed is drained and
  * replaced, what is new and eager is started (U33, C18). done() is called from the loop; when
@@ -155,6 +157,7 @@ struct mp_status {
 	int64_t failed_at_ms, next_at_ms, since_ms;
 	unsigned attempt, max; /* which try; of how many, 0: without end */
 	int pid;
+	const char *environment; /* whose the last start had: "the hub, 6 variables"; "": none */
 	int64_t uptime_ms;
 	uint64_t starts, restarts;
 	const struct mp_stats *stats; /* NULL: no call yet */

@@ -117,6 +117,7 @@ static void show_instance(struct mp_status *s, struct mp_instance *in)
 	if (f->state == MP_KEEPER_BACKOFF)
 		s->next_at_ms = mp_loop_wall_now_ms(in->pool->o.loop) + f->next_ms - now;
 	s->pid = f->pid;
+	s->environment = in->environment;
 	s->uptime_ms = is_up ? now - f->up_since_ms : 0;
 	s->starts = f->starts;
 	s->restarts = f->restarts;
@@ -196,6 +197,7 @@ void mp_view_get_status(struct mp_view *v, size_t i, mp_id session, struct mp_st
 		.entry = mp_seat_get_entry(v, i),
 		.detail = "",
 		.error = "",
+		.environment = "",
 		.tail = {"", 0},
 		.prepare_us = -1,
 		.spawn_us = -1,

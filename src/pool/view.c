@@ -49,6 +49,7 @@ struct mp_scene *mp_scene_unref(struct mp_scene *s)
 		return NULL;
 	mp_config_set_unref(s->set);
 	mp_environment_free(s->env);
+	mp_free(s->who);
 	mp_keys_free(s->keys);
 	return mp_free(s);
 }
@@ -285,9 +286,29 @@ struct mp_view *mp_view_open(struct mp_pool *p, struct mp_config_set *set, char 
 	return v;
 }
 
+static void name_scene(struct mp_scene *s, const char *who)
+{
+	s->who = mp_free(s->who);
+	if (who)
+		s->who = mp_dup(who);
+}
+
+void mp_view_set_who(struct mp_view *v, const char *who)
+{
+	mp_free(v->who);
+	v->who = mp_dup(who);
+	if (v->arrival)
+		name_scene(v->arrival->scene, who);
+	if (v->scene)
+		name_scene(v->scene, who);
+}
+
 void mp_view_reload(struct mp_view *v, struct mp_config_set *set, mp_view_fn done, void *u)
 {
-	arrive(v, mp_scene_new(set, v->env), done, u);
+	struct mp_scene *scene = mp_scene_new(set, v->env);
+
+	name_scene(scene, v->who);
+	arrive(v, scene, done, u);
 }
 
 struct mp_view *mp_view_close(struct mp_view *v)
@@ -304,6 +325,7 @@ struct mp_view *mp_view_close(struct mp_view *v)
 	mp_map_done(&v->toggles);
 	mp_scene_unref(v->scene);
 	mp_environment_free(v->env);
+	mp_free(v->who);
 	mp_free(v->seats);
 	return mp_free(v);
 }
@@ -396,6 +418,8 @@ struct mp_instance *mp_view_get_instance_at(struct mp_view *v, size_t i, mp_id s
 	if (refuse(v, i, reterr) < 0)
 		return NULL;
 	in = mp_seat_get_instance(v, i, session);
+	if (in)
+		mp_instance_follow(in, v->scene, v->seats[i].entry);
 	if (!in && mp_seat_get_entry(v, i)->tuning.mode != MP_MODE_SESSION)
 		in = find_namesake(v, i);
 	if (!in)

@@ -38,6 +38,58 @@ static const char *const agents_own[] = {
 	"npm_*",
 };
 
+/* Where npm and npx fetch from and keep what they fetched is the user's setting. */
+static const char *const users_own[] = {"npm_config_*"};
+
+/* What npm itself puts there for the scripts it runs. */
+static const char *const npms_own[] = {
+	"npm_config_global",       "npm_config_global_prefix", "npm_config_init_module",
+	"npm_config_local_prefix", "npm_config_node_gyp",      "npm_config_npm_version",
+	"npm_config_prefix",       "npm_config_user_agent",
+};
+
+/* Of one terminal, login or process: they differ between two agents that mean the same. */
+static const char *const passing[] = {
+	"ALACRITTY_*",
+	"COLORTERM",
+	"COLUMNS",
+	"DBUS_STARTER_*",
+	"GHOSTTY_*",
+	"GPG_TTY",
+	"INVOCATION_ID",
+	"ITERM_*",
+	"JOURNAL_*",
+	"KITTY_*",
+	"KONSOLE_*",
+	"LC_TERMINAL*",
+	"LINES",
+	"LS_COLORS",
+	"MCPOOL_SERVED_BY",
+	"OLDPWD",
+	"PWD",
+	"SHLVL",
+	"SSH_CLIENT",
+	"SSH_CONNECTION",
+	"SSH_TTY",
+	"STARSHIP_*",
+	"STY",
+	"SYSTEMD_EXEC_PID",
+	"TERM",
+	"TERMINAL_*",
+	"TERM_*",
+	"TMUX*",
+	"VTE_VERSION",
+	"WEZTERM_*",
+	"WINDOW",
+	"WINDOWID",
+	"WT_*",
+	"XDG_ACTIVATION_TOKEN",
+	"XDG_SESSION_*",
+	"XDG_VTNR",
+	"ZELLIJ*",
+	"_",
+};
+
 static const char *const necessary[] = {
 	"HOME",   "LANG", "LC_*", "LOGNAME",         "PATH", "SHELL", "TERM",
 	"TMPDIR", "TZ",   "USER", "XDG_RUNTIME_DIR",
@@ -67,6 +119,8 @@ static bool passes(enum mp_environment mode, struct mp_str name)
 {
 	switch (mode) {
 	case MP_ENVIRONMENT_INHERIT:
+		if (is_listed(name, users_own, MP_ARRAY_LEN(users_own)))
+			return !is_listed(name, npms_own, MP_ARRAY_LEN(npms_own));
 		return !is_listed(name, agents_own, MP_ARRAY_LEN(agents_own));
 	case MP_ENVIRONMENT_MINIMAL:
 		return is_listed(name, necessary, MP_ARRAY_LEN(necessary));
@@ -100,6 +154,37 @@ static char *copy(const char *entry)
 
 	memcpy(text, entry, len);
 	return text;
+}
+
+static bool has_entry(char *const *list, const char *entry)
+{
+	for (size_t i = 0; list && list[i]; i++)
+		if (strcmp(list[i], entry) == 0)
+			return true;
+	return false;
+}
+
+/* All that a server would inherit of a, and that lasts, is in b as well. */
+static bool is_within(char *const *a, char *const *b)
+{
+	for (size_t i = 0; a && a[i]; i++) {
+		struct mp_str name = name_of(a[i]);
+
+		if (!has_entry(b, a[i]) && passes(MP_ENVIRONMENT_INHERIT, name) &&
+		    !is_listed(name, passing, MP_ARRAY_LEN(passing)))
+			return false;
+	}
+	return true;
+}
+
+bool mp_environment_is_same(char *const *a, char *const *b)
+{
+	return a == b || (is_within(a, b) && is_within(b, a));
+}
+
+size_t mp_environment_count(char *const *env)
+{
+	return count(env);
 }
 
 char **mp_environment_build(enum mp_environment mode, char *const *from, char *const *extra)

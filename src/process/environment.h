@@ -20,6 +20,11 @@ enum mp_environment {
  * choose from, ends in NULL. extra: the server's own entries, which win; may be NULL.
  */
 char **mp_environment_build(enum mp_environment mode, char *const *from, char *const *extra);
+/*
+ * Do servers start alike with both? What belongs to one agent, terminal or login does not count.
+ */
+bool mp_environment_is_same(char *const *a, char *const *b);
+size_t mp_environment_count(char *const *env);
 /* The same with this "NAME=value" in it, in the place of any of that name; env is taken. */
 char **mp_environment_put(char **env, const char *entry);
 /* All of it, as it is. */

@@ -43,6 +43,7 @@ struct mp_failed_call mp_failed_call_of(const struct mp_lease_answer *a, struct 
 		.retryable = a->retryable,
 		.next_at_ms = a->next_at_ms,
 		.tail = a->tail,
+		.environment = a->environment,
 	};
 }
 
@@ -250,6 +251,14 @@ void mp_failed_call_get_next_step(const struct mp_failed_call *f, char *out, siz
 	(void)snprintf(out, size, "%.*s", MP_STR_ARGS(mp_buf_get(&text)));
 }
 
+/* A server that does not start often misses a variable that another program has. */
+static bool is_environment_told(const struct mp_failed_call *f)
+{
+	return f->environment && f->environment[0] && f->transport &&
+	       strcmp(f->transport, "stdio") == 0 &&
+	       mp_failed_call_get_stage(f) == MP_FAILED_CONNECT;
+}
+
 /* --- as JSON --------------------------------------------------------------------------------- */
 
 static void write_diagnosis(struct mp_writer *w, const struct mp_failed_call *f)
@@ -264,6 +273,8 @@ static void write_diagnosis(struct mp_writer *w, const struct mp_failed_call *f)
 		mp_write_member_text(
 			w, "stage",
 			mp_str_of(mp_failed_stage_get_name(mp_failed_call_get_stage(f))));
+	if (is_environment_told(f))
+		mp_write_member_text(w, "environment", mp_str_of(f->environment));
 	mp_write_member_text(w, "class", mp_str_of(mp_fault_get_name(mp_failed_call_get_class(f))));
 	mp_failed_call_get_next_step(f, step, sizeof(step));
 	if (step[0])
@@ -346,6 +357,7 @@ static int add_fields(const struct mp_failed_call *f, int64_t now_ms, struct mp_
 		{"transport:", mp_str_of(f->transport ? f->transport : ""), MOST_WORDS},
 		{"stage:", mp_str_of(f->server ? stage : ""), MOST_WORDS},
 		{"class:", mp_str_of(class), MOST_WORDS},
+		{"env from:", mp_str_of(is_environment_told(f) ? f->environment : ""), MOST_WORDS},
 		{"retryable:", mp_str_of(f->retryable ? "yes" : "no"), MOST_WORDS},
 	};
 	int r = 0;

@@ -38,10 +38,11 @@ struct mp_failed_call {
 	bool was_up, was_out;           /* how far it came; see struct mp_lease_answer */
 	unsigned attempt;               /* of a restart; 0: none */
 	bool retryable;
-	int64_t next_at_ms;    /* 0: unknown */
-	struct mp_str data;    /* what the server says beside its words, JSON; or empty */
-	struct mp_str tail;    /* what it wrote to stderr last; or empty */
-	const char *next_step; /* where whoever asks knows better; NULL */
+	int64_t next_at_ms;      /* 0: unknown */
+	struct mp_str data;      /* what the server says beside its words, JSON; or empty */
+	struct mp_str tail;      /* what it wrote to stderr last; or empty */
+	const char *environment; /* whose the server's last start had; NULL: unknown */
+	const char *next_step;   /* where whoever asks knows better; NULL */
 };
 
 /* What the pool says of a call of a configured server that was not answered. */

@@ -60,7 +60,7 @@ on_command_line() {
 		const want = { "server:": "x", "stage:": d.stage, "class:": d.class, "retryable:": d.retryable ? "yes" : "no",
 			"code:": `${code} ${d.code}`, "next step:": d.nextStep, "transport:": d.transport };
 		for (const k in want) if (fields[k] !== want[k]) throw new Error(`${k} ${fields[k]} and not ${want[k]}`);
-		const order = ["server:", "tool:", "transport:", "stage:", "class:", "retryable:", "next try:", "code:", "next step:"];
+		const order = ["server:", "tool:", "transport:", "stage:", "class:", "env from:", "retryable:", "next try:", "code:", "next step:"];
 		const places = Object.keys(fields).map((k) => order.indexOf(k));
 		if (places.some((p, i) => p < 0 || p < places[i - 1])) throw new Error(`order: ${Object.keys(fields)}`);
 		if (fs.readFileSync(process.argv[1], "utf8").split("\n")[0] !== message) throw new Error("another first line");

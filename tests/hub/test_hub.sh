@@ -248,4 +248,18 @@ t_users_servers_stay_without_the_project() {
 }
 logged_no_gone_a() { ! grep 'gone' "$XDG_STATE_HOME/mcpool/hub.log" | grep -q 'gone.* a\b'; }
 
+# use-B4: the hub was started with six variables; a session that has the certificate's makes the server start.
+t_a_server_has_the_environment_of_the_session_that_wants_it() {
+	printf '#!/bin/sh\n[ -n "$NEEDED_CERTS" ] && exec "%s" demo-server\necho "no certificate" >&2\nexit 1\n' "$mcpool" >"$work/needy" &&
+		chmod +x "$work/needy" && configure "$user" "\"needy\":{\"command\":\"$work/needy\"}" && run 0 trust --user-file --yes || return 1
+	env -i HOME="$HOME" PATH="$PATH" XDG_CONFIG_HOME="$XDG_CONFIG_HOME" XDG_STATE_HOME="$XDG_STATE_HOME" \
+		XDG_RUNTIME_DIR="$XDG_RUNTIME_DIR" MCPOOL_TEST_MARK="$work" "$mcpool" up >"$work/out" 2>&1 && eventually 5 running &&
+		eventually 5 shows failed || { "$mcpool" status needy; return 1; }
+	run 4 call mcp__needy__add a=2 b=40 && says err 'env from:  the command line, ' 'no certificate' || return 1
+	export NEEDED_CERTS=/ca.pem
+	run 0 call mcp__needy__add a=2 b=40 && says out 42 && run 0 status needy && says out 'connected' 'the command line, ' &&
+		run 0 status needy --json && says out '"environment":"the command line' && run 9 status nosuch && says err "no server 'nosuch'" && finish
+}
+shows() { "$mcpool" status needy --json 2>/dev/null | grep -q "\"state\":\"$1\""; }
+
 run_cases "$@"

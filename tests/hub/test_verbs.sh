@@ -17,10 +17,11 @@ trusted() { configure "$user" "$@" && run 0 trust --user-file --yes; } # ENTRY..
 
 # What may differ: whether a tool is live, and when a server that failed is tried again.
 plain() { sed 's/"state":"live"/"state":"deferred"/g; s/,"nextAt":[0-9]*//; s/,"attempt":[0-9]*//; s/"retryable":[a-z]*//
-	s|mcpool://results/[0-9a-f]*|RESULT|' "$1"; }
+	s|mcpool://results/[0-9a-f]*|RESULT|; s/env from:.*/env from:/; s/"environment":"[^"]*"/"environment":""/' "$1"; }
 
 # both WANTED ARGUMENTS...: alone, where no hub can be reached, and by the hub: the same, word for word
 both() {
+	rm -f "$XDG_STATE_HOME/mcpool/hub.place" # or it would lead to the running hub
 	XDG_RUNTIME_DIR="$work/nowhere" run "$@" || { echo "alone: $*: $(head -c 300 "$work/err")"; return 1; }
 	plain "$work/out" >"$work/out.alone"
 	plain "$work/err" >"$work/err.alone"

@@ -55,7 +55,8 @@ TEST(a_failed_start_is_told_with_its_age)
 		CHECK_EQ(a.code, MCPOOL_EUNAVAILABLE);
 		CHECK(!a.retryable);
 		CHECK_TEXT(a.words, "server 'a': initialization failed 3600s ago: start: it cannot "
-				    "be dialled");
+				    "be dialled; started with the environment of the hub, 0 "
+				    "variables");
 	}
 }
 

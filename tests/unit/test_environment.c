@@ -11,7 +11,9 @@ static char *const ours[] = {
 	"CLAUDE_CODE=1",
 	"LD_PRELOAD=/x.so",
 	"NODE_OPTIONS=x",
-	"npm_config_x=1",
+	"npm_config_user_agent=npm",
+	"npm_lifecycle_event=start",
+	"npm_config_cache=/cache",
 	"GITHUB_TOKEN=t",
 	"EDITOR=vi",
 	"LC_ALL=C",
@@ -75,9 +77,11 @@ TEST(inherit_leaves_out_what_is_an_agents_own)
 	CHECK(!get(env, "CLAUDECODE"));
 	CHECK(!get(env, "LD_PRELOAD"));
 	CHECK(!get(env, "NODE_OPTIONS"));
-	CHECK(!get(env, "npm_config_x"));
+	CHECK(!get(env, "npm_config_user_agent"));
+	CHECK(!get(env, "npm_lifecycle_event"));
+	CHECK_TEXT(get(env, "npm_config_cache"), "/cache"); /* use-A15 */
 	CHECK(!get(env, "VSCODE_PID"));
-	CHECK_EQ(count(env), 7);
+	CHECK_EQ(count(env), 8);
 }
 
 TEST(minimal_is_a_list)
@@ -99,6 +103,21 @@ TEST(the_servers_own_entries_win)
 
 	CHECK_TEXT(get(env, "PATH"), "/own");
 	CHECK_TEXT(get(env, "OPENAI_API_KEY"), "mine");
-	CHECK_EQ(count(env), 8);
+	CHECK_EQ(count(env), 9);
 	CHECK_EQ(count(none), 2);
+}
+
+/* use-B4 */
+TEST(what_servers_inherit_is_compared)
+{
+	char *const one[] = {"PATH=/bin", "PWD=/a", "TERM=xterm", "CLAUDECODE=1", "A=1", NULL};
+	char *const same[] = {"A=1", "PATH=/bin", "TMUX=x", "OPENAI_API_KEY=k", NULL};
+	char *const more[] = {"A=1", "PATH=/bin", "NODE_EXTRA_CA_CERTS=/ca.pem", NULL};
+	char *const other[] = {"A=2", "PATH=/bin", NULL};
+
+	CHECK(mp_environment_is_same(one, one));
+	CHECK(mp_environment_is_same(one, same) && mp_environment_is_same(same, one));
+	CHECK(!mp_environment_is_same(one, more) && !mp_environment_is_same(more, one));
+	CHECK(!mp_environment_is_same(one, other));
+	CHECK_EQ(mp_environment_count(one), 5);
 }

@@ -230,6 +230,48 @@ TEST(views_share_what_is_the_same)
 	CHECK_EQ(mp_pool_count_instances(f.pool), 3);
 }
 
+/*
+ * use-B4: a server that failed with one session's environment is tried at once with another's;
+ * one that runs stays as it is, and so does one that failed with an environment that means the
+ * same.
+ */
+TEST(a_server_starts_with_the_environment_of_the_session_that_wants_it)
+{
+	static char *rich[] = {"HTTPS_PROXY=http://proxy", NULL};
+	static char *same[] = {"HTTPS_PROXY=http://proxy", "PWD=/elsewhere", NULL};
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct mp_view *other, *third;
+	struct mp_status status = {0};
+	int dials;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\"}}}"));
+	fleet_get(&f, "a")->dial_code = MCPOOL_EUNAVAILABLE;
+	CHECK(fleet_start(&f, "a"));
+	fleet_advance(&f, 200000); /* far up the schedule: the next try is a minute away */
+	dials = fleet_get(&f, "a")->dials;
+	mp_view_start_server(f.view, 0, 0, false);
+	fleet_settle(&f);
+	CHECK_EQ(fleet_get(&f, "a")->dials, dials);
+	fleet_get(&f, "a")->dial_code = 0;
+	other = mp_view_open(f.pool, f.set, rich, nothing, NULL);
+	mp_view_set_who(other, "claude (process 7)");
+	third = mp_view_open(f.pool, f.set, same, nothing, NULL);
+	fleet_settle(&f);
+	if (mp_view_count(other) == 1 && mp_view_count(third) == 1) { /* memory may fail */
+		mp_view_start_server(other, 0, 0, false);
+		fleet_settle(&f);
+		mp_view_start_server(third, 0, 0, false);
+		fleet_settle(&f);
+		mp_view_get_status(other, 0, 0, &status);
+	}
+	other = mp_view_close(other);
+	third = mp_view_close(third);
+	CHECK_EQ(fleet_get(&f, "a")->lives, 1);
+	CHECK_EQ(fleet_get(&f, "a")->dials, dials + 1);
+	CHECK_TEXT(status.environment, "claude (process 7), 1 variable");
+}
+
 /* D27 */
 /* In the netdata profile the first one has the name, and the second is warned about. */
 TEST(in_the_netdata_profile_the_first_wins)
