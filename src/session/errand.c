@@ -137,8 +137,9 @@ struct mp_errand *mp_errand_new(struct mp_session *s, const struct mp_message *m
 	return e;
 }
 
-static void free_errand(struct mp_errand *e)
+static void free_buried(struct mp_grave *grave)
 {
+	struct mp_errand *e = mp_container_of(grave, struct mp_errand, grave);
 	struct mp_kept_text *text;
 
 	while ((text = e->more)) {
@@ -149,6 +150,15 @@ static void free_errand(struct mp_errand *e)
 	mp_free(e->asked);
 	mp_free(e->kept);
 	mp_spares_give(mp_loop_get_spares(e->loop), e, sizeof(*e));
+}
+
+/*
+ * Answering ends an errand, and its callers may still read it to find out whether they did
+ * (attack-S2). Until the turn ends it is there, without a session and in a state without steps.
+ */
+static void free_errand(struct mp_errand *e)
+{
+	mp_loop_bury(e->loop, &e->grave, free_buried);
 }
 
 /* From now on only its lease knows it. */

@@ -168,23 +168,38 @@ static bool find_resource(const struct mp_stock *s, struct mp_str uri, struct mp
 	return t->server;
 }
 
-/* What is named, and by which text; false: refused. */
-static bool find_named(struct mp_errand *e, const struct mp_stock *s, const struct mp_message *m,
-		       struct mp_arena *arena, struct target *t, struct mp_str *ret_name)
+/* What became of looking for it. */
+enum found {
+	FOUND,
+	UNKNOWN, /* still to be answered */
+	REFUSED, /* it was answered, and the errand is over */
+};
+
+static enum found find_by_name(const struct mp_errand *e, const struct mp_stock *s,
+			       struct mp_str name, struct mp_arena *arena, struct target *t)
+{
+	bool is_found;
+
+	if (e->method == MP_METHOD_TOOLS_CALL)
+		is_found = find_ware(s, MP_CATALOG_TOOL, name, t);
+	else if (e->method == MP_METHOD_PROMPTS_GET)
+		is_found = find_ware(s, MP_CATALOG_PROMPT, name, t);
+	else
+		is_found = find_resource(s, name, arena, t);
+	return is_found ? FOUND : UNKNOWN;
+}
+
+/* What is named, and by which text. */
+static enum found find_named(struct mp_errand *e, const struct mp_stock *s,
+			     const struct mp_message *m, struct mp_arena *arena, struct target *t,
+			     struct mp_str *ret_name)
 {
 	if (mp_value_text(m->tape, m->subject, arena, ret_name) < 0) {
 		mp_errand_refuse(e, -32602, 200, "params.%s is not a string",
 				 mp_method_get(m->method)->subject);
-		return false;
+		return REFUSED;
 	}
-	switch (e->method) {
-	case MP_METHOD_TOOLS_CALL:
-		return find_ware(s, MP_CATALOG_TOOL, *ret_name, t);
-	case MP_METHOD_PROMPTS_GET:
-		return find_ware(s, MP_CATALOG_PROMPT, *ret_name, t);
-	default:
-		return find_resource(s, *ret_name, arena, t);
-	}
+	return find_by_name(e, s, *ret_name, arena, t);
 }
 
 /* completion/complete: params.ref names a prompt, or the template of a resource. */
@@ -389,12 +404,21 @@ static bool is_stored(struct mp_errand *e, const struct mp_message *m, struct mp
 	       mp_results_is_uri(*ret_uri);
 }
 
+static void refuse_nothing(struct mp_errand *e, struct mp_str name, size_t candidates)
+{
+	if (e->method == MP_METHOD_COMPLETE)
+		mp_errand_refuse(e, -32602, 200, "params.ref names nothing that is there");
+	else
+		mp_session_refuse_unknown(e, name, candidates);
+}
+
 void mp_session_forward(struct mp_errand *e, const struct mp_message *m)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
 	struct mp_stock *s = mp_shelf_get_stock(e->session->shelf);
 	struct target t = {0};
 	struct mp_str name = {0};
+	enum found found;
 
 	mp_arena_init(&arena, MP_LIMIT_MESSAGE);
 	if (!s) {
@@ -410,21 +434,16 @@ void mp_session_forward(struct mp_errand *e, const struct mp_message *m)
 		mp_session_resume(e, m);
 		return;
 	}
-	if (e->method == MP_METHOD_COMPLETE ? !find_ref(e, s, m, &arena, &t)
-					    : !find_named(e, s, m, &arena, &t, &name)) {
-		if (e->method != MP_METHOD_COMPLETE && !name.p)
-			return; /* refused */
-		if (may_come(e, m))
-			return;
-		if (e->method == MP_METHOD_COMPLETE)
-			mp_errand_refuse(e, -32602, 200, "params.ref names nothing that is there");
-		else
-			mp_session_refuse_unknown(e, name, t.candidates);
+	if (e->method == MP_METHOD_COMPLETE)
+		found = find_ref(e, s, m, &arena, &t) ? FOUND : UNKNOWN;
+	else
+		found = find_named(e, s, m, &arena, &t, &name);
+	if (found == REFUSED || (found == UNKNOWN && may_come(e, m)))
 		return;
-	}
-	if (is_forged(e, m, &t)) {
+	if (found == UNKNOWN)
+		refuse_nothing(e, name, t.candidates);
+	else if (is_forged(e, m, &t))
 		mp_session_refuse_state(e);
-		return;
-	}
-	call(e, m, &t);
+	else
+		call(e, m, &t);
 }

@@ -143,6 +143,7 @@ struct mp_errand {
 	enum mp_errand_state state;
 	struct mp_session *session; /* NULL: it is gone, and only the lease is left */
 	struct mp_loop *loop;
+	struct mp_grave grave;
 	mp_id id;
 	mp_id stream;
 	enum mp_era era;
@@ -230,7 +231,7 @@ bool mp_errand_look_up(enum mp_errand_state s, enum mp_errand_event ev, enum mp_
 void mp_errand_release(struct mp_errand *e);
 struct mp_errand *mp_errand_find_lease(struct mp_session *s, mp_id lease);
 
-/* The one answer; the errand is over then. */
+/* The one answer; the errand is over then, and freed when the turn ends. */
 void mp_errand_answer(struct mp_errand *e, struct mp_str message, int status);
 void mp_errand_result(struct mp_errand *e, struct mp_str result);
 void mp_errand_refuse(struct mp_errand *e, int code, int status, const char *format, ...)

@@ -310,3 +310,69 @@ HEAVY_TEST(the_room_for_a_large_answer_is_given_back)
 	CHECK(s.lobby->scratch.cap <= MP_KIB(256));
 	CHECK(s.lobby->texts.params.cap <= MP_KIB(256));
 }
+
+/* --- attack-S2 ------------------------------------------------------------------------------- */
+
+static bool is_refused(struct scene *s, const char *method, const char *params, bool is_modern)
+{
+	char text[400];
+
+	agent_forget(&s->a);
+	snprintf(text, sizeof(text), "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"%s\"%s%s%s%s}",
+		 method, is_modern || params ? ",\"params\":{" : "", params ? params : "",
+		 !is_modern          ? ""
+		 : params && *params ? "," AGENT_META
+				     : AGENT_META,
+		 is_modern || params ? "}" : "");
+	agent_say(&s->a, &s->f, text, s->a.session->traits & MP_SESSION_ONE_STREAM ? 0 : 9);
+	REQUIRE(s->a.n == 1 && s->a.answers == 1);
+	REQUIRE(strstr(agent_last(&s->a), "\"id\":7") &&
+		strstr(agent_last(&s->a), "\"code\":-32602"));
+	REQUIRE(s->a.session->errands.len == 0);
+	return true;
+}
+
+/* attack-S2: as stdio, legacy HTTP and modern HTTP have it; a read of what was freed is ASan's. */
+HEAVY_TEST(a_request_without_a_usable_name_is_refused_once)
+{
+	static const struct {
+		unsigned traits;
+		bool is_modern;
+	} ways[] = {{MP_SESSION_ONE_STREAM, false},
+		    {MP_SESSION_ONE_STREAM, true},
+		    {0, false},
+		    {MP_SESSION_STATELESS, true}};
+	static const char *const methods[] = {"tools/call", "resources/read", "prompts/get"};
+	static const char *const params[] = {NULL, "", "\"name\":null,\"uri\":null",
+					     "\"name\":5,\"uri\":5", "\"name\":{},\"uri\":[\"x\"]"};
+
+	for (size_t way = 0; way < MP_ARRAY_LEN(ways); way++) {
+		SCENE(s);
+
+		CHECK(scene_open(&s, ways[way].traits));
+		for (size_t i = 0; i < MP_ARRAY_LEN(methods); i++)
+			for (size_t k = 0; k < MP_ARRAY_LEN(params); k++)
+				CHECK(is_refused(&s, methods[i], params[k], ways[way].is_modern));
+		CHECK_EQ(s.lobby->open, 0);
+	}
+}
+
+/* attack-S2: what reads a request behind its answer reads no freed memory. */
+TEST(a_request_that_was_answered_is_there_until_the_turn_ends)
+{
+	SCENE(s);
+	struct mp_errand *e;
+
+	CHECK(scene_open(&s, MP_SESSION_ONE_STREAM));
+	CHECK_EQ(agent_say(&s.a, &s.f,
+			   "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"subscriptions/listen\","
+			   "\"params\":{\"notifications\":{}," AGENT_META "}}",
+			   0),
+		 1);
+	CHECK_EQ(s.a.session->errands.len, 1);
+	e = mp_container_of(mp_list_first(&s.a.session->errands), struct mp_errand, link);
+	mp_session_end_listening(e);
+	CHECK_EQ(e->state, MP_ERRAND_ENDED);
+	CHECK(!e->session);
+	CHECK_EQ(s.lobby->errands.len, 0);
+}
