@@ -15,7 +15,7 @@
 #include "face/listener.h"
 #include "face/wire_tls.h"
 
-enum { BACKLOG = 511 };
+enum { BACKLOG = 511, MAX_UNSENT = 1 << 17 };
 
 struct mp_http_porch {
 	struct mp_http_porch_options o;
@@ -95,9 +95,11 @@ static void welcome(void *u, int fd)
 {
 	struct mp_http_porch *p = u;
 	struct mp_wire *wire;
-	int one = 1;
+	int one = 1, unsent = MAX_UNSENT;
 
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)); /* it may be no TCP */
+	/* What is unsent waits here, where it is counted, and not in megabytes of the kernel's. */
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof(unsent));
 	if (mp_wire_open(p->o.loop, fd, p->room, &wire) < 0)
 		return;
 	if (p->tls)

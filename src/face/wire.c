@@ -246,8 +246,12 @@ static void bury(struct mp_grave *grave)
 static void socket_close(struct mp_wire *w)
 {
 	struct socket *s = socket_of(w);
+	struct linger reset = {1, 0};
 
 	mp_check(!s->closed);
+	/* The peer does not hear the end, so the kernel need not keep what comes before it. */
+	if (s->queue.len > s->gone)
+		(void)setsockopt(s->fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
 	s->closed = true;
 	watch(s);
 	s->poll->data = NULL;
