@@ -90,6 +90,7 @@
 #define MP_LIMIT_DB_VALUE    MP_MIB(64) /* one text of a row */
 #define MP_LIMIT_SIGHTS      16384      /* ids whose first sight is remembered; the newest */
 #define MP_LIMIT_ERAS        4096       /* servers whose era is remembered */
+#define MP_LIMIT_LAST_GOOD   1024       /* configuration files whose last good state is kept */
 #define MP_LIMIT_HELD_SCOPES 1024 /* workspaces, styles and kinds whose names are remembered */
 
 /* What servers offered: a row for each server and credentials, of which the newest stay */

@@ -71,18 +71,19 @@ struct mp_config_request mp_configured_get_request(const struct mp_configured *c
 		.n_files = c->n_files,
 		.strict = c->strict,
 		.db = c->db,
+		.use_last_good = c->use_last_good,
 		.wall_ms = mp_configured_now(),
 	};
 }
 
-static int load(struct mp_configured *c, const struct mp_cli_args *args,
+static int load(struct mp_configured *c, const struct mp_cli_args *args, bool use_last_good,
 		struct mp_config_set *(*how)(const struct mp_config_request *req))
 {
 	struct mp_config_request req;
 	struct mcpool_error why;
 	int r;
 
-	*c = (struct mp_configured){0};
+	*c = (struct mp_configured){.use_last_good = use_last_good};
 	if (!getcwd(c->cwd, sizeof(c->cwd))) {
 		mp_cli_complain("the folder you are in is not there any more");
 		return MP_EXIT_CONFIG;
@@ -115,17 +116,17 @@ static struct mp_config_set *load_fetched(const struct mp_config_request *req)
 
 int mp_configured_load(struct mp_configured *c, const struct mp_cli_args *args)
 {
-	return load(c, args, mp_config_load);
+	return load(c, args, false, mp_config_load);
 }
 
 int mp_configured_load_copies(struct mp_configured *c, const struct mp_cli_args *args)
 {
-	return load(c, args, mp_config_load_remote);
+	return load(c, args, true, mp_config_load_remote);
 }
 
 int mp_configured_load_all(struct mp_configured *c, const struct mp_cli_args *args)
 {
-	return load(c, args, load_fetched);
+	return load(c, args, false, load_fetched);
 }
 
 void mp_configured_reload(struct mp_configured *c)

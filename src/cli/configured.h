@@ -18,6 +18,7 @@ struct mp_configured {
 	char **paths;       /* owned */
 	size_t n_files, room;
 	bool strict;
+	bool use_last_good; /* of a hub that serves: a broken file counts as it was */
 };
 
 /*

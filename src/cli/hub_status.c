@@ -97,7 +97,7 @@ static void show_servers(struct shown *s)
 	MP_VALUE_EACH(&s->t, servers, server)
 		fill_row(s, server, &rows[n++]);
 	mp_print_table(rows, n, 4);
-	if (n == 0)
+	if (n == 0 && !get_text(s, MP_ROOT, "problem").len)
 		puts("No servers are configured here. `mcpool add NAME -- COMMAND...` adds one.");
 	mp_free(rows);
 }
@@ -229,22 +229,38 @@ static int show_one(struct mp_str status, const char *name, bool json)
 
 /* --- all of it ------------------------------------------------------------------------------- */
 
-static int show(struct mp_str status)
+static int tell_problem(struct shown *s)
+{
+	struct mp_str problem = get_text(s, MP_ROOT, "problem");
+
+	if (!problem.len)
+		return MP_EXIT_DONE;
+	mp_cli_complain("%.*s", MP_STR_ARGS(problem));
+	mp_cli_complain("the hub goes on with the servers that it last read there; mend the file, "
+			"and it is read again");
+	return MP_EXIT_CONFIG;
+}
+
+static int show(struct mp_str status, bool json)
 {
 	struct shown s;
-	int r;
+	int r, code = MP_EXIT_DONE;
 
 	mp_tape_init(&s.t, 0);
 	mp_arena_init(&s.arena, MP_LIMIT_ARENA);
 	r = mp_tape_parse(&s.t, status, NULL);
-	if (r == 0) {
+	if (r == 0 && json)
+		mp_print_json(status);
+	if (r == 0 && !json) {
 		show_hub(&s);
 		show_servers(&s);
 		show_sessions(&s);
 	}
+	if (r == 0)
+		code = tell_problem(&s);
 	mp_arena_done(&s.arena);
 	mp_tape_done(&s.t);
-	return r < 0 ? MP_EXIT_PROTOCOL : MP_EXIT_DONE;
+	return r < 0 ? MP_EXIT_PROTOCOL : code;
 }
 
 /* What follows shows the files only, and the reader should not take it for what runs. */
@@ -282,8 +298,6 @@ bool mp_hub_status_show(const char *name, bool json, int *ret_exit_code)
 		*ret_exit_code = mp_print_finish(show_one(mp_buf_get(&result), name, json));
 		return true;
 	}
-	if (json)
-		mp_print_json(mp_buf_get(&result));
-	*ret_exit_code = mp_print_finish(json ? MP_EXIT_DONE : show(mp_buf_get(&result)));
+	*ret_exit_code = mp_print_finish(show(mp_buf_get(&result), json));
 	return true;
 }

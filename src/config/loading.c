@@ -130,7 +130,7 @@ static void on_problem(const struct mp_bind_problem *p, void *u)
 			    p->message);
 }
 
-static void append(struct mp_loading *l, struct mp_entry *e)
+void mp_loading_append(struct mp_loading *l, struct mp_entry *e)
 {
 	struct mp_entry_node *node = take(l, sizeof(*node));
 
@@ -251,7 +251,7 @@ static void add_one(struct mp_loading *l, const struct mp_reading_place *place,
 		return;
 	}
 	warn_about_name(&tell, e, at);
-	append(l, e);
+	mp_loading_append(l, e);
 }
 
 void mp_loading_add(struct mp_loading *l, const struct mp_reading_place *place,

@@ -72,6 +72,8 @@ void mp_loading_complain(struct mp_loading *l, enum mp_severity severity,
 /* Open a file that may be absent: NULL then, and when it cannot be used, which is complained of. */
 struct mp_document *mp_loading_open(struct mp_loading *l, const char *path, enum mp_format format,
 				    size_t limit);
+/* An entry that was read elsewhere, behind those there are. */
+void mp_loading_append(struct mp_loading *l, struct mp_entry *e);
 /* A path that changes the result when it changes. */
 void mp_loading_note_path(struct mp_loading *l, const char *path);
 /* A text of the set; NULL and an error when memory is short. */

@@ -18,6 +18,7 @@
 #include "config/precedence.h"
 #include "config/queues.h"
 #include "config/remote.h"
+#include "config/restore.h"
 #include "config/trust.h"
 
 static const struct mp_source command_line = {"config",
@@ -88,6 +89,19 @@ static void read_settings(struct mp_loading *l, const struct mp_document *doc, b
 	if (r < 0 && l->error == 0)
 		l->error = r;
 	mp_remote_note(l, doc, trusted);
+}
+
+/* As text, for a hub that finds the file broken. */
+static void keep_user_settings(struct mp_loading *l, const struct mp_document *doc)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	mp_value v = mp_value_get(&doc->tape, MP_ROOT, "mcpool");
+	struct mcpool_error why;
+
+	mp_buf_init(&text, MP_LIMIT_USER_FILE);
+	if (l->error == 0 && mp_value_is(&doc->tape, v, MP_TAPE_OBJECT) &&
+	    mp_canonical_add(&doc->tape, v, &text, &why) == 0 && mp_buf_terminate(&text) == 0)
+		l->set->user_settings = mp_str_of(mp_loading_keep(l, text.data));
 }
 
 struct mp_grant *mp_loading_add_grant(struct mp_loading *l, const struct mp_document *doc,
@@ -240,10 +254,14 @@ static void read_sources(struct mp_loading *l, struct mp_document **own)
 {
 	for (size_t i = 0; i < mp_sources_n && l->error == 0; i++) {
 		const struct mp_source *s = &mp_sources[i];
+		struct mp_document *doc;
 
 		if (!is_wanted(l, s))
 			continue;
-		read_source(l, s, is_own(s) ? MP_TAKE(own[i]) : open_source(l, s));
+		doc = is_own(s) ? MP_TAKE(own[i]) : open_source(l, s);
+		if (!doc)
+			mp_restore_source(l, s);
+		read_source(l, s, doc);
 	}
 	mp_opencode_merge(l);
 }
@@ -432,8 +450,13 @@ static void open_own(struct mp_loading *l, struct documents *d)
 static void read_all_settings(struct mp_loading *l, struct documents *d)
 {
 	for (size_t i = mp_sources_n; i-- > 0;) {
+		if (!d->own[i] && is_own(&mp_sources[i]) && mp_sources[i].level == MP_CONFIG_USER &&
+		    !l->req->strict)
+			mp_restore_settings(l, &mp_sources[i]);
 		if (!d->own[i])
 			continue;
+		if (mp_sources[i].level == MP_CONFIG_USER)
+			keep_user_settings(l, d->own[i]);
 		if (mp_sources[i].level == MP_CONFIG_USER)
 			read_settings(l, d->own[i],
 				      l->trusted_file &&

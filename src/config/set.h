@@ -22,6 +22,7 @@ struct mp_config_request {
 	const char *profile;  /* instead of what files say; NULL: as they say */
 	bool strict;          /* --strict-config: those files only */
 	struct mp_db *db;     /* what was approved; NULL: nothing is */
+	bool use_last_good;   /* a file that cannot be read counts as it was when it could */
 	int64_t wall_ms;
 };
 
@@ -44,7 +45,8 @@ struct mp_config_set {
 	const char *named_in;                 /* where servers of --config run; NULL: cwd */
 	const char *project_file, *user_file; /* ours; they need not exist. NULL without a home */
 	struct mp_settings settings;
-	struct mp_entry **entries; /* in order of precedence, shadowed ones included */
+	struct mp_str user_settings; /* the object in user_file, canonical; or empty */
+	struct mp_entry **entries;   /* in order of precedence, shadowed ones included */
 	size_t n;
 	struct mp_problem *problems;
 	size_t n_problems;

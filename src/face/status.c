@@ -104,6 +104,13 @@ static void write_server(struct mp_writer *w, const struct mp_status *s)
 
 void mp_status_write_servers(struct mp_writer *w, struct mp_view *view)
 {
+	const char *problem = mp_view_get_problem(view);
+
+	mp_write_key(w, MP_STR("problem"));
+	if (problem)
+		mp_write_text(w, mp_str_of(problem));
+	else
+		mp_write_null(w);
 	mp_write_key(w, MP_STR("servers"));
 	mp_write_begin_array(w);
 	for (size_t i = 0; i < mp_view_count(view); i++) {

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "config/diff.h"
 #include "config/follow.h"
+#include "config/restore.h"
 #include "hub/catalogues.h"
 #include "hub/views.h"
 #include "process/environment.h"
@@ -83,6 +84,28 @@ static void tell_problems(const struct mp_config_set *set, const struct mp_probl
 	}
 }
 
+/* What agents and `status` say while a file is broken. */
+static void note_problem(struct mp_outlook *o)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	const struct mp_problem *broken = mp_restore_find_broken(o->set);
+
+	mp_buf_init(&text, MP_KIB(16));
+	if (broken) {
+		add_place(&text, broken);
+		if (mp_buf_addf(&text, ": %s", broken->message) < 0 || mp_buf_terminate(&text) < 0)
+			return;
+	}
+	mp_view_set_problem(o->view, broken ? text.data : NULL);
+}
+
+/* For the next hub, which may find a file broken. */
+static void keep_good(struct mp_outlook *o)
+{
+	if (!mp_hub_is_one_shot(o->hub) && o->request.db && o->set->root[0])
+		mp_restore_save(o->request.db, o->set, mp_loop_wall_now_ms(o->hub->loop));
+}
+
 /* --- start and reload ------------------------------------------------------------------------ */
 
 static void tell_ready(struct mp_outlook *o, const struct mcpool_error *error)
@@ -104,6 +127,8 @@ void mp_outlook_start(struct mp_outlook *o)
 {
 	follow(o);
 	o->view = mp_view_open(o->hub->pool, o->set, o->request.env, is_ready, o);
+	note_problem(o);
+	keep_good(o);
 }
 
 struct naming {
@@ -208,6 +233,7 @@ static void refuse(struct mp_outlook *o, const struct mp_problem *broken, struct
 	add_place(&place, broken);
 	(void)mp_fail(&o->refused, MCPOOL_EPARSE, "%.*s: %s", MP_STR_ARGS(mp_buf_get(&place)),
 		      broken->message);
+	mp_view_set_problem(o->view, o->refused.message);
 	mp_config_set_unref(o->set);
 	o->set = was;
 	mp_loop_unpost(o->hub->loop, &o->refused_task);
@@ -232,6 +258,8 @@ void mp_outlook_reload(struct mp_outlook *o)
 		refuse(o, broken, was);
 		return;
 	}
+	note_problem(o);
+	keep_good(o);
 	if (!o->before)
 		o->before = was;
 	else /* of two reloads the second one tells what both changed */

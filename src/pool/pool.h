@@ -67,6 +67,9 @@ typedef void (*mp_view_fn)(struct mp_view *v, const struct mcpool_error *error, 
 /* set is referenced, env copied. Empty until ready() was called, from the loop. */
 struct mp_view *mp_view_open(struct mp_pool *p, struct mp_config_set *set, char *const *env,
 			     mp_view_fn ready, void *u);
+/* What is wrong with its files as a whole, "FILE:LINE: why"; NULL: nothing. Copied. */
+void mp_view_set_problem(struct mp_view *v, const char *words);
+const char *mp_view_get_problem(const struct mp_view *v); /* NULL: nothing */
 /* Whose environment that is, for people; without it: the hub's own. */
 void mp_view_set_who(struct mp_view *v, const char *who);
 /*

@@ -19,6 +19,7 @@ struct mp_view {
 	struct mp_link link; /* in the pool's views */
 	struct mp_pool *pool;
 	char **env;             /* owned */
+	char *problem;          /* with its files; owned; NULL: none */
 	char *who;              /* whose that is; owned; NULL: the hub's own */
 	struct mp_scene *scene; /* what holds; has its keys. NULL: nothing yet */
 	struct mp_seat *seats;  /* owned */

@@ -303,6 +303,18 @@ void mp_view_set_who(struct mp_view *v, const char *who)
 		name_scene(v->scene, who);
 }
 
+void mp_view_set_problem(struct mp_view *v, const char *words)
+{
+	v->problem = mp_free(v->problem);
+	if (words)
+		v->problem = mp_dup(words);
+}
+
+const char *mp_view_get_problem(const struct mp_view *v)
+{
+	return v->problem;
+}
+
 void mp_view_reload(struct mp_view *v, struct mp_config_set *set, mp_view_fn done, void *u)
 {
 	struct mp_scene *scene = mp_scene_new(set, v->env);
@@ -326,6 +338,7 @@ struct mp_view *mp_view_close(struct mp_view *v)
 	mp_scene_unref(v->scene);
 	mp_environment_free(v->env);
 	mp_free(v->who);
+	mp_free(v->problem);
 	mp_free(v->seats);
 	return mp_free(v);
 }

@@ -143,6 +143,7 @@ void mp_session_refuse_unknown(struct mp_errand *e, struct mp_str name, size_t c
 {
 	struct mp_lobby *l = e->session->lobby;
 	bool is_uri = e->method == MP_METHOD_RESOURCES_READ;
+	const char *problem = mp_view_get_problem(e->session->view);
 	int code = is_uri && e->era == MP_ERA_LEGACY ? -32002 : -32602;
 	struct mp_writer w;
 
@@ -154,8 +155,12 @@ void mp_session_refuse_unknown(struct mp_errand *e, struct mp_str name, size_t c
 	if (e->method == MP_METHOD_TOOLS_CALL && explain_unknown(e, name))
 		return;
 	if (!is_uri) {
-		mp_errand_refuse(e, code, 200, "Unknown %s: %.*s", describe(e->method),
-				 MP_STR_ARGS(name));
+		mp_errand_refuse(e, code, 200, "Unknown %s: %.*s%s%s%s", describe(e->method),
+				 MP_STR_ARGS(name),
+				 problem ? "; a configuration file cannot be read, and its "
+					   "servers may be missing: "
+					 : "",
+				 problem ? problem : "", problem ? ". Mend the file" : "");
 		return;
 	}
 	mp_buf_clear(&l->scratch);

@@ -91,6 +91,14 @@ static const char *const steps[] = {
 	" is_earlier INTEGER NOT NULL," /* of a run before the present one */
 	" UNIQUE (scope, public, server, name)"
 	") STRICT;",
+
+	/* Approved servers of a file, as it was when it could be read; content is encrypted. */
+	"CREATE TABLE last_good ("
+	" file TEXT NOT NULL PRIMARY KEY,"
+	" digest BLOB NOT NULL CHECK (length(digest) = 32),"
+	" content BLOB NOT NULL,"
+	" saved_ms INTEGER NOT NULL"
+	") STRICT;",
 };
 
 const struct mp_schema mp_schema_present = {steps, (int)MP_ARRAY_LEN(steps)};

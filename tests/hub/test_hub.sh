@@ -262,4 +262,22 @@ t_a_server_has_the_environment_of_the_session_that_wants_it() {
 }
 shows() { "$mcpool" status needy --json 2>/dev/null | grep -q "\"state\":\"$1\""; }
 
+# chaos-C2: a hub that starts while a file is broken goes on with what it said before; agents and `status` name the
+# place, and a removed server does not come back that way.
+t_a_broken_file_behind_a_new_hub() {
+	with a b && sed -i 's|^{|{"mcpool":{"naming":"server__tool"},|' "$user" && run 0 trust --user-file --yes && up && run 0 status &&
+		cp "$user" "$work/good" && first=$(hub_pid) || return 1
+	printf '{"mcpServers":{"a":{"comm' >"$user" && kill -9 "$first" && eventually 5 is_down "$first" || return 1
+	talk 'init()' 'const t = await tools(); is(t.includes("a__add") && t.includes("b__add"), t); return "both are there";' \
+		'const r = await call("a__add", {a: 2, b: 40}); return r.result.content[0].text;' \
+		'const r = await call("a__nosuch", {}); return r.error.message;' && says out "both are there" 42 "mcp.json:1" "Mend the file" || return 1
+	run 3 status && says err "mcp.json:1" "last read" && says out "a  connected" && run 3 status --json && json 'd.problem.includes("mcp.json:1")' || return 1
+	cp "$work/good" "$user" && eventually 5 quiet_status && configure "$user" "$(server b)" && run 0 trust --user-file --yes && eventually 5 logged 'gone a' || return 1
+	second=$(hub_pid)
+	printf '{' >"$user" && eventually 5 loud_status && kill -9 "$second" && eventually 5 is_down "$second" &&
+		talk 'init()' 'const t = (await tools()).join(); is(/b__add/.test(t) && !/a__add/.test(t), t); return "only b";' && says out "only b" && finish
+}
+quiet_status() { run 0 status >/dev/null; }
+loud_status() { run 3 status >/dev/null; }
+
 run_cases "$@"

@@ -4,6 +4,7 @@
 #include "home.h"
 
 #include "base/limits.h"
+#include "config/restore.h"
 #include "config/trust.h"
 #include "store/approvals.h"
 
@@ -64,6 +65,51 @@ TEST(a_discovery_that_fails_is_empty_and_says_one_thing)
 	CHECK(is_failure(set));
 	CHECK(set->problems[0].message[0]);
 	CHECK(set->settings.enabled);
+}
+
+/*
+ * chaos-C2: what cannot be read counts as it was, exactly what was approved of it; the settings as
+ * well; and only where that is asked for.
+ */
+HEAVY_TEST(a_broken_file_counts_as_it_was)
+{
+	MP_STORE db = NULL;
+	MP_SET good = NULL;
+	MP_SET set = NULL;
+	struct mp_config_request req;
+	const struct mp_entry *was, *is;
+
+	CHECK(home_make() &&
+	      put("home/.config/mcpool/mcp.json",
+		  "{\"mcpool\":{\"naming\":\"passthrough\"},\n\"mcpServers\":{\"a\":{\"command\":"
+		  "\"c\",\"env\":{\"K\":\"${V:-x}\"}}}}") &&
+	      put("project/.mcp.json", "{\"mcpServers\":{\"b\":{\"command\":\"c\"}}}"));
+	db = home_open_store();
+	CHECK(db);
+	good = approve_all(db);
+	was = mp_config_find(good, "a");
+	CHECK(was && mp_config_find(good, "b"));
+	mp_restore_save(db, good, 1);
+	db = mp_db_close(db); /* all of it is written */
+	db = home_open_store();
+	CHECK(db);
+	CHECK(put("home/.config/mcpool/mcp.json", "{\"mcpServers\":{\"a\":{\"com"));
+	CHECK(unlink(in("project/.mcp.json")) == 0); /* gone is not broken */
+	req = home_request(db);
+	set = mp_config_load(&req);
+	CHECK(!mp_config_find(set, "a"));
+	set = mp_config_set_unref(set);
+	req.use_last_good = true;
+	set = mp_config_load(&req);
+	is = mp_config_find(set, "a");
+	CHECK(is && !mp_config_find(set, "b"));
+	CHECK_TEXT(state_of(set, is), "ready");
+	CHECK(memcmp(&is->id, &was->id, sizeof(is->id)) == 0);
+	CHECK_EQ(is->origin.line, 2);
+	CHECK_TEXT(is->origin.file, was->origin.file);
+	CHECK_EQ(set->settings.naming, good->settings.naming);
+	CHECK(mp_restore_find_broken(set) && !mp_restore_find_broken(good));
+	CHECK_TEXT(mp_restore_find_broken(set)->file, was->origin.file);
 }
 
 TEST(a_set_is_shared)
