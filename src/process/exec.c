@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "process/cgroup.h"
 #include "process/identity.h"
 
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin" /* where the server has no PATH */
@@ -231,6 +232,7 @@ _Noreturn void mp_exec_server(const struct mp_launch *launch, const int fds[3], 
 		give_up(MP_STAGE_LAUNCH, errno, report);
 	(void)setrlimit(RLIMIT_CORE, &none); /* lowering is always allowed */
 	raise_oom();
+	mp_cgroup_enter();
 	if (launch->cwd && chdir(launch->cwd) < 0)
 		give_up(MP_STAGE_FOLDER, errno, REPORT_FD);
 	mp_exec_reset_signals();

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "process/cgroup.h"
 #include "process/exec.h"
 #include "process/guard.h"
 #include "process/shepherd.h"
@@ -368,7 +369,9 @@ int mp_launcher_main(int control)
 	mp_exec_close_all_but(&control, 1);
 	if (fcntl(control, F_SETFD, FD_CLOEXEC) < 0 || !open_all(&l))
 		return 1;
+	mp_cgroup_open();
 	serve(&l);
+	mp_cgroup_close();
 	prctl(PR_SET_PDEATHSIG, 0); /* a leak checker stops us now, and CONT would undo that */
 	mp_free(l.shepherds);
 	return 0;
