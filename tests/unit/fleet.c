@@ -2,6 +2,7 @@
 #include "fleet.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "test.h"
 
@@ -146,6 +147,17 @@ bool fleet_answer_kept(struct fleet_server *s, int i, const char *result)
 	return true;
 }
 
+static void keep(struct fleet_server *s, const struct mp_message *m, struct mp_str params)
+{
+	struct mp_str token = mp_value_source(m->tape, m->progress_token);
+	const char *who = params.len ? memmem(params.p, params.len, "\"who\":", 6) : NULL;
+
+	s->kept_by[s->n_kept] = s->speaking;
+	s->kept_who[s->n_kept] = who ? strtoll(who + 6, NULL, 10) : 0;
+	snprintf(s->kept_token[s->n_kept], sizeof(s->kept_token[0]), "%.*s", MP_STR_ARGS(token));
+	snprintf(s->kept[s->n_kept++], sizeof(s->kept[0]), "%.*s", MP_STR_ARGS(m->id));
+}
+
 static void on_call(struct fleet_server *s, const struct mp_message *m)
 {
 	struct mp_str params = mp_value_source(m->tape, m->params);
@@ -156,10 +168,19 @@ static void on_call(struct fleet_server *s, const struct mp_message *m)
 		reply(s, m->id, "result", "{\"content\":[]}");
 		return;
 	}
-	if (s->n_kept < FLEET_KEPT) {
-		s->kept_by[s->n_kept] = s->speaking;
-		snprintf(s->kept[s->n_kept++], sizeof(s->kept[0]), "%.*s", MP_STR_ARGS(m->id));
-	}
+	if (s->n_kept < FLEET_KEPT)
+		keep(s, m, params);
+}
+
+static void on_cancel(struct fleet_server *s, const struct mp_message *m)
+{
+	mp_value id = mp_value_get(m->tape, m->params, "requestId");
+
+	s->cancels++;
+	for (int i = 0; i < s->n_kept; i++)
+		if (s->kept_by[i] == s->speaking &&
+		    mp_str_eq(mp_str_of(s->kept[i]), mp_value_source(m->tape, id)))
+			s->kept_who[i] = 0;
 }
 
 static void on_list(struct fleet_server *s, const struct mp_message *m)
@@ -231,7 +252,7 @@ static void on_message(void *u, struct mp_str text)
 	if (m.method == MP_METHOD_TOOLS_CALL && s->fleet->saw_call)
 		s->fleet->saw_call(s->fleet->saw_u, text);
 	if (m.method == MP_METHOD_CANCELLED)
-		s->cancels++;
+		on_cancel(s, &m);
 	if (m.kind == MP_MESSAGE_RESULT || m.kind == MP_MESSAGE_ERROR) {
 		s->replies++;
 		snprintf(s->replied, sizeof(s->replied), "%.*s", MP_STR_ARGS(text));
@@ -256,7 +277,12 @@ static void on_message(void *u, struct mp_str text)
 		on_list(s, &m);
 	} else if (m.method == MP_METHOD_RESOURCES_LIST && s->resources) {
 		reply(s, m.id, "result", s->resources);
-	} else if (m.method == MP_METHOD_TOOLS_CALL) {
+	} else if (m.method == MP_METHOD_PROMPTS_LIST && s->prompts) {
+		reply(s, m.id, "result", s->prompts);
+	} else if (m.method == MP_METHOD_TOOLS_CALL ||
+		   (s->prompts &&
+		    (m.method == MP_METHOD_PROMPTS_GET || m.method == MP_METHOD_RESOURCES_READ ||
+		     m.method == MP_METHOD_COMPLETE))) {
 		on_call(s, &m);
 	} else if (m.method == MP_METHOD_PING) {
 		s->pings++;

@@ -38,6 +38,7 @@ struct fleet_server {
 	bool dead;             /* answers nothing at all any more */
 	const char *tools;     /* the list of tools; NULL: one named "t" */
 	const char *resources; /* the list of them; NULL: it has none */
+	const char *prompts;   /* the same; then it also answers whatever asks for one of either */
 
 	/* What it is. */
 	bool modern;              /* answers server/discover, and not initialize */
@@ -48,6 +49,8 @@ struct fleet_server {
 	/* Calls it keeps, as ids. */
 	char kept[FLEET_KEPT][32];
 	struct mp_transport *kept_by[FLEET_KEPT];
+	long long kept_who[FLEET_KEPT];  /* "who" of its arguments; 0: none, or taken back */
+	char kept_token[FLEET_KEPT][32]; /* for its progress, JSON */
 	int n_kept;
 	int calls, cancels, pings, lists;
 	char last_params[400];
