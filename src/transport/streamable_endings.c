@@ -28,9 +28,15 @@ static bool is_open(struct mp_streamable *s, const struct mp_trip *t)
 	       s->base.hooks->is_open(s->base.u, mp_str_of(t->id));
 }
 
+/*
+ * A trip that goes back has a request that the server had begun to answer: it was taken, and
+ * whatever becomes of the resumption, it must not be sent again nor be told as not done.
+ */
 static void lose(struct mp_streamable *s, const struct mp_trip *t, enum mp_loss loss,
 		 const struct mcpool_error *why)
 {
+	if (t->goes_back)
+		loss = MP_LOSS_UNKNOWN;
 	if (is_open(s, t) && s->base.hooks->lost)
 		s->base.hooks->lost(s->base.u, mp_str_of(t->id), loss, why);
 }
@@ -225,7 +231,7 @@ static void take_denial(struct mp_streamable *s, struct mp_trip *t, const struct
 		return;
 	if (is_session_lost(s, end)) {
 		lose_session(s); /* first: what is lost now waits for the next conversation */
-		lose(s, t, t->goes_back ? MP_LOSS_UNKNOWN : MP_LOSS_UNTAKEN, &why);
+		lose(s, t, MP_LOSS_UNTAKEN, &why);
 		return;
 	}
 	switch (mp_http_verdict_of(end->head->status)) {
@@ -242,9 +248,7 @@ static void take_denial(struct mp_streamable *s, struct mp_trip *t, const struct
 	case MP_HTTP_MOVED:
 	case MP_HTTP_ABSENT:
 	case MP_HTTP_REJECTED:
-		if (t->goes_back)
-			lose(s, t, MP_LOSS_UNKNOWN, &why);
-		else if (!tell_refusal(s, t, end, true))
+		if (t->goes_back || !tell_refusal(s, t, end, true))
 			lose(s, t, MP_LOSS_UNUSABLE, &why);
 		break;
 	}

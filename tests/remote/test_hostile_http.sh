@@ -119,6 +119,9 @@ t_a_call_cut_before_the_answer() { unknown call-drop 'without an answer'; }
 t_a_call_and_500() { unknown call-500 'HTTP 500'; }
 t_a_call_without_an_answer_in_its_stream() { unknown call-unanswered 'ended the stream without an answer'; }
 t_a_call_and_a_header_without_end() { unknown call-endless-header header && small 100; }
+# mutant-S1: executed once, though the way back to its answer is refused
+t_a_call_whose_session_is_gone_when_it_is_resumed() { unknown call-resume-404 'HTTP 404' && noted_once executed; }
+t_a_call_whose_resumption_meets_503() { unknown call-resume-503 'HTTP 503' && noted_once executed; }
 refused() { bad "$1" && called "$2" && says err "$3" && noted_once tools/call; }
 t_a_call_and_429() { refused call-429 4 'HTTP 429 (too many requests)'; }
 t_a_call_and_403() { refused call-403 8 'HTTP 403'; }
@@ -207,6 +210,11 @@ forgets() { # MODE: a session that is gone is one lost call's worth of trouble, 
 		start serve --json --strict-config --config "$config" --call mcp__bad__echo --args '{"message":"hi"}' &&
 		eventually 10 grep -q 'Echo: hi' "$work/out" && holds_by 5 'count("up") === 2 && /no longer knows this session/.test(words("clearing"))' &&
 		[ "$(grep -c '^initialize$' "$work/bad.notes")" = 2 ] && finish
+}
+t_a_call_is_not_repeated_in_the_next_session() { # mutant-S1: the server is up again and could be called
+	bad call-resume-404 '"restart": {"schedule": [0, 200]}' && : >"$work/out" &&
+		start serve --json --strict-config --config "$config" --call mcp__bad__echo --args '{"message":"hi"}' &&
+		holds_by 10 'count("up") === 2' && eventually 5 grep -q 'may have happened' "$work/out" "$work/err" && noted_once executed && finish
 }
 t_a_session_is_forgotten() { forgets session-404; }
 t_a_session_is_forgotten_in_words() { forgets session-400; }

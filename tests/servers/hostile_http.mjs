@@ -127,6 +127,13 @@ const cut = (res, message) => {
 	res.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length });
 	res.write(body.slice(0, body.length / 2), () => res.socket.destroy());
 };
+const resumeRefused = (status) => {
+	onCall((res) => {
+		note('executed');
+		stream(res).write('id: 1\nretry: 100\ndata:\n\n', () => res.socket.destroy());
+	});
+	get = (req, res) => void (req.headers['last-event-id'] === '1' ? refuse(status)(res) : stream(res));
+};
 const page = '<!doctype html><html><head><title>Sign in</title></head><body>password: hunter2</body></html>';
 
 // Where a redirect leads that must not be followed: whatever comes is noted.
@@ -198,6 +205,9 @@ const modes = {
 		const strangers = [message.id + 1000, 'nobody', null].map((id) => event(answerTo({ ...message, id, params: { arguments: { message: 'wrong' } } })));
 		stream(res).end(strangers.join('') + event(answerTo(message)));
 	}),
+	// The call is done, its stream is primed and cut, and the GET that resumes it is refused.
+	'call-resume-404': () => resumeRefused(404),
+	'call-resume-503': () => resumeRefused(503),
 	'call-endless': () => onCall((res, message) => {
 		stream(res).write(event(answerTo(message)));
 		res.on('close', () => note('cut'));

@@ -274,6 +274,71 @@ HEAVY_TEST(a_broken_stream_is_resumed)
 	CHECK_TEXT(s.news, "sent:2 answer:2 ");
 }
 
+/* What a server says to the GET that resumes a stream, and what becomes of the call. */
+static const struct resumption {
+	const char *status, *headers, *body, *news;
+} resumptions[] = {
+	{"400 No", "", "what?", "unknown:2 "},
+	{"404 No", "", "", "unknown:2 ended "},
+	{"405 No", "", "", "unknown:2 "},
+	{"410 No", "", "", "unknown:2 "},
+	{"400 No", STAGE_JSON,
+	 "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":\"x\"}}",
+	 "unknown:2 "},
+	{"400 No", STAGE_JSON,
+	 "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32600,\"message\":\"x\"}}", "unknown:2 "},
+	{"400 No", STAGE_JSON,
+	 "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32000,\"message\":"
+	 "\"No valid session ID\"}}",
+	 "unknown:2 ended "},
+	{"401 No", "", "", "unknown:2 ended "},
+	{"403 No", "", "", "unknown:2 "},
+	{"429 Slow", "", "", "unknown:2 "},
+	{"500 Oops", "", "", "unknown:2 doubt "},
+	{"503 Down", "", "", "unknown:2 doubt "},
+	{"302 Moved", "Location: https://elsewhere.example/\r\n", "", "unknown:2 "},
+	{"404 No", STAGE_JSON,
+	 "{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{\"code\":-32601,\"message\":\"x\"}}",
+	 "error:2 "},
+};
+
+static bool resume(const struct resumption *r)
+{
+	MP_CLEANUP(stage_done) struct stage s;
+
+	REQUIRE(stage_init(&s, mp_streamable_new));
+	REQUIRE(stage_until(&s, "opened"));
+	REQUIRE(open_session(&s, greet));
+	s.script = NULL;
+	REQUIRE(stage_send(&s, PING("2")));
+	REQUIRE(stage_until_requests(&s, 4));
+	stage_write(&s.got[3], STAGE_STREAM "id: e7\nretry: 500\ndata:\n\n");
+	stage_settle(&s);
+	conn_close(s.got[3].conn, false);
+	stage_settle(&s);
+	mp_loop_advance(s.loop, 501);
+	REQUIRE(stage_until_requests(&s, 5));
+	REQUIRE(is(&s.got[4], "GET"));
+	s.news[0] = '\0';
+	stage_answer(&s.got[4], r->status, r->headers, "%s", r->body);
+	REQUIRE(stage_until(&s, ":2"));
+	stage_settle(&s);
+	mp_loop_advance(s.loop, 1);
+	stage_settle(&s);
+	if (strcmp(s.news, r->news) != 0)
+		fprintf(stderr, "%s %s%s: %s\n", r->status, r->headers, r->body, s.news);
+	REQUIRE(strcmp(s.news, r->news) == 0);
+	REQUIRE(s.n == 5); /* neither is it sent again */
+	return true;
+}
+
+/* mutant-S1 mutant-S2: the call may have run, so it is neither sent again nor told as refused. */
+HEAVY_TEST(a_refused_resumption_leaves_its_call_unknown)
+{
+	for (size_t i = 0; i < MP_ARRAY_LEN(resumptions); i++)
+		CHECK(resume(&resumptions[i]));
+}
+
 HEAVY_TEST(a_stream_without_ids_is_lost_alone)
 {
 	STAGE;
@@ -474,6 +539,24 @@ HEAVY_TEST(a_redirect_within_the_server_is_followed)
 	CHECK(stage_send(&s, PING("3")));
 	CHECK(stage_until_requests(&s, 3));
 	CHECK(has(&s.got[2], "POST /mcp/ ")); /* and remembered */
+}
+
+/* mutant-S7 */
+HEAVY_TEST(a_cancelled_request_follows_no_redirect)
+{
+	STAGE;
+
+	CHECK(open_session(&s, greet));
+	CHECK(stage_send(&s, PING("2")));
+	CHECK(stage_until_requests(&s, 4));
+	stage_set_open(&s, "2", false);
+	CHECK(stage_send(&s, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
+			     "\"params\":{\"requestId\":2}}"));
+	CHECK(stage_until_requests(&s, 5));
+	stage_answer(&s.got[3], "307 Over There", "Location: /mcp/\r\n", "%s", "");
+	stage_settle(&s);
+	CHECK_EQ(s.n, 5);
+	CHECK_TEXT(s.news, "sent:2 ");
 }
 
 HEAVY_TEST(redirects_in_a_circle_end)
