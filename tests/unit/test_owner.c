@@ -279,6 +279,34 @@ TEST(those_who_share_a_session_are_not_asked_for_each_other)
 	}
 }
 
+/* mutant-S4: of an id that two sessions were told, neither hears (V24). */
+HEAVY_TEST(an_id_that_two_sessions_were_told_reaches_neither)
+{
+	static const char done[] = NOTE("elicitation/complete", "{\"elicitationId\":\"e1\"}");
+	static const char task[] = NOTE("tasks/status", "{\"taskId\":\"t1\"}");
+	MP_CLEANUP(stage_done) struct stage s = {.server = NULL};
+
+	CHECK(stage_open(&s, SERVER("serial")));
+	CHECK(stage_call(&s, &s.a, &s.ra));
+	CHECK(stage_call(&s, &s.b, &s.rb));
+	CHECK(fleet_say_during(s.server, 0, SAID_ELICIT));
+	mp_party_reply(s.f.pool, s.a.question, MP_STR("{}"));
+	fleet_settle(&s.f);
+	CHECK(fleet_say_during(s.server, -1, done));
+	CHECK(s.a.heard == 1 && s.b.heard == 0); /* so far it is the id of a alone */
+	CHECK(fleet_answer_kept(s.server, 0, "{\"task\":{\"taskId\":\"t1\"}}"));
+	CHECK(fleet_say_during(s.server, -1, task));
+	CHECK(s.a.heard == 2 && s.b.heard == 0);
+	CHECK(fleet_say_during(s.server, 1, SAID_ELICIT));
+	CHECK_EQ(s.b.asked, 1);
+	mp_party_reply(s.f.pool, s.b.question, MP_STR("{}"));
+	fleet_settle(&s.f);
+	CHECK(fleet_answer_kept(s.server, 1, "{\"task\":{\"taskId\":\"t1\"}}"));
+	CHECK(fleet_say_during(s.server, -1, done));
+	CHECK(fleet_say_during(s.server, -1, task));
+	CHECK(s.a.heard == 2 && s.b.heard == 0);
+}
+
 /* attack-S3: a session that is told many ids pushes out its own. */
 TEST(ids_of_one_session_push_out_its_own)
 {

@@ -50,6 +50,30 @@ TEST(a_modern_server_logs_for_a_call)
 	CHECK_EQ(s.a.heard, 1);
 }
 
+/* mutant-S8: its session wants everything, but a modern call says by itself what it wants. */
+TEST(a_modern_server_logs_nothing_for_a_call_without_a_level)
+{
+	MP_CLEANUP(stage_done) struct stage s = {.server = NULL};
+	struct mp_lease_request rq = {
+		.server = "a",
+		.method = MP_METHOD_TOOLS_CALL,
+		.params = MP_STR("{\"name\":\"t\"}"),
+		.tool = MP_STR("t"),
+	};
+
+	CHECK(stage_open(&s, SERVER("shared")));
+	s.server->modern = true;
+	s.server->traits = MP_TRANSPORT_PER_REQUEST;
+	mp_party_set_level(s.f.view, s.a.session, "debug");
+	rq.session = s.a.session;
+	s.ra = (struct fleet_result){.fleet = &s.f};
+	CHECK_EQ(mp_lease_call(s.f.view, &rq, stage_note, &s.ra, &s.ra.lease, NULL), 0);
+	fleet_settle(&s.f);
+	CHECK(fleet_say_during(s.server, 0, NOTE("message", "{\"level\":\"emergency\"}")));
+	CHECK(fleet_say_during(s.server, 0, NOTE("message", "{\"data\":\"no level\"}")));
+	CHECK(s.a.heard == 0 && s.b.heard == 0);
+}
+
 /* --- roots ----------------------------------------------------------------------------------- */
 
 TEST(a_sessions_own_server_hears_that_its_roots_changed)

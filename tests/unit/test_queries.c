@@ -212,6 +212,26 @@ TEST(a_state_that_is_nobodys_is_refused)
 		     "\"action\":\"accept\"")); /* the genuine one is as good as before */
 }
 
+/* mutant-S9: the sweep comes every 10 s; a seal that is over in between is refused by itself. */
+TEST(a_seal_that_is_over_is_refused_before_the_sweep)
+{
+	char state[200];
+	SCENE(s);
+
+	CHECK(scene_open(&s, MP_SESSION_STATELESS, modern_call));
+	CHECK(fleet_say(s.git, question));
+	fleet_settle(&s.f);
+	fleet_advance(&s.f, 5000);
+	read_state(&s.a, state);
+	CHECK_EQ(agent_say(&s.a, &s.f, come_back("d", "1", state, "{\"other\":{}}"), 6), 1);
+	read_state(&s.a, state);
+	fleet_advance(&s.f, MP_LIMIT_PARKED_MS);
+	CHECK_EQ(agent_say(&s.a, &s.f,
+			   come_back("e", "1", state, "{\"q1\":{\"action\":\"accept\"}}"), 6),
+		 1);
+	CHECK(strstr(agent_last(&s.a), "-32602"));
+}
+
 /* V42 */
 TEST(nobody_waits_for_ever)
 {

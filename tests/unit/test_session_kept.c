@@ -57,6 +57,51 @@ TEST(a_result_keeps_its_blocks_as_they_are)
 	CHECK(strstr(agent_last(&s.a), result));
 }
 
+/*
+ * mutant-S3: legacy agents know structuredContent as an object only, and older ones read the text;
+ * a modern agent gets what the server wrote.
+ */
+HEAVY_TEST(odd_structured_content_is_wrapped_for_legacy_agents)
+{
+	static const struct {
+		const char *from, *legacy;
+	} rows[] = {
+		{"{\"content\":[],\"structuredContent\":[1]}",
+		 "{\"content\":[{\"type\":\"text\",\"text\":\"[1]\"}],"
+		 "\"structuredContent\":{\"result\":[1]}}"},
+		{"{\"structuredContent\":\"a\",\"content\":[{\"type\":\"text\",\"text\":\"b\"}]}",
+		 "{\"structuredContent\":{\"result\":\"a\"},"
+		 "\"content\":[{\"type\":\"text\",\"text\":\"b\"}]}"},
+		{"{\"content\":[],\"structuredContent\":null}",
+		 "{\"content\":[{\"type\":\"text\",\"text\":\"null\"}],"
+		 "\"structuredContent\":{\"result\":null}}"},
+		{"{\"content\":[],\"structuredContent\":{\"a\":1}}",
+		 "{\"content\":[],\"structuredContent\":{\"a\":1}}"},
+	};
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(rows); i++) {
+		struct fleet_server *git;
+		SCENE(s);
+
+		CHECK(scene_open(&s, two, MP_SESSION_ONE_STREAM));
+		CHECK(agent_open(&s.b, &s.f, s.lobby, MP_SESSION_STATELESS, NULL));
+		CHECK(agent_initialize(&s.a, &s.f));
+		fleet_advance(&s.f, 300);
+		git = fleet_get(&s.f, "git");
+		git->holds_calls = true;
+		CHECK_EQ(agent_say(&s.a, &s.f, call("1", "mcp__git__t"), 0), 1);
+		CHECK(fleet_answer_kept(git, 0, rows[i].from));
+		CHECK(strstr(agent_last(&s.a), rows[i].legacy));
+		CHECK_EQ(agent_say(&s.b, &s.f,
+				   "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","
+				   "\"params\":{\"name\":\"mcp__git__t\"," AGENT_META "}}",
+				   5),
+			 1);
+		CHECK(fleet_answer_kept(git, 1, rows[i].from));
+		CHECK(strstr(agent_last(&s.b), rows[i].from + 1)); /* behind resultType */
+	}
+}
+
 /* --- what an abort is ------------------------------------------------------------------------ */
 
 /* A47 B54 U18 */

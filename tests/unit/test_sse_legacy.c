@@ -298,6 +298,23 @@ TEST(a_conversation)
 	CHECK(net_wait(&k.n, k.n.server.n_open <= 1)); /* the stream is gone */
 }
 
+/*
+ * mutant-S5: the stream and the POST have connections of their own. An answer may come before the
+ * news that its request is out, and ends the call all the same: it is told as sent first.
+ */
+TEST(an_answer_may_be_faster_than_the_news_of_its_request)
+{
+	MP_CLEANUP(talk_done) struct talk k;
+
+	CHECK(open_up(&k, "/to/silent"));
+	CHECK_EQ(send_text(&k, REQUEST), 0);
+	say(&k, ANSWER);
+	CHECK(wait_for(&k, "m:"));
+	CHECK(net_wait(&k.n, k.n.server.n_requests == 2));
+	net_turn(&k.n);
+	CHECK_TEXT(k.log, "opened sent:1 m:" ANSWER " ");
+}
+
 /* Events come in pieces, with others between; a second place changes nothing. */
 TEST(what_a_stream_may_hold)
 {
