@@ -199,16 +199,27 @@ async function undeclared({ mute, mode }) {
 }
 
 // A call that was given up may still ask; whoever is served then is not asked in its place.
-async function late_question({ a, b, mode, notes }) {
+async function askLate({ a, b, mode, notes }, after) {
 	const about = newTag(a), tag = newTag(b);
 	const { id } = a.begin('tools/call', {
-		name: tool(mode, 'elicit'), arguments: { about, after: 150, loose: true },
+		name: tool(mode, 'elicit'), arguments: { about, after, loose: true },
 	});
 	await until(() => noted(notes, `asks ${about}`), 'the call');
 	a.drop(id);
-	must(said(await b.call(tool(mode, 'slow'), { ms: 300, tag })) === 'slept 300 ms', 'the other call');
+	const ms = 2 * after, other = await b.call(tool(mode, 'slow'), { ms, tag });
+	must(said(other) === `slept ${ms} ms`, 'the other call');
 	must(!b.asked.some((q) => JSON.stringify(q.params).includes(about)), `${b.name} was asked ${about}`);
-	return 'none';
+	const early = a.stray.findIndex((answer) => answer.id === id);
+	if (early >= 0) a.stray.splice(early, 1);
+	return early < 0;
+}
+
+// chaos-C3: on a busy machine the question and the answer may be faster than the cancellation. Such an answer is
+// right (the protocol has it ignored), but then the question was not late and nothing was shown: the window is
+// widened and the call repeated. It is not forgiven in general: answers to calls that were given up in time stay stray.
+async function late_question(cell) {
+	for (const after of [150, 600, 2400]) if (await askLate(cell, after)) return 'none';
+	throw new Error('calls that were given up are answered');
 }
 
 // Behind a call that was given up nobody knows for a while whom a question is about, so these come last.
