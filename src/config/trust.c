@@ -47,7 +47,7 @@ static bool find_env_file(const struct mp_entry *e, char out[PATH_MAX])
 	       mp_file_is_below(out, e->origin.root);
 }
 
-/* One that cannot be read is no reason here: it does not start then, and says why. */
+/* A file that cannot be read does not matter here: the start fails and says why. */
 static int read_env_file(struct mp_entry *e, struct mp_arena *arena)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
@@ -78,7 +78,7 @@ static void texts_done(struct texts *t)
 	mp_buf_done(&t->runners);
 }
 
-/* 0, or what is no reason of the entry's. */
+/* 0, or an error that has nothing to do with the entry. */
 static int search(struct mp_entry *e, struct mp_scripts_budget *budget, struct texts *texts,
 		  struct mp_arena *arena)
 {

@@ -105,8 +105,8 @@ static bool find_own(char *out, size_t size)
 }
 
 /*
- * May we make groups here? An ordinary user may write only to what was delegated; for root, to whom
- * all is open, the mark decides that systemd sets on units with Delegate=yes.
+ * May we make groups here? An ordinary user may write only to what was delegated; for root, who
+ * may write everywhere, the mark decides that systemd sets on units with Delegate=yes.
  */
 static bool is_delegated(const char *own)
 {

@@ -150,8 +150,8 @@ static bool is_binary(int fd)
 }
 
 /*
- * A program that was checked is run from the descriptor that it is checked again by: nobody can put
- * another one in its place in between. Returns only where that is not possible.
+ * A program that was checked is run from the descriptor that is checked again, so that it cannot be
+ * replaced in between. Returns only where that is not possible.
  */
 static void try_checked(const char *path, const struct mp_launch *launch)
 {

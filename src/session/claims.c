@@ -185,7 +185,7 @@ static int claim(struct mp_names *n, struct mp_name_row *row, struct mp_str name
 	return r;
 }
 
-/* A name that is nobody's: no other spelling leads to one of those that asked for it. */
+/* A name that belongs to no tool: no other spelling leads to one of those that asked for it. */
 static int block(struct mp_names *n, struct mp_str name)
 {
 	struct mp_name_former *f = mp_arena_alloc_array(&n->arena, 1, sizeof(*f));
@@ -285,7 +285,7 @@ static int spell_hashed(struct claims *c, const struct mp_name_row *row, unsigne
 	return mp_spell_hashed(how, row->name.server, row->name.name, nth, &c->scratch);
 }
 
-/* Whoever is called like the hash of another asked for it on purpose: it gets a hash, too. */
+/* A tool whose name looks like the hash of another took it on purpose: it gets a hash, too. */
 static int yield_to(struct claims *c, struct mp_name_row *row)
 {
 	int r = spell_hashed(c, row, 0);

@@ -42,7 +42,7 @@ struct mp_failed_call {
 	struct mp_str data;      /* what the server says beside its words, JSON; or empty */
 	struct mp_str tail;      /* what it wrote to stderr last; or empty */
 	const char *environment; /* whose the server's last start had; NULL: unknown */
-	const char *next_step;   /* where whoever asks knows better; NULL */
+	const char *next_step;   /* if the caller knows a better one; NULL */
 };
 
 /* What the pool says of a call of a configured server that was not answered. */

@@ -33,7 +33,7 @@ static const char *find_wrapped(const struct mp_stock *s, struct mp_str uri, str
 	return kept ? found : NULL;
 }
 
-/* The only server of whose templates one fits, wrapped or not; two of them: nobody's. */
+/* The only server of whose templates one fits, wrapped or not; two of them: none. */
 static const char *find_by_template(const struct mp_stock *s, struct mp_str uri)
 {
 	const char *found = NULL;

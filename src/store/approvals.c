@@ -24,7 +24,7 @@ struct seal {
 	struct mp_buf *out;
 };
 
-/* Ends in NUL. A text that is not JSON is nobody's entry and stays as it is. */
+/* Ends in NUL. A text that is not JSON is not an entry and stays as it is. */
 static int seal(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
 {
 	struct seal *s = u;
