@@ -22,7 +22,7 @@ ours() {
 
 "$work/mcpool" trust --user-file --yes >/dev/null && "$work/mcpool" up && "$work/mcpool" call mcp__s__add a=2 b=40 && until_left 2 || exit 1
 server=$("$work/mcpool" status s --json | sed -n 's/.*"pid":\([0-9]*\).*/\1/p')
-all=$(ours "$(cat "$XDG_RUNTIME_DIR/mcpool/hub.lock")" | grep -vx "$server" | tac)
+all=$(ours "$(cat "$XDG_RUNTIME_DIR/mcpool/hub.lock")" | grep -vx "$server" | awk '{ all = $0 " " all } END { print all }')
 echo "killed: $(for pid in $all; do cat "/proc/$pid/comm"; done | tr '\n' ' ')"
 # stopped first, and the lowest first, so that none of them sees another one die
 kill -STOP $all && kill -KILL $all || exit 1
