@@ -126,8 +126,9 @@ const cases = {
 			await call(on, `mcp__${server}__slow`, { ms: 100, steps: 4 }, { onprogress });
 			const steps = arrived().map(({ params }) => params.progress).join();
 			must(steps === '1,2,3,4', `${server}: progress ${steps}`);
-			// Both SDKs forget the handler before they come to what arrived together with the answer.
-			must(steps.startsWith(told.join()) && told.length >= 3, `${server}: told ${told.join()}`);
+			// Both SDKs forget the handler before they come to what arrived together with the answer; how much that is
+			// depends on the load of the machine.
+			must(steps.startsWith(told.join()) && told.length >= 1, `${server}: told ${told.join()}`);
 		}
 	},
 	async cancel(on) {
