@@ -18,7 +18,8 @@ struct mp_http_service;
 void mp_http_held_note(struct mp_http_connection *c);
 /* The connection closes: nothing is kept for it. */
 void mp_http_held_forget(struct mp_http_connection *c);
-/* Drop clients that were too slow. Returns when to look again; INT64_MAX: none has bytes to take. */
+/* Drop clients that were too slow. Returns when to look again; INT64_MAX: none has bytes to take.
+ */
 int64_t mp_http_held_check(struct mp_http_service *s, int64_t now_ms);
 
 #endif
