@@ -228,7 +228,8 @@ const modes = {
 	'session-changes'() {
 		let count = 0;
 		known = (id) => id === 'session-1';
-		post = (message, _, res) => message.id !== undefined && message.method !== 'server/discover' &&
+		post = (message, req, res) => message.id !== undefined && message.method !== 'server/discover' &&
+			(message.method === 'initialize' || known(req.headers['mcp-session-id'])) &&
 			(json(res, answerTo(message), { 'mcp-session-id': `session-${++count}` }), true);
 	},
 	'get-ends'() {

@@ -1,6 +1,8 @@
 /* test_asked.c - questions of servers: answered at most once, and never left hanging. */
 #include "stage.h"
 
+#include "transport/transport.h"
+
 #include "base/limits.h"
 
 static bool ask_a(struct stage *s, const char *json)
@@ -150,6 +152,25 @@ TEST(time_stands_still_while_a_person_thinks)
 	fleet_advance(&s.f, 200);
 	CHECK_EQ(s.ra.outcome, MP_OUTCOME_TIMEOUT);
 	CHECK_EQ(s.ra.answers, 1);
+}
+
+/* The time of another call of the same session goes on: nothing is asked for it. */
+TEST(a_question_stops_the_time_of_its_own_call_alone)
+{
+	MP_CLEANUP(stage_done) struct stage s = {.server = NULL};
+
+	CHECK(stage_open(&s,
+			 "{\"mcpServers\":{\"a\":{\"command\":\"a\",\"start\":\"lazy\",\"mode\":"
+			 "\"shared\",\"toolTimeout\":5000}}}"));
+	s.server->traits = MP_TRANSPORT_PER_REQUEST;
+	CHECK(stage_call(&s, &s.a, &s.ra));
+	CHECK(stage_call(&s, &s.a, &s.rb));
+	CHECK(fleet_say_during(s.server, 0, SAID_ELICIT));
+	CHECK_EQ(s.a.lease, s.ra.lease);
+	fleet_advance(&s.f, 6000);
+	CHECK_EQ(s.ra.answers, 0);
+	CHECK_EQ(s.rb.outcome, MP_OUTCOME_TIMEOUT);
+	CHECK_EQ(s.rb.answers, 1);
 }
 
 TEST(no_call_outlives_its_latest_moment)

@@ -101,6 +101,26 @@ HEAVY_TEST(http_turns_out_to_be_sse)
 	}
 }
 
+/* It was taken, and only the way back is refused: it is Streamable HTTP. */
+HEAVY_TEST(a_refused_resumption_is_not_the_other_kind)
+{
+	STAGE(MP_EITHER_HTTP);
+
+	CHECK(stage_until(&s, "opened"));
+	CHECK(stage_send(&s, INITIALIZE));
+	CHECK(stage_until_requests(&s, 1));
+	stage_write(&s.got[0], STAGE_STREAM "id: e7\nretry: 500\ndata:\n\n");
+	stage_settle(&s);
+	conn_close(s.got[0].conn, false);
+	stage_settle(&s);
+	mp_loop_advance(s.loop, 501);
+	CHECK(stage_until_requests(&s, 2));
+	stage_answer(&s.got[1], "405 No", "", "%s", "");
+	CHECK(stage_until(&s, "unknown:1"));
+	stage_settle(&s);
+	CHECK_EQ(s.n, 2);
+}
+
 HEAVY_TEST(sse_turns_out_to_be_http)
 {
 	STAGE(MP_EITHER_SSE);

@@ -104,6 +104,20 @@ TEST(each_goes_its_own_way)
 	CHECK_EQ(mp_outbox_send(&d.o, MP_STR("nonsense")), MCPOOL_EPARSE);
 }
 
+/* What is out may be at work: its server is told, while another one is still on its way. */
+TEST(a_request_that_is_out_is_cancelled_in_words)
+{
+	MP_CLEANUP(desk_done) struct desk d;
+
+	CHECK(desk_init(&d, "/silent"));
+	CHECK_EQ(mp_outbox_send(&d.o, REQUEST(1)), 0);
+	CHECK(net_wait(&d.n, strstr(d.log, "sent:1")));
+	CHECK_EQ(mp_outbox_send(&d.o, REQUEST(2)), 0);
+	CHECK_EQ(mp_outbox_send(&d.o, CANCELLED(1)), 0);
+	CHECK_TEXT(d.log, "go:1 sent:1 go:2 go:- ");
+	CHECK_EQ(d.o.going.len, 3);
+}
+
 /* The server that gets a request before it knows that we are ready refuses it. */
 TEST(nothing_overtakes_initialized)
 {

@@ -215,6 +215,24 @@ TEST(nobody_is_asked_what_may_belong_to_a_call_that_was_given_up)
 	CHECK_EQ(s.b.asked, 1);
 }
 
+/* Of two that gave up neither is asked: it may be about the other one's call. */
+TEST(two_calls_that_were_given_up_leave_a_doubt_about_both)
+{
+	MP_CLEANUP(stage_done) struct stage s = {.server = NULL};
+
+	CHECK(stage_open(&s, SERVER("serial")));
+	CHECK(stage_call(&s, &s.a, &s.ra));
+	CHECK(stage_call(&s, &s.b, &s.rb));
+	mp_lease_cancel(s.f.pool, s.ra.lease);
+	fleet_settle(&s.f);
+	mp_lease_cancel(s.f.pool, s.rb.lease);
+	fleet_settle(&s.f);
+	CHECK(stage_call(&s, &s.b, &s.rb)); /* the last that gave up */
+	CHECK(fleet_say_during(s.server, 2, SAID_ELICIT));
+	CHECK(s.a.asked == 0 && s.b.asked == 0);
+	CHECK(strstr(s.server->replied, "mcp_no_owner"));
+}
+
 /* --- one session that speaks for many -------------------------------------------------------- */
 
 static bool call_alone(struct stage *s, mp_id caller, struct fleet_result *ret)

@@ -525,6 +525,36 @@ HEAVY_TEST(a_stream_without_a_place_is_not_waited_for)
 	CHECK(strstr(k.why.message, "no place for messages within 5 s"));
 }
 
+/* The POST may go without a word of HTTP for as long as it likes: the answer comes on the stream.
+ */
+HEAVY_TEST(a_post_that_times_out_loses_nothing)
+{
+	MP_CLEANUP(talk_done) struct talk k = {.oversize = 0};
+
+	signal(SIGPIPE, SIG_IGN);
+	CHECK_EQ(mp_loop_new_by_hand(1700000000000, &k.n.loop), 0);
+	mp_timer_init(&k.n.tick, k.n.loop, net_tick, &k.n);
+	CHECK(server_start(&k.n.server, k.n.loop, answers));
+	CHECK_EQ(mp_http_client_new(k.n.loop, &k.n.client), 0);
+	CHECK(net_aim(&k.n, "/to/silent", &k.to));
+	CHECK_EQ(mp_sse_legacy_new(k.n.loop, k.n.client, &k.to, &k.t, NULL), 0);
+	k.t->hooks = &hooks;
+	k.t->u = &k;
+	CHECK(start(&k));
+	for (int i = 0; i < 4000 && !strstr(k.log, "opened"); i++)
+		mp_loop_advance(k.n.loop, 1);
+	CHECK_EQ(send_text(&k, REQUEST), 0);
+	for (int i = 0; i < 4000 && (!strstr(k.log, "sent:1") || k.n.server.n_requests < 2); i++)
+		mp_loop_advance(k.n.loop, 1);
+	for (int i = 0; i < 700; i++) /* 300 s, and those that count from the last byte */
+		mp_loop_advance(k.n.loop, 1000);
+	CHECK_TEXT(k.log, "opened sent:1 ");
+	say(&k, ANSWER);
+	for (int i = 0; i < 4000 && !strstr(k.log, "m:"); i++)
+		mp_loop_advance(k.n.loop, 1);
+	CHECK_TEXT(k.log, "opened sent:1 m:" ANSWER " ");
+}
+
 /* --- the end of the stream ------------------------------------------------------------------ */
 
 TEST(the_end_of_the_stream_is_the_end)

@@ -76,6 +76,16 @@ static bool greet_and_stand(struct stage *s, struct stage_request *r)
 	return true;
 }
 
+/* The same, and says about its stream what others say about sessions that are gone. */
+static bool greet_without_stream(struct stage *s, struct stage_request *r)
+{
+	if (is(r, "GET"))
+		stage_answer(r, "404 No", "", "%s", "");
+	else
+		return greet(s, r);
+	return true;
+}
+
 /* Through the handshake: POST, POST, GET. */
 static bool open_session(struct stage *s, bool (*script)(struct stage *, struct stage_request *))
 {
@@ -192,6 +202,21 @@ HEAVY_TEST(a_session_is_opened_used_and_left)
 	CHECK(stage_until(&s, "closed"));
 }
 
+/* What other answers say about sessions is not about this one. */
+HEAVY_TEST(a_session_keeps_the_id_of_its_beginning)
+{
+	STAGE;
+
+	CHECK(open_session(&s, greet));
+	CHECK(stage_send(&s, PING("2")));
+	CHECK(stage_until_requests(&s, 4));
+	stage_answer(&s.got[3], "200 OK", STAGE_JSON "Mcp-Session-Id: trap\r\n", "%s", RESULT("2"));
+	CHECK(stage_until(&s, "answer:2"));
+	CHECK(stage_send(&s, PING("3")));
+	CHECK(stage_until_requests(&s, 5));
+	CHECK(has(&s.got[4], "Mcp-Session-Id: s-1"));
+}
+
 HEAVY_TEST(a_farewell_is_not_waited_for_long)
 {
 	STAGE;
@@ -272,6 +297,29 @@ HEAVY_TEST(a_broken_stream_is_resumed)
 	stage_write(&s.got[4], STAGE_STREAM "data: " RESULT("2") "\n\n");
 	CHECK(stage_until(&s, "answer:2"));
 	CHECK_TEXT(s.news, "sent:2 answer:2 ");
+}
+
+/* A call that is cancelled while its stream rests is not asked for again, and the server hears it.
+ */
+HEAVY_TEST(a_cancelled_call_does_not_resume_its_stream)
+{
+	STAGE;
+
+	CHECK(open_session(&s, greet));
+	CHECK(stage_send(&s, PING("2")));
+	CHECK(stage_until_requests(&s, 4));
+	stage_write(&s.got[3], STAGE_STREAM "id: e7\nretry: 500\ndata:\n\n");
+	stage_settle(&s);
+	conn_close(s.got[3].conn, false);
+	stage_settle(&s);
+	stage_set_open(&s, "2", false);
+	CHECK(stage_send(&s, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
+			     "\"params\":{\"requestId\":2}}"));
+	CHECK(stage_until_requests(&s, 5));
+	CHECK(strstr(s.got[4].body, "notifications/cancelled"));
+	mp_loop_advance(s.loop, 501);
+	stage_settle(&s);
+	CHECK_EQ(s.n, 5);
 }
 
 /* What a server says to the GET that resumes a stream, and what becomes of the call. */
@@ -691,6 +739,18 @@ HEAVY_TEST(an_idle_server_that_restarts_is_missed)
 	stage_answer(&s.got[3], "404 Not Found", "", "%s", "");
 	CHECK(stage_until(&s, "ended"));
 	CHECK_EQ(s.why.code, MCPOOL_ECLOSED);
+}
+
+HEAVY_TEST(a_standing_stream_that_is_not_offered_ends_nothing)
+{
+	STAGE;
+
+	CHECK(open_session(&s, greet_without_stream));
+	mp_loop_advance(s.loop, 1001);
+	stage_settle(&s);
+	CHECK_TEXT(s.news, "");
+	CHECK(stage_send(&s, PING("2")));
+	CHECK(stage_until_requests(&s, 4));
 }
 
 /* One that ends is opened again; one that breaks may be all that is heard of a network that is

@@ -263,21 +263,83 @@ TEST(a_server_starts_with_the_environment_of_the_session_that_wants_it)
 		fleet_settle(&f);
 		mp_view_start_server(third, 0, 0, false);
 		fleet_settle(&f);
+		mp_view_start_server(f.view, 0, 0, false); /* it runs: nothing to follow */
+		fleet_settle(&f);
+		fleet_die(fleet_get(&f, "a"));
+		fleet_advance(&f, 200000);
 		mp_view_get_status(other, 0, 0, &status);
 	}
 	other = mp_view_close(other);
 	third = mp_view_close(third);
-	CHECK_EQ(fleet_get(&f, "a")->lives, 1);
-	CHECK_EQ(fleet_get(&f, "a")->dials, dials + 1);
+	CHECK_EQ(fleet_get(&f, "a")->lives, 2);
+	CHECK_EQ(fleet_get(&f, "a")->dials, dials + 2);
 	CHECK_TEXT(status.environment, "claude (process 7), 1 variable");
 }
 
-/* D27 */
-/* In the netdata profile the first one has the name, and the second is warned about. */
-TEST(in_the_netdata_profile_the_first_wins)
+/* The last try failed with this very environment: wanting it once more is not a reason to try. */
+TEST(a_failed_environment_is_not_tried_again_at_once)
 {
+	static const char json[] = "{\"mcpServers\":{\"a\":{\"command\":\"a\"}}}";
+	static char *rich[] = {"HTTPS_PROXY=http://proxy", NULL};
+	MP_CLEANUP(fleet_done) struct fleet f;
+	int dials = -1, again = 0;
+	struct mp_view *other;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, json));
+	fleet_get(&f, "a")->dial_code = MCPOOL_EUNAVAILABLE;
+	CHECK(fleet_start(&f, "a"));
+	other = mp_view_open(f.pool, f.set, rich, nothing, NULL);
+	fleet_settle(&f);
+	if (mp_view_count(other) == 1) { /* memory may fail */
+		mp_view_start_server(other, 0, 0, false);
+		fleet_advance(&f, 200000);
+		(void)!fleet_reload(&f, json); /* it has the poor environment again, untried */
+		dials = fleet_get(&f, "a")->dials;
+		mp_view_start_server(other, 0, 0, false);
+		fleet_settle(&f);
+		again = fleet_get(&f, "a")->dials;
+	}
+	other = mp_view_close(other);
+	CHECK_EQ(again, dials);
+}
+
+/* A project's server is not lent to another project, though both have the same entry. */
+TEST(projects_do_not_share_a_server_of_their_own)
+{
+	static const char json[] =
+		"{\"mcpServers\":{\"a\":{\"command\":\"a\",\"mode\":\"project\"}}}";
 	static char *env[] = {NULL};
 	MP_CLEANUP(fleet_done) struct fleet f;
+	struct mp_config_set *set;
+	struct mp_view *other;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, json));
+	CHECK(fleet_start(&f, "a"));
+	set = fleet_make_set(json);
+	CHECK(set);
+	set->root = "/elsewhere";
+	other = mp_view_open(f.pool, set, env, nothing, NULL);
+	mp_config_set_unref(set);
+	fleet_settle(&f);
+	if (mp_view_count(other) == 1) /* memory may fail */
+		mp_view_start_server(other, 0, 0, false);
+	fleet_settle(&f);
+	other = mp_view_close(other);
+	CHECK_EQ(fleet_get(&f, "a")->lives, 2);
+}
+
+/* D27 */
+/*
+ * In the netdata profile the first one has the name, and the second is warned about. It does not
+ * get the environment of the second either: that is of another command.
+ */
+TEST(in_the_netdata_profile_the_first_wins)
+{
+	static char *env[] = {"TOKEN=1", NULL};
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct mp_status status = {0};
 	struct mp_config_set *set;
 	struct mp_view *other;
 
@@ -290,13 +352,23 @@ TEST(in_the_netdata_profile_the_first_wins)
 	CHECK(set);
 	other = mp_view_open(f.pool, set, env, nothing, NULL);
 	mp_config_set_unref(set);
+	mp_view_set_who(other, "claude (process 7)");
 	fleet_settle(&f);
-	if (mp_view_count(other) == 1)
+	if (mp_view_count(other) == 1) { /* memory may fail */
 		mp_view_start_server(other, 0, 0, false);
-	fleet_settle(&f);
+		fleet_settle(&f);
+		fleet_get(&f, "a")->dial_code = MCPOOL_EUNAVAILABLE;
+		fleet_die(fleet_get(&f, "a"));
+		fleet_advance(&f, 2000);
+		fleet_get(&f, "a")->dial_code = 0;
+		mp_view_start_server(other, 0, 0, false);
+		fleet_advance(&f, 200000);
+		mp_view_get_status(other, 0, 0, &status);
+	}
 	other = mp_view_close(other);
-	CHECK_EQ(fleet_get(&f, "a")->lives, 1);
+	CHECK_EQ(fleet_get(&f, "a")->lives, 2);
 	CHECK_EQ(fleet_count_events(&f, "a", "namesake"), 1);
+	CHECK(status.environment && strstr(status.environment, "the hub"));
 }
 
 static char *no_env[] = {NULL};
