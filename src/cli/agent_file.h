@@ -1,11 +1,13 @@
 /*
- * agent_file.h - an agent's own file: what stands there, our entry put in and taken out again.
+ * agent_file.h - an agent's own file: what it says of mcpool; our entry put in and taken out.
  * Only ever on request; what was there before is kept beside it, and every comment stays.
  */
 #ifndef MP_AGENT_FILE_H
 #define MP_AGENT_FILE_H
 
 #include "cli/agents.h"
+
+#define MP_AGENT_BACKUP ".mcpool-backup"
 
 enum mp_agent_link {
 	MP_AGENT_APART,     /* nothing there leads to mcpool */
@@ -16,10 +18,12 @@ enum mp_agent_link {
 
 struct mp_agent_view {
 	enum mp_agent_link link;
-	bool exists;        /* there is a file */
-	bool inner;         /* which has its servers where newer versions have them */
-	const char *entry;  /* the name of what leads to mcpool, or takes our name; NULL */
-	const char **names; /* of all other servers there */
+	bool exists;         /* there is a file */
+	bool inner;          /* which has its servers where newer versions have them */
+	const char *entry;   /* the name of what leads to mcpool, or takes our name; NULL */
+	const char *problem; /* why that cannot work: its program is missing; NULL */
+	const char *address; /* its URL; NULL: none */
+	const char **names;  /* of all other servers there */
 	size_t n_names;
 };
 
@@ -31,26 +35,34 @@ int mp_agent_look(const struct mp_agent *a, const char *file, struct mp_str entr
 		  struct mp_arena *arena, struct mp_agent_view *ret_view,
 		  struct mcpool_error *reterr) MP_MUST;
 
-/*
- * The text with our entry in it, or with it replaced. 1: it is in out; 0: it says so already.
- * MCPOOL_ETYPE, MCPOOL_EINVAL: the file is not what it should be.
- */
-int mp_agent_add_text(const struct mp_agent *a, const struct mp_agent_way *way, struct mp_str old,
-		      struct mp_buf *out, struct mcpool_error *reterr) MP_MUST;
-/* The text without it. MCPOOL_ENOENT: it is not there, or not as we wrote it. */
-int mp_agent_remove_text(const struct mp_agent *a, const struct mp_agent_way *way,
-			 struct mp_str old, struct mp_buf *out,
-			 struct mcpool_error *reterr) MP_MUST;
+/* The object that the servers are in, or MP_NONE. */
+mp_value mp_agent_find_servers(const struct mp_agent *a, const struct mp_tape *t, bool *ret_inner);
 
-/* Do it: the old file is FILE.mcpool-backup then. 1 written, 0 nothing to do, or as the writer. */
+/* --- agent_change.c --- */
+
+/*
+ * The text that mp_agent_write() or mp_agent_undo() would make of old, the text of the file. 1: it
+ * is in out; 0: it is the same. *ret_goes: undo removes the file, which did not exist before.
+ * MCPOOL_ETYPE, MCPOOL_EINVAL: the file is not what it should be; MCPOOL_EEXIST, MCPOOL_ENOENT: its
+ * entry is not as we wrote it.
+ */
+int mp_agent_plan(const struct mp_agent *a, const struct mp_agent_way *way, const char *file,
+		  bool undo, struct mp_str old, struct mp_buf *out, bool *ret_goes,
+		  struct mcpool_error *reterr) MP_MUST;
+/*
+ * Put our entry in, or replace it. The file as it was without one is FILE.mcpool-backup then. 1
+ * written, 0 nothing to do, or as the writer.
+ */
 int mp_agent_write(const struct mp_agent *a, const struct mp_agent_way *way, const char *file,
 		   struct mcpool_error *reterr) MP_MUST;
 /*
- * Undo it: a file that nobody changed since becomes what it was, byte for byte, or goes where there
- * was none; from one that was changed our entry is removed. 1 done, 0 there was nothing of ours.
+ * Undo every mp_agent_write() since there was no entry. A file that no other program changed since
+ * becomes what it was, byte for byte, or is removed where there was none; from another only our
+ * entry is removed. 1 done, 0 there is no file.
  */
-int mp_agent_undo(const struct mp_agent *a, const struct mp_agent_way *way, const char *file,
-		  struct mcpool_error *reterr) MP_MUST;
+int mp_agent_undo(const struct mp_agent *a, const char *file, struct mcpool_error *reterr) MP_MUST;
+
+/* --- agent_file.c --- */
 
 /* A project's file must be in the project, whatever links it holds. */
 int mp_agent_check_place(const char *file, const char *root, struct mcpool_error *reterr) MP_MUST;

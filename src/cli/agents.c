@@ -321,59 +321,66 @@ static int add_value(struct mp_buf *out, const struct mp_tape *t, mp_value v)
 	return r < 0 ? r : mp_buf_add_str(out, MP_STR(" }"));
 }
 
-static int write_table(const struct mp_agent *a, struct mp_str entry, struct mp_buf *out)
+static int write_table(const struct mp_agent *a, const struct mp_tape *t, mp_value entry,
+		       struct mp_buf *out)
 {
-	MP_CLEANUP(mp_tape_done) struct mp_tape t;
-	int r;
+	int r = mp_buf_addf(out, "[%s." MP_AGENT_ENTRY "]\n", a->key);
 
-	mp_tape_init(&t, 0);
-	r = mp_tape_parse(&t, entry, NULL);
-	if (r == 0)
-		r = mp_buf_addf(out, "[%s." MP_AGENT_ENTRY "]\n", a->key);
-	if (r < 0)
-		return r;
-	MP_VALUE_EACH(&t, MP_ROOT, key) {
-		struct mp_str name = mp_value_source(&t, key);
+	MP_VALUE_EACH(t, entry, key) {
+		struct mp_str name = mp_value_source(t, key);
 
-		r = mp_buf_addf(out, "%.*s = ", (int)name.len - 2, name.p + 1);
 		if (r == 0)
-			r = add_value(out, &t, mp_value_of(key));
+			r = mp_buf_addf(out, "%.*s = ", (int)name.len - 2, name.p + 1);
+		if (r == 0)
+			r = add_value(out, t, mp_value_of(key));
 		if (r == 0)
 			r = mp_buf_add_str(out, MP_STR("\n"));
-		if (r < 0)
-			return r;
 	}
-	return 0;
+	return r;
+}
+
+int mp_agent_write_around(const struct mp_agent *a, bool inner, const struct mp_tape *t,
+			  mp_value entry, struct mp_buf *out)
+{
+	struct mp_writer w;
+	int r;
+
+	if (a->format == MP_FORMAT_TOML)
+		return write_table(a, t, entry, out);
+	mp_write_init(&w, out, "  ");
+	mp_write_begin_object(&w);
+	mp_write_key(&w, mp_str_of(a->key));
+	mp_write_begin_object(&w);
+	if (inner) {
+		mp_write_key(&w, mp_str_of(a->inner));
+		mp_write_begin_object(&w);
+	}
+	mp_write_key(&w, MP_STR(MP_AGENT_ENTRY));
+	mp_write_value(&w, t, entry);
+	if (inner)
+		mp_write_end_object(&w);
+	mp_write_end_object(&w);
+	mp_write_end_object(&w);
+	r = mp_write_finish(&w);
+	return r < 0 ? r : mp_buf_add_str(out, MP_STR("\n"));
 }
 
 int mp_agent_write_snippet(const struct mp_agent *a, const struct mp_agent_way *way,
 			   struct mp_buf *out)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf entry;
+	MP_CLEANUP(mp_tape_done) struct mp_tape t;
 	struct mp_writer w;
 	int r;
 
 	mp_buf_init(&entry, MP_LIMIT_CONFIG_FILE);
-	if (a->format == MP_FORMAT_TOML) {
-		r = mp_agent_write_entry(a, way, &entry);
-		return r < 0 ? r : write_table(a, mp_buf_get(&entry), out);
-	}
-	mp_write_init(&w, out, "  ");
-	mp_write_begin_object(&w);
-	mp_write_key(&w, mp_str_of(a->key));
-	mp_write_begin_object(&w);
-	if (way->inner) {
-		mp_write_key(&w, mp_str_of(a->inner));
-		mp_write_begin_object(&w);
-	}
-	mp_write_key(&w, MP_STR(MP_AGENT_ENTRY));
+	mp_tape_init(&t, 0);
+	mp_write_init(&w, &entry, a->format == MP_FORMAT_TOML ? NULL : "  ");
 	write_object(&w, a, way, NULL);
-	if (way->inner)
-		mp_write_end_object(&w);
-	mp_write_end_object(&w);
-	mp_write_end_object(&w);
 	r = mp_write_finish(&w);
-	return r < 0 ? r : mp_buf_add_str(out, MP_STR("\n"));
+	if (r == 0)
+		r = mp_tape_parse(&t, mp_buf_get(&entry), NULL);
+	return r < 0 ? r : mp_agent_write_around(a, way->inner, &t, MP_ROOT, out);
 }
 
 /* --- its own commands ------------------------------------------------------------------------ */

@@ -68,6 +68,9 @@ int mp_agent_write_entry(const struct mp_agent *a, const struct mp_agent_way *wa
 /* What a person would put into the file: an object round the entry, or a table. */
 int mp_agent_write_snippet(const struct mp_agent *a, const struct mp_agent_way *way,
 			   struct mp_buf *out) MP_MUST;
+/* The same around an entry that was read somewhere. */
+int mp_agent_write_around(const struct mp_agent *a, bool inner, const struct mp_tape *t,
+			  mp_value entry, struct mp_buf *out) MP_MUST;
 /*
  * Its own command, ends in NULL, from the arena. NULL: it has none for this, or (error set in the
  * arena) without memory.

@@ -10,8 +10,8 @@
 
 void mp_cli_show_help(const struct mp_verb *verb)
 {
-	printf("usage: mcpool %s%s%s\n\n%s\n", verb->name, verb->arguments[0] ? " " : "",
-	       verb->arguments, verb->summary);
+	printf("usage: mcpool %s%s%s%s\n\n%s\n", verb->name, verb->options ? " [OPTIONS]" : "",
+	       verb->arguments[0] ? " " : "", verb->arguments, verb->summary);
 	if (verb->options)
 		printf("\n%s", verb->options);
 	if (verb->more)

@@ -1,15 +1,19 @@
 /*
- * cmd_connect.c - `mcpool connect`: what an agent needs to come to the hub, and where that goes.
- * Without --write or --undo (connect_do.c) nothing is touched.
+ * cmd_connect.c - `mcpool connect`: how an agent is connected to the hub, and where that is
+ * written. Without --write or --undo (connect_do.c) nothing is touched.
  */
+#include <errno.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/limits.h"
 #include "cli/agent_show.h"
 #include "cli/connect.h"
+#include "cli/similar.h"
 #include "cli/verbs.h"
 
 static int run_connect(const struct mp_verb *verb, int argc, char **argv);
@@ -17,7 +21,7 @@ static int run_connect(const struct mp_verb *verb, int argc, char **argv);
 const struct mp_verb mp_verb_connect = {
 	"connect",
 	"[AGENT]",
-	"Show how an agent comes to the hub, or connect it; alone: which agents are here.",
+	"Show how to connect an agent to the hub, or do it; alone: which agents are here.",
 	"  --write          connect it: by its own command, or in its file, after showing that\n"
 	"  --undo           take that back\n"
 	"  --yes, -y        do not ask\n"
@@ -107,6 +111,50 @@ static int choose_way(struct mp_connect *c)
 	return c->args->http ? read_address(c) : MP_EXIT_DONE;
 }
 
+/* Where an address leads on this machine; false: elsewhere, which is not dialled. */
+static bool read_loopback(const char *url, struct sockaddr_in *ret, char *text, size_t size)
+{
+	const char *host = strstr(url, "://");
+	const char *colon;
+	int64_t port = 80;
+	size_t n;
+
+	if (!host)
+		return false;
+	host += 3;
+	n = strcspn(host, "/?#");
+	colon = memchr(host, ':', n);
+	if (strncmp(host, "127.0.0.1", 9) != 0 && strncmp(host, "localhost", 9) != 0)
+		return false;
+	if (n > 9 &&
+	    (colon != host + 9 || mp_str_to_i64((struct mp_str){host + 10, n - 10}, &port) < 0))
+		return false;
+	*ret = (struct sockaddr_in){.sin_family = AF_INET,
+				    .sin_port = htons((uint16_t)port),
+				    .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	snprintf(text, size, "%.*s", (int)n, host);
+	return true;
+}
+
+/* On this machine a connection is made or refused at once. */
+static void check_address(struct mp_connect *c)
+{
+	struct sockaddr_in to;
+	char host[64], text[128];
+	int fd;
+
+	if (!c->view.address || !read_loopback(c->view.address, &to, host, sizeof(host)))
+		return;
+	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd >= 0 && connect(fd, (struct sockaddr *)&to, sizeof(to)) < 0 &&
+	    errno == ECONNREFUSED) {
+		snprintf(text, sizeof(text), "nothing listens at %s", host);
+		c->view.problem = mp_arena_dup(&c->arena, mp_str_of(text));
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
 static int look(struct mp_connect *c, const struct mp_agent *a, struct mcpool_error *why)
 {
 	int r;
@@ -123,6 +171,7 @@ static int look(struct mp_connect *c, const struct mp_agent *a, struct mcpool_er
 		return r;
 	r = mp_agent_look(a, c->file, mp_buf_get(&c->entry), &c->arena, &c->view, why);
 	c->way.inner = c->view.inner;
+	check_address(c);
 	return r;
 }
 
@@ -158,6 +207,7 @@ static void write_agent(struct mp_writer *w, const struct mp_connect *c)
 	write_or_null(w, "file", c->file);
 	mp_write_member_bool(w, "connected", is_connected(c));
 	write_or_null(w, "entry", is_connected(c) ? c->view.entry : NULL);
+	write_or_null(w, "problem", is_connected(c) ? c->view.problem : NULL);
 }
 
 static const char *tell_state(const struct mp_connect *c, bool broken)
@@ -169,11 +219,36 @@ static const char *tell_state(const struct mp_connect *c, bool broken)
 	return c->program[0] || c->view.exists ? "not connected" : "not found here";
 }
 
+/* What mends it; where the hub does not listen, that is not the agent's file. */
+static void tell_remedy(const struct mp_connect *c)
+{
+	if (c->view.address)
+		printf("`mcpool up --http ADDR` or the setting http.listen makes the hub listen\n");
+	else
+		printf("`mcpool connect %s%s --write` mends it\n", c->agent->name,
+		       c->way.project ? " --project" : "");
+}
+
+static bool is_impaired(const struct mp_connect *c)
+{
+	return is_connected(c) && c->view.problem;
+}
+
+static void list_impaired(const struct mp_connect *c)
+{
+	printf("%-10s connected, but %s\n%-10s %s; ", c->agent->name, c->view.problem, "", c->file);
+	tell_remedy(c);
+}
+
 static void list_one(struct mp_connect *c, const struct mp_agent *a, struct mp_writer *w)
 {
 	struct mcpool_error why = {0};
 	bool broken = look(c, a, &why) < 0;
 
+	if (!w && is_impaired(c)) {
+		list_impaired(c);
+		return;
+	}
 	if (!w) {
 		printf("%-10s %-24s %s\n", a->name, tell_state(c, broken), c->file ? c->file : "");
 		return;
@@ -241,9 +316,12 @@ static void warn_of_doubles(const struct mp_connect *c)
 	for (size_t i = 0; i < c->view.n_names; i++)
 		if (mp_buf_addf(&names, "%s%s", i ? ", " : "", c->view.names[i]) < 0)
 			break;
-	mp_cli_complain("note: %s has these of its own, and by mcpool once more: %.*s. `mcpool "
-			"import --from %s` copies them to mcpool; then take them out of %s.",
-			c->agent->label, MP_STR_ARGS(mp_buf_get(&names)), c->agent->name, c->file);
+	mp_cli_complain("note: %s will load %.*s twice: from its own configuration and through "
+			"mcpool. `mcpool import --from %s` copies %s to mcpool's file; then remove "
+			"%s from %s.",
+			c->agent->label, MP_STR_ARGS(mp_buf_get(&names)), c->agent->name,
+			c->view.n_names == 1 ? "it" : "them", c->view.n_names == 1 ? "it" : "them",
+			c->file);
 }
 
 static void show_indented(struct mp_str text)
@@ -278,7 +356,7 @@ static void tell_token(const struct mp_connect *c)
 		       "  export " MP_AGENT_TOKEN "=\"$(mcpool token)\"\n");
 	else
 		printf("\nIt cannot take the token from a variable; `mcpool token` shows it.\n");
-	printf("\nThe hub must listen there: mcpool serve --http ADDR\n");
+	printf("\nThe hub must listen there: mcpool up --http ADDR, or the setting http.listen\n");
 }
 
 static void show(struct mp_connect *c)
@@ -288,20 +366,24 @@ static void show(struct mp_connect *c)
 	mp_buf_init(&snippet, MP_LIMIT_CONFIG_FILE);
 	if (mp_agent_write_snippet(c->agent, &c->way, &snippet) < 0)
 		return;
-	printf("%s comes to mcpool like this.\n\n", c->agent->label);
+	printf("To connect %s to mcpool:\n\n", c->agent->label);
 	show_command(c);
 	printf("In %s:\n\n", c->file);
 	show_indented(mp_buf_get(&snippet));
 	tell_token(c);
 	if (c->view.link == MP_AGENT_CONNECTED)
-		printf("\nIt is connected already, by \"%s\" in %s.\n", c->view.entry, c->file);
+		printf("\nIt is already connected, by \"%s\" in %s.\n", c->view.entry, c->file);
 	else if (c->view.link == MP_AGENT_OTHERWISE)
-		printf("\nIt is connected already, but in another way; `mcpool connect %s --write` "
-		       "makes it this one.\n",
+		printf("\nIt is already connected, with different settings; `mcpool connect %s "
+		       "--write` replaces them.\n",
 		       c->agent->name);
 	else
 		printf("\nIt is not connected yet: `mcpool connect %s%s --write` does it.\n",
 		       c->agent->name, c->way.project ? " --project" : "");
+	if (is_impaired(c)) {
+		printf("But %s; ", c->view.problem);
+		tell_remedy(c);
+	}
 }
 
 static void tell_result(const struct mp_connect *c, const char *word)
@@ -309,9 +391,9 @@ static void tell_result(const struct mp_connect *c, const char *word)
 	static const struct {
 		const char *word, *sentence;
 	} rows[] = {
-		{"connected", "is connected; start it anew to see mcpool there"},
-		{"already", "is connected already"},
-		{"undone", "is not connected any more"},
+		{"connected", "is connected; restart it to see mcpool there"},
+		{"already", "is already connected"},
+		{"undone", "is no longer connected"},
 		{"nothing", "is not connected; there is nothing to undo"},
 		{"left", "was left as it is"},
 	};
@@ -384,6 +466,19 @@ static int do_one(struct mp_connect *c, const struct mp_config_set *set)
 	return mp_print_finish(MP_EXIT_DONE);
 }
 
+static void complain_unknown(const char *name)
+{
+	const char *names[32];
+	const char *like;
+
+	mp_check(mp_agents_n <= MP_ARRAY_LEN(names));
+	for (size_t i = 0; i < mp_agents_n; i++)
+		names[i] = mp_agents[i].name;
+	like = mp_similar_find(name, names, mp_agents_n);
+	mp_cli_complain("there is no agent '%s'%s%s%s `mcpool connect` lists them.", name,
+			like ? ". Did you mean '" : "", like ? like : "", like ? "'?" : ".");
+}
+
 static int connect_one(struct mp_connect *c, const char *name)
 {
 	MP_CLEANUP(mp_configured_done) struct mp_configured configured = {0};
@@ -391,7 +486,7 @@ static int connect_one(struct mp_connect *c, const char *name)
 	struct mcpool_error why = {0};
 
 	if (!a) {
-		mp_cli_complain("there is no agent '%s'; `mcpool connect` lists them", name);
+		complain_unknown(name);
 		return MP_EXIT_USAGE;
 	}
 	if (look(c, a, &why) < 0) {

@@ -32,7 +32,7 @@ const struct mp_verb mp_verb_list = {
 	"list",
 	"",
 	"Show every server that is configured for this folder, and where.",
-	"  --all            also those that do not count: shadowed ones\n"
+	"  --all            include shadowed entries\n"
 	"  --json           one JSON object instead of text for people\n" CONFIG_OPTIONS,
 	"Nothing is started, dialled or expanded for this.\n"
 	"States: ready, needs-approval (see `mcpool trust`), disabled, failed (it is not valid);\n"
@@ -47,7 +47,7 @@ const struct mp_verb mp_verb_status = {
 	"status",
 	"[NAME]",
 	"Show what runs in the hub, and who uses it; without a hub what would run here.",
-	"  --all            also those that do not count: shadowed ones\n"
+	"  --all            include shadowed entries\n"
 	"  --json           one JSON object instead of text for people\n" CONFIG_OPTIONS,
 	"With NAME all that the hub knows of that server, such as with which environment it was\n"
 	"started. Nothing is started or dialled for this; where no hub runs tools are those that\n"

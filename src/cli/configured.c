@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "cli/similar.h"
 #include "hub/catalogues.h"
 
 extern char **environ;
@@ -201,9 +202,14 @@ void mp_configured_write_problems(struct mp_writer *w, const struct mp_config_se
 
 /* --- entries --------------------------------------------------------------------------------- */
 
-static bool is_like(const char *a, const char *b)
+/* Few typing errors, or one name in the other; one of a letter or two is in every word. */
+static size_t get_likeness(const char *typed, const char *name)
 {
-	return a[0] && b[0] && (strcasestr(a, b) || strcasestr(b, a));
+	size_t score = mp_similar_score(mp_str_of(typed), mp_str_of(name));
+
+	if (score == MP_SIMILAR_FAR && strlen(name) >= 3 && strcasestr(typed, name))
+		score--;
+	return score;
 }
 
 /* The one of this name that does not count, and why. */
@@ -226,6 +232,7 @@ const struct mp_entry *mp_configured_find(const struct mp_configured *c, const c
 {
 	const struct mp_entry *e = mp_config_find(c->set, name);
 	const char *like = NULL;
+	size_t best = MP_SIMILAR_FAR;
 
 	if (e)
 		return e;
@@ -234,10 +241,15 @@ const struct mp_entry *mp_configured_find(const struct mp_configured *c, const c
 			tell(&c->set->problems[i]);
 	if (tell_shadowed(c, name))
 		return NULL;
-	for (size_t i = 0; i < c->set->n && !like; i++)
-		if (c->set->entries[i]->shadow == MP_SHADOW_NONE &&
-		    is_like(c->set->entries[i]->name, name))
-			like = c->set->entries[i]->name;
+	for (size_t i = 0; i < c->set->n; i++) {
+		const struct mp_entry *other = c->set->entries[i];
+		size_t score = get_likeness(name, other->name);
+
+		if (other->shadow == MP_SHADOW_NONE && score < best) {
+			best = score;
+			like = other->name;
+		}
+	}
 	if (like)
 		mp_cli_complain("Server \"%s\" not found. Did you mean \"%s\"?", name, like);
 	else

@@ -105,12 +105,17 @@ static int do_by_command(struct mp_connect *c, const char *const *first, const c
 
 /* --- in its file ----------------------------------------------------------------------------- */
 
-typedef int (*text_fn)(const struct mp_agent *a, const struct mp_agent_way *way, struct mp_str old,
-		       struct mp_buf *out, struct mcpool_error *reterr);
+static const char *tell_fate(const struct mp_connect *c, bool goes)
+{
+	if (goes)
+		return " (is removed: there was none before)";
+	return c->view.exists ? "" : " (new)";
+}
 
-static int show_change(struct mp_connect *c, text_fn make, struct mcpool_error *why)
+static int show_change(struct mp_connect *c, bool undo, struct mcpool_error *why)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf old, new, text;
+	bool goes = false;
 	int r;
 
 	mp_buf_init(&old, MP_LIMIT_OWN_FILE);
@@ -120,11 +125,12 @@ static int show_change(struct mp_connect *c, text_fn make, struct mcpool_error *
 	if (r == MCPOOL_ENOENT)
 		r = 0;
 	if (r == 0)
-		r = make(c->agent, &c->way, mp_buf_get(&old), &new, why);
+		r = mp_agent_plan(c->agent, &c->way, c->file, undo, mp_buf_get(&old), &new, &goes,
+				  why);
 	if (r >= 0)
 		r = mp_agent_show_diff(mp_buf_get(&old), mp_buf_get(&new), &text);
 	if (r >= 0)
-		fprintf(stderr, "%s%s:\n%.*s", c->file, c->view.exists ? "" : " (new)",
+		fprintf(stderr, "%s%s:\n%.*s", c->file, tell_fate(c, goes),
 			MP_STR_ARGS(mp_buf_get(&text)));
 	return r;
 }
@@ -139,7 +145,7 @@ static bool has_backup(const struct mp_connect *c)
 {
 	char path[PATH_MAX + 32];
 
-	snprintf(path, sizeof(path), "%s.mcpool-backup", c->file);
+	snprintf(path, sizeof(path), "%s" MP_AGENT_BACKUP, c->file);
 	return access(path, F_OK) == 0;
 }
 
@@ -149,7 +155,7 @@ static int write_file(struct mp_connect *c, const char **ret_word)
 	int r = check_file(c, &why);
 
 	if (r == 0)
-		r = show_change(c, mp_agent_add_text, &why);
+		r = show_change(c, false, &why);
 	if (r < 0)
 		return fail(c, &why);
 	if (!ask(c, "Write it? y (yes), n (no) [n]:", &r))
@@ -157,7 +163,7 @@ static int write_file(struct mp_connect *c, const char **ret_word)
 	if (mp_agent_write(c->agent, &c->way, c->file, &why) < 0)
 		return fail(c, &why);
 	if (has_backup(c))
-		fprintf(stderr, "The file as it was is %s.mcpool-backup.\n", c->file);
+		fprintf(stderr, "The file as it was is %s" MP_AGENT_BACKUP ".\n", c->file);
 	*ret_word = "connected";
 	return MP_EXIT_DONE;
 }
@@ -168,12 +174,12 @@ static int undo_file(struct mp_connect *c, const char **ret_word)
 	int r = check_file(c, &why);
 
 	if (r == 0)
-		r = show_change(c, mp_agent_remove_text, &why);
+		r = show_change(c, true, &why);
 	if (r < 0)
 		return fail(c, &why);
 	if (!ask(c, "Undo it? y (yes), n (no) [n]:", &r))
 		return r;
-	if (mp_agent_undo(c->agent, &c->way, c->file, &why) < 0)
+	if (mp_agent_undo(c->agent, c->file, &why) < 0)
 		return fail(c, &why);
 	*ret_word = "undone";
 	return MP_EXIT_DONE;
@@ -186,15 +192,6 @@ static int refuse_taken(const struct mp_connect *c)
 	mp_cli_complain("%s has another server called \"" MP_AGENT_ENTRY
 			"\"; give that one another name, then try again",
 			c->file);
-	return MP_EXIT_CONFIG;
-}
-
-/* Tables may be spelled in many ways, and lie in pieces; only ours are known. */
-static int refuse_otherwise(const struct mp_connect *c)
-{
-	mp_cli_complain("%s has mcpool already, in another way; take that out by hand (or by "
-			"`%s mcp remove " MP_AGENT_ENTRY "`), then try again",
-			c->file, c->agent->program);
 	return MP_EXIT_CONFIG;
 }
 
@@ -222,8 +219,6 @@ int mp_connect_write(struct mp_connect *c, const char **ret_word)
 	}
 	if (c->view.link == MP_AGENT_OTHERWISE)
 		first = mp_connect_get_command(c, MP_AGENT_REMOVE);
-	if (c->view.link == MP_AGENT_OTHERWISE && !argv && c->agent->format == MP_FORMAT_TOML)
-		return refuse_otherwise(c);
 	return argv ? do_by_command(c, first, argv, "connected", ret_word)
 		    : write_file(c, ret_word);
 }

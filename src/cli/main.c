@@ -3,6 +3,7 @@
  * Exit codes are a contract; see mcpool(1).
  */
 #include <fcntl.h>
+#include <limits.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/hub_status.h"
+#include "cli/similar.h"
 #include "cli/verbs.h"
 #include "demo/demo_server.h"
 #include "process/launcher.h"
@@ -92,30 +94,101 @@ static const struct mp_verb own[] = {
 	 NULL, run_demo, NULL, MP_VERB_PLAIN},
 	{"--version", "", "Show the version, and those of the libraries in use.", NULL, NULL,
 	 show_version, NULL, MP_VERB_PLAIN},
-	{"--help", "", "Show this text; behind a verb: more about it.", NULL, NULL, show_help, NULL,
-	 MP_VERB_PLAIN},
+	{"--help", "", "Show this text; `mcpool help VERB`: more about a verb.", NULL, NULL,
+	 show_help, NULL, MP_VERB_PLAIN},
 };
 
-/* In the order of --help. */
-static const struct mp_verb *const verbs[] = {
-	&mp_verb_serve,    &mp_verb_stdio,   &mp_verb_up,
-	&mp_verb_down,     &mp_verb_reload,  &mp_verb_reconnect,
-	&mp_verb_token,    &mp_verb_connect, &mp_verb_list,
-	&mp_verb_status,   &mp_verb_get,     &mp_verb_add,
-	&mp_verb_add_json, &mp_verb_remove,  &mp_verb_rm,
-	&mp_verb_enable,   &mp_verb_disable, &mp_verb_import,
-	&mp_verb_trust,    &mp_verb_untrust, &mp_verb_test,
-	&mp_verb_config,   &own[0],          &own[1],
-	&own[2],           &own[3],          &own[4],
-	&own[5],           &own[6],          &own[7],
-	&own[8],
+/* In the order of --help, in groups. */
+static const struct group {
+	const char *title;
+	const struct mp_verb *verbs[16];
+} groups[] = {
+	{"The hub, and agents that use it",
+	 {&mp_verb_up, &mp_verb_down, &mp_verb_status, &mp_verb_connect, &mp_verb_serve,
+	  &mp_verb_reload, &mp_verb_reconnect, &mp_verb_token, &mp_verb_stdio}},
+	{"Servers",
+	 {&mp_verb_add, &mp_verb_add_json, &mp_verb_import, &mp_verb_list, &mp_verb_get,
+	  &mp_verb_test, &mp_verb_trust, &mp_verb_untrust, &mp_verb_enable, &mp_verb_disable,
+	  &mp_verb_remove, &mp_verb_config}},
+	{"Tools, resources and prompts", {&own[0], &own[1], &own[2], &own[3], &own[4], &own[5]}},
+	{"Other", {&own[6], &own[7], &own[8]}},
 };
 
 /* What only mcpool itself starts. */
-static const struct mp_verb hidden[] = {
+static const struct mp_verb internal[] = {
 	{"launcher", "FD", "Start servers for the process at the other end of FD.", NULL, NULL,
 	 run_launcher, NULL, MP_VERB_PLAIN},
 };
+
+static const struct mp_verb *find_verb(const char *name)
+{
+	if (strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
+		name = "--help";
+	for (size_t g = 0; g < MP_ARRAY_LEN(groups); g++)
+		for (size_t i = 0; i < MP_ARRAY_LEN(groups[g].verbs) && groups[g].verbs[i]; i++)
+			if (strcmp(name, groups[g].verbs[i]->name) == 0)
+				return groups[g].verbs[i];
+	for (size_t i = 0; i < MP_ARRAY_LEN(internal); i++)
+		if (strcmp(name, internal[i].name) == 0)
+			return &internal[i];
+	return strcmp(name, mp_verb_rm.name) == 0 ? &mp_verb_rm : NULL;
+}
+
+/* What other programs call it. */
+static const char *find_synonym(const char *name)
+{
+	static const struct {
+		const char *word, *hint;
+	} rows[] = {
+		{"ls", "`mcpool list` does that"},
+		{"servers", "`mcpool list` does that"},
+		{"ps", "`mcpool status` does that"},
+		{"show", "`mcpool get NAME` does that"},
+		{"info", "`mcpool get NAME` does that"},
+		{"start", "`mcpool up` starts the hub"},
+		{"stop", "`mcpool down` stops the hub, `mcpool disable NAME` a server"},
+		{"restart", "`mcpool reconnect NAME` restarts a server, `mcpool down` and `mcpool "
+			    "up` the hub"},
+		{"log", "`mcpool status NAME` shows how a server fares; its log is "
+			"logs/NAME.log, the hub's is hub.log, both in ~/.local/state/mcpool"},
+		{"logs", "`mcpool status NAME` shows how a server fares; its log is "
+			 "logs/NAME.log, the hub's is hub.log, both in ~/.local/state/mcpool"},
+		{"version", "`mcpool --version` does that"},
+		{"-v", "`mcpool --version` does that"},
+		{"-V", "`mcpool --version` does that"},
+		{"delete", "`mcpool remove NAME` does that"},
+		{"approve", "`mcpool trust NAME` does that"},
+		{"install", "`mcpool add NAME -- COMMAND...` adds a server, `mcpool connect AGENT` "
+			    "an agent"},
+		{"run", "`mcpool call TOOL` does that"},
+	};
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(rows); i++)
+		if (strcmp(name, rows[i].word) == 0)
+			return rows[i].hint;
+	return NULL;
+}
+
+static int complain_unknown(const char *name)
+{
+	const char *names[64], *hint = find_synonym(name), *like = NULL;
+	size_t n = 0;
+
+	for (size_t g = 0; g < MP_ARRAY_LEN(groups); g++)
+		for (size_t i = 0; i < MP_ARRAY_LEN(groups[g].verbs) && groups[g].verbs[i]; i++)
+			names[n++] = groups[g].verbs[i]->name;
+	if (!hint)
+		like = mp_similar_find(name, names, n);
+	if (hint)
+		mp_cli_complain("there is no verb '%s'; %s. See `mcpool --help`.", name, hint);
+	else if (like)
+		mp_cli_complain("there is no verb '%s'. Did you mean '%s'? `mcpool --help` lists "
+				"them.",
+				name, like);
+	else
+		mp_cli_complain("there is no verb '%s'. `mcpool --help` lists them.", name);
+	return MP_EXIT_USAGE;
+}
 
 static void print_about(FILE *out)
 {
@@ -125,16 +198,30 @@ static void print_about(FILE *out)
 	      out);
 }
 
+static void print_group(const struct group *g)
+{
+	printf("\n%s:\n", g->title);
+	for (size_t i = 0; i < MP_ARRAY_LEN(g->verbs) && g->verbs[i]; i++)
+		printf("  %-12s %s\n", g->verbs[i]->name, g->verbs[i]->summary);
+}
+
+/* Of one verb, if one is named. */
 static int show_help(const struct mp_verb *verb, int argc, char **argv)
 {
+	const struct mp_verb *about = argc > 1 ? find_verb(argv[1]) : NULL;
+
 	(void)verb;
-	(void)argc;
-	(void)argv;
+	if (about) {
+		mp_cli_show_help(about);
+		return MP_EXIT_DONE;
+	}
+	if (argc > 1)
+		return complain_unknown(argv[1]);
 	print_about(stdout);
-	puts("\nusage: mcpool [VERB [ARGUMENTS]]\n");
-	for (size_t i = 0; i < MP_ARRAY_LEN(verbs); i++)
-		printf("  %-12s %s\n", verbs[i]->name, verbs[i]->summary);
-	puts("\n`mcpool VERB --help` tells more about a verb.");
+	puts("\nusage: mcpool [VERB [OPTIONS] [ARGUMENTS]]");
+	for (size_t i = 0; i < MP_ARRAY_LEN(groups); i++)
+		print_group(&groups[i]);
+	puts("\n`mcpool help VERB` tells more about a verb.");
 	return MP_EXIT_DONE;
 }
 
@@ -177,7 +264,7 @@ static int show_overview(void)
 	print_about(stdout);
 	puts("\n  mcpool up        start the hub in the background; `mcpool serve` shows it at "
 	     "work\n"
-	     "  mcpool connect   your agents, and how each comes to it\n"
+	     "  mcpool connect   your agents, and how to connect each\n"
 	     "  mcpool list      every server that is configured here, and where\n"
 	     "  mcpool trust     what waits for your approval\n"
 	     "  mcpool test NAME start one, list its tools, stop it\n"
@@ -189,21 +276,10 @@ static int show_overview(void)
 	return MP_EXIT_DONE;
 }
 
-static const struct mp_verb *find_verb(const char *name)
+/* --version takes nothing, help the name of a verb. */
+static int most_words(const struct mp_verb *verb)
 {
-	for (size_t i = 0; i < MP_ARRAY_LEN(verbs); i++)
-		if (strcmp(name, verbs[i]->name) == 0)
-			return verbs[i];
-	for (size_t i = 0; i < MP_ARRAY_LEN(hidden); i++)
-		if (strcmp(name, hidden[i].name) == 0)
-			return &hidden[i];
-	return NULL;
-}
-
-/* Verbs without options of their own take nothing but --help. */
-static bool takes_nothing(const struct mp_verb *verb)
-{
-	return verb->run == show_help || verb->run == show_version;
+	return verb->run == show_version ? 0 : verb->run == show_help ? 1 : INT_MAX;
 }
 
 static bool wants_json(const struct mp_verb *verb, int argc, char **argv)
@@ -243,14 +319,11 @@ int main(int argc, char **argv)
 		setlocale(LC_CTYPE, "");
 	if (argc < 2)
 		return show_overview();
-	verb = find_verb(strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0 ? "--help"
-										    : argv[1]);
-	if (!verb) {
-		mp_cli_complain("there is no verb '%s'. `mcpool --help` lists them.", argv[1]);
-		return MP_EXIT_USAGE;
-	}
-	if (takes_nothing(verb) && argc > 2) {
-		mp_cli_complain("%s takes no arguments. See `mcpool --help`.", argv[1]);
+	verb = find_verb(argv[1]);
+	if (!verb)
+		return complain_unknown(argv[1]);
+	if (argc - 2 > most_words(verb)) {
+		mp_cli_complain("%s takes fewer arguments. See `mcpool --help`.", argv[1]);
 		return MP_EXIT_USAGE;
 	}
 	json = wants_json(verb, argc - 1, argv + 1); /* before the words change places */

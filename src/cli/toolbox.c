@@ -8,6 +8,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "cli/similar.h"
 #include "cli/cli.h"
 #include "session/filter.h"
 #include "session/held.h"
@@ -188,75 +189,30 @@ void mp_toolbox_tell_collisions(const struct mp_toolbox *b)
 
 /* --- likeness -------------------------------------------------------------------------------- */
 
-enum { LONGEST = 64, SIMILAR = 3, FAR = 1000 };
+enum { SIMILAR = 3 };
 
 static size_t least(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
 
-static bool is_same(char a, char b)
-{
-	return (a | 32) == (b | 32);
-}
-
-/* One cell of the table below, from those before it: put in, take out, replace, or swap two. */
-static size_t get_step(struct mp_str a, struct mp_str b, size_t i, size_t j,
-		       size_t rows[3][LONGEST + 1])
-{
-	size_t *now = rows[i % 3], *before = rows[(i + 2) % 3], *earlier = rows[(i + 1) % 3];
-	size_t best = least(now[j - 1], before[j]) + 1;
-
-	best = least(best, before[j - 1] + !is_same(a.p[i - 1], b.p[j - 1]));
-	if (i > 1 && j > 1 && is_same(a.p[i - 1], b.p[j - 2]) && is_same(a.p[i - 2], b.p[j - 1]))
-		best = least(best, earlier[j - 2] + 1);
-	return best;
-}
-
-/* How many slips of the finger lie between two words (optimal string alignment). */
-static size_t get_distance(struct mp_str a, struct mp_str b)
-{
-	size_t rows[3][LONGEST + 1];
-
-	if (a.len > LONGEST || b.len > LONGEST)
-		return FAR;
-	for (size_t j = 0; j <= b.len; j++)
-		rows[0][j] = j;
-	for (size_t i = 1; i <= a.len; i++) {
-		rows[i % 3][0] = i;
-		for (size_t j = 1; j <= b.len; j++)
-			rows[i % 3][j] = get_step(a, b, i, j, rows);
-	}
-	return rows[a.len % 3][b.len];
-}
-
-static size_t get_strangeness(struct mp_str wanted, struct mp_str name)
-{
-	size_t far = get_distance(wanted, name);
-
-	if (far <= 1 + wanted.len / 8)
-		return far;
-	if (wanted.len >= 3 && mp_str_find(name, wanted, 0) >= 0)
-		return LONGEST + name.len;
-	return FAR;
-}
-
 /* As it is called here, by its server, and with the server in front as people type it. */
 static size_t get_score(const struct mp_name *n, struct mp_str name, struct mp_buf *scratch)
 {
-	size_t score = least(get_strangeness(name, n->public_name), get_strangeness(name, n->name));
+	size_t score =
+		least(mp_similar_score(name, n->public_name), mp_similar_score(name, n->name));
 
 	mp_buf_clear(scratch);
 	if (mp_spell(MP_SPELLING_SLASH, n->server, n->name, scratch) < 0)
 		return score;
-	return least(score, get_strangeness(name, mp_buf_get(scratch)));
+	return least(score, mp_similar_score(name, mp_buf_get(scratch)));
 }
 
 size_t mp_toolbox_add_similar(const struct mp_toolbox *b, struct mp_str name, struct mp_buf *out)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf scratch;
 	const struct mp_name *best[SIMILAR] = {0};
-	size_t scores[SIMILAR] = {FAR, FAR, FAR}, n = 0;
+	size_t scores[SIMILAR] = {MP_SIMILAR_FAR, MP_SIMILAR_FAR, MP_SIMILAR_FAR}, n = 0;
 
 	mp_buf_init(&scratch, MP_LIMIT_MESSAGE);
 	for (size_t i = 0; i < mp_names_count(b->names); i++) {

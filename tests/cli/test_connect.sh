@@ -93,8 +93,8 @@ t_writes_with_a_backup_and_undoes_to_the_byte() {
 		is "$cursor" "d.mcpServers.mcpool.command === '$mcpool' && d.mcpServers.mcpool.args[0] === 'stdio' && d.mcpServers.files" &&
 		grep -q '// mine, since 2024' "$cursor" && grep -q '/\* last \*/' "$cursor" && grep -q '1\.50' "$cursor" && mode 640 "$cursor" &&
 		same "$cursor.mcpool-backup" "$work/before" && mode 600 "$cursor.mcpool-backup" &&
-		cp "$cursor" "$work/written" && here 0 connect cursor --write --yes && says out 'connected already' && same "$cursor" "$work/written" &&
-		here 0 connect && says out 'cursor     connected' && here 0 connect cursor && says out 'connected already' &&
+		cp "$cursor" "$work/written" && here 0 connect cursor --write --yes && says out 'already connected' && same "$cursor" "$work/written" &&
+		here 0 connect && says out 'cursor     connected' && here 0 connect cursor && says out 'already connected' &&
 		here 0 connect cursor --undo --yes && untouched "$cursor" && mode 640 "$cursor" &&
 		here 0 connect cursor --undo --yes && says out 'nothing to undo' && untouched "$cursor"
 }
@@ -106,6 +106,40 @@ t_a_new_file_goes_with_undo() {
 		file=$($node -p 'JSON.parse(fs.readFileSync(0)).file' <"$work/out")
 		mode 600 "$file" && here 0 connect $one --undo --yes && ! [ -e "$file" ] || { echo "$one: $file"; return 1; }
 	done
+}
+
+# use-A12: to the byte after any order of writes, and --undo shows what it then does.
+t_undo_after_other_writes() {
+	for order in http 'stdio http' 'http stdio' 'stdio http stdio http'; do
+		for agent in cursor opencode codex; do
+			file=$cursor
+			[ $agent != opencode ] || file=$HOME/.config/opencode/opencode.json
+			[ $agent != codex ] || file=$HOME/.codex/config.toml
+			for kind in none some; do
+				rm -f "$file"
+				[ $kind = none ] || { mkdir -p "$(dirname "$file")" && printf '# c\n' >"$file"; }
+				[ $kind = none ] || [ $agent = codex ] || printf '{\n\t"a": 1, // c\n}' >"$file"
+				[ $kind = none ] || cp "$file" "$work/before"
+				for way in $order; do
+					[ $way = http ] && set -- --http 127.0.0.1:9 || set --
+					here 0 connect $agent "$@" --write --yes || return 1
+				done
+				here 7 connect $agent --undo && cp "$work/err" "$work/preview" && here 0 connect $agent --undo --yes || return 1
+				[ $kind = none ] && { grep -q 'is removed' "$work/preview" && ! [ -e "$file" ]; } && continue
+				[ $kind = some ] && untouched "$file" && ! grep -q '^  +.*mcp' "$work/preview" || { echo "$agent $kind: $order"; return 1; }
+			done
+		done
+	done
+}
+
+# use-A2: connected by an entry that cannot work.
+t_broken_entries_are_told() {
+	mkdir -p "$HOME/.cursor" && printf '{"mcpServers":{"mcpool":{"command":"/gone/mcpool","args":["stdio"]}}}' >"$cursor" &&
+		here 0 connect && says out 'cursor     connected, but /gone/mcpool is missing' 'connect cursor --write' &&
+		here 0 connect cursor --json && json 'd.connected && d.problem === "/gone/mcpool is missing"' &&
+		here 0 connect opencode --write --yes && here 0 connect opencode --json && json 'd.connected && d.problem === null' &&
+		here 0 connect windsurf --http 127.0.0.1:1 --write --yes && here 0 connect &&
+		says out 'windsurf   connected, but nothing listens at 127.0.0.1:1' 'opencode   connected  '
 }
 
 t_asks_first() {
@@ -137,10 +171,11 @@ t_a_project_has_its_own_file() {
 		ln -s "$mcpool" "$bin/mcpool" && mcpool=$bin/mcpool && here 0 connect claude --project && says out '-- mcpool stdio'
 }
 
-# The agent's own servers that mcpool serves, too; and mcpool is no server of itself.
+# The agent's own servers that mcpool serves, too (use-A13: not those that wait for an approval); and mcpool is no
+# server of itself.
 t_doubles_are_told() {
 	with_comments "$cursor" && here 0 connect cursor && silent_on err files && here 0 trust files --yes &&
-		here 0 connect cursor --write --yes && says err 'by mcpool once more: files' 'mcpool import --from cursor' &&
+		here 0 connect cursor --write --yes && says err 'Cursor will load files twice' 'mcpool import --from cursor' &&
 		here 0 connect cursor --json && json 'd.twice.length === 1 && d.twice[0] === "files"' &&
 		here 0 list --json && json 'd.servers.length === 1 && d.servers[0].name === "files"'
 }
@@ -166,9 +201,9 @@ t_opencode_of_both_kinds() {
 # What leads to mcpool by a detour is mcpool, too: it is shown, made straight, and no server.
 t_wrapped_entries_are_known() {
 	mkdir -p "$HOME/.cursor" && printf '{"mcpServers":{"pool":{"command":"env","args":["A=1","%s","stdio"]}}}' "$mcpool" >"$cursor" &&
-		here 0 connect cursor && says out 'connected already, by "pool"' && here 3 connect cursor --undo --yes && says err 'is called "pool"' &&
+		here 0 connect cursor && says out 'already connected, by "pool"' && here 3 connect cursor --undo --yes && says err 'is called "pool"' &&
 		printf '{"mcpServers":{"mcpool":{"command":"sh","args":["-c","exec mcpool stdio"]}}}' >"$cursor" &&
-		here 0 connect cursor && says out 'in another way' && here 0 connect cursor --write --yes &&
+		here 0 connect cursor && says out 'with different settings' && here 0 connect cursor --write --yes &&
 		is "$cursor" "d.mcpServers.mcpool.command === '$mcpool'" && here 0 list --json && json 'd.servers.length === 0'
 }
 
@@ -187,7 +222,8 @@ t_odd_files() {
 	mkdir -p "$HOME/.cursor" || return 1
 	for text in '' '  \n'; do
 		printf "$text" >"$cursor"
-		here 0 connect cursor --write --yes && silent_on err mcpool-backup && is "$cursor" 'd.mcpServers.mcpool' || return 1
+		here 0 connect cursor --write --yes && is "$cursor" 'd.mcpServers.mcpool' &&
+			here 0 connect cursor --undo --yes && [ "$(od -c <"$cursor")" = "$(printf "$text" | od -c)" ] || return 1
 	done
 	printf '{"mcpServers":null}' >"$cursor" && cp "$cursor" "$work/before" && here 3 connect cursor --write --yes &&
 		says err "$cursor: " && untouched "$cursor"
@@ -198,7 +234,7 @@ t_other_tables_of_codex() {
 	place=$HOME/.codex/config.toml && mkdir -p "$HOME/.codex" || return 1
 	for text in 'mcp_servers.mcpool.command = "/old/mcpool"\nmcp_servers.mcpool.args = ["stdio"]\n' \
 		'[mcp_servers]\nmcpool = { command = "/old/mcpool", args = ["stdio"] }\n' '[mcp_servers."mcpool"]\ncommand = "/old/mcpool"\nargs = ["stdio"]\n'; do
-		printf "$text" >"$place" && cp "$place" "$work/before" && here 3 connect codex --write --yes && says err 'in another way' &&
+		printf "$text" >"$place" && cp "$place" "$work/before" && here 3 connect codex --write --yes && says err 'did not write it' &&
 			untouched "$place" && here 3 connect codex --undo --yes && untouched "$place" || return 1
 	done
 	printf '# mine\n[mcp_servers.x]\ncommand = "y"\n' >"$place" && here 0 connect codex --write --yes &&
@@ -207,7 +243,7 @@ t_other_tables_of_codex() {
 }
 
 t_usage() {
-	here 2 connect nobody && says err "no agent 'nobody'" && here 2 connect --write && here 2 connect cursor --write --undo &&
+	here 2 connect nobody && says err "no agent 'nobody'" && here 2 connect claud && says err "Did you mean 'claude'" && here 2 connect --write && here 2 connect cursor --write --undo &&
 		here 2 connect cursor --http 'a b' && here 2 connect cursor codex
 }
 

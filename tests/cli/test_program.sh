@@ -20,10 +20,22 @@ check version run 0 --version
 check version_is_the_projects grep -qx "mcpool $version" "$work/out"
 check version_shows_libuv grep -qE '^libuv [0-9]+\.[0-9]+' "$work/out"
 check help run 0 --help
+cp "$work/out" "$work/help"
 check help_lists_verbs grep -q -- '--version' "$work/out"
 check unknown_verb_is_usage run 2 frobnicate
 check unknown_verb_is_named grep -q "no verb 'frobnicate'.*--help" "$work/err"
 check unknown_verb_prints_nothing_on_stdout test ! -s "$work/out"
+# use-A18, use-P11: help of one verb, verbs that other programs have, typing errors; groups, and [OPTIONS] in usage lines
+check help_groups_verbs grep -q '^Servers:' "$work/help"
+check help_has_no_alias_line sh -c "! grep -q '^  rm ' $work/help"
+check help_of_a_verb run 0 help add
+check help_of_a_verb_says_usage grep -q '^usage: mcpool add \[OPTIONS\]' "$work/out"
+check help_of_an_alias run 0 help rm
+check help_of_nothing run 2 help frobnicate
+for pair in ls:list lst:list logs:status restart:reconnect stop:down start:up version:--version tool:tools; do
+	check "verb_${pair%:*}_is_usage" run 2 "${pair%:*}"
+	check "verb_${pair%:*}_leads_to_${pair#*:}" grep -q -- "${pair#*:}" "$work/err"
+done
 check arguments_too_many_is_usage run 2 --version please
 check man_page_has_the_exit_codes grep -q 'usage' doc/mcpool.1
 exit $bad
