@@ -87,6 +87,7 @@ static const char *take_value(const char *name, char **argv, int *at)
 enum option_kind {
 	FLAG,     /* bool */
 	TEXT,     /* const char *, not empty */
+	ADDRESS,  /* the same, or nothing behind it: the usual one */
 	TEXTS,    /* struct mp_cli_list */
 	DURATION, /* int64_t, in milliseconds */
 	ERA,      /* enum mp_era */
@@ -105,6 +106,7 @@ static const struct option {
 	}
 	{"--project", TEXT, offsetof(struct mp_cli_args, folder), "there is no folder behind",
 	 "--project DIR"},
+	{"--http", ADDRESS, offsetof(struct mp_cli_args, http), NULL, "--http [ADDR]"},
 	OPTION("--json", FLAG, json, NULL),
 	OPTION("--timeout", DURATION, timeout_ms, "a duration is 10s, 500ms or 2m, not"),
 	OPTION("--era", ERA, era, "an era is auto, legacy or modern, not"),
@@ -123,6 +125,7 @@ static const struct option {
 	OPTION("--fresh", FLAG, fresh, NULL),
 	OPTION("--http", TEXT, http, "there is no address behind"),
 	OPTION("--no-token", FLAG, no_token, NULL),
+	OPTION("--no-check", FLAG, no_check, NULL),
 	OPTION("--background", FLAG, background, NULL),
 	OPTION("--now", FLAG, now, NULL),
 	OPTION("--rotate", FLAG, rotate, NULL),
@@ -162,6 +165,9 @@ static int take_option(struct mp_cli_args *a, const struct option *o, const char
 	case TEXT:
 		*(const char **)field = value;
 		break;
+	case ADDRESS:
+		*(const char **)field = ok ? value : MP_USUAL_ADDRESS;
+		return 0;
 	case TEXTS:
 		if (ok)
 			return add_to_list(a, field, value);
@@ -191,7 +197,10 @@ static int read_option(struct mp_cli_args *a, char **argv, int *at)
 			*(bool *)((char *)a + o->offset) = true;
 			return 0;
 		}
-		value = take_value(o->name, argv, at);
+		value = o->kind == ADDRESS && strcmp(argv[*at], o->name) == 0 && argv[*at + 1] &&
+					argv[*at + 1][0] == '-'
+				? ""
+				: take_value(o->name, argv, at);
 		if (value)
 			return take_option(a, o, value);
 	}

@@ -54,9 +54,10 @@ static void find_self(char *out, size_t size)
 		out[len - strlen(gone)] = '\0';
 }
 
-static void become_hub(int log, int ready)
+static void become_hub(int log, int ready, const char *http)
 {
-	char *const argv[] = {"mcpool", "serve", "--background", NULL};
+	char *argv[] = {"mcpool",     "serve", "--background", http ? "--http" : NULL,
+			(char *)http, NULL};
 	char self[PATH_MAX];
 	sigset_t none;
 	int null = open("/dev/null", O_RDONLY);
@@ -75,7 +76,7 @@ static void become_hub(int log, int ready)
 	_exit(1);
 }
 
-static int fork_twice(int log, int ready, struct mcpool_error *reterr)
+static int fork_twice(int log, int ready, const char *http, struct mcpool_error *reterr)
 {
 	pid_t child = fork();
 
@@ -85,7 +86,7 @@ static int fork_twice(int log, int ready, struct mcpool_error *reterr)
 		setsid();
 		child = fork();
 		if (child == 0)
-			become_hub(log, ready);
+			become_hub(log, ready, http);
 		_exit(child < 0);
 	}
 	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
@@ -93,8 +94,8 @@ static int fork_twice(int log, int ready, struct mcpool_error *reterr)
 	return 0;
 }
 
-int mp_background_start(const struct mp_hub_place *place, const char *log, int *ret_ready,
-			struct mcpool_error *reterr)
+int mp_background_start(const struct mp_hub_place *place, const char *log, const char *http,
+			int *ret_ready, struct mcpool_error *reterr)
 {
 	int fds[2], fd, r;
 
@@ -110,7 +111,7 @@ int mp_background_start(const struct mp_hub_place *place, const char *log, int *
 		close(fd);
 		return mp_fail_errno(reterr, errno, "the hub cannot be started");
 	}
-	r = fork_twice(fd, fds[1], reterr);
+	r = fork_twice(fd, fds[1], http, reterr);
 	close(fd);
 	close(fds[1]);
 	if (r < 0)

@@ -15,7 +15,7 @@ int mp_background_find_log(struct mp_buf *out, struct mcpool_error *reterr) MP_M
  * end of a pipe that ends when it listens, or is over; the caller closes it. MCPOOL_EAGAIN: another
  * one is about to start, or to leave.
  */
-int mp_background_start(const struct mp_hub_place *place, const char *log, int *ret_ready,
-			struct mcpool_error *reterr) MP_MUST;
+int mp_background_start(const struct mp_hub_place *place, const char *log, const char *http,
+			int *ret_ready, struct mcpool_error *reterr) MP_MUST;
 
 #endif

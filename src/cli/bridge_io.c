@@ -189,7 +189,7 @@ static int start_hub(void *u, struct mcpool_error *reterr)
 	if (io->ready >= 0)
 		close(io->ready);
 	io->ready = -1;
-	return mp_background_start(io->way->place, io->way->log, &io->ready, reterr);
+	return mp_background_start(io->way->place, io->way->log, NULL, &io->ready, reterr);
 }
 
 static void hang_up(void *u)

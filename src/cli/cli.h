@@ -45,6 +45,9 @@ struct mp_verb {
 };
 
 /* An option that may stand there several times. */
+/* Where HTTP is listened for when no address is given. */
+#define MP_USUAL_ADDRESS "127.0.0.1:7717"
+
 struct mp_cli_list {
 	const char *items[64];
 	size_t n;
@@ -53,6 +56,7 @@ struct mp_cli_list {
 /* What stood behind the verb. Everything points into argv. */
 struct mp_cli_args {
 	const struct mp_verb *verb;
+	bool no_check; /* call a tool whatever its schema says */
 	bool json;
 	const char *schema; /* --schema NAME */
 	const char *args;   /* --args JSON or - */
@@ -140,11 +144,16 @@ bool mp_print_is_terminal(void);     /* stdout */
 size_t mp_print_get_columns(int fd); /* of the terminal; 0: it is none */
 /* Text of a server: safe on a terminal, as it is into a pipe or file. */
 void mp_print_text(struct mp_str text);
-/* A table row by row; cells are the server's, and cut to the terminal if it is one. */
+/*
+ * A table row by row; cells are the server's, and cut to the terminal if it is one. The first is
+ * never cut; states are in colour.
+ */
 struct mp_table_row {
 	struct mp_str cells[4];
 };
 void mp_print_table(const struct mp_table_row *rows, size_t n, size_t columns);
+/* Name, title and description; titles only where there is room. Changes the rows. */
+void mp_print_items(struct mp_table_row *rows, size_t n);
 /* One JSON value and a newline; pretty on a terminal. */
 void mp_print_json(struct mp_str json);
 /* What a server wrote to stderr last, on ours. */
@@ -181,5 +190,11 @@ int mp_print_finish(int exit_code) MP_MUST;
  */
 int mp_typed_build(struct mp_str schema, struct mp_str given, char *const *words, int n,
 		   struct mp_buf *out, struct mcpool_error *reterr) MP_MUST;
+/*
+ * Would the schema refuse these arguments? MCPOOL_EINVAL: one that is required and has no default
+ * is missing, or one is unknown and the schema admits no others. What is in doubt passes.
+ */
+int mp_typed_check(struct mp_str schema, struct mp_str arguments,
+		   struct mcpool_error *reterr) MP_MUST;
 
 #endif

@@ -58,6 +58,7 @@ int mp_cmd_write_call(const struct mp_cli_args *args, struct mp_str given,
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
 	MP_CLEANUP(mp_buf_done) struct mp_buf arguments;
+	struct mp_str schema = MP_STR("");
 	struct mp_writer w;
 	int r;
 
@@ -65,8 +66,12 @@ int mp_cmd_write_call(const struct mp_cli_args *args, struct mp_str given,
 	mp_buf_init(&arguments, MP_LIMIT_MESSAGE);
 	r = mp_tape_parse(&t, tool->json, reterr);
 	if (r == 0)
-		r = mp_typed_build(mp_value_source(&t, mp_value_get(&t, MP_ROOT, "inputSchema")),
-				   given, args->words + 1, args->n_words - 1, &arguments, reterr);
+		schema = mp_value_source(&t, mp_value_get(&t, MP_ROOT, "inputSchema"));
+	if (r == 0)
+		r = mp_typed_build(schema, given, args->words + 1, args->n_words - 1, &arguments,
+				   reterr);
+	if (r == 0 && !args->no_check)
+		r = mp_typed_check(schema, mp_buf_get(&arguments), reterr);
 	if (r < 0)
 		return r;
 	mp_write_init(&w, out, NULL);

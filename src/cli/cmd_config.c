@@ -26,7 +26,7 @@ const struct mp_verb mp_verb_config = {
 	"  --json           one JSON object instead of text for people\n"
 	"  --config FILE    also read this file, before all others; repeatable\n"
 	"  --strict-config  read the files of --config alone\n",
-	"show         every setting, or with a NAME every value that holds for that server\n"
+	"show         every effective setting and its origin; with a NAME those of that server\n"
 	"path         our own two files, and every file that is looked for\n"
 	"check        what is wrong with a FILE of ours, or with all that is found; exit code 3\n"
 	"watch        what is added, changed or gone while you edit, until Ctrl-C\n",
@@ -82,6 +82,9 @@ static int show(const struct mp_configured *c, const struct mp_cli_args *args)
 	}
 	r = e ? mp_effective_each(e, show_value, &s)
 	      : mp_effective_each_setting(&c->set->settings, show_value, &s);
+	if (r == 0 && !e && !c->set->settings.http.listen) /* no value, and people look for it */
+		show_value(&s, "http.listen", MP_STR("null"),
+			   s.w ? "default" : "default: the hub does not listen for HTTP");
 	if (args->json) {
 		mp_write_end_object(&w);
 		if (r == 0 && mp_write_finish(&w) == 0)

@@ -20,7 +20,7 @@
 #include "process/tree.h"
 
 /* Servers have 3 s to leave; what is open has its own time before that. */
-enum { START_MS = 10000, STOP_MS = 6000, RELOAD_MS = 10000, APPEAR_MS = 2000 };
+enum { START_MS = 10000, STOP_MS = 6000, RELOAD_MS = 10000, APPEAR_MS = 2000, LOG_LINES = 4 };
 
 static int run_up(const struct mp_verb *verb, int argc, char **argv);
 static int run_down(const struct mp_verb *verb, int argc, char **argv);
@@ -33,9 +33,10 @@ const struct mp_verb mp_verb_up = {
 	"up",
 	"",
 	"Start the hub in the background, unless it runs.",
-	JSON,
+	"  --http [ADDR]    also over HTTP, at " MP_USUAL_ADDRESS " where no ADDR is given\n" JSON,
 	"It works in your home folder and has what is configured for you; agents in projects see\n"
-	"the files of their project as well. Its log is hub.log in the state folder.\n",
+	"the files of their project as well. Its log is hub.log in the state folder. --http holds\n"
+	"for this hub; with the setting http.listen every later hub listens there, too.\n",
 	run_up,
 	NULL,
 	MP_VERB_PLAIN,
@@ -123,6 +124,18 @@ static void wait_ready(int fd)
 	close(fd);
 }
 
+/* The last lines: the very last one may only say that it stopped. */
+static struct mp_str get_last_lines(struct mp_str text)
+{
+	size_t at = text.len;
+
+	for (int lines = 0; at > 0 && lines <= LOG_LINES; at--)
+		lines += text.p[at - 1] == '\n';
+	while (at > 0 && at < text.len && text.p[at - 1] != '\n')
+		at++;
+	return (struct mp_str){text.p + at, text.len - at};
+}
+
 /* The last words of one that did not start. */
 static void show_log(const char *path)
 {
@@ -135,7 +148,7 @@ static void show_log(const char *path)
 		n = pread(fd, text, sizeof(text),
 			  size > (off_t)sizeof(text) ? size - (off_t)sizeof(text) : 0);
 		if (n > 0)
-			mp_print_tail(mp_str_get_last_line((struct mp_str){text, (size_t)n}));
+			mp_print_tail(get_last_lines((struct mp_str){text, (size_t)n}));
 	}
 	if (fd >= 0)
 		close(fd);
@@ -148,7 +161,8 @@ static bool is_nobody(int r)
 }
 
 /* Another one may be about to start, or to leave: then it is asked again. */
-static int start(struct mp_hub_client **ret_client, const char *log, struct mcpool_error *why)
+static int start(struct mp_hub_client **ret_client, const char *log, const char *http,
+		 struct mcpool_error *why)
 {
 	struct mp_hub_place place;
 	int64_t until = now_ms() + START_MS;
@@ -156,7 +170,7 @@ static int start(struct mp_hub_client **ret_client, const char *log, struct mcpo
 	bool is_ours;
 
 	while (r == 0 && now_ms() < until) {
-		r = mp_background_start(&place, log, &ready, why);
+		r = mp_background_start(&place, log, http, &ready, why);
 		is_ours = r == 0;
 		if (is_ours)
 			wait_ready(ready);
@@ -176,37 +190,96 @@ static int start(struct mp_hub_client **ret_client, const char *log, struct mcpo
 		(long)mp_hub_place_get_pid(&place));
 }
 
+/* Where the hub listens for HTTP; "": it does not, or does not say. */
+static void find_http(struct mp_hub_client *c, char *out, size_t size)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf status;
+	MP_CLEANUP(mp_tape_done) struct mp_tape t;
+	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
+	struct mcpool_error why;
+	struct mp_str http;
+	mp_value hub;
+
+	mp_buf_init(&status, MP_LIMIT_MESSAGE);
+	mp_tape_init(&t, 0);
+	mp_arena_init(&arena, MP_KIB(64));
+	out[0] = '\0';
+	if (mp_hub_client_ask(c, "mcpool/status", MP_STR(""), &status, &why) < 0 ||
+	    mp_tape_parse(&t, mp_buf_get(&status), NULL) < 0)
+		return;
+	hub = mp_value_get(&t, MP_ROOT, "hub");
+	if (mp_value_text(&t, mp_value_get(&t, mp_value_get(&t, hub, "listening"), "http"), &arena,
+			  &http) == 0)
+		snprintf(out, size, "%.*s", MP_STR_ARGS(http));
+}
+
+/* The hub that runs is not replaced for this: agents use it. */
+static int tell_runs(struct mp_hub_client *c, const struct mp_cli_args *args)
+{
+	long pid = (long)mp_hub_client_get_pid(c);
+	char http[300], sentence[600];
+
+	find_http(c, http, sizeof(http));
+	if (args->http && !http[0]) {
+		mp_cli_complain("the hub runs already, as process %ld, and does not listen for "
+				"HTTP: `mcpool down`, then `mcpool up --http %s`",
+				pid, args->http);
+		return MP_EXIT_START;
+	}
+	snprintf(sentence, sizeof(sentence), "the hub runs already, as process %ld%s%s", pid,
+		 http[0] ? ", and listens at " : "", http);
+	return tell(args, mp_hub_client_get_pid(c), "runs", sentence);
+}
+
+static int tell_started(struct mp_hub_client *c, const struct mp_cli_args *args, const char *log)
+{
+	char http[300] = "", sentence[PATH_MAX + 600];
+	int64_t until = now_ms() + APPEAR_MS;
+
+	while (args->http && !http[0] && now_ms() < until) { /* its socket comes first */
+		find_http(c, http, sizeof(http));
+		if (!http[0])
+			rest();
+	}
+	if (args->http && !http[0]) {
+		mp_cli_complain("the hub does not listen at %s; its log is %s", args->http, log);
+		show_log(log);
+		return MP_EXIT_START;
+	}
+	snprintf(
+		sentence, sizeof(sentence), "the hub runs, as process %ld; its log is %s%s%s%s",
+		(long)mp_hub_client_get_pid(c), log, http[0] ? "\nIt listens at " : "", http,
+		http[0] ? "/mcp until it ends; the setting http.listen makes that lasting, `mcpool "
+			  "token` shows the token."
+			: "");
+	return tell(args, mp_hub_client_get_pid(c), "started", sentence);
+}
+
 static int run_up(const struct mp_verb *verb, int argc, char **argv)
 {
 	MP_CLEANUP(mp_hub_client_freep) struct mp_hub_client *c = NULL;
 	MP_CLEANUP(mp_buf_done) struct mp_buf log;
 	struct mcpool_error why;
 	struct mp_cli_args args;
-	char sentence[PATH_MAX + 200];
 	int r = mp_cli_read_args(verb, argc, argv, 0, 0, &args);
 
 	mp_buf_init(&log, PATH_MAX);
 	if (r)
 		return r - 1;
 	r = mp_hub_client_open(&c, &why);
-	if (r == 0) {
-		snprintf(sentence, sizeof(sentence), "the hub runs already, as process %ld",
-			 (long)mp_hub_client_get_pid(c));
-		return tell(&args, mp_hub_client_get_pid(c), "runs", sentence);
-	}
+	if (r == 0)
+		return tell_runs(c, &args);
 	if (is_nobody(r))
 		r = mp_background_find_log(&log, &why);
 	if (r == 0)
-		r = start(&c, log.data, &why);
+		r = start(&c, log.data, args.http, &why);
 	if (r < 0) {
 		mp_cli_complain("%s", why.message);
 		if (log.len)
 			show_log(log.data);
 		return MP_EXIT_START;
 	}
-	snprintf(sentence, sizeof(sentence), "the hub runs, as process %ld; its log is %s",
-		 (long)mp_hub_client_get_pid(c), log.data);
-	return tell(&args, mp_hub_client_get_pid(c), "started", sentence);
+	return tell_started(c, &args, log.data);
 }
 
 /* --- down ------------------------------------------------------------------------------------ */

@@ -62,7 +62,8 @@ const struct mp_verb mp_verb_get = {
 	"NAME",
 	"Show one server as it is configured.",
 	"  --json           one JSON object instead of text for people\n" CONFIG_OPTIONS,
-	"`mcpool config show NAME` shows every value that holds for it.\n",
+	"`mcpool config show NAME` shows every effective value, `mcpool status NAME` how it "
+	"runs.\n",
 	run_get,
 	NULL,
 	MP_VERB_PLAIN,
@@ -242,18 +243,17 @@ static int list_as_json(const struct mp_configured *c, bool all, const struct mp
 	return MP_EXIT_DONE;
 }
 
-/* Where there is little room the end of a path says more than its beginning. */
-static int add_end(struct mp_buf *out, const char *before, const char *file, unsigned line)
+/* Where a path does not fit, whose file it is says more than a part of the path. */
+static int add_short(struct mp_buf *out, const char *before, const char *file,
+		     const struct mp_origin *o)
 {
-	size_t columns = mp_print_get_columns(STDOUT_FILENO), start = out->len, skip;
-	int r = mp_buf_addf(out, "%s%s:%u", before, file, line);
+	size_t columns = mp_print_get_columns(STDOUT_FILENO), start = out->len;
+	int r = mp_buf_addf(out, "%s%s:%u", before, file, o->line);
 
 	if (r < 0 || columns == 0 || columns >= WIDE || out->len - start <= SHORT_PLACE)
 		return r;
-	skip = out->len - start - SHORT_PLACE;
-	while (skip < out->len - start && mp_utf8_is_tail(out->data[start + skip]))
-		skip++;
-	return mp_buf_splice(out, start, skip, MP_STR("\xe2\x80\xa6"));
+	out->len = start;
+	return mp_buf_addf(out, "%s %s:%u", o->tool, mp_config_level_get_name(o->level), o->line);
 }
 
 /* On a terminal a file below the project or the home folder is said in short. */
@@ -270,7 +270,7 @@ static int add_place(struct mp_buf *out, const struct mp_config_set *set, const 
 			before = "~";
 		}
 	}
-	return add_end(out, before, file, o->line);
+	return add_short(out, before, file, o);
 }
 
 /* A long name must not take the room of all other columns. */
@@ -454,17 +454,40 @@ static void MP_PRINTF(2, 3) print_line(const char *title, const char *format, ..
 	putchar('\n');
 }
 
-static void print_entry(const struct mp_configured *c, const struct mp_entry *e)
+/* The word that `list` has, and why. */
+static void print_state(const struct mp_configured *c, const struct mp_entry *e,
+			struct mp_running *running)
 {
-	MP_CLEANUP(mp_buf_done) struct mp_buf target;
+	mp_value row = find_running(c, e, running);
+	const char *state = mp_entry_state_get_name(mp_config_get_state(c->set, e, MP_TOGGLE_NONE));
 	char why[1024];
 
-	mp_buf_init(&target, MP_LIMIT_CONFIG_FILE);
 	mp_configured_explain(c, e, why, sizeof(why));
+	if (row != MP_NONE) {
+		state = mp_running_get_text(running, row, "state");
+		snprintf(why, sizeof(why), "%s", mp_running_get_text(running, row, "error"));
+	}
+	print_line("state", "%s%s%s", state, why[0] ? ", " : "", why);
+}
+
+static void print_tuning(const struct mp_entry *e)
+{
+	if (e->kind == MP_KIND_STDIO)
+		print_line("cwd", "%s", e->cwd ? e->cwd : "the folder of the agent");
+	print_line("mode", "%s", mp_modes[e->tuning.mode]);
+	if (e->tuning.timeout_ms)
+		print_line("timeout", "%lld ms to start, %lld ms for a call",
+			   (long long)e->tuning.timeout_ms, (long long)e->tuning.tool_timeout_ms);
+}
+
+static void print_entry(const struct mp_configured *c, const struct mp_entry *e,
+			struct mp_running *running)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf target;
+
+	mp_buf_init(&target, MP_LIMIT_CONFIG_FILE);
 	print_line("name", "%s", e->name);
-	print_line("state", "%s%s%s",
-		   mp_entry_state_get_name(mp_config_get_state(c->set, e, MP_TOGGLE_NONE)),
-		   why[0] ? ", " : "", why);
+	print_state(c, e, running);
 	print_line("source", "%s:%u (%s, %s)", e->origin.file, e->origin.line, e->origin.label,
 		   mp_config_level_get_name(e->origin.level));
 	print_line("label", "mcp:%s via %s", e->name, e->origin.label);
@@ -474,6 +497,8 @@ static void print_entry(const struct mp_configured *c, const struct mp_entry *e)
 		mp_print_text(mp_buf_get(&target));
 		putchar('\n');
 	}
+	if (!e->invalid)
+		print_tuning(e);
 	print_map("env", &e->env);
 	print_map("headers", &e->headers);
 }
@@ -481,6 +506,7 @@ static void print_entry(const struct mp_configured *c, const struct mp_entry *e)
 static int run_get(const struct mp_verb *verb, int argc, char **argv)
 {
 	MP_CLEANUP(mp_configured_done) struct mp_configured c = {0};
+	MP_CLEANUP(mp_running_done) struct mp_running running = {0};
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
 	struct mp_cli_args args;
 	struct mp_writer w;
@@ -496,12 +522,13 @@ static int run_get(const struct mp_verb *verb, int argc, char **argv)
 	e = mp_configured_find(&c, args.words[0]);
 	if (!e)
 		return MP_EXIT_NOT_FOUND;
+	mp_running_ask(&running, &args);
 	if (!args.json) {
-		print_entry(&c, e);
+		print_entry(&c, e, &running);
 		return MP_EXIT_DONE;
 	}
 	mp_write_init(&w, &text, NULL);
-	mp_cmd_write_server(&w, &c, e);
+	write_server(&w, &c, e, NULL, &running);
 	if (mp_write_finish(&w) < 0)
 		return MP_EXIT_CONFIG;
 	mp_print_json(mp_buf_get(&text));

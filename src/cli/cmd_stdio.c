@@ -160,6 +160,10 @@ static int run_stdio(const struct mp_verb *verb, int argc, char **argv)
 
 	if (r)
 		return r - 1;
+	if (isatty(STDIN_FILENO))
+		mp_cli_complain(
+			"this is for agents: it waits for JSON-RPC on stdin. `mcpool connect` "
+			"connects an agent; Ctrl-D ends this.");
 	t = mp_alloc(sizeof(*t));
 	r = check_options(&args, t);
 	if (r == 0)

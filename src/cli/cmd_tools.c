@@ -93,7 +93,10 @@ void mp_cmd_print_list(const struct mp_catalog_list *l)
 		rows[i].cells[1] = titles ? l->items[i].title : l->items[i].description;
 		rows[i].cells[2] = l->items[i].description;
 	}
-	mp_print_table(rows, l->n, titles ? 3 : 2);
+	if (titles)
+		mp_print_items(rows, l->n);
+	else
+		mp_print_table(rows, l->n, 2);
 	mp_free(rows);
 }
 

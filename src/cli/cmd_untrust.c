@@ -242,8 +242,10 @@ static int note_id(const struct mp_approval *a, void *u)
 	mp_write_text(&w, mp_str_of(a->name));
 	r = mp_write_finish(&w);
 	if (r == 0 && !j->args.json) {
-		mp_cmd_print_safe("taken back: ", a->name);
-		mp_cmd_print_safe("            ", a->file);
+		char line[PATH_MAX + 512];
+
+		snprintf(line, sizeof(line), "%s in %s", a->name, a->file);
+		mp_cmd_print_safe("taken back: ", line);
 	}
 	return r;
 }

@@ -13,6 +13,8 @@
 #include "cli/safe.h"
 #include "rpc/era.h"
 
+enum { MISSING_CAPABILITY = -32021 };
+
 static int64_t now_ms(void)
 {
 	struct timespec now;
@@ -98,6 +100,10 @@ void mp_failure_tell_error(const struct mp_failed_call *f, const struct mp_messa
 	whole.outcome = MP_OUTCOME_ANSWERED;
 	whole.was_up = whole.was_out = true;
 	whole.data = mp_value_source(m->tape, mp_value_get(m->tape, m->error, "data"));
+	if (why.rpc_code == MISSING_CAPABILITY)
+		whole.next_step =
+			"the server asks the client for something (see data) that `mcpool "
+			"call` cannot answer: call the tool from an agent that can";
 	print_text(&whole);
 	if (json)
 		print_error_json(&whole, mp_value_source(m->tape, m->error));

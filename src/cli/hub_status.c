@@ -142,7 +142,7 @@ static void show_hub(struct shown *s)
 {
 	mp_value hub = mp_value_get(&s->t, MP_ROOT, "hub");
 	mp_value listening = mp_value_get(&s->t, hub, "listening");
-	struct mp_str http = get_text(s, listening, "http");
+	struct mp_str http = get_text(s, listening, "http"), problem = get_text(s, hub, "problem");
 	int64_t sessions = get_number(s, hub, "sessionCount");
 	char age[16];
 
@@ -151,6 +151,8 @@ static void show_hub(struct shown *s)
 	       MP_STR_ARGS(get_text(s, hub, "version")), (long long)get_number(s, hub, "pid"), age,
 	       (long long)sessions, sessions == 1 ? "" : "s", http.len ? ", " : "",
 	       MP_STR_ARGS(http));
+	if (problem.len)
+		mp_cli_complain("%.*s", MP_STR_ARGS(problem));
 }
 
 /* --- one server ------------------------------------------------------------------------------ */
@@ -176,6 +178,24 @@ static void print_source(struct shown *s, mp_value server)
 		print_line("configured", mp_buf_get(&text));
 }
 
+/* What a shared server is not offered; its own mode would change that. */
+static void print_withheld(struct shown *s, mp_value server)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	mp_value list = mp_value_get(&s->t, server, "withheld");
+	int r = 0;
+
+	mp_buf_init(&text, MP_KIB(4));
+	MP_VALUE_EACH(&s->t, list, word) {
+		struct mp_str name;
+
+		if (r == 0 && mp_value_text(&s->t, word, &s->arena, &name) == 0)
+			r = mp_buf_addf(&text, "%s%.*s", text.len ? ", " : "", MP_STR_ARGS(name));
+	}
+	if (r == 0 && text.len && mp_buf_addf(&text, " (\"mode\": \"session\" offers them)") == 0)
+		print_line("withheld", mp_buf_get(&text));
+}
+
 static void print_server(struct shown *s, mp_value server)
 {
 	struct mp_table_row row = {0};
@@ -186,6 +206,7 @@ static void print_server(struct shown *s, mp_value server)
 	print_line("error", get_text(s, server, "error"));
 	print_line("transport", get_text(s, server, "transport"));
 	print_line("mode", get_text(s, server, "mode"));
+	print_withheld(s, server);
 	print_source(s, server);
 	print_line("offers", row.cells[2]);
 	if (mp_str_eq(row.cells[1], MP_STR("connected")))

@@ -26,6 +26,7 @@ struct mp_inproc {
 	struct mp_gate *gate;
 	struct mp_line line;
 	struct mp_timer blink;
+	int64_t began_ms;
 	struct mp_interrupt interrupt;
 	int exit_code; /* -1: not yet known */
 };
@@ -52,28 +53,29 @@ bool mp_inproc_is_interrupted(const struct mp_inproc *p)
 	return p->interrupt.happened;
 }
 
-/* Longer than a blink: say for whom we wait. */
+/* Longer than a blink: say what we wait for. */
 static void say_waiting(void *u)
 {
+	MP_CLEANUP(mp_buf_done) struct mp_buf tail;
 	struct mp_inproc *p = u;
-	const char *first = NULL;
-	char text[200];
+	const struct mp_entry *first = NULL;
 	size_t n = 0;
 
+	mp_buf_init(&tail, MP_LIMIT_STDERR_RING * 2);
 	for (size_t i = 0; i < mp_view_count(p->hub->view); i++) {
 		if (mp_view_get_state(p->hub->view, i, MP_INPROC_SESSION) != MP_SHOWN_PENDING)
 			continue;
-		if (n++ == 0)
-			first = mp_view_get_entry(p->hub->view, i)->name;
+		if (n++ > 0)
+			continue;
+		first = mp_view_get_entry(p->hub->view, i);
+		if (mp_view_get_tail(p->hub->view, i, MP_INPROC_SESSION, 1, &tail) < 0)
+			mp_buf_clear(&tail);
 	}
-	mp_timer_start(&p->blink, MP_BLINK_MS);
-	if (n == 0)
-		return;
-	if (n == 1)
-		snprintf(text, sizeof(text), "starting %s ...", first);
-	else
-		snprintf(text, sizeof(text), "starting %s and %zu more ...", first, n - 1);
-	mp_line_show(&p->line, mp_str_of(text));
+	mp_timer_start(&p->blink, MP_TICK_MS);
+	if (n > 0)
+		mp_line_show_start(&p->line, first->name, n - 1,
+				   mp_loop_now_ms(p->hub->loop) - p->began_ms,
+				   first->argc ? first->argv[0] : NULL, mp_buf_get(&tail));
 }
 
 /* --- beginning and end ----------------------------------------------------------------------- */
@@ -124,11 +126,11 @@ static void interrupted(void *u)
 {
 	struct mp_inproc *p = u;
 
-	mp_line_clear(&p->line);
 	if (p->exit_code >= 0)
 		return;
 	if (!p->hooks->interrupted || !p->hooks->interrupted(p, p->u))
 		mp_inproc_finish(p, MP_EXIT_INTERRUPTED);
+	mp_line_show(&p->line, MP_STR("cancelling ..."));
 }
 
 void mp_inproc_open_gate(struct mp_inproc *p, enum mp_gate_due due, const bool *only,
@@ -205,12 +207,14 @@ int mp_inproc_run(const struct mp_inproc_options *options, const struct mp_inpro
 		mp_cli_complain("%s", why.message);
 		p.exit_code = MP_EXIT_START;
 	} else {
+		p.began_ms = mp_loop_now_ms(p.hub->loop);
 		mp_timer_init(&p.blink, p.hub->loop, say_waiting, &p);
 		mp_timer_start(&p.blink, MP_BLINK_MS);
 		mp_interrupt_open(&p.interrupt, p.hub->loop, interrupted, &p);
 		mp_hub_start(p.hub);
 		mp_loop_run(p.hub->loop);
 		mp_timer_stop(&p.blink);
+		mp_line_clear(&p.line);
 		p.hub = mp_hub_free(p.hub);
 	}
 	mp_free(p.order);

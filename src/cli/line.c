@@ -5,11 +5,14 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/limits.h"
 #include "cli/cli.h"
 #include "cli/safe.h"
+
+enum { DOWNLOAD_MS = 2000 };
 
 void mp_line_clear(struct mp_line *l)
 {
@@ -34,6 +37,40 @@ void mp_line_show(struct mp_line *l, struct mp_str text)
 	fprintf(stderr, "\r\033[K%.*s", MP_STR_ARGS(line));
 	fflush(stderr);
 	l->is_shown = true;
+}
+
+/* They fetch a package that is not there yet, and say nothing meanwhile. */
+static bool may_download(const char *program)
+{
+	static const char *const fetchers[] = {"npx", "uvx", "bunx", "pnpx", "pipx", "docker"};
+	const char *slash = strrchr(program, '/');
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(fetchers); i++)
+		if (strcmp(slash ? slash + 1 : program, fetchers[i]) == 0)
+			return true;
+	return false;
+}
+
+void mp_line_show_start(struct mp_line *l, const char *name, size_t more, int64_t ms,
+			const char *program, struct mp_str tail)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	struct mp_str words = mp_str_get_last_line(tail);
+	int r;
+
+	mp_buf_init(&text, MP_LIMIT_STDERR_RING * 2);
+	r = mp_buf_addf(&text, "starting %s", name);
+	if (r == 0 && more)
+		r = mp_buf_addf(&text, " and %zu more", more);
+	r = r < 0 ? r : mp_buf_add_str(&text, MP_STR(" ..."));
+	if (r == 0 && ms >= 1000)
+		r = mp_buf_addf(&text, " %lld s", (long long)(ms / 1000));
+	if (r == 0 && words.len)
+		r = mp_buf_addf(&text, ": %.*s", MP_STR_ARGS(words));
+	else if (r == 0 && ms >= DOWNLOAD_MS && program && may_download(program))
+		r = mp_buf_addf(&text, ", %s may be downloading", program);
+	if (r == 0)
+		mp_line_show(l, mp_buf_get(&text));
 }
 
 static void show_share(struct mp_line *l, double done, double total, struct mp_str text)

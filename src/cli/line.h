@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "rpc/message.h"
 
-enum { MP_BLINK_MS = 700 };
+enum { MP_BLINK_MS = 700, MP_TICK_MS = 1000 };
 
 struct mp_line {
 	bool is_shown;
@@ -16,6 +16,12 @@ struct mp_line {
 
 /* In the place of what is there; nothing where stderr is no terminal. */
 void mp_line_show(struct mp_line *l, struct mp_str text);
+/*
+ * "starting NAME (and 2 more), 7 s: LAST LINE OF STDERR". program: its command, of which npx and
+ * uvx may be downloading; NULL: not known.
+ */
+void mp_line_show_start(struct mp_line *l, const char *name, size_t more, int64_t ms,
+			const char *program, struct mp_str tail);
 /* What is printed next stands where the line stood. */
 void mp_line_clear(struct mp_line *l);
 /* What a notifications/progress says. */

@@ -73,7 +73,7 @@ void mp_live_write_age(int64_t ms, char out[16])
 static const char *keep_safe(struct table *t, struct mp_str text, size_t columns)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf safe;
-	struct mp_str s;
+	struct mp_str s, mark = mp_safe_get_cut_mark();
 	const char *kept;
 
 	mp_buf_init(&safe, MP_KIB(64));
@@ -81,8 +81,9 @@ static const char *keep_safe(struct table *t, struct mp_str text, size_t columns
 		return "(too large to show)";
 	s = mp_buf_get(&safe);
 	if (mp_safe_get_width(s) > columns) {
-		if (mp_buf_splice(&safe, mp_safe_cut(s, columns - 1),
-				  s.len - mp_safe_cut(s, columns - 1), MP_STR("\xe2\x80\xa6")) < 0)
+		size_t n = mp_safe_cut(s, columns - mp_safe_get_width(mark));
+
+		if (mp_buf_splice(&safe, n, s.len - n, mark) < 0)
 			return "";
 		s = mp_buf_get(&safe);
 	}
@@ -187,6 +188,14 @@ static const char *color_of(enum mp_shown_state state)
 	return "\033[2m";
 }
 
+const char *mp_live_get_color(struct mp_str state)
+{
+	for (int i = 0; i < MP_SHOWN_COUNT; i++)
+		if (mp_str_eq(state, mp_str_of(mp_shown_get_name((enum mp_shown_state)i))))
+			return color_of((enum mp_shown_state)i);
+	return NULL;
+}
+
 static const char *count_cell(struct table *t, uint64_t n, bool is_known)
 {
 	return is_known ? keepf(t, "%llu", (unsigned long long)n) : "-";
@@ -278,9 +287,10 @@ static void add(struct table *t, struct mp_str text)
 static void add_line(struct table *t, struct mp_str line, size_t from, size_t n, const char *color)
 {
 	bool is_cut = mp_safe_get_width(line) > t->room->columns - 1;
+	struct mp_str mark = mp_safe_get_cut_mark();
 
 	if (is_cut)
-		line.len = mp_safe_cut(line, t->room->columns - 2);
+		line.len = mp_safe_cut(line, t->room->columns - 1 - mp_safe_get_width(mark));
 	if (!t->room->has_color || from + n > line.len) {
 		add(t, line);
 	} else {
@@ -290,7 +300,9 @@ static void add_line(struct table *t, struct mp_str line, size_t from, size_t n,
 		add(t, MP_STR("\033[0m"));
 		add(t, (struct mp_str){line.p + from + n, line.len - from - n});
 	}
-	add(t, is_cut ? MP_STR("\xe2\x80\xa6\n") : MP_STR("\n"));
+	if (is_cut)
+		add(t, mark);
+	add(t, MP_STR("\n"));
 }
 
 /* Words to the left, numbers to the right. */

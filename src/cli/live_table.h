@@ -22,6 +22,8 @@ int mp_live_table_draw(struct mp_view *v, const struct mp_live_room *room,
 /* Why it failed, with the last line it wrote to stderr, secrets as dots; "" where it did not. */
 int mp_live_add_error(struct mp_buf *out, const struct mp_status *s) MP_MUST;
 
+/* The sequence that colours this name of a state; NULL: it is no state. */
+const char *mp_live_get_color(struct mp_str state);
 /* For people: "850us", "12ms", "3.4s"; "7s", "12m", "3h", "5d"; -1 is "-". */
 void mp_live_write_latency(int64_t us, char out[16]);
 void mp_live_write_age(int64_t ms, char out[16]);

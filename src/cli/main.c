@@ -61,7 +61,8 @@ static const struct mp_verb own[] = {
 	 mp_cmd_tools, list_of_tools, MP_VERB_EITHER},
 	{"call", "TOOL [KEY=VALUE...] [-- COMMAND...]", "Call a tool and print what it says.",
 	 "  KEY=VALUE        an argument, typed by the tool's schema; KEY:=JSON as it is\n"
-	 "  --args JSON      all arguments as one object; - reads it from stdin\n" COMMON_OPTIONS
+	 "  --args JSON      all arguments as one object; - reads it from stdin\n"
+	 "  --no-check       call it even if its schema refuses the arguments\n" COMMON_OPTIONS
 		 CONFIG_OPTIONS,
 	 "TOOL is a name as `mcpool tools` lists it, or any other spelling that means one tool:\n"
 	 "echo, files/echo, files__echo. Only the server that has it is started.\n\n" HUB_NOTE

@@ -275,7 +275,7 @@ static void print_as_table(struct mp_offers *o, enum mp_catalog_kind kind)
 		rows[i].cells[1] = tool.item->title;
 		rows[i].cells[2] = tool.item->description;
 	}
-	mp_print_table(rows, n, 3);
+	mp_print_items(rows, n);
 	fflush(stdout);
 	mp_free(rows);
 }

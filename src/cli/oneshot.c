@@ -35,6 +35,7 @@ struct mp_oneshot {
 	int exit_code; /* -1: not yet known */
 	struct mp_line line;
 	struct mp_timer blink;
+	int64_t began_ms;
 	struct mp_interrupt interrupt;
 
 	struct mp_catalog_list *list; /* being fetched */
@@ -49,22 +50,6 @@ const struct mp_identity mp_cli_identity = {
 	.capabilities = {"{}", 2},
 };
 
-/* --- lines that come and go ------------------------------------------------------------------ */
-
-struct mp_line *mp_oneshot_get_line(struct mp_oneshot *o)
-{
-	return &o->line;
-}
-
-static void say_starting(void *u)
-{
-	struct mp_oneshot *o = u;
-	char text[120];
-
-	snprintf(text, sizeof(text), "starting %s ...", o->name);
-	mp_line_show(&o->line, mp_str_of(text));
-}
-
 /* --- what it is ------------------------------------------------------------------------------ */
 
 /* An address stands for itself. */
@@ -78,6 +63,26 @@ static enum mp_kind kind_of(const struct mp_oneshot *o)
 	if (!is_remote(o))
 		return MP_KIND_STDIO;
 	return o->args->command[0][0] == 'w' ? MP_KIND_WEBSOCKET : MP_KIND_HTTP;
+}
+
+/* --- lines that come and go ------------------------------------------------------------------ */
+
+struct mp_line *mp_oneshot_get_line(struct mp_oneshot *o)
+{
+	return &o->line;
+}
+
+static void say_starting(void *u)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf tail;
+	struct mp_oneshot *o = u;
+
+	mp_buf_init(&tail, MP_LIMIT_STDERR_RING * 2);
+	if (!o->up || mp_upstream_get_tail(o->up, 1, &tail) < 0)
+		mp_buf_clear(&tail);
+	mp_line_show_start(&o->line, o->name, 0, mp_loop_now_ms(o->loop) - o->began_ms,
+			   is_remote(o) ? NULL : o->args->command[0], mp_buf_get(&tail));
+	mp_timer_start(&o->blink, MP_TICK_MS);
 }
 
 /* --- endings --------------------------------------------------------------------------------- */
@@ -320,11 +325,11 @@ static void interrupted(void *u)
 {
 	struct mp_oneshot *o = u;
 
-	mp_line_clear(&o->line);
 	if (o->call)
 		mp_upstream_cancel(o->up, o->call);
 	else
 		mp_oneshot_finish(o, MP_EXIT_INTERRUPTED);
+	mp_line_show(&o->line, MP_STR("cancelling ..."));
 }
 
 static int dial(void *u, struct mp_transport **ret, struct mcpool_error *reterr)
@@ -437,6 +442,7 @@ static int open_all(struct mp_oneshot *o, struct mcpool_error *reterr)
 	if (r < 0)
 		return mp_fail(reterr, r, "%s", mcpool_error_text(r));
 	o->dialer = mp_dialer_new(o->loop, NULL);
+	o->began_ms = mp_loop_now_ms(o->loop);
 	mp_timer_init(&o->blink, o->loop, say_starting, o);
 	mp_timer_start(&o->blink, MP_BLINK_MS);
 	mp_interrupt_open(&o->interrupt, o->loop, interrupted, o);
@@ -460,6 +466,7 @@ int mp_oneshot_run(const struct mp_cli_args *args, mp_oneshot_fn fn, void *u)
 	} else {
 		mp_loop_run(o.loop);
 	}
+	mp_line_clear(&o.line);
 	o.up = mp_upstream_free(o.up);
 	o.dialer = mp_dialer_free(o.dialer);
 	mp_environment_free(o.env);

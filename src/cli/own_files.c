@@ -12,6 +12,8 @@
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "cli/agent_run.h"
+#include "cli/agent_show.h"
 #include "cli/verbs.h"
 #include "config/file.h"
 #include "config/trust.h"
@@ -248,6 +250,28 @@ static void report_as_json(const struct mp_configured *c, const struct mp_entry 
 		mp_print_json(mp_buf_get(&text));
 }
 
+/* Where it is not yet, it may be installed later: that is a note, and no refusal. */
+static void warn_of_missing(const struct mp_entry *e)
+{
+	char found[PATH_MAX];
+
+	if (e->kind == MP_KIND_STDIO && e->argc && !strpbrk(e->argv[0], "/$") &&
+	    !mp_program_find(e->argv[0], found))
+		mp_cli_complain("note: the command '%s' is not found in PATH", e->argv[0]);
+}
+
+static void print_next(const struct mp_entry *e)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf command;
+	const char *const argv[] = {"mcpool", "test", e->name, NULL};
+
+	mp_buf_init(&command, MP_KIB(64));
+	fflush(stdout);
+	warn_of_missing(e);
+	if (mp_agent_show_command(argv, &command) == 0)
+		printf("`%.*s` tries it.\n", MP_STR_ARGS(mp_buf_get(&command)));
+}
+
 void mp_own_report(const struct mp_configured *c, const char *file, const char *name,
 		   const char *verb, bool json)
 {
@@ -261,10 +285,10 @@ void mp_own_report(const struct mp_configured *c, const char *file, const char *
 	}
 	printf("%s %s server \"%s\" to %s\n", verb, mp_kind_get_name(e->kind), name, file);
 	if (e->shadowed_by)
-		printf("It does not count here: \"%s\" in %s:%u %s.\n", e->shadowed_by->name,
+		printf("Not used: \"%s\" (%s:%u) %s.\n", e->shadowed_by->name,
 		       e->shadowed_by->origin.file, e->shadowed_by->origin.line,
-		       e->shadow == MP_SHADOW_CONNECTION ? "opens the same connection"
+		       e->shadow == MP_SHADOW_CONNECTION ? "already opens the same connection"
 							 : "comes before it");
-	else if (e->kind == MP_KIND_STDIO)
-		printf("`mcpool test %s` tries it.\n", name);
+	else
+		print_next(e);
 }

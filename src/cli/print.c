@@ -11,6 +11,7 @@
 
 #include "base/limits.h"
 #include "cli/cli.h"
+#include "cli/live_table.h"
 #include "cli/safe.h"
 #include "json/write.h"
 #include "session/text.h"
@@ -47,7 +48,8 @@ void mp_print_text(struct mp_str text)
 
 /* --- tables ---------------------------------------------------------------------------------- */
 
-enum { WIDEST = 44, GAP = 2 }; /* columns: of a cell that others are aligned to; between cells */
+/* Columns: of a cell that others are aligned to; between cells; of a text that is worth a cell. */
+enum { WIDEST = 44, GAP = 2, LEAST_TEXT = 40 };
 
 size_t mp_print_get_columns(int fd)
 {
@@ -69,39 +71,57 @@ static void pad(size_t n)
 	printf("%*s", (int)n, "");
 }
 
-/* A cell, cut with an ellipsis where it does not fit. Returns its width. */
+static bool has_color(void)
+{
+	const char *term = getenv("TERM");
+
+	return mp_print_is_terminal() && !getenv("NO_COLOR") && term && strcmp(term, "dumb") != 0;
+}
+
+/* A cell, cut where it does not fit. Returns its width. */
 static size_t print_cell(struct mp_str text, size_t room)
 {
-	size_t width = mp_safe_get_width(text);
+	struct mp_str mark = mp_safe_get_cut_mark();
+	size_t width = mp_safe_get_width(text), n = mp_safe_get_width(mark);
+	const char *color = has_color() ? mp_live_get_color(text) : NULL;
 
-	if (width > room) {
-		text.len = mp_safe_cut(text, room - 1);
+	if (width > room && room > n) {
+		text.len = mp_safe_cut(text, room - n);
 		fwrite(text.p, 1, text.len, stdout);
-		fputs("…", stdout);
-		return mp_safe_get_width(text) + 1;
+		fwrite(mark.p, 1, mark.len, stdout);
+		return mp_safe_get_width(text) + n;
 	}
-	if (text.len)
+	if (width > room)
+		return 0;
+	if (color)
+		printf("%s%.*s\033[0m", color, MP_STR_ARGS(text));
+	else if (text.len)
 		fwrite(text.p, 1, text.len, stdout);
 	return width;
 }
 
-/* Into a pipe all is printed, but what is very long does not widen the other rows. */
+/*
+ * The first cell is a name that people copy: it is never cut. Into a pipe all is printed, but what
+ * is very long does not widen the other rows.
+ */
 static void print_row(const struct mp_str *cells, size_t columns, const size_t *widths,
 		      size_t terminal)
 {
 	size_t used = 0;
 
 	for (size_t i = 0; i < columns && used < terminal; i++) {
-		size_t left = terminal - used;
+		size_t left = terminal - used, width;
 		bool last = i + 1 == columns || left < widths[i] + GAP + 1;
-		size_t width = print_cell(cells[i], terminal == SIZE_MAX ? SIZE_MAX
-						    : last               ? left
-									 : widths[i]);
 
+		width = print_cell(cells[i], i == 0 || terminal == SIZE_MAX ? SIZE_MAX
+					     : last                         ? left
+									    : widths[i]);
 		if (last)
 			break;
-		pad((width < widths[i] ? widths[i] - width : 0) + GAP);
-		used += widths[i] + GAP;
+		if (width < widths[i])
+			pad(widths[i] - width);
+		pad(GAP);
+		used += (width > widths[i] ? width : widths[i]) + GAP;
 	}
 	putchar('\n');
 }
@@ -120,12 +140,26 @@ static void fit(size_t *widths, size_t columns, size_t terminal)
 	}
 }
 
+/* A full last column wraps on some terminals. */
+static size_t get_room(void)
+{
+	size_t terminal = mp_print_get_columns(STDOUT_FILENO);
+
+	return terminal == 0 ? SIZE_MAX : terminal > 1 ? terminal - 1 : 1;
+}
+
+/* Names may be aligned to more than other cells, if that leaves room for a text. */
+static size_t get_widest(size_t column, size_t terminal)
+{
+	if (column > 0 || terminal == SIZE_MAX || terminal < WIDEST + GAP + LEAST_TEXT)
+		return WIDEST;
+	return terminal - GAP - LEAST_TEXT;
+}
+
 void mp_print_table(const struct mp_table_row *rows, size_t n, size_t columns)
 {
-	size_t widths[4] = {0}, terminal = mp_print_get_columns(STDOUT_FILENO);
+	size_t widths[4] = {0}, terminal = get_room();
 
-	/* A full last column wraps on some terminals. */
-	terminal = terminal == 0 ? SIZE_MAX : terminal > 1 ? terminal - 1 : 1;
 	for (int print = 0; print < 2; print++) {
 		if (print)
 			fit(widths, columns, terminal);
@@ -142,11 +176,12 @@ void mp_print_table(const struct mp_table_row *rows, size_t n, size_t columns)
 			}
 			for (size_t c = 0; c < columns; c++) {
 				size_t start = c ? ends[c - 1] : 0, width;
+				size_t widest = get_widest(c, terminal);
 
 				cells[c] = (struct mp_str){text.data + start, ends[c] - start};
 				width = mp_safe_get_width(cells[c]);
-				if (width > WIDEST)
-					width = WIDEST;
+				if (width > widest)
+					width = widest;
 				if (!print && width > widths[c])
 					widths[c] = width;
 			}
@@ -154,6 +189,34 @@ void mp_print_table(const struct mp_table_row *rows, size_t n, size_t columns)
 				print_row(cells, columns, widths, terminal);
 		}
 	}
+}
+
+static size_t get_widest_cell(const struct mp_table_row *rows, size_t n, size_t column)
+{
+	size_t widest = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t width = mp_safe_get_width(rows[i].cells[column]);
+
+		if (width > widest)
+			widest = width;
+	}
+	return widest;
+}
+
+/* A title says little beyond the name: it is the first to go. */
+void mp_print_items(struct mp_table_row *rows, size_t n)
+{
+	size_t room = get_room(), titles = get_widest_cell(rows, n, 1);
+
+	if (room == SIZE_MAX ||
+	    (titles > 0 && get_widest_cell(rows, n, 0) + titles + 2 * GAP + LEAST_TEXT <= room)) {
+		mp_print_table(rows, n, 3);
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		rows[i].cells[1] = rows[i].cells[2].len ? rows[i].cells[2] : rows[i].cells[1];
+	mp_print_table(rows, n, 2);
 }
 
 /* --- JSON ------------------------------------------------------------------------------------ */

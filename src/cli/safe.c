@@ -3,6 +3,8 @@
  */
 #include "cli/safe.h"
 
+#include <stdlib.h>
+#include <string.h>
 #include <wchar.h>
 
 /* What reorders, hides or joins text: bidirectional controls, zero-width characters, tags. */
@@ -187,4 +189,26 @@ size_t mp_safe_cut(struct mp_str text, size_t columns)
 	size_t width;
 
 	return measure(text, columns, &width);
+}
+
+/* As setlocale() reads it; main() has its own for the widths of characters. */
+static const char *get_locale(void)
+{
+	static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(names); i++) {
+		const char *value = getenv(names[i]);
+
+		if (value && value[0])
+			return value;
+	}
+	return "";
+}
+
+struct mp_str mp_safe_get_cut_mark(void)
+{
+	const char *locale = get_locale();
+
+	return strcmp(locale, "C") == 0 || strcmp(locale, "POSIX") == 0 ? MP_STR("...")
+									: MP_STR("\xe2\x80\xa6");
 }

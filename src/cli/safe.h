@@ -29,4 +29,7 @@ size_t mp_safe_get_width(struct mp_str text);
 /* The longest beginning that takes at most this many columns. */
 size_t mp_safe_cut(struct mp_str text, size_t columns);
 
+/* What stands for the part that was cut off: an ellipsis, or dots where the locale is C. */
+struct mp_str mp_safe_get_cut_mark(void);
+
 #endif

@@ -54,13 +54,13 @@ static void ask_for_drawing(struct mp_screen *s)
 		mp_timer_start(&s->timer, left > 0 ? left : 0);
 }
 
-static void add_news(struct mp_screen *s, struct mp_str line)
+static void add_news(struct mp_screen *s, struct mp_str line, enum mp_safe_kind kind)
 {
 	size_t before;
 
 	pthread_mutex_lock(&s->lock);
 	before = s->news.len;
-	if (mp_safe_add(&s->news, line, MP_SAFE_LINE) < 0 || mp_buf_add_char(&s->news, '\n') < 0) {
+	if (mp_safe_add(&s->news, line, kind) < 0 || mp_buf_add_char(&s->news, '\n') < 0) {
 		s->news.len = before;
 		s->dropped++;
 	}
@@ -71,7 +71,7 @@ static void add_news(struct mp_screen *s, struct mp_str line)
 
 void mp_screen_say(struct mp_screen *s, struct mp_str text)
 {
-	add_news(s, text);
+	add_news(s, text, MP_SAFE_TEXT);
 }
 
 static void logged(const struct mp_log_line *line, void *u)
@@ -88,7 +88,7 @@ static void logged(const struct mp_log_line *line, void *u)
 	if (mp_buf_addf(&text, "%s %s %s%s%s", when, mp_level_get_name(line->level), line->object,
 			line->object[0] ? ": " : "", line->text) < 0)
 		return;
-	add_news(s, mp_buf_get(&text));
+	add_news(s, mp_buf_get(&text), MP_SAFE_LINE);
 	if (s->has_file)
 		fprintf(stderr, "%.*s\n", MP_STR_ARGS(mp_buf_get(&text)));
 }
@@ -143,20 +143,68 @@ static void note_widths(struct mp_screen *s, struct mp_str table)
 static int add_way_back(const struct mp_screen *s, size_t columns, struct mp_buf *out)
 {
 	size_t up = 0;
+	int r;
 
 	for (size_t i = 0; i < s->n_lines; i++)
 		up += s->widths[i] > columns ? (s->widths[i] + columns - 1) / columns : 1;
 	if (up == 0)
 		return 0;
-	return mp_buf_addf(out, "\r\033[%zuA\033[J", up);
+	r = mp_buf_addf(out, "\r\033[%zuA", up);
+	/* Line by line: what one order clears of a whole screen, tmux keeps for scrolling back. */
+	for (size_t i = 0; i < up && r == 0; i++)
+		r = mp_buf_add_str(out, MP_STR("\033[2K\n"));
+	return r < 0 ? r : mp_buf_addf(out, "\033[%zuA", up);
 }
 
-static int take_news(struct mp_screen *s, struct mp_buf *out)
+/* How much of a long line stands on the first row: up to its last blank there. */
+static size_t find_break(struct mp_str line, size_t columns)
+{
+	size_t n = mp_safe_cut(line, columns), at = n;
+
+	while (at > 0 && line.p[at] != ' ')
+		at--;
+	return at > n / 2 ? at : n; /* a word that is longer than that is cut */
+}
+
+/* JSON stays in one piece, so that it can be copied. */
+static int add_wrapped(struct mp_buf *out, struct mp_str line, size_t columns)
+{
+	static const char margin[] = "         "; /* as wide as the time of a log line */
+	size_t room = columns - 1;
+	int r = 0;
+
+	while (r == 0 && line.len && line.p[0] != '{' && columns > 3 * strlen(margin) &&
+	       mp_safe_get_width(line) > room) {
+		size_t n = find_break(line, room), skip = n + (line.p[n] == ' ');
+
+		r = mp_buf_addf(out, "%.*s\n%s", (int)n, line.p, margin);
+		line = (struct mp_str){line.p + skip, line.len - skip};
+		room = columns - 1 - strlen(margin);
+	}
+	return r < 0 ? r : mp_buf_addf(out, "%.*s\n", MP_STR_ARGS(line));
+}
+
+static int add_all_wrapped(struct mp_buf *out, struct mp_str lines, size_t columns)
+{
+	int r = 0;
+
+	while (r == 0 && lines.len) {
+		const char *end = memchr(lines.p, '\n', lines.len);
+		size_t n = end ? (size_t)(end - lines.p) : lines.len;
+
+		r = add_wrapped(out, (struct mp_str){lines.p, n}, columns);
+		n += end ? 1 : 0;
+		lines = (struct mp_str){lines.p + n, lines.len - n};
+	}
+	return r;
+}
+
+static int take_news(struct mp_screen *s, size_t columns, struct mp_buf *out)
 {
 	int r;
 
 	pthread_mutex_lock(&s->lock);
-	r = mp_buf_add_str(out, mp_buf_get(&s->news));
+	r = add_all_wrapped(out, mp_buf_get(&s->news), columns);
 	if (r == 0 && s->dropped)
 		r = mp_buf_addf(out, "(%zu lines more)\n", s->dropped);
 	mp_buf_clear(&s->news);
@@ -197,7 +245,8 @@ static void draw(struct mp_screen *s, bool is_last)
 	if (!has_news(s) && mp_str_eq(mp_buf_get(&table), mp_buf_get(&s->shown)))
 		return;
 	if (!takes_output() || add_way_back(s, room.columns, &frame) < 0 ||
-	    take_news(s, &frame) < 0 || mp_buf_add_str(&frame, mp_buf_get(&table)) < 0)
+	    take_news(s, room.columns, &frame) < 0 ||
+	    mp_buf_add_str(&frame, mp_buf_get(&table)) < 0)
 		return; /* the tick tries again */
 	fwrite(frame.data, 1, frame.len, stdout);
 	fflush(stdout);

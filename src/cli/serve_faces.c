@@ -171,12 +171,7 @@ int mp_serve_open_faces(struct mp_serve *s)
 /* Where to listen: as the command line says, else as a file does; NULL: not at all. */
 static const char *get_address(const struct mp_serve *s)
 {
-	const struct mp_settings *set = &s->c.set->settings;
-	const char *from = mp_provenance_get(&set->provenance, "http.listen");
-
-	if (s->args->http)
-		return s->args->http;
-	return from && strcmp(from, "default") != 0 ? set->http.listen : NULL;
+	return s->args->http ? s->args->http : s->c.set->settings.http.listen;
 }
 
 /* In the home folder, wherever the hub was started: it may be started again, elsewhere. */
@@ -330,13 +325,17 @@ void mp_serve_report_faces(struct mp_serve *s)
 	snprintf(text, sizeof(text),
 		 "  socket     %s\n%s"
 		 "  dashboard  not there yet\n"
-		 "  agents     come by the command `mcpool stdio`; `mcpool connect claude` (codex, "
-		 "cursor, vscode, ...) shows where it goes",
+		 "  agents     run `mcpool connect claude` (codex, cursor, vscode, ...) to connect "
+		 "one",
 		 s->socket ? s->election.place.socket : "none: HOME is not set", http);
-	if (s->screen) {
-		mp_screen_say(s->screen, mp_str_of(text));
-		return;
+	for (char *line = text, *rest; s->screen && line; line = rest) {
+		rest = strchr(line, '\n');
+		if (rest)
+			*rest++ = '\0';
+		mp_screen_say(s->screen, mp_str_of(line));
 	}
+	if (s->screen)
+		return;
 	puts(text);
 	fflush(stdout);
 }

@@ -252,3 +252,119 @@ int mp_typed_build(struct mp_str schema, struct mp_str given, char *const *words
 	r = mp_write_finish(&w);
 	return r < 0 ? mp_fail(reterr, r, "%s", mcpool_error_text(r)) : 0;
 }
+
+/* --- checking -------------------------------------------------------------------------------- */
+
+struct check {
+	struct mp_tape schema, given;
+	mp_value properties;
+	struct mp_arena arena;
+	struct mp_buf text;
+};
+
+/* A name in the words, separated. Memory that runs short costs words, no more. */
+static void add_name(struct check *c, struct mp_str name, const char *before)
+{
+	if (mp_buf_addf(&c->text, "%s%.*s", before, MP_STR_ARGS(name)) < 0)
+		mp_buf_clear(&c->text);
+}
+
+static struct mp_str read_name(struct check *c, const struct mp_tape *t, mp_value v)
+{
+	struct mp_str name;
+
+	return mp_value_text(t, v, &c->arena, &name) < 0 ? MP_STR("") : name;
+}
+
+/* The first that is missing and has no default, or MP_NONE. */
+static mp_value find_missing(struct check *c)
+{
+	mp_value required = mp_value_get(&c->schema, MP_ROOT, "required");
+
+	if (!mp_value_is(&c->schema, required, MP_TAPE_ARRAY))
+		return MP_NONE;
+	MP_VALUE_EACH(&c->schema, required, v) {
+		struct mp_str name = read_name(c, &c->schema, v);
+		mp_value property = mp_value_get_str(&c->schema, c->properties, name);
+
+		if (name.len && mp_value_get_str(&c->given, MP_ROOT, name) == MP_NONE &&
+		    mp_value_get(&c->schema, property, "default") == MP_NONE)
+			return v;
+	}
+	return MP_NONE;
+}
+
+static mp_value find_unknown(struct check *c)
+{
+	MP_VALUE_EACH(&c->given, MP_ROOT, key)
+		if (mp_value_get_str(&c->schema, c->properties, read_name(c, &c->given, key)) ==
+		    MP_NONE)
+			return key;
+	return MP_NONE;
+}
+
+/* It takes those that it names, and nothing else in the schema adds to them. */
+static bool is_closed(const struct check *c)
+{
+	static const char *const more[] = {
+		"patternProperties", "anyOf", "oneOf", "allOf", "$ref", "if", "then", "else",
+		"dependentSchemas"};
+	mp_value rest = mp_value_get(&c->schema, MP_ROOT, "additionalProperties");
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(more); i++)
+		if (mp_value_get(&c->schema, MP_ROOT, more[i]) != MP_NONE)
+			return false;
+	return mp_value_is(&c->schema, rest, MP_TAPE_FALSE) &&
+	       mp_value_is(&c->schema, c->properties, MP_TAPE_OBJECT);
+}
+
+static void explain_unknown(struct check *c, mp_value unknown)
+{
+	const char *before = " (";
+
+	add_name(c, read_name(c, &c->given, unknown), c->text.len ? "; '" : "'");
+	add_name(c, MP_STR(""), "' is not one of its arguments");
+	MP_VALUE_EACH(&c->schema, c->properties, key) {
+		add_name(c, read_name(c, &c->schema, key), before);
+		before = ", ";
+	}
+	add_name(c, MP_STR(""), before[0] == ',' ? ")" : "");
+}
+
+static int check(struct check *c, struct mcpool_error *reterr)
+{
+	mp_value missing, unknown;
+
+	c->properties = mp_value_get(&c->schema, MP_ROOT, "properties");
+	missing = find_missing(c);
+	unknown = find_unknown(c);
+	if (missing == MP_NONE && (unknown == MP_NONE || !is_closed(c)))
+		return 0;
+	if (missing != MP_NONE) {
+		add_name(c, read_name(c, &c->schema, missing), "the tool needs '");
+		add_name(c, MP_STR("'"), "");
+	}
+	if (unknown != MP_NONE)
+		explain_unknown(c, unknown);
+	return mp_fail(reterr, MCPOOL_EINVAL, "%.*s. --no-check calls it all the same.",
+		       MP_STR_ARGS(mp_buf_get(&c->text)));
+}
+
+int mp_typed_check(struct mp_str schema, struct mp_str arguments, struct mcpool_error *reterr)
+{
+	struct check c;
+	int r = 0;
+
+	mp_tape_init(&c.schema, 0);
+	mp_tape_init(&c.given, 0);
+	mp_arena_init(&c.arena, MP_LIMIT_ARENA);
+	mp_buf_init(&c.text, MP_KIB(64));
+	if (mp_tape_parse(&c.schema, schema, NULL) == 0 &&
+	    mp_tape_parse(&c.given, arguments, NULL) == 0)
+		r = check(&c, reterr);
+	mp_buf_done(&c.text);
+	mp_arena_done(&c.arena);
+	mp_tape_done(&c.given);
+	mp_tape_done(&c.schema);
+	return r;
+}

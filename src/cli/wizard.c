@@ -86,6 +86,11 @@ static char *read_word(struct wizard *w, const char **in, const char **wrong)
 	int r = 0;
 
 	mp_buf_init(&word, (size_t)2 * MAX_LINE);
+	if (strchr("&|;<>", *p)) {
+		*wrong = "No shell runs it, so &&, |, ; and > mean nothing: put sh -c '...' around "
+			 "it.";
+		return NULL;
+	}
 	if (strncmp(p, "~/", 2) == 0 && w->c->set->home)
 		r = mp_buf_add_str(&word, mp_str_of(w->c->set->home)), p++;
 	for (; *p && (quote || (*p != ' ' && *p != '\t')) && r == 0; p++) {
@@ -142,7 +147,7 @@ static bool ask_command(struct wizard *w)
 	const char *wrong;
 
 	do {
-		const char *line = ask(w, "Command and arguments, as in a shell:", NULL);
+		const char *line = ask(w, "Command and arguments, quoted as in a shell:", NULL);
 
 		if (!line)
 			return false;
@@ -155,12 +160,26 @@ static bool ask_command(struct wizard *w)
 
 /* --- a URL ----------------------------------------------------------------------------------- */
 
+/* Said before the next question, while the user still thinks of the address. */
+static bool complete_url(struct wizard *w)
+{
+	bool is_socket = strcmp(w->args->transport, "websocket") == 0;
+	char url[MAX_LINE + 16];
+
+	if (strstr(w->args->url, "://"))
+		return true;
+	snprintf(url, sizeof(url), "%s%s", is_socket ? "wss://" : "https://", w->args->url);
+	fprintf(stderr, "That becomes %s\n", url);
+	w->args->url = mp_arena_dup(&w->arena, mp_str_of(url));
+	return w->args->url;
+}
+
 static bool ask_url(struct wizard *w)
 {
 	struct mp_cli_args *args = w->args;
 
 	args->url = ask(w, "URL:", NULL);
-	if (!args->url)
+	if (!args->url || !complete_url(w))
 		return false;
 	for (;;) {
 		args->token_env = ask(w, "Variable that holds its token [none]:", "");

@@ -32,7 +32,7 @@ static void peer_request(void *u, mp_id call, const struct mp_message *m)
 		  m->method == MP_METHOD_ROOTS_LIST))
 		a->ask(a->u, &q);
 	else
-		mp_peer_refuse(&up->peer, call, -32601, MP_STR("this client does not do that"));
+		mp_peer_refuse(&up->peer, call, -32601, mp_question_get_refusal(m->method));
 }
 
 static void peer_withdrawn(void *u, mp_id call)

@@ -292,6 +292,45 @@ static int remove_at(struct mp_str text, const char *list, int at, struct mp_buf
 	}
 }
 
+/* Nothing but blanks between its brackets: what a comment explains stays. */
+static bool is_bare(const struct mp_tape *t, mp_value v)
+{
+	struct mp_str source = mp_value_source(t, v);
+
+	return v != MP_NONE && source.len >= 2 && mp_value_count(t, v) == 0 &&
+	       mp_str_trim((struct mp_str){source.p + 1, source.len - 2}).len == 0;
+}
+
+/* text without what `enable` would leave behind: an empty "deny", then an empty "mcpool". */
+static int drop_bare(struct mp_buf *text, struct mcpool_error *reterr)
+{
+	const struct mp_str path[] = {MP_STR("mcpool"), MP_STR("deny")};
+
+	for (size_t n = MP_ARRAY_LEN(path); n > 0; n--) {
+		MP_CLEANUP(mp_buf_done) struct mp_buf less;
+		MP_CLEANUP(mp_tape_done) struct mp_tape t;
+		mp_value v;
+		int r;
+
+		mp_buf_init(&less, text->ceiling);
+		mp_tape_init(&t, MP_TAPE_JSONC);
+		r = mp_tape_parse(&t, mp_buf_get(text), reterr);
+		if (r < 0)
+			return r;
+		v = mp_value_get(&t, MP_ROOT, "mcpool");
+		if (!is_bare(&t, n == 2 ? mp_value_get(&t, v, "deny") : v))
+			return 0;
+		r = mp_edit_remove(mp_buf_get(text), path, n, &less, reterr);
+		if (r < 0)
+			return r;
+		mp_buf_clear(text);
+		r = mp_buf_add_str(text, mp_buf_get(&less));
+		if (r < 0)
+			return mp_fail(reterr, r, "%s", mcpool_error_text(r));
+	}
+	return 0;
+}
+
 /* Somebody may have written it twice: all go, the last one first, so that places stay right. */
 static int remove_name(struct look *l, const struct mp_names_change *c, mp_value list, int at,
 		       struct mp_buf *out)
@@ -315,7 +354,9 @@ static int remove_name(struct look *l, const struct mp_names_change *c, mp_value
 		before = behind;
 		behind = taken;
 	}
-	return mp_buf_add_str(out, mp_buf_get(&before));
+	/* An empty "allow" means something: none is allowed. */
+	r = strcmp(c->list, "deny") == 0 ? drop_bare(&before, l->reterr) : 0;
+	return r < 0 ? r : mp_buf_add_str(out, mp_buf_get(&before));
 }
 
 int mp_change_names(struct mp_str old, struct mp_buf *out, void *u, struct mcpool_error *reterr)

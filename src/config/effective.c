@@ -94,7 +94,8 @@ int mp_effective_each_setting(const struct mp_settings *s, mp_effective_fn fn, v
 	copy.tuning.restart.present = whole(&mp_restart_table);
 	copy.startup.present = copy.result.present = copy.log.present = UINT64_MAX;
 	/* In the order of its keys: there may be no name and no TLS at all. */
-	copy.http.present = 1u | (copy.http.name ? 2u : 0) | (copy.http.tls_json.len ? 4u : 0);
+	copy.http.present = (copy.http.listen ? 1u : 0) | (copy.http.name ? 2u : 0) |
+			    (copy.http.tls_json.len ? 4u : 0);
 	return each(&mp_settings_table, &copy, &s->provenance, fn, u);
 }
 

@@ -25,7 +25,7 @@ static const struct {
 		 "\"missingVariable\":\"fail\",\"valueIndirection\":\"command\","
 		 "\"allow\":[],\"deny\":[],\"shadowEqual\":true,\"sources\":{},\"remote\":[],"
 		 "\"result\":{\"join\":\"\\n\\n\",\"maxBytes\":262144},"
-		 "\"http\":{\"listen\":\"127.0.0.1:7717\"},\"log\":{\"level\":\"info\"},"
+		 "\"http\":{},\"log\":{\"level\":\"info\"},"
 		 "\"instructionsFormat\":\"omp\","
 		 "\"timeout\":30000,\"toolTimeout\":300000,\"maxTotal\":3600000,"
 		 "\"timeoutOrder\":\"tool\","

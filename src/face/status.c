@@ -27,6 +27,8 @@ void mp_status_write_hub(struct mp_writer *w, struct mp_hub *hub)
 	mp_write_member_i64(w, "views", (int64_t)mp_hub_count_views(hub));
 	mp_write_member_i64(w, "sessionCount", (int64_t)mp_lobby_count(hub->lobby));
 	mp_write_member_i64(w, "serverCount", (int64_t)mp_pool_count_instances(hub->pool));
+	if (mp_hub_get_problem(hub))
+		mp_write_member_text(w, "problem", mp_str_of(mp_hub_get_problem(hub)));
 }
 
 /* --- servers --------------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/limits.h"
@@ -27,12 +28,32 @@ struct mp_hub_private {
 	struct mp_follower *approvals; /* follows where those are kept */
 	int64_t approvals_mark;
 	bool is_stopping;
+	bool is_store_lost;       /* its file was removed */
 	struct mp_timer patience; /* of a drain */
 	void (*drained)(void *u); /* NULL: told, or nobody asked */
 	void *drained_u;
 };
 
 /* --- files ----------------------------------------------------------------------------------- */
+
+/* This hub goes on with what it has read; every other program reads what is there now. */
+static void check_store(struct mp_hub *hub)
+{
+	bool was_lost = hub->p->is_store_lost;
+
+	hub->p->is_store_lost = access(mp_db_get_path(hub->p->o.request.db), F_OK) < 0;
+	if (hub->p->is_store_lost && !was_lost)
+		mp_log_error(NULL, "%s", mp_hub_get_problem(hub));
+}
+
+const char *mp_hub_get_problem(const struct mp_hub *hub)
+{
+	return hub->p->is_store_lost
+		       ? "the state folder was removed: approvals and remembered tools are lost, "
+			 "and this hub still works with its old ones; `mcpool down`, then `mcpool "
+			 "up`"
+		       : NULL;
+}
 
 /* Most of what is written there are our own notes. */
 static void store_changed(void *u)
@@ -41,6 +62,9 @@ static void store_changed(void *u)
 	struct mcpool_error why;
 	int64_t mark;
 
+	check_store(hub);
+	if (hub->p->is_store_lost)
+		return;
 	if (mp_approvals_get_mark(hub->p->o.request.db, &mark, &why) < 0 ||
 	    mark == hub->p->approvals_mark)
 		return;

@@ -56,6 +56,8 @@ void mp_hub_start(struct mp_hub *hub);
  * Read the configuration of all views again; reloaded() follows for its own. A file that had
  * servers and cannot be read any more changes nothing, until it can.
  */
+/* What a person should mend, in words; NULL. */
+const char *mp_hub_get_problem(const struct mp_hub *hub);
 void mp_hub_reload(struct mp_hub *hub);
 /*
  * New requests are refused; drained() follows when none is open any more, or after so long. Then,

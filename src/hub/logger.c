@@ -104,6 +104,8 @@ static enum mp_level level_of(struct mp_logger *l, const struct mp_event *e, con
 		return MP_LEVEL_VRB;
 	if (strcmp(e->what, "preparing") == 0 && e->text[0])
 		return MP_LEVEL_WRN; /* not the first attempt */
+	if (strcmp(e->what, "reloaded") == 0 && strstr(e->text, "nothing changed"))
+		return MP_LEVEL_VRB; /* agents write to their files all day */
 	if (row->behind && before && strcmp(before->what, row->behind) == 0)
 		return row->after;
 	return row->level;

@@ -240,7 +240,7 @@ static void asked(void *u, const struct mp_question *q)
 	party = mp_party_find(in->pool, owner.session);
 	if (!party || !party->hooks.ask) {
 		mp_upstream_decline(mp_keeper_get_upstream(in->k), q, METHOD_NOT_FOUND,
-				    MP_STR("whoever this is for answers no questions"));
+				    mp_question_get_refusal(q->method));
 		return;
 	}
 	if (q->method == MP_METHOD_ELICIT)

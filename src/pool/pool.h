@@ -177,6 +177,9 @@ struct mp_status {
 /* The state alone, which needs no look into the store. */
 enum mp_shown_state mp_view_get_state(struct mp_view *v, size_t i, mp_id session);
 void mp_view_get_status(struct mp_view *v, size_t i, mp_id session, struct mp_status *ret);
+/* What it has written to stderr until now, also while it starts. MCPOOL_ELIMIT, MCPOOL_ENOMEM. */
+int mp_view_get_tail(struct mp_view *v, size_t i, mp_id session, size_t lines,
+		     struct mp_buf *out) MP_MUST;
 
 /* Told of every step of every instance, at once; for whoever cannot wait for the board. */
 struct mp_watcher {

@@ -218,3 +218,11 @@ void mp_view_get_status(struct mp_view *v, size_t i, mp_id session, struct mp_st
 		ret->seen_ms = d.saved_ms;
 	}
 }
+
+int mp_view_get_tail(struct mp_view *v, size_t i, mp_id session, size_t lines, struct mp_buf *out)
+{
+	struct mp_instance *in = mp_seat_get_instance(v, i, session);
+	struct mp_upstream *up = in ? mp_keeper_get_upstream(in->k) : NULL;
+
+	return up ? mp_upstream_get_tail(up, lines, out) : 0;
+}

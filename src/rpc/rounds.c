@@ -160,6 +160,23 @@ static void free_round(struct round *r)
 	free_memory(&r->grave);
 }
 
+struct mp_str mp_question_get_refusal(enum mp_method_id method)
+{
+	switch (method) {
+	case MP_METHOD_ELICIT:
+		return MP_STR("the server asked for user input, and `mcpool call` cannot answer "
+			      "questions; call the tool from an agent that can");
+	case MP_METHOD_SAMPLE:
+		return MP_STR("the server asked for an answer of a model, and `mcpool call` has "
+			      "none; call the tool from an agent that has");
+	case MP_METHOD_ROOTS_LIST:
+		return MP_STR("the server asked for the folders of the client, and `mcpool call` "
+			      "names none; call the tool from an agent that does");
+	default:
+		return MP_STR("this client does not do that");
+	}
+}
+
 void mp_rounds_init(struct mp_rounds *rs, struct mp_peer *peer, const struct mp_answerer *answerer)
 {
 	*rs = (struct mp_rounds){.peer = peer, .answerer = answerer};
@@ -289,7 +306,7 @@ static void take_result(struct round *r, const struct mp_answer *answer)
 		fail(r, MP_OUTCOME_REFUSED, MCPOOL_EPROTO, "the server asks again and again");
 	else if (!r->rs->answerer && result.input_requests.len)
 		fail(r, MP_OUTCOME_REFUSED, MCPOOL_EPROTO,
-		     "the server asks for input, and nobody here can give it");
+		     "the server asked for user input, and `mcpool call` cannot answer questions");
 	else if (keep(r, &result) < 0)
 		fail(r, MP_OUTCOME_REFUSED, MCPOOL_ENOMEM, "the server's questions are too large");
 	else

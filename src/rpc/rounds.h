@@ -21,6 +21,9 @@ struct mp_question {
 		params; /* an object as the server wrote it; valid during the call; or empty */
 };
 
+/* What the server is told where nothing here can answer it. Static. */
+struct mp_str mp_question_get_refusal(enum mp_method_id method);
+
 /* Whoever can answer: a person at a terminal, an agent, a test. */
 struct mp_answerer {
 	/* Answer with mp_rounds_answer(), at once or later. */

@@ -72,8 +72,15 @@ t_a_long_token_is_whole() {
 }
 t_a_secret_in_a_projects_file_is_noted() {
 	here 0 add x --project --env API_KEY=abc123 --env MODE=fast -- cmd && says err "note: whoever sees the project's file sees the value of API_KEY" &&
-		silent_on err abc123 && silent_on err MODE && here 0 add y --project --env 'API_KEY=${MY_KEY}' -- cmd && silent_on err note &&
-		here 0 add z --env API_KEY=abc123 -- cmd && silent_on err note
+		silent_on err abc123 && silent_on err MODE && here 0 add y --project --env 'API_KEY=${MY_KEY}' -- cmd && silent_on err 'note: whoever' &&
+		here 0 add z --env API_KEY=abc123 -- cmd && silent_on err 'note: whoever'
+}
+
+# use-P1: a command that is not there is noted, and the next step is told for URLs, too; use-P2: quoted where needed.
+t_the_next_step_is_told() {
+	here 0 add x -- no-such-command-here && says err "note: the command 'no-such-command-here' is not found in PATH" && says out '`mcpool test x` tries it' &&
+		here 0 add y --url https://a.example.com/mcp && says out '`mcpool test y` tries it' && silent_on err 'in PATH' &&
+		here 0 add 'my server' -- sh -c true && silent_on err 'in PATH' && says out "\`mcpool test 'my server'\` tries it"
 }
 
 # What makes no sense: exit code 2, nothing is written.
@@ -175,7 +182,7 @@ t_a_name_twice() { # B62
 		says err "mcpool: Server \"x\" already exists in $user" && here 3 add-json x '{"command":"two"}' &&
 		says err "Server \"x\" already exists in $user" && same "$work/before" "$user" &&
 		here 0 add x --project -- two && says out "to $own" && here 0 get x --json && json "d.source.file === '$own'" &&
-		here 0 add y --project -- three && here 0 add y -- four && says out 'It does not count here: "y" in '"$own" 'comes before it'
+		here 0 add y --project -- three && here 0 add y -- four && says out 'Not used: "y" ('"$own" 'comes before it'
 }
 
 # add-json

@@ -282,7 +282,7 @@ t_switched_off() {
 t_the_demo_server() {
 	cd "$work/here" && start serve && wait_for_line "$work/out" '^mcpool: ready, 1 server$' 20 &&
 		says err 'the built-in demo server is used' ' INF demo#1: up: prepare ' &&
-		wait_for_line "$work/out" 'mcpool stdio' 5 && says out "$XDG_RUNTIME_DIR/mcpool/hub.sock" && finish
+		wait_for_line "$work/out" 'mcpool connect' 5 && says out "$XDG_RUNTIME_DIR/mcpool/hub.sock" && finish
 }
 
 t_a_reader_that_leaves_ends_it() {
@@ -306,6 +306,11 @@ t_usage() {
 # The table, as a person sees it.
 on_screen() { tmux -L "$socket" capture-pane -p >"$work/screen" 2>/dev/null; grep -qE -- "$1" "$work/screen"; }
 sees() { eventually "$1" on_screen "$2" || { echo "not on the screen: $2: $(tr '\n' '|' <"$work/screen")"; return 1; }; }
+# use-P16: what was drawn before is nowhere, not even where one scrolls back to
+frames_are() {
+	n=$(tmux -L "$socket" capture-pane -p -S - | grep -c '^NAME  *STATE')
+	[ "$n" -eq "$1" ] || { echo "$n tables on the terminal and above it"; return 1; }
+}
 t_a_terminal() {
 	command -v tmux >/dev/null || { echo "tmux is missing: run tools/setup test"; return 1; }
 	socket=mcpool-$$
@@ -322,9 +327,10 @@ t_a_terminal() {
 		sees 5 '^evil +failed .* next try in [0-9]+ s, attempt [0-9]' &&
 		sees 5 '^off +disabled' &&
 		sees 5 '^\{"call":"mcp__files__echo","result"' &&
+		sees 5 '^  socket +/' && sees 5 '^  agents +run `mcpool connect' && # use-A9: each on a line of its own
 		sees 20 '^slow +connected +10 ' && sees 5 '^mcpool, 5 servers, 2 connected, 2 failed, 1 disabled$' || return 1
 	tmux -L "$socket" resize-window -x 78 -y 9 2>/dev/null
-	sees 10 '^\.\.\. and [0-9] more$' && sees 5 '^ghost +failed' && ! on_screen '.{79}' || return 1
+	sees 10 '^\.\.\. and [0-9] more$' && sees 5 '^ghost +failed' && ! on_screen '.{79}' && frames_are 1 || return 1
 	tmux -L "$socket" send-keys C-c
 	sees 10 '^over 130$'
 	r=$?

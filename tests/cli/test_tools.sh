@@ -276,9 +276,12 @@ t_a_thousand_servers() {
 	config "$servers" && with 0 status --json && json 'd.servers.length === 1000' && within 5000
 }
 
+# use-A16: with seconds, what may take so long, and what the server says meanwhile.
 t_on_a_terminal_a_slow_start_is_told() {
-	config '"slow": {DEMO, "env": {"MCPOOL_DEMO_SLOW_START": "1800"}}' &&
-		on_terminal 0 tools --config "$work/servers.json" --strict-config && says out 'starting slow ...' mcp__slow__echo
+	mkdir -p "$work/bin" && printf '#!/bin/sh\nsleep 2.8; echo "fetching it" >&2; sleep 1.2; exec "%s" demo-server\n' "$mcpool" >"$work/bin/npx" &&
+		chmod 755 "$work/bin/npx" && printf '{"mcpServers":{"slow":{"command":"%s","args":["it"]}}}' "$work/bin/npx" >"$work/servers.json" &&
+		on_terminal 0 tools --config "$work/servers.json" --strict-config &&
+		says out 'starting slow ...' ' 2 s, ' 'npx may be downloading' ' s: fetching it' mcp__slow__echo
 }
 
 run_cases "$@"

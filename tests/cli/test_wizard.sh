@@ -65,9 +65,13 @@ t_a_name_that_is_taken() {
 }
 t_a_url() {
 	wizard && types web 'Where: user' && types project Transport: && types http URL: && types ftp://a.example.com 'Variable that holds its token' &&
-		types '' 'Invalid server config' && again URL: && types a.example.com/mcp && again 'Variable that holds' && types sk-ant-123 'not the token itself' &&
-		types NOT_SET_HERE 'NOT_SET_HERE is not set here' && shows 'https:// was put in front' && types n "to $own" &&
+		types '' 'Invalid server config' && again URL: && types a.example.com/mcp 'That becomes https://a.example.com/mcp' && again 'Variable that holds' && # use-P4
+		 types sk-ant-123 'not the token itself' &&
+		types NOT_SET_HERE 'NOT_SET_HERE is not set here' && types n "to $own" &&
 		is "$own" 'd.mcpServers.web.url === "https://a.example.com/mcp" && d.mcpServers.web.headers.Authorization === "Bearer ${NOT_SET_HERE}"' && [ ! -e "$user" ]
+}
+t_no_shell_runs_it() { # use-P2
+	wizard && to_command x && types 'cat a && echo hi' 'No shell runs it' && types "sh -c 'true && true'" 'Environment variable'
 }
 t_what_does_not_work() {
 	wizard && to_command x && types 'no-such-command-here --x' 'Environment variable' && types '' 'Test it now?' && types y 'was not found in PATH' &&

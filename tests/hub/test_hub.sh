@@ -185,6 +185,23 @@ t_a_service_manager_starts_it() {
 }
 
 # use-B1: the socket is removed: agents and verbs find the hub again, and it is the same one.
+# use-A10: HTTP in the background, and no setting that looks as if it were on.
+t_up_with_http() {
+	with a && run 0 config show && says out 'http.listen          null' && run 0 config show --json && json 'd["http.listen"].value === null' &&
+		run 0 up --http 127.0.0.1:0 && says out 'It listens at http://127.0.0.1:' 'http.listen makes that lasting' &&
+		run 0 up --http && says out 'and listens at http://127.0.0.1:' && run 0 status --json && json 'd.hub.listening.http.startsWith("http://127.0.0.1:")' &&
+		finish && up && run 4 up --http && says err 'does not listen for HTTP: `mcpool down`, then `mcpool up --http 127.0.0.1:7717`' && finish &&
+		run 4 up --http 192.0.2.1:1 && says err 'the hub did not start' 192.0.2.1
+}
+
+# use-P15: said once in the log, and by status. use-P12: a reload without changes is not worth a line.
+t_a_removed_state_folder_is_told() {
+	with a && up && touch "$user" && run 0 reload && says out 'nothing changed' && ! grep -q 'nothing changed' "$XDG_STATE_HOME/mcpool/hub.log" &&
+		ln "$XDG_STATE_HOME/mcpool/hub.log" "$work/hub.log" && rm -rf "$XDG_STATE_HOME/mcpool" &&
+		wait_for_line "$work/hub.log" 'the state folder was removed: approvals' 5 && run 0 status && says err 'the state folder was removed' &&
+		run 0 status --json && json '/state folder/.test(d.hub.problem)' && [ "$(grep -c 'state folder was removed' "$work/hub.log")" = 1 ] && finish
+}
+
 t_a_removed_socket_is_made_again() {
 	with a && up && pid=$(hub_pid) && rm "$sock" && eventually 5 running && [ "$(hub_pid)" = "$pid" ] &&
 		run 0 call mcp__a__add a=2 b=40 && rm "$sock" && run 0 down && says out "$pid" && finish_nothing

@@ -194,7 +194,10 @@ t_list_says_what_runs() {
 		run 0 list --json && json 'd.servers[0].state === "connected" && d.servers[0].pid > 0 && d.servers[0].tools === 10' &&
 		json 'd.servers[1].state === "failed" && /code 3/.test(d.servers[1].error) && d.servers[2].state === "disabled"' &&
 		json 'd.servers[0].restarts === 0 && d.servers[0].uptimeMs >= 0' && configure "$work/x.json" "$(noting a)" &&
-		run 0 list --config "$work/x.json" && silent_on out connected && finish
+		run 0 list --config "$work/x.json" && silent_on out connected &&
+		run 0 get a && says out 'state       connected' 'mode        shared' 'cwd  ' 'timeout     30000 ms' && # use-A17
+		run 0 get down && says out 'state       failed, ' && run 0 get a --json && json 'd.state === "connected" && d.pid > 0' &&
+		run 0 status down && says out 'withheld     roots, sampling, elicitation ("mode": "session"' && finish
 }
 
 # `test` is about a start: it makes one, and what runs in the hub is left alone.

@@ -275,6 +275,13 @@ TEST(names_into_and_out_of_a_list)
 	/* An empty list stays: of the allowed, none is not all. */
 	CHECK_TEXT(name_in("{\"mcpool\":{\"allow\":[\"a\"]}}", "allow", "a", false),
 		   "{\"mcpool\":{\"allow\":[]}}");
+	/* use-P7: an empty "deny" goes, and the object around it, unless a comment is in it. */
+	CHECK_TEXT(name_in("{\"mcpool\":{\"deny\":[\"a\"]},\"z\":1}", "deny", "a", false),
+		   "{\"z\":1}");
+	CHECK_TEXT(name_in("{\"mcpool\":{\"deny\":[\"a\"],\"log\":{}}}", "deny", "a", false),
+		   "{\"mcpool\":{\"log\":{}}}");
+	CHECK_TEXT(name_in("{\"mcpool\":{\"deny\":[/* c */ \"a\"]}}", "deny", "a", false),
+		   "{\"mcpool\":{\"deny\":[/* c */ ]}}");
 	CHECK_TEXT(name_in("{\"mcpool\":{\"deny\":[\"x\", \"a\", 7, \"a\", \"y\", \"a\"]}}", "deny",
 			   "a", false),
 		   "{\"mcpool\":{\"deny\":[\"x\", 7, \"y\"]}}");

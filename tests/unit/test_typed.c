@@ -113,3 +113,32 @@ TEST(prompts_take_texts_only)
 		 0);
 	CHECK_STR(mp_buf_get(&out), "{\"age\":\"7\"}");
 }
+
+static struct mcpool_error why;
+
+static int checked(const char *schema, const char *arguments)
+{
+	return mp_typed_check(mp_str_of(schema), mp_str_of(arguments), &why);
+}
+
+/* use-A19: refused is what the schema refuses for sure; what is in doubt goes to the server. */
+TEST(arguments_are_checked_against_the_schema)
+{
+	static const char two[] = "{\"type\":\"object\",\"properties\":{\"a\":{},\"b\":{}},"
+				  "\"required\":[\"a\",\"b\"]}";
+	static const char closed[] =
+		"{\"properties\":{\"path\":{}},\"additionalProperties\":false}";
+
+	CHECK_EQ(checked(two, "{\"a\":1,\"b\":null}"), 0);
+	CHECK_EQ(checked(two, "{\"a\":1,\"b\":2,\"c\":3}"), 0);
+	CHECK_EQ(checked(two, "{\"a\":1,\"c\":2}"), MCPOOL_EINVAL);
+	CHECK(strstr(why.message, "needs 'b'; 'c' is not one of its arguments (a, b)"));
+	CHECK_EQ(checked(closed, "{\"paht\":1}"), MCPOOL_EINVAL);
+	CHECK_EQ(checked(closed, "{}"), 0);
+	CHECK_EQ(checked("{\"properties\":{\"a\":{}},\"additionalProperties\":false,\"anyOf\":[]}",
+			 "{\"b\":1}"),
+		 0);
+	CHECK_EQ(checked("{\"properties\":{\"a\":{\"default\":1}},\"required\":[\"a\"]}", "{}"), 0);
+	CHECK_EQ(checked("true", "{\"b\":1}"), 0);
+	CHECK_EQ(checked("", "{}"), 0);
+}
