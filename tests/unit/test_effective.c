@@ -93,7 +93,7 @@ HEAVY_TEST(every_setting_has_a_value_and_an_origin)
 	CHECK_TEXT(of_settings(set, "http.name").value, "\"box\"");
 	CHECK_TEXT(of_settings(set, "profile").value, "\"claude\"");
 	CHECK_TEXT(of_settings(set, "queues").from, "default");
-	CHECK_TEXT(of_settings(set, "http.listen").from, "default");
+	CHECK_TEXT(of_settings(set, "http.listen").value, "(none)"); /* use-A10: no hub listens */
 }
 
 HEAVY_TEST(other_tools_entries_too)
