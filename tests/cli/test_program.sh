@@ -38,4 +38,12 @@ for pair in ls:list lst:list logs:status restart:reconnect stop:down start:up ve
 done
 check arguments_too_many_is_usage run 2 --version please
 check man_page_has_the_exit_codes grep -q 'usage' doc/mcpool.1
+# use-A11, use-P13: the manual has HTTP and examples, fits 80 columns, and has nothing that cannot be laid out
+for page in doc/mcpool.1 doc/mcpool-config.5; do
+	check "${page#doc/}_has_examples" grep -q '^\.SH EXAMPLES' $page
+	check "${page#doc/}_fits_a_terminal" awk '/^\.nf/ { n = 1 } /^\.fi/ { n = 0 } n && !/^\\./ && length > 84 { print; bad = 1 } END { exit bad }' $page
+done
+for word in '\-\-http' '\-\-no\-token' '\-\-background' /mcp /sse /ws 'Authorization: Bearer'; do
+	check "manual_has_$word" grep -qF -- "$word" doc/mcpool.1
+done
 exit $bad
