@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/paths.h"
+#include "cli/answer.h"
 #include "cli/cli.h"
 #include "cli/failure.h"
 #include "cli/interrupt.h"
@@ -37,6 +38,7 @@ struct mp_oneshot {
 	struct mp_timer blink;
 	int64_t began_ms;
 	struct mp_interrupt interrupt;
+	struct mp_answerer answerer;
 
 	struct mp_catalog_list *list; /* being fetched */
 	mp_oneshot_fn list_fn;
@@ -278,6 +280,39 @@ void mp_oneshot_show(struct mp_oneshot *o, const char *stage, const struct mp_an
 	}
 }
 
+/* --- what the server asks --------------------------------------------------------------------- */
+
+/* A person at the terminal of `mcpool call` answers forms; nothing else was declared. */
+static const struct mp_identity identity_with_person = {
+	.name = "mcpool",
+	.title = "mcpool",
+	.version = MCPOOL_VERSION,
+	.capabilities = {"{\"elicitation\":{\"form\":{}}}", 27},
+};
+
+static void asked(void *u, const struct mp_question *q)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf result;
+	struct mp_oneshot *o = u;
+	int r = MCPOOL_ETYPE;
+
+	mp_buf_init(&result, MP_LIMIT_MESSAGE);
+	mp_line_clear(&o->line);
+	mp_upstream_pause(o->up, q->origin, true);
+	if (q->method == MP_METHOD_ELICIT)
+		r = mp_answer_form(o->name, q->params, &result);
+	mp_upstream_pause(o->up, q->origin, false);
+	if (r < 0)
+		mp_upstream_decline(o->up, q, -32601, mp_question_get_refusal(q->method));
+	else
+		mp_upstream_answer(o->up, q, mp_buf_get(&result));
+}
+
+static bool has_person(const struct mp_oneshot *o)
+{
+	return o->args->verb->run == mp_cmd_call && mp_answer_is_possible();
+}
+
 /* --- from the upstream ----------------------------------------------------------------------- */
 
 static void ready(void *u)
@@ -431,7 +466,8 @@ static void name_server(struct mp_oneshot *o)
 static int open_all(struct mp_oneshot *o, struct mcpool_error *reterr)
 {
 	struct mp_upstream_options options = {
-		.me = &mp_cli_identity,
+		.me = has_person(o) ? &identity_with_person : &mp_cli_identity,
+		.answerer = has_person(o) ? &o->answerer : NULL,
 		.eras = o->args->era,
 		.timeout_ms = mp_oneshot_get_timeout(o, MP_LIMIT_ONE_SHOT_MS),
 		.dial = dial,
@@ -439,6 +475,7 @@ static int open_all(struct mp_oneshot *o, struct mcpool_error *reterr)
 	};
 	int r = mp_loop_new(&o->loop);
 
+	o->answerer = (struct mp_answerer){.ask = asked, .u = o};
 	if (r < 0)
 		return mp_fail(reterr, r, "%s", mcpool_error_text(r));
 	o->dialer = mp_dialer_new(o->loop, NULL);

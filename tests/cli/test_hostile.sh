@@ -199,7 +199,7 @@ t_paints_on_stderr() {
 t_modern_state_comes_back() { call 0 modern state && says out 'state came back'; }
 t_modern_unknown_result_type() { call 5 modern strange && blames hostile tools/call && silent_on out strange; }
 t_modern_rounds_end() { call '5|6' modern endless && blames hostile tools/call && within 8000 && nothing_left; }
-t_modern_undeclared_question() { call 5 modern asks && blames hostile tools/call 'asks for input' && nothing_left; }
+t_modern_undeclared_question() { call 5 modern asks && blames hostile tools/call 'asked for user input' && nothing_left; }
 
 # mcpool itself is started in a strange way.
 listed() { # WANTED CODE: with a descriptor missing it works as ever

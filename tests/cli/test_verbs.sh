@@ -239,7 +239,19 @@ t_people_are_told() {
 	says out 'this is for agents' 'mcpool connect'
 }
 t_questions_are_explained() {
-	demo 5 call ask --era modern && says err 'cannot answer' && silent_on err 'see what it takes'
+	demo 5 call ask --era modern && says err 'cannot answer here' 'from an agent' && silent_on err 'see what it takes'
+}
+# answered ANSWER WORDS [STEPS...]: by a person at a terminal, in both eras
+answered() {
+	last=$1 words=$2
+	shift 2
+	for era in modern legacy; do
+		MCPOOL_TEST_MARK="$work" timeout -k 2 30 "$(dirname "$mcpool")/tests/pty" "$@" "Send this?=$last" -- "$mcpool" call ask --era $era -- "$mcpool" demo-server >"$work/out"
+		exits 0 $? && says out 'asks: What is your name?' "$words" || return 1
+	done
+}
+t_questions_are_answered_on_a_terminal() { # use-A7
+	answered y 'Ada' '> =Ada' && answered n 'the user declined' '> =Ada' && answered c 'the user cancelled' '> =Ada'
 }
 t_errors_of_servers_are_shown_and_not_obeyed() { # V40: U+009B begins an escape sequence, U+202E turns text round
 	call=$(printf '"error":{"code":1,"message":"\302\23331m \342\200\256 red \\u001b[31m"}')

@@ -647,7 +647,8 @@ TEST(without_an_answerer_questions_end_the_call)
 	CHECK_EQ(start(&f, &a), 0);
 	answer(&f, 1, NEEDS(ASK_A));
 	CHECK(ended(&a, MP_OUTCOME_REFUSED));
-	CHECK_TEXT(a.text, "the server asks for input, and nobody here can give it");
+	CHECK_TEXT(a.text,
+		   "the server asked for user input, and `mcpool call` cannot answer questions");
 	/* A state to hand back is no question. */
 	CHECK_EQ(start(&f, &b), 0);
 	answer(&f, 2, "{\"resultType\":\"input_required\",\"requestState\":\"s\"}");

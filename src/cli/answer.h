@@ -1,0 +1,20 @@
+/*
+ * answer.h - a person at a terminal answers what a server asks: the fields of an elicitation form.
+ */
+#ifndef MP_ANSWER_H
+#define MP_ANSWER_H
+
+#include "base/base.h"
+#include "base/buf.h"
+#include "base/str.h"
+
+/* Is there a terminal to ask on? */
+bool mp_answer_is_possible(void);
+/*
+ * Show the question, ask for each field, and write the result of elicitation/create: accept with
+ * its content, decline or cancel. Blocks. MCPOOL_ETYPE: it is not a form (a URL to visit, or fields
+ * that are objects).
+ */
+int mp_answer_form(const char *server, struct mp_str params, struct mp_buf *out) MP_MUST;
+
+#endif
