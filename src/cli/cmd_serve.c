@@ -14,6 +14,7 @@
 #include "cli/safe.h"
 #include "cli/serve.h"
 #include "cli/verbs.h"
+#include "process/exec.h"
 #include "process/launcher.h"
 
 static int run_serve(const struct mp_verb *verb, int argc, char **argv);
@@ -266,6 +267,7 @@ static int host(struct mp_serve *s)
 	struct mcpool_error why;
 	int r;
 
+	mp_exec_hide();
 	mp_launcher_raise_files();
 	if (mp_hub_new(&options, &hooks, s, &s->hub, &why) < 0) {
 		mp_cli_complain("%s", why.message);

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "cli/interrupt.h"
+#include "process/exec.h"
 #include "process/launcher.h"
 
 extern char **environ;
@@ -191,6 +192,7 @@ static int open_hub(struct mp_inproc *p, struct mcpool_error *reterr)
 		.one_shot = true,
 	};
 
+	mp_exec_hide();
 	mp_launcher_raise_files();
 	return mp_hub_new(&options, &hub_hooks, p, &p->hub, reterr);
 }

@@ -248,7 +248,8 @@ static int run_launcher(const struct mp_verb *verb, int argc, char **argv)
 	int64_t fd;
 
 	(void)verb;
-	if (argc != 2 || mp_str_to_i64(mp_str_of(argv[1]), &fd) < 0 || fd < 0 || fd > 1023) {
+	if ((argc != 2 && argc != 3) || mp_str_to_i64(mp_str_of(argv[1]), &fd) < 0 || fd < 0 ||
+	    fd > 1023) {
 		mp_cli_complain("'launcher' is started by mcpool itself, not by people");
 		return MP_EXIT_USAGE;
 	}

@@ -96,6 +96,31 @@ static void raise_oom(void)
 	close(fd);
 }
 
+static void forbid_cores(void)
+{
+	struct rlimit none = {0, 0};
+
+	(void)setrlimit(RLIMIT_CORE, &none); /* lowering is always allowed */
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define IS_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define IS_SANITIZED 1
+#endif
+#endif
+#ifndef IS_SANITIZED
+#define IS_SANITIZED 0 /* LeakSanitizer traces its own process, which must be dumpable for that */
+#endif
+
+void mp_exec_hide(void)
+{
+	forbid_cores();
+	if (!IS_SANITIZED)
+		prctl(PR_SET_DUMPABLE, 0);
+}
+
 static _Noreturn void give_up(enum mp_stage stage, int cause, int report)
 {
 	struct mp_exec_failure failure = {(int32_t)stage, cause};
@@ -221,7 +246,6 @@ static int search(const struct mp_launch *launch)
 _Noreturn void mp_exec_server(const struct mp_launch *launch, const int fds[3], int report,
 			      pid_t parent)
 {
-	struct rlimit none = {0, 0};
 	int cause;
 
 	/* The server itself dies with its shepherd even if nobody is left to see to it. */
@@ -230,7 +254,8 @@ _Noreturn void mp_exec_server(const struct mp_launch *launch, const int fds[3], 
 		_exit(EXIT_NOT_STARTED);
 	if (setsid() < 0 || set_up_descriptors(fds, report) < 0)
 		give_up(MP_STAGE_LAUNCH, errno, report);
-	(void)setrlimit(RLIMIT_CORE, &none); /* lowering is always allowed */
+	forbid_cores();
+	prctl(PR_SET_DUMPABLE, 1); /* its files in /proc are its own again; exec does the same */
 	raise_oom();
 	mp_cgroup_enter();
 	if (launch->cwd && chdir(launch->cwd) < 0)

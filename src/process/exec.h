@@ -36,6 +36,12 @@ enum { MP_EXEC_OOM_STEP = 107, MP_EXEC_OOM_MAX = 1000 };
 /* The oom_score_adj of a process. MCPOOL_ENOENT. */
 int mp_exec_get_oom(pid_t pid, int *ret_value) MP_MUST;
 
+/*
+ * For hub, launcher and shepherds: no core files, and other processes of the same user cannot read
+ * this one's environment and memory in /proc (attack-S12). Servers are as usual again.
+ */
+void mp_exec_hide(void);
+
 /* Every signal as a program expects to find it: default, and not blocked. */
 void mp_exec_reset_signals(void);
 /* Close all descriptors but these (ascending) and those below 3. */

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -220,21 +221,56 @@ static int prepare(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attr,
 	return r;
 }
 
-/* 0 or an errno. */
+/* What the loader and the sanitizers need; the launcher itself reads no variable. */
+static const char *const needed[] = {"LD_LIBRARY_PATH", "ASAN_OPTIONS", "LSAN_OPTIONS",
+				     "UBSAN_OPTIONS", "TSAN_OPTIONS"};
+
+static bool is_needed(const char *variable)
+{
+	for (size_t i = 0; i < MP_ARRAY_LEN(needed); i++) {
+		size_t len = strlen(needed[i]);
+
+		if (strncmp(variable, needed[i], len) == 0 && variable[len] == '=')
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The rest stays here: servers can read the environment of the processes they descend from
+ * (attack-S12).
+ */
+static void fill_environment(char *env[MP_ARRAY_LEN(needed) + 1])
+{
+	size_t n = 0;
+
+	for (char **e = environ; e && *e && n < MP_ARRAY_LEN(needed); e++)
+		if (is_needed(*e))
+			env[n++] = *e;
+	env[n] = NULL;
+}
+
+/*
+ * 0 or an errno. Tests find launchers and shepherds by the last word, if there is one: their
+ * environment says nothing.
+ */
 static int spawn(const char *exe, int line, pid_t *ret_pid)
 {
-	char *argv[] = {(char *)"mcpool", (char *)"launcher", (char *)"3", NULL};
+	char *argv[] = {(char *)"mcpool", (char *)"launcher", (char *)"3",
+			getenv("MCPOOL_TEST_MARK"), NULL};
+	char *env[MP_ARRAY_LEN(needed) + 1];
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attr;
 	int r = posix_spawn_file_actions_init(&actions);
 
 	if (r != 0)
 		return r;
+	fill_environment(env);
 	r = posix_spawnattr_init(&attr);
 	if (r == 0) {
 		r = prepare(&actions, &attr, line);
 		if (r == 0)
-			r = posix_spawn(ret_pid, exe, &actions, &attr, argv, environ);
+			r = posix_spawn(ret_pid, exe, &actions, &attr, argv, env);
 		posix_spawnattr_destroy(&attr);
 	}
 	posix_spawn_file_actions_destroy(&actions);

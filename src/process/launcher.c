@@ -360,6 +360,7 @@ int mp_launcher_main(int control)
 			     .childless = true,
 			     .due_ms = -1};
 
+	mp_exec_hide(); /* shepherds inherit it */
 	prctl(PR_SET_NAME, "mcpool launcher");
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	prctl(PR_SET_PDEATHSIG, SIGCONT); /* whoever stopped us: the hub's death is our business */

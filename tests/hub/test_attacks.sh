@@ -164,4 +164,39 @@ t_names_keep_their_meaning() {
 		wait_for_line "$work/serve.log" "asks for a name" 5 && stopped
 }
 
+# A copy of mcpool that an ordinary user runs.
+of_nobody() {
+	[ "$(id -u)" = 0 ] || return 0 # this is one
+	setpriv --reuid 65534 true 2>/dev/null || { echo "setpriv is missing, and root may read everything"; return 1; }
+	cp "$mcpool" "$work/mcpool.real" && chmod 755 "$work/mcpool.real" && mcpool=$work/mcpool.nobody &&
+		printf '#!/bin/sh\nexec setpriv --reuid 65534 --regid 65534 --clear-groups "%s" "$@"\n' "$work/mcpool.real" >"$mcpool" && chmod 755 "$mcpool" &&
+		chmod 711 "$work" && chown -R 65534:65534 "$work/home" "$work/run" "$work/looks"
+}
+# spy: a server that reads the environment of every mcpool it descends from, and then its own
+spy() {
+	mkdir "$work/looks" && cp "$mcpool" "$work/demo" && chmod 755 "$work/demo" && cat >"$work/spy" <<-EOF && chmod 755 "$work/spy"
+		#!/bin/sh
+		PATH=/usr/bin:/bin pid=\$PPID
+		while [ "\$pid" -gt 1 ]; do
+			name=\$(cat /proc/\$pid/comm)
+			case \$name in mcpool*) echo "\$name" >>$work/looks/above && tr '\\0' '\\n' </proc/\$pid/environ >>$work/looks/environs ;; esac
+			pid=\$(sed -n 's/^PPid:[[:space:]]*//p' /proc/\$pid/status)
+		done
+		tr '\\0' '\\n' </proc/self/environ >>$work/looks/environs
+		echo "\$(stat -c %u /proc/\$\$/environ) \$(id -u) \$(cat /proc/self/oom_score_adj)" >>$work/looks/self
+		exec $work/demo demo-server
+	EOF
+}
+
+# attack-S12: hub, launcher and shepherds show servers of the same user nothing; a server is as usual for itself.
+t_servers_read_no_environment_of_ours() {
+	[ -z "$sanitized" ] || return 0 # a leak checker reads its own process
+	spy && configure "$user" "\"s\":{\"command\":\"$work/spy\",\"environment\":\"none\"}" && of_nobody && run 0 trust --user-file --yes || return 1
+	export HUBSECRET=hub-secret-value
+	run 0 tools s && says out echo && serving && run 0 tools s && says out echo && stopped || return 1
+	[ "$(sort -u "$work/looks/above" | wc -l)" = 3 ] || { echo "not looked at: $(sort "$work/looks/above" | uniq -c)"; return 1; }
+	! grep -s HUBSECRET "$work/looks/environs" || return 1
+	awk '$1 != $2 || $3 <= 0 { bad = 1 } END { exit bad || NR < 2 }' "$work/looks/self" || { echo "a server is not its own: $(cat "$work/looks/self")"; return 1; }
+}
+
 run_cases "$@"

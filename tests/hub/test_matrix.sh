@@ -52,7 +52,7 @@ look_at() { # KIND
 }
 stopped() {
 	kill -TERM "$hub" && wait "$hub" || { echo "exit code $?: $(tail -n 3 "$work/serve.log")"; return 1; }
-	for pid in $(grep -lsF "MCPOOL_TEST_MARK=$work" /proc/[0-9]*/environ | sed 's|/proc/\([0-9]*\)/.*|\1|'); do
+	for pid in $(marked); do
 		grep -qF "$script" "/proc/$pid/cmdline" && [ "$transport" != stdio ] && kill -TERM "$pid"
 	done
 	nothing_left 3

@@ -26,7 +26,7 @@
 
 enum { PATIENCE_MS = 20000 }; /* for what has no promised time; the machine may be busy */
 
-static char tag[64]; /* "MCPOOL_TEST_TAG=..." */
+static char tag[64]; /* "MCPOOL_TEST_MARK=..." */
 
 static inline int64_t real_ms(void)
 {
@@ -49,23 +49,30 @@ static inline void new_tag(void)
 	char value[40];
 
 	snprintf(value, sizeof(value), "%d-%d-%lld", (int)getpid(), n++, (long long)real_ms());
-	snprintf(tag, sizeof(tag), "MCPOOL_TEST_TAG=%s", value);
-	setenv("MCPOOL_TEST_TAG", value, 1); /* launchers get it from here */
+	snprintf(tag, sizeof(tag), "MCPOOL_TEST_MARK=%s", value);
+	setenv("MCPOOL_TEST_MARK", value, 1); /* launchers get it from here */
 }
 
-static inline bool has_tag(const char *pid)
+static inline bool has_text(const char *pid, const char *file, const char *word)
 {
 	char path[300], text[16384];
 	ssize_t n;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%s/environ", pid);
+	snprintf(path, sizeof(path), "/proc/%s/%s", pid, file);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
 	n = read(fd, text, sizeof(text));
 	close(fd);
-	return n > 0 && memmem(text, (size_t)n, tag, strlen(tag) + 1);
+	return n > 0 && memmem(text, (size_t)n, word, strlen(word) + 1);
+}
+
+/* Launchers and shepherds have no environment: it is their last word. */
+static inline bool has_tag(const char *pid)
+{
+	return has_text(pid, "environ", tag) ||
+	       has_text(pid, "cmdline", tag + strlen("MCPOOL_TEST_MARK="));
 }
 
 /* Living processes with the tag whose name begins so; *ret_pid: the last of them. */

@@ -409,8 +409,8 @@ HEAVY_TEST(a_server_is_started_from_its_plan)
 	snprintf(text, sizeof(text),
 		 "{\"mcpServers\": {\"demo\": {\"command\": \"/bin/sh\", \"args\": [\"-c\", "
 		 "\"echo hello >&2; exec '%s' demo-server\"], "
-		 "\"env\": {\"MCPOOL_TEST_TAG\": \"%s\"}}}}",
-		 MCPOOL_EXE, tag + strlen("MCPOOL_TEST_TAG="));
+		 "\"env\": {\"MCPOOL_TEST_MARK\": \"%s\"}}}}",
+		 MCPOOL_EXE, tag + strlen("MCPOOL_TEST_MARK="));
 	CHECK(put("home/.config/mcpool/mcp.json", text) && load(&d, NULL));
 	CHECK(prepare(&d, "demo"));
 	CHECK_EQ(d.error.code, 0);
