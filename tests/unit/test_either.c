@@ -121,6 +121,24 @@ HEAVY_TEST(a_refused_resumption_is_not_the_other_kind)
 	CHECK_EQ(s.n, 2);
 }
 
+/* What another request is refused says nothing about the opening. */
+HEAVY_TEST(a_refused_probe_is_not_the_other_kind)
+{
+	STAGE(MP_EITHER_HTTP);
+
+	CHECK(stage_until(&s, "opened"));
+	CHECK(stage_send(&s, "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}"));
+	CHECK(stage_until_requests(&s, 1));
+	CHECK(stage_send(&s, INITIALIZE));
+	CHECK(stage_until_requests(&s, 2));
+	stage_answer(&s.got[0], "404 No", "", "%s", "");
+	CHECK(stage_until(&s, "unusable:7"));
+	stage_answer(&s.got[1], "200 OK", STAGE_JSON, "%s", HELLO);
+	CHECK(stage_until(&s, "answer:1"));
+	CHECK_EQ(told.times, 0);
+	CHECK_EQ(s.n, 2);
+}
+
 HEAVY_TEST(sse_turns_out_to_be_http)
 {
 	STAGE(MP_EITHER_SSE);

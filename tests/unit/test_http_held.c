@@ -75,6 +75,20 @@ TEST(a_slow_client_may_take_all_of_it)
 	CHECK_EQ(s.service.held, 0);
 }
 
+/* Each window counts by itself: what was taken before it buys no time. */
+TEST(a_client_that_stops_taking_is_cut)
+{
+	MP_CLEANUP(stage_done) struct stage s = {.ready = false};
+
+	CHECK(stage_open(&s));
+	owe(&s, &s.wire, GET, 5 * WINDOW);
+	memory_wire_take(&s.wire, WINDOW);
+	mp_loop_advance(s.loop, MP_HTTP_TAKE_MS + 1000);
+	CHECK(!s.wire.closed);
+	mp_loop_advance(s.loop, MP_HTTP_TAKE_MS + 1000);
+	CHECK(s.wire.closed);
+}
+
 /* Small events, each taken before the window ends. */
 TEST(a_listener_that_keeps_up_stays)
 {

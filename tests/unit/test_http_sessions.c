@@ -160,6 +160,20 @@ static bool get_event(struct visitor *v, char *id, size_t size)
 	return true;
 }
 
+/* A client that was refused has no session, and is told no id of one. */
+TEST(a_refused_initialize_names_no_session)
+{
+	FRONT(s);
+	VISITOR(v);
+
+	CHECK(front_open(&s, one, false));
+	CHECK(visitor_ask(&s, &v, "POST /mcp", JSON_HEADERS,
+			  "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\"}"));
+	CHECK_EQ(visitor_status(&v), 400);
+	CHECK(!visitor_has(&v, "Mcp-Session-Id"));
+	CHECK_EQ(s.face->sessions.len, 0);
+}
+
 TEST(a_stream_that_broke_is_resumed)
 {
 	FRONT(s);

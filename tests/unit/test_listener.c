@@ -33,6 +33,7 @@ static void accepted(void *u, int fd)
 
 static void stage_done(struct stage *s)
 {
+	mp_log_set_sink(NULL, NULL);
 	if (s->usual.rlim_max)
 		setrlimit(RLIMIT_NOFILE, &s->usual);
 	mp_listener_free(s->listener);
@@ -91,6 +92,12 @@ static bool run_out(struct stage *s)
 	return setrlimit(RLIMIT_NOFILE, &none) == 0;
 }
 
+static void count_line(const struct mp_log_line *line, void *u)
+{
+	(void)line;
+	++*(int *)u;
+}
+
 TEST(all_who_come_are_accepted)
 {
 	MP_CLEANUP(stage_done) struct stage s = {.fd = -1};
@@ -105,8 +112,12 @@ TEST(all_who_come_are_accepted)
 TEST(without_descriptors_it_pauses_and_goes_on)
 {
 	MP_CLEANUP(stage_done) struct stage s = {.fd = -1};
+	static int lines;
 
+	lines = 0;
 	CHECK(stage_open(&s));
+	mp_log_set_level(MP_LEVEL_WRN);
+	mp_log_set_sink(count_line, &lines);
 	CHECK(come(&s, 3));
 	CHECK(run_out(&s));
 	mp_loop_turn(s.loop, false);
@@ -115,6 +126,7 @@ TEST(without_descriptors_it_pauses_and_goes_on)
 	mp_loop_advance(s.loop, MP_LISTENER_PAUSE_MS); /* tried again, in vain */
 	mp_loop_turn(s.loop, false);
 	CHECK(mp_listener_is_paused(s.listener));
+	CHECK_EQ(lines, 1); /* for both */
 	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &s.usual), 0);
 	mp_loop_turn(s.loop, false);
 	CHECK_EQ(s.n_accepted, 0); /* it is not looked at */

@@ -272,6 +272,63 @@ TEST(connecting_first_decides_nothing)
 	CHECK(find(alone, hashed) == find(alone, "mcp__a__b__c")); /* as it was told before */
 }
 
+/* Of two servers whose names begin alike, the one without a list may ask for the same name. */
+TEST(a_late_server_with_the_same_prefix_counts)
+{
+	static const char *const servers[] = {"x.y", "x_y"};
+	static const bool late[] = {false, true};
+	struct mp_names_rules rules = {.servers = servers, .is_late = late, .n_servers = 2};
+	NAMES(MP_NAMING_MCP_DOUBLE);
+
+	mp_names_set_rules(n, &rules);
+	CHECK_EQ(add(n, "x.y", "z"), 0);
+	CHECK_EQ(mp_names_finish(n), 0);
+	CHECK(strlen(name_of(n, "x.y", "z")) > strlen("mcp__x_y__z"));
+	CHECK(!find(n, "mcp__x_y__z"));
+}
+
+static const struct mp_name_holder *get_shared(void *u, struct mp_str name)
+{
+	static const struct mp_name_holder h = {{"a", 1}, {"b__c", 4}, true};
+	(void)u;
+	return mp_str_eq(name, MP_STR("mcp__a__b__c")) ? &h : NULL;
+}
+
+/* A name that two had in an earlier run belongs to neither of them, the one that is noted included.
+ */
+TEST(a_name_that_was_shared_is_not_given_to_one)
+{
+	struct mp_names_rules rules = {.get_holder = get_shared};
+	NAMES(MP_NAMING_MCP_DOUBLE);
+
+	CHECK(fill_two(n, &rules, true, true));
+	CHECK(!find(n, "mcp__a__b__c"));
+}
+
+/* A tool that had the name before keeps it, though it is the hash of a later one. */
+TEST(a_name_in_use_is_not_taken_for_a_hash)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf taken;
+	MP_CLEANUP(mp_names_freep) struct mp_names *then = mp_names_new(MP_NAMING_SERVER);
+	struct mp_names_rules rules = {0};
+	NAMES(MP_NAMING_SERVER);
+
+	mp_buf_init(&taken, 100);
+	CHECK_EQ(mp_spell_hashed(MP_SPELLING_SERVER, MP_STR("s"), MP_STR("a.b"), 0, &taken), 0);
+	CHECK_EQ(mp_buf_terminate(&taken), 0);
+	CHECK_EQ(add(n, "s", taken.data + 3), 0);
+	CHECK_EQ(mp_names_finish(n), 0);
+	CHECK_TEXT(name_of(n, "s", taken.data + 3), taken.data);
+	rules.before = n;
+	mp_names_set_rules(then, &rules);
+	CHECK_EQ(add(then, "s", "a.b"), 0);
+	CHECK_EQ(add(then, "s", "a b"), 0);
+	CHECK_EQ(add(then, "s", taken.data + 3), 0);
+	CHECK_EQ(mp_names_finish(then), 0);
+	CHECK_TEXT(name_of(then, "s", taken.data + 3), taken.data);
+	CHECK(is_sound(then));
+}
+
 /* attack-S5, live: a name means what it meant, also when its tool is away for a while. */
 TEST(a_later_collision_changes_no_meaning)
 {

@@ -212,6 +212,81 @@ TEST(a_state_that_is_nobodys_is_refused)
 		     "\"action\":\"accept\"")); /* the genuine one is as good as before */
 }
 
+/* V42: a seal is for the session that got it, also where another one has the same principal. */
+TEST(a_seal_of_another_session_is_refused)
+{
+	struct agent b = {0};
+	bool refused = false;
+	char state[200];
+	SCENE(s);
+
+	CHECK(scene_open(&s, MP_SESSION_STATELESS, modern_call));
+	CHECK(fleet_say(s.git, question));
+	fleet_settle(&s.f);
+	read_state(&s.a, state);
+	if (agent_open(&b, &s.f, s.lobby, MP_SESSION_STATELESS, NULL)) {
+		(void)agent_say(&b, &s.f,
+				come_back("d", "1", state, "{\"q1\":{\"action\":\"accept\"}}"), 6);
+		refused = strstr(agent_last(&b), "-32602") != NULL;
+	}
+	agent_done(&b);
+	CHECK(refused);
+	CHECK(!strstr(s.git->replied, "accept"));
+	CHECK_EQ(agent_say(&s.a, &s.f,
+			   come_back("e", "1", state, "{\"q1\":{\"action\":\"accept\"}}"), 6),
+		 1);
+	CHECK(strstr(s.git->replied, "\"action\":\"accept\""));
+}
+
+/* The stream of a parked call is over: nothing is said on it until the agent comes back. */
+TEST(a_parked_call_hears_no_logs)
+{
+	static const char call[] =
+		"{\"jsonrpc\":\"2.0\",\"id\":\"c\",\"method\":\"tools/call\",\"params\":{\"name\":"
+		"\"mcp__git__t\",\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":"
+		"\"2026-07-28\",\"io.modelcontextprotocol/logLevel\":\"debug\","
+		"\"io.modelcontextprotocol/clientCapabilities\":{\"elicitation\":{}}}}}";
+	static const char log[] = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\","
+				  "\"params\":{\"level\":\"error\",\"data\":\"x\"}}";
+	SCENE(s);
+
+	CHECK(scene_open(&s, MP_SESSION_STATELESS, call));
+	CHECK(fleet_say(s.git, log));
+	fleet_settle(&s.f);
+	CHECK_EQ(s.a.n, 1);
+	CHECK(fleet_say(s.git, question));
+	fleet_settle(&s.f);
+	CHECK_EQ(s.a.n, 2);
+	CHECK(fleet_say(s.git, log));
+	fleet_settle(&s.f);
+	CHECK_EQ(s.a.n, 2);
+}
+
+/* A modern agent says with each request what it can be asked; the last one counts. */
+TEST(who_comes_back_without_an_ability_is_not_asked_again)
+{
+	char state[200], text[600];
+	SCENE(s);
+
+	CHECK(scene_open(&s, MP_SESSION_STATELESS, modern_call));
+	CHECK(fleet_say(s.git, question));
+	fleet_settle(&s.f);
+	read_state(&s.a, state);
+	snprintf(text, sizeof(text),
+		 "{\"jsonrpc\":\"2.0\",\"id\":\"d\",\"method\":\"tools/call\",\"params\":{\"name\":"
+		 "\"mcp__git__t\",\"arguments\":{\"x\":1},\"inputResponses\":{\"q1\":{\"action\":"
+		 "\"accept\"}},\"requestState\":\"%s\",\"_meta\":{"
+		 "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","
+		 "\"io.modelcontextprotocol/clientCapabilities\":{}}}}",
+		 state);
+	CHECK_EQ(agent_say(&s.a, &s.f, text, 6), 1);
+	CHECK(strstr(s.git->replied, "accept"));
+	CHECK(fleet_say(s.git, question));
+	fleet_settle(&s.f);
+	CHECK(strstr(s.git->replied, "-32601"));
+	CHECK_EQ(s.a.answers, 1);
+}
+
 /* mutant-S9: the sweep comes every 10 s; a seal that is over in between is refused by itself. */
 TEST(a_seal_that_is_over_is_refused_before_the_sweep)
 {
