@@ -25,7 +25,7 @@ static int run_disable(const struct mp_verb *verb, int argc, char **argv);
 	"  --now            in the running hub alone, for the agents of this folder, until " \
 	"it ends\n" OPTIONS
 #define REMOVE                                                                                \
-	"Remove a server from your file or this project's.", OPTIONS,                         \
+	"Remove a server from your file or this project's; `rm` for short.", OPTIONS,         \
 		"Files of other tools are never changed; `mcpool disable` switches a server " \
 		"in one of them off.\n",                                                      \
 		run_remove, NULL, MP_VERB_PLAIN

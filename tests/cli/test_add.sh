@@ -83,6 +83,13 @@ t_the_next_step_is_told() {
 		here 0 add 'my server' -- sh -c true && silent_on err 'in PATH' && says out "\`mcpool test 'my server'\` tries it"
 }
 
+# use-P3: only what is similar is suggested. use-P10: on a narrow terminal whose file it is, not the end of its path.
+t_names_and_places_for_people() {
+	here 0 add u -- cat && here 0 add memory -- sh -c true && here 9 get nosuch && silent_on err 'Did you mean' &&
+		here 9 get memry && says err 'Did you mean "memory"' && COLUMNS=80 on_terminal 0 list && says out 'mcpool user:3' &&
+		COLUMNS=200 on_terminal 0 list && says out '/mcp.json:3' && silent_on out 'mcpool user:3'
+}
+
 # What makes no sense: exit code 2, nothing is written.
 refused() { # CODE WORDS ARGUMENTS...
 	expected=$1 sentence=$2

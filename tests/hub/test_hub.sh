@@ -128,7 +128,8 @@ pids() { $node -p 'JSON.parse(fs.readFileSync(0)).servers.map((s) => `${s.name} 
 t_the_verbs_of_the_manual_exist() { # U33 B55
 	sed -n '/^\.SH CONFIGURATION/,/^\.SH OPTIONS/p' doc/mcpool.1 | grep -A1 '^\.TP' | grep '^\.B' | tr -c 'a-z-' '\n' | sort -u >"$work/manual"
 	"$mcpool" --help </dev/null | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p' | sort -u >"$work/verbs"
-	for verb in add add-json remove rm enable disable test reload reconnect list get import trust untrust resources prompts; do
+	run 0 rm --help && says out "usage: mcpool rm" || return 1 # an alias, without a line of its own (use-P11)
+	for verb in add add-json remove enable disable test reload reconnect list get import trust untrust resources prompts; do
 		grep -qx "$verb" "$work/verbs" || { echo "'$verb' is not in --help"; return 1; }
 	done
 	for verb in $(cat "$work/verbs"); do
