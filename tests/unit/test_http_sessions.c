@@ -216,6 +216,39 @@ TEST(a_stream_that_broke_is_resumed)
 	CHECK_EQ(visitor_status(&x), 404);
 }
 
+/* What is kept for clients that may come back has a ceiling over all sessions. */
+HEAVY_TEST(only_so_many_finished_streams_are_kept)
+{
+	static const char call[] =
+		"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":"
+		"\"mcp__git__t\",\"_meta\":{\"progressToken\":7}}}";
+	struct fleet_server *git;
+	struct client c;
+	FRONT(s);
+	VISITOR(v);
+
+	CHECK(front_open(&s, one, false));
+	CHECK(begin(&s, &v, &c));
+	git = fleet_get(&s.f, "git");
+	git->holds_calls = true;
+	for (int i = 0; i < MP_HTTP_FINISHED + 2; i++) {
+		char progress[200];
+		VISITOR(w);
+
+		git->n_kept = 0;
+		CHECK(visitor_ask(&s, &w, "POST /mcp", c.headers, call));
+		snprintf(progress, sizeof(progress),
+			 "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{"
+			 "\"progressToken\":%s,\"progress\":1}}",
+			 git->kept_token[0]);
+		CHECK(fleet_say(git, progress)); /* its stream begins */
+		fleet_settle(&s.f);
+		CHECK(fleet_answer_kept(git, 0, "{\"content\":[]}"));
+		fleet_settle(&s.f);
+		CHECK_EQ(s.face->finished.len, i < MP_HTTP_FINISHED ? i + 1 : MP_HTTP_FINISHED);
+	}
+}
+
 TEST(a_stream_is_resumed_while_its_answer_is_still_to_come)
 {
 	FRONT(s);

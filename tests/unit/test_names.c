@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "base/limits.h"
-#include "session/names.h"
+#include "session/names_table.h"
 
 #define NAMES(style) MP_CLEANUP(mp_names_freep) struct mp_names *n = mp_names_new(style)
 
@@ -528,6 +528,36 @@ HEAVY_TEST(ten_thousand_take_no_time)
 	if (getenv("MCPOOL_TEST_TIMES"))
 		printf("10,000 names: %lld us to build, %lld us to find all\n",
 		       (long long)(filled - begin), (long long)(now_us() - filled));
+}
+
+/* One generation of a server's names. */
+static bool fill_generation(struct mp_names *n, const struct mp_names *before, char kind)
+{
+	static struct mp_names_rules rules;
+
+	rules = (struct mp_names_rules){.before = before};
+	mp_names_set_rules(n, &rules);
+	for (int i = 0; i < MP_LIMIT_TOOLS; i++) {
+		char name[20];
+
+		snprintf(name, sizeof(name), "%c%d", kind, i);
+		REQUIRE(add(n, "s", name) == 0);
+	}
+	return mp_names_finish(n) == 0;
+}
+
+/* A server that invents names all the time fills nothing: its oldest names are forgotten. */
+HEAVY_TEST(former_names_of_a_server_have_a_ceiling)
+{
+	MP_CLEANUP(mp_names_freep) struct mp_names *second = mp_names_new(MP_NAMING_SERVER);
+	MP_CLEANUP(mp_names_freep) struct mp_names *third = mp_names_new(MP_NAMING_SERVER);
+	NAMES(MP_NAMING_SERVER);
+
+	CHECK(fill_generation(n, NULL, 'a'));
+	CHECK(fill_generation(second, n, 'b'));
+	CHECK_EQ(second->former.len, MP_LIMIT_TOOLS);
+	CHECK(fill_generation(third, second, 'c'));
+	CHECK_EQ(third->former.len, MP_LIMIT_TOOLS);
 }
 
 HEAVY_TEST(more_than_anyone_has_is_refused)

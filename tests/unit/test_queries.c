@@ -9,6 +9,7 @@
 
 #include "agent.h"
 #include "base/limits.h"
+#include "session/parts.h"
 
 struct scene {
 	struct fleet f;
@@ -236,6 +237,58 @@ TEST(a_seal_of_another_session_is_refused)
 			   come_back("e", "1", state, "{\"q1\":{\"action\":\"accept\"}}"), 6),
 		 1);
 	CHECK(strstr(s.git->replied, "\"action\":\"accept\""));
+}
+
+/* A call of this agent, parked by a question of the server. */
+static bool park(struct scene *s, struct agent *a, const char *server, char state[200])
+{
+	char call[500];
+
+	snprintf(
+		call, sizeof(call),
+		"{\"jsonrpc\":\"2.0\",\"id\":\"%s\",\"method\":\"tools/call\",\"params\":{\"name\":"
+		"\"mcp__%s__t\",\"arguments\":{\"x\":1}," AGENT_META "}}",
+		server, server);
+	fleet_get(&s->f, server)->holds_calls = true;
+	REQUIRE(agent_say(a, &s->f, call, 5) == 1);
+	REQUIRE(fleet_say(fleet_get(&s->f, server), question));
+	fleet_settle(&s->f);
+	read_state(a, state);
+	return state[0] != '\0';
+}
+
+/* attack-S3: where all places are taken, a session that has its share loses its own oldest call. */
+HEAVY_TEST(a_session_with_many_parked_calls_pushes_out_its_own)
+{
+	static const char json[] = "{\"mcpServers\":{\"git\":{\"command\":\"x\",\"shared\":false},"
+				   "\"web\":{\"command\":\"y\",\"shared\":false},"
+				   "\"sql\":{\"command\":\"z\",\"shared\":false}}}";
+	static struct mp_errand crowd[MP_LIMIT_PARKED - 2]; /* of a; they only count */
+	char state[200];
+	size_t left;
+	SCENE(s);
+	MP_CLEANUP(agent_done) struct agent b = {0};
+
+	CHECK(fleet_open(&s.f, json));
+	s.lobby = agent_lobby(&s.f);
+	CHECK(agent_open(&b, &s.f, s.lobby, MP_SESSION_STATELESS, NULL));
+	fleet_advance(&s.f, 300);
+	CHECK(park(&s, &b, "git", state));
+	CHECK(agent_open(&s.a, &s.f, s.lobby, MP_SESSION_STATELESS, NULL));
+	fleet_advance(&s.f, 300); /* it has servers of its own */
+	CHECK(park(&s, &s.a, "web", state));
+	for (size_t i = 0; i < MP_ARRAY_LEN(crowd); i++) {
+		crowd[i] = (struct mp_errand){.session = s.a.session};
+		mp_list_append(&s.lobby->parked, &crowd[i].link);
+	}
+	CHECK_EQ(s.lobby->parked.len, MP_LIMIT_PARKED);
+	CHECK(park(&s, &s.a, "sql", state));
+	for (size_t i = 0; i < MP_ARRAY_LEN(crowd); i++)
+		mp_list_remove(&s.lobby->parked, &crowd[i].link);
+	left = s.lobby->parked.len;
+	CHECK(!strstr(fleet_get(&s.f, "git")->replied, "error"));
+	CHECK(strstr(fleet_get(&s.f, "web")->replied, "error"));
+	CHECK_EQ(left, 2);
 }
 
 /* The stream of a parked call is over: nothing is said on it until the agent comes back. */
