@@ -132,6 +132,15 @@ static int index_errand(struct mp_errand *e)
 	return r;
 }
 
+/*
+ * A bridge stops sending when it hears that the hub leaves. What it sent before that is served: to
+ * refuse it would fail a call for no reason the agent can see.
+ */
+static bool is_told_to_leave(const struct mp_session *s)
+{
+	return strcmp(s->way, "stdio") == 0;
+}
+
 static void take_request(struct mp_session *s, const struct mp_message *m, mp_id stream,
 			 struct mp_batch *batch)
 {
@@ -151,7 +160,7 @@ static void take_request(struct mp_session *s, const struct mp_message *m, mp_id
 		mp_errand_refuse(e, -32600, 400, "batches are not part of " MP_MODERN_VERSION);
 	else if (r < 0)
 		mp_errand_give_up(e, r);
-	else if (s->lobby->is_draining)
+	else if (s->lobby->is_draining && !is_told_to_leave(s))
 		mp_errand_fail(e,
 			       &(struct mcpool_error){MCPOOL_EUNAVAILABLE, 1005, 0,
 						      MCPOOL_FAULT_CLOSED,

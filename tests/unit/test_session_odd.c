@@ -292,6 +292,32 @@ TEST(nobody_is_sent_away_with_a_question_at_the_end)
 	CHECK_EQ(s.drained, 1);
 }
 
+/*
+ * What a bridge sent before it heard of the end is served; who does not hear of it is refused.
+ * (versions/newer_replaces_older failed for that reason once.)
+ */
+TEST(a_bridge_is_served_until_it_knows_of_the_end)
+{
+	SCENE(s);
+
+	CHECK(scene_open(&s, MP_SESSION_ONE_STREAM));
+	CHECK(agent_open(&s.b, &s.f, s.lobby, MP_SESSION_ONE_STREAM, NULL));
+	CHECK(agent_initialize(&s.b, &s.f));
+	s.b.session->way = "stdio";
+	CHECK_EQ(agent_say(&s.a, &s.f, legacy_call, 0), 1);
+	mp_lobby_drain(s.lobby, has_drained, &s);
+	agent_forget(&s.b);
+	CHECK_EQ(agent_say(&s.b, &s.f, "{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"ping\"}", 0), 1);
+	CHECK(strstr(agent_last(&s.b), "\"result\""));
+	s.b.session->way = "http";
+	CHECK_EQ(agent_say(&s.b, &s.f, "{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"ping\"}", 0), 1);
+	CHECK(strstr(agent_last(&s.b), "mcpool is stopping"));
+	CHECK_EQ(s.drained, 0);
+	CHECK(fleet_answer_kept(s.git, 0, "{\"content\":[]}"));
+	fleet_settle(&s.f);
+	CHECK_EQ(s.drained, 1);
+}
+
 /* One large answer does not cost for ever. */
 HEAVY_TEST(the_room_for_a_large_answer_is_given_back)
 {
