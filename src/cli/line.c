@@ -68,7 +68,8 @@ void mp_line_show_start(struct mp_line *l, const char *name, size_t more, int64_
 	if (r == 0 && words.len)
 		r = mp_buf_addf(&text, ": %.*s", MP_STR_ARGS(words));
 	else if (r == 0 && ms >= DOWNLOAD_MS && program && may_download(program))
-		r = mp_buf_addf(&text, ", %s may be downloading", program);
+		r = mp_buf_addf(&text, ", %s may be downloading",
+				strrchr(program, '/') ? strrchr(program, '/') + 1 : program);
 	if (r == 0)
 		mp_line_show(l, mp_buf_get(&text));
 }
