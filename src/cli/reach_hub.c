@@ -220,9 +220,10 @@ static void tell_failure(struct by_hub *h, const struct mp_message *m, enum mp_o
 	a.was_out = get_bool(m, "wasOut");
 	if (mp_roster_read(m->tape, mp_value_get(m->tape, m->result, "roster"), &roster, NULL) < 0)
 		roster = NULL;
-	if (roster && roster->n)
+	if (roster && roster->n) {
 		a.environment = roster->rows[0].environment;
-	a.transport = roster->rows[0].transport;
+		a.transport = roster->rows[0].transport;
+	}
 	mp_reach_answered(h->r, &a, roster && roster->n ? &roster->rows[0] : NULL);
 }
 

@@ -186,6 +186,24 @@ t_switched_off_in_the_hub_alone() {
 		run 3 call b/echo message=hi && says err 'disabled in the running hub' && run 0 enable --now b && run 0 call b/echo message=hi && finish
 }
 
+# A hub that says why a call failed, and nothing of the server: the reason is told all the same.
+t_a_failure_without_a_word_of_the_server() {
+	trusted "$(noting a)" && up && eventually 5 settled && mkdir -p -m 700 "$work/other/mcpool" && rm -f "$XDG_STATE_HOME/mcpool/hub.place" || return 1
+	MCPOOL_TEST_MARK="$work" $node -e '
+		const net = require("net"), lines = (s, fn) => { let rest = ""; s.on("data", (d) => { const all = (rest + d).split("\n"); rest = all.pop(); all.forEach(fn); }); };
+		net.createServer((cli) => {
+			const hub = net.connect(process.argv[1]);
+			lines(cli, (l) => hub.write(l + "\n"));
+			lines(hub, (l) => { const m = JSON.parse(l); if (m.result?.outcome) delete m.result.roster; cli.write(JSON.stringify(m) + "\n"); });
+			for (const s of [cli, hub]) s.on("error", () => {}).on("close", () => { cli.destroy(); hub.destroy(); });
+		}).listen(process.argv[2])' "$sock" "$work/other/mcpool/hub.sock" </dev/null >/dev/null 2>&1 &
+	between=$!
+	eventually 5 [ -S "$work/other/mcpool/hub.sock" ] && XDG_RUNTIME_DIR="$work/other" run 5 call a/crash && says err 'went away during the call'
+	r=$?
+	kill "$between"
+	[ $r = 0 ] && finish
+}
+
 # What files say may run, does: `list` says how it goes.
 t_list_says_what_runs() {
 	trusted "$(noting a)" '"down":{"command":"/bin/sh","args":["-c","exit 3"]}' '"off":{"command":"x","enabled":false}' &&
