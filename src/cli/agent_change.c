@@ -137,7 +137,7 @@ static int add_way(const struct mp_agent *a, const struct mp_agent_way *way, boo
 	return r < 0 ? r : add_entry(&t, inner, base, out, reterr);
 }
 
-/* Our table where it stands in the text byte for byte as we write it; -1. */
+/* Where the text has our table, byte for byte as we write it; -1: nowhere. */
 static ptrdiff_t find_table(const struct text *t, struct mp_str text, struct mp_buf *table)
 {
 	if (mp_agent_write_around(t->a, false, &t->tape, t->entry, table) < 0)
