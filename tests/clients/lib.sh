@@ -15,6 +15,7 @@ every_kind() {
 
 # served: it runs as $hub, its log is serve.log; $url and $token are how to come in by HTTP
 served() {
+	: >"$work/serve.log"
 	MCPOOL_TEST_MARK="$work" "$mcpool" serve --http 127.0.0.1:0 >"$work/serve.log" 2>&1 </dev/null &
 	hub=$!
 	wait_for_line "$work/serve.log" 'http://127[^ ]*/mcp' 15 && eventually 15 all_up || {

@@ -6,6 +6,7 @@ group=attacks
 . tests/hub/lib.sh
 
 serving() {
+	: >"$work/serve.log"
 	MCPOOL_TEST_MARK="$work" "$mcpool" serve --http 127.0.0.1:0 --no-token >"$work/serve.log" 2>&1 </dev/null &
 	hub=$!
 	wait_for_line "$work/serve.log" 'http://127[^ ]*/mcp' 15 && HUB_URL=$(grep -o 'http://127[^ ]*/mcp' "$work/serve.log" | head -n 1) &&
@@ -17,6 +18,7 @@ stopped() { kill -TERM "$hub" && wait "$hub" && nothing_left 5; }
 seals() { # WAY
 	entry=$(printf '"q":{"command":"%s","args":["%s"],"mode":"session"}' "$node" "$PWD/$servers/sdk1.mjs")
 	if [ "$1" = http ]; then # who stands alone is known by the stream of a server that has streams
+		: >"$work/server.log"
 		MCPOOL_TEST_MARK="$work" "$node" "$servers/sdk1.mjs" http 0 >"$work/server.log" 2>&1 </dev/null &
 		server=$!
 		wait_for_line "$work/server.log" 'listening on' 15 || return 1

@@ -12,6 +12,7 @@ demo() { printf '"x":{"command":"%s","args":["demo-server"]%s}' "$mcpool" "${1:-
 
 # http MODE [MEMBERS]: a server of hostile_http.mjs, and the entry for it
 http() {
+	: >"$work/http.log"
 	TEST_NOTES="$work/http.notes" MCPOOL_TEST_MARK="$work" "$node" "$servers/hostile_http.mjs" "$1" >"$work/http.log" 2>&1 </dev/null &
 	wait_for_line "$work/http.log" 'listening on' 15 || return 1
 	entry=$(printf '"x":{"type":"http","url":"http://127.0.0.1:%s/mcp"%s}' "$(sed -n 's/^listening on //p' "$work/http.log")" "${2:-}")

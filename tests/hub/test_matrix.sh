@@ -23,6 +23,7 @@ entry() {
 
 remote() { # the server itself, where the hub does not start it
 	[ "$transport" != stdio ] || return 0
+	: >"$work/server.log"
 	MCPOOL_TEST_MARK="$work" "$node" "$script" "$transport" 0 >"$work/server.log" 2>&1 </dev/null &
 	wait_for_line "$work/server.log" 'listening on' 15 && port=$(sed -n 's/^listening on //p' "$work/server.log")
 }
@@ -30,6 +31,7 @@ remote() { # the server itself, where the hub does not start it
 hub() {
 	set -- $modes
 	configure "$user" "$(entry "$1"),$(entry "$2"),$(entry "$3"),$(entry "$4")" && run 0 trust --user-file --yes || return 1
+	: >"$work/serve.log"
 	MCPOOL_TEST_MARK="$work" "$mcpool" serve --http 127.0.0.1:0 --no-token >"$work/serve.log" 2>&1 </dev/null &
 	hub=$!
 	wait_for_line "$work/serve.log" 'http://127[^ ]*/mcp' 15 &&

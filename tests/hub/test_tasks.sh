@@ -9,6 +9,7 @@ by() { # WAY ERA
 	[ "$2" = modern ] || script=tasks_legacy.mjs
 	configure "$user" "$(printf '"t":{"command":"%s","args":["%s"]}' "$node" "$PWD/tests/servers/$script")" &&
 		run 0 trust --user-file --yes || return 1
+	: >"$work/serve.log"
 	MCPOOL_TEST_MARK="$work" "$mcpool" serve --http 127.0.0.1:0 --no-token >"$work/serve.log" 2>&1 </dev/null &
 	hub=$!
 	wait_for_line "$work/serve.log" 'http://127[^ ]*/mcp' 15 && url=$(grep -o 'http://127[^ ]*/mcp' "$work/serve.log" | head -n 1) &&

@@ -97,8 +97,11 @@ run() {
 	exits "$wanted" $code
 }
 
-# start ARGUMENTS...: the same in the background, as $mcpool_pid; SIGINT and SIGHUP are not ignored there
+# start ARGUMENTS...: the same in the background, as $mcpool_pid; SIGINT and SIGHUP are not ignored there. The files are
+# emptied here: the shell in the background may do so after we have read what an earlier command wrote.
 start() {
+	: >"$work/out"
+	: >"$work/err"
 	MCPOOL_TEST_MARK="$work" env --default-signal=INT,HUP "$mcpool" "$@" >"$work/out" 2>"$work/err" </dev/null &
 	mcpool_pid=$!
 }
