@@ -13,16 +13,6 @@
 
 #include "base/loop.h"
 
-/* A proxy of this machine is none of these tests' business. */
-__attribute__((constructor)) static void forget_proxies(void)
-{
-	static const char *const names[] = {"http_proxy", "https_proxy", "all_proxy", "no_proxy",
-					    "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"};
-
-	for (size_t i = 0; i < MP_ARRAY_LEN(names); i++)
-		unsetenv(names[i]);
-}
-
 enum then {
 	KEEP,         /* answer and go on */
 	CLOSE,        /* answer and close */

@@ -1,5 +1,6 @@
 /*
- * test.c - runs the tests of one file, plain and then with faults.
+ * test.c - runs the tests of one file, plain and then with faults: PROGRAM FILE [TEST].
+ * A process runs one file, so that a crash or a changed environment does not reach the next.
  * cmocka reports; the checks are ours because a failing one must return, not jump, so that
  * clean-ups run. After each fault the number of live blocks must be what it was: no leak on any
  * path.
@@ -18,23 +19,30 @@
 
 #include "base/mem.h"
 
-enum { MAX_TESTS = 200, EXIT_EXHAUSTED = 77, CHILD_SECONDS = 60 };
+#ifndef TEST_VARIANT /* of the same tests, compiled otherwise */
+#define TEST_VARIANT ""
+#endif
 
-struct test {
-	const char *name;
-	test_fn fn;
-	enum test_kind kind;
-};
+enum { EXIT_EXHAUSTED = 77, CHILD_SECONDS = 60 };
 
-static struct test tests[MAX_TESTS];
-static size_t n_tests;
+static struct test *tests, **tests_end = &tests; /* in the order of their files */
 static bool failed, quiet;
 
-void test_register(const char *name, test_fn fn, enum test_kind kind)
+void test_register(struct test *t)
 {
-	if (n_tests == MAX_TESTS)
-		abort();
-	tests[n_tests++] = (struct test){name, fn, kind};
+	*tests_end = t;
+	tests_end = &t->next;
+}
+
+/* "buf" of ".../test_buf.c" */
+static struct mp_str file_get_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	struct mp_str name = mp_str_of(slash ? slash + 1 : path);
+
+	if (mp_str_starts(name, MP_STR("test_")) && name.len > strlen("test_.c"))
+		name = (struct mp_str){name.p + strlen("test_"), name.len - strlen("test_.c")};
+	return name;
 }
 
 static bool note(bool ok)
@@ -183,14 +191,15 @@ static const char *judge_with_faults(const struct test *t, uint64_t n_try, uint6
 }
 
 /* One line per test for tools/run-tests, which counts them. */
-static void report(const char *verdict, const char *name)
+static void report(const char *verdict, const struct test *t)
 {
 	const char *path = getenv("MCPOOL_TEST_RESULTS");
 	FILE *f = path ? fopen(path, "a") : NULL;
 
 	if (!f)
 		return;
-	fprintf(f, "%s %s/%s\n", verdict, program_invocation_short_name, name);
+	fprintf(f, "%s test_%.*s" TEST_VARIANT "/%s\n", verdict,
+		MP_STR_ARGS(file_get_name(t->file)), t->name);
 	fclose(f);
 }
 
@@ -222,7 +231,7 @@ static void run(void **state)
 	const struct test *t = *state;
 	const char *complaint = judge(t);
 
-	report(complaint ? "FAIL" : "ok", t->name);
+	report(complaint ? "FAIL" : "ok", t);
 	if (complaint)
 		fail_msg("%s", complaint);
 }
@@ -261,11 +270,63 @@ uint64_t test_random(uint64_t *seed)
 	return *seed;
 }
 
-int main(void)
+static bool is_chosen(const struct test *t, const char *file, const char *name)
 {
-	struct CMUnitTest all[MAX_TESTS];
+	return mp_str_eq(file_get_name(t->file), mp_str_of(file)) &&
+	       (!name || strcmp(t->name, name) == 0);
+}
 
-	for (size_t i = 0; i < n_tests; i++)
-		all[i] = (struct CMUnitTest){tests[i].name, run, NULL, NULL, &tests[i]};
-	return _cmocka_run_group_tests("tests", all, n_tests, NULL, NULL);
+/* The files of this program, a line each. */
+static int list_files(const char *program)
+{
+	struct mp_str last = MP_STR("");
+
+	printf("usage: %s FILE [TEST]; the files:\n", program);
+	for (const struct test *t = tests; t; t = t->next) {
+		struct mp_str name = file_get_name(t->file);
+
+		if (!mp_str_eq(name, last))
+			printf("%.*s\n", MP_STR_ARGS(name));
+		last = name;
+	}
+	return 2;
+}
+
+/* The proxies of this machine do not concern the tests. */
+static void forget_proxies(void)
+{
+	static const char *const names[] = {"http_proxy", "https_proxy", "all_proxy", "no_proxy",
+					    "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"};
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(names); i++)
+		unsetenv(names[i]);
+}
+
+int main(int argc, char **argv)
+{
+	const char *file = argc > 1 ? argv[1] : NULL, *name = argc > 2 ? argv[2] : NULL;
+	struct CMUnitTest *chosen;
+	size_t n = 0;
+	int r;
+
+	if (!file)
+		return list_files(argv[0]);
+	forget_proxies();
+	for (struct test *t = tests; t; t = t->next)
+		n += is_chosen(t, file, name);
+	if (n == 0) {
+		fprintf(stderr, "%s: no such test: %s %s\n", argv[0], file, name ? name : "");
+		return 2;
+	}
+	chosen = calloc(n, sizeof(*chosen));
+	if (!chosen)
+		return 2;
+	n = 0;
+	for (struct test *t = tests; t; t = t->next) {
+		if (is_chosen(t, file, name))
+			chosen[n++] = (struct CMUnitTest){t->name, run, NULL, NULL, t};
+	}
+	r = _cmocka_run_group_tests(file, chosen, n, NULL, NULL);
+	free(chosen);
+	return r;
 }

@@ -32,14 +32,25 @@ enum test_kind {
 	TEST_HEAVY, /* not repeated with faults: too many allocations for that; says so when run */
 };
 
-void test_register(const char *name, test_fn fn, enum test_kind kind);
+/* The program of a folder has the tests of all its files; an argument says which file is run. */
+struct test {
+	const char *file; /* __FILE__ of the test */
+	const char *name;
+	test_fn fn;
+	enum test_kind kind;
+	struct test *next;
+};
 
-#define TEST_OF_KIND(name, kind)                                            \
-	static void name(void);                                             \
-	__attribute__((constructor)) static void test_register_##name(void) \
-	{                                                                   \
-		test_register(#name, name, kind);                           \
-	}                                                                   \
+void test_register(struct test *t);
+
+#define TEST_OF_KIND(name, kind)                                              \
+	static void name(void);                                               \
+	__attribute__((constructor)) static void test_register_##name(void)   \
+	{                                                                     \
+		static struct test t = {__FILE__, #name, name, (kind), NULL}; \
+                                                                              \
+		test_register(&t);                                            \
+	}                                                                     \
 	static void name(void)
 
 #define TEST(name)       TEST_OF_KIND(name, TEST_PLAIN)
