@@ -69,7 +69,14 @@ static void MP_PRINTF(3, 0)
 		copy_text(e, "%s", events->clean.data);
 }
 
-uint64_t mp_event(struct mp_events *events, mp_id id, const char *what, const char *format, ...)
+static const char *const names[] = {
+#define E(kind, name, level, words) [MP_EVENT_##kind] = name,
+#include "base/events.def"
+#undef E
+};
+
+uint64_t mp_event(struct mp_events *events, mp_id id, enum mp_event_kind kind, const char *format,
+		  ...)
 {
 	struct mp_event *e = &events->ring[events->last % MP_LIMIT_EVENT_RING];
 	va_list args;
@@ -78,7 +85,8 @@ uint64_t mp_event(struct mp_events *events, mp_id id, const char *what, const ch
 	e->wall_ms = mp_loop_wall_now_ms(events->loop);
 	e->mono_us = mp_loop_now_us(events->loop);
 	e->id = id;
-	e->what = what;
+	e->kind = kind;
+	e->what = names[kind];
 	va_start(args, format);
 	write_text(events, e, format, args);
 	va_end(args);

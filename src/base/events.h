@@ -13,12 +13,19 @@
 #include "base/list.h"
 #include "base/loop.h"
 
+enum mp_event_kind {
+#define E(kind, name, level, words) MP_EVENT_##kind,
+#include "base/events.def"
+#undef E
+};
+
 struct mp_event {
 	uint64_t number; /* 1, 2, 3, ... without gaps */
 	int64_t wall_ms;
 	int64_t mono_us;
-	mp_id id;         /* the object it happened to */
-	const char *what; /* "up", "backoff", ...; a static string */
+	mp_id id; /* the object it happened to */
+	enum mp_event_kind kind;
+	const char *what; /* the name of the kind: "up", "backoff", ...; static */
 	char text[MP_LIMIT_EVENT_TEXT];
 };
 
@@ -35,9 +42,9 @@ struct mp_events {
 void mp_events_init(struct mp_events *events, struct mp_loop *loop);
 void mp_events_done(struct mp_events *events);
 
-/* Write one down, secrets as dots; what must be a static string. Returns its number. */
-uint64_t mp_event(struct mp_events *events, mp_id id, const char *what, const char *format, ...)
-	MP_PRINTF(4, 5);
+/* Write one down, secrets as dots. Returns its number. */
+uint64_t mp_event(struct mp_events *events, mp_id id, enum mp_event_kind kind, const char *format,
+		  ...) MP_PRINTF(4, 5);
 
 /*
  * The event with number *cursor, or the oldest kept if that one is gone; *cursor then names the one

@@ -23,56 +23,14 @@ struct mp_logger {
 	uint64_t from; /* what went wrong before this event is told elsewhere; 0: not yet known */
 };
 
-/* `after` is the level of an event right behind the one that `behind` names. */
-struct row {
-	const char *what;
+static const struct row {
 	enum mp_level level;
 	const char *words;
-	const char *behind;
-	enum mp_level after;
+} rows[] = {
+#define E(kind, name, level, words) [MP_EVENT_##kind] = {MP_LEVEL_##level, words},
+#include "base/events.def"
+#undef E
 };
-
-static const struct row rows[] = {
-	{"preparing", MP_LEVEL_TRC, "starting", NULL, 0}, /* attempts: see level_of() */
-	{"starting", MP_LEVEL_TRC, "spawned or dialled", NULL, 0},
-	{"listing", MP_LEVEL_TRC, "listing what it offers", NULL, 0},
-	{"up", MP_LEVEL_INF, "up", "checking", MP_LEVEL_VRB},
-	{"checking", MP_LEVEL_VRB, "probing", NULL, 0},
-	{"clearing", MP_LEVEL_ERR, "failed", NULL, 0},
-	{"backoff", MP_LEVEL_ERR, "waiting", "clearing", MP_LEVEL_VRB},
-	{"failed", MP_LEVEL_ERR, "given up", "clearing", MP_LEVEL_WRN},
-	{"barred", MP_LEVEL_ERR, "waits for a person", "clearing", MP_LEVEL_WRN},
-	{"stopping", MP_LEVEL_VRB, "stopping", NULL, 0},
-	{"renewing", MP_LEVEL_INF, "to be started anew", NULL, 0},
-	{"down", MP_LEVEL_VRB, "stopped", NULL, 0},
-	{"offers", MP_LEVEL_VRB, "offers", NULL, 0},
-	{"offers-the-same", MP_LEVEL_TRC, "offers the same", NULL, 0},
-	{"offers-changed", MP_LEVEL_INF, "now offers", NULL, 0},
-	{"left-out", MP_LEVEL_WRN, "left out of its list", NULL, 0},
-	{"tool-changed", MP_LEVEL_WRN, "a tool is not what it was (pins)", NULL, 0},
-	{"tool-added", MP_LEVEL_WRN, "a tool is new (pins)", NULL, 0},
-	{"name-collision", MP_LEVEL_WRN, "more than one tool or prompt asks for a name", NULL, 0},
-	{"refresh-failed", MP_LEVEL_WRN, "its lists could not be read again", NULL, 0},
-	{"acquire-timeout", MP_LEVEL_WRN, "whoever waited for it was refused", NULL, 0},
-	{"call-failed", MP_LEVEL_WRN, "a call failed", NULL, 0},
-	{"namesake", MP_LEVEL_WRN, "shared with a namesake", NULL, 0},
-	{"no-owner", MP_LEVEL_WRN, "refused what belongs to no session", NULL, 0},
-	{"toggled", MP_LEVEL_INF, "switched", NULL, 0},
-	{"idle", MP_LEVEL_INF, "idle", NULL, 0},
-	{"draining", MP_LEVEL_INF, "replaced or removed", NULL, 0},
-	{"gone", MP_LEVEL_INF, "gone", NULL, 0},
-	{"reloaded", MP_LEVEL_INF, "configuration read again", NULL, 0},
-	{"reload-failed", MP_LEVEL_ERR, "the configuration stays as it was", NULL, 0},
-	{"woke-up", MP_LEVEL_INF, "the machine woke up", NULL, 0},
-};
-
-static const struct row *find_row(const char *what)
-{
-	for (size_t i = 0; i < MP_ARRAY_LEN(rows); i++)
-		if (strcmp(rows[i].what, what) == 0)
-			return &rows[i];
-	return NULL;
-}
 
 /* --- one event ------------------------------------------------------------------------------- */
 
@@ -82,45 +40,53 @@ static struct mp_str key_of(const mp_id *id)
 }
 
 /* Steps of a server follow each other; what only happened to it does not come between them. */
-static bool is_step(const struct row *row)
+static bool is_step(enum mp_event_kind kind)
 {
-	return row && row < find_row("offers");
+	return kind < MP_EVENT_OFFERS;
 }
 
 /* Where there is no memory for it a line more is written, no less. */
-static void remember(struct mp_logger *l, const struct mp_event *e, const struct row *row)
+static void remember(struct mp_logger *l, const struct mp_event *e)
 {
-	if (strcmp(e->what, "gone") == 0)
+	if (e->kind == MP_EVENT_GONE)
 		(void)mp_map_remove(&l->last, key_of(&e->id));
-	else if (is_step(row) && mp_map_set(&l->last, key_of(&e->id), (void *)row) < 0)
+	else if (is_step(e->kind) &&
+		 mp_map_set(&l->last, key_of(&e->id), (void *)&rows[e->kind]) < 0)
 		(void)mp_map_remove(&l->last, key_of(&e->id));
 }
 
-static enum mp_level level_of(struct mp_logger *l, const struct mp_event *e, const struct row *row)
+/* What follows from an event that was told is told in a lower voice. */
+static enum mp_level lower(enum mp_event_kind kind, const struct row *before)
 {
-	const struct row *before = mp_map_get(&l->last, key_of(&e->id));
-
-	if (!row)
+	if (kind == MP_EVENT_UP && before == &rows[MP_EVENT_CHECKING])
 		return MP_LEVEL_VRB;
-	if (strcmp(e->what, "preparing") == 0 && e->text[0])
+	if (kind == MP_EVENT_BACKOFF && before == &rows[MP_EVENT_CLEARING])
+		return MP_LEVEL_VRB;
+	if ((kind == MP_EVENT_FAILED || kind == MP_EVENT_BARRED) &&
+	    before == &rows[MP_EVENT_CLEARING])
+		return MP_LEVEL_WRN;
+	return rows[kind].level;
+}
+
+static enum mp_level level_of(struct mp_logger *l, const struct mp_event *e)
+{
+	if (e->kind == MP_EVENT_PREPARING && e->text[0])
 		return MP_LEVEL_WRN; /* not the first attempt */
-	if (strcmp(e->what, "reloaded") == 0 && strstr(e->text, "nothing changed"))
+	if (e->kind == MP_EVENT_RELOADED && strstr(e->text, "nothing changed"))
 		return MP_LEVEL_VRB; /* agents write to their files all day */
-	if (row->behind && before && strcmp(before->what, row->behind) == 0)
-		return row->after;
-	return row->level;
+	return lower(e->kind, mp_map_get(&l->last, key_of(&e->id)));
 }
 
 /* No network's fault, and nothing that a gate could tell: what was approved is another (V38). */
 static bool is_about_approval(const struct mp_event *e)
 {
-	return strncmp(e->what, "tool-", 5) == 0 || strcmp(e->what, "name-collision") == 0;
+	return e->kind == MP_EVENT_TOOL_CHANGED || e->kind == MP_EVENT_TOOL_ADDED ||
+	       e->kind == MP_EVENT_NAME_COLLISION;
 }
 
-static void write_line(struct mp_logger *l, const struct mp_event *e, enum mp_level level,
-		       const struct row *row)
+static void write_line(struct mp_logger *l, const struct mp_event *e, enum mp_level level)
 {
-	const char *name = mp_pool_get_name(l->pool, e->id), *words = row ? row->words : e->what;
+	const char *name = mp_pool_get_name(l->pool, e->id), *words = rows[e->kind].words;
 	struct mp_log log = {""};
 
 	if (e->id)
@@ -142,12 +108,11 @@ static bool is_told_elsewhere(const struct mp_logger *l, const struct mp_event *
 
 static void take(struct mp_logger *l, const struct mp_event *e)
 {
-	const struct row *row = find_row(e->what);
-	enum mp_level level = level_of(l, e, row);
+	enum mp_level level = level_of(l, e);
 
-	remember(l, e, row);
+	remember(l, e);
 	if (mp_log_wants(level) && (level < MP_LEVEL_WRN || !is_told_elsewhere(l, e)))
-		write_line(l, e, level, row);
+		write_line(l, e, level);
 }
 
 static void read_events(void *u)

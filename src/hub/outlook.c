@@ -163,14 +163,15 @@ static void tell_changes(struct mp_outlook *o)
 
 		changes = mp_diff(o->before, o->set, name_change, &n);
 	}
-	mp_event(&o->hub->events, 0, "reloaded", "%s%s%.*s", o->label, o->label[0] ? ": " : "",
+	mp_event(&o->hub->events, 0, MP_EVENT_RELOADED, "%s%s%.*s", o->label,
+		 o->label[0] ? ": " : "",
 		 MP_STR_ARGS(words.len ? mp_buf_get(&words) : MP_STR("nothing changed")));
 }
 
 static void tell_failure(struct mp_outlook *o, const struct mcpool_error *error)
 {
-	mp_event(&o->hub->events, 0, "reload-failed", "%s%s%s", o->label, o->label[0] ? ": " : "",
-		 error->message);
+	mp_event(&o->hub->events, 0, MP_EVENT_RELOAD_FAILED, "%s%s%s", o->label,
+		 o->label[0] ? ": " : "", error->message);
 }
 
 static void is_reloaded(struct mp_view *v, const struct mcpool_error *error, void *u)

@@ -219,7 +219,7 @@ static void refuse(struct mp_instance *in, const struct mp_question *q)
 	in->stats.no_owner++;
 	mp_instance_touch(in, MP_SERVER_CALLS);
 	if (is_round(in->stats.no_owner))
-		mp_event(in->pool->o.events, in->id, "no-owner",
+		mp_event(in->pool->o.events, in->id, MP_EVENT_NO_OWNER,
 			 "%s belongs to no session and was refused (mcp_no_owner, %llu so far)",
 			 method, (unsigned long long)in->stats.no_owner);
 	mp_upstream_decline(mp_keeper_get_upstream(in->k), q, METHOD_NOT_FOUND,

@@ -180,7 +180,7 @@ static void vanish_soon(struct mp_instance *in)
 	if (mp_list_linked(&in->vanish_task.link))
 		return;
 	mp_instance_touch(in, MP_SERVER_GONE);
-	mp_event(in->pool->o.events, in->id, "gone", "%s", in->e->name);
+	mp_event(in->pool->o.events, in->id, MP_EVENT_GONE, "%s", in->e->name);
 	mp_loop_post(loop_of(in), &in->vanish_task);
 }
 
@@ -258,7 +258,7 @@ static void acquire_is_over(void *u)
 	struct mp_instance *in = u;
 
 	mark(in);
-	mp_event(in->pool->o.events, in->id, "acquire-timeout",
+	mp_event(in->pool->o.events, in->id, MP_EVENT_ACQUIRE_TIMEOUT,
 		 "not up within %lld s; retries go on", (long long)MP_LIMIT_ACQUIRE_MS / 1000);
 	mp_lease_wake_all(in);
 }
@@ -302,7 +302,7 @@ static void idle_for_long(void *u)
 {
 	struct mp_instance *in = u;
 
-	mp_event(in->pool->o.events, in->id, "idle", "%s",
+	mp_event(in->pool->o.events, in->id, MP_EVENT_IDLE, "%s",
 		 in->is_visit ? "what it offers is known, and nobody wants it yet"
 			      : "nobody called it for a while");
 	mp_keeper_stop(in->k);
@@ -598,7 +598,7 @@ void mp_instance_leave(struct mp_instance *in)
 	mp_map_remove(&in->pool->by_key, mp_buf_get(&in->map_key));
 	mp_list_remove(&in->pool->instances, &in->link);
 	mp_list_append(&in->pool->leaving, &in->link);
-	mp_event(in->pool->o.events, in->id, "draining", "%zu calls are with it",
+	mp_event(in->pool->o.events, in->id, MP_EVENT_DRAINING, "%zu calls are with it",
 		 in->leases[MP_LEASE_OUT].len);
 	mp_lease_move_all(in);
 	mp_timer_start(&in->drain_timer, MP_LIMIT_DRAIN_MS);

@@ -27,11 +27,11 @@ static void remember(struct mp_instance *in)
 		mp_offer_save(in->offer, in->pool->o.db, &key, mp_loop_wall_now_ms(loop_of(in)));
 }
 
-static void take_offer(struct mp_instance *in, struct mp_offer *offer, const char *what)
+static void take_offer(struct mp_instance *in, struct mp_offer *offer, enum mp_event_kind kind)
 {
 	in->offer = mp_offer_unref(in->offer);
 	in->offer = offer;
-	mp_event(in->pool->o.events, in->id, what, "%zu tools, %zu prompts, %zu resources",
+	mp_event(in->pool->o.events, in->id, kind, "%zu tools, %zu prompts, %zu resources",
 		 offer->lists[MP_CATALOG_TOOL]->list.n, offer->lists[MP_CATALOG_PROMPT]->list.n,
 		 offer->lists[MP_CATALOG_RESOURCE]->list.n);
 	mp_instance_touch(in, MP_SERVER_OFFER);
@@ -44,9 +44,10 @@ static void tell_left_out(struct mp_instance *in, const struct mp_catalog_list *
 	size_t i;
 
 	for (i = 0; i < l->n_problems && i < MAX_LEFT_OUT; i++)
-		mp_event(in->pool->o.events, in->id, "left-out", "%s", l->problems[i]);
+		mp_event(in->pool->o.events, in->id, MP_EVENT_LEFT_OUT, "%s", l->problems[i]);
 	if (i < l->n_problems)
-		mp_event(in->pool->o.events, in->id, "left-out", "%zu more", l->n_problems - i);
+		mp_event(in->pool->o.events, in->id, MP_EVENT_LEFT_OUT, "%zu more",
+			 l->n_problems - i);
 }
 
 static bool is_same_offer(const struct mp_offer *a, const struct mp_offer *b)
@@ -69,7 +70,7 @@ static void fetched(struct mp_offer *offer, const struct mcpool_error *error, vo
 	for (int i = 0; i < MP_CATALOG_COUNT && news; i++)
 		tell_left_out(in, &offer->lists[i]->list);
 	if (offer)
-		take_offer(in, offer, news ? "offers" : "offers-the-same");
+		take_offer(in, offer, news ? MP_EVENT_OFFERS : MP_EVENT_OFFERS_THE_SAME);
 	mp_keeper_listed(in->k, error);
 }
 
@@ -84,7 +85,7 @@ static void refetched(void *u, struct mp_offer_list *list)
 		mp_offer_list_unref(list); /* told only when different */
 	} else {
 		tell_left_out(in, &list->list);
-		take_offer(in, mp_offer_replace(in->offer, list), "offers-changed");
+		take_offer(in, mp_offer_replace(in->offer, list), MP_EVENT_OFFERS_CHANGED);
 	}
 	mp_pool_tell_watchers(in->pool, in->id); /* somebody may have asked for it */
 }
@@ -94,7 +95,7 @@ static void refetch_failed(void *u, enum mp_catalog_kind kind, const struct mcpo
 	struct mp_instance *in = u;
 
 	(void)kind;
-	mp_event(in->pool->o.events, in->id, "refresh-failed", "%s", why->message);
+	mp_event(in->pool->o.events, in->id, MP_EVENT_REFRESH_FAILED, "%s", why->message);
 	mp_pool_tell_watchers(in->pool, in->id);
 }
 

@@ -3,6 +3,21 @@
  */
 #include "pool/keeper_events.h"
 
+static const enum mp_event_kind kinds[] = {
+	[MP_KEEPER_DOWN] = MP_EVENT_DOWN,
+	[MP_KEEPER_PREPARING] = MP_EVENT_PREPARING,
+	[MP_KEEPER_STARTING] = MP_EVENT_STARTING,
+	[MP_KEEPER_LISTING] = MP_EVENT_LISTING,
+	[MP_KEEPER_UP] = MP_EVENT_UP,
+	[MP_KEEPER_CHECKING] = MP_EVENT_CHECKING,
+	[MP_KEEPER_CLEARING] = MP_EVENT_CLEARING,
+	[MP_KEEPER_BACKOFF] = MP_EVENT_BACKOFF,
+	[MP_KEEPER_FAILED] = MP_EVENT_FAILED,
+	[MP_KEEPER_BARRED] = MP_EVENT_BARRED,
+	[MP_KEEPER_STOPPING] = MP_EVENT_STOPPING,
+	[MP_KEEPER_RENEWING] = MP_EVENT_RENEWING,
+};
+
 static double ms_of(int64_t us)
 {
 	return (double)us / 1000;
@@ -13,12 +28,12 @@ static void record_up(const struct mp_keeper_facts *f, enum mp_keeper_state from
 		      struct mp_events *events, mp_id id)
 {
 	const struct mp_keeper_times *t = &f->times;
-	const char *what = mp_keeper_get_state_name(f->state);
+	enum mp_event_kind kind = kinds[f->state];
 
 	if (from == MP_KEEPER_CHECKING)
-		mp_event(events, id, what, "the probe was answered");
+		mp_event(events, id, kind, "the probe was answered");
 	else
-		mp_event(events, id, what,
+		mp_event(events, id, kind,
 			 "prepare %.1f ms, spawn %.1f ms, handshake %.1f ms, lists %.1f ms",
 			 ms_of(t->prepare_us), ms_of(t->spawn_us), ms_of(t->handshake_us),
 			 ms_of(t->list_us));
@@ -29,24 +44,24 @@ static void record_trouble(const struct mp_keeper_facts *f, struct mp_events *ev
 {
 	struct mp_str words = mp_str_get_last_line(f->tail);
 
-	mp_event(events, id, mp_keeper_get_state_name(f->state), "%s: %s%s%.*s%s", f->trigger,
-		 f->why.message, words.len ? " (" : "", MP_STR_ARGS(words), words.len ? ")" : "");
+	mp_event(events, id, kinds[f->state], "%s: %s%s%.*s%s", f->trigger, f->why.message,
+		 words.len ? " (" : "", MP_STR_ARGS(words), words.len ? ")" : "");
 }
 
 static void record_attempt(const struct mp_keeper_facts *f, struct mp_events *events, mp_id id)
 {
-	const char *what = mp_keeper_get_state_name(f->state);
+	enum mp_event_kind kind = kinds[f->state];
 
 	if (f->attempt > 1)
-		mp_event(events, id, what, "attempt %u", f->attempt);
+		mp_event(events, id, kind, "attempt %u", f->attempt);
 	else
-		mp_event(events, id, what, "%s", "");
+		mp_event(events, id, kind, "%s", "");
 }
 
 void mp_keeper_record(const struct mp_keeper_facts *f, enum mp_keeper_state from,
 		      struct mp_events *events, mp_id id)
 {
-	const char *what = mp_keeper_get_state_name(f->state);
+	enum mp_event_kind kind = kinds[f->state];
 
 	switch (f->state) {
 	case MP_KEEPER_PREPARING:
@@ -56,18 +71,18 @@ void mp_keeper_record(const struct mp_keeper_facts *f, enum mp_keeper_state from
 		record_up(f, from, events, id);
 		break;
 	case MP_KEEPER_CHECKING:
-		mp_event(events, id, what, "%s", f->suspicion);
+		mp_event(events, id, kind, "%s", f->suspicion);
 		break;
 	case MP_KEEPER_CLEARING:
 		record_trouble(f, events, id);
 		break;
 	case MP_KEEPER_BACKOFF:
-		mp_event(events, id, what, "attempt %u in %lld ms: %s", f->attempt,
+		mp_event(events, id, kind, "attempt %u in %lld ms: %s", f->attempt,
 			 (long long)(f->next_ms - f->since_ms), f->why.message);
 		break;
 	case MP_KEEPER_FAILED:
 	case MP_KEEPER_BARRED:
-		mp_event(events, id, what, "%s", f->why.message);
+		mp_event(events, id, kind, "%s", f->why.message);
 		break;
 	case MP_KEEPER_DOWN:
 	case MP_KEEPER_STARTING:
@@ -75,7 +90,7 @@ void mp_keeper_record(const struct mp_keeper_facts *f, enum mp_keeper_state from
 	case MP_KEEPER_STOPPING:
 	case MP_KEEPER_RENEWING:
 	case MP_KEEPER_STATE_COUNT:
-		mp_event(events, id, what, "%s", "");
+		mp_event(events, id, kind, "%s", "");
 		break;
 	}
 }

@@ -471,7 +471,7 @@ static void count(struct mp_lease *l)
 	mp_stats_note(&l->in->stats, l->outcome, is_error, l->took_us);
 	mp_instance_touch(l->in, MP_SERVER_CALLS);
 	if (l->outcome != MP_OUTCOME_ANSWERED && l->outcome != MP_OUTCOME_CANCELLED)
-		mp_event(l->pool->o.events, l->in->id, "call-failed", "%s: %s",
+		mp_event(l->pool->o.events, l->in->id, MP_EVENT_CALL_FAILED, "%s: %s",
 			 mcpool_error_word(l->why->code), l->why->message);
 }
 

@@ -146,13 +146,13 @@ struct judging {
 	size_t told;
 };
 
-static void tell(struct judging *j, const char *what, struct mp_str tool, const char *words)
+static void tell(struct judging *j, enum mp_event_kind kind, struct mp_str tool, const char *words)
 {
 	bool is_frozen = j->in->e->tuning.pins == MP_PINS_FREEZE;
 
 	if (mp_map_has(&j->in->pins->frozen, tool) || ++j->told > MAX_TOLD)
 		return;
-	mp_event(j->in->pool->o.events, j->in->id, what, "%.*s: %s%s", MP_STR_ARGS(tool), words,
+	mp_event(j->in->pool->o.events, j->in->id, kind, "%.*s: %s%s", MP_STR_ARGS(tool), words,
 		 is_frozen ? "; left out until `mcpool trust` accepts it" : "");
 }
 
@@ -194,9 +194,10 @@ static bool judge_one(struct judging *j, const struct mp_catalog_item *item)
 	differs = then && !is_same_meaning(then, &now);
 	if (differs) {
 		name_changes(then, &now, words, sizeof(words));
-		tell(j, "tool-changed", item->name, words);
+		tell(j, MP_EVENT_TOOL_CHANGED, item->name, words);
 	} else if (!then && !p->is_first) {
-		tell(j, "tool-added", item->name, "was not there when its tools were pinned");
+		tell(j, MP_EVENT_TOOL_ADDED, item->name,
+		     "was not there when its tools were pinned");
 	}
 	if ((differs || (!then && !p->is_first)) && j->in->e->tuning.pins == MP_PINS_FREEZE)
 		return mp_map_set(&j->frozen, item->name, p) < 0;
@@ -212,7 +213,7 @@ static void tell_if_full(struct mp_instance *in)
 	if (p->is_full || p->by_tool.len < MP_LIMIT_PINS)
 		return;
 	p->is_full = true;
-	mp_event(in->pool->o.events, in->id, "tool-added",
+	mp_event(in->pool->o.events, in->id, MP_EVENT_TOOL_ADDED,
 		 "it has offered %d different tools; the oldest are no longer pinned",
 		 MP_LIMIT_PINS);
 }
@@ -256,7 +257,8 @@ void mp_pins_judge(struct mp_instance *in, struct mp_catalog_list *tools)
 	mp_map_init(&j.frozen, MP_LIMIT_TOOLS);
 	judge_all(&j, tools);
 	if (j.told > MAX_TOLD)
-		mp_event(in->pool->o.events, in->id, "tool-changed", "%zu more", j.told - MAX_TOLD);
+		mp_event(in->pool->o.events, in->id, MP_EVENT_TOOL_CHANGED, "%zu more",
+			 j.told - MAX_TOLD);
 	mp_map_done(&in->pins->frozen);
 	in->pins->frozen = j.frozen;
 	tell_if_full(in);

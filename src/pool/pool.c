@@ -51,7 +51,8 @@ static void jumped(const struct mp_clock_jump *jump, void *u)
 
 	if (jump->slept_ms == 0)
 		return; /* somebody set the date, which nothing here goes by */
-	mp_event(p->o.events, 0, "woke-up", "after %lld s", (long long)(jump->slept_ms / 1000));
+	mp_event(p->o.events, 0, MP_EVENT_WOKE_UP, "after %lld s",
+		 (long long)(jump->slept_ms / 1000));
 	p->to_wake = p->instances.len;
 	mp_timer_start(&p->wake_timer, 0);
 }

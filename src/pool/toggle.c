@@ -57,7 +57,8 @@ int mp_view_toggle(struct mp_view *v, const char *name, enum mp_toggle toggle,
 		return mp_fail(reterr, r, "%s", mcpool_error_text(r));
 	was_ready = mp_seat_get_state(v, (size_t)i) == MP_ENTRY_READY;
 	v->seats[i].toggle = toggle;
-	mp_event(v->pool->o.events, v->seats[i].instance, "toggled", "%s: %s", name, words[toggle]);
+	mp_event(v->pool->o.events, v->seats[i].instance, MP_EVENT_TOGGLED, "%s: %s", name,
+		 words[toggle]);
 	if (mp_seat_get_state(v, (size_t)i) != MP_ENTRY_READY)
 		dismiss(v, (size_t)i);
 	else if (!was_ready && mp_seat_get_entry(v, (size_t)i)->tuning.mode != MP_MODE_SESSION)

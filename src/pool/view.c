@@ -416,7 +416,7 @@ static struct mp_instance *find_namesake(struct mp_view *v, size_t i)
 
 		if (in->session || strcmp(in->e->name, name) != 0)
 			continue;
-		mp_event(v->pool->o.events, in->id, "namesake",
+		mp_event(v->pool->o.events, in->id, MP_EVENT_NAMESAKE,
 			 "another configuration has this name, too; the first one counts");
 		return in;
 	}

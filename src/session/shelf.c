@@ -74,7 +74,7 @@ static void tell_collision(struct mp_shelf *s, const struct mp_name *n)
 	i = mp_view_find(s->view, server.data);
 	if (i >= 0)
 		mp_view_get_status(s->view, (size_t)i, s->session, &status);
-	mp_event(mp_pool_get_events(pool), status.instance, "name-collision",
+	mp_event(mp_pool_get_events(pool), status.instance, MP_EVENT_NAME_COLLISION,
 		 "'%.*s' of server '%.*s' is called %.*s", MP_STR_ARGS(n->name),
 		 MP_STR_ARGS(n->server), MP_STR_ARGS(n->public_name));
 }

@@ -39,7 +39,7 @@ static bool fixture_start(struct fixture *f)
 static void write_events(struct fixture *f, uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i++)
-		mp_event(&f->events, 1, "up", "%d", (int)f->events.last + 1);
+		mp_event(&f->events, 1, MP_EVENT_UP, "%d", (int)f->events.last + 1);
 }
 
 TEST(each_event_is_kept_as_it_was)
@@ -50,9 +50,9 @@ TEST(each_event_is_kept_as_it_was)
 
 	CHECK(!mp_events_read(&f.events, &cursor, &missed));
 	CHECK_EQ(missed, 0);
-	CHECK_EQ(mp_event(&f.events, 7, "up", "after %d tries", 3), 1);
+	CHECK_EQ(mp_event(&f.events, 7, MP_EVENT_UP, "after %d tries", 3), 1);
 	mp_loop_advance(f.loop, 5);
-	CHECK_EQ(mp_event(&f.events, 8, "down", "%s", ""), 2);
+	CHECK_EQ(mp_event(&f.events, 8, MP_EVENT_DOWN, "%s", ""), 2);
 	e = mp_events_read(&f.events, &cursor, &missed);
 	CHECK(e);
 	CHECK_EQ(e->number, 1);
@@ -82,7 +82,7 @@ TEST(long_texts_are_cut_between_characters)
 
 	memset(text, 'x', sizeof(text));
 	memcpy(text + MP_LIMIT_EVENT_TEXT - 6, "\xe2\x82\xac...", 7); /* the mark cuts into it */
-	mp_event(&f.events, 1, "up", "%s", text);
+	mp_event(&f.events, 1, MP_EVENT_UP, "%s", text);
 	e = mp_events_read(&f.events, &cursor, &missed);
 	CHECK(e);
 	CHECK_EQ(strlen(e->text), MP_LIMIT_EVENT_TEXT - 3);
@@ -96,8 +96,9 @@ TEST(secrets_are_dots_also_where_the_text_is_cut)
 	uint64_t cursor = 1, missed;
 	WITH_FIXTURE(f);
 
-	mp_event(&f.events, 1, "up", "token=%s\nnext", "abc");
-	mp_event(&f.events, 1, "up", "%0*d token=%s", MP_LIMIT_EVENT_TEXT - 15, 1, "abcabcabcabc");
+	mp_event(&f.events, 1, MP_EVENT_UP, "token=%s\nnext", "abc");
+	mp_event(&f.events, 1, MP_EVENT_UP, "%0*d token=%s", MP_LIMIT_EVENT_TEXT - 15, 1,
+		 "abcabcabcabc");
 	e = mp_events_read(&f.events, &cursor, &missed);
 	CHECK(e);
 	CHECK_TEXT(e->text, "token=" DOTS "\\nnext");
@@ -114,7 +115,7 @@ TEST(without_memory_the_text_is_withheld)
 	if (!mp_fault_is_built_in())
 		return;
 	mp_fault_arm(MP_FAULT_TRY, 1);
-	CHECK_EQ(mp_event(&f.events, 1, "up", "token=%s", "abc"), 1);
+	CHECK_EQ(mp_event(&f.events, 1, MP_EVENT_UP, "token=%s", "abc"), 1);
 	mp_fault_arm(MP_FAULT_TRY, 0);
 	e = mp_events_read(&f.events, &cursor, &missed);
 	CHECK(e && e->text[0] && !strstr(e->text, "abc"));
@@ -269,7 +270,7 @@ static void write_one_more(void *u)
 	struct ear *e = u;
 
 	if (e->calls++ == 0)
-		mp_event(&e->f->events, 1, "up", "again");
+		mp_event(&e->f->events, 1, MP_EVENT_UP, "again");
 }
 
 TEST(an_event_written_by_a_listener_is_told_though_nothing_else_happens)

@@ -130,16 +130,16 @@ HEAVY_TEST(events_are_told_from_where_one_wants_them)
 {
 	DESK;
 
-	mp_event(&d.hub->events, 0, "one", "first");
+	mp_event(&d.hub->events, 0, MP_EVENT_IDLE, "first");
 	CHECK(ask(&d, "mcpool/events", "{\"since\":\"x\"}", "`since` must be"));
 	CHECK(ask(&d, "mcpool/events", "{\"since\":99999}", "`since` must be"));
-	CHECK(ask(&d, "mcpool/events", "{\"since\":1}", "\"what\":\"one\",\"text\":\"first\""));
+	CHECK(ask(&d, "mcpool/events", "{\"since\":1}", "\"what\":\"idle\",\"text\":\"first\""));
 	mp_buf_clear(&d.said);
-	mp_event(&d.hub->events, 0, "two", "second");
+	mp_event(&d.hub->events, 0, MP_EVENT_WOKE_UP, "second");
 	mp_loop_nudge(d.hub->loop);
 	mp_loop_turn(d.hub->loop, false);
-	CHECK(mp_str_find(mp_buf_get(&d.said), MP_STR("\"what\":\"two\""), 0) >= 0);
-	CHECK(mp_str_find(mp_buf_get(&d.said), MP_STR("\"what\":\"one\""), 0) < 0);
+	CHECK(mp_str_find(mp_buf_get(&d.said), MP_STR("\"what\":\"woke-up\""), 0) >= 0);
+	CHECK(mp_str_find(mp_buf_get(&d.said), MP_STR("\"what\":\"idle\""), 0) < 0);
 }
 
 HEAVY_TEST(the_hub_stops_as_it_is_told)

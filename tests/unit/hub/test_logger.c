@@ -136,8 +136,8 @@ TEST(tools_that_changed_are_told_also_before_the_gate)
 {
 	WITH_DESK(d, ONE, false);
 	CHECK(fleet_start(&d.f, "files"));
-	mp_event(&d.f.events, 1, "tool-changed", "read: description changed");
-	mp_event(&d.f.events, 1, "tool-added", "more: was not there");
+	mp_event(&d.f.events, 1, MP_EVENT_TOOL_CHANGED, "read: description changed");
+	mp_event(&d.f.events, 1, MP_EVENT_TOOL_ADDED, "more: was not there");
 	fleet_settle(&d.f);
 	CHECK_EQ(count_lines("WRN files#1: a tool is not what it was (pins): read: description"),
 		 1);
@@ -178,7 +178,7 @@ HEAVY_TEST(events_that_were_lost_are_counted)
 {
 	WITH_DESK(d, ONE, true);
 	for (int i = 0; i < MP_LIMIT_EVENT_RING + 7; i++)
-		mp_event(&d.f.events, 0, "woke-up", "%d", i);
+		mp_event(&d.f.events, 0, MP_EVENT_WOKE_UP, "%d", i);
 	fleet_settle(&d.f);
 	CHECK_EQ(count_lines("WRN : 7 events came too fast to be written down"), 1);
 }
@@ -189,8 +189,8 @@ TEST(tools_that_change_are_warned_of)
 {
 	WITH_DESK(d, "{\"mcpServers\":{\"far\":{\"url\":\"http://127.0.0.1:1/\"}}}", false);
 	CHECK(fleet_start(&d.f, "far"));
-	mp_event(&d.f.events, 1, "tool-changed", "t: description changed");
-	mp_event(&d.f.events, 1, "tool-added", "u: was not there");
+	mp_event(&d.f.events, 1, MP_EVENT_TOOL_CHANGED, "t: description changed");
+	mp_event(&d.f.events, 1, MP_EVENT_TOOL_ADDED, "u: was not there");
 	fleet_settle(&d.f);
 	CHECK_EQ(count_lines("WRN far#1: a tool is not what it was (pins): t: description changed"),
 		 1);
@@ -202,8 +202,8 @@ TEST(switches_and_strays_have_words)
 {
 	WITH_DESK(d, ONE, true);
 	CHECK(fleet_start(&d.f, "files"));
-	mp_event(&d.f.events, 1, "toggled", "files: off");
-	mp_event(&d.f.events, 1, "no-owner", "roots/list");
+	mp_event(&d.f.events, 1, MP_EVENT_TOGGLED, "files: off");
+	mp_event(&d.f.events, 1, MP_EVENT_NO_OWNER, "roots/list");
 	fleet_settle(&d.f);
 	CHECK_EQ(count_lines("INF files#1: switched: files: off"), 1);
 	CHECK_EQ(count_lines("WRN files#1: refused what belongs to no session: roots/list"), 1);
