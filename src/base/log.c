@@ -4,7 +4,6 @@
  */
 #include "base/log.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <pthread.h>
 #include <time.h>
@@ -28,7 +27,7 @@ static const struct level {
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static mp_log_fn sink;
 static void *sink_data;
-static _Atomic int least = MP_LEVEL_INF;
+_Atomic int mp_log_least = MP_LEVEL_INF;
 
 void mp_log_init(struct mp_log *log, const char *format, ...)
 {
@@ -49,7 +48,7 @@ void mp_log_set_sink(mp_log_fn fn, void *u)
 
 void mp_log_set_level(enum mp_level level)
 {
-	least = (int)level;
+	mp_log_least = (int)level;
 }
 
 const char *mp_level_get_name(enum mp_level level)
@@ -70,11 +69,6 @@ int mp_level_parse(struct mp_str word, enum mp_level *ret_level)
 		}
 	}
 	return MCPOOL_EINVAL;
-}
-
-bool mp_log_wants(enum mp_level level)
-{
-	return (int)level >= least;
 }
 
 static void to_stderr(const struct mp_log_line *line)

@@ -6,6 +6,8 @@
 #ifndef MP_LOG_H
 #define MP_LOG_H
 
+#include <stdatomic.h>
+
 #include "base/base.h"
 #include "base/buf.h"
 #include "base/str.h"
@@ -43,7 +45,11 @@ void mp_log_set_level(enum mp_level least);
 const char *mp_level_get_name(enum mp_level level);                       /* "WRN" */
 int mp_level_parse(struct mp_str word, enum mp_level *ret_level) MP_MUST; /* "wrn", "warn", ... */
 
-bool mp_log_wants(enum mp_level level);
+extern _Atomic int mp_log_least; /* what mp_log_set_level() said */
+static inline bool mp_log_wants(enum mp_level level)
+{
+	return (int)level >= atomic_load_explicit(&mp_log_least, memory_order_relaxed);
+}
 /* log may be NULL. */
 void mp_log_write(const struct mp_log *log, enum mp_level level, const char *format, ...)
 	MP_PRINTF(3, 4);
