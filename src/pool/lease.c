@@ -18,76 +18,41 @@
 
 enum { MAX_RETURNS = 1 };
 
-enum state {
-#define X(name, word, meaning) name,
-	MP_LEASE_STATES(X)
-#undef X
-		STATES
-};
-enum event {
-#define X(name, meaning) name,
-	MP_LEASE_EVENTS(X)
-#undef X
-		EVENTS,
-	QUIET
-};
+MP_MACHINE_TYPES(lease, struct mp_lease, enum mp_lease_event, MP_LEASE_STATES, MP_LEASE_EVENTS);
+static lease_action look, settle, line_up, send, wait_again, finish, hold, withdraw, run_out,
+	lose_patience;
 
-static const char *const state_names[] = {
-#define X(name, word, meaning) word,
-	MP_LEASE_STATES(X)
-#undef X
-};
-
-typedef enum event (*action)(struct mp_lease *l);
-static enum event look(struct mp_lease *l);
-static enum event settle(struct mp_lease *l);
-static enum event line_up(struct mp_lease *l);
-static enum event send(struct mp_lease *l);
-static enum event wait_again(struct mp_lease *l);
-static enum event finish(struct mp_lease *l);
-static enum event hold(struct mp_lease *l);
-static enum event withdraw(struct mp_lease *l);
-static enum event run_out(struct mp_lease *l);
-static enum event lose_patience(struct mp_lease *l);
-
-enum { NOWHERE, TO, STAY };
-struct step {
-	int how;
-	enum state to;
-	action act;
-};
-#define IGNORED               \
-	{                     \
-		STAY, 0, NULL \
-	}
-
-static const struct step steps[STATES][EVENTS] = {
-	[FRESH] = {[ASK] = {STAY, 0, look},
-		   [WAIT] = {TO, WAITING, settle},
-		   [UP] = {TO, LINED, line_up},
-		   [REFUSE] = {TO, ENDED, finish}},
-	[WAITING] = {[ASK] = {STAY, 0, look},
-		     [WAIT] = {STAY, 0, settle},
-		     [UP] = {TO, LINED, line_up},
-		     [REFUSE] = {TO, ENDED, finish},
-		     [PATIENCE] = {TO, ENDED, lose_patience},
-		     [DEADLINE] = {TO, ENDED, run_out},
-		     [CANCEL] = {TO, ENDED, withdraw}},
-	[LINED] = {[ASK] = {TO, WAITING, wait_again},
-		   [SLOT] = {TO, OUT, send},
-		   [HOLD] = {TO, HELD, hold},
-		   [BACK] = {TO, WAITING, wait_again},
-		   [REFUSE] = {TO, ENDED, finish},
-		   [DEADLINE] = {TO, ENDED, run_out},
-		   [CANCEL] = {TO, ENDED, withdraw}},
-	[OUT] = {[ANSWER] = {TO, ENDED, finish},
-		 [BACK] = {TO, WAITING, wait_again},
-		 [REFUSE] = {TO, ENDED, finish},
-		 [DEADLINE] = {TO, ENDED, run_out},
-		 [CANCEL] = {TO, ENDED, withdraw}},
-	[HELD] = {[ASK] = IGNORED, [CANCEL] = {TO, ENDED, withdraw}},
+MP_MACHINE_STEPS(lease) = {
+	[MP_LEASE_FRESH] = {[MP_LEASE_ON_ASK] = MP_DO(look),
+			    [MP_LEASE_ON_WAIT] = MP_TO(MP_LEASE_WAITING, settle),
+			    [MP_LEASE_ON_UP] = MP_TO(MP_LEASE_LINED, line_up),
+			    [MP_LEASE_ON_REFUSE] = MP_TO(MP_LEASE_ENDED, finish)},
+	[MP_LEASE_WAITING] = {[MP_LEASE_ON_ASK] = MP_DO(look),
+			      [MP_LEASE_ON_WAIT] = MP_DO(settle),
+			      [MP_LEASE_ON_UP] = MP_TO(MP_LEASE_LINED, line_up),
+			      [MP_LEASE_ON_REFUSE] = MP_TO(MP_LEASE_ENDED, finish),
+			      [MP_LEASE_ON_PATIENCE] = MP_TO(MP_LEASE_ENDED, lose_patience),
+			      [MP_LEASE_ON_DEADLINE] = MP_TO(MP_LEASE_ENDED, run_out),
+			      [MP_LEASE_ON_CANCEL] = MP_TO(MP_LEASE_ENDED, withdraw)},
+	[MP_LEASE_LINED] = {[MP_LEASE_ON_ASK] = MP_TO(MP_LEASE_WAITING, wait_again),
+			    [MP_LEASE_ON_SLOT] = MP_TO(MP_LEASE_OUT, send),
+			    [MP_LEASE_ON_HOLD] = MP_TO(MP_LEASE_HELD, hold),
+			    [MP_LEASE_ON_BACK] = MP_TO(MP_LEASE_WAITING, wait_again),
+			    [MP_LEASE_ON_REFUSE] = MP_TO(MP_LEASE_ENDED, finish),
+			    [MP_LEASE_ON_DEADLINE] = MP_TO(MP_LEASE_ENDED, run_out),
+			    [MP_LEASE_ON_CANCEL] = MP_TO(MP_LEASE_ENDED, withdraw)},
+	[MP_LEASE_OUT] = {[MP_LEASE_ON_ANSWER] = MP_TO(MP_LEASE_ENDED, finish),
+			  [MP_LEASE_ON_BACK] = MP_TO(MP_LEASE_WAITING, wait_again),
+			  [MP_LEASE_ON_REFUSE] = MP_TO(MP_LEASE_ENDED, finish),
+			  [MP_LEASE_ON_DEADLINE] = MP_TO(MP_LEASE_ENDED, run_out),
+			  [MP_LEASE_ON_CANCEL] = MP_TO(MP_LEASE_ENDED, withdraw)},
+	[MP_LEASE_HELD] = {[MP_LEASE_ON_ASK] = MP_STAY,
+			   [MP_LEASE_ON_CANCEL] = MP_TO(MP_LEASE_ENDED, withdraw)},
 	/* The upstream's answer to a call that was given up comes late. */
-	[ENDED] = {[ANSWER] = IGNORED, [BACK] = IGNORED, [REFUSE] = IGNORED, [CANCEL] = IGNORED},
+	[MP_LEASE_ENDED] = {[MP_LEASE_ON_ANSWER] = MP_STAY,
+			    [MP_LEASE_ON_BACK] = MP_STAY,
+			    [MP_LEASE_ON_REFUSE] = MP_STAY,
+			    [MP_LEASE_ON_CANCEL] = MP_STAY},
 };
 
 struct mp_list *mp_lease_get_list(struct mp_lease *l)
@@ -95,29 +60,20 @@ struct mp_list *mp_lease_get_list(struct mp_lease *l)
 	return l->in ? &l->in->leases[l->state] : &l->pool->homeless;
 }
 
-static void enter(struct mp_lease *l, enum state to)
+static void lease_entered(struct mp_lease *l, enum mp_lease_state from)
 {
-	mp_list_remove(mp_lease_get_list(l), &l->link);
-	l->state = (enum mp_lease_state)to;
-	mp_list_append(mp_lease_get_list(l), &l->link);
+	if (!l->in)
+		return; /* the homeless have one list */
+	mp_list_remove(&l->in->leases[from], &l->link);
+	mp_list_append(&l->in->leases[l->state], &l->link);
 }
 
-static void advance(struct mp_lease *l, enum event ev)
+static void lease_describe(const struct mp_lease *l, struct mp_log *ret_log)
 {
-	while (ev != QUIET) {
-		const struct step *s = &steps[l->state][ev];
-
-		mp_check(s->how != NOWHERE);
-		if (s->how == TO)
-			enter(l, s->to);
-		ev = s->act ? s->act(l) : QUIET;
-	}
+	mp_log_init(ret_log, "lease %llu of %s", (unsigned long long)l->id, l->server);
 }
 
-void mp_lease_advance(struct mp_lease *l, enum mp_lease_event ev)
-{
-	advance(l, (enum event)ev);
-}
+MP_SHARED_MACHINE(lease, struct mp_lease, .entered = lease_entered, .describe = lease_describe)
 
 /* --- words ----------------------------------------------------------------------------------- */
 
@@ -144,7 +100,7 @@ void mp_lease_refuse(struct mp_lease *l, int code, enum mp_outcome outcome, cons
 	va_end(args);
 }
 
-static enum event MP_PRINTF(4, 5)
+static enum mp_lease_event MP_PRINTF(4, 5)
 	refuse(struct mp_lease *l, int code, enum mp_outcome outcome, const char *format, ...)
 {
 	va_list args;
@@ -152,18 +108,18 @@ static enum event MP_PRINTF(4, 5)
 	va_start(args, format);
 	set_why(l, code, outcome, format, args);
 	va_end(args);
-	return REFUSE;
+	return MP_LEASE_ON_REFUSE;
 }
 
 /* --- what does the server do? ---------------------------------------------------------------- */
 
-static enum event take_verdict(struct mp_lease *l, const struct mp_admission *a)
+static enum mp_lease_event take_verdict(struct mp_lease *l, const struct mp_admission *a)
 {
 	switch (a->verdict) {
 	case MP_ADMIT:
-		return UP;
+		return MP_LEASE_ON_UP;
 	case MP_ADMIT_LATER:
-		return WAIT;
+		return MP_LEASE_ON_WAIT;
 	case MP_ADMIT_NOT:
 		break;
 	}
@@ -171,15 +127,15 @@ static enum event take_verdict(struct mp_lease *l, const struct mp_admission *a)
 	l->retryable = a->retryable;
 	refuse(l, a->code, MP_OUTCOME_NOT_SENT, "%s", a->words);
 	l->why->fault = (int)a->fault;
-	return REFUSE;
+	return MP_LEASE_ON_REFUSE;
 }
 
-static enum event look(struct mp_lease *l)
+static enum mp_lease_event look(struct mp_lease *l)
 {
 	MP_UNSET struct mp_admission a;
 
 	if (!l->in)
-		return REFUSE; /* why was noted when it could not be had */
+		return MP_LEASE_ON_REFUSE; /* why was noted when it could not be had */
 	mp_admission_judge(l->in, l->is_held, &a);
 	return take_verdict(l, &a);
 }
@@ -192,34 +148,34 @@ static void refuse_waiting(struct mp_lease *l)
 	l->retryable = true;
 	mp_lease_refuse(l, MCPOOL_EQUEUE_FULL, MP_OUTCOME_REFUSED,
 			"server '%s' is not up, and %zu calls wait for it already", l->server,
-			l->in->leases[WAITING].len - 1);
+			l->in->leases[MP_LEASE_WAITING].len - 1);
 }
 
 /*
  * Nobody waits longer for a restart than U13 says, an acquire no longer than E31 does; for a first
  * start the instance knows.
  */
-static enum event settle(struct mp_lease *l)
+static enum mp_lease_event settle(struct mp_lease *l)
 {
 	struct mp_instance *in = l->in;
 	int64_t most_ms = l->is_held ? MP_LIMIT_ACQUIRE_MS : in->e->tuning.restart.wait_ms;
 
-	if (in->leases[WAITING].len > mp_instance_get_line(in, l->tool) && !l->is_held) {
+	if (in->leases[MP_LEASE_WAITING].len > mp_instance_get_line(in, l->tool) && !l->is_held) {
 		struct mp_lease *last = mp_lease_find_greediest(in, l);
 
 		refuse_waiting(last);
 		if (last == l)
-			return REFUSE;
-		advance(last, REFUSE);
+			return MP_LEASE_ON_REFUSE;
+		mp_lease_advance(last, MP_LEASE_ON_REFUSE);
 	}
 	if (!mp_keeper_get_facts(in->k)->was_up)
 		mp_timer_stop(&l->patience); /* it stopped meanwhile: this is a first start */
 	else if (!mp_timer_is_running(&l->patience))
 		mp_timer_start(&l->patience, most_ms);
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event lose_patience(struct mp_lease *l)
+static enum mp_lease_event lose_patience(struct mp_lease *l)
 {
 	struct mp_admission a;
 
@@ -232,7 +188,7 @@ static void slot_granted(void *u)
 {
 	struct mp_lease *l = u;
 
-	advance(l, mp_instance_is_up(l->in) ? SLOT : BACK);
+	mp_lease_advance(l, mp_instance_is_up(l->in) ? MP_LEASE_ON_SLOT : MP_LEASE_ON_BACK);
 }
 
 static void displaced(void *u)
@@ -240,19 +196,20 @@ static void displaced(void *u)
 	struct mp_lease *l = u;
 
 	l->retryable = true;
-	advance(l, refuse(l, MCPOOL_EQUEUE_FULL, MP_OUTCOME_REFUSED,
+	mp_lease_advance(
+		l, refuse(l, MCPOOL_EQUEUE_FULL, MP_OUTCOME_REFUSED,
 			  "server '%s': its line is full, and most of those who wait for a slot "
 			  "are yours",
 			  l->server));
 }
 
-static enum event line_up(struct mp_lease *l)
+static enum mp_lease_event line_up(struct mp_lease *l)
 {
 	int r;
 
 	mp_timer_stop(&l->patience);
 	if (l->is_held)
-		return HOLD;
+		return MP_LEASE_ON_HOLD;
 	if (mp_pins_is_frozen(l->in, l->tool))
 		return refuse(l, MCPOOL_ENEEDS_APPROVAL, MP_OUTCOME_REFUSED,
 			      "tool '%.*s' of server '%s' changed after it was approved; accept it "
@@ -261,9 +218,9 @@ static enum event line_up(struct mp_lease *l)
 	r = mp_queue_enter(mp_instance_get_queue(l->in, l->tool), &l->ticket, l->caller,
 			   slot_granted, displaced, l);
 	if (r > 0)
-		return SLOT;
+		return MP_LEASE_ON_SLOT;
 	if (r == 0)
-		return QUIET;
+		return MP_QUIET;
 	l->retryable = true;
 	return refuse(l, r, MP_OUTCOME_REFUSED,
 		      "server '%s': its line is full, too many calls wait for a slot", l->server);
@@ -324,22 +281,23 @@ static void progressed(const struct mp_message *m, void *u)
 static void free_lease(struct mp_lease *l);
 
 /* What broke is not what the call is told, but the people behind it want to know. */
-static enum event note_cause(struct mp_lease *l, const struct mp_answer *answer, enum event ev)
+static enum mp_lease_event note_cause(struct mp_lease *l, const struct mp_answer *answer,
+				      enum mp_lease_event ev)
 {
 	l->why->fault = (int)mp_error_get_fault(answer->error);
 	return ev;
 }
 
-static enum event take_failure(struct mp_lease *l, const struct mp_answer *answer)
+static enum mp_lease_event take_failure(struct mp_lease *l, const struct mp_answer *answer)
 {
 	const char *words = answer->error->message;
-	enum event ev;
+	enum mp_lease_event ev;
 
 	switch (answer->outcome) {
 	case MP_OUTCOME_NOT_SENT:
 		l->retry_ms = answer->error->retry_ms;
 		if (!mp_instance_is_up(l->in) || (l->retry_ms == 0 && ++l->returns <= MAX_RETURNS))
-			return BACK;
+			return MP_LEASE_ON_BACK;
 		l->retryable = true;
 		break; /* it is up, and does not take this call, or not now */
 	case MP_OUTCOME_UNKNOWN:
@@ -352,7 +310,7 @@ static enum event take_failure(struct mp_lease *l, const struct mp_answer *answe
 			    l->server, words);
 		return note_cause(l, answer, ev);
 	case MP_OUTCOME_TIMEOUT:
-		return DEADLINE;
+		return MP_LEASE_ON_DEADLINE;
 	case MP_OUTCOME_REFUSED:
 	case MP_OUTCOME_CANCELLED:
 	case MP_OUTCOME_ANSWERED:
@@ -365,7 +323,7 @@ static enum event take_failure(struct mp_lease *l, const struct mp_answer *answe
 static void answered(const struct mp_answer *answer, void *u)
 {
 	struct mp_lease *l = u;
-	enum event ev = ANSWER;
+	enum mp_lease_event ev = MP_LEASE_ON_ANSWER;
 
 	l->call = 0;
 	l->took_us = mp_loop_now_us(l->pool->o.loop) - l->sent_us;
@@ -379,11 +337,11 @@ static void answered(const struct mp_answer *answer, void *u)
 	else
 		ev = take_failure(l, answer);
 	l->outcome = answer->outcome == MP_OUTCOME_ANSWERED ? MP_OUTCOME_ANSWERED : l->outcome;
-	advance(l, ev);
+	mp_lease_advance(l, ev);
 }
 
 /* Progress is always asked for, because it buys time (U16). */
-static enum event send(struct mp_lease *l)
+static enum mp_lease_event send(struct mp_lease *l)
 {
 	bool transport_first = l->in->e->tuning.timeout_order == MP_TIMEOUT_TRANSPORT;
 	struct mp_request rq = {
@@ -403,10 +361,10 @@ static enum event send(struct mp_lease *l)
 	l->sent_us = mp_loop_now_us(l->pool->o.loop);
 	l->was_out = r == 0;
 	if (r == 0)
-		return QUIET;
+		return MP_QUIET;
 	l->call = 0;
 	if (r == MCPOOL_ECLOSED || r == MCPOOL_EAGAIN)
-		return BACK;
+		return MP_LEASE_ON_BACK;
 	if (r == MCPOOL_ELIMIT)
 		mp_keeper_suspect(l->in->k, "it does not read what is sent to it");
 	return refuse(l, r, MP_OUTCOME_NOT_SENT, "server '%s': the call could not be sent: %s",
@@ -425,7 +383,7 @@ void mp_lease_find_another(struct mp_lease *l)
 }
 
 /* A server that leaves is not waited for: it does not come back. */
-static enum event wait_again(struct mp_lease *l)
+static enum mp_lease_event wait_again(struct mp_lease *l)
 {
 	mp_queue_leave(&l->ticket);
 	mp_lease_pause(l, false);
@@ -523,7 +481,7 @@ void mp_lease_tell_later(void *u)
  * A server's answer is told while it is there; everything else at the end of the turn. Telling
  * comes last: whoever is told may free the pool.
  */
-static enum event finish(struct mp_lease *l)
+static enum mp_lease_event finish(struct mp_lease *l)
 {
 	mp_timer_stop(&l->deadline);
 	mp_timer_stop(&l->patience);
@@ -537,14 +495,14 @@ static enum event finish(struct mp_lease *l)
 	mp_loop_post(l->pool->o.loop, &l->task);
 	if (l->message)
 		mp_lease_tell(l);
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event hold(struct mp_lease *l)
+static enum mp_lease_event hold(struct mp_lease *l)
 {
 	l->outcome = MP_OUTCOME_ANSWERED;
 	mp_loop_post(l->pool->o.loop, &l->task);
-	return QUIET;
+	return MP_QUIET;
 }
 
 static void take_back(struct mp_lease *l)
@@ -558,7 +516,7 @@ static void take_back(struct mp_lease *l)
 }
 
 /* A user's abort: the server is told, nobody waits, nothing is restarted (U18, D16). */
-static enum event withdraw(struct mp_lease *l)
+static enum mp_lease_event withdraw(struct mp_lease *l)
 {
 	refuse(l, MCPOOL_ECANCELED, MP_OUTCOME_CANCELLED, "the call was cancelled");
 	take_back(l);
@@ -572,7 +530,7 @@ static double granted_s(const struct mp_lease *l)
 }
 
 /* One slow call is not a dead server: ask it (D7, D8, D44). */
-static enum event run_out(struct mp_lease *l)
+static enum mp_lease_event run_out(struct mp_lease *l)
 {
 	refuse(l, MCPOOL_ECALL_TIMEOUT, MP_OUTCOME_TIMEOUT, "server '%s' %s within %g s", l->server,
 	       l->was_out ? "did not answer" : "was not there for the call", granted_s(l));
@@ -583,16 +541,3 @@ static enum event run_out(struct mp_lease *l)
 }
 
 /* --- the table, for its test ----------------------------------------------------------------- */
-
-bool mp_lease_look_up(enum mp_lease_state s, enum mp_lease_event ev, enum mp_lease_state *ret_to)
-{
-	const struct step *step = &steps[s][ev];
-
-	*ret_to = step->how == TO ? (enum mp_lease_state)step->to : s;
-	return step->how != NOWHERE;
-}
-
-const char *mp_lease_get_state_name(enum mp_lease_state s)
-{
-	return state_names[s];
-}

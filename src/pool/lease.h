@@ -8,43 +8,34 @@
 #define MP_LEASE_H
 
 #include "base/base.h"
+#include "base/machine.h"
 #include "pool/pool.h"
 #include "rpc/call.h"
 #include "rpc/message.h"
 
-#define MP_LEASE_STATES(X)                                               \
-	X(FRESH, "fresh", "just asked for")                              \
-	X(WAITING, "waiting", "for its server")                          \
-	X(LINED, "lined up", "for a slot of its queue")                  \
-	X(OUT, "out", "the request is with the server")                  \
-	X(HELD, "held", "the server was up, nothing is asked of it yet") \
-	X(ENDED, "ended", "the last state")
+#define MP_LEASE_STATES(X)                                                        \
+	X(MP_LEASE_FRESH, "fresh", "just asked for")                              \
+	X(MP_LEASE_WAITING, "waiting", "for its server")                          \
+	X(MP_LEASE_LINED, "lined up", "for a slot of its queue")                  \
+	X(MP_LEASE_OUT, "out", "the request is with the server")                  \
+	X(MP_LEASE_HELD, "held", "the server was up, nothing is asked of it yet") \
+	X(MP_LEASE_ENDED, "ended", "the last state")
 
-#define MP_LEASE_EVENTS(X)                                 \
-	X(ASK, "see what its server does")                 \
-	X(WAIT, "the server is on its way")                \
-	X(UP, "the server is up")                          \
-	X(SLOT, "there is a slot for it")                  \
-	X(HOLD, "there is nothing to send")                \
-	X(BACK, "it was not sent, and the server is gone") \
-	X(ANSWER, "the server answered")                   \
-	X(REFUSE, "it cannot be; why is noted")            \
-	X(PATIENCE, "a restart took too long")             \
-	X(DEADLINE, "its time is up")                      \
-	X(CANCEL, "nobody wants it any more")
+#define MP_LEASE_EVENTS(X)                                                     \
+	X(MP_LEASE_ON_ASK, "ask", "see what its server does")                  \
+	X(MP_LEASE_ON_WAIT, "wait", "the server is on its way")                \
+	X(MP_LEASE_ON_UP, "up", "the server is up")                            \
+	X(MP_LEASE_ON_SLOT, "slot", "there is a slot for it")                  \
+	X(MP_LEASE_ON_HOLD, "hold", "there is nothing to send")                \
+	X(MP_LEASE_ON_BACK, "back", "it was not sent, and the server is gone") \
+	X(MP_LEASE_ON_ANSWER, "answer", "the server answered")                 \
+	X(MP_LEASE_ON_REFUSE, "refuse", "it cannot be; why is noted")          \
+	X(MP_LEASE_ON_PATIENCE, "patience", "a restart took too long")         \
+	X(MP_LEASE_ON_DEADLINE, "deadline", "its time is up")                  \
+	X(MP_LEASE_ON_CANCEL, "cancel", "nobody wants it any more")
 
-enum mp_lease_state {
-#define X(name, word, meaning) MP_LEASE_##name,
-	MP_LEASE_STATES(X)
-#undef X
-		MP_LEASE_STATE_COUNT
-};
-enum mp_lease_event {
-#define X(name, meaning) MP_LEASE_ON_##name,
-	MP_LEASE_EVENTS(X)
-#undef X
-		MP_LEASE_EVENT_COUNT
-};
+MP_MACHINE_ENUM(mp_lease_state, MP_LEASE_STATES, MP_LEASE_STATE_COUNT);
+MP_MACHINE_ENUM(mp_lease_event, MP_LEASE_EVENTS);
 
 /* Makes an id a caller's: no session's then. */
 #define MP_CALLER_ALONE (UINT64_C(1) << 63)
@@ -107,9 +98,5 @@ int mp_lease_acquire(struct mp_view *v, const char *server, mp_id session, mp_le
  * hears CANCELLED unless it has run already. Never restarts anything (D16).
  */
 void mp_lease_cancel(struct mp_pool *p, mp_id lease);
-
-/* For its test: what the table says. False: an empty cell. */
-bool mp_lease_look_up(enum mp_lease_state s, enum mp_lease_event ev, enum mp_lease_state *ret_to);
-const char *mp_lease_get_state_name(enum mp_lease_state s);
 
 #endif

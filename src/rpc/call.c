@@ -5,115 +5,75 @@
 
 #include "base/mem.h"
 
-typedef void (*action)(struct mp_call *c, enum mp_call_event ev);
+MP_MACHINE_TYPES(call, struct mp_call, enum mp_call_event, MP_CALL_STATES, MP_CALL_EVENTS);
+static call_action extend, reply, withdraw, answered, refused, not_sent, unknown, timed_out,
+	cancelled, note_stray;
 
-static void extend(struct mp_call *c, enum mp_call_event ev);
-static void reply(struct mp_call *c, enum mp_call_event ev);
-static void withdraw(struct mp_call *c, enum mp_call_event ev);
-static void answered(struct mp_call *c, enum mp_call_event ev);
-static void refused(struct mp_call *c, enum mp_call_event ev);
-static void not_sent(struct mp_call *c, enum mp_call_event ev);
-static void unknown(struct mp_call *c, enum mp_call_event ev);
-static void timed_out(struct mp_call *c, enum mp_call_event ev);
-static void cancelled(struct mp_call *c, enum mp_call_event ev);
-static void note_stray(struct mp_call *c, enum mp_call_event ev);
-
-/* Where an event leads from a state. An empty cell cannot happen, and is a bug by name. */
-enum { NOWHERE, TO, STAY };
-
-struct step {
-	int how; /* NOWHERE, TO, STAY */
-	enum mp_call_state to;
-	action act;
+MP_MACHINE_STEPS(call) = {
+	[MP_CALL_QUEUED] =
+		{
+			[MP_CALL_ON_SENT] = MP_TO(MP_CALL_WRITTEN, NULL),
+			/* Nobody answers honestly what was not yet sent. */
+			[MP_CALL_ON_ANSWER] = MP_DO(note_stray),
+			[MP_CALL_ON_GARBLED] = MP_DO(note_stray),
+			[MP_CALL_ON_PROGRESS] = MP_DO(note_stray),
+			[MP_CALL_ON_DEADLINE] = MP_TO(MP_CALL_ENDED, timed_out),
+			[MP_CALL_ON_CANCEL] = MP_TO(MP_CALL_ENDED, cancelled),
+			[MP_CALL_ON_LOST] = MP_TO(MP_CALL_ENDED, not_sent),
+			[MP_CALL_ON_UNTAKEN] = MP_TO(MP_CALL_ENDED, not_sent),
+		},
+	[MP_CALL_WRITTEN] =
+		{
+			[MP_CALL_ON_SENT] = MP_STAY,
+			[MP_CALL_ON_ANSWER] = MP_TO(MP_CALL_ENDED, answered),
+			[MP_CALL_ON_GARBLED] = MP_TO(MP_CALL_ENDED, refused),
+			[MP_CALL_ON_PROGRESS] = MP_DO(extend),
+			[MP_CALL_ON_DEADLINE] = MP_TO(MP_CALL_ENDED, timed_out),
+			[MP_CALL_ON_CANCEL] = MP_TO(MP_CALL_ENDED, cancelled),
+			[MP_CALL_ON_LOST] = MP_TO(MP_CALL_ENDED, unknown),
+			[MP_CALL_ON_UNTAKEN] = MP_TO(MP_CALL_ENDED, not_sent),
+		},
+	[MP_CALL_SERVING] =
+		{
+			[MP_CALL_ON_ANSWER] = MP_TO(MP_CALL_ENDED, reply),
+			[MP_CALL_ON_DEADLINE] = MP_TO(MP_CALL_ENDED, withdraw),
+			[MP_CALL_ON_CANCEL] = MP_TO(MP_CALL_ENDED, withdraw),
+			[MP_CALL_ON_LOST] = MP_TO(MP_CALL_ENDED, withdraw),
+		},
+	[MP_CALL_ENDED] =
+		{
+			[MP_CALL_ON_SENT] = MP_STAY,
+			[MP_CALL_ON_ANSWER] = MP_DO(note_stray),
+			[MP_CALL_ON_GARBLED] = MP_DO(note_stray),
+			[MP_CALL_ON_PROGRESS] = MP_DO(note_stray),
+			[MP_CALL_ON_DEADLINE] = MP_STAY,
+			[MP_CALL_ON_CANCEL] = MP_STAY,
+			[MP_CALL_ON_LOST] = MP_STAY,
+			[MP_CALL_ON_UNTAKEN] = MP_STAY,
+		},
 };
 
-#define GO(state, act)                   \
-	{                                \
-		TO, MP_CALL_##state, act \
-	}
-#define KEEP(act)            \
-	{                    \
-		STAY, 0, act \
-	}
-
-static const struct step steps[MP_CALL_STATE_COUNT][MP_CALL_EVENT_COUNT] =
-	{
-		[MP_CALL_QUEUED] =
-			{
-				[MP_CALL_ON_SENT] = GO(WRITTEN, NULL),
-				/* Nobody answers honestly what was not yet sent. */
-				[MP_CALL_ON_ANSWER] = KEEP(note_stray),
-				[MP_CALL_ON_GARBLED] = KEEP(note_stray),
-				[MP_CALL_ON_PROGRESS] = KEEP(note_stray),
-				[MP_CALL_ON_DEADLINE] = GO(ENDED, timed_out),
-				[MP_CALL_ON_CANCEL] = GO(ENDED, cancelled),
-				[MP_CALL_ON_LOST] = GO(ENDED, not_sent),
-				[MP_CALL_ON_UNTAKEN] = GO(ENDED, not_sent),
-			},
-		[MP_CALL_WRITTEN] =
-			{
-				[MP_CALL_ON_SENT] = KEEP(NULL),
-				[MP_CALL_ON_ANSWER] = GO(ENDED, answered),
-				[MP_CALL_ON_GARBLED] = GO(ENDED, refused),
-				[MP_CALL_ON_PROGRESS] = KEEP(extend),
-				[MP_CALL_ON_DEADLINE] = GO(ENDED, timed_out),
-				[MP_CALL_ON_CANCEL] = GO(ENDED, cancelled),
-				[MP_CALL_ON_LOST] = GO(ENDED, unknown),
-				[MP_CALL_ON_UNTAKEN] = GO(ENDED, not_sent),
-			},
-		[MP_CALL_SERVING] =
-			{
-				[MP_CALL_ON_ANSWER] = GO(ENDED, reply),
-				[MP_CALL_ON_DEADLINE] = GO(ENDED, withdraw),
-				[MP_CALL_ON_CANCEL] = GO(ENDED, withdraw),
-				[MP_CALL_ON_LOST] = GO(ENDED, withdraw),
-			},
-		[MP_CALL_ENDED] =
-			{
-				[MP_CALL_ON_SENT] = KEEP(NULL),
-				[MP_CALL_ON_ANSWER] = KEEP(note_stray),
-				[MP_CALL_ON_GARBLED] = KEEP(note_stray),
-				[MP_CALL_ON_PROGRESS] = KEEP(note_stray),
-				[MP_CALL_ON_DEADLINE] = KEEP(NULL),
-				[MP_CALL_ON_CANCEL] = KEEP(NULL),
-				[MP_CALL_ON_LOST] = KEEP(NULL),
-				[MP_CALL_ON_UNTAKEN] = KEEP(NULL),
-			},
-};
-
-static const char *const state_names[] = {
-#define MP_CALL_X(name, word, meaning) word,
-	MP_CALL_STATES(MP_CALL_X)
-#undef MP_CALL_X
-};
-
-const char *mp_call_get_state_name(enum mp_call_state s)
+static void call_entered(struct mp_call *c, enum mp_call_state from)
 {
-	return state_names[s];
+	if (c->state == MP_CALL_ENDED)
+		mp_timer_stop(&c->timer);
+	c->owner->moved(c, from);
 }
 
-void mp_call_advance(struct mp_call *c, enum mp_call_event ev)
+static void call_describe(const struct mp_call *c, struct mp_log *ret_log)
 {
-	const struct step *s = &steps[c->state][ev];
-
-	mp_check(s->how != NOWHERE);
-	if (s->how == TO) {
-		enum mp_call_state from = c->state;
-
-		c->state = s->to;
-		if (c->state == MP_CALL_ENDED)
-			mp_timer_stop(&c->timer);
-		c->owner->moved(c, from);
-	}
-	if (s->act)
-		s->act(c, ev); /* c may be gone now */
+	mp_log_init(ret_log, "call %llu", (unsigned long long)c->id);
 }
+
+MP_SHARED_MACHINE(call, struct mp_call, .entered = call_entered, .describe = call_describe,
+		  .starts = 1u << MP_CALL_QUEUED | 1u << MP_CALL_SERVING)
 
 /* --- what happens on the way ---------------------------------------------------------------- */
 
-static void note_stray(struct mp_call *c, enum mp_call_event ev)
+static enum mp_call_event note_stray(struct mp_call *c)
 {
-	c->owner->stray(c, ev);
+	c->owner->stray(c);
+	return MP_QUIET;
 }
 
 static void arm(struct mp_call *c)
@@ -125,62 +85,62 @@ static void arm(struct mp_call *c)
 		       c->patience_ms < left_ms && !c->is_paused ? c->patience_ms : left_ms);
 }
 
-static void extend(struct mp_call *c, enum mp_call_event ev)
+static enum mp_call_event extend(struct mp_call *c)
 {
-	(void)ev;
 	if (c->patience_ms)
 		arm(c);
 	c->owner->progress(c);
+	return MP_QUIET;
 }
 
-static void answered(struct mp_call *c, enum mp_call_event ev)
+static enum mp_call_event answered(struct mp_call *c)
 {
-	(void)ev;
 	c->owner->deliver(c, MP_OUTCOME_ANSWERED);
+	return MP_QUIET;
 }
 
-static void refused(struct mp_call *c, enum mp_call_event ev)
+static enum mp_call_event refused(struct mp_call *c)
 {
-	(void)ev;
 	c->owner->deliver(c, MP_OUTCOME_REFUSED);
+	return MP_QUIET;
 }
 
-static void not_sent(struct mp_call *c, enum mp_call_event ev)
+static enum mp_call_event not_sent(struct mp_call *c)
 {
-	(void)ev;
 	c->owner->deliver(c, MP_OUTCOME_NOT_SENT);
+	return MP_QUIET;
 }
 
-static void unknown(struct mp_call *c, enum mp_call_event ev)
+static enum mp_call_event unknown(struct mp_call *c)
 {
-	(void)ev;
 	c->owner->deliver(c, MP_OUTCOME_UNKNOWN);
+	return MP_QUIET;
 }
 
-static void timed_out(struct mp_call *c, enum mp_call_event ev)
+static enum mp_call_event timed_out(struct mp_call *c)
 {
-	(void)ev;
 	c->owner->tell_cancelled(c, "timeout");
 	c->owner->deliver(c, MP_OUTCOME_TIMEOUT);
+	return MP_QUIET;
 }
 
-static void cancelled(struct mp_call *c, enum mp_call_event ev)
+static enum mp_call_event cancelled(struct mp_call *c)
 {
-	(void)ev;
 	c->owner->tell_cancelled(c, "cancelled");
 	c->owner->deliver(c, MP_OUTCOME_CANCELLED);
+	return MP_QUIET;
 }
 
-static void reply(struct mp_call *c, enum mp_call_event ev)
+static enum mp_call_event reply(struct mp_call *c)
 {
-	(void)ev;
 	c->owner->reply(c);
+	return MP_QUIET;
 }
 
-static void withdraw(struct mp_call *c, enum mp_call_event ev)
+static enum mp_call_event withdraw(struct mp_call *c)
 {
-	(void)ev;
 	c->owner->withdraw(c);
+	return MP_QUIET;
 }
 
 /* --- life ----------------------------------------------------------------------------------- */

@@ -10,37 +10,29 @@
 #include "base/ids.h"
 #include "base/list.h"
 #include "base/loop.h"
+#include "base/machine.h"
 #include "rpc/message.h"
 
-#define MP_CALL_STATES(X)                                                             \
-	X(QUEUED, "queued", "ours; no byte of it is with the peer")                   \
-	X(WRITTEN, "written", "ours; the peer has at least its first byte")           \
-	X(SERVING, "serving", "the peer's; somebody on our side works on the answer") \
-	X(ENDED, "ended", "answered, given up or withdrawn; the last state")
+#define MP_CALL_STATES(X)                                                                     \
+	X(MP_CALL_QUEUED, "queued", "ours; no byte of it is with the peer")                   \
+	X(MP_CALL_WRITTEN, "written", "ours; the peer has at least its first byte")           \
+	X(MP_CALL_SERVING, "serving", "the peer's; somebody on our side works on the answer") \
+	X(MP_CALL_ENDED, "ended", "answered, given up or withdrawn; the last state")
 
-#define MP_CALL_EVENTS(X)                                                               \
-	X(SENT, "its first byte went out")                                              \
-	X(ANSWER, "the answer is there: the peer's to ours, or ours to theirs")         \
-	X(GARBLED, "its answer came and cannot be read")                                \
-	X(PROGRESS, "word that it goes on")                                             \
-	X(DEADLINE, "the time is up")                                                   \
-	X(CANCEL, "whoever asked no longer wants to know")                              \
-	X(LOST, "no answer will come: the conversation is over, or its way back broke") \
-	X(UNTAKEN, "the peer says that it did not take it")
+#define MP_CALL_EVENTS(X)                                                         \
+	X(MP_CALL_ON_SENT, "sent", "its first byte went out")                     \
+	X(MP_CALL_ON_ANSWER, "answer",                                            \
+	  "the answer is there: the peer's to ours, or ours to theirs")           \
+	X(MP_CALL_ON_GARBLED, "garbled", "its answer came and cannot be read")    \
+	X(MP_CALL_ON_PROGRESS, "progress", "word that it goes on")                \
+	X(MP_CALL_ON_DEADLINE, "deadline", "the time is up")                      \
+	X(MP_CALL_ON_CANCEL, "cancel", "whoever asked no longer wants to know")   \
+	X(MP_CALL_ON_LOST, "lost",                                                \
+	  "no answer will come: the conversation is over, or its way back broke") \
+	X(MP_CALL_ON_UNTAKEN, "untaken", "the peer says that it did not take it")
 
-enum mp_call_state {
-#define MP_CALL_X(name, word, meaning) MP_CALL_##name,
-	MP_CALL_STATES(MP_CALL_X)
-#undef MP_CALL_X
-		MP_CALL_STATE_COUNT
-};
-
-enum mp_call_event {
-#define MP_CALL_X(name, meaning) MP_CALL_ON_##name,
-	MP_CALL_EVENTS(MP_CALL_X)
-#undef MP_CALL_X
-		MP_CALL_EVENT_COUNT
-};
+MP_MACHINE_ENUM(mp_call_state, MP_CALL_STATES, MP_CALL_STATE_COUNT);
+MP_MACHINE_ENUM(mp_call_event, MP_CALL_EVENTS, MP_CALL_EVENT_COUNT);
 
 /* How a call of ours ended; see "Errors" in CONTRACTS. */
 enum mp_outcome {
@@ -75,7 +67,7 @@ struct mp_call_owner {
 	void (*reply)(struct mp_call *c);
 	void (*withdraw)(struct mp_call *c);
 	/* An event that came too early or too late; it changed nothing. */
-	void (*stray)(struct mp_call *c, enum mp_call_event ev);
+	void (*stray)(struct mp_call *c);
 };
 
 struct mp_call {
@@ -111,7 +103,5 @@ void mp_call_set_deadline(struct mp_call *c, int64_t patience_ms, int64_t max_to
 void mp_call_pause(struct mp_call *c, bool paused);
 /* The only way its state changes. */
 void mp_call_advance(struct mp_call *c, enum mp_call_event ev);
-
-const char *mp_call_get_state_name(enum mp_call_state s);
 
 #endif

@@ -377,9 +377,8 @@ static void moved(struct mp_call *c, enum mp_call_state from)
 	mp_list_append(&p->in_state[c->state], &c->link);
 }
 
-static void note_stray(struct mp_call *c, enum mp_call_event ev)
+static void note_stray(struct mp_call *c)
 {
-	(void)ev;
 	peer_of(c)->counts.strays++;
 }
 

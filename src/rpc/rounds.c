@@ -7,35 +7,26 @@
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/machine.h"
 #include "base/mem.h"
 
-#define STATES(X)                                                                    \
+#define ROUND_STATES(X)                                                              \
 	X(ASKING, "asking", "the request is with the server")                        \
 	X(ANSWERING, "answering", "its questions are with us")                       \
 	X(MENDING, "mending", "it was refused for a reason that is being put right") \
 	X(OVER, "over", "the caller has the answer")
 
-#define EVENTS(X)                                                         \
-	X(COMPLETE, "the result is complete, or is an error")             \
-	X(QUESTIONS, "the server has questions, or a state to hand back") \
-	X(ANSWERED, "all questions are answered")                         \
-	X(SPOILED, "the result is an error that may be mended")           \
-	X(MENDED, "it may be tried again")                                \
-	X(FAILED, "it cannot go on; why is written down")                 \
-	X(CANCEL, "the caller no longer wants to know")
+#define ROUND_EVENTS(X)                                                                \
+	X(COMPLETE, "complete", "the result is complete, or is an error")              \
+	X(QUESTIONS, "questions", "the server has questions, or a state to hand back") \
+	X(ANSWERED, "answered", "all questions are answered")                          \
+	X(SPOILED, "spoiled", "the result is an error that may be mended")             \
+	X(MENDED, "mended", "it may be tried again")                                   \
+	X(FAILED, "failed", "it cannot go on; why is written down")                    \
+	X(CANCEL, "cancel", "the caller no longer wants to know")
 
-enum state {
-#define X(name, word, meaning) name,
-	STATES(X)
-#undef X
-		STATE_COUNT
-};
-enum event {
-#define X(name, meaning) name,
-	EVENTS(X)
-#undef X
-		EVENT_COUNT
-};
+MP_MACHINE_ENUM(round_state, ROUND_STATES);
+MP_MACHINE_ENUM(round_event, ROUND_EVENTS);
 
 struct question {
 	mp_value key;         /* on the round's tape */
@@ -46,7 +37,7 @@ struct round {
 	struct mp_link link;
 	struct mp_rounds *rs;
 	mp_id id;
-	enum state state;
+	enum round_state state;
 	struct mp_request rq; /* what it points to is in said */
 	struct mp_buf said;   /* of the first request: params, meta, foreign */
 	mp_id call;           /* the peer's, while ASKING */
@@ -68,59 +59,43 @@ struct round {
 	struct mp_grave grave;
 };
 
-typedef void (*action)(struct round *r);
-static void finish(struct round *r);
-static void ask(struct round *r);
-static void send_again(struct round *r);
-static void call_off(struct round *r);
-static void take_back(struct round *r);
-static void finish_soon(struct round *r);
+MP_MACHINE_TYPES(round, struct round, enum round_event, ROUND_STATES, ROUND_EVENTS);
+static round_action finish, ask, send_again, call_off, take_back, finish_soon;
 
-enum { NOWHERE, TO, STAY };
-struct step {
-	int how;
-	enum state to;
-	action act;
-};
-
-static const struct step steps[STATE_COUNT][EVENT_COUNT] = {
+MP_MACHINE_STEPS(round) = {
 	[ASKING] =
 		{
-			[COMPLETE] = {TO, OVER, finish},
-			[QUESTIONS] = {TO, ANSWERING, ask},
-			[SPOILED] = {TO, MENDING, NULL},
-			[FAILED] = {TO, OVER, finish},
-			[CANCEL] = {STAY, 0, call_off}, /* the peer's CANCELLED then ends it */
+			[COMPLETE] = MP_TO(OVER, finish),
+			[QUESTIONS] = MP_TO(ANSWERING, ask),
+			[SPOILED] = MP_TO(MENDING, NULL),
+			[FAILED] = MP_TO(OVER, finish),
+			[CANCEL] = MP_DO(call_off), /* the peer's CANCELLED then ends it */
 		},
 	[ANSWERING] =
 		{
-			[ANSWERED] = {TO, ASKING, send_again},
-			[FAILED] = {TO, OVER, take_back},
-			[CANCEL] = {TO, OVER, take_back},
+			[ANSWERED] = MP_TO(ASKING, send_again),
+			[FAILED] = MP_TO(OVER, take_back),
+			[CANCEL] = MP_TO(OVER, take_back),
 		},
 	[MENDING] =
 		{
-			[MENDED] = {TO, ASKING, send_again},
-			[FAILED] = {TO, OVER, finish_soon},
-			[CANCEL] = {TO, OVER, finish_soon},
+			[MENDED] = MP_TO(ASKING, send_again),
+			[FAILED] = MP_TO(OVER, finish_soon),
+			[CANCEL] = MP_TO(OVER, finish_soon),
 		},
 	[OVER] =
 		{
-			[FAILED] = {STAY, 0, NULL},
-			[CANCEL] = {STAY, 0, NULL},
+			[FAILED] = MP_STAY,
+			[CANCEL] = MP_STAY,
 		},
 };
 
-static void advance(struct round *r, enum event ev)
+static void round_describe(const struct round *r, struct mp_log *ret_log)
 {
-	const struct step *s = &steps[r->state][ev];
-
-	mp_check(s->how != NOWHERE);
-	if (s->how == TO)
-		r->state = s->to;
-	if (s->act)
-		s->act(r); /* r may be gone now */
+	mp_log_init(ret_log, "round %llu", (unsigned long long)r->id);
 }
+
+MP_MACHINE(round, struct round, .describe = round_describe)
 
 /* --- life ----------------------------------------------------------------------------------- */
 
@@ -195,11 +170,12 @@ void mp_rounds_done(struct mp_rounds *rs)
 /* --- endings -------------------------------------------------------------------------------- */
 
 /* Whoever is told may cancel it, lose all, or be asked a question of it at this moment. */
-static void finish(struct round *r)
+static enum round_event finish(struct round *r)
 {
 	leave(r);
 	mp_loop_bury(r->rs->peer->loop, &r->grave, free_memory);
 	r->fn(&r->answer, r->u);
+	return MP_QUIET;
 }
 
 static void finish_later(void *u)
@@ -208,15 +184,16 @@ static void finish_later(void *u)
 }
 
 /* Whoever cancels may be on the stack. */
-static void finish_soon(struct round *r)
+static enum round_event finish_soon(struct round *r)
 {
 	mp_loop_unpost(r->rs->peer->loop, &r->task);
 	mp_task_init(&r->task, finish_later, r);
 	mp_loop_post(r->rs->peer->loop, &r->task);
+	return MP_QUIET;
 }
 
 /* The questions are no longer ours to answer. */
-static void take_back(struct round *r)
+static enum round_event take_back(struct round *r)
 {
 	const struct mp_answerer *a = r->rs->answerer;
 
@@ -224,11 +201,13 @@ static void take_back(struct round *r)
 	finish_soon(r);
 	if (a && a->withdraw)
 		a->withdraw(a->u, r->id);
+	return MP_QUIET;
 }
 
-static void call_off(struct round *r)
+static enum round_event call_off(struct round *r)
 {
 	mp_peer_cancel(r->rs->peer, r->call);
+	return MP_QUIET;
 }
 
 /* Once it had questions it has begun: whatever keeps it from the end, it may have happened. */
@@ -244,7 +223,7 @@ static void fail(struct round *r, enum mp_outcome outcome, int code, const char 
 
 	(void)mp_fail(&r->why, code, "%s", words);
 	r->answer = (struct mp_answer){.outcome = outcome, .error = &r->why};
-	advance(r, FAILED);
+	round_advance(r, FAILED);
 }
 
 static void ran_out_of_patience(void *u)
@@ -299,7 +278,7 @@ static void take_result(struct round *r, const struct mp_answer *answer)
 	r->answer = *answer;
 	mp_modern_read_result(answer->message, &result);
 	if (is_for_caller(r, result.kind))
-		advance(r, COMPLETE);
+		round_advance(r, COMPLETE);
 	else if (result.kind != MP_RESULT_INPUT_REQUIRED || !may_take_rounds(r->rq.method))
 		fail(r, MP_OUTCOME_REFUSED, MCPOOL_EPROTO,
 		     "the result is of a kind mcpool does not know");
@@ -311,7 +290,7 @@ static void take_result(struct round *r, const struct mp_answer *answer)
 	else if (keep(r, &result) < 0)
 		fail(r, MP_OUTCOME_REFUSED, MCPOOL_ENOMEM, "the server's questions are too large");
 	else
-		advance(r, QUESTIONS);
+		round_advance(r, QUESTIONS);
 }
 
 static void take_error(struct round *r, const struct mp_answer *answer)
@@ -321,9 +300,9 @@ static void take_error(struct round *r, const struct mp_answer *answer)
 	r->answer = *answer;
 	if (!r->was_mended && rs->mend && rs->mend(rs->mend_u, r->rq.method, answer->message)) {
 		r->was_mended = true;
-		advance(r, SPOILED);
+		round_advance(r, SPOILED);
 	} else {
-		advance(r, COMPLETE);
+		round_advance(r, COMPLETE);
 	}
 }
 
@@ -335,7 +314,7 @@ static void got_answer(const struct mp_answer *answer, void *u)
 		fail(r, fate_of(r), answer->error->code, answer->error->message);
 	} else if (answer->outcome != MP_OUTCOME_ANSWERED) {
 		r->answer = *answer;
-		advance(r, FAILED);
+		round_advance(r, FAILED);
 	} else if (answer->message->kind == MP_MESSAGE_RESULT) {
 		take_result(r, answer);
 	} else {
@@ -363,7 +342,7 @@ static int start_call(struct round *r, struct mp_str params)
 /* All answers are in, or there were no questions: on with it, but not from under the answerer. */
 static void resume(void *u)
 {
-	advance(u, ANSWERED);
+	round_advance(u, ANSWERED);
 }
 
 static int read_questions(struct round *r)
@@ -410,7 +389,7 @@ static bool is_question(enum mp_method_id method)
 	       method == MP_METHOD_ROOTS_LIST;
 }
 
-static void ask(struct round *r)
+static enum round_event ask(struct round *r)
 {
 	const struct mp_answerer *a = r->rs->answerer;
 
@@ -420,12 +399,12 @@ static void ask(struct round *r)
 		fail(r, MP_OUTCOME_REFUSED, MCPOOL_EPROTO,
 		     rc == MCPOOL_ELIMIT ? "the server has too many questions at once"
 					 : "the server's questions cannot be told apart");
-		return;
+		return MP_QUIET;
 	}
 	mp_task_init(&r->task, resume, r);
 	if (r->n_questions == 0) {
 		mp_loop_post(r->rs->peer->loop, &r->task);
-		return;
+		return MP_QUIET;
 	}
 	mp_timer_start(&r->patience, MP_LIMIT_PARKED_MS);
 	for (size_t i = 0; i < r->n_questions && r->state == ANSWERING; i++) {
@@ -437,6 +416,7 @@ static void ask(struct round *r)
 			fail(r, MP_OUTCOME_REFUSED, MCPOOL_EPROTO,
 			     "the server asks what no client answers");
 	}
+	return MP_QUIET;
 }
 
 /* The round, if that question of it is still open. */
@@ -506,7 +486,7 @@ static int write_params(struct round *r, struct mp_buf *out)
 	return mp_write_finish(&w);
 }
 
-static void send_again(struct round *r)
+static enum round_event send_again(struct round *r)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf params;
 	int rc;
@@ -517,6 +497,7 @@ static void send_again(struct round *r)
 		rc = start_call(r, mp_buf_get(&params));
 	if (rc < 0)
 		fail(r, fate_of(r), rc, mcpool_error_text(rc));
+	return MP_QUIET;
 }
 
 /* --- the outside ---------------------------------------------------------------------------- */
@@ -590,7 +571,7 @@ void mp_rounds_mended(struct mp_rounds *rs)
 		struct round *r = mp_container_of(link, struct round, link);
 
 		if (r->state == MENDING)
-			advance(r, MENDED);
+			round_advance(r, MENDED);
 	}
 }
 
@@ -613,5 +594,5 @@ void mp_rounds_cancel(struct mp_rounds *rs, mp_id call)
 		return;
 	(void)mp_fail(&r->why, MCPOOL_ECANCELED, "the call was cancelled");
 	r->answer = (struct mp_answer){.outcome = MP_OUTCOME_CANCELLED, .error = &r->why};
-	advance(r, CANCEL);
+	round_advance(r, CANCEL);
 }

@@ -11,77 +11,40 @@
 #include "session/failed_call.h"
 #include "session/parts.h"
 
-enum state {
-#define X(name, word, meaning) name,
-	MP_ERRAND_STATES(X)
-#undef X
-		STATES
-};
-enum event {
-#define X(name, meaning) name,
-	MP_ERRAND_EVENTS(X)
-#undef X
-		EVENTS
-};
-
-typedef void (*action)(struct mp_errand *e);
-static void wait(struct mp_errand *e);
-static void wait_on(struct mp_errand *e);
-static void stop_waiting(struct mp_errand *e);
-static void finish_waiting(struct mp_errand *e);
-static void finish(struct mp_errand *e);
-static void park(struct mp_errand *e);
-static void come_back(struct mp_errand *e);
-static void keep(struct mp_errand *e);
-static void drop(struct mp_errand *e);
-static void drop_parked(struct mp_errand *e);
-
-enum { NOWHERE, TO, STAY };
-struct step {
-	int how;
-	enum state to;
-	action act;
-};
+MP_MACHINE_TYPES(errand, struct mp_errand, enum mp_errand_event, MP_ERRAND_STATES,
+		 MP_ERRAND_EVENTS);
+static errand_action wait, wait_on, stop_waiting, finish_waiting, finish, park, come_back, keep,
+	drop, drop_parked;
 
 /* The answer itself goes out before the event: see mp_errand_answer(). */
-static const struct step steps[STATES][EVENTS] = {
-	[FRESH] = {[WAIT] = {TO, WAITING, wait},
-		   [SEND] = {TO, OUT, NULL},
-		   [LISTEN] = {TO, LISTENING, NULL},
-		   [ANSWER] = {TO, ENDED, finish},
-		   [DROP] = {TO, ENDED, finish}},
-	[WAITING] = {[WAIT] = {STAY, 0, wait_on},
-		     [SEND] = {TO, OUT, stop_waiting},
-		     [ANSWER] = {TO, ENDED, finish_waiting},
-		     [DROP] = {TO, ENDED, finish_waiting}},
-	[OUT] = {[ANSWER] = {TO, ENDED, finish},
-		 [PARK] = {TO, PARKED, park},
-		 [DROP] = {TO, ENDED, drop}},
-	[PARKED] = {[ANSWER] = {TO, KEPT, keep},
-		    [RESUME] = {TO, OUT, come_back},
-		    [DROP] = {TO, ENDED, drop_parked}},
-	[KEPT] = {[RESUME] = {TO, OUT, come_back}, [DROP] = {TO, ENDED, drop_parked}},
-	[LISTENING] = {[ANSWER] = {TO, ENDED, finish}, [DROP] = {TO, ENDED, finish}},
+MP_MACHINE_STEPS(errand) = {
+	[MP_ERRAND_FRESH] = {[MP_ERRAND_ON_WAIT] = MP_TO(MP_ERRAND_WAITING, wait),
+			     [MP_ERRAND_ON_SEND] = MP_TO(MP_ERRAND_OUT, NULL),
+			     [MP_ERRAND_ON_LISTEN] = MP_TO(MP_ERRAND_LISTENING, NULL),
+			     [MP_ERRAND_ON_ANSWER] = MP_TO(MP_ERRAND_ENDED, finish),
+			     [MP_ERRAND_ON_DROP] = MP_TO(MP_ERRAND_ENDED, finish)},
+	[MP_ERRAND_WAITING] = {[MP_ERRAND_ON_WAIT] = MP_DO(wait_on),
+			       [MP_ERRAND_ON_SEND] = MP_TO(MP_ERRAND_OUT, stop_waiting),
+			       [MP_ERRAND_ON_ANSWER] = MP_TO(MP_ERRAND_ENDED, finish_waiting),
+			       [MP_ERRAND_ON_DROP] = MP_TO(MP_ERRAND_ENDED, finish_waiting)},
+	[MP_ERRAND_OUT] = {[MP_ERRAND_ON_ANSWER] = MP_TO(MP_ERRAND_ENDED, finish),
+			   [MP_ERRAND_ON_PARK] = MP_TO(MP_ERRAND_PARKED, park),
+			   [MP_ERRAND_ON_DROP] = MP_TO(MP_ERRAND_ENDED, drop)},
+	[MP_ERRAND_PARKED] = {[MP_ERRAND_ON_ANSWER] = MP_TO(MP_ERRAND_KEPT, keep),
+			      [MP_ERRAND_ON_RESUME] = MP_TO(MP_ERRAND_OUT, come_back),
+			      [MP_ERRAND_ON_DROP] = MP_TO(MP_ERRAND_ENDED, drop_parked)},
+	[MP_ERRAND_KEPT] = {[MP_ERRAND_ON_RESUME] = MP_TO(MP_ERRAND_OUT, come_back),
+			    [MP_ERRAND_ON_DROP] = MP_TO(MP_ERRAND_ENDED, drop_parked)},
+	[MP_ERRAND_LISTENING] = {[MP_ERRAND_ON_ANSWER] = MP_TO(MP_ERRAND_ENDED, finish),
+				 [MP_ERRAND_ON_DROP] = MP_TO(MP_ERRAND_ENDED, finish)},
 };
 
-void mp_errand_advance(struct mp_errand *e, enum mp_errand_event ev)
+static void errand_describe(const struct mp_errand *e, struct mp_log *ret_log)
 {
-	const struct step *s = &steps[e->state][ev];
-
-	mp_check(s->how != NOWHERE);
-	if (s->how == TO)
-		e->state = (enum mp_errand_state)s->to;
-	if (s->act)
-		s->act(e);
+	mp_log_init(ret_log, "errand %llu", (unsigned long long)e->id);
 }
 
-bool mp_errand_look_up(enum mp_errand_state s, enum mp_errand_event ev, enum mp_errand_state *ret)
-{
-	const struct step *step = &steps[s][ev];
-
-	*ret = step->how == TO ? (enum mp_errand_state)step->to : s;
-	return step->how != NOWHERE;
-}
+MP_SHARED_MACHINE(errand, struct mp_errand, .describe = errand_describe)
 
 /* --- life ------------------------------------------------------------------------------------ */
 
@@ -179,13 +142,14 @@ static void detach(struct mp_errand *e)
 }
 
 /* Those that a lease still owes an answer to are freed by that. */
-static void finish(struct mp_errand *e)
+static enum mp_errand_event finish(struct mp_errand *e)
 {
 	mp_list_remove(&e->session->errands, &e->link);
 	mp_batch_leave(MP_TAKE(e->batch));
 	detach(e);
 	if (!e->lease)
 		free_errand(e);
+	return MP_QUIET;
 }
 
 void mp_errand_release(struct mp_errand *e)
@@ -200,7 +164,7 @@ static void cancel_lease(struct mp_errand *e, struct mp_pool *p)
 		mp_lease_cancel(p, e->lease); /* the answer to that finds no session, and ends it */
 }
 
-static void drop(struct mp_errand *e)
+static enum mp_errand_event drop(struct mp_errand *e)
 {
 	struct mp_pool *p = e->session->lobby->o.pool;
 	struct mp_errand *kept = e->lease ? e : NULL;
@@ -208,6 +172,7 @@ static void drop(struct mp_errand *e)
 	finish(e);
 	if (kept)
 		cancel_lease(kept, p);
+	return MP_QUIET;
 }
 
 /* --- waiting --------------------------------------------------------------------------------- */
@@ -225,7 +190,7 @@ void mp_errand_wait(struct mp_errand *e, const struct mp_message *m)
 }
 
 /* The timer is everybody's: it may have been for one who came earlier. */
-static void wait_on(struct mp_errand *e)
+static enum mp_errand_event wait_on(struct mp_errand *e)
 {
 	struct mp_shelf *shelf = e->session->shelf;
 	int64_t now = mp_loop_now_ms(e->session->lobby->loop);
@@ -233,30 +198,32 @@ static void wait_on(struct mp_errand *e)
 	if (e->patience_ms > now &&
 	    (!mp_timer_is_running(&shelf->timer) || shelf->timer.due_ms > e->patience_ms))
 		mp_timer_start(&shelf->timer, e->patience_ms - now);
+	return MP_QUIET;
 }
 
-static void wait(struct mp_errand *e)
+static enum mp_errand_event wait(struct mp_errand *e)
 {
 	mp_list_append(&e->session->shelf->waiting, &e->wait_link);
-	wait_on(e);
+	return wait_on(e);
 }
 
-static void stop_waiting(struct mp_errand *e)
+static enum mp_errand_event stop_waiting(struct mp_errand *e)
 {
 	mp_list_remove(&e->session->shelf->waiting, &e->wait_link);
 	e->request = mp_free(e->request);
+	return MP_QUIET;
 }
 
-static void finish_waiting(struct mp_errand *e)
+static enum mp_errand_event finish_waiting(struct mp_errand *e)
 {
 	stop_waiting(e);
-	finish(e);
+	return finish(e);
 }
 
 /* --- parked ---------------------------------------------------------------------------------- */
 
 /* The agent has an answer, with a question in it; nothing more goes to that stream. */
-static void park(struct mp_errand *e)
+static enum mp_errand_event park(struct mp_errand *e)
 {
 	struct mp_session *s = e->session;
 	struct mp_lobby *l = s->lobby;
@@ -269,20 +236,23 @@ static void park(struct mp_errand *e)
 	mp_list_append(&l->parked, &e->link);
 	if (!mp_timer_is_running(&l->parked_timer))
 		mp_timer_start(&l->parked_timer, MP_LIMIT_PARKED_MS);
+	return MP_QUIET;
 }
 
-static void come_back(struct mp_errand *e)
+static enum mp_errand_event come_back(struct mp_errand *e)
 {
 	mp_list_remove(&e->session->lobby->parked, &e->link);
 	mp_list_append(&e->session->errands, &e->link);
+	return MP_QUIET;
 }
 
-static void keep(struct mp_errand *e)
+static enum mp_errand_event keep(struct mp_errand *e)
 {
 	mp_session_drop_queries(&e->queries, e->session->lobby->o.pool);
+	return MP_QUIET;
 }
 
-static void drop_parked(struct mp_errand *e)
+static enum mp_errand_event drop_parked(struct mp_errand *e)
 {
 	struct mp_pool *p = e->session->lobby->o.pool;
 
@@ -292,6 +262,7 @@ static void drop_parked(struct mp_errand *e)
 		cancel_lease(e, p);
 	else
 		free_errand(e);
+	return MP_QUIET;
 }
 
 /* --- answers --------------------------------------------------------------------------------- */

@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/list.h"
 #include "base/loop.h"
+#include "base/machine.h"
 #include "base/map.h"
 #include "base/random_id.h"
 #include "json/tape.h"
@@ -103,36 +104,27 @@ struct mp_session {
 	uint64_t received, answered;
 };
 
-#define MP_ERRAND_STATES(X)                                                               \
-	X(FRESH, "fresh", "just read")                                                    \
-	X(WAITING, "waiting", "for servers whose lists are on their way")                 \
-	X(OUT, "out", "a server works on it")                                             \
-	X(PARKED, "parked", "answered with a question; the call goes on, unanswered")     \
-	X(KEPT, "kept", "answered with a question; the call is over, its answer is kept") \
-	X(LISTENING, "listening", "it is answered when the agent or the hub has enough")  \
-	X(ENDED, "ended", "the last state")
+#define MP_ERRAND_STATES(X)                                                                        \
+	X(MP_ERRAND_FRESH, "fresh", "just read")                                                   \
+	X(MP_ERRAND_WAITING, "waiting", "for servers whose lists are on their way")                \
+	X(MP_ERRAND_OUT, "out", "a server works on it")                                            \
+	X(MP_ERRAND_PARKED, "parked", "answered with a question; the call goes on, unanswered")    \
+	X(MP_ERRAND_KEPT, "kept",                                                                  \
+	  "answered with a question; the call is over, its answer is kept")                        \
+	X(MP_ERRAND_LISTENING, "listening", "it is answered when the agent or the hub has enough") \
+	X(MP_ERRAND_ENDED, "ended", "the last state")
 
-#define MP_ERRAND_EVENTS(X)                                             \
-	X(WAIT, "the lists are not there yet")                          \
-	X(SEND, "it goes to a server")                                  \
-	X(LISTEN, "it is to hear of changes")                           \
-	X(ANSWER, "there is an answer")                                 \
-	X(PARK, "the server asks, and the agent must come back for it") \
-	X(RESUME, "the agent came back")                                \
-	X(DROP, "nobody wants the answer any more")
+#define MP_ERRAND_EVENTS(X)                                                                  \
+	X(MP_ERRAND_ON_WAIT, "wait", "the lists are not there yet")                          \
+	X(MP_ERRAND_ON_SEND, "send", "it goes to a server")                                  \
+	X(MP_ERRAND_ON_LISTEN, "listen", "it is to hear of changes")                         \
+	X(MP_ERRAND_ON_ANSWER, "answer", "there is an answer")                               \
+	X(MP_ERRAND_ON_PARK, "park", "the server asks, and the agent must come back for it") \
+	X(MP_ERRAND_ON_RESUME, "resume", "the agent came back")                              \
+	X(MP_ERRAND_ON_DROP, "drop", "nobody wants the answer any more")
 
-enum mp_errand_state {
-#define X(name, word, meaning) MP_ERRAND_##name,
-	MP_ERRAND_STATES(X)
-#undef X
-		MP_ERRAND_STATE_COUNT
-};
-enum mp_errand_event {
-#define X(name, meaning) MP_ERRAND_ON_##name,
-	MP_ERRAND_EVENTS(X)
-#undef X
-		MP_ERRAND_EVENT_COUNT
-};
+MP_MACHINE_ENUM(mp_errand_state, MP_ERRAND_STATES);
+MP_MACHINE_ENUM(mp_errand_event, MP_ERRAND_EVENTS);
 
 enum { MP_ERRAND_ROOM = 192 }; /* ids, names, capabilities of most requests */
 struct mp_kept_text;
@@ -226,7 +218,6 @@ void mp_errand_wait(struct mp_errand *e, const struct mp_message *m);
 const char *mp_errand_keep(struct mp_errand *e, struct mp_str text);
 /* The only way its state changes. */
 void mp_errand_advance(struct mp_errand *e, enum mp_errand_event ev);
-bool mp_errand_look_up(enum mp_errand_state s, enum mp_errand_event ev, enum mp_errand_state *ret);
 /* Its lease has answered, and there is no session any more. */
 void mp_errand_release(struct mp_errand *e);
 struct mp_errand *mp_errand_find_lease(struct mp_session *s, mp_id lease);
