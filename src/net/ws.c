@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/machine.h"
 #include "base/mem.h"
 #include "base/redact.h"
 #include "net/http_setup.h"
@@ -17,7 +18,7 @@
 #include "net/ws_frames.h"
 #include "net/ws_upgrade.h"
 
-#define STATES(X)                                                          \
+#define WS_STATES(X)                                                       \
 	X(DIALING, "dialing", "there is no connection yet")                \
 	X(ASKING, "asking", "the upgrade was asked for")                   \
 	X(OPEN, "open", "messages may flow")                               \
@@ -25,35 +26,18 @@
 	X(PARTING, "parting", "all is said, the other side is to hang up") \
 	X(OVER, "over", "nothing is left but to say so")
 
-#define EVENTS(X)                                            \
-	X(CONNECTED, "there is a connection")                \
-	X(ACCEPTED, "the upgrade was answered as it should") \
-	X(REFUSED, "it was answered otherwise")              \
-	X(GOODBYE, "the other side leaves")                  \
-	X(FAULT, "the other side broke the rules")           \
-	X(BROKEN, "the connection is gone, or never came")   \
-	X(CLOSE, "we are to leave")                          \
-	X(LATE, "what was waited for did not come")
+#define WS_EVENTS(X)                                                     \
+	X(CONNECTED, "connected", "there is a connection")               \
+	X(ACCEPTED, "accepted", "the upgrade was answered as it should") \
+	X(REFUSED, "refused", "it was answered otherwise")               \
+	X(GOODBYE, "goodbye", "the other side leaves")                   \
+	X(FAULT, "fault", "the other side broke the rules")              \
+	X(BROKEN, "broken", "the connection is gone, or never came")     \
+	X(CLOSE, "close", "we are to leave")                             \
+	X(LATE, "late", "what was waited for did not come")
 
-enum state {
-#define X(name, word, meaning) name,
-	STATES(X)
-#undef X
-		STATE_COUNT
-};
-enum event {
-#define X(name, meaning) name,
-	EVENTS(X)
-#undef X
-		EVENT_COUNT,
-	QUIET
-};
-
-static const char *const state_names[] = {
-#define X(name, word, meaning) word,
-	STATES(X)
-#undef X
-};
+MP_MACHINE_ENUM(ws_state, WS_STATES);
+MP_MACHINE_ENUM(ws_event, WS_EVENTS);
 
 /* What may wait for a peer that does not read: one message of the largest size, and some. */
 #define MAX_QUEUED (MP_LIMIT_MESSAGE + MP_MIB(1))
@@ -64,7 +48,7 @@ static const char *const state_names[] = {
 
 struct mp_ws {
 	struct mp_loop *loop;
-	enum state state;
+	enum ws_state state;
 	const struct mp_ws_hooks *hooks;
 	void *u;
 	struct mp_http_wire *wire; /* owned; NULL: closed */
@@ -84,60 +68,39 @@ struct mp_ws {
 	char place[MP_HTTP_PLACE];
 };
 
-typedef enum event (*action)(struct mp_ws *ws);
-static enum event ask(struct mp_ws *ws);
-static enum event welcome(struct mp_ws *ws);
-static enum event return_goodbye(struct mp_ws *ws);
-static enum event complain(struct mp_ws *ws);
-static enum event say_goodbye(struct mp_ws *ws);
-static enum event finish(struct mp_ws *ws);
+MP_MACHINE_TYPES(ws, struct mp_ws, enum ws_event, WS_STATES, WS_EVENTS);
+static ws_action ask, welcome, return_goodbye, complain, say_goodbye, finish;
 
-enum { NOWHERE, TO, STAY };
-struct step {
-	int how;
-	enum state to;
-	action act;
+MP_MACHINE_STEPS(ws) = {
+	[DIALING] = {[CONNECTED] = MP_TO(ASKING, ask),
+		     [BROKEN] = MP_TO(OVER, finish),
+		     [CLOSE] = MP_TO(OVER, finish)},
+	[ASKING] = {[ACCEPTED] = MP_TO(OPEN, welcome),
+		    [REFUSED] = MP_TO(OVER, finish),
+		    [BROKEN] = MP_TO(OVER, finish),
+		    [CLOSE] = MP_TO(OVER, finish),
+		    [LATE] = MP_TO(OVER, finish)},
+	[OPEN] = {[GOODBYE] = MP_TO(PARTING, return_goodbye),
+		  [FAULT] = MP_TO(PARTING, complain),
+		  [BROKEN] = MP_TO(OVER, finish),
+		  [CLOSE] = MP_TO(LEAVING, say_goodbye),
+		  [LATE] = MP_TO(OVER, finish)},
+	[LEAVING] = {[GOODBYE] = MP_TO(OVER, finish),
+		     [FAULT] = MP_TO(OVER, finish),
+		     [BROKEN] = MP_TO(OVER, finish),
+		     [CLOSE] = MP_STAY,
+		     [LATE] = MP_TO(OVER, finish)},
+	[PARTING] =
+		{[BROKEN] = MP_TO(OVER, finish), [CLOSE] = MP_STAY, [LATE] = MP_TO(OVER, finish)},
+	[OVER] = {[CLOSE] = MP_STAY},
 };
 
-static const struct step steps[STATE_COUNT][EVENT_COUNT] = {
-	[DIALING] = {[CONNECTED] = {TO, ASKING, ask},
-		     [BROKEN] = {TO, OVER, finish},
-		     [CLOSE] = {TO, OVER, finish}},
-	[ASKING] = {[ACCEPTED] = {TO, OPEN, welcome},
-		    [REFUSED] = {TO, OVER, finish},
-		    [BROKEN] = {TO, OVER, finish},
-		    [CLOSE] = {TO, OVER, finish},
-		    [LATE] = {TO, OVER, finish}},
-	[OPEN] = {[GOODBYE] = {TO, PARTING, return_goodbye},
-		  [FAULT] = {TO, PARTING, complain},
-		  [BROKEN] = {TO, OVER, finish},
-		  [CLOSE] = {TO, LEAVING, say_goodbye},
-		  [LATE] = {TO, OVER, finish}},
-	[LEAVING] = {[GOODBYE] = {TO, OVER, finish},
-		     [FAULT] = {TO, OVER, finish},
-		     [BROKEN] = {TO, OVER, finish},
-		     [CLOSE] = {STAY, 0, NULL},
-		     [LATE] = {TO, OVER, finish}},
-	[PARTING] = {[BROKEN] = {TO, OVER, finish},
-		     [CLOSE] = {STAY, 0, NULL},
-		     [LATE] = {TO, OVER, finish}},
-	[OVER] = {[CLOSE] = {STAY, 0, NULL}},
-};
-
-static void advance(struct mp_ws *ws, enum event ev)
+static void ws_describe(const struct mp_ws *ws, struct mp_log *ret_log)
 {
-	while (ev != QUIET) {
-		const struct step *s = &steps[ws->state][ev];
-
-		mp_check(s->how != NOWHERE);
-		if (s->how == TO) {
-			mp_log_trace(NULL, "websocket: %s -> %s", state_names[ws->state],
-				     state_names[s->to]);
-			ws->state = s->to;
-		}
-		ev = s->act ? s->act(ws) : QUIET;
-	}
+	mp_log_init(ret_log, "ws %s", ws->place);
 }
+
+MP_MACHINE(ws, struct mp_ws, .describe = ws_describe)
 
 /* --- saying --------------------------------------------------------------------------------- */
 
@@ -155,7 +118,7 @@ static void say_close(struct mp_ws *ws, int code)
 	mp_timer_start(&ws->limit, MP_WS_CLOSE_MS);
 }
 
-static enum event ask(struct mp_ws *ws)
+static enum ws_event ask(struct mp_ws *ws)
 {
 	mp_timer_start(&ws->limit, MP_WS_UPGRADE_MS);
 	if (mp_buf_add_str(mp_http_wire_get_out(ws->wire), mp_buf_get(&ws->request)) < 0) {
@@ -163,42 +126,42 @@ static enum event ask(struct mp_ws *ws)
 		return REFUSED;
 	}
 	mp_buf_done(&ws->request);
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event welcome(struct mp_ws *ws)
+static enum ws_event welcome(struct mp_ws *ws)
 {
 	mp_ws_upgrade_done(&ws->upgrade);
 	mp_ws_upgrade_init(&ws->upgrade);
 	mp_timer_start(&ws->limit, MP_WS_PING_MS);
 	ws->hooks->opened(ws->u);
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event return_goodbye(struct mp_ws *ws)
+static enum ws_event return_goodbye(struct mp_ws *ws)
 {
 	say_close(ws, ws->goodbye.code);
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event complain(struct mp_ws *ws)
+static enum ws_event complain(struct mp_ws *ws)
 {
 	say_close(ws, (int)ws->frames.fault.code);
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event say_goodbye(struct mp_ws *ws)
+static enum ws_event say_goodbye(struct mp_ws *ws)
 {
 	say_close(ws, MP_WS_NORMAL);
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event finish(struct mp_ws *ws)
+static enum ws_event finish(struct mp_ws *ws)
 {
 	mp_timer_stop(&ws->limit);
 	ws->wire = mp_http_wire_free(ws->wire);
 	mp_loop_post(ws->loop, &ws->over);
-	return QUIET;
+	return MP_QUIET;
 }
 
 static void tell_over(void *u)
@@ -283,7 +246,7 @@ static void hear(struct mp_ws *ws, const struct mp_ws_event *e)
 	} else if (e->kind == MP_WS_CLOSE) {
 		ws->goodbye = *e;
 		explain_goodbye(ws);
-		advance(ws, GOODBYE);
+		ws_advance(ws, GOODBYE);
 	}
 }
 
@@ -302,7 +265,7 @@ static void hear_frames(struct mp_ws *ws, struct mp_str bytes)
 		hear(ws, &e);
 	if (r < 0) {
 		explain_fault(ws);
-		advance(ws, FAULT);
+		ws_advance(ws, FAULT);
 	}
 }
 
@@ -319,14 +282,14 @@ static void hear_answer(struct mp_ws *ws, struct mp_str *bytes)
 	else
 		r = mp_ws_upgrade_judge(&ws->upgrade, *bytes, ws->place,
 					mp_loop_wall_now_ms(ws->loop), &ws->why);
-	advance(ws, r < 0 ? REFUSED : ACCEPTED);
+	ws_advance(ws, r < 0 ? REFUSED : ACCEPTED);
 }
 
 /* --- what the wire tells -------------------------------------------------------------------- */
 
 static void connected(void *u)
 {
-	advance(u, CONNECTED);
+	ws_advance(u, CONNECTED);
 }
 
 static void data_came(void *u, struct mp_str bytes)
@@ -359,7 +322,7 @@ static void broken(void *u, enum mp_http_end how, const struct mcpool_error *err
 		ws->why = *err;
 	if (how == MP_HTTP_RESOLVE)
 		ws->why.code = MCPOOL_EIO; /* names come back */
-	advance(ws, BROKEN);
+	ws_advance(ws, BROKEN);
 }
 
 static const struct mp_http_wire_hooks wire_hooks = {connected, data_came, written, broken};
@@ -375,7 +338,7 @@ static void look_alive(struct mp_ws *ws)
 	if (left_ms <= 0) {
 		mp_fail(&ws->why, MCPOOL_ETIMEDOUT, "nothing came from %s for %d s", ws->place,
 			MP_WS_DEAD_MS / 1000);
-		advance(ws, LATE);
+		ws_advance(ws, LATE);
 		return;
 	}
 	if (quiet_ms < MP_WS_PING_MS) {
@@ -397,7 +360,7 @@ static void limit_rang(void *u)
 	if (ws->state == ASKING)
 		mp_fail(&ws->why, MCPOOL_ETIMEDOUT, "no answer to the upgrade from %s within %d s",
 			ws->place, MP_WS_UPGRADE_MS / 1000);
-	advance(ws, LATE);
+	ws_advance(ws, LATE);
 }
 
 /* --- life ----------------------------------------------------------------------------------- */
@@ -470,7 +433,7 @@ int mp_ws_send(struct mp_ws *ws, struct mp_str text, uint64_t *ret_at)
 void mp_ws_close(struct mp_ws *ws)
 {
 	ws->asked = true;
-	advance(ws, CLOSE);
+	ws_advance(ws, CLOSE);
 }
 
 struct mp_ws *mp_ws_free(struct mp_ws *ws)
@@ -494,5 +457,5 @@ struct mp_str mp_ws_get_challenge(const struct mp_ws *ws)
 
 const char *mp_ws_get_state(const struct mp_ws *ws)
 {
-	return state_names[ws->state];
+	return ws_states[ws->state].word;
 }

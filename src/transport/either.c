@@ -5,12 +5,13 @@
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/machine.h"
 #include "base/mem.h"
 #include "rpc/message.h"
 #include "transport/sse_legacy.h"
 #include "transport/streamable.h"
 
-#define STATES(X)                                                               \
+#define EITHER_STATES(X)                                                        \
 	X(FRESH, "fresh", "not started; it leaves this state when that worked") \
 	X(FIRST, "first", "what was configured is tried")                       \
 	X(SECOND, "second", "the other one is tried")                           \
@@ -19,28 +20,17 @@
 	X(CLOSING, "closing", "the inner one shuts down")                       \
 	X(CLOSED, "closed", "the last state")
 
-#define EVENTS(X)                                      \
-	X(STARTED, "the first one is on its way")      \
-	X(OPENED, "the inner one is open")             \
-	X(HEARD, "a message came")                     \
-	X(OTHER, "this is not what the server speaks") \
-	X(ENDED, "the inner one ended")                \
-	X(CLOSE, "hang up")                            \
-	X(SHUT, "the inner one has shut down")
+#define EITHER_EVENTS(X)                                        \
+	X(STARTED, "started", "the first one is on its way")    \
+	X(OPENED, "opened", "the inner one is open")            \
+	X(HEARD, "heard", "a message came")                     \
+	X(OTHER, "other", "this is not what the server speaks") \
+	X(ENDED, "ended", "the inner one ended")                \
+	X(CLOSE, "close", "hang up")                            \
+	X(SHUT, "shut", "the inner one has shut down")
 
-enum state {
-#define X(name, word, meaning) name,
-	STATES(X)
-#undef X
-		STATE_COUNT
-};
-enum event {
-#define X(name, meaning) name,
-	EVENTS(X)
-#undef X
-		EVENT_COUNT,
-	QUIET
-};
+MP_MACHINE_ENUM(either_state, EITHER_STATES);
+MP_MACHINE_ENUM(either_event, EITHER_EVENTS);
 
 struct either {
 	struct mp_transport base;
@@ -48,7 +38,7 @@ struct either {
 	struct mp_http_client *client;
 	struct mp_destination to;
 	struct mp_either_options o;
-	enum state state;
+	enum either_state state;
 	enum mp_either_kind kind;   /* of the inner one */
 	struct mp_transport *inner; /* owned; NULL before the start */
 	struct mp_buf opening;      /* initialize, until the server has spoken */
@@ -59,58 +49,36 @@ struct either {
 	struct mp_grave grave;
 };
 
-typedef enum event (*action)(struct either *r);
-static enum event pass_opened(struct either *r);
-static enum event resume(struct either *r);
-static enum event settle(struct either *r);
-static enum event switch_over(struct either *r);
-static enum event pass_ended(struct either *r);
-static enum event give_up(struct either *r);
-static enum event hang_up(struct either *r);
-static enum event tell_closed(struct either *r);
+MP_MACHINE_TYPES(either, struct either, enum either_event, EITHER_STATES, EITHER_EVENTS);
+static either_action pass_opened, resume, settle, switch_over, pass_ended, give_up, hang_up,
+	tell_closed;
 
-enum { NOWHERE, TO, STAY };
-struct step {
-	int how;
-	enum state to;
-	action act;
-};
-#define IGNORED               \
-	{                     \
-		STAY, 0, NULL \
-	}
-
-static const struct step steps[STATE_COUNT][EVENT_COUNT] = {
-	[FRESH] = {[STARTED] = {TO, FIRST, NULL}, [CLOSE] = {TO, CLOSED, tell_closed}},
-	[FIRST] = {[OPENED] = {STAY, 0, pass_opened},
-		   [HEARD] = {TO, SURE, NULL},
-		   [OTHER] = {TO, SECOND, switch_over},
-		   [ENDED] = {TO, OVER, pass_ended},
-		   [CLOSE] = {TO, CLOSING, hang_up}},
-	[SECOND] = {[OPENED] = {STAY, 0, resume},
-		    [HEARD] = {TO, SURE, settle},
-		    [OTHER] = {TO, OVER, give_up},
-		    [ENDED] = {TO, OVER, give_up},
-		    [CLOSE] = {TO, CLOSING, hang_up}},
-	[SURE] = {[HEARD] = IGNORED,
-		  [ENDED] = {TO, OVER, pass_ended},
-		  [CLOSE] = {TO, CLOSING, hang_up}},
-	[OVER] = {[HEARD] = IGNORED, [ENDED] = IGNORED, [CLOSE] = {TO, CLOSING, hang_up}},
-	[CLOSING] = {[SHUT] = {TO, CLOSED, tell_closed}, [CLOSE] = IGNORED},
-	[CLOSED] = {[CLOSE] = IGNORED},
+MP_MACHINE_STEPS(either) = {
+	[FRESH] = {[STARTED] = MP_TO(FIRST, NULL), [CLOSE] = MP_TO(CLOSED, tell_closed)},
+	[FIRST] = {[OPENED] = MP_DO(pass_opened),
+		   [HEARD] = MP_TO(SURE, NULL),
+		   [OTHER] = MP_TO(SECOND, switch_over),
+		   [ENDED] = MP_TO(OVER, pass_ended),
+		   [CLOSE] = MP_TO(CLOSING, hang_up)},
+	[SECOND] = {[OPENED] = MP_DO(resume),
+		    [HEARD] = MP_TO(SURE, settle),
+		    [OTHER] = MP_TO(OVER, give_up),
+		    [ENDED] = MP_TO(OVER, give_up),
+		    [CLOSE] = MP_TO(CLOSING, hang_up)},
+	[SURE] = {[HEARD] = MP_STAY,
+		  [ENDED] = MP_TO(OVER, pass_ended),
+		  [CLOSE] = MP_TO(CLOSING, hang_up)},
+	[OVER] = {[HEARD] = MP_STAY, [ENDED] = MP_STAY, [CLOSE] = MP_TO(CLOSING, hang_up)},
+	[CLOSING] = {[SHUT] = MP_TO(CLOSED, tell_closed), [CLOSE] = MP_STAY},
+	[CLOSED] = {[CLOSE] = MP_STAY},
 };
 
-static void advance(struct either *r, enum event ev)
+static void either_describe(const struct either *r, struct mp_log *ret_log)
 {
-	while (ev != QUIET) {
-		const struct step *s = &steps[r->state][ev];
-
-		mp_check(s->how != NOWHERE);
-		if (s->how == TO)
-			r->state = s->to;
-		ev = s->act ? s->act(r) : QUIET;
-	}
+	mp_log_init(ret_log, "either %s", r->to.place);
 }
+
+MP_MACHINE(either, struct either, .describe = either_describe)
 
 const char *mp_either_kind_get_name(enum mp_either_kind kind)
 {
@@ -132,14 +100,14 @@ static bool is_other(const struct mcpool_error *why)
 
 static void inner_opened(void *u)
 {
-	advance(u, OPENED);
+	either_advance(u, OPENED);
 }
 
 static void inner_message(void *u, struct mp_str text)
 {
 	struct either *r = u;
 
-	advance(r, HEARD);
+	either_advance(r, HEARD);
 	r->base.during = r->inner->during;
 	r->base.hooks->message(r->base.u, text);
 	r->base.during = MP_STR("");
@@ -184,7 +152,7 @@ static void inner_lost(void *u, struct mp_str id, enum mp_loss loss, const struc
 	if (r->state == FIRST && r->kind == MP_EITHER_HTTP && loss == MP_LOSS_UNUSABLE &&
 	    r->opening.len && mp_str_eq(id, mp_buf_get(&r->opening_id)) && is_other(why)) {
 		mp_error_keep(&r->first_why, why);
-		advance(r, OTHER);
+		either_advance(r, OTHER);
 		return;
 	}
 	pass_lost(r, id, loss, why);
@@ -220,15 +188,15 @@ static void inner_ended(void *u, const struct mcpool_error *why)
 	mp_error_keep(&r->why, why);
 	if (r->state == FIRST && !was_open && is_other(why)) {
 		mp_error_keep(&r->first_why, why);
-		advance(r, OTHER);
+		either_advance(r, OTHER);
 	} else {
-		advance(r, ENDED);
+		either_advance(r, ENDED);
 	}
 }
 
 static void inner_closed(void *u)
 {
-	advance(u, SHUT);
+	either_advance(u, SHUT);
 }
 
 static const struct mp_transport_hooks inner_hooks = {
@@ -270,25 +238,25 @@ static int start_inner(struct either *r, enum mp_either_kind kind)
 	return e;
 }
 
-static enum event switch_over(struct either *r)
+static enum either_event switch_over(struct either *r)
 {
 	enum mp_either_kind other = r->kind == MP_EITHER_SSE ? MP_EITHER_HTTP : MP_EITHER_SSE;
 
-	return start_inner(r, other) < 0 ? ENDED : QUIET;
+	return start_inner(r, other) < 0 ? ENDED : MP_QUIET;
 }
 
-static enum event pass_opened(struct either *r)
+static enum either_event pass_opened(struct either *r)
 {
 	r->base.traits = r->inner->traits;
 	if (r->base.hooks->opened)
 		r->base.hooks->opened(r->base.u);
 	if (r->state != FIRST && r->state != SECOND)
-		return QUIET;                            /* whoever was told has left */
-	return r->kind == MP_EITHER_SSE ? HEARD : QUIET; /* it was greeted by its endpoint */
+		return MP_QUIET;                            /* whoever was told has left */
+	return r->kind == MP_EITHER_SSE ? HEARD : MP_QUIET; /* it was greeted by its endpoint */
 }
 
 /* The other one is open: it is told what the first would not hear. */
-static enum event resume(struct either *r)
+static enum either_event resume(struct either *r)
 {
 	uint64_t at;
 
@@ -300,37 +268,37 @@ static enum event resume(struct either *r)
 	return HEARD;
 }
 
-static enum event settle(struct either *r)
+static enum either_event settle(struct either *r)
 {
 	if (r->o.turned_out)
 		r->o.turned_out(r->o.u, r->kind);
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event pass_ended(struct either *r)
+static enum either_event pass_ended(struct either *r)
 {
 	struct mcpool_error why = *r->why;
 
 	if (r->base.hooks->ended)
 		r->base.hooks->ended(r->base.u, &why);
-	return QUIET;
+	return MP_QUIET;
 }
 
 /*
  * Neither is it. What was configured says why, unless the other one found a door that is only
  * locked, or somebody who is busy.
  */
-static enum event give_up(struct either *r)
+static enum either_event give_up(struct either *r)
 {
 	if (!r->why || is_other(r->why))
 		mp_error_keep(&r->why, r->first_why);
 	return pass_ended(r);
 }
 
-static enum event hang_up(struct either *r)
+static enum either_event hang_up(struct either *r)
 {
 	r->inner->impl->close(r->inner);
-	return QUIET;
+	return MP_QUIET;
 }
 
 static void closed_later(void *u)
@@ -341,10 +309,10 @@ static void closed_later(void *u)
 		r->base.hooks->closed(r->base.u);
 }
 
-static enum event tell_closed(struct either *r)
+static enum either_event tell_closed(struct either *r)
 {
 	mp_loop_post(r->loop, &r->closed_task);
-	return QUIET;
+	return MP_QUIET;
 }
 
 /* --- the transport -------------------------------------------------------------------------- */
@@ -355,7 +323,7 @@ static int either_start(struct mp_transport *t, struct mcpool_error *reterr)
 
 	if (start_inner(r, r->o.first) < 0)
 		return mp_fail_because(reterr, r->why->code, r->why, "%s", r->why->message);
-	advance(r, STARTED);
+	either_advance(r, STARTED);
 	return 0;
 }
 
@@ -387,7 +355,7 @@ static int either_send(struct mp_transport *t, struct mp_str text, uint64_t *ret
 
 static void either_close(struct mp_transport *t)
 {
-	advance(of(t), CLOSE);
+	either_advance(of(t), CLOSE);
 }
 
 static void either_gone(struct mp_grave *grave)

@@ -16,53 +16,39 @@ enum { REQUEST_IDLE_MS = 300 * 1000, OTHER_IDLE_MS = 30 * 1000, TOTAL_MS = 3600 
 /* What may follow a yes before we stop listening. */
 enum { UNREAD_MAX = 64 * 1024 };
 
-typedef void (*action)(struct mp_post *p);
-static void tell_taken(struct mp_post *p);
-static void tell_denied(struct mp_post *p);
-static void tell_broken(struct mp_post *p);
+#define POST_EVENTS(X)                                       \
+	X(GO, "go", "off it goes")                           \
+	X(YES, "yes", "an answer began, and it is yes")      \
+	X(NO, "no", "an answer began, and it is no")         \
+	X(COMPLETE, "complete", "enough of it is there")     \
+	X(BROKEN, "broken", "there will be no (more) of it") \
+	X(LEAVE, "leave", "nobody wants to know")
 
-enum { NOWHERE, TO, STAY };
-struct step {
-	int how;
-	enum mp_post_state to;
-	action act;
-};
+MP_MACHINE_ENUM(post_event, POST_EVENTS);
 
-static const struct step steps[MP_POST_STATE_COUNT][MP_POST_EVENT_COUNT] = {
-	[MP_POST_HELD] = {[MP_POST_ON_GO] = {TO, MP_POST_GOING, NULL},
-			  [MP_POST_ON_LEAVE] = {TO, MP_POST_OVER, NULL}},
-	[MP_POST_GOING] = {[MP_POST_ON_YES] = {TO, MP_POST_TAKEN, NULL},
-			   [MP_POST_ON_NO] = {TO, MP_POST_DENIED, NULL},
-			   [MP_POST_ON_BROKEN] = {TO, MP_POST_OVER, tell_broken},
-			   [MP_POST_ON_LEAVE] = {TO, MP_POST_OVER, NULL}},
+MP_MACHINE_TYPES(post, struct mp_post, enum post_event, MP_POST_STATES, POST_EVENTS);
+static post_action tell_taken, tell_denied, tell_broken;
+
+#define AT(state)      [MP_POST_##state]
+#define TO(state, act) MP_TO(MP_POST_##state, act)
+
+MP_MACHINE_STEPS(post) = {
+	AT(HELD) = {[GO] = TO(GOING, NULL), [LEAVE] = TO(OVER, NULL)},
+	AT(GOING) = {[YES] = TO(TAKEN, NULL),
+		     [NO] = TO(DENIED, NULL),
+		     [BROKEN] = TO(OVER, tell_broken),
+		     [LEAVE] = TO(OVER, NULL)},
 	/* Whatever happens behind a yes or a no does not change it. */
-	[MP_POST_TAKEN] = {[MP_POST_ON_COMPLETE] = {TO, MP_POST_OVER, tell_taken},
-			   [MP_POST_ON_BROKEN] = {TO, MP_POST_OVER, tell_taken},
-			   [MP_POST_ON_LEAVE] = {TO, MP_POST_OVER, NULL}},
-	[MP_POST_DENIED] = {[MP_POST_ON_COMPLETE] = {TO, MP_POST_OVER, tell_denied},
-			    [MP_POST_ON_BROKEN] = {TO, MP_POST_OVER, tell_denied},
-			    [MP_POST_ON_LEAVE] = {TO, MP_POST_OVER, NULL}},
-	[MP_POST_OVER] = {[MP_POST_ON_LEAVE] = {STAY, 0, NULL}},
+	AT(TAKEN) = {[COMPLETE] = TO(OVER, tell_taken),
+		     [BROKEN] = TO(OVER, tell_taken),
+		     [LEAVE] = TO(OVER, NULL)},
+	AT(DENIED) = {[COMPLETE] = TO(OVER, tell_denied),
+		      [BROKEN] = TO(OVER, tell_denied),
+		      [LEAVE] = TO(OVER, NULL)},
+	AT(OVER) = {[LEAVE] = MP_STAY},
 };
 
-static void advance(struct mp_post *p, enum mp_post_event ev)
-{
-	const struct step *s = &steps[p->state][ev];
-
-	mp_check(s->how != NOWHERE);
-	if (s->how == TO)
-		p->state = s->to;
-	if (s->act)
-		s->act(p);
-}
-
-bool mp_post_look_up(enum mp_post_state s, enum mp_post_event ev, enum mp_post_state *ret_to)
-{
-	const struct step *step = &steps[s][ev];
-
-	*ret_to = step->how == TO ? step->to : s;
-	return step->how != NOWHERE;
-}
+MP_MACHINE(post, struct mp_post)
 
 /* --- telling -------------------------------------------------------------------------------- */
 
@@ -72,22 +58,25 @@ static void hang_up(struct mp_post *p)
 	p->exchange = 0;
 }
 
-static void tell_taken(struct mp_post *p)
+static enum post_event tell_taken(struct mp_post *p)
 {
 	hang_up(p);
 	p->hooks->done(p->u, p, MP_POST_WAS_TAKEN);
+	return MP_QUIET;
 }
 
-static void tell_denied(struct mp_post *p)
+static enum post_event tell_denied(struct mp_post *p)
 {
 	hang_up(p);
 	p->hooks->done(p->u, p, MP_POST_WAS_DENIED);
+	return MP_QUIET;
 }
 
-static void tell_broken(struct mp_post *p)
+static enum post_event tell_broken(struct mp_post *p)
 {
 	hang_up(p);
 	p->hooks->done(p->u, p, MP_POST_WAS_BROKEN);
+	return MP_QUIET;
 }
 
 /* --- from the exchange ---------------------------------------------------------------------- */
@@ -105,11 +94,11 @@ static void http_head(void *u, const struct mp_http_head *head)
 	struct mp_post *p = u;
 
 	if (mp_http_verdict_of(head->status) == MP_HTTP_FINE) {
-		advance(p, MP_POST_ON_YES);
+		post_advance(p, YES);
 		return;
 	}
 	mp_refusal_begin(&p->refusal, head);
-	advance(p, MP_POST_ON_NO);
+	post_advance(p, NO);
 }
 
 static void http_data(void *u, struct mp_str bytes)
@@ -124,7 +113,7 @@ static void http_data(void *u, struct mp_str bytes)
 		enough = !mp_refusal_add(&p->refusal, bytes);
 	}
 	if (enough)
-		advance(p, MP_POST_ON_COMPLETE);
+		post_advance(p, COMPLETE);
 }
 
 static void http_done(void *u, enum mp_http_end how, const struct mcpool_error *err)
@@ -135,7 +124,7 @@ static void http_done(void *u, enum mp_http_end how, const struct mcpool_error *
 	p->how = how;
 	if (err)
 		p->why = *err;
-	advance(p, how == MP_HTTP_OK ? MP_POST_ON_COMPLETE : MP_POST_ON_BROKEN);
+	post_advance(p, how == MP_HTTP_OK ? COMPLETE : BROKEN);
 }
 
 static const struct mp_http_hooks http_hooks = {
@@ -196,7 +185,7 @@ struct mp_post *mp_post_free(struct mp_post *p)
 {
 	if (!p)
 		return NULL;
-	advance(p, MP_POST_ON_LEAVE);
+	post_advance(p, LEAVE);
 	hang_up(p);
 	mp_loop_bury(p->loop, &p->grave, free_post); /* it may be telling something now */
 	return NULL;
@@ -233,6 +222,6 @@ int mp_post_go(struct mp_post *p, const struct mp_destination *d, const char *ur
 		return r;
 	mp_buf_done(&p->text);
 	mp_buf_init(&p->text, MP_LIMIT_MESSAGE);
-	advance(p, MP_POST_ON_GO);
+	post_advance(p, GO);
 	return 0;
 }

@@ -10,37 +10,19 @@
 #include "base/ids.h"
 #include "base/list.h"
 #include "base/loop.h"
+#include "base/machine.h"
 #include "net/http_client.h"
 #include "transport/destination.h"
 #include "transport/refusal.h"
 
-#define MP_POST_STATES(X)                                            \
-	X(HELD, "held", "not on its way yet")                        \
-	X(GOING, "going", "on its way, no answer has begun")         \
-	X(TAKEN, "taken", "the answer is yes; the rest is not read") \
-	X(DENIED, "denied", "the answer is no; what it says is")     \
-	X(OVER, "over", "the last state")
+#define MP_POST_STATES(X)                                                    \
+	X(MP_POST_HELD, "held", "not on its way yet")                        \
+	X(MP_POST_GOING, "going", "on its way, no answer has begun")         \
+	X(MP_POST_TAKEN, "taken", "the answer is yes; the rest is not read") \
+	X(MP_POST_DENIED, "denied", "the answer is no; what it says is")     \
+	X(MP_POST_OVER, "over", "the last state")
 
-#define MP_POST_EVENTS(X)                          \
-	X(GO, "off it goes")                       \
-	X(YES, "an answer began, and it is yes")   \
-	X(NO, "an answer began, and it is no")     \
-	X(COMPLETE, "enough of it is there")       \
-	X(BROKEN, "there will be no (more) of it") \
-	X(LEAVE, "nobody wants to know")
-
-enum mp_post_state {
-#define X(name, word, meaning) MP_POST_##name,
-	MP_POST_STATES(X)
-#undef X
-		MP_POST_STATE_COUNT
-};
-enum mp_post_event {
-#define X(name, meaning) MP_POST_ON_##name,
-	MP_POST_EVENTS(X)
-#undef X
-		MP_POST_EVENT_COUNT
-};
+MP_MACHINE_ENUM(mp_post_state, MP_POST_STATES);
 
 struct mp_post;
 
@@ -93,8 +75,5 @@ struct mp_post *mp_post_free(struct mp_post *p);
  */
 int mp_post_go(struct mp_post *p, const struct mp_destination *d, const char *url,
 	       enum mp_zone from, struct mcpool_error *reterr) MP_MUST;
-
-/* For its test: what the table says. False: an empty cell. */
-bool mp_post_look_up(enum mp_post_state s, enum mp_post_event ev, enum mp_post_state *ret_to);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/machine.h"
 #include "base/mem.h"
 #include "net/http_verdict.h"
 #include "net/sse.h"
@@ -23,12 +24,35 @@
  */
 enum { PLACE_MS = 5000 };
 
+#define SSE_LEGACY_STATES(X)                                                 \
+	X(IDLE, "idle", "not started")                                       \
+	X(DIALING, "dialing", "the stream was asked for")                    \
+	X(DENIED, "denied", "the answer is no; what it says is being read")  \
+	X(WAITING, "waiting", "the stream is there, the place is not known") \
+	X(OPEN, "open", "messages may flow")                                 \
+	X(OVER, "over", "ended was told")                                    \
+	X(CLOSED, "closed", "the last state")
+
+MP_MACHINE_ENUM(sse_legacy_state, SSE_LEGACY_STATES);
+
+#define SSE_LEGACY_EVENTS(X)                                              \
+	X(START, "start", "begin")                                        \
+	X(MOVED, "moved", "the stream is at another place of the server") \
+	X(STREAM, "stream", "an answer began, which is a stream")         \
+	X(NO, "no", "an answer began, which is none")                     \
+	X(PLACE, "place", "the place for messages was named")             \
+	X(FAILED, "failed", "no more of it; why is written down")         \
+	X(CLOSE, "close", "hang up")                                      \
+	X(FREED, "freed", "its owner lets go of it")
+
+MP_MACHINE_ENUM(sse_legacy_event, SSE_LEGACY_EVENTS);
+
 struct sse_legacy {
 	struct mp_transport base;
 	struct mp_loop *loop;
 	struct mp_http_client *client; /* borrowed */
 	struct mp_destination destination;
-	enum mp_sse_legacy_state state;
+	enum sse_legacy_state state;
 	mp_id stream;      /* the GET; 0: none */
 	int hops;          /* redirects that were followed */
 	enum mp_zone zone; /* of whoever answered; ANY: nobody has */
@@ -45,68 +69,34 @@ struct sse_legacy {
 
 /* --- the table ------------------------------------------------------------------------------ */
 
-typedef enum mp_sse_legacy_event (*action)(struct sse_legacy *x);
-#define QUIET MP_SSE_LEGACY_EVENT_COUNT
-static enum mp_sse_legacy_event dial(struct sse_legacy *x);
-static enum mp_sse_legacy_event wait_for_place(struct sse_legacy *x);
-static enum mp_sse_legacy_event tell_opened(struct sse_legacy *x);
-static enum mp_sse_legacy_event tell_ended(struct sse_legacy *x);
-static enum mp_sse_legacy_event hang_up(struct sse_legacy *x);
-static enum mp_sse_legacy_event let_go(struct sse_legacy *x);
+MP_MACHINE_TYPES(sse_legacy, struct sse_legacy, enum sse_legacy_event, SSE_LEGACY_STATES,
+		 SSE_LEGACY_EVENTS);
+static sse_legacy_action dial, wait_for_place, tell_opened, tell_ended, hang_up, let_go;
 
-enum { NOWHERE, TO, STAY };
-struct step {
-	int how;
-	enum mp_sse_legacy_state to;
-	action act;
-};
-
-#define GO(state, act)                         \
-	{                                      \
-		TO, MP_SSE_LEGACY_##state, act \
-	}
 /* Possible in every state. */
-#define LEAVING                                                                    \
-	[MP_SSE_LEGACY_ON_CLOSE] = GO(CLOSED, hang_up), [MP_SSE_LEGACY_ON_FREED] = \
-								GO(CLOSED, let_go)
+#define LEAVING [CLOSE] = MP_TO(CLOSED, hang_up), [FREED] = MP_TO(CLOSED, let_go)
 
-static const struct step steps[MP_SSE_LEGACY_STATE_COUNT][MP_SSE_LEGACY_EVENT_COUNT] = {
-	[MP_SSE_LEGACY_IDLE] = {[MP_SSE_LEGACY_ON_START] = GO(DIALING, NULL), LEAVING},
-	[MP_SSE_LEGACY_DIALING] = {[MP_SSE_LEGACY_ON_MOVED] = GO(DIALING, dial),
-				   [MP_SSE_LEGACY_ON_STREAM] = GO(WAITING, wait_for_place),
-				   [MP_SSE_LEGACY_ON_NO] = GO(DENIED, NULL),
-				   [MP_SSE_LEGACY_ON_FAILED] = GO(OVER, tell_ended),
-				   LEAVING},
-	[MP_SSE_LEGACY_DENIED] = {[MP_SSE_LEGACY_ON_FAILED] = GO(OVER, tell_ended), LEAVING},
-	[MP_SSE_LEGACY_WAITING] = {[MP_SSE_LEGACY_ON_PLACE] = GO(OPEN, tell_opened),
-				   [MP_SSE_LEGACY_ON_FAILED] = GO(OVER, tell_ended),
-				   LEAVING},
-	[MP_SSE_LEGACY_OPEN] = {[MP_SSE_LEGACY_ON_FAILED] = GO(OVER, tell_ended), LEAVING},
-	[MP_SSE_LEGACY_OVER] = {LEAVING},
-	[MP_SSE_LEGACY_CLOSED] = {[MP_SSE_LEGACY_ON_CLOSE] = {STAY, 0, NULL},
-				  [MP_SSE_LEGACY_ON_FREED] = {STAY, 0, let_go}},
+MP_MACHINE_STEPS(sse_legacy) = {
+	[IDLE] = {[START] = MP_TO(DIALING, NULL), LEAVING},
+	[DIALING] = {[MOVED] = MP_TO(DIALING, dial),
+		     [STREAM] = MP_TO(WAITING, wait_for_place),
+		     [NO] = MP_TO(DENIED, NULL),
+		     [FAILED] = MP_TO(OVER, tell_ended),
+		     LEAVING},
+	[DENIED] = {[FAILED] = MP_TO(OVER, tell_ended), LEAVING},
+	[WAITING] =
+		{[PLACE] = MP_TO(OPEN, tell_opened), [FAILED] = MP_TO(OVER, tell_ended), LEAVING},
+	[OPEN] = {[FAILED] = MP_TO(OVER, tell_ended), LEAVING},
+	[OVER] = {LEAVING},
+	[CLOSED] = {[CLOSE] = MP_STAY, [FREED] = MP_DO(let_go)},
 };
 
-static void advance(struct sse_legacy *x, enum mp_sse_legacy_event ev)
+static void sse_legacy_describe(const struct sse_legacy *x, struct mp_log *ret_log)
 {
-	while (ev != QUIET) {
-		const struct step *s = &steps[x->state][ev];
-
-		mp_check(s->how != NOWHERE);
-		if (s->how == TO)
-			x->state = s->to;
-		ev = s->act ? s->act(x) : QUIET;
-	}
+	mp_log_init(ret_log, "sse_legacy %s", x->destination.place);
 }
 
-bool mp_sse_legacy_look_up(enum mp_sse_legacy_state s, enum mp_sse_legacy_event ev,
-			   enum mp_sse_legacy_state *ret_to)
-{
-	const struct step *step = &steps[s][ev];
-
-	*ret_to = step->how == TO ? step->to : s;
-	return step->how != NOWHERE;
-}
+MP_MACHINE(sse_legacy, struct sse_legacy, .describe = sse_legacy_describe)
 
 static struct sse_legacy *get_sse(struct mp_transport *t)
 {
@@ -123,10 +113,10 @@ static void cut(struct sse_legacy *x)
 	mp_outbox_cut(&x->outbox);
 }
 
-static enum mp_sse_legacy_event wait_for_place(struct sse_legacy *x)
+static enum sse_legacy_event wait_for_place(struct sse_legacy *x)
 {
 	mp_timer_start(&x->patience, PLACE_MS);
-	return QUIET;
+	return MP_QUIET;
 }
 
 /* As an answer of another kind: whoever can tries another way. */
@@ -137,23 +127,23 @@ static void place_is_missing(void *u)
 	(void)mp_fail(&x->why, MCPOOL_EPROTO,
 		      "%s has a stream of events, but names no place for messages within %d s",
 		      x->destination.place, PLACE_MS / 1000);
-	advance(x, MP_SSE_LEGACY_ON_FAILED);
+	sse_legacy_advance(x, FAILED);
 }
 
-static enum mp_sse_legacy_event tell_opened(struct sse_legacy *x)
+static enum sse_legacy_event tell_opened(struct sse_legacy *x)
 {
 	mp_timer_stop(&x->patience);
 	if (x->base.hooks->opened)
 		x->base.hooks->opened(x->base.u);
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum mp_sse_legacy_event tell_ended(struct sse_legacy *x)
+static enum sse_legacy_event tell_ended(struct sse_legacy *x)
 {
 	cut(x);
 	if (x->base.hooks->ended)
 		x->base.hooks->ended(x->base.u, &x->why);
-	return QUIET;
+	return MP_QUIET;
 }
 
 static void explain_refusal(struct sse_legacy *x, const struct mp_refusal *refusal)
@@ -161,19 +151,19 @@ static void explain_refusal(struct sse_legacy *x, const struct mp_refusal *refus
 	mp_refusal_explain(refusal, x->destination.place, mp_loop_wall_now_ms(x->loop), &x->why);
 }
 
-static enum mp_sse_legacy_event follow(struct sse_legacy *x, const struct mp_http_head *head)
+static enum sse_legacy_event follow(struct sse_legacy *x, const struct mp_http_head *head)
 {
 	struct mp_str location = mp_str_trim(mp_http_head_find(head, MP_STR("Location")));
 	char *url;
 
 	if (mp_destination_resolve(&x->destination, location, x->hops, &url, &x->why) < 0)
-		return MP_SSE_LEGACY_ON_FAILED;
+		return FAILED;
 	mp_destination_move(&x->destination, url);
 	mp_free(url);
 	x->hops++;
 	mp_http_cancel(x->client, x->stream);
 	x->stream = 0;
-	return MP_SSE_LEGACY_ON_MOVED;
+	return MOVED;
 }
 
 /* --- what the stream brings ----------------------------------------------------------------- */
@@ -200,17 +190,17 @@ static void stream_head(void *u, const struct mp_http_head *head)
 
 	x->zone = head->zone;
 	if (is_stream(head)) {
-		advance(x, MP_SSE_LEGACY_ON_STREAM);
+		sse_legacy_advance(x, STREAM);
 	} else if (is_redirect(head->status)) {
-		advance(x, follow(x, head));
+		sse_legacy_advance(x, follow(x, head));
 	} else if (mp_http_verdict_of(head->status) == MP_HTTP_FINE) {
 		(void)mp_fail(&x->why, MCPOOL_EPROTO,
 			      "%s answered with something else than a stream of events",
 			      x->destination.place);
-		advance(x, MP_SSE_LEGACY_ON_FAILED);
+		sse_legacy_advance(x, FAILED);
 	} else {
 		mp_refusal_begin(&x->refusal, head);
-		advance(x, MP_SSE_LEGACY_ON_NO);
+		sse_legacy_advance(x, NO);
 	}
 }
 
@@ -221,9 +211,9 @@ static void take_place(struct sse_legacy *x, const struct mp_sse_event *event)
 	if (event->oversize)
 		location.len = 0;
 	if (mp_destination_resolve(&x->destination, location, 0, &x->post_url, &x->why) < 0)
-		advance(x, MP_SSE_LEGACY_ON_FAILED);
+		sse_legacy_advance(x, FAILED);
 	else
-		advance(x, MP_SSE_LEGACY_ON_PLACE);
+		sse_legacy_advance(x, PLACE);
 }
 
 static void take_message(struct sse_legacy *x, const struct mp_sse_event *event)
@@ -235,7 +225,7 @@ static void take_message(struct sse_legacy *x, const struct mp_sse_event *event)
 	/* Nobody answers what was not sent; here the answer may be faster than that news. */
 	if (x->outbox.unsent)
 		mp_outbox_note_sent(&x->outbox, mp_salvage_id(event->data, tail));
-	if (x->state != MP_SSE_LEGACY_OPEN)
+	if (x->state != OPEN)
 		return;
 	if (event->oversize && hooks->oversize)
 		hooks->oversize(x->base.u, event->data, tail);
@@ -245,15 +235,15 @@ static void take_message(struct sse_legacy *x, const struct mp_sse_event *event)
 
 static bool is_listening(const struct sse_legacy *x)
 {
-	return x->state == MP_SSE_LEGACY_WAITING || x->state == MP_SSE_LEGACY_OPEN;
+	return x->state == WAITING || x->state == OPEN;
 }
 
 /* Events of other names are for others; so are messages before there is a place to answer to. */
 static void take_event(struct sse_legacy *x, const struct mp_sse_event *event)
 {
-	if (x->state == MP_SSE_LEGACY_WAITING && mp_str_eq(event->type, MP_STR("endpoint")))
+	if (x->state == WAITING && mp_str_eq(event->type, MP_STR("endpoint")))
 		take_place(x, event);
-	else if (x->state == MP_SSE_LEGACY_OPEN && mp_str_eq(event->type, MP_STR("message")))
+	else if (x->state == OPEN && mp_str_eq(event->type, MP_STR("message")))
 		take_message(x, event);
 }
 
@@ -268,21 +258,21 @@ static void hear(struct sse_legacy *x, struct mp_str bytes)
 		take_event(x, &event);
 	if (r < 0) {
 		(void)mp_fail(&x->why, r, "%s", mcpool_error_text(r));
-		advance(x, MP_SSE_LEGACY_ON_FAILED);
+		sse_legacy_advance(x, FAILED);
 	}
 }
 
 static void be_denied(struct sse_legacy *x)
 {
 	explain_refusal(x, &x->refusal);
-	advance(x, MP_SSE_LEGACY_ON_FAILED);
+	sse_legacy_advance(x, FAILED);
 }
 
 static void stream_data(void *u, struct mp_str bytes)
 {
 	struct sse_legacy *x = u;
 
-	if (x->state != MP_SSE_LEGACY_DENIED)
+	if (x->state != DENIED)
 		hear(x, bytes);
 	else if (!mp_refusal_add(&x->refusal, bytes))
 		be_denied(x);
@@ -293,13 +283,13 @@ static void stream_done(void *u, enum mp_http_end how, const struct mcpool_error
 	struct sse_legacy *x = u;
 
 	x->stream = 0;
-	if (x->state == MP_SSE_LEGACY_DENIED) {
+	if (x->state == DENIED) {
 		be_denied(x);
 		return;
 	}
 	if (how != MP_HTTP_OK)
 		x->why = *err;
-	else if (x->state == MP_SSE_LEGACY_WAITING)
+	else if (x->state == WAITING)
 		(void)mp_fail(&x->why, MCPOOL_EPROTO,
 			      "%s ended its stream without a place for messages",
 			      x->destination.place);
@@ -308,7 +298,7 @@ static void stream_done(void *u, enum mp_http_end how, const struct mcpool_error
 			      x->destination.place);
 	if (how == MP_HTTP_RESOLVE)
 		x->why.code = MCPOOL_EIO; /* "not found" would be about the stream */
-	advance(x, MP_SSE_LEGACY_ON_FAILED);
+	sse_legacy_advance(x, FAILED);
 }
 
 static const struct mp_http_hooks stream_hooks = {
@@ -332,9 +322,9 @@ static int ask(struct sse_legacy *x, struct mcpool_error *reterr)
 	return mp_http_start(x->client, &request, &stream_hooks, x, &x->stream, reterr);
 }
 
-static enum mp_sse_legacy_event dial(struct sse_legacy *x)
+static enum sse_legacy_event dial(struct sse_legacy *x)
 {
-	return ask(x, &x->why) < 0 ? MP_SSE_LEGACY_ON_FAILED : QUIET;
+	return ask(x, &x->why) < 0 ? FAILED : MP_QUIET;
 }
 
 /* --- messages ------------------------------------------------------------------------------- */
@@ -361,16 +351,16 @@ static void tell_lost(struct sse_legacy *x, struct mp_post *p, enum mp_loss loss
 		return; /* nobody waits for it */
 	if (loss == MP_LOSS_UNUSABLE)
 		mp_outbox_tell_sent(&x->outbox, p); /* it was answered, so it arrived */
-	if (x->state == MP_SSE_LEGACY_OPEN && x->base.hooks->lost)
+	if (x->state == OPEN && x->base.hooks->lost)
 		x->base.hooks->lost(x->base.u, mp_str_of(p->id), loss, why);
 }
 
 static void fail(struct sse_legacy *x, const struct mcpool_error *why)
 {
-	if (x->state != MP_SSE_LEGACY_OPEN)
+	if (x->state != OPEN)
 		return; /* whoever was told of a loss has hung up */
 	x->why = *why;
-	advance(x, MP_SSE_LEGACY_ON_FAILED);
+	sse_legacy_advance(x, FAILED);
 }
 
 /* The server has forgotten us, and with us what was asked; this one it never took. */
@@ -421,7 +411,7 @@ static void post_broken(struct sse_legacy *x, struct mp_post *p)
 	if (p->how == MP_HTTP_TIMEOUT && p->was_sent)
 		return;
 	tell_lost(x, p, p->was_sent ? MP_LOSS_UNKNOWN : MP_LOSS_UNTAKEN, &p->why);
-	if (x->state == MP_SSE_LEGACY_OPEN && x->base.hooks->doubt)
+	if (x->state == OPEN && x->base.hooks->doubt)
 		x->base.hooks->doubt(x->base.u, doubt);
 }
 
@@ -449,8 +439,8 @@ static int send_message(struct mp_transport *t, struct mp_str text, uint64_t *re
 {
 	struct sse_legacy *x = get_sse(t);
 
-	if (x->state != MP_SSE_LEGACY_OPEN)
-		return x->state < MP_SSE_LEGACY_OPEN ? MCPOOL_EAGAIN : MCPOOL_ECLOSED;
+	if (x->state != OPEN)
+		return x->state < OPEN ? MCPOOL_EAGAIN : MCPOOL_ECLOSED;
 	if (ret_at)
 		*ret_at = UINT64_MAX; /* sent() tells, not written() */
 	return mp_outbox_send(&x->outbox, text);
@@ -464,13 +454,13 @@ static int start(struct mp_transport *t, struct mcpool_error *reterr)
 	int r = ask(x, reterr);
 
 	if (r == 0)
-		advance(x, MP_SSE_LEGACY_ON_START);
+		sse_legacy_advance(x, START);
 	return r;
 }
 
 static void close_sse(struct mp_transport *t)
 {
-	advance(get_sse(t), MP_SSE_LEGACY_ON_CLOSE);
+	sse_legacy_advance(get_sse(t), CLOSE);
 }
 
 static void tell_closed(void *u)
@@ -481,11 +471,11 @@ static void tell_closed(void *u)
 		x->base.hooks->closed(x->base.u);
 }
 
-static enum mp_sse_legacy_event hang_up(struct sse_legacy *x)
+static enum sse_legacy_event hang_up(struct sse_legacy *x)
 {
 	cut(x);
 	mp_loop_post(x->loop, &x->closed_task);
-	return QUIET;
+	return MP_QUIET;
 }
 
 static void free_sse(struct mp_grave *grave)
@@ -500,17 +490,17 @@ static void free_sse(struct mp_grave *grave)
 	mp_free(x);
 }
 
-static enum mp_sse_legacy_event let_go(struct sse_legacy *x)
+static enum sse_legacy_event let_go(struct sse_legacy *x)
 {
 	cut(x);
 	mp_loop_unpost(x->loop, &x->closed_task);
 	mp_loop_bury(x->loop, &x->grave, free_sse); /* it may be handing out a message now */
-	return QUIET;
+	return MP_QUIET;
 }
 
 static void free_transport(struct mp_transport *t)
 {
-	advance(get_sse(t), MP_SSE_LEGACY_ON_FREED);
+	sse_legacy_advance(get_sse(t), FREED);
 }
 
 static struct mp_str get_challenge(const struct mp_transport *t)

@@ -14,86 +14,42 @@ enum {
 	SETTLE_MS = 5000, /* for the answer to initialized, which says nothing */
 };
 
-enum state {
-#define X(name, word, meaning) name,
-	MP_STREAMABLE_STATES(X)
-#undef X
-		STATES
-};
-enum event {
-#define X(name, meaning) ON_##name,
-	MP_STREAMABLE_EVENTS(X)
-#undef X
-		EVENTS,
-	QUIET
-};
+MP_MACHINE_TYPES(streamable, struct mp_streamable, enum mp_streamable_event, MP_STREAMABLE_STATES,
+		 MP_STREAMABLE_EVENTS);
+static streamable_action open_soon, settle, stand_by, let_in, wind_down, tell_ended, leave,
+	tell_closed;
 
-typedef enum event (*action)(struct mp_streamable *s);
-static enum event open_soon(struct mp_streamable *s);
-static enum event settle(struct mp_streamable *s);
-static enum event stand_by(struct mp_streamable *s);
-static enum event let_in(struct mp_streamable *s);
-static enum event wind_down(struct mp_streamable *s);
-static enum event tell_ended(struct mp_streamable *s);
-static enum event leave(struct mp_streamable *s);
-static enum event tell_closed(struct mp_streamable *s);
+#define AT(state)      [MP_STREAMABLE_##state]
+#define TO(state, act) MP_TO(MP_STREAMABLE_##state, act)
+#define ON(event)      [MP_STREAMABLE_ON_##event]
 
-enum { NOWHERE, TO, STAY };
-struct step {
-	int how;
-	enum state to;
-	action act;
-};
-#define IGNORED               \
-	{                     \
-		STAY, 0, NULL \
-	}
-
-static const struct step steps[STATES][EVENTS] = {
-	[FRESH] = {[ON_START] = {TO, OPEN, open_soon}, [ON_CLOSE] = {TO, CLOSED, tell_closed}},
-	[OPEN] = {[ON_SETTLE] = {TO, SETTLING, settle},
-		  [ON_SETTLED] = IGNORED,
-		  [ON_JOINED] = IGNORED,
-		  [ON_FAIL] = {TO, WINDING, wind_down},
-		  [ON_CLOSE] = {TO, LEAVING, leave}},
+MP_MACHINE_STEPS(streamable) = {
+	AT(FRESH) = {ON(START) = TO(OPEN, open_soon),
+		     ON(CLOSE) = MP_TO(MP_STREAMABLE_CLOSED, tell_closed)},
+	AT(OPEN) = {ON(SETTLE) = TO(SETTLING, settle), ON(SETTLED) = MP_STAY, ON(JOINED) = MP_STAY,
+		    ON(FAIL) = TO(WINDING, wind_down), ON(CLOSE) = TO(LEAVING, leave)},
 	/* Some servers refuse what comes before initialized, and two POSTs have no order. */
-	[SETTLING] = {[ON_SETTLE] = IGNORED,
-		      [ON_SETTLED] = {TO, JOINING, stand_by},
-		      [ON_JOINED] = IGNORED,
-		      [ON_FAIL] = {TO, WINDING, wind_down},
-		      [ON_CLOSE] = {TO, LEAVING, leave}},
+	AT(SETTLING) = {ON(SETTLE) = MP_STAY, ON(SETTLED) = MP_TO(MP_STREAMABLE_JOINING, stand_by),
+			ON(JOINED) = MP_STAY, ON(FAIL) = MP_TO(MP_STREAMABLE_WINDING, wind_down),
+			ON(CLOSE) = TO(LEAVING, leave)},
 	/* What a call makes a server say beside its answer is lost while nobody listens. */
-	[JOINING] = {[ON_SETTLE] = IGNORED,
-		     [ON_SETTLED] = IGNORED,
-		     [ON_JOINED] = {TO, OPEN, let_in},
-		     [ON_FAIL] = {TO, WINDING, wind_down},
-		     [ON_CLOSE] = {TO, LEAVING, leave}},
-	[WINDING] = {[ON_SETTLED] = IGNORED,
-		     [ON_JOINED] = IGNORED,
-		     [ON_FAIL] = IGNORED,
-		     [ON_DRAINED] = {TO, ENDED, tell_ended},
-		     [ON_CLOSE] = {TO, LEAVING, leave}},
-	[ENDED] = {[ON_CLOSE] = {TO, LEAVING, leave}},
-	[LEAVING] = {[ON_LEFT] = {TO, CLOSED, tell_closed}, [ON_CLOSE] = IGNORED},
-	[CLOSED] = {[ON_CLOSE] = IGNORED},
+	AT(JOINING) = {ON(SETTLE) = MP_STAY, ON(SETTLED) = MP_STAY, ON(JOINED) = TO(OPEN, let_in),
+		       ON(FAIL) = MP_TO(MP_STREAMABLE_WINDING, wind_down),
+		       ON(CLOSE) = TO(LEAVING, leave)},
+	AT(WINDING) = {ON(SETTLED) = MP_STAY, ON(JOINED) = MP_STAY, ON(FAIL) = MP_STAY,
+		       ON(DRAINED) = MP_TO(MP_STREAMABLE_ENDED, tell_ended),
+		       ON(CLOSE) = TO(LEAVING, leave)},
+	AT(ENDED) = {ON(CLOSE) = TO(LEAVING, leave)},
+	AT(LEAVING) = {ON(LEFT) = MP_TO(MP_STREAMABLE_CLOSED, tell_closed), ON(CLOSE) = MP_STAY},
+	AT(CLOSED) = {ON(CLOSE) = MP_STAY},
 };
 
-static void advance(struct mp_streamable *s, enum event ev)
+static void streamable_describe(const struct mp_streamable *s, struct mp_log *ret_log)
 {
-	while (ev != QUIET) {
-		const struct step *step = &steps[s->state][ev];
-
-		mp_check(step->how != NOWHERE);
-		if (step->how == TO)
-			s->state = (enum mp_streamable_state)step->to;
-		ev = step->act ? step->act(s) : QUIET;
-	}
+	mp_log_init(ret_log, "streamable %s", s->to.place);
 }
 
-void mp_streamable_advance(struct mp_streamable *s, enum mp_streamable_event ev)
-{
-	advance(s, (enum event)ev);
-}
+MP_SHARED_MACHINE(streamable, struct mp_streamable, .describe = streamable_describe)
 
 static struct mp_streamable *of(struct mp_transport *t)
 {
@@ -123,31 +79,31 @@ static void opened_later(void *u)
 }
 
 /* There is nothing to dial: the first request does it. */
-static enum event open_soon(struct mp_streamable *s)
+static enum mp_streamable_event open_soon(struct mp_streamable *s)
 {
 	mp_loop_post(s->loop, &s->opened_task);
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event settle(struct mp_streamable *s)
+static enum mp_streamable_event settle(struct mp_streamable *s)
 {
 	mp_timer_start(&s->grace, SETTLE_MS);
-	return QUIET;
+	return MP_QUIET;
 }
 
 /* A server that has no such stream says so, which is fine. */
-static enum event stand_by(struct mp_streamable *s)
+static enum mp_streamable_event stand_by(struct mp_streamable *s)
 {
 	if (!s->version || s->standing ||
 	    mp_trip_new(s->loop, s->client, (struct mp_str){NULL, 0}, &mp_streamable_standing_hooks,
 			s, &s->standing) < 0)
-		return ON_JOINED;
+		return MP_STREAMABLE_ON_JOINED;
 	mp_trip_back(s->standing, 0);
 	mp_timer_start(&s->grace, JOIN_MS);
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event let_in(struct mp_streamable *s)
+static enum mp_streamable_event let_in(struct mp_streamable *s)
 {
 	mp_timer_stop(&s->grace);
 	MP_LIST_EACH(&s->trips, link) {
@@ -156,7 +112,7 @@ static enum event let_in(struct mp_streamable *s)
 		if (t->state == MP_TRIP_READY)
 			mp_trip_go(t);
 	}
-	return QUIET;
+	return MP_QUIET;
 }
 
 /* --- messages ------------------------------------------------------------------------------- */
@@ -183,7 +139,7 @@ void mp_streamable_forget(struct mp_streamable *s, struct mp_trip *t)
 void mp_streamable_note_settled(struct mp_streamable *s)
 {
 	if (mp_streamable_is_live(s) || s->state == MP_STREAMABLE_WINDING)
-		advance(s, ON_SETTLED);
+		mp_streamable_advance(s, MP_STREAMABLE_ON_SETTLED);
 }
 
 void mp_streamable_note_over(struct mp_streamable *s, const struct mp_trip *t)
@@ -191,7 +147,7 @@ void mp_streamable_note_over(struct mp_streamable *s, const struct mp_trip *t)
 	if (t->method == MP_METHOD_INITIALIZED)
 		mp_streamable_note_settled(s);
 	if (s->state == MP_STREAMABLE_WINDING && s->trips.len == 0)
-		advance(s, ON_DRAINED);
+		mp_streamable_advance(s, MP_STREAMABLE_ON_DRAINED);
 }
 
 /*
@@ -236,7 +192,7 @@ static int begin_trip(struct mp_streamable *s, const struct mp_message *m, struc
 	t->is_modern = m->version != MP_NONE;
 	mp_list_append(&s->trips, &t->link);
 	if (m->method == MP_METHOD_INITIALIZED)
-		advance(s, ON_SETTLE);
+		mp_streamable_advance(s, MP_STREAMABLE_ON_SETTLE);
 	if (s->state == MP_STREAMABLE_OPEN || m->method == MP_METHOD_INITIALIZED)
 		mp_trip_go(t);
 	return 0;
@@ -288,14 +244,14 @@ void mp_streamable_fail(struct mp_streamable *s, const struct mcpool_error *why)
 	if (!mp_streamable_is_live(s))
 		return;
 	mp_error_keep(&s->why, why);
-	advance(s, ON_FAIL);
+	mp_streamable_advance(s, MP_STREAMABLE_ON_FAIL);
 }
 
 /*
  * What has arrived at a server that is being replaced gets its own answer: no session, or the real
  * one. Only what says nothing for a while is lost with the conversation.
  */
-static enum event wind_down(struct mp_streamable *s)
+static enum mp_streamable_event wind_down(struct mp_streamable *s)
 {
 	drop_standing(s);
 	MP_LIST_EACH(&s->trips, link) {
@@ -305,7 +261,7 @@ static enum event wind_down(struct mp_streamable *s)
 			mp_streamable_forget(s, t);
 	}
 	mp_timer_start(&s->grace, s->trips.len ? GRACE_MS : 0);
-	return QUIET;
+	return MP_QUIET;
 }
 
 static void ended_later(void *u)
@@ -317,12 +273,12 @@ static void ended_later(void *u)
 		s->base.hooks->ended(s->base.u, &why);
 }
 
-static enum event tell_ended(struct mp_streamable *s)
+static enum mp_streamable_event tell_ended(struct mp_streamable *s)
 {
 	mp_timer_stop(&s->grace);
 	drop_trips(s);
 	mp_loop_post(s->loop, &s->ended_task);
-	return QUIET;
+	return MP_QUIET;
 }
 
 static void farewell_done(void *u, enum mp_http_end how, const struct mcpool_error *err)
@@ -332,12 +288,12 @@ static void farewell_done(void *u, enum mp_http_end how, const struct mcpool_err
 	(void)how; /* 405 and everything else: we are gone anyway */
 	(void)err;
 	s->farewell = 0;
-	advance(s, ON_LEFT);
+	mp_streamable_advance(s, MP_STREAMABLE_ON_LEFT);
 }
 
 static const struct mp_http_hooks farewell_hooks = {.done = farewell_done};
 
-static enum event leave(struct mp_streamable *s)
+static enum mp_streamable_event leave(struct mp_streamable *s)
 {
 	struct mp_http_request request = {.method = NULL};
 
@@ -347,9 +303,9 @@ static enum event leave(struct mp_streamable *s)
 	mp_loop_unpost(s->loop, &s->ended_task);
 	if (!s->session || s->is_gone || mp_streamable_write_delete(s, &request) < 0 ||
 	    mp_http_start(s->client, &request, &farewell_hooks, s, &s->farewell, NULL) < 0)
-		return ON_LEFT;
+		return MP_STREAMABLE_ON_LEFT;
 	mp_timer_start(&s->grace, GRACE_MS);
-	return QUIET;
+	return MP_QUIET;
 }
 
 static void grace_is_over(void *u)
@@ -357,20 +313,20 @@ static void grace_is_over(void *u)
 	struct mp_streamable *s = u;
 
 	if (s->state == MP_STREAMABLE_SETTLING) {
-		advance(s, ON_SETTLED);
+		mp_streamable_advance(s, MP_STREAMABLE_ON_SETTLED);
 		return;
 	}
 	if (s->state == MP_STREAMABLE_JOINING) {
-		advance(s, ON_JOINED);
+		mp_streamable_advance(s, MP_STREAMABLE_ON_JOINED);
 		return;
 	}
 	if (s->state == MP_STREAMABLE_WINDING) {
-		advance(s, ON_DRAINED);
+		mp_streamable_advance(s, MP_STREAMABLE_ON_DRAINED);
 		return;
 	}
 	mp_http_cancel(s->client, s->farewell);
 	s->farewell = 0;
-	advance(s, ON_LEFT);
+	mp_streamable_advance(s, MP_STREAMABLE_ON_LEFT);
 }
 
 static void closed_later(void *u)
@@ -381,11 +337,11 @@ static void closed_later(void *u)
 		s->base.hooks->closed(s->base.u);
 }
 
-static enum event tell_closed(struct mp_streamable *s)
+static enum mp_streamable_event tell_closed(struct mp_streamable *s)
 {
 	mp_timer_stop(&s->grace);
 	mp_loop_post(s->loop, &s->closed_task);
-	return QUIET;
+	return MP_QUIET;
 }
 
 /* --- the transport -------------------------------------------------------------------------- */
@@ -393,13 +349,13 @@ static enum event tell_closed(struct mp_streamable *s)
 static int streamable_start(struct mp_transport *base, struct mcpool_error *reterr)
 {
 	(void)reterr;
-	advance(of(base), ON_START);
+	mp_streamable_advance(of(base), MP_STREAMABLE_ON_START);
 	return 0;
 }
 
 static void streamable_close(struct mp_transport *base)
 {
-	advance(of(base), ON_CLOSE);
+	mp_streamable_advance(of(base), MP_STREAMABLE_ON_CLOSE);
 }
 
 static void streamable_gone(struct mp_grave *grave)
@@ -446,15 +402,6 @@ static const struct mp_transport_impl impl = {
 	.destroy = streamable_destroy,
 	.get_challenge = streamable_get_challenge,
 };
-
-bool mp_streamable_look_up(enum mp_streamable_state state, enum mp_streamable_event ev,
-			   enum mp_streamable_state *ret_to)
-{
-	const struct step *step = &steps[state][ev];
-
-	*ret_to = step->how == TO ? (enum mp_streamable_state)step->to : state;
-	return step->how != NOWHERE;
-}
 
 int mp_streamable_new(struct mp_loop *loop, struct mp_http_client *client,
 		      const struct mp_destination *to, struct mp_transport **ret_transport,

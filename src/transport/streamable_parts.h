@@ -3,44 +3,37 @@
 #define MP_STREAMABLE_PARTS_H
 
 #include "base/list.h"
+#include "base/machine.h"
 #include "json/tape.h"
 #include "rpc/message.h"
 #include "transport/streamable.h"
 #include "transport/trip.h"
 
-#define MP_STREAMABLE_STATES(X)                                                         \
-	X(FRESH, "fresh", "not started")                                                \
-	X(OPEN, "open", "messages flow")                                                \
-	X(SETTLING, "settling", "initialized is on its way, the rest waits behind it")  \
-	X(JOINING, "joining", "the standing stream is being opened, the rest waits")    \
-	X(WINDING, "winding down", "it is over, but answers may still be on their way") \
-	X(ENDED, "ended", "nobody has hung up yet")                                     \
-	X(LEAVING, "leaving", "we hung up, and tell the server so")                     \
-	X(CLOSED, "closed", "the last state")
+#define MP_STREAMABLE_STATES(X)                                                                    \
+	X(MP_STREAMABLE_FRESH, "fresh", "not started")                                             \
+	X(MP_STREAMABLE_OPEN, "open", "messages flow")                                             \
+	X(MP_STREAMABLE_SETTLING, "settling",                                                      \
+	  "initialized is on its way, the rest waits behind it")                                   \
+	X(MP_STREAMABLE_JOINING, "joining", "the standing stream is being opened, the rest waits") \
+	X(MP_STREAMABLE_WINDING, "winding down",                                                   \
+	  "it is over, but answers may still be on their way")                                     \
+	X(MP_STREAMABLE_ENDED, "ended", "nobody has hung up yet")                                  \
+	X(MP_STREAMABLE_LEAVING, "leaving", "we hung up, and tell the server so")                  \
+	X(MP_STREAMABLE_CLOSED, "closed", "the last state")
 
-#define MP_STREAMABLE_EVENTS(X)                            \
-	X(START, "begin")                                  \
-	X(SETTLE, "initialized is sent")                   \
-	X(SETTLED, "and the server has it, or is silent")  \
-	X(JOINED, "the standing stream is there, or none") \
-	X(FAIL, "it cannot go on; why is noted")           \
-	X(DRAINED, "no answer is on its way any more")     \
-	X(CLOSE, "hang up")                                \
-	X(LEFT, "the server knows, or does not want to")
+#define MP_STREAMABLE_EVENTS(X)                                                       \
+	X(MP_STREAMABLE_ON_START, "start", "begin")                                   \
+	X(MP_STREAMABLE_ON_SETTLE, "settle", "initialized is sent")                   \
+	X(MP_STREAMABLE_ON_SETTLED, "settled", "and the server has it, or is silent") \
+	X(MP_STREAMABLE_ON_JOINED, "joined", "the standing stream is there, or none") \
+	X(MP_STREAMABLE_ON_FAIL, "fail", "it cannot go on; why is noted")             \
+	X(MP_STREAMABLE_ON_DRAINED, "drained", "no answer is on its way any more")    \
+	X(MP_STREAMABLE_ON_CLOSE, "close", "hang up")                                 \
+	X(MP_STREAMABLE_ON_LEFT, "left", "the server knows, or does not want to")
 
-enum mp_streamable_state {
-#define X(name, word, meaning) MP_STREAMABLE_##name,
-	MP_STREAMABLE_STATES(X)
-#undef X
-		MP_STREAMABLE_STATE_COUNT
-};
+MP_MACHINE_ENUM(mp_streamable_state, MP_STREAMABLE_STATES);
 
-enum mp_streamable_event {
-#define X(name, meaning) MP_STREAMABLE_ON_##name,
-	MP_STREAMABLE_EVENTS(X)
-#undef X
-		MP_STREAMABLE_EVENT_COUNT
-};
+MP_MACHINE_ENUM(mp_streamable_event, MP_STREAMABLE_EVENTS);
 
 struct mp_streamable {
 	struct mp_transport base;
@@ -75,10 +68,6 @@ void mp_streamable_note_over(struct mp_streamable *s, const struct mp_trip *t);
 void mp_streamable_note_settled(struct mp_streamable *s);  /* the server has initialized */
 bool mp_streamable_is_live(const struct mp_streamable *s); /* messages are taken */
 void mp_streamable_doubt(struct mp_streamable *s, const char *why);
-
-/* For its test: what the table says. False: an empty cell. */
-bool mp_streamable_look_up(enum mp_streamable_state state, enum mp_streamable_event ev,
-			   enum mp_streamable_state *ret_to);
 
 /* streamable_request.c: what a message is, and what its request carries. */
 int mp_streamable_read(struct mp_streamable *s, struct mp_str text, struct mp_message *m) MP_MUST;

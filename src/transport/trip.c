@@ -16,74 +16,53 @@ enum {
 	LONGEST_WISH_MS = 300000, /* a server may say when to come back, but not never */
 };
 
-enum state {
-#define X(name, word, meaning) name,
-	MP_TRIP_STATES(X)
-#undef X
-		STATES
-};
-enum event {
-#define X(name, meaning) ON_##name,
-	MP_TRIP_EVENTS(X)
-#undef X
-		EVENTS,
-	QUIET
-};
+#define TRIP_EVENTS(X)                                                       \
+	X(ON_GO, "go", "begin, or begin again")                              \
+	X(ON_DOCUMENT, "document", "an answer began, which is one document") \
+	X(ON_STREAM, "stream", "an answer began, which is a stream")         \
+	X(ON_NO, "no", "an answer began, which is a refusal")                \
+	X(ON_COMPLETE, "complete", "the answer is complete")                 \
+	X(ON_BROKEN, "broken", "there will be no more of it")                \
+	X(ON_REST, "rest", "the owner wants the rest of it, later")          \
+	X(ON_LEAVE, "leave", "nobody wants anything any more")
 
-typedef enum event (*action)(struct mp_trip *t);
-static enum event start(struct mp_trip *t);
-static enum event read_document(struct mp_trip *t);
-static enum event read_refusal(struct mp_trip *t);
-static enum event hear(struct mp_trip *t);
-static enum event rest(struct mp_trip *t);
-static enum event cut(struct mp_trip *t);
+MP_MACHINE_ENUM(trip_event, TRIP_EVENTS);
 
-enum { NOWHERE, TO, STAY };
-struct step {
-	int how;
-	enum state to;
-	action act;
-};
+MP_MACHINE_TYPES(trip, struct mp_trip, enum trip_event, MP_TRIP_STATES, TRIP_EVENTS);
+static trip_action start, read_document, read_refusal, hear, rest, cut;
 
 /* An exchange that is over leads back to READY, from where the owner sends it on or leaves. */
-static const struct step steps[STATES][EVENTS] = {
-	[READY] = {[ON_GO] = {TO, GOING, start},
-		   [ON_REST] = {TO, RESTING, rest},
-		   [ON_LEAVE] = {TO, OVER, cut}},
-	[GOING] = {[ON_DOCUMENT] = {TO, READING, read_document},
-		   [ON_STREAM] = {TO, HEARING, hear},
-		   [ON_NO] = {TO, DENIED, read_refusal},
-		   [ON_COMPLETE] = {TO, READY, NULL}, /* nobody wanted it any more */
-		   [ON_BROKEN] = {TO, READY, NULL},
-		   [ON_LEAVE] = {TO, OVER, cut}},
-	[READING] = {[ON_COMPLETE] = {TO, READY, NULL},
-		     [ON_BROKEN] = {TO, READY, NULL},
-		     [ON_LEAVE] = {TO, OVER, cut}},
-	[HEARING] = {[ON_COMPLETE] = {TO, READY, NULL},
-		     [ON_BROKEN] = {TO, READY, NULL},
-		     [ON_LEAVE] = {TO, OVER, cut}},
-	[DENIED] = {[ON_COMPLETE] = {TO, READY, NULL},
-		    [ON_BROKEN] = {TO, READY, NULL},
-		    [ON_LEAVE] = {TO, OVER, cut}},
-	[RESTING] = {[ON_GO] = {TO, GOING, start}, [ON_LEAVE] = {TO, OVER, cut}},
+#define AT(state)      [MP_TRIP_##state]
+#define TO(state, act) MP_TO(MP_TRIP_##state, act)
+
+MP_MACHINE_STEPS(trip) = {
+	AT(READY) = {[ON_GO] = TO(GOING, start),
+		     [ON_REST] = TO(RESTING, rest),
+		     [ON_LEAVE] = TO(OVER, cut)},
+	AT(GOING) = {[ON_DOCUMENT] = TO(READING, read_document),
+		     [ON_STREAM] = TO(HEARING, hear),
+		     [ON_NO] = TO(DENIED, read_refusal),
+		     [ON_COMPLETE] = MP_TO(MP_TRIP_READY, NULL), /* nobody wanted it any more */
+		     [ON_BROKEN] = TO(READY, NULL),
+		     [ON_LEAVE] = TO(OVER, cut)},
+	AT(READING) = {[ON_COMPLETE] = TO(READY, NULL),
+		       [ON_BROKEN] = TO(READY, NULL),
+		       [ON_LEAVE] = TO(OVER, cut)},
+	AT(HEARING) = {[ON_COMPLETE] = TO(READY, NULL),
+		       [ON_BROKEN] = TO(READY, NULL),
+		       [ON_LEAVE] = TO(OVER, cut)},
+	AT(DENIED) = {[ON_COMPLETE] = TO(READY, NULL),
+		      [ON_BROKEN] = TO(READY, NULL),
+		      [ON_LEAVE] = TO(OVER, cut)},
+	AT(RESTING) = {[ON_GO] = TO(GOING, start), [ON_LEAVE] = TO(OVER, cut)},
 };
 
-static void advance(struct mp_trip *t, enum event ev)
-{
-	while (ev != QUIET) {
-		const struct step *s = &steps[t->state][ev];
-
-		mp_check(s->how != NOWHERE);
-		if (s->how == TO)
-			t->state = (enum mp_trip_state)s->to;
-		ev = s->act ? s->act(t) : QUIET;
-	}
-}
+MP_MACHINE(trip, struct mp_trip)
 
 /* --- an exchange and its end ---------------------------------------------------------------- */
 
 /* Whoever is told may free the trip; it stays in memory until the end of the turn. */
-static void finish(struct mp_trip *t, enum event ev, enum mp_http_end how,
+static void finish(struct mp_trip *t, enum trip_event ev, enum mp_http_end how,
 		   const struct mcpool_error *why)
 {
 	struct mp_http_head head = {.status = t->status};
@@ -100,7 +79,7 @@ static void finish(struct mp_trip *t, enum event ev, enum mp_http_end how,
 	t->exchange = 0;
 	mp_timer_stop(&t->timer);
 	mp_loop_unpost(t->loop, &t->failed);
-	advance(t, ev);
+	trip_advance(t, ev);
 	t->hooks->ended(t->u, t, &end);
 	mp_check(t->state != MP_TRIP_READY); /* the owner has decided */
 }
@@ -168,13 +147,13 @@ static void exchange_head(void *u, const struct mp_http_head *head)
 	if (head->status < 200 || head->status >= 300) {
 		if (keep_head(t, head) < 0)
 			mp_http_fields_clear(&t->head); /* the status says enough */
-		advance(t, ON_NO);
+		trip_advance(t, ON_NO);
 		return;
 	}
 	if (t->hooks->head)
 		t->hooks->head(t->u, t, head);
 	if (t->state == MP_TRIP_GOING)
-		advance(t, is_stream(head) ? ON_STREAM : ON_DOCUMENT);
+		trip_advance(t, is_stream(head) ? ON_STREAM : ON_DOCUMENT);
 }
 
 static void take_events(struct mp_trip *t, struct mp_str bytes)
@@ -263,7 +242,7 @@ static void tell_failed(void *u)
 	finish(t, ON_BROKEN, MP_HTTP_PROTOCOL, &why);
 }
 
-static enum event start(struct mp_trip *t)
+static enum trip_event start(struct mp_trip *t)
 {
 	struct mp_http_request request = {.body = {NULL, 0}};
 	struct mcpool_error why;
@@ -284,7 +263,7 @@ static enum event start(struct mp_trip *t)
 		mp_error_keep(&t->why, &why);
 		mp_loop_post(t->loop, &t->failed);
 	}
-	return QUIET;
+	return MP_QUIET;
 }
 
 static void give_up_body(struct mp_trip *t)
@@ -293,20 +272,20 @@ static void give_up_body(struct mp_trip *t)
 	mp_buf_init(&t->body, MP_LIMIT_MESSAGE);
 }
 
-static enum event read_document(struct mp_trip *t)
+static enum trip_event read_document(struct mp_trip *t)
 {
 	give_up_body(t);
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event read_refusal(struct mp_trip *t)
+static enum trip_event read_refusal(struct mp_trip *t)
 {
 	(void)t;
-	return QUIET;
+	return MP_QUIET;
 }
 
 /* What the stream before it said last stays: its id is what this one goes on from. */
-static enum event hear(struct mp_trip *t)
+static enum trip_event hear(struct mp_trip *t)
 {
 	char *last = NULL;
 	int64_t retry_ms = mp_trip_get_retry_ms(t);
@@ -328,21 +307,21 @@ static enum event hear(struct mp_trip *t)
 	mp_free(last);
 	t->was_heard = true;
 	t->heard_at_ms = mp_loop_now_ms(t->loop);
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event rest(struct mp_trip *t)
+static enum trip_event rest(struct mp_trip *t)
 {
 	t->goes_back = true;
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event cut(struct mp_trip *t)
+static enum trip_event cut(struct mp_trip *t)
 {
 	stop_exchange(t);
 	mp_timer_stop(&t->timer);
 	mp_loop_unpost(t->loop, &t->failed);
-	return QUIET;
+	return MP_QUIET;
 }
 
 static void timer_rang(void *u)
@@ -350,7 +329,7 @@ static void timer_rang(void *u)
 	struct mp_trip *t = u;
 
 	if (t->state == MP_TRIP_RESTING) {
-		advance(t, ON_GO);
+		trip_advance(t, ON_GO);
 		return;
 	}
 	stop_exchange(t); /* it lingered for long enough */
@@ -399,14 +378,14 @@ struct mp_trip *mp_trip_free(struct mp_trip *t)
 {
 	if (!t || t->state == MP_TRIP_OVER)
 		return NULL;
-	advance(t, ON_LEAVE);
+	trip_advance(t, ON_LEAVE);
 	mp_loop_bury(t->loop, &t->grave, trip_gone); /* one of its hooks may be on the stack */
 	return NULL;
 }
 
 void mp_trip_go(struct mp_trip *t)
 {
-	advance(t, ON_GO);
+	trip_advance(t, ON_GO);
 }
 
 /* Where nothing came of going back, each time is later than the one before. */
@@ -430,7 +409,7 @@ void mp_trip_back(struct mp_trip *t, int64_t delay_ms)
 {
 	int64_t ms = choose_rest(t, delay_ms);
 
-	advance(t, ON_REST);
+	trip_advance(t, ON_REST);
 	t->tries++;
 	mp_timer_start(&t->timer, ms);
 }
@@ -449,12 +428,4 @@ struct mp_str mp_trip_get_last_id(const struct mp_trip *t)
 int64_t mp_trip_get_retry_ms(const struct mp_trip *t)
 {
 	return t->has_sse ? mp_sse_get_retry_ms(&t->sse) : -1;
-}
-
-bool mp_trip_look_up(enum mp_trip_state s, enum mp_trip_event ev, enum mp_trip_state *ret_to)
-{
-	const struct step *step = &steps[s][ev];
-
-	*ret_to = step->how == TO ? (enum mp_trip_state)step->to : s;
-	return step->how != NOWHERE;
 }

@@ -10,42 +10,21 @@
 #include "base/base.h"
 #include "base/list.h"
 #include "base/loop.h"
+#include "base/machine.h"
 #include "net/http_client.h"
 #include "net/http_fields.h"
 #include "net/sse.h"
 
-#define MP_TRIP_STATES(X)                                                   \
-	X(READY, "ready", "nothing is under way")                           \
-	X(GOING, "going", "the request is on its way, no answer has begun") \
-	X(READING, "reading", "the answer is one document")                 \
-	X(HEARING, "hearing", "the answer is a stream of events")           \
-	X(DENIED, "denied", "the answer is no; what it says is being read") \
-	X(RESTING, "resting", "waits before it goes back for the rest")     \
-	X(OVER, "over", "the last state")
+#define MP_TRIP_STATES(X)                                                           \
+	X(MP_TRIP_READY, "ready", "nothing is under way")                           \
+	X(MP_TRIP_GOING, "going", "the request is on its way, no answer has begun") \
+	X(MP_TRIP_READING, "reading", "the answer is one document")                 \
+	X(MP_TRIP_HEARING, "hearing", "the answer is a stream of events")           \
+	X(MP_TRIP_DENIED, "denied", "the answer is no; what it says is being read") \
+	X(MP_TRIP_RESTING, "resting", "waits before it goes back for the rest")     \
+	X(MP_TRIP_OVER, "over", "the last state")
 
-#define MP_TRIP_EVENTS(X)                                     \
-	X(GO, "begin, or begin again")                        \
-	X(DOCUMENT, "an answer began, which is one document") \
-	X(STREAM, "an answer began, which is a stream")       \
-	X(NO, "an answer began, which is a refusal")          \
-	X(COMPLETE, "the answer is complete")                 \
-	X(BROKEN, "there will be no more of it")              \
-	X(REST, "the owner wants the rest of it, later")      \
-	X(LEAVE, "nobody wants anything any more")
-
-enum mp_trip_state {
-#define X(name, word, meaning) MP_TRIP_##name,
-	MP_TRIP_STATES(X)
-#undef X
-		MP_TRIP_STATE_COUNT
-};
-
-enum mp_trip_event {
-#define X(name, meaning) MP_TRIP_ON_##name,
-	MP_TRIP_EVENTS(X)
-#undef X
-		MP_TRIP_EVENT_COUNT
-};
+MP_MACHINE_ENUM(mp_trip_state, MP_TRIP_STATES, MP_TRIP_STATE_COUNT);
 
 struct mp_trip;
 
@@ -119,8 +98,5 @@ void mp_trip_linger(struct mp_trip *t);
 /* What to go on from; empty: there is nothing. And how long the server wants us to wait; -1. */
 struct mp_str mp_trip_get_last_id(const struct mp_trip *t);
 int64_t mp_trip_get_retry_ms(const struct mp_trip *t);
-
-/* For its test: what the table says. False: an empty cell. */
-bool mp_trip_look_up(enum mp_trip_state s, enum mp_trip_event ev, enum mp_trip_state *ret_to);
 
 #endif

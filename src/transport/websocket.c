@@ -6,10 +6,11 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/machine.h"
 #include "base/mem.h"
 #include "net/ws.h"
 
-#define STATES(X)                                                 \
+#define WEBSOCKET_STATES(X)                                       \
 	X(NEW, "new", "not started")                              \
 	X(DIALING, "dialing", "the server has not agreed yet")    \
 	X(OPEN, "open", "messages may flow")                      \
@@ -17,82 +18,48 @@
 	X(CLOSING, "closing", "we said goodbye, theirs may come") \
 	X(CLOSED, "closed", "everything is shut down; the last state")
 
-#define EVENTS(X)                           \
-	X(START, "the owner wants it")      \
-	X(OPENED, "the server agreed")      \
-	X(OVER, "the WebSocket is no more") \
-	X(CLOSE, "the owner wants it no more")
+#define WEBSOCKET_EVENTS(X)                         \
+	X(START, "start", "the owner wants it")     \
+	X(OPENED, "opened", "the server agreed")    \
+	X(OVER, "over", "the WebSocket is no more") \
+	X(CLOSE, "close", "the owner wants it no more")
 
-enum state {
-#define X(name, word, meaning) name,
-	STATES(X)
-#undef X
-		STATE_COUNT
-};
-enum event {
-#define X(name, meaning) name,
-	EVENTS(X)
-#undef X
-		EVENT_COUNT,
-	QUIET
-};
-
-static const char *const state_names[] = {
-#define X(name, word, meaning) word,
-	STATES(X)
-#undef X
-};
+MP_MACHINE_ENUM(websocket_state, WEBSOCKET_STATES);
+MP_MACHINE_ENUM(websocket_event, WEBSOCKET_EVENTS);
 
 struct websocket {
 	struct mp_transport base;
 	struct mp_loop *loop;
 	struct mp_http_client *client; /* borrowed */
 	struct mp_destination destination;
-	enum state state;
+	enum websocket_state state;
 	struct mp_ws *ws;        /* owned; NULL: not started */
 	struct mcpool_error why; /* of the end */
 	struct mp_task closed;
 	struct mp_grave grave;
 };
 
-typedef enum event (*action)(struct websocket *w);
-static enum event tell_opened(struct websocket *w);
-static enum event tell_ended(struct websocket *w);
-static enum event hang_up(struct websocket *w);
-static enum event post_closed(struct websocket *w);
+MP_MACHINE_TYPES(websocket, struct websocket, enum websocket_event, WEBSOCKET_STATES,
+		 WEBSOCKET_EVENTS);
+static websocket_action tell_opened, tell_ended, hang_up, post_closed;
 
-enum { NOWHERE, TO, STAY };
-struct step {
-	int how;
-	enum state to;
-	action act;
+MP_MACHINE_STEPS(websocket) = {
+	[NEW] = {[START] = MP_TO(DIALING, NULL), [CLOSE] = MP_TO(CLOSED, post_closed)},
+	[DIALING] = {[OPENED] = MP_TO(OPEN, tell_opened),
+		     [OVER] = MP_TO(ENDED, tell_ended),
+		     [CLOSE] = MP_TO(CLOSING, hang_up)},
+	[OPEN] = {[OVER] = MP_TO(ENDED, tell_ended), [CLOSE] = MP_TO(CLOSING, hang_up)},
+	[ENDED] = {[CLOSE] = MP_TO(CLOSED, post_closed)},
+	[CLOSING] = {[OVER] = MP_TO(CLOSED, post_closed), [CLOSE] = MP_STAY},
+	[CLOSED] = {[CLOSE] = MP_STAY},
 };
 
-static const struct step steps[STATE_COUNT][EVENT_COUNT] = {
-	[NEW] = {[START] = {TO, DIALING, NULL}, [CLOSE] = {TO, CLOSED, post_closed}},
-	[DIALING] = {[OPENED] = {TO, OPEN, tell_opened},
-		     [OVER] = {TO, ENDED, tell_ended},
-		     [CLOSE] = {TO, CLOSING, hang_up}},
-	[OPEN] = {[OVER] = {TO, ENDED, tell_ended}, [CLOSE] = {TO, CLOSING, hang_up}},
-	[ENDED] = {[CLOSE] = {TO, CLOSED, post_closed}},
-	[CLOSING] = {[OVER] = {TO, CLOSED, post_closed}, [CLOSE] = {STAY, 0, NULL}},
-	[CLOSED] = {[CLOSE] = {STAY, 0, NULL}},
-};
-
-static void advance(struct websocket *w, enum event ev)
+static void websocket_describe(const struct websocket *w, struct mp_log *ret_log)
 {
-	while (ev != QUIET) {
-		const struct step *s = &steps[w->state][ev];
-
-		mp_check(s->how != NOWHERE);
-		if (s->how == TO) {
-			mp_log_trace(NULL, "websocket to %s: %s -> %s", w->destination.place,
-				     state_names[w->state], state_names[s->to]);
-			w->state = s->to;
-		}
-		ev = s->act ? s->act(w) : QUIET;
-	}
+	mp_log_init(ret_log, "websocket %s", w->destination.place);
 }
+
+MP_MACHINE(websocket, struct websocket, .describe = websocket_describe)
 
 static struct websocket *get(struct mp_transport *t)
 {
@@ -101,31 +68,31 @@ static struct websocket *get(struct mp_transport *t)
 
 /* --- what is done --------------------------------------------------------------------------- */
 
-static enum event tell_opened(struct websocket *w)
+static enum websocket_event tell_opened(struct websocket *w)
 {
 	if (w->base.hooks->opened)
 		w->base.hooks->opened(w->base.u);
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event tell_ended(struct websocket *w)
+static enum websocket_event tell_ended(struct websocket *w)
 {
 	if (w->base.hooks->ended)
 		w->base.hooks->ended(w->base.u, &w->why);
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event hang_up(struct websocket *w)
+static enum websocket_event hang_up(struct websocket *w)
 {
 	mp_ws_close(w->ws);
-	return QUIET;
+	return MP_QUIET;
 }
 
 /* Never from within close(). */
-static enum event post_closed(struct websocket *w)
+static enum websocket_event post_closed(struct websocket *w)
 {
 	mp_loop_post(w->loop, &w->closed);
-	return QUIET;
+	return MP_QUIET;
 }
 
 static void tell_closed(void *u)
@@ -140,7 +107,7 @@ static void tell_closed(void *u)
 
 static void ws_opened(void *u)
 {
-	advance(u, OPENED);
+	websocket_advance(u, OPENED);
 }
 
 static void ws_message(void *u, struct mp_str text)
@@ -165,7 +132,7 @@ static void ws_over(void *u, const struct mcpool_error *why)
 
 	if (why)
 		w->why = *why;
-	advance(w, OVER);
+	websocket_advance(w, OVER);
 }
 
 static const struct mp_ws_hooks ws_hooks = {ws_opened, ws_message, ws_written, ws_over};
@@ -186,7 +153,7 @@ static int start(struct mp_transport *t, struct mcpool_error *reterr)
 	r = mp_ws_open(w->client, &request, &ws_hooks, w, &w->ws, reterr);
 	if (r < 0)
 		return r;
-	advance(w, START);
+	websocket_advance(w, START);
 	return 0;
 }
 
@@ -199,7 +166,7 @@ static int send_message(struct mp_transport *t, struct mp_str text, uint64_t *re
 
 static void close_transport(struct mp_transport *t)
 {
-	advance(get(t), CLOSE);
+	websocket_advance(get(t), CLOSE);
 }
 
 static void free_transport(struct mp_grave *grave)

@@ -5,30 +5,6 @@
 
 #include "transport/post.h"
 
-/* Rows are states, columns GO YES NO COMPLETE BROKEN LEAVE; = stays, . cannot come. */
-static const char letters[] = "HGTDO";
-static const char *const grid[MP_POST_STATE_COUNT] = {
-	[MP_POST_HELD] = "G....O",   [MP_POST_GOING] = ".TD.OO", [MP_POST_TAKEN] = "...OOO",
-	[MP_POST_DENIED] = "...OOO", [MP_POST_OVER] = ".....=",
-};
-
-TEST(every_cell_of_the_table)
-{
-	for (int s = 0; s < MP_POST_STATE_COUNT; s++)
-		for (int ev = 0; ev < MP_POST_EVENT_COUNT; ev++) {
-			enum mp_post_state to;
-			bool filled =
-				mp_post_look_up((enum mp_post_state)s, (enum mp_post_event)ev, &to);
-			char want = grid[s][ev];
-
-			CHECK_EQ(filled, want != '.');
-			if (want == '=')
-				CHECK_EQ(to, s);
-			else if (want != '.')
-				CHECK_EQ(to, strchr(letters, want) - letters);
-		}
-}
-
 #define DENIAL "HTTP/1.1 500 X\r\n"
 #define LINE   "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n"
 

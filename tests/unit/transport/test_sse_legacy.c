@@ -6,33 +6,6 @@
 #include "base/limits.h"
 #include "transport/sse_legacy.h"
 
-/* Rows are states, columns START MOVED STREAM NO PLACE FAILED CLOSE FREED; = stays, . cannot come.
- */
-static const char letters[] = "IDNWOEC";
-static const char *const grid[MP_SSE_LEGACY_STATE_COUNT] = {
-	[MP_SSE_LEGACY_IDLE] = "D.....CC",   [MP_SSE_LEGACY_DIALING] = ".DWN.ECC",
-	[MP_SSE_LEGACY_DENIED] = ".....ECC", [MP_SSE_LEGACY_WAITING] = "....OECC",
-	[MP_SSE_LEGACY_OPEN] = ".....ECC",   [MP_SSE_LEGACY_OVER] = "......CC",
-	[MP_SSE_LEGACY_CLOSED] = "......==",
-};
-
-TEST(every_cell_of_the_table)
-{
-	for (int s = 0; s < MP_SSE_LEGACY_STATE_COUNT; s++)
-		for (int ev = 0; ev < MP_SSE_LEGACY_EVENT_COUNT; ev++) {
-			enum mp_sse_legacy_state to;
-			bool filled = mp_sse_legacy_look_up((enum mp_sse_legacy_state)s,
-							    (enum mp_sse_legacy_event)ev, &to);
-			char want = grid[s][ev];
-
-			CHECK_EQ(filled, want != '.');
-			if (want == '=')
-				CHECK_EQ(to, s);
-			else if (want != '.')
-				CHECK_EQ(to, strchr(letters, want) - letters);
-		}
-}
-
 /* --- a server ------------------------------------------------------------------------------- */
 
 #define STREAM         "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"

@@ -100,51 +100,6 @@ static bool open_session(struct stage *s, bool (*script)(struct stage *, struct 
 	return true;
 }
 
-/* --- the tables ------------------------------------------------------------------------------- */
-
-TEST(every_cell_of_the_table)
-{
-	static const char *const cells[MP_STREAMABLE_STATE_COUNT] = {
-		/* START SETTLE SETTLED JOINED FAIL DRAINED CLOSE LEFT, by first letters */
-		[MP_STREAMABLE_FRESH] = "O.....C.",    [MP_STREAMABLE_OPEN] = ".SOOW.L.",
-		[MP_STREAMABLE_SETTLING] = ".SJSW.L.", [MP_STREAMABLE_JOINING] = ".JJOW.L.",
-		[MP_STREAMABLE_WINDING] = "..WWWEL.",  [MP_STREAMABLE_ENDED] = "......L.",
-		[MP_STREAMABLE_LEAVING] = "......LC",  [MP_STREAMABLE_CLOSED] = "......C.",
-	};
-	static const char letters[] = "FOSJWELC";
-
-	for (int state = 0; state < MP_STREAMABLE_STATE_COUNT; state++)
-		for (int ev = 0; ev < MP_STREAMABLE_EVENT_COUNT; ev++) {
-			enum mp_streamable_state to;
-			bool there = mp_streamable_look_up((enum mp_streamable_state)state,
-							   (enum mp_streamable_event)ev, &to);
-
-			CHECK_EQ(there ? letters[to] : '.', cells[state][ev]);
-		}
-}
-
-TEST(every_cell_of_a_trip)
-{
-	static const char *const cells[MP_TRIP_STATE_COUNT] = {
-		/* GO DOCUMENT STREAM NO COMPLETE BROKEN REST LEAVE; Y ready, G going, D document,
-		   H hearing, N denied, Z resting, O over */
-		[MP_TRIP_READY] = "G.....ZO",   [MP_TRIP_GOING] = ".DHNYY.O",
-		[MP_TRIP_READING] = "....YY.O", [MP_TRIP_HEARING] = "....YY.O",
-		[MP_TRIP_DENIED] = "....YY.O",  [MP_TRIP_RESTING] = "G......O",
-		[MP_TRIP_OVER] = "........",
-	};
-	static const char letters[] = "YGDHNZO";
-
-	for (int state = 0; state < MP_TRIP_STATE_COUNT; state++)
-		for (int ev = 0; ev < MP_TRIP_EVENT_COUNT; ev++) {
-			enum mp_trip_state to;
-			bool there = mp_trip_look_up((enum mp_trip_state)state,
-						     (enum mp_trip_event)ev, &to);
-
-			CHECK_EQ(there ? letters[to] : '.', cells[state][ev]);
-		}
-}
-
 /* V24 */
 /* Whose stream it came on says whom it is about; the standing stream says nothing. */
 HEAVY_TEST(what_a_server_says_names_its_request)
