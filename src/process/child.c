@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/machine.h"
 #include "base/mem.h"
 #include "process/failure.h"
 #include "process/shepherd.h"
@@ -41,34 +42,9 @@
 	X(KILL, "kill", "our owner wants it dead")           \
 	X(TIMER, "timer", "the time of this state is over")
 
-enum state {
-	NOWHERE,
-#define STATE(name, word, meaning) name,
-	CHILD_STATES(STATE)
-#undef STATE
-		STATES,
-	STAY,
-};
+MP_MACHINE_ENUM(child_state, CHILD_STATES);
 
-enum event {
-	QUIET,
-#define EVENT(name, word, meaning) name,
-	CHILD_EVENTS(EVENT)
-#undef EVENT
-		EVENTS,
-};
-
-static const char *const state_name[] = {
-#define STATE(name, word, meaning) [name] = word,
-	CHILD_STATES(STATE)
-#undef STATE
-};
-
-static const char *const event_name[] = {
-#define EVENT(name, word, meaning) [name] = word,
-	CHILD_EVENTS(EVENT)
-#undef EVENT
-};
+MP_MACHINE_ENUM(child_event, CHILD_EVENTS);
 
 enum {
 	LEAVING_MS = MP_CHILD_TERM_MS + MP_CHILD_KILL_MS, /* the shepherd's own ladder, and some */
@@ -79,7 +55,7 @@ enum {
 };
 
 struct mp_child {
-	enum state state;
+	enum child_state state;
 	struct mp_launcher *launcher;
 	struct mp_watch *control; /* to the shepherd; NULL once it is gone */
 	const struct mp_child_hooks *hooks;
@@ -95,81 +71,60 @@ struct mp_child {
 	struct mp_grave grave;
 };
 
-struct step {
-	enum state to;
-	enum event (*act)(struct mp_child *c);
+MP_MACHINE_TYPES(child, struct mp_child, enum child_event, CHILD_STATES, CHILD_EVENTS);
+static child_action tell_running, tell_failed, tell_exited, tell_gone, close_stdin, order_term,
+	order_kill, lose_start, lose, hunt, depose;
+
+MP_MACHINE_STEPS(child) = {
+	[STARTING] = {[RAN] = MP_TO(RUNNING, tell_running),
+		      [FAILED] = MP_TO(LEAVING, tell_failed),
+		      [CUT] = MP_TO(LOST, lose_start),
+		      [STOP] = MP_TO(CLOSING, close_stdin),
+		      [KILL] = MP_TO(KILLING, order_kill)},
+	[RUNNING] = {[EXITED] = MP_TO(LEAVING, tell_exited),
+		     [CUT] = MP_TO(LOST, lose),
+		     [STOP] = MP_TO(CLOSING, close_stdin),
+		     [KILL] = MP_TO(KILLING, order_kill)},
+	[CLOSING] = {[RAN] = MP_DO(tell_running),
+		     [FAILED] = MP_TO(LEAVING, tell_failed),
+		     [EXITED] = MP_TO(LEAVING, tell_exited),
+		     [CUT] = MP_TO(LOST, lose),
+		     [STOP] = MP_STAY,
+		     [KILL] = MP_TO(KILLING, order_kill),
+		     [TIMER] = MP_TO(TERMED, order_term)},
+	[TERMED] = {[RAN] = MP_DO(tell_running),
+		    [FAILED] = MP_TO(LEAVING, tell_failed),
+		    [EXITED] = MP_TO(LEAVING, tell_exited),
+		    [CUT] = MP_TO(LOST, lose),
+		    [STOP] = MP_STAY,
+		    [KILL] = MP_TO(KILLING, order_kill),
+		    [TIMER] = MP_TO(KILLING, order_kill)},
+	[LEAVING] = {[EMPTY] = MP_TO(GONE, tell_gone),
+		     [CUT] = MP_TO(LOST, lose),
+		     [STOP] = MP_STAY,
+		     [KILL] = MP_TO(KILLING, order_kill),
+		     [TIMER] = MP_TO(KILLING, order_kill)},
+	[KILLING] = {[RAN] = MP_DO(tell_running),
+		     [FAILED] = MP_DO(tell_failed),
+		     [EXITED] = MP_DO(tell_exited),
+		     [EMPTY] = MP_TO(GONE, tell_gone),
+		     [CUT] = MP_TO(LOST, lose),
+		     [STOP] = MP_STAY,
+		     [KILL] = MP_STAY,
+		     [TIMER] = MP_TO(LOST, depose)},
+	[LOST] = {[EMPTY] = MP_TO(GONE, tell_gone),
+		  [STOP] = MP_STAY,
+		  [KILL] = MP_STAY,
+		  [TIMER] = MP_DO(hunt)},
+	[GONE] = {[STOP] = MP_STAY, [KILL] = MP_STAY},
 };
 
-static enum event tell_running(struct mp_child *c);
-static enum event tell_failed(struct mp_child *c);
-static enum event tell_exited(struct mp_child *c);
-static enum event tell_gone(struct mp_child *c);
-static enum event close_stdin(struct mp_child *c);
-static enum event order_term(struct mp_child *c);
-static enum event order_kill(struct mp_child *c);
-static enum event lose_start(struct mp_child *c);
-static enum event lose(struct mp_child *c);
-static enum event hunt(struct mp_child *c);
-static enum event depose(struct mp_child *c);
-
-static const struct step steps[STATES][EVENTS] = {
-	[STARTING] = {[RAN] = {RUNNING, tell_running},
-		      [FAILED] = {LEAVING, tell_failed},
-		      [CUT] = {LOST, lose_start},
-		      [STOP] = {CLOSING, close_stdin},
-		      [KILL] = {KILLING, order_kill}},
-	[RUNNING] = {[EXITED] = {LEAVING, tell_exited},
-		     [CUT] = {LOST, lose},
-		     [STOP] = {CLOSING, close_stdin},
-		     [KILL] = {KILLING, order_kill}},
-	[CLOSING] = {[RAN] = {STAY, tell_running},
-		     [FAILED] = {LEAVING, tell_failed},
-		     [EXITED] = {LEAVING, tell_exited},
-		     [CUT] = {LOST, lose},
-		     [STOP] = {STAY, NULL},
-		     [KILL] = {KILLING, order_kill},
-		     [TIMER] = {TERMED, order_term}},
-	[TERMED] = {[RAN] = {STAY, tell_running},
-		    [FAILED] = {LEAVING, tell_failed},
-		    [EXITED] = {LEAVING, tell_exited},
-		    [CUT] = {LOST, lose},
-		    [STOP] = {STAY, NULL},
-		    [KILL] = {KILLING, order_kill},
-		    [TIMER] = {KILLING, order_kill}},
-	[LEAVING] = {[EMPTY] = {GONE, tell_gone},
-		     [CUT] = {LOST, lose},
-		     [STOP] = {STAY, NULL},
-		     [KILL] = {KILLING, order_kill},
-		     [TIMER] = {KILLING, order_kill}},
-	[KILLING] = {[RAN] = {STAY, tell_running},
-		     [FAILED] = {STAY, tell_failed},
-		     [EXITED] = {STAY, tell_exited},
-		     [EMPTY] = {GONE, tell_gone},
-		     [CUT] = {LOST, lose},
-		     [STOP] = {STAY, NULL},
-		     [KILL] = {STAY, NULL},
-		     [TIMER] = {LOST, depose}},
-	[LOST] = {[EMPTY] = {GONE, tell_gone},
-		  [STOP] = {STAY, NULL},
-		  [KILL] = {STAY, NULL},
-		  [TIMER] = {STAY, hunt}},
-	[GONE] = {[STOP] = {STAY, NULL}, [KILL] = {STAY, NULL}},
-};
-
-static void advance(struct mp_child *c, enum event ev)
+static void child_describe(const struct mp_child *c, struct mp_log *ret_log)
 {
-	while (ev != QUIET) {
-		const struct step *s = &steps[c->state][ev];
-
-		mp_check(s->to != NOWHERE);
-		if (s->to != STAY) {
-			mp_log_trace(&c->log, "%s -> %s on %s", state_name[c->state],
-				     state_name[s->to], event_name[ev]);
-			c->state = s->to;
-		}
-		ev = s->act ? s->act(c) : QUIET;
-	}
+	*ret_log = c->log;
 }
+
+MP_MACHINE(child, struct mp_child, .describe = child_describe)
 
 /* --- actions: a hook may free the child, so it is called last --------------------------------- */
 
@@ -183,15 +138,15 @@ static void order(struct mp_child *c, enum mp_order what)
 			    MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-static enum event tell_running(struct mp_child *c)
+static enum child_event tell_running(struct mp_child *c)
 {
 	c->pid = c->heard.value;
 	mp_log_verbose(&c->log, "runs as pid %d", (int)c->pid);
 	c->hooks->running(c->u, c->pid);
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event tell_failed(struct mp_child *c)
+static enum child_event tell_failed(struct mp_child *c)
 {
 	struct mcpool_error why;
 
@@ -199,45 +154,45 @@ static enum event tell_failed(struct mp_child *c)
 	if (c->state == LEAVING)
 		mp_timer_start(&c->timer, LEAVING_MS);
 	c->hooks->failed(c->u, &why);
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event tell_exited(struct mp_child *c)
+static enum child_event tell_exited(struct mp_child *c)
 {
 	if (c->state == LEAVING)
 		mp_timer_start(&c->timer, LEAVING_MS);
 	c->exited = true;
 	c->hooks->exited(c->u, c->heard.value);
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event tell_gone(struct mp_child *c)
+static enum child_event tell_gone(struct mp_child *c)
 {
 	mp_timer_stop(&c->timer);
 	c->control = mp_watch_free(c->control);
 	c->hooks->gone(c->u);
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event close_stdin(struct mp_child *c)
+static enum child_event close_stdin(struct mp_child *c)
 {
 	mp_timer_start(&c->timer, MP_CHILD_EOF_MS);
 	c->hooks->hang_up(c->u);
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event order_term(struct mp_child *c)
+static enum child_event order_term(struct mp_child *c)
 {
 	mp_timer_start(&c->timer, MP_CHILD_TERM_MS);
 	order(c, MP_ORDER_TERM);
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event order_kill(struct mp_child *c)
+static enum child_event order_kill(struct mp_child *c)
 {
 	mp_timer_start(&c->timer, MP_CHILD_KILL_MS);
 	order(c, MP_ORDER_KILL);
-	return QUIET;
+	return MP_QUIET;
 }
 
 static void begin_hunt(struct mp_child *c)
@@ -246,7 +201,7 @@ static void begin_hunt(struct mp_child *c)
 	mp_timer_start(&c->timer, 0);
 }
 
-static enum event lose_start(struct mp_child *c)
+static enum child_event lose_start(struct mp_child *c)
 {
 	struct mcpool_error why;
 
@@ -254,21 +209,21 @@ static enum event lose_start(struct mp_child *c)
 		      c->command);
 	begin_hunt(c);
 	c->hooks->failed(c->u, &why);
-	return QUIET;
+	return MP_QUIET;
 }
 
 /* Whatever becomes of the process is our doing now. */
-static enum event lose(struct mp_child *c)
+static enum child_event lose(struct mp_child *c)
 {
 	begin_hunt(c);
 	if (c->pid > 0 && !c->exited) {
 		c->exited = true;
 		c->hooks->exited(c->u, SIGKILL);
 	}
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event hunt(struct mp_child *c)
+static enum child_event hunt(struct mp_child *c)
 {
 	if (mp_launcher_sweep(c->launcher, c->shepherd))
 		return EMPTY;
@@ -277,11 +232,11 @@ static enum event hunt(struct mp_child *c)
 		return EMPTY;
 	}
 	mp_timer_start(&c->timer, HUNT_MS);
-	return QUIET;
+	return MP_QUIET;
 }
 
 /* A shepherd that was stopped, or a tree that nobody can kill: we find out which. */
-static enum event depose(struct mp_child *c)
+static enum child_event depose(struct mp_child *c)
 {
 	mp_log_warn(&c->log, "pid %d or what it started does not end; its shepherd is killed",
 		    (int)c->pid);
@@ -292,7 +247,7 @@ static enum event depose(struct mp_child *c)
 
 /* --- what is heard -------------------------------------------------------------------------- */
 
-static const enum event events[] = {
+static const enum child_event events[] = {
 	[MP_NEWS_RUNNING] = RAN,
 	[MP_NEWS_FAILED] = FAILED,
 	[MP_NEWS_EXITED] = EXITED,
@@ -311,11 +266,11 @@ static bool hear_one(struct mp_child *c)
 		return true;
 	if (n != (ssize_t)sizeof(c->heard) || c->heard.news < MP_NEWS_RUNNING ||
 	    c->heard.news > MP_NEWS_GONE) {
-		advance(c, CUT);
+		child_advance(c, CUT);
 		return true;
 	}
 	c->shepherd = c->heard.shepherd;
-	advance(c, events[c->heard.news]);
+	child_advance(c, events[c->heard.news]);
 	return true;
 }
 
@@ -330,7 +285,7 @@ static void hear(void *u)
 
 static void ring(void *u)
 {
-	advance(u, TIMER);
+	child_advance(u, TIMER);
 }
 
 /* --- life ----------------------------------------------------------------------------------- */
@@ -437,12 +392,12 @@ int mp_child_spawn(struct mp_launcher *l, const struct mp_launch *launch,
 
 void mp_child_stop(struct mp_child *c)
 {
-	advance(c, STOP);
+	child_advance(c, STOP);
 }
 
 void mp_child_kill(struct mp_child *c)
 {
-	advance(c, KILL);
+	child_advance(c, KILL);
 }
 
 static void free_child(struct mp_grave *grave)

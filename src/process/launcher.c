@@ -4,6 +4,7 @@
  * killed falls to it and is taken down at once. When the hub is gone it sees all shepherds off.
  */
 #include "process/launcher.h"
+#include "base/machine.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,29 +31,16 @@
 	X(KILLING, "killing", "they took too long")                     \
 	X(GONE, "gone", "no child is left")
 
-#define LAUNCHER_EVENTS(X)                                  \
-	X(HUB_GONE, "its end of the socket, or itself")     \
-	X(STRAYS, "a shepherd was killed, or what it left") \
-	X(EMPTY, "there is no child")                       \
-	X(TIMER, "time for another look")                   \
-	X(LATE, "enough of that")
+#define LAUNCHER_EVENTS(X)                                            \
+	X(HUB_GONE, "hub gone", "its end of the socket, or itself")   \
+	X(STRAYS, "strays", "a shepherd was killed, or what it left") \
+	X(EMPTY, "empty", "there is no child")                        \
+	X(TIMER, "timer", "time for another look")                    \
+	X(LATE, "late", "enough of that")
 
-enum state {
-	NOWHERE,
-#define STATE(name, word, meaning) name,
-	LAUNCHER_STATES(STATE)
-#undef STATE
-		STATES,
-	STAY,
-};
+MP_MACHINE_ENUM(launcher_state, LAUNCHER_STATES);
 
-enum event {
-	QUIET,
-#define EVENT(name, meaning) name,
-	LAUNCHER_EVENTS(EVENT)
-#undef EVENT
-		EVENTS,
-};
+MP_MACHINE_ENUM(launcher_event, LAUNCHER_EVENTS);
 
 enum {
 	LEAVING_MS = 1500, /* the shepherds need 1 s and some; after 2 s nothing may live */
@@ -64,7 +52,7 @@ enum {
 };
 
 struct launcher {
-	enum state state;
+	enum launcher_state state;
 	int control;      /* the hub's requests; -1: it is gone */
 	int hub;          /* its pidfd: a fork of the hub may keep the socket open. -1: none */
 	int signals;      /* SIGCHLD */
@@ -78,45 +66,27 @@ struct launcher {
 	int64_t until_ms; /* of this state */
 };
 
-struct step {
-	enum state to;
-	enum event (*act)(struct launcher *l);
+MP_MACHINE_TYPES(launcher, struct launcher, enum launcher_event, LAUNCHER_STATES, LAUNCHER_EVENTS);
+static launcher_action take_strays, dismiss, wait_on, begin_killing, kill_all;
+
+MP_MACHINE_STEPS(launcher) = {
+	[SERVING] = {[HUB_GONE] = MP_TO(LEAVING, dismiss),
+		     [STRAYS] = MP_DO(take_strays),
+		     [EMPTY] = MP_STAY,
+		     [TIMER] = MP_DO(take_strays)},
+	[LEAVING] = {[HUB_GONE] = MP_STAY,
+		     [STRAYS] = MP_DO(wait_on),
+		     [EMPTY] = MP_TO(GONE, NULL),
+		     [TIMER] = MP_DO(wait_on),
+		     [LATE] = MP_TO(KILLING, begin_killing)},
+	[KILLING] = {[HUB_GONE] = MP_STAY,
+		     [STRAYS] = MP_STAY,
+		     [EMPTY] = MP_TO(GONE, NULL),
+		     [TIMER] = MP_DO(kill_all),
+		     [LATE] = MP_TO(GONE, NULL)},
 };
 
-static enum event take_strays(struct launcher *l);
-static enum event dismiss(struct launcher *l);
-static enum event wait_on(struct launcher *l);
-static enum event begin_killing(struct launcher *l);
-static enum event kill_all(struct launcher *l);
-
-static const struct step steps[STATES][EVENTS] = {
-	[SERVING] = {[HUB_GONE] = {LEAVING, dismiss},
-		     [STRAYS] = {STAY, take_strays},
-		     [EMPTY] = {STAY, NULL},
-		     [TIMER] = {STAY, take_strays}},
-	[LEAVING] = {[HUB_GONE] = {STAY, NULL},
-		     [STRAYS] = {STAY, wait_on},
-		     [EMPTY] = {GONE, NULL},
-		     [TIMER] = {STAY, wait_on},
-		     [LATE] = {KILLING, begin_killing}},
-	[KILLING] = {[HUB_GONE] = {STAY, NULL},
-		     [STRAYS] = {STAY, NULL},
-		     [EMPTY] = {GONE, NULL},
-		     [TIMER] = {STAY, kill_all},
-		     [LATE] = {GONE, NULL}},
-};
-
-static void advance(struct launcher *l, enum event ev)
-{
-	while (ev != QUIET) {
-		const struct step *step = &steps[l->state][ev];
-
-		mp_check(step->to != NOWHERE);
-		if (step->to != STAY)
-			l->state = step->to;
-		ev = step->act ? step->act(l) : QUIET;
-	}
-}
+MP_MACHINE(launcher, struct launcher, .is_silent = true)
 
 /* --- actions -------------------------------------------------------------------------------- */
 
@@ -130,44 +100,44 @@ static bool is_stray(const struct mp_proc *child, void *u)
 	return true;
 }
 
-static enum event take_strays(struct launcher *l)
+static enum launcher_event take_strays(struct launcher *l)
 {
 	mp_tree_strike(SIGKILL, is_stray, l);
 	if (mp_tree_signal(getpid(), SIGKILL, is_stray, l) <= 0)
 		l->looks = 0;
 	else
 		l->due_ms = mp_guard_now_ms() + (l->looks++ < LOOKS ? LOOK_MS : SLOW_LOOK_MS);
-	return QUIET;
+	return MP_QUIET;
 }
 
 /* Forks of the hub may hold its sockets, so the shepherds are told by the lifeline. */
-static enum event dismiss(struct launcher *l)
+static enum launcher_event dismiss(struct launcher *l)
 {
 	mp_guard_close(&l->control);
 	mp_guard_close(&l->hub);
 	mp_guard_close(&l->lifeline[1]);
 	l->until_ms = l->due_ms = mp_guard_now_ms() + LEAVING_MS;
-	return l->childless ? EMPTY : QUIET;
+	return l->childless ? EMPTY : MP_QUIET;
 }
 
-static enum event wait_on(struct launcher *l)
+static enum launcher_event wait_on(struct launcher *l)
 {
 	l->due_ms = l->until_ms;
 	return mp_guard_now_ms() >= l->until_ms ? LATE : take_strays(l);
 }
 
-static enum event begin_killing(struct launcher *l)
+static enum launcher_event begin_killing(struct launcher *l)
 {
 	l->until_ms = mp_guard_now_ms() + KILLING_MS;
 	return kill_all(l);
 }
 
-static enum event kill_all(struct launcher *l)
+static enum launcher_event kill_all(struct launcher *l)
 {
 	mp_tree_strike(SIGKILL, NULL, NULL);
 	(void)!mp_tree_signal(getpid(), SIGKILL, NULL, NULL); /* EMPTY tells when it is done */
 	l->due_ms = mp_guard_now_ms() + LOOK_MS;
-	return mp_guard_now_ms() >= l->until_ms ? LATE : QUIET;
+	return mp_guard_now_ms() >= l->until_ms ? LATE : MP_QUIET;
 }
 
 /* --- shepherds ------------------------------------------------------------------------------ */
@@ -231,9 +201,9 @@ static void reap(struct launcher *l)
 	l->unreaped = pid > 0;
 	l->childless = pid < 0 && errno == ECHILD;
 	if (l->childless)
-		advance(l, EMPTY);
+		launcher_advance(l, EMPTY);
 	else if (strays)
-		advance(l, STRAYS);
+		launcher_advance(l, STRAYS);
 }
 
 /* --- requests ------------------------------------------------------------------------------- */
@@ -274,7 +244,7 @@ static void hear_hub(struct launcher *l)
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (got <= 0) {
-		advance(l, HUB_GONE);
+		launcher_advance(l, HUB_GONE);
 		return;
 	}
 	n = unpack(&m, fds);
@@ -304,12 +274,12 @@ static void serve(struct launcher *l)
 		if (p[0].revents)
 			hear_hub(l);
 		if (p[1].revents && l->state != GONE)
-			advance(l, HUB_GONE);
+			launcher_advance(l, HUB_GONE);
 		if ((p[2].revents || l->unreaped) && l->state != GONE)
 			reap(l);
 		if (l->state != GONE && l->due_ms >= 0 && mp_guard_now_ms() >= l->due_ms) {
 			l->due_ms = -1;
-			advance(l, TIMER);
+			launcher_advance(l, TIMER);
 		}
 	}
 }

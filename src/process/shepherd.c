@@ -5,6 +5,7 @@
  * the hub or the launcher is gone takes the tree down by itself: TERM, 1 s, KILL.
  */
 #include "process/shepherd.h"
+#include "base/machine.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,33 +31,20 @@
 	X(KILLING, "killing", "KILL, again and again, until nothing is left")          \
 	X(GONE, "gone", "no child is left")
 
-#define SHEPHERD_EVENTS(X)                                 \
-	X(RAN, "exec succeeded")                           \
-	X(FAILED, "it did not")                            \
-	X(EXITED, "the server process itself ended")       \
-	X(EMPTY, "we have no child")                       \
-	X(TERM, "the hub orders so")                       \
-	X(KILL, "the hub orders so")                       \
-	X(ORPHANED, "hub or launcher are gone")            \
-	X(TIMER, "the time set by the last state is over") \
-	X(LATE, "it cannot be killed, and nobody waits for it")
+#define SHEPHERD_EVENTS(X)                                          \
+	X(RAN, "ran", "exec succeeded")                             \
+	X(FAILED, "failed", "it did not")                           \
+	X(EXITED, "exited", "the server process itself ended")      \
+	X(EMPTY, "empty", "we have no child")                       \
+	X(TERM, "term", "the hub orders so")                        \
+	X(KILL, "kill", "the hub orders so")                        \
+	X(ORPHANED, "orphaned", "hub or launcher are gone")         \
+	X(TIMER, "timer", "the time set by the last state is over") \
+	X(LATE, "late", "it cannot be killed, and nobody waits for it")
 
-enum state {
-	NOWHERE,
-#define STATE(name, word, meaning) name,
-	SHEPHERD_STATES(STATE)
-#undef STATE
-		STATES,
-	STAY,
-};
+MP_MACHINE_ENUM(shepherd_state, SHEPHERD_STATES);
 
-enum event {
-	QUIET,
-#define EVENT(name, meaning) name,
-	SHEPHERD_EVENTS(EVENT)
-#undef EVENT
-		EVENTS,
-};
+MP_MACHINE_ENUM(shepherd_event, SHEPHERD_EVENTS);
 
 enum {
 	ENDING_MS = 1000,    /* from TERM to KILL */
@@ -69,7 +57,7 @@ enum {
 };
 
 struct shepherd {
-	enum state state;
+	enum shepherd_state state;
 	int control;   /* the hub's; -1: gone */
 	int lifeline;  /* the launcher's; -1: gone */
 	int report;    /* exec's; -1: heard */
@@ -85,60 +73,40 @@ struct shepherd {
 	int rounds;     /* of KILLING */
 };
 
-struct step {
-	enum state to;
-	enum event (*act)(struct shepherd *s);
+MP_MACHINE_TYPES(shepherd, struct shepherd, enum shepherd_event, SHEPHERD_STATES, SHEPHERD_EVENTS);
+static shepherd_action tell_running, tell_failed, tell_exited, end_leftovers, send_term, end_all,
+	kill_all, say_goodbye;
+
+MP_MACHINE_STEPS(shepherd) = {
+	[STARTING] = {[RAN] = MP_TO(RUNNING, tell_running),
+		      [FAILED] = MP_TO(ENDING, tell_failed),
+		      [TERM] = MP_DO(send_term),
+		      [KILL] = MP_TO(KILLING, kill_all),
+		      [ORPHANED] = MP_TO(ENDING, end_all)},
+	[RUNNING] = {[EXITED] = MP_TO(ENDING, end_leftovers),
+		     [TERM] = MP_DO(send_term),
+		     [KILL] = MP_TO(KILLING, kill_all),
+		     [ORPHANED] = MP_TO(ENDING, end_all)},
+	[ENDING] = {[RAN] = MP_DO(tell_running),
+		    [FAILED] = MP_DO(tell_failed),
+		    [EXITED] = MP_DO(end_leftovers),
+		    [EMPTY] = MP_TO(GONE, say_goodbye),
+		    [TERM] = MP_DO(send_term),
+		    [KILL] = MP_TO(KILLING, kill_all),
+		    [ORPHANED] = MP_STAY,
+		    [TIMER] = MP_TO(KILLING, kill_all)},
+	[KILLING] = {[RAN] = MP_DO(tell_running),
+		     [FAILED] = MP_DO(tell_failed),
+		     [EXITED] = MP_DO(tell_exited),
+		     [EMPTY] = MP_TO(GONE, say_goodbye),
+		     [TERM] = MP_STAY,
+		     [KILL] = MP_STAY,
+		     [ORPHANED] = MP_STAY,
+		     [TIMER] = MP_DO(kill_all),
+		     [LATE] = MP_TO(GONE, NULL)},
 };
 
-static enum event tell_running(struct shepherd *s);
-static enum event tell_failed(struct shepherd *s);
-static enum event tell_exited(struct shepherd *s);
-static enum event end_leftovers(struct shepherd *s);
-static enum event send_term(struct shepherd *s);
-static enum event end_all(struct shepherd *s);
-static enum event kill_all(struct shepherd *s);
-static enum event say_goodbye(struct shepherd *s);
-
-static const struct step steps[STATES][EVENTS] = {
-	[STARTING] = {[RAN] = {RUNNING, tell_running},
-		      [FAILED] = {ENDING, tell_failed},
-		      [TERM] = {STAY, send_term},
-		      [KILL] = {KILLING, kill_all},
-		      [ORPHANED] = {ENDING, end_all}},
-	[RUNNING] = {[EXITED] = {ENDING, end_leftovers},
-		     [TERM] = {STAY, send_term},
-		     [KILL] = {KILLING, kill_all},
-		     [ORPHANED] = {ENDING, end_all}},
-	[ENDING] = {[RAN] = {STAY, tell_running},
-		    [FAILED] = {STAY, tell_failed},
-		    [EXITED] = {STAY, end_leftovers},
-		    [EMPTY] = {GONE, say_goodbye},
-		    [TERM] = {STAY, send_term},
-		    [KILL] = {KILLING, kill_all},
-		    [ORPHANED] = {STAY, NULL},
-		    [TIMER] = {KILLING, kill_all}},
-	[KILLING] = {[RAN] = {STAY, tell_running},
-		     [FAILED] = {STAY, tell_failed},
-		     [EXITED] = {STAY, tell_exited},
-		     [EMPTY] = {GONE, say_goodbye},
-		     [TERM] = {STAY, NULL},
-		     [KILL] = {STAY, NULL},
-		     [ORPHANED] = {STAY, NULL},
-		     [TIMER] = {STAY, kill_all},
-		     [LATE] = {GONE, NULL}},
-};
-
-static void advance(struct shepherd *s, enum event ev)
-{
-	while (ev != QUIET) {
-		const struct step *step = &steps[s->state][ev];
-
-		mp_check(step->to != NOWHERE);
-		if (step->to != STAY)
-			s->state = step->to;
-		ev = step->act ? step->act(s) : QUIET;
-	}
-}
+MP_MACHINE(shepherd, struct shepherd, .is_silent = true)
 
 /* --- actions -------------------------------------------------------------------------------- */
 
@@ -149,35 +117,35 @@ void mp_shepherd_tell(int control, enum mp_news news, int stage, int value)
 	(void)!send(control, &report, sizeof(report), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-static enum event tell_running(struct shepherd *s)
+static enum shepherd_event tell_running(struct shepherd *s)
 {
 	s->ran = true;
 	mp_shepherd_tell(s->control, MP_NEWS_RUNNING, 0, s->server);
-	return QUIET;
+	return MP_QUIET;
 }
 
 /* The process that failed is about to end; EMPTY follows. */
-static enum event tell_failed(struct shepherd *s)
+static enum shepherd_event tell_failed(struct shepherd *s)
 {
 	mp_shepherd_tell(s->control, MP_NEWS_FAILED, s->failure.stage, s->failure.cause);
 	if (s->due_ms < 0)
 		s->due_ms = mp_guard_now_ms() + ENDING_MS;
-	return s->childless ? EMPTY : QUIET;
+	return s->childless ? EMPTY : MP_QUIET;
 }
 
-static enum event tell_exited(struct shepherd *s)
+static enum shepherd_event tell_exited(struct shepherd *s)
 {
 	if (s->ran)
 		mp_shepherd_tell(s->control, MP_NEWS_EXITED, 0, s->status);
-	return s->childless ? EMPTY : QUIET;
+	return s->childless ? EMPTY : MP_QUIET;
 }
 
 /* Those who left the server's group get the same warning, once. */
-static enum event end_leftovers(struct shepherd *s)
+static enum shepherd_event end_leftovers(struct shepherd *s)
 {
-	enum event next = tell_exited(s);
+	enum shepherd_event next = tell_exited(s);
 
-	if (next == QUIET) {
+	if (next == MP_QUIET) {
 		(void)!mp_tree_signal(getpid(), SIGTERM, NULL,
 				      NULL); /* KILL counts, this does not */
 		if (s->due_ms < 0)
@@ -187,21 +155,21 @@ static enum event end_leftovers(struct shepherd *s)
 }
 
 /* The group is the server's pid; before its setsid() there is only the process. */
-static enum event send_term(struct shepherd *s)
+static enum shepherd_event send_term(struct shepherd *s)
 {
 	if (!s->reaped && kill(-s->server, SIGTERM) < 0)
 		kill(s->server, SIGTERM);
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event end_all(struct shepherd *s)
+static enum shepherd_event end_all(struct shepherd *s)
 {
 	s->due_ms = mp_guard_now_ms() + ENDING_MS;
 	return send_term(s);
 }
 
 /* The group needs no /proc, and nobody in it can fork out of the way. */
-static enum event kill_all(struct shepherd *s)
+static enum shepherd_event kill_all(struct shepherd *s)
 {
 	int signal = s->rounds < STOP_ROUNDS ? SIGSTOP : SIGKILL;
 
@@ -212,13 +180,13 @@ static enum event kill_all(struct shepherd *s)
 	s->due_ms = mp_guard_now_ms();
 	if (s->rounds++ >= STOP_ROUNDS)
 		s->due_ms += s->rounds < ROUNDS ? ROUND_MS : SLOW_ROUND_MS;
-	return s->rounds > PATIENCE && s->control < 0 ? LATE : QUIET;
+	return s->rounds > PATIENCE && s->control < 0 ? LATE : MP_QUIET;
 }
 
-static enum event say_goodbye(struct shepherd *s)
+static enum shepherd_event say_goodbye(struct shepherd *s)
 {
 	mp_shepherd_tell(s->control, MP_NEWS_GONE, 0, 0);
-	return QUIET;
+	return MP_QUIET;
 }
 
 /* --- what is heard -------------------------------------------------------------------------- */
@@ -231,13 +199,13 @@ static void hear_exec(struct shepherd *s)
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	mp_guard_close(&s->report);
-	advance(s, n == (ssize_t)sizeof(s->failure) ? FAILED : RAN);
+	shepherd_advance(s, n == (ssize_t)sizeof(s->failure) ? FAILED : RAN);
 }
 
 static void orphan(struct shepherd *s, int *gone)
 {
 	mp_guard_close(gone);
-	advance(s, ORPHANED);
+	shepherd_advance(s, ORPHANED);
 }
 
 static void hear_hub(struct shepherd *s)
@@ -249,7 +217,7 @@ static void hear_hub(struct shepherd *s)
 	if (n < 0 && (errno == EAGAIN || errno == EINTR || errno == ECONNRESET))
 		return;
 	if (n == (ssize_t)sizeof(order) && (order == MP_ORDER_TERM || order == MP_ORDER_KILL))
-		advance(s, order == MP_ORDER_TERM ? TERM : KILL);
+		shepherd_advance(s, order == MP_ORDER_TERM ? TERM : KILL);
 	else
 		orphan(s, &s->control); /* gone, or out of its mind */
 }
@@ -274,9 +242,9 @@ static void reap(struct shepherd *s)
 	if (s->state == GONE)
 		return;
 	if (exited)
-		advance(s, EXITED);
+		shepherd_advance(s, EXITED);
 	else if (s->childless)
-		advance(s, EMPTY);
+		shepherd_advance(s, EMPTY);
 }
 
 static void hear_signals(struct shepherd *s)
@@ -318,7 +286,7 @@ static void live(struct shepherd *s)
 			hear_signals(s);
 		if (s->state != GONE && s->due_ms >= 0 && mp_guard_now_ms() >= s->due_ms) {
 			s->due_ms = -1;
-			advance(s, TIMER);
+			shepherd_advance(s, TIMER);
 		}
 	}
 }

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/machine.h"
 #include "base/mem.h"
 #include "process/spec.h"
 #include "process/tail.h"
@@ -35,34 +36,9 @@
 	X(TIMER, "timer", "waited long enough")        \
 	X(CLOSE, "close", "the owner hangs up")
 
-enum state {
-	NOWHERE,
-#define STATE(name, word, meaning) name,
-	STDIO_STATES(STATE)
-#undef STATE
-		STATES,
-	STAY,
-};
+MP_MACHINE_ENUM(stdio_state, STDIO_STATES);
 
-enum event {
-	QUIET,
-#define EVENT(name, word, meaning) name,
-	STDIO_EVENTS(EVENT)
-#undef EVENT
-		EVENTS,
-};
-
-static const char *const state_name[] = {
-#define STATE(name, word, meaning) [name] = word,
-	STDIO_STATES(STATE)
-#undef STATE
-};
-
-static const char *const event_name[] = {
-#define EVENT(name, word, meaning) [name] = word,
-	STDIO_EVENTS(EVENT)
-#undef EVENT
-};
+MP_MACHINE_ENUM(stdio_event, STDIO_EVENTS);
 
 enum {
 	EXIT_WAIT_MS = 50, /* from the end of stdout to the news of an exit, or the reverse */
@@ -71,7 +47,7 @@ enum {
 
 struct stdio {
 	struct mp_transport base;
-	enum state state;
+	enum stdio_state state;
 	struct mp_launcher *launcher;
 	struct mp_spec spec;       /* a copy of the launch */
 	char *log_file;            /* owned; NULL: none */
@@ -88,62 +64,44 @@ struct stdio {
 	struct mp_grave grave;
 };
 
-struct step {
-	enum state to;
-	enum event (*act)(struct stdio *s);
+MP_MACHINE_TYPES(stdio, struct stdio, enum stdio_event, STDIO_STATES, STDIO_EVENTS);
+static stdio_action open_pipe, read_on, await_exit, empty, tell_half_closed, tell_ended, stop,
+	tell_closed;
+
+MP_MACHINE_STEPS(stdio) = {
+	[FRESH] = {[START] = MP_TO(STARTING, NULL), [CLOSE] = MP_TO(CLOSING, stop)},
+	[STARTING] = {[RAN] = MP_TO(OPEN, open_pipe),
+		      [FAILED] = MP_TO(ENDED, tell_ended),
+		      [CLOSE] = MP_TO(CLOSING, stop)},
+	[OPEN] = {[EOS] = MP_TO(ENDING, await_exit),
+		  [EXITED] = MP_TO(EMPTYING, await_exit),
+		  [CLOSE] = MP_TO(CLOSING, stop)},
+	[ENDING] = {[EXITED] = MP_TO(ENDED, tell_ended),
+		    [TIMER] = MP_TO(ENDED, tell_half_closed),
+		    [CLOSE] = MP_TO(CLOSING, stop)},
+	[EMPTYING] = {[EOS] = MP_TO(ENDED, tell_ended),
+		      [TIMER] = MP_DO(empty),
+		      [GONE] = MP_STAY,
+		      [CLOSE] = MP_TO(CLOSING, stop)},
+	[ENDED] = {[EOS] = MP_STAY,
+		   [EXITED] = MP_STAY,
+		   [GONE] = MP_STAY,
+		   [CLOSE] = MP_TO(CLOSING, stop)},
+	[CLOSING] = {[RAN] = MP_DO(read_on),
+		     [FAILED] = MP_STAY,
+		     [EOS] = MP_STAY,
+		     [EXITED] = MP_STAY,
+		     [GONE] = MP_TO(CLOSED, tell_closed),
+		     [CLOSE] = MP_STAY},
+	[CLOSED] = {[CLOSE] = MP_STAY},
 };
 
-static enum event open_pipe(struct stdio *s);
-static enum event read_on(struct stdio *s);
-static enum event await_exit(struct stdio *s);
-static enum event empty(struct stdio *s);
-static enum event tell_half_closed(struct stdio *s);
-static enum event tell_ended(struct stdio *s);
-static enum event stop(struct stdio *s);
-static enum event tell_closed(struct stdio *s);
-
-static const struct step steps[STATES][EVENTS] = {
-	[FRESH] = {[START] = {STARTING, NULL}, [CLOSE] = {CLOSING, stop}},
-	[STARTING] = {[RAN] = {OPEN, open_pipe},
-		      [FAILED] = {ENDED, tell_ended},
-		      [CLOSE] = {CLOSING, stop}},
-	[OPEN] = {[EOS] = {ENDING, await_exit},
-		  [EXITED] = {EMPTYING, await_exit},
-		  [CLOSE] = {CLOSING, stop}},
-	[ENDING] = {[EXITED] = {ENDED, tell_ended},
-		    [TIMER] = {ENDED, tell_half_closed},
-		    [CLOSE] = {CLOSING, stop}},
-	[EMPTYING] = {[EOS] = {ENDED, tell_ended},
-		      [TIMER] = {STAY, empty},
-		      [GONE] = {STAY, NULL},
-		      [CLOSE] = {CLOSING, stop}},
-	[ENDED] = {[EOS] = {STAY, NULL},
-		   [EXITED] = {STAY, NULL},
-		   [GONE] = {STAY, NULL},
-		   [CLOSE] = {CLOSING, stop}},
-	[CLOSING] = {[RAN] = {STAY, read_on},
-		     [FAILED] = {STAY, NULL},
-		     [EOS] = {STAY, NULL},
-		     [EXITED] = {STAY, NULL},
-		     [GONE] = {CLOSED, tell_closed},
-		     [CLOSE] = {STAY, NULL}},
-	[CLOSED] = {[CLOSE] = {STAY, NULL}},
-};
-
-static void advance(struct stdio *s, enum event ev)
+static void stdio_describe(const struct stdio *s, struct mp_log *ret_log)
 {
-	while (ev != QUIET) {
-		const struct step *step = &steps[s->state][ev];
-
-		mp_check(step->to != NOWHERE);
-		if (step->to != STAY) {
-			mp_log_trace(&s->log, "%s -> %s on %s", state_name[s->state],
-				     state_name[step->to], event_name[ev]);
-			s->state = step->to;
-		}
-		ev = step->act ? step->act(s) : QUIET;
-	}
+	*ret_log = s->log;
 }
+
+MP_MACHINE(stdio, struct stdio, .describe = stdio_describe)
 
 static struct stdio *get_stdio(const struct mp_transport *t)
 {
@@ -152,30 +110,30 @@ static struct stdio *get_stdio(const struct mp_transport *t)
 
 /* --- actions: a hook may free us, so it is called last ---------------------------------------- */
 
-static enum event open_pipe(struct stdio *s)
+static enum stdio_event open_pipe(struct stdio *s)
 {
 	if (s->pipe->impl->start(s->pipe, &s->why) < 0)
 		return EOS;
 	if (s->base.hooks->opened)
 		s->base.hooks->opened(s->base.u);
-	return QUIET;
+	return MP_QUIET;
 }
 
 /* Nobody wants its messages, but it must not be held up writing them. */
-static enum event read_on(struct stdio *s)
+static enum stdio_event read_on(struct stdio *s)
 {
-	return s->pipe->impl->start(s->pipe, NULL) < 0 ? EOS : QUIET;
+	return s->pipe->impl->start(s->pipe, NULL) < 0 ? EOS : MP_QUIET;
 }
 
 /* Two ends, of stdout and of the process, which belong together and come in either order. */
-static enum event await_exit(struct stdio *s)
+static enum stdio_event await_exit(struct stdio *s)
 {
 	mp_timer_start(&s->timer, EXIT_WAIT_MS);
-	return QUIET;
+	return MP_QUIET;
 }
 
 /* A descendant may hold stdout open for long; what the server itself wrote is in the pipe. */
-static enum event empty(struct stdio *s)
+static enum stdio_event empty(struct stdio *s)
 {
 	int unread = 0;
 
@@ -184,7 +142,7 @@ static enum event empty(struct stdio *s)
 	return await_exit(s);
 }
 
-static enum event tell_half_closed(struct stdio *s)
+static enum stdio_event tell_half_closed(struct stdio *s)
 {
 	if (s->why.code == MCPOOL_ECLOSED)
 		(void)mp_fail(&s->why, MCPOOL_ECLOSED, "closed its stdout but is still running");
@@ -192,33 +150,33 @@ static enum event tell_half_closed(struct stdio *s)
 }
 
 /* Its last words on stderr were written before it ended, so they are there. */
-static enum event tell_ended(struct stdio *s)
+static enum stdio_event tell_ended(struct stdio *s)
 {
 	mp_timer_stop(&s->timer);
 	mp_tail_drain(s->tail);
 	if (s->base.hooks->ended)
 		s->base.hooks->ended(s->base.u, &s->why);
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event stop(struct stdio *s)
+static enum stdio_event stop(struct stdio *s)
 {
 	mp_timer_stop(&s->timer);
 	if (s->child && !s->gone)
 		mp_child_stop(s->child);
 	else
 		mp_loop_post(mp_launcher_get_loop(s->launcher), &s->gone_task);
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event tell_closed(struct stdio *s)
+static enum stdio_event tell_closed(struct stdio *s)
 {
 	if (s->tail)
 		mp_tail_drain(s->tail);
 	s->pipe = mp_transport_free(s->pipe);
 	if (s->base.hooks->closed)
 		s->base.hooks->closed(s->base.u);
-	return QUIET;
+	return MP_QUIET;
 }
 
 /* --- what the child tells ------------------------------------------------------------------- */
@@ -226,7 +184,7 @@ static enum event tell_closed(struct stdio *s)
 static void child_running(void *u, pid_t pid)
 {
 	(void)pid;
-	advance(u, RAN);
+	stdio_advance(u, RAN);
 }
 
 static void child_failed(void *u, const struct mcpool_error *why)
@@ -234,7 +192,7 @@ static void child_failed(void *u, const struct mcpool_error *why)
 	struct stdio *s = u;
 
 	s->why = *why;
-	advance(s, FAILED);
+	stdio_advance(s, FAILED);
 }
 
 static void child_exited(void *u, int wait_status)
@@ -244,7 +202,7 @@ static void child_exited(void *u, int wait_status)
 
 	(void)mp_fail(&s->why, MCPOOL_ECLOSED, "%s",
 		      mp_child_describe_exit(wait_status, words, sizeof(words)));
-	advance(s, EXITED);
+	stdio_advance(s, EXITED);
 }
 
 static void child_hang_up(void *u)
@@ -259,7 +217,7 @@ static void child_gone(void *u)
 	struct stdio *s = u;
 
 	s->gone = true;
-	advance(s, GONE);
+	stdio_advance(s, GONE);
 }
 
 static const struct mp_child_hooks child_hooks = {
@@ -307,7 +265,7 @@ static void pipe_ended(void *u, const struct mcpool_error *why)
 
 	if (s->state == OPEN)
 		s->why = *why; /* the exit, if it is heard of, says more */
-	advance(s, EOS);
+	stdio_advance(s, EOS);
 }
 
 static const struct mp_transport_hooks pipe_hooks = {
@@ -321,7 +279,7 @@ static const struct mp_transport_hooks pipe_hooks = {
 
 static void ring(void *u)
 {
-	advance(u, TIMER);
+	stdio_advance(u, TIMER);
 }
 
 static int start(struct mp_transport *t, struct mcpool_error *reterr)
@@ -343,7 +301,7 @@ static int start(struct mp_transport *t, struct mcpool_error *reterr)
 	s->pipe->hooks = &pipe_hooks;
 	s->pipe->u = s;
 	s->tail = mp_tail_new(loop, fds[2], s->log_file);
-	advance(s, START);
+	stdio_advance(s, START);
 	return 0;
 }
 
@@ -356,7 +314,7 @@ static int send_message(struct mp_transport *t, struct mp_str text, uint64_t *re
 
 static void close_transport(struct mp_transport *t)
 {
-	advance(get_stdio(t), CLOSE);
+	stdio_advance(get_stdio(t), CLOSE);
 }
 
 static int get_tail(struct mp_transport *t, size_t lines, struct mp_buf *out)
