@@ -8,8 +8,9 @@
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/machine.h"
 
-#define STATES(X)                                                               \
+#define AGREE_STATES(X)                                                         \
 	X(IDLE, "idle", "nothing was said")                                     \
 	X(PROBING, "probing", "discover was written, nothing else")             \
 	X(BOTH, "both", "discover met silence, initialize was written too")     \
@@ -17,104 +18,75 @@
 	X(AGREED, "agreed", "era and version are chosen")                       \
 	X(FAILED, "failed", "there is nothing to agree on, or nobody")
 
-#define EVENTS(X)                                                            \
-	X(PROBE, "find out")                                                 \
-	X(SKIP, "legacy from the start")                                     \
-	X(DISCOVERED, "discover was answered, with a version of ours")       \
-	X(NO_MODERN, "discover was answered, but with no use")               \
-	X(AGAIN, "discover was refused, with a version of ours in the list") \
-	X(SILENT, "no answer to discover for a while")                       \
-	X(INITIALIZED, "initialize was answered, with a version of ours")    \
-	X(REFUSED, "initialize was answered, but with no use")               \
-	X(LOST, "the server is gone")
+#define AGREE_EVENTS(X)                                                                  \
+	X(PROBE, "probe", "find out")                                                    \
+	X(SKIP, "skip", "legacy from the start")                                         \
+	X(DISCOVERED, "discovered", "discover was answered, with a version of ours")     \
+	X(NO_MODERN, "no modern", "discover was answered, but with no use")              \
+	X(AGAIN, "again", "discover was refused, with a version of ours in the list")    \
+	X(SILENT, "silent", "no answer to discover for a while")                         \
+	X(INITIALIZED, "initialized", "initialize was answered, with a version of ours") \
+	X(REFUSED, "refused", "initialize was answered, but with no use")                \
+	X(LOST, "lost", "the server is gone")
 
-enum state {
-#define X(name, word, meaning) name,
-	STATES(X)
-#undef X
-		STATE_COUNT
-};
-enum event {
-#define X(name, meaning) name,
-	EVENTS(X)
-#undef X
-		EVENT_COUNT,
-	QUIET
-};
+MP_MACHINE_ENUM(agree_state, AGREE_STATES);
+MP_MACHINE_ENUM(agree_event, AGREE_EVENTS);
 
-typedef enum event (*action)(struct mp_agree *a);
-static enum event send_discover(struct mp_agree *a);
-static enum event repeat_discover(struct mp_agree *a);
-static enum event send_initialize(struct mp_agree *a);
-static enum event settle_modern(struct mp_agree *a);
-static enum event settle_legacy(struct mp_agree *a);
-static enum event go_legacy(struct mp_agree *a);
-static enum event fall_back_to_modern(struct mp_agree *a);
-static enum event try_modern_after_all(struct mp_agree *a);
-static enum event note_modern(struct mp_agree *a);
-static enum event give_up(struct mp_agree *a);
+MP_MACHINE_TYPES(agree, struct mp_agree, enum agree_event, AGREE_STATES, AGREE_EVENTS);
+static agree_action send_discover, repeat_discover, send_initialize, settle_modern, settle_legacy,
+	go_legacy, fall_back_to_modern, note_modern, give_up;
+static enum agree_event try_modern_after_all(struct mp_agree *a);
 
-enum { NOWHERE, TO, STAY };
-struct step {
-	int how;
-	enum state to;
-	action act;
-};
-
-static const struct step steps[STATE_COUNT][EVENT_COUNT] = {
-	[IDLE] = {[PROBE] = {TO, PROBING, send_discover},
-		  [SKIP] = {TO, INITIALIZING, send_initialize},
-		  [LOST] = {TO, FAILED, give_up}},
-	[PROBING] = {[DISCOVERED] = {TO, AGREED, settle_modern},
-		     [NO_MODERN] = {TO, INITIALIZING, go_legacy},
-		     [AGAIN] = {STAY, 0, repeat_discover},
-		     [SILENT] = {TO, BOTH, send_initialize},
-		     [LOST] = {TO, FAILED, give_up}},
+MP_MACHINE_STEPS(agree) = {
+	[IDLE] = {[PROBE] = MP_TO(PROBING, send_discover),
+		  [SKIP] = MP_TO(INITIALIZING, send_initialize),
+		  [LOST] = MP_TO(FAILED, give_up)},
+	[PROBING] = {[DISCOVERED] = MP_TO(AGREED, settle_modern),
+		     [NO_MODERN] = MP_TO(INITIALIZING, go_legacy),
+		     [AGAIN] = MP_DO(repeat_discover),
+		     [SILENT] = MP_TO(BOTH, send_initialize),
+		     [LOST] = MP_TO(FAILED, give_up)},
 	/* Discovered after all: if it now refuses initialize, it is modern. */
-	[BOTH] = {[DISCOVERED] = {STAY, 0, NULL},
-		  [NO_MODERN] = {TO, INITIALIZING, NULL},
-		  [AGAIN] = {STAY, 0, send_discover},
-		  [INITIALIZED] = {TO, AGREED, settle_legacy},
-		  [REFUSED] = {TO, FAILED, fall_back_to_modern},
-		  [LOST] = {TO, FAILED, give_up}},
-	[INITIALIZING] = {[DISCOVERED] = {STAY, 0, NULL},
-			  [NO_MODERN] = {STAY, 0, NULL},
-			  [AGAIN] = {STAY, 0, NULL},
-			  [INITIALIZED] = {TO, AGREED, settle_legacy},
-			  [REFUSED] = {TO, FAILED, fall_back_to_modern},
-			  [LOST] = {TO, FAILED, give_up}},
-	[AGREED] = {[DISCOVERED] = {STAY, 0, note_modern},
-		    [NO_MODERN] = {STAY, 0, NULL},
-		    [AGAIN] = {STAY, 0, NULL},
-		    [LOST] = {STAY, 0, NULL}},
-	[FAILED] = {[PROBE] = {TO, PROBING, send_discover},
-		    [SKIP] = {TO, INITIALIZING, send_initialize},
-		    [DISCOVERED] = {TO, AGREED, settle_modern},
-		    [NO_MODERN] = {STAY, 0, NULL},
-		    [AGAIN] = {STAY, 0, NULL},
-		    [INITIALIZED] = {STAY, 0, NULL},
-		    [REFUSED] = {STAY, 0, NULL},
-		    [LOST] = {STAY, 0, NULL}},
+	[BOTH] = {[DISCOVERED] = MP_STAY,
+		  [NO_MODERN] = MP_TO(INITIALIZING, NULL),
+		  [AGAIN] = MP_DO(send_discover),
+		  [INITIALIZED] = MP_TO(AGREED, settle_legacy),
+		  [REFUSED] = MP_TO(FAILED, fall_back_to_modern),
+		  [LOST] = MP_TO(FAILED, give_up)},
+	[INITIALIZING] = {[DISCOVERED] = MP_STAY,
+			  [NO_MODERN] = MP_STAY,
+			  [AGAIN] = MP_STAY,
+			  [INITIALIZED] = MP_TO(AGREED, settle_legacy),
+			  [REFUSED] = MP_TO(FAILED, fall_back_to_modern),
+			  [LOST] = MP_TO(FAILED, give_up)},
+	[AGREED] = {[DISCOVERED] = MP_DO(note_modern),
+		    [NO_MODERN] = MP_STAY,
+		    [AGAIN] = MP_STAY,
+		    [LOST] = MP_STAY},
+	[FAILED] = {[PROBE] = MP_TO(PROBING, send_discover),
+		    [SKIP] = MP_TO(INITIALIZING, send_initialize),
+		    [DISCOVERED] = MP_TO(AGREED, settle_modern),
+		    [NO_MODERN] = MP_STAY,
+		    [AGAIN] = MP_STAY,
+		    [INITIALIZED] = MP_STAY,
+		    [REFUSED] = MP_STAY,
+		    [LOST] = MP_STAY},
 };
 
-static void advance(struct mp_agree *a, enum event ev)
+static void agree_describe(const struct mp_agree *a, struct mp_log *ret_log)
 {
-	while (ev != QUIET) {
-		const struct step *s = &steps[a->state][ev];
-
-		mp_check(s->how != NOWHERE);
-		if (s->how == TO)
-			a->state = (int)s->to;
-		ev = s->act ? s->act(a) : QUIET;
-	}
+	if (a->log)
+		*ret_log = *a->log;
 }
+
+MP_MACHINE(agree, struct mp_agree, .describe = agree_describe)
 
 /* --- what is sent, and what comes back ------------------------------------------------------ */
 
-static enum event fail(struct mp_agree *a)
+static enum agree_event fail(struct mp_agree *a)
 {
 	a->hooks->failed(a->u, &a->why);
-	return QUIET;
+	return MP_QUIET;
 }
 
 /* An error of the server, in our words. */
@@ -156,7 +128,7 @@ static bool is_outage(struct mp_agree *a, const struct mp_answer *answer)
 
 static void break_off(struct mp_agree *a)
 {
-	advance(a, LOST);
+	agree_advance(a, LOST);
 	(void)fail(a);
 }
 
@@ -168,7 +140,7 @@ static void lose_discover(struct mp_agree *a, const struct mp_answer *answer)
 	if (a->state == PROBING)
 		break_off(a);
 	else
-		advance(a, NO_MODERN);
+		agree_advance(a, NO_MODERN);
 }
 
 static void take_discover(const struct mp_answer *answer, void *u)
@@ -191,7 +163,7 @@ static void take_discover(const struct mp_answer *answer, void *u)
 		note_refusal(a, "server/discover", answer->message);
 		if (mp_modern_may_retry(answer->message, &refused) && !a->retried) {
 			a->retried = true;
-			advance(a, AGAIN);
+			agree_advance(a, AGAIN);
 			return;
 		}
 		/* A pinned server without discover is spoken to all the same (mcp-spec 3.2). */
@@ -203,7 +175,7 @@ static void take_discover(const struct mp_answer *answer, void *u)
 			a->discovered = true;
 		}
 	}
-	advance(a, a->discovered ? DISCOVERED : NO_MODERN);
+	agree_advance(a, a->discovered ? DISCOVERED : NO_MODERN);
 }
 
 static void take_initialize(const struct mp_answer *answer, void *u)
@@ -218,7 +190,7 @@ static void take_initialize(const struct mp_answer *answer, void *u)
 	}
 	if (is_result(answer) &&
 	    mp_legacy_read_initialize(answer->message, &a->arena, &a->hello, &a->why) == 0) {
-		advance(a, INITIALIZED);
+		agree_advance(a, INITIALIZED);
 		return;
 	}
 	if (answer->outcome != MP_OUTCOME_ANSWERED) {
@@ -229,35 +201,35 @@ static void take_initialize(const struct mp_answer *answer, void *u)
 	}
 	if (!modern_after_all)
 		a->retried = true; /* nothing is left to try */
-	advance(a, REFUSED);
+	agree_advance(a, REFUSED);
 }
 
-static enum event send_failed(struct mp_agree *a, int r)
+static enum agree_event send_failed(struct mp_agree *a, int r)
 {
 	if (r == MCPOOL_ECLOSED)
-		return QUIET; /* mp_agree_lost() follows */
+		return MP_QUIET; /* mp_agree_lost() follows */
 	(void)mp_fail(&a->why, r, "%s", mcpool_error_text(r));
 	a->hooks->failed(a->u, &a->why);
 	return LOST;
 }
 
-static enum event send_discover(struct mp_agree *a)
+static enum agree_event send_discover(struct mp_agree *a)
 {
 	struct mp_request rq = {.method = MP_METHOD_DISCOVER, .meta = mp_buf_get(&a->meta)};
 	int r = mp_peer_call(a->peer, &rq, take_discover, a, NULL);
 
-	return r < 0 ? send_failed(a, r) : QUIET;
+	return r < 0 ? send_failed(a, r) : MP_QUIET;
 }
 
 /* Who said no once may be silent now; that is not waited for any longer than the first time. */
-static enum event repeat_discover(struct mp_agree *a)
+static enum agree_event repeat_discover(struct mp_agree *a)
 {
 	if (!a->pinned)
 		mp_timer_start(&a->silence, MP_AGREE_SILENCE_MS);
 	return send_discover(a);
 }
 
-static enum event send_initialize(struct mp_agree *a)
+static enum agree_event send_initialize(struct mp_agree *a)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf params;
 	struct mp_request rq = {.method = MP_METHOD_INITIALIZE};
@@ -272,21 +244,21 @@ static enum event send_initialize(struct mp_agree *a)
 	rq.params = mp_buf_get(&params);
 	if (r == 0)
 		r = mp_peer_call(a->peer, &rq, take_initialize, a, NULL);
-	return r < 0 ? send_failed(a, r) : QUIET;
+	return r < 0 ? send_failed(a, r) : MP_QUIET;
 }
 
 /* --- endings -------------------------------------------------------------------------------- */
 
-static enum event settle_modern(struct mp_agree *a)
+static enum agree_event settle_modern(struct mp_agree *a)
 {
 	mp_timer_stop(&a->silence);
 	a->hello = a->modern_hello;
 	a->peer->answers = false; /* there are no requests from modern servers */
 	a->hooks->agreed(a->u);
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event settle_legacy(struct mp_agree *a)
+static enum agree_event settle_legacy(struct mp_agree *a)
 {
 	int r = mp_peer_notify(a->peer, MP_METHOD_INITIALIZED, MP_STR(""));
 
@@ -295,16 +267,16 @@ static enum event settle_legacy(struct mp_agree *a)
 		return fail(a);
 	}
 	a->hooks->agreed(a->u);
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event go_legacy(struct mp_agree *a)
+static enum agree_event go_legacy(struct mp_agree *a)
 {
 	return a->pinned ? fail(a) : send_initialize(a);
 }
 
 /* A slow server that turned out to be modern and refused initialize. */
-static enum event fall_back_to_modern(struct mp_agree *a)
+static enum agree_event fall_back_to_modern(struct mp_agree *a)
 {
 	if (a->discovered)
 		return DISCOVERED;
@@ -312,7 +284,7 @@ static enum event fall_back_to_modern(struct mp_agree *a)
 }
 
 /* It refused initialize because it is modern, says its error: yesterday's verdict is outdated. */
-static enum event try_modern_after_all(struct mp_agree *a)
+static enum agree_event try_modern_after_all(struct mp_agree *a)
 {
 	if (a->retried)
 		return fail(a);
@@ -320,24 +292,24 @@ static enum event try_modern_after_all(struct mp_agree *a)
 	return PROBE;
 }
 
-static enum event note_modern(struct mp_agree *a)
+static enum agree_event note_modern(struct mp_agree *a)
 {
 	if (a->hooks->turned_out_modern)
 		a->hooks->turned_out_modern(a->u);
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event give_up(struct mp_agree *a)
+static enum agree_event give_up(struct mp_agree *a)
 {
 	mp_timer_stop(&a->silence);
-	return QUIET; /* mp_agree_lost() decides what comes */
+	return MP_QUIET; /* mp_agree_lost() decides what comes */
 }
 
 /* --- the outside ---------------------------------------------------------------------------- */
 
 static void silence_is_over(void *u)
 {
-	advance(u, SILENT);
+	agree_advance(u, SILENT);
 }
 
 void mp_agree_init(struct mp_agree *a, struct mp_loop *loop, const struct mp_identity *me,
@@ -382,14 +354,14 @@ void mp_agree_start(struct mp_agree *a, struct mp_peer *peer, enum mp_agree_way 
 	}
 	if (way == MP_AGREE_FIND_OUT)
 		mp_timer_start(&a->silence, MP_AGREE_SILENCE_MS);
-	advance(a, way == MP_AGREE_LEGACY || way == MP_AGREE_NO_PROBE ? SKIP : PROBE);
+	agree_advance(a, way == MP_AGREE_LEGACY || way == MP_AGREE_NO_PROBE ? SKIP : PROBE);
 }
 
 bool mp_agree_lost(struct mp_agree *a, const struct mcpool_error *why, bool maybe_of_probe)
 {
 	bool early = a->state != AGREED && a->state != FAILED;
 
-	advance(a, LOST);
+	agree_advance(a, LOST);
 	if (!early)
 		return false;
 	if (a->probed && !a->discovered && maybe_of_probe)

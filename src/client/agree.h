@@ -27,8 +27,9 @@ struct mp_agree {
 	const struct mp_identity *me;
 	const struct mp_agree_hooks *hooks;
 	void *u;
-	int state;
-	bool pinned;     /* modern was asked for: there is no way back to legacy */
+	unsigned state;           /* of agree.c */
+	const struct mp_log *log; /* whose it is, for the trace; borrowed; may be NULL */
+	bool pinned;              /* modern was asked for: there is no way back to legacy */
 	bool probed;     /* this life began with discover: it may be what a server dies of */
 	bool discovered; /* and answered: modern_hello is filled in */
 	bool retried;    /* after -32022 */

@@ -7,101 +7,73 @@
 #include "base/mem.h"
 #include "client/upstream_parts.h"
 
-#define EVENTS(X)                                      \
-	X(OPEN, "begin")                               \
-	X(OPENED, "the transport is open")             \
-	X(AGREED, "era and version are chosen")        \
-	X(REDIAL, "gone, maybe because of the probe")  \
-	X(FAILED, "it cannot be; why is written down") \
-	X(LOST, "the server is gone")                  \
-	X(CLOSE, "hang up")                            \
-	X(SHUT, "the transport is shut down")          \
-	X(FREED, "its owner lets go of it")
+#define UPSTREAM_EVENTS(X)                                       \
+	X(OPEN, "open", "begin")                                 \
+	X(OPENED, "opened", "the transport is open")             \
+	X(AGREED, "agreed", "era and version are chosen")        \
+	X(REDIAL, "redial", "gone, maybe because of the probe")  \
+	X(FAILED, "failed", "it cannot be; why is written down") \
+	X(LOST, "lost", "the server is gone")                    \
+	X(CLOSE, "close", "hang up")                             \
+	X(SHUT, "shut", "the transport is shut down")            \
+	X(FREED, "freed", "its owner lets go of it")
 
-enum event {
-#define X(name, meaning) name,
-	EVENTS(X)
-#undef X
-		EVENT_COUNT,
-	QUIET
-};
+MP_MACHINE_ENUM(upstream_event, UPSTREAM_EVENTS);
 
-static const char *const state_names[] = {
-#define X(name, word, meaning) word,
-	MP_UPSTREAM_STATES(X)
-#undef X
-};
+MP_MACHINE_TYPES(upstream, struct mp_upstream, enum upstream_event, MP_UPSTREAM_STATES,
+		 UPSTREAM_EVENTS);
+static upstream_action dial, begin_agreeing, hang_up, tell_ready, tell_ended, tell_closed,
+	forget_and_dial;
 
-typedef enum event (*action)(struct mp_upstream *up);
-static enum event dial(struct mp_upstream *up);
-static enum event begin_agreeing(struct mp_upstream *up);
-static enum event hang_up(struct mp_upstream *up);
-static enum event tell_ready(struct mp_upstream *up);
-static enum event tell_ended(struct mp_upstream *up);
-static enum event tell_closed(struct mp_upstream *up);
-static enum event forget_and_dial(struct mp_upstream *up);
+#define AT(state)      [MP_UPSTREAM_##state]
+#define TO(state, act) MP_TO(MP_UPSTREAM_##state, act)
 
-enum { NOWHERE, TO, STAY };
-struct step {
-	int how;
-	enum mp_upstream_state to;
-	action act;
-};
-
-static const struct step steps[MP_UPSTREAM_STATE_COUNT][EVENT_COUNT] = {
-	[MP_UPSTREAM_IDLE] = {[OPEN] = {TO, MP_UPSTREAM_DIALING, dial},
-			      [CLOSE] = {TO, MP_UPSTREAM_CLOSED, tell_closed},
-			      [FREED] = {TO, MP_UPSTREAM_CLOSED, NULL}},
-	[MP_UPSTREAM_DIALING] = {[OPENED] = {TO, MP_UPSTREAM_AGREEING, begin_agreeing},
-				 [FAILED] = {TO, MP_UPSTREAM_OVER, tell_ended},
-				 [LOST] = {TO, MP_UPSTREAM_OVER, tell_ended},
-				 [CLOSE] = {TO, MP_UPSTREAM_CLOSING, hang_up},
-				 [FREED] = {TO, MP_UPSTREAM_CLOSED, NULL}},
-	[MP_UPSTREAM_AGREEING] = {[AGREED] = {TO, MP_UPSTREAM_READY, tell_ready},
-				  [REDIAL] = {TO, MP_UPSTREAM_HANGING_UP, hang_up},
-				  [FAILED] = {TO, MP_UPSTREAM_OVER, tell_ended},
-				  [LOST] = {TO, MP_UPSTREAM_OVER, tell_ended},
-				  [CLOSE] = {TO, MP_UPSTREAM_CLOSING, hang_up},
-				  [FREED] = {TO, MP_UPSTREAM_CLOSED, NULL}},
-	[MP_UPSTREAM_HANGING_UP] = {[SHUT] = {TO, MP_UPSTREAM_DIALING, forget_and_dial},
-				    [FAILED] = {TO, MP_UPSTREAM_OVER, tell_ended},
-				    [CLOSE] = {TO, MP_UPSTREAM_CLOSING, NULL},
-				    [FREED] = {TO, MP_UPSTREAM_CLOSED, NULL}},
-	[MP_UPSTREAM_READY] = {[LOST] = {TO, MP_UPSTREAM_OVER, tell_ended},
-			       [CLOSE] = {TO, MP_UPSTREAM_CLOSING, hang_up},
-			       [FREED] = {TO, MP_UPSTREAM_CLOSED, NULL}},
-	[MP_UPSTREAM_OVER] = {[OPENED] = {STAY, 0, NULL},
-			      [AGREED] = {STAY, 0, NULL},
-			      [FAILED] = {STAY, 0, NULL},
-			      [LOST] = {STAY, 0, NULL},
-			      [SHUT] = {STAY, 0, NULL},
-			      [CLOSE] = {TO, MP_UPSTREAM_CLOSING, hang_up},
-			      [FREED] = {TO, MP_UPSTREAM_CLOSED, NULL}},
-	[MP_UPSTREAM_CLOSING] = {[AGREED] = {STAY, 0, NULL},
-				 [FAILED] = {STAY, 0, NULL},
-				 [LOST] = {STAY, 0, NULL},
-				 [CLOSE] = {STAY, 0, NULL},
-				 [SHUT] = {TO, MP_UPSTREAM_CLOSED, tell_closed},
-				 [FREED] = {TO, MP_UPSTREAM_CLOSED, NULL}},
+MP_MACHINE_STEPS(upstream) = {
+	AT(IDLE) = {[OPEN] = TO(DIALING, dial),
+		    [CLOSE] = TO(CLOSED, tell_closed),
+		    [FREED] = TO(CLOSED, NULL)},
+	AT(DIALING) = {[OPENED] = TO(AGREEING, begin_agreeing),
+		       [FAILED] = TO(OVER, tell_ended),
+		       [LOST] = TO(OVER, tell_ended),
+		       [CLOSE] = TO(CLOSING, hang_up),
+		       [FREED] = TO(CLOSED, NULL)},
+	AT(AGREEING) = {[AGREED] = TO(READY, tell_ready),
+			[REDIAL] = TO(HANGING_UP, hang_up),
+			[FAILED] = TO(OVER, tell_ended),
+			[LOST] = TO(OVER, tell_ended),
+			[CLOSE] = TO(CLOSING, hang_up),
+			[FREED] = TO(CLOSED, NULL)},
+	AT(HANGING_UP) = {[SHUT] = TO(DIALING, forget_and_dial),
+			  [FAILED] = TO(OVER, tell_ended),
+			  [CLOSE] = TO(CLOSING, NULL),
+			  [FREED] = TO(CLOSED, NULL)},
+	AT(READY) = {[LOST] = TO(OVER, tell_ended),
+		     [CLOSE] = TO(CLOSING, hang_up),
+		     [FREED] = TO(CLOSED, NULL)},
+	AT(OVER) = {[OPENED] = MP_STAY,
+		    [AGREED] = MP_STAY,
+		    [FAILED] = MP_STAY,
+		    [LOST] = MP_STAY,
+		    [SHUT] = MP_STAY,
+		    [CLOSE] = TO(CLOSING, hang_up),
+		    [FREED] = TO(CLOSED, NULL)},
+	AT(CLOSING) = {[AGREED] = MP_STAY,
+		       [FAILED] = MP_STAY,
+		       [LOST] = MP_STAY,
+		       [CLOSE] = MP_STAY,
+		       [SHUT] = TO(CLOSED, tell_closed),
+		       [FREED] = TO(CLOSED, NULL)},
 	/* An answer may free it while it is being lost or closed. */
-	[MP_UPSTREAM_CLOSED] =
-		{[LOST] = {STAY, 0, NULL}, [CLOSE] = {STAY, 0, NULL}, [FREED] = {STAY, 0, NULL}},
+	AT(CLOSED) = {[LOST] = MP_STAY, [CLOSE] = MP_STAY, [FREED] = MP_STAY},
 };
 
-static void advance(struct mp_upstream *up, enum event ev)
+static void upstream_describe(const struct mp_upstream *up, struct mp_log *ret_log)
 {
-	while (ev != QUIET) {
-		const struct step *s = &steps[up->state][ev];
-
-		mp_check(s->how != NOWHERE);
-		if (s->how == TO) {
-			mp_log_trace(NULL, "upstream: %s -> %s", state_names[up->state],
-				     state_names[s->to]);
-			up->state = s->to;
-		}
-		ev = s->act ? s->act(up) : QUIET;
-	}
+	if (up->o.log)
+		*ret_log = *up->o.log;
 }
+
+MP_MACHINE(upstream, struct mp_upstream, .describe = upstream_describe)
 
 /* --- from the transport --------------------------------------------------------------------- */
 
@@ -110,7 +82,7 @@ static void transport_opened(void *u)
 	struct mp_upstream *up = u;
 
 	up->opened_us = mp_loop_now_us(up->loop);
-	advance(up, OPENED);
+	upstream_advance(up, OPENED);
 }
 
 static void transport_message(void *u, struct mp_str text)
@@ -203,7 +175,7 @@ static void transport_ended(void *u, const struct mcpool_error *why)
 	mp_rounds_lost(&up->rounds, &up->why);
 	redial = up->state == MP_UPSTREAM_AGREEING &&
 		 mp_agree_lost(&up->agree, why, may_be_probe(up, why));
-	advance(up, redial ? REDIAL : LOST);
+	upstream_advance(up, redial ? REDIAL : LOST);
 }
 
 static void transport_closed(void *u)
@@ -211,7 +183,7 @@ static void transport_closed(void *u)
 	struct mp_upstream *up = u;
 
 	up->shut = true;
-	advance(up, SHUT);
+	upstream_advance(up, SHUT);
 }
 
 static int transport_mirror(void *u, const struct mp_message *m, struct mp_http_fields *fields)
@@ -256,7 +228,7 @@ static void agreed(void *u)
 
 	if (!up->agree.unsure)
 		remember(up, up->agree.discovered ? MP_ERA_MODERN : MP_ERA_LEGACY);
-	advance(up, AGREED);
+	upstream_advance(up, AGREED);
 }
 
 static void disagreed(void *u, const struct mcpool_error *why)
@@ -265,7 +237,7 @@ static void disagreed(void *u, const struct mcpool_error *why)
 
 	forget(up);
 	note(up, why);
-	advance(up, FAILED);
+	upstream_advance(up, FAILED);
 }
 
 static void turned_out_modern(void *u)
@@ -295,7 +267,7 @@ static enum mp_agree_way choose_way(const struct mp_upstream *up)
 					: MP_AGREE_FIND_OUT;
 }
 
-static enum event begin_agreeing(struct mp_upstream *up)
+static enum upstream_event begin_agreeing(struct mp_upstream *up)
 {
 	unsigned traits = up->transport->traits;
 	enum mp_agree_way way = up->way;
@@ -309,12 +281,12 @@ static enum event begin_agreeing(struct mp_upstream *up)
 				     ? MP_STR("")
 				     : up->o.declares;
 	mp_agree_start(&up->agree, &up->peer, way);
-	return QUIET;
+	return MP_QUIET;
 }
 
 /* --- the stations --------------------------------------------------------------------------- */
 
-static enum event dial(struct mp_upstream *up)
+static enum upstream_event dial(struct mp_upstream *up)
 {
 	struct mcpool_error why;
 	int r;
@@ -327,17 +299,17 @@ static enum event dial(struct mp_upstream *up)
 		r = up->transport->impl->start(up->transport, &why);
 	}
 	if (r == 0)
-		return QUIET;
+		return MP_QUIET;
 	note(up, &why);
 	return FAILED;
 }
 
-static enum event hang_up(struct mp_upstream *up)
+static enum upstream_event hang_up(struct mp_upstream *up)
 {
 	if (!up->transport || up->shut)
 		return SHUT;
 	up->transport->impl->close(up->transport);
-	return QUIET;
+	return MP_QUIET;
 }
 
 static void begin_conversation(struct mp_upstream *up)
@@ -349,7 +321,7 @@ static void begin_conversation(struct mp_upstream *up)
 }
 
 /* The second life begins with initialize, and the verdict says so for the next time, too. */
-static enum event forget_and_dial(struct mp_upstream *up)
+static enum upstream_event forget_and_dial(struct mp_upstream *up)
 {
 	up->transport = mp_transport_free(up->transport);
 	up->shut = false;
@@ -360,12 +332,12 @@ static enum event forget_and_dial(struct mp_upstream *up)
 	return dial(up);
 }
 
-static enum event tell_ready(struct mp_upstream *up)
+static enum upstream_event tell_ready(struct mp_upstream *up)
 {
 	mp_timer_stop(&up->timer);
 	if (up->hooks->ready)
 		up->hooks->ready(up->u);
-	return QUIET;
+	return MP_QUIET;
 }
 
 static void ended_later(void *u)
@@ -380,13 +352,13 @@ static void ended_later(void *u)
  * Nothing can flow any more, so the server is let go at once (A33). Told at the end of the turn,
  * because a dial may fail from within open.
  */
-static enum event tell_ended(struct mp_upstream *up)
+static enum upstream_event tell_ended(struct mp_upstream *up)
 {
 	mp_timer_stop(&up->timer);
 	if (up->transport && !up->shut)
 		up->transport->impl->close(up->transport);
 	mp_loop_post(up->loop, &up->ended_task);
-	return QUIET;
+	return MP_QUIET;
 }
 
 static void closed_later(void *u)
@@ -397,10 +369,10 @@ static void closed_later(void *u)
 		up->hooks->closed(up->u);
 }
 
-static enum event tell_closed(struct mp_upstream *up)
+static enum upstream_event tell_closed(struct mp_upstream *up)
 {
 	mp_loop_post(up->loop, &up->closed_task);
-	return QUIET;
+	return MP_QUIET;
 }
 
 static void time_is_up(void *u)
@@ -419,7 +391,7 @@ static void time_is_up(void *u)
 	forget(up); /* it may be silent because the verdict is outdated */
 	note(up, &why);
 	mp_peer_lost(&up->peer, &up->why);
-	advance(up, FAILED);
+	upstream_advance(up, FAILED);
 }
 
 /* --- the outside ---------------------------------------------------------------------------- */
@@ -441,6 +413,7 @@ struct mp_upstream *mp_upstream_new(struct mp_loop *loop, const struct mp_upstre
 	mp_mirrors_init(&up->mirrors);
 	mp_buf_init(&up->meta, MP_LIMIT_MESSAGE);
 	mp_agree_init(&up->agree, loop, options->me, &agree_hooks, up);
+	up->agree.log = options->log;
 	mp_timer_init(&up->timer, loop, time_is_up, up);
 	mp_task_init(&up->ended_task, ended_later, up);
 	mp_task_init(&up->closed_task, closed_later, up);
@@ -476,7 +449,7 @@ struct mp_upstream *mp_upstream_free(struct mp_upstream *up)
 	if (!up || mp_list_linked(&up->grave.link))
 		return NULL;                               /* an answer from below does the same */
 	mp_loop_bury(up->loop, &up->grave, free_upstream); /* an answer may be on its way up */
-	advance(up, FREED);
+	upstream_advance(up, FREED);
 	mp_upstream_stop_mending(up);
 	end_calls(up);
 	up->transport = mp_transport_free(up->transport);
@@ -493,7 +466,7 @@ int mp_upstream_open(struct mp_upstream *up, struct mcpool_error *reterr)
 		return mp_fail(reterr, MCPOOL_EINVAL, "this upstream was opened before");
 	up->way = choose_way(up);
 	mp_timer_start(&up->timer, up->o.timeout_ms);
-	advance(up, OPEN);
+	upstream_advance(up, OPEN);
 	return 0;
 }
 
@@ -501,5 +474,5 @@ void mp_upstream_close(struct mp_upstream *up)
 {
 	mp_timer_stop(&up->timer);
 	end_calls(up);
-	advance(up, CLOSE);
+	upstream_advance(up, CLOSE);
 }

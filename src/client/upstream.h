@@ -7,6 +7,7 @@
 #define MP_UPSTREAM_H
 
 #include "base/base.h"
+#include "base/log.h"
 #include "base/loop.h"
 #include "client/mirror.h"
 #include "client/verdicts.h"
@@ -29,6 +30,7 @@ struct mp_upstream_options {
 	 */
 	struct mp_str declares;
 	bool by_stream;
+	const struct mp_log *log;     /* whose it is, for the trace; borrowed; may be NULL */
 	struct mp_verdicts *verdicts; /* borrowed; may be NULL */
 	struct mp_str launch_key;     /* copied; what verdicts go by */
 	/* A new transport, not yet started; called again for a server that dies of the probe. */
@@ -77,6 +79,7 @@ void mp_upstream_pause(struct mp_upstream *up, mp_id call, bool paused);
 /* MCPOOL_EAGAIN, MCPOOL_ECLOSED, and as mp_peer_notify(). */
 int mp_upstream_notify(struct mp_upstream *up, enum mp_method_id method,
 		       struct mp_str params) MP_MUST;
+const struct mp_log *mp_upstream_get_log(const struct mp_upstream *up); /* may be NULL */
 /* The call on whose stream the message came that is being told of; 0: that cannot be said. */
 mp_id mp_upstream_get_origin(const struct mp_upstream *up);
 

@@ -171,6 +171,11 @@ unsigned mp_upstream_count_dials(const struct mp_upstream *up)
 	return up->dials;
 }
 
+const struct mp_log *mp_upstream_get_log(const struct mp_upstream *up)
+{
+	return up->o.log;
+}
+
 int mp_upstream_get_pid(const struct mp_upstream *up)
 {
 	if (!up->transport || !up->transport->impl->get_pid)

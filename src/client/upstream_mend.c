@@ -75,7 +75,7 @@ bool mp_upstream_mend(void *u, enum mp_method_id method, const struct mp_message
 		return false;
 	if (up->relisted)
 		return true;
-	mp_log_trace(NULL, "upstream: headers are not what the server expects, listing tools");
+	mp_log_trace(up->o.log, "headers are not what the server expects, listing tools");
 	up->relisted = mp_alloc(sizeof(*up->relisted));
 	mp_catalog_list_init(up->relisted, MP_CATALOG_TOOL);
 	if (mp_catalog_fetch(up, up->relisted, RELIST_MS, relisted, up, up->loop, &up->relisting) ==

@@ -3,25 +3,21 @@
 #define MP_UPSTREAM_PARTS_H
 
 #include "client/agree.h"
+#include "base/machine.h"
 #include "client/catalog.h"
 #include "client/upstream.h"
 
-#define MP_UPSTREAM_STATES(X)                                                    \
-	X(IDLE, "idle", "not opened yet")                                        \
-	X(DIALING, "dialing", "the transport is being opened")                   \
-	X(AGREEING, "agreeing", "it is open, era and version are being chosen")  \
-	X(HANGING_UP, "hanging up", "it died of the probe and is dialled again") \
-	X(READY, "ready", "calls may flow")                                      \
-	X(OVER, "over", "the server is gone, nobody has hung up yet")            \
-	X(CLOSING, "closing", "we hung up, the transport shuts down")            \
-	X(CLOSED, "closed", "the last state")
+#define MP_UPSTREAM_STATES(X)                                                                \
+	X(MP_UPSTREAM_IDLE, "idle", "not opened yet")                                        \
+	X(MP_UPSTREAM_DIALING, "dialing", "the transport is being opened")                   \
+	X(MP_UPSTREAM_AGREEING, "agreeing", "it is open, era and version are being chosen")  \
+	X(MP_UPSTREAM_HANGING_UP, "hanging up", "it died of the probe and is dialled again") \
+	X(MP_UPSTREAM_READY, "ready", "calls may flow")                                      \
+	X(MP_UPSTREAM_OVER, "over", "the server is gone, nobody has hung up yet")            \
+	X(MP_UPSTREAM_CLOSING, "closing", "we hung up, the transport shuts down")            \
+	X(MP_UPSTREAM_CLOSED, "closed", "the last state")
 
-enum mp_upstream_state {
-#define X(name, word, meaning) MP_UPSTREAM_##name,
-	MP_UPSTREAM_STATES(X)
-#undef X
-		MP_UPSTREAM_STATE_COUNT
-};
+MP_MACHINE_ENUM(mp_upstream_state, MP_UPSTREAM_STATES);
 
 struct mp_upstream {
 	struct mp_loop *loop;

@@ -2,29 +2,32 @@
  * gate.c - the start window: live, failed, deferred or late (U8).
  */
 #include "pool/gate.h"
+#include "base/machine.h"
 
 #include "base/mem.h"
 
-enum state {
-#define X(name, word, meaning) name,
-	MP_GATE_STATES(X)
-#undef X
-		STATES
-};
-enum event {
-#define X(name, meaning) name,
-	MP_GATE_EVENTS(X)
-#undef X
-		EVENTS,
-	QUIET
-};
+#define GATE_STATES(X)                                               \
+	X(CLOSED, "closed", "not begun")                             \
+	X(WINDOW, "window", "everybody may still make it")           \
+	X(WAITING, "waiting", "only those count that must be there") \
+	X(OPEN, "open", "told")
+
+MP_MACHINE_ENUM(gate_state, GATE_STATES);
+#define GATE_EVENTS(X)                                                \
+	X(BEGIN, "begin", "start what is due")                        \
+	X(STEP, "step", "a server made a step")                       \
+	X(TIMER, "timer", "the window, or the longest wait, is over") \
+	X(ENOUGH, "enough", "nobody is left to be waited for")        \
+	X(MORE, "more", "somebody is")
+
+MP_MACHINE_ENUM(gate_event, GATE_EVENTS);
 
 struct mp_gate {
 	struct mp_view *view;
 	struct mp_pool *pool;
 	struct mp_loop *loop;
 	struct mp_gate_options o;
-	enum state state;
+	enum gate_state state;
 	struct mp_timer timer;
 	struct mp_watcher watcher;
 	struct mp_task look_task; /* many steps in a turn are one look */
@@ -33,44 +36,23 @@ struct mp_gate {
 	void *u;
 };
 
-typedef enum event (*action)(struct mp_gate *g);
-static enum event start_all(struct mp_gate *g);
-static enum event look_at_all(struct mp_gate *g);
-static enum event look_at_needed(struct mp_gate *g);
-static enum event go_on(struct mp_gate *g);
-static enum event tell(struct mp_gate *g);
+MP_MACHINE_TYPES(gate, struct mp_gate, enum gate_event, GATE_STATES, GATE_EVENTS);
+static gate_action start_all, look_at_all, look_at_needed, go_on, tell;
 
-enum { NOWHERE, TO, STAY };
-struct step {
-	int how;
-	enum state to;
-	action act;
+MP_MACHINE_STEPS(gate) = {
+	[CLOSED] = {[BEGIN] = MP_TO(WINDOW, start_all)},
+	[WINDOW] = {[STEP] = MP_DO(look_at_all),
+		    [ENOUGH] = MP_TO(OPEN, tell),
+		    [MORE] = MP_STAY,
+		    [TIMER] = MP_TO(WAITING, go_on)},
+	[WAITING] = {[STEP] = MP_DO(look_at_needed),
+		     [ENOUGH] = MP_TO(OPEN, tell),
+		     [MORE] = MP_STAY,
+		     [TIMER] = MP_TO(OPEN, tell)},
+	[OPEN] = {[STEP] = MP_STAY},
 };
 
-static const struct step steps[STATES][EVENTS] = {
-	[CLOSED] = {[BEGIN] = {TO, WINDOW, start_all}},
-	[WINDOW] = {[STEP] = {STAY, 0, look_at_all},
-		    [ENOUGH] = {TO, OPEN, tell},
-		    [MORE] = {STAY, 0, NULL},
-		    [TIMER] = {TO, WAITING, go_on}},
-	[WAITING] = {[STEP] = {STAY, 0, look_at_needed},
-		     [ENOUGH] = {TO, OPEN, tell},
-		     [MORE] = {STAY, 0, NULL},
-		     [TIMER] = {TO, OPEN, tell}},
-	[OPEN] = {[STEP] = {STAY, 0, NULL}},
-};
-
-static void advance(struct mp_gate *g, enum event ev)
-{
-	while (ev != QUIET) {
-		const struct step *s = &steps[g->state][ev];
-
-		mp_check(s->how != NOWHERE);
-		if (s->how == TO)
-			g->state = s->to;
-		ev = s->act ? s->act(g) : QUIET;
-	}
-}
+MP_MACHINE(gate, struct mp_gate)
 
 /* --- where each server stands ---------------------------------------------------------------- */
 
@@ -129,7 +111,7 @@ static bool is_due(struct mp_gate *g, size_t i)
 	return e->tuning.start == MP_START_EAGER || !mp_view_is_remembered(g->view, i);
 }
 
-static enum event start_all(struct mp_gate *g)
+static enum gate_event start_all(struct mp_gate *g)
 {
 	for (size_t i = 0; i < mp_view_count(g->view); i++) {
 		bool is_lazy = mp_view_get_entry(g->view, i)->tuning.start == MP_START_LAZY;
@@ -141,7 +123,7 @@ static enum event start_all(struct mp_gate *g)
 	return look_at_all(g);
 }
 
-static enum event look_at_all(struct mp_gate *g)
+static enum gate_event look_at_all(struct mp_gate *g)
 {
 	for (size_t i = 0; i < mp_view_count(g->view); i++)
 		if (is_pending(g, i))
@@ -150,7 +132,7 @@ static enum event look_at_all(struct mp_gate *g)
 }
 
 /* Those whose tools nobody knows, or all of them (A38, A68). */
-static enum event look_at_needed(struct mp_gate *g)
+static enum gate_event look_at_needed(struct mp_gate *g)
 {
 	if (g->o.uncached == MP_UNCACHED_WAIT_ALL)
 		return look_at_all(g);
@@ -163,7 +145,7 @@ static enum event look_at_needed(struct mp_gate *g)
 	return ENOUGH;
 }
 
-static enum event go_on(struct mp_gate *g)
+static enum gate_event go_on(struct mp_gate *g)
 {
 	int64_t left = g->o.max_wait_ms - g->o.window_ms;
 
@@ -171,25 +153,25 @@ static enum event go_on(struct mp_gate *g)
 	return look_at_needed(g);
 }
 
-static enum event tell(struct mp_gate *g)
+static enum gate_event tell(struct mp_gate *g)
 {
 	mp_timer_stop(&g->timer);
 	mp_watcher_leave(g->pool, &g->watcher);
 	mp_loop_unpost(g->loop, &g->look_task);
 	mp_loop_post(g->loop, &g->tell_task);
-	return QUIET;
+	return MP_QUIET;
 }
 
 /* --- the outside ----------------------------------------------------------------------------- */
 
 static void timer_fired(void *u)
 {
-	advance(u, TIMER);
+	gate_advance(u, TIMER);
 }
 
 static void look(void *u)
 {
-	advance(u, STEP);
+	gate_advance(u, STEP);
 }
 
 static void server_moved(void *u, mp_id instance)
@@ -223,7 +205,7 @@ struct mp_gate *mp_gate_open(struct mp_view *v, const struct mp_gate_options *op
 	mp_task_init(&g->look_task, look, g);
 	mp_task_init(&g->tell_task, told, g);
 	mp_watcher_join(g->pool, &g->watcher, server_moved, g);
-	advance(g, BEGIN);
+	gate_advance(g, BEGIN);
 	return g;
 }
 
@@ -236,12 +218,4 @@ struct mp_gate *mp_gate_free(struct mp_gate *g)
 	mp_loop_unpost(g->loop, &g->look_task);
 	mp_loop_unpost(g->loop, &g->tell_task);
 	return mp_free(g);
-}
-
-bool mp_gate_look_up(enum mp_gate_state s, enum mp_gate_event ev, enum mp_gate_state *ret_to)
-{
-	const struct step *step = &steps[s][ev];
-
-	*ret_to = step->how == TO ? (enum mp_gate_state)step->to : (enum mp_gate_state)s;
-	return step->how != NOWHERE;
 }

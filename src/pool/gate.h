@@ -10,32 +10,6 @@
 #include "base/base.h"
 #include "pool/pool.h"
 
-#define MP_GATE_STATES(X)                                            \
-	X(CLOSED, "closed", "not begun")                             \
-	X(WINDOW, "window", "everybody may still make it")           \
-	X(WAITING, "waiting", "only those count that must be there") \
-	X(OPEN, "open", "told")
-
-#define MP_GATE_EVENTS(X)                                    \
-	X(BEGIN, "start what is due")                        \
-	X(STEP, "a server made a step")                      \
-	X(TIMER, "the window, or the longest wait, is over") \
-	X(ENOUGH, "nobody is left to be waited for")         \
-	X(MORE, "somebody is")
-
-enum mp_gate_state {
-#define X(name, word, meaning) MP_GATE_##name,
-	MP_GATE_STATES(X)
-#undef X
-		MP_GATE_STATE_COUNT
-};
-enum mp_gate_event {
-#define X(name, meaning) MP_GATE_ON_##name,
-	MP_GATE_EVENTS(X)
-#undef X
-		MP_GATE_EVENT_COUNT
-};
-
 enum mp_gate_due {
 	MP_GATE_DUE_EAGER,   /* as configured; lazy ones that nobody remembers are visited */
 	MP_GATE_DUE_UNKNOWN, /* only those that nobody remembers */
@@ -71,8 +45,5 @@ struct mp_gate *mp_gate_open(struct mp_view *v, const struct mp_gate_options *op
 			     mp_gate_fn fn, void *u);
 /* fn stays silent. Accepts NULL, returns NULL. */
 struct mp_gate *mp_gate_free(struct mp_gate *g);
-
-/* For its test: what the table says. False: an empty cell. */
-bool mp_gate_look_up(enum mp_gate_state s, enum mp_gate_event ev, enum mp_gate_state *ret_to);
 
 #endif

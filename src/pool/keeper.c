@@ -12,32 +12,34 @@
 
 enum { TAIL_LINES = 20, TAIL_BYTES = 4096, CHALLENGE_BYTES = 8192 };
 
-enum state {
-#define X(name, word, meaning) name,
-	MP_KEEPER_STATES(X)
-#undef X
-		STATES
-};
-enum event {
-#define X(name, meaning) name,
-	MP_KEEPER_EVENTS(X)
-#undef X
-		EVENTS,
-	QUIET
-};
+#define KEEPER_EVENTS(X)                                                            \
+	X(START, "start", "somebody wants it")                                      \
+	X(STOP, "stop", "nobody may have it any more")                              \
+	X(AGAIN, "again", "it is to be started anew")                               \
+	X(HOLD, "hold", "too many starts of late: not at once")                     \
+	X(PREPARED, "prepared", "what to start is known")                           \
+	X(READY, "ready", "the handshake is done")                                  \
+	X(LISTED, "listed", "what it offers is known")                              \
+	X(BROKEN, "broken", "this try failed, or the server is gone; why is noted") \
+	X(GONE, "gone", "nothing of this life is left")                             \
+	X(REST, "rest", "there will be another try")                                \
+	X(GIVE_UP, "give up", "there will be none")                                 \
+	X(BAR, "bar", "a person must do something first")                           \
+	X(TIMER, "timer", "the wait is over, or the life was stable")               \
+	X(SUSPECT, "suspect", "it may be dead")                                     \
+	X(WELL, "well", "it is not")                                                \
+	X(SICK, "sick", "it is")
 
-static const char *const state_names[] = {
-#define X(name, word, meaning) word,
-	MP_KEEPER_STATES(X)
-#undef X
-};
+MP_MACHINE_ENUM(keeper_event, KEEPER_EVENTS);
 
 struct mp_keeper {
 	struct mp_keeper_options o;
 	const struct mp_keeper_hooks *hooks;
 	void *u;
 	struct mp_log log;
-	enum state state;
+	enum mp_keeper_state state;
+	enum mp_keeper_state left; /* by the last step ... */
+	bool is_unrecorded;        /* ... which is not in the event ring yet */
 	struct mp_keeper_facts facts;
 	struct mp_ladder ladder;
 	struct mp_timer timer;   /* BACKOFF: the next try; UP: a stable life */
@@ -49,111 +51,89 @@ struct mp_keeper {
 	int64_t began_us, listing_us; /* of the present try */
 };
 
-typedef enum event (*action)(struct mp_keeper *k);
-static enum event begin(struct mp_keeper *k);
-static enum event begin_anew(struct mp_keeper *k);
-static enum event prepare(struct mp_keeper *k);
-static enum event drop(struct mp_keeper *k);
-static enum event dial(struct mp_keeper *k);
-static enum event ask_lists(struct mp_keeper *k);
-static enum event greet(struct mp_keeper *k);
-static enum event forgive(struct mp_keeper *k);
-static enum event hang_up(struct mp_keeper *k);
-static enum event bury(struct mp_keeper *k);
-static enum event bury_and_begin(struct mp_keeper *k);
-static enum event bury_and_decide(struct mp_keeper *k);
-static enum event decide(struct mp_keeper *k);
-static enum event brake(struct mp_keeper *k);
-static enum event quit(struct mp_keeper *k);
-static enum event probe(struct mp_keeper *k);
-
-enum { NOWHERE, TO, STAY };
-struct step {
-	int how;
-	enum state to;
-	action act;
-};
-#define IGNORED               \
-	{                     \
-		STAY, 0, NULL \
-	}
+MP_MACHINE_TYPES(keeper, struct mp_keeper, enum keeper_event, MP_KEEPER_STATES, KEEPER_EVENTS);
+static keeper_action begin, begin_anew, prepare, drop, dial, ask_lists, greet, forgive, hang_up,
+	bury, bury_and_begin, bury_and_decide, decide, brake, quit, probe;
 
 /*
  * Late news (a probe's answer, the end of a life that was given up) has cells that stay. A planned
  * close passes through STOPPING or RENEWING, where BROKEN starts no loop (D34, E46).
  */
 /* clang-format off */
-#define LATE_NEWS [BROKEN] = IGNORED, [SICK] = IGNORED, [WELL] = IGNORED, [SUSPECT] = IGNORED
+#define LATE_NEWS [BROKEN] = MP_STAY, [SICK] = MP_STAY, [WELL] = MP_STAY, [SUSPECT] = MP_STAY
 #define HANG_UP_WHEN_TOLD \
-	[STOP] = {TO, STOPPING, hang_up}, [AGAIN] = {TO, RENEWING, hang_up}, [START] = IGNORED
-static const struct step steps[STATES][EVENTS] = {
-	[DOWN] = {[START] = {TO, PREPARING, begin}, [AGAIN] = {TO, PREPARING, begin},
-		[STOP] = IGNORED, [SUSPECT] = IGNORED},
-	[PREPARING] = {[PREPARED] = {TO, STARTING, dial}, [BROKEN] = {STAY, 0, decide},
-		[HOLD] = {TO, BACKOFF, brake}, [REST] = {TO, BACKOFF, NULL},
-		[GIVE_UP] = {TO, FAILED, NULL}, [BAR] = {TO, BARRED, NULL},
-		[STOP] = {TO, DOWN, drop},
-		[START] = IGNORED, [AGAIN] = IGNORED, [SUSPECT] = IGNORED},
-	[STARTING] = {[READY] = {TO, LISTING, ask_lists}, [BROKEN] = {TO, CLEARING, hang_up},
-		[SUSPECT] = IGNORED, HANG_UP_WHEN_TOLD},
-	[LISTING] = {[LISTED] = {TO, UP, greet}, [BROKEN] = {TO, CLEARING, hang_up},
-		[SUSPECT] = IGNORED, HANG_UP_WHEN_TOLD},
-	[UP] = {[TIMER] = {STAY, 0, forgive}, [SUSPECT] = {TO, CHECKING, probe},
-		[BROKEN] = {TO, CLEARING, hang_up}, HANG_UP_WHEN_TOLD},
-	[CHECKING] = {[TIMER] = {STAY, 0, forgive}, [WELL] = {TO, UP, NULL},
-		[SICK] = {TO, CLEARING, hang_up}, [BROKEN] = {TO, CLEARING, hang_up},
-		[SUSPECT] = IGNORED, HANG_UP_WHEN_TOLD},
-	[CLEARING] = {[GONE] = {STAY, 0, bury_and_decide}, [REST] = {TO, BACKOFF, NULL},
-		[GIVE_UP] = {TO, FAILED, NULL}, [BAR] = {TO, BARRED, NULL},
-		[AGAIN] = {TO, RENEWING, NULL}, [STOP] = {TO, STOPPING, NULL},
-		[START] = IGNORED, LATE_NEWS},
-	[BACKOFF] = {[TIMER] = {TO, PREPARING, prepare}, [AGAIN] = {TO, PREPARING, begin},
-		[STOP] = {TO, DOWN, quit}, [START] = IGNORED, [SUSPECT] = IGNORED},
-	[FAILED] = {[START] = {TO, PREPARING, begin_anew}, [AGAIN] = {TO, PREPARING, begin_anew},
-		[STOP] = {TO, DOWN, quit}, [SUSPECT] = IGNORED},
-	[BARRED] = {[AGAIN] = {TO, PREPARING, begin_anew}, [STOP] = {TO, DOWN, quit},
-		[START] = IGNORED, [SUSPECT] = IGNORED},
-	[STOPPING] = {[GONE] = {TO, DOWN, bury}, [START] = {TO, RENEWING, NULL},
-		[AGAIN] = {TO, RENEWING, NULL}, [STOP] = IGNORED, LATE_NEWS},
-	[RENEWING] = {[GONE] = {TO, PREPARING, bury_and_begin}, [STOP] = {TO, STOPPING, NULL},
-		[START] = IGNORED, [AGAIN] = IGNORED, LATE_NEWS},
+	[STOP] = TO(STOPPING, hang_up), [AGAIN] = TO(RENEWING, hang_up), [START] = MP_STAY
+#define AT(state) [MP_KEEPER_##state]
+#define TO(state, act) MP_TO(MP_KEEPER_##state, act)
+MP_MACHINE_STEPS(keeper) = {
+	AT(DOWN) = {[START] = TO(PREPARING, begin), [AGAIN] = TO(PREPARING, begin),
+		[STOP] = MP_STAY, [SUSPECT] = MP_STAY},
+	AT(PREPARING) = {[PREPARED] = TO(STARTING, dial), [BROKEN] = MP_DO(decide),
+		[HOLD] = TO(BACKOFF, brake), [REST] = TO(BACKOFF, NULL),
+		[GIVE_UP] = TO(FAILED, NULL), [BAR] = TO(BARRED, NULL),
+		[STOP] = TO(DOWN, drop),
+		[START] = MP_STAY, [AGAIN] = MP_STAY, [SUSPECT] = MP_STAY},
+	AT(STARTING) = {[READY] = TO(LISTING, ask_lists), [BROKEN] = TO(CLEARING, hang_up),
+		[SUSPECT] = MP_STAY, HANG_UP_WHEN_TOLD},
+	AT(LISTING) = {[LISTED] = TO(UP, greet), [BROKEN] = TO(CLEARING, hang_up),
+		[SUSPECT] = MP_STAY, HANG_UP_WHEN_TOLD},
+	AT(UP) = {[TIMER] = MP_DO(forgive), [SUSPECT] = TO(CHECKING, probe),
+		[BROKEN] = TO(CLEARING, hang_up), HANG_UP_WHEN_TOLD},
+	AT(CHECKING) = {[TIMER] = MP_DO(forgive), [WELL] = TO(UP, NULL),
+		[SICK] = TO(CLEARING, hang_up), [BROKEN] = TO(CLEARING, hang_up),
+		[SUSPECT] = MP_STAY, HANG_UP_WHEN_TOLD},
+	AT(CLEARING) = {[GONE] = MP_DO(bury_and_decide), [REST] = TO(BACKOFF, NULL),
+		[GIVE_UP] = TO(FAILED, NULL), [BAR] = TO(BARRED, NULL),
+		[AGAIN] = TO(RENEWING, NULL), [STOP] = TO(STOPPING, NULL),
+		[START] = MP_STAY, LATE_NEWS},
+	AT(BACKOFF) = {[TIMER] = TO(PREPARING, prepare), [AGAIN] = TO(PREPARING, begin),
+		[STOP] = TO(DOWN, quit), [START] = MP_STAY, [SUSPECT] = MP_STAY},
+	AT(FAILED) = {[START] = TO(PREPARING, begin_anew), [AGAIN] = TO(PREPARING, begin_anew),
+		[STOP] = TO(DOWN, quit), [SUSPECT] = MP_STAY},
+	AT(BARRED) = {[AGAIN] = TO(PREPARING, begin_anew), [STOP] = TO(DOWN, quit),
+		[START] = MP_STAY, [SUSPECT] = MP_STAY},
+	AT(STOPPING) = {[GONE] = TO(DOWN, bury), [START] = TO(RENEWING, NULL),
+		[AGAIN] = TO(RENEWING, NULL), [STOP] = MP_STAY, LATE_NEWS},
+	AT(RENEWING) = {[GONE] = TO(PREPARING, bury_and_begin), [STOP] = TO(STOPPING, NULL),
+		[START] = MP_STAY, [AGAIN] = MP_STAY, LATE_NEWS},
 };
 /* clang-format on */
 
 /* --- transitions ----------------------------------------------------------------------------- */
 
-static void enter(struct mp_keeper *k, enum state to)
+/* A step is recorded when its action has noted what is to be said about it. */
+static void keeper_record(struct mp_keeper *k)
 {
-	mp_log_trace(&k->log, "%s -> %s", state_names[k->state], state_names[to]);
-	k->state = to;
-	k->facts.state = (enum mp_keeper_state)to;
+	if (k->is_unrecorded)
+		mp_keeper_record(&k->facts, k->left, k->o.events, k->o.id);
+	k->is_unrecorded = false;
+}
+
+static void keeper_entered(struct mp_keeper *k, enum mp_keeper_state from)
+{
+	keeper_record(k);
+	k->left = from;
+	k->is_unrecorded = true;
+	k->facts.state = k->state;
 	k->facts.since_ms = mp_loop_now_ms(k->o.loop);
 	k->facts.since_wall_ms = mp_loop_wall_now_ms(k->o.loop);
 }
 
-/*
- * The state is written down when the action has told what is to be said about it; the owner hears
- * once, when everything has come to rest, so that it may send the next event.
- */
-static void advance(struct mp_keeper *k, enum event ev)
+/* The owner hears once, when everything has come to rest, so that it may send the next event. */
+static void keeper_settled(struct mp_keeper *k, enum mp_keeper_state from)
 {
-	enum state from = k->state, before;
-
-	while (ev != QUIET) {
-		const struct step *s = &steps[k->state][ev];
-
-		mp_check(s->how != NOWHERE);
-		before = k->state;
-		if (s->how == TO)
-			enter(k, s->to);
-		ev = s->act ? s->act(k) : QUIET;
-		if (k->state != before && s->how == TO && k->state == s->to)
-			mp_keeper_record(&k->facts, (enum mp_keeper_state)before, k->o.events,
-					 k->o.id);
-	}
+	keeper_record(k);
 	if (k->state != from && k->hooks->moved)
-		k->hooks->moved(k->u, (enum mp_keeper_state)from);
+		k->hooks->moved(k->u, from);
 }
+
+static void keeper_describe(const struct mp_keeper *k, struct mp_log *ret_log)
+{
+	*ret_log = k->log;
+}
+
+MP_MACHINE(keeper, struct mp_keeper, .entered = keeper_entered, .settled = keeper_settled,
+	   .describe = keeper_describe)
 
 /* --- trouble --------------------------------------------------------------------------------- */
 
@@ -189,7 +169,7 @@ static void note_trouble(struct mp_keeper *k, const char *trigger, const struct 
 	k->facts.why = *why;
 	k->facts.failed_ms = mp_loop_now_ms(k->o.loop);
 	k->facts.failed_wall_ms = mp_loop_wall_now_ms(k->o.loop);
-	if (k->state != UP && k->state != CHECKING)
+	if (k->state != MP_KEEPER_UP && k->state != MP_KEEPER_CHECKING)
 		k->facts.tries_failed++;
 	keep_tail(k);
 	if (why->code == MCPOOL_ENEEDS_AUTH)
@@ -226,7 +206,7 @@ static void wait_for_next(struct mp_keeper *k, int64_t delay_ms)
 	mp_timer_start(&k->timer, left > 0 ? left : 0);
 }
 
-static enum event decide(struct mp_keeper *k)
+static enum keeper_event decide(struct mp_keeper *k)
 {
 	int64_t delay_ms;
 
@@ -248,7 +228,7 @@ static enum event decide(struct mp_keeper *k)
 /* --- beginning ------------------------------------------------------------------------------- */
 
 /* On purpose, so nothing delays it, unless there were many such starts of late (U11). */
-static enum event begin(struct mp_keeper *k)
+static enum keeper_event begin(struct mp_keeper *k)
 {
 	int64_t now = mp_loop_now_ms(k->o.loop);
 	int64_t delay_ms = mp_ladder_hurry(&k->ladder, &k->o.policy, now);
@@ -266,41 +246,41 @@ static enum event begin(struct mp_keeper *k)
 }
 
 /* It was given up, and is wanted nevertheless: all tries are before it again. */
-static enum event begin_anew(struct mp_keeper *k)
+static enum keeper_event begin_anew(struct mp_keeper *k)
 {
 	mp_ladder_forgive(&k->ladder);
 	return begin(k);
 }
 
-static enum event brake(struct mp_keeper *k)
+static enum keeper_event brake(struct mp_keeper *k)
 {
 	mp_timer_start(&k->timer, k->facts.next_ms - mp_loop_now_ms(k->o.loop));
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event prepare(struct mp_keeper *k)
+static enum keeper_event prepare(struct mp_keeper *k)
 {
 	k->began_us = mp_loop_now_us(k->o.loop);
 	k->facts.times = (struct mp_keeper_times){-1, -1, -1, -1};
 	k->facts.starts++;
 	k->hooks->prepare(k->u);
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event drop(struct mp_keeper *k)
+static enum keeper_event drop(struct mp_keeper *k)
 {
 	k->hooks->unprepare(k->u);
 	return quit(k);
 }
 
-static enum event quit(struct mp_keeper *k)
+static enum keeper_event quit(struct mp_keeper *k)
 {
 	mp_timer_stop(&k->timer);
 	mp_ladder_forgive(&k->ladder);
 	k->facts.was_up = false;
 	k->facts.tries_failed = 0;
 	k->facts.attempt = 1;
-	return QUIET;
+	return MP_QUIET;
 }
 
 /* --- the upstream ---------------------------------------------------------------------------- */
@@ -314,16 +294,16 @@ static int dial_again(void *u, struct mp_transport **ret, struct mcpool_error *r
 
 static void upstream_ready(void *u)
 {
-	advance(u, READY);
+	keeper_advance(u, READY);
 }
 
 static void upstream_ended(void *u, const struct mcpool_error *why)
 {
 	struct mp_keeper *k = u;
-	bool was_open = k->state == UP || k->state == CHECKING;
+	bool was_open = k->state == MP_KEEPER_UP || k->state == MP_KEEPER_CHECKING;
 
 	note_trouble(k, was_open ? "transport-exit" : "start-failed", why);
-	advance(k, BROKEN);
+	keeper_advance(k, BROKEN);
 }
 
 static void upstream_notification(void *u, const struct mp_message *m)
@@ -341,7 +321,7 @@ static void upstream_doubt(void *u, const char *why)
 
 static void upstream_closed(void *u)
 {
-	advance(u, GONE);
+	keeper_advance(u, GONE);
 }
 
 static const struct mp_upstream_hooks upstream_hooks = {
@@ -352,10 +332,11 @@ static const struct mp_upstream_hooks upstream_hooks = {
 	.closed = upstream_closed,
 };
 
-static enum event dial(struct mp_keeper *k)
+static enum keeper_event dial(struct mp_keeper *k)
 {
 	struct mp_upstream_options options = k->o.upstream;
 
+	options.log = &k->log;
 	options.timeout_ms = k->o.timeout_ms;
 	options.launch_key = (struct mp_str){k->launch_key, k->launch_key_len};
 	options.dial = dial_again;
@@ -364,10 +345,10 @@ static enum event dial(struct mp_keeper *k)
 	k->up = mp_upstream_new(k->o.loop, &options, &upstream_hooks, k);
 	/* Whatever goes wrong while dialling is told by ended(); this one was never open before. */
 	mp_check(mp_upstream_open(k->up, NULL) == 0);
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event ask_lists(struct mp_keeper *k)
+static enum keeper_event ask_lists(struct mp_keeper *k)
 {
 	int64_t opened_us = mp_upstream_get_opened_us(k->up), now = mp_loop_now_us(k->o.loop);
 
@@ -376,10 +357,10 @@ static enum event ask_lists(struct mp_keeper *k)
 	k->facts.pid = mp_upstream_get_pid(k->up);
 	k->listing_us = now;
 	k->hooks->list(k->u);
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event greet(struct mp_keeper *k)
+static enum keeper_event greet(struct mp_keeper *k)
 {
 	k->facts.times.list_us = mp_loop_now_us(k->o.loop) - k->listing_us;
 	k->facts.up_since_ms = mp_loop_now_ms(k->o.loop);
@@ -389,23 +370,23 @@ static enum event greet(struct mp_keeper *k)
 	k->facts.why = (struct mcpool_error){0};
 	k->facts.pid = mp_upstream_get_pid(k->up);
 	mp_timer_start(&k->timer, k->o.policy.stable_ms);
-	return QUIET;
+	return MP_QUIET;
 }
 
 /* A stable life, and not a handshake, is what makes good for past failures (U11). */
-static enum event forgive(struct mp_keeper *k)
+static enum keeper_event forgive(struct mp_keeper *k)
 {
 	mp_ladder_forgive(&k->ladder);
 	k->facts.attempt = 1;
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event hang_up(struct mp_keeper *k)
+static enum keeper_event hang_up(struct mp_keeper *k)
 {
 	mp_timer_stop(&k->timer);
 	k->hooks->let_go(k->u);
 	mp_upstream_close(k->up);
-	return QUIET;
+	return MP_QUIET;
 }
 
 static void free_upstream(struct mp_keeper *k)
@@ -414,21 +395,21 @@ static void free_upstream(struct mp_keeper *k)
 	k->facts.pid = 0;
 }
 
-static enum event bury(struct mp_keeper *k)
+static enum keeper_event bury(struct mp_keeper *k)
 {
 	free_upstream(k);
 	k->hooks->unprepare(k->u);
 	return quit(k);
 }
 
-static enum event bury_and_begin(struct mp_keeper *k)
+static enum keeper_event bury_and_begin(struct mp_keeper *k)
 {
 	free_upstream(k);
 	k->hooks->unprepare(k->u);
 	return begin(k);
 }
 
-static enum event bury_and_decide(struct mp_keeper *k)
+static enum keeper_event bury_and_decide(struct mp_keeper *k)
 {
 	free_upstream(k);
 	return decide(k);
@@ -441,22 +422,22 @@ static void probed(const struct mcpool_error *error, void *u)
 	struct mp_keeper *k = u;
 	struct mcpool_error why;
 
-	if (error && k->state == CHECKING) {
+	if (error && k->state == MP_KEEPER_CHECKING) {
 		(void)mp_fail_because(&why, error->code, error, "%s, and then the probe failed: %s",
 				      k->facts.suspicion, error->message);
 		note_trouble(k, "probe-failed", &why);
 	}
-	advance(k, error ? SICK : WELL);
+	keeper_advance(k, error ? SICK : WELL);
 }
 
 /* One that does not even take the probe has a full pipe in front of it, and does not read. */
-static enum event probe(struct mp_keeper *k)
+static enum keeper_event probe(struct mp_keeper *k)
 {
 	struct mcpool_error why;
 	int r = mp_probe_start(k->up, k->o.list_probe, probed, k);
 
 	if (r == 0)
-		return QUIET;
+		return MP_QUIET;
 	(void)mp_fail(&why, r, "%s, and it does not take a probe: %s", k->facts.suspicion,
 		      mcpool_error_text(r));
 	note_trouble(k, "probe-failed", &why);
@@ -467,7 +448,7 @@ static enum event probe(struct mp_keeper *k)
 
 static void timer_fired(void *u)
 {
-	advance(u, TIMER);
+	keeper_advance(u, TIMER);
 }
 
 struct mp_keeper *mp_keeper_new(const struct mp_keeper_options *options,
@@ -497,7 +478,7 @@ struct mp_keeper *mp_keeper_free(struct mp_keeper *k)
 	k->hooks->unprepare(k->u);
 	if (k->up)
 		k->hooks->let_go(k->u);
-	k->state = STOPPING; /* a probe's answer is late news now */
+	k->state = MP_KEEPER_STOPPING; /* a probe's answer is late news now */
 	k->up = mp_upstream_free(k->up);
 	mp_buf_done(&k->tail);
 	mp_buf_done(&k->challenge);
@@ -515,24 +496,24 @@ void mp_keeper_tune(struct mp_keeper *k, const struct mp_policy *policy, int64_t
 
 void mp_keeper_start(struct mp_keeper *k)
 {
-	advance(k, START);
+	keeper_advance(k, START);
 }
 
 void mp_keeper_stop(struct mp_keeper *k)
 {
-	advance(k, STOP);
+	keeper_advance(k, STOP);
 }
 
 void mp_keeper_renew(struct mp_keeper *k)
 {
-	advance(k, AGAIN);
+	keeper_advance(k, AGAIN);
 }
 
 void mp_keeper_suspect(struct mp_keeper *k, const char *why)
 {
-	if (k->state == UP)
+	if (k->state == MP_KEEPER_UP)
 		k->facts.suspicion = why;
-	advance(k, SUSPECT);
+	keeper_advance(k, SUSPECT);
 }
 
 void mp_keeper_prepared(struct mp_keeper *k, struct mp_str launch_key,
@@ -540,31 +521,31 @@ void mp_keeper_prepared(struct mp_keeper *k, struct mp_str launch_key,
 {
 	if (error) {
 		note_trouble(k, "start-failed", error);
-		advance(k, BROKEN);
+		keeper_advance(k, BROKEN);
 		return;
 	}
 	k->launch_key_len =
 		launch_key.len < sizeof(k->launch_key) ? launch_key.len : sizeof(k->launch_key);
 	memcpy(k->launch_key, launch_key.p, k->launch_key_len);
-	advance(k, PREPARED);
+	keeper_advance(k, PREPARED);
 }
 
 void mp_keeper_listed(struct mp_keeper *k, const struct mcpool_error *error)
 {
 	if (error)
 		note_trouble(k, "start-failed", error);
-	advance(k, error ? BROKEN : LISTED);
+	keeper_advance(k, error ? BROKEN : LISTED);
 }
 
 bool mp_keeper_is_up(const struct mp_keeper *k)
 {
-	return k->state == UP || k->state == CHECKING;
+	return k->state == MP_KEEPER_UP || k->state == MP_KEEPER_CHECKING;
 }
 
 bool mp_keeper_is_starting(const struct mp_keeper *k)
 {
-	return k->state == PREPARING || k->state == STARTING || k->state == LISTING ||
-	       k->state == RENEWING;
+	return k->state == MP_KEEPER_PREPARING || k->state == MP_KEEPER_STARTING ||
+	       k->state == MP_KEEPER_LISTING || k->state == MP_KEEPER_RENEWING;
 }
 
 struct mp_upstream *mp_keeper_get_upstream(struct mp_keeper *k)
@@ -581,14 +562,5 @@ const struct mp_keeper_facts *mp_keeper_get_facts(struct mp_keeper *k)
 
 const char *mp_keeper_get_state_name(enum mp_keeper_state s)
 {
-	return state_names[s];
-}
-
-bool mp_keeper_look_up(enum mp_keeper_state s, enum mp_keeper_event ev,
-		       enum mp_keeper_state *ret_to)
-{
-	const struct step *step = &steps[s][ev];
-
-	*ret_to = step->how == TO ? (enum mp_keeper_state)step->to : s;
-	return step->how != NOWHERE;
+	return keeper_states[s].word;
 }

@@ -11,54 +11,25 @@
 #include "base/events.h"
 #include "base/log.h"
 #include "base/loop.h"
+#include "base/machine.h"
 #include "client/upstream.h"
 #include "pool/policy.h"
 
-#define MP_KEEPER_STATES(X)                                                        \
-	X(DOWN, "down", "nothing runs, and nobody wants it to")                    \
-	X(PREPARING, "preparing", "what to start is being found out")              \
-	X(STARTING, "starting", "spawned or dialled, the handshake is still open") \
-	X(LISTING, "listing", "agreed; what it offers is on its way")              \
-	X(UP, "up", "calls may flow")                                              \
-	X(CHECKING, "checking", "calls may flow, and a probe is out")              \
-	X(CLEARING, "clearing", "it failed; what is left of it is taken down")     \
-	X(BACKOFF, "backoff", "waiting for the next try")                          \
-	X(FAILED, "failed", "gave up until someone asks again")                    \
-	X(BARRED, "barred", "waiting for a person: an approval or a login")        \
-	X(STOPPING, "stopping", "asked to leave")                                  \
-	X(RENEWING, "renewing", "asked to leave, and to be started again at once")
+#define MP_KEEPER_STATES(X)                                                                  \
+	X(MP_KEEPER_DOWN, "down", "nothing runs, and nobody wants it to")                    \
+	X(MP_KEEPER_PREPARING, "preparing", "what to start is being found out")              \
+	X(MP_KEEPER_STARTING, "starting", "spawned or dialled, the handshake is still open") \
+	X(MP_KEEPER_LISTING, "listing", "agreed; what it offers is on its way")              \
+	X(MP_KEEPER_UP, "up", "calls may flow")                                              \
+	X(MP_KEEPER_CHECKING, "checking", "calls may flow, and a probe is out")              \
+	X(MP_KEEPER_CLEARING, "clearing", "it failed; what is left of it is taken down")     \
+	X(MP_KEEPER_BACKOFF, "backoff", "waiting for the next try")                          \
+	X(MP_KEEPER_FAILED, "failed", "gave up until someone asks again")                    \
+	X(MP_KEEPER_BARRED, "barred", "waiting for a person: an approval or a login")        \
+	X(MP_KEEPER_STOPPING, "stopping", "asked to leave")                                  \
+	X(MP_KEEPER_RENEWING, "renewing", "asked to leave, and to be started again at once")
 
-#define MP_KEEPER_EVENTS(X)                                               \
-	X(START, "somebody wants it")                                     \
-	X(STOP, "nobody may have it any more")                            \
-	X(AGAIN, "it is to be started anew")                              \
-	X(HOLD, "too many starts of late: not at once")                   \
-	X(PREPARED, "what to start is known")                             \
-	X(READY, "the handshake is done")                                 \
-	X(LISTED, "what it offers is known")                              \
-	X(BROKEN, "this try failed, or the server is gone; why is noted") \
-	X(GONE, "nothing of this life is left")                           \
-	X(REST, "there will be another try")                              \
-	X(GIVE_UP, "there will be none")                                  \
-	X(BAR, "a person must do something first")                        \
-	X(TIMER, "the wait is over, or the life was stable")              \
-	X(SUSPECT, "it may be dead")                                      \
-	X(WELL, "it is not")                                              \
-	X(SICK, "it is")
-
-enum mp_keeper_state {
-#define X(name, word, meaning) MP_KEEPER_##name,
-	MP_KEEPER_STATES(X)
-#undef X
-		MP_KEEPER_STATE_COUNT
-};
-
-enum mp_keeper_event {
-#define X(name, meaning) MP_KEEPER_ON_##name,
-	MP_KEEPER_EVENTS(X)
-#undef X
-		MP_KEEPER_EVENT_COUNT
-};
+MP_MACHINE_ENUM(mp_keeper_state, MP_KEEPER_STATES, MP_KEEPER_STATE_COUNT);
 
 struct mp_keeper;
 
@@ -144,9 +115,5 @@ bool mp_keeper_is_starting(const struct mp_keeper *k);           /* a try is und
 struct mp_upstream *mp_keeper_get_upstream(struct mp_keeper *k); /* NULL: none */
 const struct mp_keeper_facts *mp_keeper_get_facts(struct mp_keeper *k);
 const char *mp_keeper_get_state_name(enum mp_keeper_state s);
-
-/* For its test: what the table says. False: an empty cell. */
-bool mp_keeper_look_up(enum mp_keeper_state s, enum mp_keeper_event ev,
-		       enum mp_keeper_state *ret_to);
 
 #endif

@@ -7,40 +7,24 @@
 
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/machine.h"
 #include "base/mem.h"
 
-#define STATES(X)                                                     \
+#define LISTENING_STATES(X)                                           \
 	X(RESTING, "resting", "nothing is open; asks again when due") \
 	X(ASKING, "asking", "asked, not yet acknowledged")            \
 	X(HEARING, "hearing", "acknowledged: changes are told")       \
 	X(SPURNED, "spurned", "it does not know how to; the last state")
 
-#define EVENTS(X)                                       \
-	X(DUE, "it is time to ask")                     \
-	X(ACKNOWLEDGED, "it says what it will tell")    \
-	X(ENDED, "the stream is over, or could not be") \
-	X(CHANGED, "something else is to be heard of")  \
-	X(REFUSED, "it answered that it knows no such thing")
+#define LISTENING_EVENTS(X)                                          \
+	X(DUE, "due", "it is time to ask")                           \
+	X(ACKNOWLEDGED, "acknowledged", "it says what it will tell") \
+	X(ENDED, "ended", "the stream is over, or could not be")     \
+	X(CHANGED, "changed", "something else is to be heard of")    \
+	X(REFUSED, "refused", "it answered that it knows no such thing")
 
-enum state {
-#define X(name, word, meaning) name,
-	STATES(X)
-#undef X
-		STATE_COUNT
-};
-enum event {
-#define X(name, meaning) name,
-	EVENTS(X)
-#undef X
-		EVENT_COUNT,
-	QUIET
-};
-
-static const char *const state_names[] = {
-#define X(name, word, meaning) word,
-	STATES(X)
-#undef X
-};
+MP_MACHINE_ENUM(listening_state, LISTENING_STATES);
+MP_MACHINE_ENUM(listening_event, LISTENING_EVENTS);
 
 /* From one try to the next; a stream that lasted begins anew. */
 static const int64_t rests_ms[] = {1000, 2000, 5000, 10000, 30000, 60000};
@@ -54,7 +38,7 @@ struct stream {
 struct mp_listening {
 	struct mp_upstream *up;
 	struct mp_loop *loop;
-	enum state state;
+	enum listening_state state;
 	struct mp_timer timer;
 	struct stream *stream; /* freed by its answer; NULL: none is open */
 	mp_id call;
@@ -68,51 +52,33 @@ struct mp_listening {
 	void *u;
 };
 
-typedef enum event (*action)(struct mp_listening *l);
-static enum event ask(struct mp_listening *l);
-static enum event ask_instead(struct mp_listening *l);
-static enum event look(struct mp_listening *l);
-static enum event hear(struct mp_listening *l);
-static enum event rest(struct mp_listening *l);
-static enum event rest_from_hearing(struct mp_listening *l);
+MP_MACHINE_TYPES(listening, struct mp_listening, enum listening_event, LISTENING_STATES,
+		 LISTENING_EVENTS);
+static listening_action ask, ask_instead, look, hear, rest, rest_from_hearing;
 
-enum { NOWHERE, TO, STAY };
-struct step {
-	int how;
-	enum state to;
-	action act;
-};
-
-static const struct step steps[STATE_COUNT][EVENT_COUNT] = {
+MP_MACHINE_STEPS(listening) = {
 	/* An acknowledgement may be that of a stream that has ended. */
-	[RESTING] = {[DUE] = {TO, ASKING, ask},
-		     [ACKNOWLEDGED] = {STAY, 0, NULL},
-		     [CHANGED] = {STAY, 0, look}},
-	[ASKING] = {[ACKNOWLEDGED] = {TO, HEARING, hear},
-		    [ENDED] = {TO, RESTING, rest},
-		    [CHANGED] = {STAY, 0, ask_instead},
-		    [REFUSED] = {TO, SPURNED, NULL}},
-	[HEARING] = {[ACKNOWLEDGED] = {STAY, 0, NULL},
-		     [ENDED] = {TO, RESTING, rest_from_hearing},
-		     [CHANGED] = {TO, ASKING, ask_instead},
-		     [REFUSED] = {TO, SPURNED, NULL}},
-	[SPURNED] = {[ACKNOWLEDGED] = {STAY, 0, NULL}, [CHANGED] = {STAY, 0, NULL}},
+	[RESTING] = {[DUE] = MP_TO(ASKING, ask), [ACKNOWLEDGED] = MP_STAY, [CHANGED] = MP_DO(look)},
+	[ASKING] = {[ACKNOWLEDGED] = MP_TO(HEARING, hear),
+		    [ENDED] = MP_TO(RESTING, rest),
+		    [CHANGED] = MP_DO(ask_instead),
+		    [REFUSED] = MP_TO(SPURNED, NULL)},
+	[HEARING] = {[ACKNOWLEDGED] = MP_STAY,
+		     [ENDED] = MP_TO(RESTING, rest_from_hearing),
+		     [CHANGED] = MP_TO(ASKING, ask_instead),
+		     [REFUSED] = MP_TO(SPURNED, NULL)},
+	[SPURNED] = {[ACKNOWLEDGED] = MP_STAY, [CHANGED] = MP_STAY},
 };
 
-static void advance(struct mp_listening *l, enum event ev)
+static void listening_describe(const struct mp_listening *l, struct mp_log *ret_log)
 {
-	while (ev != QUIET) {
-		const struct step *s = &steps[l->state][ev];
+	const struct mp_log *log = mp_upstream_get_log(l->up);
 
-		mp_check(s->how != NOWHERE);
-		if (s->how == TO) {
-			mp_log_trace(NULL, "listening: %s -> %s", state_names[l->state],
-				     state_names[s->to]);
-			l->state = s->to;
-		}
-		ev = s->act ? s->act(l) : QUIET;
-	}
+	if (log)
+		*ret_log = *log;
 }
+
+MP_MACHINE(listening, struct mp_listening, .describe = listening_describe)
 
 /* --- what is done --------------------------------------------------------------------------- */
 
@@ -129,7 +95,7 @@ static void stream_ended(const struct mp_answer *answer, void *u)
 	if (!l)
 		return;
 	l->stream = NULL;
-	advance(l, is_unknown ? REFUSED : ENDED);
+	listening_advance(l, is_unknown ? REFUSED : ENDED);
 }
 
 static const unsigned changes =
@@ -154,7 +120,7 @@ static int write_params(struct mp_listening *l, struct mp_buf *out)
 	return mp_modern_write_listen(&filter, out);
 }
 
-static enum event ask(struct mp_listening *l)
+static enum listening_event ask(struct mp_listening *l)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf params;
 	struct mp_request rq = {.method = MP_METHOD_LISTEN}; /* which lasts as long as it lasts */
@@ -171,7 +137,7 @@ static enum event ask(struct mp_listening *l)
 	l->stream->l = l;
 	r = mp_upstream_call(l->up, &rq, stream_ended, l->stream, &l->call);
 	if (r == 0)
-		return QUIET;
+		return MP_QUIET;
 	l->stream = mp_free(l->stream);
 	return ENDED;
 }
@@ -186,11 +152,11 @@ static void leave(struct mp_listening *l, struct stream *s, mp_id call)
 }
 
 /* What a stream tells cannot be changed: another one is opened, then this one is left. */
-static enum event ask_instead(struct mp_listening *l)
+static enum listening_event ask_instead(struct mp_listening *l)
 {
 	struct stream *before = l->stream;
 	mp_id call = l->call;
-	enum event ev;
+	enum listening_event ev;
 
 	l->stream = NULL;
 	l->is_replaced = true;
@@ -200,12 +166,12 @@ static enum event ask_instead(struct mp_listening *l)
 }
 
 /* Not sooner than it would have been asked anyway. */
-static enum event look(struct mp_listening *l)
+static enum listening_event look(struct mp_listening *l)
 {
-	return mp_timer_is_running(&l->timer) || !wants_something(l) ? QUIET : DUE;
+	return mp_timer_is_running(&l->timer) || !wants_something(l) ? MP_QUIET : DUE;
 }
 
-static enum event hear(struct mp_listening *l)
+static enum listening_event hear(struct mp_listening *l)
 {
 	bool again = l->was_heard && !l->is_replaced;
 
@@ -214,22 +180,22 @@ static enum event hear(struct mp_listening *l)
 	l->since_ms = mp_loop_now_ms(l->loop);
 	if (again)
 		l->reopened(l->u);
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event rest(struct mp_listening *l)
+static enum listening_event rest(struct mp_listening *l)
 {
 	size_t last = MP_ARRAY_LEN(rests_ms) - 1;
 
 	l->is_replaced = false;
 	if (!wants_something(l))
-		return QUIET;
+		return MP_QUIET;
 	mp_timer_start(&l->timer, rests_ms[l->tries < last ? l->tries : last]);
 	l->tries++;
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event rest_from_hearing(struct mp_listening *l)
+static enum listening_event rest_from_hearing(struct mp_listening *l)
 {
 	if (mp_loop_now_ms(l->loop) - l->since_ms >= LASTING_MS)
 		l->tries = 0;
@@ -238,7 +204,7 @@ static enum event rest_from_hearing(struct mp_listening *l)
 
 static void time_to_ask(void *u)
 {
-	advance(u, DUE);
+	listening_advance(u, DUE);
 }
 
 /* --- the outside ---------------------------------------------------------------------------- */
@@ -254,7 +220,7 @@ struct mp_listening *mp_listening_new(struct mp_upstream *up, struct mp_loop *lo
 	l = mp_alloc(sizeof(*l));
 	*l = (struct mp_listening){.up = up, .loop = loop, .reopened = reopened, .u = u};
 	mp_timer_init(&l->timer, loop, time_to_ask, l);
-	advance(l, CHANGED);
+	listening_advance(l, CHANGED);
 	return l;
 }
 
@@ -276,7 +242,7 @@ void mp_listening_set_uris(struct mp_listening *l, const struct mp_str *uris, si
 		l->uris[i] = (struct mp_str){block + at, uris[i].len};
 		at += uris[i].len;
 	}
-	advance(l, CHANGED);
+	listening_advance(l, CHANGED);
 }
 
 struct mp_listening *mp_listening_free(struct mp_listening *l)
@@ -299,11 +265,11 @@ bool mp_listening_hear(struct mp_listening *l, const struct mp_message *m)
 
 	if (!l || m->method != MP_METHOD_ACKNOWLEDGED)
 		return false;
-	advance(l, ACKNOWLEDGED);
+	listening_advance(l, ACKNOWLEDGED);
 	return waits;
 }
 
 const char *mp_listening_get_state(const struct mp_listening *l)
 {
-	return l ? state_names[l->state] : "";
+	return l ? listening_states[l->state].word : "";
 }

@@ -6,45 +6,29 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/machine.h"
 #include "base/mem.h"
 #include "pool/listening.h"
 
-#define STATES(X)                                                       \
+#define REFRESH_STATES(X)                                               \
 	X(QUIET, "quiet", "what we have is what there is")              \
 	X(GATHERING, "gathering", "it changed, and may go on doing so") \
 	X(FETCHING, "fetching", "it is being fetched")                  \
 	X(OUTDATED, "outdated", "it is being fetched and changed meanwhile")
 
-#define EVENTS(X)                                  \
-	X(NEWS, "the server says that it changed") \
-	X(DUE, "enough was gathered")              \
-	X(FETCHED, "the whole list is there")      \
-	X(FAILED, "it cannot be had; why is written down")
+#define REFRESH_EVENTS(X)                                  \
+	X(NEWS, "news", "the server says that it changed") \
+	X(DUE, "due", "enough was gathered")               \
+	X(FETCHED, "fetched", "the whole list is there")   \
+	X(FAILED, "failed", "it cannot be had; why is written down")
 
-enum state {
-#define X(name, word, meaning) name,
-	STATES(X)
-#undef X
-		STATE_COUNT
-};
-enum event {
-#define X(name, meaning) name,
-	EVENTS(X)
-#undef X
-		EVENT_COUNT,
-	NOTHING
-};
-
-static const char *const state_names[] = {
-#define X(name, word, meaning) word,
-	STATES(X)
-#undef X
-};
+MP_MACHINE_ENUM(refresh_state, REFRESH_STATES);
+MP_MACHINE_ENUM(refresh_event, REFRESH_EVENTS);
 
 struct one_list {
 	struct mp_refresh *r;
 	enum mp_catalog_kind kind;
-	enum state state;
+	enum refresh_state state;
 	struct mp_timer timer;
 	int64_t first_ms;               /* when gathering began */
 	struct mp_catalog_fetch *fetch; /* NULL: none is under way */
@@ -63,63 +47,46 @@ struct mp_refresh {
 };
 
 /* Whatever calls a hook does so last: the hook may free all of it. */
-typedef enum event (*action)(struct one_list *l);
-static enum event gather(struct one_list *l);
-static enum event gather_more(struct one_list *l);
-static enum event fetch(struct one_list *l);
-static enum event hand_on(struct one_list *l);
-static enum event hand_on_and_gather(struct one_list *l);
-static enum event complain(struct one_list *l);
-static enum event complain_and_gather(struct one_list *l);
+MP_MACHINE_TYPES(refresh, struct one_list, enum refresh_event, REFRESH_STATES, REFRESH_EVENTS);
+static refresh_action gather, gather_more, fetch, hand_on, hand_on_and_gather, complain,
+	complain_and_gather;
 
-enum { NOWHERE, TO, STAY };
-struct step {
-	int how;
-	enum state to;
-	action act;
+MP_MACHINE_STEPS(refresh) = {
+	[QUIET] = {[NEWS] = MP_TO(GATHERING, gather)},
+	[GATHERING] = {[NEWS] = MP_DO(gather_more), [DUE] = MP_TO(FETCHING, fetch)},
+	[FETCHING] = {[NEWS] = MP_TO(OUTDATED, NULL),
+		      [FETCHED] = MP_TO(QUIET, hand_on),
+		      [FAILED] = MP_TO(QUIET, complain)},
+	[OUTDATED] = {[NEWS] = MP_STAY,
+		      [FETCHED] = MP_TO(GATHERING, hand_on_and_gather),
+		      [FAILED] = MP_TO(GATHERING, complain_and_gather)},
 };
 
-static const struct step steps[STATE_COUNT][EVENT_COUNT] = {
-	[QUIET] = {[NEWS] = {TO, GATHERING, gather}},
-	[GATHERING] = {[NEWS] = {STAY, 0, gather_more}, [DUE] = {TO, FETCHING, fetch}},
-	[FETCHING] = {[NEWS] = {TO, OUTDATED, NULL},
-		      [FETCHED] = {TO, QUIET, hand_on},
-		      [FAILED] = {TO, QUIET, complain}},
-	[OUTDATED] = {[NEWS] = {STAY, 0, NULL},
-		      [FETCHED] = {TO, GATHERING, hand_on_and_gather},
-		      [FAILED] = {TO, GATHERING, complain_and_gather}},
-};
-
-static void advance(struct one_list *l, enum event ev)
+static void refresh_describe(const struct one_list *l, struct mp_log *ret_log)
 {
-	while (ev != NOTHING) {
-		const struct step *s = &steps[l->state][ev];
+	const struct mp_log *log = mp_upstream_get_log(l->r->up);
 
-		mp_check(s->how != NOWHERE);
-		if (s->how == TO) {
-			mp_log_trace(NULL, "refresh: %s -> %s", state_names[l->state],
-				     state_names[s->to]);
-			l->state = s->to;
-		}
-		ev = s->act ? s->act(l) : NOTHING;
-	}
+	if (log)
+		*ret_log = *log;
 }
+
+MP_MACHINE(refresh, struct one_list, .describe = refresh_describe)
 
 /* --- what is done --------------------------------------------------------------------------- */
 
-static enum event gather(struct one_list *l)
+static enum refresh_event gather(struct one_list *l)
 {
 	l->first_ms = mp_loop_now_ms(l->r->loop);
 	return gather_more(l);
 }
 
 /* A little after the last one, but a server that goes on and on is not waited for. */
-static enum event gather_more(struct one_list *l)
+static enum refresh_event gather_more(struct one_list *l)
 {
 	int64_t left_ms = l->first_ms + MP_REFRESH_LATEST_MS - mp_loop_now_ms(l->r->loop);
 
 	mp_timer_start(&l->timer, left_ms < MP_REFRESH_QUIET_MS ? left_ms : MP_REFRESH_QUIET_MS);
-	return NOTHING;
+	return MP_QUIET;
 }
 
 static void got_list(struct mp_catalog_list *list, const struct mcpool_error *error, void *u)
@@ -130,10 +97,10 @@ static void got_list(struct mp_catalog_list *list, const struct mcpool_error *er
 	l->fetch = NULL;
 	if (error)
 		mp_error_keep(&l->why, error);
-	advance(l, error ? FAILED : FETCHED);
+	refresh_advance(l, error ? FAILED : FETCHED);
 }
 
-static enum event fetch(struct one_list *l)
+static enum refresh_event fetch(struct one_list *l)
 {
 	struct mp_refresh *r = l->r;
 	struct mcpool_error why;
@@ -143,34 +110,34 @@ static enum event fetch(struct one_list *l)
 	error = mp_catalog_fetch(r->up, &l->list->list, r->timeout_ms, got_list, l, r->loop,
 				 &l->fetch);
 	if (error == 0)
-		return NOTHING;
+		return MP_QUIET;
 	(void)mp_fail(&why, error, "%s", mcpool_error_text(error));
 	mp_error_keep(&l->why, &why);
 	return FAILED;
 }
 
-static enum event hand_on(struct one_list *l)
+static enum refresh_event hand_on(struct one_list *l)
 {
 	l->r->hooks->fetched(l->r->u, MP_TAKE(l->list));
-	return NOTHING;
+	return MP_QUIET;
 }
 
-static enum event hand_on_and_gather(struct one_list *l)
+static enum refresh_event hand_on_and_gather(struct one_list *l)
 {
 	(void)gather(l);
 	return hand_on(l);
 }
 
-static enum event complain(struct one_list *l)
+static enum refresh_event complain(struct one_list *l)
 {
 	struct mcpool_error why = *l->why;
 
 	l->list = mp_offer_list_unref(l->list);
 	l->r->hooks->failed(l->r->u, l->kind, &why);
-	return NOTHING;
+	return MP_QUIET;
 }
 
-static enum event complain_and_gather(struct one_list *l)
+static enum refresh_event complain_and_gather(struct one_list *l)
 {
 	(void)gather(l);
 	return complain(l);
@@ -178,7 +145,7 @@ static enum event complain_and_gather(struct one_list *l)
 
 static void time_to_fetch(void *u)
 {
-	advance(u, DUE);
+	refresh_advance(u, DUE);
 }
 
 /* --- news ----------------------------------------------------------------------------------- */
@@ -186,12 +153,12 @@ static void time_to_fetch(void *u)
 bool mp_refresh_hear(struct mp_refresh *r, const struct mp_message *m)
 {
 	if (m->method == MP_METHOD_TOOLS_CHANGED) {
-		advance(&r->lists[MP_CATALOG_TOOL], NEWS);
+		refresh_advance(&r->lists[MP_CATALOG_TOOL], NEWS);
 	} else if (m->method == MP_METHOD_PROMPTS_CHANGED) {
-		advance(&r->lists[MP_CATALOG_PROMPT], NEWS);
+		refresh_advance(&r->lists[MP_CATALOG_PROMPT], NEWS);
 	} else if (m->method == MP_METHOD_RESOURCES_CHANGED) {
-		advance(&r->lists[MP_CATALOG_RESOURCE], NEWS);
-		advance(&r->lists[MP_CATALOG_TEMPLATE], NEWS);
+		refresh_advance(&r->lists[MP_CATALOG_RESOURCE], NEWS);
+		refresh_advance(&r->lists[MP_CATALOG_TEMPLATE], NEWS);
 	} else {
 		return mp_listening_hear(r->listening, m);
 	}
@@ -212,12 +179,12 @@ static void reopened(void *u)
 
 	for (int kind = 0; kind < MP_CATALOG_COUNT; kind++)
 		if (offers & changes[kind])
-			advance(&r->lists[kind], NEWS);
+			refresh_advance(&r->lists[kind], NEWS);
 }
 
 void mp_refresh_again(struct mp_refresh *r, enum mp_catalog_kind kind)
 {
-	advance(&r->lists[kind], NEWS);
+	refresh_advance(&r->lists[kind], NEWS);
 }
 
 void mp_refresh_listen_to(struct mp_refresh *r, const struct mp_str *uris, size_t n)
@@ -276,5 +243,5 @@ bool mp_refresh_is_quiet(const struct mp_refresh *r)
 
 const char *mp_refresh_get_state(const struct mp_refresh *r, enum mp_catalog_kind kind)
 {
-	return state_names[r->lists[kind].state];
+	return refresh_states[r->lists[kind].state].word;
 }

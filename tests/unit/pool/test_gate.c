@@ -7,32 +7,6 @@
 #include "base/error.h"
 #include "pool/gate.h"
 
-/* Rows are states, columns BEGIN STEP TIMER ENOUGH MORE; a letter leads, = stays, . cannot come. */
-static const char letters[] = "CWXO"; /* closed, window, waiting is X, open */
-static const char *const grid[MP_GATE_STATE_COUNT] = {
-	[MP_GATE_CLOSED] = "W....",
-	[MP_GATE_WINDOW] = ".=XO=",
-	[MP_GATE_WAITING] = ".=OO=",
-	[MP_GATE_OPEN] = ".=...",
-};
-
-TEST(every_cell_of_the_table)
-{
-	for (int s = 0; s < MP_GATE_STATE_COUNT; s++)
-		for (int ev = 0; ev < MP_GATE_EVENT_COUNT; ev++) {
-			enum mp_gate_state to;
-			bool filled =
-				mp_gate_look_up((enum mp_gate_state)s, (enum mp_gate_event)ev, &to);
-			char want = grid[s][ev];
-
-			CHECK_EQ(filled, want != '.');
-			if (want == '=')
-				CHECK_EQ(to, s);
-			else if (want != '.')
-				CHECK_EQ(to, strchr(letters, want) - letters);
-		}
-}
-
 /* --- with servers ---------------------------------------------------------------------------- */
 
 struct gated {

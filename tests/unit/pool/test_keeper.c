@@ -1,5 +1,4 @@
-/* test_keeper.c - one server kept alive: its table cell by cell, then its life on a clock by hand.
- */
+/* test_keeper.c - one server kept alive: its life on a clock by hand. */
 #include "test.h"
 
 #include "fleet.h"
@@ -8,63 +7,6 @@
 
 #include "base/error.h"
 #include "pool/keeper.h"
-
-/* --- the table ------------------------------------------------------------------------------- */
-
-/*
- * Rows are states, columns events, both in their order. A letter is the state it leads to, = stays,
- * . is an empty cell: an event that cannot come.
- */
-static const char letters[] = "DPSLUHCBFNXR"; /* cHecking, Clearing, Barred is N, stopping is X */
-static const char *const grid[MP_KEEPER_STATE_COUNT] = {
-	/* START STOP AGAIN HOLD PREPARED READY LISTED BROKEN GONE REST GIVE_UP BAR TIMER,
-	 * SUSPECT WELL SICK */
-	[MP_KEEPER_DOWN] = "P=P.........."
-			   "=..",
-	[MP_KEEPER_PREPARING] = "=D=BS..=.BFN."
-				"=..",
-	[MP_KEEPER_STARTING] = "=XR..L.C....."
-			       "=..",
-	[MP_KEEPER_LISTING] = "=XR...UC....."
-			      "=..",
-	[MP_KEEPER_UP] = "=XR....C....="
-			 "H..",
-	[MP_KEEPER_CHECKING] = "=XR....C....="
-			       "=UC",
-	[MP_KEEPER_CLEARING] = "=XR....==BFN."
-			       "===",
-	[MP_KEEPER_BACKOFF] = "=DP.........P"
-			      "=..",
-	[MP_KEEPER_FAILED] = "PDP.........."
-			     "=..",
-	[MP_KEEPER_BARRED] = "=DP.........."
-			     "=..",
-	[MP_KEEPER_STOPPING] = "R=R....=D...."
-			       "===",
-	[MP_KEEPER_RENEWING] = "=X=....=P...."
-			       "===",
-};
-
-/* U7 U12 D34 E46 */
-TEST(every_cell_of_the_table)
-{
-	for (int s = 0; s < MP_KEEPER_STATE_COUNT; s++)
-		for (int ev = 0; ev < MP_KEEPER_EVENT_COUNT; ev++) {
-			enum mp_keeper_state to;
-			bool filled = mp_keeper_look_up((enum mp_keeper_state)s,
-							(enum mp_keeper_event)ev, &to);
-			char want = grid[s][ev];
-
-			if (want == '.')
-				CHECK(!filled);
-			else
-				CHECK(filled);
-			if (want == '=')
-				CHECK_EQ(to, s);
-			else if (want != '.')
-				CHECK_EQ(to, strchr(letters, want) - letters);
-		}
-}
 
 /* --- a life ---------------------------------------------------------------------------------- */
 
