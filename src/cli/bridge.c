@@ -28,7 +28,75 @@ enum {
 #define LISTS(X) X(tools, "tools") X(prompts, "prompts") X(resources, "resources")
 #define OWN_ID   "\"mcpool-bridge-"
 
-static void advance(struct mp_bridge *b, enum mp_bridge_event ev);
+#define BRIDGE_EVENTS(X)                                                \
+	X(TRAFFIC, "traffic", "somebody needs a hub")                   \
+	X(FOUND, "found", "there is one")                               \
+	X(NOBODY, "nobody", "there is none")                            \
+	X(BUSY, "busy", "there is one, or will be, at any moment")      \
+	X(FORBIDDEN, "forbidden", "what is there is not for us")        \
+	X(READY, "ready", "the one that was started listens, or ended") \
+	X(GREETED, "greeted", "it let us in")                           \
+	X(OLDER, "older", "it is of an older version")                  \
+	X(REFUSED, "refused", "it does not let us in; why is noted")    \
+	X(LEAVES, "leaves", "it has given up its place")                \
+	X(RESUMED, "resumed", "it knows all that it has to")            \
+	X(BYE, "bye", "it is about to leave")                           \
+	X(LOST, "lost", "the connection is over")                       \
+	X(TIMER, "timer", "it is time to look again")                   \
+	X(TOO_LONG, "too long", "nobody waits any longer")              \
+	X(AGENT_GONE, "agent gone", "the agent is gone, or we are to go")
+
+MP_MACHINE_ENUM(bridge_event, BRIDGE_EVENTS);
+
+MP_MACHINE_TYPES(bridge, struct mp_bridge, enum bridge_event, MP_BRIDGE_STATES, BRIDGE_EVENTS);
+static bridge_action seek, greet, start_hub, look_later, refuse_kept, look_again, start_again,
+	resume, replace, ask_to_leave, look_anew, accept_older, start_ours, open_up, rest, leave;
+
+#define AT(state)      [MP_BRIDGE_##state]
+#define TO(state, act) MP_TO(MP_BRIDGE_##state, act)
+#define GOES           [AGENT_GONE] = TO(LEAVING, leave)
+#define NO_HUB         [TRAFFIC] = MP_STAY, [READY] = MP_STAY
+
+MP_MACHINE_STEPS(bridge) = {
+	AT(RESTING) = {[TRAFFIC] = TO(SEEKING, seek), [READY] = MP_STAY, [TIMER] = MP_STAY, GOES},
+	AT(SEEKING) = {NO_HUB, [FOUND] = TO(GREETING, greet), [NOBODY] = TO(STARTING, start_hub),
+		       [BUSY] = MP_DO(look_later), [FORBIDDEN] = TO(RESTING, refuse_kept),
+		       [TIMER] = MP_DO(look_again), [TOO_LONG] = TO(RESTING, refuse_kept), GOES},
+	AT(STARTING) = {[TRAFFIC] = MP_STAY,
+			[READY] = MP_DO(look_again),
+			[FOUND] = TO(GREETING, greet),
+			[NOBODY] = MP_DO(start_again),
+			[BUSY] = MP_DO(look_later),
+			[FORBIDDEN] = TO(RESTING, refuse_kept),
+			[TIMER] = MP_DO(look_again),
+			[TOO_LONG] = TO(RESTING, refuse_kept),
+			GOES},
+	AT(GREETING) = {NO_HUB, [GREETED] = TO(RESUMING, resume), [OLDER] = TO(REPLACING, replace),
+			[REFUSED] = TO(RESTING, refuse_kept), [BYE] = MP_STAY,
+			[LOST] = TO(SEEKING, look_later), [TIMER] = TO(RESTING, refuse_kept), GOES},
+	AT(REPLACING) = {NO_HUB, [OLDER] = MP_DO(ask_to_leave), [GREETED] = TO(SEEKING, look_anew),
+			 [REFUSED] = TO(SEEKING, accept_older), [BYE] = MP_STAY,
+			 [LEAVES] = TO(STARTING, start_ours), [LOST] = TO(STARTING, start_ours),
+			 [TIMER] = TO(STARTING, start_ours), GOES},
+	AT(RESUMING) = {NO_HUB, [RESUMED] = TO(OPEN, open_up), [BYE] = MP_STAY,
+			[LOST] = TO(SEEKING, look_later), [TIMER] = TO(RESTING, refuse_kept), GOES},
+	AT(OPEN) = {[TRAFFIC] = MP_STAY,
+		    [READY] = MP_STAY,
+		    [TIMER] = MP_STAY,
+		    [BYE] = TO(DRAINING, NULL),
+		    [LOST] = TO(SEEKING, seek),
+		    GOES},
+	AT(DRAINING) = {NO_HUB, [TIMER] = MP_STAY, [BYE] = MP_STAY, [LOST] = TO(RESTING, rest),
+			GOES},
+	AT(LEAVING) = {[TRAFFIC] = MP_STAY,
+		       [READY] = MP_STAY,
+		       [TIMER] = MP_STAY,
+		       [BYE] = MP_STAY,
+		       [LOST] = MP_STAY,
+		       [AGENT_GONE] = MP_STAY},
+};
+
+MP_MACHINE(bridge, struct mp_bridge)
 
 void mp_bridge_refuse_oversize(struct mp_bridge *b, struct mp_str head, struct mp_str tail)
 {
@@ -40,56 +108,55 @@ void mp_bridge_refuse_oversize(struct mp_bridge *b, struct mp_str head, struct m
 
 /* --- a hub ----------------------------------------------------------------------------------- */
 
-static enum mp_bridge_event try_to_connect(struct mp_bridge *b)
+static enum bridge_event try_to_connect(struct mp_bridge *b)
 {
 	switch (b->hooks->connect(b->u, &b->why)) {
 	case 0:
-		return MP_BRIDGE_ON_FOUND;
+		return FOUND;
 	case MCPOOL_ENOENT: /* whoever replaced the last one is about to start the next */
-		return b->hooks->now_ms(b->u) < b->heir_ms ? MP_BRIDGE_ON_BUSY
-							   : MP_BRIDGE_ON_NOBODY;
+		return b->hooks->now_ms(b->u) < b->heir_ms ? BUSY : NOBODY;
 	case MCPOOL_EAGAIN:
-		return MP_BRIDGE_ON_BUSY;
+		return BUSY;
 	default:
-		return MP_BRIDGE_ON_FORBIDDEN;
+		return FORBIDDEN;
 	}
 }
 
-static enum mp_bridge_event seek(struct mp_bridge *b)
+static enum bridge_event seek(struct mp_bridge *b)
 {
 	b->give_up_ms = b->hooks->now_ms(b->u) + MP_BRIDGE_WAIT_MS;
 	b->look_ms = FIRST_LOOK_MS;
 	return try_to_connect(b);
 }
 
-static enum mp_bridge_event look_later(struct mp_bridge *b)
+static enum bridge_event look_later(struct mp_bridge *b)
 {
 	int64_t left = b->give_up_ms - b->hooks->now_ms(b->u);
 
 	b->hooks->set_timer(b->u, left < 0 ? 0 : left < b->look_ms ? left : b->look_ms);
 	b->look_ms = 2 * b->look_ms < LAST_LOOK_MS ? 2 * b->look_ms : LAST_LOOK_MS;
-	return MP_BRIDGE_EVENT_COUNT;
+	return MP_QUIET;
 }
 
-static enum mp_bridge_event look_again(struct mp_bridge *b)
+static enum bridge_event look_again(struct mp_bridge *b)
 {
 	if (b->hooks->now_ms(b->u) >= b->give_up_ms)
-		return MP_BRIDGE_ON_TOO_LONG;
+		return TOO_LONG;
 	return try_to_connect(b);
 }
 
 /* Where somebody else is at it, theirs will do. */
-static enum mp_bridge_event start_hub(struct mp_bridge *b)
+static enum bridge_event start_hub(struct mp_bridge *b)
 {
 	int r = b->hooks->start_hub(b->u, &b->why);
 
 	if (r < 0 && r != MCPOOL_EAGAIN)
-		return MP_BRIDGE_ON_FORBIDDEN;
+		return FORBIDDEN;
 	return look_later(b);
 }
 
 /* Nobody is there after all: the one we started may have lost, or died. */
-static enum mp_bridge_event start_again(struct mp_bridge *b)
+static enum bridge_event start_again(struct mp_bridge *b)
 {
 	return b->look_ms >= LAST_LOOK_MS ? start_hub(b) : look_later(b);
 }
@@ -100,12 +167,12 @@ static void say_hub(struct mp_bridge *b, struct mp_str line)
 	b->hooks->say_hub(b->u, line);
 }
 
-static enum mp_bridge_event greet(struct mp_bridge *b)
+static enum bridge_event greet(struct mp_bridge *b)
 {
 	b->queued = 0;
 	say_hub(b, b->o.hello);
 	b->hooks->set_timer(b->u, HELLO_MS);
-	return MP_BRIDGE_EVENT_COUNT;
+	return MP_QUIET;
 }
 
 /* --- an older one ---------------------------------------------------------------------------- */
@@ -127,43 +194,43 @@ static void say_farewell(struct mp_bridge *b)
 }
 
 /* By another connection: what a bridge says is for its session. */
-static enum mp_bridge_event replace(struct mp_bridge *b)
+static enum bridge_event replace(struct mp_bridge *b)
 {
 	b->replaced++;
 	b->asked_to_leave = false;
 	b->hooks->hang_up(b->u);
 	if (b->hooks->connect(b->u, &b->why) < 0)
-		return MP_BRIDGE_ON_LOST;
+		return LOST;
 	b->queued = 0;
 	say_farewell(b);
 	b->hooks->set_timer(b->u, LEAVE_MS);
-	return MP_BRIDGE_EVENT_COUNT;
+	return MP_QUIET;
 }
 
 /* It is the same one, or as old: another bridge may have been here before us. */
-static enum mp_bridge_event ask_to_leave(struct mp_bridge *b)
+static enum bridge_event ask_to_leave(struct mp_bridge *b)
 {
 	b->asked_to_leave = true;
 	say_hub(b, MP_STR("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"mcpool/shutdown\","
 			  "\"params\":{\"drain\":true,\"replace\":true}}"));
-	return MP_BRIDGE_EVENT_COUNT;
+	return MP_QUIET;
 }
 
 /* Somebody was here before us. */
-static enum mp_bridge_event look_anew(struct mp_bridge *b)
+static enum bridge_event look_anew(struct mp_bridge *b)
 {
 	b->hooks->hang_up(b->u);
 	return try_to_connect(b);
 }
 
 /* It stays, for reasons of its own; it will do. */
-static enum mp_bridge_event accept_older(struct mp_bridge *b)
+static enum bridge_event accept_older(struct mp_bridge *b)
 {
 	b->replaced = MAX_REPLACED;
 	return look_anew(b);
 }
 
-static enum mp_bridge_event start_ours(struct mp_bridge *b)
+static enum bridge_event start_ours(struct mp_bridge *b)
 {
 	b->hooks->hang_up(b->u);
 	b->look_ms = FIRST_LOOK_MS;
@@ -187,7 +254,7 @@ static void replay(struct mp_bridge *b, const char *line)
 }
 
 /* What its agent said to the last one, and was answered. One that is modern said nothing. */
-static enum mp_bridge_event resume(struct mp_bridge *b)
+static enum bridge_event resume(struct mp_bridge *b)
 {
 	struct mp_ledger *l = &b->ledger;
 	const struct mp_map_entry *e;
@@ -203,7 +270,7 @@ static enum mp_bridge_event resume(struct mp_bridge *b)
 		while ((e = mp_map_next(&l->subscriptions, &cursor)))
 			replay(b, e->value);
 	}
-	return b->replays ? MP_BRIDGE_EVENT_COUNT : MP_BRIDGE_ON_RESUMED;
+	return b->replays ? MP_QUIET : RESUMED;
 }
 
 static void tell_changed(struct mp_bridge *b)
@@ -221,7 +288,7 @@ static void tell_changed(struct mp_bridge *b)
 }
 
 /* All that waited goes out at once; from now on each line goes by itself. */
-static enum mp_bridge_event open_up(struct mp_bridge *b)
+static enum bridge_event open_up(struct mp_bridge *b)
 {
 	b->hooks->set_timer(b->u, -1);
 	tell_changed(b);
@@ -239,7 +306,7 @@ static enum mp_bridge_event open_up(struct mp_bridge *b)
 	b->queued += b->kept.len;
 	mp_buf_done(&b->kept);
 	mp_buf_init(&b->kept, MP_LIMIT_MESSAGE + MP_BRIDGE_MAX_KEPT);
-	return MP_BRIDGE_EVENT_COUNT;
+	return MP_QUIET;
 }
 
 /* Which lists the agent may hear of. */
@@ -266,97 +333,26 @@ static void note_capabilities(struct mp_bridge *b, struct mp_str line)
 
 /* --- without a hub --------------------------------------------------------------------------- */
 
-static enum mp_bridge_event refuse_kept(struct mp_bridge *b)
+static enum bridge_event refuse_kept(struct mp_bridge *b)
 {
 	b->hooks->hang_up(b->u);
 	b->hooks->set_timer(b->u, -1);
 	mp_bridge_refuse_kept(b);
-	return MP_BRIDGE_EVENT_COUNT;
+	return MP_QUIET;
 }
 
 /* It left in order. Whoever waits has a reason to look for the next one, or it is there already. */
-static enum mp_bridge_event rest(struct mp_bridge *b)
+static enum bridge_event rest(struct mp_bridge *b)
 {
 	b->hooks->set_timer(b->u, -1);
-	return b->kept.len || b->heir_ms ? MP_BRIDGE_ON_TRAFFIC : MP_BRIDGE_EVENT_COUNT;
+	return b->kept.len || b->heir_ms ? TRAFFIC : MP_QUIET;
 }
 
-static enum mp_bridge_event leave(struct mp_bridge *b)
+static enum bridge_event leave(struct mp_bridge *b)
 {
 	b->hooks->set_timer(b->u, -1);
 	b->hooks->leave(b->u);
-	return MP_BRIDGE_EVENT_COUNT;
-}
-
-/* --- the table ------------------------------------------------------------------------------- */
-
-enum { NOWHERE, STAY = MP_BRIDGE_STATE_COUNT + 1 };
-#define TO(state) (MP_BRIDGE_##state + 1) /* so that an empty cell is 0 */
-#define ON(event) [MP_BRIDGE_ON_##event]
-#define GOES      ON(AGENT_GONE) = {TO(LEAVING), leave}
-#define NO_HUB    ON(TRAFFIC) = {STAY, NULL}, ON(READY) = {STAY, NULL}
-
-static const struct step {
-	int to;
-	enum mp_bridge_event (*act)(struct mp_bridge *b);
-} steps[MP_BRIDGE_STATE_COUNT][MP_BRIDGE_EVENT_COUNT] = {
-	[MP_BRIDGE_RESTING] = {ON(TRAFFIC) = {TO(SEEKING), seek}, ON(READY) = {STAY, NULL},
-			       ON(TIMER) = {STAY, NULL}, GOES},
-	[MP_BRIDGE_SEEKING] = {NO_HUB, ON(FOUND) = {TO(GREETING), greet},
-			       ON(NOBODY) = {TO(STARTING), start_hub},
-			       ON(BUSY) = {STAY, look_later},
-			       ON(FORBIDDEN) = {TO(RESTING), refuse_kept},
-			       ON(TIMER) = {STAY, look_again},
-			       ON(TOO_LONG) = {TO(RESTING), refuse_kept}, GOES},
-	[MP_BRIDGE_STARTING] = {ON(TRAFFIC) = {STAY, NULL}, ON(READY) = {STAY, look_again},
-				ON(FOUND) = {TO(GREETING), greet}, ON(NOBODY) = {STAY, start_again},
-				ON(BUSY) = {STAY, look_later},
-				ON(FORBIDDEN) = {TO(RESTING), refuse_kept},
-				ON(TIMER) = {STAY, look_again},
-				ON(TOO_LONG) = {TO(RESTING), refuse_kept}, GOES},
-	[MP_BRIDGE_GREETING] = {NO_HUB, ON(GREETED) = {TO(RESUMING), resume},
-				ON(OLDER) = {TO(REPLACING), replace},
-				ON(REFUSED) = {TO(RESTING), refuse_kept}, ON(BYE) = {STAY, NULL},
-				ON(LOST) = {TO(SEEKING), look_later},
-				ON(TIMER) = {TO(RESTING), refuse_kept}, GOES},
-	[MP_BRIDGE_REPLACING] = {NO_HUB, ON(OLDER) = {STAY, ask_to_leave},
-				 ON(GREETED) = {TO(SEEKING), look_anew},
-				 ON(REFUSED) = {TO(SEEKING), accept_older}, ON(BYE) = {STAY, NULL},
-				 ON(LEAVES) = {TO(STARTING), start_ours},
-				 ON(LOST) = {TO(STARTING), start_ours},
-				 ON(TIMER) = {TO(STARTING), start_ours}, GOES},
-	[MP_BRIDGE_RESUMING] = {NO_HUB, ON(RESUMED) = {TO(OPEN), open_up}, ON(BYE) = {STAY, NULL},
-				ON(LOST) = {TO(SEEKING), look_later},
-				ON(TIMER) = {TO(RESTING), refuse_kept}, GOES},
-	[MP_BRIDGE_OPEN] = {ON(TRAFFIC) = {STAY, NULL}, ON(READY) = {STAY, NULL},
-			    ON(TIMER) = {STAY, NULL}, ON(BYE) = {TO(DRAINING), NULL},
-			    ON(LOST) = {TO(SEEKING), seek}, GOES},
-	[MP_BRIDGE_DRAINING] = {NO_HUB, ON(TIMER) = {STAY, NULL}, ON(BYE) = {STAY, NULL},
-				ON(LOST) = {TO(RESTING), rest}, GOES},
-	[MP_BRIDGE_LEAVING] = {ON(TRAFFIC) = {STAY, NULL}, ON(READY) = {STAY, NULL},
-			       ON(TIMER) = {STAY, NULL}, ON(BYE) = {STAY, NULL},
-			       ON(LOST) = {STAY, NULL}, ON(AGENT_GONE) = {STAY, NULL}},
-};
-
-bool mp_bridge_look_up(enum mp_bridge_state s, enum mp_bridge_event ev,
-		       enum mp_bridge_state *ret_to)
-{
-	int to = steps[s][ev].to;
-
-	*ret_to = to == STAY ? s : (enum mp_bridge_state)(to - 1);
-	return to != NOWHERE;
-}
-
-static void advance(struct mp_bridge *b, enum mp_bridge_event ev)
-{
-	while (ev != MP_BRIDGE_EVENT_COUNT) {
-		const struct step *s = &steps[b->state][ev];
-
-		mp_check(s->to != NOWHERE);
-		if (s->to != STAY)
-			b->state = (enum mp_bridge_state)(s->to - 1);
-		ev = s->act ? s->act(b) : MP_BRIDGE_EVENT_COUNT;
-	}
+	return MP_QUIET;
 }
 
 /* --- lines ----------------------------------------------------------------------------------- */
@@ -373,7 +369,7 @@ static void keep(struct mp_bridge *b, struct mp_str line, uint64_t end)
 	    mp_buf_add_char(&b->kept, '\n') < 0)
 		mp_bridge_refuse_one(b, end);
 	else
-		advance(b, MP_BRIDGE_ON_TRAFFIC);
+		bridge_advance(b, TRAFFIC);
 }
 
 enum mp_bridge_verdict mp_bridge_from_agent(struct mp_bridge *b, struct mp_str line, size_t size)
@@ -392,28 +388,28 @@ enum mp_bridge_verdict mp_bridge_from_agent(struct mp_bridge *b, struct mp_str l
 }
 
 /* Which of the three a hello was answered with. */
-static enum mp_bridge_event judge_greeting(struct mp_bridge *b, struct mp_str line)
+static enum bridge_event judge_greeting(struct mp_bridge *b, struct mp_str line)
 {
 	struct mp_greeting_answer a;
 
 	if (mp_greeting_read_answer(line, &a, &b->why) < 0)
-		return MP_BRIDGE_ON_REFUSED;
+		return REFUSED;
 	b->protocol = a.protocol;
 	if (a.is_leaving) { /* as if nobody had answered */
 		b->hooks->hang_up(b->u);
-		return MP_BRIDGE_ON_LOST;
+		return LOST;
 	}
 	if (a.version[0] && mp_str_compare_versions(a.version, b->o.version) < 0 &&
 	    (b->state == MP_BRIDGE_REPLACING || b->replaced < MAX_REPLACED))
-		return MP_BRIDGE_ON_OLDER;
+		return OLDER;
 	if (!a.is_refused)
-		return MP_BRIDGE_ON_GREETED;
+		return GREETED;
 	b->why = a.why;
-	return MP_BRIDGE_ON_REFUSED;
+	return REFUSED;
 }
 
 /* The answer to our hello as the command line, then the one to our request. */
-static enum mp_bridge_event judge_farewell(struct mp_bridge *b, struct mp_str line)
+static enum bridge_event judge_farewell(struct mp_bridge *b, struct mp_str line)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
 	struct mp_message m;
@@ -421,9 +417,8 @@ static enum mp_bridge_event judge_farewell(struct mp_bridge *b, struct mp_str li
 	mp_tape_init(&t, 0);
 	if (!b->asked_to_leave)
 		return judge_greeting(b, line);
-	return mp_message_scan(&t, line, &m, &b->why) == 0 && m.kind == MP_MESSAGE_RESULT
-		       ? MP_BRIDGE_ON_LEAVES
-		       : MP_BRIDGE_ON_REFUSED;
+	return mp_message_scan(&t, line, &m, &b->why) == 0 && m.kind == MP_MESSAGE_RESULT ? LEAVES
+											  : REFUSED;
 }
 
 /* A hub that makes room for a newer one says so: that one is worth waiting for. */
@@ -432,7 +427,7 @@ static void hear_bye(struct mp_bridge *b, struct mp_str line)
 	bool has_heir = mp_str_find(line, MP_STR("\"" MP_GREETING_REPLACED "\":true"), 0) >= 0;
 
 	b->heir_ms = has_heir ? b->hooks->now_ms(b->u) + HEIR_MS : 0;
-	advance(b, MP_BRIDGE_ON_BYE);
+	bridge_advance(b, BYE);
 }
 
 static bool is_own_answer(struct mp_str line)
@@ -446,7 +441,7 @@ static enum mp_bridge_verdict hear_resumed(struct mp_bridge *b, struct mp_str li
 {
 	note_capabilities(b, line);
 	if (b->replays > 0 && --b->replays == 0)
-		advance(b, MP_BRIDGE_ON_RESUMED);
+		bridge_advance(b, RESUMED);
 	return MP_BRIDGE_DROP;
 }
 
@@ -461,10 +456,10 @@ enum mp_bridge_verdict mp_bridge_from_hub(struct mp_bridge *b, struct mp_str lin
 	}
 	switch (b->state) {
 	case MP_BRIDGE_GREETING:
-		advance(b, judge_greeting(b, line));
+		bridge_advance(b, judge_greeting(b, line));
 		return MP_BRIDGE_DROP;
 	case MP_BRIDGE_REPLACING:
-		advance(b, judge_farewell(b, line));
+		bridge_advance(b, judge_farewell(b, line));
 		return MP_BRIDGE_DROP;
 	case MP_BRIDGE_RESUMING:
 		if (is_own_answer(line))
@@ -494,27 +489,27 @@ void mp_bridge_lost(struct mp_bridge *b, uint64_t written, struct mp_str rest_of
 		mp_bridge_withdraw_questions(b);
 	}
 	b->queued = 0;
-	advance(b, MP_BRIDGE_ON_LOST);
+	bridge_advance(b, LOST);
 }
 
 void mp_bridge_begin(struct mp_bridge *b)
 {
-	advance(b, MP_BRIDGE_ON_TRAFFIC);
+	bridge_advance(b, TRAFFIC);
 }
 
 void mp_bridge_is_ready(struct mp_bridge *b)
 {
-	advance(b, MP_BRIDGE_ON_READY);
+	bridge_advance(b, READY);
 }
 
 void mp_bridge_timer(struct mp_bridge *b)
 {
-	advance(b, MP_BRIDGE_ON_TIMER);
+	bridge_advance(b, TIMER);
 }
 
 void mp_bridge_agent_gone(struct mp_bridge *b)
 {
-	advance(b, MP_BRIDGE_ON_AGENT_GONE);
+	bridge_advance(b, AGENT_GONE);
 }
 
 bool mp_bridge_wants_more(const struct mp_bridge *b)

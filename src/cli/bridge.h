@@ -9,49 +9,21 @@
 
 #include "base/base.h"
 #include "base/buf.h"
+#include "base/machine.h"
 #include "base/str.h"
 
-#define MP_BRIDGE_STATES(X)                                                      \
-	X(RESTING, "resting", "there is no hub, and nobody needs one")           \
-	X(SEEKING, "seeking", "a hub is looked for")                             \
-	X(STARTING, "starting", "one was started, and does not listen yet")      \
-	X(GREETING, "greeting", "it was told who we are")                        \
-	X(REPLACING, "replacing", "it is older than we are, and asked to leave") \
-	X(RESUMING, "resuming", "it is told what the last one knew")             \
-	X(OPEN, "open", "lines come and go")                                     \
-	X(DRAINING, "draining", "the hub leaves; what is open may finish")       \
-	X(LEAVING, "leaving", "the agent is gone")
+#define MP_BRIDGE_STATES(X)                                                                \
+	X(MP_BRIDGE_RESTING, "resting", "there is no hub, and nobody needs one")           \
+	X(MP_BRIDGE_SEEKING, "seeking", "a hub is looked for")                             \
+	X(MP_BRIDGE_STARTING, "starting", "one was started, and does not listen yet")      \
+	X(MP_BRIDGE_GREETING, "greeting", "it was told who we are")                        \
+	X(MP_BRIDGE_REPLACING, "replacing", "it is older than we are, and asked to leave") \
+	X(MP_BRIDGE_RESUMING, "resuming", "it is told what the last one knew")             \
+	X(MP_BRIDGE_OPEN, "open", "lines come and go")                                     \
+	X(MP_BRIDGE_DRAINING, "draining", "the hub leaves; what is open may finish")       \
+	X(MP_BRIDGE_LEAVING, "leaving", "the agent is gone")
 
-#define MP_BRIDGE_EVENTS(X)                                    \
-	X(TRAFFIC, "somebody needs a hub")                     \
-	X(FOUND, "there is one")                               \
-	X(NOBODY, "there is none")                             \
-	X(BUSY, "there is one, or will be, at any moment")     \
-	X(FORBIDDEN, "what is there is not for us")            \
-	X(READY, "the one that was started listens, or ended") \
-	X(GREETED, "it let us in")                             \
-	X(OLDER, "it is of an older version")                  \
-	X(REFUSED, "it does not let us in; why is noted")      \
-	X(LEAVES, "it has given up its place")                 \
-	X(RESUMED, "it knows all that it has to")              \
-	X(BYE, "it is about to leave")                         \
-	X(LOST, "the connection is over")                      \
-	X(TIMER, "it is time to look again")                   \
-	X(TOO_LONG, "nobody waits any longer")                 \
-	X(AGENT_GONE, "the agent is gone, or we are to go")
-
-enum mp_bridge_state {
-#define X(name, word, meaning) MP_BRIDGE_##name,
-	MP_BRIDGE_STATES(X)
-#undef X
-		MP_BRIDGE_STATE_COUNT
-};
-enum mp_bridge_event {
-#define X(name, meaning) MP_BRIDGE_ON_##name,
-	MP_BRIDGE_EVENTS(X)
-#undef X
-		MP_BRIDGE_EVENT_COUNT
-};
+MP_MACHINE_ENUM(mp_bridge_state, MP_BRIDGE_STATES, MP_BRIDGE_STATE_COUNT);
 
 #define MP_BRIDGE_WAIT_MS  10000     /* messages wait this long for a hub */
 #define MP_BRIDGE_MAX_KEPT (1 << 20) /* bytes that wait; over it the agent is not read from */
@@ -109,9 +81,5 @@ void mp_bridge_agent_gone(struct mp_bridge *b);
 /* Shall the agent be read from? */
 bool mp_bridge_wants_more(const struct mp_bridge *b);
 enum mp_bridge_state mp_bridge_get_state(const struct mp_bridge *b);
-
-/* For its test: what the table says. False: an empty cell. */
-bool mp_bridge_look_up(enum mp_bridge_state s, enum mp_bridge_event ev,
-		       enum mp_bridge_state *ret_to);
 
 #endif

@@ -19,116 +19,57 @@
  */
 #define MAX_UNSENT MP_KIB(64)
 
-enum state {
-#define X(name, word, meaning) name,
-	MP_HTTP_CONNECTION_STATES(X)
-#undef X
-		STATES
-};
-enum event {
-#define X(name, meaning) name,
-	MP_HTTP_CONNECTION_EVENTS(X)
-#undef X
-		EVENTS,
-	QUIET
-};
+MP_MACHINE_TYPES(http_connection, struct mp_http_connection, enum mp_http_connection_event,
+		 MP_HTTP_CONNECTION_STATES, MP_HTTP_CONNECTION_EVENTS);
+static http_connection_action serve, welcome_body, go_on, part, part_if_flushed, hang_up, abandon,
+	say_late, check_body, look_again, tell_quiet;
 
-static const char *const state_names[] = {
-#define X(name, word, meaning) word,
-	MP_HTTP_CONNECTION_STATES(X)
-#undef X
+#define AT(state)      [MP_HTTP_CONNECTION_##state]
+#define TO(state, act) MP_TO(MP_HTTP_CONNECTION_##state, act)
+#define ON(event)      [MP_HTTP_CONNECTION_ON_##event]
+
+MP_MACHINE_STEPS(http_connection) = {
+	AT(IDLE) = {ON(BEGUN) = TO(HEAD, NULL), ON(ENDED) = TO(LEAVING, part),
+		    ON(FLUSHED) = MP_DO(go_on), ON(LATE) = MP_DO(look_again),
+		    ON(BROKEN) = TO(GONE, hang_up), ON(DROP) = TO(GONE, hang_up)},
+	AT(HEAD) = {ON(HEADED) = TO(BODY, welcome_body), ON(WHOLE) = TO(SERVED, serve),
+		    ON(SAID) = TO(LEAVING, part), ON(ENDED) = TO(LEAVING, part),
+		    ON(FLUSHED) = MP_STAY, ON(LATE) = MP_DO(say_late),
+		    ON(BROKEN) = TO(GONE, hang_up), ON(DROP) = TO(GONE, hang_up)},
+	AT(BODY) = {ON(WHOLE) = TO(SERVED, serve), ON(SAID) = TO(LEAVING, part),
+		    ON(ENDED) = TO(GONE, hang_up), ON(FLUSHED) = MP_STAY,
+		    ON(LATE) = MP_DO(check_body), ON(BROKEN) = TO(GONE, hang_up),
+		    ON(DROP) = TO(GONE, hang_up)},
+	AT(SERVED) = {ON(ANSWERED) = TO(IDLE, go_on), ON(SAID) = TO(LEAVING, part),
+		      ON(UPGRADED) = TO(TUNNEL, go_on), ON(ENDED) = TO(GONE, abandon),
+		      ON(FLUSHED) = MP_STAY, ON(LATE) = MP_DO(tell_quiet),
+		      ON(BROKEN) = TO(GONE, abandon), ON(DROP) = TO(GONE, abandon)},
+	AT(TUNNEL) = {ON(SAID) = TO(LEAVING, part), ON(ENDED) = TO(GONE, abandon),
+		      ON(FLUSHED) = MP_STAY, ON(LATE) = MP_DO(tell_quiet),
+		      ON(BROKEN) = TO(GONE, abandon), ON(DROP) = TO(GONE, abandon)},
+	AT(LEAVING) = {ON(ENDED) = MP_DO(part_if_flushed), ON(FLUSHED) = MP_DO(part),
+		       ON(LATE) = MP_DO(look_again), ON(BROKEN) = TO(GONE, hang_up),
+		       ON(DROP) = TO(GONE, hang_up)},
+	AT(GONE) = {ON(ENDED) = MP_STAY, ON(FLUSHED) = MP_STAY, ON(LATE) = MP_STAY,
+		    ON(BROKEN) = MP_STAY, ON(DROP) = MP_STAY},
 };
-
-typedef enum event (*action)(struct mp_http_connection *c);
-static enum event serve(struct mp_http_connection *c);
-static enum event welcome_body(struct mp_http_connection *c);
-static enum event go_on(struct mp_http_connection *c);
-static enum event part(struct mp_http_connection *c);
-static enum event part_if_flushed(struct mp_http_connection *c);
-static enum event hang_up(struct mp_http_connection *c);
-static enum event abandon(struct mp_http_connection *c);
-static enum event say_late(struct mp_http_connection *c);
-static enum event check_body(struct mp_http_connection *c);
-static enum event look_again(struct mp_http_connection *c);
-static enum event tell_quiet(struct mp_http_connection *c);
-
-enum { NOWHERE, TO, STAY };
-struct step {
-	int how;
-	enum state to;
-	action act;
-};
-
-static const struct step steps[STATES][EVENTS] = {
-	[IDLE] = {[BEGUN] = {TO, HEAD, NULL},
-		  [ENDED] = {TO, LEAVING, part},
-		  [FLUSHED] = {STAY, 0, go_on},
-		  [LATE] = {STAY, 0, look_again},
-		  [BROKEN] = {TO, GONE, hang_up},
-		  [DROP] = {TO, GONE, hang_up}},
-	[HEAD] = {[HEADED] = {TO, BODY, welcome_body},
-		  [WHOLE] = {TO, SERVED, serve},
-		  [SAID] = {TO, LEAVING, part},
-		  [ENDED] = {TO, LEAVING, part},
-		  [FLUSHED] = {STAY, 0, NULL},
-		  [LATE] = {STAY, 0, say_late},
-		  [BROKEN] = {TO, GONE, hang_up},
-		  [DROP] = {TO, GONE, hang_up}},
-	[BODY] = {[WHOLE] = {TO, SERVED, serve},
-		  [SAID] = {TO, LEAVING, part},
-		  [ENDED] = {TO, GONE, hang_up},
-		  [FLUSHED] = {STAY, 0, NULL},
-		  [LATE] = {STAY, 0, check_body},
-		  [BROKEN] = {TO, GONE, hang_up},
-		  [DROP] = {TO, GONE, hang_up}},
-	[SERVED] = {[ANSWERED] = {TO, IDLE, go_on},
-		    [SAID] = {TO, LEAVING, part},
-		    [UPGRADED] = {TO, TUNNEL, go_on},
-		    [ENDED] = {TO, GONE, abandon},
-		    [FLUSHED] = {STAY, 0, NULL},
-		    [LATE] = {STAY, 0, tell_quiet},
-		    [BROKEN] = {TO, GONE, abandon},
-		    [DROP] = {TO, GONE, abandon}},
-	[TUNNEL] = {[SAID] = {TO, LEAVING, part},
-		    [ENDED] = {TO, GONE, abandon},
-		    [FLUSHED] = {STAY, 0, NULL},
-		    [LATE] = {STAY, 0, tell_quiet},
-		    [BROKEN] = {TO, GONE, abandon},
-		    [DROP] = {TO, GONE, abandon}},
-	[LEAVING] = {[ENDED] = {STAY, 0, part_if_flushed},
-		     [FLUSHED] = {STAY, 0, part},
-		     [LATE] = {STAY, 0, look_again},
-		     [BROKEN] = {TO, GONE, hang_up},
-		     [DROP] = {TO, GONE, hang_up}},
-	[GONE] = {[ENDED] = {STAY, 0, NULL},
-		  [FLUSHED] = {STAY, 0, NULL},
-		  [LATE] = {STAY, 0, NULL},
-		  [BROKEN] = {STAY, 0, NULL},
-		  [DROP] = {STAY, 0, NULL}},
-};
-
-bool mp_http_connection_has_step(enum mp_http_connection_state state,
-				 enum mp_http_connection_event ev)
-{
-	return steps[state][ev].how != NOWHERE;
-}
 
 /* --- deadlines ------------------------------------------------------------------------------ */
 
 /* A last answer that is still being taken has as long as any; a goodbye has not. */
 static enum mp_http_watch get_watch(const struct mp_http_connection *c)
 {
-	switch ((enum state)c->state) {
-	case IDLE:
+	switch (c->state) {
+	case MP_HTTP_CONNECTION_IDLE:
 		return MP_WATCH_IDLE;
-	case HEAD:
+	case MP_HTTP_CONNECTION_HEAD:
 		return MP_WATCH_HEAD;
-	case BODY:
+	case MP_HTTP_CONNECTION_BODY:
 		return MP_WATCH_BODY;
-	case SERVED:
-	case TUNNEL:
+	case MP_HTTP_CONNECTION_SERVED:
+	case MP_HTTP_CONNECTION_TUNNEL:
 		return MP_WATCH_QUIET;
-	case LEAVING:
+	case MP_HTTP_CONNECTION_LEAVING:
 		return mp_wire_get_waiting(c->wire) ? MP_WATCH_QUIET : MP_WATCH_LEAVE;
 	default:
 		return MP_WATCH_NONE;
@@ -144,27 +85,15 @@ static void rewatch(struct mp_http_connection *c)
 		mp_http_service_watch(c, kind);
 }
 
-static void advance(struct mp_http_connection *c, enum event ev)
+static void http_connection_settled(struct mp_http_connection *c,
+				    enum mp_http_connection_state from)
 {
-	while (ev != QUIET) {
-		const struct step *s = &steps[c->state][ev];
-
-		mp_check(s->how != NOWHERE);
-		if (s->how == TO) {
-			mp_log_trace(NULL, "http: %s -> %s", state_names[c->state],
-				     state_names[s->to]);
-			c->state = (enum mp_http_connection_state)s->to;
-		}
-		ev = s->act ? s->act(c) : QUIET;
-	}
+	(void)from;
 	if (!c->driving)
 		rewatch(c);
 }
 
-void mp_http_connection_advance(struct mp_http_connection *c, enum mp_http_connection_event ev)
-{
-	advance(c, (enum event)ev);
-}
+MP_SHARED_MACHINE(http_connection, struct mp_http_connection, .settled = http_connection_settled)
 
 /* --- requests ------------------------------------------------------------------------------- */
 
@@ -238,7 +167,7 @@ static void complain(struct mp_http_connection *c)
 	mp_exchange_refuse(&c->x, &(struct mp_refusal){fault.status, fault.words, NULL});
 }
 
-static enum event serve(struct mp_http_connection *c)
+static enum mp_http_connection_event serve(struct mp_http_connection *c)
 {
 	c->serving = true;
 	if (c->x.refusal.status)
@@ -247,17 +176,17 @@ static enum event serve(struct mp_http_connection *c)
 		c->service->hooks->serve(c->service->u, &c->x);
 	c->serving = false;
 	give_back_inbound(c);
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event welcome_body(struct mp_http_connection *c)
+static enum mp_http_connection_event welcome_body(struct mp_http_connection *c)
 {
 	static const struct mp_str line = MP_STR("HTTP/1.1 100 Continue\r\n\r\n");
 
 	c->body_before = 0;
 	if (mp_inbound_wants_continue(c->in) && !mp_http_connection_write(c, &line, 1))
-		return DROP;
-	return QUIET;
+		return MP_HTTP_CONNECTION_ON_DROP;
+	return MP_QUIET;
 }
 
 /* One piece of a request; *bytes is what is left. */
@@ -266,22 +195,22 @@ static void read_piece(struct mp_http_connection *c, struct mp_str *bytes)
 	enum mp_inbound_news news;
 	size_t used;
 
-	if (c->state == (enum mp_http_connection_state)IDLE) {
+	if (c->state == MP_HTTP_CONNECTION_IDLE) {
 		c->in = mp_http_service_take_inbound(c->service);
-		advance(c, BEGUN);
+		mp_http_connection_advance(c, MP_HTTP_CONNECTION_ON_BEGUN);
 	}
 	news = mp_inbound_feed(c->in, *bytes, &used);
 	*bytes = (struct mp_str){bytes->p + used, bytes->len - used};
 	if (news == MP_INBOUND_BAD) {
 		complain(c);
 	} else if (news == MP_INBOUND_WHOLE) {
-		advance(c, WHOLE);
+		mp_http_connection_advance(c, MP_HTTP_CONNECTION_ON_WHOLE);
 	} else if (news == MP_INBOUND_HEAD) {
 		judge(c);
-		if (c->state != (enum mp_http_connection_state)HEAD)
+		if (c->state != MP_HTTP_CONNECTION_HEAD)
 			return;
 		if (mp_inbound_get_length(c->in))
-			advance(c, HEADED);
+			mp_http_connection_advance(c, MP_HTTP_CONNECTION_ON_HEADED);
 		else if (!bytes->len) /* it is whole, which nothing but this would tell */
 			read_piece(c, bytes);
 	}
@@ -289,25 +218,24 @@ static void read_piece(struct mp_http_connection *c, struct mp_str *bytes)
 
 static bool is_reading(const struct mp_http_connection *c)
 {
-	return c->state <= (enum mp_http_connection_state)BODY;
+	return c->state <= MP_HTTP_CONNECTION_BODY;
 }
 
 /* Too much is unsent for another request. */
 static bool has_to_wait(const struct mp_http_connection *c)
 {
-	return c->state == (enum mp_http_connection_state)IDLE &&
-	       mp_wire_get_waiting(c->wire) > MAX_UNSENT;
+	return c->state == MP_HTTP_CONNECTION_IDLE && mp_wire_get_waiting(c->wire) > MAX_UNSENT;
 }
 
 /* What cannot be looked at yet. */
 static void keep_rest(struct mp_http_connection *c, struct mp_str bytes)
 {
-	bool waits = c->state == (enum mp_http_connection_state)IDLE;
+	bool waits = c->state == MP_HTTP_CONNECTION_IDLE;
 
-	if ((c->state != (enum mp_http_connection_state)SERVED && !waits) || !bytes.len)
+	if ((c->state != MP_HTTP_CONNECTION_SERVED && !waits) || !bytes.len)
 		return;
 	if (mp_buf_add_str(&c->rest, bytes) < 0) {
-		advance(c, DROP);
+		mp_http_connection_advance(c, MP_HTTP_CONNECTION_ON_DROP);
 		return;
 	}
 	if (c->rest.len >= MAX_REST || waits)
@@ -319,14 +247,14 @@ static void drive(struct mp_http_connection *c, struct mp_str bytes)
 	c->driving = true;
 	while (bytes.len && is_reading(c) && !has_to_wait(c))
 		read_piece(c, &bytes);
-	if (bytes.len && c->state == (enum mp_http_connection_state)TUNNEL && !c->rest.len) {
+	if (bytes.len && c->state == MP_HTTP_CONNECTION_TUNNEL && !c->rest.len) {
 		c->x.hooks->bytes(c->x.u, bytes);
 		bytes.len = 0;
 	}
 	c->driving = false;
 	keep_rest(c, bytes);
 	rewatch(c);
-	if (c->wire && (c->held || c->state == (enum mp_http_connection_state)BODY))
+	if (c->wire && (c->held || c->state == MP_HTTP_CONNECTION_BODY))
 		mp_http_held_note(c);
 }
 
@@ -345,14 +273,14 @@ static void wire_bytes(void *u, struct mp_str bytes)
 {
 	struct mp_http_connection *c = u;
 
-	if (c->rest.len && c->state < (enum mp_http_connection_state)LEAVING) {
+	if (c->rest.len && c->state < MP_HTTP_CONNECTION_LEAVING) {
 		if (mp_buf_add_str(&c->rest, bytes) < 0)
-			advance(c, DROP);
+			mp_http_connection_advance(c, MP_HTTP_CONNECTION_ON_DROP);
 		else if (c->rest.len >= MAX_REST)
 			mp_wire_read_on(c->wire, false);
 		return;
 	}
-	if (c->state == (enum mp_http_connection_state)LEAVING)
+	if (c->state == MP_HTTP_CONNECTION_LEAVING)
 		ignore(c, bytes.len);
 	else
 		drive(c, bytes);
@@ -364,7 +292,7 @@ static void wire_taken(void *u)
 
 	mp_http_held_note(c);
 	if (!mp_wire_get_waiting(c->wire))
-		advance(c, FLUSHED);
+		mp_http_connection_advance(c, MP_HTTP_CONNECTION_ON_FLUSHED);
 }
 
 static void wire_ended(void *u)
@@ -372,12 +300,12 @@ static void wire_ended(void *u)
 	struct mp_http_connection *c = u;
 
 	c->ended = true;
-	advance(c, ENDED);
+	mp_http_connection_advance(c, MP_HTTP_CONNECTION_ON_ENDED);
 }
 
 static void wire_broken(void *u)
 {
-	advance(u, BROKEN);
+	mp_http_connection_advance(u, MP_HTTP_CONNECTION_ON_BROKEN);
 }
 
 static const struct mp_wire_hooks wire_hooks = {wire_bytes, wire_taken, wire_ended, wire_broken};
@@ -391,7 +319,7 @@ static void post(struct mp_http_connection *c)
 void mp_http_connection_lose(struct mp_http_connection *c)
 {
 	c->lost = true;
-	if (c->state != (enum mp_http_connection_state)GONE)
+	if (c->state != MP_HTTP_CONNECTION_GONE)
 		post(c);
 }
 
@@ -412,15 +340,15 @@ bool mp_http_connection_write(struct mp_http_connection *c, const struct mp_str 
 /* --- actions -------------------------------------------------------------------------------- */
 
 /* After an answer, or for a tunnel: with what came meanwhile, but not on the answerer's stack. */
-static enum event go_on(struct mp_http_connection *c)
+static enum mp_http_connection_event go_on(struct mp_http_connection *c)
 {
-	if (c->state == (enum mp_http_connection_state)IDLE)
+	if (c->state == MP_HTTP_CONNECTION_IDLE)
 		c->x.hooks = NULL;
 	if (c->rest.len)
 		post(c);
-	if (c->service->draining && c->state == (enum mp_http_connection_state)IDLE)
-		return ENDED;
-	return QUIET;
+	if (c->service->draining && c->state == MP_HTTP_CONNECTION_IDLE)
+		return MP_HTTP_CONNECTION_ON_ENDED;
+	return MP_QUIET;
 }
 
 static void go_on_now(void *u)
@@ -430,32 +358,32 @@ static void go_on_now(void *u)
 
 	mp_buf_init(&c->rest, SIZE_MAX / 2);
 	if (c->lost) {
-		advance(c, BROKEN);
+		mp_http_connection_advance(c, MP_HTTP_CONNECTION_ON_BROKEN);
 		return;
 	}
-	if (c->state >= (enum mp_http_connection_state)LEAVING)
+	if (c->state >= MP_HTTP_CONNECTION_LEAVING)
 		return;
 	mp_wire_read_on(c->wire, true);
 	drive(c, mp_buf_get(&rest));
 }
 
 /* The last answer is out, or about to be: the client sees the end, and has a moment to go. */
-static enum event part(struct mp_http_connection *c)
+static enum mp_http_connection_event part(struct mp_http_connection *c)
 {
 	c->x.hooks = NULL;
 	mp_buf_clear(&c->rest);
 	if (!c->wire)
-		return DROP;
+		return MP_HTTP_CONNECTION_ON_DROP;
 	mp_wire_read_on(c->wire, true);
 	if (mp_wire_get_waiting(c->wire))
-		return QUIET;
+		return MP_QUIET;
 	mp_wire_shut(c->wire);
-	return c->ended || c->lost ? DROP : QUIET;
+	return c->ended || c->lost ? MP_HTTP_CONNECTION_ON_DROP : MP_QUIET;
 }
 
-static enum event part_if_flushed(struct mp_http_connection *c)
+static enum mp_http_connection_event part_if_flushed(struct mp_http_connection *c)
 {
-	return mp_wire_get_waiting(c->wire) ? QUIET : DROP;
+	return mp_wire_get_waiting(c->wire) ? MP_QUIET : MP_HTTP_CONNECTION_ON_DROP;
 }
 
 static void bury(struct mp_grave *grave)
@@ -467,7 +395,7 @@ static void bury(struct mp_grave *grave)
 	mp_free(c);
 }
 
-static enum event hang_up(struct mp_http_connection *c)
+static enum mp_http_connection_event hang_up(struct mp_http_connection *c)
 {
 	struct mp_http_service *s = c->service;
 
@@ -482,10 +410,10 @@ static enum event hang_up(struct mp_http_connection *c)
 	mp_loop_bury(s->loop, &c->grave, bury);
 	if (s->draining && !s->connections.len && s->empty)
 		s->empty(s->u);
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event abandon(struct mp_http_connection *c)
+static enum mp_http_connection_event abandon(struct mp_http_connection *c)
 {
 	const struct mp_exchange_hooks *hooks = MP_TAKE(c->x.hooks);
 
@@ -494,36 +422,36 @@ static enum event abandon(struct mp_http_connection *c)
 	return hang_up(c);
 }
 
-static enum event say_late(struct mp_http_connection *c)
+static enum mp_http_connection_event say_late(struct mp_http_connection *c)
 {
 	begin_exchange(c);
 	c->x.keeps_alive = false;
 	mp_exchange_refuse(&c->x, &(struct mp_refusal){408, "the request took too long", NULL});
-	return QUIET;
+	return MP_QUIET;
 }
 
 /* It may take long, if it is long: each piece does not extend the time (attack-S8). */
-static enum event check_body(struct mp_http_connection *c)
+static enum mp_http_connection_event check_body(struct mp_http_connection *c)
 {
 	uint64_t received = mp_inbound_get_received(c->in);
 	bool is_too_slow =
 		received - c->body_before < MP_LIMIT_HTTP_RATE * (MP_HTTP_BODY_MS / 1000);
 
 	c->body_before = received;
-	return is_too_slow ? say_late(c) : QUIET;
+	return is_too_slow ? say_late(c) : MP_QUIET;
 }
 
 /* Between two requests, or after the last: http_held.c watches what is still on its way. */
-static enum event look_again(struct mp_http_connection *c)
+static enum mp_http_connection_event look_again(struct mp_http_connection *c)
 {
-	return mp_wire_get_waiting(c->wire) ? QUIET : DROP;
+	return mp_wire_get_waiting(c->wire) ? MP_QUIET : MP_HTTP_CONNECTION_ON_DROP;
 }
 
-static enum event tell_quiet(struct mp_http_connection *c)
+static enum mp_http_connection_event tell_quiet(struct mp_http_connection *c)
 {
 	if (!mp_wire_get_waiting(c->wire) && c->x.hooks && c->x.hooks->quiet)
 		c->x.hooks->quiet(c->x.u);
-	return QUIET;
+	return MP_QUIET;
 }
 
 /* --- life ----------------------------------------------------------------------------------- */

@@ -5,42 +5,37 @@
 #define MP_HTTP_CONNECTION_H
 
 #include "base/base.h"
+#include "base/machine.h"
 #include "face/http_service.h"
 
-#define MP_HTTP_CONNECTION_STATES(X)                                             \
-	X(IDLE, "idle", "between two requests")                                  \
-	X(HEAD, "head", "a request's head is coming")                            \
-	X(BODY, "body", "its body is coming")                                    \
-	X(SERVED, "served", "the request is its handler's, which answers")       \
-	X(TUNNEL, "tunnel", "the bytes are the handler's")                       \
-	X(LEAVING, "leaving", "the last answer is on its way, nothing is heard") \
-	X(GONE, "gone", "closed, freed when the turn ends")
+#define MP_HTTP_CONNECTION_STATES(X)                                                          \
+	X(MP_HTTP_CONNECTION_IDLE, "idle", "between two requests")                            \
+	X(MP_HTTP_CONNECTION_HEAD, "head", "a request's head is coming")                      \
+	X(MP_HTTP_CONNECTION_BODY, "body", "its body is coming")                              \
+	X(MP_HTTP_CONNECTION_SERVED, "served", "the request is its handler's, which answers") \
+	X(MP_HTTP_CONNECTION_TUNNEL, "tunnel", "the bytes are the handler's")                 \
+	X(MP_HTTP_CONNECTION_LEAVING, "leaving",                                              \
+	  "the last answer is on its way, nothing is heard")                                  \
+	X(MP_HTTP_CONNECTION_GONE, "gone", "closed, freed when the turn ends")
 
-#define MP_HTTP_CONNECTION_EVENTS(X)                                    \
-	X(BEGUN, "the first byte of a request")                         \
-	X(HEADED, "its head is there, a body is to come")               \
-	X(WHOLE, "all of it is there")                                  \
-	X(ANSWERED, "the answer is complete, another request may come") \
-	X(SAID, "the answer is complete, and it is the last")           \
-	X(UPGRADED, "the handler takes the bytes from here on")         \
-	X(ENDED, "the client will send nothing more")                   \
-	X(FLUSHED, "all that was written is out")                       \
-	X(LATE, "the time of this state is over")                       \
-	X(BROKEN, "nothing can be read or written")                     \
-	X(DROP, "it is to go at once")
+#define MP_HTTP_CONNECTION_EVENTS(X)                                                              \
+	X(MP_HTTP_CONNECTION_ON_BEGUN, "begun", "the first byte of a request")                    \
+	X(MP_HTTP_CONNECTION_ON_HEADED, "headed", "its head is there, a body is to come")         \
+	X(MP_HTTP_CONNECTION_ON_WHOLE, "whole", "all of it is there")                             \
+	X(MP_HTTP_CONNECTION_ON_ANSWERED, "answered",                                             \
+	  "the answer is complete, another request may come")                                     \
+	X(MP_HTTP_CONNECTION_ON_SAID, "said", "the answer is complete, and it is the last")       \
+	X(MP_HTTP_CONNECTION_ON_UPGRADED, "upgraded", "the handler takes the bytes from here on") \
+	X(MP_HTTP_CONNECTION_ON_ENDED, "ended", "the client will send nothing more")              \
+	X(MP_HTTP_CONNECTION_ON_FLUSHED, "flushed", "all that was written is out")                \
+	X(MP_HTTP_CONNECTION_ON_LATE, "late", "the time of this state is over")                   \
+	X(MP_HTTP_CONNECTION_ON_BROKEN, "broken", "nothing can be read or written")               \
+	X(MP_HTTP_CONNECTION_ON_DROP, "drop", "it is to go at once")
 
-enum mp_http_connection_state {
-#define X(name, word, meaning) MP_HTTP_CONNECTION_##name,
-	MP_HTTP_CONNECTION_STATES(X)
-#undef X
-		MP_HTTP_CONNECTION_STATE_COUNT
-};
-enum mp_http_connection_event {
-#define X(name, meaning) MP_HTTP_CONNECTION_ON_##name,
-	MP_HTTP_CONNECTION_EVENTS(X)
-#undef X
-		MP_HTTP_CONNECTION_EVENT_COUNT
-};
+MP_MACHINE_ENUM(mp_http_connection_state, MP_HTTP_CONNECTION_STATES,
+		MP_HTTP_CONNECTION_STATE_COUNT);
+MP_MACHINE_ENUM(mp_http_connection_event, MP_HTTP_CONNECTION_EVENTS,
+		MP_HTTP_CONNECTION_EVENT_COUNT);
 
 struct mp_http_connection {
 	struct mp_link link;  /* in service->connections */
@@ -76,9 +71,6 @@ struct mp_http_connection {
 /* From now on it lives by itself. The wire is taken. */
 void mp_http_connection_open(struct mp_http_service *s, struct mp_wire *wire);
 
-/* For tests of the table. True: there is a cell. */
-bool mp_http_connection_has_step(enum mp_http_connection_state state,
-				 enum mp_http_connection_event ev);
 void mp_http_connection_advance(struct mp_http_connection *c, enum mp_http_connection_event ev);
 
 static inline struct mp_http_connection *mp_http_connection_of(struct mp_exchange *x)

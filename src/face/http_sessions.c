@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/limits.h"
+#include "base/machine.h"
 #include "base/mem.h"
 #include "face/http_parts.h"
 #include "face/mcp_headers.h"
@@ -18,23 +19,24 @@
 #define HEADER "Mcp-Session-Id: "
 enum { INVALID_REQUEST = -32600 };
 
-enum state {
-#define X(name, word, meaning) name,
-	MP_HTTP_SESSION_STATES(X)
-#undef X
-		STATES
-};
-enum event {
-#define X(name, meaning) name,
-	MP_HTTP_SESSION_EVENTS(X)
-#undef X
-		EVENTS,
-	QUIET
-};
+#define HTTP_SESSION_STATES(X)                                    \
+	X(BUSY, "busy", "a client listens on one of its streams") \
+	X(IDLE, "idle", "nobody does; it ends when that lasts")   \
+	X(ENDED, "ended", "its id means nothing any more")
+
+MP_MACHINE_ENUM(http_session_state, HTTP_SESSION_STATES);
+#define HTTP_SESSION_EVENTS(X)                                                        \
+	X(HEARD, "heard", "a client listens, where none did")                         \
+	X(UNHEARD, "unheard", "the last one does not any more")                       \
+	X(USED, "used", "a message came")                                             \
+	X(EXPIRED, "expired", "it was idle for too long, or another needs its place") \
+	X(DELETED, "deleted", "its client, or the hub, ends it")
+
+MP_MACHINE_ENUM(http_session_event, HTTP_SESSION_EVENTS);
 
 struct session {
 	struct mp_http_face *face;
-	enum mp_http_session_state state;
+	enum http_session_state state;
 	struct mp_session *session; /* owned */
 	uint64_t season;            /* of the token it was begun with */
 	char id[MP_RANDOM_ID + 1];
@@ -50,50 +52,20 @@ struct session {
 	struct mp_grave grave;
 };
 
-typedef enum event (*action)(struct session *s);
-static enum event work(struct session *s);
-static enum event rest(struct session *s);
-static enum event rest_again(struct session *s);
-static enum event end(struct session *s);
+MP_MACHINE_TYPES(http_session, struct session, enum http_session_event, HTTP_SESSION_STATES,
+		 HTTP_SESSION_EVENTS);
+static http_session_action work, rest, rest_again, end;
 
-enum { NOWHERE, TO, STAY };
-struct step {
-	int how;
-	enum state to;
-	action act;
+MP_MACHINE_STEPS(http_session) = {
+	[BUSY] = {[UNHEARD] = MP_TO(IDLE, rest), [USED] = MP_STAY, [DELETED] = MP_TO(ENDED, end)},
+	[IDLE] = {[HEARD] = MP_TO(BUSY, work),
+		  [USED] = MP_DO(rest_again),
+		  [EXPIRED] = MP_TO(ENDED, end),
+		  [DELETED] = MP_TO(ENDED, end)},
+	[ENDED] = {[UNHEARD] = MP_STAY},
 };
 
-static const struct step steps[STATES][EVENTS] = {
-	[BUSY] = {[UNHEARD] = {TO, IDLE, rest},
-		  [USED] = {STAY, 0, NULL},
-		  [DELETED] = {TO, ENDED, end}},
-	[IDLE] = {[HEARD] = {TO, BUSY, work},
-		  [USED] = {STAY, 0, rest_again},
-		  [EXPIRED] = {TO, ENDED, end},
-		  [DELETED] = {TO, ENDED, end}},
-	[ENDED] = {[UNHEARD] = {STAY, 0, NULL}},
-};
-
-bool mp_http_session_look_up(enum mp_http_session_state s, enum mp_http_session_event ev,
-			     enum mp_http_session_state *ret_to)
-{
-	const struct step *st = &steps[s][ev];
-
-	*ret_to = st->how == TO ? (enum mp_http_session_state)st->to : s;
-	return st->how != NOWHERE;
-}
-
-static void advance(struct session *s, enum event ev)
-{
-	while (ev != QUIET) {
-		const struct step *st = &steps[s->state][ev];
-
-		mp_check(st->how != NOWHERE);
-		if (st->how == TO)
-			s->state = (enum mp_http_session_state)st->to;
-		ev = st->act ? st->act(s) : QUIET;
-	}
-}
+MP_MACHINE(http_session, struct session, .starts = 1u << IDLE)
 
 /* --- actions -------------------------------------------------------------------------------- */
 
@@ -110,23 +82,23 @@ static struct mp_list *get_list(struct session *s)
 	return s->is_used ? &s->face->idle : &s->face->unused;
 }
 
-static enum event rest(struct session *s)
+static enum http_session_event rest(struct session *s)
 {
 	struct mp_http_face *f = s->face;
 
 	s->idle_since_ms = mp_loop_now_ms(f->loop);
 	mp_list_append(get_list(s), &s->idle);
 	arm(&f->idle_timer, s->idle_since_ms + MP_LIMIT_SESSION_IDLE_MS);
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event work(struct session *s)
+static enum http_session_event work(struct session *s)
 {
 	mp_list_remove(get_list(s), &s->idle);
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event rest_again(struct session *s)
+static enum http_session_event rest_again(struct session *s)
 {
 	work(s);
 	return rest(s);
@@ -138,7 +110,7 @@ static void bury(struct mp_grave *grave)
 }
 
 /* Its streams hear the end. Who ended it may still look at it, so it goes with the turn. */
-static enum event end(struct session *s)
+static enum http_session_event end(struct session *s)
 {
 	struct mp_http_face *f = s->face;
 	struct mp_link *link;
@@ -151,7 +123,7 @@ static enum event end(struct session *s)
 	mp_stream_end(s->standing);
 	s->session = mp_session_free(s->session);
 	mp_loop_bury(f->loop, &s->grave, bury);
-	return QUIET;
+	return MP_QUIET;
 }
 
 static void end_idle_of(struct mp_http_face *f, struct mp_list *list)
@@ -166,7 +138,7 @@ static void end_idle_of(struct mp_http_face *f, struct mp_list *list)
 			arm(&f->idle_timer, s->idle_since_ms + MP_LIMIT_SESSION_IDLE_MS);
 			return;
 		}
-		advance(s, EXPIRED);
+		http_session_advance(s, EXPIRED);
 	}
 }
 
@@ -183,7 +155,7 @@ bool mp_http_sessions_end_oldest(struct mp_http_face *f)
 	struct mp_link *link = mp_list_first(f->unused.len ? &f->unused : &f->idle);
 
 	if (link)
-		advance(mp_container_of(link, struct session, idle), EXPIRED);
+		http_session_advance(mp_container_of(link, struct session, idle), EXPIRED);
 	return link != NULL;
 }
 
@@ -195,9 +167,9 @@ static void stream_heard(void *u, struct mp_stream *stream, bool is_heard)
 
 	(void)stream;
 	if (is_heard && s->heard++ == 0)
-		advance(s, HEARD);
+		http_session_advance(s, HEARD);
 	if (!is_heard && --s->heard == 0)
-		advance(s, UNHEARD);
+		http_session_advance(s, UNHEARD);
 }
 
 static void forget_finished(struct mp_http_face *f, struct mp_stream *stream)
@@ -297,7 +269,7 @@ static struct session *open_session(struct mp_http_face *f, struct mp_exchange *
 	}
 	s->standing = mp_stream_new_standing(f->loop, &stream_hooks, s);
 	s->standing->headers = s->headers;
-	s->state = MP_HTTP_SESSION_IDLE;
+	s->state = IDLE;
 	rest(s);
 	return s;
 }
@@ -322,7 +294,7 @@ static void end_all(struct mp_http_face *f, bool only_strangers)
 		struct session *s = e->value;
 
 		if (!only_strangers || s->season != f->season)
-			advance(s, DELETED);
+			http_session_advance(s, DELETED);
 	}
 }
 
@@ -422,7 +394,7 @@ static void receive(struct session *s, struct mp_exchange *x, const struct mp_me
 	stream->primes = knows_priming(x);
 	mp_list_append(&s->streams, &stream->link);
 	stream->id = mp_ids_add(&f->streams, stream);
-	advance(s, USED);
+	http_session_advance(s, USED);
 	if (!is_greeting(m))
 		note_use(s);
 	if (mp_session_receive(s->session, m, stream->id) == 0) {
@@ -430,8 +402,8 @@ static void receive(struct session *s, struct mp_exchange *x, const struct mp_me
 				   &(struct mp_http_answer){.status = 202});
 		mp_stream_end(stream);
 	}
-	if (s->was_refused && s->state != MP_HTTP_SESSION_ENDED)
-		advance(s, DELETED);
+	if (s->was_refused && s->state != ENDED)
+		http_session_advance(s, DELETED);
 }
 
 void mp_http_sessions_post(struct mp_http_face *f, struct mp_exchange *x,
@@ -508,6 +480,6 @@ void mp_http_sessions_delete(struct mp_http_face *f, struct mp_exchange *x)
 
 	if (!s)
 		return;
-	advance(s, DELETED);
+	http_session_advance(s, DELETED);
 	mp_exchange_answer(x, &(struct mp_http_answer){.status = 204});
 }

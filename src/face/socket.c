@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/machine.h"
 #include "base/mem.h"
 #include "face/control.h"
 #include "face/greeting.h"
@@ -29,6 +30,30 @@
 /* The kernel's line of those who knock is as long again. */
 #define MAX_GUESTS (MP_LIMIT_SESSIONS + 256)
 
+#define GUEST_STATES(X)                                                \
+	X(FRESH, "fresh", "nobody said hello yet")                     \
+	X(LOOKING, "looking", "its view is being found")               \
+	X(BRIDGE, "bridge", "an agent's messages come and go")         \
+	X(CONTROL, "control", "the command line asks and is obeyed")   \
+	X(LEAVING, "leaving", "it was told so, and is to hear it yet") \
+	X(OVER, "over", "the last state")
+
+MP_MACHINE_ENUM(guest_state, GUEST_STATES);
+
+#define GUEST_EVENTS(X)                                            \
+	X(LINE, "line", "it said something")                       \
+	X(OVERSIZE, "oversize", "it said too much at once")        \
+	X(GREETED, "greeted", "that was a hello")                  \
+	X(VIEW, "view", "its view is there")                       \
+	X(AS_BRIDGE, "as bridge", "it has a session now")          \
+	X(AS_CONTROL, "as control", "it needs none")               \
+	X(REFUSED, "refused", "it cannot be let in; why is noted") \
+	X(DISMISSED, "dismissed", "the hub leaves")                \
+	X(TIMER, "timer", "it took too long")                      \
+	X(GONE, "gone", "the connection is over")
+
+MP_MACHINE_ENUM(guest_event, GUEST_EVENTS);
+
 struct mp_socket_face {
 	struct mp_hub *hub;
 	const struct mp_socket_hooks *hooks;
@@ -41,7 +66,7 @@ struct mp_socket_face {
 struct guest {
 	struct mp_link link;
 	struct mp_socket_face *face;
-	enum mp_guest_state state;
+	enum guest_state state;
 	struct mp_cord *cord;
 	struct mp_timer timer;
 	int pid; /* as the kernel says */
@@ -59,14 +84,52 @@ struct guest {
 	struct mp_grave grave;
 };
 
-static void advance(struct guest *g, enum mp_guest_event ev);
+MP_MACHINE_TYPES(guest, struct guest, enum guest_event, GUEST_STATES, GUEST_EVENTS);
+static guest_action read_hello, refuse_oversize, refuse, refuse_late, say_bye, bury, let_in,
+	welcome, pass_on, pass_on_oversize, obey;
+
+MP_MACHINE_STEPS(guest) = {
+	[FRESH] = {[LINE] = MP_DO(read_hello),
+		   [OVERSIZE] = MP_DO(refuse_oversize),
+		   [GREETED] = MP_TO(LOOKING, NULL),
+		   [REFUSED] = MP_TO(LEAVING, refuse),
+		   [TIMER] = MP_DO(refuse_late),
+		   [DISMISSED] = MP_TO(LEAVING, say_bye),
+		   [GONE] = MP_TO(OVER, bury)},
+	[LOOKING] = {[VIEW] = MP_DO(let_in),
+		     [AS_BRIDGE] = MP_TO(BRIDGE, welcome),
+		     [AS_CONTROL] = MP_TO(CONTROL, welcome),
+		     [REFUSED] = MP_TO(LEAVING, refuse),
+		     [DISMISSED] = MP_TO(LEAVING, say_bye),
+		     [GONE] = MP_TO(OVER, bury)},
+	[BRIDGE] = {[LINE] = MP_DO(pass_on),
+		    [OVERSIZE] = MP_DO(pass_on_oversize),
+		    [DISMISSED] = MP_TO(LEAVING, say_bye),
+		    [GONE] = MP_TO(OVER, bury)},
+	[CONTROL] = {[LINE] = MP_DO(obey),
+		     [OVERSIZE] = MP_TO(LEAVING, say_bye),
+		     [DISMISSED] = MP_TO(LEAVING, say_bye),
+		     [GONE] = MP_TO(OVER, bury)},
+	[LEAVING] = {[VIEW] = MP_STAY,
+		     [REFUSED] = MP_STAY,
+		     [DISMISSED] = MP_STAY,
+		     [TIMER] = MP_TO(OVER, bury),
+		     [GONE] = MP_TO(OVER, bury)},
+};
+
+static void guest_describe(const struct guest *g, struct mp_log *ret_log)
+{
+	mp_log_init(ret_log, "guest %d", g->pid);
+}
+
+MP_MACHINE(guest, struct guest, .describe = guest_describe)
 
 /* --- hello ----------------------------------------------------------------------------------- */
 
-static enum mp_guest_event note_refusal(struct guest *g, const struct mcpool_error *why)
+static enum guest_event note_refusal(struct guest *g, const struct mcpool_error *why)
 {
 	mp_error_keep(&g->why, why);
-	return MP_GUEST_ON_REFUSED;
+	return REFUSED;
 }
 
 static void seen(void *u, struct mp_view *view, const struct mcpool_error *error)
@@ -76,7 +139,7 @@ static void seen(void *u, struct mp_view *view, const struct mcpool_error *error
 	g->view = view;
 	if (error)
 		(void)note_refusal(g, error);
-	advance(g, error ? MP_GUEST_ON_REFUSED : MP_GUEST_ON_VIEW);
+	guest_advance(g, error ? REFUSED : VIEW);
 }
 
 static int check_protocol(const struct mp_greeting *h, struct mcpool_error *reterr)
@@ -138,7 +201,7 @@ static int look(struct guest *g, struct mcpool_error *reterr)
 }
 
 /* The line is the hello's text only now: what is needed later is in the arena. */
-static enum mp_guest_event read_hello(struct guest *g)
+static enum guest_event read_hello(struct guest *g)
 {
 	struct mcpool_error why;
 	int r;
@@ -159,10 +222,10 @@ static enum mp_guest_event read_hello(struct guest *g)
 		return note_refusal(g, &why);
 	mp_timer_stop(&g->timer);
 	mp_cord_hush(g->cord, true); /* what follows is for the session, which is not there yet */
-	return MP_GUEST_ON_GREETED;
+	return GREETED;
 }
 
-static enum mp_guest_event refuse_oversize(struct guest *g)
+static enum guest_event refuse_oversize(struct guest *g)
 {
 	struct mcpool_error why;
 
@@ -170,7 +233,7 @@ static enum mp_guest_event refuse_oversize(struct guest *g)
 	return note_refusal(g, &why);
 }
 
-static enum mp_guest_event refuse_late(struct guest *g)
+static enum guest_event refuse_late(struct guest *g)
 {
 	struct mcpool_error why;
 
@@ -241,7 +304,7 @@ static const struct mp_control_hooks control_hooks = {
 	.describe = describe,
 };
 
-static enum mp_guest_event let_in(struct guest *g)
+static enum guest_event let_in(struct guest *g)
 {
 	struct mcpool_error why;
 	bool is_bridge = g->hello.role == MP_GREETING_BRIDGE;
@@ -250,7 +313,7 @@ static enum mp_guest_event let_in(struct guest *g)
 		return note_refusal(g, &why);
 	if (!is_bridge)
 		g->control = mp_control_new(g->face->hub, g->view, &control_hooks, g);
-	return is_bridge ? MP_GUEST_ON_AS_BRIDGE : MP_GUEST_ON_AS_CONTROL;
+	return is_bridge ? AS_BRIDGE : AS_CONTROL;
 }
 
 static void forget_hello(struct guest *g)
@@ -261,7 +324,7 @@ static void forget_hello(struct guest *g)
 	g->id = mp_free(g->id);
 }
 
-static enum mp_guest_event welcome(struct guest *g)
+static enum guest_event welcome(struct guest *g)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf out;
 
@@ -271,25 +334,25 @@ static enum mp_guest_event welcome(struct guest *g)
 	forget_hello(g);
 	mp_cord_set_limit(g->cord, MP_LIMIT_MESSAGE);
 	mp_cord_hush(g->cord, false);
-	return MP_GUEST_EVENT_COUNT;
+	return MP_QUIET;
 }
 
-static enum mp_guest_event pass_on(struct guest *g)
+static enum guest_event pass_on(struct guest *g)
 {
 	(void)mp_session_receive_text(g->session, g->line, 0); /* all answers have one way */
-	return MP_GUEST_EVENT_COUNT;
+	return MP_QUIET;
 }
 
-static enum mp_guest_event pass_on_oversize(struct guest *g)
+static enum guest_event pass_on_oversize(struct guest *g)
 {
 	(void)mp_session_receive_oversize(g->session, g->line, g->tail, 0);
-	return MP_GUEST_EVENT_COUNT;
+	return MP_QUIET;
 }
 
-static enum mp_guest_event obey(struct guest *g)
+static enum guest_event obey(struct guest *g)
 {
 	mp_control_receive(g->control, g->line);
-	return MP_GUEST_EVENT_COUNT;
+	return MP_QUIET;
 }
 
 /* --- out ------------------------------------------------------------------------------------- */
@@ -300,7 +363,7 @@ static void take_leave(struct guest *g)
 	mp_timer_start(&g->timer, LAST_WORDS_MS);
 }
 
-static enum mp_guest_event refuse(struct guest *g)
+static enum guest_event refuse(struct guest *g)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf out;
 
@@ -309,11 +372,11 @@ static enum mp_guest_event refuse(struct guest *g)
 	if (mp_greeting_write_refusal(&out, mp_str_of(g->id), g->why) == 0)
 		mp_cord_say(g->cord, mp_buf_get(&out));
 	take_leave(g);
-	return MP_GUEST_EVENT_COUNT;
+	return MP_QUIET;
 }
 
 /* An end without it is a crash, for a bridge. */
-static enum mp_guest_event announce(struct guest *g)
+static enum guest_event announce(struct guest *g)
 {
 	static const struct mp_str bye = MP_STR("{\"jsonrpc\":\"2.0\",\"method\":\"" MP_GREETING_BYE
 						"\"}"),
@@ -324,16 +387,16 @@ static enum mp_guest_event announce(struct guest *g)
 	if (g->session && !g->is_told)
 		mp_cord_say(g->cord, g->face->is_replaced ? replaced : bye);
 	g->is_told = g->is_told || g->session;
-	return MP_GUEST_EVENT_COUNT;
+	return MP_QUIET;
 }
 
-static enum mp_guest_event say_bye(struct guest *g)
+static enum guest_event say_bye(struct guest *g)
 {
 	announce(g);
 	g->session = mp_session_free(g->session);
 	g->control = mp_control_free(g->control);
 	take_leave(g);
-	return MP_GUEST_EVENT_COUNT;
+	return MP_QUIET;
 }
 
 static void freed(struct mp_grave *grave)
@@ -342,7 +405,7 @@ static void freed(struct mp_grave *grave)
 }
 
 /* Its cord may be handing out a line now, and the session answering it. */
-static enum mp_guest_event bury(struct guest *g)
+static enum guest_event bury(struct guest *g)
 {
 	mp_timer_stop(&g->timer);
 	g->session = mp_session_free(g->session);
@@ -353,54 +416,7 @@ static enum mp_guest_event bury(struct guest *g)
 	g->why = mp_free(g->why);
 	mp_list_remove(&g->face->guests, &g->link);
 	mp_loop_bury(g->face->hub->loop, &g->grave, freed);
-	return MP_GUEST_EVENT_COUNT;
-}
-
-/* --- the table ------------------------------------------------------------------------------- */
-
-enum { NOWHERE, STAY = MP_GUEST_STATE_COUNT + 1 };
-#define TO(state) (MP_GUEST_##state + 1) /* so that an empty cell is 0 */
-#define ON(event) [MP_GUEST_ON_##event]
-
-static const struct step {
-	int to;
-	enum mp_guest_event (*act)(struct guest *g);
-} steps[MP_GUEST_STATE_COUNT][MP_GUEST_EVENT_COUNT] = {
-	[MP_GUEST_FRESH] = {ON(LINE) = {STAY, read_hello}, ON(OVERSIZE) = {STAY, refuse_oversize},
-			    ON(GREETED) = {TO(LOOKING), NULL}, ON(REFUSED) = {TO(LEAVING), refuse},
-			    ON(TIMER) = {STAY, refuse_late}, ON(DISMISSED) = {TO(LEAVING), say_bye},
-			    ON(GONE) = {TO(OVER), bury}},
-	[MP_GUEST_LOOKING] = {ON(VIEW) = {STAY, let_in}, ON(AS_BRIDGE) = {TO(BRIDGE), welcome},
-			      ON(AS_CONTROL) = {TO(CONTROL), welcome},
-			      ON(REFUSED) = {TO(LEAVING), refuse},
-			      ON(DISMISSED) = {TO(LEAVING), say_bye}, ON(GONE) = {TO(OVER), bury}},
-	[MP_GUEST_BRIDGE] = {ON(LINE) = {STAY, pass_on}, ON(OVERSIZE) = {STAY, pass_on_oversize},
-			     ON(DISMISSED) = {TO(LEAVING), say_bye}, ON(GONE) = {TO(OVER), bury}},
-	[MP_GUEST_CONTROL] = {ON(LINE) = {STAY, obey}, ON(OVERSIZE) = {TO(LEAVING), say_bye},
-			      ON(DISMISSED) = {TO(LEAVING), say_bye}, ON(GONE) = {TO(OVER), bury}},
-	[MP_GUEST_LEAVING] = {ON(VIEW) = {STAY, NULL}, ON(REFUSED) = {STAY, NULL},
-			      ON(DISMISSED) = {STAY, NULL}, ON(TIMER) = {TO(OVER), bury},
-			      ON(GONE) = {TO(OVER), bury}},
-};
-
-bool mp_guest_look_up(enum mp_guest_state s, enum mp_guest_event ev, enum mp_guest_state *ret_to)
-{
-	int to = steps[s][ev].to;
-
-	*ret_to = to == STAY ? s : (enum mp_guest_state)(to - 1);
-	return to != NOWHERE;
-}
-
-static void advance(struct guest *g, enum mp_guest_event ev)
-{
-	while (ev != MP_GUEST_EVENT_COUNT) {
-		const struct step *s = &steps[g->state][ev];
-
-		mp_check(s->to != NOWHERE);
-		if (s->to != STAY)
-			g->state = (enum mp_guest_state)(s->to - 1);
-		ev = s->act ? s->act(g) : MP_GUEST_EVENT_COUNT;
-	}
+	return MP_QUIET;
 }
 
 /* --- what the cord tells --------------------------------------------------------------------- */
@@ -410,7 +426,7 @@ static void line(void *u, struct mp_str text)
 	struct guest *g = u;
 
 	g->line = text;
-	advance(g, MP_GUEST_ON_LINE);
+	guest_advance(g, LINE);
 }
 
 static void oversize(void *u, struct mp_str head, struct mp_str tail)
@@ -419,7 +435,7 @@ static void oversize(void *u, struct mp_str head, struct mp_str tail)
 
 	g->line = head;
 	g->tail = tail;
-	advance(g, MP_GUEST_ON_OVERSIZE);
+	guest_advance(g, OVERSIZE);
 }
 
 static void ended(void *u, int why)
@@ -428,14 +444,14 @@ static void ended(void *u, int why)
 
 	if (why != MCPOOL_ECLOSED)
 		mp_log_warn(NULL, "pid %d does not read what it is told, and is cut off", g->pid);
-	advance(g, MP_GUEST_ON_GONE);
+	guest_advance(g, GONE);
 }
 
 static const struct mp_cord_hooks cord_hooks = {line, oversize, ended};
 
 static void too_long(void *u)
 {
-	advance(u, MP_GUEST_ON_TIMER);
+	guest_advance(u, TIMER);
 }
 
 /* --- the door -------------------------------------------------------------------------------- */
@@ -509,7 +525,7 @@ void mp_socket_face_announce(struct mp_socket_face *f, bool replaced)
 void mp_socket_face_dismiss(struct mp_socket_face *f)
 {
 	MP_LIST_EACH(&f->guests, link)
-		advance(mp_container_of(link, struct guest, link), MP_GUEST_ON_DISMISSED);
+		guest_advance(mp_container_of(link, struct guest, link), DISMISSED);
 }
 
 struct mp_socket_face *mp_socket_face_free(struct mp_socket_face *f)
@@ -518,7 +534,7 @@ struct mp_socket_face *mp_socket_face_free(struct mp_socket_face *f)
 		return NULL;
 	mp_socket_face_close(f);
 	MP_LIST_EACH(&f->guests, link)
-		advance(mp_container_of(link, struct guest, link), MP_GUEST_ON_GONE);
+		guest_advance(mp_container_of(link, struct guest, link), GONE);
 	return mp_free(f);
 }
 

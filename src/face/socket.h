@@ -9,39 +9,6 @@
 #include "hub/hub.h"
 #include "json/write.h"
 
-#define MP_GUEST_STATES(X)                                             \
-	X(FRESH, "fresh", "nobody said hello yet")                     \
-	X(LOOKING, "looking", "its view is being found")               \
-	X(BRIDGE, "bridge", "an agent's messages come and go")         \
-	X(CONTROL, "control", "the command line asks and is obeyed")   \
-	X(LEAVING, "leaving", "it was told so, and is to hear it yet") \
-	X(OVER, "over", "the last state")
-
-#define MP_GUEST_EVENTS(X)                              \
-	X(LINE, "it said something")                    \
-	X(OVERSIZE, "it said too much at once")         \
-	X(GREETED, "that was a hello")                  \
-	X(VIEW, "its view is there")                    \
-	X(AS_BRIDGE, "it has a session now")            \
-	X(AS_CONTROL, "it needs none")                  \
-	X(REFUSED, "it cannot be let in; why is noted") \
-	X(DISMISSED, "the hub leaves")                  \
-	X(TIMER, "it took too long")                    \
-	X(GONE, "the connection is over")
-
-enum mp_guest_state {
-#define X(name, word, meaning) MP_GUEST_##name,
-	MP_GUEST_STATES(X)
-#undef X
-		MP_GUEST_STATE_COUNT
-};
-enum mp_guest_event {
-#define X(name, meaning) MP_GUEST_ON_##name,
-	MP_GUEST_EVENTS(X)
-#undef X
-		MP_GUEST_EVENT_COUNT
-};
-
 struct mp_socket_face;
 
 struct mp_socket_hooks {
@@ -75,7 +42,5 @@ size_t mp_socket_face_count(const struct mp_socket_face *f); /* who is connected
 
 /* For tests: somebody at the other end of fd, which is taken. */
 void mp_socket_face_admit(struct mp_socket_face *f, int fd);
-/* For its test: what the table says. False: an empty cell. */
-bool mp_guest_look_up(enum mp_guest_state s, enum mp_guest_event ev, enum mp_guest_state *ret_to);
 
 #endif

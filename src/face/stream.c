@@ -14,25 +14,15 @@
 
 enum { RETRY_MS = 1000 }; /* what clients are asked to wait before they come back */
 
-enum state {
-#define X(name, word, meaning) name,
-	MP_STREAM_STATES(X)
-#undef X
-		STATES
-};
-enum event {
-#define X(name, meaning) name,
-	MP_STREAM_EVENTS(X)
-#undef X
-		EVENTS,
-	QUIET
-};
+#define STREAM_EVENTS(X)                                        \
+	X(MESSAGE, "message", "a message that is not the last") \
+	X(LAST, "last", "the last message")                     \
+	X(PATIENCE, "patience", "nothing was said for a while") \
+	X(LEFT, "left", "whoever listened is gone")             \
+	X(JOINED, "joined", "somebody comes to listen")         \
+	X(ENDED, "ended", "its session ends, or its time is up")
 
-static const char *const state_names[] = {
-#define X(name, word, meaning) word,
-	MP_STREAM_STATES(X)
-#undef X
-};
+MP_MACHINE_ENUM(stream_event, STREAM_EVENTS);
 
 /* One event of the ring. */
 struct kept {
@@ -42,80 +32,44 @@ struct kept {
 	char text[];
 };
 
-typedef enum event (*action)(struct mp_stream *s);
-static enum event begin(struct mp_stream *s);
-static enum event begin_and_send(struct mp_stream *s);
-static enum event answer_alone(struct mp_stream *s);
-static enum event send_event(struct mp_stream *s);
-static enum event send_last(struct mp_stream *s);
-static enum event keep_event(struct mp_stream *s);
-static enum event keep_last(struct mp_stream *s);
-static enum event comment(struct mp_stream *s);
-static enum event let_go(struct mp_stream *s);
-static enum event replay(struct mp_stream *s);
-static enum event replay_all(struct mp_stream *s);
-static enum event refuse(struct mp_stream *s);
-static enum event hang_up(struct mp_stream *s);
-static enum event finish(struct mp_stream *s);
+MP_MACHINE_TYPES(stream, struct mp_stream, enum stream_event, MP_STREAM_STATES, STREAM_EVENTS);
+static stream_action begin, begin_and_send, answer_alone, send_event, send_last, keep_event,
+	keep_last, comment, let_go, replay, replay_all, refuse, hang_up, finish;
 
-enum { NOWHERE, TO, STAY };
-struct step {
-	int how;
-	enum state to;
-	action act;
+#define AT(state)      [MP_STREAM_##state]
+#define TO(state, act) MP_TO(MP_STREAM_##state, act)
+
+MP_MACHINE_STEPS(stream) = {
+	AT(WAITING) = {[MESSAGE] = TO(FLOWING, begin_and_send),
+		       [LAST] = TO(OVER, answer_alone),
+		       [PATIENCE] = TO(FLOWING, begin),
+		       [LEFT] = TO(UNHEARD, let_go),
+		       [ENDED] = TO(OVER, refuse)},
+	AT(FLOWING) = {[MESSAGE] = MP_DO(send_event),
+		       [LAST] = TO(FINISHED, send_last),
+		       [PATIENCE] = MP_DO(comment),
+		       [LEFT] = TO(LOOSE, let_go),
+		       [ENDED] = TO(OVER, hang_up)},
+	AT(LOOSE) = {[MESSAGE] = MP_DO(keep_event),
+		     [LAST] = TO(FINISHED, keep_last),
+		     [JOINED] = TO(FLOWING, replay),
+		     [ENDED] = TO(OVER, finish)},
+	AT(FINISHED) = {[JOINED] = MP_DO(replay_all), [ENDED] = TO(OVER, finish)},
+	AT(UNHEARD) = {[MESSAGE] = MP_STAY, [LAST] = TO(OVER, finish), [ENDED] = TO(OVER, finish)},
 };
 
-static const struct step steps[STATES][EVENTS] = {
-	[WAITING] = {[MESSAGE] = {TO, FLOWING, begin_and_send},
-		     [LAST] = {TO, OVER, answer_alone},
-		     [PATIENCE] = {TO, FLOWING, begin},
-		     [LEFT] = {TO, UNHEARD, let_go},
-		     [ENDED] = {TO, OVER, refuse}},
-	[FLOWING] = {[MESSAGE] = {STAY, 0, send_event},
-		     [LAST] = {TO, FINISHED, send_last},
-		     [PATIENCE] = {STAY, 0, comment},
-		     [LEFT] = {TO, LOOSE, let_go},
-		     [ENDED] = {TO, OVER, hang_up}},
-	[LOOSE] = {[MESSAGE] = {STAY, 0, keep_event},
-		   [LAST] = {TO, FINISHED, keep_last},
-		   [JOINED] = {TO, FLOWING, replay},
-		   [ENDED] = {TO, OVER, finish}},
-	[FINISHED] = {[JOINED] = {STAY, 0, replay_all}, [ENDED] = {TO, OVER, finish}},
-	[UNHEARD] = {[MESSAGE] = {STAY, 0, NULL},
-		     [LAST] = {TO, OVER, finish},
-		     [ENDED] = {TO, OVER, finish}},
-};
-
-bool mp_stream_has_step(enum mp_stream_state state, enum mp_stream_event ev)
-{
-	return steps[state][ev].how != NOWHERE;
-}
-
-static void advance(struct mp_stream *s, enum event ev)
-{
-	while (ev != QUIET) {
-		const struct step *st = &steps[s->state][ev];
-
-		mp_check(st->how != NOWHERE);
-		if (st->how == TO) {
-			mp_log_trace(NULL, "http stream: %s -> %s", state_names[s->state],
-				     state_names[st->to]);
-			s->state = (enum mp_stream_state)st->to;
-		}
-		ev = st->act ? st->act(s) : QUIET;
-	}
-}
+MP_MACHINE(stream, struct mp_stream, .starts = 1u << MP_STREAM_WAITING | 1u << MP_STREAM_LOOSE)
 
 /* --- who listens ---------------------------------------------------------------------------- */
 
 static void exchange_quiet(void *u)
 {
-	advance(u, PATIENCE);
+	stream_advance(u, PATIENCE);
 }
 
 static void exchange_gone(void *u)
 {
-	advance(u, LEFT);
+	stream_advance(u, LEFT);
 }
 
 static const struct mp_exchange_hooks exchange_hooks = {exchange_quiet, exchange_gone, NULL};
@@ -128,11 +82,11 @@ static void attach(struct mp_stream *s, struct mp_exchange *x)
 	s->hooks->heard(s->u, s, true);
 }
 
-static enum event let_go(struct mp_stream *s)
+static enum stream_event let_go(struct mp_stream *s)
 {
 	s->x = NULL;
 	s->hooks->heard(s->u, s, false);
-	return QUIET;
+	return MP_QUIET;
 }
 
 /* --- the ring ------------------------------------------------------------------------------- */
@@ -190,7 +144,7 @@ bool mp_stream_parse_id(struct mp_str text, struct mp_str *ret_name, uint64_t *r
 /* --- actions -------------------------------------------------------------------------------- */
 
 /* A number to come back to, before anything is said (2025-11-25). */
-static enum event begin(struct mp_stream *s)
+static enum stream_event begin(struct mp_stream *s)
 {
 	name_it(s);
 	mp_exchange_begin_stream(s->x, s->headers);
@@ -200,17 +154,17 @@ static enum event begin(struct mp_stream *s)
 	} else {
 		mp_exchange_comment(s->x);
 	}
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event begin_and_send(struct mp_stream *s)
+static enum stream_event begin_and_send(struct mp_stream *s)
 {
 	begin(s);
 	return send_event(s);
 }
 
 /* Nothing to say where the request was cancelled; the stream is still to end. */
-static enum event answer_alone(struct mp_stream *s)
+static enum stream_event answer_alone(struct mp_stream *s)
 {
 	struct mp_exchange *x = MP_TAKE(s->x);
 
@@ -225,14 +179,14 @@ static enum event answer_alone(struct mp_stream *s)
 	return finish(s);
 }
 
-static enum event send_event(struct mp_stream *s)
+static enum stream_event send_event(struct mp_stream *s)
 {
 	send(s, keep(s, s->now->text), s->now->text);
-	return QUIET;
+	return MP_QUIET;
 }
 
 /* It may be lost on its way, so it is kept even though somebody listens. */
-static enum event send_last(struct mp_stream *s)
+static enum stream_event send_last(struct mp_stream *s)
 {
 	struct mp_exchange *x = s->x;
 
@@ -242,28 +196,28 @@ static enum event send_last(struct mp_stream *s)
 	s->hooks->heard(s->u, s, false);
 	mp_exchange_end(x);
 	s->hooks->finished(s->u, s);
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event keep_event(struct mp_stream *s)
+static enum stream_event keep_event(struct mp_stream *s)
 {
 	name_it(s);
 	keep(s, s->now->text);
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event keep_last(struct mp_stream *s)
+static enum stream_event keep_last(struct mp_stream *s)
 {
 	if (s->now->text.len)
 		keep_event(s);
 	s->hooks->finished(s->u, s);
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event comment(struct mp_stream *s)
+static enum stream_event comment(struct mp_stream *s)
 {
 	mp_exchange_comment(s->x);
-	return QUIET;
+	return MP_QUIET;
 }
 
 static void send_kept(struct mp_stream *s)
@@ -276,14 +230,14 @@ static void send_kept(struct mp_stream *s)
 	}
 }
 
-static enum event replay(struct mp_stream *s)
+static enum stream_event replay(struct mp_stream *s)
 {
 	begin(s);
 	send_kept(s);
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event replay_all(struct mp_stream *s)
+static enum stream_event replay_all(struct mp_stream *s)
 {
 	struct mp_exchange *x = s->x;
 
@@ -292,10 +246,10 @@ static enum event replay_all(struct mp_stream *s)
 	s->x = NULL;
 	s->hooks->heard(s->u, s, false);
 	mp_exchange_end(x);
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event refuse(struct mp_stream *s)
+static enum stream_event refuse(struct mp_stream *s)
 {
 	struct mp_exchange *x = MP_TAKE(s->x);
 
@@ -304,7 +258,7 @@ static enum event refuse(struct mp_stream *s)
 	return finish(s);
 }
 
-static enum event hang_up(struct mp_stream *s)
+static enum stream_event hang_up(struct mp_stream *s)
 {
 	struct mp_exchange *x = MP_TAKE(s->x);
 
@@ -318,13 +272,13 @@ static void bury(struct mp_grave *grave)
 	mp_free(mp_container_of(grave, struct mp_stream, grave));
 }
 
-static enum event finish(struct mp_stream *s)
+static enum stream_event finish(struct mp_stream *s)
 {
 	s->hooks->over(s->u, s); /* which counts what was kept */
 	while (s->ring.len)
 		drop_first(s);
 	mp_loop_bury(s->loop, &s->grave, bury);
-	return QUIET;
+	return MP_QUIET;
 }
 
 /* --- life ----------------------------------------------------------------------------------- */
@@ -361,7 +315,7 @@ struct mp_stream *mp_stream_new_standing(struct mp_loop *loop, const struct mp_s
 void mp_stream_deliver(struct mp_stream *s, const struct mp_delivery *d)
 {
 	s->now = d;
-	advance(s, d->is_last ? LAST : MESSAGE);
+	stream_advance(s, d->is_last ? LAST : MESSAGE);
 	s->now = NULL;
 }
 
@@ -374,7 +328,7 @@ void mp_stream_join(struct mp_stream *s, struct mp_exchange *x, uint64_t from)
 {
 	s->from = from;
 	attach(s, x);
-	advance(s, JOINED);
+	stream_advance(s, JOINED);
 }
 
 struct mp_exchange *mp_stream_release(struct mp_stream *s)
@@ -382,11 +336,11 @@ struct mp_exchange *mp_stream_release(struct mp_stream *s)
 	struct mp_exchange *x = s->x;
 
 	x->hooks = NULL;
-	advance(s, LEFT);
+	stream_advance(s, LEFT);
 	return x;
 }
 
 void mp_stream_end(struct mp_stream *s)
 {
-	advance(s, ENDED);
+	stream_advance(s, ENDED);
 }

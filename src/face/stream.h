@@ -8,38 +8,21 @@
 #include "base/base.h"
 #include "base/ids.h"
 #include "base/list.h"
+#include "base/machine.h"
 #include "face/http_service.h"
 #include "base/random_id.h"
 #include "session/session.h"
 
-#define MP_STREAM_STATES(X)                                                               \
-	X(WAITING, "waiting", "a POST whose answer may come alone")                       \
-	X(FLOWING, "flowing", "events go out as they come")                               \
-	X(LOOSE, "loose", "nobody listens; what comes is kept")                           \
-	X(FINISHED, "finished", "all is said, and kept for whoever did not hear it")      \
-	X(UNHEARD, "unheard", "who asked left before there was anything to come back to") \
-	X(OVER, "over", "nothing will come, and nothing is kept")
+#define MP_STREAM_STATES(X)                                                                    \
+	X(MP_STREAM_WAITING, "waiting", "a POST whose answer may come alone")                  \
+	X(MP_STREAM_FLOWING, "flowing", "events go out as they come")                          \
+	X(MP_STREAM_LOOSE, "loose", "nobody listens; what comes is kept")                      \
+	X(MP_STREAM_FINISHED, "finished", "all is said, and kept for whoever did not hear it") \
+	X(MP_STREAM_UNHEARD, "unheard",                                                        \
+	  "who asked left before there was anything to come back to")                          \
+	X(MP_STREAM_OVER, "over", "nothing will come, and nothing is kept")
 
-#define MP_STREAM_EVENTS(X)                          \
-	X(MESSAGE, "a message that is not the last") \
-	X(LAST, "the last message")                  \
-	X(PATIENCE, "nothing was said for a while")  \
-	X(LEFT, "whoever listened is gone")          \
-	X(JOINED, "somebody comes to listen")        \
-	X(ENDED, "its session ends, or its time is up")
-
-enum mp_stream_state {
-#define X(name, word, meaning) MP_STREAM_##name,
-	MP_STREAM_STATES(X)
-#undef X
-		MP_STREAM_STATE_COUNT
-};
-enum mp_stream_event {
-#define X(name, meaning) MP_STREAM_ON_##name,
-	MP_STREAM_EVENTS(X)
-#undef X
-		MP_STREAM_EVENT_COUNT
-};
+MP_MACHINE_ENUM(mp_stream_state, MP_STREAM_STATES, MP_STREAM_STATE_COUNT);
 
 enum { MP_STREAM_KEPT = 256 }; /* events of one ring */
 #define MP_STREAM_KEPT_BYTES                                                 \
@@ -96,8 +79,5 @@ void mp_stream_end(struct mp_stream *s);
 
 /* "0123...-7": which stream, and which event? */
 bool mp_stream_parse_id(struct mp_str text, struct mp_str *ret_name, uint64_t *ret_number);
-
-/* For tests of the table. */
-bool mp_stream_has_step(enum mp_stream_state state, enum mp_stream_event ev);
 
 #endif

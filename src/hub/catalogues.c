@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/list.h"
 #include "base/log.h"
+#include "base/machine.h"
 #include "base/mem.h"
 #include "config/catalogue.h"
 #include "json/value.h"
@@ -25,24 +26,26 @@ enum {
 	JITTER_MS = 30000,
 };
 
-enum state {
-#define X(name, word, meaning) name,
-	MP_CATALOGUES_STATES(X)
-#undef X
-		STATES
-};
-enum event {
-#define X(name, meaning) ON_##name,
-	MP_CATALOGUES_EVENTS(X)
-#undef X
-		EVENTS,
-	QUIET
-};
+#define CATALOGUE_STATES(X)                                      \
+	X(RESTING, "resting", "it is not due yet")               \
+	X(ASKING, "asking", "a request is out, no answer began") \
+	X(READING, "reading", "its content is on its way")
+
+MP_MACHINE_ENUM(catalogue_state, CATALOGUE_STATES);
+#define CATALOGUE_EVENTS(X)                                         \
+	X(ON_DUE, "due", "it is time")                              \
+	X(ON_CONTENT, "content", "an answer began, with a content") \
+	X(ON_MOVED, "moved", "it is elsewhere on the same server")  \
+	X(ON_SAME, "same", "it is what it was")                     \
+	X(ON_COMPLETE, "complete", "all of the content is there")   \
+	X(ON_FAILED, "failed", "it cannot be had; why is noted")
+
+MP_MACHINE_ENUM(catalogue_event, CATALOGUE_EVENTS);
 
 struct one {
 	struct mp_link link;
 	struct mp_catalogues *all;
-	enum mp_catalogues_state state;
+	enum catalogue_state state;
 	char *url; /* owned; as configured */
 	char *at;  /* owned; where it was moved to */
 	int hops;
@@ -65,41 +68,20 @@ struct mp_catalogues {
 	bool in_a_hurry; /* somebody waits, who will look at what was noted */
 };
 
-typedef enum event (*action)(struct one *o);
-static enum event ask(struct one *o);
-static enum event begin_content(struct one *o);
-static enum event note_same(struct one *o);
-static enum event take_content(struct one *o);
-static enum event note_failed(struct one *o);
+MP_MACHINE_TYPES(catalogue, struct one, enum catalogue_event, CATALOGUE_STATES, CATALOGUE_EVENTS);
+static catalogue_action ask, begin_content, note_same, take_content, note_failed;
 
-enum { NOWHERE, TO, STAY };
-struct step {
-	int how;
-	enum state to;
-	action act;
+MP_MACHINE_STEPS(catalogue) = {
+	[RESTING] = {[ON_DUE] = MP_TO(ASKING, ask)},
+	[ASKING] = {[ON_CONTENT] = MP_TO(READING, begin_content),
+		    [ON_MOVED] = MP_DO(ask),
+		    [ON_SAME] = MP_TO(RESTING, note_same),
+		    [ON_FAILED] = MP_TO(RESTING, note_failed)},
+	[READING] = {[ON_COMPLETE] = MP_TO(RESTING, take_content),
+		     [ON_FAILED] = MP_TO(RESTING, note_failed)},
 };
 
-static const struct step steps[STATES][EVENTS] = {
-	[RESTING] = {[ON_DUE] = {TO, ASKING, ask}},
-	[ASKING] = {[ON_CONTENT] = {TO, READING, begin_content},
-		    [ON_MOVED] = {STAY, 0, ask},
-		    [ON_SAME] = {TO, RESTING, note_same},
-		    [ON_FAILED] = {TO, RESTING, note_failed}},
-	[READING] = {[ON_COMPLETE] = {TO, RESTING, take_content},
-		     [ON_FAILED] = {TO, RESTING, note_failed}},
-};
-
-static void advance(struct one *o, enum event ev)
-{
-	while (ev != QUIET) {
-		const struct step *s = &steps[o->state][ev];
-
-		mp_check(s->how != NOWHERE);
-		if (s->how == TO)
-			o->state = (enum mp_catalogues_state)s->to;
-		ev = s->act ? s->act(o) : QUIET;
-	}
-}
+MP_MACHINE(catalogue, struct one)
 
 /* --- resting ---------------------------------------------------------------------------------- */
 
@@ -111,7 +93,7 @@ bool mp_catalogues_is_asking(const struct mp_catalogues *c)
 	MP_LIST_EACH(&c->list, link) {
 		struct one *o = mp_container_of(link, struct one, link);
 
-		if (o->state != MP_CATALOGUES_RESTING ||
+		if (o->state != RESTING ||
 		    (mp_timer_is_running(&o->timer) && o->timer.due_ms <= now))
 			return true;
 	}
@@ -154,14 +136,14 @@ static void settle(struct one *o, const struct mp_str *content)
 		c->rested(c->u);
 }
 
-static enum event note_same(struct one *o)
+static enum catalogue_event note_same(struct one *o)
 {
 	mp_catalogue_note_fetched(&o->known, mp_loop_wall_now_ms(o->all->loop));
 	settle(o, NULL);
-	return QUIET;
+	return MP_QUIET;
 }
 
-static enum event note_failed(struct one *o)
+static enum catalogue_event note_failed(struct one *o)
 {
 	int64_t now = mp_loop_wall_now_ms(o->all->loop);
 
@@ -170,7 +152,7 @@ static enum event note_failed(struct one *o)
 		o->known.next_ms = now + o->why.retry_ms;
 	warn(o, o->why.message);
 	settle(o, NULL);
-	return QUIET;
+	return MP_QUIET;
 }
 
 /* --- the answer ------------------------------------------------------------------------------- */
@@ -183,14 +165,14 @@ static bool is_object(struct mp_str text)
 	return mp_tape_parse(&t, text, NULL) == 0 && mp_value_is(&t, MP_ROOT, MP_TAPE_OBJECT);
 }
 
-static enum event begin_content(struct one *o)
+static enum catalogue_event begin_content(struct one *o)
 {
 	mp_buf_clear(&o->content);
-	return QUIET;
+	return MP_QUIET;
 }
 
 /* What cannot be read does not replace what could. */
-static enum event take_content(struct one *o)
+static enum catalogue_event take_content(struct one *o)
 {
 	struct mp_str content = mp_buf_get(&o->content);
 
@@ -204,7 +186,7 @@ static enum event take_content(struct one *o)
 	mp_catalogue_note_fetched(&o->known, mp_loop_wall_now_ms(o->all->loop));
 	/* A file that is written is a change to whoever follows it. */
 	settle(o, mp_catalogue_is_same(o->url, content) ? NULL : &content);
-	return QUIET;
+	return MP_QUIET;
 }
 
 static void copy_header(const struct mp_http_head *head, struct mp_str name, char *to, size_t size)
@@ -254,7 +236,7 @@ static void fail_with_status(struct one *o, const struct mp_http_head *head)
 	mp_http_verdict_explain(head, MP_STR(""), place, mp_loop_wall_now_ms(o->all->loop),
 				&o->why);
 	stop(o);
-	advance(o, ON_FAILED);
+	catalogue_advance(o, ON_FAILED);
 }
 
 static void head_came(void *u, const struct mp_http_head *head)
@@ -264,13 +246,13 @@ static void head_came(void *u, const struct mp_http_head *head)
 	copy_header(head, MP_STR("ETag"), o->etag, sizeof(o->etag));
 	copy_header(head, MP_STR("Last-Modified"), o->modified, sizeof(o->modified));
 	if (head->status == 200) {
-		advance(o, ON_CONTENT);
+		catalogue_advance(o, ON_CONTENT);
 	} else if (head->status == 304) {
 		stop(o);
-		advance(o, ON_SAME);
+		catalogue_advance(o, ON_SAME);
 	} else if (mp_http_verdict_of(head->status) == MP_HTTP_MOVED && follow_redirect(o, head)) {
 		stop(o);
-		advance(o, ON_MOVED);
+		catalogue_advance(o, ON_MOVED);
 	} else {
 		fail_with_status(o, head);
 	}
@@ -280,12 +262,12 @@ static void data_came(void *u, struct mp_str bytes)
 {
 	struct one *o = u;
 
-	if (o->state != MP_CATALOGUES_READING || mp_buf_add_str(&o->content, bytes) == 0)
+	if (o->state != READING || mp_buf_add_str(&o->content, bytes) == 0)
 		return;
 	(void)mp_fail(&o->why, MCPOOL_ELIMIT, "the catalogue is larger than %zu MiB",
 		      MP_LIMIT_CONFIG_FILE >> 20);
 	stop(o);
-	advance(o, ON_FAILED);
+	catalogue_advance(o, ON_FAILED);
 }
 
 static void done(void *u, enum mp_http_end how, const struct mcpool_error *err)
@@ -294,18 +276,18 @@ static void done(void *u, enum mp_http_end how, const struct mcpool_error *err)
 
 	o->exchange = 0;
 	if (how == MP_HTTP_OK) {
-		advance(o, ON_COMPLETE);
+		catalogue_advance(o, ON_COMPLETE);
 		return;
 	}
 	o->why = *err;
-	advance(o, ON_FAILED);
+	catalogue_advance(o, ON_FAILED);
 }
 
 static const struct mp_http_hooks hooks = {.head = head_came, .data = data_came, .done = done};
 
 /* --- asking ----------------------------------------------------------------------------------- */
 
-static enum event ask(struct one *o)
+static enum catalogue_event ask(struct one *o)
 {
 	struct mp_catalogues *c = o->all;
 	struct mp_http_header headers[3] = {{MP_STR("Accept"), MP_STR("application/json, */*")}};
@@ -328,7 +310,7 @@ static enum event ask(struct one *o)
 		(void)mp_fail(&o->why, r, "%s", mcpool_error_text(r));
 	else
 		r = mp_http_start(c->client, &request, &hooks, o, &o->exchange, &o->why);
-	return r < 0 ? ON_FAILED : QUIET;
+	return r < 0 ? ON_FAILED : MP_QUIET;
 }
 
 static void is_due(void *u)
@@ -338,7 +320,7 @@ static void is_due(void *u)
 	mp_free(o->at);
 	o->at = mp_dup(o->url);
 	o->hops = 0;
-	advance(o, ON_DUE);
+	catalogue_advance(o, ON_DUE);
 }
 
 /* --- which ones ------------------------------------------------------------------------------- */
@@ -359,7 +341,7 @@ static void add(struct mp_catalogues *c, const char *url)
 	struct one *o = mp_alloc(sizeof(*o));
 
 	o->all = c;
-	o->state = MP_CATALOGUES_RESTING;
+	o->state = RESTING;
 	o->url = mp_dup(url);
 	o->is_wanted = true;
 	mp_buf_init(&o->content, MP_LIMIT_CONFIG_FILE);
@@ -458,13 +440,4 @@ bool mp_catalogues_ask_once(const struct mp_config_set *set)
 	mp_catalogues_free(c);
 	mp_loop_free(loop);
 	return true;
-}
-
-bool mp_catalogues_look_up(enum mp_catalogues_state s, enum mp_catalogues_event ev,
-			   enum mp_catalogues_state *ret_to)
-{
-	const struct step *step = &steps[s][ev];
-
-	*ret_to = step->how == TO ? (enum mp_catalogues_state)step->to : s;
-	return step->how != NOWHERE;
 }

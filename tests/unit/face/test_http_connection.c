@@ -402,12 +402,12 @@ TEST(draining_ends_what_is_idle_and_lets_answers_finish)
 	CHECK(idle.closed);
 }
 
-/* --- the table ------------------------------------------------------------------------------ */
+/* --- every event in every state -------------------------------------------------------------- */
 
 #define ON(event) MP_HTTP_CONNECTION_ON_##event
 #define IN(state) MP_HTTP_CONNECTION_##state
 
-/* Where each cell leads; -1: there is none. */
+/* Where it is afterwards; -1: this cannot happen. */
 static const int cells[MP_HTTP_CONNECTION_STATE_COUNT][MP_HTTP_CONNECTION_EVENT_COUNT] = {
 #define NONE -1
 	/*            BEGUN     HEADED    WHOLE     ANSWERED  SAID         UPGRADED    ENDED
@@ -460,7 +460,6 @@ static bool visit(enum mp_http_connection_state state, enum mp_http_connection_e
 	c = connection(&s);
 	if (state == IN(GONE))
 		mp_http_connection_advance(c, ON(DROP));
-	REQUIRE(mp_http_connection_has_step(state, ev) == (cells[state][ev] >= 0));
 	if (cells[state][ev] < 0)
 		return true;
 	if (ev == ON(BEGUN) || ev == ON(WHOLE)) { /* with what it takes to be one */
@@ -477,7 +476,7 @@ static bool visit(enum mp_http_connection_state state, enum mp_http_connection_e
 	return true;
 }
 
-TEST(every_cell_of_the_table)
+TEST(every_event_in_every_state)
 {
 	for (int state = 0; state < MP_HTTP_CONNECTION_STATE_COUNT; state++)
 		for (int ev = 0; ev < MP_HTTP_CONNECTION_EVENT_COUNT; ev++)

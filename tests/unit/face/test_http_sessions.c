@@ -422,30 +422,3 @@ TEST(who_came_with_an_old_token_is_sent_away)
 	CHECK_EQ(visitor_status(&x), 404); /* its session was the old one's */
 	CHECK_EQ(mp_lobby_count(s.lobby), 0);
 }
-
-TEST(every_cell_of_the_table)
-{
-	enum {
-		N = -1,
-		B = MP_HTTP_SESSION_BUSY,
-		I = MP_HTTP_SESSION_IDLE,
-		E = MP_HTTP_SESSION_ENDED
-	};
-	static const int want[MP_HTTP_SESSION_STATE_COUNT][MP_HTTP_SESSION_EVENT_COUNT] = {
-		/* HEARD, UNHEARD, USED, EXPIRED, DELETED */
-		[MP_HTTP_SESSION_BUSY] = {N, I, B, N, E},
-		[MP_HTTP_SESSION_IDLE] = {B, N, I, E, E},
-		[MP_HTTP_SESSION_ENDED] = {N, E, N, N, N},
-	};
-
-	for (int state = 0; state < MP_HTTP_SESSION_STATE_COUNT; state++)
-		for (int ev = 0; ev < MP_HTTP_SESSION_EVENT_COUNT; ev++) {
-			enum mp_http_session_state to;
-			bool there = mp_http_session_look_up((enum mp_http_session_state)state,
-							     (enum mp_http_session_event)ev, &to);
-
-			CHECK_EQ(there, want[state][ev] != N);
-			if (there)
-				CHECK_EQ((int)to, want[state][ev]);
-		}
-}

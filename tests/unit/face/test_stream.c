@@ -112,11 +112,12 @@ static bool said(struct stage *s, const char *part)
 	return mp_str_find(mp_buf_get(&s->wire.out), mp_str_of(part), 0) >= 0;
 }
 
-/* --- the table ------------------------------------------------------------------------------ */
+/* --- every event in every state -------------------------------------------------------------- */
 
 enum { N = -1, O = MP_STREAM_OVER, F = MP_STREAM_FLOWING };
-static const int cells[MP_STREAM_STATE_COUNT][MP_STREAM_EVENT_COUNT] = {
-	/* MESSAGE, LAST, PATIENCE, LEFT, JOINED, ENDED */
+enum stream_event { MESSAGE, LAST, PATIENCE, LEFT, JOINED, ENDED, EVENTS };
+/* Where it is afterwards; N: this cannot happen. */
+static const int cells[MP_STREAM_STATE_COUNT][EVENTS] = {
 	[MP_STREAM_WAITING] = {F, O, F, MP_STREAM_UNHEARD, N, O},
 	[MP_STREAM_FLOWING] = {F, MP_STREAM_FINISHED, F, MP_STREAM_LOOSE, N, O},
 	[MP_STREAM_LOOSE] = {MP_STREAM_LOOSE, MP_STREAM_FINISHED, N, N, F, O},
@@ -142,20 +143,20 @@ static bool bring(struct stage *s, enum mp_stream_state state)
 	return true;
 }
 
-static void cause(struct stage *s, enum mp_stream_event ev)
+static void cause(struct stage *s, enum stream_event ev)
 {
 	switch (ev) {
-	case MP_STREAM_ON_MESSAGE:
-	case MP_STREAM_ON_LAST:
-		deliver(s, "{\"it\":1}", ev == MP_STREAM_ON_LAST);
+	case MESSAGE:
+	case LAST:
+		deliver(s, "{\"it\":1}", ev == LAST);
 		break;
-	case MP_STREAM_ON_PATIENCE:
+	case PATIENCE:
 		s->x->hooks->quiet(s->x->u);
 		break;
-	case MP_STREAM_ON_LEFT:
+	case LEFT:
 		memory_wire_end(&s->wire);
 		break;
-	case MP_STREAM_ON_JOINED:
+	case JOINED:
 		mp_stream_join(s->stream, s->x, 0);
 		break;
 	default:
@@ -163,12 +164,11 @@ static void cause(struct stage *s, enum mp_stream_event ev)
 	}
 }
 
-static bool try_cell(enum mp_stream_state state, enum mp_stream_event ev)
+static bool try_cell(enum mp_stream_state state, enum stream_event ev)
 {
 	MP_CLEANUP(stage_done) struct stage s = {.ready = false};
 	int want = cells[state][ev];
 
-	REQUIRE(mp_stream_has_step(state, ev) == (want != N));
 	if (want == N)
 		return true;
 	REQUIRE(stage_open(&s));
@@ -185,11 +185,11 @@ static bool try_cell(enum mp_stream_state state, enum mp_stream_event ev)
 	return true;
 }
 
-TEST(every_cell_of_the_table)
+TEST(every_event_in_every_state)
 {
 	for (int state = 0; state < MP_STREAM_STATE_COUNT; state++)
-		for (int ev = 0; ev < MP_STREAM_EVENT_COUNT; ev++)
-			CHECK(try_cell((enum mp_stream_state)state, (enum mp_stream_event)ev));
+		for (int ev = 0; ev < EVENTS; ev++)
+			CHECK(try_cell((enum mp_stream_state)state, (enum stream_event)ev));
 }
 
 /* --- what is said --------------------------------------------------------------------------- */

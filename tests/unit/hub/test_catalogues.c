@@ -1,4 +1,4 @@
-/* test_catalogues.c - fetching catalogues: the table, and each answer; see
+/* test_catalogues.c - fetching catalogues: each answer; see
  * tests/cli/test_catalogue.sh for what people see of it. */
 #include "home.h"
 
@@ -10,26 +10,6 @@
 #include "base/mem.h"
 #include "config/catalogue.h"
 #include "hub/catalogues.h"
-
-TEST(every_cell_of_the_table)
-{
-	static const char *const cells[MP_CATALOGUES_STATE_COUNT] = {
-		/* DUE CONTENT MOVED SAME COMPLETE FAILED; Z resting, A asking, R reading */
-		[MP_CATALOGUES_RESTING] = "A.....",
-		[MP_CATALOGUES_ASKING] = ".RAZ.Z",
-		[MP_CATALOGUES_READING] = "....ZZ",
-	};
-	static const char letters[] = "ZAR";
-
-	for (int s = 0; s < MP_CATALOGUES_STATE_COUNT; s++)
-		for (int ev = 0; ev < MP_CATALOGUES_EVENT_COUNT; ev++) {
-			enum mp_catalogues_state to;
-			bool there = mp_catalogues_look_up((enum mp_catalogues_state)s,
-							   (enum mp_catalogues_event)ev, &to);
-
-			CHECK_EQ(there ? letters[to] : '.', cells[s][ev]);
-		}
-}
 
 #define OK       "HTTP/1.1 200 OK\r\n"
 #define BODY     "Content-Length: 17\r\n\r\n{\"mcpServers\":{}}"
