@@ -4,7 +4,6 @@
  */
 #include "cli/answer.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -25,7 +24,8 @@ struct form {
 	mp_value schema;
 	struct mp_writer w;
 	struct mp_buf content;
-	bool is_over; /* the end of the input, or Ctrl-C */
+	int stop_fd;
+	bool is_over; /* the end of the input, or stop_fd */
 };
 
 bool mp_answer_is_possible(void)
@@ -35,27 +35,12 @@ bool mp_answer_is_possible(void)
 
 /* --- reading --------------------------------------------------------------------------------- */
 
-static volatile sig_atomic_t interrupted;
-
-static void interrupt(int number)
+static bool read_line(struct form *f, const char *question, char *line, size_t size)
 {
-	interrupted = number;
-}
+	bool ok = mp_ask_unless(question, f->stop_fd, line, size);
 
-/* Without SA_RESTART, so that Ctrl-C ends the question; the loop hears of it as well. */
-static bool read_line(const char *question, char *line, size_t size)
-{
-	struct sigaction act = {.sa_handler = interrupt}, old;
-	bool ok;
-
-	interrupted = 0;
-	sigaction(SIGINT, &act, &old);
-	ok = mp_ask(question, line, size);
-	sigaction(SIGINT, &old, NULL);
 	clearerr(stdin);
-	if (interrupted)
-		raise(interrupted);
-	return ok && !interrupted;
+	return ok;
 }
 
 static struct mp_str get_text(struct form *f, mp_value object, const char *key)
@@ -199,7 +184,7 @@ static void ask_field(struct form *f, mp_value key)
 	fputs(": ", stderr);
 	show_hint(f, field, required);
 	while (wrong) {
-		if (!read_line(">", line, sizeof(line))) {
+		if (!read_line(f, ">", line, sizeof(line))) {
 			f->is_over = true;
 			return;
 		}
@@ -262,8 +247,8 @@ static int fill(struct form *f, struct mp_buf *out)
 	r = mp_write_finish(&f->w);
 	if (r < 0)
 		return r;
-	if (f->is_over ||
-	    !read_line("Send this? y (yes), n (no, decline), c (cancel) [y]:", line, sizeof(line)))
+	if (f->is_over || !read_line(f, "Send this? y (yes), n (no, decline), c (cancel) [y]:",
+				     line, sizeof(line)))
 		return write_result(out, "cancel", MP_STR(""));
 	if (line[0] == 'n' || line[0] == 'N')
 		return write_result(out, "decline", MP_STR(""));
@@ -272,9 +257,9 @@ static int fill(struct form *f, struct mp_buf *out)
 	return write_result(out, "accept", mp_buf_get(&f->content));
 }
 
-int mp_answer_form(const char *server, struct mp_str params, struct mp_buf *out)
+int mp_answer_form(const char *server, struct mp_str params, int stop_fd, struct mp_buf *out)
 {
-	struct form f = {0};
+	struct form f = {.stop_fd = stop_fd};
 	int r;
 
 	mp_tape_init(&f.t, 0);

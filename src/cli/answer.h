@@ -12,9 +12,10 @@
 bool mp_answer_is_possible(void);
 /*
  * Show the question, ask for each field, and write the result of elicitation/create: accept with
- * its content, decline or cancel. Blocks. MCPOOL_ETYPE: it is not a form (a URL to visit, or fields
- * that are objects).
+ * its content, decline or cancel; cancel also when stop_fd becomes readable. Blocks, so it runs on
+ * a worker (forms.c). MCPOOL_ETYPE: it is not a form (a URL to visit, or fields that are objects).
  */
-int mp_answer_form(const char *server, struct mp_str params, struct mp_buf *out) MP_MUST;
+int mp_answer_form(const char *server, struct mp_str params, int stop_fd,
+		   struct mp_buf *out) MP_MUST;
 
 #endif

@@ -4,6 +4,8 @@
  */
 #include "base/error.h"
 #include "base/limits.h"
+#include "cli/answer.h"
+#include "cli/forms.h"
 #include "cli/outcome.h"
 #include "cli/seek.h"
 #include "cli/task_call.h"
@@ -16,6 +18,7 @@ struct job {
 	enum mp_catalog_kind kind; /* tools or prompts */
 	struct mp_str given;       /* to a tool */
 	struct mp_reach *reach;
+	const char *server; /* that is called */
 	struct mp_seek seek;
 	struct mp_outcome_teller teller;
 	struct mp_task_call task;
@@ -31,12 +34,29 @@ static enum mp_method_id get_method(const struct job *job)
 	return is_call(job) ? MP_METHOD_TOOLS_CALL : MP_METHOD_PROMPTS_GET;
 }
 
+/* A shared server was not told that it may ask; most say so in the words of the protocol. */
+static void hint_mode(const struct job *job, struct mp_str result)
+{
+	const struct mp_roster *roster = mp_reach_get_roster(job->reach);
+	const struct mp_roster_row *row = mp_roster_find(roster, job->server);
+
+	if (row && row->withholds && mp_str_find(result, MP_STR("elicitation"), 0) >= 0)
+		mp_cli_complain("a shared server cannot ask for user input; \"mode\": \"session\" "
+				"in the entry of \"%s\" allows it",
+				job->server);
+}
+
 static int print(struct mp_str result, void *u)
 {
 	const struct job *job = u;
+	int exit_code;
 
-	if (is_call(job))
-		return mp_print_result(result, job->args->json, &job->c->set->settings.result);
+	if (is_call(job)) {
+		exit_code = mp_print_result(result, job->args->json, &job->c->set->settings.result);
+		if (exit_code == MP_EXIT_TOOL_ERROR && mp_answer_is_possible())
+			hint_mode(job, result);
+		return exit_code;
+	}
 	if (!job->args->json)
 		return mp_cmd_print_messages(result);
 	mp_print_json(result);
@@ -73,6 +93,7 @@ static int start(struct job *job, const struct mp_tool *what, struct mcpool_erro
 	if (r < 0)
 		return r;
 	rq.params = mp_buf_get(&params);
+	job->server = what->server->name;
 	job->teller = (struct mp_outcome_teller){.reach = job->reach,
 						 .args = job->args,
 						 .method = mp_method_get(rq.method)->name,
@@ -127,6 +148,8 @@ static int use(const struct mp_cli_args *args, enum mp_catalog_kind kind, struct
 	if (r)
 		return r;
 	mp_configured_tell(&c, true);
+	if (is_call(&job) && mp_answer_is_possible())
+		options.capabilities = MP_STR(MP_FORMS_CAPABILITIES);
 	r = mp_reach_run(&options, begin, &job);
 	mp_seek_done(&job.seek);
 	mp_task_call_done(&job.task);

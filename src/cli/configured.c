@@ -3,7 +3,9 @@
  */
 #include "cli/configured.h"
 
+#include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -336,7 +338,18 @@ static bool skip_line(void)
 	return false;
 }
 
-bool mp_ask(const char *question, char *answer, size_t size)
+/* False: stop_fd became readable first. The terminal hands out one line at a time. */
+static bool wait_for_line(int stop_fd)
+{
+	struct pollfd fds[] = {{.fd = STDIN_FILENO, .events = POLLIN},
+			       {.fd = stop_fd, .events = POLLIN}};
+
+	while (poll(fds, MP_ARRAY_LEN(fds), -1) < 0 && errno == EINTR)
+		;
+	return !fds[1].revents;
+}
+
+bool mp_ask_unless(const char *question, int stop_fd, char *answer, size_t size)
 {
 	size_t n;
 
@@ -344,7 +357,7 @@ bool mp_ask(const char *question, char *answer, size_t size)
 		return false;
 	fprintf(stderr, "%s ", question);
 	fflush(stderr);
-	if (!fgets(answer, (int)size, stdin)) {
+	if ((stop_fd >= 0 && !wait_for_line(stop_fd)) || !fgets(answer, (int)size, stdin)) {
 		fputc('\n', stderr);
 		return false;
 	}
@@ -353,6 +366,11 @@ bool mp_ask(const char *question, char *answer, size_t size)
 		return skip_line();
 	answer[n] = '\0';
 	return true;
+}
+
+bool mp_ask(const char *question, char *answer, size_t size)
+{
+	return mp_ask_unless(question, -1, answer, size);
 }
 
 static volatile sig_atomic_t interrupted;

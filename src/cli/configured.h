@@ -58,6 +58,8 @@ void mp_configured_write_problems(struct mp_writer *w, const struct mp_config_se
 
 /* A one-word or one-line answer on the terminal; false: there is no terminal, or its end. */
 bool mp_ask(const char *question, char *answer, size_t size);
+/* The same; also false when stop_fd becomes readable while it waits. */
+bool mp_ask_unless(const char *question, int stop_fd, char *answer, size_t size);
 /* A line that is not shown while it is typed; NULL: the end. The caller frees and wipes it. */
 char *mp_ask_secret(const char *question);
 /* y or yes; anything else, and no terminal, is no. */

@@ -103,8 +103,8 @@ void mp_failure_tell_error(const struct mp_failed_call *f, const struct mp_messa
 	if (why.rpc_code == MISSING_CAPABILITY)
 		whole.next_step =
 			"the server asks the client for something (see data) that `mcpool "
-			"call` cannot answer here: call the tool from an agent; user "
-			"input also on a terminal, by `mcpool call TOOL -- COMMAND...`";
+			"call` cannot answer here: call the tool from an agent; on a "
+			"terminal `mcpool call` answers forms for user input";
 	print_text(&whole);
 	if (json)
 		print_error_json(&whole, mp_value_source(m->tape, m->error));

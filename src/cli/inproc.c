@@ -190,11 +190,16 @@ static int open_hub(struct mp_inproc *p, struct mcpool_error *reterr)
 		.set = &p->set,
 		.me = &mp_cli_identity,
 		.one_shot = true,
+		.capabilities = p->o->capabilities,
 	};
+	int r;
 
 	mp_exec_hide();
 	mp_launcher_raise_files();
-	return mp_hub_new(&options, &hub_hooks, p, &p->hub, reterr);
+	r = mp_hub_new(&options, &hub_hooks, p, &p->hub, reterr);
+	if (r == 0) /* nothing else joins this pool */
+		mp_check(mp_party_join(p->hub->pool, &p->hooks->party, p->u) == MP_INPROC_SESSION);
+	return r;
 }
 
 int mp_inproc_run(const struct mp_inproc_options *options, const struct mp_inproc_hooks *hooks,

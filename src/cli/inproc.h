@@ -9,6 +9,7 @@
 #include "cli/line.h"
 #include "hub/hub.h"
 #include "pool/gate.h"
+#include "pool/party.h"
 
 enum { MP_INPROC_SESSION = 1 }; /* the one user there is */
 
@@ -19,6 +20,7 @@ struct mp_inproc_hooks {
 	void (*ready)(struct mp_inproc *p, void *u);
 	/* Ctrl-C while there is something to take back first; true: finish follows. May be NULL. */
 	bool (*interrupted)(struct mp_inproc *p, void *u);
+	struct mp_party_hooks party; /* what servers ask and tell; with the same u */
 };
 
 struct mp_inproc_options {
@@ -26,7 +28,8 @@ struct mp_inproc_options {
 	const struct mp_cli_args *args;
 	const struct mp_entry *const *entries; /* these and no others; NULL: all of c->set */
 	size_t n;
-	int64_t start_timeout_ms; /* of every start; 0: as configured */
+	int64_t start_timeout_ms;   /* of every start; 0: as configured */
+	struct mp_str capabilities; /* what servers may ask the command; empty: nothing */
 };
 
 /* Returns the exit code. By then no server is left. */

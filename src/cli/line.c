@@ -28,7 +28,7 @@ void mp_line_show(struct mp_line *l, struct mp_str text)
 	size_t columns = mp_print_get_columns(STDERR_FILENO);
 
 	mp_buf_init(&safe, MP_LIMIT_MESSAGE);
-	if (columns == 0)
+	if (columns == 0 || l->is_held)
 		return;
 	if (mp_safe_add(&safe, text, MP_SAFE_LINE) < 0)
 		return;

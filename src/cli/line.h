@@ -12,6 +12,7 @@ enum { MP_BLINK_MS = 700, MP_TICK_MS = 1000 };
 
 struct mp_line {
 	bool is_shown;
+	bool is_held; /* a form has the terminal: nothing is shown */
 };
 
 /* In the place of what is there; nothing where stderr is no terminal. */

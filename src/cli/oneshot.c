@@ -13,6 +13,7 @@
 #include "cli/answer.h"
 #include "cli/cli.h"
 #include "cli/failure.h"
+#include "cli/forms.h"
 #include "cli/interrupt.h"
 #include "cli/line.h"
 #include "cli/verbs.h"
@@ -39,6 +40,8 @@ struct mp_oneshot {
 	int64_t began_ms;
 	struct mp_interrupt interrupt;
 	struct mp_answerer answerer;
+	struct mp_forms forms;
+	struct mp_question asked[MP_ROUNDS_QUESTIONS]; /* with the person; method 0: free */
 
 	struct mp_catalog_list *list; /* being fetched */
 	mp_oneshot_fn list_fn;
@@ -92,6 +95,7 @@ static void say_starting(void *u)
 void mp_oneshot_finish(struct mp_oneshot *o, int exit_code)
 {
 	mp_timer_stop(&o->blink);
+	mp_forms_drop_all(&o->forms);
 	mp_line_clear(&o->line);
 	if (o->exit_code < 0)
 		o->exit_code = o->interrupt.happened ? MP_EXIT_INTERRUPTED : exit_code;
@@ -287,25 +291,57 @@ static const struct mp_identity identity_with_person = {
 	.name = "mcpool",
 	.title = "mcpool",
 	.version = MCPOOL_VERSION,
-	.capabilities = {"{\"elicitation\":{\"form\":{}}}", 27},
+	.capabilities = {MP_FORMS_CAPABILITIES, sizeof(MP_FORMS_CAPABILITIES) - 1},
 };
 
+static struct mp_question *find_free(struct mp_oneshot *o)
+{
+	for (size_t i = 0; i < MP_ARRAY_LEN(o->asked); i++)
+		if (!o->asked[i].method)
+			return &o->asked[i];
+	return NULL;
+}
+
+/* The call's own time does not run meanwhile. */
 static void asked(void *u, const struct mp_question *q)
 {
-	MP_CLEANUP(mp_buf_done) struct mp_buf result;
 	struct mp_oneshot *o = u;
-	int r = MCPOOL_ETYPE;
+	struct mp_question *ours = find_free(o);
 
-	mp_buf_init(&result, MP_LIMIT_MESSAGE);
-	mp_line_clear(&o->line);
-	mp_upstream_pause(o->up, q->origin, true);
-	if (q->method == MP_METHOD_ELICIT)
-		r = mp_answer_form(o->name, q->params, &result);
-	mp_upstream_pause(o->up, q->origin, false);
-	if (r < 0)
+	if (q->method != MP_METHOD_ELICIT || !ours) {
 		mp_upstream_decline(o->up, q, -32601, mp_question_get_refusal(q->method));
+		return;
+	}
+	*ours = *q;
+	mp_upstream_pause(o->up, q->origin, true);
+	mp_forms_add(&o->forms, (uint64_t)(ours - o->asked), o->name, q->params);
+}
+
+static void filled(void *u, uint64_t id, struct mp_str result)
+{
+	struct mp_oneshot *o = u;
+	struct mp_question q = o->asked[id];
+
+	o->asked[id].method = 0;
+	if (o->exit_code >= 0)
+		return;
+	mp_upstream_pause(o->up, q.origin, false);
+	if (result.len)
+		mp_upstream_answer(o->up, &q, result);
 	else
-		mp_upstream_answer(o->up, q, mp_buf_get(&result));
+		mp_upstream_decline(o->up, &q, -32601, mp_str_of(mp_forms_refusal));
+}
+
+static void withdrawn(void *u, mp_id call)
+{
+	struct mp_oneshot *o = u;
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(o->asked); i++) {
+		if (!o->asked[i].method || o->asked[i].call != call)
+			continue;
+		o->asked[i].method = 0;
+		mp_forms_drop(&o->forms, i);
+	}
 }
 
 static bool has_person(const struct mp_oneshot *o)
@@ -360,6 +396,7 @@ static void interrupted(void *u)
 {
 	struct mp_oneshot *o = u;
 
+	mp_forms_drop_all(&o->forms);
 	if (o->call)
 		mp_upstream_cancel(o->up, o->call);
 	else
@@ -475,9 +512,10 @@ static int open_all(struct mp_oneshot *o, struct mcpool_error *reterr)
 	};
 	int r = mp_loop_new(&o->loop);
 
-	o->answerer = (struct mp_answerer){.ask = asked, .u = o};
+	o->answerer = (struct mp_answerer){.ask = asked, .withdraw = withdrawn, .u = o};
 	if (r < 0)
 		return mp_fail(reterr, r, "%s", mcpool_error_text(r));
+	mp_forms_init(&o->forms, o->loop, &o->line, filled, o);
 	o->dialer = mp_dialer_new(o->loop, NULL);
 	o->began_ms = mp_loop_now_ms(o->loop);
 	mp_timer_init(&o->blink, o->loop, say_starting, o);

@@ -51,11 +51,13 @@ void mp_reach_look(struct mp_reach *r, const struct mp_reach_look *look, void (*
 int mp_reach_call(struct mp_reach *r, const struct mp_lease_request *rq, mp_reach_answer_fn fn,
 		  void *u, struct mcpool_error *reterr)
 {
+	struct mp_lease_request ours = *rq;
 	int result;
 
+	ours.capabilities = r->o->capabilities;
 	r->answered = fn;
 	r->answered_u = u;
-	result = r->way->call(r->w, rq, reterr);
+	result = r->way->call(r->w, &ours, reterr);
 	if (result < 0)
 		r->answered = NULL;
 	return result;

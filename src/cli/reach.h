@@ -24,7 +24,8 @@ struct mp_reach_options {
 	const struct mp_cli_args *args;
 	const struct mp_entry *const *entries; /* these and no others; NULL: all of c->set */
 	size_t n;
-	int64_t start_timeout_ms; /* of every start in a hub of its own; 0: as configured */
+	int64_t start_timeout_ms;   /* of every start in a hub of its own; 0: as configured */
+	struct mp_str capabilities; /* what servers may ask during calls; empty: nothing; static */
 };
 
 /*
@@ -62,8 +63,9 @@ const struct mp_roster *mp_reach_get_roster(const struct mp_reach *r); /* NULL: 
 typedef void (*mp_reach_answer_fn)(const struct mp_lease_answer *answer,
 				   const struct mp_roster_row *row, void *u);
 /*
- * One call, one at a time; progress is shown, and Ctrl-C cancels it. Of the request server, method,
- * params, tool and timeout_ms count. A negative return means that fn stays silent.
+ * One call, one at a time; progress is shown, forms are filled in where the options declare it, and
+ * Ctrl-C cancels it. Of the request server, method, params, tool and timeout_ms count. A negative
+ * return means that fn stays silent.
  */
 int mp_reach_call(struct mp_reach *r, const struct mp_lease_request *rq, mp_reach_answer_fn fn,
 		  void *u, struct mcpool_error *reterr) MP_MUST;

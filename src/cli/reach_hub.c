@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "cli/forms.h"
 #include "cli/hub_client.h"
 #include "cli/interrupt.h"
 #include "cli/reach_parts.h"
@@ -28,6 +29,7 @@ struct by_hub {
 	uint64_t last_id;
 	enum { IDLE, LOOKING, CALLING, PAUSING } state;
 	char server[MP_LIMIT_NAME + 1]; /* that is being called */
+	struct mp_forms forms;          /* ids are those of the hub's requests */
 };
 enum { UNKNOWN = -2 };
 
@@ -45,6 +47,7 @@ static void end(struct by_hub *h, int exit_code)
 	mp_timer_stop(&h->blink);
 	mp_timer_stop(&h->patience);
 	mp_timer_stop(&h->pause);
+	mp_forms_drop_all(&h->forms);
 	mp_line_clear(&h->line);
 	if (h->exit_code != UNKNOWN)
 		return;
@@ -138,6 +141,8 @@ static int call(void *w, const struct mp_lease_request *rq, struct mcpool_error 
 		mp_write_member_text(&writer, "tool", rq->tool);
 	mp_write_member_raw(&writer, "params", rq->params);
 	mp_write_member_i64(&writer, "timeoutMs", rq->timeout_ms);
+	if (rq->capabilities.len)
+		mp_write_member_raw(&writer, "capabilities", rq->capabilities);
 	mp_write_end_object(&writer);
 	snprintf(h->server, sizeof(h->server), "%s", rq->server);
 	h->state = CALLING;
@@ -240,6 +245,7 @@ static void take_answer(struct by_hub *h, const struct mp_message *m)
 	theirs.result = result;
 	theirs.error = error;
 	h->state = IDLE;
+	mp_forms_drop_all(&h->forms);
 	if (outcome == MP_OUTCOME_ANSWERED)
 		mp_reach_answered(h->r, &a, NULL);
 	else
@@ -252,6 +258,7 @@ static void tell_lost(struct by_hub *h, enum mp_outcome outcome, int code, struc
 	struct mcpool_error why;
 
 	h->state = IDLE;
+	mp_forms_drop_all(&h->forms);
 	(void)mp_fail(&why, code, "MCP error: %.*s", MP_STR_ARGS(words));
 	a.error = &why;
 	mp_reach_answered(h->r, &a, NULL);
@@ -271,6 +278,47 @@ static void take_refusal(struct by_hub *h, const struct mp_message *m)
 		give_up(h);
 }
 
+/* --- what the server asks -------------------------------------------------------------------- */
+
+static void filled(void *u, uint64_t id, struct mp_str result)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf out;
+	struct by_hub *h = u;
+	char room[MP_STR_DIGITS];
+	struct mp_str number = mp_str_from_u64(id, room);
+	int r;
+
+	mp_buf_init(&out, MP_LIMIT_MESSAGE + MP_KIB(4));
+	r = result.len ? mp_message_result(&out, number, result)
+		       : mp_message_error(&out, number, -32601, mp_str_of(mp_forms_refusal),
+					  MP_STR(""));
+	if (r == 0)
+		mp_cord_say(h->cord, mp_buf_get(&out));
+}
+
+static void take_request(struct by_hub *h, const struct mp_message *m)
+{
+	uint64_t id;
+
+	if (mp_str_to_u64(m->id, &id) < 0)
+		return; /* ids of a hub are numbers */
+	if (h->state == CALLING && m->method == MP_METHOD_ELICIT)
+		mp_forms_add(&h->forms, id, h->server, mp_value_source(m->tape, m->params));
+	else
+		filled(h, id, MP_STR(""));
+}
+
+static void take_cancelled(struct by_hub *h, const struct mp_message *m)
+{
+	mp_value v = mp_value_get(m->tape, m->params, "requestId");
+	uint64_t id;
+
+	if (mp_value_u64(m->tape, v, &id) == 0)
+		mp_forms_drop(&h->forms, id);
+}
+
+/* --- messages -------------------------------------------------------------------------------- */
+
 static void show_progress(struct by_hub *h, const struct mp_message *m)
 {
 	mp_timer_stop(&h->blink); /* it says more than that we wait */
@@ -289,6 +337,10 @@ static void take(struct by_hub *h, const struct mp_message *m)
 {
 	if (m->kind == MP_MESSAGE_NOTIFICATION && m->method == MP_METHOD_PROGRESS)
 		show_progress(h, m);
+	else if (m->kind == MP_MESSAGE_NOTIFICATION && m->method == MP_METHOD_CANCELLED)
+		take_cancelled(h, m);
+	else if (m->kind == MP_MESSAGE_REQUEST)
+		take_request(h, m);
 	else if (m->kind == MP_MESSAGE_ERROR && is_ours(h, m))
 		take_refusal(h, m);
 	else if (m->kind == MP_MESSAGE_RESULT && is_ours(h, m) && h->state == LOOKING)
@@ -389,6 +441,7 @@ static void interrupted(void *u)
 	struct by_hub *h = u;
 	char text[120];
 
+	mp_forms_drop_all(&h->forms);
 	mp_line_clear(&h->line);
 	if (h->state == PAUSING) {
 		go_on(h);
@@ -436,6 +489,7 @@ static int speak(struct mp_reach *r, int fd)
 	mp_timer_init(&h.patience, h.loop, too_long, &h);
 	mp_timer_init(&h.pause, h.loop, go_on, &h);
 	mp_timer_start(&h.blink, MP_BLINK_MS);
+	mp_forms_init(&h.forms, h.loop, &h.line, filled, &h);
 	mp_interrupt_open(&h.interrupt, h.loop, interrupted, &h);
 	r->way = &way;
 	r->w = &h;

@@ -2,6 +2,7 @@
  * reach_own.c - to the servers of one command by a hub of its own.
  */
 #include "base/error.h"
+#include "cli/forms.h"
 #include "cli/inproc.h"
 #include "cli/reach_parts.h"
 
@@ -11,6 +12,7 @@ struct own {
 	mp_id lease; /* what Ctrl-C cancels; 0: none */
 	struct mp_timer pause;
 	bool is_pausing;
+	struct mp_forms forms; /* ids are the pool's, of questions */
 };
 
 /* --- looking --------------------------------------------------------------------------------- */
@@ -66,6 +68,7 @@ static void answered(const struct mp_lease_answer *a, void *u)
 	struct own *own = u;
 
 	own->lease = 0;
+	mp_forms_drop_all(&own->forms);
 	tell(own, a);
 }
 
@@ -85,6 +88,37 @@ static int call(void *w, const struct mp_lease_request *rq, struct mcpool_error 
 	ours.on_progress = progressed;
 	return mp_lease_call(mp_inproc_get_view(own->hub), &ours, answered, own, &own->lease,
 			     reterr);
+}
+
+/* --- what servers ask ------------------------------------------------------------------------ */
+
+static void asked(void *u, const struct mp_ask *ask)
+{
+	struct own *own = u;
+
+	if (ask->method == MP_METHOD_ELICIT)
+		mp_forms_add(&own->forms, ask->question, ask->server, ask->params);
+	else
+		mp_party_decline(mp_inproc_get_pool(own->hub), ask->question, -32601,
+				 mp_question_get_refusal(ask->method));
+}
+
+static void unasked(void *u, mp_id question)
+{
+	struct own *own = u;
+
+	mp_forms_drop(&own->forms, question);
+}
+
+static void filled(void *u, uint64_t id, struct mp_str result)
+{
+	struct own *own = u;
+
+	if (result.len)
+		mp_party_reply(mp_inproc_get_pool(own->hub), id, result);
+	else
+		mp_party_decline(mp_inproc_get_pool(own->hub), id, -32601,
+				 mp_str_of(mp_forms_refusal));
 }
 
 /* --- between two calls ----------------------------------------------------------------------- */
@@ -112,6 +146,7 @@ static void finish(void *w, int exit_code)
 {
 	struct own *own = w;
 
+	mp_forms_drop_all(&own->forms);
 	mp_inproc_finish(own->hub, exit_code);
 }
 
@@ -134,9 +169,11 @@ static const struct mp_reach_way way = {look, call, pause_for, finish, is_interr
 static void ready(struct mp_inproc *p, void *u)
 {
 	struct own *own = u;
+	struct mp_loop *loop = mp_pool_get_loop(mp_inproc_get_pool(p));
 
 	own->hub = p;
-	mp_timer_init(&own->pause, mp_pool_get_loop(mp_inproc_get_pool(p)), go_on, own);
+	mp_forms_init(&own->forms, loop, mp_inproc_get_line(p), filled, own);
+	mp_timer_init(&own->pause, loop, go_on, own);
 	own->r->way = &way;
 	own->r->w = own;
 	own->r->begin(own->r, own->r->u);
@@ -153,19 +190,22 @@ static bool interrupted(struct mp_inproc *p, void *u)
 	}
 	if (!own->lease)
 		return false;
+	mp_forms_drop_all(&own->forms);
 	mp_lease_cancel(mp_inproc_get_pool(p), own->lease);
 	return true;
 }
 
 int mp_reach_go_alone(struct mp_reach *r)
 {
-	static const struct mp_inproc_hooks hooks = {.ready = ready, .interrupted = interrupted};
+	static const struct mp_inproc_hooks hooks = {
+		.ready = ready, .interrupted = interrupted, .party = {asked, unasked, NULL}};
 	const struct mp_reach_options *o = r->o;
 	struct mp_inproc_options options = {.c = o->c,
 					    .args = o->args,
 					    .entries = o->entries,
 					    .n = o->n,
-					    .start_timeout_ms = o->start_timeout_ms};
+					    .start_timeout_ms = o->start_timeout_ms,
+					    .capabilities = o->capabilities};
 	struct own own = {.r = r};
 
 	return mp_inproc_run(&options, &hooks, &own);

@@ -297,7 +297,11 @@ static int call(struct order *o)
 
 static void hear(struct mp_control *c, const struct mp_message *m)
 {
-	if (m->kind == MP_MESSAGE_NOTIFICATION && m->method == MP_METHOD_CANCELLED && c->desk)
+	if (!c->desk)
+		return;
+	if (m->kind != MP_MESSAGE_NOTIFICATION)
+		mp_desk_take_reply(c->desk, m);
+	else if (m->method == MP_METHOD_CANCELLED)
 		mp_desk_cancel(c->desk, mp_value_source(m->tape, mp_value_get(m->tape, m->params,
 									      "requestId")));
 }

@@ -7,11 +7,13 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "face/roster.h"
+#include "face/server_requests.h"
 #include "pool/lease.h"
 #include "pool/party.h"
+#include "rpc/rounds.h"
 #include "session/filter.h"
 
-enum { MAX_JOBS = 64 };
+enum { MAX_JOBS = 64, METHOD_NOT_FOUND = -32601 };
 
 struct mp_desk {
 	struct mp_hub *hub;
@@ -20,6 +22,7 @@ struct mp_desk {
 	void *u;
 	mp_id session;
 	struct mp_list jobs;
+	struct mp_server_requests requests; /* that the peer has not answered */
 };
 
 enum { START_NONE, START_UNKNOWN, START_ALL };
@@ -43,6 +46,8 @@ struct job {
 	struct mp_timer timer;
 	struct mp_task task; /* look again; many steps in a turn are one look */
 	mp_id lease;         /* of a call; 0: none, or over */
+	const char *server;  /* of a call; in the arena */
+	bool takes_forms;    /* the peer can be asked meanwhile */
 	bool is_call;
 	struct mp_grave grave;
 };
@@ -342,6 +347,26 @@ static void progressed(const struct mp_message *m, void *u)
 		j->desk->say(j->desk->u, mp_buf_get(&out));
 }
 
+/* An empty object means forms, as before there were modes. */
+static int read_capabilities(struct job *j, struct mp_str text, struct mcpool_error *reterr)
+{
+	MP_CLEANUP(mp_tape_done) struct mp_tape t;
+	mp_value elicit;
+	int r;
+
+	mp_tape_init(&t, 0);
+	r = mp_tape_parse(&t, text, reterr);
+	if (r == 0 && !mp_value_is(&t, MP_ROOT, MP_TAPE_OBJECT))
+		r = mp_fail(reterr, MCPOOL_ETYPE, "`capabilities` must be an object");
+	if (r < 0)
+		return r;
+	elicit = mp_value_get(&t, MP_ROOT, "elicitation");
+	j->takes_forms =
+		mp_value_is(&t, elicit, MP_TAPE_OBJECT) &&
+		(mp_value_count(&t, elicit) == 0 || mp_value_get(&t, elicit, "form") != MP_NONE);
+	return 0;
+}
+
 /* What agents may not see is not for the command line either (U20). */
 static int check(const struct mp_desk *d, const struct call *call, enum mp_method_id method,
 		 struct mcpool_error *reterr)
@@ -380,6 +405,12 @@ static int start_call(struct job *j, const struct mp_tape *t, mp_value params,
 	rq.tool = call.tool ? mp_str_of(call.tool) : MP_STR("");
 	rq.timeout_ms = call.timeout_ms;
 	rq.params = mp_value_source(t, mp_value_get(t, params, "params"));
+	rq.capabilities = mp_value_source(t, mp_value_get(t, params, "capabilities"));
+	if (rq.capabilities.len)
+		r = read_capabilities(j, rq.capabilities, reterr);
+	if (r < 0)
+		return r;
+	j->server = call.server;
 	return mp_lease_call(j->desk->view, &rq, answered, j, &j->lease, reterr);
 }
 
@@ -413,20 +444,71 @@ void mp_desk_cancel(struct mp_desk *d, struct mp_str id)
 	}
 }
 
+/* --- what servers ask ------------------------------------------------------------------------ */
+
+/* lease 0: the server is this session's own, and which of its calls is meant cannot be said. */
+static bool is_during(const struct job *j, const struct mp_ask *ask)
+{
+	return j->lease &&
+	       (ask->lease ? j->lease == ask->lease : strcmp(j->server, ask->server) == 0);
+}
+
+static bool is_form(struct mp_str params)
+{
+	MP_CLEANUP(mp_tape_done) struct mp_tape t;
+	mp_value mode;
+
+	mp_tape_init(&t, 0);
+	if (mp_tape_parse(&t, params, NULL) < 0)
+		return false;
+	mode = mp_value_get(&t, MP_ROOT, "mode");
+	return mode == MP_NONE || mp_value_text_is(&t, mode, MP_STR("form"));
+}
+
+static void asked(void *u, const struct mp_ask *ask)
+{
+	struct mp_desk *d = u;
+	bool takes_it = false;
+
+	MP_LIST_EACH(&d->jobs, link) {
+		const struct job *j = mp_container_of(link, struct job, link);
+
+		takes_it = takes_it || (j->takes_forms && is_during(j, ask));
+	}
+	if (takes_it && ask->method == MP_METHOD_ELICIT && is_form(ask->params))
+		mp_server_requests_send(&d->requests, ask);
+	else
+		mp_party_decline(d->hub->pool, ask->question, METHOD_NOT_FOUND,
+				 mp_question_get_refusal(ask->method));
+}
+
+static void unasked(void *u, mp_id question)
+{
+	struct mp_desk *d = u;
+
+	mp_server_requests_withdraw(&d->requests, question);
+}
+
+void mp_desk_take_reply(struct mp_desk *d, const struct mp_message *m)
+{
+	mp_server_requests_answer(&d->requests, m);
+}
+
 /* --- life ------------------------------------------------------------------------------------ */
 
 struct mp_desk *mp_desk_new(struct mp_hub *hub, struct mp_view *view,
 			    void (*say)(void *u, struct mp_str text), void *u)
 {
-	static const struct mp_party_hooks nobody_to_ask = {0};
+	static const struct mp_party_hooks hooks = {.ask = asked, .unask = unasked};
 	struct mp_desk *d = mp_alloc(sizeof(*d));
 
 	d->hub = hub;
 	d->view = view;
 	d->say = say;
 	d->u = u;
-	d->session = mp_party_join(hub->pool, &nobody_to_ask, d);
+	d->session = mp_party_join(hub->pool, &hooks, d);
 	mp_list_init(&d->jobs);
+	mp_server_requests_init(&d->requests, hub->pool, say, u);
 	return d;
 }
 
@@ -437,5 +519,6 @@ struct mp_desk *mp_desk_free(struct mp_desk *d)
 	MP_LIST_EACH(&d->jobs, link)
 		close_job(mp_container_of(link, struct job, link));
 	mp_party_leave(d->hub->pool, d->session); /* its calls are given back */
+	mp_server_requests_done(&d->requests);
 	return mp_free(d);
 }

@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "hub/hub.h"
 #include "json/value.h"
+#include "rpc/message.h"
 
 struct mp_desk;
 
@@ -27,12 +28,16 @@ struct mp_desk *mp_desk_free(struct mp_desk *d); /* accepts NULL, returns NULL *
 int mp_desk_look(struct mp_desk *d, struct mp_str id, const struct mp_tape *t, mp_value params,
 		 struct mcpool_error *reterr) MP_MUST;
 /*
- * {server, method, tool, params, timeoutMs}; the answer is {outcome: "answered", result|error}, or
- * why there is none and where the server stands. notifications/progress have the id as their token.
+ * {server, method, tool, params, timeoutMs, capabilities}; the answer is {outcome: "answered",
+ * result|error}, or why there is none and where the server stands. notifications/progress have the
+ * id as their token. capabilities: what the peer can be asked meanwhile, an object as of an MCP
+ * client; elicitation/create of forms comes as a request where it has them, and nothing else does.
  * MCPOOL_ECLOSED: the hub is about to leave, nothing was sent.
  */
 int mp_desk_call(struct mp_desk *d, struct mp_str id, const struct mp_tape *t, mp_value params,
 		 struct mcpool_error *reterr) MP_MUST;
+/* What the peer answered to a request that it got during a call. */
+void mp_desk_take_reply(struct mp_desk *d, const struct mp_message *m);
 /* Nobody wants the answer any more: it comes, and says so. */
 void mp_desk_cancel(struct mp_desk *d, struct mp_str id);
 

@@ -205,6 +205,7 @@ static struct mp_pool *make_pool(struct mp_hub *hub)
 		.ways_u = hub->p->planner,
 		.init_concurrency = (size_t)hub->own->set->settings.init_concurrency,
 		.one_shot = hub->p->o.one_shot,
+		.capabilities = hub->p->o.capabilities,
 	};
 
 	return mp_pool_new(&options);

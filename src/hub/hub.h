@@ -20,6 +20,7 @@ struct mp_hub_options {
 	const struct mp_identity *me;     /* borrowed */
 	const char *exe;                  /* whose `launcher` is started; NULL: this program */
 	bool one_shot;                    /* one try per start; files are not followed */
+	struct mp_str capabilities; /* of one_shot: what servers may ask; empty: nothing; static */
 };
 
 struct mp_hub {

@@ -267,8 +267,10 @@ void mp_asked_init(struct mp_instance *in)
 	in->answerer = (struct mp_answerer){.ask = asked, .withdraw = withdrawn, .u = in};
 }
 
-/* One-shot runs have nobody who could answer, and say so. */
+/* A one-shot run without a terminal cannot answer, and says so. */
 const struct mp_answerer *mp_asked_get_answerer(struct mp_instance *in)
 {
-	return in->pool->o.one_shot ? NULL : &in->answerer;
+	const struct mp_pool_options *o = &in->pool->o;
+
+	return o->one_shot && !o->capabilities.len ? NULL : &in->answerer;
 }

@@ -454,6 +454,8 @@ static void declare(const struct mp_instance *in, struct mp_upstream_options *o)
 
 	o->declares = is_private ? MP_STR("{\"roots\":{\"listChanged\":true}," QUESTIONS)
 				 : MP_STR("{\"roots\":{}," QUESTIONS);
+	if (in->pool->o.one_shot)
+		o->declares = in->pool->o.capabilities;
 	o->by_stream = !is_private && in->e->tuning.mode != MP_MODE_SERIAL;
 #undef QUESTIONS
 }

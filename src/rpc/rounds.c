@@ -140,8 +140,8 @@ struct mp_str mp_question_get_refusal(enum mp_method_id method)
 	switch (method) {
 	case MP_METHOD_ELICIT:
 		return MP_STR("the server asked for user input, and `mcpool call` cannot answer "
-			      "questions here; call the tool from an agent, or on a terminal by "
-			      "`mcpool call TOOL -- COMMAND...`");
+			      "questions here; call the tool from an agent, or on a terminal, "
+			      "where `mcpool call` shows forms");
 	case MP_METHOD_SAMPLE:
 		return MP_STR("the server asked for an answer of a model, and `mcpool call` has "
 			      "none; call the tool from an agent that has");

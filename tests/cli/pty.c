@@ -2,8 +2,8 @@
  * pty.c - a person at a terminal, for tests: pty 'PROMPT=ANSWER'... -- COMMAND...
  * Runs the command on a terminal of its own. Whenever PROMPT appears in what it writes (behind the
  * place of the last one), ANSWER and a line break are typed; with no ANSWER the line break alone,
- * and `^D` ends the input. All it writes goes to stdout. Its exit code is the command's; 125 when a
- * prompt never came, 124 after 30 seconds.
+ * `^D` ends the input, and `^C` interrupts. All it writes goes to stdout. Its exit code is the
+ * command's; 125 when a prompt never came, 124 after 30 seconds.
  */
 #include <errno.h>
 #include <poll.h>
@@ -22,10 +22,12 @@ static size_t length, looked_at;
 
 static void type(int terminal, const char *answer)
 {
-	static const char end_of_input = 4;
+	static const char end_of_input = 4, interrupt = 3;
 
 	if (strcmp(answer, "^D") == 0)
 		(void)!write(terminal, &end_of_input, 1);
+	else if (strcmp(answer, "^C") == 0)
+		(void)!write(terminal, &interrupt, 1);
 	else if (write(terminal, answer, strlen(answer)) >= 0)
 		(void)!write(terminal, "\n", 1);
 }

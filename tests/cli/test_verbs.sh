@@ -253,6 +253,12 @@ answered() {
 t_questions_are_answered_on_a_terminal() { # use-A7
 	answered y 'Ada' '> =Ada' && answered n 'the user declined' '> =Ada' && answered c 'the user cancelled' '> =Ada'
 }
+t_ctrl_c_ends_a_question() {
+	for era in modern legacy; do
+		MCPOOL_TEST_MARK="$work" timeout -k 2 30 "$(dirname "$mcpool")/tests/pty" '> =^C' -- "$mcpool" call ask --era $era -- "$mcpool" demo-server >"$work/out"
+		exits 130 $? && silent_on out 'Send this?' || return 1
+	done
+}
 t_errors_of_servers_are_shown_and_not_obeyed() { # V40: U+009B begins an escape sequence, U+202E turns text round
 	call=$(printf '"error":{"code":1,"message":"\302\23331m \342\200\256 red \\u001b[31m"}')
 	write_odd

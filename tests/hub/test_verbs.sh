@@ -63,6 +63,54 @@ t_the_same_by_both_ways() {
 		both 0 read mcpool://a/demo%3A%2F%2Freadme && both 0 read --json mcpool://b/demo%3A%2F%2Freadme && finish
 }
 
+# --- questions of servers, on a terminal -------------------------------------------------------------
+
+asking() { # NAME MODE ERA
+	printf '"%s":{"command":"%s","args":["demo-server"],"env":{"WHO":"%s"},"mode":"%s","era":"%s"}' "$1" "$mcpool" "$1" "$2" "$3"
+}
+pty() { MCPOOL_TEST_MARK="$work" timeout -k 2 40 "$(dirname "$mcpool")/tests/pty" "$@" >"$work/out"; }
+# typed WANTED SERVER STEP...: a person calls its tool `ask`
+typed() {
+	wanted=$1 server=$2
+	shift 2
+	pty "$@" -- "$mcpool" call "$server/ask"
+	exits "$wanted" $? || { echo "$server $*: $(tail -c 400 "$work/out")"; return 1; }
+}
+forms() {
+	for server in "$@"; do
+		typed 0 "$server" '> =Ada' 'Send this?=y' && says out "$server asks: What is your name?" Ada &&
+			typed 0 "$server" '> =Ada' 'Send this?=n' && says out 'the user declined' &&
+			typed 0 "$server" '> =Ada' 'Send this?=c' && says out 'the user cancelled' &&
+			typed 130 "$server" '> =^C' && silent_on out 'Send this?' && run 0 call "$server/echo" message=hi || return 1
+	done
+}
+asked() { trusted "$(asking own session legacy)" "$(asking serial serial legacy)" "$(asking modern shared modern)" "$(asking shared shared legacy)"; }
+
+t_questions_are_answered_by_the_own_hub() { # use-A7
+	asked && forms own serial modern && ! running
+}
+t_questions_are_answered_through_the_hub() { # use-A7
+	asked && up && eventually 5 settled && forms own serial modern && running && finish
+}
+# A server that all share is not offered it, and the user reads what would help.
+t_a_shared_server_cannot_ask() {
+	asked && typed 1 shared && says out 'did not declare the capability' '"mode": "session"' && up && eventually 5 settled &&
+		typed 1 shared && says out 'did not declare the capability' '"mode": "session"' && finish
+}
+# Without a terminal nothing is asked.
+t_questions_need_a_terminal() {
+	asked && both 5 call modern/ask && says err 'on a terminal' && both 1 call own/ask && up && eventually 5 settled && both 5 call modern/ask && finish
+}
+t_a_hub_that_dies_ends_a_question() {
+	asked && up && eventually 5 settled || return 1
+	hub=$(hub_pid)
+	pty -- "$mcpool" call own/ask &
+	terminal=$!
+	eventually 10 grep -q '> ' "$work/out" && kill -9 "$hub" || return 1
+	wait "$terminal"
+	exits 5 $? && says out 'the hub went away during the call' && nothing_left 3
+}
+
 t_large_answers_pass() {
 	[ -z "$sanitized" ] || return 0
 	trusted "$(noting a)" && up && eventually 5 settled && both 0 call --json a/big bytes=30000000 && both 5 call a/big bytes=33554432 && finish

@@ -283,6 +283,162 @@ TEST(calls_that_may_not_be)
 	CHECK_EQ(s.answers, 0);
 }
 
+/* --- what servers ask ------------------------------------------------------------------------ */
+
+#define ASKING(server, capabilities)                                               \
+	"{\"server\":\"" server                                                    \
+	"\",\"method\":\"tools/call\",\"tool\":\"t\",\"params\":{\"name\":\"t\"}," \
+	"\"capabilities\":" capabilities "}"
+#define FORMS "{\"elicitation\":{\"form\":{}}}"
+#define FORM  "{\"message\" : \"\\u0057ho?\",\"requestedSchema\":{\"n\":1.0}}"
+#define FROM_SERVER(method, params) \
+	"{\"jsonrpc\":\"2.0\",\"id\":\"q\",\"method\":\"" method "\",\"params\":" params "}"
+
+static bool reply(struct scene *s, const char *text)
+{
+	MP_CLEANUP(mp_tape_done) struct mp_tape t;
+	struct mp_message m;
+
+	mp_message_tape_init(&t);
+	REQUIRE(mp_message_scan(&t, mp_str_of(text), &m, NULL) == 0);
+	mp_desk_take_reply(s->desk, &m);
+	fleet_settle(&s->f);
+	return true;
+}
+
+/* A call of a server that asks; what was said before is forgotten. */
+static bool start_asking(struct scene *s, struct fleet_server *server, const char *call)
+{
+	server->holds_calls = true;
+	REQUIRE(ask(s, mp_desk_call, call) == 0);
+	fleet_settle(&s->f);
+	REQUIRE(server->n_kept == 1);
+	return true;
+}
+
+TEST(a_form_goes_to_the_peer_byte_for_byte)
+{
+	SCENE(s);
+	struct fleet_server *mine = fleet_get(&s.f, "mine");
+
+	CHECK(start_asking(&s, mine, ASKING("mine", FORMS)));
+	CHECK(fleet_say_during(mine, 0, FROM_SERVER("elicitation/create", FORM)));
+	CHECK_TEXT(s.said, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"elicitation/create\","
+			   "\"params\":" FORM "}\n");
+	CHECK(reply(&s, "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"action\":\"cancel\"}}"));
+	CHECK_EQ(mine->replies, 0); /* it was not asked that */
+	CHECK(reply(&s, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"action\" : \"accept\"}}"));
+	CHECK(reply(&s, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"action\":\"decline\"}}"));
+	CHECK_EQ(mine->replies, 1);
+	CHECK_TEXT(mine->replied,
+		   "{\"jsonrpc\":\"2.0\",\"id\":\"q\",\"result\":{\"action\" : \"accept\"}}");
+	CHECK(fleet_answer_kept(mine, 0, "{}"));
+	CHECK(said(&s, 2, "\"answered\""));
+}
+
+TEST(a_refusal_of_the_peer_reaches_the_server)
+{
+	SCENE(s);
+	struct fleet_server *mine = fleet_get(&s.f, "mine");
+
+	CHECK(start_asking(&s, mine, ASKING("mine", "{\"elicitation\":{}}")));
+	CHECK(fleet_say_during(mine, 0, FROM_SERVER("elicitation/create", FORM)));
+	CHECK(reply(&s,
+		    "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-7,\"message\":\"no\"}}"));
+	CHECK(strstr(mine->replied, "\"error\":{\"code\":-7,\"message\":\"no\"}"));
+	CHECK(fleet_say_during(mine, 0, FROM_SERVER("elicitation/create", FORM)));
+	CHECK(reply(&s, "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":5}"));
+	CHECK_EQ(mine->replies, 2);
+	CHECK(strstr(mine->replied, "not an object"));
+}
+
+/* What the peer did not declare it is not asked, and the server hears what helps. */
+TEST(only_forms_are_asked_of_a_peer_that_has_them)
+{
+	static const struct {
+		const char *call, *question;
+	} rows[] = {
+		{CALL("mine"), FROM_SERVER("elicitation/create", FORM)},
+		{ASKING("mine", "{\"elicitation\":{\"url\":{}}}"),
+		 FROM_SERVER("elicitation/create", FORM)},
+		{ASKING("mine", FORMS), FROM_SERVER("elicitation/create", "{\"mode\":\"url\"}")},
+		{ASKING("mine", FORMS), FROM_SERVER("roots/list", "{}")},
+		{ASKING("mine", FORMS), FROM_SERVER("sampling/createMessage", "{}")},
+	};
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(rows); i++) {
+		SCENE(s);
+		struct fleet_server *mine = fleet_get(&s.f, "mine");
+
+		CHECK(start_asking(&s, mine, rows[i].call));
+		CHECK(fleet_say_during(mine, 0, rows[i].question));
+		CHECK_EQ(s.answers, 0);
+		CHECK(strstr(mine->replied, "\"code\":-32601,\"message\":\"the server asked for"));
+	}
+}
+
+/* A modern server is told with the call, and asks in its answer. */
+TEST(a_modern_server_asks_in_rounds)
+{
+	SCENE(s);
+	struct fleet_server *a = fleet_get(&s.f, "a");
+
+	a->modern = true;
+	CHECK(start_asking(&s, a, ASKING("a", FORMS)));
+	CHECK(strstr(a->last_params, "clientCapabilities\":" FORMS));
+	CHECK(fleet_answer_kept(a, 0,
+				"{\"resultType\":\"input_required\",\"inputRequests\":{\"k\":{"
+				"\"method\":\"elicitation/create\",\"params\":" FORM "}}}"));
+	CHECK(said(&s, 1, "\"id\":1,\"method\":\"elicitation/create\",\"params\":" FORM "}"));
+	CHECK(reply(&s, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"action\":\"decline\"}}"));
+	CHECK_EQ(a->calls, 2);
+	CHECK(strstr(a->last_params, "\"inputResponses\":{\"k\":{\"action\":\"decline\"}}"));
+	CHECK(fleet_answer_kept(a, 1, "{\"resultType\":\"complete\",\"content\":[]}"));
+	CHECK(said(&s, 2, "\"answered\""));
+}
+
+TEST(a_question_ends_with_its_call)
+{
+	SCENE(s);
+	struct fleet_server *mine = fleet_get(&s.f, "mine");
+
+	CHECK(start_asking(&s, mine, ASKING("mine", FORMS)));
+	CHECK(fleet_say_during(mine, 0, FROM_SERVER("elicitation/create", FORM)));
+	mp_desk_cancel(s.desk, MP_STR("7"));
+	fleet_settle(&s.f);
+	CHECK(said(&s, 3, "\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}"));
+	CHECK(said(&s, 3, "\"outcome\":\"cancelled\""));
+	CHECK(reply(&s, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"action\":\"accept\"}}"));
+	CHECK(!strstr(mine->replied, "accept")); /* too late */
+}
+
+TEST(a_peer_that_leaves_declines)
+{
+	SCENE(s);
+	struct fleet_server *mine = fleet_get(&s.f, "mine");
+
+	CHECK(start_asking(&s, mine, ASKING("mine", FORMS)));
+	CHECK(fleet_say_during(mine, 0, FROM_SERVER("elicitation/create", FORM)));
+	CHECK_EQ(s.answers, 1);
+	s.desk = mp_desk_free(s.desk);
+	fleet_settle(&s.f);
+	CHECK_EQ(s.answers, 1);
+	CHECK_EQ(mine->replies, 1);
+	CHECK(strstr(mine->replied, "\"error\":"));
+}
+
+TEST(capabilities_that_make_no_sense)
+{
+	SCENE(s);
+
+	CHECK_EQ(ask(&s, mp_desk_call, ASKING("mine", "5")), MCPOOL_ETYPE);
+	CHECK_EQ(ask(&s, mp_desk_call, ASKING("mine", "[]")), MCPOOL_ETYPE);
+	fleet_settle(&s.f);
+	CHECK_EQ(fleet_get(&s.f, "mine")->calls, 0);
+}
+
+/* --- a hub that leaves ----------------------------------------------------------------------- */
+
 static void drained(void *u)
 {
 	struct scene *s = u;
