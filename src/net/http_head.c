@@ -17,6 +17,16 @@ struct mp_str mp_http_head_find(const struct mp_http_head *head, struct mp_str n
 	return (struct mp_str){NULL, 0};
 }
 
+bool mp_http_head_has_type(const struct mp_http_head *head, struct mp_str type)
+{
+	struct mp_str value = mp_http_head_find(head, MP_STR("Content-Type"));
+	ptrdiff_t end = mp_str_find(value, MP_STR(";"), 0);
+
+	if (end >= 0)
+		value.len = (size_t)end;
+	return mp_str_eq_nocase(mp_str_trim(value), type);
+}
+
 void mp_http_reader_init(struct mp_http_reader *r)
 {
 	*r = (struct mp_http_reader){.status = 0};

@@ -20,6 +20,8 @@ struct mp_http_head {
 
 /* The first header of that name, in whatever case; {NULL, 0} if there is none. */
 struct mp_str mp_http_head_find(const struct mp_http_head *head, struct mp_str name);
+/* Is its content of this media type? Case and parameters do not matter (RFC 9110, 8.3.1). */
+bool mp_http_head_has_type(const struct mp_http_head *head, struct mp_str type);
 
 struct mp_http_reader {
 	struct mp_buf block;            /* the lines of this answer */

@@ -173,23 +173,13 @@ static bool is_redirect(int status)
 	return status == 301 || status == 302 || status == 307 || status == 308;
 }
 
-static bool is_stream(const struct mp_http_head *head)
-{
-	struct mp_str type = mp_http_head_find(head, MP_STR("Content-Type"));
-	ptrdiff_t end = mp_str_find(type, MP_STR(";"), 0);
-
-	if (end >= 0)
-		type.len = (size_t)end;
-	return mp_http_verdict_of(head->status) == MP_HTTP_FINE &&
-	       mp_str_eq_nocase(mp_str_trim(type), MP_STR("text/event-stream"));
-}
-
 static void stream_head(void *u, const struct mp_http_head *head)
 {
 	struct sse_legacy *x = u;
 
 	x->zone = head->zone;
-	if (is_stream(head)) {
+	if (mp_http_verdict_of(head->status) == MP_HTTP_FINE &&
+	    mp_http_head_has_type(head, MP_STR("text/event-stream"))) {
 		sse_legacy_advance(x, STREAM);
 	} else if (is_redirect(head->status)) {
 		sse_legacy_advance(x, follow(x, head));

@@ -117,15 +117,6 @@ static void exchange_sent(void *u)
 	tell_sent(u);
 }
 
-static bool is_stream(const struct mp_http_head *head)
-{
-	struct mp_str type = mp_http_head_find(head, MP_STR("Content-Type"));
-	struct mp_str want = MP_STR("text/event-stream");
-
-	type = mp_str_trim(type);
-	return type.len >= want.len && mp_str_eq_nocase((struct mp_str){type.p, want.len}, want);
-}
-
 static int keep_head(struct mp_trip *t, const struct mp_http_head *head)
 {
 	int r = 0;
@@ -153,7 +144,9 @@ static void exchange_head(void *u, const struct mp_http_head *head)
 	if (t->hooks->head)
 		t->hooks->head(t->u, t, head);
 	if (t->state == MP_TRIP_GOING)
-		trip_advance(t, is_stream(head) ? ON_STREAM : ON_DOCUMENT);
+		trip_advance(t, mp_http_head_has_type(head, MP_STR("text/event-stream"))
+					? ON_STREAM
+					: ON_DOCUMENT);
 }
 
 static void take_events(struct mp_trip *t, struct mp_str bytes)

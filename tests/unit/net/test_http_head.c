@@ -39,6 +39,33 @@ TEST(a_head_is_complete_at_its_empty_line)
 	CHECK_EQ(mp_http_reader_get(&r).n_headers, 3);
 }
 
+TEST(a_media_type_is_compared_without_parameters)
+{
+	static const struct {
+		const char *value;
+		bool is_stream;
+	} rows[] = {
+		{"text/event-stream", true},
+		{"Text/Event-Stream", true},
+		{"text/event-stream;charset=utf-8", true},
+		{" text/event-stream ; charset=utf-8", true},
+		{"text/event-stream-v2", false},
+		{"text/event-strea", false},
+		{"application/json; x=text/event-stream", false},
+		{"", false},
+	};
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(rows); i++) {
+		struct mp_http_header header = {MP_STR("content-type"), mp_str_of(rows[i].value)};
+		struct mp_http_head head = {.status = 200, .headers = &header, .n_headers = 1};
+
+		CHECK_EQ(mp_http_head_has_type(&head, MP_STR("text/event-stream")),
+			 rows[i].is_stream);
+		head.n_headers = 0;
+		CHECK(!mp_http_head_has_type(&head, MP_STR("text/event-stream")));
+	}
+}
+
 TEST(interim_answers_leave_nothing)
 {
 	MP_CLEANUP(mp_http_reader_done) struct mp_http_reader r;
