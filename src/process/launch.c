@@ -326,7 +326,7 @@ static int start(struct mp_launcher *l, struct mcpool_error *reterr)
 	l->handle = (int)syscall(SYS_pidfd_open, l->pid, 0);
 	r = mp_watch_new(l->loop, ends[0], hear, l, &l->line);
 	if (r < 0) {
-		let_go(l, FAREWELL_MS);
+		let_go(l, 0); /* it has no server yet */
 		return mp_fail(reterr, r, "the launcher cannot be watched");
 	}
 	mp_log_verbose(&l->log, "launcher started, pid %d", (int)l->pid);
@@ -355,17 +355,37 @@ int mp_launcher_new(struct mp_loop *loop, const char *exe, struct mp_launcher **
 	return r;
 }
 
-struct mp_launcher *mp_launcher_free(struct mp_launcher *l)
+/* On a worker: it takes up to FAREWELL_MS, and half a second if an earlier launcher died. */
+static void launcher_await_end(void *u)
 {
-	if (!l)
-		return NULL;
+	struct mp_launcher *l = u;
+
 	let_go(l, FAREWELL_MS);
 	/* What an earlier launcher left, if it died just now: the last of it may still be dying. */
 	for (int i = 0; i < LAST_LOOKS && sweep_below(l, getpid()) > 0; i++)
 		poll(NULL, 0, LAST_LOOK_MS);
-	mp_timer_stop(&l->sweep);
+}
+
+static void launcher_ended(void *u)
+{
+	struct mp_launcher *l = u;
+
 	mp_free(l->exe);
 	mp_free(l);
+}
+
+struct mp_launcher *mp_launcher_free(struct mp_launcher *l)
+{
+	struct mp_work work = {launcher_await_end, launcher_ended, l};
+
+	if (!l)
+		return NULL;
+	mp_timer_stop(&l->sweep);
+	l->line = mp_watch_free(l->line);
+	if (mp_loop_work(l->loop, &work) < 0) {
+		launcher_await_end(l);
+		launcher_ended(l);
+	}
 	return NULL;
 }
 

@@ -24,7 +24,10 @@ struct mp_launcher;
  */
 int mp_launcher_new(struct mp_loop *loop, const char *exe, struct mp_launcher **ret_launcher,
 		    struct mcpool_error *reterr) MP_MUST;
-/* Every child must be gone or is killed. */
+/*
+ * Every child must be gone or is killed. The launcher's end is awaited on a worker of the loop;
+ * mp_loop_free() waits for that.
+ */
 struct mp_launcher *mp_launcher_free(struct mp_launcher *l);
 pid_t mp_launcher_get_pid(const struct mp_launcher *l); /* 0 while none runs */
 struct mp_loop *mp_launcher_get_loop(const struct mp_launcher *l);
