@@ -129,6 +129,7 @@ static const struct option {
 	OPTION("--background", FLAG, background, NULL),
 	OPTION("--now", FLAG, now, NULL),
 	OPTION("--rotate", FLAG, rotate, NULL),
+	OPTION("--libraries", FLAG, libraries, NULL),
 	OPTION("--write", FLAG, write, NULL),
 	OPTION("--undo", FLAG, undo, NULL),
 	OPTION("--profile", TEXT, profile, "there is no profile behind"),

@@ -64,7 +64,7 @@ struct mp_cli_args {
 	enum mp_era era;    /* --era */
 	struct mp_cli_list config, headers, env, servers, tools;
 	bool strict_config, all, yes, project, user, user_file, force, fresh;
-	bool no_token, background, now, rotate, write, undo;
+	bool no_token, background, now, rotate, write, undo, libraries;
 	const char *http, *profile, *folder; /* --http, --profile, --project DIR */
 	const char *naming;                  /* --naming */
 	const char *call;                    /* --call TOOL */

@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include <gnu/libc-version.h>
-#include <uv.h>
 
 #include <mcpool/mcpool.h>
 
@@ -41,7 +39,6 @@
 	"this command has a hub of its own.\n"
 
 static int show_help(const struct mp_verb *verb, int argc, char **argv);
-static int show_version(const struct mp_verb *verb, int argc, char **argv);
 static int run_demo(const struct mp_verb *verb, int argc, char **argv);
 static int run_launcher(const struct mp_verb *verb, int argc, char **argv);
 
@@ -93,8 +90,6 @@ static const struct mp_verb own[] = {
 	 mp_cmd_prompt, NULL, MP_VERB_EITHER},
 	{"demo-server", "", "Be an MCP server on stdio, for a first look and for tests.", NULL,
 	 NULL, run_demo, NULL, MP_VERB_PLAIN},
-	{"--version", "", "Show the version, and those of the libraries in use.", NULL, NULL,
-	 show_version, NULL, MP_VERB_PLAIN},
 	{"--help", "", "Show this text; `mcpool help VERB`: more about a verb.", NULL, NULL,
 	 show_help, NULL, MP_VERB_PLAIN},
 };
@@ -112,7 +107,7 @@ static const struct group {
 	  &mp_verb_test, &mp_verb_trust, &mp_verb_untrust, &mp_verb_enable, &mp_verb_disable,
 	  &mp_verb_remove, &mp_verb_config}},
 	{"Tools, resources and prompts", {&own[0], &own[1], &own[2], &own[3], &own[4], &own[5]}},
-	{"Other", {&own[6], &own[7], &own[8]}},
+	{"Other", {&own[6], &mp_verb_version, &own[7]}},
 };
 
 /* What only mcpool itself starts. */
@@ -125,6 +120,8 @@ static const struct mp_verb *find_verb(const char *name)
 {
 	if (strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
 		name = "--help";
+	if (strcmp(name, "--version") == 0)
+		name = "version";
 	for (size_t g = 0; g < MP_ARRAY_LEN(groups); g++)
 		for (size_t i = 0; i < MP_ARRAY_LEN(groups[g].verbs) && groups[g].verbs[i]; i++)
 			if (strcmp(name, groups[g].verbs[i]->name) == 0)
@@ -154,7 +151,6 @@ static const char *find_synonym(const char *name)
 			"logs/NAME.log, the hub's is hub.log, both in ~/.local/state/mcpool"},
 		{"logs", "`mcpool status NAME` shows how a server fares; its log is "
 			 "logs/NAME.log, the hub's is hub.log, both in ~/.local/state/mcpool"},
-		{"version", "`mcpool --version` does that"},
 		{"-v", "`mcpool --version` does that"},
 		{"-V", "`mcpool --version` does that"},
 		{"delete", "`mcpool remove NAME` does that"},
@@ -226,17 +222,6 @@ static int show_help(const struct mp_verb *verb, int argc, char **argv)
 	return MP_EXIT_DONE;
 }
 
-static int show_version(const struct mp_verb *verb, int argc, char **argv)
-{
-	(void)verb;
-	(void)argc;
-	(void)argv;
-	printf("mcpool %s\n", mcpool_version());
-	printf("libuv %s\n", uv_version_string());
-	printf("glibc %s\n", gnu_get_libc_version());
-	return MP_EXIT_DONE;
-}
-
 static int run_demo(const struct mp_verb *verb, int argc, char **argv)
 {
 	(void)verb;
@@ -278,10 +263,10 @@ static int show_overview(void)
 	return MP_EXIT_DONE;
 }
 
-/* --version takes nothing, help the name of a verb. */
+/* help takes the name of a verb. */
 static int most_words(const struct mp_verb *verb)
 {
-	return verb->run == show_version ? 0 : verb->run == show_help ? 1 : INT_MAX;
+	return verb->run == show_help ? 1 : INT_MAX;
 }
 
 static bool wants_json(const struct mp_verb *verb, int argc, char **argv)

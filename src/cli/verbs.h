@@ -13,7 +13,7 @@ extern const struct mp_verb mp_verb_add, mp_verb_add_json, mp_verb_remove, mp_ve
 extern const struct mp_verb mp_verb_enable, mp_verb_disable, mp_verb_import;
 extern const struct mp_verb mp_verb_trust, mp_verb_untrust, mp_verb_serve, mp_verb_stdio;
 extern const struct mp_verb mp_verb_up, mp_verb_down, mp_verb_reload, mp_verb_reconnect,
-	mp_verb_token, mp_verb_connect;
+	mp_verb_token, mp_verb_connect, mp_verb_version;
 
 int mp_cmd_tools(const struct mp_verb *verb, int argc, char **argv);
 int mp_cmd_call(const struct mp_verb *verb, int argc, char **argv);

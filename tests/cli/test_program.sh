@@ -18,7 +18,13 @@ check overview_says_what_it_is grep -q 'pgbouncer for MCP servers' "$work/out"
 check overview_names_the_next_step grep -q 'mcpool --help' "$work/out"
 check version run 0 --version
 check version_is_the_projects grep -qx "mcpool $version" "$work/out"
-check version_shows_libuv grep -qE '^libuv [0-9]+\.[0-9]+' "$work/out"
+for library in libuv sqlite openssl curl wslay llhttp glibc; do
+	check version_shows_$library grep -qE "^$library [0-9]+\.[0-9]+" "$work/out"
+done
+check version_of_loaded_libraries run 0 version --libraries
+for library in libuv sqlite openssl curl wslay llhttp glibc; do
+	check version_loaded_$library grep -qE "^$library [0-9]+\.[0-9]+" "$work/out"
+done
 check help run 0 --help
 cp "$work/out" "$work/help"
 check help_lists_verbs grep -q -- '--version' "$work/out"
@@ -32,7 +38,7 @@ check help_of_a_verb run 0 help add
 check help_of_a_verb_says_usage grep -q '^usage: mcpool add \[OPTIONS\]' "$work/out"
 check help_of_an_alias run 0 help rm
 check help_of_nothing run 2 help frobnicate
-for pair in ls:list lst:list logs:status restart:reconnect stop:down start:up version:--version tool:tools; do
+for pair in ls:list lst:list logs:status restart:reconnect stop:down start:up -V:--version tool:tools; do
 	check "verb_${pair%:*}_is_usage" run 2 "${pair%:*}"
 	check "verb_${pair%:*}_leads_to_${pair#*:}" grep -q -- "${pair#*:}" "$work/err"
 done
