@@ -28,7 +28,5 @@ struct mp_connect {
 /* --write and --undo: shown, asked, done. *ret_word: what became of it. Returns the exit code. */
 int mp_connect_write(struct mp_connect *c, const char **ret_word);
 int mp_connect_undo(struct mp_connect *c, const char **ret_word);
-/* The agent's own command for it, if the agent is here; NULL. */
-const char **mp_connect_get_command(struct mp_connect *c, enum mp_agent_order order);
 
 #endif

@@ -37,7 +37,8 @@ static bool ask(const struct mp_connect *c, const char *question, int *ret_exit_
 
 /* --- by its own command ---------------------------------------------------------------------- */
 
-const char **mp_connect_get_command(struct mp_connect *c, enum mp_agent_order order)
+/* The agent's own command for it, if the agent is here; NULL. */
+static const char **connect_get_command(struct mp_connect *c, enum mp_agent_order order)
 {
 	return c->program[0] ? mp_agent_get_command(c->agent, order, &c->way, &c->arena) : NULL;
 }
@@ -206,7 +207,7 @@ static int refuse_token(const struct mp_connect *c)
 
 int mp_connect_write(struct mp_connect *c, const char **ret_word)
 {
-	const char **argv = mp_connect_get_command(c, MP_AGENT_ADD), **first = NULL;
+	const char **argv = connect_get_command(c, MP_AGENT_ADD), **first = NULL;
 
 	*ret_word = "left";
 	if (c->view.link == MP_AGENT_TAKEN)
@@ -218,14 +219,14 @@ int mp_connect_write(struct mp_connect *c, const char **ret_word)
 		return MP_EXIT_DONE;
 	}
 	if (c->view.link == MP_AGENT_OTHERWISE)
-		first = mp_connect_get_command(c, MP_AGENT_REMOVE);
+		first = connect_get_command(c, MP_AGENT_REMOVE);
 	return argv ? do_by_command(c, first, argv, "connected", ret_word)
 		    : write_file(c, ret_word);
 }
 
 int mp_connect_undo(struct mp_connect *c, const char **ret_word)
 {
-	const char **argv = mp_connect_get_command(c, MP_AGENT_REMOVE);
+	const char **argv = connect_get_command(c, MP_AGENT_REMOVE);
 
 	*ret_word = "left";
 	if (c->view.link == MP_AGENT_APART) {

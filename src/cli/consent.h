@@ -47,15 +47,9 @@ bool mp_consent_is_command(const struct mp_configured *c, const struct mp_entry 
 typedef int (*mp_consent_diff_fn)(void *u, struct mp_str path, struct mp_str before,
 				  struct mp_str now);
 /*
- * Each key of two canonical objects that differs, as `before` has it and as `shown`, which is `now`
- * for people. The first result that is not 0 ends it.
+ * Each key and each script of x that differs from what was approved last; nothing where nothing
+ * was. The first result that is not 0 ends it.
  */
-int mp_consent_diff(struct mp_str before, struct mp_str now, struct mp_str shown,
-		    mp_consent_diff_fn fn, void *u) MP_MUST;
-/* The same for two lists of scripts, by path. */
-int mp_consent_diff_scripts(const char *before, const char *now, mp_consent_diff_fn fn,
-			    void *u) MP_MUST;
-/* Both, with what was approved last; nothing is told where nothing was. */
 int mp_consent_compare(const struct mp_configured *c, const struct mp_consent *x,
 		       mp_consent_diff_fn on_key, mp_consent_diff_fn on_script, void *u) MP_MUST;
 

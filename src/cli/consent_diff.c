@@ -113,8 +113,12 @@ static void comparing_done(struct comparing *c)
 	mp_buf_done(&c->path);
 }
 
-int mp_consent_diff(struct mp_str before, struct mp_str now, struct mp_str shown,
-		    mp_consent_diff_fn fn, void *u)
+/*
+ * Each key of two canonical objects that differs, as `before` has it and as `shown`, which is `now`
+ * for people. The first result that is not 0 ends it.
+ */
+static int consent_diff(struct mp_str before, struct mp_str now, struct mp_str shown,
+			mp_consent_diff_fn fn, void *u)
 {
 	MP_CLEANUP(comparing_done) struct comparing c = {.fn = fn, .u = u};
 	int r;
@@ -161,7 +165,8 @@ static struct mp_str find_script(const char *list, struct mp_str path)
 	return (struct mp_str){"", 0};
 }
 
-int mp_consent_diff_scripts(const char *before, const char *now, mp_consent_diff_fn fn, void *u)
+/* The same for two lists of scripts, by path. */
+static int consent_diff_scripts(const char *before, const char *now, mp_consent_diff_fn fn, void *u)
 {
 	const char *at = now;
 	struct script s;
@@ -235,9 +240,9 @@ int mp_consent_compare(const struct mp_configured *c, const struct mp_consent *x
 	if (r == 0)
 		r = mp_sealed_add(now, NULL, &shown);
 	if (r == 0)
-		r = mp_consent_diff(mp_buf_get(&last.content), mp_buf_get(&sealed),
-				    mp_buf_get(&shown), on_key, u);
+		r = consent_diff(mp_buf_get(&last.content), mp_buf_get(&sealed), mp_buf_get(&shown),
+				 on_key, u);
 	if (r == 0 && x->entry)
-		r = mp_consent_diff_scripts(last.scripts.data, x->entry->scripts, on_script, u);
+		r = consent_diff_scripts(last.scripts.data, x->entry->scripts, on_script, u);
 	return r;
 }

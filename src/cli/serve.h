@@ -70,7 +70,6 @@ void mp_serve_dismiss(struct mp_serve *s);
 void mp_serve_close_faces(struct mp_serve *s);
 /* How agents come here, for people; or as the member `listening`. */
 void mp_serve_report_faces(struct mp_serve *s);
-void mp_serve_write_faces(struct mp_serve *s, struct mp_writer *w);
 
 /* --- serve_report.c --- */
 

@@ -106,9 +106,20 @@ static bool asked_to_stop(void *u, bool drain, bool replace)
 	return true;
 }
 
+static void serve_write_faces(struct mp_serve *s, struct mp_writer *w)
+{
+	mp_write_key(w, MP_STR("listening"));
+	mp_write_begin_object(w);
+	if (s->socket)
+		mp_write_member_text(w, "socket", mp_str_of(s->election.place.socket));
+	if (s->http)
+		mp_write_member_text(w, "http", mp_str_of(mp_http_face_get_address(s->http)));
+	mp_write_end_object(w);
+}
+
 static void describe(void *u, struct mp_writer *w)
 {
-	mp_serve_write_faces(u, w);
+	serve_write_faces(u, w);
 }
 
 /* --- what others removed --------------------------------------------------------------------- */
@@ -277,17 +288,6 @@ void mp_serve_close_faces(struct mp_serve *s)
 
 /* --- what is told of them -------------------------------------------------------------------- */
 
-void mp_serve_write_faces(struct mp_serve *s, struct mp_writer *w)
-{
-	mp_write_key(w, MP_STR("listening"));
-	mp_write_begin_object(w);
-	if (s->socket)
-		mp_write_member_text(w, "socket", mp_str_of(s->election.place.socket));
-	if (s->http)
-		mp_write_member_text(w, "http", mp_str_of(mp_http_face_get_address(s->http)));
-	mp_write_end_object(w);
-}
-
 static void print_json(struct mp_serve *s)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
@@ -296,7 +296,7 @@ static void print_json(struct mp_serve *s)
 	mp_buf_init(&text, MP_KIB(16));
 	mp_write_init(&w, &text, NULL);
 	mp_write_begin_object(&w);
-	mp_serve_write_faces(s, &w);
+	serve_write_faces(s, &w);
 	mp_write_end_object(&w);
 	if (mp_write_finish(&w) == 0)
 		mp_serve_print(s, mp_buf_get(&text));

@@ -36,8 +36,6 @@ struct mp_search {
 int mp_search_try_path(struct mp_search *s, const char *path) MP_MUST;
 /* A folder that relative words may start at. MCPOOL_EINVAL: there are too many. */
 int mp_search_add_base(struct mp_search *s, const char *path) MP_MUST;
-/* Can no more words be tried? */
-bool mp_search_is_used_up(const struct mp_search *s);
 
 /* --- scripts.c: words --- */
 

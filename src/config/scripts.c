@@ -38,7 +38,8 @@ static int try_endings(struct mp_search *s, const char *path)
 	return r;
 }
 
-bool mp_search_is_used_up(const struct mp_search *s)
+/* Can no more words be tried? */
+static bool search_is_used_up(const struct mp_search *s)
 {
 	return s->tried > MP_LIMIT_SCRIPT_WORDS || s->budget->words == 0;
 }
@@ -49,7 +50,7 @@ int mp_search_try_at(struct mp_search *s, struct mp_str word)
 	char path[PATH_MAX];
 	int r = 0;
 
-	if (word.len == 0 || mp_search_is_used_up(s) || memchr(word.p, '\0', word.len))
+	if (word.len == 0 || search_is_used_up(s) || memchr(word.p, '\0', word.len))
 		return 0;
 	s->tried++;
 	s->budget->words--;
@@ -430,7 +431,7 @@ static int search(struct mp_search *s)
 		if (r == 0)
 			r = try_all(s);
 	} while (r == 0 && s->n_bases > bases);
-	if (r == 0 && mp_search_is_used_up(s))
+	if (r == 0 && search_is_used_up(s))
 		r = mp_fail(s->reterr, MCPOOL_EINVAL,
 			    "its command has too many words to be checked");
 	return r;

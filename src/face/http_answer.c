@@ -65,7 +65,8 @@ static const struct {
 	{508, "Loop Detected"},
 };
 
-const char *mp_http_get_reason(int status)
+/* "Not Found"; "Unknown" for a status that we never say. */
+static const char *http_get_reason(int status)
 {
 	for (size_t i = 0; i < MP_ARRAY_LEN(reasons); i++)
 		if (reasons[i].status == status)
@@ -82,7 +83,7 @@ static void begin_head(struct mp_exchange *x, struct head *h, int status, const 
 	add(h, MP_STR("HTTP/1.1 "));
 	add_number(h, (uint64_t)status);
 	add(h, MP_STR(" "));
-	add_text(h, mp_http_get_reason(status));
+	add_text(h, http_get_reason(status));
 	add(h, MP_STR("\r\nDate: "));
 	add(h, mp_http_date_get(&s->date, mp_loop_wall_now_ms(s->loop)));
 	add(h, MP_STR("\r\n"));

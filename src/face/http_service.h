@@ -153,7 +153,4 @@ void mp_exchange_comment(struct mp_exchange *x);
 void mp_exchange_begin_tunnel(struct mp_exchange *x, const char *headers);
 void mp_exchange_write(struct mp_exchange *x, struct mp_str bytes);
 
-/* "Not Found"; "Unknown" for a status that we never say. */
-const char *mp_http_get_reason(int status);
-
 #endif

@@ -68,7 +68,8 @@ static void compare_entry(struct comparing *c, const struct mp_config_set *set,
 	}
 }
 
-bool mp_views_is_same_env(const struct mp_config_set *set, char *const *a, char *const *b)
+/* Do these two environments mean the same to every server of the set? */
+static bool views_is_same_env(const struct mp_config_set *set, char *const *a, char *const *b)
 {
 	/* Where files are looked for, and programs. */
 	static const char *const always[] = {
@@ -115,7 +116,7 @@ static struct mp_outlook *find(struct mp_hub *hub, const struct mp_config_reques
 		    (root ? strcmp(o->set->root, root) == 0
 			  : strcmp(o->request.cwd, r->cwd) == 0) &&
 		    is_same_text(o->request.profile, r->profile) &&
-		    mp_views_is_same_env(o->set, o->request.env, r->env) &&
+		    views_is_same_env(o->set, o->request.env, r->env) &&
 		    (!exact || is_same_start(o, r)))
 			return o;
 	}

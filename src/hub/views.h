@@ -35,9 +35,6 @@ struct mp_look *mp_look_free(struct mp_look *l);
 
 size_t mp_hub_count_views(const struct mp_hub *hub); /* the hub's own included */
 
-/* Do these two environments mean the same to every server of the set? */
-bool mp_views_is_same_env(const struct mp_config_set *set, char *const *a, char *const *b);
-
 /* --- for hub.c --- */
 
 struct mp_outlook;

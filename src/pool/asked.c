@@ -39,7 +39,8 @@ static bool is_about(const struct mp_asked *a, const struct mp_lease *l)
 	return a->lease ? a->lease == l->id : a->party->id == l->session;
 }
 
-bool mp_asked_has(const struct mp_lease *l)
+/* Somebody is thinking about what belongs to this call. */
+static bool asked_has(const struct mp_lease *l)
 {
 	MP_LIST_EACH(&l->in->asked, link)
 		if (is_about(asked_of_instance(link), l))
@@ -54,7 +55,7 @@ static void reckon(struct mp_instance *in, mp_id session)
 		struct mp_lease *l = mp_container_of(link, struct mp_lease, link);
 
 		if (l->session == session)
-			mp_lease_pause(l, mp_asked_has(l));
+			mp_lease_pause(l, asked_has(l));
 	}
 }
 

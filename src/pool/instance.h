@@ -23,7 +23,6 @@ struct mp_scene {
 	char *who;            /* whose environment that is; NULL: the hub's own */
 	struct mp_keys *keys; /* NULL until they are known */
 };
-struct mp_scene *mp_scene_new(struct mp_config_set *set, char *const *env);
 struct mp_scene *mp_scene_ref(struct mp_scene *s);
 struct mp_scene *mp_scene_unref(struct mp_scene *s);
 

@@ -38,8 +38,6 @@ void mp_asked_init(struct mp_instance *in);
 const struct mp_answerer *mp_asked_get_answerer(struct mp_instance *in);
 /* The lease is over, and so are its questions. */
 void mp_asked_end_lease(struct mp_lease *l);
-/* Somebody is thinking about what belongs to this call. */
-bool mp_asked_has(const struct mp_lease *l);
 /* It leaves: whatever it was asked is declined. */
 void mp_asked_leave(struct mp_party *party);
 

@@ -27,7 +27,7 @@ struct mp_arrival {
 
 /* --- scenes ---------------------------------------------------------------------------------- */
 
-struct mp_scene *mp_scene_new(struct mp_config_set *set, char *const *env)
+static struct mp_scene *scene_new(struct mp_config_set *set, char *const *env)
 {
 	struct mp_scene *s = mp_alloc(sizeof(*s));
 
@@ -282,7 +282,7 @@ struct mp_view *mp_view_open(struct mp_pool *p, struct mp_config_set *set, char 
 	mp_map_init(&v->by_name, MP_LIMIT_SERVERS);
 	mp_map_init(&v->toggles, MP_LIMIT_SERVERS);
 	mp_list_append(&p->views, &v->link);
-	arrive(v, mp_scene_new(set, env), ready, u);
+	arrive(v, scene_new(set, env), ready, u);
 	return v;
 }
 
@@ -317,7 +317,7 @@ const char *mp_view_get_problem(const struct mp_view *v)
 
 void mp_view_reload(struct mp_view *v, struct mp_config_set *set, mp_view_fn done, void *u)
 {
-	struct mp_scene *scene = mp_scene_new(set, v->env);
+	struct mp_scene *scene = scene_new(set, v->env);
 
 	name_scene(scene, v->who);
 	arrive(v, scene, done, u);

@@ -27,7 +27,8 @@ int mp_identity_add(const struct stat *st, const char *path, struct mp_buf *out)
 			   (long long)st->st_ctim.tv_nsec, (long long)st->st_size, path);
 }
 
-const char *mp_identity_get_path(const char *text)
+/* The path in such a text; NULL: it is none. */
+static const char *identity_get_path(const char *text)
 {
 	struct facts f;
 
@@ -45,7 +46,7 @@ bool mp_identity_is(const char *text, const struct stat *st)
 
 bool mp_identity_holds(const char *text)
 {
-	const char *path = mp_identity_get_path(text);
+	const char *path = identity_get_path(text);
 	struct stat st;
 
 	return path && stat(path, &st) == 0 && mp_identity_is(text, &st);

@@ -11,8 +11,6 @@
 
 /* "DEVICE INODE SECONDS NANOSECONDS SIZE PATH", the times those of the last change (ctime). */
 int mp_identity_add(const struct stat *st, const char *path, struct mp_buf *out) MP_MUST;
-/* The path in such a text; NULL: it is none. */
-const char *mp_identity_get_path(const char *text);
 /* Is this the file that the text is about, unchanged? */
 bool mp_identity_is(const char *text, const struct stat *st);
 /* The same for what is at its path now. Neither allocates. */

@@ -26,7 +26,7 @@ static const char *const levels[] = {"debug", "info",     "notice", "warning",
 
 /* --- what the agent can do ------------------------------------------------------------------- */
 
-unsigned mp_session_read_can(const struct mp_tape *t, mp_value c)
+static unsigned session_read_can(const struct mp_tape *t, mp_value c)
 {
 	mp_value elicit = mp_value_get(t, c, "elicitation");
 	mp_value extensions = mp_value_get(t, c, "extensions");
@@ -46,7 +46,7 @@ unsigned mp_session_read_can(const struct mp_tape *t, mp_value c)
 	return can;
 }
 
-const char *mp_session_find_level(const struct mp_tape *t, mp_value v)
+static const char *session_find_level(const struct mp_tape *t, mp_value v)
 {
 	for (size_t i = 0; i < MP_ARRAY_LEN(levels); i++)
 		if (mp_value_text_is(t, v, mp_str_of(levels[i])))
@@ -182,7 +182,7 @@ static void take_initialize(struct mp_session *s, const struct mp_tape *t)
 	mp_value c = mp_value_get(t, MP_ROOT, "capabilities");
 
 	choose_version(s, t, MP_ROOT);
-	s->can = mp_session_read_can(t, c);
+	s->can = session_read_can(t, c);
 	mp_free(s->capabilities);
 	s->capabilities = translate_capabilities(t, c, &s->lobby->scratch);
 	take_client(s, t, mp_value_get(t, MP_ROOT, "clientInfo"));
@@ -212,8 +212,7 @@ void mp_session_answer_initialize(struct mp_errand *e, const struct mp_message *
 
 void mp_session_answer_level(struct mp_errand *e, const struct mp_message *m)
 {
-	const char *level =
-		mp_session_find_level(m->tape, mp_value_get(m->tape, m->params, "level"));
+	const char *level = session_find_level(m->tape, mp_value_get(m->tape, m->params, "level"));
 
 	if (!level) {
 		mp_errand_refuse(e, -32602, 400,
@@ -285,7 +284,7 @@ static unsigned read_can(struct mp_lobby *l, const struct mp_message *m, mp_valu
 	mp_buf_clear(&l->said);
 	if (mp_era_open(m, c, &t) < 0)
 		return 0;
-	l->said_can = mp_session_read_can(&t, MP_ROOT);
+	l->said_can = session_read_can(&t, MP_ROOT);
 	if (mp_buf_add_str(&l->said, text) < 0)
 		mp_buf_clear(&l->said); /* it is read again the next time */
 	return l->said_can;
@@ -309,7 +308,7 @@ static void take_modern(struct mp_errand *e, const struct mp_message *m, const m
 	e->can = read_can(s->lobby, m, said[CAPABILITIES]);
 	e->capabilities = mp_errand_keep(e, mp_value_source(m->tape, said[CAPABILITIES]));
 	if (said[LEVEL] != MP_NONE)
-		e->log_level = mp_session_find_level(m->tape, said[LEVEL]);
+		e->log_level = session_find_level(m->tape, said[LEVEL]);
 	if (said[INFO] != MP_NONE && !s->client)
 		meet(s, m, said[INFO]);
 	memcpy(s->protocol, MP_MODERN_VERSION, sizeof(MP_MODERN_VERSION));

@@ -283,8 +283,6 @@ void mp_session_send_on(struct mp_errand *e, const struct mp_message *m, const c
 void mp_session_refuse_capability(struct mp_errand *e, struct mp_str required);
 /* opening.c: what _meta of a modern request says; refused and false where it is wrong. */
 bool mp_session_read_modern(struct mp_errand *e, const struct mp_message *m);
-unsigned mp_session_read_can(const struct mp_tape *t, mp_value capabilities);
-const char *mp_session_find_level(const struct mp_tape *t, mp_value v); /* static; NULL */
 /* Members for _meta of a modern result: who we are. */
 void mp_session_write_server_info(struct mp_writer *w, const struct mp_lobby *l);
 
@@ -312,7 +310,6 @@ void mp_session_drop_subscriptions(struct mp_session *s);
 void mp_errand_drop_uris(struct mp_errand *e);
 
 /* session.c */
-void mp_session_dispatch(struct mp_errand *e, const struct mp_message *m);
 void mp_session_send(struct mp_session *s, mp_id stream, struct mp_str text);
 struct mp_tape *mp_session_open(const struct mp_message *m, mp_value v, struct mp_tape *t);
 /* A JSON string of this text, for splicing. */

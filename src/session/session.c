@@ -91,7 +91,7 @@ static const handler handlers[MP_METHODS] = {
 	[MP_METHOD_TASKS_CANCEL] = mp_session_answer_task,
 };
 
-void mp_session_dispatch(struct mp_errand *e, const struct mp_message *m)
+static void session_dispatch(struct mp_errand *e, const struct mp_message *m)
 {
 	const struct mp_method *method = mp_method_get(m->method);
 	struct mp_str name = mp_value_source(m->tape, m->method_name); /* in quotes */
@@ -112,7 +112,7 @@ void mp_session_look_again(struct mp_errand *e)
 	if (mp_message_scan(&l->tape, mp_str_of(e->request), &m, &why) < 0)
 		mp_errand_fail(e, &why, NULL); /* no memory for the tape */
 	else
-		mp_session_dispatch(e, &m);
+		session_dispatch(e, &m);
 }
 
 /* On one stream two requests of one id cannot be told apart; elsewhere each has its own (V22). */
@@ -170,7 +170,7 @@ static void take_request(struct mp_session *s, const struct mp_message *m, mp_id
 		mp_errand_refuse(e, -32602, 400,
 				 "_meta lacks io.modelcontextprotocol/protocolVersion");
 	else if (e->era == MP_ERA_LEGACY || mp_session_read_modern(e, m))
-		mp_session_dispatch(e, m);
+		session_dispatch(e, m);
 }
 
 /* --- notifications --------------------------------------------------------------------------- */

@@ -46,7 +46,4 @@ int mp_db_write(struct mp_db *db, mp_db_fn fn, void *u, struct mcpool_error *ret
 typedef void (*mp_db_done_fn)(int result, void *u);
 int mp_db_write_later(struct mp_db *db, mp_db_fn fn, mp_db_done_fn done, void *u) MP_MUST;
 
-/* A SQLite failure in words, with the file's name. */
-int mp_db_fail(struct sqlite3 *sql, struct mcpool_error *reterr, const char *doing);
-
 #endif

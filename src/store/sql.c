@@ -12,6 +12,48 @@
 
 enum { BUSY_MS = 5000, MAX_URI = 16384 };
 
+/* --- failures ------------------------------------------------------------------------------- */
+
+struct advice {
+	int rc; /* primary result code */
+	int code;
+	const char *words;
+};
+
+static const struct advice advices[] = {
+	{SQLITE_FULL, MCPOOL_EIO, "the disk is full, and nothing was changed"},
+	{SQLITE_IOERR, MCPOOL_EIO, "the disk or its file system refused, and nothing was changed"},
+	{SQLITE_READONLY, MCPOOL_EIO, "check the permissions of it and of its folder"},
+	{SQLITE_CANTOPEN, MCPOOL_EIO, "check the permissions of it and of its folder"},
+	{SQLITE_NOTADB, MCPOOL_EIO,
+	 "it is not a database of mcpool and was not touched; move it away to begin anew"},
+	{SQLITE_CORRUPT, MCPOOL_EIO,
+	 "the file is damaged; put back a copy of it, or move it away to begin anew"},
+	{SQLITE_BUSY, MCPOOL_EAGAIN, "another process has kept it busy for long; try again"},
+	{SQLITE_LOCKED, MCPOOL_EAGAIN, "another process has kept it busy for long; try again"},
+	{SQLITE_PERM, MCPOOL_EPERM, "check the permissions of it and of its folder"},
+	{SQLITE_NOMEM, MCPOOL_ENOMEM, "the system refused memory"},
+	{SQLITE_TOOBIG, MCPOOL_ELIMIT, "a text is too long to be kept"},
+};
+
+/* A SQLite failure in words, with the file's name. */
+static int db_fail(struct sqlite3 *sql, struct mcpool_error *reterr, const char *doing)
+{
+	int rc = sqlite3_extended_errcode(sql), errnum = sqlite3_system_errno(sql);
+	const char *file = sqlite3_db_filename(sql, "main");
+	const char *words = sqlite3_errmsg(sql);
+
+	if ((rc & 0xff) == SQLITE_IOERR && errnum && strerrordesc_np(errnum))
+		words = strerrordesc_np(errnum);
+	if (!file || !file[0])
+		file = "mcpool.db";
+	for (size_t i = 0; i < MP_ARRAY_LEN(advices); i++)
+		if (advices[i].rc == (rc & 0xff))
+			return mp_fail(reterr, advices[i].code, "%s: %s failed (%s): %s", file,
+				       doing, words, advices[i].words);
+	return mp_fail(reterr, MCPOOL_ESYSTEM, "%s: %s failed: %s", file, doing, words);
+}
+
 /* --- connections ---------------------------------------------------------------------------- */
 
 static int configure(struct sqlite3 *sql, enum mp_sql_kind kind, struct mcpool_error *reterr)
@@ -116,7 +158,7 @@ int mp_sql_prepare(struct sqlite3 *sql, const struct mp_sql_query *q, struct sql
 	for (size_t i = 0; rc == SQLITE_OK && i < q->n; i++)
 		rc = bind(s, (int)i + 1, &q->values[i]);
 	if (rc != SQLITE_OK)
-		return mp_db_fail(sql, reterr, q->doing);
+		return db_fail(sql, reterr, q->doing);
 	*ret_s = MP_TAKE(s);
 	return 0;
 }
@@ -129,7 +171,7 @@ int mp_sql_step(struct sqlite3_stmt *s, const char *doing, struct mcpool_error *
 	case SQLITE_DONE:
 		return 0;
 	default:
-		return mp_db_fail(sqlite3_db_handle(s), reterr, doing);
+		return db_fail(sqlite3_db_handle(s), reterr, doing);
 	}
 }
 
@@ -161,46 +203,5 @@ int mp_sql_exec(struct sqlite3 *sql, const char *doing, const char *text,
 {
 	int rc = sqlite3_exec(sql, text, NULL, NULL, NULL);
 
-	return rc == SQLITE_OK ? 0 : mp_db_fail(sql, reterr, doing);
-}
-
-/* --- failures ------------------------------------------------------------------------------- */
-
-struct advice {
-	int rc; /* primary result code */
-	int code;
-	const char *words;
-};
-
-static const struct advice advices[] = {
-	{SQLITE_FULL, MCPOOL_EIO, "the disk is full, and nothing was changed"},
-	{SQLITE_IOERR, MCPOOL_EIO, "the disk or its file system refused, and nothing was changed"},
-	{SQLITE_READONLY, MCPOOL_EIO, "check the permissions of it and of its folder"},
-	{SQLITE_CANTOPEN, MCPOOL_EIO, "check the permissions of it and of its folder"},
-	{SQLITE_NOTADB, MCPOOL_EIO,
-	 "it is not a database of mcpool and was not touched; move it away to begin anew"},
-	{SQLITE_CORRUPT, MCPOOL_EIO,
-	 "the file is damaged; put back a copy of it, or move it away to begin anew"},
-	{SQLITE_BUSY, MCPOOL_EAGAIN, "another process has kept it busy for long; try again"},
-	{SQLITE_LOCKED, MCPOOL_EAGAIN, "another process has kept it busy for long; try again"},
-	{SQLITE_PERM, MCPOOL_EPERM, "check the permissions of it and of its folder"},
-	{SQLITE_NOMEM, MCPOOL_ENOMEM, "the system refused memory"},
-	{SQLITE_TOOBIG, MCPOOL_ELIMIT, "a text is too long to be kept"},
-};
-
-int mp_db_fail(struct sqlite3 *sql, struct mcpool_error *reterr, const char *doing)
-{
-	int rc = sqlite3_extended_errcode(sql), errnum = sqlite3_system_errno(sql);
-	const char *file = sqlite3_db_filename(sql, "main");
-	const char *words = sqlite3_errmsg(sql);
-
-	if ((rc & 0xff) == SQLITE_IOERR && errnum && strerrordesc_np(errnum))
-		words = strerrordesc_np(errnum);
-	if (!file || !file[0])
-		file = "mcpool.db";
-	for (size_t i = 0; i < MP_ARRAY_LEN(advices); i++)
-		if (advices[i].rc == (rc & 0xff))
-			return mp_fail(reterr, advices[i].code, "%s: %s failed (%s): %s", file,
-				       doing, words, advices[i].words);
-	return mp_fail(reterr, MCPOOL_ESYSTEM, "%s: %s failed: %s", file, doing, words);
+	return rc == SQLITE_OK ? 0 : db_fail(sql, reterr, doing);
 }
