@@ -1,7 +1,7 @@
 # Makefile - the way in. meson and ninja do the work; this names the things people want to do.
 #
 #   make            build build/mcpool            make run     build it and see it work
-#   make test       all tests                     make check   TSan, analyzers, longer runs
+#   make test       all tests, and lint           make check   TSan, analyzers, longer runs
 #   make bench      figures beside other programs make fuzz    FUZZ_SECONDS each (60)
 #   make install    PREFIX=/usr/local, DESTDIR    make format  lay out the code anew
 #   make lint       quick checks of the tree      make soak    crash loops in real time
@@ -21,7 +21,7 @@ build: setup-build
 run: setup-build build
 	@tools/first-run
 
-test: setup-build setup-test setup-js
+test: setup-build setup-test setup-lint setup-js
 	@tools/run-tests
 
 test-clients: setup-build setup-js build
