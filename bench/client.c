@@ -19,6 +19,7 @@
 
 #include "base/loop.h"
 #include "client/upstream.h"
+#include "../tests/unit/heap_call.h"
 #include "process/stdio.h"
 
 enum { ROUNDS = 9, WARM_UP = 500, FLIGHT = 64 };
@@ -232,7 +233,7 @@ static void flight_answered(const struct mp_answer *answer, void *u)
 
 static void start_call(struct ours *o)
 {
-	struct mp_request rq = {
+	struct mp_call_options call = {
 		.method = MP_METHOD_TOOLS_CALL,
 		.params = MP_STR(PARAMS),
 		.timeout_ms = 300000,
@@ -242,7 +243,7 @@ static void start_call(struct ours *o)
 	if (o->v)
 		o->before = now_ns();
 	o->sent++;
-	if (mp_upstream_call(o->up, &rq, o->v ? serial_answered : flight_answered, o, NULL) < 0)
+	if (heap_call(o->up, &call, o->v ? serial_answered : flight_answered, o, NULL) < 0)
 		die("call");
 }
 

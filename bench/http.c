@@ -329,6 +329,7 @@ struct call {
 	struct mp_http_client *client;
 	struct mp_transport *transport;
 	struct mp_peer peer;
+	struct mp_call call;
 	bool answered;
 };
 
@@ -344,7 +345,7 @@ static void call_sent(void *u, struct mp_str id)
 
 static bool call_is_open(void *u, struct mp_str id)
 {
-	return mp_peer_is_open(&((struct call *)u)->peer, id);
+	return mp_peer_find(&((struct call *)u)->peer, id) != NULL;
 }
 
 static void call_ended(void *u, const struct mcpool_error *why)
@@ -369,6 +370,16 @@ static int call_send(void *u, struct mp_str text, uint64_t *ret_at)
 
 static const struct mp_peer_hooks peer_hooks = {.send = call_send};
 
+static void call_answered(struct mp_call *part, const struct mp_answer *answer)
+{
+	struct call *c = mp_container_of(part, struct call, call);
+
+	c->answered = answer->outcome == MP_OUTCOME_ANSWERED;
+	mp_loop_stop(c->loop);
+}
+
+static const struct mp_call_hooks call_hooks = {.answered = call_answered};
+
 /* As if it had been through its handshake: with a session and a version. */
 static void open_call(struct call *c)
 {
@@ -387,6 +398,7 @@ static void open_call(struct call *c)
 	c->transport->hooks = &transport_hooks;
 	c->transport->u = c;
 	mp_peer_init(&c->peer, c->loop, &peer_hooks, c);
+	mp_call_init(&c->call, c->loop, &call_hooks);
 	if (c->transport->impl->start(c->transport, NULL) < 0)
 		die("no transport");
 }
@@ -399,26 +411,18 @@ static void close_call(struct call *c)
 	mp_loop_free(c->loop);
 }
 
-static void call_answered(const struct mp_answer *answer, void *u)
-{
-	struct call *c = u;
-
-	c->answered = answer->outcome == MP_OUTCOME_ANSWERED;
-	mp_loop_stop(c->loop);
-}
-
 static void make_call(void *u)
 {
 	static const char params[] = "{\"name\":\"echo\"," ARGUMENTS "}";
 	struct call *c = u;
-	struct mp_request rq = {
+	struct mp_call_options o = {
 		.method = MP_METHOD_TOOLS_CALL,
 		.params = {params, sizeof(params) - 1},
 		.timeout_ms = 300000,
 	};
 
 	c->answered = false;
-	if (mp_peer_call(&c->peer, &rq, call_answered, c, NULL) < 0)
+	if (mp_peer_call(&c->peer, &c->call, &o) < 0)
 		die("no call");
 	mp_loop_run(c->loop);
 	if (!c->answered)

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../tests/unit/heap_call.h"
 #include "hub/hub.h"
 #include "pool/lease.h"
 #include "process/stdio.h"
@@ -134,14 +135,14 @@ static void upstream_answered(const struct mp_answer *answer, void *u)
 
 static void call_upstream(struct bench *b)
 {
-	struct mp_request rq = {
+	struct mp_call_options o = {
 		.method = MP_METHOD_TOOLS_CALL,
 		.params = MP_STR(PARAMS),
 		.timeout_ms = 300000,
 		.max_total_ms = 3600000,
 	};
 
-	if (mp_upstream_call(b->up, &rq, upstream_answered, b, NULL) < 0)
+	if (heap_call(b->up, &o, upstream_answered, b, NULL) < 0)
 		die("the upstream took no call");
 }
 

@@ -21,14 +21,14 @@ struct talk {
 	struct mp_transport *server;
 	char last_id[300]; /* of our last request, as written */
 	int calls, answered[MAX_CALLS];
-	mp_id ids[MAX_CALLS];
 	struct mp_catalog_list lists[MAX_FETCHES];
 	int fetches, fetched, probes, probed, ready, ended, closed, asked;
-	struct mp_question question;
+	mp_id request;
 	int dials;
 };
 
 struct slot {
+	struct mp_call call;
 	struct talk *talk;
 	int number;
 };
@@ -89,18 +89,18 @@ static void notification(void *u, const struct mp_message *m)
 static const struct mp_upstream_hooks hooks = {
 	.ready = ready, .ended = ended, .notification = notification, .closed = closed};
 
-static void answered(const struct mp_answer *answer, void *u)
+static void answered(struct mp_call *c, const struct mp_answer *answer)
 {
-	struct slot *s = u;
+	struct slot *s = mp_container_of(c, struct slot, call);
 
 	FUZZ_CHECK((answer->outcome == MP_OUTCOME_ANSWERED) == (answer->message != NULL));
 	FUZZ_CHECK(s->talk->answered[s->number] == 0);
 	s->talk->answered[s->number]++;
 }
 
-static void progressed(const struct mp_message *m, void *u)
+static void progressed(struct mp_call *c, const struct mp_message *m)
 {
-	struct slot *s = u;
+	struct slot *s = mp_container_of(c, struct slot, call);
 
 	FUZZ_CHECK(m->method == MP_METHOD_PROGRESS);
 	FUZZ_CHECK(s->talk->answered[s->number] == 0);
@@ -120,28 +120,30 @@ static void probed(const struct mcpool_error *error, void *u)
 	((struct talk *)u)->probed++;
 }
 
-static void ask(void *u, const struct mp_question *q)
+static void ask(void *u, const struct mp_server_request *rq)
 {
 	struct talk *k = u;
 
-	k->question = *q;
+	k->request = rq->id;
 	k->asked++;
 }
 
 static void start_call(struct talk *k, enum mp_method_id method)
 {
-	struct mp_request rq = {
+	static const struct mp_call_hooks hooks_of_call = {.answered = answered,
+							   .progress = progressed};
+	struct mp_call_options o = {
 		.method = method,
 		.params = MP_STR("{\"name\":\"x\"}"),
 		.timeout_ms = 5000,
 		.max_total_ms = 9000,
-		.on_progress = progressed,
 	};
 
 	if (k->calls == MAX_CALLS)
 		return;
-	slots[k->calls] = (struct slot){k, k->calls};
-	if (mp_upstream_call(k->up, &rq, answered, &slots[k->calls], &k->ids[k->calls]) == 0)
+	slots[k->calls] = (struct slot){.talk = k, .number = k->calls};
+	mp_call_init(&slots[k->calls].call, k->loop, &hooks_of_call);
+	if (mp_upstream_call(k->up, &slots[k->calls].call, &o) == 0)
 		k->calls++;
 }
 
@@ -153,7 +155,7 @@ static void act(struct talk *k, char what, char more)
 		break;
 	case '-':
 		if (k->calls)
-			mp_upstream_cancel(k->up, k->ids[(unsigned char)more % k->calls]);
+			mp_peer_cancel(&slots[(unsigned char)more % k->calls].call);
 		break;
 	case '+':
 		mp_loop_advance(k->loop, ((unsigned char)more - '0') * 100);
@@ -175,9 +177,9 @@ static void act(struct talk *k, char what, char more)
 		break;
 	case '=':
 		if (k->asked)
-			mp_upstream_answer(k->up, &k->question,
-					   more == '{' ? MP_STR("{\"action\":\"accept\"}")
-						       : MP_STR(""));
+			mp_upstream_reply(k->up, k->request,
+					  more == '{' ? MP_STR("{\"action\":\"accept\"}")
+						      : MP_STR(""));
 		break;
 	case '#':
 		mp_memory_break(k->server);

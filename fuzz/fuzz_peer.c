@@ -10,16 +10,16 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/loop.h"
-#include "rpc/rounds.h"
+#include "rpc/peer.h"
 
 enum { MAX_CALLS = 48, MAX_SENT = 1 << 20 };
 
 struct world;
 
 struct caller {
+	struct mp_call call;
 	struct world *w;
-	mp_id call;
-	bool is_round, started, ended;
+	bool started, ended;
 	uint8_t then; /* what to do when the answer is there */
 };
 
@@ -27,14 +27,10 @@ struct world {
 	struct fuzz_input in;
 	struct mp_loop *loop;
 	struct mp_peer peer;
-	struct mp_rounds rounds;
-	struct mp_answerer answerer;
 	struct caller callers[MAX_CALLS];
 	size_t n_callers;
-	mp_id theirs[16]; /* requests of theirs we know of */
-	size_t n_theirs;
-	struct mp_question questions[16];
-	size_t n_questions;
+	mp_id requests[16]; /* of theirs, that we know of */
+	size_t n_requests;
 	uint64_t total; /* bytes sent */
 	int depth;      /* of callbacks in callbacks */
 	bool refuses;   /* the wire takes nothing */
@@ -54,9 +50,9 @@ static void maybe_act(struct world *w, uint8_t what)
 	}
 }
 
-static void ended(const struct mp_answer *answer, void *u)
+static void ended(struct mp_call *call, const struct mp_answer *answer)
 {
-	struct caller *c = u;
+	struct caller *c = mp_container_of(call, struct caller, call);
 
 	FUZZ_CHECK(c->started && !c->ended);
 	c->ended = true;
@@ -68,9 +64,9 @@ static void ended(const struct mp_answer *answer, void *u)
 	maybe_act(c->w, c->then);
 }
 
-static void progressed(const struct mp_message *m, void *u)
+static void progressed(struct mp_call *call, const struct mp_message *m)
 {
-	struct caller *c = u;
+	struct caller *c = mp_container_of(call, struct caller, call);
 
 	FUZZ_CHECK(c->started && !c->ended);
 	FUZZ_CHECK(m->method == MP_METHOD_PROGRESS);
@@ -96,22 +92,31 @@ static int send_out(void *u, struct mp_str text, uint64_t *ret_at)
 	return 0;
 }
 
-static void heard_request(void *u, mp_id call, const struct mp_message *m)
+static void heard_request(void *u, const struct mp_server_request *rq)
 {
 	struct world *w = u;
 
-	FUZZ_CHECK(m->kind == MP_MESSAGE_REQUEST && m->method != MP_METHOD_PING);
-	w->theirs[w->n_theirs++ % MP_ARRAY_LEN(w->theirs)] = call;
+	FUZZ_CHECK(mp_server_request_is(rq->method) && rq->id);
+	FUZZ_CHECK(rq->params.len == 0 || rq->params.p[0] == '{');
+	w->requests[w->n_requests++ % MP_ARRAY_LEN(w->requests)] = rq->id;
 	maybe_act(w, fuzz_byte(&w->in));
 }
 
-static void heard_withdrawn(void *u, mp_id call)
+static void heard_withdrawn(void *u, mp_id request)
 {
 	struct world *w = u;
 
-	FUZZ_CHECK(call);
-	mp_peer_reply(&w->peer, call, MP_STR("{}")); /* does nothing */
+	FUZZ_CHECK(request);
+	mp_peer_reply(&w->peer, request, MP_STR("{}")); /* does nothing */
 	maybe_act(w, fuzz_byte(&w->in));
+}
+
+static bool mend(void *u, struct mp_call *c, const struct mp_message *error)
+{
+	struct world *w = u;
+
+	FUZZ_CHECK(error->kind != MP_MESSAGE_RESULT && c->state == MP_CALL_WRITTEN);
+	return fuzz_byte(&w->in) % 2;
 }
 
 static void heard_notification(void *u, const struct mp_message *m)
@@ -120,25 +125,13 @@ static void heard_notification(void *u, const struct mp_message *m)
 	maybe_act(u, fuzz_byte(&((struct world *)u)->in));
 }
 
-static void heard_question(void *u, const struct mp_question *q)
-{
-	struct world *w = u;
-
-	FUZZ_CHECK(q->method == MP_METHOD_ELICIT || q->method == MP_METHOD_SAMPLE ||
-		   q->method == MP_METHOD_ROOTS_LIST);
-	FUZZ_CHECK(q->params.len == 0 || q->params.p[0] == '{');
-	w->questions[w->n_questions++ % MP_ARRAY_LEN(w->questions)] = *q;
-	maybe_act(w, fuzz_byte(&w->in));
-}
-
-static void heard_taken_back(void *u, mp_id call)
-{
-	FUZZ_CHECK(call);
-	maybe_act(u, fuzz_byte(&((struct world *)u)->in));
-}
-
-static const struct mp_peer_hooks hooks = {send_out, heard_request, heard_withdrawn,
-					   heard_notification};
+static const struct mp_peer_hooks hooks = {
+	.send = send_out,
+	.request = heard_request,
+	.withdrawn = heard_withdrawn,
+	.notification = heard_notification,
+	.mend = mend,
+};
 
 /* --- what we do ----------------------------------------------------------------------------- */
 
@@ -151,25 +144,26 @@ static void start(struct world *w)
 {
 	uint8_t what = fuzz_byte(&w->in);
 	struct caller *c = &w->callers[w->n_callers];
-	struct mp_request rq = {
+	static const struct mp_call_hooks quiet = {.answered = ended};
+	static const struct mp_call_hooks talking = {.answered = ended, .progress = progressed};
+	struct mp_call_options o = {
 		.method = 1 + (enum mp_method_id)fuzz_below(&w->in, MP_METHODS - 1),
 		.params = what & 1 ? MP_STR("{\"name\":\"x\"}") : MP_STR(""),
 		.meta = what & 2 ? MP_STR("{\"k\":1}") : MP_STR(""),
 		.timeout_ms = what & 4 ? fuzz_byte(&w->in) : 0,
 		.max_total_ms = what & 8 ? fuzz_byte(&w->in) : 0,
-		.on_progress = what & 16 ? progressed : NULL,
 	};
 	int r;
 
 	if (w->n_callers == MAX_CALLS)
 		return;
 	w->n_callers++;
-	*c = (struct caller){.w = w, .is_round = what & 32, .started = true};
+	*c = (struct caller){.w = w, .started = true};
 	c->then = what & 64 ? fuzz_byte(&w->in) : 0;
-	if (c->is_round)
-		rq.method = MP_METHOD_TOOLS_CALL;
-	r = c->is_round ? mp_rounds_call(&w->rounds, &rq, ended, c, &c->call)
-			: mp_peer_call(&w->peer, &rq, ended, c, &c->call);
+	if (what & 32)
+		o.method = MP_METHOD_TOOLS_CALL;
+	mp_call_init(&c->call, w->loop, what & 16 ? &talking : &quiet);
+	r = mp_peer_call(&w->peer, &c->call, &o);
 	FUZZ_CHECK(!c->ended); /* never from within */
 	FUZZ_CHECK(r == 0 || w->lost || w->refuses || w->total > MAX_SENT);
 	c->started = r == 0;
@@ -182,30 +176,20 @@ static void cancel(struct world *w)
 
 	if (!c)
 		return;
-	if (c->is_round)
-		mp_rounds_cancel(&w->rounds, c->call);
-	else
-		mp_peer_cancel(&w->peer, c->call);
-	/* Not from within, but for an answerer who loses all when he hears of it. */
+	mp_peer_cancel(&c->call);
+	/* Not from within, but for a withdrawal that loses the conversation. */
 	FUZZ_CHECK(c->ended == was || w->lost);
 }
 
 static void answer_theirs(struct world *w)
 {
-	mp_id call = w->theirs[fuzz_below(&w->in, MP_ARRAY_LEN(w->theirs))];
+	mp_id request = w->requests[fuzz_below(&w->in, MP_ARRAY_LEN(w->requests))];
+	uint8_t how = fuzz_byte(&w->in);
 
-	if (fuzz_byte(&w->in) % 2)
-		mp_peer_reply(&w->peer, call, MP_STR("{\"roots\":[]}"));
+	if (how % 2)
+		mp_peer_reply(&w->peer, request, how % 8 == 1 ? MP_STR("") : MP_STR("{\"a\":1}"));
 	else
-		mp_peer_refuse(&w->peer, call, -1, MP_STR("no"));
-}
-
-static void answer_question(struct world *w)
-{
-	const struct mp_question *q = &w->questions[fuzz_below(&w->in, MP_ARRAY_LEN(w->questions))];
-
-	mp_rounds_answer(&w->rounds, q->call, q->place,
-			 fuzz_byte(&w->in) % 8 ? MP_STR("{\"a\":1}") : MP_STR(""));
+		mp_peer_refuse(&w->peer, request, -1, MP_STR("no"));
 }
 
 static void lose(struct world *w)
@@ -215,7 +199,6 @@ static void lose(struct world *w)
 	(void)mp_fail(&why, MCPOOL_ECLOSED, "gone");
 	w->lost = true;
 	mp_peer_lost(&w->peer, &why);
-	mp_rounds_lost(&w->rounds, &why);
 }
 
 /* --- what they do (only from outside: a transport does not nest) ------------------------------ */
@@ -376,11 +359,11 @@ static void act(struct world *w, uint8_t what)
 		cancel(w);
 		break;
 	case 3:
+	case 4:
 		answer_theirs(w);
 		break;
-	case 4:
 	case 5:
-		answer_question(w);
+		mp_peer_mended(&w->peer);
 		break;
 	case 6:
 		w->refuses = fuzz_byte(&w->in) % 4 == 0;
@@ -436,12 +419,13 @@ static void check_sums(const struct world *w)
 
 	for (int i = 0; i < MP_CALL_STATE_COUNT; i++)
 		in_states += p->in_state[i].len;
-	FUZZ_CHECK(in_states == p->calls.len);
-	FUZZ_CHECK(p->theirs.len == p->in_state[MP_CALL_SERVING].len);
-	FUZZ_CHECK(w->rounds.open.len == w->rounds.calls.len);
+	FUZZ_CHECK(p->calls.len ==
+		   p->in_state[MP_CALL_QUEUED].len + p->in_state[MP_CALL_WRITTEN].len);
+	FUZZ_CHECK(p->theirs.len == p->serving.len);
+	FUZZ_CHECK(p->server_requests.len >= p->serving.len);
 	for (size_t i = 0; i < w->n_callers; i++)
-		open += w->callers[i].started && !w->callers[i].ended && !w->callers[i].is_round;
-	FUZZ_CHECK(open <= in_states - p->in_state[MP_CALL_SERVING].len);
+		open += w->callers[i].started && !w->callers[i].ended;
+	FUZZ_CHECK(open == in_states);
 }
 
 static void check_end(struct world *w)
@@ -453,7 +437,7 @@ static void check_end(struct world *w)
 	for (int i = 0; i < MP_CALL_STATE_COUNT; i++)
 		FUZZ_CHECK(w->peer.in_state[i].len == 0);
 	FUZZ_CHECK(w->peer.calls.len == 0 && w->peer.theirs.len == 0);
-	FUZZ_CHECK(w->rounds.open.len == 0 && w->rounds.calls.len == 0);
+	FUZZ_CHECK(w->peer.server_requests.len == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -466,16 +450,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	how = fuzz_byte(&w.in);
 	mp_peer_init(&w.peer, w.loop, &hooks, &w);
-	w.peer.answers = how & 1;
-	w.answerer = (struct mp_answerer){heard_question, heard_taken_back, &w};
-	mp_rounds_init(&w.rounds, &w.peer, how & 2 ? &w.answerer : NULL);
+	w.peer.is_modern = !(how & 1);
+	w.peer.serves = how & 2;
 	while (w.in.size) {
 		step(&w);
 		check_sums(&w);
 	}
 	if (how & 4)
 		check_end(&w);
-	mp_rounds_done(&w.rounds);
 	mp_peer_done(&w.peer);
 	mp_loop_free(w.loop);
 	return 0;

@@ -126,7 +126,8 @@ bool mp_oneshot_is_bad(struct mp_oneshot *o, const char *stage, const struct mp_
 void mp_oneshot_show(struct mp_oneshot *o, const char *stage, const struct mp_answer *answer,
 		     int (*print)(struct mp_str result));
 /* The call that Ctrl-C cancels; 0: none. */
-void mp_oneshot_set_call(struct mp_oneshot *o, mp_id call);
+int mp_oneshot_call(struct mp_oneshot *o, const struct mp_call_options *options,
+		    void (*fn)(const struct mp_answer *answer, void *u), void *u) MP_MUST;
 /* Fetch a list, then fn; failures are said and end it all. */
 void mp_oneshot_fetch(struct mp_oneshot *o, struct mp_catalog_list *l, mp_oneshot_fn fn, void *u);
 

@@ -30,7 +30,6 @@ static void answered(const struct mp_answer *answer, void *u)
 	struct mcpool_error why;
 	int r;
 
-	mp_oneshot_set_call(job->oneshot, 0);
 	if (mp_oneshot_is_bad(job->oneshot, "tools/call", answer))
 		return;
 	r = mp_print_result(mp_value_source(answer->message->tape, answer->message->result),
@@ -41,13 +40,6 @@ static void answered(const struct mp_answer *answer, void *u)
 	} else {
 		mp_oneshot_finish(job->oneshot, r);
 	}
-}
-
-static void progressed(const struct mp_message *m, void *u)
-{
-	struct job *job = u;
-
-	mp_line_show_progress(mp_oneshot_get_line(job->oneshot), m);
 }
 
 /* --- the question ---------------------------------------------------------------------------- */
@@ -86,25 +78,20 @@ int mp_cmd_write_call(const struct mp_cli_args *args, struct mp_str given,
 static int start(struct job *job, const struct mp_catalog_item *tool, struct mcpool_error *reterr)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf params;
-	struct mp_request rq = {
+	struct mp_call_options o = {
 		.method = MP_METHOD_TOOLS_CALL,
 		.timeout_ms = mp_oneshot_get_timeout(job->oneshot, TOOL_TIMEOUT_MS),
 		.max_total_ms = MAX_TOTAL_MS,
-		.on_progress = progressed,
 	};
-	mp_id call;
 	int r;
 
 	mp_buf_init(&params, MP_LIMIT_MESSAGE);
 	r = mp_cmd_write_call(job->args, mp_buf_get(&job->given), tool, &params, reterr);
 	if (r < 0)
 		return r;
-	rq.params = mp_buf_get(&params);
-	r = mp_upstream_call(mp_oneshot_get_upstream(job->oneshot), &rq, answered, job, &call);
-	if (r < 0)
-		return mp_fail(reterr, r, "%s", mcpool_error_text(r));
-	mp_oneshot_set_call(job->oneshot, call);
-	return 0;
+	o.params = mp_buf_get(&params);
+	r = mp_oneshot_call(job->oneshot, &o, answered, job);
+	return r < 0 ? mp_fail(reterr, r, "%s", mcpool_error_text(r)) : 0;
 }
 
 static void got_tools(struct mp_oneshot *o, void *u)

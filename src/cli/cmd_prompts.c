@@ -149,13 +149,12 @@ static void ask(struct mp_oneshot *o, void *u)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf params;
 	struct job *job = u;
-	struct mp_request rq = {
+	struct mp_call_options options = {
 		.method = MP_METHOD_PROMPTS_GET,
 		.timeout_ms = mp_oneshot_get_timeout(o, MP_LIMIT_ONE_SHOT_MS),
 	};
 	const char *name = job->args->words[0];
 	struct mcpool_error why;
-	mp_id call = 0;
 	int r;
 
 	mp_buf_init(&params, MP_LIMIT_MESSAGE);
@@ -165,13 +164,12 @@ static void ask(struct mp_oneshot *o, void *u)
 		return;
 	}
 	r = mp_cmd_write_prompt(job->args, mp_str_of(name), &params, &why);
-	rq.params = mp_buf_get(&params);
+	options.params = mp_buf_get(&params);
 	if (r == 0) {
-		r = mp_upstream_call(mp_oneshot_get_upstream(o), &rq, got_prompt, job, &call);
+		r = mp_oneshot_call(o, &options, got_prompt, job);
 		if (r < 0)
 			(void)mp_fail(&why, r, "%s", mcpool_error_text(r));
 	}
-	mp_oneshot_set_call(o, call);
 	if (r < 0)
 		mp_oneshot_fail(o, "prompts/get", &why);
 }

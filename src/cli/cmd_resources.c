@@ -142,21 +142,19 @@ static void begin_read(struct mp_oneshot *o, void *u)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf params;
 	struct job *job = u;
-	struct mp_request rq = {
+	struct mp_call_options options = {
 		.method = MP_METHOD_RESOURCES_READ,
 		.timeout_ms = mp_oneshot_get_timeout(o, MP_LIMIT_ONE_SHOT_MS),
 	};
 	struct mcpool_error why;
-	mp_id call = 0;
 	int r;
 
 	job->oneshot = o;
 	mp_buf_init(&params, MP_LIMIT_MESSAGE);
 	r = mp_cmd_write_read(mp_str_of(job->args->words[0]), &params);
-	rq.params = mp_buf_get(&params);
+	options.params = mp_buf_get(&params);
 	if (r == 0)
-		r = mp_upstream_call(mp_oneshot_get_upstream(o), &rq, was_read, job, &call);
-	mp_oneshot_set_call(o, call);
+		r = mp_oneshot_call(o, &options, was_read, job);
 	if (r < 0) {
 		(void)mp_fail(&why, r, "%s", mcpool_error_text(r));
 		mp_oneshot_fail(o, "resources/read", &why);

@@ -32,8 +32,11 @@ struct mp_oneshot {
 	struct mp_buf log_file;
 	mp_oneshot_fn fn;
 	void *u;
-	bool is_ready; /* it was */
-	mp_id call;    /* what Ctrl-C cancels; 0: none */
+	bool is_ready;       /* it was */
+	struct mp_call call; /* what Ctrl-C cancels */
+	struct mp_buf params;
+	void (*call_fn)(const struct mp_answer *answer, void *u);
+	void *call_u;
 	int exit_code; /* -1: not yet known */
 	struct mp_line line;
 	struct mp_timer blink;
@@ -41,7 +44,6 @@ struct mp_oneshot {
 	struct mp_interrupt interrupt;
 	struct mp_answerer answerer;
 	struct mp_forms forms;
-	struct mp_question asked[MP_ROUNDS_QUESTIONS]; /* with the person; method 0: free */
 
 	struct mp_catalog_list *list; /* being fetched */
 	mp_oneshot_fn list_fn;
@@ -268,7 +270,6 @@ void mp_oneshot_show(struct mp_oneshot *o, const char *stage, const struct mp_an
 	struct mp_str result;
 	int r = 0;
 
-	o->call = 0;
 	if (mp_oneshot_is_bad(o, stage, answer))
 		return;
 	result = mp_value_source(answer->message->tape, answer->message->result);
@@ -294,54 +295,38 @@ static const struct mp_identity identity_with_person = {
 	.capabilities = {MP_FORMS_CAPABILITIES, sizeof(MP_FORMS_CAPABILITIES) - 1},
 };
 
-static struct mp_question *find_free(struct mp_oneshot *o)
-{
-	for (size_t i = 0; i < MP_ARRAY_LEN(o->asked); i++)
-		if (!o->asked[i].method)
-			return &o->asked[i];
-	return NULL;
-}
-
 /* The call's own time does not run meanwhile. */
-static void asked(void *u, const struct mp_question *q)
+static void asked(void *u, const struct mp_server_request *rq)
 {
 	struct mp_oneshot *o = u;
-	struct mp_question *ours = find_free(o);
 
-	if (q->method != MP_METHOD_ELICIT || !ours) {
-		mp_upstream_decline(o->up, q, -32601, mp_question_get_refusal(q->method));
+	if (rq->method != MP_METHOD_ELICIT) {
+		mp_upstream_decline(o->up, rq->id, -32601,
+				    mp_server_request_get_refusal(rq->method));
 		return;
 	}
-	*ours = *q;
-	mp_upstream_pause(o->up, q->origin, true);
-	mp_forms_add(&o->forms, (uint64_t)(ours - o->asked), o->name, q->params);
+	mp_call_pause(&o->call, true);
+	mp_forms_add(&o->forms, rq->id, o->name, rq->params);
 }
 
 static void filled(void *u, uint64_t id, struct mp_str result)
 {
 	struct mp_oneshot *o = u;
-	struct mp_question q = o->asked[id];
 
-	o->asked[id].method = 0;
 	if (o->exit_code >= 0)
 		return;
-	mp_upstream_pause(o->up, q.origin, false);
+	mp_call_pause(&o->call, false);
 	if (result.len)
-		mp_upstream_answer(o->up, &q, result);
+		mp_upstream_reply(o->up, id, result);
 	else
-		mp_upstream_decline(o->up, &q, -32601, mp_str_of(mp_forms_refusal));
+		mp_upstream_decline(o->up, id, -32601, mp_str_of(mp_forms_refusal));
 }
 
-static void withdrawn(void *u, mp_id call)
+static void withdrawn(void *u, mp_id request)
 {
 	struct mp_oneshot *o = u;
 
-	for (size_t i = 0; i < MP_ARRAY_LEN(o->asked); i++) {
-		if (!o->asked[i].method || o->asked[i].call != call)
-			continue;
-		o->asked[i].method = 0;
-		mp_forms_drop(&o->forms, i);
-	}
+	mp_forms_drop(&o->forms, request);
 }
 
 static bool has_person(const struct mp_oneshot *o)
@@ -397,8 +382,8 @@ static void interrupted(void *u)
 	struct mp_oneshot *o = u;
 
 	mp_forms_drop_all(&o->forms);
-	if (o->call)
-		mp_upstream_cancel(o->up, o->call);
+	if (!mp_call_is_at_rest(&o->call))
+		mp_peer_cancel(&o->call);
 	else
 		mp_oneshot_finish(o, MP_EXIT_INTERRUPTED);
 	mp_line_show(&o->line, MP_STR("cancelling ..."));
@@ -439,9 +424,35 @@ int64_t mp_oneshot_get_timeout(struct mp_oneshot *o, int64_t otherwise_ms)
 	return o->args->timeout_ms ? o->args->timeout_ms : otherwise_ms;
 }
 
-void mp_oneshot_set_call(struct mp_oneshot *o, mp_id call)
+static void call_answered(struct mp_call *c, const struct mp_answer *answer)
 {
-	o->call = call;
+	struct mp_oneshot *o = mp_container_of(c, struct mp_oneshot, call);
+
+	o->call_fn(answer, o->call_u);
+}
+
+static void call_progressed(struct mp_call *c, const struct mp_message *m)
+{
+	mp_line_show_progress(&mp_container_of(c, struct mp_oneshot, call)->line, m);
+}
+
+int mp_oneshot_call(struct mp_oneshot *o, const struct mp_call_options *options,
+		    void (*fn)(const struct mp_answer *answer, void *u), void *u)
+{
+	static const struct mp_call_hooks hooks = {.answered = call_answered};
+	static const struct mp_call_hooks tool_hooks = {.answered = call_answered,
+							.progress = call_progressed};
+	bool is_tool = options->method == MP_METHOD_TOOLS_CALL;
+	struct mp_call_options kept = *options;
+	int r = mp_buf_add_str(&o->params, options->params);
+
+	if (r < 0)
+		return r;
+	kept.params = mp_buf_get(&o->params);
+	o->call_fn = fn;
+	o->call_u = u;
+	mp_call_init(&o->call, o->loop, is_tool ? &tool_hooks : &hooks);
+	return mp_upstream_call(o->up, &o->call, &kept);
 }
 
 static void fetched(struct mp_catalog_list *l, const struct mcpool_error *error, void *u)
@@ -478,6 +489,7 @@ static void note_log_file(struct mp_oneshot *o)
 	char name[96];
 
 	mp_buf_init(&o->log_file, 4096);
+	mp_buf_init(&o->params, MP_LIMIT_MESSAGE);
 	snprintf(name, sizeof(name), "logs/%s.log", o->name);
 	if (mp_path_state(name, &o->log_file) < 0)
 		mp_buf_clear(&o->log_file); /* no home, no file */
@@ -546,6 +558,7 @@ int mp_oneshot_run(const struct mp_cli_args *args, mp_oneshot_fn fn, void *u)
 	o.dialer = mp_dialer_free(o.dialer);
 	mp_environment_free(o.env);
 	mp_buf_done(&o.log_file);
+	mp_buf_done(&o.params);
 	o.loop = mp_loop_free(o.loop);
 	return mp_print_finish(o.exit_code);
 }

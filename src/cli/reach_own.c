@@ -100,7 +100,7 @@ static void asked(void *u, const struct mp_ask *ask)
 		mp_forms_add(&own->forms, ask->question, ask->server, ask->params);
 	else
 		mp_party_decline(mp_inproc_get_pool(own->hub), ask->question, -32601,
-				 mp_question_get_refusal(ask->method));
+				 mp_server_request_get_refusal(ask->method));
 }
 
 static void unasked(void *u, mp_id question)

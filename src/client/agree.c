@@ -143,9 +143,14 @@ static void lose_discover(struct mp_agree *a, const struct mp_answer *answer)
 		agree_advance(a, NO_MODERN);
 }
 
-static void take_discover(const struct mp_answer *answer, void *u)
+static struct mp_agree *agree_of(struct mp_call *c)
 {
-	struct mp_agree *a = u;
+	return mp_container_of(c, struct mp_agree_call, call)->agree;
+}
+
+static void take_discover(struct mp_call *c, const struct mp_answer *answer)
+{
+	struct mp_agree *a = agree_of(c);
 	bool refused;
 
 	mp_timer_stop(&a->silence);
@@ -178,9 +183,9 @@ static void take_discover(const struct mp_answer *answer, void *u)
 	agree_advance(a, a->discovered ? DISCOVERED : NO_MODERN);
 }
 
-static void take_initialize(const struct mp_answer *answer, void *u)
+static void take_initialize(struct mp_call *c, const struct mp_answer *answer)
 {
-	struct mp_agree *a = u;
+	struct mp_agree *a = agree_of(c);
 	bool refused, modern_after_all = false;
 
 	if (is_lost(answer)) {
@@ -215,8 +220,9 @@ static enum agree_event send_failed(struct mp_agree *a, int r)
 
 static enum agree_event send_discover(struct mp_agree *a)
 {
-	struct mp_request rq = {.method = MP_METHOD_DISCOVER, .meta = mp_buf_get(&a->meta)};
-	int r = mp_peer_call(a->peer, &rq, take_discover, a, NULL);
+	struct mp_call_options o = {.method = MP_METHOD_DISCOVER, .meta = mp_buf_get(&a->meta)};
+	struct mp_call *c = &a->discover[!mp_call_is_at_rest(&a->discover[0].call)].call;
+	int r = mp_peer_call(a->peer, c, &o);
 
 	return r < 0 ? send_failed(a, r) : MP_QUIET;
 }
@@ -232,7 +238,7 @@ static enum agree_event repeat_discover(struct mp_agree *a)
 static enum agree_event send_initialize(struct mp_agree *a)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf params;
-	struct mp_request rq = {.method = MP_METHOD_INITIALIZE};
+	struct mp_call_options o = {.method = MP_METHOD_INITIALIZE};
 	struct mp_identity me = *a->me;
 	int r;
 
@@ -241,9 +247,9 @@ static enum agree_event send_initialize(struct mp_agree *a)
 	if (a->declares.len)
 		me.capabilities = a->declares;
 	r = mp_legacy_write_initialize(&me, &params);
-	rq.params = mp_buf_get(&params);
+	o.params = mp_buf_get(&params);
 	if (r == 0)
-		r = mp_peer_call(a->peer, &rq, take_initialize, a, NULL);
+		r = mp_peer_call(a->peer, &a->initialize.call, &o);
 	return r < 0 ? send_failed(a, r) : MP_QUIET;
 }
 
@@ -253,7 +259,7 @@ static enum agree_event settle_modern(struct mp_agree *a)
 {
 	mp_timer_stop(&a->silence);
 	a->hello = a->modern_hello;
-	a->peer->answers = false; /* there are no requests from modern servers */
+	a->peer->is_modern = true;
 	a->hooks->agreed(a->u);
 	return MP_QUIET;
 }
@@ -312,10 +318,23 @@ static void silence_is_over(void *u)
 	agree_advance(u, SILENT);
 }
 
+static const struct mp_call_hooks discover_hooks = {.answered = take_discover};
+static const struct mp_call_hooks initialize_hooks = {.answered = take_initialize};
+
+static void agree_call_init(struct mp_agree_call *c, struct mp_agree *a, struct mp_loop *loop,
+			    const struct mp_call_hooks *hooks)
+{
+	c->agree = a;
+	mp_call_init(&c->call, loop, hooks);
+}
+
 void mp_agree_init(struct mp_agree *a, struct mp_loop *loop, const struct mp_identity *me,
 		   const struct mp_agree_hooks *hooks, void *u)
 {
 	*a = (struct mp_agree){.me = me, .hooks = hooks, .u = u, .state = IDLE};
+	for (size_t i = 0; i < MP_ARRAY_LEN(a->discover); i++)
+		agree_call_init(&a->discover[i], a, loop, &discover_hooks);
+	agree_call_init(&a->initialize, a, loop, &initialize_hooks);
 	mp_timer_init(&a->silence, loop, silence_is_over, a);
 	mp_buf_init(&a->meta, MP_LIMIT_MESSAGE);
 	mp_buf_init(&a->who, MP_LIMIT_MESSAGE);

@@ -22,7 +22,15 @@ struct mp_agree_hooks {
 	void (*turned_out_modern)(void *u);
 };
 
+/* A request of the handshake. */
+struct mp_agree_call {
+	struct mp_call call;
+	struct mp_agree *agree;
+};
+
 struct mp_agree {
+	/* A second discover may be sent while the first is not answered yet. */
+	struct mp_agree_call discover[2], initialize;
 	struct mp_peer *peer; /* borrowed; a new one for each life */
 	const struct mp_identity *me;
 	const struct mp_agree_hooks *hooks;

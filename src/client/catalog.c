@@ -288,7 +288,7 @@ struct mp_catalog_fetch {
 	mp_catalog_fn fn;                /* NULL: abandoned */
 	void *u;
 	unsigned pages;
-	mp_id call;
+	struct mp_call call;
 	struct mp_mirrors mirrors; /* of tools whose arguments HTTP repeats */
 	struct mp_buf cursor;
 	struct mp_task task; /* for lists that need no asking */
@@ -374,9 +374,9 @@ static void fail(struct mp_catalog_fetch *f, int r)
 	finish(f, &f->why);
 }
 
-static void got_page(const struct mp_answer *answer, void *u)
+static void got_page(struct mp_call *c, const struct mp_answer *answer)
 {
-	struct mp_catalog_fetch *f = u;
+	struct mp_catalog_fetch *f = mp_container_of(c, struct mp_catalog_fetch, call);
 	bool more = false;
 	int r = 0;
 
@@ -411,17 +411,19 @@ static void got_page(const struct mp_answer *answer, void *u)
 static int ask_page(struct mp_catalog_fetch *f)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf params;
-	struct mp_request rq = {.method = kinds[f->list->kind].method};
+	struct mp_call_options o = {.method = kinds[f->list->kind].method};
 	int64_t left_ms = f->deadline_ms - mp_loop_now_ms(f->loop);
 	int r = 0;
 
 	mp_buf_init(&params, MP_LIMIT_MESSAGE);
 	if (f->pages++)
 		r = mp_buf_addf(&params, "{\"cursor\":%.*s}", MP_STR_ARGS(mp_buf_get(&f->cursor)));
-	rq.params = mp_buf_get(&params);
-	rq.timeout_ms = left_ms > 0 ? left_ms : 1; /* 0 would be for ever */
-	return r < 0 ? r : mp_upstream_call(f->up, &rq, got_page, f, &f->call);
+	o.params = mp_buf_get(&params);
+	o.timeout_ms = left_ms > 0 ? left_ms : 1; /* 0 would be for ever */
+	return r < 0 ? r : mp_upstream_call(f->up, &f->call, &o);
 }
+
+static const struct mp_call_hooks page_hooks = {.answered = got_page};
 
 int mp_catalog_fetch(struct mp_upstream *up, struct mp_catalog_list *l, int64_t timeout_ms,
 		     mp_catalog_fn fn, void *u, struct mp_loop *loop,
@@ -439,6 +441,7 @@ int mp_catalog_fetch(struct mp_upstream *up, struct mp_catalog_list *l, int64_t 
 		.fn = fn,
 		.u = u,
 	};
+	mp_call_init(&f->call, loop, &page_hooks);
 	mp_mirrors_init(&f->mirrors);
 	if (l->kind == MP_CATALOG_TOOL && mp_upstream_has_mirrors(up))
 		l->mirrors = &f->mirrors;
@@ -464,5 +467,5 @@ void mp_catalog_abandon(struct mp_catalog_fetch *f)
 	if (mp_list_linked(&f->task.link))
 		finish(f, NULL);
 	else
-		mp_upstream_cancel(f->up, f->call); /* its answer frees f */
+		mp_peer_cancel(&f->call); /* its answer frees f */
 }

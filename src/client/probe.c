@@ -8,30 +8,29 @@
 #include "base/mem.h"
 
 struct probe {
+	struct mp_call call;
 	struct mp_upstream *up;
 	bool last; /* the list is asked: there is nothing after it */
 	mp_probe_fn fn;
 	void *u;
 };
 
-static void answered(const struct mp_answer *answer, void *u);
-
 static int ask(struct probe *p)
 {
 	bool modern = mp_upstream_get_hello(p->up)->era == MP_ERA_MODERN;
-	struct mp_request rq = {
+	struct mp_call_options o = {
 		.method = p->last  ? MP_METHOD_TOOLS_LIST
 			  : modern ? MP_METHOD_DISCOVER
 				   : MP_METHOD_PING,
 		.timeout_ms = MP_LIMIT_PROBE_MS,
 	};
 
-	return mp_upstream_call(p->up, &rq, answered, p, NULL);
+	return mp_upstream_call(p->up, &p->call, &o);
 }
 
-static void answered(const struct mp_answer *answer, void *u)
+static void probe_answered(struct mp_call *c, const struct mp_answer *answer)
 {
-	struct probe *p = u;
+	struct probe *p = mp_container_of(c, struct probe, call);
 	bool alive =
 		answer->outcome == MP_OUTCOME_ANSWERED || answer->outcome == MP_OUTCOME_REFUSED;
 
@@ -44,12 +43,15 @@ static void answered(const struct mp_answer *answer, void *u)
 	mp_free(p);
 }
 
+static const struct mp_call_hooks probe_hooks = {.answered = probe_answered};
+
 int mp_probe_start(struct mp_upstream *up, bool list_only, mp_probe_fn fn, void *u)
 {
 	struct probe *p = mp_alloc(sizeof(*p));
 	int r;
 
 	*p = (struct probe){.up = up, .last = list_only, .fn = fn, .u = u};
+	mp_call_init(&p->call, mp_upstream_get_loop(up), &probe_hooks);
 	r = ask(p);
 	if (r < 0)
 		mp_free(p);

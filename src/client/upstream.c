@@ -89,10 +89,9 @@ static void transport_message(void *u, struct mp_str text)
 {
 	struct mp_upstream *up = u;
 
-	if (mp_str_to_u64(up->transport->during, &up->during) < 0)
-		up->during = 0;
+	up->during = up->transport->during;
 	mp_peer_receive(&up->peer, text);
-	up->during = 0;
+	up->during = MP_STR("");
 }
 
 static void transport_oversize(void *u, struct mp_str head, struct mp_str tail)
@@ -133,7 +132,7 @@ static bool transport_is_open(void *u, struct mp_str id)
 {
 	struct mp_upstream *up = u;
 
-	return mp_peer_is_open(&up->peer, id);
+	return mp_peer_find(&up->peer, id) != NULL;
 }
 
 static void transport_doubt(void *u, const char *why)
@@ -172,7 +171,6 @@ static void transport_ended(void *u, const struct mcpool_error *why)
 
 	note(up, why);
 	mp_peer_lost(&up->peer, &up->why);
-	mp_rounds_lost(&up->rounds, &up->why);
 	redial = up->state == MP_UPSTREAM_AGREEING &&
 		 mp_agree_lost(&up->agree, why, may_be_probe(up, why));
 	upstream_advance(up, redial ? REDIAL : LOST);
@@ -315,9 +313,7 @@ static enum upstream_event hang_up(struct mp_upstream *up)
 static void begin_conversation(struct mp_upstream *up)
 {
 	mp_peer_init(&up->peer, up->loop, &mp_upstream_peer_hooks, up);
-	mp_rounds_init(&up->rounds, &up->peer, up->o.answerer);
-	up->rounds.mend = mp_upstream_mend;
-	up->rounds.mend_u = up;
+	up->peer.serves = up->o.answerer != NULL;
 }
 
 /* The second life begins with initialize, and the verdict says so for the next time, too. */
@@ -325,7 +321,6 @@ static enum upstream_event forget_and_dial(struct mp_upstream *up)
 {
 	up->transport = mp_transport_free(up->transport);
 	up->shut = false;
-	mp_rounds_done(&up->rounds);
 	mp_peer_done(&up->peer);
 	begin_conversation(up);
 	up->way = MP_AGREE_NO_PROBE;
@@ -428,14 +423,12 @@ static void end_calls(struct mp_upstream *up)
 	(void)mp_fail(&why, MCPOOL_ECLOSED, "the conversation was closed");
 	why.fault = MCPOOL_FAULT_CLOSED;
 	mp_peer_lost(&up->peer, &why);
-	mp_rounds_lost(&up->rounds, &why);
 }
 
 static void free_upstream(struct mp_grave *grave)
 {
 	struct mp_upstream *up = mp_container_of(grave, struct mp_upstream, grave);
 
-	mp_rounds_done(&up->rounds);
 	mp_peer_done(&up->peer);
 	mp_agree_done(&up->agree);
 	mp_mirrors_done(&up->mirrors);

@@ -13,10 +13,18 @@
 #include "client/verdicts.h"
 #include "rpc/era.h"
 #include "rpc/peer.h"
-#include "rpc/rounds.h"
 #include "transport/transport.h"
 
 struct mp_upstream;
+
+/* What can answer the server's requests: a person at a terminal, an agent, a test. */
+struct mp_answerer {
+	/* Answer with mp_upstream_reply() or mp_upstream_decline(), at once or later. */
+	void (*ask)(void *u, const struct mp_server_request *rq);
+	/* The answer to that request is no longer wanted. */
+	void (*withdraw)(void *u, mp_id request);
+	void *u;
+};
 
 struct mp_upstream_options {
 	const struct mp_identity *me; /* borrowed for its life */
@@ -61,27 +69,26 @@ int mp_upstream_open(struct mp_upstream *up, struct mcpool_error *reterr) MP_MUS
 void mp_upstream_close(struct mp_upstream *up);
 
 /*
- * As mp_peer_call(); rq->meta is filled in by the era, from rq->capabilities (empty: our own) and
- * rq->log_level (NULL: our own), which only modern servers are told with each request.
- * MCPOOL_EAGAIN before ready. Results of a modern server are complete ones, its questions were
- * answered on the way; unless rq->keeps_rounds.
+ * As mp_peer_call(), for a call that is at rest. Modern servers are told capabilities and log level
+ * with each request. MCPOOL_EAGAIN before ready. mp_peer_cancel() cancels it.
  */
-int mp_upstream_call(struct mp_upstream *up, const struct mp_request *rq, mp_answer_fn fn, void *u,
-		     mp_id *ret_call) MP_MUST;
-void mp_upstream_cancel(struct mp_upstream *up, mp_id call);
-/* Answer a question that was put to the answerer. result: an object; empty: declined. */
-void mp_upstream_answer(struct mp_upstream *up, const struct mp_question *q, struct mp_str result);
+int mp_upstream_call(struct mp_upstream *up, struct mp_call *c,
+		     const struct mp_call_options *o) MP_MUST;
+/* The same where the answer does not matter. */
+int mp_upstream_call_and_forget(struct mp_upstream *up, const struct mp_call_options *o) MP_MUST;
+/* Answer a request that was put to the answerer. result: an object; empty: declined. */
+void mp_upstream_reply(struct mp_upstream *up, mp_id request, struct mp_str result);
 /* code: what a legacy server is told; a modern one's call ends with these words. */
-void mp_upstream_decline(struct mp_upstream *up, const struct mp_question *q, int code,
-			 struct mp_str words);
-/* A question is being thought about: meanwhile only max_total_ms counts for this call. */
-void mp_upstream_pause(struct mp_upstream *up, mp_id call, bool paused);
+void mp_upstream_decline(struct mp_upstream *up, mp_id request, int code, struct mp_str words);
 /* MCPOOL_EAGAIN, MCPOOL_ECLOSED, and as mp_peer_notify(). */
 int mp_upstream_notify(struct mp_upstream *up, enum mp_method_id method,
 		       struct mp_str params) MP_MUST;
 const struct mp_log *mp_upstream_get_log(const struct mp_upstream *up); /* may be NULL */
-/* The call on whose stream the message came that is being told of; 0: that cannot be said. */
-mp_id mp_upstream_get_origin(const struct mp_upstream *up);
+/*
+ * The call on whose stream the message came that is being told of. False: that cannot be said.
+ * *ret_call is NULL where that call has ended.
+ */
+bool mp_upstream_get_origin(const struct mp_upstream *up, struct mp_call **ret_call);
 
 /*
  * Does HTTP repeat arguments of its tools in headers? Then whoever lists them says which: m, which
@@ -91,6 +98,7 @@ bool mp_upstream_has_mirrors(const struct mp_upstream *up);
 void mp_upstream_set_mirrors(struct mp_upstream *up, struct mp_mirrors *m);
 const struct mp_mirrors *mp_upstream_get_mirrors(const struct mp_upstream *up);
 
+struct mp_loop *mp_upstream_get_loop(const struct mp_upstream *up);
 bool mp_upstream_is_ready(const struct mp_upstream *up);
 const struct mp_hello *mp_upstream_get_hello(const struct mp_upstream *up); /* once ready */
 const struct mp_peer_counts *mp_upstream_get_counts(const struct mp_upstream *up);

@@ -61,16 +61,16 @@ static void relisted(struct mp_catalog_list *l, const struct mcpool_error *error
 
 	(void)l;
 	forget_list(up);
-	mp_rounds_mended(&up->rounds);
+	mp_peer_mended(&up->peer);
 	if (!error)
 		tell_changed(up);
 }
 
-bool mp_upstream_mend(void *u, enum mp_method_id method, const struct mp_message *error)
+bool mp_upstream_mend(void *u, struct mp_call *c, const struct mp_message *error)
 {
 	struct mp_upstream *up = u;
 
-	if (method != MP_METHOD_TOOLS_CALL || !mp_upstream_has_mirrors(up) ||
+	if (c->o.method != MP_METHOD_TOOLS_CALL || !mp_upstream_has_mirrors(up) ||
 	    mp_error_read_code(error) != HEADER_MISMATCH)
 		return false;
 	if (up->relisted)

@@ -29,9 +29,8 @@ struct mp_upstream {
 	struct mp_transport *transport; /* owned; NULL before dialling */
 	bool shut;                      /* the transport has said its last word */
 	bool deaf;                      /* it takes nothing any more, and will say so */
-	mp_id during;                   /* the peer's call on whose stream a message came; 0 */
+	struct mp_str during;           /* the id of the call on whose stream a message came */
 	struct mp_peer peer;
-	struct mp_rounds rounds;
 	struct mp_agree agree;
 	struct mp_buf meta; /* of the request being written, where it is not always the same */
 	struct mp_mirrors mirrors;
@@ -49,8 +48,8 @@ struct mp_upstream {
 /* What the peer asks for and tells; u is the upstream. */
 extern const struct mp_peer_hooks mp_upstream_peer_hooks;
 
-/* For mp_rounds.mend: list the tools again if that may help. */
-bool mp_upstream_mend(void *u, enum mp_method_id method, const struct mp_message *error);
+/* For mp_peer_hooks.mend: list the tools again if that may help. */
+bool mp_upstream_mend(void *u, struct mp_call *c, const struct mp_message *error);
 /* Nobody waits for that any more. */
 void mp_upstream_stop_mending(struct mp_upstream *up);
 

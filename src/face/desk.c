@@ -10,7 +10,7 @@
 #include "face/server_requests.h"
 #include "pool/lease.h"
 #include "pool/party.h"
-#include "rpc/rounds.h"
+#include "rpc/server_request.h"
 #include "session/filter.h"
 
 enum { MAX_JOBS = 64, METHOD_NOT_FOUND = -32601 };
@@ -479,7 +479,7 @@ static void asked(void *u, const struct mp_ask *ask)
 		mp_server_requests_send(&d->requests, ask);
 	else
 		mp_party_decline(d->hub->pool, ask->question, METHOD_NOT_FOUND,
-				 mp_question_get_refusal(ask->method));
+				 mp_server_request_get_refusal(ask->method));
 }
 
 static void unasked(void *u, mp_id question)

@@ -16,7 +16,7 @@ struct mp_asked {
 	mp_id id, lease;
 	struct mp_party *party;
 	struct mp_instance *in;
-	struct mp_question q; /* without its params */
+	mp_id request; /* as the upstream knows it */
 	struct mp_timer timer;
 	struct mp_task task; /* tells that it is over */
 	struct mp_grave grave;
@@ -114,8 +114,7 @@ static void forget_unasked(struct mp_party *party)
 static void decline(struct mp_asked *a, int code, struct mp_str words, bool is_told)
 {
 	struct mp_upstream *up = mp_keeper_get_upstream(a->in->k);
-
-	struct mp_question q = a->q;
+	mp_id request = a->request;
 
 	close(a);
 	if (is_told)
@@ -123,7 +122,7 @@ static void decline(struct mp_asked *a, int code, struct mp_str words, bool is_t
 	else
 		bury(a);
 	if (up)
-		mp_upstream_decline(up, &q, code, words);
+		mp_upstream_decline(up, request, code, words);
 }
 
 static void was_not_answered(void *u)
@@ -140,10 +139,10 @@ static struct mp_asked *find_of_lease(const struct mp_instance *in, mp_id lease)
 	return NULL;
 }
 
-static struct mp_asked *find_of_call(const struct mp_instance *in, mp_id call)
+static struct mp_asked *find_request(const struct mp_instance *in, mp_id request)
 {
 	MP_LIST_EACH(&in->asked, link)
-		if (asked_of_instance(link)->q.call == call)
+		if (asked_of_instance(link)->request == request)
 			return asked_of_instance(link);
 	return NULL;
 }
@@ -176,7 +175,7 @@ void mp_party_reply(struct mp_pool *p, mp_id question, struct mp_str result)
 	close(a);
 	bury(a);
 	if (up)
-		mp_upstream_answer(up, &a->q, result);
+		mp_upstream_reply(up, a->request, result);
 }
 
 void mp_party_decline(struct mp_pool *p, mp_id question, int code, struct mp_str words)
@@ -190,14 +189,14 @@ void mp_party_decline(struct mp_pool *p, mp_id question, int code, struct mp_str
 /* --- from the server ------------------------------------------------------------------------- */
 
 static void put(struct mp_instance *in, struct mp_party *party, mp_id lease,
-		const struct mp_question *q)
+		const struct mp_server_request *rq)
 {
 	struct mp_asked *a = mp_alloc(sizeof(*a));
 	struct mp_ask ask = {
-		.lease = lease, .server = in->e->name, .method = q->method, .params = q->params};
+		.lease = lease, .server = in->e->name, .method = rq->method, .params = rq->params};
 
-	*a = (struct mp_asked){.pool = in->pool, .lease = lease, .party = party, .in = in, .q = *q};
-	a->q.params = MP_STR("");
+	*a = (struct mp_asked){
+		.pool = in->pool, .lease = lease, .party = party, .in = in, .request = rq->id};
 	ask.question = a->id = mp_ids_add(&in->pool->questions, a);
 	mp_list_append(&party->asked, &a->of_party);
 	mp_list_append(&in->asked, &a->of_instance);
@@ -213,9 +212,9 @@ static bool is_round(uint64_t n)
 	return (n & (n - 1)) == 0;
 }
 
-static void refuse(struct mp_instance *in, const struct mp_question *q)
+static void refuse(struct mp_instance *in, const struct mp_server_request *rq)
 {
-	const char *method = mp_method_get(q->method)->name;
+	const char *method = mp_method_get(rq->method)->name;
 
 	in->stats.no_owner++;
 	mp_instance_touch(in, MP_SERVER_CALLS);
@@ -223,41 +222,40 @@ static void refuse(struct mp_instance *in, const struct mp_question *q)
 		mp_event(in->pool->o.events, in->id, MP_EVENT_NO_OWNER,
 			 "%s belongs to no session and was refused (mcp_no_owner, %llu so far)",
 			 method, (unsigned long long)in->stats.no_owner);
-	mp_upstream_decline(mp_keeper_get_upstream(in->k), q, METHOD_NOT_FOUND,
+	mp_upstream_decline(mp_keeper_get_upstream(in->k), rq->id, METHOD_NOT_FOUND,
 			    MP_STR("mcp_no_owner: this belongs to no session that mcpool knows; "
 				   "with the mode serial or session it would"));
 }
 
-static void asked(void *u, const struct mp_question *q)
+static void asked(void *u, const struct mp_server_request *rq)
 {
 	struct mp_instance *in = u;
 	struct mp_owner owner;
 	struct mp_party *party;
 
-	if (!mp_owner_find(in, q->origin, &owner)) {
-		refuse(in, q);
+	if (!mp_owner_find(in, rq->has_origin, rq->origin, &owner)) {
+		refuse(in, rq);
 		return;
 	}
 	party = mp_party_find(in->pool, owner.session);
 	if (!party || !party->hooks.ask) {
-		mp_upstream_decline(mp_keeper_get_upstream(in->k), q, METHOD_NOT_FOUND,
-				    mp_question_get_refusal(q->method));
+		mp_upstream_decline(mp_keeper_get_upstream(in->k), rq->id, METHOD_NOT_FOUND,
+				    mp_server_request_get_refusal(rq->method));
 		return;
 	}
-	if (q->method == MP_METHOD_ELICIT)
-		mp_owner_note_question(in, owner.session, q->params);
-	put(in, party, owner.lease, q);
+	if (rq->method == MP_METHOD_ELICIT)
+		mp_owner_note_question(in, owner.session, rq->params);
+	put(in, party, owner.lease, rq);
 }
 
-static void withdrawn(void *u, mp_id call)
+static void withdrawn(void *u, mp_id request)
 {
-	struct mp_instance *in = u;
-	struct mp_asked *a;
+	struct mp_asked *a = find_request(u, request);
 
-	while ((a = find_of_call(in, call))) {
-		close(a);
-		unask(a);
-	}
+	if (!a)
+		return;
+	close(a);
+	unask(a);
 }
 
 /* --- life ------------------------------------------------------------------------------------ */

@@ -254,21 +254,18 @@ static void grant(struct mp_lease *l, int64_t ms)
 
 void mp_lease_pause(struct mp_lease *l, bool paused)
 {
-	struct mp_upstream *up = mp_keeper_get_upstream(l->in->k);
-
 	if (l->is_paused == paused)
 		return;
 	l->is_paused = paused;
 	if (paused)
 		l->left_ms = l->deadline.due_ms - mp_loop_now_ms(l->pool->o.loop);
 	grant(l, paused ? INT64_MAX : l->left_ms);
-	if (up)
-		mp_upstream_pause(up, l->call, paused);
+	mp_call_pause(&l->call, paused);
 }
 
-static void progressed(const struct mp_message *m, void *u)
+static void progressed(struct mp_call *c, const struct mp_message *m)
 {
-	struct mp_lease *l = u;
+	struct mp_lease *l = mp_container_of(c, struct mp_lease, call);
 
 	if (l->state != MP_LEASE_OUT)
 		return;
@@ -320,12 +317,11 @@ static enum mp_lease_event take_failure(struct mp_lease *l, const struct mp_answ
 	return note_cause(l, answer, ev);
 }
 
-static void answered(const struct mp_answer *answer, void *u)
+static void answered(struct mp_call *c, const struct mp_answer *answer)
 {
-	struct mp_lease *l = u;
+	struct mp_lease *l = mp_container_of(c, struct mp_lease, call);
 	enum mp_lease_event ev = MP_LEASE_ON_ANSWER;
 
-	l->call = 0;
 	l->took_us = mp_loop_now_us(l->pool->o.loop) - l->sent_us;
 	if (l->state == MP_LEASE_ENDED) { /* it was given up before */
 		if (l->is_told)
@@ -341,10 +337,19 @@ static void answered(const struct mp_answer *answer, void *u)
 }
 
 /* Progress is always asked for, because it buys time (U16). */
+const struct mp_call_hooks mp_lease_call_hooks = {.answered = answered, .progress = progressed};
+
+struct mp_lease *mp_lease_of_call(struct mp_call *c)
+{
+	bool is_lease = c->hooks == &mp_lease_call_hooks;
+
+	return is_lease ? mp_container_of(c, struct mp_lease, call) : NULL;
+}
+
 static enum mp_lease_event send(struct mp_lease *l)
 {
 	bool transport_first = l->in->e->tuning.timeout_order == MP_TIMEOUT_TRANSPORT;
-	struct mp_request rq = {
+	struct mp_call_options o = {
 		.method = l->method,
 		.params = l->params,
 		.foreign = l->meta,
@@ -354,15 +359,13 @@ static enum mp_lease_event send(struct mp_lease *l)
 		.takes_tasks = l->takes_tasks,
 		.timeout_ms = transport_first ? l->timeout_ms : mp_lease_pad(l->timeout_ms),
 		.max_total_ms = transport_first ? l->max_total_ms : mp_lease_pad(l->max_total_ms),
-		.on_progress = progressed,
 	};
-	int r = mp_upstream_call(mp_keeper_get_upstream(l->in->k), &rq, answered, l, &l->call);
+	int r = mp_upstream_call(mp_keeper_get_upstream(l->in->k), &l->call, &o);
 
 	l->sent_us = mp_loop_now_us(l->pool->o.loop);
 	l->was_out = r == 0;
 	if (r == 0)
 		return MP_QUIET;
-	l->call = 0;
 	if (r == MCPOOL_ECLOSED || r == MCPOOL_EAGAIN)
 		return MP_LEASE_ON_BACK;
 	if (r == MCPOOL_ELIMIT)
@@ -473,7 +476,7 @@ void mp_lease_tell_later(void *u)
 	if (!l->is_told)
 		mp_lease_tell(l);
 	/* Whoever was told may have ended everything, and this lease with it. */
-	if (l->pool && l->state == MP_LEASE_ENDED && l->call == 0)
+	if (l->pool && l->state == MP_LEASE_ENDED && mp_call_is_at_rest(&l->call))
 		free_lease(l);
 }
 
@@ -507,11 +510,9 @@ static enum mp_lease_event hold(struct mp_lease *l)
 
 static void take_back(struct mp_lease *l)
 {
-	struct mp_upstream *up = l->call ? mp_keeper_get_upstream(l->in->k) : NULL;
-
-	if (!up)
+	if (mp_call_is_at_rest(&l->call))
 		return;
-	mp_upstream_cancel(up, l->call);
+	mp_peer_cancel(&l->call);
 	mp_owner_note_given_up(l);
 }
 

@@ -59,9 +59,9 @@ struct mp_lease_request {
 	const char *log_level; /* what a modern server may log meanwhile; static; NULL: nothing */
 	/* A modern server's "input required" is handed on as it is, not turned into questions. */
 	bool keeps_rounds;
-	bool takes_tasks;           /* whoever calls declared that extension of modern servers */
-	int64_t timeout_ms;         /* 0: the server's toolTimeout */
-	mp_progress_fn on_progress; /* may be NULL */
+	bool takes_tasks;   /* whoever calls declared that extension of modern servers */
+	int64_t timeout_ms; /* 0: the server's toolTimeout */
+	void (*on_progress)(const struct mp_message *m, void *u); /* may be NULL */
 };
 
 struct mp_lease_answer {

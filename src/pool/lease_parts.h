@@ -26,12 +26,12 @@ struct mp_lease {
 	enum mp_method_id method;
 	int64_t timeout_ms, max_total_ms;
 	struct mp_ticket ticket; /* for a slot */
-	mp_id call;              /* while the upstream owes its one answer; else 0 */
+	struct mp_call call;
 	int64_t asked_ms, sent_us, took_us;
 	struct mp_timer deadline, patience;
 	bool is_paused;  /* the deadline is the latest there is */
 	int64_t left_ms; /* what was left of it when it was paused */
-	mp_progress_fn on_progress;
+	void (*on_progress)(const struct mp_message *m, void *u);
 	mp_lease_fn fn;
 	void *u;
 	struct mp_task task; /* tells what must not be told from within */
@@ -52,6 +52,8 @@ struct mp_lease {
 };
 
 /* lease.c */
+extern const struct mp_call_hooks mp_lease_call_hooks;
+struct mp_lease *mp_lease_of_call(struct mp_call *c); /* NULL: it is not a lease's */
 void mp_lease_advance(struct mp_lease *l, enum mp_lease_event ev);
 /* Note why it cannot be; REFUSE is the event that follows. */
 void mp_lease_refuse(struct mp_lease *l, int code, enum mp_outcome outcome, const char *format, ...)

@@ -68,6 +68,7 @@ static struct mp_lease *lease_new(struct mp_view *v, const struct mp_lease_reque
 	l->capabilities = copy_str(&at, rq->capabilities);
 	mp_timer_init(&l->deadline, l->pool->o.loop, deadline_passed, l);
 	mp_timer_init(&l->patience, l->pool->o.loop, patience_lost, l);
+	mp_call_init(&l->call, l->pool->o.loop, &mp_lease_call_hooks);
 	mp_task_init(&l->task, mp_lease_tell_later, l);
 	l->id = mp_ids_add(&l->pool->ids, l);
 	l->asked_ms = mp_loop_now_ms(l->pool->o.loop);

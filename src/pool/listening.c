@@ -32,6 +32,7 @@ enum { LASTING_MS = 60000, METHOD_NOT_FOUND = -32601 };
 
 /* The call may be answered after its listener is gone. */
 struct stream {
+	struct mp_call call;
 	struct mp_listening *l; /* NULL: gone */
 };
 
@@ -41,11 +42,10 @@ struct mp_listening {
 	enum listening_state state;
 	struct mp_timer timer;
 	struct stream *stream; /* freed by its answer; NULL: none is open */
-	mp_id call;
-	unsigned tries;      /* since a stream lasted */
-	bool was_heard;      /* a stream was acknowledged once */
-	bool is_replaced;    /* the one before was left when this one had been asked for */
-	struct mp_str *uris; /* owned, with their texts behind; NULL: none */
+	unsigned tries;        /* since a stream lasted */
+	bool was_heard;        /* a stream was acknowledged once */
+	bool is_replaced;      /* the one before was left when this one had been asked for */
+	struct mp_str *uris;   /* owned, with their texts behind; NULL: none */
 	size_t n_uris;
 	int64_t since_ms; /* acknowledged */
 	void (*reopened)(void *u);
@@ -83,9 +83,9 @@ MP_MACHINE(listening, struct mp_listening, .describe = listening_describe)
 /* --- what is done --------------------------------------------------------------------------- */
 
 /* The stream's end is its answer: a result, an error, or the server's word that it is cancelled. */
-static void stream_ended(const struct mp_answer *answer, void *u)
+static void stream_ended(struct mp_call *c, const struct mp_answer *answer)
 {
-	struct stream *s = u;
+	struct stream *s = mp_container_of(c, struct stream, call);
 	struct mp_listening *l = s->l;
 	bool is_unknown = answer->outcome == MP_OUTCOME_ANSWERED &&
 			  answer->message->kind == MP_MESSAGE_ERROR &&
@@ -97,6 +97,8 @@ static void stream_ended(const struct mp_answer *answer, void *u)
 	l->stream = NULL;
 	listening_advance(l, is_unknown ? REFUSED : ENDED);
 }
+
+static const struct mp_call_hooks stream_hooks = {.answered = stream_ended};
 
 static const unsigned changes =
 	MP_OFFERS_TOOLS_CHANGES | MP_OFFERS_PROMPTS_CHANGES | MP_OFFERS_RESOURCES_CHANGES;
@@ -123,7 +125,7 @@ static int write_params(struct mp_listening *l, struct mp_buf *out)
 static enum listening_event ask(struct mp_listening *l)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf params;
-	struct mp_request rq = {.method = MP_METHOD_LISTEN}; /* which lasts as long as it lasts */
+	struct mp_call_options o = {.method = MP_METHOD_LISTEN}; /* which has no time limit */
 	int r;
 
 	mp_buf_init(&params, MP_LIMIT_MESSAGE);
@@ -132,10 +134,11 @@ static enum listening_event ask(struct mp_listening *l)
 	r = write_params(l, &params);
 	if (r < 0)
 		return ENDED;
-	rq.params = mp_buf_get(&params);
+	o.params = mp_buf_get(&params);
 	l->stream = mp_alloc(sizeof(*l->stream));
 	l->stream->l = l;
-	r = mp_upstream_call(l->up, &rq, stream_ended, l->stream, &l->call);
+	mp_call_init(&l->stream->call, l->loop, &stream_hooks);
+	r = mp_upstream_call(l->up, &l->stream->call, &o);
 	if (r == 0)
 		return MP_QUIET;
 	l->stream = mp_free(l->stream);
@@ -143,25 +146,24 @@ static enum listening_event ask(struct mp_listening *l)
 }
 
 /* Leave a stream; its answer frees it. */
-static void leave(struct mp_listening *l, struct stream *s, mp_id call)
+static void leave(struct stream *s)
 {
 	if (!s)
 		return;
 	s->l = NULL;
-	mp_upstream_cancel(l->up, call);
+	mp_peer_cancel(&s->call);
 }
 
 /* What a stream tells cannot be changed: another one is opened, then this one is left. */
 static enum listening_event ask_instead(struct mp_listening *l)
 {
 	struct stream *before = l->stream;
-	mp_id call = l->call;
 	enum listening_event ev;
 
 	l->stream = NULL;
 	l->is_replaced = true;
 	ev = ask(l);
-	leave(l, before, call);
+	leave(before);
 	return ev;
 }
 
@@ -250,7 +252,7 @@ struct mp_listening *mp_listening_free(struct mp_listening *l)
 	if (!l)
 		return NULL;
 	mp_timer_stop(&l->timer);
-	leave(l, l->stream, l->call);
+	leave(l->stream);
 	mp_free(l->uris);
 	return mp_free(l);
 }

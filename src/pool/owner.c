@@ -21,17 +21,14 @@ static struct mp_lease *lease_of(struct mp_link *link)
 
 /* --- calls ----------------------------------------------------------------------------------- */
 
-static bool find_by_call(struct mp_instance *in, mp_id call, struct mp_owner *ret)
+static bool find_by_call(struct mp_call *call, struct mp_owner *ret)
 {
-	MP_LIST_EACH(&in->leases[MP_LEASE_OUT], link) {
-		const struct mp_lease *l = lease_of(link);
+	const struct mp_lease *l = call ? mp_lease_of_call(call) : NULL;
 
-		if (l->call != call)
-			continue;
-		*ret = (struct mp_owner){l->session, l->id};
-		return l->session != 0;
-	}
-	return false;
+	if (!l || l->state != MP_LEASE_OUT)
+		return false;
+	*ret = (struct mp_owner){l->session, l->id};
+	return l->session != 0;
 }
 
 /* Who has calls with the server, if it is one; of modern ones, calls that asked for logs. */
@@ -92,14 +89,15 @@ static bool is_doubtful(const struct mp_instance *in, mp_id caller)
 	return mp_loop_now_ms(in->pool->o.loop) < in->doubt_until_ms && in->doubt_caller != caller;
 }
 
-bool mp_owner_find(struct mp_instance *in, mp_id origin, struct mp_owner *ret)
+bool mp_owner_find(struct mp_instance *in, bool has_origin, struct mp_call *origin,
+		   struct mp_owner *ret)
 {
 	mp_id caller;
 
 	*ret = (struct mp_owner){0};
-	if (origin && find_by_call(in, origin, ret))
+	if (find_by_call(origin, ret))
 		return true;
-	if (origin) { /* a call that is over */
+	if (has_origin) { /* a call that is over */
 		ret->session = in->session;
 		ret->lease = 0;
 		return in->session != 0;

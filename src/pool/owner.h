@@ -11,6 +11,7 @@
 
 struct mp_instance;
 struct mp_lease;
+struct mp_call;
 
 struct mp_owner {
 	mp_id session;
@@ -18,10 +19,11 @@ struct mp_owner {
 };
 
 /*
- * origin: the call on whose stream it came, as the upstream knows it; 0: unknown. False: there is
- * none, or several it could be.
+ * origin: the call on whose stream it came, where that can be said; NULL: that one has ended.
+ * False: there is none, or several it could be.
  */
-bool mp_owner_find(struct mp_instance *in, mp_id origin, struct mp_owner *ret);
+bool mp_owner_find(struct mp_instance *in, bool has_origin, struct mp_call *origin,
+		   struct mp_owner *ret);
 
 /*
  * A call that the server has was given up. In mode serial somebody else is served now, and what the

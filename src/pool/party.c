@@ -137,7 +137,8 @@ static void tell(struct mp_instance *in, const struct mp_party *party, mp_id lea
 static bool hear_log(struct mp_instance *in, const struct mp_message *m)
 {
 	mp_value level = mp_value_get(m->tape, m->params, "level");
-	mp_id origin = mp_upstream_get_origin(mp_keeper_get_upstream(in->k));
+	struct mp_call *origin;
+	bool has_origin = mp_upstream_get_origin(mp_keeper_get_upstream(in->k), &origin);
 	struct mp_party *party = NULL;
 	struct mp_owner owner;
 	int severity = -1;
@@ -146,7 +147,7 @@ static bool hear_log(struct mp_instance *in, const struct mp_message *m)
 		if (mp_value_text_is(m->tape, level,
 				     mp_str_of(mp_loglevel_get_name((enum mp_loglevel)i))))
 			severity = i;
-	if (mp_owner_find(in, origin, &owner))
+	if (mp_owner_find(in, has_origin, origin, &owner))
 		party = mp_party_find(in->pool, owner.session);
 	if (!party || !party->hooks.hear) {
 		log_message(in, m, severity);
@@ -217,15 +218,10 @@ static int find_most_verbose(const struct mp_instance *in)
 	return most;
 }
 
-static void level_was_set(const struct mp_answer *answer, void *u)
-{
-	(void)answer; /* a server that refuses goes on as it likes */
-	(void)u;
-}
-
+/* A server that refuses goes on as it likes. */
 void mp_party_tell_level(struct mp_instance *in)
 {
-	struct mp_request rq = {.method = MP_METHOD_SET_LEVEL, .timeout_ms = SET_LEVEL_MS};
+	struct mp_call_options o = {.method = MP_METHOD_SET_LEVEL, .timeout_ms = SET_LEVEL_MS};
 	struct mp_upstream *up = mp_keeper_get_upstream(in->k);
 	int level = find_most_verbose(in);
 	char params[40];
@@ -236,8 +232,8 @@ void mp_party_tell_level(struct mp_instance *in)
 		return;
 	n = snprintf(params, sizeof(params), "{\"level\":\"%s\"}",
 		     mp_loglevel_get_name((enum mp_loglevel)level));
-	rq.params = (struct mp_str){params, (size_t)n};
-	if (mp_upstream_call(up, &rq, level_was_set, NULL, NULL) == 0)
+	o.params = (struct mp_str){params, (size_t)n};
+	if (mp_upstream_call_and_forget(up, &o) == 0)
 		in->told_level = level;
 }
 

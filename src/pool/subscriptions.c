@@ -61,15 +61,10 @@ static const struct mp_hello *hello_of(struct mp_instance *in)
 	return mp_upstream_get_hello(mp_keeper_get_upstream(in->k));
 }
 
-static void was_asked(const struct mp_answer *answer, void *u)
-{
-	(void)answer; /* there is nothing to be done about a server that refuses */
-	(void)u;
-}
-
+/* There is nothing to be done about a server that refuses. */
 static void ask_legacy(const struct mp_topic *t, enum mp_method_id method)
 {
-	struct mp_request rq = {.method = method, .timeout_ms = SUBSCRIBE_MS};
+	struct mp_call_options o = {.method = method, .timeout_ms = SUBSCRIBE_MS};
 	MP_CLEANUP(mp_buf_done) struct mp_buf params;
 	struct mp_writer w;
 	int r;
@@ -80,9 +75,9 @@ static void ask_legacy(const struct mp_topic *t, enum mp_method_id method)
 	mp_write_member_text(&w, "uri", uri_of(t));
 	mp_write_end_object(&w);
 	r = mp_write_finish(&w);
-	rq.params = mp_buf_get(&params);
+	o.params = mp_buf_get(&params);
 	if (r == 0)
-		r = mp_upstream_call(mp_keeper_get_upstream(t->in->k), &rq, was_asked, NULL, NULL);
+		r = mp_upstream_call_and_forget(mp_keeper_get_upstream(t->in->k), &o);
 	if (r < 0)
 		mp_log_verbose(&t->in->log, "%s: %s", mp_method_get(method)->name,
 			       mcpool_error_text(r));

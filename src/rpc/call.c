@@ -1,185 +1,111 @@
 /*
- * call.c - one request in flight, in either direction, and its exactly one ending.
+ * call.c - one request of ours on a wire: what it is made of, and its time. peer_call.c has its
+ * states.
  */
 #include "rpc/call.h"
 
+#include <stdarg.h>
+
+#include "base/error.h"
 #include "base/mem.h"
+#include "base/str.h"
 
-MP_MACHINE_TYPES(call, struct mp_call, enum mp_call_event, MP_CALL_STATES, MP_CALL_EVENTS);
-static call_action extend, reply, withdraw, answered, refused, not_sent, unknown, timed_out,
-	cancelled, note_stray;
+/* --- time ------------------------------------------------------------------------------------ */
 
-MP_MACHINE_STEPS(call) = {
-	[MP_CALL_QUEUED] =
-		{
-			[MP_CALL_ON_SENT] = MP_TO(MP_CALL_WRITTEN, NULL),
-			/* Nobody answers honestly what was not yet sent. */
-			[MP_CALL_ON_ANSWER] = MP_DO(note_stray),
-			[MP_CALL_ON_GARBLED] = MP_DO(note_stray),
-			[MP_CALL_ON_PROGRESS] = MP_DO(note_stray),
-			[MP_CALL_ON_DEADLINE] = MP_TO(MP_CALL_ENDED, timed_out),
-			[MP_CALL_ON_CANCEL] = MP_TO(MP_CALL_ENDED, cancelled),
-			[MP_CALL_ON_LOST] = MP_TO(MP_CALL_ENDED, not_sent),
-			[MP_CALL_ON_UNTAKEN] = MP_TO(MP_CALL_ENDED, not_sent),
-		},
-	[MP_CALL_WRITTEN] =
-		{
-			[MP_CALL_ON_SENT] = MP_STAY,
-			[MP_CALL_ON_ANSWER] = MP_TO(MP_CALL_ENDED, answered),
-			[MP_CALL_ON_GARBLED] = MP_TO(MP_CALL_ENDED, refused),
-			[MP_CALL_ON_PROGRESS] = MP_DO(extend),
-			[MP_CALL_ON_DEADLINE] = MP_TO(MP_CALL_ENDED, timed_out),
-			[MP_CALL_ON_CANCEL] = MP_TO(MP_CALL_ENDED, cancelled),
-			[MP_CALL_ON_LOST] = MP_TO(MP_CALL_ENDED, unknown),
-			[MP_CALL_ON_UNTAKEN] = MP_TO(MP_CALL_ENDED, not_sent),
-		},
-	[MP_CALL_SERVING] =
-		{
-			[MP_CALL_ON_ANSWER] = MP_TO(MP_CALL_ENDED, reply),
-			[MP_CALL_ON_DEADLINE] = MP_TO(MP_CALL_ENDED, withdraw),
-			[MP_CALL_ON_CANCEL] = MP_TO(MP_CALL_ENDED, withdraw),
-			[MP_CALL_ON_LOST] = MP_TO(MP_CALL_ENDED, withdraw),
-		},
-	[MP_CALL_ENDED] =
-		{
-			[MP_CALL_ON_SENT] = MP_STAY,
-			[MP_CALL_ON_ANSWER] = MP_DO(note_stray),
-			[MP_CALL_ON_GARBLED] = MP_DO(note_stray),
-			[MP_CALL_ON_PROGRESS] = MP_DO(note_stray),
-			[MP_CALL_ON_DEADLINE] = MP_STAY,
-			[MP_CALL_ON_CANCEL] = MP_STAY,
-			[MP_CALL_ON_LOST] = MP_STAY,
-			[MP_CALL_ON_UNTAKEN] = MP_STAY,
-		},
-};
-
-static void call_entered(struct mp_call *c, enum mp_call_state from)
+static void call_arm(struct mp_call *c)
 {
-	if (c->state == MP_CALL_ENDED)
+	int64_t due = c->due_ms < c->limit_ms ? c->due_ms : c->limit_ms;
+
+	if (due == INT64_MAX)
 		mp_timer_stop(&c->timer);
-	c->owner->moved(c, from);
+	else
+		mp_timer_start(&c->timer, due - mp_loop_now_ms(c->timer.loop));
 }
 
-static void call_describe(const struct mp_call *c, struct mp_log *ret_log)
+static void call_timer_fired(void *u)
 {
-	mp_log_init(ret_log, "call %llu", (unsigned long long)c->id);
+	struct mp_call *c = u;
+
+	if (c->due_ms > mp_loop_now_ms(c->timer.loop)) {
+		c->expire(c);
+		return;
+	}
+	c->due_ms = INT64_MAX;
+	call_arm(c);
+	c->hooks->due(c);
 }
 
-MP_SHARED_MACHINE(call, struct mp_call, .entered = call_entered, .describe = call_describe,
-		  .starts = 1u << MP_CALL_QUEUED | 1u << MP_CALL_SERVING)
-
-/* --- what happens on the way ---------------------------------------------------------------- */
-
-static enum mp_call_event note_stray(struct mp_call *c)
+void mp_call_set_due(struct mp_call *c, int64_t due_ms)
 {
-	c->owner->stray(c);
-	return MP_QUIET;
+	c->due_ms = due_ms;
+	call_arm(c);
 }
 
-static void arm(struct mp_call *c)
+static int64_t add_ms(int64_t a, int64_t b)
 {
-	int64_t now_ms = mp_loop_now_ms(c->timer.loop);
-	int64_t left_ms = c->last_ms - now_ms;
-
-	mp_timer_start(&c->timer,
-		       c->patience_ms < left_ms && !c->is_paused ? c->patience_ms : left_ms);
+	return b < INT64_MAX - a ? a + b : INT64_MAX;
 }
 
-static enum mp_call_event extend(struct mp_call *c)
+void mp_call_set_limit(struct mp_call *c, int64_t ms)
 {
-	if (c->patience_ms)
-		arm(c);
-	c->owner->progress(c);
-	return MP_QUIET;
+	c->limit_ms = add_ms(mp_loop_now_ms(c->timer.loop), ms);
+	call_arm(c);
 }
 
-static enum mp_call_event answered(struct mp_call *c)
+void mp_call_extend_limit(struct mp_call *c)
 {
-	c->owner->deliver(c, MP_OUTCOME_ANSWERED);
-	return MP_QUIET;
+	int64_t patience = add_ms(mp_loop_now_ms(c->timer.loop), c->o.timeout_ms);
+
+	if (c->o.timeout_ms == 0)
+		return;
+	c->limit_ms = patience < c->last_ms && !c->is_paused ? patience : c->last_ms;
+	call_arm(c);
 }
 
-static enum mp_call_event refused(struct mp_call *c)
+void mp_call_start_limit(struct mp_call *c)
 {
-	c->owner->deliver(c, MP_OUTCOME_REFUSED);
-	return MP_QUIET;
-}
+	int64_t total = c->o.max_total_ms ? c->o.max_total_ms : c->o.timeout_ms;
 
-static enum mp_call_event not_sent(struct mp_call *c)
-{
-	c->owner->deliver(c, MP_OUTCOME_NOT_SENT);
-	return MP_QUIET;
-}
-
-static enum mp_call_event unknown(struct mp_call *c)
-{
-	c->owner->deliver(c, MP_OUTCOME_UNKNOWN);
-	return MP_QUIET;
-}
-
-static enum mp_call_event timed_out(struct mp_call *c)
-{
-	c->owner->tell_cancelled(c, "timeout");
-	c->owner->deliver(c, MP_OUTCOME_TIMEOUT);
-	return MP_QUIET;
-}
-
-static enum mp_call_event cancelled(struct mp_call *c)
-{
-	c->owner->tell_cancelled(c, "cancelled");
-	c->owner->deliver(c, MP_OUTCOME_CANCELLED);
-	return MP_QUIET;
-}
-
-static enum mp_call_event reply(struct mp_call *c)
-{
-	c->owner->reply(c);
-	return MP_QUIET;
-}
-
-static enum mp_call_event withdraw(struct mp_call *c)
-{
-	c->owner->withdraw(c);
-	return MP_QUIET;
-}
-
-/* --- life ----------------------------------------------------------------------------------- */
-
-static void time_is_up(void *u)
-{
-	mp_call_advance(u, MP_CALL_ON_DEADLINE);
-}
-
-void mp_call_init(struct mp_call *c, struct mp_loop *loop, enum mp_call_state state,
-		  const struct mp_call_owner *owner, void *owner_u)
-{
-	*c = (struct mp_call){.state = state, .owner = owner, .owner_u = owner_u};
-	mp_timer_init(&c->timer, loop, time_is_up, c);
-}
-
-void mp_call_done(struct mp_call *c)
-{
-	mp_timer_stop(&c->timer);
-	if (mp_list_linked(&c->task.link))
-		mp_loop_unpost(c->timer.loop, &c->task);
-	c->their_id = mp_free(c->their_id);
-}
-
-void mp_call_set_deadline(struct mp_call *c, int64_t patience_ms, int64_t max_total_ms)
-{
-	int64_t now_ms = mp_loop_now_ms(c->timer.loop);
-
-	c->since_ms = now_ms;
-	c->patience_ms = patience_ms;
-	c->last_ms = max_total_ms < INT64_MAX - now_ms ? now_ms + max_total_ms : INT64_MAX;
-	arm(c);
+	c->since_ms = mp_loop_now_ms(c->timer.loop);
+	c->last_ms = add_ms(c->since_ms, total);
+	mp_call_extend_limit(c);
 }
 
 void mp_call_pause(struct mp_call *c, bool paused)
 {
 	c->is_paused = paused;
-	if (c->patience_ms && c->state != MP_CALL_ENDED)
-		arm(c);
+	if (c->state == MP_CALL_QUEUED || c->state == MP_CALL_WRITTEN)
+		mp_call_extend_limit(c);
+}
+
+double mp_call_get_limit_s(const struct mp_call *c)
+{
+	int64_t now_ms = mp_loop_now_ms(c->timer.loop);
+
+	return (double)(now_ms < c->last_ms ? c->o.timeout_ms : c->last_ms - c->since_ms) / 1000;
+}
+
+/* --- endings --------------------------------------------------------------------------------- */
+
+void mp_call_fail(struct mp_call *c, enum mp_outcome outcome, int code, const char *format, ...)
+{
+	MP_UNSET char words[sizeof(c->why->message)];
+	va_list args;
+
+	va_start(args, format);
+	(void)mp_str_format(words, sizeof(words), format, args); /* cut is fine */
+	va_end(args);
+	if (!c->why)
+		c->why = mp_alloc(sizeof(*c->why));
+	(void)mp_fail(c->why, outcome == MP_OUTCOME_UNKNOWN ? MCPOOL_EOUTCOME_UNKNOWN : code, "%s",
+		      words);
+	c->outcome = outcome;
+}
+
+/* Once a round of it was answered, it has begun: it may have happened. */
+enum mp_outcome mp_call_get_loss(const struct mp_call *c)
+{
+	return c->n_rounds ? MP_OUTCOME_UNKNOWN : MP_OUTCOME_NOT_SENT;
 }
 
 const char *mp_outcome_get_name(enum mp_outcome o)
@@ -191,4 +117,23 @@ const char *mp_outcome_get_name(enum mp_outcome o)
 	};
 
 	return names[o];
+}
+
+/* --- life ------------------------------------------------------------------------------------ */
+
+void mp_call_init(struct mp_call *c, struct mp_loop *loop, const struct mp_call_hooks *hooks)
+{
+	*c = (struct mp_call){.hooks = hooks, .due_ms = INT64_MAX, .limit_ms = INT64_MAX};
+	mp_timer_init(&c->timer, loop, call_timer_fired, c);
+}
+
+void mp_call_done(struct mp_call *c)
+{
+	mp_check(c->state == MP_CALL_REST && !mp_timer_is_running(&c->timer));
+	mp_check(!mp_list_linked(&c->link) && !mp_list_linked(&c->task.link));
+}
+
+bool mp_call_is_at_rest(const struct mp_call *c)
+{
+	return c->state == MP_CALL_REST;
 }

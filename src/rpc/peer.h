@@ -1,7 +1,7 @@
 /*
- * peer.h - one conversation: ids, deadlines, cancellation, progress.
- * Sits on any transport through its hooks. Every call of ours ends exactly once; every request of
- * theirs is answered at most once; what cannot be attributed is dropped and counted.
+ * peer.h - one conversation: ids, deadlines, cancellation, progress, requests of the server.
+ * Works over any transport through its hooks. Every call ends exactly once; every request of the
+ * peer is answered at most once; what cannot be attributed is dropped and counted.
  */
 #ifndef MP_PEER_H
 #define MP_PEER_H
@@ -15,22 +15,30 @@
 #include "json/tape.h"
 #include "rpc/call.h"
 #include "rpc/message.h"
+#include "rpc/server_request.h"
 
 struct mp_peer_hooks {
 	/* Hand one message to the transport; as mp_transport_impl.send. */
 	int (*send)(void *u, struct mp_str text, uint64_t *ret_at);
+	/* What _meta of a modern call says on this hop, valid until the next one; may be NULL. */
+	int (*write_meta)(void *u, const struct mp_call_options *o, struct mp_str *ret_meta);
 	/*
-	 * A request of theirs: answer with mp_peer_reply() or mp_peer_refuse(), now or later. NULL:
-	 * all but ping are refused.
+	 * A request of the server: answer with mp_peer_reply() or mp_peer_refuse(), now or later.
+	 * Only called where `serves` is set.
 	 */
-	void (*request)(void *u, mp_id call, const struct mp_message *m);
-	/* They no longer want that answer (or can no longer get it). */
-	void (*withdrawn)(void *u, mp_id call);
+	void (*request)(void *u, const struct mp_server_request *rq);
+	/* The answer to that request is no longer wanted, or can no longer be sent. */
+	void (*withdrawn)(void *u, mp_id request);
 	void (*notification)(void *u, const struct mp_message *m);
+	/*
+	 * An error that can be put right: true where that has begun, and mp_peer_mended() follows;
+	 * asked once for each call, modern only. May be NULL.
+	 */
+	bool (*mend)(void *u, struct mp_call *c, const struct mp_message *error);
 };
 
 struct mp_peer_counts {
-	uint64_t noise;        /* lines that are no JSON-RPC at all (P29) */
+	uint64_t noise;        /* lines that are not JSON-RPC at all (P29) */
 	char noise_sample[64]; /* how the first of them begins */
 	uint64_t garbled;      /* messages that could not be read */
 	uint64_t strays;       /* answers and progress that belong to no open call */
@@ -42,13 +50,15 @@ struct mp_peer {
 	struct mp_loop *loop;
 	const struct mp_peer_hooks *hooks; /* borrowed */
 	void *u;
-	bool answers; /* requests of theirs are answered; there are none in the modern era */
+	bool is_modern; /* messages are no requests to us; results may be "input required" */
+	bool serves;    /* our side can answer requests of the server */
 	struct mp_tape tape, batch_tape;
-	struct mp_ids calls;                          /* ours and theirs, owned */
-	struct mp_list in_state[MP_CALL_STATE_COUNT]; /* the same by state */
-	struct mp_map theirs;                         /* by the id they chose */
+	struct mp_ids calls;                          /* by the id on the wire; borrowed */
+	struct mp_list in_state[MP_CALL_STATE_COUNT]; /* the same by state, without those at rest */
+	struct mp_ids server_requests;                /* slots, legacy and modern */
+	struct mp_list serving;                       /* the legacy ones, owned */
+	struct mp_map theirs;                         /* the same by the id they chose */
 	struct mp_buf out;                            /* the message being written */
-	struct mp_str reply;                          /* the answer on its way */
 	const struct mp_message *arriving;            /* the message on hand */
 	bool lost;
 	struct mp_peer_counts counts;
@@ -56,51 +66,43 @@ struct mp_peer {
 
 void mp_peer_init(struct mp_peer *p, struct mp_loop *loop, const struct mp_peer_hooks *hooks,
 		  void *u);
-/* Open calls are forgotten without a word: call mp_peer_lost() first. Not from one of its hooks. */
+/* Open calls come to rest without a word: use mp_peer_lost() first. Not from one of its hooks. */
 void mp_peer_done(struct mp_peer *p);
 
-struct mp_request {
-	enum mp_method_id method;
-	struct mp_str params;             /* an object without _meta, or empty */
-	const struct mp_message *forward; /* instead: a request to send on as it is */
-	struct mp_str subject;            /* with forward: instead of its name or uri; JSON */
-	struct mp_str meta;               /* an object: what _meta says on this hop; or empty */
-	struct mp_str foreign;            /* an object: what else it says (trace keys); or empty */
-	struct mp_str capabilities; /* an object, for mp_upstream_call(): see there; or empty */
-	const char *log_level;      /* the same; static; NULL: none */
-	bool keeps_rounds;          /* for mp_rounds_call(): see there */
-	bool takes_tasks;           /* the same */
-	int64_t timeout_ms;         /* without a word from them; 0: none */
-	int64_t max_total_ms;       /* progress does not extend beyond; 0: no extension */
-	mp_progress_fn on_progress; /* NULL: progress is not asked for */
-};
-
 /*
- * Start a call. A negative return means that fn stays silent; else it runs once, from the loop.
- * MCPOOL_ECLOSED, MCPOOL_ETOO_LARGE, MCPOOL_ELIMIT (the peer does not read), MCPOOL_ENOMEM.
+ * Start a call that is at rest. A negative return means that its hook stays silent; else it runs
+ * once, from the loop. The result of a modern call is complete: the server's requests were answered
+ * on the way, unless keeps_rounds. MCPOOL_ECLOSED, MCPOOL_ETOO_LARGE, MCPOOL_ELIMIT (the peer does
+ * not read), MCPOOL_ENOMEM.
  */
-int mp_peer_call(struct mp_peer *p, const struct mp_request *rq, mp_answer_fn fn, void *u,
-		 mp_id *ret_call) MP_MUST;
-/* Nobody wants the answer any more: the other side is told, fn hears CANCELLED. */
-void mp_peer_cancel(struct mp_peer *p, mp_id call);
-/* While it is paused, only max_total_ms counts. */
-void mp_peer_pause(struct mp_peer *p, mp_id call, bool paused);
+int mp_peer_call(struct mp_peer *p, struct mp_call *c, const struct mp_call_options *o) MP_MUST;
+/* The same where the answer does not matter; the peer owns the call. */
+int mp_peer_call_and_forget(struct mp_peer *p, const struct mp_call_options *o) MP_MUST;
+/* The answer is no longer wanted: the peer is told, the hook hears CANCELLED when the turn ends. */
+void mp_peer_cancel(struct mp_call *c);
 int mp_peer_notify(struct mp_peer *p, enum mp_method_id method, struct mp_str params) MP_MUST;
+/* What waited for that is sent again, with new ids. */
+void mp_peer_mended(struct mp_peer *p);
 
-/* Answer a request of theirs; nothing happens if they no longer want it. */
-void mp_peer_reply(struct mp_peer *p, mp_id call, struct mp_str result);
-void mp_peer_refuse(struct mp_peer *p, mp_id call, int code, struct mp_str words);
+/* Answer a request of the server; nothing happens if the answer is no longer wanted. result: an
+ * object; empty: declined. Declining ends the call that a modern request belongs to. */
+void mp_peer_reply(struct mp_peer *p, mp_id request, struct mp_str result);
+/* code: what a legacy server is told; a modern call ends with these words. */
+void mp_peer_refuse(struct mp_peer *p, mp_id request, int code, struct mp_str words);
 
 /* From the transport. */
 void mp_peer_receive(struct mp_peer *p, struct mp_str text);
 void mp_peer_receive_oversize(struct mp_peer *p, struct mp_str head, struct mp_str tail);
 void mp_peer_written(struct mp_peer *p, uint64_t total);
-/* Where requests go their own ways: this one is with them; this one ends, by LOST or UNTAKEN, or by
- * GARBLED for an answer that cannot be used. An id that is no open call of ours is no mistake. */
+/*
+ * Where each request has its own exchange: this one is with the server; this one ends, by LOST,
+ * UNTAKEN or, for an answer that cannot be used, GARBLED. An id of no open call is not a mistake.
+ */
 void mp_peer_sent(struct mp_peer *p, struct mp_str id);
 void mp_peer_lose(struct mp_peer *p, struct mp_str id, enum mp_call_event how,
 		  const struct mcpool_error *why);
-bool mp_peer_is_open(struct mp_peer *p, struct mp_str id); /* a call of ours that waits */
+/* The call on the wire with this id; NULL: there is none, or not any more. */
+struct mp_call *mp_peer_find(const struct mp_peer *p, struct mp_str id);
 /* The conversation is over: every open call ends before this returns, with why in its words. */
 void mp_peer_lost(struct mp_peer *p, const struct mcpool_error *why);
 

@@ -25,9 +25,9 @@ static bool has_grown(struct mp_call *c, const struct mp_message *m)
 
 static void take_progress(struct mp_peer *p, const struct mp_message *m)
 {
-	struct mp_call *c = mp_peer_find_ours(p, mp_value_source(m->tape, m->progress_token));
+	struct mp_call *c = mp_peer_find(p, mp_value_source(m->tape, m->progress_token));
 
-	if (c && c->on_progress && has_grown(c, m))
+	if (c && c->hooks->progress && has_grown(c, m))
 		mp_call_advance(c, MP_CALL_ON_PROGRESS);
 	else
 		p->counts.strays++;
@@ -37,14 +37,25 @@ static void take_progress(struct mp_peer *p, const struct mp_message *m)
 static void take_cancelled(struct mp_peer *p, const struct mp_message *m)
 {
 	struct mp_str id = mp_value_source(m->tape, mp_value_get(m->tape, m->params, "requestId"));
-	struct mp_call *c = mp_map_get(&p->theirs, id);
+	struct mp_server_slot *slot = mp_map_get(&p->theirs, id);
+	struct mp_call *c;
 
-	if (c) {
-		mp_call_advance(c, MP_CALL_ON_CANCEL);
+	if (slot) {
+		mp_peer_withdraw(p, slot);
 		return;
 	}
-	c = mp_peer_find_ours(p, id);
-	if (c && c->method == MP_METHOD_LISTEN)
+	c = mp_peer_find(p, id);
+	if (c && c->o.method == MP_METHOD_LISTEN)
+		mp_call_advance(c, MP_CALL_ON_ANSWER);
+	else
+		p->counts.strays++;
+}
+
+static void take_answer(struct mp_peer *p, const struct mp_message *m)
+{
+	struct mp_call *c = mp_peer_find(p, m->id);
+
+	if (c)
 		mp_call_advance(c, MP_CALL_ON_ANSWER);
 	else
 		p->counts.strays++;
@@ -76,7 +87,7 @@ static void take(struct mp_peer *p, const struct mp_message *m)
 		break;
 	case MP_MESSAGE_RESULT:
 	case MP_MESSAGE_ERROR:
-		mp_peer_take_answer(p, m);
+		take_answer(p, m);
 		break;
 	case MP_MESSAGE_BATCH:
 		break; /* taken apart by mp_peer_receive() */
@@ -115,7 +126,7 @@ static struct mp_str whole_number(struct mp_str id)
 /* A request that cannot be read: whoever waits for its answer is told why. */
 static void refuse_garbled(struct mp_peer *p, struct mp_str id, const struct mcpool_error *why)
 {
-	if (p->answers && id.len)
+	if (!p->is_modern && id.len)
 		mp_peer_refuse_id(p, id, why->rpc_code, mp_str_of(why->message));
 }
 
@@ -123,15 +134,15 @@ static void refuse_garbled(struct mp_peer *p, struct mp_str id, const struct mcp
 static void end_garbled(struct mp_peer *p, struct mp_str id, const struct mcpool_error *why)
 {
 	struct mp_list *written = &p->in_state[MP_CALL_WRITTEN];
-	struct mp_call *c = mp_peer_find_ours(p, id);
+	struct mp_call *c = mp_peer_find(p, id);
 
 	if (!c && id.len == 0 && written->len == 1) /* no id to be seen, but only one it can be */
 		c = mp_container_of(mp_list_first(written), struct mp_call, link);
 	if (!c)
 		return;
-	(void)mp_fail(mp_peer_get_why(c),
-		      why->code == MCPOOL_ETOO_LARGE ? why->code : MCPOOL_EPROTO,
-		      "the answer cannot be read: %s", why->message);
+	mp_call_fail(c, MP_OUTCOME_REFUSED,
+		     why->code == MCPOOL_ETOO_LARGE ? why->code : MCPOOL_EPROTO,
+		     "the answer cannot be read: %s", why->message);
 	mp_call_advance(c, MP_CALL_ON_GARBLED);
 }
 

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "client/catalog.h"
+#include "../unit/heap_call.h"
 #include "client/upstream.h"
 #include "transport/either.h"
 
@@ -26,6 +27,7 @@ struct client {
 	int listing; /* the kind on its way */
 	unsigned open;
 	bool failed;
+	struct mp_arena said; /* params of calls */
 };
 
 static void complain(struct client *c, const char *format, ...) MP_PRINTF(2, 3);
@@ -64,8 +66,11 @@ static void answered(const struct mp_answer *answer, void *u)
 
 static void call(struct client *c, enum mp_method_id method, struct mp_str params)
 {
-	struct mp_request rq = {.method = method, .params = params, .timeout_ms = PATIENCE_MS};
-	int r = mp_upstream_call(c->up, &rq, answered, c, NULL);
+	struct mp_call_options o = {.method = method, .timeout_ms = PATIENCE_MS};
+	int r;
+
+	o.params = mp_str_of(mp_arena_dup(&c->said, params)); /* a round says it again */
+	r = heap_call(c->up, &o, answered, c, NULL);
 
 	if (r < 0)
 		complain(c, "not taken: %s", mcpool_error_text(r));
@@ -234,7 +239,7 @@ static void fill_in(struct mp_writer *w, const struct mp_tape *t, mp_value key)
 	}
 }
 
-static void answer_question(void *u, const struct mp_question *q)
+static void answer_question(void *u, const struct mp_server_request *rq)
 {
 	struct client *c = u;
 	MP_CLEANUP(mp_buf_done) struct mp_buf result;
@@ -244,8 +249,8 @@ static void answer_question(void *u, const struct mp_question *q)
 
 	mp_buf_init(&result, TEXT_MAX);
 	mp_tape_init(&t, 0);
-	if (q->method != MP_METHOD_ELICIT || mp_tape_parse(&t, q->params, NULL) < 0) {
-		mp_upstream_answer(c->up, q, MP_STR(""));
+	if (rq->method != MP_METHOD_ELICIT || mp_tape_parse(&t, rq->params, NULL) < 0) {
+		mp_upstream_reply(c->up, rq->id, MP_STR(""));
 		return;
 	}
 	fields = mp_value_get(&t, mp_value_get(&t, MP_ROOT, "requestedSchema"), "properties");
@@ -258,7 +263,8 @@ static void answer_question(void *u, const struct mp_question *q)
 		fill_in(&w, &t, key);
 	mp_write_end_object(&w);
 	mp_write_end_object(&w);
-	mp_upstream_answer(c->up, q, mp_write_finish(&w) < 0 ? MP_STR("") : mp_buf_get(&result));
+	mp_upstream_reply(c->up, rq->id,
+			  mp_write_finish(&w) < 0 ? MP_STR("") : mp_buf_get(&result));
 }
 
 /* --- the conversation ------------------------------------------------------------------------ */

@@ -223,13 +223,13 @@ void fake_note(const struct mp_answer *answer, void *u)
 }
 
 bool fake_call(struct fake *f, enum mp_method_id method, const char *params, int64_t timeout_ms,
-	       mp_id *ret_call)
+	       struct mp_call **ret_call)
 {
-	struct mp_request rq = {
+	struct mp_call_options o = {
 		.method = method, .params = mp_str_of(params), .timeout_ms = timeout_ms};
 
 	f->answers = 0;
-	REQUIRE(mp_upstream_call(f->up, &rq, fake_note, f, ret_call) == 0);
+	REQUIRE(heap_call(f->up, &o, fake_note, f, ret_call) == 0);
 	fake_settle(f);
 	return true;
 }

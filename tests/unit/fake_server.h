@@ -7,6 +7,7 @@
 
 #include "base/loop.h"
 #include "client/upstream.h"
+#include "heap_call.h"
 #include "transport/memory.h"
 
 enum { FAKE_REQUESTS = 200 };
@@ -60,7 +61,7 @@ bool fake_open_modern(struct fake *f);
 
 /* A call whose one answer is noted above. */
 bool fake_call(struct fake *f, enum mp_method_id method, const char *params, int64_t timeout_ms,
-	       mp_id *ret_call);
+	       struct mp_call **ret_call);
 void fake_note(const struct mp_answer *answer, void *u);
 
 #define FAKE_INITIALIZED                                                                          \

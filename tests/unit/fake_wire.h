@@ -111,7 +111,8 @@ static inline void fake_wire_lose(struct fake_wire *w)
 
 /* Whoever waits for an answer, and what it heard. */
 struct fake_caller {
-	mp_id call;
+	struct mp_call part;
+	mp_id call;       /* its id on the wire */
 	unsigned answers; /* a second one would be a bug */
 	enum mp_outcome outcome;
 	int code;       /* of an ending without an answer */
@@ -128,9 +129,9 @@ static inline void fake_copy(char *out, size_t size, struct mp_str s)
 	snprintf(out, size, "%.*s", MP_STR_ARGS(s));
 }
 
-static inline void fake_answered(const struct mp_answer *answer, void *u)
+static inline void fake_answered(struct mp_call *part, const struct mp_answer *answer)
 {
-	struct fake_caller *c = u;
+	struct fake_caller *c = mp_container_of(part, struct fake_caller, part);
 	const struct mp_message *m = answer->message;
 
 	c->answers++;
@@ -146,9 +147,9 @@ static inline void fake_answered(const struct mp_answer *answer, void *u)
 		c->then(c);
 }
 
-static inline void fake_progressed(const struct mp_message *m, void *u)
+static inline void fake_progressed(struct mp_call *part, const struct mp_message *m)
 {
-	struct fake_caller *c = u;
+	struct fake_caller *c = mp_container_of(part, struct fake_caller, part);
 
 	c->progressed++;
 	fake_copy(c->progress, sizeof(c->progress), mp_value_source(m->tape, m->params));
@@ -156,19 +157,41 @@ static inline void fake_progressed(const struct mp_message *m, void *u)
 		c->on_progress(c);
 }
 
-/* Start a call of a tool; the caller hears of it. */
+/* Start a call; the caller hears of it. */
+static inline int fake_start_with(struct fake_wire *w, struct fake_caller *c,
+				  const struct mp_call_options *o,
+				  const struct mp_call_hooks *hooks)
+{
+	int r;
+
+	mp_call_init(&c->part, w->loop, hooks);
+	r = mp_peer_call(&w->peer, &c->part, o);
+	c->call = c->part.id;
+	return r;
+}
+
+static inline int fake_start(struct fake_wire *w, struct fake_caller *c,
+			     const struct mp_call_options *o)
+{
+	static const struct mp_call_hooks hooks = {.answered = fake_answered};
+
+	return fake_start_with(w, c, o, &hooks);
+}
+
+/* A call of a tool that wants to hear of progress. */
 static inline int fake_call(struct fake_wire *w, struct fake_caller *c, int64_t timeout_ms,
 			    int64_t max_total_ms)
 {
-	struct mp_request rq = {
+	static const struct mp_call_hooks hooks = {.answered = fake_answered,
+						   .progress = fake_progressed};
+	struct mp_call_options o = {
 		.method = MP_METHOD_TOOLS_CALL,
 		.params = MP_STR("{\"name\":\"echo\"}"),
 		.timeout_ms = timeout_ms,
 		.max_total_ms = max_total_ms,
-		.on_progress = fake_progressed,
 	};
 
-	return mp_peer_call(&w->peer, &rq, fake_answered, c, &c->call);
+	return fake_start_with(w, c, &o, &hooks);
 }
 
 #endif

@@ -196,12 +196,13 @@ TEST(leaving_meanwhile)
 {
 	for (int i = 0; i < 4; i++) {
 		MP_CLEANUP(shop_done) struct shop s;
-		mp_id id;
+		struct mp_call *id;
 
 		CHECK(shop_init(&s, true, MP_TRANSPORT_PER_REQUEST));
 		CHECK(fake_call(&s.f, MP_METHOD_TOOLS_CALL, "{\"name\":\"t\"}", 5000, &id));
 		fake_settle(&s.f);
 		CHECK(fake_error(&s.f, s.f.n - 1, MISMATCH));
+		CHECK_EQ(s.f.answers, 0);
 		if (i == 0)
 			fake_die(&s.f);
 		else if (i == 1)
@@ -209,7 +210,7 @@ TEST(leaving_meanwhile)
 		else if (i == 2)
 			s.f.up = mp_upstream_free(s.f.up);
 		else
-			mp_upstream_cancel(s.f.up, id);
+			mp_peer_cancel(id);
 		fake_settle(&s.f);
 		CHECK_EQ(s.f.answers, 1);
 		CHECK_EQ(s.f.outcome, i == 3 ? MP_OUTCOME_CANCELLED : MP_OUTCOME_NOT_SENT);

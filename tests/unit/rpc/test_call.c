@@ -1,212 +1,45 @@
 /*
- * test_call.c - the table of one request in flight, cell by cell, and its deadlines.
- * The owner is a fake that writes down what it was called for, word by word.
+ * test_call.c - the time of a call: its own limits and its caller's. test_peer.c has its states.
  */
-#include "test.h"
-
-#include <stdio.h>
-
-#include "rpc/call.h"
-
-extern const struct mp_machine mp_call_machine;
+#include "fake_wire.h"
 
 struct fixture {
-	struct mp_loop *loop;
-	struct mp_call call;
-	bool has_call;
-	char journal[256];
+	struct fake_wire w; /* first */
+	struct fake_caller c;
+	unsigned due;
 };
 
-static void MP_PRINTF(2, 3) write_down(struct mp_call *c, const char *format, ...)
-{
-	struct fixture *f = c->owner_u;
-	size_t len = strlen(f->journal);
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(f->journal + len, sizeof(f->journal) - len, format, args);
-	va_end(args);
-}
-
-static const char *read_journal(struct fixture *f)
-{
-	static char copy[sizeof(f->journal)];
-	size_t len = strlen(f->journal);
-
-	memcpy(copy, f->journal, sizeof(copy));
-	if (len)
-		copy[len - 1] = '\0'; /* the last blank */
-	f->journal[0] = '\0';
-	return copy;
-}
-
-static void moved(struct mp_call *c, enum mp_call_state from)
-{
-	write_down(c, "%s->%s ", mp_call_machine.states[from].word,
-		   mp_call_machine.states[c->state].word);
-}
-
-static void tell_cancelled(struct mp_call *c, const char *reason)
-{
-	write_down(c, "tell:%s ", reason);
-}
-
-static void deliver(struct mp_call *c, enum mp_outcome outcome)
-{
-	write_down(c, "deliver:%s ", mp_outcome_get_name(outcome));
-}
-
-static void progress(struct mp_call *c)
-{
-	write_down(c, "progress ");
-}
-
-static void reply(struct mp_call *c)
-{
-	write_down(c, "reply ");
-}
-
-static void withdraw(struct mp_call *c)
-{
-	write_down(c, "withdraw ");
-}
-
-static void stray(struct mp_call *c)
-{
-	write_down(c, "stray ");
-}
-
-static const struct mp_call_owner owner = {moved, tell_cancelled, deliver, progress,
-					   reply, withdraw,       stray};
+static const struct mp_peer_hooks peer_hooks = {.send = fake_wire_send};
 
 static void fixture_done(struct fixture *f)
 {
-	if (f->has_call)
-		mp_call_done(&f->call);
-	f->loop = mp_loop_free(f->loop);
+	fake_wire_done(&f->w);
 }
 
-static bool fixture_start(struct fixture *f, enum mp_call_state state)
+/* A call with these limits that is with the server. */
+static bool fixture_start(struct fixture *f, int64_t timeout_ms, int64_t max_total_ms)
 {
-	if (mp_loop_new_by_hand(1000000, &f->loop) < 0)
-		return false;
-	mp_call_init(&f->call, f->loop, state, &owner, f);
-	f->has_call = true;
+	REQUIRE(fake_wire_start(&f->w, &peer_hooks, f));
+	REQUIRE(fake_call(&f->w, &f->c, timeout_ms, max_total_ms) == 0);
+	fake_wire_flush(&f->w);
 	return true;
 }
 
-#define WITH_CALL(f, state)                              \
+#define WITH_CALL(f, timeout_ms, max_total_ms)           \
 	MP_CLEANUP(fixture_done) struct fixture f = {0}; \
-	CHECK(fixture_start(&(f), MP_CALL_##state))
+	CHECK(fixture_start(&(f), timeout_ms, max_total_ms))
 
-/* --- the table ------------------------------------------------------------------------------ */
-
-/* What the owner hears in each cell; NULL: the cell is empty. */
-static const char *const cells[MP_CALL_STATE_COUNT][MP_CALL_EVENT_COUNT] = {
-	[MP_CALL_QUEUED] =
-		{
-			[MP_CALL_ON_SENT] = "queued->written",
-			[MP_CALL_ON_ANSWER] = "stray",
-			[MP_CALL_ON_GARBLED] = "stray",
-			[MP_CALL_ON_PROGRESS] = "stray",
-			[MP_CALL_ON_DEADLINE] = "queued->ended tell:timeout deliver:timeout",
-			[MP_CALL_ON_CANCEL] = "queued->ended tell:cancelled deliver:cancelled",
-			[MP_CALL_ON_LOST] = "queued->ended deliver:not_sent",
-			[MP_CALL_ON_UNTAKEN] = "queued->ended deliver:not_sent",
-		},
-	[MP_CALL_WRITTEN] =
-		{
-			[MP_CALL_ON_SENT] = "",
-			[MP_CALL_ON_ANSWER] = "written->ended deliver:answered",
-			[MP_CALL_ON_GARBLED] = "written->ended deliver:refused",
-			[MP_CALL_ON_PROGRESS] = "progress",
-			[MP_CALL_ON_DEADLINE] = "written->ended tell:timeout deliver:timeout",
-			[MP_CALL_ON_CANCEL] = "written->ended tell:cancelled deliver:cancelled",
-			[MP_CALL_ON_LOST] = "written->ended deliver:unknown",
-			[MP_CALL_ON_UNTAKEN] = "written->ended deliver:not_sent",
-		},
-	[MP_CALL_SERVING] =
-		{
-			[MP_CALL_ON_ANSWER] = "serving->ended reply",
-			[MP_CALL_ON_DEADLINE] = "serving->ended withdraw",
-			[MP_CALL_ON_CANCEL] = "serving->ended withdraw",
-			[MP_CALL_ON_LOST] = "serving->ended withdraw",
-		},
-	[MP_CALL_ENDED] =
-		{
-			[MP_CALL_ON_SENT] = "",
-			[MP_CALL_ON_ANSWER] = "stray",
-			[MP_CALL_ON_GARBLED] = "stray",
-			[MP_CALL_ON_PROGRESS] = "stray",
-			[MP_CALL_ON_DEADLINE] = "",
-			[MP_CALL_ON_CANCEL] = "",
-			[MP_CALL_ON_LOST] = "",
-			[MP_CALL_ON_UNTAKEN] = "",
-		},
-};
-
-static enum mp_call_state cell_state;
-static enum mp_call_event cell_event;
-
-static void visit_cell(void)
+static void progress(struct fixture *f)
 {
-	MP_CLEANUP(fixture_done) struct fixture f = {0};
-
-	if (fixture_start(&f, cell_state))
-		mp_call_advance(&f.call, cell_event);
+	fake_wire_sayf(&f->w,
+		       "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":"
+		       "{\"progressToken\":1,\"progress\":%u}}",
+		       f->c.progressed + 1);
 }
 
-static bool judge_cell(enum mp_call_state state, enum mp_call_event ev)
+static bool timed_out(const struct fixture *f)
 {
-	MP_CLEANUP(fixture_done) struct fixture f = {0};
-	const char *want = cells[state][ev];
-
-	cell_state = state;
-	cell_event = ev;
-	if (!want)
-		return test_stops(visit_cell);
-	REQUIRE(fixture_start(&f, state));
-	mp_call_advance(&f.call, ev);
-	return test_same_text(mp_str_of(read_journal(&f)), mp_str_of(want),
-			      mp_call_machine.states[state].word, __FILE__, (int)ev);
-}
-
-TEST(every_cell_of_the_table)
-{
-	int empty = 0;
-
-	for (int state = 0; state < MP_CALL_STATE_COUNT; state++) {
-		for (int ev = 0; ev < MP_CALL_EVENT_COUNT; ev++) {
-			empty += !cells[state][ev];
-			CHECK(judge_cell((enum mp_call_state)state, (enum mp_call_event)ev));
-		}
-	}
-	CHECK_EQ(empty, 4); /* what cannot happen to a request of theirs */
-}
-
-/* Whatever happens and in whatever order, it ends once. */
-HEAVY_TEST(no_order_of_events_ends_a_call_twice)
-{
-	uint64_t seed = 4711;
-
-	for (int run = 0; run < 500; run++) {
-		unsigned endings = 0;
-		WITH_CALL(f, QUEUED);
-
-		mp_call_set_deadline(&f.call, 5, 20);
-		for (int i = 0; i < 30; i++) {
-			uint64_t dice = test_random(&seed);
-			const char *said;
-
-			if (dice % 9 < MP_CALL_EVENT_COUNT)
-				mp_call_advance(&f.call, (enum mp_call_event)(dice % 9));
-			else
-				mp_loop_advance(f.loop, (int64_t)(dice / 9 % 7));
-			said = read_journal(&f);
-			endings += strstr(said, "deliver:") != NULL;
-			CHECK_EQ(endings, f.call.state == MP_CALL_ENDED);
-		}
-	}
+	return f->c.answers == 1 && f->c.outcome == MP_OUTCOME_TIMEOUT;
 }
 
 TEST(outcomes_have_names)
@@ -219,125 +52,175 @@ TEST(outcomes_have_names)
 	CHECK_TEXT(mp_outcome_get_name(MP_OUTCOME_CANCELLED), "cancelled");
 }
 
-/* --- deadlines ------------------------------------------------------------------------------ */
-
 TEST(without_a_deadline_it_waits_for_ever)
 {
-	WITH_CALL(f, WRITTEN);
+	WITH_CALL(f, 0, 0);
 
-	mp_loop_advance(f.loop, (int64_t)1000 * 24 * 3600 * 1000);
-	CHECK_TEXT(read_journal(&f), "");
-	mp_call_advance(&f.call, MP_CALL_ON_PROGRESS); /* gives it none either */
-	mp_loop_advance(f.loop, (int64_t)1000 * 24 * 3600 * 1000);
-	CHECK_TEXT(read_journal(&f), "progress");
+	mp_loop_advance(f.w.loop, (int64_t)1000 * 24 * 3600 * 1000);
+	progress(&f); /* gives it none either */
+	mp_loop_advance(f.w.loop, (int64_t)1000 * 24 * 3600 * 1000);
+	CHECK_EQ(f.c.answers, 0);
 }
 
 TEST(it_ends_when_nothing_is_heard_for_that_long)
 {
-	WITH_CALL(f, WRITTEN);
+	WITH_CALL(f, 1000, 5000);
 
-	mp_call_set_deadline(&f.call, 1000, 5000);
-	mp_loop_advance(f.loop, 999);
-	CHECK_TEXT(read_journal(&f), "");
-	mp_loop_advance(f.loop, 1);
-	CHECK_TEXT(read_journal(&f), "written->ended tell:timeout deliver:timeout");
-	mp_loop_advance(f.loop, 10000);
-	CHECK_TEXT(read_journal(&f), "");
+	mp_loop_advance(f.w.loop, 999);
+	CHECK_EQ(f.c.answers, 0);
+	mp_loop_advance(f.w.loop, 1);
+	CHECK(timed_out(&f));
+	CHECK_TEXT(f.c.text, "no answer within 1 s");
+	mp_loop_advance(f.w.loop, 10000);
+	CHECK_EQ(f.c.answers, 1);
 }
 
-/* A person thinks: only the last moment counts, whatever progress says; then all begins anew. */
+/* While a person thinks only the last moment counts, whatever progress says. */
 TEST(a_paused_call_is_patient)
 {
-	WITH_CALL(f, WRITTEN);
+	WITH_CALL(f, 1000, 5000);
 
-	mp_call_set_deadline(&f.call, 1000, 5000);
-	mp_loop_advance(f.loop, 900);
-	mp_call_pause(&f.call, true);
-	mp_loop_advance(f.loop, 1100);
-	mp_call_advance(&f.call, MP_CALL_ON_PROGRESS);
-	mp_loop_advance(f.loop, 1100);
-	CHECK_TEXT(read_journal(&f), "progress");
-	mp_call_pause(&f.call, false);
-	mp_loop_advance(f.loop, 999);
-	CHECK_TEXT(read_journal(&f), "");
-	mp_call_pause(&f.call, true);
-	mp_loop_advance(f.loop, 901); /* 5000 in all */
-	CHECK_TEXT(read_journal(&f), "written->ended tell:timeout deliver:timeout");
+	mp_loop_advance(f.w.loop, 900);
+	mp_call_pause(&f.c.part, true);
+	mp_loop_advance(f.w.loop, 1100);
+	progress(&f);
+	mp_loop_advance(f.w.loop, 1100);
+	CHECK(f.c.progressed == 1 && f.c.answers == 0);
+	mp_call_pause(&f.c.part, false);
+	mp_loop_advance(f.w.loop, 999);
+	CHECK_EQ(f.c.answers, 0);
+	mp_call_pause(&f.c.part, true);
+	mp_loop_advance(f.w.loop, 901); /* 5000 in all */
+	CHECK(timed_out(&f));
+	CHECK_TEXT(f.c.text, "no answer within 5 s");
 }
 
 TEST(progress_buys_time_but_never_beyond_the_last_moment)
 {
-	WITH_CALL(f, WRITTEN);
+	WITH_CALL(f, 1000, 2500);
 
-	mp_call_set_deadline(&f.call, 1000, 2500);
-	mp_loop_advance(f.loop, 999);
-	mp_call_advance(&f.call, MP_CALL_ON_PROGRESS); /* until 1999 */
-	mp_loop_advance(f.loop, 999);
-	mp_call_advance(&f.call, MP_CALL_ON_PROGRESS); /* until 2500, not 2998 */
-	mp_loop_advance(f.loop, 501);
-	CHECK_TEXT(read_journal(&f), "progress progress");
-	mp_call_advance(&f.call, MP_CALL_ON_PROGRESS);
-	mp_loop_advance(f.loop, 1);
-	CHECK_TEXT(read_journal(&f), "progress written->ended tell:timeout deliver:timeout");
+	mp_loop_advance(f.w.loop, 999);
+	progress(&f); /* until 1999 */
+	mp_loop_advance(f.w.loop, 999);
+	progress(&f); /* until 2500, not 2998 */
+	mp_loop_advance(f.w.loop, 501);
+	CHECK(f.c.progressed == 2 && f.c.answers == 0);
+	progress(&f);
+	mp_loop_advance(f.w.loop, 1);
+	CHECK(timed_out(&f));
 }
 
 TEST(the_last_moment_may_come_before_patience_ends)
 {
-	WITH_CALL(f, QUEUED);
+	WITH_CALL(f, 1000, 10);
 
-	mp_call_set_deadline(&f.call, 1000, 10);
-	mp_loop_advance(f.loop, 10);
-	CHECK_TEXT(read_journal(&f), "queued->ended tell:timeout deliver:timeout");
+	mp_loop_advance(f.w.loop, 10);
+	CHECK(timed_out(&f));
 }
 
 TEST(progress_before_it_was_written_buys_no_time)
 {
-	WITH_CALL(f, QUEUED);
+	MP_CLEANUP(fixture_done) struct fixture f = {0};
 
-	mp_call_set_deadline(&f.call, 1000, 5000);
-	mp_loop_advance(f.loop, 999);
-	mp_call_advance(&f.call, MP_CALL_ON_PROGRESS);
-	mp_loop_advance(f.loop, 1);
-	CHECK_TEXT(read_journal(&f), "stray queued->ended tell:timeout deliver:timeout");
+	CHECK(fake_wire_start(&f.w, &peer_hooks, &f));
+	CHECK_EQ(fake_call(&f.w, &f.c, 1000, 5000), 0);
+	mp_loop_advance(f.w.loop, 999);
+	progress(&f);
+	mp_loop_advance(f.w.loop, 1);
+	CHECK(timed_out(&f));
+	CHECK_EQ(f.w.peer.counts.strays, 1);
 }
 
 TEST(an_ended_call_has_no_deadline)
 {
-	WITH_CALL(f, WRITTEN);
+	WITH_CALL(f, 1000, 1000);
 
-	mp_call_set_deadline(&f.call, 1000, 1000);
-	mp_call_advance(&f.call, MP_CALL_ON_ANSWER);
-	CHECK(!mp_timer_is_running(&f.call.timer));
-	mp_loop_advance(f.loop, 5000);
-	CHECK_TEXT(read_journal(&f), "written->ended deliver:answered");
-}
-
-TEST(a_request_of_theirs_may_have_a_deadline_too)
-{
-	WITH_CALL(f, SERVING);
-
-	mp_call_set_deadline(&f.call, 1000, 1000);
-	mp_loop_advance(f.loop, 1000);
-	CHECK_TEXT(read_journal(&f), "serving->ended withdraw");
-}
-
-TEST(done_stops_the_deadline)
-{
-	WITH_CALL(f, WRITTEN);
-
-	mp_call_set_deadline(&f.call, 1000, 1000);
-	mp_call_done(&f.call);
-	mp_loop_advance(f.loop, 5000);
-	CHECK_TEXT(read_journal(&f), "");
+	fake_wire_say(&f.w, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
+	CHECK(!mp_timer_is_running(&f.c.part.timer));
+	mp_loop_advance(f.w.loop, 5000);
+	CHECK(f.c.answers == 1 && f.c.outcome == MP_OUTCOME_ANSWERED);
 }
 
 TEST(a_deadline_nobody_will_see_is_no_overflow)
 {
-	WITH_CALL(f, WRITTEN);
+	WITH_CALL(f, INT64_MAX, INT64_MAX);
 
-	mp_loop_advance(f.loop, 1000);
-	mp_call_set_deadline(&f.call, INT64_MAX, INT64_MAX);
-	mp_call_advance(&f.call, MP_CALL_ON_PROGRESS);
-	mp_loop_advance(f.loop, (int64_t)1000 * 24 * 3600 * 1000);
-	CHECK_TEXT(read_journal(&f), "progress");
+	mp_loop_advance(f.w.loop, 1000);
+	progress(&f);
+	mp_loop_advance(f.w.loop, (int64_t)1000 * 24 * 3600 * 1000);
+	CHECK(f.c.progressed == 1 && f.c.answers == 0);
+}
+
+/* --- the caller's own limit ------------------------------------------------------------------ */
+
+static void count_due(struct mp_call *part)
+{
+	mp_container_of(part, struct fixture, c.part)->due++;
+}
+
+static const struct mp_call_hooks due_hooks = {.answered = fake_answered, .due = count_due};
+
+/* At rest and on the wire; the earlier of the two limits comes first. */
+TEST(the_caller_has_a_limit_of_its_own)
+{
+	struct mp_call_options o = {.method = MP_METHOD_TOOLS_CALL, .timeout_ms = 500};
+	MP_CLEANUP(fixture_done) struct fixture f = {0};
+	struct mp_call *part = &f.c.part;
+
+	CHECK(fake_wire_start(&f.w, &peer_hooks, &f));
+	mp_call_init(part, f.w.loop, &due_hooks);
+	mp_call_set_due(part, mp_loop_now_ms(f.w.loop) + 100);
+	mp_loop_advance(f.w.loop, 99);
+	CHECK_EQ(f.due, 0);
+	mp_loop_advance(f.w.loop, 1);
+	CHECK_EQ(f.due, 1);
+	CHECK_EQ(mp_peer_call(&f.w.peer, part, &o), 0);
+	mp_call_set_due(part, mp_loop_now_ms(f.w.loop) + 400);
+	mp_loop_advance(f.w.loop, 400);
+	CHECK(f.due == 2 && f.c.answers == 0);
+	mp_call_set_due(part, mp_loop_now_ms(f.w.loop) + 400);
+	mp_loop_advance(f.w.loop, 100);
+	CHECK(timed_out(&f));
+	mp_call_set_due(part, INT64_MAX);
+	mp_loop_advance(f.w.loop, 1000);
+	CHECK_EQ(f.due, 2);
+	mp_call_done(part);
+}
+
+/* --- starting it again ----------------------------------------------------------------------- */
+
+static void start_again(struct fake_caller *c)
+{
+	struct fixture *f = mp_container_of(c, struct fixture, c);
+
+	if (c->answers < 5)
+		(void)fake_call(&f->w, c, 1000, 0);
+}
+
+static void lose_the_wire(struct fake_caller *c)
+{
+	fake_wire_lose(&mp_container_of(c, struct fixture, c)->w);
+}
+
+/* A call is at rest before its hook runs, however it ended. */
+TEST(the_hook_may_start_the_call_again)
+{
+	struct mcpool_error why;
+	WITH_CALL(f, 1000, 0);
+
+	f.c.then = start_again;
+	fake_wire_say(&f.w, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
+	CHECK(f.c.answers == 1 && f.c.outcome == MP_OUTCOME_ANSWERED);
+	mp_peer_cancel(&f.c.part);
+	mp_loop_advance(f.w.loop, 0);
+	CHECK(f.c.answers == 2 && f.c.outcome == MP_OUTCOME_CANCELLED);
+	mp_loop_advance(f.w.loop, 1000);
+	CHECK(f.c.answers == 3 && f.c.outcome == MP_OUTCOME_TIMEOUT);
+	(void)mp_fail(&why, MCPOOL_EIO, "refused");
+	mp_peer_lose(&f.w.peer, MP_STR("4"), MP_CALL_ON_UNTAKEN, &why);
+	CHECK(f.c.answers == 4 && f.c.outcome == MP_OUTCOME_NOT_SENT);
+	f.c.then = lose_the_wire;
+	mp_peer_lose(&f.w.peer, MP_STR("5"), MP_CALL_ON_UNTAKEN, &why);
+	CHECK_EQ(f.c.answers, 5);
+	CHECK(mp_call_is_at_rest(&f.c.part));
 }

@@ -36,14 +36,15 @@ static const char *read_journal(struct fixture *f)
 	return copy;
 }
 
-static void heard_request(void *u, mp_id call, const struct mp_message *m)
+static void heard_request(void *u, const struct mp_server_request *rq)
 {
 	struct fixture *f = u;
 
-	write_down(f, "[%.*s %s]", MP_STR_ARGS(m->id), mp_method_get(m->method)->name);
-	f->asked[f->n_asked++ % MP_ARRAY_LEN(f->asked)] = call;
+	write_down(f, "[%.*s %s]", MP_STR_ARGS(f->w.peer.arriving->id),
+		   mp_method_get(rq->method)->name);
+	f->asked[f->n_asked++ % MP_ARRAY_LEN(f->asked)] = rq->id;
 	if (f->on_request)
-		f->on_request(f, call);
+		f->on_request(f, rq->id);
 }
 
 static void heard_withdrawn(void *u, mp_id call)
@@ -76,7 +77,9 @@ static void fixture_done(struct fixture *f)
 #define WITH_HOOKS(f, hooks)                             \
 	MP_CLEANUP(fixture_done) struct fixture f = {0}; \
 	CHECK(fake_wire_start(&(f).w, (hooks), &(f)))
-#define WITH_PEER(f) WITH_HOOKS(f, &hooks)
+#define WITH_PEER(f)           \
+	WITH_HOOKS(f, &hooks); \
+	(f).w.peer.serves = true
 
 /* Nothing is open any more, and nothing was lost on the way. */
 static bool is_quiet(const struct fixture *f)
@@ -86,7 +89,7 @@ static bool is_quiet(const struct fixture *f)
 	for (int i = 0; i < MP_CALL_STATE_COUNT; i++)
 		REQUIRE(p->in_state[i].len == 0);
 	REQUIRE(p->calls.len == 0);
-	REQUIRE(p->theirs.len == 0);
+	REQUIRE(p->theirs.len == 0 && p->serving.len == 0 && p->server_requests.len == 0);
 	return true;
 }
 
@@ -214,43 +217,17 @@ TEST(nobody_answers_what_was_not_yet_written)
 
 TEST(a_call_without_a_wish_for_progress_has_no_token)
 {
-	struct mp_request rq = {.method = MP_METHOD_TOOLS_LIST};
+	struct mp_call_options rq = {.method = MP_METHOD_TOOLS_LIST};
 	struct fake_caller a = {0};
 	WITH_PEER(f);
 
-	CHECK_EQ(mp_peer_call(&f.w.peer, &rq, fake_answered, &a, NULL), 0);
+	CHECK_EQ(fake_start(&f.w, &a, &rq), 0);
 	a.call = 1;
 	CHECK_STR(fake_wire_next(&f.w), "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}");
 	fake_wire_flush(&f.w);
 	progress(&f, &a, "1");
 	CHECK_EQ(f.w.peer.counts.strays, 1);
 	CHECK_EQ(a.progressed, 0);
-}
-
-TEST(a_request_that_is_sent_on_as_it_is)
-{
-	MP_CLEANUP(mp_tape_done) struct mp_tape tape;
-	struct fake_caller a = {0};
-	struct mp_message m;
-	struct mp_request rq = {
-		.forward = &m, .subject = MP_STR("\"b\""), .meta = MP_STR("{\"k\":1}")};
-	int r;
-
-	mp_message_tape_init(&tape);
-	r = mp_message_scan(
-		&tape,
-		MP_STR("{\"jsonrpc\":\"2.0\",\"id\":\"theirs\",\"method\":\"tools/call\","
-		       "\"params\":{\"name\":\"a\",\"_meta\":{\"progressToken\":9}}}"),
-		&m, NULL);
-	CHECK_EQ(r, 0);
-	{
-		WITH_PEER(f);
-
-		CHECK_EQ(mp_peer_call(&f.w.peer, &rq, fake_answered, &a, &a.call), 0);
-		CHECK_STR(fake_wire_next(&f.w),
-			  "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":"
-			  "{\"name\":\"b\",\"_meta\":{\"k\":1}}}");
-	}
 }
 
 TEST(what_cannot_be_sent_is_refused_at_once)
@@ -273,7 +250,7 @@ TEST(what_cannot_be_sent_is_refused_at_once)
 HEAVY_TEST(a_message_over_the_ceiling_is_too_large)
 {
 	char *params = mp_try_alloc(MP_LIMIT_MESSAGE + 16);
-	struct mp_request rq = {.method = MP_METHOD_TOOLS_CALL};
+	struct mp_call_options rq = {.method = MP_METHOD_TOOLS_CALL};
 	MP_CLEANUP(mp_freep) char *owned = params;
 	struct fake_caller a = {0};
 	WITH_PEER(f);
@@ -285,16 +262,16 @@ HEAVY_TEST(a_message_over_the_ceiling_is_too_large)
 	       4); /* blanks at the end would be left off */
 	memcpy(params + MP_LIMIT_MESSAGE - 1, ":2}", 3);
 	rq.params = (struct mp_str){params, MP_LIMIT_MESSAGE + 2};
-	CHECK_EQ(mp_peer_call(&f.w.peer, &rq, fake_answered, &a, &a.call), MCPOOL_ETOO_LARGE);
+	CHECK_EQ(fake_start(&f.w, &a, &rq), MCPOOL_ETOO_LARGE);
 	CHECK(is_quiet(&f));
 	rq.params = MP_STR("{}");
-	CHECK_EQ(mp_peer_call(&f.w.peer, &rq, fake_answered, &a, &a.call), 0);
+	CHECK_EQ(fake_start(&f.w, &a, &rq), 0);
 }
 
 HEAVY_TEST(a_large_message_leaves_no_large_buffer_behind)
 {
 	MP_CLEANUP(mp_freep) char *params = mp_try_alloc(MP_MIB(2));
-	struct mp_request rq = {.method = MP_METHOD_TOOLS_CALL};
+	struct mp_call_options rq = {.method = MP_METHOD_TOOLS_CALL};
 	struct fake_caller a = {0};
 	WITH_PEER(f);
 
@@ -303,7 +280,7 @@ HEAVY_TEST(a_large_message_leaves_no_large_buffer_behind)
 	memcpy(params, "{\"a\":\"", 6);
 	memcpy(params + MP_MIB(2) - 2, "\"}", 2);
 	rq.params = (struct mp_str){params, MP_MIB(2)};
-	CHECK_EQ(mp_peer_call(&f.w.peer, &rq, fake_answered, &a, &a.call), 0);
+	CHECK_EQ(fake_start(&f.w, &a, &rq), 0);
 	CHECK(fake_wire_next(&f.w).len > MP_MIB(2));
 	CHECK(f.w.peer.out.cap <= MP_MIB(1));
 }
@@ -336,14 +313,14 @@ TEST(a_timeout_tells_the_peer_which_call)
 
 TEST(initialize_is_never_cancelled)
 {
-	struct mp_request rq = {.method = MP_METHOD_INITIALIZE, .timeout_ms = 1000};
+	struct mp_call_options rq = {.method = MP_METHOD_INITIALIZE, .timeout_ms = 1000};
 	struct fake_caller a = {0}, b = {0};
 	WITH_PEER(f);
 
-	CHECK_EQ(mp_peer_call(&f.w.peer, &rq, fake_answered, &a, &a.call), 0);
-	CHECK_EQ(mp_peer_call(&f.w.peer, &rq, fake_answered, &b, &b.call), 0);
+	CHECK_EQ(fake_start(&f.w, &a, &rq), 0);
+	CHECK_EQ(fake_start(&f.w, &b, &rq), 0);
 	CHECK(fake_wire_next(&f.w).len && fake_wire_next(&f.w).len);
-	mp_peer_cancel(&f.w.peer, b.call);
+	mp_peer_cancel(&b.part);
 	mp_loop_advance(f.w.loop, 1000);
 	CHECK(ended(&a, MP_OUTCOME_TIMEOUT) && ended(&b, MP_OUTCOME_CANCELLED));
 	CHECK_EQ(fake_wire_next(&f.w).len, 0);
@@ -404,12 +381,12 @@ TEST(a_cancelled_call_hears_of_it_once_and_later)
 	CHECK_EQ(fake_call(&f.w, &a, 1000, 0), 0);
 	fake_wire_flush(&f.w);
 	CHECK(fake_wire_next(&f.w).len);
-	mp_peer_cancel(&f.w.peer, a.call);
+	mp_peer_cancel(&a.part);
 	CHECK_EQ(a.answers, 0); /* whoever cancels is not called back from within */
 	CHECK_STR(fake_wire_next(&f.w),
 		  "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":"
 		  "{\"requestId\":1,\"reason\":\"cancelled\"}}");
-	mp_peer_cancel(&f.w.peer, a.call);
+	mp_peer_cancel(&a.part);
 	answer(&f, &a, "{}");
 	progress(&f, &a, "1");
 	CHECK_EQ(f.w.peer.counts.strays, 2);
@@ -419,8 +396,7 @@ TEST(a_cancelled_call_hears_of_it_once_and_later)
 	CHECK_TEXT(a.text, "tools/call was cancelled");
 	CHECK_EQ(a.progressed, 0);
 	CHECK_EQ(fake_wire_next(&f.w).len, 0);
-	mp_peer_cancel(&f.w.peer, a.call);
-	mp_peer_cancel(&f.w.peer, 12345);
+	mp_peer_cancel(&a.part);
 	CHECK(is_quiet(&f));
 }
 
@@ -430,7 +406,7 @@ TEST(a_queued_call_can_be_cancelled)
 	WITH_PEER(f);
 
 	CHECK_EQ(fake_call(&f.w, &a, 0, 0), 0);
-	mp_peer_cancel(&f.w.peer, a.call);
+	mp_peer_cancel(&a.part);
 	fake_wire_flush(&f.w); /* it goes out all the same */
 	mp_loop_advance(f.w.loop, 0);
 	CHECK(ended(&a, MP_OUTCOME_CANCELLED));
@@ -442,22 +418,11 @@ TEST(a_cancelled_call_may_be_forgotten_before_it_heard)
 	WITH_PEER(f);
 
 	CHECK_EQ(fake_call(&f.w, &a, 0, 0), 0);
-	mp_peer_cancel(&f.w.peer, a.call);
+	mp_peer_cancel(&a.part);
 	mp_peer_done(&f.w.peer);
 	f.w.has_peer = false;
 	mp_loop_advance(f.w.loop, 10);
 	CHECK_EQ(a.answers, 0);
-}
-
-TEST(a_request_of_theirs_is_not_ours_to_cancel)
-{
-	WITH_PEER(f);
-
-	fake_wire_say(&f.w, "{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"roots/list\"}");
-	CHECK_EQ(f.n_asked, 1);
-	mp_peer_cancel(&f.w.peer, f.asked[0]);
-	CHECK_EQ(f.w.peer.in_state[MP_CALL_SERVING].len, 1);
-	CHECK_TEXT(read_journal(&f), "[5 roots/list]");
 }
 
 /* --- progress ------------------------------------------------------------------------------- */
@@ -532,8 +497,11 @@ TEST(a_peer_without_hooks_hears_nothing)
 	fake_wire_say(&f.w,
 		      "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{}}");
 	fake_wire_say(&f.w, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"roots/list\"}");
-	CHECK_STR(fake_wire_next(&f.w), "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32601,"
-					"\"message\":\"this client answers no such request\"}}");
+	CHECK_STR(fake_wire_next(&f.w),
+		  "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32601,"
+		  "\"message\":\"the server asked for the folders of the client, "
+		  "and `mcpool call` names none; call the tool from an agent "
+		  "that does\"}}");
 	CHECK_EQ(f.w.peer.counts.refused, 1);
 }
 
@@ -637,12 +605,12 @@ TEST(what_they_cancel_is_withdrawn_and_never_answered)
 
 TEST(they_cannot_cancel_what_is_ours)
 {
-	struct mp_request listen = {.method = MP_METHOD_LISTEN};
+	struct mp_call_options listen = {.method = MP_METHOD_LISTEN};
 	struct fake_caller a = {0}, b = {0};
 	WITH_PEER(f);
 
 	CHECK_EQ(fake_call(&f.w, &a, 0, 0), 0);
-	CHECK_EQ(mp_peer_call(&f.w.peer, &listen, fake_answered, &b, &b.call), 0);
+	CHECK_EQ(fake_start(&f.w, &b, &listen), 0);
 	fake_wire_flush(&f.w);
 	fake_wire_say(&f.w, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\"}");
 	fake_wire_say(&f.w,
@@ -693,7 +661,7 @@ TEST(in_the_modern_era_they_have_no_requests)
 {
 	WITH_PEER(f);
 
-	f.w.peer.answers = false;
+	f.w.peer.is_modern = true;
 	fake_wire_say(&f.w, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
 	fake_wire_say(&f.w, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"roots/list\"}");
 	fake_wire_say(&f.w,
@@ -820,7 +788,7 @@ TEST(an_answer_that_cannot_be_read_ends_the_right_call)
 	};
 
 	for (size_t i = 0; i < MP_ARRAY_LEN(rows); i++) {
-		struct fake_caller c[2] = {{0}, {0}};
+		struct fake_caller c[2] = {0};
 		WITH_PEER(f);
 
 		CHECK_EQ(fake_call(&f.w, &c[0], 0, 0), 0);
@@ -946,7 +914,7 @@ TEST(how_calls_end_when_the_peer_is_lost)
 	CHECK_EQ(queued.code, MCPOOL_ECLOSED);
 	CHECK_TEXT(written.text, "the server is gone");
 	CHECK_TEXT(queued.text, "the server is gone");
-	CHECK_TEXT(read_journal(&f), "[withdrawn 3]");
+	CHECK_TEXT(read_journal(&f), "[withdrawn 1]");
 	CHECK(is_quiet(&f));
 	fake_wire_lose(&f.w);
 	CHECK_EQ(fake_call(&f.w, &after, 1000, 0), MCPOOL_ECLOSED);
@@ -965,7 +933,7 @@ TEST(a_cancelled_call_that_has_not_heard_yet_hears_of_it_when_the_peer_is_lost)
 	WITH_PEER(f);
 
 	CHECK_EQ(fake_call(&f.w, &a, 0, 0), 0);
-	mp_peer_cancel(&f.w.peer, a.call);
+	mp_peer_cancel(&a.part);
 	fake_wire_lose(&f.w);
 	CHECK(ended(&a, MP_OUTCOME_CANCELLED));
 	mp_loop_advance(f.w.loop, 10);
@@ -1009,7 +977,7 @@ TEST(an_answer_may_lose_the_peer)
 		else if (outcomes[i] == MP_OUTCOME_REFUSED)
 			answer(&f, &a, "\xff");
 		else if (outcomes[i] == MP_OUTCOME_CANCELLED)
-			mp_peer_cancel(&f.w.peer, a.call);
+			mp_peer_cancel(&a.part);
 		mp_loop_advance(f.w.loop, 1000);
 		CHECK(ended(&a, outcomes[i]) && ended(&b, MP_OUTCOME_UNKNOWN));
 		CHECK(is_quiet(&f));
@@ -1035,7 +1003,7 @@ TEST(a_withdrawal_may_lose_the_peer)
 	fake_wire_say(&f.w,
 		      "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":"
 		      "{\"requestId\":1}}");
-	CHECK_TEXT(read_journal(&f), "[withdrawn 2][withdrawn 3]");
+	CHECK_TEXT(read_journal(&f), "[withdrawn 1][withdrawn 2]");
 	CHECK(ended(&a, MP_OUTCOME_NOT_SENT));
 	CHECK(is_quiet(&f));
 }
@@ -1122,8 +1090,8 @@ static void cancel_another(struct fake_caller *c)
 {
 	struct chain *chain = c->u;
 
-	mp_peer_cancel(&chain->f->w.peer, chain->other->call);
-	mp_peer_cancel(&chain->f->w.peer, c->call); /* and itself, which is too late */
+	mp_peer_cancel(&chain->other->part);
+	mp_peer_cancel(&c->part); /* and itself, which is too late */
 }
 
 TEST(an_answer_may_cancel_another_call)
@@ -1152,7 +1120,7 @@ TEST(an_answer_may_cancel_another_call)
 
 static void cancel_itself(struct fake_caller *c)
 {
-	mp_peer_cancel(c->u, c->call);
+	mp_peer_cancel(&c->part);
 }
 
 TEST(progress_may_cancel_its_own_call)

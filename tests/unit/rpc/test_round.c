@@ -1,73 +1,88 @@
 /*
- * test_rounds.c - requests that take rounds of questions, over a wire and with an answerer the test
- * plays.
+ * test_round.c - calls that a modern server answers with requests of its own; the test plays the
+ * wire and the side that answers.
  */
 #include "fake_wire.h"
 
 #include <inttypes.h>
 
 #include "base/mem.h"
-#include "rpc/rounds.h"
+#include "rpc/era.h"
+#include "rpc/round.h"
 
 struct asked {
-	mp_id call;
-	size_t place;
+	mp_id id;
+	struct mp_call *call;
 	enum mp_method_id method;
 	char params[128];
 };
 
 struct fixture {
 	struct fake_wire w; /* first */
-	struct mp_rounds rounds;
-	bool has_rounds;
-	struct mp_answerer answerer;
-	struct asked asked[MP_ROUNDS_QUESTIONS];
+	struct asked asked[MP_ROUND_REQUESTS];
 	size_t n_asked;
 	unsigned n_withdrawn;
 	mp_id withdrawn;
-	void (*on_ask)(struct fixture *f, const struct mp_question *q);
-	void (*on_withdraw)(struct fixture *f, mp_id call);
+	void (*on_ask)(struct fixture *f, const struct mp_server_request *rq);
+	void (*on_withdraw)(struct fixture *f, mp_id request);
+	bool (*mend)(struct mp_call *c, const struct mp_message *error);
+	int mended;
 };
 
-static void heard_question(void *u, const struct mp_question *q)
+static void heard_request(void *u, const struct mp_server_request *rq)
 {
 	struct fixture *f = u;
 	struct asked *a = &f->asked[f->n_asked++ % MP_ARRAY_LEN(f->asked)];
 
-	*a = (struct asked){.call = q->call, .place = q->place, .method = q->method};
-	fake_copy(a->params, sizeof(a->params), q->params);
+	*a = (struct asked){.id = rq->id, .call = rq->origin, .method = rq->method};
+	fake_copy(a->params, sizeof(a->params), rq->params);
 	if (f->on_ask)
-		f->on_ask(f, q);
+		f->on_ask(f, rq);
 }
 
-static void heard_withdrawal(void *u, mp_id call)
+static void heard_withdrawal(void *u, mp_id request)
 {
 	struct fixture *f = u;
 
 	f->n_withdrawn++;
-	f->withdrawn = call;
+	f->withdrawn = request;
 	if (f->on_withdraw)
-		f->on_withdraw(f, call);
+		f->on_withdraw(f, request);
 }
 
-static const struct mp_peer_hooks hooks = {.send = fake_wire_send};
+static bool asked_to_mend(void *u, struct mp_call *c, const struct mp_message *error)
+{
+	struct fixture *f = u;
 
-static bool fixture_start(struct fixture *f, bool with_answerer)
+	f->mended += f->mend != NULL;
+	return f->mend && f->mend(c, error);
+}
+
+static const struct mp_peer_hooks hooks = {
+	.send = fake_wire_send,
+	.request = heard_request,
+	.withdrawn = heard_withdrawal,
+	.mend = asked_to_mend,
+};
+
+static bool fixture_start(struct fixture *f, bool serves)
 {
 	if (!fake_wire_start(&f->w, &hooks, f))
 		return false;
-	f->w.peer.answers = false;
-	f->answerer = (struct mp_answerer){heard_question, heard_withdrawal, f};
-	mp_rounds_init(&f->rounds, &f->w.peer, with_answerer ? &f->answerer : NULL);
-	f->has_rounds = true;
+	f->w.peer.is_modern = true;
+	f->w.peer.serves = serves;
 	return true;
 }
 
 static void fixture_done(struct fixture *f)
 {
-	if (f->has_rounds)
-		mp_rounds_done(&f->rounds);
 	fake_wire_done(&f->w);
+}
+
+/* Our side answers the request with this place among all that were asked. */
+static void reply(struct fixture *f, size_t place, const char *result)
+{
+	mp_peer_reply(&f->w.peer, f->asked[place].id, mp_str_of(result));
 }
 
 #define WITH_ROUNDS(f)                                   \
@@ -77,12 +92,12 @@ static void fixture_done(struct fixture *f)
 static int start_method(struct fixture *f, struct fake_caller *c, enum mp_method_id method,
 			struct mp_str params)
 {
-	struct mp_request rq = {.method = method,
-				.params = params,
-				.meta = MP_STR("{\"m\":1}"),
-				.timeout_ms = 5000};
+	struct mp_call_options rq = {.method = method,
+				     .params = params,
+				     .meta = MP_STR("{\"m\":1}"),
+				     .timeout_ms = 5000};
 
-	return mp_rounds_call(&f->rounds, &rq, fake_answered, c, &c->call);
+	return fake_start(&f->w, c, &rq);
 }
 
 static int start(struct fixture *f, struct fake_caller *c)
@@ -107,8 +122,9 @@ static void answer(struct fixture *f, int id, const char *result)
 static bool is_quiet(struct fixture *f)
 {
 	mp_loop_advance(f->w.loop, 0);
-	REQUIRE(f->rounds.open.len == 0 && f->rounds.calls.len == 0);
-	REQUIRE(f->w.peer.calls.len == 0);
+	REQUIRE(f->w.peer.calls.len == 0 && f->w.peer.server_requests.len == 0);
+	for (int i = 0; i < MP_CALL_STATE_COUNT; i++)
+		REQUIRE(f->w.peer.in_state[i].len == 0);
 	return true;
 }
 
@@ -118,14 +134,9 @@ static bool ended(const struct fake_caller *c, enum mp_outcome outcome)
 	return test_equal(c->outcome, outcome, mp_outcome_get_name(c->outcome), __FILE__, __LINE__);
 }
 
-/* Lost as upstream.c loses: the peer first. */
 static void lose(struct fixture *f)
 {
-	struct mcpool_error why;
-
-	(void)mp_fail(&why, MCPOOL_ECLOSED, "the server is gone");
-	mp_peer_lost(&f->w.peer, &why);
-	mp_rounds_lost(&f->rounds, &why);
+	fake_wire_lose(&f->w);
 }
 
 /* --- without questions ---------------------------------------------------------------------- */
@@ -161,12 +172,9 @@ TEST(a_result_without_a_kind_and_an_error_are_complete)
 	CHECK(is_quiet(&f));
 }
 
-static bool mend(void *u, enum mp_method_id method, const struct mp_message *error)
+static bool mend(struct mp_call *c, const struct mp_message *error)
 {
-	int *asked = u;
-
-	(void)method;
-	(*asked)++;
+	(void)c;
 	return mp_error_read_code(error) == -7;
 }
 
@@ -182,21 +190,19 @@ static void refuse(struct fixture *f, int id)
 TEST(an_error_that_is_mended_is_tried_again)
 {
 	struct fake_caller a = {0};
-	int asked = 0;
 	WITH_ROUNDS(f);
 
-	f.rounds.mend = mend;
-	f.rounds.mend_u = &asked;
+	f.mend = mend;
 	CHECK_EQ(start(&f, &a), 0);
 	(void)fake_wire_next(&f.w);
 	refuse(&f, 1);
 	CHECK_EQ(a.answers, 0);
-	mp_rounds_mended(&f.rounds);
+	mp_peer_mended(&f.w.peer);
 	CHECK_STR(fake_wire_next(&f.w),
 		  "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":"
 		  "{\"name\":\"t\", \"arguments\":{\"n\":1e5},\"_meta\":{\"m\":1}}}");
 	refuse(&f, 2);
-	CHECK_EQ(asked, 1);
+	CHECK_EQ(f.mended, 1);
 	CHECK(ended(&a, MP_OUTCOME_ANSWERED));
 	CHECK(is_quiet(&f));
 }
@@ -205,21 +211,19 @@ TEST(how_a_call_ends_while_it_is_mended)
 {
 	for (int i = 0; i < 3; i++) {
 		struct fake_caller a = {0};
-		int asked = 0;
 		WITH_ROUNDS(f);
 
-		f.rounds.mend = mend;
-		f.rounds.mend_u = &asked;
+		f.mend = mend;
 		CHECK_EQ(start(&f, &a), 0);
 		refuse(&f, 1);
-		CHECK_EQ(asked, 1);
+		CHECK_EQ(f.mended, 1);
 		if (i == 0)
-			mp_rounds_cancel(&f.rounds, a.call);
+			mp_peer_cancel(&a.part);
 		else if (i == 1)
 			lose(&f);
 		else
 			f.w.refusal = MCPOOL_ECLOSED;
-		mp_rounds_mended(&f.rounds);
+		mp_peer_mended(&f.w.peer);
 		CHECK(is_quiet(&f));
 		CHECK(ended(&a, i == 0 ? MP_OUTCOME_CANCELLED : MP_OUTCOME_NOT_SENT));
 	}
@@ -253,7 +257,7 @@ TEST(only_three_methods_may_take_rounds)
 		CHECK_EQ(f.n_asked, may);
 		CHECK_EQ(a.answers, !may);
 		if (may)
-			mp_rounds_cancel(&f.rounds, a.call);
+			mp_peer_cancel(&a.part);
 		else
 			CHECK(ended(&a, MP_OUTCOME_REFUSED));
 		CHECK(is_quiet(&f));
@@ -271,18 +275,15 @@ TEST(what_cannot_be_sent_is_refused_at_once)
 	CHECK(is_quiet(&f));
 }
 
-static void count_progress(const struct mp_message *m, void *u)
-{
-	fake_progressed(m, u);
-}
-
 TEST(progress_of_each_round_reaches_the_caller)
 {
-	struct mp_request rq = {.method = MP_METHOD_TOOLS_CALL, .on_progress = count_progress};
+	static const struct mp_call_hooks with_progress = {.answered = fake_answered,
+							   .progress = fake_progressed};
+	struct mp_call_options rq = {.method = MP_METHOD_TOOLS_CALL};
 	struct fake_caller a = {0};
 	WITH_ROUNDS(f);
 
-	CHECK_EQ(mp_rounds_call(&f.rounds, &rq, fake_answered, &a, NULL), 0);
+	CHECK_EQ(fake_start_with(&f.w, &a, &rq, &with_progress), 0);
 	CHECK_STR(fake_wire_next(&f.w),
 		  "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":"
 		  "{\"_meta\":{\"progressToken\":1}}}");
@@ -316,14 +317,14 @@ TEST(one_question_answered_later)
 	CHECK(fake_wire_next(&f.w).len);
 	answer(&f, 1, NEEDS(ASK_A));
 	CHECK_EQ(f.n_asked, 1);
-	CHECK_EQ(f.asked[0].call, a.call);
+	CHECK(f.asked[0].call == &a.part);
 	CHECK_EQ(f.asked[0].method, MP_METHOD_ELICIT);
 	CHECK_TEXT(f.asked[0].params, "{\"message\":\"?\"}");
 	mp_loop_advance(f.w.loop, 60 * 1000); /* a person thinks; no call times out meanwhile */
 	CHECK_EQ(fake_wire_next(&f.w).len, 0);
-	mp_rounds_answer(&f.rounds, a.call, 0, MP_STR("{\"action\":\"accept\"}"));
-	mp_rounds_answer(&f.rounds, a.call, 0, MP_STR("{\"action\":\"again\"}")); /* too late */
-	CHECK_EQ(fake_wire_next(&f.w).len, 0); /* not from under the answerer */
+	reply(&f, 0, "{\"action\":\"accept\"}");
+	reply(&f, 0, "{\"action\":\"again\"}"); /* too late */
+	CHECK_EQ(fake_wire_next(&f.w).len, 0);  /* not from under the answerer */
 	mp_loop_advance(f.w.loop, 0);
 	/* A new id, the same params, the answer. */
 	CHECK_STR(fake_wire_next(&f.w),
@@ -352,13 +353,12 @@ TEST(several_questions_answered_in_another_order)
 	CHECK_TEXT(f.asked[1].params, "");
 	CHECK_EQ(f.asked[2].method, MP_METHOD_SAMPLE);
 	CHECK_TEXT(f.asked[2].params, "{ }");
-	mp_rounds_answer(&f.rounds, a.call, 2, MP_STR("{\"c\":3}"));
-	mp_rounds_answer(&f.rounds, a.call, 0, MP_STR("{\"a\":1}"));
-	mp_rounds_answer(&f.rounds, a.call, 3, MP_STR("{}")); /* no such question */
-	mp_rounds_answer(&f.rounds, 99, 1, MP_STR("{}"));     /* no such call */
+	reply(&f, 2, "{\"c\":3}");
+	reply(&f, 0, "{\"a\":1}");
+	mp_peer_reply(&f.w.peer, 99, MP_STR("{}")); /* no such request */
 	mp_loop_advance(f.w.loop, 0);
 	CHECK_EQ(fake_wire_next(&f.w).len, 0);
-	mp_rounds_answer(&f.rounds, a.call, 1, MP_STR("{ \"b\":2 }"));
+	reply(&f, 1, "{ \"b\":2 }");
 	mp_loop_advance(f.w.loop, 0);
 	CHECK_STR(fake_wire_next(&f.w),
 		  "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":"
@@ -367,9 +367,9 @@ TEST(several_questions_answered_in_another_order)
 		  "\"requestState\":\"s\\/1\",\"_meta\":{\"m\":1}}}");
 }
 
-static void answer_at_once(struct fixture *f, const struct mp_question *q)
+static void answer_at_once(struct fixture *f, const struct mp_server_request *rq)
 {
-	mp_rounds_answer(&f->rounds, q->call, q->place, MP_STR("{\"now\":1}"));
+	mp_peer_reply(&f->w.peer, rq->id, MP_STR("{\"now\":1}"));
 }
 
 TEST(answers_given_while_being_asked)
@@ -435,7 +435,7 @@ TEST(an_answer_goes_to_its_own_call_only)
 	CHECK(fake_wire_next(&f.w).len && fake_wire_next(&f.w).len);
 	answer(&f, 1, NEEDS(ASK_A));
 	answer(&f, 2, NEEDS(ASK_A));
-	mp_rounds_answer(&f.rounds, b.call, 0, MP_STR("{\"for\":\"b\"}"));
+	reply(&f, 1, "{\"for\":\"b\"}");
 	mp_loop_advance(f.w.loop, 0);
 	CHECK_STR(fake_wire_next(&f.w),
 		  "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/call\",\"params\":"
@@ -510,13 +510,13 @@ TEST(a_declined_question_ends_the_call)
 
 	CHECK_EQ(start(&f, &a), 0);
 	answer(&f, 1, NEEDS(ASK_A "," ASK_B));
-	mp_rounds_answer(&f.rounds, a.call, 1, MP_STR(""));
+	reply(&f, 1, "");
 	CHECK_EQ(a.answers, 0); /* later */
 	CHECK_EQ(f.n_withdrawn, 1);
-	CHECK_EQ(f.withdrawn, a.call);
-	mp_rounds_answer(&f.rounds, a.call, 0, MP_STR("{}")); /* too late */
-	mp_rounds_answer(&f.rounds, a.call, 0, MP_STR(""));
-	mp_rounds_cancel(&f.rounds, a.call); /* it is over already */
+	CHECK_EQ(f.withdrawn, f.asked[0].id);
+	reply(&f, 0, "{}"); /* too late */
+	reply(&f, 0, "");
+	mp_peer_cancel(&a.part); /* it is over already */
 	mp_loop_advance(f.w.loop, 0);
 	CHECK(ended(&a, MP_OUTCOME_REFUSED));
 	CHECK_TEXT(a.text, "the server's question was declined");
@@ -524,9 +524,9 @@ TEST(a_declined_question_ends_the_call)
 	CHECK(is_quiet(&f));
 }
 
-static void decline(struct fixture *f, const struct mp_question *q)
+static void decline(struct fixture *f, const struct mp_server_request *rq)
 {
-	mp_rounds_answer(&f->rounds, q->call, q->place, MP_STR(""));
+	mp_peer_reply(&f->w.peer, rq->id, MP_STR(""));
 }
 
 TEST(a_question_declined_while_being_asked_is_the_last)
@@ -611,8 +611,8 @@ TEST(so_many_questions_at_once_and_no_more)
 		WITH_ROUNDS(f);
 
 		CHECK_EQ(start(&f, &a), 0);
-		CHECK(ask_so_many(&f, MP_ROUNDS_QUESTIONS + more));
-		CHECK_EQ(f.n_asked, more ? 0 : MP_ROUNDS_QUESTIONS);
+		CHECK(ask_so_many(&f, MP_ROUND_REQUESTS + more));
+		CHECK_EQ(f.n_asked, more ? 0 : MP_ROUND_REQUESTS);
 		CHECK_EQ(a.answers, more);
 		if (more) {
 			CHECK(ended(&a, MP_OUTCOME_REFUSED));
@@ -652,7 +652,7 @@ TEST(without_an_answerer_questions_end_the_call)
 	/* A state to hand back is no question. */
 	CHECK_EQ(start(&f, &b), 0);
 	answer(&f, 2, "{\"resultType\":\"input_required\",\"requestState\":\"s\"}");
-	mp_rounds_cancel(&f.rounds, b.call); /* before it is handed back */
+	mp_peer_cancel(&b.part); /* before it is handed back */
 	mp_loop_advance(f.w.loop, 0);
 	CHECK(ended(&b, MP_OUTCOME_CANCELLED));
 	CHECK(is_quiet(&f));
@@ -667,7 +667,7 @@ TEST(a_question_waits_ten_minutes)
 	CHECK(fake_wire_next(&f.w).len);
 	answer(&f, 1, NEEDS(ASK_A "," ASK_B));
 	mp_loop_advance(f.w.loop, 5 * 60 * 1000);
-	mp_rounds_answer(&f.rounds, a.call, 0, MP_STR("{}")); /* one of two buys no time */
+	reply(&f, 0, "{}"); /* one of two buys no time */
 	mp_loop_advance(f.w.loop, 5 * 60 * 1000 - 1);
 	CHECK_EQ(a.answers, 0);
 	mp_loop_advance(f.w.loop, 1);
@@ -685,7 +685,7 @@ TEST(an_answered_question_has_no_time_limit)
 
 	CHECK_EQ(start(&f, &a), 0);
 	answer(&f, 1, NEEDS(ASK_A));
-	mp_rounds_answer(&f.rounds, a.call, 0, MP_STR("{}"));
+	reply(&f, 0, "{}");
 	mp_loop_advance(f.w.loop, 0);
 	fake_wire_flush(&f.w);
 	mp_loop_advance(f.w.loop, 4999);
@@ -704,7 +704,7 @@ TEST(answers_that_do_not_fit_a_message_end_the_call)
 	CHECK_EQ(start(&f, &a), 0);
 	answer(&f, 1, NEEDS(ASK_A));
 	f.w.refusal = MCPOOL_ELIMIT; /* the peer does not read */
-	mp_rounds_answer(&f.rounds, a.call, 0, MP_STR("{}"));
+	reply(&f, 0, "{}");
 	mp_loop_advance(f.w.loop, 0);
 	CHECK(ended(&a, MP_OUTCOME_UNKNOWN)); /* it had begun */
 	CHECK_EQ(a.code, MCPOOL_EOUTCOME_UNKNOWN);
@@ -720,17 +720,17 @@ static bool says(struct fixture *f, const char *words)
 /* Whoever can take rounds itself gets the questions as they are, and nobody here is asked. */
 TEST(rounds_that_are_kept_are_handed_on)
 {
-	struct mp_request rq = {.method = MP_METHOD_TOOLS_CALL, .keeps_rounds = true};
+	struct mp_call_options rq = {.method = MP_METHOD_TOOLS_CALL, .keeps_rounds = true};
 	struct fake_caller a = {0}, b = {0};
 	WITH_ROUNDS(f);
 
-	CHECK_EQ(mp_rounds_call(&f.rounds, &rq, fake_answered, &a, &a.call), 0);
+	CHECK_EQ(fake_start(&f.w, &a, &rq), 0);
 	answer(&f, 1, NEEDS(ASK_A));
 	CHECK(ended(&a, MP_OUTCOME_ANSWERED));
 	CHECK(strstr(a.text, "\"input_required\",\"inputRequests\":{\"a\":"));
 	CHECK_EQ(f.n_asked, 0);
 	rq.method = MP_METHOD_TOOLS_LIST; /* which may not ask anything */
-	CHECK_EQ(mp_rounds_call(&f.rounds, &rq, fake_answered, &b, &b.call), 0);
+	CHECK_EQ(fake_start(&f.w, &b, &rq), 0);
 	answer(&f, 2, NEEDS(ASK_A));
 	CHECK(ended(&b, MP_OUTCOME_REFUSED));
 	CHECK(is_quiet(&f));
@@ -742,7 +742,7 @@ TEST(rounds_that_are_kept_are_handed_on)
 TEST(a_task_is_handed_on_to_whoever_takes_it)
 {
 	static const struct {
-		struct mp_request rq;
+		struct mp_call_options rq;
 		enum mp_outcome outcome;
 	} rows[] = {
 		{{.method = MP_METHOD_TOOLS_CALL, .takes_tasks = true}, MP_OUTCOME_ANSWERED},
@@ -755,7 +755,7 @@ TEST(a_task_is_handed_on_to_whoever_takes_it)
 		struct fake_caller a = {0};
 		WITH_ROUNDS(f);
 
-		CHECK_EQ(mp_rounds_call(&f.rounds, &rows[i].rq, fake_answered, &a, &a.call), 0);
+		CHECK_EQ(fake_start(&f.w, &a, &rows[i].rq), 0);
 		answer(&f, 1, TASK);
 		CHECK(ended(&a, rows[i].outcome));
 		CHECK_EQ(f.n_asked, 0);
@@ -763,22 +763,19 @@ TEST(a_task_is_handed_on_to_whoever_takes_it)
 	}
 }
 
-/* What is said about hop and caller is said in each round, though its owner forgot it. */
+/* What is said about hop and caller is said in each round. */
 TEST(every_round_says_the_same_of_its_caller)
 {
-	char meta[] = "{\"m\":2}", foreign[] = "{\"traceparent\":\"t\"}";
-	struct mp_request rq = {.method = MP_METHOD_TOOLS_CALL,
-				.meta = mp_str_of(meta),
-				.foreign = mp_str_of(foreign)};
+	struct mp_call_options rq = {.method = MP_METHOD_TOOLS_CALL,
+				     .meta = MP_STR("{\"m\":2}"),
+				     .foreign = MP_STR("{\"traceparent\":\"t\"}")};
 	struct fake_caller a = {0};
 	WITH_ROUNDS(f);
 
-	CHECK_EQ(mp_rounds_call(&f.rounds, &rq, fake_answered, &a, &a.call), 0);
+	CHECK_EQ(fake_start(&f.w, &a, &rq), 0);
 	CHECK(says(&f, "\"_meta\":{\"m\":2,\"traceparent\":\"t\"}"));
-	memset(meta, 'x', sizeof(meta) - 1);
-	memset(foreign, 'x', sizeof(foreign) - 1);
 	answer(&f, 1, NEEDS(ASK_A));
-	mp_rounds_answer(&f.rounds, a.call, 0, MP_STR("{}"));
+	reply(&f, 0, "{}");
 	mp_loop_advance(f.w.loop, 0);
 	CHECK(says(&f, "\"_meta\":{\"m\":2,\"traceparent\":\"t\"}"));
 	answer(&f, 2, COMPLETE);
@@ -796,8 +793,8 @@ TEST(cancelled_while_asking)
 	CHECK_EQ(start(&f, &a), 0);
 	fake_wire_flush(&f.w);
 	CHECK(fake_wire_next(&f.w).len);
-	mp_rounds_cancel(&f.rounds, a.call);
-	mp_rounds_cancel(&f.rounds, a.call);
+	mp_peer_cancel(&a.part);
+	mp_peer_cancel(&a.part);
 	CHECK_EQ(a.answers, 0);
 	CHECK_STR(fake_wire_next(&f.w),
 		  "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":"
@@ -808,7 +805,7 @@ TEST(cancelled_while_asking)
 	mp_loop_advance(f.w.loop, 0);
 	CHECK(ended(&a, MP_OUTCOME_CANCELLED));
 	CHECK_EQ(f.n_withdrawn, 0);
-	mp_rounds_cancel(&f.rounds, a.call);
+	mp_peer_cancel(&a.part);
 	CHECK(is_quiet(&f));
 }
 
@@ -820,10 +817,10 @@ TEST(cancelled_while_answering)
 	CHECK_EQ(start(&f, &a), 0);
 	CHECK(fake_wire_next(&f.w).len);
 	answer(&f, 1, NEEDS(ASK_A));
-	mp_rounds_cancel(&f.rounds, a.call);
+	mp_peer_cancel(&a.part);
 	CHECK_EQ(a.answers, 0);
 	CHECK_EQ(f.n_withdrawn, 1);
-	mp_rounds_answer(&f.rounds, a.call, 0, MP_STR("{}"));
+	reply(&f, 0, "{}");
 	mp_loop_advance(f.w.loop, 0);
 	CHECK(ended(&a, MP_OUTCOME_CANCELLED));
 	CHECK_EQ(a.code, MCPOOL_ECANCELED);
@@ -840,15 +837,16 @@ TEST(cancelled_when_the_answers_are_on_their_way)
 	CHECK_EQ(start(&f, &a), 0);
 	CHECK(fake_wire_next(&f.w).len);
 	answer(&f, 1, NEEDS(ASK_A));
-	mp_rounds_cancel(&f.rounds, a.call);
+	mp_peer_cancel(&a.part);
 	mp_loop_advance(f.w.loop, 0);
 	CHECK(ended(&a, MP_OUTCOME_CANCELLED));
 	CHECK_EQ(fake_wire_next(&f.w).len, 0);
 }
 
-static void cancel_when_asked(struct fixture *f, const struct mp_question *q)
+static void cancel_when_asked(struct fixture *f, const struct mp_server_request *rq)
 {
-	mp_rounds_cancel(&f->rounds, q->call);
+	(void)f;
+	mp_peer_cancel(rq->origin);
 }
 
 TEST(cancelled_by_the_answerer)
@@ -866,30 +864,28 @@ TEST(cancelled_by_the_answerer)
 }
 
 struct self {
-	struct fixture *f;
 	enum mp_outcome outcome; /* as it was after cancelling */
 };
 
-static void cancel_too_late(const struct mp_answer *answer, void *u)
+static void cancel_too_late(struct mp_call *part, const struct mp_answer *answer)
 {
-	struct fake_caller *c = u;
-	struct self *self = c->u;
+	struct self *self = mp_container_of(part, struct fake_caller, part)->u;
 
-	mp_rounds_cancel(&self->f->rounds, c->call);
+	mp_peer_cancel(part);
 	self->outcome = answer->outcome;
-	fake_answered(answer, u);
+	fake_answered(part, answer);
 }
 
 TEST(whoever_has_the_answer_cannot_spoil_it_by_cancelling)
 {
-	struct mp_request rq = {.method = MP_METHOD_TOOLS_CALL};
+	static const struct mp_call_hooks late_hooks = {.answered = cancel_too_late};
+	struct mp_call_options rq = {.method = MP_METHOD_TOOLS_CALL};
 	struct fake_caller a = {0};
 	struct self self = {.outcome = MP_OUTCOME_TIMEOUT};
 	WITH_ROUNDS(f);
 
-	self.f = &f;
 	a.u = &self;
-	CHECK_EQ(mp_rounds_call(&f.rounds, &rq, cancel_too_late, &a, &a.call), 0);
+	CHECK_EQ(fake_start_with(&f.w, &a, &rq, &late_hooks), 0);
 	answer(&f, 1, COMPLETE);
 	CHECK_EQ(self.outcome, MP_OUTCOME_ANSWERED);
 	CHECK(ended(&a, MP_OUTCOME_ANSWERED));
@@ -915,25 +911,10 @@ TEST(how_rounds_end_when_the_peer_is_lost)
 	CHECK(ended(&answering, MP_OUTCOME_UNKNOWN) && ended(&resuming, MP_OUTCOME_UNKNOWN));
 	CHECK_TEXT(answering.text, "the server is gone");
 	CHECK(is_quiet(&f));
-	mp_rounds_answer(&f.rounds, answering.call, 0, MP_STR("{}"));
+	reply(&f, 0, "{}");
 	CHECK_EQ(start(&f, &queued), MCPOOL_ECLOSED);
 	mp_loop_advance(f.w.loop, 20 * 60 * 1000);
 	CHECK(answering.answers == 1 && queued.answers == 1);
-}
-
-TEST(a_peer_lost_alone_ends_what_resumes)
-{
-	struct fake_caller a = {0};
-	WITH_ROUNDS(f);
-
-	CHECK_EQ(start(&f, &a), 0);
-	answer(&f, 1, NEEDS(ASK_A));
-	fake_wire_lose(&f.w);
-	CHECK_EQ(a.answers, 0);
-	mp_rounds_answer(&f.rounds, a.call, 0, MP_STR("{}"));
-	mp_loop_advance(f.w.loop, 0);
-	CHECK(ended(&a, MP_OUTCOME_UNKNOWN));
-	CHECK_EQ(a.code, MCPOOL_EOUTCOME_UNKNOWN);
 }
 
 TEST(a_cancelled_round_that_has_not_heard_yet_hears_of_it_when_all_is_lost)
@@ -944,8 +925,8 @@ TEST(a_cancelled_round_that_has_not_heard_yet_hears_of_it_when_all_is_lost)
 	CHECK_EQ(start(&f, &a), 0);
 	CHECK_EQ(start(&f, &b), 0);
 	answer(&f, 1, NEEDS(ASK_A));
-	mp_rounds_cancel(&f.rounds, a.call); /* answering */
-	mp_rounds_cancel(&f.rounds, b.call); /* asking */
+	mp_peer_cancel(&a.part); /* answering */
+	mp_peer_cancel(&b.part); /* asking */
 	lose(&f);
 	CHECK(ended(&a, MP_OUTCOME_CANCELLED) && ended(&b, MP_OUTCOME_CANCELLED));
 	CHECK(is_quiet(&f));
@@ -974,7 +955,7 @@ TEST(an_answer_may_lose_all)
 			answer(&f, 1, "{\"resultType\":\"task\"}");
 		else if (kind == 2)
 			answer(&f, 1, NEEDS(ASK_A));
-		mp_rounds_cancel(&f.rounds, a.call); /* the last two */
+		mp_peer_cancel(&a.part); /* the last two */
 		mp_loop_advance(f.w.loop, 0);
 		CHECK_EQ(a.answers, 1);
 		CHECK(ended(&b, MP_OUTCOME_UNKNOWN) && ended(&c, MP_OUTCOME_UNKNOWN));
@@ -982,9 +963,9 @@ TEST(an_answer_may_lose_all)
 	}
 }
 
-static void lose_when_asked(struct fixture *f, const struct mp_question *q)
+static void lose_when_asked(struct fixture *f, const struct mp_server_request *rq)
 {
-	(void)q;
+	(void)rq;
 	lose(f);
 }
 
@@ -1016,9 +997,9 @@ TEST(a_withdrawal_may_lose_all)
 	f.on_withdraw = lose_when_withdrawn;
 	CHECK_EQ(start(&f, &a), 0);
 	CHECK_EQ(start(&f, &b), 0);
-	answer(&f, 1, NEEDS(ASK_A));
+	answer(&f, 1, NEEDS(ASK_A "," ASK_B));
 	answer(&f, 2, NEEDS(ASK_A));
-	mp_rounds_answer(&f.rounds, a.call, 0, MP_STR(""));
+	reply(&f, 0, "");
 	CHECK(ended(&a, MP_OUTCOME_REFUSED) && ended(&b, MP_OUTCOME_UNKNOWN));
 	CHECK_EQ(f.n_withdrawn, 2);
 	CHECK(is_quiet(&f));
@@ -1034,10 +1015,8 @@ TEST(open_rounds_are_forgotten_without_a_word)
 	CHECK_EQ(start(&f, &c), 0);
 	answer(&f, 1, NEEDS(ASK_A));
 	answer(&f, 2, NEEDS(ASK_A));
-	mp_rounds_answer(&f.rounds, a.call, 0, MP_STR("{}"));
-	mp_rounds_cancel(&f.rounds, b.call);
-	mp_rounds_done(&f.rounds);
-	f.has_rounds = false;
+	reply(&f, 0, "{}");
+	mp_peer_cancel(&b.part);
 	mp_peer_done(&f.w.peer);
 	f.w.has_peer = false;
 	mp_loop_advance(f.w.loop, 20 * 60 * 1000);

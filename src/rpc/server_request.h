@@ -1,0 +1,28 @@
+/*
+ * server_request.h - a request that a server sends to a client: elicitation/create,
+ * sampling/createMessage or roots/list. A legacy server sends it as a message of its own, a modern
+ * one as part of the answer "input required" to a call of ours.
+ */
+#ifndef MP_SERVER_REQUEST_H
+#define MP_SERVER_REQUEST_H
+
+#include "base/base.h"
+#include "base/ids.h"
+#include "base/str.h"
+#include "rpc/call.h"
+
+struct mp_server_request {
+	mp_id id; /* answer by it; given out once in the conversation */
+	enum mp_method_id method;
+	struct mp_str
+		params; /* an object as the server wrote it, valid during the hook; or empty */
+	/* The call on whose stream it came, or whose answer it was in. */
+	bool has_origin;
+	struct mp_call *origin; /* NULL: that one has ended */
+};
+
+/* What the server is told where nothing here can answer it. Static. */
+struct mp_str mp_server_request_get_refusal(enum mp_method_id method);
+bool mp_server_request_is(enum mp_method_id method);
+
+#endif
