@@ -1,11 +1,11 @@
 /*
  * machine.h - state machines: one driver, typed, for all of them.
  *
- *	#define KEEPER_STATES(X)                                 \
- *		X(DOWN, "down", "nothing runs")             \
+ *	#define KEEPER_STATES(X)                 \
+ *		X(DOWN, "down", "nothing runs")  \
  *		X(UP, "up", "calls may flow")
- *	#define KEEPER_EVENTS(X)                                 \
- *		X(START, "start", "it is wanted")           \
+ *	#define KEEPER_EVENTS(X)                  \
+ *		X(START, "start", "it is wanted") \
  *		X(EXITED, "exited", "the process ended")
  *	MP_MACHINE_ENUM(keeper_state, KEEPER_STATES);
  *	MP_MACHINE_ENUM(keeper_event, KEEPER_EVENTS);
@@ -76,6 +76,7 @@ struct mp_machine {
 #define MP_MACHINE_TYPES(name, type, event, states, events)                              \
 	static const struct mp_machine_word name##_states[] = {states(MP_MACHINE_WORD)}; \
 	static const struct mp_machine_word name##_events[] = {events(MP_MACHINE_WORD)}; \
+	_Static_assert(MP_ARRAY_LEN(name##_events) < MP_QUIET, "too many events");       \
 	typedef event name##_event;                                                      \
 	typedef name##_event name##_action(type *);                                      \
 	struct name##_step {                                                             \
@@ -88,12 +89,12 @@ struct mp_machine {
 						    [MP_ARRAY_LEN(name##_events)]
 
 /*
- * The driver and the descriptor, mp_NAME_machine. Options, all of which may be left out:
- *   .entered = fn(object, from)   runs in the new state, before the action;
- *   .settled = fn(object, from)   runs when no event follows; only where no action frees the
- * object; .describe = fn(object, log)   names the object in `log`; runs only while tracing is on;
- *   .is_silent = true             never traces, for processes that must not log;
- *   .starts = bits                the states it may start in, where that is not the first alone.
+ * The driver and the descriptor, mp_NAME_machine. All options may be left out:
+ * .entered, fn(object, from): runs in the new state, before the action.
+ * .settled, fn(object, from): runs when no event follows; only where no action frees the object.
+ * .describe, fn(object, log): writes the object's name to log; runs only while tracing is on.
+ * .is_silent: never traces, for processes that must not log.
+ * .starts: bits of the states it may start in, where that is not the first state alone.
  */
 #define MP_MACHINE(name, type, ...) MP_MACHINE_AS(static, name##_advance, name, type, __VA_ARGS__)
 /* The same with a driver for other files, mp_NAME_advance(), which its header declares. */

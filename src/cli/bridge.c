@@ -47,7 +47,6 @@ enum {
 	X(AGENT_GONE, "agent gone", "the agent is gone, or we are to go")
 
 MP_MACHINE_ENUM(bridge_event, BRIDGE_EVENTS);
-
 MP_MACHINE_TYPES(bridge, struct mp_bridge, enum bridge_event, MP_BRIDGE_STATES, BRIDGE_EVENTS);
 static bridge_action seek, greet, start_hub, look_later, refuse_kept, look_again, start_again,
 	resume, replace, ask_to_leave, look_anew, accept_older, start_ours, open_up, rest, leave;

@@ -16,6 +16,8 @@
 #include "hub/outlook.h"
 #include "json/value.h"
 
+static const struct mp_log hub_log = {"hub"};
+
 /* Who is about to leave is given this long: it stops its servers meanwhile. */
 enum { WAIT_FOR_OLD_MS = 6000 };
 
@@ -70,7 +72,7 @@ static void make_room(struct mp_serve *s)
 {
 	if (s->is_replaced) /* several newer bridges ask at the same time */
 		return;
-	mp_log_info(NULL, "a newer hub takes this one's place");
+	mp_log_info(&hub_log, "a newer hub takes this one's place");
 	s->is_replaced = true;
 	mp_serve_shut_doors(s);
 	mp_election_reserve(&s->election);
@@ -90,8 +92,9 @@ static bool asked_to_stop(void *u, bool drain, bool replace)
 	int64_t patience_ms = drain ? MP_LIMIT_DRAIN_MS : 0;
 
 	if (replace && !s->is_stopping && has_options(s->args)) {
-		mp_log_warn(NULL, "a newer mcpool is here, and this one was started with options "
-				  "of its own: start it anew when you can");
+		mp_log_warn(&hub_log,
+			    "a newer mcpool is here, and this one was started with options "
+			    "of its own: start it anew when you can");
 		return false;
 	}
 	if (replace)
@@ -139,7 +142,7 @@ static void place_changed(void *u)
 	mp_socket_face_close(s->socket);
 	r = mp_election_restore(&s->election, &why);
 	if (r < 0) {
-		mp_log_warn(NULL,
+		mp_log_warn(&hub_log,
 			    "%s was removed or replaced, and this hub cannot be found "
 			    "any more: %s; it leaves",
 			    s->election.place.folder, why.message);
@@ -148,7 +151,7 @@ static void place_changed(void *u)
 		mp_serve_stop(s, MP_EXIT_DONE, MP_LIMIT_DRAIN_MS);
 		return;
 	}
-	mp_log_warn(NULL, "%s was removed by another program; it is made again",
+	mp_log_warn(&hub_log, "%s was removed by another program; it is made again",
 		    s->election.place.socket);
 	mp_socket_face_listen(s->socket, s->election.listener);
 }
@@ -164,7 +167,8 @@ static void follow_place(struct mp_serve *s)
 		return;
 	s->place = mp_config_watch_follow(watch, place_changed, s);
 	if (mp_follower_set_paths(s->place, paths, MP_ARRAY_LEN(paths), &why) < 0)
-		mp_log_warn(NULL, "the removal of the socket will not be noticed: %s", why.message);
+		mp_log_warn(&hub_log, "the removal of the socket will not be noticed: %s",
+			    why.message);
 }
 
 static const struct mp_socket_hooks socket_hooks = {.stop = asked_to_stop, .describe = describe};

@@ -31,7 +31,6 @@
 
 MP_MACHINE_ENUM(agree_state, AGREE_STATES);
 MP_MACHINE_ENUM(agree_event, AGREE_EVENTS);
-
 MP_MACHINE_TYPES(agree, struct mp_agree, enum agree_event, AGREE_STATES, AGREE_EVENTS);
 static agree_action send_discover, repeat_discover, send_initialize, settle_modern, settle_legacy,
 	go_legacy, fall_back_to_modern, note_modern, give_up;

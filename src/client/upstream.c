@@ -3,7 +3,6 @@
  */
 #include "base/error.h"
 #include "base/limits.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "client/upstream_parts.h"
 
@@ -19,7 +18,6 @@
 	X(FREED, "freed", "its owner lets go of it")
 
 MP_MACHINE_ENUM(upstream_event, UPSTREAM_EVENTS);
-
 MP_MACHINE_TYPES(upstream, struct mp_upstream, enum upstream_event, MP_UPSTREAM_STATES,
 		 UPSTREAM_EVENTS);
 static upstream_action dial, begin_agreeing, hang_up, tell_ready, tell_ended, tell_closed,

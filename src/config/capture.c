@@ -28,6 +28,8 @@
 #include "process/guard.h"
 #include "process/tree.h"
 
+static const struct mp_log config_log = {"config"};
+
 enum {
 	STDERR_KEPT = 4096, /* its last bytes */
 	LINE_SHOWN = 200,   /* bytes of its last line in a message */
@@ -253,7 +255,8 @@ static void reap(struct job *j)
 static void end(struct job *j, bool lives)
 {
 	if (lives && mp_tree_signal(j->pid, SIGKILL, NULL, NULL) < 0)
-		mp_log_verbose(NULL, "a command's processes cannot be listed; its group is killed");
+		mp_log_verbose(&config_log,
+			       "a command's processes cannot be listed; its group is killed");
 	kill(j->pid, SIGKILL);
 	kill(-j->pid, SIGKILL);
 	reap(j);

@@ -19,6 +19,8 @@
 #include "base/mem.h"
 #include "config/inotify.h"
 
+static const struct mp_log config_log = {"config"};
+
 /* What counts for a name: a folder that is there, a link or what is missing, the file itself. */
 #define RENAMES    (IN_MOVED_FROM | IN_MOVED_TO)
 #define NAMES      (RENAMES | IN_CREATE | IN_DELETE)
@@ -312,7 +314,7 @@ static void look_again(struct mp_follower *f)
 		return;
 	}
 	if (!f->warned)
-		mp_log_warn(NULL, "configuration files: %s; some changes will not be noticed",
+		mp_log_warn(&config_log, "%s; some changes of files will not be noticed",
 			    error.message);
 	f->warned = true;
 }

@@ -7,7 +7,6 @@
 #include "face/http_connection.h"
 
 #include "base/limits.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "face/http_held.h"
 

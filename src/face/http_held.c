@@ -11,6 +11,8 @@
 #include "base/mem.h"
 #include "face/http_connection.h"
 
+static const struct mp_log http_log = {"http"};
+
 /* After this much was kept, free memory is returned to the system when almost nothing is. */
 #define TRIM_ABOVE MP_MIB(16)
 #define TRIM_BELOW MP_MIB(1)
@@ -65,8 +67,8 @@ static void make_room(struct mp_http_service *s)
 
 	while (s->held > MP_LIMIT_HTTP_HELD && (c = find_stalled(s))) {
 		if (mp_http_service_may_warn(s, &s->warned_held_ms))
-			mp_log_warn(NULL,
-				    "http: more than %zu MiB are kept for all clients; those that "
+			mp_log_warn(&http_log,
+				    "more than %zu MiB are kept for all clients; those that "
 				    "do not take their answers are dropped",
 				    MP_LIMIT_HTTP_HELD >> 20);
 		mp_http_connection_lose(c);

@@ -14,6 +14,8 @@
 #include "face/http_connection.h"
 #include "face/http_held.h"
 
+static const struct mp_log http_log = {"http"};
+
 enum { SPARE_INBOUNDS = 64, TICK_MS = 250 };
 #define WARN_AGAIN_MS MP_SECONDS(60)
 
@@ -124,7 +126,7 @@ bool mp_http_service_may_warn(struct mp_http_service *s, int64_t *last_ms)
 static void warn(struct mp_http_service *s, const char *what)
 {
 	if (mp_http_service_may_warn(s, &s->warned_full_ms))
-		mp_log_warn(NULL, "http: %s: %zu connections, %zu of them without a token", what,
+		mp_log_warn(&http_log, "%s: %zu connections, %zu of them without a token", what,
 			    s->connections.len, s->unadmitted.len);
 }
 

@@ -24,7 +24,6 @@ enum { INVALID_REQUEST = -32600 };
 	X(IDLE, "idle", "nobody does; it ends when that lasts")   \
 	X(ENDED, "ended", "its id means nothing any more")
 
-MP_MACHINE_ENUM(http_session_state, HTTP_SESSION_STATES);
 #define HTTP_SESSION_EVENTS(X)                                                        \
 	X(HEARD, "heard", "a client listens, where none did")                         \
 	X(UNHEARD, "unheard", "the last one does not any more")                       \
@@ -32,6 +31,7 @@ MP_MACHINE_ENUM(http_session_state, HTTP_SESSION_STATES);
 	X(EXPIRED, "expired", "it was idle for too long, or another needs its place") \
 	X(DELETED, "deleted", "its client, or the hub, ends it")
 
+MP_MACHINE_ENUM(http_session_state, HTTP_SESSION_STATES);
 MP_MACHINE_ENUM(http_session_event, HTTP_SESSION_EVENTS);
 
 struct session {

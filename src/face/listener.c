@@ -36,11 +36,13 @@ static void resume(void *u)
 static void warn(struct mp_listener *l, int errnum)
 {
 	int64_t now = mp_loop_now_ms(l->loop);
+	struct mp_log log;
 
 	if (l->warned_ms && now - l->warned_ms < WARN_AGAIN_MS)
 		return;
 	l->warned_ms = now ? now : 1;
-	mp_log_warn(NULL, "%s: cannot accept connections: %s; tried again every %d ms", l->name,
+	mp_log_init(&log, "%s", l->name);
+	mp_log_warn(&log, "cannot accept connections: %s; tried again every %d ms",
 		    strerrordesc_np(errnum), MP_LISTENER_PAUSE_MS);
 }
 

@@ -23,6 +23,8 @@
 #include "session/lobby.h"
 #include "session/session.h"
 
+static const struct mp_log socket_log = {"socket"};
+
 /* A hello carries an environment, which has 2 MiB at most. */
 #define HELLO_LIMIT   MP_MIB(4)
 #define HELLO_MS      MP_SECONDS(10)
@@ -38,8 +40,6 @@
 	X(LEAVING, "leaving", "it was told so, and is to hear it yet") \
 	X(OVER, "over", "the last state")
 
-MP_MACHINE_ENUM(guest_state, GUEST_STATES);
-
 #define GUEST_EVENTS(X)                                            \
 	X(LINE, "line", "it said something")                       \
 	X(OVERSIZE, "oversize", "it said too much at once")        \
@@ -52,6 +52,7 @@ MP_MACHINE_ENUM(guest_state, GUEST_STATES);
 	X(TIMER, "timer", "it took too long")                      \
 	X(GONE, "gone", "the connection is over")
 
+MP_MACHINE_ENUM(guest_state, GUEST_STATES);
 MP_MACHINE_ENUM(guest_event, GUEST_EVENTS);
 
 struct mp_socket_face {
@@ -368,7 +369,7 @@ static enum guest_event refuse(struct guest *g)
 	MP_CLEANUP(mp_buf_done) struct mp_buf out;
 
 	mp_buf_init(&out, MP_KIB(16));
-	mp_log_verbose(NULL, "pid %d is not let in: %s", g->pid, g->why->message);
+	mp_log_verbose(&socket_log, "pid %d is not let in: %s", g->pid, g->why->message);
 	if (mp_greeting_write_refusal(&out, mp_str_of(g->id), g->why) == 0)
 		mp_cord_say(g->cord, mp_buf_get(&out));
 	take_leave(g);
@@ -443,7 +444,8 @@ static void ended(void *u, int why)
 	struct guest *g = u;
 
 	if (why != MCPOOL_ECLOSED)
-		mp_log_warn(NULL, "pid %d does not read what it is told, and is cut off", g->pid);
+		mp_log_warn(&socket_log, "pid %d does not read what it is told, and is cut off",
+			    g->pid);
 	guest_advance(g, GONE);
 }
 

@@ -9,7 +9,6 @@
 #include <stdio.h>
 
 #include "base/limits.h"
-#include "base/log.h"
 #include "base/mem.h"
 
 enum { RETRY_MS = 1000 }; /* what clients are asked to wait before they come back */

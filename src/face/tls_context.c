@@ -13,6 +13,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 
+static const struct mp_log http_log = {"http"};
+
 static const char *get_reason(void)
 {
 	const char *words = ERR_reason_error_string(ERR_peek_last_error());
@@ -86,12 +88,12 @@ static void warn_of_files(SSL_CTX *ctx, const char *cert, const char *key)
 	struct stat st;
 
 	if (own && X509_cmp_current_time(X509_get0_notAfter(own)) < 0)
-		mp_log_warn(NULL,
-			    "http: the certificate in %s is out of date; most clients will "
+		mp_log_warn(&http_log,
+			    "the certificate in %s is out of date; most clients will "
 			    "refuse it",
 			    cert);
 	if (stat(key, &st) == 0 && st.st_mode & S_IROTH)
-		mp_log_warn(NULL, "http: everybody on this machine may read %s; `chmod o-r` it",
+		mp_log_warn(&http_log, "everybody on this machine may read %s; `chmod o-r` it",
 			    key);
 }
 

@@ -19,6 +19,8 @@
 #include "net/http_verdict.h"
 #include "net/redirect.h"
 
+static const struct mp_log catalogue_log = {"catalogue"};
+
 enum {
 	CONNECT_MS = 5000,
 	TOTAL_MS = 10000,
@@ -31,7 +33,6 @@ enum {
 	X(ASKING, "asking", "a request is out, no answer began") \
 	X(READING, "reading", "its content is on its way")
 
-MP_MACHINE_ENUM(catalogue_state, CATALOGUE_STATES);
 #define CATALOGUE_EVENTS(X)                                         \
 	X(ON_DUE, "due", "it is time")                              \
 	X(ON_CONTENT, "content", "an answer began, with a content") \
@@ -40,6 +41,7 @@ MP_MACHINE_ENUM(catalogue_state, CATALOGUE_STATES);
 	X(ON_COMPLETE, "complete", "all of the content is there")   \
 	X(ON_FAILED, "failed", "it cannot be had; why is noted")
 
+MP_MACHINE_ENUM(catalogue_state, CATALOGUE_STATES);
 MP_MACHINE_ENUM(catalogue_event, CATALOGUE_EVENTS);
 
 struct one {
@@ -120,7 +122,7 @@ static void warn(const struct one *o, const char *why)
 
 	mp_buf_init(&name, MP_KIB(64));
 	if (o->known.failures <= 1 && !o->all->in_a_hurry && mp_catalogue_name(o->url, &name) == 0)
-		mp_log_warn(NULL, "catalogue %s: %s%s", name.data, why,
+		mp_log_warn(&catalogue_log, "%s: %s%s", name.data, why,
 			    o->known.fetched_ms ? "; the last copy counts" : "");
 }
 

@@ -19,6 +19,8 @@
 #include "process/environment.h"
 #include "store/approvals.h"
 
+static const struct mp_log hub_log = {"hub"};
+
 struct mp_hub_private {
 	struct mp_hub_options o;
 	const struct mp_hub_hooks *hooks;
@@ -43,7 +45,7 @@ static void check_store(struct mp_hub *hub)
 
 	hub->p->is_store_lost = access(mp_db_get_path(hub->p->o.request.db), F_OK) < 0;
 	if (hub->p->is_store_lost && !was_lost)
-		mp_log_error(NULL, "%s", mp_hub_get_problem(hub));
+		mp_log_error(&hub_log, "%s", mp_hub_get_problem(hub));
 }
 
 const char *mp_hub_get_problem(const struct mp_hub *hub)
@@ -101,7 +103,7 @@ static void begin_to_watch(struct mp_hub *hub)
 		return;
 	if (mp_config_watch_new(hub->loop, &hub->p->watch, &why) < 0 ||
 	    follow_approvals(hub, &why) < 0)
-		mp_log_warn(NULL, "changes of files will not be noticed: %s", why.message);
+		mp_log_warn(&hub_log, "changes of files will not be noticed: %s", why.message);
 }
 
 bool mp_hub_is_one_shot(const struct mp_hub *hub)

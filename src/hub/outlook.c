@@ -16,6 +16,8 @@
 #include "hub/views.h"
 #include "process/environment.h"
 
+static const struct mp_log config_log = {"config"};
+
 /* --- files ----------------------------------------------------------------------------------- */
 
 static void files_changed(void *u)
@@ -42,7 +44,7 @@ static void follow(struct mp_outlook *o)
 	if (watch && !o->follower)
 		o->follower = mp_config_watch_follow(watch, files_changed, o);
 	if (watch && mp_follower_set_paths(o->follower, o->set->paths, o->set->n_paths, &why) < 0)
-		mp_log_warn(NULL, "changes of files will not be noticed: %s", why.message);
+		mp_log_warn(&config_log, "changes of files will not be noticed: %s", why.message);
 	follow_catalogues(o);
 }
 
@@ -78,7 +80,7 @@ static void tell_problems(const struct mp_config_set *set, const struct mp_probl
 		mp_buf_clear(&place);
 		add_place(&place, problem);
 		if (problem != but)
-			mp_log_write(NULL,
+			mp_log_write(&config_log,
 				     problem->severity == MP_ERROR ? MP_LEVEL_ERR : MP_LEVEL_WRN,
 				     "%.*s: %s", MP_STR_ARGS(mp_buf_get(&place)), problem->message);
 	}

@@ -15,6 +15,8 @@
 #include "hub/outlook.h"
 #include "process/environment.h"
 
+static const struct mp_log hub_log = {"hub"};
+
 struct mp_look {
 	struct mp_link link; /* in its outlook's looks */
 	struct mp_outlook *outlook;
@@ -214,7 +216,7 @@ static void is_unused(void *u)
 {
 	struct mp_outlook *o = u;
 
-	mp_log_verbose(NULL, "the view of %s is closed: nobody uses it", o->set->root);
+	mp_log_verbose(&hub_log, "the view of %s is closed: nobody uses it", o->set->root);
 	discard(o);
 }
 

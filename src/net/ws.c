@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "base/limits.h"
-#include "base/log.h"
 #include "base/machine.h"
 #include "base/mem.h"
 #include "base/redact.h"

@@ -2,8 +2,8 @@
  * gate.c - the start window: live, failed, deferred or late (U8).
  */
 #include "pool/gate.h"
-#include "base/machine.h"
 
+#include "base/machine.h"
 #include "base/mem.h"
 
 #define GATE_STATES(X)                                               \
@@ -12,7 +12,6 @@
 	X(WAITING, "waiting", "only those count that must be there") \
 	X(OPEN, "open", "told")
 
-MP_MACHINE_ENUM(gate_state, GATE_STATES);
 #define GATE_EVENTS(X)                                                \
 	X(BEGIN, "begin", "start what is due")                        \
 	X(STEP, "step", "a server made a step")                       \
@@ -20,6 +19,7 @@ MP_MACHINE_ENUM(gate_state, GATE_STATES);
 	X(ENOUGH, "enough", "nobody is left to be waited for")        \
 	X(MORE, "more", "somebody is")
 
+MP_MACHINE_ENUM(gate_state, GATE_STATES);
 MP_MACHINE_ENUM(gate_event, GATE_EVENTS);
 
 struct mp_gate {

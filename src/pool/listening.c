@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/limits.h"
-#include "base/log.h"
 #include "base/machine.h"
 #include "base/mem.h"
 

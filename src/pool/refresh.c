@@ -5,7 +5,6 @@
 #include "pool/refresh.h"
 
 #include "base/error.h"
-#include "base/log.h"
 #include "base/machine.h"
 #include "base/mem.h"
 #include "pool/listening.h"

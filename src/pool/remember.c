@@ -11,15 +11,16 @@ void mp_offer_save(const struct mp_offer *o, struct mp_db *db, const struct mp_d
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
 	struct mp_definition d;
+	struct mp_log log;
 	int r;
 
+	mp_log_init(&log, "%s", key->name);
 	mp_buf_init(&text, (MP_CATALOG_COUNT + 1) * MP_LIMIT_MESSAGE);
 	r = mp_offer_to_definition(o, &text, &d);
 	if (r == 0)
 		mp_definitions_put(db, key, &d, wall_ms);
 	else
-		mp_log_warn(NULL, "%s: what it offers is not remembered: %s", key->name,
-			    mcpool_error_text(r));
+		mp_log_warn(&log, "what it offers is not remembered: %s", mcpool_error_text(r));
 }
 
 struct mp_offer *mp_offer_load(struct mp_db *db, const struct mp_definition_key *key,
@@ -28,11 +29,13 @@ struct mp_offer *mp_offer_load(struct mp_db *db, const struct mp_definition_key 
 	struct mp_definition d;
 	struct mp_offer *o = NULL;
 	struct mcpool_error why;
+	struct mp_log log;
 
+	mp_log_init(&log, "%s", key->name);
 	if (mp_definitions_get(db, key, wall_ms, &d) != 1)
 		return NULL;
 	if (mp_offer_from_definition(&d, &o, &why) < 0)
-		mp_log_verbose(NULL, "%s: %s", key->name, why.message);
+		mp_log_verbose(&log, "%s", why.message);
 	mp_definition_done(&d);
 	return o;
 }

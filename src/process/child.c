@@ -43,7 +43,6 @@
 	X(TIMER, "timer", "the time of this state is over")
 
 MP_MACHINE_ENUM(child_state, CHILD_STATES);
-
 MP_MACHINE_ENUM(child_event, CHILD_EVENTS);
 
 enum {

@@ -39,7 +39,6 @@
 	X(LATE, "late", "enough of that")
 
 MP_MACHINE_ENUM(launcher_state, LAUNCHER_STATES);
-
 MP_MACHINE_ENUM(launcher_event, LAUNCHER_EVENTS);
 
 enum {

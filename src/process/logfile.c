@@ -20,6 +20,8 @@
 #include "base/mem.h"
 #include "base/redact.h"
 
+static const struct mp_log logfile_log = {"logfile"};
+
 /* What may wait for a flush: a full read and its times. More than that is left out. */
 #define MAX_BATCH MP_MIB(1)
 
@@ -43,7 +45,7 @@ static void give_up(struct mp_logfile *f, const char *doing, int errnum)
 	if (f->fd >= 0)
 		close(f->fd);
 	f->fd = -1;
-	mp_log_warn(NULL, "%s: %s failed: %s; this log is not kept", f->path, doing,
+	mp_log_warn(&logfile_log, "%s: %s failed: %s; this log is not kept", f->path, doing,
 		    strerrordesc_np(errnum));
 }
 

@@ -43,7 +43,6 @@
 	X(LATE, "late", "it cannot be killed, and nobody waits for it")
 
 MP_MACHINE_ENUM(shepherd_state, SHEPHERD_STATES);
-
 MP_MACHINE_ENUM(shepherd_event, SHEPHERD_EVENTS);
 
 enum {

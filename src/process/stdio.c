@@ -37,7 +37,6 @@
 	X(CLOSE, "close", "the owner hangs up")
 
 MP_MACHINE_ENUM(stdio_state, STDIO_STATES);
-
 MP_MACHINE_ENUM(stdio_event, STDIO_EVENTS);
 
 enum {

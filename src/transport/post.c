@@ -25,7 +25,6 @@ enum { UNREAD_MAX = 64 * 1024 };
 	X(LEAVE, "leave", "nobody wants to know")
 
 MP_MACHINE_ENUM(post_event, POST_EVENTS);
-
 MP_MACHINE_TYPES(post, struct mp_post, enum post_event, MP_POST_STATES, POST_EVENTS);
 static post_action tell_taken, tell_denied, tell_broken;
 

@@ -33,8 +33,6 @@ enum { PLACE_MS = 5000 };
 	X(OVER, "over", "ended was told")                                    \
 	X(CLOSED, "closed", "the last state")
 
-MP_MACHINE_ENUM(sse_legacy_state, SSE_LEGACY_STATES);
-
 #define SSE_LEGACY_EVENTS(X)                                              \
 	X(START, "start", "begin")                                        \
 	X(MOVED, "moved", "the stream is at another place of the server") \
@@ -45,6 +43,7 @@ MP_MACHINE_ENUM(sse_legacy_state, SSE_LEGACY_STATES);
 	X(CLOSE, "close", "hang up")                                      \
 	X(FREED, "freed", "its owner lets go of it")
 
+MP_MACHINE_ENUM(sse_legacy_state, SSE_LEGACY_STATES);
 MP_MACHINE_ENUM(sse_legacy_event, SSE_LEGACY_EVENTS);
 
 struct sse_legacy {

@@ -27,14 +27,13 @@ enum {
 	X(ON_LEAVE, "leave", "nobody wants anything any more")
 
 MP_MACHINE_ENUM(trip_event, TRIP_EVENTS);
-
 MP_MACHINE_TYPES(trip, struct mp_trip, enum trip_event, MP_TRIP_STATES, TRIP_EVENTS);
 static trip_action start, read_document, read_refusal, hear, rest, cut;
 
-/* An exchange that is over leads back to READY, from where the owner sends it on or leaves. */
 #define AT(state)      [MP_TRIP_##state]
 #define TO(state, act) MP_TO(MP_TRIP_##state, act)
 
+/* An exchange that is over leads back to READY, from where the owner sends it on or leaves. */
 MP_MACHINE_STEPS(trip) = {
 	AT(READY) = {[ON_GO] = TO(GOING, start),
 		     [ON_REST] = TO(RESTING, rest),
@@ -42,7 +41,7 @@ MP_MACHINE_STEPS(trip) = {
 	AT(GOING) = {[ON_DOCUMENT] = TO(READING, read_document),
 		     [ON_STREAM] = TO(HEARING, hear),
 		     [ON_NO] = TO(DENIED, read_refusal),
-		     [ON_COMPLETE] = MP_TO(MP_TRIP_READY, NULL), /* nobody wanted it any more */
+		     [ON_COMPLETE] = TO(READY, NULL), /* nobody wanted it any more */
 		     [ON_BROKEN] = TO(READY, NULL),
 		     [ON_LEAVE] = TO(OVER, cut)},
 	AT(READING) = {[ON_COMPLETE] = TO(READY, NULL),
