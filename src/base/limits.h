@@ -24,18 +24,16 @@
 #define MP_LIMIT_ARENA MP_MIB(64) /* what one message may derive from itself in memory */
 
 /* What one server may offer and write */
-#define MP_LIMIT_LIST_PAGES    64          /* pages of one list before it is cut */
-#define MP_LIMIT_TOOLS         10000       /* tools of one server */
-#define MP_LIMIT_NAMES         262144      /* tools, or prompts, of all servers of one session */
-#define MP_LIMIT_STDERR_RING   MP_KIB(256) /* last bytes of stderr kept per server */
-#define MP_LIMIT_STDERR_LINE   MP_KIB(16)  /* one line of stderr; the rest of it is cut */
-#define MP_LIMIT_PINS          20000       /* tools of one server that are pinned; its newest */
-#define MP_LIMIT_PIN_OWNERS    8192        /* servers with pins, besides those in use */
-#define MP_LIMIT_TOPICS        1024        /* resources that one session listens to */
-#define MP_LIMIT_TOPICS_ALL    16384       /* resources of one server that are listened to */
-#define MP_LIMIT_MEMOS         256         /* ids per server whose session is remembered */
-#define MP_LIMIT_NOTICES       100         /* notifications kept until somebody listens */
-#define MP_LIMIT_NOTICES_BYTES MP_KIB(256) /* all of them together */
+#define MP_LIMIT_LIST_PAGES  64          /* pages of one list before it is cut */
+#define MP_LIMIT_TOOLS       10000       /* tools of one server */
+#define MP_LIMIT_NAMES       262144      /* tools, or prompts, of all servers of one session */
+#define MP_LIMIT_STDERR_RING MP_KIB(256) /* last bytes of stderr kept per server */
+#define MP_LIMIT_STDERR_LINE MP_KIB(16)  /* one line of stderr; the rest of it is cut */
+#define MP_LIMIT_PINS        20000       /* tools of one server that are pinned; its newest */
+#define MP_LIMIT_PIN_OWNERS  8192        /* servers with pins, besides those in use */
+#define MP_LIMIT_TOPICS      1024        /* resources that one session listens to */
+#define MP_LIMIT_TOPICS_ALL  16384       /* resources of one server that are listened to */
+#define MP_LIMIT_MEMOS       256         /* ids per server whose session is remembered */
 
 /* Sessions and waiting */
 #define MP_LIMIT_SESSIONS        4096

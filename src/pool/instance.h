@@ -10,7 +10,6 @@
 #include "client/verdicts.h"
 #include "pool/keeper.h"
 #include "pool/lease.h"
-#include "pool/notices.h"
 #include "pool/pool.h"
 #include "pool/queue.h"
 #include "pool/refresh.h"
@@ -67,15 +66,16 @@ struct mp_instance {
 	struct mp_buf map_key; /* name, launch key, scope: what it is found by */
 	mp_id session;         /* whose it is, in mode session; 0: everybody's */
 	struct mp_keeper *k;
-	struct mp_plan *plan;          /* of the present try */
-	struct mp_ticket start;        /* a place among the starts */
-	struct mp_offer_fetch *fetch;  /* its lists, on their way */
-	struct mp_refresh *refresh;    /* while it is up */
-	struct mp_offer *offer;        /* as last seen live; NULL: not yet */
-	struct mp_task wake_task;      /* whoever waits looks again */
-	struct mp_task not_begun_task; /* a stage could not even be begun */
-	struct mcpool_error not_begun; /* why */
-	struct mp_notices *notices;    /* owned; NULL: it has not said anything yet */
+	struct mp_plan *plan;                            /* of the present try */
+	struct mp_ticket start;                          /* a place among the starts */
+	struct mp_offer_fetch *fetch;                    /* its lists, on their way */
+	struct mp_refresh *refresh;                      /* while it is up */
+	struct mp_offer *offer;                          /* as last seen live; NULL: not yet */
+	struct mp_task wake_task;                        /* whoever waits looks again */
+	struct mp_task not_begun_task;                   /* a stage could not even be begun */
+	struct mcpool_error not_begun;                   /* why */
+	void (*on_unheard)(void *u, struct mp_str text); /* for tests; NULL */
+	void *on_unheard_u;
 	struct mp_list leases[MP_LEASE_STATE_COUNT];
 	struct mp_pinned *pins;      /* owned; NULL: not looked at yet */
 	struct mp_answerer answerer; /* of its questions */
@@ -130,10 +130,8 @@ struct mp_queue *mp_instance_get_queue(struct mp_instance *in, struct mp_str too
 size_t mp_instance_get_line(const struct mp_instance *in, struct mp_str tool);
 /* A lease came or went. */
 void mp_instance_note_use(struct mp_instance *in);
-/* Hear its notifications, first those that were kept (U25). Tells how many had to be dropped. */
-uint64_t mp_instance_listen(struct mp_instance *in, void (*fn)(void *u, struct mp_str text),
-			    void *u);
-void mp_instance_stop_listening(struct mp_instance *in);
+/* For tests: notifications that belong to no session; fn NULL: dropped. */
+void mp_instance_listen(struct mp_instance *in, void (*fn)(void *u, struct mp_str text), void *u);
 /* In this turn: whoever waits looks again, and so does one that leaves. */
 void mp_instance_wake_soon(struct mp_instance *in);
 void mp_instance_touch(struct mp_instance *in, uint32_t fields);

@@ -151,26 +151,10 @@ void mp_instance_let_go(void *u)
 	mp_owner_forget(in);
 }
 
-/* Made when it is needed: most servers never say a word. */
-static struct mp_notices *get_notices(struct mp_instance *in)
+void mp_instance_listen(struct mp_instance *in, void (*fn)(void *u, struct mp_str text), void *u)
 {
-	if (!in->notices) {
-		in->notices = mp_alloc(sizeof(*in->notices));
-		mp_notices_init(in->notices);
-	}
-	return in->notices;
-}
-
-uint64_t mp_instance_listen(struct mp_instance *in, void (*fn)(void *u, struct mp_str text),
-			    void *u)
-{
-	return mp_notices_listen(get_notices(in), fn, u);
-}
-
-void mp_instance_stop_listening(struct mp_instance *in)
-{
-	if (in->notices)
-		mp_notices_stop(in->notices);
+	in->on_unheard = fn;
+	in->on_unheard_u = u;
 }
 
 void mp_instance_hear(void *u, const struct mp_message *m)
@@ -179,9 +163,8 @@ void mp_instance_hear(void *u, const struct mp_message *m)
 
 	if (in->refresh && mp_refresh_hear(in->refresh, m))
 		return;
-	if (mp_party_hear(in, m))
-		return;
-	mp_notices_add(get_notices(in), mp_value_source(m->tape, MP_ROOT));
+	if (!mp_party_hear(in, m) && in->on_unheard)
+		in->on_unheard(in->on_unheard_u, mp_value_source(m->tape, MP_ROOT));
 }
 
 /* --- life ------------------------------------------------------------------------------------ */
@@ -196,7 +179,4 @@ void mp_instance_done_offer(struct mp_instance *in)
 	mp_timer_stop(&in->forget_timer);
 	mp_offer_unref(in->offer);
 	mp_pins_done(in);
-	if (in->notices)
-		mp_notices_done(in->notices);
-	mp_free(in->notices);
 }

@@ -199,7 +199,7 @@ static void begin(void *u)
 static void go_on(struct actor *a)
 {
 	if (!a->now->name || a->is_missing) {
-		mp_instance_stop_listening(a->in);
+		mp_instance_listen(a->in, NULL, NULL);
 		finish(a->suite);
 		return;
 	}

@@ -143,37 +143,6 @@ TEST(a_failed_refresh_keeps_the_old_list)
 	CHECK_TEXT(mp_shown_get_name(s.state), "connected");
 }
 
-static void count_heard(void *u, struct mp_str text)
-{
-	int *n = u;
-
-	*n += mp_str_find(text, MP_STR("notifications/message"), 0) >= 0;
-}
-
-/* U25 */
-/* What a server says before anybody listens is kept, and then heard in order. */
-TEST(the_first_listener_hears_what_was_kept)
-{
-	MP_CLEANUP(fleet_done) struct fleet f;
-	struct mp_instance *in;
-	int heard = 0;
-
-	CHECK(fleet_init(&f));
-	CHECK(fleet_open(&f, ONE));
-	CHECK(fleet_start(&f, "a"));
-	for (int i = 0; i < 150; i++)
-		CHECK(fleet_say(fleet_get(&f, "a"), MESSAGE));
-	fleet_settle(&f);
-	in = mp_view_get_instance(f.view, "a", 0, NULL);
-	CHECK(in);
-	CHECK_EQ(mp_instance_listen(in, count_heard, &heard), 50);
-	CHECK_EQ(heard, 100);
-	CHECK(fleet_say(fleet_get(&f, "a"), MESSAGE));
-	fleet_settle(&f);
-	CHECK_EQ(heard, 101);
-	mp_instance_stop_listening(in);
-}
-
 /* A25 A26 */
 /* During a restart its tools are those it had. */
 TEST(tools_stay_while_it_restarts)
