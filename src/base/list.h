@@ -79,15 +79,6 @@ static inline struct mp_link *mp_list_pop(struct mp_list *list)
 	return link;
 }
 
-/* All of from, in order, behind what to holds. */
-static inline void mp_list_move_all(struct mp_list *to, struct mp_list *from)
-{
-	struct mp_link *link;
-
-	while ((link = mp_list_pop(from)))
-		mp_list_append(to, link);
-}
-
 /* The body may remove `link` itself, nothing else, and may break. */
 #define MP_LIST_EACH(list, link)                                                  \
 	for (struct mp_link *link = (list)->head.next, *link##_next = link->next; \

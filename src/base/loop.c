@@ -44,10 +44,6 @@ struct mp_loop {
 	struct mp_spares spares;
 	struct mp_clock_jump jump; /* seen and not yet told */
 
-	uv_mutex_t mail_lock;
-	struct mp_list mail; /* tasks from other threads, guarded by mail_lock */
-	uv_async_t doorbell;
-
 	uv_poll_t date_watch; /* readable when the date was set or the machine woke */
 	int date_fd;          /* -1 where the system has no such timer */
 };
@@ -170,33 +166,10 @@ void mp_loop_post(struct mp_loop *loop, struct mp_task *task)
 	mp_list_append(&loop->tasks, &task->link);
 }
 
-void mp_loop_post_from_thread(struct mp_loop *loop, struct mp_task *task)
-{
-	uv_mutex_lock(&loop->mail_lock);
-	mp_list_append(&loop->mail, &task->link);
-	uv_mutex_unlock(&loop->mail_lock);
-	(void)uv_async_send(
-		&loop->doorbell); /* fails for a closed loop only, which owns no thread */
-}
-
-static void collect(struct mp_loop *loop)
-{
-	uv_mutex_lock(&loop->mail_lock);
-	mp_list_move_all(&loop->tasks, &loop->mail);
-	uv_mutex_unlock(&loop->mail_lock);
-}
-
-static void doorbell_rang(uv_async_t *doorbell)
-{
-	collect(doorbell->data);
-}
-
 void mp_loop_unpost(struct mp_loop *loop, struct mp_task *task)
 {
-	if (!mp_list_linked(&task->link))
-		return;
-	collect(loop); /* it may lie there, and a link does not tell its list */
-	mp_list_remove(&loop->tasks, &task->link);
+	if (mp_list_linked(&task->link))
+		mp_list_remove(&loop->tasks, &task->link);
 }
 
 /* What these post comes behind a mark and waits for the next turn. */
@@ -496,17 +469,11 @@ static int open_handles(struct mp_loop *loop)
 {
 	if (uv_loop_init(&loop->uv) < 0)
 		return MCPOOL_ENOMEM;
-	if (uv_async_init(&loop->uv, &loop->doorbell, doorbell_rang) < 0) {
-		(void)uv_loop_close(&loop->uv); /* nothing is open on it */
-		return MCPOOL_ESYSTEM;
-	}
-	mp_check(uv_mutex_init(&loop->mail_lock) == 0);
 	mp_check(uv_timer_init(&loop->uv, &loop->alarm) == 0);
 	mp_check(uv_prepare_init(&loop->uv, &loop->nap) == 0);
 	loop->nap.data = loop;
+	/* It is always referenced: libuv does not wait where nothing is. */
 	mp_check(uv_prepare_start(&loop->nap, about_to_wait) == 0);
-	uv_unref((uv_handle_t *)&loop->nap);
-	loop->doorbell.data = loop;
 	loop->date_fd = -1;
 	if (!loop->clock.by_hand)
 		watch_date(loop);
@@ -527,7 +494,6 @@ static int make(struct mp_loop *loop, struct mp_loop **ret_loop)
 	mp_list_init(&loop->hooks);
 	mp_list_init(&loop->jump_hooks);
 	mp_list_init(&loop->graves);
-	mp_list_init(&loop->mail);
 	*ret_loop = loop;
 	return 0;
 }
@@ -559,7 +525,6 @@ struct mp_loop *mp_loop_free(struct mp_loop *loop)
 	if (!loop)
 		return NULL;
 	uv_close((uv_handle_t *)&loop->alarm, NULL);
-	uv_close((uv_handle_t *)&loop->doorbell, NULL);
 	uv_close((uv_handle_t *)&loop->nap, NULL);
 	if (loop->date_fd >= 0)
 		uv_close((uv_handle_t *)&loop->date_watch, NULL);
@@ -570,7 +535,6 @@ struct mp_loop *mp_loop_free(struct mp_loop *loop)
 	mp_check(uv_loop_close(&loop->uv) == 0);
 	if (loop->date_fd >= 0)
 		close(loop->date_fd);
-	uv_mutex_destroy(&loop->mail_lock);
 	mp_timers_done(&loop->timers);
 	mp_spares_done(&loop->spares);
 	return mp_free(loop);

@@ -2,7 +2,7 @@
  * loop.h - one thread working in short turns.
  * A turn: wait for bytes or time, run what became ready, then the tasks posted before, then the
  * end-of-turn hooks, then free what was buried. `now` stands still within a turn. Everything here
- * belongs to the loop's thread, except mp_loop_post_from_thread().
+ * belongs to the loop's thread.
  */
 #ifndef MP_LOOP_H
 #define MP_LOOP_H
@@ -72,8 +72,6 @@ struct mp_task {
 void mp_task_init(struct mp_task *task, void (*fn)(void *u), void *u);
 void mp_loop_post(struct mp_loop *loop, struct mp_task *task);
 void mp_loop_unpost(struct mp_loop *loop, struct mp_task *task); /* nothing if it is not posted */
-/* From any thread; the task runs on the loop's. */
-void mp_loop_post_from_thread(struct mp_loop *loop, struct mp_task *task);
 
 /* Blocking work on a worker thread, then `done` on the loop, exactly once. */
 struct mp_work {

@@ -87,19 +87,6 @@ TEST(removing_anywhere)
 	CHECK(is(&list, ""));
 }
 
-TEST(moving_all)
-{
-	start(3);
-	mp_list_append(&other, &items[5].link);
-	mp_list_move_all(&other, &list);
-	CHECK(is(&other, "fabc"));
-	CHECK(is(&list, ""));
-	mp_list_move_all(&other, &list);
-	CHECK(is(&other, "fabc"));
-	mp_list_move_all(&list, &other);
-	CHECK(is(&list, "fabc"));
-}
-
 /* --- each ----------------------------------------------------------------------------------- */
 
 /* Visits all and removes those whose names are in gone; what was visited. */

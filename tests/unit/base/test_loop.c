@@ -236,16 +236,17 @@ TEST(a_task_that_takes_one_back_makes_no_room_in_this_turn)
 	CHECK_TEXT(read_journal(), "c");
 }
 
-TEST(what_came_from_a_thread_may_be_taken_back)
+TEST(a_task_may_be_taken_back)
 {
 	MP_CLEANUP(loop_freep) struct mp_loop *loop = NULL;
 
 	CHECK(start_by_hand(&loop));
 	mp_task_init(&tasks[0], write_down, "a");
 	mp_task_init(&tasks[1], write_down, "b");
-	mp_loop_post_from_thread(loop, &tasks[0]);
-	mp_loop_post_from_thread(loop, &tasks[1]);
-	mp_loop_unpost(loop, &tasks[0]); /* the loop has not seen it yet */
+	mp_loop_post(loop, &tasks[0]);
+	mp_loop_post(loop, &tasks[1]);
+	mp_loop_unpost(loop, &tasks[0]);
+	mp_loop_unpost(loop, &tasks[0]);
 	mp_loop_advance(loop, 0);
 	CHECK_TEXT(read_journal(), "b");
 	mp_loop_post(loop, &tasks[0]);
@@ -997,53 +998,6 @@ TEST(after_a_wait_the_time_is_read_again)
 
 /* --- threads -------------------------------------------------------------------------------- */
 
-enum { THREADS = 4, EACH = 1000 };
-
-static struct mp_task mailed[THREADS][EACH];
-static size_t n_arrived, n_astray;
-static pthread_t home;
-
-static void arrive(void *u)
-{
-	(void)u;
-	n_astray += !pthread_equal(pthread_self(), home);
-	if (++n_arrived == THREADS * EACH)
-		mp_loop_stop(the_loop);
-}
-
-static void *mail_all(void *u)
-{
-	struct mp_task *mine = u;
-
-	for (size_t i = 0; i < EACH; i++)
-		mp_loop_post_from_thread(the_loop, &mine[i]);
-	return NULL;
-}
-
-TEST(tasks_from_four_threads_run_on_the_loops)
-{
-	MP_CLEANUP(loop_freep) struct mp_loop *loop = NULL;
-	pthread_t threads[THREADS];
-	size_t n = 0;
-
-	n_arrived = n_astray = 0;
-	home = pthread_self();
-	CHECK(start(&loop));
-	for (size_t i = 0; i < THREADS * EACH; i++)
-		mp_task_init(&mailed[i / EACH][i % EACH], arrive, NULL);
-	while (n < THREADS && pthread_create(&threads[n], NULL, mail_all, mailed[n]) == 0)
-		n++;
-	if (n == THREADS)
-		mp_loop_run(loop);
-	for (size_t i = 0; i < n; i++)
-		pthread_join(threads[i], NULL);
-	CHECK_EQ(n, THREADS);
-	CHECK_EQ(n_arrived, THREADS * EACH);
-	CHECK_EQ(n_astray, 0);
-	for (size_t i = 0; i < THREADS * EACH; i++)
-		CHECK(!mp_list_linked(&mailed[i / EACH][i % EACH].link));
-}
-
 struct labour {
 	pthread_t ran_on, done_on;
 	_Atomic int runs, dones;
@@ -1151,14 +1105,13 @@ static void note_io(uv_poll_t *watch, int status, int events)
 	note_the_time("!");
 }
 
-TEST(joining_another_loop_with_io_and_threads)
+TEST(joining_another_loop_with_io)
 {
 	MP_CLEANUP(close_ends) int ends[2] = {-1, -1};
 	uv_poll_t watch = {0};
 	MP_CLEANUP(loop_freep) struct mp_loop *loop = NULL;
 	MP_CLEANUP(close_poll) uv_poll_t *watching = &watch;
 	struct writer w = {.after_ms = 20};
-	struct mp_task task;
 	pthread_t thread;
 	int polls;
 
@@ -1172,10 +1125,6 @@ TEST(joining_another_loop_with_io_and_threads)
 	pthread_join(thread, NULL);
 	CHECK(polls < 20);
 	CHECK_TEXT(read_journal(), "i!");
-	mp_task_init(&task, note_the_time, "m");
-	mp_loop_post_from_thread(loop, &task);
-	CHECK(embed(loop, 2) < 20);
-	CHECK_TEXT(read_journal(), "m");
 }
 
 TEST(work_of_ones_own_leaves_no_time_to_wait)
