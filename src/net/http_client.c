@@ -43,9 +43,8 @@ struct exchange {
 	const struct mp_http_hooks *hooks; /* NULL: cancelled */
 	void *u;
 	struct mp_http_reader reader;
-	bool sent; /* told */
-	bool safe; /* may be sent twice */
-	bool paused;
+	bool sent;    /* told */
+	bool safe;    /* may be sent twice */
 	bool stalled; /* curl holds data back because of that, or for others' sake */
 	struct mp_ration ration;
 	int64_t connect_ms, idle_ms, total_ms;
@@ -182,9 +181,9 @@ static size_t data_came(char *bytes, size_t one, size_t n, void *u)
 	if (!x->hooks)
 		return 0;
 	/* curl reads a hundred buffers before it lets go by itself. */
-	if (!x->paused && mp_ration_is_used_up(&x->ration))
+	if (mp_ration_is_used_up(&x->ration))
 		mp_timer_start(&x->wake, mp_ration_rest(&x->ration));
-	if (x->paused || mp_timer_is_running(&x->wake)) {
+	if (mp_timer_is_running(&x->wake)) {
 		set_stalled(x, true);
 		return CURL_WRITEFUNC_PAUSE;
 	}
@@ -281,7 +280,7 @@ static void limit_rang(void *u)
 		limit_reached(x, MP_HTTP_LIMIT_CONNECT, x->connect_ms);
 		return;
 	}
-	if (x->paused || get_uploaded(x) != x->uploaded)
+	if (get_uploaded(x) != x->uploaded)
 		byte_moved(x);
 	x->uploaded = get_uploaded(x);
 	quiet_ms = mp_loop_now_ms(x->client->loop) - x->last_ms;
@@ -302,7 +301,7 @@ static void wake(void *u)
 {
 	struct exchange *x = u;
 
-	if (!x->stalled || x->paused || !x->hooks)
+	if (!x->stalled || !x->hooks)
 		return;
 	set_stalled(x, false);
 	byte_moved(x);
@@ -453,24 +452,6 @@ void mp_http_cancel(struct mp_http_client *c, mp_id id)
 	hush(x);
 	move(x, &c->leaving);
 	ask_pump(c);
-}
-
-void mp_http_pause(struct mp_http_client *c, mp_id id)
-{
-	struct exchange *x = find(c, id);
-
-	if (x)
-		x->paused = true;
-}
-
-void mp_http_resume(struct mp_http_client *c, mp_id id)
-{
-	struct exchange *x = find(c, id);
-
-	if (!x || !x->paused)
-		return;
-	x->paused = false;
-	mp_timer_start(&x->wake, 0);
 }
 
 /* --- the client ----------------------------------------------------------------------------- */

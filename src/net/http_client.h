@@ -79,8 +79,5 @@ int mp_http_start(struct mp_http_client *c, const struct mp_http_request *reques
 		  struct mcpool_error *reterr) MP_MUST;
 /* No hook is called any more. An id that is gone is no mistake, here and below. */
 void mp_http_cancel(struct mp_http_client *c, mp_id id);
-/* No more data until resumed, except what is being told now. The idle limit rests meanwhile. */
-void mp_http_pause(struct mp_http_client *c, mp_id id);
-void mp_http_resume(struct mp_http_client *c, mp_id id);
 
 #endif

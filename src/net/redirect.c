@@ -62,14 +62,6 @@ static bool parse(CURLU *url, const char *text)
 	return url && curl_url_set(url, CURLUPART_URL, text, 0) == CURLUE_OK;
 }
 
-bool mp_redirect_is_same_origin(const char *a, const char *b)
-{
-	MP_CLEANUP(url_cleanup) CURLU *url_a = curl_url();
-	MP_CLEANUP(url_cleanup) CURLU *url_b = curl_url();
-
-	return parse(url_a, a) && parse(url_b, b) && is_http(url_a) && same_origin(url_a, url_b);
-}
-
 static bool has_credentials(CURLU *url)
 {
 	MP_CLEANUP(text_cleanup) char *user = part_of(url, CURLUPART_USER);

@@ -28,7 +28,4 @@ struct mp_redirect {
 int mp_redirect_judge(const char *from, const char *location, int hops, struct mp_redirect *ret,
 		      struct mcpool_error *reterr) MP_MUST;
 
-/* Same scheme, host and port. False for what is no http address. */
-bool mp_redirect_is_same_origin(const char *a, const char *b);
-
 #endif

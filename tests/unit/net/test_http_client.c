@@ -50,7 +50,7 @@ struct net {
 	struct mp_timer tick; /* turns do not wait for ever */
 };
 
-enum act { NOTHING, CANCEL, FREE, PAUSE, START, WORK };
+enum act { NOTHING, CANCEL, FREE, START, WORK };
 
 struct seen {
 	struct net *n;
@@ -114,8 +114,6 @@ static void obey(struct seen *s, enum act act)
 		mp_http_cancel(s->n->client, s->id);
 	else if (act == FREE)
 		s->n->client = mp_http_client_free(s->n->client);
-	else if (act == PAUSE)
-		mp_http_pause(s->n->client, s->id);
 	else if (act == START && s->next)
 		(void)start(s->next, "/plain", NULL);
 	else if (act == WORK)
@@ -576,43 +574,15 @@ HEAVY_TEST(a_hook_starts_the_next_one)
 	CHECK_TEXT(b.body, "hello");
 }
 
-HEAVY_TEST(what_is_paused_rests)
-{
-	MP_CLEANUP(net_done) struct net n;
-	struct seen s = {.n = &n, .on_data = PAUSE};
-	struct mp_http_request r = {.idle_ms = 100};
-	double until;
-	size_t before;
-
-	CHECK(net_init(&n));
-	CHECK(start(&s, "/flood", &r));
-	CHECK(wait_for(&s, "data"));
-	before = s.bytes;
-	turn_for(&n, 0.3);
-	CHECK_EQ(s.bytes, before);
-	CHECK(!s.done); /* the idle limit rests, too */
-	s.on_data = NOTHING;
-	mp_http_resume(n.client, s.id);
-	CHECK_EQ(s.bytes, before); /* not from within resume */
-	until = seconds() + 20;
-	while (s.bytes < before + (4 << 20) && !s.done && seconds() < until)
-		mp_loop_turn(n.loop, true);
-	CHECK(s.bytes >= before + (4 << 20)); /* more than lay in the socket */
-	mp_http_cancel(n.client, s.id);
-}
-
 /* What takes its receiver long is told in pieces, with turns for everybody else in between. */
 HEAVY_TEST(whoever_pours_leaves_room_for_others)
 {
 	MP_CLEANUP(net_done) struct net n;
-	struct seen s = {.n = &n, .on_data = PAUSE};
+	struct seen s = {.n = &n, .on_data = WORK};
 
 	CHECK(net_init(&n));
 	CHECK(start(&s, "/flood", NULL));
 	CHECK(wait_for(&s, "data"));
-	turn_for(&n, 0.05); /* as much as the kernel holds is on its way */
-	s.on_data = WORK;
-	mp_http_resume(n.client, s.id);
 	for (int i = 0; i < 50; i++) {
 		size_t before = s.bytes;
 

@@ -82,13 +82,3 @@ TEST(errors_do_not_repeat_addresses)
 		 MCPOOL_EPERM);
 	CHECK(!strstr(err.message, "hush"));
 }
-
-TEST(origins_are_compared_whole)
-{
-	CHECK(mp_redirect_is_same_origin("http://a:80/x", "http://A/y"));
-	CHECK(!mp_redirect_is_same_origin("http://a/", "https://a/"));
-	CHECK(!mp_redirect_is_same_origin("http://a/", "http://a:81/"));
-	CHECK(!mp_redirect_is_same_origin("http://a/", "http://b/"));
-	CHECK(!mp_redirect_is_same_origin("nothing", "nothing"));
-	CHECK(!mp_redirect_is_same_origin("file:///x", "file:///x"));
-}
