@@ -83,7 +83,7 @@ static void closed(void *u)
 static void notification(void *u, const struct mp_message *m)
 {
 	(void)u;
-	(void)mp_modern_read_subscription(m);
+	(void)m;
 }
 
 static const struct mp_upstream_hooks hooks = {

@@ -76,7 +76,6 @@ static void read_message(const struct mp_message *m)
 		FUZZ_CHECK(is_refusal);
 	FUZZ_CHECK(is_refusal == (mp_error_read_code(m) == -32022));
 	FUZZ_CHECK(mp_utf8_valid(mp_error_read_words(m, &arena)));
-	FUZZ_CHECK(mp_modern_read_subscription(m).len == 0 || m->meta != MP_NONE);
 	mp_arena_done(&arena);
 }
 
@@ -122,21 +121,25 @@ static void check_implementation(const struct mp_tape *t, mp_value v, const stru
 static void write_hellos(const struct mp_identity *me)
 {
 	struct mp_tape tape;
-	struct mp_buf out;
+	struct mp_buf out, who;
 
 	mp_buf_init(&out, MP_MIB(1));
+	mp_buf_init(&who, MP_MIB(1));
 	mp_tape_init(&tape, 0);
 	FUZZ_CHECK(mp_legacy_write_initialize(me, &out) == 0);
 	FUZZ_CHECK(mp_tape_parse(&tape, mp_buf_get(&out), NULL) == 0);
 	check_implementation(&tape, mp_value_get(&tape, MP_ROOT, "clientInfo"), me);
 	check_text(&tape, mp_value_get(&tape, MP_ROOT, "protocolVersion"), MP_LEGACY_VERSION);
 	mp_buf_clear(&out);
-	FUZZ_CHECK(mp_modern_write_meta(me, &out) == 0);
+	FUZZ_CHECK(mp_modern_write_who(me, &who) == 0);
+	FUZZ_CHECK(mp_modern_write_meta_for(mp_buf_get(&who), me->capabilities, me->log_level,
+					    &out) == 0);
 	FUZZ_CHECK(mp_tape_parse(&tape, mp_buf_get(&out), NULL) == 0);
 	check_implementation(
 		&tape, mp_value_get(&tape, MP_ROOT, "io.modelcontextprotocol/clientInfo"), me);
 	FUZZ_CHECK(mp_value_count(&tape, MP_ROOT) == 3);
 	mp_tape_done(&tape);
+	mp_buf_done(&who);
 	mp_buf_done(&out);
 }
 

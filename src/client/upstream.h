@@ -96,13 +96,10 @@ bool mp_upstream_get_origin(const struct mp_upstream *up, struct mp_call **ret_c
  */
 bool mp_upstream_has_mirrors(const struct mp_upstream *up);
 void mp_upstream_set_mirrors(struct mp_upstream *up, struct mp_mirrors *m);
-const struct mp_mirrors *mp_upstream_get_mirrors(const struct mp_upstream *up);
 
 struct mp_loop *mp_upstream_get_loop(const struct mp_upstream *up);
 bool mp_upstream_is_ready(const struct mp_upstream *up);
 const struct mp_hello *mp_upstream_get_hello(const struct mp_upstream *up); /* once ready */
-const struct mp_peer_counts *mp_upstream_get_counts(const struct mp_upstream *up);
-unsigned mp_upstream_count_dials(const struct mp_upstream *up);
 /* Of its process; 0 where there is none. */
 int mp_upstream_get_pid(const struct mp_upstream *up);
 /* When the transport of this life was open, on the loop's clock; 0: not yet. */

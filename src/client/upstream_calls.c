@@ -136,16 +136,6 @@ const struct mp_hello *mp_upstream_get_hello(const struct mp_upstream *up)
 	return &up->agree.hello;
 }
 
-const struct mp_peer_counts *mp_upstream_get_counts(const struct mp_upstream *up)
-{
-	return &up->peer.counts;
-}
-
-unsigned mp_upstream_count_dials(const struct mp_upstream *up)
-{
-	return up->dials;
-}
-
 const struct mp_log *mp_upstream_get_log(const struct mp_upstream *up)
 {
 	return up->o.log;

@@ -25,11 +25,6 @@ void mp_upstream_set_mirrors(struct mp_upstream *up, struct mp_mirrors *m)
 	mp_mirrors_init(m);
 }
 
-const struct mp_mirrors *mp_upstream_get_mirrors(const struct mp_upstream *up)
-{
-	return &up->mirrors;
-}
-
 static void forget_list(struct mp_upstream *up)
 {
 	if (!up->relisted)

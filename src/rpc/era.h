@@ -64,11 +64,9 @@ int mp_legacy_read_initialize(const struct mp_message *m, struct mp_arena *arena
 
 /* --- modern --- */
 
-/* What _meta says on every request, as an object: version, who we are, what we can be asked. */
-int mp_modern_write_meta(const struct mp_identity *me, struct mp_buf *out) MP_MUST;
-/* The part of it that is always the same, without brackets. */
+/* What _meta says on every request alike, without brackets: version, who we are. */
 int mp_modern_write_who(const struct mp_identity *me, struct mp_buf *out) MP_MUST;
-/* And all of it for one request, from that part. log_level: static; NULL: none. */
+/* All of _meta for one request, an object. log_level: static; NULL: none. */
 int mp_modern_write_meta_for(struct mp_str who, struct mp_str capabilities, const char *log_level,
 			     struct mp_buf *out) MP_MUST;
 int mp_modern_read_discover(const struct mp_message *m, struct mp_arena *arena,
@@ -100,8 +98,6 @@ struct mp_listen_filter {
 	size_t n_uris;
 };
 int mp_modern_write_listen(const struct mp_listen_filter *f, struct mp_buf *out) MP_MUST;
-/* The id of the listen request a notification belongs to, as written; empty: none. */
-struct mp_str mp_modern_read_subscription(const struct mp_message *m);
 
 /* Of an error: its code; 0 where it has none. And its words, in the arena. */
 int64_t mp_error_read_code(const struct mp_message *m);

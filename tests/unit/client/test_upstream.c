@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "fake_server.h"
+#include "client/upstream_parts.h"
 
 /* --- opening and closing --------------------------------------------------------------------- */
 
@@ -119,7 +120,7 @@ TEST(noise_is_named_when_nothing_else_came) /* E73 */
 	CHECK_TEXT(f.why.message,
 		   "handshake: no answer within 30 s; it writes to stdout what is not MCP, "
 		   "such as 'Starting up, please wait'");
-	CHECK_EQ(mp_upstream_get_counts(f.up)->noise, 1);
+	CHECK_EQ(f.up->peer.counts.noise, 1);
 }
 
 TEST(calls_before_ready_are_refused)

@@ -6,6 +6,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "client/catalog.h"
+#include "client/upstream_parts.h"
 
 #define TOOL(name, note)                                                               \
 	"{\"name\":\"" name "\",\"inputSchema\":{\"type\":\"object\",\"properties\":{" \
@@ -64,7 +65,7 @@ static bool list(struct shop *s, const char *tools)
 
 static size_t count_mirrors(const struct shop *s)
 {
-	return mp_upstream_get_mirrors(s->f.up)->tools.len;
+	return s->f.up->mirrors.tools.len;
 }
 
 /* S35 V36 */

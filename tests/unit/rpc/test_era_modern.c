@@ -10,6 +10,18 @@ static int read_discover(struct fake_message *f, const char *result, struct mp_h
 	return mp_modern_read_discover(&f->m, &f->arena, ret_hello, &f->error);
 }
 
+static int write_meta(const struct mp_identity *me, struct mp_buf *out)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf who;
+	int r;
+
+	mp_buf_init(&who, MP_KIB(4));
+	r = mp_modern_write_who(me, &who);
+	return r < 0 ? r
+		     : mp_modern_write_meta_for(mp_buf_get(&who), me->capabilities, me->log_level,
+						out);
+}
+
 TEST(what_meta_says_on_every_request)
 {
 	struct mp_identity me = {.name = "mcpool",
@@ -19,13 +31,13 @@ TEST(what_meta_says_on_every_request)
 	WITH_MESSAGE(f);
 
 	mp_buf_init(&small, 20);
-	CHECK_EQ(mp_modern_write_meta(&me, &f.out), 0);
+	CHECK_EQ(write_meta(&me, &f.out), 0);
 	CHECK_STR(mp_buf_get(&f.out),
 		  "{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","
 		  "\"io.modelcontextprotocol/"
 		  "clientInfo\":{\"name\":\"mcpool\",\"version\":\"0.1.0\"},"
 		  "\"io.modelcontextprotocol/clientCapabilities\":{\"elicitation\":{}}}");
-	CHECK_EQ(mp_modern_write_meta(&me, &small), MCPOOL_ELIMIT);
+	CHECK_EQ(write_meta(&me, &small), MCPOOL_ELIMIT);
 }
 
 TEST(logs_are_asked_for_on_every_request)
@@ -36,7 +48,7 @@ TEST(logs_are_asked_for_on_every_request)
 				 .log_level = "info"};
 	WITH_MESSAGE(f);
 
-	CHECK_EQ(mp_modern_write_meta(&me, &f.out), 0);
+	CHECK_EQ(write_meta(&me, &f.out), 0);
 	CHECK(mp_str_find(mp_buf_get(&f.out),
 			  MP_STR("\"io.modelcontextprotocol/logLevel\":\"info\"}"), 0) > 0);
 }
@@ -315,21 +327,4 @@ TEST(what_a_listener_wants_to_hear_of)
 		  "\"resourcesListChanged\":true,"
 		  "\"resourceSubscriptions\":[\"file:///a\",\"x:\\\"\xef\xbf\xbd\\\"\"]}}");
 	CHECK_EQ(mp_modern_write_listen(&all, &small), MCPOOL_ELIMIT);
-}
-
-TEST(which_stream_a_notification_belongs_to)
-{
-	WITH_MESSAGE(f);
-
-	CHECK(fake_message_set(&f, "params",
-			       "{\"_meta\":{\"io.modelcontextprotocol/subscriptionId\":17}}"));
-	CHECK_STR(mp_modern_read_subscription(&f.m), "17");
-	CHECK(fake_message_set(
-		&f, "params", "{\"_meta\":{\"io.modelcontextprotocol\\/subscriptionId\":\"17\"}}"));
-	CHECK_STR(mp_modern_read_subscription(&f.m), "\"17\"");
-	CHECK(fake_message_set(&f, "params",
-			       "{\"io.modelcontextprotocol/subscriptionId\":17,\"_meta\":{}}"));
-	CHECK_EQ(mp_modern_read_subscription(&f.m).len, 0);
-	CHECK(fake_message_set(&f, "params", "{}"));
-	CHECK_EQ(mp_modern_read_subscription(&f.m).len, 0);
 }
