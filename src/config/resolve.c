@@ -485,9 +485,9 @@ static const char *find_token(struct resolving *r)
 	token = name && r->req->get_token ? r->req->get_token(r->req->u, name) : NULL;
 	if (!token) {
 		warn(r,
-		     "Server \"%s\": there is no stored credential; it is tried without one. "
-		     "`mcpool login %s` gets one.",
-		     r->e->name, r->e->name);
+		     "Server \"%s\": there is no stored credential; it is tried without one. Put a "
+		     "token into its \"headers\" (or \"env\").",
+		     r->e->name);
 		return NULL;
 	}
 	hide(r, token);

@@ -255,8 +255,8 @@ HEAVY_TEST(no_stored_token_is_a_warning)
 
 	CHECK(home_make());
 	CHECK_EQ(resolve_own(&d, "\"url\": \"https://a\", \"auth\": {\"type\": \"oauth\"}", ""), 0);
-	CHECK(strstr(d.warned, "there is no stored credential; it is tried without one. `mcpool "
-			       "login a` gets one."));
+	CHECK(strstr(d.warned, "there is no stored credential; it is tried without one. Put a "
+			       "token into its \"headers\""));
 	CHECK_EQ(d.out.headers.n, 0);
 	CHECK_EQ(resolve_own(&d, "\"url\": \"https://a\", \"auth\": {\"type\": \"basic\"}", ""), 0);
 	CHECK_TEXT(d.warned, "");
