@@ -11,16 +11,9 @@
 #include "base/limits.h"
 #include "base/redact.h"
 
-static const struct level {
-	const char *name;
-	const char *words[3]; /* other spellings people write in files */
-} levels[] = {
-	[MP_LEVEL_TRC] = {"TRC", {"trc", "trace"}},
-	[MP_LEVEL_VRB] = {"VRB", {"vrb", "verbose", "debug"}},
-	[MP_LEVEL_INF] = {"INF", {"inf", "info"}},
-	[MP_LEVEL_WRN] = {"WRN", {"wrn", "warn", "warning"}},
-	[MP_LEVEL_ERR] = {"ERR", {"err", "error"}},
-	[MP_LEVEL_OFF] = {"OFF", {"off", "none"}},
+static const char *const levels[] = {
+	[MP_LEVEL_TRC] = "TRC", [MP_LEVEL_VRB] = "VRB", [MP_LEVEL_INF] = "INF",
+	[MP_LEVEL_WRN] = "WRN", [MP_LEVEL_ERR] = "ERR", [MP_LEVEL_OFF] = "OFF",
 };
 
 /* Guards the sink and keeps lines whole. Recursive: a sink may hand over to another one. */
@@ -53,22 +46,7 @@ void mp_log_set_level(enum mp_level level)
 
 const char *mp_level_get_name(enum mp_level level)
 {
-	return levels[level].name;
-}
-
-int mp_level_parse(struct mp_str word, enum mp_level *ret_level)
-{
-	for (size_t i = 0; i < MP_ARRAY_LEN(levels); i++) {
-		for (size_t j = 0; j < MP_ARRAY_LEN(levels[i].words); j++) {
-			const char *spelling = levels[i].words[j];
-
-			if (spelling && mp_str_eq_nocase(word, mp_str_of(spelling))) {
-				*ret_level = (enum mp_level)i;
-				return 0;
-			}
-		}
-	}
-	return MCPOOL_EINVAL;
+	return levels[level];
 }
 
 static void to_stderr(const struct mp_log_line *line)

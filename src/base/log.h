@@ -42,8 +42,7 @@ void mp_log_init(struct mp_log *log, const char *format, ...) MP_PRINTF(2, 3);
  */
 void mp_log_set_sink(mp_log_fn fn, void *u);
 void mp_log_set_level(enum mp_level least);
-const char *mp_level_get_name(enum mp_level level);                       /* "WRN" */
-int mp_level_parse(struct mp_str word, enum mp_level *ret_level) MP_MUST; /* "wrn", "warn", ... */
+const char *mp_level_get_name(enum mp_level level); /* "WRN" */
 
 extern _Atomic int mp_log_least; /* what mp_log_set_level() said */
 static inline bool mp_log_wants(enum mp_level level)

@@ -450,10 +450,3 @@ int mp_scripts_add_within(const struct mp_entry *e, struct mp_scripts_budget *bu
 	mp_arena_done(&s.arena);
 	return r;
 }
-
-int mp_scripts_add(const struct mp_entry *e, struct mp_buf *out, struct mcpool_error *reterr)
-{
-	struct mp_scripts_budget budget = MP_SCRIPTS_BUDGET;
-
-	return mp_scripts_add_within(e, &budget, out, reterr);
-}

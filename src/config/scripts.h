@@ -10,17 +10,8 @@
 #include "config/entry.h"
 
 /*
- * For each file: "path below the project<TAB>SHA-256 in hex<LF>", or "path<TAB>-> target<LF>" for a
- * link; sorted by where they are named, each once. MCPOOL_EINVAL when one cannot be read to its end
- * (too large, changing, not permitted) or has a tab or line break in its name, or when there are
- * too many words or folders: reterr says so.
- */
-int mp_scripts_add(const struct mp_entry *e, struct mp_buf *out,
-		   struct mcpool_error *reterr) MP_MUST;
-
-/*
- * The same out of what all entries of a set may cost together: a project decides how many files it
- * names, and how large they are. What is beyond it cannot be approved.
+ * What all entries of a set may cost together: a project decides how many files it names, and how
+ * large they are. What is beyond it cannot be approved.
  */
 struct mp_scripts_budget {
 	size_t bytes, words;
@@ -33,6 +24,12 @@ struct mp_scripts_budget {
 };
 #define MP_SCRIPTS_BUDGET \
 	((struct mp_scripts_budget){.bytes = MP_LIMIT_SCRIPTS, .words = MP_LIMIT_SCRIPTS_SEEN})
+/*
+ * For each file: "path below the project<TAB>SHA-256 in hex<LF>", or "path<TAB>-> target<LF>" for a
+ * link; sorted by where they are named, each once. MCPOOL_EINVAL when one cannot be read to its end
+ * (too large, changing, not permitted) or has a tab or line break in its name, or when there are
+ * too many words or folders: reterr says so.
+ */
 int mp_scripts_add_within(const struct mp_entry *e, struct mp_scripts_budget *budget,
 			  struct mp_buf *out, struct mcpool_error *reterr) MP_MUST;
 

@@ -132,13 +132,6 @@ int mp_trust_identify_within(struct mp_entry *e, struct mp_scripts_budget *budge
 	return 0;
 }
 
-int mp_trust_identify(struct mp_entry *e, struct mp_arena *arena)
-{
-	struct mp_scripts_budget budget = MP_SCRIPTS_BUDGET;
-
-	return mp_trust_identify_within(e, &budget, arena);
-}
-
 void mp_trust_identify_grant(struct mp_grant *g)
 {
 	compute((const char *const[]){"", g->name, g->file, g->root, g->content}, 5, &g->id);

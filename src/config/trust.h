@@ -14,9 +14,10 @@
 #include "config/set.h"
 #include "store/approvals.h"
 
-/* Compute id, scripts and unapprovable. MCPOOL_ENOMEM, MCPOOL_ELIMIT. */
-int mp_trust_identify(struct mp_entry *e, struct mp_arena *arena) MP_MUST;
-/* The same for one of many: their scripts share a budget. */
+/*
+ * Compute id, scripts and unapprovable. The scripts of all entries of a set share a budget.
+ * MCPOOL_ENOMEM, MCPOOL_ELIMIT.
+ */
 int mp_trust_identify_within(struct mp_entry *e, struct mp_scripts_budget *budget,
 			     struct mp_arena *arena) MP_MUST;
 /* The same for settings and catalogues. */

@@ -284,11 +284,6 @@ const char *mp_http_face_get_token_path(const struct mp_http_face *f)
 	return f->admit.needs_token ? f->admit.token.path : NULL;
 }
 
-size_t mp_http_face_count(const struct mp_http_face *f)
-{
-	return f->service.connections.len;
-}
-
 static void emptied(void *u)
 {
 	struct mp_http_face *f = u;

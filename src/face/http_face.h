@@ -42,7 +42,6 @@ struct mp_http_face *mp_http_face_free(struct mp_http_face *f);
 const char *mp_http_face_get_address(const struct mp_http_face *f);
 /* NULL where none is needed. */
 const char *mp_http_face_get_token_path(const struct mp_http_face *f);
-size_t mp_http_face_count(const struct mp_http_face *f); /* connections */
 
 /* Nobody new is let in; who is being answered may hear the end. Once, from the loop or at once. */
 void mp_http_face_drain(struct mp_http_face *f, void (*drained)(void *u), void *u);

@@ -56,13 +56,6 @@ MP_MACHINE(gate, struct mp_gate)
 
 /* --- where each server stands ---------------------------------------------------------------- */
 
-static const char *const place_names[] = {"live", "failed", "deferred", "late", "absent"};
-
-const char *mp_gate_place_get_name(enum mp_gate_place place)
-{
-	return place_names[place];
-}
-
 enum mp_gate_place mp_gate_get_place(struct mp_view *v, size_t i, mp_id session)
 {
 	struct mp_status s;

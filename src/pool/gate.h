@@ -35,7 +35,6 @@ enum mp_gate_place {
 	MP_PLACE_COUNT
 };
 enum mp_gate_place mp_gate_get_place(struct mp_view *v, size_t i, mp_id session);
-const char *mp_gate_place_get_name(enum mp_gate_place place); /* "deferred" */
 
 struct mp_gate;
 typedef void (*mp_gate_fn)(void *u);

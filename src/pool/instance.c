@@ -391,7 +391,7 @@ struct mp_queue *mp_instance_get_queue(struct mp_instance *in, struct mp_str too
 	if (in->queue)
 		mp_queue_widen(in->queue, d.slots, d.line); /* a reload may allow more */
 	else
-		in->queue = mp_queue_new(loop_of(in), in->e->name, d.slots, d.line, is_serial);
+		in->queue = mp_queue_new(loop_of(in), d.slots, d.line, is_serial);
 	return in->queue;
 }
 

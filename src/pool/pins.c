@@ -289,30 +289,3 @@ void mp_pins_reconsider(struct mp_instance *in)
 	if (in->refresh && (was_frozen || in->e->tuning.pins == MP_PINS_FREEZE))
 		mp_refresh_again(in->refresh, MP_CATALOG_TOOL);
 }
-
-/* --- accepting ------------------------------------------------------------------------------- */
-
-int mp_view_accept_tools(struct mp_view *v, const char *name, struct mcpool_error *reterr)
-{
-	ptrdiff_t i = mp_view_find(v, name);
-	struct mp_pins_owner owner;
-	const struct mp_entry *e;
-	int r = 0;
-
-	if (i < 0)
-		return mp_fail(reterr, MCPOOL_ENOENT, "there is no server '%s'", name);
-	e = mp_seat_get_entry(v, (size_t)i);
-	mp_pins_name_owner(e->name, &e->id, sizeof(e->id), &owner);
-	if (v->pool->o.db)
-		r = mp_pins_forget(v->pool->o.db, &owner, reterr);
-	if (r < 0)
-		return r;
-	MP_LIST_EACH(&v->pool->instances, link) {
-		struct mp_instance *in = mp_container_of(link, struct mp_instance, link);
-
-		if (strcmp(in->e->name, name) == 0 &&
-		    memcmp(&in->e->id, &e->id, sizeof(e->id)) == 0)
-			mp_pins_reconsider(in);
-	}
-	return r;
-}

@@ -64,15 +64,13 @@ struct mp_queue *mp_pool_get_queue(struct mp_pool *p, const struct mp_settings *
 {
 	struct mp_queue *q = mp_map_get(&p->queues, name);
 	struct mp_queue_definition d;
-	char text[MP_LIMIT_NAME + 1];
 
 	mp_check(mp_queues_find(s, name, &d));
 	if (q) {
 		mp_queue_widen(q, d.slots, d.line); /* the largest definition wins */
 		return q;
 	}
-	snprintf(text, sizeof(text), "%.*s", MP_STR_ARGS(name));
-	q = mp_queue_new(p->o.loop, text, d.slots, d.line, false);
+	q = mp_queue_new(p->o.loop, d.slots, d.line, false);
 	if (mp_map_set(&p->queues, name, q) == 0)
 		return q;
 	mp_queue_free(q);
@@ -198,10 +196,9 @@ struct mp_pool *mp_pool_new(const struct mp_pool_options *options)
 	mp_map_init(&p->by_key, MP_LIMIT_INSTANCES);
 	mp_map_init(&p->queues, MP_LIMIT_SERVERS);
 	mp_verdicts_init(&p->verdicts);
-	p->starts = mp_queue_new(p->o.loop, "starts", p->o.init_concurrency, SIZE_MAX, false);
-	p->dials = p->o.init_concurrency
-			   ? p->starts
-			   : mp_queue_new(p->o.loop, "dials", MP_LIMIT_DIALS, SIZE_MAX, false);
+	p->starts = mp_queue_new(p->o.loop, p->o.init_concurrency, SIZE_MAX, false);
+	p->dials = p->o.init_concurrency ? p->starts
+					 : mp_queue_new(p->o.loop, MP_LIMIT_DIALS, SIZE_MAX, false);
 	mp_timer_init(&p->wake_timer, p->o.loop, wake_some, p);
 	mp_timer_init(&p->stop_timer, p->o.loop, tell_stopped, p);
 	mp_timer_init(&p->trim_timer, p->o.loop, trim, p);

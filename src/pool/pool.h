@@ -101,14 +101,8 @@ ptrdiff_t mp_view_find_id(const struct mp_view *v, mp_id instance);
  */
 int mp_view_toggle(struct mp_view *v, const char *name, enum mp_toggle toggle,
 		   struct mcpool_error *reterr) MP_MUST;
-/*
- * Tools of that server that changed after they were approved are accepted as they are now (V38), in
- * all views. 0 or more: how many were pinned before. MCPOOL_ENOENT, and what the store says.
- */
-int mp_view_accept_tools(struct mp_view *v, const char *name, struct mcpool_error *reterr) MP_MUST;
 /* The server has it, and it is left out because it changed after the approval (V38). */
 bool mp_view_is_frozen(struct mp_view *v, size_t i, mp_id session, struct mp_str tool);
-enum mp_toggle mp_view_get_toggle(const struct mp_view *v, size_t i);
 
 /*
  * In what follows session says for whom, where each has a server of its own (mode session); it does

@@ -32,7 +32,6 @@ struct mp_queue {
 	size_t n_granted, n_waiting;
 	struct mp_task telling;
 	struct mp_grave grave;
-	char name[];
 };
 
 /* --- turns ---------------------------------------------------------------------------------- */
@@ -267,11 +266,9 @@ void mp_queue_leave(struct mp_ticket *t)
 
 /* --- queues --------------------------------------------------------------------------------- */
 
-struct mp_queue *mp_queue_new(struct mp_loop *loop, const char *name, size_t slots, size_t line,
-			      bool exclusive)
+struct mp_queue *mp_queue_new(struct mp_loop *loop, size_t slots, size_t line, bool exclusive)
 {
-	size_t size = strlen(name) + 1;
-	struct mp_queue *q = mp_alloc(sizeof(*q) + size);
+	struct mp_queue *q = mp_alloc(sizeof(*q));
 
 	q->loop = loop;
 	q->slots = slots;
@@ -282,7 +279,6 @@ struct mp_queue *mp_queue_new(struct mp_loop *loop, const char *name, size_t slo
 	mp_list_init(&q->chosen);
 	mp_list_init(&q->ousted);
 	mp_task_init(&q->telling, tell, q);
-	memcpy(q->name, name, size);
 	return q;
 }
 
@@ -324,9 +320,4 @@ size_t mp_queue_count_granted(const struct mp_queue *q)
 size_t mp_queue_count_waiting(const struct mp_queue *q)
 {
 	return q->n_waiting;
-}
-
-const char *mp_queue_get_name(const struct mp_queue *q)
-{
-	return q->name;
 }

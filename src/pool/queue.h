@@ -26,9 +26,8 @@ struct mp_ticket {
 	void *u;
 };
 
-/* name: copied. exclusive: one session's tickets at a time, and others get their turn (serial). */
-struct mp_queue *mp_queue_new(struct mp_loop *loop, const char *name, size_t slots, size_t line,
-			      bool exclusive);
+/* exclusive: one session's tickets at a time, and others get their turn (serial). */
+struct mp_queue *mp_queue_new(struct mp_loop *loop, size_t slots, size_t line, bool exclusive);
 /* Tickets must have left. Accepts NULL, returns NULL. */
 struct mp_queue *mp_queue_free(struct mp_queue *q);
 /* Somebody else defines it, too: the larger definition wins. */
@@ -48,6 +47,5 @@ void mp_queue_leave(struct mp_ticket *t);
 mp_id mp_queue_get_holder(const struct mp_queue *q);
 size_t mp_queue_count_granted(const struct mp_queue *q);
 size_t mp_queue_count_waiting(const struct mp_queue *q);
-const char *mp_queue_get_name(const struct mp_queue *q);
 
 #endif

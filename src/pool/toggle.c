@@ -66,8 +66,3 @@ int mp_view_toggle(struct mp_view *v, const char *name, enum mp_toggle toggle,
 	mp_subscriptions_resettle(v);
 	return 0;
 }
-
-enum mp_toggle mp_view_get_toggle(const struct mp_view *v, size_t i)
-{
-	return v->seats[i].toggle;
-}

@@ -63,7 +63,7 @@ static inline struct room *room_new(size_t slots, size_t line, bool exclusive)
 	here = r;
 	if (mp_loop_new_by_hand(0, &r->loop) < 0)
 		return NULL;
-	r->q = mp_queue_new(r->loop, "files", slots, line, exclusive);
+	r->q = mp_queue_new(r->loop, slots, line, exclusive);
 	return MP_TAKE(r);
 }
 

@@ -121,48 +121,6 @@ TEST(arguments_are_not_evaluated_for_nobody)
 	CHECK_TEXT(got.text, "1");
 }
 
-TEST(words_for_levels)
-{
-	static const struct {
-		const char *word;
-		enum mp_level level;
-	} rows[] = {
-		{"trc", MP_LEVEL_TRC},     {"trace", MP_LEVEL_TRC}, {"vrb", MP_LEVEL_VRB},
-		{"verbose", MP_LEVEL_VRB}, {"debug", MP_LEVEL_VRB}, {"inf", MP_LEVEL_INF},
-		{"info", MP_LEVEL_INF},    {"wrn", MP_LEVEL_WRN},   {"warn", MP_LEVEL_WRN},
-		{"warning", MP_LEVEL_WRN}, {"err", MP_LEVEL_ERR},   {"error", MP_LEVEL_ERR},
-		{"off", MP_LEVEL_OFF},     {"none", MP_LEVEL_OFF},  {"WARN", MP_LEVEL_WRN},
-		{"Info", MP_LEVEL_INF},    {"TRC", MP_LEVEL_TRC},
-	};
-	static const char *const no_words[] = {"",      "warnx", "war", " warn",
-					       "warn ", "3",     "all", "fatal"};
-	enum mp_level level;
-
-	for (size_t i = 0; i < MP_ARRAY_LEN(rows); i++) {
-		level = (enum mp_level)99;
-		CHECK_EQ(mp_level_parse(mp_str_of(rows[i].word), &level), 0);
-		CHECK_EQ(level, rows[i].level);
-	}
-	for (size_t i = 0; i < MP_ARRAY_LEN(no_words); i++) {
-		level = (enum mp_level)99;
-		CHECK_EQ(mp_level_parse(mp_str_of(no_words[i]), &level), MCPOOL_EINVAL);
-		CHECK_EQ(level, 99);
-	}
-	CHECK_EQ(mp_level_parse((struct mp_str){NULL, 0}, &level), MCPOOL_EINVAL);
-}
-
-TEST(names_of_levels_are_read_back)
-{
-	for (int i = MP_LEVEL_TRC; i <= MP_LEVEL_OFF; i++) {
-		const char *name = mp_level_get_name((enum mp_level)i);
-		enum mp_level level;
-
-		CHECK_EQ(strlen(name), 3);
-		CHECK_EQ(mp_level_parse(mp_str_of(name), &level), 0);
-		CHECK_EQ(level, i);
-	}
-}
-
 /* --- what a line looks like ----------------------------------------------------------------- */
 
 TEST(a_line_is_one_line)

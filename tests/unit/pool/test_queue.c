@@ -9,7 +9,6 @@ TEST(first_come_first_served_within_a_session)
 	MP_CLEANUP(room_freep) struct room *r = room_new(2, 10, false);
 
 	CHECK(r);
-	CHECK_TEXT(mp_queue_get_name(r->q), "files");
 	CHECK_EQ(enter(r, 0, 1), 1);
 	CHECK_EQ(enter(r, 1, 1), 1);
 	for (int i = 2; i < 5; i++)
