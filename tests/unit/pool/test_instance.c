@@ -10,9 +10,6 @@
 #define WITH(key) "{\"mcpServers\":{\"a\":{\"command\":\"a\"," key "}}}"
 
 #define CHANGED "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}"
-#define MESSAGE                                                                            \
-	"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"level\":" \
-	"\"info\",\"data\":\"x\"}}"
 #define TWO_TOOLS                                                                       \
 	"{\"tools\":[{\"name\":\"t\",\"inputSchema\":{\"type\":\"object\"}},{\"name\":" \
 	"\"u\",\"inputSchema\":{\"type\":\"object\"}}]}"
