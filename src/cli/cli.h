@@ -108,7 +108,7 @@ void mp_cli_print_failure(int exit_code);
 extern const struct mp_identity mp_cli_identity; /* as which we speak */
 
 struct mp_oneshot;
-struct mp_line;
+struct mp_progress_line;
 /* The server is ready: do the work, then call mp_oneshot_finish(). */
 typedef void (*mp_oneshot_fn)(struct mp_oneshot *o, void *u);
 
@@ -134,7 +134,7 @@ void mp_oneshot_fetch(struct mp_oneshot *o, struct mp_catalog_list *l, mp_onesho
 struct mp_upstream *mp_oneshot_get_upstream(struct mp_oneshot *o);
 const char *mp_oneshot_get_name(struct mp_oneshot *o); /* of the server, for people */
 int64_t mp_oneshot_get_timeout(struct mp_oneshot *o, int64_t otherwise_ms);
-struct mp_line *mp_oneshot_get_line(struct mp_oneshot *o); /* for progress */
+struct mp_progress_line *mp_oneshot_get_line(struct mp_oneshot *o); /* for progress */
 
 /* What to call a server that is known by its command only: a safe file name. */
 void mp_cli_name_command(char *const *command, char *out, size_t size);

@@ -8,7 +8,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "cli/cli.h"
-#include "cli/line.h"
+#include "cli/progress_line.h"
 #include "cli/verbs.h"
 
 #define TOOL_TIMEOUT_MS ((int64_t)300 * 1000)

@@ -85,7 +85,7 @@ static int complain(const struct job *job)
 	size_t known = job->stock->n[MP_CATALOG_RESOURCE] + job->stock->n[MP_CATALOG_TEMPLATE];
 	size_t failed = 0;
 
-	mp_line_clear(mp_reach_get_line(job->reach));
+	mp_progress_line_clear(mp_reach_get_line(job->reach));
 	if (is_ambiguous(job))
 		return MP_EXIT_NOT_FOUND;
 	for (size_t i = 0; i < roster->n; i++) {

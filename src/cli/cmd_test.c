@@ -145,7 +145,7 @@ static void tell(struct trials *all, size_t i)
 	t->exit_code = stand.fate.exit_code;
 	if (all->args->json)
 		return;
-	mp_line_clear(mp_inproc_get_line(all->hub));
+	mp_progress_line_clear(mp_inproc_get_line(all->hub));
 	if (t->exit_code == MP_EXIT_DONE)
 		tell_success(&stand);
 	else

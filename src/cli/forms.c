@@ -71,7 +71,7 @@ static void forms_next(struct mp_forms *fs)
 	if (fs->open || !mp_list_first(&fs->waiting))
 		return;
 	work.u = f = form_of(mp_list_pop(&fs->waiting));
-	mp_line_clear(fs->line);
+	mp_progress_line_clear(fs->line);
 	fs->line->is_held = true;
 	fs->open = f;
 	f->r = MCPOOL_ESYSTEM;
@@ -80,8 +80,8 @@ static void forms_next(struct mp_forms *fs)
 		form_filled(f);
 }
 
-void mp_forms_init(struct mp_forms *fs, struct mp_loop *loop, struct mp_line *line, mp_forms_fn fn,
-		   void *u)
+void mp_forms_init(struct mp_forms *fs, struct mp_loop *loop, struct mp_progress_line *line,
+		   mp_forms_fn fn, void *u)
 {
 	*fs = (struct mp_forms){.loop = loop, .line = line, .fn = fn, .u = u};
 	mp_list_init(&fs->waiting);

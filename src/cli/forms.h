@@ -8,7 +8,7 @@
 #include "base/list.h"
 #include "base/loop.h"
 #include "base/str.h"
-#include "cli/line.h"
+#include "cli/progress_line.h"
 
 /* What a command declares that can be answered, where a terminal is there. */
 #define MP_FORMS_CAPABILITIES "{\"elicitation\":{\"form\":{}}}"
@@ -18,16 +18,16 @@ typedef void (*mp_forms_fn)(void *u, uint64_t id, struct mp_str result);
 extern const char mp_forms_refusal[];
 
 struct mp_forms {
-	struct mp_loop *loop; /* borrowed */
-	struct mp_line *line; /* silent while a form is open; borrowed */
-	mp_forms_fn fn;       /* once for each form that is not dropped; from the loop */
+	struct mp_loop *loop;          /* borrowed */
+	struct mp_progress_line *line; /* silent while a form is open; borrowed */
+	mp_forms_fn fn;                /* once for each form that is not dropped; from the loop */
 	void *u;
 	struct mp_list waiting;
 	struct mp_form *open; /* with the worker; NULL: none */
 };
 
-void mp_forms_init(struct mp_forms *fs, struct mp_loop *loop, struct mp_line *line, mp_forms_fn fn,
-		   void *u);
+void mp_forms_init(struct mp_forms *fs, struct mp_loop *loop, struct mp_progress_line *line,
+		   mp_forms_fn fn, void *u);
 /* id: the caller's, for fn and mp_forms_drop(). server and params are copied. */
 void mp_forms_add(struct mp_forms *fs, uint64_t id, const char *server, struct mp_str params);
 /* Its answer is no longer wanted: fn is not called for it. */

@@ -25,7 +25,7 @@ struct mp_inproc {
 	struct mp_entry **order;  /* owned; set.entries */
 	struct mp_hub *hub;
 	struct mp_gate *gate;
-	struct mp_line line;
+	struct mp_progress_line line;
 	struct mp_timer blink;
 	int64_t began_ms;
 	struct mp_interrupt interrupt;
@@ -44,7 +44,7 @@ struct mp_pool *mp_inproc_get_pool(struct mp_inproc *p)
 	return p->hub->pool;
 }
 
-struct mp_line *mp_inproc_get_line(struct mp_inproc *p)
+struct mp_progress_line *mp_inproc_get_line(struct mp_inproc *p)
 {
 	return &p->line;
 }
@@ -74,9 +74,9 @@ static void say_waiting(void *u)
 	}
 	mp_timer_start(&p->blink, MP_TICK_MS);
 	if (n > 0)
-		mp_line_show_start(&p->line, first->name, n - 1,
-				   mp_loop_now_ms(p->hub->loop) - p->began_ms,
-				   first->argc ? first->argv[0] : NULL, mp_buf_get(&tail));
+		mp_progress_line_show_start(&p->line, first->name, n - 1,
+					    mp_loop_now_ms(p->hub->loop) - p->began_ms,
+					    first->argc ? first->argv[0] : NULL, mp_buf_get(&tail));
 }
 
 /* --- beginning and end ----------------------------------------------------------------------- */
@@ -84,7 +84,7 @@ static void say_waiting(void *u)
 void mp_inproc_finish(struct mp_inproc *p, int exit_code)
 {
 	mp_timer_stop(&p->blink);
-	mp_line_clear(&p->line);
+	mp_progress_line_clear(&p->line);
 	p->gate = mp_gate_free(p->gate);
 	if (p->exit_code >= 0)
 		return;
@@ -131,7 +131,7 @@ static void interrupted(void *u)
 		return;
 	if (!p->hooks->interrupted || !p->hooks->interrupted(p, p->u))
 		mp_inproc_finish(p, MP_EXIT_INTERRUPTED);
-	mp_line_show(&p->line, MP_STR("cancelling ..."));
+	mp_progress_line_show(&p->line, MP_STR("cancelling ..."));
 }
 
 void mp_inproc_open_gate(struct mp_inproc *p, enum mp_gate_due due, const bool *only,
@@ -221,7 +221,7 @@ int mp_inproc_run(const struct mp_inproc_options *options, const struct mp_inpro
 		mp_hub_start(p.hub);
 		mp_loop_run(p.hub->loop);
 		mp_timer_stop(&p.blink);
-		mp_line_clear(&p.line);
+		mp_progress_line_clear(&p.line);
 		p.hub = mp_hub_free(p.hub);
 	}
 	mp_free(p.order);

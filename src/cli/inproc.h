@@ -6,7 +6,7 @@
 #define MP_INPROC_H
 
 #include "cli/configured.h"
-#include "cli/line.h"
+#include "cli/progress_line.h"
 #include "hub/hub.h"
 #include "pool/gate.h"
 #include "pool/party.h"
@@ -40,7 +40,7 @@ void mp_inproc_finish(struct mp_inproc *p, int exit_code);
 
 struct mp_view *mp_inproc_get_view(struct mp_inproc *p);
 struct mp_pool *mp_inproc_get_pool(struct mp_inproc *p);
-struct mp_line *mp_inproc_get_line(struct mp_inproc *p);
+struct mp_progress_line *mp_inproc_get_line(struct mp_inproc *p);
 bool mp_inproc_is_interrupted(const struct mp_inproc *p);
 /*
  * Start what is due, wait until each of them is live or failed, max_ms at most; then fn. One at a

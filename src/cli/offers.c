@@ -295,7 +295,7 @@ static void show(void *u)
 	struct mp_offers *o = u;
 	int r = gather(o);
 
-	mp_line_clear(mp_reach_get_line(o->reach));
+	mp_progress_line_clear(mp_reach_get_line(o->reach));
 	if (r < 0) {
 		mp_cli_complain("%s", mcpool_error_text(r));
 		mp_reach_finish(o->reach, MP_EXIT_START);

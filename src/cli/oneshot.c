@@ -15,7 +15,7 @@
 #include "cli/failure.h"
 #include "cli/forms.h"
 #include "cli/interrupt.h"
-#include "cli/line.h"
+#include "cli/progress_line.h"
 #include "cli/verbs.h"
 #include "pool/dialer.h"
 #include "process/environment.h"
@@ -38,7 +38,7 @@ struct mp_oneshot {
 	void (*call_fn)(const struct mp_answer *answer, void *u);
 	void *call_u;
 	int exit_code; /* -1: not yet known */
-	struct mp_line line;
+	struct mp_progress_line line;
 	struct mp_timer blink;
 	int64_t began_ms;
 	struct mp_interrupt interrupt;
@@ -74,7 +74,7 @@ static enum mp_kind kind_of(const struct mp_oneshot *o)
 
 /* --- lines that come and go ------------------------------------------------------------------ */
 
-struct mp_line *mp_oneshot_get_line(struct mp_oneshot *o)
+struct mp_progress_line *mp_oneshot_get_line(struct mp_oneshot *o)
 {
 	return &o->line;
 }
@@ -87,8 +87,8 @@ static void say_starting(void *u)
 	mp_buf_init(&tail, MP_LIMIT_STDERR_RING * 2);
 	if (!o->up || mp_upstream_get_tail(o->up, 1, &tail) < 0)
 		mp_buf_clear(&tail);
-	mp_line_show_start(&o->line, o->name, 0, mp_loop_now_ms(o->loop) - o->began_ms,
-			   is_remote(o) ? NULL : o->args->command[0], mp_buf_get(&tail));
+	mp_progress_line_show_start(&o->line, o->name, 0, mp_loop_now_ms(o->loop) - o->began_ms,
+				    is_remote(o) ? NULL : o->args->command[0], mp_buf_get(&tail));
 	mp_timer_start(&o->blink, MP_TICK_MS);
 }
 
@@ -98,7 +98,7 @@ void mp_oneshot_finish(struct mp_oneshot *o, int exit_code)
 {
 	mp_timer_stop(&o->blink);
 	mp_forms_drop_all(&o->forms);
-	mp_line_clear(&o->line);
+	mp_progress_line_clear(&o->line);
 	if (o->exit_code < 0)
 		o->exit_code = o->interrupt.happened ? MP_EXIT_INTERRUPTED : exit_code;
 	mp_upstream_close(o->up);
@@ -221,7 +221,7 @@ static void fail(struct mp_oneshot *o, const char *stage, const struct mcpool_er
 	bool is_misuse = !error && (why->code == MCPOOL_EINVAL || why->code == MCPOOL_ENOENT);
 
 	if (o->exit_code < 0 && !o->interrupt.happened) {
-		mp_line_clear(&o->line);
+		mp_progress_line_clear(&o->line);
 		if (o->args->verb->json_lists)
 			tell_failed_lists(o, stage, why);
 		else if (is_misuse)
@@ -249,7 +249,7 @@ bool mp_oneshot_is_bad(struct mp_oneshot *o, const char *stage, const struct mp_
 	struct mp_str words;
 
 	mp_arena_init(&arena, MP_LIMIT_ARENA);
-	mp_line_clear(&o->line); /* what is printed next stands where the progress stood */
+	mp_progress_line_clear(&o->line); /* what is printed next stands where the progress stood */
 	if (answer->outcome != MP_OUTCOME_ANSWERED) {
 		fail(o, stage, answer->error, answer->outcome, NULL);
 		return true;
@@ -342,7 +342,7 @@ static void ready(void *u)
 
 	o->is_ready = true;
 	mp_timer_stop(&o->blink);
-	mp_line_clear(&o->line);
+	mp_progress_line_clear(&o->line);
 	o->fn(o, o->u);
 }
 
@@ -386,7 +386,7 @@ static void interrupted(void *u)
 		mp_peer_cancel(&o->call);
 	else
 		mp_oneshot_finish(o, MP_EXIT_INTERRUPTED);
-	mp_line_show(&o->line, MP_STR("cancelling ..."));
+	mp_progress_line_show(&o->line, MP_STR("cancelling ..."));
 }
 
 static int dial(void *u, struct mp_transport **ret, struct mcpool_error *reterr)
@@ -433,7 +433,7 @@ static void call_answered(struct mp_call *c, const struct mp_answer *answer)
 
 static void call_progressed(struct mp_call *c, const struct mp_message *m)
 {
-	mp_line_show_progress(&mp_container_of(c, struct mp_oneshot, call)->line, m);
+	mp_progress_line_show_progress(&mp_container_of(c, struct mp_oneshot, call)->line, m);
 }
 
 int mp_oneshot_call(struct mp_oneshot *o, const struct mp_call_options *options,
@@ -553,7 +553,7 @@ int mp_oneshot_run(const struct mp_cli_args *args, mp_oneshot_fn fn, void *u)
 	} else {
 		mp_loop_run(o.loop);
 	}
-	mp_line_clear(&o.line);
+	mp_progress_line_clear(&o.line);
 	o.up = mp_upstream_free(o.up);
 	o.dialer = mp_dialer_free(o.dialer);
 	mp_environment_free(o.env);

@@ -25,7 +25,7 @@ void mp_reach_answered(struct mp_reach *r, const struct mp_lease_answer *answer,
 	mp_reach_answer_fn fn = r->answered;
 
 	r->answered = NULL;
-	mp_line_clear(mp_reach_get_line(r));
+	mp_progress_line_clear(mp_reach_get_line(r));
 	fn(answer, row, r->answered_u);
 }
 
@@ -90,7 +90,7 @@ bool mp_reach_is_interrupted(const struct mp_reach *r)
 	return r->way->is_interrupted(r->w);
 }
 
-struct mp_line *mp_reach_get_line(struct mp_reach *r)
+struct mp_progress_line *mp_reach_get_line(struct mp_reach *r)
 {
 	return r->way->get_line(r->w);
 }

@@ -7,7 +7,7 @@
 #define MP_REACH_H
 
 #include "cli/configured.h"
-#include "cli/line.h"
+#include "cli/progress_line.h"
 #include "face/roster.h"
 #include "pool/lease.h"
 
@@ -36,7 +36,7 @@ int mp_reach_run(const struct mp_reach_options *options, mp_reach_fn begin, void
 /* The first exit code counts. */
 void mp_reach_finish(struct mp_reach *r, int exit_code);
 bool mp_reach_is_interrupted(const struct mp_reach *r);
-struct mp_line *mp_reach_get_line(struct mp_reach *r);
+struct mp_progress_line *mp_reach_get_line(struct mp_reach *r);
 
 enum mp_reach_start {
 	MP_REACH_START_NONE,

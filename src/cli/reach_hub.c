@@ -22,7 +22,7 @@ struct by_hub {
 	struct mp_reach *r;
 	struct mp_loop *loop;
 	struct mp_cord *cord; /* NULL: closed */
-	struct mp_line line;
+	struct mp_progress_line line;
 	struct mp_timer blink, patience, pause;
 	struct mp_interrupt interrupt;
 	int exit_code; /* -2: not yet known; MP_REACH_NOBODY */
@@ -48,7 +48,7 @@ static void end(struct by_hub *h, int exit_code)
 	mp_timer_stop(&h->patience);
 	mp_timer_stop(&h->pause);
 	mp_forms_drop_all(&h->forms);
-	mp_line_clear(&h->line);
+	mp_progress_line_clear(&h->line);
 	if (h->exit_code != UNKNOWN)
 		return;
 	h->exit_code = exit_code;
@@ -322,7 +322,7 @@ static void take_cancelled(struct by_hub *h, const struct mp_message *m)
 static void show_progress(struct by_hub *h, const struct mp_message *m)
 {
 	mp_timer_stop(&h->blink); /* it says more than that we wait */
-	mp_line_show_progress(&h->line, m);
+	mp_progress_line_show_progress(&h->line, m);
 }
 
 static bool is_ours(const struct by_hub *h, const struct mp_message *m)
@@ -424,7 +424,7 @@ static void say_waiting(void *u)
 
 	snprintf(text, sizeof(text), "waiting for %s ...",
 		 h->state == CALLING ? h->server : "servers of the hub");
-	mp_line_show(&h->line, mp_str_of(text));
+	mp_progress_line_show(&h->line, mp_str_of(text));
 }
 
 static void too_long(void *u)
@@ -442,7 +442,7 @@ static void interrupted(void *u)
 	char text[120];
 
 	mp_forms_drop_all(&h->forms);
-	mp_line_clear(&h->line);
+	mp_progress_line_clear(&h->line);
 	if (h->state == PAUSING) {
 		go_on(h);
 		return;
@@ -467,7 +467,7 @@ static bool is_interrupted(const void *w)
 	return h->interrupt.happened;
 }
 
-static struct mp_line *get_line(void *w)
+static struct mp_progress_line *get_line(void *w)
 {
 	struct by_hub *h = w;
 

@@ -76,7 +76,7 @@ static void progressed(const struct mp_message *m, void *u)
 {
 	struct own *own = u;
 
-	mp_line_show_progress(mp_inproc_get_line(own->hub), m);
+	mp_progress_line_show_progress(mp_inproc_get_line(own->hub), m);
 }
 
 static int call(void *w, const struct mp_lease_request *rq, struct mcpool_error *reterr)
@@ -157,7 +157,7 @@ static bool is_interrupted(const void *w)
 	return mp_inproc_is_interrupted(own->hub);
 }
 
-static struct mp_line *get_line(void *w)
+static struct mp_progress_line *get_line(void *w)
 {
 	struct own *own = w;
 

@@ -15,7 +15,7 @@ struct mp_reach_way {
 	void (*wait)(void *w, int64_t ms);
 	void (*finish)(void *w, int exit_code);
 	bool (*is_interrupted)(const void *w);
-	struct mp_line *(*get_line)(void *w);
+	struct mp_progress_line *(*get_line)(void *w);
 };
 
 struct mp_reach {

@@ -259,7 +259,7 @@ int mp_seek_complain(struct mp_seek *s)
 {
 	int r;
 
-	mp_line_clear(mp_reach_get_line(s->reach));
+	mp_progress_line_clear(mp_reach_get_line(s->reach));
 	if (s->result < 0) {
 		mp_cli_complain("%s", mcpool_error_text(s->result));
 		return MP_EXIT_START;

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "cli/line.h"
+#include "cli/progress_line.h"
 #include "cli/reach.h"
 #include "session/tasks.h"
 
@@ -104,7 +104,7 @@ static void show(struct mp_task_call *c, const struct mp_message *m)
 	if (mp_value_text(m->tape, mp_value_get(m->tape, m->result, "statusMessage"), &arena,
 			  &words) == 0 &&
 	    words.len)
-		mp_line_show(mp_reach_get_line(c->teller->reach), words);
+		mp_progress_line_show(mp_reach_get_line(c->teller->reach), words);
 }
 
 static int64_t get_interval(const struct mp_tape *t, mp_value task)

@@ -1,7 +1,7 @@
 /*
- * line.c - a line on the terminal that comes and goes.
+ * progress_line.c - a line on the terminal that comes and goes.
  */
-#include "cli/line.h"
+#include "cli/progress_line.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,14 +14,14 @@
 
 enum { DOWNLOAD_MS = 2000 };
 
-void mp_line_clear(struct mp_line *l)
+void mp_progress_line_clear(struct mp_progress_line *l)
 {
 	if (l->is_shown)
 		fputs("\r\033[K", stderr);
 	l->is_shown = false;
 }
 
-void mp_line_show(struct mp_line *l, struct mp_str text)
+void mp_progress_line_show(struct mp_progress_line *l, struct mp_str text)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf safe;
 	struct mp_str line;
@@ -51,8 +51,8 @@ static bool may_download(const char *program)
 	return false;
 }
 
-void mp_line_show_start(struct mp_line *l, const char *name, size_t more, int64_t ms,
-			const char *program, struct mp_str tail)
+void mp_progress_line_show_start(struct mp_progress_line *l, const char *name, size_t more,
+				 int64_t ms, const char *program, struct mp_str tail)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
 	struct mp_str words = mp_str_get_last_line(tail);
@@ -71,10 +71,10 @@ void mp_line_show_start(struct mp_line *l, const char *name, size_t more, int64_
 		r = mp_buf_addf(&text, ", %s may be downloading",
 				strrchr(program, '/') ? strrchr(program, '/') + 1 : program);
 	if (r == 0)
-		mp_line_show(l, mp_buf_get(&text));
+		mp_progress_line_show(l, mp_buf_get(&text));
 }
 
-static void show_share(struct mp_line *l, double done, double total, struct mp_str text)
+static void show_share(struct mp_progress_line *l, double done, double total, struct mp_str text)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf line;
 	int r;
@@ -86,10 +86,10 @@ static void show_share(struct mp_line *l, double done, double total, struct mp_s
 	else
 		r = mp_buf_addf(&line, "%g  %.*s", done, MP_STR_ARGS(text));
 	if (r == 0)
-		mp_line_show(l, mp_buf_get(&line));
+		mp_progress_line_show(l, mp_buf_get(&line));
 }
 
-void mp_line_show_progress(struct mp_line *l, const struct mp_message *m)
+void mp_progress_line_show_progress(struct mp_progress_line *l, const struct mp_message *m)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
 	double done = 0, total = 0;
