@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/verbs.h"
-#include "face/token.h"
+#include "face/http_token.h"
 #include "json/write.h"
 
 static int run_token(const struct mp_verb *verb, int argc, char **argv);
@@ -26,7 +26,7 @@ const struct mp_verb mp_verb_token = {
 	MP_VERB_PLAIN,
 };
 
-static int show(const struct mp_token *t, bool json)
+static int show(const struct mp_http_token *t, bool json)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
 	struct mp_writer w;
@@ -53,23 +53,23 @@ static int run_token(const struct mp_verb *verb, int argc, char **argv)
 	MP_CLEANUP(mp_buf_done) struct mp_buf path;
 	struct mp_cli_args args;
 	struct mcpool_error why;
-	struct mp_token t = {0};
+	struct mp_http_token t = {0};
 	int r = mp_cli_read_args(verb, argc, argv, 0, 0, &args);
 
 	mp_buf_init(&path, PATH_MAX);
 	if (r)
 		return r - 1;
-	if (mp_token_get_path(&path) < 0) {
+	if (mp_http_token_get_path(&path) < 0) {
 		mp_cli_complain("HOME is not set, so there is no place for a token");
 		return MP_EXIT_CONFIG;
 	}
-	if ((args.rotate && mp_token_rotate(path.data, &why) < 0) ||
-	    mp_token_open(&t, path.data, &why) < 0) {
+	if ((args.rotate && mp_http_token_rotate(path.data, &why) < 0) ||
+	    mp_http_token_open(&t, path.data, &why) < 0) {
 		mp_cli_complain("%s", why.message);
 		return MP_EXIT_CONFIG;
 	}
 	r = show(&t, args.json);
-	mp_token_done(&t);
+	mp_http_token_done(&t);
 	mp_wipe(t.text, sizeof(t.text));
 	return mp_print_finish(r);
 }

@@ -106,12 +106,12 @@ static int check_place(const struct mp_admit_options *o, struct mcpool_error *re
 
 static void name_principal(struct mp_admit *a)
 {
-	char mark[MP_TOKEN_MARK + 1];
+	char mark[MP_HTTP_TOKEN_MARK + 1];
 
 	snprintf(a->principal, sizeof(a->principal), "local");
 	if (!a->needs_token)
 		return;
-	mp_token_get_mark(&a->token, mark);
+	mp_http_token_get_mark(&a->token, mark);
 	snprintf(a->principal, sizeof(a->principal), "token:%s", mark);
 }
 
@@ -128,7 +128,7 @@ int mp_admit_init(struct mp_admit *a, const struct mp_admit_options *o, struct m
 	if (r == 0)
 		r = name_us(a, o, reterr);
 	if (r == 0 && a->needs_token)
-		r = mp_token_open(&a->token, o->token_path, reterr);
+		r = mp_http_token_open(&a->token, o->token_path, reterr);
 	if (r == 0)
 		name_principal(a);
 	return r;
@@ -136,7 +136,7 @@ int mp_admit_init(struct mp_admit *a, const struct mp_admit_options *o, struct m
 
 void mp_admit_done(struct mp_admit *a)
 {
-	mp_token_done(&a->token);
+	mp_http_token_done(&a->token);
 }
 
 /* Once a turn: within one nobody could tell the difference, and many requests come in one. */
@@ -152,7 +152,7 @@ static bool is_due(struct mp_admit *a)
 
 uint64_t mp_admit_get_season(struct mp_admit *a)
 {
-	if (a->needs_token && is_due(a) && mp_token_look(&a->token))
+	if (a->needs_token && is_due(a) && mp_http_token_look(&a->token))
 		name_principal(a);
 	return a->token.season;
 }
@@ -199,7 +199,7 @@ static bool has_token(struct mp_admit *a, struct mp_str header, struct mp_refusa
 	    !mp_str_eq_nocase((struct mp_str){header.p, scheme.len}, scheme))
 		return refuse(ret_refusal, 401, "this needs a bearer token" SHOWN, CHALLENGE);
 	header = mp_str_trim((struct mp_str){header.p + scheme.len, header.len - scheme.len});
-	if (!mp_token_matches(&a->token, header))
+	if (!mp_http_token_matches(&a->token, header))
 		return refuse(ret_refusal, 401, "this is not the token of mcpool" SHOWN, WRONG);
 	return true;
 }

@@ -12,7 +12,7 @@
 #include "face/http_service.h"
 #include "face/inbound.h"
 #include "face/routes.h"
-#include "face/token.h"
+#include "face/http_token.h"
 
 struct sockaddr;
 
@@ -23,8 +23,8 @@ struct mp_admit {
 	int64_t looked_us; /* the turn in which the token's file was last looked at */
 	bool needs_token;
 	bool is_secure; /* TLS: our origin begins with https */
-	struct mp_token token;
-	char principal[8 + MP_TOKEN_MARK];
+	struct mp_http_token token;
+	char principal[8 + MP_HTTP_TOKEN_MARK];
 	char hosts[MP_ADMIT_HOSTS][MP_ADMIT_HOST]; /* "127.0.0.1:7717" */
 	size_t n_hosts;
 };

@@ -205,7 +205,7 @@ static int open_gate(struct mp_http_face *f, const struct mp_http_face_options *
 
 	mp_buf_init(&path, PATH_MAX);
 	if (!a.token_path && !a.no_token)
-		r = mp_token_get_path(&path);
+		r = mp_http_token_get_path(&path);
 	if (r < 0)
 		return mp_fail(reterr, r, "HOME is not set, so there is no place for a token");
 	if (!a.token_path)

@@ -264,7 +264,7 @@ TEST(who_somebody_is_follows_from_the_token)
 	memcpy(before, a.principal, sizeof(before));
 	season = mp_admit_get_season(&a);
 	CHECK_EQ(mp_admit_get_season(&a), season);
-	CHECK_EQ(mp_token_rotate(a.token.path, &why), 0);
+	CHECK_EQ(mp_http_token_rotate(a.token.path, &why), 0);
 	CHECK(mp_admit_get_season(&a) != season);
 	CHECK(strcmp(before, a.principal) != 0);
 }

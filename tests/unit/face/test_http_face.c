@@ -231,7 +231,7 @@ HEAVY_TEST(a_changed_token_is_noticed_without_a_question)
 	CHECK(front_open(&s, one, false));
 	CHECK(visitor_ask(&s, &v, "GET /sse", NULL, NULL));
 	CHECK_EQ(visitor_status(&v), 200);
-	CHECK_EQ(mp_token_rotate(s.token_path, &s.why), 0);
+	CHECK_EQ(mp_http_token_rotate(s.token_path, &s.why), 0);
 	for (int i = 0; i < 10 && !v.wire.closed; i++) {
 		mp_loop_turn(s.f.loop, false);
 		fleet_advance(&s.f, 100);

@@ -5,7 +5,7 @@
 
 #include "face/http_sessions.h"
 #include "base/random_id.h"
-#include "face/token.h"
+#include "face/http_token.h"
 
 static const char one[] = "{\"mcpServers\":{\"git\":{\"command\":\"y\"}}}";
 
@@ -405,14 +405,14 @@ TEST(who_came_with_an_old_token_is_sent_away)
 	VISITOR(w);
 	VISITOR(x);
 	struct client c;
-	char old[MP_TOKEN_MOST + 1];
+	char old[MP_HTTP_TOKEN_MOST + 1];
 
 	CHECK(front_open(&s, one, false));
 	CHECK(begin(&s, &v, &c));
 	CHECK(visitor_ask(&s, &w, "GET /mcp", c.headers, NULL));
 	CHECK_EQ(visitor_status(&w), 200);
 	snprintf(old, sizeof(old), "%s", s.face->admit.token.text);
-	CHECK_EQ(mp_token_rotate(s.token_path, &s.why), 0);
+	CHECK_EQ(mp_http_token_rotate(s.token_path, &s.why), 0);
 	fleet_advance(&s.f, 1); /* it is looked at once a turn */
 	v.token = old;
 	CHECK(visitor_ask(&s, &v, "POST /mcp", c.headers, PING("1")));

@@ -64,7 +64,7 @@ HEAVY_TEST(the_denial_matrix)
 	FRONT(s);
 	struct visitor right = {0}, bare = {.no_token = true}, wrong = {.token = "x"};
 	struct visitor foreign = {.host = "evil.example"};
-	char almost[MP_TOKEN_MOST + 1];
+	char almost[MP_HTTP_TOKEN_MOST + 1];
 
 	CHECK(front_open(&s, one, false));
 	snprintf(almost, sizeof(almost), "%s", s.face->admit.token.text);
@@ -91,7 +91,7 @@ HEAVY_TEST(the_denial_matrix)
 	CHECK_EQ(ask(&s, &right, "PUT", "/mcp", NULL), 405);
 	CHECK_EQ(ask(&s, &right, "GET", "/health?token=x", NULL), 200);
 	/* A token in the address is none. */
-	char path[MP_TOKEN_MOST + 40];
+	char path[MP_HTTP_TOKEN_MOST + 40];
 	snprintf(path, sizeof(path), "/health?token=%.80s", s.face->admit.token.text);
 	CHECK_EQ(ask(&s, &bare, "GET", path, NULL), 401);
 }

@@ -187,7 +187,7 @@ TEST(a_socket_ends_with_its_token)
 
 	CHECK(front_open(&s, one, false));
 	CHECK(begin(&s, &v, &k));
-	CHECK_EQ(mp_token_rotate(s.token_path, &s.why), 0);
+	CHECK_EQ(mp_http_token_rotate(s.token_path, &s.why), 0);
 	fleet_advance(&s.f, 1); /* it is looked at once a turn */
 	CHECK(visitor_ask(&s, &w, "GET /health", NULL, NULL));
 	CHECK(v.wire.closed);

@@ -1,7 +1,7 @@
 /*
- * token.c - the secret that HTTP needs: a file of this user's alone.
+ * http_token.c - the secret that HTTP needs: a file of this user's alone.
  */
-#include "face/token.h"
+#include "face/http_token.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,10 +19,10 @@
 #include "base/secrets.h"
 #include "store/private.h"
 
-static struct mp_token_trace trace_of(const struct stat *st)
+static struct mp_http_token_trace trace_of(const struct stat *st)
 {
-	return (struct mp_token_trace){(uint64_t)st->st_dev, (uint64_t)st->st_ino,
-				       (int64_t)st->st_size, st->st_mtim, st->st_ctim};
+	return (struct mp_http_token_trace){(uint64_t)st->st_dev, (uint64_t)st->st_ino,
+					    (int64_t)st->st_size, st->st_mtim, st->st_ctim};
 }
 
 static bool is_same_time(struct timespec a, struct timespec b)
@@ -30,7 +30,7 @@ static bool is_same_time(struct timespec a, struct timespec b)
 	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-static bool is_same(const struct mp_token_trace *a, const struct mp_token_trace *b)
+static bool is_same(const struct mp_http_token_trace *a, const struct mp_http_token_trace *b)
 {
 	return a->device == b->device && a->inode == b->inode && a->size == b->size &&
 	       is_same_time(a->modified, b->modified) && is_same_time(a->changed, b->changed);
@@ -38,24 +38,24 @@ static bool is_same(const struct mp_token_trace *a, const struct mp_token_trace 
 
 /* --- making --------------------------------------------------------------------------------- */
 
-int mp_token_rotate(const char *path, struct mcpool_error *reterr)
+int mp_http_token_rotate(const char *path, struct mcpool_error *reterr)
 {
-	unsigned char bytes[MP_TOKEN_BYTES];
-	char text[2 * MP_TOKEN_BYTES + 2];
+	unsigned char bytes[MP_HTTP_TOKEN_BYTES];
+	char text[2 * MP_HTTP_TOKEN_BYTES + 2];
 	int r;
 
 	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
 		return mp_fail(reterr, MCPOOL_EIO, "the system has no random bytes for a token");
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
-	text[2 * MP_TOKEN_BYTES] = '\n';
+	text[2 * MP_HTTP_TOKEN_BYTES] = '\n';
 	r = mp_private_replace(path, (struct mp_str){text, sizeof(text) - 1}, reterr);
 	mp_wipe(bytes, sizeof(bytes));
 	mp_wipe(text, sizeof(text));
 	return r;
 }
 
-int mp_token_get_path(struct mp_buf *out)
+int mp_http_token_get_path(struct mp_buf *out)
 {
 	return mp_path_state("token", out);
 }
@@ -71,11 +71,11 @@ static int check_text(const char *path, struct mp_str text, struct mcpool_error 
 				reterr, MCPOOL_EINVAL,
 				"%s holds more than one word; remove it and a new one is made",
 				path);
-	if (text.len < MP_TOKEN_LEAST || text.len > MP_TOKEN_MOST)
+	if (text.len < MP_HTTP_TOKEN_LEAST || text.len > MP_HTTP_TOKEN_MOST)
 		return mp_fail(reterr, MCPOOL_EINVAL,
 			       "the token in %s has %zu characters, not %d to %d; remove it and a "
 			       "new one is made",
-			       path, text.len, MP_TOKEN_LEAST, MP_TOKEN_MOST);
+			       path, text.len, MP_HTTP_TOKEN_LEAST, MP_HTTP_TOKEN_MOST);
 	return 0;
 }
 
@@ -94,7 +94,7 @@ static int check_file(const char *path, const struct stat *st, struct mcpool_err
 	return 0;
 }
 
-static void forget(struct mp_token *t)
+static void forget(struct mp_http_token *t)
 {
 	if (t->len)
 		mp_secret_remove((struct mp_str){t->text, t->len});
@@ -103,7 +103,7 @@ static void forget(struct mp_token *t)
 	t->is_valid = false;
 }
 
-static int take_text(struct mp_token *t, struct mp_str text, struct mcpool_error *reterr)
+static int take_text(struct mp_http_token *t, struct mp_str text, struct mcpool_error *reterr)
 {
 	int r = check_text(t->path, text, reterr);
 
@@ -117,9 +117,9 @@ static int take_text(struct mp_token *t, struct mp_str text, struct mcpool_error
 	return 0;
 }
 
-static int read_file(struct mp_token *t, int fd, struct mcpool_error *reterr)
+static int read_file(struct mp_http_token *t, int fd, struct mcpool_error *reterr)
 {
-	char bytes[MP_TOKEN_MOST + 16];
+	char bytes[MP_HTTP_TOKEN_MOST + 16];
 	struct stat st;
 	ssize_t n;
 	int r;
@@ -139,13 +139,13 @@ static int read_file(struct mp_token *t, int fd, struct mcpool_error *reterr)
 }
 
 /* 1: there is one; 0: there is no file. */
-static int read_token(struct mp_token *t, struct mcpool_error *reterr)
+static int read_token(struct mp_http_token *t, struct mcpool_error *reterr)
 {
 	int fd = open(t->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), r;
 
 	forget(t);
 	t->season++;
-	t->trace = (struct mp_token_trace){0};
+	t->trace = (struct mp_http_token_trace){0};
 	if (fd < 0 && errno == ENOENT)
 		return 0;
 	if (fd < 0 && errno == ELOOP)
@@ -160,38 +160,38 @@ static int read_token(struct mp_token *t, struct mcpool_error *reterr)
 	return r < 0 ? r : 1;
 }
 
-int mp_token_open(struct mp_token *t, const char *path, struct mcpool_error *reterr)
+int mp_http_token_open(struct mp_http_token *t, const char *path, struct mcpool_error *reterr)
 {
 	char real[PATH_MAX];
 	int r;
 
-	*t = (struct mp_token){.season = 0};
+	*t = (struct mp_http_token){.season = 0};
 	r = mp_private_folder(path, real, reterr);
 	if (r < 0)
 		return r;
 	t->path = mp_dup(real);
 	r = read_token(t, reterr);
 	if (r == 0)
-		r = mp_token_rotate(real, reterr);
+		r = mp_http_token_rotate(real, reterr);
 	if (r == 0)
 		r = read_token(t, reterr);
 	if (r == 0)
 		r = mp_fail(reterr, MCPOOL_EAGAIN, "%s was removed at this moment; try again",
 			    real);
 	if (r < 0)
-		mp_token_done(t);
+		mp_http_token_done(t);
 	return r < 0 ? r : 0;
 }
 
-void mp_token_done(struct mp_token *t)
+void mp_http_token_done(struct mp_http_token *t)
 {
 	forget(t);
 	t->path = mp_free(t->path);
 }
 
-bool mp_token_look(struct mp_token *t)
+bool mp_http_token_look(struct mp_http_token *t)
 {
-	struct mp_token_trace now = {0};
+	struct mp_http_token_trace now = {0};
 	struct stat st;
 
 	if (lstat(t->path, &st) == 0)
@@ -202,17 +202,17 @@ bool mp_token_look(struct mp_token *t)
 	return true;
 }
 
-bool mp_token_matches(const struct mp_token *t, struct mp_str presented)
+bool mp_http_token_matches(const struct mp_http_token *t, struct mp_str presented)
 {
 	return t->is_valid && presented.len == t->len &&
 	       CRYPTO_memcmp(presented.p, t->text, t->len) == 0;
 }
 
-void mp_token_get_mark(const struct mp_token *t, char mark[MP_TOKEN_MARK + 1])
+void mp_http_token_get_mark(const struct mp_http_token *t, char mark[MP_HTTP_TOKEN_MARK + 1])
 {
 	unsigned char digest[EVP_MAX_MD_SIZE];
 
 	mp_check(EVP_Digest(t->text, t->len, digest, NULL, EVP_sha256(), NULL) == 1);
-	for (size_t i = 0; i < MP_TOKEN_MARK / 2; i++)
+	for (size_t i = 0; i < MP_HTTP_TOKEN_MARK / 2; i++)
 		snprintf(mark + 2 * i, 3, "%02x", digest[i]);
 }
