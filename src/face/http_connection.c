@@ -108,7 +108,7 @@ static void begin_exchange(struct mp_http_connection *c)
 
 	c->x = (struct mp_exchange){
 		.in = c->in,
-		.is_head = mp_inbound_get_verb(c->in) == MP_VERB_HEAD,
+		.is_head = mp_inbound_get_verb(c->in) == MP_HTTP_METHOD_HEAD,
 		.is_old = mp_inbound_is_old(c->in),
 		.keeps_alive = keeps && !c->service->draining,
 	};

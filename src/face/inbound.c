@@ -365,7 +365,7 @@ static bool is_target(const struct mp_inbound *in)
 	struct mp_str t = {in->texts.data, in->target_len};
 
 	if (mp_str_eq(t, MP_STR("*")))
-		return mp_inbound_get_verb(in) == MP_VERB_OPTIONS;
+		return mp_inbound_get_verb(in) == MP_HTTP_METHOD_OPTIONS;
 	for (size_t i = 0; i < t.len; i++)
 		if ((unsigned char)t.p[i] <= ' ' || (unsigned char)t.p[i] >= 0x7f || t.p[i] == '#')
 			return false;
@@ -495,21 +495,21 @@ struct mp_inbound_fault mp_inbound_get_fault(const struct mp_inbound *in)
 	return in->fault;
 }
 
-enum mp_verb mp_inbound_get_verb(const struct mp_inbound *in)
+enum mp_http_method mp_inbound_get_verb(const struct mp_inbound *in)
 {
 	switch (in->parser.method) {
 	case HTTP_GET:
-		return MP_VERB_GET;
+		return MP_HTTP_METHOD_GET;
 	case HTTP_HEAD:
-		return MP_VERB_HEAD;
+		return MP_HTTP_METHOD_HEAD;
 	case HTTP_POST:
-		return MP_VERB_POST;
+		return MP_HTTP_METHOD_POST;
 	case HTTP_DELETE:
-		return MP_VERB_DELETE;
+		return MP_HTTP_METHOD_DELETE;
 	case HTTP_OPTIONS:
-		return MP_VERB_OPTIONS;
+		return MP_HTTP_METHOD_OPTIONS;
 	default:
-		return MP_VERB_OTHER;
+		return MP_HTTP_METHOD_OTHER;
 	}
 }
 

@@ -18,13 +18,13 @@ enum {
 	MP_INBOUND_EXTENSIONS = 4096, /* bytes of chunk extensions, which mean nothing to us */
 };
 
-enum mp_verb {
-	MP_VERB_OTHER = 0,
-	MP_VERB_GET = 1 << 0,
-	MP_VERB_HEAD = 1 << 1,
-	MP_VERB_POST = 1 << 2,
-	MP_VERB_DELETE = 1 << 3,
-	MP_VERB_OPTIONS = 1 << 4,
+enum mp_http_method {
+	MP_HTTP_METHOD_OTHER = 0,
+	MP_HTTP_METHOD_GET = 1 << 0,
+	MP_HTTP_METHOD_HEAD = 1 << 1,
+	MP_HTTP_METHOD_POST = 1 << 2,
+	MP_HTTP_METHOD_DELETE = 1 << 3,
+	MP_HTTP_METHOD_OPTIONS = 1 << 4,
 };
 
 /* The headers that mean something to us; ONCE: two of them are a refusal, LIST: they are joined. */
@@ -88,7 +88,7 @@ struct mp_inbound_fault {
 struct mp_inbound_fault mp_inbound_get_fault(const struct mp_inbound *in);
 
 /* From HEAD on, valid until the reset. */
-enum mp_verb mp_inbound_get_verb(const struct mp_inbound *in);
+enum mp_http_method mp_inbound_get_verb(const struct mp_inbound *in);
 struct mp_str mp_inbound_get_path(const struct mp_inbound *in);  /* as written: nothing decoded */
 struct mp_str mp_inbound_get_query(const struct mp_inbound *in); /* without '?' */
 /* The value without outer blanks; p is NULL where there is no such header. */

@@ -103,14 +103,14 @@ static void post(struct mp_http_face *f, struct mp_exchange *x)
 
 void mp_mcp_endpoint_serve(struct mp_http_face *f, struct mp_exchange *x)
 {
-	enum mp_verb verb = mp_inbound_get_verb(x->in);
+	enum mp_http_method verb = mp_inbound_get_verb(x->in);
 
-	if (verb == MP_VERB_POST)
+	if (verb == MP_HTTP_METHOD_POST)
 		post(f, x);
 	else if (has_modern_header(x))
 		mp_exchange_refuse(x, &(struct mp_refusal){405, MP_MODERN_VERSION " has POST only",
 							   "Allow: POST\r\n"});
-	else if (verb == MP_VERB_GET)
+	else if (verb == MP_HTTP_METHOD_GET)
 		mp_http_sessions_get(f, x);
 	else
 		mp_http_sessions_delete(f, x);

@@ -41,16 +41,18 @@ static void serve_nothing(struct mp_http_face *f, struct mp_exchange *x)
 
 /* --- the table ------------------------------------------------------------------------------ */
 
-#define PAGE  (MP_VERB_GET | MP_VERB_HEAD)
-#define EVERY (PAGE | MP_VERB_POST | MP_VERB_DELETE | MP_VERB_OPTIONS | MP_VERB_OTHER)
+#define PAGE (MP_HTTP_METHOD_GET | MP_HTTP_METHOD_HEAD)
+#define EVERY                                                                          \
+	(PAGE | MP_HTTP_METHOD_POST | MP_HTTP_METHOD_DELETE | MP_HTTP_METHOD_OPTIONS | \
+	 MP_HTTP_METHOD_OTHER)
 
 static const struct mp_route routes[] = {
-	{"/mcp", MP_VERB_POST | MP_VERB_GET | MP_VERB_DELETE, "Allow: GET, POST, DELETE\r\n",
-	 MP_ROUTE_FOR_HOLDERS, mp_mcp_endpoint_serve},
-	{"/sse", MP_VERB_GET, "Allow: GET\r\n", MP_ROUTE_FOR_HOLDERS, mp_http_sse_serve},
-	{"/messages", MP_VERB_POST, "Allow: POST\r\n", MP_ROUTE_FOR_HOLDERS,
+	{"/mcp", MP_HTTP_METHOD_POST | MP_HTTP_METHOD_GET | MP_HTTP_METHOD_DELETE,
+	 "Allow: GET, POST, DELETE\r\n", MP_ROUTE_FOR_HOLDERS, mp_mcp_endpoint_serve},
+	{"/sse", MP_HTTP_METHOD_GET, "Allow: GET\r\n", MP_ROUTE_FOR_HOLDERS, mp_http_sse_serve},
+	{"/messages", MP_HTTP_METHOD_POST, "Allow: POST\r\n", MP_ROUTE_FOR_HOLDERS,
 	 mp_http_sse_serve_message},
-	{"/ws", MP_VERB_GET, "Allow: GET\r\n", MP_ROUTE_FOR_HOLDERS, mp_web_socket_serve},
+	{"/ws", MP_HTTP_METHOD_GET, "Allow: GET\r\n", MP_ROUTE_FOR_HOLDERS, mp_web_socket_serve},
 	{"/health", PAGE, "Allow: GET, HEAD\r\n", MP_ROUTE_FOR_HOLDERS, serve_health},
 	{"/", PAGE, "Allow: GET, HEAD\r\n", MP_ROUTE_FOR_VISITORS, serve_front},
 	{NULL, EVERY, NULL, MP_ROUTE_FOR_VISITORS, serve_nothing},
@@ -71,13 +73,14 @@ const struct mp_route *mp_routes_find(struct mp_str path)
 	return &routes[i];
 }
 
-bool mp_routes_allow(const struct mp_route *route, enum mp_verb verb,
+bool mp_routes_allow(const struct mp_route *route, enum mp_http_method verb,
 		     struct mp_refusal *ret_refusal)
 {
 	if ((route->verbs & verb) || !route->path)
 		return true;
 	*ret_refusal = (struct mp_refusal){405, "this is not done here", route->allow};
-	if (verb == MP_VERB_OPTIONS) /* whoever may come may ask; pages elsewhere learn nothing */
+	if (verb ==
+	    MP_HTTP_METHOD_OPTIONS) /* whoever may come may ask; pages elsewhere learn nothing */
 		*ret_refusal = (struct mp_refusal){204, NULL, route->allow};
 	return false;
 }

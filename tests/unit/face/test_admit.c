@@ -29,7 +29,7 @@ static int open_at(struct mp_admit *a, const char *address, int port, struct mp_
 }
 
 static const struct mp_route door = {
-	.path = "/x", .verbs = MP_VERB_GET, .who = MP_ROUTE_FOR_HOLDERS};
+	.path = "/x", .verbs = MP_HTTP_METHOD_GET, .who = MP_ROUTE_FOR_HOLDERS};
 
 /* The status for a request of this Host and Origin, without a token; 0: let in. */
 static int ask(struct mp_admit *a, const char *host, const char *origin)

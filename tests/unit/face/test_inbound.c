@@ -55,7 +55,7 @@ TEST(a_request_is_read_whatever_the_cuts)
 		MP_CLEANUP(freep) struct mp_inbound *in = read_text(text, step);
 
 		CHECK(in);
-		CHECK_EQ(mp_inbound_get_verb(in), MP_VERB_POST);
+		CHECK_EQ(mp_inbound_get_verb(in), MP_HTTP_METHOD_POST);
 		CHECK_STR(mp_inbound_get_path(in), "/mcp");
 		CHECK_STR(mp_inbound_get_query(in), "a=b");
 		CHECK_STR(mp_inbound_get(in, MP_FIELD_HOST), "127.0.0.1:7717");

@@ -134,7 +134,7 @@ TEST(who_comes_without_the_token_is_told_how_to_get_it)
 
 TEST(a_row_that_says_nothing_is_for_nobody)
 {
-	static const struct mp_route forgotten = {.path = "/x", .verbs = MP_VERB_GET};
+	static const struct mp_route forgotten = {.path = "/x", .verbs = MP_HTTP_METHOD_GET};
 	FRONT(s);
 	MP_CLEANUP(visitor_done) struct visitor v = {0};
 	struct mp_admission admission;
