@@ -159,9 +159,9 @@ uint64_t mp_admit_get_season(struct mp_admit *a)
 
 /* --- judging -------------------------------------------------------------------------------- */
 
-static bool refuse(struct mp_refusal *ret, int status, const char *words, const char *headers)
+static bool refuse(struct mp_http_refusal *ret, int status, const char *words, const char *headers)
 {
-	*ret = (struct mp_refusal){status, words, headers};
+	*ret = (struct mp_http_refusal){status, words, headers};
 	return false;
 }
 
@@ -189,7 +189,7 @@ static bool is_our_page(struct mp_str site)
 	return !site.p || mp_str_eq(site, MP_STR("same-origin")) || mp_str_eq(site, MP_STR("none"));
 }
 
-static bool has_token(struct mp_admit *a, struct mp_str header, struct mp_refusal *ret_refusal)
+static bool has_token(struct mp_admit *a, struct mp_str header, struct mp_http_refusal *ret_refusal)
 {
 	struct mp_str scheme = MP_STR("Bearer ");
 
@@ -211,7 +211,7 @@ static bool is_ourselves(struct mp_str asker)
 }
 
 static bool may_enter(struct mp_admit *a, const struct mp_route *route, const struct mp_inbound *in,
-		      struct mp_refusal *ret_refusal)
+		      struct mp_http_refusal *ret_refusal)
 {
 	if (route->who == MP_ROUTE_FOR_VISITORS)
 		return true;
@@ -224,7 +224,7 @@ static bool may_enter(struct mp_admit *a, const struct mp_route *route, const st
 }
 
 bool mp_admit_judge(struct mp_admit *a, const struct mp_route *route, const struct mp_inbound *in,
-		    struct mp_admission *ret_admission, struct mp_refusal *ret_refusal)
+		    struct mp_admission *ret_admission, struct mp_http_refusal *ret_refusal)
 {
 	struct mp_str host = mp_inbound_get(in, MP_FIELD_HOST);
 	struct mp_str origin = mp_inbound_get(in, MP_FIELD_ORIGIN);

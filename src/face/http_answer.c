@@ -134,7 +134,7 @@ void mp_exchange_answer(struct mp_exchange *x, const struct mp_http_answer *a)
 	conclude(x);
 }
 
-void mp_exchange_refuse(struct mp_exchange *x, const struct mp_refusal *why)
+void mp_exchange_refuse(struct mp_exchange *x, const struct mp_http_refusal *why)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf body;
 	struct mp_http_answer a = {.status = why->status, .headers = why->headers};

@@ -128,7 +128,8 @@ static void refuse_at_head(struct mp_http_connection *c)
 /* Of a request without a token no body is kept: no handler of such a route reads it (attack-S1). */
 static void refuse_body(struct mp_http_connection *c)
 {
-	static const struct mp_refusal why = {413, "nothing here takes a body of this size", NULL};
+	static const struct mp_http_refusal why = {413, "nothing here takes a body of this size",
+						   NULL};
 
 	if (mp_inbound_get_length(c->in) > MAX_DISCARDED) {
 		c->x.keeps_alive = false;
@@ -163,7 +164,7 @@ static void complain(struct mp_http_connection *c)
 	begin_exchange(c);
 	c->x.keeps_alive = false;
 	c->x.is_head = false;
-	mp_exchange_refuse(&c->x, &(struct mp_refusal){fault.status, fault.words, NULL});
+	mp_exchange_refuse(&c->x, &(struct mp_http_refusal){fault.status, fault.words, NULL});
 }
 
 static enum mp_http_connection_event serve(struct mp_http_connection *c)
@@ -425,7 +426,8 @@ static enum mp_http_connection_event say_late(struct mp_http_connection *c)
 {
 	begin_exchange(c);
 	c->x.keeps_alive = false;
-	mp_exchange_refuse(&c->x, &(struct mp_refusal){408, "the request took too long", NULL});
+	mp_exchange_refuse(&c->x,
+			   &(struct mp_http_refusal){408, "the request took too long", NULL});
 	return MP_QUIET;
 }
 

@@ -87,11 +87,11 @@ int mp_http_face_open_session(struct mp_http_face *f, const struct mp_exchange *
 
 void mp_http_face_refuse_session(struct mp_exchange *x, int error)
 {
-	mp_exchange_refuse(x, &(struct mp_refusal){503,
-						   error == MCPOOL_ELIMIT
-							   ? "there are too many sessions"
-							   : "there is no memory for a session",
-						   "Retry-After: 5\r\n"});
+	mp_exchange_refuse(x, &(struct mp_http_refusal){
+				      503,
+				      error == MCPOOL_ELIMIT ? "there are too many sessions"
+							     : "there is no memory for a session",
+				      "Retry-After: 5\r\n"});
 }
 
 /* --- seasons -------------------------------------------------------------------------------- */

@@ -38,7 +38,7 @@ struct mp_admission {
 	uint64_t season;              /* of the token it came with */
 };
 
-struct mp_refusal {
+struct mp_http_refusal {
 	int status;          /* 0: none */
 	const char *words;   /* static */
 	const char *headers; /* lines of the answer's head, each with its CR LF; static or NULL */
@@ -54,9 +54,9 @@ struct mp_exchange_hooks {
 };
 
 struct mp_exchange {
-	struct mp_inbound *in;         /* while it is judged and served; NULL afterwards */
-	struct mp_admission admission; /* see routes.c, which checks it before a handler runs */
-	struct mp_refusal refusal;     /* of the judge */
+	struct mp_inbound *in;          /* while it is judged and served; NULL afterwards */
+	struct mp_admission admission;  /* see routes.c, which checks it before a handler runs */
+	struct mp_http_refusal refusal; /* of the judge */
 	const struct mp_exchange_hooks *hooks; /* of the handler; may be set in serve() */
 	void *u;
 	mp_id id;                  /* for the handler's use */
@@ -135,7 +135,7 @@ struct mp_http_answer {
 /* Each of these ends the exchange, which is not to be touched afterwards; gone() is not called. */
 void mp_exchange_answer(struct mp_exchange *x, const struct mp_http_answer *a);
 /* A status with an error object as its body. */
-void mp_exchange_refuse(struct mp_exchange *x, const struct mp_refusal *why);
+void mp_exchange_refuse(struct mp_exchange *x, const struct mp_http_refusal *why);
 void mp_exchange_end(struct mp_exchange *x); /* a stream or tunnel */
 /* Without another word. */
 void mp_exchange_cut(struct mp_exchange *x);

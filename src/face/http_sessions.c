@@ -457,8 +457,8 @@ void mp_http_sessions_get(struct mp_http_face *f, struct mp_exchange *x)
 	if (!s)
 		return;
 	if (!(mp_mcp_headers_accept(mp_inbound_get(x->in, MP_FIELD_ACCEPT)) & MP_ACCEPTS_EVENTS)) {
-		mp_exchange_refuse(
-			x, &(struct mp_refusal){406, "Accept must list text/event-stream", NULL});
+		mp_exchange_refuse(x, &(struct mp_http_refusal){
+					      406, "Accept must list text/event-stream", NULL});
 		return;
 	}
 	stream = choose_stream(s, x, &from);

@@ -98,8 +98,8 @@ void mp_http_sse_serve(struct mp_http_face *f, struct mp_exchange *x)
 	int r;
 
 	if (!(mp_mcp_headers_accept(mp_inbound_get(x->in, MP_FIELD_ACCEPT)) & MP_ACCEPTS_EVENTS)) {
-		mp_exchange_refuse(
-			x, &(struct mp_refusal){406, "Accept must list text/event-stream", NULL});
+		mp_exchange_refuse(x, &(struct mp_http_refusal){
+					      406, "Accept must list text/event-stream", NULL});
 		return;
 	}
 	t = mp_alloc(sizeof(*t));
@@ -143,11 +143,12 @@ void mp_http_sse_serve_message(struct mp_http_face *f, struct mp_exchange *x)
 	struct talk *t = mp_map_get(&f->talks, find_id(mp_inbound_get_query(x->in)));
 
 	if (!t || t->season != x->admission.season) {
-		mp_exchange_refuse(x, &(struct mp_refusal){404, "there is no such session", NULL});
+		mp_exchange_refuse(
+			x, &(struct mp_http_refusal){404, "there is no such session", NULL});
 		return;
 	}
 	if (!mp_mcp_headers_is_json(mp_inbound_get(x->in, MP_FIELD_CONTENT_TYPE))) {
-		mp_exchange_refuse(x, &(struct mp_refusal){
+		mp_exchange_refuse(x, &(struct mp_http_refusal){
 					      415, "Content-Type must be application/json", NULL});
 		return;
 	}

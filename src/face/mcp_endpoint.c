@@ -22,7 +22,7 @@ void mp_mcp_endpoint_refuse(struct mp_exchange *x, int status, struct mp_str id,
 
 	mp_buf_init(&body, MP_KIB(16));
 	if (mp_message_error(&body, id, code, mp_str_of(words), MP_STR("")) < 0)
-		mp_exchange_refuse(x, &(struct mp_refusal){503, "no memory", NULL});
+		mp_exchange_refuse(x, &(struct mp_http_refusal){503, "no memory", NULL});
 	else
 		mp_exchange_answer(x, &(struct mp_http_answer){status, "application/json", NULL,
 							       mp_buf_get(&body)});
@@ -33,13 +33,13 @@ static bool has_sound_headers(struct mp_exchange *x)
 	static const unsigned both = MP_ACCEPTS_JSON | MP_ACCEPTS_EVENTS;
 
 	if (!mp_mcp_headers_is_json(mp_inbound_get(x->in, MP_FIELD_CONTENT_TYPE))) {
-		mp_exchange_refuse(x, &(struct mp_refusal){
+		mp_exchange_refuse(x, &(struct mp_http_refusal){
 					      415, "Content-Type must be application/json", NULL});
 		return false;
 	}
 	if (mp_mcp_headers_accept(mp_inbound_get(x->in, MP_FIELD_ACCEPT)) != both) {
 		mp_exchange_refuse(
-			x, &(struct mp_refusal){
+			x, &(struct mp_http_refusal){
 				   406, "Accept must list application/json and text/event-stream",
 				   NULL});
 		return false;
@@ -108,8 +108,9 @@ void mp_mcp_endpoint_serve(struct mp_http_face *f, struct mp_exchange *x)
 	if (verb == MP_HTTP_METHOD_POST)
 		post(f, x);
 	else if (has_modern_header(x))
-		mp_exchange_refuse(x, &(struct mp_refusal){405, MP_MODERN_VERSION " has POST only",
-							   "Allow: POST\r\n"});
+		mp_exchange_refuse(x, &(struct mp_http_refusal){405,
+								MP_MODERN_VERSION " has POST only",
+								"Allow: POST\r\n"});
 	else if (verb == MP_HTTP_METHOD_GET)
 		mp_http_sessions_get(f, x);
 	else

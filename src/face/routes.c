@@ -36,7 +36,7 @@ static void serve_front(struct mp_http_face *f, struct mp_exchange *x)
 static void serve_nothing(struct mp_http_face *f, struct mp_exchange *x)
 {
 	(void)f;
-	mp_exchange_refuse(x, &(struct mp_refusal){404, "there is nothing here", NULL});
+	mp_exchange_refuse(x, &(struct mp_http_refusal){404, "there is nothing here", NULL});
 }
 
 /* --- the table ------------------------------------------------------------------------------ */
@@ -74,14 +74,14 @@ const struct mp_route *mp_routes_find(struct mp_str path)
 }
 
 bool mp_routes_allow(const struct mp_route *route, enum mp_http_method verb,
-		     struct mp_refusal *ret_refusal)
+		     struct mp_http_refusal *ret_refusal)
 {
 	if ((route->verbs & verb) || !route->path)
 		return true;
-	*ret_refusal = (struct mp_refusal){405, "this is not done here", route->allow};
+	*ret_refusal = (struct mp_http_refusal){405, "this is not done here", route->allow};
 	if (verb ==
 	    MP_HTTP_METHOD_OPTIONS) /* whoever may come may ask; pages elsewhere learn nothing */
-		*ret_refusal = (struct mp_refusal){204, NULL, route->allow};
+		*ret_refusal = (struct mp_http_refusal){204, NULL, route->allow};
 	return false;
 }
 

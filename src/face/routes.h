@@ -32,7 +32,7 @@ const struct mp_route *mp_routes_list(size_t *ret_n);
 
 /* Is this done there? false: *ret_refusal says what is. */
 bool mp_routes_allow(const struct mp_route *route, enum mp_http_method verb,
-		     struct mp_refusal *ret_refusal);
+		     struct mp_http_refusal *ret_refusal);
 /* Hand it to its handler; that it was admitted to this very place is a promise (V15). */
 void mp_routes_serve(struct mp_http_face *f, struct mp_exchange *x);
 

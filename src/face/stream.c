@@ -253,7 +253,7 @@ static enum stream_event refuse(struct mp_stream *s)
 	struct mp_exchange *x = MP_TAKE(s->x);
 
 	s->hooks->heard(s->u, s, false);
-	mp_exchange_refuse(x, &(struct mp_refusal){404, "this session has ended", NULL});
+	mp_exchange_refuse(x, &(struct mp_http_refusal){404, "this session has ended", NULL});
 	return finish(s);
 }
 

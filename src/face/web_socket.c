@@ -164,25 +164,25 @@ static bool has_word(struct mp_str list, struct mp_str word)
 }
 
 /* A status of 0: nothing is wrong. */
-static struct mp_refusal find_fault(const struct mp_inbound *in)
+static struct mp_http_refusal find_fault(const struct mp_inbound *in)
 {
 	struct mp_str words = mp_inbound_get(in, MP_FIELD_SOCKET_PROTOCOL);
 
 	if (!mp_inbound_wants_upgrade(in) ||
 	    !has_word(mp_inbound_get(in, MP_FIELD_UPGRADE), MP_STR("websocket")))
-		return (struct mp_refusal){426, "this is for WebSockets",
-					   "Upgrade: websocket\r\nConnection: Upgrade\r\n"};
+		return (struct mp_http_refusal){426, "this is for WebSockets",
+						"Upgrade: websocket\r\nConnection: Upgrade\r\n"};
 	/* A body would be read as frames (attack-S17). */
 	if (mp_inbound_get(in, MP_FIELD_CONTENT_LENGTH).p ||
 	    mp_inbound_get(in, MP_FIELD_TRANSFER_ENCODING).p)
-		return (struct mp_refusal){400, "a WebSocket handshake has no body", NULL};
+		return (struct mp_http_refusal){400, "a WebSocket handshake has no body", NULL};
 	if (!mp_str_eq(mp_inbound_get(in, MP_FIELD_SOCKET_VERSION), MP_STR("13")))
-		return (struct mp_refusal){426, "the version of WebSockets is 13", VERSION};
+		return (struct mp_http_refusal){426, "the version of WebSockets is 13", VERSION};
 	if (mp_inbound_get(in, MP_FIELD_SOCKET_KEY).len != MP_WS_KEY)
-		return (struct mp_refusal){400, "Sec-WebSocket-Key is not 16 bytes", NULL};
+		return (struct mp_http_refusal){400, "Sec-WebSocket-Key is not 16 bytes", NULL};
 	if (words.len && !has_word(words, MP_STR("mcp")))
-		return (struct mp_refusal){400, "the subprotocol is mcp", NULL};
-	return (struct mp_refusal){0, NULL, NULL};
+		return (struct mp_http_refusal){400, "the subprotocol is mcp", NULL};
+	return (struct mp_http_refusal){0, NULL, NULL};
 }
 
 static void accept_it(struct socket *s, const struct mp_inbound *in)
@@ -199,7 +199,7 @@ static void accept_it(struct socket *s, const struct mp_inbound *in)
 
 void mp_web_socket_serve(struct mp_http_face *f, struct mp_exchange *x)
 {
-	struct mp_refusal fault = find_fault(x->in);
+	struct mp_http_refusal fault = find_fault(x->in);
 	struct socket *s;
 	int r;
 

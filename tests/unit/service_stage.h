@@ -42,7 +42,7 @@ static inline void judge(void *u, struct mp_exchange *x)
 	x->admission.route = (const struct mp_route *)(const void *)a_route;
 	x->admission.principal = s->is_visitor || s->refuse ? NULL : "token:1";
 	if (s->refuse)
-		x->refusal = (struct mp_refusal){s->refuse, "no", "X-Why: because\r\n"};
+		x->refusal = (struct mp_http_refusal){s->refuse, "no", "X-Why: because\r\n"};
 }
 
 static inline void quiet(void *u)

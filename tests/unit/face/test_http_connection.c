@@ -464,7 +464,7 @@ static bool visit(enum mp_http_connection_state state, enum mp_http_connection_e
 		return true;
 	if (ev == ON(BEGUN) || ev == ON(WHOLE)) { /* with what it takes to be one */
 		c->in = c->in ? c->in : mp_inbound_new();
-		c->x.refusal = (struct mp_refusal){400, "no", NULL};
+		c->x.refusal = (struct mp_http_refusal){400, "no", NULL};
 		c->x.keeps_alive = true;
 	}
 	if (ev == ON(HEADED))

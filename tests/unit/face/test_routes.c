@@ -138,7 +138,7 @@ TEST(a_row_that_says_nothing_is_for_nobody)
 	FRONT(s);
 	MP_CLEANUP(visitor_done) struct visitor v = {0};
 	struct mp_admission admission;
-	struct mp_refusal refusal;
+	struct mp_http_refusal refusal;
 	struct mp_inbound *in = mp_inbound_new();
 	char text[1000];
 	size_t used;
