@@ -224,13 +224,13 @@ static bool may_enter(struct mp_admit *a, const struct mp_route *route, const st
 }
 
 bool mp_admit_judge(struct mp_admit *a, const struct mp_route *route, const struct mp_inbound *in,
-		    struct mp_admission *ret_admission, struct mp_http_refusal *ret_refusal)
+		    struct mp_http_admission *ret_admission, struct mp_http_refusal *ret_refusal)
 {
 	struct mp_str host = mp_inbound_get(in, MP_FIELD_HOST);
 	struct mp_str origin = mp_inbound_get(in, MP_FIELD_ORIGIN);
 	uint64_t season = mp_admit_get_season(a);
 
-	*ret_admission = (struct mp_admission){.route = NULL};
+	*ret_admission = (struct mp_http_admission){.route = NULL};
 	if (!is_our_host(a, host))
 		return refuse(ret_refusal, 403, "this Host is not mcpool", NULL);
 	if (origin.p && !is_our_origin(a, origin, host))
@@ -240,7 +240,7 @@ bool mp_admit_judge(struct mp_admit *a, const struct mp_route *route, const stru
 		return false;
 	if (is_ourselves(mp_inbound_get(in, MP_FIELD_ASKER)))
 		return refuse(ret_refusal, 508, "the hub would serve itself by this address", NULL);
-	*ret_admission = (struct mp_admission){
+	*ret_admission = (struct mp_http_admission){
 		.route = route,
 		.principal = route->who == MP_ROUTE_FOR_HOLDERS ? a->principal : NULL,
 		.season = season,

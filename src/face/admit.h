@@ -51,7 +51,7 @@ void mp_admit_done(struct mp_admit *a);
 
 /* True: admitted, as *ret_admission has it. False: *ret_refusal has the status. */
 bool mp_admit_judge(struct mp_admit *a, const struct mp_route *route, const struct mp_inbound *in,
-		    struct mp_admission *ret_admission, struct mp_http_refusal *ret_refusal);
+		    struct mp_http_admission *ret_admission, struct mp_http_refusal *ret_refusal);
 /* Look whether the token changed; the season in which admissions are valid. */
 uint64_t mp_admit_get_season(struct mp_admit *a);
 

@@ -32,7 +32,7 @@ struct mp_http_connection;
 struct mp_route;
 
 /* How a request was admitted; made by admit.c and nobody else. */
-struct mp_admission {
+struct mp_http_admission {
 	const struct mp_route *route; /* for which it was judged; NULL: not at all */
 	const char *principal;        /* whose it is; borrowed from the judge; NULL: nobody's */
 	uint64_t season;              /* of the token it came with */
@@ -54,8 +54,9 @@ struct mp_exchange_hooks {
 };
 
 struct mp_exchange {
-	struct mp_inbound *in;          /* while it is judged and served; NULL afterwards */
-	struct mp_admission admission;  /* see routes.c, which checks it before a handler runs */
+	struct mp_inbound *in; /* while it is judged and served; NULL afterwards */
+	struct mp_http_admission
+		admission;              /* see routes.c, which checks it before a handler runs */
 	struct mp_http_refusal refusal; /* of the judge */
 	const struct mp_exchange_hooks *hooks; /* of the handler; may be set in serve() */
 	void *u;

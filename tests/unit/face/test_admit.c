@@ -35,7 +35,7 @@ static const struct mp_route door = {
 static int ask(struct mp_admit *a, const char *host, const char *origin)
 {
 	struct mp_inbound *in = mp_inbound_new();
-	struct mp_admission admission;
+	struct mp_http_admission admission;
 	struct mp_http_refusal refusal = {0};
 	enum mp_inbound_news news;
 	char text[2000];

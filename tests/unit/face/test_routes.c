@@ -137,7 +137,7 @@ TEST(a_row_that_says_nothing_is_for_nobody)
 	static const struct mp_route forgotten = {.path = "/x", .verbs = MP_HTTP_METHOD_GET};
 	FRONT(s);
 	MP_CLEANUP(visitor_done) struct visitor v = {0};
-	struct mp_admission admission;
+	struct mp_http_admission admission;
 	struct mp_http_refusal refusal;
 	struct mp_inbound *in = mp_inbound_new();
 	char text[1000];
