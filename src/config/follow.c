@@ -31,8 +31,8 @@ static const struct mp_log config_log = {"config"};
 enum { MAX_LINKS = 40, MAX_TRIES = 3 };
 
 struct needs {
-	struct mp_map names;        /* bytes of a folder's wd and a name: the events that count */
-	struct mp_folder **folders; /* held; owned array */
+	struct mp_map names; /* bytes of a folder's wd and a name: the events that count */
+	struct mp_watched_folder **folders; /* held; owned array */
 	size_t n, room;
 };
 
@@ -63,7 +63,7 @@ struct mp_follower {
 struct look {
 	struct mp_inotify *all;
 	struct needs needs;  /* of this look */
-	struct mp_map known; /* paths of folders: the held struct mp_folder */
+	struct mp_map known; /* paths of folders: the held struct mp_watched_folder */
 	struct mcpool_error *reterr;
 };
 
@@ -89,11 +89,11 @@ static int no_memory(struct look *k)
 static int make_room(struct look *k)
 {
 	size_t room = k->needs.room ? k->needs.room * 2 : 8;
-	struct mp_folder **grown;
+	struct mp_watched_folder **grown;
 
 	if (k->needs.n < k->needs.room)
 		return 0;
-	grown = mp_try_realloc(k->needs.folders, room * sizeof(struct mp_folder *));
+	grown = mp_try_realloc(k->needs.folders, room * sizeof(struct mp_watched_folder *));
 	if (!grown)
 		return no_memory(k);
 	k->needs.folders = grown;
@@ -102,9 +102,10 @@ static int make_room(struct look *k)
 }
 
 /* One inode may be held several times by a look; each is released. */
-static int hold(struct look *k, const char *dir, uint32_t events, struct mp_folder **ret_folder)
+static int hold(struct look *k, const char *dir, uint32_t events,
+		struct mp_watched_folder **ret_folder)
 {
-	struct mp_folder *folder = mp_map_get(&k->known, mp_str_of(dir));
+	struct mp_watched_folder *folder = mp_map_get(&k->known, mp_str_of(dir));
 	int r;
 
 	*ret_folder = folder;
@@ -138,7 +139,7 @@ static uint32_t get_need(const struct needs *needs, int wd, struct mp_str name)
 static int need(struct look *k, const char *dir, struct mp_str name, uint32_t events)
 {
 	char room[sizeof(int) + NAME_MAX];
-	struct mp_folder *folder;
+	struct mp_watched_folder *folder;
 	uintptr_t all;
 	int r = hold(k, dir, events, &folder);
 
@@ -351,7 +352,7 @@ static void touch(struct mp_follower *f, bool stale)
 		mp_loop_post(f->watch->loop, &f->look_task); /* not among the events */
 }
 
-static bool holds(const struct mp_follower *f, const struct mp_folder *folder)
+static bool holds(const struct mp_follower *f, const struct mp_watched_folder *folder)
 {
 	for (size_t i = 0; i < f->needs.n; i++)
 		if (f->needs.folders[i] == folder)
@@ -359,7 +360,8 @@ static bool holds(const struct mp_follower *f, const struct mp_folder *folder)
 	return false;
 }
 
-static void happened(void *u, const struct mp_folder *folder, uint32_t mask, const char *name)
+static void happened(void *u, const struct mp_watched_folder *folder, uint32_t mask,
+		     const char *name)
 {
 	struct mp_config_watch *w = u;
 

@@ -25,9 +25,10 @@ struct mp_inotify {
 	struct mp_loop *loop;
 	mp_inotify_fn fn;
 	void *u;
-	int fd;                /* the watch closes it */
-	struct mp_watch *io;   /* owned */
-	struct mp_map folders; /* by the bytes of wd: struct mp_folder, owned by their holders */
+	int fd;              /* the watch closes it */
+	struct mp_watch *io; /* owned */
+	struct mp_map
+		folders; /* by the bytes of wd: struct mp_watched_folder, owned by their holders */
 	struct mp_grave grave;
 };
 
@@ -40,7 +41,7 @@ static struct mp_str key_of(const int *wd)
 
 static void hand_out(struct mp_inotify *fs, const struct inotify_event *ev)
 {
-	struct mp_folder *folder = mp_map_get(&fs->folders, key_of(&ev->wd));
+	struct mp_watched_folder *folder = mp_map_get(&fs->folders, key_of(&ev->wd));
 
 	if (ev->mask & IN_Q_OVERFLOW) {
 		fs->fn(fs->u, NULL, ev->mask, "");
@@ -100,10 +101,10 @@ static int refuse(const char *path, int errnum, struct mcpool_error *reterr)
 }
 
 int mp_inotify_hold(struct mp_inotify *fs, const char *path, uint32_t mask,
-		    struct mp_folder **ret_folder, struct mcpool_error *reterr)
+		    struct mp_watched_folder **ret_folder, struct mcpool_error *reterr)
 {
 	int wd = inotify_add_watch(fs->fd, path, mask | ITSELF | FLAGS);
-	struct mp_folder *folder;
+	struct mp_watched_folder *folder;
 	int r;
 
 	if (wd < 0)
@@ -125,7 +126,7 @@ int mp_inotify_hold(struct mp_inotify *fs, const char *path, uint32_t mask,
 	return 0;
 }
 
-void mp_inotify_release(struct mp_inotify *fs, struct mp_folder *folder)
+void mp_inotify_release(struct mp_inotify *fs, struct mp_watched_folder *folder)
 {
 	mp_check(folder->holds > 0);
 	if (--folder->holds > 0)

@@ -7,7 +7,7 @@
 #include "base/base.h"
 #include "base/loop.h"
 
-struct mp_folder {
+struct mp_watched_folder {
 	int wd;        /* inotify's number for it, not used again */
 	uint32_t mask; /* what is watched: IN_*; only grows */
 	size_t holds;
@@ -16,7 +16,7 @@ struct mp_folder {
 
 struct mp_inotify;
 /* name: of what is in it; "" for the folder itself. folder NULL: events were lost. */
-typedef void (*mp_inotify_fn)(void *u, const struct mp_folder *folder, uint32_t mask,
+typedef void (*mp_inotify_fn)(void *u, const struct mp_watched_folder *folder, uint32_t mask,
 			      const char *name);
 
 /* fn runs from the loop, or to catch up; it must not hold or release. */
@@ -34,7 +34,7 @@ void mp_inotify_catch_up(struct mp_inotify *fs);
  * MCPOOL_ENOMEM. MCPOOL_ESYSTEM: no watches are left.
  */
 int mp_inotify_hold(struct mp_inotify *fs, const char *path, uint32_t mask,
-		    struct mp_folder **ret_folder, struct mcpool_error *reterr) MP_MUST;
-void mp_inotify_release(struct mp_inotify *fs, struct mp_folder *folder);
+		    struct mp_watched_folder **ret_folder, struct mcpool_error *reterr) MP_MUST;
+void mp_inotify_release(struct mp_inotify *fs, struct mp_watched_folder *folder);
 
 #endif

@@ -11,7 +11,7 @@
 struct desk {
 	struct mp_loop *loop;
 	struct mp_inotify *folders;
-	struct mp_folder *held[2];
+	struct mp_watched_folder *held[2];
 	char names[200]; /* of events, with the folder's number */
 	uint32_t mask;   /* of all */
 };
@@ -25,7 +25,8 @@ static void tidy(struct desk *d)
 	mp_loop_free(d->loop);
 }
 
-static void happened(void *u, const struct mp_folder *folder, uint32_t mask, const char *name)
+static void happened(void *u, const struct mp_watched_folder *folder, uint32_t mask,
+		     const char *name)
 {
 	struct desk *d = u;
 	size_t len = strlen(d->names);
