@@ -189,7 +189,7 @@ struct mp_batch {
 };
 
 /* A resource that a session hears of. */
-struct mp_subscription {
+struct mp_session_subscription {
 	struct mp_link link;             /* in its session's */
 	char *server, *uri, *public_uri; /* owned */
 	bool is_asked;                   /* by resources/subscribe */
@@ -199,7 +199,7 @@ struct mp_subscription {
 /* One that a listening errand has. */
 struct mp_subscribed {
 	struct mp_link link; /* in the errand's uris */
-	struct mp_subscription *to;
+	struct mp_session_subscription *to;
 };
 
 /* lobby.c: the last errand may be over. */

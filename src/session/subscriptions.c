@@ -9,17 +9,18 @@
 #include "base/mem.h"
 #include "session/parts.h"
 
-static struct mp_subscription *subscription_of(struct mp_link *link)
+static struct mp_session_subscription *subscription_of(struct mp_link *link)
 {
-	return mp_container_of(link, struct mp_subscription, link);
+	return mp_container_of(link, struct mp_session_subscription, link);
 }
 
 /* --- single resources ------------------------------------------------------------------------ */
 
-static struct mp_subscription *find(struct mp_session *s, const char *server, struct mp_str uri)
+static struct mp_session_subscription *find(struct mp_session *s, const char *server,
+					    struct mp_str uri)
 {
 	MP_LIST_EACH(&s->subscriptions, link) {
-		struct mp_subscription *sub = subscription_of(link);
+		struct mp_session_subscription *sub = subscription_of(link);
 
 		if (strcmp(sub->server, server) == 0 && mp_str_eq(mp_str_of(sub->uri), uri))
 			return sub;
@@ -27,7 +28,7 @@ static struct mp_subscription *find(struct mp_session *s, const char *server, st
 	return NULL;
 }
 
-static void drop(struct mp_session *s, struct mp_subscription *sub)
+static void drop(struct mp_session *s, struct mp_session_subscription *sub)
 {
 	if (sub->is_asked || sub->listeners)
 		return;
@@ -42,7 +43,7 @@ static void drop(struct mp_session *s, struct mp_subscription *sub)
 void mp_session_drop_subscriptions(struct mp_session *s)
 {
 	MP_LIST_WALK(&s->subscriptions, link) {
-		struct mp_subscription *sub = subscription_of(link);
+		struct mp_session_subscription *sub = subscription_of(link);
 
 		sub->is_asked = false;
 		drop(s, sub);
@@ -50,12 +51,12 @@ void mp_session_drop_subscriptions(struct mp_session *s)
 }
 
 /* An existing one, or a new one; NULL and why. */
-static struct mp_subscription *subscribe(struct mp_session *s, struct mp_str public_uri,
-					 struct mcpool_error *reterr)
+static struct mp_session_subscription *subscribe(struct mp_session *s, struct mp_str public_uri,
+						 struct mcpool_error *reterr)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
 	struct mp_stock *stock = mp_shelf_get_stock(s->shelf);
-	struct mp_subscription *sub;
+	struct mp_session_subscription *sub;
 	struct mp_str uri;
 	const char *server;
 
@@ -83,7 +84,7 @@ static struct mp_subscription *subscribe(struct mp_session *s, struct mp_str pub
 	return sub;
 }
 
-static struct mp_subscription *find_public(struct mp_session *s, struct mp_str uri)
+static struct mp_session_subscription *find_public(struct mp_session *s, struct mp_str uri)
 {
 	MP_LIST_EACH(&s->subscriptions, link)
 		if (mp_str_eq(mp_str_of(subscription_of(link)->public_uri), uri))
@@ -94,7 +95,7 @@ static struct mp_subscription *find_public(struct mp_session *s, struct mp_str u
 /* Whether it is still in a list or not, and also if it never was subscribed to. */
 static void unsubscribe(struct mp_errand *e, struct mp_str uri)
 {
-	struct mp_subscription *sub = find_public(e->session, uri);
+	struct mp_session_subscription *sub = find_public(e->session, uri);
 
 	if (sub) {
 		sub->is_asked = false;
@@ -107,7 +108,7 @@ void mp_session_answer_subscribe(struct mp_errand *e, const struct mp_message *m
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
 	struct mp_session *s = e->session;
-	struct mp_subscription *sub;
+	struct mp_session_subscription *sub;
 	struct mcpool_error why;
 	struct mp_str uri;
 
@@ -133,7 +134,7 @@ void mp_session_answer_subscribe(struct mp_errand *e, const struct mp_message *m
 void mp_session_renew_subscriptions(struct mp_session *s)
 {
 	MP_LIST_EACH(&s->subscriptions, link) {
-		const struct mp_subscription *sub = subscription_of(link);
+		const struct mp_session_subscription *sub = subscription_of(link);
 		struct mp_str uri = mp_str_of(sub->uri);
 		struct mcpool_error why;
 
@@ -220,7 +221,7 @@ void mp_session_tell_changed(struct mp_session *s, unsigned kinds)
 	}
 }
 
-static bool has(const struct mp_errand *e, const struct mp_subscription *sub)
+static bool has(const struct mp_errand *e, const struct mp_session_subscription *sub)
 {
 	MP_LIST_EACH(&e->uris, link)
 		if (mp_container_of(link, struct mp_subscribed, link)->to == sub)
@@ -231,7 +232,7 @@ static bool has(const struct mp_errand *e, const struct mp_subscription *sub)
 void mp_session_tell_updated(struct mp_session *s, const char *server, const struct mp_message *m)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
-	struct mp_subscription *sub = NULL;
+	struct mp_session_subscription *sub = NULL;
 	struct mp_str uri;
 
 	mp_arena_init(&arena, MP_LIMIT_MESSAGE);
@@ -267,7 +268,7 @@ void mp_errand_drop_uris(struct mp_errand *e)
 static void take_uri(struct mp_errand *e, const struct mp_tape *t, mp_value v)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
-	struct mp_subscription *sub = NULL;
+	struct mp_session_subscription *sub = NULL;
 	struct mp_subscribed *one;
 	struct mcpool_error why;
 	struct mp_str uri;
