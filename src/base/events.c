@@ -22,7 +22,7 @@ static void at_turn_end(void *u)
 		return;
 	events->told = events->last;
 	MP_LIST_WALK(&events->listeners, link) {
-		struct mp_listener *l = mp_container_of(link, struct mp_listener, link);
+		struct mp_event_listener *l = mp_container_of(link, struct mp_event_listener, link);
 
 		l->fn(l->u);
 	}
@@ -107,13 +107,14 @@ const struct mp_event *mp_events_read(const struct mp_events *events, uint64_t *
 	return &events->ring[((*cursor)++ - 1) % MP_LIMIT_EVENT_RING];
 }
 
-void mp_listener_join(struct mp_events *events, struct mp_listener *l, void (*fn)(void *u), void *u)
+void mp_event_listener_join(struct mp_events *events, struct mp_event_listener *l,
+			    void (*fn)(void *u), void *u)
 {
-	*l = (struct mp_listener){.fn = fn, .u = u};
+	*l = (struct mp_event_listener){.fn = fn, .u = u};
 	mp_list_append(&events->listeners, &l->link);
 }
 
-void mp_listener_leave(struct mp_events *events, struct mp_listener *l)
+void mp_event_listener_leave(struct mp_events *events, struct mp_event_listener *l)
 {
 	mp_list_remove(&events->listeners, &l->link);
 }

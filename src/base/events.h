@@ -55,13 +55,13 @@ const struct mp_event *mp_events_read(const struct mp_events *events, uint64_t *
 				      uint64_t *ret_missed);
 
 /* Called at the end of a turn that wrote something down. May leave during the call. */
-struct mp_listener {
+struct mp_event_listener {
 	struct mp_link link;
 	void (*fn)(void *u);
 	void *u;
 };
-void mp_listener_join(struct mp_events *events, struct mp_listener *l, void (*fn)(void *u),
-		      void *u);
-void mp_listener_leave(struct mp_events *events, struct mp_listener *l);
+void mp_event_listener_join(struct mp_events *events, struct mp_event_listener *l,
+			    void (*fn)(void *u), void *u);
+void mp_event_listener_leave(struct mp_events *events, struct mp_event_listener *l);
 
 #endif

@@ -240,7 +240,7 @@ static void begin_to_tell(struct mp_serve *s)
 	if (wants_screen(s))
 		s->screen = mp_screen_new(s->hub);
 	if (s->args->json)
-		mp_listener_join(&s->hub->events, &s->listener, mp_serve_report_events, s);
+		mp_event_listener_join(&s->hub->events, &s->listener, mp_serve_report_events, s);
 	s->cursor = 1;
 	s->logger = mp_logger_new(&s->hub->events, s->hub->pool);
 }
@@ -249,7 +249,7 @@ static void stop_to_tell(struct mp_serve *s)
 {
 	if (s->args->json) {
 		mp_serve_report_events(s);
-		mp_listener_leave(&s->hub->events, &s->listener);
+		mp_event_listener_leave(&s->hub->events, &s->listener);
 	}
 	s->logger = mp_logger_free(s->logger);
 	s->screen = mp_screen_free(s->screen);

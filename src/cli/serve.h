@@ -25,12 +25,12 @@ struct mp_serve {
 	struct mp_hub *hub;
 	struct mp_logger *logger;
 	struct mp_gate *gate;
-	struct mp_screen *screen;     /* NULL: stdout is no terminal */
-	struct mp_serve_call *call;   /* --call; NULL */
-	struct mp_listener listener;  /* --json: every event */
-	uint64_t cursor;              /* of the next one */
-	struct mp_config_set *told;   /* what was reported last; NULL before the gate */
-	struct mp_buf call_arguments; /* of --call, an object */
+	struct mp_screen *screen;          /* NULL: stdout is no terminal */
+	struct mp_serve_call *call;        /* --call; NULL */
+	struct mp_event_listener listener; /* --json: every event */
+	uint64_t cursor;                   /* of the next one */
+	struct mp_config_set *told;        /* what was reported last; NULL before the gate */
+	struct mp_buf call_arguments;      /* of --call, an object */
 	int64_t began_ms;
 	struct mp_election election;
 	struct mp_follower *place; /* told when lock or socket change; NULL: none */

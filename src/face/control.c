@@ -20,7 +20,7 @@ struct mp_control {
 	const struct mp_control_hooks *hooks;
 	void *u;
 	struct mp_tape tape;
-	struct mp_listener listener; /* mcpool/events */
+	struct mp_event_listener listener; /* mcpool/events */
 	bool is_listening;
 	uint64_t cursor;
 	struct mp_desk *desk; /* NULL: nobody looks or calls */
@@ -231,7 +231,7 @@ static int listen(struct order *o)
 	if (c->cursor == 0)
 		c->cursor = 1;
 	if (!c->is_listening)
-		mp_listener_join(&c->hub->events, &c->listener, tell_events, c);
+		mp_event_listener_join(&c->hub->events, &c->listener, tell_events, c);
 	c->is_listening = true;
 	return answer_nothing(o);
 }
@@ -385,7 +385,7 @@ struct mp_control *mp_control_free(struct mp_control *c)
 	if (!c)
 		return NULL;
 	if (c->is_listening)
-		mp_listener_leave(&c->hub->events, &c->listener);
+		mp_event_listener_leave(&c->hub->events, &c->listener);
 	mp_desk_free(c->desk);
 	mp_tape_done(&c->tape);
 	return mp_free(c);

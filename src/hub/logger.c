@@ -16,7 +16,7 @@
 struct mp_logger {
 	struct mp_events *events;
 	struct mp_pool *pool;
-	struct mp_listener listener;
+	struct mp_event_listener listener;
 	struct mp_chorus *chorus;
 	struct mp_map last; /* id of an instance, as bytes, to the last row about it */
 	uint64_t cursor;
@@ -140,7 +140,7 @@ struct mp_logger *mp_logger_new(struct mp_events *events, struct mp_pool *pool)
 	l->cursor = events->last + 1;
 	l->chorus = mp_chorus_new(mp_pool_get_loop(pool));
 	mp_map_init(&l->last, MP_LIMIT_INSTANCES);
-	mp_listener_join(events, &l->listener, read_events, l);
+	mp_event_listener_join(events, &l->listener, read_events, l);
 	return l;
 }
 
@@ -153,7 +153,7 @@ struct mp_logger *mp_logger_free(struct mp_logger *l)
 {
 	if (!l)
 		return NULL;
-	mp_listener_leave(l->events, &l->listener);
+	mp_event_listener_leave(l->events, &l->listener);
 	mp_chorus_free(l->chorus);
 	mp_map_done(&l->last);
 	return mp_free(l);

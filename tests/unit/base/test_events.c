@@ -16,8 +16,9 @@ struct fixture {
 static void fixture_done(struct fixture *f)
 {
 	while (f->has_events && f->events.listeners.len)
-		mp_listener_leave(&f->events, mp_container_of(mp_list_first(&f->events.listeners),
-							      struct mp_listener, link));
+		mp_event_listener_leave(&f->events,
+					mp_container_of(mp_list_first(&f->events.listeners),
+							struct mp_event_listener, link));
 	if (f->has_events)
 		mp_events_done(&f->events);
 	mp_loop_free(f->loop);
@@ -206,7 +207,7 @@ TEST(news_only)
 
 struct ear {
 	struct fixture *f;
-	struct mp_listener me;
+	struct mp_event_listener me;
 	struct ear *other; /* what to do with it depends on the test */
 	size_t calls;
 };
@@ -221,8 +222,8 @@ TEST(listeners_are_called_once_in_a_turn)
 	struct ear a = {0}, b = {0};
 	WITH_FIXTURE(f);
 
-	mp_listener_join(&f.events, &a.me, count, &a);
-	mp_listener_join(&f.events, &b.me, count, &b);
+	mp_event_listener_join(&f.events, &a.me, count, &a);
+	mp_event_listener_join(&f.events, &b.me, count, &b);
 	mp_loop_turn(f.loop, false);
 	CHECK_EQ(a.calls, 0); /* nothing was written down */
 	write_events(&f, 10);
@@ -231,7 +232,7 @@ TEST(listeners_are_called_once_in_a_turn)
 	CHECK(a.calls == 1 && b.calls == 1);
 	mp_loop_turn(f.loop, false);
 	CHECK(a.calls == 1 && b.calls == 1);
-	mp_listener_leave(&f.events, &a.me);
+	mp_event_listener_leave(&f.events, &a.me);
 	write_events(&f, 1);
 	mp_loop_turn(f.loop, false);
 	CHECK(a.calls == 1 && b.calls == 2);
@@ -242,8 +243,8 @@ static void leave_with_the_other(void *u)
 	struct ear *e = u;
 
 	e->calls++;
-	mp_listener_leave(&e->f->events, &e->me);
-	mp_listener_leave(&e->f->events, &e->other->me);
+	mp_event_listener_leave(&e->f->events, &e->me);
+	mp_event_listener_leave(&e->f->events, &e->other->me);
 }
 
 TEST(listeners_may_leave_when_called)
@@ -253,9 +254,9 @@ TEST(listeners_may_leave_when_called)
 
 	a.f = &f;
 	a.other = &b;
-	mp_listener_join(&f.events, &a.me, leave_with_the_other, &a);
-	mp_listener_join(&f.events, &b.me, count, &b);
-	mp_listener_join(&f.events, &c.me, count, &c);
+	mp_event_listener_join(&f.events, &a.me, leave_with_the_other, &a);
+	mp_event_listener_join(&f.events, &b.me, count, &b);
+	mp_event_listener_join(&f.events, &c.me, count, &c);
 	write_events(&f, 1);
 	mp_loop_turn(f.loop, false);
 	write_events(&f, 1);
@@ -279,7 +280,7 @@ TEST(an_event_written_by_a_listener_is_told_though_nothing_else_happens)
 	WITH_FIXTURE(f);
 
 	a.f = &f;
-	mp_listener_join(&f.events, &a.me, write_one_more, &a);
+	mp_event_listener_join(&f.events, &a.me, write_one_more, &a);
 	write_events(&f, 1);
 	mp_loop_suspend(f.loop, 0); /* one settling, no more */
 	CHECK_EQ(a.calls, 2);
@@ -293,7 +294,7 @@ static void end_with_a_listener(void)
 
 	if (!fixture_start(&f))
 		return;
-	mp_listener_join(&f.events, &a.me, count, &a);
+	mp_event_listener_join(&f.events, &a.me, count, &a);
 	mp_events_done(&f.events);
 }
 
