@@ -102,7 +102,7 @@ t_strict_config_reads_those_alone() {
 t_strict_config_opens_nothing_else() {
 	[ -z "$sanitized" ] && command -v strace >"$work/null" || return 0
 	copy && cd "$project" && put one.json "$(one only)" &&
-		strace -f -e trace=open,openat -o "$work/trace" "$mcpool" list --strict-config --config "$work/one.json" >"$work/out" || return 1
+		strace --seccomp-bpf -f -e trace=open,openat -o "$work/trace" "$mcpool" list --strict-config --config "$work/one.json" >"$work/out" || return 1
 	says trace one.json && ! grep -E 'cursor|claude|codex|gemini|opencode|\.mcp\.json|mcpool/mcp\.json' "$work/trace"
 }
 t_a_named_file_must_be_there() {
