@@ -335,6 +335,20 @@ static pid_t fork_as(pid_t pid)
 	return (pid_t)r;
 }
 
+/* The loop goes on while a launcher takes its time to leave; mp_loop_free() waits for it. */
+HEAVY_TEST(a_launcher_that_is_let_go_is_not_waited_for_on_the_loop)
+{
+	MP_CLEANUP(finish) bool begun = begin();
+	pid_t pid;
+
+	CHECK(begun);
+	pid = mp_launcher_get_pid(launcher);
+	CHECK_EQ(kill(pid, SIGSTOP), 0);
+	launcher = mp_launcher_free(launcher);
+	CHECK_EQ(kill(pid, 0), 0); /* it is still there: nothing has waited */
+	CHECK_EQ(kill(pid, SIGCONT), 0);
+}
+
 /* The host program waited for the launcher, and its pid went to somebody else. */
 HEAVY_TEST(who_has_the_pid_of_a_dead_launcher_is_spared)
 {
