@@ -16,7 +16,7 @@
 
 #include "../tests/unit/heap_call.h"
 #include "hub/hub.h"
-#include "pool/lease.h"
+#include "pool/pool_call.h"
 #include "process/stdio.h"
 
 enum { ROUNDS = 9, WARM_UP = 500, FLIGHT = 64 };
@@ -201,16 +201,16 @@ static void close_upstream(struct bench *b)
 	mp_loop_free(b->loop);
 }
 
-/* --- ours: a lease of the pool --------------------------------------------------------------- */
+/* --- ours: a call of the pool --------------------------------------------------------------- */
 
-static void lease_answered(const struct mp_lease_answer *answer, void *u)
+static void lease_answered(const struct mp_pool_answer *answer, void *u)
 {
 	take_answer(u, answer->outcome);
 }
 
 static void call_pool(struct bench *b)
 {
-	struct mp_lease_request rq = {
+	struct mp_pool_call_options rq = {
 		.server = "demo",
 		.session = 1 + (mp_id)(b->sent % 8),
 		.method = MP_METHOD_TOOLS_CALL,
@@ -219,7 +219,7 @@ static void call_pool(struct bench *b)
 	};
 	struct mcpool_error why;
 
-	if (mp_lease_call(b->hub->view, &rq, lease_answered, b, NULL, &why) < 0)
+	if (mp_pool_call_start(b->hub->view, &rq, lease_answered, b, NULL, &why) < 0)
 		die(why.message);
 }
 

@@ -34,7 +34,7 @@ static int start(struct job *job, const char *server, struct mp_str uri,
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf params;
 	const struct mp_roster_row *row = mp_roster_find(mp_reach_get_roster(job->reach), server);
-	struct mp_lease_request rq = {
+	struct mp_pool_call_options rq = {
 		.server = server,
 		.method = MP_METHOD_RESOURCES_READ,
 		.timeout_ms = job->args->timeout_ms ? job->args->timeout_ms : MP_LIMIT_ONE_SHOT_MS,

@@ -80,7 +80,7 @@ static int64_t get_timeout(const struct job *job)
 static int start(struct job *job, const struct mp_tool *what, struct mcpool_error *reterr)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf params;
-	struct mp_lease_request rq = {
+	struct mp_pool_call_options rq = {
 		.server = what->server->name,
 		.method = get_method(job),
 		.tool = is_call(job) ? what->item->name : MP_STR(""),

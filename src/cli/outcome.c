@@ -8,7 +8,7 @@
 #include "cli/failure.h"
 
 /* It is not up, and was not during the call: what is to be said is why (B65). False: it was. */
-static bool blame_start(const struct mp_lease_answer *a, const struct mp_roster_row *row,
+static bool blame_start(const struct mp_pool_answer *a, const struct mp_roster_row *row,
 			struct mcpool_error *why, int *ret_exit_code)
 {
 	struct mp_fate f;
@@ -26,7 +26,7 @@ static bool blame_start(const struct mp_lease_answer *a, const struct mp_roster_
 	return true;
 }
 
-static int get_exit_code(const struct mp_lease_answer *a)
+static int get_exit_code(const struct mp_pool_answer *a)
 {
 	/* A command that is not there is no missing tool. */
 	if (a->error->code == MCPOOL_ENOENT || a->error->code == MCPOOL_EINVAL)
@@ -34,7 +34,7 @@ static int get_exit_code(const struct mp_lease_answer *a)
 	return mp_cli_exit_code(a->error);
 }
 
-static int tell_failure(const struct mp_outcome_teller *t, const struct mp_lease_answer *a,
+static int tell_failure(const struct mp_outcome_teller *t, const struct mp_pool_answer *a,
 			const struct mp_roster_row *row)
 {
 	struct mp_failed_call f = mp_failed_call_of(a, t->name);
@@ -48,7 +48,7 @@ static int tell_failure(const struct mp_outcome_teller *t, const struct mp_lease
 }
 
 /* The server's own error, as it wrote it. */
-static int tell_error(const struct mp_outcome_teller *t, const struct mp_lease_answer *a)
+static int tell_error(const struct mp_outcome_teller *t, const struct mp_pool_answer *a)
 {
 	const struct mp_roster_row *row = mp_roster_find(mp_reach_get_roster(t->reach), a->server);
 	struct mp_failed_call f = {
@@ -63,7 +63,7 @@ static int tell_error(const struct mp_outcome_teller *t, const struct mp_lease_a
 }
 
 /* The result as it is, and whose it was (B51). */
-static int add_origin(const struct mp_outcome_teller *t, const struct mp_lease_answer *a,
+static int add_origin(const struct mp_outcome_teller *t, const struct mp_pool_answer *a,
 		      struct mp_buf *out)
 {
 	struct mp_writer w;
@@ -83,7 +83,7 @@ static int add_origin(const struct mp_outcome_teller *t, const struct mp_lease_a
 	return mp_write_finish(&w);
 }
 
-static int tell_result(const struct mp_outcome_teller *t, const struct mp_lease_answer *a)
+static int tell_result(const struct mp_outcome_teller *t, const struct mp_pool_answer *a)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
 	struct mp_str result = mp_value_source(a->message->tape, a->message->result);
@@ -101,7 +101,7 @@ static int tell_result(const struct mp_outcome_teller *t, const struct mp_lease_
 	return MP_EXIT_PROTOCOL;
 }
 
-void mp_outcome_tell(const struct mp_lease_answer *a, const struct mp_roster_row *row, void *u)
+void mp_outcome_tell(const struct mp_pool_answer *a, const struct mp_roster_row *row, void *u)
 {
 	struct mp_outcome_teller *t = u;
 	int exit_code;

@@ -19,7 +19,7 @@ void mp_reach_looked(struct mp_reach *r, struct mp_roster *roster)
 	fn(r->looked_u);
 }
 
-void mp_reach_answered(struct mp_reach *r, const struct mp_lease_answer *answer,
+void mp_reach_answered(struct mp_reach *r, const struct mp_pool_answer *answer,
 		       const struct mp_roster_row *row)
 {
 	mp_reach_answer_fn fn = r->answered;
@@ -48,10 +48,10 @@ void mp_reach_look(struct mp_reach *r, const struct mp_reach_look *look, void (*
 	r->way->look(r->w, look);
 }
 
-int mp_reach_call(struct mp_reach *r, const struct mp_lease_request *rq, mp_reach_answer_fn fn,
+int mp_reach_call(struct mp_reach *r, const struct mp_pool_call_options *rq, mp_reach_answer_fn fn,
 		  void *u, struct mcpool_error *reterr)
 {
-	struct mp_lease_request ours = *rq;
+	struct mp_pool_call_options ours = *rq;
 	int result;
 
 	ours.capabilities = r->o->capabilities;

@@ -9,7 +9,7 @@
 #include "cli/configured.h"
 #include "cli/progress_line.h"
 #include "face/roster.h"
-#include "pool/lease.h"
+#include "pool/pool_call.h"
 
 struct mp_reach;
 
@@ -60,14 +60,14 @@ const struct mp_configured *mp_reach_get_configured(const struct mp_reach *r);
 const struct mp_roster *mp_reach_get_roster(const struct mp_reach *r); /* NULL: not looked yet */
 
 /* row: where the server stands, if there is no answer of its own; else NULL. */
-typedef void (*mp_reach_answer_fn)(const struct mp_lease_answer *answer,
+typedef void (*mp_reach_answer_fn)(const struct mp_pool_answer *answer,
 				   const struct mp_roster_row *row, void *u);
 /*
  * One call, one at a time; progress is shown, forms are filled in where the options declare it, and
  * Ctrl-C cancels it. Of the request server, method, params, tool and timeout_ms count. A negative
  * return means that fn stays silent.
  */
-int mp_reach_call(struct mp_reach *r, const struct mp_lease_request *rq, mp_reach_answer_fn fn,
+int mp_reach_call(struct mp_reach *r, const struct mp_pool_call_options *rq, mp_reach_answer_fn fn,
 		  void *u, struct mcpool_error *reterr) MP_MUST;
 
 /* Between two calls; fn when the time is over, or at once when the user interrupts. */

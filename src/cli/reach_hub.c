@@ -125,7 +125,7 @@ static void look(void *w, const struct mp_reach_look *look)
 		give_up(h);
 }
 
-static int call(void *w, const struct mp_lease_request *rq, struct mcpool_error *reterr)
+static int call(void *w, const struct mp_pool_call_options *rq, struct mcpool_error *reterr)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf params;
 	struct by_hub *h = w;
@@ -208,7 +208,7 @@ static void tell_failure(struct by_hub *h, const struct mp_message *m, enum mp_o
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
 	MP_CLEANUP(mp_roster_freep) struct mp_roster *roster = NULL;
-	struct mp_lease_answer a = {.outcome = outcome, .server = h->server};
+	struct mp_pool_answer a = {.outcome = outcome, .server = h->server};
 	struct mcpool_error why;
 
 	mp_arena_init(&arena, MP_LIMIT_ARENA);
@@ -238,7 +238,7 @@ static void take_answer(struct by_hub *h, const struct mp_message *m)
 	mp_value error = mp_value_get(m->tape, m->result, "error");
 	mp_value result = mp_value_get(m->tape, m->result, "result");
 	struct mp_message theirs;
-	struct mp_lease_answer a = {.outcome = outcome, .server = h->server, .message = &theirs};
+	struct mp_pool_answer a = {.outcome = outcome, .server = h->server, .message = &theirs};
 
 	mp_message_clear(&theirs, m->tape);
 	theirs.kind = result == MP_NONE ? MP_MESSAGE_ERROR : MP_MESSAGE_RESULT;
@@ -254,7 +254,7 @@ static void take_answer(struct by_hub *h, const struct mp_message *m)
 
 static void tell_lost(struct by_hub *h, enum mp_outcome outcome, int code, struct mp_str words)
 {
-	struct mp_lease_answer a = {.outcome = outcome, .server = h->server};
+	struct mp_pool_answer a = {.outcome = outcome, .server = h->server};
 	struct mcpool_error why;
 
 	h->state = IDLE;

@@ -9,7 +9,7 @@
 struct own {
 	struct mp_reach *r;
 	struct mp_inproc *hub;
-	mp_id lease; /* what Ctrl-C cancels; 0: none */
+	mp_id call; /* what Ctrl-C cancels; 0: none */
 	struct mp_timer pause;
 	bool is_pausing;
 	struct mp_forms forms; /* ids are the pool's, of questions */
@@ -47,7 +47,7 @@ static void look(void *w, const struct mp_reach_look *look)
 /* --- calling --------------------------------------------------------------------------------- */
 
 /* Where it stands, if it did not answer. */
-static void tell(struct own *own, const struct mp_lease_answer *a)
+static void tell(struct own *own, const struct mp_pool_answer *a)
 {
 	struct mp_view *v = mp_inproc_get_view(own->hub);
 	ptrdiff_t at = mp_view_find(v, a->server);
@@ -63,11 +63,11 @@ static void tell(struct own *own, const struct mp_lease_answer *a)
 	mp_reach_answered(own->r, a, &row);
 }
 
-static void answered(const struct mp_lease_answer *a, void *u)
+static void answered(const struct mp_pool_answer *a, void *u)
 {
 	struct own *own = u;
 
-	own->lease = 0;
+	own->call = 0;
 	mp_forms_drop_all(&own->forms);
 	tell(own, a);
 }
@@ -79,15 +79,15 @@ static void progressed(const struct mp_message *m, void *u)
 	mp_progress_line_show_progress(mp_inproc_get_line(own->hub), m);
 }
 
-static int call(void *w, const struct mp_lease_request *rq, struct mcpool_error *reterr)
+static int call(void *w, const struct mp_pool_call_options *rq, struct mcpool_error *reterr)
 {
 	struct own *own = w;
-	struct mp_lease_request ours = *rq;
+	struct mp_pool_call_options ours = *rq;
 
 	ours.session = MP_INPROC_SESSION;
 	ours.on_progress = progressed;
-	return mp_lease_call(mp_inproc_get_view(own->hub), &ours, answered, own, &own->lease,
-			     reterr);
+	return mp_pool_call_start(mp_inproc_get_view(own->hub), &ours, answered, own, &own->call,
+				  reterr);
 }
 
 /* --- what servers ask ------------------------------------------------------------------------ */
@@ -188,10 +188,10 @@ static bool interrupted(struct mp_inproc *p, void *u)
 		go_on(own);
 		return true;
 	}
-	if (!own->lease)
+	if (!own->call)
 		return false;
 	mp_forms_drop_all(&own->forms);
-	mp_lease_cancel(mp_inproc_get_pool(p), own->lease);
+	mp_pool_call_cancel(mp_inproc_get_pool(p), own->call);
 	return true;
 }
 

@@ -9,7 +9,7 @@
 struct mp_reach_way {
 	/* mp_reach_looked() follows; what it shall say of rq is asked as in reach.h. */
 	void (*look)(void *w, const struct mp_reach_look *look);
-	int (*call)(void *w, const struct mp_lease_request *rq,
+	int (*call)(void *w, const struct mp_pool_call_options *rq,
 		    struct mcpool_error *reterr) MP_MUST;
 	/* mp_reach_waited() follows; Ctrl-C ends it at once. */
 	void (*wait)(void *w, int64_t ms);
@@ -35,7 +35,7 @@ struct mp_reach {
 
 /* What the ways tell. The roster is taken over. */
 void mp_reach_looked(struct mp_reach *r, struct mp_roster *roster);
-void mp_reach_answered(struct mp_reach *r, const struct mp_lease_answer *answer,
+void mp_reach_answered(struct mp_reach *r, const struct mp_pool_answer *answer,
 		       const struct mp_roster_row *row);
 
 void mp_reach_waited(struct mp_reach *r);

@@ -15,7 +15,7 @@
 #include "hub/logger.h"
 #include "hub/manager.h"
 #include "pool/gate.h"
-#include "pool/lease.h"
+#include "pool/pool_call.h"
 
 struct mp_serve_call;
 

@@ -18,7 +18,7 @@ struct mp_serve_call {
 	struct mp_serve *serve;
 	struct mp_observer observer;
 	bool is_watching;
-	mp_id lease; /* 0: not made, or over */
+	mp_id call; /* 0: not made, or over */
 	bool is_over;
 };
 
@@ -43,7 +43,7 @@ int mp_serve_read_call(struct mp_serve *s)
 /* --- what became of it ----------------------------------------------------------------------- */
 
 static void write_error(struct mp_writer *w, const struct mcpool_error *e,
-			const struct mp_lease_answer *a)
+			const struct mp_pool_answer *a)
 {
 	struct mp_failed_call f = {.why = e, .outcome = MP_OUTCOME_REFUSED};
 
@@ -69,7 +69,7 @@ static void write_message(struct mp_writer *w, const struct mp_message *m)
 }
 
 static void print(struct mp_serve_call *call, const struct mcpool_error *error,
-		  const struct mp_lease_answer *a)
+		  const struct mp_pool_answer *a)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
 	struct mp_writer w;
@@ -88,11 +88,11 @@ static void print(struct mp_serve_call *call, const struct mcpool_error *error,
 	call->is_over = true;
 }
 
-static void answered(const struct mp_lease_answer *a, void *u)
+static void answered(const struct mp_pool_answer *a, void *u)
 {
 	struct mp_serve_call *call = u;
 
-	call->lease = 0;
+	call->call = 0;
 	print(call, a->error, a);
 }
 
@@ -141,7 +141,7 @@ static bool is_more_expected(struct mp_view *v)
 static int ask(struct mp_serve_call *call, const struct mp_name *name, struct mcpool_error *reterr)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf params, server;
-	struct mp_lease_request rq = {.method = MP_METHOD_TOOLS_CALL, .tool = name->name};
+	struct mp_pool_call_options rq = {.method = MP_METHOD_TOOLS_CALL, .tool = name->name};
 	struct mp_serve *s = call->serve;
 	struct mp_writer w;
 	int r;
@@ -162,7 +162,7 @@ static int ask(struct mp_serve_call *call, const struct mp_name *name, struct mc
 		return mp_fail(reterr, r, "%s", mcpool_error_text(r));
 	rq.server = server.data;
 	rq.params = mp_buf_get(&params);
-	return mp_lease_call(s->hub->view, &rq, answered, call, &call->lease, reterr);
+	return mp_pool_call_start(s->hub->view, &rq, answered, call, &call->call, reterr);
 }
 
 static void leave(struct mp_serve_call *call)
@@ -242,6 +242,6 @@ void mp_serve_end_call(struct mp_serve *s)
 	if (!s->call)
 		return;
 	leave(s->call);
-	if (s->call->lease && !s->call->is_over)
-		mp_lease_cancel(s->hub->pool, s->call->lease);
+	if (s->call->call && !s->call->is_over)
+		mp_pool_call_cancel(s->hub->pool, s->call->call);
 }

@@ -26,10 +26,10 @@ void mp_task_call_done(struct mp_task_call *c)
 static int ask(struct mp_task_call *c, enum mp_method_id method, mp_reach_answer_fn fn,
 	       struct mcpool_error *reterr)
 {
-	struct mp_lease_request rq = {.server = c->server,
-				      .method = method,
-				      .params = mp_buf_get(&c->params),
-				      .timeout_ms = c->timeout_ms};
+	struct mp_pool_call_options rq = {.server = c->server,
+					  .method = method,
+					  .params = mp_buf_get(&c->params),
+					  .timeout_ms = c->timeout_ms};
 
 	return mp_reach_call(c->teller->reach, &rq, fn, c, reterr);
 }
@@ -42,7 +42,7 @@ static void fail(struct mp_task_call *c, const struct mcpool_error *why)
 
 /* --- the end --------------------------------------------------------------------------------- */
 
-static void tell(const struct mp_lease_answer *a, const struct mp_roster_row *row, void *u)
+static void tell(const struct mp_pool_answer *a, const struct mp_roster_row *row, void *u)
 {
 	struct mp_task_call *c = u;
 
@@ -50,7 +50,7 @@ static void tell(const struct mp_lease_answer *a, const struct mp_roster_row *ro
 }
 
 /* Whatever the server says to it. */
-static void cancelled(const struct mp_lease_answer *a, const struct mp_roster_row *row, void *u)
+static void cancelled(const struct mp_pool_answer *a, const struct mp_roster_row *row, void *u)
 {
 	struct mp_task_call *c = u;
 
@@ -71,7 +71,7 @@ static bool cancel_if_interrupted(struct mp_task_call *c)
 	return true;
 }
 
-static void fetched(const struct mp_lease_answer *a, const struct mp_roster_row *row, void *u)
+static void fetched(const struct mp_pool_answer *a, const struct mp_roster_row *row, void *u)
 {
 	if (!cancel_if_interrupted(u))
 		tell(a, row, u);
@@ -116,7 +116,7 @@ static int64_t get_interval(const struct mp_tape *t, mp_value task)
 	return ms < LEAST_POLL_MS ? LEAST_POLL_MS : ms > MOST_POLL_MS ? MOST_POLL_MS : ms;
 }
 
-static void polled(const struct mp_lease_answer *a, const struct mp_roster_row *row, void *u)
+static void polled(const struct mp_pool_answer *a, const struct mp_roster_row *row, void *u)
 {
 	struct mp_task_call *c = u;
 
@@ -149,7 +149,7 @@ static void poll(void *u)
 /* --- the beginning --------------------------------------------------------------------------- */
 
 /* A server that answers at once has done it without a task. */
-static void begun(const struct mp_lease_answer *a, const struct mp_roster_row *row, void *u)
+static void begun(const struct mp_pool_answer *a, const struct mp_roster_row *row, void *u)
 {
 	struct mp_task_call *c = u;
 
@@ -161,10 +161,10 @@ static void begun(const struct mp_lease_answer *a, const struct mp_roster_row *r
 }
 
 int mp_task_call_start(struct mp_task_call *c, struct mp_outcome_teller *teller,
-		       const struct mp_lease_request *rq, struct mcpool_error *reterr)
+		       const struct mp_pool_call_options *rq, struct mcpool_error *reterr)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf params;
-	struct mp_lease_request ours = *rq;
+	struct mp_pool_call_options ours = *rq;
 	int r;
 
 	mp_task_call_done(c);

@@ -19,6 +19,6 @@ struct mp_task_call {
 void mp_task_call_done(struct mp_task_call *c);
 /* As mp_reach_call(); params of rq are asked to be run as a task. */
 int mp_task_call_start(struct mp_task_call *c, struct mp_outcome_teller *teller,
-		       const struct mp_lease_request *rq, struct mcpool_error *reterr) MP_MUST;
+		       const struct mp_pool_call_options *rq, struct mcpool_error *reterr) MP_MUST;
 
 #endif

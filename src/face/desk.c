@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "face/roster.h"
 #include "face/server_requests.h"
-#include "pool/lease.h"
+#include "pool/pool_call.h"
 #include "pool/party.h"
 #include "rpc/server_request.h"
 #include "session/filter.h"
@@ -31,7 +31,7 @@ static const char *const starts[] = {"none", "unknown", "all", NULL};
 /* One request that is not answered yet. */
 struct job {
 	struct mp_link link;
-	struct mp_desk *desk; /* NULL: nobody waits for it; the lease is to end yet */
+	struct mp_desk *desk; /* NULL: nobody waits for it; the call is to end yet */
 	char *id;             /* owned */
 	struct mp_arena arena;
 	struct look {
@@ -45,7 +45,7 @@ struct job {
 	struct mp_watcher watcher;
 	struct mp_timer timer;
 	struct mp_task task; /* look again; many steps in a turn are one look */
-	mp_id lease;         /* of a call; 0: none, or over */
+	mp_id call;          /* of a call; 0: none, or over */
 	const char *server;  /* of a call; in the arena */
 	bool takes_forms;    /* the peer can be asked meanwhile */
 	bool is_call;
@@ -80,7 +80,7 @@ static void freed(struct mp_grave *grave)
 	mp_free(j);
 }
 
-/* Nobody waits for it any more. One with a lease is freed when that has ended. */
+/* Nobody waits for it any more. One with a call is freed when that has ended. */
 static void close_job(struct job *j)
 {
 	struct mp_desk *d = j->desk;
@@ -92,7 +92,7 @@ static void close_job(struct job *j)
 	if (j->is_call)
 		mp_lobby_end_call(d->hub->lobby);
 	j->desk = NULL;
-	if (!j->lease)
+	if (!j->call)
 		mp_loop_bury(d->hub->loop, &j->grave, freed);
 }
 
@@ -268,8 +268,8 @@ static const struct mp_bind_field call_fields[] = {
 static const struct mp_bind_table call_table = {call_fields, MP_ARRAY_LEN(call_fields),
 						offsetof(struct call, present)};
 
-/* As mp_lease_answer has it, with where the server stands now. */
-static void write_failure(struct mp_writer *w, const struct job *j, const struct mp_lease_answer *a)
+/* As mp_pool_answer has it, with where the server stands now. */
+static void write_failure(struct mp_writer *w, const struct job *j, const struct mp_pool_answer *a)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
 	MP_CLEANUP(mp_roster_freep) struct mp_roster *roster = NULL;
@@ -297,7 +297,7 @@ static void write_failure(struct mp_writer *w, const struct job *j, const struct
 	mp_free(only);
 }
 
-static int write_answer(struct mp_buf *out, const struct job *j, const struct mp_lease_answer *a)
+static int write_answer(struct mp_buf *out, const struct job *j, const struct mp_pool_answer *a)
 {
 	const struct mp_message *m = a->message;
 	bool is_error = m && m->kind == MP_MESSAGE_ERROR;
@@ -315,13 +315,13 @@ static int write_answer(struct mp_buf *out, const struct job *j, const struct mp
 	return mp_write_finish(&w);
 }
 
-static void answered(const struct mp_lease_answer *a, void *u)
+static void answered(const struct mp_pool_answer *a, void *u)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf result;
 	struct job *j = u;
 	int r;
 
-	j->lease = 0;
+	j->call = 0;
 	mp_buf_init(&result, MP_LIMIT_MESSAGE);
 	if (!j->desk) {
 		mp_arena_done(&j->arena);
@@ -392,7 +392,7 @@ static int start_call(struct job *j, const struct mp_tape *t, mp_value params,
 		      struct mcpool_error *reterr)
 {
 	struct call call = {0};
-	struct mp_lease_request rq = {.session = j->desk->session, .on_progress = progressed};
+	struct mp_pool_call_options rq = {.session = j->desk->session, .on_progress = progressed};
 	int r = mp_bind_read(&call_table, t, params, &j->arena, &call, NULL, NULL, reterr);
 
 	if (r < 0)
@@ -411,7 +411,7 @@ static int start_call(struct job *j, const struct mp_tape *t, mp_value params,
 	if (r < 0)
 		return r;
 	j->server = call.server;
-	return mp_lease_call(j->desk->view, &rq, answered, j, &j->lease, reterr);
+	return mp_pool_call_start(j->desk->view, &rq, answered, j, &j->call, reterr);
 }
 
 int mp_desk_call(struct mp_desk *d, struct mp_str id, const struct mp_tape *t, mp_value params,
@@ -437,20 +437,19 @@ void mp_desk_cancel(struct mp_desk *d, struct mp_str id)
 	MP_LIST_EACH(&d->jobs, link) {
 		struct job *j = mp_container_of(link, struct job, link);
 
-		if (!j->lease || !mp_str_eq(mp_str_of(j->id), id))
+		if (!j->call || !mp_str_eq(mp_str_of(j->id), id))
 			continue;
-		mp_lease_cancel(d->hub->pool, j->lease); /* its answer comes from the loop */
+		mp_pool_call_cancel(d->hub->pool, j->call); /* its answer comes from the loop */
 		return;
 	}
 }
 
 /* --- what servers ask ------------------------------------------------------------------------ */
 
-/* lease 0: the server is this session's own, and which of its calls is meant cannot be said. */
+/* call 0: the server is this session's own, and which of its calls is meant cannot be said. */
 static bool is_during(const struct job *j, const struct mp_ask *ask)
 {
-	return j->lease &&
-	       (ask->lease ? j->lease == ask->lease : strcmp(j->server, ask->server) == 0);
+	return j->call && (ask->call ? j->call == ask->call : strcmp(j->server, ask->server) == 0);
 }
 
 static bool is_form(struct mp_str params)

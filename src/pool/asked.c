@@ -4,7 +4,7 @@
  */
 #include "base/limits.h"
 #include "base/mem.h"
-#include "pool/lease_parts.h"
+#include "pool/pool_call_parts.h"
 #include "pool/owner.h"
 #include "pool/party_parts.h"
 
@@ -13,7 +13,7 @@ enum { METHOD_NOT_FOUND = -32601, DECLINED = -1 };
 struct mp_asked {
 	struct mp_link of_party, of_instance;
 	struct mp_pool *pool;
-	mp_id id, lease;
+	mp_id id, call;
 	struct mp_party *party;
 	struct mp_instance *in;
 	mp_id request; /* as the upstream knows it */
@@ -34,13 +34,13 @@ static struct mp_asked *asked_of_instance(struct mp_link *link)
 
 /* --- the calls they belong to ---------------------------------------------------------------- */
 
-static bool is_about(const struct mp_asked *a, const struct mp_lease *l)
+static bool is_about(const struct mp_asked *a, const struct mp_pool_call *l)
 {
-	return a->lease ? a->lease == l->id : a->party->id == l->session;
+	return a->call ? a->call == l->id : a->party->id == l->session;
 }
 
 /* Somebody is thinking about what belongs to this call. */
-static bool asked_has(const struct mp_lease *l)
+static bool asked_has(const struct mp_pool_call *l)
 {
 	MP_LIST_EACH(&l->in->asked, link)
 		if (is_about(asked_of_instance(link), l))
@@ -51,11 +51,11 @@ static bool asked_has(const struct mp_lease *l)
 /* While a person thinks, a tool's own time does not run (up to maxTotal). */
 static void reckon(struct mp_instance *in, mp_id session)
 {
-	MP_LIST_EACH(&in->leases[MP_LEASE_OUT], link) {
-		struct mp_lease *l = mp_container_of(link, struct mp_lease, link);
+	MP_LIST_EACH(&in->calls[MP_POOL_CALL_OUT], link) {
+		struct mp_pool_call *l = mp_container_of(link, struct mp_pool_call, link);
 
 		if (l->session == session)
-			mp_lease_pause(l, asked_has(l));
+			mp_pool_call_pause(l, asked_has(l));
 	}
 }
 
@@ -131,10 +131,10 @@ static void was_not_answered(void *u)
 }
 
 /* Declining one may end others, so each is looked for anew. */
-static struct mp_asked *find_of_lease(const struct mp_instance *in, mp_id lease)
+static struct mp_asked *find_of_call(const struct mp_instance *in, mp_id call)
 {
 	MP_LIST_EACH(&in->asked, link)
-		if (asked_of_instance(link)->lease == lease)
+		if (asked_of_instance(link)->call == call)
 			return asked_of_instance(link);
 	return NULL;
 }
@@ -147,11 +147,11 @@ static struct mp_asked *find_request(const struct mp_instance *in, mp_id request
 	return NULL;
 }
 
-void mp_asked_end_lease(struct mp_lease *l)
+void mp_asked_end_call(struct mp_pool_call *l)
 {
 	struct mp_asked *a;
 
-	while (l->in && (a = find_of_lease(l->in, l->id)))
+	while (l->in && (a = find_of_call(l->in, l->id)))
 		decline(a, DECLINED, MP_STR("the call that the question belongs to is over"), true);
 }
 
@@ -188,15 +188,15 @@ void mp_party_decline(struct mp_pool *p, mp_id question, int code, struct mp_str
 
 /* --- from the server ------------------------------------------------------------------------- */
 
-static void put(struct mp_instance *in, struct mp_party *party, mp_id lease,
+static void put(struct mp_instance *in, struct mp_party *party, mp_id call,
 		const struct mp_server_request *rq)
 {
 	struct mp_asked *a = mp_alloc(sizeof(*a));
 	struct mp_ask ask = {
-		.lease = lease, .server = in->e->name, .method = rq->method, .params = rq->params};
+		.call = call, .server = in->e->name, .method = rq->method, .params = rq->params};
 
 	*a = (struct mp_asked){
-		.pool = in->pool, .lease = lease, .party = party, .in = in, .request = rq->id};
+		.pool = in->pool, .call = call, .party = party, .in = in, .request = rq->id};
 	ask.question = a->id = mp_ids_add(&in->pool->questions, a);
 	mp_list_append(&party->asked, &a->of_party);
 	mp_list_append(&in->asked, &a->of_instance);
@@ -245,7 +245,7 @@ static void asked(void *u, const struct mp_server_request *rq)
 	}
 	if (rq->method == MP_METHOD_ELICIT)
 		mp_owner_note_question(in, owner.session, rq->params);
-	put(in, party, owner.lease, rq);
+	put(in, party, owner.call, rq);
 }
 
 static void withdrawn(void *u, mp_id request)

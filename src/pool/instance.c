@@ -1,5 +1,5 @@
 /*
- * instance.c - one server of the pool: between its keeper, its leases and the store.
+ * instance.c - one server of the pool: between its keeper, its calls and the store.
  * The keeper says what happens; this file does what follows from it, for those who wait, for the
  * board and for the next start.
  */
@@ -190,7 +190,7 @@ static void is_down(struct mp_instance *in)
 	in->marked_ms = -1;
 	mp_timer_stop(&in->acquire_timer);
 	mp_timer_stop(&in->idle_timer);
-	if (in->is_leaving && mp_instance_count_leases(in) == 0)
+	if (in->is_leaving && mp_instance_count_calls(in) == 0)
 		vanish_soon(in);
 	mp_pool_note_gone(in->pool);
 }
@@ -208,7 +208,7 @@ static void wake(void *u)
 {
 	struct mp_instance *in = u;
 
-	mp_lease_wake_all(in);
+	mp_pool_call_wake_all(in);
 	if (in->is_leaving)
 		mp_instance_note_use(in);
 }
@@ -260,7 +260,7 @@ static void acquire_is_over(void *u)
 	mark(in);
 	mp_event(in->pool->o.events, in->id, MP_EVENT_ACQUIRE_TIMEOUT,
 		 "not up within %lld s; retries go on", (long long)MP_LIMIT_ACQUIRE_MS / 1000);
-	mp_lease_wake_all(in);
+	mp_pool_call_wake_all(in);
 }
 
 /* Until it is up, or given up. */
@@ -313,22 +313,22 @@ static void drained(void *u)
 	struct mp_instance *in = u;
 
 	mp_keeper_stop(in->k); /* what is still with it ends as unknown */
-	mp_lease_cancel_all(in, 0);
+	mp_pool_call_cancel_all(in, 0);
 }
 
-size_t mp_instance_count_leases(const struct mp_instance *in)
+size_t mp_instance_count_calls(const struct mp_instance *in)
 {
 	size_t n = 0;
 
-	for (int i = 0; i < MP_LEASE_STATE_COUNT; i++)
-		n += in->leases[i].len;
+	for (int i = 0; i < MP_POOL_CALL_STATE_COUNT; i++)
+		n += in->calls[i].len;
 	return n;
 }
 
 /* Idle time counts from the last call (U14); a visitor leaves when it has been seen. */
 void mp_instance_note_use(struct mp_instance *in)
 {
-	size_t open = mp_instance_count_leases(in);
+	size_t open = mp_instance_count_calls(in);
 
 	mp_instance_touch(in, MP_SERVER_CALLS);
 	if (open > 0) {
@@ -500,8 +500,8 @@ struct mp_instance *mp_instance_new(struct mp_pool *p, struct mp_scene *scene, s
 	set_scene(in, scene, entry);
 	memcpy(in->key, scene->keys->of[entry].bytes, sizeof(in->key));
 	in->session = in->e->tuning.mode == MP_MODE_SESSION ? session : 0;
-	for (int i = 0; i < MP_LEASE_STATE_COUNT; i++)
-		mp_list_init(&in->leases[i]);
+	for (int i = 0; i < MP_POOL_CALL_STATE_COUNT; i++)
+		mp_list_init(&in->calls[i]);
 	mp_stats_init(&in->stats);
 	mp_asked_init(in);
 	mp_topics_init(in);
@@ -533,7 +533,7 @@ struct mp_instance *mp_instance_free(struct mp_instance *in)
 	if (!in)
 		return NULL;
 	in->k = mp_keeper_free(in->k); /* which ends what is with the server */
-	mp_lease_drop_all(in);
+	mp_pool_call_drop_all(in);
 	mp_timer_stop(&in->acquire_timer);
 	mp_timer_stop(&in->idle_timer);
 	mp_timer_stop(&in->drain_timer);
@@ -601,8 +601,8 @@ void mp_instance_leave(struct mp_instance *in)
 	mp_list_remove(&in->pool->instances, &in->link);
 	mp_list_append(&in->pool->leaving, &in->link);
 	mp_event(in->pool->o.events, in->id, MP_EVENT_DRAINING, "%zu calls are with it",
-		 in->leases[MP_LEASE_OUT].len);
-	mp_lease_move_all(in);
+		 in->calls[MP_POOL_CALL_OUT].len);
+	mp_pool_call_move_all(in);
 	mp_timer_start(&in->drain_timer, MP_LIMIT_DRAIN_MS);
 	mp_instance_note_use(in);
 }

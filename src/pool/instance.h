@@ -9,7 +9,7 @@
 #include "base/map.h"
 #include "client/verdicts.h"
 #include "pool/keeper.h"
-#include "pool/lease.h"
+#include "pool/pool_call.h"
 #include "pool/pool.h"
 #include "pool/queue.h"
 #include "pool/refresh.h"
@@ -27,10 +27,10 @@ struct mp_scene *mp_scene_unref(struct mp_scene *s);
 
 struct mp_pool {
 	struct mp_pool_options o;
-	struct mp_ids ids;        /* instances and leases; neither is ever taken for the other */
+	struct mp_ids ids;        /* instances and calls; neither is ever taken for the other */
 	struct mp_list instances; /* those that may be found, owned */
 	struct mp_list leaving;   /* those that drain, owned */
-	struct mp_list homeless;  /* leases that no instance has, to be told so */
+	struct mp_list homeless;  /* calls that no instance has, to be told so */
 	struct mp_map by_key;
 	struct mp_list views; /* borrowed */
 	struct mp_ids parties;
@@ -76,7 +76,7 @@ struct mp_instance {
 	struct mcpool_error not_begun;                   /* why */
 	void (*on_unheard)(void *u, struct mp_str text); /* for tests; NULL */
 	void *on_unheard_u;
-	struct mp_list leases[MP_LEASE_STATE_COUNT];
+	struct mp_list calls[MP_POOL_CALL_STATE_COUNT];
 	struct mp_pinned *pins;      /* owned; NULL: not looked at yet */
 	struct mp_answerer answerer; /* of its questions */
 	struct mp_list asked;        /* questions that are with a party */
@@ -124,11 +124,11 @@ int mp_instance_renew(struct mp_instance *in, struct mcpool_error *reterr) MP_MU
 bool mp_instance_is_up(struct mp_instance *in); /* a call could be written now */
 /* Its first start has failed, as far as those are concerned who wait for it (E29, E36). */
 bool mp_instance_is_marked(const struct mp_instance *in);
-size_t mp_instance_count_leases(const struct mp_instance *in);
+size_t mp_instance_count_calls(const struct mp_instance *in);
 /* The line for a call of this tool. */
 struct mp_queue *mp_instance_get_queue(struct mp_instance *in, struct mp_str tool);
 size_t mp_instance_get_line(const struct mp_instance *in, struct mp_str tool);
-/* A lease came or went. */
+/* A call came or went. */
 void mp_instance_note_use(struct mp_instance *in);
 /* For tests: notifications that belong to no session; fn NULL: dropped. */
 void mp_instance_listen(struct mp_instance *in, void (*fn)(void *u, struct mp_str text), void *u);
@@ -147,15 +147,15 @@ void mp_instance_let_go(void *u);
 void mp_instance_hear(void *u, const struct mp_message *m);
 void mp_instance_forget_offer_soon(struct mp_instance *in);
 
-/* lease.c: look again at everybody who waits for this server. */
-void mp_lease_wake_all(struct mp_instance *in);
-/* lease.c: those that were not sent ask their view again; it may know a successor. */
-void mp_lease_move_all(struct mp_instance *in);
-/* lease.c: cancel those of this session, 0: of all. */
-void mp_lease_cancel_all(struct mp_instance *in, mp_id session);
-/* lease.c: end and free them all, now. */
-void mp_lease_drop_all(struct mp_instance *in);
-void mp_lease_drop_homeless(struct mp_pool *p);
+/* pool_call.c: look again at everybody who waits for this server. */
+void mp_pool_call_wake_all(struct mp_instance *in);
+/* pool_call.c: those that were not sent ask their view again; it may know a successor. */
+void mp_pool_call_move_all(struct mp_instance *in);
+/* pool_call.c: cancel those of this session, 0: of all. */
+void mp_pool_call_cancel_all(struct mp_instance *in, mp_id session);
+/* pool_call.c: end and free them all, now. */
+void mp_pool_call_drop_all(struct mp_instance *in);
+void mp_pool_call_drop_homeless(struct mp_pool *p);
 /* view.c: the instance for this name and session, made if need be; NULL and why. */
 struct mp_instance *mp_view_get_instance(struct mp_view *v, const char *name, mp_id session,
 					 struct mcpool_error *reterr);

@@ -2,7 +2,7 @@
  * keeper.h - one server kept alive: prepare, start, list, up, back off, relentless.
  * It owns the upstream of the present life and knows when there is to be another one. What to
  * start, how to reach it and what it offers is its owner's business (instance.c), asked for through
- * hooks; who may use it, too (lease.c).
+ * hooks; who may use it, too (pool_call.c).
  */
 #ifndef MP_KEEPER_H
 #define MP_KEEPER_H

@@ -7,25 +7,25 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "pool/lease_parts.h"
+#include "pool/pool_call_parts.h"
 
 enum {
 	DOUBT_MS = 30000, /* a call that was given up may still be worked on */
 	URL_ELICITATION_REQUIRED = -32042,
 };
 
-static struct mp_lease *lease_of(struct mp_link *link)
+static struct mp_pool_call *pool_call_of(struct mp_link *link)
 {
-	return mp_container_of(link, struct mp_lease, link);
+	return mp_container_of(link, struct mp_pool_call, link);
 }
 
 /* --- calls ----------------------------------------------------------------------------------- */
 
 static bool find_by_call(struct mp_call *call, struct mp_owner *ret)
 {
-	const struct mp_lease *l = call ? mp_lease_of_call(call) : NULL;
+	const struct mp_pool_call *l = call ? mp_pool_call_of_call(call) : NULL;
 
-	if (!l || l->state != MP_LEASE_OUT)
+	if (!l || l->state != MP_POOL_CALL_OUT)
 		return false;
 	*ret = (struct mp_owner){l->session, l->id};
 	return l->session != 0;
@@ -36,8 +36,8 @@ static mp_id find_only_caller(struct mp_instance *in, bool has_level)
 {
 	mp_id caller = 0;
 
-	MP_LIST_EACH(&in->leases[MP_LEASE_OUT], link) {
-		const struct mp_lease *l = lease_of(link);
+	MP_LIST_EACH(&in->calls[MP_POOL_CALL_OUT], link) {
+		const struct mp_pool_call *l = pool_call_of(link);
 
 		if ((has_level && !l->log_level) || l->caller == caller)
 			continue;
@@ -54,8 +54,8 @@ static bool find_by_caller(struct mp_instance *in, mp_id caller, struct mp_owner
 	size_t n = 0;
 
 	*ret = (struct mp_owner){.session = caller & MP_CALLER_ALONE ? 0 : caller};
-	MP_LIST_EACH(&in->leases[MP_LEASE_OUT], link) {
-		const struct mp_lease *l = lease_of(link);
+	MP_LIST_EACH(&in->calls[MP_POOL_CALL_OUT], link) {
+		const struct mp_pool_call *l = pool_call_of(link);
 
 		if (l->caller != caller)
 			continue;
@@ -78,7 +78,7 @@ static bool is_modern(const struct mp_instance *in)
 static mp_id find_served(struct mp_instance *in)
 {
 	if (in->e->tuning.mode == MP_MODE_SESSION)
-		return in->leases[MP_LEASE_OUT].len ? find_only_caller(in, false) : in->session;
+		return in->calls[MP_POOL_CALL_OUT].len ? find_only_caller(in, false) : in->session;
 	if (in->e->tuning.mode == MP_MODE_SERIAL && in->queue)
 		return mp_queue_get_holder(in->queue);
 	return is_modern(in) ? find_only_caller(in, true) : 0;
@@ -99,14 +99,14 @@ bool mp_owner_find(struct mp_instance *in, bool has_origin, struct mp_call *orig
 		return true;
 	if (has_origin) { /* a call that is over */
 		ret->session = in->session;
-		ret->lease = 0;
+		ret->call = 0;
 		return in->session != 0;
 	}
 	caller = find_served(in);
 	return caller && !is_doubtful(in, caller) && find_by_caller(in, caller, ret);
 }
 
-void mp_owner_note_given_up(const struct mp_lease *l)
+void mp_owner_note_given_up(const struct mp_pool_call *l)
 {
 	struct mp_instance *in = l->in;
 	int64_t now = mp_loop_now_ms(in->pool->o.loop);

@@ -10,12 +10,12 @@
 #include "rpc/message.h"
 
 struct mp_instance;
-struct mp_lease;
+struct mp_pool_call;
 struct mp_call;
 
 struct mp_owner {
 	mp_id session;
-	mp_id lease; /* during which call; 0: which of its calls cannot be said */
+	mp_id call; /* during which call; 0: which of its calls cannot be said */
 };
 
 /*
@@ -29,7 +29,7 @@ bool mp_owner_find(struct mp_instance *in, bool has_origin, struct mp_call *orig
  * A call that the server has was given up. In mode serial somebody else is served now, and what the
  * server says in the next moments may still be about that one.
  */
-void mp_owner_note_given_up(const struct mp_lease *l);
+void mp_owner_note_given_up(const struct mp_pool_call *l);
 
 /*
  * Ids of elicitations and tasks, which are spoken of after the call: in a question, or in an answer

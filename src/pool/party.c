@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
-#include "pool/lease_parts.h"
+#include "pool/pool_call_parts.h"
 #include "pool/owner.h"
 #include "pool/party_parts.h"
 #include "pool/seat.h"
@@ -114,9 +114,9 @@ static void log_message(struct mp_instance *in, const struct mp_message *m, int 
 }
 
 /* What this session wants to hear; of a modern server, what the call itself asked for. */
-static bool wants(struct mp_instance *in, const struct mp_party *party, mp_id lease, int severity)
+static bool wants(struct mp_instance *in, const struct mp_party *party, mp_id call, int severity)
 {
-	const struct mp_lease *l = mp_ids_get(&in->pool->ids, lease);
+	const struct mp_pool_call *l = mp_ids_get(&in->pool->ids, call);
 	int level = party->level;
 
 	if (is_modern(in)) {
@@ -127,11 +127,11 @@ static bool wants(struct mp_instance *in, const struct mp_party *party, mp_id le
 	return severity < 0 || severity >= level;
 }
 
-static void tell(struct mp_instance *in, const struct mp_party *party, mp_id lease,
+static void tell(struct mp_instance *in, const struct mp_party *party, mp_id call,
 		 const struct mp_message *m)
 {
 	if (party->hooks.hear)
-		party->hooks.hear(party->u, in->e->name, lease, m);
+		party->hooks.hear(party->u, in->e->name, call, m);
 }
 
 static bool hear_log(struct mp_instance *in, const struct mp_message *m)
@@ -153,8 +153,8 @@ static bool hear_log(struct mp_instance *in, const struct mp_message *m)
 		log_message(in, m, severity);
 		return false;
 	}
-	if (wants(in, party, owner.lease, severity))
-		tell(in, party, owner.lease, m);
+	if (wants(in, party, owner.call, severity))
+		tell(in, party, owner.call, m);
 	return true;
 }
 

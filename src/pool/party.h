@@ -13,7 +13,7 @@
 /* A question of a server: elicitation/create, sampling/createMessage, roots/list. */
 struct mp_ask {
 	mp_id question;     /* answer it by this; given out once in the pool */
-	mp_id lease;        /* the call it belongs to; 0: the server is this session's own */
+	mp_id call;         /* the call it belongs to; 0: the server is this session's own */
 	const char *server; /* who asks */
 	enum mp_method_id method;
 	struct mp_str
@@ -27,13 +27,13 @@ struct mp_party_hooks {
 	/* Nobody waits for that answer any more. */
 	void (*unask)(void *u, mp_id question);
 	/*
-	 * A notification that is for this session: notifications/message (lease: during which call,
+	 * A notification that is for this session: notifications/message (call: during which call,
 	 * 0: none), resources/updated of what it subscribed to, elicitation/complete, tasks/status.
 	 */
-	void (*hear)(void *u, const char *server, mp_id lease, const struct mp_message *m);
+	void (*hear)(void *u, const char *server, mp_id call, const struct mp_message *m);
 };
 
-/* A session's id, for leases, and from now on what servers say to it. */
+/* A session's id, for calls, and from now on what servers say to it. */
 mp_id mp_party_join(struct mp_pool *p, const struct mp_party_hooks *hooks, void *u);
 /* It is over: as mp_pool_end_session(), its subscriptions end, its questions are declined. */
 void mp_party_leave(struct mp_pool *p, mp_id session);

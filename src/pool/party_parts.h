@@ -8,7 +8,7 @@
 #include "pool/instance.h"
 #include "pool/party.h"
 
-struct mp_lease;
+struct mp_pool_call;
 
 struct mp_party {
 	struct mp_link link; /* in the pool's list */
@@ -36,8 +36,8 @@ void mp_party_tell_level(struct mp_instance *in);
 void mp_asked_init(struct mp_instance *in);
 /* The instance's answerer; NULL: nobody is ever asked. */
 const struct mp_answerer *mp_asked_get_answerer(struct mp_instance *in);
-/* The lease is over, and so are its questions. */
-void mp_asked_end_lease(struct mp_lease *l);
+/* The call is over, and so are its questions. */
+void mp_asked_end_call(struct mp_pool_call *l);
 /* It leaves: whatever it was asked is declined. */
 void mp_asked_leave(struct mp_party *party);
 

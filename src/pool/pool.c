@@ -155,7 +155,7 @@ void mp_pool_stop(struct mp_pool *p, void (*stopped)(void *u), void *u)
 	p->stopped_u = u;
 	mp_timer_stop(&p->wake_timer);
 	MP_LIST_EACH(&p->instances, link)
-		mp_lease_wake_all(instance_at(link));
+		mp_pool_call_wake_all(instance_at(link));
 	MP_LIST_WALK(&p->instances, link)
 		mp_keeper_stop(instance_at(link)->k);
 	MP_LIST_WALK(&p->leaving, link)
@@ -167,11 +167,11 @@ void mp_pool_stop(struct mp_pool *p, void (*stopped)(void *u), void *u)
 void mp_pool_end_session(struct mp_pool *p, mp_id session)
 {
 	MP_LIST_EACH(&p->leaving, link)
-		mp_lease_cancel_all(instance_at(link), session);
+		mp_pool_call_cancel_all(instance_at(link), session);
 	MP_LIST_WALK(&p->instances, link) {
 		struct mp_instance *in = instance_at(link);
 
-		mp_lease_cancel_all(in, session);
+		mp_pool_call_cancel_all(in, session);
 		if (in->session == session && session != 0)
 			mp_instance_leave(in);
 	}
@@ -228,7 +228,7 @@ struct mp_pool *mp_pool_free(struct mp_pool *p)
 	mp_loop_forget_jump(p->o.loop, &p->jump);
 	free_all(&p->instances);
 	free_all(&p->leaving);
-	mp_lease_drop_homeless(p);
+	mp_pool_call_drop_homeless(p);
 	mp_party_drop_all(p);
 	mp_ids_done(&p->parties);
 	mp_ids_done(&p->questions);

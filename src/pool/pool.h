@@ -3,7 +3,7 @@
  *
  * A view is the configuration as somebody sees it. In a view a name means one entry, and an entry
  * that may run has a launch key; whoever has the same name and key uses the same instance, whatever
- * view they come from. Calls go through leases (lease.h), starts through the gate (gate.h).
+ * view they come from. Calls go through calls (pool_call.h), starts through the gate (gate.h).
  */
 #ifndef MP_POOL_H
 #define MP_POOL_H
@@ -51,7 +51,7 @@ struct mp_pool *mp_pool_new(const struct mp_pool_options *options);
 void mp_pool_stop(struct mp_pool *p, void (*stopped)(void *u), void *u);
 /* At once. Views must be closed. Accepts NULL, returns NULL. */
 struct mp_pool *mp_pool_free(struct mp_pool *p);
-/* A session is over: its leases are given back, its private servers go (E65). */
+/* A session is over: its calls are given back, its private servers go (E65). */
 void mp_pool_end_session(struct mp_pool *p, mp_id session);
 struct mp_loop *mp_pool_get_loop(const struct mp_pool *p);
 struct mp_events *mp_pool_get_events(const struct mp_pool *p);
@@ -80,7 +80,7 @@ void mp_view_set_who(struct mp_view *v, const char *who);
  * another reload comes meanwhile, only the last one's is.
  */
 void mp_view_reload(struct mp_view *v, struct mp_config_set *set, mp_view_fn done, void *u);
-/* What it shared lives on (D13). Leases of this view must be over. */
+/* What it shared lives on (D13). Calls of this view must be over. */
 struct mp_view *mp_view_close(struct mp_view *v);
 
 struct mp_pool *mp_view_get_pool(const struct mp_view *v);
@@ -160,8 +160,8 @@ struct mp_status {
 	int64_t uptime_ms;
 	uint64_t starts, restarts;
 	const struct mp_stats *stats; /* NULL: no call yet */
-	size_t waiting, lined, out;   /* leases: for the server, for a slot, with the server */
-	size_t leases;                /* all of them; shown, never decisive (D13) */
+	size_t waiting, lined, out;   /* calls: for the server, for a slot, with the server */
+	size_t calls;                 /* all of them; shown, never decisive (D13) */
 	int64_t prepare_us, spawn_us, handshake_us,
 		list_us;                     /* of the last start; -1: not reached */
 	ptrdiff_t tools, prompts, resources; /* offered now; -1: unknown */

@@ -122,10 +122,10 @@ static void show_instance(struct mp_status *s, struct mp_instance *in)
 	s->starts = f->starts;
 	s->restarts = f->restarts;
 	s->stats = in->stats.calls ? &in->stats : NULL;
-	s->waiting = in->leases[MP_LEASE_WAITING].len;
-	s->lined = in->leases[MP_LEASE_LINED].len;
-	s->out = in->leases[MP_LEASE_OUT].len;
-	s->leases = mp_instance_count_leases(in);
+	s->waiting = in->calls[MP_POOL_CALL_WAITING].len;
+	s->lined = in->calls[MP_POOL_CALL_LINED].len;
+	s->out = in->calls[MP_POOL_CALL_OUT].len;
+	s->calls = mp_instance_count_calls(in);
 	s->prepare_us = f->times.prepare_us;
 	s->spawn_us = f->times.spawn_us;
 	s->handshake_us = f->times.handshake_us;

@@ -28,7 +28,7 @@ const char *mp_failed_stage_get_name(enum mp_failed_stage s)
 	return names[s];
 }
 
-struct mp_failed_call mp_failed_call_of(const struct mp_lease_answer *a, struct mp_str tool)
+struct mp_failed_call mp_failed_call_of(const struct mp_pool_answer *a, struct mp_str tool)
 {
 	return (struct mp_failed_call){
 		.server = a->server,

@@ -10,7 +10,7 @@
 #include "base/buf.h"
 #include "base/str.h"
 #include "json/write.h"
-#include "pool/lease.h"
+#include "pool/pool_call.h"
 
 #define MP_FAILED_STAGES(X)                                                  \
 	X(CONNECT, "connect", "the server was not there for it")             \
@@ -35,7 +35,7 @@ struct mp_failed_call {
 	const char *transport;          /* "stdio"; NULL: unknown */
 	const struct mcpool_error *why; /* its message begins with "MCP error: " */
 	enum mp_outcome outcome;        /* ANSWERED: the server itself says no */
-	bool was_up, was_out;           /* how far it came; see struct mp_lease_answer */
+	bool was_up, was_out;           /* how far it came; see struct mp_pool_answer */
 	unsigned attempt;               /* of a restart; 0: none */
 	bool retryable;
 	int64_t next_at_ms;      /* 0: unknown */
@@ -46,7 +46,7 @@ struct mp_failed_call {
 };
 
 /* What the pool says of a call of a configured server that was not answered. */
-struct mp_failed_call mp_failed_call_of(const struct mp_lease_answer *a, struct mp_str tool);
+struct mp_failed_call mp_failed_call_of(const struct mp_pool_answer *a, struct mp_str tool);
 
 enum mp_failed_stage mp_failed_call_get_stage(const struct mp_failed_call *f);
 enum mcpool_fault mp_failed_call_get_class(const struct mp_failed_call *f);

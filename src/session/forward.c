@@ -9,12 +9,12 @@
 
 #define NO_MEMORY "{\"code\":-32603,\"message\":\"MCP error: the system refused memory\"}"
 
-static void answered(const struct mp_lease_answer *a, void *u);
+static void answered(const struct mp_pool_answer *a, void *u);
 static void progressed(const struct mp_message *m, void *u);
 
 /* --- the way back ---------------------------------------------------------------------------- */
 
-void mp_session_finish_call(struct mp_errand *e, struct mp_str json, bool is_error, int status)
+void mp_session_finish_call(struct mp_request *e, struct mp_str json, bool is_error, int status)
 {
 	struct mp_buf *out = &e->session->lobby->out;
 	int r;
@@ -22,23 +22,23 @@ void mp_session_finish_call(struct mp_errand *e, struct mp_str json, bool is_err
 	mp_buf_clear(out);
 	r = mp_message_answer(out, mp_str_of(e->their_id), is_error, json);
 	if (r < 0)
-		mp_errand_give_up(e, r);
+		mp_request_give_up(e, r);
 	else
-		mp_errand_answer(e, mp_buf_get(out), status);
+		mp_request_answer(e, mp_buf_get(out), status);
 }
 
 /* The agent was told to come back for it. */
-static void keep_answer(struct mp_errand *e, struct mp_str json, bool is_error)
+static void keep_answer(struct mp_request *e, struct mp_str json, bool is_error)
 {
 	e->kept_is_error = is_error;
 	if (mp_session_keep_message(&e->kept, json) < 0) {
 		e->kept_is_error = true;
 		e->kept = mp_dup(NO_MEMORY);
 	}
-	mp_errand_advance(e, MP_ERRAND_ON_ANSWER);
+	mp_request_advance(e, MP_REQUEST_ON_ANSWER);
 }
 
-static void take_answer(struct mp_errand *e, const struct mp_message *m)
+static void take_answer(struct mp_request *e, const struct mp_message *m)
 {
 	struct mp_buf *room = &e->session->lobby->scratch;
 	bool is_error = m->kind == MP_MESSAGE_ERROR;
@@ -53,33 +53,33 @@ static void take_answer(struct mp_errand *e, const struct mp_message *m)
 	} else {
 		r = mp_result_write(e, m, room, &json);
 	}
-	if (r < 0 && e->state != MP_ERRAND_PARKED)
-		mp_errand_give_up(e, r);
-	else if (e->state == MP_ERRAND_PARKED)
+	if (r < 0 && e->state != MP_REQUEST_PARKED)
+		mp_request_give_up(e, r);
+	else if (e->state == MP_REQUEST_PARKED)
 		keep_answer(e, r < 0 ? MP_STR(NO_MEMORY) : json, is_error || r < 0);
 	else
 		mp_session_finish_call(e, json, is_error, status);
 }
 
-static void keep_failure(struct mp_errand *e, const struct mp_lease_answer *a)
+static void keep_failure(struct mp_request *e, const struct mp_pool_answer *a)
 {
 	struct mp_buf *text = &e->session->lobby->scratch;
-	int r = mp_errand_write_failure(e, a, text);
+	int r = mp_request_write_failure(e, a, text);
 
 	keep_answer(e, r < 0 ? MP_STR(NO_MEMORY) : mp_buf_get(text), true);
 }
 
 /* Requests that stand alone may be of anybody (V24). */
-static mp_id get_caller(const struct mp_errand *e)
+static mp_id get_caller(const struct mp_request *e)
 {
 	return e->session->traits & MP_SESSION_STATELESS ? e->id | MP_CALLER_ALONE : 0;
 }
 
 /* The task runs: its result is what the agent asked for. */
-static bool wait_for_task(struct mp_errand *e, const struct mp_message *m)
+static bool wait_for_task(struct mp_request *e, const struct mp_message *m)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf params;
-	struct mp_lease_request rq = {
+	struct mp_pool_call_options rq = {
 		.server = e->server,
 		.session = e->session->id,
 		.caller = get_caller(e),
@@ -93,42 +93,42 @@ static bool wait_for_task(struct mp_errand *e, const struct mp_message *m)
 		return false;
 	e->drives_task = false;
 	rq.params = mp_buf_get(&params);
-	if (mp_lease_call(e->session->view, &rq, answered, e, &e->lease, &why) < 0)
-		mp_errand_fail(e, &why, NULL); /* the agent could do nothing with the task */
+	if (mp_pool_call_start(e->session->view, &rq, answered, e, &e->call, &why) < 0)
+		mp_request_fail(e, &why, NULL); /* the agent could do nothing with the task */
 	return true;
 }
 
-static void answered(const struct mp_lease_answer *a, void *u)
+static void answered(const struct mp_pool_answer *a, void *u)
 {
-	struct mp_errand *e = u;
+	struct mp_request *e = u;
 
-	e->lease = 0;
+	e->call = 0;
 	if (e->session && e->drives_task && a->outcome == MP_OUTCOME_ANSWERED &&
 	    wait_for_task(e, a->message))
 		return;
 	if (!e->session)
-		mp_errand_release(e);
+		mp_request_release(e);
 	else if (a->outcome == MP_OUTCOME_ANSWERED)
 		take_answer(e, a->message);
-	else if (e->state == MP_ERRAND_PARKED)
+	else if (e->state == MP_REQUEST_PARKED)
 		keep_failure(e, a);
 	else
-		mp_errand_fail(e, a->error, a);
+		mp_request_fail(e, a->error, a);
 }
 
 static void progressed(const struct mp_message *m, void *u)
 {
-	struct mp_errand *e = u;
+	struct mp_request *e = u;
 	struct mp_splice splice = {0};
 	struct mp_buf *out;
 
-	if (!e->session || e->state != MP_ERRAND_OUT || !e->token)
+	if (!e->session || e->state != MP_REQUEST_OUT || !e->token)
 		return;
 	splice.progress_token = mp_str_of(e->token);
 	out = &e->session->lobby->out;
 	mp_buf_clear(out);
 	if (mp_message_forward(m, &splice, out) == 0)
-		mp_errand_tell(e, mp_buf_get(out));
+		mp_request_tell(e, mp_buf_get(out));
 }
 
 /* --- whose is it? ---------------------------------------------------------------------------- */
@@ -172,10 +172,10 @@ static bool find_resource(const struct mp_stock *s, struct mp_str uri, struct mp
 enum found {
 	FOUND,
 	UNKNOWN, /* still to be answered */
-	REFUSED, /* it was answered, and the errand is over */
+	REFUSED, /* it was answered, and the request is over */
 };
 
-static enum found find_by_name(const struct mp_errand *e, const struct mp_stock *s,
+static enum found find_by_name(const struct mp_request *e, const struct mp_stock *s,
 			       struct mp_str name, struct mp_arena *arena, struct target *t)
 {
 	bool is_found;
@@ -190,20 +190,20 @@ static enum found find_by_name(const struct mp_errand *e, const struct mp_stock 
 }
 
 /* What is named, and by which text. */
-static enum found find_named(struct mp_errand *e, const struct mp_stock *s,
+static enum found find_named(struct mp_request *e, const struct mp_stock *s,
 			     const struct mp_message *m, struct mp_arena *arena, struct target *t,
 			     struct mp_str *ret_name)
 {
 	if (mp_value_text(m->tape, m->subject, arena, ret_name) < 0) {
-		mp_errand_refuse(e, -32602, 200, "params.%s is not a string",
-				 mp_method_get(m->method)->subject);
+		mp_request_refuse(e, -32602, 200, "params.%s is not a string",
+				  mp_method_get(m->method)->subject);
 		return REFUSED;
 	}
 	return find_by_name(e, s, *ret_name, arena, t);
 }
 
 /* completion/complete: params.ref names a prompt, or the template of a resource. */
-static bool find_ref(struct mp_errand *e, const struct mp_stock *s, const struct mp_message *m,
+static bool find_ref(struct mp_request *e, const struct mp_stock *s, const struct mp_message *m,
 		     struct mp_arena *arena, struct target *t)
 {
 	struct mp_buf *value = &e->session->lobby->texts.value;
@@ -269,7 +269,7 @@ static int add_task(struct mp_buf *params)
 	return mp_buf_addf(params, "%s\"task\":{}}", is_empty ? "" : ",");
 }
 
-static struct mp_str get_capabilities(const struct mp_errand *e)
+static struct mp_str get_capabilities(const struct mp_request *e)
 {
 	return mp_str_of(e->era == MP_ERA_MODERN ? e->capabilities : e->session->capabilities);
 }
@@ -278,23 +278,23 @@ static struct mp_str get_capabilities(const struct mp_errand *e)
  * What a legacy agent did not say about logs is what servers like best: all but the details. A
  * modern one that does not ask for logs gets none.
  */
-static const char *get_level(const struct mp_errand *e)
+static const char *get_level(const struct mp_request *e)
 {
 	if (e->era == MP_ERA_MODERN)
 		return e->log_level;
 	return e->session->log_level ? e->session->log_level : "info";
 }
 
-static bool can_be_asked(const struct mp_errand *e)
+static bool can_be_asked(const struct mp_request *e)
 {
 	return e->can & (MP_CAN_SAMPLE | MP_CAN_ELICIT | MP_CAN_ELICIT_URL | MP_CAN_LIST_ROOTS);
 }
 
-static void call(struct mp_errand *e, const struct mp_message *m, struct target *t)
+static void call(struct mp_request *e, const struct mp_message *m, struct target *t)
 {
 	struct mp_session *s = e->session;
 	struct mp_request_texts *texts = &s->lobby->texts;
-	struct mp_lease_request rq = {
+	struct mp_pool_call_options rq = {
 		.server = t->server,
 		.session = s->id,
 		.caller = get_caller(e),
@@ -314,22 +314,22 @@ static void call(struct mp_errand *e, const struct mp_message *m, struct target 
 	if (r == 0 && e->drives_task)
 		r = add_task(&texts->params);
 	if (r == 0 && e->era == MP_ERA_MODERN && t->era != MP_ERA_MODERN && can_be_asked(e))
-		r = mp_errand_note_params(e, m); /* then the agent must come back with the same */
+		r = mp_request_note_params(e, m); /* then the agent must come back with the same */
 	if (r < 0) {
-		mp_errand_give_up(e, r);
+		mp_request_give_up(e, r);
 		return;
 	}
 	rq.params = mp_buf_get(&texts->params);
 	rq.meta = mp_buf_get(&texts->meta);
-	e->server = mp_errand_keep(e, mp_str_of(t->server));
-	e->target = mp_errand_keep(e, t->name);
+	e->server = mp_request_keep(e, mp_str_of(t->server));
+	e->target = mp_request_keep(e, t->name);
 	e->is_wrapped = t->is_wrapped;
-	mp_errand_advance(e, MP_ERRAND_ON_SEND);
-	if (mp_lease_call(s->view, &rq, answered, e, &e->lease, &why) < 0)
-		mp_errand_fail(e, &why, NULL);
+	mp_request_advance(e, MP_REQUEST_ON_SEND);
+	if (mp_pool_call_start(s->view, &rq, answered, e, &e->call, &why) < 0)
+		mp_request_fail(e, &why, NULL);
 }
 
-void mp_session_send_on(struct mp_errand *e, const struct mp_message *m, const char *server,
+void mp_session_send_on(struct mp_request *e, const struct mp_message *m, const char *server,
 			struct mp_str name, const char *key)
 {
 	struct target t = {.server = server, .name = name, .key = key};
@@ -338,11 +338,11 @@ void mp_session_send_on(struct mp_errand *e, const struct mp_message *m, const c
 }
 
 /* A name that nobody has may be a server's that has not answered yet. */
-static bool may_come(struct mp_errand *e, const struct mp_message *m)
+static bool may_come(struct mp_request *e, const struct mp_message *m)
 {
 	if (mp_shelf_is_ready(e->session->shelf, false))
 		return false;
-	mp_errand_wait(e, m);
+	mp_request_wait(e, m);
 	return true;
 }
 
@@ -356,14 +356,15 @@ static bool is_return(const struct mp_message *m, struct mp_arena *arena)
 }
 
 /* For a server that knows no such thing it can only be ours, and ours it is not (V42). */
-static bool is_forged(const struct mp_errand *e, const struct mp_message *m, const struct target *t)
+static bool is_forged(const struct mp_request *e, const struct mp_message *m,
+		      const struct target *t)
 {
 	return e->era == MP_ERA_MODERN && t->era != MP_ERA_MODERN &&
 	       mp_value_get(m->tape, m->params, "requestState") != MP_NONE;
 }
 
 /* A result that mcpool keeps: whoever may use the hub may read it, by a name nobody can guess. */
-static void answer_stored(struct mp_errand *e, struct mp_str uri)
+static void answer_stored(struct mp_request *e, struct mp_str uri)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
 	struct mp_buf *out = &e->session->lobby->scratch;
@@ -391,12 +392,12 @@ static void answer_stored(struct mp_errand *e, struct mp_str uri)
 	mp_write_end_array(&w);
 	mp_write_end_object(&w);
 	if (mp_write_finish(&w) < 0)
-		mp_errand_give_up(e, MCPOOL_ENOMEM);
+		mp_request_give_up(e, MCPOOL_ENOMEM);
 	else
-		mp_errand_result(e, mp_buf_get(out));
+		mp_request_result(e, mp_buf_get(out));
 }
 
-static bool is_stored(struct mp_errand *e, const struct mp_message *m, struct mp_arena *arena,
+static bool is_stored(struct mp_request *e, const struct mp_message *m, struct mp_arena *arena,
 		      struct mp_str *ret_uri)
 {
 	return e->method == MP_METHOD_RESOURCES_READ &&
@@ -404,15 +405,15 @@ static bool is_stored(struct mp_errand *e, const struct mp_message *m, struct mp
 	       mp_results_is_uri(*ret_uri);
 }
 
-static void refuse_nothing(struct mp_errand *e, struct mp_str name, size_t candidates)
+static void refuse_nothing(struct mp_request *e, struct mp_str name, size_t candidates)
 {
 	if (e->method == MP_METHOD_COMPLETE)
-		mp_errand_refuse(e, -32602, 200, "params.ref names nothing that is there");
+		mp_request_refuse(e, -32602, 200, "params.ref names nothing that is there");
 	else
 		mp_session_refuse_unknown(e, name, candidates);
 }
 
-void mp_session_forward(struct mp_errand *e, const struct mp_message *m)
+void mp_session_forward(struct mp_request *e, const struct mp_message *m)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
 	struct mp_stock *s = mp_shelf_get_stock(e->session->shelf);
@@ -422,7 +423,7 @@ void mp_session_forward(struct mp_errand *e, const struct mp_message *m)
 
 	mp_arena_init(&arena, MP_LIMIT_MESSAGE);
 	if (!s) {
-		mp_errand_give_up(e, MCPOOL_ENOMEM);
+		mp_request_give_up(e, MCPOOL_ENOMEM);
 		return;
 	}
 	if (is_stored(e, m, &arena, &name)) {

@@ -168,7 +168,7 @@ static ptrdiff_t find_start(const struct mp_stock *s, enum mp_catalog_kind kind,
 
 /* --- one page -------------------------------------------------------------------------------- */
 
-static int write_page(struct mp_errand *e, const struct mp_stock *s, enum mp_catalog_kind kind,
+static int write_page(struct mp_request *e, const struct mp_stock *s, enum mp_catalog_kind kind,
 		      size_t start, struct mp_buf *out)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
@@ -214,7 +214,7 @@ static enum mp_catalog_kind get_kind(enum mp_method_id method)
  * An agent that lists its tools once, right after the start, would take an empty list for all there
  * is. Only by stdio: an HTTP client may come at any time, and ask again.
  */
-static bool would_be_empty(struct mp_errand *e)
+static bool would_be_empty(struct mp_request *e)
 {
 	struct mp_session *s = e->session;
 	const struct mp_stock *stock;
@@ -227,7 +227,7 @@ static bool would_be_empty(struct mp_errand *e)
 }
 
 /* How long after it came, at most, for those that are not there yet. */
-static int64_t get_patience(const struct mp_errand *e)
+static int64_t get_patience(const struct mp_request *e)
 {
 	const struct mp_session *s = e->session;
 	int64_t habit = s->habit->ignores_changes && !s->lists_seen ? PATIENCE_MS : 0;
@@ -237,23 +237,23 @@ static int64_t get_patience(const struct mp_errand *e)
 }
 
 /* Until the gate is open; for some agents, and instead of nothing, until all have answered. */
-static bool must_wait(struct mp_errand *e, const struct mp_message *m)
+static bool must_wait(struct mp_request *e, const struct mp_message *m)
 {
 	struct mp_session *s = e->session;
 	int64_t now = mp_loop_now_ms(s->lobby->loop);
 
-	if (e->state == MP_ERRAND_FRESH)
+	if (e->state == MP_REQUEST_FRESH)
 		e->asked_ms = now;
 	if (mp_shelf_is_ready(s->shelf, false) && would_be_empty(e))
 		e->is_patient = true;
 	e->patience_ms = e->asked_ms + get_patience(e);
 	if (mp_shelf_is_ready(s->shelf, e->patience_ms > now))
 		return false;
-	mp_errand_wait(e, m);
+	mp_request_wait(e, m);
 	return true;
 }
 
-void mp_session_answer_list(struct mp_errand *e, const struct mp_message *m)
+void mp_session_answer_list(struct mp_request *e, const struct mp_message *m)
 {
 	struct mp_session *session = e->session;
 	enum mp_catalog_kind kind = get_kind(e->method);
@@ -266,14 +266,14 @@ void mp_session_answer_list(struct mp_errand *e, const struct mp_message *m)
 	s = mp_shelf_get_stock(session->shelf);
 	start = s ? find_start(s, kind, m) : 0;
 	if (start < 0) {
-		mp_errand_refuse(e, -32602, 200, "this is no cursor that mcpool gave out");
+		mp_request_refuse(e, -32602, 200, "this is no cursor that mcpool gave out");
 		return;
 	}
 	r = s ? write_page(e, s, kind, (size_t)start, &session->lobby->scratch) : MCPOOL_ENOMEM;
 	if (r < 0) {
-		mp_errand_give_up(e, r);
+		mp_request_give_up(e, r);
 		return;
 	}
 	session->lists_seen |= 1u << kind;
-	mp_errand_result(e, mp_buf_get(&session->lobby->scratch));
+	mp_request_result(e, mp_buf_get(&session->lobby->scratch));
 }

@@ -91,7 +91,7 @@ struct mp_lobby *mp_lobby_new(const struct mp_lobby_options *o)
 	if (o->db)
 		mp_held_begin_run(o->db);
 	mp_list_init(&l->parked);
-	mp_ids_init(&l->errands);
+	mp_ids_init(&l->requests);
 	mp_seal_key_make(&l->seal_key);
 	/* A bridge that outlives us must not take the answer to an old question for a new one's. */
 	memcpy(&l->first_question, l->seal_key.bytes, 4);
@@ -125,7 +125,7 @@ struct mp_lobby *mp_lobby_free(struct mp_lobby *l)
 		mp_free(e->value);
 	mp_map_done(&l->noted);
 	mp_map_done(&l->told);
-	mp_ids_done(&l->errands);
+	mp_ids_done(&l->requests);
 	mp_tape_done(&l->tape);
 	mp_tape_done(&l->batch_tape);
 	mp_buf_done(&l->out);
@@ -166,10 +166,10 @@ void mp_lobby_walk(struct mp_lobby *l, void (*fn)(void *u, const struct mp_sessi
 /* Who listens is told that this is the end; the others get their answers. */
 static void end_listeners(struct mp_session *s)
 {
-	MP_LIST_WALK(&s->errands, link) {
-		struct mp_errand *e = mp_container_of(link, struct mp_errand, link);
+	MP_LIST_WALK(&s->requests, link) {
+		struct mp_request *e = mp_container_of(link, struct mp_request, link);
 
-		if (e->state == MP_ERRAND_LISTENING)
+		if (e->state == MP_REQUEST_LISTENING)
 			mp_session_end_listening(e);
 	}
 }
@@ -180,7 +180,8 @@ static void drop_parked(struct mp_lobby *l)
 	struct mp_link *link;
 
 	while ((link = mp_list_first(&l->parked)))
-		mp_errand_advance(mp_container_of(link, struct mp_errand, link), MP_ERRAND_ON_DROP);
+		mp_request_advance(mp_container_of(link, struct mp_request, link),
+				   MP_REQUEST_ON_DROP);
 }
 
 void mp_lobby_drain(struct mp_lobby *l, void (*fn)(void *u), void *u)

@@ -188,7 +188,7 @@ static void take_initialize(struct mp_session *s, const struct mp_tape *t)
 	take_client(s, t, mp_value_get(t, MP_ROOT, "clientInfo"));
 }
 
-void mp_session_answer_initialize(struct mp_errand *e, const struct mp_message *m)
+void mp_session_answer_initialize(struct mp_request *e, const struct mp_message *m)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
 	struct mp_session *s = e->session;
@@ -196,7 +196,7 @@ void mp_session_answer_initialize(struct mp_errand *e, const struct mp_message *
 
 	mp_tape_init(&t, 0);
 	if (!mp_value_is(m->tape, m->params, MP_TAPE_OBJECT)) {
-		mp_errand_refuse(e, -32602, 400, "initialize needs params");
+		mp_request_refuse(e, -32602, 400, "initialize needs params");
 		return;
 	}
 	r = mp_era_open(m, m->params, &t);
@@ -205,24 +205,24 @@ void mp_session_answer_initialize(struct mp_errand *e, const struct mp_message *
 		r = write_initialize(s, &s->lobby->scratch);
 	}
 	if (r < 0)
-		mp_errand_give_up(e, r);
+		mp_request_give_up(e, r);
 	else
-		mp_errand_result(e, mp_buf_get(&s->lobby->scratch));
+		mp_request_result(e, mp_buf_get(&s->lobby->scratch));
 }
 
-void mp_session_answer_level(struct mp_errand *e, const struct mp_message *m)
+void mp_session_answer_level(struct mp_request *e, const struct mp_message *m)
 {
 	const char *level = session_find_level(m->tape, mp_value_get(m->tape, m->params, "level"));
 
 	if (!level) {
-		mp_errand_refuse(e, -32602, 400,
-				 "level is one of debug, info, notice, warning, error, critical, "
-				 "alert, emergency");
+		mp_request_refuse(e, -32602, 400,
+				  "level is one of debug, info, notice, warning, error, critical, "
+				  "alert, emergency");
 		return;
 	}
 	e->session->log_level = level;
 	mp_party_set_level(e->session->view, e->session->id, level);
-	mp_errand_result(e, MP_STR("{}"));
+	mp_request_result(e, MP_STR("{}"));
 }
 
 /* --- modern ---------------------------------------------------------------------------------- */
@@ -240,34 +240,34 @@ static int write_versions(struct mp_buf *out, struct mp_str requested)
 	return mp_write_finish(&w);
 }
 
-static void refuse(struct mp_errand *e, int code, struct mp_str words, struct mp_str data)
+static void refuse(struct mp_request *e, int code, struct mp_str words, struct mp_str data)
 {
 	struct mp_lobby *l = e->session->lobby;
 
 	mp_buf_clear(&l->out);
 	if (mp_message_error(&l->out, mp_str_of(e->their_id), code, words, data) < 0)
-		mp_errand_give_up(e, MCPOOL_ENOMEM);
+		mp_request_give_up(e, MCPOOL_ENOMEM);
 	else
-		mp_errand_answer(e, mp_buf_get(&l->out), 400);
+		mp_request_answer(e, mp_buf_get(&l->out), 400);
 }
 
-static void refuse_version(struct mp_errand *e, struct mp_str requested)
+static void refuse_version(struct mp_request *e, struct mp_str requested)
 {
 	struct mp_buf *data = &e->session->lobby->scratch;
 
 	if (write_versions(data, requested) < 0)
-		mp_errand_give_up(e, MCPOOL_ENOMEM);
+		mp_request_give_up(e, MCPOOL_ENOMEM);
 	else
 		refuse(e, -32022, MP_STR("Unsupported protocol version"), mp_buf_get(data));
 }
 
-void mp_session_refuse_capability(struct mp_errand *e, struct mp_str required)
+void mp_session_refuse_capability(struct mp_request *e, struct mp_str required)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf data;
 
 	mp_buf_init(&data, MP_KIB(4));
 	if (mp_buf_addf(&data, "{\"requiredCapabilities\":%.*s}", MP_STR_ARGS(required)) < 0)
-		mp_errand_give_up(e, MCPOOL_ENOMEM);
+		mp_request_give_up(e, MCPOOL_ENOMEM);
 	else
 		refuse(e, -32021, MP_STR("Missing required client capability"), mp_buf_get(&data));
 }
@@ -301,12 +301,12 @@ static void meet(struct mp_session *s, const struct mp_message *m, mp_value info
 
 enum { CAPABILITIES, LEVEL, INFO, SAID };
 
-static void take_modern(struct mp_errand *e, const struct mp_message *m, const mp_value *said)
+static void take_modern(struct mp_request *e, const struct mp_message *m, const mp_value *said)
 {
 	struct mp_session *s = e->session;
 
 	e->can = read_can(s->lobby, m, said[CAPABILITIES]);
-	e->capabilities = mp_errand_keep(e, mp_value_source(m->tape, said[CAPABILITIES]));
+	e->capabilities = mp_request_keep(e, mp_value_source(m->tape, said[CAPABILITIES]));
 	if (said[LEVEL] != MP_NONE)
 		e->log_level = session_find_level(m->tape, said[LEVEL]);
 	if (said[INFO] != MP_NONE && !s->client)
@@ -314,7 +314,7 @@ static void take_modern(struct mp_errand *e, const struct mp_message *m, const m
 	memcpy(s->protocol, MP_MODERN_VERSION, sizeof(MP_MODERN_VERSION));
 }
 
-bool mp_session_read_modern(struct mp_errand *e, const struct mp_message *m)
+bool mp_session_read_modern(struct mp_request *e, const struct mp_message *m)
 {
 	static const struct mp_str keys[SAID] = {
 		[CAPABILITIES] = MP_STR("io.modelcontextprotocol/clientCapabilities"),
@@ -327,13 +327,13 @@ bool mp_session_read_modern(struct mp_errand *e, const struct mp_message *m)
 	mp_value_get_all(t, m->meta, keys, SAID, said);
 	c = said[CAPABILITIES];
 	if (!mp_value_is(t, m->version, MP_TAPE_STRING))
-		mp_errand_refuse(e, -32602, 400,
-				 "io.modelcontextprotocol/protocolVersion is not a string");
+		mp_request_refuse(e, -32602, 400,
+				  "io.modelcontextprotocol/protocolVersion is not a string");
 	else if (!mp_value_text_is(t, m->version, MP_STR(MP_MODERN_VERSION)))
 		refuse_version(e, mp_value_source(t, m->version));
 	else if (!mp_value_is(t, c, MP_TAPE_OBJECT))
-		mp_errand_refuse(e, -32602, 400,
-				 "_meta lacks io.modelcontextprotocol/clientCapabilities");
+		mp_request_refuse(e, -32602, 400,
+				  "_meta lacks io.modelcontextprotocol/clientCapabilities");
 	else {
 		take_modern(e, m, said);
 		return true;
@@ -358,14 +358,14 @@ static int write_discover(struct mp_session *s, struct mp_buf *out)
 	return mp_write_finish(&w);
 }
 
-void mp_session_answer_discover(struct mp_errand *e, const struct mp_message *m)
+void mp_session_answer_discover(struct mp_request *e, const struct mp_message *m)
 {
 	struct mp_buf *out = &e->session->lobby->scratch;
 	int r = write_discover(e->session, out);
 
 	(void)m;
 	if (r < 0)
-		mp_errand_give_up(e, r);
+		mp_request_give_up(e, r);
 	else
-		mp_errand_result(e, mp_buf_get(out));
+		mp_request_result(e, mp_buf_get(out));
 }

@@ -9,9 +9,9 @@
 #include "base/mem.h"
 #include "session/queries.h"
 
-static struct mp_errand *errand_of(struct mp_link *link)
+static struct mp_request *request_of(struct mp_link *link)
 {
-	return mp_container_of(link, struct mp_errand, link);
+	return mp_container_of(link, struct mp_request, link);
 }
 
 static struct mp_query *query_of(struct mp_link *link)
@@ -39,12 +39,12 @@ static void digest_params(const struct mp_message *m, unsigned char out[MP_DIGES
 }
 
 /* Most calls are never parked, so what they asked for is only copied. */
-int mp_errand_note_params(struct mp_errand *e, const struct mp_message *m)
+int mp_request_note_params(struct mp_request *e, const struct mp_message *m)
 {
 	return mp_session_keep_message(&e->asked, mp_value_source(m->tape, MP_ROOT));
 }
 
-static int digest_asked(struct mp_errand *e)
+static int digest_asked(struct mp_request *e)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
 	struct mp_message m;
@@ -62,7 +62,7 @@ static int digest_asked(struct mp_errand *e)
 	return 0;
 }
 
-static struct mp_seal_bond get_bond(const struct mp_errand *e)
+static struct mp_seal_bond get_bond(const struct mp_request *e)
 {
 	return (struct mp_seal_bond){
 		.principal = mp_str_of(e->session->principal),
@@ -74,7 +74,7 @@ static struct mp_seal_bond get_bond(const struct mp_errand *e)
 
 /* --- parking --------------------------------------------------------------------------------- */
 
-static void write_questions(struct mp_writer *w, const struct mp_errand *e)
+static void write_questions(struct mp_writer *w, const struct mp_request *e)
 {
 	mp_write_key(w, MP_STR("inputRequests"));
 	mp_write_begin_object(w);
@@ -92,7 +92,7 @@ static void write_questions(struct mp_writer *w, const struct mp_errand *e)
 	mp_write_end_object(w);
 }
 
-static int write_input_required(struct mp_errand *e, struct mp_buf *out)
+static int write_input_required(struct mp_request *e, struct mp_buf *out)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf state;
 	struct mp_lobby *l = e->session->lobby;
@@ -125,7 +125,7 @@ static int write_input_required(struct mp_errand *e, struct mp_buf *out)
 	return mp_write_finish(&w);
 }
 
-static void send_away(struct mp_errand *e)
+static void send_away(struct mp_request *e)
 {
 	struct mp_session *s = e->session;
 	struct mp_buf *out = &s->lobby->out;
@@ -139,36 +139,36 @@ static void send_away(struct mp_errand *e)
 	d.text = mp_buf_get(out);
 	s->answered++;
 	s->hooks->deliver(s->u, &d);
-	mp_errand_advance(e, MP_ERRAND_ON_PARK);
+	mp_request_advance(e, MP_REQUEST_ON_PARK);
 }
 
 /*
  * The oldest of all, unless the session that asks for a place has its share already: then its own
  * oldest.
  */
-static struct mp_errand *choose_leaver(struct mp_lobby *l, const struct mp_session *session)
+static struct mp_request *choose_leaver(struct mp_lobby *l, const struct mp_session *session)
 {
-	struct mp_errand *own = NULL;
+	struct mp_request *own = NULL;
 	size_t n = 0;
 
 	MP_LIST_EACH(&l->parked, link) {
-		if (errand_of(link)->session != session)
+		if (request_of(link)->session != session)
 			continue;
-		own = own ? own : errand_of(link);
+		own = own ? own : request_of(link);
 		n++;
 	}
-	return n >= MP_LIMIT_PARKED_EACH ? own : errand_of(mp_list_first(&l->parked));
+	return n >= MP_LIMIT_PARKED_EACH ? own : request_of(mp_list_first(&l->parked));
 }
 
-void mp_errand_park(struct mp_errand *e, struct mp_query *q)
+void mp_request_park(struct mp_request *e, struct mp_query *q)
 {
 	struct mp_lobby *l = e->session->lobby;
 
 	mp_list_append(&e->queries, &q->link);
-	if (e->state == MP_ERRAND_PARKED)
+	if (e->state == MP_REQUEST_PARKED)
 		return; /* asked when the agent comes back */
 	if (l->parked.len >= MP_LIMIT_PARKED)
-		mp_errand_advance(choose_leaver(l, e->session), MP_ERRAND_ON_DROP);
+		mp_request_advance(choose_leaver(l, e->session), MP_REQUEST_ON_DROP);
 	send_away(e);
 }
 
@@ -177,18 +177,18 @@ void mp_session_expire_parked(struct mp_lobby *l)
 	int64_t now = mp_loop_wall_now_ms(l->loop);
 
 	MP_LIST_WALK(&l->parked, link)
-		if (errand_of(link)->expires_ms <= now)
-			mp_errand_advance(errand_of(link), MP_ERRAND_ON_DROP);
+		if (request_of(link)->expires_ms <= now)
+			mp_request_advance(request_of(link), MP_REQUEST_ON_DROP);
 	if (l->parked.len)
 		mp_timer_start(&l->parked_timer, MP_SECONDS(10));
 }
 
 /* --- coming back ----------------------------------------------------------------------------- */
 
-static struct mp_errand *find(struct mp_session *s, const struct mp_seal_id *id)
+static struct mp_request *find(struct mp_session *s, const struct mp_seal_id *id)
 {
 	MP_LIST_EACH(&s->lobby->parked, link) {
-		struct mp_errand *e = errand_of(link);
+		struct mp_request *e = request_of(link);
 
 		if (e->session == s && memcmp(&e->seal, id, sizeof(*id)) == 0)
 			return e;
@@ -200,12 +200,12 @@ static struct mp_errand *find(struct mp_session *s, const struct mp_seal_id *id)
  * Whose call this is, if the seal is genuine: word for word what was given out, to the same
  * principal, for the same request, in time. What fails is over: the server hears a decline.
  */
-static struct mp_errand *find_genuine(struct mp_errand *e, const struct mp_message *m,
-				      struct mp_str state)
+static struct mp_request *find_genuine(struct mp_request *e, const struct mp_message *m,
+				       struct mp_str state)
 {
 	struct mp_lobby *l = e->session->lobby;
 	unsigned char digest[MP_DIGEST_SIZE];
-	struct mp_errand *parked;
+	struct mp_request *parked;
 	struct mp_seal_id id;
 	struct mp_seal_bond bond;
 
@@ -221,31 +221,31 @@ static struct mp_errand *find_genuine(struct mp_errand *e, const struct mp_messa
 	if (mp_seal_check(&l->seal_key, &id, &bond, state) &&
 	    parked->expires_ms > mp_loop_wall_now_ms(l->loop))
 		return parked;
-	mp_errand_advance(parked, MP_ERRAND_ON_DROP);
+	mp_request_advance(parked, MP_REQUEST_ON_DROP);
 	return NULL;
 }
 
 /* The call goes on under the new request's name. */
-static void take_over(struct mp_errand *parked, struct mp_errand *e)
+static void take_over(struct mp_request *parked, struct mp_request *e)
 {
 	struct mp_session *s = e->session;
 	bool is_indexed = e->is_indexed;
 
-	parked->their_id = mp_errand_keep(parked, mp_str_of(e->their_id));
-	parked->token = mp_errand_keep(parked, mp_str_of(e->token));
-	parked->capabilities = mp_errand_keep(parked, mp_str_of(e->capabilities));
+	parked->their_id = mp_request_keep(parked, mp_str_of(e->their_id));
+	parked->token = mp_request_keep(parked, mp_str_of(e->token));
+	parked->capabilities = mp_request_keep(parked, mp_str_of(e->capabilities));
 	parked->stream = e->stream;
 	parked->can = e->can;
 	parked->log_level = e->log_level;
-	mp_errand_advance(e, MP_ERRAND_ON_DROP);
-	mp_errand_advance(parked, MP_ERRAND_ON_RESUME);
+	mp_request_advance(e, MP_REQUEST_ON_DROP);
+	mp_request_advance(parked, MP_REQUEST_ON_RESUME);
 	if (is_indexed)
 		parked->is_indexed =
 			mp_map_set(&s->by_id, mp_str_of(parked->their_id), parked) == 0;
 }
 
 /* Those that are not there are asked for again. */
-static void give_answers(struct mp_errand *e, const struct mp_tape *t)
+static void give_answers(struct mp_request *e, const struct mp_tape *t)
 {
 	struct mp_pool *pool = e->session->lobby->o.pool;
 
@@ -264,7 +264,7 @@ static void give_answers(struct mp_errand *e, const struct mp_tape *t)
 	}
 }
 
-static void go_on(struct mp_errand *e)
+static void go_on(struct mp_request *e)
 {
 	char *kept = MP_TAKE(e->kept);
 
@@ -275,19 +275,19 @@ static void go_on(struct mp_errand *e)
 	mp_free(kept);
 }
 
-void mp_session_refuse_state(struct mp_errand *e)
+void mp_session_refuse_state(struct mp_request *e)
 {
-	mp_errand_refuse(e, -32602, 200,
-			 "this requestState was not given out for this request, or is used, or "
-			 "too old");
+	mp_request_refuse(e, -32602, 200,
+			  "this requestState was not given out for this request, or is used, or "
+			  "too old");
 }
 
-bool mp_session_resume(struct mp_errand *e, const struct mp_message *m)
+bool mp_session_resume(struct mp_request *e, const struct mp_message *m)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
 	mp_value answers = mp_value_get(m->tape, m->params, "inputResponses");
-	struct mp_errand *parked = NULL;
+	struct mp_request *parked = NULL;
 	struct mp_str state;
 
 	mp_arena_init(&arena, MP_LIMIT_MESSAGE);

@@ -1,7 +1,7 @@
 /*
  * parts.h - what sessions are made of; for the files of session/ alone.
  *
- * An *errand* is one request of the agent on its way to an answer. A *query* is one question of a
+ * A *request* is one request of the agent on its way to an answer. A *query* is one question of a
  * server on its way to the agent.
  */
 #ifndef MP_SESSION_PARTS_H
@@ -15,7 +15,7 @@
 #include "base/map.h"
 #include "base/random_id.h"
 #include "json/tape.h"
-#include "pool/lease.h"
+#include "pool/pool_call.h"
 #include "pool/party.h"
 #include "rpc/era.h"
 #include "session/lobby.h"
@@ -55,15 +55,15 @@ struct mp_lobby {
 	struct mp_seal_key seal_key;
 	uint64_t first_question; /* ids of questions begin behind it, elsewhere in each life of a
 				    hub */
-	struct mp_ids errands;   /* of all sessions; leases know theirs by id */
-	struct mp_list parked;   /* errands that wait for the agent to come back, oldest first */
+	struct mp_ids requests;  /* of all sessions; calls know theirs by id */
+	struct mp_list parked;   /* requests that wait for the agent to come back, oldest first */
 	struct mp_timer parked_timer;
 	struct mp_tape tape, batch_tape; /* of the message on hand */
 	struct mp_buf out, scratch;      /* the message being written, and a part of it */
 	struct mp_request_texts texts;
 	struct mp_buf said; /* the capabilities that were read last, ... */
 	unsigned said_can;  /* ... and what they are */
-	size_t open;        /* errands to be answered */
+	size_t open;        /* requests to be answered */
 	bool is_draining;
 	void (*drained)(void *u);
 	void *drained_u;
@@ -83,9 +83,9 @@ struct mp_session {
 	void *u;
 	struct mp_shelf *shelf; /* a reference */
 	struct mp_link shelf_link;
-	struct mp_list errands; /* owned, those to be answered */
-	struct mp_map by_id;    /* the same by the agent's id, where one stream is for all */
-	struct mp_list queries; /* owned */
+	struct mp_list requests; /* owned, those to be answered */
+	struct mp_map by_id;     /* the same by the agent's id, where one stream is for all */
+	struct mp_list queries;  /* owned */
 	uint64_t last_query;
 
 	/* What initialize said. */
@@ -104,36 +104,37 @@ struct mp_session {
 	uint64_t received, answered;
 };
 
-#define MP_ERRAND_STATES(X)                                                                        \
-	X(MP_ERRAND_FRESH, "fresh", "just read")                                                   \
-	X(MP_ERRAND_WAITING, "waiting", "for servers whose lists are on their way")                \
-	X(MP_ERRAND_OUT, "out", "a server works on it")                                            \
-	X(MP_ERRAND_PARKED, "parked", "answered with a question; the call goes on, unanswered")    \
-	X(MP_ERRAND_KEPT, "kept",                                                                  \
-	  "answered with a question; the call is over, its answer is kept")                        \
-	X(MP_ERRAND_LISTENING, "listening", "it is answered when the agent or the hub has enough") \
-	X(MP_ERRAND_ENDED, "ended", "the last state")
+#define MP_REQUEST_STATES(X)                                                                     \
+	X(MP_REQUEST_FRESH, "fresh", "just read")                                                \
+	X(MP_REQUEST_WAITING, "waiting", "for servers whose lists are on their way")             \
+	X(MP_REQUEST_OUT, "out", "a server works on it")                                         \
+	X(MP_REQUEST_PARKED, "parked", "answered with a question; the call goes on, unanswered") \
+	X(MP_REQUEST_KEPT, "kept",                                                               \
+	  "answered with a question; the call is over, its answer is kept")                      \
+	X(MP_REQUEST_LISTENING, "listening",                                                     \
+	  "it is answered when the agent or the hub has enough")                                 \
+	X(MP_REQUEST_ENDED, "ended", "the last state")
 
-#define MP_ERRAND_EVENTS(X)                                                                  \
-	X(MP_ERRAND_ON_WAIT, "wait", "the lists are not there yet")                          \
-	X(MP_ERRAND_ON_SEND, "send", "it goes to a server")                                  \
-	X(MP_ERRAND_ON_LISTEN, "listen", "it is to hear of changes")                         \
-	X(MP_ERRAND_ON_ANSWER, "answer", "there is an answer")                               \
-	X(MP_ERRAND_ON_PARK, "park", "the server asks, and the agent must come back for it") \
-	X(MP_ERRAND_ON_RESUME, "resume", "the agent came back")                              \
-	X(MP_ERRAND_ON_DROP, "drop", "nobody wants the answer any more")
+#define MP_REQUEST_EVENTS(X)                                                                  \
+	X(MP_REQUEST_ON_WAIT, "wait", "the lists are not there yet")                          \
+	X(MP_REQUEST_ON_SEND, "send", "it goes to a server")                                  \
+	X(MP_REQUEST_ON_LISTEN, "listen", "it is to hear of changes")                         \
+	X(MP_REQUEST_ON_ANSWER, "answer", "there is an answer")                               \
+	X(MP_REQUEST_ON_PARK, "park", "the server asks, and the agent must come back for it") \
+	X(MP_REQUEST_ON_RESUME, "resume", "the agent came back")                              \
+	X(MP_REQUEST_ON_DROP, "drop", "nobody wants the answer any more")
 
-MP_MACHINE_ENUM(mp_errand_state, MP_ERRAND_STATES);
-MP_MACHINE_ENUM(mp_errand_event, MP_ERRAND_EVENTS);
+MP_MACHINE_ENUM(mp_request_state, MP_REQUEST_STATES);
+MP_MACHINE_ENUM(mp_request_event, MP_REQUEST_EVENTS);
 
-enum { MP_ERRAND_ROOM = 192 }; /* ids, names, capabilities of most requests */
+enum { MP_REQUEST_ROOM = 192 }; /* ids, names, capabilities of most requests */
 struct mp_kept_text;
 
-struct mp_errand {
-	struct mp_link link; /* in its session's errands; PARKED and KEPT: in the lobby's parked */
+struct mp_request {
+	struct mp_link link; /* in its session's requests; PARKED and KEPT: in the lobby's parked */
 	struct mp_link wait_link; /* in the shelf's waiting */
-	enum mp_errand_state state;
-	struct mp_session *session; /* NULL: it is gone, and only the lease is left */
+	enum mp_request_state state;
+	struct mp_session *session; /* NULL: it is gone, and only the call is left */
 	struct mp_loop *loop;
 	struct mp_grave grave;
 	mp_id id;
@@ -147,11 +148,11 @@ struct mp_errand {
 	/* As this request said (modern); kept; NULL: as the session's. */
 	const char *capabilities;
 	const char *log_level; /* static; NULL: none */
-	mp_id lease;
+	mp_id call;
 	struct mp_batch *batch; /* the others that came with it; NULL: none did */
 
 	/* Waiting */
-	char *request;       /* the message, to be looked at again; owned */
+	char *waiting;       /* the message, to be looked at again; owned */
 	int64_t patience_ms; /* until then, on the loop's clock; 0: only for the gate */
 	int64_t asked_ms;    /* when it came, on the same clock; 0: not a list */
 	bool is_patient;     /* there would be nothing in the answer: it waits for all servers */
@@ -177,10 +178,10 @@ struct mp_errand {
 	bool wants_list[MP_CATALOG_COUNT];
 	struct mp_list uris; /* owned; see subscriptions.c */
 
-	/* What is kept: see mp_errand_keep(). */
+	/* What is kept: see mp_request_keep(). */
 	struct mp_kept_text *more; /* owned; what room has no room for */
 	size_t used;
-	char room[MP_ERRAND_ROOM];
+	char room[MP_REQUEST_ROOM];
 };
 
 /* Requests that came in one array: the stream ends with the last answer. */
@@ -193,96 +194,96 @@ struct mp_session_subscription {
 	struct mp_link link;             /* in its session's */
 	char *server, *uri, *public_uri; /* owned */
 	bool is_asked;                   /* by resources/subscribe */
-	unsigned listeners;              /* errands that have it */
+	unsigned listeners;              /* requests that have it */
 };
 
-/* One that a listening errand has. */
+/* One that a listening request has. */
 struct mp_subscribed {
-	struct mp_link link; /* in the errand's uris */
+	struct mp_link link; /* in the request's uris */
 	struct mp_session_subscription *to;
 };
 
-/* lobby.c: the last errand may be over. */
+/* lobby.c: the last request may be over. */
 void mp_lobby_look_if_drained(struct mp_lobby *l);
 /* A message is out: one large one does not cost for ever. */
 void mp_lobby_tidy(struct mp_lobby *l);
 
-/* --- errand.c -------------------------------------------------------------------------------- */
+/* --- request.c -------------------------------------------------------------------------------- */
 
 /* One of them is over: was it the last? NULL is a batch of one. */
 bool mp_batch_leave(struct mp_batch *b);
-struct mp_errand *mp_errand_new(struct mp_session *s, const struct mp_message *m, mp_id stream);
+struct mp_request *mp_request_new(struct mp_session *s, const struct mp_message *m, mp_id stream);
 /* Until the servers' lists are there; m is looked at again then. */
-void mp_errand_wait(struct mp_errand *e, const struct mp_message *m);
-/* A copy that lives as long as the errand; NULL of nothing. */
-const char *mp_errand_keep(struct mp_errand *e, struct mp_str text);
+void mp_request_wait(struct mp_request *e, const struct mp_message *m);
+/* A copy that lives as long as the request; NULL of nothing. */
+const char *mp_request_keep(struct mp_request *e, struct mp_str text);
 /* The only way its state changes. */
-void mp_errand_advance(struct mp_errand *e, enum mp_errand_event ev);
-/* Its lease has answered, and there is no session any more. */
-void mp_errand_release(struct mp_errand *e);
-struct mp_errand *mp_errand_find_lease(struct mp_session *s, mp_id lease);
+void mp_request_advance(struct mp_request *e, enum mp_request_event ev);
+/* Its call has answered, and there is no session any more. */
+void mp_request_release(struct mp_request *e);
+struct mp_request *mp_request_find_call(struct mp_session *s, mp_id call);
 
-/* The one answer; the errand is over then, and freed when the turn ends. */
-void mp_errand_answer(struct mp_errand *e, struct mp_str message, int status);
-void mp_errand_result(struct mp_errand *e, struct mp_str result);
-void mp_errand_refuse(struct mp_errand *e, int code, int status, const char *format, ...)
+/* The one answer; the request is over then, and freed when the turn ends. */
+void mp_request_answer(struct mp_request *e, struct mp_str message, int status);
+void mp_request_result(struct mp_request *e, struct mp_str result);
+void mp_request_refuse(struct mp_request *e, int code, int status, const char *format, ...)
 	MP_PRINTF(4, 5);
-void mp_errand_fail(struct mp_errand *e, const struct mcpool_error *why,
-		    const struct mp_lease_answer *a);
+void mp_request_fail(struct mp_request *e, const struct mcpool_error *why,
+		     const struct mp_pool_answer *a);
 /* The same where the protocol has a code for it. */
-void mp_errand_fail_as(struct mp_errand *e, int rpc_code, const struct mp_failed_call *f);
+void mp_request_fail_as(struct mp_request *e, int rpc_code, const struct mp_failed_call *f);
 /* `data` of an error of ours (CONTRACTS, "Errors"), alone in out. */
-int mp_errand_write_data(struct mp_buf *out, const struct mp_failed_call *f) MP_MUST;
+int mp_request_write_data(struct mp_buf *out, const struct mp_failed_call *f) MP_MUST;
 /* The error object alone, for whoever comes back for it. */
-int mp_errand_write_failure(const struct mp_errand *e, const struct mp_lease_answer *a,
-			    struct mp_buf *out) MP_MUST;
+int mp_request_write_failure(const struct mp_request *e, const struct mp_pool_answer *a,
+			     struct mp_buf *out) MP_MUST;
 /* Out of memory or room while it was being answered. */
-void mp_errand_give_up(struct mp_errand *e, int r);
+void mp_request_give_up(struct mp_request *e, int r);
 /* Something about it, before the answer. */
-void mp_errand_tell(struct mp_errand *e, struct mp_str message);
+void mp_request_tell(struct mp_request *e, struct mp_str message);
 
 /* --- requests, one file each ----------------------------------------------------------------- */
 
-void mp_session_answer_initialize(struct mp_errand *e, const struct mp_message *m);
-void mp_session_answer_discover(struct mp_errand *e, const struct mp_message *m);
-void mp_session_answer_list(struct mp_errand *e, const struct mp_message *m);
-void mp_session_answer_level(struct mp_errand *e, const struct mp_message *m);
-void mp_session_forward(struct mp_errand *e, const struct mp_message *m);
+void mp_session_answer_initialize(struct mp_request *e, const struct mp_message *m);
+void mp_session_answer_discover(struct mp_request *e, const struct mp_message *m);
+void mp_session_answer_list(struct mp_request *e, const struct mp_message *m);
+void mp_session_answer_level(struct mp_request *e, const struct mp_message *m);
+void mp_session_forward(struct mp_request *e, const struct mp_message *m);
 /* forward.c: the call is over; result, or error: JSON for this agent. */
-void mp_session_finish_call(struct mp_errand *e, struct mp_str json, bool is_error, int status);
-void mp_session_answer_subscribe(struct mp_errand *e, const struct mp_message *m);
-void mp_session_answer_listen(struct mp_errand *e, const struct mp_message *m);
-void mp_session_answer_task(struct mp_errand *e, const struct mp_message *m);
+void mp_session_finish_call(struct mp_request *e, struct mp_str json, bool is_error, int status);
+void mp_session_answer_subscribe(struct mp_request *e, const struct mp_message *m);
+void mp_session_answer_listen(struct mp_request *e, const struct mp_message *m);
+void mp_session_answer_task(struct mp_request *e, const struct mp_message *m);
 
 /* unknown.c: why there is none of that name; candidates: how many it could have meant. */
-void mp_session_refuse_unknown(struct mp_errand *e, struct mp_str name, size_t candidates);
+void mp_session_refuse_unknown(struct mp_request *e, struct mp_str name, size_t candidates);
 
 /* results.c: what a server answered, in the words of this agent's era: its own, or put into room.
  */
-int mp_result_write(const struct mp_errand *e, const struct mp_message *m, struct mp_buf *room,
+int mp_result_write(const struct mp_request *e, const struct mp_message *m, struct mp_buf *room,
 		    struct mp_str *ret_json) MP_MUST;
 /* *ret_is_error: false where the error became a result. *ret_status: for HTTP. */
-int mp_result_write_error(const struct mp_errand *e, const struct mp_message *m, struct mp_buf *out,
-			  bool *ret_is_error, int *ret_status) MP_MUST;
+int mp_result_write_error(const struct mp_request *e, const struct mp_message *m,
+			  struct mp_buf *out, bool *ret_is_error, int *ret_status) MP_MUST;
 
 /* tasks.c */
 void mp_session_drop_tasks(struct mp_session *s);
-/* A call that became a task gets a name of ours, in errand.task. */
-void mp_task_note(struct mp_errand *e, const struct mp_message *m);
-int mp_task_write_result(const struct mp_errand *e, const struct mp_message *m,
+/* A call that became a task gets a name of ours, in request.task. */
+void mp_task_note(struct mp_request *e, const struct mp_message *m);
+int mp_task_write_result(const struct mp_request *e, const struct mp_message *m,
 			 struct mp_buf *out) MP_MUST;
 /* `_meta` of what a task came to: it says of which. */
-void mp_task_write_meta(const struct mp_errand *e, const struct mp_message *m, mp_value meta,
+void mp_task_write_meta(const struct mp_request *e, const struct mp_message *m, mp_value meta,
 			struct mp_writer *w);
 
 /* forward.c: to this server, with the value of one member of params replaced. */
-void mp_session_send_on(struct mp_errand *e, const struct mp_message *m, const char *server,
+void mp_session_send_on(struct mp_request *e, const struct mp_message *m, const char *server,
 			struct mp_str name, const char *key);
 
 /* opening.c: -32021, with what the agent would have to be able to do. */
-void mp_session_refuse_capability(struct mp_errand *e, struct mp_str required);
+void mp_session_refuse_capability(struct mp_request *e, struct mp_str required);
 /* opening.c: what _meta of a modern request says; refused and false where it is wrong. */
-bool mp_session_read_modern(struct mp_errand *e, const struct mp_message *m);
+bool mp_session_read_modern(struct mp_request *e, const struct mp_message *m);
 /* Members for _meta of a modern result: who we are. */
 void mp_session_write_server_info(struct mp_writer *w, const struct mp_lobby *l);
 
@@ -292,22 +293,22 @@ extern const struct mp_party_hooks mp_session_party_hooks;
 /* An answer of the agent to a question. */
 void mp_session_take_reply(struct mp_session *s, const struct mp_message *m);
 void mp_session_drop_queries(struct mp_list *queries, struct mp_pool *pool);
-/* The agent came back with answers to what an errand was parked for. False: refused. */
-bool mp_session_resume(struct mp_errand *e, const struct mp_message *m);
+/* The agent came back with answers to what a request was parked for. False: refused. */
+bool mp_session_resume(struct mp_request *e, const struct mp_message *m);
 /* What it brought is nothing that was given out. */
-void mp_session_refuse_state(struct mp_errand *e);
+void mp_session_refuse_state(struct mp_request *e);
 void mp_session_expire_parked(struct mp_lobby *l);
-/* What the errand asks for, in case it is parked. */
-int mp_errand_note_params(struct mp_errand *e, const struct mp_message *m) MP_MUST;
+/* What the request asks for, in case it is parked. */
+int mp_request_note_params(struct mp_request *e, const struct mp_message *m) MP_MUST;
 
 /* subscriptions.c */
 void mp_session_tell_changed(struct mp_session *s, unsigned kinds);
 /* Servers that were gone meanwhile know nothing of them. */
 void mp_session_renew_subscriptions(struct mp_session *s);
 void mp_session_tell_updated(struct mp_session *s, const char *server, const struct mp_message *m);
-void mp_session_end_listening(struct mp_errand *e); /* a normal end, with its result */
+void mp_session_end_listening(struct mp_request *e); /* a normal end, with its result */
 void mp_session_drop_subscriptions(struct mp_session *s);
-void mp_errand_drop_uris(struct mp_errand *e);
+void mp_request_drop_uris(struct mp_request *e);
 
 /* session.c */
 void mp_session_send(struct mp_session *s, mp_id stream, struct mp_str text);
@@ -320,6 +321,6 @@ char *mp_session_keep(struct mp_str text);
 int mp_session_keep_message(char **slot, struct mp_str text) MP_MUST;
 
 /* shelf.c tells */
-void mp_session_look_again(struct mp_errand *e);
+void mp_session_look_again(struct mp_request *e);
 
 #endif

@@ -118,7 +118,7 @@ void mp_session_drop_queries(struct mp_list *queries, struct mp_pool *pool)
 
 /* --- asking ---------------------------------------------------------------------------------- */
 
-static void put_to_agent(struct mp_session *s, struct mp_errand *e, struct mp_query *q)
+static void put_to_agent(struct mp_session *s, struct mp_request *e, struct mp_query *q)
 {
 	struct mp_buf *out = &s->lobby->out;
 	char room[MP_STR_DIGITS];
@@ -139,7 +139,7 @@ static void put_to_agent(struct mp_session *s, struct mp_errand *e, struct mp_qu
 	mp_party_decline(s->lobby->o.pool, question, -32603, MP_STR("no memory"));
 }
 
-static void ask_one(struct mp_session *s, struct mp_errand *e, const struct mp_ask *ask,
+static void ask_one(struct mp_session *s, struct mp_request *e, const struct mp_ask *ask,
 		    const struct mp_tape *t)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf params;
@@ -163,7 +163,7 @@ static void ask_one(struct mp_session *s, struct mp_errand *e, const struct mp_a
 	if (!q)
 		mp_party_decline(s->lobby->o.pool, ask->question, -32603, MP_STR("no memory"));
 	else if (is_modern)
-		mp_errand_park(e, q);
+		mp_request_park(e, q);
 	else
 		put_to_agent(s, e, q);
 }
@@ -172,14 +172,14 @@ static void ask(void *u, const struct mp_ask *ask)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
 	struct mp_session *s = u;
-	struct mp_errand *e = mp_errand_find_lease(s, ask->lease);
+	struct mp_request *e = mp_request_find_call(s, ask->call);
 	struct mp_str params = ask->params.len ? ask->params : MP_STR("{}");
 
 	mp_tape_init(&t, 0);
 	t.keep_depth = 1;
 	/* A call that nobody waits for any more has nobody to ask; nor has a modern agent without
 	 * one. */
-	if ((ask->lease && !e) || (!e && (s->traits & MP_SESSION_STATELESS)) ||
+	if ((ask->call && !e) || (!e && (s->traits & MP_SESSION_STATELESS)) ||
 	    mp_tape_parse(&t, params, NULL) < 0)
 		mp_party_decline(s->lobby->o.pool, ask->question, -32601,
 				 MP_STR("there is nobody to ask"));
@@ -222,7 +222,7 @@ static void unask(void *u, mp_id question)
 			return;
 		}
 	MP_LIST_EACH(&s->lobby->parked, parked)
-		if (forget(&mp_container_of(parked, struct mp_errand, link)->queries, question))
+		if (forget(&mp_container_of(parked, struct mp_request, link)->queries, question))
 			return;
 }
 
@@ -263,14 +263,14 @@ void mp_session_take_reply(struct mp_session *s, const struct mp_message *m)
 /* --- news ------------------------------------------------------------------------------------ */
 
 /* Modern agents hear logs only while they wait, and only if they asked for them. */
-static bool wants_log(const struct mp_session *s, const struct mp_errand *e)
+static bool wants_log(const struct mp_session *s, const struct mp_request *e)
 {
 	if (e)
 		return e->era == MP_ERA_LEGACY || e->log_level;
 	return !(s->traits & MP_SESSION_STATELESS) && s->is_open;
 }
 
-static void pass_on(struct mp_session *s, const struct mp_errand *e, const struct mp_message *m)
+static void pass_on(struct mp_session *s, const struct mp_request *e, const struct mp_message *m)
 {
 	struct mp_buf *out = &s->lobby->out;
 	struct mp_splice splice = {0};
@@ -280,12 +280,12 @@ static void pass_on(struct mp_session *s, const struct mp_errand *e, const struc
 		mp_session_send(s, e ? e->stream : 0, mp_buf_get(out));
 }
 
-static void hear(void *u, const char *server, mp_id lease, const struct mp_message *m)
+static void hear(void *u, const char *server, mp_id call, const struct mp_message *m)
 {
 	struct mp_session *s = u;
-	struct mp_errand *e = mp_errand_find_lease(s, lease);
+	struct mp_request *e = mp_request_find_call(s, call);
 
-	if (lease && (!e || e->state != MP_ERRAND_OUT))
+	if (call && (!e || e->state != MP_REQUEST_OUT))
 		return; /* nobody waits for that call now */
 	switch (m->method) {
 	case MP_METHOD_MESSAGE:

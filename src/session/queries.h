@@ -7,7 +7,7 @@
 #include "session/parts.h"
 
 struct mp_query {
-	struct mp_link link; /* in its session's queries, or those of a parked errand */
+	struct mp_link link; /* in its session's queries, or those of a parked request */
 	mp_id question;      /* of the pool */
 	uint64_t number;     /* what the agent knows it by */
 	mp_id stream;        /* where it was asked */
@@ -16,7 +16,7 @@ struct mp_query {
 };
 
 void mp_query_drop(struct mp_list *list, struct mp_query *q);
-/* The agent gets its question as an answer and is to come back; q is the errand's then. */
-void mp_errand_park(struct mp_errand *e, struct mp_query *q);
+/* The agent gets its question as an answer and is to come back; q is the request's then. */
+void mp_request_park(struct mp_request *e, struct mp_query *q);
 
 #endif

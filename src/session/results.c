@@ -13,7 +13,7 @@ struct rewriting {
 	struct mp_writer *w;
 	const struct mp_tape *t;
 	const struct mp_stock *stock;
-	const struct mp_errand *e;
+	const struct mp_request *e;
 	struct mp_arena arena;
 };
 
@@ -27,7 +27,7 @@ static bool is_private(const struct mp_tape *t, mp_value key)
 static void rewrite(struct rewriting *r, mp_value v);
 
 /* What the agent asked for by the server's own URI comes back under that. */
-static bool is_as_asked(const struct mp_errand *e, struct mp_str uri)
+static bool is_as_asked(const struct mp_request *e, struct mp_str uri)
 {
 	return e->method == MP_METHOD_RESOURCES_READ && !e->is_wrapped &&
 	       mp_str_eq(uri, mp_str_of(e->target));
@@ -77,7 +77,7 @@ static void rewrite(struct rewriting *r, mp_value v) /* as deep as JSON may be, 
 }
 
 /* A member of a result with the URIs in it as this agent knows them. */
-static void write_rewritten(struct mp_writer *w, const struct mp_errand *e,
+static void write_rewritten(struct mp_writer *w, const struct mp_request *e,
 			    const struct mp_message *m, mp_value v)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
@@ -107,7 +107,7 @@ static bool is_odd_content(const struct mp_tape *t, mp_value key)
 	       !mp_value_is(t, mp_value_of(key), MP_TAPE_OBJECT);
 }
 
-static bool has_uris(const struct mp_errand *e, const struct mp_message *m)
+static bool has_uris(const struct mp_request *e, const struct mp_message *m)
 {
 	const struct mp_stock *s = e->session->shelf->stock;
 
@@ -141,8 +141,8 @@ static mp_value find_odd(const struct mp_tape *t, mp_value result)
 	return v == MP_NONE || mp_value_is(t, v, MP_TAPE_OBJECT) ? MP_NONE : v;
 }
 
-static void write_member(struct mp_writer *w, const struct mp_errand *e, const struct mp_message *m,
-			 mp_value key)
+static void write_member(struct mp_writer *w, const struct mp_request *e,
+			 const struct mp_message *m, mp_value key)
 {
 	const struct mp_tape *t = m->tape;
 	mp_value v = mp_value_of(key);
@@ -166,7 +166,7 @@ static void write_member(struct mp_writer *w, const struct mp_errand *e, const s
 		mp_write_raw(w, mp_value_source(t, v));
 }
 
-static bool passes_as_it_is(const struct mp_errand *e, const struct mp_message *m)
+static bool passes_as_it_is(const struct mp_request *e, const struct mp_message *m)
 {
 	bool is_modern = mp_value_get(m->tape, m->result, "resultType") != MP_NONE;
 
@@ -177,12 +177,12 @@ static bool passes_as_it_is(const struct mp_errand *e, const struct mp_message *
 	return is_modern == (e->era == MP_ERA_MODERN);
 }
 
-static bool is_cacheable(const struct mp_errand *e)
+static bool is_cacheable(const struct mp_request *e)
 {
 	return e->method == MP_METHOD_RESOURCES_READ;
 }
 
-static int write_translated(const struct mp_errand *e, const struct mp_message *m,
+static int write_translated(const struct mp_request *e, const struct mp_message *m,
 			    struct mp_buf *out)
 {
 	const struct mp_tape *t = m->tape;
@@ -201,7 +201,7 @@ static int write_translated(const struct mp_errand *e, const struct mp_message *
 	return mp_write_finish(&w);
 }
 
-int mp_result_write(const struct mp_errand *e, const struct mp_message *m, struct mp_buf *room,
+int mp_result_write(const struct mp_request *e, const struct mp_message *m, struct mp_buf *room,
 		    struct mp_str *ret_json)
 {
 	bool is_about_task = e->task[0] && e->method != MP_METHOD_TASKS_RESULT &&
@@ -218,7 +218,7 @@ int mp_result_write(const struct mp_errand *e, const struct mp_message *m, struc
 
 /* --- errors ---------------------------------------------------------------------------------- */
 
-static int64_t translate_code(const struct mp_errand *e, int64_t code)
+static int64_t translate_code(const struct mp_request *e, int64_t code)
 {
 	bool is_read = e->method == MP_METHOD_RESOURCES_READ;
 
@@ -232,7 +232,7 @@ static int64_t translate_code(const struct mp_errand *e, int64_t code)
 }
 
 /* Whoever asked for a resource that is not there is told which (SEP-2164). */
-static void write_error_data(struct mp_writer *w, const struct mp_errand *e,
+static void write_error_data(struct mp_writer *w, const struct mp_request *e,
 			     const struct mp_message *m)
 {
 	mp_value data = mp_value_get(m->tape, m->error, "data");
@@ -289,8 +289,8 @@ static int write_url_questions(const struct mp_message *m, struct mp_buf *out)
 	return mp_write_finish(&w);
 }
 
-int mp_result_write_error(const struct mp_errand *e, const struct mp_message *m, struct mp_buf *out,
-			  bool *ret_is_error, int *ret_status)
+int mp_result_write_error(const struct mp_request *e, const struct mp_message *m,
+			  struct mp_buf *out, bool *ret_is_error, int *ret_status)
 {
 	int64_t was = mp_error_read_code(m), code = translate_code(e, was);
 	struct mp_writer w;

@@ -61,13 +61,13 @@ enum mp_era mp_session_classify(const struct mp_message *m)
 
 /* --- requests -------------------------------------------------------------------------------- */
 
-static void answer_empty(struct mp_errand *e, const struct mp_message *m)
+static void answer_empty(struct mp_request *e, const struct mp_message *m)
 {
 	(void)m;
-	mp_errand_result(e, MP_STR("{}"));
+	mp_request_result(e, MP_STR("{}"));
 }
 
-typedef void (*handler)(struct mp_errand *e, const struct mp_message *m);
+typedef void (*handler)(struct mp_request *e, const struct mp_message *m);
 static const handler handlers[MP_METHODS] = {
 	[MP_METHOD_INITIALIZE] = mp_session_answer_initialize,
 	[MP_METHOD_PING] = answer_empty,
@@ -91,26 +91,26 @@ static const handler handlers[MP_METHODS] = {
 	[MP_METHOD_TASKS_CANCEL] = mp_session_answer_task,
 };
 
-static void session_dispatch(struct mp_errand *e, const struct mp_message *m)
+static void session_dispatch(struct mp_request *e, const struct mp_message *m)
 {
 	const struct mp_method *method = mp_method_get(m->method);
 	struct mp_str name = mp_value_source(m->tape, m->method_name); /* in quotes */
 
 	if (!handlers[m->method] || !(method->eras & e->era))
-		mp_errand_refuse(e, -32601, 404, "Method not found: %.*s", (int)name.len - 2,
-				 name.p + 1);
+		mp_request_refuse(e, -32601, 404, "Method not found: %.*s", (int)name.len - 2,
+				  name.p + 1);
 	else
 		handlers[m->method](e, m);
 }
 
-void mp_session_look_again(struct mp_errand *e)
+void mp_session_look_again(struct mp_request *e)
 {
 	struct mp_lobby *l = e->session->lobby;
 	struct mp_message m;
 	struct mcpool_error why;
 
-	if (mp_message_scan(&l->tape, mp_str_of(e->request), &m, &why) < 0)
-		mp_errand_fail(e, &why, NULL); /* no memory for the tape */
+	if (mp_message_scan(&l->tape, mp_str_of(e->waiting), &m, &why) < 0)
+		mp_request_fail(e, &why, NULL); /* no memory for the tape */
 	else
 		session_dispatch(e, &m);
 }
@@ -121,7 +121,7 @@ static bool is_twice(struct mp_session *s, const struct mp_message *m)
 	return (s->traits & MP_SESSION_ONE_STREAM) && mp_map_has(&s->by_id, m->id);
 }
 
-static int index_errand(struct mp_errand *e)
+static int index_request(struct mp_request *e)
 {
 	int r;
 
@@ -145,42 +145,42 @@ static void take_request(struct mp_session *s, const struct mp_message *m, mp_id
 			 struct mp_batch *batch)
 {
 	bool is_second = is_twice(s, m);
-	struct mp_errand *e = mp_errand_new(s, m, stream);
+	struct mp_request *e = mp_request_new(s, m, stream);
 	int r;
 
 	s->received++;
 	e->batch = batch;
 	if (is_second) {
-		mp_errand_refuse(e, -32600, 400, "a request with the id %s is being answered",
-				 e->their_id);
+		mp_request_refuse(e, -32600, 400, "a request with the id %s is being answered",
+				  e->their_id);
 		return;
 	}
-	r = index_errand(e);
+	r = index_request(e);
 	if (batch && e->era == MP_ERA_MODERN) /* nor would streams of changes ever end there */
-		mp_errand_refuse(e, -32600, 400, "batches are not part of " MP_MODERN_VERSION);
+		mp_request_refuse(e, -32600, 400, "batches are not part of " MP_MODERN_VERSION);
 	else if (r < 0)
-		mp_errand_give_up(e, r);
+		mp_request_give_up(e, r);
 	else if (s->lobby->is_draining && !is_told_to_leave(s))
-		mp_errand_fail(e,
-			       &(struct mcpool_error){MCPOOL_EUNAVAILABLE, 1005, 0,
-						      MCPOOL_FAULT_CLOSED,
-						      "MCP error: mcpool is stopping"},
-			       NULL);
+		mp_request_fail(e,
+				&(struct mcpool_error){MCPOOL_EUNAVAILABLE, 1005, 0,
+						       MCPOOL_FAULT_CLOSED,
+						       "MCP error: mcpool is stopping"},
+				NULL);
 	else if (e->era == MP_ERA_LEGACY && (s->traits & MP_SESSION_STATELESS))
-		mp_errand_refuse(e, -32602, 400,
-				 "_meta lacks io.modelcontextprotocol/protocolVersion");
+		mp_request_refuse(e, -32602, 400,
+				  "_meta lacks io.modelcontextprotocol/protocolVersion");
 	else if (e->era == MP_ERA_LEGACY || mp_session_read_modern(e, m))
 		session_dispatch(e, m);
 }
 
 /* --- notifications --------------------------------------------------------------------------- */
 
-static struct mp_errand *find_errand(struct mp_session *s, struct mp_str id)
+static struct mp_request *find_request(struct mp_session *s, struct mp_str id)
 {
 	if (s->traits & MP_SESSION_ONE_STREAM)
 		return mp_map_get(&s->by_id, id);
-	MP_LIST_EACH(&s->errands, link) {
-		struct mp_errand *e = mp_container_of(link, struct mp_errand, link);
+	MP_LIST_EACH(&s->requests, link) {
+		struct mp_request *e = mp_container_of(link, struct mp_request, link);
 
 		if (mp_str_eq(mp_str_of(e->their_id), id))
 			return e;
@@ -195,7 +195,7 @@ static struct mp_errand *find_errand(struct mp_session *s, struct mp_str id)
 static void cancel(struct mp_session *s, const struct mp_message *m)
 {
 	mp_value id = mp_value_get(m->tape, m->params, "requestId");
-	struct mp_errand *e = find_errand(s, mp_value_source(m->tape, id));
+	struct mp_request *e = find_request(s, mp_value_source(m->tape, id));
 	struct mp_delivery end = {.is_last = true};
 
 	if (!e || e->method == MP_METHOD_INITIALIZE || (s->traits & MP_SESSION_STATELESS))
@@ -203,7 +203,7 @@ static void cancel(struct mp_session *s, const struct mp_message *m)
 	end.stream = e->stream;
 	if (mp_batch_leave(MP_TAKE(e->batch)))
 		s->hooks->deliver(s->u, &end);
-	mp_errand_advance(e, MP_ERRAND_ON_DROP);
+	mp_request_advance(e, MP_REQUEST_ON_DROP);
 }
 
 static void take_notification(struct mp_session *s, const struct mp_message *m)
@@ -340,7 +340,7 @@ size_t mp_session_receive_oversize(struct mp_session *s, struct mp_str head, str
 	struct mp_delivery d = {stream, {0}, true, 400};
 	struct mp_buf *data = &s->lobby->scratch;
 
-	if (mp_errand_write_data(data, &f) < 0)
+	if (mp_request_write_data(data, &f) < 0)
 		mp_buf_clear(data);
 	answer_with_data(s, mp_salvage_id(head, tail), &why, mp_buf_get(data), d);
 	return 1;
@@ -348,11 +348,11 @@ size_t mp_session_receive_oversize(struct mp_session *s, struct mp_str head, str
 
 void mp_session_leave_stream(struct mp_session *s, mp_id stream)
 {
-	MP_LIST_WALK(&s->errands, link) {
-		struct mp_errand *e = mp_container_of(link, struct mp_errand, link);
+	MP_LIST_WALK(&s->requests, link) {
+		struct mp_request *e = mp_container_of(link, struct mp_request, link);
 
 		if (e->stream == stream)
-			mp_errand_advance(e, MP_ERRAND_ON_DROP);
+			mp_request_advance(e, MP_REQUEST_ON_DROP);
 	}
 }
 
@@ -400,7 +400,7 @@ int mp_session_new(struct mp_lobby *lobby, const struct mp_session_options *o,
 	s->u = u;
 	s->habit = mp_client_find_habit(MP_STR(""));
 	s->since_ms = s->last_ms = mp_loop_wall_now_ms(lobby->loop);
-	mp_list_init(&s->errands);
+	mp_list_init(&s->requests);
 	mp_list_init(&s->queries);
 	mp_list_init(&s->subscriptions);
 	mp_list_init(&s->tasks);
@@ -416,13 +416,14 @@ int mp_session_new(struct mp_lobby *lobby, const struct mp_session_options *o,
 
 static void drop_all(struct mp_session *s)
 {
-	MP_LIST_WALK(&s->errands, link)
-		mp_errand_advance(mp_container_of(link, struct mp_errand, link), MP_ERRAND_ON_DROP);
+	MP_LIST_WALK(&s->requests, link)
+		mp_request_advance(mp_container_of(link, struct mp_request, link),
+				   MP_REQUEST_ON_DROP);
 	MP_LIST_WALK(&s->lobby->parked, link) {
-		struct mp_errand *e = mp_container_of(link, struct mp_errand, link);
+		struct mp_request *e = mp_container_of(link, struct mp_request, link);
 
 		if (e->session == s)
-			mp_errand_advance(e, MP_ERRAND_ON_DROP);
+			mp_request_advance(e, MP_REQUEST_ON_DROP);
 	}
 }
 
@@ -460,7 +461,7 @@ void mp_session_get_info(const struct mp_session *s, struct mp_session_info *ret
 		.root = mp_view_get_set(s->view)->root,
 		.since_ms = s->since_ms,
 		.last_ms = s->last_ms,
-		.open = s->errands.len,
+		.open = s->requests.len,
 		.received = s->received,
 		.answered = s->answered,
 	};

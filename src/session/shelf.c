@@ -117,9 +117,9 @@ struct mp_stock *mp_shelf_get_stock(struct mp_shelf *s)
 
 /* --- waiting --------------------------------------------------------------------------------- */
 
-static struct mp_errand *errand_of(struct mp_link *link)
+static struct mp_request *request_of(struct mp_link *link)
 {
-	return mp_container_of(link, struct mp_errand, wait_link);
+	return mp_container_of(link, struct mp_request, wait_link);
 }
 
 static bool is_late(struct mp_shelf *s, size_t i)
@@ -141,7 +141,7 @@ bool mp_shelf_is_ready(struct mp_shelf *s, bool patiently)
 static void wake(struct mp_shelf *s)
 {
 	MP_LIST_WALK(&s->waiting, link)
-		mp_session_look_again(errand_of(link));
+		mp_session_look_again(request_of(link));
 }
 
 static void look_again(void *u)
@@ -267,7 +267,7 @@ struct mp_shelf *mp_shelf_unref(struct mp_shelf *s)
 	return mp_free(s);
 }
 
-/* Its errands wait there, and what it was told last is what the next list is compared with. */
+/* Its requests wait there, and what it was told last is what the next list is compared with. */
 static void move_session(struct mp_session *session, struct mp_shelf *from)
 {
 	struct mp_narrowing n = {
@@ -285,7 +285,7 @@ static void move_session(struct mp_session *session, struct mp_shelf *from)
 		to->stock->refs++;
 	}
 	MP_LIST_WALK(&from->waiting, link) {
-		if (errand_of(link)->session != session)
+		if (request_of(link)->session != session)
 			continue;
 		mp_list_remove(&from->waiting, link);
 		mp_list_append(&to->waiting, link);

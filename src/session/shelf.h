@@ -58,7 +58,7 @@ struct mp_shelf {
 	bool *only;                         /* whom the gate may start; owned; NULL: all */
 	struct mp_stock *stock;             /* NULL: not looked yet */
 	struct mp_list sessions;            /* who uses it */
-	struct mp_list waiting;             /* errands, by wait_link */
+	struct mp_list waiting;             /* requests, by wait_link */
 	struct mp_timer timer;              /* of those that wait longer than for the gate */
 	struct mp_task task;                /* look again */
 };

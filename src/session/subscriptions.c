@@ -93,7 +93,7 @@ static struct mp_session_subscription *find_public(struct mp_session *s, struct 
 }
 
 /* Whether it is still in a list or not, and also if it never was subscribed to. */
-static void unsubscribe(struct mp_errand *e, struct mp_str uri)
+static void unsubscribe(struct mp_request *e, struct mp_str uri)
 {
 	struct mp_session_subscription *sub = find_public(e->session, uri);
 
@@ -101,10 +101,10 @@ static void unsubscribe(struct mp_errand *e, struct mp_str uri)
 		sub->is_asked = false;
 		drop(e->session, sub);
 	}
-	mp_errand_result(e, MP_STR("{}"));
+	mp_request_result(e, MP_STR("{}"));
 }
 
-void mp_session_answer_subscribe(struct mp_errand *e, const struct mp_message *m)
+void mp_session_answer_subscribe(struct mp_request *e, const struct mp_message *m)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
 	struct mp_session *s = e->session;
@@ -114,7 +114,7 @@ void mp_session_answer_subscribe(struct mp_errand *e, const struct mp_message *m
 
 	mp_arena_init(&arena, MP_LIMIT_MESSAGE);
 	if (mp_value_text(m->tape, m->subject, &arena, &uri) < 0 || !uri.len) {
-		mp_errand_refuse(e, -32602, 200, "params.uri is not a string");
+		mp_request_refuse(e, -32602, 200, "params.uri is not a string");
 		return;
 	}
 	if (e->method == MP_METHOD_RESOURCES_UNSUBSCRIBE) {
@@ -123,12 +123,12 @@ void mp_session_answer_subscribe(struct mp_errand *e, const struct mp_message *m
 	}
 	sub = subscribe(s, uri, &why);
 	if (!sub) {
-		mp_errand_refuse(e, why.code == MCPOOL_ENOENT ? -32002 : why.rpc_code, 200, "%s",
-				 why.message);
+		mp_request_refuse(e, why.code == MCPOOL_ENOENT ? -32002 : why.rpc_code, 200, "%s",
+				  why.message);
 		return;
 	}
 	sub->is_asked = true;
-	mp_errand_result(e, MP_STR("{}"));
+	mp_request_result(e, MP_STR("{}"));
 }
 
 void mp_session_renew_subscriptions(struct mp_session *s)
@@ -147,7 +147,7 @@ void mp_session_renew_subscriptions(struct mp_session *s)
 
 /* --- telling --------------------------------------------------------------------------------- */
 
-static void write_tag(struct mp_writer *w, const struct mp_errand *e)
+static void write_tag(struct mp_writer *w, const struct mp_request *e)
 {
 	mp_write_key(w, MP_STR("_meta"));
 	mp_write_begin_object(w);
@@ -156,7 +156,7 @@ static void write_tag(struct mp_writer *w, const struct mp_errand *e)
 }
 
 /* params of a notification on a stream that was opened for it; uri may be NULL. */
-static int write_tagged(struct mp_buf *out, const struct mp_errand *e, enum mp_method_id method,
+static int write_tagged(struct mp_buf *out, const struct mp_request *e, enum mp_method_id method,
 			const char *uri)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf params;
@@ -178,7 +178,7 @@ static int write_tagged(struct mp_buf *out, const struct mp_errand *e, enum mp_m
 					 !e && !uri ? MP_STR("") : mp_buf_get(&params));
 }
 
-static void notify(struct mp_session *s, struct mp_errand *e, enum mp_method_id method,
+static void notify(struct mp_session *s, struct mp_request *e, enum mp_method_id method,
 		   const char *uri)
 {
 	struct mp_buf *out = &s->lobby->out;
@@ -196,10 +196,10 @@ static const struct {
 	{MP_METHOD_RESOURCES_CHANGED, 1u << MP_CATALOG_RESOURCE | 1u << MP_CATALOG_TEMPLATE},
 };
 
-static bool listens(const struct mp_errand *e, unsigned kinds)
+static bool listens(const struct mp_request *e, unsigned kinds)
 {
 	for (int kind = 0; kind < MP_CATALOG_COUNT; kind++)
-		if (e->state == MP_ERRAND_LISTENING && e->wants_list[kind] && (kinds & 1u << kind))
+		if (e->state == MP_REQUEST_LISTENING && e->wants_list[kind] && (kinds & 1u << kind))
 			return true;
 	return false;
 }
@@ -212,8 +212,8 @@ void mp_session_tell_changed(struct mp_session *s, unsigned kinds)
 
 		if (these && s->is_open && (s->lists_seen & news[i].kinds))
 			notify(s, NULL, news[i].method, NULL);
-		MP_LIST_EACH(&s->errands, link) {
-			struct mp_errand *e = mp_container_of(link, struct mp_errand, link);
+		MP_LIST_EACH(&s->requests, link) {
+			struct mp_request *e = mp_container_of(link, struct mp_request, link);
 
 			if (these && listens(e, these))
 				notify(s, e, news[i].method, NULL);
@@ -221,7 +221,7 @@ void mp_session_tell_changed(struct mp_session *s, unsigned kinds)
 	}
 }
 
-static bool has(const struct mp_errand *e, const struct mp_session_subscription *sub)
+static bool has(const struct mp_request *e, const struct mp_session_subscription *sub)
 {
 	MP_LIST_EACH(&e->uris, link)
 		if (mp_container_of(link, struct mp_subscribed, link)->to == sub)
@@ -242,8 +242,8 @@ void mp_session_tell_updated(struct mp_session *s, const char *server, const str
 		return;
 	if (sub->is_asked)
 		notify(s, NULL, MP_METHOD_RESOURCE_UPDATED, sub->public_uri);
-	MP_LIST_EACH(&s->errands, link) {
-		struct mp_errand *e = mp_container_of(link, struct mp_errand, link);
+	MP_LIST_EACH(&s->requests, link) {
+		struct mp_request *e = mp_container_of(link, struct mp_request, link);
 
 		if (has(e, sub))
 			notify(s, e, MP_METHOD_RESOURCE_UPDATED, sub->public_uri);
@@ -252,7 +252,7 @@ void mp_session_tell_updated(struct mp_session *s, const char *server, const str
 
 /* --- listening ------------------------------------------------------------------------------- */
 
-void mp_errand_drop_uris(struct mp_errand *e)
+void mp_request_drop_uris(struct mp_request *e)
 {
 	struct mp_link *link;
 
@@ -265,7 +265,7 @@ void mp_errand_drop_uris(struct mp_errand *e)
 	}
 }
 
-static void take_uri(struct mp_errand *e, const struct mp_tape *t, mp_value v)
+static void take_uri(struct mp_request *e, const struct mp_tape *t, mp_value v)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
 	struct mp_session_subscription *sub = NULL;
@@ -291,7 +291,7 @@ static bool is_true(const struct mp_tape *t, mp_value object, const char *key)
 	return mp_value_bool(t, mp_value_get(t, object, key), &yes) == 0 && yes;
 }
 
-static void take_filter(struct mp_errand *e, const struct mp_tape *t)
+static void take_filter(struct mp_request *e, const struct mp_tape *t)
 {
 	e->wants_list[MP_CATALOG_TOOL] = is_true(t, MP_ROOT, "toolsListChanged");
 	e->wants_list[MP_CATALOG_PROMPT] = is_true(t, MP_ROOT, "promptsListChanged");
@@ -301,7 +301,7 @@ static void take_filter(struct mp_errand *e, const struct mp_tape *t)
 		take_uri(e, t, v);
 }
 
-static void write_honoured(struct mp_writer *w, const struct mp_errand *e)
+static void write_honoured(struct mp_writer *w, const struct mp_request *e)
 {
 	mp_write_key(w, MP_STR("notifications"));
 	mp_write_begin_object(w);
@@ -322,7 +322,7 @@ static void write_honoured(struct mp_writer *w, const struct mp_errand *e)
 	mp_write_end_object(w);
 }
 
-static int write_acknowledgement(const struct mp_errand *e, struct mp_buf *out)
+static int write_acknowledgement(const struct mp_request *e, struct mp_buf *out)
 {
 	struct mp_buf *params = &e->session->lobby->scratch;
 	struct mp_writer w;
@@ -339,7 +339,7 @@ static int write_acknowledgement(const struct mp_errand *e, struct mp_buf *out)
 	return r < 0 ? r : mp_message_notify(out, MP_METHOD_ACKNOWLEDGED, mp_buf_get(params));
 }
 
-void mp_session_answer_listen(struct mp_errand *e, const struct mp_message *m)
+void mp_session_answer_listen(struct mp_request *e, const struct mp_message *m)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
 	struct mp_buf *out = &e->session->lobby->out;
@@ -348,7 +348,7 @@ void mp_session_answer_listen(struct mp_errand *e, const struct mp_message *m)
 
 	mp_tape_init(&t, 0);
 	if (!mp_value_is(m->tape, filter, MP_TAPE_OBJECT)) {
-		mp_errand_refuse(e, -32602, 400, "params.notifications is not an object");
+		mp_request_refuse(e, -32602, 400, "params.notifications is not an object");
 		return;
 	}
 	r = mp_era_open(m, filter, &t);
@@ -358,14 +358,14 @@ void mp_session_answer_listen(struct mp_errand *e, const struct mp_message *m)
 		r = write_acknowledgement(e, out);
 	}
 	if (r < 0) {
-		mp_errand_give_up(e, r);
+		mp_request_give_up(e, r);
 		return;
 	}
-	mp_errand_advance(e, MP_ERRAND_ON_LISTEN);
-	mp_errand_tell(e, mp_buf_get(out));
+	mp_request_advance(e, MP_REQUEST_ON_LISTEN);
+	mp_request_tell(e, mp_buf_get(out));
 }
 
-void mp_session_end_listening(struct mp_errand *e)
+void mp_session_end_listening(struct mp_request *e)
 {
 	struct mp_buf *result = &e->session->lobby->scratch;
 	struct mp_writer w;
@@ -377,7 +377,7 @@ void mp_session_end_listening(struct mp_errand *e)
 	write_tag(&w, e);
 	mp_write_end_object(&w);
 	if (mp_write_finish(&w) < 0)
-		mp_errand_give_up(e, MCPOOL_ENOMEM);
+		mp_request_give_up(e, MCPOOL_ENOMEM);
 	else
-		mp_errand_result(e, mp_buf_get(result));
+		mp_request_result(e, mp_buf_get(result));
 }

@@ -82,7 +82,7 @@ static bool may_be_task(const struct mp_message *m)
 				 MP_STR("task")));
 }
 
-static void note(struct mp_errand *e, const struct mp_message *m)
+static void note(struct mp_request *e, const struct mp_message *m)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
@@ -96,7 +96,7 @@ static void note(struct mp_errand *e, const struct mp_message *m)
 	memcpy(e->task, add(e->session, e->server, id)->name, sizeof(e->task));
 }
 
-void mp_task_note(struct mp_errand *e, const struct mp_message *m)
+void mp_task_note(struct mp_request *e, const struct mp_message *m)
 {
 	if (e->method == MP_METHOD_TOOLS_CALL && may_be_task(m))
 		note(e, m);
@@ -128,7 +128,7 @@ static void write_object(struct mp_writer *w, const struct mp_tape *t, mp_value 
 	mp_write_end_object(w);
 }
 
-void mp_task_write_meta(const struct mp_errand *e, const struct mp_message *m, mp_value meta,
+void mp_task_write_meta(const struct mp_request *e, const struct mp_message *m, mp_value meta,
 			struct mp_writer *w)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
@@ -140,7 +140,7 @@ void mp_task_write_meta(const struct mp_errand *e, const struct mp_message *m, m
 		write_object(w, &t, MP_ROOT, e->task);
 }
 
-int mp_task_write_result(const struct mp_errand *e, const struct mp_message *m, struct mp_buf *out)
+int mp_task_write_result(const struct mp_request *e, const struct mp_message *m, struct mp_buf *out)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
 	struct mp_task_record *r = find(e->session, mp_str_of(e->task));
@@ -166,7 +166,7 @@ int mp_task_write_result(const struct mp_errand *e, const struct mp_message *m, 
 /* --- requests about tasks -------------------------------------------------------------------- */
 
 /* Those of this session as they were last seen; nobody else's. */
-static void answer_list(struct mp_errand *e)
+static void answer_list(struct mp_request *e)
 {
 	struct mp_buf *out = &e->session->lobby->scratch;
 	struct mp_writer w;
@@ -182,12 +182,12 @@ static void answer_list(struct mp_errand *e)
 	mp_write_end_array(&w);
 	mp_write_end_object(&w);
 	if (mp_write_finish(&w) < 0)
-		mp_errand_give_up(e, MCPOOL_ENOMEM);
+		mp_request_give_up(e, MCPOOL_ENOMEM);
 	else
-		mp_errand_result(e, mp_buf_get(out));
+		mp_request_result(e, mp_buf_get(out));
 }
 
-void mp_session_answer_task(struct mp_errand *e, const struct mp_message *m)
+void mp_session_answer_task(struct mp_request *e, const struct mp_message *m)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
 	struct mp_task_record *r = NULL;
@@ -206,7 +206,7 @@ void mp_session_answer_task(struct mp_errand *e, const struct mp_message *m)
 	if (mp_value_text(m->tape, m->subject, &arena, &name) == 0)
 		r = find(e->session, name);
 	if (!r) { /* foreign and unknown ones are the same */
-		mp_errand_refuse(e, -32602, 200, "there is no such task");
+		mp_request_refuse(e, -32602, 200, "there is no such task");
 		return;
 	}
 	memcpy(e->task, r->name, sizeof(e->task));

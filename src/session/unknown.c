@@ -56,7 +56,7 @@ static int code_of(enum mp_shown_state state)
 }
 
 /* Its server is not up, so nobody knows: as for an unknown tool, and with the reason. */
-static void refuse_absent(struct mp_errand *e, struct mp_str name, size_t i)
+static void refuse_absent(struct mp_request *e, struct mp_str name, size_t i)
 {
 	struct mp_status s;
 	struct mcpool_error why;
@@ -79,11 +79,11 @@ static void refuse_absent(struct mp_errand *e, struct mp_str name, size_t i)
 			"it is being started: call again in a moment; what it does: mcpool status";
 	f.next_at_ms = s.next_at_ms;
 	f.tail = s.tail;
-	mp_errand_fail_as(e, -32602, &f);
+	mp_request_fail_as(e, -32602, &f);
 }
 
 /* It is there, and not as it was approved (V38). */
-static void refuse_frozen(struct mp_errand *e, struct mp_str name, const struct mp_entry *entry,
+static void refuse_frozen(struct mp_request *e, struct mp_str name, const struct mp_entry *entry,
 			  struct mp_str tool)
 {
 	struct mcpool_error why;
@@ -101,11 +101,11 @@ static void refuse_frozen(struct mp_errand *e, struct mp_str name, const struct 
 		      "Unknown tool: %.*s: it changed after server '%s' was approved; accept it "
 		      "with `mcpool trust %s`",
 		      MP_STR_ARGS(name), entry->name, entry->name);
-	mp_errand_fail_as(e, -32602, &f);
+	mp_request_fail_as(e, -32602, &f);
 }
 
 /* Why there is no such tool: its server is not up, or the tool is kept out (E74). */
-static bool explain_unknown(struct mp_errand *e, struct mp_str name)
+static bool explain_unknown(struct mp_request *e, struct mp_str name)
 {
 	struct mp_view *v = e->session->view;
 
@@ -119,7 +119,7 @@ static bool explain_unknown(struct mp_errand *e, struct mp_str name)
 		    !mp_shelf_shows(e->session->shelf, server))
 			continue;
 		if (is_filtered(entry, tool)) {
-			mp_errand_refuse(
+			mp_request_refuse(
 				e, -32602, 200,
 				"Unknown tool: %.*s: server '%s' has it kept out by toolsAllowed "
 				"or toolsDenied",
@@ -139,7 +139,7 @@ static bool explain_unknown(struct mp_errand *e, struct mp_str name)
 }
 
 /* As the eras say it (mcp-spec 4.1). */
-void mp_session_refuse_unknown(struct mp_errand *e, struct mp_str name, size_t candidates)
+void mp_session_refuse_unknown(struct mp_request *e, struct mp_str name, size_t candidates)
 {
 	struct mp_lobby *l = e->session->lobby;
 	bool is_uri = e->method == MP_METHOD_RESOURCES_READ;
@@ -148,19 +148,19 @@ void mp_session_refuse_unknown(struct mp_errand *e, struct mp_str name, size_t c
 	struct mp_writer w;
 
 	if (candidates > 1) {
-		mp_errand_refuse(e, code, 200, "'%.*s' could be any of %zu %ss", MP_STR_ARGS(name),
-				 candidates, describe(e->method));
+		mp_request_refuse(e, code, 200, "'%.*s' could be any of %zu %ss", MP_STR_ARGS(name),
+				  candidates, describe(e->method));
 		return;
 	}
 	if (e->method == MP_METHOD_TOOLS_CALL && explain_unknown(e, name))
 		return;
 	if (!is_uri) {
-		mp_errand_refuse(e, code, 200, "Unknown %s: %.*s%s%s%s", describe(e->method),
-				 MP_STR_ARGS(name),
-				 problem ? "; a configuration file cannot be read, and its "
-					   "servers may be missing: "
-					 : "",
-				 problem ? problem : "", problem ? ". Mend the file" : "");
+		mp_request_refuse(e, code, 200, "Unknown %s: %.*s%s%s%s", describe(e->method),
+				  MP_STR_ARGS(name),
+				  problem ? "; a configuration file cannot be read, and its "
+					    "servers may be missing: "
+					  : "",
+				  problem ? problem : "", problem ? ". Mend the file" : "");
 		return;
 	}
 	mp_buf_clear(&l->scratch);
@@ -174,7 +174,7 @@ void mp_session_refuse_unknown(struct mp_errand *e, struct mp_str name, size_t c
 	mp_write_end_object(&w);
 	mp_write_end_object(&w);
 	if (mp_write_finish(&w) < 0)
-		mp_errand_give_up(e, MCPOOL_ENOMEM);
+		mp_request_give_up(e, MCPOOL_ENOMEM);
 	else
 		mp_session_finish_call(e, mp_buf_get(&l->scratch), true, 200);
 }

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "hub/hub.h"
-#include "pool/lease.h"
+#include "pool/pool_call.h"
 
 enum { MAX_VIEWS = 8 };
 
@@ -37,7 +37,7 @@ struct call {
 	struct session *s;
 	int64_t number; /* in its session */
 	int64_t asked_us, took_us;
-	mp_id lease;
+	mp_id call;
 	struct mp_timer timer; /* its abort; once it was turned away, the next call */
 	bool is_ended;
 };

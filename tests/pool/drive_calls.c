@@ -142,7 +142,7 @@ static void go_on(struct call *c, enum mp_outcome outcome)
 	}
 }
 
-static void ended(const struct mp_lease_answer *answer, void *u)
+static void ended(const struct mp_pool_answer *answer, void *u)
 {
 	struct call *c = u;
 	struct session *s = c->s;
@@ -168,7 +168,7 @@ static void abort_call(void *u)
 {
 	struct call *c = u;
 
-	mp_lease_cancel(c->s->d->hub->pool, c->lease);
+	mp_pool_call_cancel(c->s->d->hub->pool, c->call);
 }
 
 static void ask(struct session *s)
@@ -176,7 +176,7 @@ static void ask(struct session *s)
 	struct drive *d = s->d;
 	struct call *c = &d->calls[d->asked++];
 	bool slow = happens(d, d->o.slow);
-	struct mp_lease_request rq = {
+	struct mp_pool_call_options rq = {
 		.server = d->o.server,
 		.session = s->id,
 		.method = MP_METHOD_TOOLS_CALL,
@@ -196,7 +196,7 @@ static void ask(struct session *s)
 		 rq.tool.p, slept, slow ? "tag" : "message", s->id, c->number, (int)d->o.pad, 0);
 	rq.params = mp_str_of(d->params);
 	fprintf(d->all_asked, "%" PRIu64 "-%" PRId64 "\n", s->id, c->number);
-	if (mp_lease_call(s->view, &rq, ended, c, &c->lease, &why) < 0)
+	if (mp_pool_call_start(s->view, &rq, ended, c, &c->call, &why) < 0)
 		drive_die("a call was not taken: %s", why.message);
 	if (happens(d, d->o.aborts))
 		mp_timer_start(&c->timer, roll(d, ABORT_WITHIN_MS));
@@ -204,7 +204,7 @@ static void ask(struct session *s)
 
 /* --- another server -------------------------------------------------------------------------- */
 
-static void beside_ended(const struct mp_lease_answer *answer, void *u)
+static void beside_ended(const struct mp_pool_answer *answer, void *u)
 {
 	struct drive *d = u;
 
@@ -218,7 +218,7 @@ static void beside_ended(const struct mp_lease_answer *answer, void *u)
 static void ask_beside(void *u)
 {
 	struct drive *d = u;
-	struct mp_lease_request rq = {
+	struct mp_pool_call_options rq = {
 		.server = d->o.beside,
 		.session = (mp_id)d->o.sessions + 1,
 		.method = MP_METHOD_TOOLS_CALL,
@@ -228,7 +228,7 @@ static void ask_beside(void *u)
 	};
 	struct mcpool_error why;
 
-	if (mp_lease_call(d->hub->view, &rq, beside_ended, d, NULL, &why) < 0)
+	if (mp_pool_call_start(d->hub->view, &rq, beside_ended, d, NULL, &why) < 0)
 		drive_die("%s: %s", d->o.beside, why.message);
 }
 

@@ -134,15 +134,15 @@ void behave_failed(struct actor *a, const char *format, ...)
 static void time_is_up(void *u)
 {
 	struct actor *a = u;
-	mp_id lease = a->lease, listening = a->listening;
+	mp_id call = a->call, listening = a->listening;
 
-	a->lease = a->listening = 0;
+	a->call = a->listening = 0;
 	behave_failed(a, "not within %d s (step %d, progress %u, heard %zu, calls %u, good %u)",
 		      PATIENCE_MS / 1000, a->step, a->progressed, a->n_heard, a->calls, a->good);
-	if (lease)
-		mp_lease_cancel(a->suite->hub->pool, lease);
+	if (call)
+		mp_pool_call_cancel(a->suite->hub->pool, call);
 	if (listening)
-		mp_lease_cancel(a->suite->hub->pool, listening);
+		mp_pool_call_cancel(a->suite->hub->pool, listening);
 }
 
 static void tick(void *u)
@@ -182,7 +182,7 @@ static void begin(void *u)
 	a->step = 0;
 	a->progressed = 0;
 	a->n_heard = 0;
-	a->lease = a->listening = 0;
+	a->call = a->listening = 0;
 	if (!is_offered(a)) {
 		end(a, "absent");
 		return;

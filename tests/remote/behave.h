@@ -7,7 +7,7 @@
 
 #include "hub/hub.h"
 #include "pool/instance.h"
-#include "pool/lease.h"
+#include "pool/pool_call.h"
 
 /* What to ask a kind of server for, and what must come of it. Params are JSON. */
 struct kind {
@@ -38,9 +38,9 @@ struct actor {
 	struct mp_instance *in;
 	const struct behaviour *now; /* NULL: all is done */
 	int step;
-	mp_id lease, listening; /* the calls it waits for; 0: none */
-	struct mp_timer timer;  /* the end of its patience */
-	struct mp_timer tick;   /* look again */
+	mp_id call, listening; /* the calls it waits for; 0: none */
+	struct mp_timer timer; /* the end of its patience */
+	struct mp_timer tick;  /* look again */
 	int64_t began_ms;
 	size_t before;        /* items in a list that changes */
 	unsigned progressed;  /* how often */

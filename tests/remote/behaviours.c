@@ -24,7 +24,7 @@ struct call {
 };
 
 /* Only an answer with a result is what most of them want. */
-static void answered(const struct mp_lease_answer *answer, void *u)
+static void answered(const struct mp_pool_answer *answer, void *u)
 {
 	struct call c = *(struct call *)u;
 	struct mp_str result = {"", 0};
@@ -32,7 +32,7 @@ static void answered(const struct mp_lease_answer *answer, void *u)
 	free(u);
 	if (c.a->now != c.of)
 		return; /* it was too late */
-	c.a->lease = 0;
+	c.a->call = 0;
 	if (answer->outcome != MP_OUTCOME_ANSWERED) {
 		behave_failed(c.a, "%s: %s", mp_outcome_get_name(answer->outcome),
 			      answer->error->message);
@@ -54,10 +54,10 @@ static void progressed(const struct mp_message *m, void *u)
 	c->a->progressed++;
 }
 
-static void send(struct actor *a, enum mp_method_id method, const char *params, mp_lease_fn fn,
+static void send(struct actor *a, enum mp_method_id method, const char *params, mp_pool_call_fn fn,
 		 struct call *c)
 {
-	struct mp_lease_request rq = {
+	struct mp_pool_call_options rq = {
 		.server = a->name,
 		.session = 1,
 		.method = method,
@@ -67,7 +67,7 @@ static void send(struct actor *a, enum mp_method_id method, const char *params, 
 	};
 	struct mcpool_error why;
 
-	if (mp_lease_call(a->suite->hub->view, &rq, fn, c, &a->lease, &why) < 0) {
+	if (mp_pool_call_start(a->suite->hub->view, &rq, fn, c, &a->call, &why) < 0) {
 		free(c);
 		behave_failed(a, "not taken: %s", why.message);
 	}
@@ -108,12 +108,12 @@ static bool lists(struct actor *a, enum mp_catalog_kind kind, const char *name)
 	return l && mp_catalog_find(l, mp_str_of(name));
 }
 
-static void acquired(const struct mp_lease_answer *answer, void *u)
+static void acquired(const struct mp_pool_answer *answer, void *u)
 {
 	struct actor *a = u;
-	mp_id lease = a->lease;
+	mp_id call = a->call;
 
-	a->lease = 0;
+	a->call = 0;
 	if (answer->outcome == MP_OUTCOME_CANCELLED)
 		return;
 	if (answer->outcome != MP_OUTCOME_ANSWERED)
@@ -125,14 +125,14 @@ static void acquired(const struct mp_lease_answer *answer, void *u)
 			      a->kind->prompt);
 	else
 		behave_ok(a);
-	mp_lease_cancel(a->suite->hub->pool, lease);
+	mp_pool_call_cancel(a->suite->hub->pool, call);
 }
 
 static void list(struct actor *a)
 {
 	struct mcpool_error why;
 
-	if (mp_lease_acquire(a->suite->hub->view, a->name, 1, acquired, a, &a->lease, &why) < 0)
+	if (mp_pool_call_acquire(a->suite->hub->view, a->name, 1, acquired, a, &a->call, &why) < 0)
 		behave_failed(a, "%s", why.message);
 }
 
@@ -191,14 +191,14 @@ static void progress(struct actor *a)
 	ask(a, MP_METHOD_TOOLS_CALL, a->kind->slow, slept);
 }
 
-static void cancelled(const struct mp_lease_answer *answer, void *u)
+static void cancelled(const struct mp_pool_answer *answer, void *u)
 {
 	struct call c = *(struct call *)u;
 
 	free(u);
 	if (c.a->now != c.of)
 		return;
-	c.a->lease = 0;
+	c.a->call = 0;
 	if (answer->outcome != MP_OUTCOME_CANCELLED)
 		behave_failed(c.a, "it ended as %s", mp_outcome_get_name(answer->outcome));
 	else
@@ -223,7 +223,7 @@ static void look_at_cancel(struct actor *a)
 {
 	if (a->step == 0 && a->progressed) {
 		a->step = 1;
-		mp_lease_cancel(a->suite->hub->pool, a->lease);
+		mp_pool_call_cancel(a->suite->hub->pool, a->call);
 	} else if (a->step == 2 &&
 		   (!a->kind->notes || behave_has_file(a, "notes", "slow cancelled"))) {
 		a->step = 3;
@@ -259,7 +259,7 @@ static void change(struct actor *a)
 
 static void look_at_change(struct actor *a)
 {
-	if (a->lease == 0 && has_new(a))
+	if (a->call == 0 && has_new(a))
 		behave_ok(a);
 }
 
@@ -271,7 +271,7 @@ static void subscribed(struct actor *a, struct mp_str result)
 }
 
 /* A modern server is listened to for as long as one wants to know. */
-static void listen_ended(const struct mp_lease_answer *answer, void *u)
+static void listen_ended(const struct mp_pool_answer *answer, void *u)
 {
 	struct actor *a = u;
 
@@ -282,7 +282,8 @@ static void listen_ended(const struct mp_lease_answer *answer, void *u)
 
 static void subscribe(struct actor *a)
 {
-	struct mp_lease_request rq = {.server = a->name, .session = 1, .method = MP_METHOD_LISTEN};
+	struct mp_pool_call_options rq = {
+		.server = a->name, .session = 1, .method = MP_METHOD_LISTEN};
 	struct mcpool_error why;
 	char params[300];
 
@@ -294,7 +295,7 @@ static void subscribe(struct actor *a)
 	snprintf(params, sizeof(params), "{\"notifications\":{\"resourceSubscriptions\":[\"%s\"]}}",
 		 a->kind->uri);
 	rq.params = mp_str_of(params);
-	if (mp_lease_call(a->suite->hub->view, &rq, listen_ended, a, &a->listening, &why) < 0)
+	if (mp_pool_call_start(a->suite->hub->view, &rq, listen_ended, a, &a->listening, &why) < 0)
 		behave_failed(a, "%s", why.message);
 }
 
@@ -302,11 +303,11 @@ static void look_at_subscribe(struct actor *a)
 {
 	if (a->step == 0 && a->listening && behave_has_heard(a, "acknowledged", a->kind->uri))
 		subscribed(a, MP_STR(""));
-	if (a->step != 1 || a->lease || !behave_has_heard(a, "resources/updated", a->kind->uri))
+	if (a->step != 1 || a->call || !behave_has_heard(a, "resources/updated", a->kind->uri))
 		return;
 	a->step = 2;
 	if (a->listening)
-		mp_lease_cancel(a->suite->hub->pool, a->listening);
+		mp_pool_call_cancel(a->suite->hub->pool, a->listening);
 	behave_ok(a);
 }
 
@@ -327,7 +328,7 @@ static void logging(struct actor *a)
 
 static void look_at_logging(struct actor *a)
 {
-	if (a->lease == 0 && behave_has_heard(a, "notifications/message", "\"level\""))
+	if (a->call == 0 && behave_has_heard(a, "notifications/message", "\"level\""))
 		behave_ok(a);
 }
 
@@ -338,7 +339,7 @@ enum { GOOD_CALLS = 3 };
 static void call_again(struct actor *a);
 
 /* What was documented may happen meanwhile: nothing else, and no wrong answer. */
-static void ended_meanwhile(const struct mp_lease_answer *answer, void *u)
+static void ended_meanwhile(const struct mp_pool_answer *answer, void *u)
 {
 	struct call c = *(struct call *)u;
 	struct actor *a = c.a;
@@ -347,7 +348,7 @@ static void ended_meanwhile(const struct mp_lease_answer *answer, void *u)
 	free(u);
 	if (a->now != c.of)
 		return;
-	a->lease = 0;
+	a->call = 0;
 	a->by_outcome[answer->outcome]++;
 	if (answer->outcome != MP_OUTCOME_ANSWERED) {
 		a->good = 0;
@@ -371,7 +372,7 @@ static void call_again(struct actor *a)
 }
 
 /* The call that it dies on has an unknown fate. */
-static void ended_by_death(const struct mp_lease_answer *answer, void *u)
+static void ended_by_death(const struct mp_pool_answer *answer, void *u)
 {
 	struct call c = *(struct call *)u;
 
@@ -387,8 +388,8 @@ static void ended_by_death(const struct mp_lease_answer *answer, void *u)
 static void restart(struct actor *a)
 {
 	send(a, MP_METHOD_TOOLS_CALL, a->kind->endless, ended_by_death, new_call(a, NULL));
-	a->listening = a->lease;
-	a->lease = 0;
+	a->listening = a->call;
+	a->call = 0;
 }
 
 static void kill_it(struct actor *a)
@@ -418,7 +419,7 @@ static void look_at_restart(struct actor *a)
 {
 	if (a->step == 0 && a->progressed)
 		kill_it(a);
-	if (a->step == 0 || a->lease)
+	if (a->step == 0 || a->call)
 		return;
 	if (!a->is_back)
 		a->is_back = is_back(a);

@@ -558,7 +558,7 @@ bool fleet_start(struct fleet *f, const char *name)
 
 /* --- calls ----------------------------------------------------------------------------------- */
 
-static void note_answer(const struct mp_lease_answer *answer, void *u)
+static void note_answer(const struct mp_pool_answer *answer, void *u)
 {
 	struct fleet_result *r = u;
 	struct mp_str text = {"", 0};
@@ -584,7 +584,7 @@ static void note_answer(const struct mp_lease_answer *answer, void *u)
 bool fleet_call(struct fleet *f, const char *server, mp_id session, int64_t timeout_ms,
 		struct fleet_result *ret)
 {
-	struct mp_lease_request rq = {
+	struct mp_pool_call_options rq = {
 		.server = server,
 		.session = session,
 		.method = MP_METHOD_TOOLS_CALL,
@@ -594,15 +594,15 @@ bool fleet_call(struct fleet *f, const char *server, mp_id session, int64_t time
 	};
 
 	*ret = (struct fleet_result){.fleet = f};
-	REQUIRE(mp_lease_call(f->view, &rq, note_answer, ret, &ret->lease, NULL) == 0);
+	REQUIRE(mp_pool_call_start(f->view, &rq, note_answer, ret, &ret->call, NULL) == 0);
 	return true;
 }
 
 bool fleet_acquire(struct fleet *f, const char *server, mp_id session, struct fleet_result *ret)
 {
 	*ret = (struct fleet_result){.fleet = f};
-	REQUIRE(mp_lease_acquire(f->view, server, session, note_answer, ret, &ret->lease, NULL) ==
-		0);
+	REQUIRE(mp_pool_call_acquire(f->view, server, session, note_answer, ret, &ret->call,
+				     NULL) == 0);
 	return true;
 }
 

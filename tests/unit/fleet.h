@@ -9,7 +9,7 @@
 #include "base/dirty.h"
 #include "base/events.h"
 #include "base/loop.h"
-#include "pool/lease.h"
+#include "pool/pool_call.h"
 #include "pool/pool.h"
 
 enum { FLEET_SERVERS = 12, FLEET_KEPT = 64 };
@@ -73,7 +73,7 @@ struct fleet_result {
 	const char *transport; /* of a failure */
 	struct mcpool_error error;
 	char text[480]; /* result, or the error's words */
-	mp_id lease;
+	mp_id call;
 };
 
 struct fleet {

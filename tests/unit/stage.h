@@ -32,9 +32,9 @@ struct voice {
 	mp_id session;
 	struct stage *stage;
 	int asked, unasked, heard;
-	mp_id question, lease;
+	mp_id question, call;
 	enum mp_method_id method, heard_method;
-	mp_id heard_lease;
+	mp_id heard_call;
 	char text[300]; /* params of the last of either */
 	bool answers;   /* at once */
 };
@@ -52,7 +52,7 @@ static inline void stage_asked(void *u, const struct mp_ask *ask)
 
 	v->asked++;
 	v->question = ask->question;
-	v->lease = ask->lease;
+	v->call = ask->call;
 	v->method = ask->method;
 	snprintf(v->text, sizeof(v->text), "%s %.*s", ask->server, MP_STR_ARGS(ask->params));
 	if (v->answers)
@@ -66,13 +66,13 @@ static inline void stage_unasked(void *u, mp_id question)
 	v->unasked += question == v->question;
 }
 
-static inline void stage_heard(void *u, const char *server, mp_id lease, const struct mp_message *m)
+static inline void stage_heard(void *u, const char *server, mp_id call, const struct mp_message *m)
 {
 	struct voice *v = u;
 
 	v->heard++;
 	v->heard_method = m->method;
-	v->heard_lease = lease;
+	v->heard_call = call;
 	snprintf(v->text, sizeof(v->text), "%s %.*s", server,
 		 MP_STR_ARGS(mp_value_source(m->tape, m->params)));
 }
@@ -102,7 +102,7 @@ static inline void stage_done(struct stage *s)
 	fleet_done(&s->f);
 }
 
-static inline void stage_note(const struct mp_lease_answer *answer, void *u)
+static inline void stage_note(const struct mp_pool_answer *answer, void *u)
 {
 	struct fleet_result *r = u;
 
@@ -114,7 +114,7 @@ static inline void stage_note(const struct mp_lease_answer *answer, void *u)
 
 static inline bool stage_call(struct stage *s, struct voice *v, struct fleet_result *ret)
 {
-	struct mp_lease_request rq = {
+	struct mp_pool_call_options rq = {
 		.server = "a",
 		.session = v->session,
 		.method = MP_METHOD_TOOLS_CALL,
@@ -125,7 +125,7 @@ static inline bool stage_call(struct stage *s, struct voice *v, struct fleet_res
 	};
 
 	*ret = (struct fleet_result){.fleet = &s->f};
-	REQUIRE(mp_lease_call(s->f.view, &rq, stage_note, ret, &ret->lease, NULL) == 0);
+	REQUIRE(mp_pool_call_start(s->f.view, &rq, stage_note, ret, &ret->call, NULL) == 0);
 	fleet_settle(&s->f);
 	return true;
 }

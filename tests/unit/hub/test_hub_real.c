@@ -6,7 +6,7 @@
 #include "process.h"
 
 #include "hub/hub.h"
-#include "pool/lease.h"
+#include "pool/pool_call.h"
 
 struct desk {
 	struct mp_hub *hub;
@@ -118,7 +118,7 @@ static bool stop(struct desk *d)
 	return true;
 }
 
-static void answered(const struct mp_lease_answer *answer, void *u)
+static void answered(const struct mp_pool_answer *answer, void *u)
 {
 	struct desk *d = u;
 
@@ -128,14 +128,14 @@ static void answered(const struct mp_lease_answer *answer, void *u)
 
 static bool call(struct desk *d, const char *server)
 {
-	struct mp_lease_request rq = {
+	struct mp_pool_call_options rq = {
 		.server = server,
 		.method = MP_METHOD_TOOLS_CALL,
 		.params = MP_STR("{\"name\":\"echo\",\"arguments\":{\"text\":\"x\"}}"),
 	};
 
 	d->answers = 0;
-	REQUIRE(mp_lease_call(d->hub->view, &rq, answered, d, NULL, NULL) == 0);
+	REQUIRE(mp_pool_call_start(d->hub->view, &rq, answered, d, NULL, NULL) == 0);
 	return true;
 }
 

@@ -10,7 +10,7 @@ static bool ask_a(struct stage *s, const char *json)
 	REQUIRE(stage_open(s, json));
 	REQUIRE(stage_call(s, &s->a, &s->ra));
 	REQUIRE(fleet_say_during(s->server, 0, SAID_ELICIT));
-	REQUIRE(s->a.asked == 1 && s->a.lease == s->ra.lease);
+	REQUIRE(s->a.asked == 1 && s->a.call == s->ra.call);
 	return true;
 }
 
@@ -93,7 +93,7 @@ TEST(a_call_that_ends_takes_its_question_along)
 	MP_CLEANUP(stage_done) struct stage s = {.server = NULL};
 
 	CHECK(ask_a(&s, SERVER("serial")));
-	mp_lease_cancel(s.f.pool, s.ra.lease);
+	mp_pool_call_cancel(s.f.pool, s.ra.call);
 	fleet_settle(&s.f);
 	CHECK_EQ(s.a.unasked, 1);
 	CHECK(strstr(s.server->replied, "\"id\":\"q2\",\"error\""));
@@ -166,7 +166,7 @@ TEST(a_question_stops_the_time_of_its_own_call_alone)
 	CHECK(stage_call(&s, &s.a, &s.ra));
 	CHECK(stage_call(&s, &s.a, &s.rb));
 	CHECK(fleet_say_during(s.server, 0, SAID_ELICIT));
-	CHECK_EQ(s.a.lease, s.ra.lease);
+	CHECK_EQ(s.a.call, s.ra.call);
 	fleet_advance(&s.f, 6000);
 	CHECK_EQ(s.ra.answers, 0);
 	CHECK_EQ(s.rb.outcome, MP_OUTCOME_TIMEOUT);

@@ -72,7 +72,7 @@ TEST(a_lease_keeps_it_there)
 	CHECK(fleet_answer_kept(fleet_get(&f, "a"), 0, "{}"));
 	fleet_advance(&f, 60000);
 	CHECK_TEXT(fleet_state(&f, "a"), "connected"); /* it is still held */
-	mp_lease_cancel(f.pool, held.lease);
+	mp_pool_call_cancel(f.pool, held.call);
 	fleet_advance(&f, 1000);
 	fleet_settle(&f);
 	CHECK_TEXT(fleet_state(&f, "a"), "ready");

@@ -190,7 +190,7 @@ TEST(two_sessions_take_turns_and_so_do_their_questions)
 	CHECK_EQ(s.server->n_kept, 2);
 	CHECK(fleet_say_during(s.server, 1, SAID_ELICIT));
 	CHECK(s.a.asked == 1 && s.b.asked == 1);
-	CHECK_EQ(s.b.lease, s.rb.lease);
+	CHECK_EQ(s.b.call, s.rb.call);
 	CHECK(fleet_answer_kept(s.server, 1, "{}"));
 	CHECK(fleet_say_during(s.server, -1, SAID_ROOTS)); /* nobody is served */
 	CHECK(strstr(s.server->replied, "mcp_no_owner"));
@@ -204,7 +204,7 @@ TEST(nobody_is_asked_what_may_belong_to_a_call_that_was_given_up)
 	CHECK(stage_open(&s, SERVER("serial")));
 	CHECK(stage_call(&s, &s.a, &s.ra));
 	CHECK(stage_call(&s, &s.b, &s.rb));
-	mp_lease_cancel(s.f.pool, s.ra.lease);
+	mp_pool_call_cancel(s.f.pool, s.ra.call);
 	fleet_settle(&s.f);
 	CHECK_EQ(s.server->n_kept, 2);
 	CHECK(fleet_say_during(s.server, 1, SAID_ELICIT));
@@ -223,9 +223,9 @@ TEST(two_calls_that_were_given_up_leave_a_doubt_about_both)
 	CHECK(stage_open(&s, SERVER("serial")));
 	CHECK(stage_call(&s, &s.a, &s.ra));
 	CHECK(stage_call(&s, &s.b, &s.rb));
-	mp_lease_cancel(s.f.pool, s.ra.lease);
+	mp_pool_call_cancel(s.f.pool, s.ra.call);
 	fleet_settle(&s.f);
-	mp_lease_cancel(s.f.pool, s.rb.lease);
+	mp_pool_call_cancel(s.f.pool, s.rb.call);
 	fleet_settle(&s.f);
 	CHECK(stage_call(&s, &s.b, &s.rb)); /* the last that gave up */
 	CHECK(fleet_say_during(s.server, 2, SAID_ELICIT));
@@ -237,7 +237,7 @@ TEST(two_calls_that_were_given_up_leave_a_doubt_about_both)
 
 static bool call_alone(struct stage *s, mp_id caller, struct fleet_result *ret)
 {
-	struct mp_lease_request rq = {
+	struct mp_pool_call_options rq = {
 		.server = "a",
 		.session = s->a.session,
 		.caller = caller | MP_CALLER_ALONE,
@@ -246,7 +246,7 @@ static bool call_alone(struct stage *s, mp_id caller, struct fleet_result *ret)
 	};
 	struct mcpool_error why;
 
-	REQUIRE(mp_lease_call(s->f.view, &rq, stage_note, ret, &ret->lease, &why) == 0);
+	REQUIRE(mp_pool_call_start(s->f.view, &rq, stage_note, ret, &ret->call, &why) == 0);
 	fleet_settle(&s->f);
 	return true;
 }
@@ -262,12 +262,12 @@ TEST(those_who_share_a_session_take_turns_all_the_same)
 	CHECK_EQ(s.server->n_kept, 1);
 	CHECK(fleet_say_during(s.server, 0, SAID_SAMPLE));
 	CHECK_EQ(s.a.asked, 1);
-	CHECK_EQ(s.a.lease, s.ra.lease);
+	CHECK_EQ(s.a.call, s.ra.call);
 	mp_party_reply(s.f.pool, s.a.question, MP_STR("{}"));
 	CHECK(fleet_answer_kept(s.server, 0, "{}"));
 	CHECK(fleet_say_during(s.server, 1, SAID_SAMPLE));
 	CHECK_EQ(s.a.asked, 2);
-	CHECK_EQ(s.a.lease, s.rb.lease);
+	CHECK_EQ(s.a.call, s.rb.call);
 }
 
 /* V24 */
@@ -286,14 +286,14 @@ TEST(those_who_share_a_session_are_not_asked_for_each_other)
 			CHECK_EQ(s.a.asked, 0);
 			CHECK(strstr(s.server->replied, "mcp_no_owner"));
 		}
-		mp_lease_cancel(s.f.pool, s.ra.lease);
+		mp_pool_call_cancel(s.f.pool, s.ra.call);
 		fleet_settle(&s.f);
 		CHECK(fleet_say_during(s.server, 1, SAID_ELICIT));
 		CHECK_EQ(s.a.asked, 0);
 		fleet_advance(&s.f, 30000);
 		CHECK(fleet_say_during(s.server, 1, SAID_SAMPLE));
 		CHECK_EQ(s.a.asked, 1);
-		CHECK_EQ(s.a.lease, s.rb.lease);
+		CHECK_EQ(s.a.call, s.rb.call);
 	}
 }
 

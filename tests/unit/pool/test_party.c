@@ -22,7 +22,7 @@ TEST(servers_log_as_much_as_the_most_curious_wants)
 	CHECK_EQ(s.a.heard, 0);
 	CHECK(fleet_say_during(s.server, 0, NOTE("message", "{\"level\":\"alert\"}")));
 	CHECK_EQ(s.a.heard, 1);
-	CHECK_EQ(s.a.heard_lease, s.ra.lease);
+	CHECK_EQ(s.a.heard_call, s.ra.call);
 	CHECK(fleet_answer_kept(s.server, 0, "{}"));
 	s.server->others[0] = '\0';
 	fleet_die(s.server);
@@ -54,7 +54,7 @@ TEST(a_modern_server_logs_for_a_call)
 TEST(a_modern_server_logs_nothing_for_a_call_without_a_level)
 {
 	MP_CLEANUP(stage_done) struct stage s = {.server = NULL};
-	struct mp_lease_request rq = {
+	struct mp_pool_call_options rq = {
 		.server = "a",
 		.method = MP_METHOD_TOOLS_CALL,
 		.params = MP_STR("{\"name\":\"t\"}"),
@@ -67,7 +67,7 @@ TEST(a_modern_server_logs_nothing_for_a_call_without_a_level)
 	mp_party_set_level(s.f.view, s.a.session, "debug");
 	rq.session = s.a.session;
 	s.ra = (struct fleet_result){.fleet = &s.f};
-	CHECK_EQ(mp_lease_call(s.f.view, &rq, stage_note, &s.ra, &s.ra.lease, NULL), 0);
+	CHECK_EQ(mp_pool_call_start(s.f.view, &rq, stage_note, &s.ra, &s.ra.call, NULL), 0);
 	fleet_settle(&s.f);
 	CHECK(fleet_say_during(s.server, 0, NOTE("message", "{\"level\":\"emergency\"}")));
 	CHECK(fleet_say_during(s.server, 0, NOTE("message", "{\"data\":\"no level\"}")));

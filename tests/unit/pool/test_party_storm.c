@@ -30,7 +30,7 @@ struct voice {
 
 struct call {
 	struct storm *storm;
-	mp_id lease, session;
+	mp_id call, session;
 	int answers;
 };
 
@@ -76,10 +76,10 @@ static void leave(struct voice *v)
 }
 
 /* Whose call is it? */
-static bool is_own(const struct voice *v, mp_id lease)
+static bool is_own(const struct voice *v, mp_id call)
 {
 	for (int i = 0; i < v->storm->n_calls; i++)
-		if (v->storm->calls[i].lease == lease)
+		if (v->storm->calls[i].call == call)
 			return v->storm->calls[i].session == v->session;
 	return false;
 }
@@ -92,7 +92,7 @@ static void was_asked(void *u, const struct mp_ask *ask)
 
 	snprintf(params, sizeof(params), "%.*s", MP_STR_ARGS(ask->params));
 	v->storm->asked++;
-	v->storm->crossed += !v->session || (ask->lease && !is_own(v, ask->lease));
+	v->storm->crossed += !v->session || (ask->call && !is_own(v, ask->call));
 	if (sscanf(params, "{\"for\":%llu", &whose) == 1 && whose)
 		v->storm->crossed += whose != v->session;
 	if (v->n < QUESTIONS)
@@ -112,12 +112,12 @@ static void was_unasked(void *u, mp_id question)
 		leave(v);
 }
 
-static void has_heard(void *u, const char *server, mp_id lease, const struct mp_message *m)
+static void has_heard(void *u, const char *server, mp_id call, const struct mp_message *m)
 {
 	struct voice *v = u;
 
 	(void)m;
-	v->storm->crossed += !v->session || (lease && !is_own(v, lease));
+	v->storm->crossed += !v->session || (call && !is_own(v, call));
 	if (pick(v->storm, 10) == 0)
 		mp_party_unsubscribe(v->storm->f.view, server, v->session, MP_STR("f:/"));
 	else if (pick(v->storm, 20) == 0)
@@ -131,7 +131,7 @@ static void join(struct voice *v)
 	v->session = mp_party_join(v->storm->f.pool, &hooks, v);
 }
 
-static void note(const struct mp_lease_answer *a, void *u)
+static void note(const struct mp_pool_answer *a, void *u)
 {
 	(void)a;
 	((struct call *)u)->answers++;
@@ -141,12 +141,12 @@ static void call(struct storm *s, struct voice *v, const char *server)
 {
 	struct call *c = &s->calls[s->n_calls];
 	char params[64];
-	struct mp_lease_request rq = {.server = server,
-				      .params = {params, 0},
-				      .session = v->session,
-				      .method = MP_METHOD_TOOLS_CALL,
-				      .log_level = "info",
-				      .timeout_ms = pick(s, 3) ? 0 : 1000};
+	struct mp_pool_call_options rq = {.server = server,
+					  .params = {params, 0},
+					  .session = v->session,
+					  .method = MP_METHOD_TOOLS_CALL,
+					  .log_level = "info",
+					  .timeout_ms = pick(s, 3) ? 0 : 1000};
 
 	if (s->n_calls == CALLS || !v->session)
 		return;
@@ -155,7 +155,7 @@ static void call(struct storm *s, struct voice *v, const char *server)
 				 server, (unsigned long long)v->session);
 	s->n_calls++;
 	*c = (struct call){.storm = s, .session = v->session};
-	mp_check(mp_lease_call(s->f.view, &rq, note, c, &c->lease, NULL) == 0);
+	mp_check(mp_pool_call_start(s->f.view, &rq, note, c, &c->call, NULL) == 0);
 }
 
 /* The server says something, on the stream of a call that it has, or of none. */
@@ -224,7 +224,8 @@ static void act_as_session(struct storm *s)
 		break;
 	case 5:
 		if (s->n_calls)
-			mp_lease_cancel(s->f.pool, s->calls[pick(s, (unsigned)s->n_calls)].lease);
+			mp_pool_call_cancel(s->f.pool,
+					    s->calls[pick(s, (unsigned)s->n_calls)].call);
 		break;
 	default:
 		call(s, v, server);

@@ -24,7 +24,7 @@ struct call {
 	struct storm *storm;
 	int answers, seen;
 	enum mp_outcome outcome;
-	mp_id lease;
+	mp_id call;
 	int view;
 	bool is_held;
 };
@@ -113,7 +113,7 @@ static void saw_call(void *u, struct mp_str text)
 		s->calls[strtol(text.p + at + 4, NULL, 10)].seen++;
 }
 
-static void answered(const struct mp_lease_answer *answer, void *u)
+static void answered(const struct mp_pool_answer *answer, void *u)
 {
 	struct call *c = u;
 
@@ -122,7 +122,7 @@ static void answered(const struct mp_lease_answer *answer, void *u)
 	if (c->storm->f.pool && once_in(c->storm, 8)) /* it may just be going */
 		mp_pool_end_session(c->storm->f.pool, pick(c->storm, SESSIONS));
 	if (c->storm->f.pool && once_in(c->storm, 8))
-		mp_lease_cancel(c->storm->f.pool, c->lease);
+		mp_pool_call_cancel(c->storm->f.pool, c->call);
 	do_mischief(c->storm);
 }
 
@@ -137,7 +137,7 @@ static void call(struct storm *s)
 	int view = (int)pick(s, VIEWS);
 	struct call *c = &s->calls[s->n_calls];
 	char params[80];
-	struct mp_lease_request rq = {
+	struct mp_pool_call_options rq = {
 		.server = pick_name(s),
 		.session = pick(s, SESSIONS),
 		.method = MP_METHOD_TOOLS_CALL,
@@ -154,10 +154,10 @@ static void call(struct storm *s)
 	*c = (struct call){.storm = s, .view = view, .is_held = once_in(s, 5)};
 	s->n_calls++;
 	if (c->is_held)
-		r = mp_lease_acquire(s->views[view], rq.server, rq.session, answered, c, &c->lease,
-				     NULL);
+		r = mp_pool_call_acquire(s->views[view], rq.server, rq.session, answered, c,
+					 &c->call, NULL);
 	else
-		r = mp_lease_call(s->views[view], &rq, answered, c, &c->lease, NULL);
+		r = mp_pool_call_start(s->views[view], &rq, answered, c, &c->call, NULL);
 	if (r < 0)
 		s->n_calls--;
 }
@@ -165,7 +165,7 @@ static void call(struct storm *s)
 static void cancel(struct storm *s)
 {
 	if (s->n_calls)
-		mp_lease_cancel(s->f.pool, s->calls[pick(s, (unsigned)s->n_calls)].lease);
+		mp_pool_call_cancel(s->f.pool, s->calls[pick(s, (unsigned)s->n_calls)].call);
 }
 
 /* --- servers --------------------------------------------------------------------------------- */
@@ -278,7 +278,7 @@ static void close_view(struct storm *s, int i)
 {
 	for (int c = 0; c < s->n_calls; c++)
 		if (s->calls[c].view == i)
-			mp_lease_cancel(s->f.pool, s->calls[c].lease);
+			mp_pool_call_cancel(s->f.pool, s->calls[c].call);
 	s->gates[i] = mp_gate_free(s->gates[i]);
 	s->views[i] = mp_view_close(s->views[i]);
 }
@@ -436,9 +436,9 @@ static size_t count_open(const struct mp_list *instances, size_t slots, bool *re
 
 	MP_LIST_EACH(instances, link) {
 		const struct mp_instance *in = mp_container_of(link, struct mp_instance, link);
-		size_t out = in->leases[MP_LEASE_OUT].len;
+		size_t out = in->calls[MP_POOL_CALL_OUT].len;
 
-		n += in->leases[MP_LEASE_WAITING].len + in->leases[MP_LEASE_LINED].len + out;
+		n += in->calls[MP_POOL_CALL_WAITING].len + in->calls[MP_POOL_CALL_LINED].len + out;
 		*ret_fits = *ret_fits && out <= 2 * slots; /* a reload may change its queue */
 	}
 	return n;

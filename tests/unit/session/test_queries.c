@@ -263,7 +263,7 @@ HEAVY_TEST(a_session_with_many_parked_calls_pushes_out_its_own)
 	static const char json[] = "{\"mcpServers\":{\"git\":{\"command\":\"x\",\"shared\":false},"
 				   "\"web\":{\"command\":\"y\",\"shared\":false},"
 				   "\"sql\":{\"command\":\"z\",\"shared\":false}}}";
-	static struct mp_errand crowd[MP_LIMIT_PARKED - 2]; /* of a; they only count */
+	static struct mp_request crowd[MP_LIMIT_PARKED - 2]; /* of a; they only count */
 	char state[200];
 	size_t left;
 	SCENE(s);
@@ -278,7 +278,7 @@ HEAVY_TEST(a_session_with_many_parked_calls_pushes_out_its_own)
 	fleet_advance(&s.f, 300); /* it has servers of its own */
 	CHECK(park(&s, &s.a, "web", state));
 	for (size_t i = 0; i < MP_ARRAY_LEN(crowd); i++) {
-		crowd[i] = (struct mp_errand){.session = s.a.session};
+		crowd[i] = (struct mp_request){.session = s.a.session};
 		mp_list_append(&s.lobby->parked, &crowd[i].link);
 	}
 	CHECK_EQ(s.lobby->parked.len, MP_LIMIT_PARKED);

@@ -354,7 +354,7 @@ static bool is_refused(struct scene *s, const char *method, const char *params, 
 	REQUIRE(s->a.n == 1 && s->a.answers == 1);
 	REQUIRE(strstr(agent_last(&s->a), "\"id\":7") &&
 		strstr(agent_last(&s->a), "\"code\":-32602"));
-	REQUIRE(s->a.session->errands.len == 0);
+	REQUIRE(s->a.session->requests.len == 0);
 	return true;
 }
 
@@ -387,7 +387,7 @@ HEAVY_TEST(a_request_without_a_usable_name_is_refused_once)
 TEST(a_request_that_was_answered_is_there_until_the_turn_ends)
 {
 	SCENE(s);
-	struct mp_errand *e;
+	struct mp_request *e;
 
 	CHECK(scene_open(&s, MP_SESSION_ONE_STREAM));
 	CHECK_EQ(agent_say(&s.a, &s.f,
@@ -395,10 +395,10 @@ TEST(a_request_that_was_answered_is_there_until_the_turn_ends)
 			   "\"params\":{\"notifications\":{}," AGENT_META "}}",
 			   0),
 		 1);
-	CHECK_EQ(s.a.session->errands.len, 1);
-	e = mp_container_of(mp_list_first(&s.a.session->errands), struct mp_errand, link);
+	CHECK_EQ(s.a.session->requests.len, 1);
+	e = mp_container_of(mp_list_first(&s.a.session->requests), struct mp_request, link);
 	mp_session_end_listening(e);
-	CHECK_EQ(e->state, MP_ERRAND_ENDED);
+	CHECK_EQ(e->state, MP_REQUEST_ENDED);
 	CHECK(!e->session);
-	CHECK_EQ(s.lobby->errands.len, 0);
+	CHECK_EQ(s.lobby->requests.len, 0);
 }

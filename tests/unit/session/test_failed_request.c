@@ -1,6 +1,6 @@
 /*
- * test_failed_lease.c - every way in which the pool fails a call, made to happen, and what is then
- * known of it: outcome, code, transport, stage, class.
+ * test_failed_request.c - every way in which the pool fails a call, made to happen, and what is
+ * then known of it: outcome, code, transport, stage, class.
  */
 #include "test.h"
 
@@ -191,14 +191,14 @@ TEST(a_call_that_nobody_wants_any_more)
 	struct fleet_result out, waiting;
 
 	CHECK(call_one(&f, LOCAL, &out));
-	mp_lease_cancel(f.pool, out.lease);
+	mp_pool_call_cancel(f.pool, out.call);
 	fleet_settle(&f);
 	CHECK(is(&out, MP_OUTCOME_CANCELLED, MCPOOL_ECANCELED, "stdio receive closed"));
 	fleet_get(&f, "a")->prepare_ms = 5000;
 	fleet_die(fleet_get(&f, "a"));
 	CHECK(fleet_call(&f, "a", 1, 0, &waiting));
 	fleet_settle(&f);
-	mp_lease_cancel(f.pool, waiting.lease);
+	mp_pool_call_cancel(f.pool, waiting.call);
 	fleet_settle(&f);
 	CHECK(is(&waiting, MP_OUTCOME_CANCELLED, MCPOOL_ECANCELED, "stdio connect closed"));
 }

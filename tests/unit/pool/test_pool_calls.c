@@ -1,11 +1,12 @@
-/* test_leases.c - leases that cannot be had, that end from within, that nobody waits for any more.
+/* test_pool_calls.c - calls that cannot be had, that end from within, that nobody waits for any
+ * more.
  */
 #include "test.h"
 
 #include "fleet.h"
 
 #include "base/error.h"
-#include "pool/lease.h"
+#include "pool/pool_call.h"
 #include "transport/memory.h"
 
 #define ONE "{\"mcpServers\":{\"a\":{\"command\":\"a\"}}}"
@@ -18,12 +19,12 @@ TEST(what_cannot_be_had_is_said)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;
 	struct fleet_result off, late;
-	struct mp_lease_request rq = {.server = "nobody", .method = MP_METHOD_TOOLS_CALL};
+	struct mp_pool_call_options rq = {.server = "nobody", .method = MP_METHOD_TOOLS_CALL};
 
 	CHECK(fleet_init(&f));
 	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\"},"
 			     "\"off\":{\"command\":\"b\",\"enabled\":false}}}"));
-	CHECK_EQ(mp_lease_call(f.view, &rq, NULL, NULL, NULL, NULL), MCPOOL_ENOENT);
+	CHECK_EQ(mp_pool_call_start(f.view, &rq, NULL, NULL, NULL, NULL), MCPOOL_ENOENT);
 	CHECK(fleet_call(&f, "off", 1, 0, &off));
 	fleet_settle(&f);
 	CHECK_EQ(off.code, MCPOOL_EDISABLED);
@@ -64,7 +65,7 @@ TEST(nobody_is_forgotten_when_the_pool_goes)
 
 static void cancel_it(struct fleet *f, struct fleet_result *r)
 {
-	mp_lease_cancel(f->pool, r->lease);
+	mp_pool_call_cancel(f->pool, r->call);
 }
 
 /* U18 */
@@ -84,7 +85,7 @@ TEST(an_acquired_lease_is_given_back_from_within)
 	CHECK_EQ(r.answers, 1);
 	CHECK_EQ(r.outcome, MP_OUTCOME_ANSWERED);
 	fleet_status(&f, "a", &s);
-	CHECK_EQ(s.leases, 0);
+	CHECK_EQ(s.calls, 0);
 }
 
 /* U18 */
@@ -97,7 +98,7 @@ TEST(an_acquire_that_is_cancelled_before_it_is_told_is_cancelled)
 	CHECK(fleet_open(&f, ONE));
 	CHECK(fleet_start(&f, "a"));
 	CHECK(fleet_acquire(&f, "a", 1, &r));
-	mp_lease_cancel(f.pool, r.lease);
+	mp_pool_call_cancel(f.pool, r.call);
 	fleet_settle(&f);
 	CHECK_EQ(r.answers, 1);
 	CHECK_EQ(r.outcome, MP_OUTCOME_CANCELLED);
@@ -168,8 +169,8 @@ static mp_id next_lease;
 
 static void cancel_next(struct fleet *f, struct fleet_result *r)
 {
-	mp_lease_cancel(f->pool, r->lease);
-	mp_lease_cancel(f->pool, next_lease);
+	mp_pool_call_cancel(f->pool, r->call);
+	mp_pool_call_cancel(f->pool, next_lease);
 }
 
 /* U29 */
@@ -185,7 +186,7 @@ TEST(cancelling_goes_on_while_the_pool_goes)
 	CHECK(fleet_call(&f, "a", 1, 0, &first));
 	CHECK(fleet_call(&f, "a", 1, 0, &second));
 	fleet_settle(&f);
-	next_lease = second.lease;
+	next_lease = second.call;
 	f.then = cancel_next;
 	f.view = mp_view_close(f.view);
 	mp_pool_free(f.pool);

@@ -1,4 +1,4 @@
-/* test_lease.c - one call's way through the pool: every ending, exactly one answer. */
+/* test_pool_call.c - one call's way through the pool: every ending, exactly one answer. */
 #include "test.h"
 
 #include "fleet.h"
@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "pool/lease.h"
+#include "pool/pool_call.h"
 #include "transport/memory.h"
 
 #define ONE       "{\"mcpServers\":{\"a\":{\"command\":\"a\"}}}"
@@ -47,17 +47,17 @@ TEST(what_a_call_says_beside_its_params_goes_along)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;
 	char meta[] = "{\"traceparent\":\"00-1\"}";
-	struct mp_lease_request rq = {.server = "a",
-				      .method = MP_METHOD_TOOLS_CALL,
-				      .params = MP_STR("{\"name\":\"t\"}"),
-				      .meta = mp_str_of(meta),
-				      .capabilities = MP_STR("{\"roots\":{}}"),
-				      .log_level = "info"};
+	struct mp_pool_call_options rq = {.server = "a",
+					  .method = MP_METHOD_TOOLS_CALL,
+					  .params = MP_STR("{\"name\":\"t\"}"),
+					  .meta = mp_str_of(meta),
+					  .capabilities = MP_STR("{\"roots\":{}}"),
+					  .log_level = "info"};
 	struct mp_status s;
 
 	CHECK(fleet_init(&f));
 	CHECK(fleet_open(&f, ONE));
-	CHECK_EQ(mp_lease_call(f.view, &rq, NULL, NULL, NULL, NULL), 0);
+	CHECK_EQ(mp_pool_call_start(f.view, &rq, NULL, NULL, NULL, NULL), 0);
 	memset(meta, 'x', sizeof(meta) - 1);
 	fleet_settle(&f);
 	fleet_status(&f, "a", &s);
@@ -241,7 +241,7 @@ TEST(an_abort_ends_a_call_wherever_it_is)
 	fleet_get(&f, "a")->prepare_ms = 1000;
 	fleet_get(&f, "a")->holds_calls = true;
 	CHECK(fleet_call(&f, "a", 1, 0, &waiting));
-	mp_lease_cancel(f.pool, waiting.lease);
+	mp_pool_call_cancel(f.pool, waiting.call);
 	CHECK_EQ(waiting.answers, 0); /* from the loop, never from within */
 	fleet_settle(&f);
 	CHECK_EQ(waiting.outcome, MP_OUTCOME_CANCELLED);
@@ -251,15 +251,15 @@ TEST(an_abort_ends_a_call_wherever_it_is)
 	CHECK(fleet_call(&f, "a", 1, 0, &slot));
 	fleet_settle(&f);
 	CHECK_EQ(fleet_get(&f, "a")->calls, 1);
-	mp_lease_cancel(f.pool, lined.lease);
+	mp_pool_call_cancel(f.pool, lined.call);
 	fleet_settle(&f);
 	CHECK_EQ(lined.outcome, MP_OUTCOME_CANCELLED);
-	mp_lease_cancel(f.pool, out.lease);
+	mp_pool_call_cancel(f.pool, out.call);
 	fleet_settle(&f);
 	CHECK_EQ(out.outcome, MP_OUTCOME_CANCELLED);
 	CHECK_EQ(fleet_get(&f, "a")->cancels, 1);
 	CHECK_EQ(fleet_get(&f, "a")->calls, 2); /* its slot went to the next */
-	mp_lease_cancel(f.pool, out.lease);     /* too late: nothing */
+	mp_pool_call_cancel(f.pool, out.call);  /* too late: nothing */
 	fleet_advance(&f, 60000);
 	CHECK_EQ(fleet_get(&f, "a")->pings, 0);
 	CHECK_EQ(fleet_get(&f, "a")->lives, 1);

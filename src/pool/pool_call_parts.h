@@ -1,20 +1,20 @@
 /*
- * lease_parts.h - what a lease is made of; for lease.c, which has its machine, and leases.c, which
- * makes, moves and ends them.
+ * pool_call_parts.h - what a call is made of; for pool_call.c, which has its machine, and
+ * pool_calls.c, which makes, moves and ends them.
  */
-#ifndef MP_LEASE_PARTS_H
-#define MP_LEASE_PARTS_H
+#ifndef MP_POOL_CALL_PARTS_H
+#define MP_POOL_CALL_PARTS_H
 
 #include "pool/instance.h"
-#include "pool/lease.h"
+#include "pool/pool_call.h"
 
-struct mp_lease {
+struct mp_pool_call {
 	size_t size;         /* of its memory */
 	struct mp_link link; /* in its instance's list of this state, or in the pool's homeless */
 	struct mp_view *view;
 	struct mp_pool *pool;   /* NULL: it is buried */
 	struct mp_instance *in; /* NULL: none could be had */
-	enum mp_lease_state state;
+	enum mp_pool_call_state state;
 	mp_id id, session;
 	mp_id caller;     /* who takes turns; the session, or one of those it speaks for */
 	bool is_held;     /* acquired, with no call */
@@ -32,7 +32,7 @@ struct mp_lease {
 	bool is_paused;  /* the deadline is the latest there is */
 	int64_t left_ms; /* what was left of it when it was paused */
 	void (*on_progress)(const struct mp_message *m, void *u);
-	mp_lease_fn fn;
+	mp_pool_call_fn fn;
 	void *u;
 	struct mp_task task; /* tells what must not be told from within */
 	struct mp_grave grave;
@@ -51,30 +51,30 @@ struct mp_lease {
 	char text[];
 };
 
-/* lease.c */
-extern const struct mp_call_hooks mp_lease_call_hooks;
-struct mp_lease *mp_lease_of_call(struct mp_call *c); /* NULL: it is not a lease's */
-void mp_lease_advance(struct mp_lease *l, enum mp_lease_event ev);
+/* pool_call.c */
+extern const struct mp_call_hooks mp_pool_call_call_hooks;
+struct mp_pool_call *mp_pool_call_of_call(struct mp_call *c); /* NULL: it is not a call's */
+void mp_pool_call_advance(struct mp_pool_call *l, enum mp_pool_call_event ev);
 /* Note why it cannot be; REFUSE is the event that follows. */
-void mp_lease_refuse(struct mp_lease *l, int code, enum mp_outcome outcome, const char *format, ...)
-	MP_PRINTF(4, 5);
-void mp_lease_tell(struct mp_lease *l); /* the one answer */
-void mp_lease_tell_later(void *u);      /* what its task does */
-void mp_lease_bury(struct mp_grave *grave);
+void mp_pool_call_refuse(struct mp_pool_call *l, int code, enum mp_outcome outcome,
+			 const char *format, ...) MP_PRINTF(4, 5);
+void mp_pool_call_tell(struct mp_pool_call *l); /* the one answer */
+void mp_pool_call_tell_later(void *u);          /* what its task does */
+void mp_pool_call_bury(struct mp_grave *grave);
 /* The tool's own deadline decides; the transport's limit comes behind it (D9, U16). */
-int64_t mp_lease_pad(int64_t ms);
-void mp_lease_find_another(struct mp_lease *l);        /* its instance leaves, or is no good */
-struct mp_list *mp_lease_get_list(struct mp_lease *l); /* where it stands */
+int64_t mp_pool_call_pad(int64_t ms);
+void mp_pool_call_find_another(struct mp_pool_call *l); /* its instance leaves, or is no good */
+struct mp_list *mp_pool_call_get_list(struct mp_pool_call *l); /* where it stands */
 
 /* A question that belongs to it is being thought about: its time does not run (up to maxTotal). */
-void mp_lease_pause(struct mp_lease *l, bool paused);
+void mp_pool_call_pause(struct mp_pool_call *l, bool paused);
 
-/* leases.c: find the instance that its view has for it now. */
-void mp_lease_find_server(struct mp_lease *l);
+/* pool_calls.c: find the instance that its view has for it now. */
+void mp_pool_call_find_server(struct mp_pool_call *l);
 /*
- * leases.c: one too many waits for this server. The last of the caller who has most of them; l
+ * pool_calls.c: one too many waits for this server. The last of the caller who has most of them; l
  * itself where nobody has two more than its caller had without it.
  */
-struct mp_lease *mp_lease_find_greediest(struct mp_instance *in, struct mp_lease *l);
+struct mp_pool_call *mp_pool_call_find_greediest(struct mp_instance *in, struct mp_pool_call *l);
 
 #endif

@@ -1,0 +1,433 @@
+/*
+ * request.c - one request of an agent on its way to its one answer.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/spares.h"
+#include "session/failed_call.h"
+#include "session/parts.h"
+
+MP_MACHINE_TYPES(request, struct mp_request, enum mp_request_event, MP_REQUEST_STATES,
+		 MP_REQUEST_EVENTS);
+static request_action wait, wait_on, stop_waiting, finish_waiting, finish, park, come_back, keep,
+	drop, drop_parked;
+
+/* The answer itself goes out before the event: see mp_request_answer(). */
+MP_MACHINE_STEPS(request) = {
+	[MP_REQUEST_FRESH] = {[MP_REQUEST_ON_WAIT] = MP_TO(MP_REQUEST_WAITING, wait),
+			      [MP_REQUEST_ON_SEND] = MP_TO(MP_REQUEST_OUT, NULL),
+			      [MP_REQUEST_ON_LISTEN] = MP_TO(MP_REQUEST_LISTENING, NULL),
+			      [MP_REQUEST_ON_ANSWER] = MP_TO(MP_REQUEST_ENDED, finish),
+			      [MP_REQUEST_ON_DROP] = MP_TO(MP_REQUEST_ENDED, finish)},
+	[MP_REQUEST_WAITING] = {[MP_REQUEST_ON_WAIT] = MP_DO(wait_on),
+				[MP_REQUEST_ON_SEND] = MP_TO(MP_REQUEST_OUT, stop_waiting),
+				[MP_REQUEST_ON_ANSWER] = MP_TO(MP_REQUEST_ENDED, finish_waiting),
+				[MP_REQUEST_ON_DROP] = MP_TO(MP_REQUEST_ENDED, finish_waiting)},
+	[MP_REQUEST_OUT] = {[MP_REQUEST_ON_ANSWER] = MP_TO(MP_REQUEST_ENDED, finish),
+			    [MP_REQUEST_ON_PARK] = MP_TO(MP_REQUEST_PARKED, park),
+			    [MP_REQUEST_ON_DROP] = MP_TO(MP_REQUEST_ENDED, drop)},
+	[MP_REQUEST_PARKED] = {[MP_REQUEST_ON_ANSWER] = MP_TO(MP_REQUEST_KEPT, keep),
+			       [MP_REQUEST_ON_RESUME] = MP_TO(MP_REQUEST_OUT, come_back),
+			       [MP_REQUEST_ON_DROP] = MP_TO(MP_REQUEST_ENDED, drop_parked)},
+	[MP_REQUEST_KEPT] = {[MP_REQUEST_ON_RESUME] = MP_TO(MP_REQUEST_OUT, come_back),
+			     [MP_REQUEST_ON_DROP] = MP_TO(MP_REQUEST_ENDED, drop_parked)},
+	[MP_REQUEST_LISTENING] = {[MP_REQUEST_ON_ANSWER] = MP_TO(MP_REQUEST_ENDED, finish),
+				  [MP_REQUEST_ON_DROP] = MP_TO(MP_REQUEST_ENDED, finish)},
+};
+
+static void request_describe(const struct mp_request *e, struct mp_log *ret_log)
+{
+	mp_log_init(ret_log, "request %llu", (unsigned long long)e->id);
+}
+
+MP_SHARED_MACHINE(request, struct mp_request, .describe = request_describe)
+
+/* --- life ------------------------------------------------------------------------------------ */
+
+struct mp_kept_text {
+	struct mp_kept_text *next;
+	char text[];
+};
+
+static char *get_room(struct mp_request *e, size_t size)
+{
+	struct mp_kept_text *more;
+
+	if (size <= MP_REQUEST_ROOM - e->used) {
+		e->used += size;
+		return e->room + e->used - size;
+	}
+	more = mp_alloc(sizeof(*more) + size);
+	more->next = e->more;
+	e->more = more;
+	return more->text;
+}
+
+const char *mp_request_keep(struct mp_request *e, struct mp_str text)
+{
+	char *kept;
+
+	if (!text.len)
+		return NULL;
+	kept = get_room(e, text.len + 1);
+	memcpy(kept, text.p, text.len);
+	kept[text.len] = '\0';
+	return kept;
+}
+
+struct mp_request *mp_request_new(struct mp_session *s, const struct mp_message *m, mp_id stream)
+{
+	struct mp_loop *loop = s->lobby->loop;
+	struct mp_request *e = mp_spares_take(mp_loop_get_spares(loop), sizeof(*e));
+
+	memset(e, 0, offsetof(struct mp_request, room));
+	e->loop = loop;
+	e->session = s;
+	e->stream = stream;
+	e->method = m->method;
+	e->era = mp_session_classify(m);
+	e->their_id = mp_request_keep(e, m->id);
+	e->token = mp_request_keep(e, mp_value_source(m->tape, m->progress_token));
+	mp_list_init(&e->queries);
+	mp_list_init(&e->uris);
+	e->id = mp_ids_add(&s->lobby->requests, e);
+	mp_list_append(&s->requests, &e->link);
+	s->lobby->open++;
+	return e;
+}
+
+static void free_buried(struct mp_grave *grave)
+{
+	struct mp_request *e = mp_container_of(grave, struct mp_request, grave);
+	struct mp_kept_text *text;
+
+	while ((text = e->more)) {
+		e->more = text->next;
+		mp_free(text);
+	}
+	mp_free(e->waiting);
+	mp_free(e->asked);
+	mp_free(e->kept);
+	mp_spares_give(mp_loop_get_spares(e->loop), e, sizeof(*e));
+}
+
+/*
+ * Answering ends a request, and its callers may still read it to find out whether they did
+ * (attack-S2). Until the turn ends it is there, without a session and in a state without steps.
+ */
+static void request_free(struct mp_request *e)
+{
+	mp_loop_bury(e->loop, &e->grave, free_buried);
+}
+
+/* From now on only its call knows it. */
+static void detach(struct mp_request *e)
+{
+	struct mp_session *s = e->session;
+	struct mp_lobby *l = s->lobby;
+
+	mp_session_drop_queries(&e->queries, l->o.pool);
+	mp_request_drop_uris(e);
+	if (e->is_indexed)
+		mp_map_remove(&s->by_id, mp_str_of(e->their_id));
+	e->is_indexed = false;
+	mp_ids_remove(&l->requests, e->id);
+	e->session = NULL;
+	l->open--;
+	mp_lobby_look_if_drained(l);
+}
+
+/* Those that a call still owes an answer to are freed by that. */
+static enum mp_request_event finish(struct mp_request *e)
+{
+	mp_list_remove(&e->session->requests, &e->link);
+	mp_batch_leave(MP_TAKE(e->batch));
+	detach(e);
+	if (!e->call)
+		request_free(e);
+	return MP_QUIET;
+}
+
+void mp_request_release(struct mp_request *e)
+{
+	mp_check(!e->session && !e->call);
+	request_free(e);
+}
+
+static void cancel_call(struct mp_request *e, struct mp_pool *p)
+{
+	if (e->call)
+		mp_pool_call_cancel(p,
+				    e->call); /* the answer to that finds no session, and ends it */
+}
+
+static enum mp_request_event drop(struct mp_request *e)
+{
+	struct mp_pool *p = e->session->lobby->o.pool;
+	struct mp_request *kept = e->call ? e : NULL;
+
+	finish(e);
+	if (kept)
+		cancel_call(kept, p);
+	return MP_QUIET;
+}
+
+/* --- waiting --------------------------------------------------------------------------------- */
+
+void mp_request_wait(struct mp_request *e, const struct mp_message *m)
+{
+	int r = 0;
+
+	if (!e->waiting)
+		r = mp_session_keep_message(&e->waiting, mp_value_source(m->tape, MP_ROOT));
+	if (r < 0)
+		mp_request_give_up(e, r);
+	else
+		mp_request_advance(e, MP_REQUEST_ON_WAIT);
+}
+
+/* The timer is everybody's: it may have been for one who came earlier. */
+static enum mp_request_event wait_on(struct mp_request *e)
+{
+	struct mp_shelf *shelf = e->session->shelf;
+	int64_t now = mp_loop_now_ms(e->session->lobby->loop);
+
+	if (e->patience_ms > now &&
+	    (!mp_timer_is_running(&shelf->timer) || shelf->timer.due_ms > e->patience_ms))
+		mp_timer_start(&shelf->timer, e->patience_ms - now);
+	return MP_QUIET;
+}
+
+static enum mp_request_event wait(struct mp_request *e)
+{
+	mp_list_append(&e->session->shelf->waiting, &e->wait_link);
+	return wait_on(e);
+}
+
+static enum mp_request_event stop_waiting(struct mp_request *e)
+{
+	mp_list_remove(&e->session->shelf->waiting, &e->wait_link);
+	e->waiting = mp_free(e->waiting);
+	return MP_QUIET;
+}
+
+static enum mp_request_event finish_waiting(struct mp_request *e)
+{
+	stop_waiting(e);
+	return finish(e);
+}
+
+/* --- parked ---------------------------------------------------------------------------------- */
+
+/* The agent has an answer, with a question in it; nothing more goes to that stream. */
+static enum mp_request_event park(struct mp_request *e)
+{
+	struct mp_session *s = e->session;
+	struct mp_lobby *l = s->lobby;
+
+	mp_list_remove(&s->requests, &e->link);
+	if (e->is_indexed)
+		mp_map_remove(&s->by_id, mp_str_of(e->their_id));
+	e->is_indexed = false;
+	e->token = NULL;
+	mp_list_append(&l->parked, &e->link);
+	if (!mp_timer_is_running(&l->parked_timer))
+		mp_timer_start(&l->parked_timer, MP_LIMIT_PARKED_MS);
+	return MP_QUIET;
+}
+
+static enum mp_request_event come_back(struct mp_request *e)
+{
+	mp_list_remove(&e->session->lobby->parked, &e->link);
+	mp_list_append(&e->session->requests, &e->link);
+	return MP_QUIET;
+}
+
+static enum mp_request_event keep(struct mp_request *e)
+{
+	mp_session_drop_queries(&e->queries, e->session->lobby->o.pool);
+	return MP_QUIET;
+}
+
+static enum mp_request_event drop_parked(struct mp_request *e)
+{
+	struct mp_pool *p = e->session->lobby->o.pool;
+
+	mp_list_remove(&e->session->lobby->parked, &e->link);
+	detach(e);
+	if (e->call)
+		cancel_call(e, p);
+	else
+		request_free(e);
+	return MP_QUIET;
+}
+
+/* --- answers --------------------------------------------------------------------------------- */
+
+bool mp_batch_leave(struct mp_batch *b)
+{
+	if (!b)
+		return true;
+	if (--b->open > 0)
+		return false;
+	mp_free(b);
+	return true;
+}
+
+void mp_request_answer(struct mp_request *e, struct mp_str message, int status)
+{
+	struct mp_session *s = e->session;
+	struct mp_lobby *l = s->lobby;
+	struct mp_delivery d = {e->stream, message, mp_batch_leave(MP_TAKE(e->batch)), status};
+
+	s->answered++;
+	s->hooks->deliver(s->u, &d);
+	mp_request_advance(e, MP_REQUEST_ON_ANSWER);
+	mp_lobby_tidy(l);
+}
+
+void mp_request_tell(struct mp_request *e, struct mp_str message)
+{
+	mp_session_send(e->session, e->stream, message);
+}
+
+void mp_request_give_up(struct mp_request *e, int r)
+{
+	struct mcpool_error why;
+
+	(void)mp_fail(&why, r, "MCP error: %s", mcpool_error_text(r));
+	mp_request_fail(e, &why, NULL);
+}
+
+void mp_request_result(struct mp_request *e, struct mp_str result)
+{
+	struct mp_buf *out = &e->session->lobby->out;
+	int r;
+
+	mp_buf_clear(out);
+	r = mp_message_result(out, mp_str_of(e->their_id), result);
+	if (r < 0)
+		mp_request_give_up(e, r);
+	else
+		mp_request_answer(e, mp_buf_get(out), 200);
+}
+
+/* Words that fit in any memory. */
+static void answer_error(struct mp_request *e, int code, int status, struct mp_str words,
+			 struct mp_str data)
+{
+	struct mp_buf *out = &e->session->lobby->out;
+	char spare[400];
+	int n;
+
+	mp_buf_clear(out);
+	if (mp_message_error(out, mp_str_of(e->their_id), code, words, data) == 0) {
+		mp_request_answer(e, mp_buf_get(out), status);
+		return;
+	}
+	n = snprintf(spare, sizeof(spare),
+		     "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":-32603,\"message\":"
+		     "\"MCP error: the system refused memory\"}}",
+		     e->their_id);
+	mp_request_answer(e, (struct mp_str){spare, (size_t)n}, status);
+}
+
+void mp_request_refuse(struct mp_request *e, int code, int status, const char *format, ...)
+{
+	char words[400];
+	va_list args;
+
+	va_start(args, format);
+	(void)mp_str_format(words, sizeof(words), format, args); /* cut is fine */
+	va_end(args);
+	answer_error(e, code, status, mp_str_of(words), MP_STR(""));
+}
+
+/* What is known of it. a: NULL where no call came to be. */
+static struct mp_failed_call describe(const struct mp_request *e, const struct mcpool_error *why,
+				      const struct mp_pool_answer *a)
+{
+	bool is_tool = e->method == MP_METHOD_TOOLS_CALL && e->target;
+	struct mp_str tool = is_tool ? mp_str_of(e->target) : MP_STR("");
+
+	if (a)
+		return mp_failed_call_of(a, tool);
+	return (struct mp_failed_call){
+		.server = e->server,
+		.is_configured = true,
+		.tool = tool,
+		.why = why,
+		.outcome = MP_OUTCOME_REFUSED,
+	};
+}
+
+int mp_request_write_data(struct mp_buf *out, const struct mp_failed_call *f)
+{
+	struct mp_writer w;
+
+	mp_buf_clear(out);
+	mp_write_init(&w, out, NULL);
+	mp_write_begin_object(&w);
+	mp_failed_call_write(&w, f);
+	mp_write_end_object(&w);
+	return mp_write_finish(&w);
+}
+
+void mp_request_fail_as(struct mp_request *e, int rpc_code, const struct mp_failed_call *f)
+{
+	struct mp_buf *data = &e->session->lobby->scratch;
+
+	if (mp_request_write_data(data, f) < 0)
+		mp_buf_clear(data);
+	answer_error(e, rpc_code, 200, mp_str_of(f->why->message), mp_buf_get(data));
+}
+
+void mp_request_fail(struct mp_request *e, const struct mcpool_error *why,
+		     const struct mp_pool_answer *a)
+{
+	struct mp_failed_call f = describe(e, why, a);
+
+	mp_request_fail_as(e, why->rpc_code, &f);
+}
+
+int mp_request_write_failure(const struct mp_request *e, const struct mp_pool_answer *a,
+			     struct mp_buf *out)
+{
+	struct mp_failed_call f = describe(e, a->error, a);
+	struct mp_writer w;
+
+	mp_buf_clear(out);
+	mp_write_init(&w, out, NULL);
+	mp_write_begin_object(&w);
+	mp_write_member_i64(&w, "code", a->error->rpc_code);
+	mp_write_member_text(&w, "message", mp_str_of(a->error->message));
+	mp_write_key(&w, MP_STR("data"));
+	mp_write_begin_object(&w);
+	mp_failed_call_write(&w, &f);
+	mp_write_end_object(&w);
+	mp_write_end_object(&w);
+	return mp_write_finish(&w);
+}
+
+struct mp_request *mp_request_find_call(struct mp_session *s, mp_id call)
+{
+	if (!call)
+		return NULL;
+	MP_LIST_EACH(&s->requests, link) {
+		struct mp_request *e = mp_container_of(link, struct mp_request, link);
+
+		if (e->call == call)
+			return e;
+	}
+	MP_LIST_EACH(&s->lobby->parked, parked) {
+		struct mp_request *e = mp_container_of(parked, struct mp_request, link);
+
+		if (e->call == call && e->session == s)
+			return e;
+	}
+	return NULL;
+}
