@@ -16,6 +16,7 @@
 
 #include "../tests/unit/heap_call.h"
 #include "hub/hub.h"
+#include "../tests/unit/heap_pool_call.h"
 #include "pool/pool_call.h"
 #include "process/stdio.h"
 
@@ -213,13 +214,13 @@ static void call_pool(struct bench *b)
 	struct mp_pool_call_options rq = {
 		.server = "demo",
 		.session = 1 + (mp_id)(b->sent % 8),
-		.method = MP_METHOD_TOOLS_CALL,
+		.call.method = MP_METHOD_TOOLS_CALL,
 		.tool = MP_STR("echo"),
-		.params = MP_STR(PARAMS),
+		.call.params = MP_STR(PARAMS),
 	};
 	struct mcpool_error why;
 
-	if (mp_pool_call_start(b->hub->view, &rq, lease_answered, b, NULL, &why) < 0)
+	if (heap_pool_call(b->hub->view, &rq, lease_answered, b, NULL, &why) < 0)
 		die(why.message);
 }
 

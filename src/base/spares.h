@@ -9,7 +9,7 @@
 
 #include "base/base.h"
 
-enum { MP_SPARES_MOST = 1024, MP_SPARES_STEP = 256, MP_SPARES_SIZES = 4 };
+enum { MP_SPARES_MOST = 1536, MP_SPARES_STEP = 256, MP_SPARES_SIZES = 6 };
 
 struct mp_spare;
 struct mp_spares {

@@ -36,8 +36,9 @@ static int start(struct job *job, const char *server, struct mp_str uri,
 	const struct mp_roster_row *row = mp_roster_find(mp_reach_get_roster(job->reach), server);
 	struct mp_pool_call_options rq = {
 		.server = server,
-		.method = MP_METHOD_RESOURCES_READ,
-		.timeout_ms = job->args->timeout_ms ? job->args->timeout_ms : MP_LIMIT_ONE_SHOT_MS,
+		.call.method = MP_METHOD_RESOURCES_READ,
+		.call.timeout_ms =
+			job->args->timeout_ms ? job->args->timeout_ms : MP_LIMIT_ONE_SHOT_MS,
 	};
 	int r;
 
@@ -45,7 +46,7 @@ static int start(struct job *job, const char *server, struct mp_str uri,
 	r = mp_cmd_write_read(uri, &params);
 	if (r < 0)
 		return mp_fail(reterr, r, "%s", mcpool_error_text(r));
-	rq.params = mp_buf_get(&params);
+	rq.call.params = mp_buf_get(&params);
 	job->teller = (struct mp_outcome_teller){.reach = job->reach,
 						 .args = job->args,
 						 .method = "resources/read",

@@ -253,7 +253,6 @@ static void stop_to_tell(struct mp_serve *s)
 	}
 	s->logger = mp_logger_free(s->logger);
 	s->screen = mp_screen_free(s->screen);
-	s->call = mp_free(s->call);
 	s->told = mp_config_set_unref(s->told);
 }
 
@@ -283,6 +282,7 @@ static int host(struct mp_serve *s)
 	mp_loop_run(s->hub->loop);
 	stop_to_tell(s);
 	s->hub = mp_hub_free(s->hub);
+	mp_serve_free_call(s);
 	return s->exit_code;
 }
 

@@ -82,9 +82,9 @@ static int start(struct job *job, const struct mp_tool *what, struct mcpool_erro
 	MP_CLEANUP(mp_buf_done) struct mp_buf params;
 	struct mp_pool_call_options rq = {
 		.server = what->server->name,
-		.method = get_method(job),
+		.call.method = get_method(job),
 		.tool = is_call(job) ? what->item->name : MP_STR(""),
-		.timeout_ms = get_timeout(job),
+		.call.timeout_ms = get_timeout(job),
 	};
 	int r;
 
@@ -92,11 +92,11 @@ static int start(struct job *job, const struct mp_tool *what, struct mcpool_erro
 	r = write_params(job, what, &params, reterr);
 	if (r < 0)
 		return r;
-	rq.params = mp_buf_get(&params);
+	rq.call.params = mp_buf_get(&params);
 	job->server = what->server->name;
 	job->teller = (struct mp_outcome_teller){.reach = job->reach,
 						 .args = job->args,
-						 .method = mp_method_get(rq.method)->name,
+						 .method = mp_method_get(rq.call.method)->name,
 						 .provider = what->server->provider,
 						 .key = is_call(job) ? "tool" : "prompt",
 						 .name = what->item->name,

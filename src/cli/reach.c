@@ -54,7 +54,7 @@ int mp_reach_call(struct mp_reach *r, const struct mp_pool_call_options *rq, mp_
 	struct mp_pool_call_options ours = *rq;
 	int result;
 
-	ours.capabilities = r->o->capabilities;
+	ours.call.capabilities = r->o->capabilities;
 	r->answered = fn;
 	r->answered_u = u;
 	result = r->way->call(r->w, &ours, reterr);

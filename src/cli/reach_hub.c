@@ -136,13 +136,13 @@ static int call(void *w, const struct mp_pool_call_options *rq, struct mcpool_er
 	mp_write_init(&writer, &params, NULL);
 	mp_write_begin_object(&writer);
 	mp_write_member_text(&writer, "server", mp_str_of(rq->server));
-	mp_write_member_text(&writer, "method", mp_str_of(mp_method_get(rq->method)->name));
+	mp_write_member_text(&writer, "method", mp_str_of(mp_method_get(rq->call.method)->name));
 	if (rq->tool.len)
 		mp_write_member_text(&writer, "tool", rq->tool);
-	mp_write_member_raw(&writer, "params", rq->params);
-	mp_write_member_i64(&writer, "timeoutMs", rq->timeout_ms);
-	if (rq->capabilities.len)
-		mp_write_member_raw(&writer, "capabilities", rq->capabilities);
+	mp_write_member_raw(&writer, "params", rq->call.params);
+	mp_write_member_i64(&writer, "timeoutMs", rq->call.timeout_ms);
+	if (rq->call.capabilities.len)
+		mp_write_member_raw(&writer, "capabilities", rq->call.capabilities);
 	mp_write_end_object(&writer);
 	snprintf(h->server, sizeof(h->server), "%s", rq->server);
 	h->state = CALLING;

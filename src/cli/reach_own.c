@@ -1,7 +1,9 @@
 /*
  * reach_own.c - to the servers of one command by a hub of its own.
  */
+#include "base/arena.h"
 #include "base/error.h"
+#include "base/limits.h"
 #include "cli/forms.h"
 #include "cli/inproc.h"
 #include "cli/reach_parts.h"
@@ -9,7 +11,8 @@
 struct own {
 	struct mp_reach *r;
 	struct mp_inproc *hub;
-	mp_id call; /* what Ctrl-C cancels; 0: none */
+	struct mp_pool_call call; /* what Ctrl-C cancels */
+	struct mp_arena texts;    /* of the call */
 	struct mp_timer pause;
 	bool is_pausing;
 	struct mp_forms forms; /* ids are the pool's, of questions */
@@ -63,18 +66,17 @@ static void tell(struct own *own, const struct mp_pool_answer *a)
 	mp_reach_answered(own->r, a, &row);
 }
 
-static void answered(const struct mp_pool_answer *a, void *u)
+static void answered(struct mp_pool_call *c, const struct mp_pool_answer *a)
 {
-	struct own *own = u;
+	struct own *own = mp_container_of(c, struct own, call);
 
-	own->call = 0;
 	mp_forms_drop_all(&own->forms);
 	tell(own, a);
 }
 
-static void progressed(const struct mp_message *m, void *u)
+static void progressed(struct mp_pool_call *c, const struct mp_message *m)
 {
-	struct own *own = u;
+	struct own *own = mp_container_of(c, struct own, call);
 
 	mp_progress_line_show_progress(mp_inproc_get_line(own->hub), m);
 }
@@ -83,11 +85,18 @@ static int call(void *w, const struct mp_pool_call_options *rq, struct mcpool_er
 {
 	struct own *own = w;
 	struct mp_pool_call_options ours = *rq;
+	int r;
 
+	mp_arena_reset(&own->texts);
 	ours.session = MP_INPROC_SESSION;
-	ours.on_progress = progressed;
-	return mp_pool_call_start(mp_inproc_get_view(own->hub), &ours, answered, own, &own->call,
-				  reterr);
+	ours.server = mp_arena_dup(&own->texts, mp_str_of(rq->server));
+	ours.tool.p = mp_arena_dup(&own->texts, rq->tool);
+	ours.call.params.p = mp_arena_dup(&own->texts, rq->call.params);
+	ours.call.capabilities.p = mp_arena_dup(&own->texts, rq->call.capabilities);
+	r = mp_arena_get_error(&own->texts);
+	if (r < 0)
+		return mp_fail(reterr, r, "%s", mcpool_error_text(r));
+	return mp_pool_call_start(mp_inproc_get_view(own->hub), &own->call, &ours, reterr);
 }
 
 /* --- what servers ask ------------------------------------------------------------------------ */
@@ -171,7 +180,11 @@ static void ready(struct mp_inproc *p, void *u)
 	struct own *own = u;
 	struct mp_loop *loop = mp_pool_get_loop(mp_inproc_get_pool(p));
 
+	static const struct mp_pool_call_hooks hooks = {.answered = answered,
+							.progress = progressed};
+
 	own->hub = p;
+	mp_pool_call_init(&own->call, loop, &hooks);
 	mp_forms_init(&own->forms, loop, mp_inproc_get_line(p), filled, own);
 	mp_timer_init(&own->pause, loop, go_on, own);
 	own->r->way = &way;
@@ -188,10 +201,11 @@ static bool interrupted(struct mp_inproc *p, void *u)
 		go_on(own);
 		return true;
 	}
-	if (!own->call)
+	(void)p;
+	if (mp_pool_call_is_at_rest(&own->call))
 		return false;
 	mp_forms_drop_all(&own->forms);
-	mp_pool_call_cancel(mp_inproc_get_pool(p), own->call);
+	mp_pool_call_cancel(&own->call);
 	return true;
 }
 
@@ -207,6 +221,10 @@ int mp_reach_go_alone(struct mp_reach *r)
 					    .start_timeout_ms = o->start_timeout_ms,
 					    .capabilities = o->capabilities};
 	struct own own = {.r = r};
+	int exit_code;
 
-	return mp_inproc_run(&options, &hooks, &own);
+	mp_arena_init(&own.texts, 2 * MP_LIMIT_MESSAGE);
+	exit_code = mp_inproc_run(&options, &hooks, &own);
+	mp_arena_done(&own.texts);
+	return exit_code;
 }

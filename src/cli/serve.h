@@ -88,6 +88,8 @@ int mp_serve_read_call(struct mp_serve *s);
 void mp_serve_begin_call(struct mp_serve *s);
 /* Nobody waits for it any more; before the pool goes. */
 void mp_serve_end_call(struct mp_serve *s);
+/* Once the pool is gone, or the call has ended. */
+void mp_serve_free_call(struct mp_serve *s);
 
 /* --- serve_demo.c --- */
 

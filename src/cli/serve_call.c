@@ -18,7 +18,9 @@ struct mp_serve_call {
 	struct mp_serve *serve;
 	struct mp_observer observer;
 	bool is_watching;
-	mp_id call; /* 0: not made, or over */
+	struct mp_pool_call call;
+	struct mp_buf params;
+	char *server, *tool; /* owned, as the params until it is at rest */
 	bool is_over;
 };
 
@@ -88,12 +90,9 @@ static void print(struct mp_serve_call *call, const struct mcpool_error *error,
 	call->is_over = true;
 }
 
-static void answered(const struct mp_pool_answer *a, void *u)
+static void answered(struct mp_pool_call *c, const struct mp_pool_answer *a)
 {
-	struct mp_serve_call *call = u;
-
-	call->call = 0;
-	print(call, a->error, a);
+	print(mp_container_of(c, struct mp_serve_call, call), a->error, a);
 }
 
 /* --- which tool ------------------------------------------------------------------------------ */
@@ -138,31 +137,34 @@ static bool is_more_expected(struct mp_view *v)
 	return false;
 }
 
+static char *copy(struct mp_str s)
+{
+	char *p = mp_alloc(s.len + 1);
+
+	memcpy(p, s.p, s.len);
+	return p;
+}
+
 static int ask(struct mp_serve_call *call, const struct mp_name *name, struct mcpool_error *reterr)
 {
-	MP_CLEANUP(mp_buf_done) struct mp_buf params, server;
-	struct mp_pool_call_options rq = {.method = MP_METHOD_TOOLS_CALL, .tool = name->name};
+	struct mp_pool_call_options o = {.call.method = MP_METHOD_TOOLS_CALL};
 	struct mp_serve *s = call->serve;
 	struct mp_writer w;
 	int r;
 
-	mp_buf_init(&params, MP_LIMIT_MESSAGE);
-	mp_buf_init(&server, MP_KIB(4));
-	mp_write_init(&w, &params, NULL);
+	mp_write_init(&w, &call->params, NULL);
 	mp_write_begin_object(&w);
 	mp_write_member_text(&w, "name", name->name);
 	mp_write_member_raw(&w, "arguments", mp_buf_get(&s->call_arguments));
 	mp_write_end_object(&w);
 	r = mp_write_finish(&w);
-	if (r == 0)
-		r = mp_buf_add_str(&server, name->server);
-	if (r == 0)
-		r = mp_buf_terminate(&server);
 	if (r < 0)
 		return mp_fail(reterr, r, "%s", mcpool_error_text(r));
-	rq.server = server.data;
-	rq.params = mp_buf_get(&params);
-	return mp_pool_call_start(s->hub->view, &rq, answered, call, &call->call, reterr);
+	o.server = call->server = copy(name->server);
+	call->tool = copy(name->name);
+	o.tool = (struct mp_str){call->tool, name->name.len};
+	o.call.params = mp_buf_get(&call->params);
+	return mp_pool_call_start(s->hub->view, &call->call, &o, reterr);
 }
 
 static void leave(struct mp_serve_call *call)
@@ -227,9 +229,13 @@ static void changed(const struct mp_change *changes, size_t n, void *u)
 
 void mp_serve_begin_call(struct mp_serve *s)
 {
+	static const struct mp_pool_call_hooks hooks = {.answered = answered};
+
 	if (!s->args->call)
 		return;
 	s->call = mp_alloc(sizeof(*s->call));
+	mp_buf_init(&s->call->params, MP_LIMIT_MESSAGE);
+	mp_pool_call_init(&s->call->call, s->hub->loop, &hooks);
 	s->call->serve = s;
 	if (try_call(s->call))
 		return;
@@ -237,11 +243,21 @@ void mp_serve_begin_call(struct mp_serve *s)
 	mp_observer_join(&s->hub->board, &s->call->observer, changed, s->call);
 }
 
+void mp_serve_free_call(struct mp_serve *s)
+{
+	if (!s->call)
+		return;
+	mp_buf_done(&s->call->params);
+	mp_free(s->call->server);
+	mp_free(s->call->tool);
+	s->call = mp_free(s->call);
+}
+
 void mp_serve_end_call(struct mp_serve *s)
 {
 	if (!s->call)
 		return;
 	leave(s->call);
-	if (s->call->call && !s->call->is_over)
-		mp_pool_call_cancel(s->hub->pool, s->call->call);
+	if (!s->call->is_over)
+		mp_pool_call_cancel(&s->call->call);
 }

@@ -27,9 +27,9 @@ static int ask(struct mp_task_call *c, enum mp_method_id method, mp_reach_answer
 	       struct mcpool_error *reterr)
 {
 	struct mp_pool_call_options rq = {.server = c->server,
-					  .method = method,
-					  .params = mp_buf_get(&c->params),
-					  .timeout_ms = c->timeout_ms};
+					  .call.method = method,
+					  .call.params = mp_buf_get(&c->params),
+					  .call.timeout_ms = c->timeout_ms};
 
 	return mp_reach_call(c->teller->reach, &rq, fn, c, reterr);
 }
@@ -169,14 +169,14 @@ int mp_task_call_start(struct mp_task_call *c, struct mp_outcome_teller *teller,
 
 	mp_task_call_done(c);
 	*c = (struct mp_task_call){
-		.teller = teller, .server = mp_dup(rq->server), .timeout_ms = rq->timeout_ms};
+		.teller = teller, .server = mp_dup(rq->server), .timeout_ms = rq->call.timeout_ms};
 	mp_buf_init(&c->params, MP_LIMIT_MESSAGE);
 	mp_buf_init(&params, MP_LIMIT_MESSAGE);
-	r = mp_buf_add(&params, rq->params.p, rq->params.len - 1); /* without its brace */
+	r = mp_buf_add(&params, rq->call.params.p, rq->call.params.len - 1); /* without its brace */
 	if (r == 0)
 		r = mp_buf_add_str(&params, MP_STR(",\"task\":{}}"));
 	if (r < 0)
 		return mp_fail(reterr, r, "%s", mcpool_error_text(r));
-	ours.params = mp_buf_get(&params);
+	ours.call.params = mp_buf_get(&params);
 	return mp_reach_call(teller->reach, &ours, begun, c, reterr);
 }

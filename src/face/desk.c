@@ -45,9 +45,9 @@ struct job {
 	struct mp_watcher watcher;
 	struct mp_timer timer;
 	struct mp_task task; /* look again; many steps in a turn are one look */
-	mp_id call;          /* of a call; 0: none, or over */
-	const char *server;  /* of a call; in the arena */
-	bool takes_forms;    /* the peer can be asked meanwhile */
+	struct mp_pool_call call;
+	const char *server; /* of a call; in the arena */
+	bool takes_forms;   /* the peer can be asked meanwhile */
 	bool is_call;
 	struct mp_grave grave;
 };
@@ -56,6 +56,7 @@ struct job {
 
 static void settle(void *u);
 static void look_again(void *u);
+static const struct mp_pool_call_hooks call_hooks;
 
 static struct job *open_job(struct mp_desk *d, struct mp_str id)
 {
@@ -67,6 +68,7 @@ static struct job *open_job(struct mp_desk *d, struct mp_str id)
 	mp_arena_init(&j->arena, MP_LIMIT_ARENA);
 	mp_timer_init(&j->timer, d->hub->loop, settle, j);
 	mp_task_init(&j->task, look_again, j);
+	mp_pool_call_init(&j->call, d->hub->loop, &call_hooks);
 	mp_list_append(&d->jobs, &j->link);
 	return j;
 }
@@ -75,6 +77,7 @@ static void freed(struct mp_grave *grave)
 {
 	struct job *j = mp_container_of(grave, struct job, grave);
 
+	mp_pool_call_done(&j->call);
 	mp_arena_done(&j->arena);
 	mp_free(j->id);
 	mp_free(j);
@@ -92,7 +95,7 @@ static void close_job(struct job *j)
 	if (j->is_call)
 		mp_lobby_end_call(d->hub->lobby);
 	j->desk = NULL;
-	if (!j->call)
+	if (mp_pool_call_is_at_rest(&j->call))
 		mp_loop_bury(d->hub->loop, &j->grave, freed);
 }
 
@@ -315,28 +318,25 @@ static int write_answer(struct mp_buf *out, const struct job *j, const struct mp
 	return mp_write_finish(&w);
 }
 
-static void answered(const struct mp_pool_answer *a, void *u)
+static void answered(struct mp_pool_call *c, const struct mp_pool_answer *a)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf result;
-	struct job *j = u;
+	struct job *j = mp_container_of(c, struct job, call);
 	int r;
 
-	j->call = 0;
 	mp_buf_init(&result, MP_LIMIT_MESSAGE);
 	if (!j->desk) {
-		mp_arena_done(&j->arena);
-		mp_free(j->id);
-		mp_free(j);
+		freed(&j->grave);
 		return;
 	}
 	r = write_answer(&result, j, a);
 	answer(j, &result, r);
 }
 
-static void progressed(const struct mp_message *m, void *u)
+static void progressed(struct mp_pool_call *c, const struct mp_message *m)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf out;
-	struct job *j = u;
+	struct job *j = mp_container_of(c, struct job, call);
 	struct mp_splice splice = {0};
 
 	mp_buf_init(&out, MP_LIMIT_MESSAGE);
@@ -346,6 +346,8 @@ static void progressed(const struct mp_message *m, void *u)
 	if (mp_message_forward(m, &splice, &out) == 0)
 		j->desk->say(j->desk->u, mp_buf_get(&out));
 }
+
+static const struct mp_pool_call_hooks call_hooks = {.answered = answered, .progress = progressed};
 
 /* An empty object means forms, as before there were modes. */
 static int read_capabilities(struct job *j, struct mp_str text, struct mcpool_error *reterr)
@@ -388,30 +390,41 @@ static int check(const struct mp_desk *d, const struct call *call, enum mp_metho
 	return 0;
 }
 
+/* A text that the call borrows. */
+static struct mp_str keep(struct job *j, const struct mp_tape *t, mp_value v)
+{
+	struct mp_str text = mp_value_source(t, v);
+
+	return (struct mp_str){mp_arena_dup(&j->arena, text), text.len};
+}
+
 static int start_call(struct job *j, const struct mp_tape *t, mp_value params,
 		      struct mcpool_error *reterr)
 {
 	struct call call = {0};
-	struct mp_pool_call_options rq = {.session = j->desk->session, .on_progress = progressed};
+	struct mp_pool_call_options o = {.session = j->desk->session};
 	int r = mp_bind_read(&call_table, t, params, &j->arena, &call, NULL, NULL, reterr);
 
 	if (r < 0)
 		return r;
-	rq.method = mp_method_find(mp_str_of(call.method));
-	r = check(j->desk, &call, rq.method, reterr);
+	o.call.method = mp_method_find(mp_str_of(call.method));
+	r = check(j->desk, &call, o.call.method, reterr);
 	if (r < 0)
 		return r;
-	rq.server = call.server;
-	rq.tool = call.tool ? mp_str_of(call.tool) : MP_STR("");
-	rq.timeout_ms = call.timeout_ms;
-	rq.params = mp_value_source(t, mp_value_get(t, params, "params"));
-	rq.capabilities = mp_value_source(t, mp_value_get(t, params, "capabilities"));
-	if (rq.capabilities.len)
-		r = read_capabilities(j, rq.capabilities, reterr);
+	o.server = call.server;
+	o.tool = call.tool ? mp_str_of(call.tool) : MP_STR("");
+	o.call.timeout_ms = call.timeout_ms;
+	o.call.params = keep(j, t, mp_value_get(t, params, "params"));
+	o.call.capabilities = keep(j, t, mp_value_get(t, params, "capabilities"));
+	r = mp_arena_get_error(&j->arena);
+	if (r < 0)
+		return mp_fail(reterr, r, "%s", mcpool_error_text(r));
+	if (o.call.capabilities.len)
+		r = read_capabilities(j, o.call.capabilities, reterr);
 	if (r < 0)
 		return r;
 	j->server = call.server;
-	return mp_pool_call_start(j->desk->view, &rq, answered, j, &j->call, reterr);
+	return mp_pool_call_start(j->desk->view, &j->call, &o, reterr);
 }
 
 int mp_desk_call(struct mp_desk *d, struct mp_str id, const struct mp_tape *t, mp_value params,
@@ -437,19 +450,21 @@ void mp_desk_cancel(struct mp_desk *d, struct mp_str id)
 	MP_LIST_EACH(&d->jobs, link) {
 		struct job *j = mp_container_of(link, struct job, link);
 
-		if (!j->call || !mp_str_eq(mp_str_of(j->id), id))
+		if (!mp_str_eq(mp_str_of(j->id), id))
 			continue;
-		mp_pool_call_cancel(d->hub->pool, j->call); /* its answer comes from the loop */
+		mp_pool_call_cancel(&j->call);
 		return;
 	}
 }
 
 /* --- what servers ask ------------------------------------------------------------------------ */
 
-/* call 0: the server is this session's own, and which of its calls is meant cannot be said. */
+/* Without a call the server is this session's own, and which call is meant cannot be said. */
 static bool is_during(const struct job *j, const struct mp_ask *ask)
 {
-	return j->call && (ask->call ? j->call == ask->call : strcmp(j->server, ask->server) == 0);
+	if (mp_pool_call_is_at_rest(&j->call))
+		return false;
+	return ask->call ? &j->call == ask->call : strcmp(j->server, ask->server) == 0;
 }
 
 static bool is_form(struct mp_str params)

@@ -13,7 +13,8 @@ enum { METHOD_NOT_FOUND = -32601, DECLINED = -1 };
 struct mp_asked {
 	struct mp_link of_party, of_instance;
 	struct mp_pool *pool;
-	mp_id id, call;
+	mp_id id;
+	struct mp_pool_call *call; /* it belongs to; NULL: that cannot be said */
 	struct mp_party *party;
 	struct mp_instance *in;
 	mp_id request; /* as the upstream knows it */
@@ -36,7 +37,7 @@ static struct mp_asked *asked_of_instance(struct mp_link *link)
 
 static bool is_about(const struct mp_asked *a, const struct mp_pool_call *l)
 {
-	return a->call ? a->call == l->id : a->party->id == l->session;
+	return a->call ? a->call == l : a->party->id == l->session;
 }
 
 /* Somebody is thinking about what belongs to this call. */
@@ -131,7 +132,7 @@ static void was_not_answered(void *u)
 }
 
 /* Declining one may end others, so each is looked for anew. */
-static struct mp_asked *find_of_call(const struct mp_instance *in, mp_id call)
+static struct mp_asked *find_of_call(const struct mp_instance *in, const struct mp_pool_call *call)
 {
 	MP_LIST_EACH(&in->asked, link)
 		if (asked_of_instance(link)->call == call)
@@ -151,7 +152,7 @@ void mp_asked_end_call(struct mp_pool_call *l)
 {
 	struct mp_asked *a;
 
-	while (l->in && (a = find_of_call(l->in, l->id)))
+	while (l->in && (a = find_of_call(l->in, l)))
 		decline(a, DECLINED, MP_STR("the call that the question belongs to is over"), true);
 }
 
@@ -188,7 +189,7 @@ void mp_party_decline(struct mp_pool *p, mp_id question, int code, struct mp_str
 
 /* --- from the server ------------------------------------------------------------------------- */
 
-static void put(struct mp_instance *in, struct mp_party *party, mp_id call,
+static void put(struct mp_instance *in, struct mp_party *party, struct mp_pool_call *call,
 		const struct mp_server_request *rq)
 {
 	struct mp_asked *a = mp_alloc(sizeof(*a));

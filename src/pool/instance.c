@@ -347,6 +347,14 @@ void mp_instance_note_use(struct mp_instance *in)
 	}
 }
 
+void mp_instance_note_end(struct mp_instance *in)
+{
+	if (in->is_leaving)
+		mp_instance_wake_soon(in);
+	else
+		mp_instance_note_use(in);
+}
+
 bool mp_instance_is_up(struct mp_instance *in)
 {
 	return mp_keeper_is_up(in->k) && mp_upstream_is_ready(mp_keeper_get_upstream(in->k));

@@ -27,7 +27,7 @@ struct mp_scene *mp_scene_unref(struct mp_scene *s);
 
 struct mp_pool {
 	struct mp_pool_options o;
-	struct mp_ids ids;        /* instances and calls; neither is ever taken for the other */
+	struct mp_ids ids;        /* of instances */
 	struct mp_list instances; /* those that may be found, owned */
 	struct mp_list leaving;   /* those that drain, owned */
 	struct mp_list homeless;  /* calls that no instance has, to be told so */
@@ -128,8 +128,9 @@ size_t mp_instance_count_calls(const struct mp_instance *in);
 /* The line for a call of this tool. */
 struct mp_queue *mp_instance_get_queue(struct mp_instance *in, struct mp_str tool);
 size_t mp_instance_get_line(const struct mp_instance *in, struct mp_str tool);
-/* A call came or went. */
+/* A call came; or went, which stops an instance that leaves when the turn ends. */
 void mp_instance_note_use(struct mp_instance *in);
+void mp_instance_note_end(struct mp_instance *in);
 /* For tests: notifications that belong to no session; fn NULL: dropped. */
 void mp_instance_listen(struct mp_instance *in, void (*fn)(void *u, struct mp_str text), void *u);
 /* In this turn: whoever waits looks again, and so does one that leaves. */

@@ -23,11 +23,11 @@ static struct mp_pool_call *pool_call_of(struct mp_link *link)
 
 static bool find_by_call(struct mp_call *call, struct mp_owner *ret)
 {
-	const struct mp_pool_call *l = call ? mp_pool_call_of_call(call) : NULL;
+	struct mp_pool_call *l = call ? mp_pool_call_of_call(call) : NULL;
 
 	if (!l || l->state != MP_POOL_CALL_OUT)
 		return false;
-	*ret = (struct mp_owner){l->session, l->id};
+	*ret = (struct mp_owner){l->session, l};
 	return l->session != 0;
 }
 
@@ -39,7 +39,7 @@ static mp_id find_only_caller(struct mp_instance *in, bool has_level)
 	MP_LIST_EACH(&in->calls[MP_POOL_CALL_OUT], link) {
 		const struct mp_pool_call *l = pool_call_of(link);
 
-		if ((has_level && !l->log_level) || l->caller == caller)
+		if ((has_level && !l->call.o.log_level) || l->caller == caller)
 			continue;
 		if (caller)
 			return 0;
@@ -55,11 +55,11 @@ static bool find_by_caller(struct mp_instance *in, mp_id caller, struct mp_owner
 
 	*ret = (struct mp_owner){.session = caller & MP_CALLER_ALONE ? 0 : caller};
 	MP_LIST_EACH(&in->calls[MP_POOL_CALL_OUT], link) {
-		const struct mp_pool_call *l = pool_call_of(link);
+		struct mp_pool_call *l = pool_call_of(link);
 
 		if (l->caller != caller)
 			continue;
-		*ret = (struct mp_owner){l->session, ++n == 1 ? l->id : 0};
+		*ret = (struct mp_owner){l->session, ++n == 1 ? l : NULL};
 	}
 	return ret->session != 0;
 }
@@ -99,7 +99,7 @@ bool mp_owner_find(struct mp_instance *in, bool has_origin, struct mp_call *orig
 		return true;
 	if (has_origin) { /* a call that is over */
 		ret->session = in->session;
-		ret->call = 0;
+		ret->call = NULL;
 		return in->session != 0;
 	}
 	caller = find_served(in);

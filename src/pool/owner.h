@@ -15,7 +15,7 @@ struct mp_call;
 
 struct mp_owner {
 	mp_id session;
-	mp_id call; /* during which call; 0: which of its calls cannot be said */
+	struct mp_pool_call *call; /* during which call; NULL: that cannot be said */
 };
 
 /*

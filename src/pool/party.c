@@ -114,20 +114,20 @@ static void log_message(struct mp_instance *in, const struct mp_message *m, int 
 }
 
 /* What this session wants to hear; of a modern server, what the call itself asked for. */
-static bool wants(struct mp_instance *in, const struct mp_party *party, mp_id call, int severity)
+static bool wants(struct mp_instance *in, const struct mp_party *party,
+		  const struct mp_pool_call *call, int severity)
 {
-	const struct mp_pool_call *l = mp_ids_get(&in->pool->ids, call);
 	int level = party->level;
 
 	if (is_modern(in)) {
-		if (!l || !l->log_level)
+		if (!call || !call->call.o.log_level)
 			return false;
-		level = mp_loglevel_find(mp_str_of(l->log_level));
+		level = mp_loglevel_find(mp_str_of(call->call.o.log_level));
 	}
 	return severity < 0 || severity >= level;
 }
 
-static void tell(struct mp_instance *in, const struct mp_party *party, mp_id call,
+static void tell(struct mp_instance *in, const struct mp_party *party, struct mp_pool_call *call,
 		 const struct mp_message *m)
 {
 	if (party->hooks.hear)
@@ -173,7 +173,7 @@ static bool hear_by_id(struct mp_instance *in, const struct mp_message *m, const
 		 mp_value_text(m->tape, id, &arena, &text) == 0)
 		party = mp_party_find(in->pool, mp_owner_find_id(in, text));
 	if (party)
-		tell(in, party, 0, m);
+		tell(in, party, NULL, m);
 	else
 		in->stats.unheard++;
 	return true;

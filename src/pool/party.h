@@ -10,11 +10,13 @@
 #include "pool/pool.h"
 #include "rpc/message.h"
 
+struct mp_pool_call;
+
 /* A question of a server: elicitation/create, sampling/createMessage, roots/list. */
 struct mp_ask {
-	mp_id question;     /* answer it by this; given out once in the pool */
-	mp_id call;         /* the call it belongs to; 0: the server is this session's own */
-	const char *server; /* who asks */
+	mp_id question;            /* answer it by this; given out once in the pool */
+	struct mp_pool_call *call; /* it belongs to; NULL: the server is this session's own */
+	const char *server;        /* who asks */
 	enum mp_method_id method;
 	struct mp_str
 		params; /* an object as the server wrote it, valid during the call; or empty */
@@ -27,10 +29,12 @@ struct mp_party_hooks {
 	/* Nobody waits for that answer any more. */
 	void (*unask)(void *u, mp_id question);
 	/*
-	 * A notification that is for this session: notifications/message (call: during which call,
-	 * 0: none), resources/updated of what it subscribed to, elicitation/complete, tasks/status.
+	 * A notification that is for this session: notifications/message (call: during which
+	 * one, NULL: none), resources/updated of what it subscribed to, elicitation/complete,
+	 * tasks/status.
 	 */
-	void (*hear)(void *u, const char *server, mp_id call, const struct mp_message *m);
+	void (*hear)(void *u, const char *server, struct mp_pool_call *call,
+		     const struct mp_message *m);
 };
 
 /* A session's id, for calls, and from now on what servers say to it. */

@@ -1,5 +1,5 @@
 /*
- * pool_call.c - a share of an upstream: one call's way through the pool.
+ * pool_call.c - one call's way through the pool: to its server, to a slot, to the answer.
  */
 #include "pool/pool_call.h"
 
@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "base/spares.h"
 #include "pool/admission.h"
 #include "pool/pool_call_parts.h"
 #include "pool/owner.h"
@@ -21,58 +20,62 @@ enum { MAX_RETURNS = 1 };
 MP_MACHINE_TYPES(pool_call, struct mp_pool_call, enum mp_pool_call_event, MP_POOL_CALL_STATES,
 		 MP_POOL_CALL_EVENTS);
 static pool_call_action look, settle, line_up, send, wait_again, finish, hold, withdraw, run_out,
-	lose_patience;
+	lose_patience, deliver, hold_on, see_if_at_rest;
 
 MP_MACHINE_STEPS(pool_call) = {
-	[MP_POOL_CALL_FRESH] = {[MP_POOL_CALL_ON_ASK] = MP_DO(look),
-				[MP_POOL_CALL_ON_WAIT] = MP_TO(MP_POOL_CALL_WAITING, settle),
-				[MP_POOL_CALL_ON_UP] = MP_TO(MP_POOL_CALL_LINED, line_up),
-				[MP_POOL_CALL_ON_REFUSE] = MP_TO(MP_POOL_CALL_ENDED, finish)},
+	[MP_POOL_CALL_REST] = {[MP_POOL_CALL_ON_ASK] = MP_DO(look),
+			       [MP_POOL_CALL_ON_WAIT] = MP_TO(MP_POOL_CALL_WAITING, settle),
+			       [MP_POOL_CALL_ON_UP] = MP_TO(MP_POOL_CALL_LINED, line_up),
+			       [MP_POOL_CALL_ON_REFUSE] = MP_TO(MP_POOL_CALL_ENDING, finish),
+			       [MP_POOL_CALL_ON_CANCEL] = MP_STAY},
 	[MP_POOL_CALL_WAITING] = {[MP_POOL_CALL_ON_ASK] = MP_DO(look),
 				  [MP_POOL_CALL_ON_WAIT] = MP_DO(settle),
 				  [MP_POOL_CALL_ON_UP] = MP_TO(MP_POOL_CALL_LINED, line_up),
-				  [MP_POOL_CALL_ON_REFUSE] = MP_TO(MP_POOL_CALL_ENDED, finish),
-				  [MP_POOL_CALL_ON_PATIENCE] = MP_TO(MP_POOL_CALL_ENDED,
+				  [MP_POOL_CALL_ON_REFUSE] = MP_TO(MP_POOL_CALL_ENDING, finish),
+				  [MP_POOL_CALL_ON_PATIENCE] = MP_TO(MP_POOL_CALL_ENDING,
 								     lose_patience),
-				  [MP_POOL_CALL_ON_DEADLINE] = MP_TO(MP_POOL_CALL_ENDED, run_out),
-				  [MP_POOL_CALL_ON_CANCEL] = MP_TO(MP_POOL_CALL_ENDED, withdraw)},
+				  [MP_POOL_CALL_ON_DEADLINE] = MP_TO(MP_POOL_CALL_ENDING, run_out),
+				  [MP_POOL_CALL_ON_CANCEL] = MP_TO(MP_POOL_CALL_ENDING, withdraw)},
 	[MP_POOL_CALL_LINED] = {[MP_POOL_CALL_ON_ASK] = MP_TO(MP_POOL_CALL_WAITING, wait_again),
 				[MP_POOL_CALL_ON_SLOT] = MP_TO(MP_POOL_CALL_OUT, send),
 				[MP_POOL_CALL_ON_HOLD] = MP_TO(MP_POOL_CALL_HELD, hold),
 				[MP_POOL_CALL_ON_BACK] = MP_TO(MP_POOL_CALL_WAITING, wait_again),
-				[MP_POOL_CALL_ON_REFUSE] = MP_TO(MP_POOL_CALL_ENDED, finish),
-				[MP_POOL_CALL_ON_DEADLINE] = MP_TO(MP_POOL_CALL_ENDED, run_out),
-				[MP_POOL_CALL_ON_CANCEL] = MP_TO(MP_POOL_CALL_ENDED, withdraw)},
-	[MP_POOL_CALL_OUT] = {[MP_POOL_CALL_ON_ANSWER] = MP_TO(MP_POOL_CALL_ENDED, finish),
+				[MP_POOL_CALL_ON_REFUSE] = MP_TO(MP_POOL_CALL_ENDING, finish),
+				[MP_POOL_CALL_ON_DEADLINE] = MP_TO(MP_POOL_CALL_ENDING, run_out),
+				[MP_POOL_CALL_ON_CANCEL] = MP_TO(MP_POOL_CALL_ENDING, withdraw)},
+	[MP_POOL_CALL_OUT] = {[MP_POOL_CALL_ON_ANSWER] = MP_TO(MP_POOL_CALL_ENDING, finish),
 			      [MP_POOL_CALL_ON_BACK] = MP_TO(MP_POOL_CALL_WAITING, wait_again),
-			      [MP_POOL_CALL_ON_REFUSE] = MP_TO(MP_POOL_CALL_ENDED, finish),
-			      [MP_POOL_CALL_ON_DEADLINE] = MP_TO(MP_POOL_CALL_ENDED, run_out),
-			      [MP_POOL_CALL_ON_CANCEL] = MP_TO(MP_POOL_CALL_ENDED, withdraw)},
+			      [MP_POOL_CALL_ON_REFUSE] = MP_TO(MP_POOL_CALL_ENDING, finish),
+			      [MP_POOL_CALL_ON_DEADLINE] = MP_TO(MP_POOL_CALL_ENDING, run_out),
+			      [MP_POOL_CALL_ON_CANCEL] = MP_TO(MP_POOL_CALL_ENDING, withdraw)},
 	[MP_POOL_CALL_HELD] = {[MP_POOL_CALL_ON_ASK] = MP_STAY,
-			       [MP_POOL_CALL_ON_CANCEL] = MP_TO(MP_POOL_CALL_ENDED, withdraw)},
-	/* The upstream's answer to a call that was given up comes late. */
-	[MP_POOL_CALL_ENDED] = {[MP_POOL_CALL_ON_ANSWER] = MP_STAY,
-				[MP_POOL_CALL_ON_BACK] = MP_STAY,
-				[MP_POOL_CALL_ON_REFUSE] = MP_STAY,
-				[MP_POOL_CALL_ON_CANCEL] = MP_STAY},
+			       [MP_POOL_CALL_ON_TELL] = MP_DO(hold_on),
+			       [MP_POOL_CALL_ON_CANCEL] = MP_TO(MP_POOL_CALL_ENDING, withdraw)},
+	[MP_POOL_CALL_ENDING] = {[MP_POOL_CALL_ON_TELL] = MP_DO(see_if_at_rest),
+				 [MP_POOL_CALL_ON_END] = MP_TO(MP_POOL_CALL_REST, deliver),
+				 [MP_POOL_CALL_ON_CANCEL] = MP_STAY},
 };
 
-struct mp_list *mp_pool_call_get_list(struct mp_pool_call *l)
+struct mp_list *mp_pool_call_get_list(struct mp_pool_call *c)
 {
-	return l->in ? &l->in->calls[l->state] : &l->pool->homeless;
+	return c->in ? &c->in->calls[c->state] : &c->pool->homeless;
 }
 
-static void pool_call_entered(struct mp_pool_call *l, enum mp_pool_call_state from)
+static void pool_call_entered(struct mp_pool_call *c, enum mp_pool_call_state from)
 {
-	if (!l->in)
-		return; /* the homeless have one list */
-	mp_list_remove(&l->in->calls[from], &l->link);
-	mp_list_append(&l->in->calls[l->state], &l->link);
+	if (from != MP_POOL_CALL_REST)
+		mp_list_remove(c->in ? &c->in->calls[from] : &c->pool->homeless, &c->link);
+	if (c->state != MP_POOL_CALL_REST)
+		mp_list_append(mp_pool_call_get_list(c), &c->link);
+	if (c->in && from == MP_POOL_CALL_REST)
+		mp_instance_note_use(c->in);
+	else if (c->in && c->state == MP_POOL_CALL_REST)
+		mp_instance_note_end(c->in);
 }
 
-static void pool_call_describe(const struct mp_pool_call *l, struct mp_log *ret_log)
+static void pool_call_describe(const struct mp_pool_call *c, struct mp_log *ret_log)
 {
-	mp_log_init(ret_log, "call %llu of %s", (unsigned long long)l->id, l->server);
+	mp_log_init(ret_log, "call of %s", c->server);
 }
 
 MP_SHARED_MACHINE(pool_call, struct mp_pool_call, .entered = pool_call_entered,
@@ -81,43 +84,43 @@ MP_SHARED_MACHINE(pool_call, struct mp_pool_call, .entered = pool_call_entered,
 /* --- words ----------------------------------------------------------------------------------- */
 
 /* As the caller is told: "MCP error: ..." (CONTRACTS, "Errors"). */
-static void MP_PRINTF(4, 0) set_why(struct mp_pool_call *l, int code, enum mp_outcome outcome,
+static void MP_PRINTF(4, 0) set_why(struct mp_pool_call *c, int code, enum mp_outcome outcome,
 				    const char *format, va_list args)
 {
 	char words[400];
 
 	(void)mp_str_format(words, sizeof(words), format, args); /* cut is fine */
-	if (!l->why)
-		l->why = mp_alloc(sizeof(*l->why));
-	(void)mp_fail(l->why, code, "MCP error: %s", words);
-	l->outcome = outcome;
-	l->was_up = l->in && l->in->k && mp_instance_is_up(l->in);
+	if (!c->why)
+		c->why = mp_alloc(sizeof(*c->why));
+	(void)mp_fail(c->why, code, "MCP error: %s", words);
+	c->outcome = outcome;
+	c->was_up = c->in && c->in->k && mp_instance_is_up(c->in);
 }
 
-void mp_pool_call_refuse(struct mp_pool_call *l, int code, enum mp_outcome outcome,
+void mp_pool_call_refuse(struct mp_pool_call *c, int code, enum mp_outcome outcome,
 			 const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	set_why(l, code, outcome, format, args);
+	set_why(c, code, outcome, format, args);
 	va_end(args);
 }
 
 static enum mp_pool_call_event MP_PRINTF(4, 5)
-	refuse(struct mp_pool_call *l, int code, enum mp_outcome outcome, const char *format, ...)
+	refuse(struct mp_pool_call *c, int code, enum mp_outcome outcome, const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	set_why(l, code, outcome, format, args);
+	set_why(c, code, outcome, format, args);
 	va_end(args);
 	return MP_POOL_CALL_ON_REFUSE;
 }
 
 /* --- what does the server do? ---------------------------------------------------------------- */
 
-static enum mp_pool_call_event take_verdict(struct mp_pool_call *l, const struct mp_admission *a)
+static enum mp_pool_call_event take_verdict(struct mp_pool_call *c, const struct mp_admission *a)
 {
 	switch (a->verdict) {
 	case MP_ADMIT:
@@ -127,109 +130,134 @@ static enum mp_pool_call_event take_verdict(struct mp_pool_call *l, const struct
 	case MP_ADMIT_NOT:
 		break;
 	}
-	l->attempt = a->attempt;
-	l->retryable = a->retryable;
-	refuse(l, a->code, MP_OUTCOME_NOT_SENT, "%s", a->words);
-	l->why->fault = (int)a->fault;
+	c->attempt = a->attempt;
+	c->retryable = a->retryable;
+	refuse(c, a->code, MP_OUTCOME_NOT_SENT, "%s", a->words);
+	c->why->fault = (int)a->fault;
 	return MP_POOL_CALL_ON_REFUSE;
 }
 
-static enum mp_pool_call_event look(struct mp_pool_call *l)
+static enum mp_pool_call_event look(struct mp_pool_call *c)
 {
 	MP_UNSET struct mp_admission a;
 
-	if (!l->in)
+	if (!c->in)
 		return MP_POOL_CALL_ON_REFUSE; /* why was noted when it could not be had */
-	mp_admission_judge(l->in, l->is_held, &a);
-	return take_verdict(l, &a);
+	mp_admission_judge(c->in, c->is_held, &a);
+	return take_verdict(c, &a);
+}
+
+/* --- time ------------------------------------------------------------------------------------ */
+
+/* The wire's call has the one timer; its own limits count as well. */
+static void pool_call_arm(struct mp_pool_call *c)
+{
+	mp_call_set_due(&c->call,
+			c->deadline_ms < c->patience_ms ? c->deadline_ms : c->patience_ms);
+}
+
+static void due(struct mp_call *wire)
+{
+	struct mp_pool_call *c = mp_container_of(wire, struct mp_pool_call, call);
+	bool is_over = c->deadline_ms <= mp_loop_now_ms(c->pool->o.loop);
+
+	mp_pool_call_advance(c, is_over ? MP_POOL_CALL_ON_DEADLINE : MP_POOL_CALL_ON_PATIENCE);
+}
+
+void mp_pool_call_set_deadline(struct mp_pool_call *c, int64_t ms)
+{
+	c->deadline_ms = mp_loop_now_ms(c->pool->o.loop) + ms;
+	pool_call_arm(c);
 }
 
 /* --- waiting --------------------------------------------------------------------------------- */
 
 /* Too many wait for this server, and this one is one too many. */
-static void refuse_waiting(struct mp_pool_call *l)
+static void refuse_waiting(struct mp_pool_call *c)
 {
-	l->retryable = true;
-	mp_pool_call_refuse(l, MCPOOL_EQUEUE_FULL, MP_OUTCOME_REFUSED,
-			    "server '%s' is not up, and %zu calls wait for it already", l->server,
-			    l->in->calls[MP_POOL_CALL_WAITING].len - 1);
+	c->retryable = true;
+	mp_pool_call_refuse(c, MCPOOL_EQUEUE_FULL, MP_OUTCOME_REFUSED,
+			    "server '%s' is not up, and %zu calls wait for it already", c->server,
+			    c->in->calls[MP_POOL_CALL_WAITING].len - 1);
 }
 
 /*
  * Nobody waits longer for a restart than U13 says, an acquire no longer than E31 does; for a first
  * start the instance knows.
  */
-static enum mp_pool_call_event settle(struct mp_pool_call *l)
+static enum mp_pool_call_event settle(struct mp_pool_call *c)
 {
-	struct mp_instance *in = l->in;
-	int64_t most_ms = l->is_held ? MP_LIMIT_ACQUIRE_MS : in->e->tuning.restart.wait_ms;
+	struct mp_instance *in = c->in;
+	int64_t most_ms = c->is_held ? MP_LIMIT_ACQUIRE_MS : in->e->tuning.restart.wait_ms;
 
-	if (in->calls[MP_POOL_CALL_WAITING].len > mp_instance_get_line(in, l->tool) &&
-	    !l->is_held) {
-		struct mp_pool_call *last = mp_pool_call_find_greediest(in, l);
+	if (in->calls[MP_POOL_CALL_WAITING].len > mp_instance_get_line(in, c->tool) &&
+	    !c->is_held) {
+		struct mp_pool_call *last = mp_pool_call_find_greediest(in, c);
 
 		refuse_waiting(last);
-		if (last == l)
+		if (last == c)
 			return MP_POOL_CALL_ON_REFUSE;
 		mp_pool_call_advance(last, MP_POOL_CALL_ON_REFUSE);
 	}
 	if (!mp_keeper_get_facts(in->k)->was_up)
-		mp_timer_stop(&l->patience); /* it stopped meanwhile: this is a first start */
-	else if (!mp_timer_is_running(&l->patience))
-		mp_timer_start(&l->patience, most_ms);
+		c->patience_ms = INT64_MAX; /* it stopped meanwhile: this is a first start */
+	else if (c->patience_ms == INT64_MAX)
+		c->patience_ms = mp_loop_now_ms(c->pool->o.loop) + most_ms;
+	pool_call_arm(c);
 	return MP_QUIET;
 }
 
-static enum mp_pool_call_event lose_patience(struct mp_pool_call *l)
+static enum mp_pool_call_event lose_patience(struct mp_pool_call *c)
 {
 	struct mp_admission a;
 
-	mp_admission_give_up(l->in, &a);
-	take_verdict(l, &a);
-	return finish(l);
+	mp_admission_give_up(c->in, &a);
+	take_verdict(c, &a);
+	return finish(c);
 }
 
 static void slot_granted(void *u)
 {
-	struct mp_pool_call *l = u;
+	struct mp_pool_call *c = u;
 
-	mp_pool_call_advance(l, mp_instance_is_up(l->in) ? MP_POOL_CALL_ON_SLOT
+	mp_pool_call_advance(c, mp_instance_is_up(c->in) ? MP_POOL_CALL_ON_SLOT
 							 : MP_POOL_CALL_ON_BACK);
 }
 
 static void displaced(void *u)
 {
-	struct mp_pool_call *l = u;
+	struct mp_pool_call *c = u;
 
-	l->retryable = true;
+	c->retryable = true;
 	mp_pool_call_advance(
-		l, refuse(l, MCPOOL_EQUEUE_FULL, MP_OUTCOME_REFUSED,
+		c, refuse(c, MCPOOL_EQUEUE_FULL, MP_OUTCOME_REFUSED,
 			  "server '%s': its line is full, and most of those who wait for a slot "
 			  "are yours",
-			  l->server));
+			  c->server));
 }
 
-static enum mp_pool_call_event line_up(struct mp_pool_call *l)
+static enum mp_pool_call_event line_up(struct mp_pool_call *c)
 {
 	int r;
 
-	mp_timer_stop(&l->patience);
-	if (l->is_held)
+	c->patience_ms = INT64_MAX;
+	pool_call_arm(c);
+	if (c->is_held)
 		return MP_POOL_CALL_ON_HOLD;
-	if (mp_pins_is_frozen(l->in, l->tool))
-		return refuse(l, MCPOOL_ENEEDS_APPROVAL, MP_OUTCOME_REFUSED,
+	if (mp_pins_is_frozen(c->in, c->tool))
+		return refuse(c, MCPOOL_ENEEDS_APPROVAL, MP_OUTCOME_REFUSED,
 			      "tool '%.*s' of server '%s' changed after it was approved; accept it "
 			      "with `mcpool trust %s`",
-			      MP_STR_ARGS(l->tool), l->server, l->server);
-	r = mp_queue_enter(mp_instance_get_queue(l->in, l->tool), &l->ticket, l->caller,
-			   slot_granted, displaced, l);
+			      MP_STR_ARGS(c->tool), c->server, c->server);
+	r = mp_queue_enter(mp_instance_get_queue(c->in, c->tool), &c->ticket, c->caller,
+			   slot_granted, displaced, c);
 	if (r > 0)
 		return MP_POOL_CALL_ON_SLOT;
 	if (r == 0)
 		return MP_QUIET;
-	l->retryable = true;
-	return refuse(l, r, MP_OUTCOME_REFUSED,
-		      "server '%s': its line is full, too many calls wait for a slot", l->server);
+	c->retryable = true;
+	return refuse(c, r, MP_OUTCOME_REFUSED,
+		      "server '%s': its line is full, too many calls wait for a slot", c->server);
 }
 
 /* --- the call -------------------------------------------------------------------------------- */
@@ -243,75 +271,75 @@ int64_t mp_pool_call_pad(int64_t ms)
 }
 
 /* Until the call must be over, whatever happens. */
-static int64_t most_left_ms(const struct mp_pool_call *l)
+static int64_t most_left_ms(const struct mp_pool_call *c)
 {
-	int64_t left = l->asked_ms + l->max_total_ms - mp_loop_now_ms(l->pool->o.loop);
+	int64_t left = c->asked_ms + c->max_total_ms - mp_loop_now_ms(c->pool->o.loop);
 
 	return left > 0 ? left : 0;
 }
 
-static void grant(struct mp_pool_call *l, int64_t ms)
+static void grant(struct mp_pool_call *c, int64_t ms)
 {
-	int64_t most = most_left_ms(l);
+	int64_t most = most_left_ms(c);
 
-	if (l->timeout_ms > 0)
-		mp_timer_start(&l->deadline, ms < most ? ms : most);
+	if (c->timeout_ms > 0)
+		mp_pool_call_set_deadline(c, ms < most ? ms : most);
 }
 
-void mp_pool_call_pause(struct mp_pool_call *l, bool paused)
+void mp_pool_call_pause(struct mp_pool_call *c, bool paused)
 {
-	if (l->is_paused == paused)
+	if (c->is_paused == paused)
 		return;
-	l->is_paused = paused;
+	c->is_paused = paused;
 	if (paused)
-		l->left_ms = l->deadline.due_ms - mp_loop_now_ms(l->pool->o.loop);
-	grant(l, paused ? INT64_MAX : l->left_ms);
-	mp_call_pause(&l->call, paused);
+		c->left_ms = c->deadline_ms - mp_loop_now_ms(c->pool->o.loop);
+	grant(c, paused ? INT64_MAX : c->left_ms);
+	mp_call_pause(&c->call, paused);
 }
 
-static void progressed(struct mp_call *c, const struct mp_message *m)
+static void progressed(struct mp_call *wire, const struct mp_message *m)
 {
-	struct mp_pool_call *l = mp_container_of(c, struct mp_pool_call, call);
+	struct mp_pool_call *c = mp_container_of(wire, struct mp_pool_call, call);
 
-	if (l->state != MP_POOL_CALL_OUT)
+	if (c->state != MP_POOL_CALL_OUT)
 		return;
-	if (most_left_ms(l) > 0 && !l->is_paused)
-		grant(l, l->timeout_ms);
-	if (l->on_progress)
-		l->on_progress(m, l->u);
+	if (most_left_ms(c) > 0 && !c->is_paused)
+		grant(c, c->timeout_ms);
+	if (c->hooks->progress)
+		c->hooks->progress(c, m);
 }
 
-static void pool_call_free(struct mp_pool_call *l);
+static void tell_later(struct mp_pool_call *c);
 
 /* What broke is not what the call is told, but the people behind it want to know. */
-static enum mp_pool_call_event note_cause(struct mp_pool_call *l, const struct mp_answer *answer,
+static enum mp_pool_call_event note_cause(struct mp_pool_call *c, const struct mp_answer *answer,
 					  enum mp_pool_call_event ev)
 {
-	l->why->fault = (int)mp_error_get_fault(answer->error);
+	c->why->fault = (int)mp_error_get_fault(answer->error);
 	return ev;
 }
 
-static enum mp_pool_call_event take_failure(struct mp_pool_call *l, const struct mp_answer *answer)
+static enum mp_pool_call_event take_failure(struct mp_pool_call *c, const struct mp_answer *answer)
 {
 	const char *words = answer->error->message;
 	enum mp_pool_call_event ev;
 
 	switch (answer->outcome) {
 	case MP_OUTCOME_NOT_SENT:
-		l->retry_ms = answer->error->retry_ms;
-		if (!mp_instance_is_up(l->in) || (l->retry_ms == 0 && ++l->returns <= MAX_RETURNS))
+		c->retry_ms = answer->error->retry_ms;
+		if (!mp_instance_is_up(c->in) || (c->retry_ms == 0 && ++c->returns <= MAX_RETURNS))
 			return MP_POOL_CALL_ON_BACK;
-		l->retryable = true;
+		c->retryable = true;
 		break; /* it is up, and does not take this call, or not now */
 	case MP_OUTCOME_UNKNOWN:
-		ev = refuse(l, MCPOOL_EOUTCOME_UNKNOWN, MP_OUTCOME_UNKNOWN,
-			    mp_instance_is_up(l->in)
+		ev = refuse(c, MCPOOL_EOUTCOME_UNKNOWN, MP_OUTCOME_UNKNOWN,
+			    mp_instance_is_up(c->in)
 				    ? "the answer of server '%s' was lost, so the call may have "
 				      "happened: %s"
 				    : "server '%s' went away during the call, which may have "
 				      "happened: %s",
-			    l->server, words);
-		return note_cause(l, answer, ev);
+			    c->server, words);
+		return note_cause(c, answer, ev);
 	case MP_OUTCOME_TIMEOUT:
 		return MP_POOL_CALL_ON_DEADLINE;
 	case MP_OUTCOME_REFUSED:
@@ -319,233 +347,234 @@ static enum mp_pool_call_event take_failure(struct mp_pool_call *l, const struct
 	case MP_OUTCOME_ANSWERED:
 		break;
 	}
-	ev = refuse(l, answer->error->code, answer->outcome, "server '%s': %s", l->server, words);
-	return note_cause(l, answer, ev);
+	ev = refuse(c, answer->error->code, answer->outcome, "server '%s': %s", c->server, words);
+	return note_cause(c, answer, ev);
 }
 
-static void answered(struct mp_call *c, const struct mp_answer *answer)
+static void answered(struct mp_call *wire, const struct mp_answer *answer)
 {
-	struct mp_pool_call *l = mp_container_of(c, struct mp_pool_call, call);
+	struct mp_pool_call *c = mp_container_of(wire, struct mp_pool_call, call);
 	enum mp_pool_call_event ev = MP_POOL_CALL_ON_ANSWER;
 
-	l->took_us = mp_loop_now_us(l->pool->o.loop) - l->sent_us;
-	if (l->state == MP_POOL_CALL_ENDED) { /* it was given up before */
-		if (l->is_told)
-			pool_call_free(l);
+	c->took_us = mp_loop_now_us(c->pool->o.loop) - c->sent_us;
+	if (c->state == MP_POOL_CALL_ENDING) {      /* it was given up before */
+		if (!mp_list_linked(&c->task.link)) /* many may be lost at once: not from here */
+			tell_later(c);
 		return;
 	}
-	if (answer->outcome == MP_OUTCOME_ANSWERED)
-		l->message = answer->message;
-	else
-		ev = take_failure(l, answer);
-	l->outcome = answer->outcome == MP_OUTCOME_ANSWERED ? MP_OUTCOME_ANSWERED : l->outcome;
-	mp_pool_call_advance(l, ev);
+	if (answer->outcome == MP_OUTCOME_ANSWERED) {
+		c->message = answer->message;
+		c->outcome = MP_OUTCOME_ANSWERED;
+	} else {
+		ev = take_failure(c, answer);
+	}
+	mp_pool_call_advance(c, ev);
 }
 
 /* Progress is always asked for, because it buys time (U16). */
-const struct mp_call_hooks mp_pool_call_call_hooks = {.answered = answered, .progress = progressed};
+const struct mp_call_hooks mp_pool_call_wire_hooks = {
+	.answered = answered, .progress = progressed, .due = due};
 
-struct mp_pool_call *mp_pool_call_of_call(struct mp_call *c)
+struct mp_pool_call *mp_pool_call_of_call(struct mp_call *wire)
 {
-	bool is_ours = c->hooks == &mp_pool_call_call_hooks;
+	bool is_ours = wire->hooks == &mp_pool_call_wire_hooks;
 
-	return is_ours ? mp_container_of(c, struct mp_pool_call, call) : NULL;
+	return is_ours ? mp_container_of(wire, struct mp_pool_call, call) : NULL;
 }
 
-static enum mp_pool_call_event send(struct mp_pool_call *l)
+static enum mp_pool_call_event send(struct mp_pool_call *c)
 {
-	bool transport_first = l->in->e->tuning.timeout_order == MP_TIMEOUT_TRANSPORT;
-	struct mp_call_options o = {
-		.method = l->method,
-		.params = l->params,
-		.foreign = l->meta,
-		.capabilities = l->capabilities,
-		.log_level = l->log_level,
-		.keeps_rounds = l->keeps_rounds,
-		.takes_tasks = l->takes_tasks,
-		.timeout_ms = transport_first ? l->timeout_ms : mp_pool_call_pad(l->timeout_ms),
-		.max_total_ms =
-			transport_first ? l->max_total_ms : mp_pool_call_pad(l->max_total_ms),
-	};
-	int r = mp_upstream_call(mp_keeper_get_upstream(l->in->k), &l->call, &o);
+	bool transport_first = c->in->e->tuning.timeout_order == MP_TIMEOUT_TRANSPORT;
+	struct mp_call_options *o = &c->call.o;
+	int r;
 
-	l->sent_us = mp_loop_now_us(l->pool->o.loop);
-	l->was_out = r == 0;
+	o->timeout_ms = transport_first ? c->timeout_ms : mp_pool_call_pad(c->timeout_ms);
+	o->max_total_ms = transport_first ? c->max_total_ms : mp_pool_call_pad(c->max_total_ms);
+	r = mp_upstream_call(mp_keeper_get_upstream(c->in->k), &c->call, o);
+	c->sent_us = mp_loop_now_us(c->pool->o.loop);
+	c->was_out = r == 0;
 	if (r == 0)
 		return MP_QUIET;
 	if (r == MCPOOL_ECLOSED || r == MCPOOL_EAGAIN)
 		return MP_POOL_CALL_ON_BACK;
 	if (r == MCPOOL_ELIMIT)
-		mp_keeper_suspect(l->in->k, "it does not read what is sent to it");
-	return refuse(l, r, MP_OUTCOME_NOT_SENT, "server '%s': the call could not be sent: %s",
-		      l->server, mcpool_error_text(r));
+		mp_keeper_suspect(c->in->k, "it does not read what is sent to it");
+	return refuse(c, r, MP_OUTCOME_NOT_SENT, "server '%s': the call could not be sent: %s",
+		      c->server, mcpool_error_text(r));
 }
 
 /* The view knows who has the name now. */
-void mp_pool_call_find_another(struct mp_pool_call *l)
+void mp_pool_call_find_another(struct mp_pool_call *c)
 {
-	struct mp_instance *before = l->in;
+	struct mp_instance *before = c->in;
 
-	mp_list_remove(mp_pool_call_get_list(l), &l->link);
-	l->in = NULL;
-	mp_pool_call_find_server(l);
+	mp_list_remove(mp_pool_call_get_list(c), &c->link);
+	c->in = NULL;
+	mp_pool_call_find_server(c);
 	mp_instance_wake_soon(before); /* that may have been its last */
 }
 
 /* A server that leaves is not waited for: it does not come back. */
-static enum mp_pool_call_event wait_again(struct mp_pool_call *l)
+static enum mp_pool_call_event wait_again(struct mp_pool_call *c)
 {
-	mp_queue_leave(&l->ticket);
-	mp_pool_call_pause(l, false);
-	l->was_out = false;
-	if (l->in->is_leaving && !l->pool->is_stopping)
-		mp_pool_call_find_another(l);
-	return look(l);
+	mp_queue_leave(&c->ticket);
+	mp_pool_call_pause(c, false);
+	c->was_out = false;
+	if (c->in->is_leaving && !c->pool->is_stopping)
+		mp_pool_call_find_another(c);
+	return look(c);
 }
 
 /* --- endings --------------------------------------------------------------------------------- */
 
-void mp_pool_call_bury(struct mp_grave *grave)
+static void count(struct mp_pool_call *c)
 {
-	struct mp_pool_call *l = mp_container_of(grave, struct mp_pool_call, grave);
+	bool is_error = c->message && c->message->kind == MP_MESSAGE_ERROR;
 
-	mp_free(l->why);
-	if (l->size <= MP_SPARES_MOST)
-		mp_spares_give(mp_loop_get_spares(l->deadline.loop), l, l->size);
-	else
-		mp_free(l);
-}
-
-static void pool_call_free(struct mp_pool_call *l)
-{
-	struct mp_instance *in = l->in;
-
-	mp_loop_unpost(l->pool->o.loop, &l->task);
-	mp_ids_remove(&l->pool->ids, l->id);
-	mp_list_remove(mp_pool_call_get_list(l), &l->link);
-	mp_loop_bury(l->pool->o.loop, &l->grave, mp_pool_call_bury);
-	l->in = NULL;
-	l->pool = NULL;
-	if (in)
-		mp_instance_note_use(in);
-}
-
-static void count(struct mp_pool_call *l)
-{
-	bool is_error = l->message && l->message->kind == MP_MESSAGE_ERROR;
-
-	if (!l->in || l->is_held)
+	if (!c->in || c->is_held)
 		return;
-	mp_stats_note(&l->in->stats, l->outcome, is_error, l->took_us);
-	mp_instance_touch(l->in, MP_SERVER_CALLS);
-	if (l->outcome != MP_OUTCOME_ANSWERED && l->outcome != MP_OUTCOME_CANCELLED)
-		mp_event(l->pool->o.events, l->in->id, MP_EVENT_CALL_FAILED, "%s: %s",
-			 mcpool_error_word(l->why->code), l->why->message);
+	mp_stats_note(&c->in->stats, c->outcome, is_error, c->took_us);
+	mp_instance_touch(c->in, MP_SERVER_CALLS);
+	if (c->outcome != MP_OUTCOME_ANSWERED && c->outcome != MP_OUTCOME_CANCELLED)
+		mp_event(c->pool->o.events, c->in->id, MP_EVENT_CALL_FAILED, "%s: %s",
+			 mcpool_error_word(c->why->code), c->why->message);
 }
 
-/* The one answer. */
-void mp_pool_call_tell(struct mp_pool_call *l)
+static void describe(const struct mp_pool_call *c, struct mp_pool_answer *ret)
 {
-	bool has_keeper = l->in && l->in->k; /* not while all of it is freed */
-	const struct mp_keeper_facts *f = has_keeper ? mp_keeper_get_facts(l->in->k) : NULL;
-	struct mp_pool_answer answer = {
-		.outcome = l->outcome,
-		.message = l->message,
-		.error = l->outcome == MP_OUTCOME_ANSWERED ? NULL : l->why,
-		.server = l->server,
-		.attempt = l->attempt,
-		.retryable = l->retryable,
-		.was_up = l->was_up,
-		.was_out = l->was_out,
-		.took_us = l->took_us,
+	bool has_keeper = c->in && c->in->k; /* not while all of it is freed */
+	const struct mp_keeper_facts *f = has_keeper ? mp_keeper_get_facts(c->in->k) : NULL;
+
+	*ret = (struct mp_pool_answer){
+		.outcome = c->outcome,
+		.message = c->message,
+		.server = c->server,
+		.attempt = c->attempt,
+		.retryable = c->retryable,
+		.was_up = c->was_up,
+		.was_out = c->was_out,
+		.took_us = c->took_us,
 	};
-
-	if (f && answer.error && f->state == MP_KEEPER_BACKOFF)
-		answer.next_at_ms = mp_loop_wall_now_ms(l->pool->o.loop) + f->next_ms -
-				    mp_loop_now_ms(l->pool->o.loop);
-	else if (answer.error && l->retry_ms > 0)
-		answer.next_at_ms = mp_loop_wall_now_ms(l->pool->o.loop) + l->retry_ms;
-	if (f && answer.error)
-		answer.tail = f->tail;
-	if (answer.error) {
-		answer.environment = l->in && l->in->environment[0] ? l->in->environment : NULL;
-		answer.transport = l->in ? mp_kind_get_name(l->in->e->kind) : l->transport;
-	}
-	l->is_told = true;
-	if (l->fn)
-		l->fn(&answer, l->u);
-}
-
-void mp_pool_call_tell_later(void *u)
-{
-	struct mp_pool_call *l = u;
-
-	if (!l->is_told)
-		mp_pool_call_tell(l);
-	/* Whoever was told may have ended everything, and this call with it. */
-	if (l->pool && l->state == MP_POOL_CALL_ENDED && mp_call_is_at_rest(&l->call))
-		pool_call_free(l);
-}
-
-/*
- * A server's answer is told while it is there; everything else at the end of the turn. Telling
- * comes last: whoever is told may free the pool.
- */
-static enum mp_pool_call_event finish(struct mp_pool_call *l)
-{
-	mp_timer_stop(&l->deadline);
-	mp_timer_stop(&l->patience);
-	mp_queue_leave(&l->ticket);
-	mp_asked_end_call(l);
-	if (l->message && l->in)
-		mp_owner_note_answer(l->in, l->session, l->message);
-	if (!l->is_told)
-		count(l);
-	mp_loop_unpost(l->pool->o.loop, &l->task);
-	mp_loop_post(l->pool->o.loop, &l->task);
-	if (l->message)
-		mp_pool_call_tell(l);
-	return MP_QUIET;
-}
-
-static enum mp_pool_call_event hold(struct mp_pool_call *l)
-{
-	l->outcome = MP_OUTCOME_ANSWERED;
-	mp_loop_post(l->pool->o.loop, &l->task);
-	return MP_QUIET;
-}
-
-static void take_back(struct mp_pool_call *l)
-{
-	if (mp_call_is_at_rest(&l->call))
+	if (c->outcome == MP_OUTCOME_ANSWERED)
 		return;
-	mp_peer_cancel(&l->call);
-	mp_owner_note_given_up(l);
+	ret->environment = c->in && c->in->environment[0] ? c->in->environment : NULL;
+	ret->transport = c->in ? mp_kind_get_name(c->in->e->kind) : c->transport;
+	if (f)
+		ret->tail = f->tail;
+	if (f && f->state == MP_KEEPER_BACKOFF)
+		ret->next_at_ms = mp_loop_wall_now_ms(c->pool->o.loop) + f->next_ms -
+				  mp_loop_now_ms(c->pool->o.loop);
+	else if (c->retry_ms > 0)
+		ret->next_at_ms = mp_loop_wall_now_ms(c->pool->o.loop) + c->retry_ms;
+}
+
+/* The one answer. The hook may free the call, and the pool. */
+static enum mp_pool_call_event deliver(struct mp_pool_call *c)
+{
+	MP_CLEANUP(mp_freep) struct mcpool_error *why = MP_TAKE(c->why);
+	struct mp_pool_answer answer;
+
+	describe(c, &answer);
+	answer.error = c->outcome == MP_OUTCOME_ANSWERED ? NULL : why;
+	mp_loop_unpost(c->pool->o.loop, &c->task);
+	c->in = NULL;
+	c->pool = NULL;
+	c->hooks->answered(c, &answer);
+	return MP_QUIET;
+}
+
+static void tell(void *u)
+{
+	mp_pool_call_advance(u, MP_POOL_CALL_ON_TELL);
+}
+
+static void tell_later(struct mp_pool_call *c)
+{
+	mp_loop_unpost(c->pool->o.loop, &c->task);
+	mp_task_init(&c->task, tell, c);
+	mp_loop_post(c->pool->o.loop, &c->task);
+}
+
+/* Where the wire's call was cancelled, its end comes first. */
+static enum mp_pool_call_event see_if_at_rest(struct mp_pool_call *c)
+{
+	return mp_call_is_at_rest(&c->call) ? MP_POOL_CALL_ON_END : MP_QUIET;
+}
+
+/* A server's answer is told while it is there, everything else when the turn ends. */
+static enum mp_pool_call_event finish(struct mp_pool_call *c)
+{
+	c->patience_ms = INT64_MAX;
+	mp_call_set_due(&c->call, INT64_MAX);
+	mp_queue_leave(&c->ticket);
+	mp_asked_end_call(c);
+	if (c->message && c->in)
+		mp_owner_note_answer(c->in, c->session, c->message);
+	count(c);
+	if (c->message)
+		return MP_POOL_CALL_ON_END;
+	tell_later(c);
+	return MP_QUIET;
+}
+
+static enum mp_pool_call_event hold(struct mp_pool_call *c)
+{
+	tell_later(c);
+	return MP_QUIET;
+}
+
+static enum mp_pool_call_event hold_on(struct mp_pool_call *c)
+{
+	c->hooks->acquired(c);
+	return MP_QUIET;
+}
+
+void mp_pool_call_drop(struct mp_pool_call *c)
+{
+	mp_queue_leave(&c->ticket);
+	mp_call_set_due(&c->call, INT64_MAX);
+	if (!c->why) {
+		mp_pool_call_refuse(c, MCPOOL_ECLOSED, MP_OUTCOME_CANCELLED, "mcpool has stopped");
+		c->why->fault = MCPOOL_FAULT_CLOSED;
+	}
+	mp_list_remove(mp_pool_call_get_list(c), &c->link);
+	c->state = MP_POOL_CALL_REST;
+	(void)deliver(c);
+}
+
+static void take_back(struct mp_pool_call *c)
+{
+	if (mp_call_is_at_rest(&c->call))
+		return;
+	mp_peer_cancel(&c->call);
+	mp_owner_note_given_up(c);
 }
 
 /* A user's abort: the server is told, nobody waits, nothing is restarted (U18, D16). */
-static enum mp_pool_call_event withdraw(struct mp_pool_call *l)
+static enum mp_pool_call_event withdraw(struct mp_pool_call *c)
 {
-	refuse(l, MCPOOL_ECANCELED, MP_OUTCOME_CANCELLED, "the call was cancelled");
-	take_back(l);
-	return finish(l);
+	refuse(c, MCPOOL_ECANCELED, MP_OUTCOME_CANCELLED, "the call was cancelled");
+	take_back(c);
+	return finish(c);
 }
 
 /* What was granted: the timer itself may be a millisecond late. */
-static double granted_s(const struct mp_pool_call *l)
+static double granted_s(const struct mp_pool_call *c)
 {
-	return (double)(l->deadline.due_ms - l->asked_ms) / 1000;
+	return (double)(c->deadline_ms - c->asked_ms) / 1000;
 }
 
 /* One slow call is not a dead server: ask it (D7, D8, D44). */
-static enum mp_pool_call_event run_out(struct mp_pool_call *l)
+static enum mp_pool_call_event run_out(struct mp_pool_call *c)
 {
-	refuse(l, MCPOOL_ECALL_TIMEOUT, MP_OUTCOME_TIMEOUT, "server '%s' %s within %g s", l->server,
-	       l->was_out ? "did not answer" : "was not there for the call", granted_s(l));
-	take_back(l);
-	if (l->was_out)
-		mp_keeper_suspect(l->in->k, "a call timed out");
-	return finish(l);
-}
+	struct mp_keeper *k = c->in->k;
+	bool was_out = c->was_out;
 
-/* --- the table, for its test ----------------------------------------------------------------- */
+	refuse(c, MCPOOL_ECALL_TIMEOUT, MP_OUTCOME_TIMEOUT, "server '%s' %s within %g s", c->server,
+	       c->was_out ? "did not answer" : "was not there for the call", granted_s(c));
+	take_back(c);
+	(void)finish(c);
+	if (was_out) /* last: it may end the conversation, and this call with it */
+		mp_keeper_suspect(k, "a call timed out");
+	return MP_QUIET;
+}

@@ -1,8 +1,9 @@
 /*
- * pool_call.h - a share of an upstream: one call's way through the pool.
- * It waits for its server, then for a slot, then for the answer, and ends exactly once: answered,
- * or one of the outcomes of CONTRACTS. What was not written when the server died waits for the next
- * life; what was is never sent again.
+ * pool_call.h - one call's way through the pool: to its server, to a slot, to the answer.
+ * It is embedded in its user's object and has the wire's call inside. It waits for its server, then
+ * for a slot, then for the answer, and ends exactly once: answered, or one of the outcomes of
+ * CONTRACTS. What was not written when the server died waits for the next life; what was is never
+ * sent again. It is at rest before its hook runs, so the hook may start it again or free it.
  */
 #ifndef MP_POOL_CALL_H
 #define MP_POOL_CALL_H
@@ -10,16 +11,17 @@
 #include "base/base.h"
 #include "base/machine.h"
 #include "pool/pool.h"
+#include "pool/queue.h"
 #include "rpc/call.h"
 #include "rpc/message.h"
 
-#define MP_POOL_CALL_STATES(X)                                                        \
-	X(MP_POOL_CALL_FRESH, "fresh", "just asked for")                              \
-	X(MP_POOL_CALL_WAITING, "waiting", "for its server")                          \
-	X(MP_POOL_CALL_LINED, "lined up", "for a slot of its queue")                  \
-	X(MP_POOL_CALL_OUT, "out", "the request is with the server")                  \
-	X(MP_POOL_CALL_HELD, "held", "the server was up, nothing is asked of it yet") \
-	X(MP_POOL_CALL_ENDED, "ended", "the last state")
+#define MP_POOL_CALL_STATES(X)                                                                  \
+	X(MP_POOL_CALL_REST, "at rest", "not started, or it has ended and the hook was called") \
+	X(MP_POOL_CALL_WAITING, "waiting", "for its server")                                    \
+	X(MP_POOL_CALL_LINED, "lined up", "for a slot of its queue")                            \
+	X(MP_POOL_CALL_OUT, "out", "the request is with the server")                            \
+	X(MP_POOL_CALL_HELD, "held", "the server was up, nothing is asked of it yet")           \
+	X(MP_POOL_CALL_ENDING, "ending", "it is over; the hook runs when the turn ends")
 
 #define MP_POOL_CALL_EVENTS(X)                                                     \
 	X(MP_POOL_CALL_ON_ASK, "ask", "see what its server does")                  \
@@ -32,7 +34,9 @@
 	X(MP_POOL_CALL_ON_REFUSE, "refuse", "it cannot be; why is noted")          \
 	X(MP_POOL_CALL_ON_PATIENCE, "patience", "a restart took too long")         \
 	X(MP_POOL_CALL_ON_DEADLINE, "deadline", "its time is up")                  \
-	X(MP_POOL_CALL_ON_CANCEL, "cancel", "nobody wants it any more")
+	X(MP_POOL_CALL_ON_CANCEL, "cancel", "the answer is no longer wanted")      \
+	X(MP_POOL_CALL_ON_TELL, "tell", "the turn has ended")                      \
+	X(MP_POOL_CALL_ON_END, "end", "the hook may run")
 
 MP_MACHINE_ENUM(mp_pool_call_state, MP_POOL_CALL_STATES, MP_POOL_CALL_STATE_COUNT);
 MP_MACHINE_ENUM(mp_pool_call_event, MP_POOL_CALL_EVENTS);
@@ -40,6 +44,7 @@ MP_MACHINE_ENUM(mp_pool_call_event, MP_POOL_CALL_EVENTS);
 /* Makes an id a caller's: no session's then. */
 #define MP_CALLER_ALONE (UINT64_C(1) << 63)
 
+/* The texts are borrowed until it is at rest. */
 struct mp_pool_call_options {
 	const char *server;
 	mp_id session;
@@ -48,25 +53,18 @@ struct mp_pool_call_options {
 	 * turns of its own, and what a server says is not another's. 0: the session's.
 	 */
 	mp_id caller;
-	enum mp_method_id method;
-	struct mp_str params; /* an object without _meta, or empty; copied */
-	struct mp_str tool;   /* of tools/call, for its queue; else empty */
-	/* Members of _meta that are not about one hop (trace keys, vendors'), an object; or empty.
+	struct mp_str tool; /* of tools/call, for its queue; else empty */
+	/*
+	 * As the upstream is told. capabilities and log_level: what the client can be asked, and
+	 * what a modern server may log meanwhile; empty, NULL: nothing. timeout_ms: 0: the server's
+	 * toolTimeout. max_total_ms and meta are the pool's.
 	 */
-	struct mp_str meta;
-	/* What whoever calls can be asked, an object: modern servers are told; empty: nothing. */
-	struct mp_str capabilities;
-	const char *log_level; /* what a modern server may log meanwhile; static; NULL: nothing */
-	/* A modern server's "input required" is handed on as it is, not turned into questions. */
-	bool keeps_rounds;
-	bool takes_tasks;   /* whoever calls declared that extension of modern servers */
-	int64_t timeout_ms; /* 0: the server's toolTimeout */
-	void (*on_progress)(const struct mp_message *m, void *u); /* may be NULL */
+	struct mp_call_options call;
 };
 
 struct mp_pool_answer {
 	enum mp_outcome outcome;
-	const struct mp_message *message; /* ANSWERED: valid during the callback; NULL: acquired */
+	const struct mp_message *message; /* ANSWERED: valid during the hook */
 	/* Else: why, as the caller is told (CONTRACTS, "Errors"): begins with "MCP error: ". */
 	const struct mcpool_error *error;
 	const char *server;
@@ -82,21 +80,75 @@ struct mp_pool_answer {
 	const char *environment; /* whose its last start had; NULL: unknown */
 	int64_t took_us;         /* with the server */
 };
-typedef void (*mp_pool_call_fn)(const struct mp_pool_answer *answer, void *u);
+
+struct mp_pool_call;
+struct mp_pool_call_hooks {
+	/* The one ending. The call is at rest. */
+	void (*answered)(struct mp_pool_call *c, const struct mp_pool_answer *answer);
+	/* A notifications/progress; may be NULL. */
+	void (*progress)(struct mp_pool_call *c, const struct mp_message *m);
+	/* See mp_pool_call_acquire(). */
+	void (*acquired)(struct mp_pool_call *c);
+};
+
+struct mp_pool_call {
+	enum mp_pool_call_state state;
+	const struct mp_pool_call_hooks *hooks;
+	struct mp_call call; /* with the options, and the timer for all of it */
+
+	/* From here on only while it is not at rest. */
+	struct mp_link link; /* in its instance's list of this state, or in the pool's homeless */
+	struct mp_view *view;
+	struct mp_pool *pool;
+	struct mp_instance *in; /* NULL: none could be had */
+	const char *server;     /* borrowed, as the tool */
+	struct mp_str tool;
+	mp_id session;
+	mp_id caller;       /* who takes turns; the session, or one of those it speaks for */
+	bool is_held;       /* it is acquired, and nothing is called */
+	bool was_out;       /* the server has, or had, the request of this try */
+	bool was_up;        /* the server was there when it was refused */
+	bool retryable;     /* as in the answer */
+	bool is_paused;     /* the deadline is the latest there is */
+	int retry_ms;       /* the server wants to be left alone for this long; 0: it did not say */
+	unsigned returns;   /* how often a server that is up did not take it */
+	unsigned attempt;   /* as in the answer */
+	int64_t timeout_ms; /* the tool's limit; 0: none */
+	int64_t max_total_ms; /* the limit with progress and pauses */
+	int64_t deadline_ms;  /* when the tool's limit is reached; INT64_MAX: never */
+	int64_t patience_ms;  /* when a restart has taken too long; INT64_MAX: never */
+	int64_t left_ms;      /* what was left of the limit when it was paused */
+	int64_t asked_ms, sent_us, took_us;
+	struct mp_ticket ticket; /* for a slot */
+	struct mp_task task;     /* TELL when the turn ends */
+	enum mp_outcome outcome;
+	const struct mp_message *message; /* the answer on hand; borrowed */
+	struct mcpool_error *why;         /* of an ending without an answer; owned */
+	const char *transport; /* of one that no instance could be had for; static; or NULL */
+};
+
+void mp_pool_call_init(struct mp_pool_call *c, struct mp_loop *loop,
+		       const struct mp_pool_call_hooks *hooks);
+/* It must be at rest. */
+void mp_pool_call_done(struct mp_pool_call *c);
+bool mp_pool_call_is_at_rest(const struct mp_pool_call *c);
 
 /*
- * Call a server of this view. A negative return means that fn stays silent (MCPOOL_ENOENT: no such
- * server; MCPOOL_EINVAL); otherwise it runs once, from the loop.
+ * Call a server of this view. A negative return means that the hook stays silent (MCPOOL_ENOENT: no
+ * such server); otherwise it runs once, from the loop.
  */
-int mp_pool_call_start(struct mp_view *v, const struct mp_pool_call_options *rq, mp_pool_call_fn fn,
-		       void *u, mp_id *ret_call, struct mcpool_error *reterr) MP_MUST;
-/* Only have it there (E27 to E39): answered when it is up, and held until cancelled. */
-int mp_pool_call_acquire(struct mp_view *v, const char *server, mp_id session, mp_pool_call_fn fn,
-			 void *u, mp_id *ret_call, struct mcpool_error *reterr) MP_MUST;
+int mp_pool_call_start(struct mp_view *v, struct mp_pool_call *c,
+		       const struct mp_pool_call_options *o, struct mcpool_error *reterr) MP_MUST;
 /*
- * Nobody wants the answer any more (or the call, where it is held): the server is told, and fn
- * hears CANCELLED unless it has run already. Never restarts anything (D16).
+ * Only have the server there (E27 to E39): acquired() runs when it is up, and it is held until it
+ * is cancelled; answered() tells of a failure and of the end.
  */
-void mp_pool_call_cancel(struct mp_pool *p, mp_id call);
+int mp_pool_call_acquire(struct mp_view *v, struct mp_pool_call *c, const char *server,
+			 mp_id session, struct mcpool_error *reterr) MP_MUST;
+/*
+ * The answer is no longer wanted: the server is told, and the hook hears CANCELLED when the turn
+ * ends. Never restarts anything (D16). At rest nothing happens.
+ */
+void mp_pool_call_cancel(struct mp_pool_call *c);
 
 #endif

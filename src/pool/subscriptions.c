@@ -126,7 +126,7 @@ static void tell_all(struct mp_topic *t, const struct mp_message *m)
 		const struct mp_party *party = of_topic(link)->party;
 
 		if (party->hooks.hear)
-			party->hooks.hear(party->u, of_topic(link)->server, 0, m);
+			party->hooks.hear(party->u, of_topic(link)->server, NULL, m);
 	}
 }
 

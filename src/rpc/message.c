@@ -30,12 +30,15 @@ enum { KEEP_DEPTH = 3 };
 #define SUBJECT_NAME      "name"
 #define SUBJECT_URI       "uri"
 #define SUBJECT_TASK_ID   "taskId"
+#define ANSWERER_SERVER   true
+#define ANSWERER_HUB      false
 
 static const struct mp_method methods[] = {
-	[MP_METHOD_UNKNOWN] = {"", "\"\"", MP_SIDE_BOTH, true, MP_ERA_BOTH, NULL, NULL},
-#define METHOD(name, text, from, kind, eras, capability, subject)                               \
-	[MP_METHOD_##name] = {text,          "\"" text "\"",     FROM_##from,      KIND_##kind, \
-			      MP_ERA_##eras, NEEDS_##capability, SUBJECT_##subject},
+	[MP_METHOD_UNKNOWN] = {"", "\"\"", MP_SIDE_BOTH, true, MP_ERA_BOTH, NULL, NULL, false},
+#define METHOD(name, text, from, kind, eras, capability, subject, answerer)        \
+	[MP_METHOD_##name] = {                                                     \
+		text,          "\"" text "\"",     FROM_##from,       KIND_##kind, \
+		MP_ERA_##eras, NEEDS_##capability, SUBJECT_##subject, ANSWERER_##answerer},
 #include "rpc/methods.def"
 #undef METHOD
 };
@@ -113,7 +116,7 @@ static bool is_name(const struct mp_tape *t, mp_value v)
 /* With their lengths, which nearly always decide. */
 static const struct mp_str method_names[] = {
 	[MP_METHOD_UNKNOWN] = {"", 0},
-#define METHOD(name, text, from, kind, eras, capability, subject) \
+#define METHOD(name, text, from, kind, eras, capability, subject, answerer) \
 	[MP_METHOD_##name] = {text, sizeof(text) - 1},
 #include "rpc/methods.def"
 #undef METHOD

@@ -16,7 +16,7 @@
 
 enum mp_method_id {
 	MP_METHOD_UNKNOWN,
-#define METHOD(name, text, from, kind, eras, capability, subject) MP_METHOD_##name,
+#define METHOD(name, text, from, kind, eras, capability, subject, answerer) MP_METHOD_##name,
 #include "rpc/methods.def"
 #undef METHOD
 	MP_METHODS
@@ -33,6 +33,7 @@ struct mp_method {
 	enum mp_era eras;
 	const char *capability; /* "tools"; NULL: needs none */
 	const char *subject;    /* "name", "uri", "taskId"; NULL: none */
+	bool reaches_server;    /* a client's request goes on to a server */
 };
 const struct mp_method *mp_method_get(enum mp_method_id id); /* UNKNOWN: a row with name "" */
 enum mp_method_id mp_method_find(struct mp_str name);

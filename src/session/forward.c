@@ -9,9 +9,6 @@
 
 #define NO_MEMORY "{\"code\":-32603,\"message\":\"MCP error: the system refused memory\"}"
 
-static void answered(const struct mp_pool_answer *a, void *u);
-static void progressed(const struct mp_message *m, void *u);
-
 /* --- the way back ---------------------------------------------------------------------------- */
 
 void mp_session_finish_call(struct mp_request *e, struct mp_str json, bool is_error, int status)
@@ -79,30 +76,31 @@ static mp_id get_caller(const struct mp_request *e)
 static bool wait_for_task(struct mp_request *e, const struct mp_message *m)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf params;
-	struct mp_pool_call_options rq = {
+	struct mp_pool_call_options o = {
 		.server = e->server,
 		.session = e->session->id,
 		.caller = get_caller(e),
-		.method = MP_METHOD_TASKS_RESULT,
-		.on_progress = progressed,
+		.call.method = MP_METHOD_TASKS_RESULT,
 	};
 	struct mcpool_error why;
+	int r;
 
 	mp_buf_init(&params, MP_LIMIT_MESSAGE);
 	if (m->kind != MP_MESSAGE_RESULT || mp_task_read_id(m, &params) < 0)
 		return false;
 	e->drives_task = false;
-	rq.params = mp_buf_get(&params);
-	if (mp_pool_call_start(e->session->view, &rq, answered, e, &e->call, &why) < 0)
+	r = mp_request_keep_large(e, mp_buf_get(&params), &o.call.params);
+	if (r < 0)
+		mp_request_give_up(e, r);
+	else if (mp_pool_call_start(e->session->view, &e->call, &o, &why) < 0)
 		mp_request_fail(e, &why, NULL); /* the agent could do nothing with the task */
 	return true;
 }
 
-static void answered(const struct mp_pool_answer *a, void *u)
+static void answered(struct mp_pool_call *c, const struct mp_pool_answer *a)
 {
-	struct mp_request *e = u;
+	struct mp_request *e = mp_container_of(c, struct mp_request, call);
 
-	e->call = 0;
 	if (e->session && e->drives_task && a->outcome == MP_OUTCOME_ANSWERED &&
 	    wait_for_task(e, a->message))
 		return;
@@ -116,9 +114,9 @@ static void answered(const struct mp_pool_answer *a, void *u)
 		mp_request_fail(e, a->error, a);
 }
 
-static void progressed(const struct mp_message *m, void *u)
+static void progressed(struct mp_pool_call *c, const struct mp_message *m)
 {
-	struct mp_request *e = u;
+	struct mp_request *e = mp_container_of(c, struct mp_request, call);
 	struct mp_splice splice = {0};
 	struct mp_buf *out;
 
@@ -130,6 +128,9 @@ static void progressed(const struct mp_message *m, void *u)
 	if (mp_message_forward(m, &splice, out) == 0)
 		mp_request_tell(e, mp_buf_get(out));
 }
+
+const struct mp_pool_call_hooks mp_request_call_hooks = {.answered = answered,
+							 .progress = progressed};
 
 /* --- whose is it? ---------------------------------------------------------------------------- */
 
@@ -290,42 +291,53 @@ static bool can_be_asked(const struct mp_request *e)
 	return e->can & (MP_CAN_SAMPLE | MP_CAN_ELICIT | MP_CAN_ELICIT_URL | MP_CAN_LIST_ROOTS);
 }
 
+/* The texts of the call are the request's from now on. */
+static int keep_texts(struct mp_request *e, const struct target *t, struct mp_pool_call_options *o)
+{
+	struct mp_request_texts *texts = &e->session->lobby->texts;
+	int r;
+
+	e->server = o->server = mp_request_keep(e, mp_str_of(t->server));
+	e->target = mp_request_keep(e, t->name);
+	e->is_wrapped = t->is_wrapped;
+	if (e->method == MP_METHOD_TOOLS_CALL && e->target)
+		o->tool = (struct mp_str){e->target, t->name.len};
+	r = mp_request_keep_large(e, mp_buf_get(&texts->params), &o->call.params);
+	if (r == 0)
+		r = mp_request_keep_large(e, mp_buf_get(&texts->meta), &o->call.foreign);
+	if (r == 0)
+		r = mp_request_keep_large(e, get_capabilities(e), &o->call.capabilities);
+	return r;
+}
+
 static void call(struct mp_request *e, const struct mp_message *m, struct target *t)
 {
 	struct mp_session *s = e->session;
-	struct mp_request_texts *texts = &s->lobby->texts;
-	struct mp_pool_call_options rq = {
-		.server = t->server,
+	struct mp_pool_call_options o = {
 		.session = s->id,
 		.caller = get_caller(e),
-		.method = e->method,
-		.tool = e->method == MP_METHOD_TOOLS_CALL ? t->name : MP_STR(""),
-		.capabilities = get_capabilities(e),
-		.log_level = get_level(e),
-		.keeps_rounds = e->era == MP_ERA_MODERN,
-		.takes_tasks = e->era == MP_ERA_MODERN && (e->can & MP_CAN_TASKS),
-		.on_progress = progressed,
+		.call = {.method = e->method,
+			 .log_level = get_level(e),
+			 .keeps_rounds = e->era == MP_ERA_MODERN,
+			 .takes_tasks = e->era == MP_ERA_MODERN && (e->can & MP_CAN_TASKS)},
 	};
 	MP_UNSET struct mcpool_error why;
 	int r;
 
-	r = write_request(m, t, texts);
+	r = write_request(m, t, &s->lobby->texts);
 	e->drives_task = t->is_task && mp_value_get(m->tape, m->params, "task") == MP_NONE;
 	if (r == 0 && e->drives_task)
-		r = add_task(&texts->params);
+		r = add_task(&s->lobby->texts.params);
 	if (r == 0 && e->era == MP_ERA_MODERN && t->era != MP_ERA_MODERN && can_be_asked(e))
 		r = mp_request_note_params(e, m); /* then the agent must come back with the same */
+	if (r == 0)
+		r = keep_texts(e, t, &o);
 	if (r < 0) {
 		mp_request_give_up(e, r);
 		return;
 	}
-	rq.params = mp_buf_get(&texts->params);
-	rq.meta = mp_buf_get(&texts->meta);
-	e->server = mp_request_keep(e, mp_str_of(t->server));
-	e->target = mp_request_keep(e, t->name);
-	e->is_wrapped = t->is_wrapped;
 	mp_request_advance(e, MP_REQUEST_ON_SEND);
-	if (mp_pool_call_start(s->view, &rq, answered, e, &e->call, &why) < 0)
+	if (mp_pool_call_start(s->view, &e->call, &o, &why) < 0)
 		mp_request_fail(e, &why, NULL);
 }
 

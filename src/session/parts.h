@@ -127,7 +127,6 @@ struct mp_session {
 MP_MACHINE_ENUM(mp_request_state, MP_REQUEST_STATES);
 MP_MACHINE_ENUM(mp_request_event, MP_REQUEST_EVENTS);
 
-enum { MP_REQUEST_ROOM = 192 }; /* ids, names, capabilities of most requests */
 struct mp_kept_text;
 
 struct mp_request {
@@ -147,8 +146,7 @@ struct mp_request {
 	unsigned can;
 	/* As this request said (modern); kept; NULL: as the session's. */
 	const char *capabilities;
-	const char *log_level; /* static; NULL: none */
-	mp_id call;
+	const char *log_level;  /* static; NULL: none */
 	struct mp_batch *batch; /* the others that came with it; NULL: none did */
 
 	/* Waiting */
@@ -180,8 +178,10 @@ struct mp_request {
 
 	/* What is kept: see mp_request_keep(). */
 	struct mp_kept_text *more; /* owned; what room has no room for */
-	size_t used;
-	char room[MP_REQUEST_ROOM];
+	char *room;                /* behind the request, in the same block */
+	size_t room_left;
+
+	struct mp_pool_call call; /* only where the method reaches a server */
 };
 
 /* Requests that came in one array: the stream ends with the last answer. */
@@ -215,13 +215,19 @@ bool mp_batch_leave(struct mp_batch *b);
 struct mp_request *mp_request_new(struct mp_session *s, const struct mp_message *m, mp_id stream);
 /* Until the servers' lists are there; m is looked at again then. */
 void mp_request_wait(struct mp_request *e, const struct mp_message *m);
-/* A copy that lives as long as the request; NULL of nothing. */
+/* A copy that lives as long as the request; NULL of nothing. For what is short: ids, names. */
 const char *mp_request_keep(struct mp_request *e, struct mp_str text);
+/* The same for what may be as large as a message. */
+int mp_request_keep_large(struct mp_request *e, struct mp_str text, struct mp_str *ret) MP_MUST;
 /* The only way its state changes. */
 void mp_request_advance(struct mp_request *e, enum mp_request_event ev);
 /* Its call has answered, and there is no session any more. */
 void mp_request_release(struct mp_request *e);
-struct mp_request *mp_request_find_call(struct mp_session *s, mp_id call);
+/* The request that this call is a part of; NULL: it is given up, or is not this session's. */
+struct mp_request *mp_request_of_call(const struct mp_session *s, struct mp_pool_call *call);
+extern const struct mp_pool_call_hooks mp_request_call_hooks; /* forward.c */
+/* Its call is with the pool. */
+bool mp_request_is_calling(const struct mp_request *e);
 
 /* The one answer; the request is over then, and freed when the turn ends. */
 void mp_request_answer(struct mp_request *e, struct mp_str message, int status);

@@ -172,7 +172,7 @@ static void ask(void *u, const struct mp_ask *ask)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
 	struct mp_session *s = u;
-	struct mp_request *e = mp_request_find_call(s, ask->call);
+	struct mp_request *e = mp_request_of_call(s, ask->call);
 	struct mp_str params = ask->params.len ? ask->params : MP_STR("{}");
 
 	mp_tape_init(&t, 0);
@@ -280,10 +280,10 @@ static void pass_on(struct mp_session *s, const struct mp_request *e, const stru
 		mp_session_send(s, e ? e->stream : 0, mp_buf_get(out));
 }
 
-static void hear(void *u, const char *server, mp_id call, const struct mp_message *m)
+static void hear(void *u, const char *server, struct mp_pool_call *call, const struct mp_message *m)
 {
 	struct mp_session *s = u;
-	struct mp_request *e = mp_request_find_call(s, call);
+	struct mp_request *e = mp_request_of_call(s, call);
 
 	if (call && (!e || e->state != MP_REQUEST_OUT))
 		return; /* nobody waits for that call now */

@@ -53,18 +53,30 @@ struct mp_kept_text {
 	char text[];
 };
 
-static char *get_room(struct mp_request *e, size_t size)
+/* NULL: there is no room in the block. */
+static char *request_take_room(struct mp_request *e, size_t size)
 {
-	struct mp_kept_text *more;
+	char *room = e->room;
 
-	if (size <= MP_REQUEST_ROOM - e->used) {
-		e->used += size;
-		return e->room + e->used - size;
-	}
-	more = mp_alloc(sizeof(*more) + size);
-	more->next = e->more;
-	e->more = more;
-	return more->text;
+	if (size > e->room_left)
+		return NULL;
+	e->room += size;
+	e->room_left -= size;
+	return room;
+}
+
+static char *request_add_text(struct mp_request *e, struct mp_kept_text *text)
+{
+	text->next = e->more;
+	e->more = text;
+	return text->text;
+}
+
+static char *request_copy(char *to, struct mp_str text)
+{
+	memcpy(to, text.p, text.len);
+	to[text.len] = '\0';
+	return to;
 }
 
 const char *mp_request_keep(struct mp_request *e, struct mp_str text)
@@ -73,18 +85,65 @@ const char *mp_request_keep(struct mp_request *e, struct mp_str text)
 
 	if (!text.len)
 		return NULL;
-	kept = get_room(e, text.len + 1);
-	memcpy(kept, text.p, text.len);
-	kept[text.len] = '\0';
-	return kept;
+	kept = request_take_room(e, text.len + 1);
+	if (!kept)
+		kept = request_add_text(e, mp_alloc(sizeof(struct mp_kept_text) + text.len + 1));
+	return request_copy(kept, text);
+}
+
+int mp_request_keep_large(struct mp_request *e, struct mp_str text, struct mp_str *ret)
+{
+	struct mp_kept_text *more;
+	char *kept;
+
+	*ret = (struct mp_str){0};
+	if (!text.len)
+		return 0;
+	kept = request_take_room(e, text.len + 1);
+	if (!kept) {
+		more = mp_try_alloc(sizeof(*more) + text.len + 1);
+		if (!more)
+			return MCPOOL_ENOMEM;
+		kept = request_add_text(e, more);
+	}
+	*ret = (struct mp_str){request_copy(kept, text), text.len};
+	return 0;
+}
+
+/* A block holds the session's part, the pool's where a server is asked, and room for texts. */
+enum {
+	REQUEST_SIZE = offsetof(struct mp_request, call),
+	REQUEST_ROOM = 192,
+	CALL_SIZE = sizeof(struct mp_request),
+	CALL_ROOM = MP_SPARES_MOST - CALL_SIZE,
+};
+
+static bool request_has_call(const struct mp_request *e)
+{
+	return mp_method_get(e->method)->reaches_server;
+}
+
+static size_t request_get_size(bool has_call)
+{
+	return has_call ? CALL_SIZE + CALL_ROOM : REQUEST_SIZE + REQUEST_ROOM;
+}
+
+bool mp_request_is_calling(const struct mp_request *e)
+{
+	return request_has_call(e) && !mp_pool_call_is_at_rest(&e->call);
 }
 
 struct mp_request *mp_request_new(struct mp_session *s, const struct mp_message *m, mp_id stream)
 {
 	struct mp_loop *loop = s->lobby->loop;
-	struct mp_request *e = mp_spares_take(mp_loop_get_spares(loop), sizeof(*e));
+	bool has_call = mp_method_get(m->method)->reaches_server;
+	struct mp_request *e = mp_spares_take(mp_loop_get_spares(loop), request_get_size(has_call));
 
-	memset(e, 0, offsetof(struct mp_request, room));
+	memset(e, 0, REQUEST_SIZE);
+	e->room = (char *)e + (has_call ? CALL_SIZE : REQUEST_SIZE);
+	e->room_left = has_call ? CALL_ROOM : REQUEST_ROOM;
+	if (has_call)
+		mp_pool_call_init(&e->call, loop, &mp_request_call_hooks);
 	e->loop = loop;
 	e->session = s;
 	e->stream = stream;
@@ -112,7 +171,9 @@ static void free_buried(struct mp_grave *grave)
 	mp_free(e->waiting);
 	mp_free(e->asked);
 	mp_free(e->kept);
-	mp_spares_give(mp_loop_get_spares(e->loop), e, sizeof(*e));
+	if (request_has_call(e))
+		mp_pool_call_done(&e->call);
+	mp_spares_give(mp_loop_get_spares(e->loop), e, request_get_size(request_has_call(e)));
 }
 
 /*
@@ -147,32 +208,25 @@ static enum mp_request_event finish(struct mp_request *e)
 	mp_list_remove(&e->session->requests, &e->link);
 	mp_batch_leave(MP_TAKE(e->batch));
 	detach(e);
-	if (!e->call)
+	if (!mp_request_is_calling(e))
 		request_free(e);
 	return MP_QUIET;
 }
 
 void mp_request_release(struct mp_request *e)
 {
-	mp_check(!e->session && !e->call);
+	mp_check(!e->session && !mp_request_is_calling(e));
 	request_free(e);
 }
 
-static void cancel_call(struct mp_request *e, struct mp_pool *p)
-{
-	if (e->call)
-		mp_pool_call_cancel(p,
-				    e->call); /* the answer to that finds no session, and ends it */
-}
-
+/* The end of the call finds no session, and frees the request. */
 static enum mp_request_event drop(struct mp_request *e)
 {
-	struct mp_pool *p = e->session->lobby->o.pool;
-	struct mp_request *kept = e->call ? e : NULL;
+	bool is_calling = mp_request_is_calling(e);
 
 	finish(e);
-	if (kept)
-		cancel_call(kept, p);
+	if (is_calling)
+		mp_pool_call_cancel(&e->call);
 	return MP_QUIET;
 }
 
@@ -255,12 +309,10 @@ static enum mp_request_event keep(struct mp_request *e)
 
 static enum mp_request_event drop_parked(struct mp_request *e)
 {
-	struct mp_pool *p = e->session->lobby->o.pool;
-
 	mp_list_remove(&e->session->lobby->parked, &e->link);
 	detach(e);
-	if (e->call)
-		cancel_call(e, p);
+	if (mp_request_is_calling(e))
+		mp_pool_call_cancel(&e->call);
 	else
 		request_free(e);
 	return MP_QUIET;
@@ -413,21 +465,12 @@ int mp_request_write_failure(const struct mp_request *e, const struct mp_pool_an
 	return mp_write_finish(&w);
 }
 
-struct mp_request *mp_request_find_call(struct mp_session *s, mp_id call)
+struct mp_request *mp_request_of_call(const struct mp_session *s, struct mp_pool_call *call)
 {
-	if (!call)
+	struct mp_request *e;
+
+	if (!call || call->hooks != &mp_request_call_hooks)
 		return NULL;
-	MP_LIST_EACH(&s->requests, link) {
-		struct mp_request *e = mp_container_of(link, struct mp_request, link);
-
-		if (e->call == call)
-			return e;
-	}
-	MP_LIST_EACH(&s->lobby->parked, parked) {
-		struct mp_request *e = mp_container_of(parked, struct mp_request, link);
-
-		if (e->call == call && e->session == s)
-			return e;
-	}
-	return NULL;
+	e = mp_container_of(call, struct mp_request, call);
+	return e->session == s ? e : NULL;
 }

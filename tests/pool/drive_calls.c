@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "drive.h"
 #include "json/value.h"
+#include "../unit/heap_pool_call.h"
 
 enum {
 	ABORT_WITHIN_MS = 20,
@@ -168,7 +169,7 @@ static void abort_call(void *u)
 {
 	struct call *c = u;
 
-	mp_pool_call_cancel(c->s->d->hub->pool, c->call);
+	heap_pool_cancel(c->call);
 }
 
 static void ask(struct session *s)
@@ -179,9 +180,9 @@ static void ask(struct session *s)
 	struct mp_pool_call_options rq = {
 		.server = d->o.server,
 		.session = s->id,
-		.method = MP_METHOD_TOOLS_CALL,
+		.call.method = MP_METHOD_TOOLS_CALL,
 		.tool = slow ? MP_STR("sleep") : MP_STR("echo"),
-		.timeout_ms = slow ? 1 + roll(d, d->o.limit) : 0,
+		.call.timeout_ms = slow ? 1 + roll(d, d->o.limit) : 0,
 	};
 	struct mcpool_error why;
 	char slept[40] = "";
@@ -194,9 +195,9 @@ static void ask(struct session *s)
 		 "{\"name\":\"%s\",\"arguments\":{%s\"%s\":\"%" PRIu64 "-%" PRId64
 		 "\",\"pad\":\"%0*d\"}}",
 		 rq.tool.p, slept, slow ? "tag" : "message", s->id, c->number, (int)d->o.pad, 0);
-	rq.params = mp_str_of(d->params);
+	rq.call.params = mp_str_of(d->params);
 	fprintf(d->all_asked, "%" PRIu64 "-%" PRId64 "\n", s->id, c->number);
-	if (mp_pool_call_start(s->view, &rq, ended, c, &c->call, &why) < 0)
+	if (heap_pool_call(s->view, &rq, ended, c, &c->call, &why) < 0)
 		drive_die("a call was not taken: %s", why.message);
 	if (happens(d, d->o.aborts))
 		mp_timer_start(&c->timer, roll(d, ABORT_WITHIN_MS));
@@ -221,14 +222,14 @@ static void ask_beside(void *u)
 	struct mp_pool_call_options rq = {
 		.server = d->o.beside,
 		.session = (mp_id)d->o.sessions + 1,
-		.method = MP_METHOD_TOOLS_CALL,
+		.call.method = MP_METHOD_TOOLS_CALL,
 		.tool = MP_STR("echo"),
-		.params = MP_STR("{\"name\":\"echo\",\"arguments\":{\"message\":\"beside\"}}"),
-		.timeout_ms = BESIDE_MS,
+		.call.params = MP_STR("{\"name\":\"echo\",\"arguments\":{\"message\":\"beside\"}}"),
+		.call.timeout_ms = BESIDE_MS,
 	};
 	struct mcpool_error why;
 
-	if (mp_pool_call_start(d->hub->view, &rq, beside_ended, d, NULL, &why) < 0)
+	if (heap_pool_call(d->hub->view, &rq, beside_ended, d, NULL, &why) < 0)
 		drive_die("%s: %s", d->o.beside, why.message);
 }
 

@@ -15,6 +15,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "../unit/heap_pool_call.h"
 
 extern char **environ;
 
@@ -140,9 +141,9 @@ static void time_is_up(void *u)
 	behave_failed(a, "not within %d s (step %d, progress %u, heard %zu, calls %u, good %u)",
 		      PATIENCE_MS / 1000, a->step, a->progressed, a->n_heard, a->calls, a->good);
 	if (call)
-		mp_pool_call_cancel(a->suite->hub->pool, call);
+		heap_pool_cancel(call);
 	if (listening)
-		mp_pool_call_cancel(a->suite->hub->pool, listening);
+		heap_pool_cancel(listening);
 }
 
 static void tick(void *u)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "behave.h"
+#include "../unit/heap_pool_call.h"
 
 static bool contains(struct mp_str text, const char *words)
 {
@@ -54,20 +55,19 @@ static void progressed(const struct mp_message *m, void *u)
 	c->a->progressed++;
 }
 
-static void send(struct actor *a, enum mp_method_id method, const char *params, mp_pool_call_fn fn,
-		 struct call *c)
+static void send(struct actor *a, enum mp_method_id method, const char *params,
+		 heap_pool_call_fn fn, struct call *c)
 {
 	struct mp_pool_call_options rq = {
 		.server = a->name,
 		.session = 1,
-		.method = method,
-		.params = mp_str_of(params),
+		.call.method = method,
+		.call.params = mp_str_of(params),
 		.tool = method == MP_METHOD_TOOLS_CALL ? MP_STR("any") : MP_STR(""),
-		.on_progress = method == MP_METHOD_TOOLS_CALL ? progressed : NULL,
 	};
 	struct mcpool_error why;
 
-	if (mp_pool_call_start(a->suite->hub->view, &rq, fn, c, &a->call, &why) < 0) {
+	if (heap_pool_call_with(a->suite->hub->view, &rq, fn, progressed, c, &a->call, &why) < 0) {
 		free(c);
 		behave_failed(a, "not taken: %s", why.message);
 	}
@@ -125,14 +125,14 @@ static void acquired(const struct mp_pool_answer *answer, void *u)
 			      a->kind->prompt);
 	else
 		behave_ok(a);
-	mp_pool_call_cancel(a->suite->hub->pool, call);
+	heap_pool_cancel(call);
 }
 
 static void list(struct actor *a)
 {
 	struct mcpool_error why;
 
-	if (mp_pool_call_acquire(a->suite->hub->view, a->name, 1, acquired, a, &a->call, &why) < 0)
+	if (heap_pool_acquire(a->suite->hub->view, a->name, 1, acquired, a, &a->call, &why) < 0)
 		behave_failed(a, "%s", why.message);
 }
 
@@ -223,7 +223,7 @@ static void look_at_cancel(struct actor *a)
 {
 	if (a->step == 0 && a->progressed) {
 		a->step = 1;
-		mp_pool_call_cancel(a->suite->hub->pool, a->call);
+		heap_pool_cancel(a->call);
 	} else if (a->step == 2 &&
 		   (!a->kind->notes || behave_has_file(a, "notes", "slow cancelled"))) {
 		a->step = 3;
@@ -283,7 +283,7 @@ static void listen_ended(const struct mp_pool_answer *answer, void *u)
 static void subscribe(struct actor *a)
 {
 	struct mp_pool_call_options rq = {
-		.server = a->name, .session = 1, .method = MP_METHOD_LISTEN};
+		.server = a->name, .session = 1, .call.method = MP_METHOD_LISTEN};
 	struct mcpool_error why;
 	char params[300];
 
@@ -294,8 +294,8 @@ static void subscribe(struct actor *a)
 	}
 	snprintf(params, sizeof(params), "{\"notifications\":{\"resourceSubscriptions\":[\"%s\"]}}",
 		 a->kind->uri);
-	rq.params = mp_str_of(params);
-	if (mp_pool_call_start(a->suite->hub->view, &rq, listen_ended, a, &a->listening, &why) < 0)
+	rq.call.params = mp_str_of(params);
+	if (heap_pool_call(a->suite->hub->view, &rq, listen_ended, a, &a->listening, &why) < 0)
 		behave_failed(a, "%s", why.message);
 }
 
@@ -307,7 +307,7 @@ static void look_at_subscribe(struct actor *a)
 		return;
 	a->step = 2;
 	if (a->listening)
-		mp_pool_call_cancel(a->suite->hub->pool, a->listening);
+		heap_pool_cancel(a->listening);
 	behave_ok(a);
 }
 

@@ -11,6 +11,7 @@
 #include "config/trust.h"
 #include "store/digest.h"
 #include "transport/memory.h"
+#include "heap_pool_call.h"
 
 /* --- a configuration without files ----------------------------------------------------------- */
 
@@ -587,22 +588,22 @@ bool fleet_call(struct fleet *f, const char *server, mp_id session, int64_t time
 	struct mp_pool_call_options rq = {
 		.server = server,
 		.session = session,
-		.method = MP_METHOD_TOOLS_CALL,
-		.params = MP_STR("{\"name\":\"t\",\"arguments\":{}}"),
+		.call.method = MP_METHOD_TOOLS_CALL,
+		.call.params = MP_STR("{\"name\":\"t\",\"arguments\":{}}"),
 		.tool = MP_STR("t"),
-		.timeout_ms = timeout_ms,
+		.call.timeout_ms = timeout_ms,
 	};
 
 	*ret = (struct fleet_result){.fleet = f};
-	REQUIRE(mp_pool_call_start(f->view, &rq, note_answer, ret, &ret->call, NULL) == 0);
+	REQUIRE(heap_pool_call(f->view, &rq, note_answer, ret, &ret->call, NULL) == 0);
 	return true;
 }
 
 bool fleet_acquire(struct fleet *f, const char *server, mp_id session, struct fleet_result *ret)
 {
 	*ret = (struct fleet_result){.fleet = f};
-	REQUIRE(mp_pool_call_acquire(f->view, server, session, note_answer, ret, &ret->call,
-				     NULL) == 0);
+	REQUIRE(heap_pool_acquire(f->view, server, session, note_answer, ret, &ret->call, NULL) ==
+		0);
 	return true;
 }
 

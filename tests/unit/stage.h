@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "pool/party.h"
+#include "heap_pool_call.h"
 
 #define SERVER(mode) \
 	"{\"mcpServers\":{\"a\":{\"command\":\"a\",\"start\":\"lazy\",\"mode\":\"" mode "\"}}}"
@@ -52,7 +53,7 @@ static inline void stage_asked(void *u, const struct mp_ask *ask)
 
 	v->asked++;
 	v->question = ask->question;
-	v->call = ask->call;
+	v->call = heap_pool_call_get_id(ask->call);
 	v->method = ask->method;
 	snprintf(v->text, sizeof(v->text), "%s %.*s", ask->server, MP_STR_ARGS(ask->params));
 	if (v->answers)
@@ -66,13 +67,14 @@ static inline void stage_unasked(void *u, mp_id question)
 	v->unasked += question == v->question;
 }
 
-static inline void stage_heard(void *u, const char *server, mp_id call, const struct mp_message *m)
+static inline void stage_heard(void *u, const char *server, struct mp_pool_call *call,
+			       const struct mp_message *m)
 {
 	struct voice *v = u;
 
 	v->heard++;
 	v->heard_method = m->method;
-	v->heard_call = call;
+	v->heard_call = heap_pool_call_get_id(call);
 	snprintf(v->text, sizeof(v->text), "%s %.*s", server,
 		 MP_STR_ARGS(mp_value_source(m->tape, m->params)));
 }
@@ -117,15 +119,15 @@ static inline bool stage_call(struct stage *s, struct voice *v, struct fleet_res
 	struct mp_pool_call_options rq = {
 		.server = "a",
 		.session = v->session,
-		.method = MP_METHOD_TOOLS_CALL,
-		.params = MP_STR("{\"name\":\"t\"}"),
+		.call.method = MP_METHOD_TOOLS_CALL,
+		.call.params = MP_STR("{\"name\":\"t\"}"),
 		.tool = MP_STR("t"),
-		.capabilities = MP_STR("{\"elicitation\":{}}"),
-		.log_level = "info",
+		.call.capabilities = MP_STR("{\"elicitation\":{}}"),
+		.call.log_level = "info",
 	};
 
 	*ret = (struct fleet_result){.fleet = &s->f};
-	REQUIRE(mp_pool_call_start(s->f.view, &rq, stage_note, ret, &ret->call, NULL) == 0);
+	REQUIRE(heap_pool_call(s->f.view, &rq, stage_note, ret, &ret->call, NULL) == 0);
 	fleet_settle(&s->f);
 	return true;
 }

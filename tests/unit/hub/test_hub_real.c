@@ -6,6 +6,7 @@
 #include "process.h"
 
 #include "hub/hub.h"
+#include "heap_pool_call.h"
 #include "pool/pool_call.h"
 
 struct desk {
@@ -130,12 +131,12 @@ static bool call(struct desk *d, const char *server)
 {
 	struct mp_pool_call_options rq = {
 		.server = server,
-		.method = MP_METHOD_TOOLS_CALL,
-		.params = MP_STR("{\"name\":\"echo\",\"arguments\":{\"text\":\"x\"}}"),
+		.call.method = MP_METHOD_TOOLS_CALL,
+		.call.params = MP_STR("{\"name\":\"echo\",\"arguments\":{\"text\":\"x\"}}"),
 	};
 
 	d->answers = 0;
-	REQUIRE(mp_pool_call_start(d->hub->view, &rq, answered, d, NULL, NULL) == 0);
+	REQUIRE(heap_pool_call(d->hub->view, &rq, answered, d, NULL, NULL) == 0);
 	return true;
 }
 

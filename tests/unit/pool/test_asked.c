@@ -4,6 +4,7 @@
 #include "transport/transport.h"
 
 #include "base/limits.h"
+#include "heap_pool_call.h"
 
 static bool ask_a(struct stage *s, const char *json)
 {
@@ -93,7 +94,7 @@ TEST(a_call_that_ends_takes_its_question_along)
 	MP_CLEANUP(stage_done) struct stage s = {.server = NULL};
 
 	CHECK(ask_a(&s, SERVER("serial")));
-	mp_pool_call_cancel(s.f.pool, s.ra.call);
+	heap_pool_cancel(s.ra.call);
 	fleet_settle(&s.f);
 	CHECK_EQ(s.a.unasked, 1);
 	CHECK(strstr(s.server->replied, "\"id\":\"q2\",\"error\""));

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "pool/instance.h"
+#include "heap_pool_call.h"
 
 #define ONE       "{\"mcpServers\":{\"a\":{\"command\":\"a\"}}}"
 #define WITH(key) "{\"mcpServers\":{\"a\":{\"command\":\"a\"," key "}}}"
@@ -72,7 +73,7 @@ TEST(a_lease_keeps_it_there)
 	CHECK(fleet_answer_kept(fleet_get(&f, "a"), 0, "{}"));
 	fleet_advance(&f, 60000);
 	CHECK_TEXT(fleet_state(&f, "a"), "connected"); /* it is still held */
-	mp_pool_call_cancel(f.pool, held.call);
+	heap_pool_cancel(held.call);
 	fleet_advance(&f, 1000);
 	fleet_settle(&f);
 	CHECK_TEXT(fleet_state(&f, "a"), "ready");

@@ -5,6 +5,7 @@
 #include "pool/owner.h"
 #include "pool/seat.h"
 #include "transport/transport.h"
+#include "heap_pool_call.h"
 
 /* --- the table ------------------------------------------------------------------------------- */
 
@@ -204,7 +205,7 @@ TEST(nobody_is_asked_what_may_belong_to_a_call_that_was_given_up)
 	CHECK(stage_open(&s, SERVER("serial")));
 	CHECK(stage_call(&s, &s.a, &s.ra));
 	CHECK(stage_call(&s, &s.b, &s.rb));
-	mp_pool_call_cancel(s.f.pool, s.ra.call);
+	heap_pool_cancel(s.ra.call);
 	fleet_settle(&s.f);
 	CHECK_EQ(s.server->n_kept, 2);
 	CHECK(fleet_say_during(s.server, 1, SAID_ELICIT));
@@ -223,9 +224,9 @@ TEST(two_calls_that_were_given_up_leave_a_doubt_about_both)
 	CHECK(stage_open(&s, SERVER("serial")));
 	CHECK(stage_call(&s, &s.a, &s.ra));
 	CHECK(stage_call(&s, &s.b, &s.rb));
-	mp_pool_call_cancel(s.f.pool, s.ra.call);
+	heap_pool_cancel(s.ra.call);
 	fleet_settle(&s.f);
-	mp_pool_call_cancel(s.f.pool, s.rb.call);
+	heap_pool_cancel(s.rb.call);
 	fleet_settle(&s.f);
 	CHECK(stage_call(&s, &s.b, &s.rb)); /* the last that gave up */
 	CHECK(fleet_say_during(s.server, 2, SAID_ELICIT));
@@ -241,12 +242,12 @@ static bool call_alone(struct stage *s, mp_id caller, struct fleet_result *ret)
 		.server = "a",
 		.session = s->a.session,
 		.caller = caller | MP_CALLER_ALONE,
-		.method = MP_METHOD_TOOLS_CALL,
-		.params = MP_STR("{}"),
+		.call.method = MP_METHOD_TOOLS_CALL,
+		.call.params = MP_STR("{}"),
 	};
 	struct mcpool_error why;
 
-	REQUIRE(mp_pool_call_start(s->f.view, &rq, stage_note, ret, &ret->call, &why) == 0);
+	REQUIRE(heap_pool_call(s->f.view, &rq, stage_note, ret, &ret->call, &why) == 0);
 	fleet_settle(&s->f);
 	return true;
 }
@@ -286,7 +287,7 @@ TEST(those_who_share_a_session_are_not_asked_for_each_other)
 			CHECK_EQ(s.a.asked, 0);
 			CHECK(strstr(s.server->replied, "mcp_no_owner"));
 		}
-		mp_pool_call_cancel(s.f.pool, s.ra.call);
+		heap_pool_cancel(s.ra.call);
 		fleet_settle(&s.f);
 		CHECK(fleet_say_during(s.server, 1, SAID_ELICIT));
 		CHECK_EQ(s.a.asked, 0);

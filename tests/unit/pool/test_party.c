@@ -2,6 +2,7 @@
 #include "stage.h"
 
 #include "transport/transport.h"
+#include "heap_pool_call.h"
 
 /* --- logs ------------------------------------------------------------------------------------ */
 
@@ -56,8 +57,8 @@ TEST(a_modern_server_logs_nothing_for_a_call_without_a_level)
 	MP_CLEANUP(stage_done) struct stage s = {.server = NULL};
 	struct mp_pool_call_options rq = {
 		.server = "a",
-		.method = MP_METHOD_TOOLS_CALL,
-		.params = MP_STR("{\"name\":\"t\"}"),
+		.call.method = MP_METHOD_TOOLS_CALL,
+		.call.params = MP_STR("{\"name\":\"t\"}"),
 		.tool = MP_STR("t"),
 	};
 
@@ -67,7 +68,7 @@ TEST(a_modern_server_logs_nothing_for_a_call_without_a_level)
 	mp_party_set_level(s.f.view, s.a.session, "debug");
 	rq.session = s.a.session;
 	s.ra = (struct fleet_result){.fleet = &s.f};
-	CHECK_EQ(mp_pool_call_start(s.f.view, &rq, stage_note, &s.ra, &s.ra.call, NULL), 0);
+	CHECK_EQ(heap_pool_call(s.f.view, &rq, stage_note, &s.ra, &s.ra.call, NULL), 0);
 	fleet_settle(&s.f);
 	CHECK(fleet_say_during(s.server, 0, NOTE("message", "{\"level\":\"emergency\"}")));
 	CHECK(fleet_say_during(s.server, 0, NOTE("message", "{\"data\":\"no level\"}")));

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "pool/party_parts.h"
+#include "heap_pool_call.h"
 
 enum { VOICES = 4, SEEDS = 150, STEPS = 250, CALLS = 200, QUESTIONS = 40 };
 
@@ -92,7 +93,8 @@ static void was_asked(void *u, const struct mp_ask *ask)
 
 	snprintf(params, sizeof(params), "%.*s", MP_STR_ARGS(ask->params));
 	v->storm->asked++;
-	v->storm->crossed += !v->session || (ask->call && !is_own(v, ask->call));
+	v->storm->crossed +=
+		!v->session || (ask->call && !is_own(v, heap_pool_call_get_id(ask->call)));
 	if (sscanf(params, "{\"for\":%llu", &whose) == 1 && whose)
 		v->storm->crossed += whose != v->session;
 	if (v->n < QUESTIONS)
@@ -112,12 +114,13 @@ static void was_unasked(void *u, mp_id question)
 		leave(v);
 }
 
-static void has_heard(void *u, const char *server, mp_id call, const struct mp_message *m)
+static void has_heard(void *u, const char *server, struct mp_pool_call *call,
+		      const struct mp_message *m)
 {
 	struct voice *v = u;
 
 	(void)m;
-	v->storm->crossed += !v->session || (call && !is_own(v, call));
+	v->storm->crossed += !v->session || (call && !is_own(v, heap_pool_call_get_id(call)));
 	if (pick(v->storm, 10) == 0)
 		mp_party_unsubscribe(v->storm->f.view, server, v->session, MP_STR("f:/"));
 	else if (pick(v->storm, 20) == 0)
@@ -142,20 +145,20 @@ static void call(struct storm *s, struct voice *v, const char *server)
 	struct call *c = &s->calls[s->n_calls];
 	char params[64];
 	struct mp_pool_call_options rq = {.server = server,
-					  .params = {params, 0},
+					  .call.params = {params, 0},
 					  .session = v->session,
-					  .method = MP_METHOD_TOOLS_CALL,
-					  .log_level = "info",
-					  .timeout_ms = pick(s, 3) ? 0 : 1000};
+					  .call.method = MP_METHOD_TOOLS_CALL,
+					  .call.log_level = "info",
+					  .call.timeout_ms = pick(s, 3) ? 0 : 1000};
 
 	if (s->n_calls == CALLS || !v->session)
 		return;
-	rq.params.len =
+	rq.call.params.len =
 		(size_t)snprintf(params, sizeof(params), "{\"name\":\"%s\",\"session\":%llu}",
 				 server, (unsigned long long)v->session);
 	s->n_calls++;
 	*c = (struct call){.storm = s, .session = v->session};
-	mp_check(mp_pool_call_start(s->f.view, &rq, note, c, &c->call, NULL) == 0);
+	mp_check(heap_pool_call(s->f.view, &rq, note, c, &c->call, NULL) == 0);
 }
 
 /* The server says something, on the stream of a call that it has, or of none. */
@@ -224,8 +227,7 @@ static void act_as_session(struct storm *s)
 		break;
 	case 5:
 		if (s->n_calls)
-			mp_pool_call_cancel(s->f.pool,
-					    s->calls[pick(s, (unsigned)s->n_calls)].call);
+			heap_pool_cancel(s->calls[pick(s, (unsigned)s->n_calls)].call);
 		break;
 	default:
 		call(s, v, server);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "heap_pool_call.h"
 #include "pool/pool_call.h"
 #include "transport/memory.h"
 
@@ -48,16 +49,16 @@ TEST(what_a_call_says_beside_its_params_goes_along)
 	MP_CLEANUP(fleet_done) struct fleet f;
 	char meta[] = "{\"traceparent\":\"00-1\"}";
 	struct mp_pool_call_options rq = {.server = "a",
-					  .method = MP_METHOD_TOOLS_CALL,
-					  .params = MP_STR("{\"name\":\"t\"}"),
-					  .meta = mp_str_of(meta),
-					  .capabilities = MP_STR("{\"roots\":{}}"),
-					  .log_level = "info"};
+					  .call.method = MP_METHOD_TOOLS_CALL,
+					  .call.params = MP_STR("{\"name\":\"t\"}"),
+					  .call.foreign = mp_str_of(meta),
+					  .call.capabilities = MP_STR("{\"roots\":{}}"),
+					  .call.log_level = "info"};
 	struct mp_status s;
 
 	CHECK(fleet_init(&f));
 	CHECK(fleet_open(&f, ONE));
-	CHECK_EQ(mp_pool_call_start(f.view, &rq, NULL, NULL, NULL, NULL), 0);
+	CHECK_EQ(heap_pool_call(f.view, &rq, NULL, NULL, NULL, NULL), 0);
 	memset(meta, 'x', sizeof(meta) - 1);
 	fleet_settle(&f);
 	fleet_status(&f, "a", &s);
@@ -241,7 +242,7 @@ TEST(an_abort_ends_a_call_wherever_it_is)
 	fleet_get(&f, "a")->prepare_ms = 1000;
 	fleet_get(&f, "a")->holds_calls = true;
 	CHECK(fleet_call(&f, "a", 1, 0, &waiting));
-	mp_pool_call_cancel(f.pool, waiting.call);
+	heap_pool_cancel(waiting.call);
 	CHECK_EQ(waiting.answers, 0); /* from the loop, never from within */
 	fleet_settle(&f);
 	CHECK_EQ(waiting.outcome, MP_OUTCOME_CANCELLED);
@@ -251,15 +252,15 @@ TEST(an_abort_ends_a_call_wherever_it_is)
 	CHECK(fleet_call(&f, "a", 1, 0, &slot));
 	fleet_settle(&f);
 	CHECK_EQ(fleet_get(&f, "a")->calls, 1);
-	mp_pool_call_cancel(f.pool, lined.call);
+	heap_pool_cancel(lined.call);
 	fleet_settle(&f);
 	CHECK_EQ(lined.outcome, MP_OUTCOME_CANCELLED);
-	mp_pool_call_cancel(f.pool, out.call);
+	heap_pool_cancel(out.call);
 	fleet_settle(&f);
 	CHECK_EQ(out.outcome, MP_OUTCOME_CANCELLED);
 	CHECK_EQ(fleet_get(&f, "a")->cancels, 1);
 	CHECK_EQ(fleet_get(&f, "a")->calls, 2); /* its slot went to the next */
-	mp_pool_call_cancel(f.pool, out.call);  /* too late: nothing */
+	heap_pool_cancel(out.call);             /* too late: nothing */
 	fleet_advance(&f, 60000);
 	CHECK_EQ(fleet_get(&f, "a")->pings, 0);
 	CHECK_EQ(fleet_get(&f, "a")->lives, 1);

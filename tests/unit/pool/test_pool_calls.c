@@ -6,6 +6,7 @@
 #include "fleet.h"
 
 #include "base/error.h"
+#include "heap_pool_call.h"
 #include "pool/pool_call.h"
 #include "transport/memory.h"
 
@@ -19,12 +20,12 @@ TEST(what_cannot_be_had_is_said)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;
 	struct fleet_result off, late;
-	struct mp_pool_call_options rq = {.server = "nobody", .method = MP_METHOD_TOOLS_CALL};
+	struct mp_pool_call_options rq = {.server = "nobody", .call.method = MP_METHOD_TOOLS_CALL};
 
 	CHECK(fleet_init(&f));
 	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\"},"
 			     "\"off\":{\"command\":\"b\",\"enabled\":false}}}"));
-	CHECK_EQ(mp_pool_call_start(f.view, &rq, NULL, NULL, NULL, NULL), MCPOOL_ENOENT);
+	CHECK_EQ(heap_pool_call(f.view, &rq, NULL, NULL, NULL, NULL), MCPOOL_ENOENT);
 	CHECK(fleet_call(&f, "off", 1, 0, &off));
 	fleet_settle(&f);
 	CHECK_EQ(off.code, MCPOOL_EDISABLED);
@@ -65,7 +66,8 @@ TEST(nobody_is_forgotten_when_the_pool_goes)
 
 static void cancel_it(struct fleet *f, struct fleet_result *r)
 {
-	mp_pool_call_cancel(f->pool, r->call);
+	(void)f;
+	heap_pool_cancel(r->call);
 }
 
 /* U18 */
@@ -98,7 +100,7 @@ TEST(an_acquire_that_is_cancelled_before_it_is_told_is_cancelled)
 	CHECK(fleet_open(&f, ONE));
 	CHECK(fleet_start(&f, "a"));
 	CHECK(fleet_acquire(&f, "a", 1, &r));
-	mp_pool_call_cancel(f.pool, r.call);
+	heap_pool_cancel(r.call);
 	fleet_settle(&f);
 	CHECK_EQ(r.answers, 1);
 	CHECK_EQ(r.outcome, MP_OUTCOME_CANCELLED);
@@ -165,12 +167,13 @@ TEST(a_call_that_no_server_has_is_told_when_the_pool_goes)
 	CHECK_EQ(r.answers, 1);
 }
 
-static mp_id next_lease;
+static mp_id next_call;
 
 static void cancel_next(struct fleet *f, struct fleet_result *r)
 {
-	mp_pool_call_cancel(f->pool, r->call);
-	mp_pool_call_cancel(f->pool, next_lease);
+	(void)f;
+	heap_pool_cancel(r->call);
+	heap_pool_cancel(next_call);
 }
 
 /* U29 */
@@ -186,7 +189,7 @@ TEST(cancelling_goes_on_while_the_pool_goes)
 	CHECK(fleet_call(&f, "a", 1, 0, &first));
 	CHECK(fleet_call(&f, "a", 1, 0, &second));
 	fleet_settle(&f);
-	next_lease = second.call;
+	next_call = second.call;
 	f.then = cancel_next;
 	f.view = mp_view_close(f.view);
 	mp_pool_free(f.pool);

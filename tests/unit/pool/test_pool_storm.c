@@ -15,6 +15,7 @@
 #include "pool/gate.h"
 #include "pool/instance.h"
 #include "transport/memory.h"
+#include "heap_pool_call.h"
 
 enum { NAMES = 5, SESSIONS = 4, VIEWS = 3, CALLS = 1200, STEPS = 400, BUDGET_MS = 15000 };
 
@@ -122,7 +123,7 @@ static void answered(const struct mp_pool_answer *answer, void *u)
 	if (c->storm->f.pool && once_in(c->storm, 8)) /* it may just be going */
 		mp_pool_end_session(c->storm->f.pool, pick(c->storm, SESSIONS));
 	if (c->storm->f.pool && once_in(c->storm, 8))
-		mp_pool_call_cancel(c->storm->f.pool, c->call);
+		heap_pool_cancel(c->call);
 	do_mischief(c->storm);
 }
 
@@ -140,24 +141,24 @@ static void call(struct storm *s)
 	struct mp_pool_call_options rq = {
 		.server = pick_name(s),
 		.session = pick(s, SESSIONS),
-		.method = MP_METHOD_TOOLS_CALL,
+		.call.method = MP_METHOD_TOOLS_CALL,
 		.tool = MP_STR("t"),
-		.timeout_ms = once_in(s, 2) ? 0 : 1 + pick(s, 30000),
-		.on_progress = progressed,
+		.call.timeout_ms = once_in(s, 2) ? 0 : 1 + pick(s, 30000),
 	};
 	int r;
 
 	if (!s->views[view] || s->n_calls == CALLS)
 		return;
 	snprintf(params, sizeof(params), "{\"name\":\"t\",\"arguments\":{\"n\":%d}}", s->n_calls);
-	rq.params = mp_str_of(params);
+	rq.call.params = mp_str_of(params);
 	*c = (struct call){.storm = s, .view = view, .is_held = once_in(s, 5)};
 	s->n_calls++;
 	if (c->is_held)
-		r = mp_pool_call_acquire(s->views[view], rq.server, rq.session, answered, c,
-					 &c->call, NULL);
+		r = heap_pool_acquire(s->views[view], rq.server, rq.session, answered, c, &c->call,
+				      NULL);
 	else
-		r = mp_pool_call_start(s->views[view], &rq, answered, c, &c->call, NULL);
+		r = heap_pool_call_with(s->views[view], &rq, answered, progressed, c, &c->call,
+					NULL);
 	if (r < 0)
 		s->n_calls--;
 }
@@ -165,7 +166,7 @@ static void call(struct storm *s)
 static void cancel(struct storm *s)
 {
 	if (s->n_calls)
-		mp_pool_call_cancel(s->f.pool, s->calls[pick(s, (unsigned)s->n_calls)].call);
+		heap_pool_cancel(s->calls[pick(s, (unsigned)s->n_calls)].call);
 }
 
 /* --- servers --------------------------------------------------------------------------------- */
@@ -278,7 +279,7 @@ static void close_view(struct storm *s, int i)
 {
 	for (int c = 0; c < s->n_calls; c++)
 		if (s->calls[c].view == i)
-			mp_pool_call_cancel(s->f.pool, s->calls[c].call);
+			heap_pool_cancel(s->calls[c].call);
 	s->gates[i] = mp_gate_free(s->gates[i]);
 	s->views[i] = mp_view_close(s->views[i]);
 }

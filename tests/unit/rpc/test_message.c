@@ -62,7 +62,8 @@ TEST(each_method_is_found_by_its_name)
 		const char *name;
 		enum mp_method_id id;
 	} rows[] = {
-#define METHOD(name, text, from, kind, eras, capability, subject) {text, MP_METHOD_##name},
+#define METHOD(name, text, from, kind, eras, capability, subject, answerer) \
+	{text, MP_METHOD_##name},
 #include "rpc/methods.def"
 #undef METHOD
 	};

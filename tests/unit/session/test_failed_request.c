@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "session/failed_call.h"
 #include "transport/transport.h"
+#include "heap_pool_call.h"
 
 #define LOCAL  "{\"mcpServers\":{\"a\":{\"command\":\"a\"}}}"
 #define REMOTE "{\"mcpServers\":{\"a\":{\"url\":\"http://127.0.0.1:1/\"}}}"
@@ -191,14 +192,14 @@ TEST(a_call_that_nobody_wants_any_more)
 	struct fleet_result out, waiting;
 
 	CHECK(call_one(&f, LOCAL, &out));
-	mp_pool_call_cancel(f.pool, out.call);
+	heap_pool_cancel(out.call);
 	fleet_settle(&f);
 	CHECK(is(&out, MP_OUTCOME_CANCELLED, MCPOOL_ECANCELED, "stdio receive closed"));
 	fleet_get(&f, "a")->prepare_ms = 5000;
 	fleet_die(fleet_get(&f, "a"));
 	CHECK(fleet_call(&f, "a", 1, 0, &waiting));
 	fleet_settle(&f);
-	mp_pool_call_cancel(f.pool, waiting.call);
+	heap_pool_cancel(waiting.call);
 	fleet_settle(&f);
 	CHECK(is(&waiting, MP_OUTCOME_CANCELLED, MCPOOL_ECANCELED, "stdio connect closed"));
 }
