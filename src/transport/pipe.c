@@ -14,16 +14,20 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/write_queue.h"
 #include "transport/lines.h"
 
-/* What may wait for a peer that does not read: one message of the largest size, and some. */
-#define MAX_QUEUED (MP_LIMIT_MESSAGE + MP_MIB(1))
-/* Written bytes at the front are dropped when they are this many, not after each write. */
-#define COMPACT_AT MP_KIB(256)
 /* So much is written at once, and not only at the end of the turn. */
 #define WRITE_AT MP_KIB(4)
 /* Reads of 64 KiB, the size of a pipe, once the peer has stopped reading. */
 #define LAST_READS 2
+
+static const struct mp_write_queue_options queue_options = {
+	.write = mp_write_queue_to_fd,
+	/* For a peer that does not read: one message of the largest size, and some. */
+	.ceiling = MP_LIMIT_MESSAGE + MP_MIB(1),
+	.keep = MP_MIB(1),
+};
 
 /* One direction. Its libuv handle lives until libuv lets go of it, maybe longer than the pipe. */
 struct end {
@@ -40,12 +44,9 @@ struct pipe {
 	struct mp_loop *loop;
 	struct end *in, *out; /* owned, freed by libuv's close callback; NULL: closed */
 	struct mp_lines lines;
-	struct mp_buf queue; /* to be written; the first `gone` bytes are */
-	size_t gone;
-	uint64_t sent;    /* bytes ever queued */
-	uint64_t written; /* bytes ever written */
-	uint64_t told;    /* of these, as far as the hook knows */
-	bool out_ending;  /* close the writing end when the queue is empty */
+	struct mp_write_queue queue;
+	uint64_t told;   /* bytes written, as far as the hook knows */
+	bool out_ending; /* close the writing end when the queue is empty */
 	bool opened, ended, closing;
 	struct mcpool_error why;   /* of ended */
 	struct mp_task flush_task; /* at the end of the turn */
@@ -143,11 +144,11 @@ static void tell_opened(void *u)
 /* Before the answer to it is handed out, too: nobody answers what was not written. */
 static void tell_written(struct pipe *p)
 {
-	if (p->told == p->written || p->closing)
+	if (p->told == p->queue.written || p->closing)
 		return;
-	p->told = p->written;
+	p->told = p->queue.written;
 	if (p->base.hooks->written)
-		p->base.hooks->written(p->base.u, p->written);
+		p->base.hooks->written(p->base.u, p->told);
 }
 
 /* --- writing -------------------------------------------------------------------------------- */
@@ -158,8 +159,13 @@ static void watch_out(struct pipe *p, bool wait)
 {
 	struct end *e = p->out;
 
-	if (!e || !e->polled || e->waiting == wait)
+	if (!e || e->waiting == wait)
 		return;
+	if (!e->polled) { /* a file that is almost full: the next write says what is wrong */
+		if (wait && !mp_list_linked(&p->flush_task.link))
+			mp_loop_post(p->loop, &p->flush_task);
+		return;
+	}
 	e->waiting = wait;
 	if (wait)
 		uv_poll_start(&e->poll, UV_WRITABLE, writable);
@@ -170,18 +176,7 @@ static void watch_out(struct pipe *p, bool wait)
 static void stop_writing(struct pipe *p)
 {
 	p->out = close_end(p->out);
-	mp_buf_clear(&p->queue);
-	p->gone = 0;
-}
-
-static void drop_written(struct pipe *p)
-{
-	if (p->gone < p->queue.len && p->gone < COMPACT_AT)
-		return;
-	mp_buf_consume(&p->queue, p->gone);
-	p->gone = 0;
-	if (p->queue.len == 0)
-		mp_buf_shrink(&p->queue, MP_MIB(1));
+	mp_write_queue_clear(&p->queue);
 }
 
 static void read_some(void *u);
@@ -196,35 +191,18 @@ static void give_up_writing(struct pipe *p, int errnum)
 	end(p, errnum, "writing");
 }
 
-/* What the pipe takes without waiting. Returns 0, or the errno of a peer that is gone. */
-static int write_some(struct pipe *p)
-{
-	ssize_t n = 1;
-
-	while (p->out && p->gone < p->queue.len && n > 0) {
-		n = write(p->out->fd, p->queue.data + p->gone, p->queue.len - p->gone);
-		if (n < 0 && errno == EINTR)
-			n = 1;
-		else if (n > 0) {
-			p->gone += (size_t)n;
-			p->written += (uint64_t)n;
-		}
-	}
-	return n < 0 && errno != EAGAIN ? errno : 0;
-}
-
 static void flush(void *u)
 {
 	struct pipe *p = u;
-	int errnum = write_some(p);
+	bool waits;
 
-	if (errnum) {
-		give_up_writing(p, errnum);
+	if (p->out && mp_write_queue_flush(&p->queue) < 0) {
+		give_up_writing(p, errno);
 		return;
 	}
-	drop_written(p);
-	watch_out(p, p->queue.len > 0);
-	if (p->queue.len == 0 && p->out_ending)
+	waits = mp_write_queue_get_waiting(&p->queue) > 0;
+	watch_out(p, waits);
+	if (!waits && p->out_ending)
 		stop_writing(p);
 	tell_written(p);
 }
@@ -241,20 +219,19 @@ static void writable(uv_poll_t *poll, int status, int events)
 static int send_message(struct mp_transport *t, struct mp_str text, uint64_t *ret_at)
 {
 	struct pipe *p = get_pipe(t);
-	size_t before = p->queue.len;
+	uint64_t at = mp_write_queue_get_end(&p->queue);
 	int r;
 
 	if (!p->out || p->ended || p->closing || p->out_ending)
 		return MCPOOL_ECLOSED;
-	r = mp_lines_write(&p->queue, text);
+	r = mp_lines_write(&p->queue.buf, text);
 	if (r < 0)
 		return r;
 	if (ret_at)
-		*ret_at = p->sent;
-	p->sent += p->queue.len - before;
+		*ret_at = at;
 	/* The peer gets to work while the rest of a burst is still being put together. */
-	if (p->queue.len - p->gone >= WRITE_AT && !p->out->waiting)
-		(void)write_some(p); /* a failure is met again, and told, at the end of the turn */
+	if (mp_write_queue_get_waiting(&p->queue) >= WRITE_AT && !p->out->waiting)
+		(void)!mp_write_queue_flush(&p->queue); /* a failure is met again by flush() */
 	if (!mp_list_linked(&p->flush_task.link))
 		mp_loop_post(p->loop, &p->flush_task);
 	return 0;
@@ -265,7 +242,7 @@ void mp_pipe_end_writing(struct mp_transport *t)
 	struct pipe *p = get_pipe(t);
 
 	p->out_ending = true;
-	if (p->out && p->queue.len == 0)
+	if (p->out && mp_write_queue_get_waiting(&p->queue) == 0)
 		stop_writing(p);
 }
 
@@ -364,8 +341,8 @@ static void close_pipe(struct mp_transport *t)
 
 	if (p->closing)
 		return;
-	if (!p->ended)
-		(void)write_some(p); /* what it does not take is lost; nobody is left to be told */
+	if (!p->ended && p->out)
+		(void)!mp_write_queue_flush(&p->queue); /* what is not taken is lost */
 	shut(p);
 	mp_loop_post(p->loop, &p->closed_task);
 }
@@ -375,7 +352,7 @@ static void free_pipe(struct mp_grave *grave)
 	struct pipe *p = mp_container_of(grave, struct pipe, grave);
 
 	mp_lines_done(&p->lines);
-	mp_buf_done(&p->queue);
+	mp_write_queue_done(&p->queue);
 	mp_free(p);
 }
 
@@ -413,7 +390,6 @@ struct mp_transport *mp_pipe_new(struct mp_loop *loop, int read_fd, int write_fd
 	p->base.impl = &impl;
 	p->loop = loop;
 	mp_lines_init(&p->lines, MP_LIMIT_MESSAGE);
-	mp_buf_init(&p->queue, MAX_QUEUED);
 	mp_task_init(&p->flush_task, flush, p);
 	mp_task_init(&p->read_task, read_some, p);
 	mp_task_init(&p->ended_task, tell_ended, p);
@@ -425,5 +401,6 @@ struct mp_transport *mp_pipe_new(struct mp_loop *loop, int read_fd, int write_fd
 		write_fd = fcntl(read_fd, F_DUPFD_CLOEXEC, 0);
 	p->in = open_end(p, read_fd);
 	p->out = write_fd < 0 ? NULL : open_end(p, write_fd);
+	mp_write_queue_init(&p->queue, write_fd, &queue_options);
 	return &p->base;
 }

@@ -2,7 +2,9 @@
 #include "test.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -293,6 +295,39 @@ TEST(a_file_is_read_to_its_end)
 	CHECK_EQ(s.t->impl->start(s.t, NULL), 0);
 	turn(&s);
 	CHECK_TEXT(s.log, "opened m:one m:two ended ");
+}
+
+/* A write to it is short, and no poll tells that another is worth it: the next one fails. */
+TEST(a_file_that_is_full_ends_the_pipe)
+{
+	MP_CLEANUP(seen_done) struct seen s = {.fds = {-1, -1}};
+	struct rlimit before, limit;
+	FILE *file = tmpfile();
+	int from[2], out;
+
+	CHECK(file);
+	out = dup(fileno(file));
+	fclose(file);
+	CHECK(out >= 0 && pipe2(from, O_CLOEXEC) == 0);
+	s.fds[1] = from[1];
+	if (mp_loop_new(&s.loop) < 0) {
+		close(from[0]);
+		close(out);
+		return;
+	}
+	s.t = mp_pipe_new(s.loop, from[0], out);
+	s.t->hooks = &hooks;
+	s.t->u = &s;
+	CHECK_EQ(s.t->impl->start(s.t, NULL), 0);
+	CHECK_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+	limit = (struct rlimit){10, before.rlim_max};
+	(void)signal(SIGXFSZ, SIG_IGN);
+	CHECK_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	if (s.t->impl->send(s.t, MP_STR("a message of 24 letters."), NULL) == 0)
+		turn(&s);
+	CHECK_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+	CHECK_TEXT(s.log, "opened ended ");
+	CHECK_EQ(s.written, 10);
 }
 
 /* A descriptor that others share gets its flags back. */
