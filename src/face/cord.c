@@ -10,19 +10,19 @@
 #include <unistd.h>
 #include <uv.h>
 
-#include "base/buf.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/write_queue.h"
 #include "transport/lines.h"
 
-/* Over this a peer is not read from until it has read; under that, again. */
-#define HIGH_WATER MP_MIB(1)
-#define LOW_WATER  MP_KIB(256)
-/* And over this it is cut off: two messages of the largest size. */
-#define MAX_QUEUED (2 * MP_LIMIT_MESSAGE + MP_MIB(1))
-/* What an idle one may keep. */
-#define KEEP_AT_MOST MP_KIB(4)
-#define COMPACT_AT   MP_KIB(256)
+static const struct mp_write_queue_options queue_options = {
+	.write = mp_write_queue_to_socket,
+	/* A peer for which more waits is cut off: two messages of the largest size. */
+	.ceiling = 2 * MP_LIMIT_MESSAGE + MP_MIB(1),
+	.keep = MP_KIB(4),
+	.high = MP_MIB(1),
+	.low = MP_KIB(256),
+};
 
 static _Thread_local char scratch[MP_LINES_READ];
 
@@ -34,15 +34,13 @@ struct eye {
 
 struct mp_cord {
 	struct mp_loop *loop;
-	int fd;
 	struct eye *eye;
 	int watched; /* UV_READABLE, UV_WRITABLE */
 	const struct mp_cord_hooks *hooks;
 	void *u;
 	struct mp_lines lines; /* what is not complete */
-	struct mp_buf queue;   /* to be written; the first `gone` bytes are */
-	size_t gone;
-	bool is_hushed, is_full, is_finishing, is_over;
+	struct mp_write_queue queue;
+	bool is_hushed, is_finishing, is_over;
 	int why;
 	struct mp_task flush_task, ended_task;
 	struct mp_task resume_task; /* what was read before it was hushed */
@@ -58,9 +56,10 @@ static void watch(struct mp_cord *w)
 	int wanted = 0;
 
 	if (!w->is_over) {
-		bool reads = !w->is_hushed && !w->is_full && !w->is_finishing;
+		bool reads = !w->is_hushed && !w->queue.is_full && !w->is_finishing;
+		bool waits = mp_write_queue_get_waiting(&w->queue) > 0;
 
-		wanted = (reads ? UV_READABLE : 0) | (w->queue.len > w->gone ? UV_WRITABLE : 0);
+		wanted = (reads ? UV_READABLE : 0) | (waits ? UV_WRITABLE : 0);
 	}
 	if (wanted == w->watched)
 		return;
@@ -85,50 +84,25 @@ static void end(struct mp_cord *w, int why)
 	w->is_over = true;
 	w->why = why;
 	mp_loop_unpost(w->loop, &w->flush_task);
-	mp_buf_done(&w->queue);
-	w->gone = 0;
+	mp_write_queue_done(&w->queue);
 	watch(w);
 	mp_loop_post(w->loop, &w->ended_task);
 }
 
 /* --- writing --------------------------------------------------------------------------------- */
 
-static void drop_written(struct mp_cord *w)
-{
-	if (w->gone == w->queue.len) {
-		w->gone = 0;
-		mp_buf_shrink(&w->queue, KEEP_AT_MOST);
-	} else if (w->gone >= COMPACT_AT) {
-		mp_buf_consume(&w->queue, w->gone);
-		w->gone = 0;
-	}
-}
-
 static void flush(void *u)
 {
 	struct mp_cord *w = u;
-	ssize_t n = 1;
 
-	while (!w->is_over && w->gone < w->queue.len && n > 0) {
-		n = send(w->fd, w->queue.data + w->gone, w->queue.len - w->gone,
-			 MSG_NOSIGNAL | MSG_DONTWAIT);
-		if (n > 0)
-			w->gone += (size_t)n;
-		else if (errno == EINTR)
-			n = 1;
-		else if (errno != EAGAIN)
-			end(w, MCPOOL_ECLOSED);
-	}
 	if (w->is_over)
 		return;
-	drop_written(w);
-	if (w->queue.len - w->gone > HIGH_WATER)
-		w->is_full = true;
-	else if (w->queue.len - w->gone < LOW_WATER)
-		w->is_full = false;
-	if (w->is_finishing && w->queue.len == 0)
+	if (mp_write_queue_flush(&w->queue) < 0)
 		end(w, MCPOOL_ECLOSED);
-	watch(w);
+	else if (w->is_finishing && mp_write_queue_get_waiting(&w->queue) == 0)
+		end(w, MCPOOL_ECLOSED);
+	else
+		watch(w);
 }
 
 void mp_cord_say(struct mp_cord *w, struct mp_str text)
@@ -137,7 +111,7 @@ void mp_cord_say(struct mp_cord *w, struct mp_str text)
 
 	if (w->is_over || w->is_finishing)
 		return;
-	r = mp_lines_write(&w->queue, text);
+	r = mp_lines_write(&w->queue.buf, text);
 	if (r < 0) {
 		end(w, r);
 		return;
@@ -148,7 +122,7 @@ void mp_cord_say(struct mp_cord *w, struct mp_str text)
 
 size_t mp_cord_get_queued(const struct mp_cord *w)
 {
-	return w->queue.len - w->gone;
+	return mp_write_queue_get_waiting(&w->queue);
 }
 
 /* --- reading --------------------------------------------------------------------------------- */
@@ -231,7 +205,7 @@ static int hand_out(struct mp_cord *w, const char *p, size_t n)
 
 static void read_some(struct mp_cord *w)
 {
-	ssize_t n = recv(w->fd, scratch, sizeof(scratch), MSG_DONTWAIT);
+	ssize_t n = recv(w->queue.fd, scratch, sizeof(scratch), MSG_DONTWAIT);
 	int r;
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -266,11 +240,10 @@ struct mp_cord *mp_cord_new(struct mp_loop *loop, int fd, size_t limit,
 	struct mp_cord *w = mp_alloc(sizeof(*w));
 
 	w->loop = loop;
-	w->fd = fd;
 	w->hooks = hooks;
 	w->u = u;
 	mp_lines_init(&w->lines, limit);
-	mp_buf_init(&w->queue, MAX_QUEUED);
+	mp_write_queue_init(&w->queue, fd, &queue_options);
 	mp_task_init(&w->flush_task, flush, w);
 	mp_task_init(&w->ended_task, tell_ended, w);
 	mp_task_init(&w->resume_task, resume, w);
@@ -313,7 +286,7 @@ static void freed(struct mp_grave *grave)
 	struct mp_cord *w = mp_container_of(grave, struct mp_cord, grave);
 
 	mp_lines_done(&w->lines);
-	mp_buf_done(&w->queue);
+	mp_write_queue_done(&w->queue);
 	mp_free(w);
 }
 
@@ -327,7 +300,7 @@ struct mp_cord *mp_cord_free(struct mp_cord *w)
 	mp_loop_unpost(w->loop, &w->ended_task);
 	mp_loop_unpost(w->loop, &w->resume_task);
 	uv_close((uv_handle_t *)&w->eye->poll, eye_closed);
-	close(w->fd);
+	close(w->queue.fd);
 	mp_loop_bury(w->loop, &w->grave, freed); /* it may be handing out a line now */
 	return NULL;
 }
