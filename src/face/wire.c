@@ -7,27 +7,25 @@
 
 #include <errno.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 #include <unistd.h>
 #include <uv.h>
 
-#include "base/buf.h"
 #include "base/mem.h"
+#include "base/write_queue.h"
 
-enum { PIECES = 8 };           /* of one write, at most */
-#define COMPACT_AT MP_KIB(256) /* written bytes are dropped when they are this many */
-#define KEEP_CAP   MP_KIB(4)   /* a larger queue is given back when it is empty */
+static const struct mp_write_queue_options queue_options = {
+	.write = mp_write_queue_to_socket,
+	.ceiling = MP_WIRE_WAITING + MP_WRITE_QUEUE_COMPACT,
+	.keep = MP_KIB(4),
+};
 
 struct socket {
 	struct mp_wire base;
 	struct mp_loop *loop;
 	struct mp_wire_room *room; /* borrowed */
 	uv_poll_t *poll;           /* owned; freed by libuv's close callback */
-	int fd;
-	int watched;         /* what poll was started for */
-	struct mp_buf queue; /* the first `gone` bytes are written */
-	size_t gone;
-	uint64_t sent;
+	int watched;               /* what poll was started for */
+	struct mp_write_queue queue;
 	bool reading, ended, broken, shutting, closed;
 	struct mp_task broken_task;
 	struct mp_grave grave;
@@ -42,7 +40,7 @@ static void ready(uv_poll_t *poll, int status, int events);
 
 static void watch(struct socket *s)
 {
-	bool waits = s->queue.len > s->gone;
+	bool waits = mp_write_queue_get_waiting(&s->queue) > 0;
 	int want = (s->reading && !s->ended ? UV_READABLE : 0) | (waits ? UV_WRITABLE : 0);
 
 	if (s->closed || s->broken)
@@ -78,85 +76,34 @@ static void break_off(struct socket *s)
 
 static void shut_now(struct socket *s)
 {
-	if (s->shutting && s->queue.len == s->gone)
-		(void)shutdown(s->fd, SHUT_WR); /* the peer may be gone already */
-}
-
-/* 0 and more: so many bytes; 0 where it would block. */
-static ssize_t push(struct socket *s, const struct iovec *v, size_t n)
-{
-	struct msghdr m = {.msg_iov = (struct iovec *)v, .msg_iovlen = n};
-	ssize_t r;
-
-	do
-		r = n == 1 ? send(s->fd, v->iov_base, v->iov_len, MSG_NOSIGNAL | MSG_DONTWAIT)
-			   : sendmsg(s->fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
-	while (r < 0 && errno == EINTR);
-	if (r < 0)
-		return errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS ? 0
-										   : MCPOOL_ECLOSED;
-	s->sent += (uint64_t)r;
-	return r;
-}
-
-static int queue_rest(struct socket *s, const struct mp_str *pieces, size_t n, size_t skip)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < n && r == 0; i++) {
-		size_t cut = skip < pieces[i].len ? skip : pieces[i].len;
-
-		skip -= cut;
-		r = mp_buf_add(&s->queue, pieces[i].p + cut, pieces[i].len - cut);
-	}
-	watch(s);
-	return r;
+	if (s->shutting && mp_write_queue_get_waiting(&s->queue) == 0)
+		(void)shutdown(s->queue.fd, SHUT_WR); /* the peer may be gone already */
 }
 
 static int socket_write(struct mp_wire *w, const struct mp_str *pieces, size_t n)
 {
 	struct socket *s = socket_of(w);
-	struct iovec v[PIECES];
-	size_t total = 0;
-	ssize_t r = 0;
+	int r;
 
-	mp_check(n <= PIECES && !s->shutting);
+	mp_check(!s->shutting);
 	if (s->broken || s->closed)
 		return MCPOOL_ECLOSED;
-	for (size_t i = 0; i < n; i++) {
-		v[i] = (struct iovec){(void *)pieces[i].p, pieces[i].len};
-		total += pieces[i].len;
-	}
-	if (s->queue.len == s->gone)
-		r = push(s, v, n);
-	if (r < 0) {
+	r = mp_write_queue_write(&s->queue, pieces, n);
+	if (r == MCPOOL_ECLOSED)
 		break_off(s);
-		return (int)r;
-	}
-	return (size_t)r == total ? 0 : queue_rest(s, pieces, n, (size_t)r);
-}
-
-static void drop_written(struct socket *s)
-{
-	if (s->gone < s->queue.len && s->gone < COMPACT_AT)
-		return;
-	mp_buf_consume(&s->queue, s->gone);
-	s->gone = 0;
-	if (s->queue.len == 0)
-		mp_buf_shrink(&s->queue, KEEP_CAP);
+	else
+		watch(s);
+	return r;
 }
 
 static void write_more(struct socket *s)
 {
-	struct iovec v = {s->queue.data + s->gone, s->queue.len - s->gone};
-	ssize_t r = push(s, &v, 1);
+	ssize_t r = mp_write_queue_flush(&s->queue);
 
 	if (r < 0) {
 		break_off(s);
 		return;
 	}
-	s->gone += (size_t)r;
-	drop_written(s);
 	watch(s);
 	shut_now(s);
 	if (r > 0)
@@ -167,7 +114,7 @@ static void write_more(struct socket *s)
 
 static void read_some(struct socket *s)
 {
-	ssize_t n = recv(s->fd, s->room->bytes, sizeof(s->room->bytes), MSG_DONTWAIT);
+	ssize_t n = recv(s->queue.fd, s->room->bytes, sizeof(s->room->bytes), MSG_DONTWAIT);
 
 	if (n > 0) {
 		s->base.hooks->bytes(s->base.u, (struct mp_str){s->room->bytes, (size_t)n});
@@ -204,12 +151,12 @@ static size_t socket_get_waiting(const struct mp_wire *w)
 {
 	const struct socket *s = socket_of((struct mp_wire *)w);
 
-	return s->queue.len - s->gone;
+	return mp_write_queue_get_waiting(&s->queue);
 }
 
 static uint64_t socket_get_sent(const struct mp_wire *w)
 {
-	return socket_of((struct mp_wire *)w)->sent;
+	return socket_of((struct mp_wire *)w)->queue.written;
 }
 
 static void socket_read_on(struct mp_wire *w, bool on)
@@ -239,7 +186,7 @@ static void bury(struct mp_grave *grave)
 {
 	struct socket *s = mp_container_of(grave, struct socket, grave);
 
-	mp_buf_done(&s->queue);
+	mp_write_queue_done(&s->queue);
 	mp_free(s);
 }
 
@@ -250,13 +197,13 @@ static void socket_close(struct mp_wire *w)
 
 	mp_check(!s->closed);
 	/* The peer does not hear the end, so the kernel need not keep what comes before it. */
-	if (s->queue.len > s->gone)
-		(void)setsockopt(s->fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+	if (mp_write_queue_get_waiting(&s->queue))
+		(void)setsockopt(s->queue.fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
 	s->closed = true;
 	watch(s);
 	s->poll->data = NULL;
 	uv_close((uv_handle_t *)s->poll, freed);
-	close(s->fd);
+	close(s->queue.fd);
 	mp_loop_unpost(s->loop, &s->broken_task);
 	mp_loop_bury(s->loop, &s->grave, bury);
 }
@@ -273,10 +220,9 @@ int mp_wire_open(struct mp_loop *loop, int fd, struct mp_wire_room *room, struct
 	s->base.impl = &socket_impl;
 	s->loop = loop;
 	s->room = room;
-	s->fd = fd;
 	s->reading = true;
 	s->poll = mp_alloc(sizeof(*s->poll));
-	mp_buf_init(&s->queue, MP_WIRE_WAITING + COMPACT_AT);
+	mp_write_queue_init(&s->queue, fd, &queue_options);
 	mp_task_init(&s->broken_task, tell_broken, s);
 	if (uv_poll_init(mp_loop_get_uv(loop), s->poll, fd) != 0) {
 		close(fd);
