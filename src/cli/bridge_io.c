@@ -16,32 +16,31 @@
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/write_queue.h"
 #include "cli/background.h"
 #include "cli/cli.h"
 #include "transport/lines.h"
 
-/* Over this the other side is not read from. */
-#define HIGH_WATER MP_MIB(1)
-#define COMPACT_AT MP_KIB(256)
-#define LAST_MS    1000 /* for what is queued when we leave */
+#define LAST_MS 1000 /* for what is queued when we leave */
 
-/* One direction out. */
-struct outlet {
-	int fd;            /* -1: there is none */
-	struct mp_buf out; /* whole lines; the first `gone` bytes are written */
-	size_t gone;
-	uint64_t at; /* of the first byte of out, in all that went this way */
+static const struct mp_write_queue_options queue_options = {
+	.write = mp_write_queue_to_fd,
+	.ceiling = 4 * MP_LIMIT_MESSAGE,
+	.keep = SIZE_MAX,
+	.high = MP_MIB(1), /* over this the other side is not read from */
+	.low = MP_MIB(1),
+	.keeps_lines = true, /* the next hub gets the line whole that was cut off */
 };
 
 struct io {
 	const struct mp_bridge_way *way;
 	struct mp_bridge *bridge;
 	struct mp_lines from_agent, from_hub;
-	struct outlet to_agent, to_hub;
-	int hub;             /* -1: none */
-	unsigned generation; /* of the hub */
-	int ready;           /* of one that was started; -1 */
-	int64_t due_ms;      /* -1: no timer */
+	struct mp_write_queue to_agent, to_hub; /* fd -1: there is no such side */
+	int hub;                                /* -1: none */
+	unsigned generation;                    /* of the hub */
+	int ready;                              /* of one that was started; -1 */
+	int64_t due_ms;                         /* -1: no timer */
 	bool is_over;
 };
 
@@ -63,96 +62,35 @@ static int64_t now_ms(void *u)
 
 /* --- out ------------------------------------------------------------------------------------- */
 
-static void outlet_init(struct outlet *o, int fd)
+/* A write that fails is met again by whoever reads from there. */
+static void flush(struct mp_write_queue *q)
 {
-	*o = (struct outlet){.fd = fd};
-	mp_buf_init(&o->out, (size_t)4 * MP_LIMIT_MESSAGE);
-}
-
-static size_t get_pending(const struct outlet *o)
-{
-	return o->out.len - o->gone;
-}
-
-/* Where the line begins in which this byte is. */
-static size_t find_line(const char *p, size_t at)
-{
-	const char *newline = at ? memrchr(p, '\n', at) : NULL;
-
-	return newline ? (size_t)(newline - p) + 1 : 0;
-}
-
-/* How much was taken; what fails is met again by whoever reads from there. */
-static size_t write_some(struct outlet *o, const char *p, size_t n)
-{
-	size_t done = 0;
-
-	while (done < n) {
-		ssize_t k = write(o->fd, p + done, n - done);
-
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k <= 0)
-			break;
-		done += (size_t)k;
-	}
-	return done;
-}
-
-static void drop_written(struct outlet *o)
-{
-	size_t line;
-
-	if (o->gone == o->out.len) {
-		o->at += o->out.len;
-		mp_buf_clear(&o->out);
-		o->gone = 0;
-	} else if (o->gone >= COMPACT_AT) {
-		line = find_line(o->out.data, o->gone);
-		o->at += line;
-		o->gone -= line;
-		mp_buf_consume(&o->out, line);
-	}
-}
-
-static void flush(struct outlet *o)
-{
-	if (o->fd < 0 || get_pending(o) == 0)
-		return;
-	o->gone += write_some(o, o->out.data + o->gone, get_pending(o));
-	drop_written(o);
+	if (q->fd >= 0)
+		(void)!mp_write_queue_flush(q);
 }
 
 /* Whole lines. */
-static void put(struct outlet *o, const char *p, size_t n)
+static void put(struct mp_write_queue *q, const char *p, size_t n)
 {
-	size_t done, line;
+	struct mp_str lines = {p, n};
+	int r;
 
-	if (o->fd < 0 || n == 0)
+	if (q->fd < 0 || n == 0)
 		return;
-	if (get_pending(o) > 0) {
-		if (mp_buf_add(&o->out, p, n) < 0)
-			o->fd = -1; /* it never reads: as good as gone */
-		flush(o);
-		return;
-	}
-	done = write_some(o, p, n);
-	line = done == n ? n : find_line(p, done);
-	o->at += line;
-	if (done == n)
-		return;
-	o->gone = done - line;
-	if (mp_buf_add(&o->out, p + line, n - line) < 0)
-		o->fd = -1;
+	r = mp_write_queue_write(q, &lines, 1);
+	if (r == MCPOOL_ECLOSED)
+		r = mp_buf_add_str(&q->buf, lines); /* the next hub gets them */
+	if (r < 0)
+		q->fd = -1; /* it never reads: as good as gone */
 }
 
-static void put_line(struct outlet *o, struct mp_str line)
+static void put_line(struct mp_write_queue *q, struct mp_str line)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
 
 	mp_buf_init(&text, (size_t)2 * MP_LIMIT_MESSAGE);
 	if (mp_lines_write(&text, line) == 0)
-		put(o, text.data, text.len);
+		put(q, text.data, text.len);
 }
 
 /* --- what the bridge wants ------------------------------------------------------------------- */
@@ -164,8 +102,8 @@ static void forget_hub(struct io *io)
 	close(io->hub);
 	io->hub = -1;
 	io->generation++;
-	mp_buf_done(&io->to_hub.out);
-	outlet_init(&io->to_hub, -1);
+	mp_write_queue_done(&io->to_hub);
+	mp_write_queue_init(&io->to_hub, -1, &queue_options);
 	mp_lines_done(&io->from_hub);
 	mp_lines_init(&io->from_hub, (size_t)2 * MP_LIMIT_MESSAGE);
 }
@@ -178,7 +116,7 @@ static int connect_hub(void *u, struct mcpool_error *reterr)
 	if (fd < 0)
 		return fd;
 	io->hub = fd;
-	outlet_init(&io->to_hub, fd);
+	mp_write_queue_init(&io->to_hub, fd, &queue_options);
 	return 0;
 }
 
@@ -257,16 +195,16 @@ static size_t size_of(const struct mp_line *line)
 	return line->text.len + (line->text.p[line->text.len] == '\r' ? 2 : 1);
 }
 
-static void pass(struct outlet *o, struct range *r)
+static void pass(struct mp_write_queue *q, struct range *r)
 {
-	put(o, r->p, r->n);
+	put(q, r->p, r->n);
 	*r = (struct range){NULL, 0};
 }
 
-static void extend(struct outlet *o, struct range *r, const struct mp_line *line)
+static void extend(struct mp_write_queue *q, struct range *r, const struct mp_line *line)
 {
 	if (r->p + r->n != line->text.p)
-		pass(o, r);
+		pass(q, r);
 	if (!r->p)
 		r->p = line->text.p;
 	r->n += size_of(line);
@@ -323,17 +261,14 @@ static void read_agent(struct io *io)
 
 static void lose_hub(struct io *io)
 {
-	struct outlet o = io->to_hub;
-	size_t line = find_line(o.out.data, o.gone);
-	struct mp_str rest = {o.out.data + line, o.out.len - line};
+	struct mp_write_queue lost = io->to_hub;
+	uint64_t at;
+	struct mp_str rest = mp_write_queue_get_unfinished(&lost, &at);
 
-	io->to_hub.out = (struct mp_buf){0};
-	mp_buf_init(&io->to_hub.out, 0);
+	mp_write_queue_init(&io->to_hub, -1, &queue_options);
 	forget_hub(io);
-	if (o.gone == o.out.len)
-		rest = (struct mp_str){NULL, 0};
-	mp_bridge_lost(io->bridge, o.at + o.gone, rest, rest.len ? o.at + line : o.at + o.gone);
-	mp_buf_done(&o.out);
+	mp_bridge_lost(io->bridge, lost.written, rest, at);
+	mp_write_queue_done(&lost);
 }
 
 static void read_hub(struct io *io)
@@ -367,15 +302,16 @@ enum { AGENT, HUB, ANSWERS, READY, PLACES };
 /* A place without a descriptor is one that poll() leaves alone. */
 static void fill(const struct io *io, struct pollfd *fds)
 {
-	bool may_read = mp_bridge_wants_more(io->bridge) && get_pending(&io->to_hub) < HIGH_WATER;
-	bool may_hear = get_pending(&io->to_agent) < HIGH_WATER;
+	bool may_read = mp_bridge_wants_more(io->bridge) && !io->to_hub.is_full;
+	bool may_hear = !io->to_agent.is_full;
 
 	fds[AGENT] = (struct pollfd){.fd = STDIN_FILENO, .events = may_read ? POLLIN : 0};
 	fds[HUB] = (struct pollfd){.fd = io->hub, .events = may_hear ? POLLIN : 0};
-	if (get_pending(&io->to_hub) > 0)
+	if (mp_write_queue_get_waiting(&io->to_hub) > 0)
 		fds[HUB].events |= POLLOUT;
-	fds[ANSWERS] = (struct pollfd){.fd = get_pending(&io->to_agent) > 0 ? io->to_agent.fd : -1,
-				       .events = POLLOUT};
+	fds[ANSWERS] = (struct pollfd){
+		.fd = mp_write_queue_get_waiting(&io->to_agent) > 0 ? io->to_agent.fd : -1,
+		.events = POLLOUT};
 	fds[READY] = (struct pollfd){.fd = io->ready, .events = POLLIN};
 }
 
@@ -450,12 +386,14 @@ static void finish(struct io *io)
 {
 	int64_t until = now_ms(io) + LAST_MS;
 
-	while ((get_pending(&io->to_agent) > 0 || get_pending(&io->to_hub) > 0) &&
+	while ((mp_write_queue_get_waiting(&io->to_agent) > 0 ||
+		mp_write_queue_get_waiting(&io->to_hub) > 0) &&
 	       now_ms(io) < until) {
 		struct pollfd fds[2] = {
-			{.fd = get_pending(&io->to_agent) > 0 ? io->to_agent.fd : -1,
+			{.fd = mp_write_queue_get_waiting(&io->to_agent) > 0 ? io->to_agent.fd : -1,
 			 .events = POLLOUT},
-			{.fd = get_pending(&io->to_hub) > 0 ? io->hub : -1, .events = POLLOUT}};
+			{.fd = mp_write_queue_get_waiting(&io->to_hub) > 0 ? io->hub : -1,
+			 .events = POLLOUT}};
 
 		if (poll(fds, 2, (int)(until - now_ms(io))) <= 0 ||
 		    (fds[0].revents | fds[1].revents) & (POLLERR | POLLHUP | POLLNVAL))
@@ -476,8 +414,8 @@ int mp_bridge_run(const struct mp_bridge_way *way)
 
 	mp_lines_init(&io.from_agent, MP_LIMIT_MESSAGE);
 	mp_lines_init(&io.from_hub, (size_t)2 * MP_LIMIT_MESSAGE);
-	outlet_init(&io.to_agent, STDOUT_FILENO);
-	outlet_init(&io.to_hub, -1);
+	mp_write_queue_init(&io.to_agent, STDOUT_FILENO, &queue_options);
+	mp_write_queue_init(&io.to_hub, -1, &queue_options);
 	watch_signals(&mask);
 	if (flags >= 0)
 		(void)fcntl(STDOUT_FILENO, F_SETFL, flags | O_NONBLOCK);
@@ -491,7 +429,7 @@ int mp_bridge_run(const struct mp_bridge_way *way)
 	mp_bridge_free(io.bridge);
 	mp_lines_done(&io.from_agent);
 	mp_lines_done(&io.from_hub);
-	mp_buf_done(&io.to_agent.out);
-	mp_buf_done(&io.to_hub.out);
+	mp_write_queue_done(&io.to_agent);
+	mp_write_queue_done(&io.to_hub);
 	return MP_EXIT_DONE;
 }
