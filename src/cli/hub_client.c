@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/write_queue.h"
 #include "face/greeting.h"
 #include "hub/election.h"
 #include "rpc/message.h"
@@ -23,8 +24,14 @@ extern char **environ;
 
 enum { ANSWER_MS = 10000 };
 
+static const struct mp_write_queue_options queue_options = {
+	.write = mp_write_queue_to_socket,
+	.ceiling = MP_MIB(4),
+};
+
 struct mp_hub_client {
 	int fd;
+	struct mp_write_queue out;
 	pid_t pid;
 	struct mp_lines lines;
 	uint64_t last_id;
@@ -51,20 +58,18 @@ static int wait_for(struct mp_hub_client *c, short events, int64_t until_ms)
 	return r == 0 ? MCPOOL_ETIMEDOUT : 0;
 }
 
-static int say(struct mp_hub_client *c, const struct mp_buf *text, int64_t until_ms)
+/* What was added to the queue goes out. */
+static int say(struct mp_hub_client *c, int64_t until_ms)
 {
-	size_t done = 0;
 	int r = 0;
 
-	while (done < text->len && r == 0) {
-		ssize_t n = send(c->fd, text->data + done, text->len - done, MSG_NOSIGNAL);
+	while (r == 0 && mp_write_queue_get_waiting(&c->out) > 0) {
+		ssize_t n = mp_write_queue_flush(&c->out);
 
-		if (n > 0)
-			done += (size_t)n;
-		else if (errno == EAGAIN)
-			r = wait_for(c, POLLOUT, until_ms);
-		else if (errno != EINTR)
+		if (n < 0)
 			r = MCPOOL_ECLOSED;
+		else if (mp_write_queue_get_waiting(&c->out) > 0)
+			r = wait_for(c, POLLOUT, until_ms);
 	}
 	return r;
 }
@@ -166,17 +171,15 @@ static int fail_silent(int r, struct mcpool_error *reterr)
 int mp_hub_client_ask(struct mp_hub_client *c, const char *method, struct mp_str params,
 		      struct mp_buf *out, struct mcpool_error *reterr)
 {
-	MP_CLEANUP(mp_buf_done) struct mp_buf text;
 	int64_t until = now_ms() + ANSWER_MS;
 	struct mp_str line;
 	char id[24];
 	int r, n = snprintf(id, sizeof(id), "%llu", (unsigned long long)++c->last_id);
 
-	mp_buf_init(&text, MP_MIB(1));
-	r = mp_buf_addf(&text, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"%s\"%s%.*s}\n", id,
-			method, params.len ? ",\"params\":" : "", MP_STR_ARGS(params));
+	r = mp_buf_addf(&c->out.buf, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"%s\"%s%.*s}\n",
+			id, method, params.len ? ",\"params\":" : "", MP_STR_ARGS(params));
 	if (r == 0)
-		r = say(c, &text, until);
+		r = say(c, until);
 	while (r == 0) {
 		r = hear(c, until, &line);
 		if (r < 0)
@@ -212,7 +215,6 @@ int mp_hub_client_wait_end(struct mp_hub_client *c, int64_t max_ms)
 
 static int greet(struct mp_hub_client *c, struct mcpool_error *reterr)
 {
-	MP_CLEANUP(mp_buf_done) struct mp_buf text;
 	char cwd[PATH_MAX];
 	struct mp_greeting g = {
 		.protocol = MP_GREETING_PROTOCOL,
@@ -226,13 +228,12 @@ static int greet(struct mp_hub_client *c, struct mcpool_error *reterr)
 	struct mp_str line;
 	int r;
 
-	mp_buf_init(&text, MP_MIB(4));
-	r = mp_greeting_write(&text, &g, environ);
+	r = mp_greeting_write(&c->out.buf, &g, environ);
 	if (r == 0)
-		r = mp_buf_add_char(&text, '\n');
+		r = mp_buf_add_char(&c->out.buf, '\n');
 	if (r < 0)
 		return mp_fail(reterr, r, "the environment is too large");
-	r = say(c, &text, until);
+	r = say(c, until);
 	if (r == 0)
 		r = hear(c, until, &line);
 	if (r < 0)
@@ -260,6 +261,7 @@ int mp_hub_client_open(struct mp_hub_client **ret_client, struct mcpool_error *r
 		return fd;
 	c = mp_alloc(sizeof(*c));
 	c->fd = fd;
+	mp_write_queue_init(&c->out, fd, &queue_options);
 	mp_lines_init(&c->lines, MP_LIMIT_MESSAGE);
 	r = greet(c, reterr);
 	if (r < 0)
@@ -288,6 +290,7 @@ struct mp_hub_client *mp_hub_client_free(struct mp_hub_client *c)
 		return NULL;
 	if (c->fd >= 0)
 		close(c->fd);
+	mp_write_queue_done(&c->out);
 	mp_lines_done(&c->lines);
 	return mp_free(c);
 }
