@@ -186,7 +186,8 @@ int mp_search_try_path(struct mp_search *s, const char *path)
 	struct stat st;
 	int r;
 
-	if (!realpath(path, real) || stat(real, &st) < 0)
+	/* Most words name nothing: one call says so, where realpath() makes one per folder. */
+	if (stat(path, &st) < 0 || !realpath(path, real) || stat(real, &st) < 0)
 		return 0;
 	if (strcmp(real, root) != 0 && !mp_file_is_below(real, root))
 		return mp_file_is_below(path, root) ? add_link_line(s, below(path, root), real) : 0;
