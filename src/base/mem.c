@@ -101,7 +101,9 @@ static void *get_zeroed(size_t size)
 	if (size > SMALL)
 		return calloc(1, size);
 	block = malloc(size ? size : 1);
-	return block ? memset(block, 0, size) : NULL;
+	if (block)
+		memset(block, 0, size);
+	return block;
 }
 
 void *mp_alloc(size_t size)

@@ -292,10 +292,11 @@ static int add(struct mp_http_fields *fields, const struct spot *spot, const str
 	       mp_value v, struct mp_arena *arena)
 {
 	char room[MP_MIRROR_NUMBER];
+	const struct mp_tape_node *node = mp_value_node(t, v);
 	struct mp_str text = {NULL, 0};
 	int r = 0;
 
-	switch (mp_value_node(t, v)->type) {
+	switch (node ? node->type : MP_TAPE_NULL) {
 	case MP_TAPE_STRING:
 		r = mp_value_text(t, v, arena, &text);
 		return r < 0 ? r : mp_http_fields_add_text(fields, spot->header, text);

@@ -154,7 +154,7 @@ static int list_names(const char *folder, struct mp_arena *arena, const char ***
 	}
 	if (dir)
 		closedir(dir);
-	if (r == 0)
+	if (n > 1)
 		qsort(names, n, sizeof(*names), by_name);
 	*ret_names = names;
 	*ret_n = n;

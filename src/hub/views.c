@@ -307,7 +307,7 @@ static int find_or_make(struct mp_hub *hub, const struct mp_look_request *reques
 int mp_hub_look(struct mp_hub *hub, const struct mp_look_request *request, mp_look_fn fn, void *u,
 		struct mp_look **ret_look, struct mcpool_error *reterr)
 {
-	struct mp_outlook *o;
+	struct mp_outlook *o = NULL;
 	struct mp_look *l;
 	int r = check(hub, request, reterr);
 

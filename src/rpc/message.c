@@ -125,7 +125,8 @@ static const struct mp_str method_names[] = {
 static enum mp_method_id find_method(const struct mp_tape *t, mp_value name)
 {
 	struct mp_str source = mp_value_source(t, name);
-	bool has_escapes = mp_value_node(t, name)->flags & MP_TAPE_ESCAPED; /* PHP writes "\/" */
+	const struct mp_tape_node *node = mp_value_node(t, name);
+	bool has_escapes = node && node->flags & MP_TAPE_ESCAPED; /* PHP writes "\/" */
 
 	for (int i = 1; i < MP_METHODS; i++)
 		if (has_escapes ? mp_value_text_is(t, name, method_names[i])

@@ -140,7 +140,7 @@ static int keep(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
 	int r = 0, changed = 0;
 
 	while (at < end && r >= 0) {
-		struct mp_str parts[PARTS];
+		struct mp_str parts[PARTS] = {{0}};
 
 		at = read_row(at, parts);
 		r = keep_row(sql, note, parts, reterr);
