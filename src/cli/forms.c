@@ -65,12 +65,13 @@ static void form_filled(void *u)
 /* A form that cannot be shown is declined like one that is not a form. */
 static void forms_next(struct mp_forms *fs)
 {
-	struct mp_form *f;
+	struct mp_link *link = fs->open ? NULL : mp_list_pop(&fs->waiting);
 	struct mp_work work = {form_fill, form_filled, NULL};
+	struct mp_form *f;
 
-	if (fs->open || !mp_list_first(&fs->waiting))
+	if (!link)
 		return;
-	work.u = f = form_of(mp_list_pop(&fs->waiting));
+	work.u = f = form_of(link);
 	mp_progress_line_clear(fs->line);
 	fs->line->is_held = true;
 	fs->open = f;

@@ -92,8 +92,11 @@ static enum stream_event let_go(struct mp_stream *s)
 
 static void drop_first(struct mp_stream *s)
 {
-	struct kept *k = mp_container_of(mp_list_pop(&s->ring), struct kept, link);
+	struct mp_link *link = mp_list_pop(&s->ring);
+	struct kept *k = link ? mp_container_of(link, struct kept, link) : NULL;
 
+	if (!k)
+		return;
 	s->ring_bytes -= k->len;
 	mp_free(k);
 }
