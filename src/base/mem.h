@@ -60,4 +60,19 @@ bool mp_fault_is_built_in(void);
 /* Blocks allocated and not yet freed; 0 where fault points are not built in. */
 uint64_t mp_mem_get_live(void);
 
+/*
+ * Memory that must not be touched for now, though it is not free; where ASan looks on and tests
+ * make allocations fail.
+ */
+#if defined(MP_FAULTS) && defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#define MP_POISON(from, to) \
+	ASAN_POISON_MEMORY_REGION((from), (size_t)((const char *)(to) - (const char *)(from)))
+#define MP_UNPOISON(from, to) \
+	ASAN_UNPOISON_MEMORY_REGION((from), (size_t)((const char *)(to) - (const char *)(from)))
+#else
+#define MP_POISON(from, to)   ((void)(from), (void)(to))
+#define MP_UNPOISON(from, to) ((void)(from), (void)(to))
+#endif
+
 #endif

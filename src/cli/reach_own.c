@@ -225,6 +225,8 @@ int mp_reach_go_alone(struct mp_reach *r)
 
 	mp_arena_init(&own.texts, 2 * MP_LIMIT_MESSAGE);
 	exit_code = mp_inproc_run(&options, &hooks, &own);
+	if (own.hub)
+		mp_pool_call_done(&own.call);
 	mp_arena_done(&own.texts);
 	return exit_code;
 }

@@ -479,6 +479,8 @@ static enum mp_pool_call_event deliver(struct mp_pool_call *c)
 	mp_loop_unpost(c->pool->o.loop, &c->task);
 	c->in = NULL;
 	c->pool = NULL;
+	MP_POISON(&c->call.link, &c->call + 1); /* at rest: only starting it again touches it */
+	MP_POISON(&c->link, c + 1);
 	c->hooks->answered(c, &answer);
 	return MP_QUIET;
 }

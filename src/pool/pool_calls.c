@@ -15,8 +15,15 @@ void mp_pool_call_init(struct mp_pool_call *c, struct mp_loop *loop,
 	mp_call_init(&c->call, loop, &mp_pool_call_wire_hooks);
 }
 
+static void wake_up(struct mp_pool_call *c)
+{
+	MP_UNPOISON(&c->call.link, &c->call + 1);
+	MP_UNPOISON(&c->link, c + 1);
+}
+
 void mp_pool_call_done(struct mp_pool_call *c)
 {
+	wake_up(c);
 	mp_check(c->state == MP_POOL_CALL_REST && !mp_list_linked(&c->link));
 	mp_call_done(&c->call);
 }
@@ -29,6 +36,7 @@ bool mp_pool_call_is_at_rest(const struct mp_pool_call *c)
 static void set_up(struct mp_pool_call *c, struct mp_view *v, const struct mp_pool_call_options *o)
 {
 	mp_check(c->state == MP_POOL_CALL_REST);
+	wake_up(c);
 	c->view = v;
 	c->pool = mp_view_get_pool(v);
 	c->in = NULL;
