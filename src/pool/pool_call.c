@@ -509,7 +509,8 @@ static enum mp_pool_call_event finish(struct mp_pool_call *c)
 	c->patience_ms = INT64_MAX;
 	mp_call_set_due(&c->call, INT64_MAX);
 	mp_queue_leave(&c->ticket);
-	mp_asked_end_call(c);
+	if (c->in && c->in->asked.len)
+		mp_asked_end_call(c);
 	if (c->message && c->in)
 		mp_owner_note_answer(c->in, c->session, c->message);
 	count(c);

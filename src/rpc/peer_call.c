@@ -238,7 +238,8 @@ static void call_settle(struct mp_call *c)
 {
 	mp_loop_unpost(c->timer.loop, &c->task);
 	mp_call_set_limit(c, INT64_MAX);
-	c->round = mp_round_free(c->peer, c->round);
+	if (c->round)
+		c->round = mp_round_free(c->peer, c->round);
 	c->peer = NULL;
 }
 

@@ -191,8 +191,10 @@ static void detach(struct mp_request *e)
 	struct mp_session *s = e->session;
 	struct mp_lobby *l = s->lobby;
 
-	mp_session_drop_queries(&e->queries, l->o.pool);
-	mp_request_drop_uris(e);
+	if (e->queries.len)
+		mp_session_drop_queries(&e->queries, l->o.pool);
+	if (e->uris.len)
+		mp_request_drop_uris(e);
 	if (e->is_indexed)
 		mp_map_remove(&s->by_id, mp_str_of(e->their_id));
 	e->is_indexed = false;
