@@ -1,20 +1,18 @@
 /*
  * pipe.c - a pair of descriptors as a transport: a child's stdio, our own, or a unix socket.
- * We read and write ourselves; libuv only says when. What is sent during a turn leaves in one
- * write at its end, so a burst of calls costs one system call.
+ * What is sent during a turn leaves in one write at its end, so a burst of calls costs one system
+ * call.
  */
 #include "transport/pipe.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <unistd.h>
-#include <uv.h>
 
 #include "base/error.h"
+#include "base/fdstream.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "base/write_queue.h"
 #include "transport/lines.h"
 
 /* So much is written at once, and not only at the end of the turn. */
@@ -22,35 +20,15 @@
 /* Reads of 64 KiB, the size of a pipe, once the peer has stopped reading. */
 #define LAST_READS 2
 
-static const struct mp_write_queue_options queue_options = {
-	.write = mp_write_queue_to_fd,
-	/* For a peer that does not read: one message of the largest size, and some. */
-	.ceiling = MP_LIMIT_MESSAGE + MP_MIB(1),
-	.keep = MP_MIB(1),
-};
-
-/* One direction. Its libuv handle lives until libuv lets go of it, maybe longer than the pipe. */
-struct end {
-	uv_poll_t poll;
-	struct pipe *pipe;
-	int fd;       /* -1: closed */
-	bool polled;  /* libuv watches it; false for files */
-	bool waiting; /* started */
-	int flags;    /* of the descriptor before us, given back at the end: others may share it */
-};
-
 struct pipe {
 	struct mp_transport base;
 	struct mp_loop *loop;
-	struct end *in, *out; /* owned, freed by libuv's close callback; NULL: closed */
+	struct mp_fdstream in, out;
 	struct mp_lines lines;
-	struct mp_write_queue queue;
 	uint64_t told;   /* bytes written, as far as the hook knows */
 	bool out_ending; /* close the writing end when the queue is empty */
 	bool opened, ended, closing;
-	struct mcpool_error why;   /* of ended */
-	struct mp_task flush_task; /* at the end of the turn */
-	struct mp_task read_task;  /* for descriptors that cannot be polled */
+	struct mcpool_error why; /* of ended */
 	struct mp_task ended_task;
 	struct mp_task opened_task;
 	struct mp_task closed_task;
@@ -60,48 +38,6 @@ struct pipe {
 static struct pipe *get_pipe(struct mp_transport *t)
 {
 	return mp_container_of(t, struct pipe, base);
-}
-
-/* --- descriptors ---------------------------------------------------------------------------- */
-
-static void freed(uv_handle_t *h)
-{
-	mp_free(h->data);
-}
-
-static struct end *open_end(struct pipe *p, int fd)
-{
-	struct end *e = mp_alloc(sizeof(*e));
-
-	e->pipe = p;
-	e->fd = fd;
-	e->flags = fcntl(fd, F_GETFL);
-	if (e->flags >= 0)
-		(void)fcntl(fd, F_SETFL,
-			    e->flags | O_NONBLOCK); /* a failure is met at the first read */
-	e->polled = uv_poll_init(mp_loop_get_uv(p->loop), &e->poll, fd) == 0;
-	e->poll.data = e;
-	return e;
-}
-
-static struct end *close_end(struct end *e)
-{
-	int fd, flags;
-
-	if (!e)
-		return NULL;
-	fd = e->fd;
-	flags = e->flags;
-	e->pipe = NULL;
-	if (e->polled)
-		uv_close((uv_handle_t *)&e->poll, freed);
-	else
-		mp_free(e);
-	/* libuv has let go of it already. */
-	if (flags >= 0 && !(flags & O_NONBLOCK))
-		(void)fcntl(fd, F_SETFL, flags);
-	close(fd);
-	return NULL;
 }
 
 /* --- telling -------------------------------------------------------------------------------- */
@@ -124,8 +60,7 @@ static void end(struct pipe *p, int errnum, const char *doing)
 		(void)mp_fail_errno(&p->why, errnum, "%s failed", doing);
 	else
 		(void)mp_fail(&p->why, MCPOOL_ECLOSED, "the other side closed the stream");
-	p->in = close_end(p->in);
-	mp_loop_unpost(p->loop, &p->read_task);
+	mp_fdstream_close(&p->in);
 	mp_loop_post(p->loop, &p->ended_task);
 }
 
@@ -144,96 +79,58 @@ static void tell_opened(void *u)
 /* Before the answer to it is handed out, too: nobody answers what was not written. */
 static void tell_written(struct pipe *p)
 {
-	if (p->told == p->queue.written || p->closing)
+	if (p->told == p->out.queue.written || p->closing)
 		return;
-	p->told = p->queue.written;
+	p->told = p->out.queue.written;
 	if (p->base.hooks->written)
 		p->base.hooks->written(p->base.u, p->told);
 }
 
 /* --- writing -------------------------------------------------------------------------------- */
 
-static void writable(uv_poll_t *poll, int status, int events);
-
-static void watch_out(struct pipe *p, bool wait)
-{
-	struct end *e = p->out;
-
-	if (!e || e->waiting == wait)
-		return;
-	if (!e->polled) { /* a file that is almost full: the next write says what is wrong */
-		if (wait && !mp_list_linked(&p->flush_task.link))
-			mp_loop_post(p->loop, &p->flush_task);
-		return;
-	}
-	e->waiting = wait;
-	if (wait)
-		uv_poll_start(&e->poll, UV_WRITABLE, writable);
-	else
-		uv_poll_stop(&e->poll);
-}
-
-static void stop_writing(struct pipe *p)
-{
-	p->out = close_end(p->out);
-	mp_write_queue_clear(&p->queue);
-}
-
-static void read_some(void *u);
+static void read_some(struct pipe *p);
 
 /* Whoever stopped reading may have said why: what it wrote until now is still handed out. */
 static void give_up_writing(struct pipe *p, int errnum)
 {
 	tell_written(p); /* some of it may have gone out */
-	stop_writing(p);
-	for (int i = 0; i < LAST_READS && p->in && !p->closing; i++)
+	mp_fdstream_close(&p->out);
+	for (int i = 0; i < LAST_READS && mp_fdstream_is_open(&p->in); i++)
 		read_some(p);
 	end(p, errnum, "writing");
 }
 
-static void flush(void *u)
+static void flushed(struct mp_fdstream *s, ssize_t taken)
 {
-	struct pipe *p = u;
-	bool waits;
+	struct pipe *p = mp_container_of(s, struct pipe, out);
 
-	if (p->out && mp_write_queue_flush(&p->queue) < 0) {
+	if (taken < 0) {
 		give_up_writing(p, errno);
 		return;
 	}
-	waits = mp_write_queue_get_waiting(&p->queue) > 0;
-	watch_out(p, waits);
-	if (!waits && p->out_ending)
-		stop_writing(p);
+	if (p->out_ending && mp_write_queue_get_waiting(&s->queue) == 0)
+		mp_fdstream_close(s);
 	tell_written(p);
-}
-
-static void writable(uv_poll_t *poll, int status, int events)
-{
-	struct end *e = poll->data;
-
-	(void)status; /* flush() meets the error itself */
-	(void)events;
-	flush(e->pipe);
 }
 
 static int send_message(struct mp_transport *t, struct mp_str text, uint64_t *ret_at)
 {
 	struct pipe *p = get_pipe(t);
-	uint64_t at = mp_write_queue_get_end(&p->queue);
+	struct mp_write_queue *q = &p->out.queue;
+	uint64_t at = mp_write_queue_get_end(q);
 	int r;
 
-	if (!p->out || p->ended || p->closing || p->out_ending)
+	if (!mp_fdstream_is_open(&p->out) || p->ended || p->closing || p->out_ending)
 		return MCPOOL_ECLOSED;
-	r = mp_lines_write(&p->queue.buf, text);
+	r = mp_lines_write(&q->buf, text);
 	if (r < 0)
 		return r;
 	if (ret_at)
 		*ret_at = at;
 	/* The peer gets to work while the rest of a burst is still being put together. */
-	if (mp_write_queue_get_waiting(&p->queue) >= WRITE_AT && !p->out->waiting)
-		(void)!mp_write_queue_flush(&p->queue); /* a failure is met again by flush() */
-	if (!mp_list_linked(&p->flush_task.link))
-		mp_loop_post(p->loop, &p->flush_task);
+	if (mp_write_queue_get_waiting(q) >= WRITE_AT && !p->out.watched)
+		(void)!mp_write_queue_flush(q); /* a failure is met again at the end of the turn */
+	mp_fdstream_flush_later(&p->out);
 	return 0;
 }
 
@@ -242,8 +139,8 @@ void mp_pipe_end_writing(struct mp_transport *t)
 	struct pipe *p = get_pipe(t);
 
 	p->out_ending = true;
-	if (p->out && mp_write_queue_get_waiting(&p->queue) == 0)
-		stop_writing(p);
+	if (mp_write_queue_get_waiting(&p->out.queue) == 0)
+		mp_fdstream_close(&p->out);
 }
 
 /* --- reading -------------------------------------------------------------------------------- */
@@ -265,9 +162,8 @@ static void hand_out(struct pipe *p, bool last)
 	}
 }
 
-static void read_some(void *u)
+static void read_some(struct pipe *p)
 {
-	struct pipe *p = u;
 	char *room;
 	size_t size;
 	ssize_t n;
@@ -276,30 +172,38 @@ static void read_some(void *u)
 		end(p, ENOMEM, "reading");
 		return;
 	}
-	n = read(p->in->fd, room, size);
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		n = -1; /* again when libuv says so */
-	else if (n < 0)
-		end(p, errno, "reading");
+	n = mp_fdstream_read(&p->in, room, size);
 	if (n > 0) {
 		mp_lines_commit(&p->lines, (size_t)n);
 		hand_out(p, false);
-	} else if (n == 0) {
+	} else if (n < 0 && errno) {
+		end(p, errno, "reading");
+	} else if (n < 0) {
 		hand_out(p, true);
 		end(p, 0, NULL);
 	}
-	if (p->in && !p->in->polled && !mp_list_linked(&p->read_task.link))
-		mp_loop_post(p->loop, &p->read_task);
 }
 
-static void readable(uv_poll_t *poll, int status, int events)
+static void readable(struct mp_fdstream *s)
 {
-	struct end *e = poll->data;
-
-	(void)status; /* read() meets the error itself */
-	(void)events;
-	read_some(e->pipe);
+	read_some(mp_container_of(s, struct pipe, in));
 }
+
+/* A child's stdio may be anything, and others may share it. */
+static const struct mp_fdstream_kind in_kind = {
+	.readable = readable,
+	.takes_files = true,
+	.restores_flags = true,
+};
+static const struct mp_fdstream_kind out_kind = {
+	.queue = {.write = mp_write_queue_to_fd,
+		  /* For a peer that does not read: one message of the largest size, and some. */
+		  .ceiling = MP_LIMIT_MESSAGE + MP_MIB(1),
+		  .keep = MP_MIB(1)},
+	.flushed = flushed,
+	.takes_files = true,
+	.restores_flags = true,
+};
 
 /* --- life ----------------------------------------------------------------------------------- */
 
@@ -309,22 +213,17 @@ static int start(struct mp_transport *t, struct mcpool_error *reterr)
 
 	(void)reterr;
 	mp_loop_post(p->loop, &p->opened_task);
-	if (p->in->polled)
-		uv_poll_start(&p->in->poll, UV_READABLE, readable);
-	else
-		mp_loop_post(p->loop, &p->read_task);
+	mp_fdstream_read_on(&p->in, true);
 	return 0;
 }
 
 static void shut(struct pipe *p)
 {
 	p->closing = true;
-	mp_loop_unpost(p->loop, &p->flush_task);
-	mp_loop_unpost(p->loop, &p->read_task);
 	mp_loop_unpost(p->loop, &p->ended_task);
 	mp_loop_unpost(p->loop, &p->opened_task);
-	p->in = close_end(p->in);
-	p->out = close_end(p->out);
+	mp_fdstream_close(&p->in);
+	mp_fdstream_close(&p->out);
 }
 
 static void tell_closed(void *u)
@@ -341,8 +240,8 @@ static void close_pipe(struct mp_transport *t)
 
 	if (p->closing)
 		return;
-	if (!p->ended && p->out)
-		(void)!mp_write_queue_flush(&p->queue); /* what is not taken is lost */
+	if (!p->ended && mp_fdstream_is_open(&p->out))
+		(void)!mp_write_queue_flush(&p->out.queue); /* what is not taken is lost */
 	shut(p);
 	mp_loop_post(p->loop, &p->closed_task);
 }
@@ -352,7 +251,6 @@ static void free_pipe(struct mp_grave *grave)
 	struct pipe *p = mp_container_of(grave, struct pipe, grave);
 
 	mp_lines_done(&p->lines);
-	mp_write_queue_done(&p->queue);
 	mp_free(p);
 }
 
@@ -390,17 +288,14 @@ struct mp_transport *mp_pipe_new(struct mp_loop *loop, int read_fd, int write_fd
 	p->base.impl = &impl;
 	p->loop = loop;
 	mp_lines_init(&p->lines, MP_LIMIT_MESSAGE);
-	mp_task_init(&p->flush_task, flush, p);
-	mp_task_init(&p->read_task, read_some, p);
 	mp_task_init(&p->ended_task, tell_ended, p);
 	mp_task_init(&p->opened_task, tell_opened, p);
 	mp_task_init(&p->closed_task, tell_closed, p);
 	/* libuv watches a descriptor once, so a socket gets a second number for its other
-	 * direction. */
+	 * direction. Without one, nothing can be sent. */
 	if (read_fd == write_fd)
 		write_fd = fcntl(read_fd, F_DUPFD_CLOEXEC, 0);
-	p->in = open_end(p, read_fd);
-	p->out = write_fd < 0 ? NULL : open_end(p, write_fd);
-	mp_write_queue_init(&p->queue, write_fd, &queue_options);
+	mp_check(mp_fdstream_open(&p->in, loop, read_fd, &in_kind) == 0);
+	(void)!mp_fdstream_open(&p->out, loop, write_fd, &out_kind);
 	return &p->base;
 }
