@@ -5,76 +5,38 @@
  */
 #include "face/cord.h"
 
-#include <errno.h>
-#include <sys/socket.h>
-#include <unistd.h>
-#include <uv.h>
-
+#include "base/fdstream.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "base/write_queue.h"
 #include "transport/lines.h"
-
-static const struct mp_write_queue_options queue_options = {
-	.write = mp_write_queue_to_socket,
-	/* A peer for which more waits is cut off: two messages of the largest size. */
-	.ceiling = 2 * MP_LIMIT_MESSAGE + MP_MIB(1),
-	.keep = MP_KIB(4),
-	.high = MP_MIB(1),
-	.low = MP_KIB(256),
-};
 
 static _Thread_local char scratch[MP_LINES_READ];
 
-/* libuv's handle lives until libuv lets go of it, maybe longer than the cord. */
-struct eye {
-	uv_poll_t poll;
-	struct mp_cord *cord; /* NULL: gone */
-};
-
 struct mp_cord {
-	struct mp_loop *loop;
-	struct eye *eye;
-	int watched; /* UV_READABLE, UV_WRITABLE */
+	struct mp_fdstream stream;
 	const struct mp_cord_hooks *hooks;
 	void *u;
 	struct mp_lines lines; /* what is not complete */
-	struct mp_write_queue queue;
 	bool is_hushed, is_finishing, is_over;
 	int why;
-	struct mp_task flush_task, ended_task;
-	struct mp_task resume_task; /* what was read before it was hushed */
+	struct mp_task task; /* the end, or what was read before it was hushed */
 	struct mp_grave grave;
 };
 
-/* --- watching -------------------------------------------------------------------------------- */
+static struct mp_cord *get_cord(struct mp_fdstream *s)
+{
+	return mp_container_of(s, struct mp_cord, stream);
+}
 
-static void happened(uv_poll_t *poll, int status, int events);
+static void post(struct mp_cord *w)
+{
+	if (!mp_list_linked(&w->task.link))
+		mp_loop_post(w->stream.loop, &w->task);
+}
 
 static void watch(struct mp_cord *w)
 {
-	int wanted = 0;
-
-	if (!w->is_over) {
-		bool reads = !w->is_hushed && !w->queue.is_full && !w->is_finishing;
-		bool waits = mp_write_queue_get_waiting(&w->queue) > 0;
-
-		wanted = (reads ? UV_READABLE : 0) | (waits ? UV_WRITABLE : 0);
-	}
-	if (wanted == w->watched)
-		return;
-	w->watched = wanted;
-	if (wanted)
-		uv_poll_start(&w->eye->poll, wanted, happened);
-	else
-		uv_poll_stop(&w->eye->poll);
-}
-
-static void tell_ended(void *u)
-{
-	struct mp_cord *w = u;
-
-	w->hooks->ended(w->u, w->why);
+	mp_fdstream_read_on(&w->stream, !w->is_hushed && !w->is_finishing);
 }
 
 static void end(struct mp_cord *w, int why)
@@ -83,26 +45,19 @@ static void end(struct mp_cord *w, int why)
 		return;
 	w->is_over = true;
 	w->why = why;
-	mp_loop_unpost(w->loop, &w->flush_task);
-	mp_write_queue_done(&w->queue);
-	watch(w);
-	mp_loop_post(w->loop, &w->ended_task);
+	mp_fdstream_stop(&w->stream);
+	mp_write_queue_done(&w->stream.queue);
+	post(w);
 }
 
 /* --- writing --------------------------------------------------------------------------------- */
 
-static void flush(void *u)
+static void flushed(struct mp_fdstream *s, ssize_t taken)
 {
-	struct mp_cord *w = u;
+	struct mp_cord *w = get_cord(s);
 
-	if (w->is_over)
-		return;
-	if (mp_write_queue_flush(&w->queue) < 0)
+	if (taken < 0 || (w->is_finishing && mp_write_queue_get_waiting(&s->queue) == 0))
 		end(w, MCPOOL_ECLOSED);
-	else if (w->is_finishing && mp_write_queue_get_waiting(&w->queue) == 0)
-		end(w, MCPOOL_ECLOSED);
-	else
-		watch(w);
 }
 
 void mp_cord_say(struct mp_cord *w, struct mp_str text)
@@ -111,18 +66,17 @@ void mp_cord_say(struct mp_cord *w, struct mp_str text)
 
 	if (w->is_over || w->is_finishing)
 		return;
-	r = mp_lines_write(&w->queue.buf, text);
+	r = mp_lines_write(&w->stream.queue.buf, text);
 	if (r < 0) {
 		end(w, r);
 		return;
 	}
-	if (!mp_list_linked(&w->flush_task.link))
-		mp_loop_post(w->loop, &w->flush_task);
+	mp_fdstream_flush_later(&w->stream);
 }
 
 size_t mp_cord_get_queued(const struct mp_cord *w)
 {
-	return mp_write_queue_get_waiting(&w->queue);
+	return mp_write_queue_get_waiting(&w->stream.queue);
 }
 
 /* --- reading --------------------------------------------------------------------------------- */
@@ -159,11 +113,15 @@ static int join(struct mp_cord *w, const char *p, size_t n)
 
 static void forget_kept(struct mp_cord *w);
 
-static void resume(void *u)
+static void run_task(void *u)
 {
 	struct mp_cord *w = u;
 	struct mp_line line;
 
+	if (w->is_over) {
+		w->hooks->ended(w->u, w->why);
+		return;
+	}
 	while (may_tell(w) && mp_lines_next(&w->lines, false, &line))
 		tell_line(w, &line);
 	forget_kept(w);
@@ -203,14 +161,15 @@ static int hand_out(struct mp_cord *w, const char *p, size_t n)
 	return n > 0 && !w->is_over && !w->is_finishing ? join(w, p, n) : 0;
 }
 
-static void read_some(struct mp_cord *w)
+static void readable(struct mp_fdstream *s)
 {
-	ssize_t n = recv(w->queue.fd, scratch, sizeof(scratch), MSG_DONTWAIT);
+	struct mp_cord *w = get_cord(s);
+	ssize_t n = mp_fdstream_read(s, scratch, sizeof(scratch));
 	int r;
 
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+	if (n == 0)
 		return;
-	if (n <= 0) { /* half a line is none: whoever wrote it did not mean it yet */
+	if (n < 0) { /* an incomplete last line is discarded */
 		end(w, MCPOOL_ECLOSED);
 		return;
 	}
@@ -220,17 +179,16 @@ static void read_some(struct mp_cord *w)
 	forget_kept(w);
 }
 
-static void happened(uv_poll_t *poll, int status, int events)
-{
-	struct mp_cord *w = mp_container_of(poll, struct eye, poll)->cord;
-
-	if (!w)
-		return;
-	if (events & UV_WRITABLE)
-		flush(w);
-	if (status < 0 || events & UV_READABLE)
-		read_some(w); /* meets the error itself; buried cords are still there */
-}
+static const struct mp_fdstream_kind kind = {
+	.queue = {.write = mp_write_queue_to_socket,
+		  /* A peer for which more waits is cut off: two messages of the largest size. */
+		  .ceiling = 2 * MP_LIMIT_MESSAGE + MP_MIB(1),
+		  .keep = MP_KIB(4),
+		  .high = MP_MIB(1),
+		  .low = MP_KIB(256)},
+	.readable = readable,
+	.flushed = flushed,
+};
 
 /* --- life ------------------------------------------------------------------------------------ */
 
@@ -239,17 +197,11 @@ struct mp_cord *mp_cord_new(struct mp_loop *loop, int fd, size_t limit,
 {
 	struct mp_cord *w = mp_alloc(sizeof(*w));
 
-	w->loop = loop;
 	w->hooks = hooks;
 	w->u = u;
 	mp_lines_init(&w->lines, limit);
-	mp_write_queue_init(&w->queue, fd, &queue_options);
-	mp_task_init(&w->flush_task, flush, w);
-	mp_task_init(&w->ended_task, tell_ended, w);
-	mp_task_init(&w->resume_task, resume, w);
-	w->eye = mp_alloc(sizeof(*w->eye));
-	w->eye->cord = w;
-	mp_check(uv_poll_init(mp_loop_get_uv(loop), &w->eye->poll, fd) == 0);
+	mp_task_init(&w->task, run_task, w);
+	mp_check(mp_fdstream_open(&w->stream, loop, fd, &kind) == 0);
 	watch(w);
 	return w;
 }
@@ -263,22 +215,17 @@ void mp_cord_set_limit(struct mp_cord *w, size_t limit)
 void mp_cord_hush(struct mp_cord *w, bool hush)
 {
 	w->is_hushed = hush;
-	if (!hush && !w->is_over && !mp_list_linked(&w->resume_task.link))
-		mp_loop_post(w->loop, &w->resume_task);
+	if (!hush && !w->is_over)
+		post(w);
 	watch(w);
 }
 
 void mp_cord_finish(struct mp_cord *w)
 {
 	w->is_finishing = true;
-	if (!mp_list_linked(&w->flush_task.link) && !w->is_over)
-		mp_loop_post(w->loop, &w->flush_task);
+	if (!w->is_over)
+		mp_fdstream_flush_later(&w->stream);
 	watch(w);
-}
-
-static void eye_closed(uv_handle_t *h)
-{
-	mp_free(mp_container_of((uv_poll_t *)h, struct eye, poll));
 }
 
 static void freed(struct mp_grave *grave)
@@ -286,7 +233,6 @@ static void freed(struct mp_grave *grave)
 	struct mp_cord *w = mp_container_of(grave, struct mp_cord, grave);
 
 	mp_lines_done(&w->lines);
-	mp_write_queue_done(&w->queue);
 	mp_free(w);
 }
 
@@ -295,12 +241,8 @@ struct mp_cord *mp_cord_free(struct mp_cord *w)
 	if (!w)
 		return NULL;
 	w->is_over = true;
-	w->eye->cord = NULL;
-	mp_loop_unpost(w->loop, &w->flush_task);
-	mp_loop_unpost(w->loop, &w->ended_task);
-	mp_loop_unpost(w->loop, &w->resume_task);
-	uv_close((uv_handle_t *)&w->eye->poll, eye_closed);
-	close(w->queue.fd);
-	mp_loop_bury(w->loop, &w->grave, freed); /* it may be handing out a line now */
+	mp_loop_unpost(w->stream.loop, &w->task);
+	mp_fdstream_close(&w->stream);
+	mp_loop_bury(w->stream.loop, &w->grave, freed); /* it may be handing out a line now */
 	return NULL;
 }
