@@ -1,5 +1,5 @@
 /*
- * wire.c - a socket as a wire. We read and write ourselves; libuv only says when.
+ * wire.c - a socket as a wire.
  * One read a turn, into memory that all sockets share, so that a connection that says nothing costs
  * nothing; a write goes to the kernel at once, and only what it refuses is copied.
  */
@@ -8,26 +8,15 @@
 #include <errno.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include <uv.h>
 
+#include "base/fdstream.h"
 #include "base/mem.h"
-#include "base/write_queue.h"
-
-static const struct mp_write_queue_options queue_options = {
-	.write = mp_write_queue_to_socket,
-	.ceiling = MP_WIRE_WAITING + MP_WRITE_QUEUE_COMPACT,
-	.keep = MP_KIB(4),
-};
 
 struct socket {
 	struct mp_wire base;
-	struct mp_loop *loop;
 	struct mp_wire_room *room; /* borrowed */
-	uv_poll_t *poll;           /* owned; freed by libuv's close callback */
-	int watched;               /* what poll was started for */
-	struct mp_write_queue queue;
-	bool reading, ended, broken, shutting, closed;
-	struct mp_task broken_task;
+	struct mp_fdstream stream;
+	bool ended, broken, shutting, closed;
 	struct mp_grave grave;
 };
 
@@ -36,48 +25,22 @@ static struct socket *socket_of(struct mp_wire *w)
 	return mp_container_of(w, struct socket, base);
 }
 
-static void ready(uv_poll_t *poll, int status, int events);
-
-static void watch(struct socket *s)
-{
-	bool waits = mp_write_queue_get_waiting(&s->queue) > 0;
-	int want = (s->reading && !s->ended ? UV_READABLE : 0) | (waits ? UV_WRITABLE : 0);
-
-	if (s->closed || s->broken)
-		want = 0;
-	if (want == s->watched)
-		return;
-	s->watched = want;
-	if (want)
-		uv_poll_start(s->poll, want, ready);
-	else
-		uv_poll_stop(s->poll);
-}
-
 /* --- writing -------------------------------------------------------------------------------- */
 
-/* Not from within write(): whoever writes learns it as a result. */
-static void tell_broken(void *u)
-{
-	struct socket *s = u;
-
-	if (!s->closed)
-		s->base.hooks->broken(s->base.u);
-}
-
+/* The hook is called at the end of the turn, and not from within write(), which returns it. */
 static void break_off(struct socket *s)
 {
 	if (s->broken)
 		return;
 	s->broken = true;
-	watch(s);
-	mp_loop_post(s->loop, &s->broken_task);
+	mp_fdstream_stop(&s->stream);
+	mp_fdstream_flush_later(&s->stream);
 }
 
 static void shut_now(struct socket *s)
 {
-	if (s->shutting && mp_write_queue_get_waiting(&s->queue) == 0)
-		(void)shutdown(s->queue.fd, SHUT_WR); /* the peer may be gone already */
+	if (s->shutting && mp_write_queue_get_waiting(&s->stream.queue) == 0)
+		(void)shutdown(s->stream.queue.fd, SHUT_WR); /* the peer may be gone already */
 }
 
 static int socket_write(struct mp_wire *w, const struct mp_str *pieces, size_t n)
@@ -88,25 +51,26 @@ static int socket_write(struct mp_wire *w, const struct mp_str *pieces, size_t n
 	mp_check(!s->shutting);
 	if (s->broken || s->closed)
 		return MCPOOL_ECLOSED;
-	r = mp_write_queue_write(&s->queue, pieces, n);
+	r = mp_fdstream_write(&s->stream, pieces, n);
 	if (r == MCPOOL_ECLOSED)
 		break_off(s);
-	else
-		watch(s);
 	return r;
 }
 
-static void write_more(struct socket *s)
+static void flushed(struct mp_fdstream *f, ssize_t taken)
 {
-	ssize_t r = mp_write_queue_flush(&s->queue);
+	struct socket *s = mp_container_of(f, struct socket, stream);
 
-	if (r < 0) {
+	if (s->broken) {
+		s->base.hooks->broken(s->base.u);
+		return;
+	}
+	if (taken < 0) {
 		break_off(s);
 		return;
 	}
-	watch(s);
 	shut_now(s);
-	if (r > 0)
+	if (taken > 0)
 		s->base.hooks->taken(s->base.u);
 }
 
@@ -114,36 +78,39 @@ static void write_more(struct socket *s)
 
 static void read_some(struct socket *s)
 {
-	ssize_t n = recv(s->queue.fd, s->room->bytes, sizeof(s->room->bytes), MSG_DONTWAIT);
+	ssize_t n = mp_fdstream_read(&s->stream, s->room->bytes, sizeof(s->room->bytes));
 
 	if (n > 0) {
 		s->base.hooks->bytes(s->base.u, (struct mp_str){s->room->bytes, (size_t)n});
-	} else if (n == 0) {
-		s->ended = true;
-		watch(s);
-		s->base.hooks->ended(s->base.u);
-	} else if (errno != EAGAIN && errno != EINTR && errno != EWOULDBLOCK) {
+	} else if (n < 0 && errno) {
 		break_off(s);
+	} else if (n < 0) {
+		s->ended = true;
+		mp_fdstream_read_on(&s->stream, false);
+		s->base.hooks->ended(s->base.u);
 	}
 }
 
-static void ready(uv_poll_t *poll, int status, int events)
+static void readable(struct mp_fdstream *f)
 {
-	struct socket *s = poll->data;
+	struct socket *s = mp_container_of(f, struct socket, stream);
 
-	if (!s)
+	if (s->ended || s->broken)
 		return;
-	if (status < 0) { /* the read says what it is */
-		read_some(s);
-		if (!s->closed && !s->ended)
-			break_off(s);
-		return;
-	}
-	if (events & UV_WRITABLE)
-		write_more(s);
-	if ((events & UV_READABLE) && !s->closed && !s->broken && s->reading && !s->ended)
-		read_some(s);
+	read_some(s);
+	if (f->is_broken && !s->closed && !s->ended)
+		break_off(s);
 }
+
+static const struct mp_fdstream_kind kind = {
+	.queue = {.write = mp_write_queue_to_socket,
+		  .ceiling = MP_WIRE_WAITING + MP_WRITE_QUEUE_COMPACT,
+		  .keep = MP_KIB(4),
+		  .high = SIZE_MAX, /* the user decides when to stop reading */
+		  .low = SIZE_MAX},
+	.readable = readable,
+	.flushed = flushed,
+};
 
 /* --- life ----------------------------------------------------------------------------------- */
 
@@ -151,20 +118,19 @@ static size_t socket_get_waiting(const struct mp_wire *w)
 {
 	const struct socket *s = socket_of((struct mp_wire *)w);
 
-	return mp_write_queue_get_waiting(&s->queue);
+	return mp_write_queue_get_waiting(&s->stream.queue);
 }
 
 static uint64_t socket_get_sent(const struct mp_wire *w)
 {
-	return socket_of((struct mp_wire *)w)->queue.written;
+	return socket_of((struct mp_wire *)w)->stream.queue.written;
 }
 
 static void socket_read_on(struct mp_wire *w, bool on)
 {
 	struct socket *s = socket_of(w);
 
-	s->reading = on;
-	watch(s);
+	mp_fdstream_read_on(&s->stream, on && !s->ended);
 }
 
 static void socket_shut(struct mp_wire *w)
@@ -177,16 +143,10 @@ static void socket_shut(struct mp_wire *w)
 	shut_now(s);
 }
 
-static void freed(uv_handle_t *h)
-{
-	mp_free(h);
-}
-
 static void bury(struct mp_grave *grave)
 {
 	struct socket *s = mp_container_of(grave, struct socket, grave);
 
-	mp_write_queue_done(&s->queue);
 	mp_free(s);
 }
 
@@ -197,15 +157,11 @@ static void socket_close(struct mp_wire *w)
 
 	mp_check(!s->closed);
 	/* The peer does not hear the end, so the kernel need not keep what comes before it. */
-	if (mp_write_queue_get_waiting(&s->queue))
-		(void)setsockopt(s->queue.fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+	if (mp_write_queue_get_waiting(&s->stream.queue))
+		(void)setsockopt(s->stream.queue.fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
 	s->closed = true;
-	watch(s);
-	s->poll->data = NULL;
-	uv_close((uv_handle_t *)s->poll, freed);
-	close(s->queue.fd);
-	mp_loop_unpost(s->loop, &s->broken_task);
-	mp_loop_bury(s->loop, &s->grave, bury);
+	mp_fdstream_close(&s->stream);
+	mp_loop_bury(s->stream.loop, &s->grave, bury);
 }
 
 static const struct mp_wire_impl socket_impl = {
@@ -218,20 +174,13 @@ int mp_wire_open(struct mp_loop *loop, int fd, struct mp_wire_room *room, struct
 	struct socket *s = mp_alloc(sizeof(*s));
 
 	s->base.impl = &socket_impl;
-	s->loop = loop;
 	s->room = room;
-	s->reading = true;
-	s->poll = mp_alloc(sizeof(*s->poll));
-	mp_write_queue_init(&s->queue, fd, &queue_options);
-	mp_task_init(&s->broken_task, tell_broken, s);
-	if (uv_poll_init(mp_loop_get_uv(loop), s->poll, fd) != 0) {
+	if (mp_fdstream_open(&s->stream, loop, fd, &kind) < 0) {
 		close(fd);
-		mp_free(s->poll);
 		mp_free(s);
 		return MCPOOL_ESYSTEM;
 	}
-	s->poll->data = s;
-	watch(s);
+	mp_fdstream_read_on(&s->stream, true);
 	*ret_wire = &s->base;
 	return 0;
 }
