@@ -243,7 +243,7 @@ static int resolve_argv(struct resolving *r)
 		if (error == 0 && i > 0)
 			mp_digest_add(r->key, mp_str_of(argv[i]));
 	}
-	if (error == 0 && strncmp(argv[0], "~/", 2) == 0)
+	if (error == 0 && r->req->set->home && strncmp(argv[0], "~/", 2) == 0)
 		error = join(r, "", argv[0], &argv[0]);
 	else if (error == 0 && strchr(argv[0], '/') && argv[0][0] != '/' &&
 		 (e->origin.quirks & MP_QUIRK_FROM_FILE))
