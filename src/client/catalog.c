@@ -37,6 +37,11 @@ void mp_catalog_list_done(struct mp_catalog_list *l)
 	mp_arena_done(&l->arena);
 }
 
+const char *mp_catalog_get_method(enum mp_catalog_kind kind)
+{
+	return mp_method_get(kinds[kind].method)->name;
+}
+
 const struct mp_catalog_item *mp_catalog_find(const struct mp_catalog_list *l, struct mp_str name)
 {
 	for (size_t i = 0; i < l->n; i++)

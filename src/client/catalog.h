@@ -46,6 +46,8 @@ struct mp_catalog_list {
 
 void mp_catalog_list_init(struct mp_catalog_list *l, enum mp_catalog_kind kind);
 void mp_catalog_list_done(struct mp_catalog_list *l);
+/* "tools/list" */
+const char *mp_catalog_get_method(enum mp_catalog_kind kind);
 const struct mp_catalog_item *mp_catalog_find(const struct mp_catalog_list *l, struct mp_str name);
 
 /* error NULL: the list is complete. Else what was fetched until then is in it. */

@@ -110,7 +110,8 @@ void mp_instance_ask_lists(void *u)
 
 	/* First of all, so that no change is missed. */
 	in->refresh = mp_refresh_new(up, loop_of(in), in->e->tuning.timeout_ms, &refresh_hooks, in);
-	r = mp_offer_fetch(up, loop_of(in), in->e->tuning.timeout_ms, fetched, in, &in->fetch);
+	r = mp_offer_fetch(up, loop_of(in), in->e->tuning.timeout_ms, in->pool->o.skipped_lists,
+			   fetched, in, &in->fetch);
 
 	if (r == 0)
 		return;

@@ -156,6 +156,7 @@ struct mp_offer_fetch {
 	struct mp_loop *loop;
 	struct mp_offer *offer;
 	struct one_fetch of[MP_CATALOG_COUNT];
+	unsigned skipped;
 	unsigned under_way;
 	mp_offer_fn fn;
 	void *u;
@@ -185,7 +186,12 @@ static void tell(void *u)
 	fn(offer, why.code ? &why : NULL, fn_u);
 }
 
-/* Without tools/list there is no offer, so the others need not be waited for. */
+static bool fetch_needs(const struct mp_offer_fetch *f, enum mp_catalog_kind kind)
+{
+	return f->skipped || kind == MP_CATALOG_TOOL;
+}
+
+/* Without a list that must be had there is no offer, so the others need not be waited for. */
 static void got_list(struct mp_catalog_list *l, const struct mcpool_error *error, void *u)
 {
 	struct one_fetch *one = u;
@@ -193,9 +199,9 @@ static void got_list(struct mp_catalog_list *l, const struct mcpool_error *error
 
 	one->fetch = NULL;
 	f->under_way--;
-	if (error && l->kind == MP_CATALOG_TOOL)
-		(void)mp_fail_because(&f->why, error->code, error, "tools/list: %s",
-				      error->message);
+	if (error && fetch_needs(f, l->kind) && !f->why.code)
+		(void)mp_fail_because(&f->why, error->code, error, "%s: %s",
+				      mp_catalog_get_method(l->kind), error->message);
 	else if (error)
 		mp_offer_list_blame(one->list, error);
 	if ((f->under_way == 0 || f->why.code) && !mp_list_linked(&f->task.link))
@@ -208,6 +214,8 @@ static int ask_all(struct mp_offer_fetch *f, struct mp_upstream *up, int64_t tim
 		struct one_fetch *one = &f->of[kind];
 		int r;
 
+		if (f->skipped & 1U << kind)
+			continue;
 		one->all = f;
 		one->list = f->offer->lists[kind];
 		r = mp_catalog_fetch(up, &one->list->list, timeout_ms, got_list, one, f->loop,
@@ -216,11 +224,13 @@ static int ask_all(struct mp_offer_fetch *f, struct mp_upstream *up, int64_t tim
 			return r;
 		f->under_way++;
 	}
+	if (f->under_way == 0)
+		mp_loop_post(f->loop, &f->task);
 	return 0;
 }
 
-int mp_offer_fetch(struct mp_upstream *up, struct mp_loop *loop, int64_t timeout_ms, mp_offer_fn fn,
-		   void *u, struct mp_offer_fetch **ret_fetch)
+int mp_offer_fetch(struct mp_upstream *up, struct mp_loop *loop, int64_t timeout_ms,
+		   unsigned skipped, mp_offer_fn fn, void *u, struct mp_offer_fetch **ret_fetch)
 {
 	struct mp_offer *offer = mp_offer_new(mp_upstream_get_hello(up));
 	struct mp_offer_fetch *f;
@@ -229,7 +239,8 @@ int mp_offer_fetch(struct mp_upstream *up, struct mp_loop *loop, int64_t timeout
 	if (!offer)
 		return MCPOOL_ENOMEM;
 	f = mp_alloc(sizeof(*f));
-	*f = (struct mp_offer_fetch){.loop = loop, .offer = offer, .fn = fn, .u = u};
+	*f = (struct mp_offer_fetch){
+		.loop = loop, .offer = offer, .skipped = skipped, .fn = fn, .u = u};
 	mp_task_init(&f->task, tell, f);
 	r = ask_all(f, up, timeout_ms);
 	if (r < 0) {

@@ -49,11 +49,12 @@ typedef void (*mp_offer_fn)(struct mp_offer *offer, const struct mcpool_error *e
 struct mp_offer_fetch;
 /*
  * Ask a ready upstream for all its lists at once. Without tools/list there is no offer (E69); of
- * the other lists a failure is noted in the list's problem. fn runs once, from the loop, unless
- * the return value is negative.
+ * the other lists a failure is noted in the list's problem. skipped: see mp_pool_options. fn runs
+ * once, from the loop, unless the return value is negative.
  */
-int mp_offer_fetch(struct mp_upstream *up, struct mp_loop *loop, int64_t timeout_ms, mp_offer_fn fn,
-		   void *u, struct mp_offer_fetch **ret_fetch) MP_MUST;
+int mp_offer_fetch(struct mp_upstream *up, struct mp_loop *loop, int64_t timeout_ms,
+		   unsigned skipped, mp_offer_fn fn, void *u,
+		   struct mp_offer_fetch **ret_fetch) MP_MUST;
 /* fn stays silent. Before the upstream goes. */
 void mp_offer_abandon(struct mp_offer_fetch *f);
 

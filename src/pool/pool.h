@@ -31,6 +31,11 @@ struct mp_pool_options {
 	void *ways_u;
 	size_t init_concurrency; /* starts at once; 0: no limit but for remote servers */
 	bool one_shot;           /* one try per start: whoever waits wants to know, and leaves */
+	/*
+	 * Of one_shot: kinds of lists that are not asked for, as bits. Then each of the others must
+	 * be had. 0: all are asked for, and only tools/list must be had.
+	 */
+	unsigned skipped_lists;
 	/* Of one_shot: what legacy servers may ask its only session; empty: nothing. Static. */
 	struct mp_str capabilities;
 };

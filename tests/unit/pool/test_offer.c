@@ -48,7 +48,7 @@ static bool stall_init(struct stall *s, bool modern)
 	*s = (struct stall){.told = 0};
 	REQUIRE(fake_init(&s->f));
 	REQUIRE(modern ? fake_open_modern(&s->f) : fake_open_legacy(&s->f));
-	REQUIRE(mp_offer_fetch(s->f.up, s->f.loop, 1000, told, s, &s->fetch) == 0);
+	REQUIRE(mp_offer_fetch(s->f.up, s->f.loop, 1000, 0, told, s, &s->fetch) == 0);
 	fake_settle(&s->f);
 	return true;
 }
@@ -158,6 +158,53 @@ TEST(what_is_not_offered_is_empty)
 	CHECK_EQ(s.offer->lists[MP_CATALOG_PROMPT]->list.n, 0);
 }
 
+/* What a server behind `--` is asked for: what the command shows, and no more. */
+static bool stall_init_with(struct stall *s, unsigned skipped)
+{
+	*s = (struct stall){.told = 0};
+	REQUIRE(fake_init(&s->f));
+	REQUIRE(fake_open_legacy(&s->f));
+	REQUIRE(mp_offer_fetch(s->f.up, s->f.loop, 1000, skipped, told, s, &s->fetch) == 0);
+	fake_settle(&s->f);
+	return true;
+}
+
+enum { ALL_LISTS = (1 << MP_CATALOG_COUNT) - 1 };
+
+TEST(skipped_lists_are_not_asked_for)
+{
+	MP_CLEANUP(stall_done) struct stall s;
+
+	CHECK(stall_init_with(&s, ALL_LISTS & ~(1U << MP_CATALOG_PROMPT)));
+	CHECK(fake_find(&s.f, "tools/list") < 0 && fake_find(&s.f, "resources/list") < 0);
+	CHECK(answer(&s, "prompts/list", "{\"prompts\":[{\"name\":\"p\"}]}"));
+	CHECK_EQ(s.told, 1);
+	CHECK(s.offer);
+	CHECK_EQ(s.offer->lists[MP_CATALOG_PROMPT]->list.n, 1);
+	CHECK_EQ(s.offer->lists[MP_CATALOG_TOOL]->list.n, 0);
+}
+
+TEST(without_any_list_there_is_an_offer_at_once)
+{
+	MP_CLEANUP(stall_done) struct stall s;
+
+	CHECK(stall_init_with(&s, ALL_LISTS));
+	CHECK_EQ(s.told, 1);
+	CHECK(s.offer);
+}
+
+TEST(what_is_asked_for_beside_skipped_lists_must_be_had)
+{
+	MP_CLEANUP(stall_done) struct stall s;
+
+	CHECK(stall_init_with(&s, 1U << MP_CATALOG_TOOL | 1U << MP_CATALOG_PROMPT));
+	CHECK(answer(&s, "resources/list", "{\"resources\":[]}"));
+	CHECK(fake_error(&s.f, fake_find(&s.f, "resources/templates/list"), FAKE_NO_METHOD));
+	CHECK_EQ(s.told, 1);
+	CHECK(!s.offer);
+	CHECK_TEXT(s.error.message, "resources/templates/list: Method not found (-32601)");
+}
+
 TEST(an_abandoned_fetch_is_silent)
 {
 	for (int some = 0; some < 2; some++) {
@@ -181,7 +228,7 @@ TEST(a_conversation_that_is_over_cannot_be_asked)
 	CHECK(stall_init(&s, false));
 	fake_die(&s.f);
 	CHECK_EQ(s.told, 1);
-	CHECK_EQ(mp_offer_fetch(s.f.up, s.f.loop, 1000, told, &s, &s.fetch), MCPOOL_ECLOSED);
+	CHECK_EQ(mp_offer_fetch(s.f.up, s.f.loop, 1000, 0, told, &s, &s.fetch), MCPOOL_ECLOSED);
 	s.fetch = NULL;
 	fake_settle(&s.f);
 	CHECK_EQ(s.told, 1);
