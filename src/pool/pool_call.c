@@ -316,6 +316,9 @@ static enum mp_pool_call_event note_cause(struct mp_pool_call *c, const struct m
 					  enum mp_pool_call_event ev)
 {
 	c->why->fault = (int)mp_error_get_fault(answer->error);
+	if (!c->cause)
+		c->cause = mp_alloc(sizeof(*c->cause));
+	*c->cause = *answer->error;
 	return ev;
 }
 
@@ -472,10 +475,12 @@ static void describe(const struct mp_pool_call *c, struct mp_pool_answer *ret)
 static enum mp_pool_call_event deliver(struct mp_pool_call *c)
 {
 	MP_CLEANUP(mp_freep) struct mcpool_error *why = MP_TAKE(c->why);
+	MP_CLEANUP(mp_freep) struct mcpool_error *cause = MP_TAKE(c->cause);
 	struct mp_pool_answer answer;
 
 	describe(c, &answer);
 	answer.error = c->outcome == MP_OUTCOME_ANSWERED ? NULL : why;
+	answer.cause = c->outcome == MP_OUTCOME_ANSWERED ? NULL : cause;
 	mp_loop_unpost(c->pool->o.loop, &c->task);
 	c->in = NULL;
 	c->pool = NULL;

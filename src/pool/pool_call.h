@@ -67,6 +67,8 @@ struct mp_pool_answer {
 	const struct mp_message *message; /* ANSWERED: valid during the hook */
 	/* Else: why, as the caller is told (CONTRACTS, "Errors"): begins with "MCP error: ". */
 	const struct mcpool_error *error;
+	/* Of failures: the same as the upstream has it; NULL: it is the pool's word. */
+	const struct mcpool_error *cause;
 	const char *server;
 	/* Of failures: how the server is reached ("stdio"; NULL: it has left the files), and how
 	 * far the call came. */
@@ -124,6 +126,7 @@ struct mp_pool_call {
 	enum mp_outcome outcome;
 	const struct mp_message *message; /* the answer on hand; borrowed */
 	struct mcpool_error *why;         /* of an ending without an answer; owned */
+	struct mcpool_error *cause;       /* as the upstream has it; owned; NULL: it has none */
 	const char *transport; /* of one that no instance could be had for; static; or NULL */
 };
 

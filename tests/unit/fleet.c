@@ -573,6 +573,7 @@ static void note_answer(const struct mp_pool_answer *answer, void *u)
 	r->transport = answer->transport;
 	r->error = answer->error ? *answer->error : (struct mcpool_error){0};
 	r->code = r->error.code;
+	r->cause = answer->cause ? *answer->cause : (struct mcpool_error){0};
 	if (answer->message)
 		text = mp_value_source(answer->message->tape, answer->message->result);
 	else if (answer->error)

@@ -72,7 +72,8 @@ struct fleet_result {
 	bool was_up, was_out;
 	const char *transport; /* of a failure */
 	struct mcpool_error error;
-	char text[480]; /* result, or the error's words */
+	struct mcpool_error cause; /* as the upstream has it */
+	char text[480];            /* result, or the error's words */
 	mp_id call;
 };
 

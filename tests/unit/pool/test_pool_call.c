@@ -521,6 +521,8 @@ TEST(a_lost_answer_ends_one_call_and_not_the_server)
 	CHECK_EQ(r.answers, 1);
 	CHECK_EQ(r.outcome, MP_OUTCOME_UNKNOWN);
 	CHECK_EQ(r.code, MCPOOL_EOUTCOME_UNKNOWN);
+	CHECK(strstr(r.error.message, r.cause.message));
+	CHECK(r.cause.message[0] && r.cause.code < 0); /* the bare reason */
 	CHECK(strstr(r.text, "the answer of server 'a' was lost"));
 	CHECK_EQ(fleet_get(&f, "a")->calls, 1);
 	CHECK_TEXT(fleet_state(&f, "a"), "connected");
