@@ -18,6 +18,7 @@
 #include "pool/plan.h"
 #include "process/environment.h"
 #include "store/approvals.h"
+#include "store/local_key.h"
 
 static const struct mp_log hub_log = {"hub"};
 
@@ -207,6 +208,7 @@ static struct mp_pool *make_pool(struct mp_hub *hub)
 		.ways_u = hub->p->planner,
 		.init_concurrency = (size_t)hub->own->set->settings.init_concurrency,
 		.one_shot = hub->p->o.one_shot,
+		.skipped_lists = hub->p->o.skipped_lists,
 		.capabilities = hub->p->o.capabilities,
 	};
 
@@ -237,6 +239,23 @@ static void mark_servers(struct mp_hub *hub)
 	mp_planner_mark(hub->p->planner, text);
 }
 
+/* Launch keys that are compared within this process alone need no secret. */
+static int make_planner(struct mp_hub *hub, struct mcpool_error *reterr)
+{
+	static const unsigned char no_key[MP_LOCAL_KEY_SIZE];
+	struct mp_hub_private *p = hub->p;
+	int r;
+
+	if (p->o.stores_nothing) {
+		p->planner = mp_planner_make(hub->loop, p->o.exe, no_key);
+		return 0;
+	}
+	r = mp_planner_new(hub->loop, p->o.exe, &p->planner, reterr);
+	if (r == 0)
+		mark_servers(hub);
+	return r;
+}
+
 static int open_parts(struct mp_hub *hub, struct mcpool_error *reterr)
 {
 	int r = mp_loop_new(&hub->loop);
@@ -245,10 +264,7 @@ static int open_parts(struct mp_hub *hub, struct mcpool_error *reterr)
 		return mp_fail(reterr, r, "%s", mcpool_error_text(r));
 	mp_board_init(&hub->board, hub->loop);
 	mp_events_init(&hub->events, hub->loop);
-	r = mp_planner_new(hub->loop, hub->p->o.exe, &hub->p->planner, reterr);
-	if (r == 0)
-		mark_servers(hub);
-	return r;
+	return make_planner(hub, reterr);
 }
 
 int mp_hub_new(const struct mp_hub_options *options, const struct mp_hub_hooks *hooks, void *u,

@@ -20,6 +20,9 @@ struct mp_hub_options {
 	const struct mp_identity *me;     /* borrowed */
 	const char *exe;                  /* whose `launcher` is started; NULL: this program */
 	bool one_shot;                    /* one try per start; files are not followed */
+	/* Of one_shot: the home folder is not touched, and servers may ask the running hub. */
+	bool stores_nothing;
+	unsigned skipped_lists;     /* of one_shot: see mp_pool_options */
 	struct mp_str capabilities; /* of one_shot: what servers may ask; empty: nothing; static */
 };
 

@@ -429,24 +429,28 @@ const struct mp_ways mp_planner_ways = {
 
 /* --- life ----------------------------------------------------------------------------------- */
 
-int mp_planner_new(struct mp_loop *loop, const char *exe, struct mp_planner **ret_planner,
-		   struct mcpool_error *reterr)
+struct mp_planner *mp_planner_make(struct mp_loop *loop, const char *exe, const unsigned char *key)
 {
-	unsigned char local_key[MP_LOCAL_KEY_SIZE];
-	struct mp_planner *p;
-	int r = mp_local_key_get(local_key, reterr);
+	struct mp_planner *p = mp_alloc(sizeof(*p));
 
-	if (r < 0)
-		return r;
-	p = mp_alloc(sizeof(*p));
 	p->loop = loop;
 	p->tools = mp_alloc(sizeof(*p->tools));
 	p->tools->refs = 1;
 	p->tools->commands = mp_commands_new();
-	memcpy(p->tools->local_key, local_key, sizeof(p->tools->local_key));
+	memcpy(p->tools->local_key, key, sizeof(p->tools->local_key));
 	p->dialer = mp_dialer_new(loop, exe);
-	*ret_planner = p;
-	return 0;
+	return p;
+}
+
+int mp_planner_new(struct mp_loop *loop, const char *exe, struct mp_planner **ret_planner,
+		   struct mcpool_error *reterr)
+{
+	unsigned char local_key[MP_LOCAL_KEY_SIZE];
+	int r = mp_local_key_get(local_key, reterr);
+
+	if (r == 0)
+		*ret_planner = mp_planner_make(loop, exe, local_key);
+	return r;
 }
 
 void mp_planner_mark(struct mp_planner *p, const char *entry)
