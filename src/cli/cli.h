@@ -1,5 +1,5 @@
 /*
- * cli.h - what the verbs share: exit codes, options, a server for one command.
+ * cli.h - what the verbs share: exit codes, options, words, tables.
  */
 #ifndef MP_CLI_H
 #define MP_CLI_H
@@ -103,39 +103,6 @@ const char *mp_cli_get_complaint(void); /* the last one; "" */
  */
 void mp_cli_print_failure(int exit_code);
 
-/* --- oneshot.c: one server for one command --- */
-
-extern const struct mp_identity mp_cli_identity; /* as which we speak */
-
-struct mp_oneshot;
-struct mp_progress_line;
-/* The server is ready: do the work, then call mp_oneshot_finish(). */
-typedef void (*mp_oneshot_fn)(struct mp_oneshot *o, void *u);
-
-/* Start the command, run fn, stop it. Returns the exit code. */
-int mp_oneshot_run(const struct mp_cli_args *args, mp_oneshot_fn fn, void *u);
-void mp_oneshot_finish(struct mp_oneshot *o, int exit_code);
-/* Say what went wrong in this stage, with the server's last words, and finish with its exit code.
- */
-void mp_oneshot_fail(struct mp_oneshot *o, const char *stage, const struct mcpool_error *why);
-/* The same for a result that cannot be used. */
-void mp_oneshot_refuse(struct mp_oneshot *o, const char *stage, const struct mcpool_error *why);
-/* The same for an answer that is no result; true if it was none. */
-bool mp_oneshot_is_bad(struct mp_oneshot *o, const char *stage, const struct mp_answer *answer);
-/* The end of a call: its result as JSON or by print, or what is wrong with it; then finish. */
-void mp_oneshot_show(struct mp_oneshot *o, const char *stage, const struct mp_answer *answer,
-		     int (*print)(struct mp_str result));
-/* The call that Ctrl-C cancels; 0: none. */
-int mp_oneshot_call(struct mp_oneshot *o, const struct mp_call_options *options,
-		    void (*fn)(const struct mp_answer *answer, void *u), void *u) MP_MUST;
-/* Fetch a list, then fn; failures are said and end it all. */
-void mp_oneshot_fetch(struct mp_oneshot *o, struct mp_catalog_list *l, mp_oneshot_fn fn, void *u);
-
-struct mp_upstream *mp_oneshot_get_upstream(struct mp_oneshot *o);
-const char *mp_oneshot_get_name(struct mp_oneshot *o); /* of the server, for people */
-int64_t mp_oneshot_get_timeout(struct mp_oneshot *o, int64_t otherwise_ms);
-struct mp_progress_line *mp_oneshot_get_line(struct mp_oneshot *o); /* for progress */
-
 /* What to call a server that is known by its command only: a safe file name. */
 void mp_cli_name_command(char *const *command, char *out, size_t size);
 
@@ -158,8 +125,7 @@ void mp_print_items(struct mp_table_row *rows, size_t n);
 /* One JSON value and a newline; pretty on a terminal. */
 void mp_print_json(struct mp_str json);
 /* What a server wrote to stderr last, on ours. */
-void mp_print_last_words(struct mp_upstream *up);
-void mp_print_tail(struct mp_str tail); /* the same of lines that are at hand; may be empty */
+void mp_print_tail(struct mp_str tail); /* its last lines; may be empty */
 bool mp_print_has_json(void);           /* was there one? */
 void mp_print_need_no_json(void);       /* what was printed says it all, whatever the exit code */
 void mp_print_problems(const char *server, const struct mp_catalog_list *l);

@@ -1,6 +1,6 @@
 /*
- * cmd_prompts.c - `mcpool prompts` and `mcpool prompt`, of one server behind --; of all of them
- * they are offers.c and cmd_use_configured.c.
+ * cmd_prompts.c - `mcpool prompts` and `mcpool prompt`: their arguments and results. The rest is in
+ * offers.c and cmd_use_configured.c.
  */
 #include <stdio.h>
 
@@ -10,66 +10,6 @@
 #include "cli/offers.h"
 #include "cli/verbs.h"
 
-struct job {
-	const struct mp_cli_args *args;
-	struct mp_oneshot *oneshot;
-	struct mp_catalog_list prompts;
-};
-
-static void print_as_json(const struct job *job, const char *server)
-{
-	MP_CLEANUP(mp_buf_done) struct mp_buf text;
-	struct mp_writer w;
-
-	mp_buf_init(&text, (size_t)4 * MP_LIMIT_MESSAGE);
-	mp_write_init(&w, &text, NULL);
-	mp_write_begin_object(&w);
-	mp_cmd_write_list(&w, "prompts", &job->prompts);
-	mp_write_key(&w, MP_STR("errors"));
-	mp_write_begin_array(&w);
-	mp_print_write_errors(&w, server, &job->prompts);
-	mp_write_end_array(&w);
-	mp_write_end_object(&w);
-	if (mp_write_finish(&w) == 0)
-		mp_print_json(mp_buf_get(&text));
-}
-
-static void got_prompts(struct mp_oneshot *o, void *u)
-{
-	struct job *job = u;
-	const char *server = mp_oneshot_get_name(o);
-
-	if (job->args->json) {
-		print_as_json(job, server);
-	} else {
-		mp_print_problems(server, &job->prompts);
-		mp_cmd_print_list(&job->prompts);
-		if (job->prompts.n == 0)
-			fprintf(stderr, "%s has no prompts.\n", server);
-	}
-	mp_oneshot_finish(o, MP_EXIT_DONE);
-}
-
-static void begin_list(struct mp_oneshot *o, void *u)
-{
-	struct job *job = u;
-
-	mp_oneshot_fetch(o, &job->prompts, got_prompts, job);
-}
-
-static int run(const struct mp_cli_args *args, mp_oneshot_fn fn)
-{
-	struct job job = {.args = args};
-	int r;
-
-	if (mp_cli_lacks_command(args))
-		return MP_EXIT_USAGE;
-	mp_catalog_list_init(&job.prompts, MP_CATALOG_PROMPT);
-	r = mp_oneshot_run(args, fn, &job);
-	mp_catalog_list_done(&job.prompts);
-	return r;
-}
-
 int mp_cmd_prompts(const struct mp_verb *verb, int argc, char **argv)
 {
 	struct mp_cli_args args;
@@ -78,9 +18,7 @@ int mp_cmd_prompts(const struct mp_verb *verb, int argc, char **argv)
 
 	if (r)
 		return r - 1;
-	if (!args.command)
-		return mp_offers_run(&all);
-	return mp_cmd_has_words(&args) ? MP_EXIT_USAGE : run(&args, begin_list);
+	return mp_offers_run(&all);
 }
 
 /* --- prompt ---------------------------------------------------------------------------------- */
@@ -116,13 +54,6 @@ int mp_cmd_print_messages(struct mp_str result)
 	return 0;
 }
 
-static void got_prompt(const struct mp_answer *answer, void *u)
-{
-	struct job *job = u;
-
-	mp_oneshot_show(job->oneshot, "prompts/get", answer, mp_cmd_print_messages);
-}
-
 /* The arguments of a prompt are texts, all of them. */
 int mp_cmd_write_prompt(const struct mp_cli_args *args, struct mp_str name, struct mp_buf *out,
 			struct mcpool_error *reterr)
@@ -145,42 +76,6 @@ int mp_cmd_write_prompt(const struct mp_cli_args *args, struct mp_str name, stru
 	return r < 0 ? mp_fail(reterr, r, "%s", mcpool_error_text(r)) : 0;
 }
 
-static void ask(struct mp_oneshot *o, void *u)
-{
-	MP_CLEANUP(mp_buf_done) struct mp_buf params;
-	struct job *job = u;
-	struct mp_call_options options = {
-		.method = MP_METHOD_PROMPTS_GET,
-		.timeout_ms = mp_oneshot_get_timeout(o, MP_LIMIT_ONE_SHOT_MS),
-	};
-	const char *name = job->args->words[0];
-	struct mcpool_error why;
-	int r;
-
-	mp_buf_init(&params, MP_LIMIT_MESSAGE);
-	job->oneshot = o;
-	if (!mp_catalog_find(&job->prompts, mp_str_of(name))) {
-		mp_cmd_fail_missing(o, &job->prompts, name);
-		return;
-	}
-	r = mp_cmd_write_prompt(job->args, mp_str_of(name), &params, &why);
-	options.params = mp_buf_get(&params);
-	if (r == 0) {
-		r = mp_oneshot_call(o, &options, got_prompt, job);
-		if (r < 0)
-			(void)mp_fail(&why, r, "%s", mcpool_error_text(r));
-	}
-	if (r < 0)
-		mp_oneshot_fail(o, "prompts/get", &why);
-}
-
-static void begin_prompt(struct mp_oneshot *o, void *u)
-{
-	struct job *job = u;
-
-	mp_oneshot_fetch(o, &job->prompts, ask, job);
-}
-
 int mp_cmd_prompt(const struct mp_verb *verb, int argc, char **argv)
 {
 	struct mp_cli_args args;
@@ -188,5 +83,7 @@ int mp_cmd_prompt(const struct mp_verb *verb, int argc, char **argv)
 
 	if (r)
 		return r - 1;
-	return args.command ? run(&args, begin_prompt) : mp_cmd_prompt_configured(&args);
+	if (args.command && mp_cli_lacks_command(&args))
+		return MP_EXIT_USAGE;
+	return mp_cmd_use_prompt(&args);
 }

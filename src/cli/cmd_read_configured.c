@@ -1,10 +1,11 @@
 /*
- * cmd_read_configured.c - `mcpool read` among all servers. A URI that a list has is read from its
- * server at once; for others all servers are asked first, because a template may fit, or because
- * only one of them has resources at all.
+ * cmd_read_configured.c - `mcpool read`, of the server behind `--` or among all servers. Of those a
+ * URI that a list has is read from its server at once; for others all servers are asked first,
+ * because a template may fit, or because only one of them has resources at all.
  */
 #include "base/error.h"
 #include "base/limits.h"
+#include "cli/command.h"
 #include "cli/offers.h"
 #include "cli/outcome.h"
 #include "cli/verbs.h"
@@ -53,6 +54,7 @@ static int start(struct job *job, const char *server, struct mp_str uri,
 						 .provider = row ? row->provider : NULL,
 						 .key = "resource",
 						 .name = uri,
+						 .timeout_ms = rq.call.timeout_ms,
 						 .print = print,
 						 .u = job};
 	return mp_reach_call(job->reach, &rq, mp_outcome_tell, &job->teller, reterr);
@@ -155,22 +157,38 @@ static void looked(void *u)
 	mp_reach_finish(job->reach, MP_EXIT_START);
 }
 
+/* The server behind `--` is up, or not. */
+static void started(void *u)
+{
+	struct job *job = u;
+	const struct mp_roster_row *row = mp_command_get_row(job->reach);
+	struct mcpool_error why;
+
+	if (row && start(job, row->name, mp_str_of(job->args->words[0]), &why) < 0)
+		mp_command_fail(job->reach, "resources/read", &why);
+}
+
 static void begin(struct mp_reach *r, void *u)
 {
 	static const struct mp_reach_look only_looking = {.start = MP_REACH_START_NONE};
 	struct job *job = u;
 
 	job->reach = r;
+	if (job->args->command) {
+		mp_command_start(r, started, job);
+		return;
+	}
 	job->has_asked = false;
 	mp_reach_look(r, &only_looking, looked, job);
 }
 
-int mp_cmd_read_configured(const struct mp_cli_args *args)
+int mp_cmd_use_resource(const struct mp_cli_args *args)
 {
 	MP_CLEANUP(mp_configured_done) struct mp_configured c = {0};
 	struct mp_reach_options options = {.c = &c, .args = args};
 	struct job job = {.args = args};
-	int r = mp_configured_load_all(&c, args);
+	int r = args->command ? mp_command_load(&c, args, NULL, 0, &options)
+			      : mp_configured_load_all(&c, args);
 
 	if (r)
 		return r;

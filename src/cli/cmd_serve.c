@@ -11,6 +11,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "cli/inproc.h"
 #include "cli/safe.h"
 #include "cli/serve.h"
 #include "cli/verbs.h"

@@ -1,10 +1,11 @@
 /*
- * cmd_use_configured.c - `mcpool call` and `mcpool prompt` among all servers: only the one that has
- * what is named is started.
+ * cmd_use_configured.c - `mcpool call` and `mcpool prompt`: of the server behind `--`, or among all
+ * servers, where only the one that has what is named is started.
  */
 #include "base/error.h"
 #include "base/limits.h"
 #include "cli/answer.h"
+#include "cli/command.h"
 #include "cli/forms.h"
 #include "cli/outcome.h"
 #include "cli/seek.h"
@@ -72,9 +73,10 @@ static int write_params(const struct job *job, const struct mp_tool *what, struc
 
 static int64_t get_timeout(const struct job *job)
 {
-	if (job->args->timeout_ms || is_call(job))
+	if (job->args->timeout_ms || (is_call(job) && !job->args->command))
 		return job->args->timeout_ms;
-	return MP_LIMIT_ONE_SHOT_MS;
+	return is_call(job) ? job->c->set->entries[0]->tuning.tool_timeout_ms
+			    : MP_LIMIT_ONE_SHOT_MS;
 }
 
 static int start(struct job *job, const struct mp_tool *what, struct mcpool_error *reterr)
@@ -100,6 +102,7 @@ static int start(struct job *job, const struct mp_tool *what, struct mcpool_erro
 						 .provider = what->server->provider,
 						 .key = is_call(job) ? "tool" : "prompt",
 						 .name = what->item->name,
+						 .timeout_ms = rq.call.timeout_ms,
 						 .print = print,
 						 .u = job};
 	if (is_call(job) && mp_task_is_required(what->item->json))
@@ -122,11 +125,33 @@ static void sought(void *u)
 	}
 }
 
+/* The server behind `--` is up, or not. */
+static void started(void *u)
+{
+	struct job *job = u;
+	const struct mp_roster_row *row = mp_command_get_row(job->reach);
+	const struct mp_catalog_list *l = row ? &row->offer->lists[job->kind]->list : NULL;
+	struct mp_tool what = {.server = row, .is_live = true};
+	struct mcpool_error why;
+
+	if (!row)
+		return;
+	what.item = mp_catalog_find(l, mp_str_of(job->args->words[0]));
+	if (!what.item)
+		mp_command_fail_missing(job->reach, l, job->args->words[0]);
+	else if (start(job, &what, &why) < 0)
+		mp_command_fail(job->reach, mp_method_get(get_method(job))->name, &why);
+}
+
 static void begin(struct mp_reach *r, void *u)
 {
 	struct job *job = u;
 
 	job->reach = r;
+	if (job->args->command) {
+		mp_command_start(r, started, job);
+		return;
+	}
 	mp_seek_done(&job->seek);
 	job->seek = (struct mp_seek){.c = job->c,
 				     .kind = job->kind,
@@ -143,7 +168,8 @@ static int use(const struct mp_cli_args *args, enum mp_catalog_kind kind, struct
 	MP_CLEANUP(mp_configured_done) struct mp_configured c = {0};
 	struct mp_reach_options options = {.c = &c, .args = args};
 	struct job job = {.c = &c, .args = args, .kind = kind, .given = given};
-	int r = mp_configured_load_all(&c, args);
+	int r = args->command ? mp_command_load(&c, args, &kind, 1, &options)
+			      : mp_configured_load_all(&c, args);
 
 	if (r)
 		return r;
@@ -156,12 +182,12 @@ static int use(const struct mp_cli_args *args, enum mp_catalog_kind kind, struct
 	return r;
 }
 
-int mp_cmd_call_configured(const struct mp_cli_args *args, struct mp_str given)
+int mp_cmd_use_tool(const struct mp_cli_args *args, struct mp_str given)
 {
 	return use(args, MP_CATALOG_TOOL, given);
 }
 
-int mp_cmd_prompt_configured(const struct mp_cli_args *args)
+int mp_cmd_use_prompt(const struct mp_cli_args *args)
 {
 	return use(args, MP_CATALOG_PROMPT, MP_STR(""));
 }

@@ -16,6 +16,13 @@
 
 extern char **environ;
 
+const struct mp_identity mp_cli_identity = {
+	.name = "mcpool",
+	.title = "mcpool",
+	.version = MCPOOL_VERSION,
+	.capabilities = {"{}", 2},
+};
+
 struct mp_inproc {
 	const struct mp_inproc_options *o;
 	const struct mp_inproc_hooks *hooks;
@@ -190,6 +197,8 @@ static int open_hub(struct mp_inproc *p, struct mcpool_error *reterr)
 		.set = &p->set,
 		.me = &mp_cli_identity,
 		.one_shot = true,
+		.stores_nothing = p->o->stores_nothing,
+		.skipped_lists = p->o->skipped_lists,
 		.capabilities = p->o->capabilities,
 	};
 	int r;

@@ -11,6 +11,8 @@
 #include "pool/gate.h"
 #include "pool/party.h"
 
+extern const struct mp_identity mp_cli_identity; /* what servers are told of us */
+
 enum { MP_INPROC_SESSION = 1 }; /* the one user there is */
 
 struct mp_inproc;
@@ -29,6 +31,8 @@ struct mp_inproc_options {
 	const struct mp_entry *const *entries; /* these and no others; NULL: all of c->set */
 	size_t n;
 	int64_t start_timeout_ms;   /* of every start; 0: as configured */
+	bool stores_nothing;        /* see mp_hub_options */
+	unsigned skipped_lists;     /* see mp_pool_options */
 	struct mp_str capabilities; /* what servers may ask the command; empty: nothing */
 };
 

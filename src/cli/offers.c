@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "cli/command.h"
 #include "cli/verbs.h"
 
 /* Who has as long as we wait says better why it failed than that we stopped waiting. */
@@ -346,6 +347,10 @@ static void begin(struct mp_reach *r, void *u)
 
 	o->reach = r;
 	forget(o);
+	if (o->args->command) {
+		mp_command_start(r, mp_offers_show_command, o);
+		return;
+	}
 	if (!o->args->schema) {
 		mp_reach_look(r, &look, show, o);
 		return;
@@ -379,6 +384,23 @@ static int choose(const struct mp_configured *c, const struct mp_cli_args *args,
 	return MP_EXIT_DONE;
 }
 
+static int run_command(struct mp_offers *o)
+{
+	MP_CLEANUP(mp_configured_done) struct mp_configured c = {0};
+	struct mp_reach_options options = {.c = &c, .args = o->args};
+	int r;
+
+	if (mp_cli_lacks_command(o->args))
+		return MP_EXIT_USAGE;
+	if (o->args->n_words) {
+		mp_cli_complain("this is one argument too many: '%s'. See `mcpool %s --help`.",
+				o->args->words[0], o->args->verb->name);
+		return MP_EXIT_USAGE;
+	}
+	r = mp_command_load(&c, o->args, o->kinds, o->n_kinds, &options);
+	return r ? r : mp_reach_run(&options, begin, o);
+}
+
 int mp_offers_run(struct mp_offers *o)
 {
 	MP_CLEANUP(mp_configured_done) struct mp_configured c = {0};
@@ -386,8 +408,11 @@ int mp_offers_run(struct mp_offers *o)
 	struct mp_reach_options options = {
 		.c = &c, .args = args, .start_timeout_ms = args->timeout_ms};
 	const struct mp_entry **chosen;
-	int r = mp_configured_load_all(&c, args);
+	int r;
 
+	if (args->command)
+		return run_command(o);
+	r = mp_configured_load_all(&c, args);
 	if (r)
 		return r;
 	mp_configured_tell(&c, true);

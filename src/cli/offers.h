@@ -26,8 +26,15 @@ struct mp_offers {
 	bool lacks_required;
 };
 
-/* args and kinds are set. The words are names of servers. Returns the exit code. */
+/*
+ * args and kinds are set. The words are names of servers; behind `--` there may be one instead.
+ * Returns the exit code.
+ */
 int mp_offers_run(struct mp_offers *o);
+
+/* command_offers.c: of the server behind `--`, as it names them; u: these offers. Then it is over.
+ */
+void mp_offers_show_command(void *u);
 
 /* What there is at this moment, of a roster; offers: as toolbox.h has them. One reference. */
 int mp_offers_make_stock(const struct mp_roster *roster, unsigned which,

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "cli/command.h"
 #include "cli/failure.h"
 
 /* It is not up, and was not during the call: what is to be said is why (B65). False: it was. */
@@ -90,11 +91,13 @@ static int tell_result(const struct mp_outcome_teller *t, const struct mp_pool_a
 	int r;
 
 	mp_buf_init(&text, 2 * MP_LIMIT_MESSAGE);
-	if (t->args->json && add_origin(t, a, &text) == 0)
+	if (t->args->json && !t->args->command && add_origin(t, a, &text) == 0)
 		result = mp_buf_get(&text);
 	r = t->print(result, t->u);
 	if (r >= 0)
 		return r;
+	if (t->args->command)
+		return mp_command_refuse_result(t, r);
 	mp_cli_complain("%s: %s: %s", a->server, t->method,
 			r == MCPOOL_EPROTO ? "the answer cannot be shown"
 					   : "the result is too large to show");
@@ -108,11 +111,13 @@ void mp_outcome_tell(const struct mp_pool_answer *a, const struct mp_roster_row 
 
 	if (mp_reach_is_interrupted(t->reach))
 		exit_code = MP_EXIT_INTERRUPTED;
+	else if (a->message && a->message->kind == MP_MESSAGE_RESULT)
+		exit_code = tell_result(t, a);
+	else if (t->args->command)
+		exit_code = mp_command_tell_failure(t, a, row);
 	else if (a->outcome != MP_OUTCOME_ANSWERED)
 		exit_code = tell_failure(t, a, row);
-	else if (a->message->kind == MP_MESSAGE_ERROR)
-		exit_code = tell_error(t, a);
 	else
-		exit_code = tell_result(t, a);
+		exit_code = tell_error(t, a);
 	mp_reach_finish(t->reach, exit_code);
 }

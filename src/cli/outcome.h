@@ -14,6 +14,7 @@ struct mp_outcome_teller {
 	const char *provider; /* of the server; NULL: unknown */
 	const char *key;      /* what --json calls the thing that was asked for; NULL: not at all */
 	struct mp_str name;   /* as its server calls it */
+	int64_t timeout_ms;   /* of the request; 0: as configured */
 	/* For people. An exit code, or MCPOOL_E* where it cannot be shown. */
 	int (*print)(struct mp_str result, void *u);
 	void *u;

@@ -426,15 +426,6 @@ void mp_print_tail(struct mp_str tail)
 	}
 }
 
-void mp_print_last_words(struct mp_upstream *up)
-{
-	MP_CLEANUP(mp_buf_done) struct mp_buf tail;
-
-	mp_buf_init(&tail, MP_LIMIT_STDERR_RING * 2);
-	if (mp_upstream_get_tail(up, LAST_WORDS, &tail) == 0)
-		mp_print_tail(mp_buf_get(&tail));
-}
-
 int mp_print_finish(int exit_code)
 {
 	errno = 0;

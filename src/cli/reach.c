@@ -70,6 +70,16 @@ void mp_reach_wait(struct mp_reach *r, int64_t ms, void (*fn)(void *u), void *u)
 	r->way->wait(r->w, ms);
 }
 
+unsigned mp_reach_get_skipped_lists(const struct mp_reach *r)
+{
+	return r->o->skipped_lists;
+}
+
+const struct mp_cli_args *mp_reach_get_args(const struct mp_reach *r)
+{
+	return r->o->args;
+}
+
 const struct mp_configured *mp_reach_get_configured(const struct mp_reach *r)
 {
 	return r->o->c;
@@ -96,9 +106,10 @@ struct mp_progress_line *mp_reach_get_line(struct mp_reach *r)
 }
 
 /* What a running hub has up already was started without these. */
-static bool wants_hub(const struct mp_cli_args *args)
+static bool wants_hub(const struct mp_reach_options *o)
 {
-	return args->config.n == 0 && !args->strict_config && args->era == MP_ERA_BOTH;
+	return o->args->config.n == 0 && !o->args->strict_config && o->args->era == MP_ERA_BOTH &&
+	       !o->is_typed;
 }
 
 int mp_reach_run(const struct mp_reach_options *options, mp_reach_fn begin, void *u)
@@ -106,7 +117,7 @@ int mp_reach_run(const struct mp_reach_options *options, mp_reach_fn begin, void
 	struct mp_reach r = {.o = options, .begin = begin, .u = u};
 	int exit_code = MP_REACH_NOBODY;
 
-	if (wants_hub(options->args))
+	if (wants_hub(options))
 		exit_code = mp_reach_go_to_hub(&r);
 	if (exit_code == MP_REACH_NOBODY)
 		exit_code = mp_reach_go_alone(&r);

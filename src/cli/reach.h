@@ -25,12 +25,15 @@ struct mp_reach_options {
 	const struct mp_entry *const *entries; /* these and no others; NULL: all of c->set */
 	size_t n;
 	int64_t start_timeout_ms;   /* of every start in a hub of its own; 0: as configured */
+	bool is_typed;              /* c has the server behind `--`: see command.h */
+	unsigned skipped_lists;     /* in a hub of its own: see mp_pool_options */
 	struct mp_str capabilities; /* what servers may ask during calls; empty: nothing; static */
 };
 
 /*
  * With a hub running it is asked, unless the command line says how servers are to be found or
- * spoken to (--config, --era): that means a hub of its own. Returns the exit code.
+ * spoken to (--config, --era), or names one itself (`-- COMMAND`): that means a hub of its own.
+ * Returns the exit code.
  */
 int mp_reach_run(const struct mp_reach_options *options, mp_reach_fn begin, void *u);
 /* The first exit code counts. */
@@ -56,10 +59,12 @@ struct mp_reach_look {
  */
 void mp_reach_look(struct mp_reach *r, const struct mp_reach_look *look, void (*fn)(void *u),
 		   void *u);
+unsigned mp_reach_get_skipped_lists(const struct mp_reach *r);
+const struct mp_cli_args *mp_reach_get_args(const struct mp_reach *r);
 const struct mp_configured *mp_reach_get_configured(const struct mp_reach *r);
 const struct mp_roster *mp_reach_get_roster(const struct mp_reach *r); /* NULL: not looked yet */
 
-/* row: where the server stands, if there is no answer of its own; else NULL. */
+/* row: where the server stands, if there is no result of its own; else NULL. */
 typedef void (*mp_reach_answer_fn)(const struct mp_pool_answer *answer,
 				   const struct mp_roster_row *row, void *u);
 /*

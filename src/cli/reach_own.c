@@ -49,20 +49,36 @@ static void look(void *w, const struct mp_reach_look *look)
 
 /* --- calling --------------------------------------------------------------------------------- */
 
-/* Where it stands, if it did not answer. */
+/* What it wrote to stderr last, by now or before it failed. */
+static const char *get_tail(struct own *own, size_t at, const struct mp_status *s,
+			    struct mp_buf *out)
+{
+	struct mp_view *v = mp_inproc_get_view(own->hub);
+
+	if (mp_view_get_tail(v, at, MP_INPROC_SESSION, MP_REACH_TAIL_LINES, out) < 0)
+		mp_buf_clear(out);
+	if (out->len == 0 && mp_buf_add_str(out, s->tail) < 0)
+		mp_buf_clear(out);
+	return mp_buf_terminate(out) == 0 ? out->data : "";
+}
+
+/* Where it stands, if there is no result. */
 static void tell(struct own *own, const struct mp_pool_answer *a)
 {
 	struct mp_view *v = mp_inproc_get_view(own->hub);
+	MP_CLEANUP(mp_buf_done) struct mp_buf tail;
 	ptrdiff_t at = mp_view_find(v, a->server);
 	struct mp_roster_row row;
 	struct mp_status s;
 
-	if (at < 0 || a->outcome == MP_OUTCOME_ANSWERED) {
+	mp_buf_init(&tail, 2 * MP_LIMIT_STDERR_RING);
+	if (at < 0 || (a->message && a->message->kind == MP_MESSAGE_RESULT)) {
 		mp_reach_answered(own->r, a, NULL);
 		return;
 	}
 	mp_view_get_status(v, (size_t)at, MP_INPROC_SESSION, &s);
 	mp_roster_describe(&s, &row);
+	row.tail = get_tail(own, (size_t)at, &s, &tail);
 	mp_reach_answered(own->r, a, &row);
 }
 
@@ -219,6 +235,8 @@ int mp_reach_go_alone(struct mp_reach *r)
 					    .entries = o->entries,
 					    .n = o->n,
 					    .start_timeout_ms = o->start_timeout_ms,
+					    .stores_nothing = o->is_typed,
+					    .skipped_lists = o->skipped_lists,
 					    .capabilities = o->capabilities};
 	struct own own = {.r = r};
 	int exit_code;

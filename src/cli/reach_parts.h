@@ -6,6 +6,8 @@
 
 #include "cli/reach.h"
 
+enum { MP_REACH_TAIL_LINES = 10 };
+
 struct mp_reach_way {
 	/* mp_reach_looked() follows; what it shall say of rq is asked as in reach.h. */
 	void (*look)(void *w, const struct mp_reach_look *look);

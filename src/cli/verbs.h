@@ -51,18 +51,10 @@ int mp_cmd_find_user_file(const struct mp_configured *c, char *real, size_t size
 			  size_t why_size);
 /* A line that may hold anything, made fit for a terminal. */
 void mp_cmd_print_safe(const char *before, const char *text);
-/* Name, title and description of each item, in columns. */
-void mp_cmd_print_list(const struct mp_catalog_list *l);
-/* The items as the server wrote them, as the member `key`. */
-void mp_cmd_write_list(struct mp_writer *w, const char *key, const struct mp_catalog_list *l);
-/* There is no such tool or prompt: say what is like it, and finish. */
-void mp_cmd_fail_missing(struct mp_oneshot *o, const struct mp_catalog_list *l, const char *name);
-/* Without a command behind --: among all configured servers. Exit codes. */
-int mp_cmd_call_configured(const struct mp_cli_args *args, struct mp_str given);
-int mp_cmd_read_configured(const struct mp_cli_args *args);
-int mp_cmd_prompt_configured(const struct mp_cli_args *args);
-/* Words stand before -- where none may; said so. */
-bool mp_cmd_has_words(const struct mp_cli_args *args);
+/* Of the server behind --, or among all configured servers. Exit codes. */
+int mp_cmd_use_tool(const struct mp_cli_args *args, struct mp_str given);
+int mp_cmd_use_resource(const struct mp_cli_args *args);
+int mp_cmd_use_prompt(const struct mp_cli_args *args);
 /* Results for people; 0, or MCPOOL_E* where they are none. */
 int mp_cmd_print_contents(struct mp_str result);
 int mp_cmd_print_messages(struct mp_str result);

@@ -62,6 +62,7 @@ void mp_roster_describe(const struct mp_status *s, struct mp_roster_row *ret)
 		.environment = s->environment,
 		.starts = (int64_t)s->starts,
 		.tools = s->tools,
+		.was_ready = s->handshake_us >= 0,
 	};
 }
 

@@ -32,7 +32,8 @@ struct mp_roster_row {
 	bool withholds;                      /* see mp_status */
 	const char *environment;             /* whose its last start had; "" */
 	int64_t starts;
-	int64_t tools; /* offered now; -1: unknown */
+	int64_t tools;  /* offered now; -1: unknown */
+	bool was_ready; /* its last start got through the handshake; not sent to other processes */
 	uint64_t present;
 	struct mp_offer *offer; /* a reference; NULL: nothing is known, or it was not asked for */
 };

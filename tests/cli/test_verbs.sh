@@ -189,6 +189,19 @@ t_usage() {
 		run 2 tools --era new -- x && says err 'an era is' && run 2 tools --schema
 }
 
+# A server that was typed is not remembered, and needs no home folder; what it writes to stderr is logged where there is one.
+t_nothing_is_stored() {
+	for verb in tools 'call echo message=hi' 'read demo://readme' 'prompt greet name=Ada' resources prompts; do
+		demo 0 $verb && [ -z "$(find "$HOME" "$XDG_RUNTIME_DIR" -type f ! -path '*/logs/*')" ] || { find "$HOME" -type f; return 1; }
+	done
+}
+t_no_home_is_needed() {
+	export HOME=/proc/nowhere XDG_CONFIG_HOME=/proc/nowhere XDG_STATE_HOME=/proc/nowhere XDG_RUNTIME_DIR=/proc/nowhere
+	demo 0 tools && [ ! -s "$work/err" ] && demo 0 call echo message=hi && says out hi && [ ! -s "$work/err" ] || return 1
+	unset HOME XDG_CONFIG_HOME XDG_STATE_HOME XDG_RUNTIME_DIR
+	demo 0 tools && [ ! -s "$work/err" ] && demo 0 read demo://readme && says out demo && [ ! -s "$work/err" ]
+}
+
 # --- on a terminal ---------------------------------------------------------------------------------
 
 escape=$(printf '\033')
