@@ -2,7 +2,7 @@
 // "garbage", "away" redirects to another host, "near" to /d.json, "huge", "slow". Each request is a line on stdout.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer } from "./http.mjs";
 
 const [port, file] = process.argv.slice(2);
 const server = createServer((req, res) => {

@@ -1,7 +1,7 @@
 // headers.mjs - a modern server over HTTP that wants an argument in a header, changes its mind about the header's
 // name after the first list, and has a tool whose annotation is wrong. Notes each request: method and headers.
 import { appendFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer } from './http.mjs';
 
 let header = 'Old';
 const note = (text) => process.env.TEST_NOTES && appendFileSync(process.env.TEST_NOTES, `${text}\n`);

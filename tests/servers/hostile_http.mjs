@@ -2,9 +2,9 @@
 // Every mode starts from the well-behaved legacy server below (a session, one tool, echo) and changes one
 // thing. What reached it goes into the file $TEST_NOTES, one line per event.
 import { appendFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createServer } from './http.mjs';
 
 const [mode, port = '0'] = process.argv.slice(2);
 const note = (words) => process.env.TEST_NOTES && appendFileSync(process.env.TEST_NOTES, `${words}\n`);

@@ -2,8 +2,8 @@
 // from the well-behaved legacy server below (one tool, echo) and changes one thing; what reached it goes into the
 // file $TEST_NOTES.
 import { appendFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { WebSocketServer } from 'ws';
+import { createServer } from './http.mjs';
 
 const [mode, port = '0'] = process.argv.slice(2);
 const note = (words) => process.env.TEST_NOTES && appendFileSync(process.env.TEST_NOTES, `${words}\n`);

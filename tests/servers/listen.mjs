@@ -1,6 +1,6 @@
 // listen.mjs - ways in for the test servers: `NAME.mjs [stdio | http [PORT] | sse [PORT] | ws [PORT]]`, as far as
 // each has them. A port of 0 is any; `listening on PORT` is the first line of stdout then.
-import { createServer } from 'node:http';
+import { createServer } from './http.mjs';
 
 export const [how = 'stdio', port = '0'] = process.argv.slice(2);
 

@@ -1,8 +1,8 @@
 // many_http.mjs PORT - as many remote servers as there are paths, in one process: /NAME/mcp is a legacy server
 // over Streamable HTTP with a session and a standing stream. Answers take a moment, so that what is dialled at
 // once overlaps. GET /figures tells how many were in their handshake at once at most, and who is connected.
-import { createServer } from "node:http";
 import { randomUUID } from "node:crypto";
+import { createServer } from "./http.mjs";
 
 const delay_ms = 20;
 const sessions = new Map(); // id to name

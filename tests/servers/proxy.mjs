@@ -2,8 +2,8 @@
 // Notes what it is asked, headers too: `CONNECT name:port`, `GET http://name:port/path`, `header NAME`. It
 // does not connect anybody to forbidden.test.
 import { appendFileSync } from 'node:fs';
-import { createServer, request } from 'node:http';
 import { connect } from 'node:net';
+import { createServer, request } from './http.mjs';
 
 const [port, user] = process.argv.slice(2);
 const wanted = user && 'Basic ' + Buffer.from(user).toString('base64');
