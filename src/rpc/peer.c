@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "rpc/peer_parts.h"
 
 enum { MAX_THEIRS = 1024 };
 

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/machine.h"
 #include "base/mem.h"
-#include "rpc/peer_parts.h"
+#include "rpc/peer.h"
 #include "rpc/round.h"
 
 MP_MACHINE_TYPES(call, struct mp_call, enum mp_call_event, MP_CALL_STATES, MP_CALL_EVENTS);

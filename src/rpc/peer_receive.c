@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "rpc/peer.h"
-#include "rpc/peer_parts.h"
 #include "rpc/salvage.h"
 
 /* --- their notifications -------------------------------------------------------------------- */

@@ -3,7 +3,7 @@
  * that are part of an answer.
  */
 #include "base/mem.h"
-#include "rpc/peer_parts.h"
+#include "rpc/peer.h"
 #include "rpc/round.h"
 
 enum { METHOD_NOT_FOUND = -32601, INVALID_REQUEST = -32600, INTERNAL = -32603, DECLINED = -1 };

@@ -6,7 +6,7 @@
 #ifndef MP_ROUND_H
 #define MP_ROUND_H
 
-#include "rpc/peer_parts.h"
+#include "rpc/peer.h"
 
 enum { MP_ROUNDS_MAX = 16, MP_ROUND_REQUESTS = 64 };
 

@@ -7,8 +7,11 @@
 #define MP_SERVER_REQUEST_H
 
 #include "base/base.h"
+#include "base/buf.h"
 #include "base/ids.h"
+#include "base/list.h"
 #include "base/str.h"
+#include "json/value.h"
 #include "rpc/call.h"
 
 struct mp_server_request {
@@ -19,6 +22,19 @@ struct mp_server_request {
 	/* The call on whose stream it came, or whose answer it was in. */
 	bool has_origin;
 	struct mp_call *origin; /* NULL: that one has ended */
+};
+
+/* One that our side has not answered; the peer's, and part of a round where the server is modern.
+ */
+struct mp_server_slot {
+	mp_id id;             /* in the peer's server_requests */
+	struct mp_call *call; /* modern: the call whose answer it was in; NULL: legacy */
+	/* legacy */
+	struct mp_link link; /* in the peer's serving */
+	char *their_id;      /* as they wrote it; owned */
+	/* modern */
+	mp_value key;         /* on the round's tape */
+	struct mp_buf answer; /* empty: not yet */
 };
 
 /* What the server is told where nothing here can answer it. Static. */
