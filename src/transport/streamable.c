@@ -95,10 +95,10 @@ static enum mp_streamable_event settle(struct mp_streamable *s)
 static enum mp_streamable_event stand_by(struct mp_streamable *s)
 {
 	if (!s->version || s->standing ||
-	    mp_trip_new(s->loop, s->client, (struct mp_str){NULL, 0}, &mp_streamable_standing_hooks,
-			s, &s->standing) < 0)
+	    mp_http_post_new(s->loop, s->client, (struct mp_str){NULL, 0},
+			     &mp_streamable_standing_hooks, s, &s->standing) < 0)
 		return MP_STREAMABLE_ON_JOINED;
-	mp_trip_back(s->standing, 0);
+	mp_http_post_back(s->standing, 0);
 	mp_timer_start(&s->grace, JOIN_MS);
 	return MP_QUIET;
 }
@@ -106,21 +106,21 @@ static enum mp_streamable_event stand_by(struct mp_streamable *s)
 static enum mp_streamable_event let_in(struct mp_streamable *s)
 {
 	mp_timer_stop(&s->grace);
-	MP_LIST_EACH(&s->trips, link) {
-		struct mp_trip *t = mp_container_of(link, struct mp_trip, link);
+	MP_LIST_EACH(&s->posts, link) {
+		struct mp_http_post *t = mp_container_of(link, struct mp_http_post, link);
 
-		if (t->state == MP_TRIP_READY)
-			mp_trip_go(t);
+		if (t->state == MP_HTTP_POST_READY)
+			mp_http_post_go(t);
 	}
 	return MP_QUIET;
 }
 
 /* --- messages ------------------------------------------------------------------------------- */
 
-static struct mp_trip *find_trip(struct mp_streamable *s, struct mp_str id)
+static struct mp_http_post *find_trip(struct mp_streamable *s, struct mp_str id)
 {
-	MP_LIST_EACH(&s->trips, link) {
-		struct mp_trip *t = mp_container_of(link, struct mp_trip, link);
+	MP_LIST_EACH(&s->posts, link) {
+		struct mp_http_post *t = mp_container_of(link, struct mp_http_post, link);
 
 		if (t->id && mp_str_eq(mp_str_of(t->id), id))
 			return t;
@@ -128,12 +128,12 @@ static struct mp_trip *find_trip(struct mp_streamable *s, struct mp_str id)
 	return NULL;
 }
 
-void mp_streamable_forget(struct mp_streamable *s, struct mp_trip *t)
+void mp_streamable_forget(struct mp_streamable *s, struct mp_http_post *t)
 {
-	if (t->state == MP_TRIP_OVER)
+	if (t->state == MP_HTTP_POST_OVER)
 		return; /* all of them went at once */
-	mp_list_remove(&s->trips, &t->link);
-	mp_trip_free(t);
+	mp_list_remove(&s->posts, &t->link);
+	mp_http_post_free(t);
 }
 
 void mp_streamable_note_settled(struct mp_streamable *s)
@@ -142,11 +142,11 @@ void mp_streamable_note_settled(struct mp_streamable *s)
 		mp_streamable_advance(s, MP_STREAMABLE_ON_SETTLED);
 }
 
-void mp_streamable_note_over(struct mp_streamable *s, const struct mp_trip *t)
+void mp_streamable_note_over(struct mp_streamable *s, const struct mp_http_post *t)
 {
 	if (t->method == MP_METHOD_INITIALIZED)
 		mp_streamable_note_settled(s);
-	if (s->state == MP_STREAMABLE_WINDING && s->trips.len == 0)
+	if (s->state == MP_STREAMABLE_WINDING && s->posts.len == 0)
 		mp_streamable_advance(s, MP_STREAMABLE_ON_DRAINED);
 }
 
@@ -157,18 +157,18 @@ void mp_streamable_note_over(struct mp_streamable *s, const struct mp_trip *t)
 static bool cancel(struct mp_streamable *s, const struct mp_message *m)
 {
 	struct mp_str id = mp_value_source(m->tape, mp_value_get(m->tape, m->params, "requestId"));
-	struct mp_trip *t = find_trip(s, id);
+	struct mp_http_post *t = find_trip(s, id);
 
 	if (!t)
 		return false;
-	if (t->is_modern || t->state == MP_TRIP_READY || t->state == MP_TRIP_RESTING) {
+	if (t->is_modern || t->state == MP_HTTP_POST_READY || t->state == MP_HTTP_POST_RESTING) {
 		/* One that rests has been there before. */
-		bool is_told = t->is_modern || t->state == MP_TRIP_READY;
+		bool is_told = t->is_modern || t->state == MP_HTTP_POST_READY;
 
 		mp_streamable_forget(s, t);
 		return is_told;
 	}
-	mp_trip_linger(t);
+	mp_http_post_linger(t);
 	return false;
 }
 
@@ -182,19 +182,19 @@ static char *dup_id(struct mp_str id)
 
 static int begin_trip(struct mp_streamable *s, const struct mp_message *m, struct mp_str text)
 {
-	struct mp_trip *t;
-	int r = mp_trip_new(s->loop, s->client, text, &mp_streamable_message_hooks, s, &t);
+	struct mp_http_post *t;
+	int r = mp_http_post_new(s->loop, s->client, text, &mp_streamable_message_hooks, s, &t);
 
 	if (r < 0)
 		return r;
 	t->method = (int)m->method;
 	t->id = m->kind == MP_MESSAGE_REQUEST ? dup_id(m->id) : NULL;
 	t->is_modern = m->version != MP_NONE;
-	mp_list_append(&s->trips, &t->link);
+	mp_list_append(&s->posts, &t->link);
 	if (m->method == MP_METHOD_INITIALIZED)
 		mp_streamable_advance(s, MP_STREAMABLE_ON_SETTLE);
 	if (s->state == MP_STREAMABLE_OPEN || m->method == MP_METHOD_INITIALIZED)
-		mp_trip_go(t);
+		mp_http_post_go(t);
 	return 0;
 }
 
@@ -220,7 +220,7 @@ static int streamable_send(struct mp_transport *base, struct mp_str text, uint64
 
 static void drop_standing(struct mp_streamable *s)
 {
-	s->standing = mp_trip_free(s->standing);
+	s->standing = mp_http_post_free(s->standing);
 }
 
 static void drop_trips(struct mp_streamable *s)
@@ -228,15 +228,15 @@ static void drop_trips(struct mp_streamable *s)
 	struct mp_link *link;
 
 	drop_standing(s);
-	while ((link = mp_list_pop(&s->trips)))
-		mp_trip_free(mp_container_of(link, struct mp_trip, link));
+	while ((link = mp_list_pop(&s->posts)))
+		mp_http_post_free(mp_container_of(link, struct mp_http_post, link));
 }
 
 /* Neither a stream that would never end nor one that waits to go back is waited for. */
-static bool is_worth_waiting(const struct mp_trip *t)
+static bool is_worth_waiting(const struct mp_http_post *t)
 {
-	return t->id && t->method != MP_METHOD_LISTEN && t->state != MP_TRIP_READY &&
-	       t->state != MP_TRIP_RESTING;
+	return t->id && t->method != MP_METHOD_LISTEN && t->state != MP_HTTP_POST_READY &&
+	       t->state != MP_HTTP_POST_RESTING;
 }
 
 void mp_streamable_fail(struct mp_streamable *s, const struct mcpool_error *why)
@@ -254,13 +254,13 @@ void mp_streamable_fail(struct mp_streamable *s, const struct mcpool_error *why)
 static enum mp_streamable_event wind_down(struct mp_streamable *s)
 {
 	drop_standing(s);
-	MP_LIST_EACH(&s->trips, link) {
-		struct mp_trip *t = mp_container_of(link, struct mp_trip, link);
+	MP_LIST_EACH(&s->posts, link) {
+		struct mp_http_post *t = mp_container_of(link, struct mp_http_post, link);
 
 		if (!is_worth_waiting(t))
 			mp_streamable_forget(s, t);
 	}
-	mp_timer_start(&s->grace, s->trips.len ? GRACE_MS : 0);
+	mp_timer_start(&s->grace, s->posts.len ? GRACE_MS : 0);
 	return MP_QUIET;
 }
 
@@ -420,7 +420,7 @@ int mp_streamable_new(struct mp_loop *loop, struct mp_http_client *client,
 	s->loop = loop;
 	s->client = client;
 	s->state = MP_STREAMABLE_FRESH;
-	mp_list_init(&s->trips);
+	mp_list_init(&s->posts);
 	mp_buf_init(&s->challenge, MP_LIMIT_HEADER_BLOCK);
 	mp_message_tape_init(&s->tape);
 	mp_arena_init(&s->arena, MP_LIMIT_ARENA);

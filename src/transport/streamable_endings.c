@@ -1,5 +1,5 @@
 /*
- * streamable_endings.c - what the end of a trip means: for its request, and for the conversation.
+ * streamable_endings.c - what the end of a post means: for its request, and for the conversation.
  * A call ends alone where it can. The conversation ends where nobody listens any more, where the
  * session is gone, and before it has begun at whatever goes wrong.
  */
@@ -22,17 +22,17 @@ enum {
 
 /* --- telling -------------------------------------------------------------------------------- */
 
-static bool is_open(struct mp_streamable *s, const struct mp_trip *t)
+static bool is_open(struct mp_streamable *s, const struct mp_http_post *t)
 {
 	return t->id && s->base.hooks->is_open &&
 	       s->base.hooks->is_open(s->base.u, mp_str_of(t->id));
 }
 
 /*
- * A trip that goes back has a request that the server had begun to answer: it was taken, and
+ * A post that goes back has a request that the server had begun to answer: it was taken, and
  * whatever becomes of the resumption, it must not be sent again nor be told as not done.
  */
-static void lose(struct mp_streamable *s, const struct mp_trip *t, enum mp_loss loss,
+static void lose(struct mp_streamable *s, const struct mp_http_post *t, enum mp_loss loss,
 		 const struct mcpool_error *why)
 {
 	if (t->goes_back)
@@ -42,14 +42,14 @@ static void lose(struct mp_streamable *s, const struct mp_trip *t, enum mp_loss 
 }
 
 /* One message; whoever hears it may close everything. */
-static void tell(struct mp_streamable *s, struct mp_trip *t, struct mp_str text)
+static void tell(struct mp_streamable *s, struct mp_http_post *t, struct mp_str text)
 {
 	if (t->method == MP_METHOD_INITIALIZE)
 		mp_streamable_learn_version(s, text);
 	s->base.during = t->id ? mp_str_of(t->id) : MP_STR("");
 	s->base.hooks->message(s->base.u, text);
 	s->base.during = MP_STR("");
-	if (t->state != MP_TRIP_OVER && t->id && !is_open(s, t)) {
+	if (t->state != MP_HTTP_POST_OVER && t->id && !is_open(s, t)) {
 		s->is_established = true;
 		t->is_answered = true;
 	}
@@ -57,12 +57,13 @@ static void tell(struct mp_streamable *s, struct mp_trip *t, struct mp_str text)
 
 /* --- while it goes on ----------------------------------------------------------------------- */
 
-static int message_request(void *u, struct mp_trip *t, bool goes_back, struct mp_http_request *ret)
+static int message_request(void *u, struct mp_http_post *t, bool goes_back,
+			   struct mp_http_request *ret)
 {
 	return goes_back ? mp_streamable_write_get(u, t, ret) : mp_streamable_write_post(u, t, ret);
 }
 
-static void message_sent(void *u, struct mp_trip *t)
+static void message_sent(void *u, struct mp_http_post *t)
 {
 	struct mp_streamable *s = u;
 
@@ -78,13 +79,14 @@ static bool is_session_id(struct mp_str id)
 	return id.len > 0 && id.len <= SESSION_ID;
 }
 
-static void message_head(void *u, struct mp_trip *t, const struct mp_http_head *head)
+static void message_head(void *u, struct mp_http_post *t, const struct mp_http_head *head)
 {
 	struct mp_streamable *s = u;
 	struct mp_str id = mp_http_head_find(head, MP_STR("Mcp-Session-Id"));
 
 	if (!t->id)
-		mp_trip_linger(t); /* it is taken; a stream instead of 202 has nothing for us */
+		mp_http_post_linger(
+			t); /* it is taken; a stream instead of 202 has nothing for us */
 	if (t->method == MP_METHOD_INITIALIZED)
 		mp_streamable_note_settled(s);
 	if (t->method != MP_METHOD_INITIALIZE || !is_session_id(id))
@@ -95,7 +97,7 @@ static void message_head(void *u, struct mp_trip *t, const struct mp_http_head *
 }
 
 /* Events of other types are for others; one without data only gives an id to go on from. */
-static void heard(void *u, struct mp_trip *t, const struct mp_sse_event *event)
+static void heard(void *u, struct mp_http_post *t, const struct mp_sse_event *event)
 {
 	struct mp_streamable *s = u;
 
@@ -107,13 +109,13 @@ static void heard(void *u, struct mp_trip *t, const struct mp_sse_event *event)
 		return;
 	}
 	tell(s, t, event->data);
-	if (t->state == MP_TRIP_HEARING && t->is_answered)
-		mp_trip_linger(t);
+	if (t->state == MP_HTTP_POST_HEARING && t->is_answered)
+		mp_http_post_linger(t);
 }
 
 /* --- refusals ------------------------------------------------------------------------------- */
 
-static void explain(struct mp_streamable *s, const struct mp_trip_end *end,
+static void explain(struct mp_streamable *s, const struct mp_http_post_end *end,
 		    struct mcpool_error *ret)
 {
 	mp_http_verdict_explain(end->head, end->body, s->to.place, mp_loop_wall_now_ms(s->loop),
@@ -141,7 +143,7 @@ static bool mentions_session(struct mp_str body)
  * 404 is what the protocol says; servers made after the SDK's example forget their sessions when
  * they restart and say 400, in words.
  */
-static bool is_session_lost(const struct mp_streamable *s, const struct mp_trip_end *end)
+static bool is_session_lost(const struct mp_streamable *s, const struct mp_http_post_end *end)
 {
 	return s->session && (end->head->status == 404 ||
 			      (end->head->status == 400 && mentions_session(end->body)));
@@ -161,8 +163,8 @@ static void lose_session(struct mp_streamable *s)
  * What a refusal says may be the answer, in its words: with the request's id, or with none because
  * the server would not read that far.
  */
-static bool tell_refusal(struct mp_streamable *s, struct mp_trip *t, const struct mp_trip_end *end,
-			 bool without_id)
+static bool tell_refusal(struct mp_streamable *s, struct mp_http_post *t,
+			 const struct mp_http_post_end *end, bool without_id)
 {
 	struct mp_message m;
 	bool has_id;
@@ -180,8 +182,8 @@ static bool tell_refusal(struct mp_streamable *s, struct mp_trip *t, const struc
 	return true;
 }
 
-static void take_locked(struct mp_streamable *s, struct mp_trip *t, const struct mp_trip_end *end,
-			const struct mcpool_error *why)
+static void take_locked(struct mp_streamable *s, struct mp_http_post *t,
+			const struct mp_http_post_end *end, const struct mcpool_error *why)
 {
 	keep_challenge(s, end->head);
 	if (end->head->status == 401 || !s->is_established) {
@@ -192,8 +194,8 @@ static void take_locked(struct mp_streamable *s, struct mp_trip *t, const struct
 	}
 }
 
-static void take_busy(struct mp_streamable *s, struct mp_trip *t, const struct mp_trip_end *end,
-		      const struct mcpool_error *why)
+static void take_busy(struct mp_streamable *s, struct mp_http_post *t,
+		      const struct mp_http_post_end *end, const struct mcpool_error *why)
 {
 	if (!s->is_established) {
 		mp_streamable_fail(s, why);
@@ -209,8 +211,8 @@ static void take_busy(struct mp_streamable *s, struct mp_trip *t, const struct m
  * Before anything was agreed a 500 may be all that a server knows to say to a question of the other
  * era: that ends the question alone. A gateway's word is about the server.
  */
-static void take_faulty(struct mp_streamable *s, struct mp_trip *t, const struct mp_trip_end *end,
-			const struct mcpool_error *why)
+static void take_faulty(struct mp_streamable *s, struct mp_http_post *t,
+			const struct mp_http_post_end *end, const struct mcpool_error *why)
 {
 	if (s->is_established) {
 		lose(s, t, MP_LOSS_UNKNOWN, why);
@@ -222,7 +224,8 @@ static void take_faulty(struct mp_streamable *s, struct mp_trip *t, const struct
 	}
 }
 
-static void take_denial(struct mp_streamable *s, struct mp_trip *t, const struct mp_trip_end *end)
+static void take_denial(struct mp_streamable *s, struct mp_http_post *t,
+			const struct mp_http_post_end *end)
 {
 	struct mcpool_error why;
 
@@ -265,7 +268,8 @@ static bool is_redirect(int status)
  * A trailing slash and the like: the request did not happen, and goes to the same server again.
  * To another one neither the message nor what it carries is sent (V37).
  */
-static bool follow(struct mp_streamable *s, struct mp_trip *t, const struct mp_trip_end *end)
+static bool follow(struct mp_streamable *s, struct mp_http_post *t,
+		   const struct mp_http_post_end *end)
 {
 	struct mp_str location = mp_http_head_find(end->head, MP_STR("Location"));
 	struct mp_redirect to = {.url = NULL};
@@ -274,8 +278,8 @@ static bool follow(struct mp_streamable *s, struct mp_trip *t, const struct mp_t
 	char *text;
 	int r;
 
-	if (end->stage != MP_TRIP_DENIED || !is_redirect(end->head->status) || location.len == 0 ||
-	    !mp_streamable_is_live(s) || (t->id && !is_open(s, t)))
+	if (end->stage != MP_HTTP_POST_DENIED || !is_redirect(end->head->status) ||
+	    location.len == 0 || !mp_streamable_is_live(s) || (t->id && !is_open(s, t)))
 		return false;
 	text = mp_alloc(location.len + 1);
 	memcpy(text, location.p, location.len);
@@ -285,7 +289,7 @@ static bool follow(struct mp_streamable *s, struct mp_trip *t, const struct mp_t
 		t->hops++;
 		mp_destination_move(&s->to, to.url);
 		mp_free(to.url);
-		mp_trip_go(t);
+		mp_http_post_go(t);
 		return true;
 	}
 	if (r == 0) {
@@ -308,7 +312,7 @@ static bool follow(struct mp_streamable *s, struct mp_trip *t, const struct mp_t
 /* --- what broke ----------------------------------------------------------------------------- */
 
 /* Nobody was reached; it says nothing about the server's health that a probe could find out. */
-static bool is_unreached(const struct mp_trip_end *end)
+static bool is_unreached(const struct mp_http_post_end *end)
 {
 	switch (end->how) {
 	case MP_HTTP_RESOLVE:
@@ -327,7 +331,7 @@ static bool is_unreached(const struct mp_trip_end *end)
 }
 
 /* A name that is not known now may be known later: MCPOOL_ENOENT would be the last word. */
-static struct mcpool_error mend(const struct mp_trip_end *end)
+static struct mcpool_error mend(const struct mp_http_post_end *end)
 {
 	struct mcpool_error why = end->why;
 
@@ -336,7 +340,8 @@ static struct mcpool_error mend(const struct mp_trip_end *end)
 	return why;
 }
 
-static void take_break(struct mp_streamable *s, struct mp_trip *t, const struct mp_trip_end *end)
+static void take_break(struct mp_streamable *s, struct mp_http_post *t,
+		       const struct mp_http_post_end *end)
 {
 	struct mcpool_error why = mend(end);
 	bool unsent = !t->was_sent;
@@ -358,34 +363,36 @@ static void take_break(struct mp_streamable *s, struct mp_trip *t, const struct 
 /* --- messages ------------------------------------------------------------------------------- */
 
 /* The stream broke, but the server has given us something to go on from, and somebody waits. */
-static bool go_back(struct mp_streamable *s, struct mp_trip *t, const struct mp_trip_end *end)
+static bool go_back(struct mp_streamable *s, struct mp_http_post *t,
+		    const struct mp_http_post_end *end)
 {
-	int64_t retry_ms = mp_trip_get_retry_ms(t);
-	bool may = t->was_heard && !t->is_modern && mp_trip_get_last_id(t).len > 0 &&
+	int64_t retry_ms = mp_http_post_get_retry_ms(t);
+	bool may = t->was_heard && !t->is_modern && mp_http_post_get_last_id(t).len > 0 &&
 		   mp_streamable_is_live(s) && is_open(s, t);
 
-	if (!may || end->stage == MP_TRIP_DENIED || is_unreached(end) ||
+	if (!may || end->stage == MP_HTTP_POST_DENIED || is_unreached(end) ||
 	    end->why.code == MCPOOL_ETOO_LARGE)
 		return false;
-	mp_trip_back(t, retry_ms >= 0 ? retry_ms : RETRY_MS);
+	mp_http_post_back(t, retry_ms >= 0 ? retry_ms : RETRY_MS);
 	return true;
 }
 
 /* A server may take a request and answer it on its standing stream. */
-static bool is_answered_elsewhere(const struct mp_streamable *s, const struct mp_trip *t,
-				  const struct mp_trip_end *end)
+static bool is_answered_elsewhere(const struct mp_streamable *s, const struct mp_http_post *t,
+				  const struct mp_http_post_end *end)
 {
-	return s->standing && !t->is_modern && end->stage == MP_TRIP_READING && t->status == 202 &&
-	       end->body.len == 0;
+	return s->standing && !t->is_modern && end->stage == MP_HTTP_POST_READING &&
+	       t->status == 202 && end->body.len == 0;
 }
 
-static void take_silence(struct mp_streamable *s, struct mp_trip *t, const struct mp_trip_end *end)
+static void take_silence(struct mp_streamable *s, struct mp_http_post *t,
+			 const struct mp_http_post_end *end)
 {
 	struct mcpool_error why;
 
 	if (!is_open(s, t) || is_answered_elsewhere(s, t, end))
 		return;
-	if (end->stage == MP_TRIP_HEARING) {
+	if (end->stage == MP_HTTP_POST_HEARING) {
 		(void)mp_fail(&why, MCPOOL_ECLOSED, "%s ended the stream without an answer",
 			      s->to.place);
 		lose(s, t, MP_LOSS_UNKNOWN, &why);
@@ -397,11 +404,12 @@ static void take_silence(struct mp_streamable *s, struct mp_trip *t, const struc
 }
 
 /* For its request. What breaks when the answer is there breaks nothing. */
-static void take_end(struct mp_streamable *s, struct mp_trip *t, const struct mp_trip_end *end)
+static void take_end(struct mp_streamable *s, struct mp_http_post *t,
+		     const struct mp_http_post_end *end)
 {
 	if (t->is_answered)
 		return;
-	if (end->stage == MP_TRIP_DENIED)
+	if (end->stage == MP_HTTP_POST_DENIED)
 		take_denial(s, t, end);
 	else if (end->how != MP_HTTP_OK)
 		take_break(s, t, end);
@@ -409,22 +417,22 @@ static void take_end(struct mp_streamable *s, struct mp_trip *t, const struct mp
 		take_silence(s, t, end);
 }
 
-static void message_ended(void *u, struct mp_trip *t, const struct mp_trip_end *end)
+static void message_ended(void *u, struct mp_http_post *t, const struct mp_http_post_end *end)
 {
 	struct mp_streamable *s = u;
 
 	if (go_back(s, t, end) || follow(s, t, end))
 		return;
-	if (end->stage == MP_TRIP_READING && end->how == MP_HTTP_OK && end->body.len)
+	if (end->stage == MP_HTTP_POST_READING && end->how == MP_HTTP_OK && end->body.len)
 		tell(s, t, end->body);
-	if (t->state == MP_TRIP_OVER)
+	if (t->state == MP_HTTP_POST_OVER)
 		return; /* everything was closed */
 	mp_streamable_forget(s, t);
 	take_end(s, t, end);
 	mp_streamable_note_over(s, t);
 }
 
-const struct mp_trip_hooks mp_streamable_message_hooks = {
+const struct mp_http_post_hooks mp_streamable_message_hooks = {
 	.request = message_request,
 	.sent = message_sent,
 	.head = message_head,
@@ -436,12 +444,12 @@ const struct mp_trip_hooks mp_streamable_message_hooks = {
 
 static void stand_down(struct mp_streamable *s)
 {
-	s->standing = mp_trip_free(s->standing);
+	s->standing = mp_http_post_free(s->standing);
 }
 
 /* Not offered is no fault. One that was there and is refused now means that something happened. */
-static void standing_denied(struct mp_streamable *s, struct mp_trip *t,
-			    const struct mp_trip_end *end)
+static void standing_denied(struct mp_streamable *s, struct mp_http_post *t,
+			    const struct mp_http_post_end *end)
 {
 	int retry_ms = mp_http_verdict_read_retry(end->head, mp_loop_wall_now_ms(s->loop));
 	enum mp_http_verdict v = mp_http_verdict_of(end->head->status);
@@ -449,7 +457,7 @@ static void standing_denied(struct mp_streamable *s, struct mp_trip *t,
 	if (t->was_heard && is_session_lost(s, end)) {
 		lose_session(s);
 	} else if (v == MP_HTTP_BUSY || v == MP_HTTP_FAULTY) {
-		mp_trip_back(t, retry_ms > RETRY_MS ? retry_ms : RETRY_MS);
+		mp_http_post_back(t, retry_ms > RETRY_MS ? retry_ms : RETRY_MS);
 		if (t->was_heard)
 			mp_streamable_doubt(s, "its stream is refused");
 	} else {
@@ -467,40 +475,40 @@ static void note_joined(struct mp_streamable *s)
 		mp_streamable_advance(s, MP_STREAMABLE_ON_JOINED);
 }
 
-static void standing_head(void *u, struct mp_trip *t, const struct mp_http_head *head)
+static void standing_head(void *u, struct mp_http_post *t, const struct mp_http_head *head)
 {
 	(void)t;
 	(void)head;
 	note_joined(u);
 }
 
-static void standing_ended(void *u, struct mp_trip *t, const struct mp_trip_end *end)
+static void standing_ended(void *u, struct mp_http_post *t, const struct mp_http_post_end *end)
 {
 	struct mp_streamable *s = u;
-	int64_t retry_ms = mp_trip_get_retry_ms(t);
-	bool was_heard = end->stage == MP_TRIP_HEARING;
+	int64_t retry_ms = mp_http_post_get_retry_ms(t);
+	bool was_heard = end->stage == MP_HTTP_POST_HEARING;
 
-	if (end->stage == MP_TRIP_DENIED) {
+	if (end->stage == MP_HTTP_POST_DENIED) {
 		standing_denied(s, t, end);
 	} else if (is_unreached(end)) {
 		struct mcpool_error why = mend(end);
 
 		mp_streamable_fail(s, &why); /* it is gone, though nobody called it (D12) */
-	} else if (end->stage == MP_TRIP_READING) {
+	} else if (end->stage == MP_HTTP_POST_READING) {
 		stand_down(s); /* a document is not what was asked for */
 	} else {
 		bool lived = was_heard && mp_loop_now_ms(s->loop) - t->heard_at_ms >= LIVED_MS;
 
 		if (lived)
 			t->tries = 0;
-		mp_trip_back(t, retry_ms >= 0 ? retry_ms : lived ? 0 : RETRY_MS);
+		mp_http_post_back(t, retry_ms >= 0 ? retry_ms : lived ? 0 : RETRY_MS);
 	}
 	note_joined(s);
 	if (was_heard && end->how != MP_HTTP_OK)
 		mp_streamable_doubt(s, "its stream broke"); /* dialling anew may take long */
 }
 
-const struct mp_trip_hooks mp_streamable_standing_hooks = {
+const struct mp_http_post_hooks mp_streamable_standing_hooks = {
 	.request = message_request,
 	.head = standing_head,
 	.event = heard,

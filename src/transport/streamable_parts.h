@@ -7,7 +7,7 @@
 #include "json/tape.h"
 #include "rpc/message.h"
 #include "transport/streamable.h"
-#include "transport/trip.h"
+#include "transport/http_post.h"
 
 #define MP_STREAMABLE_STATES(X)                                                                    \
 	X(MP_STREAMABLE_FRESH, "fresh", "not started")                                             \
@@ -41,14 +41,14 @@ struct mp_streamable {
 	struct mp_http_client *client; /* borrowed */
 	struct mp_destination to;
 	enum mp_streamable_state state;
-	struct mp_list trips;     /* of messages, owned */
-	struct mp_trip *standing; /* what the server says by itself; owned; NULL: none */
-	mp_id farewell;           /* the DELETE under way; 0: none */
-	char *session, *version;  /* of a legacy server; owned; NULL: none */
-	bool is_established;      /* something was answered as the protocol has it */
-	bool is_gone;             /* there is no session to leave any more */
-	struct mp_buf challenge;  /* of the last 401 or 403 */
-	struct mp_tape tape;      /* of the message on hand */
+	struct mp_list posts;          /* of messages, owned */
+	struct mp_http_post *standing; /* what the server says by itself; owned; NULL: none */
+	mp_id farewell;                /* the DELETE under way; 0: none */
+	char *session, *version;       /* of a legacy server; owned; NULL: none */
+	bool is_established;           /* something was answered as the protocol has it */
+	bool is_gone;                  /* there is no session to leave any more */
+	struct mp_buf challenge;       /* of the last 401 or 403 */
+	struct mp_tape tape;           /* of the message on hand */
 	struct mp_arena arena;
 	struct mp_http_fields fields;
 	struct mp_buf text; /* an answer in other words */
@@ -62,25 +62,25 @@ struct mp_streamable {
 void mp_streamable_advance(struct mp_streamable *s, enum mp_streamable_event ev);
 /* It cannot go on; why is told when everything on its way has arrived. */
 void mp_streamable_fail(struct mp_streamable *s, const struct mcpool_error *why);
-/* A trip of a message is over; then what follows from that, when its request was told. */
-void mp_streamable_forget(struct mp_streamable *s, struct mp_trip *t);
-void mp_streamable_note_over(struct mp_streamable *s, const struct mp_trip *t);
+/* A post of a message is over; then what follows from that, when its request was told. */
+void mp_streamable_forget(struct mp_streamable *s, struct mp_http_post *t);
+void mp_streamable_note_over(struct mp_streamable *s, const struct mp_http_post *t);
 void mp_streamable_note_settled(struct mp_streamable *s);  /* the server has initialized */
 bool mp_streamable_is_live(const struct mp_streamable *s); /* messages are taken */
 void mp_streamable_doubt(struct mp_streamable *s, const char *why);
 
 /* streamable_request.c: what a message is, and what its request carries. */
 int mp_streamable_read(struct mp_streamable *s, struct mp_str text, struct mp_message *m) MP_MUST;
-int mp_streamable_write_post(struct mp_streamable *s, struct mp_trip *t,
+int mp_streamable_write_post(struct mp_streamable *s, struct mp_http_post *t,
 			     struct mp_http_request *ret) MP_MUST;
-int mp_streamable_write_get(struct mp_streamable *s, struct mp_trip *t,
+int mp_streamable_write_get(struct mp_streamable *s, struct mp_http_post *t,
 			    struct mp_http_request *ret) MP_MUST;
 int mp_streamable_write_delete(struct mp_streamable *s, struct mp_http_request *ret) MP_MUST;
 /* The version that an answer to initialize names is said in every header from now on. */
 void mp_streamable_learn_version(struct mp_streamable *s, struct mp_str text);
 
-/* streamable_endings.c: what the end of a trip means. */
-extern const struct mp_trip_hooks mp_streamable_message_hooks;
-extern const struct mp_trip_hooks mp_streamable_standing_hooks;
+/* streamable_endings.c: what the end of a post means. */
+extern const struct mp_http_post_hooks mp_streamable_message_hooks;
+extern const struct mp_http_post_hooks mp_streamable_standing_hooks;
 
 #endif

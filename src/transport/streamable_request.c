@@ -63,7 +63,7 @@ static int address(struct mp_streamable *s, struct mp_http_request *ret)
 	return mp_destination_address(&s->to, &s->fields, ret);
 }
 
-int mp_streamable_write_post(struct mp_streamable *s, struct mp_trip *t,
+int mp_streamable_write_post(struct mp_streamable *s, struct mp_http_post *t,
 			     struct mp_http_request *ret)
 {
 	struct mp_message m;
@@ -92,9 +92,10 @@ static bool is_sendable(struct mp_str id)
 	return id.len > 0;
 }
 
-int mp_streamable_write_get(struct mp_streamable *s, struct mp_trip *t, struct mp_http_request *ret)
+int mp_streamable_write_get(struct mp_streamable *s, struct mp_http_post *t,
+			    struct mp_http_request *ret)
 {
-	struct mp_str last = mp_trip_get_last_id(t);
+	struct mp_str last = mp_http_post_get_last_id(t);
 	int r;
 
 	mp_http_fields_clear(&s->fields);

@@ -158,7 +158,7 @@ HEAVY_TEST(a_server_that_wants_us_back_in_a_million_years_gets_us_sooner)
 	CHECK(stage_until_requests(&s, 4));
 }
 
-/* A cancelled call keeps neither a trip nor a connection, however silent the server is. */
+/* A cancelled call keeps neither a post nor a connection, however silent the server is. */
 HEAVY_TEST(a_cancelled_call_is_not_waited_for)
 {
 	static const char *const said[] = {"", STAGE_STREAM,
@@ -179,7 +179,7 @@ HEAVY_TEST(a_cancelled_call_is_not_waited_for)
 		stage_settle(&s);
 		mp_loop_advance(s.loop, 1001);
 		stage_settle(&s);
-		CHECK_EQ(inside(&s)->trips.len, 0);
+		CHECK_EQ(inside(&s)->posts.len, 0);
 		CHECK(i == 3 || !strstr(s.news, "doubt")); /* 500 is one */
 	}
 }
@@ -199,7 +199,7 @@ HEAVY_TEST(a_notification_is_not_listened_to_for_ever)
 	stage_settle(&s);
 	mp_loop_advance(s.loop, 1001);
 	stage_settle(&s);
-	CHECK_EQ(inside(&s)->trips.len, 0);
+	CHECK_EQ(inside(&s)->posts.len, 0);
 	CHECK(!strstr(s.news, "doubt"));
 }
 
@@ -247,7 +247,7 @@ HEAVY_TEST(a_call_that_waits_is_cancelled_without_a_word)
 	stage_answer(&s.got[2], "405 No", "", "%s", "");
 	stage_settle(&s);
 	CHECK_EQ(s.n, 3);
-	CHECK_EQ(inside(&s)->trips.len, 0);
+	CHECK_EQ(inside(&s)->posts.len, 0);
 }
 
 /* What breaks when the answer is there has nothing to lose, and is no reason to doubt. */
@@ -263,7 +263,7 @@ HEAVY_TEST(a_stream_may_break_once_it_has_brought_its_answer)
 	CHECK(stage_until(&s, "answer:2"));
 	conn_close(s.got[3].conn, true);
 	stage_settle(&s);
-	CHECK_EQ(inside(&s)->trips.len, 0);
+	CHECK_EQ(inside(&s)->posts.len, 0);
 	CHECK_TEXT(s.news, "sent:2 answer:2 ");
 }
 

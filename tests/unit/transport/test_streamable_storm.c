@@ -355,7 +355,7 @@ static bool is_empty(struct storm *st)
 	if (!may_send(st))
 		return true;
 	survivors++;
-	return mp_container_of(st->s.t, struct mp_streamable, base)->trips.len == 0;
+	return mp_container_of(st->s.t, struct mp_streamable, base)->posts.len == 0;
 }
 
 static bool storm_closes(struct storm *st)

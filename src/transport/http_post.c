@@ -1,7 +1,7 @@
 /*
- * trip.c - one trip to a server: a POST, what comes back, and the way back for the rest.
+ * http_post.c - one POST to a server: what comes back, and the way back for the rest.
  */
-#include "transport/trip.h"
+#include "transport/http_post.h"
 
 #include "base/error.h"
 #include "base/limits.h"
@@ -16,7 +16,7 @@ enum {
 	LONGEST_WISH_MS = 300000, /* a server may say when to come back, but not never */
 };
 
-#define TRIP_EVENTS(X)                                                       \
+#define HTTP_POST_EVENTS(X)                                                  \
 	X(ON_GO, "go", "begin, or begin again")                              \
 	X(ON_DOCUMENT, "document", "an answer began, which is one document") \
 	X(ON_STREAM, "stream", "an answer began, which is a stream")         \
@@ -26,15 +26,16 @@ enum {
 	X(ON_REST, "rest", "the owner wants the rest of it, later")          \
 	X(ON_LEAVE, "leave", "nobody wants anything any more")
 
-MP_MACHINE_ENUM(trip_event, TRIP_EVENTS);
-MP_MACHINE_TYPES(trip, struct mp_trip, enum trip_event, MP_TRIP_STATES, TRIP_EVENTS);
-static trip_action start, read_document, read_refusal, hear, rest, cut;
+MP_MACHINE_ENUM(http_post_event, HTTP_POST_EVENTS);
+MP_MACHINE_TYPES(http_post, struct mp_http_post, enum http_post_event, MP_HTTP_POST_STATES,
+		 HTTP_POST_EVENTS);
+static http_post_action start, read_document, read_refusal, hear, rest, cut;
 
-#define AT(state)      [MP_TRIP_##state]
-#define TO(state, act) MP_TO(MP_TRIP_##state, act)
+#define AT(state)      [MP_HTTP_POST_##state]
+#define TO(state, act) MP_TO(MP_HTTP_POST_##state, act)
 
 /* An exchange that is over leads back to READY, from where the owner sends it on or leaves. */
-MP_MACHINE_STEPS(trip) = {
+MP_MACHINE_STEPS(http_post) = {
 	AT(READY) = {[ON_GO] = TO(GOING, start),
 		     [ON_REST] = TO(RESTING, rest),
 		     [ON_LEAVE] = TO(OVER, cut)},
@@ -56,16 +57,16 @@ MP_MACHINE_STEPS(trip) = {
 	AT(RESTING) = {[ON_GO] = TO(GOING, start), [ON_LEAVE] = TO(OVER, cut)},
 };
 
-MP_MACHINE(trip, struct mp_trip)
+MP_MACHINE(http_post, struct mp_http_post)
 
 /* --- an exchange and its end ---------------------------------------------------------------- */
 
-/* Whoever is told may free the trip; it stays in memory until the end of the turn. */
-static void finish(struct mp_trip *t, enum trip_event ev, enum mp_http_end how,
+/* Whoever is told may free the post; it stays in memory until the end of the turn. */
+static void finish(struct mp_http_post *t, enum http_post_event ev, enum mp_http_end how,
 		   const struct mcpool_error *why)
 {
 	struct mp_http_head head = {.status = t->status};
-	struct mp_trip_end end = {
+	struct mp_http_post_end end = {
 		.stage = t->state,
 		.how = how,
 		.head = &head,
@@ -78,12 +79,12 @@ static void finish(struct mp_trip *t, enum trip_event ev, enum mp_http_end how,
 	t->exchange = 0;
 	mp_timer_stop(&t->timer);
 	mp_loop_unpost(t->loop, &t->failed);
-	trip_advance(t, ev);
+	http_post_advance(t, ev);
 	t->hooks->ended(t->u, t, &end);
-	mp_check(t->state != MP_TRIP_READY); /* the owner has decided */
+	mp_check(t->state != MP_HTTP_POST_READY); /* the owner has decided */
 }
 
-static void stop_exchange(struct mp_trip *t)
+static void stop_exchange(struct mp_http_post *t)
 {
 	if (t->exchange)
 		mp_http_cancel(t->client, t->exchange);
@@ -91,7 +92,7 @@ static void stop_exchange(struct mp_trip *t)
 }
 
 /* There is no use in reading on. */
-static void break_off(struct mp_trip *t, enum mp_http_end how, int code, const char *words)
+static void break_off(struct mp_http_post *t, enum mp_http_end how, int code, const char *words)
 {
 	struct mcpool_error why;
 
@@ -102,7 +103,7 @@ static void break_off(struct mp_trip *t, enum mp_http_end how, int code, const c
 
 /* --- what the exchange tells ---------------------------------------------------------------- */
 
-static void tell_sent(struct mp_trip *t)
+static void tell_sent(struct mp_http_post *t)
 {
 	bool before = t->was_sent;
 
@@ -116,7 +117,7 @@ static void exchange_sent(void *u)
 	tell_sent(u);
 }
 
-static int keep_head(struct mp_trip *t, const struct mp_http_head *head)
+static int keep_head(struct mp_http_post *t, const struct mp_http_head *head)
 {
 	int r = 0;
 
@@ -128,27 +129,27 @@ static int keep_head(struct mp_trip *t, const struct mp_http_head *head)
 
 static void exchange_head(void *u, const struct mp_http_head *head)
 {
-	struct mp_trip *t = u;
+	struct mp_http_post *t = u;
 
 	tell_sent(t); /* at the latest */
-	if (t->state != MP_TRIP_GOING)
+	if (t->state != MP_HTTP_POST_GOING)
 		return;
 	t->status = head->status;
 	if (head->status < 200 || head->status >= 300) {
 		if (keep_head(t, head) < 0)
 			mp_http_fields_clear(&t->head); /* the status says enough */
-		trip_advance(t, ON_NO);
+		http_post_advance(t, ON_NO);
 		return;
 	}
 	if (t->hooks->head)
 		t->hooks->head(t->u, t, head);
-	if (t->state == MP_TRIP_GOING)
-		trip_advance(t, mp_http_head_has_type(head, MP_STR("text/event-stream"))
-					? ON_STREAM
-					: ON_DOCUMENT);
+	if (t->state == MP_HTTP_POST_GOING)
+		http_post_advance(t, mp_http_head_has_type(head, MP_STR("text/event-stream"))
+					     ? ON_STREAM
+					     : ON_DOCUMENT);
 }
 
-static void take_events(struct mp_trip *t, struct mp_str bytes)
+static void take_events(struct mp_http_post *t, struct mp_str bytes)
 {
 	struct mp_sse_event event;
 	int r;
@@ -157,7 +158,7 @@ static void take_events(struct mp_trip *t, struct mp_str bytes)
 	while ((r = mp_sse_next(&t->sse, &event)) > 0) {
 		t->tries = 0;
 		t->hooks->event(t->u, t, &event);
-		if (t->state != MP_TRIP_HEARING)
+		if (t->state != MP_HTTP_POST_HEARING)
 			return;
 	}
 	if (r < 0)
@@ -166,7 +167,7 @@ static void take_events(struct mp_trip *t, struct mp_str bytes)
 		break_off(t, MP_HTTP_LIMIT, MCPOOL_ETOO_LARGE, "the answer is too large");
 }
 
-static void take_document(struct mp_trip *t, struct mp_str bytes)
+static void take_document(struct mp_http_post *t, struct mp_str bytes)
 {
 	int r = mp_buf_add_str(&t->answer, bytes);
 
@@ -177,7 +178,7 @@ static void take_document(struct mp_trip *t, struct mp_str bytes)
 }
 
 /* Only its beginning is for anybody. */
-static void take_refusal(struct mp_trip *t, struct mp_str bytes)
+static void take_refusal(struct mp_http_post *t, struct mp_str bytes)
 {
 	size_t room = DENIAL_BYTES - t->answer.len;
 	struct mp_str first = {bytes.p, bytes.len < room ? bytes.len : room};
@@ -190,23 +191,23 @@ static void take_refusal(struct mp_trip *t, struct mp_str bytes)
 
 static void exchange_data(void *u, struct mp_str bytes)
 {
-	struct mp_trip *t = u;
+	struct mp_http_post *t = u;
 
 	switch (t->state) {
-	case MP_TRIP_HEARING:
+	case MP_HTTP_POST_HEARING:
 		take_events(t, bytes);
 		break;
-	case MP_TRIP_READING:
+	case MP_HTTP_POST_READING:
 		take_document(t, bytes);
 		break;
-	case MP_TRIP_DENIED:
+	case MP_HTTP_POST_DENIED:
 		take_refusal(t, bytes);
 		break;
-	case MP_TRIP_READY:
-	case MP_TRIP_GOING:
-	case MP_TRIP_RESTING:
-	case MP_TRIP_OVER:
-	case MP_TRIP_STATE_COUNT:
+	case MP_HTTP_POST_READY:
+	case MP_HTTP_POST_GOING:
+	case MP_HTTP_POST_RESTING:
+	case MP_HTTP_POST_OVER:
+	case MP_HTTP_POST_STATE_COUNT:
 		break;
 	}
 }
@@ -228,13 +229,13 @@ static const struct mp_http_hooks http_hooks = {
 /* What could not even be begun is told later, as everything else is. */
 static void tell_failed(void *u)
 {
-	struct mp_trip *t = u;
+	struct mp_http_post *t = u;
 	struct mcpool_error why = *t->why;
 
 	finish(t, ON_BROKEN, MP_HTTP_PROTOCOL, &why);
 }
 
-static enum trip_event start(struct mp_trip *t)
+static enum http_post_event start(struct mp_http_post *t)
 {
 	struct mp_http_request request = {.body = {NULL, 0}};
 	struct mcpool_error why;
@@ -258,30 +259,30 @@ static enum trip_event start(struct mp_trip *t)
 	return MP_QUIET;
 }
 
-static void give_up_body(struct mp_trip *t)
+static void give_up_body(struct mp_http_post *t)
 {
 	mp_buf_done(&t->body);
 	mp_buf_init(&t->body, MP_LIMIT_MESSAGE);
 }
 
-static enum trip_event read_document(struct mp_trip *t)
+static enum http_post_event read_document(struct mp_http_post *t)
 {
 	give_up_body(t);
 	return MP_QUIET;
 }
 
-static enum trip_event read_refusal(struct mp_trip *t)
+static enum http_post_event read_refusal(struct mp_http_post *t)
 {
 	(void)t;
 	return MP_QUIET;
 }
 
 /* What the stream before it said last stays: its id is what this one goes on from. */
-static enum trip_event hear(struct mp_trip *t)
+static enum http_post_event hear(struct mp_http_post *t)
 {
 	char *last = NULL;
-	int64_t retry_ms = mp_trip_get_retry_ms(t);
-	struct mp_str id = mp_trip_get_last_id(t);
+	int64_t retry_ms = mp_http_post_get_retry_ms(t);
+	struct mp_str id = mp_http_post_get_last_id(t);
 
 	if (id.len) {
 		last = mp_alloc(id.len + 1);
@@ -302,13 +303,13 @@ static enum trip_event hear(struct mp_trip *t)
 	return MP_QUIET;
 }
 
-static enum trip_event rest(struct mp_trip *t)
+static enum http_post_event rest(struct mp_http_post *t)
 {
 	t->goes_back = true;
 	return MP_QUIET;
 }
 
-static enum trip_event cut(struct mp_trip *t)
+static enum http_post_event cut(struct mp_http_post *t)
 {
 	stop_exchange(t);
 	mp_timer_stop(&t->timer);
@@ -318,10 +319,10 @@ static enum trip_event cut(struct mp_trip *t)
 
 static void timer_rang(void *u)
 {
-	struct mp_trip *t = u;
+	struct mp_http_post *t = u;
 
-	if (t->state == MP_TRIP_RESTING) {
-		trip_advance(t, ON_GO);
+	if (t->state == MP_HTTP_POST_RESTING) {
+		http_post_advance(t, ON_GO);
 		return;
 	}
 	stop_exchange(t); /* it lingered for long enough */
@@ -330,14 +331,15 @@ static void timer_rang(void *u)
 
 /* --- the outside ---------------------------------------------------------------------------- */
 
-int mp_trip_new(struct mp_loop *loop, struct mp_http_client *client, struct mp_str body,
-		const struct mp_trip_hooks *hooks, void *u, struct mp_trip **ret_trip)
+int mp_http_post_new(struct mp_loop *loop, struct mp_http_client *client, struct mp_str body,
+		     const struct mp_http_post_hooks *hooks, void *u,
+		     struct mp_http_post **ret_post)
 {
-	struct mp_trip *t = mp_alloc(sizeof(*t));
+	struct mp_http_post *t = mp_alloc(sizeof(*t));
 	int r;
 
-	*t = (struct mp_trip){.loop = loop, .client = client, .hooks = hooks, .u = u};
-	t->state = MP_TRIP_READY;
+	*t = (struct mp_http_post){.loop = loop, .client = client, .hooks = hooks, .u = u};
+	t->state = MP_HTTP_POST_READY;
 	mp_buf_init(&t->body, MP_LIMIT_MESSAGE);
 	mp_buf_init(&t->answer, MP_LIMIT_MESSAGE);
 	mp_http_fields_init(&t->head);
@@ -345,16 +347,16 @@ int mp_trip_new(struct mp_loop *loop, struct mp_http_client *client, struct mp_s
 	mp_task_init(&t->failed, tell_failed, t);
 	r = mp_buf_add_str(&t->body, body);
 	if (r < 0) {
-		mp_trip_free(t);
+		mp_http_post_free(t);
 		return r;
 	}
-	*ret_trip = t;
+	*ret_post = t;
 	return 0;
 }
 
-static void trip_gone(struct mp_grave *grave)
+static void http_post_gone(struct mp_grave *grave)
 {
-	struct mp_trip *t = mp_container_of(grave, struct mp_trip, grave);
+	struct mp_http_post *t = mp_container_of(grave, struct mp_http_post, grave);
 
 	mp_buf_done(&t->body);
 	mp_buf_done(&t->answer);
@@ -366,22 +368,22 @@ static void trip_gone(struct mp_grave *grave)
 	mp_free(t);
 }
 
-struct mp_trip *mp_trip_free(struct mp_trip *t)
+struct mp_http_post *mp_http_post_free(struct mp_http_post *t)
 {
-	if (!t || t->state == MP_TRIP_OVER)
+	if (!t || t->state == MP_HTTP_POST_OVER)
 		return NULL;
-	trip_advance(t, ON_LEAVE);
-	mp_loop_bury(t->loop, &t->grave, trip_gone); /* one of its hooks may be on the stack */
+	http_post_advance(t, ON_LEAVE);
+	mp_loop_bury(t->loop, &t->grave, http_post_gone); /* one of its hooks may be on the stack */
 	return NULL;
 }
 
-void mp_trip_go(struct mp_trip *t)
+void mp_http_post_go(struct mp_http_post *t)
 {
-	trip_advance(t, ON_GO);
+	http_post_advance(t, ON_GO);
 }
 
 /* Where nothing came of going back, each time is later than the one before. */
-static int64_t choose_rest(struct mp_trip *t, int64_t delay_ms)
+static int64_t choose_rest(struct mp_http_post *t, int64_t delay_ms)
 {
 	int64_t ms = FIRST_REST_MS;
 	int64_t lived_ms = mp_loop_now_ms(t->loop) - t->heard_at_ms;
@@ -397,27 +399,27 @@ static int64_t choose_rest(struct mp_trip *t, int64_t delay_ms)
 	return t->tries == 0 || ms < delay_ms ? delay_ms : ms;
 }
 
-void mp_trip_back(struct mp_trip *t, int64_t delay_ms)
+void mp_http_post_back(struct mp_http_post *t, int64_t delay_ms)
 {
 	int64_t ms = choose_rest(t, delay_ms);
 
-	trip_advance(t, ON_REST);
+	http_post_advance(t, ON_REST);
 	t->tries++;
 	mp_timer_start(&t->timer, ms);
 }
 
-void mp_trip_linger(struct mp_trip *t)
+void mp_http_post_linger(struct mp_http_post *t)
 {
 	if (t->exchange && !mp_timer_is_running(&t->timer))
 		mp_timer_start(&t->timer, LINGER_MS);
 }
 
-struct mp_str mp_trip_get_last_id(const struct mp_trip *t)
+struct mp_str mp_http_post_get_last_id(const struct mp_http_post *t)
 {
 	return t->has_sse ? mp_sse_get_last_id(&t->sse) : MP_STR("");
 }
 
-int64_t mp_trip_get_retry_ms(const struct mp_trip *t)
+int64_t mp_http_post_get_retry_ms(const struct mp_http_post *t)
 {
 	return t->has_sse ? mp_sse_get_retry_ms(&t->sse) : -1;
 }
