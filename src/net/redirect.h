@@ -20,6 +20,12 @@ struct mp_redirect {
 	char *url; /* absolute, without fragment; the caller frees it */
 };
 
+/* 301, 302, 307, 308: the same request belongs elsewhere. 303 would make a GET of a POST. */
+static inline bool mp_redirect_is_status(int status)
+{
+	return status == 301 || status == 302 || status == 307 || status == 308;
+}
+
 /*
  * `location` as the header has it, maybe relative to `from`; hops: how many were followed before.
  * MCPOOL_EPERM when it may not be followed: https to plain http, other schemes, credentials in it;

@@ -13,6 +13,7 @@
 #include "base/machine.h"
 #include "base/mem.h"
 #include "net/http_verdict.h"
+#include "net/redirect.h"
 #include "net/sse.h"
 #include "rpc/salvage.h"
 #include "transport/outbox.h"
@@ -167,11 +168,6 @@ static enum sse_legacy_event follow(struct sse_legacy *x, const struct mp_http_h
 
 /* --- what the stream brings ----------------------------------------------------------------- */
 
-static bool is_redirect(int status)
-{
-	return status == 301 || status == 302 || status == 307 || status == 308;
-}
-
 static void stream_head(void *u, const struct mp_http_head *head)
 {
 	struct sse_legacy *x = u;
@@ -180,7 +176,7 @@ static void stream_head(void *u, const struct mp_http_head *head)
 	if (mp_http_verdict_of(head->status) == MP_HTTP_FINE &&
 	    mp_http_head_has_type(head, MP_STR("text/event-stream"))) {
 		sse_legacy_advance(x, STREAM);
-	} else if (is_redirect(head->status)) {
+	} else if (mp_redirect_is_status(head->status)) {
 		sse_legacy_advance(x, follow(x, head));
 	} else if (mp_http_verdict_of(head->status) == MP_HTTP_FINE) {
 		(void)mp_fail(&x->why, MCPOOL_EPROTO,

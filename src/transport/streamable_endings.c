@@ -259,11 +259,6 @@ static void take_denial(struct mp_streamable *s, struct mp_http_post *t,
 
 /* --- elsewhere ------------------------------------------------------------------------------ */
 
-static bool is_redirect(int status)
-{
-	return status == 301 || status == 302 || status == 307 || status == 308;
-}
-
 /*
  * A trailing slash and the like: the request did not happen, and goes to the same server again.
  * To another one neither the message nor what it carries is sent (V37).
@@ -278,7 +273,7 @@ static bool follow(struct mp_streamable *s, struct mp_http_post *t,
 	char *text;
 	int r;
 
-	if (end->stage != MP_HTTP_POST_DENIED || !is_redirect(end->head->status) ||
+	if (end->stage != MP_HTTP_POST_DENIED || !mp_redirect_is_status(end->head->status) ||
 	    location.len == 0 || !mp_streamable_is_live(s) || (t->id && !is_open(s, t)))
 		return false;
 	text = mp_alloc(location.len + 1);

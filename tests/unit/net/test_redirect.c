@@ -82,3 +82,13 @@ TEST(errors_do_not_repeat_addresses)
 		 MCPOOL_EPERM);
 	CHECK(!strstr(err.message, "hush"));
 }
+
+TEST(a_status_that_keeps_the_request_is_a_redirect)
+{
+	static const int others[] = {200, 300, 303, 304, 305, 400, 500};
+
+	CHECK(mp_redirect_is_status(301) && mp_redirect_is_status(302));
+	CHECK(mp_redirect_is_status(307) && mp_redirect_is_status(308));
+	for (size_t i = 0; i < MP_ARRAY_LEN(others); i++)
+		CHECK(!mp_redirect_is_status(others[i]));
+}
