@@ -6,10 +6,10 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "net/http_verdict.h"
 
 enum {
 	LINGER_MS = 1000,         /* for the end of what nobody wants any more */
-	DENIAL_BYTES = 64 * 1024, /* kept of what a refusal says */
 	FIRST_REST_MS = 1000,     /* before going back where nothing came, and half more */
 	LONGEST_REST_MS = 30000,  /* each time, up to this */
 	SHORTEST_REST_MS = 250,   /* after a stream that ended at once, whatever it wishes */
@@ -65,15 +65,15 @@ MP_MACHINE(http_post, struct mp_http_post)
 static void finish(struct mp_http_post *t, enum http_post_event ev, enum mp_http_end how,
 		   const struct mcpool_error *why)
 {
-	struct mp_http_head head = {.status = t->status};
+	struct mp_http_head head = mp_refusal_get_head(&t->refusal);
 	struct mp_http_post_end end = {
 		.stage = t->state,
 		.how = how,
 		.head = &head,
-		.body = mp_buf_get(&t->answer),
+		.body = mp_buf_get(t->state == MP_HTTP_POST_DENIED ? &t->refusal.body : &t->answer),
 	};
 
-	head.headers = mp_http_fields_get(&t->head, &head.n_headers);
+	head.status = t->status;
 	if (why)
 		end.why = *why;
 	t->exchange = 0;
@@ -117,16 +117,6 @@ static void exchange_sent(void *u)
 	tell_sent(u);
 }
 
-static int keep_head(struct mp_http_post *t, const struct mp_http_head *head)
-{
-	int r = 0;
-
-	mp_http_fields_clear(&t->head);
-	for (size_t i = 0; i < head->n_headers && r == 0; i++)
-		r = mp_http_fields_add(&t->head, head->headers[i].name, head->headers[i].value);
-	return r;
-}
-
 static void exchange_head(void *u, const struct mp_http_head *head)
 {
 	struct mp_http_post *t = u;
@@ -135,9 +125,8 @@ static void exchange_head(void *u, const struct mp_http_head *head)
 	if (t->state != MP_HTTP_POST_GOING)
 		return;
 	t->status = head->status;
-	if (head->status < 200 || head->status >= 300) {
-		if (keep_head(t, head) < 0)
-			mp_http_fields_clear(&t->head); /* the status says enough */
+	if (mp_http_verdict_of(head->status) != MP_HTTP_FINE) {
+		mp_refusal_begin(&t->refusal, head);
 		http_post_advance(t, ON_NO);
 		return;
 	}
@@ -180,10 +169,7 @@ static void take_document(struct mp_http_post *t, struct mp_str bytes)
 /* Only its beginning is for anybody. */
 static void take_refusal(struct mp_http_post *t, struct mp_str bytes)
 {
-	size_t room = DENIAL_BYTES - t->answer.len;
-	struct mp_str first = {bytes.p, bytes.len < room ? bytes.len : room};
-
-	if (mp_buf_add_str(&t->answer, first) == 0 && first.len == bytes.len)
+	if (mp_refusal_add(&t->refusal, bytes))
 		return;
 	stop_exchange(t);
 	finish(t, ON_COMPLETE, MP_HTTP_OK, NULL);
@@ -243,7 +229,7 @@ static enum http_post_event start(struct mp_http_post *t)
 
 	t->status = 0;
 	mp_buf_clear(&t->answer);
-	mp_http_fields_clear(&t->head);
+	mp_refusal_done(&t->refusal);
 	r = t->hooks->request(t->u, t, t->goes_back, &request);
 	if (!t->goes_back)
 		request.body = mp_buf_get(&t->body);
@@ -342,7 +328,7 @@ int mp_http_post_new(struct mp_loop *loop, struct mp_http_client *client, struct
 	t->state = MP_HTTP_POST_READY;
 	mp_buf_init(&t->body, MP_LIMIT_MESSAGE);
 	mp_buf_init(&t->answer, MP_LIMIT_MESSAGE);
-	mp_http_fields_init(&t->head);
+	mp_refusal_init(&t->refusal);
 	mp_timer_init(&t->timer, loop, timer_rang, t);
 	mp_task_init(&t->failed, tell_failed, t);
 	r = mp_buf_add_str(&t->body, body);
@@ -360,7 +346,7 @@ static void http_post_gone(struct mp_grave *grave)
 
 	mp_buf_done(&t->body);
 	mp_buf_done(&t->answer);
-	mp_http_fields_done(&t->head);
+	mp_refusal_done(&t->refusal);
 	if (t->has_sse)
 		mp_sse_done(&t->sse);
 	mp_free(t->why);

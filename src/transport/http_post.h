@@ -12,8 +12,8 @@
 #include "base/loop.h"
 #include "base/machine.h"
 #include "net/http_client.h"
-#include "net/http_fields.h"
 #include "net/sse.h"
+#include "transport/refusal.h"
 
 #define MP_HTTP_POST_STATES(X)                                                           \
 	X(MP_HTTP_POST_READY, "ready", "nothing is under way")                           \
@@ -60,14 +60,14 @@ struct mp_http_post {
 	const struct mp_http_post_hooks *hooks;
 	void *u;
 	enum mp_http_post_state state;
-	mp_id exchange;             /* 0: none */
-	bool goes_back;             /* this exchange is a GET */
-	bool was_sent;              /* this exchange; or a stream of it was heard before */
-	bool was_heard;             /* a stream of it was */
-	struct mp_buf body;         /* of the request; as long as it may be needed */
-	struct mp_buf answer;       /* a document, or what a refusal says */
-	int status;                 /* of a refusal */
-	struct mp_http_fields head; /* of a refusal */
+	mp_id exchange;       /* 0: none */
+	bool goes_back;       /* this exchange is a GET */
+	bool was_sent;        /* this exchange; or a stream of it was heard before */
+	bool was_heard;       /* a stream of it was */
+	struct mp_buf body;   /* of the request; as long as it may be needed */
+	struct mp_buf answer; /* a document */
+	int status;           /* of the answer; 0: none has begun */
+	struct mp_refusal refusal;
 	struct mp_sse sse;
 	bool has_sse;
 	struct mp_timer timer;

@@ -39,7 +39,7 @@ bool mp_refusal_add(struct mp_refusal *r, struct mp_str bytes)
 	return mp_buf_add_str(&r->body, bytes) == 0 && r->body.len < MP_REFUSAL_BODY;
 }
 
-static struct mp_http_head head_of(const struct mp_refusal *r)
+struct mp_http_head mp_refusal_get_head(const struct mp_refusal *r)
 {
 	struct mp_http_head head = {.status = r->status};
 
@@ -50,7 +50,7 @@ static struct mp_http_head head_of(const struct mp_refusal *r)
 void mp_refusal_explain(const struct mp_refusal *r, const char *place, int64_t wall_ms,
 			struct mcpool_error *ret)
 {
-	struct mp_http_head head = head_of(r);
+	struct mp_http_head head = mp_refusal_get_head(r);
 
 	mp_http_verdict_explain(&head, mp_buf_get(&r->body), place, wall_ms, ret);
 }
@@ -64,7 +64,7 @@ static bool is_for_tokens(struct mp_str challenge)
 
 struct mp_str mp_refusal_get_challenge(const struct mp_refusal *r)
 {
-	struct mp_http_head head = head_of(r);
+	struct mp_http_head head = mp_refusal_get_head(r);
 
 	for (size_t i = 0; i < head.n_headers; i++)
 		if (mp_str_eq_nocase(head.headers[i].name, MP_STR("WWW-Authenticate")) &&
