@@ -14,6 +14,7 @@ enum {
 	LONGEST_REST_MS = 30000,  /* each time, up to this */
 	SHORTEST_REST_MS = 250,   /* after a stream that ended at once, whatever it wishes */
 	LONGEST_WISH_MS = 300000, /* a server may say when to come back, but not never */
+	UNREAD_MAX = 64 * 1024,   /* of what follows a 2xx that says all */
 };
 
 #define HTTP_POST_EVENTS(X)                                                  \
@@ -29,14 +30,14 @@ enum {
 MP_MACHINE_ENUM(http_post_event, HTTP_POST_EVENTS);
 MP_MACHINE_TYPES(http_post, struct mp_http_post, enum http_post_event, MP_HTTP_POST_STATES,
 		 HTTP_POST_EVENTS);
-static http_post_action start, read_document, read_refusal, hear, rest, cut;
+static http_post_action read_document, read_refusal, hear, rest, cut;
 
 #define AT(state)      [MP_HTTP_POST_##state]
 #define TO(state, act) MP_TO(MP_HTTP_POST_##state, act)
 
 /* An exchange that is over leads back to READY, from where the owner sends it on or leaves. */
 MP_MACHINE_STEPS(http_post) = {
-	AT(READY) = {[ON_GO] = TO(GOING, start),
+	AT(READY) = {[ON_GO] = TO(GOING, NULL),
 		     [ON_REST] = TO(RESTING, rest),
 		     [ON_LEAVE] = TO(OVER, cut)},
 	AT(GOING) = {[ON_DOCUMENT] = TO(READING, read_document),
@@ -54,7 +55,7 @@ MP_MACHINE_STEPS(http_post) = {
 	AT(DENIED) = {[ON_COMPLETE] = TO(READY, NULL),
 		      [ON_BROKEN] = TO(READY, NULL),
 		      [ON_LEAVE] = TO(OVER, cut)},
-	AT(RESTING) = {[ON_GO] = TO(GOING, start), [ON_LEAVE] = TO(OVER, cut)},
+	AT(RESTING) = {[ON_GO] = TO(GOING, NULL), [ON_LEAVE] = TO(OVER, cut)},
 };
 
 MP_MACHINE(http_post, struct mp_http_post)
@@ -117,6 +118,11 @@ static void exchange_sent(void *u)
 	tell_sent(u);
 }
 
+static bool is_stream(const struct mp_http_post *t, const struct mp_http_head *head)
+{
+	return !t->hooks->is_one_way && mp_http_head_has_type(head, MP_STR("text/event-stream"));
+}
+
 static void exchange_head(void *u, const struct mp_http_head *head)
 {
 	struct mp_http_post *t = u;
@@ -133,9 +139,7 @@ static void exchange_head(void *u, const struct mp_http_head *head)
 	if (t->hooks->head)
 		t->hooks->head(t->u, t, head);
 	if (t->state == MP_HTTP_POST_GOING)
-		http_post_advance(t, mp_http_head_has_type(head, MP_STR("text/event-stream"))
-					     ? ON_STREAM
-					     : ON_DOCUMENT);
+		http_post_advance(t, is_stream(t, head) ? ON_STREAM : ON_DOCUMENT);
 }
 
 static void take_events(struct mp_http_post *t, struct mp_str bytes)
@@ -156,10 +160,24 @@ static void take_events(struct mp_http_post *t, struct mp_str bytes)
 		break_off(t, MP_HTTP_LIMIT, MCPOOL_ETOO_LARGE, "the answer is too large");
 }
 
+static void drop_some(struct mp_http_post *t, struct mp_str bytes)
+{
+	t->unread += bytes.len;
+	if (t->unread <= UNREAD_MAX)
+		return;
+	stop_exchange(t);
+	finish(t, ON_COMPLETE, MP_HTTP_OK, NULL);
+}
+
 static void take_document(struct mp_http_post *t, struct mp_str bytes)
 {
-	int r = mp_buf_add_str(&t->answer, bytes);
+	int r;
 
+	if (t->hooks->is_one_way) {
+		drop_some(t, bytes);
+		return;
+	}
+	r = mp_buf_add_str(&t->answer, bytes);
 	if (r == MCPOOL_ELIMIT)
 		break_off(t, MP_HTTP_LIMIT, MCPOOL_ETOO_LARGE, "the answer is too large");
 	else if (r < 0)
@@ -221,28 +239,23 @@ static void tell_failed(void *u)
 	finish(t, ON_BROKEN, MP_HTTP_PROTOCOL, &why);
 }
 
-static enum http_post_event start(struct mp_http_post *t)
+static int begin(struct mp_http_post *t, struct mcpool_error *reterr)
 {
 	struct mp_http_request request = {.body = {NULL, 0}};
-	struct mcpool_error why;
 	int r;
 
 	t->status = 0;
 	mp_buf_clear(&t->answer);
 	mp_refusal_done(&t->refusal);
 	r = t->hooks->request(t->u, t, t->goes_back, &request);
+	if (r < 0)
+		return mp_fail(reterr, r, "%s", mcpool_error_text(r));
 	if (!t->goes_back)
 		request.body = mp_buf_get(&t->body);
-	if (r == 0)
-		r = mp_http_start(t->client, &request, &http_hooks, t, &t->exchange, &why);
-	else
-		(void)mp_fail(&why, r, "%s", mcpool_error_text(r));
-	if (r < 0) {
+	r = mp_http_start(t->client, &request, &http_hooks, t, &t->exchange, reterr);
+	if (r < 0)
 		t->exchange = 0;
-		mp_error_keep(&t->why, &why);
-		mp_loop_post(t->loop, &t->failed);
-	}
-	return MP_QUIET;
+	return r;
 }
 
 static void give_up_body(struct mp_http_post *t)
@@ -308,7 +321,7 @@ static void timer_rang(void *u)
 	struct mp_http_post *t = u;
 
 	if (t->state == MP_HTTP_POST_RESTING) {
-		http_post_advance(t, ON_GO);
+		mp_http_post_go(t);
 		return;
 	}
 	stop_exchange(t); /* it lingered for long enough */
@@ -365,7 +378,24 @@ struct mp_http_post *mp_http_post_free(struct mp_http_post *t)
 
 void mp_http_post_go(struct mp_http_post *t)
 {
+	struct mcpool_error why;
+
+	if (begin(t, &why) < 0) {
+		mp_error_keep(&t->why, &why);
+		mp_loop_post(t->loop, &t->failed);
+	}
 	http_post_advance(t, ON_GO);
+}
+
+int mp_http_post_try(struct mp_http_post *t, struct mcpool_error *reterr)
+{
+	int r = begin(t, reterr);
+
+	if (r < 0)
+		return r;
+	give_up_body(t); /* the client has a copy */
+	http_post_advance(t, ON_GO);
+	return 0;
 }
 
 /* Where nothing came of going back, each time is later than the one before. */

@@ -2,7 +2,7 @@
  * http_post.h - one POST of one message to a server: what comes back as a document or as a
  * stream of events, and, where a stream broke with something to go on from, the way back for the
  * rest. A stream that stands by itself is a post without a message. What an ending means, and
- * whether the post goes on, is its owner's to say (streamable.c).
+ * whether the post goes on, is its owner's to say (streamable.c, outbox.c).
  */
 #ifndef MP_HTTP_POST_H
 #define MP_HTTP_POST_H
@@ -51,6 +51,9 @@ struct mp_http_post_hooks {
 	void (*event)(void *u, struct mp_http_post *t, const struct mp_sse_event *event);
 	/* The exchange is over: mp_http_post_go, back or free decides what comes. */
 	void (*ended)(void *u, struct mp_http_post *t, const struct mp_http_post_end *end);
+	/* The answer to the message comes elsewhere: a 2xx says all, and what follows it is read a
+	 * little, for the sake of the connection, and dropped. Its stage is READING. */
+	bool is_one_way;
 };
 
 struct mp_http_post {
@@ -68,6 +71,7 @@ struct mp_http_post {
 	struct mp_buf answer; /* a document */
 	int status;           /* of the answer; 0: none has begun */
 	struct mp_refusal refusal;
+	size_t unread; /* bytes that were dropped; see is_one_way */
 	struct mp_sse sse;
 	bool has_sse;
 	struct mp_timer timer;
@@ -82,6 +86,12 @@ struct mp_http_post {
 	int hops;   /* redirects that were followed */
 	bool is_modern;
 	bool is_answered;
+	/* Of outbox.c, too. */
+	struct mp_list *list; /* which it is in */
+	size_t size;          /* of the body */
+	bool is_counted;      /* among the bytes that are not sent */
+	bool is_told;         /* that it was sent */
+	bool goes_first;      /* what follows waits until it has arrived */
 };
 
 /* body: of a POST, copied; empty: the post has none and only goes back. */
@@ -93,6 +103,9 @@ struct mp_http_post *mp_http_post_free(struct mp_http_post *t);
 
 /* Begin; or, from ended(), the same request again. */
 void mp_http_post_go(struct mp_http_post *t);
+/* Begin, where the caller is told at once that it cannot: then ended() stays silent, and free is
+ * all that is left. It cannot go a second time. */
+int mp_http_post_try(struct mp_http_post *t, struct mcpool_error *reterr) MP_MUST;
 /* From ended(), or instead of going: after a while go back for what is left of the stream. */
 void mp_http_post_back(struct mp_http_post *t, int64_t delay_ms);
 /* What was asked for is there, or nobody wants it any more: wait a little for the end of it, so

@@ -8,30 +8,31 @@
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/mem.h"
 #include "rpc/message.h"
 
 /* As for a pipe: one message of the largest size, and some. */
 #define MAX_UNSENT (MP_LIMIT_MESSAGE + MP_MIB(1))
 
-static struct mp_post *post_of(struct mp_link *link)
+static struct mp_http_post *post_of(struct mp_link *link)
 {
-	return mp_container_of(link, struct mp_post, link);
+	return mp_container_of(link, struct mp_http_post, link);
 }
 
-static void put_into(struct mp_list *list, struct mp_post *p)
+static void put_into(struct mp_list *list, struct mp_http_post *p)
 {
 	mp_list_append(list, &p->link);
 	p->list = list;
 }
 
-static void uncount(struct mp_outbox *o, struct mp_post *p)
+static void uncount(struct mp_outbox *o, struct mp_http_post *p)
 {
 	if (p->is_counted)
 		o->unsent -= p->size;
 	p->is_counted = false;
 }
 
-static void take_out(struct mp_outbox *o, struct mp_post *p)
+static void take_out(struct mp_outbox *o, struct mp_http_post *p)
 {
 	mp_list_remove(p->list, &p->link);
 	if (o->first == p)
@@ -39,13 +40,13 @@ static void take_out(struct mp_outbox *o, struct mp_post *p)
 	uncount(o, p);
 }
 
-static void drop(struct mp_outbox *o, struct mp_post *p)
+static void drop(struct mp_outbox *o, struct mp_http_post *p)
 {
 	take_out(o, p);
-	mp_post_free(p);
+	mp_http_post_free(p);
 }
 
-void mp_outbox_tell_sent(struct mp_outbox *o, struct mp_post *p)
+void mp_outbox_tell_sent(struct mp_outbox *o, struct mp_http_post *p)
 {
 	if (p->is_told)
 		return;
@@ -59,19 +60,19 @@ void mp_outbox_tell_sent(struct mp_outbox *o, struct mp_post *p)
 
 static void release(struct mp_outbox *o);
 
-static void finish(struct mp_outbox *o, struct mp_post *p, enum mp_post_end end)
+static void finish(struct mp_outbox *o, struct mp_http_post *p, const struct mp_http_post_end *end)
 {
 	take_out(o, p);
 	o->hooks->done(o->u, p, end);
-	mp_post_free(p);
+	mp_http_post_free(p);
 }
 
-static void post_sent(void *u, struct mp_post *p)
+static void post_sent(void *u, struct mp_http_post *p)
 {
 	mp_outbox_tell_sent(u, p);
 }
 
-static void post_done(void *u, struct mp_post *p, enum mp_post_end end)
+static void post_ended(void *u, struct mp_http_post *p, const struct mp_http_post_end *end)
 {
 	struct mp_outbox *o = u;
 	bool was_first = o->first == p;
@@ -81,13 +82,27 @@ static void post_done(void *u, struct mp_post *p, enum mp_post_end end)
 		release(o);
 }
 
-static const struct mp_post_hooks post_hooks = {.sent = post_sent, .done = post_done};
+static int post_request(void *u, struct mp_http_post *p, bool goes_back,
+			struct mp_http_request *ret)
+{
+	struct mp_outbox *o = u;
+
+	(void)goes_back; /* nothing does: what comes back comes elsewhere */
+	return o->hooks->request(o->u, p, ret);
+}
+
+static const struct mp_http_post_hooks post_hooks = {
+	.request = post_request,
+	.sent = post_sent,
+	.ended = post_ended,
+	.is_one_way = true,
+};
 
 /* --- sending -------------------------------------------------------------------------------- */
 
-static int launch(struct mp_outbox *o, struct mp_post *p, struct mcpool_error *reterr)
+static int launch(struct mp_outbox *o, struct mp_http_post *p, struct mcpool_error *reterr)
 {
-	int r = o->hooks->go(o->u, p, reterr);
+	int r = mp_http_post_try(p, reterr);
 
 	if (r == 0 && p->goes_first)
 		o->first = p;
@@ -100,24 +115,23 @@ static void release(struct mp_outbox *o)
 	struct mp_link *link;
 
 	while (!o->first && (link = mp_list_pop(&o->held))) {
-		struct mp_post *p = post_of(link);
+		struct mp_http_post_end end = {.stage = MP_HTTP_POST_GOING, .how = MP_HTTP_CONNECT};
+		struct mp_http_post *p = post_of(link);
 
 		put_into(&o->going, p);
-		if (launch(o, p, &p->why) < 0) {
-			p->how = MP_HTTP_CONNECT;
-			finish(o, p, MP_POST_WAS_BROKEN);
-		}
+		if (launch(o, p, &end.why) < 0)
+			finish(o, p, &end);
 	}
 }
 
 /* A request of ours with that id which is not out yet. */
-static struct mp_post *find_unsent(struct mp_outbox *o, struct mp_str id)
+static struct mp_http_post *find_unsent(struct mp_outbox *o, struct mp_str id)
 {
 	struct mp_list *lists[] = {&o->going, &o->held};
 
 	for (size_t i = 0; i < MP_ARRAY_LEN(lists); i++)
 		MP_LIST_EACH(lists[i], link) {
-			struct mp_post *p = post_of(link);
+			struct mp_http_post *p = post_of(link);
 
 			if (p->id && !p->is_told && mp_str_eq(mp_str_of(p->id), id))
 				return p;
@@ -127,7 +141,7 @@ static struct mp_post *find_unsent(struct mp_outbox *o, struct mp_str id)
 
 void mp_outbox_note_sent(struct mp_outbox *o, struct mp_str id)
 {
-	struct mp_post *p = o->unsent && id.len ? find_unsent(o, id) : NULL;
+	struct mp_http_post *p = o->unsent && id.len ? find_unsent(o, id) : NULL;
 
 	if (p && p->list == &o->going)
 		mp_outbox_tell_sent(o, p);
@@ -135,7 +149,7 @@ void mp_outbox_note_sent(struct mp_outbox *o, struct mp_str id)
 
 static bool take_back(struct mp_outbox *o, const struct mp_message *m)
 {
-	struct mp_post *p;
+	struct mp_http_post *p;
 
 	if (m->method != MP_METHOD_CANCELLED || o->unsent == 0)
 		return false;
@@ -145,11 +159,32 @@ static bool take_back(struct mp_outbox *o, const struct mp_message *m)
 	return p;
 }
 
+static int make(struct mp_outbox *o, struct mp_str text, struct mp_str id,
+		struct mp_http_post **ret_post)
+{
+	struct mp_http_post *p;
+	int r = mp_http_post_new(o->loop, o->client, text, &post_hooks, o, &p);
+
+	if (r < 0)
+		return r;
+	p->size = text.len;
+	if (id.len) {
+		p->id = mp_try_alloc(id.len + 1);
+		if (!p->id) {
+			mp_http_post_free(p);
+			return MCPOOL_ENOMEM;
+		}
+		memcpy(p->id, id.p, id.len);
+		p->id[id.len] = '\0';
+	}
+	*ret_post = p;
+	return 0;
+}
+
 static int add(struct mp_outbox *o, struct mp_str text, const struct mp_message *m)
 {
-	struct mp_str id = m->kind == MP_MESSAGE_REQUEST ? m->id : MP_STR("");
-	struct mp_post *p;
-	int r = mp_post_new(o->loop, o->client, text, id, &post_hooks, o, &p);
+	struct mp_http_post *p;
+	int r = make(o, text, m->kind == MP_MESSAGE_REQUEST ? m->id : MP_STR(""), &p);
 
 	if (r < 0)
 		return r;

@@ -10,17 +10,18 @@
 #include "base/loop.h"
 #include "json/tape.h"
 #include "net/http_client.h"
-#include "transport/post.h"
+#include "transport/http_post.h"
 
 enum { MP_OUTBOX_POSTS = 1024 }; /* on their way or held */
 
-/* From the loop, except go. Any of them may end the outbox. */
+/* From the loop, except request. Any of them may end the outbox. */
 struct mp_outbox_hooks {
-	/* Send it off: mp_post_go(). */
-	int (*go)(void *u, struct mp_post *p, struct mcpool_error *reterr);
+	/* Where it goes and what it carries; as of mp_http_post_hooks. */
+	int (*request)(void *u, struct mp_http_post *p, struct mp_http_request *ret);
 	void (*sent)(void *u, struct mp_str id); /* a request is out */
-	/* What became of it; p->id tells whose. Freed afterwards. */
-	void (*done)(void *u, struct mp_post *p, enum mp_post_end end);
+	/* What became of it: broken off (GOING), taken (READING) or refused (DENIED), whatever
+	 * happened behind that; p->id tells whose. Freed afterwards. */
+	void (*done)(void *u, struct mp_http_post *p, const struct mp_http_post_end *end);
 };
 
 struct mp_outbox {
@@ -28,11 +29,11 @@ struct mp_outbox {
 	struct mp_http_client *client; /* borrowed */
 	const struct mp_outbox_hooks *hooks;
 	void *u;
-	struct mp_list going;  /* owned, as are the held ones */
-	struct mp_list held;   /* behind `first`, which they must not overtake */
-	struct mp_post *first; /* in going; NULL: everything may go */
-	size_t unsent;         /* bytes of all that the kernel does not have */
-	struct mp_tape tape;   /* of the message at hand */
+	struct mp_list going;       /* owned, as are the held ones */
+	struct mp_list held;        /* behind `first`, which they must not overtake */
+	struct mp_http_post *first; /* in going; NULL: everything may go */
+	size_t unsent;              /* bytes of all that the kernel does not have */
+	struct mp_tape tape;        /* of the message at hand */
 };
 
 void mp_outbox_init(struct mp_outbox *o, struct mp_loop *loop, struct mp_http_client *client,
@@ -46,6 +47,6 @@ int mp_outbox_send(struct mp_outbox *o, struct mp_str text) MP_MUST;
 /* This request was answered, so it is out, whatever we know. */
 void mp_outbox_note_sent(struct mp_outbox *o, struct mp_str id);
 /* Before somebody is told what became of it: it can be told. */
-void mp_outbox_tell_sent(struct mp_outbox *o, struct mp_post *p);
+void mp_outbox_tell_sent(struct mp_outbox *o, struct mp_http_post *p);
 
 #endif

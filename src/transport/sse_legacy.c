@@ -1,8 +1,8 @@
 /*
  * sse_legacy.c - HTTP+SSE as revision 2024-11-05 has it.
- * A GET that never ends brings the server's messages; each of ours is a POST (post.c) to the place
- * that its first event names. Requests are answered on the stream, so the end of the stream is the
- * end of the conversation.
+ * A GET that never ends brings the server's messages; each of ours is a POST (outbox.c) to the
+ * place that its first event names. Requests are answered on the stream, so the end of the stream
+ * is the end of the conversation.
  */
 #include "transport/sse_legacy.h"
 
@@ -24,6 +24,11 @@
  * another kind open for ever.
  */
 enum { PLACE_MS = 5000 };
+/*
+ * A server may think about a request before it says that it has it; with anything else there is
+ * nothing to think about.
+ */
+enum { REQUEST_IDLE_MS = 300 * 1000, OTHER_IDLE_MS = 30 * 1000, TOTAL_MS = 3600 * 1000 };
 
 #define SSE_LEGACY_STATES(X)                                                 \
 	X(IDLE, "idle", "not started")                                       \
@@ -60,8 +65,9 @@ struct sse_legacy {
 	struct mp_refusal refusal; /* of the stream, or of a message that was not let in */
 	char *post_url;            /* owned; NULL: not known */
 	struct mp_outbox outbox;
-	bool answered;            /* a message came */
-	struct mp_timer patience; /* WAITING */
+	struct mp_http_fields fields; /* of the message at hand */
+	bool answered;                /* a message came */
+	struct mp_timer patience;     /* WAITING */
 	struct mcpool_error why;
 	struct mp_task closed_task;
 	struct mp_grave grave;
@@ -314,11 +320,20 @@ static enum sse_legacy_event dial(struct sse_legacy *x)
 
 /* --- messages ------------------------------------------------------------------------------- */
 
-static int go(void *u, struct mp_post *p, struct mcpool_error *reterr)
+static int write_post(void *u, struct mp_http_post *p, struct mp_http_request *ret)
 {
 	struct sse_legacy *x = u;
+	int r;
 
-	return mp_post_go(p, &x->destination, x->post_url, x->zone, reterr);
+	mp_http_fields_clear(&x->fields);
+	r = mp_http_fields_add(&x->fields, MP_STR("Content-Type"), MP_STR("application/json"));
+	if (r == 0)
+		r = mp_destination_address(&x->destination, &x->fields, ret);
+	ret->url = x->post_url;
+	ret->from = x->zone; /* the address came from a server there */
+	ret->idle_ms = p->id ? REQUEST_IDLE_MS : OTHER_IDLE_MS;
+	ret->total_ms = TOTAL_MS;
+	return r;
 }
 
 static void tell_sent(void *u, struct mp_str id)
@@ -329,7 +344,7 @@ static void tell_sent(void *u, struct mp_str id)
 		x->base.hooks->sent(x->base.u, id);
 }
 
-static void tell_lost(struct sse_legacy *x, struct mp_post *p, enum mp_loss loss,
+static void tell_lost(struct sse_legacy *x, struct mp_http_post *p, enum mp_loss loss,
 		      const struct mcpool_error *why)
 {
 	if (!p->id)
@@ -349,7 +364,7 @@ static void fail(struct sse_legacy *x, const struct mcpool_error *why)
 }
 
 /* The server has forgotten us, and with us what was asked; this one it never took. */
-static void be_forgotten(struct sse_legacy *x, struct mp_post *p,
+static void be_forgotten(struct sse_legacy *x, struct mp_http_post *p,
 			 const struct mcpool_error *refusal)
 {
 	struct mcpool_error why;
@@ -362,7 +377,8 @@ static void be_forgotten(struct sse_legacy *x, struct mp_post *p,
 }
 
 /* Before the first answer nobody is let in at all; later it is about one request. */
-static void be_locked_out(struct sse_legacy *x, struct mp_post *p, const struct mcpool_error *why)
+static void be_locked_out(struct sse_legacy *x, struct mp_http_post *p,
+			  const struct mcpool_error *why)
 {
 	struct mp_refusal old = x->refusal;
 
@@ -374,7 +390,7 @@ static void be_locked_out(struct sse_legacy *x, struct mp_post *p, const struct 
 		fail(x, why);
 }
 
-static void post_denied(struct sse_legacy *x, struct mp_post *p)
+static void post_denied(struct sse_legacy *x, struct mp_http_post *p)
 {
 	enum mp_http_verdict verdict = mp_http_verdict_of(p->refusal.status);
 	struct mcpool_error why;
@@ -388,34 +404,29 @@ static void post_denied(struct sse_legacy *x, struct mp_post *p)
 		tell_lost(x, p, verdict == MP_HTTP_BUSY ? MP_LOSS_UNTAKEN : MP_LOSS_UNUSABLE, &why);
 }
 
-static void post_broken(struct sse_legacy *x, struct mp_post *p)
+static void post_broken(struct sse_legacy *x, struct mp_http_post *p,
+			const struct mp_http_post_end *end)
 {
 	const char *doubt = p->was_sent ? "a request was cut off" : "a request could not be sent";
 
 	/* The answer comes on the stream, if at all; its own deadline counts. */
-	if (p->how == MP_HTTP_TIMEOUT && p->was_sent)
+	if (end->how == MP_HTTP_TIMEOUT && p->was_sent)
 		return;
-	tell_lost(x, p, p->was_sent ? MP_LOSS_UNKNOWN : MP_LOSS_UNTAKEN, &p->why);
+	tell_lost(x, p, p->was_sent ? MP_LOSS_UNKNOWN : MP_LOSS_UNTAKEN, &end->why);
 	if (x->state == OPEN && x->base.hooks->doubt)
 		x->base.hooks->doubt(x->base.u, doubt);
 }
 
-static void post_done(void *u, struct mp_post *p, enum mp_post_end end)
+static void post_done(void *u, struct mp_http_post *p, const struct mp_http_post_end *end)
 {
-	switch (end) {
-	case MP_POST_WAS_TAKEN:
-		return;
-	case MP_POST_WAS_DENIED:
+	if (end->stage == MP_HTTP_POST_DENIED)
 		post_denied(u, p);
-		return;
-	case MP_POST_WAS_BROKEN:
-		post_broken(u, p);
-		return;
-	}
+	else if (end->stage == MP_HTTP_POST_GOING)
+		post_broken(u, p, end);
 }
 
 static const struct mp_outbox_hooks outbox_hooks = {
-	.go = go,
+	.request = write_post,
 	.sent = tell_sent,
 	.done = post_done,
 };
@@ -468,6 +479,7 @@ static void free_sse(struct mp_grave *grave)
 	struct sse_legacy *x = mp_container_of(grave, struct sse_legacy, grave);
 
 	mp_outbox_done(&x->outbox);
+	mp_http_fields_done(&x->fields);
 	mp_sse_done(&x->sse);
 	mp_refusal_done(&x->refusal);
 	mp_destination_done(&x->destination);
@@ -517,6 +529,7 @@ int mp_sse_legacy_new(struct mp_loop *loop, struct mp_http_client *client,
 	x->client = client;
 	mp_sse_init(&x->sse, MP_LIMIT_MESSAGE);
 	mp_refusal_init(&x->refusal);
+	mp_http_fields_init(&x->fields);
 	mp_outbox_init(&x->outbox, loop, client, &outbox_hooks, x);
 	mp_task_init(&x->closed_task, tell_closed, x);
 	mp_timer_init(&x->patience, loop, place_is_missing, x);

@@ -3,6 +3,7 @@
 
 #include "loopback_net.h"
 
+#include "transport/destination.h"
 #include "transport/outbox.h"
 
 static const struct answer answers[] = {
@@ -26,7 +27,8 @@ struct desk {
 	char log[400];
 	int n_done;
 	bool cut_when_sent, cut_when_done;
-	int refuse; /* what go answers instead */
+	struct mp_http_fields fields;
+	int refuse; /* what request answers instead */
 };
 
 static void note(struct desk *d, const char *what, const char *id)
@@ -36,14 +38,15 @@ static void note(struct desk *d, const char *what, const char *id)
 	snprintf(d->log + len, sizeof(d->log) - len, "%s:%s ", what, id ? id : "-");
 }
 
-static int go(void *u, struct mp_post *p, struct mcpool_error *reterr)
+static int request(void *u, struct mp_http_post *p, struct mp_http_request *ret)
 {
 	struct desk *d = u;
 
 	if (d->refuse)
 		return d->refuse;
 	note(d, "go", p->id);
-	return mp_post_go(p, &d->to, d->to.url, MP_ZONE_ANY, reterr);
+	mp_http_fields_clear(&d->fields);
+	return mp_destination_address(&d->to, &d->fields, ret);
 }
 
 static void sent(void *u, struct mp_str id)
@@ -57,23 +60,23 @@ static void sent(void *u, struct mp_str id)
 		mp_outbox_cut(&d->o);
 }
 
-static void done(void *u, struct mp_post *p, enum mp_post_end end)
+static void done(void *u, struct mp_http_post *p, const struct mp_http_post_end *end)
 {
-	static const char *const words[] = {"taken", "denied", "broken"};
 	struct desk *d = u;
 
 	d->n_done++;
-	note(d, words[end], p->id);
+	note(d, end->stage == MP_HTTP_POST_READING ? "taken" : "broken", p->id);
 	if (d->cut_when_done)
 		mp_outbox_cut(&d->o);
 }
 
-static const struct mp_outbox_hooks hooks = {go, sent, done};
+static const struct mp_outbox_hooks hooks = {request, sent, done};
 
 static void desk_done(struct desk *d)
 {
 	if (d->has_outbox)
 		mp_outbox_done(&d->o);
+	mp_http_fields_done(&d->fields);
 	mp_destination_done(&d->to);
 	net_done(&d->n);
 }
@@ -81,6 +84,7 @@ static void desk_done(struct desk *d)
 static bool desk_init(struct desk *d, const char *path)
 {
 	*d = (struct desk){.n_done = 0};
+	mp_http_fields_init(&d->fields);
 	REQUIRE(net_init(&d->n, answers));
 	REQUIRE(net_aim(&d->n, path, &d->to));
 	mp_outbox_init(&d->o, d->n.loop, d->n.client, &hooks, d);
