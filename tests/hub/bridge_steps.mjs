@@ -1,0 +1,154 @@
+// bridge_steps.mjs - what agents do in test_bridge.sh.
+import { execFileSync, spawn } from "node:child_process";
+import { copyFileSync, renameSync } from "node:fs";
+import { answers, ask, bridge, call, ended, heard, hub, init, is, kill, leave, next, now, send, sleep, text, tools } from "./talk.mjs";
+
+const { MCPOOL, MODE, SLACK, USERFILE, XDG_RUNTIME_DIR } = process.env;
+const changed = (ms) => next("notifications/tools/list_changed", ms);
+
+export async function first_use() {
+	const t = now();
+	await init();
+	console.log(`took ${Math.round(now() - t)}`);
+	const names = await tools();
+	is(names.includes("mcp__a__echo"), names);
+	console.log("listed");
+	console.log(await text("mcp__a__echo", { message: "hi" }));
+	is(await leave() === 0, "exit code 0");
+}
+
+async function survive_one(i) {
+	const before = heard.length;
+	const open = [call("mcp__a__sleep", { ms: 30000 }), call("mcp__a__sleep", { ms: 30000 })];
+	await sleep(100);
+	const t = now();
+	kill(hub());
+	const r = await Promise.all(open);
+	is(now() - t < 200 * SLACK, `answered after ${now() - t} ms`);
+	is(r.every((a) => a.error.code === 1003 && a.error.data.outcome === "unknown"), JSON.stringify(r));
+	const again = await text("mcp__a__echo", { message: "x" + i });
+	is(again === "x" + i, again);
+	is(now() - t < 2000 * SLACK, `back after ${now() - t} ms`);
+	is(heard.slice(before).some((m) => m.method === "notifications/tools/list_changed"), "told of lists");
+}
+
+export async function survive() {
+	await init();
+	await tools();
+	for (let i = 0; i < 5; i++) await survive_one(i);
+	return "survived";
+}
+
+export async function wait_for_the_hub() {
+	const wait = 'kill -KILL "$1"; until flock -n "$2" sleep 2; do :; done';
+	await init();
+	await tools();
+	spawn("sh", ["-c", wait, "sh", hub(), `${XDG_RUNTIME_DIR}/mcpool/hub.lock`]);
+	await sleep(1000);
+	const t = now();
+	const sums = await Promise.all([1, 2, 3].map((n) => text("mcp__a__add", { a: n, b: 1 })));
+	is(now() - t > 300, `too soon, after ${now() - t} ms`);
+	return sums.join();
+}
+
+export async function call_two_and_stay() {
+	await init();
+	await tools();
+	await call("mcp__a__echo", { message: "x" });
+	await call("mcp__b__echo", { message: "x" });
+	console.log("ok");
+	await sleep(1500);
+}
+
+export async function list() {
+	await init();
+	return (await tools()).join();
+}
+
+export async function send_garbage() {
+	await init();
+	send("this is no message");
+	await sleep(300);
+	is(answers.length === 1 && answers[0].error.code === -32700, JSON.stringify(answers));
+	answers.length = 0;
+	return text("mcp__a__echo", { message: "fine" });
+}
+
+export async function leave_soon() {
+	await init();
+	const t = now();
+	const code = await leave();
+	is(code === 0 && now() - t < 1000, `${code} after ${now() - t}`);
+}
+export async function be_terminated() {
+	await init();
+	bridge.kill("SIGTERM");
+	is(await ended === 0, await ended);
+}
+export async function stop_reading() {
+	await init();
+	bridge.stdout.destroy();
+	call("mcp__a__echo", { message: "x" });
+	is(await ended === 0, "deaf");
+}
+export async function leave_a_call_open() {
+	await init();
+	call("mcp__a__sleep", { ms: 30000 });
+	await sleep(100);
+	is(await leave() === 0, "0");
+}
+
+export async function find_no_hub() {
+	const t = now();
+	const r = await ask("initialize", {});
+	is(r.error.data.outcome === "not_sent", JSON.stringify(r));
+	is(now() - t < 15000, now() - t);
+	return r.error.message;
+}
+
+export async function switch_off_and_on() {
+	await init();
+	const before = await tools();
+	is(before.includes("mcp__b__echo"), before);
+	const off = changed();
+	execFileSync(MCPOOL, ["disable", "--now", "b"]);
+	await off;
+	const after = await tools();
+	is(!after.includes("mcp__b__echo") && after.includes("mcp__a__echo"), after);
+	const on = changed();
+	execFileSync(MCPOOL, ["enable", "--now", "b"]);
+	await on;
+	is((await tools()).includes("mcp__b__echo"), "back");
+	return "switched";
+}
+
+// The names so far, once there are some that fit.
+async function tools_until(fit) {
+	let names = await tools();
+	for (let i = 0; i < 100 && !fit(names); i++) {
+		await sleep(50);
+		names = await tools();
+	}
+	return names;
+}
+
+export async function use_short_names() {
+	await init();
+	const names = await tools_until((n) => n.length);
+	is(names.includes("a__echo") && names.every((n) => n.startsWith("a__")), names.join());
+	is((await call("a__echo", { message: "hi" })).result, "called");
+	return "short";
+}
+
+export async function hear_of_another_mode() {
+	await init({ elicitation: {}, sampling: {}, roots: {} });
+	const before = (await tools()).join();
+	is(before === "mcp__q__t", before);
+	const told = changed(15000);
+	copyFileSync(MODE, USERFILE + ".new");
+	renameSync(USERFILE + ".new", USERFILE);
+	await told;
+	const names = (await tools_until((n) => n.length > 1)).join();
+	is(names === "mcp__q__more,mcp__q__t", names);
+	return "more";
+}
