@@ -1,7 +1,7 @@
 // bridge_steps.mjs - what agents do in test_bridge.sh.
 import { execFileSync, spawn } from "node:child_process";
 import { copyFileSync, renameSync } from "node:fs";
-import { answers, ask, bridge, call, ended, heard, hub, init, is, kill, leave, next, now, send, sleep, text, tools } from "./talk.mjs";
+import { answers, ask, bridge, call, ended, heard, hub, init, is, kill, leave, next, now, send, sleep, text, tools, tools_until } from "./talk.mjs";
 
 const { MCPOOL, MODE, SLACK, USERFILE, XDG_RUNTIME_DIR } = process.env;
 const changed = (ms) => next("notifications/tools/list_changed", ms);
@@ -120,16 +120,6 @@ export async function switch_off_and_on() {
 	await on;
 	is((await tools()).includes("mcp__b__echo"), "back");
 	return "switched";
-}
-
-// The names so far, once there are some that fit.
-async function tools_until(fit) {
-	let names = await tools();
-	for (let i = 0; i < 100 && !fit(names); i++) {
-		await sleep(50);
-		names = await tools();
-	}
-	return names;
 }
 
 export async function use_short_names() {

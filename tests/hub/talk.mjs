@@ -54,6 +54,15 @@ export const text = async (name, args) => {
 };
 // The names of all tools.
 export const tools = async () => (await ask("tools/list", {})).result.tools.map((t) => t.name);
+// The names, once they fit; after 5 s those that there are.
+export const tools_until = async (fit) => {
+	let names = await tools();
+	for (let i = 0; i < 100 && !fit(names); i++) {
+		await sleep(50);
+		names = await tools();
+	}
+	return names;
+};
 // The next notification or request of that name.
 export const next = (method, ms = 5000) =>
 	new Promise((resolve, reject) => {
