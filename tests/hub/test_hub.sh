@@ -99,13 +99,7 @@ t_down_does_not_wait_for_a_burial() {
 # Whoever is in is told; a bridge stays.
 t_down_waits_for_what_is_under_way() {
 	with a && up || return 1
-	talk 'init()' 'tools()' \
-		'const r = call("mcp__a__sleep", {ms: 1000}); await sleep(200);
-		 const { execFile } = await import("node:child_process");
-		 const down = new Promise((ok) => execFile(process.env.MCPOOL, ["down"], (e, out) => ok(e ? String(e) : out)));
-		 const answer = await r; is(answer.result, JSON.stringify(answer)); return await down;' \
-		'const r = await call("mcp__a__echo", {message: "again"}); is(r.result, JSON.stringify(r)); return "back";' &&
-		says out "has stopped" back && finish
+	talk hub_steps.mjs#stay_while_the_hub_leaves && says out "has stopped" back && finish
 }
 
 # Only what changed is started again: a stays the process it was, b becomes another one, c is new.
@@ -116,9 +110,7 @@ t_reload_and_trust_while_it_runs() { # U33 B55 B57
 		[ "$(grep '^a ' "$work/before")" = "$(grep '^a ' "$work/after")" ] && [ "$(grep '^b ' "$work/before")" != "$(grep '^b ' "$work/after")" ] ||
 		{ echo "before: $(cat "$work/before"), after: $(cat "$work/after")"; return 1; }
 	mkdir -p "$work/here/.git" && printf '{"mcpServers":{%s}}' "$(server p)" >"$work/here/.mcp.json" && (
-		cd "$work/here" && talk 'await init(); is(!(await tools()).includes("mcp__p__echo"), "not approved");
-			const told = next("notifications/tools/list_changed"); const { execFileSync } = await import("node:child_process");
-			execFileSync(process.env.MCPOOL, ["trust", "p", "--yes"]); await told; is((await tools()).includes("mcp__p__echo"), "approved");'
+		cd "$work/here" && talk hub_steps.mjs#approve_meanwhile
 	) && finish
 }
 has_connected() { [ "$("$mcpool" status --json | grep -o '"state":"connected"' | wc -l)" -eq "$1" ]; }
@@ -140,12 +132,7 @@ t_the_verbs_of_the_manual_exist() { # U33 B55
 
 # What a person changes is there at once for agents that are connected: a new server, one that is off, one that is gone.
 t_changes_take_effect_at_once() { # B59
-	with a && talk 'init()' 'tools()' \
-		'const { execFileSync } = await import("node:child_process"); const sh = (...a) => execFileSync(process.env.MCPOOL, a, { stdio: ["ignore", "pipe", "ignore"] });
-		 const change = async (...a) => { const told = next("notifications/tools/list_changed"); const t = now(); sh(...a); await told;
-			is(now() - t < 5000, `${a}: after ${now() - t} ms`); return (await tools()).includes("mcp__n__echo"); };
-		 is(await change("add", "n", "--", process.env.MCPOOL, "demo-server"), "added"); is(!(await change("disable", "n")), "off");
-		 is(await change("enable", "n"), "on"); is(!(await change("remove", "n")), "removed"); return "all four";' && says out 'all four' && finish
+	with a && talk hub_steps.mjs#change_by_verbs && says out 'all four' && finish
 }
 
 # Another user's process is not let in, whatever it says.
@@ -286,14 +273,12 @@ t_a_broken_file_behind_a_new_hub() {
 	with a b && sed -i 's|^{|{"mcpool":{"naming":"server__tool"},|' "$user" && run 0 trust --user-file --yes && up && run 0 status &&
 		cp "$user" "$work/good" && first=$(hub_pid) || return 1
 	printf '{"mcpServers":{"a":{"comm' >"$user" && kill -9 "$first" && eventually 5 is_down "$first" || return 1
-	talk 'init()' 'const t = await tools(); is(t.includes("a__add") && t.includes("b__add"), t); return "both are there";' \
-		'const r = await call("a__add", {a: 2, b: 40}); return r.result.content[0].text;' \
-		'const r = await call("a__nosuch", {}); return r.error.message;' && says out "both are there" 42 "mcp.json:1" "Mend the file" || return 1
+	talk hub_steps.mjs#use_what_was_read_last && says out "both are there" 42 "mcp.json:1" "Mend the file" || return 1
 	run 3 status && says err "mcp.json:1" "last read" && says out "a  connected" && run 3 status --json && json 'd.problem.includes("mcp.json:1")' || return 1
 	cp "$work/good" "$user" && eventually 5 quiet_status && configure "$user" "$(server b)" && run 0 trust --user-file --yes && eventually 5 logged 'gone a' || return 1
 	second=$(hub_pid)
 	printf '{' >"$user" && eventually 5 loud_status && kill -9 "$second" && eventually 5 is_down "$second" &&
-		talk 'init()' 'const t = (await tools()).join(); is(/b__add/.test(t) && !/a__add/.test(t), t); return "only b";' && says out "only b" && finish
+		talk hub_steps.mjs#list && says out b__add && silent_on out a__add && finish
 }
 quiet_status() { run 0 status >/dev/null; }
 loud_status() { run 3 status >/dev/null; }

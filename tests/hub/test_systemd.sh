@@ -25,7 +25,7 @@ over() { kill -TERM "$manager_pid" && wait "$manager_pid" && heard '^ended 0' &&
 # Nobody: nothing runs. Somebody: it is there, and is the one that was started.
 t_activation() {
 	with a && managed && sleep 0.5 && never started && run 0 status --json && json "d.hub.pid === $(started)" &&
-		heard '^heard READY=1' && said 1 '^started' && talk 'init()' 'return (await tools()).join()' && says out mcp__a__echo &&
+		heard '^heard READY=1' && said 1 '^started' && talk hub_steps.mjs#list && says out mcp__a__echo &&
 		said 1 '^started' && [ "$(hub_pid)" = "$(started)" ] && [ -S "$sock" ] && over && heard '^heard STOPPING=1' && [ -S "$sock" ]
 }
 
@@ -50,22 +50,12 @@ t_down() {
 
 # A call under way is answered, the session goes on with the next one, which the agent's next word starts.
 t_a_session_outlives_down() {
-	with a && managed && talk 'init()' 'tools()' \
-		'const r = call("mcp__a__sleep", {ms: 1500}); await sleep(300);
-		 const { execFile } = await import("node:child_process");
-		 const down = new Promise((ok) => execFile(process.env.MCPOOL, ["down"], (e, out) => ok(e ? String(e) : out)));
-		 const a = await r; is(a.result, JSON.stringify(a)); return await down;' \
-		'const r = await call("mcp__a__echo", {message: "again"}); is(r.result, JSON.stringify(r)); return "back";' &&
-		says out "has stopped" back && said 2 '^started' && over
+	with a && managed && talk hub_steps.mjs#stay_while_the_hub_leaves && says out "has stopped" back && said 2 '^started' && over
 }
 
 # Killed: bridges find the socket, and the manager starts the next one.
 t_a_session_outlives_a_crash() {
-	with a && managed && talk 'init()' 'tools()' \
-		'const r = call("mcp__a__sleep", {ms: 20000}); await sleep(300); kill(hub());
-		 const a = await r; is(a.error?.code === 1003, JSON.stringify(a));
-		 const b = await call("mcp__a__echo", {message: "again"}); is(b.result, JSON.stringify(b)); return "back";' &&
-		says out back && heard '^ended 137' && said 2 '^started' && over
+	with a && managed && talk hub_steps.mjs#stay_while_the_hub_is_killed && says out back && heard '^ended 137' && said 2 '^started' && over
 }
 
 # `up` finds it; a second hub by hand does not take the place.
