@@ -6,10 +6,8 @@
 
 #include "base/base.h"
 #include "base/buf.h"
-#include "base/loop.h"
 #include "base/str.h"
 #include "client/catalog.h"
-#include "client/upstream.h"
 #include "config/settings.h"
 
 /* A contract; see mcpool(1). */

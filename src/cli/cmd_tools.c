@@ -2,10 +2,8 @@
  * cmd_tools.c - `mcpool tools`: one tool as JSON; offers.c does the rest.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "base/limits.h"
-#include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/offers.h"
 #include "cli/verbs.h"

@@ -50,7 +50,6 @@ int mp_command_load(struct mp_configured *c, const struct mp_cli_args *args,
 		mp_cli_complain("%s", mcpool_error_text(MCPOOL_ENOMEM));
 		return MP_EXIT_START;
 	}
-	ret_options->is_typed = true;
 	ret_options->start_timeout_ms = args->timeout_ms ? args->timeout_ms : MP_LIMIT_ONE_SHOT_MS;
 	ret_options->skipped_lists = (1U << MP_CATALOG_COUNT) - 1;
 	for (size_t i = 0; i < n_kinds; i++)

@@ -197,7 +197,6 @@ static int open_hub(struct mp_inproc *p, struct mcpool_error *reterr)
 		.set = &p->set,
 		.me = &mp_cli_identity,
 		.one_shot = true,
-		.stores_nothing = p->o->stores_nothing,
 		.skipped_lists = p->o->skipped_lists,
 		.capabilities = p->o->capabilities,
 	};
@@ -206,7 +205,9 @@ static int open_hub(struct mp_inproc *p, struct mcpool_error *reterr)
 	mp_exec_hide();
 	mp_launcher_raise_files();
 	r = mp_hub_new(&options, &hub_hooks, p, &p->hub, reterr);
-	if (r == 0) /* nothing else joins this pool */
+	if (r == 0 && p->set.is_typed && p->set.entries[0]->kind == MP_KIND_STDIO)
+		mp_hub_open_launcher(p->hub); /* it is what the command is for */
+	if (r == 0)                           /* nothing else joins this pool */
 		mp_check(mp_party_join(p->hub->pool, &p->hooks->party, p->u) == MP_INPROC_SESSION);
 	return r;
 }

@@ -31,7 +31,6 @@ struct mp_inproc_options {
 	const struct mp_entry *const *entries; /* these and no others; NULL: all of c->set */
 	size_t n;
 	int64_t start_timeout_ms;   /* of every start; 0: as configured */
-	bool stores_nothing;        /* see mp_hub_options */
 	unsigned skipped_lists;     /* see mp_pool_options */
 	struct mp_str capabilities; /* what servers may ask the command; empty: nothing */
 };

@@ -109,7 +109,7 @@ struct mp_progress_line *mp_reach_get_line(struct mp_reach *r)
 static bool wants_hub(const struct mp_reach_options *o)
 {
 	return o->args->config.n == 0 && !o->args->strict_config && o->args->era == MP_ERA_BOTH &&
-	       !o->is_typed;
+	       !o->c->set->is_typed;
 }
 
 int mp_reach_run(const struct mp_reach_options *options, mp_reach_fn begin, void *u)

@@ -25,7 +25,6 @@ struct mp_reach_options {
 	const struct mp_entry *const *entries; /* these and no others; NULL: all of c->set */
 	size_t n;
 	int64_t start_timeout_ms;   /* of every start in a hub of its own; 0: as configured */
-	bool is_typed;              /* c has the server behind `--`: see command.h */
 	unsigned skipped_lists;     /* in a hub of its own: see mp_pool_options */
 	struct mp_str capabilities; /* what servers may ask during calls; empty: nothing; static */
 };

@@ -235,7 +235,6 @@ int mp_reach_go_alone(struct mp_reach *r)
 					    .entries = o->entries,
 					    .n = o->n,
 					    .start_timeout_ms = o->start_timeout_ms,
-					    .stores_nothing = o->is_typed,
 					    .skipped_lists = o->skipped_lists,
 					    .capabilities = o->capabilities};
 	struct own own = {.r = r};

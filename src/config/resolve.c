@@ -574,10 +574,13 @@ int mp_resolve(const struct mp_resolve_request *req, struct mp_resolved *ret,
 	mp_check(!req->entry->invalid && !req->entry->unapprovable);
 	*ret = (struct mp_resolved){.kind = req->entry->kind};
 	mp_arena_init(&ret->arena, MP_LIMIT_ARENA);
-	r.key = mp_digest_new_keyed((struct mp_str){(const char *)req->local_key, MP_DIGEST_SIZE});
+	if (!req->set->is_typed) /* nothing else is there to be told from it */
+		r.key = mp_digest_new_keyed(
+			(struct mp_str){(const char *)req->local_key, MP_DIGEST_SIZE});
 	init(&r);
 	error = resolve_all(&r);
-	mp_digest_finish(r.key, ret->launch_key);
+	if (r.key)
+		mp_digest_finish(r.key, ret->launch_key);
 	if (error == 0 && r.hiding < 0)
 		return mp_fail(reterr, r.hiding,
 			       "Server \"%s\": there are too many secrets to hide", r.e->name);

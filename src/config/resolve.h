@@ -37,7 +37,7 @@ struct mp_resolved {
 	const char *url;
 	struct mp_bind_map headers;
 	const char *ca_file, *cert_file, *key_file; /* NULL: none */
-	unsigned char launch_key[MP_DIGEST_SIZE];
+	unsigned char launch_key[MP_DIGEST_SIZE];   /* zeros for a set that was typed */
 };
 
 /*

@@ -54,7 +54,8 @@ struct mp_config_set {
 	size_t n_grants;
 	const char **paths; /* what to watch */
 	size_t n_paths;
-	bool has_remote;         /* the slow phase is part of it */
+	bool is_typed;   /* mp_config_make_typed(): without launch key, and nothing is stored */
+	bool has_remote; /* the slow phase is part of it */
 	const char **catalogues; /* addresses that are to be fetched, and may be (catalogue.h) */
 	size_t n_catalogues;
 };

@@ -46,6 +46,7 @@ struct mp_config_set *mp_config_make_typed(const char *name, char *const *comman
 
 	set->refs = 1;
 	mp_arena_init(&set->arena, MP_LIMIT_ARENA);
+	set->is_typed = true;
 	set->cwd = "."; /* it may have been removed */
 	set->root = "";
 	set->entries = mp_arena_alloc_array(&set->arena, 1, sizeof(struct mp_entry *));

@@ -138,6 +138,11 @@ static void is_reloaded(void *u, const struct mcpool_error *error)
 
 static const struct mp_outlook_hooks own_hooks = {.ready = is_ready, .reloaded = is_reloaded};
 
+void mp_hub_open_launcher(struct mp_hub *hub)
+{
+	mp_planner_open_launcher(hub->p->planner);
+}
+
 void mp_hub_start(struct mp_hub *hub)
 {
 	begin_to_watch(hub);
@@ -246,7 +251,7 @@ static int make_planner(struct mp_hub *hub, struct mcpool_error *reterr)
 	struct mp_hub_private *p = hub->p;
 	int r;
 
-	if (p->o.stores_nothing) {
+	if (p->o.set && p->o.set->is_typed) {
 		p->planner = mp_planner_make(hub->loop, p->o.exe, no_key);
 		return 0;
 	}

@@ -16,13 +16,15 @@
 
 struct mp_hub_options {
 	struct mp_config_request request; /* where to look; borrowed for the hub's life */
-	struct mp_config_set *set;        /* loaded already; referenced. NULL: to be loaded */
-	const struct mp_identity *me;     /* borrowed */
-	const char *exe;                  /* whose `launcher` is started; NULL: this program */
-	bool one_shot;                    /* one try per start; files are not followed */
-	/* Of one_shot: the home folder is not touched, and servers may ask the running hub. */
-	bool stores_nothing;
-	unsigned skipped_lists;     /* of one_shot: see mp_pool_options */
+	/*
+	 * Loaded already; referenced. NULL: to be loaded. With one that was typed the home folder
+	 * is not touched, and its server may ask the running hub.
+	 */
+	struct mp_config_set *set;
+	const struct mp_identity *me; /* borrowed */
+	const char *exe;              /* whose `launcher` is started; NULL: this program */
+	bool one_shot;                /* one try per start; files are not followed */
+	unsigned skipped_lists;       /* of one_shot: see mp_pool_options */
 	struct mp_str capabilities; /* of one_shot: what servers may ask; empty: nothing; static */
 };
 
@@ -54,6 +56,8 @@ int mp_hub_new(const struct mp_hub_options *options, const struct mp_hub_hooks *
 /* At once, if need be. Accepts NULL, returns NULL. */
 struct mp_hub *mp_hub_free(struct mp_hub *hub);
 
+/* A process will be started soon: have what starts it at hand. */
+void mp_hub_open_launcher(struct mp_hub *hub);
 /* Find what there is; ready() follows. Then follow the files, where that is possible. */
 void mp_hub_start(struct mp_hub *hub);
 /*

@@ -129,6 +129,18 @@ static int dial_remote(struct mp_dialer *d, const struct mp_dial *dial,
 
 /* --- processes ------------------------------------------------------------------------------ */
 
+static int dialer_need_launcher(struct mp_dialer *d, struct mcpool_error *reterr)
+{
+	return d->launcher ? 0 : mp_launcher_new(d->loop, d->exe, &d->launcher, reterr);
+}
+
+void mp_dialer_open_launcher(struct mp_dialer *d)
+{
+	struct mcpool_error why;
+
+	(void)!dialer_need_launcher(d, &why); /* the first dial tries again, and tells */
+}
+
 static int dial_stdio(struct mp_dialer *d, const struct mp_dial *dial,
 		      struct mp_transport **ret_transport, struct mcpool_error *reterr)
 {
@@ -138,10 +150,8 @@ static int dial_stdio(struct mp_dialer *d, const struct mp_dial *dial,
 		.cwd = dial->resolved->cwd,
 		.seen = dial->seen,
 	};
-	int r = 0;
+	int r = dialer_need_launcher(d, reterr);
 
-	if (!d->launcher)
-		r = mp_launcher_new(d->loop, d->exe, &d->launcher, reterr);
 	if (r == 0)
 		*ret_transport = mp_stdio_new(d->launcher, &launch, dial->log_file);
 	return r;

@@ -18,6 +18,9 @@ struct mp_dialer *mp_dialer_new(struct mp_loop *loop, const char *exe);
 /* Transports must be freed before. Accepts NULL, returns NULL. */
 struct mp_dialer *mp_dialer_free(struct mp_dialer *d);
 
+/* Start the launcher before it is needed: it takes as long as a program does. */
+void mp_dialer_open_launcher(struct mp_dialer *d);
+
 struct mp_dial {
 	const struct mp_resolved *resolved;
 	char *const *environment; /* of a process */

@@ -453,6 +453,11 @@ int mp_planner_new(struct mp_loop *loop, const char *exe, struct mp_planner **re
 	return r;
 }
 
+void mp_planner_open_launcher(struct mp_planner *p)
+{
+	mp_dialer_open_launcher(p->dialer);
+}
+
 void mp_planner_mark(struct mp_planner *p, const char *entry)
 {
 	mp_free(p->tools->mark);

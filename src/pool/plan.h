@@ -15,6 +15,8 @@ int mp_planner_new(struct mp_loop *loop, const char *exe, struct mp_planner **re
 		   struct mcpool_error *reterr) MP_MUST;
 /* The same with this key of MP_LOCAL_KEY_SIZE bytes, which is copied. Nothing is read. */
 struct mp_planner *mp_planner_make(struct mp_loop *loop, const char *exe, const unsigned char *key);
+/* See mp_dialer_open_launcher(). */
+void mp_planner_open_launcher(struct mp_planner *p);
 /* "NAME=value" that every server has in its environment; copied. Before the first plan. */
 void mp_planner_mark(struct mp_planner *p, const char *entry);
 /* Plans must be dropped, transports freed; workers under way finish on their own, and tell. */

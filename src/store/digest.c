@@ -43,7 +43,7 @@ struct mp_digest *mp_digest_new_keyed(struct mp_str key)
 
 void mp_digest_add_bytes(struct mp_digest *d, const void *bytes, size_t n)
 {
-	if (n == 0)
+	if (!d || n == 0)
 		return;
 	if (d->hash)
 		mp_check(EVP_DigestUpdate(d->hash, bytes, n) == 1);

@@ -14,6 +14,7 @@ struct mp_digest; /* owned by whoever made it */
 struct mp_digest *mp_digest_new(void);
 /* Keyed with the user's local.key. */
 struct mp_digest *mp_digest_new_keyed(struct mp_str key);
+/* Accepts NULL, and so does the next: nothing happens. */
 void mp_digest_add(struct mp_digest *d, struct mp_str part);
 /* Bytes without a length before them, for a file read in pieces. */
 void mp_digest_add_bytes(struct mp_digest *d, const void *bytes, size_t n);
