@@ -1,6 +1,6 @@
 /*
  * cmd_prompts.c - `mcpool prompts` and `mcpool prompt`: their arguments and results. The rest is in
- * offers.c and cmd_use_configured.c.
+ * offers.c and cmd_use.c.
  */
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /*
- * cmd_use_configured.c - `mcpool call` and `mcpool prompt`: of the server behind `--`, or among all
+ * cmd_use.c - `mcpool call` and `mcpool prompt`: of the server behind `--`, or among all
  * servers, where only the one that has what is named is started.
  */
 #include "base/error.h"

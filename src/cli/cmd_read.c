@@ -1,5 +1,5 @@
 /*
- * cmd_read_configured.c - `mcpool read`, of the server behind `--` or among all servers. Of those a
+ * cmd_read.c - `mcpool read`, of the server behind `--` or among all servers. Of those a
  * URI that a list has is read from its server at once; for others all servers are asked first,
  * because a template may fit, or because only one of them has resources at all.
  */
