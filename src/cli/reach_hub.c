@@ -13,7 +13,7 @@
 #include "cli/hub_client.h"
 #include "cli/interrupt.h"
 #include "cli/reach_parts.h"
-#include "face/cord.h"
+#include "face/line_conn.h"
 
 /* How much longer than it was told to take may it take? */
 #define GRACE_MS MP_SECONDS(10)
@@ -21,7 +21,7 @@
 struct by_hub {
 	struct mp_reach *r;
 	struct mp_loop *loop;
-	struct mp_cord *cord; /* NULL: closed */
+	struct mp_line_conn *conn; /* NULL: closed */
 	struct mp_progress_line line;
 	struct mp_timer blink, patience, pause;
 	struct mp_interrupt interrupt;
@@ -52,7 +52,7 @@ static void end(struct by_hub *h, int exit_code)
 	if (h->exit_code != UNKNOWN)
 		return;
 	h->exit_code = exit_code;
-	h->cord = mp_cord_free(h->cord);
+	h->conn = mp_line_conn_free(h->conn);
 	mp_interrupt_close(&h->interrupt, closed);
 }
 
@@ -84,7 +84,7 @@ static int say(struct by_hub *h, const char *method, struct mp_str params)
 	if (r == 0)
 		r = mp_buf_add_char(&text, '}');
 	if (r == 0)
-		mp_cord_say(h->cord, mp_buf_get(&text));
+		mp_line_conn_say(h->conn, mp_buf_get(&text));
 	return r;
 }
 
@@ -293,7 +293,7 @@ static void filled(void *u, uint64_t id, struct mp_str result)
 		       : mp_message_error(&out, number, -32601, mp_str_of(mp_forms_refusal),
 					  MP_STR(""));
 	if (r == 0)
-		mp_cord_say(h->cord, mp_buf_get(&out));
+		mp_line_conn_say(h->conn, mp_buf_get(&out));
 }
 
 static void take_request(struct by_hub *h, const struct mp_message *m)
@@ -393,7 +393,7 @@ static void ended(void *u, int why)
 		give_up(h);
 }
 
-static const struct mp_cord_hooks cord_hooks = {line, oversize, ended};
+static const struct mp_line_conn_hooks conn_hooks = {line, oversize, ended};
 
 /* --- between two calls ----------------------------------------------------------------------- */
 
@@ -455,7 +455,7 @@ static void interrupted(void *u)
 		 "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
 		 "\"params\":{\"requestId\":%llu}}",
 		 (unsigned long long)h->last_id);
-	mp_cord_say(h->cord, mp_str_of(text));
+	mp_line_conn_say(h->conn, mp_str_of(text));
 }
 
 /* --- life ------------------------------------------------------------------------------------ */
@@ -484,7 +484,7 @@ static int speak(struct mp_reach *r, int fd)
 		close(fd);
 		return MP_REACH_NOBODY;
 	}
-	h.cord = mp_cord_new(h.loop, fd, MP_LIMIT_MESSAGE + MP_MIB(1), &cord_hooks, &h);
+	h.conn = mp_line_conn_new(h.loop, fd, MP_LIMIT_MESSAGE + MP_MIB(1), &conn_hooks, &h);
 	mp_timer_init(&h.blink, h.loop, say_waiting, &h);
 	mp_timer_init(&h.patience, h.loop, too_long, &h);
 	mp_timer_init(&h.pause, h.loop, go_on, &h);

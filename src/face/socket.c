@@ -16,7 +16,7 @@
 #include "base/mem.h"
 #include "face/control.h"
 #include "face/greeting.h"
-#include "face/cord.h"
+#include "face/line_conn.h"
 #include "face/listener.h"
 #include "hub/views.h"
 #include "process/tree.h"
@@ -68,7 +68,7 @@ struct guest {
 	struct mp_link link;
 	struct mp_socket_face *face;
 	enum guest_state state;
-	struct mp_cord *cord;
+	struct mp_line_conn *conn;
 	struct mp_timer timer;
 	int pid; /* as the kernel says */
 	uid_t uid;
@@ -222,7 +222,8 @@ static enum guest_event read_hello(struct guest *g)
 	if (r < 0)
 		return note_refusal(g, &why);
 	mp_timer_stop(&g->timer);
-	mp_cord_hush(g->cord, true); /* what follows is for the session, which is not there yet */
+	mp_line_conn_hush(g->conn,
+			  true); /* what follows is for the session, which is not there yet */
 	return GREETED;
 }
 
@@ -250,7 +251,7 @@ static void deliver(void *u, const struct mp_delivery *d)
 	struct guest *g = u;
 
 	if (d->text.len)
-		mp_cord_say(g->cord, d->text);
+		mp_line_conn_say(g->conn, d->text);
 }
 
 static const struct mp_session_hooks session_hooks = {.deliver = deliver};
@@ -281,7 +282,7 @@ static void say(void *u, struct mp_str text)
 {
 	struct guest *g = u;
 
-	mp_cord_say(g->cord, text);
+	mp_line_conn_say(g->conn, text);
 }
 
 static bool asked_to_stop(void *u, bool drain, bool replace)
@@ -331,10 +332,10 @@ static enum guest_event welcome(struct guest *g)
 
 	mp_buf_init(&out, MP_KIB(2));
 	if (mp_greeting_write_answer(&out, mp_str_of(g->id)) == 0)
-		mp_cord_say(g->cord, mp_buf_get(&out));
+		mp_line_conn_say(g->conn, mp_buf_get(&out));
 	forget_hello(g);
-	mp_cord_set_limit(g->cord, MP_LIMIT_MESSAGE);
-	mp_cord_hush(g->cord, false);
+	mp_line_conn_set_limit(g->conn, MP_LIMIT_MESSAGE);
+	mp_line_conn_hush(g->conn, false);
 	return MP_QUIET;
 }
 
@@ -360,7 +361,7 @@ static enum guest_event obey(struct guest *g)
 
 static void take_leave(struct guest *g)
 {
-	mp_cord_finish(g->cord);
+	mp_line_conn_finish(g->conn);
 	mp_timer_start(&g->timer, LAST_WORDS_MS);
 }
 
@@ -371,7 +372,7 @@ static enum guest_event refuse(struct guest *g)
 	mp_buf_init(&out, MP_KIB(16));
 	mp_log_verbose(&socket_log, "pid %d is not let in: %s", g->pid, g->why->message);
 	if (mp_greeting_write_refusal(&out, mp_str_of(g->id), g->why) == 0)
-		mp_cord_say(g->cord, mp_buf_get(&out));
+		mp_line_conn_say(g->conn, mp_buf_get(&out));
 	take_leave(g);
 	return MP_QUIET;
 }
@@ -386,7 +387,7 @@ static enum guest_event announce(struct guest *g)
 					   "\",\"params\":{\"" MP_GREETING_REPLACED "\":true}}");
 
 	if (g->session && !g->is_told)
-		mp_cord_say(g->cord, g->face->is_replaced ? replaced : bye);
+		mp_line_conn_say(g->conn, g->face->is_replaced ? replaced : bye);
 	g->is_told = g->is_told || g->session;
 	return MP_QUIET;
 }
@@ -405,14 +406,14 @@ static void freed(struct mp_grave *grave)
 	mp_free(mp_container_of(grave, struct guest, grave));
 }
 
-/* Its cord may be handing out a line now, and the session answering it. */
+/* Its conn may be handing out a line now, and the session answering it. */
 static enum guest_event bury(struct guest *g)
 {
 	mp_timer_stop(&g->timer);
 	g->session = mp_session_free(g->session);
 	g->control = mp_control_free(g->control);
 	g->look = mp_look_free(g->look);
-	g->cord = mp_cord_free(g->cord);
+	g->conn = mp_line_conn_free(g->conn);
 	forget_hello(g);
 	g->why = mp_free(g->why);
 	mp_list_remove(&g->face->guests, &g->link);
@@ -420,7 +421,7 @@ static enum guest_event bury(struct guest *g)
 	return MP_QUIET;
 }
 
-/* --- what the cord tells --------------------------------------------------------------------- */
+/* --- what the conn tells --------------------------------------------------------------------- */
 
 static void line(void *u, struct mp_str text)
 {
@@ -449,7 +450,7 @@ static void ended(void *u, int why)
 	guest_advance(g, GONE);
 }
 
-static const struct mp_cord_hooks cord_hooks = {line, oversize, ended};
+static const struct mp_line_conn_hooks conn_hooks = {line, oversize, ended};
 
 static void too_long(void *u)
 {
@@ -482,7 +483,7 @@ void mp_socket_face_admit(struct mp_socket_face *f, int fd)
 	mp_list_append(&f->guests, &g->link);
 	mp_timer_init(&g->timer, f->hub->loop, too_long, g);
 	mp_timer_start(&g->timer, HELLO_MS);
-	g->cord = mp_cord_new(f->hub->loop, fd, HELLO_LIMIT, &cord_hooks, g);
+	g->conn = mp_line_conn_new(f->hub->loop, fd, HELLO_LIMIT, &conn_hooks, g);
 }
 
 static void accepted(void *u, int fd)

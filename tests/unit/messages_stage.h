@@ -15,7 +15,7 @@
 enum { CONNS = 16 };
 enum way { BRIDGE, LEGACY, MODERN };
 
-struct mp_cord;
+struct mp_line_conn;
 struct stage;
 
 /* One HTTP connection: a request, then its answer. */
@@ -32,7 +32,7 @@ struct client {
 	struct speaker speaker;
 	/* bridge */
 	struct mp_session *session;
-	struct mp_cord *cord;
+	struct mp_line_conn *conn;
 	int peer; /* -1: none */
 	struct mp_buf heard;
 	struct promises owed;

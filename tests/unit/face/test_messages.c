@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "face/cord.h"
+#include "face/line_conn.h"
 #include "messages_http.h"
 #include "pool/party_parts.h"
 #include "session/parts.h"
@@ -46,7 +46,7 @@ static void ended(void *u, int why)
 
 	(void)why;
 	c->session = mp_session_free(c->session);
-	c->cord = mp_cord_free(c->cord);
+	c->conn = mp_line_conn_free(c->conn);
 }
 
 static void deliver(void *u, const struct mp_delivery *d)
@@ -56,10 +56,10 @@ static void deliver(void *u, const struct mp_delivery *d)
 	if (!c->session)
 		complain(c->stage, "an agent that left was told something", d->text);
 	else if (d->text.len)
-		mp_cord_say(c->cord, d->text);
+		mp_line_conn_say(c->conn, d->text);
 }
 
-static const struct mp_cord_hooks cord_hooks = {line, oversize, ended};
+static const struct mp_line_conn_hooks conn_hooks = {line, oversize, ended};
 static const struct mp_session_hooks session_hooks = {deliver};
 
 static void read_lines(struct client *c)
@@ -115,7 +115,8 @@ static void join_bridge(struct client *c)
 
 	mp_check(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds) == 0);
 	c->peer = fds[1];
-	c->cord = mp_cord_new(c->stage->front.f.loop, fds[0], MP_LIMIT_MESSAGE, &cord_hooks, c);
+	c->conn =
+		mp_line_conn_new(c->stage->front.f.loop, fds[0], MP_LIMIT_MESSAGE, &conn_hooks, c);
 	mp_check(mp_session_new(c->stage->front.lobby, &o, &session_hooks, c, &c->session, NULL) ==
 		 0);
 	say_line(c, mp_str_of(initialize));

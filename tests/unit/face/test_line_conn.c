@@ -1,4 +1,4 @@
-/* test_cord.c - lines over a socket: whole, in pieces, too long, unread. */
+/* test_line_conn.c - lines over a socket: whole, in pieces, too long, unread. */
 #include "test.h"
 
 #include <errno.h>
@@ -10,11 +10,11 @@
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "face/cord.h"
+#include "face/line_conn.h"
 
 struct desk {
 	struct mp_loop *loop;
-	struct mp_cord *cord;
+	struct mp_line_conn *conn;
 	int peer;
 	struct mp_buf heard; /* lines, each with a bar behind it */
 	int ended, why, hush_after;
@@ -28,9 +28,9 @@ static void heard(void *u, struct mp_str text)
 	if (mp_buf_add_str(&d->heard, text) < 0 || mp_buf_add_char(&d->heard, '|') < 0)
 		mp_buf_clear(&d->heard);
 	if (d->hush_after && --d->hush_after == 0)
-		mp_cord_hush(d->cord, true);
+		mp_line_conn_hush(d->conn, true);
 	if (d->free_on_line)
-		d->cord = mp_cord_free(d->cord);
+		d->conn = mp_line_conn_free(d->conn);
 }
 
 static void heard_too_much(void *u, struct mp_str head, struct mp_str tail)
@@ -51,11 +51,11 @@ static void is_over(void *u, int why)
 	d->why = why;
 }
 
-static const struct mp_cord_hooks hooks = {heard, heard_too_much, is_over};
+static const struct mp_line_conn_hooks hooks = {heard, heard_too_much, is_over};
 
 static void tidy(struct desk *d)
 {
-	mp_cord_free(d->cord);
+	mp_line_conn_free(d->conn);
 	if (d->peer >= 0)
 		close(d->peer);
 	mp_buf_done(&d->heard);
@@ -72,7 +72,7 @@ static bool open_desk(struct desk *d, size_t limit)
 	REQUIRE(mp_loop_new(&d->loop) == 0);
 	REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds) == 0);
 	d->peer = fds[1];
-	d->cord = mp_cord_new(d->loop, fds[0], limit, &hooks, d);
+	d->conn = mp_line_conn_new(d->loop, fds[0], limit, &hooks, d);
 	return true;
 }
 
@@ -140,7 +140,7 @@ TEST(what_was_not_said_to_the_end_does_not_count)
 	CHECK_EQ(d.ended, 1);
 }
 
-TEST(a_hushed_cord_keeps_what_it_has_read)
+TEST(a_hushed_conn_keeps_what_it_has_read)
 {
 	DESK;
 
@@ -150,13 +150,13 @@ TEST(a_hushed_cord_keeps_what_it_has_read)
 	CHECK_STR(mp_buf_get(&d.heard), "one|");
 	CHECK(tell(&d, "ur\n"));
 	CHECK_STR(mp_buf_get(&d.heard), "one|");
-	mp_cord_hush(d.cord, false);
+	mp_line_conn_hush(d.conn, false);
 	CHECK_STR(mp_buf_get(&d.heard), "one|"); /* never from within */
 	turn(&d);
 	CHECK_STR(mp_buf_get(&d.heard), "one|two|three|four|");
 }
 
-TEST(a_cord_may_be_freed_by_what_it_tells)
+TEST(a_conn_may_be_freed_by_what_it_tells)
 {
 	DESK;
 
@@ -173,15 +173,15 @@ TEST(messages_go_out_as_lines)
 	char text[64];
 
 	CHECK(open_desk(&d, 100));
-	mp_cord_say(d.cord, MP_STR("a"));
-	mp_cord_say(d.cord, MP_STR("b\nc"));
+	mp_line_conn_say(d.conn, MP_STR("a"));
+	mp_line_conn_say(d.conn, MP_STR("b\nc"));
 	CHECK_EQ(read(d.peer, text, sizeof(text)), -1);
 	turn(&d);
 	CHECK_EQ(read(d.peer, text, sizeof(text)), 6);
 	CHECK(memcmp(text, "a\nb c\n", 6) == 0);
-	mp_cord_say(d.cord, MP_STR("last"));
-	mp_cord_finish(d.cord);
-	mp_cord_say(d.cord, MP_STR("too late"));
+	mp_line_conn_say(d.conn, MP_STR("last"));
+	mp_line_conn_finish(d.conn);
+	mp_line_conn_say(d.conn, MP_STR("too late"));
 	turn(&d);
 	CHECK_EQ(d.ended, 1);
 	CHECK_EQ(read(d.peer, text, sizeof(text)), 5);
@@ -196,13 +196,13 @@ HEAVY_TEST(backpressure)
 
 	memset(much, 'x', MP_MIB(2));
 	CHECK(open_desk(&d, 100));
-	mp_cord_say(d.cord, (struct mp_str){much, MP_MIB(2)});
+	mp_line_conn_say(d.conn, (struct mp_str){much, MP_MIB(2)});
 	mp_free(much);
 	turn(&d);
-	CHECK(mp_cord_get_queued(d.cord) > MP_MIB(1));
+	CHECK(mp_line_conn_get_queued(d.conn) > MP_MIB(1));
 	CHECK(tell(&d, "not now\n"));
 	CHECK_EQ(d.heard.len, 0);
-	while ((n = read(d.peer, text, sizeof(text))) > 0 || mp_cord_get_queued(d.cord) > 0)
+	while ((n = read(d.peer, text, sizeof(text))) > 0 || mp_line_conn_get_queued(d.conn) > 0)
 		turn(&d);
 	turn(&d);
 	CHECK_STR(mp_buf_get(&d.heard), "not now|");
@@ -217,11 +217,11 @@ HEAVY_TEST(who_never_reads_is_cut_off)
 	memset(much, 'x', MP_MIB(16));
 	CHECK(open_desk(&d, 100));
 	for (int i = 0; i < 5 && !d.ended; i++) {
-		mp_cord_say(d.cord, (struct mp_str){much, MP_MIB(16)});
+		mp_line_conn_say(d.conn, (struct mp_str){much, MP_MIB(16)});
 		turn(&d);
 	}
 	mp_free(much);
 	CHECK_EQ(d.ended, 1);
 	CHECK_EQ(d.why, MCPOOL_ELIMIT);
-	CHECK_EQ(mp_cord_get_queued(d.cord), 0);
+	CHECK_EQ(mp_line_conn_get_queued(d.conn), 0);
 }

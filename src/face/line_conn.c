@@ -1,9 +1,9 @@
 /*
- * cord.c - lines over a connected socket.
+ * line_conn.c - lines over a connected socket.
  * All of them read into one buffer: whole lines are handed out where they lie, and only the
  * beginning of one that is not complete is kept.
  */
-#include "face/cord.h"
+#include "face/line_conn.h"
 
 #include "base/fdstream.h"
 #include "base/limits.h"
@@ -12,9 +12,9 @@
 
 static _Thread_local char scratch[MP_LINES_READ];
 
-struct mp_cord {
+struct mp_line_conn {
 	struct mp_fdstream stream;
-	const struct mp_cord_hooks *hooks;
+	const struct mp_line_conn_hooks *hooks;
 	void *u;
 	struct mp_lines lines; /* what is not complete */
 	bool is_hushed, is_finishing, is_over;
@@ -23,23 +23,23 @@ struct mp_cord {
 	struct mp_grave grave;
 };
 
-static struct mp_cord *get_cord(struct mp_fdstream *s)
+static struct mp_line_conn *get_conn(struct mp_fdstream *s)
 {
-	return mp_container_of(s, struct mp_cord, stream);
+	return mp_container_of(s, struct mp_line_conn, stream);
 }
 
-static void post(struct mp_cord *w)
+static void post(struct mp_line_conn *w)
 {
 	if (!mp_list_linked(&w->task.link))
 		mp_loop_post(w->stream.loop, &w->task);
 }
 
-static void watch(struct mp_cord *w)
+static void watch(struct mp_line_conn *w)
 {
 	mp_fdstream_read_on(&w->stream, !w->is_hushed && !w->is_finishing);
 }
 
-static void end(struct mp_cord *w, int why)
+static void end(struct mp_line_conn *w, int why)
 {
 	if (w->is_over)
 		return;
@@ -54,13 +54,13 @@ static void end(struct mp_cord *w, int why)
 
 static void flushed(struct mp_fdstream *s, ssize_t taken)
 {
-	struct mp_cord *w = get_cord(s);
+	struct mp_line_conn *w = get_conn(s);
 
 	if (taken < 0 || (w->is_finishing && mp_write_queue_get_waiting(&s->queue) == 0))
 		end(w, MCPOOL_ECLOSED);
 }
 
-void mp_cord_say(struct mp_cord *w, struct mp_str text)
+void mp_line_conn_say(struct mp_line_conn *w, struct mp_str text)
 {
 	int r;
 
@@ -74,19 +74,19 @@ void mp_cord_say(struct mp_cord *w, struct mp_str text)
 	mp_fdstream_flush_later(&w->stream);
 }
 
-size_t mp_cord_get_queued(const struct mp_cord *w)
+size_t mp_line_conn_get_queued(const struct mp_line_conn *w)
 {
 	return mp_write_queue_get_waiting(&w->stream.queue);
 }
 
 /* --- reading --------------------------------------------------------------------------------- */
 
-static bool may_tell(const struct mp_cord *w)
+static bool may_tell(const struct mp_line_conn *w)
 {
 	return !w->is_over && !w->is_finishing && !w->is_hushed;
 }
 
-static void tell_line(struct mp_cord *w, const struct mp_line *line)
+static void tell_line(struct mp_line_conn *w, const struct mp_line *line)
 {
 	if (line->oversize)
 		w->hooks->oversize(w->u, line->text, line->tail);
@@ -95,7 +95,7 @@ static void tell_line(struct mp_cord *w, const struct mp_line *line)
 }
 
 /* The rest of a line that began in an earlier read, and what is behind it. */
-static int join(struct mp_cord *w, const char *p, size_t n)
+static int join(struct mp_line_conn *w, const char *p, size_t n)
 {
 	struct mp_line line;
 	size_t size;
@@ -111,11 +111,11 @@ static int join(struct mp_cord *w, const char *p, size_t n)
 	return 0;
 }
 
-static void forget_kept(struct mp_cord *w);
+static void forget_kept(struct mp_line_conn *w);
 
 static void run_task(void *u)
 {
-	struct mp_cord *w = u;
+	struct mp_line_conn *w = u;
 	struct mp_line line;
 
 	if (w->is_over) {
@@ -127,12 +127,12 @@ static void run_task(void *u)
 	forget_kept(w);
 }
 
-static bool is_kept(const struct mp_cord *w)
+static bool is_kept(const struct mp_line_conn *w)
 {
 	return w->lines.skipping || w->lines.in.len > w->lines.at;
 }
 
-static void forget_kept(struct mp_cord *w)
+static void forget_kept(struct mp_line_conn *w)
 {
 	size_t max = w->lines.max;
 
@@ -143,7 +143,7 @@ static void forget_kept(struct mp_cord *w)
 }
 
 /* Whole lines where they lie; what is behind the last newline is kept. */
-static int hand_out(struct mp_cord *w, const char *p, size_t n)
+static int hand_out(struct mp_line_conn *w, const char *p, size_t n)
 {
 	while (n > 0 && !is_kept(w) && may_tell(w)) {
 		const char *newline = memchr(p, '\n', n);
@@ -163,7 +163,7 @@ static int hand_out(struct mp_cord *w, const char *p, size_t n)
 
 static void readable(struct mp_fdstream *s)
 {
-	struct mp_cord *w = get_cord(s);
+	struct mp_line_conn *w = get_conn(s);
 	ssize_t n = mp_fdstream_read(s, scratch, sizeof(scratch));
 	int r;
 
@@ -192,10 +192,10 @@ static const struct mp_fdstream_kind kind = {
 
 /* --- life ------------------------------------------------------------------------------------ */
 
-struct mp_cord *mp_cord_new(struct mp_loop *loop, int fd, size_t limit,
-			    const struct mp_cord_hooks *hooks, void *u)
+struct mp_line_conn *mp_line_conn_new(struct mp_loop *loop, int fd, size_t limit,
+				      const struct mp_line_conn_hooks *hooks, void *u)
 {
-	struct mp_cord *w = mp_alloc(sizeof(*w));
+	struct mp_line_conn *w = mp_alloc(sizeof(*w));
 
 	w->hooks = hooks;
 	w->u = u;
@@ -206,13 +206,13 @@ struct mp_cord *mp_cord_new(struct mp_loop *loop, int fd, size_t limit,
 	return w;
 }
 
-void mp_cord_set_limit(struct mp_cord *w, size_t limit)
+void mp_line_conn_set_limit(struct mp_line_conn *w, size_t limit)
 {
 	w->lines.max = limit;
 	w->lines.in.ceiling = limit + 2 + MP_LINES_READ;
 }
 
-void mp_cord_hush(struct mp_cord *w, bool hush)
+void mp_line_conn_hush(struct mp_line_conn *w, bool hush)
 {
 	w->is_hushed = hush;
 	if (!hush && !w->is_over)
@@ -220,7 +220,7 @@ void mp_cord_hush(struct mp_cord *w, bool hush)
 	watch(w);
 }
 
-void mp_cord_finish(struct mp_cord *w)
+void mp_line_conn_finish(struct mp_line_conn *w)
 {
 	w->is_finishing = true;
 	if (!w->is_over)
@@ -230,13 +230,13 @@ void mp_cord_finish(struct mp_cord *w)
 
 static void freed(struct mp_grave *grave)
 {
-	struct mp_cord *w = mp_container_of(grave, struct mp_cord, grave);
+	struct mp_line_conn *w = mp_container_of(grave, struct mp_line_conn, grave);
 
 	mp_lines_done(&w->lines);
 	mp_free(w);
 }
 
-struct mp_cord *mp_cord_free(struct mp_cord *w)
+struct mp_line_conn *mp_line_conn_free(struct mp_line_conn *w)
 {
 	if (!w)
 		return NULL;
