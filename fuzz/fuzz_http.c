@@ -7,7 +7,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
-#include "../tests/unit/memory_wire.h"
+#include "../tests/unit/memory_conn.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "face/admit.h"
@@ -21,7 +21,7 @@ enum way { ANSWERS, STREAMS, TUNNELS, KEEPS, WAYS };
 struct stage {
 	struct mp_loop *loop;
 	struct mp_http_service service;
-	struct memory_wire wire;
+	struct memory_conn conn;
 	struct mp_admit admit;
 	enum way way;
 	struct mp_exchange *open;
@@ -120,9 +120,9 @@ static void open_stage(struct stage *s, enum way way)
 	s->admit.token.path = mp_dup("/nowhere/token"); /* and there it stays */
 	s->admit.token.len = sizeof(TOKEN) - 1;
 	memcpy(s->admit.token.text, TOKEN, sizeof(TOKEN));
-	memory_wire_init(&s->wire);
+	memory_conn_init(&s->conn);
 	mp_http_service_init(&s->service, s->loop, &service_hooks, s);
-	mp_http_service_take(&s->service, &s->wire.base);
+	mp_http_service_take(&s->service, &s->conn.base);
 }
 
 static void close_stage(struct stage *s)
@@ -133,18 +133,18 @@ static void close_stage(struct stage *s)
 	mp_loop_free(s->loop);
 	s->admit.token.len = 0; /* it was never announced as a secret */
 	mp_admit_done(&s->admit);
-	memory_wire_done(&s->wire);
+	memory_conn_done(&s->conn);
 }
 
 /* What was answered. A last answer may name one fault of several, as the cuts have it. */
 static struct mp_str get_answers(struct stage *s)
 {
-	struct mp_str all = mp_buf_get(&s->wire.out);
+	struct mp_str all = mp_buf_get(&s->conn.out);
 	ptrdiff_t last = 0, next = -1;
 
 	while ((next = mp_str_find(all, MP_STR("HTTP/1.1 "), (size_t)(next + 1))) >= 0)
 		last = next;
-	if (s->wire.shut)
+	if (s->conn.shut)
 		all.len = (size_t)last;
 	return all;
 }
@@ -161,16 +161,16 @@ static void visit(struct mp_str all, enum way way, size_t step, struct mp_buf *l
 
 		FUZZ_CHECK(piece);
 		memcpy(piece, all.p + at, n);
-		memory_wire_say(&s.wire, (struct mp_str){piece, n});
+		memory_conn_say(&s.conn, (struct mp_str){piece, n});
 		mp_loop_advance(s.loop, 0);
 		free(piece);
 	}
 	FUZZ_CHECK(s.served <= s.judged);
 	FUZZ_CHECK(mp_buf_add_str(log, get_answers(&s)) == 0);
-	FUZZ_CHECK(mp_buf_addf(log, "%d %d %d", s.judged, s.served, s.wire.shut) == 0);
+	FUZZ_CHECK(mp_buf_addf(log, "%d %d %d", s.judged, s.served, s.conn.shut) == 0);
 	mp_loop_advance(s.loop, 2 * MP_HTTP_IDLE_MS);
-	FUZZ_CHECK(s.wire.closed || s.open);
-	memory_wire_end(&s.wire);
+	FUZZ_CHECK(s.conn.closed || s.open);
+	memory_conn_end(&s.conn);
 	close_stage(&s);
 }
 

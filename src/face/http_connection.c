@@ -69,7 +69,7 @@ static enum mp_http_watch get_watch(const struct mp_http_connection *c)
 	case MP_HTTP_CONNECTION_TUNNEL:
 		return MP_WATCH_QUIET;
 	case MP_HTTP_CONNECTION_LEAVING:
-		return mp_wire_get_waiting(c->wire) ? MP_WATCH_QUIET : MP_WATCH_LEAVE;
+		return mp_conn_get_waiting(c->conn) ? MP_WATCH_QUIET : MP_WATCH_LEAVE;
 	default:
 		return MP_WATCH_NONE;
 	}
@@ -224,7 +224,7 @@ static bool is_reading(const struct mp_http_connection *c)
 /* Too much is unsent for another request. */
 static bool has_to_wait(const struct mp_http_connection *c)
 {
-	return c->state == MP_HTTP_CONNECTION_IDLE && mp_wire_get_waiting(c->wire) > MAX_UNSENT;
+	return c->state == MP_HTTP_CONNECTION_IDLE && mp_conn_get_waiting(c->conn) > MAX_UNSENT;
 }
 
 /* What cannot be looked at yet. */
@@ -239,7 +239,7 @@ static void keep_rest(struct mp_http_connection *c, struct mp_str bytes)
 		return;
 	}
 	if (c->rest.len >= MAX_REST || waits)
-		mp_wire_read_on(c->wire, false);
+		mp_conn_read_on(c->conn, false);
 }
 
 static void drive(struct mp_http_connection *c, struct mp_str bytes)
@@ -254,7 +254,7 @@ static void drive(struct mp_http_connection *c, struct mp_str bytes)
 	c->driving = false;
 	keep_rest(c, bytes);
 	rewatch(c);
-	if (c->wire && (c->held || c->state == MP_HTTP_CONNECTION_BODY))
+	if (c->conn && (c->held || c->state == MP_HTTP_CONNECTION_BODY))
 		mp_http_held_note(c);
 }
 
@@ -264,12 +264,12 @@ static void ignore(struct mp_http_connection *c, size_t n)
 {
 	c->ignored += n;
 	if (c->ignored > MAX_DISCARDED)
-		mp_wire_read_on(c->wire, false);
+		mp_conn_read_on(c->conn, false);
 }
 
-/* --- what happens on the wire ---------------------------------------------------------------- */
+/* --- what happens on the conn ---------------------------------------------------------------- */
 
-static void wire_bytes(void *u, struct mp_str bytes)
+static void conn_bytes(void *u, struct mp_str bytes)
 {
 	struct mp_http_connection *c = u;
 
@@ -277,7 +277,7 @@ static void wire_bytes(void *u, struct mp_str bytes)
 		if (mp_buf_add_str(&c->rest, bytes) < 0)
 			mp_http_connection_advance(c, MP_HTTP_CONNECTION_ON_DROP);
 		else if (c->rest.len >= MAX_REST)
-			mp_wire_read_on(c->wire, false);
+			mp_conn_read_on(c->conn, false);
 		return;
 	}
 	if (c->state == MP_HTTP_CONNECTION_LEAVING)
@@ -286,16 +286,16 @@ static void wire_bytes(void *u, struct mp_str bytes)
 		drive(c, bytes);
 }
 
-static void wire_taken(void *u)
+static void conn_taken(void *u)
 {
 	struct mp_http_connection *c = u;
 
 	mp_http_held_note(c);
-	if (!mp_wire_get_waiting(c->wire))
+	if (!mp_conn_get_waiting(c->conn))
 		mp_http_connection_advance(c, MP_HTTP_CONNECTION_ON_FLUSHED);
 }
 
-static void wire_ended(void *u)
+static void conn_ended(void *u)
 {
 	struct mp_http_connection *c = u;
 
@@ -303,12 +303,12 @@ static void wire_ended(void *u)
 	mp_http_connection_advance(c, MP_HTTP_CONNECTION_ON_ENDED);
 }
 
-static void wire_broken(void *u)
+static void conn_broken(void *u)
 {
 	mp_http_connection_advance(u, MP_HTTP_CONNECTION_ON_BROKEN);
 }
 
-static const struct mp_wire_hooks wire_hooks = {wire_bytes, wire_taken, wire_ended, wire_broken};
+static const struct mp_conn_hooks conn_hooks = {conn_bytes, conn_taken, conn_ended, conn_broken};
 
 static void post(struct mp_http_connection *c)
 {
@@ -325,9 +325,9 @@ void mp_http_connection_lose(struct mp_http_connection *c)
 
 bool mp_http_connection_write(struct mp_http_connection *c, const struct mp_str *pieces, size_t n)
 {
-	if (!c->wire || c->lost)
+	if (!c->conn || c->lost)
 		return false;
-	if (mp_wire_write(c->wire, pieces, n) == 0) {
+	if (mp_conn_write(c->conn, pieces, n) == 0) {
 		mp_http_held_note(c);
 		if (c->watch_kind == MP_WATCH_QUIET)
 			mp_http_service_watch(c, MP_WATCH_QUIET);
@@ -363,7 +363,7 @@ static void go_on_now(void *u)
 	}
 	if (c->state >= MP_HTTP_CONNECTION_LEAVING)
 		return;
-	mp_wire_read_on(c->wire, true);
+	mp_conn_read_on(c->conn, true);
 	drive(c, mp_buf_get(&rest));
 }
 
@@ -372,18 +372,18 @@ static enum mp_http_connection_event part(struct mp_http_connection *c)
 {
 	c->x.hooks = NULL;
 	mp_buf_clear(&c->rest);
-	if (!c->wire)
+	if (!c->conn)
 		return MP_HTTP_CONNECTION_ON_DROP;
-	mp_wire_read_on(c->wire, true);
-	if (mp_wire_get_waiting(c->wire))
+	mp_conn_read_on(c->conn, true);
+	if (mp_conn_get_waiting(c->conn))
 		return MP_QUIET;
-	mp_wire_shut(c->wire);
+	mp_conn_shut(c->conn);
 	return c->ended || c->lost ? MP_HTTP_CONNECTION_ON_DROP : MP_QUIET;
 }
 
 static enum mp_http_connection_event part_if_flushed(struct mp_http_connection *c)
 {
-	return mp_wire_get_waiting(c->wire) ? MP_QUIET : MP_HTTP_CONNECTION_ON_DROP;
+	return mp_conn_get_waiting(c->conn) ? MP_QUIET : MP_HTTP_CONNECTION_ON_DROP;
 }
 
 static void bury(struct mp_grave *grave)
@@ -402,7 +402,7 @@ static enum mp_http_connection_event hang_up(struct mp_http_connection *c)
 	mp_http_service_watch(c, MP_WATCH_NONE);
 	mp_http_service_note_admission(c, true); /* so that it is not in the list */
 	mp_http_held_forget(c);
-	c->wire = mp_wire_close(c->wire);
+	c->conn = mp_conn_close(c->conn);
 	mp_loop_unpost(s->loop, &c->go_on);
 	mp_list_remove(&s->connections, &c->link);
 	if (!c->serving)
@@ -445,29 +445,29 @@ static enum mp_http_connection_event check_body(struct mp_http_connection *c)
 /* Between two requests, or after the last: http_held.c watches what is still on its way. */
 static enum mp_http_connection_event look_again(struct mp_http_connection *c)
 {
-	return mp_wire_get_waiting(c->wire) ? MP_QUIET : MP_HTTP_CONNECTION_ON_DROP;
+	return mp_conn_get_waiting(c->conn) ? MP_QUIET : MP_HTTP_CONNECTION_ON_DROP;
 }
 
 static enum mp_http_connection_event tell_quiet(struct mp_http_connection *c)
 {
-	if (!mp_wire_get_waiting(c->wire) && c->x.hooks && c->x.hooks->quiet)
+	if (!mp_conn_get_waiting(c->conn) && c->x.hooks && c->x.hooks->quiet)
 		c->x.hooks->quiet(c->x.u);
 	return MP_QUIET;
 }
 
 /* --- life ----------------------------------------------------------------------------------- */
 
-void mp_http_connection_open(struct mp_http_service *s, struct mp_wire *wire)
+void mp_http_connection_open(struct mp_http_service *s, struct mp_conn *conn)
 {
 	struct mp_http_connection *c = mp_alloc(sizeof(*c));
 
 	c->service = s;
-	c->wire = wire;
+	c->conn = conn;
 	c->watch_kind = MP_WATCH_NONE;
 	mp_buf_init(&c->rest, SIZE_MAX / 2);
 	mp_task_init(&c->go_on, go_on_now, c);
 	mp_list_append(&s->connections, &c->link);
 	mp_list_append(&s->unadmitted, &c->unadmitted);
-	mp_wire_set_hooks(wire, &wire_hooks, c);
+	mp_conn_set_hooks(conn, &conn_hooks, c);
 	mp_http_service_watch(c, MP_WATCH_HEAD); /* whoever comes has something to say */
 }

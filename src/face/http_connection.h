@@ -53,7 +53,7 @@ struct mp_http_connection {
 	uint64_t body_before; /* bytes of the body when they were last looked at */
 
 	struct mp_http_service *service;
-	struct mp_wire *wire;  /* owned; NULL: closed */
+	struct mp_conn *conn;  /* owned; NULL: closed */
 	struct mp_inbound *in; /* owned; NULL: nothing of a request is here */
 	struct mp_buf rest;    /* what came behind the request that is served, or unsent */
 	struct mp_exchange x;
@@ -68,8 +68,8 @@ struct mp_http_connection {
 	struct mp_grave grave;
 };
 
-/* From now on it lives by itself. The wire is taken. */
-void mp_http_connection_open(struct mp_http_service *s, struct mp_wire *wire);
+/* From now on it lives by itself. The conn is taken. */
+void mp_http_connection_open(struct mp_http_service *s, struct mp_conn *conn);
 
 void mp_http_connection_advance(struct mp_http_connection *c, enum mp_http_connection_event ev);
 

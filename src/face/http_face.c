@@ -40,9 +40,9 @@ static void serve(void *u, struct mp_exchange *x)
 
 static const struct mp_http_hooks_of_service service_hooks = {judge, serve};
 
-static void arrived(void *u, struct mp_wire *wire)
+static void arrived(void *u, struct mp_conn *conn)
 {
-	mp_http_service_take(&((struct mp_http_face *)u)->service, wire);
+	mp_http_service_take(&((struct mp_http_face *)u)->service, conn);
 }
 
 /* --- sessions ------------------------------------------------------------------------------- */

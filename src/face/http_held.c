@@ -21,7 +21,7 @@ enum { TRIM_MS = 1000 };
 static void begin_window(struct mp_http_connection *c, size_t unsent)
 {
 	c->slow_due_ms = mp_loop_now_ms(c->service->loop) + MP_HTTP_TAKE_MS;
-	c->slow_sent = mp_wire_get_sent(c->wire);
+	c->slow_sent = mp_conn_get_sent(c->conn);
 	c->slow_owed = unsent;
 	mp_list_append(&c->service->slow, &c->slow);
 }
@@ -78,7 +78,7 @@ static void make_room(struct mp_http_service *s)
 
 void mp_http_held_note(struct mp_http_connection *c)
 {
-	size_t unsent = mp_wire_get_waiting(c->wire);
+	size_t unsent = mp_conn_get_waiting(c->conn);
 
 	if (c->lost)
 		return;
@@ -105,7 +105,7 @@ static bool is_too_slow(const struct mp_http_connection *c)
 
 	if (least > c->slow_owed)
 		least = c->slow_owed;
-	return mp_wire_get_sent(c->wire) - c->slow_sent < least;
+	return mp_conn_get_sent(c->conn) - c->slow_sent < least;
 }
 
 int64_t mp_http_held_check(struct mp_http_service *s, int64_t now_ms)
@@ -122,7 +122,7 @@ int64_t mp_http_held_check(struct mp_http_service *s, int64_t now_ms)
 		if (is_too_slow(c))
 			mp_http_connection_advance(c, MP_HTTP_CONNECTION_ON_DROP);
 		else
-			begin_window(c, mp_wire_get_waiting(c->wire));
+			begin_window(c, mp_conn_get_waiting(c->conn));
 	}
 	return INT64_MAX;
 }

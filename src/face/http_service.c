@@ -212,12 +212,12 @@ void mp_http_service_done(struct mp_http_service *s)
 	mp_buf_done(&s->scratch);
 }
 
-void mp_http_service_take(struct mp_http_service *s, struct mp_wire *wire)
+void mp_http_service_take(struct mp_http_service *s, struct mp_conn *conn)
 {
 	if (!s->draining && make_room(s))
-		mp_http_connection_open(s, wire);
+		mp_http_connection_open(s, conn);
 	else
-		mp_wire_close(wire);
+		mp_conn_close(conn);
 }
 
 void mp_http_service_drain(struct mp_http_service *s, void (*empty)(void *u))

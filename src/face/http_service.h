@@ -14,7 +14,7 @@
 #include "base/loop.h"
 #include "face/http_date.h"
 #include "face/inbound.h"
-#include "face/wire.h"
+#include "face/conn.h"
 
 /* How long a connection may take for what it is at. */
 enum {
@@ -107,8 +107,8 @@ void mp_http_service_init(struct mp_http_service *s, struct mp_loop *loop,
 			  const struct mp_http_hooks_of_service *hooks, void *u);
 /* All connections are closed at once; their handlers are told. */
 void mp_http_service_done(struct mp_http_service *s);
-/* Somebody came. The wire is taken. */
-void mp_http_service_take(struct mp_http_service *s, struct mp_wire *wire);
+/* Somebody came. The conn is taken. */
+void mp_http_service_take(struct mp_http_service *s, struct mp_conn *conn);
 /* Idle connections go now, others when they have been answered. */
 void mp_http_service_drain(struct mp_http_service *s, void (*empty)(void *u));
 

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "face/listener.h"
-#include "face/wire_tls.h"
+#include "face/conn_tls.h"
 
 enum { BACKLOG = 511, MAX_UNSENT = 1 << 17 };
 
@@ -23,7 +23,7 @@ struct mp_http_porch {
 	struct mp_listener *listener; /* owned; NULL: closed */
 	struct sockaddr_storage address;
 	struct mp_tls_context *tls; /* owned; NULL: none */
-	struct mp_wire_room *room;  /* owned */
+	struct mp_conn_room *room;  /* owned */
 };
 
 /* --- listening ------------------------------------------------------------------------------ */
@@ -94,18 +94,18 @@ static int open_socket(struct mp_http_porch *p, const char *listen, struct mcpoo
 static void welcome(void *u, int fd)
 {
 	struct mp_http_porch *p = u;
-	struct mp_wire *wire;
+	struct mp_conn *conn;
 	int one = 1, unsent = MAX_UNSENT;
 
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)); /* it may be no TCP */
 	/* What is unsent waits here, where it is counted, and not in megabytes of the kernel's. */
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof(unsent));
-	if (mp_wire_open(p->o.loop, fd, p->room, &wire) < 0)
+	if (mp_conn_open(p->o.loop, fd, p->room, &conn) < 0)
 		return;
 	if (p->tls)
-		wire = mp_wire_tls_open(p->tls, p->o.loop, wire);
-	if (wire)
-		p->o.arrived(p->o.u, wire);
+		conn = mp_conn_tls_open(p->tls, p->o.loop, conn);
+	if (conn)
+		p->o.arrived(p->o.u, conn);
 }
 
 /* --- life ----------------------------------------------------------------------------------- */

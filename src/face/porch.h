@@ -8,7 +8,7 @@
 
 #include "base/base.h"
 #include "base/loop.h"
-#include "face/wire.h"
+#include "face/conn.h"
 
 struct mp_http_porch;
 
@@ -17,7 +17,7 @@ struct mp_http_porch_options {
 	const char *listen;     /* "127.0.0.1:7717", "[::1]:0", "7717" */
 	int fd;                 /* listens already, taken; 0 and less: none */
 	const char *cert, *key; /* NULL: no TLS */
-	void (*arrived)(void *u, struct mp_wire *wire); /* which is taken */
+	void (*arrived)(void *u, struct mp_conn *conn); /* which is taken */
 	void *u;
 };
 

@@ -7,7 +7,7 @@
 #include "test.h"
 #include "agent.h"
 #include "folder.h"
-#include "memory_wire.h"
+#include "memory_conn.h"
 
 #include <stdio.h>
 
@@ -25,7 +25,7 @@ struct front {
 
 /* Who came; sees answers as text. */
 struct visitor {
-	struct memory_wire wire;
+	struct memory_conn conn;
 	size_t seen;
 	const char *host, *token; /* other than what is right; NULL: that */
 	bool no_token;
@@ -65,24 +65,24 @@ static inline bool front_open(struct front *s, const char *servers, bool no_toke
 
 static inline void visitor_done(struct visitor *v)
 {
-	if (v->wire.base.hooks && !v->wire.closed)
-		memory_wire_break(&v->wire);
-	memory_wire_done(&v->wire);
+	if (v->conn.base.hooks && !v->conn.closed)
+		memory_conn_break(&v->conn);
+	memory_conn_done(&v->conn);
 }
 
 /* Before the front it visits, so that it goes first. */
 #define VISITOR(v)                                       \
 	MP_CLEANUP(visitor_done) struct visitor v = {0}; \
-	memory_wire_init(&v.wire)
+	memory_conn_init(&v.conn)
 
 static inline void visit(struct front *s, struct visitor *v)
 {
-	mp_http_service_take(&s->face->service, &v->wire.base);
+	mp_http_service_take(&s->face->service, &v->conn.base);
 }
 
 static inline bool visitor_say(struct front *s, struct visitor *v, struct mp_str bytes)
 {
-	memory_wire_say(&v->wire, bytes);
+	memory_conn_say(&v->conn, bytes);
 	fleet_settle(&s->f);
 	return true;
 }
@@ -102,18 +102,18 @@ static inline bool visitor_ask(struct front *s, struct visitor *v, const char *w
 	if (body)
 		REQUIRE(mp_buf_addf(&b, "Content-Length: %zu\r\n", strlen(body)) == 0);
 	REQUIRE(mp_buf_addf(&b, "%s\r\n%s", headers ? headers : "", body ? body : "") == 0);
-	if (!v->wire.base.hooks)
+	if (!v->conn.base.hooks)
 		visit(s, v);
-	v->seen = v->wire.out.len;
+	v->seen = v->conn.out.len;
 	return visitor_say(s, v, mp_buf_get(&b));
 }
 
 /* What came since the last question. */
 static inline const char *visitor_hears(struct visitor *v)
 {
-	if (mp_buf_terminate(&v->wire.out) < 0 || !v->wire.out.data)
+	if (mp_buf_terminate(&v->conn.out) < 0 || !v->conn.out.data)
 		return "";
-	return v->wire.out.data + v->seen;
+	return v->conn.out.data + v->seen;
 }
 
 static inline int visitor_status(struct visitor *v)

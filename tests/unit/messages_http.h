@@ -19,8 +19,8 @@ static void finish(struct client *c, struct conn *k, int status, size_t len)
 	k->owed.n = 0;
 	k->is_busy = false;
 	k->at += len;
-	if (k->wire.out.len > OUT_LIMIT)
-		memory_wire_end(&k->wire);
+	if (k->conn.out.len > OUT_LIMIT)
+		memory_conn_end(&k->conn);
 }
 
 static void hear_events(struct client *c, struct conn *k, struct mp_str chunk)
@@ -84,9 +84,9 @@ static void read_answer(struct client *c, struct conn *k)
 	size_t len;
 	int status = 0;
 
-	if (mp_buf_terminate(&k->wire.out) < 0 || k->wire.out.len <= k->at)
+	if (mp_buf_terminate(&k->conn.out) < 0 || k->conn.out.len <= k->at)
 		return;
-	all = (struct mp_str){k->wire.out.data + k->at, k->wire.out.len - k->at};
+	all = (struct mp_str){k->conn.out.data + k->at, k->conn.out.len - k->at};
 	end = mp_str_find(all, MP_STR("\r\n\r\n"), 0);
 	if (end < 0)
 		return;
@@ -118,15 +118,15 @@ static void read_answers(struct client *c)
 
 		if (k->is_busy)
 			read_answer(c, k);
-		if (k->is_busy && k->wire.closed)
+		if (k->is_busy && k->conn.closed)
 			complain(c->stage, "a connection ended without an answer", MP_STR(""));
 	}
 }
 
 static void hang_up(struct conn *k)
 {
-	if (k->wire.base.hooks && !k->wire.closed)
-		memory_wire_break(&k->wire);
+	if (k->conn.base.hooks && !k->conn.closed)
+		memory_conn_break(&k->conn);
 	k->is_busy = false;
 	k->owed.n = 0;
 }
@@ -144,14 +144,14 @@ static struct conn *take_conn(struct client *c)
 		hang_up(k);
 		fleet_settle(&s->front.f);
 	}
-	if (!k->wire.base.hooks || k->wire.closed || k->wire.shut) {
+	if (!k->conn.base.hooks || k->conn.closed || k->conn.shut) {
 		fleet_settle(&s->front.f);
 		hang_up(k);
-		memory_wire_done(&k->wire);
-		memory_wire_init(&k->wire);
-		mp_http_service_take(&s->front.face->service, &k->wire.base);
+		memory_conn_done(&k->conn);
+		memory_conn_init(&k->conn);
+		mp_http_service_take(&s->front.face->service, &k->conn.base);
 	}
-	k->at = k->wire.out.len;
+	k->at = k->conn.out.len;
 	k->chunk = 0;
 	k->is_busy = true;
 	k->is_get = false;
@@ -171,7 +171,7 @@ static void ask(struct client *c, struct conn *k, const char *verb, const char *
 			     "Content-Length: %zu\r\n" JSON_HEADERS "%s\r\n",
 			     verb, f->host, f->face->admit.token.text, body.len, headers) == 0);
 	mp_check(mp_buf_add_str(b, body) == 0);
-	memory_wire_say(&k->wire, mp_buf_get(b));
+	memory_conn_say(&k->conn, mp_buf_get(b));
 }
 
 static void begin_http(struct client *c)
@@ -249,7 +249,7 @@ static void leave_http(struct client *c)
 	for (int i = 0; i < CONNS; i++) {
 		hang_up(&c->conns[i]);
 		fleet_settle(&c->stage->front.f);
-		memory_wire_done(&c->conns[i].wire);
+		memory_conn_done(&c->conns[i].conn);
 		promises_done(&c->conns[i].owed);
 		c->conns[i] = (struct conn){.is_busy = false};
 	}

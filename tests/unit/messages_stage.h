@@ -20,7 +20,7 @@ struct stage;
 
 /* One HTTP connection: a request, then its answer. */
 struct conn {
-	struct memory_wire wire;
+	struct memory_conn conn;
 	bool is_busy, is_get;
 	size_t at;            /* of the answer in what was written */
 	size_t chunk;         /* of the next piece of its stream; 0: the head is not there yet */

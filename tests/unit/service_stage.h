@@ -1,12 +1,12 @@
 /*
- * service_stage.h - HTTP connections on wires of memory, with a judge and a handler that do what
+ * service_stage.h - HTTP connections on conns of memory, with a judge and a handler that do what
  * the test says.
  */
 #ifndef TEST_SERVICE_STAGE_H
 #define TEST_SERVICE_STAGE_H
 
 #include "test.h"
-#include "memory_wire.h"
+#include "memory_conn.h"
 
 #include "face/http_connection.h"
 
@@ -17,7 +17,7 @@ static const char a_route[] = "r"; /* stands for one: nobody looks at it here */
 struct stage {
 	struct mp_loop *loop;
 	struct mp_http_service service;
-	struct memory_wire wire;
+	struct memory_conn conn;
 	struct mp_exchange *open; /* the one that waits for its answer */
 	struct mp_buf log;        /* what was judged and served */
 	int quiet, gone, empty, served;
@@ -102,9 +102,9 @@ static inline bool stage_open(struct stage *s)
 	if (mp_loop_new_by_hand(784111777000, &s->loop) < 0)
 		return false;
 	mp_buf_init(&s->log, 100000);
-	memory_wire_init(&s->wire);
+	memory_conn_init(&s->conn);
 	mp_http_service_init(&s->service, s->loop, &service_hooks, s);
-	mp_http_service_take(&s->service, &s->wire.base);
+	mp_http_service_take(&s->service, &s->conn.base);
 	s->ready = true;
 	return true;
 }
@@ -116,13 +116,13 @@ static inline void stage_done(struct stage *s)
 	mp_http_service_done(&s->service);
 	mp_loop_advance(s->loop, 0);
 	mp_loop_free(s->loop);
-	memory_wire_done(&s->wire);
+	memory_conn_done(&s->conn);
 	mp_buf_done(&s->log);
 }
 
 static inline void say(struct stage *s, const char *text)
 {
-	memory_wire_say(&s->wire, mp_str_of(text));
+	memory_conn_say(&s->conn, mp_str_of(text));
 	mp_loop_advance(s->loop, 0);
 }
 

@@ -21,9 +21,9 @@ TEST(a_request_is_answered_in_one_write)
 	CHECK(stage_open(&s));
 	say(&s, "POST /x HTTP/1.1\r\n" HOST "Content-Length: 2\r\n\r\nhi");
 	CHECK_STR(mp_buf_get(&s.log), "judge /x;serve hi;");
-	CHECK_STR(mp_buf_get(&s.wire.out), OK_ANSWER);
-	CHECK_EQ(s.wire.writes, 1);
-	CHECK(!s.wire.closed && !s.wire.shut);
+	CHECK_STR(mp_buf_get(&s.conn.out), OK_ANSWER);
+	CHECK_EQ(s.conn.writes, 1);
+	CHECK(!s.conn.closed && !s.conn.shut);
 }
 
 TEST(pipelined_requests_are_answered_in_order)
@@ -43,7 +43,7 @@ TEST(pipelined_requests_are_answered_in_order)
 	mp_loop_advance(s.loop, 0);
 	answer(&s, "ok");
 	CHECK_STR(mp_buf_get(&s.log), "judge /1;serve ;judge /2;serve ;judge /3;serve ;");
-	CHECK_STR(mp_buf_get(&s.wire.out), OK_ANSWER OK_ANSWER OK_ANSWER);
+	CHECK_STR(mp_buf_get(&s.conn.out), OK_ANSWER OK_ANSWER OK_ANSWER);
 }
 
 TEST(a_client_that_pipelines_without_end_has_to_wait)
@@ -55,13 +55,13 @@ TEST(a_client_that_pipelines_without_end_has_to_wait)
 	s.at_once = false;
 	say(&s, "GET /1 HTTP/1.1\r\n" HOST "\r\n");
 	memset(many, 'x', sizeof(many));
-	memory_wire_say(&s.wire, (struct mp_str){many, 40000});
-	CHECK(s.wire.reading);
-	memory_wire_say(&s.wire, (struct mp_str){many, 40000});
-	CHECK(!s.wire.reading);
+	memory_conn_say(&s.conn, (struct mp_str){many, 40000});
+	CHECK(s.conn.reading);
+	memory_conn_say(&s.conn, (struct mp_str){many, 40000});
+	CHECK(!s.conn.reading);
 	answer(&s, "ok");
 	mp_loop_advance(s.loop, 0);
-	CHECK(s.wire.reading && s.wire.shut); /* it was nonsense */
+	CHECK(s.conn.reading && s.conn.shut); /* it was nonsense */
 }
 
 TEST(a_refused_request_leaves_the_connection_usable)
@@ -71,16 +71,16 @@ TEST(a_refused_request_leaves_the_connection_usable)
 	CHECK(stage_open(&s));
 	s.refuse = 401;
 	say(&s, "POST /x HTTP/1.1\r\n" HOST "Content-Length: 2\r\n\r\nh");
-	CHECK_EQ(s.wire.out.len, 0);
+	CHECK_EQ(s.conn.out.len, 0);
 	say(&s, "i");
-	CHECK(mp_str_find(mp_buf_get(&s.wire.out), MP_STR("HTTP/1.1 401 Unauthorized\r\n"), 0) ==
+	CHECK(mp_str_find(mp_buf_get(&s.conn.out), MP_STR("HTTP/1.1 401 Unauthorized\r\n"), 0) ==
 	      0);
-	CHECK(mp_str_find(mp_buf_get(&s.wire.out), MP_STR("X-Why: because\r\n"), 0) > 0);
+	CHECK(mp_str_find(mp_buf_get(&s.conn.out), MP_STR("X-Why: because\r\n"), 0) > 0);
 	CHECK_STR(mp_buf_get(&s.log), "judge /x;");
-	mp_buf_clear(&s.wire.out);
+	mp_buf_clear(&s.conn.out);
 	s.refuse = 0;
 	say(&s, "GET / HTTP/1.1\r\n" HOST "\r\n");
-	CHECK_STR(mp_buf_get(&s.wire.out), OK_ANSWER);
+	CHECK_STR(mp_buf_get(&s.conn.out), OK_ANSWER);
 }
 
 TEST(the_large_body_of_a_refused_request_is_not_read)
@@ -91,14 +91,14 @@ TEST(the_large_body_of_a_refused_request_is_not_read)
 	CHECK(stage_open(&s));
 	s.refuse = 401;
 	say(&s, "POST /x HTTP/1.1\r\n" HOST "Content-Length: 70000\r\n\r\nh");
-	CHECK(mp_str_find(mp_buf_get(&s.wire.out), MP_STR("Connection: close\r\n"), 0) > 0);
-	CHECK(s.wire.shut && !s.wire.closed);
+	CHECK(mp_str_find(mp_buf_get(&s.conn.out), MP_STR("Connection: close\r\n"), 0) > 0);
+	CHECK(s.conn.shut && !s.conn.closed);
 	say(&s, "iiiiii");
-	CHECK(s.wire.reading);
-	memory_wire_say(&s.wire, (struct mp_str){more, sizeof(more)});
-	CHECK(!s.wire.reading && !s.wire.closed); /* attack-S1: no more time for it */
+	CHECK(s.conn.reading);
+	memory_conn_say(&s.conn, (struct mp_str){more, sizeof(more)});
+	CHECK(!s.conn.reading && !s.conn.closed); /* attack-S1: no more time for it */
 	mp_loop_advance(s.loop, MP_HTTP_LEAVE_MS + 1000);
-	CHECK(s.wire.closed);
+	CHECK(s.conn.closed);
 	CHECK_EQ(s.service.connections.len, 0);
 }
 
@@ -108,15 +108,15 @@ TEST(whoever_expects_a_word_before_the_body_gets_one)
 
 	CHECK(stage_open(&s));
 	say(&s, "POST /x HTTP/1.1\r\n" HOST "Content-Length: 2\r\nExpect: 100-continue\r\n\r\n");
-	CHECK_STR(mp_buf_get(&s.wire.out), "HTTP/1.1 100 Continue\r\n\r\n");
+	CHECK_STR(mp_buf_get(&s.conn.out), "HTTP/1.1 100 Continue\r\n\r\n");
 	say(&s, "hi");
-	CHECK_STR(mp_buf_get(&s.wire.out), "HTTP/1.1 100 Continue\r\n\r\n" OK_ANSWER);
+	CHECK_STR(mp_buf_get(&s.conn.out), "HTTP/1.1 100 Continue\r\n\r\n" OK_ANSWER);
 	/* Or a refusal. */
 	s.refuse = 403;
-	mp_buf_clear(&s.wire.out);
+	mp_buf_clear(&s.conn.out);
 	say(&s, "POST /x HTTP/1.1\r\n" HOST "Content-Length: 2\r\nExpect: 100-continue\r\n\r\n");
-	CHECK(mp_str_find(mp_buf_get(&s.wire.out), MP_STR("HTTP/1.1 403"), 0) == 0);
-	CHECK(s.wire.shut);
+	CHECK(mp_str_find(mp_buf_get(&s.conn.out), MP_STR("HTTP/1.1 403"), 0) == 0);
+	CHECK(s.conn.shut);
 }
 
 TEST(head_gets_no_body)
@@ -125,8 +125,8 @@ TEST(head_gets_no_body)
 
 	CHECK(stage_open(&s));
 	say(&s, "HEAD /x HTTP/1.1\r\n" HOST "\r\n");
-	CHECK(mp_str_find(mp_buf_get(&s.wire.out), MP_STR("Content-Length: 2\r\n"), 0) > 0);
-	CHECK(mp_str_find(mp_buf_get(&s.wire.out), MP_STR("\r\n\r\nok"), 0) < 0);
+	CHECK(mp_str_find(mp_buf_get(&s.conn.out), MP_STR("Content-Length: 2\r\n"), 0) > 0);
+	CHECK(mp_str_find(mp_buf_get(&s.conn.out), MP_STR("\r\n\r\nok"), 0) < 0);
 }
 
 TEST(close_is_said_and_done)
@@ -135,10 +135,10 @@ TEST(close_is_said_and_done)
 
 	CHECK(stage_open(&s));
 	say(&s, "GET /x HTTP/1.1\r\n" HOST "Connection: close\r\n\r\n");
-	CHECK(mp_str_find(mp_buf_get(&s.wire.out), MP_STR("Connection: close\r\n"), 0) > 0);
-	CHECK(s.wire.shut && !s.wire.closed);
-	memory_wire_end(&s.wire);
-	CHECK(s.wire.closed);
+	CHECK(mp_str_find(mp_buf_get(&s.conn.out), MP_STR("Connection: close\r\n"), 0) > 0);
+	CHECK(s.conn.shut && !s.conn.closed);
+	memory_conn_end(&s.conn);
+	CHECK(s.conn.closed);
 }
 
 TEST(nonsense_is_answered_and_ends_the_connection)
@@ -147,9 +147,9 @@ TEST(nonsense_is_answered_and_ends_the_connection)
 
 	CHECK(stage_open(&s));
 	say(&s, "GET /x HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\nGET / HTTP/1.1\r\n" HOST "\r\n");
-	CHECK(mp_str_find(mp_buf_get(&s.wire.out), MP_STR("HTTP/1.1 400 Bad Request\r\n"), 0) == 0);
-	CHECK(mp_str_find(mp_buf_get(&s.wire.out), MP_STR("HTTP/1.1"), 10) < 0);
-	CHECK(s.wire.shut);
+	CHECK(mp_str_find(mp_buf_get(&s.conn.out), MP_STR("HTTP/1.1 400 Bad Request\r\n"), 0) == 0);
+	CHECK(mp_str_find(mp_buf_get(&s.conn.out), MP_STR("HTTP/1.1"), 10) < 0);
+	CHECK(s.conn.shut);
 	CHECK_EQ(s.log.len, 0);
 }
 
@@ -162,26 +162,26 @@ TEST(an_event_stream_is_chunked)
 	say(&s, "GET /x HTTP/1.1\r\n" HOST "\r\n");
 	CHECK(s.open);
 	mp_exchange_begin_stream(s.open, "X: y\r\n");
-	CHECK_STR(mp_buf_get(&s.wire.out),
+	CHECK_STR(mp_buf_get(&s.conn.out),
 		  "HTTP/1.1 200 OK\r\n" DATE "X: y\r\nTransfer-Encoding: chunked\r\n"
 		  "Content-Type: text/event-stream\r\nX-Accel-Buffering: no\r\n"
 		  "Cache-Control: no-store\r\n\r\n");
-	mp_buf_clear(&s.wire.out);
+	mp_buf_clear(&s.conn.out);
 	mp_exchange_event(s.open, MP_STR(""), MP_STR("7"), MP_STR("{}"));
 	mp_exchange_end(s.open);
-	CHECK(mp_str_find(mp_buf_get(&s.wire.out), MP_STR("data: {}\n"), 0) > 0);
-	CHECK(mp_str_find(mp_buf_get(&s.wire.out), MP_STR("\n\n\r\n0\r\n\r\n"), 0) > 0);
+	CHECK(mp_str_find(mp_buf_get(&s.conn.out), MP_STR("data: {}\n"), 0) > 0);
+	CHECK(mp_str_find(mp_buf_get(&s.conn.out), MP_STR("\n\n\r\n0\r\n\r\n"), 0) > 0);
 	CHECK_EQ(s.gone, 0);
 	/* HTTP/1.0 has no chunks. */
-	mp_buf_clear(&s.wire.out);
+	mp_buf_clear(&s.conn.out);
 	say(&s, "GET /x HTTP/1.0\r\n" HOST "\r\n");
 	CHECK(s.open);
 	mp_exchange_begin_stream(s.open, NULL);
 	mp_exchange_comment(s.open);
 	mp_exchange_end(s.open);
-	CHECK(mp_str_find(mp_buf_get(&s.wire.out), MP_STR("chunked"), 0) < 0);
-	CHECK(mp_str_find(mp_buf_get(&s.wire.out), MP_STR("\r\n\r\n:\n\n"), 0) > 0);
-	CHECK(s.wire.shut);
+	CHECK(mp_str_find(mp_buf_get(&s.conn.out), MP_STR("chunked"), 0) < 0);
+	CHECK(mp_str_find(mp_buf_get(&s.conn.out), MP_STR("\r\n\r\n:\n\n"), 0) > 0);
+	CHECK(s.conn.shut);
 }
 
 TEST(a_client_that_leaves_is_told_to_the_handler_once)
@@ -191,9 +191,9 @@ TEST(a_client_that_leaves_is_told_to_the_handler_once)
 	CHECK(stage_open(&s));
 	s.at_once = false;
 	say(&s, "GET /x HTTP/1.1\r\n" HOST "\r\n");
-	memory_wire_end(&s.wire);
+	memory_conn_end(&s.conn);
 	CHECK_EQ(s.gone, 1);
-	CHECK(s.wire.closed);
+	CHECK(s.conn.closed);
 }
 
 TEST(a_write_that_fails_is_told_from_the_loop)
@@ -203,14 +203,14 @@ TEST(a_write_that_fails_is_told_from_the_loop)
 	CHECK(stage_open(&s));
 	s.at_once = false;
 	say(&s, "GET /x HTTP/1.1\r\n" HOST "\r\n");
-	s.wire.deaf = true;
+	s.conn.deaf = true;
 	CHECK(s.open);
 	mp_exchange_begin_stream(s.open, NULL);
 	mp_exchange_comment(s.open);
 	CHECK_EQ(s.gone, 0);
 	mp_loop_advance(s.loop, 0);
 	CHECK_EQ(s.gone, 1);
-	CHECK(s.wire.closed);
+	CHECK(s.conn.closed);
 }
 
 TEST(a_tunnel_passes_bytes_as_they_are)
@@ -222,7 +222,7 @@ TEST(a_tunnel_passes_bytes_as_they_are)
 	say(&s, "GET /ws HTTP/1.1\r\n" HOST "Connection: Upgrade\r\nUpgrade: x\r\n\r\nabc");
 	say(&s, "def");
 	CHECK_STR(mp_buf_get(&s.log), "judge /ws;serve ;bytes abc;bytes def;");
-	CHECK_STR(mp_buf_get(&s.wire.out),
+	CHECK_STR(mp_buf_get(&s.conn.out),
 		  "HTTP/1.1 101 Switching Protocols\r\n" DATE "Upgrade: x\r\n\r\n");
 	CHECK(s.open);
 	mp_exchange_write(s.open, MP_STR("xyz"));
@@ -230,7 +230,7 @@ TEST(a_tunnel_passes_bytes_as_they_are)
 	CHECK_EQ(s.quiet, 1);
 	CHECK(s.open);
 	mp_exchange_end(s.open);
-	CHECK(s.wire.shut);
+	CHECK(s.conn.shut);
 	CHECK_EQ(s.gone, 0);
 }
 
@@ -238,9 +238,9 @@ TEST(a_tunnel_passes_bytes_as_they_are)
 static bool lasts(struct stage *s, int64_t ms)
 {
 	mp_loop_advance(s->loop, ms - 1);
-	REQUIRE(!s->wire.closed && !s->wire.shut);
+	REQUIRE(!s->conn.closed && !s->conn.shut);
 	mp_loop_advance(s->loop, 1 + 500 + MP_HTTP_LEAVE_MS + 500);
-	REQUIRE(s->wire.closed);
+	REQUIRE(s->conn.closed);
 	return true;
 }
 
@@ -250,7 +250,7 @@ TEST(a_visitor_who_says_nothing_leaves)
 
 	CHECK(stage_open(&s));
 	CHECK(lasts(&s, MP_HTTP_HEAD_MS));
-	CHECK_EQ(s.wire.out.len, 0);
+	CHECK_EQ(s.conn.out.len, 0);
 }
 
 TEST(a_head_has_its_time_however_it_drips)
@@ -262,7 +262,7 @@ TEST(a_head_has_its_time_however_it_drips)
 	mp_loop_advance(s.loop, MP_HTTP_HEAD_MS / 2);
 	say(&s, " /");
 	CHECK(lasts(&s, MP_HTTP_HEAD_MS / 2));
-	CHECK(mp_str_find(mp_buf_get(&s.wire.out), MP_STR("HTTP/1.1 408 "), 0) == 0);
+	CHECK(mp_str_find(mp_buf_get(&s.conn.out), MP_STR("HTTP/1.1 408 "), 0) == 0);
 }
 
 /* attack-S8: pieces of a body do not extend its time for ever. */
@@ -275,7 +275,7 @@ TEST(a_body_that_drips_is_refused)
 	mp_loop_advance(s.loop, MP_HTTP_BODY_MS / 2);
 	say(&s, "a");
 	CHECK(lasts(&s, MP_HTTP_BODY_MS / 2));
-	CHECK(mp_str_find(mp_buf_get(&s.wire.out), MP_STR("HTTP/1.1 408 "), 0) == 0);
+	CHECK(mp_str_find(mp_buf_get(&s.conn.out), MP_STR("HTTP/1.1 408 "), 0) == 0);
 	CHECK_EQ(s.served, 0);
 }
 
@@ -293,7 +293,7 @@ HEAVY_TEST(a_large_body_may_take_long)
 	memset(piece, 'x', sizeof(piece));
 	for (int i = 0; i < PIECES; i++) { /* a little faster than the slowest permitted client */
 		mp_loop_advance(s.loop, PIECE * 900 / MP_LIMIT_HTTP_RATE);
-		memory_wire_say(&s.wire, (struct mp_str){piece, sizeof(piece)});
+		memory_conn_say(&s.conn, (struct mp_str){piece, sizeof(piece)});
 	}
 	CHECK_EQ(s.served, 1);
 	CHECK_EQ(s.service.held, 0);
@@ -321,7 +321,7 @@ TEST(silence_is_told_as_often_as_it_lasts)
 	mp_exchange_begin_stream(s.open, NULL);
 	mp_loop_advance(s.loop, MP_HTTP_QUIET_MS - 1000);
 	CHECK_EQ(s.quiet, 3);
-	CHECK(!s.wire.closed);
+	CHECK(!s.conn.closed);
 }
 
 /* attack-S1: without a token no body is kept. */
@@ -336,13 +336,13 @@ TEST(the_body_of_a_visitor_is_not_kept)
 	CHECK_EQ(s.service.held, 0);
 	say(&s, "o");
 	CHECK_STR(mp_buf_get(&s.log), "judge /x;serve ;");
-	CHECK_STR(mp_buf_get(&s.wire.out), OK_ANSWER);
+	CHECK_STR(mp_buf_get(&s.conn.out), OK_ANSWER);
 	mp_buf_clear(&s.log);
-	mp_buf_clear(&s.wire.out);
+	mp_buf_clear(&s.conn.out);
 	say(&s, "POST /x HTTP/1.1\r\n" HOST "Content-Length: 65537\r\n\r\n");
-	CHECK(mp_str_find(mp_buf_get(&s.wire.out), MP_STR("HTTP/1.1 413 "), 0) == 0);
+	CHECK(mp_str_find(mp_buf_get(&s.conn.out), MP_STR("HTTP/1.1 413 "), 0) == 0);
 	CHECK_STR(mp_buf_get(&s.log), "judge /x;");
-	CHECK(s.wire.shut);
+	CHECK(s.conn.shut);
 }
 
 TEST(chunks_of_a_visitor_are_refused_at_the_head)
@@ -352,9 +352,9 @@ TEST(chunks_of_a_visitor_are_refused_at_the_head)
 	CHECK(stage_open(&s));
 	s.is_visitor = true;
 	say(&s, "POST /x HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n");
-	CHECK(mp_str_find(mp_buf_get(&s.wire.out), MP_STR("HTTP/1.1 413 "), 0) == 0);
+	CHECK(mp_str_find(mp_buf_get(&s.conn.out), MP_STR("HTTP/1.1 413 "), 0) == 0);
 	CHECK_EQ(s.served, 0);
-	CHECK(s.wire.shut);
+	CHECK(s.conn.shut);
 }
 
 /* attack-S11: requests on one connection do not pile up answers that are not read. */
@@ -364,37 +364,37 @@ TEST(with_unsent_answers_the_next_request_waits)
 
 	CHECK(stage_open(&s));
 	s.is_visitor = true;
-	s.wire.slow = true;
+	s.conn.slow = true;
 	say(&s, "GET /1 HTTP/1.1\r\n" HOST "\r\n");
-	s.wire.waiting += 65536;
+	s.conn.waiting += 65536;
 	say(&s, "GET /2 HTTP/1.1\r\n" HOST "\r\nGET /3 HTTP/1.1\r\n" HOST "\r\n");
 	CHECK_EQ(s.served, 1);
-	CHECK(!s.wire.reading);
-	memory_wire_take(&s.wire, 1000000);
+	CHECK(!s.conn.reading);
+	memory_conn_take(&s.conn, 1000000);
 	mp_loop_advance(s.loop, 0);
 	CHECK_EQ(s.served, 3);
-	CHECK(s.wire.reading);
+	CHECK(s.conn.reading);
 }
 
 TEST(draining_ends_what_is_idle_and_lets_answers_finish)
 {
-	MP_CLEANUP(memory_wire_done) struct memory_wire idle;
+	MP_CLEANUP(memory_conn_done) struct memory_conn idle;
 	MP_CLEANUP(stage_done) struct stage s = {.ready = false};
 
-	memory_wire_init(&idle);
+	memory_conn_init(&idle);
 	CHECK(stage_open(&s));
 	s.at_once = false;
 	say(&s, "GET / HTTP/1.1\r\n" HOST "\r\n");
 	mp_http_service_take(&s.service, &idle.base);
 	mp_http_service_drain(&s.service, emptied);
-	CHECK(idle.shut && !s.wire.shut);
+	CHECK(idle.shut && !s.conn.shut);
 	CHECK_EQ(s.empty, 0);
-	memory_wire_end(&idle);
+	memory_conn_end(&idle);
 	answer(&s, "ok");
-	CHECK(mp_str_find(mp_buf_get(&s.wire.out), MP_STR("Connection: close\r\n"), 0) > 0);
-	CHECK(s.wire.shut);
+	CHECK(mp_str_find(mp_buf_get(&s.conn.out), MP_STR("Connection: close\r\n"), 0) > 0);
+	CHECK(s.conn.shut);
 	CHECK_EQ(s.empty, 0);
-	memory_wire_end(&s.wire);
+	memory_conn_end(&s.conn);
 	CHECK_EQ(s.empty, 1);
 	/* Nobody else comes. */
 	idle.closed = idle.shut = false;
@@ -443,7 +443,7 @@ static bool bring(struct stage *s, enum mp_http_connection_state state)
 
 	s->at_once = state != IN(SERVED);
 	s->tunnels = state == IN(TUNNEL);
-	memory_wire_say(&s->wire, mp_str_of(texts[state]));
+	memory_conn_say(&s->conn, mp_str_of(texts[state]));
 	REQUIRE(s->service.connections.len == 1);
 	REQUIRE(connection(s)->state == (state == IN(GONE) ? IN(IDLE) : state));
 	s->at_once = true;
@@ -471,7 +471,7 @@ static bool visit(enum mp_http_connection_state state, enum mp_http_connection_e
 		c->x.in = c->in;
 	mp_http_connection_advance(c, ev);
 	REQUIRE((int)c->state == cells[state][ev]);
-	REQUIRE(s.wire.closed == (c->state == IN(GONE)));
+	REQUIRE(s.conn.closed == (c->state == IN(GONE)));
 	REQUIRE(s.gone == ((state == IN(SERVED) || state == IN(TUNNEL)) && c->state == IN(GONE)));
 	return true;
 }

@@ -210,15 +210,15 @@ TEST(draining_waits_for_answers_and_is_told_once)
 			  "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{"
 			  "\"name\":\"mcp__git__t\"," AGENT_META "}}"));
 	mp_http_face_drain(s.face, drained, NULL);
-	CHECK(idle.wire.shut);
-	memory_wire_end(&idle.wire);
+	CHECK(idle.conn.shut);
+	memory_conn_end(&idle.conn);
 	CHECK_EQ(drains, 0);
 	CHECK(fleet_answer_kept(fleet_get(&s.f, "git"), 0, "{\"content\":[]}"));
 	fleet_settle(&s.f);
 	CHECK_EQ(visitor_status(&v), 200);
 	CHECK(visitor_has(&v, "Connection: close\r\n"));
-	CHECK(v.wire.shut);
-	memory_wire_end(&v.wire);
+	CHECK(v.conn.shut);
+	memory_conn_end(&v.conn);
 	CHECK_EQ(drains, 1);
 }
 
@@ -232,10 +232,10 @@ HEAVY_TEST(a_changed_token_is_noticed_without_a_question)
 	CHECK(visitor_ask(&s, &v, "GET /sse", NULL, NULL));
 	CHECK_EQ(visitor_status(&v), 200);
 	CHECK_EQ(mp_http_token_rotate(s.token_path, &s.why), 0);
-	for (int i = 0; i < 10 && !v.wire.closed; i++) {
+	for (int i = 0; i < 10 && !v.conn.closed; i++) {
 		mp_loop_turn(s.f.loop, false);
 		fleet_advance(&s.f, 100);
 	}
-	CHECK(v.wire.closed);
+	CHECK(v.conn.closed);
 	CHECK_EQ(mp_lobby_count(s.lobby), 0);
 }

@@ -11,26 +11,26 @@
 
 #define GET "GET / HTTP/1.1\r\n" HOST "\r\n"
 
-static struct memory_wire wires[MP_LIMIT_UNADMITTED + 2];
+static struct memory_conn conns[MP_LIMIT_UNADMITTED + 2];
 
-static void wires_done(int *n)
+static void conns_done(int *n)
 {
 	for (int i = 0; i < *n; i++)
-		memory_wire_done(&wires[i]);
+		memory_conn_done(&conns[i]);
 }
 
 static void come(struct stage *s, int *n)
 {
-	struct memory_wire *w = &wires[(*n)++];
+	struct memory_conn *w = &conns[(*n)++];
 
-	memory_wire_init(w);
+	memory_conn_init(w);
 	mp_http_service_take(&s->service, &w->base);
 }
 
 /* attack-S8: clients without a token have a share of their own, and the oldest goes first. */
 TEST(the_oldest_without_a_token_makes_room)
 {
-	MP_CLEANUP(wires_done) int n = 0;
+	MP_CLEANUP(conns_done) int n = 0;
 	MP_CLEANUP(stage_done) struct stage s = {.ready = false};
 
 	CHECK(stage_open(&s));
@@ -40,16 +40,16 @@ TEST(the_oldest_without_a_token_makes_room)
 	while (n < MP_LIMIT_UNADMITTED)
 		come(&s, &n);
 	s.is_visitor = true;
-	memory_wire_say(&wires[0], mp_str_of(GET)); /* a request without one changes nothing */
+	memory_conn_say(&conns[0], mp_str_of(GET)); /* a request without one changes nothing */
 	CHECK_EQ(s.service.unadmitted.len, MP_LIMIT_UNADMITTED);
-	CHECK(!wires[0].closed);
+	CHECK(!conns[0].closed);
 	come(&s, &n);
-	CHECK(wires[0].closed && !wires[1].closed && !wires[n - 1].closed);
+	CHECK(conns[0].closed && !conns[1].closed && !conns[n - 1].closed);
 	come(&s, &n);
-	CHECK(wires[1].closed && !wires[2].closed);
+	CHECK(conns[1].closed && !conns[2].closed);
 	CHECK_EQ(s.service.unadmitted.len, MP_LIMIT_UNADMITTED);
 	CHECK_EQ(s.service.connections.len, MP_LIMIT_UNADMITTED + 1);
-	CHECK(!s.wire.closed);
+	CHECK(!s.conn.closed);
 }
 
 TEST(a_token_that_is_wrong_is_none)
@@ -63,14 +63,14 @@ TEST(a_token_that_is_wrong_is_none)
 	s.refuse = 401;
 	say(&s, GET);
 	CHECK_EQ(s.service.unadmitted.len, 1);
-	memory_wire_break(&s.wire);
+	memory_conn_break(&s.conn);
 	CHECK_EQ(s.service.unadmitted.len, 0);
 }
 
 /* attack-S13: they leave descriptors for agents and servers. */
 TEST(few_descriptors_are_shared)
 {
-	MP_CLEANUP(wires_done) int n = 0;
+	MP_CLEANUP(conns_done) int n = 0;
 	MP_CLEANUP(stage_done) struct stage s = {.ready = false};
 	struct rlimit usual, few;
 	bool opened;
@@ -85,5 +85,5 @@ TEST(few_descriptors_are_shared)
 	while (n < 20)
 		come(&s, &n);
 	CHECK_EQ(s.service.connections.len, 16);
-	CHECK(s.wire.closed && wires[3].closed && !wires[4].closed);
+	CHECK(s.conn.closed && conns[3].closed && !conns[4].closed);
 }

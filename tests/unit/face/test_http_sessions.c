@@ -141,8 +141,8 @@ TEST(a_second_listener_does_not_replace_the_first)
 	CHECK(visitor_has(&first, "text/event-stream"));
 	CHECK(visitor_ask(&s, &second, "GET /mcp", c.headers, NULL));
 	CHECK_EQ(visitor_status(&second), 409);
-	CHECK(!first.wire.closed && !visitor_has(&first, "0\r\n\r\n"));
-	memory_wire_end(&first.wire);
+	CHECK(!first.conn.closed && !visitor_has(&first, "0\r\n\r\n"));
+	memory_conn_end(&first.conn);
 	fleet_settle(&s.f);
 	CHECK(visitor_ask(&s, &second, "GET /mcp", c.headers, NULL));
 	CHECK_EQ(visitor_status(&second), 200);
@@ -191,7 +191,7 @@ TEST(a_stream_that_broke_is_resumed)
 		      MP_HTTP_QUIET_MS + 1000); /* a stream begins, with an event to come back to */
 	CHECK(visitor_has(&v, "retry: "));
 	CHECK(get_event(&v, id, sizeof(id)));
-	memory_wire_end(&v.wire);
+	memory_conn_end(&v.conn);
 	fleet_settle(&s.f);
 	CHECK_EQ(fleet_get(&s.f, "git")->cancels, 0); /* no cancellation */
 	CHECK(fleet_answer_kept(fleet_get(&s.f, "git"), 0, "{\"content\":[],\"x\":\"kept\"}"));
@@ -263,7 +263,7 @@ TEST(a_stream_is_resumed_while_its_answer_is_still_to_come)
 	CHECK(visitor_ask(&s, &v, "POST /mcp", c.headers, CALL("1")));
 	fleet_advance(&s.f, MP_HTTP_QUIET_MS + 1000);
 	CHECK(get_event(&v, id, sizeof(id)));
-	memory_wire_end(&v.wire);
+	memory_conn_end(&v.conn);
 	fleet_settle(&s.f);
 	snprintf(more, sizeof(more), "Last-Event-ID: %s\r\n", id);
 	set_headers(&c, more);
@@ -302,7 +302,7 @@ TEST(who_leaves_before_the_stream_began_cannot_come_back)
 	CHECK(begin(&s, &v, &c));
 	fleet_get(&s.f, "git")->holds_calls = true;
 	CHECK(visitor_ask(&s, &v, "POST /mcp", c.headers, CALL("1")));
-	memory_wire_end(&v.wire);
+	memory_conn_end(&v.conn);
 	fleet_settle(&s.f);
 	CHECK_EQ(fleet_get(&s.f, "git")->cancels, 0);
 	CHECK(fleet_answer_kept(fleet_get(&s.f, "git"), 0, "{\"content\":[]}"));
@@ -352,7 +352,7 @@ HEAVY_TEST(the_oldest_unused_session_makes_room)
 	CHECK(visitor_ask(&s, &v, "POST /mcp", first.headers, PING("1")));
 	CHECK(begin(&s, &v, &second));
 	for (int i = 2; i < MP_LIMIT_SESSIONS_SHARE; i++) {
-		mp_buf_clear(&v.wire.out);
+		mp_buf_clear(&v.conn.out);
 		CHECK(begin(&s, &v, &c));
 	}
 	CHECK_EQ(mp_lobby_count(s.lobby), MP_LIMIT_SESSIONS_SHARE);
@@ -417,7 +417,7 @@ TEST(who_came_with_an_old_token_is_sent_away)
 	v.token = old;
 	CHECK(visitor_ask(&s, &v, "POST /mcp", c.headers, PING("1")));
 	CHECK_EQ(visitor_status(&v), 401);
-	CHECK(w.wire.closed);
+	CHECK(w.conn.closed);
 	CHECK(visitor_ask(&s, &x, "POST /mcp", c.headers, PING("1")));
 	CHECK_EQ(visitor_status(&x), 404); /* its session was the old one's */
 	CHECK_EQ(mp_lobby_count(s.lobby), 0);

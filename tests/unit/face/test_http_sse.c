@@ -52,7 +52,7 @@ TEST(the_session_ends_with_its_stream)
 	CHECK(front_open(&s, one, false));
 	CHECK(begin(&s, &v, what, sizeof(what)));
 	CHECK_EQ(mp_lobby_count(s.lobby), 1);
-	memory_wire_end(&v.wire);
+	memory_conn_end(&v.conn);
 	fleet_settle(&s.f);
 	CHECK_EQ(mp_lobby_count(s.lobby), 0);
 	CHECK(visitor_ask(&s, &w, what, JSON, PING("1")));

@@ -27,7 +27,7 @@ TEST(a_modern_call_is_answered_with_one_json_body)
 	CHECK(visitor_has(&v, "\"id\":1"));
 	CHECK(visitor_has(&v, "\"result\":{"));
 	CHECK(!visitor_has(&v, "Mcp-Session-Id"));
-	CHECK_EQ(v.wire.writes, 1);
+	CHECK_EQ(v.conn.writes, 1);
 	CHECK_EQ(mp_lobby_count(s.lobby), 1);
 }
 
@@ -61,7 +61,7 @@ TEST(silence_begins_a_stream_and_keeps_it_alive)
 	CHECK(front_open(&s, one, false));
 	fleet_get(&s.f, "git")->holds_calls = true;
 	CHECK(visitor_ask(&s, &v, "POST /mcp", CALL_HEADERS, CALL("1")));
-	CHECK_EQ(v.wire.out.len, 0);
+	CHECK_EQ(v.conn.out.len, 0);
 	fleet_advance(&s.f, MP_HTTP_QUIET_MS + 1000);
 	CHECK_EQ(visitor_status(&v), 200);
 	CHECK(visitor_has(&v, "Content-Type: text/event-stream\r\n"));
@@ -83,7 +83,7 @@ TEST(a_modern_client_that_leaves_has_cancelled)
 	fleet_get(&s.f, "git")->holds_calls = true;
 	CHECK(visitor_ask(&s, &v, "POST /mcp", CALL_HEADERS, CALL("1")));
 	CHECK_EQ(fleet_get(&s.f, "git")->cancels, 0);
-	memory_wire_end(&v.wire);
+	memory_conn_end(&v.conn);
 	fleet_settle(&s.f);
 	CHECK_EQ(fleet_get(&s.f, "git")->cancels, 1);
 	CHECK_EQ(s.face->exchanges.len, 0);
@@ -116,7 +116,7 @@ TEST(a_listener_stays)
 	CHECK(visitor_has(&v, "notifications/subscriptions/acknowledged"));
 	CHECK(visitor_has(&v, "text/event-stream"));
 	fleet_advance(&s.f, 3 * MP_HTTP_QUIET_MS);
-	CHECK(!v.wire.closed && !visitor_has(&v, "0\r\n\r\n"));
+	CHECK(!v.conn.closed && !visitor_has(&v, "0\r\n\r\n"));
 }
 
 /* --- what a message and its headers must be --------------------------------------------------- */
@@ -193,7 +193,7 @@ static bool is_refused(const struct wrong *w)
 		fprintf(stderr, "%s\n%s\n-> %s\n", w->headers, w->body, visitor_hears(&v));
 	REQUIRE(visitor_status(&v) == w->status);
 	REQUIRE(visitor_has(&v, code));
-	REQUIRE(!v.wire.shut);
+	REQUIRE(!v.conn.shut);
 	REQUIRE(fleet_get(&s.f, "git")->calls == 0);
 	return true;
 }

@@ -15,7 +15,7 @@ static int ask(struct front *s, struct visitor *who, const char *verb, const cha
 	MP_CLEANUP(visitor_done) struct visitor v = {0};
 	char what[100];
 
-	memory_wire_init(&v.wire);
+	memory_conn_init(&v.conn);
 	v.host = who->host;
 	v.token = who->token;
 	v.no_token = who->no_token;
@@ -144,7 +144,7 @@ TEST(a_row_that_says_nothing_is_for_nobody)
 	size_t used;
 	bool admitted;
 
-	memory_wire_init(&v.wire);
+	memory_conn_init(&v.conn);
 	CHECK(front_open(&s, one, false) || !(in = mp_inbound_free(in)));
 	snprintf(text, sizeof(text),
 		 "GET /x HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", s.host,

@@ -2,7 +2,7 @@
  * test_stream.c - the table of a stream, cell by cell, its ring, and event ids.
  */
 #include "test.h"
-#include "memory_wire.h"
+#include "memory_conn.h"
 
 #include <stdio.h>
 
@@ -14,7 +14,7 @@ static const char a_route[] = "r";
 struct stage {
 	struct mp_loop *loop;
 	struct mp_http_service service;
-	struct memory_wire wire;
+	struct memory_conn conn;
 	struct mp_exchange *x; /* the one that came last */
 	struct mp_stream *stream;
 	int heard, finished, over;
@@ -68,11 +68,11 @@ static bool stage_open(struct stage *s)
 {
 	*s = (struct stage){.ready = false};
 	REQUIRE(mp_loop_new_by_hand(0, &s->loop) == 0);
-	memory_wire_init(&s->wire);
+	memory_conn_init(&s->conn);
 	mp_http_service_init(&s->service, s->loop, &service_hooks, s);
 	s->ready = true;
-	mp_http_service_take(&s->service, &s->wire.base);
-	memory_wire_say(&s->wire, MP_STR("GET / HTTP/1.1\r\nHost: a\r\n\r\n"));
+	mp_http_service_take(&s->service, &s->conn.base);
+	memory_conn_say(&s->conn, MP_STR("GET / HTTP/1.1\r\nHost: a\r\n\r\n"));
 	REQUIRE(s->x);
 	return true;
 }
@@ -86,15 +86,15 @@ static void stage_done(struct stage *s)
 		mp_stream_end(s->stream);
 	mp_loop_advance(s->loop, 0);
 	mp_loop_free(s->loop);
-	memory_wire_done(&s->wire);
+	memory_conn_done(&s->conn);
 }
 
 /* The client asks again, on the same connection. */
 static bool come_again(struct stage *s)
 {
 	s->x = NULL;
-	mp_buf_clear(&s->wire.out);
-	memory_wire_say(&s->wire, MP_STR("GET / HTTP/1.1\r\nHost: a\r\n\r\n"));
+	mp_buf_clear(&s->conn.out);
+	memory_conn_say(&s->conn, MP_STR("GET / HTTP/1.1\r\nHost: a\r\n\r\n"));
 	mp_loop_advance(s->loop, 0);
 	REQUIRE(s->x);
 	return true;
@@ -109,7 +109,7 @@ static void deliver(struct stage *s, const char *text, bool is_last)
 
 static bool said(struct stage *s, const char *part)
 {
-	return mp_str_find(mp_buf_get(&s->wire.out), mp_str_of(part), 0) >= 0;
+	return mp_str_find(mp_buf_get(&s->conn.out), mp_str_of(part), 0) >= 0;
 }
 
 /* --- every event in every state -------------------------------------------------------------- */
@@ -138,7 +138,7 @@ static bool bring(struct stage *s, enum mp_stream_state state)
 	if (state == MP_STREAM_FLOWING)
 		deliver(s, "{}", false);
 	if (state == MP_STREAM_UNHEARD)
-		memory_wire_end(&s->wire);
+		memory_conn_end(&s->conn);
 	REQUIRE(s->stream->state == state);
 	return true;
 }
@@ -154,7 +154,7 @@ static void cause(struct stage *s, enum stream_event ev)
 		s->x->hooks->quiet(s->x->u);
 		break;
 	case LEFT:
-		memory_wire_end(&s->wire);
+		memory_conn_end(&s->conn);
 		break;
 	case JOINED:
 		mp_stream_join(s->stream, s->x, 0);

@@ -35,7 +35,7 @@ static bool begin(struct front *s, struct visitor *v, struct socket *k)
 	REQUIRE(visitor_has(v, "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n"));
 	REQUIRE(visitor_has(v, "Sec-WebSocket-Protocol: mcp\r\n"));
 	REQUIRE(visitor_has(v, "Upgrade: websocket\r\nConnection: Upgrade\r\n"));
-	v->seen = v->wire.out.len;
+	v->seen = v->conn.out.len;
 	mp_buf_init(&k->out, 1 << 20);
 	REQUIRE(mp_ws_frames_init(&k->frames, 1 << 20, MP_WS_CLIENT) == 0);
 	k->ready = true;
@@ -47,14 +47,14 @@ static bool say(struct front *s, struct visitor *v, struct socket *k, enum mp_ws
 {
 	mp_buf_clear(&k->out);
 	REQUIRE(mp_ws_frames_write(&k->frames, kind, mp_str_of(text), &k->out) == 0);
-	v->seen = v->wire.out.len;
+	v->seen = v->conn.out.len;
 	return visitor_say(s, v, mp_buf_get(&k->out));
 }
 
 /* The first frame that came since. */
 static bool hears(struct visitor *v, struct socket *k, struct mp_ws_event *e)
 {
-	struct mp_str all = mp_buf_get(&v->wire.out);
+	struct mp_str all = mp_buf_get(&v->conn.out);
 
 	mp_ws_frames_feed(&k->frames, (struct mp_str){all.p + v->seen, all.len - v->seen});
 	return mp_ws_frames_next(&k->frames, e) == 1;
@@ -78,7 +78,7 @@ TEST(a_message_per_frame)
 	CHECK(hears(&v, &k, &e));
 	CHECK_EQ(e.kind, MP_WS_PONG);
 	CHECK_STR(e.payload, "are you there");
-	memory_wire_end(&v.wire);
+	memory_conn_end(&v.conn);
 	fleet_settle(&s.f);
 	CHECK_EQ(mp_lobby_count(s.lobby), 0);
 }
@@ -96,7 +96,7 @@ TEST(a_goodbye_is_returned)
 	CHECK(hears(&v, &k, &e));
 	CHECK_EQ(e.kind, MP_WS_CLOSE);
 	CHECK_EQ(e.code, 1000);
-	CHECK(v.wire.shut);
+	CHECK(v.conn.shut);
 	CHECK_EQ(mp_lobby_count(s.lobby), 0);
 }
 
@@ -109,12 +109,12 @@ TEST(frames_against_the_rules_end_it)
 
 	CHECK(front_open(&s, one, false));
 	CHECK(begin(&s, &v, &k));
-	v.seen = v.wire.out.len;
+	v.seen = v.conn.out.len;
 	CHECK(visitor_say(&s, &v, MP_STR("\x81\x02hi"))); /* not masked */
 	CHECK(hears(&v, &k, &e));
 	CHECK_EQ(e.kind, MP_WS_CLOSE);
 	CHECK_EQ(e.code, MP_WS_PROTOCOL);
-	CHECK(v.wire.shut);
+	CHECK(v.conn.shut);
 }
 
 TEST(silence_is_asked_about_and_then_the_end)
@@ -131,9 +131,9 @@ TEST(silence_is_asked_about_and_then_the_end)
 	CHECK_EQ(e.kind, MP_WS_PING);
 	CHECK(say(&s, &v, &k, MP_WS_PONG, ""));
 	fleet_advance(&s.f, 3 * MP_HTTP_QUIET_MS - 3000);
-	CHECK(!v.wire.closed);
+	CHECK(!v.conn.closed);
 	fleet_advance(&s.f, 2 * MP_HTTP_QUIET_MS);
-	CHECK(v.wire.closed);
+	CHECK(v.conn.closed);
 	CHECK_EQ(mp_lobby_count(s.lobby), 0);
 }
 
@@ -190,7 +190,7 @@ TEST(a_socket_ends_with_its_token)
 	CHECK_EQ(mp_http_token_rotate(s.token_path, &s.why), 0);
 	fleet_advance(&s.f, 1); /* it is looked at once a turn */
 	CHECK(visitor_ask(&s, &w, "GET /health", NULL, NULL));
-	CHECK(v.wire.closed);
+	CHECK(v.conn.closed);
 	CHECK_EQ(mp_lobby_count(s.lobby), 0);
 }
 
@@ -207,5 +207,5 @@ TEST(draining_says_goodbye)
 	CHECK(hears(&v, &k, &e));
 	CHECK_EQ(e.kind, MP_WS_CLOSE);
 	CHECK_EQ(e.code, 1001);
-	CHECK(v.wire.shut);
+	CHECK(v.conn.shut);
 }

@@ -1,9 +1,9 @@
 /*
- * wire.c - a socket as a wire.
+ * conn.c - a socket as a conn.
  * One read a turn, into memory that all sockets share, so that a connection that says nothing costs
  * nothing; a write goes to the kernel at once, and only what it refuses is copied.
  */
-#include "face/wire.h"
+#include "face/conn.h"
 
 #include <errno.h>
 #include <sys/socket.h>
@@ -13,14 +13,14 @@
 #include "base/mem.h"
 
 struct socket {
-	struct mp_wire base;
-	struct mp_wire_room *room; /* borrowed */
+	struct mp_conn base;
+	struct mp_conn_room *room; /* borrowed */
 	struct mp_fdstream stream;
 	bool ended, broken, shutting, closed;
 	struct mp_grave grave;
 };
 
-static struct socket *socket_of(struct mp_wire *w)
+static struct socket *socket_of(struct mp_conn *w)
 {
 	return mp_container_of(w, struct socket, base);
 }
@@ -43,7 +43,7 @@ static void shut_now(struct socket *s)
 		(void)shutdown(s->stream.queue.fd, SHUT_WR); /* the peer may be gone already */
 }
 
-static int socket_write(struct mp_wire *w, const struct mp_str *pieces, size_t n)
+static int socket_write(struct mp_conn *w, const struct mp_str *pieces, size_t n)
 {
 	struct socket *s = socket_of(w);
 	int r;
@@ -104,7 +104,7 @@ static void readable(struct mp_fdstream *f)
 
 static const struct mp_fdstream_kind kind = {
 	.queue = {.write = mp_write_queue_to_socket,
-		  .ceiling = MP_WIRE_WAITING + MP_WRITE_QUEUE_COMPACT,
+		  .ceiling = MP_CONN_WAITING + MP_WRITE_QUEUE_COMPACT,
 		  .keep = MP_KIB(4),
 		  .high = SIZE_MAX, /* the user decides when to stop reading */
 		  .low = SIZE_MAX},
@@ -114,26 +114,26 @@ static const struct mp_fdstream_kind kind = {
 
 /* --- life ----------------------------------------------------------------------------------- */
 
-static size_t socket_get_waiting(const struct mp_wire *w)
+static size_t socket_get_waiting(const struct mp_conn *w)
 {
-	const struct socket *s = socket_of((struct mp_wire *)w);
+	const struct socket *s = socket_of((struct mp_conn *)w);
 
 	return mp_write_queue_get_waiting(&s->stream.queue);
 }
 
-static uint64_t socket_get_sent(const struct mp_wire *w)
+static uint64_t socket_get_sent(const struct mp_conn *w)
 {
-	return socket_of((struct mp_wire *)w)->stream.queue.written;
+	return socket_of((struct mp_conn *)w)->stream.queue.written;
 }
 
-static void socket_read_on(struct mp_wire *w, bool on)
+static void socket_read_on(struct mp_conn *w, bool on)
 {
 	struct socket *s = socket_of(w);
 
 	mp_fdstream_read_on(&s->stream, on && !s->ended);
 }
 
-static void socket_shut(struct mp_wire *w)
+static void socket_shut(struct mp_conn *w)
 {
 	struct socket *s = socket_of(w);
 
@@ -150,7 +150,7 @@ static void bury(struct mp_grave *grave)
 	mp_free(s);
 }
 
-static void socket_close(struct mp_wire *w)
+static void socket_close(struct mp_conn *w)
 {
 	struct socket *s = socket_of(w);
 	struct linger reset = {1, 0};
@@ -164,12 +164,12 @@ static void socket_close(struct mp_wire *w)
 	mp_loop_bury(s->stream.loop, &s->grave, bury);
 }
 
-static const struct mp_wire_impl socket_impl = {
+static const struct mp_conn_impl socket_impl = {
 	socket_write,   socket_get_waiting, socket_get_sent,
 	socket_read_on, socket_shut,        socket_close,
 };
 
-int mp_wire_open(struct mp_loop *loop, int fd, struct mp_wire_room *room, struct mp_wire **ret_wire)
+int mp_conn_open(struct mp_loop *loop, int fd, struct mp_conn_room *room, struct mp_conn **ret_conn)
 {
 	struct socket *s = mp_alloc(sizeof(*s));
 
@@ -181,6 +181,6 @@ int mp_wire_open(struct mp_loop *loop, int fd, struct mp_wire_room *room, struct
 		return MCPOOL_ESYSTEM;
 	}
 	mp_fdstream_read_on(&s->stream, true);
-	*ret_wire = &s->base;
+	*ret_conn = &s->base;
 	return 0;
 }

@@ -1,5 +1,5 @@
 /*
- * test_wire.c - a socket as a wire: bytes both ways, a peer that does not read, ends and breaks.
+ * test_conn.c - a socket as a conn: bytes both ways, a peer that does not read, ends and breaks.
  */
 #include "test.h"
 
@@ -10,12 +10,12 @@
 #include "base/buf.h"
 #include "base/loop.h"
 #include "base/mem.h"
-#include "face/wire.h"
+#include "face/conn.h"
 
 struct stage {
 	struct mp_loop *loop;
-	struct mp_wire_room *room;
-	struct mp_wire *wire;
+	struct mp_conn_room *room;
+	struct mp_conn *conn;
 	int peer; /* -1: closed */
 	struct mp_buf in;
 	int drained, ended, broken;
@@ -34,7 +34,7 @@ static void taken(void *u)
 {
 	struct stage *s = u;
 
-	s->drained += mp_wire_get_waiting(s->wire) == 0;
+	s->drained += mp_conn_get_waiting(s->conn) == 0;
 }
 
 static void ended(void *u)
@@ -47,7 +47,7 @@ static void broken(void *u)
 	((struct stage *)u)->broken++;
 }
 
-static const struct mp_wire_hooks hooks = {bytes, taken, ended, broken};
+static const struct mp_conn_hooks hooks = {bytes, taken, ended, broken};
 
 static bool stage_open(struct stage *s)
 {
@@ -61,8 +61,8 @@ static bool stage_open(struct stage *s)
 	REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds) == 0);
 	(void)setsockopt(fds[0], SOL_SOCKET, SO_SNDBUF, &small, sizeof(small));
 	s->peer = fds[1];
-	REQUIRE(mp_wire_open(s->loop, fds[0], s->room, &s->wire) == 0);
-	mp_wire_set_hooks(s->wire, &hooks, s);
+	REQUIRE(mp_conn_open(s->loop, fds[0], s->room, &s->conn) == 0);
+	mp_conn_set_hooks(s->conn, &hooks, s);
 	return true;
 }
 
@@ -70,7 +70,7 @@ static void stage_done(struct stage *s)
 {
 	if (!s->ready)
 		return;
-	mp_wire_close(s->wire);
+	mp_conn_close(s->conn);
 	if (s->peer >= 0)
 		close(s->peer);
 	mp_loop_advance(s->loop, 0);
@@ -106,11 +106,11 @@ TEST(bytes_go_both_ways)
 	CHECK_EQ(write(s.peer, "hello", 5), 5);
 	turn(&s);
 	CHECK_STR(mp_buf_get(&s.in), "hello");
-	CHECK_EQ(mp_wire_write(s.wire, pieces, 3), 0);
+	CHECK_EQ(mp_conn_write(s.conn, pieces, 3), 0);
 	CHECK_EQ(take(&s, room, sizeof(room)), 5);
 	CHECK(memcmp(room, "abcde", 5) == 0);
-	CHECK_EQ(mp_wire_get_waiting(s.wire), 0);
-	CHECK_EQ(mp_wire_get_sent(s.wire), 5);
+	CHECK_EQ(mp_conn_get_waiting(s.conn), 0);
+	CHECK_EQ(mp_conn_get_sent(s.conn), 5);
 	CHECK_EQ(s.drained, 0);
 }
 
@@ -123,11 +123,11 @@ TEST(what_does_not_fit_waits_in_order)
 
 	for (size_t i = 0; i < sizeof(large); i++)
 		large[i] = (char)(i * 7 / 3);
-	CHECK_EQ(mp_wire_write(s.wire, &piece, 1), 0);
-	CHECK(mp_wire_get_waiting(s.wire) > 0);
-	CHECK_EQ(mp_wire_write(s.wire, &tail, 1), 0);
-	mp_wire_shut(s.wire);
-	while (mp_wire_get_waiting(s.wire)) {
+	CHECK_EQ(mp_conn_write(s.conn, &piece, 1), 0);
+	CHECK(mp_conn_get_waiting(s.conn) > 0);
+	CHECK_EQ(mp_conn_write(s.conn, &tail, 1), 0);
+	mp_conn_shut(s.conn);
+	while (mp_conn_get_waiting(s.conn)) {
 		size_t more = take(&s, got + n, sizeof(got) - n);
 
 		n += more;
@@ -150,20 +150,20 @@ HEAVY_TEST(a_peer_that_does_not_read_has_a_limit)
 	int r = 0, n = 0;
 
 	while (r == 0 && n++ < 100)
-		r = mp_wire_write(s.wire, &piece, 1);
+		r = mp_conn_write(s.conn, &piece, 1);
 	CHECK_EQ(r, MCPOOL_ELIMIT);
-	CHECK(mp_wire_get_waiting(s.wire) >= MP_LIMIT_MESSAGE);
+	CHECK(mp_conn_get_waiting(s.conn) >= MP_LIMIT_MESSAGE);
 }
 
 TEST(reading_can_be_stopped)
 {
 	STAGE(s);
 
-	mp_wire_read_on(s.wire, false);
+	mp_conn_read_on(s.conn, false);
 	CHECK_EQ(write(s.peer, "hello", 5), 5);
 	turn(&s);
 	CHECK_EQ(s.in.len, 0);
-	mp_wire_read_on(s.wire, true);
+	mp_conn_read_on(s.conn, true);
 	turn(&s);
 	CHECK_EQ(s.in.len, 5);
 }
@@ -178,7 +178,7 @@ TEST(an_end_is_told_once_and_writing_goes_on)
 	turn(&s);
 	turn(&s);
 	CHECK_EQ(s.ended, 1);
-	CHECK_EQ(mp_wire_write(s.wire, &piece, 1), 0);
+	CHECK_EQ(mp_conn_write(s.conn, &piece, 1), 0);
 	CHECK_EQ(take(&s, room, sizeof(room)), 4);
 }
 
@@ -189,9 +189,9 @@ TEST(a_break_is_a_result_and_then_told)
 
 	close(s.peer);
 	s.peer = -1;
-	CHECK_EQ(mp_wire_write(s.wire, &piece, 1), MCPOOL_ECLOSED);
+	CHECK_EQ(mp_conn_write(s.conn, &piece, 1), MCPOOL_ECLOSED);
 	CHECK_EQ(s.broken, 0);
 	turn(&s);
 	CHECK_EQ(s.broken, 1);
-	CHECK_EQ(mp_wire_write(s.wire, &piece, 1), MCPOOL_ECLOSED);
+	CHECK_EQ(mp_conn_write(s.conn, &piece, 1), MCPOOL_ECLOSED);
 }

@@ -1,9 +1,9 @@
 /*
- * wire_tls.c - TLS on a wire, our end being the server's.
- * OpenSSL reads from memory and writes to memory; the bytes in between are the wire's below. What
+ * conn_tls.c - TLS on a conn, our end being the server's.
+ * OpenSSL reads from memory and writes to memory; the bytes in between are the conn's below. What
  * is written before the handshake is over cannot be: nobody has asked for anything yet.
  */
-#include "face/wire_tls.h"
+#include "face/conn_tls.h"
 
 #include <openssl/bio.h>
 #include <openssl/err.h>
@@ -15,9 +15,9 @@
 enum { PIECE = 16384 }; /* bytes of a TLS record */
 
 struct tls {
-	struct mp_wire base;
+	struct mp_conn base;
 	struct mp_loop *loop;
-	struct mp_wire *below; /* owned; NULL: closed */
+	struct mp_conn *below; /* owned; NULL: closed */
 	SSL *ssl;              /* owned */
 	BIO *in, *out;         /* ssl's */
 	bool reading;          /* the user wants bytes */
@@ -27,7 +27,7 @@ struct tls {
 	struct mp_grave grave;
 };
 
-static struct tls *tls_of(struct mp_wire *w)
+static struct tls *tls_of(struct mp_conn *w)
 {
 	return mp_container_of(w, struct tls, base);
 }
@@ -60,7 +60,7 @@ static int flush(struct tls *t)
 	int r = 0;
 
 	if (n > 0)
-		r = mp_wire_write(t->below, &piece, 1);
+		r = mp_conn_write(t->below, &piece, 1);
 	(void)BIO_reset(t->out);
 	return r;
 }
@@ -74,7 +74,7 @@ static void say_plainly(struct tls *t)
 		       "here only\n");
 
 	if (ERR_GET_REASON(ERR_peek_last_error()) == SSL_R_HTTP_REQUEST)
-		(void)!mp_wire_write(t->below, &words, 1);
+		(void)!mp_conn_write(t->below, &words, 1);
 }
 
 /* What it has understood; until it wants more, or nobody wants to hear. */
@@ -139,7 +139,7 @@ static void below_broken(void *u)
 	break_off(u);
 }
 
-static const struct mp_wire_hooks below_hooks = {below_bytes, below_taken, below_ended,
+static const struct mp_conn_hooks below_hooks = {below_bytes, below_taken, below_ended,
 						 below_broken};
 
 /* --- the interface -------------------------------------------------------------------------- */
@@ -181,7 +181,7 @@ static int encrypt_all(struct tls *t, const struct mp_str *pieces, size_t n)
 	return r < 0 ? r : encrypt(t, (struct mp_str){record, len});
 }
 
-static int tls_write(struct mp_wire *w, const struct mp_str *pieces, size_t n)
+static int tls_write(struct mp_conn *w, const struct mp_str *pieces, size_t n)
 {
 	struct tls *t = tls_of(w);
 	int r;
@@ -192,28 +192,28 @@ static int tls_write(struct mp_wire *w, const struct mp_str *pieces, size_t n)
 	return r < 0 ? r : flush(t);
 }
 
-static size_t tls_get_waiting(const struct mp_wire *w)
+static size_t tls_get_waiting(const struct mp_conn *w)
 {
-	return mp_wire_get_waiting(tls_of((struct mp_wire *)w)->below);
+	return mp_conn_get_waiting(tls_of((struct mp_conn *)w)->below);
 }
 
-static uint64_t tls_get_sent(const struct mp_wire *w)
+static uint64_t tls_get_sent(const struct mp_conn *w)
 {
-	return mp_wire_get_sent(tls_of((struct mp_wire *)w)->below);
+	return mp_conn_get_sent(tls_of((struct mp_conn *)w)->below);
 }
 
-static void tls_read_on(struct mp_wire *w, bool on)
+static void tls_read_on(struct mp_conn *w, bool on)
 {
 	struct tls *t = tls_of(w);
 	bool more = on && !t->reading;
 
 	t->reading = on;
-	mp_wire_read_on(t->below, on);
+	mp_conn_read_on(t->below, on);
 	if (more && !mp_list_linked(&t->more.link))
 		mp_loop_post(t->loop, &t->more);
 }
 
-static void tls_shut(struct mp_wire *w)
+static void tls_shut(struct mp_conn *w)
 {
 	struct tls *t = tls_of(w);
 
@@ -222,7 +222,7 @@ static void tls_shut(struct mp_wire *w)
 	(void)SSL_shutdown(t->ssl); /* a goodbye; theirs is not waited for */
 	ERR_clear_error();
 	(void)!flush(t);
-	mp_wire_shut(t->below);
+	mp_conn_shut(t->below);
 }
 
 static void bury(struct mp_grave *grave)
@@ -233,18 +233,18 @@ static void bury(struct mp_grave *grave)
 	mp_free(t);
 }
 
-static void tls_close(struct mp_wire *w)
+static void tls_close(struct mp_conn *w)
 {
 	struct tls *t = tls_of(w);
 
 	t->closed = true;
-	mp_wire_close(t->below);
+	mp_conn_close(t->below);
 	mp_loop_unpost(t->loop, &t->broken_task);
 	mp_loop_unpost(t->loop, &t->more);
 	mp_loop_bury(t->loop, &t->grave, bury);
 }
 
-static const struct mp_wire_impl tls_impl = {
+static const struct mp_conn_impl tls_impl = {
 	tls_write, tls_get_waiting, tls_get_sent, tls_read_on, tls_shut, tls_close,
 };
 
@@ -264,13 +264,13 @@ static bool make_ssl(struct tls *t, SSL_CTX *ctx)
 	return true;
 }
 
-struct mp_wire *mp_wire_tls_open(const struct mp_tls_context *c, struct mp_loop *loop,
-				 struct mp_wire *below)
+struct mp_conn *mp_conn_tls_open(const struct mp_tls_context *c, struct mp_loop *loop,
+				 struct mp_conn *below)
 {
 	struct tls *t = mp_alloc(sizeof(*t));
 
 	if (!make_ssl(t, c->ctx)) {
-		mp_wire_close(below);
+		mp_conn_close(below);
 		mp_free(t);
 		return NULL;
 	}
@@ -280,6 +280,6 @@ struct mp_wire *mp_wire_tls_open(const struct mp_tls_context *c, struct mp_loop 
 	t->reading = true;
 	mp_task_init(&t->broken_task, tell_broken, t);
 	mp_task_init(&t->more, hand_out, t);
-	mp_wire_set_hooks(below, &below_hooks, t);
+	mp_conn_set_hooks(below, &below_hooks, t);
 	return &t->base;
 }

@@ -1,18 +1,18 @@
 /*
- * test_wire_tls.c - TLS on a wire, with OpenSSL's client at the other end, byte by byte if need be.
+ * test_conn_tls.c - TLS on a conn, with OpenSSL's client at the other end, byte by byte if need be.
  */
 #include "test.h"
 #include "certificate.h"
-#include "memory_wire.h"
+#include "memory_conn.h"
 
-#include "face/wire_tls.h"
+#include "face/conn_tls.h"
 
 struct stage {
 	struct mp_loop *loop;
 	struct certificate files;
 	struct mp_tls_context *context;
-	struct memory_wire below;
-	struct mp_wire *wire;
+	struct memory_conn below;
+	struct mp_conn *conn;
 	struct mp_buf in; /* what our end was told */
 	SSL_CTX *ctx;     /* the peer's */
 	SSL *ssl;
@@ -45,7 +45,7 @@ static void broken(void *u)
 	((struct stage *)u)->broken++;
 }
 
-static const struct mp_wire_hooks hooks = {bytes, taken, ended, broken};
+static const struct mp_conn_hooks hooks = {bytes, taken, ended, broken};
 
 static bool stage_open(struct stage *s, size_t step)
 {
@@ -56,12 +56,12 @@ static bool stage_open(struct stage *s, size_t step)
 	REQUIRE(certificate_new(&s->files, "localhost"));
 	REQUIRE(mp_loop_new_by_hand(0, &s->loop) == 0);
 	s->ready = true;
-	memory_wire_init(&s->below);
+	memory_conn_init(&s->below);
 	mp_buf_init(&s->in, 1 << 24);
 	REQUIRE(mp_tls_context_new(s->files.cert, s->files.key, &s->context, &why) == 0);
-	s->wire = mp_wire_tls_open(s->context, s->loop, &s->below.base);
-	REQUIRE(s->wire);
-	mp_wire_set_hooks(s->wire, &hooks, s);
+	s->conn = mp_conn_tls_open(s->context, s->loop, &s->below.base);
+	REQUIRE(s->conn);
+	mp_conn_set_hooks(s->conn, &hooks, s);
 	s->ctx = SSL_CTX_new(TLS_client_method());
 	REQUIRE(s->ctx);
 	s->ssl = SSL_new(s->ctx);
@@ -75,13 +75,13 @@ static void stage_done(struct stage *s)
 {
 	if (!s->ready)
 		return;
-	mp_wire_close(s->wire);
+	mp_conn_close(s->conn);
 	mp_loop_advance(s->loop, 0);
 	mp_loop_free(s->loop);
 	mp_tls_context_free(s->context);
 	SSL_free(s->ssl);
 	SSL_CTX_free(s->ctx);
-	memory_wire_done(&s->below);
+	memory_conn_done(&s->below);
 	mp_buf_done(&s->in);
 }
 
@@ -97,7 +97,7 @@ static void exchange(struct stage *s)
 
 		moved = n > 0;
 		if (n > 0)
-			memory_wire_say(&s->below, (struct mp_str){piece, (size_t)n});
+			memory_conn_say(&s->below, (struct mp_str){piece, (size_t)n});
 		if (s->below.out.len > s->taken) {
 			BIO_write(SSL_get_rbio(s->ssl), s->below.out.data + s->taken,
 				  (int)(s->below.out.len - s->taken));
@@ -129,13 +129,13 @@ static bool talk(size_t step)
 	REQUIRE(SSL_write(s.ssl, "question", 8) == 8);
 	exchange(&s);
 	REQUIRE(mp_str_eq(mp_buf_get(&s.in), MP_STR("question")));
-	REQUIRE(mp_wire_write(s.wire, pieces, 2) == 0);
+	REQUIRE(mp_conn_write(s.conn, pieces, 2) == 0);
 	exchange(&s);
 	REQUIRE(SSL_read(s.ssl, got, sizeof(got)) == 8); /* one record */
 	REQUIRE(SSL_shutdown(s.ssl) == 0);
 	exchange(&s);
 	REQUIRE(s.ended == 1 && s.broken == 0);
-	mp_wire_shut(s.wire);
+	mp_conn_shut(s.conn);
 	REQUIRE(s.below.shut);
 	return true;
 }
@@ -158,7 +158,7 @@ HEAVY_TEST(a_large_answer_passes)
 	memset(large, 'z', sizeof(large));
 	CHECK(stage_open(&s, 20000));
 	CHECK(shake(&s));
-	CHECK_EQ(mp_wire_write(s.wire, pieces, 3), 0);
+	CHECK_EQ(mp_conn_write(s.conn, pieces, 3), 0);
 	exchange(&s);
 	while ((r = SSL_read(s.ssl, got + n, (int)(sizeof(got) - n))) > 0)
 		n += (size_t)r;
@@ -171,7 +171,7 @@ HEAVY_TEST(what_is_not_tls_breaks)
 	MP_CLEANUP(stage_done) struct stage s = {.ready = false};
 
 	CHECK(stage_open(&s, 20000));
-	memory_wire_say(&s.below, MP_STR("GET / HTTP/1.1\r\nHost: a\r\n\r\n"));
+	memory_conn_say(&s.below, MP_STR("GET / HTTP/1.1\r\nHost: a\r\n\r\n"));
 	mp_loop_advance(s.loop, 0);
 	CHECK_EQ(s.broken, 1);
 	CHECK_EQ(s.in.len, 0);
@@ -183,7 +183,7 @@ HEAVY_TEST(what_is_nothing_at_all_is_told_nothing)
 	MP_CLEANUP(stage_done) struct stage s = {.ready = false};
 
 	CHECK(stage_open(&s, 20000));
-	memory_wire_say(&s.below, MP_STR("SSH-2.0-OpenSSH_9.2\r\n"));
+	memory_conn_say(&s.below, MP_STR("SSH-2.0-OpenSSH_9.2\r\n"));
 	mp_loop_advance(s.loop, 0);
 	CHECK_EQ(s.broken, 1);
 	CHECK(mp_str_find(mp_buf_get(&s.below.out), MP_STR("HTTP"), 0) < 0);
@@ -195,11 +195,11 @@ HEAVY_TEST(bytes_wait_while_nobody_reads)
 
 	CHECK(stage_open(&s, 20000));
 	CHECK(shake(&s));
-	mp_wire_read_on(s.wire, false);
+	mp_conn_read_on(s.conn, false);
 	CHECK_EQ(SSL_write(s.ssl, "late", 4), 4);
 	exchange(&s);
 	CHECK_EQ(s.in.len, 0);
-	mp_wire_read_on(s.wire, true);
+	mp_conn_read_on(s.conn, true);
 	mp_loop_advance(s.loop, 0);
 	CHECK_STR(mp_buf_get(&s.in), "late");
 }
