@@ -62,7 +62,7 @@ static int64_t now_ms(void *u)
 
 /* --- out ------------------------------------------------------------------------------------- */
 
-/* A write that fails is met again by whoever reads from there. */
+/* A write that fails is met again when that side is read from. */
 static void flush(struct mp_write_queue *q)
 {
 	if (q->fd >= 0)
@@ -325,7 +325,8 @@ static void hear_ready(struct io *io)
 static void serve(struct io *io, const struct pollfd *fds)
 {
 	if (fds[ANSWERS].revents & (POLLERR | POLLHUP | POLLNVAL))
-		io->to_agent.fd = -1; /* nobody reads there any more, whatever it may still write */
+		io->to_agent.fd =
+			-1; /* the agent does not read any more, whatever it may still write */
 	else if (fds[ANSWERS].revents)
 		flush(&io->to_agent);
 	if (fds[HUB].revents & POLLOUT)

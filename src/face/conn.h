@@ -1,5 +1,5 @@
 /*
- * conn.h - a stream of bytes to somebody who came to us: a socket, or TLS on one.
+ * conn.h - one accepted connection as a stream of bytes: a socket, or TLS on one.
  * What is written is taken whole: what the kernel has no room for waits, up to a limit. Everything
  * is told from the loop. An implementation is a struct of functions, so that tests have conns of
  * their own.
@@ -57,7 +57,7 @@ static inline void mp_conn_set_hooks(struct mp_conn *w, const struct mp_conn_hoo
 }
 
 /* All pieces, in order, in one go if the kernel takes them. MCPOOL_ELIMIT: too much waits;
- * MCPOOL_ENOMEM; MCPOOL_ECLOSED: nobody is there. In each case the stream is to be given up. */
+ * MCPOOL_ENOMEM; MCPOOL_ECLOSED: the peer is gone. In each case the stream is to be given up. */
 static inline int MP_MUST mp_conn_write(struct mp_conn *w, const struct mp_str *pieces, size_t n)
 {
 	return w->impl->write(w, pieces, n);

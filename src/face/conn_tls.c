@@ -1,7 +1,7 @@
 /*
  * conn_tls.c - TLS on a conn, our end being the server's.
  * OpenSSL reads from memory and writes to memory; the bytes in between are the conn's below. What
- * is written before the handshake is over cannot be: nobody has asked for anything yet.
+ * is written before the handshake is over cannot be: the peer has not asked for anything yet.
  */
 #include "face/conn_tls.h"
 
@@ -23,7 +23,7 @@ struct tls {
 	bool reading;          /* the user wants bytes */
 	bool ended, closed, broken;
 	struct mp_task broken_task;
-	struct mp_task more; /* bytes that came while nobody wanted them */
+	struct mp_task more; /* bytes that came while reading was off */
 	struct mp_grave grave;
 };
 
@@ -77,7 +77,7 @@ static void say_plainly(struct tls *t)
 		(void)!mp_conn_write(t->below, &words, 1);
 }
 
-/* What it has understood; until it wants more, or nobody wants to hear. */
+/* What it has understood; until it wants more, or reading is off. */
 static void hand_out(void *u)
 {
 	struct tls *t = u;

@@ -1,6 +1,6 @@
 /*
  * line_conn.h - lines over a connected socket, for many at once: one that is idle has no buffers.
- * Backpressure is here, too: whoever does not read is not read from, and is cut off at a limit.
+ * Backpressure is here, too: a peer that does not read is not read from, and is cut off at a limit.
  */
 #ifndef MP_LINE_CONN_H
 #define MP_LINE_CONN_H

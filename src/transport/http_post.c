@@ -9,7 +9,7 @@
 #include "net/http_verdict.h"
 
 enum {
-	LINGER_MS = 1000,         /* for the end of what nobody wants any more */
+	LINGER_MS = 1000,         /* for the end of an answer that is not wanted */
 	FIRST_REST_MS = 1000,     /* before going back where nothing came, and half more */
 	LONGEST_REST_MS = 30000,  /* each time, up to this */
 	SHORTEST_REST_MS = 250,   /* after a stream that ended at once, whatever it wishes */
@@ -25,7 +25,7 @@ enum {
 	X(ON_COMPLETE, "complete", "the answer is complete")                 \
 	X(ON_BROKEN, "broken", "there will be no more of it")                \
 	X(ON_REST, "rest", "the owner wants the rest of it, later")          \
-	X(ON_LEAVE, "leave", "nobody wants anything any more")
+	X(ON_LEAVE, "leave", "the owner frees it")
 
 MP_MACHINE_ENUM(http_post_event, HTTP_POST_EVENTS);
 MP_MACHINE_TYPES(http_post, struct mp_http_post, enum http_post_event, MP_HTTP_POST_STATES,
@@ -43,7 +43,7 @@ MP_MACHINE_STEPS(http_post) = {
 	AT(GOING) = {[ON_DOCUMENT] = TO(READING, read_document),
 		     [ON_STREAM] = TO(HEARING, hear),
 		     [ON_NO] = TO(DENIED, read_refusal),
-		     [ON_COMPLETE] = TO(READY, NULL), /* nobody wanted it any more */
+		     [ON_COMPLETE] = TO(READY, NULL), /* it lingered, unwanted */
 		     [ON_BROKEN] = TO(READY, NULL),
 		     [ON_LEAVE] = TO(OVER, cut)},
 	AT(READING) = {[ON_COMPLETE] = TO(READY, NULL),
@@ -62,7 +62,7 @@ MP_MACHINE(http_post, struct mp_http_post)
 
 /* --- an exchange and its end ---------------------------------------------------------------- */
 
-/* Whoever is told may free the post; it stays in memory until the end of the turn. */
+/* The hook may free the post; it stays in memory until the end of the turn. */
 static void finish(struct mp_http_post *t, enum http_post_event ev, enum mp_http_end how,
 		   const struct mcpool_error *why)
 {
@@ -92,7 +92,7 @@ static void stop_exchange(struct mp_http_post *t)
 	t->exchange = 0;
 }
 
-/* There is no use in reading on. */
+/* Reading on is useless. */
 static void break_off(struct mp_http_post *t, enum mp_http_end how, int code, const char *words)
 {
 	struct mcpool_error why;

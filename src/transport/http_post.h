@@ -81,7 +81,7 @@ struct mp_http_post {
 	struct mp_task failed;    /* tells it */
 	struct mp_grave grave;
 	/* The owner's. */
-	char *id;   /* of the request, as written; NULL: it is none; freed with it */
+	char *id;   /* of the request, as written; NULL: not a request; freed with it */
 	int method; /* enum mp_method_id */
 	int hops;   /* redirects that were followed */
 	bool is_modern;
@@ -108,7 +108,7 @@ void mp_http_post_go(struct mp_http_post *t);
 int mp_http_post_try(struct mp_http_post *t, struct mcpool_error *reterr) MP_MUST;
 /* From ended(), or instead of going: after a while go back for what is left of the stream. */
 void mp_http_post_back(struct mp_http_post *t, int64_t delay_ms);
-/* What was asked for is there, or nobody wants it any more: wait a little for the end of it, so
+/* What was asked for is there, or it is not wanted any more: wait a little for the end of it, so
  * that the connection can be used again, then cut it; ended() is told MP_HTTP_OK. */
 void mp_http_post_linger(struct mp_http_post *t);
 /* What to go on from; empty: there is nothing. And how long the server wants us to wait; -1. */

@@ -109,7 +109,7 @@ static int launch(struct mp_outbox *o, struct mp_http_post *p, struct mcpool_err
 	return r;
 }
 
-/* Whoever hears that one of them cannot go may end everything. */
+/* The hook that tells that one of them cannot go may end everything. */
 static void release(struct mp_outbox *o)
 {
 	struct mp_link *link;

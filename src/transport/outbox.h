@@ -46,7 +46,7 @@ void mp_outbox_done(struct mp_outbox *o);
 int mp_outbox_send(struct mp_outbox *o, struct mp_str text) MP_MUST;
 /* This request was answered, so it is out, whatever we know. */
 void mp_outbox_note_sent(struct mp_outbox *o, struct mp_str id);
-/* Before somebody is told what became of it: it can be told. */
+/* It is out; call this before the request is told what became of it. */
 void mp_outbox_tell_sent(struct mp_outbox *o, struct mp_http_post *p);
 
 #endif

@@ -76,7 +76,7 @@ static void tell_opened(void *u)
 		p->base.hooks->opened(p->base.u);
 }
 
-/* Before the answer to it is handed out, too: nobody answers what was not written. */
+/* Before the answer to it is handed out, too: a peer answers only what was written. */
 static void tell_written(struct pipe *p)
 {
 	if (p->told == p->out.queue.written || p->closing)
@@ -90,7 +90,7 @@ static void tell_written(struct pipe *p)
 
 static void read_some(struct pipe *p);
 
-/* Whoever stopped reading may have said why: what it wrote until now is still handed out. */
+/* A peer that stopped reading may have said why: what it wrote until now is still handed out. */
 static void give_up_writing(struct pipe *p, int errnum)
 {
 	tell_written(p); /* some of it may have gone out */

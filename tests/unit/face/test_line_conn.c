@@ -126,7 +126,7 @@ TEST(a_line_that_is_too_long_is_told_by_its_ends)
 	CHECK_STR(mp_buf_get(&d.heard), "(abcd..xyz)|ok|(abcd..end)|fine|");
 }
 
-/* Half a line at the end is none. */
+/* An incomplete last line is discarded. */
 TEST(what_was_not_said_to_the_end_does_not_count)
 {
 	DESK;
@@ -187,7 +187,7 @@ TEST(messages_go_out_as_lines)
 	CHECK_EQ(read(d.peer, text, sizeof(text)), 5);
 }
 
-/* Whoever does not read is not read from; having read, it is. */
+/* A peer that does not read is not read from; having read, it is. */
 HEAVY_TEST(backpressure)
 {
 	DESK;

@@ -159,7 +159,7 @@ TEST(the_other_side_hangs_up)
 	CHECK_TEXT(s.log, "opened m:one m:unfinished ended closed ");
 }
 
-/* Whoever no longer reads may still have said why. */
+/* A peer that no longer reads may still have said why. */
 TEST(the_other_side_stops_reading)
 {
 	MP_CLEANUP(seen_done) struct seen s;
@@ -378,7 +378,7 @@ TEST(a_message_over_the_limit_is_told_as_such)
 	CHECK(strstr(s.log, "m:next"));
 }
 
-/* A peer that is gone is met while closing: its last message is nobody's any more. */
+/* A peer that is gone is met while closing: its last message is dropped. */
 TEST(after_close_only_closed_comes)
 {
 	MP_CLEANUP(seen_done) struct seen s;
