@@ -20,7 +20,7 @@ try {
 		const r = await run(step);
 		if (r !== undefined) console.log(typeof r === "string" ? r : JSON.stringify(r));
 	}
-	talk.is(talk.answers.length === 0, `nobody waited for ${JSON.stringify(talk.answers[0])}`);
+	talk.is(talk.answers.length === 0, `an answer without a request: ${JSON.stringify(talk.answers[0])}`);
 } catch (e) {
 	console.log(`FAILED: ${e.message}`);
 	process.exitCode = 1;

@@ -134,7 +134,7 @@ export async function use_a_name_that_two_ask_for() {
 	const names = await settled(2);
 	is(names.every((n) => /^mcp__a__b__c_[0-9a-f]{8}$/.test(n)), names.join());
 	for (const r of [await call("mcp__a__b__c"), await ask("prompts/get", { name: "mcp__a__b__c" })]) is(r.error, JSON.stringify(r));
-	return "nobody";
+	return "refused";
 }
 
 export async function see_two_tools() {

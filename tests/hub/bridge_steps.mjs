@@ -67,7 +67,7 @@ export async function list() {
 
 export async function send_garbage() {
 	await init();
-	send("this is no message");
+	send("this is not a message");
 	await sleep(300);
 	is(answers.length === 1 && answers[0].error.code === -32700, JSON.stringify(answers));
 	answers.length = 0;

@@ -118,7 +118,7 @@ t_names_are_nobodys_where_two_ask() {
 	for order in 1 2; do
 		rm -f "$XDG_STATE_HOME/mcpool/mcpool.db"*
 		if [ $order = 1 ]; then configure "$user" "$(taker a "$one")" "$(taker a__b "$two")"; else configure "$user" "$(taker a__b "$two")" "$(taker a "$one")"; fi
-		approved && serving && talk attacks_steps.mjs#use_a_name_that_two_ask_for && says out nobody &&
+		approved && serving && talk attacks_steps.mjs#use_a_name_that_two_ask_for && says out refused &&
 			wait_for_line "$work/serve.log" "asks for a name: 'c' of server 'a__b' is called" 5 && stopped || return 1
 	done
 	rm -f "$XDG_STATE_HOME/mcpool/mcpool.db"* && configure "$user" "$(taker a '{"who":"a","tools":["x"]}')" "$(taker a__b "$two")" && approved && serving &&

@@ -23,49 +23,26 @@ given() {
 	mkdir -p "$(dirname "$user")" && printf '{"mcpServers":{%s},"mcpool":{%s}}\n' "$1" "${2:-}" >"$user" && run 0 trust --user-file --yes
 }
 
-# fails STAGE CLASS CODE STEP: the object in $work/out is such an error
+# fails STAGE CLASS CODE STEP [STDERR]: the object in $work/out is such an error, and each command of its next step a verb of ours
 fails() {
-	json 'd.error.data.server === "x"' && says out "\"stage\":\"$1\"" &&
-		case $2 in
-		eof/reset) grep -q '"class":"\(eof\|reset\)"' "$work/out" || { echo "no eof, no reset: $(cat "$work/out")"; return 1; } ;;
-		*) says out "\"class\":\"$2\"" ;;
-		esac && says out "\"code\":\"$3\"" && json "d.error.data.nextStep.includes('$4')" && steps_exist
-}
-
-# Each command of the next step is a verb of ours.
-steps_exist() {
-	for verb in $($node -p 'JSON.parse(fs.readFileSync(0, "utf8")).error.data.nextStep.replace("mcpool runs", "")' <"$work/out" |
-		grep -o 'mcpool [a-z]*' | cut -d' ' -f2); do
+	verbs=$($node tests/hub/failure_check.mjs "$@" <"$work/out") || { echo "$verbs"; return 1; }
+	for verb in $verbs; do
 		"$mcpool" "$verb" --help >/dev/null 2>&1 </dev/null || { echo "there is no verb '$verb'"; return 1; }
 	done
 }
 
 # through_hub TOOL ARGUMENTS STAGE CLASS CODE STEP
 through_hub() {
-	# While it is still being started nobody knows more than that.
-	talk "await init(); let r; const starts = () => /is pending/.test(r.error?.message) && r.error.data.retryable && /call again/.test(r.error.data.nextStep);
-		do { r = await call('mcp__x__$1', $2); if (starts()) await sleep(100); } while (starts()); return { error: r.error };" || return 1
+	TOOL="mcp__x__$1" ARGUMENTS=$2 talk failure_steps.mjs#fail || return 1
 	shift 2
 	fails "$@"
 }
 
-# on_command_line WANTED TOOL ARGUMENTS STAGE CLASS CODE STEP: text on stderr, fields in this order (U23)
+# on_command_line WANTED TOOL ARGUMENTS STAGE CLASS CODE STEP: the same on stderr
 on_command_line() {
 	run "$1" call "x/$2" --args "$3" --json || return 1
 	shift 3
-	fails "$@" && head -n 1 "$work/err" | grep -q '^MCP error: ' || { echo "it begins: $(head -n 1 "$work/err")"; return 1; }
-	$node -e '
-		const [, ...lines] = fs.readFileSync(process.argv[1], "utf8").trimEnd().split("\n");
-		const { message, code, data: d } = JSON.parse(fs.readFileSync(0, "utf8")).error;
-		const fields = Object.fromEntries(lines.filter((l) => /^  [a-z]/.test(l)).map((l) => [l.slice(2, 12).trim(), l.slice(13)]));
-		const want = { "server:": "x", "stage:": d.stage, "class:": d.class, "retryable:": d.retryable ? "yes" : "no",
-			"code:": `${code} ${d.code}`, "next step:": d.nextStep, "transport:": d.transport };
-		for (const k in want) if (fields[k] !== want[k]) throw new Error(`${k} ${fields[k]} and not ${want[k]}`);
-		const order = ["server:", "tool:", "transport:", "stage:", "class:", "env from:", "retryable:", "next try:", "code:", "next step:"];
-		const places = Object.keys(fields).map((k) => order.indexOf(k));
-		if (places.some((p, i) => p < 0 || p < places[i - 1])) throw new Error(`order: ${Object.keys(fields)}`);
-		if (fs.readFileSync(process.argv[1], "utf8").split("\n")[0] !== message) throw new Error("another first line");
-	' "$work/err" <"$work/out" 2>"$work/why" || { echo "$(grep Error: "$work/why"): $(cat "$work/err")"; return 1; }
+	fails "$@" "$work/err"
 }
 
 # --- it is not there -------------------------------------------------------------------------------
@@ -122,27 +99,24 @@ finish_http() {
 
 t_timeout() { # U23
 	given "$(demo ',"toolTimeout":600')" && on_command_line 6 sleep '{"ms":20000}' receive timeout mcp_timeout '"toolTimeout"' &&
-		through_hub sleep '{ms:20000}' receive timeout mcp_timeout '"toolTimeout"' && finish
+		through_hub sleep '{"ms":20000}' receive timeout mcp_timeout '"toolTimeout"' && finish
 }
 
 t_killed_during_the_call() { # U23
 	given "$(demo)" && on_command_line 5 crash '{"signal":9}' receive eof mcp_outcome_unknown 'find out whether it happened' &&
-		says err 'SIGKILL' && through_hub crash '{signal:9}' receive eof mcp_outcome_unknown 'find out whether it happened' && finish
+		says err 'SIGKILL' && through_hub crash '{"signal":9}' receive eof mcp_outcome_unknown 'find out whether it happened' && finish
 }
 
 # The first life answers; none comes after it.
 t_no_next_life() { # U23
 	given "$(demo ",\"env\":{\"MCPOOL_DEMO_STATE\":\"$work/state\",\"MCPOOL_DEMO_FAIL_STARTS\":\"2-99\"}")" &&
-		talk 'await init(); await call("mcp__x__crash"); let r;
-			do { r = await call("mcp__x__echo", { message: "hi" }); } while (r.error.data.code === "mcp_outcome_unknown");
-			return { error: r.error };' &&
+		talk failure_steps.mjs#crash_until_it_stays_down &&
 		fails connect eof mcp_restart_failed 'mcpool reconnect x' && json 'd.error.data.retryable && d.error.data.attempt > 0' && finish
 }
 
 t_line_that_is_full() { # U23
 	given "$(demo)" '"queues":{"default":{"slots":1,"line":1}}' &&
-		talk 'await init(); await tools(); const all = await Promise.all([1, 2, 3, 4].map(() => call("mcp__x__sleep", { ms: 400 })));
-			const full = all.filter((r) => r.error); is(full.length === 2, `${full.length} refused`); return { error: full[0].error };' &&
+		talk failure_steps.mjs#fill_the_queue &&
 		fails send closed mcp_queue_full '"queues"' && json 'd.error.data.retryable' && finish
 }
 

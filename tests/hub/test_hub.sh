@@ -139,36 +139,15 @@ t_changes_take_effect_at_once() { # B59
 t_another_user_is_not_let_in() {
 	[ "$(id -u)" = 0 ] || return 0
 	with a && up && chmod 711 "$work" && chmod 777 "$XDG_RUNTIME_DIR" "$XDG_RUNTIME_DIR/mcpool" "$sock" || return 1
-	cp "$(readlink -f "$node")" "$work/node" && chmod 755 "$work/node"
-	setpriv --reuid 12345 --clear-groups "$work/node" -e '
-		const s = require("net").connect(process.argv[1]); let n = 0;
-		s.on("connect", () => s.write(JSON.stringify({jsonrpc:"2.0",id:1,method:"mcpool/hello",
-			params:{protocol:1,role:"control"}}) + "\n"));
-		s.on("data", (d) => { n += d.length; });
-		s.on("error", () => {});
-		s.on("close", () => { console.log("heard " + n); });' "$sock" >"$work/out" 2>&1
+	cp "$(readlink -f "$node")" "$work/node" && cp tests/hub/stranger.mjs "$work" && chmod 755 "$work/node" "$work/stranger.mjs"
+	setpriv --reuid 12345 --clear-groups "$work/node" "$work/stranger.mjs" "$sock" >"$work/out" 2>&1
 	grep -q "heard 0" "$work/out" || { cat "$work/out"; return 1; }
 	finish
 }
 
 # A service manager listens and hands its socket over: it is used, and stays. HUP is a reload then.
 t_a_service_manager_starts_it() {
-	with a && mkdir -m 700 "$XDG_RUNTIME_DIR/mcpool" && MCPOOL_TEST_MARK="$work" $node -e '
-		const { spawn, execFileSync } = require("child_process");
-		const server = require("net").createServer().listen(process.argv[1], async () => {
-			const hub = spawn("sh", ["-c", "LISTEN_PID=$$ exec " + process.env.MCPOOL + " serve"], {
-				stdio: ["ignore", "ignore", "inherit", server._handle.fd], env: {...process.env, LISTEN_FDS: "1"}});
-			server.close = () => {}; // the name stays, as with a service manager
-			const status = () => JSON.parse(execFileSync(process.env.MCPOOL, ["status", "--json"]));
-			console.log(status().hub.pid === hub.pid ? "it is the hub" : "another one");
-			hub.kill("SIGHUP");
-			await new Promise((r) => setTimeout(r, 300));
-			console.log(status().hub.pid === hub.pid ? "still there" : "gone");
-			hub.kill("SIGTERM");
-			const code = await new Promise((r) => hub.on("exit", r));
-			console.log("exit " + code + (require("fs").existsSync(process.argv[1]) ? ", its name stays" : ""));
-			process.exit();
-		});' "$sock" >"$work/out" 2>"$work/err"
+	with a && mkdir -m 700 "$XDG_RUNTIME_DIR/mcpool" && MCPOOL_TEST_MARK="$work" $node tests/hub/service_manager.mjs "$sock" >"$work/out" 2>"$work/err"
 	says out "it is the hub" "still there" "exit 0, its name stays" && nothing_left 3
 }
 

@@ -27,24 +27,12 @@ told() { wait_for_line "$work/$1" "$2" 20; }
 
 # The old hub has two sessions, one with a call under way, one that calls all the time, one that only listens.
 t_newer_replaces_older() {
-	both a && patience=40 talk_beside busy 'init()' 'tools()' 'return "ready";' \
-		'let n = 0, failed = [];
-		 for (const end = now() + 4000; now() < end;) {
-			const r = await call("mcp__a__echo", {message: `busy-${n++}`});
-			if (!r.result) failed.push(r);
-		 }
-		 is(failed.length === 0, JSON.stringify(failed[0])); return `busy made ${n} calls`;' &&
-		patience=40 talk_beside slow 'init()' 'tools()' 'return "ready";' \
-			'const t = now(); const r = await call("mcp__a__sleep", {ms: 2500, message: "slow"});
-			 is(r.result, JSON.stringify(r)); return "slow was answered";' \
-			'const r = await call("mcp__a__echo", {message: "after"}); is(r.result, JSON.stringify(r)); return "slow goes on";' &&
-		patience=40 talk_beside idle 'init()' 'tools()' 'return "ready";' \
-			'await next("notifications/tools/list_changed", 15000); return "idle was told";' &&
+	both a && patience=40 talk_beside busy versions_steps.mjs#call_all_the_time &&
+		patience=40 talk_beside slow versions_steps.mjs#call_slowly &&
+		patience=40 talk_beside idle versions_steps.mjs#only_listen &&
 		told busy ready && told slow ready && told idle ready && sleep 0.3 && is_version "$old" || return 1
 	first=$(hub_pid)
-	MCPOOL=$next talk 'const t = now(); await init(); const took = now() - t; await tools();
-		is(took < 1500 * process.env.SLACK, `waited ${took} ms for the old hub`); return "in";' \
-		'const r = await call("mcp__a__echo", {message: "new"}); is(r.result, JSON.stringify(r)); return "new was served";' &&
+	MCPOOL=$next talk versions_steps.mjs#come_from_the_next_version &&
 		says out "new was served" && is_version 99.1.0 && [ "$(hub_pid)" != "$first" ] || return 1
 	told busy 'busy made' && told slow 'slow was answered' && told slow 'slow goes on' && told idle 'idle was told' &&
 		eventually 10 is_down "$first" || { tail -n 2 "$work/busy" "$work/slow" "$work/idle"; return 1; }
@@ -71,12 +59,12 @@ t_older_bridges_leave_a_newer_hub_alone() {
 	both a && MCPOOL=$next && export MCPOOL && mcpool=$next run 0 up && eventually 5 running && is_version 99.1.0 || return 1
 	MCPOOL=$mcpool
 	first=$(hub_pid)
-	talk 'init()' 'tools()' 'const r = await call("mcp__a__echo", {message: "old"}); return r.result.content[0].text;' &&
+	talk versions_steps.mjs#say_old &&
 		says out old && is_version 99.1.0 && [ "$(hub_pid)" = "$first" ] && finish
 }
 
 t_the_same_version_stays() {
-	both a && up && first=$(hub_pid) && talk 'init()' 'return (await tools()).join()' && says out mcp__a__echo &&
+	both a && up && first=$(hub_pid) && talk versions_steps.mjs#list && says out mcp__a__echo &&
 		[ "$(hub_pid)" = "$first" ] && finish
 }
 
@@ -87,8 +75,7 @@ t_many_newer_ones_at_once() {
 		MCPOOL=$next
 		[ $((i % 3)) != 0 ] || MCPOOL=$mcpool
 		export MCPOOL
-		talk_beside "race$i" 'init()' 'tools()' \
-			"for (let n = 0; n < 30; n++) { const r = await call('mcp__a__echo', {message: 'race$i-' + n}); is(r.result, JSON.stringify(r)); await sleep(20); } return 'done';"
+		NAME=race$i talk_beside "race$i" versions_steps.mjs#race
 	done
 	export MCPOOL="$mcpool"
 	for i in 1 2 3 4 5 6; do
@@ -104,22 +91,8 @@ t_many_newer_ones_at_once() {
 # Two newer bridges ask in the same moment: the hub leaves once. An older one that is started before the newer hub
 # is there waits for it, because the place is kept.
 t_two_ask_at_the_same_time() {
-	both a && up && first=$(hub_pid) && talk_beside slow 'init()' 'tools()' 'return "ready";' \
-		'const r = await call("mcp__a__sleep", {ms: 1500, message: "slow"}); is(r.result, JSON.stringify(r)); return "answered";' &&
-		told slow ready && sleep 0.2 && $node -e '
-		const line = (o) => JSON.stringify({jsonrpc: "2.0", id: 1, ...o}) + "\n";
-		const hub = () => new Promise((greeted) => {
-			const s = require("net").connect(process.argv[1], () => s.write(line({method: "mcpool/hello",
-				params: {protocol: 1, version: "99.1.0", role: "control", pid: process.pid, cwd: "/", env: {}}})));
-			s.once("data", () => greeted(s));
-		});
-		Promise.all([hub(), hub()]).then((both) => {
-			let left = 2;
-			for (const s of both) {
-				s.on("data", (d) => { if (String(d).includes("\"pid\"") && --left === 0) { console.log("both were answered"); process.exit(); } });
-				s.write(line({method: "mcpool/shutdown", params: {drain: true, replace: true}}));
-			}
-		});' "$sock" >"$work/out" 2>&1 && says out "both were answered" || return 1
+	both a && up && first=$(hub_pid) && talk_beside slow versions_steps.mjs#call_slowly_once &&
+		told slow ready && sleep 0.2 && $node tests/hub/ask_to_leave_twice.mjs "$sock" >"$work/out" 2>&1 && says out "both were answered" || return 1
 	[ "$(grep -c 'a newer hub' "$XDG_STATE_HOME/mcpool/hub.log")" = 1 ] || { echo "it left more than once"; return 1; }
 	MCPOOL_TEST_MARK="$work" "$mcpool" up >"$work/older" 2>&1 &
 	sleep 0.5
@@ -135,7 +108,7 @@ t_over_http_as_well() {
 		eventually 5 answers || return 1
 	posts 1 "$(call sleep '"ms":2000')" >"$work/posted" &
 	sleep 0.5
-	MCPOOL=$next talk 'init()' 'return (await tools()).join()' && says out mcp__a__echo && is_version 99.1.0 && eventually 10 answers || return 1
+	MCPOOL=$next talk versions_steps.mjs#list && says out mcp__a__echo && is_version 99.1.0 && eventually 10 answers || return 1
 	wait $! && grep -q '"result"' "$work/posted" || { echo "the call over HTTP: $(cat "$work/posted")"; return 1; }
 	posts 2 "$(call echo '"message":"by the new one"')" >"$work/posted" && grep -q 'by the new one' "$work/posted" && eventually 10 is_down "$first" && finish
 }

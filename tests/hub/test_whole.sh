@@ -35,33 +35,21 @@ t_transport_choice() { # E71
 			\"e\":{\"type\":\"http\",\"url\":\"http://127.0.0.1:$sse/sse?e\"},\"f\":{\"type\":\"sse\",\"url\":\"http://127.0.0.1:$http/mcp?f\"}" &&
 		come_up 6 && run 0 status --json &&
 		json '"a:stdio b:http c:sse d:websocket e:http f:sse" === d.servers.map((s) => `${s.name}:${s.transport}`).sort().join(" ")' &&
-		talk 'await init(); for (const s of "abcdef") { const r = await call(`mcp__${s}__echo`, { message: s });
-			is(r.result?.content[0].text === `Echo: ${s}`, `${s} says ${JSON.stringify(r)}`); }' && leave_all
+		talk whole_steps.mjs#call_each_transport && leave_all
 }
 
 # Public names and what is kept out; a call of what is not listed does not reach the server.
 t_names_and_filters() { # E71 U20 E24 A44
 	given "$(demo 'my files' "\"toolsAllowed\":[\"ECHO\",\"ti*\",\"fail\"],\"toolsDenied\":[\"fail\"],\"env\":{\"MCPOOL_DEMO_LEDGER\":\"$work/calls\"}"),$(demo other \
 		'"disabledTools":["*"]')" && come_up 2 &&
-		talk 'await init(); const names = await tools(); is(names.join() === "mcp__my_files__echo,mcp__my_files__time", names.join());
-			for (const n of ["mcp__my_files__echo", "my_files__echo", "my files/echo", "mcp_my_files_echo", "echo"]) {
-				const r = await call(n, { message: n }); is(r.result?.content[0].text === n, `${n}: ${JSON.stringify(r)}`); }
-			for (const n of ["mcp__my_files__fail", "my files/add", "mcp__other__echo", "add"]) {
-				const r = await call(n, {}); is(r.error?.code === -32602, `${n}: ${JSON.stringify(r)}`); }' &&
+		talk whole_steps.mjs#call_by_every_name &&
 		[ "$(grep -c echo "$work/calls")" -eq 5 ] && ! grep -q 'fail\|add' "$work/calls" || { echo "called: $(cat "$work/calls")"; return 1; }
 	leave_all
 }
 
 # With "initConcurrency": 2 never more than two are on their way, and without it all are at once.
 most_at_once() {
-	$node -e '
-		let open = new Set(), most = 0;
-		for (const e of fs.readFileSync(0, "utf8").split("\n").filter(Boolean).map((l) => JSON.parse(l))) {
-			if (e.what === "starting") open.add(e.server);
-			if (e.what === "up") open.delete(e.server);
-			most = Math.max(most, open.size);
-		}
-		console.log(most);' <"$work/out"
+	$node tests/hub/most_at_once.mjs <"$work/out"
 }
 slow_ones() {
 	for n in 1 2 3 4 5; do
@@ -82,22 +70,14 @@ t_start_concurrency() { # E71
 t_errors_are_passed_on() { # E71 A47 B53
 	given "$(demo a '"toolTimeout":1500'),\"b\":{\"command\":\"$node\",\"args\":[\"$hostile\",\"refuse-call\"]},\"c\":{\"command\":\"/nonexistent/c\"}" &&
 		come_up 2 &&
-		talk 'await init(); const [tool, server, gone, slow, fine] = await Promise.all([call("mcp__a__fail", { message: "no luck" }),
-				call("mcp__b__echo"), call("mcp__c__echo"), call("mcp__a__sleep", { ms: 9000 }), call("mcp__a__echo", { message: "hi" })]);
-			is(tool.result.isError && tool.result.content[0].text === "no luck", JSON.stringify(tool));
-			is(server.error.code === -32050 && server.error.message === "the file is locked" && server.error.data.path === "a.txt", JSON.stringify(server));
-			is(gone.error.data.code === "mcp_unavailable" && gone.error.data.server === "c", JSON.stringify(gone));
-			is(slow.error.code === 1004 && slow.error.message.startsWith("MCP error: ") && slow.error.data.outcome === "timeout", JSON.stringify(slow));
-			is(fine.result.content[0].text === "hi", JSON.stringify(fine));
-			const dead = await call("mcp__a__crash"); is(dead.error.code === 1003 && dead.error.data.outcome === "unknown", JSON.stringify(dead));
-			const back = await call("mcp__a__echo", { message: "back" }); is(back.result?.content[0].text === "back", JSON.stringify(back));' &&
+		talk whole_steps.mjs#fail_in_every_way &&
 		leave_all
 }
 
 # Sessions that leave, servers that are taken out and a hub that goes: each time exactly theirs is gone.
 t_cleanup() { # E71 E53
 	given "$(demo a '"mode":"session"'),$(demo b '"env":{"WHO":"b"}')" && come_up 1 &&
-		talk 'await init(); const r = await call("mcp__a__echo", { message: "mine" }); is(r.result, JSON.stringify(r));' &&
+		talk whole_steps.mjs#call_once &&
 		eventually 5 only_one_server && given "$(demo a '"mode":"session"')" && eventually 5 no_server && run 0 status --json &&
 		json 'd.servers.length === 1' && leave_all && ! [ -e "$sock" ]
 }
@@ -112,7 +92,7 @@ t_the_endpoint_gives_what_loading_and_pool_give() { # A71 A72 U30
 	given "$(demo a '"env":{"WHO":"a"}'),$(demo b '"env":{"WHO":"b"},"toolsAllowed":["echo"]'),\"gone\":{\"command\":\"/nonexistent/c\"}" &&
 		run 0 tools --json && json 'd.errors.length === 1 && d.errors[0].server === "gone"' &&
 		$node -p 'JSON.parse(fs.readFileSync(0)).tools.map((t) => t.name).join()' <"$work/out" >"$work/names" && come_up 2 &&
-		talk 'await init(); return (await tools()).join();' && cmp "$work/out" "$work/names" && run 0 status --json &&
+		talk whole_steps.mjs#list && cmp "$work/out" "$work/names" && run 0 status --json &&
 		json 'd.servers.find((s) => s.name === "gone").state === "failed" && /does not exist/.test(d.servers.find((s) => s.name === "gone").error)' && leave_all
 }
 
@@ -120,15 +100,7 @@ t_the_endpoint_gives_what_loading_and_pool_give() { # A71 A72 U30
 t_from_discovery_to_cleanup() { # C1 E53
 	mkdir -p "$work/project/.git" && printf '{"mcpServers":{%s}}' "$(demo p '"env":{"WHO":"p"}')" >"$work/project/.mcp.json" &&
 		given "$(demo a '"env":{"WHO":"a"}')" && (
-		cd "$work/project" && run 0 trust --all --yes && talk 'init()' 'const t = await tools(); is(t.includes("mcp__p__echo") && t.includes("mcp__a__echo"), t);' \
-			'const { execFileSync } = await import("node:child_process"); const sh = (...a) => execFileSync(process.env.MCPOOL, a).toString();
-			 const pid = () => JSON.parse(sh("status", "--json")).servers.find((s) => s.name === "p").pid;
-			 const first = pid(); is(first > 0, first); kill(first);
-			 let r; do { r = await call("mcp__p__echo", { message: "again" }); } while (r.error?.data.outcome === "unknown");
-			 is(r.result?.content[0].text === "again" && pid() !== first, JSON.stringify(r));
-			 const off = next("notifications/tools/list_changed"); sh("disable", "--now", "p"); await off;
-			 is(!(await tools()).includes("mcp__p__echo"), "off"); const on = next("notifications/tools/list_changed");
-			 sh("enable", "--now", "p"); await on; is((await tools()).includes("mcp__p__echo"), "on"); return "all of it";'
+		cd "$work/project" && run 0 trust --all --yes && talk whole_steps.mjs#see_it_all
 	) && says out 'all of it' && leave_all && ! [ -e "$sock" ]
 }
 
@@ -139,9 +111,7 @@ t_with_and_without_a_display() { # C22 U30
 	eventually 10 all_up 1 && seen_by_an_agent >"$work/with" && grep -q 'connected' "$work/screen" && run 0 down && cmp "$work/with" "$work/without" && leave_all
 }
 seen_by_an_agent() {
-	talk 'const { instructions, capabilities } = await init(); const r = await call("mcp__a__crash"); let again;
-		do { again = await call("mcp__a__echo", { message: "hi" }); } while (again.error);
-		return { instructions, capabilities, tools: await tools(), crash: r.error.data.outcome, again: again.result, gone: (await call("mcp__gone__x")).error.data.code };' &&
+	talk whole_steps.mjs#look_around &&
 		cat "$work/out"
 }
 
@@ -152,10 +122,9 @@ t_oversize_result() { # U22
 	given "$(demo a '"env":{"WHO":"a"}')" '"result":{"maxBytes":1000}' && run 0 call a/big bytes=5000 && cp "$work/out" "$work/shown" &&
 		[ "$(wc -c <"$work/shown")" -lt 1200 ] && grep -q 'TRUNCATED 4000 bytes' "$work/shown" || { echo "shown: $(head -c 300 "$work/shown")"; return 1; }
 	handle=$(grep -o 'mcpool://results/[0-9a-f]*' "$work/shown") && come_up 1 &&
-		HANDLE=$handle talk 'await init(); const r = await ask("resources/read", { uri: process.env.HANDLE });
-			const whole = JSON.parse(r.result.contents[0].text).content[0].text; is(whole.length === 5000, whole.length); return whole;' &&
+		HANDLE=$handle talk whole_steps.mjs#read_the_whole_result &&
 		head -c 400 "$work/out" >"$work/head" && head -c 400 "$work/shown" | cmp - "$work/head" &&
-		talk 'await init(); const r = await call("mcp__a__big", { bytes: 5000 }); is(r.result.content[0].text.length === 5000, "untouched");' && leave_all
+		talk whole_steps.mjs#get_a_big_result && leave_all
 }
 
 # Everything that the server said, and whose it was; the netdata profile puts nothing between two texts.
