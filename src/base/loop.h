@@ -10,6 +10,7 @@
 #include "base/base.h"
 #include "base/clock.h"
 #include "base/list.h"
+#include "base/timers.h"
 
 struct mp_loop;
 struct uv_loop_s;
@@ -49,15 +50,7 @@ void mp_loop_advance(struct mp_loop *loop, int64_t ms);
 void mp_loop_suspend(struct mp_loop *loop, int64_t ms);
 void mp_loop_shift_wall(struct mp_loop *loop, int64_t ms);
 
-/* A timer, embedded in the object it serves. Stop it before the object goes. */
-struct mp_timer {
-	struct mp_loop *loop;
-	void (*fn)(void *u);
-	void *u;
-	int64_t due_ms;
-	uint64_t order; /* timers due together fire in the order they were started */
-	size_t place;   /* in the loop's heap, + 1; 0 while it does not run */
-};
+/* See timers.h. Stop it before its object goes. */
 void mp_timer_init(struct mp_timer *t, struct mp_loop *loop, void (*fn)(void *u), void *u);
 void mp_timer_start(struct mp_timer *t, int64_t delay_ms); /* again: the later call counts */
 void mp_timer_stop(struct mp_timer *t);

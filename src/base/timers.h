@@ -1,8 +1,20 @@
-/* timers.h - the heap of running timers; loop.c alone uses it. */
+/* timers.h - timers, and the heap of those that run, which loop.c alone uses. */
 #ifndef MP_TIMERS_H
 #define MP_TIMERS_H
 
-#include "base/loop.h"
+#include "base/base.h"
+
+struct mp_loop;
+
+/* A timer, embedded in the object it serves; see loop.h. */
+struct mp_timer {
+	struct mp_loop *loop;
+	void (*fn)(void *u);
+	void *u;
+	int64_t due_ms;
+	uint64_t order; /* timers due together fire in the order they were started */
+	size_t place;   /* in the loop's heap, + 1; 0 while it does not run */
+};
 
 struct mp_timers {
 	struct mp_timer **heap; /* owned; the timers are their objects' */

@@ -8,7 +8,6 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/limits.h"
-#include "store/db.h"
 
 enum { BUSY_MS = 5000, MAX_URI = 16384 };
 
