@@ -253,7 +253,7 @@ static const char *get_bearer(const struct mp_agent *a)
 static const char *get_url(const struct mp_agent *a, const struct mp_agent_way *way, char *room,
 			   size_t size)
 {
-	if (!a->prefixes || strchr(way->url, '?'))
+	if (!a->prefixes || !way->url || strchr(way->url, '?'))
 		return way->url;
 	snprintf(room, size, "%s?naming=" MP_AGENT_NAMING, way->url);
 	return room;
@@ -436,7 +436,7 @@ const char **mp_agent_get_command(const struct mp_agent *a, enum mp_agent_order 
 
 	if (!words || (way->project && !a->commands_know_projects))
 		return NULL;
-	argv = mp_arena_alloc_array(arena, count(words) + 2 * MP_AGENT_VARIABLES + 1,
+	argv = mp_arena_alloc_array(arena, count(words) + (size_t)2 * MP_AGENT_VARIABLES + 1,
 				    sizeof(*argv));
 	for (size_t i = 0; argv && words[i]; i++) {
 		if (strncmp(words[i], "@env", 4) != 0) {

@@ -101,9 +101,7 @@ static void unlink_namesake(struct mp_ledger *l, struct mp_pending *p)
 	struct mp_pending *first = mp_map_get(&l->by_id, mp_str_of(p->id));
 
 	if (first == p) {
-		if (!p->namesake)
-			mp_map_remove(&l->by_id, mp_str_of(p->id));
-		else if (mp_map_set(&l->by_id, mp_str_of(p->id), p->namesake) < 0)
+		if (!p->namesake || mp_map_set(&l->by_id, mp_str_of(p->id), p->namesake) < 0)
 			mp_map_remove(&l->by_id, mp_str_of(p->id));
 		return;
 	}

@@ -225,7 +225,7 @@ static int greet(struct mp_hub_client *c, struct mcpool_error *reterr)
 	};
 	struct mp_greeting_answer a;
 	int64_t until = now_ms() + ANSWER_MS;
-	struct mp_str line;
+	struct mp_str line = {0};
 	int r;
 
 	r = mp_greeting_write(&c->out.buf, &g, environ);

@@ -416,7 +416,7 @@ int mp_offers_run(struct mp_offers *o)
 	if (r)
 		return r;
 	mp_configured_tell(&c, true);
-	o->c = &c;
+	o->c = &c; /* cppcheck-suppress autoVariables ; o is not used after this function */
 	o->which = args->fresh ? 0 : MP_TOOLBOX_PENDING;
 	o->wait_ms = args->timeout_ms ? args->timeout_ms : MP_LIMIT_ONE_SHOT_MS;
 	chosen = mp_alloc(((size_t)args->n_words + 1) * sizeof(struct mp_entry *));

@@ -210,7 +210,8 @@ void mp_print_items(struct mp_table_row *rows, size_t n)
 	size_t room = get_room(), titles = get_widest_cell(rows, n, 1);
 
 	if (room == SIZE_MAX ||
-	    (titles > 0 && get_widest_cell(rows, n, 0) + titles + 2 * GAP + LEAST_TEXT <= room)) {
+	    (titles > 0 &&
+	     get_widest_cell(rows, n, 0) + titles + (size_t)2 * GAP + LEAST_TEXT <= room)) {
 		mp_print_table(rows, n, 3);
 		return;
 	}

@@ -492,7 +492,7 @@ static int speak(struct mp_reach *r, int fd)
 	mp_forms_init(&h.forms, h.loop, &h.line, filled, &h);
 	mp_interrupt_open(&h.interrupt, h.loop, interrupted, &h);
 	r->way = &way;
-	r->w = &h;
+	r->w = &h; /* cppcheck-suppress autoVariables ; r is not used after this function */
 	r->begin(r, r->u);
 	mp_loop_run(h.loop);
 	h.loop = mp_loop_free(h.loop);

@@ -46,10 +46,13 @@ static bool is_wanted(const struct mp_toolbox *b, const struct mp_roster_row *ro
 static int add_tools(struct mp_toolbox *b, const struct mp_roster_row *row, unsigned which,
 		     struct mp_tool **next)
 {
-	const struct mp_catalog_list *l = &row->offer->lists[b->kind]->list;
-	bool is_live = row->offer->saved_ms == 0 && row->state == MP_SHOWN_CONNECTED;
+	const struct mp_offer *offer = mp_toolbox_get_offer(row, which);
+	const struct mp_catalog_list *l = offer ? &offer->lists[b->kind]->list : NULL;
+	bool is_live = offer && !offer->saved_ms && row->state == MP_SHOWN_CONNECTED;
 	int r = 0;
 
+	if (!l)
+		return 0;
 	for (size_t i = 0; i < l->n && r == 0; i++) {
 		struct mp_tool *tool = *next;
 
@@ -105,8 +108,7 @@ int mp_toolbox_fill(struct mp_toolbox *b, const struct mp_roster *roster, enum m
 	if (!next)
 		return MCPOOL_ENOMEM;
 	for (size_t i = 0; i < roster->n && r == 0; i++)
-		if (mp_toolbox_get_offer(&roster->rows[i], which))
-			r = add_tools(b, &roster->rows[i], which, &next);
+		r = add_tools(b, &roster->rows[i], which, &next);
 	return r < 0 ? r : finish(b, roster, c);
 }
 

@@ -155,7 +155,7 @@ static const char *judge(const struct walk *w, mp_value schema, struct mp_str na
 
 static void take_annotation(struct walk *w, mp_value schema, mp_value annotation, bool is_reached)
 {
-	struct mp_str header, name;
+	struct mp_str header = {0}, name;
 
 	if (!is_reached || w->depth == 0) {
 		w->problem = "an " KEY " is not on a fixed argument";
@@ -166,7 +166,7 @@ static void take_annotation(struct walk *w, mp_value schema, mp_value annotation
 		return;
 	}
 	w->error = copy_text(w, annotation, MP_STR(PREFIX), &header);
-	if (w->error < 0)
+	if (w->error != 0 || !header.p)
 		return;
 	name = (struct mp_str){header.p + strlen(PREFIX), header.len - strlen(PREFIX)};
 	w->problem = judge(w, schema, name, header);

@@ -54,7 +54,7 @@ static void restore_one(struct mp_loading *l, const struct mp_tape *t, mp_value 
 			const struct mp_origin *of_file)
 {
 	struct mp_origin origin = *of_file;
-	struct mp_str name, scope;
+	struct mp_str name = {0}, scope = {0};
 	struct mp_entry *e;
 	int r = mp_value_text(t, mp_value_get(t, v, "name"), &l->set->arena, &name);
 

@@ -225,6 +225,7 @@ static int try_url(struct mp_search *s, const char *text)
 	if (!url)
 		return 0;
 	for (const char *p = url + 7; *p && !strchr(" \t\n\"'", *p) && n + 1 < sizeof(path); p++)
+		/* Two hex digits cannot be too large. NOLINTNEXTLINE(cert-err34-c) */
 		if (*p == '%' && sscanf(p + 1, "%2x", &code) == 1 && p[1] && p[2] && code)
 			path[n++] = (char)code, p += 2;
 		else

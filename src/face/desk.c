@@ -309,7 +309,7 @@ static int write_answer(struct mp_buf *out, const struct job *j, const struct mp
 	mp_write_init(&w, out, NULL);
 	mp_write_begin_object(&w);
 	mp_write_member_text(&w, "outcome", mp_str_of(mp_outcome_get_name(a->outcome)));
-	if (a->outcome == MP_OUTCOME_ANSWERED)
+	if (m)
 		mp_write_member_raw(&w, is_error ? "error" : "result",
 				    mp_value_source(m->tape, is_error ? m->error : m->result));
 	else

@@ -221,9 +221,8 @@ void mp_exchange_end(struct mp_exchange *x)
 	static const struct mp_str last = MP_STR("0\r\n\r\n");
 
 	mp_check(x->is_stream || x->is_tunnel);
-	if (x->is_tunnel)
-		x->keeps_alive = false;
-	else if (!x->is_old && !mp_http_connection_write(mp_http_connection_of(x), &last, 1))
+	if (x->is_tunnel ||
+	    (!x->is_old && !mp_http_connection_write(mp_http_connection_of(x), &last, 1)))
 		x->keeps_alive = false;
 	conclude(x);
 }

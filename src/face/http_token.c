@@ -48,7 +48,7 @@ int mp_http_token_rotate(const char *path, struct mcpool_error *reterr)
 		return mp_fail(reterr, MCPOOL_EIO, "the system has no random bytes for a token");
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
-	text[2 * MP_HTTP_TOKEN_BYTES] = '\n';
+	text[sizeof(text) - 2] = '\n';
 	r = mp_private_replace(path, (struct mp_str){text, sizeof(text) - 1}, reterr);
 	mp_wipe(bytes, sizeof(bytes));
 	mp_wipe(text, sizeof(text));

@@ -66,8 +66,8 @@ static int bind_to(const struct addrinfo *a)
 
 static int open_socket(struct mp_http_porch *p, const char *listen, struct mcpool_error *reterr)
 {
-	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *found;
-	char host[256], port[16];
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *found = NULL;
+	char host[256] = "", port[16] = "";
 	int r = split(listen, host, port, reterr), fd = -EADDRNOTAVAIL;
 
 	if (r < 0)

@@ -79,7 +79,7 @@ static int keep_list(struct mp_arena *arena, struct mp_bind_list *list)
 	const char **items = mp_arena_alloc_array(arena, list->n + 1, sizeof(char *));
 	int r = items ? 0 : mp_arena_get_error(arena);
 
-	for (size_t i = 0; i < list->n && r == 0; i++) {
+	for (size_t i = 0; items && i < list->n && r == 0; i++) {
 		items[i] = list->items[i];
 		r = keep(arena, &items[i], strlen(items[i]));
 	}

@@ -11,7 +11,7 @@
 #include "net/ws_upgrade.h"
 
 /* A peer that did not even answer pings for so long is gone. */
-#define SILENCE_MS (3 * MP_HTTP_QUIET_MS)
+#define SILENCE_MS ((int64_t)3 * MP_HTTP_QUIET_MS)
 #define VERSION    "Sec-WebSocket-Version: 13\r\n"
 
 struct socket {

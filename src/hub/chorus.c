@@ -87,8 +87,8 @@ static void write_all(const struct cause *c)
 	mp_buf_init(&names, MP_LIMIT_LOG_LINE);
 	for (size_t i = 0; i < shown && r == 0; i++)
 		r = mp_buf_addf(&names, "%s%s", i ? ", " : "", c->who[i]);
-	if (r == 0 && c->n > shown)
-		r = mp_buf_addf(&names, " and %zu more", c->n - shown);
+	if (r == 0 && c->n > shown && mp_buf_addf(&names, " and %zu more", c->n - shown) < 0)
+		mp_buf_clear(&names);
 	mp_log_write(NULL, c->level, "%zu servers %s%s%s: %.*s", c->n, c->words,
 		     text[0] ? ": " : "", text, MP_STR_ARGS(mp_buf_get(&names)));
 }

@@ -316,9 +316,9 @@ static void sign(int fd)
 	int n = snprintf(text, sizeof(text), "%ld\n", (long)getpid());
 
 	/* Where that cannot be, nobody is told who it is: better no pid than a wrong one. */
-	if (ftruncate(fd, 0) == 0 && pwrite(fd, text, (size_t)n, 0) == n)
+	if (ftruncate(fd, 0) < 0 || pwrite(fd, text, (size_t)n, 0) == n)
 		return;
-	n = ftruncate(fd, 0);
+	(void)!ftruncate(fd, 0);
 }
 
 static void rest(void)

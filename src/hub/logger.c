@@ -48,10 +48,10 @@ static bool is_step(enum mp_event_kind kind)
 /* Where there is no memory for it a line more is written, no less. */
 static void remember(struct mp_logger *l, const struct mp_event *e)
 {
-	if (e->kind == MP_EVENT_GONE)
-		(void)mp_map_remove(&l->last, key_of(&e->id));
-	else if (is_step(e->kind) &&
-		 mp_map_set(&l->last, key_of(&e->id), (void *)&rows[e->kind]) < 0)
+	bool is_gone = e->kind == MP_EVENT_GONE;
+
+	if (is_gone ||
+	    (is_step(e->kind) && mp_map_set(&l->last, key_of(&e->id), (void *)&rows[e->kind]) < 0))
 		(void)mp_map_remove(&l->last, key_of(&e->id));
 }
 

@@ -315,7 +315,7 @@ int mp_hub_look(struct mp_hub *hub, const struct mp_look_request *request, mp_lo
 		mp_config_watch_catch_up(mp_hub_get_watch(hub));
 	if (r == 0)
 		r = find_or_make(hub, request, &o, reterr);
-	if (r < 0)
+	if (!o)
 		return r;
 	l = mp_alloc(sizeof(*l));
 	l->outlook = o;

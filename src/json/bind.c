@@ -33,7 +33,7 @@ static const void *at_const(const void *from, size_t offset)
 /* The row a key belongs to, where its present bit is: for an alias, the row it spells. */
 static size_t home_row(const struct mp_bind_table *table, size_t row)
 {
-	while (table->fields[row].alias)
+	while (row > 0 && table->fields[row].alias)
 		row--;
 	return row;
 }
@@ -490,7 +490,7 @@ static uint64_t bit_of(const struct mp_bind_table *table, const char *key)
 	while (row < table->n && strcmp(table->fields[row].key, key) != 0)
 		row++;
 	mp_check(row < table->n);
-	return (uint64_t)1 << home_row(table, row);
+	return (uint64_t)1 << (home_row(table, row) & 63);
 }
 
 bool mp_bind_is_present(const struct mp_bind_table *table, const void *from, const char *key)

@@ -85,17 +85,16 @@ static void judge_restart(struct mp_instance *in, const struct mp_keeper_facts *
 {
 	bool failed = f->tries_failed > 0 && !mp_keeper_is_starting(in->k);
 
+	a->verdict = MP_ADMIT_LATER;
 	if (f->state == MP_KEEPER_STOPPING)
-		a->verdict = MP_ADMIT_LATER; /* on purpose; when it is down it may be started */
-	else if (f->state == MP_KEEPER_FAILED)
+		return; /* on purpose; when it is down it may be started */
+	if (f->state == MP_KEEPER_FAILED)
 		judge_given_up(in, f, is_acquire, a);
 	else if (failed && !is_acquire)
 		refuse_restart(in, a, MCPOOL_ERESTART_FAILED,
 			       "could not be restarted and is tried again");
 	else if (in->e->tuning.restart.callers == MP_CALLERS_FAIL && !is_acquire)
 		refuse_restart(in, a, MCPOOL_ERESTARTING, "is being restarted");
-	else
-		a->verdict = MP_ADMIT_LATER;
 }
 
 static void begin(struct mp_admission *a, const struct mp_keeper_facts *f,

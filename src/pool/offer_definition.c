@@ -68,7 +68,7 @@ static int write_list(const struct mp_offer_list *l, struct mp_buf *out)
 
 int mp_offer_to_definition(const struct mp_offer *o, struct mp_buf *text, struct mp_definition *ret)
 {
-	size_t starts[MP_CATALOG_COUNT + 1]; /* the buf may move until all is written */
+	size_t starts[MP_CATALOG_COUNT + 1] = {0}; /* the buf may move until all is written */
 	struct mp_definition d = {.saved_ms = o->saved_ms};
 	int r;
 

@@ -142,7 +142,8 @@ static void tell_ousted(struct mp_queue *q)
 		void *u = t->u;
 
 		*t = (struct mp_ticket){0};
-		displaced(u);
+		if (displaced)
+			displaced(u);
 	}
 }
 

