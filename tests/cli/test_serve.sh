@@ -40,16 +40,8 @@ serve() {
 	start serve --json --strict-config --config "$config" "$@" && wait_for_line "$work/out" '^{"gate"' 20
 }
 
-# so EXPRESSION: of ev (all events), gate, call; of(NAME): the words of that server's events
-so() {
-	$node -e '
-		const lines = fs.readFileSync(0, "utf8").split("\n").slice(0, -1).map((l) => JSON.parse(l));
-		const ev = lines.filter((l) => l.number), gate = lines.find((l) => l.gate)?.gate;
-		const call = lines.find((l) => l.call), at = (l) => lines.indexOf(l);
-		const of = (name) => ev.filter((e) => e.server === name).map((e) => e.what);
-		const count = (name, what) => of(name).filter((w) => w === what).length;
-		process.exit(eval(process.argv[1]) ? 0 : 1)' "$1" <"$work/out"
-}
+so_mjs=$PWD/tests/cli/serve_so.mjs
+so() { $node "$so_mjs" "$1" <"$work/out"; } # EXPRESSION
 
 holds() { so "$1" || { echo "not so: $1: $(grep -v '"what"' "$work/out" | head -c 600)"; return 1; }; }
 holds_by() { eventually "$1" so "$2" || { echo "not so within $1 s: $2: $(tail -n 3 "$work/out" | head -c 600)"; return 1; }; }

@@ -237,14 +237,7 @@ t_switched_off_in_the_hub_alone() {
 # A hub that says why a call failed, and nothing of the server: the reason is told all the same.
 t_a_failure_without_a_word_of_the_server() {
 	trusted "$(noting a)" && up && eventually 5 settled && mkdir -p -m 700 "$work/other/mcpool" && rm -f "$XDG_STATE_HOME/mcpool/hub.place" || return 1
-	MCPOOL_TEST_MARK="$work" $node -e '
-		const net = require("net"), lines = (s, fn) => { let rest = ""; s.on("data", (d) => { const all = (rest + d).split("\n"); rest = all.pop(); all.forEach(fn); }); };
-		net.createServer((cli) => {
-			const hub = net.connect(process.argv[1]);
-			lines(cli, (l) => hub.write(l + "\n"));
-			lines(hub, (l) => { const m = JSON.parse(l); if (m.result?.outcome) delete m.result.roster; cli.write(JSON.stringify(m) + "\n"); });
-			for (const s of [cli, hub]) s.on("error", () => {}).on("close", () => { cli.destroy(); hub.destroy(); });
-		}).listen(process.argv[2])' "$sock" "$work/other/mcpool/hub.sock" </dev/null >/dev/null 2>&1 &
+	MCPOOL_TEST_MARK="$work" $node tests/hub/without_roster.mjs "$sock" "$work/other/mcpool/hub.sock" </dev/null >/dev/null 2>&1 &
 	between=$!
 	eventually 5 [ -S "$work/other/mcpool/hub.sock" ] && XDG_RUNTIME_DIR="$work/other" run 5 call a/crash && says err 'went away during the call'
 	r=$?

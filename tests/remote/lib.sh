@@ -9,14 +9,8 @@ bin=$(dirname "$mcpool")
 unset http_proxy https_proxy all_proxy no_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY
 
 # free_ports N: ports that nobody listens on, one per line
-free_ports() {
-	$node -e '
-		const { createServer } = require("node:net");
-		const servers = Array.from({ length: process.argv[1] }, () => createServer().listen(0, "127.0.0.1"));
-		Promise.all(servers.map((s) => new Promise((done) => s.on("listening", done)))).then(() => {
-			for (const s of servers) { console.log(s.address().port); s.close(); }
-		});' "$1"
-}
+free_ports_mjs=$PWD/tests/remote/free_ports.mjs
+free_ports() { $node "$free_ports_mjs" "$1"; }
 
 # serve NAME COMMAND...: in the background, its pid in $work/NAME.pid, its notes in $work/NAME.notes
 serve() {

@@ -176,15 +176,7 @@ serving() {
 	bad "$1" '"timeout": 2000, "restart": {"schedule": ['"$2"']}' && : >"$work/out" &&
 		start serve --json --strict-config --config "$config" && wait_for_line "$work/out" '^{"gate"' 20
 }
-so() { # EXPRESSION of ev (all events of bad), gate, words(WHAT): of the first such event
-	$node -e '
-		const lines = fs.readFileSync(0, "utf8").split("\n").slice(0, -1).map((l) => JSON.parse(l));
-		const ev = lines.filter((l) => l.server === "bad"), gate = lines.find((l) => l.gate)?.gate;
-		const count = (what) => ev.filter((e) => e.what === what).length;
-		const words = (what) => ev.find((e) => e.what === what)?.text;
-		const at = (what, n = 0) => ev.filter((e) => e.what === what)[n]?.time;
-		process.exit(eval(process.argv[1]) ? 0 : 1)' "$1" <"$work/out"
-}
+so() { $node tests/remote/hostile_http_so.mjs "$1" <"$work/out"; } # EXPRESSION
 holds_by() { eventually "$1" so "$2" || { echo "not so within $1 s: $2: $(tail -n 3 "$work/out" | head -c 600)"; return 1; }; }
 finish() { kill -TERM "$mcpool_pid" && ended 0 10 && silent_on out sesame && silent_on err sesame; }
 

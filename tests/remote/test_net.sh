@@ -20,10 +20,7 @@ secure() { # [CLIENTS]: a server over TLS, its place in $there
 }
 
 plain() { # a server without TLS
-	serve plain "$node" -e '
-		const s = require("node:http").createServer((q, r) => { q.resume(); r.end("plain " + q.url + " " + q.headers.host); });
-		s.on("upgrade", (q, c) => c.end("HTTP/1.1 404 No\r\n\r\n"));
-		s.listen(0, "127.0.0.1", () => console.log("listening on " + s.address().port));' && listens plain || return 1
+	serve plain "$node" tests/remote/plain_http.mjs && listens plain || return 1
 	port=$(sed -n 's/^listening on //p' "$work/plain.log")
 }
 
