@@ -69,7 +69,7 @@ static void call(struct client *c, enum mp_method_id method, struct mp_str param
 	struct mp_call_options o = {.method = method, .timeout_ms = PATIENCE_MS};
 	int r;
 
-	o.params = mp_str_of(mp_arena_dup(&c->said, params)); /* a round says it again */
+	o.params = (struct mp_str){mp_arena_dup(&c->said, params), params.len}; /* for rounds */
 	r = heap_call(c->up, &o, answered, c, NULL);
 
 	if (r < 0)
@@ -341,7 +341,9 @@ int main(int argc, char **argv)
 	}
 	if (mp_loop_new(&c.loop) < 0 || mp_http_client_new(c.loop, &c.http) < 0)
 		return 2;
+	mp_arena_init(&c.said, TEXT_MAX);
 	converse(&c);
+	mp_arena_done(&c.said);
 	for (int i = 0; i < c.listing; i++)
 		mp_catalog_list_done(&c.lists[i]);
 	mp_http_client_free(c.http);
