@@ -1,7 +1,7 @@
 /*
  * limits.h - every ceiling in the program, named and explained. Nothing that a peer can make grow
- * grows without one of these. Those that peers and users can notice are a contract (CONTRACTS,
- * "Limits") and stand in the manual; the others are ours to tune.
+ * grows without one of these. Those that peers and users can notice are a contract
+ * (doc/protocol.md, "Limits"); the others are ours to tune.
  */
 #ifndef MP_LIMITS_H
 #define MP_LIMITS_H

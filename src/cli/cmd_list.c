@@ -154,7 +154,7 @@ static mp_value find_running(const struct mp_configured *c, const struct mp_entr
 	return mp_running_find(running, e->name);
 }
 
-/* What only a hub knows (CONTRACTS); null where none runs. */
+/* What only a hub knows (doc/protocol.md, "Command line"); null where none runs. */
 static void write_running(struct mp_writer *w, const struct mp_running *running, mp_value row,
 			  const char *key)
 {

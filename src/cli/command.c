@@ -78,7 +78,7 @@ struct failure {
 	const struct mp_message *error; /* of the server itself; or NULL */
 };
 
-/* What clients of the hub are told of it (CONTRACTS, "Errors"). */
+/* What clients of the hub are told of it (doc/protocol.md, "Errors"). */
 static int get_public_code(int code)
 {
 	switch (code) {

@@ -50,7 +50,7 @@ void mp_configured_explain(const struct mp_configured *c, const struct mp_entry 
 void mp_configured_write_since(int64_t then_ms, char *out, size_t size);
 int64_t mp_configured_now(void); /* wall clock, in milliseconds */
 
-/* {"file","line","tool","level"} as the member `source` (CONTRACTS). */
+/* {"file","line","tool","level"} as the member `source` (doc/protocol.md, "Command line"). */
 void mp_configured_write_source(struct mp_writer *w, const struct mp_origin *o);
 /* The problems as the member `problems`: a list of {severity, file, line, column, server, message}.
  */

@@ -1,6 +1,6 @@
 /*
  * failure.h - a call that brought no result, told: as text on stderr (U23), with --json also as an
- * object on stdout (CONTRACTS, "Errors").
+ * object on stdout (doc/protocol.md, "Errors").
  */
 #ifndef MP_CLI_FAILURE_H
 #define MP_CLI_FAILURE_H

@@ -179,7 +179,9 @@ static bool is_valid(const struct mp_configured *c, const char *name, struct mp_
 
 /* --- writing --------------------------------------------------------------------------------- */
 
-/* What a person says to mcpool is trusted (CONTRACTS); the approval is for what stands there now.
+/*
+ * What a person says to mcpool is approved (doc/protocol.md, "Identity"); the approval is for what
+ * the file says now.
  */
 static int approve(struct mp_configured *c, const char *file, const char *name, const char *how)
 {

@@ -1,5 +1,6 @@
 /*
- * greeting.h - the first message on the hub's socket, both ends of it (CONTRACTS, "Hub socket").
+ * greeting.h - the first message on the hub's socket, both ends of it (doc/protocol.md, "Hub
+ * socket").
  */
 #ifndef MP_GREETING_H
 #define MP_GREETING_H

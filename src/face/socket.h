@@ -1,6 +1,7 @@
 /*
- * socket.h - the unix socket: bridges, which speak for an agent, and the command line (CONTRACTS,
- * "Hub socket"). Only this user's processes are let in, by what the kernel says of them (V18).
+ * socket.h - the unix socket: bridges, which speak for an agent, and the command line
+ * (doc/protocol.md, "Hub socket"). Only processes of this user are accepted, by what the kernel
+ * says of them (V18).
  */
 #ifndef MP_SOCKET_H
 #define MP_SOCKET_H

@@ -1,5 +1,5 @@
 /*
- * status.h - what a running hub has to tell of itself, as JSON (CONTRACTS, "Command line").
+ * status.h - what a running hub has to tell of itself, as JSON (doc/protocol.md, "Command line").
  */
 #ifndef MP_FACE_STATUS_H
 #define MP_FACE_STATUS_H

@@ -83,7 +83,7 @@ MP_SHARED_MACHINE(pool_call, struct mp_pool_call, .entered = pool_call_entered,
 
 /* --- words ----------------------------------------------------------------------------------- */
 
-/* As the caller is told: "MCP error: ..." (CONTRACTS, "Errors"). */
+/* As the caller is told: "MCP error: ..." (doc/protocol.md, "Errors"). */
 static void MP_PRINTF(4, 0) set_why(struct mp_pool_call *c, int code, enum mp_outcome outcome,
 				    const char *format, va_list args)
 {

@@ -1,9 +1,10 @@
 /*
  * pool_call.h - one call's way through the pool: to its server, to a slot, to the answer.
  * It is embedded in its user's object and has the wire's call inside. It waits for its server, then
- * for a slot, then for the answer, and ends exactly once: answered, or one of the outcomes of
- * CONTRACTS. What was not written when the server died waits for the next life; what was is never
- * sent again. It is at rest before its hook runs, so the hook may start it again or free it.
+ * for a slot, then for the answer, and ends exactly once, with one of the outcomes of
+ * doc/protocol.md, "Errors". What was not written when the server died waits for the next life;
+ * what was is never sent again. It is at rest before its hook runs, so the hook may start it again
+ * or free it.
  */
 #ifndef MP_POOL_CALL_H
 #define MP_POOL_CALL_H
@@ -65,7 +66,7 @@ struct mp_pool_call_options {
 struct mp_pool_answer {
 	enum mp_outcome outcome;
 	const struct mp_message *message; /* ANSWERED: valid during the hook */
-	/* Else: why, as the caller is told (CONTRACTS, "Errors"): begins with "MCP error: ". */
+	/* Else: why, as the caller is told: "MCP error: ..." (doc/protocol.md, "Errors"). */
 	const struct mcpool_error *error;
 	/* Of failures: the same as the upstream has it; NULL: it is the pool's word. */
 	const struct mcpool_error *cause;

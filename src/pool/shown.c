@@ -56,7 +56,7 @@ const char *mp_shown_get_status(enum mp_shown_state s)
 	return shown[s].status;
 }
 
-/* The few states that people see (CONTRACTS, "States on display"). */
+/* The few states that people see (doc/protocol.md, "States on display"). */
 static enum mp_shown_state show(const struct mp_keeper_facts *f)
 {
 	switch (f->state) {

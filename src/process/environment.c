@@ -1,5 +1,5 @@
 /*
- * environment.c - the variables of a server (CONTRACTS, `environment`).
+ * environment.c - the variables of a server (doc/protocol.md, "Environment of servers").
  * An agent's own keys and settings are nobody else's business: a server that needs one has it in
  * its `env`. Variables that change how programs are loaded do not pass either.
  */

@@ -1,5 +1,5 @@
 /*
- * environment.h - the variables of a server (CONTRACTS, `environment`).
+ * environment.h - the variables of a server (doc/protocol.md, "Environment of servers").
  */
 #ifndef MP_ENVIRONMENT_H
 #define MP_ENVIRONMENT_H

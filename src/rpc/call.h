@@ -53,7 +53,7 @@ enum mp_call_event {
 		MP_CALL_EVENT_COUNT
 };
 
-/* How a call of ours ended; see "Errors" in CONTRACTS. */
+/* How a call of ours ended; see doc/protocol.md, "Errors". */
 enum mp_outcome {
 	MP_OUTCOME_ANSWERED, /* by a result or an error of the peer */
 	MP_OUTCOME_NOT_SENT, /* nothing of it was written: it did not happen */

@@ -56,7 +56,7 @@ void mp_failed_call_get_next_step(const struct mp_failed_call *f, char *out, siz
 /* Of what a server wrote to stderr: as much as belongs to a failure, ten lines. */
 struct mp_str mp_failed_call_get_last_lines(struct mp_str tail);
 
-/* The members of `data` (CONTRACTS, "Errors"), into an object that was begun. */
+/* The members of `data` (doc/protocol.md, "Errors"), into an object that was begun. */
 void mp_failed_call_write(struct mp_writer *w, const struct mp_failed_call *f);
 /*
  * As text: `MCP error: ...`, a field in each line, then its last lines on stderr. Secrets are dots;

@@ -1,5 +1,5 @@
 /*
- * names.h - public names: naming styles, collisions, aliases (U19; CONTRACTS, "Names").
+ * names.h - public names: naming styles, collisions, aliases (U19; doc/protocol.md, "Names").
  * A table of all (server, name) pairs of one kind is built at once, sorted by public name. The
  * order in which servers connect decides nothing.
  */

@@ -238,7 +238,7 @@ void mp_request_fail(struct mp_request *e, const struct mcpool_error *why,
 		     const struct mp_pool_answer *a);
 /* The same where the protocol has a code for it. */
 void mp_request_fail_as(struct mp_request *e, int rpc_code, const struct mp_failed_call *f);
-/* `data` of an error of ours (CONTRACTS, "Errors"), alone in out. */
+/* `data` of an error of ours (doc/protocol.md, "Errors"), alone in out. */
 int mp_request_write_data(struct mp_buf *out, const struct mp_failed_call *f) MP_MUST;
 /* The error object alone, for whoever comes back for it. */
 int mp_request_write_failure(const struct mp_request *e, const struct mp_pool_answer *a,

@@ -65,7 +65,7 @@ TEST(a_number_that_is_no_code)
 	}
 }
 
-/* Copied from CONTRACTS, not computed: clients rely on these. */
+/* Copied from doc/protocol.md, "Errors", not computed: clients rely on these. */
 TEST(hub_made_errors_are_as_promised)
 {
 	static const struct {

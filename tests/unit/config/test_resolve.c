@@ -381,7 +381,7 @@ static bool key_of(struct desk *d, const char *body, unsigned char key[MP_DIGEST
 	return ok;
 }
 
-/* CONTRACTS: what the pool shares by. */
+/* doc/protocol.md, "Identity": what the pool shares by. */
 HEAVY_TEST(the_launch_key)
 {
 	static const char *const others[] = {

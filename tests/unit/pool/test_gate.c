@@ -190,7 +190,7 @@ HEAVY_TEST(what_is_remembered_is_deferred)
 	mp_db_close(db);
 }
 
-/* CONTRACTS, "Command line": one-shot verbs start what nobody remembers, and nothing else. */
+/* doc/protocol.md, "Command line": one-shot verbs start only servers without a cached catalog. */
 HEAVY_TEST(only_the_unknown_may_be_due)
 {
 	struct mp_db *db;
