@@ -128,7 +128,7 @@ static bool is(const struct watch *w, const char *state)
 			      mp_str_of(state), "state", __FILE__, __LINE__);
 }
 
-/* U25 */
+/* the first half of row U25 */
 TEST(cell_by_cell)
 {
 	MP_CLEANUP(watch_done) struct watch w;
@@ -218,7 +218,7 @@ TEST(it_waits_for_the_last_but_not_for_ever)
 	CHECK_EQ(asked(&w, "tools/list"), 2);
 }
 
-/* U25 */
+/* the first half of row U25 */
 HEAVY_TEST(a_storm_of_notifications_is_a_few_fetches)
 {
 	MP_CLEANUP(watch_done) struct watch w;

@@ -219,7 +219,7 @@ TEST(a_batch_is_answered_on_its_stream)
 	CHECK(agent_heard_text(&s.a, "-32600"));
 }
 
-/* U25 B48 */
+/* B48 */
 TEST(a_list_that_changes_is_told_to_those_who_have_it)
 {
 	SCENE(s);
