@@ -427,7 +427,7 @@ static int write_field(struct mp_buf *out, struct mp_str name, struct mp_str val
 
 static int write_data(struct mp_buf *out, struct mp_str data)
 {
-	const char *at = data.p, *end = data.p + data.len;
+	const char *at = data.len ? data.p : "", *end = at + data.len;
 	int r;
 
 	do {

@@ -156,12 +156,15 @@ static void make_hash(struct mp_str server, struct mp_str name, unsigned nth,
 	struct mp_digest *d = mp_digest_new();
 	unsigned char sum[MP_DIGEST_SIZE];
 	char digits[MP_STR_DIGITS];
-	struct mp_str number = mp_str_from_u64(nth, digits);
 
 	mp_digest_add_bytes(d, server.p, server.len);
 	mp_digest_add_bytes(d, "", 1);
 	mp_digest_add_bytes(d, name.p, name.len);
-	if (nth) {
+	/* Where the server ends is said, too: NUL bytes in it would make two pairs equal for ever.
+	 */
+	for (size_t i = 0; nth && i < 2; i++) {
+		struct mp_str number = mp_str_from_u64(i ? server.len : nth, digits);
+
 		mp_digest_add_bytes(d, "", 1);
 		mp_digest_add_bytes(d, number.p, number.len);
 	}
