@@ -91,7 +91,6 @@ struct mp_lobby *mp_lobby_new(const struct mp_lobby_options *o)
 	if (o->db)
 		mp_held_begin_run(o->db);
 	mp_list_init(&l->parked);
-	mp_ids_init(&l->requests);
 	mp_seal_key_make(&l->seal_key);
 	/* A bridge that outlives us must not take the answer to an old question for a new one's. */
 	memcpy(&l->first_question, l->seal_key.bytes, 4);
@@ -125,7 +124,6 @@ struct mp_lobby *mp_lobby_free(struct mp_lobby *l)
 		mp_free(e->value);
 	mp_map_done(&l->noted);
 	mp_map_done(&l->told);
-	mp_ids_done(&l->requests);
 	mp_tape_done(&l->tape);
 	mp_tape_done(&l->batch_tape);
 	mp_buf_done(&l->out);

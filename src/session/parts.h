@@ -55,7 +55,7 @@ struct mp_lobby {
 	struct mp_seal_key seal_key;
 	uint64_t first_question; /* ids of questions begin behind it, elsewhere in each life of a
 				    hub */
-	struct mp_ids requests;  /* of all sessions; calls know theirs by id */
+	mp_id last_request;      /* ids of requests, of all sessions */
 	struct mp_list parked;   /* requests that wait for the agent to come back, oldest first */
 	struct mp_timer parked_timer;
 	struct mp_tape tape, batch_tape; /* of the message on hand */
@@ -208,7 +208,7 @@ void mp_lobby_look_if_drained(struct mp_lobby *l);
 /* A message is out: one large one does not cost for ever. */
 void mp_lobby_tidy(struct mp_lobby *l);
 
-/* --- request.c -------------------------------------------------------------------------------- */
+/* --- request.c ------------------------------------------------------------------------------- */
 
 /* One of them is over: was it the last? NULL is a batch of one. */
 bool mp_batch_leave(struct mp_batch *b);

@@ -153,7 +153,7 @@ struct mp_request *mp_request_new(struct mp_session *s, const struct mp_message 
 	e->token = mp_request_keep(e, mp_value_source(m->tape, m->progress_token));
 	mp_list_init(&e->queries);
 	mp_list_init(&e->uris);
-	e->id = mp_ids_add(&s->lobby->requests, e);
+	e->id = ++s->lobby->last_request;
 	mp_list_append(&s->requests, &e->link);
 	s->lobby->open++;
 	return e;
@@ -198,7 +198,6 @@ static void detach(struct mp_request *e)
 	if (e->is_indexed)
 		mp_map_remove(&s->by_id, mp_str_of(e->their_id));
 	e->is_indexed = false;
-	mp_ids_remove(&l->requests, e->id);
 	e->session = NULL;
 	l->open--;
 	mp_lobby_look_if_drained(l);

@@ -363,7 +363,7 @@ static bool ends_well(struct stage *s)
 	}
 	s->front.face = mp_http_face_free(s->front.face);
 	fleet_settle(&s->front.f);
-	REQUIRE(s->front.lobby->requests.len == 0 && s->front.lobby->parked.len == 0);
+	REQUIRE(s->front.lobby->open == 0 && s->front.lobby->parked.len == 0);
 	REQUIRE(s->front.lobby->sessions.len == 0);
 	REQUIRE(s->front.f.pool->questions.len == 0 && s->front.f.pool->parties.len == 0);
 	REQUIRE(!s->wrong);

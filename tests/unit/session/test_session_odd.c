@@ -400,5 +400,5 @@ TEST(a_request_that_was_answered_is_there_until_the_turn_ends)
 	mp_session_end_listening(e);
 	CHECK_EQ(e->state, MP_REQUEST_ENDED);
 	CHECK(!e->session);
-	CHECK_EQ(s.lobby->requests.len, 0);
+	CHECK_EQ(s.lobby->open, 0);
 }

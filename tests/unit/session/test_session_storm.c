@@ -580,7 +580,7 @@ static bool ends_well(struct storm *s)
 		if (s->voices[i].session)
 			leave(&s->voices[i]);
 	fleet_settle(&s->f);
-	REQUIRE(s->lobby->requests.len == 0 && s->lobby->parked.len == 0);
+	REQUIRE(s->lobby->open == 0 && s->lobby->parked.len == 0);
 	REQUIRE(s->f.pool->questions.len == 0 && s->f.pool->parties.len == 0);
 	REQUIRE(s->wrong == 0);
 	return true;
