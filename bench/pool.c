@@ -220,7 +220,7 @@ static void call_pool(struct bench *b)
 	};
 	struct mcpool_error why;
 
-	if (heap_pool_call(b->hub->view, &rq, lease_answered, b, NULL, &why) < 0)
+	if (heap_pool_call(b->hub->workspace, &rq, lease_answered, b, NULL, &why) < 0)
 		die(why.message);
 }
 

@@ -206,11 +206,11 @@ static void ready(void *u, const struct mcpool_error *error)
 		return;
 	}
 	mp_manager_tell(&s->manager, "READY=1");
-	startup = &mp_view_get_set(s->hub->view)->settings.startup;
+	startup = &mp_workspace_get_set(s->hub->workspace)->settings.startup;
 	options.window_ms = startup->window_ms;
 	options.uncached = startup->uncached;
 	options.max_wait_ms = startup->max_wait_ms;
-	s->gate = mp_gate_open(s->hub->view, &options, gate_is_open, s);
+	s->gate = mp_gate_open(s->hub->workspace, &options, gate_is_open, s);
 }
 
 static void reloaded(void *u, const struct mcpool_error *error)

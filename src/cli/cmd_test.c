@@ -81,7 +81,7 @@ struct trials {
 	const struct mp_cli_args *args;
 	struct mp_inproc *hub;
 	struct mp_watcher watcher;
-	struct trial *list; /* by place in the view, which has them in our order */
+	struct trial *list; /* by place in the workspace, which has them in our order */
 	struct mp_buf json;
 	struct mp_writer w;
 };
@@ -91,7 +91,7 @@ static int64_t to_ms(int64_t us)
 	return (us + 500) / 1000;
 }
 
-/* Where the server of this place in the view stands; borrows from it. */
+/* Where the server of this place in the workspace stands; borrows from it. */
 struct stand {
 	struct mp_status status;
 	struct mp_roster_row row;
@@ -100,7 +100,7 @@ struct stand {
 
 static void read_stand(struct trials *all, size_t i, struct stand *ret)
 {
-	mp_view_get_status(mp_inproc_get_view(all->hub), i, MP_INPROC_SESSION, &ret->status);
+	mp_workspace_get_status(mp_inproc_get_view(all->hub), i, MP_INPROC_SESSION, &ret->status);
 	mp_roster_describe(&ret->status, &ret->row);
 	mp_fate_read(&ret->row, LONGEST_WAIT_MS, &ret->fate);
 	ret->fate.tail = ret->status.tail;
@@ -155,13 +155,13 @@ static void tell(struct trials *all, size_t i)
 static void moved(void *u, mp_id instance)
 {
 	struct trials *all = u;
-	struct mp_view *v = mp_inproc_get_view(all->hub);
-	ptrdiff_t i = mp_view_find_id(v, instance);
+	struct mp_workspace *v = mp_inproc_get_view(all->hub);
+	ptrdiff_t i = mp_workspace_find_id(v, instance);
 	enum mp_shown_state state;
 
 	if (i < 0 || mp_inproc_is_interrupted(all->hub))
 		return;
-	state = mp_view_get_state(v, (size_t)i, MP_INPROC_SESSION);
+	state = mp_workspace_get_state(v, (size_t)i, MP_INPROC_SESSION);
 	if (state == MP_SHOWN_CONNECTED || state == MP_SHOWN_FAILED)
 		tell(all, (size_t)i);
 }
@@ -195,7 +195,7 @@ static void write_trial(struct mp_writer *w, const struct stand *stand)
 
 static void print_as_json(struct trials *all)
 {
-	size_t n = mp_view_count(mp_inproc_get_view(all->hub));
+	size_t n = mp_workspace_count(mp_inproc_get_view(all->hub));
 	struct stand stand;
 
 	mp_write_init(&all->w, &all->json, NULL);
@@ -216,7 +216,7 @@ static void all_known(void *u)
 {
 	struct trials *all = u;
 	struct mp_inproc *p = all->hub;
-	size_t n = mp_view_count(mp_inproc_get_view(p));
+	size_t n = mp_workspace_count(mp_inproc_get_view(p));
 	int exit_code = MP_EXIT_DONE;
 
 	mp_watcher_leave(mp_inproc_get_pool(p), &all->watcher);

@@ -41,9 +41,9 @@ struct mp_inproc {
 
 /* --- what is to be seen ---------------------------------------------------------------------- */
 
-struct mp_view *mp_inproc_get_view(struct mp_inproc *p)
+struct mp_workspace *mp_inproc_get_view(struct mp_inproc *p)
 {
-	return p->hub->view;
+	return p->hub->workspace;
 }
 
 struct mp_pool *mp_inproc_get_pool(struct mp_inproc *p)
@@ -70,13 +70,14 @@ static void say_waiting(void *u)
 	size_t n = 0;
 
 	mp_buf_init(&tail, MP_LIMIT_STDERR_RING * 2);
-	for (size_t i = 0; i < mp_view_count(p->hub->view); i++) {
-		if (mp_view_get_state(p->hub->view, i, MP_INPROC_SESSION) != MP_SHOWN_PENDING)
+	for (size_t i = 0; i < mp_workspace_count(p->hub->workspace); i++) {
+		if (mp_workspace_get_state(p->hub->workspace, i, MP_INPROC_SESSION) !=
+		    MP_SHOWN_PENDING)
 			continue;
 		if (n++ > 0)
 			continue;
-		first = mp_view_get_entry(p->hub->view, i);
-		if (mp_view_get_tail(p->hub->view, i, MP_INPROC_SESSION, 1, &tail) < 0)
+		first = mp_workspace_get_entry(p->hub->workspace, i);
+		if (mp_workspace_get_tail(p->hub->workspace, i, MP_INPROC_SESSION, 1, &tail) < 0)
 			mp_buf_clear(&tail);
 	}
 	mp_timer_start(&p->blink, MP_TICK_MS);
@@ -154,7 +155,7 @@ void mp_inproc_open_gate(struct mp_inproc *p, enum mp_gate_due due, const bool *
 	};
 
 	p->gate = mp_gate_free(p->gate);
-	p->gate = mp_gate_open(p->hub->view, &options, fn, u);
+	p->gate = mp_gate_open(p->hub->workspace, &options, fn, u);
 }
 
 /* --- the set --------------------------------------------------------------------------------- */

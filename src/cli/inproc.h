@@ -41,7 +41,7 @@ int mp_inproc_run(const struct mp_inproc_options *options, const struct mp_inpro
 /* Servers leave, then the run is over. The first exit code counts. */
 void mp_inproc_finish(struct mp_inproc *p, int exit_code);
 
-struct mp_view *mp_inproc_get_view(struct mp_inproc *p);
+struct mp_workspace *mp_inproc_get_view(struct mp_inproc *p);
 struct mp_pool *mp_inproc_get_pool(struct mp_inproc *p);
 struct mp_progress_line *mp_inproc_get_line(struct mp_inproc *p);
 bool mp_inproc_is_interrupted(const struct mp_inproc *p);

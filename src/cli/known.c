@@ -16,16 +16,16 @@ struct job {
 static void recall(struct mp_inproc *p, void *u)
 {
 	struct job *job = u;
-	struct mp_view *v = mp_inproc_get_view(p);
+	struct mp_workspace *v = mp_inproc_get_view(p);
 
 	for (size_t i = 0; i < job->c->set->n; i++) {
 		const struct mp_entry *e = job->c->set->entries[i];
-		ptrdiff_t at = mp_view_find(v, e->name);
+		ptrdiff_t at = mp_workspace_find(v, e->name);
 		struct mp_status s;
 
 		if (at < 0 || e->shadow != MP_SHADOW_NONE)
 			continue; /* the name is another one's */
-		mp_view_get_status(v, (size_t)at, MP_INPROC_SESSION, &s);
+		mp_workspace_get_status(v, (size_t)at, MP_INPROC_SESSION, &s);
 		job->list[i] = (struct mp_known){s.tools, s.seen_ms};
 	}
 	mp_inproc_finish(p, MP_EXIT_DONE);

@@ -1,5 +1,5 @@
 /*
- * live_table.c - all servers of a view as a table that fits a terminal.
+ * live_table.c - all servers of a workspace as a table that fits a terminal.
  */
 #include "cli/live_table.h"
 
@@ -24,7 +24,7 @@ struct row {
 };
 
 struct table {
-	struct mp_view *view;
+	struct mp_workspace *workspace;
 	const struct mp_live_room *room;
 	struct mp_arena arena;
 	struct row *rows; /* in the arena */
@@ -216,7 +216,7 @@ static void fill_row(struct table *t, size_t i)
 	char text[16];
 	bool is_up;
 
-	mp_view_get_status(t->view, i, 0, &s);
+	mp_workspace_get_status(t->workspace, i, 0, &s);
 	is_up = s.state == MP_SHOWN_CONNECTED;
 	row->cells[NAME] = keep_safe(t, mp_str_of(s.entry->name), WIDEST_NAME);
 	row->cells[STATE] = mp_shown_get_name(s.state);
@@ -246,12 +246,13 @@ static bool is_trouble(enum mp_shown_state state)
 /* In their order, or first those that somebody should look at. */
 static void choose_rows(struct table *t, size_t most, bool trouble_first)
 {
-	size_t n = mp_view_count(t->view);
+	size_t n = mp_workspace_count(t->workspace);
 
 	t->n = 0;
 	for (int pass = trouble_first ? 0 : 1; pass < 2; pass++)
 		for (size_t i = 0; i < n && t->n < most; i++) {
-			bool first = trouble_first && is_trouble(mp_view_get_state(t->view, i, 0));
+			bool first = trouble_first &&
+				     is_trouble(mp_workspace_get_state(t->workspace, i, 0));
 
 			if (first == (pass == 0))
 				fill_row(t, i);
@@ -352,10 +353,10 @@ static void add_summary(struct table *t)
 	int r;
 
 	mp_buf_init(&line, MP_KIB(4));
-	for (size_t i = 0; i < mp_view_count(t->view); i++)
-		counts[mp_view_get_state(t->view, i, 0)]++;
-	r = mp_buf_addf(&line, "mcpool, %zu server%s", mp_view_count(t->view),
-			mp_view_count(t->view) == 1 ? "" : "s");
+	for (size_t i = 0; i < mp_workspace_count(t->workspace); i++)
+		counts[mp_workspace_get_state(t->workspace, i, 0)]++;
+	r = mp_buf_addf(&line, "mcpool, %zu server%s", mp_workspace_count(t->workspace),
+			mp_workspace_count(t->workspace) == 1 ? "" : "s");
 	for (size_t k = 0; k < MP_ARRAY_LEN(order) && r == 0; k++)
 		if (counts[order[k]])
 			r = mp_buf_addf(&line, ", %zu %s", counts[order[k]],
@@ -377,7 +378,7 @@ static void add_more(struct table *t, size_t n)
 /* How many of the rows fit, each with its note, and a line for those that do not. */
 static size_t count_fitting(const struct table *t, size_t lines)
 {
-	size_t all = mp_view_count(t->view), used = 0, n = 0;
+	size_t all = mp_workspace_count(t->workspace), used = 0, n = 0;
 
 	while (n < t->n) {
 		size_t takes = t->notes_below && t->rows[n].note[0] ? 2 : 1;
@@ -394,7 +395,7 @@ static size_t count_fitting(const struct table *t, size_t lines)
 /* Choose the rows; where not all of them fit, another order is the better one. */
 static size_t fill(struct table *t)
 {
-	size_t lines = t->room->lines - 2, all = mp_view_count(t->view), fitting = 0;
+	size_t lines = t->room->lines - 2, all = mp_workspace_count(t->workspace), fitting = 0;
 	size_t most = lines < MOST_ROWS ? lines : MOST_ROWS;
 
 	t->rows = mp_arena_alloc_array(&t->arena, most, sizeof(*t->rows));
@@ -408,10 +409,10 @@ static size_t fill(struct table *t)
 	return fitting;
 }
 
-int mp_live_table_draw(struct mp_view *v, const struct mp_live_room *room, struct mp_buf *out)
+int mp_live_table_draw(struct mp_workspace *v, const struct mp_live_room *room, struct mp_buf *out)
 {
 	struct mp_live_room fair = *room;
-	struct table t = {.view = v, .room = &fair, .out = out};
+	struct table t = {.workspace = v, .room = &fair, .out = out};
 	static const struct row head = {.note = "", .color = ""};
 	struct row title = head;
 	size_t fitting;
@@ -427,8 +428,8 @@ int mp_live_table_draw(struct mp_view *v, const struct mp_live_room *room, struc
 		add_row(&t, &title);
 	for (size_t i = 0; i < fitting; i++)
 		add_row(&t, &t.rows[i]);
-	if (fitting < mp_view_count(v))
-		add_more(&t, mp_view_count(v) - fitting);
+	if (fitting < mp_workspace_count(v))
+		add_more(&t, mp_workspace_count(v) - fitting);
 	if (t.error == 0)
 		t.error = mp_arena_get_error(&t.arena);
 	mp_arena_done(&t.arena);

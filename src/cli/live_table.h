@@ -1,6 +1,6 @@
 /*
- * live_table.h - all servers of a view as a table that fits a terminal.
- * Pure: what it draws depends on the view, the clock and the room alone.
+ * live_table.h - all servers of a workspace as a table that fits a terminal.
+ * Pure: what it draws depends on the workspace, the clock and the room alone.
  */
 #ifndef MP_LIVE_TABLE_H
 #define MP_LIVE_TABLE_H
@@ -16,7 +16,7 @@ struct mp_live_room {
 };
 
 /* Lines, each ending in \n and made safe. MCPOOL_ENOMEM, MCPOOL_ELIMIT. */
-int mp_live_table_draw(struct mp_view *v, const struct mp_live_room *room,
+int mp_live_table_draw(struct mp_workspace *v, const struct mp_live_room *room,
 		       struct mp_buf *out) MP_MUST;
 
 /* Why it failed, with the last line it wrote to stderr, secrets as dots; "" where it did not. */

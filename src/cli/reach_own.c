@@ -53,9 +53,9 @@ static void look(void *w, const struct mp_reach_look *look)
 static const char *get_tail(struct own *own, size_t at, const struct mp_status *s,
 			    struct mp_buf *out)
 {
-	struct mp_view *v = mp_inproc_get_view(own->hub);
+	struct mp_workspace *v = mp_inproc_get_view(own->hub);
 
-	if (mp_view_get_tail(v, at, MP_INPROC_SESSION, MP_REACH_TAIL_LINES, out) < 0)
+	if (mp_workspace_get_tail(v, at, MP_INPROC_SESSION, MP_REACH_TAIL_LINES, out) < 0)
 		mp_buf_clear(out);
 	if (out->len == 0 && mp_buf_add_str(out, s->tail) < 0)
 		mp_buf_clear(out);
@@ -65,9 +65,9 @@ static const char *get_tail(struct own *own, size_t at, const struct mp_status *
 /* Where it stands, if there is no result. */
 static void tell(struct own *own, const struct mp_pool_answer *a)
 {
-	struct mp_view *v = mp_inproc_get_view(own->hub);
+	struct mp_workspace *v = mp_inproc_get_view(own->hub);
 	MP_CLEANUP(mp_buf_done) struct mp_buf tail;
-	ptrdiff_t at = mp_view_find(v, a->server);
+	ptrdiff_t at = mp_workspace_find(v, a->server);
 	struct mp_roster_row row;
 	struct mp_status s;
 
@@ -76,7 +76,7 @@ static void tell(struct own *own, const struct mp_pool_answer *a)
 		mp_reach_answered(own->r, a, NULL);
 		return;
 	}
-	mp_view_get_status(v, (size_t)at, MP_INPROC_SESSION, &s);
+	mp_workspace_get_status(v, (size_t)at, MP_INPROC_SESSION, &s);
 	mp_roster_describe(&s, &row);
 	row.tail = get_tail(own, (size_t)at, &s, &tail);
 	mp_reach_answered(own->r, a, &row);

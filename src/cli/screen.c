@@ -235,12 +235,12 @@ static void draw(struct mp_screen *s, bool is_last)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf table, frame;
 	struct mp_live_room room = room_of(s);
-	struct mp_view *v = s->hub->view;
+	struct mp_workspace *v = s->hub->workspace;
 
 	mp_buf_init(&table, MP_MIB(4));
 	mp_buf_init(&frame, MP_MIB(16));
 	s->drawn_ms = mp_loop_now_ms(s->hub->loop);
-	if (!is_last && v && mp_view_get_set(v) && mp_live_table_draw(v, &room, &table) < 0)
+	if (!is_last && v && mp_workspace_get_set(v) && mp_live_table_draw(v, &room, &table) < 0)
 		return;
 	if (!has_news(s) && mp_str_eq(mp_buf_get(&table), mp_buf_get(&s->shown)))
 		return;

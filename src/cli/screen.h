@@ -9,7 +9,7 @@
 
 struct mp_screen;
 
-/* Takes over the log's sink. hub is borrowed; its view may still be missing. */
+/* Takes over the log's sink. hub is borrowed; its workspace may still be missing. */
 struct mp_screen *mp_screen_new(struct mp_hub *hub);
 /* What is left to be shown is, then the terminal is as it was. Accepts NULL, returns NULL. */
 struct mp_screen *mp_screen_free(struct mp_screen *s);

@@ -97,10 +97,10 @@ static void answered(struct mp_pool_call *c, const struct mp_pool_answer *a)
 
 /* --- which tool ------------------------------------------------------------------------------ */
 
-static int add_tools(struct mp_names *names, struct mp_view *v, size_t i, bool hidden)
+static int add_tools(struct mp_names *names, struct mp_workspace *v, size_t i, bool hidden)
 {
-	const struct mp_entry *e = mp_view_get_entry(v, i);
-	struct mp_offer *offer = mp_view_get_offer(v, i, 0);
+	const struct mp_entry *e = mp_workspace_get_entry(v, i);
+	struct mp_offer *offer = mp_workspace_get_offer(v, i, 0);
 	const struct mp_catalog_list *tools = offer ? &offer->lists[MP_CATALOG_TOOL]->list : NULL;
 	int r = 0;
 
@@ -117,22 +117,23 @@ static int add_tools(struct mp_names *names, struct mp_view *v, size_t i, bool h
 }
 
 /* hidden: those that toolsAllowed and toolsDenied keep out, instead of those they let pass (U20) */
-static struct mp_names *gather(struct mp_view *v, bool hidden)
+static struct mp_names *gather(struct mp_workspace *v, bool hidden)
 {
-	struct mp_names *names = mp_names_new((enum mp_naming)mp_view_get_set(v)->settings.naming);
+	struct mp_names *names =
+		mp_names_new((enum mp_naming)mp_workspace_get_set(v)->settings.naming);
 	int r = 0;
 
-	for (size_t i = 0; i < mp_view_count(v) && r == 0; i++)
+	for (size_t i = 0; i < mp_workspace_count(v) && r == 0; i++)
 		r = add_tools(names, v, i, hidden);
 	if (r == 0)
 		r = mp_names_finish(names);
 	return r < 0 ? mp_names_free(names) : names;
 }
 
-static bool is_more_expected(struct mp_view *v)
+static bool is_more_expected(struct mp_workspace *v)
 {
-	for (size_t i = 0; i < mp_view_count(v); i++)
-		if (mp_view_get_state(v, i, 0) == MP_SHOWN_PENDING)
+	for (size_t i = 0; i < mp_workspace_count(v); i++)
+		if (mp_workspace_get_state(v, i, 0) == MP_SHOWN_PENDING)
 			return true;
 	return false;
 }
@@ -164,7 +165,7 @@ static int ask(struct mp_serve_call *call, const struct mp_name *name, struct mc
 	call->tool = copy(name->name);
 	o.tool = (struct mp_str){call->tool, name->name.len};
 	o.call.params = mp_buf_get(&call->params);
-	return mp_pool_call_start(s->hub->view, &call->call, &o, reterr);
+	return mp_pool_call_start(s->hub->workspace, &call->call, &o, reterr);
 }
 
 static void leave(struct mp_serve_call *call)
@@ -175,7 +176,7 @@ static void leave(struct mp_serve_call *call)
 }
 
 /* Why there is no such tool to call. */
-static void explain(struct mp_view *v, const char *wanted, size_t candidates,
+static void explain(struct mp_workspace *v, const char *wanted, size_t candidates,
 		    struct mcpool_error *ret)
 {
 	MP_CLEANUP(mp_names_freep) struct mp_names *hidden = gather(v, true);
@@ -197,7 +198,7 @@ static void explain(struct mp_view *v, const char *wanted, size_t candidates,
 /* True: it is made, or never will be. */
 static bool try_call(struct mp_serve_call *call)
 {
-	struct mp_view *v = call->serve->hub->view;
+	struct mp_workspace *v = call->serve->hub->workspace;
 	MP_CLEANUP(mp_names_freep) struct mp_names *names = gather(v, false);
 	const char *wanted = call->serve->args->call;
 	const struct mp_name *name;

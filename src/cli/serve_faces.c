@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "cli/serve.h"
 #include "config/follow.h"
-#include "hub/outlook.h"
+#include "hub/workspace_watch.h"
 #include "json/value.h"
 
 static const struct mp_log hub_log = {"hub"};
@@ -235,7 +235,7 @@ int mp_serve_open_http(struct mp_serve *s)
 	struct mp_http_face_options o = {
 		.loop = s->hub->loop,
 		.lobby = s->hub->lobby,
-		.view = s->hub->view,
+		.workspace = s->hub->workspace,
 		.listen = get_address(s),
 		.fd = take_network_socket(s),
 		.no_token = s->args->no_token,

@@ -31,7 +31,7 @@ static enum stand stand_of(struct mp_serve *s, size_t i)
 {
 	struct mp_status st;
 
-	switch (mp_gate_get_place(s->hub->view, i, 0)) {
+	switch (mp_gate_get_place(s->hub->workspace, i, 0)) {
 	case MP_PLACE_LIVE:
 		return LIVE;
 	case MP_PLACE_DEFERRED:
@@ -43,7 +43,7 @@ static enum stand stand_of(struct mp_serve *s, size_t i)
 	case MP_PLACE_COUNT:
 		break;
 	}
-	mp_view_get_status(s->hub->view, i, 0, &st);
+	mp_workspace_get_status(s->hub->workspace, i, 0, &st);
 	switch (st.state) {
 	case MP_SHOWN_NEEDS_APPROVAL:
 		return NEEDS_APPROVAL;
@@ -82,7 +82,7 @@ static void log_server(const struct mp_log *log, struct mp_serve *s, size_t i, e
 	const char *error;
 
 	mp_buf_init(&text, MP_KIB(512));
-	mp_view_get_status(s->hub->view, i, 0, &st);
+	mp_workspace_get_status(s->hub->workspace, i, 0, &st);
 	error = error_of(&text, &st);
 	switch (stand) {
 	case FAILED:
@@ -125,7 +125,7 @@ static void log_gate(struct mp_serve *s, const size_t *counts)
 	mp_log_info(&init_log, "the gate is open after %lld ms: %.*s", (long long)took,
 		    MP_STR_ARGS(words.len ? mp_buf_get(&words) : MP_STR("no servers")));
 	for (int k = 0; k < STANDS; k++)
-		for (size_t i = 0; i < mp_view_count(s->hub->view); i++)
+		for (size_t i = 0; i < mp_workspace_count(s->hub->workspace); i++)
 			if ((int)stand_of(s, i) == k)
 				log_server(&init_log, s, i, (enum stand)k);
 }
@@ -135,14 +135,15 @@ static void log_gate(struct mp_serve *s, const size_t *counts)
 static void remember(struct mp_serve *s)
 {
 	mp_config_set_unref(s->told);
-	s->told = mp_config_set_ref(mp_view_get_set(s->hub->view));
+	s->told = mp_config_set_ref(mp_workspace_get_set(s->hub->workspace));
 }
 
 /* What is new and will not be started, and why; whatever is started tells for itself. */
 static void log_change(void *u, const struct mp_config_change *change)
 {
 	struct mp_serve *s = u;
-	ptrdiff_t i = change->after ? mp_view_find(s->hub->view, change->after->name) : -1;
+	ptrdiff_t i =
+		change->after ? mp_workspace_find(s->hub->workspace, change->after->name) : -1;
 	enum stand stand = i < 0 ? LIVE : stand_of(s, (size_t)i);
 
 	if (change->kind == MP_UNCHANGED || change->is == MP_ENTRY_READY)
@@ -155,7 +156,7 @@ void mp_serve_report_reload(struct mp_serve *s)
 {
 	if (!s->told) /* the gate tells all */
 		return;
-	if (mp_diff(s->told, mp_view_get_set(s->hub->view), log_change, s) < 0)
+	if (mp_diff(s->told, mp_workspace_get_set(s->hub->workspace), log_change, s) < 0)
 		mp_log_warn(&reload_log, "memory did not suffice to say what needs your approval");
 	remember(s);
 }
@@ -170,10 +171,10 @@ static void write_servers(struct mp_serve *s, struct mp_writer *w, enum stand st
 	mp_buf_init(&text, MP_KIB(512));
 	mp_write_key(w, mp_str_of(stands[stand].key));
 	mp_write_begin_array(w);
-	for (size_t i = 0; i < mp_view_count(s->hub->view); i++) {
+	for (size_t i = 0; i < mp_workspace_count(s->hub->workspace); i++) {
 		if (stand_of(s, i) != stand)
 			continue;
-		mp_view_get_status(s->hub->view, i, 0, &st);
+		mp_workspace_get_status(s->hub->workspace, i, 0, &st);
 		if (stand != FAILED) {
 			mp_write_text(w, mp_str_of(st.entry->name));
 			continue;
@@ -191,10 +192,10 @@ static void write_tools(struct mp_serve *s, struct mp_writer *w)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < mp_view_count(s->hub->view); i++) {
+	for (size_t i = 0; i < mp_workspace_count(s->hub->workspace); i++) {
 		struct mp_status st;
 
-		mp_view_get_status(s->hub->view, i, 0, &st);
+		mp_workspace_get_status(s->hub->workspace, i, 0, &st);
 		if (st.tools > 0)
 			n += (size_t)st.tools;
 	}
@@ -225,7 +226,7 @@ void mp_serve_report_gate(struct mp_serve *s)
 {
 	size_t counts[STANDS] = {0}, n;
 
-	for (size_t i = 0; i < mp_view_count(s->hub->view); i++)
+	for (size_t i = 0; i < mp_workspace_count(s->hub->workspace); i++)
 		counts[stand_of(s, i)]++;
 	n = counts[LIVE] + counts[DEFERRED];
 	log_gate(s, counts);

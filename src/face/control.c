@@ -11,12 +11,12 @@
 #include "base/mem.h"
 #include "face/desk.h"
 #include "face/status.h"
-#include "hub/views.h"
+#include "hub/workspaces.h"
 #include "rpc/message.h"
 
 struct mp_control {
 	struct mp_hub *hub;
-	struct mp_view *view;
+	struct mp_workspace *workspace;
 	const struct mp_control_hooks *hooks;
 	void *u;
 	struct mp_tape tape;
@@ -76,7 +76,7 @@ static int tell_status(struct order *o)
 	if (o->c->hooks->describe)
 		o->c->hooks->describe(o->c->u, &w);
 	mp_write_end_object(&w);
-	mp_status_write_servers(&w, o->c->view);
+	mp_status_write_servers(&w, o->c->workspace);
 	mp_status_write_sessions(&w, o->c->hub);
 	mp_write_end_object(&w);
 	return mp_write_finish(&w);
@@ -84,7 +84,7 @@ static int tell_status(struct order *o)
 
 /* --- servers --------------------------------------------------------------------------------- */
 
-/* The one that `name` means in this view; "all" is for whoever walks them. */
+/* The one that `name` means in this workspace; "all" is for whoever walks them. */
 static int find_server(struct order *o, size_t *ret_at)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
@@ -98,7 +98,7 @@ static int find_server(struct order *o, size_t *ret_at)
 		return mp_fail(&o->why, MCPOOL_EINVAL, "`name` must be the name of a server");
 	memcpy(text, name.p, name.len);
 	text[name.len] = '\0';
-	at = mp_view_find(o->c->view, text);
+	at = mp_workspace_find(o->c->workspace, text);
 	if (at < 0)
 		return mp_fail(&o->why, MCPOOL_ENOENT, "Server \"%s\" not found", text);
 	*ret_at = (size_t)at;
@@ -122,10 +122,11 @@ static int reconnect_all(struct order *o)
 	mp_write_begin_object(&w);
 	mp_write_key(&w, MP_STR("servers"));
 	mp_write_begin_array(&w);
-	for (size_t i = 0; i < mp_view_count(o->c->view); i++) {
+	for (size_t i = 0; i < mp_workspace_count(o->c->workspace); i++) {
 		mp_write_begin_object(&w);
-		mp_write_member_text(&w, "name", mp_str_of(mp_view_get_entry(o->c->view, i)->name));
-		if (mp_view_reconnect(o->c->view, i, 0, &why) < 0)
+		mp_write_member_text(&w, "name",
+				     mp_str_of(mp_workspace_get_entry(o->c->workspace, i)->name));
+		if (mp_workspace_reconnect(o->c->workspace, i, 0, &why) < 0)
 			mp_write_member_text(&w, "error", mp_str_of(why.message));
 		mp_write_end_object(&w);
 	}
@@ -143,7 +144,7 @@ static int reconnect(struct order *o)
 		return reconnect_all(o);
 	r = find_server(o, &at);
 	if (r == 0)
-		r = mp_view_reconnect(o->c->view, at, 0, &o->why);
+		r = mp_workspace_reconnect(o->c->workspace, at, 0, &o->why);
 	return r < 0 ? r : answer_nothing(o);
 }
 
@@ -154,22 +155,23 @@ static int start(struct order *o)
 
 	if (r < 0)
 		return r;
-	mp_view_start_server(o->c->view, at, 0, false);
+	mp_workspace_start_server(o->c->workspace, at, 0, false);
 	return answer_nothing(o);
 }
 
-/* For all agents of this view, and without touching a file (C20). */
+/* For all agents of this workspace, and without touching a file (C20). */
 static int toggle(struct order *o, enum mp_toggle to)
 {
 	size_t at = 0;
 	int r = find_server(o, &at);
 
 	if (r == 0)
-		r = mp_view_toggle(o->c->view, mp_view_get_entry(o->c->view, at)->name, to,
-				   &o->why);
+		r = mp_workspace_toggle(o->c->workspace,
+					mp_workspace_get_entry(o->c->workspace, at)->name, to,
+					&o->why);
 	if (r < 0)
 		return r;
-	mp_lobby_note_view(o->c->hub->lobby, o->c->view);
+	mp_lobby_note_workspace(o->c->hub->lobby, o->c->workspace);
 	return answer_nothing(o);
 }
 
@@ -238,11 +240,11 @@ static int listen(struct order *o)
 
 /* --- the hub --------------------------------------------------------------------------------- */
 
-/* What came of it is an event for each view. */
+/* What came of it is an event for each workspace. */
 static int reload(struct order *o)
 {
 	mp_hub_reload(o->c->hub);
-	return mp_buf_addf(o->out, "{\"views\":%zu}", mp_hub_count_views(o->c->hub));
+	return mp_buf_addf(o->out, "{\"views\":%zu}", mp_workspaces_count(o->c->hub));
 }
 
 static int shut_down(struct order *o)
@@ -277,7 +279,7 @@ static void say_later(void *u, struct mp_str text)
 static struct mp_desk *get_desk(struct mp_control *c)
 {
 	if (!c->desk)
-		c->desk = mp_desk_new(c->hub, c->view, say_later, c);
+		c->desk = mp_desk_new(c->hub, c->workspace, say_later, c);
 	return c->desk;
 }
 
@@ -367,13 +369,13 @@ void mp_control_receive(struct mp_control *c, struct mp_str text)
 
 /* --- life ------------------------------------------------------------------------------------ */
 
-struct mp_control *mp_control_new(struct mp_hub *hub, struct mp_view *view,
+struct mp_control *mp_control_new(struct mp_hub *hub, struct mp_workspace *workspace,
 				  const struct mp_control_hooks *hooks, void *u)
 {
 	struct mp_control *c = mp_alloc(sizeof(*c));
 
 	c->hub = hub;
-	c->view = view;
+	c->workspace = workspace;
 	c->hooks = hooks;
 	c->u = u;
 	mp_tape_init(&c->tape, 0);

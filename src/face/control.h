@@ -20,8 +20,8 @@ struct mp_control_hooks {
 	void (*describe)(void *u, struct mp_writer *w);  /* members about the hub */
 };
 
-/* view: what its questions are about; borrowed, outlives it. */
-struct mp_control *mp_control_new(struct mp_hub *hub, struct mp_view *view,
+/* workspace: what its questions are about; borrowed, outlives it. */
+struct mp_control *mp_control_new(struct mp_hub *hub, struct mp_workspace *workspace,
 				  const struct mp_control_hooks *hooks, void *u);
 struct mp_control *mp_control_free(struct mp_control *c); /* accepts NULL, returns NULL */
 /*

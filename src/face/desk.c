@@ -17,7 +17,7 @@ enum { MAX_JOBS = 64, METHOD_NOT_FOUND = -32601 };
 
 struct mp_desk {
 	struct mp_hub *hub;
-	struct mp_view *view;
+	struct mp_workspace *workspace;
 	void (*say)(void *u, struct mp_str text);
 	void *u;
 	mp_id session;
@@ -150,43 +150,43 @@ static bool is_one_of(const struct mp_bind_list *names, const char *name)
 
 static bool is_meant(const struct job *j, size_t i)
 {
-	return is_one_of(&j->look.servers, mp_view_get_entry(j->desk->view, i)->name);
+	return is_one_of(&j->look.servers, mp_workspace_get_entry(j->desk->workspace, i)->name);
 }
 
 /* Is it to be started, and waited for? */
 static bool is_due(const struct job *j, size_t i)
 {
-	struct mp_view *v = j->desk->view;
+	struct mp_workspace *v = j->desk->workspace;
 
-	if (!is_meant(j, i) || !is_one_of(&j->look.only, mp_view_get_entry(v, i)->name))
+	if (!is_meant(j, i) || !is_one_of(&j->look.only, mp_workspace_get_entry(v, i)->name))
 		return false;
 	return j->look.start == START_ALL ||
-	       (j->look.start == START_UNKNOWN && !mp_view_is_remembered(v, i));
+	       (j->look.start == START_UNKNOWN && !mp_workspace_is_remembered(v, i));
 }
 
 /* One that failed is not tried again because somebody lists all of them. */
 static void start_one(struct job *j, size_t i)
 {
-	struct mp_view *v = j->desk->view;
+	struct mp_workspace *v = j->desk->workspace;
 	struct mp_status s;
 
-	mp_view_get_status(v, i, j->desk->session, &s);
+	mp_workspace_get_status(v, i, j->desk->session, &s);
 	if (s.state == MP_SHOWN_CONNECTED && j->look.fresh)
-		mp_view_refresh(v, i, j->desk->session);
+		mp_workspace_refresh(v, i, j->desk->session);
 	else if (s.state != MP_SHOWN_CONNECTED &&
 		 (s.state != MP_SHOWN_FAILED || j->look.start == START_ALL))
-		mp_view_start_server(v, i, j->desk->session,
-				     s.entry->tuning.start == MP_START_LAZY);
+		mp_workspace_start_server(v, i, j->desk->session,
+					  s.entry->tuning.start == MP_START_LAZY);
 }
 
 static bool is_settled(const struct job *j)
 {
-	struct mp_view *v = j->desk->view;
+	struct mp_workspace *v = j->desk->workspace;
 
-	for (size_t i = 0; i < mp_view_count(v); i++)
+	for (size_t i = 0; i < mp_workspace_count(v); i++)
 		if (is_due(j, i) &&
-		    (mp_view_get_state(v, i, j->desk->session) == MP_SHOWN_PENDING ||
-		     mp_view_is_refreshing(v, i, j->desk->session)))
+		    (mp_workspace_get_state(v, i, j->desk->session) == MP_SHOWN_PENDING ||
+		     mp_workspace_is_refreshing(v, i, j->desk->session)))
 			return false;
 	return true;
 }
@@ -197,14 +197,14 @@ static void settle(void *u)
 	MP_CLEANUP(mp_buf_done) struct mp_buf result;
 	MP_CLEANUP(mp_roster_freep) struct mp_roster *roster = NULL;
 	struct job *j = u;
-	size_t n = mp_view_count(j->desk->view);
+	size_t n = mp_workspace_count(j->desk->workspace);
 	bool *only = mp_alloc((n + 1) * sizeof(*only));
 	int r;
 
 	mp_buf_init(&result, MP_LIMIT_MESSAGE);
 	for (size_t i = 0; i < n; i++)
 		only[i] = is_meant(j, i);
-	r = mp_roster_take(j->desk->view, j->desk->session, only,
+	r = mp_roster_take(j->desk->workspace, j->desk->session, only,
 			   j->look.offers ? MP_ROSTER_OFFERS : 0, &roster);
 	if (r == 0)
 		r = mp_roster_write(roster, &result);
@@ -244,7 +244,7 @@ int mp_desk_look(struct mp_desk *d, struct mp_str id, const struct mp_tape *t, m
 		return r;
 	}
 	mp_watcher_join(d->hub->pool, &j->watcher, moved, j);
-	for (size_t i = 0; i < mp_view_count(d->view); i++)
+	for (size_t i = 0; i < mp_workspace_count(d->workspace); i++)
 		if (is_due(j, i))
 			start_one(j, i);
 	mp_timer_start(&j->timer, j->look.max_ms);
@@ -276,9 +276,9 @@ static void write_failure(struct mp_writer *w, const struct job *j, const struct
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
 	MP_CLEANUP(mp_roster_freep) struct mp_roster *roster = NULL;
-	struct mp_view *v = j->desk->view;
-	ptrdiff_t at = mp_view_find(v, a->server);
-	size_t n = mp_view_count(v);
+	struct mp_workspace *v = j->desk->workspace;
+	ptrdiff_t at = mp_workspace_find(v, a->server);
+	size_t n = mp_workspace_count(v);
 	bool *only = mp_alloc((n + 1) * sizeof(*only));
 
 	mp_buf_init(&text, MP_MIB(8));
@@ -373,8 +373,8 @@ static int read_capabilities(struct job *j, struct mp_str text, struct mcpool_er
 static int check(const struct mp_desk *d, const struct call *call, enum mp_method_id method,
 		 struct mcpool_error *reterr)
 {
-	ptrdiff_t at = mp_view_find(d->view, call->server);
-	const struct mp_entry *e = at < 0 ? NULL : mp_view_get_entry(d->view, (size_t)at);
+	ptrdiff_t at = mp_workspace_find(d->workspace, call->server);
+	const struct mp_entry *e = at < 0 ? NULL : mp_workspace_get_entry(d->workspace, (size_t)at);
 
 	if (method != MP_METHOD_TOOLS_CALL && method != MP_METHOD_RESOURCES_READ &&
 	    method != MP_METHOD_PROMPTS_GET && method != MP_METHOD_TASKS_GET &&
@@ -424,7 +424,7 @@ static int start_call(struct job *j, const struct mp_tape *t, mp_value params,
 	if (r < 0)
 		return r;
 	j->server = call.server;
-	return mp_pool_call_start(j->desk->view, &j->call, &o, reterr);
+	return mp_pool_call_start(j->desk->workspace, &j->call, &o, reterr);
 }
 
 int mp_desk_call(struct mp_desk *d, struct mp_str id, const struct mp_tape *t, mp_value params,
@@ -510,14 +510,14 @@ void mp_desk_take_reply(struct mp_desk *d, const struct mp_message *m)
 
 /* --- life ------------------------------------------------------------------------------------ */
 
-struct mp_desk *mp_desk_new(struct mp_hub *hub, struct mp_view *view,
+struct mp_desk *mp_desk_new(struct mp_hub *hub, struct mp_workspace *workspace,
 			    void (*say)(void *u, struct mp_str text), void *u)
 {
 	static const struct mp_party_hooks hooks = {.ask = asked, .unask = unasked};
 	struct mp_desk *d = mp_alloc(sizeof(*d));
 
 	d->hub = hub;
-	d->view = view;
+	d->workspace = workspace;
 	d->say = say;
 	d->u = u;
 	d->session = mp_party_join(hub->pool, &hooks, d);

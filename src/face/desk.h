@@ -1,7 +1,7 @@
 /*
  * desk.h - what one-shot verbs have a running hub do for them: mcpool/look, which says where the
- * servers of a view stand after some were started, and mcpool/call, a call as if of their own pool.
- * Everything is theirs alone: who leaves takes its calls and its private servers along.
+ * servers of a workspace stand after some were started, and mcpool/call, a call as if of their own
+ * pool. Everything is theirs alone: who leaves takes its calls and its private servers along.
  */
 #ifndef MP_DESK_H
 #define MP_DESK_H
@@ -14,8 +14,9 @@
 
 struct mp_desk;
 
-/* view: borrowed, outlives it. say: one message; from the loop, or from within what follows. */
-struct mp_desk *mp_desk_new(struct mp_hub *hub, struct mp_view *view,
+/* workspace: borrowed, outlives it. say: one message; from the loop, or from within what follows.
+ */
+struct mp_desk *mp_desk_new(struct mp_hub *hub, struct mp_workspace *workspace,
 			    void (*say)(void *u, struct mp_str text), void *u);
 struct mp_desk *mp_desk_free(struct mp_desk *d); /* accepts NULL, returns NULL */
 

@@ -72,7 +72,7 @@ int mp_http_face_open_session(struct mp_http_face *f, const struct mp_exchange *
 			      struct mp_session **ret_session)
 {
 	struct mp_session_options o = {
-		.view = f->view,
+		.workspace = f->workspace,
 		.principal = x->admission.principal,
 		.way = way,
 		.traits = traits,
@@ -217,7 +217,7 @@ static void set_up(struct mp_http_face *f, const struct mp_http_face_options *o)
 {
 	f->loop = o->loop;
 	f->lobby = o->lobby;
-	f->view = o->view;
+	f->workspace = o->workspace;
 	mp_log_init(&f->log, "http");
 	mp_http_service_init(&f->service, f->loop, &service_hooks, f);
 	mp_message_tape_init(&f->tape);

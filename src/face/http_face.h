@@ -18,7 +18,7 @@ enum { MP_HTTP_ADDRESS = 300 };
 struct mp_http_face_options {
 	struct mp_loop *loop; /* borrowed, as are the next two */
 	struct mp_lobby *lobby;
-	struct mp_view *view; /* ready; what all who come this way see */
+	struct mp_workspace *workspace; /* ready; what all who come this way see */
 	/* "127.0.0.1:7717", "[::1]:0", "localhost:80", "7717"; NULL: MP_HTTP_LISTEN. Port 0: any.
 	 */
 	const char *listen;

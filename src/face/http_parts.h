@@ -19,7 +19,7 @@ struct mp_http_porch;
 struct mp_http_face {
 	struct mp_loop *loop;
 	struct mp_lobby *lobby;
-	struct mp_view *view;
+	struct mp_workspace *workspace;
 	struct mp_log log;
 	struct mp_http_service service;
 	struct mp_admit admit;

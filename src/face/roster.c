@@ -1,5 +1,5 @@
 /*
- * roster.c - the servers of a view at one moment, as a value and as JSON.
+ * roster.c - the servers of a workspace at one moment, as a value and as JSON.
  */
 #include "face/roster.h"
 
@@ -111,21 +111,21 @@ static int make(size_t rows, struct mp_roster **ret)
 	return r->rows ? 0 : mp_arena_get_error(&r->arena);
 }
 
-int mp_roster_take(struct mp_view *v, mp_id session, const bool *only, unsigned what,
+int mp_roster_take(struct mp_workspace *v, mp_id session, const bool *only, unsigned what,
 		   struct mp_roster **ret)
 {
 	MP_CLEANUP(mp_roster_freep) struct mp_roster *roster = NULL;
-	size_t n = mp_view_count(v);
+	size_t n = mp_workspace_count(v);
 	int r = make(n, &roster);
 
-	roster->naming = mp_view_get_set(v)->settings.naming;
+	roster->naming = mp_workspace_get_set(v)->settings.naming;
 	for (size_t i = 0; i < n && r == 0; i++) {
 		struct mp_roster_row *row = &roster->rows[roster->n];
 		struct mp_status s;
 
 		if (only && !only[i])
 			continue;
-		mp_view_get_status(v, i, session, &s);
+		mp_workspace_get_status(v, i, session, &s);
 		mp_roster_describe(&s, row);
 		if (s.tail.len)
 			row->tail = s.tail.p;
@@ -133,7 +133,7 @@ int mp_roster_take(struct mp_view *v, mp_id session, const bool *only, unsigned 
 		if (r < 0)
 			break;
 		if (what & MP_ROSTER_OFFERS)
-			row->offer = mp_view_get_offer(v, i, session);
+			row->offer = mp_workspace_get_offer(v, i, session);
 		roster->n++;
 	}
 	if (r == 0)

@@ -1,7 +1,7 @@
 /*
- * roster.h - the servers of a view at one moment: where each stands, and what it offers.
- * A value, taken from a view or read from what another hub wrote; whoever shows it need not know
- * which. Both ends of its way over the socket are here (HACKING, "From agents to the hub").
+ * roster.h - the servers of a workspace at one moment: where each stands, and what it offers.
+ * A value, taken from a workspace or read from what another hub wrote; whoever shows it need not
+ * know which. Both ends of its way over the socket are here (HACKING, "From agents to the hub").
  */
 #ifndef MP_ROSTER_H
 #define MP_ROSTER_H
@@ -49,8 +49,8 @@ enum { MP_ROSTER_OFFERS = 1 << 0 }; /* what they offer, too */
 
 /* A row of one's own, without offer and tail: borrows from the status and its entry. */
 void mp_roster_describe(const struct mp_status *s, struct mp_roster_row *ret);
-/* In the view's order. only: which of them; NULL: all. MCPOOL_ENOMEM, MCPOOL_ELIMIT. */
-int mp_roster_take(struct mp_view *v, mp_id session, const bool *only, unsigned what,
+/* In the workspace's order. only: which of them; NULL: all. MCPOOL_ENOMEM, MCPOOL_ELIMIT. */
+int mp_roster_take(struct mp_workspace *v, mp_id session, const bool *only, unsigned what,
 		   struct mp_roster **ret) MP_MUST;
 struct mp_roster *mp_roster_free(struct mp_roster *r); /* accepts NULL, returns NULL */
 static inline void mp_roster_freep(struct mp_roster **r)

@@ -18,7 +18,7 @@
 #include "face/greeting.h"
 #include "face/line_conn.h"
 #include "face/listener.h"
-#include "hub/views.h"
+#include "hub/workspaces.h"
 #include "process/tree.h"
 #include "session/lobby.h"
 #include "session/session.h"
@@ -34,7 +34,7 @@ static const struct mp_log socket_log = {"socket"};
 
 #define GUEST_STATES(X)                                                \
 	X(FRESH, "fresh", "nobody said hello yet")                     \
-	X(LOOKING, "looking", "its view is being found")               \
+	X(LOOKING, "looking", "its workspace is being found")          \
 	X(BRIDGE, "bridge", "an agent's messages come and go")         \
 	X(CONTROL, "control", "the command line asks and is obeyed")   \
 	X(LEAVING, "leaving", "it was told so, and is to hear it yet") \
@@ -44,7 +44,7 @@ static const struct mp_log socket_log = {"socket"};
 	X(LINE, "line", "it said something")                       \
 	X(OVERSIZE, "oversize", "it said too much at once")        \
 	X(GREETED, "greeted", "that was a hello")                  \
-	X(VIEW, "view", "its view is there")                       \
+	X(VIEW, "view", "its workspace is there")                  \
 	X(AS_BRIDGE, "as bridge", "it has a session now")          \
 	X(AS_CONTROL, "as control", "it needs none")               \
 	X(REFUSED, "refused", "it cannot be let in; why is noted") \
@@ -76,8 +76,8 @@ struct guest {
 	struct mp_arena arena;    /* of its hello, until it is in */
 	struct mp_greeting hello;
 	char *id; /* of its hello; owned, until it is answered */
-	struct mp_look *look;
-	struct mp_view *view; /* NULL before */
+	struct mp_workspace_user *look;
+	struct mp_workspace *workspace; /* NULL before */
 	struct mcpool_error *why;
 	struct mp_session *session;
 	struct mp_control *control;
@@ -133,11 +133,11 @@ static enum guest_event note_refusal(struct guest *g, const struct mcpool_error 
 	return REFUSED;
 }
 
-static void seen(void *u, struct mp_view *view, const struct mcpool_error *error)
+static void seen(void *u, struct mp_workspace *workspace, const struct mcpool_error *error)
 {
 	struct guest *g = u;
 
-	g->view = view;
+	g->workspace = workspace;
 	if (error)
 		(void)note_refusal(g, error);
 	guest_advance(g, error ? REFUSED : VIEW);
@@ -186,11 +186,11 @@ static int look(struct guest *g, struct mcpool_error *reterr)
 {
 	const struct mp_greeting *h = &g->hello;
 	char who[64];
-	struct mp_look_request request = {
+	struct mp_workspace_request request = {
 		.cwd = h->options.project ? h->options.project : h->cwd,
 		.env = h->env,
 		.profile = h->options.profile,
-		.only_a_look = h->role == MP_GREETING_CONTROL,
+		.starts_nothing = h->role == MP_GREETING_CONTROL,
 		.who = who,
 	};
 	struct stat st;
@@ -198,7 +198,7 @@ static int look(struct guest *g, struct mcpool_error *reterr)
 	describe_env(g, who, sizeof(who));
 	if (h->options.project && stat(h->options.project, &st) < 0)
 		return mp_fail(reterr, MCPOOL_ENOENT, "there is no folder %s", h->options.project);
-	return mp_hub_look(g->face->hub, &request, seen, g, &g->look, reterr);
+	return mp_workspaces_join(g->face->hub, &request, seen, g, &g->look, reterr);
 }
 
 /* The line is the hello's text only now: what is needed later is in the arena. */
@@ -261,7 +261,7 @@ static int open_session(struct guest *g, struct mcpool_error *reterr)
 	const struct mp_greeting_options *h = &g->hello.options;
 	char principal[32];
 	struct mp_session_options options = {
-		.view = g->view,
+		.workspace = g->workspace,
 		.principal = principal,
 		.way = "stdio",
 		.narrowing = {.servers = h->servers.items,
@@ -314,7 +314,7 @@ static enum guest_event let_in(struct guest *g)
 	if (is_bridge && open_session(g, &why) < 0)
 		return note_refusal(g, &why);
 	if (!is_bridge)
-		g->control = mp_control_new(g->face->hub, g->view, &control_hooks, g);
+		g->control = mp_control_new(g->face->hub, g->workspace, &control_hooks, g);
 	return is_bridge ? AS_BRIDGE : AS_CONTROL;
 }
 
@@ -412,7 +412,7 @@ static enum guest_event bury(struct guest *g)
 	mp_timer_stop(&g->timer);
 	g->session = mp_session_free(g->session);
 	g->control = mp_control_free(g->control);
-	g->look = mp_look_free(g->look);
+	g->look = mp_workspace_user_free(g->look);
 	g->conn = mp_line_conn_free(g->conn);
 	forget_hello(g);
 	g->why = mp_free(g->why);

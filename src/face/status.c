@@ -6,7 +6,7 @@
 #include "base/limits.h"
 #include "base/redact.h"
 #include "face/roster.h"
-#include "hub/views.h"
+#include "hub/workspaces.h"
 #include "session/lobby.h"
 #include "session/session.h"
 
@@ -24,7 +24,7 @@ static void write_number_or_null(struct mp_writer *w, const char *key, int64_t v
 void mp_status_write_hub(struct mp_writer *w, struct mp_hub *hub)
 {
 	mp_write_member_i64(w, "uptimeMs", mp_loop_now_ms(hub->loop) - hub->began_ms);
-	mp_write_member_i64(w, "views", (int64_t)mp_hub_count_views(hub));
+	mp_write_member_i64(w, "views", (int64_t)mp_workspaces_count(hub));
 	mp_write_member_i64(w, "sessionCount", (int64_t)mp_lobby_count(hub->lobby));
 	mp_write_member_i64(w, "serverCount", (int64_t)mp_pool_count_instances(hub->pool));
 	if (mp_hub_get_problem(hub))
@@ -96,7 +96,7 @@ static void write_server(struct mp_writer *w, const struct mp_status *s)
 	mp_write_key(w, MP_STR("withheld"));
 	mp_write_raw(w, s->withholds ? MP_STR(MP_WITHHELD_JSON) : MP_STR("[]"));
 	write_source(w, &s->entry->origin);
-	mp_write_member_bool(w, "shadowed", false); /* those have no seat */
+	mp_write_member_bool(w, "shadowed", false); /* those are not in the workspace */
 	write_number_or_null(w, "tools", s->tools, s->tools >= 0);
 	write_number_or_null(w, "seenAt", s->seen_ms, s->seen_ms != 0);
 	write_life(w, s);
@@ -104,9 +104,9 @@ static void write_server(struct mp_writer *w, const struct mp_status *s)
 	mp_write_end_object(w);
 }
 
-void mp_status_write_servers(struct mp_writer *w, struct mp_view *view)
+void mp_status_write_servers(struct mp_writer *w, struct mp_workspace *workspace)
 {
-	const char *problem = mp_view_get_problem(view);
+	const char *problem = mp_workspace_get_problem(workspace);
 
 	mp_write_key(w, MP_STR("problem"));
 	if (problem)
@@ -115,10 +115,10 @@ void mp_status_write_servers(struct mp_writer *w, struct mp_view *view)
 		mp_write_null(w);
 	mp_write_key(w, MP_STR("servers"));
 	mp_write_begin_array(w);
-	for (size_t i = 0; i < mp_view_count(view); i++) {
+	for (size_t i = 0; i < mp_workspace_count(workspace); i++) {
 		struct mp_status s;
 
-		mp_view_get_status(view, i, 0, &s);
+		mp_workspace_get_status(workspace, i, 0, &s);
 		write_server(w, &s);
 	}
 	mp_write_end_array(w);

@@ -11,7 +11,7 @@
 /* Members: uptimeMs, views, sessionCount, serverCount. */
 void mp_status_write_hub(struct mp_writer *w, struct mp_hub *hub);
 /* The member `servers`. */
-void mp_status_write_servers(struct mp_writer *w, struct mp_view *view);
+void mp_status_write_servers(struct mp_writer *w, struct mp_workspace *workspace);
 /* The member `sessions`. */
 void mp_status_write_sessions(struct mp_writer *w, struct mp_hub *hub);
 /* One event as an object. missed: how many before it are lost. */

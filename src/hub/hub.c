@@ -13,8 +13,8 @@
 #include "base/mem.h"
 #include "config/follow.h"
 #include "hub/election.h"
-#include "hub/outlook.h"
-#include "hub/views.h"
+#include "hub/workspace_watch.h"
+#include "hub/workspaces.h"
 #include "pool/plan.h"
 #include "process/environment.h"
 #include "store/approvals.h"
@@ -123,9 +123,9 @@ static void is_ready(void *u, const struct mcpool_error *error)
 {
 	struct mp_hub *hub = u;
 
-	hub->view = hub->own->view;
+	hub->workspace = hub->own->workspace;
 	hub->p->hooks->ready(hub->p->u, error);
-	mp_views_tell(hub->own, error);
+	mp_workspaces_tell(hub->own, error);
 }
 
 static void is_reloaded(void *u, const struct mcpool_error *error)
@@ -136,7 +136,8 @@ static void is_reloaded(void *u, const struct mcpool_error *error)
 		hub->p->hooks->reloaded(hub->p->u, error);
 }
 
-static const struct mp_outlook_hooks own_hooks = {.ready = is_ready, .reloaded = is_reloaded};
+static const struct mp_workspace_watch_hooks own_hooks = {.ready = is_ready,
+							  .reloaded = is_reloaded};
 
 void mp_hub_open_launcher(struct mp_hub *hub)
 {
@@ -146,13 +147,13 @@ void mp_hub_open_launcher(struct mp_hub *hub)
 void mp_hub_start(struct mp_hub *hub)
 {
 	begin_to_watch(hub);
-	mp_outlook_start(hub->own);
-	hub->view = hub->own->view;
+	mp_workspace_watch_start(hub->own);
+	hub->workspace = hub->own->workspace;
 }
 
 void mp_hub_reload(struct mp_hub *hub)
 {
-	mp_views_reload(hub);
+	mp_workspaces_reload(hub);
 }
 
 bool mp_hub_is_stopping(const struct mp_hub *hub)
@@ -195,7 +196,7 @@ void mp_hub_stop(struct mp_hub *hub)
 		return;
 	hub->p->is_stopping = true;
 	hub->p->approvals = mp_follower_leave(hub->p->approvals);
-	mp_views_stop(hub);
+	mp_workspaces_stop(hub);
 	mp_pool_stop(hub->pool, is_stopped, hub);
 }
 
@@ -282,14 +283,14 @@ int mp_hub_new(const struct mp_hub_options *options, const struct mp_hub_hooks *
 	hub->p->o = *options;
 	hub->p->hooks = hooks;
 	hub->p->u = u;
-	mp_list_init(&hub->outlooks);
+	mp_list_init(&hub->watches);
 	r = open_parts(hub, reterr);
 	if (r < 0) {
 		mp_hub_free(hub);
 		return r;
 	}
-	hub->own = mp_outlook_new(hub, &hub->p->o.request, options->set, &own_hooks, hub);
-	mp_list_append(&hub->outlooks, &hub->own->link);
+	hub->own = mp_workspace_watch_new(hub, &hub->p->o.request, options->set, &own_hooks, hub);
+	mp_list_append(&hub->watches, &hub->own->link);
 	hub->pool = make_pool(hub);
 	hub->lobby = make_lobby(hub);
 	hub->began_ms = mp_loop_now_ms(hub->loop);
@@ -308,8 +309,8 @@ struct mp_hub *mp_hub_free(struct mp_hub *hub)
 		mp_timer_stop(&p->patience);
 	hub->lobby = mp_lobby_free(hub->lobby);
 	mp_follower_leave(p->approvals);
-	mp_views_free(hub);
-	mp_outlook_free(hub->own);
+	mp_workspaces_free(hub);
+	mp_workspace_watch_free(hub->own);
 	mp_config_watch_close(p->watch);
 	mp_pool_free(hub->pool);
 	mp_planner_free(p->planner);

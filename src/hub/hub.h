@@ -1,5 +1,5 @@
 /*
- * hub.h - owns everything below it: loop, ways, pool and views of the configuration.
+ * hub.h - owns everything below it: loop, ways, pool and workspaces of the configuration.
  * Start, reload, drain. The same core for `serve`, for one-shot verbs and, later, for programs that
  * link it (U30).
  */
@@ -33,11 +33,11 @@ struct mp_hub {
 	struct mp_board board;
 	struct mp_events events;
 	struct mp_pool *pool;
-	struct mp_lobby *lobby;  /* all sessions */
-	struct mp_view *view;    /* its own: of the request. NULL before the start */
-	struct mp_outlook *own;  /* what keeps that one up to date */
-	struct mp_list outlooks; /* all of them, its own first (views.h) */
-	int64_t began_ms;        /* on the loop's clock */
+	struct mp_lobby *lobby;         /* all sessions */
+	struct mp_workspace *workspace; /* its own: of the request. NULL before the start */
+	struct mp_workspace_watch *own; /* what keeps that one up to date */
+	struct mp_list watches;         /* all of them, its own first (workspaces.h) */
+	int64_t began_ms;               /* on the loop's clock */
 	struct mp_hub_private *p;
 };
 
@@ -61,7 +61,7 @@ void mp_hub_open_launcher(struct mp_hub *hub);
 /* Find what there is; ready() follows. Then follow the files, where that is possible. */
 void mp_hub_start(struct mp_hub *hub);
 /*
- * Read the configuration of all views again; reloaded() follows for its own. A file that had
+ * Read the configuration of all workspaces again; reloaded() follows for its own. A file that had
  * servers and cannot be read any more changes nothing, until it can.
  */
 /* What a person should mend, in words; NULL. */

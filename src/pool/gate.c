@@ -23,7 +23,7 @@ MP_MACHINE_ENUM(gate_state, GATE_STATES);
 MP_MACHINE_ENUM(gate_event, GATE_EVENTS);
 
 struct mp_gate {
-	struct mp_view *view;
+	struct mp_workspace *workspace;
 	struct mp_pool *pool;
 	struct mp_loop *loop;
 	struct mp_gate_options o;
@@ -56,11 +56,11 @@ MP_MACHINE(gate, struct mp_gate)
 
 /* --- where each server stands ---------------------------------------------------------------- */
 
-enum mp_gate_place mp_gate_get_place(struct mp_view *v, size_t i, mp_id session)
+enum mp_gate_place mp_gate_get_place(struct mp_workspace *v, size_t i, mp_id session)
 {
 	struct mp_status s;
 
-	mp_view_get_status(v, i, session, &s);
+	mp_workspace_get_status(v, i, session, &s);
 	switch (s.state) {
 	case MP_SHOWN_CONNECTED:
 		return MP_PLACE_LIVE;
@@ -80,14 +80,14 @@ enum mp_gate_place mp_gate_get_place(struct mp_view *v, size_t i, mp_id session)
 
 static bool is_pending(struct mp_gate *g, size_t i)
 {
-	return mp_view_get_state(g->view, i, g->o.session) == MP_SHOWN_PENDING;
+	return mp_workspace_get_state(g->workspace, i, g->o.session) == MP_SHOWN_PENDING;
 }
 
 /* --- stations -------------------------------------------------------------------------------- */
 
 static bool is_due(struct mp_gate *g, size_t i)
 {
-	const struct mp_entry *e = mp_view_get_entry(g->view, i);
+	const struct mp_entry *e = mp_workspace_get_entry(g->workspace, i);
 
 	if (e->tuning.mode == MP_MODE_SESSION && g->o.session == 0)
 		return false; /* it is started for a session, and there is none */
@@ -97,20 +97,21 @@ static bool is_due(struct mp_gate *g, size_t i)
 	case MP_GATE_DUE_ALL:
 		return true;
 	case MP_GATE_DUE_UNKNOWN:
-		return !mp_view_is_remembered(g->view, i);
+		return !mp_workspace_is_remembered(g->workspace, i);
 	case MP_GATE_DUE_EAGER:
 		break;
 	}
-	return e->tuning.start == MP_START_EAGER || !mp_view_is_remembered(g->view, i);
+	return e->tuning.start == MP_START_EAGER || !mp_workspace_is_remembered(g->workspace, i);
 }
 
 static enum gate_event start_all(struct mp_gate *g)
 {
-	for (size_t i = 0; i < mp_view_count(g->view); i++) {
-		bool is_lazy = mp_view_get_entry(g->view, i)->tuning.start == MP_START_LAZY;
+	for (size_t i = 0; i < mp_workspace_count(g->workspace); i++) {
+		bool is_lazy =
+			mp_workspace_get_entry(g->workspace, i)->tuning.start == MP_START_LAZY;
 
 		if (is_due(g, i))
-			mp_view_start_server(g->view, i, g->o.session, is_lazy);
+			mp_workspace_start_server(g->workspace, i, g->o.session, is_lazy);
 	}
 	mp_timer_start(&g->timer, g->o.window_ms);
 	return look_at_all(g);
@@ -118,7 +119,7 @@ static enum gate_event start_all(struct mp_gate *g)
 
 static enum gate_event look_at_all(struct mp_gate *g)
 {
-	for (size_t i = 0; i < mp_view_count(g->view); i++)
+	for (size_t i = 0; i < mp_workspace_count(g->workspace); i++)
 		if (is_pending(g, i))
 			return MORE;
 	return ENOUGH;
@@ -131,9 +132,9 @@ static enum gate_event look_at_needed(struct mp_gate *g)
 		return look_at_all(g);
 	if (g->o.uncached == MP_UNCACHED_LATE)
 		return ENOUGH;
-	for (size_t i = 0; i < mp_view_count(g->view); i++)
+	for (size_t i = 0; i < mp_workspace_count(g->workspace); i++)
 		if (is_pending(g, i) &&
-		    mp_gate_get_place(g->view, i, g->o.session) == MP_PLACE_LATE)
+		    mp_gate_get_place(g->workspace, i, g->o.session) == MP_PLACE_LATE)
 			return MORE;
 	return ENOUGH;
 }
@@ -183,13 +184,13 @@ static void told(void *u)
 	g->fn(g->u);
 }
 
-struct mp_gate *mp_gate_open(struct mp_view *v, const struct mp_gate_options *options,
+struct mp_gate *mp_gate_open(struct mp_workspace *v, const struct mp_gate_options *options,
 			     mp_gate_fn fn, void *u)
 {
 	struct mp_gate *g = mp_alloc(sizeof(*g));
 
-	g->view = v;
-	g->pool = mp_view_get_pool(v);
+	g->workspace = v;
+	g->pool = mp_workspace_get_pool(v);
 	g->loop = mp_pool_get_loop(g->pool);
 	g->o = *options;
 	g->fn = fn;

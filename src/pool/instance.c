@@ -82,13 +82,13 @@ static void recall_era(struct mp_instance *in)
 
 static void note_environment(struct mp_instance *in)
 {
-	const struct mp_scene *scene = in->scene;
-	size_t n = mp_environment_count(scene->env);
+	const struct mp_workspace_config *config = in->config;
+	size_t n = mp_environment_count(config->env);
 
-	mp_scene_unref(in->started);
-	in->started = mp_scene_ref(in->scene);
+	mp_workspace_config_unref(in->started);
+	in->started = mp_workspace_config_ref(in->config);
 	snprintf(in->environment, sizeof(in->environment), "%s, %zu variable%s",
-		 scene->who             ? scene->who
+		 config->who            ? config->who
 		 : in->pool->o.one_shot ? "the command line"
 					: "the hub",
 		 n, n == 1 ? "" : "s");
@@ -102,7 +102,7 @@ static void prepare_now(void *u)
 
 	recall_era(in);
 	note_environment(in);
-	r = o->ways->prepare(o->ways_u, in->scene->set, in->e, in->scene->env, prepared, in,
+	r = o->ways->prepare(o->ways_u, in->config->set, in->e, in->config->env, prepared, in,
 			     &in->plan);
 	if (r < 0)
 		mp_instance_note_not_begun(in, "preparing", r);
@@ -370,7 +370,7 @@ bool mp_instance_is_marked(const struct mp_instance *in)
 static void find_definition(const struct mp_instance *in, struct mp_str tool,
 			    struct mp_queue_definition *ret)
 {
-	const struct mp_settings *s = &in->scene->set->settings;
+	const struct mp_settings *s = &in->config->set->settings;
 
 	if (!mp_queues_find(s, mp_queues_choose(in->e, tool), ret))
 		mp_check(mp_queues_find(s, MP_STR("default"), ret)); /* always there */
@@ -393,7 +393,7 @@ struct mp_queue *mp_instance_get_queue(struct mp_instance *in, struct mp_str too
 
 	find_definition(in, tool, &d);
 	if (!is_serial && !mp_str_eq(d.name, MP_STR("default")))
-		named = mp_pool_get_queue(in->pool, &in->scene->set->settings, d.name);
+		named = mp_pool_get_queue(in->pool, &in->config->set->settings, d.name);
 	if (named)
 		return named;
 	if (in->queue)
@@ -406,11 +406,11 @@ struct mp_queue *mp_instance_get_queue(struct mp_instance *in, struct mp_str too
 /* --- coming and going ------------------------------------------------------------------------ */
 
 /* One session's own, one project's own, or everybody's (DESIGN section 4). */
-static int write_map_key(struct mp_buf *out, const struct mp_scene *scene, size_t entry,
+static int write_map_key(struct mp_buf *out, const struct mp_workspace_config *config, size_t entry,
 			 mp_id session)
 {
-	const struct mp_entry *e = scene->set->entries[entry];
-	const struct mp_key *key = &scene->keys->of[entry];
+	const struct mp_entry *e = config->set->entries[entry];
+	const struct mp_key *key = &config->keys->of[entry];
 	int r = mp_buf_addf(out, "%s", e->name);
 
 	if (r == 0)
@@ -420,19 +420,19 @@ static int write_map_key(struct mp_buf *out, const struct mp_scene *scene, size_
 	if (r == 0) /* a conversation keeps its era, so another setting is another conversation */
 		r = mp_buf_add_char(out, (char)('0' + (int)e->tuning.era));
 	if (r == 0 && e->tuning.mode == MP_MODE_PROJECT)
-		r = mp_buf_addf(out, "%s", scene->set->root);
+		r = mp_buf_addf(out, "%s", config->set->root);
 	if (r == 0 && e->tuning.mode == MP_MODE_SESSION)
 		r = mp_buf_addf(out, "#%llu", (unsigned long long)session);
 	return r;
 }
 
-struct mp_instance *mp_instance_find(struct mp_pool *p, const struct mp_scene *scene, size_t entry,
-				     mp_id session)
+struct mp_instance *mp_instance_find(struct mp_pool *p, const struct mp_workspace_config *config,
+				     size_t entry, mp_id session)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf key;
 
 	mp_buf_init(&key, MP_KIB(16));
-	if (write_map_key(&key, scene, entry, session) < 0)
+	if (write_map_key(&key, config, entry, session) < 0)
 		return NULL;
 	return mp_map_get(&p->by_key, mp_buf_get(&key));
 }
@@ -441,7 +441,7 @@ struct mp_instance *mp_instance_find(struct mp_pool *p, const struct mp_scene *s
 static void make_policy(const struct mp_instance *in, struct mp_policy *ret)
 {
 	struct mp_restart restart = in->e->tuning.restart;
-	bool netdata = in->scene->set->settings.profile == MP_PROFILE_NETDATA;
+	bool netdata = in->config->set->settings.profile == MP_PROFILE_NETDATA;
 
 	if (netdata && in->e->tuning.mode == MP_MODE_SESSION &&
 	    restart.mode == MP_RESTART_RELENTLESS)
@@ -490,23 +490,23 @@ static void make_keeper(struct mp_instance *in)
 	in->k = mp_keeper_new(&options, &keeper_hooks, in);
 }
 
-static void set_scene(struct mp_instance *in, struct mp_scene *scene, size_t entry)
+static void set_config(struct mp_instance *in, struct mp_workspace_config *config, size_t entry)
 {
-	struct mp_scene *before = in->scene;
+	struct mp_workspace_config *before = in->config;
 
-	in->scene = mp_scene_ref(scene);
-	in->e = scene->set->entries[entry];
-	mp_scene_unref(before);
+	in->config = mp_workspace_config_ref(config);
+	in->e = config->set->entries[entry];
+	mp_workspace_config_unref(before);
 }
 
-struct mp_instance *mp_instance_new(struct mp_pool *p, struct mp_scene *scene, size_t entry,
-				    mp_id session)
+struct mp_instance *mp_instance_new(struct mp_pool *p, struct mp_workspace_config *config,
+				    size_t entry, mp_id session)
 {
 	struct mp_instance *in = mp_alloc(sizeof(*in));
 
 	*in = (struct mp_instance){.pool = p, .marked_ms = -1, .told_level = -1};
-	set_scene(in, scene, entry);
-	memcpy(in->key, scene->keys->of[entry].bytes, sizeof(in->key));
+	set_config(in, config, entry);
+	memcpy(in->key, config->keys->of[entry].bytes, sizeof(in->key));
 	in->session = in->e->tuning.mode == MP_MODE_SESSION ? session : 0;
 	for (int i = 0; i < MP_POOL_CALL_STATE_COUNT; i++)
 		mp_list_init(&in->calls[i]);
@@ -521,10 +521,10 @@ struct mp_instance *mp_instance_new(struct mp_pool *p, struct mp_scene *scene, s
 	mp_task_init(&in->not_begun_task, tell_not_begun, in);
 	mp_task_init(&in->vanish_task, vanish, in);
 	mp_buf_init(&in->map_key, MP_KIB(16));
-	if (write_map_key(&in->map_key, scene, entry, session) < 0 ||
+	if (write_map_key(&in->map_key, config, entry, session) < 0 ||
 	    mp_map_set(&p->by_key, mp_buf_get(&in->map_key), in) < 0) {
 		mp_buf_done(&in->map_key);
-		mp_scene_unref(in->scene);
+		mp_workspace_config_unref(in->config);
 		return mp_free(in);
 	}
 	in->id = mp_ids_add(&p->ids, in);
@@ -553,8 +553,8 @@ struct mp_instance *mp_instance_free(struct mp_instance *in)
 	mp_instance_done_offer(in);
 	mp_stats_done(&in->stats);
 	mp_ids_remove(&in->pool->ids, in->id);
-	mp_scene_unref(in->scene);
-	mp_scene_unref(in->started);
+	mp_workspace_config_unref(in->config);
+	mp_workspace_config_unref(in->started);
 	mp_buf_done(&in->map_key);
 	return mp_free(in);
 }
@@ -567,12 +567,12 @@ static void try_again(struct mp_instance *in)
 		mp_instance_start(in, false);
 }
 
-void mp_instance_adopt(struct mp_instance *in, struct mp_scene *scene, size_t entry)
+void mp_instance_adopt(struct mp_instance *in, struct mp_workspace_config *config, size_t entry)
 {
 	int64_t idle_ms = in->e->tuning.idle_ms;
 	struct mp_policy policy;
 
-	set_scene(in, scene, entry);
+	set_config(in, config, entry);
 	make_policy(in, &policy);
 	mp_keeper_tune(in->k, &policy, in->e->tuning.timeout_ms,
 		       in->e->tuning.health_probe == MP_HEALTH_LIST_TOOLS);
@@ -584,18 +584,18 @@ void mp_instance_adopt(struct mp_instance *in, struct mp_scene *scene, size_t en
 		try_again(in);
 }
 
-void mp_instance_follow(struct mp_instance *in, struct mp_scene *scene, size_t entry)
+void mp_instance_follow(struct mp_instance *in, struct mp_workspace_config *config, size_t entry)
 {
 	enum mp_keeper_state state = mp_keeper_get_facts(in->k)->state;
 	struct mcpool_error why;
 
-	if (in->scene == scene || mp_keeper_is_up(in->k) ||
-	    memcmp(in->key, scene->keys->of[entry].bytes, sizeof(in->key)) != 0 ||
-	    mp_environment_is_same(in->scene->env, scene->env))
+	if (in->config == config || mp_keeper_is_up(in->k) ||
+	    memcmp(in->key, config->keys->of[entry].bytes, sizeof(in->key)) != 0 ||
+	    mp_environment_is_same(in->config->env, config->env))
 		return;
-	mp_instance_adopt(in, scene, entry);
+	mp_instance_adopt(in, config, entry);
 	if ((state == MP_KEEPER_BACKOFF || state == MP_KEEPER_FAILED) && in->started &&
-	    !mp_environment_is_same(in->started->env, scene->env))
+	    !mp_environment_is_same(in->started->env, config->env))
 		(void)!mp_instance_renew(in, &why); /* else it is stopping */
 }
 

@@ -15,15 +15,15 @@
 #include "pool/refresh.h"
 
 /* From where a server is wanted: a configuration and an environment. Shared by count. */
-struct mp_scene {
+struct mp_workspace_config {
 	unsigned refs;
 	struct mp_config_set *set;
 	char **env;
 	char *who;            /* whose environment that is; NULL: the hub's own */
 	struct mp_keys *keys; /* NULL until they are known */
 };
-struct mp_scene *mp_scene_ref(struct mp_scene *s);
-struct mp_scene *mp_scene_unref(struct mp_scene *s);
+struct mp_workspace_config *mp_workspace_config_ref(struct mp_workspace_config *s);
+struct mp_workspace_config *mp_workspace_config_unref(struct mp_workspace_config *s);
 
 struct mp_pool {
 	struct mp_pool_options o;
@@ -32,7 +32,7 @@ struct mp_pool {
 	struct mp_list leaving;   /* those that drain, owned */
 	struct mp_list homeless;  /* calls that no instance has, to be told so */
 	struct mp_map by_key;
-	struct mp_list views; /* borrowed */
+	struct mp_list workspaces; /* borrowed */
 	struct mp_ids parties;
 	struct mp_list party_list; /* the same, owned */
 	struct mp_ids questions;   /* that are with them */
@@ -58,10 +58,10 @@ struct mp_instance {
 	mp_id id;
 	struct mp_node node;
 	struct mp_log log;
-	struct mp_scene *scene;   /* for the next start; a reference */
-	struct mp_scene *started; /* of the last start; a reference, NULL: none yet */
-	char environment[96];     /* whose that had, for people; "": none yet */
-	const struct mp_entry *e; /* of the scene's set */
+	struct mp_workspace_config *config;  /* for the next start; a reference */
+	struct mp_workspace_config *started; /* of the last start; a reference, NULL: none yet */
+	char environment[96];                /* whose that had, for people; "": none yet */
+	const struct mp_entry *e;            /* of the config's set */
 	unsigned char key[MP_DIGEST_SIZE];
 	struct mp_buf map_key; /* name, launch key, scope: what it is found by */
 	mp_id session;         /* whose it is, in mode session; 0: everybody's */
@@ -94,27 +94,27 @@ struct mp_instance {
 	struct mp_timer idle_timer;    /* residency */
 	struct mp_timer drain_timer;
 	struct mp_timer forget_timer; /* what it offered, once it has left */
-	int64_t marked_ms; /* when the first start was given up by those who waited; -1: not */
-	unsigned seats;    /* views that mean it */
+	int64_t marked_ms;  /* when the first start was given up by those who waited; -1: not */
+	unsigned n_entries; /* workspaces that mean it */
 	bool is_leaving;
 	bool is_visit; /* started only to see what it offers: leaves when nobody wants it */
 	struct mp_task vanish_task; /* nothing is left of it, and it may be on the stack */
 };
 
 /* Made and entered into the pool, not yet started. */
-struct mp_instance *mp_instance_new(struct mp_pool *p, struct mp_scene *scene, size_t entry,
-				    mp_id session);
+struct mp_instance *mp_instance_new(struct mp_pool *p, struct mp_workspace_config *config,
+				    size_t entry, mp_id session);
 struct mp_instance *mp_instance_free(struct mp_instance *in); /* at once */
 /* The one that serves this entry for that session; NULL: none yet. */
-struct mp_instance *mp_instance_find(struct mp_pool *p, const struct mp_scene *scene, size_t entry,
-				     mp_id session);
+struct mp_instance *mp_instance_find(struct mp_pool *p, const struct mp_workspace_config *config,
+				     size_t entry, mp_id session);
 /* The configuration changed, and this server did not: it goes on as the new entry has it. */
-void mp_instance_adopt(struct mp_instance *in, struct mp_scene *scene, size_t entry);
+void mp_instance_adopt(struct mp_instance *in, struct mp_workspace_config *config, size_t entry);
 /*
  * A session wants it. While it is down it is started with that session's environment; if the last
  * try failed with another one, it is tried again at once.
  */
-void mp_instance_follow(struct mp_instance *in, struct mp_scene *scene, size_t entry);
+void mp_instance_follow(struct mp_instance *in, struct mp_workspace_config *config, size_t entry);
 /* Drain, stop and vanish: nobody finds it any more. */
 void mp_instance_leave(struct mp_instance *in);
 void mp_instance_start(struct mp_instance *in, bool only_a_visit);
@@ -150,18 +150,18 @@ void mp_instance_forget_offer_soon(struct mp_instance *in);
 
 /* pool_call.c: look again at everybody who waits for this server. */
 void mp_pool_call_wake_all(struct mp_instance *in);
-/* pool_call.c: those that were not sent ask their view again; it may know a successor. */
+/* pool_call.c: those that were not sent ask their workspace again; it may know a successor. */
 void mp_pool_call_move_all(struct mp_instance *in);
 /* pool_call.c: cancel those of this session, 0: of all. */
 void mp_pool_call_cancel_all(struct mp_instance *in, mp_id session);
 /* pool_call.c: end and free them all, now. */
 void mp_pool_call_drop_all(struct mp_instance *in);
 void mp_pool_call_drop_homeless(struct mp_pool *p);
-/* view.c: the instance for this name and session, made if need be; NULL and why. */
-struct mp_instance *mp_view_get_instance(struct mp_view *v, const char *name, mp_id session,
-					 struct mcpool_error *reterr);
-struct mp_instance *mp_view_get_instance_at(struct mp_view *v, size_t i, mp_id session,
-					    struct mcpool_error *reterr);
+/* workspace.c: the instance for this name and session, made if need be; NULL and why. */
+struct mp_instance *mp_workspace_get_instance(struct mp_workspace *v, const char *name,
+					      mp_id session, struct mcpool_error *reterr);
+struct mp_instance *mp_workspace_get_instance_at(struct mp_workspace *v, size_t i, mp_id session,
+						 struct mcpool_error *reterr);
 /* pool.c */
 void mp_pool_tell_watchers(struct mp_pool *p, mp_id instance);
 void mp_pool_note_gone(struct mp_pool *p); /* an instance is down or gone: is that all? */

@@ -9,7 +9,7 @@
 #include "pool/pool_call_parts.h"
 #include "pool/owner.h"
 #include "pool/party_parts.h"
-#include "pool/seat.h"
+#include "pool/workspace.h"
 #include "rpc/loglevel.h"
 
 enum {
@@ -202,7 +202,7 @@ static bool is_served(const struct mp_instance *in, const struct mp_party *party
 {
 	if (in->session)
 		return in->session == party->id;
-	return party->view && mp_view_find_id(party->view, in->id) >= 0;
+	return party->workspace && mp_workspace_find_id(party->workspace, in->id) >= 0;
 }
 
 static int find_most_verbose(const struct mp_instance *in)
@@ -237,20 +237,20 @@ void mp_party_tell_level(struct mp_instance *in)
 		in->told_level = level;
 }
 
-void mp_party_set_level(struct mp_view *v, mp_id session, const char *level)
+void mp_party_set_level(struct mp_workspace *v, mp_id session, const char *level)
 {
 	struct mp_party *party = mp_party_find(v->pool, session);
 
 	if (!party)
 		return;
-	party->view = v;
+	party->workspace = v;
 	party->level = level ? mp_loglevel_find(mp_str_of(level)) : -1;
 	tell_levels(v->pool);
 }
 
 /* --- roots ----------------------------------------------------------------------------------- */
 
-void mp_party_tell_roots_changed(struct mp_view *v, mp_id session)
+void mp_party_tell_roots_changed(struct mp_workspace *v, mp_id session)
 {
 	MP_LIST_EACH(&v->pool->instances, link) {
 		struct mp_instance *in = mp_container_of(link, struct mp_instance, link);

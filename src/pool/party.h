@@ -51,18 +51,19 @@ void mp_party_decline(struct mp_pool *p, mp_id question, int code, struct mp_str
  * Hear of changes of one resource; counted per session, asked of the server once, and again after
  * each restart. MCPOOL_ENOENT: no such server; MCPOOL_EINVAL: it is up and does not offer that.
  */
-int mp_party_subscribe(struct mp_view *v, const char *server, mp_id session, struct mp_str uri,
+int mp_party_subscribe(struct mp_workspace *v, const char *server, mp_id session, struct mp_str uri,
 		       struct mcpool_error *reterr) MP_MUST;
 /* A server that was switched off or taken out of the files took its subscriptions along. */
-bool mp_party_is_subscribed(struct mp_view *v, const char *server, mp_id session,
+bool mp_party_is_subscribed(struct mp_workspace *v, const char *server, mp_id session,
 			    struct mp_str uri);
-void mp_party_unsubscribe(struct mp_view *v, const char *server, mp_id session, struct mp_str uri);
+void mp_party_unsubscribe(struct mp_workspace *v, const char *server, mp_id session,
+			  struct mp_str uri);
 /*
  * What this session wants to hear of servers' logs: a level of MCP, static; NULL: as they like.
  * Legacy servers are told the most verbose of all sessions that they serve.
  */
-void mp_party_set_level(struct mp_view *v, mp_id session, const char *level);
+void mp_party_set_level(struct mp_workspace *v, mp_id session, const char *level);
 /* Its list of roots changed: servers that are its own, and were told that it has roots, hear it. */
-void mp_party_tell_roots_changed(struct mp_view *v, mp_id session);
+void mp_party_tell_roots_changed(struct mp_workspace *v, mp_id session);
 
 #endif

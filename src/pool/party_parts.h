@@ -16,7 +16,7 @@ struct mp_party {
 	mp_id id;
 	struct mp_party_hooks hooks;
 	void *u;
-	struct mp_view *view;   /* for which its level was set; NULL: it was not */
+	struct mp_workspace *workspace; /* for which its level was set; NULL: it was not */
 	int level;              /* what it wants to hear of logs, a severity; -1: anything */
 	struct mp_list asked;   /* questions that it has */
 	struct mp_list unasked; /* that it had, and will be told so */
@@ -49,8 +49,8 @@ void mp_topics_renew(struct mp_instance *in);
 /* Tell whoever wanted to know. False: nobody. */
 bool mp_topics_tell(struct mp_instance *in, const struct mp_message *m);
 void mp_subscriptions_leave(struct mp_party *party);
-/* The view means other instances than before; or it goes. */
-void mp_subscriptions_resettle(struct mp_view *v);
-void mp_subscriptions_drop(struct mp_view *v);
+/* The workspace means other instances than before; or it goes. */
+void mp_subscriptions_resettle(struct mp_workspace *v);
+void mp_subscriptions_drop(struct mp_workspace *v);
 
 #endif

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "config/document.h"
 #include "pool/instance.h"
-#include "pool/seat.h"
+#include "pool/workspace.h"
 #include "store/pins.h"
 
 enum { MAX_TOLD = 20 }; /* tools of one list that are named one by one */
@@ -218,14 +218,14 @@ static void tell_if_full(struct mp_instance *in)
 		 MP_LIMIT_PINS);
 }
 
-/* Everything that any view has configured: its pins stay, however many others there are. */
+/* Everything that any workspace has configured: its pins stay, however many others there are. */
 static void note_used(struct mp_instance *in, struct mp_pins_batch *b)
 {
-	MP_LIST_EACH(&in->pool->views, link) {
-		struct mp_view *v = mp_container_of(link, struct mp_view, link);
+	MP_LIST_EACH(&in->pool->workspaces, link) {
+		struct mp_workspace *v = mp_container_of(link, struct mp_workspace, link);
 
-		for (size_t i = 0; v->scene && i < v->n; i++) {
-			const struct mp_entry *e = mp_seat_get_entry(v, i);
+		for (size_t i = 0; v->config && i < v->n; i++) {
+			const struct mp_entry *e = mp_workspace_get_entry(v, i);
 			struct mp_pins_owner owner;
 
 			mp_pins_name_owner(e->name, &e->id, sizeof(e->id), &owner);
@@ -274,9 +274,9 @@ bool mp_pins_is_frozen(const struct mp_instance *in, struct mp_str tool)
 	return in->pins && tool.len && mp_map_has(&in->pins->frozen, tool);
 }
 
-bool mp_view_is_frozen(struct mp_view *v, size_t i, mp_id session, struct mp_str tool)
+bool mp_workspace_is_frozen(struct mp_workspace *v, size_t i, mp_id session, struct mp_str tool)
 {
-	struct mp_instance *in = mp_seat_get_instance(v, i, session);
+	struct mp_instance *in = mp_workspace_entry_get_instance(v, i, session);
 
 	return in && mp_pins_is_frozen(in, tool);
 }

@@ -188,7 +188,7 @@ struct mp_pool *mp_pool_new(const struct mp_pool_options *options)
 	mp_list_init(&p->instances);
 	mp_list_init(&p->leaving);
 	mp_list_init(&p->homeless);
-	mp_list_init(&p->views);
+	mp_list_init(&p->workspaces);
 	mp_list_init(&p->watchers);
 	mp_ids_init(&p->parties);
 	mp_list_init(&p->party_list);
@@ -222,7 +222,7 @@ struct mp_pool *mp_pool_free(struct mp_pool *p)
 
 	if (!p)
 		return NULL;
-	mp_check(p->views.len == 0);
+	mp_check(p->workspaces.len == 0);
 	p->is_stopping = true;
 	p->stopped = NULL;
 	mp_loop_forget_jump(p->o.loop, &p->jump);

@@ -1,9 +1,10 @@
 /*
  * pool.h - what does run, and who shares it: name + launch key to the one instance.
  *
- * A view is the configuration as somebody sees it. In a view a name means one entry, and an entry
- * that may run has a launch key; whoever has the same name and key uses the same instance, whatever
- * view they come from. Calls go through calls (pool_call.h), starts through the gate (gate.h).
+ * A workspace is the configuration as somebody sees it. In a workspace a name means one entry, and
+ * an entry that may run has a launch key; whoever has the same name and key uses the same instance,
+ * whatever workspace they come from. Calls go through calls (pool_call.h), starts through the gate
+ * (gate.h).
  */
 #ifndef MP_POOL_H
 #define MP_POOL_H
@@ -19,7 +20,7 @@
 #include "store/db.h"
 
 struct mp_pool;
-struct mp_view;
+struct mp_workspace;
 
 struct mp_pool_options {
 	struct mp_loop *loop;
@@ -66,48 +67,50 @@ const char *mp_pool_get_name(const struct mp_pool *p, mp_id instance);
 /* Is it reached over a network? False for one that is gone. */
 bool mp_pool_is_remote(const struct mp_pool *p, mp_id instance);
 
-/* --- views ----------------------------------------------------------------------------------- */
+/* --- workspaces
+ * ----------------------------------------------------------------------------------- */
 
-/* error: the view could not be made or changed, and is as it was. */
-typedef void (*mp_view_fn)(struct mp_view *v, const struct mcpool_error *error, void *u);
+/* error: the workspace could not be made or changed, and is as it was. */
+typedef void (*mp_workspace_fn)(struct mp_workspace *v, const struct mcpool_error *error, void *u);
 
 /* set is referenced, env copied. Empty until ready() was called, from the loop. */
-struct mp_view *mp_view_open(struct mp_pool *p, struct mp_config_set *set, char *const *env,
-			     mp_view_fn ready, void *u);
+struct mp_workspace *mp_workspace_open(struct mp_pool *p, struct mp_config_set *set,
+				       char *const *env, mp_workspace_fn ready, void *u);
 /* What is wrong with its files as a whole, "FILE:LINE: why"; NULL: nothing. Copied. */
-void mp_view_set_problem(struct mp_view *v, const char *words);
-const char *mp_view_get_problem(const struct mp_view *v); /* NULL: nothing */
+void mp_workspace_set_problem(struct mp_workspace *v, const char *words);
+const char *mp_workspace_get_problem(const struct mp_workspace *v); /* NULL: nothing */
 /* Whose environment that is, for people; without it: the hub's own. */
-void mp_view_set_who(struct mp_view *v, const char *who);
+void mp_workspace_set_who(struct mp_workspace *v, const char *who);
 /*
  * Another set takes its place: what is unchanged notices nothing, what changed is drained and
  * replaced, what is new and eager is started (U33, C18). done() is called from the loop; when
  * another reload comes meanwhile, only the last one's is.
  */
-void mp_view_reload(struct mp_view *v, struct mp_config_set *set, mp_view_fn done, void *u);
-/* What it shared lives on (D13). Calls of this view must be over. */
-struct mp_view *mp_view_close(struct mp_view *v);
+void mp_workspace_reload(struct mp_workspace *v, struct mp_config_set *set, mp_workspace_fn done,
+			 void *u);
+/* What it shared lives on (D13). Calls of this workspace must be over. */
+struct mp_workspace *mp_workspace_close(struct mp_workspace *v);
 
-struct mp_pool *mp_view_get_pool(const struct mp_view *v);
-struct mp_config_set *mp_view_get_set(const struct mp_view *v); /* borrowed */
+struct mp_pool *mp_workspace_get_pool(const struct mp_workspace *v);
+struct mp_config_set *mp_workspace_get_set(const struct mp_workspace *v); /* borrowed */
 /* Its servers: entries that have their name, in order of precedence; indices change on reload. */
-size_t mp_view_count(const struct mp_view *v);
-const struct mp_entry *mp_view_get_entry(const struct mp_view *v, size_t i);
+size_t mp_workspace_count(const struct mp_workspace *v);
+const struct mp_entry *mp_workspace_get_entry(const struct mp_workspace *v, size_t i);
 /* -1: there is none of that name. */
-ptrdiff_t mp_view_find(const struct mp_view *v, const char *name);
+ptrdiff_t mp_workspace_find(const struct mp_workspace *v, const char *name);
 /* By the id on the board and in events; -1: none of these. */
-ptrdiff_t mp_view_find_id(const struct mp_view *v, mp_id instance);
+ptrdiff_t mp_workspace_find_id(const struct mp_workspace *v, mp_id instance);
 
 /*
- * Switch a server on or off for this view, without touching a file (C20), or leave it to the files
- * again. Off: it is drained and stopped, unless others have it, too; on: it is started, also where
- * its entry says no, but not against the deny list (U3). Holds until the view is closed.
+ * Switch a server on or off for this workspace, without touching a file (C20), or leave it to the
+ * files again. Off: it is drained and stopped, unless others have it, too; on: it is started, also
+ * where its entry says no, but not against the deny list (U3). Holds until the workspace is closed.
  * MCPOOL_ENOENT: there is none of that name; MCPOOL_ELIMIT, MCPOOL_ENOMEM.
  */
-int mp_view_toggle(struct mp_view *v, const char *name, enum mp_toggle toggle,
-		   struct mcpool_error *reterr) MP_MUST;
+int mp_workspace_toggle(struct mp_workspace *v, const char *name, enum mp_toggle toggle,
+			struct mcpool_error *reterr) MP_MUST;
 /* The server has it, and it is left out because it changed after the approval (V38). */
-bool mp_view_is_frozen(struct mp_view *v, size_t i, mp_id session, struct mp_str tool);
+bool mp_workspace_is_frozen(struct mp_workspace *v, size_t i, mp_id session, struct mp_str tool);
 
 /*
  * In what follows session says for whom, where each has a server of its own (mode session); it does
@@ -115,17 +118,17 @@ bool mp_view_is_frozen(struct mp_view *v, size_t i, mp_id session, struct mp_str
  */
 
 /* What it offers: live, as it was last, or remembered. A reference; NULL: nothing is known. */
-struct mp_offer *mp_view_get_offer(struct mp_view *v, size_t i, mp_id session);
-bool mp_view_is_remembered(struct mp_view *v, size_t i); /* the store knows it */
+struct mp_offer *mp_workspace_get_offer(struct mp_workspace *v, size_t i, mp_id session);
+bool mp_workspace_is_remembered(struct mp_workspace *v, size_t i); /* the store knows it */
 
 /* Start it, as if somebody had asked for it; only_a_visit: only to see what it offers. */
-void mp_view_start_server(struct mp_view *v, size_t i, mp_id session, bool only_a_visit);
+void mp_workspace_start_server(struct mp_workspace *v, size_t i, mp_id session, bool only_a_visit);
 /* Have the lists of one that is up fetched again; watchers hear when that is done. */
-void mp_view_refresh(struct mp_view *v, size_t i, mp_id session);
-bool mp_view_is_refreshing(struct mp_view *v, size_t i, mp_id session);
+void mp_workspace_refresh(struct mp_workspace *v, size_t i, mp_id session);
+bool mp_workspace_is_refreshing(struct mp_workspace *v, size_t i, mp_id session);
 /* End the present connection and begin a new one (C19). 0, or why that cannot be. */
-int mp_view_reconnect(struct mp_view *v, size_t i, mp_id session,
-		      struct mcpool_error *reterr) MP_MUST;
+int mp_workspace_reconnect(struct mp_workspace *v, size_t i, mp_id session,
+			   struct mcpool_error *reterr) MP_MUST;
 
 /* --- what is to be seen (U7, U31) ------------------------------------------------------------ */
 
@@ -176,11 +179,12 @@ struct mp_status {
 	int64_t seen_ms; /* when that was seen; 0: unknown */
 };
 /* The state alone, which needs no look into the store. */
-enum mp_shown_state mp_view_get_state(struct mp_view *v, size_t i, mp_id session);
-void mp_view_get_status(struct mp_view *v, size_t i, mp_id session, struct mp_status *ret);
+enum mp_shown_state mp_workspace_get_state(struct mp_workspace *v, size_t i, mp_id session);
+void mp_workspace_get_status(struct mp_workspace *v, size_t i, mp_id session,
+			     struct mp_status *ret);
 /* What it has written to stderr until now, also while it starts. MCPOOL_ELIMIT, MCPOOL_ENOMEM. */
-int mp_view_get_tail(struct mp_view *v, size_t i, mp_id session, size_t lines,
-		     struct mp_buf *out) MP_MUST;
+int mp_workspace_get_tail(struct mp_workspace *v, size_t i, mp_id session, size_t lines,
+			  struct mp_buf *out) MP_MUST;
 
 /* Told of every step of every instance, at once; for whoever cannot wait for the board. */
 struct mp_watcher {

@@ -406,7 +406,7 @@ static enum mp_pool_call_event send(struct mp_pool_call *c)
 		      c->server, mcpool_error_text(r));
 }
 
-/* The view knows who has the name now. */
+/* The workspace knows who has the name now. */
 void mp_pool_call_find_another(struct mp_pool_call *c)
 {
 	struct mp_instance *before = c->in;

@@ -101,7 +101,7 @@ struct mp_pool_call {
 
 	/* From here on only while it is not at rest. */
 	struct mp_link link; /* in its instance's list of this state, or in the pool's homeless */
-	struct mp_view *view;
+	struct mp_workspace *workspace;
 	struct mp_pool *pool;
 	struct mp_instance *in; /* NULL: none could be had */
 	const char *server;     /* borrowed, as the tool */
@@ -138,16 +138,16 @@ void mp_pool_call_done(struct mp_pool_call *c);
 bool mp_pool_call_is_at_rest(const struct mp_pool_call *c);
 
 /*
- * Call a server of this view. A negative return means that the hook stays silent (MCPOOL_ENOENT: no
- * such server); otherwise it runs once, from the loop.
+ * Call a server of this workspace. A negative return means that the hook stays silent
+ * (MCPOOL_ENOENT: no such server); otherwise it runs once, from the loop.
  */
-int mp_pool_call_start(struct mp_view *v, struct mp_pool_call *c,
+int mp_pool_call_start(struct mp_workspace *v, struct mp_pool_call *c,
 		       const struct mp_pool_call_options *o, struct mcpool_error *reterr) MP_MUST;
 /*
  * Only have the server there (E27 to E39): acquired() runs when it is up, and it is held until it
  * is cancelled; answered() tells of a failure and of the end.
  */
-int mp_pool_call_acquire(struct mp_view *v, struct mp_pool_call *c, const char *server,
+int mp_pool_call_acquire(struct mp_workspace *v, struct mp_pool_call *c, const char *server,
 			 mp_id session, struct mcpool_error *reterr) MP_MUST;
 /*
  * The answer is no longer wanted: the server is told, and the hook hears CANCELLED when the turn

@@ -27,7 +27,7 @@ struct mp_list *mp_pool_call_get_list(struct mp_pool_call *c); /* that it is in 
 /* A question that belongs to it is being thought about: its time does not run (up to maxTotal). */
 void mp_pool_call_pause(struct mp_pool_call *c, bool paused);
 
-/* pool_calls.c: find the instance that its view has for it now. */
+/* pool_calls.c: find the instance that its workspace has for it now. */
 void mp_pool_call_find_server(struct mp_pool_call *c);
 /*
  * pool_calls.c: one too many waits for this server. The last of the caller who has most of them; c

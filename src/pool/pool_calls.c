@@ -33,12 +33,13 @@ bool mp_pool_call_is_at_rest(const struct mp_pool_call *c)
 	return c->state == MP_POOL_CALL_REST;
 }
 
-static void set_up(struct mp_pool_call *c, struct mp_view *v, const struct mp_pool_call_options *o)
+static void set_up(struct mp_pool_call *c, struct mp_workspace *v,
+		   const struct mp_pool_call_options *o)
 {
 	mp_check(c->state == MP_POOL_CALL_REST);
 	wake_up(c);
-	c->view = v;
-	c->pool = mp_view_get_pool(v);
+	c->workspace = v;
+	c->pool = mp_workspace_get_pool(v);
 	c->in = NULL;
 	c->server = o->server;
 	c->tool = o->tool;
@@ -59,12 +60,13 @@ static void set_up(struct mp_pool_call *c, struct mp_view *v, const struct mp_po
 /* A server that cannot be had is an answer like any other, unless there is none of that name. */
 static void refuse(struct mp_pool_call *c, const struct mcpool_error *why)
 {
-	ptrdiff_t i = mp_view_find(c->view, c->server);
+	ptrdiff_t i = mp_workspace_find(c->workspace, c->server);
 
 	mp_pool_call_refuse(c, why->code, MP_OUTCOME_NOT_SENT, "%s", why->message);
 	c->why->fault = why->fault;
 	if (i >= 0)
-		c->transport = mp_kind_get_name(mp_view_get_entry(c->view, (size_t)i)->kind);
+		c->transport =
+			mp_kind_get_name(mp_workspace_get_entry(c->workspace, (size_t)i)->kind);
 }
 
 static void move_in(struct mp_pool_call *c, struct mp_instance *in, const struct mcpool_error *why)
@@ -78,7 +80,7 @@ void mp_pool_call_find_server(struct mp_pool_call *c)
 {
 	struct mcpool_error why;
 
-	move_in(c, mp_view_get_instance(c->view, c->server, c->session, &why), &why);
+	move_in(c, mp_workspace_get_instance(c->workspace, c->server, c->session, &why), &why);
 	mp_list_append(mp_pool_call_get_list(c), &c->link);
 	if (c->in)
 		mp_instance_note_use(c->in);
@@ -97,30 +99,30 @@ static void set_limits(struct mp_pool_call *c)
 		mp_pool_call_set_deadline(c, first);
 }
 
-static int begin(struct mp_view *v, struct mp_pool_call *c, const struct mp_pool_call_options *o,
-		 bool is_held, struct mcpool_error *reterr)
+static int begin(struct mp_workspace *v, struct mp_pool_call *c,
+		 const struct mp_pool_call_options *o, bool is_held, struct mcpool_error *reterr)
 {
-	ptrdiff_t seat = mp_view_find(v, o->server);
+	ptrdiff_t at = mp_workspace_find(v, o->server);
 	MP_UNSET struct mcpool_error why;
 
-	if (seat < 0)
+	if (at < 0)
 		return mp_fail(reterr, MCPOOL_ENOENT, "there is no server '%s'", o->server);
 	set_up(c, v, o);
 	c->is_held = is_held;
-	move_in(c, mp_view_get_instance_at(v, (size_t)seat, c->session, &why), &why);
+	move_in(c, mp_workspace_get_instance_at(v, (size_t)at, c->session, &why), &why);
 	if (c->in && !is_held)
 		set_limits(c);
 	mp_pool_call_advance(c, MP_POOL_CALL_ON_ASK);
 	return 0;
 }
 
-int mp_pool_call_start(struct mp_view *v, struct mp_pool_call *c,
+int mp_pool_call_start(struct mp_workspace *v, struct mp_pool_call *c,
 		       const struct mp_pool_call_options *o, struct mcpool_error *reterr)
 {
 	return begin(v, c, o, false, reterr);
 }
 
-int mp_pool_call_acquire(struct mp_view *v, struct mp_pool_call *c, const char *server,
+int mp_pool_call_acquire(struct mp_workspace *v, struct mp_pool_call *c, const char *server,
 			 mp_id session, struct mcpool_error *reterr)
 {
 	struct mp_pool_call_options o = {.server = server, .session = session};

@@ -4,34 +4,36 @@
 #include "pool/pool.h"
 
 #include "base/error.h"
-#include "pool/seat.h"
+#include "pool/workspace.h"
 
-struct mp_offer *mp_view_get_offer(struct mp_view *v, size_t i, mp_id session)
+struct mp_offer *mp_workspace_get_offer(struct mp_workspace *v, size_t i, mp_id session)
 {
-	struct mp_instance *in = mp_seat_get_instance(v, i, session);
-	const struct mp_key *key = mp_seat_get_key(v, i);
-	struct mp_definition_key name = {mp_seat_get_entry(v, i)->name,
+	struct mp_instance *in = mp_workspace_entry_get_instance(v, i, session);
+	const struct mp_key *key = mp_workspace_entry_get_key(v, i);
+	struct mp_definition_key name = {mp_workspace_get_entry(v, i)->name,
 					 {(const char *)key->bytes, sizeof(key->bytes)}};
 
 	if (in && in->offer)
 		return mp_offer_ref(in->offer);
-	if (mp_seat_get_state(v, i) != MP_ENTRY_READY || !key->is_known || !v->pool->o.db)
+	if (mp_workspace_entry_get_state(v, i) != MP_ENTRY_READY || !key->is_known ||
+	    !v->pool->o.db)
 		return NULL;
 	return mp_offer_load(v->pool->o.db, &name, mp_loop_wall_now_ms(v->pool->o.loop));
 }
 
-static int peek(struct mp_view *v, size_t i, struct mp_definition *ret)
+static int peek(struct mp_workspace *v, size_t i, struct mp_definition *ret)
 {
-	const struct mp_key *key = mp_seat_get_key(v, i);
-	struct mp_definition_key name = {mp_seat_get_entry(v, i)->name,
+	const struct mp_key *key = mp_workspace_entry_get_key(v, i);
+	struct mp_definition_key name = {mp_workspace_get_entry(v, i)->name,
 					 {(const char *)key->bytes, sizeof(key->bytes)}};
 
-	if (mp_seat_get_state(v, i) != MP_ENTRY_READY || !key->is_known || !v->pool->o.db)
+	if (mp_workspace_entry_get_state(v, i) != MP_ENTRY_READY || !key->is_known ||
+	    !v->pool->o.db)
 		return 0;
 	return mp_definitions_peek(v->pool->o.db, &name, mp_loop_wall_now_ms(v->pool->o.loop), ret);
 }
 
-bool mp_view_is_remembered(struct mp_view *v, size_t i)
+bool mp_workspace_is_remembered(struct mp_workspace *v, size_t i)
 {
 	struct mp_definition d;
 
@@ -136,12 +138,12 @@ static void show_instance(struct mp_status *s, struct mp_instance *in)
 	}
 }
 
-static void show_entry(struct mp_status *s, const struct mp_view *v, size_t i)
+static void show_entry(struct mp_status *s, const struct mp_workspace *v, size_t i)
 {
 	const struct mp_entry *e = s->entry;
-	const struct mp_key *key = mp_seat_get_key(v, i);
+	const struct mp_key *key = mp_workspace_entry_get_key(v, i);
 
-	switch (mp_seat_get_state(v, i)) {
+	switch (mp_workspace_entry_get_state(v, i)) {
 	case MP_ENTRY_DISABLED:
 		s->state = MP_SHOWN_DISABLED;
 		break;
@@ -162,25 +164,25 @@ static void show_entry(struct mp_status *s, const struct mp_view *v, size_t i)
 	}
 }
 
-void mp_view_refresh(struct mp_view *v, size_t i, mp_id session)
+void mp_workspace_refresh(struct mp_workspace *v, size_t i, mp_id session)
 {
-	struct mp_instance *in = mp_seat_get_instance(v, i, session);
+	struct mp_instance *in = mp_workspace_entry_get_instance(v, i, session);
 
 	for (int kind = 0; in && in->refresh && kind < MP_CATALOG_COUNT; kind++)
 		mp_refresh_again(in->refresh, (enum mp_catalog_kind)kind);
 }
 
-bool mp_view_is_refreshing(struct mp_view *v, size_t i, mp_id session)
+bool mp_workspace_is_refreshing(struct mp_workspace *v, size_t i, mp_id session)
 {
-	struct mp_instance *in = mp_seat_get_instance(v, i, session);
+	struct mp_instance *in = mp_workspace_entry_get_instance(v, i, session);
 
 	return in && in->refresh && !mp_refresh_is_quiet(in->refresh);
 }
 
-enum mp_shown_state mp_view_get_state(struct mp_view *v, size_t i, mp_id session)
+enum mp_shown_state mp_workspace_get_state(struct mp_workspace *v, size_t i, mp_id session)
 {
-	struct mp_instance *in = mp_seat_get_instance(v, i, session);
-	struct mp_status s = {.entry = mp_seat_get_entry(v, i)};
+	struct mp_instance *in = mp_workspace_entry_get_instance(v, i, session);
+	struct mp_status s = {.entry = mp_workspace_get_entry(v, i)};
 
 	if (in)
 		return show(mp_keeper_get_facts(in->k));
@@ -188,13 +190,13 @@ enum mp_shown_state mp_view_get_state(struct mp_view *v, size_t i, mp_id session
 	return s.state;
 }
 
-void mp_view_get_status(struct mp_view *v, size_t i, mp_id session, struct mp_status *ret)
+void mp_workspace_get_status(struct mp_workspace *v, size_t i, mp_id session, struct mp_status *ret)
 {
-	struct mp_instance *in = mp_seat_get_instance(v, i, session);
+	struct mp_instance *in = mp_workspace_entry_get_instance(v, i, session);
 	struct mp_definition d;
 
 	*ret = (struct mp_status){
-		.entry = mp_seat_get_entry(v, i),
+		.entry = mp_workspace_get_entry(v, i),
 		.detail = "",
 		.error = "",
 		.environment = "",
@@ -219,9 +221,10 @@ void mp_view_get_status(struct mp_view *v, size_t i, mp_id session, struct mp_st
 	}
 }
 
-int mp_view_get_tail(struct mp_view *v, size_t i, mp_id session, size_t lines, struct mp_buf *out)
+int mp_workspace_get_tail(struct mp_workspace *v, size_t i, mp_id session, size_t lines,
+			  struct mp_buf *out)
 {
-	struct mp_instance *in = mp_seat_get_instance(v, i, session);
+	struct mp_instance *in = mp_workspace_entry_get_instance(v, i, session);
 	struct mp_upstream *up = in ? mp_keeper_get_upstream(in->k) : NULL;
 
 	return up ? mp_upstream_get_tail(up, lines, out) : 0;

@@ -11,14 +11,14 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "pool/party_parts.h"
-#include "pool/seat.h"
+#include "pool/workspace.h"
 
 enum { SUBSCRIBE_MS = 30000 };
 
 struct mp_topic {
 	struct mp_link link; /* in its instance */
 	struct mp_instance *in;
-	struct mp_list subscriptions; /* one per session and view */
+	struct mp_list subscriptions; /* one per session and workspace */
 	struct mp_grave grave;
 	size_t len;
 	char uri[];
@@ -28,7 +28,7 @@ struct mp_subscription {
 	struct mp_link of_topic, of_party;
 	struct mp_topic *topic;
 	struct mp_party *party;
-	struct mp_view *view;
+	struct mp_workspace *workspace;
 	unsigned count; /* how often it was asked for */
 	struct mp_grave grave;
 	char server[];
@@ -220,16 +220,17 @@ static void drop(struct mp_subscription *s)
 	mp_loop_bury(s->party->pool->o.loop, &s->grave, free_subscription);
 }
 
-static struct mp_subscription *find(const struct mp_topic *t, const struct mp_view *v,
+static struct mp_subscription *find(const struct mp_topic *t, const struct mp_workspace *v,
 				    mp_id session)
 {
 	MP_LIST_EACH(&t->subscriptions, link)
-		if (of_topic(link)->view == v && of_topic(link)->party->id == session)
+		if (of_topic(link)->workspace == v && of_topic(link)->party->id == session)
 			return of_topic(link);
 	return NULL;
 }
 
-static int add(struct mp_view *v, const char *server, struct mp_party *party, struct mp_topic *t)
+static int add(struct mp_workspace *v, const char *server, struct mp_party *party,
+	       struct mp_topic *t)
 {
 	size_t size = strlen(server) + 1;
 	struct mp_subscription *s = find(t, v, party->id);
@@ -241,14 +242,14 @@ static int add(struct mp_view *v, const char *server, struct mp_party *party, st
 	s = mp_try_alloc(sizeof(*s) + size);
 	if (!s)
 		return MCPOOL_ENOMEM;
-	*s = (struct mp_subscription){.party = party, .view = v, .count = 1};
+	*s = (struct mp_subscription){.party = party, .workspace = v, .count = 1};
 	memcpy(s->server, server, size);
 	mp_list_append(&party->subscriptions, &s->of_party);
 	join(t, s);
 	return 0;
 }
 
-int mp_party_subscribe(struct mp_view *v, const char *server, mp_id session, struct mp_str uri,
+int mp_party_subscribe(struct mp_workspace *v, const char *server, mp_id session, struct mp_str uri,
 		       struct mcpool_error *reterr)
 {
 	struct mp_party *party = mp_party_find(v->pool, session);
@@ -259,7 +260,7 @@ int mp_party_subscribe(struct mp_view *v, const char *server, mp_id session, str
 
 	if (!party || uri.len == 0)
 		return mp_fail(reterr, MCPOOL_EINVAL, "nobody to tell, or nothing to tell of");
-	in = mp_view_get_instance(v, server, session, &why);
+	in = mp_workspace_get_instance(v, server, session, &why);
 	if (!in)
 		return mp_fail(reterr, why.code, "%s", why.message);
 	if (mp_instance_is_up(in) && !(hello_of(in)->offers & MP_OFFERS_SUBSCRIBE))
@@ -276,7 +277,7 @@ int mp_party_subscribe(struct mp_view *v, const char *server, mp_id session, str
 	return 0;
 }
 
-static struct mp_subscription *find_mine(struct mp_view *v, const char *server, mp_id session,
+static struct mp_subscription *find_mine(struct mp_workspace *v, const char *server, mp_id session,
 					 struct mp_str uri)
 {
 	struct mp_party *party = mp_party_find(v->pool, session);
@@ -286,19 +287,21 @@ static struct mp_subscription *find_mine(struct mp_view *v, const char *server, 
 	MP_LIST_EACH(&party->subscriptions, link) {
 		struct mp_subscription *s = of_party(link);
 
-		if (s->view == v && strcmp(s->server, server) == 0 &&
+		if (s->workspace == v && strcmp(s->server, server) == 0 &&
 		    mp_str_eq(uri_of(s->topic), uri))
 			return s;
 	}
 	return NULL;
 }
 
-bool mp_party_is_subscribed(struct mp_view *v, const char *server, mp_id session, struct mp_str uri)
+bool mp_party_is_subscribed(struct mp_workspace *v, const char *server, mp_id session,
+			    struct mp_str uri)
 {
 	return find_mine(v, server, session, uri);
 }
 
-void mp_party_unsubscribe(struct mp_view *v, const char *server, mp_id session, struct mp_str uri)
+void mp_party_unsubscribe(struct mp_workspace *v, const char *server, mp_id session,
+			  struct mp_str uri)
 {
 	struct mp_subscription *s = find_mine(v, server, session, uri);
 
@@ -316,10 +319,11 @@ void mp_subscriptions_leave(struct mp_party *party)
 		drop(of_party(link));
 }
 
-/* Where its view has this server now; it ends where there is none. */
+/* Where its workspace has this server now; it ends where there is none. */
 static void resettle(struct mp_subscription *s)
 {
-	struct mp_instance *in = mp_view_get_instance(s->view, s->server, s->party->id, NULL);
+	struct mp_instance *in =
+		mp_workspace_get_instance(s->workspace, s->server, s->party->id, NULL);
 	struct mp_topic *t;
 
 	if (in == s->topic->in)
@@ -334,26 +338,26 @@ static void resettle(struct mp_subscription *s)
 	mp_instance_start(in, false);
 }
 
-void mp_subscriptions_resettle(struct mp_view *v)
+void mp_subscriptions_resettle(struct mp_workspace *v)
 {
 	MP_LIST_EACH(&v->pool->party_list, link) {
 		struct mp_party *party = mp_container_of(link, struct mp_party, link);
 
 		MP_LIST_EACH(&party->subscriptions, of)
-			if (of_party(of)->view == v)
+			if (of_party(of)->workspace == v)
 				resettle(of_party(of));
 	}
 }
 
-void mp_subscriptions_drop(struct mp_view *v)
+void mp_subscriptions_drop(struct mp_workspace *v)
 {
 	MP_LIST_EACH(&v->pool->party_list, link) {
 		struct mp_party *party = mp_container_of(link, struct mp_party, link);
 
-		if (party->view == v)
-			party->view = NULL;
+		if (party->workspace == v)
+			party->workspace = NULL;
 		MP_LIST_EACH(&party->subscriptions, of)
-			if (of_party(of)->view == v)
+			if (of_party(of)->workspace == v)
 				drop(of_party(of));
 	}
 }

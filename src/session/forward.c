@@ -92,7 +92,7 @@ static bool wait_for_task(struct mp_request *e, const struct mp_message *m)
 	r = mp_request_keep_large(e, mp_buf_get(&params), &o.call.params);
 	if (r < 0)
 		mp_request_give_up(e, r);
-	else if (mp_pool_call_start(e->session->view, &e->call, &o, &why) < 0)
+	else if (mp_pool_call_start(e->session->workspace, &e->call, &o, &why) < 0)
 		mp_request_fail(e, &why, NULL); /* the agent could do nothing with the task */
 	return true;
 }
@@ -337,7 +337,7 @@ static void call(struct mp_request *e, const struct mp_message *m, struct target
 		return;
 	}
 	mp_request_advance(e, MP_REQUEST_ON_SEND);
-	if (mp_pool_call_start(s->view, &e->call, &o, &why) < 0)
+	if (mp_pool_call_start(s->workspace, &e->call, &o, &why) < 0)
 		mp_request_fail(e, &why, NULL);
 }
 

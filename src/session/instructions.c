@@ -115,16 +115,15 @@ static int add_server(const struct mp_stock *s, size_t offer, int64_t limit, con
 
 int mp_instructions_write(struct mp_shelf *shelf, struct mp_buf *out)
 {
-	const struct mp_settings *set = &mp_view_get_set(shelf->view)->settings;
+	const struct mp_settings *set = &mp_workspace_get_set(shelf->workspace)->settings;
 	const struct mp_stock *s = mp_shelf_get_stock(shelf);
 	int r = 0;
 
 	for (size_t i = 0; s && i < s->n_offers && r == 0; i++) {
-		ptrdiff_t seat = mp_view_find(shelf->view, s->servers[i]);
-		int64_t limit =
-			seat < 0
-				? 0
-				: mp_view_get_entry(shelf->view, (size_t)seat)->tuning.instructions;
+		ptrdiff_t at = mp_workspace_find(shelf->workspace, s->servers[i]);
+		int64_t limit = at < 0 ? 0
+				       : mp_workspace_get_entry(shelf->workspace, (size_t)at)
+						 ->tuning.instructions;
 
 		if (limit > 0)
 			r = add_server(s, i, limit, &formats[set->instructions_format], out);

@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "session/shelf.h"
 
-/* Adds it, in the format of the view's settings; nothing where no server says anything. */
+/* Adds it, in the format of the workspace's settings; nothing where no server says anything. */
 int mp_instructions_write(struct mp_shelf *shelf, struct mp_buf *out) MP_MUST;
 
 #endif

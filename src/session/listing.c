@@ -231,7 +231,7 @@ static int64_t get_patience(const struct mp_request *e)
 {
 	const struct mp_session *s = e->session;
 	int64_t habit = s->habit->ignores_changes && !s->lists_seen ? PATIENCE_MS : 0;
-	int64_t longest = mp_view_get_set(s->view)->settings.startup.max_wait_ms;
+	int64_t longest = mp_workspace_get_set(s->workspace)->settings.startup.max_wait_ms;
 
 	return e->is_patient && longest > habit ? longest : habit;
 }

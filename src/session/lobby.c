@@ -32,12 +32,12 @@ static void changed(const struct mp_change *changes, size_t n, void *u)
 	}
 }
 
-void mp_lobby_note_view(struct mp_lobby *l, const struct mp_view *v)
+void mp_lobby_note_workspace(struct mp_lobby *l, const struct mp_workspace *v)
 {
 	MP_LIST_WALK(&l->shelves, link) {
 		struct mp_shelf *s = mp_container_of(link, struct mp_shelf, link);
 
-		if (s->view != v)
+		if (s->workspace != v)
 			continue;
 		mp_shelf_touch(s);
 		mp_shelf_divide(s);
@@ -86,7 +86,7 @@ struct mp_lobby *mp_lobby_new(const struct mp_lobby_options *o)
 	l->loop = mp_pool_get_loop(o->pool);
 	mp_list_init(&l->sessions);
 	mp_list_init(&l->shelves);
-	mp_map_init(&l->noted, (size_t)4 * MP_LIMIT_VIEWS);
+	mp_map_init(&l->noted, (size_t)4 * MP_LIMIT_WORKSPACES);
 	mp_map_init(&l->told, MAX_TOLD);
 	if (o->db)
 		mp_held_begin_run(o->db);

@@ -22,8 +22,8 @@ struct mp_lobby *mp_lobby_free(struct mp_lobby *l);
 size_t mp_lobby_count(const struct mp_lobby *l); /* sessions */
 void mp_lobby_walk(struct mp_lobby *l, void (*fn)(void *u, const struct mp_session_info *s),
 		   void *u);
-/* This view was loaded anew: whoever looks through it may see something else. */
-void mp_lobby_note_view(struct mp_lobby *l, const struct mp_view *v);
+/* This workspace was loaded anew: whoever looks through it may see something else. */
+void mp_lobby_note_workspace(struct mp_lobby *l, const struct mp_workspace *v);
 /*
  * Somebody beside the sessions has a call open: a hub that drains waits for it. False: it does so
  * already, and takes no more.

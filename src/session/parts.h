@@ -74,7 +74,7 @@ struct mp_session {
 	struct mp_link link; /* in the lobby's sessions */
 	struct mp_lobby *lobby;
 	mp_id id; /* of the party */
-	struct mp_view *view;
+	struct mp_workspace *workspace;
 	const char *way;
 	unsigned traits;
 	int pid;

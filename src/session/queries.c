@@ -146,7 +146,8 @@ static void ask_one(struct mp_session *s, struct mp_request *e, const struct mp_
 	struct mp_query *q = NULL;
 	bool is_modern = e && e->era == MP_ERA_MODERN;
 	unsigned can = is_modern ? e->can : s->can;
-	bool says_server = mp_view_get_set(s->view)->settings.naming != (int)MP_NAMING_PASSTHROUGH;
+	bool says_server =
+		mp_workspace_get_set(s->workspace)->settings.naming != (int)MP_NAMING_PASSTHROUGH;
 
 	mp_buf_init(&params, MP_LIMIT_MESSAGE);
 	if (!(can & get_need(ask, t)) || get_need(ask, t) == ~0u) {

@@ -216,7 +216,7 @@ static void take_notification(struct mp_session *s, const struct mp_message *m)
 		cancel(s, m);
 		break;
 	case MP_METHOD_ROOTS_CHANGED:
-		mp_party_tell_roots_changed(s->view, s->id);
+		mp_party_tell_roots_changed(s->workspace, s->id);
 		break;
 	default:
 		break; /* a word that concerns nobody here */
@@ -391,7 +391,7 @@ int mp_session_new(struct mp_lobby *lobby, const struct mp_session_options *o,
 		return mp_fail(reterr, MCPOOL_EAGAIN, "mcpool is stopping");
 	s = mp_alloc(sizeof(*s));
 	s->lobby = lobby;
-	s->view = o->view;
+	s->workspace = o->workspace;
 	s->way = o->way;
 	s->traits = o->traits;
 	s->pid = o->pid;
@@ -406,7 +406,7 @@ int mp_session_new(struct mp_lobby *lobby, const struct mp_session_options *o,
 	mp_list_init(&s->tasks);
 	mp_map_init(&s->by_id, MP_LIMIT_OPEN_REQUESTS);
 	s->id = mp_party_join(lobby->o.pool, &mp_session_party_hooks, s);
-	s->shelf = mp_shelf_get(lobby, s->view, &o->narrowing, s->id);
+	s->shelf = mp_shelf_get(lobby, s->workspace, &o->narrowing, s->id);
 	mp_list_append(&s->shelf->sessions, &s->shelf_link);
 	mp_list_append(&lobby->sessions, &s->link);
 	lobby->stdio_sessions += is_stdio(s->way);
@@ -458,7 +458,7 @@ void mp_session_get_info(const struct mp_session *s, struct mp_session_info *ret
 		.client = s->client ? s->client : "",
 		.client_version = s->client_version ? s->client_version : "",
 		.protocol = s->protocol,
-		.root = mp_view_get_set(s->view)->root,
+		.root = mp_workspace_get_set(s->workspace)->root,
 		.since_ms = s->since_ms,
 		.last_ms = s->last_ms,
 		.open = s->requests.len,

@@ -21,7 +21,7 @@ enum {
 	MP_SESSION_ONE_STREAM = 1 << 1,
 };
 
-/* What of the view this agent wants to see; empty lists: all. */
+/* What of the workspace this agent wants to see; empty lists: all. */
 struct mp_narrowing {
 	const char *const *servers; /* names or globs, as U20 has them */
 	size_t n_servers;
@@ -31,10 +31,10 @@ struct mp_narrowing {
 };
 
 struct mp_session_options {
-	struct mp_view *view;          /* ready; borrowed, outlives the session */
-	const char *principal;         /* who it is, as it was admitted: "uid:1000"; copied */
-	const char *way;               /* "stdio", "http", "sse", "ws"; static */
-	struct mp_narrowing narrowing; /* copied */
+	struct mp_workspace *workspace; /* ready; borrowed, outlives the session */
+	const char *principal;          /* who it is, as it was admitted: "uid:1000"; copied */
+	const char *way;                /* "stdio", "http", "sse", "ws"; static */
+	struct mp_narrowing narrowing;  /* copied */
 	unsigned traits;
 	int pid; /* of its bridge; 0: unknown */
 };

@@ -61,7 +61,7 @@ static unsigned compare(const struct mp_stock *a, const struct mp_stock *b)
 /* Once for each name: sessions come and go. */
 static void tell_collision(struct mp_shelf *s, const struct mp_name *n)
 {
-	struct mp_pool *pool = mp_view_get_pool(s->view);
+	struct mp_pool *pool = mp_workspace_get_pool(s->workspace);
 	struct mp_map *told = &s->lobby->told;
 	MP_CLEANUP(mp_buf_done) struct mp_buf server;
 	struct mp_status status = {0};
@@ -71,9 +71,9 @@ static void tell_collision(struct mp_shelf *s, const struct mp_name *n)
 	if (mp_map_has(told, n->public_name) || mp_map_set(told, n->public_name, s->lobby) < 0 ||
 	    mp_buf_add_str(&server, n->server) < 0 || mp_buf_terminate(&server) < 0)
 		return;
-	i = mp_view_find(s->view, server.data);
+	i = mp_workspace_find(s->workspace, server.data);
 	if (i >= 0)
-		mp_view_get_status(s->view, (size_t)i, s->session, &status);
+		mp_workspace_get_status(s->workspace, (size_t)i, s->session, &status);
 	mp_event(mp_pool_get_events(pool), status.instance, MP_EVENT_NAME_COLLISION,
 		 "'%.*s' of server '%.*s' is called %.*s", MP_STR_ARGS(n->name),
 		 MP_STR_ARGS(n->server), MP_STR_ARGS(n->public_name));
@@ -124,15 +124,15 @@ static struct mp_request *request_of(struct mp_link *link)
 
 static bool is_late(struct mp_shelf *s, size_t i)
 {
-	return mp_shelf_shows(s, mp_view_get_entry(s->view, i)->name) &&
-	       mp_gate_get_place(s->view, i, s->session) == MP_PLACE_LATE;
+	return mp_shelf_shows(s, mp_workspace_get_entry(s->workspace, i)->name) &&
+	       mp_gate_get_place(s->workspace, i, s->session) == MP_PLACE_LATE;
 }
 
 bool mp_shelf_is_ready(struct mp_shelf *s, bool patiently)
 {
 	if (s->gate)
 		return false;
-	for (size_t i = 0; patiently && i < mp_view_count(s->view); i++)
+	for (size_t i = 0; patiently && i < mp_workspace_count(s->workspace); i++)
 		if (is_late(s, i))
 			return false;
 	return true;
@@ -171,8 +171,8 @@ static void gate_is_open(void *u)
 
 static void open_gate(struct mp_shelf *s)
 {
-	const struct mp_startup *startup = &mp_view_get_set(s->view)->settings.startup;
-	size_t n = mp_view_count(s->view);
+	const struct mp_startup *startup = &mp_workspace_get_set(s->workspace)->settings.startup;
+	size_t n = mp_workspace_count(s->workspace);
 	struct mp_gate_options o = {
 		.session = s->session,
 		.due = MP_GATE_DUE_EAGER,
@@ -184,18 +184,19 @@ static void open_gate(struct mp_shelf *s)
 	if (s->servers.n) {
 		s->only = mp_alloc(n + 1);
 		for (size_t i = 0; i < n; i++)
-			s->only[i] = mp_shelf_shows(s, mp_view_get_entry(s->view, i)->name);
+			s->only[i] =
+				mp_shelf_shows(s, mp_workspace_get_entry(s->workspace, i)->name);
 	}
 	o.only = s->only;
-	s->gate = mp_gate_open(s->view, &o, gate_is_open, s);
+	s->gate = mp_gate_open(s->workspace, &o, gate_is_open, s);
 }
 
 /* --- life ------------------------------------------------------------------------------------ */
 
-static bool has_private_servers(struct mp_view *v)
+static bool has_private_servers(struct mp_workspace *v)
 {
-	for (size_t i = 0; i < mp_view_count(v); i++)
-		if (mp_view_get_entry(v, i)->tuning.mode == MP_MODE_SESSION)
+	for (size_t i = 0; i < mp_workspace_count(v); i++)
+		if (mp_workspace_get_entry(v, i)->tuning.mode == MP_MODE_SESSION)
 			return true;
 	return false;
 }
@@ -207,17 +208,17 @@ static int get_naming(const struct mp_narrowing *n)
 
 enum mp_naming mp_shelf_get_naming(const struct mp_shelf *s)
 {
-	return (enum mp_naming)(s->naming >= 0 ? s->naming
-					       : mp_view_get_set(s->view)->settings.naming);
+	return (enum mp_naming)(
+		s->naming >= 0 ? s->naming : mp_workspace_get_set(s->workspace)->settings.naming);
 }
 
-static struct mp_shelf *find(struct mp_lobby *l, struct mp_view *v, const struct mp_narrowing *n,
-			     mp_id session)
+static struct mp_shelf *find(struct mp_lobby *l, struct mp_workspace *v,
+			     const struct mp_narrowing *n, mp_id session)
 {
 	MP_LIST_EACH(&l->shelves, link) {
 		struct mp_shelf *s = mp_container_of(link, struct mp_shelf, link);
 
-		if (s->view == v && s->session == session && s->naming == get_naming(n) &&
+		if (s->workspace == v && s->session == session && s->naming == get_naming(n) &&
 		    is_same_list(&s->servers, n->servers, n->n_servers) &&
 		    is_same_list(&s->tools, n->tools, n->n_tools))
 			return s;
@@ -225,8 +226,8 @@ static struct mp_shelf *find(struct mp_lobby *l, struct mp_view *v, const struct
 	return NULL;
 }
 
-struct mp_shelf *mp_shelf_get(struct mp_lobby *l, struct mp_view *v, const struct mp_narrowing *n,
-			      mp_id session)
+struct mp_shelf *mp_shelf_get(struct mp_lobby *l, struct mp_workspace *v,
+			      const struct mp_narrowing *n, mp_id session)
 {
 	mp_id whose = has_private_servers(v) ? session : 0;
 	struct mp_shelf *s = find(l, v, n, whose);
@@ -238,7 +239,7 @@ struct mp_shelf *mp_shelf_get(struct mp_lobby *l, struct mp_view *v, const struc
 	s = mp_alloc(sizeof(*s));
 	s->refs = 1;
 	s->lobby = l;
-	s->view = v;
+	s->workspace = v;
 	s->session = whose;
 	s->servers = copy_list(n->servers, n->n_servers);
 	s->tools = copy_list(n->tools, n->n_tools);
@@ -278,7 +279,7 @@ static void move_session(struct mp_session *session, struct mp_shelf *from)
 		.naming =
 			from->naming < 0 ? NULL : mp_naming_get_word((enum mp_naming)from->naming),
 	};
-	struct mp_shelf *to = mp_shelf_get(from->lobby, from->view, &n, session->id);
+	struct mp_shelf *to = mp_shelf_get(from->lobby, from->workspace, &n, session->id);
 
 	if (!to->stock && from->stock) {
 		to->stock = from->stock;
@@ -301,7 +302,7 @@ void mp_shelf_divide(struct mp_shelf *s)
 {
 	bool is_private = s->session != 0;
 
-	if (has_private_servers(s->view) == is_private)
+	if (has_private_servers(s->workspace) == is_private)
 		return;
 	s->refs++; /* the last session may leave it */
 	MP_LIST_WALK(&s->sessions, link)

@@ -1,6 +1,7 @@
 /*
- * shelf.h - what one kind of agent sees: the lists of all servers of a view, under public names,
- * sorted, narrowed, with the same order for everybody. Shared by all sessions that see the same.
+ * shelf.h - what one kind of agent sees: the lists of all servers of a workspace, under public
+ * names, sorted, narrowed, with the same order for everybody. Shared by all sessions that see the
+ * same.
  */
 #ifndef MP_SHELF_H
 #define MP_SHELF_H
@@ -33,7 +34,7 @@ struct mp_stock {
 	const char **servers;     /* their names */
 	size_t n_offers;
 	size_t *wrapped;         /* bytes of URIs that were wrapped, of each of them */
-	const char **configured; /* all servers of the view, for names.h */
+	const char **configured; /* all servers of the workspace, for names.h */
 	bool *is_late;           /* of each of them; NULL: of none */
 	size_t n_configured;
 	bool has_late;
@@ -50,7 +51,7 @@ struct mp_shelf {
 	struct mp_link link; /* in the lobby's shelves */
 	unsigned refs;
 	struct mp_lobby *lobby;
-	struct mp_view *view;
+	struct mp_workspace *workspace;
 	mp_id session;                      /* whose it is alone; 0: everybody's */
 	struct mp_bind_list servers, tools; /* of the narrowing; owned */
 	int naming;                         /* enum mp_naming; -1: as configured */
@@ -63,11 +64,12 @@ struct mp_shelf {
 	struct mp_task task;                /* look again */
 };
 
-/* For a session of this view: an existing one, or a new one. */
-struct mp_shelf *mp_shelf_get(struct mp_lobby *l, struct mp_view *v, const struct mp_narrowing *n,
-			      mp_id session);
+/* For a session of this workspace: an existing one, or a new one. */
+struct mp_shelf *mp_shelf_get(struct mp_lobby *l, struct mp_workspace *v,
+			      const struct mp_narrowing *n, mp_id session);
 struct mp_shelf *mp_shelf_unref(struct mp_shelf *s); /* accepts NULL, returns NULL */
-/* The view has private servers now, or none any more: its sessions get the shelves they need. */
+/* The workspace has private servers now, or none any more: its sessions get the shelves they need.
+ */
 void mp_shelf_divide(struct mp_shelf *s);
 /* Something is different: look, soon, and tell those who care. */
 void mp_shelf_touch(struct mp_shelf *s);
@@ -80,8 +82,8 @@ enum mp_naming mp_shelf_get_naming(const struct mp_shelf *s);
 bool mp_shelf_shows(const struct mp_shelf *s, const char *server);
 
 /*
- * All that the view has for this shelf; MCPOOL_ENOMEM, MCPOOL_ELIMIT. One reference. Names mean
- * what they meant in the shelf's present stock.
+ * All that the workspace has for this shelf; MCPOOL_ENOMEM, MCPOOL_ELIMIT. One reference. Names
+ * mean what they meant in the shelf's present stock.
  */
 int mp_stock_take(const struct mp_shelf *shelf, struct mp_stock **ret) MP_MUST;
 /* The same of offers at hand, which may be NULL; nothing is left out. */

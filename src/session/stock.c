@@ -12,9 +12,9 @@
 
 /* --- gathering ------------------------------------------------------------------------------- */
 
-static bool is_offered(struct mp_view *v, size_t i, mp_id session)
+static bool is_offered(struct mp_workspace *v, size_t i, mp_id session)
 {
-	enum mp_shown_state state = mp_view_get_state(v, i, session);
+	enum mp_shown_state state = mp_workspace_get_state(v, i, session);
 
 	return state != MP_SHOWN_DISABLED && state != MP_SHOWN_NEEDS_APPROVAL;
 }
@@ -52,23 +52,24 @@ static int add_server(struct mp_stock *s, const char *server, bool is_late)
 
 static int gather_offers(struct mp_stock *s, const struct mp_shelf *shelf)
 {
-	size_t n = mp_view_count(shelf->view);
+	size_t n = mp_workspace_count(shelf->workspace);
 	int r = make_room(s, n);
 
 	for (size_t i = 0; i < n && r == 0; i++) {
-		const char *name = mp_view_get_entry(shelf->view, i)->name;
-		bool is_shown =
-			mp_shelf_shows(shelf, name) && is_offered(shelf->view, i, shelf->session);
+		const char *name = mp_workspace_get_entry(shelf->workspace, i)->name;
+		bool is_shown = mp_shelf_shows(shelf, name) &&
+				is_offered(shelf->workspace, i, shelf->session);
 		struct mp_offer *offer =
-			is_shown ? mp_view_get_offer(shelf->view, i, shelf->session) : NULL;
+			is_shown ? mp_workspace_get_offer(shelf->workspace, i, shelf->session)
+				 : NULL;
 
 		if (offer)
 			r = add_offer(s, name, offer);
 		if (r == 0)
 			r = add_server(s, name,
 				       is_shown && !offer &&
-					       mp_gate_get_place(shelf->view, i, shelf->session) ==
-						       MP_PLACE_LATE);
+					       mp_gate_get_place(shelf->workspace, i,
+								 shelf->session) == MP_PLACE_LATE);
 	}
 	return r;
 }
@@ -111,8 +112,9 @@ static int add_list(struct mp_stock *s, const struct mp_shelf *shelf, enum mp_ca
 		    size_t offer)
 {
 	const struct mp_catalog_list *list = &s->offers[offer]->lists[kind]->list;
-	ptrdiff_t seat = shelf ? mp_view_find(shelf->view, s->servers[offer]) : -1;
-	const struct mp_entry *e = seat < 0 ? NULL : mp_view_get_entry(shelf->view, (size_t)seat);
+	ptrdiff_t at = shelf ? mp_workspace_find(shelf->workspace, s->servers[offer]) : -1;
+	const struct mp_entry *e =
+		at < 0 ? NULL : mp_workspace_get_entry(shelf->workspace, (size_t)at);
 
 	for (size_t i = 0; i < list->n; i++) {
 		if (kind == MP_CATALOG_TOOL && e && !is_wanted(shelf, e, list->items[i].name))
@@ -179,7 +181,7 @@ static int give_names(struct mp_stock *s, const struct mp_shelf *shelf, enum mp_
 {
 	struct mp_names_rules rules = {
 		.servers = s->configured, .is_late = s->is_late, .n_servers = s->n_configured};
-	const struct mp_config_set *set = shelf ? mp_view_get_set(shelf->view) : NULL;
+	const struct mp_config_set *set = shelf ? mp_workspace_get_set(shelf->workspace) : NULL;
 	struct mp_held held;
 	int r;
 

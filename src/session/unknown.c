@@ -66,7 +66,7 @@ static void refuse_absent(struct mp_request *e, struct mp_str name, size_t i)
 		.outcome = MP_OUTCOME_NOT_SENT,
 	};
 
-	mp_view_get_status(e->session->view, i, e->session->id, &s);
+	mp_workspace_get_status(e->session->workspace, i, e->session->id, &s);
 	(void)mp_fail(&why, code_of(s.state), "Unknown tool: %.*s: server '%s' is %s%s%s",
 		      MP_STR_ARGS(name), s.entry->name, mp_shown_get_name(s.state),
 		      s.error[0] ? ": " : "", s.error);
@@ -107,12 +107,12 @@ static void refuse_frozen(struct mp_request *e, struct mp_str name, const struct
 /* Why there is no such tool: its server is not up, or the tool is kept out (E74). */
 static bool explain_unknown(struct mp_request *e, struct mp_str name)
 {
-	struct mp_view *v = e->session->view;
+	struct mp_workspace *v = e->session->workspace;
 
-	for (size_t i = 0; i < mp_view_count(v); i++) {
-		const struct mp_entry *entry = mp_view_get_entry(v, i);
+	for (size_t i = 0; i < mp_workspace_count(v); i++) {
+		const struct mp_entry *entry = mp_workspace_get_entry(v, i);
 		const char *server = entry->name;
-		enum mp_shown_state state = mp_view_get_state(v, i, e->session->id);
+		enum mp_shown_state state = mp_workspace_get_state(v, i, e->session->id);
 		struct mp_str tool = find_own_name(name, server);
 
 		if (mp_str_find(name, mp_str_of(server), 0) < 0 ||
@@ -126,7 +126,7 @@ static bool explain_unknown(struct mp_request *e, struct mp_str name)
 				MP_STR_ARGS(name), server);
 			return true;
 		}
-		if (mp_view_is_frozen(v, i, e->session->id, tool)) {
+		if (mp_workspace_is_frozen(v, i, e->session->id, tool)) {
 			refuse_frozen(e, name, entry, tool);
 			return true;
 		}
@@ -143,7 +143,7 @@ void mp_session_refuse_unknown(struct mp_request *e, struct mp_str name, size_t 
 {
 	struct mp_lobby *l = e->session->lobby;
 	bool is_uri = e->method == MP_METHOD_RESOURCES_READ;
-	const char *problem = mp_view_get_problem(e->session->view);
+	const char *problem = mp_workspace_get_problem(e->session->workspace);
 	int code = is_uri && e->era == MP_ERA_LEGACY ? -32002 : -32602;
 	struct mp_writer w;
 

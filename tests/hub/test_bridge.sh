@@ -70,7 +70,7 @@ t_no_hub_can_start() {
 	patience=40 talk bridge_steps.mjs#find_no_hub && says out "hub.log" && nothing_left 8
 }
 
-# C20: switched in the running hub, for whoever looks through this folder's view; no file changes.
+# C20: switched in the running hub, for whoever looks this folder's workspace; no file changes.
 t_a_server_is_switched_off_for_now() { # C20
 	with a b && mkdir -p "$work/here/.git" && cp "$user" "$work/before" && (
 		cd "$work/here" && talk bridge_steps.mjs#switch_off_and_on

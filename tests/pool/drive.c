@@ -40,9 +40,9 @@ struct sums {
 
 static void get_status(const struct session *s, struct mp_status *ret)
 {
-	size_t i = (size_t)mp_view_find(s->view, s->d->o.server);
+	size_t i = (size_t)mp_workspace_find(s->workspace, s->d->o.server);
 
-	mp_view_get_status(s->view, i, s->id, ret);
+	mp_workspace_get_status(s->workspace, i, s->id, ret);
 }
 
 static bool is_new(const struct sums *sums, mp_id instance)
@@ -176,9 +176,10 @@ void drive_over(struct drive *d)
 
 static bool is_alone(struct drive *d)
 {
-	ptrdiff_t i = d->o.beside ? mp_view_find(d->hub->view, d->o.beside) : -1;
+	ptrdiff_t i = d->o.beside ? mp_workspace_find(d->hub->workspace, d->o.beside) : -1;
 
-	return i >= 0 && mp_view_get_state(d->hub->view, (size_t)i, 1) == MP_SHOWN_PENDING;
+	return i >= 0 &&
+	       mp_workspace_get_state(d->hub->workspace, (size_t)i, 1) == MP_SHOWN_PENDING;
 }
 
 /* The one beside is to be there, or to have failed, before anything is measured. */
@@ -195,18 +196,18 @@ static void begin(void *u)
 		drive_calls(d);
 		return;
 	}
-	printf("ready %zu\n", mp_view_count(d->hub->view));
+	printf("ready %zu\n", mp_workspace_count(d->hub->workspace));
 	fflush(stdout);
 }
 
-static void view_is_ready(struct mp_view *v, const struct mcpool_error *error, void *u)
+static void workspace_is_ready(struct mp_workspace *v, const struct mcpool_error *error, void *u)
 {
 	struct drive *d = u;
 
 	(void)v;
 	if (error)
-		drive_die("a view: %s", error->message);
-	if (++d->n_ready == d->n_views)
+		drive_die("a workspace: %s", error->message);
+	if (++d->n_ready == d->n_workspaces)
 		begin(d);
 }
 
@@ -219,7 +220,8 @@ static void open_views(struct drive *d, const struct mp_config_request *req)
 
 		there.cwd = d->o.folders[i];
 		set = mp_config_load(&there);
-		d->views[d->n_views++] = mp_view_open(d->hub->pool, set, environ, view_is_ready, d);
+		d->workspaces[d->n_workspaces++] =
+			mp_workspace_open(d->hub->pool, set, environ, workspace_is_ready, d);
 	}
 }
 
@@ -227,8 +229,8 @@ static void hub_is_ready(void *u, const struct mcpool_error *error)
 {
 	struct drive *d = u;
 
-	d->views[0] = d->hub->view;
-	view_is_ready(d->hub->view, error, d);
+	d->workspaces[0] = d->hub->workspace;
+	workspace_is_ready(d->hub->workspace, error, d);
 }
 
 static void hub_has_stopped(void *u)
@@ -271,12 +273,12 @@ static void run(struct drive *d)
 
 	if (mp_hub_new(&options, &hooks, d, &d->hub, &why) < 0)
 		drive_die("no hub: %s", why.message);
-	d->n_views = 1;
+	d->n_workspaces = 1;
 	mp_hub_start(d->hub);
 	open_views(d, &options.request);
 	mp_loop_run(d->hub->loop);
-	for (size_t i = 1; i < d->n_views; i++)
-		mp_view_close(d->views[i]);
+	for (size_t i = 1; i < d->n_workspaces; i++)
+		mp_workspace_close(d->workspaces[i]);
 	mp_hub_free(d->hub);
 }
 
@@ -309,7 +311,7 @@ static void read_option(struct options *o, const char *name, const char *value)
 		o->server = value;
 	else if (strcmp(name, "--beside") == 0)
 		o->beside = value;
-	else if (strcmp(name, "--folder") == 0 && o->n_folders < MAX_VIEWS)
+	else if (strcmp(name, "--folder") == 0 && o->n_folders < MAX_WORKSPACES)
 		o->folders[o->n_folders++] = value;
 	else
 		drive_die("what is %s %s?", name, value);

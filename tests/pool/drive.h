@@ -9,13 +9,13 @@
 #include "hub/hub.h"
 #include "pool/pool_call.h"
 
-enum { MAX_VIEWS = 8 };
+enum { MAX_WORKSPACES = 8 };
 
 struct options {
 	const char *config, *out; /* a file, absolute; a folder for results and asked */
 	const char *server;
-	const char *beside;             /* another server, called all the time; NULL: none */
-	const char *folders[MAX_VIEWS]; /* a view for each */
+	const char *beside;                  /* another server, called all the time; NULL: none */
+	const char *folders[MAX_WORKSPACES]; /* a workspace for each */
 	size_t n_folders;
 	int64_t sessions, flight, calls, kills, seed;
 	int64_t slow;   /* of 1,000 calls so many never answer by themselves */
@@ -27,7 +27,7 @@ struct options {
 
 struct session {
 	struct drive *d;
-	struct mp_view *view;
+	struct mp_workspace *workspace;
 	mp_id id;
 	int64_t asked, killed;
 };
@@ -52,8 +52,8 @@ struct drive {
 	struct options o;
 	struct mp_db *db;
 	struct mp_hub *hub;
-	struct mp_view *views[MAX_VIEWS];
-	size_t n_views, n_ready;
+	struct mp_workspace *workspaces[MAX_WORKSPACES];
+	size_t n_workspaces, n_ready;
 	struct session *sessions;
 	struct call *calls;
 	int64_t asked, ended, twice, errors, beside; /* beside: calls of that server that ended */

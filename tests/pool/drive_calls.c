@@ -49,7 +49,8 @@ static void kill_one(void *u)
 	struct mp_status status;
 	struct life life;
 
-	mp_view_get_status(s->view, (size_t)mp_view_find(s->view, d->o.server), s->id, &status);
+	mp_workspace_get_status(s->workspace, (size_t)mp_workspace_find(s->workspace, d->o.server),
+				s->id, &status);
 	life = (struct life){status.instance, status.starts};
 	if (status.state != MP_SHOWN_CONNECTED || status.pid <= 0 || was_killed(d, &life)) {
 		mp_timer_start(&d->timer, 1);
@@ -197,7 +198,7 @@ static void ask(struct session *s)
 		 rq.tool.p, slept, slow ? "tag" : "message", s->id, c->number, (int)d->o.pad, 0);
 	rq.call.params = mp_str_of(d->params);
 	fprintf(d->all_asked, "%" PRIu64 "-%" PRId64 "\n", s->id, c->number);
-	if (heap_pool_call(s->view, &rq, ended, c, &c->call, &why) < 0)
+	if (heap_pool_call(s->workspace, &rq, ended, c, &c->call, &why) < 0)
 		drive_die("a call was not taken: %s", why.message);
 	if (happens(d, d->o.aborts))
 		mp_timer_start(&c->timer, roll(d, ABORT_WITHIN_MS));
@@ -229,7 +230,7 @@ static void ask_beside(void *u)
 	};
 	struct mcpool_error why;
 
-	if (heap_pool_call(d->hub->view, &rq, beside_ended, d, NULL, &why) < 0)
+	if (heap_pool_call(d->hub->workspace, &rq, beside_ended, d, NULL, &why) < 0)
 		drive_die("%s: %s", d->o.beside, why.message);
 }
 
@@ -246,8 +247,10 @@ void drive_calls(struct drive *d)
 	if (d->o.beside)
 		mp_timer_start(&d->beside_timer, 0);
 	for (int64_t i = 0; i < d->o.sessions; i++)
-		d->sessions[i] = (struct session){
-			.d = d, .id = (mp_id)i + 1, .view = d->views[(size_t)i % d->n_views]};
+		d->sessions[i] =
+			(struct session){.d = d,
+					 .id = (mp_id)i + 1,
+					 .workspace = d->workspaces[(size_t)i % d->n_workspaces]};
 	for (int64_t k = 0; k < d->o.flight; k++)
 		for (int64_t i = 0; i < d->o.sessions && d->asked < d->o.calls; i++)
 			ask(&d->sessions[i]);

@@ -246,14 +246,14 @@ bool behave_has_file(const struct actor *a, const char *suffix, const char *line
 
 static void meet(struct actor *a)
 {
-	struct mp_view *v = a->suite->hub->view;
-	ptrdiff_t i = mp_view_find(v, a->name);
+	struct mp_workspace *v = a->suite->hub->workspace;
+	ptrdiff_t i = mp_workspace_find(v, a->name);
 	struct mcpool_error why;
 
 	if (i < 0)
 		die("there is no %s", a->name);
-	a->is_process = mp_view_get_entry(v, (size_t)i)->kind == MP_KIND_STDIO;
-	a->in = mp_view_get_instance(v, a->name, 1, &why);
+	a->is_process = mp_workspace_get_entry(v, (size_t)i)->kind == MP_KIND_STDIO;
+	a->in = mp_workspace_get_instance(v, a->name, 1, &why);
 	if (!a->in)
 		die("%s: %s", a->name, why.message);
 	mp_instance_listen(a->in, hear, a);

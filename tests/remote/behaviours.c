@@ -67,7 +67,8 @@ static void send(struct actor *a, enum mp_method_id method, const char *params,
 	};
 	struct mcpool_error why;
 
-	if (heap_pool_call_with(a->suite->hub->view, &rq, fn, progressed, c, &a->call, &why) < 0) {
+	if (heap_pool_call_with(a->suite->hub->workspace, &rq, fn, progressed, c, &a->call, &why) <
+	    0) {
 		free(c);
 		behave_failed(a, "not taken: %s", why.message);
 	}
@@ -132,7 +133,8 @@ static void list(struct actor *a)
 {
 	struct mcpool_error why;
 
-	if (heap_pool_acquire(a->suite->hub->view, a->name, 1, acquired, a, &a->call, &why) < 0)
+	if (heap_pool_acquire(a->suite->hub->workspace, a->name, 1, acquired, a, &a->call, &why) <
+	    0)
 		behave_failed(a, "%s", why.message);
 }
 
@@ -295,7 +297,7 @@ static void subscribe(struct actor *a)
 	snprintf(params, sizeof(params), "{\"notifications\":{\"resourceSubscriptions\":[\"%s\"]}}",
 		 a->kind->uri);
 	rq.call.params = mp_str_of(params);
-	if (heap_pool_call(a->suite->hub->view, &rq, listen_ended, a, &a->listening, &why) < 0)
+	if (heap_pool_call(a->suite->hub->workspace, &rq, listen_ended, a, &a->listening, &why) < 0)
 		behave_failed(a, "%s", why.message);
 }
 
@@ -395,9 +397,9 @@ static void restart(struct actor *a)
 static void kill_it(struct actor *a)
 {
 	struct mp_status status;
-	size_t i = (size_t)mp_view_find(a->suite->hub->view, a->name);
+	size_t i = (size_t)mp_workspace_find(a->suite->hub->workspace, a->name);
 
-	mp_view_get_status(a->suite->hub->view, i, 1, &status);
+	mp_workspace_get_status(a->suite->hub->workspace, i, 1, &status);
 	a->pid = status.pid;
 	a->step = 1;
 	if (a->is_process) {

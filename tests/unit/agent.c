@@ -43,7 +43,7 @@ bool agent_open(struct agent *a, struct fleet *f, struct mp_lobby *lobby, unsign
 		const struct mp_narrowing *narrowing)
 {
 	struct mp_session_options o = {
-		.view = f->view,
+		.workspace = f->workspace,
 		.principal = "uid:1",
 		.way = "test",
 		.traits = traits,

@@ -27,7 +27,7 @@ extern const struct mp_identity agent_hub;
 
 /* A lobby over the fleet's pool and board. */
 struct mp_lobby *agent_lobby(struct fleet *f);
-/* A session of the fleet's view; traits as mp_session_options. */
+/* A session of the fleet's workspace; traits as mp_session_options. */
 bool agent_open(struct agent *a, struct fleet *f, struct mp_lobby *lobby, unsigned traits,
 		const struct mp_narrowing *narrowing);
 void agent_done(struct agent *a);

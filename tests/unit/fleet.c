@@ -462,7 +462,7 @@ bool fleet_init(struct fleet *f)
 	return true;
 }
 
-static void view_ready(struct mp_view *v, const struct mcpool_error *error, void *u)
+static void workspace_ready(struct mp_workspace *v, const struct mcpool_error *error, void *u)
 {
 	struct fleet *f = u;
 
@@ -488,7 +488,7 @@ bool fleet_open(struct fleet *f, const char *json)
 	f->set = fleet_make_set(json);
 	REQUIRE(f->set);
 	f->pool = mp_pool_new(&options);
-	f->view = mp_view_open(f->pool, f->set, env, view_ready, f);
+	f->workspace = mp_workspace_open(f->pool, f->set, env, workspace_ready, f);
 	fleet_settle(f);
 	REQUIRE(f->ready == 1);
 	return true;
@@ -500,7 +500,7 @@ bool fleet_reload(struct fleet *f, const char *json)
 	int before = f->ready;
 
 	REQUIRE(set);
-	mp_view_reload(f->view, set, view_ready, f);
+	mp_workspace_reload(f->workspace, set, workspace_ready, f);
 	mp_config_set_unref(f->set);
 	f->set = set;
 	fleet_settle(f);
@@ -522,8 +522,8 @@ static void forget_lives(struct fleet_server *s)
 void fleet_done(struct fleet *f)
 {
 	f->then = NULL;
-	mp_view_close(f->other);
-	mp_view_close(f->view);
+	mp_workspace_close(f->other);
+	mp_workspace_close(f->workspace);
 	mp_pool_free(f->pool);
 	for (int i = 0; i < f->n; i++)
 		forget_lives(&f->servers[i]);
@@ -549,10 +549,10 @@ void fleet_advance(struct fleet *f, int64_t ms)
 
 bool fleet_start(struct fleet *f, const char *name)
 {
-	ptrdiff_t i = mp_view_find(f->view, name);
+	ptrdiff_t i = mp_workspace_find(f->workspace, name);
 
 	REQUIRE(i >= 0);
-	mp_view_start_server(f->view, (size_t)i, 0, false);
+	mp_workspace_start_server(f->workspace, (size_t)i, 0, false);
 	fleet_settle(f);
 	return true;
 }
@@ -596,32 +596,32 @@ bool fleet_call(struct fleet *f, const char *server, mp_id session, int64_t time
 	};
 
 	*ret = (struct fleet_result){.fleet = f};
-	REQUIRE(heap_pool_call(f->view, &rq, note_answer, ret, &ret->call, NULL) == 0);
+	REQUIRE(heap_pool_call(f->workspace, &rq, note_answer, ret, &ret->call, NULL) == 0);
 	return true;
 }
 
 bool fleet_acquire(struct fleet *f, const char *server, mp_id session, struct fleet_result *ret)
 {
 	*ret = (struct fleet_result){.fleet = f};
-	REQUIRE(heap_pool_acquire(f->view, server, session, note_answer, ret, &ret->call, NULL) ==
-		0);
+	REQUIRE(heap_pool_acquire(f->workspace, server, session, note_answer, ret, &ret->call,
+				  NULL) == 0);
 	return true;
 }
 
 void fleet_status(struct fleet *f, const char *server, struct mp_status *ret)
 {
-	ptrdiff_t i = mp_view_find(f->view, server);
+	ptrdiff_t i = mp_workspace_find(f->workspace, server);
 
 	*ret = (struct mp_status){.error = "", .detail = ""};
 	if (i >= 0)
-		mp_view_get_status(f->view, (size_t)i, 0, ret);
+		mp_workspace_get_status(f->workspace, (size_t)i, 0, ret);
 }
 
 const char *fleet_state(struct fleet *f, const char *server)
 {
 	struct mp_status s;
 
-	if (mp_view_find(f->view, server) < 0)
+	if (mp_workspace_find(f->workspace, server) < 0)
 		return "none";
 	fleet_status(f, server, &s);
 	return mp_shown_get_name(s.state);

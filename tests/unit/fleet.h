@@ -82,9 +82,9 @@ struct fleet {
 	struct mp_board board;
 	struct mp_events events;
 	struct mp_pool *pool;
-	struct mp_view *view;
-	struct mp_view *other; /* a second one, where a test has it */
-	struct mp_db *db;      /* borrowed; set before fleet_open, may stay NULL */
+	struct mp_workspace *workspace;
+	struct mp_workspace *other; /* a second one, where a test has it */
+	struct mp_db *db;           /* borrowed; set before fleet_open, may stay NULL */
 	struct fleet_server servers[FLEET_SERVERS];
 	int n;
 	struct mp_config_set *set;
@@ -103,7 +103,7 @@ struct fleet {
 /* set: {"mcpServers": {...}, "mcpool": {...}} as in a file; every entry is approved. */
 struct mp_config_set *fleet_make_set(const char *json);
 bool fleet_init(struct fleet *f);
-bool fleet_open(struct fleet *f, const char *json); /* the view is ready */
+bool fleet_open(struct fleet *f, const char *json); /* the workspace is ready */
 bool fleet_reload(struct fleet *f, const char *json);
 void fleet_done(struct fleet *f);
 

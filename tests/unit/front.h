@@ -55,7 +55,7 @@ static inline bool front_open(struct front *s, const char *servers, bool no_toke
 	snprintf(s->token_path, sizeof(s->token_path), "%s/token", test_folder);
 	o.loop = s->f.loop;
 	o.lobby = s->lobby;
-	o.view = s->f.view;
+	o.workspace = s->f.workspace;
 	o.token_path = s->token_path;
 	REQUIRE(mp_http_face_new(&o, &s->face, &s->why) == 0);
 	snprintf(s->host, sizeof(s->host), "%s", mp_http_face_get_address(s->face) + 7);

@@ -82,8 +82,9 @@ static inline void heap_pool_call_acquired(struct mp_pool_call *c)
 		h->fn(&answer, h->u);
 }
 
-static inline struct heap_pool_call *heap_pool_call_new(struct mp_view *v, heap_pool_call_fn fn,
-							void *u, mp_id *ret_call)
+static inline struct heap_pool_call *heap_pool_call_new(struct mp_workspace *v,
+							heap_pool_call_fn fn, void *u,
+							mp_id *ret_call)
 {
 	static const struct mp_pool_call_hooks hooks = {
 		heap_pool_call_answered, heap_pool_call_progressed, heap_pool_call_acquired};
@@ -94,7 +95,7 @@ static inline struct heap_pool_call *heap_pool_call_new(struct mp_view *v, heap_
 	h->id = ++heap_pool_call_last;
 	h->fn = fn;
 	h->u = u;
-	mp_pool_call_init(&h->call, mp_pool_get_loop(mp_view_get_pool(v)), &hooks);
+	mp_pool_call_init(&h->call, mp_pool_get_loop(mp_workspace_get_pool(v)), &hooks);
 	mp_list_append(&heap_pool_calls, &h->link);
 	if (ret_call)
 		*ret_call = h->id;
@@ -102,7 +103,7 @@ static inline struct heap_pool_call *heap_pool_call_new(struct mp_view *v, heap_
 }
 
 /* What rq points to is copied. */
-static inline int heap_pool_call_with(struct mp_view *v, const struct mp_pool_call_options *rq,
+static inline int heap_pool_call_with(struct mp_workspace *v, const struct mp_pool_call_options *rq,
 				      heap_pool_call_fn fn,
 				      void (*on_progress)(const struct mp_message *m, void *u),
 				      void *u, mp_id *ret_call, struct mcpool_error *reterr)
@@ -123,14 +124,14 @@ static inline int heap_pool_call_with(struct mp_view *v, const struct mp_pool_ca
 	return r;
 }
 
-static inline int heap_pool_call(struct mp_view *v, const struct mp_pool_call_options *rq,
+static inline int heap_pool_call(struct mp_workspace *v, const struct mp_pool_call_options *rq,
 				 heap_pool_call_fn fn, void *u, mp_id *ret_call,
 				 struct mcpool_error *reterr)
 {
 	return heap_pool_call_with(v, rq, fn, NULL, u, ret_call, reterr);
 }
 
-static inline int heap_pool_acquire(struct mp_view *v, const char *server, mp_id session,
+static inline int heap_pool_acquire(struct mp_workspace *v, const char *server, mp_id session,
 				    heap_pool_call_fn fn, void *u, mp_id *ret_call,
 				    struct mcpool_error *reterr)
 {

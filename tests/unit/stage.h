@@ -127,7 +127,7 @@ static inline bool stage_call(struct stage *s, struct voice *v, struct fleet_res
 	};
 
 	*ret = (struct fleet_result){.fleet = &s->f};
-	REQUIRE(heap_pool_call(s->f.view, &rq, stage_note, ret, &ret->call, NULL) == 0);
+	REQUIRE(heap_pool_call(s->f.workspace, &rq, stage_note, ret, &ret->call, NULL) == 0);
 	fleet_settle(&s->f);
 	return true;
 }

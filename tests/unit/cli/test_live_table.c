@@ -37,7 +37,7 @@ static bool draw(struct desk *d, size_t columns, size_t lines)
 	struct mp_live_room room = {columns, lines, false, mp_loop_wall_now_ms(d->f.loop)};
 
 	mp_buf_clear(&d->text);
-	return mp_live_table_draw(d->f.view, &room, &d->text) == 0 &&
+	return mp_live_table_draw(d->f.workspace, &room, &d->text) == 0 &&
 	       mp_buf_terminate(&d->text) == 0;
 }
 

@@ -71,7 +71,7 @@ static bool open_desk(struct desk *d)
 	for (int i = 0; i < 1000 && !d->ready; i++)
 		mp_loop_turn(d->hub->loop, true);
 	REQUIRE(d->ready == 1);
-	d->c = mp_control_new(d->hub, d->hub->view, &hooks, d);
+	d->c = mp_control_new(d->hub, d->hub->workspace, &hooks, d);
 	return true;
 }
 

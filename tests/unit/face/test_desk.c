@@ -44,7 +44,7 @@ static bool scene_open(struct scene *s)
 	s->hub.loop = s->f.loop;
 	s->hub.pool = s->f.pool;
 	s->hub.lobby = agent_lobby(&s->f);
-	s->desk = mp_desk_new(&s->hub, s->f.view, say, s);
+	s->desk = mp_desk_new(&s->hub, s->f.workspace, say, s);
 	return true;
 }
 
@@ -99,7 +99,7 @@ TEST(those_that_are_meant_are_started_and_waited_for)
 
 	fleet_get(&s.f, "a")->prepare_ms = 500;
 	fleet_get(&s.f, "b")->mute = true; /* never comes up, and does not matter */
-	mp_view_start_server(s.f.view, 1, 0, false);
+	mp_workspace_start_server(s.f.workspace, 1, 0, false);
 	CHECK_EQ(ask(&s, mp_desk_look,
 		     "{\"only\":[\"a\"],\"start\":\"all\",\"offers\":true,\"maxMs\":5000}"),
 		 0);
@@ -153,9 +153,9 @@ TEST(who_lists_does_not_try_again)
 	int dials;
 
 	a->dial_code = MCPOOL_ENOENT;
-	mp_view_start_server(s.f.view, 0, 0, false);
+	mp_workspace_start_server(s.f.workspace, 0, 0, false);
 	fleet_settle(&s.f);
-	CHECK_EQ(mp_view_get_state(s.f.view, 0, 0), MP_SHOWN_FAILED);
+	CHECK_EQ(mp_workspace_get_state(s.f.workspace, 0, 0), MP_SHOWN_FAILED);
 	dials = a->dials;
 	CHECK_EQ(ask(&s, mp_desk_look, "{\"servers\":[\"a\"],\"start\":\"unknown\"}"), 0);
 	fleet_settle(&s.f);

@@ -17,7 +17,7 @@ static int open_face(struct front *s, struct mp_http_face_options o)
 	snprintf(s->token_path, sizeof(s->token_path), "%s/token", test_folder);
 	o.loop = s->f.loop;
 	o.lobby = s->lobby;
-	o.view = s->f.view;
+	o.workspace = s->f.workspace;
 	o.token_path = s->token_path;
 	return mp_http_face_new(&o, &s->face, &s->why);
 }

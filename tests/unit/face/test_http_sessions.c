@@ -367,8 +367,9 @@ HEAVY_TEST(the_oldest_unused_session_makes_room)
 	CHECK_EQ(visitor_status(&v), 404);
 	/* attack-S9: and stdio agents have room, as many as their share is. */
 	CHECK_EQ(mp_session_new(s.lobby,
-				&(struct mp_session_options){
-					.view = s.f.view, .principal = "uid:0", .way = "stdio"},
+				&(struct mp_session_options){.workspace = s.f.workspace,
+							     .principal = "uid:0",
+							     .way = "stdio"},
 				&no_hooks, NULL, &agent, &s.why),
 		 0);
 	mp_session_free(agent);
@@ -386,7 +387,7 @@ HEAVY_TEST(stdio_agents_leave_room_for_http)
 	int n = 0, r = 0;
 
 	CHECK(front_open(&s, one, false));
-	o.view = s.f.view;
+	o.workspace = s.f.workspace;
 	while (n < MP_LIMIT_SESSIONS_SHARE && r == 0)
 		r = mp_session_new(s.lobby, &o, &no_hooks, NULL, &agents[n++], &s.why);
 	r = r == 0 ? mp_session_new(s.lobby, &o, &no_hooks, NULL, &more, &s.why) : r;

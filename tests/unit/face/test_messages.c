@@ -107,7 +107,7 @@ static void say_line(struct client *c, struct mp_str text)
 
 static void join_bridge(struct client *c)
 {
-	struct mp_session_options o = {.view = c->stage->front.f.view,
+	struct mp_session_options o = {.workspace = c->stage->front.f.workspace,
 				       .principal = "uid:1",
 				       .way = "stdio",
 				       .traits = MP_SESSION_ONE_STREAM};

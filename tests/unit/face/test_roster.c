@@ -1,4 +1,4 @@
-/* test_roster.c - the servers of a view as a value: taken, written, and read back the same. */
+/* test_roster.c - the servers of a workspace as a value: taken, written, and read back the same. */
 #include "test.h"
 
 #include "base/limits.h"
@@ -56,7 +56,7 @@ TEST(what_is_written_is_read_back)
 	mp_buf_init(&text, MP_MIB(1));
 	mp_tape_init(&t, 0);
 	CHECK(open_fleet(&f));
-	CHECK_EQ(mp_roster_take(f.view, 1, NULL, MP_ROSTER_OFFERS, &taken), 0);
+	CHECK_EQ(mp_roster_take(f.workspace, 1, NULL, MP_ROSTER_OFFERS, &taken), 0);
 	CHECK(looks_right(taken));
 	CHECK_EQ(mp_roster_write(taken, &text), 0);
 	CHECK_EQ(mp_tape_parse(&t, mp_buf_get(&text), NULL), 0);
@@ -73,7 +73,7 @@ TEST(only_some_and_without_their_offers)
 	static const bool only[] = {false, true, true};
 
 	CHECK(open_fleet(&f));
-	CHECK_EQ(mp_roster_take(f.view, 1, only, 0, &r), 0);
+	CHECK_EQ(mp_roster_take(f.workspace, 1, only, 0, &r), 0);
 	CHECK_EQ(r->n, 2);
 	CHECK_TEXT(r->rows[0].name, "b");
 	CHECK(!r->rows[0].offer);
@@ -88,9 +88,9 @@ TEST(a_failure_is_in_it)
 	CHECK(fleet_init(&f));
 	CHECK(fleet_open(&f, SERVERS));
 	fleet_get(&f, "b")->dial_code = MCPOOL_ENOENT;
-	mp_view_start_server(f.view, 1, 1, false);
+	mp_workspace_start_server(f.workspace, 1, 1, false);
 	fleet_settle(&f);
-	CHECK_EQ(mp_roster_take(f.view, 1, NULL, MP_ROSTER_OFFERS, &r), 0);
+	CHECK_EQ(mp_roster_take(f.workspace, 1, NULL, MP_ROSTER_OFFERS, &r), 0);
 	fleet_advance(&f, 10);
 	CHECK_EQ(r->rows[1].state, MP_SHOWN_FAILED);
 	CHECK(r->rows[1].error[0]);

@@ -102,8 +102,8 @@ TEST(a_hub_starts_and_stops)
 	DESK;
 
 	CHECK(open_desk(&d, "{\"mcpServers\":{\"a\":{" OFF "}}}"));
-	CHECK_EQ(mp_view_count(d.hub->view), 1);
-	CHECK_EQ(mp_view_get_state(d.hub->view, 0, 0), MP_SHOWN_DISABLED);
+	CHECK_EQ(mp_workspace_count(d.hub->workspace), 1);
+	CHECK_EQ(mp_workspace_get_state(d.hub->workspace, 0, 0), MP_SHOWN_DISABLED);
 	mp_hub_stop(d.hub);
 	mp_hub_stop(d.hub);
 	CHECK_EQ(d.stopped, 0);
@@ -121,7 +121,7 @@ HEAVY_TEST(a_reload_says_what_it_changed)
 			 "\"d\":{" OFF "},\"e\":{" OFF "}}}"));
 	CHECK_EQ(d.error.code, 0);
 	CHECK_TEXT(last_event(&d, "reloaded"), "added d, e; changed b; gone c");
-	CHECK_EQ(mp_view_count(d.hub->view), 4);
+	CHECK_EQ(mp_workspace_count(d.hub->workspace), 4);
 	CHECK(reload(&d, "{ \"mcpServers\":{\"a\":{" OFF "},\"b\":{" OFF ",\"args\":[\"1\"]},"
 			 "\"d\":{" OFF "},\"e\":{" OFF "}}}"));
 	CHECK_TEXT(last_event(&d, "reloaded"), "nothing changed");
@@ -149,7 +149,7 @@ TEST(a_file_that_breaks_changes_nothing)
 	CHECK(reload(&d, "{\"mcpServers\":{"));
 	CHECK_EQ(d.error.code, MCPOOL_EPARSE);
 	CHECK(strstr(last_event(&d, "reload-failed"), "mcp.json"));
-	CHECK_EQ(mp_view_count(d.hub->view), 1);
+	CHECK_EQ(mp_workspace_count(d.hub->workspace), 1);
 	CHECK(reload(&d, "{\"mcpServers\":{\"a\":{" OFF "},\"b\":{" OFF "}}}"));
 	CHECK_EQ(d.error.code, 0);
 	CHECK_TEXT(last_event(&d, "reloaded"), "added b");
@@ -157,5 +157,5 @@ TEST(a_file_that_breaks_changes_nothing)
 	mp_hub_reload(d.hub);
 	CHECK(turn_until(&d, &d.reloaded, 3));
 	CHECK_TEXT(last_event(&d, "reloaded"), "gone a, b");
-	CHECK_EQ(mp_view_count(d.hub->view), 0);
+	CHECK_EQ(mp_workspace_count(d.hub->workspace), 0);
 }

@@ -40,8 +40,8 @@ static void is_ready(void *u, const struct mcpool_error *error)
 
 	d->ready++;
 	d->ready_code = error ? error->code : 0;
-	for (size_t i = 0; d->starts_all && i < mp_view_count(d->hub->view); i++)
-		mp_view_start_server(d->hub->view, i, 0, false);
+	for (size_t i = 0; d->starts_all && i < mp_workspace_count(d->hub->workspace); i++)
+		mp_workspace_start_server(d->hub->workspace, i, 0, false);
 	if (d->stops_when_ready)
 		mp_hub_stop(d->hub);
 }
@@ -136,14 +136,15 @@ static bool call(struct desk *d, const char *server)
 	};
 
 	d->answers = 0;
-	REQUIRE(heap_pool_call(d->hub->view, &rq, answered, d, NULL, NULL) == 0);
+	REQUIRE(heap_pool_call(d->hub->workspace, &rq, answered, d, NULL, NULL) == 0);
 	return true;
 }
 
 static enum mp_shown_state state_at(struct desk *d, size_t i)
 {
-	return i < mp_view_count(d->hub->view) ? mp_view_get_state(d->hub->view, i, 0)
-					       : MP_SHOWN_COUNT;
+	return i < mp_workspace_count(d->hub->workspace)
+		       ? mp_workspace_get_state(d->hub->workspace, i, 0)
+		       : MP_SHOWN_COUNT;
 }
 
 /* --- the tests ------------------------------------------------------------------------------- */
@@ -155,7 +156,7 @@ HEAVY_TEST(a_hub_starts_serves_and_stops)
 
 	CHECK(open_desk(&d, "ab"));
 	CHECK(start(&d));
-	CHECK_EQ(mp_view_count(d.hub->view), 2);
+	CHECK_EQ(mp_workspace_count(d.hub->workspace), 2);
 	CHECK_EQ(state_at(&d, 0), MP_SHOWN_READY);
 	CHECK(call(&d, "b"));
 	CHECK(TURN_UNTIL(d.hub->loop, d.answers));
@@ -182,13 +183,13 @@ HEAVY_TEST(changed_files_are_read_again)
 	CHECK(start(&d));
 	CHECK(TURN_UNTIL(d.hub->loop, state_at(&d, 0) == MP_SHOWN_CONNECTED &&
 					      state_at(&d, 1) == MP_SHOWN_CONNECTED));
-	mp_view_get_status(d.hub->view, 0, 0, &s);
+	mp_workspace_get_status(d.hub->workspace, 0, 0, &s);
 	before = s.instance;
 	CHECK(write_servers("ac"));
 	CHECK(TURN_UNTIL(d.hub->loop, d.reloaded));
-	CHECK_EQ(mp_view_find(d.hub->view, "b"), -1);
-	CHECK_EQ(mp_view_find(d.hub->view, "c"), 1);
-	mp_view_get_status(d.hub->view, 0, 0, &s);
+	CHECK_EQ(mp_workspace_find(d.hub->workspace, "b"), -1);
+	CHECK_EQ(mp_workspace_find(d.hub->workspace, "c"), 1);
+	mp_workspace_get_status(d.hub->workspace, 0, 0, &s);
 	CHECK_EQ(s.instance, before); /* which noticed nothing */
 	CHECK_EQ(s.state, MP_SHOWN_CONNECTED);
 	CHECK_EQ(d.ready, 1);
@@ -207,7 +208,7 @@ HEAVY_TEST(a_reload_before_ready_is_ready_too)
 	mp_hub_reload(d.hub);
 	CHECK(TURN_UNTIL(d.hub->loop, d.reloaded));
 	CHECK_EQ(d.ready, 1);
-	CHECK_EQ(mp_view_count(d.hub->view), 2);
+	CHECK_EQ(mp_workspace_count(d.hub->workspace), 2);
 	CHECK(stop(&d));
 	CHECK_EQ(d.ready, 1);
 }

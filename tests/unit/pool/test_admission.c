@@ -11,7 +11,7 @@
 
 static bool judge(struct fleet *f, bool is_acquire, struct mp_admission *ret)
 {
-	struct mp_instance *in = mp_view_get_instance(f->view, "a", 0, NULL);
+	struct mp_instance *in = mp_workspace_get_instance(f->workspace, "a", 0, NULL);
 
 	REQUIRE(in);
 	mp_admission_judge(in, is_acquire, ret);
@@ -75,7 +75,7 @@ TEST(a_restart_is_waited_for_until_it_fails)
 	fleet_die(fleet_get(&f, "a"));
 	CHECK(judge(&f, false, &a));
 	CHECK_EQ(a.verdict, MP_ADMIT_LATER);
-	mp_admission_give_up(mp_view_get_instance(f.view, "a", 0, NULL), &a);
+	mp_admission_give_up(mp_workspace_get_instance(f.workspace, "a", 0, NULL), &a);
 	CHECK_EQ(a.code, MCPOOL_ERESTARTING);
 	CHECK_EQ(a.attempt, 1);
 	fleet_advance(&f, 600);

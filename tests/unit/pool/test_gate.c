@@ -30,7 +30,7 @@ static void gate_opened(void *u)
 
 static bool begin(struct gated *g, const struct mp_gate_options *options)
 {
-	g->gate = mp_gate_open(g->f.view, options, gate_opened, g);
+	g->gate = mp_gate_open(g->f.workspace, options, gate_opened, g);
 	REQUIRE(g->told == 0); /* never from within */
 	fleet_settle(&g->f);
 	return true;
@@ -38,7 +38,8 @@ static bool begin(struct gated *g, const struct mp_gate_options *options)
 
 static enum mp_gate_place place_of(struct gated *g, const char *name)
 {
-	return mp_gate_get_place(g->f.view, (size_t)mp_view_find(g->f.view, name), 0);
+	return mp_gate_get_place(g->f.workspace, (size_t)mp_workspace_find(g->f.workspace, name),
+				 0);
 }
 
 #define FOUR                                                             \
@@ -181,7 +182,7 @@ HEAVY_TEST(what_is_remembered_is_deferred)
 	CHECK_EQ(place_of(&g, "a"), MP_PLACE_DEFERRED);
 	CHECK_EQ(place_of(&g, "lazy"), MP_PLACE_DEFERRED);
 	CHECK_EQ(fleet_get(&g.f, "lazy")->lives, 0);
-	offer = mp_view_get_offer(g.f.view, 0, 0);
+	offer = mp_workspace_get_offer(g.f.workspace, 0, 0);
 	CHECK(offer);
 	CHECK_EQ(offer->lists[MP_CATALOG_TOOL]->list.n, 1);
 	CHECK_STR(offer->hello.instructions, "be kind");
@@ -245,10 +246,10 @@ HEAVY_TEST(a_visitor_leaves_nothing_in_memory)
 	CHECK(fleet_open(&g.f, MIXED));
 	CHECK(begin(&g, &by_default));
 	fleet_advance(&g.f, 1);
-	before = mp_view_get_offer(g.f.view, 1, 0);
+	before = mp_workspace_get_offer(g.f.workspace, 1, 0);
 	CHECK_EQ(mp_db_write(db, do_nothing, NULL, NULL), 0); /* behind what was queued */
 	fleet_advance(&g.f, 5000);
-	after = mp_view_get_offer(g.f.view, 1, 0);
+	after = mp_workspace_get_offer(g.f.workspace, 1, 0);
 	CHECK(before && after);
 	CHECK_EQ(before->saved_ms, 0); /* live */
 	CHECK(after->saved_ms != 0);   /* remembered */

@@ -172,7 +172,7 @@ TEST(starts_wait_for_their_turn)
 	for (int i = 0; i < 4; i++)
 		fleet_get(&f, (const char *[]){"a", "b", "c", "d"}[i])->prepare_ms = 1000;
 	for (size_t i = 0; i < 4; i++)
-		mp_view_start_server(f.view, i, 0, false);
+		mp_workspace_start_server(f.workspace, i, 0, false);
 	fleet_settle(&f);
 	CHECK_EQ(fleet_get(&f, "c")->prepares + fleet_get(&f, "d")->prepares, 0);
 	fleet_advance(&f, 1000);
@@ -227,7 +227,7 @@ TEST(a_reconnected_first_start_has_its_own_time)
 	CHECK_TEXT(fleet_state(&f, "a"), "failed");
 	fleet_get(&f, "a")->prepare_code = 0;
 	fleet_get(&f, "a")->mute = true;
-	CHECK_EQ(mp_view_reconnect(f.view, 0, 0, NULL), 0);
+	CHECK_EQ(mp_workspace_reconnect(f.workspace, 0, 0, NULL), 0);
 	CHECK(fleet_acquire(&f, "a", 1, &r));
 	fleet_advance(&f, 59999);
 	CHECK_EQ(r.answers, 0);
@@ -245,7 +245,7 @@ TEST(nothing_is_reconnected_once_all_stops)
 	CHECK(fleet_init(&f));
 	CHECK(fleet_open(&f, ONE));
 	mp_pool_stop(f.pool, NULL, NULL);
-	CHECK_EQ(mp_view_reconnect(f.view, 0, 0, &why), MCPOOL_EUNAVAILABLE);
+	CHECK_EQ(mp_workspace_reconnect(f.workspace, 0, 0, &why), MCPOOL_EUNAVAILABLE);
 	fleet_settle(&f);
 	CHECK_EQ(fleet_get(&f, "a")->prepares, 0);
 }
@@ -258,10 +258,10 @@ TEST(a_reconnected_visitor_stays)
 
 	CHECK(fleet_init(&f));
 	CHECK(fleet_open(&f, ONE));
-	mp_view_start_server(f.view, 0, 0, true);
+	mp_workspace_start_server(f.workspace, 0, 0, true);
 	fleet_advance(&f, 1);
 	CHECK_TEXT(fleet_state(&f, "a"), "ready"); /* it was seen and went */
-	CHECK_EQ(mp_view_reconnect(f.view, 0, 0, NULL), 0);
+	CHECK_EQ(mp_workspace_reconnect(f.workspace, 0, 0, NULL), 0);
 	fleet_advance(&f, 1000);
 	CHECK_TEXT(fleet_state(&f, "a"), "connected");
 }
@@ -274,10 +274,10 @@ TEST(the_pool_may_go_before_what_left_it)
 
 	CHECK(fleet_init(&f));
 	CHECK(fleet_open(&f, WITH("\"mode\":\"session\"")));
-	mp_view_start_server(f.view, 0, 7, false);
+	mp_workspace_start_server(f.workspace, 0, 7, false);
 	mp_pool_end_session(f.pool, 7); /* before anything came of it */
 	CHECK_EQ(fleet_count_events(&f, NULL, "gone"), 1);
-	f.view = mp_view_close(f.view);
+	f.workspace = mp_workspace_close(f.workspace);
 	f.pool = mp_pool_free(f.pool);
 	fleet_settle(&f);
 	CHECK_EQ(fleet_count_events(&f, NULL, "gone"), 1);

@@ -112,11 +112,11 @@ TEST(reconnects_are_braked)
 	CHECK(fleet_open(&f, ONE));
 	CHECK(fleet_start(&f, "a")); /* the first of them */
 	for (int i = 0; i < 4; i++) {
-		CHECK_EQ(mp_view_reconnect(f.view, 0, 0, NULL), 0);
+		CHECK_EQ(mp_workspace_reconnect(f.workspace, 0, 0, NULL), 0);
 		fleet_settle(&f);
 		CHECK(is_in(&f, "up"));
 	}
-	CHECK_EQ(mp_view_reconnect(f.view, 0, 0, NULL), 0);
+	CHECK_EQ(mp_workspace_reconnect(f.workspace, 0, 0, NULL), 0);
 	fleet_settle(&f);
 	CHECK(is_in(&f, "backoff"));
 	CHECK_EQ(count_starts(&f), 5);
@@ -137,7 +137,7 @@ TEST(mode_none_does_not_restart)
 	fleet_advance(&f, 3600000);
 	CHECK(is_in(&f, "failed"));
 	CHECK_EQ(count_starts(&f), 1);
-	CHECK_EQ(mp_view_reconnect(f.view, 0, 0, NULL), 0);
+	CHECK_EQ(mp_workspace_reconnect(f.workspace, 0, 0, NULL), 0);
 	fleet_settle(&f);
 	CHECK(is_in(&f, "up"));
 }
@@ -155,7 +155,7 @@ TEST(mode_once_tries_once_more)
 	fleet_advance(&f, 600000);
 	CHECK(is_in(&f, "failed"));
 	CHECK_EQ(count_starts(&f), 2);
-	CHECK_EQ(mp_view_reconnect(f.view, 0, 0, NULL), 0);
+	CHECK_EQ(mp_workspace_reconnect(f.workspace, 0, 0, NULL), 0);
 	fleet_advance(&f, 600000);
 	CHECK_EQ(count_starts(&f), 4);
 }
@@ -201,7 +201,7 @@ TEST(not_found_is_final_until_it_was_there)
 	fleet_status(&f, "a", &s);
 	CHECK_TEXT(s.error, "start: it cannot be dialled");
 	fleet_get(&f, "a")->dial_code = 0;
-	CHECK_EQ(mp_view_reconnect(f.view, 0, 0, NULL), 0);
+	CHECK_EQ(mp_workspace_reconnect(f.workspace, 0, 0, NULL), 0);
 	fleet_settle(&f);
 	CHECK(is_in(&f, "up"));
 	fleet_get(&f, "a")->dial_code = MCPOOL_ENOENT; /* its package is being replaced */
@@ -227,11 +227,11 @@ TEST(what_needs_a_person_waits)
 	CHECK_TEXT(fleet_state(&f, "a"), "needs-auth");
 	CHECK_EQ(count_starts(&f), 1);
 	fleet_get(&f, "a")->prepare_code = MCPOOL_ENEEDS_APPROVAL;
-	CHECK_EQ(mp_view_reconnect(f.view, 0, 0, NULL), 0);
+	CHECK_EQ(mp_workspace_reconnect(f.workspace, 0, 0, NULL), 0);
 	fleet_settle(&f);
 	CHECK_TEXT(fleet_state(&f, "a"), "needs-approval");
 	fleet_get(&f, "a")->prepare_code = 0;
-	CHECK_EQ(mp_view_reconnect(f.view, 0, 0, NULL), 0);
+	CHECK_EQ(mp_workspace_reconnect(f.workspace, 0, 0, NULL), 0);
 	fleet_settle(&f);
 	CHECK_TEXT(fleet_state(&f, "a"), "connected");
 }

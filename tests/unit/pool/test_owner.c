@@ -3,7 +3,7 @@
 
 #include "base/limits.h"
 #include "pool/owner.h"
-#include "pool/seat.h"
+#include "pool/workspace.h"
 #include "transport/transport.h"
 #include "heap_pool_call.h"
 
@@ -87,7 +87,8 @@ static bool set_out(struct stage *s, const struct row *row, enum kind kind)
 	REQUIRE(stage_call(s, &s->b, &s->rb));
 	REQUIRE(s->server->n_kept > 0);
 	if (kind == UPDATED)
-		REQUIRE(mp_party_subscribe(s->f.view, "a", s->a.session, MP_STR("f:/"), NULL) == 0);
+		REQUIRE(mp_party_subscribe(s->f.workspace, "a", s->a.session, MP_STR("f:/"),
+					   NULL) == 0);
 	fleet_settle(&s->f);
 	if (kind == ELICITED) { /* of a question that went to a */
 		REQUIRE(say(s, row, ELICIT));
@@ -247,7 +248,7 @@ static bool call_alone(struct stage *s, mp_id caller, struct fleet_result *ret)
 	};
 	struct mcpool_error why;
 
-	REQUIRE(heap_pool_call(s->f.view, &rq, stage_note, ret, &ret->call, &why) == 0);
+	REQUIRE(heap_pool_call(s->f.workspace, &rq, stage_note, ret, &ret->call, &why) == 0);
 	fleet_settle(&s->f);
 	return true;
 }
@@ -336,7 +337,7 @@ TEST(ids_of_one_session_push_out_its_own)
 	CHECK(fleet_init(&f));
 	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\"}}}"));
 	CHECK(fleet_start(&f, "a"));
-	in = mp_seat_get_instance(f.view, 0, 0);
+	in = mp_workspace_entry_get_instance(f.workspace, 0, 0);
 	CHECK(in);
 	mp_owner_note_question(in, 7, MP_STR("{\"elicitationId\":\"first\"}"));
 	for (int i = 0; i < 2 * MP_LIMIT_MEMOS; i++) {

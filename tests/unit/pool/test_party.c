@@ -12,11 +12,11 @@ TEST(servers_log_as_much_as_the_most_curious_wants)
 	MP_CLEANUP(stage_done) struct stage s = {.server = NULL};
 
 	CHECK(stage_open(&s, SERVER("serial")));
-	mp_party_set_level(s.f.view, s.a.session, "warning");
+	mp_party_set_level(s.f.workspace, s.a.session, "warning");
 	CHECK(stage_call(&s, &s.a, &s.ra));
 	CHECK_TEXT(s.server->others, "logging/setLevel {\"level\":\"warning\"}\n");
-	mp_party_set_level(s.f.view, s.b.session, "error"); /* less than is told anyway */
-	mp_party_set_level(s.f.view, s.b.session, "debug");
+	mp_party_set_level(s.f.workspace, s.b.session, "error"); /* less than is told anyway */
+	mp_party_set_level(s.f.workspace, s.b.session, "debug");
 	fleet_settle(&s.f);
 	CHECK(strstr(s.server->others, "\"warning\"}\nlogging/setLevel {\"level\":\"debug\"}\n"));
 	CHECK(fleet_say_during(s.server, 0, NOTE("message", "{\"level\":\"info\"}")));
@@ -42,7 +42,7 @@ TEST(a_modern_server_logs_for_a_call)
 	CHECK(stage_open(&s, SERVER("shared")));
 	s.server->modern = true;
 	s.server->traits = MP_TRANSPORT_PER_REQUEST;
-	mp_party_set_level(s.f.view, s.a.session, "emergency"); /* the call has its own */
+	mp_party_set_level(s.f.workspace, s.a.session, "emergency"); /* the call has its own */
 	CHECK(stage_call(&s, &s.a, &s.ra));
 	CHECK(!strstr(s.server->others, "setLevel"));
 	CHECK(fleet_say_during(s.server, 0, NOTE("message", "{\"level\":\"debug\"}")));
@@ -65,10 +65,10 @@ TEST(a_modern_server_logs_nothing_for_a_call_without_a_level)
 	CHECK(stage_open(&s, SERVER("shared")));
 	s.server->modern = true;
 	s.server->traits = MP_TRANSPORT_PER_REQUEST;
-	mp_party_set_level(s.f.view, s.a.session, "debug");
+	mp_party_set_level(s.f.workspace, s.a.session, "debug");
 	rq.session = s.a.session;
 	s.ra = (struct fleet_result){.fleet = &s.f};
-	CHECK_EQ(heap_pool_call(s.f.view, &rq, stage_note, &s.ra, &s.ra.call, NULL), 0);
+	CHECK_EQ(heap_pool_call(s.f.workspace, &rq, stage_note, &s.ra, &s.ra.call, NULL), 0);
 	fleet_settle(&s.f);
 	CHECK(fleet_say_during(s.server, 0, NOTE("message", "{\"level\":\"emergency\"}")));
 	CHECK(fleet_say_during(s.server, 0, NOTE("message", "{\"data\":\"no level\"}")));
@@ -83,10 +83,10 @@ TEST(a_sessions_own_server_hears_that_its_roots_changed)
 
 	CHECK(stage_open(&s, SERVER("session")));
 	CHECK(stage_call(&s, &s.a, &s.ra));
-	mp_party_tell_roots_changed(s.f.view, s.b.session);
+	mp_party_tell_roots_changed(s.f.workspace, s.b.session);
 	fleet_settle(&s.f);
 	CHECK_TEXT(s.server->others, "");
-	mp_party_tell_roots_changed(s.f.view, s.a.session);
+	mp_party_tell_roots_changed(s.f.workspace, s.a.session);
 	fleet_settle(&s.f);
 	CHECK_TEXT(s.server->others, "notifications/roots/list_changed \n");
 }

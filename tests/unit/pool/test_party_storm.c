@@ -122,7 +122,7 @@ static void has_heard(void *u, const char *server, struct mp_pool_call *call,
 	(void)m;
 	v->storm->crossed += !v->session || (call && !is_own(v, heap_pool_call_get_id(call)));
 	if (pick(v->storm, 10) == 0)
-		mp_party_unsubscribe(v->storm->f.view, server, v->session, MP_STR("f:/"));
+		mp_party_unsubscribe(v->storm->f.workspace, server, v->session, MP_STR("f:/"));
 	else if (pick(v->storm, 20) == 0)
 		leave(v);
 }
@@ -158,7 +158,7 @@ static void call(struct storm *s, struct voice *v, const char *server)
 				 server, (unsigned long long)v->session);
 	s->n_calls++;
 	*c = (struct call){.storm = s, .session = v->session};
-	mp_check(heap_pool_call(s->f.view, &rq, note, c, &c->call, NULL) == 0);
+	mp_check(heap_pool_call(s->f.workspace, &rq, note, c, &c->call, NULL) == 0);
 }
 
 /* The server says something, on the stream of a call that it has, or of none. */
@@ -217,13 +217,13 @@ static void act_as_session(struct storm *s)
 			answer(v, v->questions[pick(s, (unsigned)v->n)]);
 		break;
 	case 2:
-		r = mp_party_subscribe(s->f.view, server, v->session, MP_STR("f:/"), NULL);
+		r = mp_party_subscribe(s->f.workspace, server, v->session, MP_STR("f:/"), NULL);
 		break;
 	case 3:
-		mp_party_unsubscribe(s->f.view, server, v->session, MP_STR("f:/"));
+		mp_party_unsubscribe(s->f.workspace, server, v->session, MP_STR("f:/"));
 		break;
 	case 4:
-		mp_party_set_level(s->f.view, v->session, pick(s, 2) ? "error" : NULL);
+		mp_party_set_level(s->f.workspace, v->session, pick(s, 2) ? "error" : NULL);
 		break;
 	case 5:
 		if (s->n_calls)
@@ -244,7 +244,8 @@ static void act(struct storm *s)
 		fleet_advance(&s->f, pick(s, 700000));
 		break;
 	case 1:
-		r = mp_view_toggle(s->f.view, names[pick(s, 3)], (enum mp_toggle)pick(s, 3), NULL);
+		r = mp_workspace_toggle(s->f.workspace, names[pick(s, 3)],
+					(enum mp_toggle)pick(s, 3), NULL);
 		mp_check(r == 0);
 		break;
 	case 2:

@@ -50,7 +50,7 @@ static bool change(struct house *h, const char *tools)
 
 static bool is_offered(struct house *h, const char *tool)
 {
-	struct mp_offer *o = mp_view_get_offer(h->f.view, 0, 0);
+	struct mp_offer *o = mp_workspace_get_offer(h->f.workspace, 0, 0);
 	bool found = o && mp_catalog_find(&o->lists[MP_CATALOG_TOOL]->list, mp_str_of(tool));
 
 	mp_offer_unref(o);
@@ -134,7 +134,7 @@ HEAVY_TEST(pins_outlive_everything)
 /* As `mcpool trust` and the reload that follows it do. */
 static int accept(struct house *h, const char *json)
 {
-	const struct mp_entry *e = mp_view_get_entry(h->f.view, 0);
+	const struct mp_entry *e = mp_workspace_get_entry(h->f.workspace, 0);
 	struct mp_pins_owner owner;
 	int r;
 

@@ -311,10 +311,10 @@ TEST(sessions_may_end_while_the_pool_goes)
 	fleet_get(&f, "a")->mute = true;
 	CHECK(fleet_call(&f, "a", 1, 0, &one));
 	fleet_get(&f, "p")->prepare_ms = 1000;
-	mp_view_start_server(f.view, 1, 2, false); /* which goes with its session */
+	mp_workspace_start_server(f.workspace, 1, 2, false); /* which goes with its session */
 	fleet_settle(&f);
 	f.then = end_all_sessions;
-	f.view = mp_view_close(f.view);
+	f.workspace = mp_workspace_close(f.workspace);
 	mp_pool_free(f.pool);
 	f.pool = NULL;
 	CHECK_EQ(one.answers, 1);

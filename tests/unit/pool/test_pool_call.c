@@ -58,7 +58,7 @@ TEST(what_a_call_says_beside_its_params_goes_along)
 
 	CHECK(fleet_init(&f));
 	CHECK(fleet_open(&f, ONE));
-	CHECK_EQ(heap_pool_call(f.view, &rq, NULL, NULL, NULL, NULL), 0);
+	CHECK_EQ(heap_pool_call(f.workspace, &rq, NULL, NULL, NULL, NULL), 0);
 	memset(meta, 'x', sizeof(meta) - 1);
 	fleet_settle(&f);
 	fleet_status(&f, "a", &s);

@@ -49,8 +49,8 @@ static void start(struct user *u, struct caller *c)
 			 .timeout_ms = 5000},
 	};
 
-	if (u->f.view)
-		(void)!mp_pool_call_start(u->f.view, &c->call, &o, NULL);
+	if (u->f.workspace)
+		(void)!mp_pool_call_start(u->f.workspace, &c->call, &o, NULL);
 }
 
 static void drop(struct caller **c)
@@ -75,10 +75,10 @@ static void act(struct user *u)
 			mp_pool_end_session(u->f.pool, 1);
 		break;
 	case CLOSE_VIEW:
-		u->f.view = u->f.view ? mp_view_close(u->f.view) : NULL;
+		u->f.workspace = u->f.workspace ? mp_workspace_close(u->f.workspace) : NULL;
 		break;
 	case END_POOL:
-		u->f.view = u->f.view ? mp_view_close(u->f.view) : NULL;
+		u->f.workspace = u->f.workspace ? mp_workspace_close(u->f.workspace) : NULL;
 		u->f.pool = u->f.pool ? mp_pool_free(u->f.pool) : NULL;
 		break;
 	default:
@@ -114,7 +114,7 @@ static void user_done(struct user *u)
 {
 	u->act = NOTHING;
 	if (u->has_fleet) {
-		u->f.view = u->f.view ? mp_view_close(u->f.view) : NULL;
+		u->f.workspace = u->f.workspace ? mp_workspace_close(u->f.workspace) : NULL;
 		u->f.pool = u->f.pool ? mp_pool_free(u->f.pool) : NULL;
 	}
 	drop(&u->caller);
@@ -154,7 +154,7 @@ static void bring_about(struct user *u, enum ending ending)
 	else if (ending == TIMED_OUT)
 		fleet_advance(&u->f, 5000);
 	else if (ending == POOL_GONE && u->act != END_POOL) {
-		u->f.view = mp_view_close(u->f.view);
+		u->f.workspace = mp_workspace_close(u->f.workspace);
 		u->f.pool = mp_pool_free(u->f.pool);
 	} else if (ending == CANCELLED || ending == CANCELLED_WAITING)
 		mp_pool_call_cancel(&u->caller->call);

@@ -25,7 +25,7 @@ TEST(what_cannot_be_had_is_said)
 	CHECK(fleet_init(&f));
 	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\"},"
 			     "\"off\":{\"command\":\"b\",\"enabled\":false}}}"));
-	CHECK_EQ(heap_pool_call(f.view, &rq, NULL, NULL, NULL, NULL), MCPOOL_ENOENT);
+	CHECK_EQ(heap_pool_call(f.workspace, &rq, NULL, NULL, NULL, NULL), MCPOOL_ENOENT);
 	CHECK(fleet_call(&f, "off", 1, 0, &off));
 	fleet_settle(&f);
 	CHECK_EQ(off.code, MCPOOL_EDISABLED);
@@ -53,7 +53,7 @@ TEST(nobody_is_forgotten_when_the_pool_goes)
 	CHECK(fleet_call(&f, "b", 1, 0, &waiting));
 	CHECK(fleet_acquire(&f, "a", 1, &held));
 	fleet_settle(&f);
-	f.view = mp_view_close(f.view);
+	f.workspace = mp_workspace_close(f.workspace);
 	f.pool = mp_pool_free(f.pool);
 	fleet_settle(&f);
 	CHECK_EQ(out.answers, 1);
@@ -110,7 +110,7 @@ static void free_everything(struct fleet *f, struct fleet_result *r)
 {
 	(void)r;
 	f->then = NULL; /* the others are told meanwhile */
-	f->view = mp_view_close(f->view);
+	f->workspace = mp_workspace_close(f->workspace);
 	f->pool = mp_pool_free(f->pool);
 }
 
@@ -159,7 +159,7 @@ TEST(a_call_that_no_server_has_is_told_when_the_pool_goes)
 	CHECK(fleet_init(&f));
 	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\",\"disabled\":true}}}"));
 	CHECK(fleet_call(&f, "a", 1, 0, &r));
-	f.view = mp_view_close(f.view);
+	f.workspace = mp_workspace_close(f.workspace);
 	f.pool = mp_pool_free(f.pool);
 	CHECK_EQ(r.answers, 1);
 	CHECK_EQ(r.code, MCPOOL_EDISABLED);
@@ -191,7 +191,7 @@ TEST(cancelling_goes_on_while_the_pool_goes)
 	fleet_settle(&f);
 	next_call = second.call;
 	f.then = cancel_next;
-	f.view = mp_view_close(f.view);
+	f.workspace = mp_workspace_close(f.workspace);
 	mp_pool_free(f.pool);
 	CHECK_EQ(first.answers, 1);
 	CHECK_EQ(second.answers, 1);

@@ -26,14 +26,14 @@ struct call {
 	int answers, seen;
 	enum mp_outcome outcome;
 	mp_id call;
-	int view;
+	int workspace;
 	bool is_held;
 };
 
 struct storm {
 	struct fleet f;
 	uint64_t seed, random;
-	struct mp_view *views[VIEWS];
+	struct mp_workspace *workspaces[VIEWS];
 	struct mp_gate *gates[VIEWS];
 	struct call calls[CALLS];
 	int n_calls;
@@ -135,7 +135,7 @@ static void progressed(const struct mp_message *m, void *u)
 
 static void call(struct storm *s)
 {
-	int view = (int)pick(s, VIEWS);
+	int workspace = (int)pick(s, VIEWS);
 	struct call *c = &s->calls[s->n_calls];
 	char params[80];
 	struct mp_pool_call_options rq = {
@@ -147,18 +147,18 @@ static void call(struct storm *s)
 	};
 	int r;
 
-	if (!s->views[view] || s->n_calls == CALLS)
+	if (!s->workspaces[workspace] || s->n_calls == CALLS)
 		return;
 	snprintf(params, sizeof(params), "{\"name\":\"t\",\"arguments\":{\"n\":%d}}", s->n_calls);
 	rq.call.params = mp_str_of(params);
-	*c = (struct call){.storm = s, .view = view, .is_held = once_in(s, 5)};
+	*c = (struct call){.storm = s, .workspace = workspace, .is_held = once_in(s, 5)};
 	s->n_calls++;
 	if (c->is_held)
-		r = heap_pool_acquire(s->views[view], rq.server, rq.session, answered, c, &c->call,
-				      NULL);
+		r = heap_pool_acquire(s->workspaces[workspace], rq.server, rq.session, answered, c,
+				      &c->call, NULL);
 	else
-		r = heap_pool_call_with(s->views[view], &rq, answered, progressed, c, &c->call,
-					NULL);
+		r = heap_pool_call_with(s->workspaces[workspace], &rq, answered, progressed, c,
+					&c->call, NULL);
 	if (r < 0)
 		s->n_calls--;
 }
@@ -261,9 +261,10 @@ static void speak(struct storm *s)
 	}
 }
 
-/* --- views ----------------------------------------------------------------------------------- */
+/* --- workspaces
+ * ----------------------------------------------------------------------------------- */
 
-static void view_told(struct mp_view *v, const struct mcpool_error *error, void *u)
+static void workspace_told(struct mp_workspace *v, const struct mcpool_error *error, void *u)
 {
 	(void)v;
 	(void)error;
@@ -278,10 +279,10 @@ static void gate_told(void *u)
 static void close_view(struct storm *s, int i)
 {
 	for (int c = 0; c < s->n_calls; c++)
-		if (s->calls[c].view == i)
+		if (s->calls[c].workspace == i)
 			heap_pool_cancel(s->calls[c].call);
 	s->gates[i] = mp_gate_free(s->gates[i]);
-	s->views[i] = mp_view_close(s->views[i]);
+	s->workspaces[i] = mp_workspace_close(s->workspaces[i]);
 }
 
 static void change_view(struct storm *s)
@@ -290,17 +291,17 @@ static void change_view(struct storm *s)
 	int i = (int)pick(s, VIEWS);
 	struct mp_config_set *set;
 
-	if (s->views[i] && once_in(s, 3)) {
+	if (s->workspaces[i] && once_in(s, 3)) {
 		close_view(s, i);
 		return;
 	}
 	set = make_set(s);
 	if (!set)
 		return;
-	if (s->views[i])
-		mp_view_reload(s->views[i], set, view_told, s);
+	if (s->workspaces[i])
+		mp_workspace_reload(s->workspaces[i], set, workspace_told, s);
 	else
-		s->views[i] = mp_view_open(s->f.pool, set, env, view_told, s);
+		s->workspaces[i] = mp_workspace_open(s->f.pool, set, env, workspace_told, s);
 	mp_config_set_unref(set);
 }
 
@@ -317,25 +318,25 @@ static void change_gate(struct storm *s)
 
 	if (s->gates[i])
 		s->gates[i] = mp_gate_free(s->gates[i]);
-	else if (s->views[i] && mp_view_get_set(s->views[i]))
-		s->gates[i] = mp_gate_open(s->views[i], &o, gate_told, s);
+	else if (s->workspaces[i] && mp_workspace_get_set(s->workspaces[i]))
+		s->gates[i] = mp_gate_open(s->workspaces[i], &o, gate_told, s);
 }
 
 static void poke_server(struct storm *s)
 {
-	struct mp_view *v = s->views[pick(s, VIEWS)];
+	struct mp_workspace *v = s->workspaces[pick(s, VIEWS)];
 	mp_id session = pick(s, SESSIONS);
 	struct mcpool_error why;
 	size_t i;
 	int r;
 
-	if (!v || mp_view_count(v) == 0)
+	if (!v || mp_workspace_count(v) == 0)
 		return;
-	i = pick(s, (unsigned)mp_view_count(v));
+	i = pick(s, (unsigned)mp_workspace_count(v));
 	if (once_in(s, 2)) {
-		mp_view_start_server(v, i, session, once_in(s, 2));
+		mp_workspace_start_server(v, i, session, once_in(s, 2));
 	} else {
-		r = mp_view_reconnect(v, i, session, &why);
+		r = mp_workspace_reconnect(v, i, session, &why);
 		(void)r; /* it may be switched off */
 	}
 }
@@ -375,9 +376,9 @@ static void free_all(struct storm *s)
 	s->is_freed = true;
 	for (int i = 0; i < VIEWS; i++) {
 		s->gates[i] = mp_gate_free(s->gates[i]);
-		s->views[i] = mp_view_close(s->views[i]);
+		s->workspaces[i] = mp_workspace_close(s->workspaces[i]);
 	}
-	s->f.view = NULL;
+	s->f.workspace = NULL;
 	mp_pool_free(s->f.pool);
 	s->f.pool = NULL;
 }
@@ -534,11 +535,11 @@ static bool blow(struct storm *s)
 	REQUIRE(fleet_open(&s->f, "{\"mcpServers\":{}}"));
 	s->f.saw_call = saw_call;
 	s->f.saw_u = s;
-	s->views[0] = s->f.view;
-	s->f.view = NULL;
+	s->workspaces[0] = s->f.workspace;
+	s->f.workspace = NULL;
 	set = make_set(s);
 	REQUIRE(set);
-	mp_view_reload(s->views[0], set, view_told, s);
+	mp_workspace_reload(s->workspaces[0], set, workspace_told, s);
 	mp_config_set_unref(set);
 	for (int i = 0; i < STEPS && !s->is_freed; i++) {
 		step(s);

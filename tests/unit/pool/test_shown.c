@@ -53,7 +53,7 @@ TEST(a_state_shows_what_belongs_to_it)
 	CHECK_TEXT(mp_shown_get_name(s.state), "connected");
 	CHECK_EQ(s.tools, 1);
 	CHECK_EQ(s.prepare_us, 1000000);
-	offer = mp_view_get_offer(f.view, 0, 0);
+	offer = mp_workspace_get_offer(f.workspace, 0, 0);
 	CHECK(offer);
 	CHECK_STR(offer->hello.name, "fake");
 	CHECK_STR(offer->hello.instructions, "be kind");

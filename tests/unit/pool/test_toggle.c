@@ -1,4 +1,4 @@
-/* test_toggle.c - servers are switched in a view, and no file knows. */
+/* test_toggle.c - servers are switched in a workspace, and no file knows. */
 #include "test.h"
 
 #include "fleet.h"
@@ -18,13 +18,13 @@ static bool open_up(struct fleet *f, const char *json)
 
 static int toggle(struct fleet *f, enum mp_toggle how)
 {
-	int r = mp_view_toggle(f->view, "a", how, NULL);
+	int r = mp_workspace_toggle(f->workspace, "a", how, NULL);
 
 	fleet_settle(f);
 	return r;
 }
 
-static void hear_nothing(struct mp_view *v, const struct mcpool_error *error, void *u)
+static void hear_nothing(struct mp_workspace *v, const struct mcpool_error *error, void *u)
 {
 	(void)v;
 	(void)error;
@@ -54,7 +54,7 @@ TEST(a_server_is_switched_off_and_on)
 	CHECK_EQ(toggle(&f, MP_TOGGLE_ON), 0);
 	CHECK_TEXT(fleet_state(&f, "a"), "connected");
 	CHECK_EQ(fleet_get(&f, "a")->lives, 2);
-	CHECK_EQ(mp_view_toggle(f.view, "b", MP_TOGGLE_ON, NULL), MCPOOL_ENOENT);
+	CHECK_EQ(mp_workspace_toggle(f.workspace, "b", MP_TOGGLE_ON, NULL), MCPOOL_ENOENT);
 	CHECK(fleet_count_events(&f, NULL, "toggled") == 2);
 }
 
@@ -92,23 +92,23 @@ TEST(a_reload_does_not_undo_it)
 	CHECK_TEXT(fleet_state(&f, "a"), "connected");
 }
 
-/* Another view has it as well: it stays for that one. */
+/* Another workspace has it as well: it stays for that one. */
 TEST(what_others_use_stays)
 {
 	static char *env[] = {NULL};
 	MP_CLEANUP(fleet_done) struct fleet f;
 
 	CHECK(open_up(&f, ONE));
-	f.other = mp_view_open(f.pool, f.set, env, hear_nothing, NULL);
+	f.other = mp_workspace_open(f.pool, f.set, env, hear_nothing, NULL);
 	fleet_settle(&f);
-	CHECK(mp_view_get_set(f.other));
-	mp_view_start_server(f.view, 0, 0, false);
-	mp_view_start_server(f.other, 0, 0, false);
+	CHECK(mp_workspace_get_set(f.other));
+	mp_workspace_start_server(f.workspace, 0, 0, false);
+	mp_workspace_start_server(f.other, 0, 0, false);
 	fleet_settle(&f);
 	CHECK_EQ(mp_pool_count_instances(f.pool), 1);
 	CHECK_EQ(toggle(&f, MP_TOGGLE_OFF), 0);
 	CHECK_TEXT(fleet_state(&f, "a"), "disabled");
-	CHECK_EQ(mp_view_get_state(f.other, 0, 0), MP_SHOWN_CONNECTED);
+	CHECK_EQ(mp_workspace_get_state(f.other, 0, 0), MP_SHOWN_CONNECTED);
 	CHECK_EQ(mp_pool_count_instances(f.pool), 1);
 }
 

@@ -213,8 +213,8 @@ TEST(a_pool_that_goes)
 	CHECK(call_one(&f, LOCAL, &out));
 	fleet_get(&f, "a")->holds_calls = true;
 	CHECK(fleet_call(&f, "a", 1, 0, &waiting));
-	mp_view_close(f.view);
-	f.view = NULL;
+	mp_workspace_close(f.workspace);
+	f.workspace = NULL;
 	f.pool = mp_pool_free(f.pool);
 	fleet_settle(&f);
 	CHECK_EQ(out.answers, 1);

@@ -294,7 +294,7 @@ TEST(a_reload_changes_the_list_in_one_step)
 	agent_forget(&s.a);
 	CHECK(fleet_reload(&s.f, "{\"mcpServers\":{\"git\":{\"command\":\"y\"},"
 				 "\"web\":{\"command\":\"z\"}}}"));
-	mp_lobby_note_view(s.lobby, s.f.view);
+	mp_lobby_note_workspace(s.lobby, s.f.workspace);
 	fleet_advance(&s.f, 1000);
 	CHECK(agent_heard_text(&s.a, "notifications/tools/list_changed"));
 	agent_forget(&s.a);

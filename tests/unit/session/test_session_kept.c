@@ -151,7 +151,7 @@ TEST(no_list_has_old_and_new_of_a_reload)
 		bool has_old, has_new;
 
 		if (ms == 5)
-			mp_lobby_note_view(s.lobby, s.f.view);
+			mp_lobby_note_workspace(s.lobby, s.f.workspace);
 		agent_forget(&s.a);
 		(void)agent_say(&s.a, &s.f, list, 0);
 		fleet_advance(&s.f, 1);

@@ -223,9 +223,10 @@ TEST(a_subscription_outlives_a_server_that_was_switched_off)
 	CHECK_EQ(agent_say(&s.a, &s.f, subscribe, 0), 1);
 	CHECK(strstr(agent_last(&s.a), "\"result\""));
 	for (int i = 0; i < 2; i++) {
-		CHECK_EQ(mp_view_toggle(s.f.view, "git", i ? MP_TOGGLE_ON : MP_TOGGLE_OFF, NULL),
+		CHECK_EQ(mp_workspace_toggle(s.f.workspace, "git", i ? MP_TOGGLE_ON : MP_TOGGLE_OFF,
+					     NULL),
 			 0);
-		mp_lobby_note_view(s.lobby, s.f.view);
+		mp_lobby_note_workspace(s.lobby, s.f.workspace);
 		fleet_advance(&s.f, 1000);
 	}
 	agent_forget(&s.a);

@@ -170,7 +170,7 @@ static const struct mp_session_hooks hooks = {deliver};
 
 static void join(struct voice *v)
 {
-	struct mp_session_options o = {.view = v->storm->f.view,
+	struct mp_session_options o = {.workspace = v->storm->f.workspace,
 				       .principal = "uid:1",
 				       .way = "test",
 				       .traits = traits[v->index]};
@@ -500,13 +500,14 @@ static void act(struct storm *s)
 		fleet_advance(&s->f, pick(s, 2) ? pick(s, 20000) : pick(s, 700000));
 		break;
 	case 1:
-		r = mp_view_toggle(s->f.view, names[pick(s, 4)], (enum mp_toggle)pick(s, 3), NULL);
+		r = mp_workspace_toggle(s->f.workspace, names[pick(s, 4)],
+					(enum mp_toggle)pick(s, 3), NULL);
 		mp_check(r == 0);
-		mp_lobby_note_view(s->lobby, s->f.view);
+		mp_lobby_note_workspace(s->lobby, s->f.workspace);
 		break;
 	case 2:
 		(void)(fleet_reload(&s->f, SERVERS));
-		mp_lobby_note_view(s->lobby, s->f.view);
+		mp_lobby_note_workspace(s->lobby, s->f.workspace);
 		break;
 	default:
 		if (pick(s, 2))

@@ -65,7 +65,7 @@ TEST(a_stock_of_offers_at_hand)
 
 	CHECK(scene_open(&s, "{}"));
 	for (size_t i = 0; i < 2; i++)
-		offers[i] = mp_view_get_offer(s.f.view, i, 0);
+		offers[i] = mp_workspace_get_offer(s.f.workspace, i, 0);
 	r = mp_stock_make(MP_NAMING_SERVER, names, offers, 3, &stock);
 	for (size_t i = 0; i < 2; i++)
 		mp_offer_unref(offers[i]);
@@ -294,9 +294,9 @@ HEAVY_TEST(long_uris_of_one_server_leave_the_others_theirs)
 		servers[i] = names[i];
 	}
 	if (is_right) {
-		offers[0] = mp_view_get_offer(s.f.view, 0, 0);
+		offers[0] = mp_workspace_get_offer(s.f.workspace, 0, 0);
 		for (int i = 1; i < SERVERS; i++)
-			offers[i] = mp_view_get_offer(s.f.view, 1, 0);
+			offers[i] = mp_workspace_get_offer(s.f.workspace, 1, 0);
 	}
 	is_right = is_right && offers[0] && offers[1] &&
 		   mp_stock_make(MP_NAMING_SERVER, servers, offers, SERVERS, &stock) == 0 &&

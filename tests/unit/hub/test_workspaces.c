@@ -1,4 +1,4 @@
-/* test_views.c - who shares a view, who does not, and when one is closed. */
+/* test_workspaces.c - who shares a workspace, who does not, and when one is closed. */
 #include "home.h"
 
 #include <stdlib.h>
@@ -6,8 +6,8 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "hub/hub.h"
-#include "hub/outlook.h"
-#include "hub/views.h"
+#include "hub/workspace_watch.h"
+#include "hub/workspaces.h"
 
 #define USER_FILE "home/.config/mcpool/mcp.json"
 #define OFF       "\"command\":\"x\",\"enabled\":false"
@@ -15,8 +15,8 @@
 static const struct mp_identity me = {.name = "test", .version = "1", .capabilities = {"{}", 2}};
 
 struct looker {
-	struct mp_look *look;
-	struct mp_view *view;
+	struct mp_workspace_user *look;
+	struct mp_workspace *workspace;
 	int told, code;
 };
 
@@ -47,7 +47,7 @@ static const struct mp_hub_hooks hooks = {.ready = is_ready, .stopped = is_stopp
 static void tidy(struct desk *d)
 {
 	for (size_t i = 0; i < MP_ARRAY_LEN(d->l); i++)
-		mp_look_free(d->l[i].look);
+		mp_workspace_user_free(d->l[i].look);
 	mp_hub_free(d->hub);
 	mp_log_set_level(MP_LEVEL_INF);
 }
@@ -78,21 +78,21 @@ static bool open_desk(struct desk *d, const char *user)
 	return true;
 }
 
-static void found(void *u, struct mp_view *view, const struct mcpool_error *error)
+static void found(void *u, struct mp_workspace *workspace, const struct mcpool_error *error)
 {
 	struct looker *l = u;
 
 	l->told++;
-	l->view = view;
+	l->workspace = workspace;
 	l->code = error ? error->code : 0;
 }
 
 static int ask(struct desk *d, int i, const char *cwd, char *const *env, const char *profile)
 {
-	struct mp_look_request r = {.cwd = cwd, .env = env, .profile = profile};
+	struct mp_workspace_request r = {.cwd = cwd, .env = env, .profile = profile};
 
 	d->l[i] = (struct looker){0};
-	return mp_hub_look(d->hub, &r, found, &d->l[i], &d->l[i].look, &why);
+	return mp_workspaces_join(d->hub, &r, found, &d->l[i], &d->l[i].look, &why);
 }
 
 static bool look(struct desk *d, int i, const char *cwd, char *const *env, const char *profile)
@@ -101,7 +101,7 @@ static bool look(struct desk *d, int i, const char *cwd, char *const *env, const
 	REQUIRE(d->l[i].told == 0); /* never from within */
 	for (int n = 0; n < 1000 && !d->l[i].told; n++)
 		mp_loop_turn(d->hub->loop, true);
-	REQUIRE(d->l[i].told == 1 && d->l[i].view);
+	REQUIRE(d->l[i].told == 1 && d->l[i].workspace);
 	return true;
 }
 
@@ -114,19 +114,19 @@ HEAVY_TEST(the_agents_of_a_project_share_a_view)
 	CHECK(look(&d, 1, in("other"), home_env, NULL));
 	CHECK(look(&d, 2, in("other/deep"), home_env, NULL)); /* the same project */
 	CHECK(look(&d, 3, project_at, home_env, NULL));
-	CHECK(d.l[0].view == d.l[1].view && d.l[0].view == d.l[2].view);
-	CHECK(d.l[0].view != d.l[3].view);
-	CHECK_EQ(mp_view_count(d.l[0].view), 2);
-	CHECK_EQ(mp_view_count(d.l[3].view), 1);
-	CHECK_EQ(mp_hub_count_views(d.hub), 3);
+	CHECK(d.l[0].workspace == d.l[1].workspace && d.l[0].workspace == d.l[2].workspace);
+	CHECK(d.l[0].workspace != d.l[3].workspace);
+	CHECK_EQ(mp_workspace_count(d.l[0].workspace), 2);
+	CHECK_EQ(mp_workspace_count(d.l[3].workspace), 1);
+	CHECK_EQ(mp_workspaces_count(d.hub), 3);
 	CHECK(look(&d, 4, home_at, home_env, NULL)); /* the hub's own */
-	CHECK(d.l[4].view == d.hub->view);
+	CHECK(d.l[4].workspace == d.hub->workspace);
 	CHECK(look(&d, 5, NULL, NULL, NULL));
-	CHECK(d.l[5].view == d.hub->view);
-	CHECK_EQ(mp_hub_count_views(d.hub), 3);
+	CHECK(d.l[5].workspace == d.hub->workspace);
+	CHECK_EQ(mp_workspaces_count(d.hub), 3);
 }
 
-/* Two values of what an entry refers to are two views; of anything else they are one. */
+/* Two values of what an entry refers to are two workspaces; of anything else they are one. */
 HEAVY_TEST(variables_that_servers_refer_to_count)
 {
 	DESK;
@@ -140,17 +140,17 @@ HEAVY_TEST(variables_that_servers_refer_to_count)
 	CHECK(look(&d, 1, in("other"), same, NULL));
 	CHECK(look(&d, 2, in("other"), two, NULL));
 	CHECK(look(&d, 3, in("other/deep"), path, NULL));
-	CHECK(d.l[0].view == d.l[1].view);
-	CHECK(d.l[0].view != d.l[2].view);
-	CHECK(d.l[0].view != d.l[3].view && d.l[2].view != d.l[3].view);
+	CHECK(d.l[0].workspace == d.l[1].workspace);
+	CHECK(d.l[0].workspace != d.l[2].workspace);
+	CHECK(d.l[0].workspace != d.l[3].workspace && d.l[2].workspace != d.l[3].workspace);
 }
 
 static void look_from_outside(struct desk *d, int i, const char *cwd)
 {
-	struct mp_look_request r = {.cwd = cwd, .env = home_env, .only_a_look = true};
+	struct mp_workspace_request r = {.cwd = cwd, .env = home_env, .starts_nothing = true};
 
 	d->l[i] = (struct looker){0};
-	if (mp_hub_look(d->hub, &r, found, &d->l[i], &d->l[i].look, &why) < 0)
+	if (mp_workspaces_join(d->hub, &r, found, &d->l[i], &d->l[i].look, &why) < 0)
 		return;
 	for (int n = 0; n < 1000 && !d->l[i].told; n++)
 		mp_loop_turn(d->hub->loop, true);
@@ -165,17 +165,17 @@ HEAVY_TEST(a_look_from_outside_has_what_was_just_written)
 	d.follows = true;
 	CHECK(open_desk(&d, "{\"mcpServers\":{\"a\":{" OFF "}}}"));
 	look_from_outside(&d, 0, in("other"));
-	CHECK(d.l[0].view);
-	CHECK_EQ(mp_view_count(d.l[0].view), 2);
+	CHECK(d.l[0].workspace);
+	CHECK_EQ(mp_workspace_count(d.l[0].workspace), 2);
 	CHECK(put("other/.mcpool/mcp.json",
 		  "{\"mcpServers\":{\"p\":{" OFF "},\"q\":{" OFF ",\"args\":[\"q\"]}}}"));
 	look_from_outside(&d, 1, in("other"));
-	CHECK(d.l[1].view == d.l[0].view);
-	CHECK_EQ(mp_view_count(d.l[1].view), 3);
+	CHECK(d.l[1].workspace == d.l[0].workspace);
+	CHECK_EQ(mp_workspace_count(d.l[1].workspace), 3);
 	CHECK(put("other/.mcpool/mcp.json", "{\"mcpServers\":{\"p\":")); /* half a file */
 	look_from_outside(&d, 2, in("other"));
 	CHECK_EQ(d.l[2].told, 1); /* what holds is shown all the same */
-	CHECK_EQ(mp_view_count(d.l[2].view), 3);
+	CHECK_EQ(mp_workspace_count(d.l[2].workspace), 3);
 }
 
 HEAVY_TEST(a_profile_has_a_view_of_its_own)
@@ -186,9 +186,9 @@ HEAVY_TEST(a_profile_has_a_view_of_its_own)
 	CHECK(look(&d, 0, in("other"), home_env, NULL));
 	CHECK(look(&d, 1, in("other"), home_env, "claude"));
 	CHECK(look(&d, 2, in("other"), home_env, "claude"));
-	CHECK(d.l[0].view != d.l[1].view && d.l[1].view == d.l[2].view);
-	CHECK_EQ(mp_view_get_set(d.l[0].view)->settings.profile, MP_PROFILE_OMP);
-	CHECK_EQ(mp_view_get_set(d.l[1].view)->settings.profile, MP_PROFILE_CLAUDE);
+	CHECK(d.l[0].workspace != d.l[1].workspace && d.l[1].workspace == d.l[2].workspace);
+	CHECK_EQ(mp_workspace_get_set(d.l[0].workspace)->settings.profile, MP_PROFILE_OMP);
+	CHECK_EQ(mp_workspace_get_set(d.l[1].workspace)->settings.profile, MP_PROFILE_CLAUDE);
 	CHECK_EQ(ask(&d, 3, in("other"), home_env, "nonsense"), MCPOOL_EINVAL);
 }
 
@@ -206,38 +206,38 @@ HEAVY_TEST(what_cannot_be_looked_at_is_refused)
 	CHECK_EQ(d.stopped, 1);
 }
 
-/* Whoever leaves before the answer hears nothing; the view stays for the next one. */
+/* Whoever leaves before the answer hears nothing; the workspace stays for the next one. */
 HEAVY_TEST(a_look_that_is_freed_is_not_told)
 {
 	DESK;
 
 	CHECK(open_desk(&d, "{}"));
 	CHECK_EQ(ask(&d, 0, in("other"), home_env, NULL), 0);
-	d.l[0].look = mp_look_free(d.l[0].look);
+	d.l[0].look = mp_workspace_user_free(d.l[0].look);
 	CHECK(look(&d, 1, in("other"), home_env, NULL));
 	CHECK_EQ(d.l[0].told, 0);
-	CHECK_EQ(mp_hub_count_views(d.hub), 2);
+	CHECK_EQ(mp_workspaces_count(d.hub), 2);
 }
 
 /* The timer itself is the loop's; here only that it runs when it should. */
 HEAVY_TEST(a_view_rests_when_its_last_user_left)
 {
 	DESK;
-	struct mp_outlook *o;
+	struct mp_workspace_watch *o;
 
 	CHECK(open_desk(&d, "{}"));
 	CHECK(look(&d, 0, in("other"), home_env, NULL));
 	CHECK(look(&d, 1, in("other"), home_env, NULL));
-	o = mp_container_of(d.hub->outlooks.head.prev, struct mp_outlook, link);
-	d.l[0].look = mp_look_free(d.l[0].look);
+	o = mp_container_of(d.hub->watches.head.prev, struct mp_workspace_watch, link);
+	d.l[0].look = mp_workspace_user_free(d.l[0].look);
 	CHECK(!mp_timer_is_running(&o->rest));
-	d.l[1].look = mp_look_free(d.l[1].look);
+	d.l[1].look = mp_workspace_user_free(d.l[1].look);
 	CHECK(mp_timer_is_running(&o->rest));
 	CHECK(look(&d, 2, in("other"), home_env, NULL));
 	CHECK(!mp_timer_is_running(&o->rest));
-	d.l[2].look = mp_look_free(d.l[2].look);
+	d.l[2].look = mp_workspace_user_free(d.l[2].look);
 	o->rest.fn(o->rest.u); /* five minutes later */
-	CHECK_EQ(mp_hub_count_views(d.hub), 1);
+	CHECK_EQ(mp_workspaces_count(d.hub), 1);
 }
 
 /* Servers of the hub's --config run where the hub was told of them, whoever asks. */
@@ -260,6 +260,6 @@ HEAVY_TEST(named_files_belong_to_all_and_run_where_they_were_named)
 	CHECK_EQ(mp_hub_new(&options, &hooks, &d, &d.hub, &why), 0);
 	mp_hub_start(d.hub);
 	CHECK(look(&d, 0, project_at, home_env, NULL));
-	CHECK_EQ(mp_view_count(d.l[0].view), 1);
-	CHECK_TEXT(mp_view_get_set(d.l[0].view)->named_in, home_at);
+	CHECK_EQ(mp_workspace_count(d.l[0].workspace), 1);
+	CHECK_TEXT(mp_workspace_get_set(d.l[0].workspace)->named_in, home_at);
 }

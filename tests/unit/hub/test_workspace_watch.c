@@ -1,11 +1,12 @@
-/* test_outlook.c - a view keeps up with its files by itself; the hub around it is test_hub.c's. */
+/* test_workspace_watch.c - a workspace keeps up with its files by itself; the hub around it is
+ * test_hub.c's. */
 #include "home.h"
 
 #include <stdlib.h>
 
 #include "base/log.h"
 #include "hub/hub.h"
-#include "hub/outlook.h"
+#include "hub/workspace_watch.h"
 
 #define FILE_AT "home/.config/mcpool/mcp.json"
 #define OFF     "\"command\":\"x\",\"enabled\":false"
@@ -14,7 +15,7 @@ static const struct mp_identity me = {.name = "test", .version = "1", .capabilit
 
 struct desk {
 	struct mp_hub *hub;
-	struct mp_outlook *o;
+	struct mp_workspace_watch *o;
 	int ready, reloaded, errors;
 };
 
@@ -41,11 +42,11 @@ static void is_reloaded(void *u, const struct mcpool_error *error)
 }
 
 static const struct mp_hub_hooks hub_hooks = {.ready = hub_ready};
-static const struct mp_outlook_hooks hooks = {is_ready, is_reloaded};
+static const struct mp_workspace_watch_hooks hooks = {is_ready, is_reloaded};
 
 static void tidy(struct desk *d)
 {
-	mp_outlook_free(d->o);
+	mp_workspace_watch_free(d->o);
 	mp_hub_free(d->hub);
 	mp_log_set_level(MP_LEVEL_INF);
 }
@@ -57,7 +58,7 @@ static bool turn_until(struct desk *d, const int *count, int wanted)
 	return *count == wanted;
 }
 
-/* An outlook with a request of its own; its texts may go when it has copies. */
+/* An watch with a request of its own; its texts may go when it has copies. */
 static bool open_desk(struct desk *d)
 {
 	struct mp_hub_options options = {.me = &me};
@@ -74,10 +75,10 @@ static bool open_desk(struct desk *d)
 	r = home_request(NULL);
 	snprintf(cwd, sizeof(cwd), "%s", r.cwd);
 	r.cwd = cwd;
-	d->o = mp_outlook_new(d->hub, &r, NULL, &hooks, d);
-	mp_outlook_own_request(d->o);
+	d->o = mp_workspace_watch_new(d->hub, &r, NULL, &hooks, d);
+	mp_workspace_watch_own_request(d->o);
 	memset(cwd, 'x', sizeof(cwd) - 1);
-	mp_outlook_start(d->o);
+	mp_workspace_watch_start(d->o);
 	return turn_until(d, &d->ready, 1);
 }
 
@@ -87,16 +88,16 @@ HEAVY_TEST(files_are_followed)
 
 	CHECK(open_desk(&d));
 	CHECK_EQ(d.errors, 0);
-	CHECK_EQ(mp_view_count(d.o->view), 1);
+	CHECK_EQ(mp_workspace_count(d.o->workspace), 1);
 	CHECK(put(FILE_AT, "{\"mcpServers\":{\"a\":{" OFF "},\"b\":{" OFF "}}}"));
 	CHECK(turn_until(&d, &d.reloaded, 1));
-	CHECK_EQ(mp_view_count(d.o->view), 2);
+	CHECK_EQ(mp_workspace_count(d.o->workspace), 2);
 	CHECK(put(FILE_AT, "{\"mcpServers\":")); /* in the middle of an edit */
 	CHECK(turn_until(&d, &d.reloaded, 2));
 	CHECK_EQ(d.errors, 1);
-	CHECK_EQ(mp_view_count(d.o->view), 2);
-	mp_outlook_stop(d.o);
-	mp_outlook_reload(d.o); /* by hand it still works */
+	CHECK_EQ(mp_workspace_count(d.o->workspace), 2);
+	mp_workspace_watch_stop(d.o);
+	mp_workspace_watch_reload(d.o); /* by hand it still works */
 	CHECK(turn_until(&d, &d.reloaded, 3));
 }
 
@@ -110,8 +111,8 @@ TEST(before_the_start_there_is_nothing_to_reload)
 	CHECK(setenv("XDG_STATE_HOME", in("xdg"), 1) == 0);
 	options.request = r = home_request(NULL);
 	CHECK_EQ(mp_hub_new(&options, &hub_hooks, &d, &d.hub, &why), 0);
-	d.o = mp_outlook_new(d.hub, &r, NULL, &hooks, &d);
-	mp_outlook_reload(d.o);
+	d.o = mp_workspace_watch_new(d.hub, &r, NULL, &hooks, &d);
+	mp_workspace_watch_reload(d.o);
 	mp_loop_turn(d.hub->loop, false);
 	CHECK_EQ(d.reloaded, 0);
 }

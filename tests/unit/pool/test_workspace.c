@@ -1,4 +1,4 @@
-/* test_view.c - which instance a name means, and what a reload does to it. */
+/* test_workspace.c - which instance a name means, and what a reload does to it. */
 #include "test.h"
 
 #include "fleet.h"
@@ -26,10 +26,10 @@ TEST(servers_are_known_before_they_run)
 
 	CHECK(fleet_init(&f));
 	CHECK(fleet_open(&f, TWO("1", "")));
-	CHECK_EQ(mp_view_count(f.view), 2);
-	CHECK_EQ(mp_view_find(f.view, "b"), 1);
-	CHECK_EQ(mp_view_find(f.view, "c"), -1);
-	CHECK_TEXT(mp_view_get_entry(f.view, 0)->origin.file, "test.json");
+	CHECK_EQ(mp_workspace_count(f.workspace), 2);
+	CHECK_EQ(mp_workspace_find(f.workspace, "b"), 1);
+	CHECK_EQ(mp_workspace_find(f.workspace, "c"), -1);
+	CHECK_TEXT(mp_workspace_get_entry(f.workspace, 0)->origin.file, "test.json");
 	CHECK_EQ(mp_pool_count_instances(f.pool), 0); /* what nobody uses costs nothing */
 }
 
@@ -70,7 +70,7 @@ TEST(a_removed_server_is_stopped)
 	CHECK(open_both(&f, TWO("1", "")));
 	CHECK(fleet_reload(&f, "{\"mcpServers\":{\"b\":{\"command\":\"b\"}}}"));
 	fleet_advance(&f, 10);
-	CHECK_EQ(mp_view_find(f.view, "a"), -1);
+	CHECK_EQ(mp_workspace_find(f.workspace, "a"), -1);
 	CHECK_EQ(mp_pool_count_instances(f.pool), 1);
 	CHECK_EQ(fleet_count_events(&f, NULL, "gone"), 1);
 	CHECK_EQ(fleet_get(&f, "b")->prepares, 1);
@@ -146,11 +146,11 @@ TEST(the_last_reload_counts)
 	CHECK(open_both(&f, TWO("1", "")));
 	one = fleet_make_set(TWO("2", ""));
 	CHECK(one);
-	mp_view_reload(f.view, one, NULL, NULL); /* would crash if it were told */
+	mp_workspace_reload(f.workspace, one, NULL, NULL); /* would crash if it were told */
 	mp_config_set_unref(one);
 	CHECK(fleet_reload(&f, "{\"mcpServers\":{\"z\":{\"command\":\"z\"}}}"));
 	fleet_advance(&f, 10);
-	CHECK_EQ(mp_view_count(f.view), 1);
+	CHECK_EQ(mp_workspace_count(f.workspace), 1);
 	CHECK_TEXT(fleet_state(&f, "z"), "connected");
 }
 
@@ -181,7 +181,7 @@ TEST(a_private_server_belongs_to_its_session)
 }
 
 /* D13 E19 U14 */
-/* A shared one stays when the last session, and even the last view, is gone. */
+/* A shared one stays when the last session, and even the last workspace, is gone. */
 TEST(a_shared_server_stays)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;
@@ -191,13 +191,13 @@ TEST(a_shared_server_stays)
 	CHECK(fleet_call(&f, "a", 7, 0, &r));
 	fleet_settle(&f);
 	mp_pool_end_session(f.pool, 7);
-	f.view = mp_view_close(f.view);
+	f.workspace = mp_workspace_close(f.workspace);
 	fleet_advance(&f, 600000);
 	CHECK_EQ(mp_pool_count_instances(f.pool), 2);
 	CHECK_EQ(fleet_get(&f, "a")->lives, 1);
 }
 
-static void nothing(struct mp_view *v, const struct mcpool_error *error, void *u)
+static void nothing(struct mp_workspace *v, const struct mcpool_error *error, void *u)
 {
 	(void)v;
 	(void)error;
@@ -205,26 +205,26 @@ static void nothing(struct mp_view *v, const struct mcpool_error *error, void *u
 }
 
 /* D2 D27 U15 */
-/* Two views, one name: the same key is one instance, another key another one. */
+/* Two workspaces, one name: the same key is one instance, another key another one. */
 TEST(views_share_what_is_the_same)
 {
 	static char *env[] = {NULL};
 	MP_CLEANUP(fleet_done) struct fleet f;
 	struct mp_config_set *set;
-	struct mp_view *other;
+	struct mp_workspace *other;
 
 	CHECK(open_both(&f, TWO("1", "")));
 	set = fleet_make_set(TWO("2", ""));
 	CHECK(set);
-	other = mp_view_open(f.pool, set, env, nothing, NULL);
+	other = mp_workspace_open(f.pool, set, env, nothing, NULL);
 	mp_config_set_unref(set);
 	fleet_settle(&f);
-	if (mp_view_count(other) == 2) { /* memory may fail in between */
-		mp_view_start_server(other, 0, 0, false);
-		mp_view_start_server(other, 1, 0, false);
+	if (mp_workspace_count(other) == 2) { /* memory may fail in between */
+		mp_workspace_start_server(other, 0, 0, false);
+		mp_workspace_start_server(other, 1, 0, false);
 	}
 	fleet_settle(&f);
-	other = mp_view_close(other);
+	other = mp_workspace_close(other);
 	CHECK_EQ(fleet_get(&f, "a")->lives, 2);
 	CHECK_EQ(fleet_get(&f, "b")->lives, 1);
 	CHECK_EQ(mp_pool_count_instances(f.pool), 3);
@@ -240,7 +240,7 @@ TEST(a_server_starts_with_the_environment_of_the_session_that_wants_it)
 	static char *rich[] = {"HTTPS_PROXY=http://proxy", NULL};
 	static char *same[] = {"HTTPS_PROXY=http://proxy", "PWD=/elsewhere", NULL};
 	MP_CLEANUP(fleet_done) struct fleet f;
-	struct mp_view *other, *third;
+	struct mp_workspace *other, *third;
 	struct mp_status status = {0};
 	int dials;
 
@@ -250,27 +250,29 @@ TEST(a_server_starts_with_the_environment_of_the_session_that_wants_it)
 	CHECK(fleet_start(&f, "a"));
 	fleet_advance(&f, 200000); /* far up the schedule: the next try is a minute away */
 	dials = fleet_get(&f, "a")->dials;
-	mp_view_start_server(f.view, 0, 0, false);
+	mp_workspace_start_server(f.workspace, 0, 0, false);
 	fleet_settle(&f);
 	CHECK_EQ(fleet_get(&f, "a")->dials, dials);
 	fleet_get(&f, "a")->dial_code = 0;
-	other = mp_view_open(f.pool, f.set, rich, nothing, NULL);
-	mp_view_set_who(other, "claude (process 7)");
-	third = mp_view_open(f.pool, f.set, same, nothing, NULL);
+	other = mp_workspace_open(f.pool, f.set, rich, nothing, NULL);
+	mp_workspace_set_who(other, "claude (process 7)");
+	third = mp_workspace_open(f.pool, f.set, same, nothing, NULL);
 	fleet_settle(&f);
-	if (mp_view_count(other) == 1 && mp_view_count(third) == 1) { /* memory may fail */
-		mp_view_start_server(other, 0, 0, false);
+	if (mp_workspace_count(other) == 1 &&
+	    mp_workspace_count(third) == 1) { /* memory may fail */
+		mp_workspace_start_server(other, 0, 0, false);
 		fleet_settle(&f);
-		mp_view_start_server(third, 0, 0, false);
+		mp_workspace_start_server(third, 0, 0, false);
 		fleet_settle(&f);
-		mp_view_start_server(f.view, 0, 0, false); /* it runs: nothing to follow */
+		mp_workspace_start_server(f.workspace, 0, 0,
+					  false); /* it runs: nothing to follow */
 		fleet_settle(&f);
 		fleet_die(fleet_get(&f, "a"));
 		fleet_advance(&f, 200000);
-		mp_view_get_status(other, 0, 0, &status);
+		mp_workspace_get_status(other, 0, 0, &status);
 	}
-	other = mp_view_close(other);
-	third = mp_view_close(third);
+	other = mp_workspace_close(other);
+	third = mp_workspace_close(third);
 	CHECK_EQ(fleet_get(&f, "a")->lives, 2);
 	CHECK_EQ(fleet_get(&f, "a")->dials, dials + 2);
 	CHECK_TEXT(status.environment, "claude (process 7), 1 variable");
@@ -283,24 +285,24 @@ TEST(a_failed_environment_is_not_tried_again_at_once)
 	static char *rich[] = {"HTTPS_PROXY=http://proxy", NULL};
 	MP_CLEANUP(fleet_done) struct fleet f;
 	int dials = -1, again = 0;
-	struct mp_view *other;
+	struct mp_workspace *other;
 
 	CHECK(fleet_init(&f));
 	CHECK(fleet_open(&f, json));
 	fleet_get(&f, "a")->dial_code = MCPOOL_EUNAVAILABLE;
 	CHECK(fleet_start(&f, "a"));
-	other = mp_view_open(f.pool, f.set, rich, nothing, NULL);
+	other = mp_workspace_open(f.pool, f.set, rich, nothing, NULL);
 	fleet_settle(&f);
-	if (mp_view_count(other) == 1) { /* memory may fail */
-		mp_view_start_server(other, 0, 0, false);
+	if (mp_workspace_count(other) == 1) { /* memory may fail */
+		mp_workspace_start_server(other, 0, 0, false);
 		fleet_advance(&f, 200000);
 		(void)!fleet_reload(&f, json); /* it has the poor environment again, untried */
 		dials = fleet_get(&f, "a")->dials;
-		mp_view_start_server(other, 0, 0, false);
+		mp_workspace_start_server(other, 0, 0, false);
 		fleet_settle(&f);
 		again = fleet_get(&f, "a")->dials;
 	}
-	other = mp_view_close(other);
+	other = mp_workspace_close(other);
 	CHECK_EQ(again, dials);
 }
 
@@ -312,7 +314,7 @@ TEST(projects_do_not_share_a_server_of_their_own)
 	static char *env[] = {NULL};
 	MP_CLEANUP(fleet_done) struct fleet f;
 	struct mp_config_set *set;
-	struct mp_view *other;
+	struct mp_workspace *other;
 
 	CHECK(fleet_init(&f));
 	CHECK(fleet_open(&f, json));
@@ -320,13 +322,13 @@ TEST(projects_do_not_share_a_server_of_their_own)
 	set = fleet_make_set(json);
 	CHECK(set);
 	set->root = "/elsewhere";
-	other = mp_view_open(f.pool, set, env, nothing, NULL);
+	other = mp_workspace_open(f.pool, set, env, nothing, NULL);
 	mp_config_set_unref(set);
 	fleet_settle(&f);
-	if (mp_view_count(other) == 1) /* memory may fail */
-		mp_view_start_server(other, 0, 0, false);
+	if (mp_workspace_count(other) == 1) /* memory may fail */
+		mp_workspace_start_server(other, 0, 0, false);
 	fleet_settle(&f);
-	other = mp_view_close(other);
+	other = mp_workspace_close(other);
 	CHECK_EQ(fleet_get(&f, "a")->lives, 2);
 }
 
@@ -341,7 +343,7 @@ TEST(in_the_netdata_profile_the_first_wins)
 	MP_CLEANUP(fleet_done) struct fleet f;
 	struct mp_status status = {0};
 	struct mp_config_set *set;
-	struct mp_view *other;
+	struct mp_workspace *other;
 
 	CHECK(fleet_init(&f));
 	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\"}},\"mcpool\":"
@@ -350,22 +352,22 @@ TEST(in_the_netdata_profile_the_first_wins)
 	set = fleet_make_set("{\"mcpServers\":{\"a\":{\"command\":\"other\"}},\"mcpool\":"
 			     "{\"profile\":\"netdata\"}}");
 	CHECK(set);
-	other = mp_view_open(f.pool, set, env, nothing, NULL);
+	other = mp_workspace_open(f.pool, set, env, nothing, NULL);
 	mp_config_set_unref(set);
-	mp_view_set_who(other, "claude (process 7)");
+	mp_workspace_set_who(other, "claude (process 7)");
 	fleet_settle(&f);
-	if (mp_view_count(other) == 1) { /* memory may fail */
-		mp_view_start_server(other, 0, 0, false);
+	if (mp_workspace_count(other) == 1) { /* memory may fail */
+		mp_workspace_start_server(other, 0, 0, false);
 		fleet_settle(&f);
 		fleet_get(&f, "a")->dial_code = MCPOOL_EUNAVAILABLE;
 		fleet_die(fleet_get(&f, "a"));
 		fleet_advance(&f, 2000);
 		fleet_get(&f, "a")->dial_code = 0;
-		mp_view_start_server(other, 0, 0, false);
+		mp_workspace_start_server(other, 0, 0, false);
 		fleet_advance(&f, 200000);
-		mp_view_get_status(other, 0, 0, &status);
+		mp_workspace_get_status(other, 0, 0, &status);
 	}
-	other = mp_view_close(other);
+	other = mp_workspace_close(other);
 	CHECK_EQ(fleet_get(&f, "a")->lives, 2);
 	CHECK_EQ(fleet_count_events(&f, "a", "namesake"), 1);
 	CHECK(status.environment && strstr(status.environment, "the hub"));
@@ -373,7 +375,7 @@ TEST(in_the_netdata_profile_the_first_wins)
 
 static char *no_env[] = {NULL};
 
-static void is_there(struct mp_view *v, const struct mcpool_error *error, void *u)
+static void is_there(struct mp_workspace *v, const struct mcpool_error *error, void *u)
 {
 	int *told = u;
 
@@ -388,9 +390,9 @@ static int open_other(struct fleet *f, const char *json)
 	int told = 0;
 
 	if (set && f->other)
-		mp_view_reload(f->other, set, is_there, &told);
+		mp_workspace_reload(f->other, set, is_there, &told);
 	else if (set)
-		f->other = mp_view_open(f->pool, set, no_env, is_there, &told);
+		f->other = mp_workspace_open(f->pool, set, no_env, is_there, &told);
 	mp_config_set_unref(set);
 	fleet_settle(f);
 	return told;
@@ -399,7 +401,7 @@ static int open_other(struct fleet *f, const char *json)
 #define PRIVATE "{\"mcpServers\":{\"p\":{\"command\":\"p\",\"mode\":\"session\"}}}"
 
 /* D13 E65 */
-/* One view's reload is none of the business of another one's private servers. */
+/* One workspace's reload is none of the business of another one's private servers. */
 TEST(a_reload_leaves_other_views_private_servers_alone)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;
@@ -407,11 +409,11 @@ TEST(a_reload_leaves_other_views_private_servers_alone)
 	CHECK(fleet_init(&f));
 	CHECK(fleet_open(&f, TWO("1", "")));
 	CHECK_EQ(open_other(&f, PRIVATE), 1);
-	mp_view_start_server(f.other, 0, 7, false);
+	mp_workspace_start_server(f.other, 0, 7, false);
 	fleet_settle(&f);
-	CHECK_EQ(mp_view_get_state(f.other, 0, 7), MP_SHOWN_CONNECTED);
+	CHECK_EQ(mp_workspace_get_state(f.other, 0, 7), MP_SHOWN_CONNECTED);
 	CHECK(fleet_reload(&f, TWO("2", "")));
-	CHECK_EQ(mp_view_get_state(f.other, 0, 7), MP_SHOWN_CONNECTED);
+	CHECK_EQ(mp_workspace_get_state(f.other, 0, 7), MP_SHOWN_CONNECTED);
 	CHECK_EQ(fleet_count_events(&f, NULL, "gone"), 0);
 	CHECK_EQ(open_other(&f, TWO("2", "")), 1); /* its own reload is */
 	CHECK_EQ(fleet_count_events(&f, NULL, "gone"), 1);
@@ -436,7 +438,7 @@ TEST(a_server_that_becomes_serial_is_replaced)
 }
 
 /* U15 */
-/* A view that could not be made can be made later. */
+/* A workspace that could not be made can be made later. */
 TEST(a_view_that_failed_is_made_by_a_reload)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;
@@ -445,10 +447,10 @@ TEST(a_view_that_failed_is_made_by_a_reload)
 	CHECK(fleet_open(&f, TWO("1", "")));
 	f.identify_code = MCPOOL_ENOMEM;
 	CHECK_EQ(open_other(&f, PRIVATE), MCPOOL_ENOMEM);
-	CHECK_EQ(mp_view_count(f.other), 0);
+	CHECK_EQ(mp_workspace_count(f.other), 0);
 	f.identify_code = 0;
 	CHECK_EQ(open_other(&f, PRIVATE), 1);
-	CHECK_EQ(mp_view_count(f.other), 1);
+	CHECK_EQ(mp_workspace_count(f.other), 1);
 }
 
 /* U12 */

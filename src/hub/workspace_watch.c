@@ -1,0 +1,327 @@
+/*
+ * workspace_watch.c - keeps one workspace up to date with its configuration files.
+ */
+#include "hub/workspace_watch.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "config/diff.h"
+#include "config/follow.h"
+#include "config/restore.h"
+#include "hub/catalogues.h"
+#include "hub/workspaces.h"
+#include "process/environment.h"
+
+static const struct mp_log config_log = {"config"};
+
+/* --- files ----------------------------------------------------------------------------------- */
+
+static void files_changed(void *u)
+{
+	mp_workspace_watch_reload(u);
+}
+
+static void follow_catalogues(struct mp_workspace_watch *w)
+{
+	if (!w->catalogues && w->set->n_catalogues > 0)
+		w->catalogues = mp_catalogues_new(w->hub->loop, NULL, NULL);
+	if (w->catalogues)
+		mp_catalogues_follow(w->catalogues, w->set); /* new copies are files that change */
+}
+
+/* Where files cannot be followed everything else goes on. */
+static void follow(struct mp_workspace_watch *w)
+{
+	struct mp_config_watch *watch = mp_hub_get_watch(w->hub);
+	struct mcpool_error why;
+
+	if (mp_hub_is_one_shot(w->hub))
+		return;
+	if (watch && !w->follower)
+		w->follower = mp_config_watch_follow(watch, files_changed, w);
+	if (watch && mp_follower_set_paths(w->follower, w->set->paths, w->set->n_paths, &why) < 0)
+		mp_log_warn(&config_log, "changes of files will not be noticed: %s", why.message);
+	follow_catalogues(w);
+}
+
+static void load(struct mp_workspace_watch *w)
+{
+	struct mp_config_request req = w->request;
+
+	req.wall_ms = mp_loop_wall_now_ms(w->hub->loop);
+	w->set = mp_config_set_unref(w->set);
+	w->set = mp_config_load_remote(&req);
+}
+
+/* FILE:LINE, or FILE alone where it is about no line. */
+static void add_place(struct mp_buf *out, const struct mp_problem *problem)
+{
+	int r = mp_buf_addf(out, "%s", problem->file);
+
+	if (r == 0 && problem->line)
+		r = mp_buf_addf(out, ":%u", problem->line);
+	if (r < 0)
+		mp_buf_clear(out);
+}
+
+/* All but the one that is told in another way. */
+static void tell_problems(const struct mp_config_set *set, const struct mp_problem *but)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf place;
+
+	mp_buf_init(&place, MP_KIB(8));
+	for (size_t i = 0; i < set->n_problems; i++) {
+		const struct mp_problem *problem = &set->problems[i];
+
+		mp_buf_clear(&place);
+		add_place(&place, problem);
+		if (problem != but)
+			mp_log_write(&config_log,
+				     problem->severity == MP_ERROR ? MP_LEVEL_ERR : MP_LEVEL_WRN,
+				     "%.*s: %s", MP_STR_ARGS(mp_buf_get(&place)), problem->message);
+	}
+}
+
+/* What agents and `status` say while a file is broken. */
+static void note_problem(struct mp_workspace_watch *w)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	const struct mp_problem *broken = mp_restore_find_broken(w->set);
+
+	mp_buf_init(&text, MP_KIB(16));
+	if (broken) {
+		add_place(&text, broken);
+		if (mp_buf_addf(&text, ": %s", broken->message) < 0 || mp_buf_terminate(&text) < 0)
+			return;
+	}
+	mp_workspace_set_problem(w->workspace, broken ? text.data : NULL);
+}
+
+/* For the next hub, which may find a file broken. */
+static void keep_good(struct mp_workspace_watch *w)
+{
+	if (!mp_hub_is_one_shot(w->hub) && w->request.db && w->set->root[0])
+		mp_restore_save(w->request.db, w->set, mp_loop_wall_now_ms(w->hub->loop));
+}
+
+/* --- start and reload ------------------------------------------------------------------------ */
+
+static void tell_ready(struct mp_workspace_watch *w, const struct mcpool_error *error)
+{
+	if (w->is_ready)
+		return;
+	w->is_ready = true;
+	w->is_broken = error != NULL;
+	w->hooks->ready(w->u, error);
+}
+
+static void is_ready(struct mp_workspace *v, const struct mcpool_error *error, void *u)
+{
+	(void)v;
+	tell_ready(u, error);
+}
+
+void mp_workspace_watch_start(struct mp_workspace_watch *w)
+{
+	follow(w);
+	w->workspace = mp_workspace_open(w->hub->pool, w->set, w->request.env, is_ready, w);
+	note_problem(w);
+	keep_good(w);
+}
+
+struct naming {
+	struct mp_buf *out;
+	enum mp_change_kind kind;
+	size_t n;
+	bool is_full;
+};
+
+/* `added a, b`; an event has room for some. */
+static void name_change(void *u, const struct mp_config_change *change)
+{
+	struct naming *n = u;
+	const struct mp_entry *e = change->after ? change->after : change->before;
+
+	if (change->kind != n->kind || n->is_full)
+		return;
+	n->is_full = mp_buf_addf(n->out, "%s%s%s%s", n->n || !n->out->len ? "" : "; ",
+				 n->n ? ", " : mp_change_kind_get_name(n->kind), n->n ? "" : " ",
+				 e->name) < 0;
+	n->n++;
+}
+
+static void tell_changes(struct mp_workspace_watch *w)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf words;
+	int changes = 0;
+
+	mp_buf_init(&words, MP_KIB(4));
+	for (int kind = MP_ADDED; kind <= MP_GONE && changes >= 0; kind++) {
+		struct naming n = {&words, (enum mp_change_kind)kind, 0, false};
+
+		changes = mp_diff(w->before, w->set, name_change, &n);
+	}
+	mp_event(&w->hub->events, 0, MP_EVENT_RELOADED, "%s%s%.*s", w->label,
+		 w->label[0] ? ": " : "",
+		 MP_STR_ARGS(words.len ? mp_buf_get(&words) : MP_STR("nothing changed")));
+}
+
+static void tell_failure(struct mp_workspace_watch *w, const struct mcpool_error *error)
+{
+	mp_event(&w->hub->events, 0, MP_EVENT_RELOAD_FAILED, "%s%s%s", w->label,
+		 w->label[0] ? ": " : "", error->message);
+}
+
+static void is_reloaded(struct mp_workspace *v, const struct mcpool_error *error, void *u)
+{
+	struct mp_workspace_watch *w = u;
+
+	(void)v;
+	w->is_reloading = false;
+	if (error)
+		tell_failure(w, error);
+	else
+		tell_changes(w);
+	if (!error) { /* else that is still what holds */
+		w->before = mp_config_set_unref(w->before);
+		w->is_broken = false;
+		mp_lobby_note_workspace(w->hub->lobby, w->workspace);
+	}
+	tell_ready(w, error); /* files that change at once come before the first word */
+	if (w->hooks->reloaded)
+		w->hooks->reloaded(w->u, error);
+	mp_workspaces_note_reloaded(w);
+}
+
+/*
+ * A file that had servers and cannot be read any more: somebody is in the middle of an edit. Or
+ * discovery itself failed, and the set is empty for that reason alone.
+ */
+static const struct mp_problem *find_broken(const struct mp_config_set *before,
+					    const struct mp_config_set *after)
+{
+	if (!after->root[0] && before->root[0] && after->n_problems)
+		return &after->problems[0];
+	for (size_t i = 0; i < after->n_problems; i++) {
+		if (!after->problems[i].is_whole_file)
+			continue;
+		for (size_t k = 0; k < before->n; k++)
+			if (strcmp(before->entries[k]->origin.file, after->problems[i].file) == 0)
+				return &after->problems[i];
+	}
+	return NULL;
+}
+
+static void tell_refusal(void *u)
+{
+	struct mp_workspace_watch *w = u;
+
+	w->is_reloading = false;
+	tell_failure(w, &w->refused);
+	if (w->hooks->reloaded)
+		w->hooks->reloaded(w->u, &w->refused);
+	mp_workspaces_note_reloaded(w);
+}
+
+/* What runs goes on as it is. */
+static void refuse(struct mp_workspace_watch *w, const struct mp_problem *broken,
+		   struct mp_config_set *was)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf place;
+
+	mp_buf_init(&place, MP_KIB(8));
+	add_place(&place, broken);
+	(void)mp_fail(&w->refused, MCPOOL_EPARSE, "%.*s: %s", MP_STR_ARGS(mp_buf_get(&place)),
+		      broken->message);
+	mp_workspace_set_problem(w->workspace, w->refused.message);
+	mp_config_set_unref(w->set);
+	w->set = was;
+	mp_loop_unpost(w->hub->loop, &w->refused_task);
+	mp_loop_post(w->hub->loop, &w->refused_task);
+}
+
+void mp_workspace_watch_reload(struct mp_workspace_watch *w)
+{
+	const struct mp_problem *broken;
+	struct mp_config_set *was;
+
+	if (mp_hub_is_stopping(w->hub) || !w->workspace)
+		return;
+	was = mp_config_set_ref(w->set);
+	load(w);
+	broken = find_broken(was, w->set);
+	tell_problems(w->set, broken);
+	if (w->set->root[0])
+		follow(w);
+	w->is_reloading = true;
+	if (broken) {
+		refuse(w, broken, was);
+		return;
+	}
+	note_problem(w);
+	keep_good(w);
+	if (!w->before)
+		w->before = was;
+	else /* of two reloads the second one tells what both changed */
+		mp_config_set_unref(was);
+	mp_workspace_reload(w->workspace, w->set, is_reloaded, w);
+}
+
+/* --- life ------------------------------------------------------------------------------------ */
+
+struct mp_workspace_watch *mp_workspace_watch_new(struct mp_hub *hub,
+						  const struct mp_config_request *request,
+						  struct mp_config_set *set,
+						  const struct mp_workspace_watch_hooks *hooks,
+						  void *u)
+{
+	struct mp_workspace_watch *w = mp_alloc(sizeof(*w));
+
+	w->hub = hub;
+	w->request = *request;
+	w->hooks = hooks;
+	w->u = u;
+	w->label = "";
+	mp_list_init(&w->users);
+	mp_task_init(&w->refused_task, tell_refusal, w);
+	if (set)
+		w->set = mp_config_set_ref(set);
+	else
+		load(w);
+	return w;
+}
+
+void mp_workspace_watch_own_request(struct mp_workspace_watch *w)
+{
+	w->own_cwd = mp_dup(w->request.cwd);
+	w->own_profile = w->request.profile ? mp_dup(w->request.profile) : NULL;
+	w->own_env = mp_environment_copy(w->request.env);
+	w->request.cwd = w->own_cwd;
+	w->request.profile = w->own_profile;
+	w->request.env = w->own_env;
+}
+
+void mp_workspace_watch_stop(struct mp_workspace_watch *w)
+{
+	w->follower = mp_follower_leave(w->follower);
+	w->catalogues = mp_catalogues_free(w->catalogues);
+}
+
+struct mp_workspace_watch *mp_workspace_watch_free(struct mp_workspace_watch *w)
+{
+	if (!w)
+		return NULL;
+	mp_loop_unpost(w->hub->loop, &w->refused_task);
+	mp_workspace_watch_stop(w);
+	mp_workspace_close(w->workspace);
+	mp_config_set_unref(w->set);
+	mp_config_set_unref(w->before);
+	mp_environment_free(w->own_env);
+	mp_free(w->own_profile);
+	mp_free(w->own_cwd);
+	return mp_free(w);
+}
