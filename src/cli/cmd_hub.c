@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "base/limits.h"
-#include "cli/background.h"
+#include "hub/background.h"
 #include "cli/cli.h"
 #include "cli/hub_client.h"
 #include "cli/verbs.h"

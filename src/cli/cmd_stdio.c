@@ -1,5 +1,5 @@
 /*
- * cmd_stdio.c - `mcpool stdio`: what an agent starts.
+ * cmd_stdio.c - `mcpool stdio`: the bridge that an agent starts.
  */
 #include <errno.h>
 #include <limits.h>
@@ -10,8 +10,8 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "cli/background.h"
-#include "cli/bridge_io.h"
+#include "hub/background.h"
+#include "bridge/bridge_run.h"
 #include "cli/cli.h"
 #include "cli/verbs.h"
 #include "config/settings.h"
@@ -42,10 +42,11 @@ const struct mp_verb mp_verb_stdio = {
 	MP_VERB_PLAIN,
 };
 
-/* --- what the hub is told -------------------------------------------------------------------- */
+/* --- the hello message ----------------------------------------------------------------------- */
 
-/* "a,b" and c are three; pointers into text, which is cut. */
-static size_t split(const struct mp_cli_list *given, char **texts, const char **items, size_t max)
+/* Split "a,b" at commas; items point into texts, which are modified. */
+static size_t list_split(const struct mp_cli_list *given, char **texts, const char **items,
+			 size_t max)
 {
 	size_t n = 0;
 
@@ -60,14 +61,14 @@ static size_t split(const struct mp_cli_list *given, char **texts, const char **
 	return n;
 }
 
-struct telling {
+struct hello_texts {
 	char *texts[2][64];
 	const char *servers[MP_LIMIT_SERVERS / 8];
 	const char *tools[MP_LIMIT_SERVERS / 8];
 	char cwd[PATH_MAX], project[PATH_MAX];
 };
 
-static int check_options(const struct mp_cli_args *args, struct telling *t)
+static int check_options(const struct mp_cli_args *args, struct hello_texts *t)
 {
 	if (args->profile && !mp_profile_exists(args->profile)) {
 		mp_cli_complain("there is no profile '%s': default, omp, claude, netdata",
@@ -85,13 +86,13 @@ static int check_options(const struct mp_cli_args *args, struct telling *t)
 		return MP_EXIT_USAGE;
 	}
 	if (!getcwd(t->cwd, sizeof(t->cwd))) {
-		mp_cli_complain("the folder you are in is not there any more");
+		mp_cli_complain("the current directory no longer exists");
 		return MP_EXIT_CONFIG;
 	}
 	return MP_EXIT_DONE;
 }
 
-static int write_hello(const struct mp_cli_args *args, struct telling *t, struct mp_buf *hello)
+static int write_hello(const struct mp_cli_args *args, struct hello_texts *t, struct mp_buf *hello)
 {
 	struct mp_greeting g = {
 		.protocol = MP_GREETING_PROTOCOL,
@@ -106,15 +107,15 @@ static int write_hello(const struct mp_cli_args *args, struct telling *t, struct
 
 	g.options.servers.items = t->servers;
 	g.options.servers.n =
-		split(&args->servers, t->texts[0], t->servers, MP_ARRAY_LEN(t->servers));
+		list_split(&args->servers, t->texts[0], t->servers, MP_ARRAY_LEN(t->servers));
 	g.options.tools.items = t->tools;
-	g.options.tools.n = split(&args->tools, t->texts[1], t->tools, MP_ARRAY_LEN(t->tools));
+	g.options.tools.n = list_split(&args->tools, t->texts[1], t->tools, MP_ARRAY_LEN(t->tools));
 	return mp_greeting_write(hello, &g, environ);
 }
 
 /* --- the bridge ------------------------------------------------------------------------------ */
 
-/* We were started by the hub that we are to lead to. */
+/* The hub that this bridge would connect to has started it as a server. */
 static bool is_served(const struct mp_hub_place *place)
 {
 	const char *hub = getenv(MP_ENVIRONMENT_HUB);
@@ -122,12 +123,12 @@ static bool is_served(const struct mp_hub_place *place)
 	return hub && strcmp(hub, place->socket) == 0;
 }
 
-static int bridge(const struct mp_cli_args *args, struct telling *t)
+static int bridge(const struct mp_cli_args *args, struct hello_texts *t)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf hello, log;
 	struct mp_hub_place place;
 	struct mcpool_error why;
-	struct mp_bridge_way way = {.place = &place};
+	struct mp_bridge_run_options o = {.place = &place};
 	int r;
 
 	mp_buf_init(&hello, MP_MIB(4));
@@ -142,20 +143,22 @@ static int bridge(const struct mp_cli_args *args, struct telling *t)
 		return MP_EXIT_START;
 	}
 	if (is_served(&place)) {
-		mp_cli_complain("this is a server of mcpool's hub, which would serve itself; take "
-				"it out of the file where it stands (`mcpool list` shows that)");
+		mp_cli_complain("mcpool's hub has started this as one of its servers, so the hub "
+				"would serve itself; "
+				"remove the entry from its file (`mcpool list` shows which)");
 		return MP_EXIT_CONFIG;
 	}
-	way.log = log.data;
-	way.options = (struct mp_bridge_options){
+	o.log = log.data;
+	o.options = (struct mp_bridge_options){
 		.hello = mp_buf_get(&hello), .version = mcpool_version(), .log = log.data};
-	return mp_bridge_run(&way);
+	mp_bridge_run(&o);
+	return MP_EXIT_DONE;
 }
 
 static int run_stdio(const struct mp_verb *verb, int argc, char **argv)
 {
 	struct mp_cli_args args;
-	struct telling *t;
+	struct hello_texts *t;
 	int r = mp_cli_read_args(verb, argc, argv, 0, 0, &args);
 
 	if (r)

@@ -5,10 +5,10 @@
 #include <stdio.h>
 
 #include "base/limits.h"
-#include "cli/bridge.h"
+#include "bridge/bridge.h"
 
 /* A bridge whose other ends are texts. */
-struct desk {
+struct ends {
 	struct mp_bridge *b;
 	struct mp_buf hub, agent; /* lines said to them */
 	uint64_t hub_bytes;
@@ -20,7 +20,7 @@ struct desk {
 
 static int connect_hub(void *u, struct mcpool_error *reterr)
 {
-	struct desk *d = u;
+	struct ends *d = u;
 
 	d->connects++;
 	if (d->connect_result < 0 && reterr)
@@ -30,38 +30,38 @@ static int connect_hub(void *u, struct mcpool_error *reterr)
 
 static int start_hub(void *u, struct mcpool_error *reterr)
 {
-	struct desk *d = u;
+	struct ends *d = u;
 
 	(void)reterr;
 	d->starts++;
 	return d->start_result;
 }
 
-static void hang_up(void *u)
+static void disconnect(void *u)
 {
-	struct desk *d = u;
+	struct ends *d = u;
 
 	d->hang_ups++;
 }
 
-static void pour_to_hub(void *u, struct mp_str lines)
+static void send_hub_lines(void *u, struct mp_str lines)
 {
-	struct desk *d = u;
+	struct ends *d = u;
 
 	d->hub_bytes += lines.len;
 	if (mp_buf_add_str(&d->hub, lines) < 0)
 		mp_buf_clear(&d->hub);
 }
 
-static void say_hub(void *u, struct mp_str line)
+static void send_hub(void *u, struct mp_str line)
 {
-	pour_to_hub(u, line);
-	pour_to_hub(u, MP_STR("\n"));
+	send_hub_lines(u, line);
+	send_hub_lines(u, MP_STR("\n"));
 }
 
-static void say_agent(void *u, struct mp_str line)
+static void send_agent(void *u, struct mp_str line)
 {
-	struct desk *d = u;
+	struct ends *d = u;
 
 	if (mp_buf_add_str(&d->agent, line) < 0 || mp_buf_add_char(&d->agent, '\n') < 0)
 		mp_buf_clear(&d->agent);
@@ -69,36 +69,37 @@ static void say_agent(void *u, struct mp_str line)
 
 static void set_timer(void *u, int64_t ms)
 {
-	struct desk *d = u;
+	struct ends *d = u;
 
 	d->timer = ms;
 }
 
 static int64_t now_ms(void *u)
 {
-	struct desk *d = u;
+	struct ends *d = u;
 
 	return d->now;
 }
 
 static void leave(void *u)
 {
-	struct desk *d = u;
+	struct ends *d = u;
 
 	d->left = true;
 }
 
-static const struct mp_bridge_hooks hooks = {connect_hub, start_hub, hang_up, say_hub, pour_to_hub,
-					     say_agent,   set_timer, now_ms,  leave};
+static const struct mp_bridge_hooks hooks = {connect_hub, start_hub,      disconnect,
+					     send_hub,    send_hub_lines, send_agent,
+					     set_timer,   now_ms,         leave};
 
-static void tidy(struct desk *d)
+static void tidy(struct ends *d)
 {
 	mp_bridge_free(d->b);
 	mp_buf_done(&d->hub);
 	mp_buf_done(&d->agent);
 }
 
-static void open_desk(struct desk *d)
+static void open_desk(struct ends *d)
 {
 	struct mp_bridge_options o = {
 		.hello = MP_STR("HELLO"), .version = "0.2.0", .log = "the.log"};
@@ -110,10 +111,10 @@ static void open_desk(struct desk *d)
 }
 
 #define DESK                                  \
-	MP_CLEANUP(tidy) struct desk d = {0}; \
+	MP_CLEANUP(tidy) struct ends d = {0}; \
 	open_desk(&d)
 
-static enum mp_bridge_state state(const struct desk *d)
+static enum mp_bridge_state state(const struct ends *d)
 {
 	return mp_bridge_get_state(d->b);
 }
@@ -121,26 +122,26 @@ static enum mp_bridge_state state(const struct desk *d)
 #define IS_IN(d, s) CHECK_EQ(state(&(d)), MP_BRIDGE_##s)
 
 /* As the io does: what passes is written. */
-static void agent(struct desk *d, const char *line)
+static void agent(struct ends *d, const char *line)
 {
-	if (mp_bridge_from_agent(d->b, mp_str_of(line), strlen(line) + 1) == MP_BRIDGE_PASS)
-		say_hub(d, mp_str_of(line));
+	if (mp_bridge_from_agent(d->b, mp_str_of(line), strlen(line) + 1) == MP_BRIDGE_FORWARD)
+		send_hub(d, mp_str_of(line));
 }
 
-static void hub(struct desk *d, const char *line)
+static void hub(struct ends *d, const char *line)
 {
-	if (mp_bridge_from_hub(d->b, mp_str_of(line)) == MP_BRIDGE_PASS)
-		say_agent(d, mp_str_of(line));
+	if (mp_bridge_from_hub(d->b, mp_str_of(line)) == MP_BRIDGE_FORWARD)
+		send_agent(d, mp_str_of(line));
 }
 
-static void forget(struct desk *d)
+static void forget(struct ends *d)
 {
 	mp_buf_clear(&d->hub);
 	mp_buf_clear(&d->agent);
 }
 
 /* All that was said to it was written. */
-static void lose(struct desk *d)
+static void lose(struct ends *d)
 {
 	mp_bridge_lost(d->b, d->hub_bytes, MP_STR(""), d->hub_bytes);
 	d->hub_bytes = 0;
@@ -163,9 +164,9 @@ static bool has(const struct mp_buf *b, const char *words)
 #define INITIALIZED "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}"
 
 /* A hub is there and lets us in. */
-static bool open_bridge(struct desk *d)
+static bool open_bridge(struct ends *d)
 {
-	mp_bridge_begin(d->b);
+	mp_bridge_start(d->b);
 	REQUIRE(state(d) == MP_BRIDGE_GREETING);
 	REQUIRE(has(&d->hub, "HELLO\n"));
 	hub(d, HELLO_BACK);
@@ -175,7 +176,7 @@ static bool open_bridge(struct desk *d)
 }
 
 /* The next one: found at once, greeted. */
-static bool greet_next(struct desk *d)
+static bool greet_next(struct ends *d)
 {
 	REQUIRE(state(d) == MP_BRIDGE_GREETING);
 	hub(d, HELLO_BACK);
@@ -455,7 +456,7 @@ TEST(without_traffic_no_hub_is_started)
 	CHECK_EQ(d.starts, 1);
 	d.connect_result = 0;
 	forget(&d);
-	mp_bridge_is_ready(d.b);
+	mp_bridge_hub_ready(d.b);
 	CHECK(greet_next(&d));
 	CHECK(has(&d.hub, CALL(1)));
 }
@@ -465,7 +466,7 @@ TEST(messages_wait_ten_seconds_for_a_hub)
 	DESK;
 
 	d.connect_result = MCPOOL_ENOENT;
-	mp_bridge_begin(d.b);
+	mp_bridge_start(d.b);
 	IS_IN(d, STARTING);
 	agent(&d, CALL(1));
 	agent(&d, INITIALIZED);
@@ -494,7 +495,7 @@ TEST(a_hub_that_refuses_us_is_quoted)
 {
 	DESK;
 
-	mp_bridge_begin(d.b);
+	mp_bridge_start(d.b);
 	agent(&d, CALL(1));
 	hub(&d, "{\"jsonrpc\":\"2.0\",\"id\":\"hello\",\"error\":{\"code\":-32603,\"message\":"
 		"\"there is no folder /x\",\"data\":{\"protocol\":1,\"version\":\"0.2.0\"}}}");
@@ -508,12 +509,12 @@ TEST(a_full_hub_is_said_to_be_full)
 {
 	DESK;
 
-	mp_bridge_begin(d.b);
+	mp_bridge_start(d.b);
 	agent(&d, CALL(1));
 	hub(&d, "{\"jsonrpc\":\"2.0\",\"id\":\"hello\",\"error\":{\"code\":-32603,\"message\":"
 		"\"there are 9 sessions\",\"data\":{\"protocol\":1,\"full\":true}}}");
 	IS_IN(d, RESTING);
-	CHECK(has(&d.agent, "the hub takes no more agents: there are 9 sessions"));
+	CHECK(has(&d.agent, "the hub accepts no more agents: there are 9 sessions"));
 	CHECK(has(&d.agent, "end agents that are not needed") && !has(&d.agent, "mcpool up"));
 }
 
@@ -523,7 +524,7 @@ TEST(a_full_hub_is_said_to_be_full)
 #define LEAVES "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"pid\":7}}"
 
 /* Greeted as the command line, it is still the older one: then it is asked to go. */
-static bool replace(struct desk *d)
+static bool replace(struct ends *d)
 {
 	REQUIRE(state(d) == MP_BRIDGE_GREETING);
 	forget(d);
@@ -541,7 +542,7 @@ TEST(an_older_hub_is_replaced)
 {
 	DESK;
 
-	mp_bridge_begin(d.b);
+	mp_bridge_start(d.b);
 	agent(&d, CALL(1));
 	CHECK(replace(&d));
 	CHECK_EQ(d.hang_ups, 1);
@@ -551,7 +552,7 @@ TEST(an_older_hub_is_replaced)
 	CHECK_EQ(d.starts, 1);
 	CHECK_EQ(d.hang_ups, 2);
 	d.connect_result = 0;
-	mp_bridge_is_ready(d.b);
+	mp_bridge_hub_ready(d.b);
 	forget(&d);
 	hub(&d, HELLO_BACK);
 	IS_IN(d, OPEN);
@@ -563,12 +564,12 @@ TEST(older_hubs_are_not_replaced_for_ever)
 {
 	DESK;
 
-	mp_bridge_begin(d.b);
+	mp_bridge_start(d.b);
 	for (int i = 0; i < 3; i++) {
 		CHECK(replace(&d));
 		lose(&d);
 		IS_IN(d, STARTING);
-		mp_bridge_is_ready(d.b);
+		mp_bridge_hub_ready(d.b);
 	}
 	hub(&d, OLDER);
 	IS_IN(d, OPEN);
@@ -579,7 +580,7 @@ TEST(a_hub_that_was_replaced_meanwhile_stays)
 {
 	DESK;
 
-	mp_bridge_begin(d.b);
+	mp_bridge_start(d.b);
 	forget(&d);
 	hub(&d, OLDER);
 	IS_IN(d, REPLACING);
@@ -595,7 +596,7 @@ TEST(an_older_hub_that_stays_will_do)
 {
 	DESK;
 
-	mp_bridge_begin(d.b);
+	mp_bridge_start(d.b);
 	CHECK(replace(&d));
 	hub(&d, "{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{\"code\":-32603,\"message\":\"no\"}}");
 	IS_IN(d, GREETING);
@@ -609,7 +610,7 @@ TEST(a_hub_that_is_about_to_leave_is_not_the_last_word)
 {
 	DESK;
 
-	mp_bridge_begin(d.b);
+	mp_bridge_start(d.b);
 	agent(&d, CALL(1));
 	hub(&d, "{\"jsonrpc\":\"2.0\",\"id\":\"hello\",\"error\":{\"code\":-32603,\"message\":"
 		"\"it stops\",\"data\":{\"protocol\":1,\"version\":\"0.2.0\",\"leaving\":true}}}");
@@ -647,7 +648,7 @@ TEST(an_older_protocol_is_replaced_a_newer_one_is_told)
 {
 	DESK;
 
-	mp_bridge_begin(d.b);
+	mp_bridge_start(d.b);
 	agent(&d, CALL(1));
 	hub(&d, "{\"jsonrpc\":\"2.0\",\"id\":\"hello\",\"error\":{\"code\":-32600,\"message\":"
 		"\"other\",\"data\":{\"protocol\":2,\"version\":\"9.0.0\"}}}");
@@ -692,7 +693,7 @@ HEAVY_TEST(what_waits_is_bounded)
 	DESK;
 
 	d.connect_result = MCPOOL_ENOENT;
-	mp_bridge_begin(d.b);
+	mp_bridge_start(d.b);
 	memset(line, 'x', sizeof(line) - 1);
 	line[sizeof(line) - 1] = '\0';
 	for (int i = 0; i < 15; i++) {

@@ -1,8 +1,8 @@
 /*
- * background.c - a hub in the background: forked twice, so that it is nobody's child, and told
- * apart from whoever started it in every way that could end it with them.
+ * background.c - starts a hub in the background: forked twice into a session of its own, so that
+ * the end of the process that started it does not end the hub.
  */
-#include "cli/background.h"
+#include "hub/background.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,8 +26,8 @@ int mp_background_find_log(struct mp_buf *out, struct mcpool_error *reterr)
 	return r < 0 ? mp_fail(reterr, r, "HOME is not set, so there is no place for a log") : 0;
 }
 
-/* Appended to; a long one becomes the older one first. */
-static int open_log(const char *path, struct mcpool_error *reterr)
+/* Open for appending; a long log is renamed to .1 first. */
+static int log_open(const char *path, struct mcpool_error *reterr)
 {
 	char real[PATH_MAX], older[PATH_MAX + 4];
 	struct stat st;
@@ -37,13 +37,13 @@ static int open_log(const char *path, struct mcpool_error *reterr)
 		return r;
 	snprintf(older, sizeof(older), "%s.1", real);
 	if (lstat(real, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > MP_LOGFILE_SIZE)
-		(void)rename(real, older); /* then it grows on */
+		(void)rename(real, older); /* if it fails, the log grows on */
 	fd = open(real, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC, 0600);
 	return fd < 0 ? mp_fail_errno(reterr, errno, "%s cannot be opened", real) : fd;
 }
 
-/* This very program; where it was replaced meanwhile, what stands in its place. */
-static void find_self(char *out, size_t size)
+/* The path of this program; after an upgrade, of the new one. */
+static void self_find(char *out, size_t size)
 {
 	static const char gone[] = " (deleted)";
 	ssize_t n = readlink("/proc/self/exe", out, size - 1);
@@ -54,7 +54,7 @@ static void find_self(char *out, size_t size)
 		out[len - strlen(gone)] = '\0';
 }
 
-static void become_hub(int log, int ready, const char *http)
+static void hub_exec(int log, int ready, const char *http)
 {
 	char *argv[] = {"mcpool",     "serve", "--background", http ? "--http" : NULL,
 			(char *)http, NULL};
@@ -68,15 +68,15 @@ static void become_hub(int log, int ready, const char *http)
 	if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(ready, STDOUT_FILENO) < 0 ||
 	    dup2(log, STDERR_FILENO) < 0)
 		_exit(1);
-	find_self(self, sizeof(self));
+	self_find(self, sizeof(self));
 	if (close_range(STDERR_FILENO + 1, ~0u, 0) < 0)
-		_exit(1); /* an agent's descriptors are not the hub's */
+		_exit(1); /* the hub must not inherit the agent's descriptors */
 	execv(self, argv);
 	execv("/proc/self/exe", argv);
 	_exit(1);
 }
 
-static int fork_twice(int log, int ready, const char *http, struct mcpool_error *reterr)
+static int hub_fork(int log, int ready, const char *http, struct mcpool_error *reterr)
 {
 	pid_t child = fork();
 
@@ -86,7 +86,7 @@ static int fork_twice(int log, int ready, const char *http, struct mcpool_error 
 		setsid();
 		child = fork();
 		if (child == 0)
-			become_hub(log, ready, http);
+			hub_exec(log, ready, http);
 		_exit(child < 0);
 	}
 	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
@@ -102,16 +102,16 @@ int mp_background_start(const struct mp_hub_place *place, const char *log, const
 	if (mp_hub_place_is_held(place))
 		return mp_fail(reterr, MCPOOL_EAGAIN,
 			       "process %ld holds the hub's lock and does not answer yet; if this "
-			       "goes on, `mcpool down` stops it",
+			       "lasts, stop it with `mcpool down`",
 			       (long)mp_hub_place_get_pid(place));
-	fd = open_log(log, reterr);
+	fd = log_open(log, reterr);
 	if (fd < 0)
 		return fd;
 	if (pipe2(fds, O_CLOEXEC) < 0) {
 		close(fd);
 		return mp_fail_errno(reterr, errno, "the hub cannot be started");
 	}
-	r = fork_twice(fd, fds[1], http, reterr);
+	r = hub_fork(fd, fds[1], http, reterr);
 	close(fd);
 	close(fds[1]);
 	if (r < 0)
