@@ -26,7 +26,6 @@
 #include "net/http_client.h"
 #include "rpc/peer.h"
 #include "transport/streamable.h"
-#include "transport/streamable_parts.h"
 
 enum { ROUNDS = 15, WARM_UP = 200 };
 

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "client/upstream_parts.h"
+#include "client/upstream.h"
 
 #define UPSTREAM_EVENTS(X)                                       \
 	X(OPEN, "open", "begin")                                 \

@@ -9,6 +9,8 @@
 #include "base/base.h"
 #include "base/log.h"
 #include "base/loop.h"
+#include "base/machine.h"
+#include "client/agree.h"
 #include "client/mirror.h"
 #include "client/verdicts.h"
 #include "rpc/era.h"
@@ -16,6 +18,8 @@
 #include "transport/transport.h"
 
 struct mp_upstream;
+struct mp_catalog_list; /* catalog.h */
+struct mp_catalog_fetch;
 
 /* What can answer the server's requests: a person at a terminal, an agent, a test. */
 struct mp_answerer {
@@ -108,5 +112,53 @@ int64_t mp_upstream_get_opened_us(const struct mp_upstream *up);
 struct mp_str mp_upstream_get_challenge(const struct mp_upstream *up);
 /* The last lines the server wrote to stderr, redacted; none where there is no such thing. */
 int mp_upstream_get_tail(struct mp_upstream *up, size_t lines, struct mp_buf *out) MP_MUST;
+
+/* --- for the files of the upstream alone: upstream*.c ----------------------------------------- */
+
+#define MP_UPSTREAM_STATES(X)                                                                \
+	X(MP_UPSTREAM_IDLE, "idle", "not opened yet")                                        \
+	X(MP_UPSTREAM_DIALING, "dialing", "the transport is being opened")                   \
+	X(MP_UPSTREAM_AGREEING, "agreeing", "it is open, era and version are being chosen")  \
+	X(MP_UPSTREAM_HANGING_UP, "hanging up", "it died of the probe and is dialled again") \
+	X(MP_UPSTREAM_READY, "ready", "calls may flow")                                      \
+	X(MP_UPSTREAM_OVER, "over", "the server is gone, nobody has hung up yet")            \
+	X(MP_UPSTREAM_CLOSING, "closing", "we hung up, the transport shuts down")            \
+	X(MP_UPSTREAM_CLOSED, "closed", "the last state")
+
+MP_MACHINE_ENUM(mp_upstream_state, MP_UPSTREAM_STATES);
+
+struct mp_upstream {
+	struct mp_loop *loop;
+	struct mp_upstream_options o;
+	char *launch_key; /* owned */
+	const struct mp_upstream_hooks *hooks;
+	void *u;
+	enum mp_upstream_state state;
+	struct mp_transport *transport; /* owned; NULL before dialling */
+	bool shut;                      /* the transport has said its last word */
+	bool deaf;                      /* it takes nothing any more, and will say so */
+	struct mp_str during;           /* the id of the call on whose stream a message came */
+	struct mp_peer peer;
+	struct mp_agree agree;
+	struct mp_buf meta; /* of the request being written, where it is not always the same */
+	struct mp_mirrors mirrors;
+	struct mp_catalog_list *relisted; /* owned; NULL: tools are not being listed anew */
+	struct mp_catalog_fetch *relisting;
+	unsigned dials;
+	int64_t opened_us;       /* 0: not yet */
+	enum mp_agree_way way;   /* how the next life begins */
+	struct mp_timer timer;   /* for dialling and agreeing */
+	struct mcpool_error why; /* of FAILED and LOST */
+	struct mp_task ended_task, closed_task;
+	struct mp_grave grave;
+};
+
+/* What the peer asks for and tells; u is the upstream. */
+extern const struct mp_peer_hooks mp_upstream_peer_hooks;
+
+/* For mp_peer_hooks.mend: list the tools again if that may help. */
+bool mp_upstream_mend(void *u, struct mp_call *c, const struct mp_message *error);
+/* Nobody waits for that any more. */
+void mp_upstream_stop_mending(struct mp_upstream *up);
 
 #endif

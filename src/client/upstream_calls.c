@@ -2,7 +2,7 @@
  * upstream_calls.c - a conversation that is ready: calls, the server's questions, and what there is
  * to know about it.
  */
-#include "client/upstream_parts.h"
+#include "client/upstream.h"
 
 /* --- from the peer -------------------------------------------------------------------------- */
 

@@ -6,7 +6,8 @@
  */
 #include "base/log.h"
 #include "base/mem.h"
-#include "client/upstream_parts.h"
+#include "client/catalog.h"
+#include "client/upstream.h"
 
 enum { HEADER_MISMATCH = -32020, RELIST_MS = 10000 };
 

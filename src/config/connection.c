@@ -1,7 +1,7 @@
 /*
  * connection.c - what a server's entry leads to, as a text that can be compared.
  */
-#include "config/connection.h"
+#include "config/entry.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static void write_argv(struct mp_writer *w, const struct mp_entry *e)
 	mp_write_end_array(w);
 }
 
-void mp_connection_write_endpoint(struct mp_writer *w, const struct mp_entry *e)
+void mp_entry_write_endpoint(struct mp_writer *w, const struct mp_entry *e)
 {
 	if (e->kind == MP_KIND_STDIO)
 		write_argv(w, e);
@@ -49,11 +49,11 @@ void mp_connection_write_endpoint(struct mp_writer *w, const struct mp_entry *e)
 }
 
 /* What tells two connections apart (O12), as it is written. */
-void mp_connection_write(struct mp_writer *w, const struct mp_entry *e)
+void mp_entry_write_connection(struct mp_writer *w, const struct mp_entry *e)
 {
 	mp_write_begin_array(w);
 	mp_write_text(w, mp_str_of(mp_kind_get_name(e->kind)));
-	mp_connection_write_endpoint(w, e);
+	mp_entry_write_endpoint(w, e);
 	write_map(w, &e->env);
 	write_map(w, &e->headers);
 	write_map(w, &e->env_headers);

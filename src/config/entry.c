@@ -11,7 +11,6 @@
 
 #include "base/error.h"
 #include "base/limits.h"
-#include "config/connection.h"
 
 const char *mp_config_level_get_name(enum mp_config_level level)
 {
@@ -546,8 +545,8 @@ int mp_entry_read(struct mp_str name, const struct mp_tape *t, mp_value v,
 		return error;
 	keep_canonical(&r);
 	if (!e->invalid) {
-		e->connection = describe(&r, mp_connection_write);
-		e->endpoint = describe(&r, mp_connection_write_endpoint);
+		e->connection = describe(&r, mp_entry_write_connection);
+		e->endpoint = describe(&r, mp_entry_write_endpoint);
 	}
 	if (r.error == 0)
 		r.error = note_provenance(&r, settings);

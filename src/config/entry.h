@@ -10,6 +10,7 @@
 #include "config/document.h"
 #include "config/settings.h"
 #include "json/bind.h"
+#include "json/write.h"
 #include "store/approvals.h"
 
 enum mp_kind { MP_KIND_STDIO, MP_KIND_HTTP, MP_KIND_SSE, MP_KIND_WEBSOCKET };
@@ -121,6 +122,11 @@ int mp_entry_read(struct mp_str name, const struct mp_tape *t, mp_value v,
 		  const struct mp_origin *origin, const struct mp_settings *settings,
 		  struct mp_arena *arena, mp_bind_problem_fn fn, void *u,
 		  struct mp_entry **ret_entry) MP_MUST;
+
+/* connection.c: where it leads, the command with its arguments or the address. */
+void mp_entry_write_endpoint(struct mp_writer *w, const struct mp_entry *e);
+/* What tells two connections apart (O12), as it is written. */
+void mp_entry_write_connection(struct mp_writer *w, const struct mp_entry *e);
 
 /* NULL, or why this is no name (B11 to B13, O14). Static. */
 const char *mp_entry_check_name(struct mp_str name);

@@ -149,8 +149,8 @@ static int write_all(struct mp_settings *s, struct mp_arena *arena)
 	return s->queues_json.p ? 0 : mp_arena_get_error(arena);
 }
 
-int mp_queues_read(struct mp_settings *s, const struct mp_tape *t, mp_value queues,
-		   struct mp_arena *arena, mp_bind_problem_fn fn, void *u)
+int mp_settings_read_queues(struct mp_settings *s, const struct mp_tape *t, mp_value queues,
+			    struct mp_arena *arena, mp_bind_problem_fn fn, void *u)
 {
 	struct reading reading = {t, arena, fn, u};
 	size_t more = mp_value_count(t, queues), room = s->n_queues + more;

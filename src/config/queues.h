@@ -14,12 +14,6 @@ struct mp_queue_definition {
 };
 
 /*
- * Lay the object `queues` of one layer over those below it, name by name. A wrong value is told,
- * and is as in the default. MCPOOL_ENOMEM, MCPOOL_ELIMIT.
- */
-int mp_queues_read(struct mp_settings *s, const struct mp_tape *t, mp_value queues,
-		   struct mp_arena *arena, mp_bind_problem_fn fn, void *u) MP_MUST;
-/*
  * The definition of this name. False: there is none. "default" is always there. "auto" slots are
  * min(64, 2 * CPUs), 0 slots no limit; what is missing or wrong is as in the default. The name in
  * ret lives as long as the settings.

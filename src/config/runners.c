@@ -14,6 +14,7 @@
 #include "base/limits.h"
 #include "config/file.h"
 #include "config/script_search.h"
+#include "config/scripts.h"
 #include "json/tape.h"
 #include "json/value.h"
 

@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "config/file.h"
 #include "config/script_search.h"
+#include "config/scripts.h"
 #include "process/identity.h"
 #include "store/digest.h"
 

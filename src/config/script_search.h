@@ -9,7 +9,8 @@
 #include "base/base.h"
 #include "base/buf.h"
 #include "config/entry.h"
-#include "config/scripts.h"
+
+struct mp_scripts_budget; /* scripts.h */
 
 enum { MP_SEARCH_BASES = 64 };
 

@@ -10,7 +10,6 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "config/queues.h"
 
 static const struct {
 	const char *name;
@@ -232,7 +231,7 @@ static int read_layer(struct mp_settings *s, const struct mp_tape *t, mp_value o
 	if (mp_value_is(t, sources, MP_TAPE_OBJECT))
 		r = read_sources(s, t, sources, arena, fn, u);
 	if (r >= 0 && mp_value_is(t, queues, MP_TAPE_OBJECT))
-		r = mp_queues_read(s, t, queues, arena, fn, u);
+		r = mp_settings_read_queues(s, t, queues, arena, fn, u);
 	check_object(s, t, object, "sources", &s->sources_json, before_sources, fn, u);
 	check_object(s, t, object, "queues", &s->queues_json, before_queues, fn, u);
 	if (r < 0)

@@ -97,6 +97,13 @@ int mp_settings_read(struct mp_settings *s, const struct mp_tape *t, mp_value ob
 		     const char *from, struct mp_arena *arena, mp_bind_problem_fn fn,
 		     void *u) MP_MUST;
 
+/*
+ * queues.c: lay the object `queues` of one layer over those below it, name by name. A wrong value
+ * is told, and is as in the default. MCPOOL_ENOMEM, MCPOOL_ELIMIT.
+ */
+int mp_settings_read_queues(struct mp_settings *s, const struct mp_tape *t, mp_value queues,
+			    struct mp_arena *arena, mp_bind_problem_fn fn, void *u) MP_MUST;
+
 /* Is this tool's source switched off? */
 bool mp_settings_has_source(const struct mp_settings *s, const char *tool);
 bool mp_bind_list_has(const struct mp_bind_list *list, const char *text);

@@ -1,5 +1,5 @@
 /*
- * sources.c - the table of files, and the folders their paths start from.
+ * sources.c - where the files of the table are: the folders their paths start from.
  */
 #include "config/sources.h"
 
@@ -9,24 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "config/dialects.h"
 #include "config/expand.h"
-
-const struct mp_source mp_sources[] = {
-#define MP_SOURCE(tool, label, level, folder, path, format, dialect, quirks, spellings) \
-	{tool,                                                                          \
-	 label,                                                                         \
-	 MP_CONFIG_##level,                                                             \
-	 MP_FOLDER_##folder,                                                            \
-	 path,                                                                          \
-	 MP_FORMAT_##format,                                                            \
-	 mp_dialect_##dialect,                                                          \
-	 quirks,                                                                        \
-	 spellings},
-#include "config/sources.def"
-#undef MP_SOURCE
-};
-const size_t mp_sources_n = MP_ARRAY_LEN(mp_sources);
 
 bool mp_sources_has_tool(const char *tool)
 {

@@ -7,7 +7,7 @@
 #define MP_TOKEN_H
 
 #include "json/scan.h"
-#include "json/tape.h"
+#include "json/tape_fault.h"
 
 /* Where a token ended, or why there is none. */
 struct mp_token {

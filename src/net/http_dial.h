@@ -8,7 +8,7 @@
 #include <curl/curl.h>
 
 #include "base/base.h"
-#include "net/http_client.h"
+#include "net/http_request.h"
 #include "net/http_drive.h"
 #include "net/http_failure.h"
 #include "net/http_setup.h"

@@ -5,7 +5,7 @@
 #include <curl/curl.h>
 
 #include "base/base.h"
-#include "net/http_client.h"
+#include "net/http_request.h"
 
 /* What is known of an exchange when it fails. */
 struct mp_http_failure {

@@ -5,7 +5,7 @@
 #include <curl/curl.h>
 
 #include "base/base.h"
-#include "net/http_client.h"
+#include "net/http_request.h"
 #include "net/http_target.h"
 
 enum { MP_HTTP_PLACE = 300 };

@@ -8,8 +8,9 @@
 
 #include "base/base.h"
 #include "base/buf.h"
-#include "net/http_client.h"
+#include "net/http_request.h"
 
+struct mp_http_client;
 struct mp_http_drive;
 struct mp_http_wire;
 

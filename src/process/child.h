@@ -9,15 +9,7 @@
 #include "base/base.h"
 #include "base/loop.h"
 #include "process/launcher.h"
-
-/* What to run. Everything is borrowed during the call only. */
-struct mp_launch {
-	const char *const *argv; /* ends in NULL; [0] is looked up in the PATH of env */
-	const char *const *env;  /* "NAME=value", ends in NULL: the whole environment */
-	const char *cwd;         /* NULL: ours */
-	const char *const
-		*seen; /* files that must be unchanged (identity.h), ends in NULL; or NULL */
-};
+#include "process/spec.h"
 
 /* The rungs of the ladder; after the last one its shepherd is killed. */
 enum { MP_CHILD_EOF_MS = 1500, MP_CHILD_TERM_MS = 1000, MP_CHILD_KILL_MS = 5000 };

@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 #include "base/base.h"
-#include "process/child.h"
+#include "process/spec.h"
 
 /* Where a start can fail. */
 enum mp_stage {

@@ -8,10 +8,18 @@
 
 #include "base/base.h"
 #include "base/buf.h"
-#include "process/child.h"
 
 /* As much as exec takes by far; also what the reading side is ready to believe. */
 #define MP_SPEC_MAX ((size_t)8 << 20)
+
+/* What to run. Everything is borrowed during the call only. */
+struct mp_launch {
+	const char *const *argv; /* ends in NULL; [0] is looked up in the PATH of env */
+	const char *const *env;  /* "NAME=value", ends in NULL: the whole environment */
+	const char *cwd;         /* NULL: ours */
+	const char *const
+		*seen; /* files that must be unchanged (identity.h), ends in NULL; or NULL */
+};
 
 struct mp_spec {
 	struct mp_launch launch; /* all of it points into bytes and words */

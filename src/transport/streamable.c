@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "transport/streamable_parts.h"
 
 enum {
 	GRACE_MS = 1000,  /* for answers on their way, and for a farewell */

@@ -12,7 +12,7 @@
 #include "net/http_setup.h"
 #include "net/http_verdict.h"
 #include "net/redirect.h"
-#include "transport/streamable_parts.h"
+#include "transport/streamable.h"
 
 enum {
 	RETRY_MS = 1000,   /* before going back, where the server does not say */

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "rpc/era.h"
-#include "transport/streamable_parts.h"
+#include "transport/streamable.h"
 
 enum {
 	CONNECT_MS = 15000,

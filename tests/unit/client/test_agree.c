@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "client/upstream_parts.h"
+#include "client/upstream.h"
 #include "fake_server.h"
 
 TEST(a_modern_server_answers_the_probe)

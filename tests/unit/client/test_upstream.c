@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "fake_server.h"
-#include "client/upstream_parts.h"
+#include "client/upstream.h"
 
 /* --- opening and closing --------------------------------------------------------------------- */
 

@@ -6,7 +6,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "client/catalog.h"
-#include "client/upstream_parts.h"
+#include "client/upstream.h"
 
 #define TOOL(name, note)                                                               \
 	"{\"name\":\"" name "\",\"inputSchema\":{\"type\":\"object\",\"properties\":{" \

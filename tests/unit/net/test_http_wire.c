@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "loopback_http.h"
 #include "loopback_ws.h"
+#include "net/http_client.h"
 #include "net/http_wire.h"
 
 static char large[300001]; /* written at once */

@@ -4,7 +4,6 @@
 #include "transport/streamable.h"
 
 #include "http_stage.h"
-#include "transport/streamable_parts.h"
 
 #define STAGE                                     \
 	MP_CLEANUP(stage_done) struct stage s;    \

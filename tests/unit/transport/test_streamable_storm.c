@@ -5,7 +5,6 @@
 #include "transport/streamable.h"
 
 #include "http_stage.h"
-#include "transport/streamable_parts.h"
 
 enum { STORMS = 40, STEPS = 40, IDS = 64 };
 
