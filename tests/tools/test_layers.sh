@@ -16,8 +16,8 @@ tree() {
 		shift 2
 	done
 }
-expect() { # NAME, exit status, text that must appear
-	out=$(tools/check-layers --root "$work/t" 2>&1)
+expect() { # NAME, exit status, text that must appear, folders that may have cycles
+	out=$(tools/check-layers --root "$work/t" --cyclic "${4-}" 2>&1)
 	status=$?
 	if [ $status -eq "$2" ] && printf '%s\n' "$out" | grep -qF "$3"; then
 		echo "ok layers/$1"
@@ -51,4 +51,13 @@ tree src/extra/a.c 'int x;'
 expect unknown_folder 1 'folder extra is no layer'
 tree include/mcpool/hub.h '#include "base/buf.h"'
 expect public_header_stays_public 1 'a public header includes base/buf.h'
+tree src/base/a.h '#include "base/b.h"' src/base/b.c '#include "base/c.h"' src/base/c.c '#include "base/a.h"' \
+	src/base/d.c '#include "base/a.h"'
+expect circle_of_files_is_refused 1 'src/base: these files include each other in a circle: a b c'
+expect circle_may_be_listed 0 '' base
+tree src/base/a.c '#include "base/a.h"' src/base/b.c '#include "base/a.h"'
+expect a_source_and_its_header_are_one 0 ''
+expect a_listed_folder_without_a_circle_is_named 1 'src/base has no cycle of files any more' base
+tree src/config/one/a.h '#include "config/two/b.h"' src/config/two/b.c '#include "config/one/a.h"'
+expect circle_through_subfolders_is_refused 1 'src/config: these files include each other in a circle: a b'
 exit $bad
