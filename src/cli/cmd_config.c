@@ -232,7 +232,7 @@ static void print_change(void *u, const struct mp_config_change *change)
 {
 	const struct watching *w = u;
 	const struct mp_entry *e = change->after ? change->after : change->before;
-	const char *state = change->after ? mp_entry_state_get_name(change->is) : "";
+	const char *state = change->after ? mp_status_state_get_name(change->is) : "";
 
 	if (change->kind == MP_UNCHANGED)
 		return;

@@ -149,7 +149,7 @@ static void write_known(struct mp_writer *w, const struct mp_known *known)
 static mp_value find_running(const struct mp_configured *c, const struct mp_entry *e,
 			     const struct mp_running *running)
 {
-	if (!running || mp_config_get_state(c->set, e, MP_TOGGLE_NONE) != MP_ENTRY_READY)
+	if (!running || mp_config_get_state(c->set, e, MP_TOGGLE_NONE) != MP_STATUS_READY)
 		return MP_NONE;
 	return mp_running_find(running, e->name);
 }
@@ -171,7 +171,7 @@ static void write_state(struct mp_writer *w, const struct mp_configured *c,
 		write_running(w, running, row, "error");
 	} else {
 		mp_write_member_text(w, "state",
-				     mp_str_of(mp_entry_state_get_name(
+				     mp_str_of(mp_status_state_get_name(
 					     mp_config_get_state(c->set, e, MP_TOGGLE_NONE))));
 		mp_write_key(w, MP_STR("error"));
 		if (e->invalid || e->unapprovable)
@@ -302,7 +302,7 @@ static bool fill_row(const struct mp_configured *c, const struct mp_entry *e,
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf place;
 	char why[1024];
-	enum mp_entry_state state = mp_config_get_state(c->set, e, MP_TOGGLE_NONE);
+	enum mp_status_state state = mp_config_get_state(c->set, e, MP_TOGGLE_NONE);
 	mp_value runs = find_running(c, e, running);
 	const char *cells[3];
 
@@ -321,7 +321,7 @@ static bool fill_row(const struct mp_configured *c, const struct mp_entry *e,
 	cells[1] = mp_arena_dup(arena, mp_buf_get(&place));
 	row->cells[0] = short_name(e->name);
 	row->cells[1] = mp_str_of(runs != MP_NONE ? mp_running_get_text(running, runs, "state")
-						  : mp_entry_state_get_name(state));
+						  : mp_status_state_get_name(state));
 	row->cells[2] = mp_str_of(cells[0]);
 	row->cells[3] = mp_str_of(cells[1]);
 	return cells[0] && cells[1];
@@ -333,7 +333,7 @@ static size_t count_waiting(const struct mp_configured *c)
 
 	for (size_t i = 0; i < c->set->n; i++)
 		n += mp_config_get_state(c->set, c->set->entries[i], MP_TOGGLE_NONE) ==
-		     MP_ENTRY_NEEDS_APPROVAL;
+		     MP_STATUS_NEEDS_APPROVAL;
 	for (size_t i = 0; i < c->set->n_grants; i++)
 		n += c->set->grants[i].trust != MP_TRUST_YES;
 	return n;
@@ -459,7 +459,8 @@ static void print_state(const struct mp_configured *c, const struct mp_entry *e,
 			struct mp_running *running)
 {
 	mp_value row = find_running(c, e, running);
-	const char *state = mp_entry_state_get_name(mp_config_get_state(c->set, e, MP_TOGGLE_NONE));
+	const char *state =
+		mp_status_state_get_name(mp_config_get_state(c->set, e, MP_TOGGLE_NONE));
 	char why[1024];
 
 	mp_configured_explain(c, e, why, sizeof(why));

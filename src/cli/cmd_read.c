@@ -96,7 +96,7 @@ static int complain(const struct job *job)
 
 		mp_fate_read(&roster->rows[i], MP_LIMIT_ONE_SHOT_MS, &f);
 		if (f.is_listed || f.is_waiting || f.is_off ||
-		    (f.row->state == MP_SHOWN_PENDING && f.row->offer))
+		    (f.row->state == MP_STATUS_PENDING && f.row->offer))
 			continue;
 		mp_fate_complain(&f, "\"timeout\"", f.row->timeout_ms);
 		failed++;

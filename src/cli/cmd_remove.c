@@ -151,7 +151,7 @@ static int run_remove(const struct mp_verb *verb, int argc, char **argv)
 	e = mp_config_find(c.set, args.words[0]);
 	if (e && !args.json)
 		printf("The one in %s:%u counts now (%s).\n", e->origin.file, e->origin.line,
-		       mp_entry_state_get_name(mp_config_get_state(c.set, e, MP_TOGGLE_NONE)));
+		       mp_status_state_get_name(mp_config_get_state(c.set, e, MP_TOGGLE_NONE)));
 	return MP_EXIT_DONE;
 }
 

@@ -41,19 +41,18 @@ int mp_cmd_explain_state(const struct mp_configured *c, const struct mp_entry *e
 
 	mp_configured_explain(c, e, why, sizeof(why));
 	switch (mp_config_get_state(c->set, e, MP_TOGGLE_NONE)) {
-	case MP_ENTRY_READY:
+	case MP_STATUS_READY:
 		return MP_EXIT_DONE;
-	case MP_ENTRY_DISABLED:
+	case MP_STATUS_DISABLED:
 		(void)mp_fail(ret, MCPOOL_EDISABLED,
 			      "Server \"%s\" is disabled. Run `mcpool enable %s` first.", e->name,
 			      e->name);
 		return MP_EXIT_CONFIG;
-	case MP_ENTRY_NEEDS_APPROVAL:
+	case MP_STATUS_NEEDS_APPROVAL:
 		(void)mp_fail(ret, MCPOOL_ENEEDS_APPROVAL, "Server \"%s\" needs your approval (%s)",
 			      e->name, why);
 		return MP_EXIT_NEEDS_APPROVAL;
-	case MP_ENTRY_FAILED:
-	case MP_ENTRY_SHADOWED:
+	default: /* failed, shadowed */
 		break;
 	}
 	(void)mp_fail(ret, MCPOOL_EINVAL, "%s", why);
@@ -157,12 +156,12 @@ static void moved(void *u, mp_id instance)
 	struct trials *all = u;
 	struct mp_workspace *v = mp_inproc_get_view(all->hub);
 	ptrdiff_t i = mp_workspace_find_id(v, instance);
-	enum mp_shown_state state;
+	enum mp_status_state state;
 
 	if (i < 0 || mp_inproc_is_interrupted(all->hub))
 		return;
 	state = mp_workspace_get_state(v, (size_t)i, MP_INPROC_SESSION);
-	if (state == MP_SHOWN_CONNECTED || state == MP_SHOWN_FAILED)
+	if (state == MP_STATUS_CONNECTED || state == MP_STATUS_FAILED)
 		tell(all, (size_t)i);
 }
 
@@ -279,13 +278,13 @@ static int try_all(const struct mp_configured *c, const struct mp_cli_args *args
 
 	for (size_t i = 0; i < c->set->n; i++) {
 		const struct mp_entry *e = c->set->entries[i];
-		enum mp_entry_state state = mp_config_get_state(c->set, e, MP_TOGGLE_NONE);
+		enum mp_status_state state = mp_config_get_state(c->set, e, MP_TOGGLE_NONE);
 
-		if (state == MP_ENTRY_READY)
+		if (state == MP_STATUS_READY)
 			ready[n++] = e;
-		else if (state != MP_ENTRY_SHADOWED)
+		else if (state != MP_STATUS_SHADOWED)
 			mp_cli_complain("%s: %s, not tried", e->name,
-					mp_entry_state_get_name(state));
+					mp_status_state_get_name(state));
 	}
 	if (n == 0)
 		fprintf(stderr, "There is no server to test. `mcpool list` shows what there is, "

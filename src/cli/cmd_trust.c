@@ -81,7 +81,7 @@ static bool is_waiting(const struct job *j, const struct mp_entry *e)
 {
 	return may_be_approved(e) &&
 	       (e->shadow == MP_SHADOW_APPROVED ||
-		mp_config_get_state(j->c.set, e, MP_TOGGLE_NONE) == MP_ENTRY_NEEDS_APPROVAL);
+		mp_config_get_state(j->c.set, e, MP_TOGGLE_NONE) == MP_STATUS_NEEDS_APPROVAL);
 }
 
 static void add(struct job *j, const struct mp_entry *e, const struct mp_grant *g)

@@ -299,7 +299,7 @@ const struct mp_roster_row *mp_command_get_row(struct mp_reach *r)
 {
 	const struct mp_roster_row *row = &mp_reach_get_roster(r)->rows[0];
 
-	if (row->state == MP_SHOWN_CONNECTED && row->offer)
+	if (row->state == MP_STATUS_CONNECTED && row->offer)
 		return row;
 	mp_reach_finish(r, command_tell_start(r, row));
 	return NULL;

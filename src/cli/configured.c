@@ -292,7 +292,7 @@ void mp_configured_explain(const struct mp_configured *c, const struct mp_entry 
 		return;
 	}
 	switch (mp_config_get_state(c->set, e, MP_TOGGLE_NONE)) {
-	case MP_ENTRY_SHADOWED:
+	case MP_STATUS_SHADOWED:
 		snprintf(out, size, "%s %s, %s:%u",
 			 e->shadow == MP_SHADOW_NAME       ? "shadowed by"
 			 : e->shadow == MP_SHADOW_APPROVED ? "not approved, so this one counts:"
@@ -300,17 +300,17 @@ void mp_configured_explain(const struct mp_configured *c, const struct mp_entry 
 			 e->shadowed_by->name, e->shadowed_by->origin.file,
 			 e->shadowed_by->origin.line);
 		break;
-	case MP_ENTRY_FAILED:
+	case MP_STATUS_FAILED:
 		snprintf(out, size, "%s", e->invalid ? e->invalid : e->unapprovable);
 		break;
-	case MP_ENTRY_NEEDS_APPROVAL:
+	case MP_STATUS_NEEDS_APPROVAL:
 		explain_approval(e, out, size);
 		break;
-	case MP_ENTRY_DISABLED:
+	case MP_STATUS_DISABLED:
 		if (mp_bind_list_has(&c->set->settings.deny, e->name))
 			snprintf(out, size, "by the list \"deny\" in the settings");
 		break;
-	case MP_ENTRY_READY:
+	default: /* ready */
 		break;
 	}
 }

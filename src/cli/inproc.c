@@ -72,7 +72,7 @@ static void say_waiting(void *u)
 	mp_buf_init(&tail, MP_LIMIT_STDERR_RING * 2);
 	for (size_t i = 0; i < mp_workspace_count(p->hub->workspace); i++) {
 		if (mp_workspace_get_state(p->hub->workspace, i, MP_INPROC_SESSION) !=
-		    MP_SHOWN_PENDING)
+		    MP_STATUS_PENDING)
 			continue;
 		if (n++ > 0)
 			continue;

@@ -145,44 +145,46 @@ static const char *note_of(struct table *t, const struct mp_status *s)
 
 	write_attempt(s, attempt, sizeof(attempt));
 	switch (s->state) {
-	case MP_SHOWN_PENDING:
+	case MP_STATUS_PENDING:
 		return keepf(t, "%s%s%s%s%s", s->detail, attempt[0] ? ", " : "", attempt, colon,
 			     error);
-	case MP_SHOWN_FAILED:
+	case MP_STATUS_FAILED:
 		if (s->next_at_ms)
 			return keepf(t, "next try in %d s%s%s%s%s",
 				     (int)(left_ms > 0 ? (left_ms + 999) / 1000 : 0),
 				     attempt[0] ? ", " : "", attempt, colon, error);
 		return keepf(t, "%s", error);
-	case MP_SHOWN_NEEDS_APPROVAL:
+	case MP_STATUS_NEEDS_APPROVAL:
 		return keepf(t, "mcpool trust %s", s->entry->name);
-	case MP_SHOWN_NEEDS_AUTH:
+	case MP_STATUS_NEEDS_AUTH:
 		return keepf(t, "%s", error);
-	case MP_SHOWN_CONNECTED:
+	case MP_STATUS_CONNECTED:
 		return strcmp(s->detail, "checking") == 0 ? "being probed" : "";
-	case MP_SHOWN_READY:
+	case MP_STATUS_READY:
 		return strcmp(s->detail, "stopping") == 0 ? "stopping" : "starts when it is called";
-	case MP_SHOWN_DISABLED:
-	case MP_SHOWN_COUNT:
+	case MP_STATUS_DISABLED:
+	case MP_STATUS_SHADOWED:
+	case MP_STATUS_STATE_COUNT:
 		break;
 	}
 	return "";
 }
 
-static const char *color_of(enum mp_shown_state state)
+static const char *color_of(enum mp_status_state state)
 {
 	switch (state) {
-	case MP_SHOWN_CONNECTED:
+	case MP_STATUS_CONNECTED:
 		return "\033[32m";
-	case MP_SHOWN_FAILED:
+	case MP_STATUS_FAILED:
 		return "\033[31m";
-	case MP_SHOWN_PENDING:
-	case MP_SHOWN_NEEDS_APPROVAL:
-	case MP_SHOWN_NEEDS_AUTH:
+	case MP_STATUS_PENDING:
+	case MP_STATUS_NEEDS_APPROVAL:
+	case MP_STATUS_NEEDS_AUTH:
 		return "\033[33m";
-	case MP_SHOWN_READY:
-	case MP_SHOWN_DISABLED:
-	case MP_SHOWN_COUNT:
+	case MP_STATUS_READY:
+	case MP_STATUS_DISABLED:
+	case MP_STATUS_SHADOWED:
+	case MP_STATUS_STATE_COUNT:
 		break;
 	}
 	return "\033[2m";
@@ -190,9 +192,9 @@ static const char *color_of(enum mp_shown_state state)
 
 const char *mp_live_get_color(struct mp_str state)
 {
-	for (int i = 0; i < MP_SHOWN_COUNT; i++)
-		if (mp_str_eq(state, mp_str_of(mp_shown_get_name((enum mp_shown_state)i))))
-			return color_of((enum mp_shown_state)i);
+	for (int i = 0; i < MP_STATUS_STATE_COUNT; i++)
+		if (mp_str_eq(state, mp_str_of(mp_status_state_get_name((enum mp_status_state)i))))
+			return color_of((enum mp_status_state)i);
 	return NULL;
 }
 
@@ -206,7 +208,7 @@ static const char *tools_cell(struct table *t, const struct mp_status *s)
 {
 	if (s->tools < 0)
 		return "-";
-	return keepf(t, s->state == MP_SHOWN_CONNECTED ? "%td" : "(%td)", s->tools);
+	return keepf(t, s->state == MP_STATUS_CONNECTED ? "%td" : "(%td)", s->tools);
 }
 
 static void fill_row(struct table *t, size_t i)
@@ -217,9 +219,9 @@ static void fill_row(struct table *t, size_t i)
 	bool is_up;
 
 	mp_workspace_get_status(t->workspace, i, 0, &s);
-	is_up = s.state == MP_SHOWN_CONNECTED;
+	is_up = s.state == MP_STATUS_CONNECTED;
 	row->cells[NAME] = keep_safe(t, mp_str_of(s.entry->name), WIDEST_NAME);
-	row->cells[STATE] = mp_shown_get_name(s.state);
+	row->cells[STATE] = mp_status_state_get_name(s.state);
 	row->cells[TOOLS] = tools_cell(t, &s);
 	row->cells[PID] = count_cell(t, (uint64_t)s.pid, s.pid > 0);
 	mp_live_write_age(is_up ? s.uptime_ms : -1, text);
@@ -237,10 +239,10 @@ static void fill_row(struct table *t, size_t i)
 
 /* --- which rows ------------------------------------------------------------------------------ */
 
-static bool is_trouble(enum mp_shown_state state)
+static bool is_trouble(enum mp_status_state state)
 {
-	return state == MP_SHOWN_FAILED || state == MP_SHOWN_PENDING ||
-	       state == MP_SHOWN_NEEDS_APPROVAL || state == MP_SHOWN_NEEDS_AUTH;
+	return state == MP_STATUS_FAILED || state == MP_STATUS_PENDING ||
+	       state == MP_STATUS_NEEDS_APPROVAL || state == MP_STATUS_NEEDS_AUTH;
 }
 
 /* In their order, or first those that somebody should look at. */
@@ -344,11 +346,7 @@ static void add_row(struct table *t, const struct row *row)
 
 static void add_summary(struct table *t)
 {
-	static const enum mp_shown_state order[] = {
-		MP_SHOWN_CONNECTED,  MP_SHOWN_PENDING, MP_SHOWN_FAILED,   MP_SHOWN_NEEDS_APPROVAL,
-		MP_SHOWN_NEEDS_AUTH, MP_SHOWN_READY,   MP_SHOWN_DISABLED,
-	};
-	size_t counts[MP_SHOWN_COUNT] = {0};
+	size_t counts[MP_STATUS_STATE_COUNT] = {0};
 	MP_CLEANUP(mp_buf_done) struct mp_buf line;
 	int r;
 
@@ -357,10 +355,10 @@ static void add_summary(struct table *t)
 		counts[mp_workspace_get_state(t->workspace, i, 0)]++;
 	r = mp_buf_addf(&line, "mcpool, %zu server%s", mp_workspace_count(t->workspace),
 			mp_workspace_count(t->workspace) == 1 ? "" : "s");
-	for (size_t k = 0; k < MP_ARRAY_LEN(order) && r == 0; k++)
-		if (counts[order[k]])
-			r = mp_buf_addf(&line, ", %zu %s", counts[order[k]],
-					mp_shown_get_name(order[k]));
+	for (int k = 0; k < MP_STATUS_STATE_COUNT && r == 0; k++)
+		if (counts[k])
+			r = mp_buf_addf(&line, ", %zu %s", counts[k],
+					mp_status_state_get_name((enum mp_status_state)k));
 	t->error = t->error ? t->error : r;
 	add_line(t, mp_buf_get(&line), 0, line.len, "\033[1m");
 }

@@ -78,7 +78,7 @@ static struct mp_str get_item(const struct mp_offers *o, enum mp_catalog_kind ki
 	ware = o->stock->wares[kind][i];
 	*ret = (struct mp_tool){.item = ware->item, .server = mp_roster_find(roster, ware->server)};
 	ret->is_live =
-		ret->server->offer->saved_ms == 0 && ret->server->state == MP_SHOWN_CONNECTED;
+		ret->server->offer->saved_ms == 0 && ret->server->state == MP_STATUS_CONNECTED;
 	return ware->public_name;
 }
 
@@ -88,7 +88,7 @@ static void read_fate(const struct mp_offers *o, const struct mp_roster_row *row
 		      struct mp_fate *ret)
 {
 	mp_fate_read(row, o->wait_ms, ret);
-	if (row->state == MP_SHOWN_PENDING && mp_toolbox_get_offer(row, o->which))
+	if (row->state == MP_STATUS_PENDING && mp_toolbox_get_offer(row, o->which))
 		ret->is_listed = true;
 }
 

@@ -19,7 +19,7 @@ static bool blame_start(const struct mp_pool_answer *a, const struct mp_roster_r
 	     a->error->code != MCPOOL_ERESTARTING))
 		return false;
 	mp_fate_read(row, 0, &f);
-	if (row->state != MP_SHOWN_FAILED || row->starts == 0)
+	if (row->state != MP_STATUS_FAILED || row->starts == 0)
 		return false;
 	(void)mp_fail_because(why, a->error->code, a->error,
 			      "MCP error: Failed to connect to \"%s\": %s", f.name, f.message);

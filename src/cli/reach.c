@@ -146,35 +146,36 @@ void mp_fate_read(const struct mp_roster_row *row, int64_t waited_ms, struct mp_
 				.exit_code = MP_EXIT_START,
 				.tail = mp_str_of(row->tail)};
 	snprintf(ret->message, sizeof(ret->message), "%s", row->error);
-	switch ((enum mp_shown_state)row->state) {
-	case MP_SHOWN_CONNECTED:
-	case MP_SHOWN_READY:
+	switch ((enum mp_status_state)row->state) {
+	case MP_STATUS_CONNECTED:
+	case MP_STATUS_READY:
 		ret->is_listed = row->tools >= 0;
 		ret->exit_code = MP_EXIT_DONE;
 		break;
-	case MP_SHOWN_PENDING:
+	case MP_STATUS_PENDING:
 		snprintf(ret->message, sizeof(ret->message), "not ready within %g s (%s)",
 			 (double)waited_ms / 1000, row->detail);
 		ret->exit_code = MP_EXIT_TIMEOUT;
 		break;
-	case MP_SHOWN_FAILED:
+	case MP_STATUS_FAILED:
 		ret->exit_code = code_of(row);
 		break;
-	case MP_SHOWN_DISABLED:
+	case MP_STATUS_DISABLED:
 		ret->is_off = true;
 		ret->exit_code = MP_EXIT_CONFIG;
 		break;
-	case MP_SHOWN_NEEDS_APPROVAL:
+	case MP_STATUS_NEEDS_APPROVAL:
 		ret->is_waiting = true;
 		ret->exit_code = MP_EXIT_NEEDS_APPROVAL;
 		if (!row->error[0])
 			snprintf(ret->message, sizeof(ret->message),
 				 "it waits for your approval: mcpool trust %s", ret->name);
 		break;
-	case MP_SHOWN_NEEDS_AUTH:
+	case MP_STATUS_NEEDS_AUTH:
 		ret->exit_code = MP_EXIT_NEEDS_AUTH;
 		break;
-	case MP_SHOWN_COUNT:
+	case MP_STATUS_SHADOWED:
+	case MP_STATUS_STATE_COUNT:
 		break;
 	}
 }
@@ -186,7 +187,7 @@ struct mcpool_error mp_fate_explain(const struct mp_fate *f)
 	(void)mp_fail(&why, mp_cli_code_of(f->exit_code),
 		      "MCP error: Failed to connect to \"%s\": %s", f->name, f->message);
 	why.fault =
-		f->row->state == MP_SHOWN_PENDING ? (int)MCPOOL_FAULT_TIMEOUT : (int)f->row->fault;
+		f->row->state == MP_STATUS_PENDING ? (int)MCPOOL_FAULT_TIMEOUT : (int)f->row->fault;
 	return why;
 }
 

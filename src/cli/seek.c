@@ -22,9 +22,9 @@ enum { WHICH = MP_TOOLBOX_PENDING };
  */
 static bool is_worth_a_start(struct mp_seek *s, const struct mp_roster_row *row)
 {
-	bool is_coming = row->state == MP_SHOWN_READY || row->state == MP_SHOWN_PENDING;
-	bool has_failed = row->state == MP_SHOWN_FAILED;
-	bool is_old = !row->offer || row->offer->saved_ms != 0 || row->state == MP_SHOWN_PENDING;
+	bool is_coming = row->state == MP_STATUS_READY || row->state == MP_STATUS_PENDING;
+	bool has_failed = row->state == MP_STATUS_FAILED;
+	bool is_old = !row->offer || row->offer->saved_ms != 0 || row->state == MP_STATUS_PENDING;
 
 	if (s->round != NAMED)
 		return row->offer ? has_failed : is_coming;
@@ -133,7 +133,7 @@ static bool is_hidden(struct mp_seek *s)
 
 static bool has_failed(const struct mp_fate *f)
 {
-	if (f->row->state == MP_SHOWN_PENDING && f->row->offer)
+	if (f->row->state == MP_STATUS_PENDING && f->row->offer)
 		return false; /* it was looked at, as it was before */
 	return !f->is_listed && !f->is_waiting && !f->is_off && f->exit_code != MP_EXIT_DONE;
 }
@@ -166,7 +166,7 @@ static int explain_state(const struct mp_seek *s, const struct mp_fate *f, struc
 		return exit_code;
 	(void)mp_fail(why, mp_cli_code_of(f->exit_code),
 		      "Server \"%s\" is %s in the running hub%s%s", f->name,
-		      mp_shown_get_name((enum mp_shown_state)f->row->state),
+		      mp_status_state_get_name((enum mp_status_state)f->row->state),
 		      f->message[0] ? ": " : "", f->message);
 	return f->exit_code;
 }

@@ -133,7 +133,7 @@ static struct mp_names *gather(struct mp_workspace *v, bool hidden)
 static bool is_more_expected(struct mp_workspace *v)
 {
 	for (size_t i = 0; i < mp_workspace_count(v); i++)
-		if (mp_workspace_get_state(v, i, 0) == MP_SHOWN_PENDING)
+		if (mp_workspace_get_state(v, i, 0) == MP_STATUS_PENDING)
 			return true;
 	return false;
 }

@@ -45,18 +45,19 @@ static enum stand stand_of(struct mp_serve *s, size_t i)
 	}
 	mp_workspace_get_status(s->hub->workspace, i, 0, &st);
 	switch (st.state) {
-	case MP_SHOWN_NEEDS_APPROVAL:
+	case MP_STATUS_NEEDS_APPROVAL:
 		return NEEDS_APPROVAL;
-	case MP_SHOWN_NEEDS_AUTH:
+	case MP_STATUS_NEEDS_AUTH:
 		return NEEDS_AUTH;
-	case MP_SHOWN_DISABLED:
+	case MP_STATUS_DISABLED:
 		return DISABLED;
-	case MP_SHOWN_READY:
+	case MP_STATUS_READY:
 		return READY;
-	case MP_SHOWN_PENDING:
-	case MP_SHOWN_CONNECTED:
-	case MP_SHOWN_FAILED:
-	case MP_SHOWN_COUNT:
+	case MP_STATUS_PENDING:
+	case MP_STATUS_CONNECTED:
+	case MP_STATUS_FAILED:
+	case MP_STATUS_SHADOWED:
+	case MP_STATUS_STATE_COUNT:
 		break;
 	}
 	return LATE;
@@ -146,7 +147,7 @@ static void log_change(void *u, const struct mp_config_change *change)
 		change->after ? mp_workspace_find(s->hub->workspace, change->after->name) : -1;
 	enum stand stand = i < 0 ? LIVE : stand_of(s, (size_t)i);
 
-	if (change->kind == MP_UNCHANGED || change->is == MP_ENTRY_READY)
+	if (change->kind == MP_UNCHANGED || change->is == MP_STATUS_READY)
 		return;
 	if (stand == FAILED || stand == NEEDS_APPROVAL || stand == NEEDS_AUTH)
 		log_server(&reload_log, s, (size_t)i, stand);

@@ -17,18 +17,19 @@
 
 struct mp_offer *mp_toolbox_get_offer(const struct mp_roster_row *row, unsigned which)
 {
-	switch ((enum mp_shown_state)row->state) {
-	case MP_SHOWN_CONNECTED:
-	case MP_SHOWN_READY:
+	switch ((enum mp_status_state)row->state) {
+	case MP_STATUS_CONNECTED:
+	case MP_STATUS_READY:
 		return row->offer;
-	case MP_SHOWN_PENDING:
+	case MP_STATUS_PENDING:
 		return which & MP_TOOLBOX_PENDING ? row->offer : NULL;
-	case MP_SHOWN_FAILED: /* it has none to offer, whatever it offered once */
+	case MP_STATUS_FAILED: /* it has none to offer, whatever it offered once */
 		return which & MP_TOOLBOX_FAILED ? row->offer : NULL;
-	case MP_SHOWN_DISABLED:
-	case MP_SHOWN_NEEDS_APPROVAL:
-	case MP_SHOWN_NEEDS_AUTH:
-	case MP_SHOWN_COUNT:
+	case MP_STATUS_DISABLED:
+	case MP_STATUS_NEEDS_APPROVAL:
+	case MP_STATUS_NEEDS_AUTH:
+	case MP_STATUS_SHADOWED:
+	case MP_STATUS_STATE_COUNT:
 		break;
 	}
 	return NULL;
@@ -48,7 +49,7 @@ static int add_tools(struct mp_toolbox *b, const struct mp_roster_row *row, unsi
 {
 	const struct mp_offer *offer = mp_toolbox_get_offer(row, which);
 	const struct mp_catalog_list *l = offer ? &offer->lists[b->kind]->list : NULL;
-	bool is_live = offer && !offer->saved_ms && row->state == MP_SHOWN_CONNECTED;
+	bool is_live = offer && !offer->saved_ms && row->state == MP_STATUS_CONNECTED;
 	int r = 0;
 
 	if (!l)

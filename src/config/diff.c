@@ -15,7 +15,7 @@ const char *mp_change_kind_get_name(enum mp_change_kind kind)
 	return names[kind];
 }
 
-static enum mp_entry_state state_of(const struct mp_config_set *set, const struct mp_entry *e)
+static enum mp_status_state state_of(const struct mp_config_set *set, const struct mp_entry *e)
 {
 	return mp_config_get_state(set, e, MP_TOGGLE_NONE);
 }
@@ -86,7 +86,7 @@ int mp_diff(const struct mp_config_set *before, const struct mp_config_set *afte
 		if (e->shadow != MP_SHADOW_NONE || mp_config_find(after, e->name))
 			continue;
 		fn(u, &(struct mp_config_change){MP_GONE, e, NULL, state_of(before, e),
-						 MP_ENTRY_SHADOWED});
+						 MP_STATUS_SHADOWED});
 		changes++;
 	}
 	return changes;

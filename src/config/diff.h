@@ -14,7 +14,7 @@ struct mp_config_change {
 	enum mp_change_kind kind;
 	const struct mp_entry *before; /* NULL for added */
 	const struct mp_entry *after;  /* NULL for gone */
-	enum mp_entry_state was, is;
+	enum mp_status_state was, is;
 };
 typedef void (*mp_config_change_fn)(void *u, const struct mp_config_change *change);
 

@@ -30,22 +30,14 @@ const struct mp_entry *mp_config_find(const struct mp_config_set *set, const cha
 	return NULL;
 }
 
-enum mp_entry_state mp_config_get_state(const struct mp_config_set *set, const struct mp_entry *e,
-					enum mp_toggle toggle)
+enum mp_status_state mp_config_get_state(const struct mp_config_set *set, const struct mp_entry *e,
+					 enum mp_toggle toggle)
 {
 	if (e->shadow != MP_SHADOW_NONE || e->left_out)
-		return MP_ENTRY_SHADOWED;
+		return MP_STATUS_SHADOWED;
 	if (!mp_entry_is_on(e, &set->settings, toggle))
-		return MP_ENTRY_DISABLED;
+		return MP_STATUS_DISABLED;
 	if (e->invalid || e->unapprovable)
-		return MP_ENTRY_FAILED;
-	return e->trust == MP_TRUST_YES ? MP_ENTRY_READY : MP_ENTRY_NEEDS_APPROVAL;
-}
-
-const char *mp_entry_state_get_name(enum mp_entry_state state)
-{
-	static const char *const names[] = {"shadowed", "failed", "disabled", "needs-approval",
-					    "ready"};
-
-	return names[state];
+		return MP_STATUS_FAILED;
+	return e->trust == MP_TRUST_YES ? MP_STATUS_READY : MP_STATUS_NEEDS_APPROVAL;
 }

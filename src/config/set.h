@@ -11,6 +11,7 @@
 #include "config/entry.h"
 #include "config/problem.h"
 #include "config/settings.h"
+#include "config/status_state.h"
 #include "store/db.h"
 
 struct mp_config_request {
@@ -90,15 +91,10 @@ static inline void mp_config_set_unrefp(struct mp_config_set **set)
 /* The one that has this name; NULL. */
 const struct mp_entry *mp_config_find(const struct mp_config_set *set, const char *name);
 
-enum mp_entry_state {
-	MP_ENTRY_SHADOWED,
-	MP_ENTRY_FAILED, /* it is not valid, or nobody can approve it */
-	MP_ENTRY_DISABLED,
-	MP_ENTRY_NEEDS_APPROVAL,
-	MP_ENTRY_READY,
-};
-enum mp_entry_state mp_config_get_state(const struct mp_config_set *set, const struct mp_entry *e,
-					enum mp_toggle toggle);
-const char *mp_entry_state_get_name(enum mp_entry_state state);
+/*
+ * SHADOWED, DISABLED, FAILED (not valid, or cannot be approved), NEEDS_APPROVAL or READY.
+ */
+enum mp_status_state mp_config_get_state(const struct mp_config_set *set, const struct mp_entry *e,
+					 enum mp_toggle toggle);
 
 #endif

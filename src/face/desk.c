@@ -171,10 +171,10 @@ static void start_one(struct job *j, size_t i)
 	struct mp_status s;
 
 	mp_workspace_get_status(v, i, j->desk->session, &s);
-	if (s.state == MP_SHOWN_CONNECTED && j->look.fresh)
+	if (s.state == MP_STATUS_CONNECTED && j->look.fresh)
 		mp_workspace_refresh(v, i, j->desk->session);
-	else if (s.state != MP_SHOWN_CONNECTED &&
-		 (s.state != MP_SHOWN_FAILED || j->look.start == START_ALL))
+	else if (s.state != MP_STATUS_CONNECTED &&
+		 (s.state != MP_STATUS_FAILED || j->look.start == START_ALL))
 		mp_workspace_start_server(v, i, j->desk->session,
 					  s.entry->tuning.start == MP_START_LAZY);
 }
@@ -185,7 +185,7 @@ static bool is_settled(const struct job *j)
 
 	for (size_t i = 0; i < mp_workspace_count(v); i++)
 		if (is_due(j, i) &&
-		    (mp_workspace_get_state(v, i, j->desk->session) == MP_SHOWN_PENDING ||
+		    (mp_workspace_get_state(v, i, j->desk->session) == MP_STATUS_PENDING ||
 		     mp_workspace_is_refreshing(v, i, j->desk->session)))
 			return false;
 	return true;

@@ -9,7 +9,7 @@
 
 static const char *const states[] = {
 #define X(name, word, status, meaning) word,
-	MP_SHOWN_STATES(X)
+	MP_STATUS_STATES(X)
 #undef X
 		NULL};
 static const char *const namings[] = {"mcp__server__tool", "mcp_server_tool", "server__tool",

@@ -21,7 +21,7 @@ struct mp_roster_row {
 	int64_t timeout_ms;   /* of a start */
 	bool is_required;
 	struct mp_bind_list allowed, denied; /* of its tools */
-	int state;                           /* enum mp_shown_state */
+	int state;                           /* enum mp_status_state */
 	bool has_instance;                   /* somebody has asked for it */
 	const char *detail;                  /* the finer state; "" */
 	const char *error;                   /* why it failed, or failed last; "" */

@@ -68,12 +68,12 @@ static void write_source(struct mp_writer *w, const struct mp_origin *o)
 
 static void write_life(struct mp_writer *w, const struct mp_status *s)
 {
-	bool runs = s->state == MP_SHOWN_CONNECTED;
+	bool runs = s->state == MP_STATUS_CONNECTED;
 
 	write_number_or_null(w, "pid", s->pid, s->pid > 0);
 	write_number_or_null(w, "uptimeMs", s->uptime_ms, runs);
 	write_number_or_null(w, "restarts", (int64_t)s->restarts, s->instance != 0);
-	write_number_or_null(w, "attempt", s->attempt, s->state == MP_SHOWN_PENDING);
+	write_number_or_null(w, "attempt", s->attempt, s->state == MP_STATUS_PENDING);
 	write_number_or_null(w, "calls", s->stats ? (int64_t)s->stats->calls : 0, s->instance != 0);
 	write_number_or_null(w, "p50us", s->stats ? mp_stats_get_latency_us(s->stats, 500) : 0,
 			     s->stats != NULL);
@@ -87,7 +87,7 @@ static void write_server(struct mp_writer *w, const struct mp_status *s)
 {
 	mp_write_begin_object(w);
 	mp_write_member_text(w, "name", mp_str_of(s->entry->name));
-	mp_write_member_text(w, "state", mp_str_of(mp_shown_get_name(s->state)));
+	mp_write_member_text(w, "state", mp_str_of(mp_status_state_get_name(s->state)));
 	mp_write_member_text(w, "detail", mp_str_of(s->detail));
 	write_error(w, s);
 	write_number_or_null(w, "nextAt", s->next_at_ms, s->next_at_ms != 0);

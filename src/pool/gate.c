@@ -62,17 +62,18 @@ enum mp_gate_place mp_gate_get_place(struct mp_workspace *v, size_t i, mp_id ses
 
 	mp_workspace_get_status(v, i, session, &s);
 	switch (s.state) {
-	case MP_SHOWN_CONNECTED:
+	case MP_STATUS_CONNECTED:
 		return MP_PLACE_LIVE;
-	case MP_SHOWN_FAILED:
+	case MP_STATUS_FAILED:
 		return MP_PLACE_FAILED;
-	case MP_SHOWN_PENDING:
-	case MP_SHOWN_READY:
+	case MP_STATUS_PENDING:
+	case MP_STATUS_READY:
 		return s.tools >= 0 ? MP_PLACE_DEFERRED : MP_PLACE_LATE;
-	case MP_SHOWN_DISABLED:
-	case MP_SHOWN_NEEDS_APPROVAL:
-	case MP_SHOWN_NEEDS_AUTH:
-	case MP_SHOWN_COUNT:
+	case MP_STATUS_DISABLED:
+	case MP_STATUS_NEEDS_APPROVAL:
+	case MP_STATUS_NEEDS_AUTH:
+	case MP_STATUS_SHADOWED:
+	case MP_STATUS_STATE_COUNT:
 		break;
 	}
 	return MP_PLACE_ABSENT;
@@ -80,7 +81,7 @@ enum mp_gate_place mp_gate_get_place(struct mp_workspace *v, size_t i, mp_id ses
 
 static bool is_pending(struct mp_gate *g, size_t i)
 {
-	return mp_workspace_get_state(g->workspace, i, g->o.session) == MP_SHOWN_PENDING;
+	return mp_workspace_get_state(g->workspace, i, g->o.session) == MP_STATUS_PENDING;
 }
 
 /* --- stations -------------------------------------------------------------------------------- */

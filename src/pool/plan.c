@@ -104,7 +104,7 @@ static void find_keys(void *u)
 	}
 	keys->n = set->n;
 	for (size_t i = 0; i < set->n; i++)
-		if (mp_config_get_state(set, set->entries[i], MP_TOGGLE_ON) == MP_ENTRY_READY)
+		if (mp_config_get_state(set, set->entries[i], MP_TOGGLE_ON) == MP_STATUS_READY)
 			find_key(job, set->entries[i], &keys->of[i]);
 }
 

@@ -132,30 +132,11 @@ int mp_workspace_reconnect(struct mp_workspace *v, size_t i, mp_id session,
 
 /* --- what is to be seen (U7, U31) ------------------------------------------------------------ */
 
-#define MP_SHOWN_STATES(X)                                                        \
-	X(READY, "ready", "disconnected", "approved; starts when it is called")   \
-	X(DISABLED, "disabled", "disconnected", "switched off")                   \
-	X(NEEDS_APPROVAL, "needs-approval", "disconnected", "see `mcpool trust`") \
-	X(NEEDS_AUTH, "needs-auth", "disconnected", "a login must come first")    \
-	X(PENDING, "pending", "connecting", "being started")                      \
-	X(CONNECTED, "connected", "connected", "calls may flow")                  \
-	X(FAILED, "failed", "disconnected", "it did not start, or is gone")
-
-enum mp_shown_state {
-#define X(name, word, status, meaning) MP_SHOWN_##name,
-	MP_SHOWN_STATES(X)
-#undef X
-		MP_SHOWN_COUNT
-};
-const char *mp_shown_get_name(enum mp_shown_state s); /* "needs-auth" */
-const char *mp_shown_get_status(
-	enum mp_shown_state s); /* connected, connecting, disconnected (A28) */
-
 /* Texts are valid until the loop turns. Times are since 1970, durations in their unit; 0: none. */
 struct mp_status {
 	const struct mp_entry *entry;
 	mp_id instance; /* 0: there is none yet */
-	enum mp_shown_state state;
+	enum mp_status_state state;
 	const char *detail;      /* the finer state: "listing", "backoff"; "" without an instance */
 	const char *error;       /* ""; why it failed, or failed last */
 	int code;                /* of that error, MCPOOL_E*; 0: none */
@@ -179,7 +160,7 @@ struct mp_status {
 	int64_t seen_ms; /* when that was seen; 0: unknown */
 };
 /* The state alone, which needs no look into the store. */
-enum mp_shown_state mp_workspace_get_state(struct mp_workspace *v, size_t i, mp_id session);
+enum mp_status_state mp_workspace_get_state(struct mp_workspace *v, size_t i, mp_id session);
 void mp_workspace_get_status(struct mp_workspace *v, size_t i, mp_id session,
 			     struct mp_status *ret);
 /* What it has written to stderr until now, also while it starts. MCPOOL_ELIMIT, MCPOOL_ENOMEM. */

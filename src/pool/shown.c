@@ -15,7 +15,7 @@ struct mp_offer *mp_workspace_get_offer(struct mp_workspace *v, size_t i, mp_id 
 
 	if (in && in->offer)
 		return mp_offer_ref(in->offer);
-	if (mp_workspace_entry_get_state(v, i) != MP_ENTRY_READY || !key->is_known ||
+	if (mp_workspace_entry_get_state(v, i) != MP_STATUS_READY || !key->is_known ||
 	    !v->pool->o.db)
 		return NULL;
 	return mp_offer_load(v->pool->o.db, &name, mp_loop_wall_now_ms(v->pool->o.loop));
@@ -27,7 +27,7 @@ static int peek(struct mp_workspace *v, size_t i, struct mp_definition *ret)
 	struct mp_definition_key name = {mp_workspace_get_entry(v, i)->name,
 					 {(const char *)key->bytes, sizeof(key->bytes)}};
 
-	if (mp_workspace_entry_get_state(v, i) != MP_ENTRY_READY || !key->is_known ||
+	if (mp_workspace_entry_get_state(v, i) != MP_STATUS_READY || !key->is_known ||
 	    !v->pool->o.db)
 		return 0;
 	return mp_definitions_peek(v->pool->o.db, &name, mp_loop_wall_now_ms(v->pool->o.loop), ret);
@@ -40,49 +40,31 @@ bool mp_workspace_is_remembered(struct mp_workspace *v, size_t i)
 	return peek(v, i, &d) > 0;
 }
 
-static const struct {
-	const char *name, *status;
-} shown[] = {
-#define X(name, word, status, meaning) [MP_SHOWN_##name] = {word, status},
-	MP_SHOWN_STATES(X)
-#undef X
-};
-
-const char *mp_shown_get_name(enum mp_shown_state s)
-{
-	return shown[s].name;
-}
-
-const char *mp_shown_get_status(enum mp_shown_state s)
-{
-	return shown[s].status;
-}
-
 /* The few states that people see (doc/protocol.md, "States on display"). */
-static enum mp_shown_state show(const struct mp_keeper_facts *f)
+static enum mp_status_state show(const struct mp_keeper_facts *f)
 {
 	switch (f->state) {
 	case MP_KEEPER_PREPARING:
 	case MP_KEEPER_STARTING:
 	case MP_KEEPER_LISTING:
 	case MP_KEEPER_RENEWING:
-		return MP_SHOWN_PENDING;
+		return MP_STATUS_PENDING;
 	case MP_KEEPER_UP:
 	case MP_KEEPER_CHECKING:
-		return MP_SHOWN_CONNECTED;
+		return MP_STATUS_CONNECTED;
 	case MP_KEEPER_CLEARING:
 	case MP_KEEPER_BACKOFF:
 	case MP_KEEPER_FAILED:
-		return MP_SHOWN_FAILED;
+		return MP_STATUS_FAILED;
 	case MP_KEEPER_BARRED:
-		return f->why.code == MCPOOL_ENEEDS_AUTH ? MP_SHOWN_NEEDS_AUTH
-							 : MP_SHOWN_NEEDS_APPROVAL;
+		return f->why.code == MCPOOL_ENEEDS_AUTH ? MP_STATUS_NEEDS_AUTH
+							 : MP_STATUS_NEEDS_APPROVAL;
 	case MP_KEEPER_DOWN:
 	case MP_KEEPER_STOPPING:
 	case MP_KEEPER_STATE_COUNT:
 		break;
 	}
-	return MP_SHOWN_READY;
+	return MP_STATUS_READY;
 }
 
 static void show_offer(struct mp_status *s, const struct mp_offer *o)
@@ -144,20 +126,19 @@ static void show_entry(struct mp_status *s, const struct mp_workspace *v, size_t
 	const struct mp_key *key = mp_workspace_entry_get_key(v, i);
 
 	switch (mp_workspace_entry_get_state(v, i)) {
-	case MP_ENTRY_DISABLED:
-		s->state = MP_SHOWN_DISABLED;
+	case MP_STATUS_DISABLED:
+		s->state = MP_STATUS_DISABLED;
 		break;
-	case MP_ENTRY_NEEDS_APPROVAL:
-		s->state = MP_SHOWN_NEEDS_APPROVAL;
+	case MP_STATUS_NEEDS_APPROVAL:
+		s->state = MP_STATUS_NEEDS_APPROVAL;
 		break;
-	case MP_ENTRY_FAILED:
-		s->state = MP_SHOWN_FAILED;
+	case MP_STATUS_FAILED:
+		s->state = MP_STATUS_FAILED;
 		s->error = e->invalid ? e->invalid : e->unapprovable;
 		s->code = MCPOOL_EINVAL;
 		break;
-	case MP_ENTRY_SHADOWED:
-	case MP_ENTRY_READY:
-		s->state = key->is_known ? MP_SHOWN_READY : MP_SHOWN_FAILED;
+	default: /* ready */
+		s->state = key->is_known ? MP_STATUS_READY : MP_STATUS_FAILED;
 		s->code = key->is_known ? 0 : key->code;
 		s->error = key->is_known ? "" : key->problem;
 		break;
@@ -179,7 +160,7 @@ bool mp_workspace_is_refreshing(struct mp_workspace *v, size_t i, mp_id session)
 	return in && in->refresh && !mp_refresh_is_quiet(in->refresh);
 }
 
-enum mp_shown_state mp_workspace_get_state(struct mp_workspace *v, size_t i, mp_id session)
+enum mp_status_state mp_workspace_get_state(struct mp_workspace *v, size_t i, mp_id session)
 {
 	struct mp_instance *in = mp_workspace_entry_get_instance(v, i, session);
 	struct mp_status s = {.entry = mp_workspace_get_entry(v, i)};

@@ -55,11 +55,11 @@ int mp_workspace_toggle(struct mp_workspace *w, const char *name, enum mp_toggle
 	r = keep(w, name, toggle);
 	if (r < 0)
 		return mp_fail(reterr, r, "%s", mcpool_error_text(r));
-	was_ready = mp_workspace_entry_get_state(w, (size_t)i) == MP_ENTRY_READY;
+	was_ready = mp_workspace_entry_get_state(w, (size_t)i) == MP_STATUS_READY;
 	w->entries[i].toggle = toggle;
 	mp_event(w->pool->o.events, w->entries[i].instance, MP_EVENT_TOGGLED, "%s: %s", name,
 		 words[toggle]);
-	if (mp_workspace_entry_get_state(w, (size_t)i) != MP_ENTRY_READY)
+	if (mp_workspace_entry_get_state(w, (size_t)i) != MP_STATUS_READY)
 		dismiss(w, (size_t)i);
 	else if (!was_ready && mp_workspace_get_entry(w, (size_t)i)->tuning.mode != MP_MODE_SESSION)
 		mp_workspace_start_server(w, (size_t)i, 0, false);

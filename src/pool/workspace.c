@@ -60,7 +60,7 @@ struct mp_workspace_config *mp_workspace_config_unref(struct mp_workspace_config
 
 static bool has_its_name(const struct mp_config_set *set, const struct mp_entry *e)
 {
-	return !e->left_out && mp_config_get_state(set, e, MP_TOGGLE_NONE) != MP_ENTRY_SHADOWED;
+	return !e->left_out && mp_config_get_state(set, e, MP_TOGGLE_NONE) != MP_STATUS_SHADOWED;
 }
 
 /* The entries of a config, in a workspace that is not yet in use. */
@@ -108,7 +108,7 @@ static bool is_same(const struct mp_workspace *before, ptrdiff_t was,
 	enum mp_mode mode = (enum mp_mode)mp_workspace_get_entry(after, is)->tuning.mode;
 
 	/* A line of one session at a time is made with the server; see mp_instance_get_queue(). */
-	return was >= 0 && mp_workspace_entry_get_state(after, is) == MP_ENTRY_READY &&
+	return was >= 0 && mp_workspace_entry_get_state(after, is) == MP_STATUS_READY &&
 	       (in->e->tuning.mode == MP_MODE_SERIAL) == (mode == MP_MODE_SERIAL) &&
 	       mp_workspace_entry_get_key(after, is)->is_known &&
 	       mp_instance_find(after->pool, after->config, after->entries[is].entry, 0) == in &&
@@ -138,7 +138,7 @@ static void start_news(struct mp_workspace *w)
 	for (size_t i = 0; i < w->n; i++) {
 		const struct mp_entry *e = mp_workspace_get_entry(w, i);
 
-		if (mp_workspace_entry_get_state(w, i) == MP_ENTRY_READY &&
+		if (mp_workspace_entry_get_state(w, i) == MP_STATUS_READY &&
 		    !w->entries[i].instance && e->tuning.mode != MP_MODE_SESSION &&
 		    e->tuning.start == MP_START_EAGER)
 			mp_workspace_start_server(w, i, 0, false);
@@ -155,7 +155,7 @@ static void dismiss_private(struct mp_workspace *w, const struct mp_workspace_co
 		if (!in->session || in->config != before)
 			continue;
 		i = mp_workspace_find(w, in->e->name);
-		if (i >= 0 && mp_workspace_entry_get_state(w, (size_t)i) == MP_ENTRY_READY &&
+		if (i >= 0 && mp_workspace_entry_get_state(w, (size_t)i) == MP_STATUS_READY &&
 		    mp_workspace_entry_get_instance(w, (size_t)i, in->session) == in)
 			mp_instance_adopt(in, w->config, w->entries[i].entry);
 		else
@@ -392,19 +392,18 @@ static int refuse(const struct mp_workspace *w, size_t i, struct mcpool_error *r
 	const struct mp_key *key = mp_workspace_entry_get_key(w, i);
 
 	switch (mp_workspace_entry_get_state(w, i)) {
-	case MP_ENTRY_DISABLED:
+	case MP_STATUS_DISABLED:
 		return mp_fail(reterr, MCPOOL_EDISABLED,
 			       "server '%s' is switched off; `mcpool enable %s` switches it on",
 			       e->name, e->name);
-	case MP_ENTRY_NEEDS_APPROVAL:
+	case MP_STATUS_NEEDS_APPROVAL:
 		return mp_fail(reterr, MCPOOL_ENEEDS_APPROVAL,
 			       "server '%s' waits for your approval: mcpool trust %s", e->name,
 			       e->name);
-	case MP_ENTRY_FAILED:
+	case MP_STATUS_FAILED:
 		return mp_fail(reterr, MCPOOL_EINVAL, "server '%s': %s", e->name,
 			       e->invalid ? e->invalid : e->unapprovable);
-	case MP_ENTRY_SHADOWED:
-	case MP_ENTRY_READY:
+	default: /* ready */
 		break;
 	}
 	if (!key->is_known)

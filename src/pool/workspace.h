@@ -34,8 +34,8 @@ void mp_workspace_entry_give_up(struct mp_workspace *w, size_t i);
 /* toggle.c: how a server of this name was switched. */
 enum mp_toggle mp_toggle_recall(const struct mp_workspace *w, const char *name);
 
-static inline enum mp_entry_state mp_workspace_entry_get_state(const struct mp_workspace *w,
-							       size_t i)
+static inline enum mp_status_state mp_workspace_entry_get_state(const struct mp_workspace *w,
+								size_t i)
 {
 	return mp_config_get_state(w->config->set, mp_workspace_get_entry(w, i),
 				   w->entries[i].toggle);
@@ -53,7 +53,7 @@ static inline struct mp_instance *mp_workspace_entry_get_instance(const struct m
 	struct mp_instance *in = mp_ids_get(&w->pool->ids, w->entries[i].instance);
 
 	if (in || !mp_workspace_entry_get_key(w, i)->is_known ||
-	    mp_workspace_entry_get_state(w, i) != MP_ENTRY_READY)
+	    mp_workspace_entry_get_state(w, i) != MP_STATUS_READY)
 		return in;
 	return mp_instance_find(w->pool, w->config, w->entries[i].entry, session);
 }

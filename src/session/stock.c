@@ -14,9 +14,9 @@
 
 static bool is_offered(struct mp_workspace *v, size_t i, mp_id session)
 {
-	enum mp_shown_state state = mp_workspace_get_state(v, i, session);
+	enum mp_status_state state = mp_workspace_get_state(v, i, session);
 
-	return state != MP_SHOWN_DISABLED && state != MP_SHOWN_NEEDS_APPROVAL;
+	return state != MP_STATUS_DISABLED && state != MP_STATUS_NEEDS_APPROVAL;
 }
 
 static int make_room(struct mp_stock *s, size_t servers)

@@ -41,14 +41,14 @@ static bool is_filtered(const struct mp_entry *e, struct mp_str tool)
 	return tool.len && !mp_filter_lets_pass(&e->tools_allowed, &e->tools_denied, tool);
 }
 
-static int code_of(enum mp_shown_state state)
+static int code_of(enum mp_status_state state)
 {
 	switch (state) {
-	case MP_SHOWN_DISABLED:
+	case MP_STATUS_DISABLED:
 		return MCPOOL_EDISABLED;
-	case MP_SHOWN_NEEDS_APPROVAL:
+	case MP_STATUS_NEEDS_APPROVAL:
 		return MCPOOL_ENEEDS_APPROVAL;
-	case MP_SHOWN_NEEDS_AUTH:
+	case MP_STATUS_NEEDS_AUTH:
 		return MCPOOL_ENEEDS_AUTH;
 	default:
 		return MCPOOL_EUNAVAILABLE;
@@ -68,13 +68,13 @@ static void refuse_absent(struct mp_request *e, struct mp_str name, size_t i)
 
 	mp_workspace_get_status(e->session->workspace, i, e->session->id, &s);
 	(void)mp_fail(&why, code_of(s.state), "Unknown tool: %.*s: server '%s' is %s%s%s",
-		      MP_STR_ARGS(name), s.entry->name, mp_shown_get_name(s.state),
+		      MP_STR_ARGS(name), s.entry->name, mp_status_state_get_name(s.state),
 		      s.error[0] ? ": " : "", s.error);
 	why.fault = (int)s.fault;
 	f.server = s.entry->name;
 	f.transport = mp_kind_get_name(s.entry->kind);
-	f.retryable = s.state == MP_SHOWN_PENDING || s.next_at_ms > 0;
-	if (s.state == MP_SHOWN_PENDING)
+	f.retryable = s.state == MP_STATUS_PENDING || s.next_at_ms > 0;
+	if (s.state == MP_STATUS_PENDING)
 		f.next_step =
 			"it is being started: call again in a moment; what it does: mcpool status";
 	f.next_at_ms = s.next_at_ms;
@@ -112,7 +112,7 @@ static bool explain_unknown(struct mp_request *e, struct mp_str name)
 	for (size_t i = 0; i < mp_workspace_count(v); i++) {
 		const struct mp_entry *entry = mp_workspace_get_entry(v, i);
 		const char *server = entry->name;
-		enum mp_shown_state state = mp_workspace_get_state(v, i, e->session->id);
+		enum mp_status_state state = mp_workspace_get_state(v, i, e->session->id);
 		struct mp_str tool = find_own_name(name, server);
 
 		if (mp_str_find(name, mp_str_of(server), 0) < 0 ||
@@ -130,7 +130,7 @@ static bool explain_unknown(struct mp_request *e, struct mp_str name)
 			refuse_frozen(e, name, entry, tool);
 			return true;
 		}
-		if (state != MP_SHOWN_CONNECTED && state != MP_SHOWN_READY) {
+		if (state != MP_STATUS_CONNECTED && state != MP_STATUS_READY) {
 			refuse_absent(e, name, i);
 			return true;
 		}

@@ -80,7 +80,7 @@ static bool add_all(struct drive *d, struct sums *sums)
 		get_status(&d->sessions[i], &status);
 		if (!is_new(sums, status.instance))
 			continue;
-		at_rest = at_rest && status.state == MP_SHOWN_CONNECTED && status.out == 0 &&
+		at_rest = at_rest && status.state == MP_STATUS_CONNECTED && status.out == 0 &&
 			  status.lined == 0 && status.waiting == 0;
 		add(sums, &status);
 	}
@@ -179,7 +179,7 @@ static bool is_alone(struct drive *d)
 	ptrdiff_t i = d->o.beside ? mp_workspace_find(d->hub->workspace, d->o.beside) : -1;
 
 	return i >= 0 &&
-	       mp_workspace_get_state(d->hub->workspace, (size_t)i, 1) == MP_SHOWN_PENDING;
+	       mp_workspace_get_state(d->hub->workspace, (size_t)i, 1) == MP_STATUS_PENDING;
 }
 
 /* The one beside is to be there, or to have failed, before anything is measured. */

@@ -52,7 +52,7 @@ static void kill_one(void *u)
 	mp_workspace_get_status(s->workspace, (size_t)mp_workspace_find(s->workspace, d->o.server),
 				s->id, &status);
 	life = (struct life){status.instance, status.starts};
-	if (status.state != MP_SHOWN_CONNECTED || status.pid <= 0 || was_killed(d, &life)) {
+	if (status.state != MP_STATUS_CONNECTED || status.pid <= 0 || was_killed(d, &life)) {
 		mp_timer_start(&d->timer, 1);
 		return;
 	}

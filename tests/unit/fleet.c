@@ -366,7 +366,7 @@ static int identify(void *u, const struct mp_config_set *set, char *const *env, 
 	}
 	job->keys->n = set->n;
 	for (size_t i = 0; i < set->n; i++)
-		if (mp_config_get_state(set, set->entries[i], MP_TOGGLE_ON) == MP_ENTRY_READY)
+		if (mp_config_get_state(set, set->entries[i], MP_TOGGLE_ON) == MP_STATUS_READY)
 			make_key(set->entries[i], &job->keys->of[i]);
 	job->fn = fn;
 	job->u = fn_u;
@@ -624,7 +624,7 @@ const char *fleet_state(struct fleet *f, const char *server)
 	if (mp_workspace_find(f->workspace, server) < 0)
 		return "none";
 	fleet_status(f, server, &s);
-	return mp_shown_get_name(s.state);
+	return mp_status_state_get_name(s.state);
 }
 
 int fleet_count_events(struct fleet *f, const char *server, const char *what)

@@ -106,7 +106,7 @@ static inline const struct mp_entry *nth(const struct mp_config_set *set, const 
 
 static inline const char *state_of(const struct mp_config_set *set, const struct mp_entry *e)
 {
-	return e ? mp_entry_state_get_name(mp_config_get_state(set, e, MP_TOGGLE_NONE)) : "none";
+	return e ? mp_status_state_get_name(mp_config_get_state(set, e, MP_TOGGLE_NONE)) : "none";
 }
 
 /* The first problem whose message has these words; NULL. */

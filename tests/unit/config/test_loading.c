@@ -138,7 +138,7 @@ HEAVY_TEST(an_undefined_queue_is_an_error_of_its_server)
 	CHECK_TEXT(invalid_of(set, "d"), ""); /* defined behind it */
 	CHECK_TEXT(invalid_of(set, "e"), "");
 	CHECK_EQ(mp_config_get_state(set, mp_config_find(set, "b"), MP_TOGGLE_NONE),
-		 MP_ENTRY_FAILED);
+		 MP_STATUS_FAILED);
 	CHECK_EQ(set->n_problems, 1);
 	CHECK_EQ(set->problems[0].line, 2);
 	CHECK(strstr(set->problems[0].message, "a queue is an object"));

@@ -193,8 +193,9 @@ HEAVY_TEST(a_disabled_entry_owns_its_name)
 	CHECK_TEXT(state_of(set, nth(set, "a", 1)), "shadowed");
 	CHECK_TEXT(state_of(set, nth(set, "b", 0)), "disabled");
 	CHECK_TEXT(state_of(set, nth(set, "c", 0)), "needs-approval");
-	CHECK_EQ(mp_config_get_state(set, nth(set, "a", 0), MP_TOGGLE_ON), MP_ENTRY_NEEDS_APPROVAL);
-	CHECK_EQ(mp_config_get_state(set, nth(set, "b", 0), MP_TOGGLE_ON), MP_ENTRY_DISABLED);
+	CHECK_EQ(mp_config_get_state(set, nth(set, "a", 0), MP_TOGGLE_ON),
+		 MP_STATUS_NEEDS_APPROVAL);
+	CHECK_EQ(mp_config_get_state(set, nth(set, "b", 0), MP_TOGGLE_ON), MP_STATUS_DISABLED);
 }
 
 /* A21 A22 A65 B20 */

@@ -46,7 +46,7 @@ TEST(a_command_is_an_entry_that_may_run)
 	CHECK_TEXT(e->name, "name");
 	CHECK_EQ(e->kind, MP_KIND_STDIO);
 	CHECK_EQ(e->origin.level, MP_CONFIG_COMMAND_LINE);
-	CHECK_EQ(mp_config_get_state(t.set, e, MP_TOGGLE_NONE), MP_ENTRY_READY);
+	CHECK_EQ(mp_config_get_state(t.set, e, MP_TOGGLE_NONE), MP_STATUS_READY);
 	CHECK_EQ(t.set->n_problems, 0);
 	for (size_t i = 0; i < sizeof(t.out.launch_key); i++)
 		CHECK_EQ(t.out.launch_key[i], 0); /* there is nothing to tell it from */

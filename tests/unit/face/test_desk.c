@@ -155,7 +155,7 @@ TEST(who_lists_does_not_try_again)
 	a->dial_code = MCPOOL_ENOENT;
 	mp_workspace_start_server(s.f.workspace, 0, 0, false);
 	fleet_settle(&s.f);
-	CHECK_EQ(mp_workspace_get_state(s.f.workspace, 0, 0), MP_SHOWN_FAILED);
+	CHECK_EQ(mp_workspace_get_state(s.f.workspace, 0, 0), MP_STATUS_FAILED);
 	dials = a->dials;
 	CHECK_EQ(ask(&s, mp_desk_look, "{\"servers\":[\"a\"],\"start\":\"unknown\"}"), 0);
 	fleet_settle(&s.f);

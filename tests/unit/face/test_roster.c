@@ -29,7 +29,7 @@ static bool looks_right(const struct mp_roster *r)
 	const struct mp_catalog_list *tools;
 
 	REQUIRE(r->n == 3 && a == &r->rows[0] && r->naming == MP_NAMING_SERVER);
-	REQUIRE(a->state == MP_SHOWN_CONNECTED && a->has_instance && a->tools >= 1);
+	REQUIRE(a->state == MP_STATUS_CONNECTED && a->has_instance && a->tools >= 1);
 	REQUIRE(a->timeout_ms == 1234 && a->is_required && a->starts == 1);
 	REQUIRE(a->allowed.n == 2 && strcmp(a->allowed.items[1], "x") == 0);
 	REQUIRE(a->denied.n == 1 && strcmp(a->denied.items[0], "u") == 0);
@@ -39,8 +39,8 @@ static bool looks_right(const struct mp_roster *r)
 	REQUIRE(mp_str_find(tools->items[0].json, MP_STR("12345678901234567890"), 0) > 0);
 	REQUIRE(tools->n_problems >= 1); /* what was left out */
 	REQUIRE(a->offer->lists[MP_CATALOG_RESOURCE]->list.n == 1);
-	REQUIRE(r->rows[1].state == MP_SHOWN_READY && !r->rows[1].offer && r->rows[1].tools == -1);
-	REQUIRE(r->rows[2].state == MP_SHOWN_DISABLED && !r->rows[2].has_instance);
+	REQUIRE(r->rows[1].state == MP_STATUS_READY && !r->rows[1].offer && r->rows[1].tools == -1);
+	REQUIRE(r->rows[2].state == MP_STATUS_DISABLED && !r->rows[2].has_instance);
 	REQUIRE(!mp_roster_find(r, "d"));
 	return true;
 }
@@ -92,7 +92,7 @@ TEST(a_failure_is_in_it)
 	fleet_settle(&f);
 	CHECK_EQ(mp_roster_take(f.workspace, 1, NULL, MP_ROSTER_OFFERS, &r), 0);
 	fleet_advance(&f, 10);
-	CHECK_EQ(r->rows[1].state, MP_SHOWN_FAILED);
+	CHECK_EQ(r->rows[1].state, MP_STATUS_FAILED);
 	CHECK(r->rows[1].error[0]);
 	CHECK_EQ(r->rows[1].code, MCPOOL_ENOENT);
 }

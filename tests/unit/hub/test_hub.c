@@ -103,7 +103,7 @@ TEST(a_hub_starts_and_stops)
 
 	CHECK(open_desk(&d, "{\"mcpServers\":{\"a\":{" OFF "}}}"));
 	CHECK_EQ(mp_workspace_count(d.hub->workspace), 1);
-	CHECK_EQ(mp_workspace_get_state(d.hub->workspace, 0, 0), MP_SHOWN_DISABLED);
+	CHECK_EQ(mp_workspace_get_state(d.hub->workspace, 0, 0), MP_STATUS_DISABLED);
 	mp_hub_stop(d.hub);
 	mp_hub_stop(d.hub);
 	CHECK_EQ(d.stopped, 0);

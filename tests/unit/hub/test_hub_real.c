@@ -140,11 +140,11 @@ static bool call(struct desk *d, const char *server)
 	return true;
 }
 
-static enum mp_shown_state state_at(struct desk *d, size_t i)
+static enum mp_status_state state_at(struct desk *d, size_t i)
 {
 	return i < mp_workspace_count(d->hub->workspace)
 		       ? mp_workspace_get_state(d->hub->workspace, i, 0)
-		       : MP_SHOWN_COUNT;
+		       : MP_STATUS_STATE_COUNT;
 }
 
 /* --- the tests ------------------------------------------------------------------------------- */
@@ -157,13 +157,13 @@ HEAVY_TEST(a_hub_starts_serves_and_stops)
 	CHECK(open_desk(&d, "ab"));
 	CHECK(start(&d));
 	CHECK_EQ(mp_workspace_count(d.hub->workspace), 2);
-	CHECK_EQ(state_at(&d, 0), MP_SHOWN_READY);
+	CHECK_EQ(state_at(&d, 0), MP_STATUS_READY);
 	CHECK(call(&d, "b"));
 	CHECK(TURN_UNTIL(d.hub->loop, d.answers));
 	CHECK_EQ(d.outcome, MP_OUTCOME_ANSWERED);
-	CHECK_EQ(state_at(&d, 1), MP_SHOWN_CONNECTED);
+	CHECK_EQ(state_at(&d, 1), MP_STATUS_CONNECTED);
 	CHECK(stop(&d));
-	CHECK_EQ(state_at(&d, 1), MP_SHOWN_READY);
+	CHECK_EQ(state_at(&d, 1), MP_STATUS_READY);
 	mp_hub_reload(d.hub); /* nothing comes of it any more */
 	CHECK(call(&d, "a"));
 	CHECK(TURN_UNTIL(d.hub->loop, d.answers));
@@ -181,8 +181,8 @@ HEAVY_TEST(changed_files_are_read_again)
 	CHECK(open_desk(&d, "ab"));
 	d.starts_all = true;
 	CHECK(start(&d));
-	CHECK(TURN_UNTIL(d.hub->loop, state_at(&d, 0) == MP_SHOWN_CONNECTED &&
-					      state_at(&d, 1) == MP_SHOWN_CONNECTED));
+	CHECK(TURN_UNTIL(d.hub->loop, state_at(&d, 0) == MP_STATUS_CONNECTED &&
+					      state_at(&d, 1) == MP_STATUS_CONNECTED));
 	mp_workspace_get_status(d.hub->workspace, 0, 0, &s);
 	before = s.instance;
 	CHECK(write_servers("ac"));
@@ -191,7 +191,7 @@ HEAVY_TEST(changed_files_are_read_again)
 	CHECK_EQ(mp_workspace_find(d.hub->workspace, "c"), 1);
 	mp_workspace_get_status(d.hub->workspace, 0, 0, &s);
 	CHECK_EQ(s.instance, before); /* which noticed nothing */
-	CHECK_EQ(s.state, MP_SHOWN_CONNECTED);
+	CHECK_EQ(s.state, MP_STATUS_CONNECTED);
 	CHECK_EQ(d.ready, 1);
 	CHECK(stop(&d));
 }

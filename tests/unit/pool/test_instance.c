@@ -138,7 +138,7 @@ TEST(a_failed_refresh_keeps_the_old_list)
 	fleet_status(&f, "a", &s);
 	CHECK_EQ(s.tools, 1);
 	CHECK_EQ(fleet_count_events(&f, "a", "refresh-failed"), 1);
-	CHECK_TEXT(mp_shown_get_name(s.state), "connected");
+	CHECK_TEXT(mp_status_state_get_name(s.state), "connected");
 }
 
 /* A25 A26 */
@@ -155,7 +155,7 @@ TEST(tools_stay_while_it_restarts)
 	fleet_die(fleet_get(&f, "a"));
 	fleet_advance(&f, 100);
 	fleet_status(&f, "a", &s);
-	CHECK_TEXT(mp_shown_get_name(s.state), "failed");
+	CHECK_TEXT(mp_status_state_get_name(s.state), "failed");
 	CHECK_EQ(s.tools, 1);
 }
 

@@ -70,7 +70,7 @@ TEST(a_crash_loop_climbs_the_ladder)
 
 		fleet_advance(&f, 1000);
 		fleet_status(&f, "a", &s);
-		if (s.state == MP_SHOWN_CONNECTED)
+		if (s.state == MP_STATUS_CONNECTED)
 			fleet_die(fleet_get(&f, "a"));
 	}
 	CHECK(count_starts(&f) <= 20);
@@ -248,7 +248,7 @@ TEST(a_start_without_a_list_has_failed)
 	fleet_get(&f, "a")->no_list = true;
 	CHECK(fleet_start(&f, "a"));
 	fleet_status(&f, "a", &s);
-	CHECK_TEXT(mp_shown_get_name(s.state), "failed");
+	CHECK_TEXT(mp_status_state_get_name(s.state), "failed");
 	CHECK(strstr(s.error, "no list today"));
 	fleet_get(&f, "a")->no_list = false;
 	fleet_advance(&f, 1000);

@@ -108,7 +108,7 @@ TEST(an_exit_while_idle_restarts_at_once)
 	fleet_die(fleet_get(&f, "a"));
 	fleet_advance(&f, 1);
 	fleet_status(&f, "a", &s);
-	CHECK_TEXT(mp_shown_get_name(s.state), "connected");
+	CHECK_TEXT(mp_status_state_get_name(s.state), "connected");
 	CHECK_EQ(s.restarts, 1);
 	CHECK_EQ(fleet_get(&f, "a")->lives, 2);
 	CHECK_EQ(fleet_count_events(&f, "a", "clearing"), 1);

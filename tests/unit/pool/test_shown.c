@@ -9,19 +9,20 @@
 /* Three statuses are a projection of the others. */
 TEST(states_project_to_three)
 {
-	static const char *const want[MP_SHOWN_COUNT][2] = {
-		[MP_SHOWN_READY] = {"ready", "disconnected"},
-		[MP_SHOWN_DISABLED] = {"disabled", "disconnected"},
-		[MP_SHOWN_NEEDS_APPROVAL] = {"needs-approval", "disconnected"},
-		[MP_SHOWN_NEEDS_AUTH] = {"needs-auth", "disconnected"},
-		[MP_SHOWN_PENDING] = {"pending", "connecting"},
-		[MP_SHOWN_CONNECTED] = {"connected", "connected"},
-		[MP_SHOWN_FAILED] = {"failed", "disconnected"},
+	static const char *const want[MP_STATUS_STATE_COUNT][2] = {
+		[MP_STATUS_READY] = {"ready", "disconnected"},
+		[MP_STATUS_DISABLED] = {"disabled", "disconnected"},
+		[MP_STATUS_NEEDS_APPROVAL] = {"needs-approval", "disconnected"},
+		[MP_STATUS_NEEDS_AUTH] = {"needs-auth", "disconnected"},
+		[MP_STATUS_PENDING] = {"pending", "connecting"},
+		[MP_STATUS_CONNECTED] = {"connected", "connected"},
+		[MP_STATUS_FAILED] = {"failed", "disconnected"},
+		[MP_STATUS_SHADOWED] = {"shadowed", "disconnected"},
 	};
 
-	for (int s = 0; s < MP_SHOWN_COUNT; s++) {
-		CHECK_TEXT(mp_shown_get_name((enum mp_shown_state)s), want[s][0]);
-		CHECK_TEXT(mp_shown_get_status((enum mp_shown_state)s), want[s][1]);
+	for (int s = 0; s < MP_STATUS_STATE_COUNT; s++) {
+		CHECK_TEXT(mp_status_state_get_name((enum mp_status_state)s), want[s][0]);
+		CHECK_TEXT(mp_status_state_get_connection((enum mp_status_state)s), want[s][1]);
 	}
 }
 
@@ -45,12 +46,12 @@ TEST(a_state_shows_what_belongs_to_it)
 	fleet_get(&f, "a")->prepare_ms = 1000;
 	CHECK(fleet_start(&f, "a"));
 	fleet_status(&f, "a", &s);
-	CHECK_TEXT(mp_shown_get_name(s.state), "pending");
+	CHECK_TEXT(mp_status_state_get_name(s.state), "pending");
 	CHECK_TEXT(s.detail, "preparing");
 	CHECK_EQ(s.attempt, 1);
 	fleet_advance(&f, 1000);
 	fleet_status(&f, "a", &s);
-	CHECK_TEXT(mp_shown_get_name(s.state), "connected");
+	CHECK_TEXT(mp_status_state_get_name(s.state), "connected");
 	CHECK_EQ(s.tools, 1);
 	CHECK_EQ(s.prepare_us, 1000000);
 	offer = mp_workspace_get_offer(f.workspace, 0, 0);
@@ -62,7 +63,7 @@ TEST(a_state_shows_what_belongs_to_it)
 	fleet_get(&f, "a")->prepare_ms = 0;
 	fleet_die(fleet_get(&f, "a"));
 	fleet_status(&f, "a", &s);
-	CHECK_TEXT(mp_shown_get_name(s.state), "failed");
+	CHECK_TEXT(mp_status_state_get_name(s.state), "failed");
 	CHECK_EQ(s.next_at_ms, mp_loop_wall_now_ms(f.loop) + 1000);
 	CHECK_EQ(s.failed_at_ms, mp_loop_wall_now_ms(f.loop));
 	CHECK_TEXT(s.error, "start: it cannot be dialled");

@@ -108,7 +108,7 @@ TEST(what_others_use_stays)
 	CHECK_EQ(mp_pool_count_instances(f.pool), 1);
 	CHECK_EQ(toggle(&f, MP_TOGGLE_OFF), 0);
 	CHECK_TEXT(fleet_state(&f, "a"), "disabled");
-	CHECK_EQ(mp_workspace_get_state(f.other, 0, 0), MP_SHOWN_CONNECTED);
+	CHECK_EQ(mp_workspace_get_state(f.other, 0, 0), MP_STATUS_CONNECTED);
 	CHECK_EQ(mp_pool_count_instances(f.pool), 1);
 }
 

@@ -411,9 +411,9 @@ TEST(a_reload_leaves_other_views_private_servers_alone)
 	CHECK_EQ(open_other(&f, PRIVATE), 1);
 	mp_workspace_start_server(f.other, 0, 7, false);
 	fleet_settle(&f);
-	CHECK_EQ(mp_workspace_get_state(f.other, 0, 7), MP_SHOWN_CONNECTED);
+	CHECK_EQ(mp_workspace_get_state(f.other, 0, 7), MP_STATUS_CONNECTED);
 	CHECK(fleet_reload(&f, TWO("2", "")));
-	CHECK_EQ(mp_workspace_get_state(f.other, 0, 7), MP_SHOWN_CONNECTED);
+	CHECK_EQ(mp_workspace_get_state(f.other, 0, 7), MP_STATUS_CONNECTED);
 	CHECK_EQ(fleet_count_events(&f, NULL, "gone"), 0);
 	CHECK_EQ(open_other(&f, TWO("2", "")), 1); /* its own reload is */
 	CHECK_EQ(fleet_count_events(&f, NULL, "gone"), 1);
