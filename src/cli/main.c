@@ -88,8 +88,8 @@ static const struct mp_verb own[] = {
 	 "NAME is a name as `mcpool prompts` lists it, or any other spelling that means "
 	 "one.\n\n" HUB_NOTE COMMAND_NOTE,
 	 mp_cmd_prompt, NULL, MP_VERB_EITHER},
-	{"demo-server", "", "Be an MCP server on stdio, for a first look and for tests.", NULL,
-	 NULL, run_demo, NULL, MP_VERB_PLAIN},
+	{"demo-server", "", "Be a small MCP server on stdio, for a first run.", NULL, NULL,
+	 run_demo, NULL, MP_VERB_PLAIN},
 	{"--help", "", "Show this text; `mcpool help VERB`: more about a verb.", NULL, NULL,
 	 show_help, NULL, MP_VERB_PLAIN},
 };

@@ -1,412 +1,447 @@
 /*
- * demo_server.c - `mcpool demo-server`: a dual-era MCP server on stdin and stdout.
- * Here it begins and ends, and each request finds its era and its method. The era is judged per
- * request, by what arrives: modern metadata means modern, everything else belongs to the one legacy
- * conversation of the process.
+ * demo_server.c - `mcpool demo-server`: a small MCP server on stdin and stdout, for a first run.
+ * It answers each request at once, in the era that the request asks for. The server that the tests
+ * use, which can misbehave, is in tests/demo/.
  */
 #include "demo/demo_server.h"
 
+#include <errno.h>
+#include <math.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
-#include <uv.h>
 
-#include "base/mem.h"
-#include "demo/demo.h"
-#include "transport/pipe.h"
+#include "base/arena.h"
+#include "base/limits.h"
+#include "rpc/message.h"
+#include "transport/lines.h"
 
-enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
-enum { LEAVE_WITHIN_MS = 2000 }; /* for a client that does not read what we have to say */
+#define MODERN "2026-07-28"
+#define SERVER_INFO                                                                                \
+	"{\"name\":\"mcpool-demo\",\"title\":\"mcpool demo server\",\"version\":\"" MCPOOL_VERSION \
+	"\"}"
+#define CAPABILITIES "{\"tools\":{},\"resources\":{},\"prompts\":{}}"
+#define INSTRUCTIONS "A server for trying mcpool out: `echo` returns its message, `add` adds."
 
-/* What we serve; the method's row in methods.def says in which era. */
-static void (*const serve[MP_METHODS])(struct mp_demo_call *c) = {
-	[MP_METHOD_INITIALIZE] = mp_demo_initialize,
-	[MP_METHOD_DISCOVER] = mp_demo_discover,
-	[MP_METHOD_PING] = mp_demo_ping,
-	[MP_METHOD_SET_LEVEL] = mp_demo_set_level,
-	[MP_METHOD_TOOLS_LIST] = mp_demo_tools_list,
-	[MP_METHOD_TOOLS_CALL] = mp_demo_tools_call,
-	[MP_METHOD_RESOURCES_LIST] = mp_demo_resources_list,
-	[MP_METHOD_TEMPLATES_LIST] = mp_demo_templates_list,
-	[MP_METHOD_RESOURCES_READ] = mp_demo_resources_read,
-	[MP_METHOD_RESOURCES_SUBSCRIBE] = mp_demo_subscribe,
-	[MP_METHOD_RESOURCES_UNSUBSCRIBE] = mp_demo_unsubscribe,
-	[MP_METHOD_PROMPTS_LIST] = mp_demo_prompts_list,
-	[MP_METHOD_PROMPTS_GET] = mp_demo_prompts_get,
-	[MP_METHOD_COMPLETE] = mp_demo_complete,
-	[MP_METHOD_LISTEN] = mp_demo_listen,
+enum { EXIT_DONE = 0, EXIT_USAGE = 2 };
+enum {
+	INVALID_REQUEST = -32600,
+	NO_METHOD = -32601,
+	INVALID_PARAMS = -32602,
+	NO_RESOURCE = -32002, /* legacy only */
+	UNSUPPORTED_VERSION = -32022,
+	LIST_TTL_MS = 3600000, /* modern: the lists never change */
 };
 
-/* --- requests ------------------------------------------------------------------------------- */
+/* The request at hand and its answer. */
+struct demo {
+	struct mp_tape tape;
+	struct mp_arena arena;
+	struct mp_message m;
+	bool is_modern;
+	struct mp_buf body, out; /* result or error data; the message around it */
+	struct mp_writer w;      /* into body */
+};
 
-static struct mp_demo_call *find_call(struct mp_demo *d, struct mp_str id)
+/* --- answers --------------------------------------------------------------------------------- */
+
+static struct mp_writer *result_begin(struct demo *d)
 {
-	MP_LIST_EACH(&d->calls, link) {
-		struct mp_demo_call *c = mp_container_of(link, struct mp_demo_call, link);
+	mp_buf_clear(&d->body);
+	mp_write_init(&d->w, &d->body, NULL);
+	mp_write_begin_object(&d->w);
+	if (d->is_modern)
+		mp_write_member_text(&d->w, "resultType", MP_STR("complete"));
+	return &d->w;
+}
 
-		if (mp_str_eq(mp_demo_id(c), id))
-			return c;
+static int result_end(struct demo *d)
+{
+	int r;
+
+	if (d->is_modern) {
+		mp_write_key(&d->w, MP_STR("_meta"));
+		mp_write_begin_object(&d->w);
+		mp_write_member_raw(&d->w, "io.modelcontextprotocol/serverInfo",
+				    MP_STR(SERVER_INFO));
+		mp_write_end_object(&d->w);
 	}
-	return NULL;
+	mp_write_end_object(&d->w);
+	r = mp_write_finish(&d->w);
+	return r < 0 ? r : mp_message_result(&d->out, d->m.id, mp_buf_get(&d->body));
 }
 
-static struct mp_demo_call *new_call(struct mp_demo *d, const struct mp_message *m)
+static int result_end_cached(struct demo *d)
 {
-	struct mp_demo_call *c = mp_alloc(sizeof(*c));
-	struct mp_str token = mp_value_source(m->tape, m->progress_token);
-
-	c->demo = d;
-	c->message = m;
-	c->method = m->method;
-	c->level = d->level;
-	c->can_ask = d->can_ask;
-	memcpy(c->id, m->id.p, m->id.len); /* message.c has seen to its length */
-	c->id_len = m->id.len;
-	if (token.len && token.len <= sizeof(c->token)) {
-		memcpy(c->token, token.p, token.len);
-		c->token_len = token.len;
+	if (d->is_modern) {
+		mp_write_member_i64(&d->w, "ttlMs", LIST_TTL_MS);
+		mp_write_member_text(&d->w, "cacheScope", MP_STR("public"));
 	}
-	mp_buf_init(&c->answer, MP_LIMIT_MESSAGE);
-	mp_timer_init(&c->timer, d->loop, NULL, c);
-	return c;
+	return result_end(d);
 }
 
-void mp_demo_drop(struct mp_demo_call *c)
+static int answer_raw(struct demo *d, const char *key, const char *json)
 {
-	if (c->demo->held == c)
-		c->demo->held = NULL;
-	if (mp_list_linked(&c->link))
-		mp_list_remove(&c->demo->calls, &c->link);
-	mp_timer_stop(&c->timer);
-	mp_buf_done(&c->answer);
-	mp_free(c);
+	mp_write_member_raw(result_begin(d), key, mp_str_of(json));
+	return result_end_cached(d);
 }
 
-static bool has_meta(const struct mp_message *m)
+MP_PRINTF(3, 4) static int answer_error(struct demo *d, int code, const char *format, ...)
 {
-	return m->version != MP_NONE ||
-	       mp_value_get(m->tape, m->meta, "io.modelcontextprotocol/clientCapabilities") !=
-		       MP_NONE;
+	char words[256];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(words, sizeof(words), format, args);
+	va_end(args);
+	return mp_message_error(&d->out, d->m.id, code, mp_str_of(words), MP_STR(""));
 }
 
-static bool is_modern(const struct mp_demo *d, const struct mp_message *m)
+/* --- both eras ------------------------------------------------------------------------------- */
+
+static int server_discover(struct demo *d)
 {
-	if (d->knobs.era != MP_DEMO_ERA_BOTH)
-		return d->knobs.era == MP_DEMO_ERA_MODERN;
-	return has_meta(m) || mp_method_get(m->method)->eras == MP_ERA_MODERN;
+	struct mp_writer *w = result_begin(d);
+
+	mp_write_member_raw(w, "supportedVersions", MP_STR("[\"" MODERN "\"]"));
+	mp_write_member_raw(w, "capabilities", MP_STR(CAPABILITIES));
+	mp_write_member_text(w, "instructions", MP_STR(INSTRUCTIONS));
+	return result_end_cached(d);
 }
 
-static void fail_method(struct mp_demo_call *c)
+/* The client's version if this server has it, else the latest. */
+static int server_initialize(struct demo *d)
 {
-	const struct mp_message *m = c->message;
+	static const char *const versions[] = {"2025-11-25", "2025-06-18", "2025-03-26",
+					       "2024-11-05"};
+	mp_value wanted = mp_value_get(&d->tape, d->m.params, "protocolVersion");
+	struct mp_writer *w;
+	size_t i = 0;
 
-	mp_demo_fail(c, MP_DEMO_NO_METHOD, "there is no method %.*s%s",
-		     MP_STR_ARGS(mp_value_source(m->tape, m->method_name)),
-		     c->modern ? " in " MP_DEMO_MODERN : "");
+	if (!mp_value_is(&d->tape, wanted, MP_TAPE_STRING))
+		return answer_error(d, INVALID_PARAMS, "initialize needs a protocolVersion");
+	while (i < MP_ARRAY_LEN(versions) &&
+	       !mp_value_text_is(&d->tape, wanted, mp_str_of(versions[i])))
+		i++;
+	w = result_begin(d);
+	mp_write_member_text(w, "protocolVersion", mp_str_of(versions[i % MP_ARRAY_LEN(versions)]));
+	mp_write_member_raw(w, "capabilities", MP_STR(CAPABILITIES));
+	mp_write_member_raw(w, "serverInfo", MP_STR(SERVER_INFO));
+	mp_write_member_text(w, "instructions", MP_STR(INSTRUCTIONS));
+	return result_end(d);
 }
 
-static void dispatch(struct mp_demo_call *c)
+static int server_ping(struct demo *d)
 {
-	enum mp_era era = c->modern ? MP_ERA_MODERN : MP_ERA_LEGACY;
-
-	if (!serve[c->method] || !(mp_method_get(c->method)->eras & era))
-		fail_method(c);
-	else if (!c->modern && !c->demo->initialized && c->method != MP_METHOD_INITIALIZE &&
-		 c->method != MP_METHOD_PING)
-		mp_demo_fail(c, MP_DEMO_INVALID_REQUEST, "the first request is initialize");
-	else
-		serve[c->method](c);
+	result_begin(d);
+	return result_end(d);
 }
 
-/* Whatever is called here may have answered, and so forgotten, the request when it returns. */
-static void take_request(struct mp_demo *d, const struct mp_message *m)
-{
-	struct mp_demo_call *c = new_call(d, m);
-	bool twice = find_call(d, m->id) != NULL;
+/* --- tools ----------------------------------------------------------------------------------- */
 
-	c->modern = is_modern(d, m);
-	if (m->method == MP_METHOD_DISCOVER && d->knobs.probe == MP_DEMO_PROBE_SILENT)
-		mp_demo_drop(c);
-	else if (twice)
-		mp_demo_fail(c, MP_DEMO_INVALID_REQUEST,
-			     "a request with this id is still under way");
-	else if (d->calls.len >= MP_DEMO_MAX_CALLS)
-		mp_demo_fail(c, MP_DEMO_INTERNAL, "%d requests are under way already",
-			     MP_DEMO_MAX_CALLS);
-	else if (c->modern && m->method == MP_METHOD_INITIALIZE && !has_meta(m))
-		mp_demo_fail_version(c, mp_value_get(m->tape, m->params, "protocolVersion"));
-	else {
-		mp_list_append(&d->calls, &c->link);
-		if (!c->modern || mp_demo_read_meta(c))
-			dispatch(c);
-	}
+#define READ_ONLY "\"annotations\":{\"readOnlyHint\":true,\"openWorldHint\":false}"
+
+static const char tools[] =
+	"[{\"name\":\"echo\",\"title\":\"Echo\",\"description\":\"Returns the message.\","
+	"\"inputSchema\":{\"type\":\"object\",\"properties\":{\"message\":{\"type\":\"string\","
+	"\"description\":\"what to return\"}},\"required\":[\"message\"]}," READ_ONLY "},"
+	"{\"name\":\"add\",\"title\":\"Add\",\"description\":\"Adds two numbers.\","
+	"\"inputSchema\":{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"number\"},"
+	"\"b\":{\"type\":\"number\"}},\"required\":[\"a\",\"b\"]},"
+	"\"outputSchema\":{\"type\":\"object\",\"properties\":{\"sum\":{\"type\":\"number\"}},"
+	"\"required\":[\"sum\"]}," READ_ONLY "},"
+	"{\"name\":\"time\",\"title\":\"Time\",\"description\":\"Returns the time in UTC.\","
+	"\"inputSchema\":{\"type\":\"object\",\"properties\":{}}," READ_ONLY "}]";
+
+static void content_write(struct mp_writer *w, struct mp_str text)
+{
+	mp_write_key(w, MP_STR("content"));
+	mp_write_begin_array(w);
+	mp_write_begin_object(w);
+	mp_write_member_text(w, "type", MP_STR("text"));
+	mp_write_member_text(w, "text", text);
+	mp_write_end_object(w);
+	mp_write_end_array(w);
 }
 
-/* --- by itself ------------------------------------------------------------------------------- */
-
-static void watch_idleness(struct mp_demo *d)
+static int tool_error(struct demo *d, const char *words)
 {
-	if (d->knobs.exit_idle_ms)
-		mp_timer_start(&d->idle_timer, d->knobs.exit_idle_ms);
+	struct mp_writer *w = result_begin(d);
+
+	content_write(w, mp_str_of(words));
+	mp_write_member_bool(w, "isError", true);
+	return result_end(d);
 }
 
-/* A stream that is listened on is no work. */
-static bool is_idle(const struct mp_demo *d)
+static int tool_text(struct demo *d, struct mp_str text)
 {
-	MP_LIST_EACH(&d->calls, link) {
-		if (mp_container_of(link, struct mp_demo_call, link)->method != MP_METHOD_LISTEN)
+	content_write(result_begin(d), text);
+	return result_end(d);
+}
+
+static int tool_echo(struct demo *d, mp_value arguments)
+{
+	mp_value message = mp_value_get(&d->tape, arguments, "message");
+	struct mp_str text;
+
+	if (mp_value_text(&d->tape, message, &d->arena, &text) < 0)
+		return tool_error(d, "echo: message must be a string");
+	return tool_text(d, text);
+}
+
+static int tool_add(struct demo *d, mp_value arguments)
+{
+	struct mp_writer *w;
+	double a, b;
+	char sum[40];
+
+	if (mp_value_f64(&d->tape, mp_value_get(&d->tape, arguments, "a"), &a) < 0 ||
+	    mp_value_f64(&d->tape, mp_value_get(&d->tape, arguments, "b"), &b) < 0)
+		return tool_error(d, "add: a and b must be numbers");
+	if (!isfinite(a + b))
+		return tool_error(d, "add: the sum is too large");
+	snprintf(sum, sizeof(sum), "%.15g", a + b);
+	w = result_begin(d);
+	content_write(w, mp_str_of(sum));
+	mp_write_key(w, MP_STR("structuredContent"));
+	mp_write_begin_object(w);
+	mp_write_member_raw(w, "sum", mp_str_of(sum));
+	mp_write_end_object(w);
+	return result_end(d);
+}
+
+static int tool_time(struct demo *d, mp_value arguments)
+{
+	time_t now = time(NULL);
+	char text[40] = "";
+	struct tm tm;
+
+	(void)arguments;
+	if (gmtime_r(&now, &tm))
+		(void)strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	return tool_text(d, mp_str_of(text));
+}
+
+static int tools_list(struct demo *d)
+{
+	return answer_raw(d, "tools", tools);
+}
+
+static int tools_call(struct demo *d)
+{
+	static const struct {
+		const char *name;
+		int (*run)(struct demo *d, mp_value arguments);
+	} rows[] = {{"echo", tool_echo}, {"add", tool_add}, {"time", tool_time}};
+	mp_value arguments = mp_value_get(&d->tape, d->m.params, "arguments");
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(rows); i++)
+		if (mp_value_text_is(&d->tape, d->m.subject, mp_str_of(rows[i].name)))
+			return rows[i].run(d, arguments);
+	return answer_error(d, INVALID_PARAMS, "there is no tool %.*s",
+			    MP_STR_ARGS(mp_value_source(&d->tape, d->m.subject)));
+}
+
+/* --- a resource and a prompt ----------------------------------------------------------------- */
+
+#define README "demo://readme"
+
+static int resources_list(struct demo *d)
+{
+	return answer_raw(d, "resources",
+			  "[{\"uri\":\"" README "\",\"name\":\"readme\",\"title\":\"Read me\","
+			  "\"description\":\"What this server is for.\","
+			  "\"mimeType\":\"text/plain\"}]");
+}
+
+static int templates_list(struct demo *d)
+{
+	return answer_raw(d, "resourceTemplates", "[]");
+}
+
+static int resources_read(struct demo *d)
+{
+	if (!mp_value_text_is(&d->tape, d->m.subject, MP_STR(README)))
+		return answer_error(d, d->is_modern ? INVALID_PARAMS : NO_RESOURCE,
+				    "there is no resource %.*s",
+				    MP_STR_ARGS(mp_value_source(&d->tape, d->m.subject)));
+	return answer_raw(d, "contents",
+			  "[{\"uri\":\"" README "\",\"mimeType\":\"text/plain\","
+			  "\"text\":\"mcpool starts this server when no other is configured. "
+			  "`mcpool add NAME -- COMMAND` adds a server of yours.\"}]");
+}
+
+static int prompts_list(struct demo *d)
+{
+	return answer_raw(d, "prompts",
+			  "[{\"name\":\"greet\",\"title\":\"Greet\",\"description\":\"Asks for a "
+			  "greeting.\",\"arguments\":[{\"name\":\"name\",\"required\":true}]}]");
+}
+
+static int prompts_get(struct demo *d)
+{
+	mp_value arguments = mp_value_get(&d->tape, d->m.params, "arguments");
+	struct mp_str name;
+	char text[256];
+	struct mp_writer *w;
+
+	if (!mp_value_text_is(&d->tape, d->m.subject, MP_STR("greet")))
+		return answer_error(d, INVALID_PARAMS, "there is no prompt %.*s",
+				    MP_STR_ARGS(mp_value_source(&d->tape, d->m.subject)));
+	if (mp_value_text(&d->tape, mp_value_get(&d->tape, arguments, "name"), &d->arena, &name) <
+		    0 ||
+	    name.len > 128)
+		return answer_error(d, INVALID_PARAMS, "greet needs a name, a string");
+	snprintf(text, sizeof(text), "Write a greeting for %.*s.", MP_STR_ARGS(name));
+	w = result_begin(d);
+	mp_write_key(w, MP_STR("messages"));
+	mp_write_begin_array(w);
+	mp_write_begin_object(w);
+	mp_write_member_text(w, "role", MP_STR("user"));
+	mp_write_key(w, MP_STR("content"));
+	mp_write_begin_object(w);
+	mp_write_member_text(w, "type", MP_STR("text"));
+	mp_write_member_text(w, "text", mp_str_of(text));
+	mp_write_end_object(w);
+	mp_write_end_object(w);
+	mp_write_end_array(w);
+	return result_end(d);
+}
+
+/* --- requests -------------------------------------------------------------------------------- */
+
+static int (*const methods[MP_METHODS])(struct demo *d) = {
+	[MP_METHOD_INITIALIZE] = server_initialize,
+	[MP_METHOD_DISCOVER] = server_discover,
+	[MP_METHOD_PING] = server_ping,
+	[MP_METHOD_TOOLS_LIST] = tools_list,
+	[MP_METHOD_TOOLS_CALL] = tools_call,
+	[MP_METHOD_RESOURCES_LIST] = resources_list,
+	[MP_METHOD_TEMPLATES_LIST] = templates_list,
+	[MP_METHOD_RESOURCES_READ] = resources_read,
+	[MP_METHOD_PROMPTS_LIST] = prompts_list,
+	[MP_METHOD_PROMPTS_GET] = prompts_get,
+};
+
+static int answer_unsupported_version(struct demo *d)
+{
+	return mp_message_error(&d->out, d->m.id, UNSUPPORTED_VERSION,
+				MP_STR("this protocol version is not supported"),
+				MP_STR("{\"supported\":[\"" MODERN "\"]}"));
+}
+
+/* Modern metadata makes a request modern; a method of one era only belongs to that era. */
+static int request_answer(struct demo *d)
+{
+	const struct mp_method *method = mp_method_get(d->m.method);
+
+	d->is_modern = d->m.version != MP_NONE || method->eras == MP_ERA_MODERN;
+	if (d->is_modern && !mp_value_text_is(&d->tape, d->m.version, MP_STR(MODERN)))
+		return answer_unsupported_version(d);
+	if (!methods[d->m.method] ||
+	    !(method->eras & (d->is_modern ? MP_ERA_MODERN : MP_ERA_LEGACY)))
+		return answer_error(d, NO_METHOD, "there is no method %.*s",
+				    MP_STR_ARGS(mp_value_source(&d->tape, d->m.method_name)));
+	return methods[d->m.method](d);
+}
+
+static int line_answer(struct demo *d, const struct mp_line *line)
+{
+	struct mcpool_error e;
+
+	if (line->oversize)
+		return mp_message_error(&d->out, MP_STR(""), INVALID_REQUEST,
+					MP_STR("the message is too large"), MP_STR(""));
+	if (mp_message_scan(&d->tape, line->text, &d->m, &e) < 0)
+		return answer_error(d, e.rpc_code, "%s", e.message);
+	if (d->m.kind == MP_MESSAGE_BATCH)
+		return answer_error(d, INVALID_REQUEST, "batches are not supported");
+	return d->m.kind == MP_MESSAGE_REQUEST ? request_answer(d) : 0;
+}
+
+/* --- stdin and stdout ------------------------------------------------------------------------ */
+
+static bool out_write(struct mp_str s)
+{
+	while (s.len) {
+		ssize_t n = write(STDOUT_FILENO, s.p, s.len);
+
+		if (n < 0 && errno != EINTR)
 			return false;
+		s.p += n > 0 ? n : 0;
+		s.len -= n > 0 ? (size_t)n : 0;
 	}
 	return true;
 }
 
-static void on_idle(void *u)
+static bool line_serve(struct demo *d, const struct mp_line *line)
 {
-	struct mp_demo *d = u;
+	bool ok;
 
-	if (is_idle(d))
-		mp_demo_leave(d, EXIT_DONE);
-	else
-		watch_idleness(d);
-}
-
-static void on_change(void *u)
-{
-	mp_demo_change(u);
-}
-
-/* --- messages ------------------------------------------------------------------------------- */
-
-/* What is cancelled gets no answer; what is unknown or answered already is no mistake. */
-static void cancel(struct mp_demo *d, const struct mp_message *m)
-{
-	mp_value id = mp_value_get(m->tape, m->params, "requestId");
-	struct mp_demo_call *c = find_call(d, mp_value_source(m->tape, id));
-
-	if (!c)
-		return;
-	if (c->question) { /* nobody needs to ask the user any more */
-		mp_write_member_i64(mp_demo_begin_object(d), "requestId", c->question);
-		mp_demo_notify(d, MP_METHOD_CANCELLED);
-	}
-	mp_demo_mischief_at_end(c, "cancelled");
-	mp_demo_drop(c);
-}
-
-/* The first message: some servers cannot stand any but initialize, and some are chatty. */
-static void meet(struct mp_demo *d, const struct mp_message *m)
-{
-	if (d->met)
-		return;
-	d->met = true;
-	if (d->knobs.change_after_ms)
-		mp_timer_start(&d->change_timer, d->knobs.change_after_ms);
-	if (d->knobs.probe == MP_DEMO_PROBE_DIE && m->method != MP_METHOD_INITIALIZE) {
-		fputs("demo-server: expected initialize, dies as it was told to\n", stderr);
-		_exit(EXIT_FAILED);
-	}
-	mp_demo_flood(STDOUT_FILENO, d->knobs.flood_stdout);
-}
-
-static void take(struct mp_demo *d, const struct mp_message *m)
-{
-	meet(d, m);
-	switch (m->kind) {
-	case MP_MESSAGE_REQUEST:
-		take_request(d, m);
-		break;
-	case MP_MESSAGE_NOTIFICATION:
-		if (m->method == MP_METHOD_CANCELLED)
-			cancel(d, m);
-		break;
-	case MP_MESSAGE_RESULT:
-	case MP_MESSAGE_ERROR:
-		mp_demo_hear(d, m);
-		break;
-	case MP_MESSAGE_BATCH:
-		mp_demo_fail_unnamed(d, MP_DEMO_INVALID_REQUEST, "batches are not served");
-		break;
-	}
-}
-
-static void on_message(void *u, struct mp_str text)
-{
-	struct mp_demo *d = u;
-	struct mp_message m;
-	struct mcpool_error e;
-
-	if (d->leave_by_ms)
-		return;
-	watch_idleness(d);
-	if (mp_message_scan(&d->tape, text, &m, &e) == 0)
-		take(d, &m);
-	else if (m.id.len)
-		mp_demo_fail(new_call(d, &m), e.rpc_code, "%s", e.message);
-	else
-		mp_demo_fail_unnamed(d, e.rpc_code, e.message);
+	mp_buf_clear(&d->out);
+	ok = line_answer(d, line) == 0 && (!d->out.len || mp_buf_add_char(&d->out, '\n') == 0) &&
+	     out_write(mp_buf_get(&d->out));
 	mp_arena_reset(&d->arena);
+	return ok;
 }
 
-static void on_oversize(void *u, struct mp_str head, struct mp_str tail)
+/* False: stdin has ended, or stdout does. */
+static bool input_serve(struct demo *d, struct mp_lines *lines)
 {
-	(void)head;
-	(void)tail;
-	mp_demo_fail_unnamed(u, MP_DEMO_INVALID_REQUEST, "the message is too large");
+	struct mp_line line;
+	char *room;
+	size_t size;
+	ssize_t n;
+
+	if (mp_lines_reserve(lines, &room, &size) < 0)
+		return false;
+	n = read(STDIN_FILENO, room, size);
+	if (n <= 0)
+		return n < 0 && errno == EINTR;
+	mp_lines_commit(lines, (size_t)n);
+	while (mp_lines_next(lines, false, &line))
+		if (!line_serve(d, &line))
+			return false;
+	return true;
 }
 
-/* --- the end -------------------------------------------------------------------------------- */
-
-static void try_to_leave(void *u)
-{
-	struct mp_demo *d = u;
-
-	if (mp_demo_is_drained(d) || mp_loop_now_ms(d->loop) >= d->leave_by_ms)
-		mp_loop_stop(d->loop);
-	else
-		mp_timer_start(&d->leave_timer, 1);
-}
-
-void mp_demo_leave(struct mp_demo *d, int exit_code)
-{
-	int64_t delay = d->knobs.exit_delay_ms;
-
-	if (d->leave_by_ms)
-		return;
-	d->exit_code = exit_code;
-	d->leave_by_ms = mp_loop_now_ms(d->loop) + delay + LEAVE_WITHIN_MS;
-	mp_demo_end_listens(d);
-	if (delay != MP_DEMO_FOREVER)
-		mp_timer_start(&d->leave_timer, delay);
-}
-
-static void on_written(void *u, uint64_t total)
-{
-	struct mp_demo *d = u;
-
-	d->written = total;
-}
-
-static void on_ended(void *u, const struct mcpool_error *why)
-{
-	struct mp_demo *d = u;
-
-	(void)why; /* a client that goes is no trouble */
-	if (mp_demo_mischief_may_leave(&d->knobs))
-		mp_demo_leave(d, EXIT_DONE);
-}
-
-static void on_term(uv_signal_t *signal, int number)
-{
-	struct mp_demo *d = signal->data;
-
-	(void)number;
-	if (!d->knobs.ignore_term)
-		mp_demo_leave(d, EXIT_DONE);
-}
-
-/* --- life ----------------------------------------------------------------------------------- */
-
-static const struct mp_transport_hooks hooks = {
-	.message = on_message,
-	.oversize = on_oversize,
-	.written = on_written,
-	.ended = on_ended,
-};
-
-static void init(struct mp_demo *d)
-{
-	mp_list_init(&d->calls);
-	mp_tape_init(&d->tape, 0); /* all levels: arguments and capabilities are read here */
-	mp_arena_init(&d->arena, MP_LIMIT_ARENA);
-	mp_buf_init(&d->body, MP_LIMIT_MESSAGE);
-	mp_buf_init(&d->frame, MP_LIMIT_MESSAGE + MP_KIB(4));
-	mp_timer_init(&d->leave_timer, d->loop, try_to_leave, d);
-	mp_timer_init(&d->idle_timer, d->loop, on_idle, d);
-	mp_timer_init(&d->change_timer, d->loop, on_change, d);
-	watch_idleness(d);
-	d->level = MP_DEMO_INFO;
-	d->wire = mp_pipe_new(d->loop, STDIN_FILENO, STDOUT_FILENO);
-	d->wire->hooks = &hooks;
-	d->wire->u = d;
-}
-
-static void done(struct mp_demo *d)
-{
-	while (d->calls.len)
-		mp_demo_drop(mp_container_of(mp_list_first(&d->calls), struct mp_demo_call, link));
-	mp_timer_stop(&d->leave_timer);
-	mp_timer_stop(&d->idle_timer);
-	mp_timer_stop(&d->change_timer);
-	d->wire = mp_transport_free(d->wire);
-	mp_buf_done(&d->frame);
-	mp_buf_done(&d->body);
-	mp_arena_done(&d->arena);
-	mp_tape_done(&d->tape);
-}
-
-static int watch_term(struct mp_demo *d, uv_signal_t *term)
-{
-	int r = uv_signal_init(mp_loop_get_uv(d->loop), term);
-
-	if (r < 0)
-		return r;
-	term->data = d;
-	return uv_signal_start(term, on_term, SIGTERM);
-}
-
-static int run(struct mp_demo *d)
-{
-	struct mcpool_error e;
-	uv_signal_t term;
-
-	if (mp_loop_new(&d->loop) < 0 || watch_term(d, &term) < 0) {
-		fputs("demo-server: the event loop could not be made\n", stderr);
-		return EXIT_FAILED;
-	}
-	init(d);
-	if (d->wire->impl->start(d->wire, &e) < 0) {
-		fprintf(stderr, "demo-server: %s\n", e.message);
-		d->exit_code = EXIT_FAILED;
-		mp_loop_stop(d->loop);
-	}
-	mp_loop_run(d->loop);
-	done(d);
-	uv_close((uv_handle_t *)&term, NULL);
-	d->loop = mp_loop_free(d->loop);
-	return d->exit_code;
-}
-
-static int show_help(void)
+static int demo_help(void)
 {
 	puts("usage: mcpool demo-server\n\n"
-	     "An MCP server on stdin and stdout, for a first run and for tests. It speaks all\n"
-	     "revisions from 2024-10-07 to " MP_DEMO_MODERN
-	     ", as each request asks for, and has tools,\n"
-	     "resources, prompts and completion. It ends when its stdin does.\n\n"
-	     "For tests it misbehaves as the environment says:\n");
-	mp_demo_knobs_print(stdout);
+	     "An MCP server on stdin and stdout, for a first run. It has three tools (echo, add,\n"
+	     "time), a resource and a prompt, and speaks all revisions from 2024-11-05 to " MODERN
+	     ".\nIt ends when its stdin does.");
 	return EXIT_DONE;
 }
 
 int mp_demo_main(int argc, char **argv)
 {
-	struct mp_demo d = {0};
-	struct mcpool_error e;
-	int code;
+	struct demo d = {0};
+	struct mp_lines lines;
 
 	if (argc == 2 && strcmp(argv[1], "--help") == 0)
-		return show_help();
+		return demo_help();
 	if (argc > 1) {
-		fprintf(stderr, "demo-server: takes no '%s'. See `mcpool demo-server --help`.\n",
+		fprintf(stderr,
+			"demo-server: unexpected argument '%s'; see `mcpool demo-server --help`\n",
 			argv[1]);
 		return EXIT_USAGE;
 	}
-	if (mp_demo_knobs_read(&d.knobs, &e) < 0) {
-		fprintf(stderr, "demo-server: %s. See `mcpool demo-server --help`.\n", e.message);
-		return EXIT_USAGE;
-	}
-	signal(SIGPIPE, SIG_IGN); /* a client that goes is met when we write */
-	code = mp_demo_mischief_at_start(&d.knobs);
-	return code >= 0 ? code : run(&d);
+	(void)signal(SIGPIPE, SIG_IGN); /* a failed write ends it */
+	mp_lines_init(&lines, MP_LIMIT_MESSAGE);
+	mp_tape_init(&d.tape, 0);
+	mp_arena_init(&d.arena, MP_LIMIT_ARENA);
+	mp_buf_init(&d.body, 2 * (size_t)MP_LIMIT_MESSAGE);
+	mp_buf_init(&d.out, 2 * (size_t)MP_LIMIT_MESSAGE + MP_KIB(4));
+	while (input_serve(&d, &lines))
+		;
+	mp_lines_done(&lines);
+	mp_buf_done(&d.body);
+	mp_buf_done(&d.out);
+	mp_arena_done(&d.arena);
+	mp_tape_done(&d.tape);
+	return EXIT_DONE;
 }

@@ -246,7 +246,7 @@ t_without_a_home() {
 # What is added is approved, and only that.
 t_added_is_approved() { # U4
 	here 0 add demo -- "$mcpool" demo-server && here 0 list && says out 'demo  ready' && here 0 test demo &&
-		says out 'demo: works, 10 tools' && here 0 add p --project -- "$mcpool" demo-server --x && here 0 get p && says out 'ready' &&
+		says out 'demo: works, 3 tools' && here 0 add p --project -- "$mcpool" demo-server --x && here 0 get p && says out 'ready' &&
 		nothing_left
 }
 t_edited_by_hand_needs_approval() { # U4

@@ -1,4 +1,4 @@
-# test_demo.sh - `mcpool demo-server` as a client sees it: both eras, its errors, each tool, the knobs.
+# test_demo.sh - the tests' demo-server as a client sees it: both eras, its errors, each tool, the knobs.
 # One server runs at a time; it reads a FIFO (descriptor 3) and its answers are awaited in a file.
 # MCPOOL=path tests another binary.
 set -u
@@ -6,6 +6,7 @@ cd "$(dirname "$0")/../.." || exit 1
 group=demo
 . tests/lib.sh
 mcpool=${MCPOOL:-build/mcpool}
+demo_server=$(dirname "$mcpool")/tests/demo-server
 pid=
 trap '[ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null; rm -rf "$work"' EXIT
 mkfifo "$work/in"
@@ -14,7 +15,7 @@ start() { # [KNOB=VALUE...]
 	exec 3>&- # not for the server to inherit
 	: >"$work/out"
 	set -- $(printf 'MCPOOL_DEMO_%s ' "$@" | sed 's/MCPOOL_DEMO_ //')
-	env "$@" "$mcpool" demo-server <"$work/in" >"$work/out" 2>"$work/err" &
+	env "$@" "$demo_server" <"$work/in" >"$work/out" 2>"$work/err" &
 	pid=$!
 	exec 3>"$work/in"
 }
@@ -84,14 +85,14 @@ mcall() { mask "$1" tools/call "\"name\":\"$2\",\"arguments\":${3:-{\}}${4:+,$4}
 
 # --- the program ---
 t_help_lists_the_knobs() {
-	"$mcpool" demo-server --help >"$work/out" && await MCPOOL_DEMO_HANG= && await MCPOOL_DEMO_FORK=
+	"$demo_server" --help >"$work/out" && await MCPOOL_DEMO_HANG= && await MCPOOL_DEMO_FORK=
 }
-t_arguments_are_refused() { "$mcpool" demo-server now 2>"$work/out"; [ $? -eq 2 ] && await "'now'"; }
+t_arguments_are_refused() { "$demo_server" now 2>"$work/out"; [ $? -eq 2 ] && await "'now'"; }
 t_unknown_knobs_are_refused() {
-	MCPOOL_DEMO_HNAG=1 "$mcpool" demo-server 2>"$work/out" </dev/null; [ $? -eq 2 ] && await MCPOOL_DEMO_HNAG
+	MCPOOL_DEMO_HNAG=1 "$demo_server" 2>"$work/out" </dev/null; [ $? -eq 2 ] && await MCPOOL_DEMO_HNAG
 }
 t_wrong_values_are_refused() {
-	MCPOOL_DEMO_PAGE=many "$mcpool" demo-server 2>"$work/out" </dev/null; [ $? -eq 2 ] && await many
+	MCPOOL_DEMO_PAGE=many "$demo_server" 2>"$work/out" </dev/null; [ $? -eq 2 ] && await many
 }
 t_ends_with_its_input() { start && stop; }
 t_ends_on_sigterm() { legacy && kill -TERM "$pid" && ended 0; hang_up; }

@@ -165,7 +165,7 @@ t_its_settings_have_no_effect() { # allow, trust, hostNative, remote, profile
 
 # One of them is approved: that one runs, and no other.
 add_harmless() {
-	printf '#!/bin/sh\necho ran >>"%s/harmless-ran"\nexec "%s" demo-server\n' "$work" "$mcpool" >harmless.sh && chmod +x harmless.sh &&
+	printf '#!/bin/sh\necho ran >>"%s/harmless-ran"\nexec "%s"\n' "$work" "$demo_server" >harmless.sh && chmod +x harmless.sh &&
 		echo '{"mcpServers": {"harmless": {"command": "./harmless.sh"}}}' >.claude/mcp.json
 }
 t_an_approved_one_runs_alone() { # U4

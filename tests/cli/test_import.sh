@@ -162,7 +162,7 @@ t_imported_is_approved_and_wins() { # U4 B73
 		here 0 list --all --json && json 'd.servers.filter(s => s.name === "sentry" && s.shadowed.by === "sentry").length >= 2'
 }
 t_imported_runs() {
-	mkdir -p "$HOME/.cursor" "$project/sub" && echo "{\"mcpServers\":{\"demo\":{\"command\":\"$mcpool\",\"args\":[\"demo-server\"]}}}" >"$HOME/.cursor/mcp.json" &&
+	mkdir -p "$HOME/.cursor" "$project/sub" && echo "{\"mcpServers\":{\"demo\":{\"command\":\"$demo_server\"}}}" >"$HOME/.cursor/mcp.json" &&
 		here 7 test demo && here 0 import demo --yes && here 0 test demo && says out works && nothing_left
 }
 t_into_the_project() {

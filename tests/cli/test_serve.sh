@@ -14,8 +14,8 @@ mkdir -p "$work/here"
 
 # server NAME [KNOBS [MEMBERS]]: the entry of a demo server; KNOBS as members of env
 server() {
-	printf '"%s":{"command":"%s","args":["demo-server"],"env":{"WHO":"%s"%s}%s}' \
-		"$1" "$mcpool" "$1" "${2:+,$2}" "${3:+,$3}"
+	printf '"%s":{"command":"%s","env":{"WHO":"%s"%s}%s}' \
+		"$1" "$demo_server" "$1" "${2:+,$2}" "${3:+,$3}"
 }
 
 # configure SETTINGS ENTRY...: the file, put in place at once
@@ -48,7 +48,7 @@ holds_by() { eventually "$1" so "$2" || { echo "not so within $1 s: $2: $(tail -
 
 pid_of() { # NAME: of its process; nothing while there is none
 	for pid in $(marked); do
-		grep -qszxF "WHO=$1" "/proc/$pid/environ" && grep -qszxF demo-server "/proc/$pid/cmdline" && echo "$pid"
+		grep -qszxF "WHO=$1" "/proc/$pid/environ" && grep -qszF "$demo_server" "/proc/$pid/cmdline" && echo "$pid"
 	done
 }
 

@@ -77,7 +77,7 @@ t_a_broken_entry_can_be_removed() {
 
 # enable and disable in our own files
 t_switch_our_own() {
-	here 0 add a -- "$mcpool" demo-server && sed -i 's|"type"|// mine\n      "type"|' "$user" && cp "$user" "$work/before" &&
+	here 0 add a -- "$demo_server" && sed -i 's|"type"|// mine\n      "type"|' "$user" && cp "$user" "$work/before" &&
 		here 0 disable a && says out "Disabled \"a\" in $user" && is "$user" 'd.mcpServers.a.enabled === false' && grep -q '// mine' "$user" &&
 		state a disabled && here 3 test a && says err 'Server "a" is disabled. Run `mcpool enable a` first.' && # B71
 		here 3 test a --json && json 'd.error.code === 1009 && d.error.data.code === "mcp_disabled"' &&

@@ -9,7 +9,7 @@ absolute=$(cd "$(dirname "$mcpool")" && pwd)/$(basename "$mcpool")
 
 # config SERVERS [SETTINGS]: the file that all verbs of the case use; demo is the command of a demo server
 config() {
-	demo="\"command\": \"$absolute\", \"args\": [\"demo-server\"]"
+	demo="\"command\": \"$demo_server\""
 	printf '%s' "{\"mcpServers\": {$1}, \"mcpool\": {${2:-}}}" | sed "s|{DEMO|{$demo|g; s|WORK|$work|g" >"$work/servers.json"
 }
 
@@ -38,7 +38,7 @@ t_all_tools_sorted_by_public_name() { # U19 A43
 	config "$two" && with 0 tools && says out 'mcp__one__echo    Echo    Returns the message' 'mcp__two__echo' &&
 		cut -d' ' -f1 "$work/out" >"$work/names" && [ "$(wc -l <"$work/names")" -eq 20 ] && LC_ALL=C sort -c "$work/names" &&
 		[ ! -s "$work/err" ] && with 0 tools --json &&
-		json 'd.tools.every((t) => t.label.startsWith(`mcp:${t.server} via `))' && run 0 tools --json -- "$mcpool" demo-server &&
+		json 'd.tools.every((t) => t.label.startsWith(`mcp:${t.server} via `))' && run 0 tools --json -- "$demo_server" &&
 		json 'd.tools.length === 10 && d.tools.every((t) => t.label === `mcp:${t.tool}`)' && nothing_left
 }
 
@@ -128,7 +128,7 @@ t_what_needs_approval_is_counted() { # U4
 		run 7 call a__x && says err 'needs your approval' && run 7 call a__x --json && json 'd.error.data.code === "mcp_needs_approval"' ||
 		return
 	[ ! -e "$work/touched" ] || { echo "it ran"; return 1; }
-	run 0 add fine -- "$absolute" demo-server && run 0 tools && says out mcp__fine__echo && says err '2 wait for your approval'
+	run 0 add fine -- "$demo_server" && run 0 tools && says out mcp__fine__echo && says err '2 wait for your approval'
 }
 
 t_collisions_are_told() { # U19
@@ -181,7 +181,7 @@ t_a_bare_name() {
 
 # A server that has a new tool since it was last seen: whoever names it means the tool.
 t_an_old_memory_is_no_refusal() {
-	config '"it": {"command": "sh", "args": ["-c", "exec env $(cat WORK/knobs) '"$absolute"' demo-server"]}' &&
+	config '"it": {"command": "sh", "args": ["-c", "exec env $(cat WORK/knobs) '"$demo_server"'"]}' &&
 		echo "MCPOOL_DEMO_STATE=$work/it" >"$work/knobs" && with 0 tools && starts it 1 &&
 		echo "MCPOOL_DEMO_STATE=$work/it MCPOOL_DEMO_TOOLS=3" >"$work/knobs" && with 9 call tool_3 && starts it 1 &&
 		with 0 call it/tool_3 && starts it 2 && with 0 call tool_3 && starts it 3
@@ -278,7 +278,7 @@ t_a_thousand_servers() {
 
 # use-A16: with seconds, what may take so long, and what the server says meanwhile.
 t_on_a_terminal_a_slow_start_is_told() {
-	mkdir -p "$work/bin" && printf '#!/bin/sh\nsleep 2.8; echo "fetching it" >&2; sleep 1.2; exec "%s" demo-server\n' "$mcpool" >"$work/bin/npx" &&
+	mkdir -p "$work/bin" && printf '#!/bin/sh\nsleep 2.8; echo "fetching it" >&2; sleep 1.2; exec "%s"\n' "$demo_server" >"$work/bin/npx" &&
 		chmod 755 "$work/bin/npx" && printf '{"mcpServers":{"slow":{"command":"%s","args":["it"]}}}' "$work/bin/npx" >"$work/servers.json" &&
 		on_terminal 0 tools --config "$work/servers.json" --strict-config &&
 		says out 'starting slow ...' ' 2 s, ' 'npx may be downloading' ' s: fetching it' mcp__slow__echo

@@ -16,7 +16,7 @@ with() {
 		options="$options --env $variable"
 	done
 	# shellcheck disable=SC2086 # the options are words
-	run 0 add "$server" $options -- "$absolute" demo-server
+	run 0 add "$server" $options -- "$demo_server"
 }
 
 count_of() { # WORDS: lines of stderr with them
@@ -65,7 +65,7 @@ t_all_start_in_parallel() { # A4
 # Each failure is told once, under its own name, and everybody else goes on.
 t_one_failure_is_ones_own() { # A12 A21 A22
 	with good && run 0 add gone -- /nonexistent/server && run 0 add dies -- sh -c 'echo oops >&2; exit 3' &&
-		run 0 add unset --env 'X=${MCPOOL_TEST_IS_NOT_SET}' -- "$absolute" demo-server &&
+		run 0 add unset --env 'X=${MCPOOL_TEST_IS_NOT_SET}' -- "$demo_server" &&
 		run 0 add mute -- sleep 60 && run 0 add far --url http://127.0.0.1:1/mcp || return
 	mkdir -p "$work/project" && printf '{"mcpServers": {"broken": {"command": 5}, "late": {"command": "x"}}}' \
 		>"$work/project/.mcp.json"
@@ -83,7 +83,7 @@ t_one_failure_is_ones_own() { # A12 A21 A22
 }
 
 t_what_may_not_run_is_refused() { # U4
-	mkdir -p "$work/project" && printf '{"mcpServers": {"it": {"command": "%s", "args": ["demo-server"]}}}' "$absolute" \
+	mkdir -p "$work/project" && printf '{"mcpServers": {"it": {"command": "%s"}}}' "$demo_server" \
 		>"$work/project/.mcp.json" && mcpool=$absolute && cd "$work/project" && run 7 test it &&
 		says err 'needs your approval' 'mcpool trust it' && run 9 test nobody && run 2 test && run 2 test it --all
 }
@@ -94,7 +94,7 @@ t_a_disabled_server_says_how_to_enable_it() { # B76
 
 # What --config names is the word of a person.
 t_a_named_file_is_trusted() { # C21
-	printf '{"mcpServers": {"it": {"command": "%s", "args": ["demo-server"]}}}' "$absolute" >"$work/named.json" &&
+	printf '{"mcpServers": {"it": {"command": "%s"}}}' "$demo_server" >"$work/named.json" &&
 		run 0 test it --config "$work/named.json" && says out 'it: works' &&
 		run 0 test it --config "$work/named.json" --strict-config && run 7 test it 2>/dev/null
 	[ $code -eq 9 ] || { echo "without --config it is still there: $code"; return 1; }

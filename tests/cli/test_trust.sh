@@ -241,7 +241,7 @@ t_a_link_that_is_turned() {
 # attack-S6, attack-S7: a file that is run is covered, in whatever way it is named; changed, it is not started.
 server() { # FILE...: each notes that it ran, and is a server
 	for file in "$@"; do
-		mkdir -p "$(dirname "$file")" && printf '#!/bin/sh\necho "%s" >>"%s/ran"\nexec "%s" demo-server\n' "$file" "$work" "$mcpool" >"$file" &&
+		mkdir -p "$(dirname "$file")" && printf '#!/bin/sh\necho "%s" >>"%s/ran"\nexec "%s"\n' "$file" "$work" "$demo_server" >"$file" &&
 			chmod +x "$file" || return 1
 	done
 }

@@ -8,13 +8,13 @@ group=verbs
 demo() { # WANTED VERB ARGUMENTS...
 	wanted=$1
 	shift
-	run "$wanted" "$@" -- "$mcpool" demo-server
+	run "$wanted" "$@" -- "$demo_server"
 }
 
 demo_on_terminal() { # WANTED VERB ARGUMENTS...
 	wanted=$1
 	shift
-	on_terminal "$wanted" "$@" -- "$mcpool" demo-server
+	on_terminal "$wanted" "$@" -- "$demo_server"
 }
 
 # odd WANTED VERB ARGUMENTS...: the same with a server of three answers, given as $tools, $call and $prompt
@@ -242,7 +242,7 @@ t_arguments_are_checked() {
 # use-P5: Ctrl-C is acknowledged at once; use-P6: what is for agents says so to people.
 t_people_are_told() {
 	cat >"$work/people.sh" <<-END
-		"$mcpool" call sleep ms=20000 -- "$mcpool" demo-server & pid=\$!
+		"$mcpool" call sleep ms=20000 -- "$demo_server" & pid=\$!
 		sleep 1.5; kill -INT \$pid; wait \$pid
 	END
 	MCPOOL_TEST_MARK="$work" TERM=xterm timeout -k 2 30 script -qec "bash -m '$work/people.sh'" /dev/null >"$work/out" 2>&1 </dev/null
@@ -259,7 +259,7 @@ answered() {
 	last=$1 words=$2
 	shift 2
 	for era in modern legacy; do
-		MCPOOL_TEST_MARK="$work" timeout -k 2 30 "$(dirname "$mcpool")/tests/pty" "$@" "Send this?=$last" -- "$mcpool" call ask --era $era -- "$mcpool" demo-server >"$work/out"
+		MCPOOL_TEST_MARK="$work" timeout -k 2 30 "$(dirname "$mcpool")/tests/pty" "$@" "Send this?=$last" -- "$mcpool" call ask --era $era -- "$demo_server" >"$work/out"
 		exits 0 $? && says out 'asks: What is your name?' "$words" || return 1
 	done
 }
@@ -268,7 +268,7 @@ t_questions_are_answered_on_a_terminal() { # use-A7
 }
 t_ctrl_c_ends_a_question() {
 	for era in modern legacy; do
-		MCPOOL_TEST_MARK="$work" timeout -k 2 30 "$(dirname "$mcpool")/tests/pty" '> =^C' -- "$mcpool" call ask --era $era -- "$mcpool" demo-server >"$work/out"
+		MCPOOL_TEST_MARK="$work" timeout -k 2 30 "$(dirname "$mcpool")/tests/pty" '> =^C' -- "$mcpool" call ask --era $era -- "$demo_server" >"$work/out"
 		exits 130 $? && silent_on out 'Send this?' || return 1
 	done
 }

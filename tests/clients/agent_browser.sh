@@ -13,7 +13,7 @@ ledger=$work/ledger
 
 # attacked [OPTION]: a hub whose server notes what it carries out, and a page that knows the token
 attacked() {
-	printf '{"mcpServers":{"a":{"command":"%s","args":["demo-server"],"env":{"MCPOOL_DEMO_LEDGER":"%s"}}}}' "$mcpool" "$ledger" >"$work/c.json"
+	printf '{"mcpServers":{"a":{"command":"%s","env":{"MCPOOL_DEMO_LEDGER":"%s"}}}}' "$demo_server" "$ledger" >"$work/c.json"
 	start serve --http 127.0.0.1:0 --strict-config --config "$work/c.json" "$@"
 	wait_for_line "$work/out" 'http://[^ ]*/mcp' 15 || return 1
 	url=$(grep -o 'http://[^ ]*/mcp' "$work/out" | head -n 1)

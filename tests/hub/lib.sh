@@ -13,7 +13,7 @@ export MCPOOL="$mcpool"
 
 # server NAME [WHO]: the entry of a demo server; two that would open the same connection are one
 server() {
-	printf '"%s":{"command":"%s","args":["demo-server"],"env":{"WHO":"%s"}}' "$1" "$mcpool" "${2:-$1}"
+	printf '"%s":{"command":"%s","env":{"WHO":"%s"}}' "$1" "$demo_server" "${2:-$1}"
 }
 
 # configure FILE ENTRY...: a file of ours with these, put in place at once

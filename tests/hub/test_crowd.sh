@@ -10,7 +10,7 @@ sessions=${SESSIONS:-300} calls=${CALLS:-20} servers=10
 served() {
 	entries= i=0
 	while [ $i -lt "$1" ]; do
-		entries="$entries${entries:+,}\"s$i\":{\"command\":\"$mcpool\",\"args\":[\"demo-server\"],\"env\":{\"MCPOOL_DEMO_LEDGER\":\"$work/ledger$i\"}}"
+		entries="$entries${entries:+,}\"s$i\":{\"command\":\"$demo_server\",\"env\":{\"MCPOOL_DEMO_LEDGER\":\"$work/ledger$i\"}}"
 		i=$((i + 1))
 	done
 	printf '{"mcpServers":{%s},"mcpool":{"queues":{"default":{"slots":64,"line":4096}}}}' "$entries" >"$work/c.json"

@@ -8,7 +8,7 @@ unset http_proxy https_proxy all_proxy no_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY
 
 servers=$PWD/$servers
 hostile() { printf '"x":{"command":"%s","args":["%s","%s"]%s}' "$node" "$servers/hostile.mjs" "$1" "${2:-}"; }
-demo() { printf '"x":{"command":"%s","args":["demo-server"]%s}' "$mcpool" "${1:-}"; }
+demo() { printf '"x":{"command":"%s"%s}' "$demo_server" "${1:-}"; }
 
 # http MODE [MEMBERS]: a server of hostile_http.mjs, and the entry for it
 http() {
@@ -165,12 +165,12 @@ t_error_of_the_server() { # U23
 # --- without a name --------------------------------------------------------------------------------
 
 t_a_command_behind_dashes() { # U23
-	run 5 call crash --json -- "$mcpool" demo-server && json 'd.error.data.stage === "receive" && d.error.data.class === "eof"' &&
+	run 5 call crash --json -- "$demo_server" && json 'd.error.data.stage === "receive" && d.error.data.class === "eof"' &&
 		says err "MCP error: server 'demo-server': tools/call: exited with code 1" '  tool:      crash' '  stage:     receive' &&
 		run 4 call x --json -- /nonexistent/server && json 'd.error.code === 1005 && d.error.data.stage === "connect" && !d.error.data.retryable' &&
 		run 4 call x --json -- http://127.0.0.1:9/mcp && json 'd.error.code === 1005 && d.error.data.transport === "http"' &&
-		run 5 read demo://nothing --json -- "$mcpool" demo-server && json 'd.failure.class === "json_rpc" && !d.failure.tool' &&
-		silent_on err '--schema' && run 9 call nothing --json -- "$mcpool" demo-server && json 'd.error.data.code === "not_found"' &&
+		run 5 read demo://nothing --json -- "$demo_server" && json 'd.failure.class === "json_rpc" && !d.failure.tool' &&
+		silent_on err '--schema' && run 9 call nothing --json -- "$demo_server" && json 'd.error.data.code === "not_found"' &&
 		says err "mcpool: demo-server: it has no tool 'nothing'" && nothing_left
 }
 

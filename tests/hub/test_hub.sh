@@ -234,7 +234,7 @@ logged_no_gone_a() { ! grep 'gone' "$XDG_STATE_HOME/mcpool/hub.log" | grep -q 'g
 
 # use-B4: the hub was started with six variables; a session that has the certificate's makes the server start.
 t_a_server_has_the_environment_of_the_session_that_wants_it() {
-	printf '#!/bin/sh\n[ -n "$NEEDED_CERTS" ] && exec "%s" demo-server\necho "no certificate" >&2\nexit 1\n' "$mcpool" >"$work/needy" &&
+	printf '#!/bin/sh\n[ -n "$NEEDED_CERTS" ] && exec "%s"\necho "no certificate" >&2\nexit 1\n' "$demo_server" >"$work/needy" &&
 		chmod +x "$work/needy" && configure "$user" "\"needy\":{\"command\":\"$work/needy\"}" && run 0 trust --user-file --yes || return 1
 	env -i HOME="$HOME" PATH="$PATH" XDG_CONFIG_HOME="$XDG_CONFIG_HOME" XDG_STATE_HOME="$XDG_STATE_HOME" \
 		XDG_RUNTIME_DIR="$XDG_RUNTIME_DIR" MCPOOL_TEST_MARK="$work" "$mcpool" up >"$work/out" 2>&1 && eventually 5 running &&

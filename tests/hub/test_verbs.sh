@@ -7,7 +7,7 @@ group=hub-verbs
 
 # noting NAME [VARIABLES]: a demo server that notes each of its starts in $work/NAME
 noting() {
-	printf '"%s":{"command":"%s","args":["demo-server"],"env":{"MCPOOL_DEMO_STATE":"%s"%s}}' "$1" "$mcpool" "$work/$1" "${2:+,$2}"
+	printf '"%s":{"command":"%s","env":{"MCPOOL_DEMO_STATE":"%s"%s}}' "$1" "$demo_server" "$work/$1" "${2:+,$2}"
 }
 starts() { # NAME COUNT
 	n=$(cat "$work/$1" 2>/dev/null | wc -c)
@@ -49,7 +49,7 @@ t_a_config_of_its_own_is_a_hub_of_its_own() {
 	trusted "$(noting a)" && up && eventually 5 settled && configure "$work/other.json" "$(noting other)" &&
 		run 0 call --config "$work/other.json" other/echo message=hi && says out hi && starts other 1 && starts a 1 &&
 		run 0 call --config "$work/other.json" --strict-config other/echo message=hi && starts other 2 &&
-		run 0 call --era legacy a/echo message=hi && starts a 2 && run 0 call echo message=hi -- "$mcpool" demo-server && finish
+		run 0 call --era legacy a/echo message=hi && starts a 2 && run 0 call echo message=hi -- "$demo_server" && finish
 }
 
 t_the_same_by_both_ways() {
@@ -66,7 +66,7 @@ t_the_same_by_both_ways() {
 # --- questions of servers, on a terminal -------------------------------------------------------------
 
 asking() { # NAME MODE ERA
-	printf '"%s":{"command":"%s","args":["demo-server"],"env":{"WHO":"%s"},"mode":"%s","era":"%s"}' "$1" "$mcpool" "$1" "$2" "$3"
+	printf '"%s":{"command":"%s","env":{"WHO":"%s"},"mode":"%s","era":"%s"}' "$1" "$demo_server" "$1" "$2" "$3"
 }
 pty() { MCPOOL_TEST_MARK="$work" timeout -k 2 40 "$(dirname "$mcpool")/tests/pty" "$@" >"$work/out"; }
 # typed WANTED SERVER STEP...: a person calls its tool `ask`
@@ -135,7 +135,7 @@ t_failures_are_the_same_by_both_ways() {
 t_a_command_that_is_not_there_yet() {
 	trusted "$(noting a)" "\"gone\":{\"command\":\"$work/later\"}" && up && eventually 5 settled && both 4 call gone/echo message=hi &&
 		both 4 call --json gone/echo message=hi && both 4 tools gone &&
-		printf '#!/bin/sh\nexec "%s" demo-server\n' "$mcpool" >"$work/later" && chmod 755 "$work/later" &&
+		printf '#!/bin/sh\nexec "%s"\n' "$demo_server" >"$work/later" && chmod 755 "$work/later" &&
 		both 0 call gone/echo message=hi && finish
 }
 
@@ -165,7 +165,7 @@ t_one_server_keeps_its_uris() {
 t_a_server_that_was_just_added_is_there() {
 	trusted "$(noting a)" && up && eventually 5 settled || return 1
 	for i in 1 2 3; do
-		run 0 add "new$i" --env "WHO=$i" -- "$mcpool" demo-server && run 0 call "new$i/echo" message=hi && says out hi &&
+		run 0 add "new$i" --env "WHO=$i" -- "$demo_server" && run 0 call "new$i/echo" message=hi && says out hi &&
 			run 0 remove "new$i" && run 9 call "new$i/echo" message=hi || return 1
 	done
 	finish

@@ -12,8 +12,8 @@ ledger=$work/ledger
 both() {
 	entries=
 	for one in "$@"; do
-		entries="$entries${entries:+,}$(printf '"%s":{"command":"%s","args":["demo-server"],"env":{"WHO":"%s","MCPOOL_DEMO_LEDGER":"%s"}}' \
-			"$one" "$mcpool" "$one" "$ledger")"
+		entries="$entries${entries:+,}$(printf '"%s":{"command":"%s","env":{"WHO":"%s","MCPOOL_DEMO_LEDGER":"%s"}}' \
+			"$one" "$demo_server" "$one" "$ledger")"
 	done
 	configure "$user" "$entries" && run 0 trust --user-file --yes
 }

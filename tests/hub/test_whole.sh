@@ -20,7 +20,7 @@ given() {
 	mkdir -p "$(dirname "$user")" && printf '{"mcpServers":{%s},"mcpool":{%s}}\n' "$1" "${2:-}" >"$user" && run 0 trust --user-file --yes
 }
 demo() { # NAME MEMBERS
-	printf '"%s":{"command":"%s","args":["demo-server"],%s}' "$1" "$mcpool" "$2"
+	printf '"%s":{"command":"%s",%s}' "$1" "$demo_server" "$2"
 }
 
 all_up() { [ "$("$mcpool" status --json 2>/dev/null | grep -o '"state":"connected"' | wc -l)" -eq "$1" ]; }

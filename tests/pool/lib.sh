@@ -16,7 +16,7 @@ demo() {
 	queue='"slots": 64, "line": 2000'
 	[ $# -lt 3 ] || queue=$3
 	cat >"$work/config.json" <<END
-{"mcpServers": {"demo": {"command": "$mcpool", "args": ["demo-server"], $1
+{"mcpServers": {"demo": {"command": "$demo_server", $1
 	"env": {$2 "MCPOOL_DEMO_LEDGER": "$ledger", "MCPOOL_DEMO_STATE": "$state"}}},
  "mcpool": {"queues": {"default": {$queue}}}}
 END

@@ -9,8 +9,8 @@ many=1000 few=250 rounds=7
 configure() { # N: the first N of them
 	{
 		printf '{"mcpool": {"initConcurrency": 64}, "mcpServers": {\n'
-		seq "$1" | awk -v exe="$mcpool" -v state="$state" '
-			{ printf "%s\"server-%04d\": {\"command\": \"%s\", \"args\": [\"demo-server\"], \"start\": \"lazy\",\n", n++ ? "," : "", $1, exe
+		seq "$1" | awk -v exe="$demo_server" -v state="$state" '
+			{ printf "%s\"server-%04d\": {\"command\": \"%s\", \"start\": \"lazy\",\n", n++ ? "," : "", $1, exe
 			  printf " \"env\": {\"SERVER_NUMBER\": \"%d\", \"MCPOOL_DEMO_STATE\": \"%s\"}}\n", $1, state }'
 		printf '}}\n'
 	} >"$work/$1.json"

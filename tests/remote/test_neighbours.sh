@@ -9,7 +9,7 @@ group=neighbours
 . tests/remote/lib.sh
 config=$work/servers.json
 calls=12000 rounds=${ROUNDS:-12}
-good="\"good\": {\"command\": \"$mcpool\", \"args\": [\"demo-server\"]}"
+good="\"good\": {\"command\": \"$demo_server\"}"
 exec 3>&1
 
 # The 99th percentile of the good one's calls, all of which are answered; in microseconds, to FILE.

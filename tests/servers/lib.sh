@@ -7,6 +7,7 @@ case $mcpool in
 *asan*) sanitized=yes group=$group-asan ;; # it takes more memory, and says other things
 *) sanitized= ;;
 esac
+demo_server=$(cd "$(dirname "$mcpool")" && pwd)/tests/demo-server
 node=node_modules/.bin/node
 servers=tests/servers
 npm=node_modules/@modelcontextprotocol

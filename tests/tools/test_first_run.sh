@@ -14,10 +14,10 @@ first_run() {
 # then: what is configured is used, and the agent sees its tools. One case, because both want the same port.
 t_an_agent_makes_a_call() {
 	first_run && wait_for_line "$work/out" 'an agent that came here sees' 30 || return 1
-	says out 'sees 10 tools, and demo/add a=2 b=40 is 42' 'socket' 'endpoint' 'mcpool connect' || return 1
+	says out 'sees 3 tools, and demo/add a=2 b=40 is 42' 'socket' 'endpoint' 'mcpool connect' || return 1
 	kill -TERM "$mcpool_pid" && ended 0 8 && nothing_left 5 || return 1
 	run 0 add mine -- "$PWD/$mcpool" demo-server && first_run &&
-		wait_for_line "$work/out" 'an agent that came here sees 10 tools' 30 && says out mine || return 1
+		wait_for_line "$work/out" 'an agent that came here sees 3 tools' 30 && says out mine || return 1
 	kill -TERM "$mcpool_pid" && ended 0 8 && nothing_left 5
 }
 
