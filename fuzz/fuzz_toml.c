@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-#include "config/toml.h"
+#include "toml/toml.h"
 #include "json/tape.h"
 
 static void check_refused(const struct mp_toml *t, int r, const struct mcpool_error *error,

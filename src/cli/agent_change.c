@@ -14,9 +14,9 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "cli/agent_file.h"
-#include "config/file.h"
-#include "config/toml.h"
-#include "config/writer.h"
+#include "files/file.h"
+#include "toml/toml.h"
+#include "files/writer.h"
 #include "json/edit.h"
 #include "json/write.h"
 

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "cli/agent_run.h"
-#include "config/file.h"
+#include "files/file.h"
 #include "config/ourselves.h"
 
 /* --- looking --------------------------------------------------------------------------------- */

@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "base/base.h"
 #include "base/buf.h"
-#include "config/document.h"
+#include "files/document.h"
 #include "config/sources.h"
 
 #define MP_AGENT_ENTRY "mcpool" /* what we are called there */

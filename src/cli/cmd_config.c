@@ -14,7 +14,7 @@
 #include "cli/verbs.h"
 #include "config/diff.h"
 #include "config/effective.h"
-#include "config/follow.h"
+#include "files/follow.h"
 #include "config/sources.h"
 
 static int run_config(const struct mp_verb *verb, int argc, char **argv);

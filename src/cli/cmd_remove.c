@@ -9,7 +9,7 @@
 #include "base/limits.h"
 #include "cli/own_files.h"
 #include "cli/verbs.h"
-#include "config/file.h"
+#include "files/file.h"
 #include "config/trust.h"
 #include "config/changes.h"
 

@@ -9,7 +9,7 @@
 #include "base/limits.h"
 #include "cli/agent_show.h"
 #include "cli/connect.h"
-#include "config/file.h"
+#include "files/file.h"
 
 enum { COMMAND_MS = 60000 };
 

@@ -15,7 +15,7 @@
 #include "cli/agent_run.h"
 #include "cli/agent_show.h"
 #include "cli/verbs.h"
-#include "config/file.h"
+#include "files/file.h"
 #include "config/trust.h"
 #include "config/changes.h"
 

@@ -12,7 +12,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "cli/serve.h"
-#include "config/follow.h"
+#include "files/follow.h"
 #include "hub/workspace_watch.h"
 #include "json/value.h"
 

@@ -25,7 +25,7 @@
 #include "base/mem.h"
 #include "base/redact.h"
 #include "process/exec.h"
-#include "process/guard.h"
+#include "base/guard.h"
 #include "process/tree.h"
 
 static const struct mp_log config_log = {"config"};

@@ -12,11 +12,11 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/paths.h"
-#include "config/file.h"
+#include "files/file.h"
 #include "json/bind.h"
 #include "json/write.h"
 #include "store/digest.h"
-#include "store/private.h"
+#include "files/private.h"
 
 /* --- addresses -------------------------------------------------------------------------------- */
 

@@ -6,7 +6,7 @@
 #ifndef MP_CONFIG_CHANGES_H
 #define MP_CONFIG_CHANGES_H
 
-#include "config/writer.h"
+#include "files/writer.h"
 
 struct mp_server_change {
 	const char *name;

@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "base/base.h"
-#include "config/document.h"
+#include "files/document.h"
 #include "config/settings.h"
 #include "json/bind.h"
 #include "json/write.h"

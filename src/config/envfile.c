@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/limits.h"
-#include "config/file.h"
+#include "files/file.h"
 
 static bool is_name(struct mp_str s)
 {

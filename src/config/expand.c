@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "config/file.h"
+#include "files/file.h"
 
 enum {
 	MOST_LEVELS = 16,         /* of placeholders in defaults */

@@ -11,7 +11,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/dialects.h"
-#include "config/file.h"
+#include "files/file.h"
 #include "config/loading.h"
 #include "config/precedence.h"
 #include "config/queues.h"

@@ -10,7 +10,7 @@
 
 #include "base/limits.h"
 #include "config/dialects.h"
-#include "config/file.h"
+#include "files/file.h"
 #include "config/loading.h"
 
 struct plugin {

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/limits.h"
-#include "config/file.h"
+#include "files/file.h"
 #include "json/write.h"
 #include "store/last_good.h"
 

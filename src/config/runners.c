@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "base/limits.h"
-#include "config/file.h"
+#include "files/file.h"
 #include "config/script_search.h"
 #include "config/scripts.h"
 #include "json/tape.h"

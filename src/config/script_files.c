@@ -10,10 +10,10 @@
 
 #include "base/error.h"
 #include "base/limits.h"
-#include "config/file.h"
+#include "files/file.h"
 #include "config/script_search.h"
 #include "config/scripts.h"
-#include "process/identity.h"
+#include "files/identity.h"
 #include "store/digest.h"
 
 /* The part of a path that mp_file_is_below(). */

@@ -12,7 +12,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/limits.h"
-#include "config/file.h"
+#include "files/file.h"
 #include "config/scripts.h"
 
 bool mp_scripts_is_code_variable(struct mp_str name)

@@ -19,7 +19,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "config/envfile.h"
-#include "config/file.h"
+#include "files/file.h"
 #include "config/script_search.h"
 #include "store/digest.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/base.h"
-#include "config/document.h"
+#include "files/document.h"
 #include "config/entry.h"
 
 enum mp_folder {

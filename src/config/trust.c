@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "config/envfile.h"
-#include "config/file.h"
+#include "files/file.h"
 #include "store/digest.h"
 #include "store/pins.h"
 

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "config/follow.h"
+#include "files/follow.h"
 #include "config/settings.h"
 #include "face/http_parts.h"
 #include "face/porch.h"

@@ -17,7 +17,7 @@
 #include "base/mem.h"
 #include "base/paths.h"
 #include "base/secrets.h"
-#include "store/private.h"
+#include "files/private.h"
 
 static struct mp_http_token_trace trace_of(const struct stat *st)
 {

@@ -17,7 +17,7 @@
 #include "base/error.h"
 #include "base/paths.h"
 #include "process/logfile.h"
-#include "store/private.h"
+#include "files/private.h"
 
 int mp_background_find_log(struct mp_buf *out, struct mcpool_error *reterr)
 {

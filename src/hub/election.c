@@ -24,7 +24,7 @@
 #include "base/paths.h"
 #include "process/tree.h"
 #include "store/digest.h"
-#include "store/private.h"
+#include "files/private.h"
 
 #define SOCKET_NAME "hub.sock"
 #define LOCK_NAME   "hub.lock"

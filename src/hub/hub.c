@@ -11,7 +11,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "config/follow.h"
+#include "files/follow.h"
 #include "hub/election.h"
 #include "hub/workspace_watch.h"
 #include "hub/workspaces.h"

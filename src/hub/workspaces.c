@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "config/expand.h"
-#include "config/follow.h"
+#include "files/follow.h"
 #include "hub/workspace_watch.h"
 #include "process/environment.h"
 

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "config/document.h"
+#include "files/document.h"
 #include "pool/instance.h"
 #include "pool/workspace.h"
 #include "store/pins.h"

@@ -20,7 +20,7 @@
 #include "process/failure.h"
 #include "process/shepherd.h"
 #include "process/spec.h"
-#include "process/watch.h"
+#include "base/watch.h"
 
 #define CHILD_STATES(X)                                                     \
 	X(STARTING, "starting", "asked for; exec has not succeeded yet")    \

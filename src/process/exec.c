@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "process/cgroup.h"
-#include "process/identity.h"
+#include "files/identity.h"
 
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin" /* where the server has no PATH */
 

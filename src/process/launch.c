@@ -24,7 +24,7 @@
 #include "process/exec.h"
 #include "process/shepherd.h"
 #include "process/tree.h"
-#include "process/watch.h"
+#include "base/watch.h"
 
 #define THIS_PROGRAM "/proc/self/exe"
 

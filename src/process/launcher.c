@@ -21,7 +21,7 @@
 #include "base/mem.h"
 #include "process/cgroup.h"
 #include "process/exec.h"
-#include "process/guard.h"
+#include "base/guard.h"
 #include "process/shepherd.h"
 #include "process/tree.h"
 

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "process/exec.h"
-#include "process/guard.h"
+#include "base/guard.h"
 #include "process/spec.h"
 #include "process/tree.h"
 

@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "base/redact.h"
 #include "process/logfile.h"
-#include "process/watch.h"
+#include "base/watch.h"
 
 /* A read is redacted for the log in 2 ms at most. */
 enum { READ_SIZE = 16 * 1024, DRAIN_READS = 128 };

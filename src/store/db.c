@@ -17,7 +17,7 @@
 #include "base/list.h"
 #include "base/mem.h"
 #include "base/paths.h"
-#include "store/private.h"
+#include "files/private.h"
 #include "store/schema.h"
 #include "store/sql.h"
 

@@ -19,7 +19,7 @@
 #include "base/folders.h"
 #include "base/mem.h"
 #include "base/paths.h"
-#include "store/private.h"
+#include "files/private.h"
 
 enum { MAX_PATH = PATH_MAX + 64 };
 

@@ -14,7 +14,7 @@
 #include "base/limits.h"
 #include "base/paths.h"
 #include "base/random_id.h"
-#include "store/private.h"
+#include "files/private.h"
 
 enum { KEEP_S = 3600 };
 

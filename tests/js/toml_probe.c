@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/limits.h"
-#include "config/toml.h"
+#include "toml/toml.h"
 
 static bool read_frame(struct mp_str *ret_text)
 {

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "home.h"
-#include "store/private.h"
+#include "files/private.h"
 
 static bool at_home(void)
 {

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "process/exec.h"
-#include "process/identity.h"
+#include "files/identity.h"
 #include "process/shepherd.h"
 
 static struct mp_loop *loop;

@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 
 #include "process/exec.h"
-#include "process/guard.h"
+#include "base/guard.h"
 #include "process/shepherd.h"
 #include "process/spec.h"
 

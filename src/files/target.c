@@ -1,7 +1,7 @@
 /*
  * target.c - the file that a path means, with the lock of its folder.
  */
-#include "config/target.h"
+#include "files/target.h"
 
 #include <errno.h>
 #include <fcntl.h>

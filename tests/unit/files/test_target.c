@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <sys/file.h>
 
-#include "config/target.h"
+#include "files/target.h"
 
 static char path[100], other[100];
 

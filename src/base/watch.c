@@ -1,7 +1,7 @@
 /*
  * watch.c - a descriptor watched by the loop, and closed with its watch.
  */
-#include "process/watch.h"
+#include "base/watch.h"
 
 #include <unistd.h>
 #include <uv.h>

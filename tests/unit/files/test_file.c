@@ -9,7 +9,7 @@
 #include <sys/un.h>
 
 #include "base/buf.h"
-#include "config/file.h"
+#include "files/file.h"
 
 static int try_read(const char *below, size_t limit, struct mp_buf *out)
 {

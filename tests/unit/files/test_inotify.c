@@ -6,7 +6,7 @@
 
 #include "base/loop.h"
 #include "base/mem.h"
-#include "config/inotify.h"
+#include "files/inotify.h"
 
 struct desk {
 	struct mp_loop *loop;

@@ -3,12 +3,12 @@
  * This file is the grammar and the writing. Tables may be scattered over a file, so a tree is built
  * first. What recurses goes no deeper than MP_LIMIT_JSON_DEPTH.
  */
-#include "config/toml.h"
+#include "toml/toml.h"
 
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "config/toml_parts.h"
+#include "toml/toml_parts.h"
 #include "json/tape.h"
 #include "json/write.h"
 

@@ -5,7 +5,7 @@
  */
 #include "base/limits.h"
 #include "base/map.h"
-#include "config/toml_parts.h"
+#include "toml/toml_parts.h"
 
 enum { FIRST_SLOTS = 64 };
 

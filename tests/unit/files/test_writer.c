@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 #include "base/limits.h"
-#include "config/writer.h"
+#include "files/writer.h"
 
 /* Replaces the text by what u says; counts. */
 struct wish {

@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "base/limits.h"
-#include "config/toml.h"
+#include "toml/toml.h"
 #include "json/tape.h"
 #include "json/value.h"
 

@@ -8,7 +8,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "store/private.h"
+#include "files/private.h"
 
 static char real[PATH_MAX];
 

@@ -1,7 +1,7 @@
 /*
  * private.c - files of the state folder: this user's alone.
  */
-#include "store/private.h"
+#include "files/private.h"
 
 #include <errno.h>
 #include <fcntl.h>

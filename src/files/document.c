@@ -1,14 +1,14 @@
 /*
  * document.c - one configuration file as a JSON value, whatever it is written in.
  */
-#include "config/document.h"
+#include "files/document.h"
 
 #include <string.h>
 
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/redact.h"
-#include "config/file.h"
+#include "files/file.h"
 
 enum { QUOTE_COLUMNS = 100, QUOTE_BEFORE = 60 };
 

@@ -2,7 +2,7 @@
  * identity.c - a file that was read, told by what changes when somebody writes or replaces it.
  * ctime cannot be set back, and every write, rename and change of mode moves it.
  */
-#include "process/identity.h"
+#include "files/identity.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
  * A path is first opened without opening what it names (O_PATH): opening a pipe would wait for its
  * writer, and opening a device can make it act. Only a regular file is then opened for reading.
  */
-#include "config/file.h"
+#include "files/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 
 #include "base/error.h"
 #include "base/limits.h"
-#include "process/guard.h"
+#include "base/guard.h"
 
 enum { ATTEMPTS = 3 };
 

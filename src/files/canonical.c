@@ -9,7 +9,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/limits.h"
-#include "config/document.h"
+#include "files/document.h"
 #include "json/write.h"
 
 struct member {

@@ -3,7 +3,7 @@
  * The lock keeps mcpools apart. Editors do not ask for it, so right before the rename the file must
  * still be the one that was read; else all begins again with what is there now.
  */
-#include "config/writer.h"
+#include "files/writer.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 #include "base/error.h"
 #include "base/limits.h"
-#include "config/target.h"
+#include "files/target.h"
 #include "json/tape.h"
 
 enum { ONCE_MORE = 2, MAX_TRIES = 20, MAX_TEMPORARY = NAME_MAX + 64 };

@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "config/toml_parts.h"
+#include "toml/toml_parts.h"
 
 static int expect_digit(struct mp_toml_cursor *c)
 {

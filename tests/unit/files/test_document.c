@@ -5,7 +5,7 @@
 
 #include "base/limits.h"
 #include "base/secrets.h"
-#include "config/document.h"
+#include "files/document.h"
 
 #define DOC MP_CLEANUP(mp_document_freep) struct mp_document *
 

@@ -9,7 +9,7 @@
 #include "base/base.h"
 #include "base/buf.h"
 #include "base/str.h"
-#include "config/document.h"
+#include "files/document.h"
 
 /*
  * Make the new text from the old one ("" where there is no file yet). May be called again when

@@ -4,7 +4,7 @@
  * counts that the path needs there, so that what else happens in a busy folder is nobody's news.
  * A folder is watched before it is looked into: whatever changes behind the look is an event.
  */
-#include "config/follow.h"
+#include "files/follow.h"
 
 #include <limits.h>
 #include <sys/inotify.h>
@@ -17,7 +17,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "config/inotify.h"
+#include "files/inotify.h"
 
 static const struct mp_log config_log = {"config"};
 

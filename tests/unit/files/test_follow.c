@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/loop.h"
 #include "base/mem.h"
-#include "config/follow.h"
+#include "files/follow.h"
 
 enum { FOLLOWERS = 3, MAX_PATHS = 4 };
 

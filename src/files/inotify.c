@@ -3,7 +3,7 @@
  * inotify knows inodes, not paths: a folder that was renamed is watched on, and one that took its
  * place is another. Whoever holds it finds that out by the events and holds anew.
  */
-#include "config/inotify.h"
+#include "files/inotify.h"
 
 #include <errno.h>
 #include <stdalign.h>
@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "process/watch.h"
+#include "base/watch.h"
 
 /* The folder itself; inotify adds IN_IGNORED and IN_UNMOUNT. */
 #define ITSELF   (IN_DELETE_SELF | IN_MOVE_SELF)

@@ -5,7 +5,7 @@
 #include "test.h"
 
 #include "base/limits.h"
-#include "config/document.h"
+#include "files/document.h"
 
 static struct mcpool_error why;
 

@@ -3,7 +3,7 @@
  * A string is looked at twice: first for its end and for what is wrong, then, if it is not to be
  * taken as it stands, to decode it. Decoding never makes it longer.
  */
-#include "config/toml_parts.h"
+#include "toml/toml_parts.h"
 
 int mp_toml_fault(struct mp_toml_cursor *c, const char *at, const char *sentence)
 {

@@ -6,7 +6,7 @@
 
 #include "base/base.h"
 #include "base/buf.h"
-#include "config/toml.h"
+#include "toml/toml.h"
 #include "json/tape.h"
 #include "json/value.h"
 
