@@ -3,6 +3,8 @@
  * decide what else is read; then every source; then approvals; then precedence.
  */
 
+#include "config/load.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>

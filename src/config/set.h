@@ -61,25 +61,6 @@ struct mp_config_set {
 	size_t n_catalogues;
 };
 
-/*
- * The first phase. Always gives a set: when discovery itself fails it is empty and has exactly one
- * problem, with the path .mcp.json (A20).
- */
-struct mp_config_set *mp_config_load(const struct mp_config_request *req);
-/*
- * The second phase: a new set, with the catalogues of `remote` behind everything local. A catalogue
- * that cannot be had is a problem and changes nothing else. Those of the network are read from the
- * copy that was fetched last.
- */
-struct mp_config_set *mp_config_load_remote(const struct mp_config_request *req);
-
-/*
- * A set with one server: a command, or a URL that stands alone, typed on the command line and so
- * approved. It runs where this process does; nothing in it is expanded. NULL: no memory. The
- * command is borrowed.
- */
-struct mp_config_set *mp_config_make_typed(const char *name, char *const *command);
-
 struct mp_config_set *mp_config_set_ref(struct mp_config_set *set);
 struct mp_config_set *mp_config_set_unref(
 	struct mp_config_set *set); /* accepts NULL, returns NULL */

@@ -3,7 +3,7 @@
  */
 #include "base/limits.h"
 #include "base/mem.h"
-#include "config/set.h"
+#include "config/load.h"
 
 static enum mp_kind typed_get_kind(char *const *command)
 {

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "config/diff.h"
+#include "config/load.h"
 #include "files/follow.h"
 #include "config/restore.h"
 #include "hub/catalogues.h"

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "config/expand.h"
+#include "config/load.h"
 #include "files/follow.h"
 #include "hub/workspace_watch.h"
 #include "process/environment.h"

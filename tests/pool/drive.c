@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "config/load.h"
 
 extern char **environ;
 

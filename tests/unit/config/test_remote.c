@@ -3,6 +3,7 @@
  */
 #include "home.h"
 
+#include "config/load.h"
 #include "config/trust.h"
 
 static char catalogue[120];

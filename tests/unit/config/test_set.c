@@ -4,6 +4,7 @@
 #include "home.h"
 
 #include "base/limits.h"
+#include "config/load.h"
 #include "config/restore.h"
 #include "config/trust.h"
 #include "store/approvals.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "config/resolve.h"
-#include "config/set.h"
+#include "config/load.h"
 
 struct typed {
 	struct mp_config_set *set;

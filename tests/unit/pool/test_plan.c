@@ -6,6 +6,7 @@
 
 #include "base/secrets.h"
 #include "client/upstream.h"
+#include "config/load.h"
 #include "config/resolve.h"
 #include "config/trust.h"
 #include "pool/plan.h"
