@@ -5,10 +5,10 @@
 #include "fuzz.h"
 
 #include "base/limits.h"
-#include "config/effective.h"
-#include "config/expand.h"
-#include "config/own.h"
-#include "config/scripts.h"
+#include "config/values/effective.h"
+#include "config/values/expand.h"
+#include "config/read/own.h"
+#include "config/values/scripts.h"
 
 static unsigned problems;
 

@@ -4,7 +4,7 @@
 #include "fuzz.h"
 
 #include "base/limits.h"
-#include "config/envfile.h"
+#include "config/values/envfile.h"
 
 static void check_pair(const char *pair)
 {

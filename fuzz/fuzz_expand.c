@@ -5,7 +5,7 @@
 #include "fuzz.h"
 
 #include "base/buf.h"
-#include "config/expand.h"
+#include "config/values/expand.h"
 
 enum { MOST_NAMES = 4096 };
 

@@ -14,7 +14,7 @@
 #include "base/limits.h"
 #include "cli/agent_run.h"
 #include "files/file.h"
-#include "config/ourselves.h"
+#include "config/read/ourselves.h"
 
 /* --- looking --------------------------------------------------------------------------------- */
 

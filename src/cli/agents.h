@@ -9,7 +9,7 @@
 #include "base/base.h"
 #include "base/buf.h"
 #include "files/document.h"
-#include "config/sources.h"
+#include "config/read/sources.h"
 
 #define MP_AGENT_ENTRY "mcpool" /* what we are called there */
 #define MP_AGENT_TOKEN "MCPOOL_TOKEN"

@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/str.h"
 #include "client/catalog.h"
-#include "config/settings.h"
+#include "config/values/settings.h"
 
 /* A contract; see mcpool(1). */
 enum {

@@ -12,10 +12,10 @@
 #include "cli/configured.h"
 #include "cli/preview.h"
 #include "cli/verbs.h"
-#include "config/diff.h"
-#include "config/effective.h"
+#include "config/values/diff.h"
+#include "config/values/effective.h"
 #include "files/follow.h"
-#include "config/sources.h"
+#include "config/read/sources.h"
 
 static int run_config(const struct mp_verb *verb, int argc, char **argv);
 

@@ -10,8 +10,8 @@
 #include "cli/own_files.h"
 #include "cli/preview.h"
 #include "cli/verbs.h"
-#include "config/own.h"
-#include "config/sources.h"
+#include "config/read/own.h"
+#include "config/read/sources.h"
 
 static int run_import(const struct mp_verb *verb, int argc, char **argv);
 

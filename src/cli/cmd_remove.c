@@ -10,8 +10,8 @@
 #include "cli/own_files.h"
 #include "cli/verbs.h"
 #include "files/file.h"
-#include "config/trust.h"
-#include "config/changes.h"
+#include "config/values/trust.h"
+#include "config/read/changes.h"
 
 static int run_remove(const struct mp_verb *verb, int argc, char **argv);
 static int run_enable(const struct mp_verb *verb, int argc, char **argv);

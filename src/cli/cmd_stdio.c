@@ -14,7 +14,7 @@
 #include "bridge/bridge_run.h"
 #include "cli/cli.h"
 #include "cli/verbs.h"
-#include "config/settings.h"
+#include "config/values/settings.h"
 #include "face/greeting.h"
 #include "process/environment.h"
 

@@ -12,7 +12,7 @@
 #include "base/limits.h"
 #include "cli/failure.h"
 #include "cli/verbs.h"
-#include "config/load.h"
+#include "config/read/load.h"
 #include "session/failed_call.h"
 
 /* Each stage of a start has its own time. */

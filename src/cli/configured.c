@@ -17,7 +17,7 @@
 
 #include "base/mem.h"
 #include "cli/similar.h"
-#include "config/load.h"
+#include "config/read/load.h"
 #include "hub/catalogues.h"
 
 extern char **environ;

@@ -5,7 +5,7 @@
 #define MP_CONFIGURED_H
 
 #include "cli/cli.h"
-#include "config/set.h"
+#include "config/values/set.h"
 #include "store/db.h"
 
 struct mp_configured {

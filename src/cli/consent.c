@@ -14,9 +14,9 @@
 #include "base/limits.h"
 #include "base/redact.h"
 #include "cli/safe.h"
-#include "config/envfile.h"
-#include "config/expand.h"
-#include "config/trust.h"
+#include "config/values/envfile.h"
+#include "config/values/expand.h"
+#include "config/values/trust.h"
 #include "store/sealed.h"
 
 enum { REPEATED_WORDS = 6, REPEATED = 200 }; /* of a long entry, beside the question */

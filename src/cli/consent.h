@@ -9,7 +9,7 @@
 #include "base/base.h"
 #include "base/buf.h"
 #include "cli/configured.h"
-#include "config/set.h"
+#include "config/values/set.h"
 #include "json/write.h"
 
 /* One of the two. Its id was computed when the set was loaded: a later change has another id. */

@@ -16,8 +16,8 @@
 #include "cli/agent_show.h"
 #include "cli/verbs.h"
 #include "files/file.h"
-#include "config/trust.h"
-#include "config/changes.h"
+#include "config/values/trust.h"
+#include "config/read/changes.h"
 
 const char *mp_own_choose(const struct mp_configured *c, const struct mp_cli_args *args)
 {

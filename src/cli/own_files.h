@@ -6,7 +6,7 @@
 #define MP_OWN_FILES_H
 
 #include "cli/configured.h"
-#include "config/changes.h"
+#include "config/read/changes.h"
 
 /* The file that --project or --user means; --user where neither stands there. NULL: complained. */
 const char *mp_own_choose(const struct mp_configured *c, const struct mp_cli_args *args);

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "cli/live_table.h"
 #include "cli/serve.h"
-#include "config/diff.h"
+#include "config/values/diff.h"
 #include "json/write.h"
 
 /* Where a server stands at the gate; the order in which it is told. */

@@ -12,7 +12,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "files/follow.h"
-#include "config/settings.h"
+#include "config/values/settings.h"
 #include "face/http_parts.h"
 #include "face/porch.h"
 

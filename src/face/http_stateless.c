@@ -4,7 +4,7 @@
  * alone is one JSON body; a notification before it, or silence, makes an event stream. A client
  * that leaves has cancelled.
  */
-#include "config/settings.h"
+#include "config/values/settings.h"
 #include "face/http_parts.h"
 
 static void deliver(void *u, const struct mp_delivery *d)

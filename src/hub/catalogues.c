@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "base/machine.h"
 #include "base/mem.h"
-#include "config/catalogue.h"
+#include "config/read/catalogue.h"
 #include "json/value.h"
 #include "net/http_client.h"
 #include "net/http_setup.h"

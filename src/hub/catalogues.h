@@ -1,13 +1,14 @@
 /*
  * catalogues.h - fetches the catalogues of `remote`: when they are due, one by one, with the answer
- * kept as a copy (config/catalogue.h). Whoever follows the configuration's files sees it change.
+ * kept as a copy (config/read/catalogue.h). Whoever follows the configuration's files sees it
+ * change.
  */
 #ifndef MP_CATALOGUES_H
 #define MP_CATALOGUES_H
 
 #include "base/base.h"
 #include "base/loop.h"
-#include "config/set.h"
+#include "config/values/set.h"
 
 struct mp_catalogues;
 

@@ -10,7 +10,7 @@
 #include "base/dirty.h"
 #include "base/events.h"
 #include "base/loop.h"
-#include "config/set.h"
+#include "config/values/set.h"
 #include "pool/pool.h"
 #include "session/lobby.h"
 

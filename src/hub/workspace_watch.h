@@ -8,7 +8,7 @@
 #include "base/base.h"
 #include "base/list.h"
 #include "base/loop.h"
-#include "config/set.h"
+#include "config/values/set.h"
 #include "hub/hub.h"
 #include "pool/gate.h"
 

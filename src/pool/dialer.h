@@ -8,7 +8,7 @@
 #include "base/base.h"
 #include "base/log.h"
 #include "base/loop.h"
-#include "config/resolve.h"
+#include "config/values/resolve.h"
 #include "transport/transport.h"
 
 struct mp_dialer; /* owns launcher and HTTP client, which are there when first needed */

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "config/queues.h"
+#include "config/values/queues.h"
 #include "pool/owner.h"
 #include "pool/party_parts.h"
 #include "pool/pins.h"

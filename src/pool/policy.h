@@ -7,7 +7,7 @@
 #define MP_POLICY_H
 
 #include "base/base.h"
-#include "config/tuning.h"
+#include "config/values/tuning.h"
 
 enum { MP_STORM_STARTS = 5, MP_STORM_MS = 30000 };
 

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "config/queues.h"
+#include "config/values/queues.h"
 #include "pool/instance.h"
 #include "pool/party_parts.h"
 

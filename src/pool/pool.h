@@ -12,7 +12,7 @@
 #include "base/base.h"
 #include "base/dirty.h"
 #include "base/events.h"
-#include "config/set.h"
+#include "config/values/set.h"
 #include "pool/offer.h"
 #include "pool/stats.h"
 #include "pool/ways.h"

@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "base/base.h"
-#include "config/set.h"
+#include "config/values/set.h"
 #include "store/digest.h"
 #include "transport/transport.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "config/set.h"
+#include "config/values/set.h"
 
 const char *mp_held_get_root(const struct mp_config_set *set)
 {

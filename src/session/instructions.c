@@ -4,8 +4,8 @@
 #include "session/instructions.h"
 
 #include "base/limits.h"
-#include "config/entry.h"
-#include "config/settings.h"
+#include "config/values/entry.h"
+#include "config/values/settings.h"
 
 struct format {
 	const char *head;            /* before all of them */

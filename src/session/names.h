@@ -9,7 +9,7 @@
 #include "base/base.h"
 #include "base/buf.h"
 #include "base/str.h"
-#include "config/settings.h"
+#include "config/values/settings.h"
 #include "session/spelling.h"
 
 struct mp_name {

@@ -8,7 +8,7 @@
 #include "base/base.h"
 #include "base/buf.h"
 #include "base/str.h"
-#include "config/settings.h"
+#include "config/values/settings.h"
 
 enum { MP_NAME_MAX = 64, MP_NAME_HASH = 8 };
 

@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "config/load.h"
+#include "config/read/load.h"
 
 extern char **environ;
 

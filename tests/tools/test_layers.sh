@@ -37,7 +37,7 @@ expect up_is_refused 1 'src/base/a.c:1: base/ includes json/tape.h, which is a l
 tree src/pool/a.c '# include	"session/session.h"'
 expect up_is_refused_whatever_the_spacing 1 'pool/ includes session/session.h'
 # C26
-tree src/pool/a.c '#include "client/upstream.h"' src/pool/b.c '#include "config/set.h"'
+tree src/pool/a.c '#include "client/upstream.h"' src/pool/b.c '#include "config/values/set.h"'
 expect connections_rest_on_client_and_configuration 0 ''
 tree src/pool/a.c '#include "face/socket.h"'
 expect connections_know_no_face 1 'pool/ includes face/socket.h'
@@ -58,6 +58,10 @@ expect circle_may_be_listed 0 '' base
 tree src/base/a.c '#include "base/a.h"' src/base/b.c '#include "base/a.h"'
 expect a_source_and_its_header_are_one 0 ''
 expect a_listed_folder_without_a_circle_is_named 1 'src/base has no cycle of files any more' base
-tree src/config/one/a.h '#include "config/two/b.h"' src/config/two/b.c '#include "config/one/a.h"'
+tree src/config/read/a.h '#include "config/values/b.h"' src/config/values/b.c '#include "config/read/a.h"'
 expect circle_through_subfolders_is_refused 1 'src/config: these files include each other in a circle: a b'
+tree src/config/values/a.c '#include "config/read/b.h"'
+expect subfolders_are_layers 1 'config/values/ includes config/read/b.h, which is a layer above it'
+tree src/config/a.c 'int x;'
+expect files_beside_subfolders_have_no_layer 1 'folder config is no layer'
 exit $bad

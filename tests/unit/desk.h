@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "config/settings.h"
+#include "config/values/settings.h"
 
 struct desk {
 	struct mp_arena arena;

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "config/trust.h"
+#include "config/values/trust.h"
 #include "store/digest.h"
 #include "transport/memory.h"
 #include "heap_pool_call.h"

@@ -12,7 +12,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 
-#include "config/load.h"
+#include "config/read/load.h"
 #include "store/db.h"
 
 static char home_at[100], project_at[100], home_variable[120];

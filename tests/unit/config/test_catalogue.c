@@ -1,5 +1,5 @@
 /* test_catalogue.c - the copy of a catalogue, and what is known about it. */
-#include "config/catalogue.h"
+#include "config/read/catalogue.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/limits.h"
-#include "config/changes.h"
+#include "config/read/changes.h"
 
 static const char commented[] =
 	"// mine\n"

@@ -16,8 +16,8 @@
 #include "base/mem.h"
 #include "base/redact.h"
 #include "base/secrets.h"
-#include "config/capture.h"
-#include "config/command.h"
+#include "config/values/capture.h"
+#include "config/values/command.h"
 #include "process/tree.h"
 
 static char *const env[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "WORD=hello", NULL};

@@ -3,7 +3,7 @@
  */
 #include "home.h"
 
-#include "config/diff.h"
+#include "config/values/diff.h"
 
 static char told[500];
 

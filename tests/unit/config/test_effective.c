@@ -4,7 +4,7 @@
 #include "home.h"
 
 #include "base/limits.h"
-#include "config/effective.h"
+#include "config/values/effective.h"
 
 struct seen {
 	char value[300], from[300];

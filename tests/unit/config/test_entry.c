@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "base/limits.h"
-#include "config/entry.h"
+#include "config/values/entry.h"
 
 struct desk {
 	struct mp_arena arena;

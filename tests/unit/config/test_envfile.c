@@ -4,7 +4,7 @@
 #include "home.h"
 
 #include "base/limits.h"
-#include "config/envfile.h"
+#include "config/values/envfile.h"
 
 /* The variables with a | behind each; or the error's message. */
 static const char *parse(const char *text, size_t n)

@@ -7,7 +7,7 @@
 #include <fcntl.h>
 
 #include "base/buf.h"
-#include "config/expand.h"
+#include "config/values/expand.h"
 
 static char *const env[] = {"USER=ada",
 			    "EMPTY=",

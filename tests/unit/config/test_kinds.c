@@ -1,7 +1,7 @@
 /* test_kinds.c - the transports by every tool's word for them. */
 #include "test.h"
 
-#include "config/entry.h"
+#include "config/values/entry.h"
 
 /* E1 U1 */
 TEST(every_word_for_a_transport)

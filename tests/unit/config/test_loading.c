@@ -5,7 +5,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "config/load.h"
+#include "config/read/load.h"
 
 /* With each allocation failing in turn it is a whole set or the empty one (A20, A22). */
 TEST(all_or_nothing)

@@ -3,7 +3,7 @@
  */
 #include "home.h"
 
-#include "config/trust.h"
+#include "config/values/trust.h"
 
 static const struct mp_entry *load_one(struct mp_config_set **set, const char *name)
 {

@@ -1,7 +1,7 @@
 /* test_ourselves.c - is a command the way to our own hub? */
 #include "test.h"
 
-#include "config/ourselves.h"
+#include "config/read/ourselves.h"
 
 static bool is_us(const char *const *argv)
 {

@@ -4,7 +4,7 @@
 #include "home.h"
 
 #include "base/limits.h"
-#include "config/own.h"
+#include "config/read/own.h"
 
 static bool into_project; /* where it is copied to */
 

@@ -3,7 +3,7 @@
  */
 #include "home.h"
 
-#include "config/trust.h"
+#include "config/values/trust.h"
 
 static struct mp_config_set *load_again(struct mp_config_set *old, struct mp_db *db)
 {

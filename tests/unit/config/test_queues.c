@@ -6,7 +6,7 @@
 #include <uv.h>
 
 #include "base/limits.h"
-#include "config/queues.h"
+#include "config/values/queues.h"
 
 #define DESK                                \
 	MP_CLEANUP(tidy)                    \

@@ -3,8 +3,8 @@
  */
 #include "home.h"
 
-#include "config/load.h"
-#include "config/trust.h"
+#include "config/read/load.h"
+#include "config/values/trust.h"
 
 static char catalogue[120];
 

@@ -6,7 +6,7 @@
 #include "base/limits.h"
 #include "base/redact.h"
 #include "base/secrets.h"
-#include "config/resolve.h"
+#include "config/values/resolve.h"
 
 struct desk {
 	struct mp_config_set *set;

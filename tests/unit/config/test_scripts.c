@@ -4,8 +4,8 @@
 #include "home.h"
 
 #include "base/limits.h"
-#include "config/scripts.h"
-#include "config/trust.h"
+#include "config/values/scripts.h"
+#include "config/values/trust.h"
 
 /* What the id of this entry of .mcp.json covers beyond it. */
 static const char *scripts_in(const char *file, const char *text)

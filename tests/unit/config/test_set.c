@@ -4,9 +4,9 @@
 #include "home.h"
 
 #include "base/limits.h"
-#include "config/load.h"
-#include "config/restore.h"
-#include "config/trust.h"
+#include "config/read/load.h"
+#include "config/read/restore.h"
+#include "config/values/trust.h"
 #include "store/approvals.h"
 
 /* Say yes to all that is there, and load again. */

@@ -4,7 +4,7 @@
 #include "home.h"
 
 #include "base/limits.h"
-#include "config/sources.h"
+#include "config/read/sources.h"
 
 struct desk {
 	struct mp_arena arena;

@@ -11,7 +11,7 @@
 #include <poll.h>
 #include <stdlib.h>
 
-#include "config/changes.h"
+#include "config/read/changes.h"
 #include "json/tape.h"
 #include "json/value.h"
 

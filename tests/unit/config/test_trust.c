@@ -4,7 +4,7 @@
 #include "home.h"
 
 #include "base/limits.h"
-#include "config/trust.h"
+#include "config/values/trust.h"
 
 /* The id of server NAME (the nth of it) as it is loaded now. */
 static bool id_of(const char *name, struct mp_approval_id *ret)

@@ -4,7 +4,7 @@
 #include "desk.h"
 
 #include "base/limits.h"
-#include "config/tuning.h"
+#include "config/values/tuning.h"
 #include "process/environment.h"
 #include "rpc/message.h"
 

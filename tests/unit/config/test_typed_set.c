@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "config/resolve.h"
-#include "config/load.h"
+#include "config/values/resolve.h"
+#include "config/read/load.h"
 
 struct typed {
 	struct mp_config_set *set;

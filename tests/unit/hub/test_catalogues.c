@@ -8,7 +8,7 @@
 #include "loopback_net.h"
 
 #include "base/mem.h"
-#include "config/catalogue.h"
+#include "config/read/catalogue.h"
 #include "hub/catalogues.h"
 
 #define OK       "HTTP/1.1 200 OK\r\n"

@@ -6,9 +6,9 @@
 
 #include "base/secrets.h"
 #include "client/upstream.h"
-#include "config/load.h"
-#include "config/resolve.h"
-#include "config/trust.h"
+#include "config/read/load.h"
+#include "config/values/resolve.h"
+#include "config/values/trust.h"
 #include "pool/plan.h"
 #include "store/local_key.h"
 

@@ -1,0 +1,114 @@
+/*
+ * settings.h - the `mcpool` object of our own files, over a profile, over the defaults.
+ */
+#ifndef MP_SETTINGS_H
+#define MP_SETTINGS_H
+
+#include "base/arena.h"
+#include "base/base.h"
+#include "config/values/expand.h"
+#include "config/values/tuning.h"
+
+enum mp_profile { MP_PROFILE_DEFAULT, MP_PROFILE_OMP, MP_PROFILE_CLAUDE, MP_PROFILE_NETDATA };
+enum mp_naming {
+	MP_NAMING_MCP_DOUBLE, /* mcp__server__tool */
+	MP_NAMING_MCP_SINGLE, /* mcp_server_tool */
+	MP_NAMING_SERVER,     /* server__tool */
+	MP_NAMING_PASSTHROUGH,
+};
+/* By its word, as `server__tool`; -1: there is none. */
+int mp_naming_find(struct mp_str word);
+const char *mp_naming_get_word(enum mp_naming naming); /* static */
+enum mp_uncached { MP_UNCACHED_LATE, MP_UNCACHED_BLOCK, MP_UNCACHED_WAIT_ALL };
+enum mp_indirection { MP_INDIRECT_COMMAND, MP_INDIRECT_VARIABLE, MP_INDIRECT_OFF };
+enum mp_instructions_format {
+	MP_INSTRUCTIONS_OMP,
+	MP_INSTRUCTIONS_CLAUDE,
+	MP_INSTRUCTIONS_NETDATA,
+	MP_INSTRUCTIONS_PLAIN,
+};
+
+/* One member of `queues`, as the layers say it together; queues.h turns it into numbers. */
+enum { MP_QUEUE_AUTO = -1, MP_QUEUE_UNSAID = -2 };
+struct mp_queue_setting {
+	struct mp_str name;
+	int64_t slots; /* or MP_QUEUE_AUTO, MP_QUEUE_UNSAID */
+	int64_t line;  /* or MP_QUEUE_UNSAID */
+};
+
+struct mp_settings {
+	int profile;     /* enum mp_profile */
+	bool is_imposed; /* the profile: what layers say of it does not count */
+	int naming;      /* enum mp_naming */
+	struct mp_startup {
+		int64_t window_ms;
+		int uncached; /* enum mp_uncached */
+		int64_t max_wait_ms;
+		uint64_t present;
+	} startup;
+	int64_t init_concurrency;
+	struct mp_str queues_json; /* {NAME: {slots, line}}, of all layers */
+	struct mp_queue_setting *queues;
+	size_t n_queues;
+	bool enabled;
+	bool project_config;
+	struct mp_bind_list host_native;
+	int missing_variable;  /* enum mp_missing */
+	int value_indirection; /* enum mp_indirection */
+	struct mp_bind_list allow, deny;
+	bool shadow_equal; /* equal connections under another name are shadowed */
+	struct mp_str sources_json;
+	struct mp_bind_list sources_off; /* tools switched off */
+	struct mp_bind_list remote;
+	struct mp_result_settings {
+		const char *join;
+		int64_t max_bytes;
+		uint64_t present;
+	} result;
+	struct mp_http_settings {
+		const char *listen;
+		const char *name; /* of this host, where others come by one; NULL: none */
+		struct mp_str tls_json;
+		uint64_t present;
+	} http;
+	struct mp_log_settings {
+		int level;
+		uint64_t present;
+	} log;
+	int instructions_format; /* enum mp_instructions_format */
+	struct mp_tuning tuning; /* of all servers that say nothing else */
+	uint64_t present;        /* of the last layer */
+
+	struct mp_provenance provenance;
+};
+
+extern const struct mp_bind_table mp_settings_table;
+
+/* The defaults alone. MCPOOL_ENOMEM. */
+int mp_settings_init(struct mp_settings *s, struct mp_arena *arena) MP_MUST;
+/* This profile, whatever the layers to come say. MCPOOL_EINVAL: there is none of that name. */
+int mp_settings_impose(struct mp_settings *s, const char *profile, struct mp_arena *arena) MP_MUST;
+bool mp_profile_exists(const char *name);
+/*
+ * Lay an object over them. A `profile` in it comes below its other keys and above the defaults.
+ * from: who says so, for people; must live as long as s. fn hears of problems.
+ */
+int mp_settings_read(struct mp_settings *s, const struct mp_tape *t, mp_value object,
+		     const char *from, struct mp_arena *arena, mp_bind_problem_fn fn,
+		     void *u) MP_MUST;
+
+/*
+ * queues.c: lay the object `queues` of one layer over those below it, name by name. A wrong value
+ * is told, and is as in the default. MCPOOL_ENOMEM, MCPOOL_ELIMIT.
+ */
+int mp_settings_read_queues(struct mp_settings *s, const struct mp_tape *t, mp_value queues,
+			    struct mp_arena *arena, mp_bind_problem_fn fn, void *u) MP_MUST;
+
+/* Is this tool's source switched off? */
+bool mp_settings_has_source(const struct mp_settings *s, const char *tool);
+bool mp_bind_list_has(const struct mp_bind_list *list, const char *text);
+
+/* The text of a profile's object, for the manual and for tests. */
+struct mp_str mp_profile_get_json(enum mp_profile profile);
+
+#endif

@@ -1,0 +1,41 @@
+/*
+ * trust.h - what may run: the approval id of an entry, and whether the user said yes to it.
+ * The id covers the entry as written, its file, its project, and the content of the files inside
+ * the project that its command, arguments or variables name. Nothing is expanded or run to compute
+ * it.
+ */
+#ifndef MP_TRUST_H
+#define MP_TRUST_H
+
+#include "base/arena.h"
+#include "base/base.h"
+#include "config/values/entry.h"
+#include "config/values/scripts.h"
+#include "config/values/set.h"
+#include "store/approvals.h"
+
+/*
+ * Compute id, scripts and unapprovable. The scripts of all entries of a set share a budget.
+ * MCPOOL_ENOMEM, MCPOOL_ELIMIT.
+ */
+int mp_trust_identify_within(struct mp_entry *e, struct mp_scripts_budget *budget,
+			     struct mp_arena *arena) MP_MUST;
+/* The same for settings and catalogues. */
+void mp_trust_identify_grant(struct mp_grant *g);
+
+/*
+ * Look the id up; sets trust and first_seen_ms. trusted_file: real path of a file that is trusted
+ * as a whole, or NULL. Trouble with the store is a no: MP_TRUST_UNKNOWN, and the words in reterr.
+ */
+int mp_trust_judge(struct mp_entry *e, struct mp_db *db, const char *trusted_file, int64_t wall_ms,
+		   struct mcpool_error *reterr) MP_MUST;
+int mp_trust_judge_grant(struct mp_grant *g, struct mp_db *db, int64_t wall_ms,
+			 struct mcpool_error *reterr) MP_MUST;
+
+/* Record the user's yes, in place of an earlier one for the same name, file and project. */
+int mp_trust_approve(struct mp_db *db, const struct mp_entry *e, const char *how, int64_t wall_ms,
+		     struct mcpool_error *reterr) MP_MUST;
+int mp_trust_approve_grant(struct mp_db *db, const struct mp_grant *g, int64_t wall_ms,
+			   struct mcpool_error *reterr) MP_MUST;
+
+#endif
