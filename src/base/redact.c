@@ -1,8 +1,9 @@
 /*
- * redact.c - secrets shown as dots, found by value, by name and by shape.
- * One walk over the text; at each place, also within what is hidden already, it is asked what
- * begins there. False alarms cost a few dots in a log; a miss costs a credential: where a value
- * may end here or there, it ends there.
+ * redact.c - replaces secrets by dots; redact.h says which.
+ * One pass over the text. At each word that names a secret, the value after it is hidden: up to the
+ * closing quote if it is quoted; to the end of the line for headers, lists, objects and XML; else
+ * to the next blank. Names within a hidden value count, too. A false alarm costs a few dots, a miss
+ * costs a credential, so an unclear end is the later one.
  */
 #include "base/redact.h"
 
@@ -92,7 +93,7 @@ static bool has_part(struct mp_str name, const char *word)
 	return false;
 }
 
-/* What an authorization server says about itself (RFC 8414, RFC 6749) is no secret. */
+/* Metadata of an authorization server (RFC 8414, RFC 6749) is public. */
 static bool is_metadata(struct mp_str name)
 {
 	static const char *const ends[] = {"_endpoint", "_servers", "_supported", "_type"};
@@ -126,10 +127,10 @@ bool mp_redact_is_secret_name(struct mp_str name)
 	for (size_t i = 0; i < MP_ARRAY_LEN(parts); i++)
 		if (has_part(name, parts[i]))
 			return true;
-	return name.len > 3 && has_part(name, "key"); /* "key" alone is any map's */
+	return name.len > 3 && has_part(name, "key"); /* "key" alone may be any map's key */
 }
 
-/* Their values go on to the end of the line, behind blanks and commas. */
+/* Header values reach to the end of the line. */
 static bool is_header_name(struct mp_str name)
 {
 	return contains(name, "authorization") || contains(name, "cookie");
@@ -143,7 +144,7 @@ static bool is_phrase_name(struct mp_str name)
 	       contains(name, "mnemonic");
 }
 
-/* "API key: ...", in two words. */
+/* "API key: ...", a name of two words. */
 static bool is_second_word(struct mp_str s, size_t at, size_t end)
 {
 	static const char *const firsts[] = {"api", "access", "secret", "private"};
@@ -166,15 +167,14 @@ struct span {
 };
 
 struct walk {
-	struct span hide[MOST_SPANS]; /* not yet reached */
+	struct span hide[MOST_SPANS]; /* to be hidden, not reached yet */
 	size_t n_hide;
-	size_t until;     /* hidden up to here, by what began before */
-	size_t brackets;  /* the end of the last brackets looked through */
-	size_t form_end;  /* of the last form field looked through */
-	size_t blank;     /* the next white space behind the last URL that was in quotes */
-	size_t url_end;   /* of the last URL looked through */
+	size_t until;     /* the text is hidden up to here */
+	size_t form_end;  /* end of the last form field scanned */
+	size_t blank;     /* the next white space after the last quoted URL */
+	size_t url_end;   /* end of the last URL scanned */
 	size_t url_query; /* its first ? or # */
-	size_t url_at;    /* behind its last @ */
+	size_t url_at;    /* after its last @ */
 };
 
 static void plan(struct walk *w, size_t start, size_t end)
@@ -185,13 +185,13 @@ static void plan(struct walk *w, size_t start, size_t end)
 		return;
 	if (w->n_hide < MOST_SPANS) {
 		w->hide[w->n_hide++] = (struct span){start, end};
-	} else { /* not told apart any more, but hidden */
+	} else { /* too many: the last one grows */
 		last->start = start < last->start ? start : last->start;
 		last->end = end > last->end ? end : last->end;
 	}
 }
 
-/* OAuth's "code" is a secret in a form; elsewhere it is a number that people want to see. */
+/* OAuth's "code" is a secret in a form; elsewhere it is an error or exit code. */
 static bool is_form_code(struct mp_str s, size_t at, size_t end, struct walk *w)
 {
 	if (!mp_str_eq(slice(s, at, end), MP_STR("code")) || end == s.len || s.p[end] != '=')
@@ -234,45 +234,22 @@ static struct quote quote_before(struct mp_str s, size_t at)
 }
 
 /*
- * The end of what a quote opened before `at`. A mark closes it that stands behind as many
- * backslashes; a mark that belongs to the text has more, twice as many at each level of JSON.
- * Fewer end whatever this quote lay in.
+ * The end of what a quote opened before `at`: the next mark with at most as many backslashes before
+ * it. One that belongs to the value has more.
  */
 static size_t until_closed(struct mp_str s, size_t at, struct quote q)
 {
 	size_t slashes = 0;
 
 	for (; at < s.len; at++) {
-		if (s.p[at] == q.mark &&
-		    (slashes < q.level || (slashes - q.level) % (2 * (q.level + 1)) == 0))
-			return at - (slashes < q.level ? slashes : q.level);
+		if (s.p[at] == q.mark && slashes <= q.level)
+			return at - slashes;
 		slashes = s.p[at] == '\\' ? slashes + 1 : 0;
 	}
 	return s.len;
 }
 
-/* Behind the bracket that closes the one at `at`; strings may hold any. */
-static size_t until_unbracketed(struct mp_str s, size_t at)
-{
-	size_t depth = 0;
-
-	while (at < s.len) {
-		struct quote q = quote_at(s, at);
-
-		if (q.mark) {
-			at = until_closed(s, at + q.level + 1, q) + q.level + 1;
-			continue;
-		}
-		if (s.p[at] == '[' || s.p[at] == '{')
-			depth++;
-		else if ((s.p[at] == ']' || s.p[at] == '}') && --depth == 0)
-			return at + 1;
-		at++;
-	}
-	return s.len;
-}
-
-/* "\ " is no blank, as a shell writes it. */
+/* A shell writes a blank within a word as "\ ". */
 static size_t until_blank(struct mp_str s, size_t at)
 {
 	while (at < s.len && !(s.p[at] && strchr(" \t\r\n", s.p[at])))
@@ -280,7 +257,7 @@ static size_t until_blank(struct mp_str s, size_t at)
 	return at;
 }
 
-/* Blanks, the colours that loggers put beside them, and line ends where JSON goes on. */
+/* Skip blanks, the colour codes of loggers, and line ends within JSON. */
 static size_t skip_blanks(struct mp_str s, size_t at, bool lines)
 {
 	size_t from;
@@ -300,9 +277,9 @@ static size_t skip_blanks(struct mp_str s, size_t at, bool lines)
 struct name {
 	struct mp_str word;
 	size_t start, end;
-	struct quote in; /* the quote around name and value, if it stands right before the name */
+	struct quote in; /* the quote right before the name, around name and value */
 	bool quoted;     /* the name alone is quoted, as in JSON */
-	char sign;       /* what announces the value; 0 where nothing does */
+	char sign;       /* the first character between name and value; 0: only blanks */
 };
 
 static size_t behind_comma(struct mp_str s, size_t comma, struct name *name);
@@ -348,7 +325,7 @@ static size_t behind_comma(struct mp_str s, size_t comma, struct name *name)
 	return find_value(s, name);
 }
 
-/* Not a word of prose: eight or more, letters and digits mixed. */
+/* Eight characters or more, letters and digits: not a word of a sentence. */
 static bool looks_random(struct mp_str word)
 {
 	size_t letters = 0, digits = 0;
@@ -370,10 +347,10 @@ bool mp_redact_looks_random(struct mp_str word)
 	       until(word, 0, " \t\r\n/.:\\") == word.len;
 }
 
-/* Does the value go on behind blanks? PASSWORD=... does where it is a line of an environment. */
-static bool fills_line(struct mp_str s, const struct name *name)
+/* Does the value go on behind blanks? In lists, objects, XML, and PASSWORD=... on its own line. */
+static bool fills_line(struct mp_str s, size_t start, const struct name *name)
 {
-	if (is_header_name(name->word))
+	if (is_header_name(name->word) || strchr("[{", s.p[start]) || name->sign == '>')
 		return true;
 	return is_phrase_name(name->word) &&
 	       (name->sign == ':' || name->start == 0 || s.p[name->start - 1] == '\n');
@@ -384,14 +361,10 @@ static size_t plain_end(struct mp_str s, size_t start, const struct name *name, 
 {
 	if (name->in.mark)
 		return until(slice(s, 0, until_closed(s, from, name->in)), from, "\r\n");
-	if (name->sign == '>' && name->start > 0 && s.p[name->start - 1] == '<')
-		return until(s, from, "<"); /* XML */
-	if (name->quoted && strchr("-0123456789tfn", s.p[start]))
-		return until(s, from, " \t\r\n,]}"); /* JSON */
-	return fills_line(s, name) ? until(s, from, "\r\n") : until_blank(s, from);
+	return fills_line(s, start, name) ? until(s, from, "\r\n") : until_blank(s, from);
 }
 
-/* "max_tokens: 4096" is what people look for in a log. */
+/* "max_tokens: 4096" is a count. */
 static bool is_count(struct mp_str s, size_t start, struct mp_str name)
 {
 	size_t end = skip(s, start, "0123456789");
@@ -399,7 +372,7 @@ static bool is_count(struct mp_str s, size_t start, struct mp_str name)
 	return contains(name, "tokens") && end > start && (end == s.len || !is_name_char(s.p[end]));
 }
 
-/* "${TOKEN:-...}" in a sentence shows how a default is written. It holds no value. */
+/* "${TOKEN:-...}" in our own messages shows how to write a default. */
 static bool is_example(struct mp_str s, size_t end)
 {
 	return mp_str_starts(slice(s, end, s.len), MP_STR(":-...}"));
@@ -414,7 +387,7 @@ static void plan_value(struct mp_str s, size_t at, size_t end, struct walk *w)
 
 	if (start == 0 || start == s.len || is_count(s, start, name.word) || is_example(s, end))
 		return;
-	if (name.sign == 0 && s.p[at] != '-') { /* prose, until it looks otherwise */
+	if (name.sign == 0 && s.p[at] != '-') { /* a sentence, unless a random word follows */
 		if (mp_str_starts(slice(s, start, s.len), MP_STR("is ")))
 			start += 3;
 		q = quote_at(s, start);
@@ -426,13 +399,7 @@ static void plan_value(struct mp_str s, size_t at, size_t end, struct walk *w)
 		plan(w, start + q.level + 1, until_closed(s, start + q.level + 1, q));
 		return;
 	}
-	if (s.p[start] == '[' || s.p[start] == '{') {
-		if (start >= w->brackets)
-			w->brackets = until_unbracketed(s, start);
-		plan(w, start, w->brackets);
-		return;
-	}
-	from = start > w->until ? start : w->until; /* or a long line is read again and again */
+	from = start > w->until ? start : w->until; /* or a long line would be scanned repeatedly */
 	plan(w, start, plain_end(s, start, &name, from));
 }
 
@@ -461,8 +428,7 @@ static bool is_scheme(struct mp_str word)
 	       mp_str_eq_nocase(word, MP_STR("basic")) || mp_str_eq_nocase(word, MP_STR("digest"));
 }
 
-/* What the large services begin their tokens with, so that they can be found in places like ours.
- */
+/* Prefixes that large services give their tokens, so that they can be found in logs. */
 static bool has_token_shape(struct mp_str word)
 {
 	static const char *const begins[] = {
@@ -480,8 +446,8 @@ static bool has_token_shape(struct mp_str word)
 
 /* --- URLs ----------------------------------------------------------------------------------- */
 
-/* Noted once for a URL, because others may lie in it. */
-static void look_through_url(struct mp_str s, size_t at, struct walk *w)
+/* Scanned once per URL, because a URL may contain others. */
+static void url_scan(struct mp_str s, size_t at, struct walk *w)
 {
 	size_t start = at;
 	struct quote q;
@@ -500,8 +466,8 @@ static void look_through_url(struct mp_str s, size_t at, struct walk *w)
 }
 
 /*
- * User info and query of a URL whose "://" stands at `at`. A password that nobody escaped may hold
- * any of @ / ? #, so with user info in sight the last @ of all ends it.
+ * User info and query of the URL whose "://" is at `at`. An unescaped password may contain
+ * @ / ? #, so the user info reaches to the last @.
  */
 static void plan_url(struct mp_str s, size_t at, struct walk *w)
 {
@@ -509,7 +475,7 @@ static void plan_url(struct mp_str s, size_t at, struct walk *w)
 	size_t port;
 
 	if (at >= w->url_end)
-		look_through_url(s, at, w);
+		url_scan(s, at, w);
 	host = slice(s, 0, until(slice(s, 0, w->url_end), at + 3, "/?#"));
 	port = until(host, at + 3, ":@");
 	if (port < host.len && s.p[port] == ':')
@@ -555,7 +521,7 @@ static void look_ahead(struct mp_str s, size_t at, struct walk *w)
 		plan_value(s, at, end, w);
 }
 
-/* Begin what begins here. */
+/* Spans that start here. */
 static void reach(struct walk *w, size_t at)
 {
 	for (size_t i = 0; i < w->n_hide;) {
@@ -582,7 +548,7 @@ static int add_plain(struct mp_buf *out, char c)
 	return mp_buf_add_char(out, c);
 }
 
-/* One character of ours, or an escape for what is not UTF-8 or steers a terminal (C1 controls). */
+/* One character; invalid UTF-8 and C1 controls, which steer terminals, are escaped. */
 static int add_character(struct mp_buf *out, struct mp_str s, size_t *at)
 {
 	size_t n = mp_utf8_char(s.p + *at, s.p + s.len);

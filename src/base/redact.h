@@ -1,10 +1,10 @@
 /*
- * redact.h - secrets shown as dots, found by value, by name and by shape.
- * By value: whatever was announced with mp_secret_add(), also as JSON or a URL escapes it. By name:
- * what follows a word such as `token`, `Authorization` or `api_key`, as `name=value`,
- * `"name": "value"`, `--name value`, `["--name", "value"]` or a header line; and in URLs the user
- * info, the query and the fragment. By shape: `Bearer ...` and what large services begin their
- * tokens with.
+ * redact.h - replaces secrets by dots, for logs and displays. It finds them by
+ * - value: all values of mp_secret_add(), also as JSON or a URL escapes them;
+ * - name: what follows a word such as `token`, `Authorization` or `api_key`, as `name=value`,
+ *   `"name": "value"`, `--name value`, `["--name", "value"]` or a header line;
+ * - place: user info, query and fragment of URLs;
+ * - shape: `Bearer ...` and the token prefixes of large services.
  */
 #ifndef MP_REDACT_H
 #define MP_REDACT_H
@@ -15,8 +15,8 @@
 #include "base/str.h"
 
 /*
- * text with its secrets as dots and its control characters escaped, added to out. cut: text is the
- * beginning of something longer, so that a secret begun at its end is hidden too.
+ * Append text with secrets as dots and control characters escaped. cut: the text was cut off, so
+ * the first part of a secret at its end is hidden, too.
  */
 int mp_redact(struct mp_str text, bool cut, struct mp_buf *out) MP_MUST;
 
