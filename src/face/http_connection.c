@@ -4,11 +4,10 @@
  * kept, up to a limit, and looked at when the answer is complete. A client that hangs up meanwhile
  * is gone: whoever half-closes does not wait for answers.
  */
-#include "face/http_connection.h"
+#include "face/http_service.h"
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "face/http_held.h"
 
 /* Behind a request that is served so much is kept; then the client has to wait. */
 #define MAX_REST MP_KIB(64)

@@ -13,7 +13,6 @@
 #include "base/mem.h"
 #include "files/follow.h"
 #include "config/values/settings.h"
-#include "face/http_parts.h"
 #include "face/porch.h"
 
 /* --- requests ------------------------------------------------------------------------------- */

@@ -6,7 +6,13 @@
 #define MP_HTTP_FACE_H
 
 #include "base/base.h"
+#include "base/ids.h"
+#include "base/log.h"
 #include "base/loop.h"
+#include "base/map.h"
+#include "face/admit.h"
+#include "face/http_service.h"
+#include "json/tape.h"
 #include "pool/pool.h"
 #include "session/lobby.h"
 
@@ -45,5 +51,92 @@ const char *mp_http_face_get_token_path(const struct mp_http_face *f);
 
 /* Nobody new is let in; who is being answered may hear the end. Once, from the loop or at once. */
 void mp_http_face_drain(struct mp_http_face *f, void (*drained)(void *u), void *u);
+
+/* --- for the handlers of the face alone ------------------------------------------------------- */
+
+struct mp_config_watch;
+struct mp_follower;
+struct mp_http_porch;
+
+struct mp_http_face {
+	struct mp_loop *loop;
+	struct mp_lobby *lobby;
+	struct mp_workspace *workspace;
+	struct mp_log log;
+	struct mp_http_service service;
+	struct mp_admit admit;
+	uint64_t season;             /* of the token; whoever came in another one is sent away */
+	struct mp_http_porch *porch; /* owned; where people arrive */
+	char address[MP_HTTP_ADDRESS];
+	struct mp_config_watch *watch; /* owned; of the token's file; NULL: none */
+	struct mp_follower *follower;  /* owned */
+	struct mp_tape tape;           /* of the message that is being looked at */
+
+	/* Owned; for all modern requests, by what their query says of names; NULL before the first.
+	 */
+	struct mp_session *stateless[5];
+	struct mp_ids exchanges; /* modern requests that wait for their answers */
+
+	struct mp_map sessions; /* legacy ones by their ids */
+	struct mp_list idle;    /* those that nobody uses, longest first */
+	struct mp_list unused;  /* of these, those that never asked for anything */
+	struct mp_timer idle_timer;
+	struct mp_ids streams;   /* of legacy POSTs */
+	struct mp_list finished; /* those that are kept, longest first */
+	size_t finished_bytes;
+	struct mp_timer finished_timer;
+
+	struct mp_map talks;    /* HTTP+SSE by their ids */
+	struct mp_list sockets; /* WebSockets */
+
+	bool draining;
+	void (*drained)(void *u);
+	void *u;
+};
+
+static inline struct mp_http_face *mp_http_face_of(struct mp_exchange *x)
+{
+	return mp_http_connection_of(x)->service->u;
+}
+
+/* A session for somebody who was admitted. The oldest idle one of ours makes room if need be. */
+int mp_http_face_open_session(struct mp_http_face *f, const struct mp_exchange *x, const char *way,
+			      unsigned traits, const struct mp_session_hooks *hooks, void *u,
+			      struct mp_session **ret_session) MP_MUST;
+/* What the query says of names; NULL: nothing. */
+const char *mp_http_face_get_naming(const struct mp_exchange *x);
+/* The answer where that failed. */
+void mp_http_face_refuse_session(struct mp_exchange *x, int error);
+
+/* mcp_endpoint.c: POST, GET and DELETE of /mcp. Answers with a JSON-RPC error. */
+void mp_mcp_endpoint_refuse(struct mp_exchange *x, int status, struct mp_str id, int code,
+			    const char *words);
+
+/* http_stateless.c */
+void mp_http_stateless_post(struct mp_http_face *f, struct mp_exchange *x,
+			    const struct mp_message *m);
+void mp_http_stateless_done(struct mp_http_face *f);
+
+/* http_sessions.c */
+void mp_http_sessions_init(struct mp_http_face *f);
+void mp_http_sessions_done(struct mp_http_face *f);
+void mp_http_sessions_post(struct mp_http_face *f, struct mp_exchange *x,
+			   const struct mp_message *m);
+void mp_http_sessions_get(struct mp_http_face *f, struct mp_exchange *x);
+void mp_http_sessions_delete(struct mp_http_face *f, struct mp_exchange *x);
+/* False: there is none. */
+bool mp_http_sessions_end_oldest(struct mp_http_face *f);
+/* Those who came in another season. */
+void mp_http_sessions_end_strangers(struct mp_http_face *f);
+/* Streams on which nothing is owed end. */
+void mp_http_sessions_drain(struct mp_http_face *f);
+
+/* http_sse.c */
+void mp_http_sse_done(struct mp_http_face *f);
+void mp_http_sse_drain(struct mp_http_face *f);
+
+/* websocket.c */
+void mp_web_socket_done(struct mp_http_face *f);
+void mp_web_socket_drain(struct mp_http_face *f);
 
 #endif

@@ -4,12 +4,11 @@
  * beginning, or as much as the slowest permitted client. So progress extends the time, but a client
  * that takes a byte now and then does not keep megabytes for hours (attack-S11).
  */
-#include "face/http_held.h"
+#include "face/http_service.h"
 
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "face/http_connection.h"
 
 static const struct mp_log http_log = {"http"};
 

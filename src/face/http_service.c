@@ -11,8 +11,6 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "face/http_connection.h"
-#include "face/http_held.h"
 
 static const struct mp_log http_log = {"http"};
 

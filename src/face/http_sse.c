@@ -6,7 +6,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "face/http_parts.h"
+#include "face/http_face.h"
 #include "face/mcp_headers.h"
 #include "base/random_id.h"
 

@@ -5,7 +5,7 @@
  * that leaves has cancelled.
  */
 #include "config/values/settings.h"
-#include "face/http_parts.h"
+#include "face/http_face.h"
 
 static void deliver(void *u, const struct mp_delivery *d)
 {

@@ -5,7 +5,7 @@
  */
 #include "base/error.h"
 #include "base/limits.h"
-#include "face/http_parts.h"
+#include "face/http_face.h"
 #include "face/mcp_headers.h"
 #include "rpc/era.h"
 

@@ -3,8 +3,6 @@
  */
 #include "face/routes.h"
 
-#include "face/http_parts.h"
-
 /* --- what has no file of its own ------------------------------------------------------------- */
 
 static void serve_health(struct mp_http_face *f, struct mp_exchange *x)

@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 #include "base/buf.h"
-#include "face/http_parts.h"
+#include "face/http_face.h"
 
 struct front {
 	struct fleet f;

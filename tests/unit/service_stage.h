@@ -8,7 +8,7 @@
 #include "test.h"
 #include "memory_conn.h"
 
-#include "face/http_connection.h"
+#include "face/http_service.h"
 
 #define HOST "Host: a\r\n"
 
