@@ -11,7 +11,7 @@
 #include "base/loop.h"
 #include "base/mem.h"
 #include "face/admit.h"
-#include "face/http_service.h"
+#include "http/http_service.h"
 #include "face/routes.h"
 
 #define TOKEN "0123456789abcdef0123456789abcdef"

@@ -9,8 +9,8 @@
 
 #include "base/base.h"
 #include "base/loop.h"
-#include "face/http_service.h"
-#include "face/inbound.h"
+#include "http/http_service.h"
+#include "http/inbound.h"
 #include "face/routes.h"
 #include "face/http_token.h"
 

@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "files/follow.h"
 #include "config/values/settings.h"
-#include "face/porch.h"
+#include "http/http_listener.h"
 
 /* --- requests ------------------------------------------------------------------------------- */
 
@@ -151,7 +151,7 @@ static void follow_token(struct mp_http_face *f)
 /* As others are to write it: by its name, if it has one. */
 static void write_address(struct mp_http_face *f, bool is_secure, const char *name)
 {
-	const struct sockaddr *a = mp_http_porch_get_address(f->porch);
+	const struct sockaddr *a = mp_http_listener_get_address(f->listener);
 	const struct sockaddr_in6 *six = (const void *)a;
 	const struct sockaddr_in *four = (const void *)a;
 	bool is_six = a->sa_family == AF_INET6;
@@ -167,15 +167,15 @@ static void write_address(struct mp_http_face *f, bool is_secure, const char *na
 /* They would be refused: a Host that is not ours may be anybody's (V12). */
 static void warn_without_name(struct mp_http_face *f, const struct mp_http_face_options *o)
 {
-	if (!o->name && mp_admit_is_everywhere(mp_http_porch_get_address(f->porch)))
+	if (!o->name && mp_admit_is_everywhere(mp_http_listener_get_address(f->listener)))
 		mp_log_warn(&f->log, "other machines can come by a name only: set http.name to "
 				     "that of the certificate");
 }
 
-static int open_porch(struct mp_http_face *f, const struct mp_http_face_options *o,
-		      struct mcpool_error *reterr)
+static int open_listener(struct mp_http_face *f, const struct mp_http_face_options *o,
+			 struct mcpool_error *reterr)
 {
-	struct mp_http_porch_options p = {
+	struct mp_http_listener_options p = {
 		.loop = o->loop,
 		.listen = o->listen ? o->listen : MP_HTTP_LISTEN,
 		.fd = o->fd,
@@ -185,7 +185,7 @@ static int open_porch(struct mp_http_face *f, const struct mp_http_face_options 
 		.u = f,
 	};
 
-	return mp_http_porch_new(&p, &f->porch, reterr);
+	return mp_http_listener_new(&p, &f->listener, reterr);
 }
 
 static int open_gate(struct mp_http_face *f, const struct mp_http_face_options *o,
@@ -198,7 +198,7 @@ static int open_gate(struct mp_http_face *f, const struct mp_http_face_options *
 		.no_token = o->no_token,
 		.is_secure = o->cert != NULL,
 		.name = o->name,
-		.address = mp_http_porch_get_address(f->porch),
+		.address = mp_http_listener_get_address(f->listener),
 	};
 	int r = 0;
 
@@ -233,7 +233,7 @@ int mp_http_face_new(const struct mp_http_face_options *o, struct mp_http_face *
 	int r;
 
 	set_up(f, o);
-	r = open_porch(f, o, reterr);
+	r = open_listener(f, o, reterr);
 	if (r == 0)
 		r = open_gate(f, o, reterr);
 	if (r < 0) {
@@ -249,7 +249,7 @@ int mp_http_face_new(const struct mp_http_face_options *o, struct mp_http_face *
 			    "the tools at %s",
 			    f->address);
 	follow_token(f);
-	mp_http_porch_open(f->porch);
+	mp_http_listener_open(f->listener);
 	*ret_face = f;
 	return 0;
 }
@@ -259,7 +259,7 @@ struct mp_http_face *mp_http_face_free(struct mp_http_face *f)
 	if (!f)
 		return NULL;
 	f->drained = NULL;
-	f->porch = mp_http_porch_free(f->porch);
+	f->listener = mp_http_listener_free(f->listener);
 	mp_web_socket_done(f);
 	mp_http_sse_done(f);
 	mp_http_sessions_done(f);
@@ -297,7 +297,7 @@ void mp_http_face_drain(struct mp_http_face *f, void (*drained)(void *u), void *
 	f->draining = true;
 	f->drained = drained;
 	f->u = u;
-	mp_http_porch_close(f->porch);
+	mp_http_listener_close(f->listener);
 	mp_web_socket_drain(f);
 	mp_http_sse_drain(f);
 	mp_http_sessions_drain(f);

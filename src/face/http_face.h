@@ -11,7 +11,7 @@
 #include "base/loop.h"
 #include "base/map.h"
 #include "face/admit.h"
-#include "face/http_service.h"
+#include "http/http_service.h"
 #include "json/tape.h"
 #include "pool/pool.h"
 #include "session/lobby.h"
@@ -56,7 +56,7 @@ void mp_http_face_drain(struct mp_http_face *f, void (*drained)(void *u), void *
 
 struct mp_config_watch;
 struct mp_follower;
-struct mp_http_porch;
+struct mp_http_listener;
 
 struct mp_http_face {
 	struct mp_loop *loop;
@@ -65,8 +65,8 @@ struct mp_http_face {
 	struct mp_log log;
 	struct mp_http_service service;
 	struct mp_admit admit;
-	uint64_t season;             /* of the token; whoever came in another one is sent away */
-	struct mp_http_porch *porch; /* owned; where people arrive */
+	uint64_t season; /* of the token; whoever came in another one is sent away */
+	struct mp_http_listener *listener; /* owned; where people arrive */
 	char address[MP_HTTP_ADDRESS];
 	struct mp_config_watch *watch; /* owned; of the token's file; NULL: none */
 	struct mp_follower *follower;  /* owned */

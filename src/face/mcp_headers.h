@@ -6,7 +6,7 @@
 
 #include "base/base.h"
 #include "base/buf.h"
-#include "face/inbound.h"
+#include "http/inbound.h"
 #include "rpc/message.h"
 
 enum { MP_ACCEPTS_JSON = 1, MP_ACCEPTS_EVENTS = 2 };

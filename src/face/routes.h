@@ -7,7 +7,7 @@
 
 #include "base/base.h"
 #include "base/str.h"
-#include "face/http_service.h"
+#include "http/http_service.h"
 
 struct mp_http_face;
 

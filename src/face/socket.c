@@ -17,7 +17,7 @@
 #include "face/control.h"
 #include "face/greeting.h"
 #include "face/line_conn.h"
-#include "face/listener.h"
+#include "base/listener.h"
 #include "hub/workspaces.h"
 #include "process/tree.h"
 #include "session/lobby.h"

@@ -9,7 +9,7 @@
 #include "base/ids.h"
 #include "base/list.h"
 #include "base/machine.h"
-#include "face/http_service.h"
+#include "http/http_service.h"
 #include "base/random_id.h"
 #include "session/session.h"
 

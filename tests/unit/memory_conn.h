@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/loop.h"
 #include "base/mem.h"
-#include "face/conn.h"
+#include "http/conn.h"
 
 struct memory_conn {
 	struct mp_conn base;

@@ -8,7 +8,7 @@
 #include "test.h"
 #include "memory_conn.h"
 
-#include "face/http_service.h"
+#include "http/http_service.h"
 
 #define HOST "Host: a\r\n"
 

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "face/http_service.h"
+#include "http/http_service.h"
 #include "face/stream.h"
 
 static const char a_route[] = "r";

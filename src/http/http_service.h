@@ -13,9 +13,9 @@
 #include "base/list.h"
 #include "base/loop.h"
 #include "base/machine.h"
-#include "face/http_date.h"
-#include "face/inbound.h"
-#include "face/conn.h"
+#include "http/http_date.h"
+#include "http/inbound.h"
+#include "http/conn.h"
 
 /* How long a connection may take for what it is at. */
 enum {

@@ -3,7 +3,7 @@
 #include "certificate.h"
 
 #include "base/log.h"
-#include "face/tls_context.h"
+#include "http/tls_context.h"
 
 static struct mcpool_error why;
 

@@ -3,7 +3,7 @@
  * One read a turn, into memory that all sockets share, so that a connection that says nothing costs
  * nothing; a write goes to the kernel at once, and only what it refuses is copied.
  */
-#include "face/conn.h"
+#include "http/conn.h"
 
 #include <errno.h>
 #include <sys/socket.h>

@@ -1,7 +1,7 @@
 /*
  * tls_context.c - who we are over TLS, from files that a person wrote the names of.
  */
-#include "face/tls_context.h"
+#include "http/tls_context.h"
 
 #include <errno.h>
 #include <openssl/err.h>

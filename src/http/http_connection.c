@@ -4,7 +4,7 @@
  * kept, up to a limit, and looked at when the answer is complete. A client that hangs up meanwhile
  * is gone: whoever half-closes does not wait for answers.
  */
-#include "face/http_service.h"
+#include "http/http_service.h"
 
 #include "base/limits.h"
 #include "base/mem.h"

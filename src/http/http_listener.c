@@ -1,7 +1,7 @@
 /*
- * porch.c - where people arrive: the listening socket of the HTTP face, and TLS before it.
+ * http_listener.c - where people arrive: the listening socket of the HTTP face, and TLS before it.
  */
-#include "face/porch.h"
+#include "http/http_listener.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -12,13 +12,13 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "face/listener.h"
-#include "face/conn_tls.h"
+#include "base/listener.h"
+#include "http/conn_tls.h"
 
 enum { BACKLOG = 511, MAX_UNSENT = 1 << 17 };
 
-struct mp_http_porch {
-	struct mp_http_porch_options o;
+struct mp_http_listener {
+	struct mp_http_listener_options o;
 	int fd;
 	struct mp_listener *listener; /* owned; NULL: closed */
 	struct sockaddr_storage address;
@@ -64,7 +64,7 @@ static int bind_to(const struct addrinfo *a)
 	return -one;
 }
 
-static int open_socket(struct mp_http_porch *p, const char *listen, struct mcpool_error *reterr)
+static int open_socket(struct mp_http_listener *p, const char *listen, struct mcpool_error *reterr)
 {
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *found = NULL;
 	char host[256] = "", port[16] = "";
@@ -93,7 +93,7 @@ static int open_socket(struct mp_http_porch *p, const char *listen, struct mcpoo
 
 static void welcome(void *u, int fd)
 {
-	struct mp_http_porch *p = u;
+	struct mp_http_listener *p = u;
 	struct mp_conn *conn;
 	int one = 1, unsent = MAX_UNSENT;
 
@@ -110,7 +110,7 @@ static void welcome(void *u, int fd)
 
 /* --- life ----------------------------------------------------------------------------------- */
 
-static int set_up(struct mp_http_porch *p, struct mcpool_error *reterr)
+static int set_up(struct mp_http_listener *p, struct mcpool_error *reterr)
 {
 	socklen_t n = sizeof(p->address);
 	int r = 0;
@@ -136,10 +136,10 @@ static int set_up(struct mp_http_porch *p, struct mcpool_error *reterr)
 	return mp_fail(reterr, MCPOOL_ESYSTEM, "the socket to listen on cannot be watched");
 }
 
-int mp_http_porch_new(const struct mp_http_porch_options *o, struct mp_http_porch **ret_porch,
-		      struct mcpool_error *reterr)
+int mp_http_listener_new(const struct mp_http_listener_options *o,
+			 struct mp_http_listener **ret_listener, struct mcpool_error *reterr)
 {
-	struct mp_http_porch *p = mp_alloc(sizeof(*p));
+	struct mp_http_listener *p = mp_alloc(sizeof(*p));
 	int r;
 
 	p->o = *o;
@@ -147,19 +147,19 @@ int mp_http_porch_new(const struct mp_http_porch_options *o, struct mp_http_porc
 	p->room = mp_alloc(sizeof(*p->room));
 	r = set_up(p, reterr);
 	if (r < 0) {
-		mp_http_porch_free(p);
+		mp_http_listener_free(p);
 		return r;
 	}
-	*ret_porch = p;
+	*ret_listener = p;
 	return 0;
 }
 
-void mp_http_porch_open(struct mp_http_porch *p)
+void mp_http_listener_open(struct mp_http_listener *p)
 {
 	mp_listener_open(p->listener);
 }
 
-void mp_http_porch_close(struct mp_http_porch *p)
+void mp_http_listener_close(struct mp_http_listener *p)
 {
 	if (!p->listener)
 		return;
@@ -168,11 +168,11 @@ void mp_http_porch_close(struct mp_http_porch *p)
 	p->fd = -1;
 }
 
-struct mp_http_porch *mp_http_porch_free(struct mp_http_porch *p)
+struct mp_http_listener *mp_http_listener_free(struct mp_http_listener *p)
 {
 	if (!p)
 		return NULL;
-	mp_http_porch_close(p);
+	mp_http_listener_close(p);
 	if (p->fd >= 0)
 		close(p->fd);
 	mp_tls_context_free(p->tls);
@@ -180,7 +180,7 @@ struct mp_http_porch *mp_http_porch_free(struct mp_http_porch *p)
 	return mp_free(p);
 }
 
-const struct sockaddr *mp_http_porch_get_address(const struct mp_http_porch *p)
+const struct sockaddr *mp_http_listener_get_address(const struct mp_http_listener *p)
 {
 	return (const struct sockaddr *)&p->address;
 }

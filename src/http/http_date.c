@@ -2,7 +2,7 @@
  * http_date.c - the Date of an answer, written once a second.
  * Names of days and months are HTTP's, whatever the host's locale.
  */
-#include "face/http_date.h"
+#include "http/http_date.h"
 
 #include <stdio.h>
 #include <time.h>

@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "face/inbound.h"
+#include "http/inbound.h"
 
 #define HOST "Host: 127.0.0.1:7717\r\n"
 

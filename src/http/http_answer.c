@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
-#include "face/http_service.h"
+#include "http/http_service.h"
 #include "net/sse.h"
 #include "rpc/message.h"
 

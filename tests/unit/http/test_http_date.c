@@ -3,7 +3,7 @@
  */
 #include "test.h"
 
-#include "face/http_date.h"
+#include "http/http_date.h"
 
 TEST(a_date_is_written_as_http_has_it)
 {

@@ -5,7 +5,7 @@
 #include "certificate.h"
 #include "memory_conn.h"
 
-#include "face/conn_tls.h"
+#include "http/conn_tls.h"
 
 struct stage {
 	struct mp_loop *loop;

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "face/listener.h"
+#include "base/listener.h"
 
 enum { MANY = 40 };
 

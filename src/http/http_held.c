@@ -4,7 +4,7 @@
  * beginning, or as much as the slowest permitted client. So progress extends the time, but a client
  * that takes a byte now and then does not keep megabytes for hours (attack-S11).
  */
-#include "face/http_service.h"
+#include "http/http_service.h"
 
 #include "base/limits.h"
 #include "base/log.h"

@@ -3,7 +3,7 @@
  * OpenSSL reads from memory and writes to memory; the bytes in between are the conn's below. What
  * is written before the handshake is over cannot be: the peer has not asked for anything yet.
  */
-#include "face/conn_tls.h"
+#include "http/conn_tls.h"
 
 #include <openssl/bio.h>
 #include <openssl/err.h>

@@ -10,7 +10,7 @@
 #include "base/buf.h"
 #include "base/loop.h"
 #include "base/mem.h"
-#include "face/conn.h"
+#include "http/conn.h"
 
 struct stage {
 	struct mp_loop *loop;

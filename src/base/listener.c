@@ -1,7 +1,7 @@
 /*
  * listener.c - accepts connections of a listening socket.
  */
-#include "face/listener.h"
+#include "base/listener.h"
 
 #include <errno.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * none is folded, and there is no NUL. It costs little and does not depend on how that parser
  * was built.
  */
-#include "face/inbound.h"
+#include "http/inbound.h"
 
 #include <llhttp.h>
 #ifdef __SSE2__

@@ -4,7 +4,7 @@
  * Each kind of deadline has one duration, so a list in order of arrival is in order of time, and
  * one timer serves all.
  */
-#include "face/http_service.h"
+#include "http/http_service.h"
 
 #include <sys/resource.h>
 
