@@ -7,6 +7,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "cli/consent.h"
 #include "cli/own_files.h"
 #include "cli/verbs.h"
 #include "cli/wizard.h"
@@ -114,8 +115,10 @@ int mp_cmd_add_server(struct mp_configured *c, const struct mp_cli_args *args, c
 	if (!file)
 		return MP_EXIT_USAGE;
 	r = mp_own_add(c, file, name, json, "add", false);
-	if (r == MP_EXIT_DONE)
-		mp_own_report(c, file, name, args->json ? "added" : "Added", args->json);
+	if (r != MP_EXIT_DONE)
+		return r;
+	mp_consent_tell_hub();
+	mp_own_report(c, file, name, args->json ? "added" : "Added", args->json);
 	return r;
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "cli/consent.h"
 #include "cli/own_files.h"
 #include "cli/preview.h"
 #include "cli/verbs.h"
@@ -220,6 +221,8 @@ static int refuse_tool(const char *tool)
 
 static int finish(struct job *job, struct mp_buf *text)
 {
+	if (job->copied)
+		mp_consent_tell_hub();
 	if (job->w) {
 		mp_write_end_array(job->w);
 		mp_write_end_object(job->w);

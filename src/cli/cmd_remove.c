@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "cli/consent.h"
 #include "cli/own_files.h"
 #include "cli/verbs.h"
 #include "files/file.h"
@@ -166,9 +167,12 @@ static void approve_again(struct mp_configured *c, const char *file, const char 
 
 	mp_configured_reload(c);
 	e = mp_own_find(c, file, name);
-	if (was_approved && e && e->trust != MP_TRUST_YES &&
-	    mp_trust_approve(c->db, e, "switch", mp_configured_now(), &why) < 0)
+	if (!was_approved || !e || e->trust == MP_TRUST_YES)
+		return;
+	if (mp_trust_approve(c->db, e, "switch", mp_configured_now(), &why) < 0)
 		mp_cli_complain("it needs your approval again: %s", why.message);
+	else
+		mp_consent_tell_hub();
 }
 
 static int switch_own(struct mp_configured *c, const char *file, const char *name, bool on)

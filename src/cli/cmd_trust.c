@@ -14,7 +14,6 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "cli/consent.h"
-#include "cli/hub_client.h"
 #include "cli/safe.h"
 #include "cli/verbs.h"
 #include "store/pins.h"
@@ -130,19 +129,6 @@ static bool collect_grant(struct job *j, const char *name)
 	return found;
 }
 
-/* A hub that runs looks at its approvals by itself, but nothing tells it of these. */
-static void tell_hub(void)
-{
-	MP_CLEANUP(mp_hub_client_freep) struct mp_hub_client *hub = NULL;
-	MP_CLEANUP(mp_buf_done) struct mp_buf result;
-	struct mcpool_error why;
-
-	mp_buf_init(&result, MP_KIB(64));
-	if (mp_hub_client_open(&hub, &why) == 0 &&
-	    mp_hub_client_ask(hub, "mcpool/reload", MP_STR(""), &result, &why) < 0)
-		mp_cli_complain("the hub was not told: %s", why.message);
-}
-
 /* Then this is about its tools, which may have changed since (V38). */
 static void tell_approved_already(struct job *j, const char *name)
 {
@@ -160,7 +146,7 @@ static void tell_approved_already(struct job *j, const char *name)
 		accepted += r > 0 ? r : 0;
 	}
 	if (accepted)
-		tell_hub();
+		mp_consent_tell_hub();
 	if (j->args.json)
 		return;
 	printf("\"%s\" is approved already.\n", name);
@@ -334,6 +320,8 @@ static int handle_all(struct job *j)
 		r = r == MP_EXIT_DONE ? one : r;
 		waiting += !j->approved[i];
 	}
+	if (waiting < j->n)
+		mp_consent_tell_hub();
 	if (r == MP_EXIT_DONE && waiting && !asks)
 		complain(j, "nothing was approved, because there is no terminal to ask on. Run "
 			    "`mcpool trust` yourself, or with --yes.");
@@ -407,6 +395,7 @@ static int trust_user_file(struct job *j)
 		complain(j, "%s", why.message);
 		return MP_EXIT_CONFIG;
 	}
+	mp_consent_tell_hub();
 	if (!j->args.json)
 		puts("Trusted. `mcpool untrust --user-file` takes it back.");
 	return MP_EXIT_DONE;

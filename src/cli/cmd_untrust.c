@@ -298,6 +298,12 @@ static int forget(struct job *j)
 	return MP_EXIT_DONE;
 }
 
+static void tell_hub(struct job *j)
+{
+	if (!mp_consent_tell_hub() && !j->error[0])
+		snprintf(j->error, sizeof(j->error), "%s", mp_cli_get_complaint());
+}
+
 static int untrust_names(struct job *j)
 {
 	struct mcpool_error why = {0};
@@ -314,6 +320,8 @@ static int untrust_names(struct job *j)
 	if (j->args.all && j->ids.len == 0 && !j->args.json)
 		puts("Nothing is approved here.");
 	other = forget(j); /* also where another name was not found */
+	if (j->ids.len)
+		tell_hub(j);
 	return other ? other : r;
 }
 
@@ -335,6 +343,7 @@ static int untrust_file(struct job *j)
 		complain(j, "%s", why.message);
 		return MP_EXIT_CONFIG;
 	}
+	tell_hub(j);
 	if (!j->args.json)
 		mp_cmd_print_safe("no longer trusted as a whole: ", real);
 	return MP_EXIT_DONE;

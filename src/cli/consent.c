@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/redact.h"
+#include "cli/hub_client.h"
 #include "cli/safe.h"
 #include "config/values/envfile.h"
 #include "config/values/expand.h"
@@ -43,6 +44,26 @@ int mp_consent_approve(const struct mp_configured *c, const struct mp_consent *x
 {
 	return x->entry ? mp_trust_approve(c->db, x->entry, "trust", mp_configured_now(), reterr)
 			: mp_trust_approve_grant(c->db, x->grant, mp_configured_now(), reterr);
+}
+
+bool mp_consent_tell_hub(void)
+{
+	MP_CLEANUP(mp_hub_client_freep) struct mp_hub_client *hub = NULL;
+	MP_CLEANUP(mp_buf_done) struct mp_buf result;
+	struct mcpool_error why;
+	int r;
+
+	mp_buf_init(&result, MP_KIB(64));
+	r = mp_hub_client_open(&hub, &why);
+	if (r == MCPOOL_ENOENT)
+		return true; /* no hub runs */
+	if (r == 0)
+		r = mp_hub_client_ask(hub, "mcpool/reload", MP_STR(""), &result, &why);
+	if (r < 0)
+		mp_cli_complain("the running hub could not be told, and finds out before its next "
+				"start of a server: %s",
+				why.message);
+	return r == 0;
 }
 
 /* --- a page of text -------------------------------------------------------------------------- */

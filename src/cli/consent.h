@@ -34,6 +34,13 @@ void mp_consent_write(struct mp_writer *w, const struct mp_configured *c,
 int mp_consent_approve(const struct mp_configured *c, const struct mp_consent *x,
 		       struct mcpool_error *reterr) MP_MUST;
 
+/*
+ * Have a running hub count what was approved or taken back, now. False after a complaint: a hub
+ * runs and could not be told. It then finds out by itself before it starts a server, and with the
+ * next session or control call.
+ */
+bool mp_consent_tell_hub(void);
+
 /* The variables that would be read from the environment, each once. */
 int mp_consent_each_variable(const struct mp_configured *c, const struct mp_entry *e,
 			     void (*fn)(void *u, struct mp_str name), void *u) MP_MUST;

@@ -13,7 +13,6 @@
 #include "base/log.h"
 #include "cli/serve.h"
 #include "files/follow.h"
-#include "hub/workspace_watch.h"
 #include "json/value.h"
 
 static const struct mp_log hub_log = {"hub"};

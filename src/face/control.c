@@ -244,7 +244,7 @@ static int listen(struct order *o)
 static int reload(struct order *o)
 {
 	mp_hub_reload(o->c->hub);
-	return mp_buf_addf(o->out, "{\"views\":%zu}", mp_workspaces_count(o->c->hub));
+	return mp_buf_addf(o->out, "{\"views\":%zu}", mp_workspaces_count(o->c->hub->workspaces));
 }
 
 static int shut_down(struct order *o)
@@ -353,6 +353,7 @@ void mp_control_receive(struct mp_control *c, struct mp_str text)
 	}
 	o.id = m.id;
 	o.params = m.params;
+	mp_workspaces_compare_approvals(c->hub->workspaces);
 	if (r == 0)
 		r = obey(&o, m.method_name);
 	if (r == 0)

@@ -76,7 +76,7 @@ struct guest {
 	struct mp_arena arena;    /* of its hello, until it is in */
 	struct mp_greeting hello;
 	char *id; /* of its hello; owned, until it is answered */
-	struct mp_workspace_user *look;
+	struct mp_workspace_user *user;
 	struct mp_workspace *workspace; /* NULL before */
 	struct mcpool_error *why;
 	struct mp_session *session;
@@ -198,7 +198,7 @@ static int look(struct guest *g, struct mcpool_error *reterr)
 	describe_env(g, who, sizeof(who));
 	if (h->options.project && stat(h->options.project, &st) < 0)
 		return mp_fail(reterr, MCPOOL_ENOENT, "there is no folder %s", h->options.project);
-	return mp_workspaces_join(g->face->hub, &request, seen, g, &g->look, reterr);
+	return mp_workspaces_join(g->face->hub->workspaces, &request, seen, g, &g->user, reterr);
 }
 
 /* The line is the hello's text only now: what is needed later is in the arena. */
@@ -412,7 +412,7 @@ static enum guest_event bury(struct guest *g)
 	mp_timer_stop(&g->timer);
 	g->session = mp_session_free(g->session);
 	g->control = mp_control_free(g->control);
-	g->look = mp_workspace_user_free(g->look);
+	g->user = mp_workspace_user_free(g->user);
 	g->conn = mp_line_conn_free(g->conn);
 	forget_hello(g);
 	g->why = mp_free(g->why);

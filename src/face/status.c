@@ -24,11 +24,12 @@ static void write_number_or_null(struct mp_writer *w, const char *key, int64_t v
 void mp_status_write_hub(struct mp_writer *w, struct mp_hub *hub)
 {
 	mp_write_member_i64(w, "uptimeMs", mp_loop_now_ms(hub->loop) - hub->began_ms);
-	mp_write_member_i64(w, "views", (int64_t)mp_workspaces_count(hub));
+	mp_write_member_i64(w, "views", (int64_t)mp_workspaces_count(hub->workspaces));
 	mp_write_member_i64(w, "sessionCount", (int64_t)mp_lobby_count(hub->lobby));
 	mp_write_member_i64(w, "serverCount", (int64_t)mp_pool_count_instances(hub->pool));
-	if (mp_hub_get_problem(hub))
-		mp_write_member_text(w, "problem", mp_str_of(mp_hub_get_problem(hub)));
+	if (mp_workspaces_get_problem(hub->workspaces))
+		mp_write_member_text(w, "problem",
+				     mp_str_of(mp_workspaces_get_problem(hub->workspaces)));
 }
 
 /* --- servers --------------------------------------------------------------------------------- */

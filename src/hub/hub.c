@@ -3,9 +3,7 @@
  */
 #include "hub/hub.h"
 
-#include <limits.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/limits.h"
@@ -13,11 +11,9 @@
 #include "base/mem.h"
 #include "files/follow.h"
 #include "hub/election.h"
-#include "hub/workspace_watch.h"
 #include "hub/workspaces.h"
 #include "pool/plan.h"
 #include "process/environment.h"
-#include "store/approvals.h"
 #include "store/local_key.h"
 
 static const struct mp_log hub_log = {"hub"};
@@ -28,10 +24,7 @@ struct mp_hub_private {
 	void *u;
 	struct mp_planner *planner;
 	struct mp_config_watch *watch;
-	struct mp_follower *approvals; /* follows where those are kept */
-	int64_t approvals_mark;
 	bool is_stopping;
-	bool is_store_lost;       /* its file was removed */
 	struct mp_timer patience; /* of a drain */
 	void (*drained)(void *u); /* NULL: told, or nobody asked */
 	void *drained_u;
@@ -39,77 +32,15 @@ struct mp_hub_private {
 
 /* --- files ----------------------------------------------------------------------------------- */
 
-/* This hub goes on with what it has read; every other program reads what is there now. */
-static void check_store(struct mp_hub *hub)
-{
-	bool was_lost = hub->p->is_store_lost;
-
-	hub->p->is_store_lost = access(mp_db_get_path(hub->p->o.request.db), F_OK) < 0;
-	if (hub->p->is_store_lost && !was_lost)
-		mp_log_error(&hub_log, "%s", mp_hub_get_problem(hub));
-}
-
-const char *mp_hub_get_problem(const struct mp_hub *hub)
-{
-	return hub->p->is_store_lost
-		       ? "the state folder was removed: approvals and remembered tools are lost, "
-			 "and this hub still works with its old ones; `mcpool down`, then `mcpool "
-			 "up`"
-		       : NULL;
-}
-
-/* Most of what is written there are our own notes. */
-static void store_changed(void *u)
-{
-	struct mp_hub *hub = u;
-	struct mcpool_error why;
-	int64_t mark;
-
-	check_store(hub);
-	if (hub->p->is_store_lost)
-		return;
-	if (mp_approvals_get_mark(hub->p->o.request.db, &mark, &why) < 0 ||
-	    mark == hub->p->approvals_mark)
-		return;
-	hub->p->approvals_mark = mark;
-	mp_hub_reload(hub);
-}
-
-/* `mcpool trust` and `untrust` count at once: a person who says yes, or no, waits for it. */
-static int follow_approvals(struct mp_hub *hub, struct mcpool_error *reterr)
-{
-	struct mp_hub_private *p = hub->p;
-	const char *paths[2];
-	char log[PATH_MAX + 8];
-	int r;
-
-	if (!p->o.request.db || p->approvals)
-		return 0;
-	paths[0] = mp_db_get_path(p->o.request.db);
-	paths[1] = log;
-	snprintf(log, sizeof(log), "%s-wal", paths[0]);
-	r = mp_approvals_get_mark(p->o.request.db, &p->approvals_mark, reterr);
-	if (r < 0)
-		return r;
-	p->approvals = mp_config_watch_follow(p->watch, store_changed, hub);
-	return mp_follower_set_paths(p->approvals, paths, MP_ARRAY_LEN(paths), reterr);
-}
-
-/* Where files cannot be followed everything else goes on. */
+/* Where files cannot be watched everything else goes on. */
 static void begin_to_watch(struct mp_hub *hub)
 {
 	struct mcpool_error why;
 
 	if (hub->p->o.one_shot || hub->p->watch)
 		return;
-	if (mp_config_watch_new(hub->loop, &hub->p->watch, &why) < 0 ||
-	    follow_approvals(hub, &why) < 0)
+	if (mp_config_watch_new(hub->loop, &hub->p->watch, &why) < 0)
 		mp_log_warn(&hub_log, "changes of files will not be noticed: %s", why.message);
-}
-
-bool mp_hub_is_one_shot(const struct mp_hub *hub)
-{
-	return hub->p->o.one_shot;
 }
 
 struct mp_config_watch *mp_hub_get_watch(struct mp_hub *hub)
@@ -123,9 +54,7 @@ static void is_ready(void *u, const struct mcpool_error *error)
 {
 	struct mp_hub *hub = u;
 
-	hub->workspace = hub->own->workspace;
 	hub->p->hooks->ready(hub->p->u, error);
-	mp_workspaces_tell(hub->own, error);
 }
 
 static void is_reloaded(void *u, const struct mcpool_error *error)
@@ -136,9 +65,6 @@ static void is_reloaded(void *u, const struct mcpool_error *error)
 		hub->p->hooks->reloaded(hub->p->u, error);
 }
 
-static const struct mp_workspace_watch_hooks own_hooks = {.ready = is_ready,
-							  .reloaded = is_reloaded};
-
 void mp_hub_open_launcher(struct mp_hub *hub)
 {
 	mp_planner_open_launcher(hub->p->planner);
@@ -147,18 +73,13 @@ void mp_hub_open_launcher(struct mp_hub *hub)
 void mp_hub_start(struct mp_hub *hub)
 {
 	begin_to_watch(hub);
-	mp_workspace_watch_start(hub->own);
-	hub->workspace = hub->own->workspace;
+	mp_workspaces_start(hub->workspaces, hub->pool, hub->lobby, hub->p->watch);
+	hub->workspace = mp_workspaces_get_own(hub->workspaces)->workspace;
 }
 
 void mp_hub_reload(struct mp_hub *hub)
 {
-	mp_workspaces_reload(hub);
-}
-
-bool mp_hub_is_stopping(const struct mp_hub *hub)
-{
-	return hub->p->is_stopping;
+	mp_workspaces_reload(hub->workspaces);
 }
 
 static void tell_drained(void *u)
@@ -195,12 +116,34 @@ void mp_hub_stop(struct mp_hub *hub)
 	if (hub->p->is_stopping)
 		return;
 	hub->p->is_stopping = true;
-	hub->p->approvals = mp_follower_leave(hub->p->approvals);
-	mp_workspaces_stop(hub);
+	mp_workspaces_stop(hub->workspaces);
 	mp_pool_stop(hub->pool, is_stopped, hub);
 }
 
 /* --- life ------------------------------------------------------------------------------------ */
+
+static struct mp_workspaces *make_workspaces(struct mp_hub *hub)
+{
+	struct mp_workspaces_options options = {
+		.loop = hub->loop,
+		.events = &hub->events,
+		.request = hub->p->o.request,
+		.set = hub->p->o.set,
+		.one_shot = hub->p->o.one_shot,
+		.ready = is_ready,
+		.reloaded = is_reloaded,
+		.u = hub,
+	};
+
+	return mp_workspaces_new(&options);
+}
+
+static void compare_approvals(void *u)
+{
+	struct mp_hub *hub = u;
+
+	mp_workspaces_compare_approvals(hub->workspaces);
+}
 
 static struct mp_pool *make_pool(struct mp_hub *hub)
 {
@@ -212,7 +155,8 @@ static struct mp_pool *make_pool(struct mp_hub *hub)
 		.me = hub->p->o.me,
 		.ways = &mp_planner_ways,
 		.ways_u = hub->p->planner,
-		.init_concurrency = (size_t)hub->own->set->settings.init_concurrency,
+		.init_concurrency = (size_t)mp_workspaces_get_own(hub->workspaces)
+					    ->set->settings.init_concurrency,
 		.one_shot = hub->p->o.one_shot,
 		.skipped_lists = hub->p->o.skipped_lists,
 		.capabilities = hub->p->o.capabilities,
@@ -228,6 +172,8 @@ static struct mp_lobby *make_lobby(struct mp_hub *hub)
 		.board = &hub->board,
 		.me = hub->p->o.me,
 		.db = hub->p->o.request.db,
+		.on_session = compare_approvals,
+		.u = hub,
 	};
 
 	return mp_lobby_new(&options);
@@ -283,14 +229,12 @@ int mp_hub_new(const struct mp_hub_options *options, const struct mp_hub_hooks *
 	hub->p->o = *options;
 	hub->p->hooks = hooks;
 	hub->p->u = u;
-	mp_list_init(&hub->watches);
 	r = open_parts(hub, reterr);
 	if (r < 0) {
 		mp_hub_free(hub);
 		return r;
 	}
-	hub->own = mp_workspace_watch_new(hub, &hub->p->o.request, options->set, &own_hooks, hub);
-	mp_list_append(&hub->watches, &hub->own->link);
+	hub->workspaces = make_workspaces(hub);
 	hub->pool = make_pool(hub);
 	hub->lobby = make_lobby(hub);
 	hub->began_ms = mp_loop_now_ms(hub->loop);
@@ -308,9 +252,7 @@ struct mp_hub *mp_hub_free(struct mp_hub *hub)
 	if (hub->lobby)
 		mp_timer_stop(&p->patience);
 	hub->lobby = mp_lobby_free(hub->lobby);
-	mp_follower_leave(p->approvals);
-	mp_workspaces_free(hub);
-	mp_workspace_watch_free(hub->own);
+	hub->workspaces = mp_workspaces_free(hub->workspaces);
 	mp_config_watch_close(p->watch);
 	mp_pool_free(hub->pool);
 	mp_planner_free(p->planner);

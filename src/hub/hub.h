@@ -14,6 +14,9 @@
 #include "pool/pool.h"
 #include "session/lobby.h"
 
+struct mp_config_watch;
+struct mp_workspaces;
+
 struct mp_hub_options {
 	struct mp_config_request request; /* where to look; borrowed for the hub's life */
 	/*
@@ -33,10 +36,9 @@ struct mp_hub {
 	struct mp_board board;
 	struct mp_events events;
 	struct mp_pool *pool;
-	struct mp_lobby *lobby;         /* all sessions */
+	struct mp_lobby *lobby; /* all sessions */
+	struct mp_workspaces *workspaces;
 	struct mp_workspace *workspace; /* its own: of the request. NULL before the start */
-	struct mp_workspace_watch *own; /* what keeps that one up to date */
-	struct mp_list watches;         /* all of them, its own first (workspaces.h) */
 	int64_t began_ms;               /* on the loop's clock */
 	struct mp_hub_private *p;
 };
@@ -64,14 +66,14 @@ void mp_hub_start(struct mp_hub *hub);
  * Read the configuration of all workspaces again; reloaded() follows for its own. A file that had
  * servers and cannot be read any more changes nothing, until it can.
  */
-/* What a person should mend, in words; NULL. */
-const char *mp_hub_get_problem(const struct mp_hub *hub);
 void mp_hub_reload(struct mp_hub *hub);
 /*
  * New requests are refused; drained() follows when none is open any more, or after so long. Then,
  * or instead, mp_hub_stop().
  */
 void mp_hub_drain(struct mp_hub *hub, int64_t max_ms, void (*drained)(void *u), void *u);
+/* What watches files for all of it; NULL: nothing does. */
+struct mp_config_watch *mp_hub_get_watch(struct mp_hub *hub);
 /* All servers leave; stopped() follows, 3 s later at the latest. */
 void mp_hub_stop(struct mp_hub *hub);
 

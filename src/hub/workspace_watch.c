@@ -14,7 +14,6 @@
 #include "files/follow.h"
 #include "config/read/restore.h"
 #include "hub/catalogues.h"
-#include "hub/workspaces.h"
 #include "process/environment.h"
 
 static const struct mp_log config_log = {"config"};
@@ -29,7 +28,7 @@ static void files_changed(void *u)
 static void follow_catalogues(struct mp_workspace_watch *w)
 {
 	if (!w->catalogues && w->set->n_catalogues > 0)
-		w->catalogues = mp_catalogues_new(w->hub->loop, NULL, NULL);
+		w->catalogues = mp_catalogues_new(w->o->loop, NULL, NULL);
 	if (w->catalogues)
 		mp_catalogues_follow(w->catalogues, w->set); /* new copies are files that change */
 }
@@ -37,14 +36,14 @@ static void follow_catalogues(struct mp_workspace_watch *w)
 /* Where files cannot be followed everything else goes on. */
 static void follow(struct mp_workspace_watch *w)
 {
-	struct mp_config_watch *watch = mp_hub_get_watch(w->hub);
+	struct mp_config_watch *files = w->o->files;
 	struct mcpool_error why;
 
-	if (mp_hub_is_one_shot(w->hub))
+	if (w->o->one_shot)
 		return;
-	if (watch && !w->follower)
-		w->follower = mp_config_watch_follow(watch, files_changed, w);
-	if (watch && mp_follower_set_paths(w->follower, w->set->paths, w->set->n_paths, &why) < 0)
+	if (files && !w->follower)
+		w->follower = mp_config_watch_follow(files, files_changed, w);
+	if (files && mp_follower_set_paths(w->follower, w->set->paths, w->set->n_paths, &why) < 0)
 		mp_log_warn(&config_log, "changes of files will not be noticed: %s", why.message);
 	follow_catalogues(w);
 }
@@ -53,7 +52,7 @@ static void load(struct mp_workspace_watch *w)
 {
 	struct mp_config_request req = w->request;
 
-	req.wall_ms = mp_loop_wall_now_ms(w->hub->loop);
+	req.wall_ms = mp_loop_wall_now_ms(w->o->loop);
 	w->set = mp_config_set_unref(w->set);
 	w->set = mp_config_load_remote(&req);
 }
@@ -105,8 +104,8 @@ static void note_problem(struct mp_workspace_watch *w)
 /* For the next hub, which may find a file broken. */
 static void keep_good(struct mp_workspace_watch *w)
 {
-	if (!mp_hub_is_one_shot(w->hub) && w->request.db && w->set->root[0])
-		mp_restore_save(w->request.db, w->set, mp_loop_wall_now_ms(w->hub->loop));
+	if (!w->o->one_shot && w->request.db && w->set->root[0])
+		mp_restore_save(w->request.db, w->set, mp_loop_wall_now_ms(w->o->loop));
 }
 
 /* --- start and reload ------------------------------------------------------------------------ */
@@ -117,7 +116,7 @@ static void tell_ready(struct mp_workspace_watch *w, const struct mcpool_error *
 		return;
 	w->is_ready = true;
 	w->is_broken = error != NULL;
-	w->hooks->ready(w->u, error);
+	w->o->ready(w, error);
 }
 
 static void is_ready(struct mp_workspace *v, const struct mcpool_error *error, void *u)
@@ -129,7 +128,7 @@ static void is_ready(struct mp_workspace *v, const struct mcpool_error *error, v
 void mp_workspace_watch_start(struct mp_workspace_watch *w)
 {
 	follow(w);
-	w->workspace = mp_workspace_open(w->hub->pool, w->set, w->request.env, is_ready, w);
+	w->workspace = mp_workspace_open(w->o->pool, w->set, w->request.env, is_ready, w);
 	note_problem(w);
 	keep_good(w);
 }
@@ -166,14 +165,13 @@ static void tell_changes(struct mp_workspace_watch *w)
 
 		changes = mp_diff(w->before, w->set, name_change, &n);
 	}
-	mp_event(&w->hub->events, 0, MP_EVENT_RELOADED, "%s%s%.*s", w->label,
-		 w->label[0] ? ": " : "",
+	mp_event(w->o->events, 0, MP_EVENT_RELOADED, "%s%s%.*s", w->label, w->label[0] ? ": " : "",
 		 MP_STR_ARGS(words.len ? mp_buf_get(&words) : MP_STR("nothing changed")));
 }
 
 static void tell_failure(struct mp_workspace_watch *w, const struct mcpool_error *error)
 {
-	mp_event(&w->hub->events, 0, MP_EVENT_RELOAD_FAILED, "%s%s%s", w->label,
+	mp_event(w->o->events, 0, MP_EVENT_RELOAD_FAILED, "%s%s%s", w->label,
 		 w->label[0] ? ": " : "", error->message);
 }
 
@@ -190,12 +188,9 @@ static void is_reloaded(struct mp_workspace *v, const struct mcpool_error *error
 	if (!error) { /* else that is still what holds */
 		w->before = mp_config_set_unref(w->before);
 		w->is_broken = false;
-		mp_lobby_note_workspace(w->hub->lobby, w->workspace);
 	}
 	tell_ready(w, error); /* files that change at once come before the first word */
-	if (w->hooks->reloaded)
-		w->hooks->reloaded(w->u, error);
-	mp_workspaces_note_reloaded(w);
+	w->o->reloaded(w, error);
 }
 
 /*
@@ -223,9 +218,7 @@ static void tell_refusal(void *u)
 
 	w->is_reloading = false;
 	tell_failure(w, &w->refused);
-	if (w->hooks->reloaded)
-		w->hooks->reloaded(w->u, &w->refused);
-	mp_workspaces_note_reloaded(w);
+	w->o->reloaded(w, &w->refused);
 }
 
 /* What runs goes on as it is. */
@@ -241,8 +234,8 @@ static void refuse(struct mp_workspace_watch *w, const struct mp_problem *broken
 	mp_workspace_set_problem(w->workspace, w->refused.message);
 	mp_config_set_unref(w->set);
 	w->set = was;
-	mp_loop_unpost(w->hub->loop, &w->refused_task);
-	mp_loop_post(w->hub->loop, &w->refused_task);
+	mp_loop_unpost(w->o->loop, &w->refused_task);
+	mp_loop_post(w->o->loop, &w->refused_task);
 }
 
 void mp_workspace_watch_reload(struct mp_workspace_watch *w)
@@ -250,7 +243,7 @@ void mp_workspace_watch_reload(struct mp_workspace_watch *w)
 	const struct mp_problem *broken;
 	struct mp_config_set *was;
 
-	if (mp_hub_is_stopping(w->hub) || !w->workspace)
+	if (!w->workspace)
 		return;
 	was = mp_config_set_ref(w->set);
 	load(w);
@@ -274,26 +267,16 @@ void mp_workspace_watch_reload(struct mp_workspace_watch *w)
 
 /* --- life ------------------------------------------------------------------------------------ */
 
-struct mp_workspace_watch *mp_workspace_watch_new(struct mp_hub *hub,
-						  const struct mp_config_request *request,
-						  struct mp_config_set *set,
-						  const struct mp_workspace_watch_hooks *hooks,
-						  void *u)
+void mp_workspace_watch_init(struct mp_workspace_watch *w,
+			     const struct mp_workspace_watch_options *o,
+			     const struct mp_config_request *request, struct mp_config_set *set)
 {
-	struct mp_workspace_watch *w = mp_alloc(sizeof(*w));
-
-	w->hub = hub;
-	w->request = *request;
-	w->hooks = hooks;
-	w->u = u;
-	w->label = "";
-	mp_list_init(&w->users);
+	*w = (struct mp_workspace_watch){.o = o, .request = *request, .label = ""};
 	mp_task_init(&w->refused_task, tell_refusal, w);
 	if (set)
 		w->set = mp_config_set_ref(set);
 	else
 		load(w);
-	return w;
 }
 
 void mp_workspace_watch_own_request(struct mp_workspace_watch *w)
@@ -312,11 +295,9 @@ void mp_workspace_watch_stop(struct mp_workspace_watch *w)
 	w->catalogues = mp_catalogues_free(w->catalogues);
 }
 
-struct mp_workspace_watch *mp_workspace_watch_free(struct mp_workspace_watch *w)
+void mp_workspace_watch_done(struct mp_workspace_watch *w)
 {
-	if (!w)
-		return NULL;
-	mp_loop_unpost(w->hub->loop, &w->refused_task);
+	mp_loop_unpost(w->o->loop, &w->refused_task);
 	mp_workspace_watch_stop(w);
 	mp_workspace_close(w->workspace);
 	mp_config_set_unref(w->set);
@@ -324,5 +305,4 @@ struct mp_workspace_watch *mp_workspace_watch_free(struct mp_workspace_watch *w)
 	mp_environment_free(w->own_env);
 	mp_free(w->own_profile);
 	mp_free(w->own_cwd);
-	return mp_free(w);
 }

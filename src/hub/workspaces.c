@@ -5,6 +5,7 @@
 
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/limits.h"
@@ -13,17 +14,18 @@
 #include "config/values/expand.h"
 #include "config/read/load.h"
 #include "files/follow.h"
-#include "hub/workspace_watch.h"
 #include "process/environment.h"
+#include "store/approvals.h"
 
 static const struct mp_log hub_log = {"hub"};
 
 struct mp_workspace_user {
-	struct mp_link link; /* in its watch's users */
-	struct mp_workspace_watch *watch;
+	struct mp_link link; /* in the users of h */
+	struct mp_hub_workspace *h;
 	mp_workspace_user_fn fn; /* NULL: told */
 	void *u;
 	bool starts_nothing;
+	bool awaits_reload;  /* it wants to see what the reload under way brings */
 	struct mp_task task; /* the workspace is there already */
 };
 
@@ -109,12 +111,12 @@ static bool is_same_start(const struct mp_workspace_watch *w, const struct mp_co
  * root: where it is known already; else the folder itself must be the same. exact: also what
  * servers only inherit is the same.
  */
-static struct mp_workspace_watch *find(struct mp_hub *hub, const struct mp_config_request *r,
-				       const char *root, bool exact)
+static struct mp_hub_workspace *find(struct mp_workspaces *all, const struct mp_config_request *r,
+				     const char *root, bool exact)
 {
-	MP_LIST_EACH(&hub->watches, link) {
-		struct mp_workspace_watch *w =
-			mp_container_of(link, struct mp_workspace_watch, link);
+	MP_LIST_EACH(&all->list, link) {
+		struct mp_hub_workspace *h = mp_container_of(link, struct mp_hub_workspace, link);
+		const struct mp_workspace_watch *w = &h->watch;
 
 		if (!w->is_broken && w->set->root &&
 		    (root ? strcmp(w->set->root, root) == 0
@@ -122,7 +124,7 @@ static struct mp_workspace_watch *find(struct mp_hub *hub, const struct mp_confi
 		    is_same_text(w->request.profile, r->profile) &&
 		    workspaces_is_same_env(w->set, w->request.env, r->env) &&
 		    (!exact || is_same_start(w, r)))
-			return w;
+			return h;
 	}
 	return NULL;
 }
@@ -131,15 +133,15 @@ static struct mp_workspace_watch *find(struct mp_hub *hub, const struct mp_confi
 
 static void gate_is_open(void *u)
 {
-	struct mp_workspace_watch *w = u;
+	struct mp_hub_workspace *h = u;
 
-	w->gate = mp_gate_free(w->gate);
+	h->gate = mp_gate_free(h->gate);
 }
 
 /* As `serve` does for its own: eager ones start, and unknown ones are asked what they offer. */
-static void start_servers(struct mp_workspace_watch *w)
+static void start_servers(struct mp_hub_workspace *h)
 {
-	const struct mp_startup *startup = &w->set->settings.startup;
+	const struct mp_startup *startup = &h->watch.set->settings.startup;
 	struct mp_gate_options options = {
 		.due = MP_GATE_DUE_EAGER,
 		.window_ms = startup->window_ms,
@@ -147,10 +149,10 @@ static void start_servers(struct mp_workspace_watch *w)
 		.max_wait_ms = startup->max_wait_ms,
 	};
 
-	if (w->is_started || mp_hub_is_stopping(w->hub))
+	if (h->is_started || h->all->is_stopping)
 		return;
-	w->is_started = true;
-	w->gate = mp_gate_open(w->workspace, &options, gate_is_open, w);
+	h->is_started = true;
+	h->gate = mp_gate_open(h->watch.workspace, &options, gate_is_open, h);
 }
 
 static void tell(struct mp_workspace_user *user, const struct mcpool_error *error)
@@ -161,8 +163,8 @@ static void tell(struct mp_workspace_user *user, const struct mcpool_error *erro
 		return;
 	user->fn = NULL;
 	if (!error && !user->starts_nothing)
-		start_servers(user->watch);
-	fn(user->u, error ? NULL : user->watch->workspace, error);
+		start_servers(user->h);
+	fn(user->u, error ? NULL : user->h->watch.workspace, error);
 }
 
 static void tell_later(void *u)
@@ -172,97 +174,111 @@ static void tell_later(void *u)
 						   .message = "the configuration cannot be used"};
 	struct mp_workspace_user *user = u;
 
-	tell(user, user->watch->is_broken ? &broken : NULL);
-}
-
-void mp_workspaces_tell(struct mp_workspace_watch *w, const struct mcpool_error *error)
-{
-	MP_LIST_WALK(&w->users, link)
-		tell(mp_container_of(link, struct mp_workspace_user, link), error);
-}
-
-static bool is_settled(const struct mp_workspace_user *user)
-{
-	return user->watch->is_ready && !(user->starts_nothing && user->watch->is_reloading);
+	tell(user, user->h->watch.is_broken ? &broken : NULL);
 }
 
 static void tell_if_ready(struct mp_workspace_user *user)
 {
-	if (user->fn && is_settled(user) && !mp_list_linked(&user->task.link))
-		mp_loop_post(user->watch->hub->loop, &user->task);
+	const struct mp_workspace_watch *w = &user->h->watch;
+
+	if (user->fn && w->is_ready && !(user->awaits_reload && w->is_reloading) &&
+	    !mp_list_linked(&user->task.link))
+		mp_loop_post(w->o->loop, &user->task);
 }
 
-void mp_workspaces_note_reloaded(struct mp_workspace_watch *w)
+static void is_ready(struct mp_workspace_watch *w, const struct mcpool_error *error)
 {
-	MP_LIST_EACH(&w->users, link)
+	struct mp_hub_workspace *h = mp_container_of(w, struct mp_hub_workspace, watch);
+	const struct mp_workspaces_options *o = &h->all->o;
+
+	if (h == h->all->own)
+		o->ready(o->u, error);
+	MP_LIST_WALK(&h->users, link)
+		tell(mp_container_of(link, struct mp_workspace_user, link), error);
+}
+
+static void is_reloaded(struct mp_workspace_watch *w, const struct mcpool_error *error)
+{
+	struct mp_hub_workspace *h = mp_container_of(w, struct mp_hub_workspace, watch);
+	const struct mp_workspaces_options *o = &h->all->o;
+
+	if (!error)
+		mp_lobby_note_workspace(h->all->lobby, w->workspace);
+	if (h == h->all->own)
+		o->reloaded(o->u, error);
+	MP_LIST_EACH(&h->users, link)
 		tell_if_ready(mp_container_of(link, struct mp_workspace_user, link));
 }
 
-static void is_ready(void *u, const struct mcpool_error *error)
+static void discard(struct mp_hub_workspace *h)
 {
-	mp_workspaces_tell(u, error);
-}
-
-static const struct mp_workspace_watch_hooks hooks = {.ready = is_ready};
-
-static void discard(struct mp_workspace_watch *w)
-{
-	mp_timer_stop(&w->rest);
-	mp_list_remove(&w->hub->watches, &w->link);
-	mp_gate_free(w->gate);
-	mp_workspace_watch_free(w);
+	mp_timer_stop(&h->unused);
+	mp_list_remove(&h->all->list, &h->link);
+	mp_gate_free(h->gate);
+	mp_workspace_watch_done(&h->watch);
+	mp_free(h);
 }
 
 /* What it shared lives on (D13); its private servers went with their sessions. */
 static void is_unused(void *u)
 {
-	struct mp_workspace_watch *w = u;
+	struct mp_hub_workspace *h = u;
 
-	mp_log_verbose(&hub_log, "the workspace of %s is closed: it is unused", w->set->root);
-	discard(w);
+	mp_log_verbose(&hub_log, "the workspace of %s is closed: it is unused", h->watch.set->root);
+	discard(h);
 }
 
 /* The one that was left first; those in use stay. */
-static void discard_unused(struct mp_hub *hub)
+static void discard_unused(struct mp_workspaces *all)
 {
-	struct mp_workspace_watch *first = NULL;
+	struct mp_hub_workspace *first = NULL;
 
-	MP_LIST_EACH(&hub->watches, link) {
-		struct mp_workspace_watch *w =
-			mp_container_of(link, struct mp_workspace_watch, link);
+	MP_LIST_EACH(&all->list, link) {
+		struct mp_hub_workspace *h = mp_container_of(link, struct mp_hub_workspace, link);
 
-		if (mp_timer_is_running(&w->rest) &&
-		    (!first || w->rest.due_ms < first->rest.due_ms))
-			first = w;
+		if (mp_timer_is_running(&h->unused) &&
+		    (!first || h->unused.due_ms < first->unused.due_ms))
+			first = h;
 	}
 	if (first)
 		is_unused(first);
 }
 
-static struct mp_workspace_watch *make(struct mp_hub *hub, const struct mp_config_request *r,
-				       struct mp_config_set *set, const char *who)
+static struct mp_hub_workspace *make(struct mp_workspaces *all, const struct mp_config_request *r,
+				     struct mp_config_set *set)
 {
-	struct mp_workspace_watch *w = mp_workspace_watch_new(hub, r, set, &hooks, NULL);
+	struct mp_hub_workspace *h = mp_alloc(sizeof(*h));
 
-	w->u = w;
-	mp_workspace_watch_own_request(w);
-	w->label = w->own_cwd;
-	mp_timer_init(&w->rest, hub->loop, is_unused, w);
-	mp_list_append(&hub->watches, &w->link);
-	mp_workspace_watch_start(w);
-	if (who)
-		mp_workspace_set_who(w->workspace, who);
-	return w;
+	h->all = all;
+	mp_list_init(&h->users);
+	mp_timer_init(&h->unused, all->o.loop, is_unused, h);
+	mp_workspace_watch_init(&h->watch, &all->shared, r, set);
+	mp_list_append(&all->list, &h->link);
+	return h;
 }
 
-/* --- looking --------------------------------------------------------------------------------- */
+static struct mp_hub_workspace *open_workspace(struct mp_workspaces *all,
+					       const struct mp_config_request *r,
+					       struct mp_config_set *set, const char *who)
+{
+	struct mp_hub_workspace *h = make(all, r, set);
 
-static int check(struct mp_hub *hub, const struct mp_workspace_request *request,
+	mp_workspace_watch_own_request(&h->watch);
+	h->watch.label = h->watch.own_cwd;
+	mp_workspace_watch_start(&h->watch);
+	if (who)
+		mp_workspace_set_who(h->watch.workspace, who);
+	return h;
+}
+
+/* --- users ----------------------------------------------------------------------------------- */
+
+static int check(struct mp_workspaces *all, const struct mp_workspace_request *request,
 		 struct mcpool_error *reterr)
 {
 	struct stat st;
 
-	if (mp_hub_is_stopping(hub))
+	if (all->is_stopping)
 		return mp_fail(reterr, MCPOOL_ECLOSED, "the hub is about to stop");
 	if (!request->cwd)
 		return 0;
@@ -277,13 +293,13 @@ static int check(struct mp_hub *hub, const struct mp_workspace_request *request,
 }
 
 /* Files are read only where no workspace of this very folder is at hand. */
-static int find_or_make(struct mp_hub *hub, const struct mp_workspace_request *request,
-			struct mp_workspace_watch **ret, struct mcpool_error *reterr)
+static int find_or_open(struct mp_workspaces *all, const struct mp_workspace_request *request,
+			struct mp_hub_workspace **ret, struct mcpool_error *reterr)
 {
-	struct mp_config_request r = hub->own->request;
+	struct mp_config_request r = all->own->watch.request;
 	struct mp_config_set *set;
 
-	*ret = hub->own;
+	*ret = all->own;
 	if (!request->cwd)
 		return 0;
 	if (!r.named_in)
@@ -291,45 +307,48 @@ static int find_or_make(struct mp_hub *hub, const struct mp_workspace_request *r
 	r.cwd = request->cwd;
 	r.env = request->env;
 	r.profile = request->profile;
-	r.wall_ms = mp_loop_wall_now_ms(hub->loop);
-	*ret = find(hub, &r, NULL, true);
+	r.wall_ms = mp_loop_wall_now_ms(all->o.loop);
+	*ret = find(all, &r, NULL, true);
 	if (*ret)
 		return 0;
 	set = mp_config_load_remote(&r);
-	*ret = set->root[0] ? find(hub, &r, set->root, true) : NULL;
-	if (!*ret && hub->watches.len >= MP_LIMIT_WORKSPACES)
-		discard_unused(hub);
-	if (!*ret && hub->watches.len < MP_LIMIT_WORKSPACES)
-		*ret = make(hub, &r, set, request->who);
+	*ret = set->root[0] ? find(all, &r, set->root, true) : NULL;
+	if (!*ret && all->list.len >= MP_LIMIT_WORKSPACES)
+		discard_unused(all);
+	if (!*ret && all->list.len < MP_LIMIT_WORKSPACES)
+		*ret = open_workspace(all, &r, set, request->who);
 	if (!*ret && set->root[0]) /* better the servers with another environment than none */
-		*ret = find(hub, &r, set->root, false);
+		*ret = find(all, &r, set->root, false);
 	mp_config_set_unref(set);
 	return *ret ? 0 : mp_fail(reterr, MCPOOL_ELIMIT, "there are too many projects at once");
 }
 
-int mp_workspaces_join(struct mp_hub *hub, const struct mp_workspace_request *request,
+int mp_workspaces_join(struct mp_workspaces *all, const struct mp_workspace_request *request,
 		       mp_workspace_user_fn fn, void *u, struct mp_workspace_user **ret_user,
 		       struct mcpool_error *reterr)
 {
-	struct mp_workspace_watch *w = NULL;
+	struct mp_hub_workspace *h = NULL;
 	struct mp_workspace_user *user;
-	int r = check(hub, request, reterr);
+	int64_t mark = all->approvals_mark;
+	int r = check(all, request, reterr);
 
-	if (r == 0 && request->starts_nothing && mp_hub_get_watch(hub))
-		mp_config_watch_catch_up(mp_hub_get_watch(hub));
-	if (r == 0)
-		r = find_or_make(hub, request, &w, reterr);
-	if (!w)
+	if (r < 0)
+		return r;
+	if (request->starts_nothing && all->shared.files)
+		mp_config_watch_catch_up(all->shared.files);
+	mp_workspaces_compare_approvals(all);
+	r = find_or_open(all, request, &h, reterr);
+	if (r < 0)
 		return r;
 	user = mp_alloc(sizeof(*user));
-	user->watch = w;
+	user->h = h;
 	user->fn = fn;
 	user->u = u;
 	user->starts_nothing = request->starts_nothing;
+	user->awaits_reload = request->starts_nothing || mark != all->approvals_mark;
 	mp_task_init(&user->task, tell_later, user);
-	mp_list_append(&w->users, &user->link);
-	if (w != hub->own)
-		mp_timer_stop(&w->rest);
+	mp_list_append(&h->users, &user->link);
+	mp_timer_stop(&h->unused);
 	tell_if_ready(user);
 	*ret_user = user;
 	return 0;
@@ -337,50 +356,126 @@ int mp_workspaces_join(struct mp_hub *hub, const struct mp_workspace_request *re
 
 struct mp_workspace_user *mp_workspace_user_free(struct mp_workspace_user *user)
 {
-	struct mp_workspace_watch *w;
+	struct mp_hub_workspace *h;
 
 	if (!user)
 		return NULL;
-	w = user->watch;
-	mp_loop_unpost(w->hub->loop, &user->task);
-	mp_list_remove(&w->users, &user->link);
-	if (w->users.len == 0 && w != w->hub->own)
-		mp_timer_start(&w->rest, MP_LIMIT_WORKSPACE_IDLE_MS);
+	h = user->h;
+	mp_loop_unpost(h->all->o.loop, &user->task);
+	mp_list_remove(&h->users, &user->link);
+	if (h->users.len == 0 && h != h->all->own)
+		mp_timer_start(&h->unused, MP_LIMIT_WORKSPACE_IDLE_MS);
 	return mp_free(user);
 }
 
-size_t mp_workspaces_count(const struct mp_hub *hub)
+/* --- approvals ------------------------------------------------------------------------------- */
+
+/* This hub goes on with what it has read; every other program reads what is there now. */
+static void check_store(struct mp_workspaces *all)
 {
-	return hub->watches.len;
+	bool was_lost = all->is_store_lost;
+
+	all->is_store_lost = access(mp_db_get_path(all->o.request.db), F_OK) < 0;
+	if (all->is_store_lost && !was_lost)
+		mp_log_error(&hub_log, "%s", mp_workspaces_get_problem(all));
+}
+
+const char *mp_workspaces_get_problem(const struct mp_workspaces *all)
+{
+	return all->is_store_lost
+		       ? "the state folder was removed: approvals and remembered tools are lost, "
+			 "and this hub still works with its old ones; `mcpool down`, then `mcpool "
+			 "up`"
+		       : NULL;
+}
+
+void mp_workspaces_compare_approvals(struct mp_workspaces *all)
+{
+	struct mcpool_error why;
+	int64_t mark;
+
+	if (!all->o.request.db || all->o.one_shot)
+		return;
+	check_store(all);
+	if (all->is_store_lost || mp_approvals_get_mark(all->o.request.db, &mark, &why) < 0 ||
+	    mark == all->approvals_mark)
+		return;
+	all->approvals_mark = mark;
+	mp_workspaces_reload(all);
 }
 
 /* --- all of them ----------------------------------------------------------------------------- */
 
-void mp_workspaces_reload(struct mp_hub *hub)
+struct mp_workspaces *mp_workspaces_new(const struct mp_workspaces_options *options)
 {
-	MP_LIST_EACH(&hub->watches, link)
-		mp_workspace_watch_reload(mp_container_of(link, struct mp_workspace_watch, link));
+	struct mp_workspaces *all = mp_alloc(sizeof(*all));
+	struct mcpool_error why;
+
+	all->o = *options;
+	all->shared = (struct mp_workspace_watch_options){
+		.loop = options->loop,
+		.events = options->events,
+		.one_shot = options->one_shot,
+		.ready = is_ready,
+		.reloaded = is_reloaded,
+	};
+	mp_list_init(&all->list);
+	/* Before the files: a change meanwhile is then noticed by the next comparison. */
+	if (options->request.db &&
+	    mp_approvals_get_mark(options->request.db, &all->approvals_mark, &why) < 0)
+		mp_log_warn(&hub_log, "changes of approvals will be noticed late: %s", why.message);
+	all->own = make(all, &options->request, options->set);
+	return all;
 }
 
-void mp_workspaces_stop(struct mp_hub *hub)
+void mp_workspaces_start(struct mp_workspaces *all, struct mp_pool *pool, struct mp_lobby *lobby,
+			 struct mp_config_watch *files)
 {
-	MP_LIST_EACH(&hub->watches, link) {
-		struct mp_workspace_watch *w =
-			mp_container_of(link, struct mp_workspace_watch, link);
+	all->shared.pool = pool;
+	all->shared.files = files;
+	all->lobby = lobby;
+	mp_workspace_watch_start(&all->own->watch);
+}
 
-		w->gate = mp_gate_free(w->gate);
-		mp_workspace_watch_stop(w);
+void mp_workspaces_reload(struct mp_workspaces *all)
+{
+	if (all->is_stopping)
+		return;
+	MP_LIST_EACH(&all->list, link)
+		mp_workspace_watch_reload(
+			&mp_container_of(link, struct mp_hub_workspace, link)->watch);
+}
+
+void mp_workspaces_stop(struct mp_workspaces *all)
+{
+	all->is_stopping = true;
+	MP_LIST_EACH(&all->list, link) {
+		struct mp_hub_workspace *h = mp_container_of(link, struct mp_hub_workspace, link);
+
+		h->gate = mp_gate_free(h->gate);
+		mp_workspace_watch_stop(&h->watch);
 	}
 }
 
-void mp_workspaces_free(struct mp_hub *hub)
+struct mp_workspaces *mp_workspaces_free(struct mp_workspaces *all)
 {
-	MP_LIST_EACH(&hub->watches, link) {
-		struct mp_workspace_watch *w =
-			mp_container_of(link, struct mp_workspace_watch, link);
+	if (!all)
+		return NULL;
+	MP_LIST_WALK(&all->list, link) {
+		struct mp_hub_workspace *h = mp_container_of(link, struct mp_hub_workspace, link);
 
-		mp_check(w->users.len == 0);
-		if (w != hub->own)
-			discard(w);
+		mp_check(h->users.len == 0);
+		discard(h);
 	}
+	return mp_free(all);
+}
+
+size_t mp_workspaces_count(const struct mp_workspaces *all)
+{
+	return all->list.len;
+}
+
+const struct mp_workspace_watch *mp_workspaces_get_own(const struct mp_workspaces *all)
+{
+	return &all->own->watch;
 }

@@ -14,6 +14,8 @@ struct mp_lobby_options {
 	struct mp_board *board;       /* the pool's; borrowed */
 	const struct mp_identity *me; /* who agents are told we are; borrowed */
 	struct mp_db *db;             /* pins; borrowed, may be NULL */
+	void (*on_session)(void *u);  /* before each new session; may be NULL */
+	void *u;
 };
 
 struct mp_lobby *mp_lobby_new(const struct mp_lobby_options *o);

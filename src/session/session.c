@@ -389,6 +389,8 @@ int mp_session_new(struct mp_lobby *lobby, const struct mp_session_options *o,
 		return r;
 	if (lobby->is_draining)
 		return mp_fail(reterr, MCPOOL_EAGAIN, "mcpool is stopping");
+	if (lobby->o.on_session)
+		lobby->o.on_session(lobby->o.u);
 	s = mp_alloc(sizeof(*s));
 	s->lobby = lobby;
 	s->workspace = o->workspace;

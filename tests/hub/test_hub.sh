@@ -165,7 +165,7 @@ t_up_with_http() {
 t_a_removed_state_folder_is_told() {
 	with a && up && touch "$user" && run 0 reload && says out 'nothing changed' && ! grep -q 'nothing changed' "$XDG_STATE_HOME/mcpool/hub.log" &&
 		ln "$XDG_STATE_HOME/mcpool/hub.log" "$work/hub.log" && rm -rf "$XDG_STATE_HOME/mcpool" &&
-		wait_for_line "$work/hub.log" 'the state folder was removed: approvals' 5 && run 0 status && says err 'the state folder was removed' &&
+		run 0 status && says err 'the state folder was removed' && wait_for_line "$work/hub.log" 'the state folder was removed: approvals' 5 &&
 		run 0 status --json && json '/state folder/.test(d.hub.problem)' && [ "$(grep -c 'state folder was removed' "$work/hub.log")" = 1 ] && finish
 }
 

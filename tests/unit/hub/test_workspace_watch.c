@@ -15,7 +15,9 @@ static const struct mp_identity me = {.name = "test", .version = "1", .capabilit
 
 struct desk {
 	struct mp_hub *hub;
-	struct mp_workspace_watch *o;
+	struct mp_workspace_watch_options options;
+	struct mp_workspace_watch watch;
+	bool is_open;
 	int ready, reloaded, errors;
 };
 
@@ -25,30 +27,44 @@ static void hub_ready(void *u, const struct mcpool_error *error)
 	(void)error;
 }
 
-static void is_ready(void *u, const struct mcpool_error *error)
+static void is_ready(struct mp_workspace_watch *w, const struct mcpool_error *error)
 {
-	struct desk *d = u;
+	struct desk *d = mp_container_of(w, struct desk, watch);
 
 	d->ready++;
 	d->errors += error != NULL;
 }
 
-static void is_reloaded(void *u, const struct mcpool_error *error)
+static void is_reloaded(struct mp_workspace_watch *w, const struct mcpool_error *error)
 {
-	struct desk *d = u;
+	struct desk *d = mp_container_of(w, struct desk, watch);
 
 	d->reloaded++;
 	d->errors += error != NULL;
 }
 
 static const struct mp_hub_hooks hub_hooks = {.ready = hub_ready};
-static const struct mp_workspace_watch_hooks hooks = {is_ready, is_reloaded};
 
 static void tidy(struct desk *d)
 {
-	mp_workspace_watch_free(d->o);
+	if (d->is_open)
+		mp_workspace_watch_done(&d->watch);
 	mp_hub_free(d->hub);
 	mp_log_set_level(MP_LEVEL_INF);
+}
+
+static void open_watch(struct desk *d, const struct mp_config_request *r)
+{
+	d->options = (struct mp_workspace_watch_options){
+		.loop = d->hub->loop,
+		.events = &d->hub->events,
+		.pool = d->hub->pool,
+		.files = mp_hub_get_watch(d->hub),
+		.ready = is_ready,
+		.reloaded = is_reloaded,
+	};
+	mp_workspace_watch_init(&d->watch, &d->options, r, NULL);
+	d->is_open = true;
 }
 
 static bool turn_until(struct desk *d, const int *count, int wanted)
@@ -58,7 +74,7 @@ static bool turn_until(struct desk *d, const int *count, int wanted)
 	return *count == wanted;
 }
 
-/* An watch with a request of its own; its texts may go when it has copies. */
+/* A watch with a request of its own; its texts may go when it has copies. */
 static bool open_desk(struct desk *d)
 {
 	struct mp_hub_options options = {.me = &me};
@@ -75,10 +91,10 @@ static bool open_desk(struct desk *d)
 	r = home_request(NULL);
 	snprintf(cwd, sizeof(cwd), "%s", r.cwd);
 	r.cwd = cwd;
-	d->o = mp_workspace_watch_new(d->hub, &r, NULL, &hooks, d);
-	mp_workspace_watch_own_request(d->o);
+	open_watch(d, &r);
+	mp_workspace_watch_own_request(&d->watch);
 	memset(cwd, 'x', sizeof(cwd) - 1);
-	mp_workspace_watch_start(d->o);
+	mp_workspace_watch_start(&d->watch);
 	return turn_until(d, &d->ready, 1);
 }
 
@@ -88,16 +104,16 @@ HEAVY_TEST(files_are_followed)
 
 	CHECK(open_desk(&d));
 	CHECK_EQ(d.errors, 0);
-	CHECK_EQ(mp_workspace_count(d.o->workspace), 1);
+	CHECK_EQ(mp_workspace_count(d.watch.workspace), 1);
 	CHECK(put(FILE_AT, "{\"mcpServers\":{\"a\":{" OFF "},\"b\":{" OFF "}}}"));
 	CHECK(turn_until(&d, &d.reloaded, 1));
-	CHECK_EQ(mp_workspace_count(d.o->workspace), 2);
+	CHECK_EQ(mp_workspace_count(d.watch.workspace), 2);
 	CHECK(put(FILE_AT, "{\"mcpServers\":")); /* in the middle of an edit */
 	CHECK(turn_until(&d, &d.reloaded, 2));
 	CHECK_EQ(d.errors, 1);
-	CHECK_EQ(mp_workspace_count(d.o->workspace), 2);
-	mp_workspace_watch_stop(d.o);
-	mp_workspace_watch_reload(d.o); /* by hand it still works */
+	CHECK_EQ(mp_workspace_count(d.watch.workspace), 2);
+	mp_workspace_watch_stop(&d.watch);
+	mp_workspace_watch_reload(&d.watch); /* by hand it still works */
 	CHECK(turn_until(&d, &d.reloaded, 3));
 }
 
@@ -111,8 +127,8 @@ TEST(before_the_start_there_is_nothing_to_reload)
 	CHECK(setenv("XDG_STATE_HOME", in("xdg"), 1) == 0);
 	options.request = r = home_request(NULL);
 	CHECK_EQ(mp_hub_new(&options, &hub_hooks, &d, &d.hub, &why), 0);
-	d.o = mp_workspace_watch_new(d.hub, &r, NULL, &hooks, &d);
-	mp_workspace_watch_reload(d.o);
+	open_watch(&d, &r);
+	mp_workspace_watch_reload(&d.watch);
 	mp_loop_turn(d.hub->loop, false);
 	CHECK_EQ(d.reloaded, 0);
 }

@@ -6,7 +6,6 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "hub/hub.h"
-#include "hub/workspace_watch.h"
 #include "hub/workspaces.h"
 
 #define USER_FILE "home/.config/mcpool/mcp.json"
@@ -15,7 +14,7 @@
 static const struct mp_identity me = {.name = "test", .version = "1", .capabilities = {"{}", 2}};
 
 struct looker {
-	struct mp_workspace_user *look;
+	struct mp_workspace_user *user;
 	struct mp_workspace *workspace;
 	int told, code;
 };
@@ -47,7 +46,7 @@ static const struct mp_hub_hooks hooks = {.ready = is_ready, .stopped = is_stopp
 static void tidy(struct desk *d)
 {
 	for (size_t i = 0; i < MP_ARRAY_LEN(d->l); i++)
-		mp_workspace_user_free(d->l[i].look);
+		mp_workspace_user_free(d->l[i].user);
 	mp_hub_free(d->hub);
 	mp_log_set_level(MP_LEVEL_INF);
 }
@@ -92,7 +91,7 @@ static int ask(struct desk *d, int i, const char *cwd, char *const *env, const c
 	struct mp_workspace_request r = {.cwd = cwd, .env = env, .profile = profile};
 
 	d->l[i] = (struct looker){0};
-	return mp_workspaces_join(d->hub, &r, found, &d->l[i], &d->l[i].look, &why);
+	return mp_workspaces_join(d->hub->workspaces, &r, found, &d->l[i], &d->l[i].user, &why);
 }
 
 static bool look(struct desk *d, int i, const char *cwd, char *const *env, const char *profile)
@@ -105,7 +104,7 @@ static bool look(struct desk *d, int i, const char *cwd, char *const *env, const
 	return true;
 }
 
-HEAVY_TEST(the_agents_of_a_project_share_a_view)
+HEAVY_TEST(the_agents_of_a_project_share_a_workspace)
 {
 	DESK;
 
@@ -118,12 +117,12 @@ HEAVY_TEST(the_agents_of_a_project_share_a_view)
 	CHECK(d.l[0].workspace != d.l[3].workspace);
 	CHECK_EQ(mp_workspace_count(d.l[0].workspace), 2);
 	CHECK_EQ(mp_workspace_count(d.l[3].workspace), 1);
-	CHECK_EQ(mp_workspaces_count(d.hub), 3);
+	CHECK_EQ(mp_workspaces_count(d.hub->workspaces), 3);
 	CHECK(look(&d, 4, home_at, home_env, NULL)); /* the hub's own */
 	CHECK(d.l[4].workspace == d.hub->workspace);
 	CHECK(look(&d, 5, NULL, NULL, NULL));
 	CHECK(d.l[5].workspace == d.hub->workspace);
-	CHECK_EQ(mp_workspaces_count(d.hub), 3);
+	CHECK_EQ(mp_workspaces_count(d.hub->workspaces), 3);
 }
 
 /* Two values of what an entry refers to are two workspaces; of anything else they are one. */
@@ -150,7 +149,7 @@ static void look_from_outside(struct desk *d, int i, const char *cwd)
 	struct mp_workspace_request r = {.cwd = cwd, .env = home_env, .starts_nothing = true};
 
 	d->l[i] = (struct looker){0};
-	if (mp_workspaces_join(d->hub, &r, found, &d->l[i], &d->l[i].look, &why) < 0)
+	if (mp_workspaces_join(d->hub->workspaces, &r, found, &d->l[i], &d->l[i].user, &why) < 0)
 		return;
 	for (int n = 0; n < 1000 && !d->l[i].told; n++)
 		mp_loop_turn(d->hub->loop, true);
@@ -213,31 +212,31 @@ HEAVY_TEST(a_look_that_is_freed_is_not_told)
 
 	CHECK(open_desk(&d, "{}"));
 	CHECK_EQ(ask(&d, 0, in("other"), home_env, NULL), 0);
-	d.l[0].look = mp_workspace_user_free(d.l[0].look);
+	d.l[0].user = mp_workspace_user_free(d.l[0].user);
 	CHECK(look(&d, 1, in("other"), home_env, NULL));
 	CHECK_EQ(d.l[0].told, 0);
-	CHECK_EQ(mp_workspaces_count(d.hub), 2);
+	CHECK_EQ(mp_workspaces_count(d.hub->workspaces), 2);
 }
 
 /* The timer itself is the loop's; here only that it runs when it should. */
-HEAVY_TEST(a_view_rests_when_its_last_user_left)
+HEAVY_TEST(a_workspace_rests_when_its_last_user_left)
 {
 	DESK;
-	struct mp_workspace_watch *o;
+	struct mp_hub_workspace *h;
 
 	CHECK(open_desk(&d, "{}"));
 	CHECK(look(&d, 0, in("other"), home_env, NULL));
 	CHECK(look(&d, 1, in("other"), home_env, NULL));
-	o = mp_container_of(d.hub->watches.head.prev, struct mp_workspace_watch, link);
-	d.l[0].look = mp_workspace_user_free(d.l[0].look);
-	CHECK(!mp_timer_is_running(&o->rest));
-	d.l[1].look = mp_workspace_user_free(d.l[1].look);
-	CHECK(mp_timer_is_running(&o->rest));
+	h = mp_container_of(d.hub->workspaces->list.head.prev, struct mp_hub_workspace, link);
+	d.l[0].user = mp_workspace_user_free(d.l[0].user);
+	CHECK(!mp_timer_is_running(&h->unused));
+	d.l[1].user = mp_workspace_user_free(d.l[1].user);
+	CHECK(mp_timer_is_running(&h->unused));
 	CHECK(look(&d, 2, in("other"), home_env, NULL));
-	CHECK(!mp_timer_is_running(&o->rest));
-	d.l[2].look = mp_workspace_user_free(d.l[2].look);
-	o->rest.fn(o->rest.u); /* five minutes later */
-	CHECK_EQ(mp_workspaces_count(d.hub), 1);
+	CHECK(!mp_timer_is_running(&h->unused));
+	d.l[2].user = mp_workspace_user_free(d.l[2].user);
+	h->unused.fn(h->unused.u); /* five minutes later */
+	CHECK_EQ(mp_workspaces_count(d.hub->workspaces), 1);
 }
 
 /* Servers of the hub's --config run where the hub was told of them, whoever asks. */
