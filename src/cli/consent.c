@@ -18,6 +18,7 @@
 #include "config/values/envfile.h"
 #include "config/values/expand.h"
 #include "config/values/trust.h"
+#include "hub/election.h"
 #include "store/sealed.h"
 
 enum { REPEATED_WORDS = 6, REPEATED = 200 }; /* of a long entry, beside the question */
@@ -46,6 +47,14 @@ int mp_consent_approve(const struct mp_configured *c, const struct mp_consent *x
 			: mp_trust_approve_grant(c->db, x->grant, mp_configured_now(), reterr);
 }
 
+/* One without its socket holds its lock. */
+static bool is_hub_running(void)
+{
+	struct mp_hub_place place;
+
+	return mp_hub_place_find(&place, NULL) == 0 && mp_hub_place_is_held(&place);
+}
+
 bool mp_consent_tell_hub(void)
 {
 	MP_CLEANUP(mp_hub_client_freep) struct mp_hub_client *hub = NULL;
@@ -55,8 +64,8 @@ bool mp_consent_tell_hub(void)
 
 	mp_buf_init(&result, MP_KIB(64));
 	r = mp_hub_client_open(&hub, &why);
-	if (r == MCPOOL_ENOENT)
-		return true; /* no hub runs */
+	if (r == MCPOOL_ENOENT && !is_hub_running())
+		return true;
 	if (r == 0)
 		r = mp_hub_client_ask(hub, "mcpool/reload", MP_STR(""), &result, &why);
 	if (r < 0)

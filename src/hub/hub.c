@@ -160,6 +160,8 @@ static struct mp_pool *make_pool(struct mp_hub *hub)
 		.one_shot = hub->p->o.one_shot,
 		.skipped_lists = hub->p->o.skipped_lists,
 		.capabilities = hub->p->o.capabilities,
+		.on_approvals_changed = compare_approvals,
+		.u = hub,
 	};
 
 	return mp_pool_new(&options);

@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/values/queues.h"
+#include "config/values/trust.h"
 #include "pool/owner.h"
 #include "pool/party_parts.h"
 #include "pool/pins.h"
@@ -94,6 +95,19 @@ static void note_environment(struct mp_instance *in)
 		 n, n == 1 ? "" : "s");
 }
 
+/* A revocation that no message told of counts from the next start on. */
+static int confirm_approval(struct mp_instance *in, struct mcpool_error *reterr)
+{
+	const struct mp_pool_options *o = &in->pool->o;
+	bool changed;
+	int r = mp_trust_confirm(in->config->set, in->e, o->db, mp_loop_wall_now_ms(o->loop),
+				 &changed, reterr);
+
+	if (changed && o->on_approvals_changed)
+		o->on_approvals_changed(o->u);
+	return r;
+}
+
 static void prepare_now(void *u)
 {
 	struct mp_instance *in = u;
@@ -102,6 +116,10 @@ static void prepare_now(void *u)
 
 	recall_era(in);
 	note_environment(in);
+	if (confirm_approval(in, &in->not_begun) < 0) {
+		mp_loop_post(o->loop, &in->not_begun_task);
+		return;
+	}
 	r = o->ways->prepare(o->ways_u, in->config->set, in->e, in->config->env, prepared, in,
 			     &in->plan);
 	if (r < 0)

@@ -37,6 +37,12 @@ struct mp_pool_options {
 	 * be had. 0: all are asked for, and only tools/list must be had.
 	 */
 	unsigned skipped_lists;
+	/*
+	 * A start found that approvals changed since its configuration was loaded. The start itself
+	 * goes by the approvals of now. May be NULL.
+	 */
+	void (*on_approvals_changed)(void *u);
+	void *u;
 	/* Of one_shot: what legacy servers may ask its only session; empty: nothing. Static. */
 	struct mp_str capabilities;
 };

@@ -197,6 +197,13 @@ t_a_hub_without_a_socket_is_found_by_its_lock() {
 	eventually 10 is_down "$pid" && nothing_left 3
 }
 
+# V01: a revocation that did not reach the hub is reported, and counts for the next control call all the same.
+t_a_revocation_that_was_not_told_counts() {
+	with a && up && eventually 5 has_connected 1 && pid=$(hub_pid) && kill -STOP "$pid" && mv "$sock" "$sock.away" || return 1
+	run 0 untrust --user-file && says err "could not be told" && says out "no longer trusted" && kill -CONT "$pid" && mv "$sock.away" "$sock" || return 1
+	run 0 status && says out needs-approval && run 7 call mcp__a__add a=1 b=2 && finish
+}
+
 # use-A1: an agent without XDG_RUNTIME_DIR comes to the hub that runs, wherever that is.
 t_one_hub_also_without_a_runtime_folder() {
 	with a && up && pid=$(hub_pid) && ( unset XDG_RUNTIME_DIR; run 0 status --json && says out "\"pid\":$pid" &&

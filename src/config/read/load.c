@@ -297,6 +297,13 @@ static void find_trusted_file(struct mp_loading *l)
 		l->trusted_file = mp_loading_keep(l, real.data);
 }
 
+/* Before the first look-up: a change meanwhile is then a change since. */
+static void note_approvals_mark(struct mp_loading *l)
+{
+	if (l->req->db && mp_approvals_get_mark(l->req->db, &l->set->approvals_mark, NULL) < 0)
+		l->set->approvals_mark = 0;
+}
+
 /* Now that all settings are known: a queue that nobody defined is an error (U28). */
 static void check_queues(struct mp_loading *l)
 {
@@ -476,6 +483,7 @@ static void load(struct mp_loading *l, bool with_remote)
 			l, MP_ERROR, NULL, MP_NONE, l->set->root, "",
 			"the files of this project are too much to be read; none of them "
 			"counts");
+	note_approvals_mark(l);
 	find_trusted_file(l);
 	open_own(l, &d);
 	read_all_settings(l, &d);

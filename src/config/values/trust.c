@@ -193,6 +193,30 @@ int mp_trust_judge(struct mp_entry *e, struct mp_db *db, const char *trusted_fil
 		       &e->first_seen_ms, reterr);
 }
 
+int mp_trust_confirm(const struct mp_config_set *set, const struct mp_entry *e, struct mp_db *db,
+		     int64_t wall_ms, bool *ret_changed, struct mcpool_error *reterr)
+{
+	struct mp_entry now = *e; /* the set's own is shared */
+	bool trusts_file = false;
+	int64_t mark;
+	int r;
+
+	*ret_changed = false;
+	if (!db || e->origin.level == MP_CONFIG_COMMAND_LINE)
+		return 0;
+	r = mp_approvals_get_mark(db, &mark, reterr);
+	if (r < 0 || mark == set->approvals_mark)
+		return r;
+	*ret_changed = true;
+	if (e->origin.level == MP_CONFIG_USER)
+		trusts_file = mp_approvals_get_file(db, e->origin.real, NULL) > 0;
+	r = mp_trust_judge(&now, db, trusts_file ? e->origin.real : NULL, wall_ms, reterr);
+	if (r < 0 || now.trust == MP_TRUST_YES)
+		return r;
+	return mp_fail(reterr, MCPOOL_ENEEDS_APPROVAL,
+		       "server '%s' is no longer approved: mcpool trust %s", e->name, e->name);
+}
+
 int mp_trust_judge_grant(struct mp_grant *g, struct mp_db *db, int64_t wall_ms,
 			 struct mcpool_error *reterr)
 {

@@ -32,6 +32,14 @@ int mp_trust_judge(struct mp_entry *e, struct mp_db *db, const char *trusted_fil
 int mp_trust_judge_grant(struct mp_grant *g, struct mp_db *db, int64_t wall_ms,
 			 struct mcpool_error *reterr) MP_MUST;
 
+/*
+ * Is an entry of this set, which was approved when the set was loaded, still approved? For right
+ * before a start. 0: yes; MCPOOL_ENEEDS_APPROVAL: no longer; else the store could not tell, which
+ * is a no. ret_changed: some approval changed since the set was loaded, this one or another.
+ */
+int mp_trust_confirm(const struct mp_config_set *set, const struct mp_entry *e, struct mp_db *db,
+		     int64_t wall_ms, bool *ret_changed, struct mcpool_error *reterr) MP_MUST;
+
 /* Record the user's yes, in place of an earlier one for the same name, file and project. */
 int mp_trust_approve(struct mp_db *db, const struct mp_entry *e, const char *how, int64_t wall_ms,
 		     struct mcpool_error *reterr) MP_MUST;

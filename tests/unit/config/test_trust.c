@@ -249,6 +249,60 @@ HEAVY_TEST(a_yes_is_for_what_stood_there)
 	CHECK_EQ(four->entries[0]->trust, MP_TRUST_CHANGED);
 }
 
+/* A set that was loaded before asks the store again, and does so only after a change. */
+HEAVY_TEST(a_yes_that_was_taken_back_counts_for_a_set_that_has_it)
+{
+	MP_STORE db = NULL;
+	MP_SET set = NULL;
+	const struct mp_entry *a, *b;
+	bool changed;
+
+	CHECK(home_make() && put("project/.mcp.json", "{\"mcpServers\": {\"a\": {\"command\": "
+						      "\"c\"}, \"b\": {\"command\": \"d\"}}}"));
+	db = home_open_store();
+	CHECK(db);
+	set = home_load(db);
+	a = nth(set, "a", 0);
+	b = nth(set, "b", 0);
+	CHECK(a && b && mp_trust_approve(db, a, "trust", 1, &why) == 0);
+	mp_config_set_unref(set);
+	set = home_load(db);
+	a = nth(set, "a", 0);
+	b = nth(set, "b", 0);
+	CHECK(a && b);
+	CHECK_EQ(mp_trust_confirm(set, a, db, 1, &changed, &why), 0);
+	CHECK(!changed);
+	CHECK_EQ(mp_trust_approve(db, b, "trust", 1, &why), 0); /* another one */
+	CHECK_EQ(mp_trust_confirm(set, a, db, 1, &changed, &why), 0);
+	CHECK(changed);
+	CHECK_EQ(mp_approvals_remove(db, &a->id, &why), 1);
+	CHECK_EQ(mp_trust_confirm(set, a, db, 1, &changed, &why), MCPOOL_ENEEDS_APPROVAL);
+	CHECK(changed && strstr(why.message, "mcpool trust a"));
+	CHECK_EQ(mp_trust_confirm(set, b, db, 1, &changed, &why), 0);
+	CHECK_EQ(mp_trust_confirm(set, a, NULL, 1, &changed, &why), 0); /* no store, no change */
+}
+
+HEAVY_TEST(the_users_file_is_asked_for_again)
+{
+	MP_STORE db = NULL;
+	MP_SET set = NULL;
+	const char *file = "home/.config/mcpool/mcp.json";
+	const struct mp_entry *a;
+	bool changed;
+
+	CHECK(home_make() && put(file, "{\"mcpServers\": {\"a\": {\"command\": \"c\"}}}"));
+	db = home_open_store();
+	CHECK(db && mp_approvals_set_file(db, in(file), true, 5, &why) == 0);
+	set = home_load(db);
+	a = nth(set, "a", 0);
+	CHECK_TEXT(state_of(set, a), "ready");
+	CHECK_EQ(mp_approvals_set_file(db, "/another", true, 6, &why), 0);
+	CHECK_EQ(mp_trust_confirm(set, a, db, 1, &changed, &why), 0);
+	CHECK(changed);
+	CHECK_EQ(mp_approvals_set_file(db, in(file), false, 7, &why), 0);
+	CHECK_EQ(mp_trust_confirm(set, a, db, 1, &changed, &why), MCPOOL_ENEEDS_APPROVAL);
+}
+
 HEAVY_TEST(what_cannot_be_checked_is_refused)
 {
 	MP_STORE db = NULL;

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "hub/hub.h"
 #include "hub/workspaces.h"
+#include "store/approvals.h"
 
 #define USER_FILE "home/.config/mcpool/mcp.json"
 #define OFF       "\"command\":\"x\",\"enabled\":false"
@@ -24,6 +25,8 @@ struct desk {
 	struct looker l[6];
 	int ready, stopped;
 	bool follows; /* files */
+	bool has_store;
+	struct mp_db *db; /* owned; NULL: none */
 };
 
 static void is_ready(void *u, const struct mcpool_error *error)
@@ -48,6 +51,7 @@ static void tidy(struct desk *d)
 	for (size_t i = 0; i < MP_ARRAY_LEN(d->l); i++)
 		mp_workspace_user_free(d->l[i].user);
 	mp_hub_free(d->hub);
+	mp_db_close(d->db);
 	mp_log_set_level(MP_LEVEL_INF);
 }
 
@@ -67,7 +71,9 @@ static bool open_desk(struct desk *d, const char *user)
 	REQUIRE(put("other/deep/x", ""));
 	REQUIRE(put("other/.mcpool/mcp.json", "{\"mcpServers\":{\"p\":{" OFF "}}}"));
 	options.one_shot = !d->follows;
-	options.request = home_request(NULL);
+	if (d->has_store)
+		REQUIRE((d->db = home_open_store()));
+	options.request = home_request(d->db);
 	options.request.cwd = home_at;
 	REQUIRE(mp_hub_new(&options, &hooks, d, &d->hub, &why) == 0);
 	mp_hub_start(d->hub);
@@ -261,4 +267,26 @@ HEAVY_TEST(named_files_belong_to_all_and_run_where_they_were_named)
 	CHECK(look(&d, 0, project_at, home_env, NULL));
 	CHECK_EQ(mp_workspace_count(d.l[0].workspace), 1);
 	CHECK_TEXT(mp_workspace_get_set(d.l[0].workspace)->named_in, home_at);
+}
+
+/* The store changes, and no message tells the hub: approvals are compared for each user. */
+HEAVY_TEST(an_approval_counts_for_the_next_user_of_a_workspace)
+{
+	DESK;
+	struct mp_status s;
+
+	d.follows = true;
+	d.has_store = true;
+	CHECK(open_desk(&d, "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"start\":\"lazy\"}}}"));
+	CHECK(look(&d, 0, NULL, NULL, NULL));
+	mp_workspace_get_status(d.l[0].workspace, 0, 0, &s);
+	CHECK_EQ(s.state, MP_STATUS_NEEDS_APPROVAL);
+	CHECK_EQ(mp_approvals_set_file(d.db, in(USER_FILE), true, 5, &why), 0);
+	CHECK(look(&d, 1, NULL, NULL, NULL)); /* told when it has been reloaded */
+	mp_workspace_get_status(d.l[1].workspace, 0, 0, &s);
+	CHECK_EQ(s.state, MP_STATUS_READY);
+	CHECK_EQ(mp_approvals_set_file(d.db, in(USER_FILE), false, 6, &why), 0);
+	CHECK(look(&d, 2, NULL, NULL, NULL));
+	mp_workspace_get_status(d.l[2].workspace, 0, 0, &s);
+	CHECK_EQ(s.state, MP_STATUS_NEEDS_APPROVAL);
 }

@@ -2,10 +2,12 @@
 #include "test.h"
 
 #include "fleet.h"
+#include "store.h"
 
 #include "base/error.h"
 #include "pool/instance.h"
 #include "heap_pool_call.h"
+#include "store/approvals.h"
 
 #define ONE       "{\"mcpServers\":{\"a\":{\"command\":\"a\"}}}"
 #define WITH(key) "{\"mcpServers\":{\"a\":{\"command\":\"a\"," key "}}}"
@@ -240,7 +242,6 @@ TEST(a_reconnected_first_start_has_its_own_time)
 TEST(nothing_is_reconnected_once_all_stops)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;
-	struct mcpool_error why;
 
 	CHECK(fleet_init(&f));
 	CHECK(fleet_open(&f, ONE));
@@ -329,4 +330,48 @@ TEST(a_reload_widens_its_line)
 	fleet_settle(&f);
 	CHECK_EQ(fleet_get(&f, "a")->calls, 3);
 	CHECK_EQ(fleet_get(&f, "a")->lives, 1);
+}
+
+static bool approve(struct mp_db *db, const char *name, unsigned char id)
+{
+	struct mp_approval a = {.name = name,
+				.file = "test.json",
+				.root = "",
+				.content = "{}",
+				.scripts = "",
+				.how = "trust",
+				.approved_ms = 1};
+
+	memset(a.id.bytes, id, sizeof(a.id.bytes));
+	return mp_approvals_add(db, &a, &why) == 0;
+}
+
+/* V01: taken back behind the hub's back. A restart is a start, too. */
+HEAVY_TEST(a_server_that_is_no_longer_approved_is_not_started)
+{
+	MP_CLEANUP(mp_db_closep) struct mp_db *db = NULL;
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct mp_approval_id id = {{0}}; /* the fleet's entries all have this one */
+	struct mp_status s;
+
+	CHECK(fleet_init(&f));
+	CHECK(store_clear());
+	db = store_open();
+	CHECK(db && approve(db, "a", 0));
+	f.db = db;
+	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\"}}}"));
+	CHECK(fleet_start(&f, "a")); /* approved by id, though the mark is another one */
+	CHECK_EQ(fleet_get(&f, "a")->prepares, 1);
+	CHECK_EQ(mp_approvals_remove(db, &id, &why), 1);
+	CHECK(approve(db, "b", 1));
+	fleet_die(fleet_get(&f, "a"));
+	fleet_advance(&f, 60000);
+	CHECK_EQ(fleet_get(&f, "a")->prepares, 1);
+	fleet_status(&f, "a", &s);
+	CHECK_EQ(s.state, MP_STATUS_NEEDS_APPROVAL);
+	CHECK_EQ(s.code, MCPOOL_ENEEDS_APPROVAL);
+	CHECK(approve(db, "a", 0)); /* and again: it needs a reload, as every new approval */
+	CHECK(fleet_reload(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\"}}}"));
+	fleet_advance(&f, 1000);
+	CHECK_EQ(fleet_get(&f, "a")->prepares, 2);
 }
