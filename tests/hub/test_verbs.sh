@@ -142,9 +142,7 @@ t_a_command_that_is_not_there_yet() {
 # Not approved, and not logged in.
 t_what_waits_for_a_person() {
 	mkdir -p "$work/project/.git" && configure "$work/project/.mcpool/mcp.json" "$(noting mine)" || return 1
-	MCPOOL_TEST_MARK="$work" $node -e '
-		require("http").createServer((q, s) => { s.writeHead(401); s.end(); }).listen(0, "127.0.0.1", function () {
-			require("fs").writeFileSync(process.argv[1], String(this.address().port)); })' "$work/port" </dev/null >/dev/null 2>&1 &
+	MCPOOL_TEST_MARK="$work" $node tests/hub/locked_server.mjs "$work/port" </dev/null >/dev/null 2>&1 &
 	server=$!
 	eventually 5 [ -s "$work/port" ] && trusted "$(noting a)" "\"locked\":{\"url\":\"http://127.0.0.1:$(cat "$work/port")/mcp\"}" &&
 		cd "$work/project" && run 0 tools && up && eventually 5 settled && both 7 call mine/echo message=hi && both 7 tools mine &&
