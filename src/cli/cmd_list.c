@@ -8,11 +8,9 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "base/redact.h"
 #include "cli/configured.h"
 #include "cli/hub_status.h"
 #include "cli/known.h"
-#include "cli/running.h"
 #include "cli/verbs.h"
 
 #define CONFIG_OPTIONS                                                            \
@@ -69,144 +67,55 @@ const struct mp_verb mp_verb_get = {
 	MP_VERB_PLAIN,
 };
 
-/* --- what it connects to --------------------------------------------------------------------- */
-
-/* Each word by itself: what is hidden is a secret, and never the word behind one. */
-static int add_word(struct mp_buf *out, const char *word, const char *before)
-{
-	bool quoted = word[0] == '\0' || strpbrk(word, " \t\n\"'");
-	bool secret = before[0] == '-' && mp_redact_is_secret_name(mp_str_of(before));
-	int r = quoted ? mp_buf_add_char(out, '\'') : 0;
-
-	if (r == 0)
-		r = secret ? mp_buf_add_str(out, MP_STR("\xe2\x80\xa2\xe2\x80\xa2\xe2\x80\xa2"))
-			   : mp_redact(mp_str_of(word), false, out);
-	return r == 0 && quoted ? mp_buf_add_char(out, '\'') : r;
-}
-
-/* The command as one line; words with blanks in quotes. */
-static int add_command(struct mp_buf *out, const struct mp_entry *e)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < e->argc && r == 0; i++) {
-		if (i > 0)
-			r = mp_buf_add_char(out, ' ');
-		if (r == 0)
-			r = add_word(out, e->argv[i], i > 0 ? e->argv[i - 1] : "");
-	}
-	return r;
-}
-
-/* User info and query of an address may be secrets; mp_redact knows them. */
-static int add_target(struct mp_buf *out, const struct mp_entry *e)
-{
-	if (e->kind == MP_KIND_STDIO)
-		return add_command(out, e);
-	return mp_redact(mp_str_of(e->address), false, out);
-}
-
 /* --- list ------------------------------------------------------------------------------------ */
 
-static void write_shadow(struct mp_writer *w, const struct mp_entry *e)
+/* What only a hub knows of a server that the files let run. */
+static void merge_running(struct mp_status *s, const struct mp_status *running)
 {
-	static const char *const reasons[] = {"", "name", "connection", "approved"};
+	s->state = running->state;
+	s->error = running->error;
+	s->next_at_ms = running->next_at_ms;
+	s->tools = running->tools;
+	s->pid = running->pid;
+	s->uptime_ms = running->uptime_ms;
+	s->restarts = running->restarts;
+	s->calls = running->calls;
+	s->p50_us = running->p50_us;
+	s->p99_us = running->p99_us;
+}
 
-	mp_write_key(w, MP_STR("shadowed"));
-	if (e->shadow == MP_SHADOW_NONE) {
-		mp_write_bool(w, e->left_out);
-		return;
+/*
+ * As the files have it, with what the running hub or the store knows. True: a hub has it. recalled,
+ * hub: NULL where none was asked.
+ */
+static bool take_status(const struct mp_configured *c, const struct mp_entry *e,
+			const struct mp_known *recalled, const struct mp_hub_status *hub,
+			struct mp_arena *arena, struct mp_status *ret)
+{
+	const struct mp_status *running;
+
+	mp_status_take_entry(c->set, e, arena, ret);
+	mp_status_add_target(ret, e, arena);
+	running = hub && ret->state == MP_STATUS_READY ? mp_hub_status_find(hub, e->name) : NULL;
+	if (running)
+		merge_running(ret, running);
+	if (recalled && recalled->tools >= 0) {
+		ret->tools = recalled->tools;
+		ret->seen_ms = recalled->seen_ms;
 	}
-	mp_write_begin_object(w);
-	mp_write_member_text(w, "by", mp_str_of(e->shadowed_by->name));
-	mp_write_member_text(w, "reason", mp_str_of(reasons[e->shadow]));
-	mp_write_member_text(w, "file", mp_str_of(e->shadowed_by->origin.file));
-	mp_write_member_i64(w, "line", e->shadowed_by->origin.line);
-	mp_write_end_object(w);
-}
-
-static void write_target(struct mp_writer *w, const struct mp_entry *e)
-{
-	MP_CLEANUP(mp_buf_done) struct mp_buf target;
-
-	mp_buf_init(&target, MP_LIMIT_CONFIG_FILE);
-	if (e->invalid || add_target(&target, e) < 0)
-		return;
-	mp_write_member_text(w, e->kind == MP_KIND_STDIO ? "command" : "url", mp_buf_get(&target));
-}
-
-static void write_known(struct mp_writer *w, const struct mp_known *known)
-{
-	if (!known || known->tools < 0) {
-		mp_write_member_raw(w, "tools", MP_STR("null"));
-		return;
-	}
-	mp_write_member_i64(w, "tools", known->tools);
-	mp_write_member_i64(w, "seenAt", known->seen_ms);
-}
-
-/* As the running hub has it, as far as files leave that to it; MP_NONE: nobody runs it. */
-static mp_value find_running(const struct mp_configured *c, const struct mp_entry *e,
-			     const struct mp_running *running)
-{
-	if (!running || mp_config_get_state(c->set, e, MP_TOGGLE_NONE) != MP_STATUS_READY)
-		return MP_NONE;
-	return mp_running_find(running, e->name);
-}
-
-/* What only a hub knows (doc/protocol.md, "Command line"); null where none runs. */
-static void write_running(struct mp_writer *w, const struct mp_running *running, mp_value row,
-			  const char *key)
-{
-	struct mp_str value = row == MP_NONE ? MP_STR("") : mp_running_get(running, row, key);
-
-	mp_write_member_raw(w, key, value.len ? value : MP_STR("null"));
-}
-
-static void write_state(struct mp_writer *w, const struct mp_configured *c,
-			const struct mp_entry *e, const struct mp_running *running, mp_value row)
-{
-	if (row != MP_NONE) {
-		write_running(w, running, row, "state");
-		write_running(w, running, row, "error");
-	} else {
-		mp_write_member_text(w, "state",
-				     mp_str_of(mp_status_state_get_name(
-					     mp_config_get_state(c->set, e, MP_TOGGLE_NONE))));
-		mp_write_key(w, MP_STR("error"));
-		if (e->invalid || e->unapprovable)
-			mp_write_text(w, mp_str_of(e->invalid ? e->invalid : e->unapprovable));
-		else
-			mp_write_null(w);
-	}
-	write_running(w, running, row, "nextAt");
+	return running != NULL;
 }
 
 static void write_server(struct mp_writer *w, const struct mp_configured *c,
-			 const struct mp_entry *e, const struct mp_known *known,
-			 const struct mp_running *running)
+			 const struct mp_entry *e, const struct mp_known *recalled,
+			 const struct mp_hub_status *hub)
 {
-	static const char *const of_the_running[] = {"pid",   "uptimeMs", "restarts",
-						     "calls", "p50us",    "p99us"};
-	mp_value row = find_running(c, e, running);
+	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
+	struct mp_status s;
 
-	mp_write_begin_object(w);
-	mp_write_member_text(w, "name", mp_str_of(e->name));
-	write_state(w, c, e, running, row);
-	mp_write_member_text(w, "transport", mp_str_of(mp_kind_get_name(e->kind)));
-	mp_write_member_text(w, "mode", mp_str_of(mp_modes[e->tuning.mode]));
-	mp_configured_write_source(w, &e->origin);
-	write_shadow(w, e);
-	if (e->trust == MP_TRUST_CHANGED || e->trust == MP_TRUST_NEW)
-		mp_write_member_bool(w, "changed", e->trust == MP_TRUST_CHANGED);
-	write_target(w, e);
-	if (row != MP_NONE)
-		write_running(w, running, row, "tools");
-	else
-		write_known(w, known);
-	for (size_t i = 0; i < MP_ARRAY_LEN(of_the_running); i++)
-		write_running(w, running, row, of_the_running[i]);
-	mp_write_end_object(w);
+	mp_arena_init(&arena, MP_LIMIT_ARENA);
+	take_status(c, e, recalled, hub, &arena, &s);
+	mp_status_write(w, &s, MP_STATUS_LIST);
 }
 
 void mp_cmd_write_server(struct mp_writer *w, const struct mp_configured *c,
@@ -221,7 +130,7 @@ static bool is_shown(const struct mp_entry *e, bool all)
 }
 
 static int list_as_json(const struct mp_configured *c, bool all, const struct mp_known *known,
-			const struct mp_running *running)
+			const struct mp_hub_status *hub)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
 	struct mp_writer w;
@@ -233,7 +142,7 @@ static int list_as_json(const struct mp_configured *c, bool all, const struct mp
 	mp_write_begin_array(&w);
 	for (size_t i = 0; i < c->set->n; i++)
 		if (is_shown(c->set->entries[i], all))
-			write_server(&w, c, c->set->entries[i], known ? &known[i] : NULL, running);
+			write_server(&w, c, c->set->entries[i], known ? &known[i] : NULL, hub);
 	mp_write_end_array(&w);
 	mp_configured_write_problems(&w, c->set);
 	mp_write_end_object(&w);
@@ -283,48 +192,52 @@ static struct mp_str short_name(const char *name)
 	return s;
 }
 
-/* "10 tools, seen 14:05" in the place of where it stands; "" where nothing is remembered. */
-static int add_known(struct mp_buf *out, const struct mp_known *known)
+/* "10 tools, seen 14:05" instead of the place; "" where nothing is remembered. */
+static int add_known(struct mp_buf *out, const struct mp_status *s)
 {
 	char since[40];
 
-	if (known->tools < 0)
+	if (s->tools < 0)
 		return 0;
-	mp_configured_write_since(known->seen_ms, since, sizeof(since));
-	return mp_buf_addf(out, "%td tool%s, seen%s", known->tools, known->tools == 1 ? "" : "s",
-			   since + strcspn(since, " "));
+	mp_configured_write_since(s->seen_ms, since, sizeof(since));
+	return mp_buf_addf(out, "%lld tool%s, seen%s", (long long)s->tools,
+			   s->tools == 1 ? "" : "s", since + strcspn(since, " "));
+}
+
+/* Why it is in this state; else what it connects to. */
+static const char *get_note(const struct mp_configured *c, const struct mp_entry *e,
+			    const struct mp_status *s, bool runs, struct mp_arena *arena)
+{
+	char why[1024];
+	const char *target = s->command ? s->command : s->url;
+
+	mp_configured_explain(c, e, why, sizeof(why));
+	if (runs && s->state == MP_STATUS_FAILED)
+		return s->error;
+	if (why[0])
+		return mp_arena_dup(arena, mp_str_of(why));
+	return target ? target : s->error;
 }
 
 /* One row of the table: its cells live in the arena until it is printed. */
 static bool fill_row(const struct mp_configured *c, const struct mp_entry *e,
-		     const struct mp_known *known, struct mp_running *running,
+		     const struct mp_known *known, const struct mp_hub_status *hub,
 		     struct mp_arena *arena, struct mp_table_row *row)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf place;
-	char why[1024];
-	enum mp_status_state state = mp_config_get_state(c->set, e, MP_TOGGLE_NONE);
-	mp_value runs = find_running(c, e, running);
-	const char *cells[3];
+	struct mp_status s;
+	bool runs = take_status(c, e, known, hub, arena, &s);
+	const char *note = get_note(c, e, &s, runs, arena), *kept;
 
 	mp_buf_init(&place, MP_LIMIT_CONFIG_FILE);
-	mp_configured_explain(c, e, why, sizeof(why));
-	if (runs != MP_NONE &&
-	    mp_value_text_is(&running->tape, mp_value_get(&running->tape, runs, "state"),
-			     MP_STR("failed")))
-		snprintf(why, sizeof(why), "%s", mp_running_get_text(running, runs, "error"));
-	if ((known ? add_known(&place, known) : add_place(&place, c->set, &e->origin)) < 0)
+	if ((known ? add_known(&place, &s) : add_place(&place, c->set, &e->origin)) < 0)
 		return false;
-	cells[0] = mp_arena_dup(arena, mp_buf_get(&place));
-	mp_buf_clear(&place);
-	if (why[0] ? mp_buf_addf(&place, "%s", why) < 0 : add_target(&place, e) < 0)
-		return false;
-	cells[1] = mp_arena_dup(arena, mp_buf_get(&place));
+	kept = mp_arena_dup(arena, mp_buf_get(&place));
 	row->cells[0] = short_name(e->name);
-	row->cells[1] = mp_str_of(runs != MP_NONE ? mp_running_get_text(running, runs, "state")
-						  : mp_status_state_get_name(state));
-	row->cells[2] = mp_str_of(cells[0]);
-	row->cells[3] = mp_str_of(cells[1]);
-	return cells[0] && cells[1];
+	row->cells[1] = mp_str_of(mp_status_state_get_name(s.state));
+	row->cells[2] = mp_str_of(kept ? kept : "");
+	row->cells[3] = mp_str_of(note ? note : "");
+	return kept && note;
 }
 
 static size_t count_waiting(const struct mp_configured *c)
@@ -352,7 +265,7 @@ static void say_next_step(const struct mp_configured *c, size_t shown)
 }
 
 static int list_as_table(const struct mp_configured *c, bool all, const struct mp_known *known,
-			 struct mp_running *running)
+			 const struct mp_hub_status *hub)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
 	struct mp_table_row *rows = mp_alloc((c->set->n + 1) * sizeof(*rows));
@@ -361,7 +274,7 @@ static int list_as_table(const struct mp_configured *c, bool all, const struct m
 	mp_arena_init(&arena, MP_LIMIT_ARENA);
 	for (size_t i = 0; i < c->set->n; i++)
 		if (is_shown(c->set->entries[i], all) &&
-		    fill_row(c, c->set->entries[i], known ? &known[i] : NULL, running, &arena,
+		    fill_row(c, c->set->entries[i], known ? &known[i] : NULL, hub, &arena,
 			     &rows[n]))
 			n++;
 	mp_print_table(rows, n, 4);
@@ -372,21 +285,21 @@ static int list_as_table(const struct mp_configured *c, bool all, const struct m
 }
 
 static int show(const struct mp_configured *c, const struct mp_cli_args *args,
-		const struct mp_known *known, struct mp_running *running)
+		const struct mp_known *known, const struct mp_hub_status *hub)
 {
 	int r;
 
 	if (!args->json)
 		mp_configured_tell(c, false);
-	r = args->json ? list_as_json(c, args->all, known, running)
-		       : list_as_table(c, args->all, known, running);
+	r = args->json ? list_as_json(c, args->all, known, hub)
+		       : list_as_table(c, args->all, known, hub);
 	return r == MP_EXIT_DONE && mp_configured_has_errors(c) ? MP_EXIT_CONFIG : r;
 }
 
 static int run_list(const struct mp_verb *verb, int argc, char **argv)
 {
 	MP_CLEANUP(mp_configured_done) struct mp_configured c = {0};
-	MP_CLEANUP(mp_running_done) struct mp_running running = {0};
+	MP_CLEANUP(mp_hub_status_done) struct mp_hub_status hub = {0};
 	struct mp_cli_args args;
 	int r = mp_cli_read_args(verb, argc, argv, 0, 0, &args);
 
@@ -395,8 +308,8 @@ static int run_list(const struct mp_verb *verb, int argc, char **argv)
 	r = mp_configured_load_all(&c, &args);
 	if (r)
 		return r;
-	mp_running_ask(&running, &args);
-	return show(&c, &args, NULL, &running);
+	mp_hub_status_ask(&hub, &args);
+	return show(&c, &args, NULL, &hub);
 }
 
 /* Where nothing can be recalled the rest is shown all the same. */
@@ -456,19 +369,14 @@ static void MP_PRINTF(2, 3) print_line(const char *title, const char *format, ..
 
 /* The word that `list` has, and why. */
 static void print_state(const struct mp_configured *c, const struct mp_entry *e,
-			struct mp_running *running)
+			const struct mp_status *s, bool runs)
 {
-	mp_value row = find_running(c, e, running);
-	const char *state =
-		mp_status_state_get_name(mp_config_get_state(c->set, e, MP_TOGGLE_NONE));
 	char why[1024];
 
 	mp_configured_explain(c, e, why, sizeof(why));
-	if (row != MP_NONE) {
-		state = mp_running_get_text(running, row, "state");
-		snprintf(why, sizeof(why), "%s", mp_running_get_text(running, row, "error"));
-	}
-	print_line("state", "%s%s%s", state, why[0] ? ", " : "", why);
+	if (runs)
+		snprintf(why, sizeof(why), "%s", s->error);
+	print_line("state", "%s%s%s", mp_status_state_get_name(s->state), why[0] ? ", " : "", why);
 }
 
 static void print_tuning(const struct mp_entry *e)
@@ -482,22 +390,24 @@ static void print_tuning(const struct mp_entry *e)
 }
 
 static void print_entry(const struct mp_configured *c, const struct mp_entry *e,
-			struct mp_running *running)
+			const struct mp_hub_status *hub)
 {
-	MP_CLEANUP(mp_buf_done) struct mp_buf target;
+	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
+	struct mp_status s;
+	bool runs;
 
-	mp_buf_init(&target, MP_LIMIT_CONFIG_FILE);
-	print_line("name", "%s", e->name);
-	print_state(c, e, running);
-	print_line("source", "%s:%u (%s, %s)", e->origin.file, e->origin.line, e->origin.label,
-		   mp_config_level_get_name(e->origin.level));
-	print_line("label", "mcp:%s via %s", e->name, e->origin.label);
-	printf("%-12s%s\n", "transport", mp_kind_get_name(e->kind));
-	if (!e->invalid && add_target(&target, e) == 0) {
-		fputs(e->kind == MP_KIND_STDIO ? "command     " : "url         ", stdout);
-		mp_print_text(mp_buf_get(&target));
-		putchar('\n');
-	}
+	mp_arena_init(&arena, MP_LIMIT_ARENA);
+	runs = take_status(c, e, NULL, hub, &arena, &s);
+	print_line("name", "%s", s.name);
+	print_state(c, e, &s, runs);
+	print_line("source", "%s:%lld (%s, %s)", s.source.file, (long long)s.source.line,
+		   s.provider, s.source.level);
+	print_line("label", "mcp:%s via %s", s.name, s.provider);
+	print_line("transport", "%s", s.transport);
+	if (s.command)
+		print_line("command", "%s", s.command);
+	if (s.url)
+		print_line("url", "%s", s.url);
 	if (!e->invalid)
 		print_tuning(e);
 	print_map("env", &e->env);
@@ -507,7 +417,7 @@ static void print_entry(const struct mp_configured *c, const struct mp_entry *e,
 static int run_get(const struct mp_verb *verb, int argc, char **argv)
 {
 	MP_CLEANUP(mp_configured_done) struct mp_configured c = {0};
-	MP_CLEANUP(mp_running_done) struct mp_running running = {0};
+	MP_CLEANUP(mp_hub_status_done) struct mp_hub_status hub = {0};
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
 	struct mp_cli_args args;
 	struct mp_writer w;
@@ -523,13 +433,13 @@ static int run_get(const struct mp_verb *verb, int argc, char **argv)
 	e = mp_configured_find(&c, args.words[0]);
 	if (!e)
 		return MP_EXIT_NOT_FOUND;
-	mp_running_ask(&running, &args);
+	mp_hub_status_ask(&hub, &args);
 	if (!args.json) {
-		print_entry(&c, e, &running);
+		print_entry(&c, e, &hub);
 		return MP_EXIT_DONE;
 	}
 	mp_write_init(&w, &text, NULL);
-	write_server(&w, &c, e, NULL, &running);
+	write_server(&w, &c, e, NULL, &hub);
 	if (mp_write_finish(&w) < 0)
 		return MP_EXIT_CONFIG;
 	mp_print_json(mp_buf_get(&text));

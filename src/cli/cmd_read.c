@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "cli/command.h"
+#include "cli/diagnosis.h"
 #include "cli/offers.h"
 #include "cli/outcome.h"
 #include "cli/verbs.h"
@@ -34,7 +35,8 @@ static int start(struct job *job, const char *server, struct mp_str uri,
 		 struct mcpool_error *reterr)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf params;
-	const struct mp_roster_row *row = mp_roster_find(mp_reach_get_roster(job->reach), server);
+	const struct mp_status *status =
+		mp_status_list_find(mp_reach_get_servers(job->reach), server);
 	struct mp_pool_call_options rq = {
 		.server = server,
 		.call.method = MP_METHOD_RESOURCES_READ,
@@ -51,7 +53,7 @@ static int start(struct job *job, const char *server, struct mp_str uri,
 	job->teller = (struct mp_outcome_teller){.reach = job->reach,
 						 .args = job->args,
 						 .method = "resources/read",
-						 .provider = row ? row->provider : NULL,
+						 .provider = status ? status->provider : NULL,
 						 .key = "resource",
 						 .name = uri,
 						 .timeout_ms = rq.call.timeout_ms,
@@ -84,21 +86,21 @@ static bool is_ambiguous(const struct job *job)
 /* Whoever failed may have had it. */
 static int complain(const struct job *job)
 {
-	const struct mp_roster *roster = mp_reach_get_roster(job->reach);
+	const struct mp_status_list *servers = mp_reach_get_servers(job->reach);
 	size_t known = job->stock->n[MP_CATALOG_RESOURCE] + job->stock->n[MP_CATALOG_TEMPLATE];
 	size_t failed = 0;
 
 	mp_progress_line_clear(mp_reach_get_line(job->reach));
 	if (is_ambiguous(job))
 		return MP_EXIT_NOT_FOUND;
-	for (size_t i = 0; i < roster->n; i++) {
-		struct mp_fate f;
+	for (size_t i = 0; i < servers->n; i++) {
+		struct mp_diagnosis f;
 
-		mp_fate_read(&roster->rows[i], MP_LIMIT_ONE_SHOT_MS, &f);
+		mp_diagnosis_read(&servers->items[i], MP_LIMIT_ONE_SHOT_MS, &f);
 		if (f.is_listed || f.is_waiting || f.is_off ||
-		    (f.row->state == MP_STATUS_PENDING && f.row->offer))
+		    (f.status->state == MP_STATUS_PENDING && f.status->catalog))
 			continue;
-		mp_fate_complain(&f, "\"timeout\"", f.row->timeout_ms);
+		mp_diagnosis_complain(&f, "\"timeout\"", f.status->timeout_ms);
 		failed++;
 	}
 	mp_cli_complain_as(MCPOOL_ENOENT,
@@ -148,7 +150,7 @@ static void looked(void *u)
 	int r;
 
 	job->stock = mp_stock_unref(job->stock);
-	r = mp_offers_make_stock(mp_reach_get_roster(job->reach), MP_TOOLBOX_PENDING, &job->stock);
+	r = mp_offers_make_stock(mp_reach_get_servers(job->reach), MP_TOOLBOX_PENDING, &job->stock);
 	if (r == 0) {
 		seek(job);
 		return;
@@ -161,10 +163,10 @@ static void looked(void *u)
 static void started(void *u)
 {
 	struct job *job = u;
-	const struct mp_roster_row *row = mp_command_get_row(job->reach);
+	const struct mp_status *status = mp_command_get_row(job->reach);
 	struct mcpool_error why;
 
-	if (row && start(job, row->name, mp_str_of(job->args->words[0]), &why) < 0)
+	if (status && start(job, status->name, mp_str_of(job->args->words[0]), &why) < 0)
 		mp_command_fail(job->reach, "resources/read", &why);
 }
 

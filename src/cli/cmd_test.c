@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "cli/configured.h"
+#include "cli/diagnosis.h"
 #include "cli/inproc.h"
 #include "cli/reach.h"
 #include "cli/verbs.h"
@@ -90,65 +91,71 @@ static int64_t to_ms(int64_t us)
 	return (us + 500) / 1000;
 }
 
-/* Where the server of this place in the workspace stands; borrows from it. */
-struct stand {
+/* The server of this place in the workspace; texts are in the arena. */
+struct report {
+	struct mp_arena arena;
 	struct mp_status status;
-	struct mp_roster_row row;
-	struct mp_fate fate;
+	struct mp_diagnosis diagnosis;
 };
 
-static void read_stand(struct trials *all, size_t i, struct stand *ret)
+static void report_done(struct report *r)
 {
-	mp_workspace_get_status(mp_inproc_get_view(all->hub), i, MP_INPROC_SESSION, &ret->status);
-	mp_roster_describe(&ret->status, &ret->row);
-	mp_fate_read(&ret->row, LONGEST_WAIT_MS, &ret->fate);
-	ret->fate.tail = ret->status.tail;
+	mp_arena_done(&r->arena);
 }
 
-static void tell_success(const struct stand *stand)
+static void report_take(struct trials *all, size_t i, struct report *ret)
 {
-	const struct mp_status *s = &stand->status;
+	mp_arena_init(&ret->arena, MP_LIMIT_ARENA);
+	mp_status_take(mp_inproc_get_view(all->hub), i, MP_INPROC_SESSION, &ret->arena,
+		       &ret->status);
+	mp_diagnosis_read(&ret->status, LONGEST_WAIT_MS, &ret->diagnosis);
+}
+
+static void tell_success(const struct mp_status *s)
+{
 	int64_t start_us = s->prepare_us + s->spawn_us + s->handshake_us;
 
-	printf("%s: works, %td tool%s, %td prompt%s, %td resource%s (started in %lld ms: prepare "
+	printf("%s: works, %lld tool%s, %lld prompt%s, %lld resource%s (started in %lld ms: "
+	       "prepare "
 	       "%lld, spawn %lld, handshake %lld; listed in %lld ms)\n",
-	       stand->fate.name, s->tools, s->tools == 1 ? "" : "s", s->prompts,
-	       s->prompts == 1 ? "" : "s", s->resources, s->resources == 1 ? "" : "s",
+	       s->name, (long long)s->tools, s->tools == 1 ? "" : "s", (long long)s->prompts,
+	       s->prompts == 1 ? "" : "s", (long long)s->resources, s->resources == 1 ? "" : "s",
 	       (long long)to_ms(start_us), (long long)to_ms(s->prepare_us),
 	       (long long)to_ms(s->spawn_us), (long long)to_ms(s->handshake_us),
 	       (long long)to_ms(s->list_us));
-	if (s->withholds)
-		printf("  mode %s does not offer it " MP_WITHHELD "; it may have more tools with "
+	if (s->withheld.n)
+		printf("  mode %s does not offer it " MP_STATUS_WITHHELD
+		       "; it may have more tools with "
 		       "\"mode\": \"session\"\n",
-		       mp_modes[s->entry->tuning.mode]);
+		       s->mode);
 	fflush(stdout);
 }
 
-static void tell_failure(struct trials *all, const struct mp_fate *f)
+static void tell_failure(struct trials *all, const struct mp_diagnosis *f)
 {
 	bool given = all->args->timeout_ms != 0;
 
-	mp_fate_complain(f, given ? "--timeout" : "\"timeout\"", f->row->timeout_ms);
+	mp_diagnosis_complain(f, given ? "--timeout" : "\"timeout\"", f->status->timeout_ms);
 }
 
 /* Each is told when it is known, and once. */
 static void tell(struct trials *all, size_t i)
 {
 	struct trial *t = &all->list[i];
-	struct stand stand;
+	MP_CLEANUP(report_done) struct report report = {0};
 
 	if (t->told)
 		return;
-	read_stand(all, i, &stand);
+	report_take(all, i, &report);
 	t->told = true;
-	t->exit_code = stand.fate.exit_code;
+	t->exit_code = report.diagnosis.exit_code;
 	if (all->args->json)
 		return;
 	mp_progress_line_clear(mp_inproc_get_line(all->hub));
 	if (t->exit_code == MP_EXIT_DONE)
-		tell_success(&stand);
+		tell_success(&report.status);
 	else
-		tell_failure(all, &stand.fate);
+		tell_failure(all, &report.diagnosis);
 }
 
 static void moved(void *u, mp_id instance)
@@ -165,14 +172,13 @@ static void moved(void *u, mp_id instance)
 		tell(all, (size_t)i);
 }
 
-static void write_trial(struct mp_writer *w, const struct stand *stand)
+static void write_trial(struct mp_writer *w, const struct mp_diagnosis *f)
 {
-	const struct mp_status *s = &stand->status;
-	const struct mp_fate *f = &stand->fate;
+	const struct mp_status *s = f->status;
 	bool ok = f->exit_code == MP_EXIT_DONE;
 
 	mp_write_begin_object(w);
-	mp_write_member_text(w, "name", mp_str_of(f->name));
+	mp_write_member_text(w, "name", mp_str_of(f->status->name));
 	mp_write_member_bool(w, "ok", ok);
 	if (ok) {
 		mp_write_member_i64(w, "tools", s->tools);
@@ -185,7 +191,10 @@ static void write_trial(struct mp_writer *w, const struct stand *stand)
 		mp_write_member_i64(w, "handshakeMs", to_ms(s->handshake_us));
 		mp_write_member_i64(w, "listMs", to_ms(s->list_us));
 		mp_write_key(w, MP_STR("withheld"));
-		mp_write_raw(w, s->withholds ? MP_STR(MP_WITHHELD_JSON) : MP_STR("[]"));
+		mp_write_begin_array(w);
+		for (size_t i = 0; i < s->withheld.n; i++)
+			mp_write_text(w, mp_str_of(s->withheld.items[i]));
+		mp_write_end_array(w);
 	} else {
 		mp_write_member_text(w, "error", mp_str_of(f->message));
 	}
@@ -195,15 +204,15 @@ static void write_trial(struct mp_writer *w, const struct stand *stand)
 static void print_as_json(struct trials *all)
 {
 	size_t n = mp_workspace_count(mp_inproc_get_view(all->hub));
-	struct stand stand;
-
 	mp_write_init(&all->w, &all->json, NULL);
 	mp_write_begin_object(&all->w);
 	mp_write_key(&all->w, MP_STR("servers"));
 	mp_write_begin_array(&all->w);
 	for (size_t i = 0; i < n; i++) {
-		read_stand(all, i, &stand);
-		write_trial(&all->w, &stand);
+		MP_CLEANUP(report_done) struct report report = {0};
+
+		report_take(all, i, &report);
+		write_trial(&all->w, &report.diagnosis);
 	}
 	mp_write_end_array(&all->w);
 	mp_write_end_object(&all->w);

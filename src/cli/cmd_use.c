@@ -38,10 +38,10 @@ static enum mp_method_id get_method(const struct job *job)
 /* A shared server was not told that it may ask; most say so in the words of the protocol. */
 static void hint_mode(const struct job *job, struct mp_str result)
 {
-	const struct mp_roster *roster = mp_reach_get_roster(job->reach);
-	const struct mp_roster_row *row = mp_roster_find(roster, job->server);
+	const struct mp_status_list *servers = mp_reach_get_servers(job->reach);
+	const struct mp_status *status = mp_status_list_find(servers, job->server);
 
-	if (row && row->withholds && mp_str_find(result, MP_STR("elicitation"), 0) >= 0)
+	if (status && status->withheld.n && mp_str_find(result, MP_STR("elicitation"), 0) >= 0)
 		mp_cli_complain("a shared server cannot ask for user input; \"mode\": \"session\" "
 				"in the entry of \"%s\" allows it",
 				job->server);
@@ -129,12 +129,12 @@ static void sought(void *u)
 static void started(void *u)
 {
 	struct job *job = u;
-	const struct mp_roster_row *row = mp_command_get_row(job->reach);
-	const struct mp_catalog_list *l = row ? &row->offer->lists[job->kind]->list : NULL;
-	struct mp_tool what = {.server = row, .is_live = true};
+	const struct mp_status *status = mp_command_get_row(job->reach);
+	const struct mp_catalog_list *l = status ? &status->catalog->lists[job->kind]->list : NULL;
+	struct mp_tool what = {.server = status, .is_live = true};
 	struct mcpool_error why;
 
-	if (!row)
+	if (!status)
 		return;
 	what.item = mp_catalog_find(l, mp_str_of(job->args->words[0]));
 	if (!what.item)

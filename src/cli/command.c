@@ -262,7 +262,7 @@ void mp_command_start(struct mp_reach *r, void (*fn)(void *u), void *u)
 }
 
 /* The list that was asked for when it ended; "" where its own words say so. */
-static const char *get_list_stage(const struct mp_reach *r, const struct mp_roster_row *row)
+static const char *get_list_stage(const struct mp_reach *r, const struct mp_status *status)
 {
 	unsigned skipped = mp_reach_get_skipped_lists(r);
 	const char *first = "";
@@ -270,7 +270,7 @@ static const char *get_list_stage(const struct mp_reach *r, const struct mp_rost
 	for (int kind = MP_CATALOG_COUNT - 1; kind >= 0; kind--) {
 		const char *method = mp_catalog_get_method((enum mp_catalog_kind)kind);
 
-		if (strncmp(row->error, method, strlen(method)) == 0)
+		if (strncmp(status->message, method, strlen(method)) == 0)
 			return "";
 		if (!(skipped & 1U << kind))
 			first = method;
@@ -279,30 +279,30 @@ static const char *get_list_stage(const struct mp_reach *r, const struct mp_rost
 }
 
 /* A command that is not there is not a missing tool. */
-static int command_tell_start(struct mp_reach *r, const struct mp_roster_row *row)
+static int command_tell_start(struct mp_reach *r, const struct mp_status *status)
 {
 	struct mcpool_error why;
-	int code = row->code ? (int)row->code : MCPOOL_EUNAVAILABLE;
-	struct failure f = {.stage = row->was_ready ? get_list_stage(r, row) : "",
+	int code = status->code ? (int)status->code : MCPOOL_EUNAVAILABLE;
+	struct failure f = {.stage = (status->handshake_us >= 0) ? get_list_stage(r, status) : "",
 			    .why = &why,
 			    .outcome = MP_OUTCOME_NOT_SENT,
-			    .was_ready = row->was_ready,
-			    .tail = mp_str_of(row->tail)};
+			    .was_ready = (status->handshake_us >= 0),
+			    .tail = mp_str_of(status->tail)};
 
-	if (!row->was_ready && (code == MCPOOL_ENOENT || code == MCPOOL_EINVAL))
+	if (!(status->handshake_us >= 0) && (code == MCPOOL_ENOENT || code == MCPOOL_EINVAL))
 		code = MCPOOL_EUNAVAILABLE;
-	(void)mp_fail(&why, code, "%s", row->error);
-	why.fault = (int)row->fault;
+	(void)mp_fail(&why, code, "%s", status->message);
+	why.fault = (int)status->fault;
 	return failure_tell(&f, r);
 }
 
-const struct mp_roster_row *mp_command_get_row(struct mp_reach *r)
+const struct mp_status *mp_command_get_row(struct mp_reach *r)
 {
-	const struct mp_roster_row *row = &mp_reach_get_roster(r)->rows[0];
+	const struct mp_status *status = &mp_reach_get_servers(r)->items[0];
 
-	if (row->state == MP_STATUS_CONNECTED && row->offer)
-		return row;
-	mp_reach_finish(r, command_tell_start(r, row));
+	if (status->state == MP_STATUS_CONNECTED && status->catalog)
+		return status;
+	mp_reach_finish(r, command_tell_start(r, status));
 	return NULL;
 }
 
@@ -310,15 +310,15 @@ const struct mp_roster_row *mp_command_get_row(struct mp_reach *r)
 
 /* As its upstream has it. */
 static void read_cause(const struct mp_outcome_teller *t, const struct mp_pool_answer *a,
-		       const struct mp_roster_row *row, struct mcpool_error *ret)
+		       const struct mp_status *status, struct mcpool_error *ret)
 {
 	*ret = a->cause ? *a->cause : *a->error;
 	if (a->outcome == MP_OUTCOME_TIMEOUT) {
 		(void)mp_fail(ret, MCPOOL_ECALL_TIMEOUT, "no answer within %g s",
 			      (double)t->timeout_ms / 1000);
-	} else if (!a->cause && row && row->code) { /* it went away before */
-		(void)mp_fail(ret, (int)row->code, "%s", row->error);
-		ret->fault = (int)row->fault;
+	} else if (!a->cause && status && status->code) { /* it went away before */
+		(void)mp_fail(ret, (int)status->code, "%s", status->message);
+		ret->fault = (int)status->fault;
 	}
 }
 
@@ -343,18 +343,18 @@ static int tell_error(const struct mp_outcome_teller *t, const struct mp_message
 }
 
 int mp_command_tell_failure(const struct mp_outcome_teller *t, const struct mp_pool_answer *a,
-			    const struct mp_roster_row *row)
+			    const struct mp_status *status)
 {
 	struct mcpool_error why;
 	struct failure f = {.stage = t->method,
 			    .why = &why,
 			    .outcome = a->outcome,
 			    .was_ready = true,
-			    .tail = mp_str_of(row ? row->tail : "")};
+			    .tail = mp_str_of(status ? status->tail : "")};
 
 	if (a->outcome == MP_OUTCOME_ANSWERED)
-		return tell_error(t, a->message, row ? row->tail : "");
-	read_cause(t, a, row, &why);
+		return tell_error(t, a->message, status ? status->tail : "");
+	read_cause(t, a, status, &why);
 	return failure_tell(&f, t->reach);
 }
 

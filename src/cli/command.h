@@ -17,7 +17,7 @@ int mp_command_load(struct mp_configured *c, const struct mp_cli_args *args,
 /* Start it; then fn, whether it is up or not. */
 void mp_command_start(struct mp_reach *r, void (*fn)(void *u), void *u);
 /* Where it stands. NULL: it is not up; that was told, and the command is over. */
-const struct mp_roster_row *mp_command_get_row(struct mp_reach *r);
+const struct mp_status *mp_command_get_row(struct mp_reach *r);
 const char *mp_command_get_name(const struct mp_reach *r);
 
 /* Say what went wrong in this stage, and finish. */
@@ -26,7 +26,7 @@ void mp_command_fail(struct mp_reach *r, const char *stage, const struct mcpool_
 void mp_command_fail_missing(struct mp_reach *r, const struct mp_catalog_list *l, const char *name);
 /* What became of a call without a result. Returns the exit code. */
 int mp_command_tell_failure(const struct mp_outcome_teller *t, const struct mp_pool_answer *a,
-			    const struct mp_roster_row *row);
+			    const struct mp_status *status);
 /* Of one whose result cannot be shown; code: why. */
 int mp_command_refuse_result(const struct mp_outcome_teller *t, int code);
 

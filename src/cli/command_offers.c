@@ -56,12 +56,12 @@ static void list_write(const struct mp_catalog_list *l, const char *server, stru
 }
 
 static const struct mp_catalog_list *get_list(const struct mp_offers *o,
-					      const struct mp_roster_row *row, size_t i)
+					      const struct mp_status *status, size_t i)
 {
-	return &row->offer->lists[o->kinds[i]]->list;
+	return &status->catalog->lists[o->kinds[i]]->list;
 }
 
-static void print_as_json(const struct mp_offers *o, const struct mp_roster_row *row)
+static void print_as_json(const struct mp_offers *o, const struct mp_status *status)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
 	struct mp_writer w;
@@ -70,34 +70,34 @@ static void print_as_json(const struct mp_offers *o, const struct mp_roster_row 
 	mp_write_init(&w, &text, NULL);
 	mp_write_begin_object(&w);
 	for (size_t i = 0; i < o->n_kinds; i++)
-		list_write(get_list(o, row, i), row->name, &w);
+		list_write(get_list(o, status, i), status->name, &w);
 	mp_write_key(&w, MP_STR("errors"));
 	mp_write_begin_array(&w);
 	for (size_t i = 0; i < o->n_kinds; i++)
-		mp_print_write_errors(&w, row->name, get_list(o, row, i));
+		mp_print_write_errors(&w, status->name, get_list(o, status, i));
 	mp_write_end_array(&w);
 	mp_write_end_object(&w);
 	if (mp_write_finish(&w) == 0)
 		mp_print_json(mp_buf_get(&text));
 }
 
-static void print_as_tables(const struct mp_offers *o, const struct mp_roster_row *row)
+static void print_as_tables(const struct mp_offers *o, const struct mp_status *status)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < o->n_kinds; i++)
-		mp_print_problems(row->name, get_list(o, row, i));
+		mp_print_problems(status->name, get_list(o, status, i));
 	for (size_t i = 0; i < o->n_kinds; i++) {
-		list_print(get_list(o, row, i));
-		n += get_list(o, row, i)->n;
+		list_print(get_list(o, status, i));
+		n += get_list(o, status, i)->n;
 	}
 	if (n == 0)
-		fprintf(stderr, "%s has no %s.\n", row->name, members[o->kinds[0]]);
+		fprintf(stderr, "%s has no %s.\n", status->name, members[o->kinds[0]]);
 }
 
-static void print_schema(const struct mp_offers *o, const struct mp_roster_row *row)
+static void print_schema(const struct mp_offers *o, const struct mp_status *status)
 {
-	const struct mp_catalog_list *l = get_list(o, row, 0);
+	const struct mp_catalog_list *l = get_list(o, status, 0);
 	const struct mp_catalog_item *item = mp_catalog_find(l, mp_str_of(o->args->schema));
 
 	if (item)
@@ -109,16 +109,16 @@ static void print_schema(const struct mp_offers *o, const struct mp_roster_row *
 void mp_offers_show_command(void *u)
 {
 	struct mp_offers *o = u;
-	const struct mp_roster_row *row = mp_command_get_row(o->reach);
+	const struct mp_status *status = mp_command_get_row(o->reach);
 
-	if (!row)
+	if (!status)
 		return;
 	mp_progress_line_clear(mp_reach_get_line(o->reach));
 	if (o->args->schema)
-		print_schema(o, row);
+		print_schema(o, status);
 	else if (o->args->json)
-		print_as_json(o, row);
+		print_as_json(o, status);
 	else
-		print_as_tables(o, row);
+		print_as_tables(o, status);
 	mp_reach_finish(o->reach, MP_EXIT_DONE); /* unless it has failed */
 }

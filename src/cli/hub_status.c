@@ -4,41 +4,104 @@
 #include "cli/hub_status.h"
 
 #include <stdio.h>
+#include <string.h>
 
-#include "base/arena.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "cli/cli.h"
 #include "cli/hub_client.h"
 #include "cli/live_table.h"
 #include "hub/election.h"
-#include "json/value.h"
 
-struct shown {
-	struct mp_tape t;
-	struct mp_arena arena;
-};
+/* --- asking ---------------------------------------------------------------------------------- */
 
-static struct mp_str get_text(struct shown *s, mp_value object, const char *key)
+static void hub_status_init(struct mp_hub_status *h)
+{
+	mp_buf_init(&h->text, MP_LIMIT_MESSAGE);
+	mp_tape_init(&h->tape, 0);
+	mp_arena_init(&h->arena, MP_LIMIT_ARENA);
+}
+
+void mp_hub_status_done(struct mp_hub_status *h)
+{
+	mp_arena_done(&h->arena);
+	mp_tape_done(&h->tape);
+	mp_buf_done(&h->text);
+}
+
+static int read_servers(struct mp_hub_status *h, struct mcpool_error *reterr)
+{
+	mp_value servers;
+	int r = mp_tape_parse(&h->tape, mp_buf_get(&h->text), reterr);
+
+	if (r < 0)
+		return r;
+	servers = mp_value_get(&h->tape, MP_ROOT, "servers");
+	h->servers = mp_arena_alloc_array(&h->arena, mp_value_count(&h->tape, servers) + 1,
+					  sizeof(*h->servers));
+	if (!h->servers)
+		return mp_fail(reterr, MCPOOL_ENOMEM, "%s", mcpool_error_text(MCPOOL_ENOMEM));
+	MP_VALUE_EACH(&h->tape, servers, one) {
+		r = mp_status_read(&h->tape, one, &h->arena, &h->servers[h->n], reterr);
+		if (r < 0)
+			return r;
+		h->n++;
+	}
+	return 0;
+}
+
+/* MCPOOL_ENOENT: no hub runs. */
+static int ask(struct mp_hub_status *h, struct mcpool_error *reterr)
+{
+	MP_CLEANUP(mp_hub_client_freep) struct mp_hub_client *c = NULL;
+	int r = mp_hub_client_open(&c, reterr);
+
+	if (r < 0)
+		return r;
+	r = mp_hub_client_ask(c, "mcpool/status", MP_STR(""), &h->text, reterr);
+	if (r == MCPOOL_ENOENT)
+		r = MCPOOL_EPROTO; /* it runs */
+	return r < 0 ? r : read_servers(h, reterr);
+}
+
+void mp_hub_status_ask(struct mp_hub_status *h, const struct mp_cli_args *args)
+{
+	struct mcpool_error why;
+
+	hub_status_init(h);
+	if (args->config.n == 0 && !args->strict_config && ask(h, &why) < 0)
+		h->n = 0;
+}
+
+const struct mp_status *mp_hub_status_find(const struct mp_hub_status *h, const char *server)
+{
+	for (size_t i = 0; i < h->n; i++)
+		if (strcmp(h->servers[i].name, server) == 0)
+			return &h->servers[i];
+	return NULL;
+}
+
+/* --- all servers ----------------------------------------------------------------------------- */
+
+static struct mp_str get_text(struct mp_hub_status *h, mp_value object, const char *key)
 {
 	struct mp_str text;
 
-	if (mp_value_text(&s->t, mp_value_get(&s->t, object, key), &s->arena, &text) < 0)
+	if (mp_value_text(&h->tape, mp_value_get(&h->tape, object, key), &h->arena, &text) < 0)
 		return MP_STR("");
 	return text;
 }
 
-static int64_t get_number(struct shown *s, mp_value object, const char *key)
+static int64_t get_number(struct mp_hub_status *h, mp_value object, const char *key)
 {
 	int64_t n;
 
-	return mp_value_i64(&s->t, mp_value_get(&s->t, object, key), &n) < 0 ? -1 : n;
+	return mp_value_i64(&h->tape, mp_value_get(&h->tape, object, key), &n) < 0 ? -1 : n;
 }
 
-static struct mp_str keep(struct shown *s, const struct mp_buf *text)
+static struct mp_str keep(struct mp_hub_status *h, const struct mp_buf *text)
 {
-	char *copy = mp_arena_dup(&s->arena, mp_buf_get(text));
+	char *copy = mp_arena_dup(&h->arena, mp_buf_get(text));
 
 	return copy ? mp_str_of(copy) : MP_STR("");
 }
@@ -51,58 +114,55 @@ static int add_count(struct mp_buf *out, int64_t n, const char *what)
 			   n == 1 ? "" : "s");
 }
 
-static int add_life(struct shown *s, mp_value server, struct mp_buf *out)
+static int add_life(const struct mp_status *s, struct mp_buf *out)
 {
-	int64_t pid = get_number(s, server, "pid"), up = get_number(s, server, "uptimeMs");
 	char age[16];
 	int r = 0;
 
-	if (pid > 0)
-		r = mp_buf_addf(out, "process %lld", (long long)pid);
-	if (r == 0 && up >= 0) {
-		mp_live_write_age(up, age);
+	if (s->pid > 0)
+		r = mp_buf_addf(out, "process %lld", (long long)s->pid);
+	if (r == 0 && s->uptime_ms >= 0) {
+		mp_live_write_age(s->uptime_ms, age);
 		r = mp_buf_addf(out, "%sup %s", out->len ? ", " : "", age);
 	}
-	if (r == 0 && get_number(s, server, "restarts") > 0)
-		r = add_count(out, get_number(s, server, "restarts"), "restart");
+	if (r == 0 && s->restarts > 0)
+		r = add_count(out, s->restarts, "restart");
 	return r;
 }
 
-static void fill_row(struct shown *s, mp_value server, struct mp_table_row *row)
+static void fill_row(struct mp_hub_status *h, const struct mp_status *s, struct mp_table_row *row)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
-	struct mp_str error = get_text(s, server, "error");
 
 	mp_buf_init(&text, MP_KIB(64));
-	row->cells[0] = get_text(s, server, "name");
-	row->cells[1] = get_text(s, server, "state");
-	if (add_count(&text, get_number(s, server, "tools"), "tool") == 0 &&
-	    add_count(&text, get_number(s, server, "calls"), "call") == 0)
-		row->cells[2] = keep(s, &text);
+	row->cells[0] = mp_str_of(s->name);
+	row->cells[1] = mp_str_of(mp_status_state_get_name(s->state));
+	if (add_count(&text, s->tools, "tool") == 0 && add_count(&text, s->calls, "call") == 0)
+		row->cells[2] = keep(h, &text);
 	mp_buf_clear(&text);
-	if (mp_str_eq(row->cells[1], MP_STR("needs-approval")) && !error.len)
+	if (s->state == MP_STATUS_NEEDS_APPROVAL && !s->error[0])
 		row->cells[3] = MP_STR("see `mcpool trust`");
-	else if (error.len && !mp_str_eq(row->cells[1], MP_STR("connected")))
-		row->cells[3] = error;
-	else if (add_life(s, server, &text) == 0)
-		row->cells[3] = keep(s, &text);
+	else if (s->error[0] && s->state != MP_STATUS_CONNECTED)
+		row->cells[3] = mp_str_of(s->error);
+	else if (add_life(s, &text) == 0)
+		row->cells[3] = keep(h, &text);
 }
 
-static void show_servers(struct shown *s)
+static void show_servers(struct mp_hub_status *h)
 {
-	mp_value servers = mp_value_get(&s->t, MP_ROOT, "servers");
-	size_t max = mp_value_count(&s->t, servers), n = 0;
-	struct mp_table_row *rows = mp_alloc((max + 1) * sizeof(*rows));
+	struct mp_table_row *rows = mp_alloc((h->n + 1) * sizeof(*rows));
 
-	MP_VALUE_EACH(&s->t, servers, server)
-		fill_row(s, server, &rows[n++]);
-	mp_print_table(rows, n, 4);
-	if (n == 0 && !get_text(s, MP_ROOT, "problem").len)
+	for (size_t i = 0; i < h->n; i++)
+		fill_row(h, &h->servers[i], &rows[i]);
+	mp_print_table(rows, h->n, 4);
+	if (h->n == 0 && !get_text(h, MP_ROOT, "problem").len)
 		puts("No servers are configured here. `mcpool add NAME -- COMMAND...` adds one.");
 	mp_free(rows);
 }
 
-static void fill_session(struct shown *s, mp_value session, struct mp_table_row *row)
+/* --- sessions and the hub -------------------------------------------------------------------- */
+
+static void fill_session(struct mp_hub_status *s, mp_value session, struct mp_table_row *row)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
 	struct mp_str client = get_text(s, session, "client");
@@ -123,13 +183,13 @@ static void fill_session(struct shown *s, mp_value session, struct mp_table_row 
 	row->cells[3] = get_text(s, session, "root");
 }
 
-static void show_sessions(struct shown *s)
+static void show_sessions(struct mp_hub_status *s)
 {
-	mp_value sessions = mp_value_get(&s->t, MP_ROOT, "sessions");
-	size_t max = mp_value_count(&s->t, sessions), n = 0;
+	mp_value sessions = mp_value_get(&s->tape, MP_ROOT, "sessions");
+	size_t max = mp_value_count(&s->tape, sessions), n = 0;
 	struct mp_table_row *rows = mp_alloc((max + 1) * sizeof(*rows));
 
-	MP_VALUE_EACH(&s->t, sessions, session)
+	MP_VALUE_EACH(&s->tape, sessions, session)
 		fill_session(s, session, &rows[n++]);
 	if (n > 0) {
 		putchar('\n');
@@ -138,10 +198,10 @@ static void show_sessions(struct shown *s)
 	mp_free(rows);
 }
 
-static void show_hub(struct shown *s)
+static void show_hub(struct mp_hub_status *s)
 {
-	mp_value hub = mp_value_get(&s->t, MP_ROOT, "hub");
-	mp_value listening = mp_value_get(&s->t, hub, "listening");
+	mp_value hub = mp_value_get(&s->tape, MP_ROOT, "hub");
+	mp_value listening = mp_value_get(&s->tape, hub, "listening");
 	struct mp_str http = get_text(s, listening, "http"), problem = get_text(s, hub, "problem");
 	int64_t sessions = get_number(s, hub, "sessionCount");
 	char age[16];
@@ -166,91 +226,78 @@ static void print_line(const char *title, struct mp_str text)
 	putchar('\n');
 }
 
-static void print_source(struct shown *s, mp_value server)
+static void print_source(const struct mp_status *s)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
-	mp_value source = mp_value_get(&s->t, server, "source");
 
 	mp_buf_init(&text, MP_KIB(16));
-	if (mp_buf_addf(&text, "%.*s:%lld (%.*s)", MP_STR_ARGS(get_text(s, source, "file")),
-			(long long)get_number(s, source, "line"),
-			MP_STR_ARGS(get_text(s, source, "tool"))) == 0)
+	if (mp_buf_addf(&text, "%s:%lld (%s)", s->source.file, (long long)s->source.line,
+			s->source.tool) == 0)
 		print_line("configured", mp_buf_get(&text));
 }
 
 /* What a shared server is not offered; its own mode would change that. */
-static void print_withheld(struct shown *s, mp_value server)
+static void print_withheld(const struct mp_status *s)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
-	mp_value list = mp_value_get(&s->t, server, "withheld");
 	int r = 0;
 
 	mp_buf_init(&text, MP_KIB(4));
-	MP_VALUE_EACH(&s->t, list, word) {
-		struct mp_str name;
-
-		if (r == 0 && mp_value_text(&s->t, word, &s->arena, &name) == 0)
-			r = mp_buf_addf(&text, "%s%.*s", text.len ? ", " : "", MP_STR_ARGS(name));
-	}
+	for (size_t i = 0; i < s->withheld.n && r == 0; i++)
+		r = mp_buf_addf(&text, "%s%s", i ? ", " : "", s->withheld.items[i]);
 	if (r == 0 && text.len && mp_buf_addf(&text, " (\"mode\": \"session\" offers them)") == 0)
 		print_line("withheld", mp_buf_get(&text));
 }
 
-static void print_server(struct shown *s, mp_value server)
+static void print_server(struct mp_hub_status *h, const struct mp_status *s)
 {
 	struct mp_table_row row = {0};
 
-	fill_row(s, server, &row);
+	fill_row(h, s, &row);
 	print_line("name", row.cells[0]);
 	print_line("state", row.cells[1]);
-	print_line("error", get_text(s, server, "error"));
-	print_line("transport", get_text(s, server, "transport"));
-	print_line("mode", get_text(s, server, "mode"));
-	print_withheld(s, server);
-	print_source(s, server);
+	print_line("error", mp_str_of(s->error));
+	print_line("transport", mp_str_of(s->transport));
+	print_line("mode", mp_str_of(s->mode));
+	print_withheld(s);
+	print_source(s);
 	print_line("offers", row.cells[2]);
-	if (mp_str_eq(row.cells[1], MP_STR("connected")))
+	if (s->state == MP_STATUS_CONNECTED)
 		print_line("runs", row.cells[3]);
-	print_line("environment", get_text(s, server, "environment"));
+	print_line("environment", mp_str_of(s->environment));
 }
 
-static mp_value find_server(struct shown *s, const char *name)
+/* As the hub wrote it. */
+static void print_json(struct mp_hub_status *h, size_t i)
 {
-	mp_value servers = mp_value_get(&s->t, MP_ROOT, "servers");
+	mp_value servers = mp_value_get(&h->tape, MP_ROOT, "servers");
 
-	MP_VALUE_EACH(&s->t, servers, server)
-		if (mp_value_text_is(&s->t, mp_value_get(&s->t, server, "name"), mp_str_of(name)))
-			return server;
-	return MP_NONE;
+	MP_VALUE_EACH(&h->tape, servers, one)
+		if (i-- == 0)
+			mp_print_json(mp_value_source(&h->tape, one));
 }
 
-static int show_one(struct mp_str status, const char *name, bool json)
+static int show_one(struct mp_hub_status *h, const char *name, bool json)
 {
-	struct shown s;
-	mp_value server;
-	int r;
+	const struct mp_status *s = mp_hub_status_find(h, name);
 
-	mp_tape_init(&s.t, 0);
-	mp_arena_init(&s.arena, MP_LIMIT_ARENA);
-	r = mp_tape_parse(&s.t, status, NULL);
-	server = r < 0 ? MP_NONE : find_server(&s, name);
-	if (r == 0 && server == MP_NONE)
+	if (!s) {
 		mp_cli_complain_as(MCPOOL_ENOENT,
 				   "the hub has no server '%s' for this folder; `mcpool status` "
 				   "shows those it has",
 				   name);
-	else if (r == 0 && json)
-		mp_print_json(mp_value_source(&s.t, server));
-	else if (r == 0)
-		print_server(&s, server);
-	mp_arena_done(&s.arena);
-	mp_tape_done(&s.t);
-	return r < 0 ? MP_EXIT_PROTOCOL : server == MP_NONE ? MP_EXIT_NOT_FOUND : MP_EXIT_DONE;
+		return MP_EXIT_NOT_FOUND;
+	}
+	if (json)
+		print_json(h, (size_t)(s - h->servers));
+	else
+		print_server(h, s);
+	return MP_EXIT_DONE;
 }
 
 /* --- all of it ------------------------------------------------------------------------------- */
 
-static int tell_problem(struct shown *s)
+static int tell_problem(struct mp_hub_status *s)
 {
 	struct mp_str problem = get_text(s, MP_ROOT, "problem");
 
@@ -262,26 +309,16 @@ static int tell_problem(struct shown *s)
 	return MP_EXIT_CONFIG;
 }
 
-static int show(struct mp_str status, bool json)
+static int show(struct mp_hub_status *h, bool json)
 {
-	struct shown s;
-	int r, code = MP_EXIT_DONE;
-
-	mp_tape_init(&s.t, 0);
-	mp_arena_init(&s.arena, MP_LIMIT_ARENA);
-	r = mp_tape_parse(&s.t, status, NULL);
-	if (r == 0 && json)
-		mp_print_json(status);
-	if (r == 0 && !json) {
-		show_hub(&s);
-		show_servers(&s);
-		show_sessions(&s);
+	if (json) {
+		mp_print_json(mp_buf_get(&h->text));
+	} else {
+		show_hub(h);
+		show_servers(h);
+		show_sessions(h);
 	}
-	if (r == 0)
-		code = tell_problem(&s);
-	mp_arena_done(&s.arena);
-	mp_tape_done(&s.t);
-	return r < 0 ? MP_EXIT_PROTOCOL : code;
+	return tell_problem(h);
 }
 
 /* What follows shows the files only, and the reader should not take it for what runs. */
@@ -299,26 +336,18 @@ static void tell_silent_hub(void)
 
 bool mp_hub_status_show(const char *name, bool json, int *ret_exit_code)
 {
-	MP_CLEANUP(mp_hub_client_freep) struct mp_hub_client *c = NULL;
-	MP_CLEANUP(mp_buf_done) struct mp_buf result;
+	MP_CLEANUP(mp_hub_status_done) struct mp_hub_status h = {0};
 	struct mcpool_error why;
-	int r = mp_hub_client_open(&c, &why);
+	int r;
 
-	mp_buf_init(&result, MP_LIMIT_MESSAGE);
-	if (r == MCPOOL_ENOENT) {
+	hub_status_init(&h);
+	r = ask(&h, &why);
+	if (r == MCPOOL_ENOENT)
 		tell_silent_hub();
+	else if (r < 0)
+		mp_cli_complain("cannot talk to the running hub: %s", why.message);
+	if (r < 0)
 		return false;
-	}
-	if (r == 0)
-		r = mp_hub_client_ask(c, "mcpool/status", MP_STR(""), &result, &why);
-	if (r < 0) {
-		mp_cli_complain("a hub runs and cannot be asked: %s", why.message);
-		return false;
-	}
-	if (name) {
-		*ret_exit_code = mp_print_finish(show_one(mp_buf_get(&result), name, json));
-		return true;
-	}
-	*ret_exit_code = mp_print_finish(show(mp_buf_get(&result), json));
+	*ret_exit_code = mp_print_finish(name ? show_one(&h, name, json) : show(&h, json));
 	return true;
 }

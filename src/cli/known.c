@@ -5,8 +5,10 @@
  */
 #include "cli/known.h"
 
+#include "base/limits.h"
 #include "base/mem.h"
 #include "cli/inproc.h"
+#include "pool/status.h"
 
 struct job {
 	const struct mp_configured *c;
@@ -17,7 +19,9 @@ static void recall(struct mp_inproc *p, void *u)
 {
 	struct job *job = u;
 	struct mp_workspace *v = mp_inproc_get_view(p);
+	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
 
+	mp_arena_init(&arena, MP_LIMIT_ARENA);
 	for (size_t i = 0; i < job->c->set->n; i++) {
 		const struct mp_entry *e = job->c->set->entries[i];
 		ptrdiff_t at = mp_workspace_find(v, e->name);
@@ -25,7 +29,7 @@ static void recall(struct mp_inproc *p, void *u)
 
 		if (at < 0 || e->shadow != MP_SHADOW_NONE)
 			continue; /* the name is another one's */
-		mp_workspace_get_status(v, (size_t)at, MP_INPROC_SESSION, &s);
+		mp_status_take(v, (size_t)at, MP_INPROC_SESSION, &arena, &s);
 		job->list[i] = (struct mp_known){s.tools, s.seen_ms};
 	}
 	mp_inproc_finish(p, MP_EXIT_DONE);

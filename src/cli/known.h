@@ -7,7 +7,7 @@
 #include "cli/configured.h"
 
 struct mp_known {
-	ptrdiff_t tools; /* -1: nothing is remembered */
+	int64_t tools;   /* -1: nothing is remembered */
 	int64_t seen_ms; /* since 1970 */
 };
 

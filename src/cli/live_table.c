@@ -8,7 +8,6 @@
 
 #include "base/arena.h"
 #include "base/limits.h"
-#include "base/redact.h"
 #include "cli/safe.h"
 
 enum { NAME, STATE, TOOLS, PID, UPTIME, RESTARTS, CALLS, P50, P99, QUEUE, CELLS };
@@ -106,40 +105,15 @@ static const char *MP_PRINTF(2, 3) keepf(struct table *t, const char *format, ..
 static void write_attempt(const struct mp_status *s, char *out, size_t size)
 {
 	out[0] = '\0';
-	if (s->attempt > 1 && s->max)
-		snprintf(out, size, "attempt %u of %u", s->attempt, s->max);
-	else if (s->attempt > 1)
-		snprintf(out, size, "attempt %u", s->attempt);
-}
-
-/* Each by itself: what hides a secret at the end of one must not swallow the other. */
-int mp_live_add_error(struct mp_buf *out, const struct mp_status *s)
-{
-	struct mp_str words = mp_str_get_last_line(s->tail);
-	int r = mp_redact(mp_str_of(s->error), false, out);
-
-	if (r < 0 || !s->error[0] || !words.len)
-		return r;
-	r = mp_buf_add_str(out, MP_STR(" ("));
-	if (r == 0)
-		r = mp_redact(words, false, out);
-	return r < 0 ? r : mp_buf_add_char(out, ')');
-}
-
-static const char *error_of(struct table *t, const struct mp_status *s)
-{
-	MP_CLEANUP(mp_buf_done) struct mp_buf text;
-	const char *kept = NULL;
-
-	mp_buf_init(&text, MP_KIB(512));
-	if (mp_live_add_error(&text, s) == 0)
-		kept = mp_arena_dup(&t->arena, mp_buf_get(&text));
-	return kept ? kept : "";
+	if (s->tries > 1 && s->max_tries)
+		snprintf(out, size, "attempt %d of %d", (int)s->tries, (int)s->max_tries);
+	else if (s->tries > 1)
+		snprintf(out, size, "attempt %d", (int)s->tries);
 }
 
 static const char *note_of(struct table *t, const struct mp_status *s)
 {
-	const char *error = error_of(t, s), *colon = error[0] ? ": " : "";
+	const char *error = s->error, *colon = error[0] ? ": " : "";
 	int64_t left_ms = s->next_at_ms - t->room->wall_ms;
 	char attempt[48];
 
@@ -149,13 +123,13 @@ static const char *note_of(struct table *t, const struct mp_status *s)
 		return keepf(t, "%s%s%s%s%s", s->detail, attempt[0] ? ", " : "", attempt, colon,
 			     error);
 	case MP_STATUS_FAILED:
-		if (s->next_at_ms)
+		if (s->next_at_ms > 0)
 			return keepf(t, "next try in %d s%s%s%s%s",
 				     (int)(left_ms > 0 ? (left_ms + 999) / 1000 : 0),
 				     attempt[0] ? ", " : "", attempt, colon, error);
 		return keepf(t, "%s", error);
 	case MP_STATUS_NEEDS_APPROVAL:
-		return keepf(t, "mcpool trust %s", s->entry->name);
+		return keepf(t, "mcpool trust %s", s->name);
 	case MP_STATUS_NEEDS_AUTH:
 		return keepf(t, "%s", error);
 	case MP_STATUS_CONNECTED:
@@ -198,9 +172,9 @@ const char *mp_live_get_color(struct mp_str state)
 	return NULL;
 }
 
-static const char *count_cell(struct table *t, uint64_t n, bool is_known)
+static const char *count_cell(struct table *t, int64_t n)
 {
-	return is_known ? keepf(t, "%llu", (unsigned long long)n) : "-";
+	return n >= 0 ? keepf(t, "%lld", (long long)n) : "-";
 }
 
 /* What it had when it was last seen stands in parentheses. */
@@ -208,7 +182,7 @@ static const char *tools_cell(struct table *t, const struct mp_status *s)
 {
 	if (s->tools < 0)
 		return "-";
-	return keepf(t, s->state == MP_STATUS_CONNECTED ? "%td" : "(%td)", s->tools);
+	return keepf(t, s->state == MP_STATUS_CONNECTED ? "%lld" : "(%lld)", (long long)s->tools);
 }
 
 static void fill_row(struct table *t, size_t i)
@@ -216,23 +190,21 @@ static void fill_row(struct table *t, size_t i)
 	struct row *row = &t->rows[t->n++];
 	struct mp_status s;
 	char text[16];
-	bool is_up;
 
-	mp_workspace_get_status(t->workspace, i, 0, &s);
-	is_up = s.state == MP_STATUS_CONNECTED;
-	row->cells[NAME] = keep_safe(t, mp_str_of(s.entry->name), WIDEST_NAME);
+	mp_status_take(t->workspace, i, 0, &t->arena, &s);
+	row->cells[NAME] = keep_safe(t, mp_str_of(s.name), WIDEST_NAME);
 	row->cells[STATE] = mp_status_state_get_name(s.state);
 	row->cells[TOOLS] = tools_cell(t, &s);
-	row->cells[PID] = count_cell(t, (uint64_t)s.pid, s.pid > 0);
-	mp_live_write_age(is_up ? s.uptime_ms : -1, text);
+	row->cells[PID] = count_cell(t, s.pid);
+	mp_live_write_age(s.uptime_ms, text);
 	row->cells[UPTIME] = keepf(t, "%s", text);
-	row->cells[RESTARTS] = count_cell(t, s.restarts, s.instance != 0);
-	row->cells[CALLS] = count_cell(t, s.stats ? s.stats->calls : 0, s.instance != 0);
-	mp_live_write_latency(s.stats ? mp_stats_get_latency_us(s.stats, 500) : -1, text);
+	row->cells[RESTARTS] = count_cell(t, s.restarts);
+	row->cells[CALLS] = count_cell(t, s.calls);
+	mp_live_write_latency(s.p50_us, text);
 	row->cells[P50] = keepf(t, "%s", text);
-	mp_live_write_latency(s.stats ? mp_stats_get_latency_us(s.stats, 990) : -1, text);
+	mp_live_write_latency(s.p99_us, text);
 	row->cells[P99] = keepf(t, "%s", text);
-	row->cells[QUEUE] = count_cell(t, s.waiting + s.lined, s.instance != 0);
+	row->cells[QUEUE] = count_cell(t, s.instance ? s.waiting : -1);
 	row->note = note_of(t, &s);
 	row->color = color_of(s.state);
 }

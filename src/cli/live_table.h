@@ -7,7 +7,7 @@
 
 #include "base/base.h"
 #include "base/buf.h"
-#include "pool/pool.h"
+#include "pool/status.h"
 
 struct mp_live_room {
 	size_t columns, lines; /* at most; at least 20 and 3 are taken */
@@ -18,9 +18,6 @@ struct mp_live_room {
 /* Lines, each ending in \n and made safe. MCPOOL_ENOMEM, MCPOOL_ELIMIT. */
 int mp_live_table_draw(struct mp_workspace *v, const struct mp_live_room *room,
 		       struct mp_buf *out) MP_MUST;
-
-/* Why it failed, with the last line it wrote to stderr, secrets as dots; "" where it did not. */
-int mp_live_add_error(struct mp_buf *out, const struct mp_status *s) MP_MUST;
 
 /* The sequence that colours this name of a state; NULL: it is no state. */
 const char *mp_live_get_color(struct mp_str state);

@@ -11,6 +11,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "cli/command.h"
+#include "cli/diagnosis.h"
 #include "cli/verbs.h"
 
 /* Who has as long as we wait says better why it failed than that we stopped waiting. */
@@ -29,19 +30,20 @@ static const char *const singular[] = {"tool", "prompt", "resource", "resourceTe
 
 /* --- what there is --------------------------------------------------------------------------- */
 
-int mp_offers_make_stock(const struct mp_roster *roster, unsigned which, struct mp_stock **ret)
+int mp_offers_make_stock(const struct mp_status_list *servers, unsigned which,
+			 struct mp_stock **ret)
 {
-	const char **servers = mp_alloc((roster->n + 1) * sizeof(char *));
-	struct mp_offer **offers = mp_alloc((roster->n + 1) * sizeof(struct mp_offer *));
+	const char **names = mp_alloc((servers->n + 1) * sizeof(char *));
+	struct mp_offer **offers = mp_alloc((servers->n + 1) * sizeof(struct mp_offer *));
 	int r;
 
-	for (size_t i = 0; i < roster->n; i++) {
-		servers[i] = roster->rows[i].name;
-		offers[i] = mp_toolbox_get_offer(&roster->rows[i], which);
+	for (size_t i = 0; i < servers->n; i++) {
+		names[i] = servers->items[i].name;
+		offers[i] = mp_toolbox_get_offer(&servers->items[i], which);
 	}
-	r = mp_stock_make((enum mp_naming)roster->naming, servers, offers, roster->n, ret);
+	r = mp_stock_make((enum mp_naming)servers->naming, names, offers, servers->n, ret);
 	mp_free(offers);
-	mp_free(servers);
+	mp_free(names);
 	return r;
 }
 
@@ -52,12 +54,12 @@ static bool is_of_names(enum mp_catalog_kind kind)
 
 static int gather(struct mp_offers *o)
 {
-	const struct mp_roster *roster = mp_reach_get_roster(o->reach);
+	const struct mp_status_list *servers = mp_reach_get_servers(o->reach);
 
 	if (is_of_names(o->kinds[0]))
-		return mp_toolbox_fill(&o->box, roster, o->kinds[0], o->which,
+		return mp_toolbox_fill(&o->box, servers, o->kinds[0], o->which,
 				       mp_reach_get_configured(o->reach));
-	return mp_offers_make_stock(roster, o->which, &o->stock);
+	return mp_offers_make_stock(servers, o->which, &o->stock);
 }
 
 static size_t count_items(const struct mp_offers *o, enum mp_catalog_kind kind)
@@ -68,7 +70,7 @@ static size_t count_items(const struct mp_offers *o, enum mp_catalog_kind kind)
 static struct mp_str get_item(const struct mp_offers *o, enum mp_catalog_kind kind, size_t i,
 			      struct mp_tool *ret)
 {
-	const struct mp_roster *roster = mp_reach_get_roster(o->reach);
+	const struct mp_status_list *servers = mp_reach_get_servers(o->reach);
 	const struct mp_ware *ware;
 
 	if (is_of_names(kind)) {
@@ -76,70 +78,72 @@ static struct mp_str get_item(const struct mp_offers *o, enum mp_catalog_kind ki
 		return mp_names_get(o->box.names, i)->public_name;
 	}
 	ware = o->stock->wares[kind][i];
-	*ret = (struct mp_tool){.item = ware->item, .server = mp_roster_find(roster, ware->server)};
+	*ret = (struct mp_tool){.item = ware->item,
+				.server = mp_status_list_find(servers, ware->server)};
 	ret->is_live =
-		ret->server->offer->saved_ms == 0 && ret->server->state == MP_STATUS_CONNECTED;
+		ret->server->catalog->saved_ms == 0 && ret->server->state == MP_STATUS_CONNECTED;
 	return ware->public_name;
 }
 
 /* --- what is not listed ---------------------------------------------------------------------- */
 
-static void read_fate(const struct mp_offers *o, const struct mp_roster_row *row,
-		      struct mp_fate *ret)
+static void diagnose(const struct mp_offers *o, const struct mp_status *status,
+		     struct mp_diagnosis *ret)
 {
-	mp_fate_read(row, o->wait_ms, ret);
-	if (row->state == MP_STATUS_PENDING && mp_toolbox_get_offer(row, o->which))
+	mp_diagnosis_read(status, o->wait_ms, ret);
+	if (status->state == MP_STATUS_PENDING && mp_toolbox_get_offer(status, o->which))
 		ret->is_listed = true;
 }
 
-static void count(struct mp_offers *o, const struct mp_fate *f)
+static void count(struct mp_offers *o, const struct mp_diagnosis *f)
 {
 	o->listed += f->is_listed;
 	o->waiting += f->is_waiting;
 	o->failed += !f->is_listed && !f->is_waiting && !f->is_off;
 	o->locked += f->exit_code == MP_EXIT_NEEDS_AUTH;
-	o->lacks_required |= !f->is_listed && !f->is_off && f->row->is_required;
+	o->lacks_required |= !f->is_listed && !f->is_off && f->status->is_required;
 }
 
-static void complain(const struct mp_offers *o, const struct mp_fate *f)
+static void complain(const struct mp_offers *o, const struct mp_diagnosis *f)
 {
-	int64_t its_ms = f->row->timeout_ms;
+	int64_t its_ms = f->status->timeout_ms;
 	bool is_ours = o->args->timeout_ms || its_ms >= o->wait_ms; /* not its own limit */
 
-	mp_fate_complain(f, is_ours ? "--timeout" : "\"timeout\"", is_ours ? o->wait_ms : its_ms);
+	mp_diagnosis_complain(f, is_ours ? "--timeout" : "\"timeout\"",
+			      is_ours ? o->wait_ms : its_ms);
 }
 
-static bool is_withheld(const struct mp_roster_row *row)
+static bool is_withheld(const struct mp_status *status)
 {
-	return row->withholds && row->offer && row->offer->hello.era != MP_ERA_MODERN;
+	return status->withheld.n && status->catalog && status->catalog->hello.era != MP_ERA_MODERN;
 }
 
 /* For people: those who named a server, or look at a terminal. */
 static void tell_withheld(const struct mp_offers *o)
 {
-	const struct mp_roster *roster = mp_reach_get_roster(o->reach);
+	const struct mp_status_list *servers = mp_reach_get_servers(o->reach);
 	bool is_named = o->args->n_words > 0;
 	size_t n = 0;
 
-	for (size_t i = 0; i < roster->n; i++)
-		n += is_withheld(&roster->rows[i]);
+	for (size_t i = 0; i < servers->n; i++)
+		n += is_withheld(&servers->items[i]);
 	if (n == 0 || o->kinds[0] != MP_CATALOG_TOOL || o->args->json ||
 	    !(is_named || isatty(STDOUT_FILENO)))
 		return;
 	fprintf(stderr,
-		"%zu %s shared and not offered " MP_WITHHELD ": %s may have more tools with "
+		"%zu %s shared and not offered " MP_STATUS_WITHHELD ": %s may have more tools with "
 		"\"mode\": \"session\"\n",
 		n, n == 1 ? "server is" : "servers are", n == 1 ? "it" : "they");
 }
 
-static void tell_problems(const struct mp_offers *o, const struct mp_roster_row *row)
+static void tell_problems(const struct mp_offers *o, const struct mp_status *status)
 {
 	for (size_t k = 0; k < o->n_kinds; k++) {
-		const struct mp_offer_list *l = row->offer->lists[o->kinds[k]];
+		const struct mp_offer_list *l = status->catalog->lists[o->kinds[k]];
 
-		mp_print_problems(row->name, &l->list);
+		mp_print_problems(status->name, &l->list);
 		if (l->problem)
-			mp_cli_complain("%s: %s: %s", row->name, words[o->kinds[k]].list,
+			mp_cli_complain("%s: %s: %s", status->name, words[o->kinds[k]].list,
 					l->problem);
 	}
 }
@@ -147,15 +151,15 @@ static void tell_problems(const struct mp_offers *o, const struct mp_roster_row 
 /* Those that are missing, and what their lists lack; on stderr. */
 static void tell_missing(struct mp_offers *o)
 {
-	const struct mp_roster *roster = mp_reach_get_roster(o->reach);
+	const struct mp_status_list *servers = mp_reach_get_servers(o->reach);
 
-	for (size_t i = 0; i < roster->n; i++) {
-		struct mp_fate f;
+	for (size_t i = 0; i < servers->n; i++) {
+		struct mp_diagnosis f;
 
-		read_fate(o, &roster->rows[i], &f);
+		diagnose(o, &servers->items[i], &f);
 		count(o, &f);
-		if (f.is_listed && f.row->offer)
-			tell_problems(o, f.row);
+		if (f.is_listed && f.status->catalog)
+			tell_problems(o, f.status);
 		else if (!f.is_waiting && !f.is_off)
 			complain(o, &f);
 	}
@@ -179,31 +183,31 @@ static int get_exit_code(const struct mp_offers *o)
 /* --- what is --------------------------------------------------------------------------------- */
 
 static void write_list_errors(struct mp_writer *w, const struct mp_offers *o,
-			      const struct mp_roster_row *row)
+			      const struct mp_status *status)
 {
 	for (size_t k = 0; k < o->n_kinds; k++) {
-		const struct mp_offer_list *l = row->offer->lists[o->kinds[k]];
+		const struct mp_offer_list *l = status->catalog->lists[o->kinds[k]];
 
-		mp_print_write_errors(w, row->name, &l->list);
+		mp_print_write_errors(w, status->name, &l->list);
 		if (l->problem)
-			mp_print_write_error(w, row->name, l->problem);
+			mp_print_write_error(w, status->name, l->problem);
 	}
 }
 
 static void write_errors(struct mp_writer *w, struct mp_offers *o)
 {
-	const struct mp_roster *roster = mp_reach_get_roster(o->reach);
+	const struct mp_status_list *servers = mp_reach_get_servers(o->reach);
 
 	mp_write_key(w, MP_STR("errors"));
 	mp_write_begin_array(w);
-	for (size_t i = 0; i < roster->n; i++) {
-		struct mp_fate f;
+	for (size_t i = 0; i < servers->n; i++) {
+		struct mp_diagnosis f;
 
-		read_fate(o, &roster->rows[i], &f);
-		if (f.is_listed && f.row->offer)
-			write_list_errors(w, o, f.row);
+		diagnose(o, &servers->items[i], &f);
+		if (f.is_listed && f.status->catalog)
+			write_list_errors(w, o, f.status);
 		else if (!f.is_off)
-			mp_print_write_error(w, f.name, f.message);
+			mp_print_write_error(w, f.status->name, f.message);
 	}
 	mp_write_end_array(w);
 }

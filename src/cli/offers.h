@@ -36,8 +36,8 @@ int mp_offers_run(struct mp_offers *o);
  */
 void mp_offers_show_command(void *u);
 
-/* What there is at this moment, of a roster; offers: as toolbox.h has them. One reference. */
-int mp_offers_make_stock(const struct mp_roster *roster, unsigned which,
+/* What there is at this moment, of a servers; offers: as toolbox.h has them. One reference. */
+int mp_offers_make_stock(const struct mp_status_list *servers, unsigned which,
 			 struct mp_stock **ret) MP_MUST;
 
 #endif

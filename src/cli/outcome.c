@@ -6,23 +6,25 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "cli/command.h"
+#include "cli/diagnosis.h"
 #include "cli/failure.h"
 
 /* It is not up, and was not during the call: what is to be said is why (B65). False: it was. */
-static bool blame_start(const struct mp_pool_answer *a, const struct mp_roster_row *row,
+static bool blame_start(const struct mp_pool_answer *a, const struct mp_status *status,
 			struct mcpool_error *why, int *ret_exit_code)
 {
-	struct mp_fate f;
+	struct mp_diagnosis f;
 
-	if (!row ||
+	if (!status ||
 	    (a->error->code != MCPOOL_EUNAVAILABLE && a->error->code != MCPOOL_ERESTART_FAILED &&
 	     a->error->code != MCPOOL_ERESTARTING))
 		return false;
-	mp_fate_read(row, 0, &f);
-	if (row->state != MP_STATUS_FAILED || row->starts == 0)
+	mp_diagnosis_read(status, 0, &f);
+	if (status->state != MP_STATUS_FAILED || status->starts == 0)
 		return false;
 	(void)mp_fail_because(why, a->error->code, a->error,
-			      "MCP error: Failed to connect to \"%s\": %s", f.name, f.message);
+			      "MCP error: Failed to connect to \"%s\": %s", f.status->name,
+			      f.message);
 	*ret_exit_code = f.exit_code;
 	return true;
 }
@@ -36,13 +38,13 @@ static int get_exit_code(const struct mp_pool_answer *a)
 }
 
 static int tell_failure(const struct mp_outcome_teller *t, const struct mp_pool_answer *a,
-			const struct mp_roster_row *row)
+			const struct mp_status *status)
 {
 	struct mp_failed_call f = mp_failed_call_of(a, t->name);
 	struct mcpool_error why;
 	int exit_code = get_exit_code(a);
 
-	if (blame_start(a, row, &why, &exit_code))
+	if (blame_start(a, status, &why, &exit_code))
 		f.why = &why;
 	mp_failure_tell(&f, t->args->json);
 	return exit_code;
@@ -51,12 +53,13 @@ static int tell_failure(const struct mp_outcome_teller *t, const struct mp_pool_
 /* The server's own error, as it wrote it. */
 static int tell_error(const struct mp_outcome_teller *t, const struct mp_pool_answer *a)
 {
-	const struct mp_roster_row *row = mp_roster_find(mp_reach_get_roster(t->reach), a->server);
+	const struct mp_status *status =
+		mp_status_list_find(mp_reach_get_servers(t->reach), a->server);
 	struct mp_failed_call f = {
 		.server = a->server,
 		.is_configured = true,
 		.tool = t->name,
-		.transport = row ? row->transport : NULL,
+		.transport = status ? status->transport : NULL,
 	};
 
 	mp_failure_tell_error(&f, a->message, t->args->json);
@@ -104,7 +107,7 @@ static int tell_result(const struct mp_outcome_teller *t, const struct mp_pool_a
 	return MP_EXIT_PROTOCOL;
 }
 
-void mp_outcome_tell(const struct mp_pool_answer *a, const struct mp_roster_row *row, void *u)
+void mp_outcome_tell(const struct mp_pool_answer *a, const struct mp_status *status, void *u)
 {
 	struct mp_outcome_teller *t = u;
 	int exit_code;
@@ -114,9 +117,9 @@ void mp_outcome_tell(const struct mp_pool_answer *a, const struct mp_roster_row 
 	else if (a->message && a->message->kind == MP_MESSAGE_RESULT)
 		exit_code = tell_result(t, a);
 	else if (t->args->command)
-		exit_code = mp_command_tell_failure(t, a, row);
+		exit_code = mp_command_tell_failure(t, a, status);
 	else if (a->outcome != MP_OUTCOME_ANSWERED)
-		exit_code = tell_failure(t, a, row);
+		exit_code = tell_failure(t, a, status);
 	else
 		exit_code = tell_error(t, a);
 	mp_reach_finish(t->reach, exit_code);

@@ -21,6 +21,6 @@ struct mp_outcome_teller {
 };
 
 /* For mp_reach_call(); u: the teller. Tells, and finishes. */
-void mp_outcome_tell(const struct mp_pool_answer *a, const struct mp_roster_row *row, void *u);
+void mp_outcome_tell(const struct mp_pool_answer *a, const struct mp_status *status, void *u);
 
 #endif

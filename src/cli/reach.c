@@ -1,32 +1,29 @@
 /*
  * reach.c - the servers of one command, wherever they run.
  */
-#include <stdio.h>
-
 #include "base/error.h"
 #include "cli/reach_parts.h"
-#include "session/failed_call.h"
 
 /* --- what the ways tell ---------------------------------------------------------------------- */
 
-void mp_reach_looked(struct mp_reach *r, struct mp_roster *roster)
+void mp_reach_looked(struct mp_reach *r, struct mp_status_list *servers)
 {
 	void (*fn)(void *u) = r->looked;
 
-	mp_roster_free(r->roster);
-	r->roster = roster;
+	mp_status_list_free(r->servers);
+	r->servers = servers;
 	r->looked = NULL;
 	fn(r->looked_u);
 }
 
 void mp_reach_answered(struct mp_reach *r, const struct mp_pool_answer *answer,
-		       const struct mp_roster_row *row)
+		       const struct mp_status *status)
 {
 	mp_reach_answer_fn fn = r->answered;
 
 	r->answered = NULL;
 	mp_progress_line_clear(mp_reach_get_line(r));
-	fn(answer, row, r->answered_u);
+	fn(answer, status, r->answered_u);
 }
 
 void mp_reach_waited(struct mp_reach *r)
@@ -85,9 +82,9 @@ const struct mp_configured *mp_reach_get_configured(const struct mp_reach *r)
 	return r->o->c;
 }
 
-const struct mp_roster *mp_reach_get_roster(const struct mp_reach *r)
+const struct mp_status_list *mp_reach_get_servers(const struct mp_reach *r)
 {
-	return r->roster;
+	return r->servers;
 }
 
 void mp_reach_finish(struct mp_reach *r, int exit_code)
@@ -121,87 +118,6 @@ int mp_reach_run(const struct mp_reach_options *options, mp_reach_fn begin, void
 		exit_code = mp_reach_go_to_hub(&r);
 	if (exit_code == MP_REACH_NOBODY)
 		exit_code = mp_reach_go_alone(&r);
-	mp_roster_free(r.roster);
+	mp_status_list_free(r.servers);
 	return exit_code;
-}
-
-/* --- what became of a server ----------------------------------------------------------------- */
-
-/* A command that is not there is no missing tool, and no wrong word on our command line. */
-static int code_of(const struct mp_roster_row *row)
-{
-	struct mcpool_error why = {.code = (int)row->code};
-
-	if (!row->has_instance)
-		return MP_EXIT_CONFIG; /* it is not valid, or a value of it is missing */
-	if (why.code == MCPOOL_ENOENT || why.code == MCPOOL_EINVAL)
-		return MP_EXIT_START;
-	return mp_cli_exit_code(&why);
-}
-
-void mp_fate_read(const struct mp_roster_row *row, int64_t waited_ms, struct mp_fate *ret)
-{
-	*ret = (struct mp_fate){.row = row,
-				.name = row->name,
-				.exit_code = MP_EXIT_START,
-				.tail = mp_str_of(row->tail)};
-	snprintf(ret->message, sizeof(ret->message), "%s", row->error);
-	switch ((enum mp_status_state)row->state) {
-	case MP_STATUS_CONNECTED:
-	case MP_STATUS_READY:
-		ret->is_listed = row->tools >= 0;
-		ret->exit_code = MP_EXIT_DONE;
-		break;
-	case MP_STATUS_PENDING:
-		snprintf(ret->message, sizeof(ret->message), "not ready within %g s (%s)",
-			 (double)waited_ms / 1000, row->detail);
-		ret->exit_code = MP_EXIT_TIMEOUT;
-		break;
-	case MP_STATUS_FAILED:
-		ret->exit_code = code_of(row);
-		break;
-	case MP_STATUS_DISABLED:
-		ret->is_off = true;
-		ret->exit_code = MP_EXIT_CONFIG;
-		break;
-	case MP_STATUS_NEEDS_APPROVAL:
-		ret->is_waiting = true;
-		ret->exit_code = MP_EXIT_NEEDS_APPROVAL;
-		if (!row->error[0])
-			snprintf(ret->message, sizeof(ret->message),
-				 "it waits for your approval: mcpool trust %s", ret->name);
-		break;
-	case MP_STATUS_NEEDS_AUTH:
-		ret->exit_code = MP_EXIT_NEEDS_AUTH;
-		break;
-	case MP_STATUS_SHADOWED:
-	case MP_STATUS_STATE_COUNT:
-		break;
-	}
-}
-
-struct mcpool_error mp_fate_explain(const struct mp_fate *f)
-{
-	struct mcpool_error why;
-
-	(void)mp_fail(&why, mp_cli_code_of(f->exit_code),
-		      "MCP error: Failed to connect to \"%s\": %s", f->name, f->message);
-	why.fault =
-		f->row->state == MP_STATUS_PENDING ? (int)MCPOOL_FAULT_TIMEOUT : (int)f->row->fault;
-	return why;
-}
-
-void mp_fate_complain(const struct mp_fate *f, const char *larger, int64_t now_ms)
-{
-	mp_cli_complain("Failed to connect to \"%s\": %s", f->name, f->message);
-	if (f->exit_code == MP_EXIT_TIMEOUT)
-		mp_cli_complain("A server that starts slowly needs a larger %s (now %lld ms).",
-				larger, (long long)now_ms);
-	if (f->exit_code == MP_EXIT_NEEDS_AUTH) /* B67 */
-		mp_cli_complain(
-			"It wants to know who you are: put a token into its headers, as "
-			"\"Authorization\": \"Bearer ${TOKEN}\". `mcpool get %s` shows where it "
-			"stands.",
-			f->name);
-	mp_print_tail(mp_failed_call_get_last_lines(f->tail));
 }

@@ -1,14 +1,14 @@
 /*
  * reach.h - the servers of one command, wherever they run: in the running hub, which has them up
- * already, or in a hub of its own for as long as the command takes. A verb sees a roster and makes
- * calls; which way they go it cannot tell, so both ways say the same.
+ * already, or in a hub of its own for as long as the command takes. A verb sees a list of statuses
+ * and makes calls; which way they go it cannot tell, so both ways say the same.
  */
 #ifndef MP_REACH_H
 #define MP_REACH_H
 
 #include "cli/configured.h"
 #include "cli/progress_line.h"
-#include "face/roster.h"
+#include "pool/status.h"
 #include "pool/pool_call.h"
 
 struct mp_reach;
@@ -48,24 +48,25 @@ enum mp_reach_start {
 
 struct mp_reach_look {
 	enum mp_reach_start start;
-	const bool *only; /* which of the last roster, until fn is called; NULL: all */
+	const bool *only; /* which of the last servers, until fn is called; NULL: all */
 	bool fresh;       /* those that are up list anew */
 	int64_t max_ms;
 };
 /*
  * Start those, wait until each of them is live or failed, max_ms at most; then fn, and there is a
- * new roster of all servers. fn may be called from within. One at a time.
+ * new servers of all servers. fn may be called from within. One at a time.
  */
 void mp_reach_look(struct mp_reach *r, const struct mp_reach_look *look, void (*fn)(void *u),
 		   void *u);
 unsigned mp_reach_get_skipped_lists(const struct mp_reach *r);
 const struct mp_cli_args *mp_reach_get_args(const struct mp_reach *r);
 const struct mp_configured *mp_reach_get_configured(const struct mp_reach *r);
-const struct mp_roster *mp_reach_get_roster(const struct mp_reach *r); /* NULL: not looked yet */
+const struct mp_status_list *mp_reach_get_servers(
+	const struct mp_reach *r); /* NULL: not looked yet */
 
-/* row: where the server stands, if there is no result of its own; else NULL. */
+/* status: where the server stands, if there is no result of its own; else NULL. */
 typedef void (*mp_reach_answer_fn)(const struct mp_pool_answer *answer,
-				   const struct mp_roster_row *row, void *u);
+				   const struct mp_status *status, void *u);
 /*
  * One call, one at a time; progress is shown, forms are filled in where the options declare it, and
  * Ctrl-C cancels it. Of the request server, method, params, tool and timeout_ms count. A negative
@@ -76,24 +77,5 @@ int mp_reach_call(struct mp_reach *r, const struct mp_pool_call_options *rq, mp_
 
 /* Between two calls; fn when the time is over, or at once when the user interrupts. */
 void mp_reach_wait(struct mp_reach *r, int64_t ms, void (*fn)(void *u), void *u);
-
-/* --- what became of a server --- */
-
-struct mp_fate {
-	const struct mp_roster_row *row;
-	const char *name;
-	bool is_listed;     /* it runs, or its lists are known */
-	bool is_waiting;    /* for a person to say yes */
-	bool is_off;        /* disabled */
-	char message[640];  /* why it is not listed */
-	int exit_code;      /* what that means for a command that needs it */
-	struct mp_str tail; /* its last words */
-};
-/* waited_ms: how long whoever is still pending was waited for. */
-void mp_fate_read(const struct mp_roster_row *row, int64_t waited_ms, struct mp_fate *ret);
-/* Why a call of it failed, as clients of a hub are told. */
-struct mcpool_error mp_fate_explain(const struct mp_fate *f);
-/* On stderr: B65, B66 and its last words. larger: the setting that gives a slow start more time. */
-void mp_fate_complain(const struct mp_fate *f, const char *larger, int64_t now_ms);
 
 #endif

@@ -97,9 +97,9 @@ static void write_names(struct mp_writer *w, const struct mp_reach *r, const boo
 	mp_write_end_array(w);
 	mp_write_key(w, MP_STR("only"));
 	mp_write_begin_array(w);
-	for (size_t i = 0; only && i < r->roster->n; i++)
+	for (size_t i = 0; only && i < r->servers->n; i++)
 		if (only[i])
-			mp_write_text(w, mp_str_of(r->roster->rows[i].name));
+			mp_write_text(w, mp_str_of(r->servers->items[i].name));
 	mp_write_end_array(w);
 }
 
@@ -155,19 +155,19 @@ static int call(void *w, const struct mp_pool_call_options *rq, struct mcpool_er
 /* --- answers --------------------------------------------------------------------------------- */
 
 /* One that was asked for and is not there: the hub has other files than we have. */
-static void take_roster(struct by_hub *h, const struct mp_message *m)
+static void take_servers(struct by_hub *h, const struct mp_message *m)
 {
-	struct mp_roster *roster = NULL;
+	struct mp_status_list *servers = NULL;
 
-	if (mp_roster_read(m->tape, m->result, &roster, NULL) < 0 ||
-	    (h->r->o->entries && roster->n < h->r->o->n)) {
-		mp_roster_free(roster);
+	if (mp_status_list_read(m->tape, m->result, &servers, NULL) < 0 ||
+	    (h->r->o->entries && servers->n < h->r->o->n)) {
+		mp_status_list_free(servers);
 		give_up(h);
 		return;
 	}
 	h->state = IDLE;
 	mp_timer_stop(&h->patience);
-	mp_reach_looked(h->r, roster);
+	mp_reach_looked(h->r, servers);
 }
 
 static int64_t get_number(const struct mp_message *m, const char *key)
@@ -207,7 +207,8 @@ static enum mp_outcome get_outcome(const struct mp_message *m)
 static void tell_failure(struct by_hub *h, const struct mp_message *m, enum mp_outcome outcome)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
-	MP_CLEANUP(mp_roster_freep) struct mp_roster *roster = NULL;
+	mp_value v = mp_value_get(m->tape, m->result, "status");
+	struct mp_status status;
 	struct mp_pool_answer a = {.outcome = outcome, .server = h->server};
 	struct mcpool_error why;
 
@@ -223,13 +224,13 @@ static void tell_failure(struct by_hub *h, const struct mp_message *m, enum mp_o
 	a.retryable = get_bool(m, "retryable");
 	a.was_up = get_bool(m, "wasUp");
 	a.was_out = get_bool(m, "wasOut");
-	if (mp_roster_read(m->tape, mp_value_get(m->tape, m->result, "roster"), &roster, NULL) < 0)
-		roster = NULL;
-	if (roster && roster->n) {
-		a.environment = roster->rows[0].environment;
-		a.transport = roster->rows[0].transport;
+	if (mp_status_read(m->tape, v, &arena, &status, NULL) < 0) {
+		mp_reach_answered(h->r, &a, NULL);
+		return;
 	}
-	mp_reach_answered(h->r, &a, roster && roster->n ? &roster->rows[0] : NULL);
+	a.environment = status.environment;
+	a.transport = status.transport;
+	mp_reach_answered(h->r, &a, &status);
 }
 
 static void take_answer(struct by_hub *h, const struct mp_message *m)
@@ -344,7 +345,7 @@ static void take(struct by_hub *h, const struct mp_message *m)
 	else if (m->kind == MP_MESSAGE_ERROR && is_ours(h, m))
 		take_refusal(h, m);
 	else if (m->kind == MP_MESSAGE_RESULT && is_ours(h, m) && h->state == LOOKING)
-		take_roster(h, m);
+		take_servers(h, m);
 	else if (m->kind == MP_MESSAGE_RESULT && is_ours(h, m) && h->state == CALLING)
 		take_answer(h, m);
 }

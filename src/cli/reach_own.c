@@ -23,12 +23,12 @@ struct own {
 static void take(void *u)
 {
 	struct own *own = u;
-	struct mp_roster *roster;
-	int r = mp_roster_take(mp_inproc_get_view(own->hub), MP_INPROC_SESSION, NULL,
-			       MP_ROSTER_OFFERS, &roster);
+	struct mp_status_list *servers;
+	int r = mp_status_list_take(mp_inproc_get_view(own->hub), MP_INPROC_SESSION, NULL, true,
+				    &servers);
 
 	if (r == 0) {
-		mp_reach_looked(own->r, roster);
+		mp_reach_looked(own->r, servers);
 		return;
 	}
 	mp_cli_complain("%s", mcpool_error_text(r));
@@ -57,7 +57,7 @@ static const char *get_tail(struct own *own, size_t at, const struct mp_status *
 
 	if (mp_workspace_get_tail(v, at, MP_INPROC_SESSION, MP_REACH_TAIL_LINES, out) < 0)
 		mp_buf_clear(out);
-	if (out->len == 0 && mp_buf_add_str(out, s->tail) < 0)
+	if (out->len == 0 && mp_buf_add_str(out, mp_str_of(s->tail)) < 0)
 		mp_buf_clear(out);
 	return mp_buf_terminate(out) == 0 ? out->data : "";
 }
@@ -68,18 +68,18 @@ static void tell(struct own *own, const struct mp_pool_answer *a)
 	struct mp_workspace *v = mp_inproc_get_view(own->hub);
 	MP_CLEANUP(mp_buf_done) struct mp_buf tail;
 	ptrdiff_t at = mp_workspace_find(v, a->server);
-	struct mp_roster_row row;
-	struct mp_status s;
+	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
+	struct mp_status status;
 
+	mp_arena_init(&arena, MP_LIMIT_ARENA);
 	mp_buf_init(&tail, 2 * MP_LIMIT_STDERR_RING);
 	if (at < 0 || (a->message && a->message->kind == MP_MESSAGE_RESULT)) {
 		mp_reach_answered(own->r, a, NULL);
 		return;
 	}
-	mp_workspace_get_status(v, (size_t)at, MP_INPROC_SESSION, &s);
-	mp_roster_describe(&s, &row);
-	row.tail = get_tail(own, (size_t)at, &s, &tail);
-	mp_reach_answered(own->r, a, &row);
+	mp_status_take(v, (size_t)at, MP_INPROC_SESSION, &arena, &status);
+	status.tail = get_tail(own, (size_t)at, &status, &tail);
+	mp_reach_answered(own->r, a, &status);
 }
 
 static void answered(struct mp_pool_call *c, const struct mp_pool_answer *a)

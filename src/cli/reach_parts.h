@@ -26,7 +26,7 @@ struct mp_reach {
 	void *u;
 	const struct mp_reach_way *way; /* NULL: none is open */
 	void *w;                        /* the way's own */
-	struct mp_roster *roster;       /* owned */
+	struct mp_status_list *servers; /* owned */
 	void (*looked)(void *u);
 	void *looked_u;
 	mp_reach_answer_fn answered; /* NULL: nothing was called */
@@ -35,10 +35,10 @@ struct mp_reach {
 	void *waited_u;
 };
 
-/* What the ways tell. The roster is taken over. */
-void mp_reach_looked(struct mp_reach *r, struct mp_roster *roster);
+/* What the ways tell. The list is taken over. */
+void mp_reach_looked(struct mp_reach *r, struct mp_status_list *servers);
 void mp_reach_answered(struct mp_reach *r, const struct mp_pool_answer *answer,
-		       const struct mp_roster_row *row);
+		       const struct mp_status *status);
 
 void mp_reach_waited(struct mp_reach *r);
 

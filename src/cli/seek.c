@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "cli/diagnosis.h"
 #include "cli/failure.h"
 #include "cli/verbs.h"
 
@@ -20,28 +21,30 @@ enum { WHICH = MP_TOOLBOX_PENDING };
  * Of a server that the name speaks of, what is remembered may just be out of date; and one that has
  * failed before, in the hub, is tried once more, because somebody asks for it.
  */
-static bool is_worth_a_start(struct mp_seek *s, const struct mp_roster_row *row)
+static bool is_worth_a_start(struct mp_seek *s, const struct mp_status *status)
 {
-	bool is_coming = row->state == MP_STATUS_READY || row->state == MP_STATUS_PENDING;
-	bool has_failed = row->state == MP_STATUS_FAILED;
-	bool is_old = !row->offer || row->offer->saved_ms != 0 || row->state == MP_STATUS_PENDING;
+	bool is_coming = status->state == MP_STATUS_READY || status->state == MP_STATUS_PENDING;
+	bool has_failed = status->state == MP_STATUS_FAILED;
+	bool is_old = !status->catalog || status->catalog->saved_ms != 0 ||
+		      status->state == MP_STATUS_PENDING;
 
 	if (s->round != NAMED)
-		return row->offer ? has_failed : is_coming;
-	return (is_coming || has_failed) && is_old && mp_toolbox_names_server(s->name, row->name);
+		return status->catalog ? has_failed : is_coming;
+	return (is_coming || has_failed) && is_old &&
+	       mp_toolbox_names_server(s->name, status->name);
 }
 
 /* Start whom this round is about; false: there is nobody. */
 static bool start_some(struct mp_seek *s)
 {
-	const struct mp_roster *roster = mp_reach_get_roster(s->reach);
+	const struct mp_status_list *servers = mp_reach_get_servers(s->reach);
 	struct mp_reach_look look = {.start = MP_REACH_START_ALL, .max_ms = s->max_ms};
 	size_t n = 0;
 
 	s->only = mp_free(s->only);
-	s->only = mp_alloc((roster->n + 1) * sizeof(*s->only));
-	for (size_t i = 0; i < roster->n; i++) {
-		s->only[i] = is_worth_a_start(s, &roster->rows[i]);
+	s->only = mp_alloc((servers->n + 1) * sizeof(*s->only));
+	for (size_t i = 0; i < servers->n; i++) {
+		s->only[i] = is_worth_a_start(s, &servers->items[i]);
 		n += s->only[i];
 	}
 	look.only = s->only;
@@ -53,7 +56,7 @@ static bool start_some(struct mp_seek *s)
 static void fill(struct mp_seek *s, unsigned which)
 {
 	mp_toolbox_done(&s->box);
-	s->result = mp_toolbox_fill(&s->box, mp_reach_get_roster(s->reach), s->kind, which,
+	s->result = mp_toolbox_fill(&s->box, mp_reach_get_servers(s->reach), s->kind, which,
 				    mp_reach_get_configured(s->reach));
 	if (s->result == 0)
 		s->found = mp_names_find(s->box.names, s->name, &s->candidates);
@@ -120,7 +123,7 @@ static bool is_hidden(struct mp_seek *s)
 	struct mp_toolbox hidden;
 	const struct mp_name *n = NULL;
 
-	if (mp_toolbox_fill(&hidden, mp_reach_get_roster(s->reach), s->kind,
+	if (mp_toolbox_fill(&hidden, mp_reach_get_servers(s->reach), s->kind,
 			    WHICH | MP_TOOLBOX_HIDDEN, NULL) == 0)
 		n = mp_names_find(hidden.names, s->name, NULL);
 	if (n)
@@ -131,48 +134,49 @@ static bool is_hidden(struct mp_seek *s)
 	return n != NULL;
 }
 
-static bool has_failed(const struct mp_fate *f)
+static bool has_failed(const struct mp_diagnosis *f)
 {
-	if (f->row->state == MP_STATUS_PENDING && f->row->offer)
+	if (f->status->state == MP_STATUS_PENDING && f->status->catalog)
 		return false; /* it was looked at, as it was before */
 	return !f->is_listed && !f->is_waiting && !f->is_off && f->exit_code != MP_EXIT_DONE;
 }
 
 /* Told as for a call that its server was not there for (U23). */
-static void tell_as_call(const struct mp_seek *s, const struct mp_fate *f,
+static void tell_as_call(const struct mp_seek *s, const struct mp_diagnosis *f,
 			 const struct mcpool_error *why)
 {
 	struct mp_failed_call call = {
-		.server = f->name,
+		.server = f->status->name,
 		.is_configured = true,
-		.transport = f->row->transport,
-		.environment = f->row->environment,
+		.transport = f->status->transport,
+		.environment = f->status->environment,
 		.why = why,
 		.outcome = MP_OUTCOME_NOT_SENT,
 		.retryable = why->code == MCPOOL_EUNAVAILABLE && why->fault,
-		.tail = f->tail,
+		.tail = mp_str_of(f->status->tail),
 	};
 
 	mp_failure_tell(&call, s->call->json);
 }
 
 /* As our files have it; what was said to the hub alone only the hub knows. */
-static int explain_state(const struct mp_seek *s, const struct mp_fate *f, struct mcpool_error *why)
+static int explain_state(const struct mp_seek *s, const struct mp_diagnosis *f,
+			 struct mcpool_error *why)
 {
-	const struct mp_entry *e = mp_config_find(s->c->set, f->name);
+	const struct mp_entry *e = mp_config_find(s->c->set, f->status->name);
 	int exit_code = e ? mp_cmd_explain_state(s->c, e, why) : MP_EXIT_DONE;
 
 	if (exit_code != MP_EXIT_DONE)
 		return exit_code;
 	(void)mp_fail(why, mp_cli_code_of(f->exit_code),
-		      "Server \"%s\" is %s in the running hub%s%s", f->name,
-		      mp_status_state_get_name((enum mp_status_state)f->row->state),
+		      "Server \"%s\" is %s in the running hub%s%s", f->status->name,
+		      mp_status_state_get_name((enum mp_status_state)f->status->state),
 		      f->message[0] ? ": " : "", f->message);
 	return f->exit_code;
 }
 
 /* It may not run, and nobody tried. */
-static int refuse_state(const struct mp_seek *s, const struct mp_fate *f)
+static int refuse_state(const struct mp_seek *s, const struct mp_diagnosis *f)
 {
 	struct mcpool_error why, told;
 	int exit_code = explain_state(s, f, &why);
@@ -185,31 +189,32 @@ static int refuse_state(const struct mp_seek *s, const struct mp_fate *f)
 	return exit_code;
 }
 
-static int tell_fate(const struct mp_seek *s, const struct mp_fate *f)
+static int tell_diagnosis(const struct mp_seek *s, const struct mp_diagnosis *f)
 {
-	struct mcpool_error why = mp_fate_explain(f);
+	struct mcpool_error why = mp_diagnosis_explain(f);
 
 	if (s->call)
 		tell_as_call(s, f, &why);
 	else
-		mp_fate_complain(f, "\"timeout\"", f->row->timeout_ms);
+		mp_diagnosis_complain(f, "\"timeout\"", f->status->timeout_ms);
 	return f->exit_code;
 }
 
 /* The server that the name speaks of is not there: that is why. Else 0. */
 static int blame_server(struct mp_seek *s)
 {
-	const struct mp_roster *roster = mp_reach_get_roster(s->reach);
+	const struct mp_status_list *servers = mp_reach_get_servers(s->reach);
 
-	for (size_t i = 0; i < roster->n; i++) {
-		struct mp_fate f;
+	for (size_t i = 0; i < servers->n; i++) {
+		struct mp_diagnosis f;
 
-		mp_fate_read(&roster->rows[i], s->max_ms, &f);
-		if (f.exit_code == MP_EXIT_DONE || !mp_toolbox_names_server(s->name, f.name))
+		mp_diagnosis_read(&servers->items[i], s->max_ms, &f);
+		if (f.exit_code == MP_EXIT_DONE ||
+		    !mp_toolbox_names_server(s->name, f.status->name))
 			continue;
-		if (!f.row->has_instance && !has_failed(&f))
+		if (!f.status->instance && !has_failed(&f))
 			return refuse_state(s, &f);
-		return tell_fate(s, &f);
+		return tell_diagnosis(s, &f);
 	}
 	return 0;
 }
@@ -217,16 +222,16 @@ static int blame_server(struct mp_seek *s)
 /* Others that could have had it: their failure is told, too. Returns how many. */
 static size_t tell_failures(struct mp_seek *s)
 {
-	const struct mp_roster *roster = mp_reach_get_roster(s->reach);
+	const struct mp_status_list *servers = mp_reach_get_servers(s->reach);
 	size_t failed = 0;
 
-	for (size_t i = 0; i < roster->n; i++) {
-		struct mp_fate f;
+	for (size_t i = 0; i < servers->n; i++) {
+		struct mp_diagnosis f;
 
-		mp_fate_read(&roster->rows[i], s->max_ms, &f);
+		mp_diagnosis_read(&servers->items[i], s->max_ms, &f);
 		if (!has_failed(&f))
 			continue;
-		mp_fate_complain(&f, "\"timeout\"", f.row->timeout_ms);
+		mp_diagnosis_complain(&f, "\"timeout\"", f.status->timeout_ms);
 		failed++;
 	}
 	return failed;

@@ -42,20 +42,20 @@ static void fail(struct mp_task_call *c, const struct mcpool_error *why)
 
 /* --- the end --------------------------------------------------------------------------------- */
 
-static void tell(const struct mp_pool_answer *a, const struct mp_roster_row *row, void *u)
+static void tell(const struct mp_pool_answer *a, const struct mp_status *status, void *u)
 {
 	struct mp_task_call *c = u;
 
-	mp_outcome_tell(a, row, c->teller);
+	mp_outcome_tell(a, status, c->teller);
 }
 
 /* Whatever the server says to it. */
-static void cancelled(const struct mp_pool_answer *a, const struct mp_roster_row *row, void *u)
+static void cancelled(const struct mp_pool_answer *a, const struct mp_status *status, void *u)
 {
 	struct mp_task_call *c = u;
 
 	(void)a;
-	(void)row;
+	(void)status;
 	mp_reach_finish(c->teller->reach, MP_EXIT_INTERRUPTED);
 }
 
@@ -71,10 +71,10 @@ static bool cancel_if_interrupted(struct mp_task_call *c)
 	return true;
 }
 
-static void fetched(const struct mp_pool_answer *a, const struct mp_roster_row *row, void *u)
+static void fetched(const struct mp_pool_answer *a, const struct mp_status *status, void *u)
 {
 	if (!cancel_if_interrupted(u))
-		tell(a, row, u);
+		tell(a, status, u);
 }
 
 static void fetch(struct mp_task_call *c)
@@ -116,14 +116,14 @@ static int64_t get_interval(const struct mp_tape *t, mp_value task)
 	return ms < LEAST_POLL_MS ? LEAST_POLL_MS : ms > MOST_POLL_MS ? MOST_POLL_MS : ms;
 }
 
-static void polled(const struct mp_pool_answer *a, const struct mp_roster_row *row, void *u)
+static void polled(const struct mp_pool_answer *a, const struct mp_status *status, void *u)
 {
 	struct mp_task_call *c = u;
 
 	if (cancel_if_interrupted(c))
 		return;
 	if (a->outcome != MP_OUTCOME_ANSWERED || a->message->kind == MP_MESSAGE_ERROR) {
-		tell(a, row, c);
+		tell(a, status, c);
 		return;
 	}
 	if (!is_working(a->message)) {
@@ -149,13 +149,13 @@ static void poll(void *u)
 /* --- the beginning --------------------------------------------------------------------------- */
 
 /* A server that answers at once has done it without a task. */
-static void begun(const struct mp_pool_answer *a, const struct mp_roster_row *row, void *u)
+static void begun(const struct mp_pool_answer *a, const struct mp_status *status, void *u)
 {
 	struct mp_task_call *c = u;
 
 	if (a->outcome != MP_OUTCOME_ANSWERED || a->message->kind == MP_MESSAGE_ERROR ||
 	    mp_task_read_id(a->message, &c->params) < 0)
-		tell(a, row, c);
+		tell(a, status, c);
 	else
 		poll(c);
 }

@@ -1,5 +1,5 @@
 /*
- * toolbox.c - the tools of all servers of a roster, by public name.
+ * toolbox.c - the tools of all servers of a servers, by public name.
  */
 #include "cli/toolbox.h"
 
@@ -15,16 +15,16 @@
 
 /* --- filling --------------------------------------------------------------------------------- */
 
-struct mp_offer *mp_toolbox_get_offer(const struct mp_roster_row *row, unsigned which)
+struct mp_offer *mp_toolbox_get_offer(const struct mp_status *status, unsigned which)
 {
-	switch ((enum mp_status_state)row->state) {
+	switch (status->state) {
 	case MP_STATUS_CONNECTED:
 	case MP_STATUS_READY:
-		return row->offer;
+		return status->catalog;
 	case MP_STATUS_PENDING:
-		return which & MP_TOOLBOX_PENDING ? row->offer : NULL;
+		return which & MP_TOOLBOX_PENDING ? status->catalog : NULL;
 	case MP_STATUS_FAILED: /* it has none to offer, whatever it offered once */
-		return which & MP_TOOLBOX_FAILED ? row->offer : NULL;
+		return which & MP_TOOLBOX_FAILED ? status->catalog : NULL;
 	case MP_STATUS_DISABLED:
 	case MP_STATUS_NEEDS_APPROVAL:
 	case MP_STATUS_NEEDS_AUTH:
@@ -35,21 +35,21 @@ struct mp_offer *mp_toolbox_get_offer(const struct mp_roster_row *row, unsigned 
 	return NULL;
 }
 
-static bool is_wanted(const struct mp_toolbox *b, const struct mp_roster_row *row,
+static bool is_wanted(const struct mp_toolbox *b, const struct mp_status *status,
 		      struct mp_str name, unsigned which)
 {
 	if (b->kind != MP_CATALOG_TOOL)
 		return !(which & MP_TOOLBOX_HIDDEN);
-	return mp_filter_lets_pass(&row->allowed, &row->denied, name) ==
+	return mp_filter_lets_pass(&status->tools_allowed, &status->tools_denied, name) ==
 	       !(which & MP_TOOLBOX_HIDDEN);
 }
 
-static int add_tools(struct mp_toolbox *b, const struct mp_roster_row *row, unsigned which,
+static int add_tools(struct mp_toolbox *b, const struct mp_status *status, unsigned which,
 		     struct mp_tool **next)
 {
-	const struct mp_offer *offer = mp_toolbox_get_offer(row, which);
+	const struct mp_offer *offer = mp_toolbox_get_offer(status, which);
 	const struct mp_catalog_list *l = offer ? &offer->lists[b->kind]->list : NULL;
-	bool is_live = offer && !offer->saved_ms && row->state == MP_STATUS_CONNECTED;
+	bool is_live = offer && !offer->saved_ms && status->state == MP_STATUS_CONNECTED;
 	int r = 0;
 
 	if (!l)
@@ -57,10 +57,10 @@ static int add_tools(struct mp_toolbox *b, const struct mp_roster_row *row, unsi
 	for (size_t i = 0; i < l->n && r == 0; i++) {
 		struct mp_tool *tool = *next;
 
-		if (!is_wanted(b, row, l->items[i].name, which))
+		if (!is_wanted(b, status, l->items[i].name, which))
 			continue;
-		*tool = (struct mp_tool){&l->items[i], row, is_live};
-		r = mp_names_add(b->names, mp_str_of(row->name), l->items[i].name, tool);
+		*tool = (struct mp_tool){&l->items[i], status, is_live};
+		r = mp_names_add(b->names, mp_str_of(status->name), l->items[i].name, tool);
 		if (r == 0)
 			(*next)++;
 		if (r == MCPOOL_EEXIST) /* the same tool twice: the first one counts */
@@ -70,47 +70,47 @@ static int add_tools(struct mp_toolbox *b, const struct mp_roster_row *row, unsi
 }
 
 /* As a session that begins now would name them. */
-static int finish(struct mp_toolbox *b, const struct mp_roster *roster,
+static int finish(struct mp_toolbox *b, const struct mp_status_list *servers,
 		  const struct mp_configured *c)
 {
-	const char **servers = mp_alloc((roster->n + 1) * sizeof(char *));
-	struct mp_names_rules rules = {.servers = servers, .n_servers = roster->n};
+	const char **names = mp_alloc((servers->n + 1) * sizeof(char *));
+	struct mp_names_rules rules = {.servers = names, .n_servers = servers->n};
 	struct mp_held held;
 	int r;
 
-	for (size_t i = 0; i < roster->n; i++)
-		servers[i] = roster->rows[i].name;
+	for (size_t i = 0; i < servers->n; i++)
+		names[i] = servers->items[i].name;
 	mp_held_init(&held, c ? c->db : NULL, c ? mp_held_get_root(c->set) : "",
-		     (enum mp_naming)roster->naming, (int)b->kind);
-	held.servers = servers;
-	held.n_servers = roster->n;
+		     (enum mp_naming)servers->naming, (int)b->kind);
+	held.servers = names;
+	held.n_servers = servers->n;
 	rules.get_holder = mp_held_get_holder;
 	rules.u = &held;
 	mp_names_set_rules(b->names, &rules);
 	r = mp_names_finish(b->names);
 	mp_held_done(&held);
-	mp_free(servers);
+	mp_free(names);
 	return r;
 }
 
-int mp_toolbox_fill(struct mp_toolbox *b, const struct mp_roster *roster, enum mp_catalog_kind kind,
-		    unsigned which, const struct mp_configured *c)
+int mp_toolbox_fill(struct mp_toolbox *b, const struct mp_status_list *servers,
+		    enum mp_catalog_kind kind, unsigned which, const struct mp_configured *c)
 {
 	struct mp_tool *next;
 	size_t n = 0;
 	int r = 0;
 
 	*b = (struct mp_toolbox){.kind = kind,
-				 .names = mp_names_new((enum mp_naming)roster->naming)};
-	for (size_t i = 0; i < roster->n; i++)
-		if (mp_toolbox_get_offer(&roster->rows[i], which))
-			n += roster->rows[i].offer->lists[kind]->list.n;
+				 .names = mp_names_new((enum mp_naming)servers->naming)};
+	for (size_t i = 0; i < servers->n; i++)
+		if (mp_toolbox_get_offer(&servers->items[i], which))
+			n += servers->items[i].catalog->lists[kind]->list.n;
 	next = b->tools = mp_try_alloc((n + 1) * sizeof(*b->tools));
 	if (!next)
 		return MCPOOL_ENOMEM;
-	for (size_t i = 0; i < roster->n && r == 0; i++)
-		r = add_tools(b, &roster->rows[i], which, &next);
-	return r < 0 ? r : finish(b, roster, c);
+	for (size_t i = 0; i < servers->n && r == 0; i++)
+		r = add_tools(b, &servers->items[i], which, &next);
+	return r < 0 ? r : finish(b, servers, c);
 }
 
 void mp_toolbox_done(struct mp_toolbox *b)

@@ -1,17 +1,17 @@
 /*
- * toolbox.h - the tools of all servers of a roster, live or remembered, by public name; or their
+ * toolbox.h - the tools of all servers of a servers, live or remembered, by public name; or their
  * prompts.
  */
 #ifndef MP_TOOLBOX_H
 #define MP_TOOLBOX_H
 
 #include "cli/configured.h"
-#include "face/roster.h"
+#include "pool/status.h"
 #include "session/names.h"
 
 struct mp_tool {
 	const struct mp_catalog_item *item;
-	const struct mp_roster_row *server;
+	const struct mp_status *server;
 	bool is_live; /* its server is up, and has it; else remembered */
 };
 
@@ -28,13 +28,14 @@ enum {
 	MP_TOOLBOX_HIDDEN = 1 << 2,  /* what the filters of servers keep out, and nothing else */
 };
 /* What counts of what the server offers; NULL: nothing. */
-struct mp_offer *mp_toolbox_get_offer(const struct mp_roster_row *row, unsigned which);
+struct mp_offer *mp_toolbox_get_offer(const struct mp_status *status, unsigned which);
 /*
- * The roster is borrowed, and outlives it. c: whose names of earlier runs count; NULL: none do.
+ * The servers is borrowed, and outlives it. c: whose names of earlier runs count; NULL: none do.
  * MCPOOL_ENOMEM, MCPOOL_ELIMIT; mp_toolbox_done() is due in either case.
  */
-int mp_toolbox_fill(struct mp_toolbox *b, const struct mp_roster *roster, enum mp_catalog_kind kind,
-		    unsigned which, const struct mp_configured *c) MP_MUST;
+int mp_toolbox_fill(struct mp_toolbox *b, const struct mp_status_list *servers,
+		    enum mp_catalog_kind kind, unsigned which,
+		    const struct mp_configured *c) MP_MUST;
 void mp_toolbox_done(struct mp_toolbox *b); /* zeroed ones, too */
 
 const struct mp_tool *mp_toolbox_get(const struct mp_toolbox *b, size_t i); /* by public name */

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "face/roster.h"
+#include "pool/status.h"
 #include "face/server_requests.h"
 #include "pool/pool_call.h"
 #include "pool/party.h"
@@ -168,15 +168,14 @@ static bool is_due(const struct job *j, size_t i)
 static void start_one(struct job *j, size_t i)
 {
 	struct mp_workspace *v = j->desk->workspace;
-	struct mp_status s;
+	enum mp_status_state state = mp_workspace_get_state(v, i, j->desk->session);
+	bool is_lazy = mp_workspace_get_entry(v, i)->tuning.start == MP_START_LAZY;
 
-	mp_workspace_get_status(v, i, j->desk->session, &s);
-	if (s.state == MP_STATUS_CONNECTED && j->look.fresh)
+	if (state == MP_STATUS_CONNECTED && j->look.fresh)
 		mp_workspace_refresh(v, i, j->desk->session);
-	else if (s.state != MP_STATUS_CONNECTED &&
-		 (s.state != MP_STATUS_FAILED || j->look.start == START_ALL))
-		mp_workspace_start_server(v, i, j->desk->session,
-					  s.entry->tuning.start == MP_START_LAZY);
+	else if (state != MP_STATUS_CONNECTED &&
+		 (state != MP_STATUS_FAILED || j->look.start == START_ALL))
+		mp_workspace_start_server(v, i, j->desk->session, is_lazy);
 }
 
 static bool is_settled(const struct job *j)
@@ -195,19 +194,25 @@ static bool is_settled(const struct job *j)
 static void settle(void *u)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf result;
-	MP_CLEANUP(mp_roster_freep) struct mp_roster *roster = NULL;
+	MP_CLEANUP(mp_status_list_freep) struct mp_status_list *servers = NULL;
 	struct job *j = u;
 	size_t n = mp_workspace_count(j->desk->workspace);
 	bool *only = mp_alloc((n + 1) * sizeof(*only));
+	struct mp_writer w;
 	int r;
 
 	mp_buf_init(&result, MP_LIMIT_MESSAGE);
 	for (size_t i = 0; i < n; i++)
 		only[i] = is_meant(j, i);
-	r = mp_roster_take(j->desk->workspace, j->desk->session, only,
-			   j->look.offers ? MP_ROSTER_OFFERS : 0, &roster);
+	r = mp_status_list_take(j->desk->workspace, j->desk->session, only, j->look.offers,
+				&servers);
+	mp_write_init(&w, &result, NULL);
+	mp_write_begin_object(&w);
 	if (r == 0)
-		r = mp_roster_write(roster, &result);
+		r = mp_status_list_write(&w, servers);
+	mp_write_end_object(&w);
+	if (r == 0)
+		r = mp_write_finish(&w);
 	mp_free(only);
 	answer(j, &result, r);
 }
@@ -271,17 +276,15 @@ static const struct mp_bind_field call_fields[] = {
 static const struct mp_bind_table call_table = {call_fields, MP_ARRAY_LEN(call_fields),
 						offsetof(struct call, present)};
 
-/* As mp_pool_answer has it, with where the server stands now. */
+/* As mp_pool_answer has it, with the server's status. */
 static void write_failure(struct mp_writer *w, const struct job *j, const struct mp_pool_answer *a)
 {
-	MP_CLEANUP(mp_buf_done) struct mp_buf text;
-	MP_CLEANUP(mp_roster_freep) struct mp_roster *roster = NULL;
+	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
 	struct mp_workspace *v = j->desk->workspace;
 	ptrdiff_t at = mp_workspace_find(v, a->server);
-	size_t n = mp_workspace_count(v);
-	bool *only = mp_alloc((n + 1) * sizeof(*only));
+	struct mp_status status;
 
-	mp_buf_init(&text, MP_MIB(8));
+	mp_arena_init(&arena, MP_LIMIT_ARENA);
 	mp_write_member_i64(w, "code", a->error->code);
 	mp_write_member_i64(w, "rpcCode", a->error->rpc_code);
 	mp_write_member_i64(w, "fault", a->error->fault);
@@ -292,12 +295,11 @@ static void write_failure(struct mp_writer *w, const struct job *j, const struct
 	mp_write_member_bool(w, "retryable", a->retryable);
 	mp_write_member_i64(w, "nextAt", a->next_at_ms);
 	mp_write_member_text(w, "stderr", a->tail);
-	if (at >= 0)
-		only[at] = true;
-	if (mp_roster_take(v, j->desk->session, only, 0, &roster) == 0 &&
-	    mp_roster_write(roster, &text) == 0)
-		mp_write_member_raw(w, "roster", mp_buf_get(&text));
-	mp_free(only);
+	if (at < 0)
+		return;
+	mp_status_take(v, (size_t)at, j->desk->session, &arena, &status);
+	mp_write_key(w, MP_STR("status"));
+	mp_status_write(w, &status, MP_STATUS_ALL);
 }
 
 static int write_answer(struct mp_buf *out, const struct job *j, const struct mp_pool_answer *a)

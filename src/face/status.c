@@ -4,9 +4,8 @@
 #include "face/status.h"
 
 #include "base/limits.h"
-#include "base/redact.h"
-#include "face/roster.h"
 #include "hub/workspaces.h"
+#include "pool/status.h"
 #include "session/lobby.h"
 #include "session/session.h"
 
@@ -34,81 +33,12 @@ void mp_status_write_hub(struct mp_writer *w, struct mp_hub *hub)
 
 /* --- servers --------------------------------------------------------------------------------- */
 
-static void write_error(struct mp_writer *w, const struct mp_status *s)
-{
-	MP_CLEANUP(mp_buf_done) struct mp_buf text;
-	struct mp_str words = mp_str_get_last_line(s->tail);
-	int r;
-
-	mp_buf_init(&text, MP_KIB(512));
-	mp_write_key(w, MP_STR("error"));
-	r = mp_redact(mp_str_of(s->error), false, &text);
-	if (r == 0 && s->error[0] && words.len) {
-		r = mp_buf_add_str(&text, MP_STR(" ("));
-		if (r == 0)
-			r = mp_redact(words, false, &text);
-		if (r == 0)
-			r = mp_buf_add_char(&text, ')');
-	}
-	if (r < 0 || text.len == 0)
-		mp_write_null(w);
-	else
-		mp_write_text(w, mp_buf_get(&text));
-}
-
-static void write_source(struct mp_writer *w, const struct mp_origin *o)
-{
-	mp_write_key(w, MP_STR("source"));
-	mp_write_begin_object(w);
-	mp_write_member_text(w, "file", mp_str_of(o->file));
-	mp_write_member_i64(w, "line", o->line);
-	mp_write_member_text(w, "tool", mp_str_of(o->tool));
-	mp_write_member_text(w, "level", mp_str_of(mp_config_level_get_name(o->level)));
-	mp_write_end_object(w);
-}
-
-static void write_life(struct mp_writer *w, const struct mp_status *s)
-{
-	bool runs = s->state == MP_STATUS_CONNECTED;
-
-	write_number_or_null(w, "pid", s->pid, s->pid > 0);
-	write_number_or_null(w, "uptimeMs", s->uptime_ms, runs);
-	write_number_or_null(w, "restarts", (int64_t)s->restarts, s->instance != 0);
-	write_number_or_null(w, "attempt", s->attempt, s->state == MP_STATUS_PENDING);
-	write_number_or_null(w, "calls", s->stats ? (int64_t)s->stats->calls : 0, s->instance != 0);
-	write_number_or_null(w, "p50us", s->stats ? mp_stats_get_latency_us(s->stats, 500) : 0,
-			     s->stats != NULL);
-	write_number_or_null(w, "p99us", s->stats ? mp_stats_get_latency_us(s->stats, 990) : 0,
-			     s->stats != NULL);
-	mp_write_member_i64(w, "waiting", (int64_t)(s->waiting + s->lined));
-	mp_write_member_i64(w, "open", (int64_t)s->out);
-}
-
-static void write_server(struct mp_writer *w, const struct mp_status *s)
-{
-	mp_write_begin_object(w);
-	mp_write_member_text(w, "name", mp_str_of(s->entry->name));
-	mp_write_member_text(w, "state", mp_str_of(mp_status_state_get_name(s->state)));
-	mp_write_member_text(w, "detail", mp_str_of(s->detail));
-	write_error(w, s);
-	write_number_or_null(w, "nextAt", s->next_at_ms, s->next_at_ms != 0);
-	mp_write_member_text(w, "transport", mp_str_of(mp_kind_get_name(s->entry->kind)));
-	mp_write_member_text(w, "mode", mp_str_of(mp_modes[s->entry->tuning.mode]));
-	mp_write_key(w, MP_STR("withheld"));
-	mp_write_raw(w, s->withholds ? MP_STR(MP_WITHHELD_JSON) : MP_STR("[]"));
-	write_source(w, &s->entry->origin);
-	mp_write_member_bool(w, "shadowed", false); /* those are not in the workspace */
-	write_number_or_null(w, "tools", s->tools, s->tools >= 0);
-	write_number_or_null(w, "seenAt", s->seen_ms, s->seen_ms != 0);
-	write_life(w, s);
-	mp_write_member_text(w, "environment", mp_str_of(s->environment));
-	mp_write_end_object(w);
-}
-
 void mp_status_write_servers(struct mp_writer *w, struct mp_workspace *workspace)
 {
+	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
 	const char *problem = mp_workspace_get_problem(workspace);
 
+	mp_arena_init(&arena, MP_LIMIT_ARENA);
 	mp_write_key(w, MP_STR("problem"));
 	if (problem)
 		mp_write_text(w, mp_str_of(problem));
@@ -119,8 +49,9 @@ void mp_status_write_servers(struct mp_writer *w, struct mp_workspace *workspace
 	for (size_t i = 0; i < mp_workspace_count(workspace); i++) {
 		struct mp_status s;
 
-		mp_workspace_get_status(workspace, i, 0, &s);
-		write_server(w, &s);
+		mp_arena_reset(&arena);
+		mp_status_take(workspace, i, 0, &arena, &s);
+		mp_status_write(w, &s, MP_STATUS_HUB);
 	}
 	mp_write_end_array(w);
 }

@@ -295,11 +295,23 @@ static int read_raw(struct binding *b, mp_value v, struct mp_str *into)
 	return 1;
 }
 
+static void set_null(const struct mp_bind_field *f, void *into)
+{
+	if (f->type == MP_BIND_TEXT)
+		*(const char **)into = "";
+	else
+		*(int64_t *)into = -1;
+}
+
 /* 1: the field has its value. 0: a problem was told. */
 static int read_field(struct binding *b, const struct mp_bind_field *f, mp_value key, void *into)
 {
 	int r;
 
+	if (f->null && mp_value_is(b->t, mp_value_of(key), MP_TAPE_NULL)) {
+		set_null(f, into);
+		return 1;
+	}
 	switch (f->type) {
 	case MP_BIND_BOOL:
 		r = mp_value_bool(b->t, mp_value_of(key), into);
@@ -432,8 +444,20 @@ static void write_map(const struct mp_bind_map *map, struct mp_writer *w)
 	mp_write_end_object(w);
 }
 
+static bool is_null(const struct mp_bind_field *f, const void *from)
+{
+	if (!f->null)
+		return false;
+	return f->type == MP_BIND_TEXT ? !(*(const char *const *)from)[0]
+				       : *(const int64_t *)from < 0;
+}
+
 static void write_field(const struct mp_bind_field *f, const void *from, struct mp_writer *w)
 {
+	if (is_null(f, from)) {
+		mp_write_null(w);
+		return;
+	}
 	switch (f->type) {
 	case MP_BIND_BOOL:
 		mp_write_bool(w, *(const bool *)from);

@@ -49,9 +49,10 @@ struct mp_bind_field {
 	enum mp_bind_type type;
 	size_t offset; /* of the field in the struct */
 	bool required;
-	bool alias;                        /* another spelling of the row above; never written */
-	int64_t min, max;                  /* I64, MS; both 0: any */
-	const char *const *choices;        /* CHOICE; ends in NULL */
+	bool null;                  /* TEXT, I64: null is "" or -1, and the other way round */
+	bool alias;                 /* another spelling of the row above; never written */
+	int64_t min, max;           /* I64, MS; both 0: any */
+	const char *const *choices; /* CHOICE; ends in NULL */
 	const struct mp_bind_table *table; /* OBJECT */
 };
 

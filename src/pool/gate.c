@@ -56,27 +56,37 @@ MP_MACHINE(gate, struct mp_gate)
 
 /* --- where each server stands ---------------------------------------------------------------- */
 
-enum mp_gate_place mp_gate_get_place(struct mp_workspace *v, size_t i, mp_id session)
+enum mp_gate_place mp_gate_get_place(struct mp_workspace *w, size_t i, mp_id session)
 {
-	struct mp_status s;
+	enum mp_status_state state = mp_workspace_get_state(w, i, session);
 
-	mp_workspace_get_status(v, i, session, &s);
-	switch (s.state) {
+	switch (state) {
 	case MP_STATUS_CONNECTED:
 		return MP_PLACE_LIVE;
 	case MP_STATUS_FAILED:
 		return MP_PLACE_FAILED;
+	case MP_STATUS_NEEDS_APPROVAL:
+		return MP_PLACE_NEEDS_APPROVAL;
+	case MP_STATUS_NEEDS_AUTH:
+		return MP_PLACE_NEEDS_AUTH;
 	case MP_STATUS_PENDING:
 	case MP_STATUS_READY:
-		return s.tools >= 0 ? MP_PLACE_DEFERRED : MP_PLACE_LATE;
+		if (mp_workspace_has_catalog(w, i, session))
+			return MP_PLACE_DEFERRED;
+		return state == MP_STATUS_READY ? MP_PLACE_READY : MP_PLACE_LATE;
 	case MP_STATUS_DISABLED:
-	case MP_STATUS_NEEDS_APPROVAL:
-	case MP_STATUS_NEEDS_AUTH:
 	case MP_STATUS_SHADOWED:
 	case MP_STATUS_STATE_COUNT:
 		break;
 	}
-	return MP_PLACE_ABSENT;
+	return MP_PLACE_DISABLED;
+}
+
+bool mp_gate_is_unknown(struct mp_workspace *w, size_t i, mp_id session)
+{
+	enum mp_gate_place place = mp_gate_get_place(w, i, session);
+
+	return place == MP_PLACE_LATE || place == MP_PLACE_READY;
 }
 
 static bool is_pending(struct mp_gate *g, size_t i)
@@ -134,8 +144,7 @@ static enum gate_event look_at_needed(struct mp_gate *g)
 	if (g->o.uncached == MP_UNCACHED_LATE)
 		return ENOUGH;
 	for (size_t i = 0; i < mp_workspace_count(g->workspace); i++)
-		if (is_pending(g, i) &&
-		    mp_gate_get_place(g->workspace, i, g->o.session) == MP_PLACE_LATE)
+		if (is_pending(g, i) && mp_gate_is_unknown(g->workspace, i, g->o.session))
 			return MORE;
 	return ENOUGH;
 }

@@ -25,16 +25,28 @@ struct mp_gate_options {
 	int64_t max_wait_ms;
 };
 
-/* What a server contributes at this moment (A35 to A38). */
+/*
+ * What a server contributes when the gate opens (A35 to A38), in the order of reports: name, key in
+ * JSON, words for one and for many.
+ */
+#define MP_GATE_PLACES(X)                                                           \
+	X(LIVE, "live", "live", "live")                 /* its tools */             \
+	X(DEFERRED, "deferred", "deferred", "deferred") /* the tools it had last */ \
+	X(LATE, "late", "late", "late")                 /* nothing yet */           \
+	X(FAILED, "failed", "failed", "failed")         /* its error */             \
+	X(NEEDS_APPROVAL, "needsApproval", "needs approval", "need approval")       \
+	X(NEEDS_AUTH, "needsAuth", "needs a login", "need a login")                 \
+	X(READY, "ready", "starts when it is called", "start when they are called") \
+	X(DISABLED, "disabled", "disabled", "disabled")
 enum mp_gate_place {
-	MP_PLACE_LIVE,     /* its tools */
-	MP_PLACE_FAILED,   /* its error */
-	MP_PLACE_DEFERRED, /* the tools it had when it was last seen */
-	MP_PLACE_LATE,     /* nothing yet */
-	MP_PLACE_ABSENT,   /* nothing: it is switched off, or waits for a person */
-	MP_PLACE_COUNT
+#define X(name, key, one, many) MP_PLACE_##name,
+	MP_GATE_PLACES(X)
+#undef X
+		MP_PLACE_COUNT
 };
 enum mp_gate_place mp_gate_get_place(struct mp_workspace *v, size_t i, mp_id session);
+/* Its tools are not known, and will be when it has started. */
+bool mp_gate_is_unknown(struct mp_workspace *v, size_t i, mp_id session);
 
 struct mp_gate;
 typedef void (*mp_gate_fn)(void *u);

@@ -126,6 +126,8 @@ bool mp_workspace_is_frozen(struct mp_workspace *v, size_t i, mp_id session, str
 /* What it offers: live, as it was last, or remembered. A reference; NULL: nothing is known. */
 struct mp_offer *mp_workspace_get_offer(struct mp_workspace *v, size_t i, mp_id session);
 bool mp_workspace_is_remembered(struct mp_workspace *v, size_t i); /* the store knows it */
+/* Live, as it was last, or remembered. */
+bool mp_workspace_has_catalog(struct mp_workspace *v, size_t i, mp_id session);
 
 /* Start it, as if somebody had asked for it; only_a_visit: only to see what it offers. */
 void mp_workspace_start_server(struct mp_workspace *v, size_t i, mp_id session, bool only_a_visit);
@@ -138,37 +140,12 @@ int mp_workspace_reconnect(struct mp_workspace *v, size_t i, mp_id session,
 
 /* --- what is to be seen (U7, U31) ------------------------------------------------------------ */
 
-/* Texts are valid until the loop turns. Times are since 1970, durations in their unit; 0: none. */
-struct mp_status {
-	const struct mp_entry *entry;
-	mp_id instance; /* 0: there is none yet */
-	enum mp_status_state state;
-	const char *detail;      /* the finer state: "listing", "backoff"; "" without an instance */
-	const char *error;       /* ""; why it failed, or failed last */
-	int code;                /* of that error, MCPOOL_E*; 0: none */
-	enum mcpool_fault fault; /* what broke then */
-	struct mp_str tail;      /* the last lines of its stderr then */
-	int64_t failed_at_ms, next_at_ms, since_ms;
-	unsigned attempt, max; /* which try; of how many, 0: without end */
-	int pid;
-	const char *environment; /* whose the last start had: "the hub, 6 variables"; "": none */
-	int64_t uptime_ms;
-	uint64_t starts, restarts;
-	const struct mp_stats *stats; /* NULL: no call yet */
-	size_t waiting, lined, out;   /* calls: for the server, for a slot, with the server */
-	size_t calls;                 /* all of them; shown, never decisive (D13) */
-	int64_t prepare_us, spawn_us, handshake_us,
-		list_us;                     /* of the last start; -1: not reached */
-	ptrdiff_t tools, prompts, resources; /* offered now; -1: unknown */
-	/* It is not told that it may ask for roots, sampling and elicitation: nothing would say
-	 * which of the sessions that share it is meant. */
-	bool withholds;
-	int64_t seen_ms; /* when that was seen; 0: unknown */
-};
-/* The state alone, which needs no look into the store. */
+/* The state alone of status.h, which needs no look into the store. */
 enum mp_status_state mp_workspace_get_state(struct mp_workspace *v, size_t i, mp_id session);
-void mp_workspace_get_status(struct mp_workspace *v, size_t i, mp_id session,
-			     struct mp_status *ret);
+/* Its id on the board and in events; 0: none yet. */
+mp_id mp_workspace_get_instance_id(struct mp_workspace *v, size_t i, mp_id session);
+/* NULL: no call has ended yet. */
+const struct mp_stats *mp_workspace_get_stats(struct mp_workspace *v, size_t i, mp_id session);
 /* What it has written to stderr until now, also while it starts. MCPOOL_ELIMIT, MCPOOL_ENOMEM. */
 int mp_workspace_get_tail(struct mp_workspace *v, size_t i, mp_id session, size_t lines,
 			  struct mp_buf *out) MP_MUST;

@@ -31,6 +31,8 @@ struct mp_workspace {
 
 /* workspace.c: this workspace no longer means that instance. */
 void mp_workspace_entry_give_up(struct mp_workspace *w, size_t i);
+/* workspace_catalog.c: what the store has of a server; false: nothing. */
+bool mp_workspace_peek_catalog(struct mp_workspace *w, size_t i, struct mp_definition *ret);
 /* toggle.c: how a server of this name was switched. */
 enum mp_toggle mp_toggle_recall(const struct mp_workspace *w, const char *name);
 

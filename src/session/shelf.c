@@ -64,7 +64,7 @@ static void tell_collision(struct mp_shelf *s, const struct mp_name *n)
 	struct mp_pool *pool = mp_workspace_get_pool(s->workspace);
 	struct mp_map *told = &s->lobby->told;
 	MP_CLEANUP(mp_buf_done) struct mp_buf server;
-	struct mp_status status = {0};
+	mp_id instance = 0;
 	ptrdiff_t i;
 
 	mp_buf_init(&server, MP_LIMIT_MESSAGE);
@@ -73,8 +73,8 @@ static void tell_collision(struct mp_shelf *s, const struct mp_name *n)
 		return;
 	i = mp_workspace_find(s->workspace, server.data);
 	if (i >= 0)
-		mp_workspace_get_status(s->workspace, (size_t)i, s->session, &status);
-	mp_event(mp_pool_get_events(pool), status.instance, MP_EVENT_NAME_COLLISION,
+		instance = mp_workspace_get_instance_id(s->workspace, (size_t)i, s->session);
+	mp_event(mp_pool_get_events(pool), instance, MP_EVENT_NAME_COLLISION,
 		 "'%.*s' of server '%.*s' is called %.*s", MP_STR_ARGS(n->name),
 		 MP_STR_ARGS(n->server), MP_STR_ARGS(n->public_name));
 }
@@ -125,7 +125,7 @@ static struct mp_request *request_of(struct mp_link *link)
 static bool is_late(struct mp_shelf *s, size_t i)
 {
 	return mp_shelf_shows(s, mp_workspace_get_entry(s->workspace, i)->name) &&
-	       mp_gate_get_place(s->workspace, i, s->session) == MP_PLACE_LATE;
+	       mp_gate_is_unknown(s->workspace, i, s->session);
 }
 
 bool mp_shelf_is_ready(struct mp_shelf *s, bool patiently)

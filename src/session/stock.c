@@ -66,10 +66,10 @@ static int gather_offers(struct mp_stock *s, const struct mp_shelf *shelf)
 		if (offer)
 			r = add_offer(s, name, offer);
 		if (r == 0)
-			r = add_server(s, name,
-				       is_shown && !offer &&
-					       mp_gate_get_place(shelf->workspace, i,
-								 shelf->session) == MP_PLACE_LATE);
+			r = add_server(
+				s, name,
+				is_shown && !offer &&
+					mp_gate_is_unknown(shelf->workspace, i, shelf->session));
 	}
 	return r;
 }

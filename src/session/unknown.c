@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/limits.h"
+#include "pool/status.h"
 #include "session/failed_call.h"
 #include "session/filter.h"
 #include "session/parts.h"
@@ -58,6 +60,7 @@ static int code_of(enum mp_status_state state)
 /* Its server is not up, so nobody knows: as for an unknown tool, and with the reason. */
 static void refuse_absent(struct mp_request *e, struct mp_str name, size_t i)
 {
+	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
 	struct mp_status s;
 	struct mcpool_error why;
 	struct mp_failed_call f = {
@@ -66,19 +69,20 @@ static void refuse_absent(struct mp_request *e, struct mp_str name, size_t i)
 		.outcome = MP_OUTCOME_NOT_SENT,
 	};
 
-	mp_workspace_get_status(e->session->workspace, i, e->session->id, &s);
+	mp_arena_init(&arena, MP_LIMIT_ARENA);
+	mp_status_take(e->session->workspace, i, e->session->id, &arena, &s);
 	(void)mp_fail(&why, code_of(s.state), "Unknown tool: %.*s: server '%s' is %s%s%s",
-		      MP_STR_ARGS(name), s.entry->name, mp_status_state_get_name(s.state),
-		      s.error[0] ? ": " : "", s.error);
+		      MP_STR_ARGS(name), s.name, mp_status_state_get_name(s.state),
+		      s.message[0] ? ": " : "", s.message);
 	why.fault = (int)s.fault;
-	f.server = s.entry->name;
-	f.transport = mp_kind_get_name(s.entry->kind);
+	f.server = s.name;
+	f.transport = s.transport;
 	f.retryable = s.state == MP_STATUS_PENDING || s.next_at_ms > 0;
 	if (s.state == MP_STATUS_PENDING)
 		f.next_step =
 			"it is being started: call again in a moment; what it does: mcpool status";
-	f.next_at_ms = s.next_at_ms;
-	f.tail = s.tail;
+	f.next_at_ms = s.next_at_ms > 0 ? s.next_at_ms : 0;
+	f.tail = mp_str_of(s.tail);
 	mp_request_fail_as(e, -32602, &f);
 }
 

@@ -93,7 +93,10 @@ looked() {
 in_folder() { cd "$project/$1" && rm -f "$work/allowed"; }
 
 names() { # of all that the project lists here, but for the one that paints the terminal
-	"$mcpool" list --all --json 2>/dev/null | "$node" "$tests/cli/project_names.mjs"
+	"$mcpool" list --all --json 2>/dev/null |
+		"$node" -e 'const all = JSON.parse(fs.readFileSync(0, "utf8")).servers
+			const names = all.filter((s) => s.source.level === "project").map((s) => s.name)
+			for (const n of new Set(names)) if (/^[\w:. -]+$/.test(n)) console.log(n)'
 }
 
 t_the_fixture_is_as_dangerous_as_it_looks() { # the control: run by hand it leaves its mark

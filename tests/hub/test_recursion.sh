@@ -36,7 +36,8 @@ t_what_is_not_recognised_is_refused() {
 		"$(command bare env -i $rest "$copy" stdio)" \
 		"$(command far env -i $rest setsid -w sh -c "$copy stdio")" &&
 		run 0 trust --user-file --yes && up && hub=$(hub_pid) || return 1
-	talk recursion_steps.mjs#see_no_copy &&
+	talk 'init()' 'const t = await tools(); is(t.includes("mcp__a__echo"), t); is(t.every((n) => !/copy|bare|far/.test(n)), t);
+		await sleep(1500); const u = await tools(); is(u.every((n) => !/copy|bare|far/.test(n)), u); return "fine";' &&
 		says out fine && [ "$(hub_pid)" = "$hub" ] || return 1
 	run 0 status --json && for one in copy bare far; do
 		json "d.servers.find((s) => s.name === '$one').state === 'failed'" &&
@@ -59,7 +60,8 @@ t_another_hub_may_be_a_server() {
 	XDG_CONFIG_HOME=$work/other/home XDG_STATE_HOME=$work/other/state run 0 trust --user-file --yes &&
 		configure "$user" "$(command chain env XDG_CONFIG_HOME="$work/other/home" XDG_STATE_HOME="$work/other/state" \
 			XDG_RUNTIME_DIR="$work/other/run" "$copy" stdio)" && run 0 trust --user-file --yes && up &&
-		talk recursion_steps.mjs#call_through_two_hubs &&
+		talk 'init()' 'let t; for (let i = 0; i < 100 && !(t = await tools()).includes("mcp__chain__mcp__far__echo"); i++) await sleep(50);
+			const r = await call("mcp__chain__mcp__far__echo", {message: "through two"}); return r.result.content[0].text;' &&
 		says out 'through two' && run 0 down && XDG_STATE_HOME=$work/other/state XDG_RUNTIME_DIR=$work/other/run run 0 down && nothing_left 3
 }
 
@@ -71,7 +73,7 @@ t_its_own_address_is_no_server() {
 	configure "$user" "$(server a)" "\"loop1\":{\"url\":\"$url\",$bearer}" "\"loop2\":{\"url\":\"http://localhost:$port/mcp\",$bearer}" \
 		"\"loop3\":{\"type\":\"sse\",\"url\":\"http://127.0.0.1:$port/sse\",$bearer}" \
 		"\"loop4\":{\"type\":\"ws\",\"url\":\"ws://localhost:$port/ws\",$bearer}" && run 0 trust --user-file --yes && run 0 reload || return 1
-	talk recursion_steps.mjs#see_no_loop &&
+	talk 'init()' 'await sleep(2000); const t = await tools(); is(t.includes("mcp__a__echo") && t.every((n) => !/loop/.test(n)), t); return "fine";' &&
 		says out fine && run 0 status --json || return 1
 	for one in 1 2 3 4; do
 		json "d.servers.find((s) => s.name === 'loop$one').state === 'failed'" &&

@@ -142,7 +142,9 @@ t_a_command_that_is_not_there_yet() {
 # Not approved, and not logged in.
 t_what_waits_for_a_person() {
 	mkdir -p "$work/project/.git" && configure "$work/project/.mcpool/mcp.json" "$(noting mine)" || return 1
-	MCPOOL_TEST_MARK="$work" $node tests/hub/locked_server.mjs "$work/port" </dev/null >/dev/null 2>&1 &
+	MCPOOL_TEST_MARK="$work" $node -e '
+		require("http").createServer((q, s) => { s.writeHead(401); s.end(); }).listen(0, "127.0.0.1", function () {
+			require("fs").writeFileSync(process.argv[1], String(this.address().port)); })' "$work/port" </dev/null >/dev/null 2>&1 &
 	server=$!
 	eventually 5 [ -s "$work/port" ] && trusted "$(noting a)" "\"locked\":{\"url\":\"http://127.0.0.1:$(cat "$work/port")/mcp\"}" &&
 		cd "$work/project" && run 0 tools && up && eventually 5 settled && both 7 call mine/echo message=hi && both 7 tools mine &&
@@ -235,7 +237,7 @@ t_switched_off_in_the_hub_alone() {
 # A hub that says why a call failed, and nothing of the server: the reason is told all the same.
 t_a_failure_without_a_word_of_the_server() {
 	trusted "$(noting a)" && up && eventually 5 settled && mkdir -p -m 700 "$work/other/mcpool" && rm -f "$XDG_STATE_HOME/mcpool/hub.place" || return 1
-	MCPOOL_TEST_MARK="$work" $node tests/hub/without_roster.mjs "$sock" "$work/other/mcpool/hub.sock" </dev/null >/dev/null 2>&1 &
+	MCPOOL_TEST_MARK="$work" $node tests/hub/without_status.mjs "$sock" "$work/other/mcpool/hub.sock" </dev/null >/dev/null 2>&1 &
 	between=$!
 	eventually 5 [ -S "$work/other/mcpool/hub.sock" ] && XDG_RUNTIME_DIR="$work/other" run 5 call a/crash && says err 'went away during the call'
 	r=$?

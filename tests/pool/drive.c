@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "config/read/load.h"
+#include "pool/status.h"
 
 extern char **environ;
 
@@ -41,9 +42,12 @@ struct sums {
 
 static void get_status(const struct session *s, struct mp_status *ret)
 {
+	struct mp_arena texts;
 	size_t i = (size_t)mp_workspace_find(s->workspace, s->d->o.server);
 
-	mp_workspace_get_status(s->workspace, i, s->id, ret);
+	mp_arena_init(&texts, MP_MIB(1));
+	mp_status_take(s->workspace, i, s->id, &texts, ret); /* numbers are all that is used */
+	mp_arena_done(&texts);
 }
 
 static bool is_new(const struct sums *sums, mp_id instance)
@@ -54,16 +58,19 @@ static bool is_new(const struct sums *sums, mp_id instance)
 	return instance != 0;
 }
 
-static void add(struct sums *sums, const struct mp_status *status)
+static void add(struct sums *sums, const struct session *s, const struct mp_status *status)
 {
+	size_t at = (size_t)mp_workspace_find(s->workspace, s->d->o.server);
+	const struct mp_stats *stats = mp_workspace_get_stats(s->workspace, at, s->id);
+
 	sums->seen[sums->servers++] = status->instance;
-	sums->starts += (int64_t)status->starts;
-	sums->restarts += (int64_t)status->restarts;
-	if (!status->stats)
+	sums->starts += status->starts;
+	sums->restarts += status->restarts;
+	if (!stats)
 		return;
-	sums->calls += (int64_t)status->stats->calls;
+	sums->calls += (int64_t)stats->calls;
 	for (int i = 0; i <= MP_OUTCOME_CANCELLED; i++)
-		sums->by_outcome[i] += (int64_t)status->stats->by_outcome[i];
+		sums->by_outcome[i] += (int64_t)stats->by_outcome[i];
 }
 
 static void forget(struct sums *sums)
@@ -81,9 +88,9 @@ static bool add_all(struct drive *d, struct sums *sums)
 		get_status(&d->sessions[i], &status);
 		if (!is_new(sums, status.instance))
 			continue;
-		at_rest = at_rest && status.state == MP_STATUS_CONNECTED && status.out == 0 &&
-			  status.lined == 0 && status.waiting == 0;
-		add(sums, &status);
+		at_rest = at_rest && status.state == MP_STATUS_CONNECTED && status.open == 0 &&
+			  status.waiting == 0;
+		add(sums, &d->sessions[i], &status);
 	}
 	return at_rest;
 }

@@ -9,6 +9,7 @@
 #include "drive.h"
 #include "json/value.h"
 #include "../unit/heap_pool_call.h"
+#include "pool/status.h"
 
 enum {
 	ABORT_WITHIN_MS = 20,
@@ -46,17 +47,20 @@ static void kill_one(void *u)
 {
 	struct drive *d = u;
 	struct session *s = &d->sessions[roll(d, d->o.sessions)];
+	struct mp_arena texts;
 	struct mp_status status;
 	struct life life;
 
-	mp_workspace_get_status(s->workspace, (size_t)mp_workspace_find(s->workspace, d->o.server),
-				s->id, &status);
-	life = (struct life){status.instance, status.starts};
+	mp_arena_init(&texts, MP_MIB(1));
+	mp_status_take(s->workspace, (size_t)mp_workspace_find(s->workspace, d->o.server), s->id,
+		       &texts, &status);
+	mp_arena_done(&texts); /* numbers are all that is used */
+	life = (struct life){status.instance, (uint64_t)status.starts};
 	if (status.state != MP_STATUS_CONNECTED || status.pid <= 0 || was_killed(d, &life)) {
 		mp_timer_start(&d->timer, 1);
 		return;
 	}
-	kill(status.pid, SIGKILL);
+	kill((pid_t)status.pid, SIGKILL);
 	d->killed[d->kills++] = life;
 	s->killed++;
 }

@@ -8,6 +8,7 @@
 
 #include "behave.h"
 #include "../unit/heap_pool_call.h"
+#include "pool/status.h"
 
 static bool contains(struct mp_str text, const char *words)
 {
@@ -396,11 +397,14 @@ static void restart(struct actor *a)
 
 static void kill_it(struct actor *a)
 {
+	struct mp_arena texts;
 	struct mp_status status;
 	size_t i = (size_t)mp_workspace_find(a->suite->hub->workspace, a->name);
 
-	mp_workspace_get_status(a->suite->hub->workspace, i, 1, &status);
-	a->pid = status.pid;
+	mp_arena_init(&texts, MP_MIB(1));
+	mp_status_take(a->suite->hub->workspace, i, 1, &texts, &status);
+	mp_arena_done(&texts);
+	a->pid = (pid_t)status.pid;
 	a->step = 1;
 	if (a->is_process) {
 		kill(a->pid, SIGKILL);

@@ -46,7 +46,11 @@ all_by() { # SECONDS WHAT TIMES
 }
 
 tell_when() { # CASE FROM: how long after that moment each was missed, and by what words
-	$node tests/remote/missed_when.mjs "$1" "$2" <"$work/out"
+	$node -e '
+		const [name, from] = process.argv.slice(1), seen = new Set();
+		for (const l of fs.readFileSync(0, "utf8").split("\n").filter(Boolean).map((l) => JSON.parse(l)))
+			if (l.what === "clearing" && seen.size < seen.add(l.server).size)
+				console.log(`   ${name}: ${l.server} after ${l.time - from} ms: ${l.text}`);' "$1" "$2" <"$work/out"
 }
 
 # Killed while nobody calls them, and brought back where they were.

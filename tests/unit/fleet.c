@@ -387,10 +387,11 @@ static void tell_prepared(void *u)
 {
 	struct mp_plan *plan = u;
 	int code = plan->server->prepare_code;
+	const char *words = plan->server->prepare_words;
 	struct mcpool_error why;
 
 	if (code)
-		(void)mp_fail(&why, code, "it cannot be prepared");
+		(void)mp_fail(&why, code, "%s", words ? words : "it cannot be prepared");
 	plan->fn(plan, code ? &why : NULL, plan->u);
 }
 
@@ -459,6 +460,7 @@ bool fleet_init(struct fleet *f)
 	REQUIRE(mp_loop_new_by_hand(1700000000000, &f->loop) == 0);
 	mp_board_init(&f->board, f->loop);
 	mp_events_init(&f->events, f->loop);
+	mp_arena_init(&f->texts, MP_MIB(4));
 	return true;
 }
 
@@ -521,6 +523,7 @@ static void forget_lives(struct fleet_server *s)
 
 void fleet_done(struct fleet *f)
 {
+	mp_arena_done(&f->texts);
 	f->then = NULL;
 	mp_workspace_close(f->other);
 	mp_workspace_close(f->workspace);
@@ -612,19 +615,24 @@ void fleet_status(struct fleet *f, const char *server, struct mp_status *ret)
 {
 	ptrdiff_t i = mp_workspace_find(f->workspace, server);
 
-	*ret = (struct mp_status){.error = "", .detail = ""};
+	mp_status_init(ret);
 	if (i >= 0)
-		mp_workspace_get_status(f->workspace, (size_t)i, 0, ret);
+		mp_status_take(f->workspace, (size_t)i, 0, &f->texts, ret);
+}
+
+const struct mp_stats *fleet_stats(struct fleet *f, const char *server)
+{
+	ptrdiff_t i = mp_workspace_find(f->workspace, server);
+
+	return i < 0 ? NULL : mp_workspace_get_stats(f->workspace, (size_t)i, 0);
 }
 
 const char *fleet_state(struct fleet *f, const char *server)
 {
-	struct mp_status s;
+	ptrdiff_t i = mp_workspace_find(f->workspace, server);
 
-	if (mp_workspace_find(f->workspace, server) < 0)
-		return "none";
-	fleet_status(f, server, &s);
-	return mp_status_state_get_name(s.state);
+	return i < 0 ? "none"
+		     : mp_status_state_get_name(mp_workspace_get_state(f->workspace, (size_t)i, 0));
 }
 
 int fleet_count_events(struct fleet *f, const char *server, const char *what)

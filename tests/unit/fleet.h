@@ -11,6 +11,7 @@
 #include "base/loop.h"
 #include "pool/pool_call.h"
 #include "pool/pool.h"
+#include "pool/status.h"
 
 enum { FLEET_SERVERS = 12, FLEET_KEPT = 64 };
 
@@ -28,17 +29,18 @@ struct fleet_server {
 	int prepares, dials, lives;     /* lives: that got an initialize */
 
 	/* How it misbehaves. */
-	int prepare_code;      /* prepare() fails with this */
-	int64_t prepare_ms;    /* and takes this long */
-	int dial_code;         /* dial() fails with this */
-	bool mute;             /* does not answer the handshake */
-	bool dies_at_once;     /* the connection breaks at initialize */
-	bool no_list;          /* tools/list fails */
-	bool holds_calls;      /* tools/call is kept: see kept */
-	bool dead;             /* answers nothing at all any more */
-	const char *tools;     /* the list of tools; NULL: one named "t" */
-	const char *resources; /* the list of them; NULL: it has none */
-	const char *prompts;   /* the same; then it also answers whatever asks for one of either */
+	const char *prepare_words; /* of its failure; NULL: some */
+	int prepare_code;          /* prepare() fails with this */
+	int64_t prepare_ms;        /* and takes this long */
+	int dial_code;             /* dial() fails with this */
+	bool mute;                 /* does not answer the handshake */
+	bool dies_at_once;         /* the connection breaks at initialize */
+	bool no_list;              /* tools/list fails */
+	bool holds_calls;          /* tools/call is kept: see kept */
+	bool dead;                 /* answers nothing at all any more */
+	const char *tools;         /* the list of tools; NULL: one named "t" */
+	const char *resources;     /* the list of them; NULL: it has none */
+	const char *prompts; /* the same; then it also answers whatever asks for one of either */
 
 	/* What it is. */
 	bool modern;              /* answers server/discover, and not initialize */
@@ -78,6 +80,7 @@ struct fleet_result {
 };
 
 struct fleet {
+	struct mp_arena texts; /* of fleet_status() */
 	struct mp_loop *loop;
 	struct mp_board board;
 	struct mp_events events;
@@ -124,6 +127,7 @@ bool fleet_call(struct fleet *f, const char *server, mp_id session, int64_t time
 		struct fleet_result *ret);
 bool fleet_acquire(struct fleet *f, const char *server, mp_id session, struct fleet_result *ret);
 void fleet_status(struct fleet *f, const char *server, struct mp_status *ret);
+const struct mp_stats *fleet_stats(struct fleet *f, const char *server); /* NULL: no call yet */
 /* "state": pending, connected, ... */
 const char *fleet_state(struct fleet *f, const char *server);
 /* How many events of this kind there were about this server (NULL: any). */

@@ -138,20 +138,11 @@ TEST(a_table_fits_its_room)
 		CHECK(strcspn(at, "\n") <= 62); /* 59 columns, the last one an ellipsis */
 }
 
-/* What a name or an error holds is neither obeyed by the terminal nor told if it is a secret. */
+/* What a name holds is not obeyed by the terminal. */
 TEST(what_others_wrote_is_made_safe)
 {
-	struct mp_status s = {.error = "password=hunter2hunter2 is wrong",
-			      .tail = MP_STR("one\ntoken=abcdefghijklmnop was sent\n")};
-	MP_CLEANUP(mp_buf_done) struct mp_buf out;
-
-	mp_buf_init(&out, MP_KIB(4));
 	WITH_DESK(d, "{\"mcpServers\":{\"a\\u001b[31mb\":{\"command\":\"a\"}}}");
 	CHECK(draw(&d, 100, 10));
 	CHECK(!memchr(d.text.data, '\033', d.text.len));
 	CHECK(has(&d, "a\\x1b[31mb"));
-	CHECK_EQ(mp_live_add_error(&out, &s), 0);
-	CHECK_EQ(mp_buf_terminate(&out), 0);
-	CHECK(!strstr(out.data, "hunter2") && !strstr(out.data, "abcdefghijkl"));
-	CHECK_TEXT(out.data, "password=" DOTS " (token=" DOTS " was sent)");
 }

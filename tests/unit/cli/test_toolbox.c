@@ -49,19 +49,20 @@ TEST(a_name_may_have_a_server_in_it)
 			 rows[i].want);
 }
 
-#define OFFER(tools, saved)                                                                        \
-	"\"offer\":{\"savedAt\":" saved ",\"server\":{\"protocolVersion\":\"2025-11-25\",\"era\":" \
-	"\"legacy\"},\"lists\":[{\"page\":{\"tools\":[" tools "]}},{\"page\":{\"prompts\":["       \
+#define OFFER(tools, saved)                                                                  \
+	"\"catalog\":{\"savedAt\":" saved                                                    \
+	",\"server\":{\"protocolVersion\":\"2025-11-25\",\"era\":"                           \
+	"\"legacy\"},\"lists\":[{\"page\":{\"tools\":[" tools "]}},{\"page\":{\"prompts\":[" \
 	"{\"name\":\"p\"}]}},{\"page\":null},{\"page\":null}]}"
 #define TOOL(name) "{\"name\":\"" name "\",\"inputSchema\":{\"type\":\"object\"}}"
 
-static bool read_roster(const char *text, struct mp_roster **ret)
+static bool read_roster(const char *text, struct mp_status_list **ret)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
 
 	mp_tape_init(&t, 0);
 	REQUIRE(mp_tape_parse(&t, mp_str_of(text), NULL) == 0);
-	REQUIRE(mp_roster_read(&t, MP_ROOT, ret, NULL) == 0);
+	REQUIRE(mp_status_list_read(&t, MP_ROOT, ret, NULL) == 0);
 	return true;
 }
 
@@ -99,14 +100,14 @@ TEST(a_box_has_what_may_be_used)
 		{MP_CATALOG_PROMPT, 0, "mcp__old__p mcp__up__p+ "},
 		{MP_CATALOG_PROMPT, MP_TOOLBOX_HIDDEN, ""},
 	};
-	MP_CLEANUP(mp_roster_freep) struct mp_roster *roster = NULL;
+	MP_CLEANUP(mp_status_list_freep) struct mp_status_list *servers = NULL;
 
-	CHECK(read_roster(text, &roster));
+	CHECK(read_roster(text, &servers));
 	for (size_t i = 0; i < MP_ARRAY_LEN(rows); i++) {
 		MP_CLEANUP(mp_toolbox_done) struct mp_toolbox b = {0};
 		char names[200] = "";
 
-		CHECK_EQ(mp_toolbox_fill(&b, roster, rows[i].kind, rows[i].which, NULL), 0);
+		CHECK_EQ(mp_toolbox_fill(&b, servers, rows[i].kind, rows[i].which, NULL), 0);
 		for (size_t k = 0; k < mp_names_count(b.names); k++)
 			snprintf(names + strlen(names), sizeof(names) - strlen(names), "%.*s%s ",
 				 MP_STR_ARGS(mp_names_get(b.names, k)->public_name),

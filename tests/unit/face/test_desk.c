@@ -262,8 +262,7 @@ TEST(a_failure_says_where_the_server_stands)
 	CHECK_EQ(ask(&s, mp_desk_call, CALL("a")), 0);
 	fleet_advance(&s.f, 61000);
 	CHECK(said(&s, 1, "\"message\":\"MCP error: "));
-	CHECK(said(&s, 1, "\"roster\":{"));
-	CHECK(said(&s, 1, "\"servers\":[{\"name\":\"a\",\"state\":\"failed\""));
+	CHECK(said(&s, 1, "\"status\":{\"name\":\"a\",\"state\":\"failed\""));
 	CHECK(!strstr(s.said, "\"name\":\"b\""));
 }
 

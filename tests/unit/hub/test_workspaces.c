@@ -273,20 +273,16 @@ HEAVY_TEST(named_files_belong_to_all_and_run_where_they_were_named)
 HEAVY_TEST(an_approval_counts_for_the_next_user_of_a_workspace)
 {
 	DESK;
-	struct mp_status s;
 
 	d.follows = true;
 	d.has_store = true;
 	CHECK(open_desk(&d, "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"start\":\"lazy\"}}}"));
 	CHECK(look(&d, 0, NULL, NULL, NULL));
-	mp_workspace_get_status(d.l[0].workspace, 0, 0, &s);
-	CHECK_EQ(s.state, MP_STATUS_NEEDS_APPROVAL);
+	CHECK_EQ(mp_workspace_get_state(d.l[0].workspace, 0, 0), MP_STATUS_NEEDS_APPROVAL);
 	CHECK_EQ(mp_approvals_set_file(d.db, in(USER_FILE), true, 5, &why), 0);
 	CHECK(look(&d, 1, NULL, NULL, NULL)); /* told when it has been reloaded */
-	mp_workspace_get_status(d.l[1].workspace, 0, 0, &s);
-	CHECK_EQ(s.state, MP_STATUS_READY);
+	CHECK_EQ(mp_workspace_get_state(d.l[1].workspace, 0, 0), MP_STATUS_READY);
 	CHECK_EQ(mp_approvals_set_file(d.db, in(USER_FILE), false, 6, &why), 0);
 	CHECK(look(&d, 2, NULL, NULL, NULL));
-	mp_workspace_get_status(d.l[2].workspace, 0, 0, &s);
-	CHECK_EQ(s.state, MP_STATUS_NEEDS_APPROVAL);
+	CHECK_EQ(mp_workspace_get_state(d.l[2].workspace, 0, 0), MP_STATUS_NEEDS_APPROVAL);
 }

@@ -749,3 +749,42 @@ TEST(raw_values_outlive_their_text)
 	mp_bind_set_present(&outer_table, &o, "raw", true);
 	CHECK(mp_bind_is_present(&outer_table, &o, "raw"));
 }
+
+/* A number below 0 and an empty text are null, where the row says so; and the other way round. */
+TEST(null_means_unknown)
+{
+	struct nullable {
+		const char *text;
+		int64_t number;
+		uint64_t present;
+	} o = {.text = "", .number = -1, .present = 3};
+	static const struct mp_bind_field rows[] = {
+		MP_BIND(struct nullable, TEXT, "text", text, .null = true),
+		MP_BIND(struct nullable, I64, "number", number, .null = true),
+	};
+	static const struct mp_bind_table table = {rows, 2, offsetof(struct nullable, present)};
+	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
+	MP_CLEANUP(mp_tape_done) struct mp_tape t;
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	struct mp_writer w;
+
+	mp_arena_init(&arena, 10000);
+	mp_tape_init(&t, 0);
+	mp_buf_init(&text, 1000);
+	mp_write_init(&w, &text, NULL);
+	mp_bind_write(&table, &o, &w);
+	CHECK_EQ(mp_write_finish(&w), 0);
+	CHECK_STR(mp_buf_get(&text), "{\"text\":null,\"number\":null}");
+	o = (struct nullable){.text = "x", .number = 5};
+	CHECK_EQ(mp_tape_parse(&t, mp_buf_get(&text), NULL), 0);
+	CHECK_EQ(mp_bind_read(&table, &t, MP_ROOT, &arena, &o, NULL, NULL, NULL), 0);
+	CHECK_TEXT(o.text, "");
+	CHECK_EQ(o.number, -1);
+	CHECK_EQ(o.present, 3);
+	mp_buf_clear(&text);
+	o = (struct nullable){.text = "x", .number = 0, .present = 3};
+	mp_write_init(&w, &text, NULL);
+	mp_bind_write(&table, &o, &w);
+	CHECK_EQ(mp_write_finish(&w), 0);
+	CHECK_STR(mp_buf_get(&text), "{\"text\":\"x\",\"number\":0}");
+}

@@ -65,7 +65,7 @@ TEST(it_opens_when_all_have_settled)
 	CHECK_EQ(place_of(&g, "a"), MP_PLACE_LIVE);
 	CHECK_EQ(place_of(&g, "b"), MP_PLACE_FAILED);
 	CHECK_EQ(place_of(&g, "c"), MP_PLACE_LIVE);
-	CHECK_EQ(place_of(&g, "off"), MP_PLACE_ABSENT);
+	CHECK_EQ(place_of(&g, "off"), MP_PLACE_DISABLED);
 }
 
 /* A5 A34 A39 A40 U8 */

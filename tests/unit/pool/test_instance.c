@@ -189,6 +189,7 @@ TEST(the_figures_of_a_server)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;
 	struct fleet_result r[4];
+	const struct mp_stats *stats;
 	struct mp_status s;
 
 	CHECK(fleet_init(&f));
@@ -201,16 +202,18 @@ TEST(the_figures_of_a_server)
 	CHECK(fleet_call(&f, "a", 1, 0, &r[2]));
 	fleet_advance(&f, 2000);
 	fleet_status(&f, "a", &s);
-	CHECK(s.stats);
-	CHECK_EQ(s.stats->calls, 2);
-	CHECK_EQ(s.stats->by_outcome[MP_OUTCOME_ANSWERED], 1);
-	CHECK_EQ(s.stats->by_outcome[MP_OUTCOME_TIMEOUT], 1);
-	CHECK_EQ(s.out, 1);
+	stats = fleet_stats(&f, "a");
+	CHECK(stats);
+	CHECK_EQ(stats->calls, 2);
+	CHECK_EQ(s.calls, 2);
+	CHECK_EQ(stats->by_outcome[MP_OUTCOME_ANSWERED], 1);
+	CHECK_EQ(stats->by_outcome[MP_OUTCOME_TIMEOUT], 1);
+	CHECK_EQ(s.open, 1);
 	CHECK_EQ(s.uptime_ms, 2000);
 	CHECK_EQ(s.starts, 1);
 	fleet_die(fleet_get(&f, "a"));
 	fleet_status(&f, "a", &s);
-	CHECK_EQ(s.stats->by_outcome[MP_OUTCOME_UNKNOWN], 1);
+	CHECK_EQ(stats->by_outcome[MP_OUTCOME_UNKNOWN], 1);
 	CHECK_EQ(fleet_count_events(&f, "a", "call-failed"), 2); /* D17 */
 	CHECK_EQ(s.restarts, 1);
 }

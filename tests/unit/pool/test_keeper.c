@@ -46,8 +46,8 @@ TEST(the_backoff_sequence_is_exact)
 			continue; /* it happened within the same moment */
 		CHECK(is_in(&f, "backoff"));
 		fleet_status(&f, "a", &s);
-		CHECK_EQ(s.attempt, i + 2);
-		CHECK_EQ(s.max, 0);
+		CHECK_EQ(s.tries, i + 2);
+		CHECK_EQ(s.max_tries, 0);
 		CHECK_EQ(s.next_at_ms - mp_loop_wall_now_ms(f.loop), delays[i]);
 		fleet_advance(&f, delays[i] - 1);
 		CHECK_EQ(count_starts(&f), before);
@@ -176,7 +176,7 @@ TEST(mode_remote_is_for_remote_servers)
 	CHECK(fleet_start(&f, "r"));
 	fleet_die(fleet_get(&f, "a"));
 	fleet_status(&f, "r", &s);
-	CHECK_EQ(s.max, 6);
+	CHECK_EQ(s.max_tries, 6);
 	fleet_advance(&f, 600000);
 	CHECK(is_in(&f, "failed"));
 	CHECK_EQ(count_starts(&f), 1);
@@ -372,11 +372,11 @@ TEST(the_last_error_is_kept_until_it_is_overcome)
 	CHECK_TEXT(s.error, "it cannot be prepared");
 	CHECK_EQ(s.failed_at_ms, 1700000000000);
 	CHECK_EQ(s.next_at_ms, 1700000001000);
-	CHECK_EQ(s.attempt, 3);
+	CHECK_EQ(s.tries, 3);
 	fleet_get(&f, "a")->prepare_code = 0;
 	fleet_advance(&f, 500);
 	fleet_status(&f, "a", &s);
 	CHECK_TEXT(s.error, "");
-	CHECK_EQ(s.failed_at_ms, 0);
+	CHECK_EQ(s.failed_at_ms, -1);
 	CHECK(s.prepare_us >= 0 && s.spawn_us >= 0 && s.handshake_us >= 0 && s.list_us >= 0);
 }

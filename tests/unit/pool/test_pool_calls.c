@@ -87,7 +87,7 @@ TEST(an_acquired_lease_is_given_back_from_within)
 	CHECK_EQ(r.answers, 1);
 	CHECK_EQ(r.outcome, MP_OUTCOME_ANSWERED);
 	fleet_status(&f, "a", &s);
-	CHECK_EQ(s.calls, 0);
+	CHECK_EQ(s.unfinished, 0);
 }
 
 /* U18 */

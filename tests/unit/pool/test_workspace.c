@@ -58,7 +58,7 @@ TEST(tuning_changes_without_a_restart)
 	CHECK(fleet_reload(&f, TWO("1", ",\"restart\":{\"mode\":\"once\"}")));
 	CHECK_EQ(fleet_get(&f, "a")->prepares, 1);
 	fleet_status(&f, "a", &s);
-	CHECK_EQ(s.max, 2);
+	CHECK_EQ(s.max_tries, 2);
 }
 
 /* C18 A8 A60 A62 D5 */
@@ -269,7 +269,7 @@ TEST(a_server_starts_with_the_environment_of_the_session_that_wants_it)
 		fleet_settle(&f);
 		fleet_die(fleet_get(&f, "a"));
 		fleet_advance(&f, 200000);
-		mp_workspace_get_status(other, 0, 0, &status);
+		mp_status_take(other, 0, 0, &f.texts, &status);
 	}
 	other = mp_workspace_close(other);
 	third = mp_workspace_close(third);
@@ -365,7 +365,7 @@ TEST(in_the_netdata_profile_the_first_wins)
 		fleet_get(&f, "a")->dial_code = 0;
 		mp_workspace_start_server(other, 0, 0, false);
 		fleet_advance(&f, 200000);
-		mp_workspace_get_status(other, 0, 0, &status);
+		mp_status_take(other, 0, 0, &f.texts, &status);
 	}
 	other = mp_workspace_close(other);
 	CHECK_EQ(fleet_get(&f, "a")->lives, 2);

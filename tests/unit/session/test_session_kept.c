@@ -108,7 +108,7 @@ HEAVY_TEST(odd_structured_content_is_wrapped_for_legacy_agents)
 /* It is no failure: not in the log, not among the failed, and nothing is probed or restarted. */
 TEST(an_abort_is_not_counted_as_a_failure)
 {
-	struct mp_status status;
+	const struct mp_stats *stats;
 	SCENE(s);
 
 	CHECK(scene_open(&s, two, MP_SESSION_ONE_STREAM));
@@ -123,9 +123,9 @@ TEST(an_abort_is_not_counted_as_a_failure)
 			   0),
 		 0);
 	fleet_advance(&s.f, 10000);
-	fleet_status(&s.f, "git", &status);
-	CHECK(status.stats != NULL);
-	CHECK_EQ(status.stats->by_outcome[MP_OUTCOME_CANCELLED], 1);
+	stats = fleet_stats(&s.f, "git");
+	CHECK(stats != NULL);
+	CHECK_EQ(stats->by_outcome[MP_OUTCOME_CANCELLED], 1);
 	CHECK_EQ(fleet_count_events(&s.f, "git", "call-failed"), 0);
 	CHECK_EQ(fleet_count_events(&s.f, "git", "checking"), 0);
 	CHECK_EQ(fleet_get(&s.f, "git")->lives, 1);

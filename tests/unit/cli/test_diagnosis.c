@@ -1,14 +1,15 @@
-/* test_reach.c - what where a server stands means for a command that needs it. */
+/* test_diagnosis.c - what the status of a server means for a command that needs it. */
 #include "test.h"
 
 #include "cli/cli.h"
-#include "cli/reach.h"
+#include "cli/diagnosis.h"
 
 /* B65 B66 */
-TEST(a_state_is_a_fate)
+TEST(each_state_has_its_exit_code)
 {
 	static const struct {
-		int state, code;
+		enum mp_status_state state;
+		int code;
 		int64_t tools;
 		bool has_instance;
 		const char *error;
@@ -36,24 +37,24 @@ TEST(a_state_is_a_fate)
 	};
 
 	for (size_t i = 0; i < MP_ARRAY_LEN(rows); i++) {
-		struct mp_roster_row row = {.name = "a",
-					    .state = rows[i].state,
-					    .code = rows[i].code,
-					    .tools = rows[i].tools,
-					    .has_instance = rows[i].has_instance,
-					    .detail = "listing",
-					    .error = rows[i].error,
-					    .tail = "last words\n"};
-		struct mp_fate f;
+		struct mp_status status = {.name = "a",
+					   .state = rows[i].state,
+					   .code = rows[i].code,
+					   .tools = rows[i].tools,
+					   .instance = rows[i].has_instance,
+					   .detail = "listing",
+					   .message = rows[i].error,
+					   .tail = "last words\n"};
+		struct mp_diagnosis f;
 		char flags[4] = "";
 
-		mp_fate_read(&row, 1500, &f);
+		mp_diagnosis_read(&status, 1500, &f);
 		strcat(flags, f.is_listed ? "l" : "");
 		strcat(flags, f.is_waiting ? "w" : "");
 		strcat(flags, f.is_off ? "o" : "");
 		CHECK_EQ(f.exit_code, rows[i].exit_code);
 		CHECK_TEXT(flags, rows[i].flags);
 		CHECK_TEXT(f.message, rows[i].message);
-		CHECK(f.row == &row && mp_str_eq(f.tail, MP_STR("last words\n")));
+		CHECK(f.status == &status);
 	}
 }

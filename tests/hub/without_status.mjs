@@ -1,4 +1,4 @@
-// without_roster.mjs HUB SOCKET - passes lines on between SOCKET and the hub's, and takes the roster out of each outcome.
+// without_status.mjs HUB SOCKET - passes lines on between SOCKET and the hub's, and takes the status out of each outcome.
 import { connect, createServer } from "node:net";
 
 const [hub_socket, socket] = process.argv.slice(2);
@@ -16,7 +16,7 @@ createServer((cli) => {
 	lines(cli, (l) => hub.write(l + "\n"));
 	lines(hub, (l) => {
 		const m = JSON.parse(l);
-		if (m.result?.outcome) delete m.result.roster;
+		if (m.result?.outcome) delete m.result.status;
 		cli.write(JSON.stringify(m) + "\n");
 	});
 	for (const s of [cli, hub])

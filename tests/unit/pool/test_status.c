@@ -1,4 +1,4 @@
-/* test_shown.c - what people see of a server: the few states, and their projection. */
+/* test_status.c - the status of a server: its states, and what is taken with them. */
 #include "test.h"
 
 #include "fleet.h"
@@ -48,7 +48,7 @@ TEST(a_state_shows_what_belongs_to_it)
 	fleet_status(&f, "a", &s);
 	CHECK_TEXT(mp_status_state_get_name(s.state), "pending");
 	CHECK_TEXT(s.detail, "preparing");
-	CHECK_EQ(s.attempt, 1);
+	CHECK_EQ(s.tries, 1);
 	fleet_advance(&f, 1000);
 	fleet_status(&f, "a", &s);
 	CHECK_TEXT(mp_status_state_get_name(s.state), "connected");
@@ -67,4 +67,54 @@ TEST(a_state_shows_what_belongs_to_it)
 	CHECK_EQ(s.next_at_ms, mp_loop_wall_now_ms(f.loop) + 1000);
 	CHECK_EQ(s.failed_at_ms, mp_loop_wall_now_ms(f.loop));
 	CHECK_TEXT(s.error, "start: it cannot be dialled");
+}
+
+/* V53 */
+/* Secrets are dots from the moment it is taken, in whatever it is shown. */
+TEST(secrets_are_dots_when_it_is_taken)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct mp_status s;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\"}}}"));
+	fleet_get(&f, "a")->prepare_code = MCPOOL_EIO;
+	fleet_get(&f, "a")->prepare_words = "password=hunter2hunter2 is wrong";
+	CHECK(fleet_start(&f, "a"));
+	fleet_status(&f, "a", &s);
+	CHECK(!strstr(s.error, "hunter2") && !strstr(s.message, "hunter2"));
+	CHECK_TEXT(s.message, "password=\xe2\x80\xa2\xe2\x80\xa2\xe2\x80\xa2");
+	CHECK_TEXT(s.error, s.message);
+}
+
+/* U31 B21 */
+/* Entries that the pool has no place for have a status as well. */
+TEST(entries_without_a_place_have_a_status)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct mp_entry shadowed;
+	struct mp_status s;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f,
+			 "{\"mcpServers\":{\"a\":{\"command\":\"a b\",\"args\":[\"--token\","
+			 "\"abc\"]},\"bad\":{},\"off\":{\"command\":\"o\",\"enabled\":false}}}"));
+	mp_status_take_entry(f.set, mp_config_find(f.set, "a"), &f.texts, &s);
+	CHECK_EQ(s.state, MP_STATUS_READY);
+	CHECK_EQ(s.instance, 0);
+	CHECK_EQ(s.restarts, -1);
+	CHECK(!s.command);
+	mp_status_add_target(&s, mp_config_find(f.set, "a"), &f.texts);
+	CHECK_TEXT(s.command, "'a b' --token \xe2\x80\xa2\xe2\x80\xa2\xe2\x80\xa2");
+	mp_status_take_entry(f.set, mp_config_find(f.set, "bad"), &f.texts, &s);
+	CHECK_EQ(s.state, MP_STATUS_FAILED);
+	CHECK(s.error[0]);
+	mp_status_take_entry(f.set, mp_config_find(f.set, "off"), &f.texts, &s);
+	CHECK_EQ(s.state, MP_STATUS_DISABLED);
+	shadowed = *mp_config_find(f.set, "a");
+	shadowed.shadow = MP_SHADOW_NAME;
+	shadowed.shadowed_by = mp_config_find(f.set, "off");
+	mp_status_take_entry(f.set, &shadowed, &f.texts, &s);
+	CHECK_EQ(s.state, MP_STATUS_SHADOWED);
+	CHECK(mp_str_find(s.shadowed, MP_STR("\"by\":\"off\",\"reason\":\"name\""), 0) > 0);
 }

@@ -1,0 +1,429 @@
+/*
+ * status.c - takes the status of a server: what its entry, its keeper, its queues and its catalog
+ * say at this moment.
+ */
+#include "pool/status.h"
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/redact.h"
+#include "pool/workspace.h"
+
+/* --- texts ----------------------------------------------------------------------------------- */
+
+static const char *text_keep(struct mp_arena *arena, struct mp_str text)
+{
+	const char *kept = text.len ? mp_arena_dup(arena, text) : "";
+
+	return kept ? kept : "";
+}
+
+static struct mp_bind_list list_keep(struct mp_arena *arena, const struct mp_bind_list *from)
+{
+	struct mp_bind_list list = {mp_arena_alloc_array(arena, from->n + 1, sizeof(char *)), 0};
+
+	while (list.items && list.n < from->n) {
+		list.items[list.n] = text_keep(arena, mp_str_of(from->items[list.n]));
+		list.n++;
+	}
+	return list;
+}
+
+/* Each by itself: what hides a secret at the end of one must not swallow the other. */
+static int error_write(struct mp_str message, struct mp_str line, struct mp_buf *out,
+		       size_t *ret_message)
+{
+	int r = mp_redact(message, false, out);
+
+	*ret_message = out->len;
+	if (r < 0 || !message.len || !line.len)
+		return r;
+	r = mp_buf_add_str(out, MP_STR(" ("));
+	if (r == 0)
+		r = mp_redact(line, false, out);
+	return r < 0 ? r : mp_buf_add_char(out, ')');
+}
+
+static void status_set_error(struct mp_status *s, struct mp_arena *arena, const char *message,
+			     struct mp_str tail)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	size_t n = 0;
+
+	mp_buf_init(&text, MP_KIB(512));
+	s->tail = text_keep(arena, tail); /* redacted by the one who read it (tail.h) */
+	if (error_write(mp_str_of(message), mp_str_get_last_line(tail), &text, &n) < 0) {
+		s->error = s->message = "(too long to show)";
+		return;
+	}
+	s->error = text_keep(arena, mp_buf_get(&text));
+	s->message = n == text.len ? s->error : text_keep(arena, (struct mp_str){text.data, n});
+}
+
+/* --- what it connects to --------------------------------------------------------------------- */
+
+/* Each word by itself: what is hidden is a secret, and never the word behind one. */
+static int command_add_word(struct mp_buf *out, const char *word, const char *before)
+{
+	bool quoted = word[0] == '\0' || strpbrk(word, " \t\n\"'");
+	bool secret = before[0] == '-' && mp_redact_is_secret_name(mp_str_of(before));
+	int r = quoted ? mp_buf_add_char(out, '\'') : 0;
+
+	if (r == 0)
+		r = secret ? mp_buf_add_str(out, MP_STR("\xe2\x80\xa2\xe2\x80\xa2\xe2\x80\xa2"))
+			   : mp_redact(mp_str_of(word), false, out);
+	return r == 0 && quoted ? mp_buf_add_char(out, '\'') : r;
+}
+
+/* The command as one line; words with blanks in quotes. */
+static int command_write(const struct mp_entry *e, struct mp_buf *out)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < e->argc && r == 0; i++) {
+		if (i > 0)
+			r = mp_buf_add_char(out, ' ');
+		if (r == 0)
+			r = command_add_word(out, e->argv[i], i > 0 ? e->argv[i - 1] : "");
+	}
+	return r;
+}
+
+void mp_status_add_target(struct mp_status *s, const struct mp_entry *e, struct mp_arena *arena)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	bool is_command = e->kind == MP_KIND_STDIO;
+
+	mp_buf_init(&text, MP_LIMIT_CONFIG_FILE);
+	/* User info and query of an address may be secrets; mp_redact knows them. */
+	if (e->invalid || (is_command ? command_write(e, &text)
+				      : mp_redact(mp_str_of(e->address), false, &text)) < 0)
+		return;
+	*(is_command ? &s->command : &s->url) = text_keep(arena, mp_buf_get(&text));
+}
+
+/* --- what the files say ---------------------------------------------------------------------- */
+
+static struct mp_str shadow_write(const struct mp_entry *e, struct mp_arena *arena)
+{
+	static const char *const reasons[] = {"", "name", "connection", "approved"};
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	struct mp_writer w;
+	const char *kept = NULL;
+
+	if (e->shadow == MP_SHADOW_NONE)
+		return e->left_out ? MP_STR("true") : MP_STR("false");
+	mp_buf_init(&text, MP_MIB(1));
+	mp_write_init(&w, &text, NULL);
+	mp_write_begin_object(&w);
+	mp_write_member_text(&w, "by", mp_str_of(e->shadowed_by->name));
+	mp_write_member_text(&w, "reason", mp_str_of(reasons[e->shadow]));
+	mp_write_member_text(&w, "file", mp_str_of(e->shadowed_by->origin.file));
+	mp_write_member_i64(&w, "line", e->shadowed_by->origin.line);
+	mp_write_end_object(&w);
+	if (mp_write_finish(&w) == 0)
+		kept = mp_arena_dup(arena, mp_buf_get(&text));
+	return kept ? mp_str_of(kept) : MP_STR("true");
+}
+
+/* As declare() in instance.c and upstream.c have it; modern servers are told with each call. */
+static bool is_withheld(const struct mp_entry *e, const struct mp_offer *offer)
+{
+	return e->tuning.mode != MP_MODE_SESSION && e->tuning.mode != MP_MODE_SERIAL &&
+	       e->kind != MP_KIND_HTTP && !(offer && offer->hello.era == MP_ERA_MODERN);
+}
+
+static void status_set_withheld(struct mp_status *s, bool is_withheld)
+{
+	static const char *words[] = {"roots", "sampling", "elicitation"};
+
+	s->withheld = (struct mp_bind_list){words, is_withheld ? MP_ARRAY_LEN(words) : 0};
+}
+
+void mp_status_init(struct mp_status *s)
+{
+	*s = (struct mp_status){
+		.name = "",
+		.state = MP_STATUS_READY,
+		.detail = "",
+		.error = "",
+		.next_at_ms = -1,
+		.transport = "",
+		.mode = "",
+		.source = {.file = "", .tool = "", .level = ""},
+		.shadowed = MP_STR("false"),
+		.tools = -1,
+		.seen_ms = -1,
+		.pid = -1,
+		.uptime_ms = -1,
+		.restarts = -1,
+		.attempt = -1,
+		.calls = -1,
+		.p50_us = -1,
+		.p99_us = -1,
+		.environment = "",
+		.message = "",
+		.tail = "",
+		.prompts = -1,
+		.resources = -1,
+		.failed_at_ms = -1,
+		.since_ms = -1,
+		.prepare_us = -1,
+		.spawn_us = -1,
+		.handshake_us = -1,
+		.list_us = -1,
+	};
+}
+
+static void status_set_config(struct mp_status *s, const struct mp_entry *e, struct mp_arena *arena)
+{
+	mp_status_init(s);
+	s->name = text_keep(arena, mp_str_of(e->name));
+	s->transport = mp_kind_get_name(e->kind);
+	s->mode = mp_modes[e->tuning.mode];
+	s->source.file = text_keep(arena, mp_str_of(e->origin.file));
+	s->source.line = e->origin.line;
+	s->source.tool = text_keep(arena, mp_str_of(e->origin.tool));
+	s->source.level = mp_config_level_get_name(e->origin.level);
+	s->shadowed = shadow_write(e, arena);
+	s->is_new = e->trust == MP_TRUST_NEW;
+	s->is_changed = e->trust == MP_TRUST_CHANGED;
+	s->provider = e->origin.label ? text_keep(arena, mp_str_of(e->origin.label)) : NULL;
+	s->timeout_ms = e->tuning.timeout_ms;
+	s->is_required = e->tuning.required;
+	s->tools_allowed = list_keep(arena, &e->tools_allowed);
+	s->tools_denied = list_keep(arena, &e->tools_denied);
+}
+
+void mp_status_take_entry(const struct mp_config_set *set, const struct mp_entry *e,
+			  struct mp_arena *arena, struct mp_status *ret)
+{
+	const char *why = e->invalid ? e->invalid : e->unapprovable;
+
+	status_set_config(ret, e, arena);
+	ret->state = mp_config_get_state(set, e, MP_TOGGLE_NONE);
+	status_set_withheld(ret, is_withheld(e, NULL));
+	if (!why)
+		return;
+	status_set_error(ret, arena, why, MP_STR(""));
+	ret->code = MCPOOL_EINVAL;
+}
+
+/* --- what runs ------------------------------------------------------------------------------- */
+
+/* The one place where what a keeper does becomes a state on display. */
+static enum mp_status_state state_of_keeper(const struct mp_keeper_facts *f)
+{
+	switch (f->state) {
+	case MP_KEEPER_PREPARING:
+	case MP_KEEPER_STARTING:
+	case MP_KEEPER_LISTING:
+	case MP_KEEPER_RENEWING:
+		return MP_STATUS_PENDING;
+	case MP_KEEPER_UP:
+	case MP_KEEPER_CHECKING:
+		return MP_STATUS_CONNECTED;
+	case MP_KEEPER_CLEARING:
+	case MP_KEEPER_BACKOFF:
+	case MP_KEEPER_FAILED:
+		return MP_STATUS_FAILED;
+	case MP_KEEPER_BARRED:
+		return f->why.code == MCPOOL_ENEEDS_AUTH ? MP_STATUS_NEEDS_AUTH
+							 : MP_STATUS_NEEDS_APPROVAL;
+	case MP_KEEPER_DOWN:
+	case MP_KEEPER_STOPPING:
+	case MP_KEEPER_STATE_COUNT:
+		break;
+	}
+	return MP_STATUS_READY;
+}
+
+/* Without an instance: an approved entry whose values cannot be resolved has failed. */
+static enum mp_status_state state_of_entry(const struct mp_workspace *w, size_t i)
+{
+	enum mp_status_state state = mp_workspace_entry_get_state(w, i);
+
+	if (state == MP_STATUS_SHADOWED)
+		state = MP_STATUS_READY;
+	return state == MP_STATUS_READY && !mp_workspace_entry_get_key(w, i)->is_known
+		       ? MP_STATUS_FAILED
+		       : state;
+}
+
+enum mp_status_state mp_workspace_get_state(struct mp_workspace *w, size_t i, mp_id session)
+{
+	struct mp_instance *in = mp_workspace_entry_get_instance(w, i, session);
+
+	return in ? state_of_keeper(mp_keeper_get_facts(in->k)) : state_of_entry(w, i);
+}
+
+static void status_set_entry(struct mp_status *s, const struct mp_workspace *w, size_t i,
+			     struct mp_arena *arena)
+{
+	const struct mp_entry *e = mp_workspace_get_entry(w, i);
+	const struct mp_key *key = mp_workspace_entry_get_key(w, i);
+	const char *why = e->invalid ? e->invalid : e->unapprovable;
+
+	s->state = state_of_entry(w, i);
+	if (s->state != MP_STATUS_FAILED)
+		return;
+	status_set_error(s, arena, why ? why : key->problem, MP_STR(""));
+	s->code = why ? MCPOOL_EINVAL : key->code;
+}
+
+static void status_set_keeper(struct mp_status *s, struct mp_instance *in, struct mp_arena *arena)
+{
+	const struct mp_keeper_facts *f = mp_keeper_get_facts(in->k);
+	int64_t now = mp_loop_now_ms(in->pool->o.loop);
+
+	s->state = state_of_keeper(f);
+	s->detail = mp_keeper_get_state_name(f->state);
+	status_set_error(s, arena, f->why.message, f->tail);
+	s->code = f->why.code;
+	s->fault = (int64_t)mp_error_get_fault(&f->why);
+	s->failed_at_ms = f->why.code ? f->failed_wall_ms : -1;
+	s->since_ms = f->since_wall_ms;
+	s->tries = f->attempt;
+	s->max_tries = f->max;
+	s->attempt = s->state == MP_STATUS_PENDING ? s->tries : -1;
+	if (f->state == MP_KEEPER_BACKOFF)
+		s->next_at_ms = mp_loop_wall_now_ms(in->pool->o.loop) + f->next_ms - now;
+	s->pid = f->pid > 0 ? f->pid : -1;
+	s->uptime_ms = mp_keeper_is_up(in->k) ? now - f->up_since_ms : -1;
+	s->starts = (int64_t)f->starts;
+	s->restarts = (int64_t)f->restarts;
+	s->prepare_us = f->times.prepare_us;
+	s->spawn_us = f->times.spawn_us;
+	s->handshake_us = f->times.handshake_us;
+	s->list_us = f->times.list_us;
+}
+
+static void status_set_calls(struct mp_status *s, struct mp_instance *in)
+{
+	s->calls = (int64_t)in->stats.calls;
+	if (in->stats.calls) {
+		s->p50_us = mp_stats_get_latency_us(&in->stats, 500);
+		s->p99_us = mp_stats_get_latency_us(&in->stats, 990);
+	}
+	s->waiting =
+		(int64_t)(in->calls[MP_POOL_CALL_WAITING].len + in->calls[MP_POOL_CALL_LINED].len);
+	s->open = (int64_t)in->calls[MP_POOL_CALL_OUT].len;
+	s->unfinished = (int64_t)mp_instance_count_calls(in);
+}
+
+static void status_set_catalog(struct mp_status *s, struct mp_workspace *w, size_t i,
+			       const struct mp_offer *live)
+{
+	struct mp_definition d;
+
+	if (live) {
+		s->tools = (int64_t)live->lists[MP_CATALOG_TOOL]->list.n;
+		s->prompts = (int64_t)live->lists[MP_CATALOG_PROMPT]->list.n;
+		s->resources = (int64_t)live->lists[MP_CATALOG_RESOURCE]->list.n;
+		s->seen_ms = mp_loop_wall_now_ms(w->pool->o.loop);
+	} else if (mp_workspace_peek_catalog(w, i, &d)) {
+		s->tools = (int64_t)d.counts[MP_CATALOG_TOOL];
+		s->prompts = (int64_t)d.counts[MP_CATALOG_PROMPT];
+		s->resources = (int64_t)d.counts[MP_CATALOG_RESOURCE];
+		s->seen_ms = d.saved_ms;
+	}
+}
+
+void mp_status_take(struct mp_workspace *w, size_t i, mp_id session, struct mp_arena *arena,
+		    struct mp_status *ret)
+{
+	struct mp_instance *in = mp_workspace_entry_get_instance(w, i, session);
+	const struct mp_entry *e = mp_workspace_get_entry(w, i);
+
+	status_set_config(ret, e, arena);
+	status_set_withheld(ret, is_withheld(e, in ? in->offer : NULL));
+	status_set_catalog(ret, w, i, in ? in->offer : NULL);
+	if (!in) {
+		status_set_entry(ret, w, i, arena);
+		return;
+	}
+	ret->instance = in->id;
+	ret->environment = text_keep(arena, mp_str_of(in->environment));
+	status_set_keeper(ret, in, arena);
+	status_set_calls(ret, in);
+}
+
+mp_id mp_workspace_get_instance_id(struct mp_workspace *w, size_t i, mp_id session)
+{
+	struct mp_instance *in = mp_workspace_entry_get_instance(w, i, session);
+
+	return in ? in->id : 0;
+}
+
+const struct mp_stats *mp_workspace_get_stats(struct mp_workspace *w, size_t i, mp_id session)
+{
+	struct mp_instance *in = mp_workspace_entry_get_instance(w, i, session);
+
+	return in && in->stats.calls ? &in->stats : NULL;
+}
+
+int mp_workspace_get_tail(struct mp_workspace *w, size_t i, mp_id session, size_t lines,
+			  struct mp_buf *out)
+{
+	struct mp_instance *in = mp_workspace_entry_get_instance(w, i, session);
+	struct mp_upstream *up = in ? mp_keeper_get_upstream(in->k) : NULL;
+
+	return up ? mp_upstream_get_tail(up, lines, out) : 0;
+}
+
+/* --- many of them ---------------------------------------------------------------------------- */
+
+int mp_status_list_new(size_t max, struct mp_status_list **ret)
+{
+	struct mp_status_list *l = mp_alloc(sizeof(*l));
+
+	mp_arena_init(&l->arena, MP_LIMIT_ARENA);
+	l->items = mp_arena_alloc_array(&l->arena, max + 1, sizeof(*l->items));
+	*ret = l;
+	return mp_arena_get_error(&l->arena);
+}
+
+int mp_status_list_take(struct mp_workspace *w, mp_id session, const bool *only, bool with_catalogs,
+			struct mp_status_list **ret)
+{
+	size_t n = mp_workspace_count(w);
+	MP_CLEANUP(mp_status_list_freep) struct mp_status_list *l = NULL;
+	int r = mp_status_list_new(n, &l);
+
+	if (r < 0)
+		return r;
+	l->naming = mp_workspace_get_set(w)->settings.naming;
+	for (size_t i = 0; i < n; i++) {
+		struct mp_status *s = &l->items[l->n];
+
+		if (only && !only[i])
+			continue;
+		mp_status_take(w, i, session, &l->arena, s);
+		if (with_catalogs)
+			s->catalog = mp_workspace_get_offer(w, i, session);
+		l->n++;
+	}
+	r = mp_arena_get_error(&l->arena);
+	if (r == 0)
+		*ret = MP_TAKE(l);
+	return r;
+}
+
+struct mp_status_list *mp_status_list_free(struct mp_status_list *l)
+{
+	if (!l)
+		return NULL;
+	for (size_t i = 0; i < l->n; i++)
+		mp_offer_unref(l->items[i].catalog);
+	mp_arena_done(&l->arena);
+	return mp_free(l);
+}
+
+const struct mp_status *mp_status_list_find(const struct mp_status_list *l, const char *name)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (strcmp(l->items[i].name, name) == 0)
+			return &l->items[i];
+	return NULL;
+}

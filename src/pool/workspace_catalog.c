@@ -1,0 +1,68 @@
+/*
+ * workspace_catalog.c - the catalogs of a workspace's servers: live, or as the store has them.
+ */
+#include "pool/pool.h"
+
+#include "pool/workspace.h"
+
+/* NULL: there is no store, or the entry may not run. */
+static struct mp_db *workspace_get_store(const struct mp_workspace *w, size_t i,
+					 struct mp_definition_key *ret)
+{
+	const struct mp_key *key = mp_workspace_entry_get_key(w, i);
+
+	*ret = (struct mp_definition_key){mp_workspace_get_entry(w, i)->name,
+					  {(const char *)key->bytes, sizeof(key->bytes)}};
+	if (mp_workspace_entry_get_state(w, i) != MP_STATUS_READY || !key->is_known)
+		return NULL;
+	return w->pool->o.db;
+}
+
+struct mp_offer *mp_workspace_get_offer(struct mp_workspace *w, size_t i, mp_id session)
+{
+	struct mp_instance *in = mp_workspace_entry_get_instance(w, i, session);
+	struct mp_definition_key key;
+	struct mp_db *db;
+
+	if (in && in->offer)
+		return mp_offer_ref(in->offer);
+	db = workspace_get_store(w, i, &key);
+	return db ? mp_offer_load(db, &key, mp_loop_wall_now_ms(w->pool->o.loop)) : NULL;
+}
+
+bool mp_workspace_peek_catalog(struct mp_workspace *w, size_t i, struct mp_definition *ret)
+{
+	struct mp_definition_key key;
+	struct mp_db *db = workspace_get_store(w, i, &key);
+
+	return db && mp_definitions_peek(db, &key, mp_loop_wall_now_ms(w->pool->o.loop), ret) > 0;
+}
+
+bool mp_workspace_is_remembered(struct mp_workspace *w, size_t i)
+{
+	struct mp_definition d;
+
+	return mp_workspace_peek_catalog(w, i, &d);
+}
+
+bool mp_workspace_has_catalog(struct mp_workspace *w, size_t i, mp_id session)
+{
+	struct mp_instance *in = mp_workspace_entry_get_instance(w, i, session);
+
+	return (in && in->offer) || mp_workspace_is_remembered(w, i);
+}
+
+void mp_workspace_refresh(struct mp_workspace *w, size_t i, mp_id session)
+{
+	struct mp_instance *in = mp_workspace_entry_get_instance(w, i, session);
+
+	for (int kind = 0; in && in->refresh && kind < MP_CATALOG_COUNT; kind++)
+		mp_refresh_again(in->refresh, (enum mp_catalog_kind)kind);
+}
+
+bool mp_workspace_is_refreshing(struct mp_workspace *w, size_t i, mp_id session)
+{
+	struct mp_instance *in = mp_workspace_entry_get_instance(w, i, session);
+
+	return in && in->refresh && !mp_refresh_is_quiet(in->refresh);
+}
