@@ -209,7 +209,8 @@ static int open_hub(struct mp_inproc *p, struct mcpool_error *reterr)
 	if (r == 0 && p->set.is_typed && p->set.entries[0]->kind == MP_KIND_STDIO)
 		mp_hub_open_launcher(p->hub); /* it is what the command is for */
 	if (r == 0)                           /* nothing else joins this pool */
-		mp_check(mp_party_join(p->hub->pool, &p->hooks->party, p->u) == MP_INPROC_SESSION);
+		mp_check(mp_pool_client_join(p->hub->pool, &p->hooks->client, p->u) ==
+			 MP_INPROC_SESSION);
 	return r;
 }
 

@@ -9,7 +9,7 @@
 #include "cli/progress_line.h"
 #include "hub/hub.h"
 #include "pool/gate.h"
-#include "pool/party.h"
+#include "pool/pool_client.h"
 
 extern const struct mp_identity mp_cli_identity; /* what servers are told of us */
 
@@ -22,7 +22,7 @@ struct mp_inproc_hooks {
 	void (*ready)(struct mp_inproc *p, void *u);
 	/* Ctrl-C while there is something to take back first; true: finish follows. May be NULL. */
 	bool (*interrupted)(struct mp_inproc *p, void *u);
-	struct mp_party_hooks party; /* what servers ask and tell; with the same u */
+	struct mp_pool_client_hooks client; /* what servers ask and tell; with the same u */
 };
 
 struct mp_inproc_options {

@@ -124,8 +124,8 @@ static void asked(void *u, const struct mp_ask *ask)
 	if (ask->method == MP_METHOD_ELICIT)
 		mp_forms_add(&own->forms, ask->question, ask->server, ask->params);
 	else
-		mp_party_decline(mp_inproc_get_pool(own->hub), ask->question, -32601,
-				 mp_server_request_get_refusal(ask->method));
+		mp_pool_client_decline(mp_inproc_get_pool(own->hub), ask->question, -32601,
+				       mp_server_request_get_refusal(ask->method));
 }
 
 static void unasked(void *u, mp_id question)
@@ -140,10 +140,10 @@ static void filled(void *u, uint64_t id, struct mp_str result)
 	struct own *own = u;
 
 	if (result.len)
-		mp_party_reply(mp_inproc_get_pool(own->hub), id, result);
+		mp_pool_client_reply(mp_inproc_get_pool(own->hub), id, result);
 	else
-		mp_party_decline(mp_inproc_get_pool(own->hub), id, -32601,
-				 mp_str_of(mp_forms_refusal));
+		mp_pool_client_decline(mp_inproc_get_pool(own->hub), id, -32601,
+				       mp_str_of(mp_forms_refusal));
 }
 
 /* --- between two calls ----------------------------------------------------------------------- */
@@ -228,7 +228,7 @@ static bool interrupted(struct mp_inproc *p, void *u)
 int mp_reach_go_alone(struct mp_reach *r)
 {
 	static const struct mp_inproc_hooks hooks = {
-		.ready = ready, .interrupted = interrupted, .party = {asked, unasked, NULL}};
+		.ready = ready, .interrupted = interrupted, .client = {asked, unasked, NULL}};
 	const struct mp_reach_options *o = r->o;
 	struct mp_inproc_options options = {.c = o->c,
 					    .args = o->args,

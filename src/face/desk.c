@@ -9,7 +9,7 @@
 #include "pool/status.h"
 #include "face/server_requests.h"
 #include "pool/pool_call.h"
-#include "pool/party.h"
+#include "pool/pool_client.h"
 #include "rpc/server_request.h"
 #include "session/filter.h"
 
@@ -494,8 +494,8 @@ static void asked(void *u, const struct mp_ask *ask)
 	if (takes_it && ask->method == MP_METHOD_ELICIT && is_form(ask->params))
 		mp_server_requests_send(&d->requests, ask);
 	else
-		mp_party_decline(d->hub->pool, ask->question, METHOD_NOT_FOUND,
-				 mp_server_request_get_refusal(ask->method));
+		mp_pool_client_decline(d->hub->pool, ask->question, METHOD_NOT_FOUND,
+				       mp_server_request_get_refusal(ask->method));
 }
 
 static void unasked(void *u, mp_id question)
@@ -515,14 +515,14 @@ void mp_desk_take_reply(struct mp_desk *d, const struct mp_message *m)
 struct mp_desk *mp_desk_new(struct mp_hub *hub, struct mp_workspace *workspace,
 			    void (*say)(void *u, struct mp_str text), void *u)
 {
-	static const struct mp_party_hooks hooks = {.ask = asked, .unask = unasked};
+	static const struct mp_pool_client_hooks hooks = {.ask = asked, .unask = unasked};
 	struct mp_desk *d = mp_alloc(sizeof(*d));
 
 	d->hub = hub;
 	d->workspace = workspace;
 	d->say = say;
 	d->u = u;
-	d->session = mp_party_join(hub->pool, &hooks, d);
+	d->session = mp_pool_client_join(hub->pool, &hooks, d);
 	mp_list_init(&d->jobs);
 	mp_server_requests_init(&d->requests, hub->pool, say, u);
 	return d;
@@ -534,7 +534,7 @@ struct mp_desk *mp_desk_free(struct mp_desk *d)
 		return NULL;
 	MP_LIST_EACH(&d->jobs, link)
 		close_job(mp_container_of(link, struct job, link));
-	mp_party_leave(d->hub->pool, d->session); /* its calls are given back */
+	mp_pool_client_leave(d->hub->pool, d->session); /* its calls are given back */
 	mp_server_requests_done(&d->requests);
 	return mp_free(d);
 }

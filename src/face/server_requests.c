@@ -53,7 +53,8 @@ void mp_server_requests_send(struct mp_server_requests *rs, const struct mp_ask 
 
 	mp_buf_init(&out, MP_LIMIT_MESSAGE + MP_KIB(4));
 	if (mp_message_request(&out, ask->method, ask->params, &splice) < 0) {
-		mp_party_decline(rs->pool, ask->question, INTERNAL_ERROR, MP_STR("no memory"));
+		mp_pool_client_decline(rs->pool, ask->question, INTERNAL_ERROR,
+				       MP_STR("no memory"));
 		return;
 	}
 	q = mp_alloc(sizeof(*q));
@@ -89,13 +90,13 @@ static void request_answer(struct mp_server_requests *rs, mp_id question,
 
 	mp_arena_init(&arena, MP_LIMIT_MESSAGE);
 	if (m->kind == MP_MESSAGE_ERROR)
-		mp_party_decline(rs->pool, question, (int)mp_error_read_code(m),
-				 mp_error_read_words(m, &arena));
+		mp_pool_client_decline(rs->pool, question, (int)mp_error_read_code(m),
+				       mp_error_read_words(m, &arena));
 	else if (mp_value_is(m->tape, m->result, MP_TAPE_OBJECT))
-		mp_party_reply(rs->pool, question, mp_value_source(m->tape, m->result));
+		mp_pool_client_reply(rs->pool, question, mp_value_source(m->tape, m->result));
 	else
-		mp_party_decline(rs->pool, question, INTERNAL_ERROR,
-				 MP_STR("the result is not an object"));
+		mp_pool_client_decline(rs->pool, question, INTERNAL_ERROR,
+				       MP_STR("the result is not an object"));
 }
 
 void mp_server_requests_answer(struct mp_server_requests *rs, const struct mp_message *m)

@@ -8,7 +8,7 @@
 
 #include "base/list.h"
 #include "base/str.h"
-#include "pool/party.h"
+#include "pool/pool_client.h"
 
 struct mp_server_requests {
 	struct mp_pool *pool; /* borrowed */

@@ -6,16 +6,16 @@
 #include "base/mem.h"
 #include "pool/pool_call_parts.h"
 #include "pool/owner.h"
-#include "pool/party_parts.h"
+#include "pool/pool_client_parts.h"
 
 enum { METHOD_NOT_FOUND = -32601, DECLINED = -1 };
 
 struct mp_asked {
-	struct mp_link of_party, of_instance;
+	struct mp_link of_client, of_instance;
 	struct mp_pool *pool;
 	mp_id id;
 	struct mp_pool_call *call; /* it belongs to; NULL: that cannot be said */
-	struct mp_party *party;
+	struct mp_pool_client *client;
 	struct mp_instance *in;
 	mp_id request; /* as the upstream knows it */
 	struct mp_timer timer;
@@ -23,9 +23,9 @@ struct mp_asked {
 	struct mp_grave grave;
 };
 
-static struct mp_asked *asked_of_party(struct mp_link *link)
+static struct mp_asked *asked_of_client(struct mp_link *link)
 {
-	return mp_container_of(link, struct mp_asked, of_party);
+	return mp_container_of(link, struct mp_asked, of_client);
 }
 
 static struct mp_asked *asked_of_instance(struct mp_link *link)
@@ -37,7 +37,7 @@ static struct mp_asked *asked_of_instance(struct mp_link *link)
 
 static bool is_about(const struct mp_asked *a, const struct mp_pool_call *l)
 {
-	return a->call ? a->call == l : a->party->id == l->session;
+	return a->call ? a->call == l : a->client->id == l->session;
 }
 
 /* Somebody is thinking about what belongs to this call. */
@@ -72,9 +72,9 @@ static void close(struct mp_asked *a)
 {
 	mp_timer_stop(&a->timer);
 	mp_ids_remove(&a->pool->questions, a->id);
-	mp_list_remove(&a->party->asked, &a->of_party);
+	mp_list_remove(&a->client->asked, &a->of_client);
 	mp_list_remove(&a->in->asked, &a->of_instance);
-	reckon(a->in, a->party->id);
+	reckon(a->in, a->client->id);
 }
 
 static void bury(struct mp_asked *a)
@@ -86,28 +86,28 @@ static void tell_unasked(void *u)
 {
 	struct mp_asked *a = u;
 
-	mp_list_remove(&a->party->unasked, &a->of_party);
+	mp_list_remove(&a->client->unasked, &a->of_client);
 	bury(a);
-	if (a->party->hooks.unask)
-		a->party->hooks.unask(a->party->u, a->id);
+	if (a->client->hooks.unask)
+		a->client->hooks.unask(a->client->u, a->id);
 }
 
 /* A server may be going down right now: whoever hears of it may do anything, so it hears later. */
 static void unask(struct mp_asked *a)
 {
-	mp_list_append(&a->party->unasked, &a->of_party);
+	mp_list_append(&a->client->unasked, &a->of_client);
 	mp_task_init(&a->task, tell_unasked, a);
 	mp_loop_post(a->pool->o.loop, &a->task);
 }
 
 /* It no longer wants to know. */
-static void forget_unasked(struct mp_party *party)
+static void forget_unasked(struct mp_pool_client *client)
 {
 	struct mp_link *link;
 
-	while ((link = mp_list_pop(&party->unasked))) {
-		mp_loop_unpost(party->pool->o.loop, &asked_of_party(link)->task);
-		bury(asked_of_party(link));
+	while ((link = mp_list_pop(&client->unasked))) {
+		mp_loop_unpost(client->pool->o.loop, &asked_of_client(link)->task);
+		bury(asked_of_client(link));
 	}
 }
 
@@ -156,17 +156,17 @@ void mp_asked_end_call(struct mp_pool_call *l)
 		decline(a, DECLINED, MP_STR("the call that the question belongs to is over"), true);
 }
 
-void mp_asked_leave(struct mp_party *party)
+void mp_asked_leave(struct mp_pool_client *client)
 {
 	struct mp_link *link;
 
-	while ((link = mp_list_first(&party->asked)))
-		decline(asked_of_party(link), DECLINED, MP_STR("whoever was asked has left"),
+	while ((link = mp_list_first(&client->asked)))
+		decline(asked_of_client(link), DECLINED, MP_STR("whoever was asked has left"),
 			false);
-	forget_unasked(party);
+	forget_unasked(client);
 }
 
-void mp_party_reply(struct mp_pool *p, mp_id question, struct mp_str result)
+void mp_pool_client_reply(struct mp_pool *p, mp_id question, struct mp_str result)
 {
 	struct mp_asked *a = mp_ids_get(&p->questions, question);
 	struct mp_upstream *up = a ? mp_keeper_get_upstream(a->in->k) : NULL;
@@ -179,7 +179,7 @@ void mp_party_reply(struct mp_pool *p, mp_id question, struct mp_str result)
 		mp_upstream_reply(up, a->request, result);
 }
 
-void mp_party_decline(struct mp_pool *p, mp_id question, int code, struct mp_str words)
+void mp_pool_client_decline(struct mp_pool *p, mp_id question, int code, struct mp_str words)
 {
 	struct mp_asked *a = mp_ids_get(&p->questions, question);
 
@@ -189,7 +189,7 @@ void mp_party_decline(struct mp_pool *p, mp_id question, int code, struct mp_str
 
 /* --- from the server ------------------------------------------------------------------------- */
 
-static void put(struct mp_instance *in, struct mp_party *party, struct mp_pool_call *call,
+static void put(struct mp_instance *in, struct mp_pool_client *client, struct mp_pool_call *call,
 		const struct mp_server_request *rq)
 {
 	struct mp_asked *a = mp_alloc(sizeof(*a));
@@ -197,14 +197,14 @@ static void put(struct mp_instance *in, struct mp_party *party, struct mp_pool_c
 		.call = call, .server = in->e->name, .method = rq->method, .params = rq->params};
 
 	*a = (struct mp_asked){
-		.pool = in->pool, .call = call, .party = party, .in = in, .request = rq->id};
+		.pool = in->pool, .call = call, .client = client, .in = in, .request = rq->id};
 	ask.question = a->id = mp_ids_add(&in->pool->questions, a);
-	mp_list_append(&party->asked, &a->of_party);
+	mp_list_append(&client->asked, &a->of_client);
 	mp_list_append(&in->asked, &a->of_instance);
 	mp_timer_init(&a->timer, in->pool->o.loop, was_not_answered, a);
 	mp_timer_start(&a->timer, MP_LIMIT_PARKED_MS);
-	reckon(in, party->id);
-	party->hooks.ask(party->u, &ask); /* which may answer at once */
+	reckon(in, client->id);
+	client->hooks.ask(client->u, &ask); /* which may answer at once */
 }
 
 /* The first one is worth a line, and so is every doubling. */
@@ -232,21 +232,21 @@ static void asked(void *u, const struct mp_server_request *rq)
 {
 	struct mp_instance *in = u;
 	struct mp_owner owner;
-	struct mp_party *party;
+	struct mp_pool_client *client;
 
 	if (!mp_owner_find(in, rq->has_origin, rq->origin, &owner)) {
 		refuse(in, rq);
 		return;
 	}
-	party = mp_party_find(in->pool, owner.session);
-	if (!party || !party->hooks.ask) {
+	client = mp_pool_client_find(in->pool, owner.session);
+	if (!client || !client->hooks.ask) {
 		mp_upstream_decline(mp_keeper_get_upstream(in->k), rq->id, METHOD_NOT_FOUND,
 				    mp_server_request_get_refusal(rq->method));
 		return;
 	}
 	if (rq->method == MP_METHOD_ELICIT)
 		mp_owner_note_question(in, owner.session, rq->params);
-	put(in, party, owner.call, rq);
+	put(in, client, owner.call, rq);
 }
 
 static void withdrawn(void *u, mp_id request)

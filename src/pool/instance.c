@@ -14,7 +14,7 @@
 #include "config/values/queues.h"
 #include "config/values/trust.h"
 #include "pool/owner.h"
-#include "pool/party_parts.h"
+#include "pool/pool_client_parts.h"
 #include "pool/pins.h"
 #include "process/environment.h"
 #include "store/eras.h"
@@ -179,7 +179,7 @@ static void is_up(struct mp_instance *in)
 	in->marked_ms = -1;
 	unprepare(in); /* the values have done their work */
 	remember_era(in);
-	mp_party_tell_level(in);
+	mp_pool_client_tell_level(in);
 	mp_topics_renew(in);
 	mp_pool_note_up(in->pool);
 }

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "pool/instance.h"
 #include "pool/owner.h"
-#include "pool/party_parts.h"
+#include "pool/pool_client_parts.h"
 #include "pool/pins.h"
 
 enum { FORGET_MS = 5000 }; /* after it has left, what it offered need not be in memory */
@@ -164,7 +164,7 @@ void mp_instance_hear(void *u, const struct mp_message *m)
 
 	if (in->refresh && mp_refresh_hear(in->refresh, m))
 		return;
-	if (!mp_party_hear(in, m) && in->on_unheard)
+	if (!mp_pool_client_hear(in, m) && in->on_unheard)
 		in->on_unheard(in->on_unheard_u, mp_value_source(m->tape, MP_ROOT));
 }
 

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "config/values/queues.h"
 #include "pool/instance.h"
-#include "pool/party_parts.h"
+#include "pool/pool_client_parts.h"
 
 enum {
 	WAKE_BATCH = 32,    /* servers that are probed at once after a suspend */
@@ -190,8 +190,8 @@ struct mp_pool *mp_pool_new(const struct mp_pool_options *options)
 	mp_list_init(&p->homeless);
 	mp_list_init(&p->workspaces);
 	mp_list_init(&p->watchers);
-	mp_ids_init(&p->parties);
-	mp_list_init(&p->party_list);
+	mp_ids_init(&p->clients);
+	mp_list_init(&p->client_list);
 	mp_ids_init(&p->questions);
 	mp_map_init(&p->by_key, MP_LIMIT_INSTANCES);
 	mp_map_init(&p->queues, MP_LIMIT_SERVERS);
@@ -229,8 +229,8 @@ struct mp_pool *mp_pool_free(struct mp_pool *p)
 	free_all(&p->instances);
 	free_all(&p->leaving);
 	mp_pool_call_drop_homeless(p);
-	mp_party_drop_all(p);
-	mp_ids_done(&p->parties);
+	mp_pool_client_drop_all(p);
+	mp_ids_done(&p->clients);
 	mp_ids_done(&p->questions);
 	mp_timer_stop(&p->wake_timer); /* behind those who were told, and may have done things */
 	mp_timer_stop(&p->trim_timer);

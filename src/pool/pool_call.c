@@ -12,7 +12,7 @@
 #include "pool/admission.h"
 #include "pool/pool_call_parts.h"
 #include "pool/owner.h"
-#include "pool/party_parts.h"
+#include "pool/pool_client_parts.h"
 #include "pool/pins.h"
 
 enum { MAX_RETURNS = 1 };

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "pool/party_parts.h"
+#include "pool/pool_client_parts.h"
 #include "pool/workspace.h"
 
 enum { SUBSCRIBE_MS = 30000 };
@@ -25,9 +25,9 @@ struct mp_topic {
 };
 
 struct mp_subscription {
-	struct mp_link of_topic, of_party;
+	struct mp_link of_topic, of_client;
 	struct mp_topic *topic;
-	struct mp_party *party;
+	struct mp_pool_client *client;
 	struct mp_workspace *workspace;
 	unsigned count; /* how often it was asked for */
 	struct mp_grave grave;
@@ -44,9 +44,9 @@ static struct mp_subscription *of_topic(struct mp_link *link)
 	return mp_container_of(link, struct mp_subscription, of_topic);
 }
 
-static struct mp_subscription *of_party(struct mp_link *link)
+static struct mp_subscription *of_client(struct mp_link *link)
 {
-	return mp_container_of(link, struct mp_subscription, of_party);
+	return mp_container_of(link, struct mp_subscription, of_client);
 }
 
 static struct mp_str uri_of(const struct mp_topic *t)
@@ -123,10 +123,10 @@ void mp_topics_renew(struct mp_instance *in)
 static void tell_all(struct mp_topic *t, const struct mp_message *m)
 {
 	MP_LIST_WALK(&t->subscriptions, link) {
-		const struct mp_party *party = of_topic(link)->party;
+		const struct mp_pool_client *client = of_topic(link)->client;
 
-		if (party->hooks.hear)
-			party->hooks.hear(party->u, of_topic(link)->server, NULL, m);
+		if (client->hooks.hear)
+			client->hooks.hear(client->u, of_topic(link)->server, NULL, m);
 	}
 }
 
@@ -215,25 +215,25 @@ static void free_subscription(struct mp_grave *grave)
 
 static void drop(struct mp_subscription *s)
 {
-	mp_list_remove(&s->party->subscriptions, &s->of_party);
+	mp_list_remove(&s->client->subscriptions, &s->of_client);
 	part(s);
-	mp_loop_bury(s->party->pool->o.loop, &s->grave, free_subscription);
+	mp_loop_bury(s->client->pool->o.loop, &s->grave, free_subscription);
 }
 
 static struct mp_subscription *find(const struct mp_topic *t, const struct mp_workspace *v,
 				    mp_id session)
 {
 	MP_LIST_EACH(&t->subscriptions, link)
-		if (of_topic(link)->workspace == v && of_topic(link)->party->id == session)
+		if (of_topic(link)->workspace == v && of_topic(link)->client->id == session)
 			return of_topic(link);
 	return NULL;
 }
 
-static int add(struct mp_workspace *v, const char *server, struct mp_party *party,
+static int add(struct mp_workspace *v, const char *server, struct mp_pool_client *client,
 	       struct mp_topic *t)
 {
 	size_t size = strlen(server) + 1;
-	struct mp_subscription *s = find(t, v, party->id);
+	struct mp_subscription *s = find(t, v, client->id);
 
 	if (s) {
 		s->count++;
@@ -242,23 +242,23 @@ static int add(struct mp_workspace *v, const char *server, struct mp_party *part
 	s = mp_try_alloc(sizeof(*s) + size);
 	if (!s)
 		return MCPOOL_ENOMEM;
-	*s = (struct mp_subscription){.party = party, .workspace = v, .count = 1};
+	*s = (struct mp_subscription){.client = client, .workspace = v, .count = 1};
 	memcpy(s->server, server, size);
-	mp_list_append(&party->subscriptions, &s->of_party);
+	mp_list_append(&client->subscriptions, &s->of_client);
 	join(t, s);
 	return 0;
 }
 
-int mp_party_subscribe(struct mp_workspace *v, const char *server, mp_id session, struct mp_str uri,
-		       struct mcpool_error *reterr)
+int mp_pool_client_subscribe(struct mp_workspace *v, const char *server, mp_id session,
+			     struct mp_str uri, struct mcpool_error *reterr)
 {
-	struct mp_party *party = mp_party_find(v->pool, session);
+	struct mp_pool_client *client = mp_pool_client_find(v->pool, session);
 	struct mcpool_error why;
 	struct mp_instance *in;
 	struct mp_topic *t;
 	int r = MCPOOL_ELIMIT;
 
-	if (!party || uri.len == 0)
+	if (!client || uri.len == 0)
 		return mp_fail(reterr, MCPOOL_EINVAL, "nobody to tell, or nothing to tell of");
 	in = mp_workspace_get_instance(v, server, session, &why);
 	if (!in)
@@ -266,9 +266,9 @@ int mp_party_subscribe(struct mp_workspace *v, const char *server, mp_id session
 	if (mp_instance_is_up(in) && !(hello_of(in)->offers & MP_OFFERS_SUBSCRIBE))
 		return mp_fail(reterr, MCPOOL_EINVAL,
 			       "server '%s' does not tell of changes of single resources", server);
-	t = party->subscriptions.len < MP_LIMIT_TOPICS ? get_topic(in, uri) : NULL;
+	t = client->subscriptions.len < MP_LIMIT_TOPICS ? get_topic(in, uri) : NULL;
 	if (t)
-		r = add(v, server, party, t);
+		r = add(v, server, client, t);
 	if (t && t->subscriptions.len == 0)
 		drop_topic(t);
 	if (r < 0)
@@ -280,12 +280,12 @@ int mp_party_subscribe(struct mp_workspace *v, const char *server, mp_id session
 static struct mp_subscription *find_mine(struct mp_workspace *v, const char *server, mp_id session,
 					 struct mp_str uri)
 {
-	struct mp_party *party = mp_party_find(v->pool, session);
+	struct mp_pool_client *client = mp_pool_client_find(v->pool, session);
 
-	if (!party)
+	if (!client)
 		return NULL;
-	MP_LIST_EACH(&party->subscriptions, link) {
-		struct mp_subscription *s = of_party(link);
+	MP_LIST_EACH(&client->subscriptions, link) {
+		struct mp_subscription *s = of_client(link);
 
 		if (s->workspace == v && strcmp(s->server, server) == 0 &&
 		    mp_str_eq(uri_of(s->topic), uri))
@@ -294,14 +294,14 @@ static struct mp_subscription *find_mine(struct mp_workspace *v, const char *ser
 	return NULL;
 }
 
-bool mp_party_is_subscribed(struct mp_workspace *v, const char *server, mp_id session,
-			    struct mp_str uri)
+bool mp_pool_client_is_subscribed(struct mp_workspace *v, const char *server, mp_id session,
+				  struct mp_str uri)
 {
 	return find_mine(v, server, session, uri);
 }
 
-void mp_party_unsubscribe(struct mp_workspace *v, const char *server, mp_id session,
-			  struct mp_str uri)
+void mp_pool_client_unsubscribe(struct mp_workspace *v, const char *server, mp_id session,
+				struct mp_str uri)
 {
 	struct mp_subscription *s = find_mine(v, server, session, uri);
 
@@ -311,19 +311,19 @@ void mp_party_unsubscribe(struct mp_workspace *v, const char *server, mp_id sess
 
 /* --- many of them ---------------------------------------------------------------------------- */
 
-void mp_subscriptions_leave(struct mp_party *party)
+void mp_subscriptions_leave(struct mp_pool_client *client)
 {
 	struct mp_link *link;
 
-	while ((link = mp_list_first(&party->subscriptions)))
-		drop(of_party(link));
+	while ((link = mp_list_first(&client->subscriptions)))
+		drop(of_client(link));
 }
 
 /* Where its workspace has this server now; it ends where there is none. */
 static void resettle(struct mp_subscription *s)
 {
 	struct mp_instance *in =
-		mp_workspace_get_instance(s->workspace, s->server, s->party->id, NULL);
+		mp_workspace_get_instance(s->workspace, s->server, s->client->id, NULL);
 	struct mp_topic *t;
 
 	if (in == s->topic->in)
@@ -340,25 +340,25 @@ static void resettle(struct mp_subscription *s)
 
 void mp_subscriptions_resettle(struct mp_workspace *v)
 {
-	MP_LIST_EACH(&v->pool->party_list, link) {
-		struct mp_party *party = mp_container_of(link, struct mp_party, link);
+	MP_LIST_EACH(&v->pool->client_list, link) {
+		struct mp_pool_client *client = mp_container_of(link, struct mp_pool_client, link);
 
-		MP_LIST_EACH(&party->subscriptions, of)
-			if (of_party(of)->workspace == v)
-				resettle(of_party(of));
+		MP_LIST_EACH(&client->subscriptions, of)
+			if (of_client(of)->workspace == v)
+				resettle(of_client(of));
 	}
 }
 
 void mp_subscriptions_drop(struct mp_workspace *v)
 {
-	MP_LIST_EACH(&v->pool->party_list, link) {
-		struct mp_party *party = mp_container_of(link, struct mp_party, link);
+	MP_LIST_EACH(&v->pool->client_list, link) {
+		struct mp_pool_client *client = mp_container_of(link, struct mp_pool_client, link);
 
-		if (party->workspace == v)
-			party->workspace = NULL;
-		MP_LIST_EACH(&party->subscriptions, of)
-			if (of_party(of)->workspace == v)
-				drop(of_party(of));
+		if (client->workspace == v)
+			client->workspace = NULL;
+		MP_LIST_EACH(&client->subscriptions, of)
+			if (of_client(of)->workspace == v)
+				drop(of_client(of));
 	}
 }
 
@@ -380,7 +380,7 @@ void mp_topics_done(struct mp_instance *in)
 			struct mp_subscription *s = of_topic(of);
 
 			mp_list_remove(&t->subscriptions, of);
-			mp_list_remove(&s->party->subscriptions, &s->of_party);
+			mp_list_remove(&s->client->subscriptions, &s->of_client);
 			mp_loop_bury(in->pool->o.loop, &s->grave, free_subscription);
 		}
 		drop_topic(t);

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "pool/party_parts.h"
+#include "pool/pool_client_parts.h"
 #include "pool/workspace.h"
 #include "process/environment.h"
 

@@ -221,7 +221,7 @@ void mp_session_answer_level(struct mp_request *e, const struct mp_message *m)
 		return;
 	}
 	e->session->log_level = level;
-	mp_party_set_level(e->session->workspace, e->session->id, level);
+	mp_pool_client_set_level(e->session->workspace, e->session->id, level);
 	mp_request_result(e, MP_STR("{}"));
 }
 

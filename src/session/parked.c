@@ -260,7 +260,7 @@ static void give_answers(struct mp_request *e, const struct mp_tape *t)
 		if (!mp_value_is(t, v, MP_TAPE_OBJECT))
 			continue;
 		mp_query_drop(&e->queries, q);
-		mp_party_reply(pool, question, mp_value_source(t, v));
+		mp_pool_client_reply(pool, question, mp_value_source(t, v));
 	}
 }
 

@@ -16,7 +16,7 @@
 #include "base/random_id.h"
 #include "json/tape.h"
 #include "pool/pool_call.h"
-#include "pool/party.h"
+#include "pool/pool_client.h"
 #include "rpc/era.h"
 #include "session/lobby.h"
 #include "session/seal.h"
@@ -73,7 +73,7 @@ struct mp_lobby {
 struct mp_session {
 	struct mp_link link; /* in the lobby's sessions */
 	struct mp_lobby *lobby;
-	mp_id id; /* of the party */
+	mp_id id; /* of the client */
 	struct mp_workspace *workspace;
 	const char *way;
 	unsigned traits;
@@ -295,7 +295,7 @@ void mp_session_write_server_info(struct mp_writer *w, const struct mp_lobby *l)
 
 /* --- what servers say ------------------------------------------------------------------------ */
 
-extern const struct mp_party_hooks mp_session_party_hooks;
+extern const struct mp_pool_client_hooks mp_session_pool_client_hooks;
 /* An answer of the agent to a question. */
 void mp_session_take_reply(struct mp_session *s, const struct mp_message *m);
 void mp_session_drop_queries(struct mp_list *queries, struct mp_pool *pool);

@@ -112,7 +112,7 @@ void mp_session_drop_queries(struct mp_list *queries, struct mp_pool *pool)
 		mp_id question = query_of(link)->question;
 
 		mp_query_drop(queries, query_of(link));
-		mp_party_decline(pool, question, -1, MP_STR("nobody is there to answer"));
+		mp_pool_client_decline(pool, question, -1, MP_STR("nobody is there to answer"));
 	}
 }
 
@@ -136,7 +136,7 @@ static void put_to_agent(struct mp_session *s, struct mp_request *e, struct mp_q
 		return;
 	}
 	mp_query_drop(&s->queries, q);
-	mp_party_decline(s->lobby->o.pool, question, -32603, MP_STR("no memory"));
+	mp_pool_client_decline(s->lobby->o.pool, question, -32603, MP_STR("no memory"));
 }
 
 static void ask_one(struct mp_session *s, struct mp_request *e, const struct mp_ask *ask,
@@ -151,18 +151,20 @@ static void ask_one(struct mp_session *s, struct mp_request *e, const struct mp_
 
 	mp_buf_init(&params, MP_LIMIT_MESSAGE);
 	if (!(can & get_need(ask, t)) || get_need(ask, t) == ~0u) {
-		mp_party_decline(s->lobby->o.pool, ask->question, -32601,
-				 MP_STR("the agent that called does not do that"));
+		mp_pool_client_decline(s->lobby->o.pool, ask->question, -32601,
+				       MP_STR("the agent that called does not do that"));
 		return;
 	}
 	if (is_modern && s->lobby->is_draining) { /* nor could it come back with an answer */
-		mp_party_decline(s->lobby->o.pool, ask->question, -1, MP_STR("mcpool is stopping"));
+		mp_pool_client_decline(s->lobby->o.pool, ask->question, -1,
+				       MP_STR("mcpool is stopping"));
 		return;
 	}
 	if (write_params(ask, t, says_server, !is_modern, &params) == 0)
 		q = query_new(s, ask, mp_buf_get(&params));
 	if (!q)
-		mp_party_decline(s->lobby->o.pool, ask->question, -32603, MP_STR("no memory"));
+		mp_pool_client_decline(s->lobby->o.pool, ask->question, -32603,
+				       MP_STR("no memory"));
 	else if (is_modern)
 		mp_request_park(e, q);
 	else
@@ -182,8 +184,8 @@ static void ask(void *u, const struct mp_ask *ask)
 	 * one. */
 	if ((ask->call && !e) || (!e && (s->traits & MP_SESSION_STATELESS)) ||
 	    mp_tape_parse(&t, params, NULL) < 0)
-		mp_party_decline(s->lobby->o.pool, ask->question, -32601,
-				 MP_STR("there is nobody to ask"));
+		mp_pool_client_decline(s->lobby->o.pool, ask->question, -32601,
+				       MP_STR("there is nobody to ask"));
 	else
 		ask_one(s, e, ask, &t);
 }
@@ -236,7 +238,7 @@ static void decline(struct mp_session *s, mp_id question, const struct mp_messag
 
 	mp_arena_init(&arena, MP_LIMIT_MESSAGE);
 	words = mp_error_read_words(m, &arena);
-	mp_party_decline(s->lobby->o.pool, question, (int)mp_error_read_code(m), words);
+	mp_pool_client_decline(s->lobby->o.pool, question, (int)mp_error_read_code(m), words);
 }
 
 void mp_session_take_reply(struct mp_session *s, const struct mp_message *m)
@@ -253,8 +255,8 @@ void mp_session_take_reply(struct mp_session *s, const struct mp_message *m)
 			continue;
 		mp_query_drop(&s->queries, q);
 		if (m->kind == MP_MESSAGE_RESULT)
-			mp_party_reply(s->lobby->o.pool, question,
-				       mp_value_source(m->tape, m->result));
+			mp_pool_client_reply(s->lobby->o.pool, question,
+					     mp_value_source(m->tape, m->result));
 		else
 			decline(s, question, m);
 		return;
@@ -305,4 +307,4 @@ static void hear(void *u, const char *server, struct mp_pool_call *call, const s
 	}
 }
 
-const struct mp_party_hooks mp_session_party_hooks = {ask, unask, hear};
+const struct mp_pool_client_hooks mp_session_pool_client_hooks = {ask, unask, hear};

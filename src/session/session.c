@@ -216,7 +216,7 @@ static void take_notification(struct mp_session *s, const struct mp_message *m)
 		cancel(s, m);
 		break;
 	case MP_METHOD_ROOTS_CHANGED:
-		mp_party_tell_roots_changed(s->workspace, s->id);
+		mp_pool_client_tell_roots_changed(s->workspace, s->id);
 		break;
 	default:
 		break; /* a word that concerns nobody here */
@@ -407,7 +407,7 @@ int mp_session_new(struct mp_lobby *lobby, const struct mp_session_options *o,
 	mp_list_init(&s->subscriptions);
 	mp_list_init(&s->tasks);
 	mp_map_init(&s->by_id, MP_LIMIT_OPEN_REQUESTS);
-	s->id = mp_party_join(lobby->o.pool, &mp_session_party_hooks, s);
+	s->id = mp_pool_client_join(lobby->o.pool, &mp_session_pool_client_hooks, s);
 	s->shelf = mp_shelf_get(lobby, s->workspace, &o->narrowing, s->id);
 	mp_list_append(&s->shelf->sessions, &s->shelf_link);
 	mp_list_append(&lobby->sessions, &s->link);
@@ -437,7 +437,7 @@ struct mp_session *mp_session_free(struct mp_session *s)
 	mp_session_drop_queries(&s->queries, s->lobby->o.pool);
 	mp_session_drop_subscriptions(s);
 	mp_session_drop_tasks(s);
-	mp_party_leave(s->lobby->o.pool, s->id);
+	mp_pool_client_leave(s->lobby->o.pool, s->id);
 	mp_list_remove(&s->shelf->sessions, &s->shelf_link);
 	mp_shelf_unref(s->shelf);
 	mp_list_remove(&s->lobby->sessions, &s->link);

@@ -32,7 +32,7 @@ static void drop(struct mp_session *s, struct mp_session_subscription *sub)
 {
 	if (sub->is_asked || sub->listeners)
 		return;
-	mp_party_unsubscribe(s->workspace, sub->server, s->id, mp_str_of(sub->uri));
+	mp_pool_client_unsubscribe(s->workspace, sub->server, s->id, mp_str_of(sub->uri));
 	mp_list_remove(&s->subscriptions, &sub->link);
 	mp_free(sub->server);
 	mp_free(sub->uri);
@@ -74,7 +74,7 @@ static struct mp_session_subscription *subscribe(struct mp_session *s, struct mp
 			      MP_LIMIT_SUBSCRIPTIONS);
 		return NULL;
 	}
-	if (mp_party_subscribe(s->workspace, server, s->id, uri, reterr) < 0)
+	if (mp_pool_client_subscribe(s->workspace, server, s->id, uri, reterr) < 0)
 		return NULL;
 	sub = mp_alloc(sizeof(*sub));
 	sub->server = mp_dup(server);
@@ -138,8 +138,8 @@ void mp_session_renew_subscriptions(struct mp_session *s)
 		struct mp_str uri = mp_str_of(sub->uri);
 		struct mcpool_error why;
 
-		if (!mp_party_is_subscribed(s->workspace, sub->server, s->id, uri) &&
-		    mp_party_subscribe(s->workspace, sub->server, s->id, uri, &why) < 0)
+		if (!mp_pool_client_is_subscribed(s->workspace, sub->server, s->id, uri) &&
+		    mp_pool_client_subscribe(s->workspace, sub->server, s->id, uri, &why) < 0)
 			continue; /* it is still gone; the next change of lists is the next chance
 				   */
 	}

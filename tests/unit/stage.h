@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-#include "pool/party.h"
+#include "pool/pool_client.h"
 #include "heap_pool_call.h"
 
 #define SERVER(mode) \
@@ -57,7 +57,7 @@ static inline void stage_asked(void *u, const struct mp_ask *ask)
 	v->method = ask->method;
 	snprintf(v->text, sizeof(v->text), "%s %.*s", ask->server, MP_STR_ARGS(ask->params));
 	if (v->answers)
-		mp_party_reply(v->stage->f.pool, ask->question, MP_STR("{\"roots\":[]}"));
+		mp_pool_client_reply(v->stage->f.pool, ask->question, MP_STR("{\"roots\":[]}"));
 }
 
 static inline void stage_unasked(void *u, mp_id question)
@@ -81,10 +81,10 @@ static inline void stage_heard(void *u, const char *server, struct mp_pool_call 
 
 static inline void stage_join(struct stage *s, struct voice *v)
 {
-	static const struct mp_party_hooks hooks = {stage_asked, stage_unasked, stage_heard};
+	static const struct mp_pool_client_hooks hooks = {stage_asked, stage_unasked, stage_heard};
 
 	*v = (struct voice){.stage = s};
-	v->session = mp_party_join(s->f.pool, &hooks, v);
+	v->session = mp_pool_client_join(s->f.pool, &hooks, v);
 }
 
 static inline bool stage_open(struct stage *s, const char *json)

@@ -11,7 +11,7 @@
 
 #include "face/line_conn.h"
 #include "messages_http.h"
-#include "pool/party_parts.h"
+#include "pool/pool_client_parts.h"
 #include "session/parts.h"
 
 enum { USUAL = 20000, EPOCH = 4000, SERVERS = 5 };
@@ -365,7 +365,7 @@ static bool ends_well(struct stage *s)
 	fleet_settle(&s->front.f);
 	REQUIRE(s->front.lobby->open == 0 && s->front.lobby->parked.len == 0);
 	REQUIRE(s->front.lobby->sessions.len == 0);
-	REQUIRE(s->front.f.pool->questions.len == 0 && s->front.f.pool->parties.len == 0);
+	REQUIRE(s->front.f.pool->questions.len == 0 && s->front.f.pool->clients.len == 0);
 	REQUIRE(!s->wrong);
 	return true;
 }

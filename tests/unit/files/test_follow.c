@@ -20,20 +20,20 @@ enum { FOLLOWERS = 3, MAX_PATHS = 4 };
 struct desk {
 	struct mp_loop *loop;
 	struct mp_config_watch *watch;
-	struct party {
+	struct client {
 		struct desk *desk;
 		struct mp_follower *follower;
 		const char *next[MAX_PATHS]; /* paths to set from the call */
 		int calls;
 		bool leave; /* from the call */
 		int set;    /* what setting them said */
-	} parties[FOLLOWERS];
+	} clients[FOLLOWERS];
 };
 
 static void tidy(struct desk *d)
 {
 	for (int i = 0; i < FOLLOWERS; i++)
-		mp_follower_leave(d->parties[i].follower);
+		mp_follower_leave(d->clients[i].follower);
 	mp_config_watch_close(d->watch);
 	mp_loop_free(d->loop);
 	mp_log_set_sink(NULL, NULL);
@@ -41,7 +41,7 @@ static void tidy(struct desk *d)
 
 static void called(void *u)
 {
-	struct party *p = u;
+	struct client *p = u;
 
 	p->calls++;
 	if (p->next[0])
@@ -65,8 +65,8 @@ static bool sit_down(struct desk *d)
 	REQUIRE(mp_loop_new_by_hand(1000000, &d->loop) == 0);
 	REQUIRE(mp_config_watch_new(d->loop, &d->watch, NULL) == 0);
 	for (int i = 0; i < FOLLOWERS; i++) {
-		d->parties[i].desk = d;
-		d->parties[i].follower = mp_config_watch_follow(d->watch, called, &d->parties[i]);
+		d->clients[i].desk = d;
+		d->clients[i].follower = mp_config_watch_follow(d->watch, called, &d->clients[i]);
 	}
 	return true;
 }
@@ -120,7 +120,7 @@ static bool follow(struct desk *d, int who, const char *name)
 {
 	const char *path = in(name);
 
-	return mp_follower_set_paths(d->parties[who].follower, &path, 1, NULL) == 0;
+	return mp_follower_set_paths(d->clients[who].follower, &path, 1, NULL) == 0;
 }
 
 /* All that has happened is read; no time passes. */
@@ -137,8 +137,8 @@ static int count(struct desk *d, int who)
 
 	notice(d);
 	mp_loop_advance(d->loop, MP_WATCH_QUIET_MS);
-	calls = d->parties[who].calls;
-	d->parties[who].calls = 0;
+	calls = d->clients[who].calls;
+	d->clients[who].calls = 0;
 	return calls;
 }
 
@@ -151,11 +151,11 @@ TEST(an_edit_in_place_is_told_once)
 	CHECK_EQ(count(&d, 0), 0); /* what was before is not news */
 	CHECK(put("mcp.json", "{ }"));
 	notice(&d);
-	CHECK_EQ(d.parties[0].calls, 0); /* not yet */
+	CHECK_EQ(d.clients[0].calls, 0); /* not yet */
 	mp_loop_advance(d.loop, MP_WATCH_QUIET_MS - 1);
-	CHECK_EQ(d.parties[0].calls, 0);
+	CHECK_EQ(d.clients[0].calls, 0);
 	mp_loop_advance(d.loop, 1);
-	CHECK_EQ(d.parties[0].calls, 1);
+	CHECK_EQ(d.clients[0].calls, 1);
 	mp_loop_advance(d.loop, 10 * MP_WATCH_LATEST_MS);
 	CHECK_EQ(count(&d, 0), 1);
 	CHECK(chmod(in("mcp.json"), 0400) == 0);
@@ -170,17 +170,17 @@ TEST(who_catches_up_does_not_wait)
 	CHECK(sit_down(&d));
 	CHECK(put("mcp.json", "{}") && follow(&d, 0, "mcp.json") && follow(&d, 1, "other.json"));
 	mp_config_watch_catch_up(d.watch);
-	CHECK_EQ(d.parties[0].calls, 0);
+	CHECK_EQ(d.clients[0].calls, 0);
 	CHECK(put("mcp.json", "{ }")); /* nobody has read the event yet */
 	mp_config_watch_catch_up(d.watch);
-	CHECK_EQ(d.parties[0].calls, 1);
-	CHECK_EQ(d.parties[1].calls, 0);
+	CHECK_EQ(d.clients[0].calls, 1);
+	CHECK_EQ(d.clients[1].calls, 0);
 	CHECK_EQ(count(&d, 0), 1); /* that one */
 	CHECK(put("mcp.json", "{}"));
 	notice(&d); /* it is read, and told in a moment */
-	d.parties[0].leave = true;
+	d.clients[0].leave = true;
 	mp_config_watch_catch_up(d.watch);
-	CHECK_EQ(d.parties[0].calls, 1);
+	CHECK_EQ(d.clients[0].calls, 1);
 	CHECK_EQ(count(&d, 0), 1);
 }
 
@@ -432,7 +432,7 @@ TEST(two_followers_hear_of_their_own_files)
 	CHECK(follow(&d, 0, "a/one") && follow(&d, 1, "a/two"));
 	both[0] = in("a/one");
 	both[1] = in("a/two");
-	CHECK_EQ(mp_follower_set_paths(d.parties[2].follower, both, 2, NULL), 0);
+	CHECK_EQ(mp_follower_set_paths(d.clients[2].follower, both, 2, NULL), 0);
 	CHECK(put("a/one", "11"));
 	CHECK_EQ(count(&d, 0), 1);
 	CHECK_EQ(count(&d, 1), 0);
@@ -441,7 +441,7 @@ TEST(two_followers_hear_of_their_own_files)
 	CHECK_EQ(count(&d, 0), 0);
 	CHECK_EQ(count(&d, 1), 1);
 	CHECK_EQ(count(&d, 2), 1);
-	d.parties[0].follower = mp_follower_leave(d.parties[0].follower);
+	d.clients[0].follower = mp_follower_leave(d.clients[0].follower);
 	CHECK(put("a/two", "2") && put("a/one", "1")); /* the folder is still watched for others */
 	CHECK_EQ(count(&d, 0), 0);
 	CHECK_EQ(count(&d, 1), 1);
@@ -469,17 +469,17 @@ HEAVY_TEST(what_never_rests_is_told_now_and_then)
 	CHECK(sit_down(&d));
 	CHECK(put("mcp.json", "{}") && follow(&d, 0, "mcp.json"));
 	for (int i = 0; i < 200; i++) { /* every 20 ms, for 4 s; each third time another inode */
-		int before = d.parties[0].calls;
+		int before = d.clients[0].calls;
 
 		CHECK(i % 3 ? put("mcp.json", "x") : put("t", "y") && move("t", "mcp.json"));
 		notice(&d);
 		mp_loop_advance(d.loop, 20);
-		quiet = d.parties[0].calls == before ? quiet + 20 : 0;
+		quiet = d.clients[0].calls == before ? quiet + 20 : 0;
 		CHECK(quiet <= MP_WATCH_LATEST_MS);
 	}
-	CHECK(d.parties[0].calls >= 3 && d.parties[0].calls <= 5);
+	CHECK(d.clients[0].calls >= 3 && d.clients[0].calls <= 5);
 	mp_loop_advance(d.loop, MP_WATCH_LATEST_MS);
-	CHECK(d.parties[0].calls <= 6);
+	CHECK(d.clients[0].calls <= 6);
 }
 
 /* How many events the kernel keeps for one inotify. */
@@ -512,7 +512,7 @@ HEAVY_TEST(lost_events_are_everybodys)
 		CHECK(put(name, ""));
 	}
 	CHECK_EQ(count(&d, 0), 1);
-	CHECK_EQ(d.parties[1].calls, 1);
+	CHECK_EQ(d.clients[1].calls, 1);
 	CHECK(put("mcp.json", "{ }"));
 	CHECK_EQ(count(&d, 0), 1);
 }
@@ -525,11 +525,11 @@ TEST(a_follower_may_leave_from_its_call)
 
 	CHECK(sit_down(&d));
 	CHECK(put("mcp.json", "{}") && follow(&d, 0, "mcp.json") && follow(&d, 1, "mcp.json"));
-	d.parties[0].leave = true;
+	d.clients[0].leave = true;
 	CHECK(put("mcp.json", "{ }"));
 	CHECK_EQ(count(&d, 0), 1);
 	CHECK_EQ(count(&d, 1), 1);
-	CHECK(!d.parties[0].follower);
+	CHECK(!d.clients[0].follower);
 	CHECK(put("mcp.json", "{  }"));
 	CHECK_EQ(count(&d, 0), 0);
 	CHECK_EQ(count(&d, 1), 1);
@@ -542,11 +542,11 @@ TEST(a_follower_may_leave_with_news_under_way)
 	CHECK(sit_down(&d));
 	CHECK(put("mcp.json", "{}") && follow(&d, 0, "mcp.json"));
 	CHECK(drop("mcp.json"));
-	d.parties[0].follower = mp_follower_leave(d.parties[0].follower); /* unread */
+	d.clients[0].follower = mp_follower_leave(d.clients[0].follower); /* unread */
 	CHECK_EQ(count(&d, 0), 0);
 	CHECK(follow(&d, 1, "mcp.json") && put("mcp.json", "{}"));
 	notice(&d);
-	d.parties[1].follower = mp_follower_leave(d.parties[1].follower); /* read, not told */
+	d.clients[1].follower = mp_follower_leave(d.clients[1].follower); /* read, not told */
 	CHECK_EQ(count(&d, 1), 0);
 	CHECK(!mp_follower_leave(NULL) && !mp_config_watch_close(NULL));
 }
@@ -557,16 +557,16 @@ TEST(paths_may_be_set_from_the_call)
 
 	CHECK(sit_down(&d));
 	CHECK(make("a") && put("a/one", "1") && put("two", "2") && follow(&d, 0, "a/one"));
-	d.parties[0].next[0] = in("two");
+	d.clients[0].next[0] = in("two");
 	CHECK(put("a/one", "11"));
 	CHECK_EQ(count(&d, 0), 1);
-	CHECK_EQ(d.parties[0].set, 0);
-	d.parties[0].next[0] = NULL;
+	CHECK_EQ(d.clients[0].set, 0);
+	d.clients[0].next[0] = NULL;
 	CHECK(put("a/one", "111"));
 	CHECK_EQ(count(&d, 0), 0);
 	CHECK(put("two", "22"));
 	CHECK_EQ(count(&d, 0), 1);
-	CHECK_EQ(mp_follower_set_paths(d.parties[0].follower, NULL, 0, NULL), 0);
+	CHECK_EQ(mp_follower_set_paths(d.clients[0].follower, NULL, 0, NULL), 0);
 	CHECK(put("two", "222"));
 	CHECK_EQ(count(&d, 0), 0);
 }
@@ -586,10 +586,10 @@ HEAVY_TEST(many_paths_are_followed_and_too_many_refused)
 		paths[i] = names[i];
 	}
 	paths[MP_LIMIT_FOLLOWED] = names[0];
-	CHECK_EQ(mp_follower_set_paths(d.parties[0].follower, paths, MP_LIMIT_FOLLOWED, NULL), 0);
+	CHECK_EQ(mp_follower_set_paths(d.clients[0].follower, paths, MP_LIMIT_FOLLOWED, NULL), 0);
 	CHECK(make("p3") && put("p3/f3", "x"));
 	CHECK_EQ(count(&d, 0), 1);
-	CHECK_EQ(mp_follower_set_paths(d.parties[0].follower, paths, MP_LIMIT_FOLLOWED + 1, &error),
+	CHECK_EQ(mp_follower_set_paths(d.clients[0].follower, paths, MP_LIMIT_FOLLOWED + 1, &error),
 		 MCPOOL_ELIMIT);
 	CHECK(strstr(error.message, "4097") && strstr(error.message, "4096"));
 	CHECK(put("p3/f10", "x")); /* followed as before */
@@ -605,20 +605,20 @@ TEST(paths_that_are_none_are_refused_and_the_old_ones_stay)
 
 	CHECK(sit_down(&d));
 	CHECK(put("mcp.json", "{}") && follow(&d, 0, "mcp.json"));
-	CHECK_EQ(mp_follower_set_paths(d.parties[0].follower, bad, 1, &error), MCPOOL_EINVAL);
+	CHECK_EQ(mp_follower_set_paths(d.clients[0].follower, bad, 1, &error), MCPOOL_EINVAL);
 	CHECK_TEXT(error.message, "mcp.json is no absolute path");
 	memset(longest, '/', PATH_MAX);
 	bad[0] = longest;
-	CHECK_EQ(mp_follower_set_paths(d.parties[0].follower, bad, 1, &error), MCPOOL_EINVAL);
+	CHECK_EQ(mp_follower_set_paths(d.clients[0].follower, bad, 1, &error), MCPOOL_EINVAL);
 	CHECK(put("mcp.json", "{ }"));
 	CHECK_EQ(count(&d, 0), 1);
 	/* These can never be there, and are followed nevertheless. */
 	memset(name, 'x', sizeof(name) - 1);
 	name[0] = '/';
 	bad[0] = name;
-	CHECK_EQ(mp_follower_set_paths(d.parties[0].follower, bad, 1, &error), 0);
+	CHECK_EQ(mp_follower_set_paths(d.clients[0].follower, bad, 1, &error), 0);
 	bad[0] = "/";
-	CHECK_EQ(mp_follower_set_paths(d.parties[0].follower, bad, 1, &error), 0);
+	CHECK_EQ(mp_follower_set_paths(d.clients[0].follower, bad, 1, &error), 0);
 }
 
 static void lift_limit(const struct rlimit *before)

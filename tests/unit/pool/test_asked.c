@@ -22,9 +22,9 @@ TEST(an_answer_goes_back_once)
 	CHECK(ask_a(&s, SERVER("session")));
 	CHECK_TEXT(s.a.text, "a {\"elicitationId\":\"e\\u0031\"}");
 	CHECK_EQ(s.a.method, MP_METHOD_ELICIT);
-	mp_party_reply(s.f.pool, s.a.question, MP_STR("{\"action\":\"accept\"}"));
-	mp_party_reply(s.f.pool, s.a.question, MP_STR("{\"action\":\"cancel\"}"));
-	mp_party_decline(s.f.pool, s.a.question, -1, MP_STR("no"));
+	mp_pool_client_reply(s.f.pool, s.a.question, MP_STR("{\"action\":\"accept\"}"));
+	mp_pool_client_reply(s.f.pool, s.a.question, MP_STR("{\"action\":\"cancel\"}"));
+	mp_pool_client_decline(s.f.pool, s.a.question, -1, MP_STR("no"));
 	fleet_settle(&s.f);
 	CHECK_EQ(s.server->replies, 1);
 	CHECK_TEXT(s.server->replied,
@@ -48,7 +48,7 @@ TEST(a_question_is_declined_in_words)
 	MP_CLEANUP(stage_done) struct stage s = {.server = NULL};
 
 	CHECK(ask_a(&s, SERVER("session")));
-	mp_party_decline(s.f.pool, s.a.question, -32601, MP_STR("not here"));
+	mp_pool_client_decline(s.f.pool, s.a.question, -32601, MP_STR("not here"));
 	fleet_settle(&s.f);
 	CHECK_TEXT(s.server->replied, "{\"jsonrpc\":\"2.0\",\"id\":\"q2\",\"error\":{\"code\":"
 				      "-32601,\"message\":\"not here\"}}");
@@ -66,7 +66,7 @@ TEST(a_modern_call_ends_with_the_words_of_a_refusal)
 				"{\"resultType\":\"input_required\",\"inputRequests\":{\"k\":"
 				"{\"method\":\"roots/list\"},\"l\":{\"method\":\"roots/list\"}}}"));
 	CHECK_EQ(s.a.asked, 2);
-	mp_party_decline(s.f.pool, s.a.question, -32601, MP_STR("it has no roots"));
+	mp_pool_client_decline(s.f.pool, s.a.question, -32601, MP_STR("it has no roots"));
 	fleet_settle(&s.f);
 	CHECK_EQ(s.ra.answers, 1);
 	CHECK_EQ(s.ra.outcome, MP_OUTCOME_REFUSED);
@@ -79,12 +79,12 @@ TEST(whoever_leaves_declines)
 	MP_CLEANUP(stage_done) struct stage s = {.server = NULL};
 
 	CHECK(ask_a(&s, SERVER("serial")));
-	mp_party_leave(s.f.pool, s.a.session);
+	mp_pool_client_leave(s.f.pool, s.a.session);
 	fleet_settle(&s.f);
 	CHECK_EQ(s.server->replies, 1);
 	CHECK(strstr(s.server->replied, "has left"));
 	CHECK_EQ(s.a.unasked, 0); /* it hears nothing any more */
-	mp_party_reply(s.f.pool, s.a.question, MP_STR("{}"));
+	mp_pool_client_reply(s.f.pool, s.a.question, MP_STR("{}"));
 	fleet_settle(&s.f);
 	CHECK_EQ(s.server->replies, 1);
 }
@@ -107,7 +107,7 @@ TEST(a_server_that_dies_takes_its_question_along)
 	CHECK(ask_a(&s, SERVER("session")));
 	fleet_die(s.server);
 	CHECK_EQ(s.a.unasked, 1);
-	mp_party_reply(s.f.pool, s.a.question, MP_STR("{}"));
+	mp_pool_client_reply(s.f.pool, s.a.question, MP_STR("{}"));
 	fleet_advance(&s.f, 1000);
 	CHECK_EQ(s.server->replies, 0);
 }
@@ -124,11 +124,11 @@ TEST(a_server_may_withdraw_its_question)
 
 TEST(a_session_that_answers_nothing_is_not_waited_for)
 {
-	static const struct mp_party_hooks silent = {.ask = NULL};
+	static const struct mp_pool_client_hooks silent = {.ask = NULL};
 	MP_CLEANUP(stage_done) struct stage s = {.server = NULL};
 
 	CHECK(stage_open(&s, SERVER("session")));
-	s.a.session = mp_party_join(s.f.pool, &silent, NULL);
+	s.a.session = mp_pool_client_join(s.f.pool, &silent, NULL);
 	CHECK(stage_call(&s, &s.a, &s.ra));
 	CHECK(fleet_say_during(s.server, 0, SAID_SAMPLE));
 	CHECK(strstr(s.server->replied, "-32601"));
@@ -147,7 +147,7 @@ TEST(time_stands_still_while_a_person_thinks)
 			       NOTE("progress", "{\"progressToken\":1,\"progress\":1}")));
 	fleet_advance(&s.f, 60000);
 	CHECK_EQ(s.ra.answers, 0);
-	mp_party_reply(s.f.pool, s.a.question, MP_STR("{}"));
+	mp_pool_client_reply(s.f.pool, s.a.question, MP_STR("{}"));
 	fleet_advance(&s.f, 4900);
 	CHECK_EQ(s.ra.answers, 0);
 	fleet_advance(&s.f, 200);

@@ -87,13 +87,13 @@ static bool set_out(struct stage *s, const struct row *row, enum kind kind)
 	REQUIRE(stage_call(s, &s->b, &s->rb));
 	REQUIRE(s->server->n_kept > 0);
 	if (kind == UPDATED)
-		REQUIRE(mp_party_subscribe(s->f.workspace, "a", s->a.session, MP_STR("f:/"),
-					   NULL) == 0);
+		REQUIRE(mp_pool_client_subscribe(s->f.workspace, "a", s->a.session, MP_STR("f:/"),
+						 NULL) == 0);
 	fleet_settle(&s->f);
 	if (kind == ELICITED) { /* of a question that went to a */
 		REQUIRE(say(s, row, ELICIT));
 		REQUIRE(s->b.asked == 0);
-		mp_party_reply(s->f.pool, s->a.question, MP_STR("{}"));
+		mp_pool_client_reply(s->f.pool, s->a.question, MP_STR("{}"));
 		fleet_settle(&s->f);
 		s->a.asked = 0;
 	}
@@ -187,7 +187,7 @@ TEST(two_sessions_take_turns_and_so_do_their_questions)
 	CHECK_EQ(s.server->n_kept, 1);
 	CHECK(fleet_say_during(s.server, 0, SAID_SAMPLE));
 	CHECK(s.a.asked == 1 && s.b.asked == 0);
-	mp_party_reply(s.f.pool, s.a.question, MP_STR("{}"));
+	mp_pool_client_reply(s.f.pool, s.a.question, MP_STR("{}"));
 	CHECK(fleet_answer_kept(s.server, 0, "{}"));
 	CHECK_EQ(s.server->n_kept, 2);
 	CHECK(fleet_say_during(s.server, 1, SAID_ELICIT));
@@ -265,7 +265,7 @@ TEST(those_who_share_a_session_take_turns_all_the_same)
 	CHECK(fleet_say_during(s.server, 0, SAID_SAMPLE));
 	CHECK_EQ(s.a.asked, 1);
 	CHECK_EQ(s.a.call, s.ra.call);
-	mp_party_reply(s.f.pool, s.a.question, MP_STR("{}"));
+	mp_pool_client_reply(s.f.pool, s.a.question, MP_STR("{}"));
 	CHECK(fleet_answer_kept(s.server, 0, "{}"));
 	CHECK(fleet_say_during(s.server, 1, SAID_SAMPLE));
 	CHECK_EQ(s.a.asked, 2);
@@ -310,7 +310,7 @@ HEAVY_TEST(an_id_that_two_sessions_were_told_reaches_neither)
 	CHECK(stage_call(&s, &s.a, &s.ra));
 	CHECK(stage_call(&s, &s.b, &s.rb));
 	CHECK(fleet_say_during(s.server, 0, SAID_ELICIT));
-	mp_party_reply(s.f.pool, s.a.question, MP_STR("{}"));
+	mp_pool_client_reply(s.f.pool, s.a.question, MP_STR("{}"));
 	fleet_settle(&s.f);
 	CHECK(fleet_say_during(s.server, -1, done));
 	CHECK(s.a.heard == 1 && s.b.heard == 0); /* so far it is the id of a alone */
@@ -319,7 +319,7 @@ HEAVY_TEST(an_id_that_two_sessions_were_told_reaches_neither)
 	CHECK(s.a.heard == 2 && s.b.heard == 0);
 	CHECK(fleet_say_during(s.server, 1, SAID_ELICIT));
 	CHECK_EQ(s.b.asked, 1);
-	mp_party_reply(s.f.pool, s.b.question, MP_STR("{}"));
+	mp_pool_client_reply(s.f.pool, s.b.question, MP_STR("{}"));
 	fleet_settle(&s.f);
 	CHECK(fleet_answer_kept(s.server, 1, "{\"task\":{\"taskId\":\"t1\"}}"));
 	CHECK(fleet_say_during(s.server, -1, done));

@@ -8,7 +8,7 @@
 
 static int subscribe(struct stage *s, struct voice *v, const char *uri)
 {
-	int r = mp_party_subscribe(s->f.workspace, "a", v->session, mp_str_of(uri), NULL);
+	int r = mp_pool_client_subscribe(s->f.workspace, "a", v->session, mp_str_of(uri), NULL);
 
 	fleet_settle(&s->f);
 	return r;
@@ -16,7 +16,7 @@ static int subscribe(struct stage *s, struct voice *v, const char *uri)
 
 static void unsubscribe(struct stage *s, struct voice *v, const char *uri)
 {
-	mp_party_unsubscribe(s->f.workspace, "a", v->session, mp_str_of(uri));
+	mp_pool_client_unsubscribe(s->f.workspace, "a", v->session, mp_str_of(uri));
 	fleet_settle(&s->f);
 }
 
@@ -44,7 +44,7 @@ TEST(subscriptions_are_counted)
 	CHECK_TEXT(s.server->others, UNSUBSCRIBE("f:/"));
 	CHECK(fleet_say_during(s.server, -1, SAID_UPDATED));
 	CHECK(s.a.heard == 1 && s.b.heard == 2);
-	mp_party_leave(s.f.pool, s.b.session);
+	mp_pool_client_leave(s.f.pool, s.b.session);
 	fleet_settle(&s.f);
 	CHECK_TEXT(s.server->others, UNSUBSCRIBE("f:/") UNSUBSCRIBE("g:/"));
 }
@@ -71,7 +71,7 @@ TEST(a_modern_server_is_told_what_all_of_them_want)
 
 	CHECK(stage_open(&s, SERVER("shared")));
 	s.server->modern = true;
-	CHECK_EQ(mp_party_subscribe(s.f.workspace, "a", s.a.session, MP_STR("f:/"), NULL), 0);
+	CHECK_EQ(mp_pool_client_subscribe(s.f.workspace, "a", s.a.session, MP_STR("f:/"), NULL), 0);
 	CHECK_EQ(subscribe(&s, &s.b, "g:/"), 0);
 	CHECK(strstr(s.server->others, "\"resourceSubscriptions\":[\"f:/\",\"g:/\"]"));
 	CHECK_EQ(s.server->cancels, 1); /* the stream that told of lists only */
@@ -100,7 +100,7 @@ TEST(what_a_server_does_not_offer_cannot_be_had)
 	s.server->capabilities = NULL;
 	CHECK(stage_call(&s, &s.a, &s.ra));
 	CHECK_EQ(subscribe(&s, &s.a, "f:/"), MCPOOL_EINVAL);
-	CHECK_EQ(mp_party_subscribe(s.f.workspace, "none", s.a.session, MP_STR("f:/"), &why),
+	CHECK_EQ(mp_pool_client_subscribe(s.f.workspace, "none", s.a.session, MP_STR("f:/"), &why),
 		 MCPOOL_ENOENT);
 	CHECK_EQ(subscribe(&s, &(struct voice){.session = 99}, "f:/"), MCPOOL_EINVAL);
 	CHECK_EQ(subscribe(&s, &s.a, ""), MCPOOL_EINVAL);

@@ -12,7 +12,7 @@
 #include "agent.h"
 #include "base/limits.h"
 #include "base/log.h"
-#include "pool/party_parts.h"
+#include "pool/pool_client_parts.h"
 #include "session/parts.h"
 
 enum { VOICES = 4, SEEDS = 60, STEPS = 300, REQUESTS = 1500, STREAMS = 1500, TEXT = 6000 };
@@ -582,7 +582,7 @@ static bool ends_well(struct storm *s)
 			leave(&s->voices[i]);
 	fleet_settle(&s->f);
 	REQUIRE(s->lobby->open == 0 && s->lobby->parked.len == 0);
-	REQUIRE(s->f.pool->questions.len == 0 && s->f.pool->parties.len == 0);
+	REQUIRE(s->f.pool->questions.len == 0 && s->f.pool->clients.len == 0);
 	REQUIRE(s->wrong == 0);
 	return true;
 }

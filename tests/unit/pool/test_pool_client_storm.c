@@ -1,6 +1,6 @@
 /*
- * test_party_storm.c - servers that ask at any moment, sessions that come, go, answer and switch
- * servers off: nobody is ever asked about another one's call, and nothing is left over.
+ * test_pool_client_storm.c - servers that ask at any moment, sessions that come, go, answer and
+ * switch servers off: nobody is ever asked about another one's call, and nothing is left over.
  */
 #include "test.h"
 
@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "pool/party_parts.h"
+#include "pool/pool_client_parts.h"
 #include "heap_pool_call.h"
 
 enum { VOICES = 4, SEEDS = 150, STEPS = 250, CALLS = 200, QUESTIONS = 40 };
@@ -62,9 +62,9 @@ static void answer(struct voice *v, mp_id question)
 
 	forget(v, question);
 	if (pick(v->storm, 3))
-		mp_party_reply(p, question, MP_STR("{}"));
+		mp_pool_client_reply(p, question, MP_STR("{}"));
 	else
-		mp_party_decline(p, question, -1, MP_STR("no"));
+		mp_pool_client_decline(p, question, -1, MP_STR("no"));
 }
 
 static void leave(struct voice *v)
@@ -73,7 +73,7 @@ static void leave(struct voice *v)
 
 	v->session = 0;
 	v->n = 0;
-	mp_party_leave(v->storm->f.pool, session);
+	mp_pool_client_leave(v->storm->f.pool, session);
 }
 
 /* Whose call is it? */
@@ -122,16 +122,17 @@ static void has_heard(void *u, const char *server, struct mp_pool_call *call,
 	(void)m;
 	v->storm->crossed += !v->session || (call && !is_own(v, heap_pool_call_get_id(call)));
 	if (pick(v->storm, 10) == 0)
-		mp_party_unsubscribe(v->storm->f.workspace, server, v->session, MP_STR("f:/"));
+		mp_pool_client_unsubscribe(v->storm->f.workspace, server, v->session,
+					   MP_STR("f:/"));
 	else if (pick(v->storm, 20) == 0)
 		leave(v);
 }
 
 static void join(struct voice *v)
 {
-	static const struct mp_party_hooks hooks = {was_asked, was_unasked, has_heard};
+	static const struct mp_pool_client_hooks hooks = {was_asked, was_unasked, has_heard};
 
-	v->session = mp_party_join(v->storm->f.pool, &hooks, v);
+	v->session = mp_pool_client_join(v->storm->f.pool, &hooks, v);
 }
 
 static void note(const struct mp_pool_answer *a, void *u)
@@ -217,13 +218,14 @@ static void act_as_session(struct storm *s)
 			answer(v, v->questions[pick(s, (unsigned)v->n)]);
 		break;
 	case 2:
-		r = mp_party_subscribe(s->f.workspace, server, v->session, MP_STR("f:/"), NULL);
+		r = mp_pool_client_subscribe(s->f.workspace, server, v->session, MP_STR("f:/"),
+					     NULL);
 		break;
 	case 3:
-		mp_party_unsubscribe(s->f.workspace, server, v->session, MP_STR("f:/"));
+		mp_pool_client_unsubscribe(s->f.workspace, server, v->session, MP_STR("f:/"));
 		break;
 	case 4:
-		mp_party_set_level(s->f.workspace, v->session, pick(s, 2) ? "error" : NULL);
+		mp_pool_client_set_level(s->f.workspace, v->session, pick(s, 2) ? "error" : NULL);
 		break;
 	case 5:
 		if (s->n_calls)
@@ -312,7 +314,7 @@ static bool is_clean(struct storm *s)
 			leave(&s->voices[i]);
 	fleet_settle(&s->f);
 	REQUIRE(s->crossed == 0);
-	REQUIRE(s->f.pool->questions.len == 0 && s->f.pool->parties.len == 0);
+	REQUIRE(s->f.pool->questions.len == 0 && s->f.pool->clients.len == 0);
 	MP_LIST_EACH(&s->f.pool->instances, link) {
 		struct mp_instance *in = mp_container_of(link, struct mp_instance, link);
 

@@ -1,4 +1,4 @@
-/* test_party.c - what sessions hear of servers' logs, and servers of sessions' roots. */
+/* test_pool_client.c - what sessions hear of servers' logs, and servers of sessions' roots. */
 #include "stage.h"
 
 #include "transport/transport.h"
@@ -12,11 +12,12 @@ TEST(servers_log_as_much_as_the_most_curious_wants)
 	MP_CLEANUP(stage_done) struct stage s = {.server = NULL};
 
 	CHECK(stage_open(&s, SERVER("serial")));
-	mp_party_set_level(s.f.workspace, s.a.session, "warning");
+	mp_pool_client_set_level(s.f.workspace, s.a.session, "warning");
 	CHECK(stage_call(&s, &s.a, &s.ra));
 	CHECK_TEXT(s.server->others, "logging/setLevel {\"level\":\"warning\"}\n");
-	mp_party_set_level(s.f.workspace, s.b.session, "error"); /* less than is told anyway */
-	mp_party_set_level(s.f.workspace, s.b.session, "debug");
+	mp_pool_client_set_level(s.f.workspace, s.b.session,
+				 "error"); /* less than is told anyway */
+	mp_pool_client_set_level(s.f.workspace, s.b.session, "debug");
 	fleet_settle(&s.f);
 	CHECK(strstr(s.server->others, "\"warning\"}\nlogging/setLevel {\"level\":\"debug\"}\n"));
 	CHECK(fleet_say_during(s.server, 0, NOTE("message", "{\"level\":\"info\"}")));
@@ -30,7 +31,7 @@ TEST(servers_log_as_much_as_the_most_curious_wants)
 	fleet_advance(&s.f, 2000);
 	CHECK_EQ(s.server->lives, 2);
 	CHECK_TEXT(s.server->others, "logging/setLevel {\"level\":\"debug\"}\n");
-	mp_party_leave(s.f.pool, s.b.session);
+	mp_pool_client_leave(s.f.pool, s.b.session);
 	fleet_settle(&s.f);
 	CHECK(strstr(s.server->others, "\"debug\"}\nlogging/setLevel {\"level\":\"warning\"}\n"));
 }
@@ -42,7 +43,8 @@ TEST(a_modern_server_logs_for_a_call)
 	CHECK(stage_open(&s, SERVER("shared")));
 	s.server->modern = true;
 	s.server->traits = MP_TRANSPORT_PER_REQUEST;
-	mp_party_set_level(s.f.workspace, s.a.session, "emergency"); /* the call has its own */
+	mp_pool_client_set_level(s.f.workspace, s.a.session,
+				 "emergency"); /* the call has its own */
 	CHECK(stage_call(&s, &s.a, &s.ra));
 	CHECK(!strstr(s.server->others, "setLevel"));
 	CHECK(fleet_say_during(s.server, 0, NOTE("message", "{\"level\":\"debug\"}")));
@@ -65,7 +67,7 @@ TEST(a_modern_server_logs_nothing_for_a_call_without_a_level)
 	CHECK(stage_open(&s, SERVER("shared")));
 	s.server->modern = true;
 	s.server->traits = MP_TRANSPORT_PER_REQUEST;
-	mp_party_set_level(s.f.workspace, s.a.session, "debug");
+	mp_pool_client_set_level(s.f.workspace, s.a.session, "debug");
 	rq.session = s.a.session;
 	s.ra = (struct fleet_result){.fleet = &s.f};
 	CHECK_EQ(heap_pool_call(s.f.workspace, &rq, stage_note, &s.ra, &s.ra.call, NULL), 0);
@@ -83,10 +85,10 @@ TEST(a_sessions_own_server_hears_that_its_roots_changed)
 
 	CHECK(stage_open(&s, SERVER("session")));
 	CHECK(stage_call(&s, &s.a, &s.ra));
-	mp_party_tell_roots_changed(s.f.workspace, s.b.session);
+	mp_pool_client_tell_roots_changed(s.f.workspace, s.b.session);
 	fleet_settle(&s.f);
 	CHECK_TEXT(s.server->others, "");
-	mp_party_tell_roots_changed(s.f.workspace, s.a.session);
+	mp_pool_client_tell_roots_changed(s.f.workspace, s.a.session);
 	fleet_settle(&s.f);
 	CHECK_TEXT(s.server->others, "notifications/roots/list_changed \n");
 }

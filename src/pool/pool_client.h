@@ -1,10 +1,10 @@
 /*
- * party.h - one side of the conversations that go through the pool: a session, as servers see it.
- * Servers ask and tell; the pool finds out whom that concerns, or nobody. Never a guess: a question
- * that belongs to no session is refused and counted (mcp_no_owner).
+ * pool_client.h - one side of the conversations that go through the pool: a session, as servers see
+ * it. Servers ask and tell; the pool finds out whom that concerns, or nobody. Never a guess: a
+ * question that belongs to no session is refused and counted (mcp_no_owner).
  */
-#ifndef MP_PARTY_H
-#define MP_PARTY_H
+#ifndef MP_POOL_CLIENT_H
+#define MP_POOL_CLIENT_H
 
 #include "base/base.h"
 #include "pool/pool.h"
@@ -23,8 +23,9 @@ struct mp_ask {
 };
 
 /* Called from the loop. Any of them may be NULL. */
-struct mp_party_hooks {
-	/* Answer with mp_party_reply() or mp_party_decline(), at once or later. NULL: declined. */
+struct mp_pool_client_hooks {
+	/* Answer with mp_pool_client_reply() or mp_pool_client_decline(), at once or later. NULL:
+	 * declined. */
 	void (*ask)(void *u, const struct mp_ask *ask);
 	/* Nobody waits for that answer any more. */
 	void (*unask)(void *u, mp_id question);
@@ -38,32 +39,32 @@ struct mp_party_hooks {
 };
 
 /* A session's id, for calls, and from now on what servers say to it. */
-mp_id mp_party_join(struct mp_pool *p, const struct mp_party_hooks *hooks, void *u);
+mp_id mp_pool_client_join(struct mp_pool *p, const struct mp_pool_client_hooks *hooks, void *u);
 /* It is over: as mp_pool_end_session(), its subscriptions end, its questions are declined. */
-void mp_party_leave(struct mp_pool *p, mp_id session);
+void mp_pool_client_leave(struct mp_pool *p, mp_id session);
 
 /* result: an object. Too late, or twice: nothing happens. */
-void mp_party_reply(struct mp_pool *p, mp_id question, struct mp_str result);
+void mp_pool_client_reply(struct mp_pool *p, mp_id question, struct mp_str result);
 /* code: what a legacy server is told, as -32601; a modern one's call ends with these words. */
-void mp_party_decline(struct mp_pool *p, mp_id question, int code, struct mp_str words);
+void mp_pool_client_decline(struct mp_pool *p, mp_id question, int code, struct mp_str words);
 
 /*
  * Hear of changes of one resource; counted per session, asked of the server once, and again after
  * each restart. MCPOOL_ENOENT: no such server; MCPOOL_EINVAL: it is up and does not offer that.
  */
-int mp_party_subscribe(struct mp_workspace *v, const char *server, mp_id session, struct mp_str uri,
-		       struct mcpool_error *reterr) MP_MUST;
+int mp_pool_client_subscribe(struct mp_workspace *v, const char *server, mp_id session,
+			     struct mp_str uri, struct mcpool_error *reterr) MP_MUST;
 /* A server that was switched off or taken out of the files took its subscriptions along. */
-bool mp_party_is_subscribed(struct mp_workspace *v, const char *server, mp_id session,
-			    struct mp_str uri);
-void mp_party_unsubscribe(struct mp_workspace *v, const char *server, mp_id session,
-			  struct mp_str uri);
+bool mp_pool_client_is_subscribed(struct mp_workspace *v, const char *server, mp_id session,
+				  struct mp_str uri);
+void mp_pool_client_unsubscribe(struct mp_workspace *v, const char *server, mp_id session,
+				struct mp_str uri);
 /*
  * What this session wants to hear of servers' logs: a level of MCP, static; NULL: as they like.
  * Legacy servers are told the most verbose of all sessions that they serve.
  */
-void mp_party_set_level(struct mp_workspace *v, mp_id session, const char *level);
+void mp_pool_client_set_level(struct mp_workspace *v, mp_id session, const char *level);
 /* Its list of roots changed: servers that are its own, and were told that it has roots, hear it. */
-void mp_party_tell_roots_changed(struct mp_workspace *v, mp_id session);
+void mp_pool_client_tell_roots_changed(struct mp_workspace *v, mp_id session);
 
 #endif

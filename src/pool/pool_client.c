@@ -1,14 +1,14 @@
 /*
- * party.c - sessions as servers see them: coming and going, and what they hear.
+ * pool_client.c - sessions as servers see them: coming and going, and what they hear.
  */
-#include "pool/party.h"
+#include "pool/pool_client.h"
 
 #include <stdio.h>
 
 #include "base/mem.h"
 #include "pool/pool_call_parts.h"
 #include "pool/owner.h"
-#include "pool/party_parts.h"
+#include "pool/pool_client_parts.h"
 #include "pool/workspace.h"
 #include "rpc/loglevel.h"
 
@@ -20,69 +20,69 @@ enum {
 
 /* --- coming and going ------------------------------------------------------------------------ */
 
-static struct mp_party *party_of(struct mp_link *link)
+static struct mp_pool_client *client_of(struct mp_link *link)
 {
-	return mp_container_of(link, struct mp_party, link);
+	return mp_container_of(link, struct mp_pool_client, link);
 }
 
-struct mp_party *mp_party_find(struct mp_pool *p, mp_id session)
+struct mp_pool_client *mp_pool_client_find(struct mp_pool *p, mp_id session)
 {
-	return mp_ids_get(&p->parties, session);
+	return mp_ids_get(&p->clients, session);
 }
 
-mp_id mp_party_join(struct mp_pool *p, const struct mp_party_hooks *hooks, void *u)
+mp_id mp_pool_client_join(struct mp_pool *p, const struct mp_pool_client_hooks *hooks, void *u)
 {
-	struct mp_party *party = mp_alloc(sizeof(*party));
+	struct mp_pool_client *client = mp_alloc(sizeof(*client));
 
-	*party = (struct mp_party){.pool = p, .hooks = *hooks, .u = u, .level = -1};
-	mp_list_init(&party->asked);
-	mp_list_init(&party->unasked);
-	mp_list_init(&party->subscriptions);
-	party->id = mp_ids_add(&p->parties, party);
-	mp_list_append(&p->party_list, &party->link);
-	return party->id;
+	*client = (struct mp_pool_client){.pool = p, .hooks = *hooks, .u = u, .level = -1};
+	mp_list_init(&client->asked);
+	mp_list_init(&client->unasked);
+	mp_list_init(&client->subscriptions);
+	client->id = mp_ids_add(&p->clients, client);
+	mp_list_append(&p->client_list, &client->link);
+	return client->id;
 }
 
-static void free_party(struct mp_grave *grave)
+static void free_client(struct mp_grave *grave)
 {
-	mp_free(mp_container_of(grave, struct mp_party, grave));
+	mp_free(mp_container_of(grave, struct mp_pool_client, grave));
 }
 
 /* It hears nothing of what follows from its leaving, and may be on the stack. */
-static void drop(struct mp_party *party)
+static void drop(struct mp_pool_client *client)
 {
-	party->hooks = (struct mp_party_hooks){0};
-	mp_asked_leave(party);
-	mp_subscriptions_leave(party);
-	mp_ids_remove(&party->pool->parties, party->id);
-	mp_list_remove(&party->pool->party_list, &party->link);
-	mp_loop_bury(party->pool->o.loop, &party->grave, free_party);
+	client->hooks = (struct mp_pool_client_hooks){0};
+	mp_asked_leave(client);
+	mp_subscriptions_leave(client);
+	mp_ids_remove(&client->pool->clients, client->id);
+	mp_list_remove(&client->pool->client_list, &client->link);
+	mp_loop_bury(client->pool->o.loop, &client->grave, free_client);
 }
 
 static void tell_levels(struct mp_pool *p)
 {
 	MP_LIST_EACH(&p->instances, link)
-		mp_party_tell_level(mp_container_of(link, struct mp_instance, link));
+		mp_pool_client_tell_level(mp_container_of(link, struct mp_instance, link));
 }
 
-void mp_party_leave(struct mp_pool *p, mp_id session)
+void mp_pool_client_leave(struct mp_pool *p, mp_id session)
 {
-	struct mp_party *party = mp_party_find(p, session);
-	bool had_level = party && party->level >= 0;
+	struct mp_pool_client *client = mp_pool_client_find(p, session);
+	bool had_level = client && client->level >= 0;
 
-	if (party)
-		drop(party);
+	if (client)
+		drop(client);
 	mp_pool_end_session(p, session);
 	if (had_level)
 		tell_levels(p);
 }
 
-void mp_party_drop_all(struct mp_pool *p)
+void mp_pool_client_drop_all(struct mp_pool *p)
 {
 	struct mp_link *link;
 
-	while ((link = mp_list_first(&p->party_list)))
-		drop(party_of(link));
+	while ((link = mp_list_first(&p->client_list)))
+		drop(client_of(link));
 }
 
 /* --- what they hear -------------------------------------------------------------------------- */
@@ -114,10 +114,10 @@ static void log_message(struct mp_instance *in, const struct mp_message *m, int 
 }
 
 /* What this session wants to hear; of a modern server, what the call itself asked for. */
-static bool wants(struct mp_instance *in, const struct mp_party *party,
+static bool wants(struct mp_instance *in, const struct mp_pool_client *client,
 		  const struct mp_pool_call *call, int severity)
 {
-	int level = party->level;
+	int level = client->level;
 
 	if (is_modern(in)) {
 		if (!call || !call->call.o.log_level)
@@ -127,11 +127,11 @@ static bool wants(struct mp_instance *in, const struct mp_party *party,
 	return severity < 0 || severity >= level;
 }
 
-static void tell(struct mp_instance *in, const struct mp_party *party, struct mp_pool_call *call,
-		 const struct mp_message *m)
+static void tell(struct mp_instance *in, const struct mp_pool_client *client,
+		 struct mp_pool_call *call, const struct mp_message *m)
 {
-	if (party->hooks.hear)
-		party->hooks.hear(party->u, in->e->name, call, m);
+	if (client->hooks.hear)
+		client->hooks.hear(client->u, in->e->name, call, m);
 }
 
 static bool hear_log(struct mp_instance *in, const struct mp_message *m)
@@ -139,7 +139,7 @@ static bool hear_log(struct mp_instance *in, const struct mp_message *m)
 	mp_value level = mp_value_get(m->tape, m->params, "level");
 	struct mp_call *origin;
 	bool has_origin = mp_upstream_get_origin(mp_keeper_get_upstream(in->k), &origin);
-	struct mp_party *party = NULL;
+	struct mp_pool_client *client = NULL;
 	struct mp_owner owner;
 	int severity = -1;
 
@@ -148,13 +148,13 @@ static bool hear_log(struct mp_instance *in, const struct mp_message *m)
 				     mp_str_of(mp_loglevel_get_name((enum mp_loglevel)i))))
 			severity = i;
 	if (mp_owner_find(in, has_origin, origin, &owner))
-		party = mp_party_find(in->pool, owner.session);
-	if (!party || !party->hooks.hear) {
+		client = mp_pool_client_find(in->pool, owner.session);
+	if (!client || !client->hooks.hear) {
 		log_message(in, m, severity);
 		return false;
 	}
-	if (wants(in, party, owner.call, severity))
-		tell(in, party, owner.call, m);
+	if (wants(in, client, owner.call, severity))
+		tell(in, client, owner.call, m);
 	return true;
 }
 
@@ -163,23 +163,23 @@ static bool hear_by_id(struct mp_instance *in, const struct mp_message *m, const
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
 	mp_value id = mp_value_get(m->tape, m->params, key);
-	struct mp_party *party = NULL;
+	struct mp_pool_client *client = NULL;
 	struct mp_str text;
 
 	mp_arena_init(&arena, MP_KIB(16));
 	if (in->e->tuning.mode == MP_MODE_SESSION)
-		party = mp_party_find(in->pool, in->session);
+		client = mp_pool_client_find(in->pool, in->session);
 	else if (mp_value_is(m->tape, id, MP_TAPE_STRING) &&
 		 mp_value_text(m->tape, id, &arena, &text) == 0)
-		party = mp_party_find(in->pool, mp_owner_find_id(in, text));
-	if (party)
-		tell(in, party, NULL, m);
+		client = mp_pool_client_find(in->pool, mp_owner_find_id(in, text));
+	if (client)
+		tell(in, client, NULL, m);
 	else
 		in->stats.unheard++;
 	return true;
 }
 
-bool mp_party_hear(struct mp_instance *in, const struct mp_message *m)
+bool mp_pool_client_hear(struct mp_instance *in, const struct mp_message *m)
 {
 	switch (m->method) {
 	case MP_METHOD_MESSAGE:
@@ -198,28 +198,29 @@ bool mp_party_hear(struct mp_instance *in, const struct mp_message *m)
 
 /* --- how much servers log -------------------------------------------------------------------- */
 
-static bool is_served(const struct mp_instance *in, const struct mp_party *party)
+static bool is_served(const struct mp_instance *in, const struct mp_pool_client *client)
 {
 	if (in->session)
-		return in->session == party->id;
-	return party->workspace && mp_workspace_find_id(party->workspace, in->id) >= 0;
+		return in->session == client->id;
+	return client->workspace && mp_workspace_find_id(client->workspace, in->id) >= 0;
 }
 
 static int find_most_verbose(const struct mp_instance *in)
 {
 	int most = -1;
 
-	MP_LIST_EACH(&in->pool->party_list, link) {
-		const struct mp_party *party = party_of(link);
+	MP_LIST_EACH(&in->pool->client_list, link) {
+		const struct mp_pool_client *client = client_of(link);
 
-		if (party->level >= 0 && is_served(in, party) && (most < 0 || party->level < most))
-			most = party->level;
+		if (client->level >= 0 && is_served(in, client) &&
+		    (most < 0 || client->level < most))
+			most = client->level;
 	}
 	return most;
 }
 
 /* A server that refuses goes on as it likes. */
-void mp_party_tell_level(struct mp_instance *in)
+void mp_pool_client_tell_level(struct mp_instance *in)
 {
 	struct mp_call_options o = {.method = MP_METHOD_SET_LEVEL, .timeout_ms = SET_LEVEL_MS};
 	struct mp_upstream *up = mp_keeper_get_upstream(in->k);
@@ -237,20 +238,20 @@ void mp_party_tell_level(struct mp_instance *in)
 		in->told_level = level;
 }
 
-void mp_party_set_level(struct mp_workspace *v, mp_id session, const char *level)
+void mp_pool_client_set_level(struct mp_workspace *v, mp_id session, const char *level)
 {
-	struct mp_party *party = mp_party_find(v->pool, session);
+	struct mp_pool_client *client = mp_pool_client_find(v->pool, session);
 
-	if (!party)
+	if (!client)
 		return;
-	party->workspace = v;
-	party->level = level ? mp_loglevel_find(mp_str_of(level)) : -1;
+	client->workspace = v;
+	client->level = level ? mp_loglevel_find(mp_str_of(level)) : -1;
 	tell_levels(v->pool);
 }
 
 /* --- roots ----------------------------------------------------------------------------------- */
 
-void mp_party_tell_roots_changed(struct mp_workspace *v, mp_id session)
+void mp_pool_client_tell_roots_changed(struct mp_workspace *v, mp_id session)
 {
 	MP_LIST_EACH(&v->pool->instances, link) {
 		struct mp_instance *in = mp_container_of(link, struct mp_instance, link);
