@@ -5,7 +5,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "pool/pool_call_parts.h"
-#include "pool/owner.h"
+#include "pool/attribution.h"
 #include "pool/pool_client_parts.h"
 
 enum { METHOD_NOT_FOUND = -32601, DECLINED = -1 };
@@ -231,22 +231,22 @@ static void refuse(struct mp_instance *in, const struct mp_server_request *rq)
 static void asked(void *u, const struct mp_server_request *rq)
 {
 	struct mp_instance *in = u;
-	struct mp_owner owner;
+	struct mp_attribution to;
 	struct mp_pool_client *client;
 
-	if (!mp_owner_find(in, rq->has_origin, rq->origin, &owner)) {
+	if (!mp_attribution_find(in, rq->has_origin, rq->origin, &to)) {
 		refuse(in, rq);
 		return;
 	}
-	client = mp_pool_client_find(in->pool, owner.session);
+	client = mp_pool_client_find(in->pool, to.session);
 	if (!client || !client->hooks.ask) {
 		mp_upstream_decline(mp_keeper_get_upstream(in->k), rq->id, METHOD_NOT_FOUND,
 				    mp_server_request_get_refusal(rq->method));
 		return;
 	}
 	if (rq->method == MP_METHOD_ELICIT)
-		mp_owner_note_question(in, owner.session, rq->params);
-	put(in, client, owner.call, rq);
+		mp_attribution_note_request(in, to.session, rq->params);
+	put(in, client, to.call, rq);
 }
 
 static void withdrawn(void *u, mp_id request)

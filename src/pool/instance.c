@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "config/values/queues.h"
 #include "config/values/trust.h"
-#include "pool/owner.h"
+#include "pool/attribution.h"
 #include "pool/pool_client_parts.h"
 #include "pool/pins.h"
 #include "process/environment.h"
@@ -566,7 +566,7 @@ struct mp_instance *mp_instance_free(struct mp_instance *in)
 	mp_loop_unpost(loop_of(in), &in->wake_task);
 	mp_loop_unpost(loop_of(in), &in->vanish_task);
 	mp_topics_done(in);
-	mp_owner_forget(in);
+	mp_attribution_forget(in);
 	mp_queue_free(in->queue);
 	mp_instance_done_offer(in);
 	mp_stats_done(&in->stats);

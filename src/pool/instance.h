@@ -82,7 +82,7 @@ struct mp_instance {
 	struct mp_list asked;        /* questions that are with a client */
 	struct mp_list topics;       /* resources whose changes somebody wants to hear of */
 	struct mp_task topics_task;  /* tells a modern server which */
-	struct mp_list memos;        /* whose an id is that it speaks of later; see owner.c */
+	struct mp_list memos;        /* whose an id is that it speaks of later; see attribution.c */
 	mp_id doubt_caller;          /* whose call was given up last; 0: several' */
 	int64_t doubt_until_ms;      /* what it says until then may be about that one */
 	int told_level;              /* of its log, in this life; -1: none */

@@ -5,7 +5,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "pool/instance.h"
-#include "pool/owner.h"
+#include "pool/attribution.h"
 #include "pool/pool_client_parts.h"
 #include "pool/pins.h"
 
@@ -149,7 +149,7 @@ void mp_instance_let_go(void *u)
 	mp_loop_unpost(loop_of(in), &in->not_begun_task);
 	in->refresh = mp_refresh_free(in->refresh);
 	in->told_level = -1;
-	mp_owner_forget(in);
+	mp_attribution_forget(in);
 }
 
 void mp_instance_listen(struct mp_instance *in, void (*fn)(void *u, struct mp_str text), void *u)

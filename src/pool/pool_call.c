@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "pool/admission.h"
 #include "pool/pool_call_parts.h"
-#include "pool/owner.h"
+#include "pool/attribution.h"
 #include "pool/pool_client_parts.h"
 #include "pool/pins.h"
 
@@ -517,7 +517,7 @@ static enum mp_pool_call_event finish(struct mp_pool_call *c)
 	if (c->in && c->in->asked.len)
 		mp_asked_end_call(c);
 	if (c->message && c->in)
-		mp_owner_note_answer(c->in, c->session, c->message);
+		mp_attribution_note_answer(c->in, c->session, c->message);
 	count(c);
 	if (c->message)
 		return MP_POOL_CALL_ON_END;
@@ -555,7 +555,7 @@ static void take_back(struct mp_pool_call *c)
 	if (mp_call_is_at_rest(&c->call))
 		return;
 	mp_peer_cancel(&c->call);
-	mp_owner_note_given_up(c);
+	mp_attribution_note_given_up(c);
 }
 
 /* A user's abort: the server is told, nobody waits, nothing is restarted (U18, D16). */

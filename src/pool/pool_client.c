@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "pool/pool_call_parts.h"
-#include "pool/owner.h"
+#include "pool/attribution.h"
 #include "pool/pool_client_parts.h"
 #include "pool/workspace.h"
 #include "rpc/loglevel.h"
@@ -140,21 +140,21 @@ static bool hear_log(struct mp_instance *in, const struct mp_message *m)
 	struct mp_call *origin;
 	bool has_origin = mp_upstream_get_origin(mp_keeper_get_upstream(in->k), &origin);
 	struct mp_pool_client *client = NULL;
-	struct mp_owner owner;
+	struct mp_attribution to;
 	int severity = -1;
 
 	for (int i = 0; i < MP_LOGLEVELS; i++)
 		if (mp_value_text_is(m->tape, level,
 				     mp_str_of(mp_loglevel_get_name((enum mp_loglevel)i))))
 			severity = i;
-	if (mp_owner_find(in, has_origin, origin, &owner))
-		client = mp_pool_client_find(in->pool, owner.session);
+	if (mp_attribution_find(in, has_origin, origin, &to))
+		client = mp_pool_client_find(in->pool, to.session);
 	if (!client || !client->hooks.hear) {
 		log_message(in, m, severity);
 		return false;
 	}
-	if (wants(in, client, owner.call, severity))
-		tell(in, client, owner.call, m);
+	if (wants(in, client, to.call, severity))
+		tell(in, client, to.call, m);
 	return true;
 }
 
@@ -171,7 +171,7 @@ static bool hear_by_id(struct mp_instance *in, const struct mp_message *m, const
 		client = mp_pool_client_find(in->pool, in->session);
 	else if (mp_value_is(m->tape, id, MP_TAPE_STRING) &&
 		 mp_value_text(m->tape, id, &arena, &text) == 0)
-		client = mp_pool_client_find(in->pool, mp_owner_find_id(in, text));
+		client = mp_pool_client_find(in->pool, mp_attribution_find_id(in, text));
 	if (client)
 		tell(in, client, NULL, m);
 	else

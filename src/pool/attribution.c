@@ -1,7 +1,7 @@
 /*
- * owner.c - whom it concerns when a server asks or tells something.
+ * attribution.c - whom it concerns when a server asks or tells something.
  */
-#include "pool/owner.h"
+#include "pool/attribution.h"
 
 #include <string.h>
 
@@ -21,13 +21,13 @@ static struct mp_pool_call *pool_call_of(struct mp_link *link)
 
 /* --- calls ----------------------------------------------------------------------------------- */
 
-static bool find_by_call(struct mp_call *call, struct mp_owner *ret)
+static bool find_by_call(struct mp_call *call, struct mp_attribution *ret)
 {
 	struct mp_pool_call *l = call ? mp_pool_call_of_call(call) : NULL;
 
 	if (!l || l->state != MP_POOL_CALL_OUT)
 		return false;
-	*ret = (struct mp_owner){l->session, l};
+	*ret = (struct mp_attribution){l->session, l};
 	return l->session != 0;
 }
 
@@ -49,17 +49,17 @@ static mp_id find_only_caller(struct mp_instance *in, bool has_level)
 }
 
 /* The session that a caller is, or that speaks for it; and its call, if it is one. */
-static bool find_by_caller(struct mp_instance *in, mp_id caller, struct mp_owner *ret)
+static bool find_by_caller(struct mp_instance *in, mp_id caller, struct mp_attribution *ret)
 {
 	size_t n = 0;
 
-	*ret = (struct mp_owner){.session = caller & MP_CALLER_ALONE ? 0 : caller};
+	*ret = (struct mp_attribution){.session = caller & MP_CALLER_ALONE ? 0 : caller};
 	MP_LIST_EACH(&in->calls[MP_POOL_CALL_OUT], link) {
 		struct mp_pool_call *l = pool_call_of(link);
 
 		if (l->caller != caller)
 			continue;
-		*ret = (struct mp_owner){l->session, ++n == 1 ? l : NULL};
+		*ret = (struct mp_attribution){l->session, ++n == 1 ? l : NULL};
 	}
 	return ret->session != 0;
 }
@@ -89,12 +89,12 @@ static bool is_doubtful(const struct mp_instance *in, mp_id caller)
 	return mp_loop_now_ms(in->pool->o.loop) < in->doubt_until_ms && in->doubt_caller != caller;
 }
 
-bool mp_owner_find(struct mp_instance *in, bool has_origin, struct mp_call *origin,
-		   struct mp_owner *ret)
+bool mp_attribution_find(struct mp_instance *in, bool has_origin, struct mp_call *origin,
+			 struct mp_attribution *ret)
 {
 	mp_id caller;
 
-	*ret = (struct mp_owner){0};
+	*ret = (struct mp_attribution){0};
 	if (find_by_call(origin, ret))
 		return true;
 	if (has_origin) { /* a call that is over */
@@ -106,7 +106,7 @@ bool mp_owner_find(struct mp_instance *in, bool has_origin, struct mp_call *orig
 	return caller && !is_doubtful(in, caller) && find_by_caller(in, caller, ret);
 }
 
-void mp_owner_note_given_up(const struct mp_pool_call *l)
+void mp_attribution_note_given_up(const struct mp_pool_call *l)
 {
 	struct mp_instance *in = l->in;
 	int64_t now = mp_loop_now_ms(in->pool->o.loop);
@@ -210,7 +210,7 @@ static bool is_private(const struct mp_instance *in)
 	return in->e->tuning.mode == MP_MODE_SESSION;
 }
 
-void mp_owner_note_question(struct mp_instance *in, mp_id session, struct mp_str params)
+void mp_attribution_note_request(struct mp_instance *in, mp_id session, struct mp_str params)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
 
@@ -249,7 +249,7 @@ static void note_task(struct mp_instance *in, mp_id session, const struct mp_mes
 		note_member(in, session, &t, MP_ROOT, "taskId");
 }
 
-void mp_owner_note_answer(struct mp_instance *in, mp_id session, const struct mp_message *m)
+void mp_attribution_note_answer(struct mp_instance *in, mp_id session, const struct mp_message *m)
 {
 	if (is_private(in) || session == 0)
 		return;
@@ -259,14 +259,14 @@ void mp_owner_note_answer(struct mp_instance *in, mp_id session, const struct mp
 		note_elicitations(in, session, m);
 }
 
-mp_id mp_owner_find_id(const struct mp_instance *in, struct mp_str id)
+mp_id mp_attribution_find_id(const struct mp_instance *in, struct mp_str id)
 {
 	const struct mp_memo *memo = find_memo(in, id);
 
 	return memo ? memo->session : 0;
 }
 
-void mp_owner_forget(struct mp_instance *in)
+void mp_attribution_forget(struct mp_instance *in)
 {
 	struct mp_link *link;
 

@@ -1,9 +1,9 @@
 /*
- * owner.h - whom it concerns when a server asks or tells something (DESIGN section 4, V24).
+ * attribution.h - whom it concerns when a server asks or tells something (DESIGN section 4, V24).
  * Never a guess: what cannot be attributed to one session belongs to none.
  */
-#ifndef MP_OWNER_H
-#define MP_OWNER_H
+#ifndef MP_ATTRIBUTION_H
+#define MP_ATTRIBUTION_H
 
 #include "base/base.h"
 #include "base/ids.h"
@@ -13,7 +13,7 @@ struct mp_instance;
 struct mp_pool_call;
 struct mp_call;
 
-struct mp_owner {
+struct mp_attribution {
 	mp_id session;
 	struct mp_pool_call *call; /* during which call; NULL: that cannot be said */
 };
@@ -22,24 +22,24 @@ struct mp_owner {
  * origin: the call on whose stream it came, where that can be said; NULL: that one has ended.
  * False: there is none, or several it could be.
  */
-bool mp_owner_find(struct mp_instance *in, bool has_origin, struct mp_call *origin,
-		   struct mp_owner *ret);
+bool mp_attribution_find(struct mp_instance *in, bool has_origin, struct mp_call *origin,
+			 struct mp_attribution *ret);
 
 /*
  * A call that the server has was given up. In mode serial somebody else is served now, and what the
  * server says in the next moments may still be about that one.
  */
-void mp_owner_note_given_up(const struct mp_pool_call *l);
+void mp_attribution_note_given_up(const struct mp_pool_call *l);
 
 /*
  * Ids of elicitations and tasks, which are spoken of after the call: in a question, or in an answer
  * that goes to this session. And whose one is; 0: nobody knows.
  */
-void mp_owner_note_question(struct mp_instance *in, mp_id session, struct mp_str params);
-void mp_owner_note_answer(struct mp_instance *in, mp_id session, const struct mp_message *m);
-mp_id mp_owner_find_id(const struct mp_instance *in, struct mp_str id);
+void mp_attribution_note_request(struct mp_instance *in, mp_id session, struct mp_str params);
+void mp_attribution_note_answer(struct mp_instance *in, mp_id session, const struct mp_message *m);
+mp_id mp_attribution_find_id(const struct mp_instance *in, struct mp_str id);
 
 /* Another life of the server begins. */
-void mp_owner_forget(struct mp_instance *in);
+void mp_attribution_forget(struct mp_instance *in);
 
 #endif

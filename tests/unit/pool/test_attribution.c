@@ -1,8 +1,9 @@
-/* test_owner.c - what servers ask and tell reaches the one session that it concerns, or nobody. */
+/* test_attribution.c - what servers ask and tell reaches the one session that it concerns, or
+ * nobody. */
 #include "stage.h"
 
 #include "base/limits.h"
-#include "pool/owner.h"
+#include "pool/attribution.h"
 #include "pool/workspace.h"
 #include "transport/transport.h"
 #include "heap_pool_call.h"
@@ -339,12 +340,12 @@ TEST(ids_of_one_session_push_out_its_own)
 	CHECK(fleet_start(&f, "a"));
 	in = mp_workspace_entry_get_instance(f.workspace, 0, 0);
 	CHECK(in);
-	mp_owner_note_question(in, 7, MP_STR("{\"elicitationId\":\"first\"}"));
+	mp_attribution_note_request(in, 7, MP_STR("{\"elicitationId\":\"first\"}"));
 	for (int i = 0; i < 2 * MP_LIMIT_MEMOS; i++) {
 		snprintf(text, sizeof(text), "{\"elicitationId\":\"e%d\"}", i);
-		mp_owner_note_question(in, 8, mp_str_of(text));
+		mp_attribution_note_request(in, 8, mp_str_of(text));
 	}
-	CHECK_EQ(mp_owner_find_id(in, MP_STR("first")), 7);
-	CHECK_EQ(mp_owner_find_id(in, MP_STR("e0")), 0);
+	CHECK_EQ(mp_attribution_find_id(in, MP_STR("first")), 7);
+	CHECK_EQ(mp_attribution_find_id(in, MP_STR("e0")), 0);
 	CHECK_EQ(in->memos.len, MP_LIMIT_MEMOS);
 }
