@@ -117,15 +117,15 @@ static int call(void *w, const struct mp_pool_call_options *rq, struct mcpool_er
 
 /* --- what servers ask ------------------------------------------------------------------------ */
 
-static void asked(void *u, const struct mp_ask *ask)
+static void asked(void *u, const struct mp_pool_server_request *rq)
 {
 	struct own *own = u;
 
-	if (ask->method == MP_METHOD_ELICIT)
-		mp_forms_add(&own->forms, ask->question, ask->server, ask->params);
+	if (rq->method == MP_METHOD_ELICIT)
+		mp_forms_add(&own->forms, rq->id, rq->server, rq->params);
 	else
-		mp_pool_client_decline(mp_inproc_get_pool(own->hub), ask->question, -32601,
-				       mp_server_request_get_refusal(ask->method));
+		mp_pool_client_decline(mp_inproc_get_pool(own->hub), rq->id, -32601,
+				       mp_server_request_get_refusal(rq->method));
 }
 
 static void unasked(void *u, mp_id question)

@@ -462,11 +462,11 @@ void mp_desk_cancel(struct mp_desk *d, struct mp_str id)
 /* --- what servers ask ------------------------------------------------------------------------ */
 
 /* Without a call the server is this session's own, and which call is meant cannot be said. */
-static bool is_during(const struct job *j, const struct mp_ask *ask)
+static bool is_during(const struct job *j, const struct mp_pool_server_request *rq)
 {
 	if (mp_pool_call_is_at_rest(&j->call))
 		return false;
-	return ask->call ? &j->call == ask->call : strcmp(j->server, ask->server) == 0;
+	return rq->call ? &j->call == rq->call : strcmp(j->server, rq->server) == 0;
 }
 
 static bool is_form(struct mp_str params)
@@ -481,7 +481,7 @@ static bool is_form(struct mp_str params)
 	return mode == MP_NONE || mp_value_text_is(&t, mode, MP_STR("form"));
 }
 
-static void asked(void *u, const struct mp_ask *ask)
+static void asked(void *u, const struct mp_pool_server_request *rq)
 {
 	struct mp_desk *d = u;
 	bool takes_it = false;
@@ -489,13 +489,13 @@ static void asked(void *u, const struct mp_ask *ask)
 	MP_LIST_EACH(&d->jobs, link) {
 		const struct job *j = mp_container_of(link, struct job, link);
 
-		takes_it = takes_it || (j->takes_forms && is_during(j, ask));
+		takes_it = takes_it || (j->takes_forms && is_during(j, rq));
 	}
-	if (takes_it && ask->method == MP_METHOD_ELICIT && is_form(ask->params))
-		mp_server_requests_send(&d->requests, ask);
+	if (takes_it && rq->method == MP_METHOD_ELICIT && is_form(rq->params))
+		mp_server_requests_send(&d->requests, rq);
 	else
-		mp_pool_client_decline(d->hub->pool, ask->question, METHOD_NOT_FOUND,
-				       mp_server_request_get_refusal(ask->method));
+		mp_pool_client_decline(d->hub->pool, rq->id, METHOD_NOT_FOUND,
+				       mp_server_request_get_refusal(rq->method));
 }
 
 static void unasked(void *u, mp_id question)
@@ -515,7 +515,7 @@ void mp_desk_take_reply(struct mp_desk *d, const struct mp_message *m)
 struct mp_desk *mp_desk_new(struct mp_hub *hub, struct mp_workspace *workspace,
 			    void (*say)(void *u, struct mp_str text), void *u)
 {
-	static const struct mp_pool_client_hooks hooks = {.ask = asked, .unask = unasked};
+	static const struct mp_pool_client_hooks hooks = {.request = asked, .withdraw = unasked};
 	struct mp_desk *d = mp_alloc(sizeof(*d));
 
 	d->hub = hub;

@@ -44,7 +44,7 @@ void mp_server_requests_done(struct mp_server_requests *rs)
 		request_drop(rs, request_of(link));
 }
 
-void mp_server_requests_send(struct mp_server_requests *rs, const struct mp_ask *ask)
+void mp_server_requests_send(struct mp_server_requests *rs, const struct mp_pool_server_request *rq)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf out;
 	char room[MP_STR_DIGITS];
@@ -52,13 +52,12 @@ void mp_server_requests_send(struct mp_server_requests *rs, const struct mp_ask 
 	struct request *q;
 
 	mp_buf_init(&out, MP_LIMIT_MESSAGE + MP_KIB(4));
-	if (mp_message_request(&out, ask->method, ask->params, &splice) < 0) {
-		mp_pool_client_decline(rs->pool, ask->question, INTERNAL_ERROR,
-				       MP_STR("no memory"));
+	if (mp_message_request(&out, rq->method, rq->params, &splice) < 0) {
+		mp_pool_client_decline(rs->pool, rq->id, INTERNAL_ERROR, MP_STR("no memory"));
 		return;
 	}
 	q = mp_alloc(sizeof(*q));
-	q->question = ask->question;
+	q->question = rq->id;
 	q->id = ++rs->last_id;
 	mp_list_append(&rs->open, &q->link);
 	rs->say(rs->u, mp_buf_get(&out));

@@ -22,7 +22,8 @@ void mp_server_requests_init(struct mp_server_requests *rs, struct mp_pool *pool
 			     void (*say)(void *u, struct mp_str text), void *u);
 /* The pool hears nothing: its session leaves, which declines them. */
 void mp_server_requests_done(struct mp_server_requests *rs);
-void mp_server_requests_send(struct mp_server_requests *rs, const struct mp_ask *ask);
+void mp_server_requests_send(struct mp_server_requests *rs,
+			     const struct mp_pool_server_request *rq);
 /* The server no longer waits for it: the peer gets notifications/cancelled. */
 void mp_server_requests_withdraw(struct mp_server_requests *rs, mp_id question);
 /* A result or an error of the peer; ignored where its id names no open request. */

@@ -1,5 +1,5 @@
 /*
- * attribution.c - whom it concerns when a server asks or tells something.
+ * attribution.c - which session a message of a server belongs to.
  */
 #include "pool/attribution.h"
 

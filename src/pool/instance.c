@@ -497,7 +497,7 @@ static void make_keeper(struct mp_instance *in)
 		.list_probe = in->e->tuning.health_probe == MP_HEALTH_LIST_TOOLS,
 		.upstream = {.eras = (enum mp_era)in->e->tuning.era,
 			     .me = in->pool->o.me,
-			     .answerer = mp_asked_get_answerer(in),
+			     .answerer = mp_instance_requests_get_answerer(in),
 			     .verdicts = get_verdicts(in)},
 	};
 
@@ -529,7 +529,7 @@ struct mp_instance *mp_instance_new(struct mp_pool *p, struct mp_workspace_confi
 	for (int i = 0; i < MP_POOL_CALL_STATE_COUNT; i++)
 		mp_list_init(&in->calls[i]);
 	mp_stats_init(&in->stats);
-	mp_asked_init(in);
+	mp_instance_requests_init(in);
 	mp_topics_init(in);
 	mp_list_init(&in->memos);
 	mp_timer_init(&in->acquire_timer, p->o.loop, acquire_is_over, in);

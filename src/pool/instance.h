@@ -34,8 +34,8 @@ struct mp_pool {
 	struct mp_map by_key;
 	struct mp_list workspaces; /* borrowed */
 	struct mp_ids clients;
-	struct mp_list client_list; /* the same, owned */
-	struct mp_ids questions;    /* that are with them */
+	struct mp_list client_list;    /* the same, owned */
+	struct mp_ids server_requests; /* that are with them */
 	struct mp_list watchers;
 	struct mp_map queues;    /* named ones, owned */
 	struct mp_queue *starts; /* initConcurrency */
@@ -79,7 +79,7 @@ struct mp_instance {
 	struct mp_list calls[MP_POOL_CALL_STATE_COUNT];
 	struct mp_pinned *pins;      /* owned; NULL: not looked at yet */
 	struct mp_answerer answerer; /* of its questions */
-	struct mp_list asked;        /* questions that are with a client */
+	struct mp_list requests;     /* of the server, that are with a client */
 	struct mp_list topics;       /* resources whose changes somebody wants to hear of */
 	struct mp_task topics_task;  /* tells a modern server which */
 	struct mp_list memos;        /* whose an id is that it speaks of later; see attribution.c */

@@ -192,7 +192,7 @@ struct mp_pool *mp_pool_new(const struct mp_pool_options *options)
 	mp_list_init(&p->watchers);
 	mp_ids_init(&p->clients);
 	mp_list_init(&p->client_list);
-	mp_ids_init(&p->questions);
+	mp_ids_init(&p->server_requests);
 	mp_map_init(&p->by_key, MP_LIMIT_INSTANCES);
 	mp_map_init(&p->queues, MP_LIMIT_SERVERS);
 	mp_verdicts_init(&p->verdicts);
@@ -231,7 +231,7 @@ struct mp_pool *mp_pool_free(struct mp_pool *p)
 	mp_pool_call_drop_homeless(p);
 	mp_pool_client_drop_all(p);
 	mp_ids_done(&p->clients);
-	mp_ids_done(&p->questions);
+	mp_ids_done(&p->server_requests);
 	mp_timer_stop(&p->wake_timer); /* behind those who were told, and may have done things */
 	mp_timer_stop(&p->trim_timer);
 	mp_timer_stop(&p->stop_timer);

@@ -514,8 +514,8 @@ static enum mp_pool_call_event finish(struct mp_pool_call *c)
 	c->patience_ms = INT64_MAX;
 	mp_call_set_due(&c->call, INT64_MAX);
 	mp_queue_leave(&c->ticket);
-	if (c->in && c->in->asked.len)
-		mp_asked_end_call(c);
+	if (c->in && c->in->requests.len)
+		mp_instance_requests_end_call(c);
 	if (c->message && c->in)
 		mp_attribution_note_answer(c->in, c->session, c->message);
 	count(c);

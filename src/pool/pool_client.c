@@ -35,8 +35,8 @@ mp_id mp_pool_client_join(struct mp_pool *p, const struct mp_pool_client_hooks *
 	struct mp_pool_client *client = mp_alloc(sizeof(*client));
 
 	*client = (struct mp_pool_client){.pool = p, .hooks = *hooks, .u = u, .level = -1};
-	mp_list_init(&client->asked);
-	mp_list_init(&client->unasked);
+	mp_list_init(&client->requests);
+	mp_list_init(&client->withdrawn);
 	mp_list_init(&client->subscriptions);
 	client->id = mp_ids_add(&p->clients, client);
 	mp_list_append(&p->client_list, &client->link);
@@ -52,7 +52,7 @@ static void free_client(struct mp_grave *grave)
 static void drop(struct mp_pool_client *client)
 {
 	client->hooks = (struct mp_pool_client_hooks){0};
-	mp_asked_leave(client);
+	mp_instance_requests_leave(client);
 	mp_subscriptions_leave(client);
 	mp_ids_remove(&client->pool->clients, client->id);
 	mp_list_remove(&client->pool->client_list, &client->link);

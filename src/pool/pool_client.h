@@ -1,7 +1,7 @@
 /*
- * pool_client.h - one side of the conversations that go through the pool: a session, as servers see
- * it. Servers ask and tell; the pool finds out whom that concerns, or nobody. Never a guess: a
- * question that belongs to no session is refused and counted (mcp_no_owner).
+ * pool_client.h - a session as the pool and its servers see it: requests and notifications of
+ * servers reach the session they are attributed to. Never a guess: a server request that cannot be
+ * attributed to one session is refused and counted (mcp_no_owner).
  */
 #ifndef MP_POOL_CLIENT_H
 #define MP_POOL_CLIENT_H
@@ -12,9 +12,9 @@
 
 struct mp_pool_call;
 
-/* A question of a server: elicitation/create, sampling/createMessage, roots/list. */
-struct mp_ask {
-	mp_id question;            /* answer it by this; given out once in the pool */
+/* A server request: elicitation/create, sampling/createMessage, roots/list. */
+struct mp_pool_server_request {
+	mp_id id;                  /* answer it by this; given out once in the pool */
 	struct mp_pool_call *call; /* it belongs to; NULL: the server is this session's own */
 	const char *server;        /* who asks */
 	enum mp_method_id method;
@@ -26,9 +26,9 @@ struct mp_ask {
 struct mp_pool_client_hooks {
 	/* Answer with mp_pool_client_reply() or mp_pool_client_decline(), at once or later. NULL:
 	 * declined. */
-	void (*ask)(void *u, const struct mp_ask *ask);
+	void (*request)(void *u, const struct mp_pool_server_request *rq);
 	/* Nobody waits for that answer any more. */
-	void (*unask)(void *u, mp_id question);
+	void (*withdraw)(void *u, mp_id request);
 	/*
 	 * A notification that is for this session: notifications/message (call: during which
 	 * one, NULL: none), resources/updated of what it subscribed to, elicitation/complete,
@@ -40,13 +40,13 @@ struct mp_pool_client_hooks {
 
 /* A session's id, for calls, and from now on what servers say to it. */
 mp_id mp_pool_client_join(struct mp_pool *p, const struct mp_pool_client_hooks *hooks, void *u);
-/* It is over: as mp_pool_end_session(), its subscriptions end, its questions are declined. */
+/* It is over: as mp_pool_end_session(), its subscriptions end, its server requests are declined. */
 void mp_pool_client_leave(struct mp_pool *p, mp_id session);
 
 /* result: an object. Too late, or twice: nothing happens. */
-void mp_pool_client_reply(struct mp_pool *p, mp_id question, struct mp_str result);
+void mp_pool_client_reply(struct mp_pool *p, mp_id request, struct mp_str result);
 /* code: what a legacy server is told, as -32601; a modern one's call ends with these words. */
-void mp_pool_client_decline(struct mp_pool *p, mp_id question, int code, struct mp_str words);
+void mp_pool_client_decline(struct mp_pool *p, mp_id request, int code, struct mp_str words);
 
 /*
  * Hear of changes of one resource; counted per session, asked of the server once, and again after

@@ -17,9 +17,9 @@ struct mp_pool_client {
 	struct mp_pool_client_hooks hooks;
 	void *u;
 	struct mp_workspace *workspace; /* for which its level was set; NULL: it was not */
-	int level;              /* what it wants to hear of logs, a severity; -1: anything */
-	struct mp_list asked;   /* questions that it has */
-	struct mp_list unasked; /* that it had, and will be told so */
+	int level;                /* what it wants to hear of logs, a severity; -1: anything */
+	struct mp_list requests;  /* of servers, that it has */
+	struct mp_list withdrawn; /* that it had, and will be told so */
 	struct mp_list subscriptions;
 	struct mp_grave grave;
 };
@@ -32,14 +32,14 @@ bool mp_pool_client_hear(struct mp_instance *in, const struct mp_message *m);
 /* The most verbose level of those whom it serves, where it has not been told. */
 void mp_pool_client_tell_level(struct mp_instance *in);
 
-/* asked.c: a server's questions, from when they are asked until they are answered. */
-void mp_asked_init(struct mp_instance *in);
+/* instance_requests.c: a server's questions, from when they are asked until they are answered. */
+void mp_instance_requests_init(struct mp_instance *in);
 /* The instance's answerer; NULL: nobody is ever asked. */
-const struct mp_answerer *mp_asked_get_answerer(struct mp_instance *in);
+const struct mp_answerer *mp_instance_requests_get_answerer(struct mp_instance *in);
 /* The call is over, and so are its questions. */
-void mp_asked_end_call(struct mp_pool_call *l);
+void mp_instance_requests_end_call(struct mp_pool_call *l);
 /* It leaves: whatever it was asked is declined. */
-void mp_asked_leave(struct mp_pool_client *client);
+void mp_instance_requests_leave(struct mp_pool_client *client);
 
 /* subscriptions.c: to changes of single resources. */
 void mp_topics_init(struct mp_instance *in);

@@ -11,11 +11,11 @@
 
 /* --- may it be asked? ------------------------------------------------------------------------ */
 
-static unsigned get_need(const struct mp_ask *ask, const struct mp_tape *t)
+static unsigned get_need(const struct mp_pool_server_request *rq, const struct mp_tape *t)
 {
 	bool is_url = mp_value_text_is(t, mp_value_get(t, MP_ROOT, "mode"), MP_STR("url"));
 
-	switch (ask->method) {
+	switch (rq->method) {
 	case MP_METHOD_ELICIT:
 		return is_url ? MP_CAN_ELICIT_URL : MP_CAN_ELICIT;
 	case MP_METHOD_SAMPLE:
@@ -49,8 +49,8 @@ static void write_message(struct mp_writer *w, const struct mp_tape *t, mp_value
  * Whoever answers must know which server asks: it stands before the message, unless all names are
  * the servers' own anyway, and in _meta.
  */
-static int write_params(const struct mp_ask *ask, const struct mp_tape *t, bool says_server,
-			bool has_meta, struct mp_buf *out)
+static int write_params(const struct mp_pool_server_request *rq, const struct mp_tape *t,
+			bool says_server, bool has_meta, struct mp_buf *out)
 {
 	struct mp_writer w;
 
@@ -60,16 +60,16 @@ static int write_params(const struct mp_ask *ask, const struct mp_tape *t, bool 
 		if (mp_value_text_is(t, key, MP_STR("_meta")))
 			continue;
 		mp_write_raw_key(&w, mp_value_source(t, key));
-		if (says_server && ask->method == MP_METHOD_ELICIT &&
+		if (says_server && rq->method == MP_METHOD_ELICIT &&
 		    mp_value_text_is(t, key, MP_STR("message")))
-			write_message(&w, t, mp_value_of(key), ask->server);
+			write_message(&w, t, mp_value_of(key), rq->server);
 		else
 			mp_write_raw(&w, mp_value_source(t, mp_value_of(key)));
 	}
 	if (has_meta) {
 		mp_write_key(&w, MP_STR("_meta"));
 		mp_write_begin_object(&w);
-		mp_write_member_text(&w, "mcpool/server", mp_str_of(ask->server));
+		mp_write_member_text(&w, "mcpool/server", mp_str_of(rq->server));
 		mp_write_end_object(&w);
 	}
 	mp_write_end_object(&w);
@@ -84,16 +84,16 @@ static struct mp_query *query_of(struct mp_link *link)
 }
 
 /* NULL: no memory. */
-static struct mp_query *query_new(struct mp_session *s, const struct mp_ask *ask,
+static struct mp_query *query_new(struct mp_session *s, const struct mp_pool_server_request *rq,
 				  struct mp_str params)
 {
 	struct mp_query *q = mp_alloc(sizeof(*q));
 
 	if (mp_session_keep_message(&q->params, params) < 0)
 		return mp_free(q);
-	q->question = ask->question;
+	q->question = rq->id;
 	q->number = ++s->last_query;
-	q->method = ask->method;
+	q->method = rq->method;
 	return q;
 }
 
@@ -139,8 +139,8 @@ static void put_to_agent(struct mp_session *s, struct mp_request *e, struct mp_q
 	mp_pool_client_decline(s->lobby->o.pool, question, -32603, MP_STR("no memory"));
 }
 
-static void ask_one(struct mp_session *s, struct mp_request *e, const struct mp_ask *ask,
-		    const struct mp_tape *t)
+static void ask_one(struct mp_session *s, struct mp_request *e,
+		    const struct mp_pool_server_request *rq, const struct mp_tape *t)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf params;
 	struct mp_query *q = NULL;
@@ -150,44 +150,42 @@ static void ask_one(struct mp_session *s, struct mp_request *e, const struct mp_
 		mp_workspace_get_set(s->workspace)->settings.naming != (int)MP_NAMING_PASSTHROUGH;
 
 	mp_buf_init(&params, MP_LIMIT_MESSAGE);
-	if (!(can & get_need(ask, t)) || get_need(ask, t) == ~0u) {
-		mp_pool_client_decline(s->lobby->o.pool, ask->question, -32601,
+	if (!(can & get_need(rq, t)) || get_need(rq, t) == ~0u) {
+		mp_pool_client_decline(s->lobby->o.pool, rq->id, -32601,
 				       MP_STR("the agent that called does not do that"));
 		return;
 	}
 	if (is_modern && s->lobby->is_draining) { /* nor could it come back with an answer */
-		mp_pool_client_decline(s->lobby->o.pool, ask->question, -1,
-				       MP_STR("mcpool is stopping"));
+		mp_pool_client_decline(s->lobby->o.pool, rq->id, -1, MP_STR("mcpool is stopping"));
 		return;
 	}
-	if (write_params(ask, t, says_server, !is_modern, &params) == 0)
-		q = query_new(s, ask, mp_buf_get(&params));
+	if (write_params(rq, t, says_server, !is_modern, &params) == 0)
+		q = query_new(s, rq, mp_buf_get(&params));
 	if (!q)
-		mp_pool_client_decline(s->lobby->o.pool, ask->question, -32603,
-				       MP_STR("no memory"));
+		mp_pool_client_decline(s->lobby->o.pool, rq->id, -32603, MP_STR("no memory"));
 	else if (is_modern)
 		mp_request_park(e, q);
 	else
 		put_to_agent(s, e, q);
 }
 
-static void ask(void *u, const struct mp_ask *ask)
+static void ask(void *u, const struct mp_pool_server_request *rq)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
 	struct mp_session *s = u;
-	struct mp_request *e = mp_request_of_call(s, ask->call);
-	struct mp_str params = ask->params.len ? ask->params : MP_STR("{}");
+	struct mp_request *e = mp_request_of_call(s, rq->call);
+	struct mp_str params = rq->params.len ? rq->params : MP_STR("{}");
 
 	mp_tape_init(&t, 0);
 	t.keep_depth = 1;
 	/* A call that nobody waits for any more has nobody to ask; nor has a modern agent without
 	 * one. */
-	if ((ask->call && !e) || (!e && (s->traits & MP_SESSION_STATELESS)) ||
+	if ((rq->call && !e) || (!e && (s->traits & MP_SESSION_STATELESS)) ||
 	    mp_tape_parse(&t, params, NULL) < 0)
-		mp_pool_client_decline(s->lobby->o.pool, ask->question, -32601,
+		mp_pool_client_decline(s->lobby->o.pool, rq->id, -32601,
 				       MP_STR("there is nobody to ask"));
 	else
-		ask_one(s, e, ask, &t);
+		ask_one(s, e, rq, &t);
 }
 
 /* --- taking back ----------------------------------------------------------------------------- */

@@ -47,17 +47,17 @@ struct stage {
 	struct fleet_result ra, rb;
 };
 
-static inline void stage_asked(void *u, const struct mp_ask *ask)
+static inline void stage_asked(void *u, const struct mp_pool_server_request *rq)
 {
 	struct voice *v = u;
 
 	v->asked++;
-	v->question = ask->question;
-	v->call = heap_pool_call_get_id(ask->call);
-	v->method = ask->method;
-	snprintf(v->text, sizeof(v->text), "%s %.*s", ask->server, MP_STR_ARGS(ask->params));
+	v->question = rq->id;
+	v->call = heap_pool_call_get_id(rq->call);
+	v->method = rq->method;
+	snprintf(v->text, sizeof(v->text), "%s %.*s", rq->server, MP_STR_ARGS(rq->params));
 	if (v->answers)
-		mp_pool_client_reply(v->stage->f.pool, ask->question, MP_STR("{\"roots\":[]}"));
+		mp_pool_client_reply(v->stage->f.pool, rq->id, MP_STR("{\"roots\":[]}"));
 }
 
 static inline void stage_unasked(void *u, mp_id question)

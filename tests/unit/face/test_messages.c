@@ -365,7 +365,7 @@ static bool ends_well(struct stage *s)
 	fleet_settle(&s->front.f);
 	REQUIRE(s->front.lobby->open == 0 && s->front.lobby->parked.len == 0);
 	REQUIRE(s->front.lobby->sessions.len == 0);
-	REQUIRE(s->front.f.pool->questions.len == 0 && s->front.f.pool->clients.len == 0);
+	REQUIRE(s->front.f.pool->server_requests.len == 0 && s->front.f.pool->clients.len == 0);
 	REQUIRE(!s->wrong);
 	return true;
 }

@@ -85,22 +85,22 @@ static bool is_own(const struct voice *v, mp_id call)
 	return false;
 }
 
-static void was_asked(void *u, const struct mp_ask *ask)
+static void was_asked(void *u, const struct mp_pool_server_request *rq)
 {
 	struct voice *v = u;
 	unsigned long long whose;
 	char params[64];
 
-	snprintf(params, sizeof(params), "%.*s", MP_STR_ARGS(ask->params));
+	snprintf(params, sizeof(params), "%.*s", MP_STR_ARGS(rq->params));
 	v->storm->asked++;
 	v->storm->crossed +=
-		!v->session || (ask->call && !is_own(v, heap_pool_call_get_id(ask->call)));
+		!v->session || (rq->call && !is_own(v, heap_pool_call_get_id(rq->call)));
 	if (sscanf(params, "{\"for\":%llu", &whose) == 1 && whose)
 		v->storm->crossed += whose != v->session;
 	if (v->n < QUESTIONS)
-		v->questions[v->n++] = ask->question;
+		v->questions[v->n++] = rq->id;
 	if (pick(v->storm, 4) == 0)
-		answer(v, ask->question);
+		answer(v, rq->id);
 	else if (pick(v->storm, 20) == 0)
 		leave(v);
 }
@@ -314,11 +314,11 @@ static bool is_clean(struct storm *s)
 			leave(&s->voices[i]);
 	fleet_settle(&s->f);
 	REQUIRE(s->crossed == 0);
-	REQUIRE(s->f.pool->questions.len == 0 && s->f.pool->clients.len == 0);
+	REQUIRE(s->f.pool->server_requests.len == 0 && s->f.pool->clients.len == 0);
 	MP_LIST_EACH(&s->f.pool->instances, link) {
 		struct mp_instance *in = mp_container_of(link, struct mp_instance, link);
 
-		REQUIRE(in->asked.len == 0 && in->topics.len == 0);
+		REQUIRE(in->requests.len == 0 && in->topics.len == 0);
 	}
 	for (int i = 0; i < s->n_calls; i++)
 		REQUIRE(s->calls[i].answers == 1);

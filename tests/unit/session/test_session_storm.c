@@ -582,7 +582,7 @@ static bool ends_well(struct storm *s)
 			leave(&s->voices[i]);
 	fleet_settle(&s->f);
 	REQUIRE(s->lobby->open == 0 && s->lobby->parked.len == 0);
-	REQUIRE(s->f.pool->questions.len == 0 && s->f.pool->clients.len == 0);
+	REQUIRE(s->f.pool->server_requests.len == 0 && s->f.pool->clients.len == 0);
 	REQUIRE(s->wrong == 0);
 	return true;
 }

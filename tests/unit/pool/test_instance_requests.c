@@ -1,4 +1,5 @@
-/* test_asked.c - questions of servers: answered at most once, and never left hanging. */
+/* test_instance_requests.c - questions of servers: answered at most once, and never left hanging.
+ */
 #include "stage.h"
 
 #include "transport/transport.h"
@@ -124,7 +125,7 @@ TEST(a_server_may_withdraw_its_question)
 
 TEST(a_session_that_answers_nothing_is_not_waited_for)
 {
-	static const struct mp_pool_client_hooks silent = {.ask = NULL};
+	static const struct mp_pool_client_hooks silent = {.request = NULL};
 	MP_CLEANUP(stage_done) struct stage s = {.server = NULL};
 
 	CHECK(stage_open(&s, SERVER("session")));

@@ -1,6 +1,6 @@
 /*
- * asked.c - questions of servers, from when they are asked until they are answered, declined or no
- * longer wanted. Each is answered at most once; whoever was asked hears when nobody waits any more.
+ * instance_requests.c - server requests, from when they arrive until they are answered, declined or
+ * withdrawn. Each is answered at most once; the client hears when its answer is no longer wanted.
  */
 #include "base/limits.h"
 #include "base/mem.h"
@@ -10,41 +10,41 @@
 
 enum { METHOD_NOT_FOUND = -32601, DECLINED = -1 };
 
-struct mp_asked {
+struct server_request {
 	struct mp_link of_client, of_instance;
 	struct mp_pool *pool;
 	mp_id id;
 	struct mp_pool_call *call; /* it belongs to; NULL: that cannot be said */
 	struct mp_pool_client *client;
 	struct mp_instance *in;
-	mp_id request; /* as the upstream knows it */
+	mp_id upstream_id; /* as the upstream knows it */
 	struct mp_timer timer;
 	struct mp_task task; /* tells that it is over */
 	struct mp_grave grave;
 };
 
-static struct mp_asked *asked_of_client(struct mp_link *link)
+static struct server_request *request_of_client(struct mp_link *link)
 {
-	return mp_container_of(link, struct mp_asked, of_client);
+	return mp_container_of(link, struct server_request, of_client);
 }
 
-static struct mp_asked *asked_of_instance(struct mp_link *link)
+static struct server_request *request_of_instance(struct mp_link *link)
 {
-	return mp_container_of(link, struct mp_asked, of_instance);
+	return mp_container_of(link, struct server_request, of_instance);
 }
 
 /* --- the calls they belong to ---------------------------------------------------------------- */
 
-static bool is_about(const struct mp_asked *a, const struct mp_pool_call *l)
+static bool is_about(const struct server_request *a, const struct mp_pool_call *l)
 {
 	return a->call ? a->call == l : a->client->id == l->session;
 }
 
 /* Somebody is thinking about what belongs to this call. */
-static bool asked_has(const struct mp_pool_call *l)
+static bool has_request(const struct mp_pool_call *l)
 {
-	MP_LIST_EACH(&l->in->asked, link)
-		if (is_about(asked_of_instance(link), l))
+	MP_LIST_EACH(&l->in->requests, link)
+		if (is_about(request_of_instance(link), l))
 			return true;
 	return false;
 }
@@ -56,70 +56,70 @@ static void reckon(struct mp_instance *in, mp_id session)
 		struct mp_pool_call *l = mp_container_of(link, struct mp_pool_call, link);
 
 		if (l->session == session)
-			mp_pool_call_pause(l, asked_has(l));
+			mp_pool_call_pause(l, has_request(l));
 	}
 }
 
 /* --- endings --------------------------------------------------------------------------------- */
 
-static void free_asked(struct mp_grave *grave)
+static void free_request(struct mp_grave *grave)
 {
-	mp_free(mp_container_of(grave, struct mp_asked, grave));
+	mp_free(mp_container_of(grave, struct server_request, grave));
 }
 
 /* From here on nobody finds it. */
-static void close(struct mp_asked *a)
+static void close(struct server_request *a)
 {
 	mp_timer_stop(&a->timer);
-	mp_ids_remove(&a->pool->questions, a->id);
-	mp_list_remove(&a->client->asked, &a->of_client);
-	mp_list_remove(&a->in->asked, &a->of_instance);
+	mp_ids_remove(&a->pool->server_requests, a->id);
+	mp_list_remove(&a->client->requests, &a->of_client);
+	mp_list_remove(&a->in->requests, &a->of_instance);
 	reckon(a->in, a->client->id);
 }
 
-static void bury(struct mp_asked *a)
+static void bury(struct server_request *a)
 {
-	mp_loop_bury(a->pool->o.loop, &a->grave, free_asked);
+	mp_loop_bury(a->pool->o.loop, &a->grave, free_request);
 }
 
-static void tell_unasked(void *u)
+static void tell_withdrawn(void *u)
 {
-	struct mp_asked *a = u;
+	struct server_request *a = u;
 
-	mp_list_remove(&a->client->unasked, &a->of_client);
+	mp_list_remove(&a->client->withdrawn, &a->of_client);
 	bury(a);
-	if (a->client->hooks.unask)
-		a->client->hooks.unask(a->client->u, a->id);
+	if (a->client->hooks.withdraw)
+		a->client->hooks.withdraw(a->client->u, a->id);
 }
 
 /* A server may be going down right now: whoever hears of it may do anything, so it hears later. */
-static void unask(struct mp_asked *a)
+static void withdraw_later(struct server_request *a)
 {
-	mp_list_append(&a->client->unasked, &a->of_client);
-	mp_task_init(&a->task, tell_unasked, a);
+	mp_list_append(&a->client->withdrawn, &a->of_client);
+	mp_task_init(&a->task, tell_withdrawn, a);
 	mp_loop_post(a->pool->o.loop, &a->task);
 }
 
 /* It no longer wants to know. */
-static void forget_unasked(struct mp_pool_client *client)
+static void forget_withdrawn(struct mp_pool_client *client)
 {
 	struct mp_link *link;
 
-	while ((link = mp_list_pop(&client->unasked))) {
-		mp_loop_unpost(client->pool->o.loop, &asked_of_client(link)->task);
-		bury(asked_of_client(link));
+	while ((link = mp_list_pop(&client->withdrawn))) {
+		mp_loop_unpost(client->pool->o.loop, &request_of_client(link)->task);
+		bury(request_of_client(link));
 	}
 }
 
 /* is_told: whoever was asked does not know it yet. */
-static void decline(struct mp_asked *a, int code, struct mp_str words, bool is_told)
+static void decline(struct server_request *a, int code, struct mp_str words, bool is_told)
 {
 	struct mp_upstream *up = mp_keeper_get_upstream(a->in->k);
-	mp_id request = a->request;
+	mp_id request = a->upstream_id;
 
 	close(a);
 	if (is_told)
-		unask(a);
+		withdraw_later(a);
 	else
 		bury(a);
 	if (up)
@@ -132,43 +132,44 @@ static void was_not_answered(void *u)
 }
 
 /* Declining one may end others, so each is looked for anew. */
-static struct mp_asked *find_of_call(const struct mp_instance *in, const struct mp_pool_call *call)
+static struct server_request *find_of_call(const struct mp_instance *in,
+					   const struct mp_pool_call *call)
 {
-	MP_LIST_EACH(&in->asked, link)
-		if (asked_of_instance(link)->call == call)
-			return asked_of_instance(link);
+	MP_LIST_EACH(&in->requests, link)
+		if (request_of_instance(link)->call == call)
+			return request_of_instance(link);
 	return NULL;
 }
 
-static struct mp_asked *find_request(const struct mp_instance *in, mp_id request)
+static struct server_request *find_request(const struct mp_instance *in, mp_id request)
 {
-	MP_LIST_EACH(&in->asked, link)
-		if (asked_of_instance(link)->request == request)
-			return asked_of_instance(link);
+	MP_LIST_EACH(&in->requests, link)
+		if (request_of_instance(link)->upstream_id == request)
+			return request_of_instance(link);
 	return NULL;
 }
 
-void mp_asked_end_call(struct mp_pool_call *l)
+void mp_instance_requests_end_call(struct mp_pool_call *l)
 {
-	struct mp_asked *a;
+	struct server_request *a;
 
 	while (l->in && (a = find_of_call(l->in, l)))
 		decline(a, DECLINED, MP_STR("the call that the question belongs to is over"), true);
 }
 
-void mp_asked_leave(struct mp_pool_client *client)
+void mp_instance_requests_leave(struct mp_pool_client *client)
 {
 	struct mp_link *link;
 
-	while ((link = mp_list_first(&client->asked)))
-		decline(asked_of_client(link), DECLINED, MP_STR("whoever was asked has left"),
+	while ((link = mp_list_first(&client->requests)))
+		decline(request_of_client(link), DECLINED, MP_STR("whoever was asked has left"),
 			false);
-	forget_unasked(client);
+	forget_withdrawn(client);
 }
 
-void mp_pool_client_reply(struct mp_pool *p, mp_id question, struct mp_str result)
+void mp_pool_client_reply(struct mp_pool *p, mp_id request, struct mp_str result)
 {
-	struct mp_asked *a = mp_ids_get(&p->questions, question);
+	struct server_request *a = mp_ids_get(&p->server_requests, request);
 	struct mp_upstream *up = a ? mp_keeper_get_upstream(a->in->k) : NULL;
 
 	if (!a)
@@ -176,12 +177,12 @@ void mp_pool_client_reply(struct mp_pool *p, mp_id question, struct mp_str resul
 	close(a);
 	bury(a);
 	if (up)
-		mp_upstream_reply(up, a->request, result);
+		mp_upstream_reply(up, a->upstream_id, result);
 }
 
-void mp_pool_client_decline(struct mp_pool *p, mp_id question, int code, struct mp_str words)
+void mp_pool_client_decline(struct mp_pool *p, mp_id request, int code, struct mp_str words)
 {
-	struct mp_asked *a = mp_ids_get(&p->questions, question);
+	struct server_request *a = mp_ids_get(&p->server_requests, request);
 
 	if (a)
 		decline(a, code, words, false);
@@ -192,19 +193,19 @@ void mp_pool_client_decline(struct mp_pool *p, mp_id question, int code, struct 
 static void put(struct mp_instance *in, struct mp_pool_client *client, struct mp_pool_call *call,
 		const struct mp_server_request *rq)
 {
-	struct mp_asked *a = mp_alloc(sizeof(*a));
-	struct mp_ask ask = {
+	struct server_request *a = mp_alloc(sizeof(*a));
+	struct mp_pool_server_request to_client = {
 		.call = call, .server = in->e->name, .method = rq->method, .params = rq->params};
 
-	*a = (struct mp_asked){
-		.pool = in->pool, .call = call, .client = client, .in = in, .request = rq->id};
-	ask.question = a->id = mp_ids_add(&in->pool->questions, a);
-	mp_list_append(&client->asked, &a->of_client);
-	mp_list_append(&in->asked, &a->of_instance);
+	*a = (struct server_request){
+		.pool = in->pool, .call = call, .client = client, .in = in, .upstream_id = rq->id};
+	to_client.id = a->id = mp_ids_add(&in->pool->server_requests, a);
+	mp_list_append(&client->requests, &a->of_client);
+	mp_list_append(&in->requests, &a->of_instance);
 	mp_timer_init(&a->timer, in->pool->o.loop, was_not_answered, a);
 	mp_timer_start(&a->timer, MP_LIMIT_PARKED_MS);
 	reckon(in, client->id);
-	client->hooks.ask(client->u, &ask); /* which may answer at once */
+	client->hooks.request(client->u, &to_client); /* which may answer at once */
 }
 
 /* The first one is worth a line, and so is every doubling. */
@@ -239,7 +240,7 @@ static void asked(void *u, const struct mp_server_request *rq)
 		return;
 	}
 	client = mp_pool_client_find(in->pool, to.session);
-	if (!client || !client->hooks.ask) {
+	if (!client || !client->hooks.request) {
 		mp_upstream_decline(mp_keeper_get_upstream(in->k), rq->id, METHOD_NOT_FOUND,
 				    mp_server_request_get_refusal(rq->method));
 		return;
@@ -251,24 +252,24 @@ static void asked(void *u, const struct mp_server_request *rq)
 
 static void withdrawn(void *u, mp_id request)
 {
-	struct mp_asked *a = find_request(u, request);
+	struct server_request *a = find_request(u, request);
 
 	if (!a)
 		return;
 	close(a);
-	unask(a);
+	withdraw_later(a);
 }
 
 /* --- life ------------------------------------------------------------------------------------ */
 
-void mp_asked_init(struct mp_instance *in)
+void mp_instance_requests_init(struct mp_instance *in)
 {
-	mp_list_init(&in->asked);
+	mp_list_init(&in->requests);
 	in->answerer = (struct mp_answerer){.ask = asked, .withdraw = withdrawn, .u = in};
 }
 
 /* A one-shot run without a terminal cannot answer, and says so. */
-const struct mp_answerer *mp_asked_get_answerer(struct mp_instance *in)
+const struct mp_answerer *mp_instance_requests_get_answerer(struct mp_instance *in)
 {
 	const struct mp_pool_options *o = &in->pool->o;
 
