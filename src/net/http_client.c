@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "net/http_dial.h"
 #include "net/http_wire.h"
-#include "net/ration.h"
+#include "net/read_budget.h"
 
 struct mp_http_client {
 	struct mp_loop *loop;
@@ -46,7 +46,7 @@ struct exchange {
 	bool sent;    /* told */
 	bool safe;    /* may be sent twice */
 	bool stalled; /* curl holds data back because of that, or for others' sake */
-	struct mp_ration ration;
+	struct mp_read_budget budget;
 	int64_t connect_ms, idle_ms, total_ms;
 	int64_t last_ms;       /* when the last byte moved */
 	curl_off_t uploaded;   /* by then */
@@ -181,14 +181,14 @@ static size_t data_came(char *bytes, size_t one, size_t n, void *u)
 	if (!x->hooks)
 		return 0;
 	/* curl reads a hundred buffers before it lets go by itself. */
-	if (mp_ration_is_used_up(&x->ration))
-		mp_timer_start(&x->wake, mp_ration_rest(&x->ration));
+	if (mp_read_budget_is_used_up(&x->budget))
+		mp_timer_start(&x->wake, mp_read_budget_rest(&x->budget));
 	if (mp_timer_is_running(&x->wake)) {
 		set_stalled(x, true);
 		return CURL_WRITEFUNC_PAUSE;
 	}
 	byte_moved(x);
-	mp_ration_note(&x->ration, n);
+	mp_read_budget_note(&x->budget, n);
 	if (x->hooks->data)
 		x->hooks->data(x->u, (struct mp_str){bytes, n});
 	return n;
@@ -394,7 +394,7 @@ static struct exchange *exchange_new(struct mp_http_client *c,
 	x->client = c;
 	x->id = mp_ids_add(&c->exchanges, x);
 	x->safe = mp_http_setup_is_safe(request);
-	mp_ration_init(&x->ration, c->loop, request->is_quiet);
+	mp_read_budget_init(&x->budget, c->loop, request->is_quiet);
 	x->connect_ms = request->connect_ms ? request->connect_ms : MP_HTTP_CONNECT_MS;
 	x->idle_ms = request->idle_ms;
 	x->total_ms = request->total_ms;

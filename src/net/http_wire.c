@@ -13,7 +13,7 @@
 #include "base/list.h"
 #include "base/mem.h"
 #include "net/http_dial.h"
-#include "net/ration.h"
+#include "net/read_budget.h"
 
 enum {
 	/* One TLS record: the peer can use all of it or nothing, so `written` tells the truth. */
@@ -33,7 +33,7 @@ struct mp_http_wire {
 	struct mp_timer limit;
 	int64_t connect_ms;
 	struct mp_task begin, flush;
-	struct mp_ration ration;
+	struct mp_read_budget budget;
 	struct mp_timer rest; /* nothing is read while it runs */
 	struct mp_buf queue;  /* what goes out next */
 	/* What is going out: it stays where it is until all of it is gone, for TLS insists on the
@@ -124,7 +124,7 @@ static bool can_use(const struct mp_http_wire *w)
 /* True when there may be more. */
 static bool read_one(struct mp_http_wire *w)
 {
-	char room[MP_RATION_PIECE];
+	char room[MP_READ_BUDGET_PIECE];
 	size_t n = 0;
 	CURLcode r;
 
@@ -138,7 +138,7 @@ static bool read_one(struct mp_http_wire *w)
 	else if (n == 0)
 		break_off(w, "closed the connection");
 	else {
-		mp_ration_note(&w->ration, n);
+		mp_read_budget_note(&w->budget, n);
 		w->hooks->data(w->u, (struct mp_str){room, n});
 	}
 	return can_use(w);
@@ -148,14 +148,14 @@ static void read_some(void *u)
 {
 	struct mp_http_wire *w = u;
 
-	(void)mp_ration_is_used_up(&w->ration); /* its moment begins */
+	(void)mp_read_budget_is_used_up(&w->budget); /* its moment begins */
 	for (int i = 0; read_one(w); i++) {
-		bool is_over = mp_ration_is_used_up(&w->ration);
+		bool is_over = mp_read_budget_is_used_up(&w->budget);
 
 		if (!is_over && i < READS)
 			continue;
 		mp_http_drive_unwatch(w->dial.drive, w->fd);
-		mp_timer_start(&w->rest, is_over ? mp_ration_rest(&w->ration) : 0);
+		mp_timer_start(&w->rest, is_over ? mp_read_budget_rest(&w->budget) : 0);
 		return;
 	}
 }
@@ -317,7 +317,7 @@ int mp_http_wire_open(struct mp_http_client *c, const struct mp_http_request *re
 	mp_timer_init(&w->limit, w->loop, limit_rang, w);
 	mp_task_init(&w->begin, begin, w);
 	mp_task_init(&w->flush, flush, w);
-	mp_ration_init(&w->ration, w->loop, false);
+	mp_read_budget_init(&w->budget, w->loop, false);
 	mp_timer_init(&w->rest, w->loop, ready, w);
 	mp_list_append(&drive->wires, &w->link);
 	mp_loop_post(w->loop, &w->begin);
