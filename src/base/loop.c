@@ -14,7 +14,7 @@
 #include <uv.h>
 
 #include "base/mem.h"
-#include "base/spares.h"
+#include "base/freelist.h"
 #include "base/timers.h"
 
 /* A hundred years: a delay nobody will see the end of, and no sum with it overflows. */
@@ -41,7 +41,7 @@ struct mp_loop {
 	struct mp_list hooks;      /* at the end of each turn */
 	struct mp_list jump_hooks; /* when the clocks jumped */
 	struct mp_list graves;     /* to be freed when the turn ends */
-	struct mp_spares spares;
+	struct mp_freelist freelist;
 	struct mp_clock_jump jump; /* seen and not yet told */
 
 	uv_poll_t date_watch; /* readable when the date was set or the machine woke */
@@ -265,9 +265,9 @@ void mp_loop_bury(struct mp_loop *loop, struct mp_grave *grave, void (*fn)(struc
 	mp_list_append(&loop->graves, &grave->link);
 }
 
-struct mp_spares *mp_loop_get_spares(struct mp_loop *loop)
+struct mp_freelist *mp_loop_get_freelist(struct mp_loop *loop)
 {
-	return &loop->spares;
+	return &loop->freelist;
 }
 
 static void free_the_buried(struct mp_loop *loop)
@@ -536,6 +536,6 @@ struct mp_loop *mp_loop_free(struct mp_loop *loop)
 	if (loop->date_fd >= 0)
 		close(loop->date_fd);
 	mp_timers_done(&loop->timers);
-	mp_spares_done(&loop->spares);
+	mp_freelist_done(&loop->freelist);
 	return mp_free(loop);
 }

@@ -100,7 +100,7 @@ struct mp_grave {
 };
 void mp_loop_bury(struct mp_loop *loop, struct mp_grave *grave, void (*fn)(struct mp_grave *grave));
 
-/* Blocks that come and go with every call; see spares.h. */
-struct mp_spares *mp_loop_get_spares(struct mp_loop *loop);
+/* Blocks that come and go with every call; see freelist.h. */
+struct mp_freelist *mp_loop_get_freelist(struct mp_loop *loop);
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "base/spares.h"
+#include "base/freelist.h"
 #include "session/failed_call.h"
 #include "session/parts.h"
 
@@ -115,7 +115,7 @@ enum {
 	REQUEST_SIZE = offsetof(struct mp_request, call),
 	REQUEST_ROOM = 192,
 	CALL_SIZE = sizeof(struct mp_request),
-	CALL_ROOM = MP_SPARES_MOST - CALL_SIZE,
+	CALL_ROOM = MP_FREELIST_MOST - CALL_SIZE,
 };
 
 static bool request_has_call(const struct mp_request *e)
@@ -137,7 +137,8 @@ struct mp_request *mp_request_new(struct mp_session *s, const struct mp_message 
 {
 	struct mp_loop *loop = s->lobby->loop;
 	bool has_call = mp_method_get(m->method)->reaches_server;
-	struct mp_request *e = mp_spares_take(mp_loop_get_spares(loop), request_get_size(has_call));
+	struct mp_request *e =
+		mp_freelist_take(mp_loop_get_freelist(loop), request_get_size(has_call));
 
 	memset(e, 0, REQUEST_SIZE);
 	e->room = (char *)e + (has_call ? CALL_SIZE : REQUEST_SIZE);
@@ -173,7 +174,7 @@ static void free_buried(struct mp_grave *grave)
 	mp_free(e->kept);
 	if (request_has_call(e))
 		mp_pool_call_done(&e->call);
-	mp_spares_give(mp_loop_get_spares(e->loop), e, request_get_size(request_has_call(e)));
+	mp_freelist_give(mp_loop_get_freelist(e->loop), e, request_get_size(request_has_call(e)));
 }
 
 /*
