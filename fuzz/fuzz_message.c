@@ -1,12 +1,12 @@
 /*
  * fuzz_message.c - the envelope: what is taken apart is put together and read again, and says the
- * same; what a tape learns in pieces is what it learns at once; salvage agrees with the scan.
+ * same; what a tape learns in pieces is what it learns at once; recover_id agrees with the scan.
  */
 #include "fuzz.h"
 
 #include "base/buf.h"
 #include "rpc/message.h"
-#include "rpc/salvage.h"
+#include "rpc/recover_id.h"
 
 static bool same(struct mp_str a, struct mp_str b)
 {
@@ -137,31 +137,31 @@ static void check_pieces(const struct mp_message *m, struct mp_str text, size_t 
 	mp_tape_done(&tape);
 }
 
-/* Of a message that can be read, nothing but its own id is ever salvaged. */
-static void check_salvage(const struct mp_message *m, struct mp_str text)
+/* Of a message that can be read, nothing but its own id is ever recovered. */
+static void check_recover_id(const struct mp_message *m, struct mp_str text)
 {
-	struct mp_str id = mp_salvage_id(text, text);
+	struct mp_str id = mp_recover_id(text, text);
 
 	if (m->kind == MP_MESSAGE_BATCH)
 		return;
 	FUZZ_CHECK(id.len == 0 || same(id, m->id) || (m->id.len == 0 && same(id, MP_STR("null"))));
-	if (mp_salvage_is_call(text))
+	if (mp_recover_id_is_call(text))
 		FUZZ_CHECK(m->method_name != MP_NONE);
 }
 
 /* Whatever is cut out of it. */
-static void salvage_parts(struct mp_str text, struct fuzz_input *in)
+static void recover_parts(struct mp_str text, struct fuzz_input *in)
 {
 	for (int i = 0; i < 4; i++) {
 		size_t from = fuzz_below(in, (uint32_t)text.len + 1);
 		struct mp_str head = {text.p, text.len - from};
 		struct mp_str tail = {text.p + from, text.len - from};
-		struct mp_str id = mp_salvage_id(head, tail);
+		struct mp_str id = mp_recover_id(head, tail);
 
 		FUZZ_CHECK(id.len == 0 || (id.p >= text.p && id.p + id.len <= text.p + text.len));
 		FUZZ_CHECK(id.len <= MP_LIMIT_ID);
-		(void)mp_salvage_is_message(head);
-		(void)mp_salvage_is_call(tail);
+		(void)mp_recover_id_is_message(head);
+		(void)mp_recover_id_is_call(tail);
 	}
 }
 
@@ -183,7 +183,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (mp_message_scan(&tape, text, &m, &error) == 0) {
 		check_view(&m, text);
 		check_pieces(&m, text, step);
-		check_salvage(&m, text);
+		check_recover_id(&m, text);
 		if (m.kind == MP_MESSAGE_REQUEST || m.kind == MP_MESSAGE_NOTIFICATION)
 			check_forward(&m, &in);
 		else if (m.kind != MP_MESSAGE_BATCH)
@@ -194,7 +194,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			   error.rpc_code == -32603);
 		FUZZ_CHECK(m.id.len <= MP_LIMIT_ID);
 	}
-	salvage_parts(text, &in);
+	recover_parts(text, &in);
 	mp_tape_done(&tape);
 	return 0;
 }

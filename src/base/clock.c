@@ -44,7 +44,7 @@ int64_t mp_clock_read_us(const struct mp_clock *c)
 	return c->by_hand ? c->hand.mono_us : read_us(CLOCK_MONOTONIC);
 }
 
-void mp_clock_glance(struct mp_clock *c)
+void mp_clock_peek(struct mp_clock *c)
 {
 	int64_t passed_us = mp_clock_read_us(c) - c->now.mono_us;
 

@@ -34,7 +34,7 @@ void mp_clock_init_by_hand(struct mp_clock *c, int64_t wall_ms);
 /* Microseconds at this very moment, which a turn does not go by; by hand: as the hand has it. */
 int64_t mp_clock_read_us(const struct mp_clock *c);
 /* The monotonic clock alone: the others are taken to have gone along, until they are read. */
-void mp_clock_glance(struct mp_clock *c);
+void mp_clock_peek(struct mp_clock *c);
 /* Read the clocks. True when a suspend or a shift was seen, which is then in *ret_jump. */
 bool mp_clock_update(struct mp_clock *c, struct mp_clock_jump *ret_jump);
 

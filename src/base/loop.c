@@ -51,11 +51,11 @@ struct mp_loop {
 /* --- time ----------------------------------------------------------------------------------- */
 
 /* Between two looks at all clocks the system tells of jumps, where it can. False: look. */
-static bool glance(struct mp_loop *loop)
+static bool loop_peek(struct mp_loop *loop)
 {
 	if (loop->date_fd < 0 || loop->looked_us == 0)
 		return false;
-	mp_clock_glance(&loop->clock);
+	mp_clock_peek(&loop->clock);
 	return loop->clock.now.mono_us - loop->looked_us < LOOK_US;
 }
 
@@ -65,7 +65,7 @@ static void refresh(struct mp_loop *loop)
 	struct mp_clock_jump jump;
 
 	loop->now_is_stale = false;
-	if (glance(loop))
+	if (loop_peek(loop))
 		return;
 	if (mp_clock_update(&loop->clock, &jump)) {
 		loop->jump.slept_ms += jump.slept_ms;

@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "face/greeting.h"
 #include "rpc/message.h"
-#include "rpc/salvage.h"
+#include "rpc/recover_id.h"
 
 enum {
 	FIRST_RETRY_MS = 10,
@@ -106,9 +106,9 @@ MP_MACHINE(bridge, struct mp_bridge)
 
 void mp_bridge_refuse_oversize(struct mp_bridge *b, struct mp_str head, struct mp_str tail)
 {
-	struct mp_str id = mp_salvage_id(head, tail);
+	struct mp_str id = mp_recover_id(head, tail);
 
-	if (id.len || mp_salvage_is_call(head))
+	if (id.len || mp_recover_id_is_call(head))
 		mp_bridge_answer(b, id, MCPOOL_ETOO_LARGE, "the message is larger than 32 MiB");
 }
 

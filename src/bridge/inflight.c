@@ -8,7 +8,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "rpc/glance.h"
+#include "rpc/peek.h"
 #include "rpc/message.h"
 
 enum { MAX_REQUESTS = 65536, MAX_STALE = 1024 };
@@ -172,7 +172,7 @@ static void notification_note(struct mp_inflight *f, struct mp_str line, struct 
 }
 
 /* Parse a line whose form the peek does not know. */
-static void line_parse(struct mp_inflight *f, struct mp_str line, struct mp_glance *g)
+static void line_parse(struct mp_inflight *f, struct mp_str line, struct mp_peek *g)
 {
 	struct mp_message m;
 
@@ -185,50 +185,50 @@ static void line_parse(struct mp_inflight *f, struct mp_str line, struct mp_glan
 		g->method = MP_STR("?");
 	switch (m.kind) {
 	case MP_MESSAGE_REQUEST:
-		g->kind = MP_GLANCE_REQUEST;
+		g->kind = MP_PEEK_REQUEST;
 		break;
 	case MP_MESSAGE_NOTIFICATION:
-		g->kind = MP_GLANCE_NOTIFICATION;
+		g->kind = MP_PEEK_NOTIFICATION;
 		break;
 	case MP_MESSAGE_RESULT:
-		g->kind = MP_GLANCE_RESULT;
+		g->kind = MP_PEEK_RESULT;
 		break;
 	case MP_MESSAGE_ERROR:
-		g->kind = MP_GLANCE_ERROR;
+		g->kind = MP_PEEK_ERROR;
 		break;
 	case MP_MESSAGE_BATCH:
-		g->kind = MP_GLANCE_BATCH;
+		g->kind = MP_PEEK_BATCH;
 		break;
 	}
 }
 
-static void line_peek(struct mp_inflight *f, struct mp_str line, struct mp_glance *g)
+static void line_peek(struct mp_inflight *f, struct mp_str line, struct mp_peek *g)
 {
-	mp_glance(line, g);
-	if (g->kind == MP_GLANCE_NOTHING)
+	mp_peek(line, g);
+	if (g->kind == MP_PEEK_NOTHING)
 		line_parse(f, line, g);
 }
 
-static bool sent_note(struct mp_inflight *f, struct mp_str line, const struct mp_glance *g,
+static bool sent_note(struct mp_inflight *f, struct mp_str line, const struct mp_peek *g,
 		      uint64_t end, bool is_kept, bool *ret_has_request)
 {
 	switch (g->kind) {
-	case MP_GLANCE_REQUEST:
+	case MP_PEEK_REQUEST:
 		*ret_has_request = true;
 		request_note(f, line, g->id, g->method, end, is_kept);
 		break;
-	case MP_GLANCE_NOTIFICATION:
+	case MP_PEEK_NOTIFICATION:
 		notification_note(f, line, g->method);
 		break;
-	case MP_GLANCE_RESULT:
-	case MP_GLANCE_ERROR:
+	case MP_PEEK_RESULT:
+	case MP_PEEK_ERROR:
 		if (mp_map_remove(&f->server_requests, g->id))
 			break;
 		if (mp_map_remove(&f->stale, g->id))
 			return false;
 		break;
-	case MP_GLANCE_BATCH:
-	case MP_GLANCE_NOTHING:
+	case MP_PEEK_BATCH:
+	case MP_PEEK_NOTHING:
 		break;
 	}
 	return true;
@@ -236,7 +236,7 @@ static bool sent_note(struct mp_inflight *f, struct mp_str line, const struct mp
 
 /* Call fn for each message of a batch; only revision 2025-03-26 has batches. */
 static void batch_each(struct mp_inflight *f, struct mp_str line,
-		       void (*fn)(void *u, struct mp_str line, const struct mp_glance *g), void *u)
+		       void (*fn)(void *u, struct mp_str line, const struct mp_peek *g), void *u)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
 
@@ -246,7 +246,7 @@ static void batch_each(struct mp_inflight *f, struct mp_str line,
 		return;
 	MP_VALUE_EACH(&t, MP_ROOT, v) {
 		struct mp_str one = mp_value_source(&t, v);
-		struct mp_glance g;
+		struct mp_peek g;
 
 		line_peek(f, one, &g);
 		fn(u, one, &g);
@@ -259,7 +259,7 @@ struct sent_batch {
 	bool is_kept, has_request;
 };
 
-static void sent_note_item(void *u, struct mp_str line, const struct mp_glance *g)
+static void sent_note_item(void *u, struct mp_str line, const struct mp_peek *g)
 {
 	struct sent_batch *n = u;
 
@@ -269,11 +269,11 @@ static void sent_note_item(void *u, struct mp_str line, const struct mp_glance *
 bool mp_inflight_note_sent(struct mp_inflight *f, struct mp_str line, uint64_t end, bool is_kept,
 			   bool *ret_has_request)
 {
-	struct mp_glance g;
+	struct mp_peek g;
 	struct sent_batch n = {f, end, is_kept, false};
 
 	line_peek(f, line, &g);
-	if (g.kind == MP_GLANCE_BATCH) {
+	if (g.kind == MP_PEEK_BATCH) {
 		batch_each(f, line, sent_note_item, &n);
 		*ret_has_request = n.has_request;
 		return true;
@@ -321,13 +321,13 @@ static void result_note(struct mp_inflight *f, struct mp_inflight_request *r)
 	}
 }
 
-static void answer_note(struct mp_inflight *f, const struct mp_glance *g)
+static void answer_note(struct mp_inflight *f, const struct mp_peek *g)
 {
 	struct mp_inflight_request *r = mp_map_get(&f->by_id, g->id);
 
 	if (!r)
 		return;
-	if (g->kind == MP_GLANCE_RESULT)
+	if (g->kind == MP_PEEK_RESULT)
 		result_note(f, r);
 	mp_inflight_remove(f, r);
 }
@@ -339,34 +339,34 @@ static void server_request_note(struct mp_inflight *f, struct mp_str id)
 		return; /* its answer is forwarded anyway */
 }
 
-static void received_note(void *u, struct mp_str line, const struct mp_glance *g)
+static void received_note(void *u, struct mp_str line, const struct mp_peek *g)
 {
 	struct mp_inflight *f = u;
 
 	switch (g->kind) {
-	case MP_GLANCE_RESULT:
-	case MP_GLANCE_ERROR:
+	case MP_PEEK_RESULT:
+	case MP_PEEK_ERROR:
 		answer_note(f, g);
 		break;
-	case MP_GLANCE_REQUEST:
+	case MP_PEEK_REQUEST:
 		server_request_note(f, g->id);
 		break;
-	case MP_GLANCE_NOTIFICATION:
+	case MP_PEEK_NOTIFICATION:
 		if (mp_str_eq(g->method, MP_STR("notifications/cancelled")))
 			mp_map_remove(&f->server_requests, param_find(f, line, "requestId"));
 		break;
-	case MP_GLANCE_BATCH:
-	case MP_GLANCE_NOTHING:
+	case MP_PEEK_BATCH:
+	case MP_PEEK_NOTHING:
 		break;
 	}
 }
 
 void mp_inflight_note_received(struct mp_inflight *f, struct mp_str line)
 {
-	struct mp_glance g;
+	struct mp_peek g;
 
 	line_peek(f, line, &g);
-	if (g.kind == MP_GLANCE_BATCH)
+	if (g.kind == MP_PEEK_BATCH)
 		batch_each(f, line, received_note, f);
 	else
 		received_note(f, line, &g);

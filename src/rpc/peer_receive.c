@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "rpc/peer.h"
-#include "rpc/salvage.h"
+#include "rpc/recover_id.h"
 
 /* --- their notifications -------------------------------------------------------------------- */
 
@@ -114,7 +114,7 @@ static struct mp_str tail_of(struct mp_str s)
 	return (struct mp_str){n ? s.p + s.len - n : s.p, n};
 }
 
-/* What was salvaged is echoed only where it cannot be anything else. */
+/* What was recovered is echoed only where it cannot be anything else. */
 static struct mp_str whole_number(struct mp_str id)
 {
 	int64_t number;
@@ -149,15 +149,15 @@ static void end_garbled(struct mp_peer *p, struct mp_str id, const struct mcpool
 static void take_garbled(struct mp_peer *p, struct mp_str head, struct mp_str tail,
 			 struct mp_str id, const struct mcpool_error *why)
 {
-	if (!mp_salvage_is_message(head)) {
+	if (!mp_recover_id_is_message(head)) {
 		note_noise(p, head);
 		return;
 	}
 	p->counts.garbled++;
-	if (mp_salvage_is_call(head)) /* their ids are not ours: it ends nothing here */
+	if (mp_recover_id_is_call(head)) /* their ids are not ours: it ends nothing here */
 		refuse_garbled(p, id, why);
 	else
-		end_garbled(p, mp_salvage_id(head, tail), why);
+		end_garbled(p, mp_recover_id(head, tail), why);
 }
 
 static bool take_text(struct mp_peer *p, struct mp_tape *tape, struct mp_str text,
@@ -208,5 +208,5 @@ void mp_peer_receive_oversize(struct mp_peer *p, struct mp_str head, struct mp_s
 		return;
 	(void)mp_fail(&why, MCPOOL_ETOO_LARGE, "the message is larger than %zu MiB",
 		      MP_LIMIT_MESSAGE >> 20);
-	take_garbled(p, head, tail, whole_number(mp_salvage_id(head, tail)), &why);
+	take_garbled(p, head, tail, whole_number(mp_recover_id(head, tail)), &why);
 }

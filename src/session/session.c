@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "rpc/salvage.h"
+#include "rpc/recover_id.h"
 #include "session/clients.h"
 #include "session/failed_call.h"
 #include "session/parts.h"
@@ -342,7 +342,7 @@ size_t mp_session_receive_oversize(struct mp_session *s, struct mp_str head, str
 
 	if (mp_request_write_data(data, &f) < 0)
 		mp_buf_clear(data);
-	answer_with_data(s, mp_salvage_id(head, tail), &why, mp_buf_get(data), d);
+	answer_with_data(s, mp_recover_id(head, tail), &why, mp_buf_get(data), d);
 	return 1;
 }
 

@@ -15,7 +15,7 @@
 #include "net/http_verdict.h"
 #include "net/redirect.h"
 #include "net/sse.h"
-#include "rpc/salvage.h"
+#include "rpc/recover_id.h"
 #include "transport/outbox.h"
 #include "transport/refusal.h"
 
@@ -215,7 +215,7 @@ static void take_message(struct sse_legacy *x, const struct mp_sse_event *event)
 	x->answered = true;
 	/* Nobody answers what was not sent; here the answer may be faster than that news. */
 	if (x->outbox.unsent)
-		mp_outbox_note_sent(&x->outbox, mp_salvage_id(event->data, tail));
+		mp_outbox_note_sent(&x->outbox, mp_recover_id(event->data, tail));
 	if (x->state != OPEN)
 		return;
 	if (event->oversize && hooks->oversize)

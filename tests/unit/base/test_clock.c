@@ -78,24 +78,24 @@ TEST(a_clock_moved_by_hand)
 	CHECK_EQ(c.now.mono_us, HOUR);
 }
 
-TEST(a_glance_is_at_one_clock)
+TEST(peeking_reads_one_clock)
 {
 	struct mp_clock c;
 	struct mp_clock_jump jump;
 
 	mp_clock_init_by_hand(&c, 1000);
 	mp_clock_advance(&c, 10);
-	mp_clock_glance(&c);
+	mp_clock_peek(&c);
 	CHECK_EQ(c.now.mono_us, 10 * MS);
 	CHECK_EQ(c.now.boot_us, 10 * MS);
 	CHECK_EQ(c.now.wall_us, 1010 * MS);
 	/* what else happened is not seen, until all are read */
 	mp_clock_suspend(&c, 5000);
-	mp_clock_glance(&c);
+	mp_clock_peek(&c);
 	CHECK_EQ(c.now.boot_us, 10 * MS);
 	CHECK_EQ(c.now.wall_us, 1010 * MS);
 	mp_clock_advance(&c, 1);
-	mp_clock_glance(&c);
+	mp_clock_peek(&c);
 	CHECK(mp_clock_update(&c, &jump));
 	CHECK_EQ(jump.slept_ms, 5000);
 	CHECK_EQ(jump.shifted_ms, 0);

@@ -1,9 +1,9 @@
 /*
- * glance.c - what kind of message a line is, seen in passing.
+ * peek.c - what kind of message a line is, seen in passing.
  * Members of the outermost object are stepped over until enough is known; most messages begin with
  * what we look for. Text with escapes, where it matters, is left to the real parser.
  */
-#include "rpc/glance.h"
+#include "rpc/peek.h"
 
 struct walk {
 	const char *p, *end;
@@ -123,7 +123,7 @@ static bool is(struct mp_str a, const char *b, size_t n)
 #define IS(a, literal) is(a, literal, sizeof(literal) - 1)
 
 /* What this member says; false: it cannot be understood. */
-static bool look_at(struct walk *w, struct mp_str key, struct mp_glance *g, bool *ret_answer)
+static bool look_at(struct walk *w, struct mp_str key, struct mp_peek *g, bool *ret_answer)
 {
 	if (IS(key, "id")) {
 		g->id = take_value(w);
@@ -132,7 +132,7 @@ static bool look_at(struct walk *w, struct mp_str key, struct mp_glance *g, bool
 	if (IS(key, "method"))
 		return take_string(w, &g->method) && g->method.len > 0;
 	if (IS(key, "result") || IS(key, "error")) {
-		g->kind = key.p[0] == 'r' ? MP_GLANCE_RESULT : MP_GLANCE_ERROR;
+		g->kind = key.p[0] == 'r' ? MP_PEEK_RESULT : MP_PEEK_ERROR;
 		*ret_answer = true;
 		if (g->id.len) /* enough is known */
 			return true;
@@ -140,31 +140,31 @@ static bool look_at(struct walk *w, struct mp_str key, struct mp_glance *g, bool
 	return skip_value(w);
 }
 
-static void finish(struct mp_glance *g, bool is_answer)
+static void finish(struct mp_peek *g, bool is_answer)
 {
 	if (is_answer && !g->method.len)
 		return;
-	g->kind = !g->method.len || is_answer ? MP_GLANCE_NOTHING
-		  : g->id.len                 ? MP_GLANCE_REQUEST
-					      : MP_GLANCE_NOTIFICATION;
+	g->kind = !g->method.len || is_answer ? MP_PEEK_NOTHING
+		  : g->id.len                 ? MP_PEEK_REQUEST
+					      : MP_PEEK_NOTIFICATION;
 }
 
-void mp_glance(struct mp_str text, struct mp_glance *g)
+void mp_peek(struct mp_str text, struct mp_peek *g)
 {
 	struct walk w = {text.p, text.p + text.len};
 	bool is_answer = false, is_whole = false;
 	struct mp_str key;
 
-	*g = (struct mp_glance){.kind = MP_GLANCE_NOTHING};
+	*g = (struct mp_peek){.kind = MP_PEEK_NOTHING};
 	if (take(&w, '[')) {
-		g->kind = MP_GLANCE_BATCH;
+		g->kind = MP_PEEK_BATCH;
 		return;
 	}
 	if (!take(&w, '{'))
 		return;
 	do {
 		if (!take_string(&w, &key) || !take(&w, ':') || !look_at(&w, key, g, &is_answer)) {
-			g->kind = MP_GLANCE_NOTHING;
+			g->kind = MP_PEEK_NOTHING;
 			return;
 		}
 		is_whole = g->id.len && (g->method.len || is_answer);
@@ -172,5 +172,5 @@ void mp_glance(struct mp_str text, struct mp_glance *g)
 	if (is_whole || take(&w, '}'))
 		finish(g, is_answer);
 	else
-		g->kind = MP_GLANCE_NOTHING;
+		g->kind = MP_PEEK_NOTHING;
 }

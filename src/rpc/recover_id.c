@@ -1,7 +1,7 @@
 /*
- * salvage.c - which request did this unreadable message answer?
+ * recover_id.c - which request did this unreadable message answer?
  */
-#include "rpc/salvage.h"
+#include "rpc/recover_id.h"
 
 #include <string.h>
 
@@ -132,7 +132,7 @@ static struct mp_str find_in_tail(struct mp_str tail)
 	return last;
 }
 
-bool mp_salvage_is_message(struct mp_str head)
+bool mp_recover_id_is_message(struct mp_str head)
 {
 	struct mp_str text = mp_str_trim(head);
 
@@ -141,12 +141,12 @@ bool mp_salvage_is_message(struct mp_str head)
 		mp_str_find(head, MP_STR("\"result\""), 0) >= 0);
 }
 
-bool mp_salvage_is_call(struct mp_str head)
+bool mp_recover_id_is_call(struct mp_str head)
 {
 	return find_key(head, MP_STR("\"method\"")) != NULL;
 }
 
-struct mp_str mp_salvage_id(struct mp_str head, struct mp_str tail)
+struct mp_str mp_recover_id(struct mp_str head, struct mp_str tail)
 {
 	struct mp_str id = find_in_head(head);
 

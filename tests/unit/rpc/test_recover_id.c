@@ -1,8 +1,8 @@
-/* test_salvage.c - the id of a message that cannot be read, from its first or last bytes. */
+/* test_recover_id.c - the id of a message that cannot be read, from its first or last bytes. */
 #include "test.h"
 
 #include "base/limits.h"
-#include "rpc/salvage.h"
+#include "rpc/recover_id.h"
 
 struct row {
 	const char *head, *tail, *id;
@@ -10,7 +10,7 @@ struct row {
 
 static bool judge(const struct row *row)
 {
-	struct mp_str id = mp_salvage_id(mp_str_of(row->head), mp_str_of(row->tail));
+	struct mp_str id = mp_recover_id(mp_str_of(row->head), mp_str_of(row->tail));
 
 	return test_same_text(id, mp_str_of(row->id), row->head, __FILE__, __LINE__);
 }
@@ -89,43 +89,43 @@ TEST(an_id_too_long_is_none)
 
 	memset(text + at, '1', MP_LIMIT_ID);
 	text[at + MP_LIMIT_ID] = ',';
-	CHECK_EQ(mp_salvage_id(mp_str_of(text), MP_STR("")).len, MP_LIMIT_ID);
+	CHECK_EQ(mp_recover_id(mp_str_of(text), MP_STR("")).len, MP_LIMIT_ID);
 	text[at + MP_LIMIT_ID] = '1';
 	text[at + MP_LIMIT_ID + 1] = ',';
-	CHECK_EQ(mp_salvage_id(mp_str_of(text), MP_STR("")).len, 0);
+	CHECK_EQ(mp_recover_id(mp_str_of(text), MP_STR("")).len, 0);
 }
 
 TEST(nothing_at_all)
 {
 	struct mp_str none = {NULL, 0};
 
-	CHECK_EQ(mp_salvage_id(none, none).len, 0);
-	CHECK(!mp_salvage_is_message(none));
-	CHECK(!mp_salvage_is_call(none));
+	CHECK_EQ(mp_recover_id(none, none).len, 0);
+	CHECK(!mp_recover_id_is_message(none));
+	CHECK(!mp_recover_id_is_call(none));
 }
 
 TEST(messages_are_told_from_what_is_printed)
 {
-	CHECK(mp_salvage_is_message(MP_STR("{\"jsonrpc\":\"2.0\"")));
-	CHECK(mp_salvage_is_message(MP_STR(" \t{\"result\":{")));
-	CHECK(mp_salvage_is_message(MP_STR("{\"id\":1, \"jsonrpc\"")));
-	CHECK(!mp_salvage_is_message(MP_STR("Server listening on {\"jsonrpc\":1}")));
-	CHECK(!mp_salvage_is_message(MP_STR("{\"level\":\"error\",\"msg\":\"no jsonrpc\"}")));
-	CHECK(!mp_salvage_is_message(MP_STR("[{\"jsonrpc\":\"2.0\"}]")));
-	CHECK(!mp_salvage_is_message(MP_STR("{}")));
-	CHECK(!mp_salvage_is_message(MP_STR("")));
-	CHECK(!mp_salvage_is_message(MP_STR(" \r\n")));
+	CHECK(mp_recover_id_is_message(MP_STR("{\"jsonrpc\":\"2.0\"")));
+	CHECK(mp_recover_id_is_message(MP_STR(" \t{\"result\":{")));
+	CHECK(mp_recover_id_is_message(MP_STR("{\"id\":1, \"jsonrpc\"")));
+	CHECK(!mp_recover_id_is_message(MP_STR("Server listening on {\"jsonrpc\":1}")));
+	CHECK(!mp_recover_id_is_message(MP_STR("{\"level\":\"error\",\"msg\":\"no jsonrpc\"}")));
+	CHECK(!mp_recover_id_is_message(MP_STR("[{\"jsonrpc\":\"2.0\"}]")));
+	CHECK(!mp_recover_id_is_message(MP_STR("{}")));
+	CHECK(!mp_recover_id_is_message(MP_STR("")));
+	CHECK(!mp_recover_id_is_message(MP_STR(" \r\n")));
 }
 
 TEST(calls_are_told_from_answers)
 {
-	CHECK(mp_salvage_is_call(MP_STR("{\"jsonrpc\":\"2.0\",\"method\":\"ping\"")));
-	CHECK(mp_salvage_is_call(MP_STR("{\"params\":{\"a\":[1]},\"method\" : ")));
-	CHECK(!mp_salvage_is_call(MP_STR("{\"result\":{\"method\":\"GET\"},\"id\":1}")));
-	CHECK(!mp_salvage_is_call(MP_STR("{\"result\":\"method\",\"id\":1}")));
-	CHECK(!mp_salvage_is_call(MP_STR("{\"result\":\"\\\"method\\\":\",\"id\":1}")));
-	CHECK(!mp_salvage_is_call(MP_STR("{\"method\"")));
-	CHECK(!mp_salvage_is_call(MP_STR("")));
+	CHECK(mp_recover_id_is_call(MP_STR("{\"jsonrpc\":\"2.0\",\"method\":\"ping\"")));
+	CHECK(mp_recover_id_is_call(MP_STR("{\"params\":{\"a\":[1]},\"method\" : ")));
+	CHECK(!mp_recover_id_is_call(MP_STR("{\"result\":{\"method\":\"GET\"},\"id\":1}")));
+	CHECK(!mp_recover_id_is_call(MP_STR("{\"result\":\"method\",\"id\":1}")));
+	CHECK(!mp_recover_id_is_call(MP_STR("{\"result\":\"\\\"method\\\":\",\"id\":1}")));
+	CHECK(!mp_recover_id_is_call(MP_STR("{\"method\"")));
+	CHECK(!mp_recover_id_is_call(MP_STR("")));
 }
 
 /* Every cut of a message, seen by a sanitizer to its exact end. */
@@ -137,7 +137,7 @@ TEST(whatever_is_cut_off)
 	for (size_t from = 0; from < sizeof(text); from++) {
 		for (size_t to = from; to < sizeof(text); to++) {
 			struct mp_str part = {text + from, to - from};
-			struct mp_str id = mp_salvage_id(part, part);
+			struct mp_str id = mp_recover_id(part, part);
 
 			CHECK(id.len == 0 || mp_str_eq(id, MP_STR("1")) ||
 			      mp_str_eq(id, MP_STR("\"x\\\"y\"")));
