@@ -15,7 +15,7 @@
 #include "config/read/catalogue.h"
 #include "json/value.h"
 #include "net/http_client.h"
-#include "net/http_setup.h"
+#include "net/curl_options.h"
 #include "net/http_verdict.h"
 #include "net/redirect.h"
 
@@ -234,7 +234,7 @@ static void fail_with_status(struct one *o, const struct mp_http_head *head)
 {
 	char place[MP_HTTP_PLACE];
 
-	mp_http_setup_place(o->at, place);
+	mp_curl_options_place(o->at, place);
 	mp_http_verdict_explain(head, MP_STR(""), place, mp_loop_wall_now_ms(o->all->loop),
 				&o->why);
 	stop(o);

@@ -13,14 +13,14 @@
 #include "base/limits.h"
 #include "base/list.h"
 #include "base/mem.h"
-#include "net/http_dial.h"
-#include "net/http_wire.h"
+#include "net/curl_easy.h"
+#include "net/curl_socket.h"
 #include "net/read_budget.h"
 
 struct mp_http_client {
 	struct mp_loop *loop;
-	struct mp_list drives;       /* all, the newest last */
-	struct mp_http_drive *drive; /* for what begins now */
+	struct mp_list multis;       /* all, the newest last */
+	struct mp_curl_multi *multi; /* for what begins now */
 	struct mp_task pump;         /* does what hooks asked for */
 	struct mp_ids exchanges;     /* all, owned */
 	struct mp_list waiting;      /* exchanges curl has not heard of */
@@ -37,7 +37,7 @@ struct exchange {
 	struct mp_list *list; /* which of the client's it is in */
 	struct mp_link link;
 	mp_id id;
-	struct mp_http_dial dial;
+	struct mp_curl_easy easy;
 	char *body; /* owned; NULL: none */
 	size_t body_len;
 	const struct mp_http_hooks *hooks; /* NULL: cancelled */
@@ -79,7 +79,7 @@ static curl_off_t get_uploaded(const struct exchange *x)
 {
 	curl_off_t n = 0;
 
-	(void)curl_easy_getinfo(x->dial.easy, CURLINFO_SIZE_UPLOAD_T, &n); /* stays 0 */
+	(void)curl_easy_getinfo(x->easy.handle, CURLINFO_SIZE_UPLOAD_T, &n); /* stays 0 */
 	return n;
 }
 
@@ -87,7 +87,7 @@ static bool has_written(const struct exchange *x)
 {
 	long n = 0;
 
-	return curl_easy_getinfo(x->dial.easy, CURLINFO_REQUEST_SIZE, &n) == CURLE_OK && n > 0;
+	return curl_easy_getinfo(x->easy.handle, CURLINFO_REQUEST_SIZE, &n) == CURLE_OK && n > 0;
 }
 
 static void tell_sent(struct exchange *x)
@@ -100,7 +100,7 @@ static void tell_sent(struct exchange *x)
 
 static void look_if_sent(struct exchange *x)
 {
-	if (x->sent || !x->dial.connected || !x->hooks || !has_written(x))
+	if (x->sent || !x->easy.connected || !x->hooks || !has_written(x))
 		return;
 	if ((size_t)get_uploaded(x) >= x->body_len)
 		tell_sent(x);
@@ -120,15 +120,15 @@ static int about_to_send(void *u, char *ip, char *local_ip, int port, int local_
 	(void)local_port;
 	if (!x->hooks)
 		return CURL_PREREQFUNC_ABORT;
-	if (x->dial.connected && !x->safe && has_written(x)) {
-		x->dial.verdict = MP_HTTP_CLOSED;
-		mp_fail(&x->dial.why, MCPOOL_ECLOSED, "%s closed the connection without an answer",
-			mp_http_dial_get_place(&x->dial));
+	if (x->easy.connected && !x->safe && has_written(x)) {
+		x->easy.verdict = MP_HTTP_CLOSED;
+		mp_fail(&x->easy.why, MCPOOL_ECLOSED, "%s closed the connection without an answer",
+			mp_curl_easy_get_place(&x->easy));
 		if (!x->sent)
 			tell_sent(x);
 		return CURL_PREREQFUNC_ABORT;
 	}
-	if (!mp_http_dial_may_use(&x->dial, ip))
+	if (!mp_curl_easy_may_use(&x->easy, ip))
 		return CURL_PREREQFUNC_ABORT;
 	byte_moved(x);
 	if (x->idle_ms)
@@ -149,17 +149,17 @@ static size_t header_came(char *bytes, size_t one, size_t n, void *u)
 	byte_moved(x);
 	r = mp_http_reader_add(&x->reader, (struct mp_str){bytes, n});
 	if (r < 0) {
-		x->dial.verdict = MP_HTTP_LIMIT;
-		mp_fail(&x->dial.why, r, "the headers of %s are too large",
-			mp_http_dial_get_place(&x->dial));
+		x->easy.verdict = MP_HTTP_LIMIT;
+		mp_fail(&x->easy.why, r, "the headers of %s are too large",
+			mp_curl_easy_get_place(&x->easy));
 		return 0;
 	}
 	if (r > 0) {
 		struct mp_http_head head = mp_http_reader_get(&x->reader);
 
-		head.zone = x->dial.zone;
+		head.zone = x->easy.zone;
 		look_if_sent(x);
-		x->dial.answered = true;
+		x->easy.answered = true;
 		if (x->hooks && x->hooks->head)
 			x->hooks->head(x->u, &head);
 	}
@@ -169,7 +169,7 @@ static size_t header_came(char *bytes, size_t one, size_t n, void *u)
 static void set_stalled(struct exchange *x, bool stalled)
 {
 	if (x->stalled != stalled)
-		mp_http_drive_rest(x->dial.drive, stalled);
+		mp_curl_multi_rest(x->easy.multi, stalled);
 	x->stalled = stalled;
 }
 
@@ -201,7 +201,7 @@ static void exchange_free(struct exchange *x)
 	struct mp_http_client *c = x->client;
 
 	set_stalled(x, false);
-	mp_http_dial_done(&x->dial);
+	mp_curl_easy_done(&x->easy);
 	if (x->list)
 		mp_list_remove(x->list, &x->link);
 	mp_ids_remove(&c->exchanges, x->id);
@@ -217,8 +217,8 @@ static void exchange_free(struct exchange *x)
 static void end(struct exchange *x)
 {
 	const struct mp_http_hooks *hooks = x->hooks;
-	enum mp_http_end how = x->dial.verdict;
-	struct mcpool_error err = x->dial.why;
+	enum mp_http_end how = x->easy.verdict;
+	struct mcpool_error err = x->easy.why;
 	void *u = x->u;
 
 	exchange_free(x);
@@ -228,13 +228,13 @@ static void end(struct exchange *x)
 
 static void curl_is_done(struct mp_http_job *job, CURLcode code)
 {
-	struct exchange *x = mp_container_of(job, struct exchange, dial.job);
+	struct exchange *x = mp_container_of(job, struct exchange, easy.job);
 
 	look_if_sent(x);
 	/* A connection that ends within the head is a complete answer for curl (7.88). */
-	if (code == CURLE_OK && !x->dial.answered)
+	if (code == CURLE_OK && !x->easy.answered)
 		code = CURLE_GOT_NOTHING;
-	mp_http_dial_judge(&x->dial, code);
+	mp_curl_easy_judge(&x->easy, code);
 	end(x);
 }
 
@@ -245,11 +245,11 @@ static void curl_is_done(struct mp_http_job *job, CURLcode code)
  */
 static void look_for_early_answer(struct exchange *x)
 {
-	if (!x->sent || !x->dial.answered || x->stalled || !x->hooks)
+	if (!x->sent || !x->easy.answered || x->stalled || !x->hooks)
 		return;
 	/* What fails here fails again, and is told, when curl is called. */
-	(void)curl_easy_pause(x->dial.easy, CURLPAUSE_RECV);
-	(void)curl_easy_pause(x->dial.easy, CURLPAUSE_CONT);
+	(void)curl_easy_pause(x->easy.handle, CURLPAUSE_RECV);
+	(void)curl_easy_pause(x->easy.handle, CURLPAUSE_CONT);
 	ask_pump(x->client);
 }
 
@@ -267,7 +267,7 @@ static void curl_was_called(void *u)
 
 static void limit_reached(struct exchange *x, enum mp_http_limit limit, int64_t ms)
 {
-	mp_http_dial_judge_limit(&x->dial, limit, ms);
+	mp_curl_easy_judge_limit(&x->easy, limit, ms);
 	end(x);
 }
 
@@ -276,7 +276,7 @@ static void limit_rang(void *u)
 	struct exchange *x = u;
 	int64_t quiet_ms;
 
-	if (!x->dial.connected) {
+	if (!x->easy.connected) {
 		limit_reached(x, MP_HTTP_LIMIT_CONNECT, x->connect_ms);
 		return;
 	}
@@ -305,8 +305,8 @@ static void wake(void *u)
 		return;
 	set_stalled(x, false);
 	byte_moved(x);
-	(void)curl_easy_pause(x->dial.easy, CURLPAUSE_CONT); /* its failure is the exchange's */
-	mp_http_drive_kick(x->dial.drive);
+	(void)curl_easy_pause(x->easy.handle, CURLPAUSE_CONT); /* its failure is the exchange's */
+	mp_curl_multi_kick(x->easy.multi);
 }
 
 static bool begin(struct exchange *x)
@@ -317,7 +317,7 @@ static bool begin(struct exchange *x)
 	mp_timer_start(&x->limit, x->connect_ms);
 	if (x->total_ms)
 		mp_timer_start(&x->total, x->total_ms);
-	return mp_http_dial_begin(&x->dial, c->drive);
+	return mp_curl_easy_begin(&x->easy, c->multi);
 }
 
 static void pump(void *u)
@@ -331,19 +331,19 @@ static void pump(void *u)
 		struct exchange *x = mp_container_of(link, struct exchange, link);
 
 		if (!begin(x)) {
-			x->dial.verdict = MP_HTTP_CONNECT;
-			mp_fail(&x->dial.why, MCPOOL_ENOMEM, "no memory for an exchange");
+			x->easy.verdict = MP_HTTP_CONNECT;
+			mp_fail(&x->easy.why, MCPOOL_ENOMEM, "no memory for an exchange");
 			end(x);
 		}
 	}
-	mp_http_drive_kick(c->drive); /* at once, not when the timer of 0 ms rings */
+	mp_curl_multi_kick(c->multi); /* at once, not when the timer of 0 ms rings */
 }
 
 /* --- starting ------------------------------------------------------------------------------- */
 
 static void set_callbacks(struct exchange *x)
 {
-	CURL *easy = x->dial.easy;
+	CURL *easy = x->easy.handle;
 
 	/* None of these can fail for the options this curl has. */
 	(void)curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, header_came);
@@ -364,8 +364,8 @@ static int copy_body(struct exchange *x, struct mp_str body)
 	if (body.len)
 		memcpy(x->body, body.p, body.len);
 	x->body_len = body.len;
-	if (curl_easy_setopt(x->dial.easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.len) ||
-	    curl_easy_setopt(x->dial.easy, CURLOPT_POSTFIELDS, x->body))
+	if (curl_easy_setopt(x->easy.handle, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.len) ||
+	    curl_easy_setopt(x->easy.handle, CURLOPT_POSTFIELDS, x->body))
 		return MCPOOL_ENOMEM;
 	return 0;
 }
@@ -377,7 +377,7 @@ static int prepare(struct exchange *x, const struct mp_http_request *request,
 	int e;
 
 	r.connect_ms = x->connect_ms;
-	e = mp_http_dial_init(&x->dial, x->client->drive, &r, curl_is_done, reterr);
+	e = mp_curl_easy_init(&x->easy, x->client->multi, &r, curl_is_done, reterr);
 	if (e < 0)
 		return e;
 	if (copy_body(x, r.body) < 0)
@@ -393,7 +393,7 @@ static struct exchange *exchange_new(struct mp_http_client *c,
 
 	x->client = c;
 	x->id = mp_ids_add(&c->exchanges, x);
-	x->safe = mp_http_setup_is_safe(request);
+	x->safe = mp_curl_options_is_safe(request);
 	mp_read_budget_init(&x->budget, c->loop, request->is_quiet);
 	x->connect_ms = request->connect_ms ? request->connect_ms : MP_HTTP_CONNECT_MS;
 	x->idle_ms = request->idle_ms;
@@ -461,9 +461,9 @@ struct mp_loop *mp_http_client_get_loop(const struct mp_http_client *c)
 	return c->loop;
 }
 
-struct mp_http_drive *mp_http_drive_of(struct mp_http_client *c)
+struct mp_curl_multi *mp_http_client_get_multi(struct mp_http_client *c)
 {
-	return c->drive;
+	return c->multi;
 }
 
 /*
@@ -472,11 +472,11 @@ struct mp_http_drive *mp_http_drive_of(struct mp_http_client *c)
  */
 void mp_http_client_woke(struct mp_http_client *c)
 {
-	struct mp_http_drive *old = c->drive;
+	struct mp_curl_multi *old = c->multi;
 
-	if (c->dying || mp_http_drive_new(c->loop, &c->drives, curl_was_called, c, &c->drive) < 0)
+	if (c->dying || mp_curl_multi_new(c->loop, &c->multis, curl_was_called, c, &c->multi) < 0)
 		return; /* without memory the old ones must do */
-	mp_http_drive_retire(old);
+	mp_curl_multi_retire(old);
 }
 
 static void jumped(const struct mp_clock_jump *jump, void *u)
@@ -490,8 +490,8 @@ int mp_http_client_new(struct mp_loop *loop, struct mp_http_client **ret_client)
 	struct mp_http_client *c = mp_alloc(sizeof(*c));
 	int r;
 
-	mp_list_init(&c->drives);
-	r = mp_http_drive_new(loop, &c->drives, curl_was_called, c, &c->drive);
+	mp_list_init(&c->multis);
+	r = mp_curl_multi_new(loop, &c->multis, curl_was_called, c, &c->multi);
 	if (r < 0) {
 		mp_free(c);
 		return r;
@@ -525,11 +525,11 @@ static void client_gone(struct mp_grave *grave)
 	free_all(&c->sending);
 	free_all(&c->receiving);
 	free_all(&c->leaving);
-	while ((link = mp_list_first(&c->drives))) {
-		struct mp_http_drive *d = mp_container_of(link, struct mp_http_drive, link);
+	while ((link = mp_list_first(&c->multis))) {
+		struct mp_curl_multi *d = mp_container_of(link, struct mp_curl_multi, link);
 
-		mp_http_wire_cut_all(d);
-		mp_http_drive_free(d);
+		mp_curl_socket_cut_all(d);
+		mp_curl_multi_free(d);
 	}
 	mp_loop_unpost(c->loop, &c->pump);
 	mp_ids_done(&c->exchanges);
@@ -552,8 +552,8 @@ struct mp_http_client *mp_http_client_free(struct mp_http_client *c)
 	silence(&c->waiting);
 	silence(&c->sending);
 	silence(&c->receiving);
-	MP_LIST_EACH(&c->drives, link) {
-		mp_http_drive_stop(mp_container_of(link, struct mp_http_drive, link));
+	MP_LIST_EACH(&c->multis, link) {
+		mp_curl_multi_stop(mp_container_of(link, struct mp_curl_multi, link));
 	}
 	mp_loop_bury(c->loop, &c->grave, client_gone);
 	return NULL;

@@ -1,6 +1,6 @@
 /*
  * redirect.c - where an answer wants us to go instead, and what may come along (V37).
- * curl's own parser of addresses judges, because it is curl that will dial.
+ * curl's own parser of addresses judges, because it is curl that will easy.
  */
 #include "net/redirect.h"
 

@@ -1,7 +1,7 @@
 /*
  * ws.c - a WebSocket, as a client: dialled, upgraded, texts in and out, a goodbye.
- * The bytes are http_wire.c's, the upgrade is ws_upgrade.c's, the frames are ws_frames.c's; here is
- * what happens when.
+ * The bytes are curl_socket.c's, the upgrade is ws_upgrade.c's, the frames are ws_frames.c's; here
+ * is what happens when.
  */
 #include "net/ws.h"
 
@@ -12,8 +12,8 @@
 #include "base/machine.h"
 #include "base/mem.h"
 #include "base/redact.h"
-#include "net/http_setup.h"
-#include "net/http_wire.h"
+#include "net/curl_options.h"
+#include "net/curl_socket.h"
 #include "net/ws_frames.h"
 #include "net/ws_upgrade.h"
 
@@ -50,7 +50,7 @@ struct mp_ws {
 	enum ws_state state;
 	const struct mp_ws_hooks *hooks;
 	void *u;
-	struct mp_http_wire *wire; /* owned; NULL: closed */
+	struct mp_curl_socket *socket; /* owned; NULL: closed */
 	struct mp_ws_upgrade upgrade;
 	struct mp_buf request; /* until there is a connection to send it on */
 	struct mp_ws_frames frames;
@@ -106,21 +106,21 @@ MP_MACHINE(ws, struct mp_ws, .describe = ws_describe)
 /* Where there is no memory for it the connection's end must do. */
 static void say(struct mp_ws *ws, enum mp_ws_kind kind, struct mp_str payload)
 {
-	if (mp_ws_frames_write(&ws->frames, kind, payload, mp_http_wire_get_out(ws->wire)) == 0)
-		mp_http_wire_push(ws->wire);
+	if (mp_ws_frames_write(&ws->frames, kind, payload, mp_curl_socket_get_out(ws->socket)) == 0)
+		mp_curl_socket_push(ws->socket);
 }
 
 static void say_close(struct mp_ws *ws, int code)
 {
-	if (mp_ws_frames_write_close(&ws->frames, code, mp_http_wire_get_out(ws->wire)) == 0)
-		mp_http_wire_push(ws->wire);
+	if (mp_ws_frames_write_close(&ws->frames, code, mp_curl_socket_get_out(ws->socket)) == 0)
+		mp_curl_socket_push(ws->socket);
 	mp_timer_start(&ws->limit, MP_WS_CLOSE_MS);
 }
 
 static enum ws_event ask(struct mp_ws *ws)
 {
 	mp_timer_start(&ws->limit, MP_WS_UPGRADE_MS);
-	if (mp_buf_add_str(mp_http_wire_get_out(ws->wire), mp_buf_get(&ws->request)) < 0) {
+	if (mp_buf_add_str(mp_curl_socket_get_out(ws->socket), mp_buf_get(&ws->request)) < 0) {
 		mp_fail(&ws->why, MCPOOL_ENOMEM, "no memory for a request to %s", ws->place);
 		return REFUSED;
 	}
@@ -158,7 +158,7 @@ static enum ws_event say_goodbye(struct mp_ws *ws)
 static enum ws_event finish(struct mp_ws *ws)
 {
 	mp_timer_stop(&ws->limit);
-	ws->wire = mp_http_wire_free(ws->wire);
+	ws->socket = mp_curl_socket_free(ws->socket);
 	mp_loop_post(ws->loop, &ws->over);
 	return MP_QUIET;
 }
@@ -227,7 +227,7 @@ static void explain_fault(struct mp_ws *ws)
 
 static void answer_ping(struct mp_ws *ws)
 {
-	if (!ws->owes_pong || mp_http_wire_get_queued(ws->wire) > PONG_AT)
+	if (!ws->owes_pong || mp_curl_socket_get_queued(ws->socket) > PONG_AT)
 		return;
 	ws->owes_pong = false;
 	say(ws, MP_WS_PONG, (struct mp_str){ws->pong, ws->pong_len});
@@ -284,7 +284,7 @@ static void hear_answer(struct mp_ws *ws, struct mp_str *bytes)
 	ws_advance(ws, r < 0 ? REFUSED : ACCEPTED);
 }
 
-/* --- what the wire tells -------------------------------------------------------------------- */
+/* --- what the socket tells -------------------------------------------------------------------- */
 
 static void connected(void *u)
 {
@@ -324,7 +324,7 @@ static void broken(void *u, enum mp_http_end how, const struct mcpool_error *err
 	ws_advance(ws, BROKEN);
 }
 
-static const struct mp_http_wire_hooks wire_hooks = {connected, data_came, written, broken};
+static const struct mp_curl_socket_hooks socket_hooks = {connected, data_came, written, broken};
 
 /* --- time ----------------------------------------------------------------------------------- */
 
@@ -370,8 +370,8 @@ static int prepare(struct mp_ws *ws, struct mp_http_client *c,
 	int r = mp_ws_frames_init(&ws->frames, MP_LIMIT_MESSAGE, MP_WS_CLIENT);
 
 	if (r == 0) /* which checks the request first */
-		r = mp_http_wire_open(c, request, MAX_QUEUED_ALL, &wire_hooks, ws, &ws->wire,
-				      reterr);
+		r = mp_curl_socket_open(c, request, MAX_QUEUED_ALL, &socket_hooks, ws, &ws->socket,
+					reterr);
 	if (r < 0)
 		return r;
 	r = mp_ws_upgrade_write(&ws->upgrade, request, &ws->request);
@@ -396,7 +396,7 @@ int mp_ws_open(struct mp_http_client *c, const struct mp_http_request *request,
 	int r;
 
 	*ws = (struct mp_ws){.loop = mp_http_client_get_loop(c), .hooks = hooks, .u = u};
-	mp_http_setup_place(request->url ? request->url : "", ws->place);
+	mp_curl_options_place(request->url ? request->url : "", ws->place);
 	mp_ws_upgrade_init(&ws->upgrade);
 	mp_buf_init(&ws->request, MP_LIMIT_HEADER_BLOCK);
 	mp_timer_init(&ws->limit, ws->loop, limit_rang, ws);
@@ -417,13 +417,13 @@ int mp_ws_send(struct mp_ws *ws, struct mp_str text, uint64_t *ret_at)
 
 	if (ws->state != OPEN)
 		return MCPOOL_ECLOSED;
-	if (mp_http_wire_get_queued(ws->wire) + text.len + MP_WS_HEADER > MAX_QUEUED)
+	if (mp_curl_socket_get_queued(ws->socket) + text.len + MP_WS_HEADER > MAX_QUEUED)
 		return MCPOOL_ELIMIT;
-	at = mp_http_wire_get_place(ws->wire);
-	r = mp_ws_frames_write(&ws->frames, MP_WS_TEXT, text, mp_http_wire_get_out(ws->wire));
+	at = mp_curl_socket_get_place(ws->socket);
+	r = mp_ws_frames_write(&ws->frames, MP_WS_TEXT, text, mp_curl_socket_get_out(ws->socket));
 	if (r < 0)
 		return r;
-	mp_http_wire_push(ws->wire);
+	mp_curl_socket_push(ws->socket);
 	if (ret_at)
 		*ret_at = at;
 	return 0;
@@ -442,7 +442,7 @@ struct mp_ws *mp_ws_free(struct mp_ws *ws)
 	ws->state = OVER;
 	mp_timer_stop(&ws->limit);
 	mp_loop_unpost(ws->loop, &ws->over);
-	ws->wire = mp_http_wire_free(ws->wire);
+	ws->socket = mp_curl_socket_free(ws->socket);
 	mp_loop_bury(ws->loop, &ws->grave, free_ws);
 	return NULL;
 }

@@ -27,7 +27,7 @@ void mp_ws_upgrade_done(struct mp_ws_upgrade *up);
 
 /*
  * The request, with a new key and the request's headers but those that an upgrade has itself, added
- * to out. The request was checked by mp_http_wire_open(). MCPOOL_EINVAL, MCPOOL_ENOMEM,
+ * to out. The request was checked by mp_curl_socket_open(). MCPOOL_EINVAL, MCPOOL_ENOMEM,
  * MCPOOL_ELIMIT.
  */
 int mp_ws_upgrade_write(struct mp_ws_upgrade *up, const struct mp_http_request *request,

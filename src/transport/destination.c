@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/random_id.h"
-#include "net/http_setup.h"
+#include "net/curl_options.h"
 #include "net/redirect.h"
 
 enum { MAX_LOCATION = 8192 }; /* bytes of an address that a server names */
@@ -58,7 +58,7 @@ int mp_destination_init(struct mp_destination *d, const char *url, struct mcpool
 
 	*d = (struct mp_destination){.url = read_url(url)};
 	mp_http_fields_init(&d->headers);
-	mp_http_setup_place(d->url, place);
+	mp_curl_options_place(d->url, place);
 	d->place = mp_dup(place);
 	if (strncmp(place, "http://", 7) != 0 && strncmp(place, "https://", 8) != 0)
 		return mp_fail(reterr, MCPOOL_EINVAL, "the url is no http or https address");
@@ -118,7 +118,7 @@ static int judge(const struct mp_destination *d, const char *location, int hops,
 		return mp_fail(reterr, MCPOOL_EPROTO, "%s sends us to where we do not go: %s",
 			       d->place, why.message);
 	if (to.kind != MP_REDIRECT_SAME) {
-		mp_http_setup_place(to.url, place);
+		mp_curl_options_place(to.url, place);
 		mp_free(to.url);
 		return mp_fail(reterr, MCPOOL_EPROTO,
 			       "%s sends us on to %s, another place; configure that address if it "

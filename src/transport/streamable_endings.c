@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "net/http_setup.h"
+#include "net/curl_options.h"
 #include "net/http_verdict.h"
 #include "net/redirect.h"
 #include "transport/streamable.h"
@@ -288,7 +288,7 @@ static bool follow(struct mp_streamable *s, struct mp_http_post *t,
 		return true;
 	}
 	if (r == 0) {
-		mp_http_setup_place(to.url, place);
+		mp_curl_options_place(to.url, place);
 		(void)mp_fail(&why, MCPOOL_EINVAL,
 			      "%s sends us to %s, where nothing is sent unless you configure that "
 			      "address",

@@ -104,7 +104,7 @@ static bool net_init(struct net *n)
 	return true;
 }
 
-static bool dial(struct net *n, struct mp_http_request *r)
+static bool easy(struct net *n, struct mp_http_request *r)
 {
 	struct mp_http_request plain = {.url = NULL};
 	char url[128];
@@ -132,7 +132,7 @@ static bool reach(struct net *n, const char *state)
 
 static bool net_open(struct net *n, struct mp_http_request *r)
 {
-	REQUIRE(dial(n, r));
+	REQUIRE(easy(n, r));
 	REQUIRE(reach(n, "open"));
 	REQUIRE(strcmp(n->log, "opened ") == 0);
 	return true;
@@ -195,7 +195,7 @@ TEST(a_message_may_come_with_the_answer)
 
 	CHECK(net_init(&n));
 	n.server.answer = WS_YES "\r\n\x81\x02hi";
-	CHECK(dial(&n, NULL));
+	CHECK(easy(&n, NULL));
 	WS_UNTIL(n.loop, n.over || strstr(n.log, "text"));
 	CHECK_TEXT(n.log, "opened text:hi ");
 }
@@ -238,7 +238,7 @@ static const struct cell cells[] = {
 static bool go_to(struct net *n, const char *state)
 {
 	n->server.silent = n->server.rude = true;
-	REQUIRE(dial(n, NULL));
+	REQUIRE(easy(n, NULL));
 	if (strcmp(state, "dialing") == 0)
 		return true;
 	if (strcmp(state, "over") == 0) {
@@ -429,7 +429,7 @@ HEAVY_TEST(an_upgrade_that_is_refused)
 
 		CHECK(net_init(&n));
 		n.server.answer = rows[i].answer;
-		CHECK(dial(&n, NULL));
+		CHECK(easy(&n, NULL));
 		CHECK(wait_over(&n));
 		CHECK_TEXT(n.log, "over ");
 		CHECK_EQ(n.why.code, rows[i].code);
@@ -450,7 +450,7 @@ HEAVY_TEST(a_slow_handshake_is_cut)
 
 	CHECK(net_init(&n));
 	n.server.silent = true;
-	CHECK(dial(&n, NULL));
+	CHECK(easy(&n, NULL));
 	WS_UNTIL(n.loop, n.server.request[0]);
 	while (!n.over && passed_ms < 20000) {
 		if (n.server.conn)
@@ -470,7 +470,7 @@ HEAVY_TEST(a_head_without_end_is_cut)
 
 	CHECK(net_init(&n));
 	n.server.silent = true;
-	CHECK(dial(&n, NULL));
+	CHECK(easy(&n, NULL));
 	WS_UNTIL(n.loop, n.server.request[0]);
 	ws_put(n.server.conn, "HTTP/1.1 101 X\r\n", 16);
 	for (int i = 0; i < 5000 && !n.over; i++) {
@@ -488,7 +488,7 @@ TEST(nobody_listens)
 
 	CHECK(net_init(&n));
 	ws_server_stop(&n.server);
-	CHECK(dial(&n, NULL));
+	CHECK(easy(&n, NULL));
 	CHECK(wait_over(&n));
 	CHECK_EQ(n.why.code, MCPOOL_EIO);
 	CHECK(strstr(n.why.message, "Connection refused"));
@@ -548,7 +548,7 @@ HEAVY_TEST(a_certificate_must_be_known)
 
 	CHECK(net_init(&n));
 	CHECK(certificate_init(&n.own, &n.server.tls));
-	CHECK(dial(&n, NULL));
+	CHECK(easy(&n, NULL));
 	CHECK(wait_over(&n));
 	CHECK_EQ(n.why.code, MCPOOL_EIO);
 	CHECK(strstr(n.why.message, "certificate"));
@@ -694,7 +694,7 @@ HEAVY_TEST(hooks_may_do_anything)
 		n.on_opened = i % 2 ? acts[i / 2] : NOTHING;
 		n.on_message = i % 2 ? NOTHING : acts[i / 2];
 		n.server.answer = WS_YES "\r\n\x81\x01x\x81\x01y";
-		CHECK(dial(&n, NULL));
+		CHECK(easy(&n, NULL));
 		WS_UNTIL(n.loop, !n.ws || n.over || strstr(n.server.heard, "text:again"));
 		idle(&n);
 		if (acts[i / 2] == SEND)
@@ -727,7 +727,7 @@ TEST(a_sleep_of_the_machine_is_survived)
 	MP_CLEANUP(net_done) struct net n;
 
 	CHECK(net_init(&n));
-	CHECK(dial(&n, NULL));
+	CHECK(easy(&n, NULL));
 	mp_http_client_woke(n.client); /* before it has begun */
 	CHECK(reach(&n, "open"));
 	mp_http_client_woke(n.client);
@@ -772,7 +772,7 @@ HEAVY_TEST(new_connections_leave_it_alone)
 		mp_loop_turn(n.loop, false);
 	ws_say(&n.server, 0x81, "unread", 6);
 	n.log[0] = '\0';
-	CHECK(dial(&n, &r));
+	CHECK(easy(&n, &r));
 	WS_UNTIL(n.loop, is(&n, "open") && strstr(n.log, "unread"));
 	mp_ws_free(first);
 	CHECK(!n.over);

@@ -1,10 +1,10 @@
 /*
- * http_wire.c - a connection that curl made, for whoever speaks something else over it.
+ * curl_socket.c - a connection that curl made, for whoever speaks something else over it.
  * curl dials (CURLOPT_CONNECT_ONLY) and keeps the connection as long as the handle stays in its
  * multi. We wait for the socket ourselves, and read until there is nothing more: TLS may hold bytes
  * that the socket does not show.
  */
-#include "net/http_wire.h"
+#include "net/curl_socket.h"
 
 #include <curl/curl.h>
 
@@ -12,7 +12,7 @@
 #include "base/limits.h"
 #include "base/list.h"
 #include "base/mem.h"
-#include "net/http_dial.h"
+#include "net/curl_easy.h"
 #include "net/read_budget.h"
 
 enum {
@@ -23,12 +23,12 @@ enum {
 /* Buffers that have grown larger are given back when they are empty. */
 #define KEEP_CAP MP_KIB(4)
 
-struct mp_http_wire {
-	struct mp_http_dial dial;
-	struct mp_link link; /* in the drive's list; in none: cut off */
+struct mp_curl_socket {
+	struct mp_curl_easy easy;
+	struct mp_link link; /* in the multi's list; in none: cut off */
 	struct mp_loop *loop;
 	struct mp_http_client *client;
-	const struct mp_http_wire_hooks *hooks; /* NULL: freed */
+	const struct mp_curl_socket_hooks *hooks; /* NULL: freed */
 	void *u;
 	struct mp_timer limit;
 	int64_t connect_ms;
@@ -50,7 +50,7 @@ struct mp_http_wire {
 
 /* --- telling -------------------------------------------------------------------------------- */
 
-static void end(struct mp_http_wire *w)
+static void end(struct mp_curl_socket *w)
 {
 	if (w->ended)
 		return;
@@ -58,19 +58,19 @@ static void end(struct mp_http_wire *w)
 	mp_timer_stop(&w->limit);
 	mp_timer_stop(&w->rest);
 	if (w->fd >= 0)
-		mp_http_drive_unwatch(w->dial.drive, w->fd);
+		mp_curl_multi_unwatch(w->easy.multi, w->fd);
 	if (w->hooks)
-		w->hooks->ended(w->u, w->dial.verdict, &w->dial.why);
+		w->hooks->ended(w->u, w->easy.verdict, &w->easy.why);
 }
 
-static void break_off(struct mp_http_wire *w, const char *what)
+static void break_off(struct mp_curl_socket *w, const char *what)
 {
-	w->dial.verdict = MP_HTTP_CLOSED;
-	mp_fail(&w->dial.why, MCPOOL_ECLOSED, "%s %s", mp_http_dial_get_place(&w->dial), what);
+	w->easy.verdict = MP_HTTP_CLOSED;
+	mp_fail(&w->easy.why, MCPOOL_ECLOSED, "%s %s", mp_curl_easy_get_place(&w->easy), what);
 	end(w);
 }
 
-static void tell_written(struct mp_http_wire *w)
+static void tell_written(struct mp_curl_socket *w)
 {
 	if (w->told == w->written || w->ended || !w->hooks)
 		return;
@@ -82,7 +82,7 @@ static void tell_written(struct mp_http_wire *w)
 /* --- bytes ---------------------------------------------------------------------------------- */
 
 /* True while there is something to write. */
-static bool refill(struct mp_http_wire *w)
+static bool refill(struct mp_curl_socket *w)
 {
 	struct mp_buf empty;
 
@@ -99,14 +99,14 @@ static bool refill(struct mp_http_wire *w)
 	return true;
 }
 
-static CURLcode write_some(struct mp_http_wire *w)
+static CURLcode write_some(struct mp_curl_socket *w)
 {
 	CURLcode r = CURLE_OK;
 
 	while (r == CURLE_OK && refill(w)) {
 		size_t left = w->going.len - w->gone, n = 0;
 
-		r = curl_easy_send(w->dial.easy, w->going.data + w->gone,
+		r = curl_easy_send(w->easy.handle, w->going.data + w->gone,
 				   left < PIECE ? left : PIECE, &n);
 		if (r == CURLE_OK) {
 			w->gone += n;
@@ -116,13 +116,13 @@ static CURLcode write_some(struct mp_http_wire *w)
 	return r;
 }
 
-static bool can_use(const struct mp_http_wire *w)
+static bool can_use(const struct mp_curl_socket *w)
 {
 	return w->fd >= 0 && !w->ended && w->hooks;
 }
 
 /* True when there may be more. */
-static bool read_one(struct mp_http_wire *w)
+static bool read_one(struct mp_curl_socket *w)
 {
 	char room[MP_READ_BUDGET_PIECE];
 	size_t n = 0;
@@ -130,7 +130,7 @@ static bool read_one(struct mp_http_wire *w)
 
 	if (!can_use(w))
 		return false;
-	r = curl_easy_recv(w->dial.easy, room, sizeof(room), &n);
+	r = curl_easy_recv(w->easy.handle, room, sizeof(room), &n);
 	if (r == CURLE_AGAIN)
 		return false;
 	if (r != CURLE_OK)
@@ -146,7 +146,7 @@ static bool read_one(struct mp_http_wire *w)
 
 static void read_some(void *u)
 {
-	struct mp_http_wire *w = u;
+	struct mp_curl_socket *w = u;
 
 	(void)mp_read_budget_is_used_up(&w->budget); /* its moment begins */
 	for (int i = 0; read_one(w); i++) {
@@ -154,7 +154,7 @@ static void read_some(void *u)
 
 		if (!is_over && i < READS)
 			continue;
-		mp_http_drive_unwatch(w->dial.drive, w->fd);
+		mp_curl_multi_unwatch(w->easy.multi, w->fd);
 		mp_timer_start(&w->rest, is_over ? mp_read_budget_rest(&w->budget) : 0);
 		return;
 	}
@@ -165,7 +165,7 @@ static void ready(void *u);
 /* Whoever stopped reading may have said why: what it wrote until now is still told. */
 static void flush(void *u)
 {
-	struct mp_http_wire *w = u;
+	struct mp_curl_socket *w = u;
 	CURLcode r;
 
 	if (!can_use(w))
@@ -174,7 +174,7 @@ static void flush(void *u)
 	tell_written(w);
 	if (r == CURLE_OK || r == CURLE_AGAIN) {
 		if (can_use(w) && !mp_timer_is_running(&w->rest))
-			mp_http_drive_watch(w->dial.drive, w->fd, r == CURLE_AGAIN, ready, w);
+			mp_curl_multi_watch(w->easy.multi, w->fd, r == CURLE_AGAIN, ready, w);
 		return;
 	}
 	read_some(w);
@@ -188,23 +188,23 @@ static void ready(void *u)
 	read_some(u);
 }
 
-struct mp_buf *mp_http_wire_get_out(struct mp_http_wire *w)
+struct mp_buf *mp_curl_socket_get_out(struct mp_curl_socket *w)
 {
 	return &w->queue;
 }
 
-void mp_http_wire_push(struct mp_http_wire *w)
+void mp_curl_socket_push(struct mp_curl_socket *w)
 {
 	if (can_use(w) && !mp_list_linked(&w->flush.link))
 		mp_loop_post(w->loop, &w->flush);
 }
 
-uint64_t mp_http_wire_get_place(const struct mp_http_wire *w)
+uint64_t mp_curl_socket_get_place(const struct mp_curl_socket *w)
 {
 	return w->taken + w->queue.len;
 }
 
-size_t mp_http_wire_get_queued(const struct mp_http_wire *w)
+size_t mp_curl_socket_get_queued(const struct mp_curl_socket *w)
 {
 	return w->queue.len + w->going.len - w->gone;
 }
@@ -215,12 +215,12 @@ size_t mp_http_wire_get_queued(const struct mp_http_wire *w)
  * curl has let go of the connection and takes it for one that waits for its next use, to be closed
  * when it looks old; from the first byte that we move it is in use.
  */
-static void connected(struct mp_http_wire *w)
+static void connected(struct mp_curl_socket *w)
 {
 	curl_socket_t fd = CURL_SOCKET_BAD;
 
 	mp_timer_stop(&w->limit);
-	if (curl_easy_getinfo(w->dial.easy, CURLINFO_ACTIVESOCKET, &fd) != CURLE_OK || fd < 0) {
+	if (curl_easy_getinfo(w->easy.handle, CURLINFO_ACTIVESOCKET, &fd) != CURLE_OK || fd < 0) {
 		break_off(w, "closed the connection");
 		return;
 	}
@@ -231,11 +231,11 @@ static void connected(struct mp_http_wire *w)
 
 static void curl_is_done(struct mp_http_job *job, CURLcode code)
 {
-	struct mp_http_wire *w = mp_container_of(job, struct mp_http_wire, dial.job);
+	struct mp_curl_socket *w = mp_container_of(job, struct mp_curl_socket, easy.job);
 
 	if (!w->hooks)
 		return;
-	mp_http_dial_judge(&w->dial, code);
+	mp_curl_easy_judge(&w->easy, code);
 	if (code == CURLE_OK)
 		connected(w);
 	else
@@ -244,42 +244,42 @@ static void curl_is_done(struct mp_http_job *job, CURLcode code)
 
 static void limit_rang(void *u)
 {
-	struct mp_http_wire *w = u;
+	struct mp_curl_socket *w = u;
 
-	mp_http_dial_judge_limit(&w->dial, MP_HTTP_LIMIT_CONNECT, w->connect_ms);
+	mp_curl_easy_judge_limit(&w->easy, MP_HTTP_LIMIT_CONNECT, w->connect_ms);
 	end(w);
 }
 
 static void begin(void *u)
 {
-	struct mp_http_wire *w = u;
-	struct mp_http_drive *drive = mp_http_drive_of(w->client);
+	struct mp_curl_socket *w = u;
+	struct mp_curl_multi *multi = mp_http_client_get_multi(w->client);
 
 	mp_timer_start(&w->limit, w->connect_ms);
-	mp_list_remove(&w->dial.drive->wires, &w->link);
-	mp_list_append(&drive->wires, &w->link);
-	if (mp_http_dial_begin(&w->dial, drive)) {
-		mp_http_drive_kick(drive);
+	mp_list_remove(&w->easy.multi->plain_sockets, &w->link);
+	mp_list_append(&multi->plain_sockets, &w->link);
+	if (mp_curl_easy_begin(&w->easy, multi)) {
+		mp_curl_multi_kick(multi);
 		return;
 	}
-	w->dial.verdict = MP_HTTP_CONNECT;
-	mp_fail(&w->dial.why, MCPOOL_ENOMEM, "no memory for a connection");
+	w->easy.verdict = MP_HTTP_CONNECT;
+	mp_fail(&w->easy.why, MCPOOL_ENOMEM, "no memory for a connection");
 	end(w);
 }
 
 static int about_to_use(void *u, char *ip, char *local_ip, int port, int local_port)
 {
-	struct mp_http_wire *w = u;
+	struct mp_curl_socket *w = u;
 
 	(void)local_ip;
 	(void)port;
 	(void)local_port;
-	return mp_http_dial_may_use(&w->dial, ip) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
+	return mp_curl_easy_may_use(&w->easy, ip) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
 }
 
-static void set_options(struct mp_http_wire *w)
+static void set_options(struct mp_curl_socket *w)
 {
-	CURL *easy = w->dial.easy;
+	CURL *easy = w->easy.handle;
 
 	/* None of these can fail for the options this curl has. */
 	(void)curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L);
@@ -292,22 +292,22 @@ static void set_options(struct mp_http_wire *w)
 
 /* --- life ----------------------------------------------------------------------------------- */
 
-int mp_http_wire_open(struct mp_http_client *c, const struct mp_http_request *request,
-		      size_t max_queued, const struct mp_http_wire_hooks *hooks, void *u,
-		      struct mp_http_wire **ret_wire, struct mcpool_error *reterr)
+int mp_curl_socket_open(struct mp_http_client *c, const struct mp_http_request *request,
+			size_t max_queued, const struct mp_curl_socket_hooks *hooks, void *u,
+			struct mp_curl_socket **ret_socket, struct mcpool_error *reterr)
 {
-	struct mp_http_drive *drive = mp_http_drive_of(c);
-	struct mp_http_wire *w = mp_alloc(sizeof(*w));
+	struct mp_curl_multi *multi = mp_http_client_get_multi(c);
+	struct mp_curl_socket *w = mp_alloc(sizeof(*w));
 	struct mp_http_request request_copy = *request;
 	int r;
 
-	*w = (struct mp_http_wire){
-		.loop = drive->loop, .client = c, .hooks = hooks, .u = u, .fd = -1};
+	*w = (struct mp_curl_socket){
+		.loop = multi->loop, .client = c, .hooks = hooks, .u = u, .fd = -1};
 	w->connect_ms = request->connect_ms ? request->connect_ms : MP_HTTP_CONNECT_MS;
 	request_copy.connect_ms = w->connect_ms;
-	r = mp_http_dial_init(&w->dial, drive, &request_copy, curl_is_done, reterr);
+	r = mp_curl_easy_init(&w->easy, multi, &request_copy, curl_is_done, reterr);
 	if (r < 0) {
-		mp_http_dial_done(&w->dial);
+		mp_curl_easy_done(&w->easy);
 		mp_free(w);
 		return r;
 	}
@@ -319,13 +319,13 @@ int mp_http_wire_open(struct mp_http_client *c, const struct mp_http_request *re
 	mp_task_init(&w->flush, flush, w);
 	mp_read_budget_init(&w->budget, w->loop, false);
 	mp_timer_init(&w->rest, w->loop, ready, w);
-	mp_list_append(&drive->wires, &w->link);
+	mp_list_append(&multi->plain_sockets, &w->link);
 	mp_loop_post(w->loop, &w->begin);
-	*ret_wire = w;
+	*ret_socket = w;
 	return 0;
 }
 
-static void stop(struct mp_http_wire *w)
+static void stop(struct mp_curl_socket *w)
 {
 	mp_timer_stop(&w->limit);
 	mp_loop_unpost(w->loop, &w->begin);
@@ -334,28 +334,28 @@ static void stop(struct mp_http_wire *w)
 }
 
 /* Not with curl on the stack. */
-static void cut(struct mp_http_wire *w)
+static void cut(struct mp_curl_socket *w)
 {
 	if (!mp_list_linked(&w->link))
 		return;
-	mp_list_remove(&w->dial.drive->wires, &w->link);
-	mp_http_dial_done(&w->dial);
+	mp_list_remove(&w->easy.multi->plain_sockets, &w->link);
+	mp_curl_easy_done(&w->easy);
 	stop(w);
 	w->ended = true;
 	w->fd = -1;
 }
 
-void mp_http_wire_cut_all(struct mp_http_drive *drive)
+void mp_curl_socket_cut_all(struct mp_curl_multi *multi)
 {
 	struct mp_link *link;
 
-	while ((link = mp_list_first(&drive->wires)))
-		cut(mp_container_of(link, struct mp_http_wire, link));
+	while ((link = mp_list_first(&multi->plain_sockets)))
+		cut(mp_container_of(link, struct mp_curl_socket, link));
 }
 
 static void free_wire(struct mp_grave *grave)
 {
-	struct mp_http_wire *w = mp_container_of(grave, struct mp_http_wire, grave);
+	struct mp_curl_socket *w = mp_container_of(grave, struct mp_curl_socket, grave);
 
 	cut(w);
 	mp_buf_done(&w->queue);
@@ -363,7 +363,7 @@ static void free_wire(struct mp_grave *grave)
 	mp_free(w);
 }
 
-struct mp_http_wire *mp_http_wire_free(struct mp_http_wire *w)
+struct mp_curl_socket *mp_curl_socket_free(struct mp_curl_socket *w)
 {
 	if (!w || !w->hooks)
 		return NULL;

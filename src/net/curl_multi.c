@@ -1,9 +1,9 @@
 /*
- * http_drive.c - a curl multi that lives on our loop: its sockets, its timer, its handles.
+ * curl_multi.c - a curl multi that lives on our loop: its sockets, its timer, its handles.
  * curl says which sockets it waits for and when it wants to be called. It is never called from
  * within what it calls.
  */
-#include "net/http_drive.h"
+#include "net/curl_multi.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "net/http_setup.h"
+#include "net/curl_options.h"
 
 /*
  * One socket. Those we opened stay watched between two exchanges, which saves telling the kernel
@@ -24,7 +24,7 @@
 struct watcher {
 	uv_poll_t poll;
 	struct mp_link link;
-	struct mp_http_drive *drive;
+	struct mp_curl_multi *multi;
 	int fd;
 	int events;             /* that somebody waits for */
 	int polled;             /* that libuv watches; may be more */
@@ -37,12 +37,12 @@ struct watcher {
 
 /* --- calling curl --------------------------------------------------------------------------- */
 
-static void tell_jobs(struct mp_http_drive *d)
+static void tell_jobs(struct mp_curl_multi *d)
 {
 	CURLMsg *message;
 	int left;
 
-	while (!d->stopped && (message = curl_multi_info_read(d->multi, &left))) {
+	while (!d->stopped && (message = curl_multi_info_read(d->handle, &left))) {
 		CURLcode code = message->data.result;
 		struct mp_http_job *job = NULL;
 
@@ -52,16 +52,16 @@ static void tell_jobs(struct mp_http_drive *d)
 	}
 }
 
-static void look_again(struct mp_http_drive *d);
+static void look_again(struct mp_curl_multi *d);
 
-static void act(struct mp_http_drive *d, curl_socket_t fd, int events)
+static void act(struct mp_curl_multi *d, curl_socket_t fd, int events)
 {
 	int running;
 
 	if (d->stopped)
 		return;
 	/* Fails for a multi that is broken; its exchanges then meet their limits. */
-	(void)curl_multi_socket_action(d->multi, fd, events, &running);
+	(void)curl_multi_socket_action(d->handle, fd, events, &running);
 	d->acted(d->u);
 	tell_jobs(d);
 	if (d->has_missed && d->n_resting == 0)
@@ -107,8 +107,8 @@ static void look_at_idle(struct watcher *w)
 	int n = 0;
 
 	stop_polling(w);
-	w->missed = w->drive->n_resting > 0; /* it may be theirs */
-	w->drive->has_missed |= w->missed;
+	w->missed = w->multi->n_resting > 0; /* it may be theirs */
+	w->multi->has_missed |= w->missed;
 	if (w->missed)
 		return;
 	if (!w->plain && !has_hung_up(w->fd)) { /* TLS and HTTP/2 have more to say than answers */
@@ -120,7 +120,7 @@ static void look_at_idle(struct watcher *w)
 		n++;
 }
 
-static void look_again(struct mp_http_drive *d)
+static void look_again(struct mp_curl_multi *d)
 {
 	d->has_missed = false;
 	MP_LIST_EACH(&d->sockets, link) {
@@ -132,7 +132,7 @@ static void look_again(struct mp_http_drive *d)
 	}
 }
 
-void mp_http_drive_rest(struct mp_http_drive *d, bool rests)
+void mp_curl_multi_rest(struct mp_curl_multi *d, bool rests)
 {
 	mp_check(rests || d->n_resting > 0);
 	if (rests)
@@ -167,7 +167,7 @@ static void watched(uv_poll_t *poll, int status, int events)
 		flags |= CURL_CSELECT_IN;
 	if (status < 0 || events & UV_WRITABLE)
 		flags |= CURL_CSELECT_OUT;
-	act(w->drive, w->fd, flags);
+	act(w->multi, w->fd, flags);
 }
 
 static void watcher_closed(uv_handle_t *poll)
@@ -175,7 +175,7 @@ static void watcher_closed(uv_handle_t *poll)
 	mp_free(mp_container_of(poll, struct watcher, poll));
 }
 
-static void forget_socket(struct mp_http_drive *d, curl_socket_t fd)
+static void forget_socket(struct mp_curl_multi *d, curl_socket_t fd)
 {
 	struct watcher *w = mp_ids_remove(&d->watchers, (mp_id)fd + 1);
 
@@ -186,14 +186,14 @@ static void forget_socket(struct mp_http_drive *d, curl_socket_t fd)
 	uv_close((uv_handle_t *)&w->poll, watcher_closed);
 }
 
-static struct watcher *watcher_of(struct mp_http_drive *d, curl_socket_t fd)
+static struct watcher *watcher_of(struct mp_curl_multi *d, curl_socket_t fd)
 {
 	struct watcher *w = mp_ids_get(&d->watchers, (mp_id)fd + 1);
 
 	if (w)
 		return w;
 	w = mp_alloc(sizeof(*w));
-	w->drive = d;
+	w->multi = d;
 	w->fd = fd;
 	mp_check(uv_poll_init(mp_loop_get_uv(d->loop), &w->poll, fd) == 0);
 	mp_ids_put(&d->watchers, (mp_id)fd + 1, w);
@@ -201,7 +201,7 @@ static struct watcher *watcher_of(struct mp_http_drive *d, curl_socket_t fd)
 	return w;
 }
 
-static void leave_socket(struct mp_http_drive *d, curl_socket_t fd)
+static void leave_socket(struct mp_curl_multi *d, curl_socket_t fd)
 {
 	struct watcher *w = mp_ids_get(&d->watchers, (mp_id)fd + 1);
 
@@ -213,7 +213,7 @@ static void leave_socket(struct mp_http_drive *d, curl_socket_t fd)
 
 static int want_socket(CURL *easy, curl_socket_t fd, int what, void *u, void *socket_u)
 {
-	struct mp_http_drive *d = u;
+	struct mp_curl_multi *d = u;
 
 	(void)easy;
 	(void)socket_u;
@@ -225,9 +225,9 @@ static int want_socket(CURL *easy, curl_socket_t fd, int what, void *u, void *so
 	return 0;
 }
 
-int mp_http_drive_open_socket(struct mp_http_drive *d, const struct curl_sockaddr *a, bool plain)
+int mp_curl_multi_open_socket(struct mp_curl_multi *d, const struct curl_sockaddr *a, bool plain)
 {
-	int fd = mp_http_setup_socket(a->family, a->socktype, a->protocol);
+	int fd = mp_curl_options_socket(a->family, a->socktype, a->protocol);
 	struct watcher *w;
 
 	if (fd < 0)
@@ -238,13 +238,13 @@ int mp_http_drive_open_socket(struct mp_http_drive *d, const struct curl_sockadd
 	return fd;
 }
 
-int mp_http_drive_close_socket(void *u, curl_socket_t fd)
+int mp_curl_multi_close_socket(void *u, curl_socket_t fd)
 {
 	forget_socket(u, fd);
 	return close(fd);
 }
 
-void mp_http_drive_watch(struct mp_http_drive *d, curl_socket_t fd, bool writable,
+void mp_curl_multi_watch(struct mp_curl_multi *d, curl_socket_t fd, bool writable,
 			 void (*ready)(void *u), void *u)
 {
 	struct watcher *w = watcher_of(d, fd);
@@ -254,7 +254,7 @@ void mp_http_drive_watch(struct mp_http_drive *d, curl_socket_t fd, bool writabl
 	watch(w, UV_READABLE | (writable ? UV_WRITABLE : 0));
 }
 
-void mp_http_drive_unwatch(struct mp_http_drive *d, curl_socket_t fd)
+void mp_curl_multi_unwatch(struct mp_curl_multi *d, curl_socket_t fd)
 {
 	struct watcher *w = watcher_of(d, fd);
 
@@ -264,28 +264,28 @@ void mp_http_drive_unwatch(struct mp_http_drive *d, curl_socket_t fd)
 
 /* --- handles -------------------------------------------------------------------------------- */
 
-CURL *mp_http_drive_get_easy(struct mp_http_drive *d)
+CURL *mp_curl_multi_get_easy(struct mp_curl_multi *d)
 {
-	return d->n_spares ? d->spares[--d->n_spares] : curl_easy_init();
+	return d->n_free ? d->free_easies[--d->n_free] : curl_easy_init();
 }
 
-void mp_http_drive_put_easy(struct mp_http_drive *d, CURL *easy)
+void mp_curl_multi_put_easy(struct mp_curl_multi *d, CURL *easy)
 {
 	if (!easy)
 		return;
-	if (d->n_spares == MP_HTTP_SPARES || d->stopped) {
+	if (d->n_free == MP_CURL_MULTI_FREE || d->stopped) {
 		curl_easy_cleanup(easy);
 		return;
 	}
 	curl_easy_reset(easy);
-	d->spares[d->n_spares++] = easy;
+	d->free_easies[d->n_free++] = easy;
 }
 
 /* --- the multi ------------------------------------------------------------------------------ */
 
 static int want_timer(CURLM *multi, long ms, void *u)
 {
-	struct mp_http_drive *d = u;
+	struct mp_curl_multi *d = u;
 
 	(void)multi;
 	if (ms < 0)
@@ -300,7 +300,7 @@ static void timer_rang(void *u)
 	act(u, CURL_SOCKET_TIMEOUT, 0);
 }
 
-void mp_http_drive_kick(struct mp_http_drive *d)
+void mp_curl_multi_kick(struct mp_curl_multi *d)
 {
 	act(d, CURL_SOCKET_TIMEOUT, 0);
 }
@@ -316,22 +316,22 @@ static void init_curl(void)
 		(void)signal(SIGPIPE, SIG_IGN); /* cannot fail for a signal that exists */
 }
 
-static void set_multi(struct mp_http_drive *d)
+static void set_multi(struct mp_curl_multi *d)
 {
 	/* None of these can fail for the options this curl has. */
-	(void)curl_multi_setopt(d->multi, CURLMOPT_SOCKETFUNCTION, want_socket);
-	(void)curl_multi_setopt(d->multi, CURLMOPT_SOCKETDATA, d);
-	(void)curl_multi_setopt(d->multi, CURLMOPT_TIMERFUNCTION, want_timer);
-	(void)curl_multi_setopt(d->multi, CURLMOPT_TIMERDATA, d);
+	(void)curl_multi_setopt(d->handle, CURLMOPT_SOCKETFUNCTION, want_socket);
+	(void)curl_multi_setopt(d->handle, CURLMOPT_SOCKETDATA, d);
+	(void)curl_multi_setopt(d->handle, CURLMOPT_TIMERFUNCTION, want_timer);
+	(void)curl_multi_setopt(d->handle, CURLMOPT_TIMERDATA, d);
 	/* No ceiling per host: streams that stay open would leave no room for calls. */
-	(void)curl_multi_setopt(d->multi, CURLMOPT_MAXCONNECTS, (long)MP_LIMIT_IDLE_CONNECTIONS);
+	(void)curl_multi_setopt(d->handle, CURLMOPT_MAXCONNECTS, (long)MP_LIMIT_IDLE_CONNECTIONS);
 }
 
-int mp_http_drive_new(struct mp_loop *loop, struct mp_list *home, void (*acted)(void *u), void *u,
-		      struct mp_http_drive **ret_drive)
+int mp_curl_multi_new(struct mp_loop *loop, struct mp_list *home, void (*acted)(void *u), void *u,
+		      struct mp_curl_multi **ret_multi)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	struct mp_http_drive *d;
+	struct mp_curl_multi *d;
 	CURLM *multi;
 
 	mp_check(pthread_once(&once, init_curl) == 0);
@@ -339,31 +339,31 @@ int mp_http_drive_new(struct mp_loop *loop, struct mp_list *home, void (*acted)(
 	if (!multi)
 		return MCPOOL_ENOMEM;
 	d = mp_alloc(sizeof(*d));
-	*d = (struct mp_http_drive){
-		.loop = loop, .home = home, .multi = multi, .acted = acted, .u = u};
+	*d = (struct mp_curl_multi){
+		.loop = loop, .home = home, .handle = multi, .acted = acted, .u = u};
 	mp_timer_init(&d->timer, loop, timer_rang, d);
 	mp_ids_init(&d->watchers);
 	mp_list_init(&d->sockets);
-	mp_list_init(&d->wires);
+	mp_list_init(&d->plain_sockets);
 	mp_list_append(home, &d->link);
 	set_multi(d);
-	*ret_drive = d;
+	*ret_multi = d;
 	return 0;
 }
 
-void mp_http_drive_stop(struct mp_http_drive *d)
+void mp_curl_multi_stop(struct mp_curl_multi *d)
 {
 	d->stopped = true;
 	mp_timer_stop(&d->timer);
 }
 
-void mp_http_drive_free(struct mp_http_drive *d)
+void mp_curl_multi_free(struct mp_curl_multi *d)
 {
 	if (mp_list_linked(&d->link))
 		mp_list_remove(d->home, &d->link);
-	while (d->n_spares)
-		curl_easy_cleanup(d->spares[--d->n_spares]);
-	(void)curl_multi_cleanup(d->multi); /* closes what is open, by our function */
+	while (d->n_free)
+		curl_easy_cleanup(d->free_easies[--d->n_free]);
+	(void)curl_multi_cleanup(d->handle); /* closes what is open, by our function */
 	mp_timer_stop(&d->timer);
 	while (d->sockets.len) /* none, if curl keeps its word */
 		forget_socket(
@@ -377,31 +377,31 @@ void mp_http_drive_free(struct mp_http_drive *d)
 
 static void drive_gone(struct mp_grave *grave)
 {
-	mp_http_drive_free(mp_container_of(grave, struct mp_http_drive, grave));
+	mp_curl_multi_free(mp_container_of(grave, struct mp_curl_multi, grave));
 }
 
-static void go_if_free(struct mp_http_drive *d)
+static void go_if_free(struct mp_curl_multi *d)
 {
 	if (!d->retired || d->n_jobs > 0 || d->stopped)
 		return;
-	mp_http_drive_stop(d);
+	mp_curl_multi_stop(d);
 	mp_list_remove(d->home, &d->link);
 	mp_loop_bury(d->loop, &d->grave, drive_gone); /* it may be on the stack */
 }
 
-void mp_http_drive_join(struct mp_http_drive *d)
+void mp_curl_multi_join(struct mp_curl_multi *d)
 {
 	d->n_jobs++;
 }
 
-void mp_http_drive_leave(struct mp_http_drive *d)
+void mp_curl_multi_leave(struct mp_curl_multi *d)
 {
 	mp_check(d->n_jobs > 0);
 	d->n_jobs--;
 	go_if_free(d);
 }
 
-void mp_http_drive_retire(struct mp_http_drive *d)
+void mp_curl_multi_retire(struct mp_curl_multi *d)
 {
 	d->retired = true;
 	go_if_free(d);

@@ -1,4 +1,4 @@
-/* test_http_drive.c - sockets between two exchanges: watched, but by nobody waited for. */
+/* test_curl_multi.c - sockets between two exchanges: watched, but by nobody waited for. */
 #include "test.h"
 
 #include <signal.h>

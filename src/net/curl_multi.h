@@ -1,9 +1,9 @@
 /*
- * http_drive.h - a curl multi that lives on our loop: its sockets, its timer, its handles. The
+ * curl_multi.h - a curl multi that lives on our loop: its sockets, its timer, its handles. The
  * files of the HTTP client share it.
  */
-#ifndef MP_HTTP_DRIVE_H
-#define MP_HTTP_DRIVE_H
+#ifndef MP_CURL_MULTI_H
+#define MP_CURL_MULTI_H
 
 #include <curl/curl.h>
 
@@ -21,22 +21,23 @@ struct mp_http_job {
 	void (*over)(struct mp_http_job *job, CURLcode code);
 };
 
-enum { MP_HTTP_SPARES = 8 };
+enum { MP_CURL_MULTI_FREE = 8 };
 
-struct mp_http_drive {
+struct mp_curl_multi {
 	struct mp_loop *loop;
-	struct mp_list *home; /* of its client's drives */
+	struct mp_list *home; /* of its client's multis */
 	struct mp_link link;
 	size_t n_jobs; /* that use it */
 	bool retired;  /* and goes with the last of them */
 	struct mp_grave grave;
-	CURLM *multi;                 /* owned */
+	CURLM *handle;                /* owned */
 	struct mp_timer timer;        /* when curl wants to be called; 0 ms stays 0 */
 	struct mp_ids watchers;       /* descriptor + 1 to its watcher, owned */
 	struct mp_list sockets;       /* the same, in a list */
-	struct mp_list wires;         /* connections that are used past curl; see http_wire.c */
-	CURL *spares[MP_HTTP_SPARES]; /* to use again: making one costs more than a small POST */
-	size_t n_spares;
+	struct mp_list plain_sockets; /* connections that are used past curl; see curl_socket.c */
+	CURL *free_easies[MP_CURL_MULTI_FREE]; /* to use again: making one costs more than a small
+						  POST */
+	size_t n_free;
 	struct mp_http_target last; /* that somebody asked for */
 	size_t n_resting;           /* exchanges that do not want what lies in their sockets */
 	bool has_missed;            /* meanwhile something came for nobody */
@@ -46,44 +47,44 @@ struct mp_http_drive {
 };
 
 /* Appended to home, and taken from there when it goes. */
-int mp_http_drive_new(struct mp_loop *loop, struct mp_list *home, void (*acted)(void *u), void *u,
-		      struct mp_http_drive **ret_drive) MP_MUST;
+int mp_curl_multi_new(struct mp_loop *loop, struct mp_list *home, void (*acted)(void *u), void *u,
+		      struct mp_curl_multi **ret_multi) MP_MUST;
 /* Not with curl on the stack, and after all its easy handles are gone. */
-void mp_http_drive_free(struct mp_http_drive *d);
-void mp_http_drive_stop(struct mp_http_drive *d);
+void mp_curl_multi_free(struct mp_curl_multi *d);
+void mp_curl_multi_stop(struct mp_curl_multi *d);
 /* The newest of a client. */
-struct mp_http_drive *mp_http_drive_of(struct mp_http_client *c);
+struct mp_curl_multi *mp_http_client_get_multi(struct mp_http_client *c);
 
-/* One job more, or one less; a drive that was retired goes when the turn ends in which it is free.
+/* One job more, or one less; a multi that was retired goes when the turn ends in which it is free.
  */
-void mp_http_drive_join(struct mp_http_drive *d);
-void mp_http_drive_leave(struct mp_http_drive *d);
-void mp_http_drive_retire(struct mp_http_drive *d);
+void mp_curl_multi_join(struct mp_curl_multi *d);
+void mp_curl_multi_leave(struct mp_curl_multi *d);
+void mp_curl_multi_retire(struct mp_curl_multi *d);
 
 /* One exchange more that rests, or one less. A socket that nobody reads then is not an idle one. */
-void mp_http_drive_rest(struct mp_http_drive *d, bool rests);
+void mp_curl_multi_rest(struct mp_curl_multi *d, bool rests);
 
 /* Call curl now, as if its timer had rung. Not with curl on the stack. */
-void mp_http_drive_kick(struct mp_http_drive *d);
+void mp_curl_multi_kick(struct mp_curl_multi *d);
 
 /* A handle without options; NULL: no memory. Given back when curl does not have it any more. */
-CURL *mp_http_drive_get_easy(struct mp_http_drive *d);
-void mp_http_drive_put_easy(struct mp_http_drive *d, CURL *easy);
+CURL *mp_curl_multi_get_easy(struct mp_curl_multi *d);
+void mp_curl_multi_put_easy(struct mp_curl_multi *d, CURL *easy);
 
 /*
  * A socket as we want it, of which we know when it is closed; -1: none. plain: nothing is spoken
  * over it but HTTP/1 without TLS.
  */
-int mp_http_drive_open_socket(struct mp_http_drive *d, const struct curl_sockaddr *address,
+int mp_curl_multi_open_socket(struct mp_curl_multi *d, const struct curl_sockaddr *address,
 			      bool plain);
-/* For CURLOPT_CLOSESOCKETFUNCTION, with the drive as its data. */
-int mp_http_drive_close_socket(void *u, curl_socket_t fd);
+/* For CURLOPT_CLOSESOCKETFUNCTION, with the multi as its data. */
+int mp_curl_multi_close_socket(void *u, curl_socket_t fd);
 /*
  * From now on until it is closed this socket is not curl's to wait for: ready is called when it can
  * be read or, if `writable`, be written.
  */
-void mp_http_drive_watch(struct mp_http_drive *d, curl_socket_t fd, bool writable,
+void mp_curl_multi_watch(struct mp_curl_multi *d, curl_socket_t fd, bool writable,
 			 void (*ready)(void *u), void *u);
-void mp_http_drive_unwatch(struct mp_http_drive *d, curl_socket_t fd);
+void mp_curl_multi_unwatch(struct mp_curl_multi *d, curl_socket_t fd);
 
 #endif

@@ -1,22 +1,22 @@
 /*
- * http_dial.h - a curl handle on its way: where it goes, whom it may reach, how it failed. Part of
- * whoever has the handle, an exchange or a wire.
+ * curl_easy.h - a curl handle on its way: where it goes, whom it may reach, how it failed. Part of
+ * whoever has the handle, an exchange or a socket.
  */
-#ifndef MP_HTTP_DIAL_H
-#define MP_HTTP_DIAL_H
+#ifndef MP_CURL_EASY_H
+#define MP_CURL_EASY_H
 
 #include <curl/curl.h>
 
 #include "base/base.h"
 #include "net/http_request.h"
-#include "net/http_drive.h"
+#include "net/curl_multi.h"
 #include "net/http_failure.h"
-#include "net/http_setup.h"
+#include "net/curl_options.h"
 
-struct mp_http_dial {
-	struct mp_http_drive *drive; /* NULL: done */
+struct mp_curl_easy {
+	struct mp_curl_multi *multi; /* NULL: done */
 	struct mp_http_job job;
-	CURL *easy;                 /* owned */
+	CURL *handle;               /* owned */
 	struct curl_slist *headers; /* owned */
 	bool plain;                 /* no TLS, and straight to it */
 	bool has_proxy;             /* who dials it */
@@ -32,22 +32,22 @@ struct mp_http_dial {
 };
 
 /* over: see mp_http_job. MCPOOL_EINVAL, MCPOOL_EPERM, MCPOOL_ENOMEM; done() is called even then. */
-int mp_http_dial_init(struct mp_http_dial *d, struct mp_http_drive *drive,
+int mp_curl_easy_init(struct mp_curl_easy *d, struct mp_curl_multi *multi,
 		      const struct mp_http_request *request,
 		      void (*over)(struct mp_http_job *job, CURLcode code),
 		      struct mcpool_error *reterr) MP_MUST;
 /* Not with curl on the stack. */
-void mp_http_dial_done(struct mp_http_dial *d);
-/* Give it to curl, on the newest drive by now. Not with curl on the stack; to be kicked. */
-bool mp_http_dial_begin(struct mp_http_dial *d, struct mp_http_drive *drive);
+void mp_curl_easy_done(struct mp_curl_easy *d);
+/* Give it to curl, on the newest multi by now. Not with curl on the stack; to be kicked. */
+bool mp_curl_easy_begin(struct mp_curl_easy *d, struct mp_curl_multi *multi);
 
 /* For CURLOPT_PREREQFUNCTION: there is a connection, to this address. */
-bool mp_http_dial_may_use(struct mp_http_dial *d, const char *ip);
+bool mp_curl_easy_may_use(struct mp_curl_easy *d, const char *ip);
 
 /* For people; only failures need it. */
-const char *mp_http_dial_get_place(struct mp_http_dial *d);
+const char *mp_curl_easy_get_place(struct mp_curl_easy *d);
 /* What became of it: verdict and why. */
-void mp_http_dial_judge(struct mp_http_dial *d, CURLcode code);
-void mp_http_dial_judge_limit(struct mp_http_dial *d, enum mp_http_limit limit, int64_t ms);
+void mp_curl_easy_judge(struct mp_curl_easy *d, CURLcode code);
+void mp_curl_easy_judge_limit(struct mp_curl_easy *d, enum mp_http_limit limit, int64_t ms);
 
 #endif

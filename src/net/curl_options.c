@@ -1,7 +1,7 @@
 /*
- * http_setup.c - a request as curl's options, and sockets as we want them.
+ * curl_options.c - a request as curl's options, and sockets as we want them.
  */
-#include "net/http_setup.h"
+#include "net/curl_options.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -32,7 +32,7 @@ static void text_cleanup(char **text)
 	curl_free(*text);
 }
 
-void mp_http_setup_place(const char *text, char *place)
+void mp_curl_options_place(const char *text, char *place)
 {
 	MP_CLEANUP(url_cleanup) CURLU *url = curl_url();
 	MP_CLEANUP(text_cleanup) char *scheme = NULL;
@@ -157,7 +157,7 @@ static const char *method_of(const struct mp_http_request *request)
 	return request->method ? request->method : request->body.p ? "POST" : "GET";
 }
 
-bool mp_http_setup_is_safe(const struct mp_http_request *request)
+bool mp_curl_options_is_safe(const struct mp_http_request *request)
 {
 	const char *method = method_of(request);
 
@@ -220,9 +220,9 @@ static int set_rest(CURL *easy, const struct mp_http_request *request)
 	return 0;
 }
 
-int mp_http_setup(CURL *easy, const struct mp_http_target *target,
-		  const struct mp_http_request *request, struct curl_slist **ret_headers,
-		  struct mcpool_error *reterr)
+int mp_curl_options_set(CURL *easy, const struct mp_http_target *target,
+			const struct mp_http_request *request, struct curl_slist **ret_headers,
+			struct mcpool_error *reterr)
 {
 	struct curl_slist *list = NULL;
 	int r = list_headers(request, &list, reterr);
@@ -249,7 +249,7 @@ static void set_option(int fd, int level, int option, int value)
 	(void)setsockopt(fd, level, option, &value, sizeof(value));
 }
 
-int mp_http_setup_socket(int family, int type, int protocol)
+int mp_curl_options_socket(int family, int type, int protocol)
 {
 	int fd = socket(family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
 

@@ -1,4 +1,4 @@
-/* test_http_setup.c - TLS against a server with a certificate of our own making; sockets. */
+/* test_curl_options.c - TLS against a server with a certificate of our own making; sockets. */
 #include "test.h"
 
 #include <netinet/in.h>
@@ -10,7 +10,7 @@
 #include "base/loop.h"
 #include "certificate.h"
 #include "net/http_client.h"
-#include "net/http_setup.h"
+#include "net/curl_options.h"
 
 /* A TLS server on a thread: answers as many connections as it was told, one after the other. */
 struct secure {
@@ -234,18 +234,18 @@ TEST(a_place_holds_no_secrets)
 {
 	char place[MP_HTTP_PLACE];
 
-	mp_http_setup_place("https://user:hush@a.example:444/path?token=hush#hush", place);
+	mp_curl_options_place("https://user:hush@a.example:444/path?token=hush#hush", place);
 	CHECK_TEXT(place, "https://a.example:444");
-	mp_http_setup_place("http://[::1]/hush", place);
+	mp_curl_options_place("http://[::1]/hush", place);
 	CHECK_TEXT(place, "http://[::1]");
-	mp_http_setup_place("http://[hush", place);
+	mp_curl_options_place("http://[hush", place);
 	CHECK_TEXT(place, "the server");
 }
 
 /* Half-open peers are seen within 30 s. */
 TEST(a_socket_notices_when_the_other_side_is_gone)
 {
-	int fd = mp_http_setup_socket(AF_INET, SOCK_STREAM, 0);
+	int fd = mp_curl_options_socket(AF_INET, SOCK_STREAM, 0);
 	int on = 0, idle = 0, interval = 0, count = 0, unacked = 0;
 	socklen_t len = sizeof(int);
 

@@ -1,4 +1,4 @@
-/* test_http_wire.c - bytes over a connection that curl made. */
+/* test_curl_socket.c - bytes over a connection that curl made. */
 #include "test.h"
 
 #include <signal.h>
@@ -8,7 +8,7 @@
 #include "loopback_http.h"
 #include "loopback_ws.h"
 #include "net/http_client.h"
-#include "net/http_wire.h"
+#include "net/curl_socket.h"
 
 static char large[300001]; /* written at once */
 
@@ -26,7 +26,7 @@ struct net {
 	struct mp_loop *loop;
 	struct mp_http_client *client;
 	struct server server;
-	struct mp_http_wire *wire;
+	struct mp_curl_socket *socket;
 	char log[200], body[200];
 	uint64_t written;
 	size_t bytes;
@@ -48,8 +48,8 @@ static void say(struct net *n, const char *word)
 
 static bool put(struct net *n, const char *text)
 {
-	REQUIRE(mp_buf_add(mp_http_wire_get_out(n->wire), text, strlen(text)) == 0);
-	mp_http_wire_push(n->wire);
+	REQUIRE(mp_buf_add(mp_curl_socket_get_out(n->socket), text, strlen(text)) == 0);
+	mp_curl_socket_push(n->socket);
 	return true;
 }
 
@@ -61,7 +61,7 @@ static void connected(void *u)
 	if (n->request && !put(n, n->request))
 		n->ended = true; /* no memory: nothing will come */
 	if (n->on_connected == FREE)
-		n->wire = mp_http_wire_free(n->wire);
+		n->socket = mp_curl_socket_free(n->socket);
 }
 
 static void data(void *u, struct mp_str bytes)
@@ -73,7 +73,7 @@ static void data(void *u, struct mp_str bytes)
 	n->bytes += bytes.len;
 	snprintf(n->body + len, sizeof(n->body) - len, "%.*s", MP_STR_ARGS(bytes));
 	if (n->on_data == FREE)
-		n->wire = mp_http_wire_free(n->wire);
+		n->socket = mp_curl_socket_free(n->socket);
 }
 
 static void written(void *u, uint64_t total)
@@ -94,11 +94,11 @@ static void ended(void *u, enum mp_http_end how, const struct mcpool_error *err)
 	n->err = *err;
 }
 
-static const struct mp_http_wire_hooks hooks = {connected, data, written, ended};
+static const struct mp_curl_socket_hooks hooks = {connected, data, written, ended};
 
 static void net_done(struct net *n)
 {
-	mp_http_wire_free(n->wire);
+	mp_curl_socket_free(n->socket);
 	mp_http_client_free(n->client);
 	server_stop(&n->server);
 	mp_loop_free(n->loop);
@@ -114,7 +114,7 @@ static bool net_init(struct net *n, const char *request)
 	return true;
 }
 
-static bool dial(struct net *n, struct mp_http_request *r)
+static bool easy(struct net *n, struct mp_http_request *r)
 {
 	struct mp_http_request plain = {.url = NULL};
 	char url[80];
@@ -122,7 +122,7 @@ static bool dial(struct net *n, struct mp_http_request *r)
 	r = r ? r : &plain;
 	snprintf(url, sizeof(url), "http://127.0.0.1:%d/hush", n->server.port);
 	r->url = url;
-	REQUIRE(mp_http_wire_open(n->client, r, 1000, &hooks, n, &n->wire, NULL) == 0);
+	REQUIRE(mp_curl_socket_open(n->client, r, 1000, &hooks, n, &n->socket, NULL) == 0);
 	REQUIRE(n->log[0] == '\0');
 	return true;
 }
@@ -133,18 +133,18 @@ TEST(bytes_go_both_ways)
 	const char *again = "GET /echo HTTP/1.1\r\n\r\n";
 
 	CHECK(net_init(&n, "POST /echo HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}"));
-	CHECK(dial(&n, NULL));
+	CHECK(easy(&n, NULL));
 	WS_UNTIL(n.loop, n.ended || strstr(n.body, "hello"));
 	CHECK_TEXT(n.log, "connected written data ");
 	CHECK_EQ(n.written, strlen(n.request));
-	CHECK_EQ(mp_http_wire_get_place(n.wire), n.written);
+	CHECK_EQ(mp_curl_socket_get_place(n.socket), n.written);
 	CHECK(put(&n, again));
-	CHECK_EQ(mp_http_wire_get_place(n.wire), n.written + strlen(again));
-	CHECK_EQ(mp_http_wire_get_queued(n.wire), strlen(again));
+	CHECK_EQ(mp_curl_socket_get_place(n.socket), n.written + strlen(again));
+	CHECK_EQ(mp_curl_socket_get_queued(n.socket), strlen(again));
 	n.body[0] = '\0';
 	WS_UNTIL(n.loop, n.ended || strstr(n.body, "hello"));
-	CHECK_EQ(mp_http_wire_get_place(n.wire), n.written);
-	CHECK_EQ(mp_http_wire_get_queued(n.wire), 0);
+	CHECK_EQ(mp_curl_socket_get_place(n.socket), n.written);
+	CHECK_EQ(mp_curl_socket_get_queued(n.socket), 0);
 	CHECK_EQ(n.server.n_connections, 1);
 }
 
@@ -158,7 +158,7 @@ TEST(the_end_is_told_behind_the_last_bytes)
 		int turns = 0;
 
 		CHECK(net_init(&n, requests[i]));
-		CHECK(dial(&n, NULL));
+		CHECK(easy(&n, NULL));
 		WS_UNTIL(n.loop, n.ended);
 		CHECK_TEXT(n.log, "connected written data ended ");
 		CHECK_TEXT(n.body, "bye");
@@ -180,7 +180,7 @@ TEST(what_is_large_is_read_in_several_turns)
 
 	memset(large, 'x', sizeof(large) - 1);
 	CHECK(net_init(&n, "GET /large HTTP/1.1\r\n\r\n"));
-	CHECK(dial(&n, NULL));
+	CHECK(easy(&n, NULL));
 	WS_UNTIL(n.loop, n.ended || n.bytes);
 	CHECK(n.bytes <= 18 * 4096); /* a portion when it came, and one when it had rested */
 	while (n.bytes < sizeof(large) - 1 && !n.ended && ++turns < 100000) {
@@ -199,7 +199,7 @@ TEST(a_connection_has_a_limit)
 
 	CHECK(net_init(&n, NULL));
 	r.url = "http://never.invalid/";
-	CHECK_EQ(mp_http_wire_open(n.client, &r, 1000, &hooks, &n, &n.wire, NULL), 0);
+	CHECK_EQ(mp_curl_socket_open(n.client, &r, 1000, &hooks, &n, &n.socket, NULL), 0);
 	mp_loop_turn(n.loop, false);
 	mp_loop_advance(n.loop, 3000);
 	CHECK(n.ended);
@@ -214,13 +214,13 @@ TEST(gone_at_every_stage)
 		CHECK(net_init(&n, "GET /echo HTTP/1.1\r\n\r\n"));
 		n.on_connected = when == 2 ? FREE : NOTHING;
 		n.on_data = when == 3 ? FREE : NOTHING;
-		CHECK(dial(&n, NULL));
+		CHECK(easy(&n, NULL));
 		if (when == 0)
-			n.wire = mp_http_wire_free(n.wire);
+			n.socket = mp_curl_socket_free(n.socket);
 		mp_loop_turn(n.loop, false);
 		if (when == 1)
-			n.wire = mp_http_wire_free(n.wire);
-		WS_UNTIL(n.loop, !n.wire || n.ended || strstr(n.log, "data"));
+			n.socket = mp_curl_socket_free(n.socket);
+		WS_UNTIL(n.loop, !n.socket || n.ended || strstr(n.log, "data"));
 		if (when == 4)
 			n.client = mp_http_client_free(n.client);
 		CHECK(!n.ended);
