@@ -93,7 +93,7 @@ static bool is_this_machine(const char *host)
 	       mp_zone_of_text(host) == MP_ZONE_LOOPBACK;
 }
 
-static const char *get_either(const char *small, const char *large)
+static const char *get_detect(const char *small, const char *large)
 {
 	const char *value = getenv(small);
 
@@ -105,14 +105,14 @@ static const char *get_either(const char *small, const char *large)
 const char *mp_proxy_find(const char *scheme, const char *host)
 {
 	const char *proxy = strcasecmp(scheme, "https") == 0
-				    ? get_either("https_proxy", "HTTPS_PROXY")
-				    : get_either("http_proxy", "HTTP_PROXY");
+				    ? get_detect("https_proxy", "HTTPS_PROXY")
+				    : get_detect("http_proxy", "HTTP_PROXY");
 	const char *no_proxy;
 
 	if (!proxy)
-		proxy = get_either("all_proxy", "ALL_PROXY");
+		proxy = get_detect("all_proxy", "ALL_PROXY");
 	if (!proxy || is_this_machine(host))
 		return NULL;
-	no_proxy = get_either("no_proxy", "NO_PROXY");
+	no_proxy = get_detect("no_proxy", "NO_PROXY");
 	return no_proxy && mp_proxy_is_exempt(no_proxy, host) ? NULL : proxy;
 }

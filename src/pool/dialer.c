@@ -13,7 +13,7 @@
 #include "net/http_client.h"
 #include "process/stdio.h"
 #include "transport/destination.h"
-#include "transport/either.h"
+#include "transport/http_detect.h"
 #include "transport/websocket.h"
 
 enum { KIND_MS = 24 * 3600 * 1000 }; /* what a server turned out to speak is believed for a day */
@@ -30,13 +30,13 @@ struct mp_dialer {
 struct kind {
 	struct mp_dialer *dialer;
 	struct mp_log log;
-	enum mp_either_kind configured, found;
+	enum mp_http_detect_kind configured, found;
 	int64_t until_wall_ms; /* 0: as configured */
 };
 
 /* --- http or sse ---------------------------------------------------------------------------- */
 
-static void turned_out(void *u, enum mp_either_kind found)
+static void turned_out(void *u, enum mp_http_detect_kind found)
 {
 	struct kind *k = u;
 
@@ -44,7 +44,8 @@ static void turned_out(void *u, enum mp_either_kind found)
 		mp_log_info(&k->log,
 			    "configured as \"%s\", but it speaks \"%s\": change its \"type\" to "
 			    "save a request at each start",
-			    mp_either_kind_get_name(k->configured), mp_either_kind_get_name(found));
+			    mp_http_detect_kind_get_name(k->configured),
+			    mp_http_detect_kind_get_name(found));
 	k->found = found;
 	k->until_wall_ms =
 		found == k->configured ? 0 : mp_loop_wall_now_ms(k->dialer->loop) + KIND_MS;
@@ -60,19 +61,20 @@ static struct kind *find_kind(struct mp_dialer *d, const struct mp_dial *dial)
 		return k;
 	k = mp_alloc(sizeof(*k));
 	k->dialer = d;
-	k->configured = dial->resolved->kind == MP_KIND_SSE ? MP_EITHER_SSE : MP_EITHER_HTTP;
+	k->configured =
+		dial->resolved->kind == MP_KIND_SSE ? MP_HTTP_DETECT_SSE : MP_HTTP_DETECT_HTTP;
 	mp_log_init(&k->log, "%s", dial->name);
 	if (mp_map_set(&d->kinds, key, k) < 0)
 		return mp_free(k);
 	return k;
 }
 
-static enum mp_either_kind choose_kind(const struct mp_dialer *d, const struct kind *k,
-				       enum mp_kind configured)
+static enum mp_http_detect_kind choose_kind(const struct mp_dialer *d, const struct kind *k,
+					    enum mp_kind configured)
 {
 	if (k && k->until_wall_ms > mp_loop_wall_now_ms(d->loop))
 		return k->found;
-	return configured == MP_KIND_SSE ? MP_EITHER_SSE : MP_EITHER_HTTP;
+	return configured == MP_KIND_SSE ? MP_HTTP_DETECT_SSE : MP_HTTP_DETECT_HTTP;
 }
 
 /* --- remote servers ------------------------------------------------------------------------- */
@@ -109,7 +111,7 @@ static int dial_remote(struct mp_dialer *d, const struct mp_dial *dial,
 		       struct mp_transport **ret_transport, struct mcpool_error *reterr)
 {
 	MP_CLEANUP(destination_done) struct mp_destination to = {.url = NULL};
-	struct mp_either_options options = {.first = MP_EITHER_HTTP};
+	struct mp_http_detect_options options = {.first = MP_HTTP_DETECT_HTTP};
 	int r = describe(dial->resolved, &to, reterr);
 
 	if (r == 0 && !d->http) {
@@ -124,7 +126,7 @@ static int dial_remote(struct mp_dialer *d, const struct mp_dial *dial,
 	options.u = find_kind(d, dial);
 	options.turned_out = options.u ? turned_out : NULL;
 	options.first = choose_kind(d, options.u, dial->resolved->kind);
-	return mp_either_new(d->loop, d->http, &to, &options, ret_transport, reterr);
+	return mp_http_detect_new(d->loop, d->http, &to, &options, ret_transport, reterr);
 }
 
 /* --- processes ------------------------------------------------------------------------------ */

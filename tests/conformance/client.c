@@ -13,7 +13,7 @@
 #include "client/catalog.h"
 #include "../unit/heap_call.h"
 #include "client/upstream.h"
-#include "transport/either.h"
+#include "transport/http_detect.h"
 
 enum { PATIENCE_MS = 15000, TEXT_MAX = 1 << 20 };
 
@@ -293,10 +293,10 @@ static const struct mp_upstream_hooks hooks = {.ready = ready, .ended = ended, .
 
 static int dial(void *u, struct mp_transport **ret, struct mcpool_error *reterr)
 {
-	static const struct mp_either_options options = {.first = MP_EITHER_HTTP};
+	static const struct mp_http_detect_options options = {.first = MP_HTTP_DETECT_HTTP};
 	struct client *c = u;
 
-	return mp_either_new(c->loop, c->http, &c->to, &options, ret, reterr);
+	return mp_http_detect_new(c->loop, c->http, &c->to, &options, ret, reterr);
 }
 
 static void converse(struct client *c)

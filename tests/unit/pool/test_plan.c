@@ -367,7 +367,7 @@ HEAVY_TEST(remote_servers_have_no_process)
 	CHECK(prepare(&d, "url"));
 	CHECK_EQ(d.error.code, 0);
 	CHECK_EQ(ways->dial(d.planner, d.plan, &t, &why), 0);
-	CHECK_TEXT(t->impl->name, "either");
+	CHECK_TEXT(t->impl->name, "http_detect");
 	mp_transport_free(t);
 	CHECK_EQ(count_alive("", NULL), 0); /* and no launcher was started for that */
 }

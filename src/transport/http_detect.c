@@ -1,7 +1,8 @@
 /*
- * either.c - which of two ways a remote server speaks: Streamable HTTP, or the older pair (sse).
+ * http_detect.c - which of two ways a remote server speaks: Streamable HTTP, or the older pair
+ * (sse).
  */
-#include "transport/either.h"
+#include "transport/http_detect.h"
 
 #include "base/error.h"
 #include "base/limits.h"
@@ -11,7 +12,7 @@
 #include "transport/sse_legacy.h"
 #include "transport/streamable.h"
 
-#define EITHER_STATES(X)                                                        \
+#define HTTP_DETECT_STATES(X)                                                   \
 	X(FRESH, "fresh", "not started; it leaves this state when that worked") \
 	X(FIRST, "first", "what was configured is tried")                       \
 	X(SECOND, "second", "the other one is tried")                           \
@@ -20,7 +21,7 @@
 	X(CLOSING, "closing", "the inner one shuts down")                       \
 	X(CLOSED, "closed", "the last state")
 
-#define EITHER_EVENTS(X)                                        \
+#define HTTP_DETECT_EVENTS(X)                                   \
 	X(STARTED, "started", "the first one is on its way")    \
 	X(OPENED, "opened", "the inner one is open")            \
 	X(HEARD, "heard", "a message came")                     \
@@ -29,19 +30,19 @@
 	X(CLOSE, "close", "hang up")                            \
 	X(SHUT, "shut", "the inner one has shut down")
 
-MP_MACHINE_ENUM(either_state, EITHER_STATES);
-MP_MACHINE_ENUM(either_event, EITHER_EVENTS);
+MP_MACHINE_ENUM(http_detect_state, HTTP_DETECT_STATES);
+MP_MACHINE_ENUM(http_detect_event, HTTP_DETECT_EVENTS);
 
-struct either {
+struct http_detect {
 	struct mp_transport base;
 	struct mp_loop *loop;
 	struct mp_http_client *client;
 	struct mp_destination to;
-	struct mp_either_options o;
-	enum either_state state;
-	enum mp_either_kind kind;   /* of the inner one */
-	struct mp_transport *inner; /* owned; NULL before the start */
-	struct mp_buf opening;      /* initialize, until the server has spoken */
+	struct mp_http_detect_options o;
+	enum http_detect_state state;
+	enum mp_http_detect_kind kind; /* of the inner one */
+	struct mp_transport *inner;    /* owned; NULL before the start */
+	struct mp_buf opening;         /* initialize, until the server has spoken */
 	struct mp_buf opening_id;
 	struct mcpool_error *first_why; /* why the first one was not it; owned */
 	struct mcpool_error *why;       /* of the end; owned */
@@ -49,11 +50,12 @@ struct either {
 	struct mp_grave grave;
 };
 
-MP_MACHINE_TYPES(either, struct either, enum either_event, EITHER_STATES, EITHER_EVENTS);
-static either_action pass_opened, resume, settle, switch_over, pass_ended, give_up, hang_up,
+MP_MACHINE_TYPES(http_detect, struct http_detect, enum http_detect_event, HTTP_DETECT_STATES,
+		 HTTP_DETECT_EVENTS);
+static http_detect_action pass_opened, resume, settle, switch_over, pass_ended, give_up, hang_up,
 	tell_closed;
 
-MP_MACHINE_STEPS(either) = {
+MP_MACHINE_STEPS(http_detect) = {
 	[FRESH] = {[STARTED] = MP_TO(FIRST, NULL), [CLOSE] = MP_TO(CLOSED, tell_closed)},
 	[FIRST] = {[OPENED] = MP_DO(pass_opened),
 		   [HEARD] = MP_TO(SURE, NULL),
@@ -73,21 +75,21 @@ MP_MACHINE_STEPS(either) = {
 	[CLOSED] = {[CLOSE] = MP_STAY},
 };
 
-static void either_describe(const struct either *r, struct mp_log *ret_log)
+static void http_detect_describe(const struct http_detect *r, struct mp_log *ret_log)
 {
-	mp_log_init(ret_log, "either %s", r->to.place);
+	mp_log_init(ret_log, "http_detect %s", r->to.place);
 }
 
-MP_MACHINE(either, struct either, .describe = either_describe)
+MP_MACHINE(http_detect, struct http_detect, .describe = http_detect_describe)
 
-const char *mp_either_kind_get_name(enum mp_either_kind kind)
+const char *mp_http_detect_kind_get_name(enum mp_http_detect_kind kind)
 {
-	return kind == MP_EITHER_SSE ? "sse" : "http";
+	return kind == MP_HTTP_DETECT_SSE ? "sse" : "http";
 }
 
-static struct either *of(const struct mp_transport *t)
+static struct http_detect *of(const struct mp_transport *t)
 {
-	return mp_container_of(t, struct either, base);
+	return mp_container_of(t, struct http_detect, base);
 }
 
 /* --- what the inner one tells --------------------------------------------------------------- */
@@ -100,14 +102,14 @@ static bool is_other(const struct mcpool_error *why)
 
 static void inner_opened(void *u)
 {
-	either_advance(u, OPENED);
+	http_detect_advance(u, OPENED);
 }
 
 static void inner_message(void *u, struct mp_str text)
 {
-	struct either *r = u;
+	struct http_detect *r = u;
 
-	either_advance(r, HEARD);
+	http_detect_advance(r, HEARD);
 	r->base.during = r->inner->during;
 	r->base.hooks->message(r->base.u, text);
 	r->base.during = MP_STR("");
@@ -115,7 +117,7 @@ static void inner_message(void *u, struct mp_str text)
 
 static void inner_oversize(void *u, struct mp_str head, struct mp_str tail)
 {
-	struct either *r = u;
+	struct http_detect *r = u;
 
 	if (r->base.hooks->oversize)
 		r->base.hooks->oversize(r->base.u, head, tail);
@@ -123,7 +125,7 @@ static void inner_oversize(void *u, struct mp_str head, struct mp_str tail)
 
 static void inner_written(void *u, uint64_t total)
 {
-	struct either *r = u;
+	struct http_detect *r = u;
 
 	if (r->base.hooks->written)
 		r->base.hooks->written(r->base.u, total);
@@ -131,13 +133,13 @@ static void inner_written(void *u, uint64_t total)
 
 static void inner_sent(void *u, struct mp_str id)
 {
-	struct either *r = u;
+	struct http_detect *r = u;
 
 	if (r->base.hooks->sent)
 		r->base.hooks->sent(r->base.u, id);
 }
 
-static void pass_lost(struct either *r, struct mp_str id, enum mp_loss loss,
+static void pass_lost(struct http_detect *r, struct mp_str id, enum mp_loss loss,
 		      const struct mcpool_error *why)
 {
 	if (r->base.hooks->lost)
@@ -147,12 +149,12 @@ static void pass_lost(struct either *r, struct mp_str id, enum mp_loss loss,
 /* initialize was refused without a word of MCP: this may be a server of the older kind. */
 static void inner_lost(void *u, struct mp_str id, enum mp_loss loss, const struct mcpool_error *why)
 {
-	struct either *r = u;
+	struct http_detect *r = u;
 
-	if (r->state == FIRST && r->kind == MP_EITHER_HTTP && loss == MP_LOSS_UNUSABLE &&
+	if (r->state == FIRST && r->kind == MP_HTTP_DETECT_HTTP && loss == MP_LOSS_UNUSABLE &&
 	    r->opening.len && mp_str_eq(id, mp_buf_get(&r->opening_id)) && is_other(why)) {
 		mp_error_keep(&r->first_why, why);
-		either_advance(r, OTHER);
+		http_detect_advance(r, OTHER);
 		return;
 	}
 	pass_lost(r, id, loss, why);
@@ -160,14 +162,14 @@ static void inner_lost(void *u, struct mp_str id, enum mp_loss loss, const struc
 
 static bool inner_is_open(void *u, struct mp_str id)
 {
-	struct either *r = u;
+	struct http_detect *r = u;
 
 	return r->base.hooks->is_open && r->base.hooks->is_open(r->base.u, id);
 }
 
 static void inner_doubt(void *u, const char *why)
 {
-	struct either *r = u;
+	struct http_detect *r = u;
 
 	if (r->base.hooks->doubt)
 		r->base.hooks->doubt(r->base.u, why);
@@ -175,28 +177,28 @@ static void inner_doubt(void *u, const char *why)
 
 static int inner_mirror(void *u, const struct mp_message *m, struct mp_http_fields *fields)
 {
-	struct either *r = u;
+	struct http_detect *r = u;
 
 	return r->base.hooks->mirror ? r->base.hooks->mirror(r->base.u, m, fields) : 0;
 }
 
 static void inner_ended(void *u, const struct mcpool_error *why)
 {
-	struct either *r = u;
-	bool was_open = r->kind == MP_EITHER_HTTP; /* it always is, and proves nothing */
+	struct http_detect *r = u;
+	bool was_open = r->kind == MP_HTTP_DETECT_HTTP; /* it always is, and proves nothing */
 
 	mp_error_keep(&r->why, why);
 	if (r->state == FIRST && !was_open && is_other(why)) {
 		mp_error_keep(&r->first_why, why);
-		either_advance(r, OTHER);
+		http_detect_advance(r, OTHER);
 	} else {
-		either_advance(r, ENDED);
+		http_detect_advance(r, ENDED);
 	}
 }
 
 static void inner_closed(void *u)
 {
-	either_advance(u, SHUT);
+	http_detect_advance(u, SHUT);
 }
 
 static const struct mp_transport_hooks inner_hooks = {
@@ -215,12 +217,13 @@ static const struct mp_transport_hooks inner_hooks = {
 
 /* --- stations ------------------------------------------------------------------------------- */
 
-static int start_inner(struct either *r, enum mp_either_kind kind)
+static int start_inner(struct http_detect *r, enum mp_http_detect_kind kind)
 {
 	struct mp_transport *t = NULL;
 	struct mcpool_error why;
-	int e = kind == MP_EITHER_SSE ? mp_sse_legacy_new(r->loop, r->client, &r->to, &t, &why)
-				      : mp_streamable_new(r->loop, r->client, &r->to, &t, &why);
+	int e = kind == MP_HTTP_DETECT_SSE
+			? mp_sse_legacy_new(r->loop, r->client, &r->to, &t, &why)
+			: mp_streamable_new(r->loop, r->client, &r->to, &t, &why);
 
 	if (e < 0) {
 		mp_error_keep(&r->why, &why);
@@ -238,25 +241,27 @@ static int start_inner(struct either *r, enum mp_either_kind kind)
 	return e;
 }
 
-static enum either_event switch_over(struct either *r)
+static enum http_detect_event switch_over(struct http_detect *r)
 {
-	enum mp_either_kind other = r->kind == MP_EITHER_SSE ? MP_EITHER_HTTP : MP_EITHER_SSE;
+	enum mp_http_detect_kind other =
+		r->kind == MP_HTTP_DETECT_SSE ? MP_HTTP_DETECT_HTTP : MP_HTTP_DETECT_SSE;
 
 	return start_inner(r, other) < 0 ? ENDED : MP_QUIET;
 }
 
-static enum either_event pass_opened(struct either *r)
+static enum http_detect_event pass_opened(struct http_detect *r)
 {
 	r->base.traits = r->inner->traits;
 	if (r->base.hooks->opened)
 		r->base.hooks->opened(r->base.u);
 	if (r->state != FIRST && r->state != SECOND)
-		return MP_QUIET;                            /* whoever was told has left */
-	return r->kind == MP_EITHER_SSE ? HEARD : MP_QUIET; /* it was greeted by its endpoint */
+		return MP_QUIET; /* whoever was told has left */
+	return r->kind == MP_HTTP_DETECT_SSE ? HEARD
+					     : MP_QUIET; /* it was greeted by its endpoint */
 }
 
 /* The other one is open: it is told what the first would not hear. */
-static enum either_event resume(struct either *r)
+static enum http_detect_event resume(struct http_detect *r)
 {
 	uint64_t at;
 
@@ -268,14 +273,14 @@ static enum either_event resume(struct either *r)
 	return HEARD;
 }
 
-static enum either_event settle(struct either *r)
+static enum http_detect_event settle(struct http_detect *r)
 {
 	if (r->o.turned_out)
 		r->o.turned_out(r->o.u, r->kind);
 	return MP_QUIET;
 }
 
-static enum either_event pass_ended(struct either *r)
+static enum http_detect_event pass_ended(struct http_detect *r)
 {
 	struct mcpool_error why = *r->why;
 
@@ -288,14 +293,14 @@ static enum either_event pass_ended(struct either *r)
  * Neither is it. What was configured says why, unless the other one found a door that is only
  * locked, or somebody who is busy.
  */
-static enum either_event give_up(struct either *r)
+static enum http_detect_event give_up(struct http_detect *r)
 {
 	if (!r->why || is_other(r->why))
 		mp_error_keep(&r->why, r->first_why);
 	return pass_ended(r);
 }
 
-static enum either_event hang_up(struct either *r)
+static enum http_detect_event hang_up(struct http_detect *r)
 {
 	r->inner->impl->close(r->inner);
 	return MP_QUIET;
@@ -303,13 +308,13 @@ static enum either_event hang_up(struct either *r)
 
 static void closed_later(void *u)
 {
-	struct either *r = u;
+	struct http_detect *r = u;
 
 	if (r->base.hooks->closed)
 		r->base.hooks->closed(r->base.u);
 }
 
-static enum either_event tell_closed(struct either *r)
+static enum http_detect_event tell_closed(struct http_detect *r)
 {
 	mp_loop_post(r->loop, &r->closed_task);
 	return MP_QUIET;
@@ -317,18 +322,18 @@ static enum either_event tell_closed(struct either *r)
 
 /* --- the transport -------------------------------------------------------------------------- */
 
-static int either_start(struct mp_transport *t, struct mcpool_error *reterr)
+static int http_detect_start(struct mp_transport *t, struct mcpool_error *reterr)
 {
-	struct either *r = of(t);
+	struct http_detect *r = of(t);
 
 	if (start_inner(r, r->o.first) < 0)
 		return mp_fail_because(reterr, r->why->code, r->why, "%s", r->why->message);
-	either_advance(r, STARTED);
+	http_detect_advance(r, STARTED);
 	return 0;
 }
 
 /* Only as long as it is not known whom it goes to. */
-static void keep_opening(struct either *r, struct mp_str text)
+static void keep_opening(struct http_detect *r, struct mp_str text)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape tape;
 	struct mp_message m;
@@ -342,9 +347,9 @@ static void keep_opening(struct either *r, struct mp_str text)
 		mp_buf_clear(&r->opening); /* then there is no second try */
 }
 
-static int either_send(struct mp_transport *t, struct mp_str text, uint64_t *ret_at)
+static int http_detect_send(struct mp_transport *t, struct mp_str text, uint64_t *ret_at)
 {
-	struct either *r = of(t);
+	struct http_detect *r = of(t);
 
 	if (r->state != FIRST && r->state != SECOND && r->state != SURE)
 		return MCPOOL_ECLOSED;
@@ -353,14 +358,14 @@ static int either_send(struct mp_transport *t, struct mp_str text, uint64_t *ret
 	return r->inner->impl->send(r->inner, text, ret_at);
 }
 
-static void either_close(struct mp_transport *t)
+static void http_detect_close(struct mp_transport *t)
 {
-	either_advance(of(t), CLOSE);
+	http_detect_advance(of(t), CLOSE);
 }
 
-static void either_gone(struct mp_grave *grave)
+static void http_detect_gone(struct mp_grave *grave)
 {
-	struct either *r = mp_container_of(grave, struct either, grave);
+	struct http_detect *r = mp_container_of(grave, struct http_detect, grave);
 
 	mp_destination_done(&r->to);
 	mp_buf_done(&r->opening);
@@ -370,19 +375,19 @@ static void either_gone(struct mp_grave *grave)
 	mp_free(r);
 }
 
-static void either_destroy(struct mp_transport *t)
+static void http_detect_destroy(struct mp_transport *t)
 {
-	struct either *r = of(t);
+	struct http_detect *r = of(t);
 
 	r->inner = mp_transport_free(r->inner);
 	mp_loop_unpost(r->loop, &r->closed_task);
 	r->state = CLOSED;
-	mp_loop_bury(r->loop, &r->grave, either_gone); /* a hook may be on the stack */
+	mp_loop_bury(r->loop, &r->grave, http_detect_gone); /* a hook may be on the stack */
 }
 
-static struct mp_str either_get_challenge(const struct mp_transport *t)
+static struct mp_str http_detect_get_challenge(const struct mp_transport *t)
 {
-	const struct either *r = of(t);
+	const struct http_detect *r = of(t);
 
 	if (!r->inner || !r->inner->impl->get_challenge)
 		return MP_STR("");
@@ -390,19 +395,20 @@ static struct mp_str either_get_challenge(const struct mp_transport *t)
 }
 
 static const struct mp_transport_impl impl = {
-	.name = "either",
-	.start = either_start,
-	.send = either_send,
-	.close = either_close,
-	.destroy = either_destroy,
-	.get_challenge = either_get_challenge,
+	.name = "http_detect",
+	.start = http_detect_start,
+	.send = http_detect_send,
+	.close = http_detect_close,
+	.destroy = http_detect_destroy,
+	.get_challenge = http_detect_get_challenge,
 };
 
-int mp_either_new(struct mp_loop *loop, struct mp_http_client *client,
-		  const struct mp_destination *to, const struct mp_either_options *options,
-		  struct mp_transport **ret_transport, struct mcpool_error *reterr)
+int mp_http_detect_new(struct mp_loop *loop, struct mp_http_client *client,
+		       const struct mp_destination *to,
+		       const struct mp_http_detect_options *options,
+		       struct mp_transport **ret_transport, struct mcpool_error *reterr)
 {
-	struct either *r = mp_alloc(sizeof(*r));
+	struct http_detect *r = mp_alloc(sizeof(*r));
 	int e = mp_destination_copy(&r->to, to);
 
 	if (e < 0) {

@@ -1,32 +1,32 @@
 /*
- * test_either.c - which of two ways a remote server speaks, whatever was configured.
+ * test_http_detect.c - which of two ways a remote server speaks, whatever was configured.
  */
-#include "transport/either.h"
+#include "transport/http_detect.h"
 
 #include "http_stage.h"
 
 static struct told {
 	int times;
-	enum mp_either_kind kind;
+	enum mp_http_detect_kind kind;
 } told;
 
-static void turned_out(void *u, enum mp_either_kind kind)
+static void turned_out(void *u, enum mp_http_detect_kind kind)
 {
 	(void)u;
 	told.times++;
 	told.kind = kind;
 }
 
-static enum mp_either_kind first;
+static enum mp_http_detect_kind first;
 
 static int make(struct mp_loop *loop, struct mp_http_client *client,
 		const struct mp_destination *to, struct mp_transport **ret,
 		struct mcpool_error *reterr)
 {
-	struct mp_either_options o = {.first = first, .turned_out = turned_out};
+	struct mp_http_detect_options o = {.first = first, .turned_out = turned_out};
 
 	told = (struct told){0};
-	return mp_either_new(loop, client, to, &o, ret, reterr);
+	return mp_http_detect_new(loop, client, to, &o, ret, reterr);
 }
 
 #define STAGE(kind)                            \
@@ -46,7 +46,7 @@ static bool is_get(const struct stage_request *r)
 
 HEAVY_TEST(what_was_configured_is_what_it_is)
 {
-	STAGE(MP_EITHER_HTTP);
+	STAGE(MP_HTTP_DETECT_HTTP);
 
 	CHECK(stage_until(&s, "opened"));
 	CHECK(s.t->traits & MP_TRANSPORT_PER_REQUEST);
@@ -62,7 +62,7 @@ HEAVY_TEST(what_was_configured_is_what_it_is)
 /* On whose stream a message came is handed on. */
 HEAVY_TEST(what_is_said_names_its_request)
 {
-	STAGE(MP_EITHER_HTTP);
+	STAGE(MP_HTTP_DETECT_HTTP);
 
 	CHECK(stage_until(&s, "opened"));
 	CHECK(stage_send(&s, INITIALIZE));
@@ -80,7 +80,7 @@ HEAVY_TEST(http_turns_out_to_be_sse)
 	static const char *const refusals[] = {"404 No", "405 No", "400 No"};
 
 	for (size_t i = 0; i < MP_ARRAY_LEN(refusals); i++) {
-		STAGE(MP_EITHER_HTTP);
+		STAGE(MP_HTTP_DETECT_HTTP);
 		CHECK(stage_until(&s, "opened"));
 		CHECK(stage_send(&s, INITIALIZE));
 		CHECK(stage_until_requests(&s, 1));
@@ -97,14 +97,14 @@ HEAVY_TEST(http_turns_out_to_be_sse)
 		CHECK(stage_until(&s, "answer:1"));
 		CHECK(!strstr(s.news, "unusable"));
 		CHECK_EQ(told.times, 1);
-		CHECK_EQ(told.kind, MP_EITHER_SSE);
+		CHECK_EQ(told.kind, MP_HTTP_DETECT_SSE);
 	}
 }
 
 /* It was taken, and only the way back is refused: it is Streamable HTTP. */
 HEAVY_TEST(a_refused_resumption_is_not_the_other_kind)
 {
-	STAGE(MP_EITHER_HTTP);
+	STAGE(MP_HTTP_DETECT_HTTP);
 
 	CHECK(stage_until(&s, "opened"));
 	CHECK(stage_send(&s, INITIALIZE));
@@ -124,7 +124,7 @@ HEAVY_TEST(a_refused_resumption_is_not_the_other_kind)
 /* What another request is refused says nothing about the opening. */
 HEAVY_TEST(a_refused_probe_is_not_the_other_kind)
 {
-	STAGE(MP_EITHER_HTTP);
+	STAGE(MP_HTTP_DETECT_HTTP);
 
 	CHECK(stage_until(&s, "opened"));
 	CHECK(stage_send(&s, "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}"));
@@ -141,7 +141,7 @@ HEAVY_TEST(a_refused_probe_is_not_the_other_kind)
 
 HEAVY_TEST(sse_turns_out_to_be_http)
 {
-	STAGE(MP_EITHER_SSE);
+	STAGE(MP_HTTP_DETECT_SSE);
 
 	CHECK(stage_until_requests(&s, 1));
 	CHECK(is_get(&s.got[0]));
@@ -153,13 +153,13 @@ HEAVY_TEST(sse_turns_out_to_be_http)
 	stage_answer(&s.got[1], "200 OK", STAGE_JSON, "%s", HELLO);
 	CHECK(stage_until(&s, "answer:1"));
 	CHECK_EQ(told.times, 1);
-	CHECK_EQ(told.kind, MP_EITHER_HTTP);
+	CHECK_EQ(told.kind, MP_HTTP_DETECT_HTTP);
 }
 
 /* Neither: the one that was configured says why. */
 HEAVY_TEST(it_is_neither)
 {
-	STAGE(MP_EITHER_HTTP);
+	STAGE(MP_HTTP_DETECT_HTTP);
 
 	CHECK(stage_until(&s, "opened"));
 	CHECK(stage_send(&s, INITIALIZE));
@@ -178,7 +178,7 @@ HEAVY_TEST(it_is_neither)
 /* A door that is only locked is the better news. */
 HEAVY_TEST(the_other_one_wants_a_login)
 {
-	STAGE(MP_EITHER_HTTP);
+	STAGE(MP_HTTP_DETECT_HTTP);
 
 	CHECK(stage_until(&s, "opened"));
 	CHECK(stage_send(&s, INITIALIZE));
@@ -198,7 +198,7 @@ HEAVY_TEST(an_outage_is_no_evidence)
 					      "503 Oops"};
 
 	for (size_t i = 0; i < MP_ARRAY_LEN(outages); i++) {
-		STAGE(MP_EITHER_HTTP);
+		STAGE(MP_HTTP_DETECT_HTTP);
 		CHECK(stage_until(&s, "opened"));
 		CHECK(stage_send(&s, INITIALIZE));
 		CHECK(stage_until_requests(&s, 1));
@@ -207,7 +207,7 @@ HEAVY_TEST(an_outage_is_no_evidence)
 		CHECK_EQ(s.n, 1);
 	}
 	for (size_t i = 0; i < MP_ARRAY_LEN(outages); i++) {
-		STAGE(MP_EITHER_SSE);
+		STAGE(MP_HTTP_DETECT_SSE);
 		CHECK(stage_until_requests(&s, 1));
 		stage_answer(&s.got[0], outages[i], "", "%s", "");
 		CHECK(stage_until(&s, "ended"));
@@ -218,7 +218,7 @@ HEAVY_TEST(an_outage_is_no_evidence)
 /* A later 404 is about what was asked. */
 HEAVY_TEST(it_stays_what_it_was)
 {
-	STAGE(MP_EITHER_HTTP);
+	STAGE(MP_HTTP_DETECT_HTTP);
 
 	CHECK(stage_until(&s, "opened"));
 	CHECK(stage_send(&s, INITIALIZE));
@@ -235,7 +235,7 @@ HEAVY_TEST(it_stays_what_it_was)
 
 TEST(it_may_leave_at_any_time)
 {
-	STAGE(MP_EITHER_SSE);
+	STAGE(MP_HTTP_DETECT_SSE);
 
 	CHECK(stage_until_requests(&s, 1));
 	s.t->impl->close(s.t);
@@ -264,7 +264,7 @@ HEAVY_TEST(whoever_is_told_that_it_is_open_may_leave)
 {
 	for (int i = 0; i < 4; i++) {
 		struct mp_transport_hooks hooks = stage_hooks;
-		STAGE(i & 1 ? MP_EITHER_SSE : MP_EITHER_HTTP);
+		STAGE(i & 1 ? MP_HTTP_DETECT_SSE : MP_HTTP_DETECT_HTTP);
 
 		hooks.opened = i & 2 ? free_on_opened : close_on_opened;
 		s.t->hooks = &hooks;
