@@ -111,7 +111,7 @@ static void heard_withdrawn(void *u, mp_id request)
 	maybe_act(w, fuzz_byte(&w->in));
 }
 
-static bool mend(void *u, struct mp_call *c, const struct mp_message *error)
+static bool may_retry(void *u, struct mp_call *c, const struct mp_message *error)
 {
 	struct world *w = u;
 
@@ -130,7 +130,7 @@ static const struct mp_peer_hooks hooks = {
 	.request = heard_request,
 	.withdrawn = heard_withdrawn,
 	.notification = heard_notification,
-	.mend = mend,
+	.may_retry = may_retry,
 };
 
 /* --- what we do ----------------------------------------------------------------------------- */
@@ -363,7 +363,7 @@ static void act(struct world *w, uint8_t what)
 		answer_theirs(w);
 		break;
 	case 5:
-		mp_peer_mended(&w->peer);
+		mp_peer_retry(&w->peer);
 		break;
 	case 6:
 		w->refuses = fuzz_byte(&w->in) % 4 == 0;

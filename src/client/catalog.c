@@ -216,8 +216,8 @@ static int read_item(struct mp_catalog_list *l, struct mp_map *seen, const struc
 		return 0;
 	}
 	r = make_item(l, t, v, &item);
-	if (r == 0 && l->mirrors)
-		r = mp_mirrors_read(l->mirrors, item.name, item.json, &problem);
+	if (r == 0 && l->param_headers)
+		r = mp_param_headers_read(l->param_headers, item.name, item.json, &problem);
 	if (r < 0)
 		return r;
 	if (problem) {
@@ -294,29 +294,29 @@ struct mp_catalog_fetch {
 	void *u;
 	unsigned pages;
 	struct mp_call call;
-	struct mp_mirrors mirrors; /* of tools whose arguments HTTP repeats */
+	struct mp_param_headers param_headers; /* of tools whose arguments HTTP repeats */
 	struct mp_buf cursor;
 	struct mp_task task; /* for lists that need no asking */
 	struct mcpool_error why;
 };
 
 /* What calls carry changes with the list, and not before it is whole. */
-static void hand_over_mirrors(struct mp_catalog_fetch *f, const struct mcpool_error *error)
+static void hand_over_param_headers(struct mp_catalog_fetch *f, const struct mcpool_error *error)
 {
-	if (!f->list->mirrors)
+	if (!f->list->param_headers)
 		return;
-	f->list->mirrors = NULL;
+	f->list->param_headers = NULL;
 	if (!error)
-		mp_upstream_set_mirrors(f->up, &f->mirrors);
+		mp_upstream_set_param_headers(f->up, &f->param_headers);
 }
 
 static void finish(struct mp_catalog_fetch *f, const struct mcpool_error *error)
 {
 	if (f->fn) {
-		hand_over_mirrors(f, error);
+		hand_over_param_headers(f, error);
 		f->fn(f->list, error, f->u);
 	}
-	mp_mirrors_done(&f->mirrors);
+	mp_param_headers_done(&f->param_headers);
 	mp_loop_unpost(f->loop, &f->task);
 	mp_buf_done(&f->cursor);
 	mp_free(f);
@@ -447,9 +447,9 @@ int mp_catalog_fetch(struct mp_upstream *up, struct mp_catalog_list *l, int64_t 
 		.u = u,
 	};
 	mp_call_init(&f->call, loop, &page_hooks);
-	mp_mirrors_init(&f->mirrors);
-	if (l->kind == MP_CATALOG_TOOL && mp_upstream_has_mirrors(up))
-		l->mirrors = &f->mirrors;
+	mp_param_headers_init(&f->param_headers);
+	if (l->kind == MP_CATALOG_TOOL && mp_upstream_has_param_headers(up))
+		l->param_headers = &f->param_headers;
 	mp_buf_init(&f->cursor, MP_LIMIT_MESSAGE);
 	mp_task_init(&f->task, finish_empty, f);
 	if (!(mp_upstream_get_hello(up)->offers & kinds[l->kind].offer))

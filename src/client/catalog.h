@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "base/base.h"
-#include "client/mirror.h"
+#include "client/param_headers.h"
 #include "client/upstream.h"
 
 /* Row: name, method, member of the result that is the list, member that names an item. */
@@ -40,7 +40,7 @@ struct mp_catalog_list {
 	bool is_cut;                /* there is more than we keep */
 	struct mp_cache_hint cache; /* the most careful of all pages */
 	/* Where annotations of tools go, and whose judgement counts; NULL: they do not matter. */
-	struct mp_mirrors *mirrors;
+	struct mp_param_headers *param_headers;
 	struct mp_arena arena; /* holds the texts */
 };
 

@@ -182,11 +182,12 @@ static void transport_closed(void *u)
 	upstream_advance(up, SHUT);
 }
 
-static int transport_mirror(void *u, const struct mp_message *m, struct mp_http_fields *fields)
+static int transport_param_headers(void *u, const struct mp_message *m,
+				   struct mp_http_fields *fields)
 {
 	struct mp_upstream *up = u;
 
-	return mp_mirrors_write(&up->mirrors, m, fields);
+	return mp_param_headers_write(&up->param_headers, m, fields);
 }
 
 static const struct mp_transport_hooks transport_hooks = {
@@ -198,7 +199,7 @@ static const struct mp_transport_hooks transport_hooks = {
 	.lost = transport_lost,
 	.is_open = transport_is_open,
 	.doubt = transport_doubt,
-	.mirror = transport_mirror,
+	.param_headers = transport_param_headers,
 	.ended = transport_ended,
 	.closed = transport_closed,
 };
@@ -403,7 +404,7 @@ struct mp_upstream *mp_upstream_new(struct mp_loop *loop, const struct mp_upstre
 	up->hooks = hooks;
 	up->u = u;
 	begin_conversation(up);
-	mp_mirrors_init(&up->mirrors);
+	mp_param_headers_init(&up->param_headers);
 	mp_buf_init(&up->meta, MP_LIMIT_MESSAGE);
 	mp_agree_init(&up->agree, loop, options->me, &agree_hooks, up);
 	up->agree.log = options->log;
@@ -429,7 +430,7 @@ static void free_upstream(struct mp_grave *grave)
 
 	mp_peer_done(&up->peer);
 	mp_agree_done(&up->agree);
-	mp_mirrors_done(&up->mirrors);
+	mp_param_headers_done(&up->param_headers);
 	mp_buf_done(&up->meta);
 	mp_free(up->launch_key);
 	mp_free(up);
@@ -441,7 +442,7 @@ struct mp_upstream *mp_upstream_free(struct mp_upstream *up)
 		return NULL;                               /* an answer from below does the same */
 	mp_loop_bury(up->loop, &up->grave, free_upstream); /* an answer may be on its way up */
 	upstream_advance(up, FREED);
-	mp_upstream_stop_mending(up);
+	mp_upstream_stop_relisting(up);
 	end_calls(up);
 	up->transport = mp_transport_free(up->transport);
 	mp_timer_stop(&up->timer);

@@ -11,7 +11,7 @@
 #include "base/loop.h"
 #include "base/machine.h"
 #include "client/agree.h"
-#include "client/mirror.h"
+#include "client/param_headers.h"
 #include "client/verdicts.h"
 #include "rpc/era.h"
 #include "rpc/peer.h"
@@ -98,8 +98,8 @@ bool mp_upstream_get_origin(const struct mp_upstream *up, struct mp_call **ret_c
  * Does HTTP repeat arguments of its tools in headers? Then whoever lists them says which: m, which
  * is empty afterwards. What a call carries is looked up there.
  */
-bool mp_upstream_has_mirrors(const struct mp_upstream *up);
-void mp_upstream_set_mirrors(struct mp_upstream *up, struct mp_mirrors *m);
+bool mp_upstream_has_param_headers(const struct mp_upstream *up);
+void mp_upstream_set_param_headers(struct mp_upstream *up, struct mp_param_headers *m);
 
 struct mp_loop *mp_upstream_get_loop(const struct mp_upstream *up);
 bool mp_upstream_is_ready(const struct mp_upstream *up);
@@ -141,7 +141,7 @@ struct mp_upstream {
 	struct mp_peer peer;
 	struct mp_agree agree;
 	struct mp_buf meta; /* of the request being written, where it is not always the same */
-	struct mp_mirrors mirrors;
+	struct mp_param_headers param_headers;
 	struct mp_catalog_list *relisted; /* owned; NULL: tools are not being listed anew */
 	struct mp_catalog_fetch *relisting;
 	unsigned dials;
@@ -156,9 +156,9 @@ struct mp_upstream {
 /* What the peer asks for and tells; u is the upstream. */
 extern const struct mp_peer_hooks mp_upstream_peer_hooks;
 
-/* For mp_peer_hooks.mend: list the tools again if that may help. */
-bool mp_upstream_mend(void *u, struct mp_call *c, const struct mp_message *error);
+/* For mp_peer_hooks.may_retry: list the tools again if that may help. */
+bool mp_upstream_relist(void *u, struct mp_call *c, const struct mp_message *error);
 /* Nobody waits for that any more. */
-void mp_upstream_stop_mending(struct mp_upstream *up);
+void mp_upstream_stop_relisting(struct mp_upstream *up);
 
 #endif

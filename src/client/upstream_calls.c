@@ -64,7 +64,7 @@ const struct mp_peer_hooks mp_upstream_peer_hooks = {
 	.request = peer_request,
 	.withdrawn = peer_withdrawn,
 	.notification = peer_notification,
-	.mend = mp_upstream_mend,
+	.may_retry = mp_upstream_relist,
 };
 
 /* --- calls ---------------------------------------------------------------------------------- */

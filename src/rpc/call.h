@@ -18,7 +18,7 @@
 	X(MP_CALL_QUEUED, "queued", "no byte of it is with the peer")                      \
 	X(MP_CALL_WRITTEN, "written", "the peer has at least its first byte")              \
 	X(MP_CALL_ASKED, "asked", "the answer was requests to us, which are being served") \
-	X(MP_CALL_MENDING, "mending", "refused for a reason that is being put right")      \
+	X(MP_CALL_RETRYING, "retrying", "refused; sent again once the cause is removed")   \
 	X(MP_CALL_ENDING, "ending", "it is over; the hook runs when the turn ends")
 
 #define MP_CALL_EVENTS(X)                                                                   \
@@ -29,7 +29,7 @@
 	X(MP_CALL_ON_ASK, "ask", "the answer needs input: requests, or a state to return")  \
 	X(MP_CALL_ON_RESUME, "resume", "all requests are answered")                         \
 	X(MP_CALL_ON_SPOILED, "spoiled", "the answer is an error that may be put right")    \
-	X(MP_CALL_ON_MENDED, "mended", "it may be sent again")                              \
+	X(MP_CALL_ON_RETRY, "retry", "the cause is removed; send it again")                 \
 	X(MP_CALL_ON_GARBLED, "garbled", "an answer arrived that cannot be used")           \
 	X(MP_CALL_ON_PROGRESS, "progress", "a progress notification arrived")               \
 	X(MP_CALL_ON_TIMEOUT, "timeout", "its time is up")                                  \
@@ -113,7 +113,7 @@ struct mp_call {
 	int64_t last_ms;   /* progress extends limit_ms up to this moment */
 	uint64_t at;       /* place of its first byte in all that was sent */
 	double progressed; /* the last progress; it only grows */
-	bool has_progressed, is_paused, was_mended;
+	bool has_progressed, is_paused, was_retried;
 	unsigned n_rounds;
 	struct mp_round *round; /* owned; NULL: the server has not asked */
 	struct mp_task task;    /* RESUME or TELL at the end of the turn */

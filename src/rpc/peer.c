@@ -193,7 +193,7 @@ void mp_peer_lost(struct mp_peer *p, const struct mcpool_error *why)
 	peer_lose_all(p, MP_CALL_WRITTEN, &copy);
 	peer_lose_all(p, MP_CALL_QUEUED, &copy);
 	peer_lose_all(p, MP_CALL_ASKED, &copy);
-	peer_lose_all(p, MP_CALL_MENDING, &copy);
+	peer_lose_all(p, MP_CALL_RETRYING, &copy);
 	while ((link = mp_list_first(&p->serving)))
 		mp_peer_withdraw(p, mp_container_of(link, struct mp_server_slot, link));
 	while ((link = mp_list_first(&p->in_state[MP_CALL_ENDING])))

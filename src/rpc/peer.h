@@ -31,10 +31,10 @@ struct mp_peer_hooks {
 	void (*withdrawn)(void *u, mp_id request);
 	void (*notification)(void *u, const struct mp_message *m);
 	/*
-	 * An error that can be put right: true where that has begun, and mp_peer_mended() follows;
+	 * An error that can be put right: true where that has begun, and mp_peer_retry() follows;
 	 * asked once for each call, modern only. May be NULL.
 	 */
-	bool (*mend)(void *u, struct mp_call *c, const struct mp_message *error);
+	bool (*may_retry)(void *u, struct mp_call *c, const struct mp_message *error);
 };
 
 struct mp_peer_counts {
@@ -82,7 +82,7 @@ int mp_peer_call_and_forget(struct mp_peer *p, const struct mp_call_options *o) 
 void mp_peer_cancel(struct mp_call *c);
 int mp_peer_notify(struct mp_peer *p, enum mp_method_id method, struct mp_str params) MP_MUST;
 /* What waited for that is sent again, with new ids. */
-void mp_peer_mended(struct mp_peer *p);
+void mp_peer_retry(struct mp_peer *p);
 
 /* Answer a request of the server; nothing happens if the answer is no longer wanted. result: an
  * object; empty: declined. Declining ends the call that a modern request belongs to. */

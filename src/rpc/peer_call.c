@@ -14,7 +14,7 @@ static call_action call_judge;
 static call_action call_note_stray;
 static call_action call_extend;
 static call_action call_ask;
-static call_action call_wait_for_mending;
+static call_action call_wait_for_retry;
 static call_action call_send_again;
 static call_action call_refuse;
 static call_action call_lose;
@@ -43,7 +43,7 @@ MP_MACHINE_STEPS(call) = {
 			     [MP_CALL_ON_ANSWER] = MP_DO(call_judge),
 			     [MP_CALL_ON_COMPLETE] = MP_TO(MP_CALL_REST, call_deliver),
 			     [MP_CALL_ON_ASK] = MP_TO(MP_CALL_ASKED, call_ask),
-			     [MP_CALL_ON_SPOILED] = MP_TO(MP_CALL_MENDING, call_wait_for_mending),
+			     [MP_CALL_ON_SPOILED] = MP_TO(MP_CALL_RETRYING, call_wait_for_retry),
 			     [MP_CALL_ON_GARBLED] = MP_TO(MP_CALL_REST, call_refuse),
 			     [MP_CALL_ON_PROGRESS] = MP_DO(call_extend),
 			     [MP_CALL_ON_TIMEOUT] = MP_TO(MP_CALL_REST, call_time_out),
@@ -56,10 +56,10 @@ MP_MACHINE_STEPS(call) = {
 			   [MP_CALL_ON_CANCEL] = MP_TO(MP_CALL_ENDING, call_withdraw_cancelled),
 			   [MP_CALL_ON_LOST] = MP_TO(MP_CALL_ENDING, call_withdraw),
 			   [MP_CALL_ON_FAIL] = MP_TO(MP_CALL_ENDING, call_withdraw)},
-	[MP_CALL_MENDING] = {[MP_CALL_ON_MENDED] = MP_TO(MP_CALL_QUEUED, call_send_again),
-			     [MP_CALL_ON_TIMEOUT] = MP_TO(MP_CALL_ENDING, call_withdraw_timed_out),
-			     [MP_CALL_ON_CANCEL] = MP_TO(MP_CALL_ENDING, call_withdraw_cancelled),
-			     [MP_CALL_ON_LOST] = MP_TO(MP_CALL_ENDING, call_withdraw)},
+	[MP_CALL_RETRYING] = {[MP_CALL_ON_RETRY] = MP_TO(MP_CALL_QUEUED, call_send_again),
+			      [MP_CALL_ON_TIMEOUT] = MP_TO(MP_CALL_ENDING, call_withdraw_timed_out),
+			      [MP_CALL_ON_CANCEL] = MP_TO(MP_CALL_ENDING, call_withdraw_cancelled),
+			      [MP_CALL_ON_LOST] = MP_TO(MP_CALL_ENDING, call_withdraw)},
 	[MP_CALL_ENDING] = {[MP_CALL_ON_TELL] = MP_TO(MP_CALL_REST, call_deliver),
 			    [MP_CALL_ON_TIMEOUT] = MP_STAY,
 			    [MP_CALL_ON_CANCEL] = MP_STAY,
@@ -116,9 +116,10 @@ static enum mp_call_event call_judge(struct mp_call *c)
 		return MP_CALL_ON_COMPLETE;
 	if (m->kind == MP_MESSAGE_RESULT)
 		return mp_round_judge(c, m);
-	if (c->was_mended || !c->peer->hooks->mend || !c->peer->hooks->mend(c->peer->u, c, m))
+	if (c->was_retried || !c->peer->hooks->may_retry ||
+	    !c->peer->hooks->may_retry(c->peer->u, c, m))
 		return MP_CALL_ON_COMPLETE;
-	c->was_mended = true;
+	c->was_retried = true;
 	return MP_CALL_ON_SPOILED;
 }
 
@@ -128,7 +129,7 @@ static enum mp_call_event call_ask(struct mp_call *c)
 }
 
 /* Only the caller's own limit counts meanwhile. */
-static enum mp_call_event call_wait_for_mending(struct mp_call *c)
+static enum mp_call_event call_wait_for_retry(struct mp_call *c)
 {
 	mp_call_set_limit(c, INT64_MAX);
 	return MP_QUIET;
@@ -273,7 +274,7 @@ int mp_peer_call(struct mp_peer *p, struct mp_call *c, const struct mp_call_opti
 	c->peer = p;
 	c->o = *o;
 	c->expire = call_expire;
-	c->is_paused = c->was_mended = false;
+	c->is_paused = c->was_retried = false;
 	c->n_rounds = 0;
 	r = mp_peer_send(c, o->params);
 	if (r < 0)
@@ -288,10 +289,10 @@ void mp_peer_cancel(struct mp_call *c)
 	mp_call_advance(c, MP_CALL_ON_CANCEL);
 }
 
-void mp_peer_mended(struct mp_peer *p)
+void mp_peer_retry(struct mp_peer *p)
 {
-	MP_LIST_WALK(&p->in_state[MP_CALL_MENDING], link)
-		mp_call_advance(mp_container_of(link, struct mp_call, link), MP_CALL_ON_MENDED);
+	MP_LIST_WALK(&p->in_state[MP_CALL_RETRYING], link)
+		mp_call_advance(mp_container_of(link, struct mp_call, link), MP_CALL_ON_RETRY);
 }
 
 void mp_call_drop(struct mp_call *c)

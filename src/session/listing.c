@@ -12,7 +12,7 @@
 enum { PATIENCE_MS = 10000 }; /* for agents that ask once */
 #define PAGE_BYTES MP_MIB(8)
 
-static const struct mp_str mirror = {"x-mcp-header", 12};
+static const struct mp_str param_header = {"x-mcp-header", 12};
 
 static const struct kind {
 	enum mp_method_id method;
@@ -46,15 +46,16 @@ static bool is_object_schema(const struct mp_tape *t, mp_value v)
  * Arguments that a server wants to see in headers, too, are ours to put there: agents would have to
  * be held to it (mcp-spec 4.2), so they are not told.
  */
-static void write_unmirrored(struct mp_writer *w, const struct mp_tape *t, mp_value v)
+static void write_without_param_headers(struct mp_writer *w, const struct mp_tape *t, mp_value v)
 {
 	if (mp_value_is(t, v, MP_TAPE_OBJECT)) {
 		mp_write_begin_object(w);
 		MP_VALUE_EACH(t, v, key) {
-			if (mp_value_text_is(t, key, mirror))
+			if (mp_value_text_is(t, key, param_header))
 				continue;
 			mp_write_raw_key(w, mp_value_source(t, key));
-			write_unmirrored(w, t, mp_value_of(key)); /* no deeper than JSON may be */
+			write_without_param_headers(
+				w, t, mp_value_of(key)); /* no deeper than JSON may be */
 		}
 		mp_write_end_object(w);
 	} else {
@@ -62,14 +63,14 @@ static void write_unmirrored(struct mp_writer *w, const struct mp_tape *t, mp_va
 	}
 }
 
-static bool write_without_mirror(struct mp_writer *w, struct mp_str schema)
+static bool write_schema(struct mp_writer *w, struct mp_str schema)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
 
 	mp_tape_init(&t, 0);
-	if (mp_str_find(schema, mirror, 0) < 0 || mp_tape_parse(&t, schema, NULL) < 0)
+	if (mp_str_find(schema, param_header, 0) < 0 || mp_tape_parse(&t, schema, NULL) < 0)
 		return false;
-	write_unmirrored(w, &t, MP_ROOT);
+	write_without_param_headers(w, &t, MP_ROOT);
 	return true;
 }
 
@@ -77,7 +78,7 @@ static bool write_without_mirror(struct mp_writer *w, struct mp_str schema)
 static void write_input_schema(struct mp_writer *w, const struct mp_tape *t, mp_value v)
 {
 	if (!is_object_schema(t, v) || mp_value_get(t, v, "properties") != MP_NONE) {
-		if (!write_without_mirror(w, mp_value_source(t, v)))
+		if (!write_schema(w, mp_value_source(t, v)))
 			mp_write_raw(w, mp_value_source(t, v));
 		return;
 	}

@@ -175,11 +175,12 @@ static void inner_doubt(void *u, const char *why)
 		r->base.hooks->doubt(r->base.u, why);
 }
 
-static int inner_mirror(void *u, const struct mp_message *m, struct mp_http_fields *fields)
+static int inner_param_headers(void *u, const struct mp_message *m, struct mp_http_fields *fields)
 {
 	struct http_detect *r = u;
 
-	return r->base.hooks->mirror ? r->base.hooks->mirror(r->base.u, m, fields) : 0;
+	return r->base.hooks->param_headers ? r->base.hooks->param_headers(r->base.u, m, fields)
+					    : 0;
 }
 
 static void inner_ended(void *u, const struct mcpool_error *why)
@@ -210,7 +211,7 @@ static const struct mp_transport_hooks inner_hooks = {
 	.lost = inner_lost,
 	.is_open = inner_is_open,
 	.doubt = inner_doubt,
-	.mirror = inner_mirror,
+	.param_headers = inner_param_headers,
 	.ended = inner_ended,
 	.closed = inner_closed,
 };

@@ -326,7 +326,7 @@ static bool is_unreached(const struct mp_http_post_end *end)
 }
 
 /* A name that is not known now may be known later: MCPOOL_ENOENT would be the last word. */
-static struct mcpool_error mend(const struct mp_http_post_end *end)
+static struct mcpool_error explain_end(const struct mp_http_post_end *end)
 {
 	struct mcpool_error why = end->why;
 
@@ -338,7 +338,7 @@ static struct mcpool_error mend(const struct mp_http_post_end *end)
 static void take_break(struct mp_streamable *s, struct mp_http_post *t,
 		       const struct mp_http_post_end *end)
 {
-	struct mcpool_error why = mend(end);
+	struct mcpool_error why = explain_end(end);
 	bool unsent = !t->was_sent;
 
 	if (why.code == MCPOOL_ETOO_LARGE) {
@@ -486,7 +486,7 @@ static void standing_ended(void *u, struct mp_http_post *t, const struct mp_http
 	if (end->stage == MP_HTTP_POST_DENIED) {
 		standing_denied(s, t, end);
 	} else if (is_unreached(end)) {
-		struct mcpool_error why = mend(end);
+		struct mcpool_error why = explain_end(end);
 
 		mp_streamable_fail(s, &why); /* it is gone, though nobody called it (D12) */
 	} else if (end->stage == MP_HTTP_POST_READING) {

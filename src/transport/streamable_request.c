@@ -52,8 +52,8 @@ static int add_modern(struct mp_streamable *s, const struct mp_message *m)
 		r = add_text(s, "Mcp-Method", m, m->method_name);
 	if (r == 0 && mp_value_is(m->tape, m->subject, MP_TAPE_STRING))
 		r = add_text(s, "Mcp-Name", m, m->subject);
-	if (r == 0 && s->base.hooks->mirror)
-		r = s->base.hooks->mirror(s->base.u, m, &s->fields);
+	if (r == 0 && s->base.hooks->param_headers)
+		r = s->base.hooks->param_headers(s->base.u, m, &s->fields);
 	return r;
 }
 

@@ -55,7 +55,7 @@ struct mp_transport_hooks {
 	/* Something broke that may mean that the server is gone; a few words, static. */
 	void (*doubt)(void *u, const char *why);
 	/* HTTP: add what this request has in headers beside the usual ones (x-mcp-header). */
-	int (*mirror)(void *u, const struct mp_message *m, struct mp_http_fields *fields);
+	int (*param_headers)(void *u, const struct mp_message *m, struct mp_http_fields *fields);
 	/* No more messages will come, and none can be sent. */
 	void (*ended)(void *u, const struct mcpool_error *why);
 	/* The last word: everything is shut down; mp_transport_free() may follow. */

@@ -270,7 +270,7 @@ case_apt_knows_no_such_package() {
 
 case_apt_is_offline() {
 	without meson
-	echo "Temporary failure resolving 'mirror'" >"$work/state/apt-update"
+	echo "Temporary failure resolving 'param_headers'" >"$work/state/apt-update"
 	echo 'E: Unable to locate package meson' >"$work/state/apt-install"
 	run build
 	ended 1 && said 'setup: apt-get cannot reach its servers:'

@@ -25,8 +25,8 @@ struct fixture {
 	mp_id withdrawn;
 	void (*on_ask)(struct fixture *f, const struct mp_server_request *rq);
 	void (*on_withdraw)(struct fixture *f, mp_id request);
-	bool (*mend)(struct mp_call *c, const struct mp_message *error);
-	int mended;
+	bool (*retry)(struct mp_call *c, const struct mp_message *error);
+	int retried;
 };
 
 static void heard_request(void *u, const struct mp_server_request *rq)
@@ -50,19 +50,19 @@ static void heard_withdrawal(void *u, mp_id request)
 		f->on_withdraw(f, request);
 }
 
-static bool asked_to_mend(void *u, struct mp_call *c, const struct mp_message *error)
+static bool asked_to_retry(void *u, struct mp_call *c, const struct mp_message *error)
 {
 	struct fixture *f = u;
 
-	f->mended += f->mend != NULL;
-	return f->mend && f->mend(c, error);
+	f->retried += f->retry != NULL;
+	return f->retry && f->retry(c, error);
 }
 
 static const struct mp_peer_hooks hooks = {
 	.send = fake_wire_send,
 	.request = heard_request,
 	.withdrawn = heard_withdrawal,
-	.mend = asked_to_mend,
+	.may_retry = asked_to_retry,
 };
 
 static bool fixture_start(struct fixture *f, bool serves)
@@ -172,7 +172,7 @@ TEST(a_result_without_a_kind_and_an_error_are_complete)
 	CHECK(is_quiet(&f));
 }
 
-static bool mend(struct mp_call *c, const struct mp_message *error)
+static bool retry(struct mp_call *c, const struct mp_message *error)
 {
 	(void)c;
 	return mp_error_read_code(error) == -7;
@@ -187,43 +187,43 @@ static void refuse(struct fixture *f, int id)
 }
 
 /* The same again, with a new id; but only once. */
-TEST(an_error_that_is_mended_is_tried_again)
+TEST(an_error_whose_cause_is_removed_is_retried)
 {
 	struct fake_caller a = {0};
 	WITH_ROUNDS(f);
 
-	f.mend = mend;
+	f.retry = retry;
 	CHECK_EQ(start(&f, &a), 0);
 	(void)fake_wire_next(&f.w);
 	refuse(&f, 1);
 	CHECK_EQ(a.answers, 0);
-	mp_peer_mended(&f.w.peer);
+	mp_peer_retry(&f.w.peer);
 	CHECK_STR(fake_wire_next(&f.w),
 		  "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":"
 		  "{\"name\":\"t\", \"arguments\":{\"n\":1e5},\"_meta\":{\"m\":1}}}");
 	refuse(&f, 2);
-	CHECK_EQ(f.mended, 1);
+	CHECK_EQ(f.retried, 1);
 	CHECK(ended(&a, MP_OUTCOME_ANSWERED));
 	CHECK(is_quiet(&f));
 }
 
-TEST(how_a_call_ends_while_it_is_mended)
+TEST(how_a_call_ends_while_it_waits_for_a_retry)
 {
 	for (int i = 0; i < 3; i++) {
 		struct fake_caller a = {0};
 		WITH_ROUNDS(f);
 
-		f.mend = mend;
+		f.retry = retry;
 		CHECK_EQ(start(&f, &a), 0);
 		refuse(&f, 1);
-		CHECK_EQ(f.mended, 1);
+		CHECK_EQ(f.retried, 1);
 		if (i == 0)
 			mp_peer_cancel(&a.part);
 		else if (i == 1)
 			lose(&f);
 		else
 			f.w.refusal = MCPOOL_ECLOSED;
-		mp_peer_mended(&f.w.peer);
+		mp_peer_retry(&f.w.peer);
 		CHECK(is_quiet(&f));
 		CHECK(ended(&a, i == 0 ? MP_OUTCOME_CANCELLED : MP_OUTCOME_NOT_SENT));
 	}

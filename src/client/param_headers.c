@@ -1,9 +1,9 @@
 /*
- * mirror.c - arguments of tools that HTTP repeats in headers.
+ * param_headers.c - arguments of tools that HTTP repeats in headers.
  * An annotation counts on a property that is reached through `properties` alone, and is a fault
  * everywhere else a schema can stand: then nobody could say which argument it means.
  */
-#include "client/mirror.h"
+#include "client/param_headers.h"
 
 #include <string.h>
 
@@ -25,13 +25,13 @@ struct tool {
 	size_t n, depth; /* of the deepest */
 };
 
-void mp_mirrors_init(struct mp_mirrors *m)
+void mp_param_headers_init(struct mp_param_headers *m)
 {
 	mp_map_init(&m->tools, MP_LIMIT_TOOLS);
 	mp_arena_init(&m->arena, ARENA_LIMIT);
 }
 
-void mp_mirrors_done(struct mp_mirrors *m)
+void mp_param_headers_done(struct mp_param_headers *m)
 {
 	mp_map_done(&m->tools);
 	mp_arena_done(&m->arena);
@@ -69,8 +69,8 @@ static const struct {
 
 struct walk {
 	struct mp_tape tape;
-	struct mp_mirrors *m;
-	struct spot spots[MP_MIRROR_SPOTS]; /* what was found */
+	struct mp_param_headers *m;
+	struct spot spots[MP_PARAM_HEADERS_MAX]; /* what was found */
 	size_t n;
 	mp_value path[MP_LIMIT_JSON_DEPTH]; /* keys on the tape */
 	size_t depth;
@@ -91,7 +91,7 @@ static bool is_token(struct mp_str s)
 	return s.len > 0;
 }
 
-static bool may_be_mirrored(const struct mp_tape *t, mp_value type)
+static bool may_be_header(const struct mp_tape *t, mp_value type)
 {
 	return mp_value_text_is(t, type, MP_STR("string")) ||
 	       mp_value_text_is(t, type, MP_STR("integer")) ||
@@ -144,11 +144,11 @@ static const char *judge(const struct walk *w, mp_value schema, struct mp_str na
 {
 	if (!is_token(name) || name.len > MP_LIMIT_NAME)
 		return "an " KEY " is no name of a header";
-	if (!may_be_mirrored(&w->tape, mp_value_get(&w->tape, schema, "type")))
+	if (!may_be_header(&w->tape, mp_value_get(&w->tape, schema, "type")))
 		return "an " KEY " is not on a string, integer or boolean";
 	if (is_taken(w, header))
 		return "two " KEY " are the same";
-	if (w->n == MP_MIRROR_SPOTS)
+	if (w->n == MP_PARAM_HEADERS_MAX)
 		return "it has too many " KEY;
 	return NULL;
 }
@@ -249,8 +249,8 @@ static int keep(const struct walk *w, struct mp_str name)
 	return mp_map_set(&w->m->tools, name, tool);
 }
 
-int mp_mirrors_read(struct mp_mirrors *m, struct mp_str name, struct mp_str tool,
-		    const char **ret_problem)
+int mp_param_headers_read(struct mp_param_headers *m, struct mp_str name, struct mp_str tool,
+			  const char **ret_problem)
 {
 	struct walk w = {.m = m};
 	int r;
@@ -291,7 +291,7 @@ static mp_value find(const struct mp_tape *t, const struct spot *spot)
 static int add(struct mp_http_fields *fields, const struct spot *spot, const struct mp_tape *t,
 	       mp_value v, struct mp_arena *arena)
 {
-	char room[MP_MIRROR_NUMBER];
+	char room[MP_PARAM_HEADER_NUMBER];
 	const struct mp_tape_node *node = mp_value_node(t, v);
 	struct mp_str text = {NULL, 0};
 	int r = 0;
@@ -301,7 +301,7 @@ static int add(struct mp_http_fields *fields, const struct spot *spot, const str
 		r = mp_value_text(t, v, arena, &text);
 		return r < 0 ? r : mp_http_fields_add_text(fields, spot->header, text);
 	case MP_TAPE_NUMBER:
-		text = mp_mirror_write_number(mp_value_source(t, v), room);
+		text = mp_param_header_write_number(mp_value_source(t, v), room);
 		return text.len ? mp_http_fields_add(fields, spot->header, text) : 0;
 	case MP_TAPE_TRUE:
 	case MP_TAPE_FALSE:
@@ -329,8 +329,8 @@ static int write_all(const struct tool *tool, struct mp_str arguments, struct mp
 	return r;
 }
 
-int mp_mirrors_write(const struct mp_mirrors *m, const struct mp_message *call,
-		     struct mp_http_fields *fields)
+int mp_param_headers_write(const struct mp_param_headers *m, const struct mp_message *call,
+			   struct mp_http_fields *fields)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
 	struct mp_str name = {NULL, 0}, arguments;

@@ -1,12 +1,12 @@
 /*
- * mirror_number.c - a JSON number in plain digits.
+ * param_header_number.c - a JSON number in plain digits.
  * Both ends compare what is in the header with what is in the body, so 1.0, 1e0 and 1 must look the
  * same. It is done on the digits: nothing is rounded on the way.
  */
 #include <stdio.h>
 #include <string.h>
 
-#include "client/mirror.h"
+#include "client/param_headers.h"
 
 #define MAX_SAFE ((UINT64_C(1) << 53) - 1)
 enum { MAX_DIGITS = 350, SAFE_DIGITS = 16 };
@@ -89,7 +89,7 @@ static struct mp_str write_digits(const struct number *n, char *room)
 	return (struct mp_str){room, (size_t)(at - room)};
 }
 
-struct mp_str mp_mirror_write_number(struct mp_str number, char *room)
+struct mp_str mp_param_header_write_number(struct mp_str number, char *room)
 {
 	static const struct mp_str none = {NULL, 0};
 	struct number n;

@@ -1,31 +1,31 @@
-/* test_mirror.c - x-mcp-header: which annotations are right, and what calls then carry. */
+/* test_param_headers.c - x-mcp-header: which annotations are right, and what calls then carry. */
 #include "test.h"
 
 #include <stdio.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "client/mirror.h"
+#include "client/param_headers.h"
 
 #define SCHEMA(properties) "{\"type\":\"object\",\"properties\":{" properties "}}"
 #define NOTE(type, name)   "{\"type\":\"" type "\",\"x-mcp-header\":\"" name "\"}"
 
 struct desk {
-	struct mp_mirrors m;
+	struct mp_param_headers m;
 	struct mp_http_fields f;
 	struct mp_tape t;
 };
 
 static void desk_done(struct desk *d)
 {
-	mp_mirrors_done(&d->m);
+	mp_param_headers_done(&d->m);
 	mp_http_fields_done(&d->f);
 	mp_tape_done(&d->t);
 }
 
 static void desk_init(struct desk *d)
 {
-	mp_mirrors_init(&d->m);
+	mp_param_headers_init(&d->m);
 	mp_http_fields_init(&d->f);
 	mp_message_tape_init(&d->t);
 }
@@ -37,7 +37,8 @@ static int read_tool(struct desk *d, const char *schema, const char **ret_proble
 
 	mp_buf_init(&tool, MP_LIMIT_MESSAGE);
 	r = mp_buf_addf(&tool, "{\"name\":\"t\",\"inputSchema\":%s}", schema);
-	return r < 0 ? r : mp_mirrors_read(&d->m, MP_STR("t"), mp_buf_get(&tool), ret_problem);
+	return r < 0 ? r
+		     : mp_param_headers_read(&d->m, MP_STR("t"), mp_buf_get(&tool), ret_problem);
 }
 
 /* The headers as lines. */
@@ -59,7 +60,7 @@ static int call(struct desk *d, const char *name, const char *arguments, struct 
 	if (r == 0)
 		r = mp_message_scan(&d->t, mp_buf_get(&text), &m, NULL);
 	if (r == 0)
-		r = mp_mirrors_write(&d->m, &m, &d->f);
+		r = mp_param_headers_write(&d->m, &m, &d->f);
 	h = mp_http_fields_get(&d->f, &n);
 	for (size_t i = 0; i < n && r == 0; i++)
 		r = mp_buf_addf(ret, "%.*s: %.*s\n", MP_STR_ARGS(h[i].name),
@@ -166,7 +167,7 @@ HEAVY_TEST(annotations_are_limited)
 	desk_init(&d);
 	mp_buf_init(&schema, MP_LIMIT_MESSAGE);
 	CHECK_EQ(mp_buf_add_str(&schema, MP_STR("{\"properties\":{")), 0);
-	for (int i = 0; i <= MP_MIRROR_SPOTS; i++)
+	for (int i = 0; i <= MP_PARAM_HEADERS_MAX; i++)
 		CHECK_EQ(mp_buf_addf(&schema,
 				     "%s\"p%d\":{\"type\":\"string\",\"x-mcp-header\":\"H%d\"}",
 				     i ? "," : "", i, i),
@@ -179,10 +180,10 @@ HEAVY_TEST(annotations_are_limited)
 		char name[40];
 
 		snprintf(name, sizeof(name), "tool-%d", i);
-		CHECK_EQ(mp_mirrors_read(&d.m, mp_str_of(name),
-					 MP_STR("{\"inputSchema\":" SCHEMA(
-						 "\"a\":" NOTE("string", "A")) "}"),
-					 &problem),
+		CHECK_EQ(mp_param_headers_read(&d.m, mp_str_of(name),
+					       MP_STR("{\"inputSchema\":" SCHEMA(
+						       "\"a\":" NOTE("string", "A")) "}"),
+					       &problem),
 			 0);
 		if (problem)
 			break;
@@ -290,19 +291,19 @@ TEST(values_of_every_kind)
 
 TEST(long_numbers_are_not_cut)
 {
-	char number[600], room[MP_MIRROR_NUMBER];
+	char number[600], room[MP_PARAM_HEADER_NUMBER];
 
 	memset(number, '1', sizeof(number));
 	number[1] = '.';
-	CHECK_EQ(mp_mirror_write_number((struct mp_str){number, 600}, room).len, 0);
-	CHECK_EQ(mp_mirror_write_number((struct mp_str){number, 300}, room).len, 300);
+	CHECK_EQ(mp_param_header_write_number((struct mp_str){number, 600}, room).len, 0);
+	CHECK_EQ(mp_param_header_write_number((struct mp_str){number, 300}, room).len, 300);
 	memset(number, '0', sizeof(number));
 	number[1] = '.';
 	number[349] = '5';
-	CHECK_EQ(mp_mirror_write_number((struct mp_str){number, 350}, room).len, 350);
+	CHECK_EQ(mp_param_header_write_number((struct mp_str){number, 350}, room).len, 350);
 	number[349] = '0';
 	number[370] = '5';
-	CHECK_EQ(mp_mirror_write_number((struct mp_str){number, 371}, room).len, 0);
+	CHECK_EQ(mp_param_header_write_number((struct mp_str){number, 371}, room).len, 0);
 }
 
 /* --- calls ---------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /*
- * upstream_mend.c - a server that misses a header, or sees another one than it expects.
+ * upstream_relist.c - a server that misses a header, or sees another one than it expects.
  * What calls carry in headers comes from the list of tools, so the list is outdated: it is fetched
  * again, and what was refused goes out once more, with a new id (mcp-spec 1.5). The server checks
  * headers before it does anything, so nothing is done twice.
@@ -11,19 +11,19 @@
 
 enum { HEADER_MISMATCH = -32020, RELIST_MS = 10000 };
 
-bool mp_upstream_has_mirrors(const struct mp_upstream *up)
+bool mp_upstream_has_param_headers(const struct mp_upstream *up)
 {
 	return up->state == MP_UPSTREAM_READY && up->agree.hello.era == MP_ERA_MODERN &&
 	       (up->transport->traits & MP_TRANSPORT_PER_REQUEST);
 }
 
-void mp_upstream_set_mirrors(struct mp_upstream *up, struct mp_mirrors *m)
+void mp_upstream_set_param_headers(struct mp_upstream *up, struct mp_param_headers *m)
 {
-	struct mp_mirrors old = up->mirrors;
+	struct mp_param_headers old = up->param_headers;
 
-	up->mirrors = *m;
-	mp_mirrors_done(&old);
-	mp_mirrors_init(m);
+	up->param_headers = *m;
+	mp_param_headers_done(&old);
+	mp_param_headers_init(m);
 }
 
 static void forget_list(struct mp_upstream *up)
@@ -57,16 +57,16 @@ static void relisted(struct mp_catalog_list *l, const struct mcpool_error *error
 
 	(void)l;
 	forget_list(up);
-	mp_peer_mended(&up->peer);
+	mp_peer_retry(&up->peer);
 	if (!error)
 		tell_changed(up);
 }
 
-bool mp_upstream_mend(void *u, struct mp_call *c, const struct mp_message *error)
+bool mp_upstream_relist(void *u, struct mp_call *c, const struct mp_message *error)
 {
 	struct mp_upstream *up = u;
 
-	if (c->o.method != MP_METHOD_TOOLS_CALL || !mp_upstream_has_mirrors(up) ||
+	if (c->o.method != MP_METHOD_TOOLS_CALL || !mp_upstream_has_param_headers(up) ||
 	    mp_error_read_code(error) != HEADER_MISMATCH)
 		return false;
 	if (up->relisted)
@@ -81,7 +81,7 @@ bool mp_upstream_mend(void *u, struct mp_call *c, const struct mp_message *error
 	return false;
 }
 
-void mp_upstream_stop_mending(struct mp_upstream *up)
+void mp_upstream_stop_relisting(struct mp_upstream *up)
 {
 	if (up->relisting)
 		mp_catalog_abandon(up->relisting);

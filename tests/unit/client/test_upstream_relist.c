@@ -1,4 +1,4 @@
-/* test_upstream_mend.c - annotations of tools, and calls that were refused for their headers. */
+/* test_upstream_relist.c - annotations of tools, and calls that were refused for their headers. */
 #include "test.h"
 
 #include "fake_server.h"
@@ -32,7 +32,7 @@ static void fetched(struct mp_catalog_list *l, const struct mcpool_error *error,
 	struct shop *s = u;
 
 	s->done++;
-	s->done += 10 * (error || l->mirrors);
+	s->done += 10 * (error || l->param_headers);
 }
 
 static void heard(void *u, const struct mp_message *m)
@@ -63,9 +63,9 @@ static bool list(struct shop *s, const char *tools)
 	return true;
 }
 
-static size_t count_mirrors(const struct shop *s)
+static size_t count_param_headers(const struct shop *s)
 {
-	return s->f.up->mirrors.tools.len;
+	return s->f.up->param_headers.tools.len;
 }
 
 /* S35 V36 */
@@ -78,11 +78,11 @@ TEST(whom_annotations_concern)
 		bool concerned = i == 0;
 
 		CHECK(shop_init(&s, i != 1, i == 2 ? 0 : MP_TRANSPORT_PER_REQUEST));
-		CHECK_EQ(mp_upstream_has_mirrors(s.f.up), concerned);
+		CHECK_EQ(mp_upstream_has_param_headers(s.f.up), concerned);
 		CHECK(list(&s, TOOLS(TOOL("bad", "A B") "," TOOL("good", "A"))));
 		CHECK_EQ(s.list.n, concerned ? 1 : 2);
 		CHECK_EQ(s.list.n_problems, concerned ? 1 : 0);
-		CHECK_EQ(count_mirrors(&s), concerned ? 1 : 0);
+		CHECK_EQ(count_param_headers(&s), concerned ? 1 : 0);
 		if (!concerned)
 			continue;
 		CHECK_TEXT(s.list.problems[0], "'bad': an x-mcp-header is no name of a header");
@@ -99,18 +99,18 @@ TEST(the_last_whole_list_counts)
 	mp_catalog_list_init(&l, MP_CATALOG_TOOL);
 	CHECK(shop_init(&s, true, MP_TRANSPORT_PER_REQUEST));
 	CHECK(list(&s, TOOLS(TOOL("t", "A") "," TOOL("u", "A"))));
-	CHECK_EQ(count_mirrors(&s), 2);
+	CHECK_EQ(count_param_headers(&s), 2);
 	CHECK_EQ(mp_catalog_fetch(s.f.up, &l, 1000, fetched, &s, s.f.loop, NULL), 0);
 	fake_settle(&s.f);
 	CHECK(fake_answer(&s.f, s.f.n - 1,
 			  "{\"resultType\":\"complete\",\"tools\":[],\"nextCursor\":\"2\"}"));
 	CHECK(fake_error(&s.f, s.f.n - 1, FAKE_NO_METHOD));
 	CHECK_EQ(s.done, 12);
-	CHECK_EQ(count_mirrors(&s), 2);
+	CHECK_EQ(count_param_headers(&s), 2);
 	CHECK_EQ(mp_catalog_fetch(s.f.up, &l, 1000, fetched, &s, s.f.loop, NULL), 0);
 	fake_settle(&s.f);
 	CHECK(fake_answer(&s.f, s.f.n - 1, TOOLS("")));
-	CHECK_EQ(count_mirrors(&s), 0);
+	CHECK_EQ(count_param_headers(&s), 0);
 }
 
 static bool call(struct shop *s)
@@ -134,7 +134,7 @@ TEST(a_call_refused_for_its_headers_is_repeated_with_a_new_list)
 	CHECK_TEXT(s.f.got[s.f.n - 1].method, "tools/list");
 	CHECK_EQ(s.f.answers, 0);
 	CHECK(fake_answer(&s.f, s.f.n - 1, TOOLS(TOOL("t", "A"))));
-	CHECK_EQ(count_mirrors(&s), 1);
+	CHECK_EQ(count_param_headers(&s), 1);
 	CHECK_EQ(s.changed, 1); /* whoever keeps the list fetches it, too */
 	CHECK_TEXT(s.f.got[s.f.n - 1].method, "tools/call");
 	CHECK(strcmp(s.f.got[s.f.n - 1].id, s.f.got[first].id) != 0);

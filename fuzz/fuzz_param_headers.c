@@ -1,12 +1,12 @@
 /*
- * fuzz_mirror.c - any tool and any arguments: what is made of them are headers, ours, one line
- * each, and numbers keep their value. The input: lines; the first is a tool, the second its
+ * fuzz_param_headers.c - any tool and any arguments: what is made of them are headers, ours, one
+ * line each, and numbers keep their value. The input: lines; the first is a tool, the second its
  * arguments.
  */
 #include "fuzz.h"
 
 #include "base/limits.h"
-#include "client/mirror.h"
+#include "client/param_headers.h"
 
 static struct mp_str take_line(struct fuzz_input *in)
 {
@@ -43,24 +43,24 @@ static void check_numbers(struct mp_str text)
 	mp_tape_init(&t, 0);
 	if (mp_tape_parse(&t, text, NULL) == 0)
 		for (mp_value v = 0; v < t.n; v++) {
-			char room[MP_MIRROR_NUMBER];
+			char room[MP_PARAM_HEADER_NUMBER];
 			struct mp_str is = mp_value_source(&t, v);
 			struct mp_str plain;
 			double a, b;
 
 			if (!mp_value_is(&t, v, MP_TAPE_NUMBER))
 				continue;
-			plain = mp_mirror_write_number(is, room);
+			plain = mp_param_header_write_number(is, room);
 			if (plain.len == 0)
 				continue;
-			FUZZ_CHECK(plain.len <= MP_MIRROR_NUMBER);
+			FUZZ_CHECK(plain.len <= MP_PARAM_HEADER_NUMBER);
 			FUZZ_CHECK(mp_str_to_f64(is, &a) == 0 && mp_str_to_f64(plain, &b) == 0);
 			FUZZ_CHECK(a == b);
 		}
 	mp_tape_done(&t);
 }
 
-static void call(const struct mp_mirrors *m, struct mp_str arguments)
+static void call(const struct mp_param_headers *m, struct mp_str arguments)
 {
 	struct mp_http_fields f;
 	struct mp_message message;
@@ -76,7 +76,7 @@ static void call(const struct mp_mirrors *m, struct mp_str arguments)
 	FUZZ_CHECK(mp_buf_add_str(&text, arguments) == 0);
 	FUZZ_CHECK(mp_buf_add_str(&text, MP_STR("}}")) == 0);
 	if (mp_message_scan(&t, mp_buf_get(&text), &message, NULL) == 0 &&
-	    mp_mirrors_write(m, &message, &f) == 0)
+	    mp_param_headers_write(m, &message, &f) == 0)
 		check_headers(&f);
 	mp_tape_done(&t);
 	mp_http_fields_done(&f);
@@ -87,17 +87,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_input in = {data, size};
 	struct mp_str tool = take_line(&in), arguments = take_line(&in);
-	struct mp_mirrors m;
+	struct mp_param_headers m;
 	const char *problem = NULL;
 
 	if (size > 1 << 16)
 		return 0;
-	mp_mirrors_init(&m);
-	if (mp_mirrors_read(&m, MP_STR("t"), tool, &problem) == 0) {
+	mp_param_headers_init(&m);
+	if (mp_param_headers_read(&m, MP_STR("t"), tool, &problem) == 0) {
 		FUZZ_CHECK(!problem || m.tools.len == 0);
 		call(&m, arguments);
 	}
 	check_numbers(arguments);
-	mp_mirrors_done(&m);
+	mp_param_headers_done(&m);
 	return 0;
 }
