@@ -1,4 +1,4 @@
-# test_mirror.sh - arguments in headers (x-mcp-header), against a server that changes its mind about their names.
+# test_param_headers.sh - arguments in headers (x-mcp-header), against a server that changes its mind about their names.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 group=mirror
