@@ -1,5 +1,5 @@
 /*
- * upstream.c - one conversation with one server: dial, agree, ready, drain.
+ * upstream.c - one conversation with one server: dial, handshake, ready, drain.
  */
 #include "base/error.h"
 #include "base/limits.h"
@@ -20,7 +20,7 @@
 MP_MACHINE_ENUM(upstream_event, UPSTREAM_EVENTS);
 MP_MACHINE_TYPES(upstream, struct mp_upstream, enum upstream_event, MP_UPSTREAM_STATES,
 		 UPSTREAM_EVENTS);
-static upstream_action dial, begin_agreeing, hang_up, tell_ready, tell_ended, tell_closed,
+static upstream_action dial, begin_handshake, hang_up, tell_ready, tell_ended, tell_closed,
 	forget_and_dial;
 
 #define AT(state)      [MP_UPSTREAM_##state]
@@ -30,17 +30,17 @@ MP_MACHINE_STEPS(upstream) = {
 	AT(IDLE) = {[OPEN] = TO(DIALING, dial),
 		    [CLOSE] = TO(CLOSED, tell_closed),
 		    [FREED] = TO(CLOSED, NULL)},
-	AT(DIALING) = {[OPENED] = TO(AGREEING, begin_agreeing),
+	AT(DIALING) = {[OPENED] = TO(HANDSHAKE, begin_handshake),
 		       [FAILED] = TO(OVER, tell_ended),
 		       [LOST] = TO(OVER, tell_ended),
 		       [CLOSE] = TO(CLOSING, hang_up),
 		       [FREED] = TO(CLOSED, NULL)},
-	AT(AGREEING) = {[AGREED] = TO(READY, tell_ready),
-			[REDIAL] = TO(HANGING_UP, hang_up),
-			[FAILED] = TO(OVER, tell_ended),
-			[LOST] = TO(OVER, tell_ended),
-			[CLOSE] = TO(CLOSING, hang_up),
-			[FREED] = TO(CLOSED, NULL)},
+	AT(HANDSHAKE) = {[AGREED] = TO(READY, tell_ready),
+			 [REDIAL] = TO(HANGING_UP, hang_up),
+			 [FAILED] = TO(OVER, tell_ended),
+			 [LOST] = TO(OVER, tell_ended),
+			 [CLOSE] = TO(CLOSING, hang_up),
+			 [FREED] = TO(CLOSED, NULL)},
 	AT(HANGING_UP) = {[SHUT] = TO(DIALING, forget_and_dial),
 			  [FAILED] = TO(OVER, tell_ended),
 			  [CLOSE] = TO(CLOSING, NULL),
@@ -146,7 +146,7 @@ static void note(struct mp_upstream *up, const struct mcpool_error *why)
 {
 	struct mcpool_error copy = *why;
 	bool shaking_hands =
-		up->state == MP_UPSTREAM_AGREEING || up->state == MP_UPSTREAM_HANGING_UP;
+		up->state == MP_UPSTREAM_HANDSHAKE || up->state == MP_UPSTREAM_HANGING_UP;
 	bool is_reached = copy.code != MCPOOL_EIO && copy.code != MCPOOL_EAGAIN;
 	const char *stage = up->state == MP_UPSTREAM_DIALING ? "start: "
 			    : shaking_hands && is_reached    ? "handshake: "
@@ -169,8 +169,8 @@ static void transport_ended(void *u, const struct mcpool_error *why)
 
 	note(up, why);
 	mp_peer_lost(&up->peer, &up->why);
-	redial = up->state == MP_UPSTREAM_AGREEING &&
-		 mp_agree_lost(&up->agree, why, may_be_probe(up, why));
+	redial = up->state == MP_UPSTREAM_HANDSHAKE &&
+		 mp_handshake_lost(&up->handshake, why, may_be_probe(up, why));
 	upstream_advance(up, redial ? REDIAL : LOST);
 }
 
@@ -204,7 +204,7 @@ static const struct mp_transport_hooks transport_hooks = {
 	.closed = transport_closed,
 };
 
-/* --- agreeing ------------------------------------------------------------------------------- */
+/* --- handshake ------------------------------------------------------------------------------ */
 
 static void remember(struct mp_upstream *up, enum mp_era era)
 {
@@ -223,8 +223,8 @@ static void agreed(void *u)
 {
 	struct mp_upstream *up = u;
 
-	if (!up->agree.unsure)
-		remember(up, up->agree.discovered ? MP_ERA_MODERN : MP_ERA_LEGACY);
+	if (!up->handshake.unsure)
+		remember(up, up->handshake.discovered ? MP_ERA_MODERN : MP_ERA_LEGACY);
 	upstream_advance(up, AGREED);
 }
 
@@ -242,42 +242,42 @@ static void turned_out_modern(void *u)
 	remember(u, MP_ERA_MODERN);
 }
 
-static const struct mp_agree_hooks agree_hooks = {
+static const struct mp_handshake_hooks handshake_hooks = {
 	.agreed = agreed,
 	.failed = disagreed,
 	.turned_out_modern = turned_out_modern,
 };
 
-static enum mp_agree_way choose_way(const struct mp_upstream *up)
+static enum mp_handshake_way choose_way(const struct mp_upstream *up)
 {
 	enum mp_era known = MP_ERA_BOTH;
 
 	if (up->o.eras == MP_ERA_LEGACY)
-		return MP_AGREE_LEGACY;
+		return MP_HANDSHAKE_LEGACY;
 	if (up->o.eras == MP_ERA_MODERN)
-		return MP_AGREE_MODERN;
+		return MP_HANDSHAKE_MODERN;
 	if (up->o.verdicts)
 		known = mp_verdicts_get(up->o.verdicts, up->o.launch_key,
 					mp_loop_wall_now_ms(up->loop));
-	return known == MP_ERA_LEGACY   ? MP_AGREE_NO_PROBE
-	       : known == MP_ERA_MODERN ? MP_AGREE_EXPECT_MODERN
-					: MP_AGREE_FIND_OUT;
+	return known == MP_ERA_LEGACY   ? MP_HANDSHAKE_NO_PROBE
+	       : known == MP_ERA_MODERN ? MP_HANDSHAKE_EXPECT_MODERN
+					: MP_HANDSHAKE_FIND_OUT;
 }
 
-static enum upstream_event begin_agreeing(struct mp_upstream *up)
+static enum upstream_event begin_handshake(struct mp_upstream *up)
 {
 	unsigned traits = up->transport->traits;
-	enum mp_agree_way way = up->way;
+	enum mp_handshake_way way = up->way;
 
 	/* Where each request is answered or lost, there is no silence to make something of. */
-	if (way == MP_AGREE_FIND_OUT && (traits & MP_TRANSPORT_PER_REQUEST))
-		way = MP_AGREE_EXPECT_MODERN;
-	if (way != MP_AGREE_MODERN && (traits & MP_TRANSPORT_LEGACY))
-		way = MP_AGREE_LEGACY;
-	up->agree.declares = up->o.by_stream && !(traits & MP_TRANSPORT_PER_REQUEST)
-				     ? MP_STR("")
-				     : up->o.declares;
-	mp_agree_start(&up->agree, &up->peer, way);
+	if (way == MP_HANDSHAKE_FIND_OUT && (traits & MP_TRANSPORT_PER_REQUEST))
+		way = MP_HANDSHAKE_EXPECT_MODERN;
+	if (way != MP_HANDSHAKE_MODERN && (traits & MP_TRANSPORT_LEGACY))
+		way = MP_HANDSHAKE_LEGACY;
+	up->handshake.declares = up->o.by_stream && !(traits & MP_TRANSPORT_PER_REQUEST)
+					 ? MP_STR("")
+					 : up->o.declares;
+	mp_handshake_start(&up->handshake, &up->peer, way);
 	return MP_QUIET;
 }
 
@@ -322,7 +322,7 @@ static enum upstream_event forget_and_dial(struct mp_upstream *up)
 	up->shut = false;
 	mp_peer_done(&up->peer);
 	begin_conversation(up);
-	up->way = MP_AGREE_NO_PROBE;
+	up->way = MP_HANDSHAKE_NO_PROBE;
 	return dial(up);
 }
 
@@ -406,8 +406,8 @@ struct mp_upstream *mp_upstream_new(struct mp_loop *loop, const struct mp_upstre
 	begin_conversation(up);
 	mp_param_headers_init(&up->param_headers);
 	mp_buf_init(&up->meta, MP_LIMIT_MESSAGE);
-	mp_agree_init(&up->agree, loop, options->me, &agree_hooks, up);
-	up->agree.log = options->log;
+	mp_handshake_init(&up->handshake, loop, options->me, &handshake_hooks, up);
+	up->handshake.log = options->log;
 	mp_timer_init(&up->timer, loop, time_is_up, up);
 	mp_task_init(&up->ended_task, ended_later, up);
 	mp_task_init(&up->closed_task, closed_later, up);
@@ -429,7 +429,7 @@ static void free_upstream(struct mp_grave *grave)
 	struct mp_upstream *up = mp_container_of(grave, struct mp_upstream, grave);
 
 	mp_peer_done(&up->peer);
-	mp_agree_done(&up->agree);
+	mp_handshake_done(&up->handshake);
 	mp_param_headers_done(&up->param_headers);
 	mp_buf_done(&up->meta);
 	mp_free(up->launch_key);
@@ -446,7 +446,7 @@ struct mp_upstream *mp_upstream_free(struct mp_upstream *up)
 	end_calls(up);
 	up->transport = mp_transport_free(up->transport);
 	mp_timer_stop(&up->timer);
-	mp_timer_stop(&up->agree.silence);
+	mp_timer_stop(&up->handshake.silence);
 	mp_loop_unpost(up->loop, &up->ended_task);
 	mp_loop_unpost(up->loop, &up->closed_task);
 	return NULL;

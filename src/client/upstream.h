@@ -1,5 +1,5 @@
 /*
- * upstream.h - one conversation with one server: dial, agree, ready, drain.
+ * upstream.h - one conversation with one server: dial, handshake, ready, drain.
  * It lives once: when the server is gone the upstream is over, and whoever wants another one opens
  * it (see pool/keeper.c).
  */
@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/loop.h"
 #include "base/machine.h"
-#include "client/agree.h"
+#include "client/handshake.h"
 #include "client/param_headers.h"
 #include "client/verdicts.h"
 #include "rpc/era.h"
@@ -33,7 +33,7 @@ struct mp_answerer {
 struct mp_upstream_options {
 	const struct mp_identity *me; /* borrowed for its life */
 	enum mp_era eras;             /* MP_ERA_BOTH: find out */
-	int64_t timeout_ms;           /* for dialling and agreeing together */
+	int64_t timeout_ms;           /* for dialling and handshake together */
 	/* Who answers the server's questions; NULL: nobody, and nothing is declared. */
 	const struct mp_answerer *answerer;
 	/*
@@ -115,14 +115,14 @@ int mp_upstream_get_tail(struct mp_upstream *up, size_t lines, struct mp_buf *ou
 
 /* --- for the files of the upstream alone: upstream*.c ----------------------------------------- */
 
-#define MP_UPSTREAM_STATES(X)                                                                \
-	X(MP_UPSTREAM_IDLE, "idle", "not opened yet")                                        \
-	X(MP_UPSTREAM_DIALING, "dialing", "the transport is being opened")                   \
-	X(MP_UPSTREAM_AGREEING, "agreeing", "it is open, era and version are being chosen")  \
-	X(MP_UPSTREAM_HANGING_UP, "hanging up", "it died of the probe and is dialled again") \
-	X(MP_UPSTREAM_READY, "ready", "calls may flow")                                      \
-	X(MP_UPSTREAM_OVER, "over", "the server is gone, nobody has hung up yet")            \
-	X(MP_UPSTREAM_CLOSING, "closing", "we hung up, the transport shuts down")            \
+#define MP_UPSTREAM_STATES(X)                                                                 \
+	X(MP_UPSTREAM_IDLE, "idle", "not opened yet")                                         \
+	X(MP_UPSTREAM_DIALING, "dialing", "the transport is being opened")                    \
+	X(MP_UPSTREAM_HANDSHAKE, "handshake", "it is open, era and version are being chosen") \
+	X(MP_UPSTREAM_HANGING_UP, "hanging up", "it died of the probe and is dialled again")  \
+	X(MP_UPSTREAM_READY, "ready", "calls may flow")                                       \
+	X(MP_UPSTREAM_OVER, "over", "the server is gone, nobody has hung up yet")             \
+	X(MP_UPSTREAM_CLOSING, "closing", "we hung up, the transport shuts down")             \
 	X(MP_UPSTREAM_CLOSED, "closed", "the last state")
 
 MP_MACHINE_ENUM(mp_upstream_state, MP_UPSTREAM_STATES);
@@ -139,16 +139,16 @@ struct mp_upstream {
 	bool deaf;                      /* it takes nothing any more, and will say so */
 	struct mp_str during;           /* the id of the call on whose stream a message came */
 	struct mp_peer peer;
-	struct mp_agree agree;
+	struct mp_handshake handshake;
 	struct mp_buf meta; /* of the request being written, where it is not always the same */
 	struct mp_param_headers param_headers;
 	struct mp_catalog_list *relisted; /* owned; NULL: tools are not being listed anew */
 	struct mp_catalog_fetch *relisting;
 	unsigned dials;
-	int64_t opened_us;       /* 0: not yet */
-	enum mp_agree_way way;   /* how the next life begins */
-	struct mp_timer timer;   /* for dialling and agreeing */
-	struct mcpool_error why; /* of FAILED and LOST */
+	int64_t opened_us;         /* 0: not yet */
+	enum mp_handshake_way way; /* how the next life begins */
+	struct mp_timer timer;     /* for dialling and handshake */
+	struct mcpool_error why;   /* of FAILED and LOST */
 	struct mp_task ended_task, closed_task;
 	struct mp_grave grave;
 };

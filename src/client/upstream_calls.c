@@ -20,11 +20,11 @@ static int peer_write_meta(void *u, const struct mp_call_options *o, struct mp_s
 	const struct mp_identity *me = up->o.me;
 	int r;
 
-	*ret_meta = mp_buf_get(&up->agree.meta);
+	*ret_meta = mp_buf_get(&up->handshake.meta);
 	if (o->capabilities.len == 0 && !o->log_level)
 		return 0;
 	mp_buf_clear(&up->meta);
-	r = mp_modern_write_meta_for(mp_buf_get(&up->agree.who),
+	r = mp_modern_write_meta_for(mp_buf_get(&up->handshake.who),
 				     o->capabilities.len ? o->capabilities : me->capabilities,
 				     o->log_level ? o->log_level : me->log_level, &up->meta);
 	*ret_meta = mp_buf_get(&up->meta);
@@ -133,7 +133,7 @@ bool mp_upstream_is_ready(const struct mp_upstream *up)
 
 const struct mp_hello *mp_upstream_get_hello(const struct mp_upstream *up)
 {
-	return &up->agree.hello;
+	return &up->handshake.hello;
 }
 
 const struct mp_log *mp_upstream_get_log(const struct mp_upstream *up)

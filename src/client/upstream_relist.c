@@ -13,7 +13,7 @@ enum { HEADER_MISMATCH = -32020, RELIST_MS = 10000 };
 
 bool mp_upstream_has_param_headers(const struct mp_upstream *up)
 {
-	return up->state == MP_UPSTREAM_READY && up->agree.hello.era == MP_ERA_MODERN &&
+	return up->state == MP_UPSTREAM_READY && up->handshake.hello.era == MP_ERA_MODERN &&
 	       (up->transport->traits & MP_TRANSPORT_PER_REQUEST);
 }
 

@@ -1,5 +1,5 @@
-/* test_upstream.c - one conversation: dial, agree, ready, drain, and what each state makes of each
- * event. */
+/* test_upstream.c - one conversation: dial, handshake, ready, drain, and what each state makes of
+ * each event. */
 #include "test.h"
 
 #include <stdio.h>
@@ -38,7 +38,7 @@ TEST(it_is_opened_once)
 
 TEST(close_is_possible_in_every_state)
 {
-	enum { IDLE, DIALING, AGREEING, HANGING_UP, READY, OVER, CLOSING, STATES };
+	enum { IDLE, DIALING, HANDSHAKE, HANGING_UP, READY, OVER, CLOSING, STATES };
 
 	for (int state = IDLE; state < STATES; state++) {
 		MP_CLEANUP(fake_done) struct fake f;

@@ -1,16 +1,16 @@
 /*
- * agree.c - choosing era, revision and capabilities at the start of a conversation.
+ * handshake.c - choosing era, revision and capabilities at the start of a conversation.
  * The facts behind the table were measured with real servers: SDK 1.x answers discover with -32601
  * and then initialize as usual; a dual-era server that has seen initialize stays legacy; some
  * servers on older Rust SDKs exit on anything but initialize; some ignore what they do not know.
  */
-#include "client/agree.h"
+#include "client/handshake.h"
 
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/machine.h"
 
-#define AGREE_STATES(X)                                                         \
+#define HANDSHAKE_STATES(X)                                                     \
 	X(IDLE, "idle", "nothing was said")                                     \
 	X(PROBING, "probing", "discover was written, nothing else")             \
 	X(BOTH, "both", "discover met silence, initialize was written too")     \
@@ -18,7 +18,7 @@
 	X(AGREED, "agreed", "era and version are chosen")                       \
 	X(FAILED, "failed", "there is nothing to agree on, or nobody")
 
-#define AGREE_EVENTS(X)                                                                  \
+#define HANDSHAKE_EVENTS(X)                                                              \
 	X(PROBE, "probe", "find out")                                                    \
 	X(SKIP, "skip", "legacy from the start")                                         \
 	X(DISCOVERED, "discovered", "discover was answered, with a version of ours")     \
@@ -29,14 +29,15 @@
 	X(REFUSED, "refused", "initialize was answered, but with no use")                \
 	X(LOST, "lost", "the server is gone")
 
-MP_MACHINE_ENUM(agree_state, AGREE_STATES);
-MP_MACHINE_ENUM(agree_event, AGREE_EVENTS);
-MP_MACHINE_TYPES(agree, struct mp_agree, enum agree_event, AGREE_STATES, AGREE_EVENTS);
-static agree_action send_discover, repeat_discover, send_initialize, settle_modern, settle_legacy,
-	go_legacy, fall_back_to_modern, note_modern, give_up;
-static enum agree_event try_modern_after_all(struct mp_agree *a);
+MP_MACHINE_ENUM(handshake_state, HANDSHAKE_STATES);
+MP_MACHINE_ENUM(handshake_event, HANDSHAKE_EVENTS);
+MP_MACHINE_TYPES(handshake, struct mp_handshake, enum handshake_event, HANDSHAKE_STATES,
+		 HANDSHAKE_EVENTS);
+static handshake_action send_discover, repeat_discover, send_initialize, settle_modern,
+	settle_legacy, go_legacy, fall_back_to_modern, note_modern, give_up;
+static enum handshake_event try_modern_after_all(struct mp_handshake *a);
 
-MP_MACHINE_STEPS(agree) = {
+MP_MACHINE_STEPS(handshake) = {
 	[IDLE] = {[PROBE] = MP_TO(PROBING, send_discover),
 		  [SKIP] = MP_TO(INITIALIZING, send_initialize),
 		  [LOST] = MP_TO(FAILED, give_up)},
@@ -72,24 +73,24 @@ MP_MACHINE_STEPS(agree) = {
 		    [LOST] = MP_STAY},
 };
 
-static void agree_describe(const struct mp_agree *a, struct mp_log *ret_log)
+static void handshake_describe(const struct mp_handshake *a, struct mp_log *ret_log)
 {
 	if (a->log)
 		*ret_log = *a->log;
 }
 
-MP_MACHINE(agree, struct mp_agree, .describe = agree_describe)
+MP_MACHINE(handshake, struct mp_handshake, .describe = handshake_describe)
 
 /* --- what is sent, and what comes back ------------------------------------------------------ */
 
-static enum agree_event fail(struct mp_agree *a)
+static enum handshake_event fail(struct mp_handshake *a)
 {
 	a->hooks->failed(a->u, &a->why);
 	return MP_QUIET;
 }
 
 /* An error of the server, in our words. */
-static void note_refusal(struct mp_agree *a, const char *method, const struct mp_message *m)
+static void note_refusal(struct mp_handshake *a, const char *method, const struct mp_message *m)
 {
 	struct mp_str words = mp_error_read_words(m, &a->arena);
 	struct mp_str supported = mp_modern_read_supported(m);
@@ -112,9 +113,9 @@ static bool is_lost(const struct mp_answer *answer)
 
 /*
  * Lost alone, where each request goes its own way: an outage, which says nothing about eras. Lost
- * with everything else: mp_agree_lost() says the rest.
+ * with everything else: mp_handshake_lost() says the rest.
  */
-static bool is_outage(struct mp_agree *a, const struct mp_answer *answer)
+static bool is_outage(struct mp_handshake *a, const struct mp_answer *answer)
 {
 	if (a->peer->lost)
 		return false;
@@ -125,31 +126,31 @@ static bool is_outage(struct mp_agree *a, const struct mp_answer *answer)
 	return true;
 }
 
-static void break_off(struct mp_agree *a)
+static void break_off(struct mp_handshake *a)
 {
-	agree_advance(a, LOST);
+	handshake_advance(a, LOST);
 	(void)fail(a);
 }
 
 /* With initialize on its way, too, that one tells. */
-static void lose_discover(struct mp_agree *a, const struct mp_answer *answer)
+static void lose_discover(struct mp_handshake *a, const struct mp_answer *answer)
 {
 	if (!is_outage(a, answer))
 		return;
 	if (a->state == PROBING)
 		break_off(a);
 	else
-		agree_advance(a, NO_MODERN);
+		handshake_advance(a, NO_MODERN);
 }
 
-static struct mp_agree *agree_of(struct mp_call *c)
+static struct mp_handshake *handshake_of(struct mp_call *c)
 {
-	return mp_container_of(c, struct mp_agree_call, call)->agree;
+	return mp_container_of(c, struct mp_handshake_call, call)->handshake;
 }
 
 static void take_discover(struct mp_call *c, const struct mp_answer *answer)
 {
-	struct mp_agree *a = agree_of(c);
+	struct mp_handshake *a = handshake_of(c);
 	bool refused;
 
 	mp_timer_stop(&a->silence);
@@ -167,7 +168,7 @@ static void take_discover(struct mp_call *c, const struct mp_answer *answer)
 		note_refusal(a, "server/discover", answer->message);
 		if (mp_modern_may_retry(answer->message, &refused) && !a->retried) {
 			a->retried = true;
-			agree_advance(a, AGAIN);
+			handshake_advance(a, AGAIN);
 			return;
 		}
 		/* A pinned server without discover is spoken to all the same (mcp-spec 3.2). */
@@ -179,12 +180,12 @@ static void take_discover(struct mp_call *c, const struct mp_answer *answer)
 			a->discovered = true;
 		}
 	}
-	agree_advance(a, a->discovered ? DISCOVERED : NO_MODERN);
+	handshake_advance(a, a->discovered ? DISCOVERED : NO_MODERN);
 }
 
 static void take_initialize(struct mp_call *c, const struct mp_answer *answer)
 {
-	struct mp_agree *a = agree_of(c);
+	struct mp_handshake *a = handshake_of(c);
 	bool refused, modern_after_all = false;
 
 	if (is_lost(answer)) {
@@ -194,7 +195,7 @@ static void take_initialize(struct mp_call *c, const struct mp_answer *answer)
 	}
 	if (is_result(answer) &&
 	    mp_legacy_read_initialize(answer->message, &a->arena, &a->hello, &a->why) == 0) {
-		agree_advance(a, INITIALIZED);
+		handshake_advance(a, INITIALIZED);
 		return;
 	}
 	if (answer->outcome != MP_OUTCOME_ANSWERED) {
@@ -205,19 +206,19 @@ static void take_initialize(struct mp_call *c, const struct mp_answer *answer)
 	}
 	if (!modern_after_all)
 		a->retried = true; /* nothing is left to try */
-	agree_advance(a, REFUSED);
+	handshake_advance(a, REFUSED);
 }
 
-static enum agree_event send_failed(struct mp_agree *a, int r)
+static enum handshake_event send_failed(struct mp_handshake *a, int r)
 {
 	if (r == MCPOOL_ECLOSED)
-		return MP_QUIET; /* mp_agree_lost() follows */
+		return MP_QUIET; /* mp_handshake_lost() follows */
 	(void)mp_fail(&a->why, r, "%s", mcpool_error_text(r));
 	a->hooks->failed(a->u, &a->why);
 	return LOST;
 }
 
-static enum agree_event send_discover(struct mp_agree *a)
+static enum handshake_event send_discover(struct mp_handshake *a)
 {
 	struct mp_call_options o = {.method = MP_METHOD_DISCOVER, .meta = mp_buf_get(&a->meta)};
 	struct mp_call *c = &a->discover[!mp_call_is_at_rest(&a->discover[0].call)].call;
@@ -227,14 +228,14 @@ static enum agree_event send_discover(struct mp_agree *a)
 }
 
 /* Who said no once may be silent now; that is not waited for any longer than the first time. */
-static enum agree_event repeat_discover(struct mp_agree *a)
+static enum handshake_event repeat_discover(struct mp_handshake *a)
 {
 	if (!a->pinned)
-		mp_timer_start(&a->silence, MP_AGREE_SILENCE_MS);
+		mp_timer_start(&a->silence, MP_HANDSHAKE_SILENCE_MS);
 	return send_discover(a);
 }
 
-static enum agree_event send_initialize(struct mp_agree *a)
+static enum handshake_event send_initialize(struct mp_handshake *a)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf params;
 	struct mp_call_options o = {.method = MP_METHOD_INITIALIZE};
@@ -254,7 +255,7 @@ static enum agree_event send_initialize(struct mp_agree *a)
 
 /* --- endings -------------------------------------------------------------------------------- */
 
-static enum agree_event settle_modern(struct mp_agree *a)
+static enum handshake_event settle_modern(struct mp_handshake *a)
 {
 	mp_timer_stop(&a->silence);
 	a->hello = a->modern_hello;
@@ -263,7 +264,7 @@ static enum agree_event settle_modern(struct mp_agree *a)
 	return MP_QUIET;
 }
 
-static enum agree_event settle_legacy(struct mp_agree *a)
+static enum handshake_event settle_legacy(struct mp_handshake *a)
 {
 	int r = mp_peer_notify(a->peer, MP_METHOD_INITIALIZED, MP_STR(""));
 
@@ -275,13 +276,13 @@ static enum agree_event settle_legacy(struct mp_agree *a)
 	return MP_QUIET;
 }
 
-static enum agree_event go_legacy(struct mp_agree *a)
+static enum handshake_event go_legacy(struct mp_handshake *a)
 {
 	return a->pinned ? fail(a) : send_initialize(a);
 }
 
 /* A slow server that turned out to be modern and refused initialize. */
-static enum agree_event fall_back_to_modern(struct mp_agree *a)
+static enum handshake_event fall_back_to_modern(struct mp_handshake *a)
 {
 	if (a->discovered)
 		return DISCOVERED;
@@ -289,7 +290,7 @@ static enum agree_event fall_back_to_modern(struct mp_agree *a)
 }
 
 /* It refused initialize because it is modern, says its error: yesterday's verdict is outdated. */
-static enum agree_event try_modern_after_all(struct mp_agree *a)
+static enum handshake_event try_modern_after_all(struct mp_handshake *a)
 {
 	if (a->retried)
 		return fail(a);
@@ -297,50 +298,50 @@ static enum agree_event try_modern_after_all(struct mp_agree *a)
 	return PROBE;
 }
 
-static enum agree_event note_modern(struct mp_agree *a)
+static enum handshake_event note_modern(struct mp_handshake *a)
 {
 	if (a->hooks->turned_out_modern)
 		a->hooks->turned_out_modern(a->u);
 	return MP_QUIET;
 }
 
-static enum agree_event give_up(struct mp_agree *a)
+static enum handshake_event give_up(struct mp_handshake *a)
 {
 	mp_timer_stop(&a->silence);
-	return MP_QUIET; /* mp_agree_lost() decides what comes */
+	return MP_QUIET; /* mp_handshake_lost() decides what comes */
 }
 
 /* --- the outside ---------------------------------------------------------------------------- */
 
 static void silence_is_over(void *u)
 {
-	agree_advance(u, SILENT);
+	handshake_advance(u, SILENT);
 }
 
 static const struct mp_call_hooks discover_hooks = {.answered = take_discover};
 static const struct mp_call_hooks initialize_hooks = {.answered = take_initialize};
 
-static void agree_call_init(struct mp_agree_call *c, struct mp_agree *a, struct mp_loop *loop,
-			    const struct mp_call_hooks *hooks)
+static void handshake_call_init(struct mp_handshake_call *c, struct mp_handshake *a,
+				struct mp_loop *loop, const struct mp_call_hooks *hooks)
 {
-	c->agree = a;
+	c->handshake = a;
 	mp_call_init(&c->call, loop, hooks);
 }
 
-void mp_agree_init(struct mp_agree *a, struct mp_loop *loop, const struct mp_identity *me,
-		   const struct mp_agree_hooks *hooks, void *u)
+void mp_handshake_init(struct mp_handshake *a, struct mp_loop *loop, const struct mp_identity *me,
+		       const struct mp_handshake_hooks *hooks, void *u)
 {
-	*a = (struct mp_agree){.me = me, .hooks = hooks, .u = u, .state = IDLE};
+	*a = (struct mp_handshake){.me = me, .hooks = hooks, .u = u, .state = IDLE};
 	for (size_t i = 0; i < MP_ARRAY_LEN(a->discover); i++)
-		agree_call_init(&a->discover[i], a, loop, &discover_hooks);
-	agree_call_init(&a->initialize, a, loop, &initialize_hooks);
+		handshake_call_init(&a->discover[i], a, loop, &discover_hooks);
+	handshake_call_init(&a->initialize, a, loop, &initialize_hooks);
 	mp_timer_init(&a->silence, loop, silence_is_over, a);
 	mp_buf_init(&a->meta, MP_LIMIT_MESSAGE);
 	mp_buf_init(&a->who, MP_LIMIT_MESSAGE);
 	mp_arena_init(&a->arena, MP_LIMIT_ARENA);
 }
 
-void mp_agree_done(struct mp_agree *a)
+void mp_handshake_done(struct mp_handshake *a)
 {
 	mp_timer_stop(&a->silence);
 	mp_buf_done(&a->meta);
@@ -348,17 +349,17 @@ void mp_agree_done(struct mp_agree *a)
 	mp_arena_done(&a->arena);
 }
 
-void mp_agree_start(struct mp_agree *a, struct mp_peer *peer, enum mp_agree_way way)
+void mp_handshake_start(struct mp_handshake *a, struct mp_peer *peer, enum mp_handshake_way way)
 {
 	int r;
 
 	a->peer = peer;
 	a->state = IDLE;
-	a->probed = way == MP_AGREE_FIND_OUT || way == MP_AGREE_EXPECT_MODERN;
+	a->probed = way == MP_HANDSHAKE_FIND_OUT || way == MP_HANDSHAKE_EXPECT_MODERN;
 	a->discovered = false;
 	a->unsure = false;
-	a->retried = way == MP_AGREE_LEGACY; /* then there is nothing else to try */
-	a->pinned = way == MP_AGREE_MODERN;
+	a->retried = way == MP_HANDSHAKE_LEGACY; /* then there is nothing else to try */
+	a->pinned = way == MP_HANDSHAKE_MODERN;
 	mp_buf_clear(&a->meta);
 	mp_buf_clear(&a->who);
 	r = mp_modern_write_who(a->me, &a->who);
@@ -370,16 +371,17 @@ void mp_agree_start(struct mp_agree *a, struct mp_peer *peer, enum mp_agree_way 
 		a->hooks->failed(a->u, &a->why);
 		return;
 	}
-	if (way == MP_AGREE_FIND_OUT)
-		mp_timer_start(&a->silence, MP_AGREE_SILENCE_MS);
-	agree_advance(a, way == MP_AGREE_LEGACY || way == MP_AGREE_NO_PROBE ? SKIP : PROBE);
+	if (way == MP_HANDSHAKE_FIND_OUT)
+		mp_timer_start(&a->silence, MP_HANDSHAKE_SILENCE_MS);
+	handshake_advance(a, way == MP_HANDSHAKE_LEGACY || way == MP_HANDSHAKE_NO_PROBE ? SKIP
+											: PROBE);
 }
 
-bool mp_agree_lost(struct mp_agree *a, const struct mcpool_error *why, bool maybe_of_probe)
+bool mp_handshake_lost(struct mp_handshake *a, const struct mcpool_error *why, bool maybe_of_probe)
 {
 	bool early = a->state != AGREED && a->state != FAILED;
 
-	agree_advance(a, LOST);
+	handshake_advance(a, LOST);
 	if (!early)
 		return false;
 	if (a->probed && !a->discovered && maybe_of_probe)

@@ -1,11 +1,11 @@
 /*
- * agree.h - choosing era, revision and capabilities at the start of a conversation.
+ * handshake.h - choosing era, revision and capabilities at the start of a conversation.
  * server/discover is written at once, and its answer means modern. Any error means initialize, and
  * on stdio so does silence; a server that dies of the probe is dialled again without it. Over HTTP
  * a refusal without a word of MCP counts as an error, and a fault (5xx) is no evidence.
  */
-#ifndef MP_AGREE_H
-#define MP_AGREE_H
+#ifndef MP_HANDSHAKE_H
+#define MP_HANDSHAKE_H
 
 #include "base/arena.h"
 #include "base/base.h"
@@ -13,9 +13,9 @@
 #include "rpc/era.h"
 #include "rpc/peer.h"
 
-enum { MP_AGREE_SILENCE_MS = 1500 };
+enum { MP_HANDSHAKE_SILENCE_MS = 1500 };
 
-struct mp_agree_hooks {
+struct mp_handshake_hooks {
 	void (*agreed)(void *u); /* hello is filled in */
 	void (*failed)(void *u, const struct mcpool_error *why);
 	/* Too late for this life: it is legacy now, but could be spoken to the modern way. */
@@ -23,19 +23,19 @@ struct mp_agree_hooks {
 };
 
 /* A request of the handshake. */
-struct mp_agree_call {
+struct mp_handshake_call {
 	struct mp_call call;
-	struct mp_agree *agree;
+	struct mp_handshake *handshake;
 };
 
-struct mp_agree {
+struct mp_handshake {
 	/* A second discover may be sent while the first is not answered yet. */
-	struct mp_agree_call discover[2], initialize;
+	struct mp_handshake_call discover[2], initialize;
 	struct mp_peer *peer; /* borrowed; a new one for each life */
 	const struct mp_identity *me;
-	const struct mp_agree_hooks *hooks;
+	const struct mp_handshake_hooks *hooks;
 	void *u;
-	unsigned state;           /* of agree.c */
+	unsigned state;           /* of handshake.c */
 	const struct mp_log *log; /* whose it is, for the trace; borrowed; may be NULL */
 	bool pinned;              /* modern was asked for: there is no way back to legacy */
 	bool probed;     /* this life began with discover: it may be what a server dies of */
@@ -51,24 +51,24 @@ struct mp_agree {
 	struct mcpool_error why;
 };
 
-void mp_agree_init(struct mp_agree *a, struct mp_loop *loop, const struct mp_identity *me,
-		   const struct mp_agree_hooks *hooks, void *u);
-void mp_agree_done(struct mp_agree *a);
+void mp_handshake_init(struct mp_handshake *a, struct mp_loop *loop, const struct mp_identity *me,
+		       const struct mp_handshake_hooks *hooks, void *u);
+void mp_handshake_done(struct mp_handshake *a);
 
 /* How to begin. */
-enum mp_agree_way {
-	MP_AGREE_FIND_OUT,      /* probe, and do not wait long */
-	MP_AGREE_EXPECT_MODERN, /* probe, and wait: it was modern yesterday */
-	MP_AGREE_NO_PROBE,      /* initialize; it was legacy yesterday, or died of the probe */
-	MP_AGREE_LEGACY,        /* nothing but legacy */
-	MP_AGREE_MODERN,        /* nothing but modern */
+enum mp_handshake_way {
+	MP_HANDSHAKE_FIND_OUT,      /* probe, and do not wait long */
+	MP_HANDSHAKE_EXPECT_MODERN, /* probe, and wait: it was modern yesterday */
+	MP_HANDSHAKE_NO_PROBE,      /* initialize; it was legacy yesterday, or died of the probe */
+	MP_HANDSHAKE_LEGACY,        /* nothing but legacy */
+	MP_HANDSHAKE_MODERN,        /* nothing but modern */
 };
-void mp_agree_start(struct mp_agree *a, struct mp_peer *peer, enum mp_agree_way way);
+void mp_handshake_start(struct mp_handshake *a, struct mp_peer *peer, enum mp_handshake_way way);
 /*
  * The server is gone before anything was agreed. True: it may have died of the probe, which only
- * the caller can rule out; dial again and start with MP_AGREE_NO_PROBE. False: failed() was called
- * or will not be.
+ * the caller can rule out; dial again and start with MP_HANDSHAKE_NO_PROBE. False: failed() was
+ * called or will not be.
  */
-bool mp_agree_lost(struct mp_agree *a, const struct mcpool_error *why, bool maybe_of_probe);
+bool mp_handshake_lost(struct mp_handshake *a, const struct mcpool_error *why, bool maybe_of_probe);
 
 #endif
