@@ -1,7 +1,7 @@
 # test_param_headers.sh - arguments in headers (x-mcp-header), against a server that changes its mind about their names.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-group=mirror
+group=param_headers
 . tests/remote/lib.sh
 
 begin() {
