@@ -47,8 +47,8 @@ static void judge_first_start(struct mp_instance *in, const struct mp_keeper_fac
 	refuse(a, MCPOOL_EUNAVAILABLE,
 	       "server '%s': initialization failed %.0fs ago%s%s; started with the environment of "
 	       "%s%s",
-	       in->e->name, age_s(in, in->marked_ms), colon(f), f->why.message, in->environment,
-	       is_retried ? "; retries go on in the background" : "");
+	       in->e->name, age_s(in, in->start.marked_ms), colon(f), f->why.message,
+	       in->start.environment, is_retried ? "; retries go on in the background" : "");
 }
 
 /* --- a restart ------------------------------------------------------------------------------- */

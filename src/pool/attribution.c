@@ -7,7 +7,8 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "pool/pool_call_parts.h"
+#include "pool/instance.h"
+#include "pool/pool_call.h"
 
 enum {
 	DOUBT_MS = 30000, /* a call that was given up may still be worked on */
@@ -86,7 +87,8 @@ static mp_id find_served(struct mp_instance *in)
 
 static bool is_doubtful(const struct mp_instance *in, mp_id caller)
 {
-	return mp_loop_now_ms(in->pool->o.loop) < in->doubt_until_ms && in->doubt_caller != caller;
+	return mp_loop_now_ms(in->pool->o.loop) < in->attribution.doubt_until_ms &&
+	       in->attribution.doubt_caller != caller;
 }
 
 bool mp_attribution_find(struct mp_instance *in, bool has_origin, struct mp_call *origin,
@@ -114,82 +116,84 @@ void mp_attribution_note_given_up(const struct mp_pool_call *l)
 	if (in->e->tuning.mode != MP_MODE_SERIAL && !is_modern(in) && l->caller == l->session)
 		return;
 	/* Of two who gave up nobody can say which one is meant. */
-	in->doubt_caller =
-		now < in->doubt_until_ms && in->doubt_caller != l->caller ? 0 : l->caller;
-	in->doubt_until_ms = now + DOUBT_MS;
+	in->attribution.doubt_caller =
+		now < in->attribution.doubt_until_ms && in->attribution.doubt_caller != l->caller
+			? 0
+			: l->caller;
+	in->attribution.doubt_until_ms = now + DOUBT_MS;
 }
 
 /* --- ids ------------------------------------------------------------------------------------- */
 
-struct mp_memo {
+struct attributed_id {
 	struct mp_link link;
 	mp_id session;
 	size_t len;
 	char text[];
 };
 
-static struct mp_memo *memo_of(struct mp_link *link)
+static struct attributed_id *attributed_of(struct mp_link *link)
 {
-	return mp_container_of(link, struct mp_memo, link);
+	return mp_container_of(link, struct attributed_id, link);
 }
 
-static struct mp_memo *find_memo(const struct mp_instance *in, struct mp_str id)
+static struct attributed_id *find_attributed(const struct mp_instance *in, struct mp_str id)
 {
-	MP_LIST_EACH(&in->memos, link) {
-		struct mp_memo *memo = memo_of(link);
+	MP_LIST_EACH(&in->attribution.ids, link) {
+		struct attributed_id *known = attributed_of(link);
 
-		if (mp_str_eq((struct mp_str){memo->text, memo->len}, id))
-			return memo;
+		if (mp_str_eq((struct mp_str){known->text, known->len}, id))
+			return known;
 	}
 	return NULL;
 }
 
-static size_t count_memos(const struct mp_instance *in, mp_id session)
+static size_t count_attributed(const struct mp_instance *in, mp_id session)
 {
 	size_t n = 0;
 
-	MP_LIST_EACH(&in->memos, link)
-		n += memo_of(link)->session == session;
+	MP_LIST_EACH(&in->attribution.ids, link)
+		n += attributed_of(link)->session == session;
 	return n;
 }
 
 /* The oldest of the session that has most: one that is told many ids pushes out its own. */
 static void forget_one(struct mp_instance *in)
 {
-	struct mp_memo *first = NULL;
+	struct attributed_id *first = NULL;
 	size_t most = 0;
 
-	MP_LIST_EACH(&in->memos, link) {
-		size_t n = first && memo_of(link)->session == first->session
+	MP_LIST_EACH(&in->attribution.ids, link) {
+		size_t n = first && attributed_of(link)->session == first->session
 				   ? most
-				   : count_memos(in, memo_of(link)->session);
+				   : count_attributed(in, attributed_of(link)->session);
 
 		if (n > most) {
-			first = memo_of(link);
+			first = attributed_of(link);
 			most = n;
 		}
 	}
-	mp_list_remove(&in->memos, &first->link);
+	mp_list_remove(&in->attribution.ids, &first->link);
 	mp_free(first);
 }
 
 /* An id that two sessions were told is nobody's. */
 static void note_id(struct mp_instance *in, mp_id session, struct mp_str id)
 {
-	struct mp_memo *memo = find_memo(in, id);
+	struct attributed_id *known = find_attributed(in, id);
 
 	if (id.len == 0 || id.len > MP_LIMIT_ID)
 		return;
-	if (memo) {
-		memo->session = memo->session == session ? session : 0;
+	if (known) {
+		known->session = known->session == session ? session : 0;
 		return;
 	}
-	memo = mp_alloc(sizeof(*memo) + id.len);
-	*memo = (struct mp_memo){.session = session, .len = id.len};
-	memcpy(memo->text, id.p, id.len);
-	if (in->memos.len == MP_LIMIT_MEMOS)
+	known = mp_alloc(sizeof(*known) + id.len);
+	*known = (struct attributed_id){.session = session, .len = id.len};
+	memcpy(known->text, id.p, id.len);
+	if (in->attribution.ids.len == MP_LIMIT_MEMOS)
 		forget_one(in);
-	mp_list_append(&in->memos, &memo->link);
+	mp_list_append(&in->attribution.ids, &known->link);
 }
 
 static void note_member(struct mp_instance *in, mp_id session, const struct mp_tape *t, mp_value v,
@@ -261,16 +265,16 @@ void mp_attribution_note_answer(struct mp_instance *in, mp_id session, const str
 
 mp_id mp_attribution_find_id(const struct mp_instance *in, struct mp_str id)
 {
-	const struct mp_memo *memo = find_memo(in, id);
+	const struct attributed_id *known = find_attributed(in, id);
 
-	return memo ? memo->session : 0;
+	return known ? known->session : 0;
 }
 
 void mp_attribution_forget(struct mp_instance *in)
 {
 	struct mp_link *link;
 
-	in->doubt_until_ms = 0;
-	while ((link = mp_list_pop(&in->memos)))
-		mp_free(memo_of(link));
+	in->attribution.doubt_until_ms = 0;
+	while ((link = mp_list_pop(&in->attribution.ids)))
+		mp_free(attributed_of(link));
 }

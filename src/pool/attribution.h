@@ -26,20 +26,10 @@ bool mp_attribution_find(struct mp_instance *in, bool has_origin, struct mp_call
 			 struct mp_attribution *ret);
 
 /*
- * A call that the server has was given up. In mode serial somebody else is served now, and what the
- * server says in the next moments may still be about that one.
- */
-void mp_attribution_note_given_up(const struct mp_pool_call *l);
-
-/*
- * Ids of elicitations and tasks, which are spoken of after the call: in a question, or in an answer
- * that goes to this session. And whose one is; 0: nobody knows.
+ * Ids of elicitations, which are spoken of after the call, in a server request to this session. And
+ * whose an id is; 0: unknown.
  */
 void mp_attribution_note_request(struct mp_instance *in, mp_id session, struct mp_str params);
-void mp_attribution_note_answer(struct mp_instance *in, mp_id session, const struct mp_message *m);
 mp_id mp_attribution_find_id(const struct mp_instance *in, struct mp_str id);
-
-/* Another life of the server begins. */
-void mp_attribution_forget(struct mp_instance *in);
 
 #endif

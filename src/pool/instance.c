@@ -13,8 +13,6 @@
 #include "base/mem.h"
 #include "config/values/queues.h"
 #include "config/values/trust.h"
-#include "pool/attribution.h"
-#include "pool/pool_client_parts.h"
 #include "pool/pins.h"
 #include "process/environment.h"
 #include "store/eras.h"
@@ -56,7 +54,7 @@ static void prepared(struct mp_plan *plan, const struct mcpool_error *error, voi
 static void tell_not_begun(void *u)
 {
 	struct mp_instance *in = u;
-	struct mcpool_error why = in->not_begun;
+	struct mcpool_error why = in->start.failed;
 
 	if (mp_keeper_get_facts(in->k)->state == MP_KEEPER_LISTING)
 		mp_keeper_listed(in->k, &why);
@@ -66,8 +64,8 @@ static void tell_not_begun(void *u)
 
 void mp_instance_note_not_begun(struct mp_instance *in, const char *stage, int r)
 {
-	(void)mp_fail(&in->not_begun, r, "%s: %s", stage, mcpool_error_text(r));
-	mp_loop_post(loop_of(in), &in->not_begun_task);
+	(void)mp_fail(&in->start.failed, r, "%s: %s", stage, mcpool_error_text(r));
+	mp_loop_post(loop_of(in), &in->start.failed_task);
 }
 
 /* What an earlier run found out about its era need not be found out again. */
@@ -86,9 +84,9 @@ static void note_environment(struct mp_instance *in)
 	const struct mp_workspace_config *config = in->config;
 	size_t n = mp_environment_count(config->env);
 
-	mp_workspace_config_unref(in->started);
-	in->started = mp_workspace_config_ref(in->config);
-	snprintf(in->environment, sizeof(in->environment), "%s, %zu variable%s",
+	mp_workspace_config_unref(in->start.config);
+	in->start.config = mp_workspace_config_ref(in->config);
+	snprintf(in->start.environment, sizeof(in->start.environment), "%s, %zu variable%s",
 		 config->who            ? config->who
 		 : in->pool->o.one_shot ? "the command line"
 					: "the hub",
@@ -116,12 +114,12 @@ static void prepare_now(void *u)
 
 	recall_era(in);
 	note_environment(in);
-	if (confirm_approval(in, &in->not_begun) < 0) {
-		mp_loop_post(o->loop, &in->not_begun_task);
+	if (confirm_approval(in, &in->start.failed) < 0) {
+		mp_loop_post(o->loop, &in->start.failed_task);
 		return;
 	}
 	r = o->ways->prepare(o->ways_u, in->config->set, in->e, in->config->env, prepared, in,
-			     &in->plan);
+			     &in->start.plan);
 	if (r < 0)
 		mp_instance_note_not_begun(in, "preparing", r);
 }
@@ -132,7 +130,7 @@ static void prepare(void *u)
 	struct mp_instance *in = u;
 	bool is_remote = in->e->kind != MP_KIND_STDIO;
 	struct mp_queue *line = is_remote ? in->pool->dials : in->pool->starts;
-	int r = mp_queue_enter(line, &in->start, in->id, prepare_now, NULL, in);
+	int r = mp_queue_enter(line, &in->start.ticket, in->id, prepare_now, NULL, in);
 
 	if (r > 0)
 		prepare_now(in);
@@ -143,16 +141,16 @@ static void unprepare(void *u)
 {
 	struct mp_instance *in = u;
 
-	mp_queue_leave(&in->start);
-	mp_loop_unpost(loop_of(in), &in->not_begun_task);
-	in->plan = in->pool->o.ways->drop(in->pool->o.ways_u, in->plan);
+	mp_queue_leave(&in->start.ticket);
+	mp_loop_unpost(loop_of(in), &in->start.failed_task);
+	in->start.plan = in->pool->o.ways->drop(in->pool->o.ways_u, in->start.plan);
 }
 
 static int dial(void *u, struct mp_transport **ret, struct mcpool_error *reterr)
 {
 	struct mp_instance *in = u;
 
-	return in->pool->o.ways->dial(in->pool->o.ways_u, in->plan, ret, reterr);
+	return in->pool->o.ways->dial(in->pool->o.ways_u, in->start.plan, ret, reterr);
 }
 
 /* --- what follows from a step ---------------------------------------------------------------- */
@@ -175,12 +173,12 @@ static void remember_era(struct mp_instance *in)
 
 static void is_up(struct mp_instance *in)
 {
-	mp_timer_stop(&in->acquire_timer);
-	in->marked_ms = -1;
+	mp_timer_stop(&in->start.patience);
+	in->start.marked_ms = -1;
 	unprepare(in); /* the values have done their work */
 	remember_era(in);
 	mp_pool_client_tell_level(in);
-	mp_topics_renew(in);
+	mp_subscriptions_renew(in);
 	mp_pool_note_up(in->pool);
 }
 
@@ -195,20 +193,20 @@ static void vanish(void *u)
 /* Until then it is the pool's, which may go first. */
 static void vanish_soon(struct mp_instance *in)
 {
-	if (mp_list_linked(&in->vanish_task.link))
+	if (mp_list_linked(&in->stay.vanish.link))
 		return;
 	mp_instance_touch(in, MP_SERVER_GONE);
 	mp_event(in->pool->o.events, in->id, MP_EVENT_GONE, "%s", in->e->name);
-	mp_loop_post(loop_of(in), &in->vanish_task);
+	mp_loop_post(loop_of(in), &in->stay.vanish);
 }
 
 static void is_down(struct mp_instance *in)
 {
 	mp_instance_forget_offer_soon(in);
-	in->marked_ms = -1;
-	mp_timer_stop(&in->acquire_timer);
-	mp_timer_stop(&in->idle_timer);
-	if (in->is_leaving && mp_instance_count_calls(in) == 0)
+	in->start.marked_ms = -1;
+	mp_timer_stop(&in->start.patience);
+	mp_timer_stop(&in->stay.idle);
+	if (in->stay.is_leaving && mp_instance_count_calls(in) == 0)
 		vanish_soon(in);
 	mp_pool_note_gone(in->pool);
 }
@@ -216,9 +214,9 @@ static void is_down(struct mp_instance *in)
 /* Nobody need wait for what has been given up. */
 static void mark(struct mp_instance *in)
 {
-	if (in->marked_ms < 0)
-		in->marked_ms = mp_loop_now_ms(loop_of(in));
-	mp_timer_stop(&in->acquire_timer);
+	if (in->start.marked_ms < 0)
+		in->start.marked_ms = mp_loop_now_ms(loop_of(in));
+	mp_timer_stop(&in->start.patience);
 }
 
 /* Once for all steps of a turn, and never from within one: who wakes up may cause the next. */
@@ -227,7 +225,7 @@ static void wake(void *u)
 	struct mp_instance *in = u;
 
 	mp_pool_call_wake_all(in);
-	if (in->is_leaving)
+	if (in->stay.is_leaving)
 		mp_instance_note_use(in);
 }
 
@@ -249,7 +247,7 @@ static void moved(void *u, enum mp_keeper_state from)
 	if (to == MP_KEEPER_FAILED && !mp_keeper_get_facts(in->k)->was_up)
 		mark(in);
 	if (to == MP_KEEPER_BARRED)
-		mp_timer_stop(&in->acquire_timer); /* nothing is tried, so no time counts */
+		mp_timer_stop(&in->start.patience); /* nothing is tried, so no time counts */
 	if (to == MP_KEEPER_DOWN)
 		is_down(in);
 	mp_pool_tell_watchers(in->pool, in->id);
@@ -284,21 +282,21 @@ static void acquire_is_over(void *u)
 /* Until it is up, or given up. */
 static void time_first_start(struct mp_instance *in)
 {
-	if (!mp_keeper_get_facts(in->k)->was_up && in->marked_ms < 0 &&
-	    !mp_timer_is_running(&in->acquire_timer))
-		mp_timer_start(&in->acquire_timer, MP_LIMIT_ACQUIRE_MS);
+	if (!mp_keeper_get_facts(in->k)->was_up && in->start.marked_ms < 0 &&
+	    !mp_timer_is_running(&in->start.patience))
+		mp_timer_start(&in->start.patience, MP_LIMIT_ACQUIRE_MS);
 }
 
 void mp_instance_start(struct mp_instance *in, bool only_a_visit)
 {
 	const struct mp_keeper_facts *f = mp_keeper_get_facts(in->k);
 
-	if (in->pool->is_stopping || in->is_leaving)
+	if (in->pool->is_stopping || in->stay.is_leaving)
 		return;
 	if (!only_a_visit)
-		in->is_visit = false;
+		in->stay.is_visit = false;
 	else if (f->state == MP_KEEPER_DOWN)
-		in->is_visit = true;
+		in->stay.is_visit = true;
 	time_first_start(in);
 	mp_keeper_start(in->k);
 }
@@ -308,9 +306,9 @@ int mp_instance_renew(struct mp_instance *in, struct mcpool_error *reterr)
 	if (in->pool->is_stopping)
 		return mp_fail(reterr, MCPOOL_EUNAVAILABLE, "server '%s': mcpool is stopping",
 			       in->e->name);
-	in->is_visit = false;
-	in->marked_ms = -1;
-	mp_timer_stop(&in->acquire_timer);
+	in->stay.is_visit = false;
+	in->start.marked_ms = -1;
+	mp_timer_stop(&in->start.patience);
 	time_first_start(in);
 	mp_keeper_renew(in->k);
 	return 0;
@@ -321,8 +319,8 @@ static void idle_for_long(void *u)
 	struct mp_instance *in = u;
 
 	mp_event(in->pool->o.events, in->id, MP_EVENT_IDLE, "%s",
-		 in->is_visit ? "what it offers is known, and nobody wants it yet"
-			      : "nobody called it for a while");
+		 in->stay.is_visit ? "what it offers is known, and nobody wants it yet"
+				   : "nobody called it for a while");
 	mp_keeper_stop(in->k);
 }
 
@@ -350,24 +348,25 @@ void mp_instance_note_use(struct mp_instance *in)
 
 	mp_instance_touch(in, MP_SERVER_CALLS);
 	if (open > 0) {
-		in->is_visit = false;
-		mp_timer_stop(&in->idle_timer);
-	} else if (in->is_leaving) {
+		in->stay.is_visit = false;
+		mp_timer_stop(&in->stay.idle);
+	} else if (in->stay.is_leaving) {
 		if (mp_keeper_get_facts(in->k)->state == MP_KEEPER_DOWN)
 			is_down(in);
 		else
 			mp_keeper_stop(in->k);
-	} else if (mp_keeper_is_up(in->k) && in->is_visit) {
-		mp_timer_start(&in->idle_timer, 0);
-	} else if (mp_keeper_is_up(in->k) && in->e->tuning.idle_ms > 0 && in->topics.len == 0 &&
-		   !mp_timer_is_running(&in->idle_timer)) { /* a probe, or a crash, is no use */
-		mp_timer_start(&in->idle_timer, in->e->tuning.idle_ms);
+	} else if (mp_keeper_is_up(in->k) && in->stay.is_visit) {
+		mp_timer_start(&in->stay.idle, 0);
+	} else if (mp_keeper_is_up(in->k) && in->e->tuning.idle_ms > 0 &&
+		   in->topics.list.len == 0 &&
+		   !mp_timer_is_running(&in->stay.idle)) { /* a probe, or a crash, is no use */
+		mp_timer_start(&in->stay.idle, in->e->tuning.idle_ms);
 	}
 }
 
 void mp_instance_note_end(struct mp_instance *in)
 {
-	if (in->is_leaving)
+	if (in->stay.is_leaving)
 		mp_instance_wake_soon(in);
 	else
 		mp_instance_note_use(in);
@@ -380,7 +379,7 @@ bool mp_instance_is_up(struct mp_instance *in)
 
 bool mp_instance_is_marked(const struct mp_instance *in)
 {
-	return in->marked_ms >= 0;
+	return in->start.marked_ms >= 0;
 }
 
 /* --- its line -------------------------------------------------------------------------------- */
@@ -522,7 +521,7 @@ struct mp_instance *mp_instance_new(struct mp_pool *p, struct mp_workspace_confi
 {
 	struct mp_instance *in = mp_alloc(sizeof(*in));
 
-	*in = (struct mp_instance){.pool = p, .marked_ms = -1, .told_level = -1};
+	*in = (struct mp_instance){.pool = p, .start = {.marked_ms = -1}, .logging = {.told = -1}};
 	set_config(in, config, entry);
 	memcpy(in->key, config->keys->of[entry].bytes, sizeof(in->key));
 	in->session = in->e->tuning.mode == MP_MODE_SESSION ? session : 0;
@@ -530,14 +529,14 @@ struct mp_instance *mp_instance_new(struct mp_pool *p, struct mp_workspace_confi
 		mp_list_init(&in->calls[i]);
 	mp_stats_init(&in->stats);
 	mp_instance_requests_init(in);
-	mp_topics_init(in);
-	mp_list_init(&in->memos);
-	mp_timer_init(&in->acquire_timer, p->o.loop, acquire_is_over, in);
-	mp_timer_init(&in->idle_timer, p->o.loop, idle_for_long, in);
-	mp_timer_init(&in->drain_timer, p->o.loop, drained, in);
+	mp_subscriptions_init(in);
+	mp_list_init(&in->attribution.ids);
+	mp_timer_init(&in->start.patience, p->o.loop, acquire_is_over, in);
+	mp_timer_init(&in->stay.idle, p->o.loop, idle_for_long, in);
+	mp_timer_init(&in->stay.drain, p->o.loop, drained, in);
 	mp_task_init(&in->wake_task, wake, in);
-	mp_task_init(&in->not_begun_task, tell_not_begun, in);
-	mp_task_init(&in->vanish_task, vanish, in);
+	mp_task_init(&in->start.failed_task, tell_not_begun, in);
+	mp_task_init(&in->stay.vanish, vanish, in);
 	mp_buf_init(&in->map_key, MP_KIB(16));
 	if (write_map_key(&in->map_key, config, entry, session) < 0 ||
 	    mp_map_set(&p->by_key, mp_buf_get(&in->map_key), in) < 0) {
@@ -560,19 +559,19 @@ struct mp_instance *mp_instance_free(struct mp_instance *in)
 		return NULL;
 	in->k = mp_keeper_free(in->k); /* which ends what is with the server */
 	mp_pool_call_drop_all(in);
-	mp_timer_stop(&in->acquire_timer);
-	mp_timer_stop(&in->idle_timer);
-	mp_timer_stop(&in->drain_timer);
+	mp_timer_stop(&in->start.patience);
+	mp_timer_stop(&in->stay.idle);
+	mp_timer_stop(&in->stay.drain);
 	mp_loop_unpost(loop_of(in), &in->wake_task);
-	mp_loop_unpost(loop_of(in), &in->vanish_task);
-	mp_topics_done(in);
+	mp_loop_unpost(loop_of(in), &in->stay.vanish);
+	mp_subscriptions_done(in);
 	mp_attribution_forget(in);
 	mp_queue_free(in->queue);
 	mp_instance_done_offer(in);
 	mp_stats_done(&in->stats);
 	mp_ids_remove(&in->pool->ids, in->id);
 	mp_workspace_config_unref(in->config);
-	mp_workspace_config_unref(in->started);
+	mp_workspace_config_unref(in->start.config);
 	mp_buf_done(&in->map_key);
 	return mp_free(in);
 }
@@ -585,6 +584,15 @@ static void try_again(struct mp_instance *in)
 		mp_instance_start(in, false);
 }
 
+/* They may have been accepted, or another mode is wanted. */
+static void reconsider_pins(struct mp_instance *in)
+{
+	bool had_frozen = mp_pins_reset(&in->pins);
+
+	if (in->catalog.refresh && (had_frozen || in->e->tuning.pins == MP_PINS_FREEZE))
+		mp_refresh_again(in->catalog.refresh, MP_CATALOG_TOOL);
+}
+
 void mp_instance_adopt(struct mp_instance *in, struct mp_workspace_config *config, size_t entry)
 {
 	int64_t idle_ms = in->e->tuning.idle_ms;
@@ -595,8 +603,8 @@ void mp_instance_adopt(struct mp_instance *in, struct mp_workspace_config *confi
 	mp_keeper_tune(in->k, &policy, in->e->tuning.timeout_ms,
 		       in->e->tuning.health_probe == MP_HEALTH_LIST_TOOLS);
 	if (in->e->tuning.idle_ms != idle_ms)
-		mp_timer_stop(&in->idle_timer);
-	mp_pins_reconsider(in);
+		mp_timer_stop(&in->stay.idle);
+	reconsider_pins(in);
 	mp_instance_note_use(in);
 	if (mp_keeper_get_facts(in->k)->state == MP_KEEPER_BARRED)
 		try_again(in);
@@ -612,23 +620,23 @@ void mp_instance_follow(struct mp_instance *in, struct mp_workspace_config *conf
 	    mp_environment_is_same(in->config->env, config->env))
 		return;
 	mp_instance_adopt(in, config, entry);
-	if ((state == MP_KEEPER_BACKOFF || state == MP_KEEPER_FAILED) && in->started &&
-	    !mp_environment_is_same(in->started->env, config->env))
+	if ((state == MP_KEEPER_BACKOFF || state == MP_KEEPER_FAILED) && in->start.config &&
+	    !mp_environment_is_same(in->start.config->env, config->env))
 		(void)!mp_instance_renew(in, &why); /* else it is stopping */
 }
 
 /* What is with the server may finish; what is not asks again elsewhere. */
 void mp_instance_leave(struct mp_instance *in)
 {
-	if (in->is_leaving)
+	if (in->stay.is_leaving)
 		return;
-	in->is_leaving = true;
+	in->stay.is_leaving = true;
 	mp_map_remove(&in->pool->by_key, mp_buf_get(&in->map_key));
 	mp_list_remove(&in->pool->instances, &in->link);
 	mp_list_append(&in->pool->leaving, &in->link);
 	mp_event(in->pool->o.events, in->id, MP_EVENT_DRAINING, "%zu calls are with it",
 		 in->calls[MP_POOL_CALL_OUT].len);
 	mp_pool_call_move_all(in);
-	mp_timer_start(&in->drain_timer, MP_LIMIT_DRAIN_MS);
+	mp_timer_start(&in->stay.drain, MP_LIMIT_DRAIN_MS);
 	mp_instance_note_use(in);
 }

@@ -6,99 +6,79 @@
 #define MP_INSTANCE_H
 
 #include "base/base.h"
-#include "base/map.h"
-#include "client/verdicts.h"
 #include "pool/keeper.h"
-#include "pool/pool_call.h"
 #include "pool/pool.h"
+#include "pool/pool_call_state.h"
 #include "pool/queue.h"
 #include "pool/refresh.h"
+#include "pool/workspace_config.h"
 
-/* From where a server is wanted: a configuration and an environment. Shared by count. */
-struct mp_workspace_config {
-	unsigned refs;
-	struct mp_config_set *set;
-	char **env;
-	char *who;            /* whose environment that is; NULL: the hub's own */
-	struct mp_keys *keys; /* NULL until they are known */
-};
-struct mp_workspace_config *mp_workspace_config_ref(struct mp_workspace_config *s);
-struct mp_workspace_config *mp_workspace_config_unref(struct mp_workspace_config *s);
+struct mp_pool_call;
 
-struct mp_pool {
-	struct mp_pool_options o;
-	struct mp_ids ids;        /* of instances */
-	struct mp_list instances; /* those that may be found, owned */
-	struct mp_list leaving;   /* those that drain, owned */
-	struct mp_list homeless;  /* calls that no instance has, to be told so */
-	struct mp_map by_key;
-	struct mp_list workspaces; /* borrowed */
-	struct mp_ids clients;
-	struct mp_list client_list;    /* the same, owned */
-	struct mp_ids server_requests; /* that are with them */
-	struct mp_list watchers;
-	struct mp_map queues;    /* named ones, owned */
-	struct mp_queue *starts; /* initConcurrency */
-	struct mp_queue *dials;  /* of remote servers: the same, or the line of their default */
-	struct mp_verdicts verdicts;
-	struct mp_jump_hook jump;
-	struct mp_timer wake_timer;
-	size_t to_wake; /* instances still to be probed after a suspend */
-	struct mp_timer stop_timer;
-	struct mp_timer trim_timer; /* memory of servers that left */
-	bool is_stopping;
-	void (*stopped)(void *u);
-	void *stopped_u;
-	struct mp_task stopped_task;
-};
-
+/* Each of its parts is used by the file it names, and read by few others. */
 struct mp_instance {
 	struct mp_link link; /* in instances or leaving */
 	struct mp_pool *pool;
 	mp_id id;
 	struct mp_node node;
 	struct mp_log log;
-	struct mp_workspace_config *config;  /* for the next start; a reference */
-	struct mp_workspace_config *started; /* of the last start; a reference, NULL: none yet */
-	char environment[96];                /* whose that had, for people; "": none yet */
-	const struct mp_entry *e;            /* of the config's set */
-	unsigned char key[MP_DIGEST_SIZE];
-	struct mp_buf map_key; /* name, launch key, scope: what it is found by */
-	mp_id session;         /* whose it is, in mode session; 0: everybody's */
+	struct mp_workspace_config *config; /* for the next start; a reference */
+	const struct mp_entry *e;           /* of the config's set */
+	mp_id session;                      /* whose it is, in mode session; 0: everybody's */
+	unsigned char key[MP_DIGEST_SIZE];  /* launch key */
+	struct mp_buf map_key;              /* name, launch key, scope: what it is found by */
 	struct mp_keeper *k;
-	struct mp_plan *plan;                            /* of the present try */
-	struct mp_ticket start;                          /* a place among the starts */
-	struct mp_offer_fetch *fetch;                    /* its lists, on their way */
-	struct mp_refresh *refresh;                      /* while it is up */
-	struct mp_offer *offer;                          /* as last seen live; NULL: not yet */
-	struct mp_task wake_task;                        /* whoever waits looks again */
-	struct mp_task not_begun_task;                   /* a stage could not even be begun */
-	struct mcpool_error not_begun;                   /* why */
-	void (*on_unheard)(void *u, struct mp_str text); /* for tests; NULL */
-	void *on_unheard_u;
 	struct mp_list calls[MP_POOL_CALL_STATE_COUNT];
-	struct mp_pinned *pins;      /* owned; NULL: not looked at yet */
-	struct mp_answerer answerer; /* of its questions */
-	struct mp_list requests;     /* of the server, that are with a client */
-	struct mp_list topics;       /* resources whose changes somebody wants to hear of */
-	struct mp_task topics_task;  /* tells a modern server which */
-	struct mp_list memos;        /* whose an id is that it speaks of later; see attribution.c */
-	mp_id doubt_caller;          /* whose call was given up last; 0: several' */
-	int64_t doubt_until_ms;      /* what it says until then may be about that one */
-	int told_level;              /* of its log, in this life; -1: none */
-	int64_t logged_ms;           /* when the lines that it may log were last counted anew */
-	unsigned logged;
+	struct mp_task wake_task; /* whoever waits looks again */
+	struct mp_queue *queue;   /* its own line; made with the first call */
 	struct mp_stats stats;
-	struct mp_queue *queue;        /* its own line; made with the first call */
-	struct mp_timer acquire_timer; /* the first start is to be over by then (E31) */
-	struct mp_timer idle_timer;    /* residency */
-	struct mp_timer drain_timer;
-	struct mp_timer forget_timer; /* what it offered, once it has left */
-	int64_t marked_ms;  /* when the first start was given up by those who waited; -1: not */
 	unsigned n_entries; /* workspaces that mean it */
-	bool is_leaving;
-	bool is_visit; /* started only to see what it offers: leaves when nobody wants it */
-	struct mp_task vanish_task; /* nothing is left of it, and it may be on the stack */
+	struct {
+		struct mp_plan *plan;       /* of the present try */
+		struct mp_ticket ticket;    /* a place among the starts */
+		struct mp_task failed_task; /* a stage could not even be begun */
+		struct mcpool_error failed; /* why */
+		struct mp_timer patience;   /* the first start is to be over by then (E31) */
+		int64_t marked_ms; /* when the first start was given up by those who waited; -1: not
+				    */
+		struct mp_workspace_config
+			*config;      /* of the last one; a reference; NULL: none yet */
+		char environment[96]; /* whose that had, for people; "": none yet */
+	} start;
+	struct {
+		bool is_visit; /* started only to see what it offers: leaves when nobody wants it */
+		bool is_leaving;
+		struct mp_timer idle;  /* residency */
+		struct mp_timer drain; /* calls may finish until then */
+		struct mp_task vanish; /* nothing is left of it, and it may be on the stack */
+	} stay;
+	struct {                              /* instance_offer.c */
+		struct mp_offer_fetch *fetch; /* its lists, on their way */
+		struct mp_refresh *refresh;   /* while it is up */
+		struct mp_offer *offer;       /* as last seen live; NULL: not yet */
+		struct mp_timer forget;       /* what it offered, once it has left */
+		void (*on_unheard)(void *u, struct mp_str text); /* for tests; NULL */
+		void *on_unheard_u;
+	} catalog;
+	struct mp_pinned *pins; /* pins.c; owned; NULL: not looked at yet */
+	struct {                /* instance_requests.c */
+		struct mp_answerer answerer;
+		struct mp_list list; /* server requests that are with a client */
+	} requests;
+	struct {                     /* subscriptions.c */
+		struct mp_list list; /* resources whose changes somebody wants to hear of */
+		struct mp_task task; /* tells a modern server which */
+	} topics;
+	struct {                        /* attribution.c */
+		struct mp_list ids;     /* whose an id is that it speaks of later */
+		mp_id doubt_caller;     /* whose call was given up last; 0: several' */
+		int64_t doubt_until_ms; /* what it says until then may be about that one */
+	} attribution;
+	struct {                    /* pool_client.c */
+		int told;           /* the level its log was set to, in this life; -1: none */
+		int64_t counted_ms; /* when the lines that it may log were last counted anew */
+		unsigned lines;
+	} logging;
 };
 
 /* Made and entered into the pool, not yet started. */
@@ -148,26 +128,37 @@ void mp_instance_let_go(void *u);
 void mp_instance_hear(void *u, const struct mp_message *m);
 void mp_instance_forget_offer_soon(struct mp_instance *in);
 
-/* pool_call.c: look again at everybody who waits for this server. */
+/* pool_calls.c: look again at everybody who waits for this server. */
 void mp_pool_call_wake_all(struct mp_instance *in);
-/* pool_call.c: those that were not sent ask their workspace again; it may know a successor. */
+/* pool_calls.c: those that were not sent ask their workspace again; it may know a successor. */
 void mp_pool_call_move_all(struct mp_instance *in);
-/* pool_call.c: cancel those of this session, 0: of all. */
+/* pool_calls.c: cancel those of this session, 0: of all. */
 void mp_pool_call_cancel_all(struct mp_instance *in, mp_id session);
-/* pool_call.c: end and free them all, now. */
+/* pool_calls.c: end and free them all, now. */
 void mp_pool_call_drop_all(struct mp_instance *in);
-void mp_pool_call_drop_homeless(struct mp_pool *p);
-/* workspace.c: the instance for this name and session, made if need be; NULL and why. */
-struct mp_instance *mp_workspace_get_instance(struct mp_workspace *v, const char *name,
-					      mp_id session, struct mcpool_error *reterr);
-struct mp_instance *mp_workspace_get_instance_at(struct mp_workspace *v, size_t i, mp_id session,
-						 struct mcpool_error *reterr);
-/* pool.c */
-void mp_pool_tell_watchers(struct mp_pool *p, mp_id instance);
-void mp_pool_note_gone(struct mp_pool *p); /* an instance is down or gone: is that all? */
-void mp_pool_note_up(struct mp_pool *p);   /* and what a start needed is free again */
-/* NULL: there are too many. */
-struct mp_queue *mp_pool_get_queue(struct mp_pool *p, const struct mp_settings *s,
-				   struct mp_str name);
+
+/* instance_requests.c */
+void mp_instance_requests_init(struct mp_instance *in);
+/* The instance's answerer; NULL: clients are never asked. */
+const struct mp_answerer *mp_instance_requests_get_answerer(struct mp_instance *in);
+
+/* subscriptions.c */
+void mp_subscriptions_init(struct mp_instance *in);
+void mp_subscriptions_done(struct mp_instance *in);
+/* Another life of the server is up, and knows of none. */
+void mp_subscriptions_renew(struct mp_instance *in);
+
+/* attribution.c: a new life of the server begins. */
+void mp_attribution_forget(struct mp_instance *in);
+/*
+ * A call that the server has was given up. In mode serial somebody else is served now, and what the
+ * server says in the next moments may still be about that one.
+ */
+void mp_attribution_note_given_up(const struct mp_pool_call *c);
+/* Ids of elicitations and tasks in an answer that goes to this session. */
+void mp_attribution_note_answer(struct mp_instance *in, mp_id session, const struct mp_message *m);
+
+/* pool_client.c: the most verbose level of those it serves, where it has not been told. */
+void mp_pool_client_tell_level(struct mp_instance *in);
 
 #endif

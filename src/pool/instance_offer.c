@@ -5,8 +5,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "pool/instance.h"
-#include "pool/attribution.h"
-#include "pool/pool_client_parts.h"
+#include "pool/pool_client.h"
 #include "pool/pins.h"
 
 enum { FORGET_MS = 5000 }; /* after it has left, what it offered need not be in memory */
@@ -24,13 +23,14 @@ static void remember(struct mp_instance *in)
 	struct mp_definition_key key = mp_instance_get_definition_key(in);
 
 	if (in->pool->o.db)
-		mp_offer_save(in->offer, in->pool->o.db, &key, mp_loop_wall_now_ms(loop_of(in)));
+		mp_offer_save(in->catalog.offer, in->pool->o.db, &key,
+			      mp_loop_wall_now_ms(loop_of(in)));
 }
 
 static void take_offer(struct mp_instance *in, struct mp_offer *offer, enum mp_event_kind kind)
 {
-	in->offer = mp_offer_unref(in->offer);
-	in->offer = offer;
+	in->catalog.offer = mp_offer_unref(in->catalog.offer);
+	in->catalog.offer = offer;
 	mp_event(in->pool->o.events, in->id, kind, "%zu tools, %zu prompts, %zu resources",
 		 offer->lists[MP_CATALOG_TOOL]->list.n, offer->lists[MP_CATALOG_PROMPT]->list.n,
 		 offer->lists[MP_CATALOG_RESOURCE]->list.n);
@@ -63,10 +63,11 @@ static void fetched(struct mp_offer *offer, const struct mcpool_error *error, vo
 	struct mp_instance *in = u;
 	bool news;
 
-	in->fetch = NULL;
+	in->catalog.fetch = NULL;
 	if (offer)
-		mp_pins_judge(in, &offer->lists[MP_CATALOG_TOOL]->list);
-	news = offer && (!in->offer || !is_same_offer(in->offer, offer));
+		mp_pins_judge(&in->pins, in->pool, in->id, in->e,
+			      &offer->lists[MP_CATALOG_TOOL]->list);
+	news = offer && (!in->catalog.offer || !is_same_offer(in->catalog.offer, offer));
 	for (int i = 0; i < MP_CATALOG_COUNT && news; i++)
 		tell_left_out(in, &offer->lists[i]->list);
 	if (offer)
@@ -77,15 +78,15 @@ static void fetched(struct mp_offer *offer, const struct mcpool_error *error, vo
 static void refetched(void *u, struct mp_offer_list *list)
 {
 	struct mp_instance *in = u;
-	const struct mp_offer *o = in->offer;
+	const struct mp_offer *o = in->catalog.offer;
 
 	if (list->list.kind == MP_CATALOG_TOOL)
-		mp_pins_judge(in, &list->list);
+		mp_pins_judge(&in->pins, in->pool, in->id, in->e, &list->list);
 	if (!o || mp_offer_list_equals(&o->lists[list->list.kind]->list, &list->list)) {
 		mp_offer_list_unref(list); /* told only when different */
 	} else {
 		tell_left_out(in, &list->list);
-		take_offer(in, mp_offer_replace(in->offer, list), MP_EVENT_OFFERS_CHANGED);
+		take_offer(in, mp_offer_replace(in->catalog.offer, list), MP_EVENT_OFFERS_CHANGED);
 	}
 	mp_pool_tell_watchers(in->pool, in->id); /* somebody may have asked for it */
 }
@@ -109,13 +110,14 @@ void mp_instance_ask_lists(void *u)
 	int r;
 
 	/* First of all, so that no change is missed. */
-	in->refresh = mp_refresh_new(up, loop_of(in), in->e->tuning.timeout_ms, &refresh_hooks, in);
+	in->catalog.refresh =
+		mp_refresh_new(up, loop_of(in), in->e->tuning.timeout_ms, &refresh_hooks, in);
 	r = mp_offer_fetch(up, loop_of(in), in->e->tuning.timeout_ms, in->pool->o.skipped_lists,
-			   fetched, in, &in->fetch);
+			   fetched, in, &in->catalog.fetch);
 
 	if (r == 0)
 		return;
-	in->fetch = NULL;
+	in->catalog.fetch = NULL;
 	mp_instance_note_not_begun(in, "listing", r);
 }
 
@@ -128,13 +130,13 @@ static void forget_offer(void *u)
 
 	if (mp_keeper_get_facts(in->k)->state == MP_KEEPER_DOWN &&
 	    mp_definitions_peek(in->pool->o.db, &key, mp_loop_wall_now_ms(loop_of(in)), &d) > 0)
-		in->offer = mp_offer_unref(in->offer);
+		in->catalog.offer = mp_offer_unref(in->catalog.offer);
 }
 
 void mp_instance_forget_offer_soon(struct mp_instance *in)
 {
-	if (in->offer && in->pool->o.db)
-		mp_timer_start(&in->forget_timer, FORGET_MS);
+	if (in->catalog.offer && in->pool->o.db)
+		mp_timer_start(&in->catalog.forget, FORGET_MS);
 }
 
 /* --- from its upstream ----------------------------------------------------------------------- */
@@ -143,41 +145,41 @@ void mp_instance_let_go(void *u)
 {
 	struct mp_instance *in = u;
 
-	if (in->fetch)
-		mp_offer_abandon(in->fetch);
-	in->fetch = NULL;
-	mp_loop_unpost(loop_of(in), &in->not_begun_task);
-	in->refresh = mp_refresh_free(in->refresh);
-	in->told_level = -1;
+	if (in->catalog.fetch)
+		mp_offer_abandon(in->catalog.fetch);
+	in->catalog.fetch = NULL;
+	mp_loop_unpost(loop_of(in), &in->start.failed_task);
+	in->catalog.refresh = mp_refresh_free(in->catalog.refresh);
+	in->logging.told = -1;
 	mp_attribution_forget(in);
 }
 
 void mp_instance_listen(struct mp_instance *in, void (*fn)(void *u, struct mp_str text), void *u)
 {
-	in->on_unheard = fn;
-	in->on_unheard_u = u;
+	in->catalog.on_unheard = fn;
+	in->catalog.on_unheard_u = u;
 }
 
 void mp_instance_hear(void *u, const struct mp_message *m)
 {
 	struct mp_instance *in = u;
 
-	if (in->refresh && mp_refresh_hear(in->refresh, m))
+	if (in->catalog.refresh && mp_refresh_hear(in->catalog.refresh, m))
 		return;
-	if (!mp_pool_client_hear(in, m) && in->on_unheard)
-		in->on_unheard(in->on_unheard_u, mp_value_source(m->tape, MP_ROOT));
+	if (!mp_pool_client_hear(in, m) && in->catalog.on_unheard)
+		in->catalog.on_unheard(in->catalog.on_unheard_u, mp_value_source(m->tape, MP_ROOT));
 }
 
 /* --- life ------------------------------------------------------------------------------------ */
 
 void mp_instance_init_offer(struct mp_instance *in)
 {
-	mp_timer_init(&in->forget_timer, loop_of(in), forget_offer, in);
+	mp_timer_init(&in->catalog.forget, loop_of(in), forget_offer, in);
 }
 
 void mp_instance_done_offer(struct mp_instance *in)
 {
-	mp_timer_stop(&in->forget_timer);
-	mp_offer_unref(in->offer);
-	mp_pins_done(in);
+	mp_timer_stop(&in->catalog.forget);
+	mp_offer_unref(in->catalog.offer);
+	mp_pins_reset(&in->pins);
 }

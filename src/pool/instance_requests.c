@@ -4,9 +4,10 @@
  */
 #include "base/limits.h"
 #include "base/mem.h"
-#include "pool/pool_call_parts.h"
+#include "pool/instance.h"
+#include "pool/pool_call.h"
 #include "pool/attribution.h"
-#include "pool/pool_client_parts.h"
+#include "pool/pool_client.h"
 
 enum { METHOD_NOT_FOUND = -32601, DECLINED = -1 };
 
@@ -43,7 +44,7 @@ static bool is_about(const struct server_request *a, const struct mp_pool_call *
 /* Somebody is thinking about what belongs to this call. */
 static bool has_request(const struct mp_pool_call *l)
 {
-	MP_LIST_EACH(&l->in->requests, link)
+	MP_LIST_EACH(&l->in->requests.list, link)
 		if (is_about(request_of_instance(link), l))
 			return true;
 	return false;
@@ -73,7 +74,7 @@ static void close(struct server_request *a)
 	mp_timer_stop(&a->timer);
 	mp_ids_remove(&a->pool->server_requests, a->id);
 	mp_list_remove(&a->client->requests, &a->of_client);
-	mp_list_remove(&a->in->requests, &a->of_instance);
+	mp_list_remove(&a->in->requests.list, &a->of_instance);
 	reckon(a->in, a->client->id);
 }
 
@@ -135,7 +136,7 @@ static void was_not_answered(void *u)
 static struct server_request *find_of_call(const struct mp_instance *in,
 					   const struct mp_pool_call *call)
 {
-	MP_LIST_EACH(&in->requests, link)
+	MP_LIST_EACH(&in->requests.list, link)
 		if (request_of_instance(link)->call == call)
 			return request_of_instance(link);
 	return NULL;
@@ -143,7 +144,7 @@ static struct server_request *find_of_call(const struct mp_instance *in,
 
 static struct server_request *find_request(const struct mp_instance *in, mp_id request)
 {
-	MP_LIST_EACH(&in->requests, link)
+	MP_LIST_EACH(&in->requests.list, link)
 		if (request_of_instance(link)->upstream_id == request)
 			return request_of_instance(link);
 	return NULL;
@@ -201,7 +202,7 @@ static void put(struct mp_instance *in, struct mp_pool_client *client, struct mp
 		.pool = in->pool, .call = call, .client = client, .in = in, .upstream_id = rq->id};
 	to_client.id = a->id = mp_ids_add(&in->pool->server_requests, a);
 	mp_list_append(&client->requests, &a->of_client);
-	mp_list_append(&in->requests, &a->of_instance);
+	mp_list_append(&in->requests.list, &a->of_instance);
 	mp_timer_init(&a->timer, in->pool->o.loop, was_not_answered, a);
 	mp_timer_start(&a->timer, MP_LIMIT_PARKED_MS);
 	reckon(in, client->id);
@@ -264,8 +265,8 @@ static void withdrawn(void *u, mp_id request)
 
 void mp_instance_requests_init(struct mp_instance *in)
 {
-	mp_list_init(&in->requests);
-	in->answerer = (struct mp_answerer){.ask = asked, .withdraw = withdrawn, .u = in};
+	mp_list_init(&in->requests.list);
+	in->requests.answerer = (struct mp_answerer){.ask = asked, .withdraw = withdrawn, .u = in};
 }
 
 /* A one-shot run without a terminal cannot answer, and says so. */
@@ -273,5 +274,5 @@ const struct mp_answerer *mp_instance_requests_get_answerer(struct mp_instance *
 {
 	const struct mp_pool_options *o = &in->pool->o;
 
-	return o->one_shot && !o->capabilities.len ? NULL : &in->answerer;
+	return o->one_shot && !o->capabilities.len ? NULL : &in->requests.answerer;
 }

@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "client/probe.h"
-#include "pool/keeper_events.h"
 
 enum { TAIL_LINES = 20, TAIL_BYTES = 4096, CHALLENGE_BYTES = 8192 };
 

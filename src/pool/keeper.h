@@ -116,4 +116,10 @@ struct mp_upstream *mp_keeper_get_upstream(struct mp_keeper *k); /* NULL: none *
 const struct mp_keeper_facts *mp_keeper_get_facts(struct mp_keeper *k);
 const char *mp_keeper_get_state_name(enum mp_keeper_state s);
 
+/* --- for keeper.c alone ---------------------------------------------------------------------- */
+
+/* keeper_events.c: tell the event ring of a step. facts: after it; from: before it. */
+void mp_keeper_record(const struct mp_keeper_facts *facts, enum mp_keeper_state from,
+		      struct mp_events *events, mp_id id);
+
 #endif

@@ -1,7 +1,7 @@
 /*
  * keeper_events.c - what the event ring is told of a keeper's steps.
  */
-#include "pool/keeper_events.h"
+#include "pool/keeper.h"
 
 static const enum mp_event_kind kinds[] = {
 	[MP_KEEPER_DOWN] = MP_EVENT_DOWN,

@@ -10,8 +10,6 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "files/document.h"
-#include "pool/instance.h"
-#include "pool/workspace.h"
 #include "store/pins.h"
 
 enum { MAX_TOLD = 20 }; /* tools of one list that are named one by one */
@@ -104,43 +102,50 @@ static void note_pin(void *u, struct mp_str tool, const unsigned char bytes[MP_P
 		mp_free(new); /* it counts as new then, which is told */
 }
 
-void mp_pins_done(struct mp_instance *in)
+bool mp_pins_reset(struct mp_pinned **pins)
 {
+	struct mp_pinned *p = *pins;
 	const struct mp_map_entry *e;
 	size_t cursor = 0;
+	bool had_frozen;
 
-	if (!in->pins)
-		return;
-	while ((e = mp_map_next(&in->pins->by_tool, &cursor)))
+	if (!p)
+		return false;
+	had_frozen = p->frozen.len > 0;
+	while ((e = mp_map_next(&p->by_tool, &cursor)))
 		mp_free(e->value);
-	mp_map_done(&in->pins->by_tool);
-	mp_map_done(&in->pins->frozen);
-	in->pins = mp_free(in->pins);
+	mp_map_done(&p->by_tool);
+	mp_map_done(&p->frozen);
+	*pins = mp_free(p);
+	return had_frozen;
 }
 
 /* Read once and kept: what is on its way to the store would be missed there. */
-static bool load(struct mp_instance *in)
+static bool load(struct mp_pinned **pins, struct mp_db *db, const struct mp_entry *e)
 {
-	struct mp_pinned *p = in->pins;
+	struct mp_pinned *p = *pins;
 	int n;
 
 	if (p)
 		return true;
-	p = in->pins = mp_alloc(sizeof(*p));
+	p = *pins = mp_alloc(sizeof(*p));
 	mp_map_init(&p->by_tool, MP_LIMIT_PINS);
 	mp_map_init(&p->frozen, MP_LIMIT_TOOLS);
-	mp_pins_name_owner(in->e->name, &in->e->id, sizeof(in->e->id), &p->owner);
-	n = mp_pins_read(in->pool->o.db, &p->owner, note_pin, p, NULL);
+	mp_pins_name_owner(e->name, &e->id, sizeof(e->id), &p->owner);
+	n = mp_pins_read(db, &p->owner, note_pin, p, NULL);
 	p->is_first = n == 0;
-	if (n < 0)
-		mp_pins_done(in); /* the store says so elsewhere; without it there are no pins */
+	if (n < 0) /* the store says so elsewhere; without it there are no pins */
+		(void)mp_pins_reset(pins);
 	return n >= 0;
 }
 
 /* --- judging --------------------------------------------------------------------------------- */
 
 struct judging {
-	struct mp_instance *in;
+	struct mp_pinned *pins;
+	struct mp_pool *pool;
+	mp_id instance;
+	const struct mp_entry *e;
 	struct mp_pins_batch batch;
 	struct mp_map frozen; /* from now on */
 	size_t told;
@@ -148,11 +153,11 @@ struct judging {
 
 static void tell(struct judging *j, enum mp_event_kind kind, struct mp_str tool, const char *words)
 {
-	bool is_frozen = j->in->e->tuning.pins == MP_PINS_FREEZE;
+	bool is_frozen = j->e->tuning.pins == MP_PINS_FREEZE;
 
-	if (mp_map_has(&j->in->pins->frozen, tool) || ++j->told > MAX_TOLD)
+	if (mp_map_has(&j->pins->frozen, tool) || ++j->told > MAX_TOLD)
 		return;
-	mp_event(j->in->pool->o.events, j->in->id, kind, "%.*s: %s%s", MP_STR_ARGS(tool), words,
+	mp_event(j->pool->o.events, j->instance, kind, "%.*s: %s%s", MP_STR_ARGS(tool), words,
 		 is_frozen ? "; left out until `mcpool trust` accepts it" : "");
 }
 
@@ -173,7 +178,7 @@ static void name_changes(const struct pin *then, const struct pin *now, char *ou
 
 static void adopt(struct judging *j, struct mp_str tool, const struct pin *pin)
 {
-	note_pin(j->in->pins, tool, pin->bytes);
+	note_pin(j->pins, tool, pin->bytes);
 	if (mp_pins_batch_add(&j->batch, tool, pin->bytes) < 0)
 		j->told++; /* it will be told once more, then */
 }
@@ -181,7 +186,7 @@ static void adopt(struct judging *j, struct mp_str tool, const struct pin *pin)
 /* False: it is not to be offered. */
 static bool judge_one(struct judging *j, const struct mp_catalog_item *item)
 {
-	struct mp_pinned *p = j->in->pins;
+	struct mp_pinned *p = j->pins;
 	const struct pin *then = mp_map_get(&p->by_tool, item->name);
 	bool differs;
 	char words[120];
@@ -199,42 +204,23 @@ static bool judge_one(struct judging *j, const struct mp_catalog_item *item)
 		tell(j, MP_EVENT_TOOL_ADDED, item->name,
 		     "was not there when its tools were pinned");
 	}
-	if ((differs || (!then && !p->is_first)) && j->in->e->tuning.pins == MP_PINS_FREEZE)
+	if ((differs || (!then && !p->is_first)) && j->e->tuning.pins == MP_PINS_FREEZE)
 		return mp_map_set(&j->frozen, item->name, p) < 0;
 	adopt(j, item->name, &now);
 	return true;
 }
 
 /* Its oldest pins go then, so a tool that comes back later counts as new. */
-static void tell_if_full(struct mp_instance *in)
+static void tell_if_full(struct judging *j)
 {
-	struct mp_pinned *p = in->pins;
+	struct mp_pinned *p = j->pins;
 
 	if (p->is_full || p->by_tool.len < MP_LIMIT_PINS)
 		return;
 	p->is_full = true;
-	mp_event(in->pool->o.events, in->id, MP_EVENT_TOOL_ADDED,
+	mp_event(j->pool->o.events, j->instance, MP_EVENT_TOOL_ADDED,
 		 "it has offered %d different tools; the oldest are no longer pinned",
 		 MP_LIMIT_PINS);
-}
-
-/* Everything that any workspace has configured: its pins stay, however many others there are. */
-static void note_used(struct mp_instance *in, struct mp_pins_batch *b)
-{
-	MP_LIST_EACH(&in->pool->workspaces, link) {
-		struct mp_workspace *v = mp_container_of(link, struct mp_workspace, link);
-
-		for (size_t i = 0; v->config && i < v->n; i++) {
-			const struct mp_entry *e = mp_workspace_get_entry(v, i);
-			struct mp_pins_owner owner;
-
-			mp_pins_name_owner(e->name, &e->id, sizeof(e->id), &owner);
-			if (mp_pins_batch_use(b, &owner) < 0) {
-				mp_buf_clear(&b->used); /* half a list protects nothing */
-				return;
-			}
-		}
-	}
 }
 
 static void judge_all(struct judging *j, struct mp_catalog_list *tools)
@@ -247,45 +233,31 @@ static void judge_all(struct judging *j, struct mp_catalog_list *tools)
 	tools->n = n;
 }
 
-void mp_pins_judge(struct mp_instance *in, struct mp_catalog_list *tools)
+void mp_pins_judge(struct mp_pinned **pins, struct mp_pool *pool, mp_id instance,
+		   const struct mp_entry *e, struct mp_catalog_list *tools)
 {
-	struct judging j = {.in = in};
+	struct judging j = {.pool = pool, .instance = instance, .e = e};
 
-	if (in->e->tuning.pins == MP_PINS_OFF || !in->pool->o.db || !load(in))
+	if (e->tuning.pins == MP_PINS_OFF || !pool->o.db || !load(pins, pool->o.db, e))
 		return;
+	j.pins = *pins;
 	mp_pins_batch_init(&j.batch);
 	mp_map_init(&j.frozen, MP_LIMIT_TOOLS);
 	judge_all(&j, tools);
 	if (j.told > MAX_TOLD)
-		mp_event(in->pool->o.events, in->id, MP_EVENT_TOOL_CHANGED, "%zu more",
+		mp_event(pool->o.events, instance, MP_EVENT_TOOL_CHANGED, "%zu more",
 			 j.told - MAX_TOLD);
-	mp_map_done(&in->pins->frozen);
-	in->pins->frozen = j.frozen;
-	tell_if_full(in);
-	if (in->pins->is_first)
-		note_used(in, &j.batch);
-	in->pins->is_first = false;
-	mp_pins_write(in->pool->o.db, &in->pins->owner, &j.batch);
+	mp_map_done(&j.pins->frozen);
+	j.pins->frozen = j.frozen;
+	tell_if_full(&j);
+	if (j.pins->is_first)
+		mp_workspace_note_used_pins(pool, &j.batch);
+	j.pins->is_first = false;
+	mp_pins_write(pool->o.db, &j.pins->owner, &j.batch);
 	mp_pins_batch_done(&j.batch);
 }
 
-bool mp_pins_is_frozen(const struct mp_instance *in, struct mp_str tool)
+bool mp_pins_is_frozen(const struct mp_pinned *pins, struct mp_str tool)
 {
-	return in->pins && tool.len && mp_map_has(&in->pins->frozen, tool);
-}
-
-bool mp_workspace_is_frozen(struct mp_workspace *v, size_t i, mp_id session, struct mp_str tool)
-{
-	struct mp_instance *in = mp_workspace_entry_get_instance(v, i, session);
-
-	return in && mp_pins_is_frozen(in, tool);
-}
-
-void mp_pins_reconsider(struct mp_instance *in)
-{
-	bool was_frozen = in->pins && in->pins->frozen.len;
-
-	mp_pins_done(in);
-	if (in->refresh && (was_frozen || in->e->tuning.pins == MP_PINS_FREEZE))
-		mp_refresh_again(in->refresh, MP_CATALOG_TOOL);
+	return pins && tool.len && mp_map_has(&pins->frozen, tool);
 }

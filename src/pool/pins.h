@@ -8,15 +8,16 @@
 
 #include "base/base.h"
 #include "client/catalog.h"
+#include "pool/pool.h"
 
-struct mp_instance;
+struct mp_pinned; /* what is pinned of one server; NULL: not read from the store yet */
 
 /* Look at a list of tools that was just fetched; what is frozen is taken out of it. */
-void mp_pins_judge(struct mp_instance *in, struct mp_catalog_list *tools);
+void mp_pins_judge(struct mp_pinned **pins, struct mp_pool *pool, mp_id instance,
+		   const struct mp_entry *e, struct mp_catalog_list *tools);
 /* Is it left out because it changed? */
-bool mp_pins_is_frozen(const struct mp_instance *in, struct mp_str tool);
-/* Somebody may have accepted them, or wants another mode. */
-void mp_pins_reconsider(struct mp_instance *in);
-void mp_pins_done(struct mp_instance *in);
+bool mp_pins_is_frozen(const struct mp_pinned *pins, struct mp_str tool);
+/* Forget what was read; true: some were frozen. */
+bool mp_pins_reset(struct mp_pinned **pins);
 
 #endif

@@ -12,13 +12,20 @@
 #include "base/base.h"
 #include "base/dirty.h"
 #include "base/events.h"
+#include "base/ids.h"
+#include "base/list.h"
+#include "base/loop.h"
+#include "base/map.h"
+#include "client/verdicts.h"
 #include "config/values/set.h"
 #include "pool/offer.h"
+#include "pool/queue.h"
 #include "pool/stats.h"
 #include "pool/ways.h"
 #include "rpc/era.h"
 #include "store/db.h"
 
+struct mp_pins_batch;
 struct mp_pool;
 struct mp_workspace;
 
@@ -159,5 +166,52 @@ struct mp_watcher {
 void mp_watcher_join(struct mp_pool *p, struct mp_watcher *w, void (*fn)(void *u, mp_id instance),
 		     void *u);
 void mp_watcher_leave(struct mp_pool *p, struct mp_watcher *w);
+
+/* --- for the files of pool/ alone ------------------------------------------------------------ */
+
+struct mp_pool {
+	struct mp_pool_options o;
+	struct mp_ids ids;        /* of instances */
+	struct mp_list instances; /* those that may be found, owned */
+	struct mp_list leaving;   /* those that drain, owned */
+	struct mp_list homeless;  /* calls that no instance has, to be told so */
+	struct mp_map by_key;
+	struct mp_list workspaces;     /* borrowed */
+	struct mp_ids clients;         /* sessions, as servers see them */
+	struct mp_list client_list;    /* the same, owned */
+	struct mp_ids server_requests; /* that are with them */
+	struct mp_list watchers;
+	struct mp_map queues;    /* named ones, owned */
+	struct mp_queue *starts; /* initConcurrency */
+	struct mp_queue *dials;  /* of remote servers: the same, or the line of their default */
+	struct mp_verdicts verdicts;
+	struct mp_jump_hook jump;
+	struct mp_timer wake_timer;
+	size_t to_wake; /* instances still to be probed after a suspend */
+	struct mp_timer stop_timer;
+	struct mp_timer trim_timer; /* memory of servers that left */
+	bool is_stopping;
+	void (*stopped)(void *u);
+	void *stopped_u;
+	struct mp_task stopped_task;
+};
+
+/* pool.c */
+void mp_pool_tell_watchers(struct mp_pool *p, mp_id instance);
+void mp_pool_note_up(struct mp_pool *p); /* what a start needed is free again */
+/* NULL: there are too many. */
+struct mp_queue *mp_pool_get_queue(struct mp_pool *p, const struct mp_settings *s,
+				   struct mp_str name);
+
+/* instances.c: all of them. */
+void mp_instances_init(struct mp_pool *p);
+void mp_instances_done(struct mp_pool *p); /* at once */
+void mp_pool_note_gone(struct mp_pool *p); /* an instance is down or gone: is that all? */
+
+/* What is above the pool and ends with it. pool_calls.c: calls without an instance. */
+void mp_pool_call_drop_homeless(struct mp_pool *p);
+void mp_pool_client_drop_all(struct mp_pool *p); /* pool_client.c */
+/* workspace.c: what any workspace has configured keeps its pins, however many others there are. */
+void mp_workspace_note_used_pins(struct mp_pool *p, struct mp_pins_batch *b);
 
 #endif

@@ -10,9 +10,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "pool/admission.h"
-#include "pool/pool_call_parts.h"
-#include "pool/attribution.h"
-#include "pool/pool_client_parts.h"
+#include "pool/instance.h"
 #include "pool/pins.h"
 
 enum { MAX_RETURNS = 1 };
@@ -244,7 +242,7 @@ static enum mp_pool_call_event line_up(struct mp_pool_call *c)
 	pool_call_arm(c);
 	if (c->is_held)
 		return MP_POOL_CALL_ON_HOLD;
-	if (mp_pins_is_frozen(c->in, c->tool))
+	if (mp_pins_is_frozen(c->in->pins, c->tool))
 		return refuse(c, MCPOOL_ENEEDS_APPROVAL, MP_OUTCOME_REFUSED,
 			      "tool '%.*s' of server '%s' changed after it was approved; accept it "
 			      "with `mcpool trust %s`",
@@ -423,7 +421,7 @@ static enum mp_pool_call_event wait_again(struct mp_pool_call *c)
 	mp_queue_leave(&c->ticket);
 	mp_pool_call_pause(c, false);
 	c->was_out = false;
-	if (c->in->is_leaving && !c->pool->is_stopping)
+	if (c->in->stay.is_leaving && !c->pool->is_stopping)
 		mp_pool_call_find_another(c);
 	return look(c);
 }
@@ -460,7 +458,7 @@ static void describe(const struct mp_pool_call *c, struct mp_pool_answer *ret)
 	};
 	if (c->outcome == MP_OUTCOME_ANSWERED)
 		return;
-	ret->environment = c->in && c->in->environment[0] ? c->in->environment : NULL;
+	ret->environment = c->in && c->in->start.environment[0] ? c->in->start.environment : NULL;
 	ret->transport = c->in ? mp_kind_get_name(c->in->e->kind) : c->transport;
 	if (f)
 		ret->tail = f->tail;
@@ -514,7 +512,7 @@ static enum mp_pool_call_event finish(struct mp_pool_call *c)
 	c->patience_ms = INT64_MAX;
 	mp_call_set_due(&c->call, INT64_MAX);
 	mp_queue_leave(&c->ticket);
-	if (c->in && c->in->requests.len)
+	if (c->in && c->in->requests.list.len)
 		mp_instance_requests_end_call(c);
 	if (c->message && c->in)
 		mp_attribution_note_answer(c->in, c->session, c->message);

@@ -10,37 +10,14 @@
 #define MP_POOL_CALL_H
 
 #include "base/base.h"
-#include "base/machine.h"
-#include "pool/pool.h"
+#include "pool/pool_call_state.h"
 #include "pool/queue.h"
 #include "rpc/call.h"
 #include "rpc/message.h"
 
-#define MP_POOL_CALL_STATES(X)                                                                  \
-	X(MP_POOL_CALL_REST, "at rest", "not started, or it has ended and the hook was called") \
-	X(MP_POOL_CALL_WAITING, "waiting", "for its server")                                    \
-	X(MP_POOL_CALL_LINED, "lined up", "for a slot of its queue")                            \
-	X(MP_POOL_CALL_OUT, "out", "the request is with the server")                            \
-	X(MP_POOL_CALL_HELD, "held", "the server was up, nothing is asked of it yet")           \
-	X(MP_POOL_CALL_ENDING, "ending", "it is over; the hook runs when the turn ends")
-
-#define MP_POOL_CALL_EVENTS(X)                                                     \
-	X(MP_POOL_CALL_ON_ASK, "ask", "see what its server does")                  \
-	X(MP_POOL_CALL_ON_WAIT, "wait", "the server is on its way")                \
-	X(MP_POOL_CALL_ON_UP, "up", "the server is up")                            \
-	X(MP_POOL_CALL_ON_SLOT, "slot", "there is a slot for it")                  \
-	X(MP_POOL_CALL_ON_HOLD, "hold", "there is nothing to send")                \
-	X(MP_POOL_CALL_ON_BACK, "back", "it was not sent, and the server is gone") \
-	X(MP_POOL_CALL_ON_ANSWER, "answer", "the server answered")                 \
-	X(MP_POOL_CALL_ON_REFUSE, "refuse", "it cannot be; why is noted")          \
-	X(MP_POOL_CALL_ON_PATIENCE, "patience", "a restart took too long")         \
-	X(MP_POOL_CALL_ON_DEADLINE, "deadline", "its time is up")                  \
-	X(MP_POOL_CALL_ON_CANCEL, "cancel", "the answer is no longer wanted")      \
-	X(MP_POOL_CALL_ON_TELL, "tell", "the turn has ended")                      \
-	X(MP_POOL_CALL_ON_END, "end", "the hook may run")
-
-MP_MACHINE_ENUM(mp_pool_call_state, MP_POOL_CALL_STATES, MP_POOL_CALL_STATE_COUNT);
-MP_MACHINE_ENUM(mp_pool_call_event, MP_POOL_CALL_EVENTS);
+struct mp_instance;
+struct mp_pool;
+struct mp_workspace;
 
 /* Makes an id a caller's: no session's then. */
 #define MP_CALLER_ALONE (UINT64_C(1) << 63)
@@ -154,5 +131,37 @@ int mp_pool_call_acquire(struct mp_workspace *v, struct mp_pool_call *c, const c
  * ends. Never restarts anything (D16). At rest nothing happens.
  */
 void mp_pool_call_cancel(struct mp_pool_call *c);
+
+/* --- for the files of pool/ alone ------------------------------------------------------------ */
+
+/* pool_call.c */
+extern const struct mp_call_hooks mp_pool_call_wire_hooks;
+struct mp_pool_call *mp_pool_call_of_call(struct mp_call *c); /* NULL: it is not the pool's */
+void mp_pool_call_advance(struct mp_pool_call *c, enum mp_pool_call_event ev);
+/* Note why it cannot be; REFUSE is the event that follows. */
+void mp_pool_call_refuse(struct mp_pool_call *c, int code, enum mp_outcome outcome,
+			 const char *format, ...) MP_PRINTF(4, 5);
+/* Until when it waits: for the answer, and for a restart. */
+void mp_pool_call_set_deadline(struct mp_pool_call *c, int64_t ms);
+/* The pool goes: it ends now. */
+void mp_pool_call_drop(struct mp_pool_call *c);
+/* The tool's own deadline decides; the transport's limit comes behind it (D9, U16). */
+int64_t mp_pool_call_pad(int64_t ms);
+void mp_pool_call_find_another(struct mp_pool_call *c);        /* its instance leaves */
+struct mp_list *mp_pool_call_get_list(struct mp_pool_call *c); /* that it is in */
+
+/* A question that belongs to it is being thought about: its time does not run (up to maxTotal). */
+void mp_pool_call_pause(struct mp_pool_call *c, bool paused);
+
+/* pool_calls.c: find the instance that its workspace has for it now. */
+void mp_pool_call_find_server(struct mp_pool_call *c);
+/*
+ * pool_calls.c: one too many waits for this server. The last of the caller who has most of them; c
+ * itself where none has two more than its caller had without it.
+ */
+struct mp_pool_call *mp_pool_call_find_greediest(struct mp_instance *in, struct mp_pool_call *c);
+
+/* instance_requests.c: the call is over, and so are the server requests that belong to it. */
+void mp_instance_requests_end_call(struct mp_pool_call *c);
 
 #endif

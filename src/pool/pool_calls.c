@@ -4,7 +4,8 @@
  */
 #include "base/error.h"
 #include "base/mem.h"
-#include "pool/pool_call_parts.h"
+#include "pool/pool_call.h"
+#include "pool/workspace.h"
 
 /* --- one of them ----------------------------------------------------------------------------- */
 

@@ -6,9 +6,8 @@
 #include <stdio.h>
 
 #include "base/mem.h"
-#include "pool/pool_call_parts.h"
+#include "pool/pool_call.h"
 #include "pool/attribution.h"
-#include "pool/pool_client_parts.h"
 #include "pool/workspace.h"
 #include "rpc/loglevel.h"
 
@@ -100,11 +99,11 @@ static void log_message(struct mp_instance *in, const struct mp_message *m, int 
 	enum mp_level level = severity >= MP_LOGLEVEL_WARNING ? MP_LEVEL_INF : MP_LEVEL_VRB;
 	int64_t now = mp_loop_now_ms(in->pool->o.loop);
 
-	if (now - in->logged_ms >= LOG_EVERY_MS) {
-		in->logged_ms = now;
-		in->logged = 0;
+	if (now - in->logging.counted_ms >= LOG_EVERY_MS) {
+		in->logging.counted_ms = now;
+		in->logging.lines = 0;
 	}
-	if (++in->logged > LOG_LINES || !mp_log_wants(level))
+	if (++in->logging.lines > LOG_LINES || !mp_log_wants(level))
 		return;
 	if (text.len > 400)
 		text.len = 400;
@@ -185,7 +184,7 @@ bool mp_pool_client_hear(struct mp_instance *in, const struct mp_message *m)
 	case MP_METHOD_MESSAGE:
 		return hear_log(in, m);
 	case MP_METHOD_RESOURCE_UPDATED:
-		return mp_topics_tell(in, m);
+		return mp_subscriptions_tell(in, m);
 	case MP_METHOD_ELICITED:
 		return hear_by_id(in, m, "elicitationId");
 	case MP_METHOD_TASK_STATUS:
@@ -228,14 +227,14 @@ void mp_pool_client_tell_level(struct mp_instance *in)
 	char params[40];
 	int n;
 
-	if (level < 0 || level == in->told_level || !mp_instance_is_up(in) || is_modern(in) ||
+	if (level < 0 || level == in->logging.told || !mp_instance_is_up(in) || is_modern(in) ||
 	    !(mp_upstream_get_hello(up)->offers & MP_OFFERS_LOGGING))
 		return;
 	n = snprintf(params, sizeof(params), "{\"level\":\"%s\"}",
 		     mp_loglevel_get_name((enum mp_loglevel)level));
 	o.params = (struct mp_str){params, (size_t)n};
 	if (mp_upstream_call_and_forget(up, &o) == 0)
-		in->told_level = level;
+		in->logging.told = level;
 }
 
 void mp_pool_client_set_level(struct mp_workspace *v, mp_id session, const char *level)

@@ -10,6 +10,7 @@
 #include "pool/pool.h"
 #include "rpc/message.h"
 
+struct mp_instance;
 struct mp_pool_call;
 
 /* A server request: elicitation/create, sampling/createMessage, roots/list. */
@@ -66,5 +67,32 @@ void mp_pool_client_unsubscribe(struct mp_workspace *v, const char *server, mp_i
 void mp_pool_client_set_level(struct mp_workspace *v, mp_id session, const char *level);
 /* Its list of roots changed: servers that are its own, and were told that it has roots, hear it. */
 void mp_pool_client_tell_roots_changed(struct mp_workspace *v, mp_id session);
+
+/* --- for the files of pool/ alone ------------------------------------------------------------ */
+
+struct mp_pool_client {
+	struct mp_link link; /* in the pool's list */
+	struct mp_pool *pool;
+	mp_id id;
+	struct mp_pool_client_hooks hooks;
+	void *u;
+	struct mp_workspace *workspace; /* for which its level was set; NULL: it was not */
+	int level;                /* what it wants to hear of logs, a severity; -1: anything */
+	struct mp_list requests;  /* of servers, that it has */
+	struct mp_list withdrawn; /* that it had, and will be told so */
+	struct mp_list subscriptions;
+	struct mp_grave grave;
+};
+
+/* pool_client.c; NULL: it has left, or never was one. */
+struct mp_pool_client *mp_pool_client_find(struct mp_pool *p, mp_id session);
+/* A notification that is not about lists. False: no client heard it. */
+bool mp_pool_client_hear(struct mp_instance *in, const struct mp_message *m);
+
+/* instance_requests.c: it leaves, and its server requests are declined. */
+void mp_instance_requests_leave(struct mp_pool_client *client);
+/* subscriptions.c: tell those that subscribed to this resource. False: there are none. */
+bool mp_subscriptions_tell(struct mp_instance *in, const struct mp_message *m);
+void mp_subscriptions_leave(struct mp_pool_client *client);
 
 #endif

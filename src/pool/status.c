@@ -337,14 +337,14 @@ void mp_status_take(struct mp_workspace *w, size_t i, mp_id session, struct mp_a
 	const struct mp_entry *e = mp_workspace_get_entry(w, i);
 
 	status_set_config(ret, e, arena);
-	status_set_withheld(ret, is_withheld(e, in ? in->offer : NULL));
-	status_set_catalog(ret, w, i, in ? in->offer : NULL);
+	status_set_withheld(ret, is_withheld(e, in ? in->catalog.offer : NULL));
+	status_set_catalog(ret, w, i, in ? in->catalog.offer : NULL);
 	if (!in) {
 		status_set_entry(ret, w, i, arena);
 		return;
 	}
 	ret->instance = in->id;
-	ret->environment = text_keep(arena, mp_str_of(in->environment));
+	ret->environment = text_keep(arena, mp_str_of(in->start.environment));
 	status_set_keeper(ret, in, arena);
 	status_set_calls(ret, in);
 }

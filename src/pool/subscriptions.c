@@ -10,12 +10,12 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "pool/pool_client_parts.h"
+#include "pool/pool_client.h"
 #include "pool/workspace.h"
 
 enum { SUBSCRIBE_MS = 30000 };
 
-struct mp_topic {
+struct topic {
 	struct mp_link link; /* in its instance */
 	struct mp_instance *in;
 	struct mp_list subscriptions; /* one per session and workspace */
@@ -24,9 +24,9 @@ struct mp_topic {
 	char uri[];
 };
 
-struct mp_subscription {
+struct subscription {
 	struct mp_link of_topic, of_client;
-	struct mp_topic *topic;
+	struct topic *topic;
 	struct mp_pool_client *client;
 	struct mp_workspace *workspace;
 	unsigned count; /* how often it was asked for */
@@ -34,22 +34,22 @@ struct mp_subscription {
 	char server[];
 };
 
-static struct mp_topic *topic_of(struct mp_link *link)
+static struct topic *topic_of(struct mp_link *link)
 {
-	return mp_container_of(link, struct mp_topic, link);
+	return mp_container_of(link, struct topic, link);
 }
 
-static struct mp_subscription *of_topic(struct mp_link *link)
+static struct subscription *of_topic(struct mp_link *link)
 {
-	return mp_container_of(link, struct mp_subscription, of_topic);
+	return mp_container_of(link, struct subscription, of_topic);
 }
 
-static struct mp_subscription *of_client(struct mp_link *link)
+static struct subscription *of_client(struct mp_link *link)
 {
-	return mp_container_of(link, struct mp_subscription, of_client);
+	return mp_container_of(link, struct subscription, of_client);
 }
 
-static struct mp_str uri_of(const struct mp_topic *t)
+static struct mp_str uri_of(const struct topic *t)
 {
 	return (struct mp_str){t->uri, t->len};
 }
@@ -62,7 +62,7 @@ static const struct mp_hello *hello_of(struct mp_instance *in)
 }
 
 /* There is nothing to be done about a server that refuses. */
-static void ask_legacy(const struct mp_topic *t, enum mp_method_id method)
+static void ask_legacy(const struct topic *t, enum mp_method_id method)
 {
 	struct mp_call_options o = {.method = method, .timeout_ms = SUBSCRIBE_MS};
 	MP_CLEANUP(mp_buf_done) struct mp_buf params;
@@ -90,18 +90,18 @@ static void ask_modern(void *u)
 	struct mp_str *uris;
 	size_t n = 0;
 
-	if (!in->refresh)
-		return; /* it is on its way; the next life begins with mp_topics_renew() */
-	uris = mp_try_alloc((in->topics.len + 1) * sizeof(*uris));
+	if (!in->catalog.refresh)
+		return; /* it is on its way; the next life begins with mp_subscriptions_renew() */
+	uris = mp_try_alloc((in->topics.list.len + 1) * sizeof(*uris));
 	if (!uris)
 		return;
-	MP_LIST_EACH(&in->topics, link)
+	MP_LIST_EACH(&in->topics.list, link)
 		uris[n++] = uri_of(topic_of(link));
-	mp_refresh_listen_to(in->refresh, uris, n);
+	mp_refresh_listen_to(in->catalog.refresh, uris, n);
 	mp_free(uris);
 }
 
-static void ask(const struct mp_topic *t, enum mp_method_id method)
+static void ask(const struct topic *t, enum mp_method_id method)
 {
 	struct mp_instance *in = t->in;
 
@@ -109,18 +109,18 @@ static void ask(const struct mp_topic *t, enum mp_method_id method)
 		return;
 	if (hello_of(in)->era == MP_ERA_LEGACY)
 		ask_legacy(t, method);
-	else if (!mp_list_linked(&in->topics_task.link))
-		mp_loop_post(in->pool->o.loop, &in->topics_task);
+	else if (!mp_list_linked(&in->topics.task.link))
+		mp_loop_post(in->pool->o.loop, &in->topics.task);
 }
 
-void mp_topics_renew(struct mp_instance *in)
+void mp_subscriptions_renew(struct mp_instance *in)
 {
-	MP_LIST_EACH(&in->topics, link)
+	MP_LIST_EACH(&in->topics.list, link)
 		ask(topic_of(link), MP_METHOD_RESOURCES_SUBSCRIBE);
 }
 
 /* Whoever hears of it may unsubscribe, or leave. */
-static void tell_all(struct mp_topic *t, const struct mp_message *m)
+static void tell_all(struct topic *t, const struct mp_message *m)
 {
 	MP_LIST_WALK(&t->subscriptions, link) {
 		const struct mp_pool_client *client = of_topic(link)->client;
@@ -130,10 +130,10 @@ static void tell_all(struct mp_topic *t, const struct mp_message *m)
 	}
 }
 
-bool mp_topics_tell(struct mp_instance *in, const struct mp_message *m)
+bool mp_subscriptions_tell(struct mp_instance *in, const struct mp_message *m)
 {
-	MP_LIST_EACH(&in->topics, link) {
-		struct mp_topic *t = topic_of(link);
+	MP_LIST_EACH(&in->topics.list, link) {
+		struct topic *t = topic_of(link);
 
 		if (!mp_value_text_is(m->tape, m->subject, uri_of(t)))
 			continue;
@@ -146,45 +146,45 @@ bool mp_topics_tell(struct mp_instance *in, const struct mp_message *m)
 
 /* --- topics ---------------------------------------------------------------------------------- */
 
-static struct mp_topic *find_topic(const struct mp_instance *in, struct mp_str uri)
+static struct topic *find_topic(const struct mp_instance *in, struct mp_str uri)
 {
-	MP_LIST_EACH(&in->topics, link)
+	MP_LIST_EACH(&in->topics.list, link)
 		if (mp_str_eq(uri_of(topic_of(link)), uri))
 			return topic_of(link);
 	return NULL;
 }
 
-static struct mp_topic *get_topic(struct mp_instance *in, struct mp_str uri)
+static struct topic *get_topic(struct mp_instance *in, struct mp_str uri)
 {
-	struct mp_topic *t = find_topic(in, uri);
+	struct topic *t = find_topic(in, uri);
 
-	if (t || in->topics.len == MP_LIMIT_TOPICS_ALL)
+	if (t || in->topics.list.len == MP_LIMIT_TOPICS_ALL)
 		return t;
 	t = mp_try_alloc(sizeof(*t) + uri.len);
 	if (!t)
 		return NULL;
-	*t = (struct mp_topic){.in = in, .len = uri.len};
+	*t = (struct topic){.in = in, .len = uri.len};
 	memcpy(t->uri, uri.p, uri.len);
 	mp_list_init(&t->subscriptions);
-	mp_list_append(&in->topics, &t->link);
-	mp_timer_stop(&in->idle_timer); /* it is wanted as long as somebody listens */
+	mp_list_append(&in->topics.list, &t->link);
+	mp_timer_stop(&in->stay.idle); /* it is wanted as long as somebody listens */
 	return t;
 }
 
 static void free_topic(struct mp_grave *grave)
 {
-	mp_free(mp_container_of(grave, struct mp_topic, grave));
+	mp_free(mp_container_of(grave, struct topic, grave));
 }
 
-static void drop_topic(struct mp_topic *t)
+static void drop_topic(struct topic *t)
 {
 	struct mp_instance *in = t->in;
 
-	mp_list_remove(&in->topics, &t->link);
+	mp_list_remove(&in->topics.list, &t->link);
 	mp_loop_bury(in->pool->o.loop, &t->grave, free_topic);
 }
 
-static void join(struct mp_topic *t, struct mp_subscription *s)
+static void join(struct topic *t, struct subscription *s)
 {
 	s->topic = t;
 	mp_list_append(&t->subscriptions, &s->of_topic);
@@ -192,9 +192,9 @@ static void join(struct mp_topic *t, struct mp_subscription *s)
 		ask(t, MP_METHOD_RESOURCES_SUBSCRIBE);
 }
 
-static void part(struct mp_subscription *s)
+static void part(struct subscription *s)
 {
-	struct mp_topic *t = s->topic;
+	struct topic *t = s->topic;
 	struct mp_instance *in = t->in;
 
 	mp_list_remove(&t->subscriptions, &s->of_topic);
@@ -202,7 +202,7 @@ static void part(struct mp_subscription *s)
 		return;
 	ask(t, MP_METHOD_RESOURCES_UNSUBSCRIBE);
 	drop_topic(t);
-	if (in->topics.len == 0)
+	if (in->topics.list.len == 0)
 		mp_instance_note_use(in);
 }
 
@@ -210,18 +210,17 @@ static void part(struct mp_subscription *s)
 
 static void free_subscription(struct mp_grave *grave)
 {
-	mp_free(mp_container_of(grave, struct mp_subscription, grave));
+	mp_free(mp_container_of(grave, struct subscription, grave));
 }
 
-static void drop(struct mp_subscription *s)
+static void drop(struct subscription *s)
 {
 	mp_list_remove(&s->client->subscriptions, &s->of_client);
 	part(s);
 	mp_loop_bury(s->client->pool->o.loop, &s->grave, free_subscription);
 }
 
-static struct mp_subscription *find(const struct mp_topic *t, const struct mp_workspace *v,
-				    mp_id session)
+static struct subscription *find(const struct topic *t, const struct mp_workspace *v, mp_id session)
 {
 	MP_LIST_EACH(&t->subscriptions, link)
 		if (of_topic(link)->workspace == v && of_topic(link)->client->id == session)
@@ -230,10 +229,10 @@ static struct mp_subscription *find(const struct mp_topic *t, const struct mp_wo
 }
 
 static int add(struct mp_workspace *v, const char *server, struct mp_pool_client *client,
-	       struct mp_topic *t)
+	       struct topic *t)
 {
 	size_t size = strlen(server) + 1;
-	struct mp_subscription *s = find(t, v, client->id);
+	struct subscription *s = find(t, v, client->id);
 
 	if (s) {
 		s->count++;
@@ -242,7 +241,7 @@ static int add(struct mp_workspace *v, const char *server, struct mp_pool_client
 	s = mp_try_alloc(sizeof(*s) + size);
 	if (!s)
 		return MCPOOL_ENOMEM;
-	*s = (struct mp_subscription){.client = client, .workspace = v, .count = 1};
+	*s = (struct subscription){.client = client, .workspace = v, .count = 1};
 	memcpy(s->server, server, size);
 	mp_list_append(&client->subscriptions, &s->of_client);
 	join(t, s);
@@ -255,7 +254,7 @@ int mp_pool_client_subscribe(struct mp_workspace *v, const char *server, mp_id s
 	struct mp_pool_client *client = mp_pool_client_find(v->pool, session);
 	struct mcpool_error why;
 	struct mp_instance *in;
-	struct mp_topic *t;
+	struct topic *t;
 	int r = MCPOOL_ELIMIT;
 
 	if (!client || uri.len == 0)
@@ -277,15 +276,15 @@ int mp_pool_client_subscribe(struct mp_workspace *v, const char *server, mp_id s
 	return 0;
 }
 
-static struct mp_subscription *find_mine(struct mp_workspace *v, const char *server, mp_id session,
-					 struct mp_str uri)
+static struct subscription *find_mine(struct mp_workspace *v, const char *server, mp_id session,
+				      struct mp_str uri)
 {
 	struct mp_pool_client *client = mp_pool_client_find(v->pool, session);
 
 	if (!client)
 		return NULL;
 	MP_LIST_EACH(&client->subscriptions, link) {
-		struct mp_subscription *s = of_client(link);
+		struct subscription *s = of_client(link);
 
 		if (s->workspace == v && strcmp(s->server, server) == 0 &&
 		    mp_str_eq(uri_of(s->topic), uri))
@@ -303,7 +302,7 @@ bool mp_pool_client_is_subscribed(struct mp_workspace *v, const char *server, mp
 void mp_pool_client_unsubscribe(struct mp_workspace *v, const char *server, mp_id session,
 				struct mp_str uri)
 {
-	struct mp_subscription *s = find_mine(v, server, session, uri);
+	struct subscription *s = find_mine(v, server, session, uri);
 
 	if (s && --s->count == 0)
 		drop(s);
@@ -320,11 +319,11 @@ void mp_subscriptions_leave(struct mp_pool_client *client)
 }
 
 /* Where its workspace has this server now; it ends where there is none. */
-static void resettle(struct mp_subscription *s)
+static void resettle(struct subscription *s)
 {
 	struct mp_instance *in =
 		mp_workspace_get_instance(s->workspace, s->server, s->client->id, NULL);
-	struct mp_topic *t;
+	struct topic *t;
 
 	if (in == s->topic->in)
 		return;
@@ -364,20 +363,20 @@ void mp_subscriptions_drop(struct mp_workspace *v)
 
 /* --- life ------------------------------------------------------------------------------------ */
 
-void mp_topics_init(struct mp_instance *in)
+void mp_subscriptions_init(struct mp_instance *in)
 {
-	mp_list_init(&in->topics);
-	mp_task_init(&in->topics_task, ask_modern, in);
+	mp_list_init(&in->topics.list);
+	mp_task_init(&in->topics.task, ask_modern, in);
 }
 
 /* The instance is gone, and its subscriptions with it. */
-void mp_topics_done(struct mp_instance *in)
+void mp_subscriptions_done(struct mp_instance *in)
 {
-	MP_LIST_EACH(&in->topics, link) {
-		struct mp_topic *t = topic_of(link);
+	MP_LIST_EACH(&in->topics.list, link) {
+		struct topic *t = topic_of(link);
 
 		MP_LIST_EACH(&t->subscriptions, of) {
-			struct mp_subscription *s = of_topic(of);
+			struct subscription *s = of_topic(of);
 
 			mp_list_remove(&t->subscriptions, of);
 			mp_list_remove(&s->client->subscriptions, &s->of_client);
@@ -385,5 +384,5 @@ void mp_topics_done(struct mp_instance *in)
 		}
 		drop_topic(t);
 	}
-	mp_loop_unpost(in->pool->o.loop, &in->topics_task);
+	mp_loop_unpost(in->pool->o.loop, &in->topics.task);
 }

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "pool/pool_client_parts.h"
 #include "pool/workspace.h"
 
 enum mp_toggle mp_toggle_recall(const struct mp_workspace *w, const char *name)

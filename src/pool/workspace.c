@@ -3,16 +3,16 @@
  * instance, a name means. An entry gets an instance when its server is first wanted; before that it
  * costs next to nothing.
  */
-#include "pool/pool.h"
+#include "pool/workspace.h"
 
 #include <string.h>
 
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "pool/pool_client_parts.h"
-#include "pool/workspace.h"
+#include "pool/pins.h"
 #include "process/environment.h"
+#include "store/pins.h"
 
 /* A set whose keys are being found. */
 struct mp_arrival {
@@ -24,36 +24,6 @@ struct mp_arrival {
 	struct mp_task task; /* where it could not even begin */
 	int result;
 };
-
-/* --- configurations
- * ---------------------------------------------------------------------------------- */
-
-static struct mp_workspace_config *workspace_config_new(struct mp_config_set *set, char *const *env)
-{
-	struct mp_workspace_config *s = mp_alloc(sizeof(*s));
-
-	s->refs = 1;
-	s->set = mp_config_set_ref(set);
-	s->env = mp_environment_copy(env);
-	return s;
-}
-
-struct mp_workspace_config *mp_workspace_config_ref(struct mp_workspace_config *s)
-{
-	s->refs++;
-	return s;
-}
-
-struct mp_workspace_config *mp_workspace_config_unref(struct mp_workspace_config *s)
-{
-	if (!s || --s->refs > 0)
-		return NULL;
-	mp_config_set_unref(s->set);
-	mp_environment_free(s->env);
-	mp_free(s->who);
-	mp_keys_free(s->keys);
-	return mp_free(s);
-}
 
 /* --- entries -----------------------------------------------------------------------------------
  */
@@ -289,7 +259,7 @@ struct mp_workspace *mp_workspace_open(struct mp_pool *p, struct mp_config_set *
 	mp_map_init(&w->by_name, MP_LIMIT_SERVERS);
 	mp_map_init(&w->toggles, MP_LIMIT_SERVERS);
 	mp_list_append(&p->workspaces, &w->link);
-	arrive(w, workspace_config_new(set, env), ready, u);
+	arrive(w, mp_workspace_config_new(set, env), ready, u);
 	return w;
 }
 
@@ -325,7 +295,7 @@ const char *mp_workspace_get_problem(const struct mp_workspace *w)
 void mp_workspace_reload(struct mp_workspace *w, struct mp_config_set *set, mp_workspace_fn done,
 			 void *u)
 {
-	struct mp_workspace_config *config = workspace_config_new(set, w->env);
+	struct mp_workspace_config *config = mp_workspace_config_new(set, w->env);
 
 	name_config(config, w->who);
 	arrive(w, config, done, u);
@@ -480,4 +450,37 @@ int mp_workspace_reconnect(struct mp_workspace *w, size_t i, mp_id session,
 	if (!in)
 		return mp_fail(reterr, why.code, "%s", why.message);
 	return mp_instance_renew(in, reterr);
+}
+
+/* --- pins ------------------------------------------------------------------------------------ */
+
+static int note_used_pins(const struct mp_workspace *w, struct mp_pins_batch *b)
+{
+	int r = 0;
+
+	for (size_t i = 0; w->config && i < w->n && r == 0; i++) {
+		const struct mp_entry *e = mp_workspace_get_entry(w, i);
+		struct mp_pins_owner owner;
+
+		mp_pins_name_owner(e->name, &e->id, sizeof(e->id), &owner);
+		r = mp_pins_batch_use(b, &owner);
+	}
+	return r;
+}
+
+void mp_workspace_note_used_pins(struct mp_pool *p, struct mp_pins_batch *b)
+{
+	MP_LIST_EACH(&p->workspaces, link) {
+		if (note_used_pins(mp_container_of(link, struct mp_workspace, link), b) < 0) {
+			mp_buf_clear(&b->used); /* half a list protects nothing */
+			return;
+		}
+	}
+}
+
+bool mp_workspace_is_frozen(struct mp_workspace *w, size_t i, mp_id session, struct mp_str tool)
+{
+	const struct mp_instance *in = mp_workspace_entry_get_instance(w, i, session);
+
+	return in && mp_pins_is_frozen(in->pins, tool);
 }

@@ -33,6 +33,14 @@ struct mp_workspace {
 void mp_workspace_entry_give_up(struct mp_workspace *w, size_t i);
 /* workspace_catalog.c: what the store has of a server; false: nothing. */
 bool mp_workspace_peek_catalog(struct mp_workspace *w, size_t i, struct mp_definition *ret);
+/* The instance for this name and session, made if need be; NULL and why. */
+struct mp_instance *mp_workspace_get_instance(struct mp_workspace *w, const char *name,
+					      mp_id session, struct mcpool_error *reterr);
+struct mp_instance *mp_workspace_get_instance_at(struct mp_workspace *w, size_t i, mp_id session,
+						 struct mcpool_error *reterr);
+/* subscriptions.c: the workspace means other instances than before; or it goes. */
+void mp_subscriptions_resettle(struct mp_workspace *w);
+void mp_subscriptions_drop(struct mp_workspace *w);
 /* toggle.c: how a server of this name was switched. */
 enum mp_toggle mp_toggle_recall(const struct mp_workspace *w, const char *name);
 

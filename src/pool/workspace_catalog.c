@@ -24,8 +24,8 @@ struct mp_offer *mp_workspace_get_offer(struct mp_workspace *w, size_t i, mp_id 
 	struct mp_definition_key key;
 	struct mp_db *db;
 
-	if (in && in->offer)
-		return mp_offer_ref(in->offer);
+	if (in && in->catalog.offer)
+		return mp_offer_ref(in->catalog.offer);
 	db = workspace_get_store(w, i, &key);
 	return db ? mp_offer_load(db, &key, mp_loop_wall_now_ms(w->pool->o.loop)) : NULL;
 }
@@ -49,20 +49,20 @@ bool mp_workspace_has_catalog(struct mp_workspace *w, size_t i, mp_id session)
 {
 	struct mp_instance *in = mp_workspace_entry_get_instance(w, i, session);
 
-	return (in && in->offer) || mp_workspace_is_remembered(w, i);
+	return (in && in->catalog.offer) || mp_workspace_is_remembered(w, i);
 }
 
 void mp_workspace_refresh(struct mp_workspace *w, size_t i, mp_id session)
 {
 	struct mp_instance *in = mp_workspace_entry_get_instance(w, i, session);
 
-	for (int kind = 0; in && in->refresh && kind < MP_CATALOG_COUNT; kind++)
-		mp_refresh_again(in->refresh, (enum mp_catalog_kind)kind);
+	for (int kind = 0; in && in->catalog.refresh && kind < MP_CATALOG_COUNT; kind++)
+		mp_refresh_again(in->catalog.refresh, (enum mp_catalog_kind)kind);
 }
 
 bool mp_workspace_is_refreshing(struct mp_workspace *w, size_t i, mp_id session)
 {
 	struct mp_instance *in = mp_workspace_entry_get_instance(w, i, session);
 
-	return in && in->refresh && !mp_refresh_is_quiet(in->refresh);
+	return in && in->catalog.refresh && !mp_refresh_is_quiet(in->catalog.refresh);
 }

@@ -7,6 +7,7 @@
 
 #include "hub/hub.h"
 #include "pool/instance.h"
+#include "pool/workspace.h"
 #include "pool/pool_call.h"
 
 /* What to ask a kind of server for, and what must come of it. Params are JSON. */

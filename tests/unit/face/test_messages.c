@@ -11,7 +11,8 @@
 
 #include "face/line_conn.h"
 #include "messages_http.h"
-#include "pool/pool_client_parts.h"
+#include "pool/instance.h"
+#include "pool/pool_client.h"
 #include "session/parts.h"
 
 enum { USUAL = 20000, EPOCH = 4000, SERVERS = 5 };

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "pool/admission.h"
+#include "pool/workspace.h"
 
 #define ONE       "{\"mcpServers\":{\"a\":{\"command\":\"a\"}}}"
 #define WITH(key) "{\"mcpServers\":{\"a\":{\"command\":\"a\"," key "}}}"

@@ -347,5 +347,5 @@ TEST(ids_of_one_session_push_out_its_own)
 	}
 	CHECK_EQ(mp_attribution_find_id(in, MP_STR("first")), 7);
 	CHECK_EQ(mp_attribution_find_id(in, MP_STR("e0")), 0);
-	CHECK_EQ(in->memos.len, MP_LIMIT_MEMOS);
+	CHECK_EQ(in->attribution.ids.len, MP_LIMIT_MEMOS);
 }

@@ -8,7 +8,8 @@
 
 #include <stdio.h>
 
-#include "pool/pool_client_parts.h"
+#include "pool/instance.h"
+#include "pool/pool_client.h"
 #include "heap_pool_call.h"
 
 enum { VOICES = 4, SEEDS = 150, STEPS = 250, CALLS = 200, QUESTIONS = 40 };
@@ -318,7 +319,7 @@ static bool is_clean(struct storm *s)
 	MP_LIST_EACH(&s->f.pool->instances, link) {
 		struct mp_instance *in = mp_container_of(link, struct mp_instance, link);
 
-		REQUIRE(in->requests.len == 0 && in->topics.len == 0);
+		REQUIRE(in->requests.list.len == 0 && in->topics.list.len == 0);
 	}
 	for (int i = 0; i < s->n_calls; i++)
 		REQUIRE(s->calls[i].answers == 1);

@@ -12,7 +12,8 @@
 #include "agent.h"
 #include "base/limits.h"
 #include "base/log.h"
-#include "pool/pool_client_parts.h"
+#include "pool/instance.h"
+#include "pool/pool_client.h"
 #include "session/parts.h"
 
 enum { VOICES = 4, SEEDS = 60, STEPS = 300, REQUESTS = 1500, STREAMS = 1500, TEXT = 6000 };

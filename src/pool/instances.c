@@ -1,0 +1,150 @@
+/*
+ * instances.c - all instances of a pool: probed after a suspend, stopped, freed.
+ */
+#include "base/limits.h"
+#include "pool/instance.h"
+
+enum {
+	WAKE_BATCH = 32,    /* servers that are probed at once after a suspend */
+	WAKE_EVERY_MS = 50, /* so that 1,000 of them take 1.6 s */
+	TRIM_AFTER_MS = 1000,
+	STOP_MS = 3000, /* for all of them together (U29) */
+};
+
+static struct mp_instance *instance_at(struct mp_link *link)
+{
+	return mp_container_of(link, struct mp_instance, link);
+}
+
+/* --- waking up ------------------------------------------------------------------------------- */
+
+/* Oldest first; whoever was probed moves to the end of the list. */
+static void wake_some(void *u)
+{
+	struct mp_pool *p = u;
+
+	for (int i = 0; i < WAKE_BATCH && p->to_wake > 0; i++) {
+		struct mp_link *link = mp_list_pop(&p->instances);
+
+		if (!link)
+			break;
+		mp_list_append(&p->instances, link);
+		p->to_wake--;
+		mp_keeper_suspect(instance_at(link)->k, "the machine woke up");
+	}
+	if (p->to_wake > 0 && !p->is_stopping)
+		mp_timer_start(&p->wake_timer, WAKE_EVERY_MS);
+}
+
+/* What was asleep with us may be gone: ask, and restart only what is (U12). */
+static void jumped(const struct mp_clock_jump *jump, void *u)
+{
+	struct mp_pool *p = u;
+
+	if (jump->slept_ms == 0)
+		return; /* somebody set the date, which nothing here goes by */
+	mp_event(p->o.events, 0, MP_EVENT_WOKE_UP, "after %lld s",
+		 (long long)(jump->slept_ms / 1000));
+	p->to_wake = p->instances.len;
+	mp_timer_start(&p->wake_timer, 0);
+}
+
+/* --- stopping -------------------------------------------------------------------------------- */
+
+static bool is_all_down(struct mp_pool *p)
+{
+	MP_LIST_EACH(&p->instances, link)
+		if (mp_keeper_get_facts(instance_at(link)->k)->state != MP_KEEPER_DOWN)
+			return false;
+	MP_LIST_EACH(&p->leaving, link)
+		if (mp_keeper_get_facts(instance_at(link)->k)->state != MP_KEEPER_DOWN)
+			return false;
+	return true;
+}
+
+void mp_pool_note_gone(struct mp_pool *p)
+{
+	mp_timer_start(&p->trim_timer, TRIM_AFTER_MS);
+	if (p->is_stopping && p->stopped && is_all_down(p)) {
+		mp_loop_unpost(p->o.loop, &p->stopped_task);
+		mp_loop_post(p->o.loop, &p->stopped_task);
+	}
+}
+
+/* Whoever waits hears of it before the first server is asked to leave (U29). */
+void mp_pool_stop(struct mp_pool *p, void (*stopped)(void *u), void *u)
+{
+	p->is_stopping = true;
+	p->stopped = stopped;
+	p->stopped_u = u;
+	mp_timer_stop(&p->wake_timer);
+	MP_LIST_EACH(&p->instances, link)
+		mp_pool_call_wake_all(instance_at(link));
+	MP_LIST_WALK(&p->instances, link)
+		mp_keeper_stop(instance_at(link)->k);
+	MP_LIST_WALK(&p->leaving, link)
+		mp_keeper_stop(instance_at(link)->k);
+	mp_timer_start(&p->stop_timer, STOP_MS);
+	mp_pool_note_gone(p);
+}
+
+void mp_pool_end_session(struct mp_pool *p, mp_id session)
+{
+	MP_LIST_EACH(&p->leaving, link)
+		mp_pool_call_cancel_all(instance_at(link), session);
+	MP_LIST_WALK(&p->instances, link) {
+		struct mp_instance *in = instance_at(link);
+
+		mp_pool_call_cancel_all(in, session);
+		if (in->session == session && session != 0)
+			mp_instance_leave(in);
+	}
+}
+
+/* --- the outside ----------------------------------------------------------------------------- */
+
+const char *mp_pool_get_name(const struct mp_pool *p, mp_id instance)
+{
+	const struct mp_instance *in = mp_ids_get(&p->ids, instance);
+
+	return in ? in->e->name : NULL;
+}
+
+bool mp_pool_is_remote(const struct mp_pool *p, mp_id instance)
+{
+	const struct mp_instance *in = mp_ids_get(&p->ids, instance);
+
+	return in && in->e->kind != MP_KIND_STDIO;
+}
+
+size_t mp_pool_count_instances(const struct mp_pool *p)
+{
+	return p->instances.len + p->leaving.len;
+}
+
+/* --- life ------------------------------------------------------------------------------------ */
+
+void mp_instances_init(struct mp_pool *p)
+{
+	mp_ids_init(&p->ids);
+	mp_list_init(&p->instances);
+	mp_list_init(&p->leaving);
+	mp_map_init(&p->by_key, MP_LIMIT_INSTANCES);
+	mp_timer_init(&p->wake_timer, p->o.loop, wake_some, p);
+	mp_loop_at_jump(p->o.loop, &p->jump, jumped, p);
+}
+
+static void free_all(struct mp_list *list)
+{
+	struct mp_link *link;
+
+	while ((link = mp_list_pop(list)))
+		mp_instance_free(instance_at(link));
+}
+
+void mp_instances_done(struct mp_pool *p)
+{
+	mp_loop_forget_jump(p->o.loop, &p->jump);
+	free_all(&p->instances);
+	free_all(&p->leaving);
+}
