@@ -114,3 +114,15 @@ bool mp_listener_is_paused(const struct mp_listener *l)
 {
 	return mp_timer_is_running(&l->pause);
 }
+
+bool mp_listener_identify(int fd, int *ret_pid, unsigned *ret_uid)
+{
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
+		return false;
+	*ret_pid = peer.pid;
+	*ret_uid = peer.uid;
+	return true;
+}

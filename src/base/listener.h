@@ -23,6 +23,9 @@ struct mp_listener *mp_listener_new(struct mp_loop *loop, int fd, const char *na
 void mp_listener_open(struct mp_listener *l);
 struct mp_listener *mp_listener_free(struct mp_listener *l); /* accepts NULL, returns NULL */
 
+/* The process and user at the other end of a unix socket; false: the system does not say. */
+bool mp_listener_identify(int fd, int *ret_pid, unsigned *ret_uid);
+
 /* For tests: it waits for descriptors. */
 bool mp_listener_is_paused(const struct mp_listener *l);
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/limits.h"
 
@@ -41,4 +42,15 @@ int mp_path_log(const char *server, struct mp_buf *out)
 		if (*c == '/' || *c == ':' || *c == ' ')
 			*c = '_';
 	return mp_path_state(name, out);
+}
+
+void mp_path_find_self(char ret_path[PATH_MAX])
+{
+	static const char deleted[] = " (deleted)";
+	ssize_t n = readlink(MP_PATH_SELF, ret_path, PATH_MAX - 1);
+	size_t len = n > 0 ? (size_t)n : 0;
+
+	ret_path[len] = '\0';
+	if (len > strlen(deleted) && strcmp(ret_path + len - strlen(deleted), deleted) == 0)
+		ret_path[len - strlen(deleted)] = '\0';
 }

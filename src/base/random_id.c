@@ -1,11 +1,16 @@
 /*
- * random_id.c - names that nobody can guess. The kernel is asked for several at once.
+ * random_id.c - random bytes, and ids made of them. The kernel is asked for several ids at once.
  */
 #include "base/random_id.h"
 
 #include <pthread.h>
 #include <string.h>
 #include <sys/random.h>
+
+void mp_random_fill(void *bytes, size_t n)
+{
+	mp_check(n <= 256 && getrandom(bytes, n, 0) == (ssize_t)n);
+}
 
 void mp_random_id_make(char id[MP_RANDOM_ID + 1])
 {
@@ -17,8 +22,7 @@ void mp_random_id_make(char id[MP_RANDOM_ID + 1])
 	unsigned char *b;
 
 	if (block.left < MP_RANDOM_ID / 2) {
-		mp_check(getrandom(block.bytes, sizeof(block.bytes), 0) ==
-			 (ssize_t)sizeof(block.bytes));
+		mp_random_fill(block.bytes, sizeof(block.bytes));
 		block.left = sizeof(block.bytes);
 	}
 	block.left -= MP_RANDOM_ID / 2;

@@ -1,4 +1,4 @@
-/* random_id.h - names that nobody can guess, for sessions and streams (V26). */
+/* random_id.h - random bytes of the kernel, and ids that cannot be guessed (V26). */
 #ifndef MP_RANDOM_ID_H
 #define MP_RANDOM_ID_H
 
@@ -6,8 +6,10 @@
 
 enum { MP_RANDOM_ID = 32 }; /* digits: 128 bits of the kernel's randomness */
 
+/* At most 256 bytes: so many the kernel gives at once, without failing. */
+void mp_random_fill(void *bytes, size_t n);
 void mp_random_id_make(char id[MP_RANDOM_ID + 1]);
-/* Of this very process, always the same: whoever hears it from outside hears itself. */
+/* The id of this process: a request that carries it comes from here. */
 const char *mp_random_id_of_process(void);
 
 #endif

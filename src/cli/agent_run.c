@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/paths.h"
 
 enum { LOOK_MS = 10 };
 
@@ -52,17 +53,8 @@ static bool is_same_file(const char *one, const char *other)
 
 void mp_program_find_self(char ret_path[PATH_MAX])
 {
-	static const char gone[] = " (deleted)";
-	ssize_t n;
-	size_t len;
-
-	if (mp_program_find("mcpool", ret_path) && is_same_file(ret_path, "/proc/self/exe"))
-		return;
-	n = readlink("/proc/self/exe", ret_path, PATH_MAX - 1);
-	len = n > 0 ? (size_t)n : 0;
-	ret_path[len] = '\0';
-	if (len > strlen(gone) && strcmp(ret_path + len - strlen(gone), gone) == 0)
-		ret_path[len - strlen(gone)] = '\0';
+	if (!mp_program_find("mcpool", ret_path) || !is_same_file(ret_path, MP_PATH_SELF))
+		mp_path_find_self(ret_path);
 }
 
 /* --- running --------------------------------------------------------------------------------- */

@@ -20,10 +20,10 @@
 static int write_entry(struct mp_buf *out)
 {
 	char exe[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe));
 	struct mp_writer w;
 
-	if (n <= 0 || (size_t)n == sizeof(exe))
+	mp_path_find_self(exe);
+	if (!exe[0])
 		return MCPOOL_ESYSTEM;
 	mp_write_init(&w, out, "  ");
 	mp_write_begin_object(&w);
@@ -31,7 +31,7 @@ static int write_entry(struct mp_buf *out)
 	mp_write_begin_object(&w);
 	mp_write_key(&w, MP_STR("demo"));
 	mp_write_begin_object(&w);
-	mp_write_member_text(&w, "command", (struct mp_str){exe, (size_t)n});
+	mp_write_member_text(&w, "command", mp_str_of(exe));
 	mp_write_member_raw(&w, "args", MP_STR("[\"demo-server\"]"));
 	mp_write_end_object(&w);
 	mp_write_end_object(&w);

@@ -2,7 +2,7 @@
  * control.h - what the command line asks of a running hub: one connection's conversation.
  * mcpool/status, mcpool/server/start|reconnect|enable|disable, mcpool/events, mcpool/reload,
  * mcpool/shutdown; mcpool/look and mcpool/call are desk.c's. Nothing here adds, edits or approves
- * servers (DESIGN 6).
+ * servers (doc/design.md 6).
  */
 #ifndef MP_CONTROL_H
 #define MP_CONTROL_H

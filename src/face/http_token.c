@@ -8,7 +8,6 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <stdio.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/paths.h"
+#include "base/random_id.h"
 #include "base/secrets.h"
 #include "files/private.h"
 
@@ -44,8 +44,7 @@ int mp_http_token_rotate(const char *path, struct mcpool_error *reterr)
 	char text[2 * MP_HTTP_TOKEN_BYTES + 2];
 	int r;
 
-	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
-		return mp_fail(reterr, MCPOOL_EIO, "the system has no random bytes for a token");
+	mp_random_fill(bytes, sizeof(bytes));
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
 	text[sizeof(text) - 2] = '\n';

@@ -459,26 +459,21 @@ static void too_long(void *u)
 
 /* --- the door -------------------------------------------------------------------------------- */
 
-static bool is_ours(int fd, struct ucred *ret)
-{
-	socklen_t size = sizeof(*ret);
-
-	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, ret, &size) == 0 && ret->uid == geteuid();
-}
-
 void mp_socket_face_admit(struct mp_socket_face *f, int fd)
 {
 	struct guest *g;
-	struct ucred peer;
+	unsigned uid;
+	int pid;
 
-	if (!is_ours(fd, &peer) || f->guests.len >= MAX_GUESTS) {
+	if (!mp_listener_identify(fd, &pid, &uid) || uid != geteuid() ||
+	    f->guests.len >= MAX_GUESTS) {
 		close(fd); /* not a word: who is not let in learns nothing */
 		return;
 	}
 	g = mp_alloc(sizeof(*g));
 	g->face = f;
-	g->pid = (int)peer.pid;
-	g->uid = peer.uid;
+	g->pid = pid;
+	g->uid = uid;
 	mp_arena_init(&g->arena, 0);
 	mp_list_append(&f->guests, &g->link);
 	mp_timer_init(&g->timer, f->hub->loop, too_long, g);

@@ -9,12 +9,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/random_id.h"
 #include "files/target.h"
 #include "json/tape.h"
 
@@ -275,8 +275,7 @@ static int write_temporary(struct change *c)
 	uint64_t salt = 0;
 	int fd, r = 0;
 
-	if (getrandom(&salt, sizeof(salt), 0) < 0)
-		return fail_to(c, "written");
+	mp_random_fill(&salt, sizeof(salt));
 	snprintf(c->temporary, sizeof(c->temporary), ".%s.%d.%016llx" TEMPORARY_END, c->target.name,
 		 (int)getpid(), (unsigned long long)salt);
 	fd = openat(c->target.fd, c->temporary,

@@ -42,18 +42,6 @@ static int log_open(const char *path, struct mcpool_error *reterr)
 	return fd < 0 ? mp_fail_errno(reterr, errno, "%s cannot be opened", real) : fd;
 }
 
-/* The path of this program; after an upgrade, of the new one. */
-static void self_find(char *out, size_t size)
-{
-	static const char gone[] = " (deleted)";
-	ssize_t n = readlink("/proc/self/exe", out, size - 1);
-	size_t len = n > 0 ? (size_t)n : 0;
-
-	out[len] = '\0';
-	if (len > strlen(gone) && strcmp(out + len - strlen(gone), gone) == 0)
-		out[len - strlen(gone)] = '\0';
-}
-
 static void hub_exec(int log, int ready, const char *http)
 {
 	char *argv[] = {"mcpool",     "serve", "--background", http ? "--http" : NULL,
@@ -68,11 +56,11 @@ static void hub_exec(int log, int ready, const char *http)
 	if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(ready, STDOUT_FILENO) < 0 ||
 	    dup2(log, STDERR_FILENO) < 0)
 		_exit(1);
-	self_find(self, sizeof(self));
+	mp_path_find_self(self);
 	if (close_range(STDERR_FILENO + 1, ~0u, 0) < 0)
 		_exit(1); /* the hub must not inherit the agent's descriptors */
 	execv(self, argv);
-	execv("/proc/self/exe", argv);
+	execv(MP_PATH_SELF, argv);
 	_exit(1);
 }
 

@@ -20,6 +20,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/listener.h"
 #include "base/folders.h"
 #include "base/paths.h"
 #include "process/tree.h"
@@ -407,14 +408,14 @@ static struct sockaddr_un address_of(const struct mp_hub_place *p)
 /* A socket whose listener runs as somebody else is a trap; root has no need of one. */
 static int check_peer(int fd, const char *path, struct mcpool_error *reterr)
 {
-	struct ucred peer;
-	socklen_t size = sizeof(peer);
+	unsigned uid;
+	int pid;
 
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
+	if (!mp_listener_identify(fd, &pid, &uid))
 		return fail(reterr, path, "asked whose it is");
-	if (peer.uid != geteuid() && peer.uid != 0)
+	if (uid != geteuid() && uid != 0)
 		return mp_fail(reterr, MCPOOL_EPERM, "%s belongs to another user (%u); remove it",
-			       path, (unsigned)peer.uid);
+			       path, uid);
 	return 0;
 }
 

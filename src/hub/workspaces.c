@@ -98,9 +98,9 @@ static bool is_same_text(const char *a, const char *b)
 }
 
 /*
- * Servers start with the environment of the session that wants them first (DESIGN 4), proxies and
- * certificates included: where that differs, it is another workspace. Their instances are shared
- * all the same.
+ * Servers start with the environment of the session that wants them first (doc/design.md 4),
+ * proxies and certificates included: where that differs, it is another workspace. Their instances
+ * are shared all the same.
  */
 static bool is_same_start(const struct mp_workspace_watch *w, const struct mp_config_request *r)
 {

@@ -1,7 +1,7 @@
 /*
  * workspaces.h - all workspaces of a hub: what the agents of each project see. Sessions of one
  * project with the same values of what its servers refer to share a workspace, so that a session
- * costs next to nothing (DESIGN 4, "Whose environment, whose folder").
+ * costs next to nothing (doc/design.md 4).
  */
 #ifndef MP_WORKSPACES_H
 #define MP_WORKSPACES_H

@@ -6,10 +6,10 @@
 #include "net/ws_frames.h"
 
 #include <string.h>
-#include <sys/random.h>
 #include <wslay/wslay.h>
 
 #include "base/limits.h"
+#include "base/random_id.h"
 
 /* A message's buffer that is larger is given back when the message was handed out. */
 #define KEEP_CAP MP_KIB(16)
@@ -51,8 +51,7 @@ static int make_mask(uint8_t *mask, size_t n, void *u)
 
 	(void)u;
 	if (block.left < n) {
-		mp_check(getrandom(block.bytes, sizeof(block.bytes), 0) ==
-			 (ssize_t)sizeof(block.bytes));
+		mp_random_fill(block.bytes, sizeof(block.bytes));
 		block.left = sizeof(block.bytes);
 	}
 	block.left -= n;

@@ -6,10 +6,10 @@
 #include <curl/curl.h>
 #include <openssl/evp.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/random_id.h"
 #include "net/http_verdict.h"
 
 #define GUID "258EAFA5-E914-47DA-95CA-C5AB0DC85B11" /* RFC 6455, 1.3 */
@@ -45,7 +45,7 @@ static void make_key(struct mp_ws_upgrade *up)
 {
 	unsigned char bytes[16];
 
-	mp_check(getrandom(bytes, sizeof(bytes), 0) == (ssize_t)sizeof(bytes));
+	mp_random_fill(bytes, sizeof(bytes));
 	mp_check(EVP_EncodeBlock((unsigned char *)up->key, bytes, sizeof(bytes)) == MP_WS_KEY);
 }
 

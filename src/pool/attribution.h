@@ -1,5 +1,5 @@
 /*
- * attribution.h - which session a message of a server belongs to (DESIGN section 4, V24).
+ * attribution.h - which session a message of a server belongs to (doc/design.md 4, V24).
  * Never a guess: what cannot be attributed to one session belongs to none.
  */
 #ifndef MP_ATTRIBUTION_H

@@ -422,7 +422,7 @@ struct mp_queue *mp_instance_get_queue(struct mp_instance *in, struct mp_str too
 
 /* --- coming and going ------------------------------------------------------------------------ */
 
-/* One session's own, one project's own, or everybody's (DESIGN section 4). */
+/* One session's own, one project's own, or everybody's (doc/design.md 4). */
 static int write_map_key(struct mp_buf *out, const struct mp_workspace_config *config, size_t entry,
 			 mp_id session)
 {
@@ -469,7 +469,7 @@ static void make_policy(const struct mp_instance *in, struct mp_policy *ret)
 }
 
 /*
- * What a legacy server is told that it can ask (DESIGN section 4): only what can be attributed. A
+ * What a legacy server is told that it can ask (doc/design.md 4): only what can be attributed. A
  * modern one is told with each call.
  */
 static void declare(const struct mp_instance *in, struct mp_upstream_options *o)

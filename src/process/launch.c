@@ -24,9 +24,8 @@
 #include "process/exec.h"
 #include "process/shepherd.h"
 #include "process/tree.h"
+#include "base/paths.h"
 #include "base/watch.h"
-
-#define THIS_PROGRAM "/proc/self/exe"
 
 enum {
 	LAUNCHER_FD = 3,
@@ -341,7 +340,7 @@ int mp_launcher_new(struct mp_loop *loop, const char *exe, struct mp_launcher **
 
 	l->loop = loop;
 	l->handle = -1;
-	exe = exe ? exe : THIS_PROGRAM;
+	exe = exe ? exe : MP_PATH_SELF;
 	l->exe = mp_alloc(strlen(exe) + 1);
 	memcpy(l->exe, exe, strlen(exe) + 1);
 	mp_timer_init(&l->sweep, loop, sweep_again, l);

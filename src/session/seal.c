@@ -5,27 +5,22 @@
 
 #include <openssl/crypto.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "base/limits.h"
+#include "base/random_id.h"
 
 static const struct mp_str prefix = {"mcpool1.", 8};
 
 enum { HEX_ID = 2 * MP_SEAL_ID_SIZE, HEX_MAC = 2 * MP_DIGEST_SIZE };
 
-static void fill(void *bytes, size_t n)
-{
-	mp_check(getrandom(bytes, n, 0) == (ssize_t)n); /* never short below 256 bytes */
-}
-
 void mp_seal_key_make(struct mp_seal_key *k)
 {
-	fill(k->bytes, sizeof(k->bytes));
+	mp_random_fill(k->bytes, sizeof(k->bytes));
 }
 
 void mp_seal_id_make(struct mp_seal_id *id)
 {
-	fill(id->bytes, sizeof(id->bytes));
+	mp_random_fill(id->bytes, sizeof(id->bytes));
 }
 
 static void get_mac(const struct mp_seal_key *k, const struct mp_seal_id *id,

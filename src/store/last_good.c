@@ -6,11 +6,11 @@
 
 #include <openssl/evp.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/random_id.h"
 #include "store/digest.h"
 #include "store/local_key.h"
 #include "store/sql.h"
@@ -45,8 +45,8 @@ static bool encrypt(const unsigned char *key, struct mp_str file, struct mp_str 
 	MP_CLEANUP(cipher_freep) EVP_CIPHER_CTX *c = EVP_CIPHER_CTX_new();
 	int n;
 
-	return c && getrandom(out, NONCE_SIZE, 0) == NONCE_SIZE &&
-	       EVP_EncryptInit_ex(c, EVP_aes_256_gcm(), NULL, key, out) == 1 &&
+	mp_random_fill(out, NONCE_SIZE);
+	return c && EVP_EncryptInit_ex(c, EVP_aes_256_gcm(), NULL, key, out) == 1 &&
 	       EVP_EncryptUpdate(c, NULL, &n, (const unsigned char *)file.p, (int)file.len) == 1 &&
 	       EVP_EncryptUpdate(c, out + HEAD_SIZE, &n, (const unsigned char *)text.p,
 				 (int)text.len) == 1 &&

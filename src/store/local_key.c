@@ -10,7 +10,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,6 +18,7 @@
 #include "base/folders.h"
 #include "base/mem.h"
 #include "base/paths.h"
+#include "base/random_id.h"
 #include "files/private.h"
 
 enum { MAX_PATH = PATH_MAX + 64 };
@@ -79,9 +79,10 @@ static int read_key(const char *path, unsigned char key[MP_LOCAL_KEY_SIZE],
 static bool fill(int fd)
 {
 	unsigned char key[MP_LOCAL_KEY_SIZE];
-	bool ok = getrandom(key, sizeof(key), 0) == (ssize_t)sizeof(key) &&
-		  write(fd, key, sizeof(key)) == (ssize_t)sizeof(key) && fsync(fd) == 0;
+	bool ok;
 
+	mp_random_fill(key, sizeof(key));
+	ok = write(fd, key, sizeof(key)) == (ssize_t)sizeof(key) && fsync(fd) == 0;
 	mp_wipe(key, sizeof(key));
 	return ok;
 }
@@ -102,8 +103,7 @@ static int make_key(const char *path, struct mcpool_error *reterr)
 	int fd, n = (int)(strrchr(path, '/') - path), r = 0;
 	uint64_t salt = 0;
 
-	if (getrandom(&salt, sizeof(salt), 0) < 0)
-		return fail(path, "made", reterr);
+	mp_random_fill(&salt, sizeof(salt));
 	snprintf(temporary, sizeof(temporary), "%.*s/.local.key.%d.%016llx.mcpool-tmp", n, path,
 		 (int)getpid(), (unsigned long long)salt);
 	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);

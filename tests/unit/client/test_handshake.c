@@ -1,5 +1,5 @@
 /*
- * test_handshake.c - finding out a server's era, as DESIGN section 3 has it: each way a server may
+ * test_handshake.c - detecting a server's era, as doc/design.md 3 has it: each way a server may
  * take the probe, through a whole upstream.
  */
 #include "test.h"

@@ -156,7 +156,7 @@ HEAVY_TEST(the_hub_stops_as_it_is_told)
 	CHECK(ask(&d, "mcpool/shutdown", "{\"replace\":true}", "options of its own"));
 }
 
-/* DESIGN 6: nothing here adds, edits or approves. */
+/* doc/design.md 6: nothing here adds, edits or approves. */
 HEAVY_TEST(nothing_else_is_done)
 {
 	static const char *const methods[] = {"mcpool/server/add", "mcpool/trust", "tools/call",
