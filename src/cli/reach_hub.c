@@ -1,5 +1,5 @@
 /*
- * reach_hub.c - to the servers of one command by the running hub, over its socket (desk.h is the
+ * reach_hub.c - to the servers of one command by the running hub, over its socket (control.h is the
  * other end). Whatever goes wrong before a call went out means: by a hub of its own, then.
  */
 #include <stdio.h>
@@ -116,12 +116,12 @@ static void look(void *w, const struct mp_reach_look *look)
 	write_names(&writer, h->r, look->only);
 	mp_write_member_text(&writer, "start", mp_str_of(starts[look->start]));
 	mp_write_member_bool(&writer, "fresh", look->fresh);
-	mp_write_member_bool(&writer, "offers", true);
+	mp_write_member_bool(&writer, "catalogs", true);
 	mp_write_member_i64(&writer, "maxMs", look->max_ms);
 	mp_write_end_object(&writer);
 	h->state = LOOKING;
 	mp_timer_start(&h->patience, look->max_ms + GRACE_MS);
-	if (mp_write_finish(&writer) < 0 || say(h, "mcpool/look", mp_buf_get(&params)) < 0)
+	if (mp_write_finish(&writer) < 0 || say(h, "mcpool/status", mp_buf_get(&params)) < 0)
 		give_up(h);
 }
 

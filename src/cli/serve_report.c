@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "cli/serve.h"
 #include "config/values/diff.h"
-#include "face/status.h"
+#include "face/control_status.h"
 #include "json/write.h"
 #include "pool/gate.h"
 #include "pool/status.h"
@@ -203,7 +203,7 @@ static void print_event(struct mp_serve *s, const struct mp_event *e, uint64_t m
 
 	mp_buf_init(&text, MP_KIB(64));
 	mp_write_init(&w, &text, NULL);
-	mp_status_write_event(&w, s->hub, e, missed);
+	mp_control_status_write_event(&w, s->hub, e, missed);
 	if (mp_write_finish(&w) == 0)
 		mp_serve_print(s, mp_buf_get(&text));
 }

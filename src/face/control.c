@@ -9,21 +9,24 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "face/desk.h"
-#include "face/status.h"
+#include "face/control_call.h"
+#include "face/control_status.h"
 #include "hub/workspaces.h"
 #include "rpc/message.h"
 
+/* Requests of one connection that wait for servers. */
+enum { MAX_OPEN = 64 };
+
 struct mp_control {
-	struct mp_hub *hub;
-	struct mp_workspace *workspace;
+	struct mp_control_peer peer;
 	const struct mp_control_hooks *hooks;
-	void *u;
+	bool is_joined; /* the pool knows it: what follows is in use */
+	struct mp_control_statuses statuses;
+	struct mp_control_calls calls;
 	struct mp_tape tape;
 	struct mp_event_listener listener; /* mcpool/events */
 	bool is_listening;
 	uint64_t cursor;
-	struct mp_desk *desk; /* NULL: nobody looks or calls */
 };
 
 /* A request on hand: its result is written to out. */
@@ -36,50 +39,64 @@ struct order {
 	struct mcpool_error why;
 };
 
-/* --- answers --------------------------------------------------------------------------------- */
-
-static void say(struct mp_control *c, const struct mp_buf *message)
-{
-	c->hooks->say(c->u, mp_buf_get(message));
-}
-
-static void say_error(struct mp_control *c, struct mp_str id, const struct mcpool_error *why)
-{
-	MP_CLEANUP(mp_buf_done) struct mp_buf out, data;
-	int code = why->rpc_code ? why->rpc_code : mp_error_get_rpc_code(why->code);
-
-	mp_buf_init(&out, MP_KIB(16));
-	mp_buf_init(&data, MP_KIB(1));
-	if (mp_buf_addf(&data, "{\"code\":\"%s\"}", mcpool_error_word(why->code)) == 0 &&
-	    mp_message_error(&out, id, code, mp_str_of(why->message), mp_buf_get(&data)) == 0)
-		say(c, &out);
-}
+/* --- status ---------------------------------------------------------------------------------- */
 
 static int answer_nothing(struct order *o)
 {
 	return mp_buf_add_str(o->out, MP_STR("{}"));
 }
 
-/* --- status ---------------------------------------------------------------------------------- */
+/* Its answer follows. */
+enum { LATER = 1 };
 
+/* One that waits for servers or calls them is known to the pool; connecting alone is not enough. */
+static void control_join(struct mp_control *c)
+{
+	if (c->is_joined)
+		return;
+	mp_control_calls_init(&c->calls, &c->peer);
+	mp_control_statuses_init(&c->statuses, &c->peer);
+	c->is_joined = true;
+}
+
+/* Without members the hub at this moment; with some servers, when they have settled. */
 static int tell_status(struct order *o)
 {
 	struct mp_writer w;
+	int r;
 
+	if (mp_value_count(o->t, o->params) > 0) {
+		control_join(o->c);
+		r = mp_control_statuses_ask(&o->c->statuses, o->id, o->t, o->params, &o->why);
+		return r < 0 ? r : LATER;
+	}
 	mp_write_init(&w, o->out, NULL);
 	mp_write_begin_object(&w);
-	mp_write_key(&w, MP_STR("hub"));
-	mp_write_begin_object(&w);
-	mp_write_member_i64(&w, "pid", (int64_t)getpid());
-	mp_write_member_text(&w, "version", mp_str_of(mcpool_version()));
-	mp_status_write_hub(&w, o->c->hub);
-	if (o->c->hooks->describe)
-		o->c->hooks->describe(o->c->u, &w);
-	mp_write_end_object(&w);
-	mp_status_write_servers(&w, o->c->workspace);
-	mp_status_write_sessions(&w, o->c->hub);
+	mp_control_status_write(&w, &o->c->peer, o->c->hooks->describe);
 	mp_write_end_object(&w);
 	return mp_write_finish(&w);
+}
+
+static int call(struct order *o)
+{
+	int r;
+
+	control_join(o->c);
+	r = mp_control_calls_ask(&o->c->calls, o->id, o->t, o->params, &o->why);
+	return r < 0 ? r : LATER;
+}
+
+static void hear(struct mp_control *c, const struct mp_message *m)
+{
+	mp_value id;
+
+	if (!c->is_joined)
+		return;
+	id = mp_value_get(m->tape, m->params, "requestId");
+	if (m->kind != MP_MESSAGE_NOTIFICATION)
+		mp_control_calls_take_reply(&c->calls, m);
+	else if (m->method == MP_METHOD_CANCELLED)
+		mp_control_calls_cancel(&c->calls, mp_value_source(m->tape, id));
 }
 
 /* --- servers --------------------------------------------------------------------------------- */
@@ -98,7 +115,7 @@ static int find_server(struct order *o, size_t *ret_at)
 		return mp_fail(&o->why, MCPOOL_EINVAL, "`name` must be the name of a server");
 	memcpy(text, name.p, name.len);
 	text[name.len] = '\0';
-	at = mp_workspace_find(o->c->workspace, text);
+	at = mp_workspace_find(o->c->peer.workspace, text);
 	if (at < 0)
 		return mp_fail(&o->why, MCPOOL_ENOENT, "Server \"%s\" not found", text);
 	*ret_at = (size_t)at;
@@ -122,11 +139,12 @@ static int reconnect_all(struct order *o)
 	mp_write_begin_object(&w);
 	mp_write_key(&w, MP_STR("servers"));
 	mp_write_begin_array(&w);
-	for (size_t i = 0; i < mp_workspace_count(o->c->workspace); i++) {
+	for (size_t i = 0; i < mp_workspace_count(o->c->peer.workspace); i++) {
 		mp_write_begin_object(&w);
-		mp_write_member_text(&w, "name",
-				     mp_str_of(mp_workspace_get_entry(o->c->workspace, i)->name));
-		if (mp_workspace_reconnect(o->c->workspace, i, 0, &why) < 0)
+		mp_write_member_text(
+			&w, "name",
+			mp_str_of(mp_workspace_get_entry(o->c->peer.workspace, i)->name));
+		if (mp_workspace_reconnect(o->c->peer.workspace, i, 0, &why) < 0)
 			mp_write_member_text(&w, "error", mp_str_of(why.message));
 		mp_write_end_object(&w);
 	}
@@ -144,7 +162,7 @@ static int reconnect(struct order *o)
 		return reconnect_all(o);
 	r = find_server(o, &at);
 	if (r == 0)
-		r = mp_workspace_reconnect(o->c->workspace, at, 0, &o->why);
+		r = mp_workspace_reconnect(o->c->peer.workspace, at, 0, &o->why);
 	return r < 0 ? r : answer_nothing(o);
 }
 
@@ -155,7 +173,7 @@ static int start(struct order *o)
 
 	if (r < 0)
 		return r;
-	mp_workspace_start_server(o->c->workspace, at, 0, false);
+	mp_workspace_start_server(o->c->peer.workspace, at, 0, false);
 	return answer_nothing(o);
 }
 
@@ -166,12 +184,12 @@ static int toggle(struct order *o, enum mp_toggle to)
 	int r = find_server(o, &at);
 
 	if (r == 0)
-		r = mp_workspace_toggle(o->c->workspace,
-					mp_workspace_get_entry(o->c->workspace, at)->name, to,
+		r = mp_workspace_toggle(o->c->peer.workspace,
+					mp_workspace_get_entry(o->c->peer.workspace, at)->name, to,
 					&o->why);
 	if (r < 0)
 		return r;
-	mp_lobby_note_workspace(o->c->hub->lobby, o->c->workspace);
+	mp_lobby_note_workspace(o->c->peer.hub->lobby, o->c->peer.workspace);
 	return answer_nothing(o);
 }
 
@@ -204,10 +222,10 @@ static void tell_event(struct mp_control *c, const struct mp_event *e, uint64_t 
 	mp_write_member_text(&w, "jsonrpc", MP_STR("2.0"));
 	mp_write_member_text(&w, "method", MP_STR("mcpool/event"));
 	mp_write_key(&w, MP_STR("params"));
-	mp_status_write_event(&w, c->hub, e, missed);
+	mp_control_status_write_event(&w, c->peer.hub, e, missed);
 	mp_write_end_object(&w);
 	if (mp_write_finish(&w) == 0)
-		say(c, &out);
+		c->peer.say(c->peer.u, mp_buf_get(&out));
 }
 
 static void tell_events(void *u)
@@ -216,7 +234,7 @@ static void tell_events(void *u)
 	const struct mp_event *e;
 	uint64_t missed;
 
-	while ((e = mp_events_read(&c->hub->events, &c->cursor, &missed)))
+	while ((e = mp_events_read(&c->peer.hub->events, &c->cursor, &missed)))
 		tell_event(c, e, missed);
 }
 
@@ -226,14 +244,14 @@ static int listen(struct order *o)
 	struct mp_control *c = o->c;
 	mp_value since = mp_value_get(o->t, o->params, "since");
 
-	c->cursor = c->hub->events.last + 1;
+	c->cursor = c->peer.hub->events.last + 1;
 	if (since != MP_NONE &&
-	    (mp_value_u64(o->t, since, &c->cursor) < 0 || c->cursor > c->hub->events.last + 1))
+	    (mp_value_u64(o->t, since, &c->cursor) < 0 || c->cursor > c->peer.hub->events.last + 1))
 		return mp_fail(&o->why, MCPOOL_EINVAL, "`since` must be the number of an event");
 	if (c->cursor == 0)
 		c->cursor = 1;
 	if (!c->is_listening)
-		mp_event_listener_join(&c->hub->events, &c->listener, tell_events, c);
+		mp_event_listener_join(&c->peer.hub->events, &c->listener, tell_events, c);
 	c->is_listening = true;
 	return answer_nothing(o);
 }
@@ -243,8 +261,9 @@ static int listen(struct order *o)
 /* What came of it is an event for each workspace. */
 static int reload(struct order *o)
 {
-	mp_hub_reload(o->c->hub);
-	return mp_buf_addf(o->out, "{\"views\":%zu}", mp_workspaces_count(o->c->hub->workspaces));
+	mp_hub_reload(o->c->peer.hub);
+	return mp_buf_addf(o->out, "{\"views\":%zu}",
+			   mp_workspaces_count(o->c->peer.hub->workspaces));
 }
 
 static int shut_down(struct order *o)
@@ -257,55 +276,11 @@ static int shut_down(struct order *o)
 	    (w != MP_NONE && mp_value_bool(o->t, w, &replace) < 0))
 		return mp_fail(&o->why, MCPOOL_EINVAL,
 			       "`drain` and `replace` must be true or false");
-	if (!o->c->hooks->stop(o->c->u, drain, replace))
+	if (!o->c->hooks->stop(o->c->peer.u, drain, replace))
 		return mp_fail(&o->why, MCPOOL_EPERM,
 			       "this hub was started with options of its own; whoever started it "
 			       "has to start it anew");
 	return mp_buf_addf(o->out, "{\"pid\":%ld}", (long)getpid());
-}
-
-/* --- looks and calls ------------------------------------------------------------------------- */
-
-/* Its answers come by themselves. */
-enum { LATER = 1 };
-
-static void say_later(void *u, struct mp_str text)
-{
-	struct mp_control *c = u;
-
-	c->hooks->say(c->u, text);
-}
-
-static struct mp_desk *get_desk(struct mp_control *c)
-{
-	if (!c->desk)
-		c->desk = mp_desk_new(c->hub, c->workspace, say_later, c);
-	return c->desk;
-}
-
-static int look(struct order *o)
-{
-	int r = mp_desk_look(get_desk(o->c), o->id, o->t, o->params, &o->why);
-
-	return r < 0 ? r : LATER;
-}
-
-static int call(struct order *o)
-{
-	int r = mp_desk_call(get_desk(o->c), o->id, o->t, o->params, &o->why);
-
-	return r < 0 ? r : LATER;
-}
-
-static void hear(struct mp_control *c, const struct mp_message *m)
-{
-	if (!c->desk)
-		return;
-	if (m->kind != MP_MESSAGE_NOTIFICATION)
-		mp_desk_take_reply(c->desk, m);
-	else if (m->method == MP_METHOD_CANCELLED)
-		mp_desk_cancel(c->desk, mp_value_source(m->tape, mp_value_get(m->tape, m->params,
-									      "requestId")));
 }
 
 /* --- orders ---------------------------------------------------------------------------------- */
@@ -321,7 +296,6 @@ static const struct {
 	{"mcpool/server/default", leave_to_files},
 	{"mcpool/server/start", start},
 	{"mcpool/events", listen},
-	{"mcpool/look", look},
 	{"mcpool/call", call},
 	{"mcpool/reload", reload},
 	{"mcpool/shutdown", shut_down},
@@ -339,13 +313,12 @@ static int obey(struct order *o, mp_value method)
 
 void mp_control_receive(struct mp_control *c, struct mp_str text)
 {
-	MP_CLEANUP(mp_buf_done) struct mp_buf result, out;
+	MP_CLEANUP(mp_buf_done) struct mp_buf result;
 	struct order o = {.c = c, .t = &c->tape, .out = &result};
 	struct mp_message m;
 	int r;
 
 	mp_buf_init(&result, MP_LIMIT_MESSAGE);
-	mp_buf_init(&out, MP_LIMIT_MESSAGE + MP_KIB(4));
 	r = mp_message_scan(&c->tape, text, &m, &o.why);
 	if (r == 0 && m.kind != MP_MESSAGE_REQUEST) {
 		hear(c, &m);
@@ -353,17 +326,13 @@ void mp_control_receive(struct mp_control *c, struct mp_str text)
 	}
 	o.id = m.id;
 	o.params = m.params;
-	mp_workspaces_compare_approvals(c->hub->workspaces);
+	mp_workspaces_compare_approvals(c->peer.hub->workspaces);
 	if (r == 0)
 		r = obey(&o, m.method_name);
-	if (r == 0)
-		r = mp_message_result(&out, m.id, mp_buf_get(&result));
-	if (r < 0 && o.why.code == 0)
-		(void)mp_fail(&o.why, r, "%s", mcpool_error_text(r));
-	if (r < 0)
-		say_error(c, m.id, &o.why);
+	if (r < 0 && o.why.code)
+		mp_control_peer_refuse(&c->peer, m.id, &o.why);
 	else if (r != LATER)
-		say(c, &out);
+		mp_control_peer_answer(&c->peer, m.id, &result, r);
 	if (c->is_listening) /* those that were there before it asked */
 		tell_events(c);
 }
@@ -375,12 +344,21 @@ struct mp_control *mp_control_new(struct mp_hub *hub, struct mp_workspace *works
 {
 	struct mp_control *c = mp_alloc(sizeof(*c));
 
-	c->hub = hub;
-	c->workspace = workspace;
+	c->peer = (struct mp_control_peer){.hub = hub,
+					   .workspace = workspace,
+					   .say = hooks->say,
+					   .u = u,
+					   .max_open = MAX_OPEN,
+					   .max_result = MP_LIMIT_MESSAGE};
 	c->hooks = hooks;
-	c->u = u;
 	mp_tape_init(&c->tape, 0);
 	return c;
+}
+
+void mp_control_set_limits(struct mp_control *c, size_t max_open, size_t max_result)
+{
+	c->peer.max_open = max_open;
+	c->peer.max_result = max_result;
 }
 
 struct mp_control *mp_control_free(struct mp_control *c)
@@ -388,8 +366,11 @@ struct mp_control *mp_control_free(struct mp_control *c)
 	if (!c)
 		return NULL;
 	if (c->is_listening)
-		mp_event_listener_leave(&c->hub->events, &c->listener);
-	mp_desk_free(c->desk);
+		mp_event_listener_leave(&c->peer.hub->events, &c->listener);
+	if (c->is_joined) {
+		mp_control_statuses_done(&c->statuses);
+		mp_control_calls_done(&c->calls);
+	}
 	mp_tape_done(&c->tape);
 	return mp_free(c);
 }

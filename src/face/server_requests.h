@@ -1,7 +1,7 @@
 /*
  * server_requests.h - requests of servers that the peer of one control connection answers while its
  * mcpool/call is open. Each goes out as an ordinary JSON-RPC request with the server's params, byte
- * for byte; which requests the peer accepts is decided by the caller (desk.c).
+ * for byte; which requests the peer accepts is decided by the caller (control_call.c).
  */
 #ifndef MP_SERVER_REQUESTS_H
 #define MP_SERVER_REQUESTS_H

@@ -112,9 +112,9 @@ static struct mp_str shadow_write(const struct mp_entry *e, struct mp_arena *are
 	struct mp_writer w;
 	const char *kept = NULL;
 
+	mp_buf_init(&text, MP_MIB(1));
 	if (e->shadow == MP_SHADOW_NONE)
 		return e->left_out ? MP_STR("true") : MP_STR("false");
-	mp_buf_init(&text, MP_MIB(1));
 	mp_write_init(&w, &text, NULL);
 	mp_write_begin_object(&w);
 	mp_write_member_text(&w, "by", mp_str_of(e->shadowed_by->name));

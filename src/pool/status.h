@@ -104,7 +104,8 @@ static inline void mp_status_list_freep(struct mp_status_list **l)
 }
 const struct mp_status *mp_status_list_find(const struct mp_status_list *l, const char *name);
 
-/* status_json.c: as the members `naming` and `servers`. MCPOOL_ELIMIT: too large for a message. */
+/* status_json.c: as the members `naming` and `servers`. MCPOOL_ELIMIT: too large for a message; the
+ * writer is of no use then. */
 int mp_status_list_write(struct mp_writer *w, const struct mp_status_list *l) MP_MUST;
 int mp_status_list_read(const struct mp_tape *t, mp_value v, struct mp_status_list **ret,
 			struct mcpool_error *reterr) MP_MUST;

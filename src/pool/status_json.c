@@ -174,9 +174,11 @@ static int write_item(struct mp_writer *w, const struct mp_status *s)
 	if (s->catalog) {
 		mp_write_key(w, MP_STR("catalog"));
 		r = write_catalog(w, s->catalog);
+		if (r < 0)
+			return r;
 	}
 	mp_write_end_object(w);
-	return r;
+	return 0;
 }
 
 int mp_status_list_write(struct mp_writer *w, const struct mp_status_list *l)
@@ -188,7 +190,8 @@ int mp_status_list_write(struct mp_writer *w, const struct mp_status_list *l)
 	mp_write_begin_array(w);
 	for (size_t i = 0; i < l->n && r == 0; i++)
 		r = write_item(w, &l->items[i]);
-	mp_write_end_array(w);
+	if (r == 0)
+		mp_write_end_array(w);
 	return r;
 }
 

@@ -54,8 +54,10 @@ static int write_list(const struct mp_status_list *l, struct mp_buf *out)
 	mp_write_init(&w, out, NULL);
 	mp_write_begin_object(&w);
 	r = mp_status_list_write(&w, l);
+	if (r < 0)
+		return r;
 	mp_write_end_object(&w);
-	return r < 0 ? r : mp_write_finish(&w);
+	return mp_write_finish(&w);
 }
 
 /* U24 */

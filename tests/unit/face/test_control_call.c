@@ -1,11 +1,13 @@
-/* test_desk.c - what one-shot verbs have a running hub do: looks and calls, and their ends. */
+/* test_control_call.c - control requests that wait for servers: mcpool/status and mcpool/call, and
+ * their ends. */
 #include "test.h"
 
 #include <stdio.h>
 
 #include "agent.h"
 #include "base/limits.h"
-#include "face/desk.h"
+#include "face/control.h"
+#include "hub/workspaces.h"
 #include "session/lobby.h"
 
 #define SERVERS                                                                 \
@@ -13,10 +15,14 @@
 	"\"shut\":{\"command\":\"s\",\"toolsDenied\":[\"t\"]},"                 \
 	"\"mine\":{\"command\":\"m\",\"mode\":\"session\"}}}"
 
+#define CALL(server)            \
+	"{\"server\":\"" server \
+	"\",\"method\":\"tools/call\",\"tool\":\"t\",\"params\":{\"name\":\"t\"}}"
+
 struct scene {
 	struct fleet f;
-	struct mp_hub hub; /* as much of one as a desk needs */
-	struct mp_desk *desk;
+	struct mp_hub hub; /* as much of one as these requests need */
+	struct mp_control *control;
 	char said[8000];
 	int answers, drained;
 };
@@ -30,21 +36,30 @@ static void say(void *u, struct mp_str text)
 	snprintf(s->said + n, sizeof(s->said) - n, "%.*s\n", MP_STR_ARGS(text));
 }
 
+static const struct mp_control_hooks hooks = {.say = say};
+
 static void scene_done(struct scene *s)
 {
-	mp_desk_free(s->desk);
+	mp_control_free(s->control);
+	mp_workspaces_free(s->hub.workspaces);
 	mp_lobby_free(s->hub.lobby);
 	fleet_done(&s->f);
 }
 
 static bool scene_open(struct scene *s)
 {
+	struct mp_workspaces_options options = {.one_shot = true};
+
 	REQUIRE(fleet_init(&s->f));
 	REQUIRE(fleet_open(&s->f, SERVERS));
+	options.loop = s->f.loop;
+	options.events = &s->f.events;
+	options.set = s->f.set;
 	s->hub.loop = s->f.loop;
 	s->hub.pool = s->f.pool;
 	s->hub.lobby = agent_lobby(&s->f);
-	s->desk = mp_desk_new(&s->hub, s->f.workspace, say, s);
+	s->hub.workspaces = mp_workspaces_new(&options);
+	s->control = mp_control_new(&s->hub, s->f.workspace, &hooks, s);
 	return true;
 }
 
@@ -52,23 +67,48 @@ static bool scene_open(struct scene *s)
 	MP_CLEANUP(scene_done) struct scene s = {0}; \
 	CHECK(scene_open(&s))
 
-typedef int (*order)(struct mp_desk *d, struct mp_str id, const struct mp_tape *t, mp_value params,
-		     struct mcpool_error *reterr);
-
-/* The params are gone when it returns. */
-static int ask(struct scene *s, order what, const char *params)
+/* The code that an error names; 0: it is not an error. */
+static int read_code(const char *answer)
 {
-	MP_CLEANUP(mp_tape_done) struct mp_tape t;
-	struct mcpool_error why = {0};
-	int r;
+	const char *at = strstr(answer, "\"data\":{\"code\":\"");
+
+	for (int code = -1; at && code > -200; code--) {
+		const char *word = mcpool_error_word(code);
+
+		if (strncmp(at + 16, word, strlen(word)) == 0 && at[16 + strlen(word)] == '"')
+			return code;
+	}
+	return 0;
+}
+
+/* The text is gone when it returns. A refusal comes at once, an answer never does. */
+static int ask(struct scene *s, const char *method, const char *params)
+{
+	char text[2000];
 
 	s->said[0] = '\0';
 	s->answers = 0;
-	mp_tape_init(&t, 0);
-	if (mp_tape_parse(&t, mp_str_of(params), NULL) < 0)
-		return MCPOOL_ENOMEM;
-	r = what(s->desk, MP_STR("7"), &t, MP_ROOT, &why);
-	return s->answers ? MCPOOL_EAGAIN : r; /* never from within, but for failures */
+	snprintf(text, sizeof(text),
+		 "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"mcpool/%s\",\"params\":%s}", method,
+		 params);
+	mp_control_receive(s->control, mp_str_of(text));
+	memset(text, '?', sizeof(text));
+	if (s->answers == 0)
+		return 0;
+	s->answers = 0;
+	return read_code(s->said) ? read_code(s->said) : MCPOOL_EAGAIN;
+}
+
+static void cancel(struct scene *s, const char *id)
+{
+	char text[200];
+
+	snprintf(text, sizeof(text),
+		 "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{"
+		 "\"requestId\":%s}}",
+		 id);
+	mp_control_receive(s->control, mp_str_of(text));
+	fleet_settle(&s->f);
 }
 
 static bool said(struct scene *s, int answers, const char *words)
@@ -79,13 +119,13 @@ static bool said(struct scene *s, int answers, const char *words)
 	return false;
 }
 
-/* --- looks ----------------------------------------------------------------------------------- */
+/* --- status ---------------------------------------------------------------------------------- */
 
-TEST(who_only_looks_starts_nothing)
+TEST(a_status_request_starts_nothing)
 {
 	SCENE(s);
 
-	CHECK_EQ(ask(&s, mp_desk_look, "{}"), 0);
+	CHECK_EQ(ask(&s, "status", "{\"start\":\"none\"}"), 0);
 	fleet_settle(&s.f);
 	CHECK(said(&s, 1, "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"naming\":"));
 	CHECK(said(&s, 1, "\"name\":\"a\",\"state\":\"ready\""));
@@ -100,8 +140,8 @@ TEST(those_that_are_meant_are_started_and_waited_for)
 	fleet_get(&s.f, "a")->prepare_ms = 500;
 	fleet_get(&s.f, "b")->mute = true; /* never comes up, and does not matter */
 	mp_workspace_start_server(s.f.workspace, 1, 0, false);
-	CHECK_EQ(ask(&s, mp_desk_look,
-		     "{\"only\":[\"a\"],\"start\":\"all\",\"offers\":true,\"maxMs\":5000}"),
+	CHECK_EQ(ask(&s, "status",
+		     "{\"only\":[\"a\"],\"start\":\"all\",\"catalogs\":true,\"maxMs\":5000}"),
 		 0);
 	fleet_advance(&s.f, 400);
 	CHECK_EQ(s.answers, 0);
@@ -117,8 +157,7 @@ TEST(nobody_is_waited_for_longer_than_that)
 	SCENE(s);
 
 	fleet_get(&s.f, "a")->mute = true;
-	CHECK_EQ(ask(&s, mp_desk_look, "{\"servers\":[\"a\"],\"start\":\"unknown\",\"maxMs\":300}"),
-		 0);
+	CHECK_EQ(ask(&s, "status", "{\"servers\":[\"a\"],\"start\":\"unknown\",\"maxMs\":300}"), 0);
 	fleet_advance(&s.f, 250);
 	CHECK_EQ(s.answers, 0);
 	fleet_advance(&s.f, 100);
@@ -137,8 +176,8 @@ TEST(fresh_lists_are_fetched_again)
 	CHECK(fleet_start(&s.f, "a"));
 	a = fleet_get(&s.f, "a");
 	a->tools = "{\"tools\":[{\"name\":\"other\",\"inputSchema\":{\"type\":\"object\"}}]}";
-	CHECK_EQ(ask(&s, mp_desk_look,
-		     "{\"servers\":[\"a\"],\"start\":\"all\",\"fresh\":true,\"offers\":true}"),
+	CHECK_EQ(ask(&s, "status",
+		     "{\"servers\":[\"a\"],\"start\":\"all\",\"fresh\":true,\"catalogs\":true}"),
 		 0);
 	fleet_advance(&s.f, 1500);
 	CHECK(said(&s, 1, "{\"name\":\"other\""));
@@ -157,44 +196,64 @@ TEST(who_lists_does_not_try_again)
 	fleet_settle(&s.f);
 	CHECK_EQ(mp_workspace_get_state(s.f.workspace, 0, 0), MP_STATUS_FAILED);
 	dials = a->dials;
-	CHECK_EQ(ask(&s, mp_desk_look, "{\"servers\":[\"a\"],\"start\":\"unknown\"}"), 0);
+	CHECK_EQ(ask(&s, "status", "{\"servers\":[\"a\"],\"start\":\"unknown\"}"), 0);
 	fleet_settle(&s.f);
 	CHECK(said(&s, 1, "\"name\":\"a\",\"state\":\"failed\""));
 	CHECK_EQ(a->dials, dials);
-	CHECK_EQ(ask(&s, mp_desk_look, "{\"servers\":[\"a\"],\"start\":\"all\"}"), 0);
+	CHECK_EQ(ask(&s, "status", "{\"servers\":[\"a\"],\"start\":\"all\"}"), 0);
 	fleet_settle(&s.f);
 	CHECK(a->dials > dials);
 }
 
-TEST(a_look_that_makes_no_sense)
+TEST(a_status_request_that_makes_no_sense)
 {
 	SCENE(s);
 
-	CHECK_EQ(ask(&s, mp_desk_look, "{\"start\":\"odd\"}"), MCPOOL_EINVAL);
-	CHECK(ask(&s, mp_desk_look, "{\"servers\":5}") < 0);
-	CHECK_EQ(ask(&s, mp_desk_look, "{\"maxMs\":-1}"), MCPOOL_EINVAL);
-	CHECK_EQ(ask(&s, mp_desk_look, "[]"), MCPOOL_ETYPE);
+	CHECK_EQ(ask(&s, "status", "{\"start\":\"odd\"}"), MCPOOL_EINVAL);
+	CHECK(ask(&s, "status", "{\"servers\":5}") < 0);
+	CHECK_EQ(ask(&s, "status", "{\"maxMs\":-1}"), MCPOOL_EINVAL);
+	CHECK(ask(&s, "status", "[]") < 0);
 	fleet_settle(&s.f);
 	CHECK_EQ(s.answers, 0);
 }
 
-TEST(who_leaves_hears_nothing_of_its_look)
+TEST(who_leaves_hears_nothing_of_its_status)
 {
 	SCENE(s);
 
 	fleet_get(&s.f, "a")->mute = true;
-	CHECK_EQ(ask(&s, mp_desk_look, "{\"start\":\"all\"}"), 0);
+	CHECK_EQ(ask(&s, "status", "{\"start\":\"all\"}"), 0);
 	fleet_settle(&s.f);
-	s.desk = mp_desk_free(s.desk);
+	s.control = mp_control_free(s.control);
 	fleet_advance(&s.f, 60000);
 	CHECK_EQ(s.answers, 0);
 }
 
-/* --- calls ----------------------------------------------------------------------------------- */
+TEST(a_result_that_is_too_large_is_an_error)
+{
+	SCENE(s);
 
-#define CALL(server)            \
-	"{\"server\":\"" server \
-	"\",\"method\":\"tools/call\",\"tool\":\"t\",\"params\":{\"name\":\"t\"}}"
+	mp_control_set_limits(s.control, 64, 100);
+	CHECK_EQ(ask(&s, "status", "{\"start\":\"none\"}"), 0);
+	fleet_settle(&s.f);
+	CHECK(said(&s, 1, "\"data\":{\"code\":\"limit\"}"));
+}
+
+TEST(only_so_many_requests_wait)
+{
+	SCENE(s);
+
+	mp_control_set_limits(s.control, 1, MP_MIB(1));
+	fleet_get(&s.f, "a")->mute = true;
+	CHECK_EQ(ask(&s, "status", "{\"start\":\"all\"}"), 0);
+	CHECK_EQ(ask(&s, "status", "{\"start\":\"none\"}"), MCPOOL_ELIMIT);
+	CHECK_EQ(ask(&s, "call", CALL("a")), MCPOOL_ELIMIT);
+	fleet_advance(&s.f, 31000);
+	CHECK(said(&s, 1, "\"pending\""));
+	CHECK_EQ(ask(&s, "status", "{\"start\":\"none\"}"), 0);
+}
+
+/* --- calls ----------------------------------------------------------------------------------- */
 
 /* V24 */
 TEST(a_call_is_answered_as_the_server_did)
@@ -203,7 +262,7 @@ TEST(a_call_is_answered_as_the_server_did)
 	struct fleet_server *a = fleet_get(&s.f, "a");
 
 	a->holds_calls = true;
-	CHECK_EQ(ask(&s, mp_desk_call, CALL("a")), 0);
+	CHECK_EQ(ask(&s, "call", CALL("a")), 0);
 	fleet_settle(&s.f);
 	CHECK_EQ(a->calls, 1);
 	CHECK(fleet_answer_kept(a, 0, "{\"n\":12345678901234567890}"));
@@ -219,16 +278,14 @@ TEST(a_call_that_is_cancelled_says_so)
 	struct fleet_server *a = fleet_get(&s.f, "a");
 
 	a->holds_calls = true;
-	CHECK_EQ(ask(&s, mp_desk_call, CALL("a")), 0);
+	CHECK_EQ(ask(&s, "call", CALL("a")), 0);
 	fleet_settle(&s.f);
-	mp_desk_cancel(s.desk, MP_STR("8")); /* another one's */
-	fleet_settle(&s.f);
+	cancel(&s, "8"); /* another one's */
 	CHECK_EQ(a->cancels, 0);
-	mp_desk_cancel(s.desk, MP_STR("7"));
-	fleet_settle(&s.f);
+	cancel(&s, "7");
 	CHECK_EQ(a->cancels, 1);
 	CHECK(said(&s, 1, "\"outcome\":\"cancelled\""));
-	mp_desk_cancel(s.desk, MP_STR("7"));
+	cancel(&s, "7");
 }
 
 /* Whoever leaves takes its calls along, and its own servers. */
@@ -238,14 +295,14 @@ TEST(who_leaves_takes_its_calls_along)
 	struct fleet_server *a = fleet_get(&s.f, "a"), *mine = fleet_get(&s.f, "mine");
 
 	a->holds_calls = true;
-	CHECK_EQ(ask(&s, mp_desk_call, CALL("mine")), 0);
+	CHECK_EQ(ask(&s, "call", CALL("mine")), 0);
 	fleet_settle(&s.f);
 	CHECK_EQ(mine->lives, 1);
 	CHECK(said(&s, 1, "\"answered\""));
-	CHECK_EQ(ask(&s, mp_desk_call, CALL("a")), 0);
+	CHECK_EQ(ask(&s, "call", CALL("a")), 0);
 	fleet_settle(&s.f);
 	CHECK_EQ(a->calls, 1);
-	s.desk = mp_desk_free(s.desk);
+	s.control = mp_control_free(s.control);
 	fleet_settle(&s.f);
 	CHECK_EQ(a->cancels, 1);
 	CHECK_EQ(s.answers, 0);
@@ -259,11 +316,23 @@ TEST(a_failure_says_where_the_server_stands)
 	SCENE(s);
 
 	fleet_get(&s.f, "a")->dial_code = MCPOOL_ENOENT;
-	CHECK_EQ(ask(&s, mp_desk_call, CALL("a")), 0);
+	CHECK_EQ(ask(&s, "call", CALL("a")), 0);
 	fleet_advance(&s.f, 61000);
 	CHECK(said(&s, 1, "\"message\":\"MCP error: "));
 	CHECK(said(&s, 1, "\"status\":{\"name\":\"a\",\"state\":\"failed\""));
 	CHECK(!strstr(s.said, "\"name\":\"b\""));
+}
+
+/* The error as it is, and what the server wrote beside it. */
+TEST(an_error_of_the_server_comes_with_its_status)
+{
+	SCENE(s);
+
+	CHECK_EQ(ask(&s, "call", "{\"server\":\"a\",\"method\":\"resources/read\",\"params\":{}}"),
+		 0);
+	fleet_settle(&s.f);
+	CHECK(said(&s, 1, "{\"outcome\":\"answered\",\"error\":{"));
+	CHECK(said(&s, 1, "},\"status\":{\"name\":\"a\",\"state\":\"connected\""));
 }
 
 /* U20 */
@@ -271,13 +340,12 @@ TEST(calls_that_may_not_be)
 {
 	SCENE(s);
 
-	CHECK_EQ(ask(&s, mp_desk_call, CALL("shut")), MCPOOL_EPERM);
-	CHECK_EQ(ask(&s, mp_desk_call, CALL("nobody")), MCPOOL_ENOENT);
-	CHECK_EQ(ask(&s, mp_desk_call, "{\"server\":\"a\",\"method\":\"initialize\"}"),
-		 MCPOOL_EINVAL);
-	CHECK_EQ(ask(&s, mp_desk_call, "{\"server\":\"a\",\"method\":\"odd\"}"), MCPOOL_EINVAL);
-	CHECK_EQ(ask(&s, mp_desk_call, "{\"server\":\"a\"}"), MCPOOL_EINVAL);
-	CHECK_EQ(ask(&s, mp_desk_call, "{}"), MCPOOL_EINVAL);
+	CHECK_EQ(ask(&s, "call", CALL("shut")), MCPOOL_EPERM);
+	CHECK_EQ(ask(&s, "call", CALL("nobody")), MCPOOL_ENOENT);
+	CHECK_EQ(ask(&s, "call", "{\"server\":\"a\",\"method\":\"initialize\"}"), MCPOOL_EINVAL);
+	CHECK_EQ(ask(&s, "call", "{\"server\":\"a\",\"method\":\"odd\"}"), MCPOOL_EINVAL);
+	CHECK_EQ(ask(&s, "call", "{\"server\":\"a\"}"), MCPOOL_EINVAL);
+	CHECK_EQ(ask(&s, "call", "{}"), MCPOOL_EINVAL);
 	fleet_settle(&s.f);
 	CHECK_EQ(s.answers, 0);
 }
@@ -295,12 +363,7 @@ TEST(calls_that_may_not_be)
 
 static bool reply(struct scene *s, const char *text)
 {
-	MP_CLEANUP(mp_tape_done) struct mp_tape t;
-	struct mp_message m;
-
-	mp_message_tape_init(&t);
-	REQUIRE(mp_message_scan(&t, mp_str_of(text), &m, NULL) == 0);
-	mp_desk_take_reply(s->desk, &m);
+	mp_control_receive(s->control, mp_str_of(text));
 	fleet_settle(&s->f);
 	return true;
 }
@@ -309,7 +372,7 @@ static bool reply(struct scene *s, const char *text)
 static bool start_asking(struct scene *s, struct fleet_server *server, const char *call)
 {
 	server->holds_calls = true;
-	REQUIRE(ask(s, mp_desk_call, call) == 0);
+	REQUIRE(ask(s, "call", call) == 0);
 	fleet_settle(&s->f);
 	REQUIRE(server->n_kept == 1);
 	return true;
@@ -403,8 +466,7 @@ TEST(a_question_ends_with_its_call)
 
 	CHECK(start_asking(&s, mine, ASKING("mine", FORMS)));
 	CHECK(fleet_say_during(mine, 0, FROM_SERVER("elicitation/create", FORM)));
-	mp_desk_cancel(s.desk, MP_STR("7"));
-	fleet_settle(&s.f);
+	cancel(&s, "7");
 	CHECK(said(&s, 3, "\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}"));
 	CHECK(said(&s, 3, "\"outcome\":\"cancelled\""));
 	CHECK(reply(&s, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"action\":\"accept\"}}"));
@@ -419,7 +481,7 @@ TEST(a_peer_that_leaves_declines)
 	CHECK(start_asking(&s, mine, ASKING("mine", FORMS)));
 	CHECK(fleet_say_during(mine, 0, FROM_SERVER("elicitation/create", FORM)));
 	CHECK_EQ(s.answers, 1);
-	s.desk = mp_desk_free(s.desk);
+	s.control = mp_control_free(s.control);
 	fleet_settle(&s.f);
 	CHECK_EQ(s.answers, 1);
 	CHECK_EQ(mine->replies, 1);
@@ -430,8 +492,8 @@ TEST(capabilities_that_make_no_sense)
 {
 	SCENE(s);
 
-	CHECK_EQ(ask(&s, mp_desk_call, ASKING("mine", "5")), MCPOOL_ETYPE);
-	CHECK_EQ(ask(&s, mp_desk_call, ASKING("mine", "[]")), MCPOOL_ETYPE);
+	CHECK_EQ(ask(&s, "call", ASKING("mine", "5")), MCPOOL_ETYPE);
+	CHECK_EQ(ask(&s, "call", ASKING("mine", "[]")), MCPOOL_ETYPE);
 	fleet_settle(&s.f);
 	CHECK_EQ(fleet_get(&s.f, "mine")->calls, 0);
 }
@@ -452,7 +514,7 @@ TEST(a_hub_that_drains_waits_for_calls)
 	struct fleet_server *a = fleet_get(&s.f, "a");
 
 	a->holds_calls = true;
-	CHECK_EQ(ask(&s, mp_desk_call, CALL("a")), 0);
+	CHECK_EQ(ask(&s, "call", CALL("a")), 0);
 	fleet_settle(&s.f);
 	mp_lobby_drain(s.hub.lobby, drained, &s);
 	fleet_settle(&s.f);
@@ -461,5 +523,5 @@ TEST(a_hub_that_drains_waits_for_calls)
 	fleet_settle(&s.f);
 	CHECK(said(&s, 1, "\"answered\""));
 	CHECK_EQ(s.drained, 1);
-	CHECK_EQ(ask(&s, mp_desk_call, CALL("a")), MCPOOL_ECLOSED);
+	CHECK_EQ(ask(&s, "call", CALL("a")), MCPOOL_ECLOSED);
 }

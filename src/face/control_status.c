@@ -1,0 +1,339 @@
+/*
+ * control_status.c - mcpool/status: the hub at this moment, or servers once they have settled.
+ */
+#include "face/control_status.h"
+
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "hub/workspaces.h"
+#include "json/bind.h"
+#include "pool/status.h"
+#include "session/lobby.h"
+#include "session/session.h"
+
+/* --- the hub at this moment ------------------------------------------------------------------ */
+
+static void hub_write(struct mp_writer *w, const struct mp_control_peer *p,
+		      void (*describe)(void *u, struct mp_writer *w))
+{
+	struct mp_hub *hub = p->hub;
+	const char *problem = mp_workspaces_get_problem(hub->workspaces);
+
+	mp_write_key(w, MP_STR("hub"));
+	mp_write_begin_object(w);
+	mp_write_member_i64(w, "pid", (int64_t)getpid());
+	mp_write_member_text(w, "version", mp_str_of(mcpool_version()));
+	mp_write_member_i64(w, "uptimeMs", mp_loop_now_ms(hub->loop) - hub->began_ms);
+	mp_write_member_i64(w, "views", (int64_t)mp_workspaces_count(hub->workspaces));
+	mp_write_member_i64(w, "sessionCount", (int64_t)mp_lobby_count(hub->lobby));
+	mp_write_member_i64(w, "serverCount", (int64_t)mp_pool_count_instances(hub->pool));
+	if (problem)
+		mp_write_member_text(w, "problem", mp_str_of(problem));
+	if (describe)
+		describe(p->u, w);
+	mp_write_end_object(w);
+}
+
+static void servers_write(struct mp_writer *w, struct mp_workspace *workspace)
+{
+	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
+	const char *problem = mp_workspace_get_problem(workspace);
+
+	mp_arena_init(&arena, MP_LIMIT_ARENA);
+	mp_write_key(w, MP_STR("problem"));
+	if (problem)
+		mp_write_text(w, mp_str_of(problem));
+	else
+		mp_write_null(w);
+	mp_write_key(w, MP_STR("servers"));
+	mp_write_begin_array(w);
+	for (size_t i = 0; i < mp_workspace_count(workspace); i++) {
+		struct mp_status s;
+
+		mp_arena_reset(&arena);
+		mp_status_take(workspace, i, 0, &arena, &s);
+		mp_status_write(w, &s, MP_STATUS_HUB);
+	}
+	mp_write_end_array(w);
+}
+
+static void session_write(void *u, const struct mp_session_info *s)
+{
+	struct mp_writer *w = u;
+
+	mp_write_begin_object(w);
+	mp_write_key(w, MP_STR("id"));
+	mp_write_u64(w, s->id);
+	mp_write_member_text(w, "way", mp_str_of(s->way));
+	mp_write_member_text(w, "principal", mp_str_of(s->principal));
+	mp_write_key(w, MP_STR("pid"));
+	if (s->pid > 0)
+		mp_write_i64(w, s->pid);
+	else
+		mp_write_null(w);
+	mp_write_member_text(w, "client", mp_str_of(s->client));
+	mp_write_member_text(w, "clientVersion", mp_str_of(s->client_version));
+	mp_write_member_text(w, "protocol", mp_str_of(s->protocol));
+	mp_write_member_text(w, "root", mp_str_of(s->root));
+	mp_write_member_i64(w, "since", s->since_ms);
+	mp_write_member_i64(w, "last", s->last_ms);
+	mp_write_member_i64(w, "open", (int64_t)s->open);
+	mp_write_key(w, MP_STR("received"));
+	mp_write_u64(w, s->received);
+	mp_write_key(w, MP_STR("answered"));
+	mp_write_u64(w, s->answered);
+	mp_write_end_object(w);
+}
+
+void mp_control_status_write(struct mp_writer *w, const struct mp_control_peer *p,
+			     void (*describe)(void *u, struct mp_writer *w))
+{
+	hub_write(w, p, describe);
+	servers_write(w, p->workspace);
+	mp_write_key(w, MP_STR("sessions"));
+	mp_write_begin_array(w);
+	mp_lobby_walk(p->hub->lobby, session_write, w);
+	mp_write_end_array(w);
+}
+
+void mp_control_status_write_event(struct mp_writer *w, struct mp_hub *hub,
+				   const struct mp_event *e, uint64_t missed)
+{
+	const char *name = mp_pool_get_name(hub->pool, e->id);
+
+	mp_write_begin_object(w);
+	mp_write_key(w, MP_STR("number"));
+	mp_write_u64(w, e->number);
+	mp_write_member_i64(w, "time", e->wall_ms);
+	mp_write_key(w, MP_STR("server"));
+	if (name)
+		mp_write_text(w, mp_str_of(name));
+	else
+		mp_write_null(w);
+	mp_write_key(w, MP_STR("instance"));
+	mp_write_u64(w, e->id);
+	mp_write_member_text(w, "what", mp_str_of(e->what));
+	mp_write_member_text(w, "text", mp_str_of(e->text));
+	if (missed) {
+		mp_write_key(w, MP_STR("missed"));
+		mp_write_u64(w, missed);
+	}
+	mp_write_end_object(w);
+}
+
+/* --- servers once they have settled ---------------------------------------------------------- */
+
+enum { START_NONE, START_UNKNOWN, START_ALL };
+static const char *const starts[] = {"none", "unknown", "all", NULL};
+
+/* One request that is not answered yet. */
+struct wait {
+	struct mp_link link;
+	struct mp_control_peer *peer;
+	char *id; /* owned */
+	struct mp_arena arena;
+	struct mp_bind_list servers; /* what the answer is about; none: all */
+	struct mp_bind_list only;    /* which of these to start and to wait for; none: all */
+	int start;
+	bool fresh, catalogs;
+	int64_t max_ms;
+	uint64_t present;
+	struct mp_watcher watcher;
+	struct mp_timer timer;
+	struct mp_task task; /* compare again; many steps in a turn are one comparison */
+	struct mp_list *list;
+	struct mp_grave grave;
+};
+
+#define WAIT(kind, key, field, ...) MP_BIND(struct wait, kind, key, field, __VA_ARGS__)
+static const struct mp_bind_field wait_fields[] = {
+	WAIT(LIST, "servers", servers),
+	WAIT(LIST, "only", only),
+	WAIT(CHOICE, "start", start, .choices = starts),
+	WAIT(BOOL, "fresh", fresh),
+	WAIT(BOOL, "catalogs", catalogs),
+	WAIT(I64, "maxMs", max_ms, .min = 0, .max = MP_SECONDS(86400)),
+};
+static const struct mp_bind_table wait_table = {wait_fields, MP_ARRAY_LEN(wait_fields),
+						offsetof(struct wait, present)};
+
+static bool list_has(const struct mp_bind_list *names, const char *name)
+{
+	for (size_t k = 0; k < names->n; k++)
+		if (strcmp(names->items[k], name) == 0)
+			return true;
+	return names->n == 0;
+}
+
+static bool wait_is_about(const struct wait *wt, size_t i)
+{
+	return list_has(&wt->servers, mp_workspace_get_entry(wt->peer->workspace, i)->name);
+}
+
+/* Is it to be started, and waited for? */
+static bool wait_is_for(const struct wait *wt, size_t i)
+{
+	struct mp_workspace *w = wt->peer->workspace;
+
+	if (!wait_is_about(wt, i) || !list_has(&wt->only, mp_workspace_get_entry(w, i)->name))
+		return false;
+	return wt->start == START_ALL ||
+	       (wt->start == START_UNKNOWN && !mp_workspace_is_remembered(w, i));
+}
+
+/* One that failed is not tried again because all of them are listed. */
+static void wait_start_server(struct wait *wt, size_t i)
+{
+	struct mp_workspace *w = wt->peer->workspace;
+	mp_id session = wt->peer->session;
+	enum mp_status_state state = mp_workspace_get_state(w, i, session);
+	bool is_lazy = mp_workspace_get_entry(w, i)->tuning.start == MP_START_LAZY;
+
+	if (state == MP_STATUS_CONNECTED && wt->fresh)
+		mp_workspace_refresh(w, i, session);
+	else if (state != MP_STATUS_CONNECTED &&
+		 (state != MP_STATUS_FAILED || wt->start == START_ALL))
+		mp_workspace_start_server(w, i, session, is_lazy);
+}
+
+static bool wait_is_over(const struct wait *wt)
+{
+	struct mp_workspace *w = wt->peer->workspace;
+	mp_id session = wt->peer->session;
+
+	for (size_t i = 0; i < mp_workspace_count(w); i++)
+		if (wait_is_for(wt, i) &&
+		    (mp_workspace_get_state(w, i, session) == MP_STATUS_PENDING ||
+		     mp_workspace_is_refreshing(w, i, session)))
+			return false;
+	return true;
+}
+
+static void wait_freed(struct mp_grave *grave)
+{
+	struct wait *wt = mp_container_of(grave, struct wait, grave);
+
+	mp_arena_done(&wt->arena);
+	mp_free(wt->id);
+	mp_free(wt);
+}
+
+static void wait_close(struct wait *wt)
+{
+	struct mp_hub *hub = wt->peer->hub;
+
+	mp_timer_stop(&wt->timer);
+	mp_loop_unpost(hub->loop, &wt->task);
+	mp_watcher_leave(hub->pool, &wt->watcher);
+	mp_list_remove(wt->list, &wt->link);
+	wt->peer->open--;
+	mp_loop_bury(hub->loop, &wt->grave, wait_freed);
+}
+
+static int wait_write(const struct wait *wt, struct mp_buf *out)
+{
+	MP_CLEANUP(mp_status_list_freep) struct mp_status_list *servers = NULL;
+	struct mp_workspace *w = wt->peer->workspace;
+	size_t n = mp_workspace_count(w);
+	bool *only = mp_alloc((n + 1) * sizeof(*only));
+	struct mp_writer writer;
+	int r;
+
+	for (size_t i = 0; i < n; i++)
+		only[i] = wait_is_about(wt, i);
+	r = mp_status_list_take(w, wt->peer->session, only, wt->catalogs, &servers);
+	mp_free(only);
+	if (r < 0)
+		return r;
+	mp_write_init(&writer, out, NULL);
+	mp_write_begin_object(&writer);
+	r = mp_status_list_write(&writer, servers);
+	if (r < 0)
+		return r;
+	mp_write_end_object(&writer);
+	return mp_write_finish(&writer);
+}
+
+/* All have settled, or it took too long. */
+static void wait_answer(void *u)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf result;
+	struct wait *wt = u;
+	int r;
+
+	mp_buf_init(&result, wt->peer->max_result);
+	r = wait_write(wt, &result);
+	mp_control_peer_answer(wt->peer, mp_str_of(wt->id), &result, r);
+	wait_close(wt);
+}
+
+static void wait_compare(void *u)
+{
+	if (wait_is_over(u))
+		wait_answer(u);
+}
+
+static void wait_moved(void *u, mp_id instance)
+{
+	struct wait *wt = u;
+
+	(void)instance;
+	if (!mp_list_linked(&wt->task.link))
+		mp_loop_post(wt->peer->hub->loop, &wt->task);
+}
+
+static struct wait *wait_open(struct mp_control_statuses *ss, struct mp_str id)
+{
+	struct wait *wt = mp_alloc(sizeof(*wt));
+
+	wt->peer = ss->peer;
+	wt->list = &ss->open;
+	wt->id = mp_alloc(id.len + 1);
+	memcpy(wt->id, id.p, id.len);
+	wt->max_ms = MP_LIMIT_ONE_SHOT_MS;
+	mp_arena_init(&wt->arena, MP_LIMIT_ARENA);
+	mp_timer_init(&wt->timer, wt->peer->hub->loop, wait_answer, wt);
+	mp_task_init(&wt->task, wait_compare, wt);
+	mp_list_append(&ss->open, &wt->link);
+	wt->peer->open++;
+	return wt;
+}
+
+int mp_control_statuses_ask(struct mp_control_statuses *ss, struct mp_str id,
+			    const struct mp_tape *t, mp_value params, struct mcpool_error *reterr)
+{
+	struct mp_control_peer *p = ss->peer;
+	struct wait *wt;
+	int r = mp_control_peer_check(p, reterr);
+
+	if (r < 0)
+		return r;
+	wt = wait_open(ss, id);
+	r = mp_bind_read(&wait_table, t, params, &wt->arena, wt, NULL, NULL, reterr);
+	if (r < 0) {
+		wait_close(wt);
+		return r;
+	}
+	mp_watcher_join(p->hub->pool, &wt->watcher, wait_moved, wt);
+	for (size_t i = 0; i < mp_workspace_count(p->workspace); i++)
+		if (wait_is_for(wt, i))
+			wait_start_server(wt, i);
+	mp_timer_start(&wt->timer, wt->max_ms);
+	wait_moved(wt, 0);
+	return 0;
+}
+
+void mp_control_statuses_init(struct mp_control_statuses *ss, struct mp_control_peer *peer)
+{
+	ss->peer = peer;
+	mp_list_init(&ss->open);
+}
+
+void mp_control_statuses_done(struct mp_control_statuses *ss)
+{
+	MP_LIST_EACH(&ss->open, link)
+		wait_close(mp_container_of(link, struct wait, link));
+}
