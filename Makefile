@@ -3,7 +3,7 @@
 #   make            build build/mcpool            make run     build it and see it work
 #   make test       all tests, and lint           make check   TSan, analyzers, longer runs
 #   make bench      figures beside other programs make fuzz    FUZZ_SECONDS each (60)
-#   make install    PREFIX=/usr/local, DESTDIR    make format  lay out the code anew
+#   make install    PREFIX=/usr/local, DESTDIR    make format  lay out the code
 #   make lint       quick checks of the tree      make soak    crash loops in real time
 #   make test-clients   agents that people use, against the hub; brings them here (900 MB)
 #   make clean

@@ -1,6 +1,6 @@
 /*
  * front.c - HTTP on a loopback port by llhttp and epoll alone: each body goes to the echo server's
- * pipe as a line, each line that comes back is the answer of whoever has waited longest.
+ * pipe as a line, each line that comes back answers the request that has waited longest.
  */
 #include <fcntl.h>
 #include <llhttp.h>

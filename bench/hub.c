@@ -125,7 +125,7 @@ static double measure(const struct way *w, int calls)
 /* --- processes ------------------------------------------------------------------------------- */
 
 /*
- * Whoever speaks in turns is on one processor, all of them: on two the time of a call is that of
+ * Processes that take turns share one processor: on two the time of a call is that of
  * waking the other one up, and differs by four from run to run.
  */
 static void pin(unsigned processors)

@@ -47,7 +47,7 @@ static void check_row(const struct mp_names *n, size_t i, enum mp_naming style)
 	FUZZ_CHECK(mp_names_find(n, row->public_name, &candidates) == row && candidates == 1);
 	FUZZ_CHECK(i == 0 ||
 		   mp_str_compare(mp_names_get(n, i - 1)->public_name, row->public_name) < 0);
-	/* Its own name leads to it, to another's public name, or to nobody because of several. */
+	/* Its own name leads to it, to another's public name, or to none because several match. */
 	FUZZ_CHECK(mp_names_find(n, row->name, &candidates) || candidates > 1);
 }
 

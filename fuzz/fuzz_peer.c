@@ -1,6 +1,6 @@
 /*
  * fuzz_peer.c - a whole conversation: the input decides what each side does next, on a clock moved
- * by hand. After every step: nobody heard of an ending twice, and what is open adds up. At the end:
+ * by hand. After every step: no ending was reported twice, and the open calls add up. At the end:
  * every call that was started has ended, once.
  */
 #include "fuzz.h"

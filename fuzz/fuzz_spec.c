@@ -1,4 +1,4 @@
-/* fuzz_spec.c - any bytes as a launch: refused, or the same bytes again when written anew. */
+/* fuzz_spec.c - any bytes as a launch: refused, or the same bytes when written again. */
 #include "fuzz.h"
 
 #include "base/buf.h"

@@ -104,7 +104,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct mp_str all = fuzz_rest(&in);
 	struct mp_buf whole, cut;
 
-	if (all.len > 1 << 15) /* half of what a head may have: where it is cut is no matter */
+	if (all.len > 1 << 15) /* half the limit of a head: where it is cut does not matter */
 		return 0;
 	mp_buf_init(&whole, 1 << 24);
 	mp_buf_init(&cut, 1 << 24);

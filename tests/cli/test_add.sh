@@ -1,5 +1,5 @@
-# test_add.sh - `mcpool add` and `add-json`: every option, every refusal, what stands in the file afterwards,
-# and that what a person added may run while what only stands in the file may not.
+# test_add.sh - `mcpool add` and `add-json`: every option, every refusal, the file afterwards, and
+# that an entry added by a person may run while one merely found in the file may not.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 group=add

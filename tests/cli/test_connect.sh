@@ -78,7 +78,7 @@ t_uses_the_command_of_the_agent() {
 t_undoes_by_the_command_of_the_agent() {
 	agent claude && printf '{"mcpServers":{"mcpool":{"command":"/old/mcpool","args":["stdio"]}}}' >"$HOME/.claude.json" &&
 		here 0 connect claude --undo --yes && argv claude mcp remove --scope user mcpool && rm "$work/claude.argv" &&
-		here 0 connect claude --write --yes && says err 'mcp remove --scope user mcpool' && # another path: anew
+		here 0 connect claude --write --yes && says err 'mcp remove --scope user mcpool' && # another path: written again
 		[ "$(grep -c '^==$' "$work/claude.argv")" = 2 ]
 }
 
@@ -217,7 +217,7 @@ t_links_and_later_edits() {
 		rm "$cursor" && mkdir "$cursor" && here 3 connect cursor --write --yes && says err 'it is a folder'
 }
 
-# Empty ones are as good as none; what is no object of servers is named with its file.
+# Empty ones are as good as none; a value that is not an object of servers is named with its file.
 t_odd_files() {
 	mkdir -p "$HOME/.cursor" || return 1
 	for text in '' '  \n'; do

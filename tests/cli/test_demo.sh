@@ -39,7 +39,7 @@ ended() { # EXIT CODE: it has ended, with this code, within 5 s
 }
 stop() { hang_up && ended 0; }
 lives() { kill -0 "$pid" 2>/dev/null; }
-# TEXT [N]: stands in N lines at least of what the server has said, all whole, now or within 5 s
+# TEXT [N]: at least N complete lines of the server contain it, now or within 5 s
 await() {
 	for _ in $(seq 250); do
 		[ "$(grep -cF -- "$1" "$work/out")" -ge "${2:-1}" ] && [ -z "$(tail -c 1 "$work/out")" ] && return
@@ -294,7 +294,7 @@ t_listens_end_in_order() {
 }
 t_listen_needs_a_filter() { start && mask 1 subscriptions/listen && gets 1 -32602 && stop; }
 
-# --- what is no message ---
+# --- invalid messages ---
 t_not_json() { legacy && say 'what?' '{"jsonrpc":"2.0"' && await '"id":null,"error":{"code":-32700' 2 && stop; }
 t_not_a_message() {
 	legacy && say '{}' '{"jsonrpc":"1.0","id":1,"method":"ping"}' '[]' '7' && await '"code":-32600' 4 && gets 1 -32600 && ask 2 ping && gets 2 '{}' && stop

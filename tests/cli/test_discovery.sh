@@ -210,7 +210,7 @@ t_settings_of_a_project() {
 		shows naming '"passthrough"' mcp.json:1 && put project/.mcpool/mcp.json '{"mcpool": {"naming": "server__tool"}}' &&
 		run 0 config show --json && shows naming '"mcp__server__tool"' default
 }
-# What nobody approved takes nothing away from what the user did approve.
+# An unapproved entry takes nothing away from an approved one.
 t_an_unapproved_project_takes_no_name() {
 	bare && put home/.cursor/mcp.json "$(one a mine)" && run 0 trust --yes && put project/.cursor/mcp.json "$(one a theirs)" &&
 		lists a && json 'd.servers[0].command === "mine" && d.servers[0].state === "ready"' && lists 'a a' --all &&

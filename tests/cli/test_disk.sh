@@ -72,7 +72,7 @@ t_read_only_folder() {
 	fi
 	all_fail "Permission denied; nothing was changed, check the permissions of $XDG_CONFIG_HOME/mcpool"
 }
-mcpool_of_nobody() { # a copy that nobody may reach, run as nobody
+mcpool_of_nobody() { # a copy in a folder without access, run as user 65534
 	cp "$mcpool" "$work/mcpool.real" && chmod 755 "$work/mcpool.real" && mcpool=$work/mcpool.nobody &&
 		printf '#!/bin/sh\nexec setpriv --reuid 65534 --regid 65534 --clear-groups "%s" "$@"\n' "$work/mcpool.real" >"$mcpool" && chmod 755 "$mcpool"
 }

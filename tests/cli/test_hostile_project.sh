@@ -76,7 +76,7 @@ write_allowed() {
 most=1000
 [ -z "$sanitized" ] || most=3
 
-# looked WANTED ARGUMENTS...: exit code, nothing ran, nobody was called, nothing else was read
+# looked WANTED ARGUMENTS...: exit code; nothing ran, nothing was dialled, nothing else was read
 looked() {
 	wanted=$1
 	shift

@@ -111,7 +111,7 @@ t_arguments_of_a_wrong_type() { run '1|2' call add a=two b=3 -- $node $servers/s
 t_arguments_that_are_not_json() { run 2 call add --args '{a:1}' -- $node $servers/sdk1.mjs && says err args; }
 
 # Eras.
-t_dual_is_spoken_to_in_the_modern_era() { # a question nobody can answer is an error of the protocol there
+t_dual_is_spoken_to_in_the_modern_era() { # a server request without a client for it is a protocol error there
 	run 5 call ask -- $node $servers/sdk2-dual.mjs && blames sdk2-dual json_rpc -32021
 }
 t_dual_as_legacy() {

@@ -62,7 +62,7 @@ finish() { # [CODE]: what serve started is told to go, and nothing is left of it
 seven() { for i in 1 2 3 4 5 6 7; do server "s$i"; echo; done; }
 
 # A34 A35 A36
-# Seven are fine, one hangs, one is not there, one dies; nobody waits for anybody.
+# Seven are fine, one hangs, one is not there, one dies; none waits for another.
 t_the_gate_has_what_there_is() {
 	oldIFS=$IFS
 	IFS='
@@ -109,7 +109,7 @@ t_a_lazy_server_is_visited() {
 		eventually 5 is_gone a && finish
 }
 
-# A tool that nobody knows yet is waited for while a server is on its way; one that never comes is said.
+# A call of an unknown tool waits while a server starts; a tool that never appears is reported.
 t_a_late_tool() {
 	configure '' "$(server slow "$(knob SLOW_START 1000)")" &&
 		serve --call echo --args '{"message":"late"}' && holds 'gate.late.length === 1' &&
@@ -118,7 +118,7 @@ t_a_late_tool() {
 }
 
 # toolsAllowed and toolsDenied hold here, too.
-# What its entry keeps out is not called, whoever calls.
+# A tool that its entry denies is never called.
 t_a_tool_that_is_not_allowed() {
 	for list in '"toolsDenied":["ec*"]' '"toolsAllowed":["add"]'; do
 		configure '' "$(server a '' "$list")" && serve --call mcp__a__echo --args '{"message":"x"}' &&
@@ -144,7 +144,7 @@ leaves_on() { # SIGNAL CODE
 	began=$(now)
 	ended "$2" 6 && nothing_left 1 || return 1
 	took=$(($(now) - began))
-	within 5000 && holds 'lines.every((l) => l.number || l.gate || l.listening)' # to be told to go is no error
+	within 5000 && holds 'lines.every((l) => l.number || l.gate || l.listening)' # a requested stop is not an error
 }
 t_sigterm_stops_ten() { leaves_on TERM 0; }
 t_sighup_stops_ten() { leaves_on HUP 0; }
@@ -162,7 +162,7 @@ t_sigkill_leaves_none() { # in 2 s, as README says
 	[ "$sanitized" ] || within 2000
 }
 
-# Killed, it comes back, and nobody else notices.
+# Killed, it is restarted, and no other server is affected.
 t_a_killed_server_comes_back() { # D22 E64
 	configure '"startup":{"windowMs":10000}' "$(server a)" "$(server b)" "$(server c)" && serve || return 1
 	a=$(pid_of a) b=$(pid_of b) c=$(pid_of c)
@@ -220,7 +220,7 @@ t_a_broken_file_changes_nothing() {
 		says err "$config: there is no such file" && finish
 }
 
-# It takes no call any more, and no probe: it is restarted. A slow call alone is no reason.
+# It takes no call any more, and no probe: it is restarted. A slow call alone does not restart it.
 t_a_hang_ends_in_a_restart() {
 	configure '' "$(server a "$(knob BLOCK forever),$(knob FROM_CALL 1)" '"toolTimeout":400')" &&
 		serve --call echo --args '{"message":"x"}' &&
@@ -331,7 +331,7 @@ t_a_terminal() {
 }
 
 # D36 D49 D50 D51
-# What operators need to know of restarts stands in the manual, with the values that hold.
+# The manual has what operators need to know of restarts, with the real values.
 t_the_manual_explains_restarts() {
 	sed 's/\\f.//g; s/^\.[A-Z]* //' doc/mcpool-config.5 >"$work/page"
 	tr -s ' \n' '  ' <"$work/page" >"$work/words"

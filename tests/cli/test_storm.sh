@@ -1,5 +1,5 @@
 # test_storm.sh - twenty shells add and remove servers at the same time, each with the real program, and kill some of
-# them on the way. Whoever reads the file meanwhile finds it whole; in the end it holds what was reported, with every comment.
+# them on the way. A reader always finds a complete file; in the end it has what was reported, with every comment.
 # tests/unit/config/test_storm.c does the same to the writer alone, 20 times 50 rounds; here it is 20 times 20, for the time it takes.
 set -u
 cd "$(dirname "$0")/../.." || exit 1

@@ -66,7 +66,7 @@ t_a_file_of_10_gigabytes() { truncate -s 10G .mcp.json && strange .mcp.json '107
 t_links_in_a_circle() { ln -s loop .mcp.json && ln -s .mcp.json loop && strange .mcp.json circle; }
 t_a_link_to_itself() { ln -s .mcp.json .mcp.json && strange .mcp.json circle; }
 t_a_file_of_the_kernel() { ln -s /proc/self/environ .mcp.json && best_of_3 0 && says out of-the-user of-the-project && silent_on err HOME=; }
-t_a_link_that_leads_nowhere() { # is no file, and nothing to warn of
+t_a_link_that_leads_nowhere() { # counts as no file, without a warning
 	ln -s nowhere .mcp.json && run 0 list && says out of-the-user of-the-project && silent_on err .mcp.json
 }
 t_a_file_nobody_may_read() {

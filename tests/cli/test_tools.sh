@@ -119,7 +119,7 @@ t_a_disabled_server_is_left_out() {
 		json 'd.tools.length === 10 && d.errors.length === 0' && starts off 0 && with 3 tools off && says err 'mcpool enable off'
 }
 
-# What stands in a project's file is nobody's word: it is counted, and not touched.
+# An entry merely found in a project's file is counted and not started.
 t_what_needs_approval_is_counted() { # U4
 	mkdir -p "$work/project" && printf '{"mcpServers": {"a": {"command": "touch", "args": ["%s"]}, "b": {"command": "x"}}}' "$work/touched" \
 		>"$work/project/.mcp.json" && mcpool=$absolute && node=$PWD/$node && cd "$work/project" && run 7 tools &&
@@ -173,13 +173,13 @@ t_a_call_starts_one_server() {
 		says out 2 && starts one 0 && starts two 2
 }
 
-# A name without a server in it: whoever is not remembered must be asked.
+# A name without a server in it: servers without a cached list are asked.
 t_a_bare_name() {
 	config "$two"', "far": {DEMO, "env": {"MCPOOL_DEMO_TOOLS": "2", "MCPOOL_DEMO_STATE": "WORK/far"}}' && with 0 call tool_2 && starts far 1 &&
 		starts one 1 && with 0 call tool_2 && starts far 2 && starts one 1
 }
 
-# A server that has a new tool since it was last seen: whoever names it means the tool.
+# A server that has a new tool since it was cached: a full name finds it.
 t_an_old_memory_is_no_refusal() {
 	config '"it": {"command": "sh", "args": ["-c", "exec env $(cat WORK/knobs) '"$demo_server"'"]}' &&
 		echo "MCPOOL_DEMO_STATE=$work/it" >"$work/knobs" && with 0 tools && starts it 1 &&

@@ -1,4 +1,4 @@
-# test_trust.sh - what only stands in a file asks before it runs: shown whole, no by default, bound to
+# test_trust.sh - an entry merely found in a file needs approval: shown whole, no by default, bound to
 # the entry, its file, its project and the scripts it names.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -104,7 +104,7 @@ t_a_remote_one_is_shown() {
 		silent_on out abcdefgh
 }
 
-# Nobody to ask.
+# No terminal.
 t_no_terminal_is_no() { # U4
 	put one '{"command": "true"}' && run 7 trust && says out '"true"' && says err 'no terminal' && state one needs-approval
 }

@@ -12,7 +12,7 @@ model() {
 	wait_for_line "$work/model" '^port ' 10 && port=$(sed -n 's/^port //p' "$work/model")
 }
 
-# exec_codex: one turn; nobody is asked, because there is nobody
+# exec_codex: one turn, without questions
 exec_codex() {
 	STUB_KEY=x in_project 90 codex exec --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox -c model=stub \
 		-c model_provider=stub -c 'model_providers.stub.name="stub"' -c "model_providers.stub.base_url=\"http://127.0.0.1:$port/v1\"" \

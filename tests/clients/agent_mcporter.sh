@@ -6,7 +6,7 @@ group=mcporter
 agent mcporter "$agents/.bin/mcporter"
 config=$work/mcporter.json
 
-# It hands HOME and PATH on, so the folder of the socket stands in the entry, as `connect` writes it.
+# It passes only HOME and PATH, so the entry has the folder of the socket, as `connect` writes it.
 used() {
 	in_project 60 mcporter --config "$config" list && says out 'mcpool (' '1 healthy' &&
 		in_project 60 mcporter --config "$config" call mcpool.mcp__old__add a=2 b=3 && [ "$(cat "$work/out")" = 5 ] &&

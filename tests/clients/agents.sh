@@ -9,7 +9,7 @@ user=$HOME/.config/mcpool/mcp.json
 mkdir -p "$bin" "$work/project/.git"
 PATH=$bin:$(dirname "$node"):/usr/bin:/bin
 TERM=dumb
-# No reports, no updates; a proxy that nobody listens at stops what tries all the same.
+# No reports, no updates; a proxy address without a listener stops what tries anyway.
 DISABLE_TELEMETRY=1 DISABLE_AUTOUPDATER=1 DISABLE_ERROR_REPORTING=1 CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1
 HTTPS_PROXY=http://127.0.0.1:9 HTTP_PROXY=http://127.0.0.1:9 NO_PROXY=127.0.0.1,localhost
 export PATH TERM DISABLE_TELEMETRY DISABLE_AUTOUPDATER DISABLE_ERROR_REPORTING CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC

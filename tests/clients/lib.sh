@@ -6,7 +6,7 @@ tree=$PWD
 # entry NAME SCRIPT [MORE]: a server on Node
 entry() { printf '"%s":{"command":"%s","args":["%s"]%s}' "$1" "$node" "$2" "${3:+,$3}"; }
 
-# A legacy server asks only where it is known whom: hence serial.
+# A legacy server may send requests only if their session is known: hence serial.
 every_kind() {
 	configure "$user" "$(entry old "$tree/$servers/sdk1.mjs" '"mode":"serial"')" \
 		"$(entry new "$tree/$servers/sdk2-modern.mjs")" "$(entry every "$tree/$npm/server-everything/dist/index.js")" &&

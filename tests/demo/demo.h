@@ -111,7 +111,7 @@ static inline struct mp_str mp_demo_id(const struct mp_demo_call *c)
 
 /* --- demo_server.c: begin, dispatch, leave --------------------------------------------------- */
 
-/* Exit with this code as soon as all answers are out (or nobody takes them). */
+/* Exit with this code as soon as all answers are out (or the client stopped reading). */
 void mp_demo_leave(struct mp_demo *d, int exit_code);
 /* Forget a request without an answer. */
 void mp_demo_drop(struct mp_demo_call *c);

@@ -4,7 +4,7 @@
  */
 #include "demo/demo.h"
 
-/* The id of the stream stands in everything that is sent on it. */
+/* Every message on the stream has its id. */
 static struct mp_writer *begin_on(struct mp_demo_call *stream)
 {
 	struct mp_writer *w = mp_demo_begin_object(stream->demo);

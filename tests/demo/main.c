@@ -149,7 +149,7 @@ static void watch_idleness(struct mp_demo *d)
 		mp_timer_start(&d->idle_timer, d->knobs.exit_idle_ms);
 }
 
-/* A stream that is listened on is no work. */
+/* An open listen stream does not count as work. */
 static bool is_idle(const struct mp_demo *d)
 {
 	MP_LIST_EACH(&d->calls, link) {
@@ -176,7 +176,7 @@ static void on_change(void *u)
 
 /* --- messages ------------------------------------------------------------------------------- */
 
-/* What is cancelled gets no answer; what is unknown or answered already is no mistake. */
+/* A cancelled request gets no answer; an unknown id is ignored. */
 static void cancel(struct mp_demo *d, const struct mp_message *m)
 {
 	mp_value id = mp_value_get(m->tape, m->params, "requestId");
@@ -184,7 +184,7 @@ static void cancel(struct mp_demo *d, const struct mp_message *m)
 
 	if (!c)
 		return;
-	if (c->question) { /* nobody needs to ask the user any more */
+	if (c->question) { /* the user need not be asked any more */
 		mp_write_member_i64(mp_demo_begin_object(d), "requestId", c->question);
 		mp_demo_notify(d, MP_METHOD_CANCELLED);
 	}
@@ -289,7 +289,7 @@ static void on_ended(void *u, const struct mcpool_error *why)
 {
 	struct mp_demo *d = u;
 
-	(void)why; /* a client that goes is no trouble */
+	(void)why; /* a client that leaves is not an error */
 	if (mp_demo_mischief_may_leave(&d->knobs))
 		mp_demo_leave(d, EXIT_DONE);
 }

@@ -71,7 +71,8 @@ static void wait_ms(int64_t ms)
 		;
 }
 
-/* A byte more per start; the place behind our own byte is our number, whoever else starts. */
+/* A byte more per start; the offset after our own byte is our number, also if others start at the
+ * same time. */
 static int64_t count_start(const char *file)
 {
 	int fd = open(file, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);

@@ -238,7 +238,7 @@ static int pour_letters(int64_t n)
 /* The frame around the body, cut in two where the letters belong. */
 static int pour_around(struct mp_demo *d, size_t at, int64_t letters)
 {
-	/* The body stands in the frame as it is, with two bytes behind it: brace and newline. */
+	/* The frame contains the body unchanged, followed by two bytes: brace and newline. */
 	size_t split = d->frame.len - 2 - d->body.len + at;
 	struct mp_str before = {d->frame.data, split};
 	struct mp_str behind = {d->frame.data + split, d->frame.len - split};

@@ -58,7 +58,7 @@ const kinds = {
 		socket.write(i % 2 ? head('POST', '/nothing', 'Content-Length: 60000\r\n') : 'GET / HTTP/1.1\r\nX: ');
 		socket.timer = setInterval(() => socket.write('a'), 5000);
 	},
-	// attack-S11: answers that nobody reads; one in fifty has the token and asks for a large one
+	// attack-S11: responses that are never read; one in fifty has the token and asks for a large one
 	unread(socket, i) {
 		socket.pause();
 		socket.write(i % 50 ? head('GET', '/', '').repeat(2000) : call('big', { bytes: 4 * MIB }));

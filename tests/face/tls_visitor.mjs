@@ -91,7 +91,7 @@ const cases = {
 		s.removeAllListeners('close');
 		s.destroy();
 	},
-	// Requests one behind another, and one who reads slowly, beside whom others are served at once.
+	// Pipelined requests, and a slow reader beside which others are served at once.
 	async slow() {
 		const s = await dial();
 		s.pause();
@@ -113,7 +113,7 @@ const cases = {
 		other.removeAllListeners('close');
 		other.destroy();
 	},
-	// Whoever begins a handshake and does not end it has 10 s, whatever he begins with.
+	// A client that does not complete its handshake has 10 s, whatever it begins with.
 	async handshake() {
 		const begin = [Buffer.alloc(0), Buffer.from([22, 3, 1]), Buffer.from([22, 3, 1, 2, 0, 1, 0, 1, 252, 3, 3])];
 		const ends = await Promise.all(begin.map((bytes) => new Promise((done) => {

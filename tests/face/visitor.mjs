@@ -147,7 +147,7 @@ async function rotation() {
 			complain(`${path}: opened ${opened}, closed after ${ms} ms`);
 }
 
-// A client that does not read, and one that says a byte a second, cost nobody else anything.
+// A client that does not read, and one that says a byte a second, cost other clients nothing.
 async function neighbours() {
 	const lazy = connect(+port, hostname);
 	lazy.on('error', () => {});

@@ -161,7 +161,7 @@ async function question({ a, mode }, kind, more = {}) {
 
 const elicitation = (cell) => question(cell, 'elicit');
 const sampling = (cell) => question(cell, 'sample');
-// Nothing in that question says whom it is for, so one is asked at a time.
+// That request does not say which session it is for, so one is made at a time.
 let line = Promise.resolve();
 const roots = (cell) => (line = line.catch(() => {}).then(() => question(cell, 'roots')));
 // Not on the stream of its call: of no call in particular.
@@ -198,7 +198,7 @@ async function undeclared({ mute, mode }) {
 	return 'refused';
 }
 
-// A call that was given up may still ask; whoever is served then is not asked in its place.
+// A call that was given up may still send a request; the session served next does not get it.
 async function askLate({ a, b, mode, notes }, after) {
 	const about = newTag(a), tag = newTag(b);
 	const { id } = a.begin('tools/call', {
@@ -222,7 +222,7 @@ async function late_question(cell) {
 	throw new Error('calls that were given up are answered');
 }
 
-// Behind a call that was given up nobody knows for a while whom a question is about, so these come last.
+// After a call that was given up, server requests cannot be attributed for a while, so these come last.
 export const lastCells = { cancel, late_question };
 
 export const cells = {
@@ -230,7 +230,7 @@ export const cells = {
 	loose, logging_busy, elicitation_busy, elicitation_both, undeclared,
 };
 
-// --- what reached whom ----------------------------------------------------------------------------
+// --- which session got what ------------------------------------------------------------------------
 
 // Everything an agent heard is its own, or about the lists that all share.
 export function lookForForeign(agent) {

@@ -17,7 +17,7 @@ export async function within(promise, words, ms = patience) {
 export class Agent {
 	heard = []; // notifications
 	asked = []; // questions of servers, as they came
-	stray = []; // answers that nobody waits for
+	stray = []; // answers without a request
 	#waiting = new Map();
 	#watching = new Set();
 	#last = 0;
@@ -78,7 +78,7 @@ export class Agent {
 		};
 	}
 
-	// One request and one answer. {id, answer}: for whoever wants to give it up.
+	// One request and one answer. {id, answer}: for a caller that may cancel it.
 	begin(method, params = {}, more = {}) {
 		const id = ++this.#last;
 		const answer = new Promise((done) => this.#waiting.set(id, done));

@@ -129,7 +129,7 @@ static void look_after(void)
 	hub = 0;
 }
 
-/* Whoever comes while nobody is there is the reason to start. */
+/* A connection while no hub runs is the reason to start one. */
 static void watch(char **argv)
 {
 	struct pollfd fds[3] = {{.fd = notices, .events = POLLIN}};

@@ -18,7 +18,7 @@ const agents = ['stdio', 'http', 'sse', 'ws']
 
 // --- what is to be expected -----------------------------------------------------------------------
 
-const hasOrigin = (mode) => mode === 'serial' || mode === 'session'; // whoever is served
+const hasOrigin = (mode) => mode === 'serial' || mode === 'session'; // the session that is served
 const questions = ['elicitation', 'sampling', 'roots', 'elicitation_busy', 'elicitation_both'];
 // Modern requests over HTTP stand alone: to servers they are one session.
 const isOneSession = (agent) => agent.way === 'http' && agent.era === 'modern';

@@ -26,7 +26,7 @@ const refused = async (answer, words) => {
 	must(error?.code === -32602, [words, error ?? result]);
 };
 
-// Whoever it belongs to still has it, or it was ended for being attacked; never is it used by what was forged.
+// Its session still has it, or it was ended because of the attack; a forged state never uses it.
 async function settle(who, one) {
 	const back = await bring(who, one);
 	must(back.result?.content[0].text === `accept ${who.name}` || back.error?.code === -32602, back);

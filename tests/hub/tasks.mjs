@@ -10,7 +10,7 @@ const must = (ok, words) => {
 const said = ({ result }) => result?.content?.[0].text;
 const tool = 'mcp__t__later';
 const isOurs = (name) => /^[0-9a-f]{32}$/.test(name);
-// Over HTTP a modern request stands alone: there, whoever knows a name began it.
+// Over HTTP a modern request has no session: a task belongs to every client that knows its id.
 const knowsAll = way === 'http' && era === 'modern';
 
 async function enter(name, can) {

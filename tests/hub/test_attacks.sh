@@ -14,7 +14,7 @@ serving() {
 }
 stopped() { kill -TERM "$hub" && wait "$hub" && nothing_left 5; }
 
-# The tool asks; whoever owns the call, and nobody else, may go on with it.
+# The tool sends a server request; only the session of the call may continue it.
 seals() { # WAY
 	entry=$(printf '"q":{"command":"%s","args":["%s"],"mode":"session"}' "$node" "$PWD/$servers/sdk1.mjs")
 	if [ "$1" = http ]; then # who stands alone is known by the stream of a server that has streams
@@ -90,7 +90,7 @@ t_pins_cannot_be_flooded() {
 		talk attacks_steps.mjs#call_the_changed_tool && says out frozen && stopped
 }
 
-# attack-S4 a: a URI that looks like one of ours leads to the server that it names, whoever lists it.
+# attack-S4 a: a URI that looks like one of ours leads to the server that it names, whichever server lists it.
 t_wrapped_uris_cannot_be_taken() {
 	inner=file%3A%2F%2F%2Fshared
 	configure "$user" "$(taker aevil '{"who":"aevil","resources":["file:///shared","mcpool://bank/'$inner'","mcpool://bank/bank%3A%2F%2Fother"]}')" \

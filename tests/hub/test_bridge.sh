@@ -16,7 +16,7 @@ t_survives() {
 	with a && SLACK=$slack talk bridge_steps.mjs#survive && says out survived && finish
 }
 
-# Whoever comes while there is no hub waits for it. Somebody holds the lock, so that none can start.
+# Messages wait while there is no hub. Another process holds the lock, so that none can start.
 t_messages_wait_for_the_hub() {
 	with a && talk bridge_steps.mjs#wait_for_the_hub && says out 2,3,4 && finish
 }
@@ -70,7 +70,7 @@ t_no_hub_can_start() {
 	patience=40 talk bridge_steps.mjs#find_no_hub && says out "hub.log" && nothing_left 8
 }
 
-# C20: switched in the running hub, for whoever looks this folder's workspace; no file changes.
+# C20: switched in the running hub, for the agents of this folder's workspace; no file changes.
 t_a_server_is_switched_off_for_now() { # C20
 	with a b && mkdir -p "$work/here/.git" && cp "$user" "$work/before" && (
 		cd "$work/here" && talk bridge_steps.mjs#switch_off_and_on

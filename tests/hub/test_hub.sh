@@ -1,4 +1,4 @@
-# test_hub.sh - one hub per user: elections, what is planted, up and down, who stops whom.
+# test_hub.sh - one hub per user: elections, planted files, up and down, which process stops which.
 # `sh tests/hub/test_hub.sh two_at_once` runs one case.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -46,13 +46,13 @@ runners() {
 }
 one_left() { [ "$(runners)" = 1 ] && running; }
 
-# What a killed one left behind is in nobody's way; its servers are gone, too.
+# The leftovers of a killed hub do not disturb the next one; its servers are gone, too.
 t_a_killed_hub_leaves_nothing_that_matters() {
 	with a && up && eventually 5 connected && kill -KILL "$(hub_pid)" && [ -S "$sock" ] &&
 		nothing_left 3 && [ -S "$sock" ] && run 0 up && running && finish
 }
 
-# Of a process that is killed the socket is the last to go: whoever knocks there hears nothing, and there is no hub.
+# Of a process that is killed the socket goes last: a client that connects gets no answer, and there is no hub.
 t_up_right_after_a_kill() {
 	with a || return 1
 	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
@@ -88,7 +88,7 @@ t_a_long_path_is_replaced_by_a_short_one() {
 	[ "$(stat -c '%a %u' "$place")" = "700 $(id -u)" ] && run 0 down && nothing_left 3 && rm -r "$place"
 }
 
-# In a container nobody may bury the dead: a hub that has ended is gone all the same.
+# In a container zombies may remain: a hub that has ended counts as gone.
 t_down_does_not_wait_for_a_burial() {
 	with a || return 1
 	MCPOOL_TEST_MARK="$work" sh -c '"$0" serve >"$1" 2>&1 </dev/null & exec sleep 30' "$mcpool" "$work/serve.log" &
@@ -96,7 +96,7 @@ t_down_does_not_wait_for_a_burial() {
 	eventually 10 running && run 0 down && within 3000 && says out "has stopped" && kill "$parent" && nothing_left 2
 }
 
-# Whoever is in is told; a bridge stays.
+# Connected clients are told; a bridge stays.
 t_down_waits_for_what_is_under_way() {
 	with a && up || return 1
 	talk hub_steps.mjs#stay_while_the_hub_leaves && says out "has stopped" back && finish

@@ -51,7 +51,7 @@ both_keys() { # KIND
 		come_up 3 && told_so && pinned_so "$1"
 }
 
-# All of it, as much as is wanted, nothing; whoever says it is named.
+# All of it, as much as is wanted, or nothing; each under the name of its server.
 told_so() {
 	talk 'const { instructions } = await init(); return { instructions };' &&
 		json 'd.instructions.includes("### chatty\n\nFirst words, then many others that follow them.\n")' &&

@@ -1,5 +1,5 @@
 # test_matrix.sh - what agents have of servers behind the hub: both eras on either side, four ways in, four pool
-# modes, six kinds of servers; and two agents at once, neither of whom gets what is the other's. The table of pool modes in
+# modes, six kinds of servers; and two agents at once, neither of which gets messages of the other. The table of pool modes in
 # mcpool-config(5) is made of what was seen: `sh tests/hub/test_matrix.sh --write` puts it there.
 # `sh tests/hub/test_matrix.sh legacy_http` looks at one kind; see matrix.mjs for narrowing further.
 set -u

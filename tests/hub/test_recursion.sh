@@ -19,7 +19,7 @@ command() {
 	printf ']}'
 }
 
-# What is known to lead here is no server, in whatever file it stands.
+# An entry that is known to lead here is ignored, in whichever file it is.
 t_wrappers_are_recognised() {
 	mkdir -p "$HOME/.cursor"
 	configure "$user" "$(server a)" "$(command me "$mcpool" stdio)" && configure "$HOME/.cursor/mcp.json" \
@@ -82,7 +82,7 @@ t_its_own_address_is_no_server() {
 	kill -TERM "$mcpool_pid" && ended 0 8 && nothing_left 3
 }
 
-# To look at it from outside is nobody's recursion.
+# A client of the bridge that the hub did not start is allowed.
 t_talking_to_the_bridge_by_hand_works() {
 	with a && up && run 0 tools -- "$mcpool" stdio && says out mcp__a__echo && finish
 }

@@ -1,5 +1,5 @@
 # test_systemd.sh - a hub that a service manager starts when somebody comes: sockets that are handed over and stay,
-# and what the manager hears. manager.c stands in for systemd. `sh tests/hub/test_systemd.sh down` runs one case.
+# and what the manager hears. manager.c plays systemd. `sh tests/hub/test_systemd.sh down` runs one case.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 group=systemd
@@ -22,7 +22,7 @@ started() { sed -n 's/^started //p' "$work/manager" | tail -n 1; }
 # over: the manager ends it, in order; nothing is left
 over() { kill -TERM "$manager_pid" && wait "$manager_pid" && heard '^ended 0' && nothing_left 3; }
 
-# Nobody: nothing runs. Somebody: it is there, and is the one that was started.
+# Without a client nothing runs. With one the hub is there, and is the one that was started.
 t_activation() {
 	with a && managed && sleep 0.5 && never started && run 0 status --json && json "d.hub.pid === $(started)" &&
 		heard '^heard READY=1' && said 1 '^started' && talk hub_steps.mjs#list && says out mcp__a__echo &&
@@ -41,7 +41,7 @@ t_watchdog() {
 		{ [ "$n" -ge 6 ] && [ "$n" -le 16 ] || { echo "$n times in 2 s"; return 1; }; } && over
 }
 
-# The socket is the manager's: it stays, and whoever comes next starts the hub again.
+# The socket is the manager's: it stays, and the next client starts the hub again.
 t_down() {
 	with a && managed && run 0 status && heard READY=1 && first=$(started) && run 0 down && says out "has stopped (it was process $first)" &&
 		heard '^ended 0' && heard STOPPING=1 && [ -S "$sock" ] && sleep 0.5 && said 1 '^started' &&

@@ -131,7 +131,7 @@ t_failures_are_the_same_by_both_ways() {
 		both 5 call --json b/crash && both 0 call a/echo message=again && finish
 }
 
-# One that was given up is tried again for whoever asks for it.
+# A server that was given up is tried again when a verb asks for it.
 t_a_command_that_is_not_there_yet() {
 	trusted "$(noting a)" "\"gone\":{\"command\":\"$work/later\"}" && up && eventually 5 settled && both 4 call gone/echo message=hi &&
 		both 4 call --json gone/echo message=hi && both 4 tools gone &&
@@ -161,7 +161,7 @@ t_one_server_keeps_its_uris() {
 		both 5 read demo://nothing && run 0 read demo://logo && both 0 call echo message=hi && finish
 }
 
-# What was just written is there at once: nobody waits for the hub to notice.
+# A server that was just added is there at once: verbs do not wait for the hub to notice.
 t_a_server_that_was_just_added_is_there() {
 	trusted "$(noting a)" && up && eventually 5 settled || return 1
 	for i in 1 2 3; do
@@ -191,7 +191,7 @@ t_cancelling_reaches_the_server() {
 		run 0 call a/echo message=on && starts a 1 && finish
 }
 
-# The hub dies in the middle: what became of the call nobody knows, and that is said.
+# The hub dies during a call: its outcome is unknown, and the verb says so.
 t_the_hub_dies_in_a_call() {
 	trusted "$(noting a "\"MCPOOL_DEMO_LEDGER\":\"$work/ledger\"")" && up && eventually 5 settled || return 1
 	start call --json a/sleep ms=20000

@@ -1,4 +1,4 @@
-# test_versions.sh - a newer bridge replaces an older hub by draining it, and nobody loses anything by that.
+# test_versions.sh - a newer bridge replaces an older hub by draining it, and no call is lost.
 # $next is the same program with a later version (hub/next_version.c). `sh tests/hub/test_versions.sh NAME` runs one case.
 set -u
 cd "$(dirname "$0")/../.." || exit 1

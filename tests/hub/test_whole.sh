@@ -117,7 +117,7 @@ seen_by_an_agent() {
 
 # --- results ---------------------------------------------------------------------------------------
 
-# Too much for a screen: both ends, how much is missing, and all of it for whoever has the handle.
+# Too much for a screen: both ends, how much is missing, and all of it through the handle.
 t_oversize_result() { # U22
 	given "$(demo a '"env":{"WHO":"a"}')" '"result":{"maxBytes":1000}' && run 0 call a/big bytes=5000 && cp "$work/out" "$work/shown" &&
 		[ "$(wc -c <"$work/shown")" -lt 1200 ] && grep -q 'TRUNCATED 4000 bytes' "$work/shown" || { echo "shown: $(head -c 300 "$work/shown")"; return 1; }

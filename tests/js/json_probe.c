@@ -1,7 +1,7 @@
 /*
  * json_probe.c - our JSON layer for tests in JavaScript.
  * Reads frames `MODE LENGTH\n` and so many bytes; answers each with a line: `refuse`, or `accept`
- * and the document written anew on one line. MODE is strict or jsonc, or `set` with the frames of a
+ * and the document written on one line. MODE is strict or jsonc, or `set` with the frames of a
  * path (a JSON array of strings) and of a value behind it: the text after mp_edit_set(), as a JSON
  * string.
  */

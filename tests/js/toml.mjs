@@ -1,6 +1,6 @@
 // toml.mjs - a second opinion on our TOML reader: the npm package smol-toml on the table of cases and
 // on documents made from a fixed seed, whole and damaged. Both accept with the same values, or both
-// refuse; where smol-toml is no reader of TOML 1.0, the reason stands below, is counted and printed.
+// refuse; where smol-toml differs from TOML 1.0, the reason is given below, counted and printed.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -102,7 +102,7 @@ static int compare(const void *a, const void *b)
 	return x->took_us < y->took_us ? -1 : x->took_us > y->took_us;
 }
 
-/* Nobody asks for the calls in their order any more. */
+/* The order of calls does not matter any more. */
 static void print_latencies(struct drive *d)
 {
 	qsort(d->calls, (size_t)d->ended, sizeof(*d->calls), compare);

@@ -42,7 +42,7 @@ struct call {
 	bool is_ended;
 };
 
-/* Nobody is killed twice. */
+/* No server is killed twice. */
 struct life {
 	mp_id instance;
 	uint64_t starts;

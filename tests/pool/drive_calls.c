@@ -133,7 +133,7 @@ static void ask_next(void *u)
 	mp_timer_start(&c->timer, 1);
 }
 
-/* Whoever was turned away takes a breath, or a server that is down would use up all calls. */
+/* A refused caller waits a moment, or a server that is down would use up all calls. */
 static void go_on(struct call *c, enum mp_outcome outcome)
 {
 	struct drive *d = c->s->d;

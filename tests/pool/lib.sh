@@ -1,5 +1,5 @@
 # lib.sh - for tests that drive the pool: a demo server behind many sessions, and a judge of its ledger.
-# The ledger is synced with each call, so it stands in memory where that is possible. Set group before.
+# The ledger is synced with each call, so it is kept in memory if possible. Set group before.
 . tests/servers/lib.sh
 case $mcpool in
 /*) ;;
@@ -29,7 +29,7 @@ driven() {
 	MCPOOL_TEST_MARK="$work" timeout -k 2 120 "$drive" "$work/config.json" "$work" "$@" >"$work/out" 2>"$work/err" </dev/null
 	exits "$wanted" $? && nothing_left
 }
-told() { echo "   $group/$1: $(head -n 1 "$work/out")" >&3; } # for whoever reads the log
+told() { echo "   $group/$1: $(head -n 1 "$work/out")" >&3; } # for readers of the log
 figure() { sed -n "s|^calls .*\\b$1 \\([0-9.]*\\).*|\\1|p; s|^$1 \\([0-9]*\\).*|\\1|p" "$work/out" | head -n 1; }
 
 # has FIGURE OPERATOR NUMBER ...: each of them

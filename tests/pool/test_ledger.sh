@@ -20,7 +20,7 @@ t_not_yet_written() {
 		driven 0 --sessions 20 --flight 4 --calls 4000 --kills 20 --pad 16000 --seed "$seed" && told not_yet_written &&
 		has kills -eq 20 restarts -eq 20 not_sent -eq 0 errors -eq 0 unknown -gt 0 unknown -lt 400 && judged && one_at_a_time
 }
-# Nobody waits: whoever comes while the server is down is told at once, and nothing happened.
+# No waiting: a call while the server is down fails at once, and nothing happened.
 t_callers_that_do_not_wait() {
 	demo '"restart": {"schedule": [20], "stableMs": 0, "callers": "fail"},' '"MCPOOL_DEMO_JITTER": "3",' &&
 		driven 0 --sessions 20 --flight 2 --calls 10000 --kills 10 --seed "$seed" && told callers_that_do_not_wait &&

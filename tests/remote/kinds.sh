@@ -1,5 +1,5 @@
-# kinds.sh - one remote server of each kind behind one hub, and what became of all of them while nobody called
-# any. For test_hostile_http.sh.
+# kinds.sh - one remote server of each kind behind one hub, and what became of all of them without any
+# calls. For test_hostile_http.sh.
 kinds='legacy modern sse ws'
 host=127.0.0.1 wrapper= # where they are, and how to get there
 
@@ -53,7 +53,7 @@ tell_when() { # CASE FROM: how long after that moment each was missed, and by wh
 				console.log(`   ${name}: ${l.server} after ${l.time - from} ms: ${l.text}`);' "$1" "$2" <"$work/out"
 }
 
-# Killed while nobody calls them, and brought back where they were.
+# Killed while idle, and brought back at the same address.
 idle_ones_go() {
 	serve_all || return 1
 	at=$(now)

@@ -8,7 +8,7 @@ esac
 bin=$(dirname "$mcpool")
 unset http_proxy https_proxy all_proxy no_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY
 
-# free_ports N: ports that nobody listens on, one per line
+# free_ports N: ports without a listener, one per line
 free_ports_mjs=$PWD/tests/remote/free_ports.mjs
 free_ports() { $node "$free_ports_mjs" "$1"; }
 

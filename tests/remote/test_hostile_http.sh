@@ -8,7 +8,7 @@ group=hostile_http
 . tests/remote/kinds.sh
 config=$work/servers.json
 
-exec 3>&1 # for whoever reads the log
+exec 3>&1 # for readers of the log
 
 # bad MODE [MEMBERS]: the server of that mode, and the configuration with it; MODE ws:NAME is one of WebSockets
 bad() {
@@ -58,7 +58,7 @@ noted_by_bad() { eventually 2 grep -qxF -- "$1" "$work/bad.notes" || { echo "the
 never_noted() { ! grep -q -- "$1" "$work/bad.notes" || { echo "noted: $(grep -- "$1" "$work/bad.notes" | head -n 1)"; return 1; }; }
 
 # Half open: the peer's packets, and ours to it, are dropped without a word. In a network of its own, whose other
-# end loses its address; nobody calls anybody meanwhile.
+# end loses its address; there are no calls meanwhile.
 t_half_open() {
 	[ -z "$sanitized" ] || return 0 # it takes half a minute, and is about the kernel
 	unshare -rn true 2>/dev/null && unshare -rn ip link add name h0 type veth peer name h1 2>/dev/null || {
@@ -165,7 +165,7 @@ t_ws_a_page() { bad ws:page && tested 5 && says err 'no WebSocket is there'; }
 t_ws_without_our_protocol() { bad ws:no-protocol && called 0 && says out 'Echo: hi'; }
 t_ws_silence() { too_slow ws:silent; }
 t_ws_binary() { bad ws:binary && tested 5 && says err "$place sent a binary message" && noted_by_bad 'closed 1003'; }
-t_ws_garbage() { bad ws:garbage && called 0 && says out 'Echo: hi'; } # what is no message is none
+t_ws_garbage() { bad ws:garbage && called 0 && says out 'Echo: hi'; } # it is skipped
 t_ws_a_call_and_goodbye() { unknown ws:call-close 'code 1011 (it failed): out of memory'; }
 t_ws_a_call_cut() { unknown ws:call-cut 'closed the connection'; }
 t_ws_a_call_and_a_gigabyte() { bad ws:call-huge && watched=yes called 5 && says err 'too large' && small 200 && noted_by_bad 'closed 1009'; }

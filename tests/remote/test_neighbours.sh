@@ -1,7 +1,7 @@
 # test_neighbours.sh - what the other servers of a hub notice of one that misbehaves: nothing in their results,
 # and their 99th percentile is at most twice that of a run in which the same server talks to somebody else
 # (sink.mjs), who takes as much of the machine. Up to twice is looked for; above three times it fails, because on
-# two busy processors the figure itself wavers that much (TIMES=2 is strict). Whoever else runs there is in these figures, too: so both sides are
+# two busy processors the figure itself wavers that much (TIMES=2 is strict). Other processes are in these figures, too: so both sides are
 # measured by turns until their best or their middle figures say so, or twelve rounds have not.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -19,7 +19,7 @@ measure() { # FILE OPTIONS...
 	MCPOOL_TEST_MARK="$work" timeout -k 2 60 "$bin/tests/drive" "$config" "$work" --server good --sessions 4 --flight 2 \
 		--calls $calls "$@" >"$work/out" 2>"$work/err" </dev/null || { cat "$work/err" "$work/out"; return 1; }
 	[ "$(figure answered)" = $calls ] && [ "$(figure errors)" = 0 ] || { cat "$work/out"; return 1; }
-	# Less than a few median calls is a figure of the scheduler's, not of whoever is beside.
+	# Less than a few median calls comes from the scheduler, not from the neighbour.
 	p50=$(figure p50us) p99=$(figure p99us)
 	[ "$p99" -ge $((4 * p50)) ] || p99=$((4 * p50))
 	echo "$p99" >>"$file"

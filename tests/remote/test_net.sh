@@ -119,7 +119,7 @@ t_proxy_not_for_this_machine() {
 	plain && proxy && http_proxy=http://$by fetches 0 "http://127.0.0.1:$port/x" && gets "200 sent plain /x 127.0.0.1:$port" &&
 		http_proxy=http://$by fetches 0 "http://localhost:$port/x" && unheard
 }
-t_no_proxy() { # nobody but the proxy knows that name
+t_no_proxy() { # only the proxy knows that name
 	proxy && https_proxy=http://$by NO_PROXY=other.test,.server.test fetches 1 https://server.test/ &&
 		says_so 'failed: no address' && unheard
 }

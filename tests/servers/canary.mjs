@@ -1,4 +1,4 @@
-// canary.mjs - a listener on loopback that nobody should come by: canary.mjs PORT_FILE VISITS_FILE
+// canary.mjs - a listener on loopback that must not be visited: canary.mjs PORT_FILE VISITS_FILE
 // Writes its port to the first file, and a line to the second for each connection.
 import { appendFileSync, renameSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";

@@ -1,4 +1,4 @@
-// conformance.mjs - the server that the public conformance suite wants behind whoever it tests: its
+// conformance.mjs - the server that the public conformance suite wants behind the tested program: its
 // tools, prompts and resources by exact name, on @modelcontextprotocol/server 2.x, both eras.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -54,7 +54,7 @@ function listen() {
 	const lines = createInterface({ input: process.stdin });
 	lines.on('line', (line) => receive(JSON.parse(line)));
 	lines.on('close', () => atEnd());
-	process.stdout.on('error', () => {}); // nobody reads any more
+	process.stdout.on('error', () => {}); // stdout is not read any more
 }
 
 // Write count times, as fast as the reader takes it.
@@ -235,7 +235,7 @@ const modes = {
 			return text('the answer');
 		};
 	},
-	'broken-strangers'() { // answers that cannot be read, but to nobody's question
+	'broken-strangers'() { // malformed answers without a request
 		answers['tools/call'] = () => {
 			put(brokenText(message({ id: 987654, result: text('broken @ text') })));
 			put(brokenText(message({ id: 'stranger', result: text('broken @ text') })));

@@ -136,7 +136,7 @@ not_running() { # a zombie does not run; without a process for grep, because thi
 	return 1
 }
 
-# says FILE WORDS...: each stands in $work/FILE
+# says FILE WORDS...: $work/FILE contains each
 says() {
 	file=$1
 	shift

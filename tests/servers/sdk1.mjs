@@ -32,7 +32,7 @@ const uris = ['note://greeting', 'note://number/1', 'note://number/2', 'note://n
 
 const results = { elicit: ElicitResultSchema, sample: CreateMessageResultSchema, roots: ListRootsResultSchema };
 
-// They ask even if nobody said that they may, and tell what became of it.
+// They send requests even if the client did not declare them, and report the answer.
 function addQuestions(server) {
 	for (const [name, { request, say }] of Object.entries(questions))
 		server.registerTool(name, { description: 'Asks', inputSchema: questionInput }, async (args, extra) => {

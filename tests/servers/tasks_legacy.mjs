@@ -1,4 +1,4 @@
-// tasks_legacy.mjs - a server of 2025-11-25 by stdio, written by hand, whose tool `later` becomes a task for whoever
+// tasks_legacy.mjs - a server of 2025-11-25 by stdio, written by hand, whose tool `later` becomes a task for a client that
 // asks for that (`task` in the call): it is done 300 ms later (TASK_MS), or cancelled before. Every name it gives is its
 // own. REQUIRED=1: it can only be run as a task. What becomes of tasks is noted in TEST_NOTES.
 import { appendFileSync } from 'node:fs';

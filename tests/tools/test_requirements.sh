@@ -295,7 +295,7 @@ exits 1
 grep -q 'no readable doc/requirements.tsv' "$top/err" || fail_with "stderr is '$(cat "$top/err")'"
 end no-list
 
-# Without --root the tree is the one that the script stands in, wherever it is called from.
+# Without --root the tree is that of the script, wherever it is called from.
 new_tree
 mkdir "$tree/tools"
 cp "$tool" "$tree/tools/requirements"

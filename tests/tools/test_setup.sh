@@ -244,7 +244,7 @@ case_missing_without_sudo() {
 		called_times 0 apt-get
 }
 
-# Nobody is at a terminal to type the password.
+# There is no terminal for the password.
 case_sudo_wants_a_password() {
 	without meson
 	echo 1000 >"$work/state/uid"
@@ -437,7 +437,7 @@ case_help() {
 	ended 0 && said 'usage: tools/setup' && said '--dry-run' && called_times 0 .
 }
 
-# What npm records must work with any registry. (Where to send money is no address of one.)
+# What npm records must work with any registry. (An address for donations does not count.)
 case_lock_names_no_address() {
 	why=$(cd "$here" && grep -n -e '"resolved"' -e :// package-lock.json package.json .npmrc \
 		tests/clients/agents/package-lock.json tests/clients/agents/package.json | grep -v '"url": "')
