@@ -18,7 +18,7 @@
 #include "base/mem.h"
 #include "cli/similar.h"
 #include "config/read/load.h"
-#include "hub/catalogues.h"
+#include "hub/remote_sources.h"
 
 extern char **environ;
 
@@ -107,12 +107,12 @@ static int load(struct mp_configured *c, const struct mp_cli_args *args, bool us
 	return MP_EXIT_DONE;
 }
 
-/* With catalogues of the network, of which the copy counts where they do not answer in time. */
+/* With remote sources of the network, of which the copy counts where they do not answer in time. */
 static struct mp_config_set *load_fetched(const struct mp_config_request *req)
 {
 	struct mp_config_set *set = mp_config_load_remote(req);
 
-	if (!mp_catalogues_ask_once(set))
+	if (!mp_remote_sources_ask_once(set))
 		return set;
 	mp_config_set_unref(set);
 	return mp_config_load_remote(req);

@@ -26,7 +26,8 @@ struct mp_configured {
  * mp_configured_done() is due in either case.
  */
 int mp_configured_load(struct mp_configured *c, const struct mp_cli_args *args);
-/* The same with the slow phase: catalogues of the network as they were fetched last; or fetched. */
+/* The same with the slow phase: remote sources of the network as they were fetched last; or
+ * fetched. */
 int mp_configured_load_copies(struct mp_configured *c, const struct mp_cli_args *args);
 int mp_configured_load_all(struct mp_configured *c, const struct mp_cli_args *args);
 /* How it was loaded, for whoever loads it again; borrows from c. */

@@ -13,7 +13,7 @@
 #include "config/read/load.h"
 #include "files/follow.h"
 #include "config/read/restore.h"
-#include "hub/catalogues.h"
+#include "hub/remote_sources.h"
 #include "process/environment.h"
 
 static const struct mp_log config_log = {"config"};
@@ -25,12 +25,13 @@ static void files_changed(void *u)
 	mp_workspace_watch_reload(u);
 }
 
-static void follow_catalogues(struct mp_workspace_watch *w)
+static void follow_remote_sources(struct mp_workspace_watch *w)
 {
-	if (!w->catalogues && w->set->n_catalogues > 0)
-		w->catalogues = mp_catalogues_new(w->o->loop, NULL, NULL);
-	if (w->catalogues)
-		mp_catalogues_follow(w->catalogues, w->set); /* new copies are files that change */
+	if (!w->remote_sources && w->set->n_remote_urls > 0)
+		w->remote_sources = mp_remote_sources_new(w->o->loop, NULL, NULL);
+	if (w->remote_sources)
+		mp_remote_sources_follow(w->remote_sources,
+					 w->set); /* new copies are files that change */
 }
 
 /* Where files cannot be followed everything else goes on. */
@@ -45,7 +46,7 @@ static void follow(struct mp_workspace_watch *w)
 		w->follower = mp_config_watch_follow(files, files_changed, w);
 	if (files && mp_follower_set_paths(w->follower, w->set->paths, w->set->n_paths, &why) < 0)
 		mp_log_warn(&config_log, "changes of files will not be noticed: %s", why.message);
-	follow_catalogues(w);
+	follow_remote_sources(w);
 }
 
 static void load(struct mp_workspace_watch *w)
@@ -292,7 +293,7 @@ void mp_workspace_watch_own_request(struct mp_workspace_watch *w)
 void mp_workspace_watch_stop(struct mp_workspace_watch *w)
 {
 	w->follower = mp_follower_leave(w->follower);
-	w->catalogues = mp_catalogues_free(w->catalogues);
+	w->remote_sources = mp_remote_sources_free(w->remote_sources);
 }
 
 void mp_workspace_watch_done(struct mp_workspace_watch *w)

@@ -11,7 +11,7 @@
 #include "config/values/set.h"
 #include "pool/pool.h"
 
-struct mp_catalogues;
+struct mp_remote_sources;
 struct mp_config_watch;
 struct mp_follower;
 struct mp_workspace_watch;
@@ -38,13 +38,13 @@ struct mp_workspace_watch {
 	struct mp_config_set *set;    /* the last one that was read; a reference */
 	struct mp_config_set *before; /* what held before the reload under way; a reference */
 	struct mp_follower *follower;
-	struct mp_catalogues *catalogues; /* NULL: it has none */
-	struct mp_workspace *workspace;   /* NULL before the start */
-	struct mp_task refused_task;      /* a reload that changes nothing */
-	struct mcpool_error refused;      /* why */
-	bool is_ready;                    /* and ready() was called */
-	bool is_broken;                   /* it could not be made */
-	bool is_reloading;                /* files were read, and the workspace follows */
+	struct mp_remote_sources *remote_sources; /* NULL: it has none */
+	struct mp_workspace *workspace;           /* NULL before the start */
+	struct mp_task refused_task;              /* a reload that changes nothing */
+	struct mcpool_error refused;              /* why */
+	bool is_ready;                            /* and ready() was called */
+	bool is_broken;                           /* it could not be made */
+	bool is_reloading;                        /* files were read, and the workspace follows */
 };
 
 /* set: loaded already, referenced; NULL: to be loaded. The request is borrowed. */

@@ -1,5 +1,5 @@
 # test_discovery.sh - what is found where: the fixtures of tests/config against tests/config/golden.json,
-# and the rules around them: --config, --strict-config, switches, profiles, broken files, catalogues,
+# and the rules around them: --config, --strict-config, switches, profiles, broken files, remote sources,
 # project roots, and `config watch`. Nothing is started or dialled here.
 # When a fixture changes: UPDATE=1 sh tests/cli/test_discovery.sh golden, then read the difference.
 set -u
@@ -189,15 +189,15 @@ t_config_check_of_a_file() {
 		run 3 config check ../good.json ../bad.json && run 3 config check --json ../bad.json && json 'd.servers[0].state === "failed"'
 }
 
-# --- catalogues ------------------------------------------------------------------------------------------------
+# --- remote sources ------------------------------------------------------------------------------------------------
 
 # C9 C10
-t_a_catalogue_needs_approval_first() {
+t_a_remote_source_needs_approval_first() {
 	bare && put team.json "$(one t)" && put $user_file "{\"mcpool\": {\"remote\": [\"file://$work/team.json\"]}}" &&
 		run 0 list --json && [ -z "$(names)" ] && run 3 config check && says err 'this address needs your approval: mcpool trust'
 }
 # C9: with a yes it is read, and its servers wait for theirs
-t_a_catalogue_that_was_approved() {
+t_a_remote_source_that_was_approved() {
 	bare && put team.json "$(one t)" && put $user_file "{\"mcpool\": {\"remote\": [\"file://$work/team.json\"]}}" &&
 		run '0|7' trust --yes && lists t && json 'd.servers[0].state === "needs-approval"' && run 0 trust --yes &&
 		lists t && json 'd.servers[0].state === "ready"' && put $user_file '{"mcpool": {"remote": ["file:///elsewhere.json"]}}' &&
@@ -216,7 +216,7 @@ t_an_unapproved_project_takes_no_name() {
 		lists a && json 'd.servers[0].command === "mine" && d.servers[0].state === "ready"' && lists 'a a' --all &&
 		json 'd.servers[0].shadowed.reason === "approved"'
 }
-t_a_catalogue_of_a_named_file() {
+t_a_remote_source_of_a_named_file() {
 	bare && put team.json '{"mcpServers": {"t": {"url": "https://team.example.com/mcp", "headers": {"A": "b"}}, "u": {"command": "u"}}}' &&
 		put named.json "{\"mcpool\": {\"remote\": [\"file://$work/team.json\"]}}" && lists 't u' --config ../named.json &&
 		json 'd.servers[0].source.level === "remote" && d.servers[0].state === "needs-approval"' &&

@@ -13,9 +13,9 @@
  */
 struct mp_config_set *mp_config_load(const struct mp_config_request *req);
 /*
- * The second phase: a new set, with the catalogues of `remote` behind everything local. A catalogue
- * that cannot be had is a problem and changes nothing else. Those of the network are read from the
- * copy that was fetched last.
+ * The second phase: a new set, with the remote sources of `remote` behind everything local. A
+ * remote source that cannot be had is a problem and changes nothing else. Those of the network are
+ * read from the copy that was fetched last.
  */
 struct mp_config_set *mp_config_load_remote(const struct mp_config_request *req);
 

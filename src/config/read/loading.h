@@ -34,7 +34,7 @@ struct mp_loading {
 	struct mp_problem_node *first_problem, *last_problem;
 	struct mp_path_node *first_path;
 	size_t n_entries, n_problems, n_paths;
-	struct mp_remote *remotes; /* catalogues for the slow phase */
+	struct mp_remote *remotes; /* remote sources for the slow phase */
 	size_t n_remotes;
 	const char *trusted_file; /* real path of the user's file, where it is trusted as a whole */
 	bool without_project;     /* its files were too much */

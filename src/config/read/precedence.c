@@ -71,7 +71,7 @@ static int take_connection(struct mp_map *taken, struct mp_entry *e, struct mp_s
 	return mp_map_set(taken, key, e);
 }
 
-/* A catalogue's server is compared by where it leads, whatever its headers (C10). */
+/* A remote source's server is compared by where it leads, whatever its headers (C10). */
 static int take_endpoint(struct mp_map *taken, struct mp_entry *e)
 {
 	const struct mp_entry *owner = mp_map_get(taken, e->endpoint);

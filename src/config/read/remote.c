@@ -1,5 +1,5 @@
 /*
- * remote.c - the slow phase: catalogues of servers that a team keeps behind a URL.
+ *remote.c - the second phase of loading: servers that a team publishes behind a URL.
  */
 #include "config/read/remote.h"
 
@@ -10,18 +10,18 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "config/read/catalogue.h"
+#include "config/read/remote_source.h"
 #include "config/read/dialects.h"
 
-static const struct mp_source catalogue = {"remote",
-					   "team catalogue",
-					   MP_CONFIG_REMOTE,
-					   MP_FOLDER_ROOT,
-					   "",
-					   MP_FORMAT_JSON,
-					   mp_dialect_servers,
-					   0,
-					   MP_EXPAND_VARIABLE};
+static const struct mp_source remote = {"remote",
+					"remote source",
+					MP_CONFIG_REMOTE,
+					MP_FOLDER_ROOT,
+					"",
+					MP_FORMAT_JSON,
+					mp_dialect_servers,
+					0,
+					MP_EXPAND_VARIABLE};
 
 static const char *keep_text(struct mp_loading *l, const struct mp_tape *t, mp_value v)
 {
@@ -116,20 +116,20 @@ static const char *shown(struct mp_loading *l, const char *url)
 	const char *copy;
 
 	mp_buf_init(&name, MP_KIB(64));
-	if (mp_catalogue_name(url, &name) < 0)
-		return "a catalogue";
+	if (mp_remote_source_name(url, &name) < 0)
+		return "a remote source";
 	copy = mp_loading_keep(l, name.data);
-	return copy ? copy : "a catalogue";
+	return copy ? copy : "a remote source";
 }
 
 /* What the copy is worth, where that is worth a word. */
 static void judge_copy(struct mp_loading *l, const char *url, bool is_there)
 {
-	struct mp_catalogue_state s;
+	struct mp_remote_source_state s;
 	struct mcpool_error words;
 	long long minutes;
 
-	mp_catalogue_load(url, &s);
+	mp_remote_source_load(url, &s);
 	minutes = (long long)(l->req->wall_ms - s.fetched_ms) / 60000;
 	if (is_there && s.failures == 0)
 		return;
@@ -138,7 +138,7 @@ static void judge_copy(struct mp_loading *l, const char *url, bool is_there)
 			      minutes, minutes == 1 ? "" : "s");
 	else
 		(void)mp_fail(&words, MCPOOL_EIO, "%s; nothing else is affected",
-			      s.why[0] ? s.why : "this catalogue was not fetched yet");
+			      s.why[0] ? s.why : "this remote source was not fetched yet");
 	mp_loading_complain(l, MP_WARNING, NULL, MP_NONE, shown(l, url), "", words.message);
 }
 
@@ -150,40 +150,41 @@ static void read_copy(struct mp_loading *l, const char *url)
 	int r;
 
 	mp_buf_init(&path, MP_KIB(8));
-	r = mp_catalogue_get_path(url, &path);
+	r = mp_remote_source_get_path(url, &path);
 	if (r < 0)
 		return; /* without a home nothing is kept, and nothing is fetched */
 	doc = mp_loading_open(l, path.data, MP_FORMAT_JSON, MP_LIMIT_CONFIG_FILE);
 	if (doc) {
 		mp_free(doc->path);
 		doc->path = mp_dup(shown(l, url));
-		catalogue.dialect(l, &catalogue, doc);
+		remote.dialect(l, &remote, doc);
 	}
 	if (l->error == 0)
 		judge_copy(l, url, doc != NULL);
 }
 
-static void read_catalogue(struct mp_loading *l, const char *url)
+static void read_remote_source(struct mp_loading *l, const char *url)
 {
 	MP_CLEANUP(mp_document_freep) struct mp_document *doc = NULL;
 	char path[PATH_MAX];
 
-	if (mp_catalogue_is_fetched(url)) {
+	if (mp_remote_source_is_fetched(url)) {
 		read_copy(l, url);
 		return;
 	}
 	if (!read_file_url(url, path, sizeof(path))) {
-		mp_loading_complain(l, MP_WARNING, NULL, MP_NONE, shown(l, url), "",
-				    "catalogues are read from https: and file: addresses, and from "
-				    "http: ones of this machine");
+		mp_loading_complain(
+			l, MP_WARNING, NULL, MP_NONE, shown(l, url), "",
+			"remote sources are read from https: and file: addresses, and from "
+			"http: ones of this machine");
 		return;
 	}
 	doc = mp_loading_open(l, path, MP_FORMAT_JSON, MP_LIMIT_USER_FILE);
 	if (doc)
-		catalogue.dialect(l, &catalogue, doc);
+		remote.dialect(l, &remote, doc);
 	else if (l->error == 0)
 		mp_loading_complain(l, MP_WARNING, NULL, MP_NONE, url, "",
-				    "this catalogue cannot be read; nothing else is affected");
+				    "this remote source cannot be read; nothing else is affected");
 }
 
 /* For whoever fetches them. */
@@ -194,15 +195,15 @@ static void note_fetched(struct mp_loading *l)
 	if (!urls)
 		return; /* the arena remembers why */
 	for (size_t i = 0; i < l->n_remotes; i++)
-		if (l->remotes[i].may_ask && mp_catalogue_is_fetched(l->remotes[i].url))
-			urls[l->set->n_catalogues++] = l->remotes[i].url;
-	l->set->catalogues = urls;
+		if (l->remotes[i].may_ask && mp_remote_source_is_fetched(l->remotes[i].url))
+			urls[l->set->n_remote_urls++] = l->remotes[i].url;
+	l->set->remote_urls = urls;
 }
 
 void mp_remote_read(struct mp_loading *l)
 {
 	for (size_t i = 0; i < l->n_remotes && l->error == 0; i++)
 		if (l->remotes[i].may_ask)
-			read_catalogue(l, l->remotes[i].url);
+			read_remote_source(l, l->remotes[i].url);
 	note_fetched(l);
 }

@@ -22,7 +22,7 @@ enum mp_config_level {
 	MP_CONFIG_COMMAND_LINE, /* a person named the file just now */
 	MP_CONFIG_PROJECT,
 	MP_CONFIG_USER,
-	MP_CONFIG_REMOTE, /* a catalogue of the slow phase */
+	MP_CONFIG_REMOTE, /* a remote source of the slow phase */
 };
 const char *mp_config_level_get_name(enum mp_config_level level);
 

@@ -27,7 +27,7 @@ struct mp_config_request {
 	int64_t wall_ms;
 };
 
-/* What is approved besides servers: the settings of a project's file, a catalogue's address. */
+/* What is approved besides servers: the settings of a project's file, a remote source's address. */
 struct mp_grant {
 	const char *name; /* "[settings]", or "[remote] URL" */
 	const char *file; /* real path */
@@ -58,8 +58,9 @@ struct mp_config_set {
 	int64_t approvals_mark; /* of the approvals it was loaded with; 0: unknown */
 	bool is_typed;   /* mp_config_make_typed(): without launch key, and nothing is stored */
 	bool has_remote; /* the slow phase is part of it */
-	const char **catalogues; /* addresses that are to be fetched, and may be (catalogue.h) */
-	size_t n_catalogues;
+	const char *
+		*remote_urls; /* addresses that are to be fetched, and may be (remote_source.h) */
+	size_t n_remote_urls;
 };
 
 struct mp_config_set *mp_config_set_ref(struct mp_config_set *set);

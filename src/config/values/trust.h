@@ -20,7 +20,7 @@
  */
 int mp_trust_identify_within(struct mp_entry *e, struct mp_scripts_budget *budget,
 			     struct mp_arena *arena) MP_MUST;
-/* The same for settings and catalogues. */
+/* The same for settings and remote sources. */
 void mp_trust_identify_grant(struct mp_grant *g);
 
 /*

@@ -1,22 +1,22 @@
 /*
- * test_remote.c - the slow phase: catalogues behind everything local, and never in its way.
+ * test_remote.c - the slow phase: remote sources behind everything local, and never in its way.
  */
 #include "home.h"
 
 #include "config/read/load.h"
 #include "config/values/trust.h"
 
-static char catalogue[120];
+static char remote_url[120];
 
-/* A home whose user file names a catalogue. */
+/* A home whose user file names a remote source. */
 static bool make(const char *settings_behind)
 {
 	char text[400];
 
 	if (!home_make())
 		return false;
-	snprintf(catalogue, sizeof(catalogue), "file://%s", in("team.json"));
-	snprintf(text, sizeof(text), "{\"mcpool\": {\"remote\": [\"%s\"]%s}}", catalogue,
+	snprintf(remote_url, sizeof(remote_url), "file://%s", in("team.json"));
+	snprintf(text, sizeof(text), "{\"mcpool\": {\"remote\": [\"%s\"]%s}}", remote_url,
 		 settings_behind);
 	return put("home/.config/mcpool/mcp.json", text) &&
 	       put("team.json", "{\"mcpServers\": {\"t\": {\"url\": \"https://team/mcp\", "
@@ -77,7 +77,7 @@ HEAVY_TEST(the_second_phase_adds_behind_the_first)
 }
 
 /* A22 C9 */
-HEAVY_TEST(a_catalogue_that_cannot_be_had_changes_nothing_else)
+HEAVY_TEST(a_remote_source_that_cannot_be_had_changes_nothing_else)
 {
 	static const char *const contents[] = {NULL, "{broken", "[]", "{\"mcpServers\": 5}"};
 	MP_STORE db = NULL;
@@ -148,7 +148,7 @@ HEAVY_TEST(a_file_of_the_command_line_is_trusted_with_its_addresses)
 	const char *file;
 
 	CHECK(make(""));
-	snprintf(text, sizeof(text), "{\"mcpool\": {\"remote\": [\"%s\", 5]}}", catalogue);
+	snprintf(text, sizeof(text), "{\"mcpool\": {\"remote\": [\"%s\", 5]}}", remote_url);
 	CHECK(put("named.json", text));
 	req = home_request(NULL);
 	file = in("named.json");
@@ -159,7 +159,7 @@ HEAVY_TEST(a_file_of_the_command_line_is_trusted_with_its_addresses)
 	CHECK_TEXT(state_of(set, nth(set, "t", 0)), "needs-approval"); /* its servers still do */
 }
 
-/* C10: of three to one place, an approved local one counts, and the catalogue's is dropped. */
+/* C10: of three to one place, an approved local one counts, and the remote source's is dropped. */
 HEAVY_TEST(an_approved_local_one_keeps_its_endpoint)
 {
 	MP_STORE db = NULL;
@@ -181,7 +181,7 @@ HEAVY_TEST(an_approved_local_one_keeps_its_endpoint)
 	CHECK(nth(after, "t", 0)->shadowed_by == nth(after, "mine", 0));
 }
 
-HEAVY_TEST(with_equal_ones_allowed_only_the_catalogues_are_dropped)
+HEAVY_TEST(with_equal_ones_allowed_only_the_remote_source_are_dropped)
 {
 	MP_STORE db = NULL;
 	MP_SET set = NULL;

@@ -1,7 +1,7 @@
 /*
- * catalogues.c - fetches the catalogues of `remote`.
+ * remote_sources.c - fetches the remote sources of `remote`.
  */
-#include "hub/catalogues.h"
+#include "hub/remote_sources.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,14 +12,14 @@
 #include "base/log.h"
 #include "base/machine.h"
 #include "base/mem.h"
-#include "config/read/catalogue.h"
+#include "config/read/remote_source.h"
 #include "json/value.h"
 #include "net/http_client.h"
 #include "net/curl_options.h"
 #include "net/http_verdict.h"
 #include "net/redirect.h"
 
-static const struct mp_log catalogue_log = {"catalogue"};
+static const struct mp_log remote_source_log = {"remote source"};
 
 enum {
 	CONNECT_MS = 5000,
@@ -28,12 +28,12 @@ enum {
 	JITTER_MS = 30000,
 };
 
-#define CATALOGUE_STATES(X)                                      \
+#define REMOTE_SOURCE_STATES(X)                                  \
 	X(RESTING, "resting", "it is not due yet")               \
 	X(ASKING, "asking", "a request is out, no answer began") \
 	X(READING, "reading", "its content is on its way")
 
-#define CATALOGUE_EVENTS(X)                                         \
+#define REMOTE_SOURCE_EVENTS(X)                                     \
 	X(ON_DUE, "due", "it is time")                              \
 	X(ON_CONTENT, "content", "an answer began, with a content") \
 	X(ON_MOVED, "moved", "it is elsewhere on the same server")  \
@@ -41,27 +41,28 @@ enum {
 	X(ON_COMPLETE, "complete", "all of the content is there")   \
 	X(ON_FAILED, "failed", "it cannot be had; why is noted")
 
-MP_MACHINE_ENUM(catalogue_state, CATALOGUE_STATES);
-MP_MACHINE_ENUM(catalogue_event, CATALOGUE_EVENTS);
+MP_MACHINE_ENUM(remote_source_state, REMOTE_SOURCE_STATES);
+MP_MACHINE_ENUM(remote_source_event, REMOTE_SOURCE_EVENTS);
 
 struct one {
 	struct mp_link link;
-	struct mp_catalogues *all;
-	enum catalogue_state state;
+	struct mp_remote_sources *all;
+	enum remote_source_state state;
 	char *url; /* owned; as configured */
 	char *at;  /* owned; where it was moved to */
 	int hops;
 	bool is_wanted; /* while the list is compared */
 	mp_id exchange;
 	struct mp_timer timer;
-	struct mp_catalogue_state known;
-	char etag[sizeof(((struct mp_catalogue_state *)NULL)->etag)]; /* of the answer on hand */
-	char modified[sizeof(((struct mp_catalogue_state *)NULL)->modified)];
+	struct mp_remote_source_state known;
+	char etag[sizeof(
+		((struct mp_remote_source_state *)NULL)->etag)]; /* of the answer on hand */
+	char modified[sizeof(((struct mp_remote_source_state *)NULL)->modified)];
 	struct mp_buf content;
 	struct mcpool_error why;
 };
 
-struct mp_catalogues {
+struct mp_remote_sources {
 	struct mp_loop *loop;
 	struct mp_http_client *client; /* there with the first that is asked */
 	struct mp_list list;           /* of struct one, owned */
@@ -70,10 +71,11 @@ struct mp_catalogues {
 	bool in_a_hurry; /* somebody waits, who will look at what was noted */
 };
 
-MP_MACHINE_TYPES(catalogue, struct one, enum catalogue_event, CATALOGUE_STATES, CATALOGUE_EVENTS);
-static catalogue_action ask, begin_content, note_same, take_content, note_failed;
+MP_MACHINE_TYPES(remote_source, struct one, enum remote_source_event, REMOTE_SOURCE_STATES,
+		 REMOTE_SOURCE_EVENTS);
+static remote_source_action ask, begin_content, note_same, take_content, note_failed;
 
-MP_MACHINE_STEPS(catalogue) = {
+MP_MACHINE_STEPS(remote_source) = {
 	[RESTING] = {[ON_DUE] = MP_TO(ASKING, ask)},
 	[ASKING] = {[ON_CONTENT] = MP_TO(READING, begin_content),
 		    [ON_MOVED] = MP_DO(ask),
@@ -83,12 +85,12 @@ MP_MACHINE_STEPS(catalogue) = {
 		     [ON_FAILED] = MP_TO(RESTING, note_failed)},
 };
 
-MP_MACHINE(catalogue, struct one)
+MP_MACHINE(remote_source, struct one)
 
 /* --- resting ---------------------------------------------------------------------------------- */
 
 /* Or about to: those that are due together ask one after the other. */
-bool mp_catalogues_is_asking(const struct mp_catalogues *c)
+bool mp_remote_sources_is_asking(const struct mp_remote_sources *c)
 {
 	int64_t now = mp_loop_now_ms(c->loop);
 
@@ -102,14 +104,14 @@ bool mp_catalogues_is_asking(const struct mp_catalogues *c)
 	return false;
 }
 
-/* Many machines have the same catalogue: not all of them ask in one moment. */
+/* Many machines have the same remote source: not all of them ask in one moment. */
 static void rest(struct one *o)
 {
-	struct mp_catalogues *c = o->all;
+	struct mp_remote_sources *c = o->all;
 	int64_t now = mp_loop_wall_now_ms(c->loop), ms = o->known.next_ms - now;
 
-	if (ms < 0 || ms > MP_CATALOGUE_LAST_REST_MS) /* the date was set back */
-		ms = ms < 0 ? 0 : MP_CATALOGUE_FRESH_MS;
+	if (ms < 0 || ms > MP_REMOTE_SOURCE_LAST_REST_MS) /* the date was set back */
+		ms = ms < 0 ? 0 : MP_REMOTE_SOURCE_FRESH_MS;
 	if (ms > 0)
 		ms += (int64_t)((uint64_t)mp_loop_now_us(c->loop) * 2654435761u >> 7) % JITTER_MS;
 	mp_timer_start(&o->timer, ms);
@@ -121,35 +123,36 @@ static void warn(const struct one *o, const char *why)
 	MP_CLEANUP(mp_buf_done) struct mp_buf name;
 
 	mp_buf_init(&name, MP_KIB(64));
-	if (o->known.failures <= 1 && !o->all->in_a_hurry && mp_catalogue_name(o->url, &name) == 0)
-		mp_log_warn(&catalogue_log, "%s: %s%s", name.data, why,
+	if (o->known.failures <= 1 && !o->all->in_a_hurry &&
+	    mp_remote_source_name(o->url, &name) == 0)
+		mp_log_warn(&remote_source_log, "%s: %s%s", name.data, why,
 			    o->known.fetched_ms ? "; the last copy counts" : "");
 }
 
 static void settle(struct one *o, const struct mp_str *content)
 {
-	struct mp_catalogues *c = o->all;
+	struct mp_remote_sources *c = o->all;
 	struct mcpool_error why;
 
-	if (mp_catalogue_save(o->url, &o->known, content, &why) < 0)
+	if (mp_remote_source_save(o->url, &o->known, content, &why) < 0)
 		warn(o, why.message);
 	rest(o);
-	if (c->rested && !mp_catalogues_is_asking(c))
+	if (c->rested && !mp_remote_sources_is_asking(c))
 		c->rested(c->u);
 }
 
-static enum catalogue_event note_same(struct one *o)
+static enum remote_source_event note_same(struct one *o)
 {
-	mp_catalogue_note_fetched(&o->known, mp_loop_wall_now_ms(o->all->loop));
+	mp_remote_source_note_fetched(&o->known, mp_loop_wall_now_ms(o->all->loop));
 	settle(o, NULL);
 	return MP_QUIET;
 }
 
-static enum catalogue_event note_failed(struct one *o)
+static enum remote_source_event note_failed(struct one *o)
 {
 	int64_t now = mp_loop_wall_now_ms(o->all->loop);
 
-	mp_catalogue_note_failed(&o->known, now, o->why.message);
+	mp_remote_source_note_failed(&o->known, now, o->why.message);
 	if (o->known.next_ms < now + o->why.retry_ms) /* it asked to be left alone for longer */
 		o->known.next_ms = now + o->why.retry_ms;
 	warn(o, o->why.message);
@@ -167,14 +170,14 @@ static bool is_object(struct mp_str text)
 	return mp_tape_parse(&t, text, NULL) == 0 && mp_value_is(&t, MP_ROOT, MP_TAPE_OBJECT);
 }
 
-static enum catalogue_event begin_content(struct one *o)
+static enum remote_source_event begin_content(struct one *o)
 {
 	mp_buf_clear(&o->content);
 	return MP_QUIET;
 }
 
 /* What cannot be read does not replace what could. */
-static enum catalogue_event take_content(struct one *o)
+static enum remote_source_event take_content(struct one *o)
 {
 	struct mp_str content = mp_buf_get(&o->content);
 
@@ -185,9 +188,9 @@ static enum catalogue_event take_content(struct one *o)
 	memcpy(o->known.etag, o->etag, sizeof(o->etag));
 	memcpy(o->known.modified, o->modified, sizeof(o->modified));
 	o->known.size = (int64_t)content.len;
-	mp_catalogue_note_fetched(&o->known, mp_loop_wall_now_ms(o->all->loop));
+	mp_remote_source_note_fetched(&o->known, mp_loop_wall_now_ms(o->all->loop));
 	/* A file that is written is a change to whoever follows it. */
-	settle(o, mp_catalogue_is_same(o->url, content) ? NULL : &content);
+	settle(o, mp_remote_source_is_same(o->url, content) ? NULL : &content);
 	return MP_QUIET;
 }
 
@@ -238,7 +241,7 @@ static void fail_with_status(struct one *o, const struct mp_http_head *head)
 	mp_http_verdict_explain(head, MP_STR(""), place, mp_loop_wall_now_ms(o->all->loop),
 				&o->why);
 	stop(o);
-	catalogue_advance(o, ON_FAILED);
+	remote_source_advance(o, ON_FAILED);
 }
 
 static void head_came(void *u, const struct mp_http_head *head)
@@ -248,13 +251,13 @@ static void head_came(void *u, const struct mp_http_head *head)
 	copy_header(head, MP_STR("ETag"), o->etag, sizeof(o->etag));
 	copy_header(head, MP_STR("Last-Modified"), o->modified, sizeof(o->modified));
 	if (head->status == 200) {
-		catalogue_advance(o, ON_CONTENT);
+		remote_source_advance(o, ON_CONTENT);
 	} else if (head->status == 304) {
 		stop(o);
-		catalogue_advance(o, ON_SAME);
+		remote_source_advance(o, ON_SAME);
 	} else if (mp_http_verdict_of(head->status) == MP_HTTP_MOVED && follow_redirect(o, head)) {
 		stop(o);
-		catalogue_advance(o, ON_MOVED);
+		remote_source_advance(o, ON_MOVED);
 	} else {
 		fail_with_status(o, head);
 	}
@@ -266,10 +269,10 @@ static void data_came(void *u, struct mp_str bytes)
 
 	if (o->state != READING || mp_buf_add_str(&o->content, bytes) == 0)
 		return;
-	(void)mp_fail(&o->why, MCPOOL_ELIMIT, "the catalogue is larger than %zu MiB",
+	(void)mp_fail(&o->why, MCPOOL_ELIMIT, "the remote source is larger than %zu MiB",
 		      MP_LIMIT_CONFIG_FILE >> 20);
 	stop(o);
-	catalogue_advance(o, ON_FAILED);
+	remote_source_advance(o, ON_FAILED);
 }
 
 static void done(void *u, enum mp_http_end how, const struct mcpool_error *err)
@@ -278,20 +281,20 @@ static void done(void *u, enum mp_http_end how, const struct mcpool_error *err)
 
 	o->exchange = 0;
 	if (how == MP_HTTP_OK) {
-		catalogue_advance(o, ON_COMPLETE);
+		remote_source_advance(o, ON_COMPLETE);
 		return;
 	}
 	o->why = *err;
-	catalogue_advance(o, ON_FAILED);
+	remote_source_advance(o, ON_FAILED);
 }
 
 static const struct mp_http_hooks hooks = {.head = head_came, .data = data_came, .done = done};
 
 /* --- asking ----------------------------------------------------------------------------------- */
 
-static enum catalogue_event ask(struct one *o)
+static enum remote_source_event ask(struct one *o)
 {
-	struct mp_catalogues *c = o->all;
+	struct mp_remote_sources *c = o->all;
 	struct mp_http_header headers[3] = {{MP_STR("Accept"), MP_STR("application/json, */*")}};
 	struct mp_http_request request = {
 		.url = o->at,
@@ -322,12 +325,12 @@ static void is_due(void *u)
 	mp_free(o->at);
 	o->at = mp_dup(o->url);
 	o->hops = 0;
-	catalogue_advance(o, ON_DUE);
+	remote_source_advance(o, ON_DUE);
 }
 
 /* --- which ones ------------------------------------------------------------------------------- */
 
-static struct one *find(struct mp_catalogues *c, const char *url)
+static struct one *find(struct mp_remote_sources *c, const char *url)
 {
 	MP_LIST_EACH(&c->list, link) {
 		struct one *o = mp_container_of(link, struct one, link);
@@ -338,7 +341,7 @@ static struct one *find(struct mp_catalogues *c, const char *url)
 	return NULL;
 }
 
-static void add(struct mp_catalogues *c, const char *url)
+static void add(struct mp_remote_sources *c, const char *url)
 {
 	struct one *o = mp_alloc(sizeof(*o));
 
@@ -349,7 +352,7 @@ static void add(struct mp_catalogues *c, const char *url)
 	mp_buf_init(&o->content, MP_LIMIT_CONFIG_FILE);
 	mp_timer_init(&o->timer, c->loop, is_due, o);
 	mp_list_append(&c->list, &o->link);
-	mp_catalogue_load(url, &o->known);
+	mp_remote_source_load(url, &o->known);
 	rest(o);
 }
 
@@ -364,17 +367,17 @@ static void drop(struct one *o)
 	mp_free(o);
 }
 
-void mp_catalogues_follow(struct mp_catalogues *c, const struct mp_config_set *set)
+void mp_remote_sources_follow(struct mp_remote_sources *c, const struct mp_config_set *set)
 {
 	MP_LIST_EACH(&c->list, link)
 		mp_container_of(link, struct one, link)->is_wanted = false;
-	for (size_t i = 0; i < set->n_catalogues; i++) {
-		struct one *o = find(c, set->catalogues[i]);
+	for (size_t i = 0; i < set->n_remote_urls; i++) {
+		struct one *o = find(c, set->remote_urls[i]);
 
 		if (o)
 			o->is_wanted = true;
 		else
-			add(c, set->catalogues[i]);
+			add(c, set->remote_urls[i]);
 	}
 	MP_LIST_EACH(&c->list, link) {
 		struct one *o = mp_container_of(link, struct one, link);
@@ -384,9 +387,10 @@ void mp_catalogues_follow(struct mp_catalogues *c, const struct mp_config_set *s
 	}
 }
 
-struct mp_catalogues *mp_catalogues_new(struct mp_loop *loop, void (*rested)(void *u), void *u)
+struct mp_remote_sources *mp_remote_sources_new(struct mp_loop *loop, void (*rested)(void *u),
+						void *u)
 {
-	struct mp_catalogues *c = mp_alloc(sizeof(*c));
+	struct mp_remote_sources *c = mp_alloc(sizeof(*c));
 
 	c->loop = loop;
 	c->rested = rested;
@@ -395,7 +399,7 @@ struct mp_catalogues *mp_catalogues_new(struct mp_loop *loop, void (*rested)(voi
 	return c;
 }
 
-struct mp_catalogues *mp_catalogues_free(struct mp_catalogues *c)
+struct mp_remote_sources *mp_remote_sources_free(struct mp_remote_sources *c)
 {
 	if (!c)
 		return NULL;
@@ -414,32 +418,32 @@ static void stop_loop(void *u)
 
 static bool has_due(const struct mp_config_set *set, int64_t wall_ms)
 {
-	for (size_t i = 0; i < set->n_catalogues; i++) {
-		struct mp_catalogue_state s;
+	for (size_t i = 0; i < set->n_remote_urls; i++) {
+		struct mp_remote_source_state s;
 
-		mp_catalogue_load(set->catalogues[i], &s);
+		mp_remote_source_load(set->remote_urls[i], &s);
 		if (s.next_ms <= wall_ms)
 			return true;
 	}
 	return false;
 }
 
-bool mp_catalogues_ask_once(const struct mp_config_set *set)
+bool mp_remote_sources_ask_once(const struct mp_config_set *set)
 {
 	struct mp_loop *loop = NULL;
-	struct mp_catalogues *c;
+	struct mp_remote_sources *c;
 
-	if (set->n_catalogues == 0 || mp_loop_new(&loop) < 0)
+	if (set->n_remote_urls == 0 || mp_loop_new(&loop) < 0)
 		return false;
 	if (!has_due(set, mp_loop_wall_now_ms(loop))) {
 		mp_loop_free(loop);
 		return false;
 	}
-	c = mp_catalogues_new(loop, stop_loop, loop);
+	c = mp_remote_sources_new(loop, stop_loop, loop);
 	c->in_a_hurry = true;
-	mp_catalogues_follow(c, set);
+	mp_remote_sources_follow(c, set);
 	mp_loop_run(loop);
-	mp_catalogues_free(c);
+	mp_remote_sources_free(c);
 	mp_loop_free(loop);
 	return true;
 }

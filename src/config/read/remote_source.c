@@ -1,9 +1,9 @@
 /*
- * catalogue.c - the copy of a team's catalogue that was fetched last, and what is known about it.
+ * remote_source.c - the copy of a remote source that was fetched last, and what is known about it.
  * Two files in the state folder, named by a hash of the address: the content, which whoever follows
  * the configuration sees change, and beside it what was noted.
  */
-#include "config/read/catalogue.h"
+#include "config/read/remote_source.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -35,13 +35,13 @@ static bool is_loopback(const char *host)
 	return false;
 }
 
-bool mp_catalogue_is_fetched(const char *url)
+bool mp_remote_source_is_fetched(const char *url)
 {
 	return strncmp(url, "https://", 8) == 0 ||
 	       (strncmp(url, "http://", 7) == 0 && is_loopback(url + 7));
 }
 
-int mp_catalogue_name(const char *url, struct mp_buf *out)
+int mp_remote_source_name(const char *url, struct mp_buf *out)
 {
 	const char *host = strstr(url, "://");
 	size_t scheme = host ? (size_t)(host + 3 - url) : 0;
@@ -71,7 +71,7 @@ static int get_path(const char *url, const char *ending, struct mp_buf *out)
 	return mp_path_state(name, out);
 }
 
-int mp_catalogue_get_path(const char *url, struct mp_buf *out)
+int mp_remote_source_get_path(const char *url, struct mp_buf *out)
 {
 	return get_path(url, ".json", out);
 }
@@ -105,7 +105,7 @@ static void copy(char *to, size_t size, const char *from)
  * A copy that is gone, or was cut when the machine stopped, must not be what a server is told that
  * we have: it would say that there is nothing new.
  */
-static void check_copy(const char *url, struct mp_catalogue_state *s)
+static void check_copy(const char *url, struct mp_remote_source_state *s)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf path;
 	struct stat st;
@@ -120,7 +120,7 @@ static void check_copy(const char *url, struct mp_catalogue_state *s)
 		s->next_ms = 0;
 }
 
-bool mp_catalogue_is_same(const char *url, struct mp_str content)
+bool mp_remote_source_is_same(const char *url, struct mp_str content)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf path;
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
@@ -132,7 +132,7 @@ bool mp_catalogue_is_same(const char *url, struct mp_str content)
 	       mp_str_eq(mp_buf_get(&text), content);
 }
 
-void mp_catalogue_load(const char *url, struct mp_catalogue_state *ret)
+void mp_remote_source_load(const char *url, struct mp_remote_source_state *ret)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf path;
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
@@ -140,7 +140,7 @@ void mp_catalogue_load(const char *url, struct mp_catalogue_state *ret)
 	MP_CLEANUP(mp_tape_done) struct mp_tape tape;
 	struct note note = {0};
 
-	*ret = (struct mp_catalogue_state){.failures = 0};
+	*ret = (struct mp_remote_source_state){.failures = 0};
 	mp_buf_init(&path, MP_KIB(8));
 	mp_buf_init(&text, MP_KIB(8));
 	mp_arena_init(&arena, MP_KIB(64));
@@ -160,7 +160,7 @@ void mp_catalogue_load(const char *url, struct mp_catalogue_state *ret)
 	check_copy(url, ret);
 }
 
-static int write_note(const struct mp_catalogue_state *s, struct mp_buf *out)
+static int write_note(const struct mp_remote_source_state *s, struct mp_buf *out)
 {
 	struct mp_writer w;
 
@@ -191,8 +191,8 @@ static int replace(const char *url, const char *ending, struct mp_str bytes,
 }
 
 /* The note last: one without its content would say that there is nothing new. */
-int mp_catalogue_save(const char *url, const struct mp_catalogue_state *state,
-		      const struct mp_str *content, struct mcpool_error *reterr)
+int mp_remote_source_save(const char *url, const struct mp_remote_source_state *state,
+			  const struct mp_str *content, struct mcpool_error *reterr)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf note;
 	int r = 0;
@@ -210,22 +210,23 @@ int mp_catalogue_save(const char *url, const struct mp_catalogue_state *state,
 
 /* --- what follows ----------------------------------------------------------------------------- */
 
-void mp_catalogue_note_fetched(struct mp_catalogue_state *s, int64_t wall_ms)
+void mp_remote_source_note_fetched(struct mp_remote_source_state *s, int64_t wall_ms)
 {
 	s->fetched_ms = wall_ms;
-	s->next_ms = wall_ms + MP_CATALOGUE_FRESH_MS;
+	s->next_ms = wall_ms + MP_REMOTE_SOURCE_FRESH_MS;
 	s->failures = 0;
 	s->why[0] = '\0';
 }
 
-void mp_catalogue_note_failed(struct mp_catalogue_state *s, int64_t wall_ms, const char *why)
+void mp_remote_source_note_failed(struct mp_remote_source_state *s, int64_t wall_ms,
+				  const char *why)
 {
-	int64_t rest_ms = MP_CATALOGUE_FIRST_REST_MS;
+	int64_t rest_ms = MP_REMOTE_SOURCE_FIRST_REST_MS;
 
-	for (unsigned i = 0; i < s->failures && rest_ms < MP_CATALOGUE_LAST_REST_MS; i++)
+	for (unsigned i = 0; i < s->failures && rest_ms < MP_REMOTE_SOURCE_LAST_REST_MS; i++)
 		rest_ms *= 2;
-	if (rest_ms > MP_CATALOGUE_LAST_REST_MS)
-		rest_ms = MP_CATALOGUE_LAST_REST_MS;
+	if (rest_ms > MP_REMOTE_SOURCE_LAST_REST_MS)
+		rest_ms = MP_REMOTE_SOURCE_LAST_REST_MS;
 	s->failures += s->failures < 1000;
 	s->next_ms = wall_ms + rest_ms;
 	copy(s->why, sizeof(s->why), why);

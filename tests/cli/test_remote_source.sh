@@ -1,16 +1,16 @@
-# test_catalogue.sh - catalogues of servers behind a URL: fetched when they are due, kept as a copy, and never in
+# test_remote_source.sh - remote sources of servers behind a URL: fetched when they are due, kept as a copy, and never in
 # the way of anything else.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-group=catalogue
+group=remote_source
 . tests/remote/lib.sh
 
-# begin: a catalogue with one server, its address approved in the user's file
+# begin: a remote source with one server, its address approved in the user's file
 begin() {
 	port=$(free_ports 1)
 	url=http://127.0.0.1:$port/c.json
 	says_so one
-	serve source "$node" $servers/catalogue.mjs "$port" "$work/c.json" && listens source || return 1
+	serve source "$node" $servers/remote_source.mjs "$port" "$work/c.json" && listens source || return 1
 	mkdir -p "$XDG_CONFIG_HOME/mcpool"
 	printf '{"mcpool": {"remote": ["%s"]}}\n' "$url" >"$XDG_CONFIG_HOME/mcpool/mcp.json"
 	[ "${1:-}" = unapproved ] || run 0 trust --user-file --yes

@@ -1,4 +1,4 @@
-// catalogue.mjs PORT FILE - serves FILE at /c.json with an ETag; what FILE.mode says changes how: "down" 500,
+// remote_source.mjs PORT FILE - serves FILE at /c.json with an ETag; what FILE.mode says changes how: "down" 500,
 // "garbage", "away" redirects to another host, "near" to /d.json, "huge", "slow". Each request is a line on stdout.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";

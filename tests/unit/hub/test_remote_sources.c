@@ -1,5 +1,5 @@
-/* test_catalogues.c - fetching catalogues: each answer; see
- * tests/cli/test_catalogue.sh for what people see of it. */
+/* test_remote_sources.c - fetching remote sources: each answer; see
+ * tests/cli/test_remote_source.sh for what people see of it. */
 #include "home.h"
 
 #include <sys/stat.h>
@@ -8,8 +8,8 @@
 #include "loopback_net.h"
 
 #include "base/mem.h"
-#include "config/read/catalogue.h"
-#include "hub/catalogues.h"
+#include "config/read/remote_source.h"
+#include "hub/remote_sources.h"
 
 #define OK       "HTTP/1.1 200 OK\r\n"
 #define BODY     "Content-Length: 17\r\n\r\n{\"mcpServers\":{}}"
@@ -34,7 +34,7 @@ static const struct answer answers[] = {
 
 struct desk {
 	struct net n;
-	struct mp_catalogues *c;
+	struct mp_remote_sources *c;
 	struct mp_config_set set;
 	char urls[2][200];
 	const char *list[2];
@@ -50,7 +50,7 @@ static void rested(void *u)
 
 static void desk_done(struct desk *d)
 {
-	mp_catalogues_free(d->c);
+	mp_remote_sources_free(d->c);
 	net_done(&d->n);
 }
 
@@ -60,8 +60,8 @@ static bool desk_init(struct desk *d)
 	REQUIRE(home_make());
 	REQUIRE(setenv("XDG_STATE_HOME", in("state"), 1) == 0);
 	REQUIRE(net_init(&d->n, answers));
-	d->c = mp_catalogues_new(d->n.loop, rested, d);
-	d->set.catalogues = d->list;
+	d->c = mp_remote_sources_new(d->n.loop, rested, d);
+	d->set.remote_urls = d->list;
 	return true;
 }
 
@@ -69,14 +69,14 @@ static void want(struct desk *d, size_t i, const char *path)
 {
 	snprintf(d->urls[i], sizeof(d->urls[i]), "http://127.0.0.1:%d%s", d->n.server.port, path);
 	d->list[i] = d->urls[i];
-	d->set.n_catalogues = i + 1;
+	d->set.n_remote_urls = i + 1;
 }
 
-static struct mp_catalogue_state known(const struct desk *d, size_t i)
+static struct mp_remote_source_state known(const struct desk *d, size_t i)
 {
-	struct mp_catalogue_state s;
+	struct mp_remote_source_state s;
 
-	mp_catalogue_load(d->urls[i], &s);
+	mp_remote_source_load(d->urls[i], &s);
 	return s;
 }
 
@@ -101,14 +101,14 @@ HEAVY_TEST(answers_of_every_kind)
 
 	for (size_t i = 0; i < MP_ARRAY_LEN(rows); i++) {
 		MP_CLEANUP(desk_done) struct desk d;
-		struct mp_catalogue_state s;
+		struct mp_remote_source_state s;
 
 		CHECK(desk_init(&d));
 		want(&d, 0, rows[i].path);
-		mp_catalogues_follow(d.c, &d.set);
-		CHECK(mp_catalogues_is_asking(d.c));
+		mp_remote_sources_follow(d.c, &d.set);
+		CHECK(mp_remote_sources_is_asking(d.c));
 		CHECK(net_wait(&d.n, d.rested));
-		CHECK(!mp_catalogues_is_asking(d.c));
+		CHECK(!mp_remote_sources_is_asking(d.c));
 		s = known(&d, 0);
 		if (!strstr(s.why, rows[i].why ? rows[i].why : ""))
 			CHECK_TEXT(s.why, rows[i].why);
@@ -124,10 +124,10 @@ HEAVY_TEST(answers_of_every_kind)
 
 static bool set_due(const struct desk *d, size_t i)
 {
-	struct mp_catalogue_state s = known(d, i);
+	struct mp_remote_source_state s = known(d, i);
 
 	s.next_ms = 1;
-	REQUIRE(mp_catalogue_save(d->urls[i], &s, NULL, &why) == 0);
+	REQUIRE(mp_remote_source_save(d->urls[i], &s, NULL, &why) == 0);
 	return true;
 }
 
@@ -141,17 +141,17 @@ TEST(what_is_asked_with)
 	CHECK(desk_init(&d));
 	want(&d, 0, "/tagged");
 	for (int i = 0; i < 3; i++) {
-		mp_catalogues_follow(d.c, &d.set);
+		mp_remote_sources_follow(d.c, &d.set);
 		CHECK(net_wait(&d.n, d.rested == i + 1));
 		CHECK_EQ(!strstr(d.n.server.last, "If-None-Match: \"a\"\r\n"), i != 1);
 		CHECK_EQ(!strstr(d.n.server.last, "If-Modified-Since: Sun, 15 Nov"), i != 1);
 		CHECK(set_due(&d, 0));
 		if (i == 1) {
-			CHECK_EQ(mp_catalogue_get_path(d.urls[0], &path), 0);
+			CHECK_EQ(mp_remote_source_get_path(d.urls[0], &path), 0);
 			CHECK_EQ(unlink(path.data), 0);
 		}
-		d.c = mp_catalogues_free(d.c);
-		d.c = mp_catalogues_new(d.n.loop, rested, &d);
+		d.c = mp_remote_sources_free(d.c);
+		d.c = mp_remote_sources_new(d.n.loop, rested, &d);
 	}
 }
 
@@ -165,14 +165,14 @@ TEST(the_same_content_is_no_change)
 	mp_buf_init(&path, 4096);
 	CHECK(desk_init(&d));
 	want(&d, 0, "/plain");
-	mp_catalogues_follow(d.c, &d.set);
+	mp_remote_sources_follow(d.c, &d.set);
 	CHECK(net_wait(&d.n, d.rested == 1));
-	CHECK_EQ(mp_catalogue_get_path(d.urls[0], &path), 0);
+	CHECK_EQ(mp_remote_source_get_path(d.urls[0], &path), 0);
 	CHECK_EQ(stat(path.data, &first), 0);
 	CHECK(set_due(&d, 0));
-	d.c = mp_catalogues_free(d.c);
-	d.c = mp_catalogues_new(d.n.loop, rested, &d);
-	mp_catalogues_follow(d.c, &d.set);
+	d.c = mp_remote_sources_free(d.c);
+	d.c = mp_remote_sources_new(d.n.loop, rested, &d);
+	mp_remote_sources_follow(d.c, &d.set);
 	CHECK(net_wait(&d.n, d.rested == 2));
 	CHECK_EQ(stat(path.data, &second), 0);
 	CHECK_EQ(first.st_ino, second.st_ino);
@@ -188,7 +188,7 @@ TEST(all_that_are_due_are_asked)
 	want(&d, 1, "/plain");
 	snprintf(d.urls[0], sizeof(d.urls[0]), "https:///nobody");
 	d.list[0] = d.urls[0];
-	mp_catalogues_follow(d.c, &d.set);
+	mp_remote_sources_follow(d.c, &d.set);
 	CHECK(net_wait(&d.n, d.rested));
 	CHECK_EQ(d.rested, 1);
 	CHECK_EQ(known(&d, 0).failures, 1);
@@ -201,11 +201,11 @@ TEST(those_that_are_gone_are_not_waited_for)
 
 	CHECK(desk_init(&d));
 	want(&d, 0, "/silent");
-	mp_catalogues_follow(d.c, &d.set);
+	mp_remote_sources_follow(d.c, &d.set);
 	CHECK(net_wait(&d.n, d.n.server.n_requests == 1));
-	d.set.n_catalogues = 0;
-	mp_catalogues_follow(d.c, &d.set);
-	CHECK(!mp_catalogues_is_asking(d.c));
+	d.set.n_remote_urls = 0;
+	mp_remote_sources_follow(d.c, &d.set);
+	CHECK(!mp_remote_sources_is_asking(d.c));
 	net_turn(&d.n);
 	CHECK_EQ(d.n.server.n_open, 0);
 }
