@@ -30,9 +30,9 @@ static const struct mp_log socket_log = {"socket"};
 #define HELLO_MS      MP_SECONDS(10)
 #define LAST_WORDS_MS MP_SECONDS(5)
 /* The kernel's line of those who knock is as long again. */
-#define MAX_GUESTS (MP_LIMIT_SESSIONS + 256)
+#define MAX_CONNS (MP_LIMIT_SESSIONS + 256)
 
-#define GUEST_STATES(X)                                                \
+#define SOCKET_CONN_STATES(X)                                          \
 	X(FRESH, "fresh", "nobody said hello yet")                     \
 	X(LOOKING, "looking", "its workspace is being found")          \
 	X(BRIDGE, "bridge", "an agent's messages come and go")         \
@@ -40,7 +40,7 @@ static const struct mp_log socket_log = {"socket"};
 	X(LEAVING, "leaving", "it was told so, and is to hear it yet") \
 	X(OVER, "over", "the last state")
 
-#define GUEST_EVENTS(X)                                            \
+#define SOCKET_CONN_EVENTS(X)                                      \
 	X(LINE, "line", "it said something")                       \
 	X(OVERSIZE, "oversize", "it said too much at once")        \
 	X(GREETED, "greeted", "that was a hello")                  \
@@ -52,22 +52,22 @@ static const struct mp_log socket_log = {"socket"};
 	X(TIMER, "timer", "it took too long")                      \
 	X(GONE, "gone", "the connection is over")
 
-MP_MACHINE_ENUM(guest_state, GUEST_STATES);
-MP_MACHINE_ENUM(guest_event, GUEST_EVENTS);
+MP_MACHINE_ENUM(socket_conn_state, SOCKET_CONN_STATES);
+MP_MACHINE_ENUM(socket_conn_event, SOCKET_CONN_EVENTS);
 
 struct mp_socket_face {
 	struct mp_hub *hub;
 	const struct mp_socket_hooks *hooks;
 	void *u;
 	struct mp_listener *listener; /* owned; NULL: closed */
-	struct mp_list guests;
+	struct mp_list conns;
 	bool is_replaced; /* a newer hub comes */
 };
 
-struct guest {
+struct socket_conn {
 	struct mp_link link;
 	struct mp_socket_face *face;
-	enum guest_state state;
+	enum socket_conn_state state;
 	struct mp_line_conn *conn;
 	struct mp_timer timer;
 	int pid; /* as the kernel says */
@@ -85,11 +85,12 @@ struct guest {
 	struct mp_grave grave;
 };
 
-MP_MACHINE_TYPES(guest, struct guest, enum guest_event, GUEST_STATES, GUEST_EVENTS);
-static guest_action read_hello, refuse_oversize, refuse, refuse_late, say_bye, bury, let_in,
+MP_MACHINE_TYPES(socket_conn, struct socket_conn, enum socket_conn_event, SOCKET_CONN_STATES,
+		 SOCKET_CONN_EVENTS);
+static socket_conn_action read_hello, refuse_oversize, refuse, refuse_late, say_bye, bury, let_in,
 	welcome, pass_on, pass_on_oversize, obey;
 
-MP_MACHINE_STEPS(guest) = {
+MP_MACHINE_STEPS(socket_conn) = {
 	[FRESH] = {[LINE] = MP_DO(read_hello),
 		   [OVERSIZE] = MP_DO(refuse_oversize),
 		   [GREETED] = MP_TO(LOOKING, NULL),
@@ -118,16 +119,16 @@ MP_MACHINE_STEPS(guest) = {
 		     [GONE] = MP_TO(OVER, bury)},
 };
 
-static void guest_describe(const struct guest *g, struct mp_log *ret_log)
+static void socket_conn_describe(const struct socket_conn *g, struct mp_log *ret_log)
 {
-	mp_log_init(ret_log, "guest %d", g->pid);
+	mp_log_init(ret_log, "socket %d", g->pid);
 }
 
-MP_MACHINE(guest, struct guest, .describe = guest_describe)
+MP_MACHINE(socket_conn, struct socket_conn, .describe = socket_conn_describe)
 
 /* --- hello ----------------------------------------------------------------------------------- */
 
-static enum guest_event note_refusal(struct guest *g, const struct mcpool_error *why)
+static enum socket_conn_event note_refusal(struct socket_conn *g, const struct mcpool_error *why)
 {
 	mp_error_keep(&g->why, why);
 	return REFUSED;
@@ -135,12 +136,12 @@ static enum guest_event note_refusal(struct guest *g, const struct mcpool_error 
 
 static void seen(void *u, struct mp_workspace *workspace, const struct mcpool_error *error)
 {
-	struct guest *g = u;
+	struct socket_conn *g = u;
 
 	g->workspace = workspace;
 	if (error)
 		(void)note_refusal(g, error);
-	guest_advance(g, error ? REFUSED : VIEW);
+	socket_conn_advance(g, error ? REFUSED : VIEW);
 }
 
 static int check_protocol(const struct mp_greeting *h, struct mcpool_error *reterr)
@@ -159,7 +160,7 @@ static int check_protocol(const struct mp_greeting *h, struct mcpool_error *rete
  * A server of ours that leads back here, by whatever detours, would be called by itself. What it
  * has in its environment says so as well, unless somebody took that out.
  */
-static int check_descent(const struct guest *g, struct mcpool_error *reterr)
+static int check_descent(const struct socket_conn *g, struct mcpool_error *reterr)
 {
 	if (g->hello.role != MP_GREETING_BRIDGE || !mp_tree_is_below(g->pid, getpid()))
 		return 0;
@@ -170,7 +171,7 @@ static int check_descent(const struct guest *g, struct mcpool_error *reterr)
 }
 
 /* A bridge is started by its agent, whose environment it has. */
-static void describe_env(const struct guest *g, char *out, size_t size)
+static void describe_env(const struct socket_conn *g, char *out, size_t size)
 {
 	struct mp_proc bridge, agent;
 
@@ -182,7 +183,7 @@ static void describe_env(const struct guest *g, char *out, size_t size)
 		snprintf(out, size, "an agent (process %d)", g->pid);
 }
 
-static int look(struct guest *g, struct mcpool_error *reterr)
+static int look(struct socket_conn *g, struct mcpool_error *reterr)
 {
 	const struct mp_greeting *h = &g->hello;
 	char who[64];
@@ -202,7 +203,7 @@ static int look(struct guest *g, struct mcpool_error *reterr)
 }
 
 /* The line is the hello's text only now: what is needed later is in the arena. */
-static enum guest_event read_hello(struct guest *g)
+static enum socket_conn_event read_hello(struct socket_conn *g)
 {
 	struct mcpool_error why;
 	int r;
@@ -227,7 +228,7 @@ static enum guest_event read_hello(struct guest *g)
 	return GREETED;
 }
 
-static enum guest_event refuse_oversize(struct guest *g)
+static enum socket_conn_event refuse_oversize(struct socket_conn *g)
 {
 	struct mcpool_error why;
 
@@ -235,7 +236,7 @@ static enum guest_event refuse_oversize(struct guest *g)
 	return note_refusal(g, &why);
 }
 
-static enum guest_event refuse_late(struct guest *g)
+static enum socket_conn_event refuse_late(struct socket_conn *g)
 {
 	struct mcpool_error why;
 
@@ -248,7 +249,7 @@ static enum guest_event refuse_late(struct guest *g)
 /* From within receive, too. */
 static void deliver(void *u, const struct mp_delivery *d)
 {
-	struct guest *g = u;
+	struct socket_conn *g = u;
 
 	if (d->text.len)
 		mp_line_conn_say(g->conn, d->text);
@@ -256,7 +257,7 @@ static void deliver(void *u, const struct mp_delivery *d)
 
 static const struct mp_session_hooks session_hooks = {.deliver = deliver};
 
-static int open_session(struct guest *g, struct mcpool_error *reterr)
+static int open_session(struct socket_conn *g, struct mcpool_error *reterr)
 {
 	const struct mp_greeting_options *h = &g->hello.options;
 	char principal[32];
@@ -280,21 +281,21 @@ static int open_session(struct guest *g, struct mcpool_error *reterr)
 
 static void say(void *u, struct mp_str text)
 {
-	struct guest *g = u;
+	struct socket_conn *g = u;
 
 	mp_line_conn_say(g->conn, text);
 }
 
 static bool asked_to_stop(void *u, bool drain, bool replace)
 {
-	struct guest *g = u;
+	struct socket_conn *g = u;
 
 	return g->face->hooks->stop(g->face->u, drain, replace);
 }
 
 static void describe(void *u, struct mp_writer *w)
 {
-	struct guest *g = u;
+	struct socket_conn *g = u;
 
 	if (g->face->hooks->describe)
 		g->face->hooks->describe(g->face->u, w);
@@ -306,7 +307,7 @@ static const struct mp_control_hooks control_hooks = {
 	.describe = describe,
 };
 
-static enum guest_event let_in(struct guest *g)
+static enum socket_conn_event let_in(struct socket_conn *g)
 {
 	struct mcpool_error why;
 	bool is_bridge = g->hello.role == MP_GREETING_BRIDGE;
@@ -318,7 +319,7 @@ static enum guest_event let_in(struct guest *g)
 	return is_bridge ? AS_BRIDGE : AS_CONTROL;
 }
 
-static void forget_hello(struct guest *g)
+static void forget_hello(struct socket_conn *g)
 {
 	mp_arena_done(&g->arena);
 	mp_arena_init(&g->arena, 0);
@@ -326,7 +327,7 @@ static void forget_hello(struct guest *g)
 	g->id = mp_free(g->id);
 }
 
-static enum guest_event welcome(struct guest *g)
+static enum socket_conn_event welcome(struct socket_conn *g)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf out;
 
@@ -339,19 +340,19 @@ static enum guest_event welcome(struct guest *g)
 	return MP_QUIET;
 }
 
-static enum guest_event pass_on(struct guest *g)
+static enum socket_conn_event pass_on(struct socket_conn *g)
 {
 	(void)mp_session_receive_text(g->session, g->line, 0); /* all answers have one way */
 	return MP_QUIET;
 }
 
-static enum guest_event pass_on_oversize(struct guest *g)
+static enum socket_conn_event pass_on_oversize(struct socket_conn *g)
 {
 	(void)mp_session_receive_oversize(g->session, g->line, g->tail, 0);
 	return MP_QUIET;
 }
 
-static enum guest_event obey(struct guest *g)
+static enum socket_conn_event obey(struct socket_conn *g)
 {
 	mp_control_receive(g->control, g->line);
 	return MP_QUIET;
@@ -359,13 +360,13 @@ static enum guest_event obey(struct guest *g)
 
 /* --- out ------------------------------------------------------------------------------------- */
 
-static void take_leave(struct guest *g)
+static void take_leave(struct socket_conn *g)
 {
 	mp_line_conn_finish(g->conn);
 	mp_timer_start(&g->timer, LAST_WORDS_MS);
 }
 
-static enum guest_event refuse(struct guest *g)
+static enum socket_conn_event refuse(struct socket_conn *g)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf out;
 
@@ -378,7 +379,7 @@ static enum guest_event refuse(struct guest *g)
 }
 
 /* An end without it is a crash, for a bridge. */
-static enum guest_event announce(struct guest *g)
+static enum socket_conn_event announce(struct socket_conn *g)
 {
 	static const struct mp_str bye = MP_STR("{\"jsonrpc\":\"2.0\",\"method\":\"" MP_GREETING_BYE
 						"\"}"),
@@ -392,7 +393,7 @@ static enum guest_event announce(struct guest *g)
 	return MP_QUIET;
 }
 
-static enum guest_event say_bye(struct guest *g)
+static enum socket_conn_event say_bye(struct socket_conn *g)
 {
 	announce(g);
 	g->session = mp_session_free(g->session);
@@ -403,11 +404,11 @@ static enum guest_event say_bye(struct guest *g)
 
 static void freed(struct mp_grave *grave)
 {
-	mp_free(mp_container_of(grave, struct guest, grave));
+	mp_free(mp_container_of(grave, struct socket_conn, grave));
 }
 
 /* Its conn may be handing out a line now, and the session answering it. */
-static enum guest_event bury(struct guest *g)
+static enum socket_conn_event bury(struct socket_conn *g)
 {
 	mp_timer_stop(&g->timer);
 	g->session = mp_session_free(g->session);
@@ -416,7 +417,7 @@ static enum guest_event bury(struct guest *g)
 	g->conn = mp_line_conn_free(g->conn);
 	forget_hello(g);
 	g->why = mp_free(g->why);
-	mp_list_remove(&g->face->guests, &g->link);
+	mp_list_remove(&g->face->conns, &g->link);
 	mp_loop_bury(g->face->hub->loop, &g->grave, freed);
 	return MP_QUIET;
 }
@@ -425,48 +426,48 @@ static enum guest_event bury(struct guest *g)
 
 static void line(void *u, struct mp_str text)
 {
-	struct guest *g = u;
+	struct socket_conn *g = u;
 
 	g->line = text;
-	guest_advance(g, LINE);
+	socket_conn_advance(g, LINE);
 }
 
 static void oversize(void *u, struct mp_str head, struct mp_str tail)
 {
-	struct guest *g = u;
+	struct socket_conn *g = u;
 
 	g->line = head;
 	g->tail = tail;
-	guest_advance(g, OVERSIZE);
+	socket_conn_advance(g, OVERSIZE);
 }
 
 static void ended(void *u, int why)
 {
-	struct guest *g = u;
+	struct socket_conn *g = u;
 
 	if (why != MCPOOL_ECLOSED)
 		mp_log_warn(&socket_log, "pid %d does not read what it is told, and is cut off",
 			    g->pid);
-	guest_advance(g, GONE);
+	socket_conn_advance(g, GONE);
 }
 
 static const struct mp_line_conn_hooks conn_hooks = {line, oversize, ended};
 
 static void too_long(void *u)
 {
-	guest_advance(u, TIMER);
+	socket_conn_advance(u, TIMER);
 }
 
-/* --- the door -------------------------------------------------------------------------------- */
+/* --- accepting ------------------------------------------------------------------------------ */
 
 void mp_socket_face_admit(struct mp_socket_face *f, int fd)
 {
-	struct guest *g;
+	struct socket_conn *g;
 	unsigned uid;
 	int pid;
 
 	if (!mp_listener_identify(fd, &pid, &uid) || uid != geteuid() ||
-	    f->guests.len >= MAX_GUESTS) {
+	    f->conns.len >= MAX_GUESTS) {
 		close(fd); /* not a word: who is not let in learns nothing */
 		return;
 	}
@@ -475,7 +476,7 @@ void mp_socket_face_admit(struct mp_socket_face *f, int fd)
 	g->pid = pid;
 	g->uid = uid;
 	mp_arena_init(&g->arena, 0);
-	mp_list_append(&f->guests, &g->link);
+	mp_list_append(&f->conns, &g->link);
 	mp_timer_init(&g->timer, f->hub->loop, too_long, g);
 	mp_timer_start(&g->timer, HELLO_MS);
 	g->conn = mp_line_conn_new(f->hub->loop, fd, HELLO_LIMIT, &conn_hooks, g);
@@ -502,7 +503,7 @@ struct mp_socket_face *mp_socket_face_open(struct mp_hub *hub, int listener,
 	f->hub = hub;
 	f->hooks = hooks;
 	f->u = u;
-	mp_list_init(&f->guests);
+	mp_list_init(&f->conns);
 	if (listener >= 0)
 		mp_socket_face_listen(f, listener);
 	return f;
@@ -516,14 +517,14 @@ void mp_socket_face_close(struct mp_socket_face *f)
 void mp_socket_face_announce(struct mp_socket_face *f, bool replaced)
 {
 	f->is_replaced = f->is_replaced || replaced;
-	MP_LIST_EACH(&f->guests, link)
-		(void)announce(mp_container_of(link, struct guest, link));
+	MP_LIST_EACH(&f->conns, link)
+		(void)announce(mp_container_of(link, struct socket_conn, link));
 }
 
 void mp_socket_face_dismiss(struct mp_socket_face *f)
 {
-	MP_LIST_EACH(&f->guests, link)
-		guest_advance(mp_container_of(link, struct guest, link), DISMISSED);
+	MP_LIST_EACH(&f->conns, link)
+		socket_conn_advance(mp_container_of(link, struct socket_conn, link), DISMISSED);
 }
 
 struct mp_socket_face *mp_socket_face_free(struct mp_socket_face *f)
@@ -531,12 +532,12 @@ struct mp_socket_face *mp_socket_face_free(struct mp_socket_face *f)
 	if (!f)
 		return NULL;
 	mp_socket_face_close(f);
-	MP_LIST_EACH(&f->guests, link)
-		guest_advance(mp_container_of(link, struct guest, link), GONE);
+	MP_LIST_EACH(&f->conns, link)
+		socket_conn_advance(mp_container_of(link, struct socket_conn, link), GONE);
 	return mp_free(f);
 }
 
 size_t mp_socket_face_count(const struct mp_socket_face *f)
 {
-	return f->guests.len;
+	return f->conns.len;
 }

@@ -1,5 +1,5 @@
 /*
- *remote.c - the second phase of loading: servers that a team publishes behind a URL.
+ * remote.c - the second phase of loading: servers that a team publishes behind a URL.
  */
 #include "config/read/remote.h"
 
