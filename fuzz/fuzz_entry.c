@@ -7,7 +7,7 @@
 #include "base/limits.h"
 #include "config/values/effective.h"
 #include "config/values/expand.h"
-#include "config/read/own.h"
+#include "config/read/import.h"
 #include "config/values/scripts.h"
 
 static unsigned problems;
@@ -87,7 +87,7 @@ static void check_own(const struct mp_entry *e, const struct mp_settings *s, str
 
 	mp_tape_init(&t, 0);
 	mp_buf_init(&text, MP_MIB(64));
-	r = mp_own_write_entry(&set, e, e->tuning.timeout_ms % 2, &text, &error);
+	r = mp_import_write_entry(&set, e, e->tuning.timeout_ms % 2, &text, &error);
 	FUZZ_CHECK(r == 0 || (error.code == r && error.message[0]));
 	if (r == 0) {
 		FUZZ_CHECK(mp_tape_parse(&t, mp_buf_get(&text), NULL) == 0);

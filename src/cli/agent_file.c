@@ -14,7 +14,7 @@
 #include "base/limits.h"
 #include "cli/agent_run.h"
 #include "files/file.h"
-#include "config/read/ourselves.h"
+#include "config/read/self_check.h"
 
 /* --- looking --------------------------------------------------------------------------------- */
 
@@ -139,7 +139,7 @@ static int look_at(struct look *l, mp_value key, struct mp_str wanted)
 		return mp_arena_get_error(l->arena);
 	named = strcmp(name, MP_AGENT_ENTRY) == 0;
 	words = read_words(l, entry);
-	bridge = words.n && mp_is_ourselves(words.argv, words.n);
+	bridge = words.n && mp_self_check_is_own(words.argv, words.n);
 	if (!named && (!bridge || v->link != MP_AGENT_APART)) {
 		if (!bridge)
 			v->names[v->n_names++] = name;

@@ -11,7 +11,7 @@
 #include "cli/own_files.h"
 #include "cli/preview.h"
 #include "cli/verbs.h"
-#include "config/read/own.h"
+#include "config/read/import.h"
 #include "config/read/sources.h"
 
 static int run_import(const struct mp_verb *verb, int argc, char **argv);
@@ -144,7 +144,8 @@ static void import_one(struct job *job, const struct mp_entry *e)
 		keep(job, e);
 		return;
 	}
-	if (e->invalid || mp_own_write_entry(job->before, e, job->args->project, &json, &why) < 0) {
+	if (e->invalid ||
+	    mp_import_write_entry(job->before, e, job->args->project, &json, &why) < 0) {
 		refuse(job, e, e->invalid ? e->invalid : why.message);
 		return;
 	}

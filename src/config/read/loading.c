@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/limits.h"
-#include "config/read/ourselves.h"
+#include "config/read/self_check.h"
 
 static bool is_over(const struct mp_loading *l)
 {
@@ -204,7 +204,7 @@ static bool is_near(const char *address)
 static bool is_ourselves(const struct mp_entry *e)
 {
 	if (e->argv)
-		return mp_is_ourselves((const char *const *)e->argv, e->argc);
+		return mp_self_check_is_own((const char *const *)e->argv, e->argc);
 	return e->address && strcmp(e->name, "mcpool") == 0 && is_near(e->address) &&
 	       strcmp(last_part(e->address), "mcp") == 0;
 }

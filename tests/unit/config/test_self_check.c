@@ -1,7 +1,7 @@
-/* test_ourselves.c - is a command the way to our own hub? */
+/* test_self_check.c - is a command the way to our own hub? */
 #include "test.h"
 
-#include "config/read/ourselves.h"
+#include "config/read/self_check.h"
 
 static bool is_us(const char *const *argv)
 {
@@ -9,7 +9,7 @@ static bool is_us(const char *const *argv)
 
 	while (argv[n])
 		n++;
-	return mp_is_ourselves(argv, n);
+	return mp_self_check_is_own(argv, n);
 }
 
 #define US(...)  CHECK(is_us((const char *const[]){__VA_ARGS__, NULL}))
@@ -46,5 +46,5 @@ TEST(others_are_not_us)
 	NOT("docker", "run", "-i", "image", "mcpool", "stdio");
 	NOT("sh", "-c", "exec ssh box mcpool stdio");
 	NOT("sudo", "-u", "other", "mcpool", "stdio");
-	CHECK(!mp_is_ourselves(NULL, 0));
+	CHECK(!mp_self_check_is_own(NULL, 0));
 }

@@ -1,9 +1,9 @@
 /*
- * ourselves.c - is a command the way to our own hub?
+ * self_check.c - is a command the way to our own hub?
  * Only what certainly stays on this machine is looked through: `ssh box mcpool stdio` leads to
  * another hub. What is not recognised here is found out when it runs (face/socket.c).
  */
-#include "config/read/ourselves.h"
+#include "config/read/self_check.h"
 
 #include <string.h>
 
@@ -100,7 +100,7 @@ static bool has_us_in_line(const char *line)
 }
 
 /* `env -S` takes a line as well. */
-bool mp_is_ourselves(const char *const *argv, size_t argc)
+bool mp_self_check_is_own(const char *const *argv, size_t argc)
 {
 	bool has_lines = argc > 0 && (is_shell(mp_str_of(argv[0])) ||
 				      mp_str_eq(last_part(mp_str_of(argv[0])), MP_STR("env")));

@@ -1,8 +1,8 @@
 /*
- * own.h - another tool's entry in our own shape, for `mcpool import`.
+ * import.h - another tool's entry in our own shape, for `mcpool import`.
  */
-#ifndef MP_OWN_H
-#define MP_OWN_H
+#ifndef MP_IMPORT_H
+#define MP_IMPORT_H
 
 #include "base/base.h"
 #include "base/buf.h"
@@ -13,7 +13,8 @@
  * Nothing is looked up or run. into_project: for the file of set's project; else paths are whole.
  * MCPOOL_EINVAL for what cannot be said in our shape, by name.
  */
-int mp_own_write_entry(const struct mp_config_set *set, const struct mp_entry *e, bool into_project,
-		       struct mp_buf *out, struct mcpool_error *reterr) MP_MUST;
+int mp_import_write_entry(const struct mp_config_set *set, const struct mp_entry *e,
+			  bool into_project, struct mp_buf *out,
+			  struct mcpool_error *reterr) MP_MUST;
 
 #endif

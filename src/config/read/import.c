@@ -1,7 +1,7 @@
 /*
- * own.c - another tool's entry in our own shape, for `mcpool import`.
+ * import.c - another tool's entry in our own shape, for `mcpool import`.
  */
-#include "config/read/own.h"
+#include "config/read/import.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -269,8 +269,8 @@ static void write_rest(struct owning *o)
 		mp_write_member_bool(&o->w, "enabled", false);
 }
 
-int mp_own_write_entry(const struct mp_config_set *set, const struct mp_entry *e, bool into_project,
-		       struct mp_buf *out, struct mcpool_error *reterr)
+int mp_import_write_entry(const struct mp_config_set *set, const struct mp_entry *e,
+			  bool into_project, struct mp_buf *out, struct mcpool_error *reterr)
 {
 	struct owning o = {.e = e, .stays = into_project, .reterr = reterr};
 	char folder[PATH_MAX] = "";

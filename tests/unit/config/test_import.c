@@ -1,10 +1,10 @@
 /*
- * test_own.c - another tool's entry in our own shape: it means the same there, or is refused.
+ * test_import.c - another tool's entry in our own shape: it means the same there, or is refused.
  */
 #include "home.h"
 
 #include "base/limits.h"
-#include "config/read/own.h"
+#include "config/read/import.h"
 
 static bool into_project; /* where it is copied to */
 
@@ -20,7 +20,7 @@ static const char *own(void)
 		return "nothing";
 	if (set->entries[0]->invalid)
 		return set->entries[0]->invalid;
-	if (mp_own_write_entry(set, set->entries[0], into_project, &out, &why) < 0)
+	if (mp_import_write_entry(set, set->entries[0], into_project, &out, &why) < 0)
 		return why.message;
 	snprintf(text, sizeof(text), "%.*s", MP_STR_ARGS(mp_buf_get(&out)));
 	return text;
