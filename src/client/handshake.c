@@ -289,7 +289,7 @@ static enum handshake_event fall_back_to_modern(struct mp_handshake *a)
 	return try_modern_after_all(a);
 }
 
-/* It refused initialize because it is modern, says its error: yesterday's verdict is outdated. */
+/* It refused initialize because it is modern, says its error: the cached era is outdated. */
 static enum handshake_event try_modern_after_all(struct mp_handshake *a)
 {
 	if (a->retried)

@@ -41,7 +41,7 @@ struct mp_handshake {
 	bool probed;     /* this life began with discover: it may be what a server dies of */
 	bool discovered; /* and answered: modern_hello is filled in */
 	bool retried;    /* after -32022 */
-	bool unsure;     /* the probe met a fault: what was agreed is no verdict about eras */
+	bool unsure;     /* the probe met a fault: what was agreed says nothing about eras */
 	struct mp_timer silence;
 	struct mp_str declares; /* what a legacy server is told that we can be asked; borrowed */
 	struct mp_buf meta;     /* what _meta says on every modern request of our own */

@@ -208,15 +208,15 @@ static const struct mp_transport_hooks transport_hooks = {
 
 static void remember(struct mp_upstream *up, enum mp_era era)
 {
-	if (up->o.verdicts)
-		mp_verdicts_set(up->o.verdicts, up->o.launch_key, era,
-				mp_loop_wall_now_ms(up->loop));
+	if (up->o.era_cache)
+		mp_era_cache_set(up->o.era_cache, up->o.launch_key, era,
+				 mp_loop_wall_now_ms(up->loop));
 }
 
 static void forget(struct mp_upstream *up)
 {
-	if (up->o.verdicts)
-		mp_verdicts_forget(up->o.verdicts, up->o.launch_key);
+	if (up->o.era_cache)
+		mp_era_cache_forget(up->o.era_cache, up->o.launch_key);
 }
 
 static void agreed(void *u)
@@ -256,9 +256,9 @@ static enum mp_handshake_way choose_way(const struct mp_upstream *up)
 		return MP_HANDSHAKE_LEGACY;
 	if (up->o.eras == MP_ERA_MODERN)
 		return MP_HANDSHAKE_MODERN;
-	if (up->o.verdicts)
-		known = mp_verdicts_get(up->o.verdicts, up->o.launch_key,
-					mp_loop_wall_now_ms(up->loop));
+	if (up->o.era_cache)
+		known = mp_era_cache_get(up->o.era_cache, up->o.launch_key,
+					 mp_loop_wall_now_ms(up->loop));
 	return known == MP_ERA_LEGACY   ? MP_HANDSHAKE_NO_PROBE
 	       : known == MP_ERA_MODERN ? MP_HANDSHAKE_EXPECT_MODERN
 					: MP_HANDSHAKE_FIND_OUT;
@@ -315,7 +315,7 @@ static void begin_conversation(struct mp_upstream *up)
 	up->peer.serves = up->o.answerer != NULL;
 }
 
-/* The second life begins with initialize, and the verdict says so for the next time, too. */
+/* The second life begins with initialize, and the cache says so for the next time, too. */
 static enum upstream_event forget_and_dial(struct mp_upstream *up)
 {
 	up->transport = mp_transport_free(up->transport);
@@ -382,7 +382,7 @@ static void time_is_up(void *u)
 	else
 		(void)mp_fail(&why, MCPOOL_ETIMEDOUT, "no answer within %g s",
 			      (double)up->o.timeout_ms / 1000);
-	forget(up); /* it may be silent because the verdict is outdated */
+	forget(up); /* it may be silent because the cached era is outdated */
 	note(up, &why);
 	mp_peer_lost(&up->peer, &up->why);
 	upstream_advance(up, FAILED);

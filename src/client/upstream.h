@@ -12,7 +12,7 @@
 #include "base/machine.h"
 #include "client/handshake.h"
 #include "client/param_headers.h"
-#include "client/verdicts.h"
+#include "client/era_cache.h"
 #include "rpc/era.h"
 #include "rpc/peer.h"
 #include "transport/transport.h"
@@ -42,9 +42,9 @@ struct mp_upstream_options {
 	 */
 	struct mp_str declares;
 	bool by_stream;
-	const struct mp_log *log;     /* whose it is, for the trace; borrowed; may be NULL */
-	struct mp_verdicts *verdicts; /* borrowed; may be NULL */
-	struct mp_str launch_key;     /* copied; what verdicts go by */
+	const struct mp_log *log;       /* whose it is, for the trace; borrowed; may be NULL */
+	struct mp_era_cache *era_cache; /* borrowed; may be NULL */
+	struct mp_str launch_key;       /* copied; the key of the era cache */
 	/* A new transport, not yet started; called again for a server that dies of the probe. */
 	int (*dial)(void *u, struct mp_transport **ret_transport, struct mcpool_error *reterr);
 	void *dial_u;

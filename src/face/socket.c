@@ -467,7 +467,7 @@ void mp_socket_face_admit(struct mp_socket_face *f, int fd)
 	int pid;
 
 	if (!mp_listener_identify(fd, &pid, &uid) || uid != geteuid() ||
-	    f->conns.len >= MAX_GUESTS) {
+	    f->conns.len >= MAX_CONNS) {
 		close(fd); /* not a word: who is not let in learns nothing */
 		return;
 	}

@@ -16,7 +16,7 @@
 #include "json/value.h"
 #include "net/http_client.h"
 #include "net/curl_options.h"
-#include "net/http_verdict.h"
+#include "net/http_status.h"
 #include "net/redirect.h"
 
 static const struct mp_log remote_source_log = {"remote source"};
@@ -238,8 +238,7 @@ static void fail_with_status(struct one *o, const struct mp_http_head *head)
 	char place[MP_HTTP_PLACE];
 
 	mp_curl_options_place(o->at, place);
-	mp_http_verdict_explain(head, MP_STR(""), place, mp_loop_wall_now_ms(o->all->loop),
-				&o->why);
+	mp_http_status_explain(head, MP_STR(""), place, mp_loop_wall_now_ms(o->all->loop), &o->why);
 	stop(o);
 	remote_source_advance(o, ON_FAILED);
 }
@@ -255,7 +254,7 @@ static void head_came(void *u, const struct mp_http_head *head)
 	} else if (head->status == 304) {
 		stop(o);
 		remote_source_advance(o, ON_SAME);
-	} else if (mp_http_verdict_of(head->status) == MP_HTTP_MOVED && follow_redirect(o, head)) {
+	} else if (mp_http_status_of(head->status) == MP_HTTP_MOVED && follow_redirect(o, head)) {
 		stop(o);
 		remote_source_advance(o, ON_MOVED);
 	} else {

@@ -25,7 +25,7 @@ static bool may_reach(struct mp_curl_easy *d, enum mp_zone zone)
 {
 	if (mp_zone_may_reach(d->from, zone))
 		return true;
-	d->verdict = MP_HTTP_ZONE;
+	d->end = MP_HTTP_ZONE;
 	mp_fail(&d->why, MCPOOL_EPERM, "%s is in %s, where a server in %s may not send us",
 		mp_curl_easy_get_place(d), mp_zone_get_words(zone), mp_zone_get_words(d->from));
 	return false;
@@ -49,7 +49,7 @@ bool mp_curl_easy_may_use(struct mp_curl_easy *d, const char *ip)
 			return false;
 	}
 	d->connected = true;
-	d->verdict = MP_HTTP_OK; /* another address of the name was allowed */
+	d->end = MP_HTTP_OK; /* another address of the name was allowed */
 	return true;
 }
 
@@ -147,11 +147,11 @@ static struct mp_http_failure describe(struct mp_curl_easy *d, CURLcode code)
 void mp_curl_easy_judge(struct mp_curl_easy *d, CURLcode code)
 {
 	if (code == CURLE_OK) {
-		d->verdict = MP_HTTP_OK;
-	} else if (d->verdict == MP_HTTP_OK) {
+		d->end = MP_HTTP_OK;
+	} else if (d->end == MP_HTTP_OK) {
 		struct mp_http_failure f = describe(d, code);
 
-		d->verdict = mp_http_failure_explain(&f, &d->why);
+		d->end = mp_http_failure_explain(&f, &d->why);
 	}
 }
 
@@ -159,5 +159,5 @@ void mp_curl_easy_judge_limit(struct mp_curl_easy *d, enum mp_http_limit limit, 
 {
 	struct mp_http_failure f = describe(d, CURLE_OPERATION_TIMEDOUT);
 
-	d->verdict = mp_http_failure_timeout(&f, limit, ms, &d->why);
+	d->end = mp_http_failure_timeout(&f, limit, ms, &d->why);
 }

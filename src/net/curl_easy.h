@@ -25,7 +25,7 @@ struct mp_curl_easy {
 	bool answered;              /* and an answer on it */
 	enum mp_zone from;          /* where the address came from */
 	enum mp_zone zone;          /* and where it leads */
-	enum mp_http_end verdict;   /* ours, where curl only knows that a callback said no */
+	enum mp_http_end end;       /* ours, where curl only knows that a callback said no */
 	struct mcpool_error why;
 	char place[MP_HTTP_PLACE]; /* empty until somebody asks */
 	char words[CURL_ERROR_SIZE];
@@ -46,7 +46,7 @@ bool mp_curl_easy_may_use(struct mp_curl_easy *d, const char *ip);
 
 /* For people; only failures need it. */
 const char *mp_curl_easy_get_place(struct mp_curl_easy *d);
-/* What became of it: verdict and why. */
+/* What became of it: end and why. */
 void mp_curl_easy_judge(struct mp_curl_easy *d, CURLcode code);
 void mp_curl_easy_judge_limit(struct mp_curl_easy *d, enum mp_http_limit limit, int64_t ms);
 

@@ -60,12 +60,12 @@ static void end(struct mp_curl_socket *w)
 	if (w->fd >= 0)
 		mp_curl_multi_unwatch(w->easy.multi, w->fd);
 	if (w->hooks)
-		w->hooks->ended(w->u, w->easy.verdict, &w->easy.why);
+		w->hooks->ended(w->u, w->easy.end, &w->easy.why);
 }
 
 static void break_off(struct mp_curl_socket *w, const char *what)
 {
-	w->easy.verdict = MP_HTTP_CLOSED;
+	w->easy.end = MP_HTTP_CLOSED;
 	mp_fail(&w->easy.why, MCPOOL_ECLOSED, "%s %s", mp_curl_easy_get_place(&w->easy), what);
 	end(w);
 }
@@ -262,7 +262,7 @@ static void begin(void *u)
 		mp_curl_multi_kick(multi);
 		return;
 	}
-	w->easy.verdict = MP_HTTP_CONNECT;
+	w->easy.end = MP_HTTP_CONNECT;
 	mp_fail(&w->easy.why, MCPOOL_ENOMEM, "no memory for a connection");
 	end(w);
 }

@@ -121,7 +121,7 @@ static int about_to_send(void *u, char *ip, char *local_ip, int port, int local_
 	if (!x->hooks)
 		return CURL_PREREQFUNC_ABORT;
 	if (x->easy.connected && !x->safe && has_written(x)) {
-		x->easy.verdict = MP_HTTP_CLOSED;
+		x->easy.end = MP_HTTP_CLOSED;
 		mp_fail(&x->easy.why, MCPOOL_ECLOSED, "%s closed the connection without an answer",
 			mp_curl_easy_get_place(&x->easy));
 		if (!x->sent)
@@ -149,7 +149,7 @@ static size_t header_came(char *bytes, size_t one, size_t n, void *u)
 	byte_moved(x);
 	r = mp_http_reader_add(&x->reader, (struct mp_str){bytes, n});
 	if (r < 0) {
-		x->easy.verdict = MP_HTTP_LIMIT;
+		x->easy.end = MP_HTTP_LIMIT;
 		mp_fail(&x->easy.why, r, "the headers of %s are too large",
 			mp_curl_easy_get_place(&x->easy));
 		return 0;
@@ -217,7 +217,7 @@ static void exchange_free(struct exchange *x)
 static void end(struct exchange *x)
 {
 	const struct mp_http_hooks *hooks = x->hooks;
-	enum mp_http_end how = x->easy.verdict;
+	enum mp_http_end how = x->easy.end;
 	struct mcpool_error err = x->easy.why;
 	void *u = x->u;
 
@@ -331,7 +331,7 @@ static void pump(void *u)
 		struct exchange *x = mp_container_of(link, struct exchange, link);
 
 		if (!begin(x)) {
-			x->easy.verdict = MP_HTTP_CONNECT;
+			x->easy.end = MP_HTTP_CONNECT;
 			mp_fail(&x->easy.why, MCPOOL_ENOMEM, "no memory for an exchange");
 			end(x);
 		}

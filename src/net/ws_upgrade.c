@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/random_id.h"
-#include "net/http_verdict.h"
+#include "net/http_status.h"
 
 #define GUID "258EAFA5-E914-47DA-95CA-C5AB0DC85B11" /* RFC 6455, 1.3 */
 
@@ -256,8 +256,8 @@ int mp_ws_upgrade_judge(const struct mp_ws_upgrade *up, struct mp_str body, cons
 	if (head.status != 101) {
 		if (!is_plain)
 			body.len = 0;
-		mp_http_verdict_explain(&head, body, place, wall_ms, &why);
-		if (mp_http_verdict_of(head.status) == MP_HTTP_FINE)
+		mp_http_status_explain(&head, body, place, wall_ms, &why);
+		if (mp_http_status_of(head.status) == MP_HTTP_FINE)
 			mp_fail(&why, MCPOOL_EPROTO, "%s answered HTTP %d: no WebSocket is there",
 				place, head.status);
 		if (reterr)

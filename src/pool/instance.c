@@ -75,8 +75,8 @@ static void recall_era(struct mp_instance *in)
 	enum mp_era era = mp_eras_get(in->pool->o.db, key_of(in), now);
 
 	if (era != MP_ERA_BOTH &&
-	    mp_verdicts_get(&in->pool->verdicts, key_of(in), now) == MP_ERA_BOTH)
-		mp_verdicts_set(&in->pool->verdicts, key_of(in), era, now);
+	    mp_era_cache_get(&in->pool->era_cache, key_of(in), now) == MP_ERA_BOTH)
+		mp_era_cache_set(&in->pool->era_cache, key_of(in), era, now);
 }
 
 static void note_environment(struct mp_instance *in)
@@ -156,19 +156,19 @@ static int dial(void *u, struct mp_transport **ret, struct mcpool_error *reterr)
 /* --- what follows from a step ---------------------------------------------------------------- */
 
 /* An era that was set by hand says nothing about the server: `auto` still has to find out. */
-static struct mp_verdicts *get_verdicts(const struct mp_instance *in)
+static struct mp_era_cache *get_era_cache(const struct mp_instance *in)
 {
-	return in->e->tuning.era == MP_ERA_BOTH ? &in->pool->verdicts : NULL;
+	return in->e->tuning.era == MP_ERA_BOTH ? &in->pool->era_cache : NULL;
 }
 
 static void remember_era(struct mp_instance *in)
 {
 	int64_t now = mp_loop_wall_now_ms(loop_of(in));
-	struct mp_verdicts *verdicts = get_verdicts(in);
+	struct mp_era_cache *era_cache = get_era_cache(in);
 
-	if (verdicts)
-		mp_eras_set(in->pool->o.db, key_of(in), mp_verdicts_get(verdicts, key_of(in), now),
-			    now);
+	if (era_cache)
+		mp_eras_set(in->pool->o.db, key_of(in),
+			    mp_era_cache_get(era_cache, key_of(in), now), now);
 }
 
 static void is_up(struct mp_instance *in)
@@ -497,7 +497,7 @@ static void make_keeper(struct mp_instance *in)
 		.upstream = {.eras = (enum mp_era)in->e->tuning.era,
 			     .me = in->pool->o.me,
 			     .answerer = mp_instance_requests_get_answerer(in),
-			     .verdicts = get_verdicts(in)},
+			     .era_cache = get_era_cache(in)},
 	};
 
 	if (options.upstream.answerer)

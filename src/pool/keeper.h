@@ -57,7 +57,7 @@ struct mp_keeper_options {
 	struct mp_policy policy;
 	int64_t timeout_ms; /* of the start: connect, handshake and lists, each */
 	bool list_probe;    /* healthProbe listTools */
-	/* Eras, who we are, what is declared, who answers, verdicts; the rest is filled in. */
+	/* Eras, who we are, what is declared, who answers, era_cache; the rest is filled in. */
 	struct mp_upstream_options upstream;
 };
 

@@ -95,7 +95,7 @@ struct mp_pool *mp_pool_new(const struct mp_pool_options *options)
 	mp_list_init(&p->client_list);
 	mp_ids_init(&p->server_requests);
 	mp_map_init(&p->queues, MP_LIMIT_SERVERS);
-	mp_verdicts_init(&p->verdicts);
+	mp_era_cache_init(&p->era_cache);
 	p->starts = mp_queue_new(p->o.loop, p->o.init_concurrency, SIZE_MAX, false);
 	p->dials = p->o.init_concurrency ? p->starts
 					 : mp_queue_new(p->o.loop, MP_LIMIT_DIALS, SIZE_MAX, false);
@@ -132,7 +132,7 @@ struct mp_pool *mp_pool_free(struct mp_pool *p)
 	if (p->dials != p->starts)
 		mp_queue_free(p->dials);
 	mp_queue_free(p->starts);
-	mp_verdicts_done(&p->verdicts);
+	mp_era_cache_done(&p->era_cache);
 	return mp_free(p);
 }
 

@@ -16,7 +16,7 @@
 #include "base/list.h"
 #include "base/loop.h"
 #include "base/map.h"
-#include "client/verdicts.h"
+#include "client/era_cache.h"
 #include "config/values/set.h"
 #include "pool/offer.h"
 #include "pool/queue.h"
@@ -184,7 +184,7 @@ struct mp_pool {
 	struct mp_map queues;    /* named ones, owned */
 	struct mp_queue *starts; /* initConcurrency */
 	struct mp_queue *dials;  /* of remote servers: the same, or the line of their default */
-	struct mp_verdicts verdicts;
+	struct mp_era_cache era_cache;
 	struct mp_jump_hook jump;
 	struct mp_timer wake_timer;
 	size_t to_wake; /* instances still to be probed after a suspend */

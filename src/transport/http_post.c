@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "net/http_verdict.h"
+#include "net/http_status.h"
 
 enum {
 	LINGER_MS = 1000,         /* for the end of an answer that is not wanted */
@@ -131,7 +131,7 @@ static void exchange_head(void *u, const struct mp_http_head *head)
 	if (t->state != MP_HTTP_POST_GOING)
 		return;
 	t->status = head->status;
-	if (mp_http_verdict_of(head->status) != MP_HTTP_FINE) {
+	if (mp_http_status_of(head->status) != MP_HTTP_FINE) {
 		mp_refusal_begin(&t->refusal, head);
 		http_post_advance(t, ON_NO);
 		return;

@@ -3,7 +3,7 @@
  */
 #include "transport/refusal.h"
 
-#include "net/http_verdict.h"
+#include "net/http_status.h"
 
 void mp_refusal_init(struct mp_refusal *r)
 {
@@ -52,7 +52,7 @@ void mp_refusal_explain(const struct mp_refusal *r, const char *place, int64_t w
 {
 	struct mp_http_head head = mp_refusal_get_head(r);
 
-	mp_http_verdict_explain(&head, mp_buf_get(&r->body), place, wall_ms, ret);
+	mp_http_status_explain(&head, mp_buf_get(&r->body), place, wall_ms, ret);
 }
 
 static bool is_for_tokens(struct mp_str challenge)

@@ -26,7 +26,7 @@ void mp_refusal_begin(struct mp_refusal *r, const struct mp_http_head *head);
 bool mp_refusal_add(struct mp_refusal *r, struct mp_str bytes);
 /* Valid as long as the refusal; status 0: there is none. */
 struct mp_http_head mp_refusal_get_head(const struct mp_refusal *r);
-/* As mp_http_verdict_explain(). */
+/* As mp_http_status_explain(). */
 void mp_refusal_explain(const struct mp_refusal *r, const char *place, int64_t wall_ms,
 			struct mcpool_error *ret);
 /* WWW-Authenticate: the one for tokens, or else the first; empty: there is none. */

@@ -12,7 +12,7 @@
 #include "base/limits.h"
 #include "base/machine.h"
 #include "base/mem.h"
-#include "net/http_verdict.h"
+#include "net/http_status.h"
 #include "net/redirect.h"
 #include "net/sse.h"
 #include "rpc/recover_id.h"
@@ -179,12 +179,12 @@ static void stream_head(void *u, const struct mp_http_head *head)
 	struct sse_legacy *x = u;
 
 	x->zone = head->zone;
-	if (mp_http_verdict_of(head->status) == MP_HTTP_FINE &&
+	if (mp_http_status_of(head->status) == MP_HTTP_FINE &&
 	    mp_http_head_has_type(head, MP_STR("text/event-stream"))) {
 		sse_legacy_advance(x, STREAM);
 	} else if (mp_redirect_is_status(head->status)) {
 		sse_legacy_advance(x, follow(x, head));
-	} else if (mp_http_verdict_of(head->status) == MP_HTTP_FINE) {
+	} else if (mp_http_status_of(head->status) == MP_HTTP_FINE) {
 		(void)mp_fail(&x->why, MCPOOL_EPROTO,
 			      "%s answered with something else than a stream of events",
 			      x->destination.place);
@@ -392,16 +392,16 @@ static void be_locked_out(struct sse_legacy *x, struct mp_http_post *p,
 
 static void post_denied(struct sse_legacy *x, struct mp_http_post *p)
 {
-	enum mp_http_verdict verdict = mp_http_verdict_of(p->refusal.status);
+	enum mp_http_status status = mp_http_status_of(p->refusal.status);
 	struct mcpool_error why;
 
 	mp_refusal_explain(&p->refusal, x->destination.place, mp_loop_wall_now_ms(x->loop), &why);
 	if (p->refusal.status == 404 || p->refusal.status == 410)
 		be_forgotten(x, p, &why);
-	else if (verdict == MP_HTTP_LOCKED)
+	else if (status == MP_HTTP_LOCKED)
 		be_locked_out(x, p, &why);
 	else
-		tell_lost(x, p, verdict == MP_HTTP_BUSY ? MP_LOSS_UNTAKEN : MP_LOSS_UNUSABLE, &why);
+		tell_lost(x, p, status == MP_HTTP_BUSY ? MP_LOSS_UNTAKEN : MP_LOSS_UNUSABLE, &why);
 }
 
 static void post_broken(struct sse_legacy *x, struct mp_http_post *p,

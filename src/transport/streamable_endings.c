@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "net/curl_options.h"
-#include "net/http_verdict.h"
+#include "net/http_status.h"
 #include "net/redirect.h"
 #include "transport/streamable.h"
 
@@ -118,8 +118,8 @@ static void heard(void *u, struct mp_http_post *t, const struct mp_sse_event *ev
 static void explain(struct mp_streamable *s, const struct mp_http_post_end *end,
 		    struct mcpool_error *ret)
 {
-	mp_http_verdict_explain(end->head, end->body, s->to.place, mp_loop_wall_now_ms(s->loop),
-				ret);
+	mp_http_status_explain(end->head, end->body, s->to.place, mp_loop_wall_now_ms(s->loop),
+			       ret);
 }
 
 static void keep_challenge(struct mp_streamable *s, const struct mp_http_head *head)
@@ -237,7 +237,7 @@ static void take_denial(struct mp_streamable *s, struct mp_http_post *t,
 		lose(s, t, MP_LOSS_UNTAKEN, &why);
 		return;
 	}
-	switch (mp_http_verdict_of(end->head->status)) {
+	switch (mp_http_status_of(end->head->status)) {
 	case MP_HTTP_LOCKED:
 		take_locked(s, t, end, &why);
 		break;
@@ -446,8 +446,8 @@ static void stand_down(struct mp_streamable *s)
 static void standing_denied(struct mp_streamable *s, struct mp_http_post *t,
 			    const struct mp_http_post_end *end)
 {
-	int retry_ms = mp_http_verdict_read_retry(end->head, mp_loop_wall_now_ms(s->loop));
-	enum mp_http_verdict v = mp_http_verdict_of(end->head->status);
+	int retry_ms = mp_http_status_read_retry(end->head, mp_loop_wall_now_ms(s->loop));
+	enum mp_http_status v = mp_http_status_of(end->head->status);
 
 	if (t->was_heard && is_session_lost(s, end)) {
 		lose_session(s);

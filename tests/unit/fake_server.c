@@ -100,13 +100,13 @@ static const struct mp_identity identity = {
 bool fake_init(struct fake *f)
 {
 	*f = (struct fake){.loop = NULL};
-	mp_verdicts_init(&f->verdicts);
+	mp_era_cache_init(&f->era_cache);
 	REQUIRE(mp_loop_new_by_hand(1000000, &f->loop) == 0);
 	f->options = (struct mp_upstream_options){
 		.me = &identity,
 		.eras = MP_ERA_BOTH,
 		.timeout_ms = 30000,
-		.verdicts = &f->verdicts,
+		.era_cache = &f->era_cache,
 		.launch_key = MP_STR("key"),
 		.dial = dial,
 		.dial_u = f,
@@ -120,7 +120,7 @@ void fake_done(struct fake *f)
 	mp_transport_free(f->end);
 	for (int i = 0; i < f->n; i++)
 		mp_free(f->got[i].text);
-	mp_verdicts_done(&f->verdicts);
+	mp_era_cache_done(&f->era_cache);
 	mp_loop_free(f->loop);
 }
 

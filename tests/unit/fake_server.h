@@ -21,7 +21,7 @@ struct fake_request {
 struct fake {
 	struct mp_loop *loop;
 	struct mp_upstream *up;
-	struct mp_verdicts verdicts;
+	struct mp_era_cache era_cache;
 	struct mp_upstream_options options; /* to be changed before fake_open() */
 	struct mp_transport *end;           /* the server's */
 	int dials;

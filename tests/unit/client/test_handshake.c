@@ -102,7 +102,7 @@ TEST(a_silent_server_gets_initialize_after_a_while)
 	CHECK(fake_answer(&f, 1, FAKE_INITIALIZED));
 	CHECK_TEXT(f.news, "ready ");
 	/* It is legacy the next time, too, and nobody waits for it. */
-	CHECK_EQ(mp_verdicts_get(&f.verdicts, MP_STR("key"), 1000000), MP_ERA_LEGACY);
+	CHECK_EQ(mp_era_cache_get(&f.era_cache, MP_STR("key"), 1000000), MP_ERA_LEGACY);
 	CHECK(fake_open(&f));
 	CHECK_TEXT(f.got[f.n - 1].method, "initialize");
 }
@@ -119,7 +119,7 @@ TEST(a_slow_dual_era_server_is_legacy_for_this_life_only)
 	CHECK(fake_answer(&f, 1, FAKE_INITIALIZED));
 	CHECK_TEXT(f.news, "ready ");
 	CHECK_EQ(mp_upstream_get_hello(f.up)->era, MP_ERA_LEGACY);
-	CHECK_EQ(mp_verdicts_get(&f.verdicts, MP_STR("key"), 1000000), MP_ERA_MODERN);
+	CHECK_EQ(mp_era_cache_get(&f.era_cache, MP_STR("key"), 1000000), MP_ERA_MODERN);
 
 	/* The next life waits for the answer it knows will come. */
 	CHECK(fake_open(&f));
@@ -137,10 +137,10 @@ TEST(a_probe_answered_after_initialize_is_remembered)
 	CHECK(fake_open(&f));
 	fake_advance(&f, 1500);
 	CHECK(fake_answer(&f, 1, FAKE_INITIALIZED));
-	CHECK_EQ(mp_verdicts_get(&f.verdicts, MP_STR("key"), 1000000), MP_ERA_LEGACY);
+	CHECK_EQ(mp_era_cache_get(&f.era_cache, MP_STR("key"), 1000000), MP_ERA_LEGACY);
 	CHECK(fake_answer(&f, 0, FAKE_DISCOVERED));
 	CHECK_EQ(mp_upstream_get_hello(f.up)->era, MP_ERA_LEGACY);
-	CHECK_EQ(mp_verdicts_get(&f.verdicts, MP_STR("key"), 1000000), MP_ERA_MODERN);
+	CHECK_EQ(mp_era_cache_get(&f.era_cache, MP_STR("key"), 1000000), MP_ERA_MODERN);
 }
 
 TEST(a_slow_modern_server_refuses_initialize_and_is_modern)
@@ -171,7 +171,7 @@ TEST(a_server_that_dies_of_the_probe_is_dialled_again_without_it)
 	CHECK_TEXT(f.got[1].method, "initialize");
 	CHECK(fake_answer(&f, 1, FAKE_INITIALIZED));
 	CHECK_TEXT(f.news, "ready ");
-	CHECK_EQ(mp_verdicts_get(&f.verdicts, MP_STR("key"), 1000000), MP_ERA_LEGACY);
+	CHECK_EQ(mp_era_cache_get(&f.era_cache, MP_STR("key"), 1000000), MP_ERA_LEGACY);
 }
 
 TEST(a_server_that_dies_of_everything_is_dialled_twice_at_most) /* A33 */
@@ -185,7 +185,7 @@ TEST(a_server_that_dies_of_everything_is_dialled_twice_at_most) /* A33 */
 	CHECK_EQ(f.dials, 2);
 	CHECK_TEXT(f.news, "ended ");
 	CHECK_TEXT(f.why.message, "handshake: the other side closed the stream");
-	CHECK_EQ(mp_verdicts_get(&f.verdicts, MP_STR("key"), 1000000), MP_ERA_BOTH);
+	CHECK_EQ(mp_era_cache_get(&f.era_cache, MP_STR("key"), 1000000), MP_ERA_BOTH);
 }
 
 TEST(a_server_that_dies_of_a_late_probe_is_dialled_again)
@@ -200,12 +200,12 @@ TEST(a_server_that_dies_of_a_late_probe_is_dialled_again)
 	CHECK_TEXT(f.got[f.n - 1].method, "initialize");
 }
 
-TEST(an_outdated_legacy_verdict_is_found_out)
+TEST(an_outdated_legacy_era_is_found_out)
 {
 	MP_CLEANUP(fake_done) struct fake f;
 
 	CHECK(fake_init(&f));
-	mp_verdicts_set(&f.verdicts, MP_STR("key"), MP_ERA_LEGACY, 1000000);
+	mp_era_cache_set(&f.era_cache, MP_STR("key"), MP_ERA_LEGACY, 1000000);
 	CHECK(fake_open(&f));
 	CHECK_TEXT(f.got[0].method, "initialize");
 	CHECK(fake_error(
@@ -214,20 +214,20 @@ TEST(an_outdated_legacy_verdict_is_found_out)
 	CHECK_TEXT(f.got[1].method, "server/discover");
 	CHECK(fake_answer(&f, 1, FAKE_DISCOVERED));
 	CHECK_EQ(mp_upstream_get_hello(f.up)->era, MP_ERA_MODERN);
-	CHECK_EQ(mp_verdicts_get(&f.verdicts, MP_STR("key"), 1000000), MP_ERA_MODERN);
+	CHECK_EQ(mp_era_cache_get(&f.era_cache, MP_STR("key"), 1000000), MP_ERA_MODERN);
 }
 
-TEST(an_outdated_modern_verdict_is_found_out)
+TEST(an_outdated_modern_era_is_found_out)
 {
 	MP_CLEANUP(fake_done) struct fake f;
 
 	CHECK(fake_init(&f));
-	mp_verdicts_set(&f.verdicts, MP_STR("key"), MP_ERA_MODERN, 1000000);
+	mp_era_cache_set(&f.era_cache, MP_STR("key"), MP_ERA_MODERN, 1000000);
 	CHECK(fake_open(&f));
 	CHECK(fake_error(&f, 0, FAKE_NO_METHOD));
 	CHECK_TEXT(f.got[1].method, "initialize");
 	CHECK(fake_answer(&f, 1, FAKE_INITIALIZED));
-	CHECK_EQ(mp_verdicts_get(&f.verdicts, MP_STR("key"), 1000000), MP_ERA_LEGACY);
+	CHECK_EQ(mp_era_cache_get(&f.era_cache, MP_STR("key"), 1000000), MP_ERA_LEGACY);
 }
 
 /* A version of ours in the list of a refusal: once more, and only once. */
@@ -392,16 +392,16 @@ TEST(a_server_that_lures_into_the_probe_is_dialled_no_more_than_twice)
 
 /* It was modern yesterday and ignores the probe today: the next start must not wait in vain, too.
  */
-TEST(a_verdict_that_leads_to_silence_is_forgotten)
+TEST(a_cached_era_that_leads_to_silence_is_forgotten)
 {
 	MP_CLEANUP(fake_done) struct fake f;
 
 	CHECK(fake_init(&f));
-	mp_verdicts_set(&f.verdicts, MP_STR("key"), MP_ERA_MODERN, 1000000);
+	mp_era_cache_set(&f.era_cache, MP_STR("key"), MP_ERA_MODERN, 1000000);
 	CHECK(fake_open(&f));
 	fake_advance(&f, 30000);
 	CHECK_TEXT(f.news, "ended ");
-	CHECK_EQ(mp_verdicts_get(&f.verdicts, MP_STR("key"), 1000000), MP_ERA_BOTH);
+	CHECK_EQ(mp_era_cache_get(&f.era_cache, MP_STR("key"), 1000000), MP_ERA_BOTH);
 	CHECK(fake_open(&f));
 	fake_advance(&f, 1500);
 	CHECK_TEXT(f.got[f.n - 1].method, "initialize");

@@ -50,11 +50,11 @@ TEST(an_era_that_was_set_by_hand_is_not_remembered)
 	CHECK(fleet_open(&f, WITH("\"era\":\"legacy\"")));
 	CHECK(fleet_start(&f, "a"));
 	CHECK_TEXT(fleet_state(&f, "a"), "connected");
-	CHECK_EQ(f.pool->verdicts.known.len, 0);
+	CHECK_EQ(f.pool->era_cache.known.len, 0);
 	CHECK(fleet_reload(&f, ONE));
 	fleet_settle(&f);
 	CHECK_TEXT(fleet_state(&f, "a"), "connected");
-	CHECK_EQ(f.pool->verdicts.known.len, 1);
+	CHECK_EQ(f.pool->era_cache.known.len, 1);
 }
 
 /* U14 */

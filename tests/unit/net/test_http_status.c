@@ -1,7 +1,7 @@
 /*
- * test_http_verdict.c - what a status means, and header lines of a request.
+ * test_http_status.c - what a status means, and header lines of a request.
  */
-#include "net/http_verdict.h"
+#include "net/http_status.h"
 
 #include <stdio.h>
 
@@ -17,18 +17,18 @@ static struct mp_http_head head_of(int status, const char *name, const char *val
 
 TEST(a_status_has_a_meaning)
 {
-	CHECK_EQ(mp_http_verdict_of(200), MP_HTTP_FINE);
-	CHECK_EQ(mp_http_verdict_of(202), MP_HTTP_FINE);
-	CHECK_EQ(mp_http_verdict_of(307), MP_HTTP_MOVED);
-	CHECK_EQ(mp_http_verdict_of(401), MP_HTTP_LOCKED);
-	CHECK_EQ(mp_http_verdict_of(403), MP_HTTP_LOCKED);
-	CHECK_EQ(mp_http_verdict_of(404), MP_HTTP_ABSENT);
-	CHECK_EQ(mp_http_verdict_of(405), MP_HTTP_ABSENT);
-	CHECK_EQ(mp_http_verdict_of(429), MP_HTTP_BUSY);
-	CHECK_EQ(mp_http_verdict_of(503), MP_HTTP_BUSY);
-	CHECK_EQ(mp_http_verdict_of(500), MP_HTTP_FAULTY);
-	CHECK_EQ(mp_http_verdict_of(400), MP_HTTP_REJECTED);
-	CHECK_EQ(mp_http_verdict_of(0), MP_HTTP_REJECTED);
+	CHECK_EQ(mp_http_status_of(200), MP_HTTP_FINE);
+	CHECK_EQ(mp_http_status_of(202), MP_HTTP_FINE);
+	CHECK_EQ(mp_http_status_of(307), MP_HTTP_MOVED);
+	CHECK_EQ(mp_http_status_of(401), MP_HTTP_LOCKED);
+	CHECK_EQ(mp_http_status_of(403), MP_HTTP_LOCKED);
+	CHECK_EQ(mp_http_status_of(404), MP_HTTP_ABSENT);
+	CHECK_EQ(mp_http_status_of(405), MP_HTTP_ABSENT);
+	CHECK_EQ(mp_http_status_of(429), MP_HTTP_BUSY);
+	CHECK_EQ(mp_http_status_of(503), MP_HTTP_BUSY);
+	CHECK_EQ(mp_http_status_of(500), MP_HTTP_FAULTY);
+	CHECK_EQ(mp_http_status_of(400), MP_HTTP_REJECTED);
+	CHECK_EQ(mp_http_status_of(0), MP_HTTP_REJECTED);
 }
 
 TEST(retry_after_is_seconds_or_a_date)
@@ -37,21 +37,21 @@ TEST(retry_after_is_seconds_or_a_date)
 	struct mp_http_head h = head_of(503, "retry-after", " 7 ", &room);
 	int64_t wall = 784111777000; /* Sun, 06 Nov 1994 08:49:37 GMT */
 
-	CHECK_EQ(mp_http_verdict_read_retry(&h, wall), 7000);
+	CHECK_EQ(mp_http_status_read_retry(&h, wall), 7000);
 	h = head_of(503, "Retry-After", "Sun, 06 Nov 1994 08:49:40 GMT", &room);
-	CHECK_EQ(mp_http_verdict_read_retry(&h, wall), 3000);
+	CHECK_EQ(mp_http_status_read_retry(&h, wall), 3000);
 	h = head_of(503, "Retry-After", "Sun, 06 Nov 1994 08:49:30 GMT", &room);
-	CHECK_EQ(mp_http_verdict_read_retry(&h, wall), 0);
+	CHECK_EQ(mp_http_status_read_retry(&h, wall), 0);
 	h = head_of(503, "Retry-After", "99999999999", &room);
-	CHECK_EQ(mp_http_verdict_read_retry(&h, wall), MP_RETRY_AFTER_MAX_MS);
+	CHECK_EQ(mp_http_status_read_retry(&h, wall), MP_RETRY_AFTER_MAX_MS);
 	h = head_of(503, "Retry-After", "-5", &room);
-	CHECK_EQ(mp_http_verdict_read_retry(&h, wall), 0);
+	CHECK_EQ(mp_http_status_read_retry(&h, wall), 0);
 	h = head_of(503, "Retry-After", "-9223372036854775807", &room);
-	CHECK_EQ(mp_http_verdict_read_retry(&h, wall), 0);
+	CHECK_EQ(mp_http_status_read_retry(&h, wall), 0);
 	h = head_of(503, "Retry-After", "soon", &room);
-	CHECK_EQ(mp_http_verdict_read_retry(&h, wall), 0);
+	CHECK_EQ(mp_http_status_read_retry(&h, wall), 0);
 	h = head_of(503, NULL, NULL, &room);
-	CHECK_EQ(mp_http_verdict_read_retry(&h, wall), 0);
+	CHECK_EQ(mp_http_status_read_retry(&h, wall), 0);
 }
 
 TEST(the_words_say_who_and_what)
@@ -60,18 +60,18 @@ TEST(the_words_say_who_and_what)
 	struct mp_http_head h = head_of(503, "Retry-After", "2", &room);
 	struct mcpool_error e;
 
-	mp_http_verdict_explain(&h, MP_STR("down for\nmaintenance"), "https://a.example", 0, &e);
+	mp_http_status_explain(&h, MP_STR("down for\nmaintenance"), "https://a.example", 0, &e);
 	CHECK_EQ(e.code, MCPOOL_EAGAIN);
 	CHECK_EQ(e.retry_ms, 2000);
 	CHECK_TEXT(e.message, "https://a.example answered HTTP 503 (unavailable): "
 			      "down for\\nmaintenance");
 	h = head_of(404, "Content-Type", "text/html", &room);
-	mp_http_verdict_explain(&h, MP_STR("some page"), "https://a.example", 0, &e);
+	mp_http_status_explain(&h, MP_STR("some page"), "https://a.example", 0, &e);
 	CHECK_EQ(e.code, MCPOOL_ENOENT);
 	CHECK_TEXT(e.message, "https://a.example answered HTTP 404 (not found)");
 	h = head_of(418, NULL, NULL, &room);
-	mp_http_verdict_explain(&h, MP_STR("Authorization: Bearer abcdefghijklmnop"),
-				"https://a.example", 0, &e);
+	mp_http_status_explain(&h, MP_STR("Authorization: Bearer abcdefghijklmnop"),
+			       "https://a.example", 0, &e);
 	CHECK_EQ(e.code, MCPOOL_EPROTO);
 	CHECK(!strstr(e.message, "abcdefghijklmnop")); /* V53 */
 }

@@ -1,7 +1,7 @@
 /*
- * http_verdict.c - what a status means for whoever asked: come in, elsewhere, who are you, later.
+ * http_status.c - what a status means for whoever asked: come in, elsewhere, who are you, later.
  */
-#include "net/http_verdict.h"
+#include "net/http_status.h"
 
 #include <curl/curl.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 enum { SNIPPET = 160 };
 
-enum mp_http_verdict mp_http_verdict_of(int status)
+enum mp_http_status mp_http_status_of(int status)
 {
 	switch (status) {
 	case 401:
@@ -35,7 +35,7 @@ enum mp_http_verdict mp_http_verdict_of(int status)
 	return status >= 500 ? MP_HTTP_FAULTY : MP_HTTP_REJECTED;
 }
 
-static int code_of(enum mp_http_verdict v)
+static int code_of(enum mp_http_status v)
 {
 	static const int codes[] = {
 		[MP_HTTP_FINE] = MCPOOL_EPROTO,        [MP_HTTP_MOVED] = MCPOOL_EPROTO,
@@ -76,7 +76,7 @@ static const char *phrase_of(int status)
 	return NULL;
 }
 
-int mp_http_verdict_read_retry(const struct mp_http_head *head, int64_t wall_ms)
+int mp_http_status_read_retry(const struct mp_http_head *head, int64_t wall_ms)
 {
 	struct mp_str value = mp_str_trim(mp_http_head_find(head, MP_STR("Retry-After")));
 	int64_t ms;
@@ -108,13 +108,13 @@ static bool is_readable(const struct mp_http_head *head, struct mp_str body)
 	return body.len && body.p[0] != '<' && mp_str_find(type, MP_STR("html"), 0) < 0;
 }
 
-void mp_http_verdict_explain(const struct mp_http_head *head, struct mp_str body, const char *place,
-			     int64_t wall_ms, struct mcpool_error *ret)
+void mp_http_status_explain(const struct mp_http_head *head, struct mp_str body, const char *place,
+			    int64_t wall_ms, struct mcpool_error *ret)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf said;
-	enum mp_http_verdict v = mp_http_verdict_of(head->status);
+	enum mp_http_status v = mp_http_status_of(head->status);
 	const char *phrase = phrase_of(head->status);
-	int retry_ms = mp_http_verdict_read_retry(head, wall_ms);
+	int retry_ms = mp_http_status_read_retry(head, wall_ms);
 	struct mp_str text = mp_str_trim(body);
 	bool cut = text.len > SNIPPET;
 
