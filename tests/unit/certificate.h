@@ -85,7 +85,7 @@ static inline bool certificate_new(struct certificate *c, const char *name)
 	return ok;
 }
 
-/* The common name of who is at the other end; empty: nobody in particular. */
+/* The common name of the peer; empty: none. */
 static inline void certificate_get_peer(SSL *ssl, char *name, size_t size)
 {
 	X509 *peer = SSL_get1_peer_certificate(ssl);

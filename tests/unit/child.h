@@ -56,7 +56,7 @@ static inline bool child_run(bool (*fn)(int number), int n)
 	return ok;
 }
 
-/* Become somebody whom permissions bind, with this folder as theirs. In a child. */
+/* Become a user without root's rights who owns this folder. In a child. */
 static inline bool child_be_nobody(const char *folder)
 {
 	if (geteuid() != 0)

@@ -109,7 +109,7 @@ static inline void fake_wire_lose(struct fake_wire *w)
 	mp_peer_lost(&w->peer, &why);
 }
 
-/* Whoever waits for an answer, and what it heard. */
+/* A caller that waits for an answer, and what it got. */
 struct fake_caller {
 	struct mp_call part;
 	mp_id call;       /* its id on the wire */

@@ -100,7 +100,7 @@ bool fleet_say(struct fleet_server *s, const char *text)
 	return s->end->impl->send(s->end, mp_str_of(text), NULL) == 0;
 }
 
-/* To the life that asked. Whoever has left meanwhile hears nothing. */
+/* To the instance that sent the request; one that has gone gets nothing. */
 static void reply(struct fleet_server *s, struct mp_str id, const char *key, const char *value)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
@@ -129,7 +129,7 @@ bool fleet_say_during(struct fleet_server *s, int kept, const char *text)
 	REQUIRE(life && kept < s->n_kept);
 	fleet_settle(s->fleet);
 	if (life->is_over)
-		return true; /* nobody hears it */
+		return true; /* there is no reader */
 	if (kept >= 0 && s->traits & MP_TRANSPORT_PER_REQUEST)
 		life->ours->during = mp_str_of(s->kept[kept]);
 	REQUIRE(life->end->impl->send(life->end, mp_str_of(text), NULL) == 0);
@@ -532,7 +532,7 @@ void fleet_done(struct fleet *f)
 		forget_lives(&f->servers[i]);
 	mp_config_set_unref(f->set);
 	if (f->loop) {
-		fleet_settle(f); /* what was posted runs, and finds nobody */
+		fleet_settle(f); /* posted work runs and finds nothing left */
 		mp_events_done(&f->events);
 		mp_board_done(&f->board);
 	}

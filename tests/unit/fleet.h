@@ -95,7 +95,7 @@ struct fleet {
 	bool one_shot;      /* set before fleet_open */
 	size_t init_concurrency;
 	int identify_code; /* finding the keys fails with this */
-	/* What whoever gets an answer does then; may be NULL. */
+	/* Called for each answer; may be NULL. */
 	void (*then)(struct fleet *f, struct fleet_result *r);
 	int doubles; /* connections made for an instance that had one; must stay 0 */
 	/* Every tools/call that reached a server, also a dead one; may be NULL. */

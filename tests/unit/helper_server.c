@@ -84,7 +84,7 @@ static _Noreturn void stay(void)
 		pause();
 }
 
-/* The great-grandchild of nobody: its parents are gone and its session is its own. */
+/* An orphan: its parents are gone and its session is its own. */
 static void leave_daemon(void)
 {
 	pid_t pid = fork();

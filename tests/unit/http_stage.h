@@ -77,7 +77,7 @@ static inline void stage_opened(void *u)
 	stage_note(u, "opened ");
 }
 
-/* An answer ends whoever waits for it; texts are short in these tests. */
+/* An answer ends the request that waits for it; texts are short in these tests. */
 static inline void stage_message(void *u, struct mp_str text)
 {
 	struct stage *s = u;

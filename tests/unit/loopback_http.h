@@ -39,7 +39,7 @@ struct server {
 	char last[4096]; /* the last request's head */
 	size_t last_body;
 	struct conn *conns; /* all open ones */
-	/* Instead of the answers: whoever writes this test answers with conn_write(). */
+	/* Instead of the answers: the test answers with conn_write(). */
 	void (*on_request)(struct server *s, struct conn *c, const char *head, const char *body);
 	void *u; /* for that */
 };
@@ -291,7 +291,7 @@ static inline bool server_start(struct server *s, struct mp_loop *loop,
 	return true;
 }
 
-/* Nobody new is let in. */
+/* No new connection is accepted. */
 static inline void server_shut(struct server *s)
 {
 	if (s->open)

@@ -40,7 +40,7 @@ static inline void net_done(struct net *n)
 static inline bool net_init(struct net *n, const struct answer *answers)
 {
 	*n = (struct net){.loop = NULL};
-	signal(SIGPIPE, SIG_IGN); /* the server writes to whoever is gone */
+	signal(SIGPIPE, SIG_IGN); /* the server may write to a closed connection */
 	REQUIRE(mp_loop_new(&n->loop) == 0);
 	mp_timer_init(&n->tick, n->loop, net_tick, n);
 	net_tick(n);

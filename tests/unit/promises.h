@@ -59,7 +59,7 @@ static inline void promises_add(struct promises *p, struct mp_str id)
 	one->owed++;
 }
 
-/* An answer came. False: it is owed to nobody, or is a second one. */
+/* An answer came. False: it was not owed, or is a second one. */
 static inline bool promises_take(struct promises *p, struct mp_str id)
 {
 	struct promise *one = promises_find(p, id);

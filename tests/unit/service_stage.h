@@ -12,7 +12,7 @@
 
 #define HOST "Host: a\r\n"
 
-static const char a_route[] = "r"; /* stands for one: nobody looks at it here */
+static const char a_route[] = "r"; /* a placeholder */
 
 struct stage {
 	struct mp_loop *loop;

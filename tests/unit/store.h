@@ -65,7 +65,7 @@ static inline int store_mode(const char *path, const char *behind)
 	return lstat(name, &st) < 0 ? -1 : (int)(st.st_mode & 07777);
 }
 
-/* Whoever comes along with SQLite; the file is made if it is missing. */
+/* Another program that uses SQLite; the file is made if it is missing. */
 static inline bool store_sql(const char *text)
 {
 	sqlite3 *sql = NULL;

@@ -196,7 +196,7 @@ TEST(lines_pass_unchanged)
 	CHECK(has(&d.hub, "not json at all\n"));
 }
 
-/* The promise: whoever was written is answered at once, and never sent again. */
+/* The promise: a written request is answered at once, and never sent again. */
 TEST(calls_under_way_are_answered_when_the_hub_dies)
 {
 	DESK;

@@ -41,7 +41,7 @@ static const struct {
 	{"\xe2\x81\xa6x\xe2\x81\xa9", "\\u{2066}x\\u{2069}"},
 	{"\xd8\x9c", "\\u{61c}"},
 	{"\xe2\x80\x8f", "\\u{200f}"},
-	/* what nobody sees */
+	/* invisible characters */
 	{"a\xe2\x80\x8b"
 	 "b",
 	 "a\\u{200b}b"},
@@ -51,7 +51,7 @@ static const struct {
 	{"\xf3\xa0\x84\x80", "\\u{e0100}"},
 	{"\xe2\x80\xa8", "\\u{2028}"},
 	{"\xe3\x85\xa4", "\\u{3164}"},
-	/* what is no UTF-8 */
+	/* invalid UTF-8 */
 	{"\xff\xfe", "\xef\xbf\xbd\xef\xbf\xbd"},
 	{"\xc0\x9b", "\xef\xbf\xbd\xef\xbf\xbd"},
 	{"\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},

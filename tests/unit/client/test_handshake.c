@@ -101,7 +101,7 @@ TEST(a_silent_server_gets_initialize_after_a_while)
 	CHECK_TEXT(f.got[1].method, "initialize");
 	CHECK(fake_answer(&f, 1, FAKE_INITIALIZED));
 	CHECK_TEXT(f.news, "ready ");
-	/* It is legacy the next time, too, and nobody waits for it. */
+	/* It is legacy the next time, too, without waiting. */
 	CHECK_EQ(mp_era_cache_get(&f.era_cache, MP_STR("key"), 1000000), MP_ERA_LEGACY);
 	CHECK(fake_open(&f));
 	CHECK_TEXT(f.got[f.n - 1].method, "initialize");

@@ -85,7 +85,7 @@ TEST(annotations_of_every_kind)
 		{SCHEMA("\"o\":" SCHEMA("\"p\":" SCHEMA("\"a\":" NOTE("string", "A")))), NULL},
 		{"true", NULL},
 		{"{}", NULL},
-		/* The word alone is no annotation. */
+		/* The word alone does not annotate. */
 		{SCHEMA("\"x-mcp-header\":{\"type\":\"number\"}"), NULL},
 		{SCHEMA("\"a\":{\"enum\":[{\"x-mcp-header\":1}],\"default\":{\"x-mcp-header\":"
 			"1},\"const\":{\"x-mcp-header\":1},\"examples\":[{\"x-mcp-header\":1}]}"),
@@ -195,7 +195,7 @@ HEAVY_TEST(annotations_are_limited)
 /* --- values --------------------------------------------------------------------------------- */
 
 /* V36 */
-/* What stands in the body, and what then stands in the header. */
+/* A value in the body, and the same in the header. */
 TEST(values_of_every_kind)
 {
 	static const struct {
@@ -346,7 +346,7 @@ TEST(arguments_are_found_where_the_schema_says)
 		if (!mp_str_eq(mp_buf_get(&got), mp_str_of(rows[i].headers)))
 			CHECK_TEXT(rows[i].arguments, rows[i].headers);
 	}
-	CHECK_EQ(call(&d, "u", "{\"a\":1}", &got), 0); /* a tool nobody has seen */
+	CHECK_EQ(call(&d, "u", "{\"a\":1}", &got), 0); /* an unknown tool */
 	CHECK_EQ(got.len, 0);
 	CHECK_EQ(call(&d, "\\u0074", "{\"a\":1}", &got), 0);
 	CHECK_STR(mp_buf_get(&got), "Mcp-Param-A: 1\n");

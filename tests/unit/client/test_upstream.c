@@ -162,7 +162,7 @@ TEST(a_modern_call_says_who_asks)
 	CHECK_EQ(f.outcome, MP_OUTCOME_ANSWERED);
 }
 
-/* R03, G1: whoever waits is told at once; written means unknown. */
+/* R03, G1: waiting calls end at once; written means unknown. */
 TEST(a_dead_server_answers_nobody)
 {
 	MP_CLEANUP(fake_done) struct fake f;
@@ -185,7 +185,7 @@ static void see_whether_ready(const struct mp_answer *answer, void *u)
 	snprintf(f->news, sizeof(f->news), "%s", mp_upstream_is_ready(f->up) ? "ready" : "gone");
 }
 
-/* Whoever is told that a call is lost may want to send it again, and not to the same server. */
+/* The hook of a lost call may send it again, but not to the same server. */
 TEST(it_is_not_ready_while_its_calls_are_being_lost)
 {
 	MP_CLEANUP(fake_done) struct fake f;
@@ -228,7 +228,7 @@ TEST(a_call_can_be_cancelled_in_both_eras)
 		snprintf(want, sizeof(want), "\"requestId\":%s,", f.got[f.n - 1].id);
 		mp_peer_cancel(call);
 		mp_peer_cancel(call);   /* and again */
-		CHECK_EQ(f.answers, 0); /* not from under whoever cancels */
+		CHECK_EQ(f.answers, 0); /* not from within the cancel */
 		fake_settle(&f);
 		CHECK_EQ(f.answers, 1);
 		CHECK_EQ(f.outcome, MP_OUTCOME_CANCELLED);
@@ -342,7 +342,8 @@ TEST(a_modern_question_is_answered_in_a_second_round)
 	CHECK_EQ(f.outcome, MP_OUTCOME_ANSWERED);
 }
 
-/* A modern server is told with each call whom it is for; a legacy one only what passes through. */
+/* A modern server gets the capabilities of the caller with each call; a legacy one only what passes
+ * through. */
 TEST(a_call_says_whom_it_is_for)
 {
 	struct mp_call_options rq = {.method = MP_METHOD_TOOLS_CALL,
@@ -453,7 +454,7 @@ static void free_it(const struct mp_answer *answer, void *u)
 	f->up = mp_upstream_free(f->up);
 }
 
-/* Whoever is told of the loss may be done with the conversation at once. */
+/* The hook of the loss may free the upstream at once. */
 TEST(it_can_be_freed_by_the_answer_to_a_call)
 {
 	enum { DIES, CLOSES, ANSWERS, WAYS };

@@ -69,7 +69,7 @@ static size_t count_param_headers(const struct shop *s)
 }
 
 /* S35 V36 */
-/* Over HTTP, in the modern era, a tool with a bad annotation is left out; elsewhere nobody minds.
+/* Over HTTP, in the modern era, a tool with a bad annotation is left out; elsewhere it stays.
  */
 TEST(whom_annotations_concern)
 {
@@ -135,7 +135,7 @@ TEST(a_call_refused_for_its_headers_is_repeated_with_a_new_list)
 	CHECK_EQ(s.f.answers, 0);
 	CHECK(fake_answer(&s.f, s.f.n - 1, TOOLS(TOOL("t", "A"))));
 	CHECK_EQ(count_param_headers(&s), 1);
-	CHECK_EQ(s.changed, 1); /* whoever keeps the list fetches it, too */
+	CHECK_EQ(s.changed, 1); /* the cached list is fetched again, too */
 	CHECK_TEXT(s.f.got[s.f.n - 1].method, "tools/call");
 	CHECK(strcmp(s.f.got[s.f.n - 1].id, s.f.got[first].id) != 0);
 	CHECK(fake_answer(&s.f, s.f.n - 1, "{\"resultType\":\"complete\",\"content\":[]}"));

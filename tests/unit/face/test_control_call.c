@@ -167,7 +167,7 @@ TEST(nobody_is_waited_for_longer_than_that)
 	CHECK_EQ(s.answers, 1);
 }
 
-/* One that is up lists anew, and is not restarted for it. */
+/* A server that is up lists again, and is not restarted for it. */
 TEST(fresh_lists_are_fetched_again)
 {
 	SCENE(s);
@@ -184,7 +184,7 @@ TEST(fresh_lists_are_fetched_again)
 	CHECK_EQ(a->lives, 1);
 }
 
-/* What was given up is tried again for whoever names it, not for a list. */
+/* A server that was given up is tried again when it is named, not for a list. */
 TEST(who_lists_does_not_try_again)
 {
 	SCENE(s);
@@ -288,7 +288,7 @@ TEST(a_call_that_is_cancelled_says_so)
 	cancel(&s, "7");
 }
 
-/* Whoever leaves takes its calls along, and its own servers. */
+/* A peer that leaves ends its calls, and its own servers. */
 TEST(who_leaves_takes_its_calls_along)
 {
 	SCENE(s);

@@ -79,7 +79,7 @@ HEAVY_TEST(a_question_over_a_real_socket)
 	CHECK(turn_and_read(&s, fd, got, sizeof(got)) > 0);
 	CHECK(strstr(got, "{\"status\":\"ok\"}"));
 	CHECK_EQ(s.face->service.connections.len, 1);
-	/* It leaves: the connection, being idle, sees the end, and nobody new is let in. */
+	/* It leaves: the connection, being idle, sees the end, and no new one is accepted. */
 	mp_http_face_drain(s.face, NULL, NULL);
 	CHECK_EQ(turn_and_read(&s, fd, got, sizeof(got)), 0);
 	CHECK(dial(mp_http_face_get_address(s.face)) < 0);

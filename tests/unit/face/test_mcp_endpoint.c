@@ -149,7 +149,7 @@ static const struct wrong wrongs[] = {
 	{MODERN "Mcp-Method: tools/list\r\n", BARE("tools/list"), 400, "-32602"},
 	{MODERN, "[" BARE("ping") "]", 400, "-32600"},
 	{MODERN, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}", 400, "-32600"},
-	/* A version that nobody speaks. */
+	/* An unknown version. */
 	{JSON_HEADERS "MCP-Protocol-Version: 2099-01-01\r\nMcp-Method: tools/list\r\n",
 	 "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/list\",\"params\":{\"_meta\":{"
 	 "\"io.modelcontextprotocol/protocolVersion\":\"2099-01-01\","

@@ -1,4 +1,4 @@
-/* test_election.c - one hub per user, and nobody's traps. */
+/* test_election.c - one hub per user; planted files are refused. */
 #include "home.h"
 
 #include <stdlib.h>
@@ -134,7 +134,7 @@ TEST(one_wins_and_the_other_is_told_who)
 	CHECK_EQ(knock(&d.a.place), 0);
 	CHECK_EQ(mp_election_stand(&d.b, -1, 10000, &d.winner, &why), MCPOOL_EEXIST);
 	CHECK_EQ(d.winner, getpid());
-	CHECK_EQ(knock(&d.a.place), 0); /* whoever lost took nothing away */
+	CHECK_EQ(knock(&d.a.place), 0); /* the loser removed nothing */
 	CHECK(stat(d.a.place.folder, &st) == 0 && (st.st_mode & 0777) == 0700);
 	CHECK(stat(d.a.place.socket, &st) == 0 && (st.st_mode & 0777) == 0600);
 	CHECK(stat(d.a.place.lock, &st) == 0 && (st.st_mode & 0777) == 0600);
@@ -360,7 +360,7 @@ HEAVY_TEST(another_users_socket_is_not_spoken_to)
 	CHECK_EQ(mkdir(p.folder, 0777), 0);
 	if (geteuid() != 0 || chmod(test_folder, 0777) < 0 || chmod(in("run"), 0777) < 0 ||
 	    chmod(p.folder, 0777) < 0)
-		return; /* nobody else to be had */
+		return; /* there is no other user */
 	CHECK(pipe(ready) == 0 && pipe(done) == 0);
 	memcpy(a.sun_path, p.socket, strlen(p.socket) + 1);
 	child = fork();

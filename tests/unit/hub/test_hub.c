@@ -61,7 +61,7 @@ static bool turn_until(struct desk *d, const int *count, int wanted)
 	return *count == wanted;
 }
 
-/* By hand: nobody follows the files. */
+/* By hand: files are not watched. */
 static bool open_desk(struct desk *d, const char *json)
 {
 	struct mp_hub_options options = {.me = &me, .one_shot = true};

@@ -131,7 +131,7 @@ TEST(failures_before_the_gate_are_told_by_the_gate)
 	CHECK_EQ(count_lines("WRN"), 1);
 }
 
-/* V38: nobody else tells it, and it is most likely to be found out at the start. */
+/* V38: only this line reports it, and it is mostly detected at the start. */
 TEST(tools_that_changed_are_told_also_before_the_gate)
 {
 	WITH_DESK(d, ONE, false);
@@ -184,7 +184,7 @@ HEAVY_TEST(events_that_were_lost_are_counted)
 }
 
 /* V38 E54 */
-/* A warning that nobody reads is none: in the log, for each server, also before the gate opens. */
+/* The warning is in the log, for each server, also before the gate opens. */
 TEST(tools_that_change_are_warned_of)
 {
 	WITH_DESK(d, "{\"mcpServers\":{\"far\":{\"url\":\"http://127.0.0.1:1/\"}}}", false);

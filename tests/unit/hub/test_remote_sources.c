@@ -155,7 +155,7 @@ TEST(what_is_asked_with)
 	}
 }
 
-/* A file that is written is a change to whoever follows it. */
+/* A written file is noticed by its watchers. */
 TEST(the_same_content_is_no_change)
 {
 	MP_CLEANUP(desk_done) struct desk d;

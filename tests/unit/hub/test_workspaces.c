@@ -211,7 +211,7 @@ HEAVY_TEST(what_cannot_be_looked_at_is_refused)
 	CHECK_EQ(d.stopped, 1);
 }
 
-/* Whoever leaves before the answer hears nothing; the workspace stays for the next one. */
+/* A session that leaves before the answer gets nothing; the workspace stays for the next one. */
 HEAVY_TEST(a_look_that_is_freed_is_not_told)
 {
 	DESK;
@@ -245,7 +245,7 @@ HEAVY_TEST(a_workspace_rests_when_its_last_user_left)
 	CHECK_EQ(mp_workspaces_count(d.hub->workspaces), 1);
 }
 
-/* Servers of the hub's --config run where the hub was told of them, whoever asks. */
+/* Servers of the hub's --config run in the folder where the hub was started, for every session. */
 HEAVY_TEST(named_files_belong_to_all_and_run_where_they_were_named)
 {
 	DESK;

@@ -39,7 +39,7 @@ TEST(the_first_start_is_waited_for)
 }
 
 /* E29 E39 */
-/* One that has failed is not waited for, by nobody, however long ago that was. */
+/* No call waits for a server that has failed, however long ago. */
 TEST(a_failed_start_is_told_with_its_age)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;
@@ -149,7 +149,7 @@ static void stopping_done(struct stopping *s)
 }
 
 /* U14 D41 */
-/* One that stops because nobody used it is not being restarted: a call waits and starts it. */
+/* An idle stop is not a restart: a call waits and starts the server. */
 TEST(a_call_to_an_idle_server_that_just_stops_is_no_restart)
 {
 	MP_CLEANUP(stopping_done) struct stopping s = {.is_asked = false};

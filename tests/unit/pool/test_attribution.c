@@ -1,5 +1,5 @@
 /* test_attribution.c - what servers ask and tell reaches the one session that it concerns, or
- * nobody. */
+ * none. */
 #include "stage.h"
 
 #include "base/limits.h"
@@ -12,7 +12,7 @@
 
 enum kind { LOG, SAMPLE, ELICIT, ROOTS, UPDATED, ELICITED, TASK, KINDS };
 
-/* A: session a, whose call it is about, and nobody else. -: nobody. space: there is no such thing.
+/* A: only session a, whose call it is about. -: none. space: there is no such thing.
  */
 static const struct row {
 	const char *name, *json;
@@ -195,7 +195,7 @@ TEST(two_sessions_take_turns_and_so_do_their_questions)
 	CHECK(s.a.asked == 1 && s.b.asked == 1);
 	CHECK_EQ(s.b.call, s.rb.call);
 	CHECK(fleet_answer_kept(s.server, 1, "{}"));
-	CHECK(fleet_say_during(s.server, -1, SAID_ROOTS)); /* nobody is served */
+	CHECK(fleet_say_during(s.server, -1, SAID_ROOTS)); /* no session is served */
 	CHECK(strstr(s.server->replied, "mcp_no_owner"));
 }
 

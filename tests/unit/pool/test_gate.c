@@ -69,7 +69,7 @@ TEST(it_opens_when_all_have_settled)
 }
 
 /* A5 A34 A39 A40 U8 */
-/* One that hangs holds nobody up for longer than the window. */
+/* A server that hangs delays the others no longer than the window. */
 TEST(it_opens_after_the_window)
 {
 	MP_CLEANUP(gated_done) struct gated g = {0};
@@ -90,7 +90,7 @@ TEST(it_opens_after_the_window)
 }
 
 /* A38 A68 A69 */
-/* The omp profile waits for those whose tools nobody knows. */
+/* The omp profile waits for servers without cached tools. */
 TEST(uncached_servers_may_block)
 {
 	MP_CLEANUP(gated_done) struct gated g = {0};
@@ -109,7 +109,7 @@ TEST(uncached_servers_may_block)
 }
 
 /* U8 */
-/* But nobody waits for ever. */
+/* But not for ever. */
 TEST(waiting_has_an_end)
 {
 	MP_CLEANUP(gated_done) struct gated g = {0};

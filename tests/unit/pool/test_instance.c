@@ -58,7 +58,7 @@ TEST(an_era_that_was_set_by_hand_is_not_remembered)
 }
 
 /* U14 */
-/* A call that takes long is no idleness. */
+/* A server with a long call is not idle. */
 TEST(a_lease_keeps_it_there)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;

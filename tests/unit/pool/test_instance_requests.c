@@ -74,7 +74,7 @@ TEST(a_modern_call_ends_with_the_words_of_a_refusal)
 	CHECK(strstr(s.ra.text, "it has no roots"));
 }
 
-/* Nobody waits for ever: not the server, and not the session that thinks about it. */
+/* Waiting is bounded, for the server and for the session. */
 TEST(whoever_leaves_declines)
 {
 	MP_CLEANUP(stage_done) struct stage s = {.server = NULL};

@@ -274,7 +274,7 @@ TEST(a_planned_stop_starts_no_loop)
 /* --- is it alive? ---------------------------------------------------------------------------- */
 
 /* D7 D8 D44 E40 */
-/* One slow call on a healthy server is that call's trouble and nobody else's. */
+/* One slow call on a healthy server affects only that call. */
 TEST(a_slow_call_on_a_healthy_server_restarts_nothing)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;

@@ -116,7 +116,7 @@ TEST(without_tools_there_is_no_offer)
 					 "{\"code\":-5,\"message\":\"not today\"}"));
 		else
 			fake_die(&s.f);
-		CHECK_EQ(s.told, 1); /* and nobody waits for the other lists */
+		CHECK_EQ(s.told, 1); /* without waiting for the other lists */
 		CHECK(!s.offer);
 		CHECK_TEXT(s.error.message, i < 2 ? "tools/list: not today (-5)"
 						  : "tools/list: the other side closed the stream");

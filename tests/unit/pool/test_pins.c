@@ -155,7 +155,7 @@ HEAVY_TEST(what_is_accepted_is_offered)
 	CHECK(is_offered(&h, "t"));
 	CHECK(change(&h, TOOLS(TOOL("t", ",\"title\":\"y\""))));
 	CHECK(!is_offered(&h, "t"));
-	CHECK(fleet_reload(&h.f, MODE("off"))); /* nobody cares any more */
+	CHECK(fleet_reload(&h.f, MODE("off"))); /* changes are not reported any more */
 	fleet_advance(&h.f, 3000);
 	CHECK(is_offered(&h, "t"));
 }

@@ -31,7 +31,7 @@ static void tidy(struct desk *d)
 	mp_upstream_free(d->up);
 	ways->drop(d->planner, d->plan);
 	mp_planner_free(d->planner);
-	mp_loop_free(d->loop); /* whoever works on something finishes here */
+	mp_loop_free(d->loop); /* workers finish here */
 	mp_keys_free(d->keys);
 	mp_config_set_unref(d->set);
 	mp_secret_remove_all();
@@ -52,7 +52,7 @@ static bool open_desk(struct desk *d)
 	return true;
 }
 
-/* Load what stands in the files; all of it is taken for approved, where no store says otherwise. */
+/* Load the files; without a store all entries count as approved. */
 static bool load(struct desk *d, struct mp_db *db)
 {
 	mp_config_set_unref(d->set);

@@ -176,7 +176,7 @@ TEST(an_empty_pool_stops_too)
 /* --- waking up ------------------------------------------------------------------------------- */
 
 /* P3 R08 U12 U17 */
-/* After a suspend everybody is probed within 5 s, and nobody healthy restarted. */
+/* After a suspend all servers are probed within 5 s, and no healthy one is restarted. */
 TEST(waking_up_probes_everybody)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;
@@ -201,7 +201,7 @@ TEST(waking_up_probes_everybody)
 }
 
 /* U12 */
-/* A date that somebody sets is nobody's business; timers and calls go on. */
+/* Setting the date changes nothing; timers and calls go on. */
 TEST(a_changed_date_changes_nothing)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;
@@ -224,7 +224,7 @@ TEST(a_changed_date_changes_nothing)
 }
 
 /* A53 */
-/* Nobody is probed without a reason. */
+/* No server is probed without a reason. */
 TEST(there_is_no_health_poll)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;
@@ -274,7 +274,7 @@ TEST(events_tell_every_step_and_the_board_tells_once)
 	CHECK(!mp_events_read(&f.events, &cursor, &missed));
 }
 
-/* One-shot runs have one try: whoever waits is told at once. */
+/* One-shot runs have one try: waiting calls end at once. */
 TEST(a_one_shot_run_tries_once)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;
@@ -299,7 +299,7 @@ static void end_all_sessions(struct fleet *f, struct fleet_result *r)
 }
 
 /* E65 U29 */
-/* While the pool goes, whoever is told may end sessions; nothing of that is left behind. */
+/* While the pool is freed, hooks may end sessions; nothing is leaked. */
 TEST(sessions_may_end_while_the_pool_goes)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;

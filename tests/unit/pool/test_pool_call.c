@@ -185,7 +185,7 @@ TEST(callers_may_be_told_at_once)
 }
 
 /* A56 A70 */
-/* Mode none: calls fail until somebody acquires it anew. */
+/* Mode none: calls fail until a start is requested. */
 TEST(without_restarts_calls_fail_until_an_acquire)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;
@@ -226,7 +226,7 @@ TEST(a_deferred_call_waits_for_the_connection)
 	CHECK_EQ(in_time.answers, 0);
 	fleet_advance(&f, 1000);
 	CHECK_EQ(in_time.outcome, MP_OUTCOME_ANSWERED);
-	CHECK_EQ(fleet_count_events(&f, "a", "checking"), 0); /* nobody was slow but the start */
+	CHECK_EQ(fleet_count_events(&f, "a", "checking"), 0); /* only the start was slow */
 }
 
 /* D16 D9 U18 */
@@ -371,7 +371,7 @@ TEST(a_full_line_refuses)
 }
 
 /* U28 */
-/* Nobody has all places, neither of those who wait for the server nor in its line. */
+/* No session has all places, neither while waiting for the server nor in its line. */
 TEST(places_are_fair)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;

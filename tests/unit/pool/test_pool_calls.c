@@ -1,4 +1,4 @@
-/* test_pool_calls.c - calls that cannot be had, that end from within, that nobody waits for any
+/* test_pool_calls.c - calls that are refused, that end from within, that are not waited for any
  * more.
  */
 #include "test.h"
@@ -71,7 +71,7 @@ static void cancel_it(struct fleet *f, struct fleet_result *r)
 }
 
 /* U18 */
-/* Whoever hears that the server is up may let go of it right there. */
+/* The hook of a server that is up may release it right there. */
 TEST(an_acquired_lease_is_given_back_from_within)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;
@@ -133,7 +133,7 @@ TEST(an_answer_may_end_the_pool)
 }
 
 /* U29 */
-/* The same from an answer that is no message of the server. */
+/* The same from an answer without a message of the server. */
 TEST(a_refusal_may_end_the_pool)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;
@@ -177,7 +177,7 @@ static void cancel_next(struct fleet *f, struct fleet_result *r)
 }
 
 /* U29 */
-/* While all is freed, whoever is told may still cancel what waits beside it. */
+/* While all is freed, hooks may still cancel other waiting calls. */
 TEST(cancelling_goes_on_while_the_pool_goes)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;
@@ -203,7 +203,8 @@ TEST(cancelling_goes_on_while_the_pool_goes)
 #define CHANGED_ONE "{\"mcpServers\":{\"a\":{\"command\":\"a\",\"env\":{\"V\":\"2\"}}}}"
 
 /* U15 C18 */
-/* A call that a leaving server never got goes to its successor; nobody starts the old one again. */
+/* A call that a leaving server never got goes to its successor; the old one is not started again.
+ */
 TEST(what_a_leaving_server_did_not_get_goes_to_its_successor)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;

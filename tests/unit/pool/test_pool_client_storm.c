@@ -1,6 +1,6 @@
 /*
  * test_pool_client_storm.c - servers that ask at any moment, sessions that come, go, answer and
- * switch servers off: nobody is ever asked about another one's call, and nothing is left over.
+ * switch servers off: no session gets a request about another one's call, and nothing is left over.
  */
 #include "test.h"
 
@@ -175,7 +175,7 @@ static void speak(struct storm *s, struct fleet_server *server)
 		"{\"requestId\":3}}",
 	};
 	int kept = server->n_kept ? (int)pick(s, (unsigned)server->n_kept + 1) - 1 : -1;
-	/* On pipes nobody can tell what a question is about, so serial does not say it either. */
+	/* On pipes a server request does not name its call, so serial does not name it either. */
 	bool says_whose = kept >= 0 && server != fleet_get(&s->f, "serial");
 	char text[200];
 

@@ -39,7 +39,7 @@ struct storm {
 	int n_calls;
 	size_t slots;
 	bool is_stopped, is_freed;
-	bool is_calm; /* nobody does anything when told */
+	bool is_calm; /* hooks do nothing */
 	int stops_told;
 	int starts_then; /* when it was stopped */
 	int depth;       /* of callbacks that do something */
@@ -247,7 +247,7 @@ static void speak(struct storm *s)
 			MP_STR("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/"
 			       "list_changed\"}"),
 			NULL);
-		(void)r; /* nobody may be there */
+		(void)r; /* there may be none */
 	} else if (server->n_kept) {
 		int i = (int)pick(s, (unsigned)server->n_kept);
 		char text[120];
@@ -485,7 +485,7 @@ static bool has_ended_well(struct storm *s)
 	return true;
 }
 
-/* Nobody waits for ever, and nothing that leaves stays. */
+/* Every wait ends, and nothing that is released stays. */
 static bool calms_down(struct storm *s)
 {
 	for (int i = 0; i < s->f.n; i++)

@@ -83,8 +83,9 @@ TEST(places_in_a_full_line_are_shared_too)
 	CHECK(r);
 	CHECK_EQ(enter(r, 0, 9), 1);
 	for (int i = 1; i <= 6; i++)
-		CHECK_EQ(enter(r, i, 1), 0);          /* all of the line is one's */
-	CHECK_EQ(enter(r, 7, 1), MCPOOL_EQUEUE_FULL); /* who is greedy displaces nobody */
+		CHECK_EQ(enter(r, i, 1), 0); /* all of the line is one's */
+	CHECK_EQ(enter(r, 7, 1),
+		 MCPOOL_EQUEUE_FULL); /* the session with most calls displaces none */
 	CHECK_EQ(enter(r, 8, 2), 0);
 	CHECK_EQ(mp_queue_count_waiting(r->q), 6);
 	CHECK_EQ(r->guests[6].lost, 0); /* never from within */
@@ -315,7 +316,7 @@ TEST(exclusive_is_one_session_at_a_time)
 
 	CHECK(r);
 	CHECK_EQ(enter(r, 0, 1), 1);
-	CHECK_EQ(enter(r, 1, 1), 1); /* nobody else is there */
+	CHECK_EQ(enter(r, 1, 1), 1); /* no other session is there */
 	CHECK_EQ(enter(r, 2, 2), 0);
 	CHECK_EQ(enter(r, 3, 2), 0);
 	CHECK_EQ(enter(r, 4, 1), 0); /* somebody waits, so its turn ends */

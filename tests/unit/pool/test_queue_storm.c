@@ -148,13 +148,13 @@ static bool agrees(struct room *r, const struct model *m)
 	REQUIRE(mp_queue_count_granted(r->q) || mp_queue_count_waiting(r->q) == 0);
 	for (int s = 0; s < SESSIONS; s++) {
 		sessions += count(m, true, s) > 0;
-		REQUIRE(m->passed[s] <= SESSIONS); /* nobody starves */
+		REQUIRE(m->passed[s] <= SESSIONS); /* no session starves */
 	}
 	REQUIRE(!m->exclusive || sessions <= 1);
 	return true;
 }
 
-/* Whoever has a slot and did not pass at once is told, once; nobody else is. Who lost knows. */
+/* A call that got a slot later is told exactly once; a displaced one is told, too. */
 static bool all_are_told(const struct room *r, const struct model *m, const bool *waited)
 {
 	for (int i = 0; i < TICKETS; i++)

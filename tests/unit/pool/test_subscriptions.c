@@ -121,7 +121,7 @@ TEST(a_server_stays_for_those_who_listen)
 	CHECK_TEXT(fleet_state(&s.f, "a"), "ready");
 }
 
-/* Another server takes the name: whoever listened listens to that one. */
+/* Another server takes the name: subscriptions move to it. */
 TEST(subscriptions_move_with_a_reload)
 {
 	MP_CLEANUP(stage_done) struct stage s = {.server = NULL};

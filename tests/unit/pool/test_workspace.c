@@ -30,7 +30,7 @@ TEST(servers_are_known_before_they_run)
 	CHECK_EQ(mp_workspace_find(f.workspace, "b"), 1);
 	CHECK_EQ(mp_workspace_find(f.workspace, "c"), -1);
 	CHECK_TEXT(mp_workspace_get_entry(f.workspace, 0)->origin.file, "test.json");
-	CHECK_EQ(mp_pool_count_instances(f.pool), 0); /* what nobody uses costs nothing */
+	CHECK_EQ(mp_pool_count_instances(f.pool), 0); /* an unused server costs nothing */
 }
 
 /* D5 */
@@ -48,7 +48,7 @@ TEST(an_unchanged_server_notices_nothing)
 	CHECK_EQ(mp_pool_count_instances(f.pool), 2);
 }
 
-/* Another way to run it is no other server: it goes on, under the new rules. */
+/* Changed tuning keeps the instance, under the new rules. */
 TEST(tuning_changes_without_a_restart)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;
@@ -454,7 +454,7 @@ TEST(a_view_that_failed_is_made_by_a_reload)
 }
 
 /* U12 */
-/* Whoever waited for a person is tried again when the files were read again. */
+/* A server that waited for a person is tried again after a reload. */
 TEST(a_reload_tries_again_what_waited_for_a_person)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;

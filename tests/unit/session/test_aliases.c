@@ -37,7 +37,7 @@ TEST(every_spelling_finds_its_row)
 		"My-S3/Get 2",       "My-S3:Get 2"};
 	INDEX(NAME("mcp__other__x", "other", "x"), NAME("public", "My-S3", "Get 2"));
 
-	CHECK(!find(spellings[0])); /* nobody spells it so */
+	CHECK(!find(spellings[0])); /* not a spelling */
 	CHECK_EQ(candidates, 0);
 	for (size_t i = 1; i < MP_ARRAY_LEN(spellings); i++) {
 		CHECK(find(spellings[i]) == rows[1]);

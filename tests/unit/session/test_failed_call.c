@@ -70,7 +70,7 @@ static const struct cell cells[] = {
 	{NOT_SENT, MCPOOL_ECLOSED, NONE, WAY_UP, "http", "send", "eof", "mcpool status"},
 	{NOT_SENT, MCPOOL_ELIMIT, NONE, WAY_UP, "stdio", "send", "unknown", "mcpool test files"},
 	{NOT_SENT, MCPOOL_ENOMEM, NONE, WAY_UP, "stdio", "send", "unknown", ""},
-	/* It was sent, and nobody knows. */
+	/* It was sent: the outcome is unknown. */
 	{UNKNOWN, MCPOOL_EOUTCOME_UNKNOWN, FAULT(END), WAY_OUT, "stdio", "receive", "eof", "find out whether it happened"},
 	{UNKNOWN, MCPOOL_EOUTCOME_UNKNOWN, FAULT(RESET), WAY_OUT, "http", "receive", "reset", "find out whether it happened"},
 	{UNKNOWN, MCPOOL_EOUTCOME_UNKNOWN, FAULT(TIMEOUT), WAY_OUT, "websocket", "receive", "timeout", "find out whether it happened"},
@@ -96,7 +96,7 @@ static const struct cell cells[] = {
 	{REFUSED, MCPOOL_EQUEUE_FULL, NONE, WAY_UP, "stdio", "send", "closed", "\"queues\""},
 	{REFUSED, MCPOOL_EQUEUE_FULL, NONE, WAY_NONE, "stdio", "connect", "closed", "fewer calls"},
 	{REFUSED, MCPOOL_ENEEDS_APPROVAL, NONE, WAY_UP, "stdio", "send", "closed", "mcpool trust files"},
-	/* Nobody wants it any more. */
+	/* It was cancelled. */
 	{CANCELLED, MCPOOL_ECANCELED, NONE, WAY_OUT, "stdio", "receive", "closed", ""},
 	{CANCELLED, MCPOOL_ECANCELED, NONE, WAY_UP, "stdio", "send", "closed", ""},
 	{CANCELLED, MCPOOL_ECANCELED, NONE, WAY_NONE, "stdio", "connect", "closed", ""},

@@ -246,7 +246,8 @@ TEST(an_earlier_run_decides)
 	CHECK(!find(away, "mcp__a__b__c"));
 }
 
-/* attack-S5: a server that is not there yet may ask for the name: connecting first is no claim. */
+/* attack-S5: a server that is not there yet may ask for the name: connecting first does not claim
+ * it. */
 TEST(connecting_first_decides_nothing)
 {
 	static const char *const servers[] = {"a", "a__b", "other"};

@@ -191,7 +191,7 @@ TEST(a_seal_for_other_params_is_refused_and_the_server_hears_no)
 	CHECK(strstr(s.git->replied, "\"error\""));
 }
 
-/* V42: a server that knows no such thing never gave it out; the call is not made anew. */
+/* V42: a server that knows no such thing never gave it out; the call is not repeated. */
 TEST(a_state_that_is_nobodys_is_refused)
 {
 	char state[200];
@@ -403,7 +403,7 @@ TEST(a_call_that_ends_meanwhile_is_answered_on_return)
 	"\"mcp__git__t\",\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"," \
 	"\"io.modelcontextprotocol/clientCapabilities\":" capabilities "}}}"
 
-/* Each request says anew what its agent can do, and what the one before it said does not count. */
+/* Each request declares its capabilities; those of the request before do not count. */
 TEST(who_cannot_be_asked_is_not_asked)
 {
 	static const char *const calls[] = {

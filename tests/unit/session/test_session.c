@@ -163,7 +163,7 @@ TEST(a_modern_agent_says_everything_with_each_request)
 		 1);
 	CHECK(strstr(agent_last(&s.a), "-32601"));
 	CHECK_EQ(s.a.heard[1].status, 404);
-	/* what lacks its metadata is no request */
+	/* a request without metadata is rejected */
 	CHECK_EQ(agent_say(&s.a, &s.f, list, 5), 1);
 	CHECK(strstr(agent_last(&s.a), "-32602"));
 	CHECK_EQ(s.a.heard[2].status, 400);

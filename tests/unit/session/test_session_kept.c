@@ -1,6 +1,7 @@
 /*
- * test_session_kept.c - what sessions keep to: what passes is untouched, an abort is no failure,
- * lists change in one step, every style of names is understood, profiles restart as theirs do.
+ * test_session_kept.c - what sessions keep to: what passes is unchanged, an abort does not count as
+ * a failure, lists change in one step, every style of names is understood, profiles restart as
+ * theirs do.
  */
 #include "test.h"
 
@@ -105,7 +106,7 @@ HEAVY_TEST(odd_structured_content_is_wrapped_for_legacy_agents)
 /* --- what an abort is ------------------------------------------------------------------------ */
 
 /* A47 B54 U18 */
-/* It is no failure: not in the log, not among the failed, and nothing is probed or restarted. */
+/* Not a failure: not in the log, not counted as failed, and nothing is probed or restarted. */
 TEST(an_abort_is_not_counted_as_a_failure)
 {
 	const struct mp_stats *stats;

@@ -1,5 +1,5 @@
 /*
- * test_session_odd.c - what hostile and hasty agents and servers do, and that it hurts nobody else.
+ * test_session_odd.c - hostile and hasty agents and servers, and that they do not affect others.
  */
 #include "test.h"
 
@@ -262,7 +262,7 @@ TEST(the_last_one_to_listen_ends_with_the_hub)
 	CHECK_EQ(s.drained, 1);
 }
 
-/* Whoever is parked cannot come back to a hub that takes no requests. */
+/* A parked request cannot continue on a hub that accepts no requests. */
 TEST(a_parked_call_does_not_hold_up_the_end)
 {
 	SCENE(s);

@@ -561,7 +561,7 @@ static void has_drained(void *u)
 	((struct storm *)u)->drained++;
 }
 
-/* The hub stops: whoever is still there gets what is owed. */
+/* The hub stops: open requests get their answers. */
 static bool ends_well(struct storm *s)
 {
 	mp_lobby_drain(s->lobby, has_drained, s);

@@ -1,5 +1,5 @@
 /*
- * test_tasks.c - calls that become tasks: names of ours, for whoever began them.
+ * test_tasks.c - calls that become tasks: names of ours, for the session that began them.
  */
 #include "test.h"
 
