@@ -233,7 +233,7 @@ int mp_serve_open_http(struct mp_serve *s)
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
 	struct mp_http_face_options o = {
 		.loop = s->hub->loop,
-		.lobby = s->hub->lobby,
+		.all_sessions = s->hub->sessions,
 		.workspace = s->hub->workspace,
 		.listen = get_address(s),
 		.fd = take_network_socket(s),
@@ -257,7 +257,7 @@ int mp_serve_open_http(struct mp_serve *s)
 
 static void http_is_drained(void *u)
 {
-	(void)u; /* the lobby knows when everything is answered */
+	(void)u; /* the all_sessions knows when everything is answered */
 }
 
 void mp_serve_shut_doors(struct mp_serve *s)

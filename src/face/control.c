@@ -189,7 +189,7 @@ static int toggle(struct order *o, enum mp_toggle to)
 					&o->why);
 	if (r < 0)
 		return r;
-	mp_lobby_note_workspace(o->c->peer.hub->lobby, o->c->peer.workspace);
+	mp_sessions_note_workspace(o->c->peer.hub->sessions, o->c->peer.workspace);
 	return answer_nothing(o);
 }
 

@@ -12,7 +12,7 @@
 #include "pool/status.h"
 #include "rpc/server_request.h"
 #include "session/filter.h"
-#include "session/lobby.h"
+#include "session/sessions.h"
 
 enum { METHOD_NOT_FOUND = -32601, TAIL_LINES = 10 };
 
@@ -65,7 +65,7 @@ static void job_close(struct job *j)
 
 	mp_list_remove(&cs->open, &j->link);
 	cs->peer->open--;
-	mp_lobby_end_call(cs->peer->hub->lobby);
+	mp_sessions_end_call(cs->peer->hub->sessions);
 	j->calls = NULL;
 	if (mp_pool_call_is_at_rest(&j->call))
 		mp_loop_bury(j->loop, &j->grave, job_freed);
@@ -282,7 +282,7 @@ int mp_control_calls_ask(struct mp_control_calls *cs, struct mp_str id, const st
 
 	if (r < 0)
 		return r;
-	if (!mp_lobby_begin_call(cs->peer->hub->lobby))
+	if (!mp_sessions_begin_call(cs->peer->hub->sessions))
 		return mp_fail(reterr, MCPOOL_ECLOSED, "the hub is about to stop");
 	j = job_open(cs, id);
 	r = job_start(j, t, params, reterr);

@@ -11,7 +11,7 @@
 #include "hub/workspaces.h"
 #include "json/bind.h"
 #include "pool/status.h"
-#include "session/lobby.h"
+#include "session/sessions.h"
 #include "session/session.h"
 
 /* --- the hub at this moment ------------------------------------------------------------------ */
@@ -28,7 +28,7 @@ static void hub_write(struct mp_writer *w, const struct mp_control_peer *p,
 	mp_write_member_text(w, "version", mp_str_of(mcpool_version()));
 	mp_write_member_i64(w, "uptimeMs", mp_loop_now_ms(hub->loop) - hub->began_ms);
 	mp_write_member_i64(w, "views", (int64_t)mp_workspaces_count(hub->workspaces));
-	mp_write_member_i64(w, "sessionCount", (int64_t)mp_lobby_count(hub->lobby));
+	mp_write_member_i64(w, "sessionCount", (int64_t)mp_sessions_count(hub->sessions));
 	mp_write_member_i64(w, "serverCount", (int64_t)mp_pool_count_instances(hub->pool));
 	if (problem)
 		mp_write_member_text(w, "problem", mp_str_of(problem));
@@ -95,7 +95,7 @@ void mp_control_status_write(struct mp_writer *w, const struct mp_control_peer *
 	servers_write(w, p->workspace);
 	mp_write_key(w, MP_STR("sessions"));
 	mp_write_begin_array(w);
-	mp_lobby_walk(p->hub->lobby, session_write, w);
+	mp_sessions_walk(p->hub->sessions, session_write, w);
 	mp_write_end_array(w);
 }
 

@@ -77,10 +77,10 @@ int mp_http_face_open_session(struct mp_http_face *f, const struct mp_exchange *
 		.traits = traits,
 		.narrowing = {.naming = mp_http_face_get_naming(x)},
 	};
-	int r = mp_session_new(f->lobby, &o, hooks, u, ret_session, NULL);
+	int r = mp_session_new(f->all_sessions, &o, hooks, u, ret_session, NULL);
 
 	if (r == MCPOOL_ELIMIT && mp_http_sessions_end_oldest(f)) /* V28 */
-		r = mp_session_new(f->lobby, &o, hooks, u, ret_session, NULL);
+		r = mp_session_new(f->all_sessions, &o, hooks, u, ret_session, NULL);
 	return r;
 }
 
@@ -215,7 +215,7 @@ static int open_gate(struct mp_http_face *f, const struct mp_http_face_options *
 static void set_up(struct mp_http_face *f, const struct mp_http_face_options *o)
 {
 	f->loop = o->loop;
-	f->lobby = o->lobby;
+	f->all_sessions = o->all_sessions;
 	f->workspace = o->workspace;
 	mp_log_init(&f->log, "http");
 	mp_http_service_init(&f->service, f->loop, &service_hooks, f);

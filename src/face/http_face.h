@@ -14,7 +14,7 @@
 #include "http/http_service.h"
 #include "json/tape.h"
 #include "pool/pool.h"
-#include "session/lobby.h"
+#include "session/sessions.h"
 
 struct mp_http_face;
 
@@ -23,7 +23,7 @@ enum { MP_HTTP_ADDRESS = 300 };
 
 struct mp_http_face_options {
 	struct mp_loop *loop; /* borrowed, as are the next two */
-	struct mp_lobby *lobby;
+	struct mp_sessions *all_sessions;
 	struct mp_workspace *workspace; /* ready; what all who come this way see */
 	/* "127.0.0.1:7717", "[::1]:0", "localhost:80", "7717"; NULL: MP_HTTP_LISTEN. Port 0: any.
 	 */
@@ -60,7 +60,7 @@ struct mp_http_listener;
 
 struct mp_http_face {
 	struct mp_loop *loop;
-	struct mp_lobby *lobby;
+	struct mp_sessions *all_sessions;
 	struct mp_workspace *workspace;
 	struct mp_log log;
 	struct mp_http_service service;

@@ -20,7 +20,7 @@
 #include "base/listener.h"
 #include "hub/workspaces.h"
 #include "process/tree.h"
-#include "session/lobby.h"
+#include "session/sessions.h"
 #include "session/session.h"
 
 static const struct mp_log socket_log = {"socket"};
@@ -275,7 +275,7 @@ static int open_session(struct socket_conn *g, struct mcpool_error *reterr)
 	};
 
 	snprintf(principal, sizeof(principal), "uid:%u", (unsigned)g->uid);
-	return mp_session_new(g->face->hub->lobby, &options, &session_hooks, g, &g->session,
+	return mp_session_new(g->face->hub->sessions, &options, &session_hooks, g, &g->session,
 			      reterr);
 }
 

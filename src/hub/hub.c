@@ -73,7 +73,7 @@ void mp_hub_open_launcher(struct mp_hub *hub)
 void mp_hub_start(struct mp_hub *hub)
 {
 	begin_to_watch(hub);
-	mp_workspaces_start(hub->workspaces, hub->pool, hub->lobby, hub->p->watch);
+	mp_workspaces_start(hub->workspaces, hub->pool, hub->sessions, hub->p->watch);
 	hub->workspace = mp_workspaces_get_own(hub->workspaces)->workspace;
 }
 
@@ -101,7 +101,7 @@ void mp_hub_drain(struct mp_hub *hub, int64_t max_ms, void (*drained)(void *u), 
 	hub->p->drained_u = u;
 	mp_timer_start(&hub->p->patience, max_ms);
 	if (is_first)
-		mp_lobby_drain(hub->lobby, tell_drained, hub);
+		mp_sessions_drain(hub->sessions, tell_drained, hub);
 }
 
 static void is_stopped(void *u)
@@ -167,9 +167,9 @@ static struct mp_pool *make_pool(struct mp_hub *hub)
 	return mp_pool_new(&options);
 }
 
-static struct mp_lobby *make_lobby(struct mp_hub *hub)
+static struct mp_sessions *make_sessions(struct mp_hub *hub)
 {
-	struct mp_lobby_options options = {
+	struct mp_sessions_options options = {
 		.pool = hub->pool,
 		.board = &hub->board,
 		.me = hub->p->o.me,
@@ -178,7 +178,7 @@ static struct mp_lobby *make_lobby(struct mp_hub *hub)
 		.u = hub,
 	};
 
-	return mp_lobby_new(&options);
+	return mp_sessions_new(&options);
 }
 
 /* Where no hub can be found, none can be asked to serve itself. */
@@ -238,7 +238,7 @@ int mp_hub_new(const struct mp_hub_options *options, const struct mp_hub_hooks *
 	}
 	hub->workspaces = make_workspaces(hub);
 	hub->pool = make_pool(hub);
-	hub->lobby = make_lobby(hub);
+	hub->sessions = make_sessions(hub);
 	hub->began_ms = mp_loop_now_ms(hub->loop);
 	mp_timer_init(&hub->p->patience, hub->loop, tell_drained, hub);
 	*ret_hub = hub;
@@ -251,9 +251,9 @@ struct mp_hub *mp_hub_free(struct mp_hub *hub)
 
 	if (!hub)
 		return NULL;
-	if (hub->lobby)
+	if (hub->sessions)
 		mp_timer_stop(&p->patience);
-	hub->lobby = mp_lobby_free(hub->lobby);
+	hub->sessions = mp_sessions_free(hub->sessions);
 	hub->workspaces = mp_workspaces_free(hub->workspaces);
 	mp_config_watch_close(p->watch);
 	mp_pool_free(hub->pool);

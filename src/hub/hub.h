@@ -12,7 +12,7 @@
 #include "base/loop.h"
 #include "config/values/set.h"
 #include "pool/pool.h"
-#include "session/lobby.h"
+#include "session/sessions.h"
 
 struct mp_config_watch;
 struct mp_workspaces;
@@ -36,7 +36,7 @@ struct mp_hub {
 	struct mp_board board;
 	struct mp_events events;
 	struct mp_pool *pool;
-	struct mp_lobby *lobby; /* all sessions */
+	struct mp_sessions *sessions; /* all sessions */
 	struct mp_workspaces *workspaces;
 	struct mp_workspace *workspace; /* its own: of the request. NULL before the start */
 	int64_t began_ms;               /* on the loop's clock */

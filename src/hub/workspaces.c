@@ -203,7 +203,7 @@ static void is_reloaded(struct mp_workspace_watch *w, const struct mcpool_error 
 	const struct mp_workspaces_options *o = &h->all->o;
 
 	if (!error)
-		mp_lobby_note_workspace(h->all->lobby, w->workspace);
+		mp_sessions_note_workspace(h->all->sessions, w->workspace);
 	if (h == h->all->own)
 		o->reloaded(o->u, error);
 	MP_LIST_EACH(&h->users, link)
@@ -428,12 +428,12 @@ struct mp_workspaces *mp_workspaces_new(const struct mp_workspaces_options *opti
 	return all;
 }
 
-void mp_workspaces_start(struct mp_workspaces *all, struct mp_pool *pool, struct mp_lobby *lobby,
-			 struct mp_config_watch *files)
+void mp_workspaces_start(struct mp_workspaces *all, struct mp_pool *pool,
+			 struct mp_sessions *sessions, struct mp_config_watch *files)
 {
 	all->shared.pool = pool;
 	all->shared.files = files;
-	all->lobby = lobby;
+	all->sessions = sessions;
 	mp_workspace_watch_start(&all->own->watch);
 }
 

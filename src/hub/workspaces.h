@@ -14,7 +14,7 @@
 #include "hub/workspace_watch.h"
 #include "pool/gate.h"
 #include "pool/pool.h"
-#include "session/lobby.h"
+#include "session/sessions.h"
 
 struct mp_workspaces_options {
 	struct mp_loop *loop;
@@ -35,8 +35,8 @@ struct mp_workspaces *mp_workspaces_new(const struct mp_workspaces_options *opti
 /* Users must be gone. Accepts NULL, returns NULL. */
 struct mp_workspaces *mp_workspaces_free(struct mp_workspaces *all);
 /* files: what watches configuration files; NULL: nothing does. All are borrowed. */
-void mp_workspaces_start(struct mp_workspaces *all, struct mp_pool *pool, struct mp_lobby *lobby,
-			 struct mp_config_watch *files);
+void mp_workspaces_start(struct mp_workspaces *all, struct mp_pool *pool,
+			 struct mp_sessions *sessions, struct mp_config_watch *files);
 /* Read the configuration of all of them again. */
 void mp_workspaces_reload(struct mp_workspaces *all);
 /*
@@ -95,7 +95,7 @@ struct mp_hub_workspace {
 struct mp_workspaces {
 	struct mp_workspaces_options o;
 	struct mp_workspace_watch_options shared;
-	struct mp_lobby *lobby;
+	struct mp_sessions *sessions;
 	struct mp_hub_workspace *own; /* owned, as all in the list */
 	struct mp_list list;          /* the hub's own first */
 	int64_t approvals_mark;       /* what the configurations were loaded with */

@@ -13,7 +13,7 @@
 
 void mp_session_finish_call(struct mp_request *e, struct mp_str json, bool is_error, int status)
 {
-	struct mp_buf *out = &e->session->lobby->out;
+	struct mp_buf *out = &e->session->sessions->out;
 	int r;
 
 	mp_buf_clear(out);
@@ -37,7 +37,7 @@ static void keep_answer(struct mp_request *e, struct mp_str json, bool is_error)
 
 static void take_answer(struct mp_request *e, const struct mp_message *m)
 {
-	struct mp_buf *room = &e->session->lobby->scratch;
+	struct mp_buf *room = &e->session->sessions->scratch;
 	bool is_error = m->kind == MP_MESSAGE_ERROR;
 	struct mp_str json;
 	int status = 200, r;
@@ -60,7 +60,7 @@ static void take_answer(struct mp_request *e, const struct mp_message *m)
 
 static void keep_failure(struct mp_request *e, const struct mp_pool_answer *a)
 {
-	struct mp_buf *text = &e->session->lobby->scratch;
+	struct mp_buf *text = &e->session->sessions->scratch;
 	int r = mp_request_write_failure(e, a, text);
 
 	keep_answer(e, r < 0 ? MP_STR(NO_MEMORY) : mp_buf_get(text), true);
@@ -123,7 +123,7 @@ static void progressed(struct mp_pool_call *c, const struct mp_message *m)
 	if (!e->session || e->state != MP_REQUEST_OUT || !e->token)
 		return;
 	splice.progress_token = mp_str_of(e->token);
-	out = &e->session->lobby->out;
+	out = &e->session->sessions->out;
 	mp_buf_clear(out);
 	if (mp_message_forward(m, &splice, out) == 0)
 		mp_request_tell(e, mp_buf_get(out));
@@ -207,7 +207,7 @@ static enum found find_named(struct mp_request *e, const struct mp_stock *s,
 static bool find_ref(struct mp_request *e, const struct mp_stock *s, const struct mp_message *m,
 		     struct mp_arena *arena, struct target *t)
 {
-	struct mp_buf *value = &e->session->lobby->texts.value;
+	struct mp_buf *value = &e->session->sessions->texts.value;
 	MP_CLEANUP(mp_tape_done) struct mp_tape ref;
 	const struct mp_ware *w;
 	struct mp_str name;
@@ -294,7 +294,7 @@ static bool can_be_asked(const struct mp_request *e)
 /* The texts of the call are the request's from now on. */
 static int keep_texts(struct mp_request *e, const struct target *t, struct mp_pool_call_options *o)
 {
-	struct mp_request_texts *texts = &e->session->lobby->texts;
+	struct mp_request_texts *texts = &e->session->sessions->texts;
 	int r;
 
 	e->server = o->server = mp_request_keep(e, mp_str_of(t->server));
@@ -324,10 +324,10 @@ static void call(struct mp_request *e, const struct mp_message *m, struct target
 	MP_UNSET struct mcpool_error why;
 	int r;
 
-	r = write_request(m, t, &s->lobby->texts);
+	r = write_request(m, t, &s->sessions->texts);
 	e->drives_task = t->is_task && mp_value_get(m->tape, m->params, "task") == MP_NONE;
 	if (r == 0 && e->drives_task)
-		r = add_task(&s->lobby->texts.params);
+		r = add_task(&s->sessions->texts.params);
 	if (r == 0 && e->era == MP_ERA_MODERN && t->era != MP_ERA_MODERN && can_be_asked(e))
 		r = mp_request_note_params(e, m); /* then the agent must come back with the same */
 	if (r == 0)
@@ -379,7 +379,7 @@ static bool is_forged(const struct mp_request *e, const struct mp_message *m,
 static void answer_stored(struct mp_request *e, struct mp_str uri)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
-	struct mp_buf *out = &e->session->lobby->scratch;
+	struct mp_buf *out = &e->session->sessions->scratch;
 	struct mcpool_error why;
 	struct mp_writer w;
 

@@ -197,7 +197,7 @@ static int write_page(struct mp_request *e, const struct mp_stock *s, enum mp_ca
 	if (i < s->n[kind])
 		write_cursor(&w, s->wares[kind][i - 1]->public_name);
 	if (e->era == MP_ERA_MODERN)
-		mp_session_write_server_info(&w, e->session->lobby);
+		mp_session_write_server_info(&w, e->session->sessions);
 	mp_write_end_object(&w);
 	return mp_write_finish(&w);
 }
@@ -241,7 +241,7 @@ static int64_t get_patience(const struct mp_request *e)
 static bool must_wait(struct mp_request *e, const struct mp_message *m)
 {
 	struct mp_session *s = e->session;
-	int64_t now = mp_loop_now_ms(s->lobby->loop);
+	int64_t now = mp_loop_now_ms(s->sessions->loop);
 
 	if (e->state == MP_REQUEST_FRESH)
 		e->asked_ms = now;
@@ -270,11 +270,11 @@ void mp_session_answer_list(struct mp_request *e, const struct mp_message *m)
 		mp_request_refuse(e, -32602, 200, "this is no cursor that mcpool gave out");
 		return;
 	}
-	r = s ? write_page(e, s, kind, (size_t)start, &session->lobby->scratch) : MCPOOL_ENOMEM;
+	r = s ? write_page(e, s, kind, (size_t)start, &session->sessions->scratch) : MCPOOL_ENOMEM;
 	if (r < 0) {
 		mp_request_give_up(e, r);
 		return;
 	}
 	session->lists_seen |= 1u << kind;
-	mp_request_result(e, mp_buf_get(&session->lobby->scratch));
+	mp_request_result(e, mp_buf_get(&session->sessions->scratch));
 }

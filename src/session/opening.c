@@ -80,7 +80,7 @@ static char *translate_capabilities(const struct mp_tape *t, mp_value c, struct 
 
 /* --- who is who ------------------------------------------------------------------------------ */
 
-void mp_session_write_server_info(struct mp_writer *w, const struct mp_lobby *l)
+void mp_session_write_server_info(struct mp_writer *w, const struct mp_sessions *l)
 {
 	mp_write_key(w, MP_STR("_meta"));
 	mp_write_begin_object(w);
@@ -160,7 +160,7 @@ static int write_initialize(struct mp_session *s, struct mp_buf *out)
 	mp_write_member_text(&w, "protocolVersion", mp_str_of(s->protocol));
 	write_capabilities(&w, s, MP_ERA_LEGACY);
 	mp_write_key(&w, MP_STR("serverInfo"));
-	mp_era_write_implementation(&w, s->lobby->o.me);
+	mp_era_write_implementation(&w, s->sessions->o.me);
 	write_instructions(&w, s);
 	mp_write_end_object(&w);
 	return mp_write_finish(&w);
@@ -184,7 +184,7 @@ static void take_initialize(struct mp_session *s, const struct mp_tape *t)
 	choose_version(s, t, MP_ROOT);
 	s->can = session_read_can(t, c);
 	mp_free(s->capabilities);
-	s->capabilities = translate_capabilities(t, c, &s->lobby->scratch);
+	s->capabilities = translate_capabilities(t, c, &s->sessions->scratch);
 	take_client(s, t, mp_value_get(t, MP_ROOT, "clientInfo"));
 }
 
@@ -202,12 +202,12 @@ void mp_session_answer_initialize(struct mp_request *e, const struct mp_message 
 	r = mp_era_open(m, m->params, &t);
 	if (r == 0) {
 		take_initialize(s, &t);
-		r = write_initialize(s, &s->lobby->scratch);
+		r = write_initialize(s, &s->sessions->scratch);
 	}
 	if (r < 0)
 		mp_request_give_up(e, r);
 	else
-		mp_request_result(e, mp_buf_get(&s->lobby->scratch));
+		mp_request_result(e, mp_buf_get(&s->sessions->scratch));
 }
 
 void mp_session_answer_level(struct mp_request *e, const struct mp_message *m)
@@ -242,7 +242,7 @@ static int write_versions(struct mp_buf *out, struct mp_str requested)
 
 static void refuse(struct mp_request *e, int code, struct mp_str words, struct mp_str data)
 {
-	struct mp_lobby *l = e->session->lobby;
+	struct mp_sessions *l = e->session->sessions;
 
 	mp_buf_clear(&l->out);
 	if (mp_message_error(&l->out, mp_str_of(e->their_id), code, words, data) < 0)
@@ -253,7 +253,7 @@ static void refuse(struct mp_request *e, int code, struct mp_str words, struct m
 
 static void refuse_version(struct mp_request *e, struct mp_str requested)
 {
-	struct mp_buf *data = &e->session->lobby->scratch;
+	struct mp_buf *data = &e->session->sessions->scratch;
 
 	if (write_versions(data, requested) < 0)
 		mp_request_give_up(e, MCPOOL_ENOMEM);
@@ -273,7 +273,7 @@ void mp_session_refuse_capability(struct mp_request *e, struct mp_str required)
 }
 
 /* Agents say it with each request, and mostly what was said before. */
-static unsigned read_can(struct mp_lobby *l, const struct mp_message *m, mp_value c)
+static unsigned read_can(struct mp_sessions *l, const struct mp_message *m, mp_value c)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
 	struct mp_str text = mp_value_source(m->tape, c);
@@ -305,7 +305,7 @@ static void take_modern(struct mp_request *e, const struct mp_message *m, const 
 {
 	struct mp_session *s = e->session;
 
-	e->can = read_can(s->lobby, m, said[CAPABILITIES]);
+	e->can = read_can(s->sessions, m, said[CAPABILITIES]);
 	e->capabilities = mp_request_keep(e, mp_value_source(m->tape, said[CAPABILITIES]));
 	if (said[LEVEL] != MP_NONE)
 		e->log_level = session_find_level(m->tape, said[LEVEL]);
@@ -353,14 +353,14 @@ static int write_discover(struct mp_session *s, struct mp_buf *out)
 			   "\"],\"ttlMs\":0,\"cacheScope\":\"private\""));
 	write_capabilities(&w, s, MP_ERA_MODERN);
 	write_instructions(&w, s);
-	mp_session_write_server_info(&w, s->lobby);
+	mp_session_write_server_info(&w, s->sessions);
 	mp_write_end_object(&w);
 	return mp_write_finish(&w);
 }
 
 void mp_session_answer_discover(struct mp_request *e, const struct mp_message *m)
 {
-	struct mp_buf *out = &e->session->lobby->scratch;
+	struct mp_buf *out = &e->session->sessions->scratch;
 	int r = write_discover(e->session, out);
 
 	(void)m;

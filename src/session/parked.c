@@ -95,7 +95,7 @@ static void write_questions(struct mp_writer *w, const struct mp_request *e)
 static int write_input_required(struct mp_request *e, struct mp_buf *out)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf state;
-	struct mp_lobby *l = e->session->lobby;
+	struct mp_sessions *l = e->session->sessions;
 	struct mp_seal_bond bond;
 	struct mp_writer w;
 	int r;
@@ -128,12 +128,12 @@ static int write_input_required(struct mp_request *e, struct mp_buf *out)
 static void send_away(struct mp_request *e)
 {
 	struct mp_session *s = e->session;
-	struct mp_buf *out = &s->lobby->out;
+	struct mp_buf *out = &s->sessions->out;
 	struct mp_delivery d = {e->stream, {0}, true, 200};
 	int r = write_input_required(e, out);
 
 	if (r < 0) {
-		mp_session_drop_queries(&e->queries, s->lobby->o.pool);
+		mp_session_drop_queries(&e->queries, s->sessions->o.pool);
 		return;
 	}
 	d.text = mp_buf_get(out);
@@ -146,7 +146,7 @@ static void send_away(struct mp_request *e)
  * The oldest of all, unless the session that asks for a place has its share already: then its own
  * oldest.
  */
-static struct mp_request *choose_leaver(struct mp_lobby *l, const struct mp_session *session)
+static struct mp_request *choose_leaver(struct mp_sessions *l, const struct mp_session *session)
 {
 	struct mp_request *own = NULL;
 	size_t n = 0;
@@ -162,7 +162,7 @@ static struct mp_request *choose_leaver(struct mp_lobby *l, const struct mp_sess
 
 void mp_request_park(struct mp_request *e, struct mp_query *q)
 {
-	struct mp_lobby *l = e->session->lobby;
+	struct mp_sessions *l = e->session->sessions;
 
 	mp_list_append(&e->queries, &q->link);
 	if (e->state == MP_REQUEST_PARKED)
@@ -172,7 +172,7 @@ void mp_request_park(struct mp_request *e, struct mp_query *q)
 	send_away(e);
 }
 
-void mp_session_expire_parked(struct mp_lobby *l)
+void mp_session_expire_parked(struct mp_sessions *l)
 {
 	int64_t now = mp_loop_wall_now_ms(l->loop);
 
@@ -187,7 +187,7 @@ void mp_session_expire_parked(struct mp_lobby *l)
 
 static struct mp_request *find(struct mp_session *s, const struct mp_seal_id *id)
 {
-	MP_LIST_EACH(&s->lobby->parked, link) {
+	MP_LIST_EACH(&s->sessions->parked, link) {
 		struct mp_request *e = request_of(link);
 
 		if (e->session == s && memcmp(&e->seal, id, sizeof(*id)) == 0)
@@ -203,7 +203,7 @@ static struct mp_request *find(struct mp_session *s, const struct mp_seal_id *id
 static struct mp_request *find_genuine(struct mp_request *e, const struct mp_message *m,
 				       struct mp_str state)
 {
-	struct mp_lobby *l = e->session->lobby;
+	struct mp_sessions *l = e->session->sessions;
 	unsigned char digest[MP_DIGEST_SIZE];
 	struct mp_request *parked;
 	struct mp_seal_id id;
@@ -247,7 +247,7 @@ static void take_over(struct mp_request *parked, struct mp_request *e)
 /* Those that are not there are asked for again. */
 static void give_answers(struct mp_request *e, const struct mp_tape *t)
 {
-	struct mp_pool *pool = e->session->lobby->o.pool;
+	struct mp_pool *pool = e->session->sessions->o.pool;
 
 	MP_LIST_WALK(&e->queries, link) {
 		struct mp_query *q = query_of(link);

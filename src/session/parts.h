@@ -18,7 +18,7 @@
 #include "pool/pool_call.h"
 #include "pool/pool_client.h"
 #include "rpc/era.h"
-#include "session/lobby.h"
+#include "session/sessions.h"
 #include "session/seal.h"
 #include "session/session.h"
 #include "session/shelf.h"
@@ -43,14 +43,14 @@ struct mp_request_texts {
 	struct mp_buf value; /* of the member of params that is said differently */
 };
 
-struct mp_lobby {
-	struct mp_lobby_options o;
+struct mp_sessions {
+	struct mp_sessions_options o;
 	struct mp_loop *loop;
-	struct mp_list sessions; /* borrowed */
-	size_t stdio_sessions;   /* of these; the others came over HTTP */
-	struct mp_list shelves;  /* owned by those who use them */
-	struct mp_map noted;     /* see mp_held_note(); values owned */
-	struct mp_map told;      /* public names of which it was told that they collide */
+	struct mp_list list;    /* of sessions; borrowed */
+	size_t stdio_sessions;  /* of these; the others came over HTTP */
+	struct mp_list shelves; /* owned by those who use them */
+	struct mp_map noted;    /* see mp_held_note(); values owned */
+	struct mp_map told;     /* public names of which it was told that they collide */
 	struct mp_observer observer;
 	struct mp_seal_key seal_key;
 	uint64_t first_question; /* ids of questions begin behind it, elsewhere in each life of a
@@ -71,8 +71,8 @@ struct mp_lobby {
 };
 
 struct mp_session {
-	struct mp_link link; /* in the lobby's sessions */
-	struct mp_lobby *lobby;
+	struct mp_link link; /* in the list of all sessions */
+	struct mp_sessions *sessions;
 	mp_id id; /* of the client */
 	struct mp_workspace *workspace;
 	const char *way;
@@ -130,7 +130,8 @@ MP_MACHINE_ENUM(mp_request_event, MP_REQUEST_EVENTS);
 struct mp_kept_text;
 
 struct mp_request {
-	struct mp_link link; /* in its session's requests; PARKED and KEPT: in the lobby's parked */
+	struct mp_link link; /* in its session's requests; PARKED and KEPT: in the parked ones of
+				all sessions */
 	struct mp_link wait_link; /* in the shelf's waiting */
 	enum mp_request_state state;
 	struct mp_session *session; /* NULL: it is gone, and only the call is left */
@@ -203,10 +204,10 @@ struct mp_subscribed {
 	struct mp_session_subscription *to;
 };
 
-/* lobby.c: the last request may be over. */
-void mp_lobby_look_if_drained(struct mp_lobby *l);
+/* sessions.c: the last request may be over. */
+void mp_sessions_look_if_drained(struct mp_sessions *l);
 /* A message is out: one large one does not cost for ever. */
-void mp_lobby_tidy(struct mp_lobby *l);
+void mp_sessions_tidy(struct mp_sessions *l);
 
 /* --- request.c ------------------------------------------------------------------------------- */
 
@@ -291,7 +292,7 @@ void mp_session_refuse_capability(struct mp_request *e, struct mp_str required);
 /* opening.c: what _meta of a modern request says; refused and false where it is wrong. */
 bool mp_session_read_modern(struct mp_request *e, const struct mp_message *m);
 /* Members for _meta of a modern result: who we are. */
-void mp_session_write_server_info(struct mp_writer *w, const struct mp_lobby *l);
+void mp_session_write_server_info(struct mp_writer *w, const struct mp_sessions *l);
 
 /* --- what servers say ------------------------------------------------------------------------ */
 
@@ -303,7 +304,7 @@ void mp_session_drop_queries(struct mp_list *queries, struct mp_pool *pool);
 bool mp_session_resume(struct mp_request *e, const struct mp_message *m);
 /* What it brought is nothing that was given out. */
 void mp_session_refuse_state(struct mp_request *e);
-void mp_session_expire_parked(struct mp_lobby *l);
+void mp_session_expire_parked(struct mp_sessions *l);
 /* What the request asks for, in case it is parked. */
 int mp_request_note_params(struct mp_request *e, const struct mp_message *m) MP_MUST;
 

@@ -120,10 +120,10 @@ void mp_session_drop_queries(struct mp_list *queries, struct mp_pool *pool)
 
 static void put_to_agent(struct mp_session *s, struct mp_request *e, struct mp_query *q)
 {
-	struct mp_buf *out = &s->lobby->out;
+	struct mp_buf *out = &s->sessions->out;
 	char room[MP_STR_DIGITS];
 	struct mp_splice splice = {
-		.id = mp_str_from_u64(s->lobby->first_question + q->number, room),
+		.id = mp_str_from_u64(s->sessions->first_question + q->number, room),
 	};
 	mp_id question = q->question;
 
@@ -136,7 +136,7 @@ static void put_to_agent(struct mp_session *s, struct mp_request *e, struct mp_q
 		return;
 	}
 	mp_query_drop(&s->queries, q);
-	mp_pool_client_decline(s->lobby->o.pool, question, -32603, MP_STR("no memory"));
+	mp_pool_client_decline(s->sessions->o.pool, question, -32603, MP_STR("no memory"));
 }
 
 static void ask_one(struct mp_session *s, struct mp_request *e,
@@ -151,18 +151,19 @@ static void ask_one(struct mp_session *s, struct mp_request *e,
 
 	mp_buf_init(&params, MP_LIMIT_MESSAGE);
 	if (!(can & get_need(rq, t)) || get_need(rq, t) == ~0u) {
-		mp_pool_client_decline(s->lobby->o.pool, rq->id, -32601,
+		mp_pool_client_decline(s->sessions->o.pool, rq->id, -32601,
 				       MP_STR("the agent that called does not do that"));
 		return;
 	}
-	if (is_modern && s->lobby->is_draining) { /* nor could it come back with an answer */
-		mp_pool_client_decline(s->lobby->o.pool, rq->id, -1, MP_STR("mcpool is stopping"));
+	if (is_modern && s->sessions->is_draining) { /* nor could it come back with an answer */
+		mp_pool_client_decline(s->sessions->o.pool, rq->id, -1,
+				       MP_STR("mcpool is stopping"));
 		return;
 	}
 	if (write_params(rq, t, says_server, !is_modern, &params) == 0)
 		q = query_new(s, rq, mp_buf_get(&params));
 	if (!q)
-		mp_pool_client_decline(s->lobby->o.pool, rq->id, -32603, MP_STR("no memory"));
+		mp_pool_client_decline(s->sessions->o.pool, rq->id, -32603, MP_STR("no memory"));
 	else if (is_modern)
 		mp_request_park(e, q);
 	else
@@ -182,7 +183,7 @@ static void ask(void *u, const struct mp_pool_server_request *rq)
 	 * one. */
 	if ((rq->call && !e) || (!e && (s->traits & MP_SESSION_STATELESS)) ||
 	    mp_tape_parse(&t, params, NULL) < 0)
-		mp_pool_client_decline(s->lobby->o.pool, rq->id, -32601,
+		mp_pool_client_decline(s->sessions->o.pool, rq->id, -32601,
 				       MP_STR("there is nobody to ask"));
 	else
 		ask_one(s, e, rq, &t);
@@ -192,11 +193,11 @@ static void ask(void *u, const struct mp_pool_server_request *rq)
 
 static void tell_cancelled(struct mp_session *s, const struct mp_query *q)
 {
-	struct mp_buf *out = &s->lobby->out;
+	struct mp_buf *out = &s->sessions->out;
 	char params[100];
 
 	snprintf(params, sizeof(params), "{\"requestId\":%llu,\"reason\":\"the call is over\"}",
-		 (unsigned long long)(s->lobby->first_question + q->number));
+		 (unsigned long long)(s->sessions->first_question + q->number));
 	mp_buf_clear(out);
 	if (mp_message_notify(out, MP_METHOD_CANCELLED, mp_str_of(params)) == 0)
 		mp_session_send(s, q->stream, mp_buf_get(out));
@@ -222,7 +223,7 @@ static void unask(void *u, mp_id question)
 			mp_query_drop(&s->queries, query_of(link));
 			return;
 		}
-	MP_LIST_EACH(&s->lobby->parked, parked)
+	MP_LIST_EACH(&s->sessions->parked, parked)
 		if (forget(&mp_container_of(parked, struct mp_request, link)->queries, question))
 			return;
 }
@@ -236,7 +237,7 @@ static void decline(struct mp_session *s, mp_id question, const struct mp_messag
 
 	mp_arena_init(&arena, MP_LIMIT_MESSAGE);
 	words = mp_error_read_words(m, &arena);
-	mp_pool_client_decline(s->lobby->o.pool, question, (int)mp_error_read_code(m), words);
+	mp_pool_client_decline(s->sessions->o.pool, question, (int)mp_error_read_code(m), words);
 }
 
 void mp_session_take_reply(struct mp_session *s, const struct mp_message *m)
@@ -249,11 +250,11 @@ void mp_session_take_reply(struct mp_session *s, const struct mp_message *m)
 		struct mp_query *q = query_of(link);
 		mp_id question = q->question;
 
-		if (s->lobby->first_question + q->number != number)
+		if (s->sessions->first_question + q->number != number)
 			continue;
 		mp_query_drop(&s->queries, q);
 		if (m->kind == MP_MESSAGE_RESULT)
-			mp_pool_client_reply(s->lobby->o.pool, question,
+			mp_pool_client_reply(s->sessions->o.pool, question,
 					     mp_value_source(m->tape, m->result));
 		else
 			decline(s, question, m);
@@ -273,7 +274,7 @@ static bool wants_log(const struct mp_session *s, const struct mp_request *e)
 
 static void pass_on(struct mp_session *s, const struct mp_request *e, const struct mp_message *m)
 {
-	struct mp_buf *out = &s->lobby->out;
+	struct mp_buf *out = &s->sessions->out;
 	struct mp_splice splice = {0};
 
 	mp_buf_clear(out);

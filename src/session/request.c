@@ -135,7 +135,7 @@ bool mp_request_is_calling(const struct mp_request *e)
 
 struct mp_request *mp_request_new(struct mp_session *s, const struct mp_message *m, mp_id stream)
 {
-	struct mp_loop *loop = s->lobby->loop;
+	struct mp_loop *loop = s->sessions->loop;
 	bool has_call = mp_method_get(m->method)->reaches_server;
 	struct mp_request *e =
 		mp_freelist_take(mp_loop_get_freelist(loop), request_get_size(has_call));
@@ -154,9 +154,9 @@ struct mp_request *mp_request_new(struct mp_session *s, const struct mp_message 
 	e->token = mp_request_keep(e, mp_value_source(m->tape, m->progress_token));
 	mp_list_init(&e->queries);
 	mp_list_init(&e->uris);
-	e->id = ++s->lobby->last_request;
+	e->id = ++s->sessions->last_request;
 	mp_list_append(&s->requests, &e->link);
-	s->lobby->open++;
+	s->sessions->open++;
 	return e;
 }
 
@@ -190,7 +190,7 @@ static void request_free(struct mp_request *e)
 static void detach(struct mp_request *e)
 {
 	struct mp_session *s = e->session;
-	struct mp_lobby *l = s->lobby;
+	struct mp_sessions *l = s->sessions;
 
 	if (e->queries.len)
 		mp_session_drop_queries(&e->queries, l->o.pool);
@@ -201,7 +201,7 @@ static void detach(struct mp_request *e)
 	e->is_indexed = false;
 	e->session = NULL;
 	l->open--;
-	mp_lobby_look_if_drained(l);
+	mp_sessions_look_if_drained(l);
 }
 
 /* Those that a call still owes an answer to are freed by that. */
@@ -250,7 +250,7 @@ void mp_request_wait(struct mp_request *e, const struct mp_message *m)
 static enum mp_request_event wait_on(struct mp_request *e)
 {
 	struct mp_shelf *shelf = e->session->shelf;
-	int64_t now = mp_loop_now_ms(e->session->lobby->loop);
+	int64_t now = mp_loop_now_ms(e->session->sessions->loop);
 
 	if (e->patience_ms > now &&
 	    (!mp_timer_is_running(&shelf->timer) || shelf->timer.due_ms > e->patience_ms))
@@ -283,7 +283,7 @@ static enum mp_request_event finish_waiting(struct mp_request *e)
 static enum mp_request_event park(struct mp_request *e)
 {
 	struct mp_session *s = e->session;
-	struct mp_lobby *l = s->lobby;
+	struct mp_sessions *l = s->sessions;
 
 	mp_list_remove(&s->requests, &e->link);
 	if (e->is_indexed)
@@ -298,20 +298,20 @@ static enum mp_request_event park(struct mp_request *e)
 
 static enum mp_request_event come_back(struct mp_request *e)
 {
-	mp_list_remove(&e->session->lobby->parked, &e->link);
+	mp_list_remove(&e->session->sessions->parked, &e->link);
 	mp_list_append(&e->session->requests, &e->link);
 	return MP_QUIET;
 }
 
 static enum mp_request_event keep(struct mp_request *e)
 {
-	mp_session_drop_queries(&e->queries, e->session->lobby->o.pool);
+	mp_session_drop_queries(&e->queries, e->session->sessions->o.pool);
 	return MP_QUIET;
 }
 
 static enum mp_request_event drop_parked(struct mp_request *e)
 {
-	mp_list_remove(&e->session->lobby->parked, &e->link);
+	mp_list_remove(&e->session->sessions->parked, &e->link);
 	detach(e);
 	if (mp_request_is_calling(e))
 		mp_pool_call_cancel(&e->call);
@@ -335,13 +335,13 @@ bool mp_batch_leave(struct mp_batch *b)
 void mp_request_answer(struct mp_request *e, struct mp_str message, int status)
 {
 	struct mp_session *s = e->session;
-	struct mp_lobby *l = s->lobby;
+	struct mp_sessions *l = s->sessions;
 	struct mp_delivery d = {e->stream, message, mp_batch_leave(MP_TAKE(e->batch)), status};
 
 	s->answered++;
 	s->hooks->deliver(s->u, &d);
 	mp_request_advance(e, MP_REQUEST_ON_ANSWER);
-	mp_lobby_tidy(l);
+	mp_sessions_tidy(l);
 }
 
 void mp_request_tell(struct mp_request *e, struct mp_str message)
@@ -359,7 +359,7 @@ void mp_request_give_up(struct mp_request *e, int r)
 
 void mp_request_result(struct mp_request *e, struct mp_str result)
 {
-	struct mp_buf *out = &e->session->lobby->out;
+	struct mp_buf *out = &e->session->sessions->out;
 	int r;
 
 	mp_buf_clear(out);
@@ -374,7 +374,7 @@ void mp_request_result(struct mp_request *e, struct mp_str result)
 static void answer_error(struct mp_request *e, int code, int status, struct mp_str words,
 			 struct mp_str data)
 {
-	struct mp_buf *out = &e->session->lobby->out;
+	struct mp_buf *out = &e->session->sessions->out;
 	char spare[400];
 	int n;
 
@@ -433,7 +433,7 @@ int mp_request_write_data(struct mp_buf *out, const struct mp_failed_call *f)
 
 void mp_request_fail_as(struct mp_request *e, int rpc_code, const struct mp_failed_call *f)
 {
-	struct mp_buf *data = &e->session->lobby->scratch;
+	struct mp_buf *data = &e->session->sessions->scratch;
 
 	if (mp_request_write_data(data, f) < 0)
 		mp_buf_clear(data);

@@ -105,7 +105,7 @@ static void session_dispatch(struct mp_request *e, const struct mp_message *m)
 
 void mp_session_look_again(struct mp_request *e)
 {
-	struct mp_lobby *l = e->session->lobby;
+	struct mp_sessions *l = e->session->sessions;
 	struct mp_message m;
 	struct mcpool_error why;
 
@@ -160,7 +160,7 @@ static void take_request(struct mp_session *s, const struct mp_message *m, mp_id
 		mp_request_refuse(e, -32600, 400, "batches are not part of " MP_MODERN_VERSION);
 	else if (r < 0)
 		mp_request_give_up(e, r);
-	else if (s->lobby->is_draining && !is_told_to_leave(s))
+	else if (s->sessions->is_draining && !is_told_to_leave(s))
 		mp_request_fail(e,
 				&(struct mcpool_error){MCPOOL_EUNAVAILABLE, 1005, 0,
 						       MCPOOL_FAULT_CLOSED,
@@ -248,7 +248,7 @@ static void take(struct mp_session *s, const struct mp_message *m, mp_id stream,
 static void answer_with_data(struct mp_session *s, struct mp_str id, const struct mcpool_error *why,
 			     struct mp_str data, struct mp_delivery d)
 {
-	struct mp_buf *out = &s->lobby->out;
+	struct mp_buf *out = &s->sessions->out;
 
 	mp_buf_clear(out);
 	if (mp_message_error(out, id, why->rpc_code, mp_str_of(why->message), data) < 0)
@@ -271,7 +271,8 @@ enum { MAX_BATCH = 100 };
 static bool scan_one(struct mp_session *s, const struct mp_message *m, mp_value v,
 		     struct mp_message *ret, struct mcpool_error *why)
 {
-	return mp_message_scan(&s->lobby->batch_tape, mp_value_source(m->tape, v), ret, why) == 0 &&
+	return mp_message_scan(&s->sessions->batch_tape, mp_value_source(m->tape, v), ret, why) ==
+		       0 &&
 	       ret->kind != MP_MESSAGE_BATCH;
 }
 
@@ -309,7 +310,7 @@ static size_t take_batch(struct mp_session *s, const struct mp_message *m, mp_id
 
 size_t mp_session_receive(struct mp_session *s, const struct mp_message *m, mp_id stream)
 {
-	s->last_ms = mp_loop_wall_now_ms(s->lobby->loop);
+	s->last_ms = mp_loop_wall_now_ms(s->sessions->loop);
 	if (m->kind == MP_MESSAGE_BATCH)
 		return take_batch(s, m, stream);
 	take(s, m, stream, NULL);
@@ -321,7 +322,7 @@ size_t mp_session_receive_text(struct mp_session *s, struct mp_str text, mp_id s
 	MP_UNSET struct mcpool_error why;
 	struct mp_message m;
 
-	if (mp_message_scan(&s->lobby->tape, text, &m, &why) == 0)
+	if (mp_message_scan(&s->sessions->tape, text, &m, &why) == 0)
 		return mp_session_receive(s, &m, stream);
 	answer_unreadable(s, m.id, &why, stream, true);
 	return 1;
@@ -338,7 +339,7 @@ size_t mp_session_receive_oversize(struct mp_session *s, struct mp_str head, str
 		.next_step = "send less at once",
 	};
 	struct mp_delivery d = {stream, {0}, true, 400};
-	struct mp_buf *data = &s->lobby->scratch;
+	struct mp_buf *data = &s->sessions->scratch;
 
 	if (mp_request_write_data(data, &f) < 0)
 		mp_buf_clear(data);
@@ -364,35 +365,36 @@ static bool is_stdio(const char *way)
 }
 
 /* Each way in has a share, so that HTTP sessions cannot keep stdio agents out (attack-S9). */
-static int check_room(const struct mp_lobby *lobby, const char *way, struct mcpool_error *reterr)
+static int check_room(const struct mp_sessions *sessions, const char *way,
+		      struct mcpool_error *reterr)
 {
 	bool stdio = is_stdio(way);
-	size_t n = stdio ? lobby->stdio_sessions : lobby->sessions.len - lobby->stdio_sessions;
+	size_t n = stdio ? sessions->stdio_sessions : sessions->list.len - sessions->stdio_sessions;
 
 	if (n >= MP_LIMIT_SESSIONS_SHARE)
 		return mp_fail(reterr, MCPOOL_ELIMIT, "there are %zu %s sessions already", n,
 			       stdio ? "stdio" : "HTTP");
-	if (lobby->sessions.len >= MP_LIMIT_SESSIONS)
+	if (sessions->list.len >= MP_LIMIT_SESSIONS)
 		return mp_fail(reterr, MCPOOL_ELIMIT, "there are %zu sessions already",
-			       lobby->sessions.len);
+			       sessions->list.len);
 	return 0;
 }
 
-int mp_session_new(struct mp_lobby *lobby, const struct mp_session_options *o,
+int mp_session_new(struct mp_sessions *sessions, const struct mp_session_options *o,
 		   const struct mp_session_hooks *hooks, void *u, struct mp_session **ret_session,
 		   struct mcpool_error *reterr)
 {
 	struct mp_session *s;
-	int r = check_room(lobby, o->way, reterr);
+	int r = check_room(sessions, o->way, reterr);
 
 	if (r < 0)
 		return r;
-	if (lobby->is_draining)
+	if (sessions->is_draining)
 		return mp_fail(reterr, MCPOOL_EAGAIN, "mcpool is stopping");
-	if (lobby->o.on_session)
-		lobby->o.on_session(lobby->o.u);
+	if (sessions->o.on_session)
+		sessions->o.on_session(sessions->o.u);
 	s = mp_alloc(sizeof(*s));
-	s->lobby = lobby;
+	s->sessions = sessions;
 	s->workspace = o->workspace;
 	s->way = o->way;
 	s->traits = o->traits;
@@ -401,17 +403,17 @@ int mp_session_new(struct mp_lobby *lobby, const struct mp_session_options *o,
 	s->hooks = hooks;
 	s->u = u;
 	s->habit = mp_client_find_habit(MP_STR(""));
-	s->since_ms = s->last_ms = mp_loop_wall_now_ms(lobby->loop);
+	s->since_ms = s->last_ms = mp_loop_wall_now_ms(sessions->loop);
 	mp_list_init(&s->requests);
 	mp_list_init(&s->queries);
 	mp_list_init(&s->subscriptions);
 	mp_list_init(&s->tasks);
 	mp_map_init(&s->by_id, MP_LIMIT_OPEN_REQUESTS);
-	s->id = mp_pool_client_join(lobby->o.pool, &mp_session_pool_client_hooks, s);
-	s->shelf = mp_shelf_get(lobby, s->workspace, &o->narrowing, s->id);
-	mp_list_append(&s->shelf->sessions, &s->shelf_link);
-	mp_list_append(&lobby->sessions, &s->link);
-	lobby->stdio_sessions += is_stdio(s->way);
+	s->id = mp_pool_client_join(sessions->o.pool, &mp_session_pool_client_hooks, s);
+	s->shelf = mp_shelf_get(sessions, s->workspace, &o->narrowing, s->id);
+	mp_list_append(&s->shelf->users, &s->shelf_link);
+	mp_list_append(&sessions->list, &s->link);
+	sessions->stdio_sessions += is_stdio(s->way);
 	*ret_session = s;
 	return 0;
 }
@@ -421,7 +423,7 @@ static void drop_all(struct mp_session *s)
 	MP_LIST_WALK(&s->requests, link)
 		mp_request_advance(mp_container_of(link, struct mp_request, link),
 				   MP_REQUEST_ON_DROP);
-	MP_LIST_WALK(&s->lobby->parked, link) {
+	MP_LIST_WALK(&s->sessions->parked, link) {
 		struct mp_request *e = mp_container_of(link, struct mp_request, link);
 
 		if (e->session == s)
@@ -434,14 +436,14 @@ struct mp_session *mp_session_free(struct mp_session *s)
 	if (!s)
 		return NULL;
 	drop_all(s);
-	mp_session_drop_queries(&s->queries, s->lobby->o.pool);
+	mp_session_drop_queries(&s->queries, s->sessions->o.pool);
 	mp_session_drop_subscriptions(s);
 	mp_session_drop_tasks(s);
-	mp_pool_client_leave(s->lobby->o.pool, s->id);
-	mp_list_remove(&s->shelf->sessions, &s->shelf_link);
+	mp_pool_client_leave(s->sessions->o.pool, s->id);
+	mp_list_remove(&s->shelf->users, &s->shelf_link);
 	mp_shelf_unref(s->shelf);
-	mp_list_remove(&s->lobby->sessions, &s->link);
-	s->lobby->stdio_sessions -= is_stdio(s->way);
+	mp_list_remove(&s->sessions->list, &s->link);
+	s->sessions->stdio_sessions -= is_stdio(s->way);
 	mp_map_done(&s->by_id);
 	mp_free(s->principal);
 	mp_free(s->capabilities);

@@ -11,7 +11,7 @@
 #include "pool/pool.h"
 #include "rpc/message.h"
 
-struct mp_lobby;
+struct mp_sessions;
 struct mp_session;
 
 enum {
@@ -54,7 +54,7 @@ struct mp_session_hooks {
 };
 
 /* MCPOOL_ELIMIT: there are too many. */
-int mp_session_new(struct mp_lobby *lobby, const struct mp_session_options *o,
+int mp_session_new(struct mp_sessions *sessions, const struct mp_session_options *o,
 		   const struct mp_session_hooks *hooks, void *u, struct mp_session **ret_session,
 		   struct mcpool_error *reterr) MP_MUST;
 /* The agent is gone: its calls are cancelled, its own servers leave. Accepts NULL, returns NULL. */

@@ -62,13 +62,13 @@ static unsigned compare(const struct mp_stock *a, const struct mp_stock *b)
 static void tell_collision(struct mp_shelf *s, const struct mp_name *n)
 {
 	struct mp_pool *pool = mp_workspace_get_pool(s->workspace);
-	struct mp_map *told = &s->lobby->told;
+	struct mp_map *told = &s->sessions->told;
 	MP_CLEANUP(mp_buf_done) struct mp_buf server;
 	mp_id instance = 0;
 	ptrdiff_t i;
 
 	mp_buf_init(&server, MP_LIMIT_MESSAGE);
-	if (mp_map_has(told, n->public_name) || mp_map_set(told, n->public_name, s->lobby) < 0 ||
+	if (mp_map_has(told, n->public_name) || mp_map_set(told, n->public_name, s->sessions) < 0 ||
 	    mp_buf_add_str(&server, n->server) < 0 || mp_buf_terminate(&server) < 0)
 		return;
 	i = mp_workspace_find(s->workspace, server.data);
@@ -100,7 +100,7 @@ static void restock(struct mp_shelf *s)
 	mp_stock_unref(was);
 	if (!differ)
 		return;
-	MP_LIST_WALK(&s->sessions, link) {
+	MP_LIST_WALK(&s->users, link) {
 		struct mp_session *session = mp_container_of(link, struct mp_session, shelf_link);
 
 		mp_session_renew_subscriptions(session);
@@ -157,8 +157,8 @@ static void look_again(void *u)
 
 void mp_shelf_touch(struct mp_shelf *s)
 {
-	mp_loop_unpost(s->lobby->loop, &s->task);
-	mp_loop_post(s->lobby->loop, &s->task);
+	mp_loop_unpost(s->sessions->loop, &s->task);
+	mp_loop_post(s->sessions->loop, &s->task);
 }
 
 static void gate_is_open(void *u)
@@ -212,7 +212,7 @@ enum mp_naming mp_shelf_get_naming(const struct mp_shelf *s)
 		s->naming >= 0 ? s->naming : mp_workspace_get_set(s->workspace)->settings.naming);
 }
 
-static struct mp_shelf *find(struct mp_lobby *l, struct mp_workspace *v,
+static struct mp_shelf *find(struct mp_sessions *l, struct mp_workspace *v,
 			     const struct mp_narrowing *n, mp_id session)
 {
 	MP_LIST_EACH(&l->shelves, link) {
@@ -226,7 +226,7 @@ static struct mp_shelf *find(struct mp_lobby *l, struct mp_workspace *v,
 	return NULL;
 }
 
-struct mp_shelf *mp_shelf_get(struct mp_lobby *l, struct mp_workspace *v,
+struct mp_shelf *mp_shelf_get(struct mp_sessions *l, struct mp_workspace *v,
 			      const struct mp_narrowing *n, mp_id session)
 {
 	mp_id whose = has_private_servers(v) ? session : 0;
@@ -238,13 +238,13 @@ struct mp_shelf *mp_shelf_get(struct mp_lobby *l, struct mp_workspace *v,
 	}
 	s = mp_alloc(sizeof(*s));
 	s->refs = 1;
-	s->lobby = l;
+	s->sessions = l;
 	s->workspace = v;
 	s->session = whose;
 	s->servers = copy_list(n->servers, n->n_servers);
 	s->tools = copy_list(n->tools, n->n_tools);
 	s->naming = get_naming(n);
-	mp_list_init(&s->sessions);
+	mp_list_init(&s->users);
 	mp_list_init(&s->waiting);
 	mp_task_init(&s->task, look_again, s);
 	mp_timer_init(&s->timer, l->loop, look_again, s);
@@ -257,11 +257,11 @@ struct mp_shelf *mp_shelf_unref(struct mp_shelf *s)
 {
 	if (!s || --s->refs > 0)
 		return NULL;
-	mp_loop_unpost(s->lobby->loop, &s->task);
+	mp_loop_unpost(s->sessions->loop, &s->task);
 	mp_timer_stop(&s->timer);
 	mp_gate_free(s->gate);
 	mp_free(s->only);
-	mp_list_remove(&s->lobby->shelves, &s->link);
+	mp_list_remove(&s->sessions->shelves, &s->link);
 	mp_stock_unref(s->stock);
 	free_list(&s->servers);
 	free_list(&s->tools);
@@ -279,7 +279,7 @@ static void move_session(struct mp_session *session, struct mp_shelf *from)
 		.naming =
 			from->naming < 0 ? NULL : mp_naming_get_word((enum mp_naming)from->naming),
 	};
-	struct mp_shelf *to = mp_shelf_get(from->lobby, from->workspace, &n, session->id);
+	struct mp_shelf *to = mp_shelf_get(from->sessions, from->workspace, &n, session->id);
 
 	if (!to->stock && from->stock) {
 		to->stock = from->stock;
@@ -291,8 +291,8 @@ static void move_session(struct mp_session *session, struct mp_shelf *from)
 		mp_list_remove(&from->waiting, link);
 		mp_list_append(&to->waiting, link);
 	}
-	mp_list_remove(&from->sessions, &session->shelf_link);
-	mp_list_append(&to->sessions, &session->shelf_link);
+	mp_list_remove(&from->users, &session->shelf_link);
+	mp_list_append(&to->users, &session->shelf_link);
 	session->shelf = to;
 	mp_shelf_touch(to);
 	mp_shelf_unref(from);
@@ -305,7 +305,7 @@ void mp_shelf_divide(struct mp_shelf *s)
 	if (has_private_servers(s->workspace) == is_private)
 		return;
 	s->refs++; /* the last session may leave it */
-	MP_LIST_WALK(&s->sessions, link)
+	MP_LIST_WALK(&s->users, link)
 		move_session(mp_container_of(link, struct mp_session, shelf_link), s);
 	mp_shelf_unref(s);
 }

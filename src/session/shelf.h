@@ -48,9 +48,9 @@ struct mp_stock {
 };
 
 struct mp_shelf {
-	struct mp_link link; /* in the lobby's shelves */
+	struct mp_link link; /* in the shelves of all sessions */
 	unsigned refs;
-	struct mp_lobby *lobby;
+	struct mp_sessions *sessions;
 	struct mp_workspace *workspace;
 	mp_id session;                      /* whose it is alone; 0: everybody's */
 	struct mp_bind_list servers, tools; /* of the narrowing; owned */
@@ -58,14 +58,14 @@ struct mp_shelf {
 	struct mp_gate *gate;               /* NULL: it is open */
 	bool *only;                         /* whom the gate may start; owned; NULL: all */
 	struct mp_stock *stock;             /* NULL: not looked yet */
-	struct mp_list sessions;            /* who uses it */
+	struct mp_list users;               /* sessions */
 	struct mp_list waiting;             /* requests, by wait_link */
 	struct mp_timer timer;              /* of those that wait longer than for the gate */
 	struct mp_task task;                /* look again */
 };
 
 /* For a session of this workspace: an existing one, or a new one. */
-struct mp_shelf *mp_shelf_get(struct mp_lobby *l, struct mp_workspace *v,
+struct mp_shelf *mp_shelf_get(struct mp_sessions *l, struct mp_workspace *v,
 			      const struct mp_narrowing *n, mp_id session);
 struct mp_shelf *mp_shelf_unref(struct mp_shelf *s); /* accepts NULL, returns NULL */
 /* The workspace has private servers now, or none any more: its sessions get the shelves they need.

@@ -185,7 +185,7 @@ static int give_names(struct mp_stock *s, const struct mp_shelf *shelf, enum mp_
 	struct mp_held held;
 	int r;
 
-	mp_held_init(&held, shelf ? shelf->lobby->o.db : NULL, set ? mp_held_get_root(set) : "",
+	mp_held_init(&held, shelf ? shelf->sessions->o.db : NULL, set ? mp_held_get_root(set) : "",
 		     style, (int)kind);
 	held.servers = s->configured;
 	held.n_servers = s->n_configured;
@@ -195,7 +195,7 @@ static int give_names(struct mp_stock *s, const struct mp_shelf *shelf, enum mp_
 		rules.before = *get_names(shelf->stock, kind);
 	r = add_names(s, kind, style, &rules);
 	if (r == 0 && shelf && shelf->servers.n == 0 && shelf->tools.n == 0)
-		mp_held_note(&held, *get_names(s, kind), &shelf->lobby->noted);
+		mp_held_note(&held, *get_names(s, kind), &shelf->sessions->noted);
 	mp_held_done(&held);
 	return r;
 }

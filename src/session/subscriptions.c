@@ -181,7 +181,7 @@ static int write_tagged(struct mp_buf *out, const struct mp_request *e, enum mp_
 static void notify(struct mp_session *s, struct mp_request *e, enum mp_method_id method,
 		   const char *uri)
 {
-	struct mp_buf *out = &s->lobby->out;
+	struct mp_buf *out = &s->sessions->out;
 
 	if (write_tagged(out, e, method, uri) == 0)
 		mp_session_send(s, e ? e->stream : 0, mp_buf_get(out));
@@ -324,7 +324,7 @@ static void write_honoured(struct mp_writer *w, const struct mp_request *e)
 
 static int write_acknowledgement(const struct mp_request *e, struct mp_buf *out)
 {
-	struct mp_buf *params = &e->session->lobby->scratch;
+	struct mp_buf *params = &e->session->sessions->scratch;
 	struct mp_writer w;
 	int r;
 
@@ -342,7 +342,7 @@ static int write_acknowledgement(const struct mp_request *e, struct mp_buf *out)
 void mp_session_answer_listen(struct mp_request *e, const struct mp_message *m)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
-	struct mp_buf *out = &e->session->lobby->out;
+	struct mp_buf *out = &e->session->sessions->out;
 	mp_value filter = mp_value_get(m->tape, m->params, "notifications");
 	int r;
 
@@ -367,7 +367,7 @@ void mp_session_answer_listen(struct mp_request *e, const struct mp_message *m)
 
 void mp_session_end_listening(struct mp_request *e)
 {
-	struct mp_buf *result = &e->session->lobby->scratch;
+	struct mp_buf *result = &e->session->sessions->scratch;
 	struct mp_writer w;
 
 	mp_buf_clear(result);

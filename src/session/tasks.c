@@ -168,7 +168,7 @@ int mp_task_write_result(const struct mp_request *e, const struct mp_message *m,
 /* Those of this session as they were last seen; nobody else's. */
 static void answer_list(struct mp_request *e)
 {
-	struct mp_buf *out = &e->session->lobby->scratch;
+	struct mp_buf *out = &e->session->sessions->scratch;
 	struct mp_writer w;
 
 	mp_buf_clear(out);

@@ -145,7 +145,7 @@ static bool explain_unknown(struct mp_request *e, struct mp_str name)
 /* As the eras say it (mcp-spec 4.1). */
 void mp_session_refuse_unknown(struct mp_request *e, struct mp_str name, size_t candidates)
 {
-	struct mp_lobby *l = e->session->lobby;
+	struct mp_sessions *l = e->session->sessions;
 	bool is_uri = e->method == MP_METHOD_RESOURCES_READ;
 	const char *problem = mp_workspace_get_problem(e->session->workspace);
 	int code = is_uri && e->era == MP_ERA_LEGACY ? -32002 : -32602;

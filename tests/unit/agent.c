@@ -32,14 +32,14 @@ static void deliver(void *u, const struct mp_delivery *d)
 
 static const struct mp_session_hooks hooks = {deliver};
 
-struct mp_lobby *agent_lobby(struct fleet *f)
+struct mp_sessions *agent_sessions(struct fleet *f)
 {
-	struct mp_lobby_options o = {.pool = f->pool, .board = &f->board, .me = &agent_hub};
+	struct mp_sessions_options o = {.pool = f->pool, .board = &f->board, .me = &agent_hub};
 
-	return mp_lobby_new(&o);
+	return mp_sessions_new(&o);
 }
 
-bool agent_open(struct agent *a, struct fleet *f, struct mp_lobby *lobby, unsigned traits,
+bool agent_open(struct agent *a, struct fleet *f, struct mp_sessions *sessions, unsigned traits,
 		const struct mp_narrowing *narrowing)
 {
 	struct mp_session_options o = {
@@ -52,8 +52,8 @@ bool agent_open(struct agent *a, struct fleet *f, struct mp_lobby *lobby, unsign
 
 	if (narrowing)
 		o.narrowing = *narrowing;
-	a->lobby = lobby;
-	REQUIRE(mp_session_new(lobby, &o, &hooks, a, &a->session, &why) == 0);
+	a->sessions = sessions;
+	REQUIRE(mp_session_new(sessions, &o, &hooks, a, &a->session, &why) == 0);
 	return true;
 }
 

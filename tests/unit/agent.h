@@ -5,13 +5,13 @@
 #define TEST_AGENT_H
 
 #include "fleet.h"
-#include "session/lobby.h"
+#include "session/sessions.h"
 #include "session/session.h"
 
 enum { AGENT_HEARD = 64 };
 
 struct agent {
-	struct mp_lobby *lobby;
+	struct mp_sessions *sessions;
 	struct mp_session *session;
 	struct agent_heard {
 		char *text; /* owned */
@@ -25,10 +25,10 @@ struct agent {
 
 extern const struct mp_identity agent_hub;
 
-/* A lobby over the fleet's pool and board. */
-struct mp_lobby *agent_lobby(struct fleet *f);
+/* A sessions over the fleet's pool and board. */
+struct mp_sessions *agent_sessions(struct fleet *f);
 /* A session of the fleet's workspace; traits as mp_session_options. */
-bool agent_open(struct agent *a, struct fleet *f, struct mp_lobby *lobby, unsigned traits,
+bool agent_open(struct agent *a, struct fleet *f, struct mp_sessions *sessions, unsigned traits,
 		const struct mp_narrowing *narrowing);
 void agent_done(struct agent *a);
 /* Says it, and lets everything happen that follows at once. */

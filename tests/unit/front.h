@@ -16,7 +16,7 @@
 
 struct front {
 	struct fleet f;
-	struct mp_lobby *lobby;
+	struct mp_sessions *sessions;
 	struct mp_http_face *face;
 	char host[MP_HTTP_ADDRESS]; /* "127.0.0.1:34567" */
 	char token_path[100];
@@ -36,7 +36,7 @@ static inline void front_done(struct front *s)
 	s->face = mp_http_face_free(s->face);
 	if (s->f.loop)
 		fleet_settle(&s->f);
-	s->lobby = mp_lobby_free(s->lobby);
+	s->sessions = mp_sessions_free(s->sessions);
 	fleet_done(&s->f);
 }
 
@@ -51,10 +51,10 @@ static inline bool front_open(struct front *s, const char *servers, bool no_toke
 	mp_log_set_level(MP_LEVEL_OFF);
 	REQUIRE(folder_make());
 	REQUIRE(fleet_open(&s->f, servers));
-	s->lobby = agent_lobby(&s->f);
+	s->sessions = agent_sessions(&s->f);
 	snprintf(s->token_path, sizeof(s->token_path), "%s/token", test_folder);
 	o.loop = s->f.loop;
-	o.lobby = s->lobby;
+	o.all_sessions = s->sessions;
 	o.workspace = s->f.workspace;
 	o.token_path = s->token_path;
 	REQUIRE(mp_http_face_new(&o, &s->face, &s->why) == 0);

@@ -1,5 +1,5 @@
 /*
- * scene.h - a fleet of two servers, a lobby and agents that list and call; for the tests of
+ * scene.h - a fleet of two servers, a sessions and agents that list and call; for the tests of
  * sessions.
  */
 #ifndef TEST_SCENE_H
@@ -13,7 +13,7 @@
 /* One agent is there; a second one may come. */
 struct scene {
 	struct fleet f;
-	struct mp_lobby *lobby;
+	struct mp_sessions *sessions;
 	struct agent a, b;
 };
 
@@ -21,15 +21,15 @@ static void scene_done(struct scene *s)
 {
 	agent_done(&s->a);
 	agent_done(&s->b);
-	mp_lobby_free(s->lobby);
+	mp_sessions_free(s->sessions);
 	fleet_done(&s->f);
 }
 
 static bool scene_open(struct scene *s, const char *json, unsigned traits)
 {
 	REQUIRE(fleet_open(&s->f, json));
-	s->lobby = agent_lobby(&s->f);
-	REQUIRE(agent_open(&s->a, &s->f, s->lobby, traits, NULL));
+	s->sessions = agent_sessions(&s->f);
+	REQUIRE(agent_open(&s->a, &s->f, s->sessions, traits, NULL));
 	return true;
 }
 

@@ -8,7 +8,7 @@
 #include "base/limits.h"
 #include "face/control.h"
 #include "hub/workspaces.h"
-#include "session/lobby.h"
+#include "session/sessions.h"
 
 #define SERVERS                                                                 \
 	"{\"mcpServers\":{\"a\":{\"command\":\"a\"},\"b\":{\"command\":\"b\"}," \
@@ -42,7 +42,7 @@ static void scene_done(struct scene *s)
 {
 	mp_control_free(s->control);
 	mp_workspaces_free(s->hub.workspaces);
-	mp_lobby_free(s->hub.lobby);
+	mp_sessions_free(s->hub.sessions);
 	fleet_done(&s->f);
 }
 
@@ -57,7 +57,7 @@ static bool scene_open(struct scene *s)
 	options.set = s->f.set;
 	s->hub.loop = s->f.loop;
 	s->hub.pool = s->f.pool;
-	s->hub.lobby = agent_lobby(&s->f);
+	s->hub.sessions = agent_sessions(&s->f);
 	s->hub.workspaces = mp_workspaces_new(&options);
 	s->control = mp_control_new(&s->hub, s->f.workspace, &hooks, s);
 	return true;
@@ -516,7 +516,7 @@ TEST(a_hub_that_drains_waits_for_calls)
 	a->holds_calls = true;
 	CHECK_EQ(ask(&s, "call", CALL("a")), 0);
 	fleet_settle(&s.f);
-	mp_lobby_drain(s.hub.lobby, drained, &s);
+	mp_sessions_drain(s.hub.sessions, drained, &s);
 	fleet_settle(&s.f);
 	CHECK_EQ(s.drained, 0);
 	CHECK(fleet_answer_kept(a, 0, "{}"));

@@ -16,7 +16,7 @@ static int open_face(struct front *s, struct mp_http_face_options o)
 {
 	snprintf(s->token_path, sizeof(s->token_path), "%s/token", test_folder);
 	o.loop = s->f.loop;
-	o.lobby = s->lobby;
+	o.all_sessions = s->sessions;
 	o.workspace = s->f.workspace;
 	o.token_path = s->token_path;
 	return mp_http_face_new(&o, &s->face, &s->why);
@@ -27,7 +27,7 @@ static bool begin(struct front *s)
 	mp_log_set_level(MP_LEVEL_OFF);
 	REQUIRE(folder_make());
 	REQUIRE(fleet_open(&s->f, one));
-	s->lobby = agent_lobby(&s->f);
+	s->sessions = agent_sessions(&s->f);
 	return true;
 }
 
@@ -237,5 +237,5 @@ HEAVY_TEST(a_changed_token_is_noticed_without_a_question)
 		fleet_advance(&s.f, 100);
 	}
 	CHECK(v.conn.closed);
-	CHECK_EQ(mp_lobby_count(s.lobby), 0);
+	CHECK_EQ(mp_sessions_count(s.sessions), 0);
 }

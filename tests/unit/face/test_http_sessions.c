@@ -56,7 +56,7 @@ TEST(a_session_is_begun_used_and_ended)
 
 	CHECK(front_open(&s, one, false));
 	CHECK(begin(&s, &v, &c));
-	CHECK_EQ(mp_lobby_count(s.lobby), 1);
+	CHECK_EQ(mp_sessions_count(s.sessions), 1);
 	CHECK(visitor_ask(&s, &v, "POST /mcp", c.headers, CALL("\"a\"")));
 	CHECK_EQ(visitor_status(&v), 200);
 	CHECK(visitor_has(&v, "application/json"));
@@ -66,7 +66,7 @@ TEST(a_session_is_begun_used_and_ended)
 	CHECK(visitor_has(&v, "\"result\":{}"));
 	CHECK(visitor_ask(&s, &v, "DELETE /mcp", c.headers, NULL));
 	CHECK_EQ(visitor_status(&v), 204);
-	CHECK_EQ(mp_lobby_count(s.lobby), 0);
+	CHECK_EQ(mp_sessions_count(s.sessions), 0);
 	CHECK(visitor_ask(&s, &v, "POST /mcp", c.headers, PING("6")));
 	CHECK_EQ(visitor_status(&v), 404);
 	CHECK(visitor_ask(&s, &v, "GET /mcp", c.headers, NULL));
@@ -334,9 +334,9 @@ HEAVY_TEST(an_idle_session_ends)
 	CHECK(visitor_ask(&s, &w, "POST /mcp", c.headers, PING("1")));
 	CHECK_EQ(visitor_status(&w), 200);
 	fleet_advance(&s.f, MP_LIMIT_SESSION_IDLE_MS - 60000);
-	CHECK_EQ(mp_lobby_count(s.lobby), 1);
+	CHECK_EQ(mp_sessions_count(s.sessions), 1);
 	fleet_advance(&s.f, 120000);
-	CHECK_EQ(mp_lobby_count(s.lobby), 0);
+	CHECK_EQ(mp_sessions_count(s.sessions), 0);
 }
 
 /* V28 */
@@ -355,9 +355,9 @@ HEAVY_TEST(the_oldest_unused_session_makes_room)
 		mp_buf_clear(&v.conn.out);
 		CHECK(begin(&s, &v, &c));
 	}
-	CHECK_EQ(mp_lobby_count(s.lobby), MP_LIMIT_SESSIONS_SHARE);
+	CHECK_EQ(mp_sessions_count(s.sessions), MP_LIMIT_SESSIONS_SHARE);
 	CHECK(begin(&s, &v, &c));
-	CHECK_EQ(mp_lobby_count(s.lobby), MP_LIMIT_SESSIONS_SHARE);
+	CHECK_EQ(mp_sessions_count(s.sessions), MP_LIMIT_SESSIONS_SHARE);
 	CHECK(visitor_ask(&s, &v, "POST /mcp", c.headers, PING("1")));
 	CHECK_EQ(visitor_status(&v), 200);
 	/* attack-S9: the first one is older, but was used. */
@@ -366,7 +366,7 @@ HEAVY_TEST(the_oldest_unused_session_makes_room)
 	CHECK(visitor_ask(&s, &v, "POST /mcp", second.headers, PING("1")));
 	CHECK_EQ(visitor_status(&v), 404);
 	/* attack-S9: and stdio agents have room, as many as their share is. */
-	CHECK_EQ(mp_session_new(s.lobby,
+	CHECK_EQ(mp_session_new(s.sessions,
 				&(struct mp_session_options){.workspace = s.f.workspace,
 							     .principal = "uid:0",
 							     .way = "stdio"},
@@ -389,8 +389,8 @@ HEAVY_TEST(stdio_agents_leave_room_for_http)
 	CHECK(front_open(&s, one, false));
 	o.workspace = s.f.workspace;
 	while (n < MP_LIMIT_SESSIONS_SHARE && r == 0)
-		r = mp_session_new(s.lobby, &o, &no_hooks, NULL, &agents[n++], &s.why);
-	r = r == 0 ? mp_session_new(s.lobby, &o, &no_hooks, NULL, &more, &s.why) : r;
+		r = mp_session_new(s.sessions, &o, &no_hooks, NULL, &agents[n++], &s.why);
+	r = r == 0 ? mp_session_new(s.sessions, &o, &no_hooks, NULL, &more, &s.why) : r;
 	CHECK(begin(&s, &v, &c));
 	while (n > 0)
 		mp_session_free(agents[--n]);
@@ -421,5 +421,5 @@ TEST(who_came_with_an_old_token_is_sent_away)
 	CHECK(w.conn.closed);
 	CHECK(visitor_ask(&s, &x, "POST /mcp", c.headers, PING("1")));
 	CHECK_EQ(visitor_status(&x), 404); /* its session was the old one's */
-	CHECK_EQ(mp_lobby_count(s.lobby), 0);
+	CHECK_EQ(mp_sessions_count(s.sessions), 0);
 }

@@ -51,10 +51,10 @@ TEST(the_session_ends_with_its_stream)
 
 	CHECK(front_open(&s, one, false));
 	CHECK(begin(&s, &v, what, sizeof(what)));
-	CHECK_EQ(mp_lobby_count(s.lobby), 1);
+	CHECK_EQ(mp_sessions_count(s.sessions), 1);
 	memory_conn_end(&v.conn);
 	fleet_settle(&s.f);
-	CHECK_EQ(mp_lobby_count(s.lobby), 0);
+	CHECK_EQ(mp_sessions_count(s.sessions), 0);
 	CHECK(visitor_ask(&s, &w, what, JSON, PING("1")));
 	CHECK_EQ(visitor_status(&w), 404);
 	CHECK(visitor_ask(&s, &w, "POST /messages", JSON, PING("1")));
@@ -71,5 +71,5 @@ TEST(a_client_that_takes_no_events_is_refused)
 	CHECK(front_open(&s, one, false));
 	CHECK(visitor_ask(&s, &v, "GET /sse", "Accept: application/json\r\n", NULL));
 	CHECK_EQ(visitor_status(&v), 406);
-	CHECK_EQ(mp_lobby_count(s.lobby), 0);
+	CHECK_EQ(mp_sessions_count(s.sessions), 0);
 }

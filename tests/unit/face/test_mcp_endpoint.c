@@ -28,7 +28,7 @@ TEST(a_modern_call_is_answered_with_one_json_body)
 	CHECK(visitor_has(&v, "\"result\":{"));
 	CHECK(!visitor_has(&v, "Mcp-Session-Id"));
 	CHECK_EQ(v.conn.writes, 1);
-	CHECK_EQ(mp_lobby_count(s.lobby), 1);
+	CHECK_EQ(mp_sessions_count(s.sessions), 1);
 }
 
 /* V22 */
@@ -50,7 +50,7 @@ TEST(equal_ids_of_two_posts_are_two_requests)
 	CHECK(fleet_answer_kept(fleet_get(&s.f, "git"), 0, "{\"content\":[],\"x\":\"first\"}"));
 	fleet_settle(&s.f);
 	CHECK(visitor_has(&v, "first"));
-	CHECK_EQ(mp_lobby_count(s.lobby), 1);
+	CHECK_EQ(mp_sessions_count(s.sessions), 1);
 }
 
 TEST(silence_begins_a_stream_and_keeps_it_alive)

@@ -118,8 +118,8 @@ static void join_bridge(struct client *c)
 	c->peer = fds[1];
 	c->conn =
 		mp_line_conn_new(c->stage->front.f.loop, fds[0], MP_LIMIT_MESSAGE, &conn_hooks, c);
-	mp_check(mp_session_new(c->stage->front.lobby, &o, &session_hooks, c, &c->session, NULL) ==
-		 0);
+	mp_check(mp_session_new(c->stage->front.sessions, &o, &session_hooks, c, &c->session,
+				NULL) == 0);
 	say_line(c, mp_str_of(initialize));
 	say_line(c, mp_str_of(initialized));
 }
@@ -344,7 +344,7 @@ static void check_owed(struct stage *s, const struct promises *p)
 /* The hub stops: what is owed comes now. */
 static bool ends_well(struct stage *s)
 {
-	mp_lobby_drain(s->front.lobby, has_drained, s);
+	mp_sessions_drain(s->front.sessions, has_drained, s);
 	for (int i = 0; i < SERVERS; i++) {
 		fleet_get(&s->front.f, names[i])->holds_calls = false;
 		answer_all(s, fleet_get(&s->front.f, names[i]));
@@ -357,15 +357,15 @@ static bool ends_well(struct stage *s)
 			check_owed(s, &s->clients[i].conns[k].owed);
 	}
 	REQUIRE(!s->wrong);
-	REQUIRE(s->front.lobby->open == 0);
+	REQUIRE(s->front.sessions->open == 0);
 	for (int i = 0; i < SPEAKERS; i++) {
 		leave_bridge(&s->clients[i]);
 		leave_http(&s->clients[i]);
 	}
 	s->front.face = mp_http_face_free(s->front.face);
 	fleet_settle(&s->front.f);
-	REQUIRE(s->front.lobby->open == 0 && s->front.lobby->parked.len == 0);
-	REQUIRE(s->front.lobby->sessions.len == 0);
+	REQUIRE(s->front.sessions->open == 0 && s->front.sessions->parked.len == 0);
+	REQUIRE(s->front.sessions->list.len == 0);
 	REQUIRE(s->front.f.pool->server_requests.len == 0 && s->front.f.pool->clients.len == 0);
 	REQUIRE(!s->wrong);
 	return true;

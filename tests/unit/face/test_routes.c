@@ -53,7 +53,7 @@ static bool is_denied(struct front *s, struct visitor *who, const char *headers,
 
 static bool nothing_happened(struct front *s)
 {
-	REQUIRE(mp_lobby_count(s->lobby) == 0);
+	REQUIRE(mp_sessions_count(s->sessions) == 0);
 	REQUIRE(fleet_get(&s->f, "git")->calls == 0);
 	return true;
 }

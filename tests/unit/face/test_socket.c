@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "face/greeting.h"
 #include "face/socket.h"
-#include "session/lobby.h"
+#include "session/sessions.h"
 
 #define FILE_AT "home/.config/mcpool/mcp.json"
 #define OFF     "\"command\":\"x\",\"enabled\":false"
@@ -166,14 +166,14 @@ HEAVY_TEST(a_bridge_has_a_session)
 	CHECK(open_desk(&d));
 	CHECK(greet(&d, "bridge", "") && tell(&d, INITIALIZE));
 	CHECK(hear(&d, "\"id\":\"i\",\"result\""));
-	CHECK_EQ(mp_lobby_count(d.hub->lobby), 1);
+	CHECK_EQ(mp_sessions_count(d.hub->sessions), 1);
 	CHECK(tell(&d, "not json\n"));
 	CHECK(hear(&d, "-32700"));
 	close(d.peer);
 	d.peer = -1;
 	for (int i = 0; i < 10; i++)
 		mp_loop_turn(d.hub->loop, false);
-	CHECK_EQ(mp_lobby_count(d.hub->lobby), 0);
+	CHECK_EQ(mp_sessions_count(d.hub->sessions), 0);
 	CHECK_EQ(mp_socket_face_count(d.face), 0);
 }
 
@@ -227,7 +227,7 @@ HEAVY_TEST(whoever_does_not_say_hello_is_refused)
 			mp_loop_turn(d.hub->loop, false);
 		CHECK_EQ(mp_socket_face_count(d.face), 0);
 	}
-	CHECK_EQ(mp_lobby_count(d.hub->lobby), 0);
+	CHECK_EQ(mp_sessions_count(d.hub->sessions), 0);
 }
 
 HEAVY_TEST(the_command_line_is_obeyed)
@@ -239,7 +239,7 @@ HEAVY_TEST(the_command_line_is_obeyed)
 	CHECK(tell(&d, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"mcpool/status\"}\n"));
 	CHECK(hear(&d, "\"sessions\":[]"));
 	CHECK(strstr(d.said, "\"name\":\"p\"") && strstr(d.said, "\"state\":\"disabled\""));
-	CHECK_EQ(mp_lobby_count(d.hub->lobby), 0);
+	CHECK_EQ(mp_sessions_count(d.hub->sessions), 0);
 	d.n = 0;
 	CHECK(tell(&d, "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"mcpool/server/reconnect\","
 		       "\"params\":{\"name\":\"zz\"}}\n"));
@@ -280,7 +280,7 @@ HEAVY_TEST(a_bridge_is_told_when_the_hub_leaves)
 	d.n = 0;
 	mp_socket_face_dismiss(d.face);
 	CHECK(is_shut(&d)); /* without a second word */
-	CHECK_EQ(mp_lobby_count(d.hub->lobby), 0);
+	CHECK_EQ(mp_sessions_count(d.hub->sessions), 0);
 }
 
 HEAVY_TEST(a_bridge_is_told_that_a_newer_hub_comes)

@@ -69,7 +69,7 @@ TEST(a_message_per_frame)
 
 	CHECK(front_open(&s, one, false));
 	CHECK(begin(&s, &v, &k));
-	CHECK_EQ(mp_lobby_count(s.lobby), 1);
+	CHECK_EQ(mp_sessions_count(s.sessions), 1);
 	CHECK(say(&s, &v, &k, MP_WS_TEXT, PING_TEXT));
 	CHECK(hears(&v, &k, &e));
 	CHECK_EQ(e.kind, MP_WS_TEXT);
@@ -80,7 +80,7 @@ TEST(a_message_per_frame)
 	CHECK_STR(e.payload, "are you there");
 	memory_conn_end(&v.conn);
 	fleet_settle(&s.f);
-	CHECK_EQ(mp_lobby_count(s.lobby), 0);
+	CHECK_EQ(mp_sessions_count(s.sessions), 0);
 }
 
 TEST(a_goodbye_is_returned)
@@ -97,7 +97,7 @@ TEST(a_goodbye_is_returned)
 	CHECK_EQ(e.kind, MP_WS_CLOSE);
 	CHECK_EQ(e.code, 1000);
 	CHECK(v.conn.shut);
-	CHECK_EQ(mp_lobby_count(s.lobby), 0);
+	CHECK_EQ(mp_sessions_count(s.sessions), 0);
 }
 
 TEST(frames_against_the_rules_end_it)
@@ -134,7 +134,7 @@ TEST(silence_is_asked_about_and_then_the_end)
 	CHECK(!v.conn.closed);
 	fleet_advance(&s.f, 2 * MP_HTTP_QUIET_MS);
 	CHECK(v.conn.closed);
-	CHECK_EQ(mp_lobby_count(s.lobby), 0);
+	CHECK_EQ(mp_sessions_count(s.sessions), 0);
 }
 
 /* V14 */
@@ -173,7 +173,7 @@ TEST(an_upgrade_that_is_none_is_refused)
 		CHECK(visitor_ask(&s, &v, "GET /ws", cases[i].headers, NULL));
 		CHECK(visitor_say(&s, &v, MP_STR("0\r\n\r\n"))); /* a body, if there is one */
 		CHECK_EQ(visitor_status(&v), cases[i].status);
-		CHECK_EQ(mp_lobby_count(s.lobby), 0);
+		CHECK_EQ(mp_sessions_count(s.sessions), 0);
 	}
 }
 
@@ -191,7 +191,7 @@ TEST(a_socket_ends_with_its_token)
 	fleet_advance(&s.f, 1); /* it is looked at once a turn */
 	CHECK(visitor_ask(&s, &w, "GET /health", NULL, NULL));
 	CHECK(v.conn.closed);
-	CHECK_EQ(mp_lobby_count(s.lobby), 0);
+	CHECK_EQ(mp_sessions_count(s.sessions), 0);
 }
 
 TEST(draining_says_goodbye)

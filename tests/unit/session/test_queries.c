@@ -13,7 +13,7 @@
 
 struct scene {
 	struct fleet f;
-	struct mp_lobby *lobby;
+	struct mp_sessions *sessions;
 	struct agent a;
 	struct fleet_server *git;
 };
@@ -21,7 +21,7 @@ struct scene {
 static void scene_done(struct scene *s)
 {
 	agent_done(&s->a);
-	mp_lobby_free(s->lobby);
+	mp_sessions_free(s->sessions);
 	fleet_done(&s->f);
 }
 
@@ -30,8 +30,8 @@ static bool scene_open(struct scene *s, unsigned traits, const char *call)
 {
 	REQUIRE(fleet_open(&s->f,
 			   "{\"mcpServers\":{\"git\":{\"command\":\"y\",\"shared\":false}}}"));
-	s->lobby = agent_lobby(&s->f);
-	REQUIRE(agent_open(&s->a, &s->f, s->lobby, traits, NULL));
+	s->sessions = agent_sessions(&s->f);
+	REQUIRE(agent_open(&s->a, &s->f, s->sessions, traits, NULL));
 	if (!(traits & MP_SESSION_STATELESS))
 		REQUIRE(agent_initialize(&s->a, &s->f));
 	fleet_advance(&s->f, 300);
@@ -225,7 +225,7 @@ TEST(a_seal_of_another_session_is_refused)
 	CHECK(fleet_say(s.git, question));
 	fleet_settle(&s.f);
 	read_state(&s.a, state);
-	if (agent_open(&b, &s.f, s.lobby, MP_SESSION_STATELESS, NULL)) {
+	if (agent_open(&b, &s.f, s.sessions, MP_SESSION_STATELESS, NULL)) {
 		(void)agent_say(&b, &s.f,
 				come_back("d", "1", state, "{\"q1\":{\"action\":\"accept\"}}"), 6);
 		refused = strstr(agent_last(&b), "-32602") != NULL;
@@ -270,22 +270,22 @@ HEAVY_TEST(a_session_with_many_parked_calls_pushes_out_its_own)
 	MP_CLEANUP(agent_done) struct agent b = {0};
 
 	CHECK(fleet_open(&s.f, json));
-	s.lobby = agent_lobby(&s.f);
-	CHECK(agent_open(&b, &s.f, s.lobby, MP_SESSION_STATELESS, NULL));
+	s.sessions = agent_sessions(&s.f);
+	CHECK(agent_open(&b, &s.f, s.sessions, MP_SESSION_STATELESS, NULL));
 	fleet_advance(&s.f, 300);
 	CHECK(park(&s, &b, "git", state));
-	CHECK(agent_open(&s.a, &s.f, s.lobby, MP_SESSION_STATELESS, NULL));
+	CHECK(agent_open(&s.a, &s.f, s.sessions, MP_SESSION_STATELESS, NULL));
 	fleet_advance(&s.f, 300); /* it has servers of its own */
 	CHECK(park(&s, &s.a, "web", state));
 	for (size_t i = 0; i < MP_ARRAY_LEN(crowd); i++) {
 		crowd[i] = (struct mp_request){.session = s.a.session};
-		mp_list_append(&s.lobby->parked, &crowd[i].link);
+		mp_list_append(&s.sessions->parked, &crowd[i].link);
 	}
-	CHECK_EQ(s.lobby->parked.len, MP_LIMIT_PARKED);
+	CHECK_EQ(s.sessions->parked.len, MP_LIMIT_PARKED);
 	CHECK(park(&s, &s.a, "sql", state));
 	for (size_t i = 0; i < MP_ARRAY_LEN(crowd); i++)
-		mp_list_remove(&s.lobby->parked, &crowd[i].link);
-	left = s.lobby->parked.len;
+		mp_list_remove(&s.sessions->parked, &crowd[i].link);
+	left = s.sessions->parked.len;
 	CHECK(!strstr(fleet_get(&s.f, "git")->replied, "error"));
 	CHECK(strstr(fleet_get(&s.f, "web")->replied, "error"));
 	CHECK_EQ(left, 2);

@@ -136,7 +136,7 @@ TEST(a_session_that_goes_takes_its_calls_along)
 	s.a.session = mp_session_free(s.a.session);
 	fleet_settle(&s.f);
 	CHECK_EQ(fleet_get(&s.f, "git")->cancels, 1);
-	CHECK_EQ(mp_lobby_count(s.lobby), 0);
+	CHECK_EQ(mp_sessions_count(s.sessions), 0);
 }
 
 static const char modern_list[] =
@@ -185,8 +185,8 @@ TEST(a_narrowing_hides_and_refuses)
 	SCENE(s);
 
 	CHECK(fleet_open(&s.f, two));
-	s.lobby = agent_lobby(&s.f);
-	CHECK(agent_open(&s.a, &s.f, s.lobby, MP_SESSION_ONE_STREAM, &narrowing));
+	s.sessions = agent_sessions(&s.f);
+	CHECK(agent_open(&s.a, &s.f, s.sessions, MP_SESSION_ONE_STREAM, &narrowing));
 	CHECK(agent_initialize(&s.a, &s.f));
 	fleet_advance(&s.f, 300);
 	CHECK_EQ(agent_say(&s.a, &s.f, list, 0), 1);
@@ -225,7 +225,7 @@ TEST(a_list_that_changes_is_told_to_those_who_have_it)
 	SCENE(s);
 
 	CHECK(scene_open(&s, two, MP_SESSION_ONE_STREAM));
-	CHECK(agent_open(&s.b, &s.f, s.lobby, MP_SESSION_ONE_STREAM, NULL));
+	CHECK(agent_open(&s.b, &s.f, s.sessions, MP_SESSION_ONE_STREAM, NULL));
 	CHECK(agent_initialize(&s.a, &s.f));
 	CHECK(agent_initialize(&s.b, &s.f));
 	fleet_advance(&s.f, 300);
@@ -252,8 +252,8 @@ TEST(what_only_the_way_to_the_server_needs_is_not_told)
 	fleet_get(&s.f, "git")->tools =
 		"{\"tools\":[{\"name\":\"u\",\"inputSchema\":{\"type\":\"object\",\"properties\":{"
 		"\"r\":{\"type\":\"string\",\"x-mcp-header\":\"Region\"}}}}]}";
-	s.lobby = agent_lobby(&s.f);
-	CHECK(agent_open(&s.a, &s.f, s.lobby, MP_SESSION_ONE_STREAM, NULL));
+	s.sessions = agent_sessions(&s.f);
+	CHECK(agent_open(&s.a, &s.f, s.sessions, MP_SESSION_ONE_STREAM, NULL));
 	CHECK(agent_initialize(&s.a, &s.f));
 	fleet_advance(&s.f, 300);
 	CHECK_EQ(agent_say(&s.a, &s.f, list, 0), 1);
@@ -294,7 +294,7 @@ TEST(a_reload_changes_the_list_in_one_step)
 	agent_forget(&s.a);
 	CHECK(fleet_reload(&s.f, "{\"mcpServers\":{\"git\":{\"command\":\"y\"},"
 				 "\"web\":{\"command\":\"z\"}}}"));
-	mp_lobby_note_workspace(s.lobby, s.f.workspace);
+	mp_sessions_note_workspace(s.sessions, s.f.workspace);
 	fleet_advance(&s.f, 1000);
 	CHECK(agent_heard_text(&s.a, "notifications/tools/list_changed"));
 	agent_forget(&s.a);
@@ -312,8 +312,8 @@ TEST(a_server_that_comes_late_is_told)
 
 	CHECK(fleet_open(&s.f, two));
 	fleet_get(&s.f, "git")->dial_code = MCPOOL_EIO;
-	s.lobby = agent_lobby(&s.f);
-	CHECK(agent_open(&s.a, &s.f, s.lobby, MP_SESSION_ONE_STREAM, NULL));
+	s.sessions = agent_sessions(&s.f);
+	CHECK(agent_open(&s.a, &s.f, s.sessions, MP_SESSION_ONE_STREAM, NULL));
 	CHECK(agent_initialize(&s.a, &s.f));
 	fleet_advance(&s.f, 300);
 	CHECK_EQ(agent_say(&s.a, &s.f, list, 0), 1);
@@ -384,8 +384,8 @@ TEST(a_task_is_waited_for)
 	fleet_get(&s.f, "git")->tools =
 		"{\"tools\":[{\"name\":\"t\",\"inputSchema\":{\"type\":\"object\"},\"execution\":{"
 		"\"taskSupport\":\"required\"}}]}";
-	s.lobby = agent_lobby(&s.f);
-	CHECK(agent_open(&s.a, &s.f, s.lobby, MP_SESSION_ONE_STREAM, NULL));
+	s.sessions = agent_sessions(&s.f);
+	CHECK(agent_open(&s.a, &s.f, s.sessions, MP_SESSION_ONE_STREAM, NULL));
 	CHECK(agent_initialize(&s.a, &s.f));
 	fleet_advance(&s.f, 300);
 	fleet_get(&s.f, "git")->holds_calls = true;

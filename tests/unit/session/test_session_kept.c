@@ -23,8 +23,8 @@ TEST(the_rest_of_a_schema_is_as_the_server_wrote_it)
 		"\"type\":\"object\",\"$defs\":{\"a\":{}}},\"custom\":12345678901234567890},"
 		"{\"name\":\"v\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"b\" "
 		":{}}}}]}";
-	s.lobby = agent_lobby(&s.f);
-	CHECK(agent_open(&s.a, &s.f, s.lobby, MP_SESSION_ONE_STREAM, NULL));
+	s.sessions = agent_sessions(&s.f);
+	CHECK(agent_open(&s.a, &s.f, s.sessions, MP_SESSION_ONE_STREAM, NULL));
 	CHECK(agent_initialize(&s.a, &s.f));
 	fleet_advance(&s.f, 300);
 	CHECK_EQ(agent_say(&s.a, &s.f, list, 0), 1);
@@ -85,7 +85,7 @@ HEAVY_TEST(odd_structured_content_is_wrapped_for_legacy_agents)
 		SCENE(s);
 
 		CHECK(scene_open(&s, two, MP_SESSION_ONE_STREAM));
-		CHECK(agent_open(&s.b, &s.f, s.lobby, MP_SESSION_STATELESS, NULL));
+		CHECK(agent_open(&s.b, &s.f, s.sessions, MP_SESSION_STATELESS, NULL));
 		CHECK(agent_initialize(&s.a, &s.f));
 		fleet_advance(&s.f, 300);
 		git = fleet_get(&s.f, "git");
@@ -152,7 +152,7 @@ TEST(no_list_has_old_and_new_of_a_reload)
 		bool has_old, has_new;
 
 		if (ms == 5)
-			mp_lobby_note_workspace(s.lobby, s.f.workspace);
+			mp_sessions_note_workspace(s.sessions, s.f.workspace);
 		agent_forget(&s.a);
 		(void)agent_say(&s.a, &s.f, list, 0);
 		fleet_advance(&s.f, 1);

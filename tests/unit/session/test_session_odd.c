@@ -11,7 +11,7 @@
 
 struct scene {
 	struct fleet f;
-	struct mp_lobby *lobby;
+	struct mp_sessions *sessions;
 	struct agent a, b;
 	struct fleet_server *git;
 	int drained;
@@ -21,7 +21,7 @@ static void scene_done(struct scene *s)
 {
 	agent_done(&s->a);
 	agent_done(&s->b);
-	mp_lobby_free(s->lobby);
+	mp_sessions_free(s->sessions);
 	fleet_done(&s->f);
 }
 
@@ -31,8 +31,8 @@ static bool scene_open(struct scene *s, unsigned traits)
 	s->git = fleet_get(&s->f, "git");
 	REQUIRE(fleet_open(&s->f,
 			   "{\"mcpServers\":{\"git\":{\"command\":\"y\",\"shared\":false}}}"));
-	s->lobby = agent_lobby(&s->f);
-	REQUIRE(agent_open(&s->a, &s->f, s->lobby, traits, NULL));
+	s->sessions = agent_sessions(&s->f);
+	REQUIRE(agent_open(&s->a, &s->f, s->sessions, traits, NULL));
 	if (!(traits & MP_SESSION_STATELESS))
 		REQUIRE(agent_initialize(&s->a, &s->f));
 	fleet_advance(&s->f, 300);
@@ -114,9 +114,9 @@ TEST(the_second_of_two_patient_agents_is_answered_too)
 	fleet_get(&s.f, "slow")->mute = true;
 	CHECK(fleet_open(&s.f, "{\"mcpServers\":{\"slow\":{\"command\":\"y\",\"startupTimeout\":"
 			       "600000}}}"));
-	s.lobby = agent_lobby(&s.f);
-	CHECK(agent_open(&s.a, &s.f, s.lobby, MP_SESSION_ONE_STREAM, NULL));
-	CHECK(agent_open(&s.b, &s.f, s.lobby, MP_SESSION_ONE_STREAM, NULL));
+	s.sessions = agent_sessions(&s.f);
+	CHECK(agent_open(&s.a, &s.f, s.sessions, MP_SESSION_ONE_STREAM, NULL));
+	CHECK(agent_open(&s.b, &s.f, s.sessions, MP_SESSION_ONE_STREAM, NULL));
 	fleet_advance(&s.f, 1000);
 	CHECK(agent_say(&s.a, &s.f, open, 0) == 1 && agent_say(&s.b, &s.f, open, 0) == 1);
 	CHECK_EQ(agent_say(&s.a, &s.f, list, 0), 1);
@@ -216,8 +216,8 @@ TEST(a_subscription_outlives_a_server_that_was_switched_off)
 	s.git->capabilities = "{\"resources\":{\"subscribe\":true}}";
 	s.git->resources = "{\"resources\":[{\"uri\":\"f:/1\",\"name\":\"1\"}]}";
 	CHECK(fleet_open(&s.f, "{\"mcpServers\":{\"git\":{\"command\":\"y\"}}}"));
-	s.lobby = agent_lobby(&s.f);
-	CHECK(agent_open(&s.a, &s.f, s.lobby, MP_SESSION_ONE_STREAM, NULL));
+	s.sessions = agent_sessions(&s.f);
+	CHECK(agent_open(&s.a, &s.f, s.sessions, MP_SESSION_ONE_STREAM, NULL));
 	CHECK(agent_initialize(&s.a, &s.f));
 	fleet_advance(&s.f, 300);
 	CHECK_EQ(agent_say(&s.a, &s.f, subscribe, 0), 1);
@@ -226,7 +226,7 @@ TEST(a_subscription_outlives_a_server_that_was_switched_off)
 		CHECK_EQ(mp_workspace_toggle(s.f.workspace, "git", i ? MP_TOGGLE_ON : MP_TOGGLE_OFF,
 					     NULL),
 			 0);
-		mp_lobby_note_workspace(s.lobby, s.f.workspace);
+		mp_sessions_note_workspace(s.sessions, s.f.workspace);
 		fleet_advance(&s.f, 1000);
 	}
 	agent_forget(&s.a);
@@ -256,7 +256,7 @@ TEST(the_last_one_to_listen_ends_with_the_hub)
 			   5),
 		 1);
 	CHECK_EQ(s.a.answers, 0);
-	mp_lobby_drain(s.lobby, has_drained, &s);
+	mp_sessions_drain(s.sessions, has_drained, &s);
 	fleet_settle(&s.f);
 	CHECK_EQ(s.a.answers, 1);
 	CHECK_EQ(s.drained, 1);
@@ -272,7 +272,7 @@ TEST(a_parked_call_does_not_hold_up_the_end)
 	CHECK(fleet_say(s.git, question));
 	fleet_settle(&s.f);
 	CHECK_EQ(s.a.answers, 1);
-	mp_lobby_drain(s.lobby, has_drained, &s);
+	mp_sessions_drain(s.sessions, has_drained, &s);
 	fleet_settle(&s.f);
 	CHECK_EQ(s.drained, 1);
 }
@@ -283,7 +283,7 @@ TEST(nobody_is_sent_away_with_a_question_at_the_end)
 
 	CHECK(scene_open(&s, MP_SESSION_STATELESS));
 	CHECK_EQ(agent_say(&s.a, &s.f, modern_call, 5), 1);
-	mp_lobby_drain(s.lobby, has_drained, &s);
+	mp_sessions_drain(s.sessions, has_drained, &s);
 	CHECK(fleet_say(s.git, question));
 	fleet_settle(&s.f);
 	CHECK_EQ(s.a.answers, 0);
@@ -302,11 +302,11 @@ TEST(a_bridge_is_served_until_it_knows_of_the_end)
 	SCENE(s);
 
 	CHECK(scene_open(&s, MP_SESSION_ONE_STREAM));
-	CHECK(agent_open(&s.b, &s.f, s.lobby, MP_SESSION_ONE_STREAM, NULL));
+	CHECK(agent_open(&s.b, &s.f, s.sessions, MP_SESSION_ONE_STREAM, NULL));
 	CHECK(agent_initialize(&s.b, &s.f));
 	s.b.session->way = "stdio";
 	CHECK_EQ(agent_say(&s.a, &s.f, legacy_call, 0), 1);
-	mp_lobby_drain(s.lobby, has_drained, &s);
+	mp_sessions_drain(s.sessions, has_drained, &s);
 	agent_forget(&s.b);
 	CHECK_EQ(agent_say(&s.b, &s.f, "{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"ping\"}", 0), 1);
 	CHECK(strstr(agent_last(&s.b), "\"result\""));
@@ -333,9 +333,9 @@ HEAVY_TEST(the_room_for_a_large_answer_is_given_back)
 	CHECK(fleet_answer_kept(s.git, 0, large));
 	CHECK_EQ(s.a.answers, 1);
 	CHECK(strlen(agent_last(&s.a)) > sizeof(large));
-	CHECK(s.lobby->out.cap <= MP_KIB(256));
-	CHECK(s.lobby->scratch.cap <= MP_KIB(256));
-	CHECK(s.lobby->texts.params.cap <= MP_KIB(256));
+	CHECK(s.sessions->out.cap <= MP_KIB(256));
+	CHECK(s.sessions->scratch.cap <= MP_KIB(256));
+	CHECK(s.sessions->texts.params.cap <= MP_KIB(256));
 }
 
 /* --- attack-S2 ------------------------------------------------------------------------------- */
@@ -380,7 +380,7 @@ HEAVY_TEST(a_request_without_a_usable_name_is_refused_once)
 		for (size_t i = 0; i < MP_ARRAY_LEN(methods); i++)
 			for (size_t k = 0; k < MP_ARRAY_LEN(params); k++)
 				CHECK(is_refused(&s, methods[i], params[k], ways[way].is_modern));
-		CHECK_EQ(s.lobby->open, 0);
+		CHECK_EQ(s.sessions->open, 0);
 	}
 }
 
@@ -401,5 +401,5 @@ TEST(a_request_that_was_answered_is_there_until_the_turn_ends)
 	mp_session_end_listening(e);
 	CHECK_EQ(e->state, MP_REQUEST_ENDED);
 	CHECK(!e->session);
-	CHECK_EQ(s.lobby->open, 0);
+	CHECK_EQ(s.sessions->open, 0);
 }

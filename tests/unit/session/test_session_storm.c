@@ -58,7 +58,7 @@ struct voice {
 
 struct storm {
 	struct fleet f;
-	struct mp_lobby *lobby;
+	struct mp_sessions *sessions;
 	uint64_t random;
 	struct voice voices[VOICES];
 	struct request requests[REQUESTS];
@@ -178,7 +178,7 @@ static void join(struct voice *v)
 
 	v->state[0] = '\0';
 	v->question = 0;
-	mp_check(mp_session_new(v->storm->lobby, &o, &hooks, v, &v->session, NULL) == 0);
+	mp_check(mp_session_new(v->storm->sessions, &o, &hooks, v, &v->session, NULL) == 0);
 }
 
 static void leave(struct voice *v)
@@ -504,11 +504,11 @@ static void act(struct storm *s)
 		r = mp_workspace_toggle(s->f.workspace, names[pick(s, 4)],
 					(enum mp_toggle)pick(s, 3), NULL);
 		mp_check(r == 0);
-		mp_lobby_note_workspace(s->lobby, s->f.workspace);
+		mp_sessions_note_workspace(s->sessions, s->f.workspace);
 		break;
 	case 2:
 		(void)(fleet_reload(&s->f, SERVERS));
-		mp_lobby_note_workspace(s->lobby, s->f.workspace);
+		mp_sessions_note_workspace(s->sessions, s->f.workspace);
 		break;
 	default:
 		if (pick(s, 2))
@@ -544,7 +544,7 @@ static bool storm_init(struct storm *s, uint64_t seed)
 		s->voices[i].index = i;
 	}
 	REQUIRE(fleet_open(&s->f, SERVERS));
-	s->lobby = agent_lobby(&s->f);
+	s->sessions = agent_sessions(&s->f);
 	return true;
 }
 
@@ -552,7 +552,7 @@ static void storm_done(struct storm *s)
 {
 	for (int i = 0; i < VOICES; i++)
 		s->voices[i].session = mp_session_free(s->voices[i].session);
-	mp_lobby_free(s->lobby);
+	mp_sessions_free(s->sessions);
 	fleet_done(&s->f);
 }
 
@@ -564,7 +564,7 @@ static void has_drained(void *u)
 /* The hub stops: open requests get their answers. */
 static bool ends_well(struct storm *s)
 {
-	mp_lobby_drain(s->lobby, has_drained, s);
+	mp_sessions_drain(s->sessions, has_drained, s);
 	for (size_t i = 0; i < MP_ARRAY_LEN(names); i++) {
 		fleet_get(&s->f, names[i])->holds_calls = false;
 		answer_all(fleet_get(&s->f, names[i]));
@@ -577,12 +577,12 @@ static bool ends_well(struct storm *s)
 		if (!s->streams[i].is_over && !s->streams[i].is_left)
 			complain(s, "a stream does not end");
 	REQUIRE(s->wrong == 0);
-	REQUIRE(s->lobby->open == 0 && s->drained >= 1);
+	REQUIRE(s->sessions->open == 0 && s->drained >= 1);
 	for (int i = 0; i < VOICES; i++)
 		if (s->voices[i].session)
 			leave(&s->voices[i]);
 	fleet_settle(&s->f);
-	REQUIRE(s->lobby->open == 0 && s->lobby->parked.len == 0);
+	REQUIRE(s->sessions->open == 0 && s->sessions->parked.len == 0);
 	REQUIRE(s->f.pool->server_requests.len == 0 && s->f.pool->clients.len == 0);
 	REQUIRE(s->wrong == 0);
 	return true;

@@ -9,7 +9,7 @@
 
 struct scene {
 	struct fleet f;
-	struct mp_lobby *lobby;
+	struct mp_sessions *sessions;
 	struct agent a, b;
 	struct fleet_server *git;
 };
@@ -18,7 +18,7 @@ static void scene_done(struct scene *s)
 {
 	agent_done(&s->a);
 	agent_done(&s->b);
-	mp_lobby_free(s->lobby);
+	mp_sessions_free(s->sessions);
 	fleet_done(&s->f);
 }
 
@@ -31,9 +31,9 @@ static bool scene_open(struct scene *s, bool modern)
 		modern ? "{\"tools\":{},\"extensions\":{\"io.modelcontextprotocol/tasks\":{}}}"
 		       : "{\"tools\":{},\"tasks\":{\"list\":{}}}";
 	REQUIRE(fleet_open(&s->f, "{\"mcpServers\":{\"git\":{\"command\":\"y\"}}}"));
-	s->lobby = agent_lobby(&s->f);
-	REQUIRE(agent_open(&s->a, &s->f, s->lobby, MP_SESSION_ONE_STREAM, NULL));
-	REQUIRE(agent_open(&s->b, &s->f, s->lobby, MP_SESSION_ONE_STREAM, NULL));
+	s->sessions = agent_sessions(&s->f);
+	REQUIRE(agent_open(&s->a, &s->f, s->sessions, MP_SESSION_ONE_STREAM, NULL));
+	REQUIRE(agent_open(&s->b, &s->f, s->sessions, MP_SESSION_ONE_STREAM, NULL));
 	fleet_advance(&s->f, 300);
 	s->git->holds_calls = true;
 	return true;

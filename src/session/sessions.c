@@ -1,7 +1,7 @@
 /*
- * lobby.c - all sessions of a hub, and what they share.
+ * sessions.c - all sessions of a hub, and what they share.
  */
-#include "session/lobby.h"
+#include "session/sessions.h"
 
 #include <string.h>
 
@@ -16,7 +16,7 @@ enum { MAX_TOLD = 1000 }; /* collisions of names in one run of the hub */
 /* A server's lists may differ, or it is another server now. */
 static void changed(const struct mp_change *changes, size_t n, void *u)
 {
-	struct mp_lobby *l = u;
+	struct mp_sessions *l = u;
 
 	for (size_t i = 0; i < n; i++) {
 		if (!(changes[i].fields & (MP_SERVER_OFFER | MP_SERVER_STATE | MP_SERVER_GONE)))
@@ -32,7 +32,7 @@ static void changed(const struct mp_change *changes, size_t n, void *u)
 	}
 }
 
-void mp_lobby_note_workspace(struct mp_lobby *l, const struct mp_workspace *v)
+void mp_sessions_note_workspace(struct mp_sessions *l, const struct mp_workspace *v)
 {
 	MP_LIST_WALK(&l->shelves, link) {
 		struct mp_shelf *s = mp_container_of(link, struct mp_shelf, link);
@@ -51,19 +51,19 @@ static void parked_too_long(void *u)
 
 static void tell_drained(void *u)
 {
-	struct mp_lobby *l = u;
+	struct mp_sessions *l = u;
 
 	if (l->drained)
 		l->drained(l->drained_u);
 }
 
-void mp_lobby_look_if_drained(struct mp_lobby *l)
+void mp_sessions_look_if_drained(struct mp_sessions *l)
 {
 	if (l->is_draining && l->open == 0 && !mp_list_linked(&l->drained_task.link))
 		mp_loop_post(l->loop, &l->drained_task);
 }
 
-bool mp_lobby_begin_call(struct mp_lobby *l)
+bool mp_sessions_begin_call(struct mp_sessions *l)
 {
 	if (l->is_draining)
 		return false;
@@ -71,20 +71,20 @@ bool mp_lobby_begin_call(struct mp_lobby *l)
 	return true;
 }
 
-void mp_lobby_end_call(struct mp_lobby *l)
+void mp_sessions_end_call(struct mp_sessions *l)
 {
 	mp_check(l->open > 0);
 	l->open--;
-	mp_lobby_look_if_drained(l);
+	mp_sessions_look_if_drained(l);
 }
 
-struct mp_lobby *mp_lobby_new(const struct mp_lobby_options *o)
+struct mp_sessions *mp_sessions_new(const struct mp_sessions_options *o)
 {
-	struct mp_lobby *l = mp_alloc(sizeof(*l));
+	struct mp_sessions *l = mp_alloc(sizeof(*l));
 
 	l->o = *o;
 	l->loop = mp_pool_get_loop(o->pool);
-	mp_list_init(&l->sessions);
+	mp_list_init(&l->list);
 	mp_list_init(&l->shelves);
 	mp_map_init(&l->noted, (size_t)4 * MP_LIMIT_WORKSPACES);
 	mp_map_init(&l->told, MAX_TOLD);
@@ -109,14 +109,14 @@ struct mp_lobby *mp_lobby_new(const struct mp_lobby_options *o)
 	return l;
 }
 
-struct mp_lobby *mp_lobby_free(struct mp_lobby *l)
+struct mp_sessions *mp_sessions_free(struct mp_sessions *l)
 {
 	const struct mp_map_entry *e;
 	size_t cursor = 0;
 
 	if (!l)
 		return NULL;
-	mp_check(l->sessions.len == 0);
+	mp_check(l->list.len == 0);
 	mp_observer_leave(l->o.board, &l->observer);
 	mp_loop_unpost(l->loop, &l->drained_task);
 	mp_timer_stop(&l->parked_timer);
@@ -136,7 +136,7 @@ struct mp_lobby *mp_lobby_free(struct mp_lobby *l)
 	return mp_free(l);
 }
 
-void mp_lobby_tidy(struct mp_lobby *l)
+void mp_sessions_tidy(struct mp_sessions *l)
 {
 	mp_buf_shrink(&l->out, KEEP_AT_MOST);
 	mp_buf_shrink(&l->scratch, KEEP_AT_MOST);
@@ -145,15 +145,15 @@ void mp_lobby_tidy(struct mp_lobby *l)
 	mp_buf_shrink(&l->texts.value, KEEP_AT_MOST);
 }
 
-size_t mp_lobby_count(const struct mp_lobby *l)
+size_t mp_sessions_count(const struct mp_sessions *l)
 {
-	return l->sessions.len;
+	return l->list.len;
 }
 
-void mp_lobby_walk(struct mp_lobby *l, void (*fn)(void *u, const struct mp_session_info *s),
-		   void *u)
+void mp_sessions_walk(struct mp_sessions *l, void (*fn)(void *u, const struct mp_session_info *s),
+		      void *u)
 {
-	MP_LIST_EACH(&l->sessions, link) {
+	MP_LIST_EACH(&l->list, link) {
 		struct mp_session_info info;
 
 		mp_session_get_info(mp_container_of(link, struct mp_session, link), &info);
@@ -173,7 +173,7 @@ static void end_listeners(struct mp_session *s)
 }
 
 /* Who was sent away with a question cannot come back: its request would be refused. */
-static void drop_parked(struct mp_lobby *l)
+static void drop_parked(struct mp_sessions *l)
 {
 	struct mp_link *link;
 
@@ -182,13 +182,13 @@ static void drop_parked(struct mp_lobby *l)
 				   MP_REQUEST_ON_DROP);
 }
 
-void mp_lobby_drain(struct mp_lobby *l, void (*fn)(void *u), void *u)
+void mp_sessions_drain(struct mp_sessions *l, void (*fn)(void *u), void *u)
 {
 	l->is_draining = true;
 	l->drained = fn;
 	l->drained_u = u;
-	MP_LIST_WALK(&l->sessions, link)
+	MP_LIST_WALK(&l->list, link)
 		end_listeners(mp_container_of(link, struct mp_session, link));
 	drop_parked(l);
-	mp_lobby_look_if_drained(l);
+	mp_sessions_look_if_drained(l);
 }
