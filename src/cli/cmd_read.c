@@ -15,7 +15,7 @@
 struct job {
 	const struct mp_cli_args *args;
 	struct mp_reach *reach;
-	struct mp_stock *stock;
+	struct mp_index *index;
 	struct mp_arena arena; /* of the URI as its server has it */
 	bool has_asked;        /* those that nobody remembers */
 	struct mp_outcome_teller teller;
@@ -70,10 +70,10 @@ static bool is_ambiguous(const struct job *job)
 	int r = 0;
 
 	mp_buf_init(&names, MP_LIMIT_MESSAGE);
-	for (size_t i = 0; i < job->stock->n[MP_CATALOG_RESOURCE] && r == 0; i++) {
-		const struct mp_ware *w = job->stock->wares[MP_CATALOG_RESOURCE][i];
+	for (size_t i = 0; i < job->index->n[MP_CATALOG_RESOURCE] && r == 0; i++) {
+		const struct mp_index_item *w = job->index->items[MP_CATALOG_RESOURCE][i];
 
-		if (mp_str_eq(w->item->name, uri))
+		if (mp_str_eq(w->source->name, uri))
 			r = mp_buf_addf(&names, "%s%.*s", names.len ? ", " : "",
 					MP_STR_ARGS(w->public_name));
 	}
@@ -87,7 +87,7 @@ static bool is_ambiguous(const struct job *job)
 static int complain(const struct job *job)
 {
 	const struct mp_status_list *servers = mp_reach_get_servers(job->reach);
-	size_t known = job->stock->n[MP_CATALOG_RESOURCE] + job->stock->n[MP_CATALOG_TEMPLATE];
+	size_t known = job->index->n[MP_CATALOG_RESOURCE] + job->index->n[MP_CATALOG_TEMPLATE];
 	size_t failed = 0;
 
 	mp_progress_line_clear(mp_reach_get_line(job->reach));
@@ -116,7 +116,7 @@ static bool is_listed(const struct job *job, struct mp_str uri)
 	size_t none;
 
 	return mp_uri_is_wrapped(uri) ||
-	       mp_stock_find(job->stock, MP_CATALOG_RESOURCE, uri, &none) != NULL;
+	       mp_index_find(job->index, MP_CATALOG_RESOURCE, uri, &none) != NULL;
 }
 
 static void ask_others(struct job *job)
@@ -131,7 +131,7 @@ static void ask_others(struct job *job)
 static void seek(struct job *job)
 {
 	struct mp_str uri = mp_str_of(job->args->words[0]), theirs;
-	const char *server = mp_stock_find_resource(job->stock, uri, &job->arena, &theirs);
+	const char *server = mp_index_find_resource(job->index, uri, &job->arena, &theirs);
 	struct mcpool_error why;
 
 	if (!job->has_asked && !(server && is_listed(job, uri))) {
@@ -149,8 +149,8 @@ static void looked(void *u)
 	struct job *job = u;
 	int r;
 
-	job->stock = mp_stock_unref(job->stock);
-	r = mp_offers_make_stock(mp_reach_get_servers(job->reach), MP_TOOLBOX_PENDING, &job->stock);
+	job->index = mp_index_unref(job->index);
+	r = mp_offers_make_stock(mp_reach_get_servers(job->reach), MP_TOOLBOX_PENDING, &job->index);
 	if (r == 0) {
 		seek(job);
 		return;
@@ -198,6 +198,6 @@ int mp_cmd_use_resource(const struct mp_cli_args *args)
 	mp_arena_init(&job.arena, MP_LIMIT_ARENA);
 	r = mp_reach_run(&options, begin, &job);
 	mp_arena_done(&job.arena);
-	mp_stock_unref(job.stock);
+	mp_index_unref(job.index);
 	return r;
 }

@@ -31,7 +31,7 @@ static const char *const singular[] = {"tool", "prompt", "resource", "resourceTe
 /* --- what there is --------------------------------------------------------------------------- */
 
 int mp_offers_make_stock(const struct mp_status_list *servers, unsigned which,
-			 struct mp_stock **ret)
+			 struct mp_index **ret)
 {
 	const char **names = mp_alloc((servers->n + 1) * sizeof(char *));
 	struct mp_offer **offers = mp_alloc((servers->n + 1) * sizeof(struct mp_offer *));
@@ -41,7 +41,7 @@ int mp_offers_make_stock(const struct mp_status_list *servers, unsigned which,
 		names[i] = servers->items[i].name;
 		offers[i] = mp_toolbox_get_offer(&servers->items[i], which);
 	}
-	r = mp_stock_make((enum mp_naming)servers->naming, names, offers, servers->n, ret);
+	r = mp_index_make((enum mp_naming)servers->naming, names, offers, servers->n, ret);
 	mp_free(offers);
 	mp_free(names);
 	return r;
@@ -59,30 +59,30 @@ static int gather(struct mp_offers *o)
 	if (is_of_names(o->kinds[0]))
 		return mp_toolbox_fill(&o->box, servers, o->kinds[0], o->which,
 				       mp_reach_get_configured(o->reach));
-	return mp_offers_make_stock(servers, o->which, &o->stock);
+	return mp_offers_make_stock(servers, o->which, &o->index);
 }
 
 static size_t count_items(const struct mp_offers *o, enum mp_catalog_kind kind)
 {
-	return is_of_names(kind) ? mp_names_count(o->box.names) : o->stock->n[kind];
+	return is_of_names(kind) ? mp_names_count(o->box.names) : o->index->n[kind];
 }
 
 static struct mp_str get_item(const struct mp_offers *o, enum mp_catalog_kind kind, size_t i,
 			      struct mp_tool *ret)
 {
 	const struct mp_status_list *servers = mp_reach_get_servers(o->reach);
-	const struct mp_ware *ware;
+	const struct mp_index_item *item;
 
 	if (is_of_names(kind)) {
 		*ret = *mp_toolbox_get(&o->box, i);
 		return mp_names_get(o->box.names, i)->public_name;
 	}
-	ware = o->stock->wares[kind][i];
-	*ret = (struct mp_tool){.item = ware->item,
-				.server = mp_status_list_find(servers, ware->server)};
+	item = o->index->items[kind][i];
+	*ret = (struct mp_tool){.item = item->source,
+				.server = mp_status_list_find(servers, item->server)};
 	ret->is_live =
 		ret->server->catalog->saved_ms == 0 && ret->server->state == MP_STATUS_CONNECTED;
-	return ware->public_name;
+	return item->public_name;
 }
 
 /* --- what is not listed ---------------------------------------------------------------------- */
@@ -338,7 +338,7 @@ static void forget(struct mp_offers *o)
 {
 	mp_seek_done(&o->seek);
 	mp_toolbox_done(&o->box);
-	o->stock = mp_stock_unref(o->stock);
+	o->index = mp_index_unref(o->index);
 }
 
 static void begin(struct mp_reach *r, void *u)

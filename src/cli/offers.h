@@ -7,7 +7,7 @@
 #define MP_OFFERS_H
 
 #include "cli/seek.h"
-#include "session/shelf.h"
+#include "session/scope.h"
 
 enum { MP_OFFERS_LISTS = 2 };
 
@@ -20,7 +20,7 @@ struct mp_offers {
 	int64_t wait_ms;
 	unsigned which;         /* enum of toolbox.h */
 	struct mp_toolbox box;  /* tools or prompts */
-	struct mp_stock *stock; /* resources */
+	struct mp_index *index; /* resources */
 	struct mp_seek seek;    /* --schema */
 	size_t listed, failed, waiting, locked;
 	bool lacks_required;
@@ -38,6 +38,6 @@ void mp_offers_show_command(void *u);
 
 /* What there is at this moment, of a servers; offers: as toolbox.h has them. One reference. */
 int mp_offers_make_stock(const struct mp_status_list *servers, unsigned which,
-			 struct mp_stock **ret) MP_MUST;
+			 struct mp_index **ret) MP_MUST;
 
 #endif

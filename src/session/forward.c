@@ -145,25 +145,25 @@ struct target {
 	bool is_wrapped; /* a URI, which the agent called otherwise */
 };
 
-static bool find_ware(const struct mp_stock *s, enum mp_catalog_kind kind, struct mp_str name,
+static bool find_ware(const struct mp_index *s, enum mp_catalog_kind kind, struct mp_str name,
 		      struct target *t)
 {
-	const struct mp_ware *w = mp_stock_find(s, kind, name, &t->candidates);
+	const struct mp_index_item *w = mp_index_find(s, kind, name, &t->candidates);
 
 	if (!w)
 		return false;
 	t->server = w->server;
-	t->name = w->item->name;
+	t->name = w->source->name;
 	t->era = w->era;
 	t->key = "name";
 	t->is_task = w->is_task;
 	return true;
 }
 
-static bool find_resource(const struct mp_stock *s, struct mp_str uri, struct mp_arena *arena,
+static bool find_resource(const struct mp_index *s, struct mp_str uri, struct mp_arena *arena,
 			  struct target *t)
 {
-	t->server = mp_stock_find_resource(s, uri, arena, &t->name);
+	t->server = mp_index_find_resource(s, uri, arena, &t->name);
 	t->key = "uri";
 	t->is_wrapped = !mp_str_eq(t->name, uri);
 	return t->server;
@@ -176,7 +176,7 @@ enum found {
 	REFUSED, /* it was answered, and the request is over */
 };
 
-static enum found find_by_name(const struct mp_request *e, const struct mp_stock *s,
+static enum found find_by_name(const struct mp_request *e, const struct mp_index *s,
 			       struct mp_str name, struct mp_arena *arena, struct target *t)
 {
 	bool is_found;
@@ -191,7 +191,7 @@ static enum found find_by_name(const struct mp_request *e, const struct mp_stock
 }
 
 /* What is named, and by which text. */
-static enum found find_named(struct mp_request *e, const struct mp_stock *s,
+static enum found find_named(struct mp_request *e, const struct mp_index *s,
 			     const struct mp_message *m, struct mp_arena *arena, struct target *t,
 			     struct mp_str *ret_name)
 {
@@ -204,12 +204,12 @@ static enum found find_named(struct mp_request *e, const struct mp_stock *s,
 }
 
 /* completion/complete: params.ref names a prompt, or the template of a resource. */
-static bool find_ref(struct mp_request *e, const struct mp_stock *s, const struct mp_message *m,
+static bool find_ref(struct mp_request *e, const struct mp_index *s, const struct mp_message *m,
 		     struct mp_arena *arena, struct target *t)
 {
 	struct mp_buf *value = &e->session->sessions->texts.value;
 	MP_CLEANUP(mp_tape_done) struct mp_tape ref;
-	const struct mp_ware *w;
+	const struct mp_index_item *w;
 	struct mp_str name;
 	struct mp_writer out;
 	bool is_prompt;
@@ -222,12 +222,12 @@ static bool find_ref(struct mp_request *e, const struct mp_stock *s, const struc
 	if (mp_value_text(&ref, mp_value_get(&ref, MP_ROOT, is_prompt ? "name" : "uri"), arena,
 			  &name) < 0)
 		return false;
-	w = is_prompt ? mp_stock_find(s, MP_CATALOG_PROMPT, name, &t->candidates)
+	w = is_prompt ? mp_index_find(s, MP_CATALOG_PROMPT, name, &t->candidates)
 		      : mp_map_get(&s->uris, name);
 	t->server = w ? w->server : NULL;
-	t->name = w ? w->item->name : name;
+	t->name = w ? w->source->name : name;
 	if (!w && !is_prompt)
-		t->server = mp_stock_find_resource(s, name, arena, &t->name);
+		t->server = mp_index_find_resource(s, name, arena, &t->name);
 	if (!t->server)
 		return false;
 	mp_buf_clear(value);
@@ -352,7 +352,7 @@ void mp_session_send_on(struct mp_request *e, const struct mp_message *m, const 
 /* A name that nobody has may be a server's that has not answered yet. */
 static bool may_come(struct mp_request *e, const struct mp_message *m)
 {
-	if (mp_shelf_is_ready(e->session->shelf, false))
+	if (mp_scope_is_ready(e->session->scope, false))
 		return false;
 	mp_request_wait(e, m);
 	return true;
@@ -428,7 +428,7 @@ static void refuse_nothing(struct mp_request *e, struct mp_str name, size_t cand
 void mp_session_forward(struct mp_request *e, const struct mp_message *m)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
-	struct mp_stock *s = mp_shelf_get_stock(e->session->shelf);
+	struct mp_index *s = mp_scope_get_stock(e->session->scope);
 	struct target t = {0};
 	struct mp_str name = {0};
 	enum found found;

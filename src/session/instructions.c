@@ -57,7 +57,7 @@ static int add_prompts(const struct mp_offer *o, struct mp_buf *out)
 }
 
 /* A tool may have instructions of its own (E9). */
-static int add_tool(const struct mp_ware *w, struct mp_buf *out)
+static int add_tool(const struct mp_index_item *w, struct mp_buf *out)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
@@ -66,24 +66,24 @@ static int add_tool(const struct mp_ware *w, struct mp_buf *out)
 	mp_tape_init(&t, 0);
 	t.keep_depth = 1;
 	mp_arena_init(&arena, MP_LIMIT_MESSAGE);
-	if (mp_tape_parse(&t, w->item->json, NULL) < 0 ||
+	if (mp_tape_parse(&t, w->source->json, NULL) < 0 ||
 	    mp_value_text(&t, mp_value_get(&t, MP_ROOT, "instructions"), &arena, &text) < 0)
 		return 0;
 	return mp_buf_addf(out, "\n##### Tool: %.*s\n\n%.*s\n", MP_STR_ARGS(w->public_name),
 			   MP_STR_ARGS(text));
 }
 
-static int add_parts(const struct mp_stock *s, size_t offer, struct mp_buf *out)
+static int add_parts(const struct mp_index *s, size_t offer, struct mp_buf *out)
 {
 	int r = add_prompts(s->offers[offer], out);
 
 	for (size_t i = 0; i < s->n[MP_CATALOG_TOOL] && r == 0; i++)
-		if (s->wares[MP_CATALOG_TOOL][i]->server == s->servers[offer])
-			r = add_tool(s->wares[MP_CATALOG_TOOL][i], out);
+		if (s->items[MP_CATALOG_TOOL][i]->server == s->servers[offer])
+			r = add_tool(s->items[MP_CATALOG_TOOL][i], out);
 	return r;
 }
 
-static int add_server(const struct mp_stock *s, size_t offer, int64_t limit, const struct format *f,
+static int add_server(const struct mp_index *s, size_t offer, int64_t limit, const struct format *f,
 		      struct mp_buf *out)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
@@ -113,16 +113,16 @@ static int add_server(const struct mp_stock *s, size_t offer, int64_t limit, con
 
 /* --- all of them ----------------------------------------------------------------------------- */
 
-int mp_instructions_write(struct mp_shelf *shelf, struct mp_buf *out)
+int mp_instructions_write(struct mp_scope *scope, struct mp_buf *out)
 {
-	const struct mp_settings *set = &mp_workspace_get_set(shelf->workspace)->settings;
-	const struct mp_stock *s = mp_shelf_get_stock(shelf);
+	const struct mp_settings *set = &mp_workspace_get_set(scope->workspace)->settings;
+	const struct mp_index *s = mp_scope_get_stock(scope);
 	int r = 0;
 
 	for (size_t i = 0; s && i < s->n_offers && r == 0; i++) {
-		ptrdiff_t at = mp_workspace_find(shelf->workspace, s->servers[i]);
+		ptrdiff_t at = mp_workspace_find(scope->workspace, s->servers[i]);
 		int64_t limit = at < 0 ? 0
-				       : mp_workspace_get_entry(shelf->workspace, (size_t)at)
+				       : mp_workspace_get_entry(scope->workspace, (size_t)at)
 						 ->tuning.instructions;
 
 		if (limit > 0)

@@ -7,9 +7,9 @@
 
 #include "base/base.h"
 #include "base/buf.h"
-#include "session/shelf.h"
+#include "session/scope.h"
 
 /* Adds it, in the format of the workspace's settings; nothing where no server says anything. */
-int mp_instructions_write(struct mp_shelf *shelf, struct mp_buf *out) MP_MUST;
+int mp_instructions_write(struct mp_scope *scope, struct mp_buf *out) MP_MUST;
 
 #endif

@@ -92,7 +92,8 @@ static void write_input_schema(struct mp_writer *w, const struct mp_tape *t, mp_
 }
 
 static void write_member(struct mp_writer *w, const struct mp_tape *t, mp_value key,
-			 const struct mp_ware *ware, enum mp_catalog_kind kind, enum mp_era era)
+			 const struct mp_index_item *item, enum mp_catalog_kind kind,
+			 enum mp_era era)
 {
 	mp_value v = mp_value_of(key);
 	bool is_tool = kind == MP_CATALOG_TOOL;
@@ -101,26 +102,26 @@ static void write_member(struct mp_writer *w, const struct mp_tape *t, mp_value 
 		return; /* there are no such tasks in that era */
 	mp_write_raw_key(w, mp_value_source(t, key));
 	if (mp_value_text_is(t, key, mp_str_of(kinds[kind].name)))
-		mp_write_text(w, ware->public_name);
+		mp_write_text(w, item->public_name);
 	else if (is_tool && mp_value_text_is(t, key, MP_STR("inputSchema")))
 		write_input_schema(w, t, v);
-	else if (is_tool && era == MP_ERA_LEGACY && ware->era == MP_ERA_MODERN &&
+	else if (is_tool && era == MP_ERA_LEGACY && item->era == MP_ERA_MODERN &&
 		 mp_value_text_is(t, key, MP_STR("outputSchema")) && !is_object_schema(t, v))
 		write_output_schema(w, t, v);
 	else
 		mp_write_raw(w, mp_value_source(t, v));
 }
 
-static int write_item(struct mp_writer *w, struct mp_tape *t, const struct mp_ware *ware,
+static int write_item(struct mp_writer *w, struct mp_tape *t, const struct mp_index_item *item,
 		      enum mp_catalog_kind kind, enum mp_era era)
 {
-	int r = mp_tape_parse(t, ware->item->json, NULL);
+	int r = mp_tape_parse(t, item->source->json, NULL);
 
 	if (r < 0)
 		return r;
 	mp_write_begin_object(w);
 	MP_VALUE_EACH(t, MP_ROOT, key)
-		write_member(w, t, key, ware, kind, era);
+		write_member(w, t, key, item, kind, era);
 	mp_write_end_object(w);
 	return 0;
 }
@@ -142,7 +143,7 @@ static void write_cursor(struct mp_writer *w, struct mp_str last)
 }
 
 /* The first item behind the cursor; negative: it is no cursor of ours. */
-static ptrdiff_t find_start(const struct mp_stock *s, enum mp_catalog_kind kind,
+static ptrdiff_t find_start(const struct mp_index *s, enum mp_catalog_kind kind,
 			    const struct mp_message *m)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
@@ -159,7 +160,7 @@ static ptrdiff_t find_start(const struct mp_stock *s, enum mp_catalog_kind kind,
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (mp_str_compare(s->wares[kind][middle]->public_name, text) <= 0)
+		if (mp_str_compare(s->items[kind][middle]->public_name, text) <= 0)
 			low = middle + 1;
 		else
 			high = middle;
@@ -169,7 +170,7 @@ static ptrdiff_t find_start(const struct mp_stock *s, enum mp_catalog_kind kind,
 
 /* --- one page -------------------------------------------------------------------------------- */
 
-static int write_page(struct mp_request *e, const struct mp_stock *s, enum mp_catalog_kind kind,
+static int write_page(struct mp_request *e, const struct mp_index *s, enum mp_catalog_kind kind,
 		      size_t start, struct mp_buf *out)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
@@ -188,14 +189,14 @@ static int write_page(struct mp_request *e, const struct mp_stock *s, enum mp_ca
 	mp_write_key(&w, mp_str_of(kinds[kind].list));
 	mp_write_begin_array(&w);
 	for (; i < end && out->len < PAGE_BYTES; i++) {
-		int r = write_item(&w, &t, s->wares[kind][i], kind, e->era);
+		int r = write_item(&w, &t, s->items[kind][i], kind, e->era);
 
 		if (r < 0)
 			return r;
 	}
 	mp_write_end_array(&w);
 	if (i < s->n[kind])
-		write_cursor(&w, s->wares[kind][i - 1]->public_name);
+		write_cursor(&w, s->items[kind][i - 1]->public_name);
 	if (e->era == MP_ERA_MODERN)
 		mp_session_write_server_info(&w, e->session->sessions);
 	mp_write_end_object(&w);
@@ -218,13 +219,13 @@ static enum mp_catalog_kind get_kind(enum mp_method_id method)
 static bool would_be_empty(struct mp_request *e)
 {
 	struct mp_session *s = e->session;
-	const struct mp_stock *stock;
+	const struct mp_index *index;
 
 	if (e->method != MP_METHOD_TOOLS_LIST || strcmp(s->way, "stdio") != 0 ||
 	    (s->lists_seen & 1u << MP_CATALOG_TOOL))
 		return false;
-	stock = mp_shelf_get_stock(s->shelf);
-	return stock && stock->n[MP_CATALOG_TOOL] == 0;
+	index = mp_scope_get_stock(s->scope);
+	return index && index->n[MP_CATALOG_TOOL] == 0;
 }
 
 /* How long after it came, at most, for those that are not there yet. */
@@ -245,10 +246,10 @@ static bool must_wait(struct mp_request *e, const struct mp_message *m)
 
 	if (e->state == MP_REQUEST_FRESH)
 		e->asked_ms = now;
-	if (mp_shelf_is_ready(s->shelf, false) && would_be_empty(e))
+	if (mp_scope_is_ready(s->scope, false) && would_be_empty(e))
 		e->is_patient = true;
 	e->patience_ms = e->asked_ms + get_patience(e);
-	if (mp_shelf_is_ready(s->shelf, e->patience_ms > now))
+	if (mp_scope_is_ready(s->scope, e->patience_ms > now))
 		return false;
 	mp_request_wait(e, m);
 	return true;
@@ -258,13 +259,13 @@ void mp_session_answer_list(struct mp_request *e, const struct mp_message *m)
 {
 	struct mp_session *session = e->session;
 	enum mp_catalog_kind kind = get_kind(e->method);
-	struct mp_stock *s;
+	struct mp_index *s;
 	ptrdiff_t start;
 	int r;
 
 	if (must_wait(e, m))
 		return;
-	s = mp_shelf_get_stock(session->shelf);
+	s = mp_scope_get_stock(session->scope);
 	start = s ? find_start(s, kind, m) : 0;
 	if (start < 0) {
 		mp_request_refuse(e, -32602, 200, "this is no cursor that mcpool gave out");

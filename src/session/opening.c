@@ -116,7 +116,7 @@ static void take_client(struct mp_session *s, const struct mp_tape *t, mp_value 
 	s->habit = mp_client_find_habit(mp_str_of(name));
 }
 
-static bool has_tasks(const struct mp_stock *s, enum mp_era era)
+static bool has_tasks(const struct mp_index *s, enum mp_era era)
 {
 	struct mp_str word = era == MP_ERA_MODERN ? MP_STR("io.modelcontextprotocol/tasks")
 						  : MP_STR("\"tasks\"");
@@ -133,7 +133,7 @@ static void write_capabilities(struct mp_writer *w, struct mp_session *s, enum m
 	mp_write_key(w, MP_STR("capabilities"));
 	mp_write_begin_object(w);
 	mp_write_raw_members(w, mp_str_of(capabilities));
-	if (has_tasks(mp_shelf_get_stock(s->shelf), era))
+	if (has_tasks(mp_scope_get_stock(s->scope), era))
 		mp_write_raw_members(w,
 				     mp_str_of(era == MP_ERA_MODERN ? modern_tasks : legacy_tasks));
 	mp_write_end_object(w);
@@ -146,7 +146,7 @@ static void write_instructions(struct mp_writer *w, struct mp_session *s)
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
 
 	mp_buf_init(&text, MP_LIMIT_MESSAGE);
-	if (mp_instructions_write(s->shelf, &text) == 0 && text.len)
+	if (mp_instructions_write(s->scope, &text) == 0 && text.len)
 		mp_write_member_text(w, "instructions", mp_buf_get(&text));
 }
 

@@ -21,7 +21,7 @@
 #include "session/sessions.h"
 #include "session/seal.h"
 #include "session/session.h"
-#include "session/shelf.h"
+#include "session/scope.h"
 #include "session/tasks.h"
 
 struct mp_failed_call;
@@ -46,11 +46,11 @@ struct mp_request_texts {
 struct mp_sessions {
 	struct mp_sessions_options o;
 	struct mp_loop *loop;
-	struct mp_list list;    /* of sessions; borrowed */
-	size_t stdio_sessions;  /* of these; the others came over HTTP */
-	struct mp_list shelves; /* owned by those who use them */
-	struct mp_map noted;    /* see mp_held_note(); values owned */
-	struct mp_map told;     /* public names of which it was told that they collide */
+	struct mp_list list;   /* of sessions; borrowed */
+	size_t stdio_sessions; /* of these; the others came over HTTP */
+	struct mp_list scopes; /* owned by those who use them */
+	struct mp_map noted;   /* see mp_held_note(); values owned */
+	struct mp_map told;    /* public names of which it was told that they collide */
 	struct mp_observer observer;
 	struct mp_seal_key seal_key;
 	uint64_t first_question; /* ids of questions begin behind it, elsewhere in each life of a
@@ -81,8 +81,8 @@ struct mp_session {
 	char *principal; /* owned */
 	const struct mp_session_hooks *hooks;
 	void *u;
-	struct mp_shelf *shelf; /* a reference */
-	struct mp_link shelf_link;
+	struct mp_scope *scope; /* a reference */
+	struct mp_link scope_link;
 	struct mp_list requests; /* owned, those to be answered */
 	struct mp_map by_id;     /* the same by the agent's id, where one stream is for all */
 	struct mp_list queries;  /* owned */
@@ -132,7 +132,7 @@ struct mp_kept_text;
 struct mp_request {
 	struct mp_link link; /* in its session's requests; PARKED and KEPT: in the parked ones of
 				all sessions */
-	struct mp_link wait_link; /* in the shelf's waiting */
+	struct mp_link wait_link; /* in the scope's waiting */
 	enum mp_request_state state;
 	struct mp_session *session; /* NULL: it is gone, and only the call is left */
 	struct mp_loop *loop;
@@ -327,7 +327,7 @@ char *mp_session_keep(struct mp_str text);
 /* The same for what may be as large as a message; *slot is replaced, or as it was. */
 int mp_session_keep_message(char **slot, struct mp_str text) MP_MUST;
 
-/* shelf.c tells */
+/* scope.c tells */
 void mp_session_look_again(struct mp_request *e);
 
 #endif

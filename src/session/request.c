@@ -249,24 +249,24 @@ void mp_request_wait(struct mp_request *e, const struct mp_message *m)
 /* The timer is everybody's: it may have been for one who came earlier. */
 static enum mp_request_event wait_on(struct mp_request *e)
 {
-	struct mp_shelf *shelf = e->session->shelf;
+	struct mp_scope *scope = e->session->scope;
 	int64_t now = mp_loop_now_ms(e->session->sessions->loop);
 
 	if (e->patience_ms > now &&
-	    (!mp_timer_is_running(&shelf->timer) || shelf->timer.due_ms > e->patience_ms))
-		mp_timer_start(&shelf->timer, e->patience_ms - now);
+	    (!mp_timer_is_running(&scope->timer) || scope->timer.due_ms > e->patience_ms))
+		mp_timer_start(&scope->timer, e->patience_ms - now);
 	return MP_QUIET;
 }
 
 static enum mp_request_event wait(struct mp_request *e)
 {
-	mp_list_append(&e->session->shelf->waiting, &e->wait_link);
+	mp_list_append(&e->session->scope->waiting, &e->wait_link);
 	return wait_on(e);
 }
 
 static enum mp_request_event stop_waiting(struct mp_request *e)
 {
-	mp_list_remove(&e->session->shelf->waiting, &e->wait_link);
+	mp_list_remove(&e->session->scope->waiting, &e->wait_link);
 	e->waiting = mp_free(e->waiting);
 	return MP_QUIET;
 }

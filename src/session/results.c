@@ -12,7 +12,7 @@
 struct rewriting {
 	struct mp_writer *w;
 	const struct mp_tape *t;
-	const struct mp_stock *stock;
+	const struct mp_index *index;
 	const struct mp_request *e;
 	struct mp_arena arena;
 };
@@ -41,7 +41,7 @@ static void rewrite_uri(struct rewriting *r, mp_value v)
 		mp_write_raw(r->w, mp_value_source(r->t, v));
 	else
 		mp_write_text(r->w,
-			      mp_stock_get_public_uri(r->stock, r->e->server, uri, &r->arena));
+			      mp_index_get_public_uri(r->index, r->e->server, uri, &r->arena));
 }
 
 static void rewrite_object(struct rewriting *r, mp_value v)
@@ -81,7 +81,7 @@ static void write_rewritten(struct mp_writer *w, const struct mp_request *e,
 			    const struct mp_message *m, mp_value v)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
-	struct rewriting r = {w, &t, e->session->shelf->stock, e, {0}};
+	struct rewriting r = {w, &t, e->session->scope->index, e, {0}};
 
 	mp_tape_init(&t, 0);
 	mp_arena_init(&r.arena, MP_LIMIT_ARENA);
@@ -109,9 +109,9 @@ static bool is_odd_content(const struct mp_tape *t, mp_value key)
 
 static bool has_uris(const struct mp_request *e, const struct mp_message *m)
 {
-	const struct mp_stock *s = e->session->shelf->stock;
+	const struct mp_index *s = e->session->scope->index;
 
-	return s && mp_stock_has_foreign_uris(s) &&
+	return s && mp_index_has_foreign_uris(s) &&
 	       mp_str_find(mp_value_source(m->tape, m->result), MP_STR("\"uri\""), 0) >= 0;
 }
 

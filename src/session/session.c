@@ -410,8 +410,8 @@ int mp_session_new(struct mp_sessions *sessions, const struct mp_session_options
 	mp_list_init(&s->tasks);
 	mp_map_init(&s->by_id, MP_LIMIT_OPEN_REQUESTS);
 	s->id = mp_pool_client_join(sessions->o.pool, &mp_session_pool_client_hooks, s);
-	s->shelf = mp_shelf_get(sessions, s->workspace, &o->narrowing, s->id);
-	mp_list_append(&s->shelf->users, &s->shelf_link);
+	s->scope = mp_scope_get(sessions, s->workspace, &o->narrowing, s->id);
+	mp_list_append(&s->scope->users, &s->scope_link);
 	mp_list_append(&sessions->list, &s->link);
 	sessions->stdio_sessions += is_stdio(s->way);
 	*ret_session = s;
@@ -440,8 +440,8 @@ struct mp_session *mp_session_free(struct mp_session *s)
 	mp_session_drop_subscriptions(s);
 	mp_session_drop_tasks(s);
 	mp_pool_client_leave(s->sessions->o.pool, s->id);
-	mp_list_remove(&s->shelf->users, &s->shelf_link);
-	mp_shelf_unref(s->shelf);
+	mp_list_remove(&s->scope->users, &s->scope_link);
+	mp_scope_unref(s->scope);
 	mp_list_remove(&s->sessions->list, &s->link);
 	s->sessions->stdio_sessions -= is_stdio(s->way);
 	mp_map_done(&s->by_id);

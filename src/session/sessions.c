@@ -21,26 +21,26 @@ static void changed(const struct mp_change *changes, size_t n, void *u)
 	for (size_t i = 0; i < n; i++) {
 		if (!(changes[i].fields & (MP_SERVER_OFFER | MP_SERVER_STATE | MP_SERVER_GONE)))
 			continue;
-		MP_LIST_EACH(&l->shelves, link) {
-			struct mp_shelf *s = mp_container_of(link, struct mp_shelf, link);
+		MP_LIST_EACH(&l->scopes, link) {
+			struct mp_scope *s = mp_container_of(link, struct mp_scope, link);
 			bool is_offer = changes[i].fields & (MP_SERVER_OFFER | MP_SERVER_GONE);
 
 			/* A server that fails asks for no names: those that waited are free. */
-			if (is_offer || s->waiting.len || (s->stock && s->stock->has_late))
-				mp_shelf_touch(s);
+			if (is_offer || s->waiting.len || (s->index && s->index->has_late))
+				mp_scope_touch(s);
 		}
 	}
 }
 
 void mp_sessions_note_workspace(struct mp_sessions *l, const struct mp_workspace *v)
 {
-	MP_LIST_WALK(&l->shelves, link) {
-		struct mp_shelf *s = mp_container_of(link, struct mp_shelf, link);
+	MP_LIST_WALK(&l->scopes, link) {
+		struct mp_scope *s = mp_container_of(link, struct mp_scope, link);
 
 		if (s->workspace != v)
 			continue;
-		mp_shelf_touch(s);
-		mp_shelf_divide(s);
+		mp_scope_touch(s);
+		mp_scope_divide(s);
 	}
 }
 
@@ -85,7 +85,7 @@ struct mp_sessions *mp_sessions_new(const struct mp_sessions_options *o)
 	l->o = *o;
 	l->loop = mp_pool_get_loop(o->pool);
 	mp_list_init(&l->list);
-	mp_list_init(&l->shelves);
+	mp_list_init(&l->scopes);
 	mp_map_init(&l->noted, (size_t)4 * MP_LIMIT_WORKSPACES);
 	mp_map_init(&l->told, MAX_TOLD);
 	if (o->db)

@@ -55,13 +55,13 @@ static struct mp_session_subscription *subscribe(struct mp_session *s, struct mp
 						 struct mcpool_error *reterr)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
-	struct mp_stock *stock = mp_shelf_get_stock(s->shelf);
+	struct mp_index *index = mp_scope_get_stock(s->scope);
 	struct mp_session_subscription *sub;
 	struct mp_str uri;
 	const char *server;
 
 	mp_arena_init(&arena, MP_LIMIT_MESSAGE);
-	server = stock ? mp_stock_find_resource(stock, public_uri, &arena, &uri) : NULL;
+	server = index ? mp_index_find_resource(index, public_uri, &arena, &uri) : NULL;
 	if (!server) {
 		(void)mp_fail(reterr, MCPOOL_ENOENT, "no server has this resource");
 		return NULL;
@@ -354,7 +354,7 @@ void mp_session_answer_listen(struct mp_request *e, const struct mp_message *m)
 	r = mp_era_open(m, filter, &t);
 	if (r == 0) {
 		take_filter(e, &t);
-		(void)mp_shelf_get_stock(e->session->shelf); /* what later ones are compared with */
+		(void)mp_scope_get_stock(e->session->scope); /* what later ones are compared with */
 		r = write_acknowledgement(e, out);
 	}
 	if (r < 0) {

@@ -120,7 +120,7 @@ static bool explain_unknown(struct mp_request *e, struct mp_str name)
 		struct mp_str tool = find_own_name(name, server);
 
 		if (mp_str_find(name, mp_str_of(server), 0) < 0 ||
-		    !mp_shelf_shows(e->session->shelf, server))
+		    !mp_scope_shows(e->session->scope, server))
 			continue;
 		if (is_filtered(entry, tool)) {
 			mp_request_refuse(

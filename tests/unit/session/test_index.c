@@ -1,5 +1,5 @@
 /*
- * test_stock.c - the lists of all servers under public names, and whose a resource is; and what
+ * test_index.c - the lists of all servers under public names, and whose a resource is; and what
  * servers want agents to know (instructions.c).
  */
 #include "test.h"
@@ -46,10 +46,10 @@ static bool scene_open(struct scene *s, const char *settings)
 
 static const char *name_of(struct scene *s, size_t i)
 {
-	struct mp_stock *stock = mp_shelf_get_stock(s->a.session->shelf);
+	struct mp_index *index = mp_scope_get_stock(s->a.session->scope);
 
-	return stock && i < stock->n[MP_CATALOG_TOOL]
-		       ? stock->wares[MP_CATALOG_TOOL][i]->public_name.p
+	return index && i < index->n[MP_CATALOG_TOOL]
+		       ? index->items[MP_CATALOG_TOOL][i]->public_name.p
 		       : "";
 }
 
@@ -59,19 +59,19 @@ TEST(a_stock_of_offers_at_hand)
 	SCENE(s);
 	const char *names[] = {"a", "b", "c"};
 	struct mp_offer *offers[3] = {NULL};
-	struct mp_stock *stock = NULL;
+	struct mp_index *index = NULL;
 	bool is_right;
 	int r;
 
 	CHECK(scene_open(&s, "{}"));
 	for (size_t i = 0; i < 2; i++)
 		offers[i] = mp_workspace_get_offer(s.f.workspace, i, 0);
-	r = mp_stock_make(MP_NAMING_SERVER, names, offers, 3, &stock);
+	r = mp_index_make(MP_NAMING_SERVER, names, offers, 3, &index);
 	for (size_t i = 0; i < 2; i++)
 		mp_offer_unref(offers[i]);
-	is_right = r == 0 && stock->n[MP_CATALOG_TOOL] == 2 && stock->n_offers == 2 &&
-		   mp_str_eq(stock->wares[MP_CATALOG_TOOL][0]->public_name, MP_STR("a__t"));
-	mp_stock_unref(stock);
+	is_right = r == 0 && index->n[MP_CATALOG_TOOL] == 2 && index->n_offers == 2 &&
+		   mp_str_eq(index->items[MP_CATALOG_TOOL][0]->public_name, MP_STR("a__t"));
+	mp_index_unref(index);
 	CHECK(is_right);
 }
 
@@ -107,18 +107,18 @@ TEST(passthrough_keeps_names_where_they_do_not_collide)
 	CHECK_TEXT(name_of(&s, 0), "t");
 }
 
-/* A stock by hand, for what fleets do not offer. */
-static struct mp_stock stock_of(struct mp_ware **templates, size_t n)
+/* A index by hand, for what fleets do not offer. */
+static struct mp_index stock_of(struct mp_index_item **templates, size_t n)
 {
-	struct mp_stock s = {.refs = 1};
+	struct mp_index s = {.refs = 1};
 
 	mp_map_init(&s.uris, 100);
-	s.wares[MP_CATALOG_TEMPLATE] = templates;
+	s.items[MP_CATALOG_TEMPLATE] = templates;
 	s.n[MP_CATALOG_TEMPLATE] = n;
 	return s;
 }
 
-static void forget_uris(struct mp_stock *s)
+static void forget_uris(struct mp_index *s)
 {
 	mp_map_done(&s->uris);
 }
@@ -130,11 +130,13 @@ TEST(a_resource_is_found_by_list_wrapping_or_template_and_never_guessed)
 	struct mp_catalog_item item = {.name = MP_STR("x:one")}, template = {
 									 .name = MP_STR("t://{id}"),
 								 };
-	struct mp_ware one = {.public_name = MP_STR("x:one"), .server = "a", .item = &item};
-	struct mp_ware wide = {.public_name = MP_STR("t://{id}"), .server = "b", .item = &template};
-	struct mp_ware twin = {.public_name = MP_STR("t://{id}"), .server = "c", .item = &template};
-	struct mp_ware *templates[] = {&wide, &twin};
-	MP_CLEANUP(forget_uris) struct mp_stock s = stock_of(templates, 1);
+	struct mp_index_item one = {.public_name = MP_STR("x:one"), .server = "a", .source = &item};
+	struct mp_index_item wide = {
+		.public_name = MP_STR("t://{id}"), .server = "b", .source = &template};
+	struct mp_index_item twin = {
+		.public_name = MP_STR("t://{id}"), .server = "c", .source = &template};
+	struct mp_index_item *templates[] = {&wide, &twin};
+	MP_CLEANUP(forget_uris) struct mp_index s = stock_of(templates, 1);
 	struct mp_offer no_resources = {0};
 	struct mp_offer *offers[] = {&no_resources, &no_resources};
 	const char *servers[] = {"a", "b"};
@@ -145,33 +147,33 @@ TEST(a_resource_is_found_by_list_wrapping_or_template_and_never_guessed)
 	s.servers = servers;
 	s.n_offers = 2;
 	CHECK_EQ(mp_map_set(&s.uris, MP_STR("x:one"), &one), 0);
-	CHECK_TEXT(mp_stock_find_resource(&s, MP_STR("x:one"), &arena, &uri), "a");
-	CHECK_TEXT(mp_stock_find_resource(&s, MP_STR("t://7"), &arena, &uri), "b");
-	CHECK(mp_stock_find_resource(&s, MP_STR("mcpool://a/y%3Az"), &arena, &uri));
+	CHECK_TEXT(mp_index_find_resource(&s, MP_STR("x:one"), &arena, &uri), "a");
+	CHECK_TEXT(mp_index_find_resource(&s, MP_STR("t://7"), &arena, &uri), "b");
+	CHECK(mp_index_find_resource(&s, MP_STR("mcpool://a/y%3Az"), &arena, &uri));
 	CHECK_STR(uri, "y:z");
-	CHECK(!mp_stock_find_resource(&s, MP_STR("mcpool://nobody/y"), &arena, &uri));
-	CHECK_STR(mp_stock_get_public_uri(&s, "a", MP_STR("x:one"), &arena), "x:one");
+	CHECK(!mp_index_find_resource(&s, MP_STR("mcpool://nobody/y"), &arena, &uri));
+	CHECK_STR(mp_index_get_public_uri(&s, "a", MP_STR("x:one"), &arena), "x:one");
 	s.has_wrapped = true;
-	CHECK_STR(mp_stock_get_public_uri(&s, "a", MP_STR("x:one"), &arena), "x:one");
-	CHECK_STR(mp_stock_get_public_uri(&s, "a", MP_STR("x:two"), &arena), "x:two");
+	CHECK_STR(mp_index_get_public_uri(&s, "a", MP_STR("x:one"), &arena), "x:one");
+	CHECK_STR(mp_index_get_public_uri(&s, "a", MP_STR("x:two"), &arena), "x:two");
 	s.has_wrapped = false;
-	CHECK(!mp_stock_find_resource(&s, MP_STR("y:z"), &arena, &uri));
+	CHECK(!mp_index_find_resource(&s, MP_STR("y:z"), &arena, &uri));
 	s.n[MP_CATALOG_TEMPLATE] = 2; /* two servers could be meant */
-	CHECK(!mp_stock_find_resource(&s, MP_STR("t://7"), &arena, &uri));
+	CHECK(!mp_index_find_resource(&s, MP_STR("t://7"), &arena, &uri));
 	no_resources.hello.offers = MP_OFFERS_RESOURCES;
-	CHECK(!mp_stock_find_resource(&s, MP_STR("y:z"), &arena, &uri));
+	CHECK(!mp_index_find_resource(&s, MP_STR("y:z"), &arena, &uri));
 	s.n_offers = 1; /* the only one there is */
-	CHECK_TEXT(mp_stock_find_resource(&s, MP_STR("y:z"), &arena, &uri), "a");
+	CHECK_TEXT(mp_index_find_resource(&s, MP_STR("y:z"), &arena, &uri), "a");
 }
 
 static bool instructs(struct scene *s, const char *text)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf out;
-	struct mp_shelf *shelf = s->a.session->shelf;
+	struct mp_scope *scope = s->a.session->scope;
 
 	mp_buf_init(&out, MP_KIB(64));
-	REQUIRE(mp_shelf_get_stock(shelf));
-	REQUIRE(mp_instructions_write(shelf, &out) == 0);
+	REQUIRE(mp_scope_get_stock(scope));
+	REQUIRE(mp_instructions_write(scope, &out) == 0);
 	REQUIRE(test_same_text(mp_buf_get(&out), mp_str_of(text), "instructions", __FILE__,
 			       __LINE__));
 	return true;
@@ -180,11 +182,11 @@ static bool instructs(struct scene *s, const char *text)
 /* What the offer of "a" says of itself; the words live as long as the test. */
 static bool set_words(struct scene *s, const char *words)
 {
-	struct mp_stock *stock = mp_shelf_get_stock(s->a.session->shelf);
+	struct mp_index *index = mp_scope_get_stock(s->a.session->scope);
 
-	REQUIRE(stock && stock->n_offers == 2);
-	stock->offers[0]->hello.instructions = mp_str_of(words);
-	stock->offers[1]->hello.instructions = MP_STR("");
+	REQUIRE(index && index->n_offers == 2);
+	index->offers[0]->hello.instructions = mp_str_of(words);
+	index->offers[1]->hello.instructions = MP_STR("");
 	return true;
 }
 
@@ -280,7 +282,7 @@ HEAVY_TEST(long_uris_of_one_server_leave_the_others_theirs)
 	char *many = make_resources(URIS, 4000), names[SERVERS][8];
 	const char *servers[SERVERS];
 	struct mp_offer *offers[SERVERS] = {NULL};
-	struct mp_stock *stock = NULL;
+	struct mp_index *index = NULL;
 	bool is_right;
 
 	fleet_get(&s.f, "a")->resources = many;
@@ -299,11 +301,11 @@ HEAVY_TEST(long_uris_of_one_server_leave_the_others_theirs)
 			offers[i] = mp_workspace_get_offer(s.f.workspace, 1, 0);
 	}
 	is_right = is_right && offers[0] && offers[1] &&
-		   mp_stock_make(MP_NAMING_SERVER, servers, offers, SERVERS, &stock) == 0 &&
-		   stock->n[MP_CATALOG_RESOURCE] > SERVERS &&
-		   stock->n[MP_CATALOG_RESOURCE] < URIS + SERVERS - 1 &&
-		   mp_map_has(&stock->uris, MP_STR("mcpool://s63/mcpool%3A%2F%2Fshort"));
-	mp_stock_unref(stock);
+		   mp_index_make(MP_NAMING_SERVER, servers, offers, SERVERS, &index) == 0 &&
+		   index->n[MP_CATALOG_RESOURCE] > SERVERS &&
+		   index->n[MP_CATALOG_RESOURCE] < URIS + SERVERS - 1 &&
+		   mp_map_has(&index->uris, MP_STR("mcpool://s63/mcpool%3A%2F%2Fshort"));
+	mp_index_unref(index);
 	for (int i = 0; i < SERVERS; i++)
 		mp_offer_unref(offers[i]);
 	free(many);

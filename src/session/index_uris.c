@@ -1,5 +1,5 @@
 /*
- * stock_uris.c - whose resource a URI is, and what an agent calls a server's URI. One server must
+ * index_uris.c - whose resource a URI is, and what an agent calls a server's URI. One server must
  * not get what is read from another (V39): where two could be meant none is, and a link that could
  * lead elsewhere is wrapped.
  */
@@ -9,7 +9,7 @@
 #include "session/parts.h"
 #include "session/uris.h"
 
-static const char *find_server(const struct mp_stock *s, struct mp_str name)
+static const char *find_server(const struct mp_index *s, struct mp_str name)
 {
 	for (size_t i = 0; i < s->n_offers; i++)
 		if (mp_str_eq(mp_str_of(s->servers[i]), name))
@@ -17,7 +17,7 @@ static const char *find_server(const struct mp_stock *s, struct mp_str name)
 	return NULL;
 }
 
-static const char *find_wrapped(const struct mp_stock *s, struct mp_str uri, struct mp_arena *arena,
+static const char *find_wrapped(const struct mp_index *s, struct mp_str uri, struct mp_arena *arena,
 				struct mp_str *ret_uri)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf parts;
@@ -34,14 +34,14 @@ static const char *find_wrapped(const struct mp_stock *s, struct mp_str uri, str
 }
 
 /* The only server of whose templates one fits, wrapped or not; two of them: none. */
-static const char *find_by_template(const struct mp_stock *s, struct mp_str uri)
+static const char *find_by_template(const struct mp_index *s, struct mp_str uri)
 {
 	const char *found = NULL;
 
 	for (size_t i = 0; i < s->n[MP_CATALOG_TEMPLATE]; i++) {
-		const struct mp_ware *w = s->wares[MP_CATALOG_TEMPLATE][i];
+		const struct mp_index_item *w = s->items[MP_CATALOG_TEMPLATE][i];
 
-		if (!mp_uri_matches(w->item->name, uri))
+		if (!mp_uri_matches(w->source->name, uri))
 			continue;
 		if (found && strcmp(found, w->server) != 0)
 			return NULL;
@@ -50,7 +50,7 @@ static const char *find_by_template(const struct mp_stock *s, struct mp_str uri)
 	return found;
 }
 
-static const char *find_only(const struct mp_stock *s)
+static const char *find_only(const struct mp_index *s)
 {
 	const char *found = NULL;
 	size_t n = 0;
@@ -63,13 +63,13 @@ static const char *find_only(const struct mp_stock *s)
 	return n == 1 ? found : NULL;
 }
 
-const char *mp_stock_find_resource(const struct mp_stock *s, struct mp_str uri,
+const char *mp_index_find_resource(const struct mp_index *s, struct mp_str uri,
 				   struct mp_arena *arena, struct mp_str *ret_uri)
 {
-	const struct mp_ware *w = mp_map_get(&s->uris, uri);
+	const struct mp_index_item *w = mp_map_get(&s->uris, uri);
 	const char *server;
 
-	*ret_uri = w ? w->item->name : uri;
+	*ret_uri = w ? w->source->name : uri;
 	if (w)
 		return w->server;
 	if (mp_uri_is_wrapped(uri))
@@ -89,10 +89,10 @@ static struct mp_str wrap_uri(const char *server, struct mp_str uri, struct mp_a
 	return kept ? (struct mp_str){kept, text.len} : uri;
 }
 
-static bool fits_template(const struct mp_stock *s, struct mp_str uri)
+static bool fits_template(const struct mp_index *s, struct mp_str uri)
 {
 	for (size_t i = 0; i < s->n[MP_CATALOG_TEMPLATE]; i++)
-		if (mp_uri_matches(s->wares[MP_CATALOG_TEMPLATE][i]->item->name, uri))
+		if (mp_uri_matches(s->items[MP_CATALOG_TEMPLATE][i]->source->name, uri))
 			return true;
 	return false;
 }
@@ -104,7 +104,7 @@ static bool is_web(struct mp_str uri)
 }
 
 /* Would this URI, as it is, be read from another server, or could it be? */
-static bool may_go_astray(const struct mp_stock *s, const char *server, struct mp_str uri)
+static bool may_go_astray(const struct mp_index *s, const char *server, struct mp_str uri)
 {
 	const char *only;
 
@@ -114,16 +114,16 @@ static bool may_go_astray(const struct mp_stock *s, const char *server, struct m
 	return only && strcmp(only, server) != 0;
 }
 
-bool mp_stock_has_foreign_uris(const struct mp_stock *s)
+bool mp_index_has_foreign_uris(const struct mp_index *s)
 {
 	return s->has_wrapped ||
 	       (s->n_offers > 1 && s->n[MP_CATALOG_RESOURCE] + s->n[MP_CATALOG_TEMPLATE] > 0);
 }
 
-struct mp_str mp_stock_get_public_uri(const struct mp_stock *s, const char *server,
+struct mp_str mp_index_get_public_uri(const struct mp_index *s, const char *server,
 				      struct mp_str uri, struct mp_arena *arena)
 {
-	const struct mp_ware *w = mp_map_get(&s->uris, uri);
+	const struct mp_index_item *w = mp_map_get(&s->uris, uri);
 	struct mp_str wrapped;
 
 	if (w && !w->is_wrapped && strcmp(w->server, server) == 0)

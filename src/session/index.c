@@ -1,5 +1,5 @@
 /*
- * stock.c - what there is at one moment: the lists of all servers under public names, sorted.
+ * index.c - what there is at one moment: the lists of all servers under public names, sorted.
  */
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@ static bool is_offered(struct mp_workspace *v, size_t i, mp_id session)
 	return state != MP_STATUS_DISABLED && state != MP_STATUS_NEEDS_APPROVAL;
 }
 
-static int make_room(struct mp_stock *s, size_t servers)
+static int make_room(struct mp_index *s, size_t servers)
 {
 	s->configured = mp_arena_alloc_array(&s->arena, servers + 1, sizeof(char *));
 	s->is_late = mp_arena_alloc_array(&s->arena, servers + 1, sizeof(bool));
@@ -31,8 +31,8 @@ static int make_room(struct mp_stock *s, size_t servers)
 		       : mp_arena_get_error(&s->arena);
 }
 
-/* The reference is the stock's from now on. */
-static int add_offer(struct mp_stock *s, const char *server, struct mp_offer *offer)
+/* The reference is the index's from now on. */
+static int add_offer(struct mp_index *s, const char *server, struct mp_offer *offer)
 {
 	s->offers[s->n_offers] = offer;
 	s->servers[s->n_offers] = mp_arena_dup(&s->arena, mp_str_of(server));
@@ -40,7 +40,7 @@ static int add_offer(struct mp_stock *s, const char *server, struct mp_offer *of
 }
 
 /* It has no list yet, and may have one soon. */
-static int add_server(struct mp_stock *s, const char *server, bool is_late)
+static int add_server(struct mp_index *s, const char *server, bool is_late)
 {
 	size_t i = s->n_configured++;
 
@@ -50,17 +50,17 @@ static int add_server(struct mp_stock *s, const char *server, bool is_late)
 	return s->configured[i] ? 0 : mp_arena_get_error(&s->arena);
 }
 
-static int gather_offers(struct mp_stock *s, const struct mp_shelf *shelf)
+static int gather_offers(struct mp_index *s, const struct mp_scope *scope)
 {
-	size_t n = mp_workspace_count(shelf->workspace);
+	size_t n = mp_workspace_count(scope->workspace);
 	int r = make_room(s, n);
 
 	for (size_t i = 0; i < n && r == 0; i++) {
-		const char *name = mp_workspace_get_entry(shelf->workspace, i)->name;
-		bool is_shown = mp_shelf_shows(shelf, name) &&
-				is_offered(shelf->workspace, i, shelf->session);
+		const char *name = mp_workspace_get_entry(scope->workspace, i)->name;
+		bool is_shown = mp_scope_shows(scope, name) &&
+				is_offered(scope->workspace, i, scope->session);
 		struct mp_offer *offer =
-			is_shown ? mp_workspace_get_offer(shelf->workspace, i, shelf->session)
+			is_shown ? mp_workspace_get_offer(scope->workspace, i, scope->session)
 				 : NULL;
 
 		if (offer)
@@ -69,55 +69,55 @@ static int gather_offers(struct mp_stock *s, const struct mp_shelf *shelf)
 			r = add_server(
 				s, name,
 				is_shown && !offer &&
-					mp_gate_is_unknown(shelf->workspace, i, shelf->session));
+					mp_gate_is_unknown(scope->workspace, i, scope->session));
 	}
 	return r;
 }
 
 /* Names of the agent's own choice may be the server's or ours. */
-static bool is_wanted(const struct mp_shelf *shelf, const struct mp_entry *e, struct mp_str tool)
+static bool is_wanted(const struct mp_scope *scope, const struct mp_entry *e, struct mp_str tool)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf public;
-	enum mp_naming style = mp_shelf_get_naming(shelf);
+	enum mp_naming style = mp_scope_get_naming(scope);
 	const struct mp_bind_list none = {0};
 
 	mp_buf_init(&public, MP_KIB(4));
 	if (!mp_filter_lets_pass(&e->tools_allowed, &e->tools_denied, tool))
 		return false;
-	return mp_filter_lets_pass(&shelf->tools, &none, tool) ||
+	return mp_filter_lets_pass(&scope->tools, &none, tool) ||
 	       (mp_names_make(style, mp_str_of(e->name), tool, &public) == 0 &&
-		mp_filter_lets_pass(&shelf->tools, &none, mp_buf_get(&public)));
+		mp_filter_lets_pass(&scope->tools, &none, mp_buf_get(&public)));
 }
 
-static struct mp_ware *add_ware(struct mp_stock *s, enum mp_catalog_kind kind, size_t offer,
-				const struct mp_catalog_item *item)
+static struct mp_index_item *add_ware(struct mp_index *s, enum mp_catalog_kind kind, size_t offer,
+				      const struct mp_catalog_item *item)
 {
-	struct mp_ware *w = mp_arena_alloc(&s->arena, sizeof(*w));
+	struct mp_index_item *w = mp_arena_alloc(&s->arena, sizeof(*w));
 
 	if (!w)
 		return NULL;
-	*w = (struct mp_ware){
+	*w = (struct mp_index_item){
 		.public_name = item->name,
 		.server = s->servers[offer],
 		.offer = offer,
-		.item = item,
+		.source = item,
 		.era = s->offers[offer]->hello.era,
 		.is_task = kind == MP_CATALOG_TOOL && mp_task_is_required(item->json),
 	};
-	s->wares[kind][s->n[kind]++] = w;
+	s->items[kind][s->n[kind]++] = w;
 	return w;
 }
 
-static int add_list(struct mp_stock *s, const struct mp_shelf *shelf, enum mp_catalog_kind kind,
+static int add_list(struct mp_index *s, const struct mp_scope *scope, enum mp_catalog_kind kind,
 		    size_t offer)
 {
 	const struct mp_catalog_list *list = &s->offers[offer]->lists[kind]->list;
-	ptrdiff_t at = shelf ? mp_workspace_find(shelf->workspace, s->servers[offer]) : -1;
+	ptrdiff_t at = scope ? mp_workspace_find(scope->workspace, s->servers[offer]) : -1;
 	const struct mp_entry *e =
-		at < 0 ? NULL : mp_workspace_get_entry(shelf->workspace, (size_t)at);
+		at < 0 ? NULL : mp_workspace_get_entry(scope->workspace, (size_t)at);
 
 	for (size_t i = 0; i < list->n; i++) {
-		if (kind == MP_CATALOG_TOOL && e && !is_wanted(shelf, e, list->items[i].name))
+		if (kind == MP_CATALOG_TOOL && e && !is_wanted(scope, e, list->items[i].name))
 			continue;
 		if (!add_ware(s, kind, offer, &list->items[i]))
 			return mp_arena_get_error(&s->arena);
@@ -125,30 +125,30 @@ static int add_list(struct mp_stock *s, const struct mp_shelf *shelf, enum mp_ca
 	return 0;
 }
 
-static int gather(struct mp_stock *s, const struct mp_shelf *shelf, enum mp_catalog_kind kind)
+static int gather(struct mp_index *s, const struct mp_scope *scope, enum mp_catalog_kind kind)
 {
 	size_t n = 0;
 	int r = 0;
 
 	for (size_t i = 0; i < s->n_offers; i++)
 		n += s->offers[i]->lists[kind]->list.n;
-	s->wares[kind] = mp_arena_alloc_array(&s->arena, n + 1, sizeof(struct mp_ware *));
-	if (!s->wares[kind])
+	s->items[kind] = mp_arena_alloc_array(&s->arena, n + 1, sizeof(struct mp_index_item *));
+	if (!s->items[kind])
 		return mp_arena_get_error(&s->arena);
 	for (size_t i = 0; i < s->n_offers && r == 0; i++)
-		r = add_list(s, shelf, kind, i);
+		r = add_list(s, scope, kind, i);
 	return r;
 }
 
 /* --- public names ---------------------------------------------------------------------------- */
 
-static struct mp_names **get_names(struct mp_stock *s, enum mp_catalog_kind kind)
+static struct mp_names **get_names(struct mp_index *s, enum mp_catalog_kind kind)
 {
 	return kind == MP_CATALOG_TOOL ? &s->tools : &s->prompts;
 }
 
 /* Rows come back sorted; a name that a server has twice is its first. */
-static int add_names(struct mp_stock *s, enum mp_catalog_kind kind, enum mp_naming style,
+static int add_names(struct mp_index *s, enum mp_catalog_kind kind, enum mp_naming style,
 		     const struct mp_names_rules *rules)
 {
 	struct mp_names *names = *get_names(s, kind) = mp_names_new(style);
@@ -156,9 +156,9 @@ static int add_names(struct mp_stock *s, enum mp_catalog_kind kind, enum mp_nami
 
 	mp_names_set_rules(names, rules);
 	for (size_t i = 0; i < s->n[kind] && r >= 0; i++) {
-		struct mp_ware *w = s->wares[kind][i];
+		struct mp_index_item *w = s->items[kind][i];
 
-		r = mp_names_add(names, mp_str_of(w->server), w->item->name, w);
+		r = mp_names_add(names, mp_str_of(w->server), w->source->name, w);
 		r = r == MCPOOL_EEXIST ? 0 : r;
 	}
 	if (r == 0)
@@ -169,64 +169,64 @@ static int add_names(struct mp_stock *s, enum mp_catalog_kind kind, enum mp_nami
 	for (size_t i = 0; i < s->n[kind]; i++) {
 		const struct mp_name *row = mp_names_get(names, i);
 
-		s->wares[kind][i] = row->u;
-		s->wares[kind][i]->public_name = row->public_name;
+		s->items[kind][i] = row->u;
+		s->items[kind][i]->public_name = row->public_name;
 	}
 	return 0;
 }
 
-/* With a shelf: what its names meant until now, and in earlier runs of the hub. */
-static int give_names(struct mp_stock *s, const struct mp_shelf *shelf, enum mp_catalog_kind kind,
+/* With a scope: what its names meant until now, and in earlier runs of the hub. */
+static int give_names(struct mp_index *s, const struct mp_scope *scope, enum mp_catalog_kind kind,
 		      enum mp_naming style)
 {
 	struct mp_names_rules rules = {
 		.servers = s->configured, .is_late = s->is_late, .n_servers = s->n_configured};
-	const struct mp_config_set *set = shelf ? mp_workspace_get_set(shelf->workspace) : NULL;
+	const struct mp_config_set *set = scope ? mp_workspace_get_set(scope->workspace) : NULL;
 	struct mp_held held;
 	int r;
 
-	mp_held_init(&held, shelf ? shelf->sessions->o.db : NULL, set ? mp_held_get_root(set) : "",
+	mp_held_init(&held, scope ? scope->sessions->o.db : NULL, set ? mp_held_get_root(set) : "",
 		     style, (int)kind);
 	held.servers = s->configured;
 	held.n_servers = s->n_configured;
 	rules.get_holder = mp_held_get_holder;
 	rules.u = &held;
-	if (shelf && shelf->stock && shelf->stock->style == style)
-		rules.before = *get_names(shelf->stock, kind);
+	if (scope && scope->index && scope->index->style == style)
+		rules.before = *get_names(scope->index, kind);
 	r = add_names(s, kind, style, &rules);
-	if (r == 0 && shelf && shelf->servers.n == 0 && shelf->tools.n == 0)
-		mp_held_note(&held, *get_names(s, kind), &shelf->sessions->noted);
+	if (r == 0 && scope && scope->servers.n == 0 && scope->tools.n == 0)
+		mp_held_note(&held, *get_names(s, kind), &scope->sessions->noted);
 	mp_held_done(&held);
 	return r;
 }
 
 static int compare_wares(const void *a, const void *b)
 {
-	const struct mp_ware *x = *(const struct mp_ware *const *)a;
-	const struct mp_ware *y = *(const struct mp_ware *const *)b;
+	const struct mp_index_item *x = *(const struct mp_index_item *const *)a;
+	const struct mp_index_item *y = *(const struct mp_index_item *const *)b;
 	int r = mp_str_compare(x->public_name, y->public_name);
 
 	return r ? r : strcmp(x->server, y->server);
 }
 
-static void sort(struct mp_stock *s, enum mp_catalog_kind kind)
+static void sort(struct mp_index *s, enum mp_catalog_kind kind)
 {
-	qsort(s->wares[kind], s->n[kind], sizeof(struct mp_ware *), compare_wares);
+	qsort(s->items[kind], s->n[kind], sizeof(struct mp_index_item *), compare_wares);
 }
 
-static bool is_twin(const struct mp_ware *a, const struct mp_ware *b)
+static bool is_twin(const struct mp_index_item *a, const struct mp_index_item *b)
 {
-	return mp_str_eq(a->item->name, b->item->name) && strcmp(a->server, b->server) != 0;
+	return mp_str_eq(a->source->name, b->source->name) && strcmp(a->server, b->server) != 0;
 }
 
-static int wrap(struct mp_stock *s, struct mp_ware *w, bool is_template)
+static int wrap(struct mp_index *s, struct mp_index_item *w, bool is_template)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
 	char *kept;
 	int r;
 
 	mp_buf_init(&text, MP_LIMIT_MESSAGE);
-	r = mp_uri_wrap(mp_str_of(w->server), w->item->name, is_template, &text);
+	r = mp_uri_wrap(mp_str_of(w->server), w->source->name, is_template, &text);
 	if (r < 0)
 		return r;
 	s->wrapped[w->offer] += text.len;
@@ -245,19 +245,19 @@ static int wrap(struct mp_stock *s, struct mp_ware *w, bool is_template)
  * They stand side by side: those of one URI are wrapped, all of them. A URI that looks like one of
  * ours is always wrapped, or it would be taken for another server's (V39).
  */
-static int wrap_twins(struct mp_stock *s, enum mp_catalog_kind kind)
+static int wrap_twins(struct mp_index *s, enum mp_catalog_kind kind)
 {
-	struct mp_ware **w = s->wares[kind];
+	struct mp_index_item **w = s->items[kind];
 	int r = 0;
 
 	for (size_t i = 0; i < s->n[kind] && r == 0; i++)
-		if (mp_uri_is_wrapped(w[i]->item->name) || (i > 0 && is_twin(w[i - 1], w[i])) ||
+		if (mp_uri_is_wrapped(w[i]->source->name) || (i > 0 && is_twin(w[i - 1], w[i])) ||
 		    (i + 1 < s->n[kind] && is_twin(w[i + 1], w[i])))
 			r = wrap(s, w[i], kind == MP_CATALOG_TEMPLATE);
 	return r;
 }
 
-static int give_uris(struct mp_stock *s, enum mp_catalog_kind kind)
+static int give_uris(struct mp_index *s, enum mp_catalog_kind kind)
 {
 	size_t n = 0;
 	int r;
@@ -266,40 +266,40 @@ static int give_uris(struct mp_stock *s, enum mp_catalog_kind kind)
 	r = wrap_twins(s, kind);
 	sort(s, kind);
 	for (size_t i = 0; i < s->n[kind] && r == 0; i++) {
-		struct mp_ware *w = s->wares[kind][i];
+		struct mp_index_item *w = s->items[kind][i];
 
 		if (w->is_left_out || mp_map_has(&s->uris, w->public_name))
 			continue; /* a server's list that has it twice */
 		r = mp_map_set(&s->uris, w->public_name, w);
-		s->wares[kind][n++] = w;
+		s->items[kind][n++] = w;
 	}
 	s->n[kind] = n;
 	return r;
 }
 
-static void digest(struct mp_stock *s, enum mp_catalog_kind kind)
+static void digest(struct mp_index *s, enum mp_catalog_kind kind)
 {
 	struct mp_digest *d = mp_digest_new();
 
 	for (size_t i = 0; i < s->n[kind]; i++) {
-		mp_digest_add(d, s->wares[kind][i]->public_name);
-		mp_digest_add(d, s->wares[kind][i]->item->json);
+		mp_digest_add(d, s->items[kind][i]->public_name);
+		mp_digest_add(d, s->items[kind][i]->source->json);
 	}
 	mp_digest_finish(d, s->digest[kind]);
 }
 
-/* shelf: whose filters count; NULL: nobody's. */
-static int fill(struct mp_stock *s, const struct mp_shelf *shelf, enum mp_naming style)
+/* scope: whose filters count; NULL: nobody's. */
+static int fill(struct mp_index *s, const struct mp_scope *scope, enum mp_naming style)
 {
 	int r = 0;
 
 	s->style = style;
 	for (int kind = 0; kind < MP_CATALOG_COUNT && r == 0; kind++)
-		r = gather(s, shelf, (enum mp_catalog_kind)kind);
+		r = gather(s, scope, (enum mp_catalog_kind)kind);
 	if (r == 0)
-		r = give_names(s, shelf, MP_CATALOG_TOOL, style);
+		r = give_names(s, scope, MP_CATALOG_TOOL, style);
 	if (r == 0)
-		r = give_names(s, shelf, MP_CATALOG_PROMPT, style);
+		r = give_names(s, scope, MP_CATALOG_PROMPT, style);
 	if (r == 0)
 		r = give_uris(s, MP_CATALOG_RESOURCE);
 	if (r == 0)
@@ -309,9 +309,9 @@ static int fill(struct mp_stock *s, const struct mp_shelf *shelf, enum mp_naming
 	return r;
 }
 
-static struct mp_stock *make_stock(void)
+static struct mp_index *make_stock(void)
 {
-	struct mp_stock *s = mp_alloc(sizeof(*s));
+	struct mp_index *s = mp_alloc(sizeof(*s));
 
 	s->refs = 1;
 	mp_arena_init(&s->arena, (size_t)4 * MP_LIMIT_ARENA);
@@ -319,30 +319,30 @@ static struct mp_stock *make_stock(void)
 	return s;
 }
 
-static int hand_out(struct mp_stock *s, int r, struct mp_stock **ret)
+static int hand_out(struct mp_index *s, int r, struct mp_index **ret)
 {
 	if (r < 0)
-		mp_stock_unref(s);
+		mp_index_unref(s);
 	else
 		*ret = s;
 	return r;
 }
 
-int mp_stock_take(const struct mp_shelf *shelf, struct mp_stock **ret)
+int mp_index_take(const struct mp_scope *scope, struct mp_index **ret)
 {
-	enum mp_naming style = mp_shelf_get_naming(shelf);
-	struct mp_stock *s = make_stock();
-	int r = gather_offers(s, shelf);
+	enum mp_naming style = mp_scope_get_naming(scope);
+	struct mp_index *s = make_stock();
+	int r = gather_offers(s, scope);
 
 	if (r == 0)
-		r = fill(s, shelf, style);
+		r = fill(s, scope, style);
 	return hand_out(s, r, ret);
 }
 
-int mp_stock_make(enum mp_naming style, const char *const *servers, struct mp_offer *const *offers,
-		  size_t n, struct mp_stock **ret)
+int mp_index_make(enum mp_naming style, const char *const *servers, struct mp_offer *const *offers,
+		  size_t n, struct mp_index **ret)
 {
-	struct mp_stock *s = make_stock();
+	struct mp_index *s = make_stock();
 	int r = make_room(s, n);
 
 	for (size_t i = 0; i < n && r == 0; i++) {
@@ -356,7 +356,7 @@ int mp_stock_make(enum mp_naming style, const char *const *servers, struct mp_of
 	return hand_out(s, r, ret);
 }
 
-struct mp_stock *mp_stock_unref(struct mp_stock *s)
+struct mp_index *mp_index_unref(struct mp_index *s)
 {
 	if (!s || --s->refs > 0)
 		return NULL;
@@ -371,8 +371,8 @@ struct mp_stock *mp_stock_unref(struct mp_stock *s)
 
 /* --- finding --------------------------------------------------------------------------------- */
 
-const struct mp_ware *mp_stock_find(const struct mp_stock *s, enum mp_catalog_kind kind,
-				    struct mp_str name, size_t *ret_candidates)
+const struct mp_index_item *mp_index_find(const struct mp_index *s, enum mp_catalog_kind kind,
+					  struct mp_str name, size_t *ret_candidates)
 {
 	const struct mp_names *names = kind == MP_CATALOG_TOOL ? s->tools : s->prompts;
 	const struct mp_name *row;

@@ -1,8 +1,8 @@
 /*
- * shelf.c - who sees the same, shares it: the gate, the present stock, and who is told when it
+ * scope.c - who sees the same, shares it: the gate, the present index, and who is told when it
  * differs.
  */
-#include "session/shelf.h"
+#include "session/scope.h"
 
 #include <string.h>
 
@@ -39,16 +39,16 @@ static bool is_same_list(const struct mp_bind_list *a, const char *const *items,
 	return true;
 }
 
-bool mp_shelf_shows(const struct mp_shelf *s, const char *server)
+bool mp_scope_shows(const struct mp_scope *s, const char *server)
 {
 	const struct mp_bind_list none = {0};
 
 	return mp_filter_lets_pass(&s->servers, &none, mp_str_of(server));
 }
 
-/* --- stock ----------------------------------------------------------------------------------- */
+/* --- index ----------------------------------------------------------------------------------- */
 
-static unsigned compare(const struct mp_stock *a, const struct mp_stock *b)
+static unsigned compare(const struct mp_index *a, const struct mp_index *b)
 {
 	unsigned differ = 0;
 
@@ -59,7 +59,7 @@ static unsigned compare(const struct mp_stock *a, const struct mp_stock *b)
 }
 
 /* Once for each name: sessions come and go. */
-static void tell_collision(struct mp_shelf *s, const struct mp_name *n)
+static void tell_collision(struct mp_scope *s, const struct mp_name *n)
 {
 	struct mp_pool *pool = mp_workspace_get_pool(s->workspace);
 	struct mp_map *told = &s->sessions->told;
@@ -79,40 +79,40 @@ static void tell_collision(struct mp_shelf *s, const struct mp_name *n)
 		 MP_STR_ARGS(n->server), MP_STR_ARGS(n->public_name));
 }
 
-static void tell_collisions(struct mp_shelf *s, const struct mp_names *names)
+static void tell_collisions(struct mp_scope *s, const struct mp_names *names)
 {
 	for (size_t i = 0; i < mp_names_count(names); i++)
 		if (mp_names_get(names, i)->collides)
 			tell_collision(s, mp_names_get(names, i));
 }
 
-static void restock(struct mp_shelf *s)
+static void restock(struct mp_scope *s)
 {
-	struct mp_stock *now, *was = s->stock;
+	struct mp_index *now, *was = s->index;
 	unsigned differ;
 
-	if (mp_stock_take(s, &now) < 0)
+	if (mp_index_take(s, &now) < 0)
 		return; /* what was there is better than nothing */
-	s->stock = now;
+	s->index = now;
 	tell_collisions(s, now->tools);
 	tell_collisions(s, now->prompts);
 	differ = was ? compare(was, now) : 0;
-	mp_stock_unref(was);
+	mp_index_unref(was);
 	if (!differ)
 		return;
 	MP_LIST_WALK(&s->users, link) {
-		struct mp_session *session = mp_container_of(link, struct mp_session, shelf_link);
+		struct mp_session *session = mp_container_of(link, struct mp_session, scope_link);
 
 		mp_session_renew_subscriptions(session);
 		mp_session_tell_changed(session, differ);
 	}
 }
 
-struct mp_stock *mp_shelf_get_stock(struct mp_shelf *s)
+struct mp_index *mp_scope_get_stock(struct mp_scope *s)
 {
-	if (!s->stock)
+	if (!s->index)
 		restock(s);
-	return s->stock;
+	return s->index;
 }
 
 /* --- waiting --------------------------------------------------------------------------------- */
@@ -122,13 +122,13 @@ static struct mp_request *request_of(struct mp_link *link)
 	return mp_container_of(link, struct mp_request, wait_link);
 }
 
-static bool is_late(struct mp_shelf *s, size_t i)
+static bool is_late(struct mp_scope *s, size_t i)
 {
-	return mp_shelf_shows(s, mp_workspace_get_entry(s->workspace, i)->name) &&
+	return mp_scope_shows(s, mp_workspace_get_entry(s->workspace, i)->name) &&
 	       mp_gate_is_unknown(s->workspace, i, s->session);
 }
 
-bool mp_shelf_is_ready(struct mp_shelf *s, bool patiently)
+bool mp_scope_is_ready(struct mp_scope *s, bool patiently)
 {
 	if (s->gate)
 		return false;
@@ -138,7 +138,7 @@ bool mp_shelf_is_ready(struct mp_shelf *s, bool patiently)
 	return true;
 }
 
-static void wake(struct mp_shelf *s)
+static void wake(struct mp_scope *s)
 {
 	MP_LIST_WALK(&s->waiting, link)
 		mp_session_look_again(request_of(link));
@@ -146,16 +146,16 @@ static void wake(struct mp_shelf *s)
 
 static void look_again(void *u)
 {
-	struct mp_shelf *s = u;
+	struct mp_scope *s = u;
 
 	s->refs++; /* whoever is told may leave */
-	if (s->stock)
+	if (s->index)
 		restock(s);
 	wake(s);
-	mp_shelf_unref(s);
+	mp_scope_unref(s);
 }
 
-void mp_shelf_touch(struct mp_shelf *s)
+void mp_scope_touch(struct mp_scope *s)
 {
 	mp_loop_unpost(s->sessions->loop, &s->task);
 	mp_loop_post(s->sessions->loop, &s->task);
@@ -163,13 +163,13 @@ void mp_shelf_touch(struct mp_shelf *s)
 
 static void gate_is_open(void *u)
 {
-	struct mp_shelf *s = u;
+	struct mp_scope *s = u;
 
 	s->gate = mp_gate_free(s->gate);
-	mp_shelf_touch(s);
+	mp_scope_touch(s);
 }
 
-static void open_gate(struct mp_shelf *s)
+static void open_gate(struct mp_scope *s)
 {
 	const struct mp_startup *startup = &mp_workspace_get_set(s->workspace)->settings.startup;
 	size_t n = mp_workspace_count(s->workspace);
@@ -185,7 +185,7 @@ static void open_gate(struct mp_shelf *s)
 		s->only = mp_alloc(n + 1);
 		for (size_t i = 0; i < n; i++)
 			s->only[i] =
-				mp_shelf_shows(s, mp_workspace_get_entry(s->workspace, i)->name);
+				mp_scope_shows(s, mp_workspace_get_entry(s->workspace, i)->name);
 	}
 	o.only = s->only;
 	s->gate = mp_gate_open(s->workspace, &o, gate_is_open, s);
@@ -206,17 +206,17 @@ static int get_naming(const struct mp_narrowing *n)
 	return n->naming ? mp_naming_find(mp_str_of(n->naming)) : -1;
 }
 
-enum mp_naming mp_shelf_get_naming(const struct mp_shelf *s)
+enum mp_naming mp_scope_get_naming(const struct mp_scope *s)
 {
 	return (enum mp_naming)(
 		s->naming >= 0 ? s->naming : mp_workspace_get_set(s->workspace)->settings.naming);
 }
 
-static struct mp_shelf *find(struct mp_sessions *l, struct mp_workspace *v,
+static struct mp_scope *find(struct mp_sessions *l, struct mp_workspace *v,
 			     const struct mp_narrowing *n, mp_id session)
 {
-	MP_LIST_EACH(&l->shelves, link) {
-		struct mp_shelf *s = mp_container_of(link, struct mp_shelf, link);
+	MP_LIST_EACH(&l->scopes, link) {
+		struct mp_scope *s = mp_container_of(link, struct mp_scope, link);
 
 		if (s->workspace == v && s->session == session && s->naming == get_naming(n) &&
 		    is_same_list(&s->servers, n->servers, n->n_servers) &&
@@ -226,11 +226,11 @@ static struct mp_shelf *find(struct mp_sessions *l, struct mp_workspace *v,
 	return NULL;
 }
 
-struct mp_shelf *mp_shelf_get(struct mp_sessions *l, struct mp_workspace *v,
+struct mp_scope *mp_scope_get(struct mp_sessions *l, struct mp_workspace *v,
 			      const struct mp_narrowing *n, mp_id session)
 {
 	mp_id whose = has_private_servers(v) ? session : 0;
-	struct mp_shelf *s = find(l, v, n, whose);
+	struct mp_scope *s = find(l, v, n, whose);
 
 	if (s) {
 		s->refs++;
@@ -248,12 +248,12 @@ struct mp_shelf *mp_shelf_get(struct mp_sessions *l, struct mp_workspace *v,
 	mp_list_init(&s->waiting);
 	mp_task_init(&s->task, look_again, s);
 	mp_timer_init(&s->timer, l->loop, look_again, s);
-	mp_list_append(&l->shelves, &s->link);
+	mp_list_append(&l->scopes, &s->link);
 	open_gate(s);
 	return s;
 }
 
-struct mp_shelf *mp_shelf_unref(struct mp_shelf *s)
+struct mp_scope *mp_scope_unref(struct mp_scope *s)
 {
 	if (!s || --s->refs > 0)
 		return NULL;
@@ -261,15 +261,15 @@ struct mp_shelf *mp_shelf_unref(struct mp_shelf *s)
 	mp_timer_stop(&s->timer);
 	mp_gate_free(s->gate);
 	mp_free(s->only);
-	mp_list_remove(&s->sessions->shelves, &s->link);
-	mp_stock_unref(s->stock);
+	mp_list_remove(&s->sessions->scopes, &s->link);
+	mp_index_unref(s->index);
 	free_list(&s->servers);
 	free_list(&s->tools);
 	return mp_free(s);
 }
 
 /* Its requests wait there, and what it was told last is what the next list is compared with. */
-static void move_session(struct mp_session *session, struct mp_shelf *from)
+static void move_session(struct mp_session *session, struct mp_scope *from)
 {
 	struct mp_narrowing n = {
 		.servers = from->servers.items,
@@ -279,11 +279,11 @@ static void move_session(struct mp_session *session, struct mp_shelf *from)
 		.naming =
 			from->naming < 0 ? NULL : mp_naming_get_word((enum mp_naming)from->naming),
 	};
-	struct mp_shelf *to = mp_shelf_get(from->sessions, from->workspace, &n, session->id);
+	struct mp_scope *to = mp_scope_get(from->sessions, from->workspace, &n, session->id);
 
-	if (!to->stock && from->stock) {
-		to->stock = from->stock;
-		to->stock->refs++;
+	if (!to->index && from->index) {
+		to->index = from->index;
+		to->index->refs++;
 	}
 	MP_LIST_WALK(&from->waiting, link) {
 		if (request_of(link)->session != session)
@@ -291,14 +291,14 @@ static void move_session(struct mp_session *session, struct mp_shelf *from)
 		mp_list_remove(&from->waiting, link);
 		mp_list_append(&to->waiting, link);
 	}
-	mp_list_remove(&from->users, &session->shelf_link);
-	mp_list_append(&to->users, &session->shelf_link);
-	session->shelf = to;
-	mp_shelf_touch(to);
-	mp_shelf_unref(from);
+	mp_list_remove(&from->users, &session->scope_link);
+	mp_list_append(&to->users, &session->scope_link);
+	session->scope = to;
+	mp_scope_touch(to);
+	mp_scope_unref(from);
 }
 
-void mp_shelf_divide(struct mp_shelf *s)
+void mp_scope_divide(struct mp_scope *s)
 {
 	bool is_private = s->session != 0;
 
@@ -306,6 +306,6 @@ void mp_shelf_divide(struct mp_shelf *s)
 		return;
 	s->refs++; /* the last session may leave it */
 	MP_LIST_WALK(&s->users, link)
-		move_session(mp_container_of(link, struct mp_session, shelf_link), s);
-	mp_shelf_unref(s);
+		move_session(mp_container_of(link, struct mp_session, scope_link), s);
+	mp_scope_unref(s);
 }
