@@ -364,7 +364,7 @@ static bool is_return(const struct mp_message *m, struct mp_arena *arena)
 	struct mp_str text;
 
 	return v != MP_NONE && mp_value_text(m->tape, v, arena, &text) == 0 &&
-	       mp_seal_is_ours(text);
+	       mp_request_state_is_ours(text);
 }
 
 /* For a server that knows no such thing it can only be ours, and ours it is not (V42). */

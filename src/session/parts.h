@@ -19,7 +19,7 @@
 #include "pool/pool_client.h"
 #include "rpc/era.h"
 #include "session/sessions.h"
-#include "session/seal.h"
+#include "session/request_state.h"
 #include "session/session.h"
 #include "session/scope.h"
 #include "session/tasks.h"
@@ -52,11 +52,11 @@ struct mp_sessions {
 	struct mp_map noted;   /* see mp_held_note(); values owned */
 	struct mp_map told;    /* public names of which it was told that they collide */
 	struct mp_observer observer;
-	struct mp_seal_key seal_key;
-	uint64_t first_question; /* ids of questions begin behind it, elsewhere in each life of a
-				    hub */
-	mp_id last_request;      /* ids of requests, of all sessions */
-	struct mp_list parked;   /* requests that wait for the agent to come back, oldest first */
+	struct mp_request_state_key state_key;
+	uint64_t first_agent_request; /* ids of questions begin behind it, elsewhere in each life of
+				    a hub */
+	mp_id last_request;           /* ids of requests, of all sessions */
+	struct mp_list parked; /* requests that wait for the agent to come back, oldest first */
 	struct mp_timer parked_timer;
 	struct mp_tape tape, batch_tape; /* of the message on hand */
 	struct mp_buf out, scratch;      /* the message being written, and a part of it */
@@ -83,10 +83,10 @@ struct mp_session {
 	void *u;
 	struct mp_scope *scope; /* a reference */
 	struct mp_link scope_link;
-	struct mp_list requests; /* owned, those to be answered */
-	struct mp_map by_id;     /* the same by the agent's id, where one stream is for all */
-	struct mp_list queries;  /* owned */
-	uint64_t last_query;
+	struct mp_list requests;       /* owned, those to be answered */
+	struct mp_map by_id;           /* the same by the agent's id, where one stream is for all */
+	struct mp_list agent_requests; /* owned */
+	uint64_t last_agent_request;
 
 	/* What initialize said. */
 	char protocol[16];
@@ -165,11 +165,11 @@ struct mp_request {
 	bool drives_task;        /* run as a task, for an agent that knows nothing of them */
 
 	/* Parked */
-	struct mp_seal_id seal;               /* of the last question */
+	struct mp_request_state_id state_id;  /* of the last question */
 	char *asked;                          /* the request; owned; NULL: it is in the digest */
 	unsigned char digest[MP_DIGEST_SIZE]; /* of what was asked */
 	int64_t expires_ms;                   /* on the wall's clock */
-	struct mp_list queries;               /* owned; to be answered by the agent's return */
+	struct mp_list agent_requests;        /* owned; to be answered by the agent's return */
 	char *kept;                           /* the answer of the call: result or error; owned */
 	bool kept_is_error;
 
@@ -299,7 +299,7 @@ void mp_session_write_server_info(struct mp_writer *w, const struct mp_sessions 
 extern const struct mp_pool_client_hooks mp_session_pool_client_hooks;
 /* An answer of the agent to a question. */
 void mp_session_take_reply(struct mp_session *s, const struct mp_message *m);
-void mp_session_drop_queries(struct mp_list *queries, struct mp_pool *pool);
+void mp_session_drop_agent_requests(struct mp_list *list, struct mp_pool *pool);
 /* The agent came back with answers to what a request was parked for. False: refused. */
 bool mp_session_resume(struct mp_request *e, const struct mp_message *m);
 /* What it brought is nothing that was given out. */

@@ -152,7 +152,7 @@ struct mp_request *mp_request_new(struct mp_session *s, const struct mp_message 
 	e->era = mp_session_classify(m);
 	e->their_id = mp_request_keep(e, m->id);
 	e->token = mp_request_keep(e, mp_value_source(m->tape, m->progress_token));
-	mp_list_init(&e->queries);
+	mp_list_init(&e->agent_requests);
 	mp_list_init(&e->uris);
 	e->id = ++s->sessions->last_request;
 	mp_list_append(&s->requests, &e->link);
@@ -192,8 +192,8 @@ static void detach(struct mp_request *e)
 	struct mp_session *s = e->session;
 	struct mp_sessions *l = s->sessions;
 
-	if (e->queries.len)
-		mp_session_drop_queries(&e->queries, l->o.pool);
+	if (e->agent_requests.len)
+		mp_session_drop_agent_requests(&e->agent_requests, l->o.pool);
 	if (e->uris.len)
 		mp_request_drop_uris(e);
 	if (e->is_indexed)
@@ -305,7 +305,7 @@ static enum mp_request_event come_back(struct mp_request *e)
 
 static enum mp_request_event keep(struct mp_request *e)
 {
-	mp_session_drop_queries(&e->queries, e->session->sessions->o.pool);
+	mp_session_drop_agent_requests(&e->agent_requests, e->session->sessions->o.pool);
 	return MP_QUIET;
 }
 

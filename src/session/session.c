@@ -405,7 +405,7 @@ int mp_session_new(struct mp_sessions *sessions, const struct mp_session_options
 	s->habit = mp_client_find_habit(MP_STR(""));
 	s->since_ms = s->last_ms = mp_loop_wall_now_ms(sessions->loop);
 	mp_list_init(&s->requests);
-	mp_list_init(&s->queries);
+	mp_list_init(&s->agent_requests);
 	mp_list_init(&s->subscriptions);
 	mp_list_init(&s->tasks);
 	mp_map_init(&s->by_id, MP_LIMIT_OPEN_REQUESTS);
@@ -436,7 +436,7 @@ struct mp_session *mp_session_free(struct mp_session *s)
 	if (!s)
 		return NULL;
 	drop_all(s);
-	mp_session_drop_queries(&s->queries, s->sessions->o.pool);
+	mp_session_drop_agent_requests(&s->agent_requests, s->sessions->o.pool);
 	mp_session_drop_subscriptions(s);
 	mp_session_drop_tasks(s);
 	mp_pool_client_leave(s->sessions->o.pool, s->id);

@@ -91,10 +91,10 @@ struct mp_sessions *mp_sessions_new(const struct mp_sessions_options *o)
 	if (o->db)
 		mp_held_begin_run(o->db);
 	mp_list_init(&l->parked);
-	mp_seal_key_make(&l->seal_key);
+	mp_request_state_make_key(&l->state_key);
 	/* A bridge that outlives us must not take the answer to an old question for a new one's. */
-	memcpy(&l->first_question, l->seal_key.bytes, 4);
-	l->first_question <<= 20; /* JSON has 53 bits for them */
+	memcpy(&l->first_agent_request, l->state_key.bytes, 4);
+	l->first_agent_request <<= 20; /* JSON has 53 bits for them */
 	mp_message_tape_init(&l->tape);
 	mp_message_tape_init(&l->batch_tape);
 	mp_buf_init(&l->out, 2 * MP_LIMIT_MESSAGE);
@@ -132,7 +132,7 @@ struct mp_sessions *mp_sessions_free(struct mp_sessions *l)
 	mp_buf_done(&l->texts.meta);
 	mp_buf_done(&l->texts.value);
 	mp_buf_done(&l->said);
-	mp_wipe(&l->seal_key, sizeof(l->seal_key));
+	mp_wipe(&l->state_key, sizeof(l->state_key));
 	return mp_free(l);
 }
 

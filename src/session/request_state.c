@@ -1,7 +1,7 @@
 /*
- * seal.c - what an agent must bring back before a parked call goes on.
+ * request_state.c - what an agent must bring back before a parked call goes on.
  */
-#include "session/seal.h"
+#include "session/request_state.h"
 
 #include <openssl/crypto.h>
 #include <string.h>
@@ -11,20 +11,20 @@
 
 static const struct mp_str prefix = {"mcpool1.", 8};
 
-enum { HEX_ID = 2 * MP_SEAL_ID_SIZE, HEX_MAC = 2 * MP_DIGEST_SIZE };
+enum { HEX_ID = 2 * MP_REQUEST_STATE_ID, HEX_MAC = 2 * MP_DIGEST_SIZE };
 
-void mp_seal_key_make(struct mp_seal_key *k)
+void mp_request_state_make_key(struct mp_request_state_key *k)
 {
 	mp_random_fill(k->bytes, sizeof(k->bytes));
 }
 
-void mp_seal_id_make(struct mp_seal_id *id)
+void mp_request_state_id_make(struct mp_request_state_id *id)
 {
 	mp_random_fill(id->bytes, sizeof(id->bytes));
 }
 
-static void get_mac(const struct mp_seal_key *k, const struct mp_seal_id *id,
-		    const struct mp_seal_bond *bond, unsigned char out[MP_DIGEST_SIZE])
+static void get_mac(const struct mp_request_state_key *k, const struct mp_request_state_id *id,
+		    const struct mp_request_state_bond *bond, unsigned char out[MP_DIGEST_SIZE])
 {
 	struct mp_digest *d =
 		mp_digest_new_keyed((struct mp_str){(const char *)k->bytes, sizeof(k->bytes)});
@@ -51,8 +51,9 @@ static int add_hex(struct mp_buf *out, const unsigned char *bytes, size_t n)
 	return 0;
 }
 
-int mp_seal_write(const struct mp_seal_key *k, const struct mp_seal_id *id,
-		  const struct mp_seal_bond *bond, struct mp_buf *out)
+int mp_request_state_write(const struct mp_request_state_key *k,
+			   const struct mp_request_state_id *id,
+			   const struct mp_request_state_bond *bond, struct mp_buf *out)
 {
 	unsigned char mac[MP_DIGEST_SIZE];
 	size_t before = out->len;
@@ -68,7 +69,7 @@ int mp_seal_write(const struct mp_seal_key *k, const struct mp_seal_id *id,
 	return r;
 }
 
-bool mp_seal_is_ours(struct mp_str text)
+bool mp_request_state_is_ours(struct mp_str text)
 {
 	return mp_str_starts(text, prefix);
 }
@@ -80,11 +81,11 @@ static int get_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-bool mp_seal_read(struct mp_str text, struct mp_seal_id *ret_id)
+bool mp_request_state_read(struct mp_str text, struct mp_request_state_id *ret_id)
 {
 	const char *p = text.p + prefix.len;
 
-	if (!mp_seal_is_ours(text) || text.len != prefix.len + HEX_ID + HEX_MAC)
+	if (!mp_request_state_is_ours(text) || text.len != prefix.len + HEX_ID + HEX_MAC)
 		return false;
 	for (size_t i = 0; i < sizeof(ret_id->bytes); i++) {
 		int high = get_digit(p[2 * i]), low = get_digit(p[2 * i + 1]);
@@ -96,13 +97,14 @@ bool mp_seal_read(struct mp_str text, struct mp_seal_id *ret_id)
 	return true;
 }
 
-bool mp_seal_check(const struct mp_seal_key *k, const struct mp_seal_id *id,
-		   const struct mp_seal_bond *bond, struct mp_str text)
+bool mp_request_state_check(const struct mp_request_state_key *k,
+			    const struct mp_request_state_id *id,
+			    const struct mp_request_state_bond *bond, struct mp_str text)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf right;
 
 	mp_buf_init(&right, MP_KIB(1));
-	if (mp_seal_write(k, id, bond, &right) < 0 || right.len != text.len)
+	if (mp_request_state_write(k, id, bond, &right) < 0 || right.len != text.len)
 		return false;
 	return CRYPTO_memcmp(right.data, text.p, text.len) == 0;
 }

@@ -1,22 +1,23 @@
 /*
- * parked.c - calls of modern agents at servers that ask: the agent gets "input required" and a
- * seal, the call stays with the server, and goes on when the agent comes back with both (V42).
+ * input_required.c - calls of modern agents at servers that ask: the agent gets "input required"
+ * and a seal, the call stays with the server, and goes on when the agent comes back with both
+ * (V42).
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "session/queries.h"
+#include "session/agent_requests.h"
 
 static struct mp_request *request_of(struct mp_link *link)
 {
 	return mp_container_of(link, struct mp_request, link);
 }
 
-static struct mp_query *query_of(struct mp_link *link)
+static struct mp_agent_request *agent_request_of(struct mp_link *link)
 {
-	return mp_container_of(link, struct mp_query, link);
+	return mp_container_of(link, struct mp_agent_request, link);
 }
 
 /* --- what was asked -------------------------------------------------------------------------- */
@@ -62,9 +63,9 @@ static int digest_asked(struct mp_request *e)
 	return 0;
 }
 
-static struct mp_seal_bond get_bond(const struct mp_request *e)
+static struct mp_request_state_bond get_bond(const struct mp_request *e)
 {
-	return (struct mp_seal_bond){
+	return (struct mp_request_state_bond){
 		.principal = mp_str_of(e->session->principal),
 		.method = mp_str_of(mp_method_get(e->method)->name),
 		.digest = e->digest,
@@ -78,8 +79,8 @@ static void write_questions(struct mp_writer *w, const struct mp_request *e)
 {
 	mp_write_key(w, MP_STR("inputRequests"));
 	mp_write_begin_object(w);
-	MP_LIST_EACH(&e->queries, link) {
-		const struct mp_query *q = query_of(link);
+	MP_LIST_EACH(&e->agent_requests, link) {
+		const struct mp_agent_request *q = agent_request_of(link);
 		char key[32];
 
 		snprintf(key, sizeof(key), "q%llu", (unsigned long long)q->number);
@@ -96,17 +97,17 @@ static int write_input_required(struct mp_request *e, struct mp_buf *out)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf state;
 	struct mp_sessions *l = e->session->sessions;
-	struct mp_seal_bond bond;
+	struct mp_request_state_bond bond;
 	struct mp_writer w;
 	int r;
 
-	mp_seal_id_make(&e->seal);
+	mp_request_state_id_make(&e->state_id);
 	e->expires_ms = mp_loop_wall_now_ms(l->loop) + MP_LIMIT_PARKED_MS;
 	bond = get_bond(e);
 	mp_buf_init(&state, MP_KIB(1));
 	r = digest_asked(e);
 	if (r == 0)
-		r = mp_seal_write(&l->seal_key, &e->seal, &bond, &state);
+		r = mp_request_state_write(&l->state_key, &e->state_id, &bond, &state);
 	if (r < 0)
 		return r;
 	mp_buf_clear(out);
@@ -133,7 +134,7 @@ static void send_away(struct mp_request *e)
 	int r = write_input_required(e, out);
 
 	if (r < 0) {
-		mp_session_drop_queries(&e->queries, s->sessions->o.pool);
+		mp_session_drop_agent_requests(&e->agent_requests, s->sessions->o.pool);
 		return;
 	}
 	d.text = mp_buf_get(out);
@@ -160,11 +161,11 @@ static struct mp_request *choose_leaver(struct mp_sessions *l, const struct mp_s
 	return n >= MP_LIMIT_PARKED_EACH ? own : request_of(mp_list_first(&l->parked));
 }
 
-void mp_request_park(struct mp_request *e, struct mp_query *q)
+void mp_request_park(struct mp_request *e, struct mp_agent_request *q)
 {
 	struct mp_sessions *l = e->session->sessions;
 
-	mp_list_append(&e->queries, &q->link);
+	mp_list_append(&e->agent_requests, &q->link);
 	if (e->state == MP_REQUEST_PARKED)
 		return; /* asked when the agent comes back */
 	if (l->parked.len >= MP_LIMIT_PARKED)
@@ -185,12 +186,12 @@ void mp_session_expire_parked(struct mp_sessions *l)
 
 /* --- coming back ----------------------------------------------------------------------------- */
 
-static struct mp_request *find(struct mp_session *s, const struct mp_seal_id *id)
+static struct mp_request *find(struct mp_session *s, const struct mp_request_state_id *id)
 {
 	MP_LIST_EACH(&s->sessions->parked, link) {
 		struct mp_request *e = request_of(link);
 
-		if (e->session == s && memcmp(&e->seal, id, sizeof(*id)) == 0)
+		if (e->session == s && memcmp(&e->state_id, id, sizeof(*id)) == 0)
 			return e;
 	}
 	return NULL;
@@ -206,10 +207,10 @@ static struct mp_request *find_genuine(struct mp_request *e, const struct mp_mes
 	struct mp_sessions *l = e->session->sessions;
 	unsigned char digest[MP_DIGEST_SIZE];
 	struct mp_request *parked;
-	struct mp_seal_id id;
-	struct mp_seal_bond bond;
+	struct mp_request_state_id id;
+	struct mp_request_state_bond bond;
 
-	if (!mp_seal_read(state, &id))
+	if (!mp_request_state_read(state, &id))
 		return NULL;
 	parked = find(e->session, &id);
 	if (!parked)
@@ -218,7 +219,7 @@ static struct mp_request *find_genuine(struct mp_request *e, const struct mp_mes
 	bond = get_bond(parked);
 	bond.digest = digest;
 	bond.method = mp_str_of(mp_method_get(e->method)->name);
-	if (mp_seal_check(&l->seal_key, &id, &bond, state) &&
+	if (mp_request_state_check(&l->state_key, &id, &bond, state) &&
 	    parked->expires_ms > mp_loop_wall_now_ms(l->loop))
 		return parked;
 	mp_request_advance(parked, MP_REQUEST_ON_DROP);
@@ -249,9 +250,9 @@ static void give_answers(struct mp_request *e, const struct mp_tape *t)
 {
 	struct mp_pool *pool = e->session->sessions->o.pool;
 
-	MP_LIST_WALK(&e->queries, link) {
-		struct mp_query *q = query_of(link);
-		mp_id question = q->question;
+	MP_LIST_WALK(&e->agent_requests, link) {
+		struct mp_agent_request *q = agent_request_of(link);
+		mp_id question = q->pool_id;
 		mp_value v;
 		char key[32];
 
@@ -259,7 +260,7 @@ static void give_answers(struct mp_request *e, const struct mp_tape *t)
 		v = mp_value_get(t, MP_ROOT, key);
 		if (!mp_value_is(t, v, MP_TAPE_OBJECT))
 			continue;
-		mp_query_drop(&e->queries, q);
+		mp_agent_request_drop(&e->agent_requests, q);
 		mp_pool_client_reply(pool, question, mp_value_source(t, v));
 	}
 }
@@ -270,7 +271,7 @@ static void go_on(struct mp_request *e)
 
 	if (kept)
 		mp_session_finish_call(e, mp_str_of(kept), e->kept_is_error, 200);
-	else if (e->queries.len)
+	else if (e->agent_requests.len)
 		send_away(e);
 	mp_free(kept);
 }

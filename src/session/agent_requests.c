@@ -1,13 +1,13 @@
 /*
- * queries.c - questions of servers on their way to the agent that owns them, and its answers.
- * A legacy agent is asked on the stream of its call. A modern one gets "input required" and brings
- * the answers back with the request (parked.c).
+ * agent_requests.c - server requests on their way to the agent they are attributed to, and its
+ * answers. A legacy agent is asked on the stream of its call. A modern one gets "input required"
+ * and brings the answers back with the request (input_required.c).
  */
 #include <stdio.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "session/queries.h"
+#include "session/agent_requests.h"
 
 /* --- may it be asked? ------------------------------------------------------------------------ */
 
@@ -78,64 +78,65 @@ static int write_params(const struct mp_pool_server_request *rq, const struct mp
 
 /* --- queries --------------------------------------------------------------------------------- */
 
-static struct mp_query *query_of(struct mp_link *link)
+static struct mp_agent_request *agent_request_of(struct mp_link *link)
 {
-	return mp_container_of(link, struct mp_query, link);
+	return mp_container_of(link, struct mp_agent_request, link);
 }
 
 /* NULL: no memory. */
-static struct mp_query *query_new(struct mp_session *s, const struct mp_pool_server_request *rq,
-				  struct mp_str params)
+static struct mp_agent_request *agent_request_new(struct mp_session *s,
+						  const struct mp_pool_server_request *rq,
+						  struct mp_str params)
 {
-	struct mp_query *q = mp_alloc(sizeof(*q));
+	struct mp_agent_request *q = mp_alloc(sizeof(*q));
 
 	if (mp_session_keep_message(&q->params, params) < 0)
 		return mp_free(q);
-	q->question = rq->id;
-	q->number = ++s->last_query;
+	q->pool_id = rq->id;
+	q->number = ++s->last_agent_request;
 	q->method = rq->method;
 	return q;
 }
 
-void mp_query_drop(struct mp_list *list, struct mp_query *q)
+void mp_agent_request_drop(struct mp_list *list, struct mp_agent_request *q)
 {
 	mp_list_remove(list, &q->link);
 	mp_free(q->params);
 	mp_free(q);
 }
 
-void mp_session_drop_queries(struct mp_list *queries, struct mp_pool *pool)
+void mp_session_drop_agent_requests(struct mp_list *list, struct mp_pool *pool)
 {
 	struct mp_link *link;
 
-	while ((link = mp_list_first(queries))) {
-		mp_id question = query_of(link)->question;
+	while ((link = mp_list_first(list))) {
+		mp_id question = agent_request_of(link)->pool_id;
 
-		mp_query_drop(queries, query_of(link));
+		mp_agent_request_drop(list, agent_request_of(link));
 		mp_pool_client_decline(pool, question, -1, MP_STR("nobody is there to answer"));
 	}
 }
 
 /* --- asking ---------------------------------------------------------------------------------- */
 
-static void put_to_agent(struct mp_session *s, struct mp_request *e, struct mp_query *q)
+static void put_to_agent(struct mp_session *s, struct mp_request *e, struct mp_agent_request *q)
 {
 	struct mp_buf *out = &s->sessions->out;
 	char room[MP_STR_DIGITS];
 	struct mp_splice splice = {
-		.id = mp_str_from_u64(s->sessions->first_question + q->number, room),
+		.id = mp_str_from_u64(s->sessions->first_agent_request + q->number, room),
 	};
-	mp_id question = q->question;
+	mp_id question = q->pool_id;
 
 	mp_buf_clear(out);
 	q->stream = e ? e->stream : 0;
-	mp_list_append(&s->queries, &q->link);
+	mp_list_append(&s->agent_requests, &q->link);
 	if (mp_message_request(out, q->method, mp_str_of(q->params), &splice) == 0) {
 		q->params = mp_free(q->params);
 		mp_session_send(s, q->stream, mp_buf_get(out));
 		return;
 	}
-	mp_query_drop(&s->queries, q);
+	mp_agent_request_drop(&s->agent_requests, q);
 	mp_pool_client_decline(s->sessions->o.pool, question, -32603, MP_STR("no memory"));
 }
 
@@ -143,7 +144,7 @@ static void ask_one(struct mp_session *s, struct mp_request *e,
 		    const struct mp_pool_server_request *rq, const struct mp_tape *t)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf params;
-	struct mp_query *q = NULL;
+	struct mp_agent_request *q = NULL;
 	bool is_modern = e && e->era == MP_ERA_MODERN;
 	unsigned can = is_modern ? e->can : s->can;
 	bool says_server =
@@ -161,7 +162,7 @@ static void ask_one(struct mp_session *s, struct mp_request *e,
 		return;
 	}
 	if (write_params(rq, t, says_server, !is_modern, &params) == 0)
-		q = query_new(s, rq, mp_buf_get(&params));
+		q = agent_request_new(s, rq, mp_buf_get(&params));
 	if (!q)
 		mp_pool_client_decline(s->sessions->o.pool, rq->id, -32603, MP_STR("no memory"));
 	else if (is_modern)
@@ -191,13 +192,13 @@ static void ask(void *u, const struct mp_pool_server_request *rq)
 
 /* --- taking back ----------------------------------------------------------------------------- */
 
-static void tell_cancelled(struct mp_session *s, const struct mp_query *q)
+static void tell_cancelled(struct mp_session *s, const struct mp_agent_request *q)
 {
 	struct mp_buf *out = &s->sessions->out;
 	char params[100];
 
 	snprintf(params, sizeof(params), "{\"requestId\":%llu,\"reason\":\"the call is over\"}",
-		 (unsigned long long)(s->sessions->first_question + q->number));
+		 (unsigned long long)(s->sessions->first_agent_request + q->number));
 	mp_buf_clear(out);
 	if (mp_message_notify(out, MP_METHOD_CANCELLED, mp_str_of(params)) == 0)
 		mp_session_send(s, q->stream, mp_buf_get(out));
@@ -206,8 +207,8 @@ static void tell_cancelled(struct mp_session *s, const struct mp_query *q)
 static bool forget(struct mp_list *list, mp_id question)
 {
 	MP_LIST_EACH(list, link)
-		if (query_of(link)->question == question) {
-			mp_query_drop(list, query_of(link));
+		if (agent_request_of(link)->pool_id == question) {
+			mp_agent_request_drop(list, agent_request_of(link));
 			return true;
 		}
 	return false;
@@ -217,14 +218,15 @@ static void unask(void *u, mp_id question)
 {
 	struct mp_session *s = u;
 
-	MP_LIST_EACH(&s->queries, link)
-		if (query_of(link)->question == question) {
-			tell_cancelled(s, query_of(link));
-			mp_query_drop(&s->queries, query_of(link));
+	MP_LIST_EACH(&s->agent_requests, link)
+		if (agent_request_of(link)->pool_id == question) {
+			tell_cancelled(s, agent_request_of(link));
+			mp_agent_request_drop(&s->agent_requests, agent_request_of(link));
 			return;
 		}
 	MP_LIST_EACH(&s->sessions->parked, parked)
-		if (forget(&mp_container_of(parked, struct mp_request, link)->queries, question))
+		if (forget(&mp_container_of(parked, struct mp_request, link)->agent_requests,
+			   question))
 			return;
 }
 
@@ -246,13 +248,13 @@ void mp_session_take_reply(struct mp_session *s, const struct mp_message *m)
 
 	if (mp_str_to_u64(m->id, &number) < 0)
 		return;
-	MP_LIST_EACH(&s->queries, link) {
-		struct mp_query *q = query_of(link);
-		mp_id question = q->question;
+	MP_LIST_EACH(&s->agent_requests, link) {
+		struct mp_agent_request *q = agent_request_of(link);
+		mp_id question = q->pool_id;
 
-		if (s->sessions->first_question + q->number != number)
+		if (s->sessions->first_agent_request + q->number != number)
 			continue;
-		mp_query_drop(&s->queries, q);
+		mp_agent_request_drop(&s->agent_requests, q);
 		if (m->kind == MP_MESSAGE_RESULT)
 			mp_pool_client_reply(s->sessions->o.pool, question,
 					     mp_value_source(m->tape, m->result));

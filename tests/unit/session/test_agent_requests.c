@@ -1,6 +1,6 @@
 /*
- * test_queries.c - questions of servers reach the agent that owns them, and its answers come back;
- * modern agents are sent away with a seal and come back with it (parked.c).
+ * test_agent_requests.c - questions of servers reach the agent that owns them, and its answers come
+ * back; modern agents are sent away with a seal and come back with it (input_required.c).
  */
 #include "test.h"
 
