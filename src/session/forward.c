@@ -428,7 +428,7 @@ static void refuse_nothing(struct mp_request *e, struct mp_str name, size_t cand
 void mp_session_forward(struct mp_request *e, const struct mp_message *m)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
-	struct mp_index *s = mp_scope_get_stock(e->session->scope);
+	struct mp_index *s = mp_scope_get_index(e->session->scope);
 	struct target t = {0};
 	struct mp_str name = {0};
 	enum found found;

@@ -116,7 +116,7 @@ static int add_server(const struct mp_index *s, size_t offer, int64_t limit, con
 int mp_instructions_write(struct mp_scope *scope, struct mp_buf *out)
 {
 	const struct mp_settings *set = &mp_workspace_get_set(scope->workspace)->settings;
-	const struct mp_index *s = mp_scope_get_stock(scope);
+	const struct mp_index *s = mp_scope_get_index(scope);
 	int r = 0;
 
 	for (size_t i = 0; s && i < s->n_offers && r == 0; i++) {

@@ -224,7 +224,7 @@ static bool would_be_empty(struct mp_request *e)
 	if (e->method != MP_METHOD_TOOLS_LIST || strcmp(s->way, "stdio") != 0 ||
 	    (s->lists_seen & 1u << MP_CATALOG_TOOL))
 		return false;
-	index = mp_scope_get_stock(s->scope);
+	index = mp_scope_get_index(s->scope);
 	return index && index->n[MP_CATALOG_TOOL] == 0;
 }
 
@@ -265,7 +265,7 @@ void mp_session_answer_list(struct mp_request *e, const struct mp_message *m)
 
 	if (must_wait(e, m))
 		return;
-	s = mp_scope_get_stock(session->scope);
+	s = mp_scope_get_index(session->scope);
 	start = s ? find_start(s, kind, m) : 0;
 	if (start < 0) {
 		mp_request_refuse(e, -32602, 200, "this is no cursor that mcpool gave out");

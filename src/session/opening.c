@@ -133,7 +133,7 @@ static void write_capabilities(struct mp_writer *w, struct mp_session *s, enum m
 	mp_write_key(w, MP_STR("capabilities"));
 	mp_write_begin_object(w);
 	mp_write_raw_members(w, mp_str_of(capabilities));
-	if (has_tasks(mp_scope_get_stock(s->scope), era))
+	if (has_tasks(mp_scope_get_index(s->scope), era))
 		mp_write_raw_members(w,
 				     mp_str_of(era == MP_ERA_MODERN ? modern_tasks : legacy_tasks));
 	mp_write_end_object(w);

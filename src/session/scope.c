@@ -108,7 +108,7 @@ static void restock(struct mp_scope *s)
 	}
 }
 
-struct mp_index *mp_scope_get_stock(struct mp_scope *s)
+struct mp_index *mp_scope_get_index(struct mp_scope *s)
 {
 	if (!s->index)
 		restock(s);

@@ -74,7 +74,7 @@ void mp_scope_divide(struct mp_scope *s);
 /* Something is different: look, soon, and tell those who care. */
 void mp_scope_touch(struct mp_scope *s);
 /* What there is now; borrowed. NULL: there is no memory for it. */
-struct mp_index *mp_scope_get_stock(struct mp_scope *s);
+struct mp_index *mp_scope_get_index(struct mp_scope *s);
 /* Have all answered that are to be waited for? patiently: also those that nobody remembers. */
 bool mp_scope_is_ready(struct mp_scope *s, bool patiently);
 enum mp_naming mp_scope_get_naming(const struct mp_scope *s);

@@ -55,7 +55,7 @@ static struct mp_session_subscription *subscribe(struct mp_session *s, struct mp
 						 struct mcpool_error *reterr)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
-	struct mp_index *index = mp_scope_get_stock(s->scope);
+	struct mp_index *index = mp_scope_get_index(s->scope);
 	struct mp_session_subscription *sub;
 	struct mp_str uri;
 	const char *server;
@@ -354,7 +354,7 @@ void mp_session_answer_listen(struct mp_request *e, const struct mp_message *m)
 	r = mp_era_open(m, filter, &t);
 	if (r == 0) {
 		take_filter(e, &t);
-		(void)mp_scope_get_stock(e->session->scope); /* what later ones are compared with */
+		(void)mp_scope_get_index(e->session->scope); /* what later ones are compared with */
 		r = write_acknowledgement(e, out);
 	}
 	if (r < 0) {

@@ -46,7 +46,7 @@ static bool scene_open(struct scene *s, const char *settings)
 
 static const char *name_of(struct scene *s, size_t i)
 {
-	struct mp_index *index = mp_scope_get_stock(s->a.session->scope);
+	struct mp_index *index = mp_scope_get_index(s->a.session->scope);
 
 	return index && i < index->n[MP_CATALOG_TOOL]
 		       ? index->items[MP_CATALOG_TOOL][i]->public_name.p
@@ -172,7 +172,7 @@ static bool instructs(struct scene *s, const char *text)
 	struct mp_scope *scope = s->a.session->scope;
 
 	mp_buf_init(&out, MP_KIB(64));
-	REQUIRE(mp_scope_get_stock(scope));
+	REQUIRE(mp_scope_get_index(scope));
 	REQUIRE(mp_instructions_write(scope, &out) == 0);
 	REQUIRE(test_same_text(mp_buf_get(&out), mp_str_of(text), "instructions", __FILE__,
 			       __LINE__));
@@ -182,7 +182,7 @@ static bool instructs(struct scene *s, const char *text)
 /* What the offer of "a" says of itself; the words live as long as the test. */
 static bool set_words(struct scene *s, const char *words)
 {
-	struct mp_index *index = mp_scope_get_stock(s->a.session->scope);
+	struct mp_index *index = mp_scope_get_index(s->a.session->scope);
 
 	REQUIRE(index && index->n_offers == 2);
 	index->offers[0]->hello.instructions = mp_str_of(words);
