@@ -1,7 +1,7 @@
 /*
- * agent_change.c - our entry put into an agent's file and taken out again.
- * The backup is the file without our entry. A file that is the backup plus our entry, whatever that
- * entry says, was written by us alone: undo restores the backup, and another write keeps it.
+ * agent_change.c - adds our entry to an agent's file and removes it.
+ * The backup is the file without our entry. If the file equals the backup plus our entry, only we
+ * changed it: undo restores the backup, and another write keeps it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -63,7 +63,7 @@ static int text_read(struct text *t, struct mp_str text, struct mcpool_error *re
 	return r;
 }
 
-/* Parse an entry that is about to be written, as if it stood in a text. */
+/* Parse an entry that is about to be written, as part of a document. */
 static int text_read_entry(struct text *t, const struct mp_agent_way *way, struct mp_buf *json)
 {
 	int r = mp_agent_write_entry(t->a, way, json);
@@ -99,7 +99,7 @@ static struct path find_path(const struct mp_agent *a, bool inner)
 	return p;
 }
 
-/* The base with the entry of this text; the base may be blank, and has none of its own. */
+/* The base plus the entry of this text; the base may be blank, and has no entry of ours. */
 static int add_entry(const struct text *t, bool inner, struct mp_str base, struct mp_buf *out,
 		     struct mcpool_error *reterr)
 {
@@ -197,7 +197,7 @@ static int cut_table(const struct text *t, struct mp_str old, struct mp_buf *out
 	return replace_part(old, (size_t)at, end, MP_STR(""), out);
 }
 
-/* --- what the file was before us ------------------------------------------------------------- */
+/* --- the file before our change -------------------------------------------------------------- */
 
 enum before {
 	BEFORE_UNKNOWN, /* it has no entry of ours, or another program wrote to it since */
@@ -336,7 +336,7 @@ static int keep_backup(const struct job *job, struct mp_str old, struct mcpool_e
 	bool ok;
 	int fd;
 
-	(void)unlink(job->backup); /* of an earlier time, or none */
+	(void)unlink(job->backup); /* an old one, if any */
 	fd = open(job->backup, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return mp_fail_errno(reterr, errno, "%s cannot be written; nothing was changed",
@@ -358,7 +358,7 @@ static int put_in(struct mp_str old, struct mp_buf *out, void *u, struct mcpool_
 	if (r <= 0 || !job->existed || job->before != BEFORE_UNKNOWN)
 		return r;
 	if (old.len == 0 && mp_file_read(job->file, MP_LIMIT_OWN_FILE, &blank, NULL) == 0)
-		old = mp_buf_get(&blank); /* the writer hands a blank file over as "" */
+		old = mp_buf_get(&blank); /* the writer passes a blank file as "" */
 	kept = keep_backup(job, old, reterr);
 	return kept < 0 ? kept : r;
 }
@@ -400,7 +400,7 @@ static int make_blank(struct job *job, struct mcpool_error *reterr)
 	return ok ? 1 : mp_fail_errno(reterr, errno, "%s cannot be written", job->file);
 }
 
-/* Where the path is a link, the file behind it was made. */
+/* If the path is a link, its target was created. */
 static int remove_file(const char *file, struct mcpool_error *reterr)
 {
 	char real[PATH_MAX];
@@ -425,6 +425,6 @@ int mp_agent_undo(const struct mp_agent *a, const char *file, struct mcpool_erro
 	if (r == 0 && job.before == BEFORE_BACKUP)
 		r = make_blank(&job, reterr);
 	if (r == 1 && job.before == BEFORE_BACKUP)
-		(void)unlink(job.backup); /* it is the file again */
+		(void)unlink(job.backup); /* the file equals it again */
 	return r;
 }

@@ -1,5 +1,5 @@
 /*
- * agent_file.c - an agent's own file: what it says of mcpool, and whether it may be changed.
+ * agent_file.c - reads an agent's own file: its entry for mcpool, and whether it may be changed.
  */
 #include "cli/agent_file.h"
 
@@ -24,7 +24,7 @@ struct look {
 	struct mp_agent_view *view;
 };
 
-/* Words behind those that are there, from a text or a list of texts; false: it is neither. */
+/* Append words from a text or a list of texts; false: it is neither. */
 static bool add_words(const struct look *l, mp_value v, const char **argv, size_t *n)
 {
 	const struct mp_tape *t = &l->doc->tape;
@@ -68,7 +68,7 @@ static struct words read_words(const struct look *l, mp_value entry)
 	return w;
 }
 
-/* What has our name and an address is taken for ours as well. */
+/* An entry with our name and an address counts as ours, too. */
 static const char *read_address(const struct look *l, mp_value entry)
 {
 	static const char *const keys[] = {"url", "httpUrl", "serverUrl"};
@@ -93,7 +93,7 @@ static const char *add_problem(const struct look *l, const char *word, const cha
 	return mp_arena_dup(l->arena, mp_str_of(text));
 }
 
-/* The program and, where that is a wrapper, mcpool itself must be there to be started. */
+/* The program and, if that is a wrapper, mcpool itself must exist. */
 static const char *find_missing(const struct look *l, const struct words *w)
 {
 	char found[PATH_MAX];
@@ -203,8 +203,7 @@ int mp_agent_look(const struct mp_agent *a, const char *file, struct mp_str entr
 			       : mp_fail(reterr, r, "%s: %s", file, why.message);
 	l.doc = doc;
 	r = look_at_all(&l, mp_agent_find_servers(a, &doc->tape, &ret_view->inner), entry);
-	return r < 0 ? mp_fail(reterr, r, "%s cannot be looked at: %s", file, mcpool_error_text(r))
-		     : 0;
+	return r < 0 ? mp_fail(reterr, r, "%s cannot be read: %s", file, mcpool_error_text(r)) : 0;
 }
 
 int mp_agent_check_place(const char *file, const char *root, struct mcpool_error *reterr)
@@ -213,15 +212,14 @@ int mp_agent_check_place(const char *file, const char *root, struct mcpool_error
 	char *slash;
 
 	if (snprintf(path, sizeof(path), "%s", file) >= (int)sizeof(path) || !realpath(root, top))
-		return mp_fail(reterr, MCPOOL_EINVAL, "%s is no place for a file", file);
+		return mp_fail(reterr, MCPOOL_EINVAL, "%s cannot be a file", file);
 	while (!realpath(path, real)) { /* the nearest that exists */
 		struct stat st;
 
 		slash = strrchr(path, '/');
 		if (lstat(path, &st) == 0 || !slash || slash == path)
 			return mp_fail(reterr, MCPOOL_EPERM,
-				       "%s is a link that leads nowhere; nothing was changed",
-				       path);
+				       "%s is a broken link; nothing was changed", path);
 		*slash = '\0';
 	}
 	if (strcmp(real, top) == 0 || mp_file_is_below(real, top))

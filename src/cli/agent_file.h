@@ -1,6 +1,6 @@
 /*
- * agent_file.h - an agent's own file: what it says of mcpool; our entry put in and taken out.
- * Only ever on request; what was there before is kept beside it, and every comment stays.
+ * agent_file.h - an agent's own file: reads its entry for mcpool, adds and removes ours.
+ * Only on request; a backup is kept beside the file, and every comment stays.
  */
 #ifndef MP_AGENT_FILE_H
 #define MP_AGENT_FILE_H
@@ -10,18 +10,18 @@
 #define MP_AGENT_BACKUP ".mcpool-backup"
 
 enum mp_agent_link {
-	MP_AGENT_APART,     /* nothing there leads to mcpool */
-	MP_AGENT_CONNECTED, /* just as it would be written, or by another name */
-	MP_AGENT_OTHERWISE, /* connected, but not in this way: another path, HTTP */
-	MP_AGENT_TAKEN,     /* the name is another server's */
+	MP_AGENT_APART,     /* no entry leads to mcpool */
+	MP_AGENT_CONNECTED, /* as it would be written, or by another name */
+	MP_AGENT_OTHERWISE, /* connected, but with another path or over HTTP */
+	MP_AGENT_TAKEN,     /* another server has our name */
 };
 
 struct mp_agent_view {
 	enum mp_agent_link link;
-	bool exists;         /* there is a file */
-	bool inner;          /* which has its servers where newer versions have them */
-	const char *entry;   /* the name of what leads to mcpool, or takes our name; NULL */
-	const char *problem; /* why that cannot work: its program is missing; NULL */
+	bool exists;       /* there is a file */
+	bool inner;        /* its servers are where newer versions have them */
+	const char *entry; /* name of the entry for mcpool, or of the one with our name; or NULL */
+	const char *problem; /* why it cannot work, such as a missing program; or NULL */
 	const char *address; /* its URL; NULL: none */
 	const char **names;  /* of all other servers there */
 	size_t n_names;

@@ -59,7 +59,7 @@ void mp_program_find_self(char ret_path[PATH_MAX])
 
 /* --- running --------------------------------------------------------------------------------- */
 
-/* Its answers are for people; stdout may have to be one JSON object. It has nothing to read. */
+/* Its output goes to stderr, because our stdout may be one JSON object; its stdin is empty. */
 static int start(const char *path, const char *const *argv, pid_t *ret_pid)
 {
 	posix_spawn_file_actions_t files;
@@ -83,7 +83,7 @@ static void rest(void)
 	nanosleep(&moment, NULL);
 }
 
-/* false: it still runs then. */
+/* False: it still runs after that time. */
 static bool await(pid_t pid, int64_t max_ms, int *ret_status)
 {
 	pid_t r;
@@ -103,13 +103,13 @@ int mp_program_run(const char *path, const char *const *argv, int64_t max_ms,
 	int status = 0, r;
 	pid_t pid;
 
-	fflush(NULL); /* what we said comes first */
+	fflush(NULL); /* our output comes first */
 	r = start(path, argv, &pid);
 	if (r != 0)
 		return mp_fail_errno(reterr, r, "%s cannot be started", path);
 	if (!await(pid, max_ms, &status)) {
 		kill(pid, SIGKILL);
-		(void)await(pid, max_ms, &status); /* it cannot refuse */
+		(void)await(pid, max_ms, &status); /* SIGKILL cannot be ignored */
 		return mp_fail(reterr, MCPOOL_ETIMEDOUT, "%s did not end in %lld s", path,
 			       (long long)max_ms / 1000);
 	}

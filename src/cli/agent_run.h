@@ -11,8 +11,8 @@
 /* Looked for in PATH, absolute folders only. */
 bool mp_program_find(const char *name, char ret_path[PATH_MAX]);
 /*
- * This program, as an agent is to start it: by the name it has in PATH where that leads here (a
- * package that is replaced keeps that name), else where it lies.
+ * The path of this program for an agent: that in PATH if it is this program (an upgrade keeps that
+ * name), else its own path.
  */
 void mp_program_find_self(char ret_path[PATH_MAX]);
 /*

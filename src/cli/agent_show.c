@@ -1,6 +1,6 @@
 /*
- * agent_show.c - what would be done to an agent's file, shown before it is done.
- * Ours is one change in one place, so what is the same at both ends is left out and the rest shown.
+ * agent_show.c - previews a change of an agent's file.
+ * The change is in one place, so equal lines at both ends are left out.
  */
 #include "cli/agent_show.h"
 
@@ -32,7 +32,7 @@ static void cut_first(struct mp_str *text, size_t n)
 	*text = (struct mp_str){text->p + n, text->len - n};
 }
 
-/* Leaves what lies between the lines that both begin with and those that both end in. */
+/* Cut off equal lines at the beginning and at the end. */
 static void cut_same(struct mp_str *old, struct mp_str *new)
 {
 	while (old->len && new->len && mp_str_eq(first_line(*old), first_line(*new))) {

@@ -1,5 +1,5 @@
 /*
- * agent_show.h - what would be done to an agent's file, shown before it is done.
+ * agent_show.h - previews a change of an agent's file.
  */
 #ifndef MP_AGENT_SHOW_H
 #define MP_AGENT_SHOW_H
@@ -9,8 +9,8 @@
 #include "base/str.h"
 
 /*
- * The lines that differ, `-` before those that go and `+` before those that come; secrets as dots,
- * fit for a terminal.
+ * The lines that differ, `-` before removed ones and `+` before added ones; secrets as dots, safe
+ * for a terminal.
  */
 int mp_agent_show_diff(struct mp_str old, struct mp_str new, struct mp_buf *out) MP_MUST;
 /* A command as a shell takes it. */

@@ -249,7 +249,7 @@ static const char *get_bearer(const struct mp_agent *a)
 	return a->token ? a->token : "<what `mcpool token` says>";
 }
 
-/* A query of the user's own stays as it is. */
+/* A query in the given URL stays. */
 static const char *get_url(const struct mp_agent *a, const struct mp_agent_way *way, char *room,
 			   size_t size)
 {

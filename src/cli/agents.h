@@ -11,9 +11,9 @@
 #include "files/document.h"
 #include "config/read/sources.h"
 
-#define MP_AGENT_ENTRY "mcpool" /* what we are called there */
+#define MP_AGENT_ENTRY "mcpool" /* the name of our entry */
 #define MP_AGENT_TOKEN "MCPOOL_TOKEN"
-/* How tools are called for agents that put a prefix before names. */
+/* The naming for agents that add a prefix to names. */
 #define MP_AGENT_NAMING "server__tool"
 
 enum { MP_AGENT_FILES = 3, MP_AGENT_VARIABLES = 4 };
@@ -26,7 +26,7 @@ struct mp_agent_place {
 struct mp_agent {
 	const char *name, *label;
 	const char *program; /* as it is found in PATH */
-	/* The first that is there counts; where none is, the first is made. */
+	/* The first that exists is used; if none exists, the first is created. */
 	struct mp_agent_place user[MP_AGENT_FILES], project[MP_AGENT_FILES];
 	/* It calls a tool mcp__SERVER__TOOL or the like, so that ours need no prefix of their own.
 	 */
@@ -50,7 +50,7 @@ extern const size_t mp_agents_n;
 
 const struct mp_agent *mp_agent_find(const char *name); /* NULL */
 
-/* How this agent is to come to the hub. */
+/* How this agent connects to the hub. */
 struct mp_agent_way {
 	const char *mcpool;                        /* the program */
 	const char *url;                           /* by HTTP; NULL: `mcpool stdio` */
@@ -59,13 +59,13 @@ struct mp_agent_way {
 	bool inner;                                /* the file has its servers where `inner` is */
 };
 
-/* The file for it; NULL: it has none there, or (error set in the arena) without memory. */
+/* The file for it; NULL: it has none, or memory is out (error set in the arena). */
 const char *mp_agent_get_file(const struct mp_agent *a, const struct mp_places *places,
 			      bool project, struct mp_arena *arena);
-/* The entry as JSON, which is for Codex's file, too, what is compared. */
+/* The entry as JSON; for comparing also for Codex's TOML file. */
 int mp_agent_write_entry(const struct mp_agent *a, const struct mp_agent_way *way,
 			 struct mp_buf *out) MP_MUST;
-/* What a person would put into the file: an object round the entry, or a table. */
+/* What a person would write into the file: an object around the entry, or a table. */
 int mp_agent_write_snippet(const struct mp_agent *a, const struct mp_agent_way *way,
 			   struct mp_buf *out) MP_MUST;
 /* The same around an entry that was read somewhere. */

@@ -1,6 +1,6 @@
 /*
- * cmd_connect.c - `mcpool connect`: how an agent is connected to the hub, and where that is
- * written. Without --write or --undo (connect_do.c) nothing is touched.
+ * cmd_connect.c - `mcpool connect`: shows how an agent is connected to the hub, and in which file.
+ * --write and --undo are in connect_do.c.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -22,15 +22,14 @@ const struct mp_verb mp_verb_connect = {
 	"connect",
 	"[AGENT]",
 	"Show how to connect an agent to the hub, or do it; alone: which agents are here.",
-	"  --write          connect it: by its own command, or in its file, after showing that\n"
-	"  --undo           take that back\n"
+	"  --write          connect it: by its own command, or in its file, after a preview\n"
+	"  --undo           revert that\n"
 	"  --yes, -y        do not ask\n"
-	"  --project        for this project, and not for you everywhere\n"
+	"  --project        for this project only\n"
 	"  --http ADDR      over HTTP instead of stdio: 127.0.0.1:7717, or a URL\n"
 	"  --json           one JSON object instead of text for people\n",
-	"AGENT is claude, codex, cursor, vscode, gemini, omp, opencode, windsurf or zed. A file "
-	"that "
-	"is\nchanged is kept beside it as FILE.mcpool-backup. Over HTTP an agent takes the token\n"
+	"AGENT is claude, codex, cursor, vscode, gemini, omp, opencode, windsurf or zed. A copy "
+	"of\na changed file is kept as FILE.mcpool-backup. Over HTTP an agent takes the token\n"
 	"(`mcpool token`) from the variable MCPOOL_TOKEN.\n\n"
 	"example: mcpool connect claude --write\n",
 	run_connect,
@@ -40,7 +39,7 @@ const struct mp_verb mp_verb_connect = {
 
 /* --- what is there --------------------------------------------------------------------------- */
 
-/* Many agents hand on HOME and PATH only: whoever has folders of his own says so in the entry. */
+/* Many agents pass only HOME and PATH, so XDG folders other than the default go into the entry. */
 static void add_variable(struct mp_connect *c, const char *name, const char *otherwise)
 {
 	const char *value = getenv(name);
@@ -83,7 +82,7 @@ static int read_address(struct mp_connect *c)
 	return MP_EXIT_DONE;
 }
 
-/* A project's file is for others, too: there the name counts, where it leads here. */
+/* A project's file is shared with others: the name is used if it is this program. */
 static void choose_program(struct mp_connect *c)
 {
 	char found[PATH_MAX];
@@ -104,7 +103,7 @@ static int choose_way(struct mp_connect *c)
 	mp_arena_init(&c->arena, MP_LIMIT_USER_FILE);
 	mp_buf_init(&c->entry, MP_LIMIT_CONFIG_FILE);
 	if (!getcwd(cwd, sizeof(cwd)) || mp_places_find(&c->places, cwd, environ, &c->arena) < 0) {
-		mp_cli_complain("the folder that this is called in is not there any more");
+		mp_cli_complain("the current directory no longer exists");
 		return MP_EXIT_CONFIG;
 	}
 	choose_program(c);
@@ -219,13 +218,13 @@ static const char *tell_state(const struct mp_connect *c, bool broken)
 	return c->program[0] || c->view.exists ? "not connected" : "not found here";
 }
 
-/* What mends it; where the hub does not listen, that is not the agent's file. */
+/* How to repair it; if the hub does not listen, the agent's file is fine. */
 static void tell_remedy(const struct mp_connect *c)
 {
 	if (c->view.address)
 		printf("`mcpool up --http ADDR` or the setting http.listen makes the hub listen\n");
 	else
-		printf("`mcpool connect %s%s --write` mends it\n", c->agent->name,
+		printf("`mcpool connect %s%s --write` repairs it\n", c->agent->name,
 		       c->way.project ? " --project" : "");
 }
 
@@ -295,7 +294,7 @@ static bool is_served(const struct mp_config_set *set, const char *name)
 	return false;
 }
 
-/* Those that the agent starts itself, and mcpool as well: leaves only them in the view. */
+/* Keep only servers that both the agent and mcpool start. */
 static void find_doubles(struct mp_connect *c, const struct mp_config_set *set)
 {
 	size_t n = 0;
@@ -352,7 +351,8 @@ static void tell_token(const struct mp_connect *c)
 	if (!c->way.url)
 		return;
 	if (c->agent->token)
-		printf("\nIt takes the token from a variable; where it is started, say\n\n"
+		printf("\nIt takes the token from a variable; set it where the agent is "
+		       "started:\n\n"
 		       "  export " MP_AGENT_TOKEN "=\"$(mcpool token)\"\n");
 	else
 		printf("\nIt cannot take the token from a variable; `mcpool token` shows it.\n");
@@ -412,7 +412,7 @@ static void write_words(struct mp_writer *w, const char *key, const char *const 
 	mp_write_end_array(w);
 }
 
-/* word: what became of --write or --undo; NULL: neither. */
+/* word: the result of --write or --undo; NULL: neither. */
 static void report_as_json(struct mp_connect *c, const char *word)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text, snippet;
@@ -499,7 +499,7 @@ static int connect_one(struct mp_connect *c, const char *name)
 				a->label);
 		return MP_EXIT_USAGE;
 	}
-	(void)mp_configured_load(&configured, c->args); /* without it nothing is there twice */
+	(void)mp_configured_load(&configured, c->args); /* without it there are no duplicates */
 	return do_one(c, configured.set);
 }
 

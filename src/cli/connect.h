@@ -1,5 +1,5 @@
 /*
- * connect.h - what the parts of `mcpool connect` share: one agent, and how it comes to the hub.
+ * connect.h - shared by the files of `mcpool connect`: one agent, and how it connects.
  */
 #ifndef MP_CONNECT_H
 #define MP_CONNECT_H
@@ -25,7 +25,7 @@ struct mp_connect {
 
 /* --- connect_do.c --- */
 
-/* --write and --undo: shown, asked, done. *ret_word: what became of it. Returns the exit code. */
+/* --write and --undo: preview, question, change. *ret_word: the result. Returns the exit code. */
 int mp_connect_write(struct mp_connect *c, const char **ret_word);
 int mp_connect_undo(struct mp_connect *c, const char **ret_word);
 

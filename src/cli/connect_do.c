@@ -1,6 +1,6 @@
 /*
- * connect_do.c - connecting an agent, and undoing that: by its own command where it has one, else
- * in its file. Nothing is done that was not shown, and nothing without a yes.
+ * connect_do.c - connects an agent and reverts that: by its own command if it has one, else in its
+ * file. Every change is shown first and needs a yes.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 enum { COMMAND_MS = 60000 };
 
-/* Which file it is about is said once. */
+/* The file is named once. */
 static int fail(const struct mp_connect *c, const struct mcpool_error *why)
 {
 	bool is_said = strstr(why->message, c->file) != NULL;
@@ -29,7 +29,7 @@ static bool ask(const struct mp_connect *c, const char *question, int *ret_exit_
 		return true;
 	*ret_exit_code = MP_EXIT_DONE;
 	if (!isatty(STDIN_FILENO)) {
-		mp_cli_complain("there is no terminal to ask on: --yes does it without asking");
+		mp_cli_complain("there is no terminal for the question: use --yes");
 		*ret_exit_code = MP_EXIT_NEEDS_APPROVAL;
 	}
 	return false;
@@ -62,13 +62,13 @@ static int run(struct mp_connect *c, const char *const *argv)
 	if (r < 0)
 		mp_cli_complain_as(why.code, "%s", why.message);
 	else
-		mp_cli_complain("`%s` said no (exit code %d); `mcpool connect %s` shows what to "
+		mp_cli_complain("`%s` failed with exit code %d; `mcpool connect %s` shows what to "
 				"put into %s by hand",
 				argv[0], r, c->agent->name, c->file ? c->file : "its file");
 	return MP_EXIT_START;
 }
 
-/* It may keep its servers where we do not look (a profile): then its word counts. */
+/* It may keep its servers elsewhere (a profile): then its exit code decides. */
 static void look_again(struct mp_connect *c, bool connected)
 {
 	struct mcpool_error why;
@@ -77,7 +77,7 @@ static void look_again(struct mp_connect *c, bool connected)
 	    mp_agent_look(c->agent, c->file, mp_buf_get(&c->entry), &c->arena, &c->view, &why) < 0)
 		return;
 	if ((c->view.link != MP_AGENT_APART) != connected)
-		mp_cli_complain("note: `%s` says that it is done, but %s does not show it",
+		mp_cli_complain("note: `%s` reported success, but %s does not have the entry",
 				c->agent->program, c->file);
 }
 
@@ -109,7 +109,7 @@ static int do_by_command(struct mp_connect *c, const char *const *first, const c
 static const char *tell_fate(const struct mp_connect *c, bool goes)
 {
 	if (goes)
-		return " (is removed: there was none before)";
+		return " (will be removed: it did not exist before)";
 	return c->view.exists ? "" : " (new)";
 }
 
@@ -164,7 +164,7 @@ static int write_file(struct mp_connect *c, const char **ret_word)
 	if (mp_agent_write(c->agent, &c->way, c->file, &why) < 0)
 		return fail(c, &why);
 	if (has_backup(c))
-		fprintf(stderr, "The file as it was is %s" MP_AGENT_BACKUP ".\n", c->file);
+		fprintf(stderr, "A copy of the old file is %s" MP_AGENT_BACKUP ".\n", c->file);
 	*ret_word = "connected";
 	return MP_EXIT_DONE;
 }
@@ -191,12 +191,12 @@ static int undo_file(struct mp_connect *c, const char **ret_word)
 static int refuse_taken(const struct mp_connect *c)
 {
 	mp_cli_complain("%s has another server called \"" MP_AGENT_ENTRY
-			"\"; give that one another name, then try again",
+			"\"; rename that one, then try again",
 			c->file);
 	return MP_EXIT_CONFIG;
 }
 
-/* Its token would have to stand in the file, and files are copied and shown to people. */
+/* The token would be in the file, and files are copied and shown. */
 static int refuse_token(const struct mp_connect *c)
 {
 	mp_cli_complain("%s cannot read the token from a variable, so --http is not written for "
@@ -237,7 +237,7 @@ int mp_connect_undo(struct mp_connect *c, const char **ret_word)
 		return refuse_taken(c);
 	if (strcmp(c->view.entry, MP_AGENT_ENTRY) != 0) {
 		mp_cli_complain("what connects %s is called \"%s\", so it was not written by "
-				"`mcpool connect`; take it out of %s by hand",
+				"`mcpool connect`; remove it from %s by hand",
 				c->agent->label, c->view.entry, c->file);
 		return MP_EXIT_CONFIG;
 	}

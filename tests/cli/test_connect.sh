@@ -66,7 +66,7 @@ t_uses_the_command_of_the_agent() {
 		agent $one
 	done
 	here 0 connect claude --write --yes && argv claude mcp add --scope user mcpool -e "XDG_RUNTIME_DIR=$runtime" -- "$mcpool" stdio --naming server__tool &&
-		says err 'claude speaks' 'does not show it' && says out 'Claude Code is connected' &&
+		says err 'claude speaks' 'does not have the entry' && says out 'Claude Code is connected' &&
 		here 0 connect codex --write --yes && argv codex mcp add mcpool --env "XDG_RUNTIME_DIR=$runtime" -- "$mcpool" stdio --naming server__tool &&
 		here 0 connect gemini --write --yes --http 127.0.0.1:1 &&
 		argv gemini mcp add --scope user --transport http --header "Authorization: Bearer \${MCPOOL_TOKEN}" mcpool "http://127.0.0.1:1/mcp?naming=server__tool" &&
@@ -83,7 +83,7 @@ t_undoes_by_the_command_of_the_agent() {
 }
 
 t_a_command_that_fails_is_said() {
-	agent claude 3 && here 4 connect claude --write --yes && says err 'said no (exit code 3)' '.claude.json by hand' &&
+	agent claude 3 && here 4 connect claude --write --yes && says err 'failed with exit code 3' '.claude.json by hand' &&
 		! [ -e "$HOME/.claude.json" ]
 }
 
@@ -125,7 +125,7 @@ t_undo_after_other_writes() {
 					here 0 connect $agent "$@" --write --yes || return 1
 				done
 				here 7 connect $agent --undo && cp "$work/err" "$work/preview" && here 0 connect $agent --undo --yes || return 1
-				[ $kind = none ] && { grep -q 'is removed' "$work/preview" && ! [ -e "$file" ]; } && continue
+				[ $kind = none ] && { grep -q 'will be removed' "$work/preview" && ! [ -e "$file" ]; } && continue
 				[ $kind = some ] && untouched "$file" && ! grep -q '^  +.*mcp' "$work/preview" || { echo "$agent $kind: $order"; return 1; }
 			done
 		done
@@ -143,7 +143,7 @@ t_broken_entries_are_told() {
 }
 
 t_asks_first() {
-	with_comments "$cursor" && here 7 connect cursor --write && says err 'no terminal to ask on' '"mcpool": {"command"' &&
+	with_comments "$cursor" && here 7 connect cursor --write && says err 'no terminal for the question' '"mcpool": {"command"' &&
 		untouched "$cursor" && here 7 connect cursor --write --json && json 'd.error.message.includes("terminal")' && untouched "$cursor"
 }
 
