@@ -11,7 +11,7 @@
 #include "client/catalog.h"
 #include "client/probe.h"
 #include "client/upstream.h"
-#include "transport/memory.h"
+#include "memory.h"
 
 enum { MAX_CALLS = 64, MAX_FETCHES = 8 };
 

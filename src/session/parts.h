@@ -319,7 +319,6 @@ void mp_request_drop_uris(struct mp_request *e);
 
 /* session.c */
 void mp_session_send(struct mp_session *s, mp_id stream, struct mp_str text);
-struct mp_tape *mp_session_open(const struct mp_message *m, mp_value v, struct mp_tape *t);
 /* A JSON string of this text, for splicing. */
 int mp_session_quote(struct mp_buf *out, struct mp_str text) MP_MUST;
 /* Owned by whoever asked; empty text: NULL. For what is short: ids, names. */

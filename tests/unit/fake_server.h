@@ -8,7 +8,7 @@
 #include "base/loop.h"
 #include "client/upstream.h"
 #include "heap_call.h"
-#include "transport/memory.h"
+#include "memory.h"
 
 enum { FAKE_REQUESTS = 200 };
 

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "config/values/trust.h"
 #include "store/digest.h"
-#include "transport/memory.h"
+#include "memory.h"
 #include "heap_pool_call.h"
 
 /* --- a configuration without files ----------------------------------------------------------- */

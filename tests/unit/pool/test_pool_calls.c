@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "heap_pool_call.h"
 #include "pool/pool_call.h"
-#include "transport/memory.h"
+#include "memory.h"
 
 #define ONE "{\"mcpServers\":{\"a\":{\"command\":\"a\"}}}"
 

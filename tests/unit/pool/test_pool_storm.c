@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "pool/gate.h"
 #include "pool/instance.h"
-#include "transport/memory.h"
+#include "memory.h"
 #include "heap_pool_call.h"
 
 enum { NAMES = 5, SESSIONS = 4, VIEWS = 3, CALLS = 1200, STEPS = 400, BUDGET_MS = 15000 };

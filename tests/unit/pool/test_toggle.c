@@ -4,7 +4,7 @@
 #include "fleet.h"
 
 #include "base/error.h"
-#include "transport/memory.h"
+#include "memory.h"
 
 #define ONE    "{\"mcpServers\":{\"a\":{\"command\":\"a\"}}}"
 #define OFF    "{\"mcpServers\":{\"a\":{\"command\":\"a\",\"enabled\":false}}}"

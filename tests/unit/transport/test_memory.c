@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/loop.h"
-#include "transport/memory.h"
+#include "memory.h"
 
 struct end {
 	struct mp_transport *t;

@@ -1,5 +1,5 @@
 /*
- * memory.h - two ends joined in memory, for tests and embedders.
+ * memory.h - a transport with both ends in memory, for tests.
  */
 #ifndef MP_MEMORY_H
 #define MP_MEMORY_H

@@ -3,7 +3,7 @@
  * Keeps the promises of a real transport: what is sent arrives in a later turn, and hooks are
  * called from the loop only.
  */
-#include "transport/memory.h"
+#include "memory.h"
 
 #include "base/error.h"
 #include "base/limits.h"
