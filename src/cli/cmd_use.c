@@ -11,7 +11,7 @@
 #include "cli/seek.h"
 #include "cli/task_call.h"
 #include "cli/verbs.h"
-#include "session/tasks.h"
+#include "session/task_tools.h"
 
 struct job {
 	const struct mp_configured *c;

@@ -7,7 +7,7 @@
 #define MP_OFFERS_H
 
 #include "cli/seek.h"
-#include "session/scope.h"
+#include "session/index.h"
 
 enum { MP_OFFERS_LISTS = 2 };
 

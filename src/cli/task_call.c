@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "cli/progress_line.h"
 #include "cli/reach.h"
-#include "session/tasks.h"
+#include "session/task_tools.h"
 
 enum { POLL_MS = 1000, LEAST_POLL_MS = 50, MOST_POLL_MS = 10000 };
 

@@ -3,11 +3,13 @@
  * answers. A legacy agent is asked on the stream of its call. A modern one gets "input required"
  * and brings the answers back with the request (input_required.c).
  */
+#include "session/agent_requests.h"
+
 #include <stdio.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "session/agent_requests.h"
+#include "session/subscriptions.h"
 
 /* --- may it be asked? ------------------------------------------------------------------------ */
 

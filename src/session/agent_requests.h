@@ -1,11 +1,11 @@
 /*
- * agent_requests.h - one question of a server on its way to an agent; for agent_requests.c and
- * input_required.c.
+ * agent_requests.h - server requests on their way to an agent, and its answers.
  */
 #ifndef MP_AGENT_REQUESTS_H
 #define MP_AGENT_REQUESTS_H
 
-#include "session/parts.h"
+#include "pool/pool_client.h"
+#include "session/request.h"
 
 struct mp_agent_request {
 	struct mp_link link; /* in its session's queries, or those of a parked request */
@@ -17,7 +17,12 @@ struct mp_agent_request {
 };
 
 void mp_agent_request_drop(struct mp_list *list, struct mp_agent_request *q);
-/* The agent gets its question as an answer and is to come back; q is the request's then. */
+/* input_required.c: the agent gets its question as an answer and is to come back; q is the
+ * request's then. */
 void mp_request_park(struct mp_request *e, struct mp_agent_request *q);
+
+extern const struct mp_pool_client_hooks mp_session_pool_client_hooks;
+/* An answer of the agent to one of them. */
+void mp_session_take_reply(struct mp_session *s, const struct mp_message *m);
 
 #endif

@@ -8,7 +8,14 @@
 
 #include "base/base.h"
 #include "base/str.h"
-#include "session/names.h"
+
+struct mp_name {
+	struct mp_str public_name;
+	struct mp_str server, name; /* as the server calls it */
+	bool collides;              /* others ask for the same name, or had it before */
+	bool is_alone;              /* no other server asks for it, or could as far as is known */
+	void *u;                    /* whatever the caller gave with it */
+};
 
 struct mp_aliases;
 

@@ -11,7 +11,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "session/names_table.h"
+#include "session/names.h"
 
 /* What a name begins with that belongs to a configured server, as `mcp__files__`. */
 struct prefix {

@@ -1,11 +1,18 @@
 /*
  * forward.c - requests that a server answers: whose it is, the call, and the way back.
  */
+#include "session/forward.h"
+
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "session/parts.h"
 #include "store/results.h"
+#include "session/input_required.h"
+#include "session/results.h"
+#include "session/scope.h"
+#include "session/task_tools.h"
+#include "session/tasks.h"
+#include "session/unknown.h"
 
 #define NO_MEMORY "{\"code\":-32603,\"message\":\"MCP error: the system refused memory\"}"
 

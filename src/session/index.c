@@ -1,13 +1,16 @@
 /*
  * index.c - what there is at one moment: the lists of all servers under public names, sorted.
  */
+#include "session/index.h"
+
 #include <stdlib.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
 #include "session/filter.h"
+#include "pool/gate.h"
 #include "session/held.h"
-#include "session/parts.h"
+#include "session/task_tools.h"
 #include "session/uris.h"
 
 /* --- gathering ------------------------------------------------------------------------------- */
@@ -50,46 +53,51 @@ static int add_server(struct mp_index *s, const char *server, bool is_late)
 	return s->configured[i] ? 0 : mp_arena_get_error(&s->arena);
 }
 
-static int gather_offers(struct mp_index *s, const struct mp_scope *scope)
+static bool index_shows(const struct mp_index_options *o, const char *server)
 {
-	size_t n = mp_workspace_count(scope->workspace);
+	const struct mp_bind_list none = {0};
+
+	return mp_filter_lets_pass(o->servers, &none, mp_str_of(server));
+}
+
+static int gather_offers(struct mp_index *s, const struct mp_index_options *o)
+{
+	size_t n = mp_workspace_count(o->workspace);
 	int r = make_room(s, n);
 
 	for (size_t i = 0; i < n && r == 0; i++) {
-		const char *name = mp_workspace_get_entry(scope->workspace, i)->name;
-		bool is_shown = mp_scope_shows(scope, name) &&
-				is_offered(scope->workspace, i, scope->session);
+		const char *name = mp_workspace_get_entry(o->workspace, i)->name;
+		bool is_shown = index_shows(o, name) && is_offered(o->workspace, i, o->session);
 		struct mp_offer *offer =
-			is_shown ? mp_workspace_get_offer(scope->workspace, i, scope->session)
-				 : NULL;
+			is_shown ? mp_workspace_get_offer(o->workspace, i, o->session) : NULL;
 
 		if (offer)
 			r = add_offer(s, name, offer);
 		if (r == 0)
-			r = add_server(
-				s, name,
-				is_shown && !offer &&
-					mp_gate_is_unknown(scope->workspace, i, scope->session));
+			r = add_server(s, name,
+				       is_shown && !offer &&
+					       mp_gate_is_unknown(o->workspace, i, o->session));
 	}
 	return r;
 }
 
 /* Names of the agent's own choice may be the server's or ours. */
-static bool is_wanted(const struct mp_scope *scope, const struct mp_entry *e, struct mp_str tool)
+static bool is_wanted(const struct mp_index_options *o, const struct mp_entry *e,
+		      struct mp_str tool)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf public;
-	enum mp_naming style = mp_scope_get_naming(scope);
+	enum mp_naming style = o->style;
 	const struct mp_bind_list none = {0};
 
 	mp_buf_init(&public, MP_KIB(4));
 	if (!mp_filter_lets_pass(&e->tools_allowed, &e->tools_denied, tool))
 		return false;
-	return mp_filter_lets_pass(&scope->tools, &none, tool) ||
+	return mp_filter_lets_pass(o->tools, &none, tool) ||
 	       (mp_names_make(style, mp_str_of(e->name), tool, &public) == 0 &&
-		mp_filter_lets_pass(&scope->tools, &none, mp_buf_get(&public)));
+		mp_filter_lets_pass(o->tools, &none, mp_buf_get(&public)));
 }
 
-static struct mp_index_item *add_ware(struct mp_index *s, enum mp_catalog_kind kind, size_t offer,
+static struct mp_index_item *add_item(struct mp_index *s, enum mp_catalog_kind kind, size_t offer,
 				      const struct mp_catalog_item *item)
 {
 	struct mp_index_item *w = mp_arena_alloc(&s->arena, sizeof(*w));
@@ -108,24 +116,23 @@ static struct mp_index_item *add_ware(struct mp_index *s, enum mp_catalog_kind k
 	return w;
 }
 
-static int add_list(struct mp_index *s, const struct mp_scope *scope, enum mp_catalog_kind kind,
+static int add_list(struct mp_index *s, const struct mp_index_options *o, enum mp_catalog_kind kind,
 		    size_t offer)
 {
 	const struct mp_catalog_list *list = &s->offers[offer]->lists[kind]->list;
-	ptrdiff_t at = scope ? mp_workspace_find(scope->workspace, s->servers[offer]) : -1;
-	const struct mp_entry *e =
-		at < 0 ? NULL : mp_workspace_get_entry(scope->workspace, (size_t)at);
+	ptrdiff_t at = o ? mp_workspace_find(o->workspace, s->servers[offer]) : -1;
+	const struct mp_entry *e = at < 0 ? NULL : mp_workspace_get_entry(o->workspace, (size_t)at);
 
 	for (size_t i = 0; i < list->n; i++) {
-		if (kind == MP_CATALOG_TOOL && e && !is_wanted(scope, e, list->items[i].name))
+		if (kind == MP_CATALOG_TOOL && e && !is_wanted(o, e, list->items[i].name))
 			continue;
-		if (!add_ware(s, kind, offer, &list->items[i]))
+		if (!add_item(s, kind, offer, &list->items[i]))
 			return mp_arena_get_error(&s->arena);
 	}
 	return 0;
 }
 
-static int gather(struct mp_index *s, const struct mp_scope *scope, enum mp_catalog_kind kind)
+static int gather(struct mp_index *s, const struct mp_index_options *o, enum mp_catalog_kind kind)
 {
 	size_t n = 0;
 	int r = 0;
@@ -136,7 +143,7 @@ static int gather(struct mp_index *s, const struct mp_scope *scope, enum mp_cata
 	if (!s->items[kind])
 		return mp_arena_get_error(&s->arena);
 	for (size_t i = 0; i < s->n_offers && r == 0; i++)
-		r = add_list(s, scope, kind, i);
+		r = add_list(s, o, kind, i);
 	return r;
 }
 
@@ -175,27 +182,26 @@ static int add_names(struct mp_index *s, enum mp_catalog_kind kind, enum mp_nami
 	return 0;
 }
 
-/* With a scope: what its names meant until now, and in earlier runs of the hub. */
-static int give_names(struct mp_index *s, const struct mp_scope *scope, enum mp_catalog_kind kind,
-		      enum mp_naming style)
+/* With options: what its names meant until now, and in earlier runs of the hub. */
+static int give_names(struct mp_index *s, const struct mp_index_options *o,
+		      enum mp_catalog_kind kind, enum mp_naming style)
 {
 	struct mp_names_rules rules = {
 		.servers = s->configured, .is_late = s->is_late, .n_servers = s->n_configured};
-	const struct mp_config_set *set = scope ? mp_workspace_get_set(scope->workspace) : NULL;
+	const struct mp_config_set *set = o ? mp_workspace_get_set(o->workspace) : NULL;
 	struct mp_held held;
 	int r;
 
-	mp_held_init(&held, scope ? scope->sessions->o.db : NULL, set ? mp_held_get_root(set) : "",
-		     style, (int)kind);
+	mp_held_init(&held, o ? o->db : NULL, set ? mp_held_get_root(set) : "", style, (int)kind);
 	held.servers = s->configured;
 	held.n_servers = s->n_configured;
 	rules.get_holder = mp_held_get_holder;
 	rules.u = &held;
-	if (scope && scope->index && scope->index->style == style)
-		rules.before = *get_names(scope->index, kind);
+	if (o && o->before && o->before->style == style)
+		rules.before = *get_names((struct mp_index *)o->before, kind);
 	r = add_names(s, kind, style, &rules);
-	if (r == 0 && scope && scope->servers.n == 0 && scope->tools.n == 0)
-		mp_held_note(&held, *get_names(s, kind), &scope->sessions->noted);
+	if (r == 0 && o && o->servers->n == 0 && o->tools->n == 0)
+		mp_held_note(&held, *get_names(s, kind), o->noted);
 	mp_held_done(&held);
 	return r;
 }
@@ -288,18 +294,18 @@ static void digest(struct mp_index *s, enum mp_catalog_kind kind)
 	mp_digest_finish(d, s->digest[kind]);
 }
 
-/* scope: whose filters count; NULL: nobody's. */
-static int fill(struct mp_index *s, const struct mp_scope *scope, enum mp_naming style)
+/* o: whose filters count; NULL: nobody's. */
+static int fill(struct mp_index *s, const struct mp_index_options *o, enum mp_naming style)
 {
 	int r = 0;
 
 	s->style = style;
 	for (int kind = 0; kind < MP_CATALOG_COUNT && r == 0; kind++)
-		r = gather(s, scope, (enum mp_catalog_kind)kind);
+		r = gather(s, o, (enum mp_catalog_kind)kind);
 	if (r == 0)
-		r = give_names(s, scope, MP_CATALOG_TOOL, style);
+		r = give_names(s, o, MP_CATALOG_TOOL, style);
 	if (r == 0)
-		r = give_names(s, scope, MP_CATALOG_PROMPT, style);
+		r = give_names(s, o, MP_CATALOG_PROMPT, style);
 	if (r == 0)
 		r = give_uris(s, MP_CATALOG_RESOURCE);
 	if (r == 0)
@@ -309,7 +315,7 @@ static int fill(struct mp_index *s, const struct mp_scope *scope, enum mp_naming
 	return r;
 }
 
-static struct mp_index *make_stock(void)
+static struct mp_index *index_new(void)
 {
 	struct mp_index *s = mp_alloc(sizeof(*s));
 
@@ -328,21 +334,21 @@ static int hand_out(struct mp_index *s, int r, struct mp_index **ret)
 	return r;
 }
 
-int mp_index_take(const struct mp_scope *scope, struct mp_index **ret)
+int mp_index_take(const struct mp_index_options *o, struct mp_index **ret)
 {
-	enum mp_naming style = mp_scope_get_naming(scope);
-	struct mp_index *s = make_stock();
-	int r = gather_offers(s, scope);
+	enum mp_naming style = o->style;
+	struct mp_index *s = index_new();
+	int r = gather_offers(s, o);
 
 	if (r == 0)
-		r = fill(s, scope, style);
+		r = fill(s, o, style);
 	return hand_out(s, r, ret);
 }
 
 int mp_index_make(enum mp_naming style, const char *const *servers, struct mp_offer *const *offers,
 		  size_t n, struct mp_index **ret)
 {
-	struct mp_index *s = make_stock();
+	struct mp_index *s = index_new();
 	int r = make_room(s, n);
 
 	for (size_t i = 0; i < n && r == 0; i++) {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/limits.h"
-#include "session/parts.h"
+#include "session/index.h"
 #include "session/uris.h"
 
 static const char *find_server(const struct mp_index *s, struct mp_str name)

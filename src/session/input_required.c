@@ -3,12 +3,15 @@
  * and a seal, the call stays with the server, and goes on when the agent comes back with both
  * (V42).
  */
+#include "session/input_required.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
 #include "session/agent_requests.h"
+#include "session/opening.h"
 
 static struct mp_request *request_of(struct mp_link *link)
 {

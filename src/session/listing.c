@@ -2,12 +2,15 @@
  * listing.c - pages of lists: every server's items under public names, sorted, each byte for byte
  * but for what this agent's era has otherwise.
  */
+#include "session/listing.h"
+
 #include <string.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
 #include "session/clients.h"
-#include "session/parts.h"
+#include "session/opening.h"
+#include "session/scope.h"
 
 enum { PATIENCE_MS = 10000 }; /* for agents that ask once */
 #define PAGE_BYTES MP_MIB(8)

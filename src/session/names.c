@@ -8,8 +8,6 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "session/aliases.h"
-#include "session/names_table.h"
 
 struct mp_names *mp_names_new(enum mp_naming style)
 {

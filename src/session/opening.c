@@ -1,15 +1,18 @@
 /*
  * opening.c - how a conversation begins in either era, and what an agent says about itself.
  */
+#include "session/opening.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "pool/pool_client.h"
 #include "session/clients.h"
 #include "session/instructions.h"
-#include "session/parts.h"
+#include "session/scope.h"
 
 /* Servers come and go, so everything is declared: what nobody offers is an empty list. */
 static const char capabilities[] =

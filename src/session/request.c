@@ -1,6 +1,8 @@
 /*
  * request.c - one request of an agent on its way to its one answer.
  */
+#include "session/request.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -9,7 +11,6 @@
 #include "base/mem.h"
 #include "base/freelist.h"
 #include "session/failed_call.h"
-#include "session/parts.h"
 
 MP_MACHINE_TYPES(request, struct mp_request, enum mp_request_event, MP_REQUEST_STATES,
 		 MP_REQUEST_EVENTS);
@@ -246,27 +247,21 @@ void mp_request_wait(struct mp_request *e, const struct mp_message *m)
 		mp_request_advance(e, MP_REQUEST_ON_WAIT);
 }
 
-/* The timer is everybody's: it may have been for one who came earlier. */
 static enum mp_request_event wait_on(struct mp_request *e)
 {
-	struct mp_scope *scope = e->session->scope;
-	int64_t now = mp_loop_now_ms(e->session->sessions->loop);
-
-	if (e->patience_ms > now &&
-	    (!mp_timer_is_running(&scope->timer) || scope->timer.due_ms > e->patience_ms))
-		mp_timer_start(&scope->timer, e->patience_ms - now);
+	mp_scope_arm(e);
 	return MP_QUIET;
 }
 
 static enum mp_request_event wait(struct mp_request *e)
 {
-	mp_list_append(&e->session->scope->waiting, &e->wait_link);
+	mp_scope_add_waiting(e);
 	return wait_on(e);
 }
 
 static enum mp_request_event stop_waiting(struct mp_request *e)
 {
-	mp_list_remove(&e->session->scope->waiting, &e->wait_link);
+	mp_scope_remove_waiting(e);
 	e->waiting = mp_free(e->waiting);
 	return MP_QUIET;
 }

@@ -2,10 +2,13 @@
  * results.c - what a server answered, in the words of the agent's era. Most pass byte for byte;
  * members that one era has and the other has not come and go, and wrapped URIs are put in.
  */
+#include "session/results.h"
+
 #include <stdio.h>
 
 #include "base/limits.h"
-#include "session/parts.h"
+#include "session/scope.h"
+#include "session/tasks.h"
 
 /* --- URIs ------------------------------------------------------------------------------------ */
 

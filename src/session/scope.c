@@ -1,6 +1,5 @@
 /*
- * scope.c - who sees the same, shares it: the gate, the present index, and who is told when it
- * differs.
+ * scope.c - state shared by sessions with the same workspace and filters.
  */
 #include "session/scope.h"
 
@@ -9,7 +8,8 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "session/filter.h"
-#include "session/parts.h"
+#include "session/request.h"
+#include "session/sessions.h"
 
 /* --- narrowing ------------------------------------------------------------------------------- */
 
@@ -86,12 +86,22 @@ static void tell_collisions(struct mp_scope *s, const struct mp_names *names)
 			tell_collision(s, mp_names_get(names, i));
 }
 
-static void restock(struct mp_scope *s)
+static void scope_reindex(struct mp_scope *s)
 {
 	struct mp_index *now, *was = s->index;
+	struct mp_index_options o = {
+		.workspace = s->workspace,
+		.session = s->session,
+		.style = mp_scope_get_naming(s),
+		.servers = &s->servers,
+		.tools = &s->tools,
+		.before = was,
+		.db = s->sessions->o.db,
+		.noted = &s->sessions->noted,
+	};
 	unsigned differ;
 
-	if (mp_index_take(s, &now) < 0)
+	if (mp_index_take(&o, &now) < 0)
 		return; /* what was there is better than nothing */
 	s->index = now;
 	tell_collisions(s, now->tools);
@@ -111,7 +121,7 @@ static void restock(struct mp_scope *s)
 struct mp_index *mp_scope_get_index(struct mp_scope *s)
 {
 	if (!s->index)
-		restock(s);
+		scope_reindex(s);
 	return s->index;
 }
 
@@ -138,6 +148,27 @@ bool mp_scope_is_ready(struct mp_scope *s, bool patiently)
 	return true;
 }
 
+void mp_scope_add_waiting(struct mp_request *e)
+{
+	mp_list_append(&e->session->scope->waiting, &e->wait_link);
+}
+
+void mp_scope_remove_waiting(struct mp_request *e)
+{
+	mp_list_remove(&e->session->scope->waiting, &e->wait_link);
+}
+
+/* The timer is everybody's: it may have been for one who came earlier. */
+void mp_scope_arm(struct mp_request *e)
+{
+	struct mp_scope *s = e->session->scope;
+	int64_t now = mp_loop_now_ms(s->sessions->loop);
+
+	if (e->patience_ms > now &&
+	    (!mp_timer_is_running(&s->timer) || s->timer.due_ms > e->patience_ms))
+		mp_timer_start(&s->timer, e->patience_ms - now);
+}
+
 static void wake(struct mp_scope *s)
 {
 	MP_LIST_WALK(&s->waiting, link)
@@ -150,7 +181,7 @@ static void look_again(void *u)
 
 	s->refs++; /* whoever is told may leave */
 	if (s->index)
-		restock(s);
+		scope_reindex(s);
 	wake(s);
 	mp_scope_unref(s);
 }
@@ -308,4 +339,37 @@ void mp_scope_divide(struct mp_scope *s)
 	MP_LIST_WALK(&s->users, link)
 		move_session(mp_container_of(link, struct mp_session, scope_link), s);
 	mp_scope_unref(s);
+}
+
+/* --- all of them ----------------------------------------------------------------------------- */
+
+/* A server's lists may differ, or it is another server now. */
+void mp_scope_note_changes(const struct mp_change *changes, size_t n, void *u)
+{
+	struct mp_sessions *l = u;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!(changes[i].fields & (MP_SERVER_OFFER | MP_SERVER_STATE | MP_SERVER_GONE)))
+			continue;
+		MP_LIST_EACH(&l->scopes, link) {
+			struct mp_scope *s = mp_container_of(link, struct mp_scope, link);
+			bool is_offer = changes[i].fields & (MP_SERVER_OFFER | MP_SERVER_GONE);
+
+			/* A server that fails asks for no names: those that waited are free. */
+			if (is_offer || s->waiting.len || (s->index && s->index->has_late))
+				mp_scope_touch(s);
+		}
+	}
+}
+
+void mp_sessions_note_workspace(struct mp_sessions *l, const struct mp_workspace *v)
+{
+	MP_LIST_WALK(&l->scopes, link) {
+		struct mp_scope *s = mp_container_of(link, struct mp_scope, link);
+
+		if (s->workspace != v)
+			continue;
+		mp_scope_touch(s);
+		mp_scope_divide(s);
+	}
 }

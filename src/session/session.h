@@ -7,12 +7,17 @@
 #define MP_SESSION_H
 
 #include "base/base.h"
+#include "base/buf.h"
 #include "base/ids.h"
+#include "base/list.h"
+#include "base/map.h"
 #include "pool/pool.h"
 #include "rpc/message.h"
 
-struct mp_sessions;
+struct mp_client_habit;
+struct mp_scope;
 struct mp_session;
+struct mp_sessions;
 
 enum {
 	/* Nothing is remembered between two requests; only modern ones are taken (POST /mcp). */
@@ -97,5 +102,58 @@ struct mp_session_info {
 	uint64_t received, answered;
 };
 void mp_session_get_info(const struct mp_session *s, struct mp_session_info *ret);
+
+/* --- for the files of session/ alone --------------------------------------------------------- */
+
+/* What an agent can be asked. */
+enum {
+	MP_CAN_SAMPLE = 1 << 0,
+	MP_CAN_ELICIT = 1 << 1,     /* with a form */
+	MP_CAN_ELICIT_URL = 1 << 2, /* by sending the user to a page */
+	MP_CAN_LIST_ROOTS = 1 << 3,
+	MP_CAN_TASKS = 1 << 4, /* the extension of 2026 */
+};
+
+struct mp_session {
+	struct mp_link link; /* in the list of all sessions */
+	struct mp_sessions *sessions;
+	mp_id id; /* of the client */
+	struct mp_workspace *workspace;
+	const char *way;
+	unsigned traits;
+	int pid;
+	char *principal; /* owned */
+	const struct mp_session_hooks *hooks;
+	void *u;
+	struct mp_scope *scope; /* a reference */
+	struct mp_link scope_link;
+	struct mp_list requests;       /* owned, those to be answered */
+	struct mp_map by_id;           /* the same by the agent's id, where one stream is for all */
+	struct mp_list agent_requests; /* owned */
+	uint64_t last_agent_request;
+
+	/* What initialize said. */
+	char protocol[16];
+	unsigned can;                  /* MP_CAN_* */
+	char *capabilities;            /* as modern servers are told; owned; NULL: none */
+	char *client, *client_version; /* owned; NULL before */
+	const struct mp_client_habit *habit;
+	const char *log_level; /* static; NULL: as servers like */
+	bool is_open;          /* initialized */
+	unsigned lists_seen;   /* bit per kind: it has asked for that list */
+
+	struct mp_list subscriptions; /* owned; see subscriptions.c */
+	struct mp_list tasks;         /* owned; see tasks.c */
+	int64_t since_ms, last_ms;
+	uint64_t received, answered;
+};
+
+void mp_session_send(struct mp_session *s, mp_id stream, struct mp_str text);
+/* A JSON string of this text, for splicing. */
+int mp_session_quote(struct mp_buf *out, struct mp_str text) MP_MUST;
+/* Owned by the caller; empty text: NULL. For what is short: ids, names. */
+char *mp_session_keep(struct mp_str text);
+/* The same for what may be as large as a message; *slot is replaced, or as it was. */
+int mp_session_keep_message(char **slot, struct mp_str text) MP_MUST;
 
 #endif

@@ -7,42 +7,10 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "session/parts.h"
 #include "store/held_names.h"
 
 #define KEEP_AT_MOST MP_KIB(256)
 enum { MAX_TOLD = 1000 }; /* collisions of names in one run of the hub */
-
-/* A server's lists may differ, or it is another server now. */
-static void changed(const struct mp_change *changes, size_t n, void *u)
-{
-	struct mp_sessions *l = u;
-
-	for (size_t i = 0; i < n; i++) {
-		if (!(changes[i].fields & (MP_SERVER_OFFER | MP_SERVER_STATE | MP_SERVER_GONE)))
-			continue;
-		MP_LIST_EACH(&l->scopes, link) {
-			struct mp_scope *s = mp_container_of(link, struct mp_scope, link);
-			bool is_offer = changes[i].fields & (MP_SERVER_OFFER | MP_SERVER_GONE);
-
-			/* A server that fails asks for no names: those that waited are free. */
-			if (is_offer || s->waiting.len || (s->index && s->index->has_late))
-				mp_scope_touch(s);
-		}
-	}
-}
-
-void mp_sessions_note_workspace(struct mp_sessions *l, const struct mp_workspace *v)
-{
-	MP_LIST_WALK(&l->scopes, link) {
-		struct mp_scope *s = mp_container_of(link, struct mp_scope, link);
-
-		if (s->workspace != v)
-			continue;
-		mp_scope_touch(s);
-		mp_scope_divide(s);
-	}
-}
 
 static void parked_too_long(void *u)
 {
@@ -105,7 +73,7 @@ struct mp_sessions *mp_sessions_new(const struct mp_sessions_options *o)
 	mp_buf_init(&l->said, MP_KIB(4));
 	mp_task_init(&l->drained_task, tell_drained, l);
 	mp_timer_init(&l->parked_timer, l->loop, parked_too_long, l);
-	mp_observer_join(o->board, &l->observer, changed, l);
+	mp_observer_join(o->board, &l->observer, mp_scope_note_changes, l);
 	return l;
 }
 
@@ -148,47 +116,4 @@ void mp_sessions_tidy(struct mp_sessions *l)
 size_t mp_sessions_count(const struct mp_sessions *l)
 {
 	return l->list.len;
-}
-
-void mp_sessions_walk(struct mp_sessions *l, void (*fn)(void *u, const struct mp_session_info *s),
-		      void *u)
-{
-	MP_LIST_EACH(&l->list, link) {
-		struct mp_session_info info;
-
-		mp_session_get_info(mp_container_of(link, struct mp_session, link), &info);
-		fn(u, &info);
-	}
-}
-
-/* Who listens is told that this is the end; the others get their answers. */
-static void end_listeners(struct mp_session *s)
-{
-	MP_LIST_WALK(&s->requests, link) {
-		struct mp_request *e = mp_container_of(link, struct mp_request, link);
-
-		if (e->state == MP_REQUEST_LISTENING)
-			mp_session_end_listening(e);
-	}
-}
-
-/* Who was sent away with a question cannot come back: its request would be refused. */
-static void drop_parked(struct mp_sessions *l)
-{
-	struct mp_link *link;
-
-	while ((link = mp_list_first(&l->parked)))
-		mp_request_advance(mp_container_of(link, struct mp_request, link),
-				   MP_REQUEST_ON_DROP);
-}
-
-void mp_sessions_drain(struct mp_sessions *l, void (*fn)(void *u), void *u)
-{
-	l->is_draining = true;
-	l->drained = fn;
-	l->drained_u = u;
-	MP_LIST_WALK(&l->list, link)
-		end_listeners(mp_container_of(link, struct mp_session, link));
-	drop_parked(l);
-	mp_sessions_look_if_drained(l);
 }

@@ -2,25 +2,41 @@
  * subscriptions.c - who hears of what: changes of lists, and of single resources. Legacy sessions
  * hear on whatever stream stands, modern ones on the streams they opened for that.
  */
+#include "session/subscriptions.h"
+
 #include <stdio.h>
 
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "session/parts.h"
+#include "pool/pool_client.h"
+#include "session/scope.h"
 
-static struct mp_session_subscription *subscription_of(struct mp_link *link)
+/* A resource that a session hears of. */
+struct subscription {
+	struct mp_link link;             /* in its session's */
+	char *server, *uri, *public_uri; /* owned */
+	bool is_asked;                   /* by resources/subscribe */
+	unsigned listeners;              /* requests that have it */
+};
+
+/* One that a listening request has. */
+struct subscribed {
+	struct mp_link link; /* in the request's uris */
+	struct subscription *to;
+};
+
+static struct subscription *subscription_of(struct mp_link *link)
 {
-	return mp_container_of(link, struct mp_session_subscription, link);
+	return mp_container_of(link, struct subscription, link);
 }
 
 /* --- single resources ------------------------------------------------------------------------ */
 
-static struct mp_session_subscription *find(struct mp_session *s, const char *server,
-					    struct mp_str uri)
+static struct subscription *find(struct mp_session *s, const char *server, struct mp_str uri)
 {
 	MP_LIST_EACH(&s->subscriptions, link) {
-		struct mp_session_subscription *sub = subscription_of(link);
+		struct subscription *sub = subscription_of(link);
 
 		if (strcmp(sub->server, server) == 0 && mp_str_eq(mp_str_of(sub->uri), uri))
 			return sub;
@@ -28,7 +44,7 @@ static struct mp_session_subscription *find(struct mp_session *s, const char *se
 	return NULL;
 }
 
-static void drop(struct mp_session *s, struct mp_session_subscription *sub)
+static void drop(struct mp_session *s, struct subscription *sub)
 {
 	if (sub->is_asked || sub->listeners)
 		return;
@@ -43,7 +59,7 @@ static void drop(struct mp_session *s, struct mp_session_subscription *sub)
 void mp_session_drop_subscriptions(struct mp_session *s)
 {
 	MP_LIST_WALK(&s->subscriptions, link) {
-		struct mp_session_subscription *sub = subscription_of(link);
+		struct subscription *sub = subscription_of(link);
 
 		sub->is_asked = false;
 		drop(s, sub);
@@ -51,12 +67,12 @@ void mp_session_drop_subscriptions(struct mp_session *s)
 }
 
 /* An existing one, or a new one; NULL and why. */
-static struct mp_session_subscription *subscribe(struct mp_session *s, struct mp_str public_uri,
-						 struct mcpool_error *reterr)
+static struct subscription *subscribe(struct mp_session *s, struct mp_str public_uri,
+				      struct mcpool_error *reterr)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
 	struct mp_index *index = mp_scope_get_index(s->scope);
-	struct mp_session_subscription *sub;
+	struct subscription *sub;
 	struct mp_str uri;
 	const char *server;
 
@@ -84,7 +100,7 @@ static struct mp_session_subscription *subscribe(struct mp_session *s, struct mp
 	return sub;
 }
 
-static struct mp_session_subscription *find_public(struct mp_session *s, struct mp_str uri)
+static struct subscription *find_public(struct mp_session *s, struct mp_str uri)
 {
 	MP_LIST_EACH(&s->subscriptions, link)
 		if (mp_str_eq(mp_str_of(subscription_of(link)->public_uri), uri))
@@ -95,7 +111,7 @@ static struct mp_session_subscription *find_public(struct mp_session *s, struct 
 /* Whether it is still in a list or not, and also if it never was subscribed to. */
 static void unsubscribe(struct mp_request *e, struct mp_str uri)
 {
-	struct mp_session_subscription *sub = find_public(e->session, uri);
+	struct subscription *sub = find_public(e->session, uri);
 
 	if (sub) {
 		sub->is_asked = false;
@@ -108,7 +124,7 @@ void mp_session_answer_subscribe(struct mp_request *e, const struct mp_message *
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
 	struct mp_session *s = e->session;
-	struct mp_session_subscription *sub;
+	struct subscription *sub;
 	struct mcpool_error why;
 	struct mp_str uri;
 
@@ -134,7 +150,7 @@ void mp_session_answer_subscribe(struct mp_request *e, const struct mp_message *
 void mp_session_renew_subscriptions(struct mp_session *s)
 {
 	MP_LIST_EACH(&s->subscriptions, link) {
-		const struct mp_session_subscription *sub = subscription_of(link);
+		const struct subscription *sub = subscription_of(link);
 		struct mp_str uri = mp_str_of(sub->uri);
 		struct mcpool_error why;
 
@@ -221,10 +237,10 @@ void mp_session_tell_changed(struct mp_session *s, unsigned kinds)
 	}
 }
 
-static bool has(const struct mp_request *e, const struct mp_session_subscription *sub)
+static bool has(const struct mp_request *e, const struct subscription *sub)
 {
 	MP_LIST_EACH(&e->uris, link)
-		if (mp_container_of(link, struct mp_subscribed, link)->to == sub)
+		if (mp_container_of(link, struct subscribed, link)->to == sub)
 			return true;
 	return false;
 }
@@ -232,7 +248,7 @@ static bool has(const struct mp_request *e, const struct mp_session_subscription
 void mp_session_tell_updated(struct mp_session *s, const char *server, const struct mp_message *m)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
-	struct mp_session_subscription *sub = NULL;
+	struct subscription *sub = NULL;
 	struct mp_str uri;
 
 	mp_arena_init(&arena, MP_LIMIT_MESSAGE);
@@ -257,7 +273,7 @@ void mp_request_drop_uris(struct mp_request *e)
 	struct mp_link *link;
 
 	while ((link = mp_list_pop(&e->uris))) {
-		struct mp_subscribed *one = mp_container_of(link, struct mp_subscribed, link);
+		struct subscribed *one = mp_container_of(link, struct subscribed, link);
 
 		one->to->listeners--;
 		drop(e->session, one->to);
@@ -268,8 +284,8 @@ void mp_request_drop_uris(struct mp_request *e)
 static void take_uri(struct mp_request *e, const struct mp_tape *t, mp_value v)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
-	struct mp_session_subscription *sub = NULL;
-	struct mp_subscribed *one;
+	struct subscription *sub = NULL;
+	struct subscribed *one;
 	struct mcpool_error why;
 	struct mp_str uri;
 
@@ -315,7 +331,7 @@ static void write_honoured(struct mp_writer *w, const struct mp_request *e)
 		mp_write_key(w, MP_STR("resourceSubscriptions"));
 		mp_write_begin_array(w);
 		MP_LIST_EACH(&e->uris, link)
-			mp_write_text(w, mp_str_of(mp_container_of(link, struct mp_subscribed, link)
+			mp_write_text(w, mp_str_of(mp_container_of(link, struct subscribed, link)
 							   ->to->public_uri));
 		mp_write_end_array(w);
 	}

@@ -3,10 +3,13 @@
  * session that began it knows (V26), and leads to the server that has it. A tool that can only be
  * run as a task is run as one for agents that know nothing of them.
  */
+#include "session/tasks.h"
+
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "session/parts.h"
+#include "session/opening.h"
+#include "session/task_tools.h"
 
 struct mp_task_record {
 	struct mp_link link; /* in its session's tasks, oldest first */
@@ -62,18 +65,6 @@ static struct mp_task_record *find(struct mp_session *s, struct mp_str name)
 
 /* --- answers with a task in them ------------------------------------------------------------- */
 
-/* The id of the task that a call became; MP_NONE: it is answered. t is the result's own tape. */
-static mp_value find_id(const struct mp_tape *t)
-{
-	mp_value task = mp_value_get(t, MP_ROOT, "task");
-
-	if (mp_value_is(t, task, MP_TAPE_OBJECT))
-		return mp_value_get(t, task, "taskId");
-	if (mp_value_text_is(t, mp_value_get(t, MP_ROOT, "resultType"), MP_STR("task")))
-		return mp_value_get(t, MP_ROOT, "taskId");
-	return MP_NONE;
-}
-
 static bool may_be_task(const struct mp_message *m)
 {
 	return m->kind == MP_MESSAGE_RESULT &&
@@ -90,8 +81,8 @@ static void note(struct mp_request *e, const struct mp_message *m)
 
 	mp_tape_init(&t, 0);
 	mp_arena_init(&arena, MP_LIMIT_MESSAGE);
-	if (mp_era_open(m, m->result, &t) < 0 || mp_value_text(&t, find_id(&t), &arena, &id) < 0 ||
-	    !id.len)
+	if (mp_era_open(m, m->result, &t) < 0 ||
+	    mp_value_text(&t, mp_task_find_id(&t), &arena, &id) < 0 || !id.len)
 		return;
 	memcpy(e->task, add(e->session, e->server, id)->name, sizeof(e->task));
 }
@@ -211,38 +202,4 @@ void mp_session_answer_task(struct mp_request *e, const struct mp_message *m)
 	}
 	memcpy(e->task, r->name, sizeof(e->task));
 	mp_session_send_on(e, m, r->server, mp_str_of(r->id), "taskId");
-}
-
-/* --- tools that are tasks only --------------------------------------------------------------- */
-
-bool mp_task_is_required(struct mp_str tool)
-{
-	MP_CLEANUP(mp_tape_done) struct mp_tape t;
-
-	mp_tape_init(&t, 0);
-	t.keep_depth = 2;
-	return mp_str_find(tool, MP_STR("\"taskSupport\""), 0) >= 0 &&
-	       mp_tape_parse(&t, tool, NULL) == 0 &&
-	       mp_value_text_is(
-		       &t, mp_value_get(&t, mp_value_get(&t, MP_ROOT, "execution"), "taskSupport"),
-		       MP_STR("required"));
-}
-
-int mp_task_read_id(const struct mp_message *m, struct mp_buf *out)
-{
-	MP_CLEANUP(mp_tape_done) struct mp_tape t;
-	struct mp_writer w;
-	int r;
-
-	mp_tape_init(&t, 0);
-	r = mp_era_open(m, m->result, &t);
-	if (r < 0)
-		return r;
-	if (!mp_value_is(&t, find_id(&t), MP_TAPE_STRING))
-		return MCPOOL_EPROTO;
-	mp_write_init(&w, out, NULL);
-	mp_write_begin_object(&w);
-	mp_write_member_raw(&w, "taskId", mp_value_source(&t, find_id(&t)));
-	mp_write_end_object(&w);
-	return mp_write_finish(&w);
 }

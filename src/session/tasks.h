@@ -1,14 +1,20 @@
 /*
- * tasks.h - tools that can only be run as tasks.
+ * tasks.h - calls that go on after their answer.
  */
 #ifndef MP_SESSION_TASKS_H
 #define MP_SESSION_TASKS_H
 
-#include "base/buf.h"
-#include "rpc/message.h"
+#include "json/write.h"
+#include "session/request.h"
 
-bool mp_task_is_required(struct mp_str tool); /* the tool's JSON */
-/* {"taskId": ...} of the answer to such a call, as the server calls it. MCPOOL_EPROTO: no task. */
-int mp_task_read_id(const struct mp_message *m, struct mp_buf *out) MP_MUST;
+void mp_session_answer_task(struct mp_request *e, const struct mp_message *m);
+void mp_session_drop_tasks(struct mp_session *s);
+/* A call that became a task gets a name of ours, in request.task. */
+void mp_task_note(struct mp_request *e, const struct mp_message *m);
+int mp_task_write_result(const struct mp_request *e, const struct mp_message *m,
+			 struct mp_buf *out) MP_MUST;
+/* `_meta` of what a task came to: it says of which. */
+void mp_task_write_meta(const struct mp_request *e, const struct mp_message *m, mp_value meta,
+			struct mp_writer *w);
 
 #endif

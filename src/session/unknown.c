@@ -1,6 +1,8 @@
 /*
  * unknown.c - a tool, prompt or resource that is not there: why, as far as anybody knows.
  */
+#include "session/unknown.h"
+
 #include <string.h>
 
 #include "base/error.h"
@@ -8,7 +10,7 @@
 #include "pool/status.h"
 #include "session/failed_call.h"
 #include "session/filter.h"
-#include "session/parts.h"
+#include "session/scope.h"
 
 static const char *describe(enum mp_method_id method)
 {

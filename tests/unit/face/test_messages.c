@@ -13,7 +13,9 @@
 #include "messages_http.h"
 #include "pool/instance.h"
 #include "pool/pool_client.h"
-#include "session/parts.h"
+#include "session/index.h"
+#include "session/request.h"
+#include "session/scope.h"
 
 enum { USUAL = 20000, EPOCH = 4000, SERVERS = 5 };
 

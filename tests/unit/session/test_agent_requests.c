@@ -9,7 +9,9 @@
 
 #include "agent.h"
 #include "base/limits.h"
-#include "session/parts.h"
+#include "session/index.h"
+#include "session/request.h"
+#include "session/scope.h"
 
 struct scene {
 	struct fleet f;

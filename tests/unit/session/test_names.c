@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "base/limits.h"
-#include "session/names_table.h"
+#include "session/names.h"
 
 #define NAMES(style) MP_CLEANUP(mp_names_freep) struct mp_names *n = mp_names_new(style)
 

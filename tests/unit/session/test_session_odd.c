@@ -7,7 +7,10 @@
 
 #include "agent.h"
 #include "base/limits.h"
-#include "session/parts.h"
+#include "session/index.h"
+#include "session/request.h"
+#include "session/subscriptions.h"
+#include "session/scope.h"
 
 struct scene {
 	struct fleet f;

@@ -14,7 +14,9 @@
 #include "base/log.h"
 #include "pool/instance.h"
 #include "pool/pool_client.h"
-#include "session/parts.h"
+#include "session/index.h"
+#include "session/request.h"
+#include "session/scope.h"
 
 enum { VOICES = 4, SEEDS = 60, STEPS = 300, REQUESTS = 1500, STREAMS = 1500, TEXT = 6000 };
 

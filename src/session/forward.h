@@ -1,0 +1,11 @@
+/*
+ * forward.h - requests that go to a server, and the way back.
+ */
+#ifndef MP_SESSION_FORWARD_H
+#define MP_SESSION_FORWARD_H
+
+#include "session/request.h"
+
+void mp_session_forward(struct mp_request *e, const struct mp_message *m);
+
+#endif
