@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "cli/configured.h"
 #include "cli/hub_status.h"
-#include "cli/known.h"
+#include "cli/reach.h"
 #include "cli/verbs.h"
 
 #define CONFIG_OPTIONS                                                            \
@@ -89,25 +89,27 @@ static void merge_running(struct mp_status *s, const struct mp_status *running)
  * hub: NULL where none was asked.
  */
 static bool take_status(const struct mp_configured *c, const struct mp_entry *e,
-			const struct mp_known *recalled, const struct mp_hub_status *hub,
+			const struct mp_status_list *recalled, const struct mp_hub_status *hub,
 			struct mp_arena *arena, struct mp_status *ret)
 {
-	const struct mp_status *running;
+	const struct mp_status *running, *last;
 
 	mp_status_take_entry(c->set, e, arena, ret);
 	mp_status_add_target(ret, e, arena);
 	running = hub && ret->state == MP_STATUS_READY ? mp_hub_status_find(hub, e->name) : NULL;
 	if (running)
 		merge_running(ret, running);
-	if (recalled && recalled->tools >= 0) {
-		ret->tools = recalled->tools;
-		ret->seen_ms = recalled->seen_ms;
+	last = recalled && e->shadow == MP_SHADOW_NONE ? mp_status_list_find(recalled, e->name)
+						       : NULL;
+	if (last) {
+		ret->tools = last->tools;
+		ret->seen_ms = last->seen_ms;
 	}
 	return running != NULL;
 }
 
 static void write_server(struct mp_writer *w, const struct mp_configured *c,
-			 const struct mp_entry *e, const struct mp_known *recalled,
+			 const struct mp_entry *e, const struct mp_status_list *recalled,
 			 const struct mp_hub_status *hub)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
@@ -129,8 +131,8 @@ static bool is_shown(const struct mp_entry *e, bool all)
 	return all || (e->shadow == MP_SHADOW_NONE && !e->left_out);
 }
 
-static int list_as_json(const struct mp_configured *c, bool all, const struct mp_known *known,
-			const struct mp_hub_status *hub)
+static int list_as_json(const struct mp_configured *c, bool all,
+			const struct mp_status_list *recalled, const struct mp_hub_status *hub)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
 	struct mp_writer w;
@@ -142,7 +144,7 @@ static int list_as_json(const struct mp_configured *c, bool all, const struct mp
 	mp_write_begin_array(&w);
 	for (size_t i = 0; i < c->set->n; i++)
 		if (is_shown(c->set->entries[i], all))
-			write_server(&w, c, c->set->entries[i], known ? &known[i] : NULL, hub);
+			write_server(&w, c, c->set->entries[i], recalled, hub);
 	mp_write_end_array(&w);
 	mp_configured_write_problems(&w, c->set);
 	mp_write_end_object(&w);
@@ -193,7 +195,7 @@ static struct mp_str short_name(const char *name)
 }
 
 /* "10 tools, seen 14:05" instead of the place; "" where nothing is remembered. */
-static int add_known(struct mp_buf *out, const struct mp_status *s)
+static int add_seen(struct mp_buf *out, const struct mp_status *s)
 {
 	char since[40];
 
@@ -221,16 +223,16 @@ static const char *get_note(const struct mp_configured *c, const struct mp_entry
 
 /* One row of the table: its cells live in the arena until it is printed. */
 static bool fill_row(const struct mp_configured *c, const struct mp_entry *e,
-		     const struct mp_known *known, const struct mp_hub_status *hub,
+		     const struct mp_status_list *recalled, const struct mp_hub_status *hub,
 		     struct mp_arena *arena, struct mp_table_row *row)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf place;
 	struct mp_status s;
-	bool runs = take_status(c, e, known, hub, arena, &s);
+	bool runs = take_status(c, e, recalled, hub, arena, &s);
 	const char *note = get_note(c, e, &s, runs, arena), *kept;
 
 	mp_buf_init(&place, MP_LIMIT_CONFIG_FILE);
-	if ((known ? add_known(&place, &s) : add_place(&place, c->set, &e->origin)) < 0)
+	if ((recalled ? add_seen(&place, &s) : add_place(&place, c->set, &e->origin)) < 0)
 		return false;
 	kept = mp_arena_dup(arena, mp_buf_get(&place));
 	row->cells[0] = short_name(e->name);
@@ -264,8 +266,8 @@ static void say_next_step(const struct mp_configured *c, size_t shown)
 			waiting == 1 ? "waits" : "wait");
 }
 
-static int list_as_table(const struct mp_configured *c, bool all, const struct mp_known *known,
-			 const struct mp_hub_status *hub)
+static int list_as_table(const struct mp_configured *c, bool all,
+			 const struct mp_status_list *recalled, const struct mp_hub_status *hub)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
 	struct mp_table_row *rows = mp_alloc((c->set->n + 1) * sizeof(*rows));
@@ -274,8 +276,7 @@ static int list_as_table(const struct mp_configured *c, bool all, const struct m
 	mp_arena_init(&arena, MP_LIMIT_ARENA);
 	for (size_t i = 0; i < c->set->n; i++)
 		if (is_shown(c->set->entries[i], all) &&
-		    fill_row(c, c->set->entries[i], known ? &known[i] : NULL, hub, &arena,
-			     &rows[n]))
+		    fill_row(c, c->set->entries[i], recalled, hub, &arena, &rows[n]))
 			n++;
 	mp_print_table(rows, n, 4);
 	fflush(stdout);
@@ -285,14 +286,14 @@ static int list_as_table(const struct mp_configured *c, bool all, const struct m
 }
 
 static int show(const struct mp_configured *c, const struct mp_cli_args *args,
-		const struct mp_known *known, const struct mp_hub_status *hub)
+		const struct mp_status_list *recalled, const struct mp_hub_status *hub)
 {
 	int r;
 
 	if (!args->json)
 		mp_configured_tell(c, false);
-	r = args->json ? list_as_json(c, args->all, known, hub)
-		       : list_as_table(c, args->all, known, hub);
+	r = args->json ? list_as_json(c, args->all, recalled, hub)
+		       : list_as_table(c, args->all, recalled, hub);
 	return r == MP_EXIT_DONE && mp_configured_has_errors(c) ? MP_EXIT_CONFIG : r;
 }
 
@@ -312,12 +313,46 @@ static int run_list(const struct mp_verb *verb, int argc, char **argv)
 	return show(&c, &args, NULL, &hub);
 }
 
+/* --- status without a hub -------------------------------------------------------------------- */
+
+/* What the store knows of the configured servers. */
+struct recall {
+	struct mp_reach *reach;
+	struct mp_status_list *servers; /* owned; NULL: nothing could be found out */
+};
+
+static const struct mp_status_list nothing;
+
+static void recall_free(struct recall *r)
+{
+	mp_status_list_free(r->servers);
+}
+
+/* Catalogs are kept by launch key, and keys are found by a hub; nothing is started for it. */
+static void recall_done(void *u)
+{
+	struct recall *r = u;
+
+	r->servers = mp_reach_take_servers(r->reach);
+	mp_reach_finish(r->reach, MP_EXIT_DONE);
+}
+
+static void recall_begin(struct mp_reach *reach, void *u)
+{
+	static const struct mp_reach_look look = {.no_catalogs = true};
+	struct recall *r = u;
+
+	r->reach = reach;
+	mp_reach_look(reach, &look, recall_done, r);
+}
+
 /* Where nothing can be recalled the rest is shown all the same. */
 static int run_status(const struct mp_verb *verb, int argc, char **argv)
 {
 	MP_CLEANUP(mp_configured_done) struct mp_configured c = {0};
+	MP_CLEANUP(recall_free) struct recall recall = {0};
 	struct mp_cli_args args;
-	struct mp_known *known;
+	struct mp_reach_options options = {.c = &c, .args = &args, .is_alone = true};
 	int r = mp_cli_read_args(verb, argc, argv, 0, 1, &args);
 	const char *name = args.n_words ? args.words[0] : NULL;
 
@@ -330,11 +365,9 @@ static int run_status(const struct mp_verb *verb, int argc, char **argv)
 	r = mp_configured_load_all(&c, &args);
 	if (r)
 		return r;
-	r = mp_known_recall(&c, &args, &known);
-	if (r == MP_EXIT_DONE)
-		r = show(&c, &args, known, NULL);
-	mp_free(known);
-	return r;
+	if (c.set->n > 0 && mp_reach_run(&options, recall_begin, &recall) == MP_EXIT_INTERRUPTED)
+		return MP_EXIT_INTERRUPTED;
+	return show(&c, &args, recall.servers ? recall.servers : &nothing, NULL);
 }
 
 /* --- get ------------------------------------------------------------------------------------- */

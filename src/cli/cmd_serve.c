@@ -11,7 +11,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "cli/inproc.h"
+#include "cli/own_hub.h"
 #include "cli/safe.h"
 #include "cli/serve.h"
 #include "cli/verbs.h"

@@ -9,7 +9,6 @@
 #include "base/mem.h"
 #include "cli/configured.h"
 #include "cli/diagnosis.h"
-#include "cli/inproc.h"
 #include "cli/reach.h"
 #include "cli/verbs.h"
 
@@ -73,17 +72,17 @@ int mp_cmd_refuse_state(const struct mp_configured *c, const struct mp_entry *e)
 /* --- a trial ---------------------------------------------------------------------------------- */
 
 struct trial {
-	bool told;
+	struct mp_reach_trial base;
+	struct trials *all;
+	const char *server;
+	struct mp_buf json; /* what became of it */
 	int exit_code;
 };
 
 struct trials {
 	const struct mp_cli_args *args;
-	struct mp_inproc *hub;
-	struct mp_watcher watcher;
-	struct trial *list; /* by place in the workspace, which has them in our order */
-	struct mp_buf json;
-	struct mp_writer w;
+	struct trial *list; /* in the order of the entries */
+	size_t n, over;
 };
 
 static int64_t to_ms(int64_t us)
@@ -91,33 +90,12 @@ static int64_t to_ms(int64_t us)
 	return (us + 500) / 1000;
 }
 
-/* The server of this place in the workspace; texts are in the arena. */
-struct report {
-	struct mp_arena arena;
-	struct mp_status status;
-	struct mp_diagnosis diagnosis;
-};
-
-static void report_done(struct report *r)
-{
-	mp_arena_done(&r->arena);
-}
-
-static void report_take(struct trials *all, size_t i, struct report *ret)
-{
-	mp_arena_init(&ret->arena, MP_LIMIT_ARENA);
-	mp_status_take(mp_inproc_get_view(all->hub), i, MP_INPROC_SESSION, &ret->arena,
-		       &ret->status);
-	mp_diagnosis_read(&ret->status, LONGEST_WAIT_MS, &ret->diagnosis);
-}
-
 static void tell_success(const struct mp_status *s)
 {
 	int64_t start_us = s->prepare_us + s->spawn_us + s->handshake_us;
 
 	printf("%s: works, %lld tool%s, %lld prompt%s, %lld resource%s (started in %lld ms: "
-	       "prepare "
-	       "%lld, spawn %lld, handshake %lld; listed in %lld ms)\n",
+	       "prepare %lld, spawn %lld, handshake %lld; listed in %lld ms)\n",
 	       s->name, (long long)s->tools, s->tools == 1 ? "" : "s", (long long)s->prompts,
 	       s->prompts == 1 ? "" : "s", (long long)s->resources, s->resources == 1 ? "" : "s",
 	       (long long)to_ms(start_us), (long long)to_ms(s->prepare_us),
@@ -125,145 +103,134 @@ static void tell_success(const struct mp_status *s)
 	       (long long)to_ms(s->list_us));
 	if (s->withheld.n)
 		printf("  mode %s does not offer it " MP_STATUS_WITHHELD
-		       "; it may have more tools with "
-		       "\"mode\": \"session\"\n",
+		       "; it may have more tools with \"mode\": \"session\"\n",
 		       s->mode);
 	fflush(stdout);
 }
 
-static void tell_failure(struct trials *all, const struct mp_diagnosis *f)
+static void write_success(struct mp_writer *w, const struct mp_status *s)
 {
-	bool given = all->args->timeout_ms != 0;
-
-	mp_diagnosis_complain(f, given ? "--timeout" : "\"timeout\"", f->status->timeout_ms);
+	mp_write_member_i64(w, "tools", s->tools);
+	mp_write_member_i64(w, "prompts", s->prompts);
+	mp_write_member_i64(w, "resources", s->resources);
+	mp_write_member_i64(w, "startMs", to_ms(s->prepare_us + s->spawn_us + s->handshake_us));
+	mp_write_member_i64(w, "prepareMs", to_ms(s->prepare_us));
+	mp_write_member_i64(w, "spawnMs", to_ms(s->spawn_us));
+	mp_write_member_i64(w, "handshakeMs", to_ms(s->handshake_us));
+	mp_write_member_i64(w, "listMs", to_ms(s->list_us));
+	mp_write_key(w, MP_STR("withheld"));
+	mp_write_begin_array(w);
+	for (size_t i = 0; i < s->withheld.n; i++)
+		mp_write_text(w, mp_str_of(s->withheld.items[i]));
+	mp_write_end_array(w);
 }
 
-/* Each is told when it is known, and once. */
-static void tell(struct trials *all, size_t i)
+static int trial_write(struct trial *t, const struct mp_diagnosis *d)
 {
-	struct trial *t = &all->list[i];
-	MP_CLEANUP(report_done) struct report report = {0};
+	bool ok = d->exit_code == MP_EXIT_DONE;
+	struct mp_writer w;
 
-	if (t->told)
-		return;
-	report_take(all, i, &report);
-	t->told = true;
-	t->exit_code = report.diagnosis.exit_code;
-	if (all->args->json)
-		return;
-	mp_progress_line_clear(mp_inproc_get_line(all->hub));
-	if (t->exit_code == MP_EXIT_DONE)
-		tell_success(&report.status);
+	mp_write_init(&w, &t->json, NULL);
+	mp_write_begin_object(&w);
+	mp_write_member_text(&w, "name", mp_str_of(d->status->name));
+	mp_write_member_bool(&w, "ok", ok);
+	if (ok)
+		write_success(&w, d->status);
 	else
-		tell_failure(all, &report.diagnosis);
+		mp_write_member_text(&w, "error", mp_str_of(d->message));
+	mp_write_end_object(&w);
+	return mp_write_finish(&w);
 }
 
-static void moved(void *u, mp_id instance)
+static void trials_print_json(struct trials *all)
 {
-	struct trials *all = u;
-	struct mp_workspace *v = mp_inproc_get_view(all->hub);
-	ptrdiff_t i = mp_workspace_find_id(v, instance);
-	enum mp_status_state state;
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	struct mp_writer w;
 
-	if (i < 0 || mp_inproc_is_interrupted(all->hub))
-		return;
-	state = mp_workspace_get_state(v, (size_t)i, MP_INPROC_SESSION);
-	if (state == MP_STATUS_CONNECTED || state == MP_STATUS_FAILED)
-		tell(all, (size_t)i);
+	mp_buf_init(&text, MP_LIMIT_MESSAGE);
+	mp_write_init(&w, &text, NULL);
+	mp_write_begin_object(&w);
+	mp_write_key(&w, MP_STR("servers"));
+	mp_write_begin_array(&w);
+	for (size_t i = 0; i < all->n; i++)
+		mp_write_raw(&w, mp_buf_get(&all->list[i].json));
+	mp_write_end_array(&w);
+	mp_write_end_object(&w);
+	if (mp_write_finish(&w) == 0)
+		mp_print_json(mp_buf_get(&text));
 }
 
-static void write_trial(struct mp_writer *w, const struct mp_diagnosis *f)
+/* The exit code of the first that failed. */
+static void trials_finish(struct trials *all, struct mp_reach *r)
 {
-	const struct mp_status *s = f->status;
-	bool ok = f->exit_code == MP_EXIT_DONE;
-
-	mp_write_begin_object(w);
-	mp_write_member_text(w, "name", mp_str_of(f->status->name));
-	mp_write_member_bool(w, "ok", ok);
-	if (ok) {
-		mp_write_member_i64(w, "tools", s->tools);
-		mp_write_member_i64(w, "prompts", s->prompts);
-		mp_write_member_i64(w, "resources", s->resources);
-		mp_write_member_i64(w, "startMs",
-				    to_ms(s->prepare_us + s->spawn_us + s->handshake_us));
-		mp_write_member_i64(w, "prepareMs", to_ms(s->prepare_us));
-		mp_write_member_i64(w, "spawnMs", to_ms(s->spawn_us));
-		mp_write_member_i64(w, "handshakeMs", to_ms(s->handshake_us));
-		mp_write_member_i64(w, "listMs", to_ms(s->list_us));
-		mp_write_key(w, MP_STR("withheld"));
-		mp_write_begin_array(w);
-		for (size_t i = 0; i < s->withheld.n; i++)
-			mp_write_text(w, mp_str_of(s->withheld.items[i]));
-		mp_write_end_array(w);
-	} else {
-		mp_write_member_text(w, "error", mp_str_of(f->message));
-	}
-	mp_write_end_object(w);
-}
-
-static void print_as_json(struct trials *all)
-{
-	size_t n = mp_workspace_count(mp_inproc_get_view(all->hub));
-	mp_write_init(&all->w, &all->json, NULL);
-	mp_write_begin_object(&all->w);
-	mp_write_key(&all->w, MP_STR("servers"));
-	mp_write_begin_array(&all->w);
-	for (size_t i = 0; i < n; i++) {
-		MP_CLEANUP(report_done) struct report report = {0};
-
-		report_take(all, i, &report);
-		write_trial(&all->w, &report.diagnosis);
-	}
-	mp_write_end_array(&all->w);
-	mp_write_end_object(&all->w);
-	if (mp_write_finish(&all->w) == 0)
-		mp_print_json(mp_buf_get(&all->json));
-}
-
-static void all_known(void *u)
-{
-	struct trials *all = u;
-	struct mp_inproc *p = all->hub;
-	size_t n = mp_workspace_count(mp_inproc_get_view(p));
 	int exit_code = MP_EXIT_DONE;
 
-	mp_watcher_leave(mp_inproc_get_pool(p), &all->watcher);
-	for (size_t i = 0; i < n; i++) {
-		tell(all, i);
-		if (exit_code == MP_EXIT_DONE)
+	for (size_t i = all->n; i-- > 0;)
+		if (all->list[i].exit_code != MP_EXIT_DONE)
 			exit_code = all->list[i].exit_code;
-	}
 	if (all->args->json)
-		print_as_json(all);
-	mp_inproc_finish(p, exit_code);
+		trials_print_json(all);
+	mp_reach_finish(r, exit_code);
 }
 
-static void begin(struct mp_inproc *p, void *u)
+/* Each is told when it is known. */
+static void trial_over(struct mp_reach_trial *base, const struct mp_status *status)
+{
+	struct trial *t = mp_container_of(base, struct trial, base);
+	struct trials *all = t->all;
+	bool given = all->args->timeout_ms != 0;
+	struct mp_diagnosis d;
+
+	mp_diagnosis_read(status, LONGEST_WAIT_MS, &d);
+	t->exit_code = d.exit_code;
+	if (all->args->json) {
+		if (trial_write(t, &d) < 0)
+			mp_buf_clear(&t->json);
+	} else {
+		mp_progress_line_clear(mp_reach_get_line(base->reach));
+		if (d.exit_code == MP_EXIT_DONE)
+			tell_success(status);
+		else
+			mp_diagnosis_complain(&d, given ? "--timeout" : "\"timeout\"",
+					      status->timeout_ms);
+	}
+	if (++all->over == all->n)
+		trials_finish(all, base->reach);
+}
+
+static void begin(struct mp_reach *r, void *u)
 {
 	struct trials *all = u;
 
-	all->hub = p;
-	mp_watcher_join(mp_inproc_get_pool(p), &all->watcher, moved, all);
-	mp_inproc_open_gate(p, MP_GATE_DUE_ALL, NULL, LONGEST_WAIT_MS, all_known, all);
+	for (size_t i = 0; i < all->n; i++)
+		mp_reach_try(r, &all->list[i].base, all->list[i].server, LONGEST_WAIT_MS);
+	if (all->n == 0)
+		trials_finish(all, r);
 }
 
-/* Start these, all at the same time. The exit code of the first that failed. */
+/* Start these, all at the same time. */
 static int try_servers(const struct mp_configured *c, const struct mp_entry *const *entries,
 		       size_t n, const struct mp_cli_args *args)
 {
-	static const struct mp_inproc_hooks hooks = {.ready = begin};
-	struct mp_inproc_options options = {.c = c,
-					    .args = args,
-					    .entries = entries,
-					    .n = n,
-					    .start_timeout_ms = args->timeout_ms};
-	struct trials all = {.args = args};
+	struct mp_reach_options options = {.c = c,
+					   .args = args,
+					   .entries = entries,
+					   .n = n,
+					   .is_alone = true,
+					   .start_timeout_ms = args->timeout_ms};
+	struct trials all = {.args = args, .n = n};
 	int r;
 
 	all.list = mp_alloc((n + 1) * sizeof(*all.list));
-	mp_buf_init(&all.json, MP_LIMIT_MESSAGE);
-	r = mp_inproc_run(&options, &hooks, &all);
-	mp_buf_done(&all.json);
+	for (size_t i = 0; i < n; i++) {
+		all.list[i].base.fn = trial_over;
+		all.list[i].all = &all;
+		all.list[i].server = entries[i]->name;
+		mp_buf_init(&all.list[i].json, MP_MIB(1));
+	}
+	r = mp_reach_run(&options, begin, &all);
+	for (size_t i = 0; i < n; i++)
+		mp_buf_done(&all.list[i].json);
 	mp_free(all.list);
 	return r;
 }

@@ -1,21 +1,21 @@
 /*
- * reach.h - the servers of one command, wherever they run: in the running hub, which has them up
- * already, or in a hub of its own for as long as the command takes. A verb sees a list of statuses
- * and makes calls; which way they go it cannot tell, so both ways say the same.
+ * reach.h - the servers of one command: statuses with catalogs, and calls. The command is a control
+ * client of the running hub, which has them up already, or of a hub in this process (own_hub.h). It
+ * cannot tell which, so both say the same.
  */
 #ifndef MP_REACH_H
 #define MP_REACH_H
 
 #include "cli/configured.h"
 #include "cli/progress_line.h"
-#include "pool/status.h"
 #include "pool/pool_call.h"
+#include "pool/status.h"
 
 struct mp_reach;
 
 /*
  * The servers can be asked: do the work, then mp_reach_finish(). It may be called a second time, to
- * begin anew: the hub that was asked first was about to leave, and nothing was done.
+ * begin again: the hub that was asked first was about to leave, and nothing was done.
  */
 typedef void (*mp_reach_fn)(struct mp_reach *r, void *u);
 
@@ -24,6 +24,7 @@ struct mp_reach_options {
 	const struct mp_cli_args *args;
 	const struct mp_entry *const *entries; /* these and no others; NULL: all of c->set */
 	size_t n;
+	bool is_alone;              /* in a hub of its own, whatever runs */
 	int64_t start_timeout_ms;   /* of every start in a hub of its own; 0: as configured */
 	unsigned skipped_lists;     /* in a hub of its own: see mp_pool_options */
 	struct mp_str capabilities; /* what servers may ask during calls; empty: nothing; static */
@@ -42,29 +43,40 @@ struct mp_progress_line *mp_reach_get_line(struct mp_reach *r);
 
 enum mp_reach_start {
 	MP_REACH_START_NONE,
-	MP_REACH_START_UNKNOWN, /* only those that nobody remembers */
+	MP_REACH_START_UNKNOWN, /* only those without a cached catalog */
 	MP_REACH_START_ALL,
 };
 
 struct mp_reach_look {
 	enum mp_reach_start start;
-	const bool *only; /* which of the last servers, until fn is called; NULL: all */
-	bool fresh;       /* those that are up list anew */
+	const bool *only; /* which of the last list, until fn is called; NULL: all */
+	bool fresh;       /* those that are up list again */
+	bool no_catalogs;
 	int64_t max_ms;
 };
 /*
- * Start those, wait until each of them is live or failed, max_ms at most; then fn, and there is a
- * new servers of all servers. fn may be called from within. One at a time.
+ * Start those, wait until each of them is connected or failed, max_ms at most; then fn, and there
+ * is a new list of all servers. One at a time.
  */
 void mp_reach_look(struct mp_reach *r, const struct mp_reach_look *look, void (*fn)(void *u),
 		   void *u);
+const struct mp_status_list *mp_reach_get_servers(const struct mp_reach *r); /* NULL: none yet */
+struct mp_status_list *mp_reach_take_servers(struct mp_reach *r);            /* the caller's */
+
+/* Embedded by its user. */
+struct mp_reach_trial {
+	struct mp_reach *reach;
+	/* It has settled, or took too long; status: valid during the call. */
+	void (*fn)(struct mp_reach_trial *t, const struct mp_status *status);
+};
+/* Start this server; fn is set, and follows once. Many at a time. */
+void mp_reach_try(struct mp_reach *r, struct mp_reach_trial *t, const char *server, int64_t max_ms);
+
 unsigned mp_reach_get_skipped_lists(const struct mp_reach *r);
 const struct mp_cli_args *mp_reach_get_args(const struct mp_reach *r);
 const struct mp_configured *mp_reach_get_configured(const struct mp_reach *r);
-const struct mp_status_list *mp_reach_get_servers(
-	const struct mp_reach *r); /* NULL: not looked yet */
 
-/* status: where the server stands, if there is no result of its own; else NULL. */
+/* status: of the server, if there is no result of its own; else NULL. */
 typedef void (*mp_reach_answer_fn)(const struct mp_pool_answer *answer,
 				   const struct mp_status *status, void *u);
 /*

@@ -206,6 +206,11 @@ struct mp_line_conn *mp_line_conn_new(struct mp_loop *loop, int fd, size_t limit
 	return w;
 }
 
+void mp_line_conn_set_ceiling(struct mp_line_conn *w, size_t ceiling)
+{
+	w->stream.queue.buf.ceiling = ceiling;
+}
+
 void mp_line_conn_set_limit(struct mp_line_conn *w, size_t limit)
 {
 	w->lines.max = limit;

@@ -26,6 +26,8 @@ struct mp_line_conn *mp_line_conn_new(struct mp_loop *loop, int fd, size_t limit
 /* What is queued is lost. Accepts NULL, returns NULL. */
 struct mp_line_conn *mp_line_conn_free(struct mp_line_conn *w);
 void mp_line_conn_set_limit(struct mp_line_conn *w, size_t limit);
+/* Bytes that may wait for the peer; else 65 MiB. */
+void mp_line_conn_set_ceiling(struct mp_line_conn *w, size_t ceiling);
 
 /* One message, without its newline; it goes out at the end of this turn. */
 void mp_line_conn_say(struct mp_line_conn *w, struct mp_str text);
