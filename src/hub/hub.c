@@ -12,7 +12,7 @@
 #include "files/follow.h"
 #include "hub/election.h"
 #include "hub/workspaces.h"
-#include "pool/plan.h"
+#include "pool/launch_plan.h"
 #include "process/environment.h"
 #include "store/local_key.h"
 
@@ -22,7 +22,7 @@ struct mp_hub_private {
 	struct mp_hub_options o;
 	const struct mp_hub_hooks *hooks;
 	void *u;
-	struct mp_planner *planner;
+	struct mp_launch_planner *planner;
 	struct mp_config_watch *watch;
 	bool is_stopping;
 	struct mp_timer patience; /* of a drain */
@@ -67,7 +67,7 @@ static void is_reloaded(void *u, const struct mcpool_error *error)
 
 void mp_hub_open_launcher(struct mp_hub *hub)
 {
-	mp_planner_open_launcher(hub->p->planner);
+	mp_launch_planner_open_launcher(hub->p->planner);
 }
 
 void mp_hub_start(struct mp_hub *hub)
@@ -153,8 +153,8 @@ static struct mp_pool *make_pool(struct mp_hub *hub)
 		.board = &hub->board,
 		.events = &hub->events,
 		.me = hub->p->o.me,
-		.ways = &mp_planner_ways,
-		.ways_u = hub->p->planner,
+		.launch_ops = &mp_launch_planner_ops,
+		.launch_ops_u = hub->p->planner,
 		.init_concurrency = (size_t)mp_workspaces_get_own(hub->workspaces)
 					    ->set->settings.init_concurrency,
 		.one_shot = hub->p->o.one_shot,
@@ -190,7 +190,7 @@ static void mark_servers(struct mp_hub *hub)
 	if (mp_hub_place_find(&place, NULL) < 0)
 		return;
 	snprintf(text, sizeof(text), MP_ENVIRONMENT_HUB "=%s", place.socket);
-	mp_planner_mark(hub->p->planner, text);
+	mp_launch_planner_mark(hub->p->planner, text);
 }
 
 /* Launch keys that are compared within this process alone need no secret. */
@@ -201,10 +201,10 @@ static int make_planner(struct mp_hub *hub, struct mcpool_error *reterr)
 	int r;
 
 	if (p->o.set && p->o.set->is_typed) {
-		p->planner = mp_planner_make(hub->loop, p->o.exe, no_key);
+		p->planner = mp_launch_planner_make(hub->loop, p->o.exe, no_key);
 		return 0;
 	}
-	r = mp_planner_new(hub->loop, p->o.exe, &p->planner, reterr);
+	r = mp_launch_planner_new(hub->loop, p->o.exe, &p->planner, reterr);
 	if (r == 0)
 		mark_servers(hub);
 	return r;
@@ -257,7 +257,7 @@ struct mp_hub *mp_hub_free(struct mp_hub *hub)
 	hub->workspaces = mp_workspaces_free(hub->workspaces);
 	mp_config_watch_close(p->watch);
 	mp_pool_free(hub->pool);
-	mp_planner_free(p->planner);
+	mp_launch_planner_free(p->planner);
 	if (hub->loop) {
 		mp_events_done(&hub->events);
 		mp_board_done(&hub->board);

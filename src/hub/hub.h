@@ -1,5 +1,5 @@
 /*
- * hub.h - owns everything below it: loop, ways, pool and workspaces of the configuration.
+ * hub.h - owns everything below it: loop, launch operations, pool, workspaces and sessions.
  * Start, reload, drain. The same core for `serve`, for one-shot verbs and, later, for programs that
  * link it (U30).
  */

@@ -39,14 +39,14 @@ void mp_instance_touch(struct mp_instance *in, uint32_t fields)
 
 /* --- starting -------------------------------------------------------------------------------- */
 
-static void prepared(struct mp_plan *plan, const struct mcpool_error *error, void *u)
+static void prepared(struct mp_launch_plan *plan, const struct mcpool_error *error, void *u)
 {
 	struct mp_instance *in = u;
-	const struct mp_ways *ways = in->pool->o.ways;
+	const struct mp_launch_ops *launch_ops = in->pool->o.launch_ops;
 	struct mp_str key = {NULL, 0};
 
 	if (!error)
-		key = (struct mp_str){(const char *)ways->get_key(plan), MP_DIGEST_SIZE};
+		key = (struct mp_str){(const char *)launch_ops->get_key(plan), MP_DIGEST_SIZE};
 	mp_keeper_prepared(in->k, key, error);
 }
 
@@ -118,8 +118,8 @@ static void prepare_now(void *u)
 		mp_loop_post(o->loop, &in->start.failed_task);
 		return;
 	}
-	r = o->ways->prepare(o->ways_u, in->config->set, in->e, in->config->env, prepared, in,
-			     &in->start.plan);
+	r = o->launch_ops->prepare(o->launch_ops_u, in->config->set, in->e, in->config->env,
+				   prepared, in, &in->start.plan);
 	if (r < 0)
 		mp_instance_note_not_begun(in, "preparing", r);
 }
@@ -143,14 +143,14 @@ static void unprepare(void *u)
 
 	mp_queue_leave(&in->start.ticket);
 	mp_loop_unpost(loop_of(in), &in->start.failed_task);
-	in->start.plan = in->pool->o.ways->drop(in->pool->o.ways_u, in->start.plan);
+	in->start.plan = in->pool->o.launch_ops->drop(in->pool->o.launch_ops_u, in->start.plan);
 }
 
 static int dial(void *u, struct mp_transport **ret, struct mcpool_error *reterr)
 {
 	struct mp_instance *in = u;
 
-	return in->pool->o.ways->dial(in->pool->o.ways_u, in->start.plan, ret, reterr);
+	return in->pool->o.launch_ops->dial(in->pool->o.launch_ops_u, in->start.plan, ret, reterr);
 }
 
 /* --- what follows from a step ---------------------------------------------------------------- */

@@ -34,11 +34,11 @@ struct mp_instance {
 	struct mp_stats stats;
 	unsigned n_entries; /* workspaces that mean it */
 	struct {
-		struct mp_plan *plan;       /* of the present try */
-		struct mp_ticket ticket;    /* a place among the starts */
-		struct mp_task failed_task; /* a stage could not even be begun */
-		struct mcpool_error failed; /* why */
-		struct mp_timer patience;   /* the first start is to be over by then (E31) */
+		struct mp_launch_plan *plan; /* of the present try */
+		struct mp_ticket ticket;     /* a place among the starts */
+		struct mp_task failed_task;  /* a stage could not even be begun */
+		struct mcpool_error failed;  /* why */
+		struct mp_timer patience;    /* the first start is to be over by then (E31) */
 		int64_t marked_ms; /* when the first start was given up by those who waited; -1: not
 				    */
 		struct mp_workspace_config

@@ -40,7 +40,7 @@ struct mp_keeper {
 	enum mp_keeper_state left; /* by the last step ... */
 	bool is_unrecorded;        /* ... which is not in the event ring yet */
 	struct mp_keeper_facts facts;
-	struct mp_ladder ladder;
+	struct mp_backoff backoff;
 	struct mp_timer timer;   /* BACKOFF: the next try; UP: a stable life */
 	struct mp_upstream *up;  /* owned; from STARTING until it is gone */
 	struct mp_buf tail;      /* owner of facts.tail */
@@ -214,12 +214,12 @@ static enum keeper_event decide(struct mp_keeper *k)
 		return BAR;
 	if (is_final(k))
 		return GIVE_UP;
-	delay_ms = mp_ladder_fail(&k->ladder, &k->o.policy);
+	delay_ms = mp_backoff_fail(&k->backoff, &k->o.policy);
 	if (delay_ms < 0)
 		return GIVE_UP;
 	if (delay_ms < k->facts.why.retry_ms)
 		delay_ms = k->facts.why.retry_ms; /* it asked for that much (Retry-After) */
-	k->facts.attempt = k->ladder.failures + 1;
+	k->facts.attempt = k->backoff.failures + 1;
 	wait_for_next(k, delay_ms);
 	return REST;
 }
@@ -230,10 +230,10 @@ static enum keeper_event decide(struct mp_keeper *k)
 static enum keeper_event begin(struct mp_keeper *k)
 {
 	int64_t now = mp_loop_now_ms(k->o.loop);
-	int64_t delay_ms = mp_ladder_hurry(&k->ladder, &k->o.policy, now);
+	int64_t delay_ms = mp_backoff_hurry(&k->backoff, &k->o.policy, now);
 
 	mp_timer_stop(&k->timer);
-	k->facts.attempt = k->ladder.failures + 1;
+	k->facts.attempt = k->backoff.failures + 1;
 	if (delay_ms == 0)
 		return prepare(k);
 	(void)mp_fail(&k->facts.why, MCPOOL_EAGAIN,
@@ -247,7 +247,7 @@ static enum keeper_event begin(struct mp_keeper *k)
 /* It was given up, and is wanted nevertheless: all tries are before it again. */
 static enum keeper_event begin_anew(struct mp_keeper *k)
 {
-	mp_ladder_forgive(&k->ladder);
+	mp_backoff_forgive(&k->backoff);
 	return begin(k);
 }
 
@@ -275,7 +275,7 @@ static enum keeper_event drop(struct mp_keeper *k)
 static enum keeper_event quit(struct mp_keeper *k)
 {
 	mp_timer_stop(&k->timer);
-	mp_ladder_forgive(&k->ladder);
+	mp_backoff_forgive(&k->backoff);
 	k->facts.was_up = false;
 	k->facts.tries_failed = 0;
 	k->facts.attempt = 1;
@@ -375,7 +375,7 @@ static enum keeper_event greet(struct mp_keeper *k)
 /* A stable life, and not a handshake, is what makes good for past failures (U11). */
 static enum keeper_event forgive(struct mp_keeper *k)
 {
-	mp_ladder_forgive(&k->ladder);
+	mp_backoff_forgive(&k->backoff);
 	k->facts.attempt = 1;
 	return MP_QUIET;
 }
@@ -462,7 +462,7 @@ struct mp_keeper *mp_keeper_new(const struct mp_keeper_options *options,
 	k->facts.attempt = 1;
 	k->facts.max = mp_policy_get_max(&options->policy);
 	mp_log_init(&k->log, "%s#%llu", options->name, (unsigned long long)options->id);
-	mp_ladder_init(&k->ladder, options->id);
+	mp_backoff_init(&k->backoff, options->id);
 	mp_timer_init(&k->timer, options->loop, timer_fired, k);
 	mp_buf_init(&k->tail, TAIL_BYTES);
 	mp_buf_init(&k->challenge, CHALLENGE_BYTES);

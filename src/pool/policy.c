@@ -1,5 +1,5 @@
 /*
- * policy.c - restart schedules and modes, as values; and the ladder a failing server climbs.
+ * policy.c - restart schedules and modes, as values; and the backoff a failing server climbs.
  * Nothing here knows a clock or a server: whoever asks waits, starts and tells what became of it.
  */
 #include "pool/policy.h"
@@ -104,9 +104,9 @@ static int64_t get_brake(const struct mp_policy *p)
 
 /* --- ladders -------------------------------------------------------------------------------- */
 
-void mp_ladder_init(struct mp_ladder *l, uint64_t seed)
+void mp_backoff_init(struct mp_backoff *l, uint64_t seed)
 {
-	*l = (struct mp_ladder){.seed = seed};
+	*l = (struct mp_backoff){.seed = seed};
 }
 
 /* splitmix64: any seed will do, 0 as well. */
@@ -123,12 +123,12 @@ static uint64_t draw(uint64_t *seed)
  * Many machines lose the same remote server in the same moment and must not come back in one. Only
  * ever sooner, so that no delay is longer than its formula says (C14).
  */
-static int64_t jitter(struct mp_ladder *l, int64_t ms)
+static int64_t jitter(struct mp_backoff *l, int64_t ms)
 {
 	return ms <= 0 ? ms : ms - (int64_t)(draw(&l->seed) % (uint64_t)(ms / JITTER_PART + 1));
 }
 
-int64_t mp_ladder_fail(struct mp_ladder *l, const struct mp_policy *p)
+int64_t mp_backoff_fail(struct mp_backoff *l, const struct mp_policy *p)
 {
 	int64_t ms;
 
@@ -142,7 +142,7 @@ int64_t mp_ladder_fail(struct mp_ladder *l, const struct mp_policy *p)
  * The ring's oldest is the one that the next replaces. A start that is braked is not noted: the
  * schedule delays it, so it is none of these.
  */
-int64_t mp_ladder_hurry(struct mp_ladder *l, const struct mp_policy *p, int64_t now_ms)
+int64_t mp_backoff_hurry(struct mp_backoff *l, const struct mp_policy *p, int64_t now_ms)
 {
 	int64_t *oldest = &l->hurried_ms[l->n_hurried % MP_STORM_STARTS];
 
@@ -154,7 +154,7 @@ int64_t mp_ladder_hurry(struct mp_ladder *l, const struct mp_policy *p, int64_t 
 	return 0;
 }
 
-void mp_ladder_forgive(struct mp_ladder *l)
+void mp_backoff_forgive(struct mp_backoff *l)
 {
 	l->failures = 0;
 }

@@ -21,7 +21,7 @@
 #include "pool/offer.h"
 #include "pool/queue.h"
 #include "pool/stats.h"
-#include "pool/ways.h"
+#include "pool/launch_ops.h"
 #include "rpc/era.h"
 #include "store/db.h"
 
@@ -35,8 +35,8 @@ struct mp_pool_options {
 	struct mp_board *board;   /* present values; borrowed */
 	struct mp_events *events; /* every transition; borrowed */
 	const struct mp_identity *me;
-	const struct mp_ways *ways;
-	void *ways_u;
+	const struct mp_launch_ops *launch_ops;
+	void *launch_ops_u;
 	size_t init_concurrency; /* starts at once; 0: no limit but for remote servers */
 	bool one_shot;           /* one try per start: whoever waits wants to know, and leaves */
 	/*

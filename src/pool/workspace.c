@@ -242,7 +242,8 @@ static void arrive(struct mp_workspace *w, struct mp_workspace_config *config, m
 	if (w->arrival)
 		w->arrival->workspace = NULL;
 	w->arrival = a;
-	a->result = o->ways->identify(o->ways_u, config->set, config->env, identified, a);
+	a->result =
+		o->launch_ops->identify(o->launch_ops_u, config->set, config->env, identified, a);
 	if (a->result < 0)
 		mp_loop_post(o->loop, &a->task);
 }

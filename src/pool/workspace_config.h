@@ -6,7 +6,7 @@
 #define MP_WORKSPACE_CONFIG_H
 
 #include "config/values/set.h"
-#include "pool/ways.h"
+#include "pool/launch_ops.h"
 
 struct mp_workspace_config {
 	unsigned refs;

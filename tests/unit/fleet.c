@@ -316,7 +316,8 @@ void fleet_die(struct fleet_server *s)
 	fleet_settle(s->fleet);
 }
 
-/* --- ways ------------------------------------------------------------------------------------ */
+/* --- launch_ops
+ * ------------------------------------------------------------------------------------ */
 
 struct identifying {
 	struct mp_keys *keys;
@@ -375,17 +376,17 @@ static int identify(void *u, const struct mp_config_set *set, char *const *env, 
 	return 0;
 }
 
-struct mp_plan {
+struct mp_launch_plan {
 	struct fleet_server *server;
 	struct mp_timer timer;
-	mp_plan_fn fn;
+	mp_launch_plan_fn fn;
 	void *u;
 	unsigned char key[MP_DIGEST_SIZE];
 };
 
 static void tell_prepared(void *u)
 {
-	struct mp_plan *plan = u;
+	struct mp_launch_plan *plan = u;
 	int code = plan->server->prepare_code;
 	const char *words = plan->server->prepare_words;
 	struct mcpool_error why;
@@ -396,14 +397,14 @@ static void tell_prepared(void *u)
 }
 
 static int prepare(void *u, struct mp_config_set *set, const struct mp_entry *e, char *const *env,
-		   mp_plan_fn fn, void *fn_u, struct mp_plan **ret)
+		   mp_launch_plan_fn fn, void *fn_u, struct mp_launch_plan **ret)
 {
 	struct fleet *f = u;
-	struct mp_plan *plan = mp_alloc(sizeof(*plan));
+	struct mp_launch_plan *plan = mp_alloc(sizeof(*plan));
 
 	(void)set;
 	(void)env;
-	*plan = (struct mp_plan){.server = fleet_get(f, e->name), .fn = fn, .u = fn_u};
+	*plan = (struct mp_launch_plan){.server = fleet_get(f, e->name), .fn = fn, .u = fn_u};
 	plan->server->prepares++;
 	mp_timer_init(&plan->timer, f->loop, tell_prepared, plan);
 	mp_timer_start(&plan->timer, plan->server->prepare_ms);
@@ -411,7 +412,7 @@ static int prepare(void *u, struct mp_config_set *set, const struct mp_entry *e,
 	return 0;
 }
 
-static int dial(void *u, struct mp_plan *plan, struct mp_transport **ret,
+static int dial(void *u, struct mp_launch_plan *plan, struct mp_transport **ret,
 		struct mcpool_error *reterr)
 {
 	struct fleet *f = u;
@@ -434,7 +435,7 @@ static int dial(void *u, struct mp_plan *plan, struct mp_transport **ret,
 	return s->end->impl->start(s->end, reterr);
 }
 
-static struct mp_plan *drop(void *u, struct mp_plan *plan)
+static struct mp_launch_plan *drop(void *u, struct mp_launch_plan *plan)
 {
 	(void)u;
 	if (plan)
@@ -442,12 +443,12 @@ static struct mp_plan *drop(void *u, struct mp_plan *plan)
 	return mp_free(plan);
 }
 
-static const unsigned char *get_key(const struct mp_plan *plan)
+static const unsigned char *get_key(const struct mp_launch_plan *plan)
 {
 	return plan->key;
 }
 
-static const struct mp_ways ways = {identify, prepare, dial, drop, get_key};
+static const struct mp_launch_ops launch_ops = {identify, prepare, dial, drop, get_key};
 
 /* --- life ------------------------------------------------------------------------------------ */
 
@@ -481,8 +482,8 @@ bool fleet_open(struct fleet *f, const char *json)
 		.board = &f->board,
 		.events = &f->events,
 		.me = &identity,
-		.ways = &ways,
-		.ways_u = f,
+		.launch_ops = &launch_ops,
+		.launch_ops_u = f,
 		.init_concurrency = f->init_concurrency,
 		.one_shot = f->one_shot,
 	};

@@ -25,14 +25,14 @@ static struct mp_policy make(const struct mp_restart *restart, bool is_remote)
 	return p;
 }
 
-/* Is this what a new ladder says, one failure after another? */
+/* Is this what a new backoff says, one failure after another? */
 static bool climbs(const struct mp_policy *p, const int64_t *want, size_t n)
 {
-	struct mp_ladder l;
+	struct mp_backoff l;
 
-	mp_ladder_init(&l, 1);
+	mp_backoff_init(&l, 1);
 	for (size_t i = 0; i < n; i++)
-		REQUIRE(test_equal(mp_ladder_fail(&l, p), want[i], "delay", __FILE__, __LINE__));
+		REQUIRE(test_equal(mp_backoff_fail(&l, p), want[i], "delay", __FILE__, __LINE__));
 	return true;
 }
 #define CHECK_CLIMBS(p, ...)                                  \
@@ -121,28 +121,28 @@ TEST(once_and_none)
 TEST(forgiven_it_begins_at_the_start)
 {
 	struct mp_policy p = make(&relentless, false);
-	struct mp_ladder l;
+	struct mp_backoff l;
 
-	mp_ladder_init(&l, 0);
+	mp_backoff_init(&l, 0);
 	for (int i = 0; i < 4; i++)
-		CHECK(mp_ladder_fail(&l, &p) >= 0);
-	CHECK_EQ(mp_ladder_fail(&l, &p), 10000);
-	mp_ladder_forgive(&l);
+		CHECK(mp_backoff_fail(&l, &p) >= 0);
+	CHECK_EQ(mp_backoff_fail(&l, &p), 10000);
+	mp_backoff_forgive(&l);
 	CHECK_EQ(l.failures, 0);
-	CHECK_EQ(mp_ladder_fail(&l, &p), 0);
-	CHECK_EQ(mp_ladder_fail(&l, &p), 1000);
+	CHECK_EQ(mp_backoff_fail(&l, &p), 0);
+	CHECK_EQ(mp_backoff_fail(&l, &p), 1000);
 }
 
 /* U11 P15 */
 TEST(ten_minutes_of_crashing_need_few_starts)
 {
 	struct mp_policy p = make(&relentless, false);
-	struct mp_ladder l;
+	struct mp_backoff l;
 	int starts = 1; /* which fails at once, as all others */
 
-	mp_ladder_init(&l, 0);
-	for (int64_t now_ms = mp_ladder_fail(&l, &p); now_ms < MP_SECONDS(600);
-	     now_ms += mp_ladder_fail(&l, &p))
+	mp_backoff_init(&l, 0);
+	for (int64_t now_ms = mp_backoff_fail(&l, &p); now_ms < MP_SECONDS(600);
+	     now_ms += mp_backoff_fail(&l, &p))
 		starts++;
 	CHECK(starts <= 20);
 	CHECK(starts >= 16); /* and it is not given up */
@@ -151,25 +151,25 @@ TEST(ten_minutes_of_crashing_need_few_starts)
 TEST(failures_are_counted_no_further_than_they_can_be)
 {
 	struct mp_policy p = make(&relentless, false), q = make(&once, false);
-	struct mp_ladder l;
+	struct mp_backoff l;
 
-	mp_ladder_init(&l, 0);
+	mp_backoff_init(&l, 0);
 	l.failures = UINT32_MAX - 2;
 	for (int i = 0; i < 10; i++)
-		CHECK_EQ(mp_ladder_fail(&l, &p), 60000);
+		CHECK_EQ(mp_backoff_fail(&l, &p), 60000);
 	CHECK_EQ(l.failures, UINT32_MAX);
-	CHECK_EQ(mp_ladder_fail(&l, &q), -1);
+	CHECK_EQ(mp_backoff_fail(&l, &q), -1);
 }
 
 TEST(no_jitter_without_a_network)
 {
 	struct mp_policy p = make(&relentless, false);
-	struct mp_ladder l;
+	struct mp_backoff l;
 
 	for (uint64_t seed = 0; seed < 100; seed++) {
-		mp_ladder_init(&l, seed);
-		CHECK_EQ(mp_ladder_fail(&l, &p), 0);
-		CHECK_EQ(mp_ladder_fail(&l, &p), 1000);
+		mp_backoff_init(&l, seed);
+		CHECK_EQ(mp_backoff_fail(&l, &p), 0);
+		CHECK_EQ(mp_backoff_fail(&l, &p), 1000);
 		CHECK_EQ(l.seed, seed);
 	}
 }
@@ -179,15 +179,15 @@ TEST(jitter_takes_away_a_fifth_at_most)
 {
 	struct mp_restart many = remote;
 	struct mp_policy p;
-	struct mp_ladder l;
+	struct mp_backoff l;
 	int64_t least = INT64_MAX, most = 0;
 
 	many.attempts = 1000;
 	p = make(&many, true);
 	for (uint64_t seed = 0; seed < 50; seed++) {
-		mp_ladder_init(&l, seed);
+		mp_backoff_init(&l, seed);
 		for (unsigned n = 1; n <= 100; n++) {
-			int64_t full = mp_policy_get_delay(&p, n), ms = mp_ladder_fail(&l, &p);
+			int64_t full = mp_policy_get_delay(&p, n), ms = mp_backoff_fail(&l, &p);
 
 			CHECK(ms <= full && ms >= full - full / 5);
 			if (full == 30000) {
@@ -202,20 +202,20 @@ TEST(jitter_takes_away_a_fifth_at_most)
 TEST(the_same_seed_gives_the_same_delays)
 {
 	struct mp_policy p = make(&relentless, true);
-	struct mp_ladder a, b, c;
+	struct mp_backoff a, b, c;
 	bool differs = false;
 
-	mp_ladder_init(&a, 42);
-	mp_ladder_init(&b, 42);
-	mp_ladder_init(&c, 43);
-	CHECK_EQ(mp_ladder_fail(&a, &p), 0); /* of nothing nothing is taken */
-	CHECK_EQ(mp_ladder_fail(&b, &p), 0);
-	CHECK_EQ(mp_ladder_fail(&c, &p), 0);
+	mp_backoff_init(&a, 42);
+	mp_backoff_init(&b, 42);
+	mp_backoff_init(&c, 43);
+	CHECK_EQ(mp_backoff_fail(&a, &p), 0); /* of nothing nothing is taken */
+	CHECK_EQ(mp_backoff_fail(&b, &p), 0);
+	CHECK_EQ(mp_backoff_fail(&c, &p), 0);
 	for (int i = 0; i < 20; i++) {
-		int64_t ms = mp_ladder_fail(&a, &p);
+		int64_t ms = mp_backoff_fail(&a, &p);
 
-		CHECK_EQ(mp_ladder_fail(&b, &p), ms);
-		differs |= mp_ladder_fail(&c, &p) != ms;
+		CHECK_EQ(mp_backoff_fail(&b, &p), ms);
+		differs |= mp_backoff_fail(&c, &p) != ms;
 	}
 	CHECK(differs);
 }
@@ -223,52 +223,52 @@ TEST(the_same_seed_gives_the_same_delays)
 TEST(given_up_stays_given_up_with_jitter)
 {
 	struct mp_policy p = make(&remote, true);
-	struct mp_ladder l;
+	struct mp_backoff l;
 
-	mp_ladder_init(&l, 3);
+	mp_backoff_init(&l, 3);
 	for (int i = 0; i < 5; i++)
-		CHECK(mp_ladder_fail(&l, &p) > 0);
+		CHECK(mp_backoff_fail(&l, &p) > 0);
 	for (int i = 0; i < 5; i++)
-		CHECK_EQ(mp_ladder_fail(&l, &p), -1);
+		CHECK_EQ(mp_backoff_fail(&l, &p), -1);
 }
 
 /* U11 */
 TEST(the_sixth_start_in_thirty_seconds_is_braked)
 {
 	struct mp_policy p = make(&relentless, false);
-	struct mp_ladder l;
+	struct mp_backoff l;
 
-	mp_ladder_init(&l, 0);
+	mp_backoff_init(&l, 0);
 	for (int i = 0; i < 5; i++)
-		CHECK_EQ(mp_ladder_hurry(&l, &p, 1000 * i), 0);
-	CHECK_EQ(mp_ladder_hurry(&l, &p, 5000), 60000);
-	CHECK_EQ(mp_ladder_hurry(&l, &p, 29999), 60000);
-	CHECK_EQ(mp_ladder_hurry(&l, &p, 30000), 0); /* the first is 30 s ago */
-	CHECK_EQ(mp_ladder_hurry(&l, &p, 30000), 60000);
-	CHECK_EQ(mp_ladder_hurry(&l, &p, 31000), 0);
+		CHECK_EQ(mp_backoff_hurry(&l, &p, 1000 * i), 0);
+	CHECK_EQ(mp_backoff_hurry(&l, &p, 5000), 60000);
+	CHECK_EQ(mp_backoff_hurry(&l, &p, 29999), 60000);
+	CHECK_EQ(mp_backoff_hurry(&l, &p, 30000), 0); /* the first is 30 s ago */
+	CHECK_EQ(mp_backoff_hurry(&l, &p, 30000), 60000);
+	CHECK_EQ(mp_backoff_hurry(&l, &p, 31000), 0);
 	CHECK_EQ(l.failures, 0); /* none of these is a failure */
 }
 
 TEST(a_storm_for_an_hour_is_ten_starts_a_minute)
 {
 	struct mp_policy p = make(&relentless, false);
-	struct mp_ladder l;
+	struct mp_backoff l;
 	int starts = 0;
 
-	mp_ladder_init(&l, 0);
+	mp_backoff_init(&l, 0);
 	for (int64_t now_ms = 5; now_ms < MP_SECONDS(3600); now_ms += 7)
-		starts += mp_ladder_hurry(&l, &p, now_ms) == 0;
+		starts += mp_backoff_hurry(&l, &p, now_ms) == 0;
 	CHECK(starts <= 600 && starts >= 590);
 }
 
 TEST(calm_starts_are_never_braked)
 {
 	struct mp_policy p = make(&relentless, false);
-	struct mp_ladder l;
+	struct mp_backoff l;
 
-	mp_ladder_init(&l, 0);
+	mp_backoff_init(&l, 0);
 	for (int64_t i = 0; i < 1000; i++)
-		CHECK_EQ(mp_ladder_hurry(&l, &p, i * 6000), 0);
+		CHECK_EQ(mp_backoff_hurry(&l, &p, i * 6000), 0);
 }
 
 TEST(each_mode_has_its_brake)
@@ -281,11 +281,11 @@ TEST(each_mode_has_its_brake)
 	static const int64_t want[] = {90000, 30000, 30000, 60000, 60000, 60000};
 
 	for (size_t i = 0; i < MP_ARRAY_LEN(want); i++) {
-		struct mp_ladder l;
+		struct mp_backoff l;
 
-		mp_ladder_init(&l, 0);
+		mp_backoff_init(&l, 0);
 		for (int n = 0; n < MP_STORM_STARTS; n++)
-			CHECK_EQ(mp_ladder_hurry(&l, &policies[i], 100), 0);
-		CHECK_EQ(mp_ladder_hurry(&l, &policies[i], 100), want[i]);
+			CHECK_EQ(mp_backoff_hurry(&l, &policies[i], 100), 0);
+		CHECK_EQ(mp_backoff_hurry(&l, &policies[i], 100), want[i]);
 	}
 }

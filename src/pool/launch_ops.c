@@ -1,7 +1,7 @@
 /*
- * ways.c - how the pool finds out what to start: what all ways have in common.
+ * launch_ops.c - launch keys, which all launch operations share.
  */
-#include "pool/ways.h"
+#include "pool/launch_ops.h"
 
 #include "base/mem.h"
 

@@ -1,9 +1,9 @@
 /*
- * plan.c - the real ways: values are resolved on workers, servers are reached by the dialer.
- * The set is shared and never changed, also not by a worker; what a worker finds out is its job's,
- * and the loop looks at it when the job is done.
+ * launch_plan.c - the real launch operations: values are resolved on workers, servers are reached
+ * by the dialer. The set is shared and never changed, also not by a worker; what a worker finds out
+ * is its job's, and the loop looks at it when the job is done.
  */
-#include "pool/plan.h"
+#include "pool/launch_plan.h"
 
 #include <string.h>
 
@@ -26,7 +26,7 @@ struct tools {
 	char *mark; /* "NAME=value" of every server; owned; NULL: none */
 };
 
-struct mp_planner {
+struct mp_launch_planner {
 	struct mp_loop *loop;
 	struct mp_dialer *dialer;
 	struct tools *tools;
@@ -133,7 +133,7 @@ static void found_keys(void *u)
 static int identify(void *u, const struct mp_config_set *set, char *const *env, mp_keys_fn fn,
 		    void *fn_u)
 {
-	struct mp_planner *p = u;
+	struct mp_launch_planner *p = u;
 	struct identifying *job = mp_alloc(sizeof(*job));
 	struct mp_work work = {find_keys, found_keys, job};
 	int r;
@@ -157,7 +157,7 @@ enum state {
 	FAILED,
 };
 
-struct mp_plan {
+struct mp_launch_plan {
 	enum state state;
 	struct tools *tools;
 	struct mp_config_set *set; /* one reference; the entry is in it */
@@ -165,7 +165,7 @@ struct mp_plan {
 	struct mp_arena arena; /* a copy of the environment: the caller's may go with a drop */
 	char **env;
 	int64_t now_ms;
-	mp_plan_fn fn;
+	mp_launch_plan_fn fn;
 	void *u;
 	struct mp_log log;
 	struct mp_buf log_file; /* empty: none */
@@ -243,20 +243,20 @@ static int check_approval(const struct mp_entry *e, struct mp_buf *seen,
 
 static void warn(void *u, const char *message)
 {
-	struct mp_plan *plan = u;
+	struct mp_launch_plan *plan = u;
 
 	mp_log_warn(&plan->log, "%s", message);
 }
 
 /* What it says of itself does not count: it is we who start it. */
-static void mark(struct mp_plan *plan)
+static void mark(struct mp_launch_plan *plan)
 {
 	if (plan->tools->mark)
 		plan->environment = mp_environment_put(plan->environment, plan->tools->mark);
 }
 
 /* With its values known: does it run anything of the project that was not approved? */
-static int check_run(struct mp_plan *plan)
+static int check_run(struct mp_launch_plan *plan)
 {
 	struct mp_scripts_run run = {
 		.argv = plan->resolved.argv,
@@ -271,7 +271,7 @@ static int check_run(struct mp_plan *plan)
 }
 
 /* The texts in seen_text, for the launcher. */
-static int list_seen(struct mp_plan *plan)
+static int list_seen(struct mp_launch_plan *plan)
 {
 	struct mp_str all = mp_buf_get(&plan->seen_text);
 	size_t n = 0;
@@ -289,7 +289,7 @@ static int list_seen(struct mp_plan *plan)
 
 static void work_out(void *u)
 {
-	struct mp_plan *plan = u;
+	struct mp_launch_plan *plan = u;
 	struct mp_resolve_request req = make_request(plan->tools, plan->set, plan->e, plan->env);
 
 	req.now_ms = plan->now_ms;
@@ -312,7 +312,7 @@ static void work_out(void *u)
 
 /* --- the loop --- */
 
-static void free_plan(struct mp_plan *plan)
+static void free_plan(struct mp_launch_plan *plan)
 {
 	mp_environment_free(plan->environment);
 	if (plan->is_resolved)
@@ -327,7 +327,7 @@ static void free_plan(struct mp_plan *plan)
 
 static void worked_out(void *u)
 {
-	struct mp_plan *plan = u;
+	struct mp_launch_plan *plan = u;
 
 	if (plan->state == ABANDONED) {
 		free_plan(plan);
@@ -337,7 +337,7 @@ static void worked_out(void *u)
 	plan->fn(plan, plan->result < 0 ? &plan->why : NULL, plan->u); /* which may drop it */
 }
 
-static int copy_env(struct mp_plan *plan, char *const *env)
+static int copy_env(struct mp_launch_plan *plan, char *const *env)
 {
 	size_t n = 0;
 
@@ -353,14 +353,14 @@ static int copy_env(struct mp_plan *plan, char *const *env)
 }
 
 static int prepare(void *u, struct mp_config_set *set, const struct mp_entry *e, char *const *env,
-		   mp_plan_fn fn, void *fn_u, struct mp_plan **ret_plan)
+		   mp_launch_plan_fn fn, void *fn_u, struct mp_launch_plan **ret_plan)
 {
-	struct mp_planner *p = u;
-	struct mp_plan *plan = mp_alloc(sizeof(*plan));
+	struct mp_launch_planner *p = u;
+	struct mp_launch_plan *plan = mp_alloc(sizeof(*plan));
 	struct mp_work work = {work_out, worked_out, plan};
 	int r;
 
-	*plan = (struct mp_plan){
+	*plan = (struct mp_launch_plan){
 		.tools = ref_tools(p->tools),
 		.set = mp_config_set_ref(set),
 		.e = e,
@@ -385,7 +385,7 @@ static int prepare(void *u, struct mp_config_set *set, const struct mp_entry *e,
 	return 0;
 }
 
-static struct mp_plan *drop(void *u, struct mp_plan *plan)
+static struct mp_launch_plan *drop(void *u, struct mp_launch_plan *plan)
 {
 	(void)u;
 	if (plan && plan->state == UNDER_WAY)
@@ -395,7 +395,7 @@ static struct mp_plan *drop(void *u, struct mp_plan *plan)
 	return NULL;
 }
 
-static const unsigned char *get_key(const struct mp_plan *plan)
+static const unsigned char *get_key(const struct mp_launch_plan *plan)
 {
 	mp_check(plan->state == PREPARED);
 	return plan->resolved.launch_key;
@@ -403,10 +403,10 @@ static const unsigned char *get_key(const struct mp_plan *plan)
 
 /* --- dialling ------------------------------------------------------------------------------- */
 
-static int dial(void *u, struct mp_plan *plan, struct mp_transport **ret_transport,
+static int dial(void *u, struct mp_launch_plan *plan, struct mp_transport **ret_transport,
 		struct mcpool_error *reterr)
 {
-	struct mp_planner *p = u;
+	struct mp_launch_planner *p = u;
 	struct mp_dial dial = {
 		.resolved = &plan->resolved,
 		.environment = plan->environment,
@@ -419,7 +419,7 @@ static int dial(void *u, struct mp_plan *plan, struct mp_transport **ret_transpo
 	return mp_dialer_dial(p->dialer, &dial, ret_transport, reterr);
 }
 
-const struct mp_ways mp_planner_ways = {
+const struct mp_launch_ops mp_launch_planner_ops = {
 	.identify = identify,
 	.prepare = prepare,
 	.dial = dial,
@@ -429,9 +429,10 @@ const struct mp_ways mp_planner_ways = {
 
 /* --- life ----------------------------------------------------------------------------------- */
 
-struct mp_planner *mp_planner_make(struct mp_loop *loop, const char *exe, const unsigned char *key)
+struct mp_launch_planner *mp_launch_planner_make(struct mp_loop *loop, const char *exe,
+						 const unsigned char *key)
 {
-	struct mp_planner *p = mp_alloc(sizeof(*p));
+	struct mp_launch_planner *p = mp_alloc(sizeof(*p));
 
 	p->loop = loop;
 	p->tools = mp_alloc(sizeof(*p->tools));
@@ -442,29 +443,29 @@ struct mp_planner *mp_planner_make(struct mp_loop *loop, const char *exe, const 
 	return p;
 }
 
-int mp_planner_new(struct mp_loop *loop, const char *exe, struct mp_planner **ret_planner,
-		   struct mcpool_error *reterr)
+int mp_launch_planner_new(struct mp_loop *loop, const char *exe,
+			  struct mp_launch_planner **ret_planner, struct mcpool_error *reterr)
 {
 	unsigned char local_key[MP_LOCAL_KEY_SIZE];
 	int r = mp_local_key_get(local_key, reterr);
 
 	if (r == 0)
-		*ret_planner = mp_planner_make(loop, exe, local_key);
+		*ret_planner = mp_launch_planner_make(loop, exe, local_key);
 	return r;
 }
 
-void mp_planner_open_launcher(struct mp_planner *p)
+void mp_launch_planner_open_launcher(struct mp_launch_planner *p)
 {
 	mp_dialer_open_launcher(p->dialer);
 }
 
-void mp_planner_mark(struct mp_planner *p, const char *entry)
+void mp_launch_planner_mark(struct mp_launch_planner *p, const char *entry)
 {
 	mp_free(p->tools->mark);
 	p->tools->mark = mp_dup(entry);
 }
 
-struct mp_planner *mp_planner_free(struct mp_planner *p)
+struct mp_launch_planner *mp_launch_planner_free(struct mp_launch_planner *p)
 {
 	if (!p)
 		return NULL;

@@ -1,5 +1,6 @@
 /*
- * test_plan.c - the real ways: launch keys, what a start needs, is it still what was approved.
+ * test_launch_plan.c - the real launch_ops: launch keys, what a start needs, is it still what was
+ * approved.
  */
 #include "home.h"
 #include "process.h"
@@ -9,17 +10,17 @@
 #include "config/read/load.h"
 #include "config/values/resolve.h"
 #include "config/values/trust.h"
-#include "pool/plan.h"
+#include "pool/launch_plan.h"
 #include "store/local_key.h"
 
-static const struct mp_ways *const ways = &mp_planner_ways;
+static const struct mp_launch_ops *const launch_ops = &mp_launch_planner_ops;
 
 struct desk {
 	struct mp_loop *loop;
-	struct mp_planner *planner;
+	struct mp_launch_planner *planner;
 	struct mp_config_set *set;
 	struct mp_keys *keys;
-	struct mp_plan *plan;
+	struct mp_launch_plan *plan;
 	struct mp_upstream *up;
 	int told, ready, closed;
 	bool drop_at_once;
@@ -29,8 +30,8 @@ struct desk {
 static void tidy(struct desk *d)
 {
 	mp_upstream_free(d->up);
-	ways->drop(d->planner, d->plan);
-	mp_planner_free(d->planner);
+	launch_ops->drop(d->planner, d->plan);
+	mp_launch_planner_free(d->planner);
 	mp_loop_free(d->loop); /* workers finish here */
 	mp_keys_free(d->keys);
 	mp_config_set_unref(d->set);
@@ -48,7 +49,7 @@ static bool open_desk(struct desk *d)
 	new_tag();
 	REQUIRE(setenv("XDG_STATE_HOME", in("xdg"), 1) == 0);
 	REQUIRE(mp_loop_new(&d->loop) == 0);
-	REQUIRE(mp_planner_new(d->loop, MCPOOL_EXE, &d->planner, &why) == 0);
+	REQUIRE(mp_launch_planner_new(d->loop, MCPOOL_EXE, &d->planner, &why) == 0);
 	return true;
 }
 
@@ -73,21 +74,21 @@ static void got_keys(struct mp_keys *keys, const struct mcpool_error *error, voi
 		d->error = *error;
 }
 
-static void got_plan(struct mp_plan *plan, const struct mcpool_error *error, void *u)
+static void got_plan(struct mp_launch_plan *plan, const struct mcpool_error *error, void *u)
 {
 	struct desk *d = u;
 
 	d->told++;
 	d->error = error ? *error : (struct mcpool_error){0};
 	if (d->drop_at_once)
-		d->plan = ways->drop(d->planner, plan);
+		d->plan = launch_ops->drop(d->planner, plan);
 }
 
 static bool identify(struct desk *d)
 {
 	d->told = 0;
 	d->keys = mp_keys_free(d->keys);
-	REQUIRE(ways->identify(d->planner, d->set, home_env, got_keys, d) == 0);
+	REQUIRE(launch_ops->identify(d->planner, d->set, home_env, got_keys, d) == 0);
 	REQUIRE(d->told == 0);
 	REQUIRE(TURN_UNTIL(d->loop, d->told));
 	REQUIRE(d->keys && d->keys->n == d->set->n);
@@ -100,8 +101,8 @@ static bool begin(struct desk *d, const char *name)
 
 	REQUIRE(e);
 	d->told = 0;
-	d->plan = ways->drop(d->planner, d->plan);
-	REQUIRE(ways->prepare(d->planner, d->set, e, home_env, got_plan, d, &d->plan) == 0);
+	d->plan = launch_ops->drop(d->planner, d->plan);
+	REQUIRE(launch_ops->prepare(d->planner, d->set, e, home_env, got_plan, d, &d->plan) == 0);
 	REQUIRE(d->told == 0);
 	return true;
 }
@@ -156,9 +157,9 @@ HEAVY_TEST(keys_are_those_of_the_start)
 				__LINE__));
 		CHECK(prepare(&d, d.set->entries[i]->name));
 		CHECK_EQ(d.error.code, 0);
-		CHECK(test_true(
-			memcmp(ways->get_key(d.plan), d.keys->of[i].bytes, MP_DIGEST_SIZE) == 0,
-			d.set->entries[i]->name, __FILE__, __LINE__));
+		CHECK(test_true(memcmp(launch_ops->get_key(d.plan), d.keys->of[i].bytes,
+				       MP_DIGEST_SIZE) == 0,
+				d.set->entries[i]->name, __FILE__, __LINE__));
 		for (size_t k = 0; k < i; k++)
 			CHECK(memcmp(d.keys->of[k].bytes, d.keys->of[i].bytes, MP_DIGEST_SIZE) !=
 			      0);
@@ -286,16 +287,16 @@ HEAVY_TEST(what_a_person_just_named_needs_no_approval)
 
 HEAVY_TEST(those_that_start_together_share_a_command)
 {
-	struct mp_plan *plans[4] = {NULL};
+	struct mp_launch_plan *plans[4] = {NULL};
 	DESK;
 
 	CHECK(make_servers(&d));
 	for (size_t i = 0; i < MP_ARRAY_LEN(plans); i++)
-		CHECK(ways->prepare(d.planner, d.set, nth(d.set, "cmd", 0), home_env, got_plan, &d,
-				    &plans[i]) == 0);
+		CHECK(launch_ops->prepare(d.planner, d.set, nth(d.set, "cmd", 0), home_env,
+					  got_plan, &d, &plans[i]) == 0);
 	CHECK(TURN_UNTIL(d.loop, d.told == (int)MP_ARRAY_LEN(plans)));
 	for (size_t i = 0; i < MP_ARRAY_LEN(plans); i++)
-		ways->drop(d.planner, plans[i]);
+		launch_ops->drop(d.planner, plans[i]);
 	CHECK_EQ(d.error.code, 0);
 	{
 		struct stat st;
@@ -319,14 +320,16 @@ HEAVY_TEST(a_plan_may_be_dropped_while_a_worker_has_it)
 	CHECK(load(&d, NULL));
 	own = mp_alloc(2 * sizeof(*own));
 	own[0] = path;
-	CHECK_EQ(ways->prepare(d.planner, d.set, d.set->entries[0], own, got_plan, &d, &d.plan), 0);
+	CHECK_EQ(launch_ops->prepare(d.planner, d.set, d.set->entries[0], own, got_plan, &d,
+				     &d.plan),
+		 0);
 	CHECK(TURN_UNTIL(d.loop, access(in("home/began"), F_OK) == 0));
-	d.plan = ways->drop(d.planner, d.plan);
+	d.plan = launch_ops->drop(d.planner, d.plan);
 	d.set = mp_config_set_unref(d.set);
 	own = mp_free(own);
 	CHECK(put("home/go", ""));
 	CHECK(TURN_UNTIL(d.loop, access(in("home/over"), F_OK) == 0));
-	d.planner = mp_planner_free(d.planner);
+	d.planner = mp_launch_planner_free(d.planner);
 	d.loop = mp_loop_free(d.loop); /* the worker is done when this returns */
 	CHECK_EQ(d.told, 0);
 }
@@ -348,10 +351,10 @@ HEAVY_TEST(a_planner_may_go_while_a_worker_is_busy)
 
 	CHECK(make_servers(&d));
 	CHECK(begin(&d, "cmd"));
-	d.plan = ways->drop(d.planner, d.plan);
+	d.plan = launch_ops->drop(d.planner, d.plan);
 	d.told = 0;
-	CHECK(ways->identify(d.planner, d.set, home_env, got_keys, &d) == 0);
-	d.planner = mp_planner_free(d.planner);
+	CHECK(launch_ops->identify(d.planner, d.set, home_env, got_keys, &d) == 0);
+	d.planner = mp_launch_planner_free(d.planner);
 	CHECK(TURN_UNTIL(d.loop, d.told)); /* keys are told all the same */
 	CHECK(d.keys && d.keys->of[0].is_known);
 }
@@ -366,7 +369,7 @@ HEAVY_TEST(remote_servers_have_no_process)
 	CHECK(make_servers(&d));
 	CHECK(prepare(&d, "url"));
 	CHECK_EQ(d.error.code, 0);
-	CHECK_EQ(ways->dial(d.planner, d.plan, &t, &why), 0);
+	CHECK_EQ(launch_ops->dial(d.planner, d.plan, &t, &why), 0);
 	CHECK_TEXT(t->impl->name, "http_detect");
 	mp_transport_free(t);
 	CHECK_EQ(count_alive("", NULL), 0); /* and no launcher was started for that */
@@ -376,7 +379,7 @@ static int dial(void *u, struct mp_transport **ret, struct mcpool_error *reterr)
 {
 	struct desk *d = u;
 
-	return ways->dial(d->planner, d->plan, ret, reterr);
+	return launch_ops->dial(d->planner, d->plan, ret, reterr);
 }
 
 static void up_ready(void *u)
@@ -432,16 +435,16 @@ HEAVY_TEST(a_server_is_started_from_its_plan)
 	}
 	CHECK(access(in("xdg/mcpool/logs/demo.log"), F_OK) == 0);
 	d.up = mp_upstream_free(d.up);
-	d.plan = ways->drop(d.planner, d.plan);
-	d.planner = mp_planner_free(d.planner);
+	d.plan = launch_ops->drop(d.planner, d.plan);
+	d.planner = mp_launch_planner_free(d.planner);
 	CHECK(all_gone_within(PATIENCE_MS));
 }
 
 TEST(without_a_local_key_there_is_no_planner)
 {
-	struct mp_planner *p = NULL;
+	struct mp_launch_planner *p = NULL;
 
 	CHECK(home_make() && put("file", "") && setenv("XDG_STATE_HOME", in("file"), 1) == 0);
-	CHECK(mp_planner_new(NULL, NULL, &p, &why) < 0);
+	CHECK(mp_launch_planner_new(NULL, NULL, &p, &why) < 0);
 	CHECK(!p && why.message[0]);
 }

@@ -1,9 +1,9 @@
 /*
- * ways.h - how the pool finds out what to start and reaches it. plan.c is the real one; tests have
- * their own, so that time, processes and peers are theirs.
+ * launch_ops.h - how the pool finds out what to start, and starts it. launch_plan.c is the real
+ * one; tests have their own, so that time, processes and peers are theirs.
  */
-#ifndef MP_WAYS_H
-#define MP_WAYS_H
+#ifndef MP_LAUNCH_OPS_H
+#define MP_LAUNCH_OPS_H
 
 #include "base/arena.h"
 #include "base/base.h"
@@ -27,11 +27,13 @@ struct mp_keys *mp_keys_free(struct mp_keys *keys); /* accepts NULL, returns NUL
 /* keys: now the caller's; NULL and error where there was no memory or no worker. */
 typedef void (*mp_keys_fn)(struct mp_keys *keys, const struct mcpool_error *error, void *u);
 
-struct mp_plan; /* what one start needs: values, environment, folder; the ways' own */
+struct mp_launch_plan; /* what one start needs: values, environment, folder; of the implementation
+			*/
 /* error NULL: the plan may be dialled. */
-typedef void (*mp_plan_fn)(struct mp_plan *plan, const struct mcpool_error *error, void *u);
+typedef void (*mp_launch_plan_fn)(struct mp_launch_plan *plan, const struct mcpool_error *error,
+				  void *u);
 
-struct mp_ways {
+struct mp_launch_ops {
 	/*
 	 * Find the keys of all servers that may run, without running or dialling anything. set and
 	 * env are the caller's and stay until fn has run: once, from the loop, never from within,
@@ -46,14 +48,14 @@ struct mp_ways {
 	 * MCPOOL_ENOENT are final, all else may be tried again.
 	 */
 	int (*prepare)(void *u, struct mp_config_set *set, const struct mp_entry *e,
-		       char *const *env, mp_plan_fn fn, void *fn_u,
-		       struct mp_plan **ret_plan) MP_MUST;
+		       char *const *env, mp_launch_plan_fn fn, void *fn_u,
+		       struct mp_launch_plan **ret_plan) MP_MUST;
 	/* A transport for it, not yet started. May be called again for the same plan. */
-	int (*dial)(void *u, struct mp_plan *plan, struct mp_transport **ret_transport,
+	int (*dial)(void *u, struct mp_launch_plan *plan, struct mp_transport **ret_transport,
 		    struct mcpool_error *reterr) MP_MUST;
 	/* At any time; fn stays silent. Accepts NULL, returns NULL. */
-	struct mp_plan *(*drop)(void *u, struct mp_plan *plan);
-	const unsigned char *(*get_key)(const struct mp_plan *plan); /* once prepared */
+	struct mp_launch_plan *(*drop)(void *u, struct mp_launch_plan *plan);
+	const unsigned char *(*get_key)(const struct mp_launch_plan *plan); /* once prepared */
 };
 
 #endif
