@@ -28,10 +28,10 @@ static void check_row(const struct mp_status *a, const struct mp_status *b)
 	FUZZ_CHECK(a->timeout_ms == b->timeout_ms && a->code == b->code && a->tools == b->tools);
 	FUZZ_CHECK(!a->catalog == !b->catalog);
 	for (int kind = 0; a->catalog && kind < MP_CATALOG_COUNT; kind++) {
-		const struct mp_offer_list *x = a->catalog->lists[kind],
-					   *y = b->catalog->lists[kind];
+		const struct mp_server_catalog_list *x = a->catalog->lists[kind],
+						    *y = b->catalog->lists[kind];
 
-		FUZZ_CHECK(mp_offer_list_equals(&x->list, &y->list));
+		FUZZ_CHECK(mp_server_catalog_list_equals(&x->list, &y->list));
 		FUZZ_CHECK(x->list.n_problems == y->list.n_problems);
 		FUZZ_CHECK(a->catalog->saved_ms == b->catalog->saved_ms);
 	}

@@ -34,7 +34,8 @@ int mp_offers_make_stock(const struct mp_status_list *servers, unsigned which,
 			 struct mp_index **ret)
 {
 	const char **names = mp_alloc((servers->n + 1) * sizeof(char *));
-	struct mp_offer **offers = mp_alloc((servers->n + 1) * sizeof(struct mp_offer *));
+	struct mp_server_catalog **offers =
+		mp_alloc((servers->n + 1) * sizeof(struct mp_server_catalog *));
 	int r;
 
 	for (size_t i = 0; i < servers->n; i++) {
@@ -139,7 +140,7 @@ static void tell_withheld(const struct mp_offers *o)
 static void tell_problems(const struct mp_offers *o, const struct mp_status *status)
 {
 	for (size_t k = 0; k < o->n_kinds; k++) {
-		const struct mp_offer_list *l = status->catalog->lists[o->kinds[k]];
+		const struct mp_server_catalog_list *l = status->catalog->lists[o->kinds[k]];
 
 		mp_print_problems(status->name, &l->list);
 		if (l->problem)
@@ -186,7 +187,7 @@ static void write_list_errors(struct mp_writer *w, const struct mp_offers *o,
 			      const struct mp_status *status)
 {
 	for (size_t k = 0; k < o->n_kinds; k++) {
-		const struct mp_offer_list *l = status->catalog->lists[o->kinds[k]];
+		const struct mp_server_catalog_list *l = status->catalog->lists[o->kinds[k]];
 
 		mp_print_write_errors(w, status->name, &l->list);
 		if (l->problem)

@@ -100,7 +100,7 @@ static void answered(struct mp_pool_call *c, const struct mp_pool_answer *a)
 static int add_tools(struct mp_names *names, struct mp_workspace *v, size_t i, bool hidden)
 {
 	const struct mp_entry *e = mp_workspace_get_entry(v, i);
-	struct mp_offer *offer = mp_workspace_get_offer(v, i, 0);
+	struct mp_server_catalog *offer = mp_workspace_get_catalog(v, i, 0);
 	const struct mp_catalog_list *tools = offer ? &offer->lists[MP_CATALOG_TOOL]->list : NULL;
 	int r = 0;
 
@@ -112,7 +112,7 @@ static int add_tools(struct mp_names *names, struct mp_workspace *v, size_t i, b
 		if (r == MCPOOL_EEXIST)
 			r = 0; /* the list is the server's; its first one counts */
 	}
-	mp_offer_unref(offer);
+	mp_server_catalog_unref(offer);
 	return r;
 }
 

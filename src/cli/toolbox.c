@@ -15,7 +15,7 @@
 
 /* --- filling --------------------------------------------------------------------------------- */
 
-struct mp_offer *mp_toolbox_get_offer(const struct mp_status *status, unsigned which)
+struct mp_server_catalog *mp_toolbox_get_offer(const struct mp_status *status, unsigned which)
 {
 	switch (status->state) {
 	case MP_STATUS_CONNECTED:
@@ -47,7 +47,7 @@ static bool is_wanted(const struct mp_toolbox *b, const struct mp_status *status
 static int add_tools(struct mp_toolbox *b, const struct mp_status *status, unsigned which,
 		     struct mp_tool **next)
 {
-	const struct mp_offer *offer = mp_toolbox_get_offer(status, which);
+	const struct mp_server_catalog *offer = mp_toolbox_get_offer(status, which);
 	const struct mp_catalog_list *l = offer ? &offer->lists[b->kind]->list : NULL;
 	bool is_live = offer && !offer->saved_ms && status->state == MP_STATUS_CONNECTED;
 	int r = 0;

@@ -28,7 +28,7 @@ enum {
 	MP_TOOLBOX_HIDDEN = 1 << 2,  /* what the filters of servers keep out, and nothing else */
 };
 /* What counts of what the server offers; NULL: nothing. */
-struct mp_offer *mp_toolbox_get_offer(const struct mp_status *status, unsigned which);
+struct mp_server_catalog *mp_toolbox_get_offer(const struct mp_status *status, unsigned which);
 /*
  * The servers is borrowed, and outlives it. c: whose names of earlier runs count; NULL: none do.
  * MCPOOL_ENOMEM, MCPOOL_ELIMIT; mp_toolbox_done() is due in either case.

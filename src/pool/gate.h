@@ -2,7 +2,7 @@
  * gate.h - the start window: live, failed, deferred or late (U8).
  * All servers that are due are started at once; after a moment whoever waits gets what there is.
  * What comes later replaces its own slice of the tools and no other, because tools are read from
- * the servers (mp_workspace_get_offer), never from the gate.
+ * the servers (mp_workspace_get_catalog), never from the gate.
  */
 #ifndef MP_GATE_H
 #define MP_GATE_H

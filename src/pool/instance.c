@@ -202,7 +202,7 @@ static void vanish_soon(struct mp_instance *in)
 
 static void is_down(struct mp_instance *in)
 {
-	mp_instance_forget_offer_soon(in);
+	mp_instance_forget_catalog_soon(in);
 	in->start.marked_ms = -1;
 	mp_timer_stop(&in->start.patience);
 	mp_timer_stop(&in->stay.idle);
@@ -547,7 +547,7 @@ struct mp_instance *mp_instance_new(struct mp_pool *p, struct mp_workspace_confi
 	in->id = mp_ids_add(&p->ids, in);
 	mp_node_init(&in->node, p->o.board, in->id);
 	mp_log_init(&in->log, "%s#%llu", in->e->name, (unsigned long long)in->id);
-	mp_instance_init_offer(in);
+	mp_instance_init_catalog(in);
 	make_keeper(in);
 	mp_list_append(&p->instances, &in->link);
 	return in;
@@ -567,7 +567,7 @@ struct mp_instance *mp_instance_free(struct mp_instance *in)
 	mp_subscriptions_done(in);
 	mp_attribution_forget(in);
 	mp_queue_free(in->queue);
-	mp_instance_done_offer(in);
+	mp_instance_done_catalog(in);
 	mp_stats_done(&in->stats);
 	mp_ids_remove(&in->pool->ids, in->id);
 	mp_workspace_config_unref(in->config);

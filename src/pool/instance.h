@@ -52,11 +52,11 @@ struct mp_instance {
 		struct mp_timer drain; /* calls may finish until then */
 		struct mp_task vanish; /* nothing is left of it, and it may be on the stack */
 	} stay;
-	struct {                              /* instance_offer.c */
-		struct mp_offer_fetch *fetch; /* its lists, on their way */
-		struct mp_refresh *refresh;   /* while it is up */
-		struct mp_offer *offer;       /* as last seen live; NULL: not yet */
-		struct mp_timer forget;       /* what it offered, once it has left */
+	struct {                                       /* instance_catalog.c */
+		struct mp_server_catalog_fetch *fetch; /* its lists, on their way */
+		struct mp_refresh *refresh;            /* while it is up */
+		struct mp_server_catalog *last;        /* as last seen live; NULL: not yet */
+		struct mp_timer forget;                /* what it offered, once it has left */
 		void (*on_unheard)(void *u, struct mp_str text); /* for tests; NULL */
 		void *on_unheard_u;
 	} catalog;
@@ -120,13 +120,13 @@ struct mp_definition_key mp_instance_get_definition_key(const struct mp_instance
 
 /* instance.c, for the other half: a stage could not even be begun; told later. */
 void mp_instance_note_not_begun(struct mp_instance *in, const char *stage, int r);
-/* instance_offer.c: its half of an instance's life, and of the keeper's hooks. */
-void mp_instance_init_offer(struct mp_instance *in);
-void mp_instance_done_offer(struct mp_instance *in);
+/* instance_catalog.c: its half of an instance's life, and of the keeper's hooks. */
+void mp_instance_init_catalog(struct mp_instance *in);
+void mp_instance_done_catalog(struct mp_instance *in);
 void mp_instance_ask_lists(void *u);
 void mp_instance_let_go(void *u);
 void mp_instance_hear(void *u, const struct mp_message *m);
-void mp_instance_forget_offer_soon(struct mp_instance *in);
+void mp_instance_forget_catalog_soon(struct mp_instance *in);
 
 /* pool_calls.c: look again at everybody who waits for this server. */
 void mp_pool_call_wake_all(struct mp_instance *in);

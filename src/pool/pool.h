@@ -18,7 +18,7 @@
 #include "base/map.h"
 #include "client/era_cache.h"
 #include "config/values/set.h"
-#include "pool/offer.h"
+#include "pool/server_catalog.h"
 #include "pool/queue.h"
 #include "pool/stats.h"
 #include "pool/launch_ops.h"
@@ -57,9 +57,9 @@ struct mp_pool_options {
 /* What differs of an instance, on the board. */
 enum {
 	MP_SERVER_STATE = 1 << 0,
-	MP_SERVER_OFFER = 1 << 1, /* its lists */
-	MP_SERVER_CALLS = 1 << 2, /* counts, latencies, queue */
-	MP_SERVER_GONE = 1 << 3,  /* the last word about this id */
+	MP_SERVER_CATALOG = 1 << 1, /* its lists */
+	MP_SERVER_CALLS = 1 << 2,   /* counts, latencies, queue */
+	MP_SERVER_GONE = 1 << 3,    /* the last word about this id */
 };
 
 struct mp_pool *mp_pool_new(const struct mp_pool_options *options);
@@ -131,7 +131,7 @@ bool mp_workspace_is_frozen(struct mp_workspace *v, size_t i, mp_id session, str
  */
 
 /* What it offers: live, as it was last, or remembered. A reference; NULL: nothing is known. */
-struct mp_offer *mp_workspace_get_offer(struct mp_workspace *v, size_t i, mp_id session);
+struct mp_server_catalog *mp_workspace_get_catalog(struct mp_workspace *v, size_t i, mp_id session);
 bool mp_workspace_is_remembered(struct mp_workspace *v, size_t i); /* the store knows it */
 /* Live, as it was last, or remembered. */
 bool mp_workspace_has_catalog(struct mp_workspace *v, size_t i, mp_id session);

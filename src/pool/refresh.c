@@ -29,10 +29,10 @@ struct one_list {
 	enum mp_catalog_kind kind;
 	enum refresh_state state;
 	struct mp_timer timer;
-	int64_t first_ms;               /* when gathering began */
-	struct mp_catalog_fetch *fetch; /* NULL: none is under way */
-	struct mp_offer_list *list;     /* what it fills; owned */
-	struct mcpool_error *why;       /* of FAILED; owned */
+	int64_t first_ms;                    /* when gathering began */
+	struct mp_catalog_fetch *fetch;      /* NULL: none is under way */
+	struct mp_server_catalog_list *list; /* what it fills; owned */
+	struct mcpool_error *why;            /* of FAILED; owned */
 };
 
 struct mp_refresh {
@@ -105,7 +105,7 @@ static enum refresh_event fetch(struct one_list *l)
 	struct mcpool_error why;
 	int error;
 
-	l->list = mp_offer_list_new(l->kind);
+	l->list = mp_server_catalog_list_new(l->kind);
 	error = mp_catalog_fetch(r->up, &l->list->list, r->timeout_ms, got_list, l, r->loop,
 				 &l->fetch);
 	if (error == 0)
@@ -131,7 +131,7 @@ static enum refresh_event complain(struct one_list *l)
 {
 	struct mcpool_error why = *l->why;
 
-	l->list = mp_offer_list_unref(l->list);
+	l->list = mp_server_catalog_list_unref(l->list);
 	l->r->hooks->failed(l->r->u, l->kind, &why);
 	return MP_QUIET;
 }
@@ -225,7 +225,7 @@ struct mp_refresh *mp_refresh_free(struct mp_refresh *r)
 		mp_timer_stop(&l->timer);
 		if (l->fetch)
 			mp_catalog_abandon(l->fetch);
-		mp_offer_list_unref(l->list);
+		mp_server_catalog_list_unref(l->list);
 		mp_free(l->why);
 	}
 	mp_listening_free(r->listening);

@@ -1,8 +1,8 @@
 /*
  * refresh.h - lists that change while a server runs: its notifications/.../list_changed are
- * gathered, the list is fetched again and handed on; whether it differs is mp_offer_list_equals()'s
- * to say (C17, U25).
- * A modern server is asked to tell (subscriptions/listen); a legacy one tells by itself.
+ * gathered, the list is fetched again and handed on; whether it differs is
+ * mp_server_catalog_list_equals()'s to say (C17, U25). A modern server is asked to tell
+ * (subscriptions/listen); a legacy one tells by itself.
  */
 #ifndef MP_REFRESH_H
 #define MP_REFRESH_H
@@ -10,7 +10,7 @@
 #include "base/base.h"
 #include "base/loop.h"
 #include "client/upstream.h"
-#include "pool/offer.h"
+#include "pool/server_catalog.h"
 
 enum {
 	MP_REFRESH_QUIET_MS = 100,   /* after the last notification */
@@ -21,7 +21,7 @@ struct mp_refresh;
 
 struct mp_refresh_hooks {
 	/* The list of its kind as it is now; to be unref'ed by the callee. */
-	void (*fetched)(void *u, struct mp_offer_list *list);
+	void (*fetched)(void *u, struct mp_server_catalog_list *list);
 	/* It could not be fetched; the old one stays. */
 	void (*failed)(void *u, enum mp_catalog_kind kind, const struct mcpool_error *why);
 };

@@ -128,7 +128,7 @@ static struct mp_str shadow_write(const struct mp_entry *e, struct mp_arena *are
 }
 
 /* As declare() in instance.c and upstream.c have it; modern servers are told with each call. */
-static bool is_withheld(const struct mp_entry *e, const struct mp_offer *offer)
+static bool is_withheld(const struct mp_entry *e, const struct mp_server_catalog *offer)
 {
 	return e->tuning.mode != MP_MODE_SESSION && e->tuning.mode != MP_MODE_SERIAL &&
 	       e->kind != MP_KIND_HTTP && !(offer && offer->hello.era == MP_ERA_MODERN);
@@ -313,7 +313,7 @@ static void status_set_calls(struct mp_status *s, struct mp_instance *in)
 }
 
 static void status_set_catalog(struct mp_status *s, struct mp_workspace *w, size_t i,
-			       const struct mp_offer *live)
+			       const struct mp_server_catalog *live)
 {
 	struct mp_definition d;
 
@@ -337,8 +337,8 @@ void mp_status_take(struct mp_workspace *w, size_t i, mp_id session, struct mp_a
 	const struct mp_entry *e = mp_workspace_get_entry(w, i);
 
 	status_set_config(ret, e, arena);
-	status_set_withheld(ret, is_withheld(e, in ? in->catalog.offer : NULL));
-	status_set_catalog(ret, w, i, in ? in->catalog.offer : NULL);
+	status_set_withheld(ret, is_withheld(e, in ? in->catalog.last : NULL));
+	status_set_catalog(ret, w, i, in ? in->catalog.last : NULL);
 	if (!in) {
 		status_set_entry(ret, w, i, arena);
 		return;
@@ -401,7 +401,7 @@ int mp_status_list_take(struct mp_workspace *w, mp_id session, const bool *only,
 			continue;
 		mp_status_take(w, i, session, &l->arena, s);
 		if (with_catalogs)
-			s->catalog = mp_workspace_get_offer(w, i, session);
+			s->catalog = mp_workspace_get_catalog(w, i, session);
 		l->n++;
 	}
 	r = mp_arena_get_error(&l->arena);
@@ -415,7 +415,7 @@ struct mp_status_list *mp_status_list_free(struct mp_status_list *l)
 	if (!l)
 		return NULL;
 	for (size_t i = 0; i < l->n; i++)
-		mp_offer_unref(l->items[i].catalog);
+		mp_server_catalog_unref(l->items[i].catalog);
 	mp_arena_done(&l->arena);
 	return mp_free(l);
 }

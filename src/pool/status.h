@@ -60,7 +60,7 @@ struct mp_status {
 	int64_t prepare_us, spawn_us, handshake_us,
 		list_us; /* of the last start; -1: not reached */
 	uint64_t present;
-	struct mp_offer *catalog; /* a reference; NULL: unknown, or not asked for */
+	struct mp_server_catalog *catalog; /* a reference; NULL: unknown, or not asked for */
 };
 
 /* All of it unknown, and ready. */

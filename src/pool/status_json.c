@@ -120,7 +120,8 @@ void mp_status_write(struct mp_writer *w, const struct mp_status *s, enum mp_sta
 }
 
 /* A page of the protocol, and what was wrong with it; null: it could not be had. */
-static void write_list(struct mp_writer *w, const struct mp_offer_list *l, struct mp_str page)
+static void write_list(struct mp_writer *w, const struct mp_server_catalog_list *l,
+		       struct mp_str page)
 {
 	mp_write_begin_object(w);
 	mp_write_member_raw(w, "page", page.len ? page : MP_STR("null"));
@@ -134,14 +135,14 @@ static void write_list(struct mp_writer *w, const struct mp_offer_list *l, struc
 	mp_write_end_object(w);
 }
 
-static int write_catalog(struct mp_writer *w, const struct mp_offer *o)
+static int write_catalog(struct mp_writer *w, const struct mp_server_catalog *o)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
 	struct mp_definition d;
 	int r;
 
 	mp_buf_init(&text, (size_t)MP_CATALOG_COUNT * MP_LIMIT_MESSAGE + MP_MIB(1));
-	r = mp_offer_to_definition(o, &text, &d);
+	r = mp_server_catalog_to_definition(o, &text, &d);
 	if (r < 0)
 		return r;
 	mp_write_begin_object(w);
@@ -202,7 +203,7 @@ static int refuse(struct mcpool_error *reterr)
 	return mp_fail(reterr, MCPOOL_EPROTO, "the hub sent a status that cannot be read");
 }
 
-static int read_problems(const struct mp_tape *t, mp_value v, struct mp_offer_list *l)
+static int read_problems(const struct mp_tape *t, mp_value v, struct mp_server_catalog_list *l)
 {
 	struct mp_catalog_list *list = &l->list;
 	mp_value problems = mp_value_get(t, v, "problems");
@@ -225,7 +226,7 @@ static int read_problems(const struct mp_tape *t, mp_value v, struct mp_offer_li
 }
 
 /* The store's reader does the rest: what it takes is as good as fetched. */
-static int read_catalog(const struct mp_tape *t, mp_value v, struct mp_offer **ret,
+static int read_catalog(const struct mp_tape *t, mp_value v, struct mp_server_catalog **ret,
 			struct mcpool_error *reterr)
 {
 	struct mp_definition d = {.saved_ms = 1};
@@ -245,7 +246,7 @@ static int read_catalog(const struct mp_tape *t, mp_value v, struct mp_offer **r
 	}
 	if (n < MP_CATALOG_COUNT || mp_value_i64(t, mp_value_get(t, v, "savedAt"), &saved_ms) < 0)
 		return refuse(reterr);
-	r = mp_offer_from_definition(&d, ret, reterr);
+	r = mp_server_catalog_from_definition(&d, ret, reterr);
 	if (r < 0)
 		return r;
 	(*ret)->saved_ms = saved_ms;

@@ -18,16 +18,16 @@ static struct mp_db *workspace_get_store(const struct mp_workspace *w, size_t i,
 	return w->pool->o.db;
 }
 
-struct mp_offer *mp_workspace_get_offer(struct mp_workspace *w, size_t i, mp_id session)
+struct mp_server_catalog *mp_workspace_get_catalog(struct mp_workspace *w, size_t i, mp_id session)
 {
 	struct mp_instance *in = mp_workspace_entry_get_instance(w, i, session);
 	struct mp_definition_key key;
 	struct mp_db *db;
 
-	if (in && in->catalog.offer)
-		return mp_offer_ref(in->catalog.offer);
+	if (in && in->catalog.last)
+		return mp_server_catalog_ref(in->catalog.last);
 	db = workspace_get_store(w, i, &key);
-	return db ? mp_offer_load(db, &key, mp_loop_wall_now_ms(w->pool->o.loop)) : NULL;
+	return db ? mp_server_catalog_load(db, &key, mp_loop_wall_now_ms(w->pool->o.loop)) : NULL;
 }
 
 bool mp_workspace_peek_catalog(struct mp_workspace *w, size_t i, struct mp_definition *ret)
@@ -49,7 +49,7 @@ bool mp_workspace_has_catalog(struct mp_workspace *w, size_t i, mp_id session)
 {
 	struct mp_instance *in = mp_workspace_entry_get_instance(w, i, session);
 
-	return (in && in->catalog.offer) || mp_workspace_is_remembered(w, i);
+	return (in && in->catalog.last) || mp_workspace_is_remembered(w, i);
 }
 
 void mp_workspace_refresh(struct mp_workspace *w, size_t i, mp_id session)

@@ -26,7 +26,8 @@ static int make_room(struct mp_index *s, size_t servers)
 {
 	s->configured = mp_arena_alloc_array(&s->arena, servers + 1, sizeof(char *));
 	s->is_late = mp_arena_alloc_array(&s->arena, servers + 1, sizeof(bool));
-	s->offers = mp_arena_alloc_array(&s->arena, servers + 1, sizeof(struct mp_offer *));
+	s->offers =
+		mp_arena_alloc_array(&s->arena, servers + 1, sizeof(struct mp_server_catalog *));
 	s->servers = mp_arena_alloc_array(&s->arena, servers + 1, sizeof(char *));
 	s->wrapped = mp_arena_alloc_array(&s->arena, servers + 1, sizeof(size_t));
 	return s->offers && s->servers && s->wrapped && s->configured && s->is_late
@@ -35,7 +36,7 @@ static int make_room(struct mp_index *s, size_t servers)
 }
 
 /* The reference is the index's from now on. */
-static int add_offer(struct mp_index *s, const char *server, struct mp_offer *offer)
+static int add_offer(struct mp_index *s, const char *server, struct mp_server_catalog *offer)
 {
 	s->offers[s->n_offers] = offer;
 	s->servers[s->n_offers] = mp_arena_dup(&s->arena, mp_str_of(server));
@@ -68,8 +69,8 @@ static int gather_offers(struct mp_index *s, const struct mp_index_options *o)
 	for (size_t i = 0; i < n && r == 0; i++) {
 		const char *name = mp_workspace_get_entry(o->workspace, i)->name;
 		bool is_shown = index_shows(o, name) && is_offered(o->workspace, i, o->session);
-		struct mp_offer *offer =
-			is_shown ? mp_workspace_get_offer(o->workspace, i, o->session) : NULL;
+		struct mp_server_catalog *offer =
+			is_shown ? mp_workspace_get_catalog(o->workspace, i, o->session) : NULL;
 
 		if (offer)
 			r = add_offer(s, name, offer);
@@ -345,15 +346,15 @@ int mp_index_take(const struct mp_index_options *o, struct mp_index **ret)
 	return hand_out(s, r, ret);
 }
 
-int mp_index_make(enum mp_naming style, const char *const *servers, struct mp_offer *const *offers,
-		  size_t n, struct mp_index **ret)
+int mp_index_make(enum mp_naming style, const char *const *servers,
+		  struct mp_server_catalog *const *offers, size_t n, struct mp_index **ret)
 {
 	struct mp_index *s = index_new();
 	int r = make_room(s, n);
 
 	for (size_t i = 0; i < n && r == 0; i++) {
 		if (offers[i])
-			r = add_offer(s, servers[i], mp_offer_ref(offers[i]));
+			r = add_offer(s, servers[i], mp_server_catalog_ref(offers[i]));
 		if (r == 0)
 			r = add_server(s, servers[i], false);
 	}
@@ -367,7 +368,7 @@ struct mp_index *mp_index_unref(struct mp_index *s)
 	if (!s || --s->refs > 0)
 		return NULL;
 	for (size_t i = 0; i < s->n_offers; i++)
-		mp_offer_unref(s->offers[i]);
+		mp_server_catalog_unref(s->offers[i]);
 	mp_names_free(s->tools);
 	mp_names_free(s->prompts);
 	mp_map_done(&s->uris);

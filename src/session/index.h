@@ -9,7 +9,7 @@
 #include "base/base.h"
 #include "base/map.h"
 #include "client/catalog.h"
-#include "pool/offer.h"
+#include "pool/server_catalog.h"
 #include "pool/pool.h"
 #include "rpc/era.h"
 #include "session/names.h"
@@ -31,8 +31,8 @@ struct mp_index_item {
 struct mp_index {
 	unsigned refs;
 	struct mp_arena arena;
-	struct mp_offer **offers; /* references; one for each server that has any */
-	const char **servers;     /* their names */
+	struct mp_server_catalog **offers; /* references; one for each server that has any */
+	const char **servers;              /* their names */
 	size_t n_offers;
 	size_t *wrapped;         /* bytes of URIs that were wrapped, of each of them */
 	const char **configured; /* all servers of the workspace, for names.h */
@@ -62,8 +62,8 @@ struct mp_index_options {
 /* All that the workspace has; MCPOOL_ENOMEM, MCPOOL_ELIMIT. One reference. */
 int mp_index_take(const struct mp_index_options *o, struct mp_index **ret) MP_MUST;
 /* The same of offers at hand, which may be NULL; nothing is left out. */
-int mp_index_make(enum mp_naming style, const char *const *servers, struct mp_offer *const *offers,
-		  size_t n, struct mp_index **ret) MP_MUST;
+int mp_index_make(enum mp_naming style, const char *const *servers,
+		  struct mp_server_catalog *const *offers, size_t n, struct mp_index **ret) MP_MUST;
 struct mp_index *mp_index_unref(struct mp_index *s); /* accepts NULL, returns NULL */
 /* By public name, or any other spelling that means only one. */
 const struct mp_index_item *mp_index_find(const struct mp_index *s, enum mp_catalog_kind kind,

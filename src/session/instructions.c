@@ -45,7 +45,7 @@ static struct mp_str cut(struct mp_str text, int64_t limit, bool *ret_is_cut)
 	return text;
 }
 
-static int add_prompts(const struct mp_offer *o, struct mp_buf *out)
+static int add_prompts(const struct mp_server_catalog *o, struct mp_buf *out)
 {
 	const struct mp_catalog_list *prompts = &o->lists[MP_CATALOG_PROMPT]->list;
 	int r = 0;

@@ -349,11 +349,11 @@ void mp_scope_note_changes(const struct mp_change *changes, size_t n, void *u)
 	struct mp_sessions *l = u;
 
 	for (size_t i = 0; i < n; i++) {
-		if (!(changes[i].fields & (MP_SERVER_OFFER | MP_SERVER_STATE | MP_SERVER_GONE)))
+		if (!(changes[i].fields & (MP_SERVER_CATALOG | MP_SERVER_STATE | MP_SERVER_GONE)))
 			continue;
 		MP_LIST_EACH(&l->scopes, link) {
 			struct mp_scope *s = mp_container_of(link, struct mp_scope, link);
-			bool is_offer = changes[i].fields & (MP_SERVER_OFFER | MP_SERVER_GONE);
+			bool is_offer = changes[i].fields & (MP_SERVER_CATALOG | MP_SERVER_GONE);
 
 			/* A server that fails asks for no names: those that waited are free. */
 			if (is_offer || s->waiting.len || (s->index && s->index->has_late))

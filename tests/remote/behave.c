@@ -171,7 +171,7 @@ static bool is_offered(struct actor *a)
 {
 	if (!a->now->needs)
 		return true;
-	return a->in->catalog.offer && a->in->catalog.offer->hello.offers & a->now->needs;
+	return a->in->catalog.last && a->in->catalog.last->hello.offers & a->now->needs;
 }
 
 /* What a server does not say that it can do is not asked of it. */

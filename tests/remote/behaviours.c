@@ -100,7 +100,7 @@ static void expect(struct actor *a, struct mp_str result, const char *words)
 
 static const struct mp_catalog_list *get_list(struct actor *a, enum mp_catalog_kind kind)
 {
-	return a->in->catalog.offer ? &a->in->catalog.offer->lists[kind]->list : NULL;
+	return a->in->catalog.last ? &a->in->catalog.last->lists[kind]->list : NULL;
 }
 
 static bool lists(struct actor *a, enum mp_catalog_kind kind, const char *name)

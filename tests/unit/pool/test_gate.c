@@ -152,7 +152,7 @@ HEAVY_TEST(what_is_remembered_is_deferred)
 {
 	struct mp_db *db;
 	struct gated g = {0};
-	struct mp_offer *offer;
+	struct mp_server_catalog *offer;
 
 	CHECK(store_clear());
 	db = store_open();
@@ -182,11 +182,11 @@ HEAVY_TEST(what_is_remembered_is_deferred)
 	CHECK_EQ(place_of(&g, "a"), MP_PLACE_DEFERRED);
 	CHECK_EQ(place_of(&g, "lazy"), MP_PLACE_DEFERRED);
 	CHECK_EQ(fleet_get(&g.f, "lazy")->lives, 0);
-	offer = mp_workspace_get_offer(g.f.workspace, 0, 0);
+	offer = mp_workspace_get_catalog(g.f.workspace, 0, 0);
 	CHECK(offer);
 	CHECK_EQ(offer->lists[MP_CATALOG_TOOL]->list.n, 1);
 	CHECK_STR(offer->hello.instructions, "be kind");
-	mp_offer_unref(offer);
+	mp_server_catalog_unref(offer);
 	gated_done(&g);
 	mp_db_close(db);
 }
@@ -236,7 +236,7 @@ HEAVY_TEST(a_visitor_leaves_nothing_in_memory)
 {
 	struct mp_db *db;
 	struct gated g = {0};
-	struct mp_offer *before, *after;
+	struct mp_server_catalog *before, *after;
 
 	CHECK(store_clear());
 	db = store_open();
@@ -246,16 +246,16 @@ HEAVY_TEST(a_visitor_leaves_nothing_in_memory)
 	CHECK(fleet_open(&g.f, MIXED));
 	CHECK(begin(&g, &by_default));
 	fleet_advance(&g.f, 1);
-	before = mp_workspace_get_offer(g.f.workspace, 1, 0);
+	before = mp_workspace_get_catalog(g.f.workspace, 1, 0);
 	CHECK_EQ(mp_db_write(db, do_nothing, NULL, NULL), 0); /* behind what was queued */
 	fleet_advance(&g.f, 5000);
-	after = mp_workspace_get_offer(g.f.workspace, 1, 0);
+	after = mp_workspace_get_catalog(g.f.workspace, 1, 0);
 	CHECK(before && after);
 	CHECK_EQ(before->saved_ms, 0); /* live */
 	CHECK(after->saved_ms != 0);   /* remembered */
 	CHECK_EQ(after->lists[MP_CATALOG_TOOL]->list.n, 1);
-	mp_offer_unref(before);
-	mp_offer_unref(after);
+	mp_server_catalog_unref(before);
+	mp_server_catalog_unref(after);
 	gated_done(&g);
 	mp_db_close(db);
 }

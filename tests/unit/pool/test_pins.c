@@ -50,10 +50,10 @@ static bool change(struct house *h, const char *tools)
 
 static bool is_offered(struct house *h, const char *tool)
 {
-	struct mp_offer *o = mp_workspace_get_offer(h->f.workspace, 0, 0);
+	struct mp_server_catalog *o = mp_workspace_get_catalog(h->f.workspace, 0, 0);
 	bool found = o && mp_catalog_find(&o->lists[MP_CATALOG_TOOL]->list, mp_str_of(tool));
 
-	mp_offer_unref(o);
+	mp_server_catalog_unref(o);
 	return found;
 }
 

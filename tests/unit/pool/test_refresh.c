@@ -39,13 +39,13 @@ static void heard(void *u, const struct mp_message *m)
 		w->ignored += !mp_refresh_hear(w->r, m);
 }
 
-static void fetched(void *u, struct mp_offer_list *list)
+static void fetched(void *u, struct mp_server_catalog_list *list)
 {
 	struct watch *w = u;
 
 	w->fetched[list->list.kind]++;
 	w->n = list->list.n;
-	mp_offer_list_unref(list);
+	mp_server_catalog_list_unref(list);
 	if (w->free_it)
 		w->r = mp_refresh_free(w->r);
 }

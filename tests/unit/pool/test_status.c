@@ -31,7 +31,7 @@ TEST(states_project_to_three)
 TEST(a_state_shows_what_belongs_to_it)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;
-	struct mp_offer *offer;
+	struct mp_server_catalog *offer;
 	struct mp_status s;
 
 	CHECK(fleet_init(&f));
@@ -54,11 +54,11 @@ TEST(a_state_shows_what_belongs_to_it)
 	CHECK_TEXT(mp_status_state_get_name(s.state), "connected");
 	CHECK_EQ(s.tools, 1);
 	CHECK_EQ(s.prepare_us, 1000000);
-	offer = mp_workspace_get_offer(f.workspace, 0, 0);
+	offer = mp_workspace_get_catalog(f.workspace, 0, 0);
 	CHECK(offer);
 	CHECK_STR(offer->hello.name, "fake");
 	CHECK_STR(offer->hello.instructions, "be kind");
-	mp_offer_unref(offer);
+	mp_server_catalog_unref(offer);
 	fleet_get(&f, "a")->dial_code = MCPOOL_EIO;
 	fleet_get(&f, "a")->prepare_ms = 0;
 	fleet_die(fleet_get(&f, "a"));

@@ -60,17 +60,17 @@ TEST(a_stock_of_offers_at_hand)
 {
 	SCENE(s);
 	const char *names[] = {"a", "b", "c"};
-	struct mp_offer *offers[3] = {NULL};
+	struct mp_server_catalog *offers[3] = {NULL};
 	struct mp_index *index = NULL;
 	bool is_right;
 	int r;
 
 	CHECK(scene_open(&s, "{}"));
 	for (size_t i = 0; i < 2; i++)
-		offers[i] = mp_workspace_get_offer(s.f.workspace, i, 0);
+		offers[i] = mp_workspace_get_catalog(s.f.workspace, i, 0);
 	r = mp_index_make(MP_NAMING_SERVER, names, offers, 3, &index);
 	for (size_t i = 0; i < 2; i++)
-		mp_offer_unref(offers[i]);
+		mp_server_catalog_unref(offers[i]);
 	is_right = r == 0 && index->n[MP_CATALOG_TOOL] == 2 && index->n_offers == 2 &&
 		   mp_str_eq(index->items[MP_CATALOG_TOOL][0]->public_name, MP_STR("a__t"));
 	mp_index_unref(index);
@@ -139,8 +139,8 @@ TEST(a_resource_is_found_by_list_wrapping_or_template_and_never_guessed)
 		.public_name = MP_STR("t://{id}"), .server = "c", .source = &template};
 	struct mp_index_item *templates[] = {&wide, &twin};
 	MP_CLEANUP(forget_uris) struct mp_index s = stock_of(templates, 1);
-	struct mp_offer no_resources = {0};
-	struct mp_offer *offers[] = {&no_resources, &no_resources};
+	struct mp_server_catalog no_resources = {0};
+	struct mp_server_catalog *offers[] = {&no_resources, &no_resources};
 	const char *servers[] = {"a", "b"};
 	struct mp_str uri;
 
@@ -283,7 +283,7 @@ HEAVY_TEST(long_uris_of_one_server_leave_the_others_theirs)
 	SCENE(s);
 	char *many = make_resources(URIS, 4000), names[SERVERS][8];
 	const char *servers[SERVERS];
-	struct mp_offer *offers[SERVERS] = {NULL};
+	struct mp_server_catalog *offers[SERVERS] = {NULL};
 	struct mp_index *index = NULL;
 	bool is_right;
 
@@ -298,9 +298,9 @@ HEAVY_TEST(long_uris_of_one_server_leave_the_others_theirs)
 		servers[i] = names[i];
 	}
 	if (is_right) {
-		offers[0] = mp_workspace_get_offer(s.f.workspace, 0, 0);
+		offers[0] = mp_workspace_get_catalog(s.f.workspace, 0, 0);
 		for (int i = 1; i < SERVERS; i++)
-			offers[i] = mp_workspace_get_offer(s.f.workspace, 1, 0);
+			offers[i] = mp_workspace_get_catalog(s.f.workspace, 1, 0);
 	}
 	is_right = is_right && offers[0] && offers[1] &&
 		   mp_index_make(MP_NAMING_SERVER, servers, offers, SERVERS, &index) == 0 &&
@@ -309,7 +309,7 @@ HEAVY_TEST(long_uris_of_one_server_leave_the_others_theirs)
 		   mp_map_has(&index->uris, MP_STR("mcpool://s63/mcpool%3A%2F%2Fshort"));
 	mp_index_unref(index);
 	for (int i = 0; i < SERVERS; i++)
-		mp_offer_unref(offers[i]);
+		mp_server_catalog_unref(offers[i]);
 	free(many);
 	CHECK(is_right);
 }

@@ -1,7 +1,7 @@
 /*
- * offer.c - what one server offers: made whole, shared by count, never changed.
+ * server_catalog.c - what one server offers: made whole, shared by count, never changed.
  */
-#include "pool/offer.h"
+#include "pool/server_catalog.h"
 
 #include "base/error.h"
 #include "base/limits.h"
@@ -10,22 +10,22 @@
 
 /* --- lists ---------------------------------------------------------------------------------- */
 
-struct mp_offer_list *mp_offer_list_new(enum mp_catalog_kind kind)
+struct mp_server_catalog_list *mp_server_catalog_list_new(enum mp_catalog_kind kind)
 {
-	struct mp_offer_list *l = mp_alloc(sizeof(*l));
+	struct mp_server_catalog_list *l = mp_alloc(sizeof(*l));
 
 	l->refs = 1;
 	mp_catalog_list_init(&l->list, kind);
 	return l;
 }
 
-static struct mp_offer_list *ref_list(struct mp_offer_list *l)
+static struct mp_server_catalog_list *ref_list(struct mp_server_catalog_list *l)
 {
 	l->refs++;
 	return l;
 }
 
-struct mp_offer_list *mp_offer_list_unref(struct mp_offer_list *l)
+struct mp_server_catalog_list *mp_server_catalog_list_unref(struct mp_server_catalog_list *l)
 {
 	if (!l || --l->refs)
 		return NULL;
@@ -34,7 +34,7 @@ struct mp_offer_list *mp_offer_list_unref(struct mp_offer_list *l)
 }
 
 /* Half a list would look like a whole one, and be told of as changed when the rest comes. */
-void mp_offer_list_blame(struct mp_offer_list *l, const struct mcpool_error *why)
+void mp_server_catalog_list_blame(struct mp_server_catalog_list *l, const struct mcpool_error *why)
 {
 	enum mp_catalog_kind kind = l->list.kind;
 
@@ -64,7 +64,7 @@ static bool equals_shuffled(const struct mp_catalog_item *a, const struct mp_cat
 	return equal;
 }
 
-bool mp_offer_list_equals(const struct mp_catalog_list *a, const struct mp_catalog_list *b)
+bool mp_server_catalog_list_equals(const struct mp_catalog_list *a, const struct mp_catalog_list *b)
 {
 	size_t same = 0;
 
@@ -78,7 +78,7 @@ bool mp_offer_list_equals(const struct mp_catalog_list *a, const struct mp_catal
 
 /* --- offers --------------------------------------------------------------------------------- */
 
-static struct mp_offer_words *unref_words(struct mp_offer_words *w)
+static struct mp_server_catalog_words *unref_words(struct mp_server_catalog_words *w)
 {
 	if (!w || --w->refs)
 		return NULL;
@@ -86,7 +86,7 @@ static struct mp_offer_words *unref_words(struct mp_offer_words *w)
 	return mp_free(w);
 }
 
-static int copy_hello(struct mp_offer *o, const struct mp_hello *hello)
+static int copy_hello(struct mp_server_catalog *o, const struct mp_hello *hello)
 {
 	struct mp_str *texts[] = {&o->hello.version,      &o->hello.name,
 				  &o->hello.title,        &o->hello.server_version,
@@ -103,38 +103,39 @@ static int copy_hello(struct mp_offer *o, const struct mp_hello *hello)
 	return 0;
 }
 
-struct mp_offer *mp_offer_new(const struct mp_hello *hello)
+struct mp_server_catalog *mp_server_catalog_new(const struct mp_hello *hello)
 {
-	struct mp_offer *o = mp_alloc(sizeof(*o));
+	struct mp_server_catalog *o = mp_alloc(sizeof(*o));
 
 	o->refs = 1;
 	o->words = mp_alloc(sizeof(*o->words));
 	o->words->refs = 1;
 	mp_arena_init(&o->words->arena, MP_LIMIT_ARENA);
 	for (int kind = 0; kind < MP_CATALOG_COUNT; kind++)
-		o->lists[kind] = mp_offer_list_new((enum mp_catalog_kind)kind);
-	return copy_hello(o, hello) < 0 ? mp_offer_unref(o) : o;
+		o->lists[kind] = mp_server_catalog_list_new((enum mp_catalog_kind)kind);
+	return copy_hello(o, hello) < 0 ? mp_server_catalog_unref(o) : o;
 }
 
-struct mp_offer *mp_offer_ref(struct mp_offer *o)
+struct mp_server_catalog *mp_server_catalog_ref(struct mp_server_catalog *o)
 {
 	o->refs++;
 	return o;
 }
 
-struct mp_offer *mp_offer_unref(struct mp_offer *o)
+struct mp_server_catalog *mp_server_catalog_unref(struct mp_server_catalog *o)
 {
 	if (!o || --o->refs)
 		return NULL;
 	for (int kind = 0; kind < MP_CATALOG_COUNT; kind++)
-		mp_offer_list_unref(o->lists[kind]);
+		mp_server_catalog_list_unref(o->lists[kind]);
 	unref_words(o->words);
 	return mp_free(o);
 }
 
-struct mp_offer *mp_offer_replace(const struct mp_offer *o, struct mp_offer_list *list)
+struct mp_server_catalog *mp_server_catalog_replace(const struct mp_server_catalog *o,
+						    struct mp_server_catalog_list *list)
 {
-	struct mp_offer *new = mp_alloc(sizeof(*new));
+	struct mp_server_catalog *new = mp_alloc(sizeof(*new));
 
 	*new = *o;
 	new->refs = 1;
@@ -147,46 +148,46 @@ struct mp_offer *mp_offer_replace(const struct mp_offer *o, struct mp_offer_list
 /* --- fetching ------------------------------------------------------------------------------- */
 
 struct one_fetch {
-	struct mp_offer_fetch *all;
-	struct mp_catalog_fetch *fetch; /* NULL: not under way */
-	struct mp_offer_list *list;     /* the offer's */
+	struct mp_server_catalog_fetch *all;
+	struct mp_catalog_fetch *fetch;      /* NULL: not under way */
+	struct mp_server_catalog_list *list; /* the offer's */
 };
 
-struct mp_offer_fetch {
+struct mp_server_catalog_fetch {
 	struct mp_loop *loop;
-	struct mp_offer *offer;
+	struct mp_server_catalog *offer;
 	struct one_fetch of[MP_CATALOG_COUNT];
 	unsigned skipped;
 	unsigned under_way;
-	mp_offer_fn fn;
+	mp_server_catalog_fn fn;
 	void *u;
 	struct mp_task task; /* tells; the answers may have come from within anything */
 	struct mcpool_error why;
 };
 
-static void free_fetch(struct mp_offer_fetch *f)
+static void free_fetch(struct mp_server_catalog_fetch *f)
 {
 	mp_loop_unpost(f->loop, &f->task);
 	for (int kind = 0; kind < MP_CATALOG_COUNT; kind++)
 		if (f->of[kind].fetch)
 			mp_catalog_abandon(f->of[kind].fetch);
-	mp_offer_unref(f->offer);
+	mp_server_catalog_unref(f->offer);
 	mp_free(f);
 }
 
 static void tell(void *u)
 {
-	struct mp_offer_fetch *f = u;
-	struct mp_offer *offer = f->why.code ? NULL : MP_TAKE(f->offer);
+	struct mp_server_catalog_fetch *f = u;
+	struct mp_server_catalog *offer = f->why.code ? NULL : MP_TAKE(f->offer);
 	struct mcpool_error why = f->why;
-	mp_offer_fn fn = f->fn;
+	mp_server_catalog_fn fn = f->fn;
 	void *fn_u = f->u;
 
 	free_fetch(f);
 	fn(offer, why.code ? &why : NULL, fn_u);
 }
 
-static bool fetch_needs(const struct mp_offer_fetch *f, enum mp_catalog_kind kind)
+static bool fetch_needs(const struct mp_server_catalog_fetch *f, enum mp_catalog_kind kind)
 {
 	return f->skipped || kind == MP_CATALOG_TOOL;
 }
@@ -195,7 +196,7 @@ static bool fetch_needs(const struct mp_offer_fetch *f, enum mp_catalog_kind kin
 static void got_list(struct mp_catalog_list *l, const struct mcpool_error *error, void *u)
 {
 	struct one_fetch *one = u;
-	struct mp_offer_fetch *f = one->all;
+	struct mp_server_catalog_fetch *f = one->all;
 
 	one->fetch = NULL;
 	f->under_way--;
@@ -203,12 +204,12 @@ static void got_list(struct mp_catalog_list *l, const struct mcpool_error *error
 		(void)mp_fail_because(&f->why, error->code, error, "%s: %s",
 				      mp_catalog_get_method(l->kind), error->message);
 	else if (error)
-		mp_offer_list_blame(one->list, error);
+		mp_server_catalog_list_blame(one->list, error);
 	if ((f->under_way == 0 || f->why.code) && !mp_list_linked(&f->task.link))
 		mp_loop_post(f->loop, &f->task);
 }
 
-static int ask_all(struct mp_offer_fetch *f, struct mp_upstream *up, int64_t timeout_ms)
+static int ask_all(struct mp_server_catalog_fetch *f, struct mp_upstream *up, int64_t timeout_ms)
 {
 	for (int kind = 0; kind < MP_CATALOG_COUNT; kind++) {
 		struct one_fetch *one = &f->of[kind];
@@ -229,17 +230,18 @@ static int ask_all(struct mp_offer_fetch *f, struct mp_upstream *up, int64_t tim
 	return 0;
 }
 
-int mp_offer_fetch(struct mp_upstream *up, struct mp_loop *loop, int64_t timeout_ms,
-		   unsigned skipped, mp_offer_fn fn, void *u, struct mp_offer_fetch **ret_fetch)
+int mp_server_catalog_fetch(struct mp_upstream *up, struct mp_loop *loop, int64_t timeout_ms,
+			    unsigned skipped, mp_server_catalog_fn fn, void *u,
+			    struct mp_server_catalog_fetch **ret_fetch)
 {
-	struct mp_offer *offer = mp_offer_new(mp_upstream_get_hello(up));
-	struct mp_offer_fetch *f;
+	struct mp_server_catalog *offer = mp_server_catalog_new(mp_upstream_get_hello(up));
+	struct mp_server_catalog_fetch *f;
 	int r;
 
 	if (!offer)
 		return MCPOOL_ENOMEM;
 	f = mp_alloc(sizeof(*f));
-	*f = (struct mp_offer_fetch){
+	*f = (struct mp_server_catalog_fetch){
 		.loop = loop, .offer = offer, .skipped = skipped, .fn = fn, .u = u};
 	mp_task_init(&f->task, tell, f);
 	r = ask_all(f, up, timeout_ms);
@@ -252,7 +254,7 @@ int mp_offer_fetch(struct mp_upstream *up, struct mp_loop *loop, int64_t timeout
 	return 0;
 }
 
-void mp_offer_abandon(struct mp_offer_fetch *f)
+void mp_server_catalog_abandon(struct mp_server_catalog_fetch *f)
 {
 	free_fetch(f);
 }

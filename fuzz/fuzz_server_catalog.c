@@ -1,12 +1,12 @@
 /*
- * fuzz_offer.c - anything as what the store remembers of a server: an offer or an error, and an
- * offer comes back from the store as it was.
- * The input: lines; the first is the server, the next four are its lists.
+ * fuzz_server_catalog.c - anything as what the store remembers of a server: an offer or an error,
+ * and an offer comes back from the store as it was. The input: lines; the first is the server, the
+ * next four are its lists.
  */
 #include "fuzz.h"
 
 #include "base/limits.h"
-#include "pool/offer.h"
+#include "pool/server_catalog.h"
 
 static struct mp_str take_line(struct fuzz_input *in)
 {
@@ -18,7 +18,7 @@ static struct mp_str take_line(struct fuzz_input *in)
 	return line;
 }
 
-static void check_offer(const struct mp_offer *o)
+static void check_offer(const struct mp_server_catalog *o)
 {
 	FUZZ_CHECK(o->hello.era == MP_ERA_LEGACY || o->hello.era == MP_ERA_MODERN);
 	FUZZ_CHECK(mp_utf8_valid(o->hello.name) && mp_utf8_valid(o->hello.instructions));
@@ -32,23 +32,24 @@ static void check_offer(const struct mp_offer *o)
 	}
 }
 
-static void check_again(const struct mp_offer *o)
+static void check_again(const struct mp_server_catalog *o)
 {
-	struct mp_offer *again = NULL;
+	struct mp_server_catalog *again = NULL;
 	struct mcpool_error error;
 	struct mp_definition d;
 	struct mp_buf text;
 
 	mp_buf_init(&text, MP_MIB(64));
-	FUZZ_CHECK(mp_offer_to_definition(o, &text, &d) == 0);
-	FUZZ_CHECK(mp_offer_from_definition(&d, &again, &error) == 0);
+	FUZZ_CHECK(mp_server_catalog_to_definition(o, &text, &d) == 0);
+	FUZZ_CHECK(mp_server_catalog_from_definition(&d, &again, &error) == 0);
 	for (int kind = 0; kind < MP_CATALOG_COUNT; kind++) {
-		FUZZ_CHECK(mp_offer_list_equals(&o->lists[kind]->list, &again->lists[kind]->list));
+		FUZZ_CHECK(mp_server_catalog_list_equals(&o->lists[kind]->list,
+							 &again->lists[kind]->list));
 		FUZZ_CHECK(!o->lists[kind]->problem == !again->lists[kind]->problem);
 	}
 	FUZZ_CHECK(o->hello.offers == again->hello.offers && o->hello.era == again->hello.era);
 	FUZZ_CHECK(mp_str_eq(o->hello.instructions, again->hello.instructions));
-	mp_offer_unref(again);
+	mp_server_catalog_unref(again);
 	mp_buf_done(&text);
 }
 
@@ -57,18 +58,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct fuzz_input in = {data, size};
 	struct mp_definition d = {.saved_ms = 1};
 	struct mcpool_error error = {0};
-	struct mp_offer *o = NULL;
+	struct mp_server_catalog *o = NULL;
 	int r;
 
 	d.server = take_line(&in);
 	for (int i = 0; i < MP_DEFINITION_LISTS; i++)
 		d.lists[i] = take_line(&in);
-	r = mp_offer_from_definition(&d, &o, &error);
+	r = mp_server_catalog_from_definition(&d, &o, &error);
 	FUZZ_CHECK(r == 0 ? o != NULL : error.code == r && error.message[0] && !o);
 	if (r == 0) {
 		check_offer(o);
 		check_again(o);
 	}
-	mp_offer_unref(o);
+	mp_server_catalog_unref(o);
 	return 0;
 }

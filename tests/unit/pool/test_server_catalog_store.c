@@ -1,18 +1,19 @@
-/* test_remember.c - an offer goes to the store and comes back; what is broken there is nothing. */
+/* test_server_catalog_store.c - an offer goes to the store and comes back; what is broken there is
+ * nothing. */
 #include "test.h"
 #include "store.h"
 
 #include "base/limits.h"
-#include "pool/offer.h"
+#include "pool/server_catalog.h"
 
 #define TOOLS "{\"tools\":[{\"name\":\"a\",\"inputSchema\":{}}]}"
 
 static const struct mp_definition_key key = {"x", {"k\0y", 3}};
 static const struct mp_definition_key other = {"x", {"k\0z", 3}};
 
-static void unref(struct mp_offer **o)
+static void unref(struct mp_server_catalog **o)
 {
-	mp_offer_unref(*o);
+	mp_server_catalog_unref(*o);
 }
 
 /* What is queued is written in order, so behind this all of it is there. */
@@ -24,37 +25,37 @@ static int nothing(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
 	return 0;
 }
 
-static struct mp_offer *make_offer(void)
+static struct mp_server_catalog *make_offer(void)
 {
 	struct mp_definition d = {.server = MP_STR("{\"name\":\"n\",\"protocolVersion\":"
 						   "\"2025-11-25\",\"era\":\"legacy\"}"),
 				  .lists = {MP_STR(TOOLS)},
 				  .saved_ms = 1};
-	struct mp_offer *o = NULL;
+	struct mp_server_catalog *o = NULL;
 
-	return mp_offer_from_definition(&d, &o, NULL) < 0 ? NULL : o;
+	return mp_server_catalog_from_definition(&d, &o, NULL) < 0 ? NULL : o;
 }
 
 /* The other half of U24; see test_definitions.c. */
 TEST(an_offer_is_remembered)
 {
-	MP_CLEANUP(unref) struct mp_offer *o = NULL, *again = NULL;
+	MP_CLEANUP(unref) struct mp_server_catalog *o = NULL, *again = NULL;
 	MP_CLEANUP(mp_db_closep) struct mp_db *db = NULL;
 
 	CHECK(store_clear());
 	db = store_open();
 	o = make_offer();
 	CHECK(db && o);
-	CHECK(!mp_offer_load(db, &key, 5000));
-	mp_offer_save(o, db, &key, 5000);
+	CHECK(!mp_server_catalog_load(db, &key, 5000));
+	mp_server_catalog_save(o, db, &key, 5000);
 	CHECK_EQ(mp_db_write(db, nothing, NULL, &why), 0);
-	again = mp_offer_load(db, &key, 6000);
+	again = mp_server_catalog_load(db, &key, 6000);
 	CHECK(again);
 	CHECK_EQ(again->saved_ms, 5000);
 	CHECK_STR(again->hello.name, "n");
 	CHECK_EQ(again->lists[MP_CATALOG_TOOL]->list.n, 1);
 	CHECK(again->lists[MP_CATALOG_PROMPT]->problem);
-	CHECK(!mp_offer_load(db, &other, 6000)); /* of other credentials: nothing */
+	CHECK(!mp_server_catalog_load(db, &other, 6000)); /* of other credentials: nothing */
 }
 
 TEST(what_is_broken_there_is_nothing)
@@ -67,15 +68,15 @@ TEST(what_is_broken_there_is_nothing)
 	CHECK(db);
 	mp_definitions_put(db, &key, &d, 5000);
 	CHECK_EQ(mp_db_write(db, nothing, NULL, &why), 0);
-	CHECK(!mp_offer_load(db, &key, 6000));
+	CHECK(!mp_server_catalog_load(db, &key, 6000));
 }
 
 /* A59, of the cache. */
 TEST(without_a_store_it_goes_on)
 {
-	MP_CLEANUP(unref) struct mp_offer *o = make_offer();
+	MP_CLEANUP(unref) struct mp_server_catalog *o = make_offer();
 
 	CHECK(o);
-	mp_offer_save(o, NULL, &key, 5000);
-	CHECK(!mp_offer_load(NULL, &key, 6000));
+	mp_server_catalog_save(o, NULL, &key, 5000);
+	CHECK(!mp_server_catalog_load(NULL, &key, 6000));
 }

@@ -1,10 +1,10 @@
 /*
- * offer_definition.c - an offer as the store keeps it, and back.
+ * server_catalog_text.c - a catalog as the store keeps it, and back.
  * What comes from the store is trusted no more than what comes from a server.
  */
 #include "base/error.h"
 #include "base/limits.h"
-#include "pool/offer.h"
+#include "pool/server_catalog.h"
 
 _Static_assert((int)MP_DEFINITION_LISTS == (int)MP_CATALOG_COUNT, "one text per list");
 
@@ -49,7 +49,7 @@ static int write_server(const struct mp_hello *h, struct mp_buf *out)
 	return mp_write_finish(&w);
 }
 
-static int write_list(const struct mp_offer_list *l, struct mp_buf *out)
+static int write_list(const struct mp_server_catalog_list *l, struct mp_buf *out)
 {
 	struct mp_writer w;
 
@@ -66,7 +66,8 @@ static int write_list(const struct mp_offer_list *l, struct mp_buf *out)
 	return mp_write_finish(&w);
 }
 
-int mp_offer_to_definition(const struct mp_offer *o, struct mp_buf *text, struct mp_definition *ret)
+int mp_server_catalog_to_definition(const struct mp_server_catalog *o, struct mp_buf *text,
+				    struct mp_definition *ret)
 {
 	size_t starts[MP_CATALOG_COUNT + 1] = {0}; /* the buf may move until all is written */
 	struct mp_definition d = {.saved_ms = o->saved_ms};
@@ -161,7 +162,8 @@ static int read_server(struct mp_str server, struct mp_arena *arena, struct mp_h
 	return r;
 }
 
-static int read_list(struct mp_offer_list *l, struct mp_str page, struct mcpool_error *reterr)
+static int read_list(struct mp_server_catalog_list *l, struct mp_str page,
+		     struct mcpool_error *reterr)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf cursor;
 	bool more;
@@ -180,7 +182,7 @@ static int read_list(struct mp_offer_list *l, struct mp_str page, struct mcpool_
 	return more || l->list.n_problems ? refuse(reterr, list_names[l->list.kind]) : 0;
 }
 
-static int read_offer(const struct mp_definition *d, struct mp_offer **ret,
+static int read_offer(const struct mp_definition *d, struct mp_server_catalog **ret,
 		      struct mcpool_error *reterr)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena scratch;
@@ -191,7 +193,7 @@ static int read_offer(const struct mp_definition *d, struct mp_offer **ret,
 	r = read_server(d->server, &scratch, &hello, reterr);
 	if (r < 0)
 		return r;
-	*ret = mp_offer_new(&hello);
+	*ret = mp_server_catalog_new(&hello);
 	if (!*ret)
 		return mp_fail(reterr, MCPOOL_ENOMEM, "%s", mcpool_error_text(MCPOOL_ENOMEM));
 	for (int kind = 0; kind < MP_CATALOG_COUNT && r == 0; kind++)
@@ -199,17 +201,17 @@ static int read_offer(const struct mp_definition *d, struct mp_offer **ret,
 	return r;
 }
 
-int mp_offer_from_definition(const struct mp_definition *d, struct mp_offer **ret,
-			     struct mcpool_error *reterr)
+int mp_server_catalog_from_definition(const struct mp_definition *d, struct mp_server_catalog **ret,
+				      struct mcpool_error *reterr)
 {
-	struct mp_offer *o = NULL;
+	struct mp_server_catalog *o = NULL;
 	int r;
 
 	if (d->saved_ms <= 0) /* 0 means live */
 		return refuse(reterr, "its date");
 	r = read_offer(d, &o, reterr);
 	if (r < 0) {
-		mp_offer_unref(o);
+		mp_server_catalog_unref(o);
 		return r;
 	}
 	o->saved_ms = d->saved_ms;

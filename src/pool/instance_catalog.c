@@ -1,6 +1,6 @@
 /*
- * instance_offer.c - what an instance offers: fetched with each start, again when it says so, kept
- * in the store, and forgotten when it has left. And its notifications, until somebody listens.
+ * instance_catalog.c - what an instance offers: fetched with each start, again when it says so,
+ * kept in the store, and forgotten when it has left. And its notifications, until somebody listens.
  */
 #include "base/limits.h"
 #include "base/mem.h"
@@ -23,18 +23,19 @@ static void remember(struct mp_instance *in)
 	struct mp_definition_key key = mp_instance_get_definition_key(in);
 
 	if (in->pool->o.db)
-		mp_offer_save(in->catalog.offer, in->pool->o.db, &key,
-			      mp_loop_wall_now_ms(loop_of(in)));
+		mp_server_catalog_save(in->catalog.last, in->pool->o.db, &key,
+				       mp_loop_wall_now_ms(loop_of(in)));
 }
 
-static void take_offer(struct mp_instance *in, struct mp_offer *offer, enum mp_event_kind kind)
+static void take_offer(struct mp_instance *in, struct mp_server_catalog *offer,
+		       enum mp_event_kind kind)
 {
-	in->catalog.offer = mp_offer_unref(in->catalog.offer);
-	in->catalog.offer = offer;
+	in->catalog.last = mp_server_catalog_unref(in->catalog.last);
+	in->catalog.last = offer;
 	mp_event(in->pool->o.events, in->id, kind, "%zu tools, %zu prompts, %zu resources",
 		 offer->lists[MP_CATALOG_TOOL]->list.n, offer->lists[MP_CATALOG_PROMPT]->list.n,
 		 offer->lists[MP_CATALOG_RESOURCE]->list.n);
-	mp_instance_touch(in, MP_SERVER_OFFER);
+	mp_instance_touch(in, MP_SERVER_CATALOG);
 	remember(in);
 }
 
@@ -50,15 +51,15 @@ static void tell_left_out(struct mp_instance *in, const struct mp_catalog_list *
 			 l->n_problems - i);
 }
 
-static bool is_same_offer(const struct mp_offer *a, const struct mp_offer *b)
+static bool is_same_offer(const struct mp_server_catalog *a, const struct mp_server_catalog *b)
 {
 	for (int i = 0; i < MP_CATALOG_COUNT; i++)
-		if (!mp_offer_list_equals(&a->lists[i]->list, &b->lists[i]->list))
+		if (!mp_server_catalog_list_equals(&a->lists[i]->list, &b->lists[i]->list))
 			return false;
 	return true;
 }
 
-static void fetched(struct mp_offer *offer, const struct mcpool_error *error, void *u)
+static void fetched(struct mp_server_catalog *offer, const struct mcpool_error *error, void *u)
 {
 	struct mp_instance *in = u;
 	bool news;
@@ -67,7 +68,7 @@ static void fetched(struct mp_offer *offer, const struct mcpool_error *error, vo
 	if (offer)
 		mp_pins_judge(&in->pins, in->pool, in->id, in->e,
 			      &offer->lists[MP_CATALOG_TOOL]->list);
-	news = offer && (!in->catalog.offer || !is_same_offer(in->catalog.offer, offer));
+	news = offer && (!in->catalog.last || !is_same_offer(in->catalog.last, offer));
 	for (int i = 0; i < MP_CATALOG_COUNT && news; i++)
 		tell_left_out(in, &offer->lists[i]->list);
 	if (offer)
@@ -75,18 +76,19 @@ static void fetched(struct mp_offer *offer, const struct mcpool_error *error, vo
 	mp_keeper_listed(in->k, error);
 }
 
-static void refetched(void *u, struct mp_offer_list *list)
+static void refetched(void *u, struct mp_server_catalog_list *list)
 {
 	struct mp_instance *in = u;
-	const struct mp_offer *o = in->catalog.offer;
+	const struct mp_server_catalog *o = in->catalog.last;
 
 	if (list->list.kind == MP_CATALOG_TOOL)
 		mp_pins_judge(&in->pins, in->pool, in->id, in->e, &list->list);
-	if (!o || mp_offer_list_equals(&o->lists[list->list.kind]->list, &list->list)) {
-		mp_offer_list_unref(list); /* told only when different */
+	if (!o || mp_server_catalog_list_equals(&o->lists[list->list.kind]->list, &list->list)) {
+		mp_server_catalog_list_unref(list); /* told only when different */
 	} else {
 		tell_left_out(in, &list->list);
-		take_offer(in, mp_offer_replace(in->catalog.offer, list), MP_EVENT_OFFERS_CHANGED);
+		take_offer(in, mp_server_catalog_replace(in->catalog.last, list),
+			   MP_EVENT_OFFERS_CHANGED);
 	}
 	mp_pool_tell_watchers(in->pool, in->id); /* somebody may have asked for it */
 }
@@ -112,8 +114,8 @@ void mp_instance_ask_lists(void *u)
 	/* First of all, so that no change is missed. */
 	in->catalog.refresh =
 		mp_refresh_new(up, loop_of(in), in->e->tuning.timeout_ms, &refresh_hooks, in);
-	r = mp_offer_fetch(up, loop_of(in), in->e->tuning.timeout_ms, in->pool->o.skipped_lists,
-			   fetched, in, &in->catalog.fetch);
+	r = mp_server_catalog_fetch(up, loop_of(in), in->e->tuning.timeout_ms,
+				    in->pool->o.skipped_lists, fetched, in, &in->catalog.fetch);
 
 	if (r == 0)
 		return;
@@ -130,12 +132,12 @@ static void forget_offer(void *u)
 
 	if (mp_keeper_get_facts(in->k)->state == MP_KEEPER_DOWN &&
 	    mp_definitions_peek(in->pool->o.db, &key, mp_loop_wall_now_ms(loop_of(in)), &d) > 0)
-		in->catalog.offer = mp_offer_unref(in->catalog.offer);
+		in->catalog.last = mp_server_catalog_unref(in->catalog.last);
 }
 
-void mp_instance_forget_offer_soon(struct mp_instance *in)
+void mp_instance_forget_catalog_soon(struct mp_instance *in)
 {
-	if (in->catalog.offer && in->pool->o.db)
+	if (in->catalog.last && in->pool->o.db)
 		mp_timer_start(&in->catalog.forget, FORGET_MS);
 }
 
@@ -146,7 +148,7 @@ void mp_instance_let_go(void *u)
 	struct mp_instance *in = u;
 
 	if (in->catalog.fetch)
-		mp_offer_abandon(in->catalog.fetch);
+		mp_server_catalog_abandon(in->catalog.fetch);
 	in->catalog.fetch = NULL;
 	mp_loop_unpost(loop_of(in), &in->start.failed_task);
 	in->catalog.refresh = mp_refresh_free(in->catalog.refresh);
@@ -172,14 +174,14 @@ void mp_instance_hear(void *u, const struct mp_message *m)
 
 /* --- life ------------------------------------------------------------------------------------ */
 
-void mp_instance_init_offer(struct mp_instance *in)
+void mp_instance_init_catalog(struct mp_instance *in)
 {
 	mp_timer_init(&in->catalog.forget, loop_of(in), forget_offer, in);
 }
 
-void mp_instance_done_offer(struct mp_instance *in)
+void mp_instance_done_catalog(struct mp_instance *in)
 {
 	mp_timer_stop(&in->catalog.forget);
-	mp_offer_unref(in->catalog.offer);
+	mp_server_catalog_unref(in->catalog.last);
 	mp_pins_reset(&in->pins);
 }

@@ -1,4 +1,5 @@
-/* test_offer.c - all lists at once; offers share what they have in common; to the store and back.
+/* test_server_catalog.c - all lists at once; offers share what they have in common; to the store
+ * and back.
  */
 #include "test.h"
 
@@ -9,14 +10,14 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "pool/offer.h"
+#include "pool/server_catalog.h"
 
 #define TOOL(name) "{\"name\":\"" name "\",\"inputSchema\":{\"type\":\"object\"}}"
 
 struct stall {
 	struct fake f;
-	struct mp_offer_fetch *fetch;
-	struct mp_offer *offer;
+	struct mp_server_catalog_fetch *fetch;
+	struct mp_server_catalog *offer;
 	int told;
 	bool hang_up; /* as soon as it is told */
 	struct mcpool_error error;
@@ -25,12 +26,12 @@ struct stall {
 static void stall_done(struct stall *s)
 {
 	if (s->fetch)
-		mp_offer_abandon(s->fetch);
-	mp_offer_unref(s->offer);
+		mp_server_catalog_abandon(s->fetch);
+	mp_server_catalog_unref(s->offer);
 	fake_done(&s->f);
 }
 
-static void told(struct mp_offer *offer, const struct mcpool_error *error, void *u)
+static void told(struct mp_server_catalog *offer, const struct mcpool_error *error, void *u)
 {
 	struct stall *s = u;
 
@@ -48,7 +49,7 @@ static bool stall_init(struct stall *s, bool modern)
 	*s = (struct stall){.told = 0};
 	REQUIRE(fake_init(&s->f));
 	REQUIRE(modern ? fake_open_modern(&s->f) : fake_open_legacy(&s->f));
-	REQUIRE(mp_offer_fetch(s->f.up, s->f.loop, 1000, 0, told, s, &s->fetch) == 0);
+	REQUIRE(mp_server_catalog_fetch(s->f.up, s->f.loop, 1000, 0, told, s, &s->fetch) == 0);
 	fake_settle(&s->f);
 	return true;
 }
@@ -164,7 +165,8 @@ static bool stall_init_with(struct stall *s, unsigned skipped)
 	*s = (struct stall){.told = 0};
 	REQUIRE(fake_init(&s->f));
 	REQUIRE(fake_open_legacy(&s->f));
-	REQUIRE(mp_offer_fetch(s->f.up, s->f.loop, 1000, skipped, told, s, &s->fetch) == 0);
+	REQUIRE(mp_server_catalog_fetch(s->f.up, s->f.loop, 1000, skipped, told, s, &s->fetch) ==
+		0);
 	fake_settle(&s->f);
 	return true;
 }
@@ -214,7 +216,7 @@ TEST(an_abandoned_fetch_is_silent)
 		if (some)
 			CHECK(answer(&s, "tools/list", "{\"tools\":[]}"));
 		CHECK(s.fetch);
-		mp_offer_abandon(MP_TAKE(s.fetch));
+		mp_server_catalog_abandon(MP_TAKE(s.fetch));
 		s.f.up = mp_upstream_free(s.f.up);
 		fake_settle(&s.f);
 		CHECK_EQ(s.told, 0);
@@ -228,7 +230,8 @@ TEST(a_conversation_that_is_over_cannot_be_asked)
 	CHECK(stall_init(&s, false));
 	fake_die(&s.f);
 	CHECK_EQ(s.told, 1);
-	CHECK_EQ(mp_offer_fetch(s.f.up, s.f.loop, 1000, 0, told, &s, &s.fetch), MCPOOL_ECLOSED);
+	CHECK_EQ(mp_server_catalog_fetch(s.f.up, s.f.loop, 1000, 0, told, &s, &s.fetch),
+		 MCPOOL_ECLOSED);
 	s.fetch = NULL;
 	fake_settle(&s.f);
 	CHECK_EQ(s.told, 1);
@@ -273,8 +276,8 @@ TEST(lists_are_compared_item_by_item_in_any_order)
 		mp_catalog_list_init(&a, MP_CATALOG_TOOL);
 		mp_catalog_list_init(&b, MP_CATALOG_TOOL);
 		CHECK(read_tools(&a, rows[i].a) && read_tools(&b, rows[i].b));
-		CHECK_EQ(mp_offer_list_equals(&a, &b), rows[i].equal);
-		CHECK_EQ(mp_offer_list_equals(&b, &a), rows[i].equal);
+		CHECK_EQ(mp_server_catalog_list_equals(&a, &b), rows[i].equal);
+		CHECK_EQ(mp_server_catalog_list_equals(&b, &a), rows[i].equal);
 	}
 }
 
@@ -304,41 +307,42 @@ HEAVY_TEST(long_lists_are_compared_quickly)
 			 0);
 	}
 	CHECK_EQ(a.n, MP_LIMIT_TOOLS);
-	CHECK(mp_offer_list_equals(&a, &b));
+	CHECK(mp_server_catalog_list_equals(&a, &b));
 	a.items[5000].json = MP_STR("{}");
-	CHECK(!mp_offer_list_equals(&a, &b));
+	CHECK(!mp_server_catalog_list_equals(&a, &b));
 }
 
-static void unref(struct mp_offer **o)
+static void unref(struct mp_server_catalog **o)
 {
-	mp_offer_unref(*o);
+	mp_server_catalog_unref(*o);
 }
 
 TEST(an_offer_with_another_list_shares_the_rest)
 {
-	MP_CLEANUP(unref) struct mp_offer *first = NULL, *second = NULL;
+	MP_CLEANUP(unref) struct mp_server_catalog *first = NULL, *second = NULL;
 	struct mp_hello hello = {.era = MP_ERA_LEGACY, .name = MP_STR("n")};
-	struct mp_offer_list *list;
+	struct mp_server_catalog_list *list;
 
-	first = mp_offer_new(&hello);
+	first = mp_server_catalog_new(&hello);
 	CHECK(first);
-	list = mp_offer_list_new(MP_CATALOG_PROMPT);
-	second = mp_offer_replace(first, list);
+	list = mp_server_catalog_list_new(MP_CATALOG_PROMPT);
+	second = mp_server_catalog_replace(first, list);
 	CHECK(second->lists[MP_CATALOG_PROMPT] == list);
 	CHECK(first->lists[MP_CATALOG_PROMPT] != list);
 	CHECK(second->lists[MP_CATALOG_TOOL] == first->lists[MP_CATALOG_TOOL]);
-	first = mp_offer_unref(first);
+	first = mp_server_catalog_unref(first);
 	CHECK_STR(second->hello.name, "n");
-	mp_offer_unref(mp_offer_ref(second));
+	mp_server_catalog_unref(mp_server_catalog_ref(second));
 	CHECK_STR(second->hello.name, "n");
 }
 
 /* --- to the store and back ------------------------------------------------------------------ */
 
-static bool same_offer(const struct mp_offer *a, const struct mp_offer *b)
+static bool same_offer(const struct mp_server_catalog *a, const struct mp_server_catalog *b)
 {
 	for (int kind = 0; kind < MP_CATALOG_COUNT; kind++) {
-		REQUIRE(mp_offer_list_equals(&a->lists[kind]->list, &b->lists[kind]->list));
+		REQUIRE(mp_server_catalog_list_equals(&a->lists[kind]->list,
+						      &b->lists[kind]->list));
 		REQUIRE(!a->lists[kind]->problem == !b->lists[kind]->problem);
 	}
 	REQUIRE(a->hello.era == b->hello.era && a->hello.offers == b->hello.offers);
@@ -356,7 +360,7 @@ TEST(an_offer_comes_back_from_the_store_as_it_was)
 	for (int i = 0; i < 2; i++) {
 		MP_CLEANUP(stall_done) struct stall s;
 		MP_CLEANUP(mp_buf_done) struct mp_buf text;
-		MP_CLEANUP(unref) struct mp_offer *again = NULL;
+		MP_CLEANUP(unref) struct mp_server_catalog *again = NULL;
 		struct mp_definition d;
 
 		mp_buf_init(&text, 1 << 20);
@@ -364,10 +368,10 @@ TEST(an_offer_comes_back_from_the_store_as_it_was)
 		CHECK(i ? answer(&s, "tools/list", "{\"tools\":[" TOOL("a\\\"b") "]}")
 			: answer_all(&s));
 		CHECK(s.offer);
-		CHECK_EQ(mp_offer_to_definition(s.offer, &text, &d), 0);
+		CHECK_EQ(mp_server_catalog_to_definition(s.offer, &text, &d), 0);
 		CHECK_EQ(d.counts[MP_CATALOG_TOOL], i ? 1 : 2);
 		d.saved_ms = 7;
-		CHECK_EQ(mp_offer_from_definition(&d, &again, NULL), 0);
+		CHECK_EQ(mp_server_catalog_from_definition(&d, &again, NULL), 0);
 		CHECK_EQ(again->saved_ms, 7);
 		CHECK(same_offer(s.offer, again));
 	}
@@ -375,7 +379,7 @@ TEST(an_offer_comes_back_from_the_store_as_it_was)
 
 TEST(a_list_that_could_not_be_had_is_not_remembered_as_empty)
 {
-	MP_CLEANUP(unref) struct mp_offer *first = NULL, *again = NULL;
+	MP_CLEANUP(unref) struct mp_server_catalog *first = NULL, *again = NULL;
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
 	struct mp_hello hello = {.era = MP_ERA_LEGACY,
 				 .version = MP_STR(MP_LEGACY_VERSION),
@@ -386,17 +390,17 @@ TEST(a_list_that_could_not_be_had_is_not_remembered_as_empty)
 	struct mp_definition d;
 
 	mp_buf_init(&text, 1 << 20);
-	first = mp_offer_new(&hello);
+	first = mp_server_catalog_new(&hello);
 	CHECK(first);
 	(void)mp_fail(&why, MCPOOL_EPROTO, "no");
-	mp_offer_list_blame(first->lists[MP_CATALOG_PROMPT], &why);
-	CHECK_EQ(mp_offer_to_definition(first, &text, &d), 0);
+	mp_server_catalog_list_blame(first->lists[MP_CATALOG_PROMPT], &why);
+	CHECK_EQ(mp_server_catalog_to_definition(first, &text, &d), 0);
 	CHECK_STR(d.server, "{\"title\":\"a \\\"title\\\"\",\"protocolVersion\":\"2025-11-25\","
 			    "\"instructions\":\"do\\nthis\",\"era\":\"legacy\"}");
 	CHECK_STR(d.lists[MP_CATALOG_TOOL], "{\"tools\":[]}");
 	CHECK_STR(d.lists[MP_CATALOG_PROMPT], "");
 	d.saved_ms = 1;
-	CHECK_EQ(mp_offer_from_definition(&d, &again, NULL), 0);
+	CHECK_EQ(mp_server_catalog_from_definition(&d, &again, NULL), 0);
 	CHECK_TEXT(again->lists[MP_CATALOG_PROMPT]->problem,
 		   "it could not be had when the server was last seen");
 	CHECK(!again->lists[MP_CATALOG_TOOL]->problem);
@@ -439,14 +443,14 @@ TEST(nonsense_in_the_store_is_an_error)
 	};
 
 	for (size_t i = 0; i < MP_ARRAY_LEN(rows); i++) {
-		MP_CLEANUP(unref) struct mp_offer *o = NULL;
+		MP_CLEANUP(unref) struct mp_server_catalog *o = NULL;
 		struct mcpool_error error = {0};
 		struct mp_definition d = {
 			.server = mp_str_of(rows[i].server),
 			.lists = {mp_str_of(rows[i].tools), mp_str_of(rows[i].prompts)},
 			.saved_ms = rows[i].saved_ms};
 
-		CHECK_EQ(mp_offer_from_definition(&d, &o, &error), rows[i].code);
+		CHECK_EQ(mp_server_catalog_from_definition(&d, &o, &error), rows[i].code);
 		CHECK_EQ(error.code, rows[i].code);
 		CHECK_EQ(o != NULL, rows[i].code == 0);
 	}
