@@ -137,6 +137,8 @@ struct wait {
 	struct mp_arena arena;
 	struct mp_bind_list servers; /* what the answer is about; none: all */
 	struct mp_bind_list only;    /* which of these to start and to wait for; none: all */
+	const char **awaited;        /* their names, in the arena; a reload changes places */
+	size_t n_awaited, pending;   /* pending: the place of one that was when last compared */
 	int start;
 	bool fresh, catalogs;
 	int64_t max_ms;
@@ -199,16 +201,47 @@ static void wait_start_server(struct wait *wt, size_t i)
 		mp_workspace_start_server(w, i, session, is_lazy);
 }
 
-static bool wait_is_over(const struct wait *wt)
+static int wait_start_servers(struct wait *wt)
+{
+	struct mp_workspace *w = wt->peer->workspace;
+	size_t n = mp_workspace_count(w);
+
+	wt->awaited = mp_arena_alloc_array(&wt->arena, n + 1, sizeof(char *));
+	for (size_t i = 0; wt->awaited && i < n; i++) {
+		const char *name = mp_workspace_get_entry(w, i)->name;
+
+		if (!wait_is_for(wt, i))
+			continue;
+		wt->awaited[wt->n_awaited] = mp_arena_dup(&wt->arena, mp_str_of(name));
+		if (!wt->awaited[wt->n_awaited])
+			break;
+		wt->n_awaited++;
+		wait_start_server(wt, i);
+	}
+	return mp_arena_get_error(&wt->arena);
+}
+
+static bool wait_is_pending(const struct wait *wt, size_t k)
 {
 	struct mp_workspace *w = wt->peer->workspace;
 	mp_id session = wt->peer->session;
+	ptrdiff_t at = mp_workspace_find(w, wt->awaited[k]);
 
-	for (size_t i = 0; i < mp_workspace_count(w); i++)
-		if (wait_is_for(wt, i) &&
-		    (mp_workspace_get_state(w, i, session) == MP_STATUS_PENDING ||
-		     mp_workspace_is_refreshing(w, i, session)))
-			return false;
+	return at >= 0 && (mp_workspace_get_state(w, (size_t)at, session) == MP_STATUS_PENDING ||
+			   mp_workspace_is_refreshing(w, (size_t)at, session));
+}
+
+/* Each step of each server leads here: one that was pending the last time mostly still is. */
+static bool wait_is_over(struct wait *wt)
+{
+	for (size_t n = 0; n < wt->n_awaited; n++) {
+		size_t k = (wt->pending + n) % wt->n_awaited;
+
+		if (!wait_is_pending(wt, k))
+			continue;
+		wt->pending = k;
+		return false;
+	}
 	return true;
 }
 
@@ -318,9 +351,11 @@ int mp_control_statuses_ask(struct mp_control_statuses *ss, struct mp_str id,
 		return r;
 	}
 	mp_watcher_join(p->hub->pool, &wt->watcher, wait_moved, wt);
-	for (size_t i = 0; i < mp_workspace_count(p->workspace); i++)
-		if (wait_is_for(wt, i))
-			wait_start_server(wt, i);
+	r = wait_start_servers(wt);
+	if (r < 0) {
+		wait_close(wt);
+		return mp_fail(reterr, r, "%s", mcpool_error_text(r));
+	}
 	mp_timer_start(&wt->timer, wt->max_ms);
 	wait_moved(wt, 0);
 	return 0;

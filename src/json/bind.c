@@ -339,33 +339,41 @@ static int read_field(struct binding *b, const struct mp_bind_field *f, mp_value
 	return 0;
 }
 
-static size_t find_row(const struct mp_bind_table *table, const struct mp_tape *t, mp_value key)
+/* from: where to begin; keys that were written from a table come in its order. table->n: none. */
+static size_t find_row(const struct mp_bind_table *table, const struct mp_tape *t, mp_value key,
+		       size_t from)
 {
-	size_t row = 0;
+	for (size_t n = 0; n < table->n; n++) {
+		size_t row = (from + n) % table->n;
 
-	while (row < table->n && !mp_value_text_is(t, key, mp_str_of(table->fields[row].key)))
-		row++;
-	return row;
+		if (mp_value_text_is(t, key, mp_str_of(table->fields[row].key)))
+			return row;
+	}
+	return table->n;
 }
 
 /* The last key of each row: the one that counts. */
 static void find_last(const struct binding *b, const struct mp_bind_table *table, mp_value object,
 		      mp_value last[64])
 {
+	size_t next = 0;
+
 	for (size_t row = 0; row < table->n; row++)
 		last[row] = MP_NONE;
 	MP_VALUE_EACH(b->t, object, key) {
-		size_t row = find_row(table, b->t, key);
+		size_t row = find_row(table, b->t, key, next);
 
-		if (row < table->n)
+		if (row < table->n) {
 			last[home_row(table, row)] = key;
+			next = row + 1;
+		}
 	}
 }
 
 static int read_key(struct binding *b, const struct mp_bind_table *table, mp_value key, void *into,
-		    const mp_value last[64], uint64_t *seen)
+		    const mp_value last[64], uint64_t *seen, size_t *next)
 {
-	size_t row = find_row(table, b->t, key);
+	size_t row = find_row(table, b->t, key, *next);
 	struct mp_str name = mp_value_source(b->t, key);
 	uint64_t bit, before;
 	int r = 0;
@@ -373,6 +381,7 @@ static int read_key(struct binding *b, const struct mp_bind_table *table, mp_val
 	if (row == table->n)
 		return problem(b, MP_BIND_UNKNOWN, key, "%.*s is not a key that is known here",
 			       MP_STR_ARGS(name));
+	*next = row + 1;
 	bit = (uint64_t)1 << home_row(table, row);
 	before = *seen & bit;
 	*seen |= bit;
@@ -394,12 +403,13 @@ static int read_object(struct binding *b, const struct mp_bind_table *table, mp_
 {
 	mp_value last[64];
 	uint64_t seen = 0;
+	size_t next = 0;
 	int r;
 
 	mp_check(table->n <= MP_ARRAY_LEN(last));
 	find_last(b, table, object, last);
 	MP_VALUE_EACH(b->t, object, key) {
-		r = read_key(b, table, key, into, last, &seen);
+		r = read_key(b, table, key, into, last, &seen, &next);
 		if (r < 0)
 			return r;
 	}

@@ -45,7 +45,7 @@ to_command() { # NAME: as far as the command
 t_a_command() {
 	wizard && shows 'Add an MCP server. Ctrl-C ends this, and nothing is added.' && to_command demo &&
 		types "'$mcpool' \"demo-server\"" 'Environment variable, NAME=VALUE' && types 'GREETING=two words' && types '' 'Test it now? [y/N]' &&
-		types y 'demo: works, 10 tools' && shows "Added stdio server \"demo\" to $user" && shows exit=0 &&
+		types y 'demo: works, 3 tools' && shows "Added stdio server \"demo\" to $user" && shows exit=0 &&
 		is "$user" "d.mcpServers.demo.command === '$mcpool' && d.mcpServers.demo.args.join() === 'demo-server' && d.mcpServers.demo.type === 'stdio'" &&
 		is "$user" 'd.mcpServers.demo.env.GREETING === "two words"' && here 0 test demo && says out works
 }
