@@ -67,7 +67,7 @@ static size_t next_size(const struct mp_arena *a, size_t needed)
 	return size;
 }
 
-/* What a reset kept must not stand in the way of a message that needs a larger block. */
+/* A block kept by a reset must not prevent a larger one that the message needs. */
 static void drop_unused(struct mp_arena *a)
 {
 	if (a->blocks && a->at == a->blocks->data) /* then it is the only one */

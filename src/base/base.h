@@ -1,4 +1,4 @@
-/* base.h - the few words every file uses: ownership, must-check results, broken promises. */
+/* base.h - macros that every file uses: ownership, must-check results, assertions. */
 #ifndef MP_BASE_H
 #define MP_BASE_H
 
@@ -43,7 +43,9 @@
 #define mp_container_of(pointer, type, member) \
 	((type *)(void *)((char *)(pointer)-offsetof(type, member)))
 
-/* A promise between our own functions, kept in release builds: broken, the process stops by name.
+/*
+ * A condition between our own functions, checked in release builds too: if it fails, the process
+ * stops and names it.
  */
 #define mp_check(promise)                                                        \
 	do {                                                                     \

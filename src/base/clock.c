@@ -7,7 +7,7 @@
 
 #include <time.h>
 
-/* Below this a difference is measuring noise, or NTP slewing, and nobody's business. */
+/* A smaller difference is measuring noise or NTP slewing and is ignored. */
 enum { NOISE_US = 1000 * 1000 };
 
 static int64_t read_us(clockid_t id)

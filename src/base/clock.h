@@ -1,8 +1,8 @@
 /*
  * clock.h - the time of this turn; tests move it by hand.
- * Durations are measured on the monotonic clock, which stands still while the machine sleeps; the
- * boot clock and the wall clock are read beside it, so that a suspend or a changed date is seen and
- * told instead of firing every timer at once.
+ * Durations are measured on the monotonic clock, which stops while the machine sleeps. The boot
+ * clock and the wall clock are read beside it, so that a suspend or a changed date is reported
+ * instead of firing every timer at once.
  */
 #ifndef MP_CLOCK_H
 #define MP_CLOCK_H
@@ -12,7 +12,7 @@
 struct mp_clock_reading {
 	int64_t mono_us; /* does not count sleep, never jumps */
 	int64_t boot_us; /* counts sleep, never jumps */
-	int64_t wall_us; /* since 1970; may be set by anybody */
+	int64_t wall_us; /* since 1970; the user may set it */
 };
 
 /* What happened between two readings; both 0 where nothing did. */
@@ -35,12 +35,12 @@ void mp_clock_init_by_hand(struct mp_clock *c, int64_t wall_ms);
 int64_t mp_clock_read_us(const struct mp_clock *c);
 /* The monotonic clock alone: the others are taken to have gone along, until they are read. */
 void mp_clock_peek(struct mp_clock *c);
-/* Read the clocks. True when a suspend or a shift was seen, which is then in *ret_jump. */
+/* Read the clocks. True if a suspend or a shift was seen; *ret_jump then has it. */
 bool mp_clock_update(struct mp_clock *c, struct mp_clock_jump *ret_jump);
 
 void mp_clock_advance(struct mp_clock *c, int64_t ms);    /* time passes */
 void mp_clock_suspend(struct mp_clock *c, int64_t ms);    /* the machine sleeps */
-void mp_clock_shift_wall(struct mp_clock *c, int64_t ms); /* somebody sets the date */
+void mp_clock_shift_wall(struct mp_clock *c, int64_t ms); /* the date is changed */
 
 /* The rule that mp_clock_update() applies, a pure function of two readings. */
 struct mp_clock_jump mp_clock_compare(const struct mp_clock_reading *before,

@@ -1,8 +1,8 @@
 /*
- * dirty.c - who changed, told in batches.
+ * dirty.c - objects that changed, reported in batches.
  * Pending changes are an array of {id, fields}; a node remembers its place in it and the number of
- * the batch, so touching is two writes, merging is free, and an object may vanish with its last
- * change still waiting to be told.
+ * the batch, so touching is two writes, merging is free, and an object may go before its last
+ * change is reported.
  */
 #include "base/dirty.h"
 
@@ -81,7 +81,7 @@ static void close_batch(struct mp_board *board)
 	board->epoch++;
 }
 
-/* A slice of the batch, so that ten thousand changes do not hold up a turn. */
+/* A slice of the batch: ten thousand changes must not delay a turn. */
 static void tell_slice(struct mp_board *board)
 {
 	size_t n = board->n_telling - board->told;

@@ -1,9 +1,8 @@
 /*
- * dirty.h - who changed, told in batches.
- * The board holds no values, only which objects differ since observers last looked; they read the
- * present values from the objects. Ten touches are one change, and observers hear of one batch of
- * changes at most every 16 ms (C16); a batch of more than MP_BOARD_BUDGET is told in slices, one a
- * turn.
+ * dirty.h - objects that changed, reported in batches.
+ * The board holds no values, only which objects changed since the last report; observers read the
+ * values from the objects. Ten touches are one change. Observers get at most one batch every 16 ms
+ * (C16); a batch of more than MP_BOARD_BUDGET comes in slices, one per turn.
  */
 #ifndef MP_DIRTY_H
 #define MP_DIRTY_H
@@ -31,7 +30,7 @@ struct mp_board {
 	int64_t last_ms; /* when observers were last told */
 };
 
-/* An object that can change. Embed it; it needs no goodbye. */
+/* An object that can change. Embed it; nothing has to be undone. */
 struct mp_node {
 	struct mp_board *board;
 	mp_id id;

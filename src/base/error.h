@@ -26,12 +26,12 @@ enum mcpool_fault mp_error_get_fault(const struct mcpool_error *why);
 const char *mp_fault_get_name(enum mcpool_fault fault); /* "malformed_response" */
 
 /*
- * For objects that seldom fail and are many: a copy of *why in *kept, which is NULL until then and
- * is freed by mp_free(). An error takes half a kilobyte.
+ * For many objects that seldom fail: a copy of *why in *kept, which is NULL until then and is freed
+ * by mp_free(). An error takes half a kilobyte.
  */
 void mp_error_keep(struct mcpool_error **kept, const struct mcpool_error *why);
 
-/* What a JSON-RPC peer is told for this code; -32603 for a number that is no code. */
+/* The JSON-RPC error code for this code; -32603 for an unknown one. */
 int mp_error_get_rpc_code(int code);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * events.h - every transition, numbered.
  * Where the board merges, the ring keeps each step: `events`, history and the log read it. A reader
- * holds the number it wants next; one that comes too late is told how many it missed.
+ * holds the number it wants next; one that is too late learns how many it missed.
  */
 #ifndef MP_EVENTS_H
 #define MP_EVENTS_H
@@ -42,7 +42,7 @@ struct mp_events {
 void mp_events_init(struct mp_events *events, struct mp_loop *loop);
 void mp_events_done(struct mp_events *events);
 
-/* Write one down, secrets as dots. Returns its number. */
+/* Record one, secrets as dots. Returns its number. */
 uint64_t mp_event(struct mp_events *events, mp_id id, enum mp_event_kind kind, const char *format,
 		  ...) MP_PRINTF(4, 5);
 
@@ -54,7 +54,7 @@ uint64_t mp_event(struct mp_events *events, mp_id id, enum mp_event_kind kind, c
 const struct mp_event *mp_events_read(const struct mp_events *events, uint64_t *cursor,
 				      uint64_t *ret_missed);
 
-/* Called at the end of a turn that wrote something down. May leave during the call. */
+/* Called at the end of a turn that recorded an event. May unsubscribe during the call. */
 struct mp_event_listener {
 	struct mp_link link;
 	void (*fn)(void *u);

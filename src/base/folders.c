@@ -1,5 +1,5 @@
 /*
- * folders.c - making the folders of a file that is about to be written, and making that last.
+ * folders.c - makes the folders of a file that is about to be written, and syncs them.
  */
 #include "base/folders.h"
 
@@ -34,7 +34,10 @@ static void sync_above(char *folder)
 	*slash = '/';
 }
 
-/* An existing one may refuse in many words: a folder above us may be read-only or not ours. */
+/*
+ * For an existing folder mkdir() may fail in several ways: the one above may be read-only or not
+ * ours.
+ */
 static bool make_one(char *folder)
 {
 	struct stat st;

@@ -1,5 +1,5 @@
 /*
- * folders.h - making the folders of a file that is about to be written, and making that last.
+ * folders.h - makes the folders of a file that is about to be written, and syncs them.
  */
 #ifndef MP_FOLDERS_H
 #define MP_FOLDERS_H

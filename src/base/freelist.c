@@ -1,5 +1,5 @@
 /*
- * freelist.c - blocks that come and go with every call, kept at hand.
+ * freelist.c - recycled blocks of the sizes that every call allocates.
  */
 #include "base/freelist.h"
 

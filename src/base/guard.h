@@ -1,5 +1,5 @@
 /*
- * guard.h - the little that launcher and shepherd share: they live without a loop, on poll() alone.
+ * guard.h - time and descriptors for code without a loop: launcher, shepherd, workers.
  */
 #ifndef MP_GUARD_H
 #define MP_GUARD_H
@@ -17,7 +17,7 @@ static inline int64_t mp_guard_now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* Close it, if it is open, and know that it is closed. */
+/* Close it if it is open, and set it to -1. */
 static inline void mp_guard_close(int *fd)
 {
 	if (*fd >= 0)

@@ -1,7 +1,7 @@
 /*
  * ids.c - 64-bit ids to objects; an id is handed out once.
  * Open addressing with linear probing; removal closes the gap, so there are no tombstones and a
- * table that is emptied and filled for months stays as quick as on its first day.
+ * table that is emptied and filled for months stays fast.
  */
 #include "base/ids.h"
 

@@ -1,7 +1,7 @@
 /*
  * ids.h - 64-bit ids to objects; an id is handed out once.
- * Whoever does not own an object holds its id and looks it up when needed; a gone object is then an
- * ordinary miss and never a stale pointer.
+ * Code that does not own an object holds its id and looks it up when needed; an object that is gone
+ * is an ordinary miss, never a stale pointer.
  */
 #ifndef MP_IDS_H
 #define MP_IDS_H
@@ -20,7 +20,7 @@ struct mp_ids {
 };
 
 void mp_ids_init(struct mp_ids *ids);
-void mp_ids_done(struct mp_ids *ids); /* the objects are their owners' business */
+void mp_ids_done(struct mp_ids *ids); /* the objects stay with their owners */
 
 /* Hand out an id for object, which must not be NULL. */
 mp_id mp_ids_add(struct mp_ids *ids, void *object);

@@ -39,14 +39,14 @@
 #define MP_LIMIT_SESSIONS          4096
 #define MP_LIMIT_SESSIONS_SHARE    3072 /* of one way in: stdio, or all of HTTP */
 #define MP_LIMIT_WORKSPACES        256  /* projects, with their environments, at once */
-#define MP_LIMIT_WORKSPACE_IDLE_MS MP_SECONDS(5 * 60) /* one that nobody uses any more */
+#define MP_LIMIT_WORKSPACE_IDLE_MS MP_SECONDS(5 * 60) /* an unused one */
 #define MP_LIMIT_OPEN_REQUESTS     16384              /* of one session, to be answered */
 #define MP_LIMIT_PARKED            1024 /* calls that wait for their agent to come back */
 #define MP_LIMIT_PARKED_EACH       64   /* of one session, when all places are taken */
 #define MP_LIMIT_TASKS             1024 /* of one session that go by a name */
 #define MP_LIMIT_SUBSCRIPTIONS     1024 /* resources one session hears of */
 #define MP_LIMIT_PAGE              1000 /* items of one page of a list */
-#define MP_LIMIT_SESSION_IDLE_MS   MP_SECONDS(30 * 60) /* an HTTP session nobody speaks on */
+#define MP_LIMIT_SESSION_IDLE_MS   MP_SECONDS(30 * 60) /* an unused HTTP session */
 #define MP_LIMIT_PARKED_MS         MP_SECONDS(10 * 60) /* a question that waits for its answer */
 #define MP_LIMIT_ACQUIRE_MS        MP_SECONDS(60) /* a first caller waits for a start this long */
 #define MP_LIMIT_DRAIN_MS          MP_SECONDS(30) /* calls of a server that is replaced may finish */

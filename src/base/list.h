@@ -14,7 +14,7 @@ struct mp_link {
 
 struct mp_list {
 	struct mp_link head;    /* a ring through all links */
-	struct mp_link *coming; /* where MP_LIST_WALK goes next; NULL while nobody walks */
+	struct mp_link *coming; /* where MP_LIST_WALK goes next; NULL outside of a walk */
 	size_t to_walk;         /* links it still visits */
 	size_t len;
 };

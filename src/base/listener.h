@@ -1,7 +1,7 @@
 /*
  * listener.h - accepts connections of a listening socket: the hub's unix socket, and HTTP.
- * Without descriptors it pauses for a moment: the socket stays readable, and a loop that tried all
- * the time would take a whole core (attack-S13, chaos-C1).
+ * When descriptors run out it pauses: the socket stays readable, and retrying without a pause would
+ * take a whole core (attack-S13, chaos-C1).
  */
 #ifndef MP_LISTENER_H
 #define MP_LISTENER_H

@@ -1,7 +1,7 @@
 /*
  * log.h - levels, object prefixes, secrets shown as dots.
  * A line starts with its object, `files#3` or `session 12`, then says what happened. Whatever is
- * logged passes the redaction below first, whoever wrote it.
+ * logged is redacted first, whatever its source.
  */
 #ifndef MP_LOG_H
 #define MP_LOG_H
@@ -17,7 +17,7 @@ enum mp_level {
 	MP_LEVEL_VRB, /* what a curious operator wants: filters, latencies */
 	MP_LEVEL_INF, /* what a user wants to know happened */
 	MP_LEVEL_WRN, /* it went wrong and mcpool goes on */
-	MP_LEVEL_ERR, /* it failed, and somebody is affected */
+	MP_LEVEL_ERR, /* it failed, and users are affected */
 	MP_LEVEL_OFF,
 };
 
@@ -53,7 +53,7 @@ static inline bool mp_log_wants(enum mp_level level)
 void mp_log_write(const struct mp_log *log, enum mp_level level, const char *format, ...)
 	MP_PRINTF(3, 4);
 
-/* Arguments are not evaluated when nobody listens. */
+/* Arguments are not evaluated when the level is off. */
 #define MP_LOG_AT(log, level, ...)                                 \
 	do {                                                       \
 		if (mp_log_wants(level))                           \

@@ -17,7 +17,7 @@
 #include "base/freelist.h"
 #include "base/timers.h"
 
-/* A hundred years: a delay nobody will see the end of, and no sum with it overflows. */
+/* A hundred years: practically for ever, and no sum with it overflows. */
 #define NEVER_MS ((int64_t)100 * 365 * 24 * 3600 * 1000)
 /* All clocks are read this often; in between one of them is enough. */
 enum { LOOK_US = 100 * 1000 };
@@ -59,7 +59,7 @@ static bool loop_peek(struct mp_loop *loop)
 	return loop->clock.now.mono_us - loop->looked_us < LOOK_US;
 }
 
-/* Jumps are told from run_timers(), not from under whoever asks for the time first. */
+/* Jumps are reported from run_timers(), not from inside the first call that reads the time. */
 static void refresh(struct mp_loop *loop)
 {
 	struct mp_clock_jump jump;
@@ -206,7 +206,7 @@ static void job_done(uv_work_t *uv, int status)
 	struct job *job = uv->data;
 	struct mp_work work = job->work;
 
-	(void)status; /* only uv_cancel() makes it nonzero, and nobody cancels */
+	(void)status; /* only uv_cancel() makes it nonzero, and it is never called */
 	mp_container_of(uv->loop, struct mp_loop, uv)->worked = true;
 	mp_free(job);
 	work.done(work.u);
@@ -300,7 +300,8 @@ static void about_to_wait(uv_prepare_t *nap)
 	loop->now_is_stale = true;
 }
 
-/* Deadlines come and go with every call: one that rings too early is cheaper than setting it anew.
+/*
+ * Deadlines change with every call: an early wake-up is cheaper than setting libuv's timer again.
  */
 static void set_alarm(struct mp_loop *loop)
 {

@@ -1,8 +1,8 @@
 /*
  * loop.h - one thread working in short turns.
  * A turn: wait for bytes or time, run what became ready, then the tasks posted before, then the
- * end-of-turn hooks, then free what was buried. `now` stands still within a turn. Everything here
- * belongs to the loop's thread.
+ * end-of-turn hooks, then free what was buried. `now` does not change within a turn. Everything
+ * here belongs to the loop's thread.
  */
 #ifndef MP_LOOP_H
 #define MP_LOOP_H
@@ -83,7 +83,7 @@ struct mp_hook {
 void mp_loop_at_turn_end(struct mp_loop *loop, struct mp_hook *hook, void (*fn)(void *u), void *u);
 void mp_loop_forget_turn_end(struct mp_loop *loop, struct mp_hook *hook);
 
-/* Told when the machine woke from a suspend or somebody set the date; before any timer fires. */
+/* Called when the machine woke from a suspend or the date was changed, before any timer fires. */
 struct mp_jump_hook {
 	struct mp_link link;
 	void (*fn)(const struct mp_clock_jump *jump, void *u);

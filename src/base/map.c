@@ -16,8 +16,7 @@ static uint64_t seed[2];
 
 static void make_seed(void)
 {
-	/* Without entropy the process goes on with a fixed seed: slower under attack, never wrong.
-	 */
+	/* Without entropy the seed is fixed: slower under attack, never wrong. */
 	if (getrandom(seed, sizeof(seed), GRND_NONBLOCK) != (ssize_t)sizeof(seed))
 		seed[0] = 0x9e3779b97f4a7c15u;
 }

@@ -1,7 +1,7 @@
 /*
  * mem.c - allocation, the out-of-memory hook, fault points for tests.
- * Two kinds of failure are told apart here so that nobody above has to: fixed-size objects stop the
- * process, peer-sized ones return NULL.
+ * Failed allocations of fixed-size objects stop the process; those whose size a peer chooses return
+ * NULL.
  */
 #include "base/mem.h"
 

@@ -1,4 +1,4 @@
-/* mem.h - allocation: the kind that never fails, the kind that may, and fault points for tests. */
+/* mem.h - allocation that never fails, allocation that may, and fault points for tests. */
 #ifndef MP_MEM_H
 #define MP_MEM_H
 

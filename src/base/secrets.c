@@ -1,7 +1,7 @@
 /*
- * secrets.c - values that were announced as secret, and finding them however they are spelled.
- * A text may hold them as they are, escaped for a URL, or escaped for JSON, also JSON in JSON; and
- * a text that was cut may end in the beginning of one.
+ * secrets.c - values announced as secret, found in any spelling.
+ * A text may contain them as they are, escaped for a URL, or escaped for JSON, also JSON in JSON; a
+ * text that was cut may end with the first part of one.
  */
 #include "base/secrets.h"
 

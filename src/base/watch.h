@@ -1,7 +1,7 @@
 /*
  * watch.h - a descriptor watched by the loop, and closed with its watch.
- * libuv wants a handle to live until its close callback has run; this one does, so that whoever
- * owns the watch need not.
+ * libuv wants a handle to live until its close callback has run; this one does, so that the owner
+ * of the watch need not.
  */
 #ifndef MP_WATCH_H
 #define MP_WATCH_H

@@ -72,7 +72,7 @@ static bool split_pair(struct pair *p, const char *text)
 	return false;
 }
 
-/* A key that stands there twice would mean one thing to us and another to the next reader. */
+/* A key that occurs twice would mean one thing to us and another to the next reader. */
 static bool is_among(const struct pair *p, const struct mp_cli_list *list, size_t n)
 {
 	struct pair other = *p;

@@ -1,5 +1,5 @@
 /*
- * handshake.c - choosing era, revision and capabilities at the start of a conversation.
+ * handshake.c - chooses era, revision and capabilities at the start of a conversation.
  * The facts behind the table were measured with real servers: SDK 1.x answers discover with -32601
  * and then initialize as usual; a dual-era server that has seen initialize stays legacy; some
  * servers on older Rust SDKs exit on anything but initialize; some ignore what they do not know.
@@ -16,7 +16,7 @@
 	X(BOTH, "both", "discover met silence, initialize was written too")     \
 	X(INITIALIZING, "initializing", "only the answer to initialize counts") \
 	X(AGREED, "agreed", "era and version are chosen")                       \
-	X(FAILED, "failed", "there is nothing to agree on, or nobody")
+	X(FAILED, "failed", "no common version, or the server is gone")
 
 #define HANDSHAKE_EVENTS(X)                                                              \
 	X(PROBE, "probe", "find out")                                                    \

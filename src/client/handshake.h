@@ -1,8 +1,9 @@
 /*
- * handshake.h - choosing era, revision and capabilities at the start of a conversation.
+ * handshake.h - chooses era, revision and capabilities at the start of a conversation.
  * server/discover is written at once, and its answer means modern. Any error means initialize, and
- * on stdio so does silence; a server that dies of the probe is dialled again without it. Over HTTP
- * a refusal without a word of MCP counts as an error, and a fault (5xx) is no evidence.
+ * on stdio so does silence; a server that exits because of the probe is dialled again without it.
+ * Over HTTP a refusal that is not MCP counts as an error, and a fault (5xx) says nothing about the
+ * era.
  */
 #ifndef MP_HANDSHAKE_H
 #define MP_HANDSHAKE_H
@@ -37,7 +38,7 @@ struct mp_handshake {
 	void *u;
 	unsigned state;           /* of handshake.c */
 	const struct mp_log *log; /* whose it is, for the trace; borrowed; may be NULL */
-	bool pinned;              /* modern was asked for: there is no way back to legacy */
+	bool pinned;              /* modern is required: never fall back to legacy */
 	bool probed;     /* this life began with discover: it may be what a server dies of */
 	bool discovered; /* and answered: modern_hello is filled in */
 	bool retried;    /* after -32022 */
@@ -45,7 +46,7 @@ struct mp_handshake {
 	struct mp_timer silence;
 	struct mp_str declares; /* what a legacy server is told that we can be asked; borrowed */
 	struct mp_buf meta;     /* what _meta says on every modern request of our own */
-	struct mp_buf who;      /* and what of it does not depend on whom it is for */
+	struct mp_buf who;      /* and the part of it that is the same for all sessions */
 	struct mp_arena arena;
 	struct mp_hello hello, modern_hello; /* in the arena */
 	struct mcpool_error why;

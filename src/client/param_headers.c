@@ -1,7 +1,7 @@
 /*
  * param_headers.c - arguments of tools that HTTP repeats in headers.
- * An annotation counts on a property that is reached through `properties` alone, and is a fault
- * everywhere else a schema can stand: then nobody could say which argument it means.
+ * An annotation counts on a property that is reached through `properties` alone, and is an error
+ * anywhere else in a schema, where the argument would be ambiguous.
  */
 #include "client/param_headers.h"
 
@@ -143,7 +143,7 @@ static const char *judge(const struct walk *w, mp_value schema, struct mp_str na
 			 struct mp_str header)
 {
 	if (!is_token(name) || name.len > MP_LIMIT_NAME)
-		return "an " KEY " is no name of a header";
+		return "an " KEY " is not a header name";
 	if (!may_be_header(&w->tape, mp_value_get(&w->tape, schema, "type")))
 		return "an " KEY " is not on a string, integer or boolean";
 	if (is_taken(w, header))
@@ -268,7 +268,7 @@ int mp_param_headers_read(struct mp_param_headers *m, struct mp_str name, struct
 	if (r == 0 && w.n && !w.problem)
 		r = keep(&w, name);
 	if (r == MCPOOL_ELIMIT) {
-		w.problem = "there is no room for the " KEY " of all tools";
+		w.problem = "no room for the " KEY " of all tools";
 		r = 0;
 	}
 	*ret_problem = w.problem;

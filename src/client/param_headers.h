@@ -1,7 +1,7 @@
 /*
  * param_headers.h - arguments of tools that HTTP repeats in headers (2026-07-28, V36, S35).
  * A tool's inputSchema names them by x-mcp-header; a call then carries Mcp-Param-NAME, so that
- * whoever stands between need not read bodies. Only names with that prefix ever come from here.
+ * proxies need not read bodies. Only names with that prefix come from here.
  */
 #ifndef MP_PARAM_HEADERS_H
 #define MP_PARAM_HEADERS_H
@@ -31,17 +31,15 @@ void mp_param_headers_done(struct mp_param_headers *m);
 int mp_param_headers_read(struct mp_param_headers *m, struct mp_str name, struct mp_str tool,
 			  const char **ret_problem) MP_MUST;
 /*
- * What a call carries; nothing for messages that are none, and for tools nobody has seen. Arguments
- * that are absent, null, or no text, number or boolean have no header. MCPOOL_ETOO_LARGE for what
- * headers do not hold.
+ * The headers of a call; none for other messages and for unknown tools. Arguments that are absent,
+ * null, or not a text, number or boolean have no header. MCPOOL_ETOO_LARGE if they do not fit.
  */
 int mp_param_headers_write(const struct mp_param_headers *m, const struct mp_message *call,
 			   struct mp_http_fields *fields) MP_MUST;
 
 /*
- * A JSON number in plain digits, "100" for 1e2; room has MP_PARAM_HEADER_NUMBER bytes. Empty for
- * what is too long to be written so, and for integers that not everybody reads alike, beyond 2^53
- * - 1.
+ * A JSON number in plain digits, "100" for 1e2; room has MP_PARAM_HEADER_NUMBER bytes. Empty if it
+ * is too long, and for integers beyond 2^53 - 1, which parsers read differently.
  */
 enum { MP_PARAM_HEADER_NUMBER = 400 };
 struct mp_str mp_param_header_write_number(struct mp_str number, char *room);

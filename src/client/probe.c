@@ -1,6 +1,7 @@
 /*
- * probe.c - is it alive? ping (or, modern, server/discover), then a list.
- * Whoever answers is alive, be it with an error: method not found is an answer, too.
+ * probe.c - is it alive?
+ * ping (or, modern, server/discover), then a list. Any answer means alive, also an error such as
+ * method not found.
  */
 #include "client/probe.h"
 

@@ -269,7 +269,7 @@ static enum upstream_event begin_handshake(struct mp_upstream *up)
 	unsigned traits = up->transport->traits;
 	enum mp_handshake_way way = up->way;
 
-	/* Where each request is answered or lost, there is no silence to make something of. */
+	/* Where each request is answered or lost, silence means nothing. */
 	if (way == MP_HANDSHAKE_FIND_OUT && (traits & MP_TRANSPORT_PER_REQUEST))
 		way = MP_HANDSHAKE_EXPECT_MODERN;
 	if (way != MP_HANDSHAKE_MODERN && (traits & MP_TRANSPORT_LEGACY))
@@ -414,7 +414,7 @@ struct mp_upstream *mp_upstream_new(struct mp_loop *loop, const struct mp_upstre
 	return up;
 }
 
-/* Whoever waits for an answer gets one. */
+/* Every open call gets an answer. */
 static void end_calls(struct mp_upstream *up)
 {
 	struct mcpool_error why;

@@ -1,7 +1,7 @@
 /*
  * upstream.h - one conversation with one server: dial, handshake, ready, drain.
- * It lives once: when the server is gone the upstream is over, and whoever wants another one opens
- * it (see pool/keeper.c).
+ * It is used once: when the server is gone the upstream is over, and pool/keeper.c opens another
+ * one.
  */
 #ifndef MP_UPSTREAM_H
 #define MP_UPSTREAM_H
@@ -34,7 +34,7 @@ struct mp_upstream_options {
 	const struct mp_identity *me; /* borrowed for its life */
 	enum mp_era eras;             /* MP_ERA_BOTH: find out */
 	int64_t timeout_ms;           /* for dialling and handshake together */
-	/* Who answers the server's questions; NULL: nobody, and nothing is declared. */
+	/* Answers the server's requests; NULL: none, and no capability is declared. */
 	const struct mp_answerer *answerer;
 	/*
 	 * What a legacy server is told that we can be asked, an object, static; empty: as me has
@@ -95,8 +95,8 @@ const struct mp_log *mp_upstream_get_log(const struct mp_upstream *up); /* may b
 bool mp_upstream_get_origin(const struct mp_upstream *up, struct mp_call **ret_call);
 
 /*
- * Does HTTP repeat arguments of its tools in headers? Then whoever lists them says which: m, which
- * is empty afterwards. What a call carries is looked up there.
+ * Does HTTP repeat arguments of its tools in headers? Then listing the tools sets which: m, which
+ * is empty afterwards.
  */
 bool mp_upstream_has_param_headers(const struct mp_upstream *up);
 void mp_upstream_set_param_headers(struct mp_upstream *up, struct mp_param_headers *m);
@@ -121,7 +121,7 @@ int mp_upstream_get_tail(struct mp_upstream *up, size_t lines, struct mp_buf *ou
 	X(MP_UPSTREAM_HANDSHAKE, "handshake", "it is open, era and version are being chosen") \
 	X(MP_UPSTREAM_HANGING_UP, "hanging up", "it died of the probe and is dialled again")  \
 	X(MP_UPSTREAM_READY, "ready", "calls may flow")                                       \
-	X(MP_UPSTREAM_OVER, "over", "the server is gone, nobody has hung up yet")             \
+	X(MP_UPSTREAM_OVER, "over", "the server is gone, not closed by its user yet")         \
 	X(MP_UPSTREAM_CLOSING, "closing", "we hung up, the transport shuts down")             \
 	X(MP_UPSTREAM_CLOSED, "closed", "the last state")
 
@@ -142,7 +142,7 @@ struct mp_upstream {
 	struct mp_handshake handshake;
 	struct mp_buf meta; /* of the request being written, where it is not always the same */
 	struct mp_param_headers param_headers;
-	struct mp_catalog_list *relisted; /* owned; NULL: tools are not being listed anew */
+	struct mp_catalog_list *relisted; /* owned; NULL: the tools are not being listed again */
 	struct mp_catalog_fetch *relisting;
 	unsigned dials;
 	int64_t opened_us;         /* 0: not yet */
@@ -158,7 +158,7 @@ extern const struct mp_peer_hooks mp_upstream_peer_hooks;
 
 /* For mp_peer_hooks.may_retry: list the tools again if that may help. */
 bool mp_upstream_relist(void *u, struct mp_call *c, const struct mp_message *error);
-/* Nobody waits for that any more. */
+/* The result is not needed any more. */
 void mp_upstream_stop_relisting(struct mp_upstream *up);
 
 #endif

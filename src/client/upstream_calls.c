@@ -123,8 +123,8 @@ struct mp_loop *mp_upstream_get_loop(const struct mp_upstream *up)
 	return up->loop;
 }
 
-/* Not once it takes nothing, nor while its calls are being lost: whoever is told must not come
- * back.
+/*
+ * Not once it is closing, nor while its calls are being lost: a hook must not start another call.
  */
 bool mp_upstream_is_ready(const struct mp_upstream *up)
 {

@@ -1,5 +1,5 @@
 /*
- * upstream_relist.c - a server that misses a header, or sees another one than it expects.
+ * upstream_relist.c - lists tools again for a call that was refused for its headers.
  * What calls carry in headers comes from the list of tools, so the list is outdated: it is fetched
  * again, and what was refused goes out once more, with a new id (mcp-spec 1.5). The server checks
  * headers before it does anything, so nothing is done twice.
@@ -35,7 +35,7 @@ static void forget_list(struct mp_upstream *up)
 	up->relisting = NULL;
 }
 
-/* Whoever keeps the list gets a new one, too: as if the server had said that it changed. */
+/* Sessions get the new list, too: as if the server had announced a change. */
 static void tell_changed(struct mp_upstream *up)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;

@@ -33,8 +33,7 @@ static int by_key(const void *a, const void *b)
 
 static int fail_twice(struct canonical *c, struct mp_str key)
 {
-	return mp_fail(c->reterr, MCPOOL_EINVAL, "the key \"%.*s\" stands there twice",
-		       MP_STR_ARGS(key));
+	return mp_fail(c->reterr, MCPOOL_EINVAL, "the key \"%.*s\" occurs twice", MP_STR_ARGS(key));
 }
 
 static int collect_members(struct canonical *c, mp_value object, struct member *members)

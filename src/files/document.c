@@ -127,7 +127,7 @@ static size_t source_offset(const struct mp_document *doc, mp_value v)
 	return doc->format == MP_FORMAT_TOML ? mp_toml_locate(&doc->toml, offset) : offset;
 }
 
-/* The beginning and the end of the line that offset stands in. */
+/* Start and end of the line at offset. */
 static struct mp_str line_around(struct mp_str text, size_t offset)
 {
 	size_t from, to;
@@ -205,7 +205,7 @@ static size_t count_characters(struct mp_str text)
 	return n;
 }
 
-/* What stands around the place is enough of a long line. */
+/* Of a long line, only the part around the place is shown. */
 static struct mp_str cut_around(struct mp_str line, size_t *at)
 {
 	if (*at > QUOTE_BEFORE) {

@@ -46,11 +46,11 @@ static inline void mp_document_freep(struct mp_document **doc)
 	mp_document_free(*doc);
 }
 
-/* Where this key or value stands in the file. Cheap when asked in the order of the file. */
+/* The position of this key or value in the file. Cheap if called in the order of the file. */
 struct mp_tape_place mp_document_locate(const struct mp_document *doc, mp_value v);
 /*
- * The line of the file that offset stands in, and a line below it with a caret, both indented; cut
- * around the caret when it is long, secrets as dots.
+ * The line of the file at offset, and a line below it with a caret, both indented; cut around the
+ * caret when it is long, secrets as dots.
  */
 int mp_document_quote(const struct mp_document *doc, size_t offset, struct mp_buf *out) MP_MUST;
 

@@ -46,7 +46,7 @@ static const char *describe(mode_t mode)
 						: "something else";
 }
 
-/* What the descriptor stands for, opened for reading; where /proc is missing, by its path. */
+/* The file behind the descriptor, opened for reading; by its path if /proc is missing. */
 static int open_again(int path_fd, const char *path, const struct stat *found)
 {
 	struct stat now;
@@ -120,7 +120,7 @@ static int read_once(const char *path, size_t limit, mp_file_fn fn, void *u, int
 			break;
 		total += (size_t)n;
 		if (total > limit)
-			return 0; /* it was smaller a moment ago */
+			return 0; /* it has grown since */
 		fn(u, piece, (size_t)n);
 	}
 	*ret_size = (int64_t)total;

@@ -1,7 +1,7 @@
 /*
  * file.h - reading a file that may turn out to be anything.
- * Whoever wrote a project chose what stands at these paths: a pipe, a device, a file without end.
- * Nothing here waits, and nothing but a regular file of a bounded size is read.
+ * A project decides what is at these paths: a pipe, a device, an endless file. Nothing here waits,
+ * and only regular files of a bounded size are read.
  */
 #ifndef MP_FILE_H
 #define MP_FILE_H
@@ -15,7 +15,7 @@
 /*
  * The file's bytes added to out. The message says what is wrong without the path: MCPOOL_ENOENT
  * (nothing is there), MCPOOL_EINVAL (no regular file, a loop of links), MCPOOL_ELIMIT (more than
- * limit bytes), MCPOOL_EPERM, MCPOOL_EAGAIN (somebody writes to it all the time), MCPOOL_EIO.
+ * limit bytes), MCPOOL_EPERM, MCPOOL_EAGAIN (it keeps changing), MCPOOL_EIO.
  */
 int mp_file_read(const char *path, size_t limit, struct mp_buf *out,
 		 struct mcpool_error *reterr) MP_MUST;

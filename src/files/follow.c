@@ -1,8 +1,8 @@
 /*
- * follow.c - told once when any of many files may have changed.
- * A path is walked as the kernel walks it, link by link. At each folder on the way the one name
- * counts that the path needs there, so that what else happens in a busy folder is nobody's news.
- * A folder is watched before it is looked into: whatever changes behind the look is an event.
+ * follow.c - reports once that any of many files may have changed.
+ * A path is walked as the kernel walks it, link by link. In each folder on the way only the name
+ * that the path needs counts, so other changes in a busy folder are ignored. A folder is watched
+ * before it is read: any later change is an event.
  */
 #include "files/follow.h"
 
@@ -368,7 +368,7 @@ static void happened(void *u, const struct mp_watched_folder *folder, uint32_t m
 	MP_LIST_EACH(&w->followers, link) {
 		struct mp_follower *f = mp_container_of(link, struct mp_follower, link);
 
-		if (!folder || /* lost events are anybody's */
+		if (!folder || /* lost events may concern any follower */
 		    (name[0] == '\0' && (mask & ITSELF) && holds(f, folder)))
 			touch(f, true);
 		else if (name[0] && (get_need(&f->needs, folder->wd, mp_str_of(name)) & mask))
@@ -414,7 +414,8 @@ static int check_paths(const char *const *paths, size_t n, size_t *ret_size,
 		size_t len = strlen(paths[i]);
 
 		if (paths[i][0] != '/')
-			return mp_fail(reterr, MCPOOL_EINVAL, "%s is no absolute path", paths[i]);
+			return mp_fail(reterr, MCPOOL_EINVAL, "%s is not an absolute path",
+				       paths[i]);
 		if (len >= PATH_MAX)
 			return mp_fail(reterr, MCPOOL_EINVAL, "a path is too long");
 		*ret_size += len + 1;

@@ -1,5 +1,5 @@
 /*
- * identity.c - a file that was read, told by what changes when somebody writes or replaces it.
+ * identity.c - recognises a file that was read, by what changes when it is written or replaced.
  * ctime cannot be set back, and every write, rename and change of mode moves it.
  */
 #include "files/identity.h"

@@ -1,5 +1,5 @@
 /*
- * identity.h - a file that was read, told by what changes when somebody writes or replaces it.
+ * identity.h - recognises a file that was read, by what changes when it is written or replaced.
  */
 #ifndef MP_IDENTITY_H
 #define MP_IDENTITY_H

@@ -1,7 +1,7 @@
 /*
- * inotify.c - one inotify for everybody: folders that are watched as long as somebody holds them.
- * inotify knows inodes, not paths: a folder that was renamed is watched on, and one that took its
- * place is another. Whoever holds it finds that out by the events and holds anew.
+ * inotify.c - one inotify instance for all: a folder is watched while it is held.
+ * inotify knows inodes, not paths: a renamed folder stays watched, and one that takes its place is
+ * another. Holders learn that from the events and hold the new one.
  */
 #include "files/inotify.h"
 
@@ -48,7 +48,7 @@ static void hand_out(struct mp_inotify *fs, const struct inotify_event *ev)
 		return;
 	}
 	if (!folder)
-		return; /* nobody holds it any more */
+		return; /* it is not held any more */
 	if (ev->mask & IN_IGNORED) {
 		folder->gone = true;
 		(void)mp_map_remove(&fs->folders, key_of(&ev->wd));

@@ -1,5 +1,5 @@
 /*
- * inotify.h - one inotify for everybody: folders that are watched as long as somebody holds them.
+ * inotify.h - one inotify instance for all: a folder is watched while it is held.
  */
 #ifndef MP_INOTIFY_H
 #define MP_INOTIFY_H
@@ -29,9 +29,9 @@ struct mp_inotify *mp_inotify_close(struct mp_inotify *fs);
 void mp_inotify_catch_up(struct mp_inotify *fs);
 
 /*
- * Watch the folder at this path (its last part is no symbolic link) for these events as well, and
- * hold it. MCPOOL_ENOENT: it is no folder, or not any more. MCPOOL_EPERM: it may not be read.
- * MCPOOL_ENOMEM. MCPOOL_ESYSTEM: no watches are left.
+ * Watch the folder at this path (its last part is not a symbolic link) for these events as well,
+ * and hold it. MCPOOL_ENOENT: it is not a folder, or not any more. MCPOOL_EPERM: it may not be
+ * read. MCPOOL_ENOMEM. MCPOOL_ESYSTEM: no watches are left.
  */
 int mp_inotify_hold(struct mp_inotify *fs, const char *path, uint32_t mask,
 		    struct mp_watched_folder **ret_folder, struct mcpool_error *reterr) MP_MUST;

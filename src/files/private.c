@@ -1,5 +1,5 @@
 /*
- * private.c - files of the state folder: this user's alone.
+ * private.c - files of the state folder, accessible to this user alone.
  */
 #include "files/private.h"
 
@@ -83,7 +83,8 @@ int mp_private_check(const char *path, const struct stat *st, struct mcpool_erro
 			       "there",
 			       path);
 	if (!S_ISREG(st->st_mode))
-		return mp_fail(reterr, MCPOOL_EPERM, "%s is no regular file; move it away", path);
+		return mp_fail(reterr, MCPOOL_EPERM, "%s is not a regular file; move it away",
+			       path);
 	if (st->st_uid != geteuid())
 		return mp_fail(reterr, MCPOOL_EPERM,
 			       "%s belongs to another user (%u); move it away, or give it to "
@@ -112,7 +113,7 @@ static int check_existing(const char *real, struct mcpool_error *reterr)
 		r = fail_io(reterr, real, "opened", errno);
 	} else {
 		r = mp_private_check(real, &st, reterr);
-		/* Readable is no harm done to us: it ends here. A read-only folder may say no. */
+		/* A readable file only needs a new mode. In a read-only folder that may fail. */
 		if (r == 0 && (st.st_mode & OTHERS_MAY))
 			(void)chmod(real, 0600);
 	}

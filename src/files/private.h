@@ -1,7 +1,7 @@
 /*
- * private.h - files of the state folder: this user's alone.
- * What others could write to, or have put there for us, is refused with what to do about it; it is
- * never repaired in silence, because somebody may have used the gap.
+ * private.h - files of the state folder, accessible to this user alone.
+ * A file that others can write to, or may have planted, is refused with advice; it is never
+ * repaired silently, because it may have been abused.
  */
 #ifndef MP_PRIVATE_H
 #define MP_PRIVATE_H
@@ -14,9 +14,9 @@
 struct stat;
 
 /*
- * The folder of this file, made 0700 if it is missing. MCPOOL_EPERM when it belongs to somebody
- * else or others may write to it, MCPOOL_EIO when it cannot be made. ret_real: the file with the
- * real path of its folder.
+ * The folder of this file, made 0700 if it is missing. MCPOOL_EPERM if another user owns it or may
+ * write to it, MCPOOL_EIO when it cannot be made. ret_real: the file with the real path of its
+ * folder.
  */
 int mp_private_folder(const char *path, char ret_real[PATH_MAX],
 		      struct mcpool_error *reterr) MP_MUST;

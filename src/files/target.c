@@ -67,7 +67,7 @@ static int split(struct mp_target *t, const char *file, struct mcpool_error *ret
 
 	if (!slash[1] || strlen(slash + 1) > NAME_MAX || n >= sizeof(folder) ||
 	    strcmp(slash + 1, ".") == 0 || strcmp(slash + 1, "..") == 0)
-		return mp_fail(reterr, MCPOOL_EINVAL, "%s is no name of a file", t->path);
+		return mp_fail(reterr, MCPOOL_EINVAL, "%s is not a file name", t->path);
 	memcpy(folder, file, n);
 	folder[n] = '\0';
 	memcpy(t->name, slash + 1, strlen(slash + 1) + 1);
@@ -99,7 +99,7 @@ static bool follow(char file[PATH_MAX])
 	return length < PATH_MAX;
 }
 
-/* There is no file. A link that leads nowhere is followed to where the file would be. */
+/* The file is missing. A dangling link is followed to where the file would be. */
 static int resolve_missing(struct mp_target *t, struct mcpool_error *reterr)
 {
 	char file[PATH_MAX];
@@ -124,7 +124,7 @@ static int resolve(struct mp_target *t, struct mcpool_error *reterr)
 	size_t n = strlen(t->path);
 
 	if (t->path[0] != '/' || t->path[n - 1] == '/' || n >= PATH_MAX)
-		return mp_fail(reterr, MCPOOL_EINVAL, "%s is no absolute path of a file", t->path);
+		return mp_fail(reterr, MCPOOL_EINVAL, "%s is not an absolute file path", t->path);
 	if (realpath(t->path, real))
 		return split(t, real, reterr);
 	if (errno == ENOENT)

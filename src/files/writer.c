@@ -56,7 +56,7 @@ static int check_kind(struct change *c, const struct stat *st)
 			       S_ISDIR(st->st_mode) ? "a folder" : "something else");
 	if (st->st_size > (off_t)MP_LIMIT_OWN_FILE)
 		return mp_fail(c->reterr, MCPOOL_ELIMIT,
-			       "%s has more than %zu MiB, so it is no configuration; it was not "
+			       "%s has more than %zu MiB, so it is not a configuration; it was not "
 			       "changed",
 			       c->target.path, MP_LIMIT_OWN_FILE >> 20);
 	return 0;
@@ -214,7 +214,7 @@ static bool is_leftover(const char *file, const char *name)
 	return true;
 }
 
-/* Whoever left them was killed: with the lock in our hands, nobody is at work. */
+/* Left by killed processes: we hold the lock, so no other is writing. */
 static void remove_leftovers(struct change *c)
 {
 	int fd = c->target.locked ? openat(c->target.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -324,7 +324,7 @@ static int rename_over(struct change *c)
 	return renameat(fd, c->temporary, fd, c->target.name);
 }
 
-/* 1: done; 0: somebody else was faster. */
+/* 1: done; 0: the file changed meanwhile. */
 static int publish(struct change *c)
 {
 	if (!is_as_read(c))

@@ -1,7 +1,7 @@
 /*
  * writer.h - changing a file of ours: locked, atomic, every comment kept.
- * Lock, read, change, temporary file, sync, rename, sync of the folder. Whoever is killed on the
- * way leaves the old file or the new one.
+ * Lock, read, change, temporary file, sync, rename, sync of the folder. A process killed on the way
+ * leaves the old file or the new one.
  */
 #ifndef MP_CONFIG_WRITER_H
 #define MP_CONFIG_WRITER_H
@@ -12,8 +12,8 @@
 #include "files/document.h"
 
 /*
- * Make the new text from the old one ("" where there is no file yet). May be called again when
- * somebody else changed the file meanwhile. 1: written to out; 0: nothing to change; negative: no.
+ * Make the new text from the old one ("" where there is no file yet). May be called again if the
+ * file changed meanwhile. 1: written to out; 0: nothing to change; negative: no.
  */
 typedef int (*mp_writer_fn)(struct mp_str old, struct mp_buf *out, void *u,
 			    struct mcpool_error *reterr);

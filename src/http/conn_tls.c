@@ -65,7 +65,7 @@ static int flush(struct tls *t)
 	return r;
 }
 
-/* Who comes with http:// where https:// is spoken is told so, in words it understands. */
+/* A client that speaks http:// to an https:// port gets a plain HTTP answer that says so. */
 static void say_plainly(struct tls *t)
 {
 	static const struct mp_str words =
@@ -97,7 +97,7 @@ static void hand_out(void *u)
 		t->base.hooks->ended(t->base.u);
 	} else if (n != SSL_ERROR_WANT_READ && n != SSL_ERROR_ZERO_RETURN) {
 		say_plainly(t);
-		(void)flush(t); /* the alert that says why; who does not hear it, does not */
+		(void)flush(t); /* the alert that says why; it may get lost */
 		break_off(t);
 		return;
 	}
@@ -122,8 +122,10 @@ static void below_taken(void *u)
 	t->base.hooks->taken(t->base.u);
 }
 
-/* Without a goodbye inside, the stream may have been cut by anybody: it counts as an end anyway,
- * because HTTP says itself where a request ends. */
+/*
+ * Without a TLS close the stream may have been cut by an attacker. It counts as an end anyway,
+ * because HTTP marks where a request ends.
+ */
 static void below_ended(void *u)
 {
 	struct tls *t = u;
@@ -219,7 +221,7 @@ static void tls_shut(struct mp_conn *w)
 
 	if (t->broken || t->closed)
 		return;
-	(void)SSL_shutdown(t->ssl); /* a goodbye; theirs is not waited for */
+	(void)SSL_shutdown(t->ssl); /* our TLS close; theirs is not awaited */
 	ERR_clear_error();
 	(void)!flush(t);
 	mp_conn_shut(t->below);

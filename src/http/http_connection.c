@@ -1,8 +1,7 @@
 /*
- * http_connection.c - one accepted connection: requests come, answers go, in order.
- * A request is handed to its handler when it is whole; while that one works, what comes behind is
- * kept, up to a limit, and looked at when the answer is complete. A client that hangs up meanwhile
- * is gone: whoever half-closes does not wait for answers.
+ * http_connection.c - one accepted connection: requests and answers, in order.
+ * A complete request is passed to its handler. Bytes that follow are kept, up to a limit, until the
+ * answer is complete. A client that closes or half-closes meanwhile is gone.
  */
 #include "http/http_service.h"
 
@@ -54,7 +53,7 @@ MP_MACHINE_STEPS(http_connection) = {
 
 /* --- deadlines ------------------------------------------------------------------------------ */
 
-/* A last answer that is still being taken has as long as any; a goodbye has not. */
+/* The client has the usual time to take the last answer; a connection without one has less. */
 static enum mp_http_watch get_watch(const struct mp_http_connection *c)
 {
 	switch (c->state) {
@@ -366,7 +365,7 @@ static void go_on_now(void *u)
 	drive(c, mp_buf_get(&rest));
 }
 
-/* The last answer is out, or about to be: the client sees the end, and has a moment to go. */
+/* The last answer is written: shut down our side and give the client a moment to close. */
 static enum mp_http_connection_event part(struct mp_http_connection *c)
 {
 	c->x.hooks = NULL;
@@ -468,5 +467,5 @@ void mp_http_connection_open(struct mp_http_service *s, struct mp_conn *conn)
 	mp_list_append(&s->connections, &c->link);
 	mp_list_append(&s->unadmitted, &c->unadmitted);
 	mp_conn_set_hooks(conn, &conn_hooks, c);
-	mp_http_service_watch(c, MP_WATCH_HEAD); /* whoever comes has something to say */
+	mp_http_service_watch(c, MP_WATCH_HEAD); /* a new client sends at once */
 }

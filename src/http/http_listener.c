@@ -1,5 +1,5 @@
 /*
- * http_listener.c - where people arrive: the listening socket of the HTTP face, and TLS before it.
+ * http_listener.c - the listening socket of the HTTP face, with or without TLS.
  */
 #include "http/http_listener.h"
 
@@ -43,7 +43,7 @@ static int split(const char *text, char host[256], char port[16], struct mcpool_
 	    number > 65535)
 		return mp_fail(
 			reterr, MCPOOL_EINVAL,
-			"'%s' is no address to listen on: write HOST:PORT, [V6]:PORT or PORT",
+			"'%s' is not an address to listen on: write HOST:PORT, [V6]:PORT or PORT",
 			text);
 	snprintf(host, 256, "%.*s", MP_STR_ARGS(name));
 	snprintf(port, 16, "%u", (unsigned)number);
@@ -81,7 +81,7 @@ static int open_socket(struct mp_http_listener *p, const char *listen, struct mc
 	freeaddrinfo(found);
 	if (fd == -EADDRINUSE)
 		return mp_fail(reterr, MCPOOL_ESYSTEM,
-			       "somebody else listens on %s already; choose another with --http",
+			       "another program listens on %s already; choose another with --http",
 			       listen);
 	if (fd < 0)
 		return mp_fail_errno(reterr, -fd, "listening on %s failed", listen);

@@ -1,5 +1,5 @@
 /*
- * http_listener.h - where people arrive: the listening socket of the HTTP face, and TLS before it.
+ * http_listener.h - the listening socket of the HTTP face, with or without TLS.
  */
 #ifndef MP_HTTP_LISTENER_H
 #define MP_HTTP_LISTENER_H
@@ -21,12 +21,12 @@ struct mp_http_listener_options {
 	void *u;
 };
 
-/* It listens when this returns, and lets people in when mp_http_listener_open() was called. */
+/* It listens when this returns, and accepts once mp_http_listener_open() was called. */
 int mp_http_listener_new(const struct mp_http_listener_options *o,
 			 struct mp_http_listener **ret_listener,
 			 struct mcpool_error *reterr) MP_MUST;
 void mp_http_listener_open(struct mp_http_listener *p);
-/* Nobody is let in any more. */
+/* No connection is accepted any more. */
 void mp_http_listener_close(struct mp_http_listener *p);
 struct mp_http_listener *mp_http_listener_free(
 	struct mp_http_listener *p); /* accepts NULL, returns NULL */

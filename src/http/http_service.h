@@ -1,8 +1,7 @@
 /*
  * http_service.h - what all HTTP connections of a face share, and how a request is answered.
- * Connections live below (http_connection.c); above are whoever judges heads and whoever serves
- * requests. A request and its answer are an exchange; a connection has one at a time, so pipelined
- * requests are answered in order.
+ * The user of the service judges heads and serves requests, through hooks. A request and its answer
+ * are an exchange; a connection has one at a time, so pipelined requests are answered in order.
  */
 #ifndef MP_HTTP_SERVICE_H
 #define MP_HTTP_SERVICE_H
@@ -32,10 +31,10 @@ struct mp_exchange;
 struct mp_http_connection;
 struct mp_route;
 
-/* How a request was admitted; made by admit.c and nobody else. */
+/* How a request was admitted; made by admit.c only. */
 struct mp_http_admission {
 	const struct mp_route *route; /* for which it was judged; NULL: not at all */
-	const char *principal;        /* whose it is; borrowed from the judge; NULL: nobody's */
+	const char *principal;        /* whose it is; borrowed from the judge; NULL: unknown */
 	uint64_t season;              /* of the token it came with */
 };
 
@@ -108,7 +107,7 @@ void mp_http_service_init(struct mp_http_service *s, struct mp_loop *loop,
 			  const struct mp_http_hooks_of_service *hooks, void *u);
 /* All connections are closed at once; their handlers are told. */
 void mp_http_service_done(struct mp_http_service *s);
-/* Somebody came. The conn is taken. */
+/* Serve a new connection. The conn is taken. */
 void mp_http_service_take(struct mp_http_service *s, struct mp_conn *conn);
 /* Idle connections go now, others when they have been answered. */
 void mp_http_service_drain(struct mp_http_service *s, void (*empty)(void *u));

@@ -1,8 +1,8 @@
 /*
- * inbound.c - one HTTP request as it comes in.
+ * inbound.c - one incoming HTTP request.
  * The raw bytes of the head are looked at a second time, without llhttp: every line ends in CR LF,
- * none is folded, and there is no NUL. It costs little and does not depend on how that parser
- * was built.
+ * none is folded, and there is no NUL. That costs little and does not depend on how the parser was
+ * built.
  */
 #include "http/inbound.h"
 
@@ -359,7 +359,7 @@ static bool is_host(struct mp_str host)
 	return host.len > 0;
 }
 
-/* "/path?query", or "*" for OPTIONS. No other form: who is meant is said by Host alone. */
+/* "/path?query", or "*" for OPTIONS. No other form: the host comes from the Host header alone. */
 static bool is_target(const struct mp_inbound *in)
 {
 	struct mp_str t = {in->texts.data, in->target_len};
@@ -427,7 +427,7 @@ static int get_status(llhttp_errno_t err)
 
 static enum mp_inbound_news fail(struct mp_inbound *in, int status, const char *words)
 {
-	(void)blame(in, status, words); /* the first fault stands */
+	(void)blame(in, status, words); /* the first fault counts */
 	return MP_INBOUND_BAD;
 }
 

@@ -1,8 +1,7 @@
 /*
- * inbound.h - one HTTP request as it comes in: bytes to a head, then to a body.
- * llhttp knows the grammar; what it leaves open is decided here, and always the strict way: two
- * readings of one request are how requests are smuggled. Header values that nobody asks for are
- * checked and forgotten. Nothing is read or written here.
+ * inbound.h - one incoming HTTP request: bytes to a head, then to a body.
+ * llhttp parses; what it leaves open is decided here, always strictly: requests are smuggled where
+ * two readers differ. Other header values are checked and dropped. No input or output here.
  */
 #ifndef MP_INBOUND_H
 #define MP_INBOUND_H
@@ -62,7 +61,7 @@ struct mp_inbound *mp_inbound_new(void);
 struct mp_inbound *mp_inbound_free(struct mp_inbound *in); /* accepts NULL, returns NULL */
 /* For the next request; large buffers are given back. */
 void mp_inbound_reset(struct mp_inbound *in);
-/* For whoever keeps spare ones. */
+/* For a list of spare ones. */
 struct mp_link *mp_inbound_get_link(struct mp_inbound *in);
 struct mp_inbound *mp_inbound_of(struct mp_link *link);
 

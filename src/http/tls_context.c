@@ -1,5 +1,5 @@
 /*
- * tls_context.c - who we are over TLS, from files that a person wrote the names of.
+ * tls_context.c - our certificate and key for TLS, from configured files.
  */
 #include "http/tls_context.h"
 
@@ -38,11 +38,11 @@ static int read_cert(SSL_CTX *ctx, const char *cert, struct mcpool_error *reterr
 	if (r < 0 || SSL_CTX_use_certificate_chain_file(ctx, cert) == 1)
 		return r;
 	return mp_fail(reterr, MCPOOL_EINVAL,
-		       "http.tls.cert: %s is no certificate in PEM, this host's own first: %s",
+		       "http.tls.cert: %s is not a certificate in PEM, this host's own first: %s",
 		       cert, get_reason());
 }
 
-/* A hub has nobody to ask. */
+/* A hub cannot ask for a pass phrase. */
 static int refuse_phrase(char *buf, int size, int writing, void *u)
 {
 	(void)buf;
@@ -67,8 +67,8 @@ static int read_key(SSL_CTX *ctx, const char *key, struct mcpool_error *reterr)
 		return 0;
 	if (has_phrase)
 		return mp_fail(reterr, MCPOOL_EINVAL,
-			       "http.tls.key: %s has a pass phrase, and there is nobody to ask for "
-			       "it: `openssl pkey -in %s -out FILE` writes it without",
+			       "http.tls.key: %s has a pass phrase, which the hub cannot ask for: "
+			       "`openssl pkey -in %s -out FILE` writes it without",
 			       key, key);
 	if (ERR_GET_REASON(ERR_peek_last_error()) == X509_R_KEY_VALUES_MISMATCH) {
 		ERR_clear_error();
@@ -77,11 +77,11 @@ static int read_key(SSL_CTX *ctx, const char *key, struct mcpool_error *reterr)
 			       "file",
 			       key);
 	}
-	return mp_fail(reterr, MCPOOL_EINVAL, "http.tls.key: %s is no private key in PEM: %s", key,
-		       get_reason());
+	return mp_fail(reterr, MCPOOL_EINVAL, "http.tls.key: %s is not a private key in PEM: %s",
+		       key, get_reason());
 }
 
-/* It is served all the same: whoever comes decides. */
+/* It is served all the same: the client decides. */
 static void warn_of_files(SSL_CTX *ctx, const char *cert, const char *key)
 {
 	const X509 *own = SSL_CTX_get0_certificate(ctx);
@@ -93,11 +93,11 @@ static void warn_of_files(SSL_CTX *ctx, const char *cert, const char *key)
 			    "refuse it",
 			    cert);
 	if (stat(key, &st) == 0 && st.st_mode & S_IROTH)
-		mp_log_warn(&http_log, "everybody on this machine may read %s; `chmod o-r` it",
+		mp_log_warn(&http_log, "every user of this machine can read %s; `chmod o-r` it",
 			    key);
 }
 
-/* Tickets do for resuming; a cache would grow with everybody who knocks. */
+/* Tickets suffice for resuming; a cache would grow with every client. */
 static void set_rules(SSL_CTX *ctx)
 {
 	SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION);

@@ -12,7 +12,7 @@ struct mp_tls_context {
 
 /*
  * A certificate (with its chain) and its key, as PEM files. MCPOOL_EINVAL with words that name the
- * file and say what to do. Nobody is asked for a pass phrase.
+ * file and say what to do. A pass phrase is never asked for.
  */
 int mp_tls_context_new(const char *cert, const char *key, struct mp_tls_context **ret_context,
 		       struct mcpool_error *reterr) MP_MUST;

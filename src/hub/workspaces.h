@@ -72,7 +72,7 @@ typedef void (*mp_workspace_user_fn)(void *u, struct mp_workspace *workspace,
 /*
  * Find the workspace, or make it; fn follows from the loop, once, unless the user is freed before.
  * MCPOOL_ECLOSED: the hub stops; MCPOOL_ELIMIT: there are too many workspaces; MCPOOL_ENOENT: cwd
- * is no absolute path, or not of a folder; MCPOOL_EINVAL: there is no such profile.
+ * is not an absolute path, or not of a folder; MCPOOL_EINVAL: there is no such profile.
  */
 int mp_workspaces_join(struct mp_workspaces *all, const struct mp_workspace_request *request,
 		       mp_workspace_user_fn fn, void *u, struct mp_workspace_user **ret_user,

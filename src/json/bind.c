@@ -38,7 +38,7 @@ static size_t home_row(const struct mp_bind_table *table, size_t row)
 	return row;
 }
 
-/* Tell the problem; without somebody to tell it is the end. 0: go on. */
+/* Report the problem; without a callback it is an error. 0: go on. */
 static int MP_PRINTF(4, 5) problem(struct binding *b, enum mp_bind_problem_kind kind,
 				   mp_value where, const char *format, ...)
 {
@@ -72,7 +72,7 @@ static int no_room(struct binding *b, int code)
 	return mp_fail(b->reterr, code, "%s", mcpool_error_text(code));
 }
 
-/* A string that ends in NUL and holds none, from the arena. 0: it is no such string. */
+/* A NUL-terminated string without inner NUL, from the arena. 0: it is not such a string. */
 static int read_text(struct binding *b, mp_value v, const char **ret_text)
 {
 	struct mp_str s;
@@ -228,8 +228,7 @@ static int read_pairs(struct binding *b, mp_value key, struct mp_bind_map *map,
 		if (r > 0)
 			r = put_pair(b, map, places, pair);
 		if (r == 0 && map->n == before)
-			r = problem(b, MP_BIND_TWICE, k,
-				    "%.*s stands there twice; the last one counts",
+			r = problem(b, MP_BIND_TWICE, k, "%.*s occurs twice; the last one counts",
 				    MP_STR_ARGS(mp_value_source(b->t, k)));
 		if (r < 0)
 			return r;

@@ -75,8 +75,8 @@ enum mp_bind_problem_kind {
 	MP_BIND_TYPE,      /* the value has another type */
 	MP_BIND_RANGE,     /* the number is too small or too large */
 	MP_BIND_NO_CHOICE, /* the string is none of the choices */
-	MP_BIND_TWICE, /* the key stands there again, or under another spelling; the last counts */
-	MP_BIND_MISSING, /* a required key is not there; `at` is the object */
+	MP_BIND_TWICE,     /* the key occurs twice, or in another spelling; the last one counts */
+	MP_BIND_MISSING,   /* a required key is not there; `at` is the object */
 };
 
 struct mp_bind_problem {
@@ -87,10 +87,10 @@ struct mp_bind_problem {
 typedef void (*mp_bind_problem_fn)(const struct mp_bind_problem *problem, void *u);
 
 /*
- * Fill *into from the object. Texts, lists, maps and raw values come from the arena. fn hears of
- * every problem and binding goes on; without fn (NULL) the first problem that is not
- * MP_BIND_UNKNOWN is an error. MCPOOL_ETYPE if it is no object, MCPOOL_EINVAL, MCPOOL_ELIMIT (the
- * arena's), MCPOOL_ENOMEM.
+ * Fill *into from the object. Texts, lists, maps and raw values come from the arena. fn gets every
+ * problem and binding goes on; without fn (NULL) the first problem that is not MP_BIND_UNKNOWN is
+ * an error. MCPOOL_ETYPE if it is not an object, MCPOOL_EINVAL, MCPOOL_ELIMIT (the arena's),
+ * MCPOOL_ENOMEM.
  */
 int mp_bind_read(const struct mp_bind_table *table, const struct mp_tape *t, mp_value object,
 		 struct mp_arena *arena, void *into, mp_bind_problem_fn fn, void *u,

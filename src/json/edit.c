@@ -1,7 +1,7 @@
 /*
  * edit.c - change one value of a file, every other byte kept.
- * The tape says where things stand; an edit is a few patches to the text, worked out from what lies
- * around the place and applied in one copy. The text is parsed once and never written anew.
+ * The tape has the positions; an edit is a few patches to the text, derived from what surrounds the
+ * value and applied in one copy. The text is parsed once and never written again as a whole.
  */
 #include "json/edit.h"
 
@@ -206,7 +206,7 @@ static void look_at_last(const struct edit *e, mp_value parent, struct joint *j)
 		   (j->at > base && mp_layout_is_eol(e->l.text.p[j->at]));
 }
 
-/* What stands before the new one: a comma if need be, white space. */
+/* What precedes the new one: a comma if needed, white space. */
 static int add_lead(struct edit *e, const struct joint *j, struct mp_str margin)
 {
 	size_t line = mp_layout_line_start(e->l.text, j->start);
@@ -353,7 +353,7 @@ static int add(struct edit *e, const struct place *place, const struct mp_str *p
 	if (outer != MP_NONE)
 		opens = opens_like(e, mp_layout_sibling_before(&e->l, outer, parent),
 				   mp_layout_has_own_line(&e->l, outer, parent));
-	/* One scalar is no reason to open an array: ["one"]. */
+	/* An array with one scalar stays on its line: ["one"]. */
 	if (mp_value_is(&e->l.tape, parent, MP_TAPE_ARRAY) && n == 1 &&
 	    e->value.nodes[0].type < MP_TAPE_ARRAY)
 		opens = false;
@@ -420,8 +420,8 @@ int mp_edit_add(struct mp_str text, const struct mp_str *path, size_t n, struct 
 }
 
 /*
- * Cut [from, to) together with the blanks that only it needed: the whole line where nothing else
- * stands on it, else the blanks behind it.
+ * Cut [from, to) together with the blanks that only it needed: the whole line if nothing else is on
+ * it, else the blanks after it.
  */
 static void cut(struct edit *e, size_t from, size_t to)
 {
@@ -444,7 +444,7 @@ static void cut(struct edit *e, size_t from, size_t to)
 	patch(e, from, to - from, MP_STR(""));
 }
 
-/* Take out a comma that stands away from the member it goes with. */
+/* Remove a comma that is not next to its member. */
 static void cut_comma(struct edit *e, size_t comma)
 {
 	if (!mp_layout_begins_line(e->l.text, comma))
@@ -466,7 +466,7 @@ static void cut_with_comma(struct edit *e, size_t start, size_t end, size_t comm
 	cut_comma(e, comma);
 }
 
-/* The only one. Where no comment stands beside it, the brackets close up. */
+/* The only one. Without a comment beside it, the brackets close up. */
 static void cut_only(struct edit *e, mp_value parent, mp_value v)
 {
 	size_t open = mp_layout_node(&e->l, parent)->start + 1,
@@ -562,8 +562,7 @@ static int remove_value(struct edit *e, const struct mp_str *path, size_t n)
 	/* Without the last of them, the one before would come to life. */
 	if (mp_value_is(&e->l.tape, place.parent, MP_TAPE_OBJECT) &&
 	    count_key(e, place.parent, path[n - 1]) > 1)
-		return fail(e, MCPOOL_EINVAL,
-			    "the key stands there twice; remove one by hand first");
+		return fail(e, MCPOOL_EINVAL, "the key occurs twice; remove one by hand first");
 	cut_member(e, place.parent, place.v);
 	return 0;
 }

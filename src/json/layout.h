@@ -49,7 +49,7 @@ size_t mp_layout_start_of(const struct mp_layout *l, mp_value parent, mp_value v
 /* The comma behind v; behind the last one perhaps the closing bracket. */
 size_t mp_layout_comma_behind(const struct mp_layout *l, mp_value v);
 
-/* Is it on another line than what stands before it, a sibling or the opening bracket? */
+/* Is it on another line than what precedes it, a sibling or the opening bracket? */
 bool mp_layout_has_own_line(const struct mp_layout *l, mp_value parent, mp_value v);
 /* Is the first thing inside on a line of its own? */
 bool mp_layout_is_on_lines(const struct mp_layout *l, mp_value parent);

@@ -92,7 +92,7 @@ static MP_COLD enum mp_tape_fault grow(struct mp_tape *t)
 	return MP_TAPE_FAULT_NONE;
 }
 
-/* UTF-8 that is cut off at the end of a piece is no fault yet. */
+/* UTF-8 that is cut off at the end of a piece is not a fault yet. */
 static bool may_be_completed(const struct mp_token *t, const char *end, bool last)
 {
 	return t->fault == MP_TAPE_FAULT_UTF8 && !last && end - t->end < 4;
@@ -283,11 +283,11 @@ static MP_COLD int give_up(struct mp_tape *t, const char *at, enum mp_tape_fault
 {
 	t->fault = fault;
 	t->fault_at = (size_t)(at - t->src);
-	t->n = 0; /* brackets were left open: nobody may walk these nodes */
+	t->n = 0; /* brackets were left open: these nodes must not be walked */
 	return code_of(fault);
 }
 
-/* An incomplete token stands at the end of what is there: wait, or, if that was all, give up. */
+/* The input ends in an incomplete token: wait for more, or fail if there is none. */
 static int run_out(struct mp_tape *t, enum state state, const char *token, bool last)
 {
 	const char *end = t->src + t->len;

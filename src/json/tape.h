@@ -1,10 +1,10 @@
 /*
  * tape.h - the one JSON parser: bytes to a tape of offsets.
  *
- * The tape is a flat array of nodes in document order. A node says where its value stands in the
- * source and where on the tape the next one follows; nothing is copied or converted until asked
- * (value.h), so big integers, key order, duplicate keys and spelling survive. The source is
- * borrowed and must stay as long as the tape is read.
+ * The tape is a flat array of nodes in document order. A node has the position of its value in the
+ * source and the index of the next node; nothing is copied or converted until it is read (value.h),
+ * so big integers, key order, duplicate keys and spelling survive. The source is borrowed and must
+ * stay as long as the tape is read.
  *
  * An object's node is followed by key, value, key, value, ...; an array's by its elements.
  */
@@ -62,7 +62,7 @@ struct mp_tape {
 	enum mp_tape_fault fault; /* why it is not JSON */
 	size_t fault_at;          /* and where */
 
-	/* Where an unfinished document stands; see mp_tape_feed(). */
+	/* The state of an unfinished document; see mp_tape_feed(). */
 	int state;
 	unsigned depth;
 	uint32_t open;     /* node of the innermost array or object that is kept */

@@ -31,7 +31,7 @@ static inline bool mp_token_is_hex(char c)
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-/* The escape whose backslash stands at p. Lone surrogates pass: JSON.stringify() writes them. */
+/* The escape whose backslash is at p. Lone surrogates pass: JSON.stringify() writes them. */
 static inline struct mp_token mp_token_escape(const char *p, const char *end)
 {
 	if (end - p < 2)
@@ -92,7 +92,7 @@ static inline struct mp_token mp_token_odd_string(const char *p, const char *end
 	return p < end ? mp_token_found(p + 1, flags) : mp_token_faulty(end, MP_TAPE_FAULT_CUT);
 }
 
-/* The string whose opening quote stands before p. */
+/* The string whose opening quote is before p. */
 static inline struct mp_token mp_token_string(const char *p, const char *end)
 {
 	p = mp_scan_plain(p, end);
@@ -163,7 +163,7 @@ static inline struct mp_token mp_token_word(const char *p, const char *end, cons
 							      : MP_TAPE_FAULT_VALUE);
 }
 
-/* Behind the comment whose first slash stands at p. A line comment ends before its line does. */
+/* The end of the comment whose first slash is at p. A line comment ends before its line does. */
 static inline struct mp_token mp_token_comment(const char *p, const char *end)
 {
 	bool line;

@@ -1,7 +1,7 @@
 /*
  * value.h - reading values off a tape.
- * A value is a node's index. MP_NONE stands for "there is none", and every question about MP_NONE
- * is answered "no", so look-ups can be chained and checked once at the end.
+ * A value is a node's index. MP_NONE means that there is none, and every question about MP_NONE is
+ * answered "no", so look-ups can be chained and checked once at the end.
  */
 #ifndef MP_VALUE_H
 #define MP_VALUE_H
@@ -29,14 +29,14 @@ static inline bool mp_value_is(const struct mp_tape *t, mp_value v, enum mp_tape
 /* "an object", "a string", ...; "nothing" for MP_NONE. A static string. */
 const char *mp_value_describe(const struct mp_tape *t, mp_value v);
 
-/* The value as it stands in the source, quotes and brackets included; empty for MP_NONE. */
+/* The value as written in the source, quotes and brackets included; empty for MP_NONE. */
 struct mp_str mp_value_source(const struct mp_tape *t, mp_value v);
 
-/* The member of an object by its exact name; of several the last, as everybody else has it. */
+/* The member of an object by its exact name; of several the last, as other parsers do. */
 static inline mp_value mp_value_get(const struct mp_tape *t, mp_value object, const char *key);
 static inline mp_value mp_value_get_str(const struct mp_tape *t, mp_value object,
 					struct mp_str key);
-/* The same, but the key: for the place where it stands. */
+/* The same, but the key: for its position. */
 mp_value mp_value_get_key(const struct mp_tape *t, mp_value object, struct mp_str key);
 
 /* Several members in one go: values[i] is that of keys[i], MP_NONE where it is not there. */
@@ -89,7 +89,7 @@ int mp_value_f64(const struct mp_tape *t, mp_value v, double *ret_value) MP_MUST
 int mp_value_bool(const struct mp_tape *t, mp_value v, bool *ret_value) MP_MUST;
 
 /*
- * A key that stands twice in this object, escapes resolved (V43): the second of them, or MP_NONE.
+ * A key that occurs twice in this object, escapes resolved (V43): the second of them, or MP_NONE.
  * MCPOOL_ELIMIT for an object of more than MP_LIMIT_JSON_MEMBERS, MCPOOL_ENOMEM.
  */
 int mp_value_find_duplicate(const struct mp_tape *t, mp_value object, mp_value *ret_key) MP_MUST;

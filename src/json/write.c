@@ -1,7 +1,7 @@
 /*
  * write.c - builder that writes JSON straight into a buf.
- * The writer knows only what the next comma needs: the kind of each open level, and whether
- * something stands on it already.
+ * The writer knows only what the next comma needs: the kind of each open level, and whether it has
+ * an element already.
  */
 #include "json/write.h"
 

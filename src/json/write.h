@@ -22,13 +22,13 @@ struct mp_writer {
 
 	/* May be changed behind mp_write_init(). */
 	const char *eol;      /* where indent is given; "\n" */
-	struct mp_str margin; /* stands before every line but the first; none */
+	struct mp_str margin; /* before every line but the first; none */
 	bool spaces;          /* behind each colon and comma; yes where indent is given */
 	bool member;          /* the text is one member, key and value without the braces; no */
 
 	uint64_t objects[2]; /* bit per level: is it an object? */
 	enum {
-		MP_WRITE_FIRST,    /* nothing stands on this level yet */
+		MP_WRITE_FIRST,    /* this level is empty so far */
 		MP_WRITE_NEXT,     /* something does; a comma comes before what follows */
 		MP_WRITE_KEYED,    /* a key was written, its value comes next */
 		MP_WRITE_COMPLETE, /* the one value is there */

@@ -1,5 +1,5 @@
 /*
- * curl_easy.c - a curl handle on its way: where it goes, whom it may reach, how it failed.
+ * curl_easy.c - one transfer of curl: its target, which addresses it may reach, how it failed.
  */
 #include "net/curl_easy.h"
 
@@ -17,7 +17,7 @@ const char *mp_curl_easy_get_place(struct mp_curl_easy *d)
 	return d->place;
 }
 
-/* --- whom it may reach ---------------------------------------------------------------------- */
+/* --- which addresses it may reach ----------------------------------------------------------- */
 
 /* Sockets to a proxy are not judged: the user named it, and the target was judged before. */
 

@@ -1,6 +1,6 @@
 /*
- * curl_easy.h - a curl handle on its way: where it goes, whom it may reach, how it failed. Part of
- * whoever has the handle, an exchange or a socket.
+ * curl_easy.h - one transfer of curl: its target, which addresses it may reach, how it failed. Part
+ * of its owner, an exchange or a socket.
  */
 #ifndef MP_CURL_EASY_H
 #define MP_CURL_EASY_H
@@ -27,7 +27,7 @@ struct mp_curl_easy {
 	enum mp_zone zone;          /* and where it leads */
 	enum mp_http_end end;       /* ours, where curl only knows that a callback said no */
 	struct mcpool_error why;
-	char place[MP_HTTP_PLACE]; /* empty until somebody asks */
+	char place[MP_HTTP_PLACE]; /* empty until it is needed */
 	char words[CURL_ERROR_SIZE];
 };
 

@@ -17,20 +17,20 @@
 #include "net/curl_options.h"
 
 /*
- * One socket. Those we opened stay watched between two exchanges, which saves telling the kernel
- * four times for each; those curl opens for itself are gone when curl does not wait for them: it
- * closes them without a word, and to stop watching one later would hit whoever has its number then.
+ * One socket. Those we opened stay watched between two exchanges, which saves four system calls for
+ * each. Those curl opens for itself are dropped when curl stops waiting for them: it closes them
+ * silently, and unwatching one later would hit another file with the same number.
  */
 struct watcher {
 	uv_poll_t poll;
 	struct mp_link link;
 	struct mp_curl_multi *multi;
 	int fd;
-	int events;             /* that somebody waits for */
+	int events;             /* an exchange waits for it */
 	int polled;             /* that libuv watches; may be more */
 	bool ours;              /* told when it is closed */
 	bool plain;             /* HTTP/1 without TLS: nothing comes unasked */
-	bool missed;            /* something came for nobody, while exchanges rested */
+	bool missed;            /* bytes came without a reader, while exchanges rested */
 	void (*ready)(void *u); /* NULL: curl is told */
 	void *u;
 };
@@ -72,7 +72,7 @@ static void act(struct mp_curl_multi *d, curl_socket_t fd, int events)
 
 static void watched(uv_poll_t *poll, int status, int events);
 
-/* What is watched although nobody waits for it costs nothing until it comes. */
+/* Watching an idle socket costs nothing until bytes come. */
 static void watch(struct watcher *w, int events)
 {
 	w->events = events;
@@ -96,10 +96,9 @@ static bool has_hung_up(int fd)
 }
 
 /*
- * Something came while nobody waited. From a peer that has hung up it is its goodbye (TLS, or an
- * answer 408), and curl would take the connection for alive as long as that lies there unread, send
- * the next request, and nobody would know what became of it. So the connection is emptied and shut,
- * and curl finds it dead.
+ * Bytes came on an idle connection. The peer is closing it (TLS close, or an answer 408). As long
+ * as they are unread, curl takes the connection for alive and sends the next request, whose outcome
+ * would be unknown. So the connection is emptied and shut down, and curl finds it dead.
  */
 static void look_at_idle(struct watcher *w)
 {
@@ -373,7 +372,7 @@ void mp_curl_multi_free(struct mp_curl_multi *d)
 	mp_free(d);
 }
 
-/* --- until nobody needs it ------------------------------------------------------------------ */
+/* --- until it is not needed ----------------------------------------------------------------- */
 
 static void drive_gone(struct mp_grave *grave)
 {

@@ -38,9 +38,9 @@ struct mp_curl_multi {
 	CURL *free_easies[MP_CURL_MULTI_FREE]; /* to use again: making one costs more than a small
 						  POST */
 	size_t n_free;
-	struct mp_http_target last; /* that somebody asked for */
+	struct mp_http_target last; /* the last one asked for */
 	size_t n_resting;           /* exchanges that do not want what lies in their sockets */
-	bool has_missed;            /* meanwhile something came for nobody */
+	bool has_missed;            /* bytes came without a reader meanwhile */
 	void (*acted)(void *u);     /* curl was called and is off the stack: look what there is */
 	void *u;
 	bool stopped; /* curl is not called any more */
@@ -61,7 +61,7 @@ void mp_curl_multi_join(struct mp_curl_multi *d);
 void mp_curl_multi_leave(struct mp_curl_multi *d);
 void mp_curl_multi_retire(struct mp_curl_multi *d);
 
-/* One exchange more that rests, or one less. A socket that nobody reads then is not an idle one. */
+/* One more resting exchange, or one less. Its socket is not idle although it is not read. */
 void mp_curl_multi_rest(struct mp_curl_multi *d, bool rests);
 
 /* Call curl now, as if its timer had rung. Not with curl on the stack. */

@@ -13,8 +13,10 @@
 #include "base/error.h"
 #include "base/limits.h"
 
-/* What is read at once is handled without a look at anybody else, and held for as long as a stream
- * stands open; curl's own is 16 KiB. */
+/*
+ * Bytes of one read are handled in one go, and the buffer lives as long as a stream is open; curl's
+ * default is 16 KiB.
+ */
 enum { QUIET_BYTES = 1024, PIECE_BYTES = 4096 };
 /* Half-open peers are seen within 30 s: 10 s of silence, then two questions 5 s apart; the rest is
  * for those who then ask the server itself. */
@@ -200,7 +202,7 @@ static int set_target(CURL *easy, const struct mp_http_target *target)
 	SET(CURLOPT_URL, target->url);
 	SET(CURLOPT_PROXY, target->proxy ? target->proxy : "");
 	SET(CURLOPT_NOPROXY, "");
-	/* Who may turn out to speak HTTP/2 is waited for, so that all share one connection. */
+	/* Wait for a connection that may turn out to be HTTP/2, so that all requests share it. */
 	SET(CURLOPT_PIPEWAIT, target->plain ? 0L : 1L);
 	return 0;
 }
@@ -212,7 +214,7 @@ static int set_rest(CURL *easy, const struct mp_http_request *request)
 	SET(CURLOPT_USERAGENT, "mcpool/" MCPOOL_VERSION);
 	SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
 	SET(CURLOPT_NOSIGNAL, 1L);
-	SET(CURLOPT_QUICK_EXIT, 1L); /* do not wait for a name that nobody wants any more */
+	SET(CURLOPT_QUICK_EXIT, 1L); /* do not wait for the lookup of a cancelled request */
 	SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
 	SET(CURLOPT_BUFFERSIZE, request->is_quiet ? (long)QUIET_BYTES : (long)PIECE_BYTES);
 	/* Ours is the limit; curl divides this one among the addresses of a name. */

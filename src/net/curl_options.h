@@ -19,10 +19,10 @@ int mp_curl_options_set(CURL *easy, const struct mp_http_target *target,
 			struct mcpool_error *reterr) MP_MUST;
 /* "https://host:port" for people, from an address that mp_curl_options_set() took. */
 void mp_curl_options_place(const char *url, char *place);
-/* Nobody minds if it is sent twice. */
+/* It may be sent twice. */
 bool mp_curl_options_is_safe(const struct mp_http_request *request);
 
-/* A socket as we want it: to a host that is gone it dies within half a minute. -1: none. */
+/* A socket with our options: a vanished host is noticed within half a minute. -1: none. */
 int mp_curl_options_socket(int family, int type, int protocol);
 
 #endif

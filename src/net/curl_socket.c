@@ -1,5 +1,5 @@
 /*
- * curl_socket.c - a connection that curl made, for whoever speaks something else over it.
+ * curl_socket.c - a connection made by curl, for another protocol than HTTP.
  * curl dials (CURLOPT_CONNECT_ONLY) and keeps the connection as long as the handle stays in its
  * multi. We wait for the socket ourselves, and read until there is nothing more: TLS may hold bytes
  * that the socket does not show.
@@ -162,7 +162,7 @@ static void read_some(void *u)
 
 static void ready(void *u);
 
-/* Whoever stopped reading may have said why: what it wrote until now is still told. */
+/* A peer that stopped reading may have said why: deliver what it wrote before. */
 static void flush(void *u)
 {
 	struct mp_curl_socket *w = u;

@@ -1,5 +1,5 @@
 /*
- * curl_socket.h - a connection that curl made, for whoever speaks something else over it.
+ * curl_socket.h - a connection made by curl, for another protocol than HTTP.
  * Names, proxies, TLS, zones and words for failures are those of an exchange. Bytes are queued and
  * leave at the end of the turn.
  */

@@ -467,8 +467,8 @@ struct mp_curl_multi *mp_http_client_get_multi(struct mp_http_client *c)
 }
 
 /*
- * Connections are curl's, and it would use the old ones again. So they are left to those that are
- * under way on them, and all others begin anew, names and all.
+ * Connections are curl's, and it would use the old ones again. So they are left to the exchanges in
+ * flight, and all others start afresh, with new lookups.
  */
 void mp_http_client_woke(struct mp_http_client *c)
 {

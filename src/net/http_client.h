@@ -40,13 +40,13 @@ void mp_http_client_woke(struct mp_http_client *c);
 struct mp_loop *mp_http_client_get_loop(const struct mp_http_client *c);
 
 /*
- * MCPOOL_EINVAL for what is no http address, a header that would be two, or the like;
- * MCPOOL_ENOMEM; the hooks then stay silent.
+ * MCPOOL_EINVAL for an address that is not http, a header with a line break, or the like;
+ * MCPOOL_ENOMEM. No hook is called then.
  */
 int mp_http_start(struct mp_http_client *c, const struct mp_http_request *request,
 		  const struct mp_http_hooks *hooks, void *u, mp_id *ret_id,
 		  struct mcpool_error *reterr) MP_MUST;
-/* No hook is called any more. An id that is gone is no mistake, here and below. */
+/* No hook is called any more. An id that is gone is ignored. */
 void mp_http_cancel(struct mp_http_client *c, mp_id id);
 
 #endif

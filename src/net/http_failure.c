@@ -49,7 +49,7 @@ static enum mp_http_end explain_connect(const struct mp_http_failure *f, struct 
 		    number ? strerror_r((int)number, room, sizeof(room)) : "");
 }
 
-/* What OpenSSL says of an answer that is no TLS at all. */
+/* What OpenSSL reports for an answer that is not TLS. */
 static const char *advise(const char *words)
 {
 	return strstr(words, "wrong version number") ? "; it may speak plain http: try http://"

@@ -1,6 +1,6 @@
 /*
  * http_head.c - status and headers of an answer, gathered line by line, with a ceiling.
- * Interim answers (1xx) begin anew; what follows the body is dropped, but counted.
+ * After an interim answer (1xx) it starts again; trailers are dropped, but counted.
  */
 #include "net/http_head.h"
 

@@ -14,7 +14,7 @@ enum { MP_HTTP_CONNECT_MS = 30000 };
 enum mp_http_end {
 	MP_HTTP_OK,       /* the answer is complete, whatever its status */
 	MP_HTTP_RESOLVE,  /* no address for the name */
-	MP_HTTP_CONNECT,  /* nobody listens there, or no way leads there */
+	MP_HTTP_CONNECT,  /* nothing listens there, or it is unreachable */
 	MP_HTTP_TLS,      /* no secure connection: certificates, versions */
 	MP_HTTP_TIMEOUT,  /* one of the three limits */
 	MP_HTTP_CLOSED,   /* the connection ended before the answer did */
@@ -35,7 +35,7 @@ struct mp_http_request {
 	int64_t idle_ms;                  /* without a byte in either direction; 0: no limit */
 	int64_t total_ms;                 /* for everything; 0: no limit */
 	const char *ca_file;              /* trusted beside the system's; NULL: none */
-	const char *cert_file, *key_file; /* who we are; NULL: nobody in particular */
+	const char *cert_file, *key_file; /* client certificate; NULL: none */
 	bool is_quiet;                    /* little will come at a time: a small buffer will do */
 	enum mp_zone from; /* where the URL came from: a server in that zone; ANY: from the user */
 };

@@ -1,5 +1,6 @@
 /*
- * http_status.c - what a status means for whoever asked: come in, elsewhere, who are you, later.
+ * http_status.c - what a status means to the client: success, redirect, authentication, retry
+ * later.
  */
 #include "net/http_status.h"
 

@@ -1,5 +1,6 @@
 /*
- * http_status.h - what a status means for whoever asked: come in, elsewhere, who are you, later.
+ * http_status.h - what a status means to the client: success, redirect, authentication, retry
+ * later.
  */
 #ifndef MP_HTTP_STATUS_H
 #define MP_HTTP_STATUS_H
@@ -17,7 +18,7 @@ enum mp_http_status {
 	MP_HTTP_REJECTED, /* anything else: MCPOOL_EPROTO */
 };
 
-enum { MP_RETRY_AFTER_MAX_MS = 600 * 1000 }; /* nobody is left alone for longer */
+enum { MP_RETRY_AFTER_MAX_MS = 600 * 1000 }; /* a longer Retry-After is cut */
 
 enum mp_http_status mp_http_status_of(int status);
 /*

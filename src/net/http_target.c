@@ -1,5 +1,6 @@
 /*
- * http_target.c - where a URL leads, as far as it says so itself: may it be used, and through whom?
+ * http_target.c - what can be said of a URL before connecting: may it be used, and through which
+ * proxy?
  */
 #include "net/http_target.h"
 
@@ -47,7 +48,7 @@ int mp_http_target_read(struct mp_http_target *t, const char *text, struct mcpoo
 	if (!text || curl_url_set(url, CURLUPART_URL, text, 0) != CURLUE_OK ||
 	    curl_url_get(url, CURLUPART_SCHEME, &scheme, 0) != CURLUE_OK ||
 	    (strcmp(scheme, "http") != 0 && strcmp(scheme, "https") != 0))
-		return mp_fail(reterr, MCPOOL_EINVAL, "this is no http or https address");
+		return mp_fail(reterr, MCPOOL_EINVAL, "this is not an http or https address");
 	if (curl_url_get(url, CURLUPART_HOST, &host, 0) != CURLUE_OK)
 		return mp_fail(reterr, MCPOOL_EINVAL, "the address has no host");
 	drop_brackets(host);

@@ -1,5 +1,6 @@
 /*
- * http_target.h - where a URL leads, as far as it says so itself: may it be used, and through whom?
+ * http_target.h - what can be said of a URL before connecting: may it be used, and through which
+ * proxy?
  */
 #ifndef MP_HTTP_TARGET_H
 #define MP_HTTP_TARGET_H
@@ -26,8 +27,8 @@ int mp_http_target_judge(const struct mp_http_target *t, enum mp_zone from,
 			 struct mcpool_error *reterr) MP_MUST;
 
 /*
- * Through a proxy nobody but the proxy knows what a name leads to: it dials, by its own rules. What
- * answers there counts as the internet, so it may send us nowhere more private.
+ * Only the proxy knows what a name resolves to. What answers there counts as the internet, so it
+ * may not redirect us to a more private zone.
  */
 static inline enum mp_zone mp_http_target_get_zone(const struct mp_http_target *t)
 {

@@ -1,5 +1,5 @@
 /*
- * read_budget.c - a moment of each turn for whoever pours, and a rest behind it.
+ * read_budget.c - limits how long one peer may keep the loop busy per turn, then pauses it.
  */
 #include "net/read_budget.h"
 

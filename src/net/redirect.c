@@ -70,7 +70,7 @@ static bool has_credentials(CURLU *url)
 	return user || password;
 }
 
-/* A relative address keeps the credentials of the one it is relative to; those are no news. */
+/* A relative address keeps the credentials of its base; those are not new. */
 static bool brings_credentials(CURLU *old, CURLU *new)
 {
 	return has_credentials(new) &&
@@ -103,7 +103,7 @@ int mp_redirect_judge(const char *from, const char *location, int hops, struct m
 	if (hops >= MP_REDIRECT_HOPS)
 		return mp_fail(reterr, MCPOOL_ELIMIT, "more than %d redirects", MP_REDIRECT_HOPS);
 	if (!parse(old, from) || !parse(new, from) || !parse(new, location))
-		return mp_fail(reterr, MCPOOL_EINVAL, "a redirect to what is no address");
+		return mp_fail(reterr, MCPOOL_EINVAL, "a redirect to an invalid address");
 	if (!is_http(new))
 		return mp_fail(reterr, MCPOOL_EPERM, "a redirect to what is not http");
 	if (is_secure(old) && !is_secure(new))

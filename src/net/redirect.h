@@ -29,7 +29,7 @@ static inline bool mp_redirect_is_status(int status)
 /*
  * `location` as the header has it, maybe relative to `from`; hops: how many were followed before.
  * MCPOOL_EPERM when it may not be followed: https to plain http, other schemes, credentials in it;
- * MCPOOL_ELIMIT after too many; MCPOOL_EINVAL when it is no address.
+ * MCPOOL_ELIMIT after too many; MCPOOL_EINVAL for an invalid address.
  */
 int mp_redirect_judge(const char *from, const char *location, int hops, struct mp_redirect *ret,
 		      struct mcpool_error *reterr) MP_MUST;

@@ -20,7 +20,7 @@ enum {
 
 struct mp_sse {
 	size_t max;       /* bytes of an event's data */
-	int error;        /* memory was refused; there is no going on */
+	int error;        /* out of memory; it cannot go on */
 	struct mp_str in; /* what is left of the piece that was fed; borrowed */
 	const char *cr;   /* the next CR and LF in it, or its end */
 	const char *lf;
@@ -33,7 +33,7 @@ struct mp_sse {
 	bool has_data;         /* there was a line of data */
 	bool skipping;         /* this event is over the limit; data is its head */
 	bool has_next_id;      /* this event has one */
-	struct mp_buf line;    /* the beginning of a line that is no data, as far as is known */
+	struct mp_buf line;    /* the start of a line that is not data, as far as is known */
 	struct mp_str view;    /* the only line of data as long as it lies in the piece */
 	struct mp_buf data;    /* the lines of data otherwise */
 	struct mp_buf tail;    /* of an event over the limit */

@@ -1,7 +1,7 @@
 /*
- * ws.c - a WebSocket, as a client: dialled, upgraded, texts in and out, a goodbye.
- * The bytes are curl_socket.c's, the upgrade is ws_upgrade.c's, the frames are ws_frames.c's; here
- * is what happens when.
+ * ws.c - a WebSocket client: connect, upgrade, text messages, close.
+ * curl_socket.c moves the bytes, ws_upgrade.c upgrades, ws_frames.c has the frames; this file has
+ * the states.
  */
 #include "net/ws.h"
 
@@ -21,7 +21,7 @@
 	X(DIALING, "dialing", "there is no connection yet")                \
 	X(ASKING, "asking", "the upgrade was asked for")                   \
 	X(OPEN, "open", "messages may flow")                               \
-	X(LEAVING, "leaving", "we said goodbye and wait for theirs")       \
+	X(LEAVING, "leaving", "we sent a close frame and wait for theirs") \
 	X(PARTING, "parting", "all is said, the other side is to hang up") \
 	X(OVER, "over", "nothing is left but to say so")
 
@@ -40,7 +40,7 @@ MP_MACHINE_ENUM(ws_event, WS_EVENTS);
 
 /* What may wait for a peer that does not read: one message of the largest size, and some. */
 #define MAX_QUEUED (MP_LIMIT_MESSAGE + MP_MIB(1))
-/* And room for pongs and goodbyes. */
+/* And room for pong and close frames. */
 #define MAX_QUEUED_ALL (MAX_QUEUED + MP_KIB(64))
 /* With more than this in the queue only the last ping is answered (RFC 6455, 5.5.3). */
 #define PONG_AT MP_KIB(16)
@@ -55,7 +55,7 @@ struct mp_ws {
 	struct mp_buf request; /* until there is a connection to send it on */
 	struct mp_ws_frames frames;
 	struct mp_ws_event goodbye; /* theirs; its reason is valid while it is told */
-	struct mp_timer limit;      /* for the upgrade, for silence, for a goodbye */
+	struct mp_timer limit;      /* for the upgrade, for silence, for a close frame */
 	int64_t last_ms;            /* when the last byte came */
 	bool owes_pong;
 	char pong[MP_WS_CONTROL];
@@ -103,7 +103,7 @@ MP_MACHINE(ws, struct mp_ws, .describe = ws_describe)
 
 /* --- saying --------------------------------------------------------------------------------- */
 
-/* Where there is no memory for it the connection's end must do. */
+/* Without memory for it, closing the connection must do. */
 static void say(struct mp_ws *ws, enum mp_ws_kind kind, struct mp_str payload)
 {
 	if (mp_ws_frames_write(&ws->frames, kind, payload, mp_curl_socket_get_out(ws->socket)) == 0)

@@ -1,7 +1,7 @@
 /*
- * ws.h - a WebSocket, as a client: dialled, upgraded, texts in and out, a goodbye.
- * Binary messages are refused, compression is not offered, redirects are not followed. A peer that
- * is silent is pinged, and one that stays silent is gone.
+ * ws.h - a WebSocket client: connect, upgrade, text messages, close.
+ * Binary messages are refused, compression is not offered, redirects are not followed. A silent
+ * peer is pinged; one that stays silent is gone.
  */
 #ifndef MP_WS_H
 #define MP_WS_H
@@ -13,7 +13,7 @@ enum {
 	MP_WS_UPGRADE_MS = 10000, /* for the answer to the upgrade */
 	MP_WS_PING_MS = 10000,    /* of silence, then a ping */
 	MP_WS_DEAD_MS = 25000,    /* of silence, then it is over */
-	MP_WS_CLOSE_MS = 1000,    /* for the other side's goodbye */
+	MP_WS_CLOSE_MS = 1000,    /* for the peer's close frame */
 };
 
 struct mp_ws;
@@ -37,7 +37,7 @@ int mp_ws_open(struct mp_http_client *c, const struct mp_http_request *request,
  * does not read), MCPOOL_ENOMEM.
  */
 int mp_ws_send(struct mp_ws *ws, struct mp_str text, uint64_t *ret_at) MP_MUST;
-/* Say goodbye and wait a moment for the other side's; `over` follows, and nothing else. */
+/* Send a close frame and wait briefly for the peer's; only `over` follows. */
 void mp_ws_close(struct mp_ws *ws);
 /* Closes at once. No hook is called any more. */
 struct mp_ws *mp_ws_free(struct mp_ws *ws);

@@ -99,7 +99,7 @@ static int check_control(struct mp_ws_frames *f, const struct wslay_frame_iocb *
 	if (frame->opcode > MP_WS_PONG)
 		return complain(f, "a frame of a kind that does not exist");
 	if (frame->opcode == MP_WS_CLOSE && frame->payload_length == 1)
-		return complain(f, "a goodbye with half a code");
+		return complain(f, "a close frame with an incomplete code");
 	f->control_len = 0;
 	return 0;
 }
@@ -137,7 +137,7 @@ static int keep(struct mp_ws_frames *f, const struct wslay_frame_iocb *frame)
 	if (!is_control(frame))
 		return mp_buf_add(&f->message, frame->data, frame->data_length) < 0
 			       ? blame(f, MP_WS_INTERNAL, MCPOOL_ENOMEM,
-				       "a message that there is no memory for")
+				       "a message without memory for it")
 			       : 0;
 	memcpy(f->control + f->control_len, frame->data, frame->data_length);
 	f->control_len += frame->data_length;
@@ -161,9 +161,9 @@ static int read_close(struct mp_ws_frames *f, struct mp_ws_event *event)
 	event->code = p[0] << 8 | p[1];
 	event->payload = (struct mp_str){f->control + 2, f->control_len - 2};
 	if (!may_be_sent(event->code))
-		return complain(f, "a goodbye with a code that may not be sent");
+		return complain(f, "a close frame with an invalid code");
 	if (!mp_utf8_valid(event->payload))
-		return blame(f, MP_WS_NOT_UTF8, MCPOOL_EPROTO, "a goodbye that is not UTF-8");
+		return blame(f, MP_WS_NOT_UTF8, MCPOOL_EPROTO, "a close frame that is not UTF-8");
 	return 1;
 }
 

@@ -14,19 +14,19 @@
 struct wslay_frame_context;
 
 enum {
-	MP_WS_CONTROL = 125, /* bytes that a ping, a pong and a goodbye may carry */
+	MP_WS_CONTROL = 125, /* bytes that a ping, pong or close frame may carry */
 	MP_WS_HEADER = 14,   /* bytes of a frame before its payload, at most */
 };
 
 enum mp_ws_kind { MP_WS_TEXT = 1, MP_WS_CLOSE = 8, MP_WS_PING = 9, MP_WS_PONG = 10 };
 
-/* The codes of goodbyes that we say; RFC 6455, 7.4.1. */
+/* Close codes that we send; RFC 6455, 7.4.1. */
 enum mp_ws_code {
 	MP_WS_NORMAL = 1000,
 	MP_WS_GOING_AWAY = 1001,
 	MP_WS_PROTOCOL = 1002,
 	MP_WS_UNSUPPORTED = 1003,
-	MP_WS_NO_CODE = 1005, /* never sent: a goodbye came without one */
+	MP_WS_NO_CODE = 1005, /* never sent: a close frame came without one */
 	MP_WS_NOT_UTF8 = 1007,
 	MP_WS_TOO_LARGE = 1009,
 	MP_WS_INTERNAL = 1011,
@@ -37,8 +37,8 @@ enum mp_ws_role { MP_WS_CLIENT, MP_WS_SERVER };
 
 struct mp_ws_event {
 	enum mp_ws_kind kind;
-	struct mp_str payload; /* of a goodbye: its reason, which is valid UTF-8 */
-	int code;              /* of a goodbye */
+	struct mp_str payload; /* of a close frame: its reason, valid UTF-8 */
+	int code;              /* of a close frame */
 };
 
 /* What the peer did that it must not do. */
@@ -77,7 +77,7 @@ int mp_ws_frames_next(struct mp_ws_frames *f, struct mp_ws_event *ret_event) MP_
 /* One frame added to out. MCPOOL_ENOMEM, MCPOOL_ELIMIT; out is then what it was. */
 int mp_ws_frames_write(struct mp_ws_frames *f, enum mp_ws_kind kind, struct mp_str payload,
 		       struct mp_buf *out) MP_MUST;
-/* A goodbye; code MP_WS_NO_CODE: without one. */
+/* A close frame; code MP_WS_NO_CODE: without one. */
 int mp_ws_frames_write_close(struct mp_ws_frames *f, int code, struct mp_buf *out) MP_MUST;
 
 #endif

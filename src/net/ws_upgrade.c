@@ -70,7 +70,7 @@ static bool has(const struct mp_http_request *request, struct mp_str name)
 	return false;
 }
 
-/* "GET /path?query HTTP/1.1" and who is meant. */
+/* "GET /path?query HTTP/1.1" and the Host header. */
 static int write_target(CURLU *url, struct mp_buf *out)
 {
 	MP_CLEANUP(text_cleanup) char *path = NULL;
@@ -235,7 +235,7 @@ static const char *find_fault(const struct mp_ws_upgrade *up, const struct mp_ht
 	mp_ws_upgrade_accept((struct mp_str){up->key, MP_WS_KEY}, accept);
 	if (!mp_str_eq_nocase(mp_http_head_find(head, MP_STR("Upgrade")), MP_STR("websocket")) ||
 	    !has_word(mp_http_head_find(head, MP_STR("Connection")), MP_STR("upgrade")))
-		return "it is no upgrade to WebSocket";
+		return "it is not an upgrade to WebSocket";
 	if (!mp_str_eq(mp_http_head_find(head, MP_STR("Sec-WebSocket-Accept")), mp_str_of(accept)))
 		return "it answers another request";
 	if (mp_http_head_find(head, MP_STR("Sec-WebSocket-Extensions")).len)

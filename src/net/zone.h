@@ -11,12 +11,12 @@
 struct sockaddr;
 
 enum mp_zone {
-	MP_ZONE_ANY,      /* nobody restricts it: the user gave this address */
+	MP_ZONE_ANY,      /* unrestricted: the user gave this address */
 	MP_ZONE_PUBLIC,   /* the internet */
-	MP_ZONE_PRIVATE,  /* a network of somebody's own, or of a provider */
+	MP_ZONE_PRIVATE,  /* a private network, or a provider's */
 	MP_ZONE_LINK,     /* this cable; where clouds keep credentials */
 	MP_ZONE_LOOPBACK, /* this machine */
-	MP_ZONE_RESERVED, /* nobody's: multicast, documentation, tunnels that hide an address */
+	MP_ZONE_RESERVED, /* no host: multicast, documentation, tunnels that hide an address */
 };
 
 enum mp_zone mp_zone_of(const struct sockaddr *address);

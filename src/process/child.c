@@ -234,7 +234,7 @@ static enum child_event hunt(struct mp_child *c)
 	return MP_QUIET;
 }
 
-/* A shepherd that was stopped, or a tree that nobody can kill: we find out which. */
+/* The shepherd was stopped, or its tree cannot be killed: find out which. */
 static enum child_event depose(struct mp_child *c)
 {
 	mp_log_warn(&c->log, "pid %d or what it started does not end; its shepherd is killed",
@@ -359,7 +359,7 @@ static int open_ends(struct ends *e, struct mcpool_error *reterr)
 	    open_pipe(&e->ours[1], &e->theirs[MP_FD_STDOUT], &e->ours[1]) < 0 ||
 	    open_pipe(&e->ours[2], &e->theirs[MP_FD_STDERR], &e->ours[2]) < 0 ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control) < 0)
-		return mp_fail_errno(reterr, errno, "there are no pipes for a new process");
+		return mp_fail_errno(reterr, errno, "cannot make the pipes of a new process");
 	e->ours[3] = control[0];
 	e->theirs[MP_FD_CONTROL] = control[1];
 	return 0;
@@ -408,7 +408,7 @@ struct mp_child *mp_child_free(struct mp_child *c)
 {
 	if (!c)
 		return NULL;
-	order(c, MP_ORDER_KILL); /* it stays, and is killed, although nobody listens any more */
+	order(c, MP_ORDER_KILL); /* kept until it is killed, without hooks */
 	c->control = mp_watch_free(c->control);
 	mp_timer_stop(&c->timer);
 	mp_loop_bury(mp_launcher_get_loop(c->launcher), &c->grave, free_child);

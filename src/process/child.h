@@ -43,7 +43,7 @@ int mp_child_adopt(struct mp_launcher *l, int control, const struct mp_launch *l
 void mp_child_stop(struct mp_child *c);
 /* KILL to every descendant at once; gone() follows. */
 void mp_child_kill(struct mp_child *c);
-/* A child that is not gone is killed; its tree is taken down even if nobody waits. */
+/* A child that is not gone is killed; its tree is taken down even after this returns. */
 struct mp_child *mp_child_free(struct mp_child *c);
 pid_t mp_child_get_pid(const struct mp_child *c); /* 0 before running */
 

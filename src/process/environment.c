@@ -1,7 +1,7 @@
 /*
  * environment.c - the variables of a server (doc/protocol.md, "Environment of servers").
- * An agent's own keys and settings are nobody else's business: a server that needs one has it in
- * its `env`. Variables that change how programs are loaded do not pass either.
+ * An agent's own keys and settings are not passed on: a server that needs one has it in its `env`.
+ * Variables that change how programs are loaded do not pass either.
  */
 #include "process/environment.h"
 

@@ -125,7 +125,7 @@ static _Noreturn void give_up(enum mp_stage stage, int cause, int report)
 {
 	struct mp_exec_failure failure = {(int32_t)stage, cause};
 
-	(void)!write(report, &failure, sizeof(failure)); /* if nobody reads, nobody waits */
+	(void)!write(report, &failure, sizeof(failure)); /* without a reader, no process waits */
 	_exit(EXIT_NOT_STARTED);
 }
 
@@ -248,7 +248,7 @@ _Noreturn void mp_exec_server(const struct mp_launch *launch, const int fds[3], 
 {
 	int cause;
 
-	/* The server itself dies with its shepherd even if nobody is left to see to it. */
+	/* The kernel kills the server itself if its shepherd dies. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(EXIT_NOT_STARTED);

@@ -61,5 +61,5 @@ void mp_failure_explain(int stage, int cause, const char *command, const char *f
 			      "a file that '%s' runs changed in the moment it was started",
 			      command);
 	else
-		(void)mp_fail_errno(ret_why, cause, "there is no process for '%s'", command);
+		(void)mp_fail_errno(ret_why, cause, "cannot start a process for '%s'", command);
 }

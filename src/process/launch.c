@@ -312,7 +312,7 @@ static int start(struct mp_launcher *l, struct mcpool_error *reterr)
 	int ends[2], r;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
-		return mp_fail_errno(reterr, errno, "there is no socket for the launcher");
+		return mp_fail_errno(reterr, errno, "cannot make a socket for the launcher");
 	l->mark = choose_mark();
 	r = spawn(l->exe, ends[1], &l->pid);
 	close(ends[1]);

@@ -332,7 +332,8 @@ int mp_launcher_main(int control)
 	mp_exec_hide(); /* shepherds inherit it */
 	prctl(PR_SET_NAME, "mcpool launcher");
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	prctl(PR_SET_PDEATHSIG, SIGCONT); /* whoever stopped us: the hub's death is our business */
+	prctl(PR_SET_PDEATHSIG,
+	      SIGCONT); /* also when stopped by a signal: the hub's end must be seen */
 	block_signals();
 	setsid(); /* fails where the hub has seen to it */
 	fill_standard_fds();

@@ -19,8 +19,8 @@ struct mp_launcher;
 
 /*
  * Start the launcher: `exe launcher 3` (exe NULL: this very program). The process becomes a
- * subreaper, so that a killed launcher orphans nobody. A launcher that died is started again with
- * the next child.
+ * subreaper, so that the children of a killed launcher fall to it. A launcher that died is started
+ * again with the next child.
  */
 int mp_launcher_new(struct mp_loop *loop, const char *exe, struct mp_launcher **ret_launcher,
 		    struct mcpool_error *reterr) MP_MUST;
@@ -43,8 +43,8 @@ int mp_launcher_send(struct mp_launcher *l, const int *fds, size_t n_fds,
 		     struct mcpool_error *reterr) MP_MUST;
 
 /*
- * For child.c, when a shepherd was killed: kill what it left, wherever that fell. True when nothing
- * is left; until then it is called again. shepherd 0: it never told its pid.
+ * For child.c, when a shepherd was killed: kill its processes, whichever process adopted them. True
+ * if none is left; else call it again. shepherd 0: its pid is unknown.
  */
 bool mp_launcher_sweep(struct mp_launcher *l, pid_t shepherd);
 

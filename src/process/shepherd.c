@@ -40,7 +40,7 @@
 	X(KILL, "kill", "the hub orders so")                        \
 	X(ORPHANED, "orphaned", "hub or launcher are gone")         \
 	X(TIMER, "timer", "the time set by the last state is over") \
-	X(LATE, "late", "it cannot be killed, and nobody waits for it")
+	X(LATE, "late", "it cannot be killed and is not awaited")
 
 MP_MACHINE_ENUM(shepherd_state, SHEPHERD_STATES);
 MP_MACHINE_ENUM(shepherd_event, SHEPHERD_EVENTS);
@@ -50,7 +50,7 @@ enum {
 	ROUND_MS = 10,       /* between two rounds of KILL ... */
 	SLOW_ROUND_MS = 200, /* ... and when a hundred did not help */
 	ROUNDS = 100,
-	STOP_ROUNDS = 2,     /* who is stopped neither forks nor starts again what was killed */
+	STOP_ROUNDS = 2,     /* a stopped process neither forks nor restarts what was killed */
 	REAPED_AT_ONCE = 32, /* a tree that forks all the time dies all the time, too */
 	PATIENCE = 140,      /* rounds until an orphan gives up: about 10 s */
 };
@@ -167,7 +167,7 @@ static enum shepherd_event end_all(struct shepherd *s)
 	return send_term(s);
 }
 
-/* The group needs no /proc, and nobody in it can fork out of the way. */
+/* A group needs no /proc, and its processes cannot escape by forking. */
 static enum shepherd_event kill_all(struct shepherd *s)
 {
 	int signal = s->rounds < STOP_ROUNDS ? SIGSTOP : SIGKILL;

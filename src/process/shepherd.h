@@ -32,7 +32,10 @@ enum mp_order {
 /* The descriptors of one request to the launcher, in this order. */
 enum { MP_FD_SPEC, MP_FD_STDIN, MP_FD_STDOUT, MP_FD_STDERR, MP_FD_CONTROL, MP_FDS };
 
-/* Tell something on a control socket. Whoever cannot be told is gone, which is noticed anyway. */
+/*
+ * Send a report on a control socket. If that fails, the receiver is gone, which is noticed
+ * elsewhere.
+ */
 void mp_shepherd_tell(int control, enum mp_news news, int stage, int value);
 
 /*

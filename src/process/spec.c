@@ -53,7 +53,7 @@ static int add_words(struct mp_buf *out, const char *const *words)
 static int check(const struct mp_launch *launch, struct mcpool_error *reterr)
 {
 	if (!launch->argv[0] || !launch->argv[0][0])
-		return mp_fail(reterr, MCPOOL_EINVAL, "there is no command to run");
+		return mp_fail(reterr, MCPOOL_EINVAL, "no command to run");
 	for (size_t i = 0; launch->env[i]; i++)
 		if (!is_variable(launch->env[i]))
 			return mp_fail(reterr, MCPOOL_EINVAL,
@@ -112,7 +112,8 @@ int mp_spec_write(const struct mp_launch *launch, int *ret_fd, struct mcpool_err
 		return r;
 	fd = memfd_create("mcpool-launch", MFD_CLOEXEC);
 	if (fd < 0)
-		return mp_fail_errno(reterr, errno, "there is no memory file for the environment");
+		return mp_fail_errno(reterr, errno,
+				     "cannot make a memory file for the environment");
 	if (write_all(fd, bytes.data, bytes.len) < 0) {
 		r = mp_fail_errno(reterr, errno, "the environment could not be handed over");
 		close(fd);

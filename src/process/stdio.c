@@ -118,7 +118,7 @@ static enum stdio_event open_pipe(struct stdio *s)
 	return MP_QUIET;
 }
 
-/* Nobody wants its messages, but it must not be held up writing them. */
+/* Its messages are dropped, but its writes must not block. */
 static enum stdio_event read_on(struct stdio *s)
 {
 	return s->pipe->impl->start(s->pipe, NULL) < 0 ? EOS : MP_QUIET;

@@ -1,7 +1,7 @@
 /*
  * tail.c - the last lines a server wrote to stderr, and its log file.
- * One read a turn, so that a flood shares the loop with everybody else. Lines are kept as they came
- * and redacted when shown, because a secret may be announced later than it is written.
+ * One read per turn, so that a flood does not block the loop. Lines are kept as they came and
+ * redacted when shown, because a secret may be announced later than it is written.
  */
 #include "process/tail.h"
 
@@ -144,8 +144,7 @@ static void read_some(void *u)
 	flush(t);
 }
 
-/* A pipe holds 64 KiB, or a MiB where somebody enlarged it; one that is refilled is not waited for.
- */
+/* A pipe holds 64 KiB, or a MiB if it was enlarged; one that is refilled is not waited for. */
 void mp_tail_drain(struct mp_tail *t)
 {
 	for (int i = 0; t->watch && i < DRAIN_READS; i++)

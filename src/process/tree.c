@@ -88,7 +88,7 @@ int mp_tree_read(pid_t pid, struct mp_proc *ret_proc)
 	return read_at(AT_FDCWD, path, ret_proc);
 }
 
-/* Parents may change on the way up: then an orphan falls to somebody above it, and so on. */
+/* Parents may change on the way up: an orphan falls to a process above it. */
 bool mp_tree_is_below(pid_t pid, pid_t root)
 {
 	struct mp_proc p;
@@ -300,7 +300,7 @@ static void strike_one(pid_t pid, void *u)
 		kill(pid, s->signal);
 }
 
-/* Who was just about to fork leaves us a child that only the next look finds. */
+/* A process that was just about to fork leaves a child that only the next scan finds. */
 void mp_tree_strike(int signal, mp_tree_fn takes, void *u)
 {
 	struct strike s = {signal, takes, u};

@@ -1,7 +1,7 @@
 /*
  * tree.h - processes and their descendants, as /proc shows them.
- * A signal to a process group misses whoever left it; a walk from parents to children misses
- * nobody as long as the root is a subreaper, to which every orphan below it falls.
+ * A signal to a process group misses processes that left it. A walk from parents to children misses
+ * none as long as the root is a subreaper, which adopts every orphan below it.
  */
 #ifndef MP_TREE_H
 #define MP_TREE_H
@@ -44,9 +44,9 @@ int mp_tree_signal(pid_t root, int signal, mp_tree_fn takes, void *u) MP_MUST;
 void mp_tree_signal_one(const struct mp_proc *p, int signal);
 
 /*
- * Signal the children of this very process at once, all or those that `takes` wants, of which it
- * learns the pid only: nothing is looked up, so that they have no time to fork. For whoever alone
- * waits for its children; until then their pids are theirs. The tree below them is left to
+ * Signal the children of this process at once, all or those that `takes` accepts by pid: nothing is
+ * looked up, so they have no time to fork. The caller must be the only one that waits for its
+ * children; until then their pids cannot be reused. The tree below them is left to
  * mp_tree_signal().
  */
 void mp_tree_strike(int signal, mp_tree_fn takes, void *u);

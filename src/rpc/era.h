@@ -35,10 +35,10 @@ enum {
 	MP_OFFERS_RESOURCES_CHANGES = 1 << 8,
 };
 
-/* How long a result may be kept, and for whom. */
+/* How long a result may be kept, and by which clients. */
 struct mp_cache_hint {
 	int64_t ttl_ms;  /* 0: do not keep it */
-	bool is_private; /* only for whoever asked; the default */
+	bool is_private; /* only for the requester; the default */
 };
 
 /* What a server said about itself when the conversation began. Texts live in the arena. */
@@ -58,7 +58,7 @@ bool mp_legacy_knows(struct mp_str version);
 const char *mp_legacy_list_versions(void); /* for people: "2025-11-25, 2025-06-18, ..." */
 /* The params of initialize. */
 int mp_legacy_write_initialize(const struct mp_identity *me, struct mp_buf *out) MP_MUST;
-/* The answer to it. MCPOOL_EPROTO names what is wrong, as a version nobody knows. */
+/* The answer to it. MCPOOL_EPROTO says what is wrong, such as an unknown version. */
 int mp_legacy_read_initialize(const struct mp_message *m, struct mp_arena *arena,
 			      struct mp_hello *ret_hello, struct mcpool_error *reterr) MP_MUST;
 

@@ -1,7 +1,7 @@
 /*
  * message.c - the JSON-RPC envelope: classify and check.
- * Strict in what it takes: an unclear envelope is refused, because whoever stands behind us might
- * read it differently. Generous with what is inside: results pass as they are.
+ * Strict about the envelope: an ambiguous one is refused, because the next reader might read it
+ * differently. Lenient about the content: results pass as they are.
  */
 #include "rpc/message.h"
 
@@ -80,7 +80,7 @@ static int check_keys(const struct mp_tape *t, mp_value object, const char *wher
 	if (r < 0)
 		return mp_fail(reterr, r, "%s", mcpool_error_text(r));
 	if (twice != MP_NONE)
-		return mp_fail(reterr, MCPOOL_EPROTO, "the key %.*s stands twice in %s",
+		return mp_fail(reterr, MCPOOL_EPROTO, "the key %.*s occurs twice in %s",
 			       MP_STR_ARGS(mp_value_source(t, twice)), where);
 	return 0;
 }
@@ -193,7 +193,7 @@ static int read_answer(const struct mp_tape *t, struct mp_message *m, struct mcp
 	if ((m->result == MP_NONE) == (m->error == MP_NONE))
 		return refuse(reterr, "neither a method nor exactly one of result and error");
 	m->kind = m->result != MP_NONE ? MP_MESSAGE_RESULT : MP_MESSAGE_ERROR;
-	/* An error may answer what nobody could read the id of; a result may not. */
+	/* An error may answer a request whose id could not be read; a result may not. */
 	if (m->id.len == 0 && m->kind == MP_MESSAGE_RESULT)
 		return refuse(reterr, "a result has an id");
 	if (m->error != MP_NONE && !mp_value_is(t, m->error, MP_TAPE_OBJECT))

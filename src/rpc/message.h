@@ -46,7 +46,7 @@ enum mp_message_kind {
 	MP_MESSAGE_BATCH, /* an array of messages; only 2025-03-26 has them */
 };
 
-/* What stands in one message. Values are on the tape; MP_NONE where there is none. */
+/* The parts of one message. Values are on the tape; MP_NONE where there is none. */
 struct mp_message {
 	enum mp_message_kind kind;
 	const struct mp_tape *tape; /* borrowed */
@@ -97,9 +97,9 @@ struct mp_splice {
 int mp_message_forward(const struct mp_message *m, const struct mp_splice *splice,
 		       struct mp_buf *out) MP_MUST;
 /*
- * What a request says, for somebody who builds the envelope anew: its params byte for byte without
- * _meta, with one member's value replaced (key NULL: none is); and those members of _meta that do
- * not speak of one hop, as an object, or nothing where there are none.
+ * A request's content, for building another envelope: its params byte for byte without _meta, with
+ * one member's value replaced (key NULL: none); and the members of _meta that are not about one
+ * hop, as an object, or nothing.
  */
 int mp_message_write_params(const struct mp_message *m, const char *key, struct mp_str value,
 			    struct mp_buf *out) MP_MUST;

@@ -29,7 +29,7 @@ static int finish(struct mp_writer *w, size_t before)
 	mp_write_end_object(w);
 	r = mp_write_finish(w);
 	if (r < 0)
-		w->out->len = before; /* half a message is no message */
+		w->out->len = before; /* drop an incomplete message */
 	return r;
 }
 
@@ -129,7 +129,7 @@ int mp_message_forward(const struct mp_message *m, const struct mp_splice *s, st
 	return finish(&w, before);
 }
 
-/* A member as it stands in its source, the colon and what is around it included. */
+/* A member as written in its source, with the colon and the white space around it. */
 static struct mp_str get_member(const struct mp_tape *t, mp_value key)
 {
 	const char *start = mp_value_source(t, key).p;

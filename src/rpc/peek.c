@@ -1,5 +1,5 @@
 /*
- * peek.c - what kind of message a line is, seen in passing.
+ * peek.c - finds kind, id and method of a line without parsing it.
  * Members of the outermost object are stepped over until enough is known; most messages begin with
  * what we look for. Text with escapes, where it matters, is left to the real parser.
  */

@@ -1,8 +1,8 @@
 /*
- * peek.h - what kind of message a line is, seen in passing.
- * For whoever forwards lines unchanged and only keeps count of who waits for what. Nothing is
- * checked: what is no message, or is written in an odd way, is said to be so, and the other end
- * has its own opinion.
+ * peek.h - finds kind, id and method of a line without parsing it.
+ * For code that forwards lines unchanged and only counts open requests. Nothing is checked: a line
+ * that is not a message, or is written in an unusual way, is reported as such; the receiver
+ * decides.
  */
 #ifndef MP_PEEK_H
 #define MP_PEEK_H

@@ -50,7 +50,7 @@ struct mp_peer {
 	struct mp_loop *loop;
 	const struct mp_peer_hooks *hooks; /* borrowed */
 	void *u;
-	bool is_modern; /* messages are no requests to us; results may be "input required" */
+	bool is_modern; /* it sends no requests; results may be "input required" */
 	bool serves;    /* our side can answer requests of the server */
 	struct mp_tape tape, batch_tape;
 	struct mp_ids calls;                          /* by the id on the wire; borrowed */

@@ -122,14 +122,14 @@ static struct mp_str whole_number(struct mp_str id)
 	return mp_str_to_i64(id, &number) == 0 ? id : MP_STR("");
 }
 
-/* A request that cannot be read: whoever waits for its answer is told why. */
+/* A request that cannot be read: its sender gets an error. */
 static void refuse_garbled(struct mp_peer *p, struct mp_str id, const struct mcpool_error *why)
 {
 	if (!p->is_modern && id.len)
 		mp_peer_refuse_id(p, id, why->rpc_code, mp_str_of(why->message));
 }
 
-/* An answer that cannot be read, but somebody is waiting for it. */
+/* An answer that cannot be read: the call it answers must end. */
 static void end_garbled(struct mp_peer *p, struct mp_str id, const struct mcpool_error *why)
 {
 	struct mp_list *written = &p->in_state[MP_CALL_WRITTEN];

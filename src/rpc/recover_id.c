@@ -1,5 +1,5 @@
 /*
- * recover_id.c - which request did this unreadable message answer?
+ * recover_id.c - finds the id of a message that cannot be read.
  */
 #include "rpc/recover_id.h"
 
@@ -34,13 +34,13 @@ static const char *skip_id(const char *p, const char *end)
 	if (p < end && *p == '"')
 		return skip_string(p, end);
 	if (end - p > 4 && memcmp(p, "null", 4) == 0)
-		return p + 4; /* it answers nobody */
+		return p + 4; /* an answer without a request */
 	while (p < end && (*p == '-' || (*p >= '0' && *p <= '9')))
 		p++;
 	return p > start && p < end ? p : NULL;
 }
 
-/* If `key : value` stands at p: where the value does. The key has its quotes. */
+/* If `key : value` is at p: the position of the value. The key includes its quotes. */
 static const char *read_key(const char *p, const char *end, struct mp_str key)
 {
 	if ((size_t)(end - p) < key.len || memcmp(p, key.p, key.len) != 0)
@@ -49,7 +49,7 @@ static const char *read_key(const char *p, const char *end, struct mp_str key)
 	return p < end && *p == ':' ? skip_space(p + 1, end) : NULL;
 }
 
-/* If `"id" : value` stands at p: the value. */
+/* If `"id" : value` is at p: the value. */
 static struct mp_str read_id(const char *p, const char *end)
 {
 	const char *value = read_key(p, end, MP_STR("\"id\""));

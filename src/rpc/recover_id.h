@@ -1,7 +1,7 @@
 /*
- * recover_id.h - which request did this unreadable message answer?
- * A message that is too large, too deep or not UTF-8 still ends somebody's waiting, if its id can
- * be made out from its first or last bytes (V45, V49).
+ * recover_id.h - finds the id of a message that cannot be read.
+ * An answer that is too large, too deep or not UTF-8 still ends its call, if its id is among its
+ * first or last bytes (V45, V49).
  */
 #ifndef MP_RECOVER_ID_H
 #define MP_RECOVER_ID_H

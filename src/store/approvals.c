@@ -1,5 +1,5 @@
 /*
- * approvals.c - what the user has said yes to.
+ * approvals.c - what the user approved.
  * Whatever goes wrong is a no: a question that could not be asked is never answered with yes.
  */
 #include "store/approvals.h"
@@ -140,7 +140,7 @@ int mp_approvals_forget(struct mp_db *db, const char *name, const char *file, co
 	return mp_db_write(db, forget, &p, reterr);
 }
 
-/* NULL, which is no text of ours, where SQLite ran out of memory. */
+/* NULL, which we never store, means that SQLite ran out of memory. */
 static const char *text_at(struct sqlite3_stmt *s, int column)
 {
 	return (const char *)sqlite3_column_text(s, column);
@@ -317,7 +317,7 @@ static int find_sight(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
 	return mp_sql_get(sql, &q, &sight->ms, reterr);
 }
 
-/* Somebody may have noted it since we looked. The oldest ones make room. */
+/* Another process may have added it meanwhile. The oldest ones make room. */
 static int note_sight(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
 {
 	const struct sight *sight = u;

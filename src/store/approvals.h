@@ -1,8 +1,8 @@
 /*
- * approvals.h - what the user has said yes to.
- * A look-up takes an approval id and nothing else: whatever a project's files say can at most
- * change its own id (V03). Beside the id stands what was approved, in words, so that a change can
- * be shown as a difference.
+ * approvals.h - what the user approved.
+ * A look-up takes an approval id and nothing else: a project's files can at most change their own
+ * id (V03). What was approved is stored beside the id, so that a change can be shown as a
+ * difference.
  */
 #ifndef MP_APPROVALS_H
 #define MP_APPROVALS_H

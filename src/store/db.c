@@ -1,7 +1,7 @@
 /*
  * db.c - mcpool.db: one connection for reading, one for writing on a thread of its own.
  * Writes come from any thread and wait in a queue. Each is a savepoint, so that one that fails is
- * undone alone; those that nobody waits for share a transaction.
+ * undone alone; those without a waiting caller share a transaction.
  */
 #include "store/db.h"
 
@@ -26,9 +26,9 @@ enum { MAX_BATCH = 256 };
 struct job {
 	struct mp_link link;
 	mp_db_fn fn;
-	mp_db_done_fn done; /* NULL where somebody waits */
+	mp_db_done_fn done; /* NULL if a caller waits */
 	void *u;
-	bool awaited; /* on the stack of whoever waits; else ours */
+	bool awaited; /* on the stack of the waiting caller; else owned */
 	bool finished;
 	int result;
 	struct mcpool_error error;
@@ -36,7 +36,7 @@ struct job {
 
 struct mp_db {
 	char path[PATH_MAX];     /* real */
-	pthread_mutex_t reading; /* may be taken again by who has it: a read within a read */
+	pthread_mutex_t reading; /* recursive: a read within a read */
 	struct sqlite3 *reader;  /* NULL: the file is frozen, and opened for each read */
 
 	pthread_mutex_t lock; /* of all below, except where noted */
@@ -192,7 +192,7 @@ static void run_batch(struct mp_db *db, struct mp_list *batch)
 	}
 }
 
-/* A job that somebody waits for stands alone; the others go together. */
+/* A job with a waiting caller is a transaction of its own; the others share one. */
 static void take_batch(struct mp_db *db, struct mp_list *batch)
 {
 	struct mp_link *link;
@@ -389,7 +389,7 @@ int mp_db_open_default(struct mp_db **ret_db, struct mcpool_error *reterr)
 	mp_buf_init(&path, PATH_MAX);
 	r = mp_path_state("mcpool.db", &path);
 	if (r == MCPOOL_ENOENT)
-		return mp_fail(reterr, r, "HOME is not set, so there is no place for mcpool.db");
+		return mp_fail(reterr, r, "HOME is not set, so mcpool.db has no folder");
 	if (r < 0)
 		return mp_fail(reterr, r, "the path of mcpool.db: %s", mcpool_error_text(r));
 	return mp_db_open(path.data, ret_db, reterr);

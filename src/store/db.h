@@ -14,7 +14,7 @@ struct mp_db;
 /*
  * Open (or make) the database: its folder 0700, itself 0600, the schema brought up to date in one
  * transaction. A file whose user_version is newer than ours is refused with a sentence that says
- * so; one that is no database, or belongs to somebody else, as well. MCPOOL_EIO, MCPOOL_EPERM,
+ * so; so is one that is not a database, or belongs to another user. MCPOOL_EIO, MCPOOL_EPERM,
  * MCPOOL_ESYSTEM, MCPOOL_EINVAL (newer).
  */
 int mp_db_open(const char *path, struct mp_db **ret_db, struct mcpool_error *reterr) MP_MUST;
@@ -27,7 +27,7 @@ static inline void mp_db_closep(struct mp_db **db)
 	mp_db_close(*db);
 }
 
-/* Where it is; beside it stands what was written last, as PATH-wal. */
+/* Its path; PATH-wal beside it has the latest writes. */
 const char *mp_db_get_path(const struct mp_db *db);
 
 /* Work on a connection; returns MCPOOL_E*, or 0 or more, which is passed on. */

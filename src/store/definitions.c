@@ -1,7 +1,7 @@
 /*
- * definitions.c - what a server offered when it was last seen.
- * Whatever goes wrong here is "nothing known". A row is believed when its digest fits, which also
- * covers name and launch key: a row that somebody moved under other credentials is broken.
+ * definitions.c - the stored catalog of a server, as last seen.
+ * Any failure here means "unknown". A row is valid if its digest matches, which also covers name
+ * and launch key: a row moved under other credentials is invalid.
  */
 #include "store/definitions.h"
 
@@ -18,7 +18,10 @@ enum { TEXTS = 1 + MP_DEFINITION_LISTS }; /* the server's, and the lists */
 
 #define DAY_MS  ((int64_t)24 * 3600 * 1000)
 #define LIFE_MS (30 * DAY_MS)
-/* Others write as well, and our `now` is that of a turn: this much ahead is no clock set back. */
+/*
+ * Others write as well, and our `now` is that of a turn: this much ahead does not mean that the
+ * clock was set back.
+ */
 #define AHEAD_MS MP_SECONDS(60)
 
 /* --- what fits ------------------------------------------------------------------------------ */

@@ -15,7 +15,7 @@
 enum { MP_DEFINITION_LISTS = 4 };
 
 struct mp_definition {
-	struct mp_str server;                     /* what it said of itself; a JSON object */
+	struct mp_str server;                     /* what it says about itself; a JSON object */
 	struct mp_str lists[MP_DEFINITION_LISTS]; /* each as a page of the protocol; empty: none */
 	size_t counts[MP_DEFINITION_LISTS];       /* how many items each has */
 	int64_t saved_ms;                         /* since 1970; put() sets it */

@@ -10,7 +10,7 @@
 
 enum { MP_DIGEST_SIZE = 32 };
 
-struct mp_digest; /* owned by whoever made it */
+struct mp_digest; /* owned by the caller that made it */
 struct mp_digest *mp_digest_new(void);
 /* Keyed with the user's local.key. */
 struct mp_digest *mp_digest_new_keyed(struct mp_str key);

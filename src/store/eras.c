@@ -22,7 +22,7 @@ struct question {
 	int64_t wall_ms;
 };
 
-/* What is valid longer than a day was noted before somebody set the clock back. */
+/* A row valid for longer than a day was written before the clock was set back. */
 static int find(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
 {
 	const struct question *ask = u;

@@ -1,7 +1,7 @@
 /*
  * local_key.c - the key of this user on this machine.
- * It is written under another name and appears whole or not at all. Whoever comes second finds the
- * name taken and reads what the first one wrote.
+ * It is written under another name and linked into place, whole or not at all. A second process
+ * finds the name taken and reads what the first one wrote.
  */
 #include "store/local_key.h"
 
@@ -30,11 +30,10 @@ static int check(const char *path, const struct stat *st, struct mcpool_error *r
 	if (r < 0)
 		return r;
 	if (st->st_mode & (S_IRWXG | S_IRWXO))
-		return mp_fail(
-			reterr, MCPOOL_EPERM,
-			"others may read %s (mode %03o), so it is no secret any more; remove "
-			"it and a new one is made",
-			path, (unsigned)(st->st_mode & 0777));
+		return mp_fail(reterr, MCPOOL_EPERM,
+			       "others may read %s (mode %03o), so it is not secret any more; "
+			       "remove it and a new one is made",
+			       path, (unsigned)(st->st_mode & 0777));
 	if (st->st_size != MP_LOCAL_KEY_SIZE)
 		return mp_fail(reterr, MCPOOL_EINVAL,
 			       "%s has %lld bytes and not %d; remove it and a new one is made",
@@ -144,7 +143,7 @@ int mp_local_key_get(unsigned char ret_key[MP_LOCAL_KEY_SIZE], struct mcpool_err
 	mp_buf_init(&path, PATH_MAX);
 	r = mp_path_state("local.key", &path);
 	if (r == MCPOOL_ENOENT)
-		return mp_fail(reterr, r, "HOME is not set, so there is no place for local.key");
+		return mp_fail(reterr, r, "HOME is not set, so local.key has no folder");
 	if (r < 0)
 		return mp_fail(reterr, r, "the path of local.key: %s", mcpool_error_text(r));
 	r = mp_private_folder(path.data, real, reterr);
@@ -159,6 +158,6 @@ int mp_local_key_get_beside(const char *file, unsigned char ret_key[MP_LOCAL_KEY
 
 	if (!slash || (size_t)snprintf(path, sizeof(path), "%.*s/local.key", (int)(slash - file),
 				       file) >= sizeof(path))
-		return mp_fail(reterr, MCPOOL_EINVAL, "there is no folder for local.key");
+		return mp_fail(reterr, MCPOOL_EINVAL, "cannot find a folder for local.key");
 	return get(path, ret_key, reterr);
 }

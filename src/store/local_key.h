@@ -9,8 +9,8 @@
 enum { MP_LOCAL_KEY_SIZE = 32 };
 
 /*
- * $XDG_STATE_HOME/mcpool/local.key: 32 random bytes, 0600, made by whoever needs them first, also
- * when several do at once. A file of another size or owner, or that others may read, is refused.
+ * $XDG_STATE_HOME/mcpool/local.key: 32 random bytes, 0600, made on first use, also if several
+ * processes do so at once. A file of another size or owner, or that others may read, is refused.
  */
 int mp_local_key_get(unsigned char ret_key[MP_LOCAL_KEY_SIZE], struct mcpool_error *reterr) MP_MUST;
 

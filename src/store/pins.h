@@ -1,6 +1,6 @@
 /*
  * pins.h - how a server's tools looked when they were first seen, or accepted (V38).
- * A pin is a few digests; what they are of is up to whoever makes them (pool/pins.c).
+ * A pin is a few digests; pool/pins.c decides what they cover.
  */
 #ifndef MP_STORE_PINS_H
 #define MP_STORE_PINS_H
@@ -41,7 +41,7 @@ int mp_pins_batch_add(struct mp_pins_batch *b, struct mp_str tool,
 int mp_pins_batch_use(struct mp_pins_batch *b, const struct mp_pins_owner *owner) MP_MUST;
 void mp_pins_write(struct mp_db *db, const struct mp_pins_owner *owner, struct mp_pins_batch *b);
 
-/* Whatever it offers now is accepted: forget all, the next list is pinned anew. How many. */
+/* Accept what it offers now: forget all pins, the next list is pinned. Returns how many. */
 int mp_pins_forget(struct mp_db *db, const struct mp_pins_owner *owner,
 		   struct mcpool_error *reterr) MP_MUST;
 

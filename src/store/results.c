@@ -25,7 +25,7 @@ static int get_path(const char *id, struct mp_buf *out, struct mcpool_error *ret
 
 	snprintf(name, sizeof(name), "results/%s", id);
 	r = mp_path_state(name, out);
-	return r < 0 ? mp_fail(reterr, r, "there is no folder for results: set HOME") : 0;
+	return r < 0 ? mp_fail(reterr, r, "no folder for results: set HOME") : 0;
 }
 
 /* Whatever else may lie there is not ours to remove. */

@@ -1,6 +1,6 @@
 /*
- * schema.c - the tables of mcpool.db, and how older files become the present one.
- * Several processes may find the same old file: whoever gets the write lock looks again.
+ * schema.c - the tables of mcpool.db, and the migrations of older files.
+ * Several processes may find the same old file: the one with the write lock checks again.
  */
 #include "store/schema.h"
 
@@ -217,8 +217,8 @@ static int go_on(struct sqlite3 *sql, const struct mp_schema *schema, struct mcp
 }
 
 /*
- * The switch needs the file for itself for a moment, and SQLite does not always wait for that
- * itself. Where the file system has no shared memory the answer is another mode, which works too.
+ * The switch needs exclusive access for a moment, and SQLite does not always wait for that. Without
+ * shared memory on the file system SQLite answers with another mode, which works too.
  */
 static int use_log(struct sqlite3 *sql, struct mcpool_error *reterr)
 {

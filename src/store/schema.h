@@ -1,5 +1,5 @@
 /*
- * schema.h - the tables of mcpool.db, and how older files become the present one.
+ * schema.h - the tables of mcpool.db, and the migrations of older files.
  * PRAGMA user_version counts the steps a file has had.
  */
 #ifndef MP_SCHEMA_H

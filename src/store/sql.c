@@ -25,9 +25,10 @@ static const struct advice advices[] = {
 	{SQLITE_READONLY, MCPOOL_EIO, "check the permissions of it and of its folder"},
 	{SQLITE_CANTOPEN, MCPOOL_EIO, "check the permissions of it and of its folder"},
 	{SQLITE_NOTADB, MCPOOL_EIO,
-	 "it is not a database of mcpool and was not touched; move it away to begin anew"},
+	 "it is not a database of mcpool and was not touched; move it away to start with a new "
+	 "one"},
 	{SQLITE_CORRUPT, MCPOOL_EIO,
-	 "the file is damaged; put back a copy of it, or move it away to begin anew"},
+	 "the file is damaged; put back a copy of it, or move it away to start with a new one"},
 	{SQLITE_BUSY, MCPOOL_EAGAIN, "another process has kept it busy for long; try again"},
 	{SQLITE_LOCKED, MCPOOL_EAGAIN, "another process has kept it busy for long; try again"},
 	{SQLITE_PERM, MCPOOL_EPERM, "check the permissions of it and of its folder"},

@@ -12,7 +12,7 @@
 
 enum mp_sql_kind {
 	MP_SQL_SHARED, /* reading and writing, beside others who do */
-	MP_SQL_FROZEN, /* reading a file that nobody can write: without locks and without a log */
+	MP_SQL_FROZEN, /* reading a file that cannot be written: without locks and without a log */
 };
 
 /* path is real. Nothing is read or written yet. */
@@ -24,7 +24,7 @@ static inline void mp_sql_closep(struct sqlite3 **sql)
 	mp_sql_close(*sql);
 }
 
-/* What stands for ?1, ?2, ... in a statement. The bytes stay the caller's and must stay. */
+/* The values of ?1, ?2, ... in a statement. The bytes are borrowed until it is run. */
 struct mp_sql_value {
 	enum { MP_SQL_NULL, MP_SQL_TEXT, MP_SQL_BLOB, MP_SQL_INT } type;
 	struct mp_str bytes;
@@ -57,7 +57,7 @@ struct mp_sql_query {
 
 int mp_sql_prepare(struct sqlite3 *sql, const struct mp_sql_query *q, struct sqlite3_stmt **ret_s,
 		   struct mcpool_error *reterr) MP_MUST;
-/* 1 there is a row, 0 there is no more. */
+/* 1: a row; 0: the end. */
 int mp_sql_step(struct sqlite3_stmt *s, const char *doing, struct mcpool_error *reterr) MP_MUST;
 static inline void mp_sql_finalizep(struct sqlite3_stmt **s)
 {
@@ -67,7 +67,7 @@ static inline void mp_sql_finalizep(struct sqlite3_stmt **s)
 /* A statement for its effect: the number of rows changed. */
 int mp_sql_run(struct sqlite3 *sql, const struct mp_sql_query *q,
 	       struct mcpool_error *reterr) MP_MUST;
-/* A statement for one number: 1 and the number, or 0 where there is no row. */
+/* A statement for one number: 1 and the number, or 0 without a row. */
 int mp_sql_get(struct sqlite3 *sql, const struct mp_sql_query *q, int64_t *ret_number,
 	       struct mcpool_error *reterr) MP_MUST;
 /* One or more statements without values. */

@@ -22,7 +22,7 @@ static void skip_blanks(struct mp_toml_cursor *c)
 		c->p++;
 }
 
-/* Up to the end of the line; a carriage return stands before a line feed only. */
+/* Up to the end of the line; a carriage return is valid before a line feed only. */
 static void skip_comment(struct mp_toml_cursor *c)
 {
 	if (mp_toml_peek(c) != '#')
@@ -67,7 +67,7 @@ static int read_part(struct mp_toml_cursor *c, struct mp_toml_part *ret_part)
 	if (ret_part->name.len)
 		return 0;
 	return mp_toml_fault(c, c->p,
-			     (signed char)first < 0 ? "a key with such a character stands in quotes"
+			     (signed char)first < 0 ? "a key with this character must be quoted"
 						    : "a key is expected here");
 }
 
@@ -259,7 +259,7 @@ static int read_document(struct mp_toml_tree *t)
 
 /* --- JSON and where it came from ------------------------------------------------------------- */
 
-/* What is written next stands here. */
+/* The source position of what is written next. */
 static void mark(struct mp_toml *t, const struct mp_writer *w, uint32_t toml)
 {
 	size_t at = t->json.len + (w->state == MP_WRITE_NEXT ? 1 : 0); /* behind the comma */
@@ -318,7 +318,7 @@ void mp_toml_done(struct mp_toml *t)
 	mp_toml_init(t);
 }
 
-/* A byte order mark is no column that an editor would count. */
+/* Editors do not count a byte order mark as a column. */
 static int explain(struct mp_toml *t, int code, struct mp_str toml, const struct mp_toml_cursor *c,
 		   struct mcpool_error *reterr)
 {

@@ -47,10 +47,7 @@ static inline bool mp_toml_is_bare(char c)
 
 /* --- toml_text.c ----------------------------------------------------------------------------- */
 
-/*
- * All of the text: UTF-8 without control characters, so that nobody behind has to look at that
- * again.
- */
+/* All of the text: UTF-8 without control characters, so that later steps need not check that. */
 int mp_toml_text_check(struct mp_toml_cursor *c) MP_MUST;
 /* The string whose quote is at p. lines: three quotes begin one of many lines. */
 int mp_toml_text_read(struct mp_toml_cursor *c, bool lines, struct mp_str *ret_text) MP_MUST;
@@ -74,7 +71,7 @@ enum mp_toml_kind {
 	MP_TOML_TABLE,
 };
 
-/* How a table or an array came to be decides who may add to it. */
+/* How a table or an array was defined decides what may extend it. */
 enum mp_toml_made {
 	MP_TOML_ON_THE_WAY, /* [a.b] makes a; its own header may still come */
 	MP_TOML_BY_HEADER,  /* [a], [[a]] */

@@ -11,7 +11,7 @@ static int expect_digit(struct mp_toml_cursor *c)
 	return mp_toml_fault(c, c->p, "a digit is expected here");
 }
 
-/* What stands directly behind a value that is complete. */
+/* What directly follows a complete value. */
 static int expect_end(struct mp_toml_cursor *c)
 {
 	char next = mp_toml_peek(c);
@@ -129,7 +129,7 @@ static int read_offset(struct mp_toml_cursor *c)
 	return read_pair(c);
 }
 
-/* Between date and time stands a T, or one space with a digit behind it. */
+/* Between date and time: a T, or one space followed by a digit. */
 static bool has_time(const struct mp_toml_cursor *c)
 {
 	char next = mp_toml_peek(c);
@@ -175,7 +175,7 @@ static int read_digits(struct mp_toml_cursor *c, int base, uint64_t *ret_value, 
 			return mp_toml_fault(
 				c, c->p,
 				mp_toml_peek(c) == '_'
-					? "an underscore stands between two digits only"
+					? "an underscore is allowed between two digits only"
 					: "a digit is expected here");
 		fits = fits && !__builtin_mul_overflow(value, (uint64_t)base, &value) &&
 		       !__builtin_add_overflow(value, (uint64_t)digit, &value);
@@ -350,7 +350,7 @@ static int read_word(struct mp_toml_cursor *c, struct mp_toml_scalar *ret_scalar
 	}
 	return mp_toml_fault(c, c->p,
 			     mp_toml_is_bare(mp_toml_peek(c))
-				     ? "a value is expected here; text stands in quotes"
+				     ? "a value is expected here; text must be quoted"
 				     : "a value is expected here");
 }
 

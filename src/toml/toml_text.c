@@ -1,7 +1,7 @@
 /*
  * toml_text.c - strings of TOML: one line or many, with escapes or without.
- * A string is looked at twice: first for its end and for what is wrong, then, if it is not to be
- * taken as it stands, to decode it. Decoding never makes it longer.
+ * A string is looked at twice: first for its end and for what is wrong, then, if it has escapes, to
+ * decode it. Decoding never makes it longer.
  */
 #include "toml/toml_parts.h"
 
@@ -58,7 +58,7 @@ struct extent {
 	const char *from, *to; /* without the quotes */
 	char quote;
 	bool lines;
-	bool plain; /* the text is what stands there */
+	bool plain; /* the text needs no decoding */
 };
 
 static int hex_digit(char c)

@@ -186,7 +186,7 @@ int mp_toml_tree_add_element(struct mp_toml_tree *t, struct mp_toml_node *array,
 /* Why nothing can be added to what is there; every caller has let pass what it may. */
 static int refuse(struct mp_toml_tree *t, struct mp_toml_part part, const struct mp_toml_node *node)
 {
-	const char *why = "this key has a value that is no table";
+	const char *why = "this key has a value that is not a table";
 
 	if (node->kind == MP_TOML_ARRAY && node->made == MP_TOML_IN_PLACE)
 		why = "an array in brackets cannot be added to";

@@ -61,7 +61,7 @@ int mp_destination_init(struct mp_destination *d, const char *url, struct mcpool
 	mp_curl_options_place(d->url, place);
 	d->place = mp_dup(place);
 	if (strncmp(place, "http://", 7) != 0 && strncmp(place, "https://", 8) != 0)
-		return mp_fail(reterr, MCPOOL_EINVAL, "the url is no http or https address");
+		return mp_fail(reterr, MCPOOL_EINVAL, "the url is not an http or https address");
 	return 0;
 }
 
@@ -129,7 +129,7 @@ static int judge(const struct mp_destination *d, const char *location, int hops,
 	return 0;
 }
 
-/* A view is no C string. */
+/* A view has no NUL at its end. */
 int mp_destination_resolve(const struct mp_destination *d, struct mp_str location, int hops,
 			   char **ret_url, struct mcpool_error *reterr)
 {
@@ -164,7 +164,7 @@ static bool has(const struct mp_http_fields *fields, size_t n, struct mp_str nam
 	return false;
 }
 
-/* Nobody else learns which of our requests are of one process. */
+/* Other hosts must not learn which requests come from one process. */
 static bool is_on_this_machine(const struct mp_destination *d)
 {
 	static const char *const hosts[] = {"127.", "localhost", "[::1]", "0.0.0.0", "[::]"};

@@ -24,9 +24,9 @@ int mp_destination_init(struct mp_destination *d, const char *url,
 void mp_destination_done(struct mp_destination *d); /* also after init failed */
 int mp_destination_copy(struct mp_destination *to, const struct mp_destination *from) MP_MUST;
 /*
- * Where the server says that something is: `location`, maybe relative, hops redirects away. Within
- * the same origin or not at all, for whoever answers there sees what we carry (V37). *ret_url is
- * the caller's. MCPOOL_EPROTO, MCPOOL_ENOMEM.
+ * Resolve a redirect: `location`, maybe relative, after hops redirects. Only within the same
+ * origin: the server there sees our credentials (V37). *ret_url is the caller's. MCPOOL_EPROTO,
+ * MCPOOL_ENOMEM.
  */
 int mp_destination_resolve(const struct mp_destination *d, struct mp_str location, int hops,
 			   char **ret_url, struct mcpool_error *reterr) MP_MUST;

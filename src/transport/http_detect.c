@@ -1,6 +1,5 @@
 /*
- * http_detect.c - which of two ways a remote server speaks: Streamable HTTP, or the older pair
- * (sse).
+ * http_detect.c - finds out whether a remote server speaks Streamable HTTP or the older HTTP+SSE.
  */
 #include "transport/http_detect.h"
 
@@ -256,7 +255,7 @@ static enum http_detect_event pass_opened(struct http_detect *r)
 	if (r->base.hooks->opened)
 		r->base.hooks->opened(r->base.u);
 	if (r->state != FIRST && r->state != SECOND)
-		return MP_QUIET; /* whoever was told has left */
+		return MP_QUIET; /* the hook closed it */
 	return r->kind == MP_HTTP_DETECT_SSE ? HEARD
 					     : MP_QUIET; /* it was greeted by its endpoint */
 }
@@ -291,8 +290,8 @@ static enum http_detect_event pass_ended(struct http_detect *r)
 }
 
 /*
- * Neither is it. What was configured says why, unless the other one found a door that is only
- * locked, or somebody who is busy.
+ * Both failed. Report the configured kind's error, unless the other kind met authentication or a
+ * busy server.
  */
 static enum http_detect_event give_up(struct http_detect *r)
 {
@@ -333,7 +332,7 @@ static int http_detect_start(struct mp_transport *t, struct mcpool_error *reterr
 	return 0;
 }
 
-/* Only as long as it is not known whom it goes to. */
+/* Only while the kind is unknown. */
 static void keep_opening(struct http_detect *r, struct mp_str text)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape tape;

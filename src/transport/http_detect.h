@@ -1,8 +1,7 @@
 /*
- * http_detect.h - a remote server whose kind is only believed to be known: Streamable HTTP and the
- * older pair of GET and POST (sse) are tried one after the other. What was configured goes first.
- * Where that is not what the server speaks, the other one is tried in the same life, and whoever
- * asked is told what to write into the configuration.
+ * http_detect.h - finds out whether a remote server speaks Streamable HTTP or the older HTTP+SSE.
+ * The configured kind is tried first. If the server does not speak it, the other one is tried on
+ * the same transport, and the user learns what to write into the configuration.
  */
 #ifndef MP_HTTP_DETECT_H
 #define MP_HTTP_DETECT_H

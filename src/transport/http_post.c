@@ -184,7 +184,7 @@ static void take_document(struct mp_http_post *t, struct mp_str bytes)
 		break_off(t, MP_HTTP_LIMIT, r, "no memory for the answer");
 }
 
-/* Only its beginning is for anybody. */
+/* Only its beginning is shown. */
 static void take_refusal(struct mp_http_post *t, struct mp_str bytes)
 {
 	if (mp_refusal_add(&t->refusal, bytes))

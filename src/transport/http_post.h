@@ -1,8 +1,7 @@
 /*
- * http_post.h - one POST of one message to a server: what comes back as a document or as a
- * stream of events, and, where a stream broke with something to go on from, the way back for the
- * rest. A stream that stands by itself is a post without a message. What an ending means, and
- * whether the post goes on, is its owner's to say (streamable.c, outbox.c).
+ * http_post.h - one POST of one message and its response, a document or an event stream. A broken
+ * stream with an event id is resumed with GET. A standing stream is a post without a message. The
+ * owner decides what an end means and whether the post goes on (streamable.c, outbox.c).
  */
 #ifndef MP_HTTP_POST_H
 #define MP_HTTP_POST_H

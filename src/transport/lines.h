@@ -1,8 +1,8 @@
 /*
  * lines.h - newline framing: bytes in, whole lines out.
- * Reads straight into its buffer, hands out lines where they lie, and moves the rest once per
- * read. A line over the limit is skipped up to its newline; its first and last bytes are kept, so
- * that whoever waits for it can be told.
+ * Reads straight into its buffer, hands out lines where they lie, and moves the rest once per read.
+ * A line over the limit is skipped up to its newline; its first and last bytes are kept, so that
+ * the call it answers can end.
  */
 #ifndef MP_LINES_H
 #define MP_LINES_H

@@ -60,9 +60,9 @@ struct sse_legacy {
 	enum sse_legacy_state state;
 	mp_id stream;      /* the GET; 0: none */
 	int hops;          /* redirects that were followed */
-	enum mp_zone zone; /* of whoever answered; ANY: nobody has */
+	enum mp_zone zone; /* of the server that answered; ANY: none did */
 	struct mp_sse sse;
-	struct mp_refusal refusal; /* of the stream, or of a message that was not let in */
+	struct mp_refusal refusal; /* of the stream, or of a message that was refused */
 	char *post_url;            /* owned; NULL: not known */
 	struct mp_outbox outbox;
 	struct mp_http_fields fields; /* of the message at hand */
@@ -125,7 +125,7 @@ static enum sse_legacy_event wait_for_place(struct sse_legacy *x)
 	return MP_QUIET;
 }
 
-/* As an answer of another kind: whoever can tries another way. */
+/* Reported as another kind of answer, so that http_detect tries the other transport. */
 static void place_is_missing(void *u)
 {
 	struct sse_legacy *x = u;
@@ -213,7 +213,9 @@ static void take_message(struct sse_legacy *x, const struct mp_sse_event *event)
 	struct mp_str tail = event->oversize ? event->tail : event->data;
 
 	x->answered = true;
-	/* Nobody answers what was not sent; here the answer may be faster than that news. */
+	/*
+	 * An answer implies that its request was sent; here the answer may come before that report.
+	 */
 	if (x->outbox.unsent)
 		mp_outbox_note_sent(&x->outbox, mp_recover_id(event->data, tail));
 	if (x->state != OPEN)
@@ -348,7 +350,7 @@ static void tell_lost(struct sse_legacy *x, struct mp_http_post *p, enum mp_loss
 		      const struct mcpool_error *why)
 {
 	if (!p->id)
-		return; /* nobody waits for it */
+		return; /* it is not awaited */
 	if (loss == MP_LOSS_UNUSABLE)
 		mp_outbox_tell_sent(&x->outbox, p); /* it was answered, so it arrived */
 	if (x->state == OPEN && x->base.hooks->lost)
@@ -358,7 +360,7 @@ static void tell_lost(struct sse_legacy *x, struct mp_http_post *p, enum mp_loss
 static void fail(struct sse_legacy *x, const struct mcpool_error *why)
 {
 	if (x->state != OPEN)
-		return; /* whoever was told of a loss has hung up */
+		return; /* the hook closed it */
 	x->why = *why;
 	sse_legacy_advance(x, FAILED);
 }
@@ -376,7 +378,7 @@ static void be_forgotten(struct sse_legacy *x, struct mp_http_post *p,
 	fail(x, &why);
 }
 
-/* Before the first answer nobody is let in at all; later it is about one request. */
+/* Before the first answer a 401 concerns the whole server; later it concerns one request. */
 static void be_locked_out(struct sse_legacy *x, struct mp_http_post *p,
 			  const struct mcpool_error *why)
 {

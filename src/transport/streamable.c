@@ -31,7 +31,7 @@ MP_MACHINE_STEPS(streamable) = {
 	AT(SETTLING) = {ON(SETTLE) = MP_STAY, ON(SETTLED) = MP_TO(MP_STREAMABLE_JOINING, stand_by),
 			ON(JOINED) = MP_STAY, ON(FAIL) = MP_TO(MP_STREAMABLE_WINDING, wind_down),
 			ON(CLOSE) = TO(LEAVING, leave)},
-	/* What a call makes a server say beside its answer is lost while nobody listens. */
+	/* Notifications that a call causes are lost while no stream is open. */
 	AT(JOINING) = {ON(SETTLE) = MP_STAY, ON(SETTLED) = MP_STAY, ON(JOINED) = TO(OPEN, let_in),
 		       ON(FAIL) = MP_TO(MP_STREAMABLE_WINDING, wind_down),
 		       ON(CLOSE) = TO(LEAVING, leave)},
@@ -150,8 +150,8 @@ void mp_streamable_note_over(struct mp_streamable *s, const struct mp_http_post 
 }
 
 /*
- * Nobody wants that answer. A modern server is told by cutting its stream, and nothing else; a
- * legacy one gets the message, and may or may not end the stream. What waits here is unknown to it.
+ * A cancelled request. A modern server learns it from its stream being cut; a legacy one gets the
+ * message, and may or may not end the stream. Of a request that still waits here it knows nothing.
  */
 static bool cancel(struct mp_streamable *s, const struct mp_message *m)
 {

@@ -30,7 +30,7 @@ int mp_streamable_new(struct mp_loop *loop, struct mp_http_client *client,
 	X(MP_STREAMABLE_JOINING, "joining", "the standing stream is being opened, the rest waits") \
 	X(MP_STREAMABLE_WINDING, "winding down",                                                   \
 	  "it is over, but answers may still be on their way")                                     \
-	X(MP_STREAMABLE_ENDED, "ended", "nobody has hung up yet")                                  \
+	X(MP_STREAMABLE_ENDED, "ended", "not closed by its user yet")                              \
 	X(MP_STREAMABLE_LEAVING, "leaving", "we hung up, and tell the server so")                  \
 	X(MP_STREAMABLE_CLOSED, "closed", "the last state")
 

@@ -1,7 +1,7 @@
 /*
  * streamable_endings.c - what the end of a post means: for its request, and for the conversation.
- * A call ends alone where it can. The conversation ends where nobody listens any more, where the
- * session is gone, and before it has begun at whatever goes wrong.
+ * A call ends alone where it can. The conversation ends if nothing listens any more, if the session
+ * is gone, and, before it has begun, at any failure.
  */
 #include <stdio.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static void lose(struct mp_streamable *s, const struct mp_http_post *t, enum mp_
 		s->base.hooks->lost(s->base.u, mp_str_of(t->id), loss, why);
 }
 
-/* One message; whoever hears it may close everything. */
+/* One message; the hook may close everything. */
 static void tell(struct mp_streamable *s, struct mp_http_post *t, struct mp_str text)
 {
 	if (t->method == MP_METHOD_INITIALIZE)
@@ -208,8 +208,8 @@ static void take_busy(struct mp_streamable *s, struct mp_http_post *t,
 }
 
 /*
- * Before anything was agreed a 500 may be all that a server knows to say to a question of the other
- * era: that ends the question alone. A gateway's word is about the server.
+ * Before the handshake is done, a server may answer a request of the other era with 500: that ends
+ * the request alone. An error of a gateway is about the server.
  */
 static void take_faulty(struct mp_streamable *s, struct mp_http_post *t,
 			const struct mp_http_post_end *end, const struct mcpool_error *why)
@@ -306,7 +306,7 @@ static bool follow(struct mp_streamable *s, struct mp_http_post *t,
 
 /* --- what broke ----------------------------------------------------------------------------- */
 
-/* Nobody was reached; it says nothing about the server's health that a probe could find out. */
+/* The server was not reached; a probe would find out nothing more. */
 static bool is_unreached(const struct mp_http_post_end *end)
 {
 	switch (end->how) {
@@ -357,7 +357,7 @@ static void take_break(struct mp_streamable *s, struct mp_http_post *t,
 
 /* --- messages ------------------------------------------------------------------------------- */
 
-/* The stream broke, but the server has given us something to go on from, and somebody waits. */
+/* The stream broke, but there is an event id to resume from and a call that waits. */
 static bool go_back(struct mp_streamable *s, struct mp_http_post *t,
 		    const struct mp_http_post_end *end)
 {
@@ -442,7 +442,10 @@ static void stand_down(struct mp_streamable *s)
 	s->standing = mp_http_post_free(s->standing);
 }
 
-/* Not offered is no fault. One that was there and is refused now means that something happened. */
+/*
+ * A server need not offer it. Being refused a stream that existed before means that something
+ * happened.
+ */
 static void standing_denied(struct mp_streamable *s, struct mp_http_post *t,
 			    const struct mp_http_post_end *end)
 {
@@ -488,7 +491,7 @@ static void standing_ended(void *u, struct mp_http_post *t, const struct mp_http
 	} else if (is_unreached(end)) {
 		struct mcpool_error why = explain_end(end);
 
-		mp_streamable_fail(s, &why); /* it is gone, though nobody called it (D12) */
+		mp_streamable_fail(s, &why); /* it is gone, although no call was open (D12) */
 	} else if (end->stage == MP_HTTP_POST_READING) {
 		stand_down(s); /* a document is not what was asked for */
 	} else {
@@ -500,7 +503,7 @@ static void standing_ended(void *u, struct mp_http_post *t, const struct mp_http
 	}
 	note_joined(s);
 	if (was_heard && end->how != MP_HTTP_OK)
-		mp_streamable_doubt(s, "its stream broke"); /* dialling anew may take long */
+		mp_streamable_doubt(s, "its stream broke"); /* connecting again may take long */
 }
 
 const struct mp_http_post_hooks mp_streamable_standing_hooks = {

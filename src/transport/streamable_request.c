@@ -83,7 +83,7 @@ int mp_streamable_write_post(struct mp_streamable *s, struct mp_http_post *t,
 	return r < 0 ? r : address(s, ret);
 }
 
-/* An event may have an id that is no header; going on from the beginning is better than never. */
+/* An event id may be invalid as a header; resuming from the beginning is better than never. */
 static bool is_sendable(struct mp_str id)
 {
 	for (size_t i = 0; i < id.len; i++)

@@ -1,7 +1,6 @@
 /*
  * transport.h - messages in, messages out: one interface, several implementations.
- * A transport carries text of whole messages and knows nothing of what they say. Whoever uses one
- * sets hooks and u before start.
+ * A transport carries texts of whole messages. Its user sets hooks and u before start.
  */
 #ifndef MP_TRANSPORT_H
 #define MP_TRANSPORT_H
@@ -51,7 +50,7 @@ struct mp_transport_hooks {
 	 */
 	void (*sent)(void *u, struct mp_str id);
 	void (*lost)(void *u, struct mp_str id, enum mp_loss loss, const struct mcpool_error *why);
-	bool (*is_open)(void *u, struct mp_str id); /* does anybody wait for its answer? */
+	bool (*is_open)(void *u, struct mp_str id); /* is a call waiting for its answer? */
 	/* Something broke that may mean that the server is gone; a few words, static. */
 	void (*doubt)(void *u, const char *why);
 	/* HTTP: add what this request has in headers beside the usual ones (x-mcp-header). */

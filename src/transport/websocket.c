@@ -9,18 +9,18 @@
 #include "base/mem.h"
 #include "net/ws.h"
 
-#define WEBSOCKET_STATES(X)                                       \
-	X(NEW, "new", "not started")                              \
-	X(DIALING, "dialing", "the server has not agreed yet")    \
-	X(OPEN, "open", "messages may flow")                      \
-	X(ENDED, "ended", "told so; the owner is to close it")    \
-	X(CLOSING, "closing", "we said goodbye, theirs may come") \
+#define WEBSOCKET_STATES(X)                                             \
+	X(NEW, "new", "not started")                                    \
+	X(DIALING, "dialing", "the server has not agreed yet")          \
+	X(OPEN, "open", "messages may flow")                            \
+	X(ENDED, "ended", "told so; the owner is to close it")          \
+	X(CLOSING, "closing", "we sent a close frame, theirs may come") \
 	X(CLOSED, "closed", "everything is shut down; the last state")
 
-#define WEBSOCKET_EVENTS(X)                         \
-	X(START, "start", "the owner wants it")     \
-	X(OPENED, "opened", "the server agreed")    \
-	X(OVER, "over", "the WebSocket is no more") \
+#define WEBSOCKET_EVENTS(X)                        \
+	X(START, "start", "the owner wants it")    \
+	X(OPENED, "opened", "the server agreed")   \
+	X(OVER, "over", "the WebSocket is closed") \
 	X(CLOSE, "close", "the owner wants it no more")
 
 MP_MACHINE_ENUM(websocket_state, WEBSOCKET_STATES);

@@ -9,8 +9,9 @@
 #include "transport/transport.h"
 
 /*
- * The destination is copied, the client is borrowed. Opened is told when the server has agreed to
- * the upgrade; close() says goodbye and waits a second for the other side's. MCPOOL_ENOMEM.
+ * The destination is copied, the client is borrowed. opened() is called when the server has
+ * accepted the upgrade; close() sends a close frame and waits a second for the peer's.
+ * MCPOOL_ENOMEM.
  */
 int mp_websocket_new(struct mp_loop *loop, struct mp_http_client *client,
 		     const struct mp_destination *destination, struct mp_transport **ret_transport,

@@ -370,7 +370,7 @@ t_settings_of_a_project() {
 }
 t_settings_with_a_key_twice_cost_nothing_else() {
 	put one '{"command": "true"}' && mkdir .mcpool && echo '{"mcpool": {"a": 1, "a": 2}}' >.mcpool/mcp.json && run 0 list &&
-		says out one && says err 'stands there twice'
+		says out one && says err 'occurs twice'
 }
 t_approvals_survive() {
 	put one '{"command": "true"}' && approve one && cp -a "$HOME" "$work/kept" && rm -rf "$HOME" && state one needs-approval &&

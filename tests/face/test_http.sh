@@ -48,7 +48,7 @@ t_without_a_token_it_warns() {
 
 t_a_port_that_is_taken_is_said() {
 	serving && mkdir -p "$work/other" && chmod 700 "$work/other" &&
-		XDG_RUNTIME_DIR=$work/other XDG_STATE_HOME=$work/other run 4 serve --http "${url#http://}" && says err 'somebody else listens' &&
+		XDG_RUNTIME_DIR=$work/other XDG_STATE_HOME=$work/other run 4 serve --http "${url#http://}" && says err 'another program listens' &&
 		kill -TERM "$mcpool_pid" && ended 0 5
 }
 

@@ -70,8 +70,8 @@ t_wrong_files_are_named() {
 		echo nonsense >"$work/nonsense.pem" || return 1
 	cert=$work/none.pem key=$work/host.key refused "http.tls.cert: $work/none.pem cannot be read: No such file" &&
 		cert=$work/host.pem key=$work/none.key refused "http.tls.key: $work/none.key cannot be read" &&
-		cert=$work/nonsense.pem key=$work/host.key refused 'is no certificate in PEM' &&
-		cert=$work/host.pem key=$work/nonsense.pem refused 'is no private key in PEM' &&
+		cert=$work/nonsense.pem key=$work/host.key refused 'is not a certificate in PEM' &&
+		cert=$work/host.pem key=$work/nonsense.pem refused 'is not a private key in PEM' &&
 		cert=$work/host.pem key=$work/other.key refused 'is not the key of the first certificate' &&
 		cert=$work/host.pem key=$work/locked.key refused 'has a pass phrase' 'openssl pkey -in' &&
 		printf '{"mcpool":{"http":{"listen":"127.0.0.1:0","tls":{"cert":"x"}}}}' >"$work/c.json" &&

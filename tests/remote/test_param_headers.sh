@@ -28,7 +28,7 @@ t_wrong_annotation_is_left_out() {
 	begin || return 1
 	timeout -k 2 20 "$mcpool" tools --strict-config --config "$work/servers.json" >"$work/out" 2>"$work/err" </dev/null
 	grep -q where "$work/out" && ! grep -q wrong "$work/out" || { cat "$work/out"; return 1; }
-	grep -q "'wrong': an x-mcp-header is no name of a header" "$work/err" || { cat "$work/err"; return 1; }
+	grep -q "'wrong': an x-mcp-header is not a header name" "$work/err" || { cat "$work/err"; return 1; }
 }
 
 t_one_shot() {

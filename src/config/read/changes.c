@@ -50,7 +50,7 @@ static int find(struct look *l, mp_value object, const char *key, mp_value *ret_
 			at = mp_tape_locate(l->text,
 					    (size_t)(mp_value_source(&l->tape, k).p - l->text.p));
 			return mp_fail(l->reterr, MCPOOL_EINVAL,
-				       "%s:%u:%u: \"%s\" stands there twice; remove one of them, "
+				       "%s:%u:%u: \"%s\" occurs twice; remove one of them, "
 				       "nothing was changed",
 				       l->path, at.line, at.column, key);
 		}

@@ -49,7 +49,7 @@ struct mp_places {
 /*
  * env: "NAME=value", the session's (never a project's, V10). A variable that is not an absolute
  * path counts as unset. Finds the project root; all from the arena. A cwd that does not exist has
- * no files of its own. MCPOOL_ENOENT when it is no absolute path either, MCPOOL_ENOMEM.
+ * no files of its own. MCPOOL_ENOENT when it is not an absolute path either, MCPOOL_ENOMEM.
  */
 int mp_places_find(struct mp_places *p, const char *cwd, char *const *env,
 		   struct mp_arena *arena) MP_MUST;

@@ -85,7 +85,7 @@ TEST(whom_annotations_concern)
 		CHECK_EQ(count_param_headers(&s), concerned ? 1 : 0);
 		if (!concerned)
 			continue;
-		CHECK_TEXT(s.list.problems[0], "'bad': an x-mcp-header is no name of a header");
+		CHECK_TEXT(s.list.problems[0], "'bad': an x-mcp-header is not a header name");
 		CHECK(mp_catalog_find(&s.list, MP_STR("good")));
 	}
 }

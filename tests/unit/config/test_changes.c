@@ -201,7 +201,7 @@ TEST(a_key_twice_is_refused)
 
 	CHECK(!set(twice, "a", "{\"x\":1}"));
 	CHECK_EQ(why.code, MCPOOL_EINVAL);
-	CHECK_TEXT(why.message, "/p/mcp.json:3:1: \"a\" stands there twice; remove one of them, "
+	CHECK_TEXT(why.message, "/p/mcp.json:3:1: \"a\" occurs twice; remove one of them, "
 				"nothing was changed");
 	CHECK(!removed(twice, "a"));
 	CHECK(!add(twice, "a", "{}"));

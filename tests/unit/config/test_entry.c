@@ -330,7 +330,7 @@ TEST(a_key_twice_is_a_reason)
 	DESK;
 
 	CHECK_TEXT(refused(&d, "{\"command\":\"a\",\"command\":\"b\"}"),
-		   "Server \"x\": the key \"command\" stands there twice");
+		   "Server \"x\": the key \"command\" occurs twice");
 	CHECK_EQ(d.e->canonical.len, 0);
 	CHECK(strstr(refused(&d, "{\"command\":\"a\",\"env\":{\"A\":\"1\",\"A\":\"2\"}}"),
 		     "twice"));

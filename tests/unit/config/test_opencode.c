@@ -115,7 +115,7 @@ HEAVY_TEST(a_key_twice_is_refused_through_the_merge)
 	CHECK(home_make() && put("project/opencode.json",
 				 "{\"mcp\": {\"a\": {\"type\": \"local\", \"command\": [\"x\"], "
 				 "\"command\": [\"y\"]}}}"));
-	CHECK(strstr(load_one(&set, "a")->invalid, "stands there twice"));
+	CHECK(strstr(load_one(&set, "a")->invalid, "occurs twice"));
 }
 
 /* Raw values of a merged text are kept, too. */

@@ -236,7 +236,7 @@ HEAVY_TEST(settings_with_a_key_twice_are_not_granted_and_no_obstacle)
 	db = home_open_store();
 	set = home_load(db);
 	CHECK_EQ(set->n, 2);
-	CHECK(problem_with(set, "the key \"deny\" stands there twice"));
+	CHECK(problem_with(set, "the key \"deny\" occurs twice"));
 	CHECK_EQ(set->n_grants, 0);
 	CHECK_TEXT(state_of(set, nth(set, "b", 0)), "needs-approval");
 }

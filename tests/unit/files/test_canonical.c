@@ -62,7 +62,7 @@ TEST(a_key_twice_has_no_canonical_form)
 
 	mp_buf_init(&out, MP_KIB(64));
 	CHECK_EQ(canonical("{\"x\": {\"a\": 1, \"\\u0061\": 2}}", &out), MCPOOL_EINVAL);
-	CHECK_TEXT(why.message, "the key \"a\" stands there twice");
+	CHECK_TEXT(why.message, "the key \"a\" occurs twice");
 	CHECK_EQ(out.len, 0);
 	CHECK_EQ(canonical("{\"a\": 1, \"b\": 2}", &out), 0);
 }

@@ -606,7 +606,7 @@ TEST(paths_that_are_none_are_refused_and_the_old_ones_stay)
 	CHECK(sit_down(&d));
 	CHECK(put("mcp.json", "{}") && follow(&d, 0, "mcp.json"));
 	CHECK_EQ(mp_follower_set_paths(d.clients[0].follower, bad, 1, &error), MCPOOL_EINVAL);
-	CHECK_TEXT(error.message, "mcp.json is no absolute path");
+	CHECK_TEXT(error.message, "mcp.json is not an absolute path");
 	memset(longest, '/', PATH_MAX);
 	bad[0] = longest;
 	CHECK_EQ(mp_follower_set_paths(d.clients[0].follower, bad, 1, &error), MCPOOL_EINVAL);

@@ -63,7 +63,7 @@ TEST(links_folders_and_pipes_are_refused)
 	CHECK_EQ(store_mode(elsewhere, ""), -1);
 	CHECK(unlink(db_path) == 0 && mkdir(db_path, 0700) == 0);
 	CHECK_EQ(mp_private_file(db_path, &why), MCPOOL_EPERM);
-	CHECK(strstr(why.message, "is no regular file"));
+	CHECK(strstr(why.message, "is not a regular file"));
 	CHECK(rmdir(db_path) == 0 && mkfifo(db_path, 0600) == 0);
 	CHECK_EQ(mp_private_file(db_path, &why), MCPOOL_EPERM);
 }

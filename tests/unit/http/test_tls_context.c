@@ -28,8 +28,8 @@ HEAVY_TEST(files_that_are_wrong_are_named)
 	CHECK(certificate_new(&files, "localhost"));
 	CHECK(is_refused("/nowhere", files.key, "http.tls.cert: /nowhere cannot be read: No such"));
 	CHECK(is_refused(files.cert, "/nowhere", "http.tls.key: /nowhere cannot be read: No such"));
-	CHECK(is_refused(files.key, files.key, "is no certificate in PEM"));
-	CHECK(is_refused(files.cert, files.cert, "is no private key in PEM"));
+	CHECK(is_refused(files.key, files.key, "is not a certificate in PEM"));
+	CHECK(is_refused(files.cert, files.cert, "is not a private key in PEM"));
 	CHECK(is_refused(files.cert, NULL, "needs both"));
 }
 

@@ -519,7 +519,7 @@ TEST(a_map_takes_the_last_of_a_key)
 	CHECK_EQ(bind(&r, mp_str_of(text), true), 0);
 	CHECK_EQ(r.heard.n, 1);
 	CHECK_EQ(r.heard.v[0].kind, MP_BIND_TWICE);
-	CHECK_TEXT(r.heard.v[0].message, "\"\\u0041\" stands there twice; the last one counts");
+	CHECK_TEXT(r.heard.v[0].message, "\"\\u0041\" occurs twice; the last one counts");
 	CHECK_STR(mp_value_source(&r.t, r.heard.v[0].at), "\"\\u0041\"");
 	CHECK_EQ(r.o.env.n, 3);
 	CHECK_TEXT(r.o.env.items[0].key, "A");

@@ -433,9 +433,9 @@ static const struct refusal refusals[] = {
 	{REMOVE, "[1, 2]", "-", NULL, MCPOOL_ENOENT, "there is none"},
 	{REMOVE, "{\"a\": 1}", NULL, NULL, MCPOOL_EINVAL, "the whole text cannot be removed"},
 	{REMOVE, "{\"a\": 1, \"a\": 2}", "a", NULL, MCPOOL_EINVAL,
-	 "the key stands there twice; remove one by hand first"},
+	 "the key occurs twice; remove one by hand first"},
 	{REMOVE, "{\"a\": 1, \"\\u0061\": 2}", "a", NULL, MCPOOL_EINVAL,
-	 "the key stands there twice; remove one by hand first"},
+	 "the key occurs twice; remove one by hand first"},
 	/* An index that leads nowhere. */
 	{SET, "[1, 2]", "3", "0", MCPOOL_ENOENT, "an array of 2 has no element '3'"},
 	{SET, "[1, 2]", "x", "0", MCPOOL_ENOENT, "an array of 2 has no element 'x'"},

@@ -57,7 +57,7 @@ TEST(what_is_no_address_of_ours)
 	for (size_t i = 0; i < MP_ARRAY_LEN(urls); i++)
 		CHECK_EQ(mp_http_target_read(&t, urls[i], NULL), MCPOOL_EINVAL);
 	CHECK_EQ(mp_http_target_read(&t, NULL, &err), MCPOOL_EINVAL);
-	CHECK_TEXT(err.message, "this is no http or https address");
+	CHECK_TEXT(err.message, "this is not an http or https address");
 }
 
 TEST(a_proxy_comes_along)

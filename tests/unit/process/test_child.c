@@ -634,7 +634,7 @@ HEAVY_TEST(arguments_that_cannot_be_passed_are_refused_at_once)
 	CHECK_EQ(mp_child_spawn(launcher, &(struct mp_launch){argv, env, NULL, NULL}, &hooks,
 				(void *)"", &child, fds, &e),
 		 MCPOOL_EINVAL);
-	CHECK_TEXT(e.message, "there is no command to run");
+	CHECK_TEXT(e.message, "no command to run");
 }
 
 /* --- ends ----------------------------------------------------------------------------------- */

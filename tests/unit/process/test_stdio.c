@@ -237,7 +237,7 @@ HEAVY_TEST(a_launch_that_makes_no_sense_is_refused_by_start)
 	CHECK(begun);
 	make(&(struct mp_launch){argv, env, NULL, NULL}, NULL);
 	CHECK_EQ(transport->impl->start(transport, &e), MCPOOL_EINVAL);
-	CHECK_TEXT(e.message, "there is no command to run");
+	CHECK_TEXT(e.message, "no command to run");
 	hang_up();
 	CHECK_TEXT(journal, ""); /* not from within close */
 	CHECK(wait_for("closed"));

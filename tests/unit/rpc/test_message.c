@@ -361,7 +361,7 @@ TEST(a_key_that_stands_twice_is_refused_on_every_level_that_decides)
 
 		CHECK(test_equal(scan(&f, bad[i]), MCPOOL_EPROTO, bad[i], __FILE__, __LINE__));
 		CHECK_EQ(f.error.rpc_code, -32600);
-		CHECK(strstr(f.error.message, "stands twice"));
+		CHECK(strstr(f.error.message, "occurs twice"));
 	}
 }
 

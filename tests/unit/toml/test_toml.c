@@ -211,8 +211,8 @@ TEST(a_fault_has_words_and_a_place)
 	mp_toml_init(&t);
 	CHECK_EQ(mp_toml_read(&t, MP_STR("\xef\xbb\xbfk = 1\n\n  \xc3\xa9 = 2"), &error),
 		 MCPOOL_EPARSE);
-	CHECK_TEXT(error.message, "line 3, column 3: a key with such a character stands in quotes");
-	CHECK_TEXT(t.fault, "a key with such a character stands in quotes");
+	CHECK_TEXT(error.message, "line 3, column 3: a key with this character must be quoted");
+	CHECK_TEXT(t.fault, "a key with this character must be quoted");
 	CHECK_EQ(t.fault_at, 12);
 	CHECK_EQ(mp_toml_read(&t, MP_STR("\xef\xbb\xbf= 1"), &error), MCPOOL_EPARSE);
 	CHECK_TEXT(error.message, "line 1, column 1: a key is expected here");
