@@ -162,7 +162,7 @@ static void take_annotation(struct walk *w, mp_value schema, mp_value annotation
 		return;
 	}
 	if (!mp_value_is(&w->tape, annotation, MP_TAPE_STRING)) {
-		w->problem = "an " KEY " is no text";
+		w->problem = "an " KEY " is not a text";
 		return;
 	}
 	w->error = copy_text(w, annotation, MP_STR(PREFIX), &header);

@@ -360,7 +360,8 @@ static int add(struct edit *e, const struct place *place, const struct mp_str *p
 	return add_first(e, parent, path, n, opens);
 }
 
-static int set(struct edit *e, const struct mp_str *path, size_t n, struct mp_str value, bool anew)
+static int set(struct edit *e, const struct mp_str *path, size_t n, struct mp_str value,
+	       bool must_be_new)
 {
 	struct mcpool_error inner;
 	struct place place = {.v = MP_NONE};
@@ -377,7 +378,7 @@ static int set(struct edit *e, const struct mp_str *path, size_t n, struct mp_st
 		return r;
 	mp_layout_learn(&e->l);
 	if (place.v != MP_NONE) {
-		if (anew)
+		if (must_be_new)
 			return fail(e, MCPOOL_EEXIST, "there is one already");
 		r = place.parent == MP_NONE
 			    ? 0

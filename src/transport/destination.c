@@ -137,7 +137,7 @@ int mp_destination_resolve(const struct mp_destination *d, struct mp_str locatio
 
 	if (location.len == 0 || location.len >= sizeof(text) ||
 	    memchr(location.p, '\0', location.len))
-		return mp_fail(reterr, MCPOOL_EPROTO, "%s sends us to what is no address",
+		return mp_fail(reterr, MCPOOL_EPROTO, "%s redirects to an invalid address",
 			       d->place);
 	memcpy(text, location.p, location.len);
 	text[location.len] = '\0';

@@ -1,6 +1,6 @@
 /*
  * changes.c - the changes that verbs make to a file of ours.
- * What stands where is looked up here, so that messages name the file; edit.c does the rest.
+ * Positions are looked up here, so that messages name the file; edit.c does the rest.
  */
 #include "config/read/changes.h"
 
@@ -36,7 +36,7 @@ static int fail_type(struct look *l, const char *what, mp_value v, const char *w
 		       what, l->path, mp_value_describe(&l->tape, v), wanted);
 }
 
-/* Of a key that stands twice, readers mean one and people may mean the other. */
+/* If a key occurs twice, programs read one and people may mean the other. */
 static int find(struct look *l, mp_value object, const char *key, mp_value *ret_v)
 {
 	struct mp_str name = mp_str_of(key);
@@ -331,7 +331,7 @@ static int drop_bare(struct mp_buf *text, struct mcpool_error *reterr)
 	return 0;
 }
 
-/* Somebody may have written it twice: all go, the last one first, so that places stay right. */
+/* It may be written twice: remove all, the last one first, so that offsets stay valid. */
 static int remove_name(struct look *l, const struct mp_names_change *c, mp_value list, int at,
 		       struct mp_buf *out)
 {

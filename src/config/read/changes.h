@@ -24,8 +24,8 @@ int mp_change_remove_server(struct mp_str old, struct mp_buf *out, void *u,
 			    struct mcpool_error *reterr);
 
 /*
- * mcpServers.NAME.enabled. Off sets false; on removes a `false`, and sets true where something else
- * or `disabled` stands. MCPOOL_ENOENT as above.
+ * mcpServers.NAME.enabled. Off sets false; on removes a `false`, and sets true if there is another
+ * value or `disabled`. MCPOOL_ENOENT as above.
  */
 struct mp_switch_change {
 	const char *name, *path;

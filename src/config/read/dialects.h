@@ -22,7 +22,7 @@ void mp_dialect_codex(struct mp_loading *l, const struct mp_source *s,
 /* {"servers": {...}} or {"mcp": {"servers": {...}}} or {"mcp.servers": {...}} */
 void mp_dialect_vscode(struct mp_loading *l, const struct mp_source *s,
 		       const struct mp_document *doc);
-/* settings.json: not its `servers`, which could be anybody's. */
+/* settings.json: not its `servers`, which may belong to another extension. */
 void mp_dialect_vscode_settings(struct mp_loading *l, const struct mp_source *s,
 				const struct mp_document *doc);
 /* One layer of {"mcp": {NAME: {...}}}; they are merged when all are there (opencode.c). */

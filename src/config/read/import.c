@@ -129,7 +129,7 @@ static void write_stdio(struct owning *o)
 		write_path(o, "envFile", o->stays ? NULL : o->expand.root, e->env_file);
 }
 
-/* One of a project runs in that project, from wherever it is started. */
+/* A project's entry runs in that project, wherever it is started from. */
 static void write_folder(struct owning *o)
 {
 	const struct mp_entry *e = o->e;
@@ -202,7 +202,7 @@ static void write_list(struct owning *o, const char *key, const struct mp_bind_l
 	mp_write_end_array(&o->w);
 }
 
-/* A value with whatever stands in it, every text respelled. */
+/* A value of any kind, with every text respelled. */
 static void write_json(struct owning *o, const struct mp_tape *t, mp_value v,
 		       struct mp_arena *arena)
 {

@@ -107,7 +107,7 @@ struct mp_grant *mp_loading_add_grant(struct mp_loading *l, const struct mp_docu
 		return NULL;
 	}
 	r = mp_canonical_add(&doc->tape, v, &text, &why);
-	if (r == MCPOOL_EINVAL) { /* a key twice: nobody can say what was approved */
+	if (r == MCPOOL_EINVAL) { /* a duplicate key: what was approved would be ambiguous */
 		mp_loading_complain(l, MP_WARNING, doc, v, "", "", why.message);
 		return NULL;
 	}
@@ -304,7 +304,7 @@ static void note_approvals_mark(struct mp_loading *l)
 		l->set->approvals_mark = 0;
 }
 
-/* Now that all settings are known: a queue that nobody defined is an error (U28). */
+/* Now that all settings are known: an undefined queue is an error (U28). */
 static void check_queues(struct mp_loading *l)
 {
 	for (struct mp_entry_node *n = l->first; n && l->error == 0; n = n->next) {
@@ -495,7 +495,7 @@ static void load(struct mp_loading *l, bool with_remote)
 			mp_remote_read(l);
 	}
 	check_queues(l);
-	if (l->error == 0) /* what was left out for want of memory would be missed by nobody */
+	if (l->error == 0) /* entries lost for lack of memory would go unnoticed */
 		l->error = mp_arena_get_error(&l->set->arena);
 	judge(l);
 	if (l->error == 0)

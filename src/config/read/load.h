@@ -20,9 +20,9 @@ struct mp_config_set *mp_config_load(const struct mp_config_request *req);
 struct mp_config_set *mp_config_load_remote(const struct mp_config_request *req);
 
 /*
- * A set with one server: a command, or a URL that stands alone, typed on the command line and so
- * approved. It runs where this process does; nothing in it is expanded. NULL: no memory. The
- * command is borrowed.
+ * A set with one server: a command, or a single URL, typed on the command line and so approved. It
+ * runs where this process does; nothing in it is expanded. NULL: no memory. The command is
+ * borrowed.
  */
 struct mp_config_set *mp_config_make_typed(const char *name, char *const *command);
 

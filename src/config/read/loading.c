@@ -198,8 +198,8 @@ static bool is_near(const char *address)
 }
 
 /*
- * An agent's way to the hub, as `mcpool connect` writes it. It stands among the agent's servers and
- * is none: a hub that started it would be a server of its own.
+ * An agent's way to the hub, as `mcpool connect` writes it. It is listed among the agent's servers,
+ * but a hub that started it would be its own server.
  */
 static bool is_ourselves(const struct mp_entry *e)
 {

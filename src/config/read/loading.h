@@ -1,5 +1,5 @@
 /*
- * loading.h - a set while it is being loaded: for the dialects, and for nobody else.
+ * loading.h - a set while it is being loaded: for the dialects only.
  */
 #ifndef MP_LOADING_H
 #define MP_LOADING_H
@@ -19,7 +19,7 @@ struct mp_problem_node {
 };
 struct mp_remote {
 	const char *url;
-	bool may_ask; /* somebody approved that it is asked */
+	bool may_ask; /* fetching it was approved */
 };
 struct mp_path_node {
 	const char *path;
@@ -55,7 +55,7 @@ struct mp_reading_place {
 	const char *scope;             /* "" */
 	const char *prefix;            /* before each name; "" */
 	const char *plugin_root;       /* NULL */
-	/* For a tape that is not the document's: where a server of this name stands in it. */
+	/* For a tape that is not the document's: the position of a server of this name in it. */
 	mp_value (*locate)(const struct mp_document *doc, struct mp_str name);
 };
 

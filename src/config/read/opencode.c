@@ -1,7 +1,7 @@
 /*
  * opencode.c - OpenCode's configuration: up to seven files, merged deeply, the higher one on top.
  * What a project's file adds to a user's entry makes it the project's, with its own approval; the
- * user's entry as it is without that file stands behind it, so that a project cannot take it away.
+ * user's entry without that file follows it, so that a project cannot remove it.
  */
 #include "base/limits.h"
 #include "config/read/dialects.h"
@@ -28,7 +28,7 @@ static mp_value map_of(const struct mp_tape *t)
 	return mcp;
 }
 
-/* `timeout` beside the servers is no server, unless it has the type of one. */
+/* `timeout` beside the servers is not a server, unless it has the type of one. */
 static bool is_setting(const struct mp_tape *t, mp_value v, struct mp_str key)
 {
 	return mp_str_eq(key, MP_STR("timeout")) &&

@@ -161,7 +161,7 @@ static char *keep_text(struct mp_loading *l, const struct mp_tape *t, mp_value v
 	struct mp_str text;
 	char *copy;
 
-	mp_arena_init(&arena, MP_KIB(64)); /* what is longer is no name and no path */
+	mp_arena_init(&arena, MP_KIB(64)); /* anything longer is neither a name nor a path */
 	if (!mp_value_is(t, v, MP_TAPE_STRING) || mp_value_text(t, v, &arena, &text) < 0)
 		copy = NULL;
 	else

@@ -1,8 +1,8 @@
 /*
  * precedence.c - of several entries, which one counts.
- * The order of sources decides, never what an entry says about itself. There is one exception: what
- * stands in a project that nobody has approved must have no effect at all, so it does not take a
- * name or a connection away from an entry that the user did approve.
+ * The order of sources decides, never what an entry says about itself. There is one exception: an
+ * unapproved entry of a project must have no effect at all, so it does not take a name or a
+ * connection from an approved one.
  */
 #include "config/read/precedence.h"
 
@@ -42,7 +42,7 @@ static int take_name(struct mp_map *names, struct mp_entry *e)
 	return mp_map_set(names, name, e);
 }
 
-/* Whoever was shadowed by one that later lost its name is shadowed by the winner. */
+/* An entry shadowed by one that later lost its name is shadowed by the winner. */
 static void follow_up(struct mp_config_set *set, const struct mp_map *names)
 {
 	for (size_t i = 0; i < set->n; i++)
@@ -97,7 +97,7 @@ static int decide_connections(struct mp_config_set *set, struct mp_map *taken)
 	return r;
 }
 
-/* Whoever was shadowed by one that then lost to another is shadowed by that one. */
+/* An entry shadowed by one that then lost to another is shadowed by that one. */
 static void follow_connections(struct mp_config_set *set)
 {
 	for (size_t i = 0; i < set->n; i++) {

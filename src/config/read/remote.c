@@ -60,7 +60,7 @@ void mp_remote_note(struct mp_loading *l, const struct mp_document *doc, bool tr
 
 	if (l->error < 0 || !mp_value_is(t, list, MP_TAPE_ARRAY))
 		return;
-	l->n_remotes = 0; /* a later layer says it anew */
+	l->n_remotes = 0; /* a later layer replaces it */
 	l->remotes = mp_arena_alloc_array(&l->set->arena, n + 1, sizeof(*l->remotes));
 	if (!l->remotes) {
 		l->error = mp_arena_get_error(&l->set->arena);
@@ -187,7 +187,7 @@ static void read_remote_source(struct mp_loading *l, const char *url)
 				    "this remote source cannot be read; nothing else is affected");
 }
 
-/* For whoever fetches them. */
+/* For hub/remote_sources.c, which fetches them. */
 static void note_fetched(struct mp_loading *l)
 {
 	const char **urls = mp_arena_alloc_array(&l->set->arena, l->n_remotes + 1, sizeof(*urls));

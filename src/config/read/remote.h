@@ -7,7 +7,7 @@
 
 #include "config/read/loading.h"
 
-/* Note the addresses that `remote` in this document names; trusted: nobody needs to be asked. */
+/* Note the addresses that `remote` in this document names; trusted: no approval is needed. */
 void mp_remote_note(struct mp_loading *l, const struct mp_document *doc, bool trusted);
 /* Read the remote sources that were noted, as far as they may be asked for. */
 void mp_remote_read(struct mp_loading *l);

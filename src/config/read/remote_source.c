@@ -1,7 +1,7 @@
 /*
  * remote_source.c - the copy of a remote source that was fetched last, and what is known about it.
- * Two files in the state folder, named by a hash of the address: the content, which whoever follows
- * the configuration sees change, and beside it what was noted.
+ * Two files in the state folder, named by a hash of the address: the content, which is followed
+ * like a configuration file, and the state of its fetching.
  */
 #include "config/read/remote_source.h"
 

@@ -1,5 +1,5 @@
 /*
- * self_check.c - is a command the way to our own hub?
+ * self_check.c - recognises the command that connects an agent to our own hub.
  * Only what certainly stays on this machine is looked through: `ssh box mcpool stdio` leads to
  * another hub. What is not recognised here is found out when it runs (face/socket.c).
  */

@@ -1,6 +1,6 @@
 /*
- * self_check.h - is a command the way to our own hub? It stands among the servers of agents, and is
- * none: a hub that started it would be a server of its own.
+ * self_check.h - recognises the command that connects an agent to our own hub. It is listed among
+ * the agent's servers, but a hub that started it would be its own server.
  */
 #ifndef MP_SELF_CHECK_H
 #define MP_SELF_CHECK_H

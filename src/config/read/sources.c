@@ -158,5 +158,5 @@ int mp_places_find(struct mp_places *p, const char *cwd, char *const *env, struc
 	p->of[MP_FOLDER_CODEX_DIR] = folder_of(arena, env, "CODEX_HOME", home, ".codex");
 	p->of[MP_FOLDER_GEMINI_HOME] = folder_of(arena, env, "GEMINI_CLI_HOME", home, "");
 	p->of[MP_FOLDER_ROOT] = find_root(p, arena);
-	return mp_arena_get_error(arena); /* a folder that is missing for want of memory, too */
+	return mp_arena_get_error(arena); /* also a folder that is missing for lack of memory */
 }

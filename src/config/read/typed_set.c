@@ -32,7 +32,7 @@ static void typed_fill(struct mp_entry *e, const char *name, char *const *comman
 		e->argc++;
 }
 
-/* It has one user, who may be asked. Everything else is as without any file. */
+/* It has one user, who can answer. Everything else is as without any file. */
 static void typed_tune(struct mp_entry *e, const struct mp_settings *settings)
 {
 	e->tuning = settings->tuning;

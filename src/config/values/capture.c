@@ -1,8 +1,8 @@
 /*
  * capture.c - one shell command in a session of its own, its output through pipes, a time limit.
  * The whole process group is killed at the end, whatever the end was, and before its leader is
- * reaped: until then nobody else can have its number. Who leaves the group and outlives the shell
- * is not found.
+ * reaped: until then its number cannot be reused. A process that leaves the group and outlives the
+ * shell is not found.
  */
 #include "config/values/capture.h"
 

@@ -15,7 +15,7 @@
 #include "base/secrets.h"
 #include "config/values/capture.h"
 
-/* Sessions bring environments of their own, so keys are many; the oldest are run anew. */
+/* Sessions bring environments of their own, so there are many keys; the oldest are run again. */
 #define MOST_RUNS 1024
 
 enum state {
@@ -87,7 +87,10 @@ static int find_run(struct mp_commands *c, struct mp_str key, struct run **ret_r
 	return 0;
 }
 
-/* A sum, so that the order of variables does not count. The hash is keyed: nobody aims at it. */
+/*
+ * A sum, so that the order of variables does not count. The hash is keyed, so collisions cannot be
+ * chosen.
+ */
 static uint64_t hash_env(char *const *env)
 {
 	uint64_t sum = 0;
@@ -115,7 +118,7 @@ static bool is_its_fault(int code)
 	return code == MCPOOL_EIO || code == MCPOOL_ETIMEDOUT || code == MCPOOL_ELIMIT;
 }
 
-/* Without the lock: the run is RUNNING, so that nobody else looks into it. */
+/* Without the lock: the run is RUNNING, so no other thread touches it. */
 static int do_run(struct mp_commands *c, struct run *run, const char *command, const char *folder,
 		  char *const *env)
 {

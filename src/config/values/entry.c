@@ -471,7 +471,7 @@ static void keep_canonical(struct reading *r)
 
 	mp_buf_init(&text, MP_LIMIT_ARENA);
 	error = mp_canonical_add(r->t, r->object, &text, &why);
-	if (error == MCPOOL_EINVAL) { /* a key twice: nobody can say what was approved */
+	if (error == MCPOOL_EINVAL) { /* a duplicate key: what was approved would be ambiguous */
 		invalidate(r, "Server \"%s\": %s", r->e->name, why.message);
 		r->e->canonical = (struct mp_str){"", 0};
 		return;

@@ -1,5 +1,5 @@
 /*
- * entry.h - one configured server, as it stands in a file: every tool's shape turned into one.
+ * entry.h - one configured server, as written in a file: every tool's shape turned into one.
  * Nothing in it is expanded, looked up or run (resolve.h does that, for approved entries).
  */
 #ifndef MP_ENTRY_H
@@ -15,7 +15,7 @@
 
 enum mp_kind { MP_KIND_STDIO, MP_KIND_HTTP, MP_KIND_SSE, MP_KIND_WEBSOCKET };
 const char *mp_kind_get_name(enum mp_kind kind);
-/* By any tool's word for it; url decides what `remote` means (N1). False: nobody calls one so. */
+/* By any tool's word for it; url decides what `remote` means (N1). False: an unknown word. */
 bool mp_kind_find(const char *type, const char *url, enum mp_kind *ret_kind);
 
 enum mp_config_level {
@@ -36,7 +36,7 @@ enum {
 	MP_QUIRK_COMMANDS = 1 << 4,   /* a value that begins with ! is a command */
 };
 
-/* Where an entry stands. Texts belong to the set. */
+/* Where an entry is written. Texts belong to the set. */
 struct mp_origin {
 	const char *file; /* as it was found */
 	const char *real; /* without links */
@@ -45,7 +45,7 @@ struct mp_origin {
 	const char *label; /* "Claude Code" */
 	enum mp_config_level level;
 	const char *root;        /* the project's real path; "" outside of projects */
-	const char *scope;       /* the part of a file it stands in, where a file has several; "" */
+	const char *scope;       /* the part of the file it is in, if the file has several; "" */
 	const char *plugin_root; /* NULL: no plugin's */
 	unsigned spellings;      /* MP_EXPAND_* */
 	unsigned quirks;         /* MP_QUIRK_* */
@@ -107,7 +107,7 @@ struct mp_entry {
 	const char *folders;      /* "path<LF>": may be read, and are not covered (scripts.h) */
 	const char *runners;      /* "npm<LF>": run what files say */
 	char **env_layer;         /* what its envFile says, "NAME=value"; NULL: not known yet */
-	const char *unapprovable; /* why nobody can approve it; NULL: one can */
+	const char *unapprovable; /* why it cannot be approved; NULL: it can */
 	int64_t first_seen_ms;    /* needs approval since; 0: unknown */
 };
 
@@ -128,7 +128,7 @@ void mp_entry_write_endpoint(struct mp_writer *w, const struct mp_entry *e);
 /* What tells two connections apart (O12), as it is written. */
 void mp_entry_write_connection(struct mp_writer *w, const struct mp_entry *e);
 
-/* NULL, or why this is no name (B11 to B13, O14). Static. */
+/* NULL, or why this is not a valid name (B11 to B13, O14). Static. */
 const char *mp_entry_check_name(struct mp_str name);
 /* Would sanitizing change it (B74)? */
 bool mp_entry_is_plain_name(struct mp_str name);

@@ -58,7 +58,7 @@ static bool read_value(struct mp_str v, char *out, size_t *n)
 	return false;
 }
 
-/* 1: a variable, 0: nothing stands here, negative: neither. */
+/* 1: a variable; 0: an empty line; negative: neither. */
 static int read_line(struct mp_str line, struct mp_arena *arena, char **ret)
 {
 	struct mp_str name;

@@ -118,8 +118,8 @@ static bool is_root_name(struct mp_str name)
 }
 
 /*
- * ${NAME} and ${NAME:-default}. A default that nobody closes has no end, so nothing behind it can
- * be told from it: *ret_lost, and the rest of the text is plain.
+ * ${NAME} and ${NAME:-default}. An unclosed default has no end, so what follows cannot be told from
+ * it: *ret_lost, and the rest of the text is plain.
  */
 static bool read_variable(unsigned spellings, struct mp_str s, size_t at, struct spot *ret,
 			  bool *ret_lost)
@@ -180,7 +180,7 @@ static bool read_elsewhere(struct mp_str s, size_t at, struct spot *ret)
 	return false;
 }
 
-/* Folders come before variables: ${cwd} in a file of VS Code is no variable. */
+/* Folders come before variables: ${cwd} in a file of VS Code is not a variable. */
 static bool read_dollar(unsigned spellings, struct mp_str s, size_t at, struct spot *ret,
 			bool *ret_lost)
 {
@@ -245,7 +245,7 @@ static const char *look_up(const struct mp_expand *e, struct mp_str name)
 	if (e->spellings & MP_EXPAND_ROOTS && is_root_name(name))
 		value = mp_str_eq(name, MP_STR("CLAUDE_PROJECT_DIR")) ? e->root : e->plugin_root;
 	if (value)
-		return value; /* is no variable: nobody needs to hear of it */
+		return value; /* is not a variable: no warning */
 	value = mp_expand_get(e->layer, name);
 	if (!value)
 		value = mp_expand_get(e->env, name);
@@ -272,7 +272,7 @@ static void warn(const struct mp_expand *e, const struct spot *spot)
 		return;
 	mp_fail(&words, MCPOOL_ENOENT, "Unresolved variable %.*s for mcp '%s' at %s; %s.",
 		MP_STR_ARGS(spot->whole), get_server(e), get_file(e),
-		e->missing == MP_MISSING_WARN ? "nothing stands in its place"
+		e->missing == MP_MISSING_WARN ? "it is replaced by nothing"
 					      : "it stays as it is written");
 	e->on_warning(e->u, words.message);
 }
@@ -399,7 +399,9 @@ static int refuse_spelling(const struct mp_expand *e, struct mp_str text,
 		       get_server(e), get_file(e), MP_STR_ARGS(text));
 }
 
-/* What stands between placeholders, and is none to its own tool, must be none to us. */
+/*
+ * Text between placeholders that is not a placeholder to its own tool must not become one for us.
+ */
 static int put_plain(const struct mp_expand *e, struct mp_str text, struct mp_buf *out,
 		     struct mcpool_error *reterr)
 {

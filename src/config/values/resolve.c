@@ -1,7 +1,8 @@
 /*
- * resolve.c - an approved entry, ready to be started or dialled.
- * The launch key grows along the way: whatever decides what is run or reached goes into it, and a
- * command that gives a value goes into it as its text, so that a rotated secret is no new server.
+ * resolve.c - resolves an approved entry for its start.
+ * The launch key is built along the way: everything that decides what is run or reached goes into
+ * it; a command that gives a value goes in as its text, so that a rotated secret does not make a
+ * new server.
  */
 #include "config/values/resolve.h"
 
@@ -67,7 +68,7 @@ static int no_room(struct resolving *r)
 	return mp_fail(r->reterr, code, "%s", mcpool_error_text(code));
 }
 
-/* A value that nobody is to see in a log. One that cannot be hidden is not used. */
+/* A value that must not appear in a log. One that cannot be hidden is not used. */
 static void hide(struct resolving *r, const char *value)
 {
 	int error = r->req->only_key ? 0 : mp_secret_add(mp_str_of(value));
@@ -438,7 +439,7 @@ static int resolve_headers(struct resolving *r)
 
 /* --- certificates ---------------------------------------------------------------------------- */
 
-/* By its name, not its content: a renewed certificate is no new server. */
+/* By its name, not its content: a renewed certificate does not make a new server. */
 static int resolve_tls(struct resolving *r)
 {
 	const struct mp_bind_map *tls = &r->e->tls;
@@ -569,7 +570,7 @@ int mp_resolve(const struct mp_resolve_request *req, struct mp_resolved *ret,
 	struct resolving r = {.req = req, .e = req->entry, .out = ret, .reterr = reterr};
 	int error;
 
-	/* Nothing that nobody approved is expanded or run (V01, V02). */
+	/* Nothing unapproved is expanded or run (V01, V02). */
 	mp_check(req->entry->trust == MP_TRUST_YES);
 	mp_check(!req->entry->invalid && !req->entry->unapprovable);
 	*ret = (struct mp_resolved){.kind = req->entry->kind};

@@ -92,7 +92,7 @@ static int add_file(struct mp_search *s, const char *real, mode_t mode)
 		return r;
 	if (!S_ISREG(mode))
 		return mp_fail(s->reterr, MCPOOL_EINVAL,
-			       "%s, which it names, is no file and cannot be checked", name);
+			       "%s, which it names, is not a file and cannot be checked", name);
 	snprintf(beginning, sizeof(beginning), "%s\t", name);
 	return has_line(s->out, beginning) ? 0 : add_content(s, name, real);
 }

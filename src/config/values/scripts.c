@@ -3,9 +3,9 @@
  * `node ./server.js` stays the same while server.js changes (V06). Words are taken apart
  * generously, because hashing a file too many costs nothing and one too few is a hole: at blanks,
  * at the characters that part words in a shell, as a shell unquotes them, around placeholders and
- * with their defaults, and from every folder that a relative path may start at. What a placeholder
- * stands for is never asked here; the project's folder is tried in its place. Once the values are
- * known, mp_scripts_check() looks again, and what was not covered is refused.
+ * with their defaults, and from every folder that a relative path may start at. Placeholders are
+ * not resolved here; the project's folder is tried instead. Once the values are known,
+ * mp_scripts_check() looks again, and what was not covered is refused.
  */
 #include "config/values/scripts.h"
 
@@ -295,7 +295,7 @@ static int MP_PRINTF(2, 3) add_base(struct mp_search *s, const char *format, ...
 	return n > 0 && (size_t)n < sizeof(path) ? mp_search_add_base(s, path) : 0;
 }
 
-/* What stands behind the first slash of a text with a placeholder; else all of it. */
+/* The part after the first slash of a text with a placeholder; else all of it. */
 static struct mp_str without_placeholder(struct mp_str text)
 {
 	const char *slash =
@@ -329,7 +329,7 @@ static int find_bases(struct mp_search *s)
 
 	if (r == 0)
 		r = add_cwd(s, root, cwd);
-	if (r == 0 && slash) /* commands of some tools, and everybody's {file:x} */
+	if (r == 0 && slash) /* commands of some tools, and {file:x} of all */
 		r = add_base(s, "%.*s", MP_STR_ARGS(folder));
 	if (r == 0 && from_file)
 		r = add_cwd(s, folder, cwd);

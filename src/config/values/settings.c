@@ -39,7 +39,7 @@ static const struct {
 			    "\"restart\":{\"mode\":\"none\"},\"mode\":\"session\","
 			    "\"missingVariable\":\"literal\",\"valueIndirection\":\"variable\","
 			    "\"hostNative\":[\"exa\"],\"toolTimeout\":30000}"},
-	/* The longest time there is stands for "practically none". */
+	/* The longest time means "practically none". */
 	[MP_PROFILE_CLAUDE] =
 		{"claude",
 		 "{\"startup\":{\"windowMs\":0},\"mode\":\"session\","

@@ -67,7 +67,7 @@ struct mp_settings {
 	} result;
 	struct mp_http_settings {
 		const char *listen;
-		const char *name; /* of this host, where others come by one; NULL: none */
+		const char *name; /* of this host, for other machines; NULL: none */
 		struct mp_str tls_json;
 		uint64_t present;
 	} http;

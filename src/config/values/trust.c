@@ -16,7 +16,7 @@
 #include "store/digest.h"
 #include "store/pins.h"
 
-/* A change here asks everybody everything again. */
+/* A change here invalidates all approvals. */
 #define VERSION "mcpool approval 1"
 
 static void compute(const char *const *parts, size_t n, struct mp_approval_id *ret_id)

@@ -111,7 +111,7 @@ int mp_provenance_note(struct mp_provenance *p, const struct mp_bind_table *tabl
 		       struct mp_arena *arena) MP_MUST;
 int mp_provenance_note_key(struct mp_provenance *p, const char *key, const char *from,
 			   struct mp_arena *arena) MP_MUST;
-const char *mp_provenance_get(const struct mp_provenance *p, const char *key); /* NULL: nobody */
+const char *mp_provenance_get(const struct mp_provenance *p, const char *key); /* NULL: none */
 /* A copy to go on with. */
 int mp_provenance_copy(struct mp_provenance *p, const struct mp_provenance *from,
 		       struct mp_arena *arena) MP_MUST;

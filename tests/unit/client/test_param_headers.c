@@ -110,9 +110,9 @@ TEST(annotations_of_every_kind)
 		{SCHEMA("\"a\":" NOTE("string", "A/B")), "not a header name"},
 		{SCHEMA("\"a\":" NOTE("string", "(A)")), "not a header name"},
 		{SCHEMA("\"a\":" NOTE("string", "A\\u007f")), "not a header name"},
-		{SCHEMA("\"a\":{\"type\":\"string\",\"x-mcp-header\":null}"), "no text"},
-		{SCHEMA("\"a\":{\"type\":\"string\",\"x-mcp-header\":true}"), "no text"},
-		{SCHEMA("\"a\":{\"type\":\"string\",\"x-mcp-header\":{}}"), "no text"},
+		{SCHEMA("\"a\":{\"type\":\"string\",\"x-mcp-header\":null}"), "not a text"},
+		{SCHEMA("\"a\":{\"type\":\"string\",\"x-mcp-header\":true}"), "not a text"},
+		{SCHEMA("\"a\":{\"type\":\"string\",\"x-mcp-header\":{}}"), "not a text"},
 		/* Two of a name. */
 		{SCHEMA("\"a\":" NOTE("string", "A") ",\"b\":" NOTE("string", "A")), "the same"},
 		{SCHEMA("\"a\":" NOTE("string", "Ab") ",\"b\":" NOTE("string", "aB")), "the same"},

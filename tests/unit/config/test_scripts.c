@@ -136,7 +136,7 @@ HEAVY_TEST(what_cannot_be_checked_cannot_be_approved)
 {
 	CHECK(make() && mkfifo(in("project/pipe"), 0600) == 0);
 	CHECK_TEXT(scripts_of("\"command\": \"./pipe\""),
-		   "pipe, which it names, is no file and cannot be checked");
+		   "pipe, which it names, is not a file and cannot be checked");
 	CHECK(put("project/secret", "") && chmod(in("project/secret"), 0) == 0);
 	if (geteuid() != 0)
 		CHECK(strstr(scripts_of("\"command\": \"./secret\""),

@@ -96,7 +96,7 @@ TEST(a_server_names_places_of_its_own_only)
 		{"http://a.example:8443/x", NULL, "https to plain http"},
 		{"https://v:p@a.example:8443/x", NULL, "credentials"},
 		{"javascript:1", NULL, "https://a.example:8443 sends us to"},
-		{"", NULL, "no address"},
+		{"", NULL, "invalid address"},
 	};
 	MP_CLEANUP(mp_destination_done) struct mp_destination d;
 

@@ -354,7 +354,7 @@ HEAVY_TEST(places_of_every_kind)
 		{"/other-host", NULL, "credentials in its address"},
 		{"/other-scheme", NULL, "not http"},
 		{"/other-port", NULL, "sends us on to http://127.0.0.1:1, another place"},
-		{"/empty", NULL, "no address"},
+		{"/empty", NULL, "invalid address"},
 		{"/short", NULL, "without a place for messages"},
 	};
 
@@ -405,7 +405,7 @@ HEAVY_TEST(answers_that_are_no_stream)
 		{"/303", "HTTP 303", MCPOOL_EPROTO, 1},
 		{"/round", "more than 5 redirects", MCPOOL_EPROTO, 6},
 		{"/away", "sends us on to http://other.example, another", MCPOOL_EPROTO, 1},
-		{"/nowhere", "no address", MCPOOL_EPROTO, 1},
+		{"/nowhere", "invalid address", MCPOOL_EPROTO, 1},
 		{"/reset", "without an answer", MCPOOL_ECLOSED, 2}, /* nobody minds a second GET */
 	};
 
