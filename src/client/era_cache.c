@@ -9,7 +9,7 @@
 
 enum { ERA_CACHE_MAX = 4096 };
 
-struct known_era {
+struct cached_era {
 	enum mp_era era;
 	int64_t expires_ms;
 };
@@ -30,14 +30,14 @@ void mp_era_cache_done(struct mp_era_cache *v)
 
 enum mp_era mp_era_cache_get(const struct mp_era_cache *v, struct mp_str key, int64_t wall_ms)
 {
-	const struct known_era *known = mp_map_get(&v->known, key);
+	const struct cached_era *known = mp_map_get(&v->known, key);
 
 	return known && wall_ms < known->expires_ms ? known->era : MP_ERA_BOTH;
 }
 
 void mp_era_cache_set(struct mp_era_cache *v, struct mp_str key, enum mp_era era, int64_t wall_ms)
 {
-	struct known_era *known = mp_map_get(&v->known, key);
+	struct cached_era *known = mp_map_get(&v->known, key);
 
 	if (!known) {
 		known = mp_alloc(sizeof(*known));
@@ -46,7 +46,7 @@ void mp_era_cache_set(struct mp_era_cache *v, struct mp_str key, enum mp_era era
 			return;
 		}
 	}
-	*known = (struct known_era){era, wall_ms + DAY_MS};
+	*known = (struct cached_era){era, wall_ms + DAY_MS};
 }
 
 void mp_era_cache_forget(struct mp_era_cache *v, struct mp_str key)

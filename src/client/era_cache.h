@@ -10,7 +10,7 @@
 #include "rpc/message.h"
 
 struct mp_era_cache {
-	struct mp_map known; /* launch key to struct known_era, owned */
+	struct mp_map known; /* launch key to struct cached_era, owned */
 };
 
 void mp_era_cache_init(struct mp_era_cache *v);

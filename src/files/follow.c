@@ -60,7 +60,7 @@ struct mp_follower {
 
 /* --- what a follower needs ------------------------------------------------------------------ */
 
-struct look {
+struct path_walk {
 	struct mp_inotify *all;
 	struct needs needs;  /* of this look */
 	struct mp_map known; /* paths of folders: the held struct mp_watched_folder */
@@ -81,12 +81,12 @@ static void needs_done(struct needs *needs, struct mp_inotify *all)
 	mp_map_done(&needs->names);
 }
 
-static int no_memory(struct look *k)
+static int no_memory(struct path_walk *k)
 {
 	return mp_fail(k->reterr, MCPOOL_ENOMEM, "%s", mcpool_error_text(MCPOOL_ENOMEM));
 }
 
-static int make_room(struct look *k)
+static int make_room(struct path_walk *k)
 {
 	size_t room = k->needs.room ? k->needs.room * 2 : 8;
 	struct mp_watched_folder **grown;
@@ -102,7 +102,7 @@ static int make_room(struct look *k)
 }
 
 /* One inode may be held several times by a look; each is released. */
-static int hold(struct look *k, const char *dir, uint32_t events,
+static int hold(struct path_walk *k, const char *dir, uint32_t events,
 		struct mp_watched_folder **ret_folder)
 {
 	struct mp_watched_folder *folder = mp_map_get(&k->known, mp_str_of(dir));
@@ -136,7 +136,7 @@ static uint32_t get_need(const struct needs *needs, int wd, struct mp_str name)
 }
 
 /* A folder that may not be read cannot be watched, but what is below it perhaps can. */
-static int need(struct look *k, const char *dir, struct mp_str name, uint32_t events)
+static int need(struct path_walk *k, const char *dir, struct mp_str name, uint32_t events)
 {
 	char room[sizeof(int) + NAME_MAX];
 	struct mp_watched_folder *folder;
@@ -154,7 +154,7 @@ static int need(struct look *k, const char *dir, struct mp_str name, uint32_t ev
 /* --- walking a path ------------------------------------------------------------------------- */
 
 struct walk {
-	struct look *look;
+	struct path_walk *look;
 	uint32_t on_the_way; /* events that count for a folder that is there */
 	unsigned links;      /* followed */
 	char at[PATH_MAX];   /* a folder, without links in its path */
@@ -268,7 +268,7 @@ static int walk(struct walk *w, const char *path)
 }
 
 /* A folder that vanished between two steps: again, and at last with an eye on every name. */
-static int walk_until_still(struct look *k, const char *path)
+static int walk_until_still(struct path_walk *k, const char *path)
 {
 	struct walk w = {.look = k, .on_the_way = RENAMES};
 	int r = MCPOOL_ENOENT;
@@ -284,7 +284,7 @@ static int walk_until_still(struct look *k, const char *path)
 /* New needs in the place of the old, or the old ones stay. */
 static int look(struct mp_follower *f, const char *paths, size_t n, struct mcpool_error *reterr)
 {
-	struct look k = {.all = f->watch->folders, .reterr = reterr};
+	struct path_walk k = {.all = f->watch->folders, .reterr = reterr};
 	int r = 0;
 
 	needs_init(&k.needs);

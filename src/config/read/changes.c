@@ -16,28 +16,28 @@
 /* What a new file begins with: laid out on lines, two blanks deep. */
 #define NEW_TEXT MP_STR("{\n}\n")
 
-struct look {
+struct lookup {
 	struct mp_str text; /* borrowed */
 	const char *path;   /* borrowed */
 	struct mcpool_error *reterr;
 	struct mp_tape tape;
 };
 
-static void look_away(struct look *l)
+static void look_away(struct lookup *l)
 {
 	mp_tape_done(&l->tape);
 }
 
 /* --- finding things ------------------------------------------------------------------------- */
 
-static int fail_type(struct look *l, const char *what, mp_value v, const char *wanted)
+static int fail_type(struct lookup *l, const char *what, mp_value v, const char *wanted)
 {
 	return mp_fail(l->reterr, MCPOOL_ETYPE, "%s in %s is %s and must be %s; it was not changed",
 		       what, l->path, mp_value_describe(&l->tape, v), wanted);
 }
 
 /* If a key occurs twice, programs read one and people may mean the other. */
-static int find(struct look *l, mp_value object, const char *key, mp_value *ret_v)
+static int find(struct lookup *l, mp_value object, const char *key, mp_value *ret_v)
 {
 	struct mp_str name = mp_str_of(key);
 	struct mp_tape_place at;
@@ -60,7 +60,7 @@ static int find(struct look *l, mp_value object, const char *key, mp_value *ret_
 }
 
 /* The object of this name in the root; MP_NONE where there is none. */
-static int find_section(struct look *l, const char *key, mp_value *ret_v)
+static int find_section(struct lookup *l, const char *key, mp_value *ret_v)
 {
 	char what[40];
 	int r;
@@ -74,7 +74,7 @@ static int find_section(struct look *l, const char *key, mp_value *ret_v)
 	return fail_type(l, what, *ret_v, "an object");
 }
 
-static int begin(struct look *l, struct mp_str old, const char *path, struct mcpool_error *reterr)
+static int begin(struct lookup *l, struct mp_str old, const char *path, struct mcpool_error *reterr)
 {
 	l->text = old.len ? old : NEW_TEXT;
 	l->path = path;
@@ -83,7 +83,7 @@ static int begin(struct look *l, struct mp_str old, const char *path, struct mcp
 	return mp_tape_parse(&l->tape, l->text, reterr);
 }
 
-static int find_server(struct look *l, const char *name, mp_value *ret_v)
+static int find_server(struct lookup *l, const char *name, mp_value *ret_v)
 {
 	mp_value servers = MP_NONE;
 	int r = find_section(l, "mcpServers", &servers);
@@ -92,7 +92,7 @@ static int find_server(struct look *l, const char *name, mp_value *ret_v)
 	return r < 0 ? r : find(l, servers, name, ret_v);
 }
 
-static int fail_missing(struct look *l, const char *name)
+static int fail_missing(struct lookup *l, const char *name)
 {
 	return mp_fail(l->reterr, MCPOOL_ENOENT, "Server \"%s\" not found in %s", name, l->path);
 }
@@ -104,7 +104,7 @@ static int changed(int r)
 
 /* --- servers -------------------------------------------------------------------------------- */
 
-static int set(struct look *l, const struct mp_server_change *c, struct mp_buf *out)
+static int set(struct lookup *l, const struct mp_server_change *c, struct mp_buf *out)
 {
 	const struct mp_str path[] = {MP_STR("mcpServers"), mp_str_of(c->name)};
 
@@ -115,7 +115,7 @@ int mp_change_add_server(struct mp_str old, struct mp_buf *out, void *u,
 			 struct mcpool_error *reterr)
 {
 	const struct mp_server_change *c = u;
-	MP_CLEANUP(look_away) struct look l = {0};
+	MP_CLEANUP(look_away) struct lookup l = {0};
 	mp_value server = MP_NONE;
 	int r = begin(&l, old, c->path, reterr);
 
@@ -130,7 +130,7 @@ int mp_change_add_server(struct mp_str old, struct mp_buf *out, void *u,
 }
 
 /* Does it say the same already? Where that cannot be told, edit.c meets what is wrong. */
-static bool says(const struct look *l, mp_value server, struct mp_str json)
+static bool says(const struct lookup *l, mp_value server, struct mp_str json)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape tape;
 	bool same = false;
@@ -144,7 +144,7 @@ int mp_change_set_server(struct mp_str old, struct mp_buf *out, void *u,
 			 struct mcpool_error *reterr)
 {
 	const struct mp_server_change *c = u;
-	MP_CLEANUP(look_away) struct look l = {0};
+	MP_CLEANUP(look_away) struct lookup l = {0};
 	mp_value server = MP_NONE;
 	int r = begin(&l, old, c->path, reterr);
 
@@ -158,7 +158,7 @@ int mp_change_remove_server(struct mp_str old, struct mp_buf *out, void *u,
 {
 	const struct mp_server_change *c = u;
 	const struct mp_str path[] = {MP_STR("mcpServers"), mp_str_of(c->name)};
-	MP_CLEANUP(look_away) struct look l = {0};
+	MP_CLEANUP(look_away) struct lookup l = {0};
 	mp_value server = MP_NONE;
 	int r = begin(&l, old, c->path, reterr);
 
@@ -174,7 +174,7 @@ int mp_change_remove_server(struct mp_str old, struct mp_buf *out, void *u,
 /* --- on and off ----------------------------------------------------------------------------- */
 
 /* *ret_off: it says `disabled`, as other tools do, which counts where `enabled` does not stand. */
-static int find_switch(struct look *l, const char *name, mp_value *ret_v, bool *ret_off)
+static int find_switch(struct lookup *l, const char *name, mp_value *ret_v, bool *ret_off)
 {
 	mp_value off = MP_NONE;
 	mp_value server = MP_NONE;
@@ -199,7 +199,7 @@ int mp_change_switch_server(struct mp_str old, struct mp_buf *out, void *u,
 {
 	const struct mp_switch_change *c = u;
 	const struct mp_str path[] = {MP_STR("mcpServers"), mp_str_of(c->name), MP_STR("enabled")};
-	MP_CLEANUP(look_away) struct look l = {0};
+	MP_CLEANUP(look_away) struct lookup l = {0};
 	mp_value v = MP_NONE;
 	bool is_false, is_off = false;
 	int r = begin(&l, old, c->path, reterr);
@@ -219,7 +219,7 @@ int mp_change_switch_server(struct mp_str old, struct mp_buf *out, void *u,
 
 /* --- lists of names ------------------------------------------------------------------------- */
 
-static int find_list(struct look *l, const char *list, mp_value *ret_v)
+static int find_list(struct lookup *l, const char *list, mp_value *ret_v)
 {
 	mp_value section = MP_NONE;
 	char what[60];
@@ -235,7 +235,7 @@ static int find_list(struct look *l, const char *list, mp_value *ret_v)
 }
 
 /* The place of the last such name among the first n of the list; -1: it is not there. */
-static int find_name(const struct look *l, mp_value list, const char *name, int n)
+static int find_name(const struct lookup *l, mp_value list, const char *name, int n)
 {
 	struct mp_str wanted = mp_str_of(name);
 	int i = 0, found = -1;
@@ -260,7 +260,7 @@ static int quote(const char *name, struct mp_buf *out)
 	return mp_write_finish(&w);
 }
 
-static int add_name(struct look *l, const struct mp_names_change *c, bool has_list,
+static int add_name(struct lookup *l, const struct mp_names_change *c, bool has_list,
 		    struct mp_buf *out)
 {
 	const struct mp_str path[] = {MP_STR("mcpool"), mp_str_of(c->list), MP_STR("-")};
@@ -332,7 +332,7 @@ static int drop_bare(struct mp_buf *text, struct mcpool_error *reterr)
 }
 
 /* It may be written twice: remove all, the last one first, so that offsets stay valid. */
-static int remove_name(struct look *l, const struct mp_names_change *c, mp_value list, int at,
+static int remove_name(struct lookup *l, const struct mp_names_change *c, mp_value list, int at,
 		       struct mp_buf *out)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf before, behind;
@@ -362,7 +362,7 @@ static int remove_name(struct look *l, const struct mp_names_change *c, mp_value
 int mp_change_names(struct mp_str old, struct mp_buf *out, void *u, struct mcpool_error *reterr)
 {
 	const struct mp_names_change *c = u;
-	MP_CLEANUP(look_away) struct look l = {0};
+	MP_CLEANUP(look_away) struct lookup l = {0};
 	mp_value list = MP_NONE;
 	int r = begin(&l, old, c->path, reterr), at;
 
