@@ -312,16 +312,18 @@ static void status_set_calls(struct mp_status *s, struct mp_instance *in)
 	s->unfinished = (int64_t)mp_instance_count_calls(in);
 }
 
+/* known: live, or loaded already; NULL: the store is asked. */
 static void status_set_catalog(struct mp_status *s, struct mp_workspace *w, size_t i,
-			       const struct mp_server_catalog *live)
+			       const struct mp_server_catalog *known)
 {
 	struct mp_definition d;
 
-	if (live) {
-		s->tools = (int64_t)live->lists[MP_CATALOG_TOOL]->list.n;
-		s->prompts = (int64_t)live->lists[MP_CATALOG_PROMPT]->list.n;
-		s->resources = (int64_t)live->lists[MP_CATALOG_RESOURCE]->list.n;
-		s->seen_ms = mp_loop_wall_now_ms(w->pool->o.loop);
+	if (known) {
+		s->tools = (int64_t)known->lists[MP_CATALOG_TOOL]->list.n;
+		s->prompts = (int64_t)known->lists[MP_CATALOG_PROMPT]->list.n;
+		s->resources = (int64_t)known->lists[MP_CATALOG_RESOURCE]->list.n;
+		s->seen_ms =
+			known->saved_ms ? known->saved_ms : mp_loop_wall_now_ms(w->pool->o.loop);
 	} else if (mp_workspace_peek_catalog(w, i, &d)) {
 		s->tools = (int64_t)d.counts[MP_CATALOG_TOOL];
 		s->prompts = (int64_t)d.counts[MP_CATALOG_PROMPT];
@@ -330,15 +332,15 @@ static void status_set_catalog(struct mp_status *s, struct mp_workspace *w, size
 	}
 }
 
-void mp_status_take(struct mp_workspace *w, size_t i, mp_id session, struct mp_arena *arena,
-		    struct mp_status *ret)
+static void status_take(struct mp_workspace *w, size_t i, mp_id session, struct mp_arena *arena,
+			const struct mp_server_catalog *loaded, struct mp_status *ret)
 {
 	struct mp_instance *in = mp_workspace_entry_get_instance(w, i, session);
 	const struct mp_entry *e = mp_workspace_get_entry(w, i);
 
 	status_set_config(ret, e, arena);
 	status_set_withheld(ret, is_withheld(e, in ? in->catalog.last : NULL));
-	status_set_catalog(ret, w, i, in ? in->catalog.last : NULL);
+	status_set_catalog(ret, w, i, in && in->catalog.last ? in->catalog.last : loaded);
 	if (!in) {
 		status_set_entry(ret, w, i, arena);
 		return;
@@ -347,6 +349,12 @@ void mp_status_take(struct mp_workspace *w, size_t i, mp_id session, struct mp_a
 	ret->environment = text_keep(arena, mp_str_of(in->start.environment));
 	status_set_keeper(ret, in, arena);
 	status_set_calls(ret, in);
+}
+
+void mp_status_take(struct mp_workspace *w, size_t i, mp_id session, struct mp_arena *arena,
+		    struct mp_status *ret)
+{
+	status_take(w, i, session, arena, NULL, ret);
 }
 
 mp_id mp_workspace_get_instance_id(struct mp_workspace *w, size_t i, mp_id session)
@@ -396,12 +404,13 @@ int mp_status_list_take(struct mp_workspace *w, mp_id session, const bool *only,
 	l->naming = mp_workspace_get_set(w)->settings.naming;
 	for (size_t i = 0; i < n; i++) {
 		struct mp_status *s = &l->items[l->n];
+		struct mp_server_catalog *catalog;
 
 		if (only && !only[i])
 			continue;
-		mp_status_take(w, i, session, &l->arena, s);
-		if (with_catalogs)
-			s->catalog = mp_workspace_get_catalog(w, i, session);
+		catalog = with_catalogs ? mp_workspace_get_catalog(w, i, session) : NULL;
+		status_take(w, i, session, &l->arena, catalog, s);
+		s->catalog = catalog;
 		l->n++;
 	}
 	r = mp_arena_get_error(&l->arena);
