@@ -1,5 +1,5 @@
 /*
- * admit.c - who may come in over HTTP: the one function that decides, for every route.
+ * admit.c - decides whether an HTTP request is admitted; one function for all routes.
  */
 #include "face/admit.h"
 
@@ -28,7 +28,7 @@ static void add_host(struct mp_admit *a, const char *name, int port)
 {
 	mp_check(a->n_hosts + 1 < MP_ADMIT_HOSTS);
 	snprintf(a->hosts[a->n_hosts++], MP_ADMIT_HOST, "%s:%d", name, port);
-	/* Where it is the default, nobody says the port. */
+	/* Clients omit the default port. */
 	if (port == (a->is_secure ? 443 : 80))
 		snprintf(a->hosts[a->n_hosts - 1], MP_ADMIT_HOST, "%s", name);
 }
@@ -42,7 +42,7 @@ bool mp_admit_is_everywhere(const struct sockaddr *address)
 	       htonl(INADDR_ANY);
 }
 
-/* The address itself, unless it is all of them or among those that are there already. */
+/* Add the address itself, unless it is a wildcard or already in the list. */
 static void add_address(struct mp_admit *a, const struct sockaddr *address, int port)
 {
 	char text[INET6_ADDRSTRLEN] = "", name[INET6_ADDRSTRLEN + 2];
@@ -139,7 +139,7 @@ void mp_admit_done(struct mp_admit *a)
 	mp_http_token_done(&a->token);
 }
 
-/* Once a turn: within one nobody could tell the difference, and many requests come in one. */
+/* Once per turn: many requests arrive in one turn, and a finer check would change nothing. */
 static bool is_due(struct mp_admit *a)
 {
 	int64_t now = a->loop ? mp_loop_now_us(a->loop) : -1;
@@ -165,7 +165,8 @@ static bool refuse(struct mp_http_refusal *ret, int status, const char *words, c
 	return false;
 }
 
-/* Byte for byte: no case, no trailing dot, no other way to write an address (V12). */
+/* Compare byte for byte: no case folding, no trailing dot, no other spelling of an address
+ * (V12). */
 static bool is_our_host(const struct mp_admit *a, struct mp_str host)
 {
 	for (size_t i = 0; i < a->n_hosts; i++)
@@ -174,7 +175,7 @@ static bool is_our_host(const struct mp_admit *a, struct mp_str host)
 	return false;
 }
 
-/* The page that we served under the name that this request uses (V13). */
+/* The origin must be a page served under the Host name of this request (V13). */
 static bool is_our_origin(const struct mp_admit *a, struct mp_str origin, struct mp_str host)
 {
 	struct mp_str scheme = mp_str_of(a->is_secure ? "https://" : "http://");
@@ -183,7 +184,7 @@ static bool is_our_origin(const struct mp_admit *a, struct mp_str origin, struct
 	       mp_str_eq((struct mp_str){origin.p + scheme.len, origin.len - scheme.len}, host);
 }
 
-/* Browsers say whose page asks, also where they send no Origin: for images and the like. */
+/* Browsers send Sec-Fetch-Site also where they send no Origin, for example for images. */
 static bool is_our_page(struct mp_str site)
 {
 	return !site.p || mp_str_eq(site, MP_STR("same-origin")) || mp_str_eq(site, MP_STR("none"));
@@ -204,7 +205,7 @@ static bool has_token(struct mp_admit *a, struct mp_str header, struct mp_http_r
 	return true;
 }
 
-/* One of our own servers has our address. */
+/* The request comes from this hub: a server is configured with our own address. */
 static bool is_ourselves(struct mp_str asker)
 {
 	return asker.p && mp_str_eq(asker, mp_str_of(mp_random_id_of_process()));

@@ -1,5 +1,5 @@
 /*
- * control.c - what the command line asks of a running hub.
+ * control.c - control calls of the command line to a running hub.
  */
 #include "face/control.h"
 
@@ -14,13 +14,13 @@
 #include "hub/workspaces.h"
 #include "rpc/message.h"
 
-/* Requests of one connection that wait for servers. */
+/* Open requests of one connection. */
 enum { MAX_OPEN = 64 };
 
 struct mp_control {
 	struct mp_control_peer peer;
 	const struct mp_control_hooks *hooks;
-	bool is_joined; /* the pool knows it: what follows is in use */
+	bool is_joined; /* registered with the pool: the following members are in use */
 	struct mp_control_statuses statuses;
 	struct mp_control_calls calls;
 	struct mp_tape tape;
@@ -29,7 +29,7 @@ struct mp_control {
 	uint64_t cursor;
 };
 
-/* A request on hand: its result is written to out. */
+/* The current request; its result is written to out. */
 struct order {
 	struct mp_control *c;
 	struct mp_str id;
@@ -46,10 +46,10 @@ static int answer_nothing(struct order *o)
 	return mp_buf_add_str(o->out, MP_STR("{}"));
 }
 
-/* Its answer follows. */
+/* The answer follows. */
 enum { LATER = 1 };
 
-/* One that waits for servers or calls them is known to the pool; connecting alone is not enough. */
+/* Register with the pool only when the peer waits for servers or calls them. */
 static void control_join(struct mp_control *c)
 {
 	if (c->is_joined)
@@ -59,7 +59,8 @@ static void control_join(struct mp_control *c)
 	c->is_joined = true;
 }
 
-/* Without members the hub at this moment; with some servers, when they have settled. */
+/* Without parameters: the status of the hub now. With servers: their status once they have
+ * settled. */
 static int tell_status(struct order *o)
 {
 	struct mp_writer w;
@@ -101,7 +102,7 @@ static void hear(struct mp_control *c, const struct mp_message *m)
 
 /* --- servers --------------------------------------------------------------------------------- */
 
-/* The one that `name` means in this workspace; "all" is for whoever walks them. */
+/* Find the server called `name` in this workspace; "all" is handled by the caller. */
 static int find_server(struct order *o, size_t *ret_at)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
@@ -129,7 +130,7 @@ static bool is_about_all(struct order *o)
 	return mp_value_bool(o->t, mp_value_get(o->t, o->params, "all"), &all) == 0 && all;
 }
 
-/* Whoever cannot be reconnected says why; the others are. */
+/* A server that cannot be reconnected gets an error in the result; the others are reconnected. */
 static int reconnect_all(struct order *o)
 {
 	struct mcpool_error why;
@@ -177,7 +178,7 @@ static int start(struct order *o)
 	return answer_nothing(o);
 }
 
-/* For all agents of this workspace, and without touching a file (C20). */
+/* For all agents of this workspace, without changing a file (C20). */
 static int toggle(struct order *o, enum mp_toggle to)
 {
 	size_t at = 0;
@@ -203,7 +204,7 @@ static int disable(struct order *o)
 	return toggle(o, MP_TOGGLE_OFF);
 }
 
-/* As the files say. */
+/* Back to the configured value. */
 static int leave_to_files(struct order *o)
 {
 	return toggle(o, MP_TOGGLE_NONE);
@@ -238,7 +239,7 @@ static void tell_events(void *u)
 		tell_event(c, e, missed);
 }
 
-/* since: the number of the first that is wanted; else only what is yet to come. */
+/* since: number of the first event to send; without it, only new events. */
 static int listen(struct order *o)
 {
 	struct mp_control *c = o->c;
@@ -258,7 +259,7 @@ static int listen(struct order *o)
 
 /* --- the hub --------------------------------------------------------------------------------- */
 
-/* What came of it is an event for each workspace. */
+/* The result is reported as one event per workspace. */
 static int reload(struct order *o)
 {
 	mp_hub_reload(o->c->peer.hub);
@@ -333,7 +334,7 @@ void mp_control_receive(struct mp_control *c, struct mp_str text)
 		mp_control_peer_refuse(&c->peer, m.id, &o.why);
 	else if (r != LATER)
 		mp_control_peer_answer(&c->peer, m.id, &result, r);
-	if (c->is_listening) /* those that were there before it asked */
+	if (c->is_listening) /* events from before the request */
 		tell_events(c);
 }
 

@@ -1,5 +1,5 @@
 /*
- * control_call.c - mcpool/call: one request to one server, its progress, its one answer.
+ * control_call.c - mcpool/call: one request to one server, its progress and its answer.
  */
 #include "face/control_call.h"
 
@@ -16,16 +16,16 @@
 
 enum { METHOD_NOT_FOUND = -32601, TAIL_LINES = 10 };
 
-/* One request that is not answered yet. */
+/* An open request. */
 struct job {
 	struct mp_link link;
-	struct mp_control_calls *calls; /* NULL: its peer has left; the call is to end yet */
+	struct mp_control_calls *calls; /* NULL: the peer left before the call ended */
 	struct mp_loop *loop;
 	char *id; /* owned */
 	struct mp_arena arena;
 	struct mp_pool_call call;
 	const char *server; /* in the arena */
-	bool takes_forms;   /* the peer can be asked meanwhile */
+	bool takes_forms;   /* the peer accepts elicitation forms during the call */
 	struct mp_grave grave;
 };
 
@@ -73,7 +73,7 @@ static void job_close(struct job *j)
 
 /* --- answers --------------------------------------------------------------------------------- */
 
-/* What it wrote to stderr last, by now or before it failed. */
+/* The last stderr output of the server, now or before it failed. */
 static const char *tail_take(const struct mp_control_peer *p, size_t at, const char *before,
 			     struct mp_buf *out)
 {
@@ -107,7 +107,7 @@ static void error_write(struct mp_writer *w, const struct mcpool_error *e)
 	mp_write_member_text(w, "message", mp_str_of(e->message));
 }
 
-/* As mp_pool_answer has it. */
+/* The fields are described at mp_pool_answer. */
 static void failure_write(struct mp_writer *w, const struct mp_pool_answer *a)
 {
 	error_write(w, a->error);
@@ -195,7 +195,7 @@ static const struct mp_bind_field call_fields[] = {
 static const struct mp_bind_table call_table = {call_fields, MP_ARRAY_LEN(call_fields),
 						offsetof(struct call_params, present)};
 
-/* An empty object means forms, as before there were modes. */
+/* An empty object means forms, as in revisions without modes. */
 static int job_read_capabilities(struct job *j, struct mp_str text, struct mcpool_error *reterr)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
@@ -215,7 +215,7 @@ static int job_read_capabilities(struct job *j, struct mp_str text, struct mcpoo
 	return 0;
 }
 
-/* What agents may not see is not for the command line either (U20). */
+/* What agents may not see is hidden from the command line too (U20). */
 static int call_check(const struct mp_control_peer *p, const struct call_params *call,
 		      enum mp_method_id method, struct mcpool_error *reterr)
 {
@@ -236,7 +236,7 @@ static int call_check(const struct mp_control_peer *p, const struct call_params 
 	return 0;
 }
 
-/* A text that the call borrows. */
+/* Copy a text that the call borrows. */
 static struct mp_str job_keep(struct job *j, const struct mp_tape *t, mp_value v)
 {
 	struct mp_str text = mp_value_source(t, v);
@@ -305,7 +305,7 @@ void mp_control_calls_cancel(struct mp_control_calls *cs, struct mp_str id)
 
 /* --- what servers ask ------------------------------------------------------------------------ */
 
-/* Without a call the server is this session's own, and which call is meant cannot be said. */
+/* Without a call the server belongs to this session alone, and the call cannot be determined. */
 static bool job_is_meant(const struct job *j, const struct mp_pool_server_request *rq)
 {
 	if (mp_pool_call_is_at_rest(&j->call))
@@ -370,6 +370,6 @@ void mp_control_calls_done(struct mp_control_calls *cs)
 {
 	MP_LIST_EACH(&cs->open, link)
 		job_close(mp_container_of(link, struct job, link));
-	mp_pool_client_leave(cs->peer->hub->pool, cs->peer->session); /* its calls are given back */
+	mp_pool_client_leave(cs->peer->hub->pool, cs->peer->session); /* its calls end */
 	mp_server_requests_done(&cs->requests);
 }

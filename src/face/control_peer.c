@@ -1,5 +1,5 @@
 /*
- * control_peer.c - the answers to control requests.
+ * control_peer.c - answers to control requests.
  */
 #include "face/control_peer.h"
 

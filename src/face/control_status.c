@@ -1,5 +1,5 @@
 /*
- * control_status.c - mcpool/status: the hub at this moment, or servers once they have settled.
+ * control_status.c - mcpool/status: the hub now, or servers once they have settled.
  */
 #include "face/control_status.h"
 
@@ -129,23 +129,23 @@ void mp_control_status_write_event(struct mp_writer *w, struct mp_hub *hub,
 enum { START_NONE, START_UNKNOWN, START_ALL };
 static const char *const starts[] = {"none", "unknown", "all", NULL};
 
-/* One request that is not answered yet. */
+/* An open request. */
 struct wait {
 	struct mp_link link;
 	struct mp_control_peer *peer;
 	char *id; /* owned */
 	struct mp_arena arena;
-	struct mp_bind_list servers; /* what the answer is about; none: all */
-	struct mp_bind_list only;    /* which of these to start and to wait for; none: all */
-	const char **awaited;        /* their names, in the arena; a reload changes places */
-	size_t n_awaited, pending;   /* pending: the place of one that was when last compared */
+	struct mp_bind_list servers; /* servers in the answer; empty: all */
+	struct mp_bind_list only;    /* which of these to start and wait for; empty: all */
+	const char **awaited;        /* their names, in the arena; a reload changes indexes */
+	size_t n_awaited, pending;   /* pending: index of one that was pending at the last check */
 	int start;
 	bool fresh, catalogs;
 	int64_t max_ms;
 	uint64_t present;
 	struct mp_watcher watcher;
 	struct mp_timer timer;
-	struct mp_task task; /* compare again; many steps in a turn are one comparison */
+	struct mp_task task; /* check again; many transitions in a turn cause one check */
 	struct mp_list *list;
 	struct mp_grave grave;
 };
@@ -175,7 +175,7 @@ static bool wait_is_about(const struct wait *wt, size_t i)
 	return list_has(&wt->servers, mp_workspace_get_entry(wt->peer->workspace, i)->name);
 }
 
-/* Is it to be started, and waited for? */
+/* Is server i to be started and waited for? */
 static bool wait_is_for(const struct wait *wt, size_t i)
 {
 	struct mp_workspace *w = wt->peer->workspace;
@@ -186,7 +186,7 @@ static bool wait_is_for(const struct wait *wt, size_t i)
 	       (wt->start == START_UNKNOWN && !mp_workspace_is_remembered(w, i));
 }
 
-/* One that failed is not tried again because all of them are listed. */
+/* A list of all servers does not retry failed ones. */
 static void wait_start_server(struct wait *wt, size_t i)
 {
 	struct mp_workspace *w = wt->peer->workspace;
@@ -231,7 +231,7 @@ static bool wait_is_pending(const struct wait *wt, size_t k)
 			   mp_workspace_is_refreshing(w, (size_t)at, session));
 }
 
-/* Each step of each server leads here: one that was pending the last time mostly still is. */
+/* Called at each transition of each server. Check first the one that was pending last time. */
 static bool wait_is_over(struct wait *wt)
 {
 	for (size_t n = 0; n < wt->n_awaited; n++) {
@@ -290,7 +290,7 @@ static int wait_write(const struct wait *wt, struct mp_buf *out)
 	return mp_write_finish(&writer);
 }
 
-/* All have settled, or it took too long. */
+/* All servers have settled, or the time is up. */
 static void wait_answer(void *u)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf result;

@@ -1,6 +1,6 @@
 /*
- * control_status.h - mcpool/status: what the hub shows of itself at once, or the status of servers
- * after some were started (doc/protocol.md, "Control messages").
+ * control_status.h - mcpool/status: the status of the hub at once, or of servers after some were
+ * started (doc/protocol.md, "Control messages").
  */
 #ifndef MP_CONTROL_STATUS_H
 #define MP_CONTROL_STATUS_H
@@ -12,12 +12,12 @@
 #include "json/write.h"
 
 /*
- * The members hub, problem, servers and sessions, into an object that was begun. describe: more
- * members of `hub`; may be NULL.
+ * Write the members hub, problem, servers and sessions into an open object. describe: adds members
+ * to `hub`; may be NULL.
  */
 void mp_control_status_write(struct mp_writer *w, const struct mp_control_peer *p,
 			     void (*describe)(void *u, struct mp_writer *w));
-/* One event as an object. missed: how many before it are lost. */
+/* Write one event as an object. missed: number of events lost before it. */
 void mp_control_status_write_event(struct mp_writer *w, struct mp_hub *hub,
 				   const struct mp_event *e, uint64_t missed);
 
@@ -27,7 +27,7 @@ struct mp_control_statuses {
 	struct mp_list open;
 };
 void mp_control_statuses_init(struct mp_control_statuses *ss, struct mp_control_peer *peer);
-void mp_control_statuses_done(struct mp_control_statuses *ss); /* no one waits any more */
+void mp_control_statuses_done(struct mp_control_statuses *ss); /* drops all waiting requests */
 /* The answer follows from the loop. id: of the request, JSON as written. */
 int mp_control_statuses_ask(struct mp_control_statuses *ss, struct mp_str id,
 			    const struct mp_tape *t, mp_value params,

@@ -88,7 +88,7 @@ int mp_greeting_read(struct mp_str text, struct mp_arena *arena, struct mp_greet
 			       "the first message must be " MP_GREETING_METHOD);
 	r = mp_bind_read(&table, &t, m.params, arena, h, NULL, NULL, reterr);
 	if (r < 0 || h->protocol != MP_GREETING_PROTOCOL)
-		return r; /* what another protocol has in it is not ours to judge */
+		return r; /* do not check the fields of another protocol version */
 	r = make_env(h, arena);
 	if (r < 0)
 		return mp_fail(reterr, r, "`env` cannot be used");
@@ -217,7 +217,7 @@ int mp_greeting_write(struct mp_buf *out, const struct mp_greeting *h, char *con
 	return mp_write_finish(&w);
 }
 
-/* why: it is not let in; NULL: it is. */
+/* why: the reason for the refusal; NULL: accepted. */
 static void write_who(struct mp_writer *w, const struct mcpool_error *why)
 {
 	mp_write_begin_object(w);

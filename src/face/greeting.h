@@ -1,5 +1,5 @@
 /*
- * greeting.h - the first message on the hub's socket, both ends of it (doc/protocol.md, "Hub
+ * greeting.h - the first message on the hub's socket, for both ends (doc/protocol.md, "Hub
  * socket").
  */
 #ifndef MP_GREETING_H
@@ -12,9 +12,9 @@
 
 enum { MP_GREETING_PROTOCOL = 1 };
 #define MP_GREETING_METHOD "mcpool/hello"
-/* The last word to a bridge: the hub leaves in order, and nothing is open any more. */
+/* Last message to a bridge: the hub exits in order, and no request is open. */
 #define MP_GREETING_BYE "mcpool/bye"
-/* In its params where a newer hub takes the place. */
+/* Member of its params if a newer hub takes over. */
 #define MP_GREETING_REPLACED "replaced"
 
 enum mp_greeting_role { MP_GREETING_BRIDGE, MP_GREETING_CONTROL };
@@ -37,13 +37,13 @@ struct mp_greeting {
 };
 
 /*
- * What a peer said. Everything is the arena's, or borrowed from text. MCPOOL_EPROTO: it is no
- * hello, MCPOOL_EINVAL: something in it cannot be used, with words and, where one was recognised,
- * the id in ret->id; MCPOOL_ELIMIT, MCPOOL_ENOMEM. Another protocol than ours is no failure.
+ * Parse the hello of a peer. Everything is in the arena or borrowed from text. MCPOOL_EPROTO: not a
+ * hello. MCPOOL_EINVAL: a field is invalid; ret->id has the id if it was recognised. MCPOOL_ELIMIT,
+ * MCPOOL_ENOMEM. Another protocol version is not an error.
  */
 int mp_greeting_read(struct mp_str text, struct mp_arena *arena, struct mp_greeting *ret,
 		     struct mcpool_error *reterr) MP_MUST;
-/* The other end: a request with the id "hello". env: as environ. */
+/* Write the client's side: a request with the id "hello". env: as environ. */
 int mp_greeting_write(struct mp_buf *out, const struct mp_greeting *hello,
 		      char *const *env) MP_MUST;
 
@@ -52,13 +52,13 @@ int mp_greeting_write_answer(struct mp_buf *out, struct mp_str id) MP_MUST;
 int mp_greeting_write_refusal(struct mp_buf *out, struct mp_str id,
 			      const struct mcpool_error *why) MP_MUST;
 
-/* What the hub said to a hello. */
+/* The hub's answer to a hello. */
 struct mp_greeting_answer {
 	int64_t protocol;
 	char version[32];
 	int64_t pid;
 	bool is_refused;
-	bool is_leaving; /* it is refused because the hub stops: the next one may not */
+	bool is_leaving; /* refused because the hub is stopping: the next hub may accept */
 	struct mcpool_error why;
 };
 int mp_greeting_read_answer(struct mp_str text, struct mp_greeting_answer *ret,

@@ -1,5 +1,5 @@
 /*
- * http_face.c - the ways in over HTTP, put together: who arrives, who may come in, what they see.
+ * http_face.c - the HTTP face: listener, admission and sessions put together.
  */
 #include "face/http_face.h"
 
@@ -26,7 +26,7 @@ static void judge(void *u, struct mp_exchange *x)
 
 	if (mp_admit_judge(&f->admit, route, x->in, &x->admission, &x->refusal))
 		(void)mp_routes_allow(route, mp_inbound_get_verb(x->in),
-				      &x->refusal); /* the refusal says it */
+				      &x->refusal); /* the refusal has the reason */
 	else
 		mp_log_verbose(&f->log, "refused, %d: %s", x->refusal.status, x->refusal.words);
 	send_strangers_away(f);
@@ -46,7 +46,7 @@ static void arrived(void *u, struct mp_conn *conn)
 
 /* --- sessions ------------------------------------------------------------------------------- */
 
-/* `?naming=server__tool`: the word, static; NULL: there is none that means something. */
+/* The value of `?naming=server__tool`, static; NULL: none, or not a known one. */
 const char *mp_http_face_get_naming(const struct mp_exchange *x)
 {
 	struct mp_str query = mp_inbound_get_query(x->in), key = MP_STR("naming=");
@@ -95,7 +95,7 @@ void mp_http_face_refuse_session(struct mp_exchange *x, int error)
 
 /* --- seasons -------------------------------------------------------------------------------- */
 
-/* Whoever is being answered came with a token that is none any more (V19). */
+/* Their token is no longer valid: end the exchanges that are still being answered (V19). */
 static void cut_strangers(struct mp_http_face *f)
 {
 	MP_LIST_WALK(&f->service.connections, link) {
@@ -130,7 +130,7 @@ static void token_changed(void *u)
 	send_strangers_away(u);
 }
 
-/* Where files cannot be followed, the next request finds out. */
+/* If files cannot be watched, the next request detects the change. */
 static void follow_token(struct mp_http_face *f)
 {
 	const char *path = f->admit.token.path;
@@ -148,7 +148,7 @@ static void follow_token(struct mp_http_face *f)
 
 /* --- life ----------------------------------------------------------------------------------- */
 
-/* As others are to write it: by its name, if it has one. */
+/* Write the address as clients should use it: by name, if there is one. */
 static void write_address(struct mp_http_face *f, bool is_secure, const char *name)
 {
 	const struct sockaddr *a = mp_http_listener_get_address(f->listener);
@@ -164,7 +164,7 @@ static void write_address(struct mp_http_face *f, bool is_secure, const char *na
 		 ntohs(is_six ? six->sin6_port : four->sin_port));
 }
 
-/* They would be refused: a Host that is not ours may be anybody's (V12). */
+/* Such requests would be refused: an unknown Host may be anyone's (V12). */
 static void warn_without_name(struct mp_http_face *f, const struct mp_http_face_options *o)
 {
 	if (!o->name && mp_admit_is_everywhere(mp_http_listener_get_address(f->listener)))

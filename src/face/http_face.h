@@ -1,6 +1,6 @@
 /*
- * http_face.h - the ways in over HTTP: Streamable HTTP of both eras at /mcp, HTTP+SSE at /sse,
- * WebSockets at /ws, and whether we live at /health.
+ * http_face.h - the HTTP face: Streamable HTTP of both eras at /mcp, HTTP+SSE at /sse, WebSockets
+ * at /ws, a health check at /health.
  */
 #ifndef MP_HTTP_FACE_H
 #define MP_HTTP_FACE_H
@@ -19,40 +19,41 @@
 struct mp_http_face;
 
 enum { MP_HTTP_ADDRESS = 300 };
-#define MP_HTTP_LISTEN "127.0.0.1:7717" /* where nothing else is said */
+#define MP_HTTP_LISTEN "127.0.0.1:7717" /* default address */
 
 struct mp_http_face_options {
 	struct mp_loop *loop; /* borrowed, as are the next two */
 	struct mp_sessions *all_sessions;
-	struct mp_workspace *workspace; /* ready; what all who come this way see */
+	struct mp_workspace *workspace; /* ready; used by all HTTP clients */
 	/* "127.0.0.1:7717", "[::1]:0", "localhost:80", "7717"; NULL: MP_HTTP_LISTEN. Port 0: any.
 	 */
 	const char *listen;
-	int fd;                 /* listens already (socket activation), taken; 0 and less: none */
-	const char *cert, *key; /* files for TLS; NULL: none */
-	const char *token_path; /* NULL: where it is kept (token.h) */
-	bool no_token;          /* on this machine only */
+	int fd;                 /* listening socket (socket activation), taken; 0 or less: none */
+	const char *cert, *key; /* TLS files; NULL: none */
+	const char *token_path; /* NULL: the default path (http_token.h) */
+	bool no_token;          /* only on loopback */
 	const char *name;       /* another name of this host; NULL: none */
 };
 
 /*
- * MCPOOL_EINVAL: no address; MCPOOL_EPERM: a token or TLS is missing where others can come;
- * MCPOOL_ESYSTEM: somebody else listens there. Words say what to do.
+ * MCPOOL_EINVAL: invalid address; MCPOOL_EPERM: a token or TLS is missing on an address that other
+ * machines can reach; MCPOOL_ESYSTEM: cannot listen there. The error text says what to do.
  */
 int mp_http_face_new(const struct mp_http_face_options *o, struct mp_http_face **ret_face,
 		     struct mcpool_error *reterr) MP_MUST;
-/* At once; sessions end. Accepts NULL, returns NULL. */
+/* At once; ends all sessions. Accepts NULL, returns NULL. */
 struct mp_http_face *mp_http_face_free(struct mp_http_face *f);
 
-/* "http://127.0.0.1:7717", the port being the one that was chosen. */
+/* "http://127.0.0.1:7717", with the actual port. */
 const char *mp_http_face_get_address(const struct mp_http_face *f);
-/* NULL where none is needed. */
+/* NULL if no token is needed. */
 const char *mp_http_face_get_token_path(const struct mp_http_face *f);
 
-/* Nobody new is let in; who is being answered may hear the end. Once, from the loop or at once. */
+/* Accept no new clients; open requests may finish. drained() is called once, from the loop or
+ * before this returns. */
 void mp_http_face_drain(struct mp_http_face *f, void (*drained)(void *u), void *u);
 
-/* --- for the handlers of the face alone ------------------------------------------------------- */
+/* --- private to the handlers of the face ------------------------------------------------------ */
 
 struct mp_config_watch;
 struct mp_follower;
@@ -65,28 +66,27 @@ struct mp_http_face {
 	struct mp_log log;
 	struct mp_http_service service;
 	struct mp_admit admit;
-	uint64_t season; /* of the token; whoever came in another one is sent away */
-	struct mp_http_listener *listener; /* owned; where people arrive */
+	uint64_t season; /* of the token; clients of an older season are disconnected */
+	struct mp_http_listener *listener; /* owned */
 	char address[MP_HTTP_ADDRESS];
-	struct mp_config_watch *watch; /* owned; of the token's file; NULL: none */
+	struct mp_config_watch *watch; /* owned; watches the token file; NULL: none */
 	struct mp_follower *follower;  /* owned */
-	struct mp_tape tape;           /* of the message that is being looked at */
+	struct mp_tape tape;           /* of the message being parsed */
 
-	/* Owned; for all modern requests, by what their query says of names; NULL before the first.
-	 */
+	/* Owned; shared by all modern requests with the same naming; NULL before the first. */
 	struct mp_session *stateless[5];
 	struct mp_ids exchanges; /* modern requests that wait for their answers */
 
-	struct mp_map sessions; /* legacy ones by their ids */
-	struct mp_list idle;    /* those that nobody uses, longest first */
-	struct mp_list unused;  /* of these, those that never asked for anything */
+	struct mp_map sessions; /* legacy sessions by id */
+	struct mp_list idle;    /* sessions without open streams, longest idle first */
+	struct mp_list unused;  /* of these, the ones never used after initialize */
 	struct mp_timer idle_timer;
 	struct mp_ids streams;   /* of legacy POSTs */
-	struct mp_list finished; /* those that are kept, longest first */
+	struct mp_list finished; /* finished streams that are kept, oldest first */
 	size_t finished_bytes;
 	struct mp_timer finished_timer;
 
-	struct mp_map talks;    /* HTTP+SSE by their ids */
+	struct mp_map talks;    /* HTTP+SSE conversations by id */
 	struct mp_list sockets; /* WebSockets */
 
 	bool draining;
@@ -99,13 +99,13 @@ static inline struct mp_http_face *mp_http_face_of(struct mp_exchange *x)
 	return mp_http_connection_of(x)->service->u;
 }
 
-/* A session for somebody who was admitted. The oldest idle one of ours makes room if need be. */
+/* Open a session for an admitted client. If there are too many, the longest idle one ends. */
 int mp_http_face_open_session(struct mp_http_face *f, const struct mp_exchange *x, const char *way,
 			      unsigned traits, const struct mp_session_hooks *hooks, void *u,
 			      struct mp_session **ret_session) MP_MUST;
-/* What the query says of names; NULL: nothing. */
+/* The naming in the query; NULL: none. */
 const char *mp_http_face_get_naming(const struct mp_exchange *x);
-/* The answer where that failed. */
+/* Answer after a failed mp_http_face_open_session(). */
 void mp_http_face_refuse_session(struct mp_exchange *x, int error);
 
 /* mcp_endpoint.c: POST, GET and DELETE of /mcp. Answers with a JSON-RPC error. */
@@ -124,11 +124,11 @@ void mp_http_sessions_post(struct mp_http_face *f, struct mp_exchange *x,
 			   const struct mp_message *m);
 void mp_http_sessions_get(struct mp_http_face *f, struct mp_exchange *x);
 void mp_http_sessions_delete(struct mp_http_face *f, struct mp_exchange *x);
-/* False: there is none. */
+/* False: there was none. */
 bool mp_http_sessions_end_oldest(struct mp_http_face *f);
-/* Those who came in another season. */
+/* Ends sessions of older seasons. */
 void mp_http_sessions_end_strangers(struct mp_http_face *f);
-/* Streams on which nothing is owed end. */
+/* Ends streams that owe no answer. */
 void mp_http_sessions_drain(struct mp_http_face *f);
 
 /* http_sse.c */

@@ -1,7 +1,7 @@
 /*
- * http_sessions.c - HTTP sessions of revisions up to 2025-11-25: begun by initialize, known by an
- * id that nobody can guess, ended by DELETE or by silence. An id is good for whoever began it and
- * for nobody else; unknown, foreign and ended ones are the same answer (V26).
+ * http_sessions.c - HTTP sessions of revisions up to 2025-11-25: started by initialize, identified
+ * by a random id, ended by DELETE or a timeout. An id is valid only with the token it was created
+ * with. Unknown, foreign and ended ids get the same answer (V26).
  */
 #include "face/http_sessions.h"
 
@@ -38,16 +38,16 @@ struct session {
 	struct mp_http_face *face;
 	enum http_session_state state;
 	struct mp_session *session; /* owned */
-	uint64_t season;            /* of the token it was begun with */
+	uint64_t season;            /* of the token it was created with */
 	char id[MP_RANDOM_ID + 1];
-	char headers[sizeof(HEADER) + MP_RANDOM_ID + 2]; /* of its answers */
-	struct mp_stream *standing;                      /* owned; messages of no request */
-	struct mp_list streams;                          /* of its POSTs; owned */
-	size_t heard;                                    /* streams that somebody listens on */
+	char headers[sizeof(HEADER) + MP_RANDOM_ID + 2]; /* added to its responses */
+	struct mp_stream *standing; /* owned; for messages that belong to no request */
+	struct mp_list streams;     /* of its POSTs; owned */
+	size_t heard;               /* streams with a connected client */
 	struct mp_link idle;
 	int64_t idle_since_ms;
-	bool is_used;  /* it asked for something behind initialize */
-	bool is_fresh; /* its initialize was not answered yet */
+	bool is_used;  /* it sent a request after initialize */
+	bool is_fresh; /* initialize is not answered yet */
 	bool was_refused;
 	struct mp_grave grave;
 };
@@ -109,7 +109,7 @@ static void bury(struct mp_grave *grave)
 	mp_free(mp_container_of(grave, struct session, grave));
 }
 
-/* Its streams hear the end. Who ended it may still look at it, so it goes with the turn. */
+/* Close its streams. The caller may still use it, so it is freed at the end of the turn. */
 static enum http_session_event end(struct session *s)
 {
 	struct mp_http_face *f = s->face;
@@ -234,7 +234,7 @@ static void deliver(void *u, const struct mp_delivery *d)
 
 	if (!stream)
 		return;
-	if (s->is_fresh && d->is_last) { /* the answer to initialize: is there a session? */
+	if (s->is_fresh && d->is_last) { /* the answer to initialize: was the session accepted? */
 		s->is_fresh = false;
 		s->was_refused = d->status >= 400;
 		if (s->was_refused)
@@ -312,7 +312,7 @@ void mp_http_sessions_done(struct mp_http_face *f)
 	mp_ids_done(&f->streams);
 }
 
-/* A standing stream owes nobody an answer. */
+/* A standing stream owes no answer. */
 void mp_http_sessions_drain(struct mp_http_face *f)
 {
 	const struct mp_map_entry *e;
@@ -340,7 +340,7 @@ static bool has_known_version(struct mp_exchange *x)
 	return false;
 }
 
-/* NULL: it was answered already. */
+/* NULL: already answered. */
 static struct session *find_session(struct mp_http_face *f, struct mp_exchange *x)
 {
 	struct mp_str id = mp_inbound_get(x->in, MP_FIELD_SESSION);
@@ -371,7 +371,7 @@ static bool is_greeting(const struct mp_message *m)
 	return m->method == MP_METHOD_INITIALIZE || m->method == MP_METHOD_INITIALIZED;
 }
 
-/* A session that was opened and never used is the first to go (attack-S9). */
+/* A session that was opened and never used is ended first (attack-S9). */
 static void note_use(struct session *s)
 {
 	bool is_idle = mp_list_linked(&s->idle);
@@ -433,7 +433,7 @@ static struct mp_stream *find_stream(struct session *s, struct mp_str name)
 	return NULL;
 }
 
-/* The standing stream, or the one whose event the client saw last. NULL: it was answered. */
+/* The standing stream, or the one of Last-Event-ID. NULL: already answered. */
 static struct mp_stream *choose_stream(struct session *s, struct mp_exchange *x, uint64_t *ret_from)
 {
 	struct mp_str last = mp_inbound_get(x->in, MP_FIELD_LAST_EVENT), name;
@@ -464,7 +464,7 @@ void mp_http_sessions_get(struct mp_http_face *f, struct mp_exchange *x)
 	stream = choose_stream(s, x, &from);
 	if (!stream)
 		return;
-	if (!mp_stream_may_join(stream)) { /* never replaced (V17) */
+	if (!mp_stream_may_join(stream)) { /* the connected client is never replaced (V17) */
 		mp_mcp_endpoint_refuse(x, 409, MP_STR(""), INVALID_REQUEST,
 				       "somebody listens on this stream already");
 		return;

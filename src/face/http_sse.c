@@ -1,6 +1,6 @@
 /*
- * http_sse.c - HTTP+SSE of 2024-11-05: a GET that stays open, on which everything is said, and
- * POSTs that bring the client's messages. The first event says where to.
+ * http_sse.c - HTTP+SSE of 2024-11-05: one open GET carries all messages to the client, and POSTs
+ * carry the client's messages. The first event has the URL for the POSTs.
  */
 #include <stdio.h>
 
@@ -12,7 +12,7 @@
 
 #define WHERE "/messages?session="
 
-/* One conversation: it lives as long as its GET. */
+/* One conversation; lives as long as its GET. */
 struct talk {
 	struct mp_http_face *face;
 	struct mp_session *session; /* owned */
@@ -121,7 +121,7 @@ void mp_http_sse_serve(struct mp_http_face *f, struct mp_exchange *x)
 	mp_exchange_event(x, MP_STR("endpoint"), (struct mp_str){NULL, 0}, mp_str_of(where));
 }
 
-/* The value of session= among what stands behind the question mark. */
+/* The value of session= in the query. */
 static struct mp_str find_id(struct mp_str query)
 {
 	static const struct mp_str key = MP_STR("session=");
@@ -153,7 +153,7 @@ void mp_http_sse_serve_message(struct mp_http_face *f, struct mp_exchange *x)
 		return;
 	}
 	(void)mp_session_receive_text(t->session, mp_inbound_get_body(x->in),
-				      0); /* what is wrong with it is said on the stream */
+				      0); /* errors are reported on the stream */
 	mp_exchange_answer(x,
 			   &(struct mp_http_answer){202, "text/plain", NULL, MP_STR("Accepted")});
 	leave_if_done(t);

@@ -1,8 +1,8 @@
 /*
- * http_stateless.c - modern requests: each POST stands alone, and its answer goes where it came
- * from. Those with the same names share one session, which remembers nothing. An answer that comes
- * alone is one JSON body; a notification before it, or silence, makes an event stream. A client
- * that leaves has cancelled.
+ * http_stateless.c - modern requests: each POST is independent, and the response carries its
+ * answer. Requests with the same naming share one session without state. An answer without earlier
+ * messages is one JSON body; a notification before it, or a pause, starts an event stream. A client
+ * that disconnects cancels its request.
  */
 #include "config/values/settings.h"
 #include "face/http_face.h"
@@ -73,7 +73,7 @@ void mp_http_stateless_post(struct mp_http_face *f, struct mp_exchange *x,
 	x->id = id = mp_ids_add(&f->exchanges, x);
 	if (mp_session_receive(*session, m, id) > 0)
 		return;
-	/* A notification: nothing will come. */
+	/* A notification has no answer. */
 	mp_ids_remove(&f->exchanges, id);
 	mp_exchange_answer(x, &(struct mp_http_answer){.status = 202});
 }

@@ -1,5 +1,5 @@
 /*
- * http_token.c - the secret that HTTP needs: a file of this user's alone.
+ * http_token.c - the HTTP bearer token: a file that only this user can read.
  */
 #include "face/http_token.h"
 
@@ -61,7 +61,7 @@ int mp_http_token_get_path(struct mp_buf *out)
 
 /* --- reading -------------------------------------------------------------------------------- */
 
-/* What it must be to be a secret. */
+/* Minimum requirements for a secret. */
 static int check_text(const char *path, struct mp_str text, struct mcpool_error *reterr)
 {
 	for (size_t i = 0; i < text.len; i++)
@@ -107,7 +107,7 @@ static int take_text(struct mp_http_token *t, struct mp_str text, struct mcpool_
 	int r = check_text(t->path, text, reterr);
 
 	if (r == 0)
-		r = mp_secret_add(text); /* a token that a log may show is none */
+		r = mp_secret_add(text); /* the token must be masked in logs */
 	if (r < 0)
 		return r == MCPOOL_EINVAL ? r : mp_fail(reterr, r, "%s", mcpool_error_text(r));
 	memcpy(t->text, text.p, text.len);
@@ -137,7 +137,7 @@ static int read_file(struct mp_http_token *t, int fd, struct mcpool_error *reter
 	return r;
 }
 
-/* 1: there is one; 0: there is no file. */
+/* 1: read; 0: the file does not exist. */
 static int read_token(struct mp_http_token *t, struct mcpool_error *reterr)
 {
 	int fd = open(t->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), r;
@@ -197,7 +197,7 @@ bool mp_http_token_look(struct mp_http_token *t)
 		now = trace_of(&st);
 	if (is_same(&now, &t->trace))
 		return false;
-	(void)!read_token(t, NULL); /* what cannot be read matches nothing, until it can be */
+	(void)!read_token(t, NULL); /* an unreadable token matches nothing until it can be read */
 	return true;
 }
 

@@ -1,7 +1,7 @@
 /*
  * line_conn.c - lines over a connected socket.
- * All of them read into one buffer: whole lines are handed out where they lie, and only the
- * beginning of one that is not complete is kept.
+ * All connections read into one shared buffer. Complete lines are delivered in place; only an
+ * incomplete rest is copied.
  */
 #include "face/line_conn.h"
 
@@ -16,10 +16,10 @@ struct mp_line_conn {
 	struct mp_fdstream stream;
 	const struct mp_line_conn_hooks *hooks;
 	void *u;
-	struct mp_lines lines; /* what is not complete */
+	struct mp_lines lines; /* incomplete line */
 	bool is_hushed, is_finishing, is_over;
 	int why;
-	struct mp_task task; /* the end, or what was read before it was hushed */
+	struct mp_task task; /* delivers the end, or what was read before a pause */
 	struct mp_grave grave;
 };
 
@@ -94,7 +94,7 @@ static void tell_line(struct mp_line_conn *w, const struct mp_line *line)
 		w->hooks->line(w->u, line->text);
 }
 
-/* The rest of a line that began in an earlier read, and what is behind it. */
+/* Complete a line from an earlier read, then deliver what follows. */
 static int join(struct mp_line_conn *w, const char *p, size_t n)
 {
 	struct mp_line line;
@@ -142,7 +142,7 @@ static void forget_kept(struct mp_line_conn *w)
 	mp_lines_init(&w->lines, max);
 }
 
-/* Whole lines where they lie; what is behind the last newline is kept. */
+/* Deliver complete lines in place; keep what follows the last newline. */
 static int hand_out(struct mp_line_conn *w, const char *p, size_t n)
 {
 	while (n > 0 && !is_kept(w) && may_tell(w)) {
@@ -181,7 +181,7 @@ static void readable(struct mp_fdstream *s)
 
 static const struct mp_fdstream_kind kind = {
 	.queue = {.write = mp_write_queue_to_socket,
-		  /* A peer for which more waits is cut off: two messages of the largest size. */
+		  /* Disconnect a peer that does not read: two messages of the largest size. */
 		  .ceiling = 2 * MP_LIMIT_MESSAGE + MP_MIB(1),
 		  .keep = MP_KIB(4),
 		  .high = MP_MIB(1),
@@ -248,6 +248,6 @@ struct mp_line_conn *mp_line_conn_free(struct mp_line_conn *w)
 	w->is_over = true;
 	mp_loop_unpost(w->stream.loop, &w->task);
 	mp_fdstream_close(&w->stream);
-	mp_loop_bury(w->stream.loop, &w->grave, freed); /* it may be handing out a line now */
+	mp_loop_bury(w->stream.loop, &w->grave, freed); /* it may be delivering a line now */
 	return NULL;
 }

@@ -1,7 +1,7 @@
 /*
- * mcp_endpoint.c - /mcp: which era is this message of, and is it one at all?
- * A request says so itself in _meta (mcp-spec 2.2); notifications follow their header; batches and
- * answers are legacy. What contradicts its headers is refused before anybody acts on it.
+ * mcp_endpoint.c - /mcp: validates a message and finds its era.
+ * A request declares its era in _meta (mcp-spec 2.2), a notification in its header; batches and
+ * responses are legacy. A message that contradicts its headers is refused before it has any effect.
  */
 #include "base/error.h"
 #include "base/limits.h"
@@ -69,7 +69,7 @@ static void post_modern(struct mp_http_face *f, struct mp_exchange *x, const str
 		mp_http_stateless_post(f, x, m);
 }
 
-/* A legacy message whose header says that it is modern. */
+/* A legacy message with the header of a modern one. */
 static void refuse_mixture(struct mp_exchange *x, const struct mp_message *m)
 {
 	if (m->kind != MP_MESSAGE_REQUEST)

@@ -1,7 +1,7 @@
 /*
- * mcp_headers.c - what HTTP headers say about an MCP message, and whether that is so.
- * Whoever stands before us may have decided by the headers, so a message that says something else
- * is refused (400, -32020).
+ * mcp_headers.c - parses the HTTP headers of an MCP message and compares them with it.
+ * A proxy may have decided by the headers, so a message that differs from them is refused (400,
+ * -32020).
  */
 #include "face/mcp_headers.h"
 
@@ -65,7 +65,7 @@ static bool is_encoded(struct mp_str v)
 	       memcmp(v.p + v.len - closing.len, closing.p, closing.len) == 0;
 }
 
-/* Of the alphabet, with its padding at the end and nowhere else. */
+/* Only characters of the alphabet, padding only at the end. */
 static bool is_base64(struct mp_str v)
 {
 	size_t padding = 0;
@@ -120,7 +120,7 @@ static bool says(const struct mp_inbound *in, enum mp_field field, const struct 
 	       mp_value_text_is(m->tape, v, text);
 }
 
-/* Only methods of this era name what they are about. */
+/* Only methods of this era have a subject header. */
 static bool has_subject(const struct mp_message *m)
 {
 	const struct mp_method *method = mp_method_get(m->method);
@@ -140,7 +140,7 @@ const char *mp_mcp_headers_compare(const struct mp_inbound *in, const struct mp_
 	if (!has_subject(m))
 		return NULL;
 	if (m->subject == MP_NONE && !mp_inbound_get(in, MP_FIELD_NAME).p)
-		return NULL; /* that it is missing is said by whoever reads params */
+		return NULL; /* a missing value is reported when params are parsed */
 	if (!says(in, MP_FIELD_NAME, m, m->subject))
 		return "the header Mcp-Name is missing or differs from what params name";
 	return NULL;

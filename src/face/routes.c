@@ -1,9 +1,9 @@
 /*
- * routes.c - every place that can be asked for over HTTP, and the way to its handler.
+ * routes.c - the table of HTTP routes, and dispatch to their handlers.
  */
 #include "face/routes.h"
 
-/* --- what has no file of its own ------------------------------------------------------------- */
+/* --- handlers without a file of their own ---------------------------------------------------- */
 
 static void serve_health(struct mp_http_face *f, struct mp_exchange *x)
 {
@@ -77,8 +77,7 @@ bool mp_routes_allow(const struct mp_route *route, enum mp_http_method verb,
 	if ((route->verbs & verb) || !route->path)
 		return true;
 	*ret_refusal = (struct mp_http_refusal){405, "this is not done here", route->allow};
-	if (verb ==
-	    MP_HTTP_METHOD_OPTIONS) /* whoever may come may ask; pages elsewhere learn nothing */
+	if (verb == MP_HTTP_METHOD_OPTIONS) /* no CORS headers for other origins */
 		*ret_refusal = (struct mp_http_refusal){204, NULL, route->allow};
 	return false;
 }

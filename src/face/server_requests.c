@@ -14,8 +14,8 @@ enum { INTERNAL_ERROR = -32603 };
 
 struct request {
 	struct mp_link link;
-	mp_id question; /* of the pool */
-	uint64_t id;    /* on the connection */
+	mp_id question; /* id in the pool */
+	uint64_t id;    /* id on the connection */
 };
 
 static struct request *request_of(struct mp_link *link)

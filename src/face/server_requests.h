@@ -20,13 +20,13 @@ struct mp_server_requests {
 
 void mp_server_requests_init(struct mp_server_requests *rs, struct mp_pool *pool,
 			     void (*say)(void *u, struct mp_str text), void *u);
-/* The pool hears nothing: its session leaves, which declines them. */
+/* Does not inform the pool: its session leaves, which declines the open requests. */
 void mp_server_requests_done(struct mp_server_requests *rs);
 void mp_server_requests_send(struct mp_server_requests *rs,
 			     const struct mp_pool_server_request *rq);
-/* The server no longer waits for it: the peer gets notifications/cancelled. */
+/* The server cancelled the request: send notifications/cancelled to the peer. */
 void mp_server_requests_withdraw(struct mp_server_requests *rs, mp_id question);
-/* A result or an error of the peer; ignored where its id names no open request. */
+/* A result or error of the peer; ignored if its id names no open request. */
 void mp_server_requests_answer(struct mp_server_requests *rs, const struct mp_message *m);
 
 #endif

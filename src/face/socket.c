@@ -1,5 +1,6 @@
 /*
- * socket.c - the unix socket: who is let in, and what becomes of them.
+ * socket.c - the unix socket: accepts peers, reads their hello, then serves a session or control
+ * calls.
  */
 #include "face/socket.h"
 
@@ -25,11 +26,11 @@
 
 static const struct mp_log socket_log = {"socket"};
 
-/* A hello carries an environment, which has 2 MiB at most. */
+/* A hello contains an environment of at most 2 MiB. */
 #define HELLO_LIMIT   MP_MIB(4)
 #define HELLO_MS      MP_SECONDS(10)
 #define LAST_WORDS_MS MP_SECONDS(5)
-/* The kernel's line of those who knock is as long again. */
+/* The kernel's backlog is as long again. */
 #define MAX_CONNS (MP_LIMIT_SESSIONS + 256)
 
 #define SOCKET_CONN_STATES(X)                                          \
@@ -61,7 +62,7 @@ struct mp_socket_face {
 	void *u;
 	struct mp_listener *listener; /* owned; NULL: closed */
 	struct mp_list conns;
-	bool is_replaced; /* a newer hub comes */
+	bool is_replaced; /* by a newer hub */
 };
 
 struct socket_conn {
@@ -70,18 +71,18 @@ struct socket_conn {
 	enum socket_conn_state state;
 	struct mp_line_conn *conn;
 	struct mp_timer timer;
-	int pid; /* as the kernel says */
+	int pid; /* from SO_PEERCRED */
 	uid_t uid;
-	struct mp_str line, tail; /* what it said just now */
-	struct mp_arena arena;    /* of its hello, until it is in */
+	struct mp_str line, tail; /* the line being handled */
+	struct mp_arena arena;    /* of its hello, until it is accepted */
 	struct mp_greeting hello;
 	char *id; /* of its hello; owned, until it is answered */
 	struct mp_workspace_user *user;
-	struct mp_workspace *workspace; /* NULL before */
+	struct mp_workspace *workspace; /* NULL before the hello */
 	struct mcpool_error *why;
 	struct mp_session *session;
 	struct mp_control *control;
-	bool is_told; /* that the hub leaves */
+	bool is_told; /* that the hub is shutting down */
 	struct mp_grave grave;
 };
 
@@ -157,8 +158,8 @@ static int check_protocol(const struct mp_greeting *h, struct mcpool_error *rete
 }
 
 /*
- * A server of ours that leads back here, by whatever detours, would be called by itself. What it
- * has in its environment says so as well, unless somebody took that out.
+ * Refuse a peer that descends from one of our servers: the server would call itself. A variable in
+ * its environment says so too, unless it was removed.
  */
 static int check_descent(const struct socket_conn *g, struct mcpool_error *reterr)
 {
@@ -170,7 +171,7 @@ static int check_descent(const struct socket_conn *g, struct mcpool_error *reter
 		"hub would serve itself; take it out of what mcpool runs");
 }
 
-/* A bridge is started by its agent, whose environment it has. */
+/* A bridge has the environment of the agent that started it. */
 static void describe_env(const struct socket_conn *g, char *out, size_t size)
 {
 	struct mp_proc bridge, agent;
@@ -202,7 +203,7 @@ static int look(struct socket_conn *g, struct mcpool_error *reterr)
 	return mp_workspaces_join(g->face->hub->workspaces, &request, seen, g, &g->user, reterr);
 }
 
-/* The line is the hello's text only now: what is needed later is in the arena. */
+/* The line is valid only during this call: copy what is needed later into the arena. */
 static enum socket_conn_event read_hello(struct socket_conn *g)
 {
 	struct mcpool_error why;
@@ -224,7 +225,7 @@ static enum socket_conn_event read_hello(struct socket_conn *g)
 		return note_refusal(g, &why);
 	mp_timer_stop(&g->timer);
 	mp_line_conn_hush(g->conn,
-			  true); /* what follows is for the session, which is not there yet */
+			  true); /* later lines are for the session, which does not exist yet */
 	return GREETED;
 }
 
@@ -244,9 +245,9 @@ static enum socket_conn_event refuse_late(struct socket_conn *g)
 	return note_refusal(g, &why);
 }
 
-/* --- in -------------------------------------------------------------------------------------- */
+/* --- sessions -------------------------------------------------------------------------------- */
 
-/* From within receive, too. */
+/* May be called from within receive. */
 static void deliver(void *u, const struct mp_delivery *d)
 {
 	struct socket_conn *g = u;
@@ -342,7 +343,7 @@ static enum socket_conn_event welcome(struct socket_conn *g)
 
 static enum socket_conn_event pass_on(struct socket_conn *g)
 {
-	(void)mp_session_receive_text(g->session, g->line, 0); /* all answers have one way */
+	(void)mp_session_receive_text(g->session, g->line, 0); /* errors are sent as answers too */
 	return MP_QUIET;
 }
 
@@ -358,7 +359,7 @@ static enum socket_conn_event obey(struct socket_conn *g)
 	return MP_QUIET;
 }
 
-/* --- out ------------------------------------------------------------------------------------- */
+/* --- closing --------------------------------------------------------------------------------- */
 
 static void take_leave(struct socket_conn *g)
 {
@@ -378,7 +379,7 @@ static enum socket_conn_event refuse(struct socket_conn *g)
 	return MP_QUIET;
 }
 
-/* An end without it is a crash, for a bridge. */
+/* A bridge treats a disconnect without this message as a crash. */
 static enum socket_conn_event announce(struct socket_conn *g)
 {
 	static const struct mp_str bye = MP_STR("{\"jsonrpc\":\"2.0\",\"method\":\"" MP_GREETING_BYE
@@ -407,7 +408,7 @@ static void freed(struct mp_grave *grave)
 	mp_free(mp_container_of(grave, struct socket_conn, grave));
 }
 
-/* Its conn may be handing out a line now, and the session answering it. */
+/* Its connection may be delivering a line, and the session answering it. */
 static enum socket_conn_event bury(struct socket_conn *g)
 {
 	mp_timer_stop(&g->timer);
@@ -422,7 +423,7 @@ static enum socket_conn_event bury(struct socket_conn *g)
 	return MP_QUIET;
 }
 
-/* --- what the conn tells --------------------------------------------------------------------- */
+/* --- hooks of the connection ----------------------------------------------------------------- */
 
 static void line(void *u, struct mp_str text)
 {
@@ -468,7 +469,7 @@ void mp_socket_face_admit(struct mp_socket_face *f, int fd)
 
 	if (!mp_listener_identify(fd, &pid, &uid) || uid != geteuid() ||
 	    f->conns.len >= MAX_CONNS) {
-		close(fd); /* not a word: who is not let in learns nothing */
+		close(fd); /* no message: a refused peer learns nothing */
 		return;
 	}
 	g = mp_alloc(sizeof(*g));

@@ -1,7 +1,7 @@
 /*
- * socket.h - the unix socket: bridges, which speak for an agent, and the command line
- * (doc/protocol.md, "Hub socket"). Only processes of this user are accepted, by what the kernel
- * says of them (V18).
+ * socket.h - the unix socket: bridges, which connect an agent, and the command line
+ * (doc/protocol.md, "Hub socket"). Only processes of this user are accepted, by their peer
+ * credentials (V18).
  */
 #ifndef MP_SOCKET_H
 #define MP_SOCKET_H
@@ -14,34 +14,34 @@ struct mp_socket_face;
 
 struct mp_socket_hooks {
 	/*
-	 * Somebody wants the hub to stop; drain: what is open may finish; replace: the next one
-	 * waits for its place and need not wait for that. Nobody is dismissed from within. False:
-	 * it stays, because the next one would not be what it is.
+	 * A peer asks the hub to stop. drain: open requests may finish; replace: another hub waits
+	 * for the socket, so hand it over before that. Must not close connections during the call.
+	 * False: the hub keeps running, because its successor would lack its options.
 	 */
 	bool (*stop)(void *u, bool drain, bool replace);
-	/* Members of the object `hub` in a status: where else it listens. May be NULL. */
+	/* Adds members to the object `hub` of a status: other listeners. May be NULL. */
 	void (*describe)(void *u, struct mp_writer *w);
 };
 
-/* listener: listens, does not block; borrowed until mp_socket_face_close(). */
+/* listener: a listening, non-blocking socket; borrowed until mp_socket_face_close(). */
 struct mp_socket_face *mp_socket_face_open(struct mp_hub *hub, int listener,
 					   const struct mp_socket_hooks *hooks, void *u);
-/* Nobody new is let in. */
+/* Accept no new peers. */
 void mp_socket_face_close(struct mp_socket_face *f);
-/* Accept from this one; behind mp_socket_face_close(). Borrowed as above. */
+/* Accept from this socket, after mp_socket_face_close(). Borrowed as above. */
 void mp_socket_face_listen(struct mp_socket_face *f, int listener);
 /*
- * Bridges are told that the hub is about to leave: they ask it for nothing new. replaced: a newer
- * one comes, so that they need not wait for a reason to look for it.
+ * Tell bridges that the hub is shutting down, so that they send no new requests. replaced: a newer
+ * hub takes over, and bridges should look for it now.
  */
 void mp_socket_face_announce(struct mp_socket_face *f, bool replaced);
-/* Everybody is told that the hub leaves, and leaves too; what they said before is not lost. */
+/* Tell all peers that the hub exits, and disconnect them after what they sent is handled. */
 void mp_socket_face_dismiss(struct mp_socket_face *f);
 /* At once. Accepts NULL, returns NULL. */
 struct mp_socket_face *mp_socket_face_free(struct mp_socket_face *f);
-size_t mp_socket_face_count(const struct mp_socket_face *f); /* who is connected */
+size_t mp_socket_face_count(const struct mp_socket_face *f); /* connected peers */
 
-/* For tests: somebody at the other end of fd, which is taken. */
+/* For tests: accept the peer at the other end of fd, which is taken. */
 void mp_socket_face_admit(struct mp_socket_face *f, int fd);
 
 #endif

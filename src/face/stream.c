@@ -1,8 +1,8 @@
 /*
- * stream.c - where the messages of one legacy POST go, or those of no request in particular.
- * An answer that comes alone is one JSON body. Anything before it makes an event stream, whose
- * events have numbers and are kept for a while: a client that lost its connection asks for what is
- * behind the last number it saw. Its leaving is no cancellation.
+ * stream.c - messages of one legacy POST, or of the standing GET of a session.
+ * An answer without earlier messages is one JSON body. Any message before it starts an event
+ * stream. Its events are numbered and kept for a while, so that a client that lost its connection
+ * can ask for what follows Last-Event-ID. A disconnect does not cancel the request.
  */
 #include "face/stream.h"
 
@@ -11,7 +11,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 
-enum { RETRY_MS = 1000 }; /* what clients are asked to wait before they come back */
+enum { RETRY_MS = 1000 }; /* retry interval sent to clients */
 
 #define STREAM_EVENTS(X)                                        \
 	X(MESSAGE, "message", "a message that is not the last") \
@@ -59,7 +59,7 @@ MP_MACHINE_STEPS(stream) = {
 
 MP_MACHINE(stream, struct mp_stream, .starts = 1u << MP_STREAM_WAITING | 1u << MP_STREAM_LOOSE)
 
-/* --- who listens ---------------------------------------------------------------------------- */
+/* --- the client ----------------------------------------------------------------------------- */
 
 static void exchange_quiet(void *u)
 {
@@ -101,7 +101,7 @@ static void drop_first(struct mp_stream *s)
 	mp_free(k);
 }
 
-/* A number for this message, and a copy. Without memory it cannot be asked for again. */
+/* Number this message and keep a copy. Without memory it cannot be replayed. */
 static uint64_t keep(struct mp_stream *s, struct mp_str text)
 {
 	struct kept *k = mp_try_alloc(sizeof(*k) + text.len);
@@ -145,7 +145,7 @@ bool mp_stream_parse_id(struct mp_str text, struct mp_str *ret_name, uint64_t *r
 
 /* --- actions -------------------------------------------------------------------------------- */
 
-/* A number to come back to, before anything is said (2025-11-25). */
+/* Send an id to resume from before the first message (2025-11-25). */
 static enum stream_event begin(struct mp_stream *s)
 {
 	name_it(s);
@@ -165,7 +165,7 @@ static enum stream_event begin_and_send(struct mp_stream *s)
 	return send_event(s);
 }
 
-/* Nothing to say where the request was cancelled; the stream is still to end. */
+/* A cancelled request has no answer; the stream still has to end. */
 static enum stream_event answer_alone(struct mp_stream *s)
 {
 	struct mp_exchange *x = MP_TAKE(s->x);
@@ -187,7 +187,7 @@ static enum stream_event send_event(struct mp_stream *s)
 	return MP_QUIET;
 }
 
-/* It may be lost on its way, so it is kept even though somebody listens. */
+/* The answer may be lost in transit, so it is kept even while a client is connected. */
 static enum stream_event send_last(struct mp_stream *s)
 {
 	struct mp_exchange *x = s->x;
@@ -276,7 +276,7 @@ static void bury(struct mp_grave *grave)
 
 static enum stream_event finish(struct mp_stream *s)
 {
-	s->hooks->over(s->u, s); /* which counts what was kept */
+	s->hooks->over(s->u, s); /* the hook counts what was kept */
 	while (s->ring.len)
 		drop_first(s);
 	mp_loop_bury(s->loop, &s->grave, bury);

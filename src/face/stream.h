@@ -1,6 +1,6 @@
 /*
- * stream.h - where the messages of one legacy POST go, or those of no request in particular: to a
- * client that listens, or into a ring until it comes back (Last-Event-ID).
+ * stream.h - messages of one legacy POST, or of the standing GET of a session: sent to a connected
+ * client, or kept in a ring until it reconnects (Last-Event-ID).
  */
 #ifndef MP_STREAM_H
 #define MP_STREAM_H
@@ -24,60 +24,57 @@
 
 MP_MACHINE_ENUM(mp_stream_state, MP_STREAM_STATES, MP_STREAM_STATE_COUNT);
 
-enum { MP_STREAM_KEPT = 256 }; /* events of one ring */
-#define MP_STREAM_KEPT_BYTES                                                 \
-	MP_KIB(512) /* all of them, but for the last one, which always stays \
-		     */
+enum { MP_STREAM_KEPT = 256 };           /* events of one ring */
+#define MP_STREAM_KEPT_BYTES MP_KIB(512) /* of all events; the last one is always kept */
 
 struct mp_stream;
 
 struct mp_stream_hooks {
-	/* Somebody listens from now on, or does not any more. */
+	/* A client connected or disconnected. */
 	void (*heard)(void *u, struct mp_stream *s, bool is_heard);
-	/* All is said and nobody listens: it is kept until mp_stream_end(). */
+	/* All messages are sent and no client is connected: kept until mp_stream_end(). */
 	void (*finished)(void *u, struct mp_stream *s);
-	/* The last call, from any function below: it is freed when the turn ends. */
+	/* The last call, from any function below: the stream is freed at the end of the turn. */
 	void (*over)(void *u, struct mp_stream *s);
 };
 
 struct mp_stream {
-	struct mp_link link;      /* its session's */
-	struct mp_link kept_link; /* among those that are finished */
+	struct mp_link link;      /* in its session */
+	struct mp_link kept_link; /* in the list of finished streams */
 	int64_t kept_since_ms;
-	mp_id id; /* as the session knows it; 0: of no request */
+	mp_id id; /* id in the session; 0: no request */
 	enum mp_stream_state state;
 	struct mp_loop *loop;
 	const struct mp_stream_hooks *hooks;
 	void *u;
-	const char *headers;   /* of its answers; borrowed; may be NULL */
-	struct mp_exchange *x; /* who listens; NULL: nobody */
-	char name[MP_RANDOM_ID +
-		  1];  /* before the number of an event; "" as long as there is none */
-	bool primes;   /* the client knows events without data */
-	uint64_t last; /* number of the newest event */
-	uint64_t from; /* JOINED: what comes behind this number is wanted */
+	const char *headers;           /* of its responses; borrowed; may be NULL */
+	struct mp_exchange *x;         /* the connected client; NULL: none */
+	char name[MP_RANDOM_ID + 1];   /* prefix of event ids; "" before the first */
+	bool primes;                   /* the client accepts events without data */
+	uint64_t last;                 /* number of the newest event */
+	uint64_t from;                 /* JOINED: replay the events after this number */
 	const struct mp_delivery *now; /* MESSAGE, LAST */
 	struct mp_list ring;
 	size_t ring_bytes;
 	struct mp_grave grave;
 };
 
-/* Of a POST: it waits for its answer. */
+/* For a POST: waits for its answer. */
 struct mp_stream *mp_stream_new(struct mp_loop *loop, const struct mp_stream_hooks *hooks, void *u,
 				struct mp_exchange *x);
-/* Of no request: it begins loose. */
+/* For a GET: starts without a client. */
 struct mp_stream *mp_stream_new_standing(struct mp_loop *loop, const struct mp_stream_hooks *hooks,
 					 void *u);
 
 void mp_stream_deliver(struct mp_stream *s, const struct mp_delivery *d);
-/* The client comes for what is behind that number; only where mp_stream_may_join(). */
+/* A client reconnects and wants the events after `from`; only if mp_stream_may_join(). */
 void mp_stream_join(struct mp_stream *s, struct mp_exchange *x, uint64_t from);
 bool mp_stream_may_join(const struct mp_stream *s);
-/* Take its client away: it is answered in another way. As if it had left. */
+/* Detach the client, which is answered in another way; as if it had disconnected. */
 struct mp_exchange *mp_stream_release(struct mp_stream *s);
 void mp_stream_end(struct mp_stream *s);
 
-/* "0123...-7": which stream, and which event? */
+/* Parse "0123...-7": stream name and event number. */
 bool mp_stream_parse_id(struct mp_str text, struct mp_str *ret_name, uint64_t *ret_number);
 
 #endif

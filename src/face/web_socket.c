@@ -1,6 +1,6 @@
 /*
- * web_socket.c - /ws: one message per text frame, both ways, one session per connection.
- * A peer that has said nothing for a while is asked with pings whether it is there.
+ * web_socket.c - /ws: one message per text frame, in both directions; one session per connection.
+ * An idle peer gets pings.
  */
 #include <stdio.h>
 
@@ -10,18 +10,18 @@
 #include "net/ws_frames.h"
 #include "net/ws_upgrade.h"
 
-/* A peer that did not even answer pings for so long is gone. */
+/* A peer that answers no ping for this long is disconnected. */
 #define SILENCE_MS ((int64_t)3 * MP_HTTP_QUIET_MS)
 #define VERSION    "Sec-WebSocket-Version: 13\r\n"
 
 struct socket {
-	struct mp_link link; /* the face's */
+	struct mp_link link; /* in the face */
 	struct mp_http_face *face;
-	struct mp_session *session; /* owned; NULL: over */
-	struct mp_exchange *x;      /* NULL: over */
+	struct mp_session *session; /* owned; NULL: closed */
+	struct mp_exchange *x;      /* NULL: closed */
 	struct mp_ws_frames frames;
 	int64_t heard_ms;
-	bool is_leaving; /* the hub drains: it ends with the last answer */
+	bool is_leaving; /* the hub drains: close after the last answer */
 	struct mp_task leave;
 	struct mp_grave grave;
 };
@@ -48,7 +48,7 @@ static void write_frame(struct socket *s, enum mp_ws_kind kind, struct mp_str pa
 	mp_buf_shrink(out, MP_KIB(64));
 }
 
-/* Its frames may be on the stack, so they go with the turn. */
+/* Its frames may be on the stack, so free it at the end of the turn. */
 static void forget(struct socket *s)
 {
 	s->x = NULL;
@@ -97,7 +97,8 @@ static void take_event(struct socket *s, const struct mp_ws_event *e)
 {
 	switch (e->kind) {
 	case MP_WS_TEXT:
-		(void)mp_session_receive_text(s->session, e->payload, 0); /* answers have one way */
+		(void)mp_session_receive_text(s->session, e->payload,
+					      0); /* errors are sent as answers too */
 		break;
 	case MP_WS_PING:
 		write_frame(s, MP_WS_PONG, e->payload);
@@ -148,7 +149,7 @@ static const struct mp_exchange_hooks exchange_hooks = {quiet, gone, take_bytes}
 
 /* --- the handshake -------------------------------------------------------------------------- */
 
-/* Does a list of words hold this one? */
+/* Does a comma-separated list contain this word? */
 static bool has_word(struct mp_str list, struct mp_str word)
 {
 	while (list.len) {
@@ -163,7 +164,7 @@ static bool has_word(struct mp_str list, struct mp_str word)
 	return false;
 }
 
-/* A status of 0: nothing is wrong. */
+/* Status 0: the request is valid. */
 static struct mp_http_refusal find_fault(const struct mp_inbound *in)
 {
 	struct mp_str words = mp_inbound_get(in, MP_FIELD_SOCKET_PROTOCOL);

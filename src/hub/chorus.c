@@ -1,5 +1,5 @@
 /*
- * chorus.c - many servers, one cause, one line.
+ * chorus.c - merges log lines of several servers with the same cause.
  */
 #include "hub/chorus.h"
 
@@ -14,7 +14,8 @@
 
 enum { CAUSES = 64, NAMES = 8, NAME = 80 };
 
-/* What several say. It stays for a while after it was written, to know that it goes on. */
+/* A failure that servers have in common. It is kept for a while after it was written, to detect
+ * that it continues. */
 struct cause {
 	struct mp_link link;
 	struct mp_chorus *chorus;
@@ -22,10 +23,10 @@ struct cause {
 	enum mp_level level;
 	const char *words;                                     /* static */
 	char key[MP_LIMIT_EVENT_TEXT + 64];                    /* the text without addresses */
-	char text[MP_CHORUS_MIN - 1][MP_LIMIT_EVENT_TEXT + 1]; /* of the first who said it */
-	bool differ;                                           /* others named other addresses */
-	bool goes_on; /* it was written as one line not long ago */
-	size_t n;     /* who say it now */
+	char text[MP_CHORUS_MIN - 1][MP_LIMIT_EVENT_TEXT + 1]; /* of the first servers */
+	bool differ;  /* other servers have other addresses */
+	bool goes_on; /* a merged line was written recently */
+	size_t n;     /* servers with this failure now */
 	char who[NAMES][NAME];
 };
 
@@ -113,7 +114,7 @@ static void drop(struct cause *c)
 	mp_free(c);
 }
 
-/* A cause that nobody named for one long wait is over. */
+/* A cause that no server reported for one long interval is over. */
 static void time_is_up(void *u)
 {
 	struct cause *c = u;

@@ -1,7 +1,7 @@
 /*
- * election.c - one hub per user: a lock, and a socket beside it.
- * The kernel gives a dead process's lock back, so who has it may clear away whatever its
- * predecessor left. The lock's file stays for ever: removing it would let two of them win.
+ * election.c - one hub per user: a lock file and a socket next to it.
+ * The kernel releases the lock of a dead process, so the new holder may remove what the old hub
+ * left. The lock file is never removed: two hubs could then hold different files.
  */
 #include "hub/election.h"
 
@@ -29,16 +29,16 @@
 
 #define SOCKET_NAME "hub.sock"
 #define LOCK_NAME   "hub.lock"
-#define PLACE_NAME  "hub.place" /* in the state folder: the folder of the hub that uses it */
+#define PLACE_NAME  "hub.place" /* in the state folder: path of the hub's folder */
 
 #define RESERVED "newer than "
 
-/* RESERVED_S: a newer hub that has not come by then did not start. */
+/* RESERVED_S: a newer hub that has not started by then never will. */
 enum { BACKLOG = 4096, LOOK_AGAIN_MS = 20, RESERVED_S = 10 };
 
 /* --- where ----------------------------------------------------------------------------------- */
 
-static const char *logins = "/run/user", *home_of_user; /* NULL: as the system knows it */
+static const char *logins = "/run/user", *home_of_user; /* NULL: the system's value */
 
 void mp_hub_place_pretend(const char *folder, const char *home)
 {
@@ -46,7 +46,7 @@ void mp_hub_place_pretend(const char *folder, const char *home)
 	home_of_user = home;
 }
 
-/* Whoever says that home is elsewhere wants a world of its own. */
+/* A different HOME means a separate environment. */
 static bool is_at_home(void)
 {
 	struct passwd *user = home_of_user ? NULL : getpwuid(geteuid());
@@ -56,8 +56,8 @@ static bool is_at_home(void)
 }
 
 /*
- * Many agents start their servers with HOME and PATH and little else. They are to come to the hub
- * that was started in a terminal, so we find what the login would have put into the variable.
+ * Many agents start their servers with little more than HOME and PATH. They must find the hub that
+ * was started in a terminal, so derive the value that the login sets.
  */
 static const char *find_runtime(char *login, size_t size)
 {
@@ -85,7 +85,7 @@ static int find_folder(struct mp_buf *out)
 	return r < 0 ? r : mp_buf_terminate(out);
 }
 
-/* Another folder for each long path: they are different places. */
+/* A separate folder for each long path. */
 static void find_short_folder(const char *folder, char *out, size_t size)
 {
 	unsigned char digest[MP_DIGEST_SIZE];
@@ -122,7 +122,7 @@ static int open_note(struct mp_buf *path, struct stat *ret)
 	return fd;
 }
 
-/* The folder that the last hub of this state folder wrote down; false: none is known. */
+/* The folder that the last hub with this state folder noted; false: none. */
 static bool read_note(char *out, size_t size)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf path;
@@ -142,7 +142,7 @@ static bool read_note(char *out, size_t size)
 	return strlen(out) == (size_t)n - 1;
 }
 
-/* For agents that are started without our environment; without it they find no more than before. */
+/* For agents that start us without XDG_RUNTIME_DIR. A failure only loses this help. */
 static void write_note(const struct mp_hub_place *p)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf path, text;
@@ -219,7 +219,7 @@ static int judge_folder(int fd, const char *folder, struct mcpool_error *reterr)
 			       "others may write to %s (mode %03o); see that nothing in it is "
 			       "theirs, then `chmod 700` it",
 			       folder, (unsigned)(st.st_mode & 0777));
-	/* Readable is no harm done: it ends here. */
+	/* Readable by others is harmless so far; make it private now. */
 	if (st.st_mode & (S_IRWXG | S_IRWXO) && fchmod(fd, 0700) < 0)
 		return fail(reterr, folder, "made private");
 	return 0;
@@ -287,7 +287,7 @@ pid_t mp_hub_place_get_pid(const struct mp_hub_place *p)
 	return (pid_t)pid;
 }
 
-/* Looking takes the lock for a blink, shared; whoever stands for election then looks again. */
+/* Checking takes a shared lock for a moment; a candidate that fails then tries again. */
 bool mp_hub_place_is_held(const struct mp_hub_place *p)
 {
 	int fd = open(p->lock, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -298,7 +298,7 @@ bool mp_hub_place_is_held(const struct mp_hub_place *p)
 	return held;
 }
 
-/* A lock that was just taken may still carry the pid of its last holder. */
+/* A lock that was just taken may still contain the pid of the last holder. */
 pid_t mp_hub_place_get_holder(const struct mp_hub_place *p)
 {
 	pid_t pid = mp_hub_place_is_held(p) ? mp_hub_place_get_pid(p) : 0;
@@ -310,13 +310,13 @@ pid_t mp_hub_place_get_holder(const struct mp_hub_place *p)
 	return pid;
 }
 
-/* For people and for the hub that comes second; the lock itself is the kernel's. */
+/* For people and for a second hub; the lock itself is in the kernel. */
 static void sign(int fd)
 {
 	char text[24];
 	int n = snprintf(text, sizeof(text), "%ld\n", (long)getpid());
 
-	/* Where that cannot be, nobody is told who it is: better no pid than a wrong one. */
+	/* If this fails, leave the file empty: better no pid than a wrong one. */
 	if (ftruncate(fd, 0) < 0 || pwrite(fd, text, (size_t)n, 0) == n)
 		return;
 	(void)!ftruncate(fd, 0);
@@ -344,12 +344,12 @@ void mp_election_reserve(struct mp_election *e)
 	int n = snprintf(text, sizeof(text), "%ld\n" RESERVED "%s\n", (long)getpid(),
 			 mcpool_version());
 
-	/* Where that cannot be written the newer hub may have to ask once more. */
+	/* If this fails, the newer hub may have to ask again. */
 	if (pwrite(e->lock, text, (size_t)n, 0) < 0)
 		return;
 }
 
-/* Has the last hub left the place to a newer one than we are? */
+/* Did the last hub reserve the lock for a newer version than ours? */
 static bool is_reserved(int fd)
 {
 	char text[128] = "", *line;
@@ -363,7 +363,7 @@ static bool is_reserved(int fd)
 	       mp_str_compare_versions(mcpool_version(), line + 1 + strlen(RESERVED)) <= 0;
 }
 
-/* 0, or -1 with errno: EWOULDBLOCK while it is held, or reserved for another hub. */
+/* 0, or -1 with errno: EWOULDBLOCK if it is held, or reserved for another hub. */
 static int try_lock(int fd, bool may_wait)
 {
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
@@ -405,7 +405,7 @@ static struct sockaddr_un address_of(const struct mp_hub_place *p)
 	return a;
 }
 
-/* A socket whose listener runs as somebody else is a trap; root has no need of one. */
+/* Refuse a socket whose listener runs as another user; root is trusted. */
 static int check_peer(int fd, const char *path, struct mcpool_error *reterr)
 {
 	unsigned uid;
@@ -440,7 +440,7 @@ int mp_hub_place_connect(const struct mp_hub_place *p, struct mcpool_error *rete
 	return r < 0 ? r : fd;
 }
 
-/* We hold the lock: a socket there is a dead one's, or a service manager's. */
+/* We hold the lock: an existing socket belongs to a dead hub or to a service manager. */
 static int clear_socket(const struct mp_hub_place *p, int folder, struct mcpool_error *reterr)
 {
 	struct stat st;
@@ -465,7 +465,7 @@ static bool is_same(const struct stat *a, const struct stat *b)
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Is the socket that has our name the one that we bound? */
+/* Is the socket at this path the one that we bound? */
 static bool is_socket_ours(const struct mp_election *e)
 {
 	struct stat st;
@@ -543,9 +543,9 @@ int mp_election_stand(struct mp_election *e, int given, int64_t wait_ms, pid_t *
 	return r;
 }
 
-/* --- what others removed --------------------------------------------------------------------- */
+/* --- restoring removed files ----------------------------------------------------------------- */
 
-/* The lock's file is gone, so the next hub would lock another one: we have to have that. */
+/* The lock file was removed, so the next hub would lock a new one: lock that first. */
 static int retake_lock(struct mp_election *e, int folder, struct mcpool_error *reterr)
 {
 	int fd = open_lock(&e->place, folder, reterr);
@@ -603,7 +603,8 @@ void mp_election_stop_listening(struct mp_election *e)
 {
 	if (e->listener < 0)
 		return;
-	/* Before it is closed: a name without a hub shall not be found. Another hub's stays. */
+	/* Unlink before closing, so that no client finds a dead socket. Keep another hub's
+	 * socket. */
 	if (!e->is_given && is_socket_ours(e))
 		(void)unlink(e->place.socket);
 	close(e->listener);

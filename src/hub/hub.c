@@ -26,13 +26,13 @@ struct mp_hub_private {
 	struct mp_config_watch *watch;
 	bool is_stopping;
 	struct mp_timer patience; /* of a drain */
-	void (*drained)(void *u); /* NULL: told, or nobody asked */
+	void (*drained)(void *u); /* NULL: already called, or not wanted */
 	void *drained_u;
 };
 
 /* --- files ----------------------------------------------------------------------------------- */
 
-/* Where files cannot be watched everything else goes on. */
+/* If files cannot be watched, everything else still works. */
 static void begin_to_watch(struct mp_hub *hub)
 {
 	struct mcpool_error why;
@@ -181,7 +181,7 @@ static struct mp_sessions *make_sessions(struct mp_hub *hub)
 	return mp_sessions_new(&options);
 }
 
-/* Where no hub can be found, none can be asked to serve itself. */
+/* Without a hub place, no server can be a client of this hub. */
 static void mark_servers(struct mp_hub *hub)
 {
 	char text[sizeof(MP_ENVIRONMENT_HUB) + sizeof(((struct mp_hub_place *)NULL)->socket) + 1];
@@ -193,7 +193,7 @@ static void mark_servers(struct mp_hub *hub)
 	mp_launch_planner_mark(hub->p->planner, text);
 }
 
-/* Launch keys that are compared within this process alone need no secret. */
+/* Launch keys that are compared only within this process need no secret. */
 static int make_planner(struct mp_hub *hub, struct mcpool_error *reterr)
 {
 	static const unsigned char no_key[MP_LOCAL_KEY_SIZE];

@@ -18,17 +18,17 @@ struct mp_config_watch;
 struct mp_workspaces;
 
 struct mp_hub_options {
-	struct mp_config_request request; /* where to look; borrowed for the hub's life */
+	struct mp_config_request request; /* where to look; borrowed until the hub is freed */
 	/*
-	 * Loaded already; referenced. NULL: to be loaded. With one that was typed the home folder
-	 * is not touched, and its server may ask the running hub.
+	 * Already loaded; referenced. NULL: load it. With servers from the command line the home
+	 * folder is not touched, and a server may use the running hub.
 	 */
 	struct mp_config_set *set;
 	const struct mp_identity *me; /* borrowed */
-	const char *exe;              /* whose `launcher` is started; NULL: this program */
-	bool one_shot;                /* one try per start; files are not followed */
-	unsigned skipped_lists;       /* of one_shot: see mp_pool_options */
-	struct mp_str capabilities; /* of one_shot: what servers may ask; empty: nothing; static */
+	const char *exe;              /* program started as `launcher`; NULL: this one */
+	bool one_shot;                /* one attempt per start; files are not watched */
+	unsigned skipped_lists;       /* with one_shot: see mp_pool_options */
+	struct mp_str capabilities;   /* with one_shot: client capabilities; empty: none; static */
 };
 
 struct mp_hub {
@@ -38,43 +38,43 @@ struct mp_hub {
 	struct mp_pool *pool;
 	struct mp_sessions *sessions; /* all sessions */
 	struct mp_workspaces *workspaces;
-	struct mp_workspace *workspace; /* its own: of the request. NULL before the start */
+	struct mp_workspace *workspace; /* of the request; NULL before the start */
 	int64_t began_ms;               /* on the loop's clock */
 	struct mp_hub_private *p;
 };
 
 struct mp_hub_hooks {
-	/* The servers are known and may be started; error: they could not be found. */
+	/* The servers are known and may be started; error: loading failed. */
 	void (*ready)(void *u, const struct mcpool_error *error);
-	/* The files changed and were read again; error: as it was. May be NULL. */
+	/* The files changed and were read again; error: nothing changed. May be NULL. */
 	void (*reloaded)(void *u, const struct mcpool_error *error);
-	/* Nothing runs any more. */
+	/* All servers are stopped. */
 	void (*stopped)(void *u);
 };
 
-/* MCPOOL_E* and words when there is no loop, or no key for launches. */
+/* MCPOOL_E* with a reason if the loop or the launch key cannot be created. */
 int mp_hub_new(const struct mp_hub_options *options, const struct mp_hub_hooks *hooks, void *u,
 	       struct mp_hub **ret_hub, struct mcpool_error *reterr) MP_MUST;
-/* At once, if need be. Accepts NULL, returns NULL. */
+/* At once, even with running servers. Accepts NULL, returns NULL. */
 struct mp_hub *mp_hub_free(struct mp_hub *hub);
 
-/* A process will be started soon: have what starts it at hand. */
+/* A process will be started soon: start the launcher now. */
 void mp_hub_open_launcher(struct mp_hub *hub);
-/* Find what there is; ready() follows. Then follow the files, where that is possible. */
+/* Load the configuration; ready() follows. Then watch the files, if possible. */
 void mp_hub_start(struct mp_hub *hub);
 /*
- * Read the configuration of all workspaces again; reloaded() follows for its own. A file that had
- * servers and cannot be read any more changes nothing, until it can.
+ * Read the configuration of all workspaces again; reloaded() follows for the hub's own. A file that
+ * had servers and can no longer be read changes nothing until it can be read.
  */
 void mp_hub_reload(struct mp_hub *hub);
 /*
- * New requests are refused; drained() follows when none is open any more, or after so long. Then,
- * or instead, mp_hub_stop().
+ * Refuse new requests; drained() follows when none is open, or after max_ms. mp_hub_stop() comes
+ * after it, or instead.
  */
 void mp_hub_drain(struct mp_hub *hub, int64_t max_ms, void (*drained)(void *u), void *u);
-/* What watches files for all of it; NULL: nothing does. */
+/* The file watcher of the hub; NULL: none. */
 struct mp_config_watch *mp_hub_get_watch(struct mp_hub *hub);
-/* All servers leave; stopped() follows, 3 s later at the latest. */
+/* Stop all servers; stopped() follows within 3 s. */
 void mp_hub_stop(struct mp_hub *hub);
 
 #endif

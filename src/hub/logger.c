@@ -1,7 +1,7 @@
 /*
  * logger.c - writes the event ring into the log: attempts at WRN, failures at ERR.
- * One failure is one line at ERR: where something had to be taken down it stands there, with what
- * triggered it, and what is decided a moment later is told in a lower voice.
+ * One failure is one line at ERR: the line about the stopped instance has the trigger, and lines
+ * that follow from it get a lower level.
  */
 #include "hub/logger.h"
 
@@ -18,9 +18,9 @@ struct mp_logger {
 	struct mp_pool *pool;
 	struct mp_event_listener listener;
 	struct mp_chorus *chorus;
-	struct mp_map last; /* id of an instance, as bytes, to the last row about it */
+	struct mp_map last; /* from an instance's id, as bytes, to the last row about it */
 	uint64_t cursor;
-	uint64_t from; /* what went wrong before this event is told elsewhere; 0: not yet known */
+	uint64_t from; /* failures before this event are reported by the gate; 0: not known yet */
 };
 
 static const struct row {
@@ -39,13 +39,13 @@ static struct mp_str key_of(const mp_id *id)
 	return (struct mp_str){(const char *)id, sizeof(*id)};
 }
 
-/* Steps of a server follow each other; what only happened to it does not come between them. */
+/* Transitions of a server follow each other; other events about it do not count. */
 static bool is_step(enum mp_event_kind kind)
 {
 	return kind < MP_EVENT_OFFERS;
 }
 
-/* Where there is no memory for it a line more is written, no less. */
+/* Without memory, one more line is written. */
 static void remember(struct mp_logger *l, const struct mp_event *e)
 {
 	bool is_gone = e->kind == MP_EVENT_GONE;
@@ -55,7 +55,7 @@ static void remember(struct mp_logger *l, const struct mp_event *e)
 		(void)mp_map_remove(&l->last, key_of(&e->id));
 }
 
-/* What follows from an event that was told is told in a lower voice. */
+/* An event that follows from a logged one gets a lower level. */
 static enum mp_level lower(enum mp_event_kind kind, const struct row *before)
 {
 	if (kind == MP_EVENT_UP && before == &rows[MP_EVENT_CHECKING])
@@ -77,7 +77,7 @@ static enum mp_level level_of(struct mp_logger *l, const struct mp_event *e)
 	return lower(e->kind, mp_map_get(&l->last, key_of(&e->id)));
 }
 
-/* No network's fault, and nothing that a gate could tell: what was approved is another (V38). */
+/* A changed approval is not a network failure, and the gate does not report it (V38). */
 static bool is_about_approval(const struct mp_event *e)
 {
 	return e->kind == MP_EVENT_TOOL_CHANGED || e->kind == MP_EVENT_TOOL_ADDED ||
@@ -91,7 +91,7 @@ static void write_line(struct mp_logger *l, const struct mp_event *e, enum mp_le
 
 	if (e->id)
 		mp_log_init(&log, "%s#%llu", name ? name : "", (unsigned long long)e->id);
-	/* One network may fail many servers at once. */
+	/* One network failure can hit many servers at once. */
 	if (level >= MP_LEVEL_WRN && !is_about_approval(e) && mp_pool_is_remote(l->pool, e->id)) {
 		mp_chorus_say(l->chorus, log.object, level, words, e->text);
 		return;
@@ -100,7 +100,7 @@ static void write_line(struct mp_logger *l, const struct mp_event *e, enum mp_le
 	mp_log_write(&log, level, "%s%s%s", words, e->text[0] ? ": " : "", e->text);
 }
 
-/* What is there at the gate is reported there; what changed since the last time is not. */
+/* The gate's result reports what fails before it opens, except changed approvals. */
 static bool is_told_elsewhere(const struct mp_logger *l, const struct mp_event *e)
 {
 	return (l->from == 0 || e->number < l->from) && !is_about_approval(e);

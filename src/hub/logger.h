@@ -1,6 +1,6 @@
 /*
  * logger.h - writes the event ring into the log: attempts at WRN, failures at ERR (U31).
- * A line begins with the server's name and the id of its instance, `files#3` (E58).
+ * A line starts with the server's name and the id of its instance, `files#3` (E58).
  */
 #ifndef MP_LOGGER_H
 #define MP_LOGGER_H
@@ -12,13 +12,13 @@
 struct mp_logger;
 
 /*
- * Reads all events from now on; both are borrowed. What goes wrong is only remembered until
- * mp_logger_speak(), because the gate's result tells it (A42).
+ * Read all events from now on; both are borrowed. Failures are not written until mp_logger_speak(),
+ * because the gate's result reports them (A42).
  */
 struct mp_logger *mp_logger_new(struct mp_events *events, struct mp_pool *pool);
-/* The gate is open: from the next event on everything is written. */
+/* The gate is open: write everything from the next event on. */
 void mp_logger_speak(struct mp_logger *l);
-/* Before the events go. Accepts NULL, returns NULL. */
+/* Call before the events are freed. Accepts NULL, returns NULL. */
 struct mp_logger *mp_logger_free(struct mp_logger *l);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * manager.c - the service manager that started us, if one did.
+ * manager.c - the service manager protocol: socket activation and notifications.
  */
 #include "hub/manager.h"
 
@@ -24,7 +24,7 @@ static int64_t get_number(const char *variable)
 	return text && mp_str_to_i64(mp_str_of(text), &value) == 0 && value > 0 ? value : 0;
 }
 
-/* --- what it left ---------------------------------------------------------------------------- */
+/* --- socket activation ----------------------------------------------------------------------- */
 
 static bool does_listen(int fd)
 {
@@ -35,7 +35,7 @@ static bool does_listen(int fd)
 	       getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM;
 }
 
-/* Those that are nothing we can use stay open and unused: they are not ours to close. */
+/* Unusable descriptors stay open: they are not ours to close. */
 static void find_sockets(struct mp_manager *m)
 {
 	int64_t n = get_number("LISTEN_FDS");
@@ -110,7 +110,7 @@ int mp_manager_take_socket(struct mp_manager *m, int family)
 	return -1;
 }
 
-/* --- what it hears --------------------------------------------------------------------------- */
+/* --- notifications --------------------------------------------------------------------------- */
 
 void mp_manager_tell(struct mp_manager *m, const char *format, ...)
 {
@@ -128,7 +128,7 @@ void mp_manager_tell(struct mp_manager *m, const char *format, ...)
 	if (fd < 0 || n <= 0)
 		return;
 	memcpy(a.sun_path, m->notify, m->notify_len);
-	/* It may be gone, or busy; it looks after itself. */
+	/* Ignore errors: the service manager may have exited or be busy. */
 	(void)sendto(fd, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT, (struct sockaddr *)&a,
 		     (socklen_t)(offsetof(struct sockaddr_un, sun_path) + m->notify_len));
 	close(fd);

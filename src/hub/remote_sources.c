@@ -24,7 +24,7 @@ static const struct mp_log remote_source_log = {"remote source"};
 enum {
 	CONNECT_MS = 5000,
 	TOTAL_MS = 10000,
-	HURRY_MS = 2000, /* where there is a copy, and somebody waits */
+	HURRY_MS = 2000, /* there is a copy, and the caller waits */
 	JITTER_MS = 30000,
 };
 
@@ -49,14 +49,14 @@ struct one {
 	struct mp_remote_sources *all;
 	enum remote_source_state state;
 	char *url; /* owned; as configured */
-	char *at;  /* owned; where it was moved to */
+	char *at;  /* owned; URL after redirects */
 	int hops;
-	bool is_wanted; /* while the list is compared */
+	bool is_wanted; /* used while the list is compared */
 	mp_id exchange;
 	struct mp_timer timer;
 	struct mp_remote_source_state known;
 	char etag[sizeof(
-		((struct mp_remote_source_state *)NULL)->etag)]; /* of the answer on hand */
+		((struct mp_remote_source_state *)NULL)->etag)]; /* of the current response */
 	char modified[sizeof(((struct mp_remote_source_state *)NULL)->modified)];
 	struct mp_buf content;
 	struct mcpool_error why;
@@ -64,11 +64,11 @@ struct one {
 
 struct mp_remote_sources {
 	struct mp_loop *loop;
-	struct mp_http_client *client; /* there with the first that is asked */
+	struct mp_http_client *client; /* created with the first request */
 	struct mp_list list;           /* of struct one, owned */
 	void (*rested)(void *u);
 	void *u;
-	bool in_a_hurry; /* somebody waits, who will look at what was noted */
+	bool in_a_hurry; /* the caller waits and reports failures itself */
 };
 
 MP_MACHINE_TYPES(remote_source, struct one, enum remote_source_event, REMOTE_SOURCE_STATES,
@@ -87,9 +87,9 @@ MP_MACHINE_STEPS(remote_source) = {
 
 MP_MACHINE(remote_source, struct one)
 
-/* --- resting ---------------------------------------------------------------------------------- */
+/* --- waiting ---------------------------------------------------------------------------------- */
 
-/* Or about to: those that are due together ask one after the other. */
+/* Or about to ask: sources that are due together are asked one after the other. */
 bool mp_remote_sources_is_asking(const struct mp_remote_sources *c)
 {
 	int64_t now = mp_loop_now_ms(c->loop);
@@ -104,20 +104,20 @@ bool mp_remote_sources_is_asking(const struct mp_remote_sources *c)
 	return false;
 }
 
-/* Many machines have the same remote source: not all of them ask in one moment. */
+/* Many machines have the same remote source: spread their requests. */
 static void rest(struct one *o)
 {
 	struct mp_remote_sources *c = o->all;
 	int64_t now = mp_loop_wall_now_ms(c->loop), ms = o->known.next_ms - now;
 
-	if (ms < 0 || ms > MP_REMOTE_SOURCE_LAST_REST_MS) /* the date was set back */
+	if (ms < 0 || ms > MP_REMOTE_SOURCE_LAST_REST_MS) /* the clock was set back */
 		ms = ms < 0 ? 0 : MP_REMOTE_SOURCE_FRESH_MS;
 	if (ms > 0)
 		ms += (int64_t)((uint64_t)mp_loop_now_us(c->loop) * 2654435761u >> 7) % JITTER_MS;
 	mp_timer_start(&o->timer, ms);
 }
 
-/* Once, and not at each try; whoever loads the configuration is told more. */
+/* Once, not at each attempt; loading the configuration reports more. */
 static void warn(const struct one *o, const char *why)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf name;
@@ -153,7 +153,7 @@ static enum remote_source_event note_failed(struct one *o)
 	int64_t now = mp_loop_wall_now_ms(o->all->loop);
 
 	mp_remote_source_note_failed(&o->known, now, o->why.message);
-	if (o->known.next_ms < now + o->why.retry_ms) /* it asked to be left alone for longer */
+	if (o->known.next_ms < now + o->why.retry_ms) /* it sent a longer Retry-After */
 		o->known.next_ms = now + o->why.retry_ms;
 	warn(o, o->why.message);
 	settle(o, NULL);
@@ -176,7 +176,7 @@ static enum remote_source_event begin_content(struct one *o)
 	return MP_QUIET;
 }
 
-/* What cannot be read does not replace what could. */
+/* An invalid response does not replace a valid copy. */
 static enum remote_source_event take_content(struct one *o)
 {
 	struct mp_str content = mp_buf_get(&o->content);
@@ -189,7 +189,7 @@ static enum remote_source_event take_content(struct one *o)
 	memcpy(o->known.modified, o->modified, sizeof(o->modified));
 	o->known.size = (int64_t)content.len;
 	mp_remote_source_note_fetched(&o->known, mp_loop_wall_now_ms(o->all->loop));
-	/* A file that is written is a change to whoever follows it. */
+	/* Write the file only if it changed: a write triggers the file watchers. */
 	settle(o, mp_remote_source_is_same(o->url, content) ? NULL : &content);
 	return MP_QUIET;
 }
@@ -201,10 +201,10 @@ static void copy_header(const struct mp_http_head *head, struct mp_str name, cha
 	if (value.len < size)
 		snprintf(to, size, "%.*s", MP_STR_ARGS(value));
 	else
-		to[0] = '\0'; /* cut it would be a lie */
+		to[0] = '\0'; /* a truncated value would be wrong */
 }
 
-/* Only within the same server: what is asked with stays there (V37). */
+/* Only within the same server: the request's secrets stay there (V37). */
 static bool follow_redirect(struct one *o, const struct mp_http_head *head)
 {
 	struct mp_str location = mp_http_head_find(head, MP_STR("Location"));

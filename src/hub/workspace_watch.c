@@ -31,10 +31,10 @@ static void follow_remote_sources(struct mp_workspace_watch *w)
 		w->remote_sources = mp_remote_sources_new(w->o->loop, NULL, NULL);
 	if (w->remote_sources)
 		mp_remote_sources_follow(w->remote_sources,
-					 w->set); /* new copies are files that change */
+					 w->set); /* new copies are changed files */
 }
 
-/* Where files cannot be followed everything else goes on. */
+/* If files cannot be watched, everything else still works. */
 static void follow(struct mp_workspace_watch *w)
 {
 	struct mp_config_watch *files = w->o->files;
@@ -58,7 +58,7 @@ static void load(struct mp_workspace_watch *w)
 	w->set = mp_config_load_remote(&req);
 }
 
-/* FILE:LINE, or FILE alone where it is about no line. */
+/* FILE:LINE, or FILE if there is no line. */
 static void add_place(struct mp_buf *out, const struct mp_problem *problem)
 {
 	int r = mp_buf_addf(out, "%s", problem->file);
@@ -69,7 +69,7 @@ static void add_place(struct mp_buf *out, const struct mp_problem *problem)
 		mp_buf_clear(out);
 }
 
-/* All but the one that is told in another way. */
+/* All problems but one, which is reported elsewhere. */
 static void tell_problems(const struct mp_config_set *set, const struct mp_problem *but)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf place;
@@ -87,7 +87,7 @@ static void tell_problems(const struct mp_config_set *set, const struct mp_probl
 	}
 }
 
-/* What agents and `status` say while a file is broken. */
+/* Shown to agents and in `status` while a file is broken. */
 static void note_problem(struct mp_workspace_watch *w)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
@@ -102,7 +102,7 @@ static void note_problem(struct mp_workspace_watch *w)
 	mp_workspace_set_problem(w->workspace, broken ? text.data : NULL);
 }
 
-/* For the next hub, which may find a file broken. */
+/* For the next hub, which may find a broken file. */
 static void keep_good(struct mp_workspace_watch *w)
 {
 	if (!w->o->one_shot && w->request.db && w->set->root[0])
@@ -141,7 +141,7 @@ struct naming {
 	bool is_full;
 };
 
-/* `added a, b`; an event has room for some. */
+/* `added a, b`; as many names as an event can hold. */
 static void name_change(void *u, const struct mp_config_change *change)
 {
 	struct naming *n = u;
@@ -186,17 +186,17 @@ static void is_reloaded(struct mp_workspace *v, const struct mcpool_error *error
 		tell_failure(w, error);
 	else
 		tell_changes(w);
-	if (!error) { /* else that is still what holds */
+	if (!error) { /* else the old set stays valid */
 		w->before = mp_config_set_unref(w->before);
 		w->is_broken = false;
 	}
-	tell_ready(w, error); /* files that change at once come before the first word */
+	tell_ready(w, error); /* a reload may finish before ready() was called */
 	w->o->reloaded(w, error);
 }
 
 /*
- * A file that had servers and cannot be read any more: somebody is in the middle of an edit. Or
- * discovery itself failed, and the set is empty for that reason alone.
+ * A file that had servers and cannot be read: it is probably being edited. Or discovery itself
+ * failed, which left the set empty.
  */
 static const struct mp_problem *find_broken(const struct mp_config_set *before,
 					    const struct mp_config_set *after)
@@ -222,7 +222,7 @@ static void tell_refusal(void *u)
 	w->o->reloaded(w, &w->refused);
 }
 
-/* What runs goes on as it is. */
+/* Keep the running servers unchanged. */
 static void refuse(struct mp_workspace_watch *w, const struct mp_problem *broken,
 		   struct mp_config_set *was)
 {
@@ -261,7 +261,7 @@ void mp_workspace_watch_reload(struct mp_workspace_watch *w)
 	keep_good(w);
 	if (!w->before)
 		w->before = was;
-	else /* of two reloads the second one tells what both changed */
+	else /* of two reloads the second reports both changes */
 		mp_config_set_unref(was);
 	mp_workspace_reload(w->workspace, w->set, is_reloaded, w);
 }

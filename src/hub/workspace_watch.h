@@ -1,6 +1,6 @@
 /*
- * workspace_watch.h - keeps one workspace up to date: its configuration files are watched, and a
- * change is applied as a difference. For workspaces.c, which embeds it.
+ * workspace_watch.h - keeps one workspace up to date: watches its configuration files and applies a
+ * change as a difference. For workspaces.c, which embeds it.
  */
 #ifndef MP_WORKSPACE_WATCH_H
 #define MP_WORKSPACE_WATCH_H
@@ -16,14 +16,14 @@ struct mp_config_watch;
 struct mp_follower;
 struct mp_workspace_watch;
 
-/* What all workspaces of a hub share; borrowed. */
+/* Shared by all workspaces of a hub; borrowed. */
 struct mp_workspace_watch_options {
 	struct mp_loop *loop;
 	struct mp_events *events;
 	struct mp_pool *pool;          /* NULL before the start */
 	struct mp_config_watch *files; /* NULL: files cannot or need not be watched */
 	bool one_shot;                 /* nothing is watched or kept for the next hub */
-	/* The servers are known and may be started; error: they could not be found. Once. */
+	/* The servers are known and may be started; error: loading failed. Called once. */
 	void (*ready)(struct mp_workspace_watch *w, const struct mcpool_error *error);
 	/* The files changed and were read again; error: nothing changed. */
 	void (*reloaded)(struct mp_workspace_watch *w, const struct mcpool_error *error);
@@ -34,31 +34,31 @@ struct mp_workspace_watch {
 	struct mp_config_request request; /* borrowed, or own_* */
 	char *own_cwd, *own_profile;      /* owned; NULL: the request's are borrowed */
 	char **own_env;
-	const char *label;            /* before the words of events; "" for the hub's own */
-	struct mp_config_set *set;    /* the last one that was read; a reference */
-	struct mp_config_set *before; /* what held before the reload under way; a reference */
+	const char *label;            /* prefix of event texts; "" for the hub's own */
+	struct mp_config_set *set;    /* the last one loaded; a reference */
+	struct mp_config_set *before; /* the set before the current reload; a reference */
 	struct mp_follower *follower;
-	struct mp_remote_sources *remote_sources; /* NULL: it has none */
+	struct mp_remote_sources *remote_sources; /* NULL: none are configured */
 	struct mp_workspace *workspace;           /* NULL before the start */
 	struct mp_task refused_task;              /* a reload that changes nothing */
-	struct mcpool_error refused;              /* why */
+	struct mcpool_error refused;              /* the reason */
 	bool is_ready;                            /* and ready() was called */
-	bool is_broken;                           /* it could not be made */
-	bool is_reloading;                        /* files were read, and the workspace follows */
+	bool is_broken;                           /* it could not be created */
+	bool is_reloading; /* files were read, the workspace is being updated */
 };
 
-/* set: loaded already, referenced; NULL: to be loaded. The request is borrowed. */
+/* set: already loaded, referenced; NULL: load it. The request is borrowed. */
 void mp_workspace_watch_init(struct mp_workspace_watch *w,
 			     const struct mp_workspace_watch_options *o,
 			     const struct mp_config_request *request, struct mp_config_set *set);
 void mp_workspace_watch_done(struct mp_workspace_watch *w);
-/* From now on it has copies of what the request borrowed. */
+/* Copy what the request borrowed. */
 void mp_workspace_watch_own_request(struct mp_workspace_watch *w);
 /* ready() follows. */
 void mp_workspace_watch_start(struct mp_workspace_watch *w);
 /* Read the files again; reloaded() follows. Before the start: nothing. */
 void mp_workspace_watch_reload(struct mp_workspace_watch *w);
-/* Changes of files are no longer noticed. */
+/* Stop watching files. */
 void mp_workspace_watch_stop(struct mp_workspace_watch *w);
 
 #endif

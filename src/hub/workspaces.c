@@ -1,5 +1,6 @@
 /*
- * workspaces.c - all workspaces of a hub: found by project, profile and environment, or made.
+ * workspaces.c - all workspaces of a hub: finds one by project, profile and environment, or creates
+ * it.
  */
 #include "hub/workspaces.h"
 
@@ -22,14 +23,14 @@ static const struct mp_log hub_log = {"hub"};
 struct mp_workspace_user {
 	struct mp_link link; /* in the users of h */
 	struct mp_hub_workspace *h;
-	mp_workspace_user_fn fn; /* NULL: told */
+	mp_workspace_user_fn fn; /* NULL: already called */
 	void *u;
 	bool starts_nothing;
-	bool awaits_reload;  /* it wants to see what the reload under way brings */
-	struct mp_task task; /* the workspace is there already */
+	bool awaits_reload;  /* it waits for the current reload */
+	struct mp_task task; /* the workspace exists already */
 };
 
-/* --- which one ------------------------------------------------------------------------------- */
+/* --- finding a workspace --------------------------------------------------------------------- */
 
 static bool is_same_value(char *const *a, char *const *b, struct mp_str name)
 {
@@ -57,7 +58,7 @@ static void compare_map(struct comparing *c, const struct mp_bind_map *map)
 		compare(c, mp_str_of(map->items[i].value));
 }
 
-/* Every variable that this entry may look at, whether it is approved or not. */
+/* Every variable that this entry may read, approved or not. */
 static void compare_entry(struct comparing *c, const struct mp_config_set *set,
 			  const struct mp_entry *e)
 {
@@ -73,10 +74,10 @@ static void compare_entry(struct comparing *c, const struct mp_config_set *set,
 	}
 }
 
-/* Do these two environments mean the same to every server of the set? */
+/* Do these two environments have the same values for every server of the set? */
 static bool workspaces_is_same_env(const struct mp_config_set *set, char *const *a, char *const *b)
 {
-	/* Where files are looked for, and programs. */
+	/* They decide where files and programs are found. */
 	static const char *const always[] = {
 		"HOME",           "PATH",           "XDG_CONFIG_HOME", "XDG_DATA_HOME",
 		"XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "CLAUDE_CONFIG_DIR",
@@ -98,9 +99,9 @@ static bool is_same_text(const char *a, const char *b)
 }
 
 /*
- * Servers start with the environment of the session that wants them first (doc/design.md 4),
- * proxies and certificates included: where that differs, it is another workspace. Their instances
- * are shared all the same.
+ * Servers start with the environment of the first session that needs them (doc/design.md 4),
+ * including proxies and certificates: a different one means another workspace. Instances are still
+ * shared.
  */
 static bool is_same_start(const struct mp_workspace_watch *w, const struct mp_config_request *r)
 {
@@ -108,8 +109,8 @@ static bool is_same_start(const struct mp_workspace_watch *w, const struct mp_co
 }
 
 /*
- * root: where it is known already; else the folder itself must be the same. exact: also what
- * servers only inherit is the same.
+ * root: compare by root if known, else by folder. exact: also compare the variables that servers
+ * only inherit.
  */
 static struct mp_hub_workspace *find(struct mp_workspaces *all, const struct mp_config_request *r,
 				     const char *root, bool exact)
@@ -129,7 +130,7 @@ static struct mp_hub_workspace *find(struct mp_workspaces *all, const struct mp_
 	return NULL;
 }
 
-/* --- its life -------------------------------------------------------------------------------- */
+/* --- lifetime -------------------------------------------------------------------------------- */
 
 static void gate_is_open(void *u)
 {
@@ -138,7 +139,7 @@ static void gate_is_open(void *u)
 	h->gate = mp_gate_free(h->gate);
 }
 
-/* As `serve` does for its own: eager ones start, and unknown ones are asked what they offer. */
+/* As `serve` does for its own: start eager servers, and ask unknown ones for their catalog. */
 static void start_servers(struct mp_hub_workspace *h)
 {
 	const struct mp_startup *startup = &h->watch.set->settings.startup;
@@ -219,7 +220,7 @@ static void discard(struct mp_hub_workspace *h)
 	mp_free(h);
 }
 
-/* What it shared lives on (D13); its private servers went with their sessions. */
+/* Its shared instances stay (D13); its private servers ended with their sessions. */
 static void is_unused(void *u)
 {
 	struct mp_hub_workspace *h = u;
@@ -228,7 +229,7 @@ static void is_unused(void *u)
 	discard(h);
 }
 
-/* The one that was left first; those in use stay. */
+/* Discard the longest unused one; those in use stay. */
 static void discard_unused(struct mp_workspaces *all)
 {
 	struct mp_hub_workspace *first = NULL;
@@ -282,7 +283,8 @@ static int check(struct mp_workspaces *all, const struct mp_workspace_request *r
 		return mp_fail(reterr, MCPOOL_ECLOSED, "the hub is about to stop");
 	if (!request->cwd)
 		return 0;
-	/* One that was deleted under its agent has no files; the user's servers are still there. */
+	/* A folder deleted during the session has no files; the user's servers are still
+	 * available. */
 	if (request->cwd[0] != '/' || (stat(request->cwd, &st) == 0 && !S_ISDIR(st.st_mode)))
 		return mp_fail(reterr, MCPOOL_ENOENT, "there is no folder %s", request->cwd);
 	if (request->profile && !mp_profile_exists(request->profile))
@@ -292,7 +294,7 @@ static int check(struct mp_workspaces *all, const struct mp_workspace_request *r
 	return 0;
 }
 
-/* Files are read only where no workspace of this very folder is at hand. */
+/* Load files only if no workspace of this folder exists. */
 static int find_or_open(struct mp_workspaces *all, const struct mp_workspace_request *request,
 			struct mp_hub_workspace **ret, struct mcpool_error *reterr)
 {
@@ -317,7 +319,7 @@ static int find_or_open(struct mp_workspaces *all, const struct mp_workspace_req
 		discard_unused(all);
 	if (!*ret && all->list.len < MP_LIMIT_WORKSPACES)
 		*ret = open_workspace(all, &r, set, request->who);
-	if (!*ret && set->root[0]) /* better the servers with another environment than none */
+	if (!*ret && set->root[0]) /* better servers with another environment than none */
 		*ret = find(all, &r, set->root, false);
 	mp_config_set_unref(set);
 	return *ret ? 0 : mp_fail(reterr, MCPOOL_ELIMIT, "there are too many projects at once");
@@ -370,7 +372,7 @@ struct mp_workspace_user *mp_workspace_user_free(struct mp_workspace_user *user)
 
 /* --- approvals ------------------------------------------------------------------------------- */
 
-/* This hub goes on with what it has read; every other program reads what is there now. */
+/* This hub keeps its open database; other programs open the new one. */
 static void check_store(struct mp_workspaces *all)
 {
 	bool was_lost = all->is_store_lost;
@@ -420,7 +422,7 @@ struct mp_workspaces *mp_workspaces_new(const struct mp_workspaces_options *opti
 		.reloaded = is_reloaded,
 	};
 	mp_list_init(&all->list);
-	/* Before the files: a change meanwhile is then noticed by the next comparison. */
+	/* Before the files: the next comparison then detects a change in between. */
 	if (options->request.db &&
 	    mp_approvals_get_mark(options->request.db, &all->approvals_mark, &why) < 0)
 		mp_log_warn(&hub_log, "changes of approvals will be noticed late: %s", why.message);

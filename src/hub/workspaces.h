@@ -1,7 +1,7 @@
 /*
- * workspaces.h - all workspaces of a hub: what the agents of each project see. Sessions of one
- * project with the same values of what its servers refer to share a workspace, so that a session
- * costs next to nothing (doc/design.md 4).
+ * workspaces.h - all workspaces of a hub. Sessions of one project share a workspace if the
+ * variables that its servers refer to have the same values, so that a session costs little
+ * (doc/design.md 4).
  */
 #ifndef MP_WORKSPACES_H
 #define MP_WORKSPACES_H
@@ -19,8 +19,8 @@
 struct mp_workspaces_options {
 	struct mp_loop *loop;
 	struct mp_events *events;
-	struct mp_config_request request; /* of the hub's own workspace; what it points to stays */
-	struct mp_config_set *set;        /* loaded already; referenced. NULL: to be loaded */
+	struct mp_config_request request; /* of the hub's own workspace; its pointers stay valid */
+	struct mp_config_set *set;        /* already loaded; referenced. NULL: load it */
 	bool one_shot;                    /* files are not watched */
 	/* Of the hub's own workspace: see mp_hub_hooks. */
 	void (*ready)(void *u, const struct mcpool_error *error);
@@ -30,24 +30,24 @@ struct mp_workspaces_options {
 
 struct mp_workspaces;
 
-/* The configuration of the hub's own workspace is loaded. */
+/* Loads the configuration of the hub's own workspace. */
 struct mp_workspaces *mp_workspaces_new(const struct mp_workspaces_options *options);
-/* Users must be gone. Accepts NULL, returns NULL. */
+/* All users must be freed. Accepts NULL, returns NULL. */
 struct mp_workspaces *mp_workspaces_free(struct mp_workspaces *all);
-/* files: what watches configuration files; NULL: nothing does. All are borrowed. */
+/* files: the file watcher; NULL: none. All are borrowed. */
 void mp_workspaces_start(struct mp_workspaces *all, struct mp_pool *pool,
 			 struct mp_sessions *sessions, struct mp_config_watch *files);
 /* Read the configuration of all of them again. */
 void mp_workspaces_reload(struct mp_workspaces *all);
 /*
- * Compare the approvals with those that the configurations were loaded with; after a change all are
- * reloaded. For each new session and control call, and before each start: a revocation counts also
- * where no message told of it.
+ * Compare the approvals with those used when the configurations were loaded; after a change reload
+ * all. Called for each new session and control call, and before each start: a revocation takes
+ * effect even if no message reported it.
  */
 void mp_workspaces_compare_approvals(struct mp_workspaces *all);
-/* What a person should mend, in words; NULL. */
+/* A problem that the user should fix; NULL: none. */
 const char *mp_workspaces_get_problem(const struct mp_workspaces *all);
-/* Changes are no longer noticed, and nothing is started for new users. */
+/* Stop watching files, and start nothing for new users. */
 void mp_workspaces_stop(struct mp_workspaces *all);
 size_t mp_workspaces_count(const struct mp_workspaces *all); /* the hub's own included */
 const struct mp_workspace_watch *mp_workspaces_get_own(const struct mp_workspaces *all);
@@ -57,22 +57,22 @@ const struct mp_workspace_watch *mp_workspaces_get_own(const struct mp_workspace
 struct mp_workspace_user; /* a session or control peer that uses a workspace */
 
 struct mp_workspace_request {
-	const char *cwd;     /* NULL: the hub's own workspace, whatever env and profile say */
-	char *const *env;    /* "NAME=value", ends in NULL; copied where it is needed */
-	const char *profile; /* NULL: as the files say */
-	const char *who;     /* whose environment it is, for people; NULL: unknown */
-	/* No server is started for it; and what changed in files before now is in it. */
+	const char *cwd;     /* NULL: the hub's own workspace, env and profile are ignored */
+	char *const *env;    /* "NAME=value", ends in NULL; copied if needed */
+	const char *profile; /* NULL: as configured */
+	const char *who;     /* process with this environment, for messages; NULL: unknown */
+	/* Start no server for it; include file changes made before now. */
 	bool starts_nothing;
 };
 
-/* workspace: ready, and there until the user is freed; NULL where there is an error. */
+/* workspace: ready, valid until the user is freed; NULL on error. */
 typedef void (*mp_workspace_user_fn)(void *u, struct mp_workspace *workspace,
 				     const struct mcpool_error *error);
 
 /*
- * Find the workspace, or make it; fn follows from the loop, once, unless the user is freed before.
- * MCPOOL_ECLOSED: the hub stops; MCPOOL_ELIMIT: there are too many workspaces; MCPOOL_ENOENT: cwd
- * is not an absolute path, or not of a folder; MCPOOL_EINVAL: there is no such profile.
+ * Find or create the workspace; fn is called once from the loop, unless the user is freed first.
+ * MCPOOL_ECLOSED: the hub is stopping; MCPOOL_ELIMIT: too many workspaces; MCPOOL_ENOENT: cwd is
+ * not an absolute path of a folder; MCPOOL_EINVAL: unknown profile.
  */
 int mp_workspaces_join(struct mp_workspaces *all, const struct mp_workspace_request *request,
 		       mp_workspace_user_fn fn, void *u, struct mp_workspace_user **ret_user,
@@ -80,25 +80,25 @@ int mp_workspaces_join(struct mp_workspaces *all, const struct mp_workspace_requ
 /* An unused workspace is closed after a while. Accepts NULL, returns NULL. */
 struct mp_workspace_user *mp_workspace_user_free(struct mp_workspace_user *user);
 
-/* --- private, and for its test --------------------------------------------------------------- */
+/* --- private, and for the test --------------------------------------------------------------- */
 
 struct mp_hub_workspace {
 	struct mp_workspace_watch watch;
 	struct mp_link link; /* in all->list */
 	struct mp_workspaces *all;
 	struct mp_list users;
-	struct mp_gate *gate;   /* its eager servers are being started */
-	bool is_started;        /* they were */
-	struct mp_timer unused; /* runs while there are no users; never for the hub's own */
+	struct mp_gate *gate;   /* open while its eager servers start */
+	bool is_started;        /* its eager servers were started */
+	struct mp_timer unused; /* runs while it has no users; never for the hub's own */
 };
 
 struct mp_workspaces {
 	struct mp_workspaces_options o;
 	struct mp_workspace_watch_options shared;
 	struct mp_sessions *sessions;
-	struct mp_hub_workspace *own; /* owned, as all in the list */
+	struct mp_hub_workspace *own; /* owned, like all in the list */
 	struct mp_list list;          /* the hub's own first */
-	int64_t approvals_mark;       /* what the configurations were loaded with */
+	int64_t approvals_mark; /* state of the approvals when the configurations were loaded */
 	bool is_store_lost;
 	bool is_stopping;
 };
