@@ -1,5 +1,5 @@
 /*
- * admission.c - may a call go to its server now, later, or not at all?
+ * admission.c - decides whether a call may go to its server now, must wait, or is refused.
  */
 #include "pool/admission.h"
 
@@ -14,7 +14,7 @@ static void MP_PRINTF(3, 4) refuse(struct mp_admission *a, int code, const char 
 	a->verdict = MP_ADMIT_NOT;
 	a->code = code;
 	va_start(args, format);
-	(void)mp_str_format(a->words, sizeof(a->words), format, args); /* cut is fine */
+	(void)mp_str_format(a->words, sizeof(a->words), format, args); /* truncation is fine */
 	va_end(args);
 }
 
@@ -23,7 +23,7 @@ static double age_s(const struct mp_instance *in, int64_t since_ms)
 	return (double)(mp_loop_now_ms(in->pool->o.loop) - since_ms) / 1000;
 }
 
-/* ": why" where there is a why. */
+/* Returns ": " if there is a reason to append. */
 static const char *colon(const struct mp_keeper_facts *f)
 {
 	return f->why.code ? ": " : "";
@@ -31,7 +31,7 @@ static const char *colon(const struct mp_keeper_facts *f)
 
 /* --- the first start ------------------------------------------------------------------------- */
 
-/* Joined by everybody until it is marked as failed; then nobody waits until it succeeds. */
+/* All calls wait for the first start. After it is marked as failed, calls do not wait for it. */
 static void judge_first_start(struct mp_instance *in, const struct mp_keeper_facts *f,
 			      struct mp_admission *a)
 {
@@ -64,7 +64,7 @@ static void refuse_restart(struct mp_instance *in, struct mp_admission *a, int c
 	       in->e->name, what, colon(f), f->why.message);
 }
 
-/* It is not restarted by itself: calls fail, a new acquire brings it back (A56, A70). */
+/* The keeper does not restart it. Calls fail; a new acquire starts it again (A56, A70). */
 static void judge_given_up(struct mp_instance *in, const struct mp_keeper_facts *f, bool is_acquire,
 			   struct mp_admission *a)
 {
@@ -87,7 +87,7 @@ static void judge_restart(struct mp_instance *in, const struct mp_keeper_facts *
 
 	a->verdict = MP_ADMIT_LATER;
 	if (f->state == MP_KEEPER_STOPPING)
-		return; /* on purpose; when it is down it may be started */
+		return; /* a requested stop; once it is down it may be started */
 	if (f->state == MP_KEEPER_FAILED)
 		judge_given_up(in, f, is_acquire, a);
 	else if (failed && !is_acquire)

@@ -1,6 +1,7 @@
 /*
- * admission.h - may a call go to its server now, later, or not at all? And what is it told then?
- * The first start is waited for by all together (E27 to E39), a restart as U13 has it.
+ * admission.h - decides whether a call may go to its server now, must wait, or is refused.
+ * Sets the error for a refused call. All callers share the wait for the first start (E27 to E39).
+ * The wait for a restart follows U13.
  */
 #ifndef MP_ADMISSION_H
 #define MP_ADMISSION_H
@@ -11,20 +12,20 @@
 struct mp_admission {
 	enum mp_admit_verdict {
 		MP_ADMIT,       /* it is up */
-		MP_ADMIT_LATER, /* it is on its way */
+		MP_ADMIT_LATER, /* it is starting */
 		MP_ADMIT_NOT,
 	} verdict;
 	/* ADMIT_NOT: */
 	int code;
-	unsigned attempt; /* of a restart; 0: none */
+	unsigned attempt; /* number of the restart attempt; 0: none */
 	bool retryable;
-	enum mcpool_fault fault; /* why its server is not there; UNKNOWN: nothing broke */
+	enum mcpool_fault fault; /* why the server is unavailable; UNKNOWN: nothing failed */
 	char words[400];
 };
 
-/* is_acquire: there is no call yet. Starts the server where that is what it takes. */
+/* is_acquire: there is no call yet. Starts the server if necessary. */
 void mp_admission_judge(struct mp_instance *in, bool is_acquire, struct mp_admission *ret);
-/* It waited for a restart as long as it may. */
+/* The call has reached its limit for waiting on a restart. */
 void mp_admission_give_up(struct mp_instance *in, struct mp_admission *ret);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * attribution.c - which session a message of a server belongs to.
+ * attribution.c - finds the session that a message of a server belongs to.
  */
 #include "pool/attribution.h"
 
@@ -11,7 +11,7 @@
 #include "pool/pool_call.h"
 
 enum {
-	DOUBT_MS = 30000, /* a call that was given up may still be worked on */
+	DOUBT_MS = 30000, /* the server may still work on an abandoned call */
 	URL_ELICITATION_REQUIRED = -32042,
 };
 
@@ -32,7 +32,7 @@ static bool find_by_call(struct mp_call *call, struct mp_attribution *ret)
 	return l->session != 0;
 }
 
-/* Who has calls with the server, if it is one; of modern ones, calls that asked for logs. */
+/* The only caller with calls at the server, or 0. has_level: only of calls that requested logs. */
 static mp_id find_only_caller(struct mp_instance *in, bool has_level)
 {
 	mp_id caller = 0;
@@ -49,7 +49,7 @@ static mp_id find_only_caller(struct mp_instance *in, bool has_level)
 	return caller;
 }
 
-/* The session that a caller is, or that speaks for it; and its call, if it is one. */
+/* The session of this caller, and its call if it has exactly one. */
 static bool find_by_caller(struct mp_instance *in, mp_id caller, struct mp_attribution *ret)
 {
 	size_t n = 0;
@@ -73,8 +73,8 @@ static bool is_modern(const struct mp_instance *in)
 }
 
 /*
- * Where nothing says which call is meant: whoever is served. What a modern server tells beside its
- * answers is about a request that asked for it: where all of these are one's, it is that one's.
+ * Used if the message does not name its call. A modern server logs only for requests that asked for
+ * logs. If all of these have one caller, the message belongs to that caller.
  */
 static mp_id find_served(struct mp_instance *in)
 {
@@ -99,7 +99,7 @@ bool mp_attribution_find(struct mp_instance *in, bool has_origin, struct mp_call
 	*ret = (struct mp_attribution){0};
 	if (find_by_call(origin, ret))
 		return true;
-	if (has_origin) { /* a call that is over */
+	if (has_origin) { /* the call has ended */
 		ret->session = in->session;
 		ret->call = NULL;
 		return in->session != 0;
@@ -115,7 +115,7 @@ void mp_attribution_note_given_up(const struct mp_pool_call *l)
 
 	if (in->e->tuning.mode != MP_MODE_SERIAL && !is_modern(in) && l->caller == l->session)
 		return;
-	/* Of two who gave up nobody can say which one is meant. */
+	/* If two callers abandoned calls, the message cannot be attributed to either. */
 	in->attribution.doubt_caller =
 		now < in->attribution.doubt_until_ms && in->attribution.doubt_caller != l->caller
 			? 0
@@ -157,7 +157,7 @@ static size_t count_attributed(const struct mp_instance *in, mp_id session)
 	return n;
 }
 
-/* The oldest of the session that has most: one that is told many ids pushes out its own. */
+/* Removes the oldest id of the session with the most ids, so a session displaces only its own. */
 static void forget_one(struct mp_instance *in)
 {
 	struct attributed_id *first = NULL;
@@ -177,7 +177,7 @@ static void forget_one(struct mp_instance *in)
 	mp_free(first);
 }
 
-/* An id that two sessions were told is nobody's. */
+/* An id that was given to two sessions belongs to neither. */
 static void note_id(struct mp_instance *in, mp_id session, struct mp_str id)
 {
 	struct attributed_id *known = find_attributed(in, id);
@@ -208,7 +208,7 @@ static void note_member(struct mp_instance *in, mp_id session, const struct mp_t
 		note_id(in, session, text);
 }
 
-/* A server of one session needs no ids to be told by. */
+/* A private server needs no ids: it has only one session. */
 static bool is_private(const struct mp_instance *in)
 {
 	return in->e->tuning.mode == MP_MODE_SESSION;

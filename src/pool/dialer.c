@@ -1,6 +1,6 @@
 /*
- * dialer.c - from resolved values to a transport. The one place where transports of configured
- * servers are made (D14).
+ * dialer.c - makes a transport from resolved values.
+ * All transports of configured servers are made here (D14).
  */
 #include "pool/dialer.h"
 
@@ -16,7 +16,7 @@
 #include "transport/http_detect.h"
 #include "transport/websocket.h"
 
-enum { KIND_MS = 24 * 3600 * 1000 }; /* what a server turned out to speak is believed for a day */
+enum { KIND_MS = 24 * 3600 * 1000 }; /* a detected transport kind is reused for a day */
 
 struct mp_dialer {
 	struct mp_loop *loop;
@@ -26,7 +26,7 @@ struct mp_dialer {
 	struct mp_map kinds; /* launch key to struct kind, owned */
 };
 
-/* Whether http or sse it is, where the configuration was wrong. */
+/* The kind that was detected (http or sse), if the configuration was wrong. */
 struct kind {
 	struct mp_dialer *dialer;
 	struct mp_log log;
@@ -51,7 +51,7 @@ static void turned_out(void *u, enum mp_http_detect_kind found)
 		found == k->configured ? 0 : mp_loop_wall_now_ms(k->dialer->loop) + KIND_MS;
 }
 
-/* NULL: too many are known; nothing is remembered of this one. */
+/* NULL: the table is full, and the result is not cached. */
 static struct kind *find_kind(struct mp_dialer *d, const struct mp_dial *dial)
 {
 	struct mp_str key = {(const char *)dial->resolved->launch_key, MP_DIGEST_SIZE};
@@ -140,7 +140,7 @@ void mp_dialer_open_launcher(struct mp_dialer *d)
 {
 	struct mcpool_error why;
 
-	(void)!dialer_need_launcher(d, &why); /* the first dial tries again, and tells */
+	(void)!dialer_need_launcher(d, &why); /* the first dial tries again and reports the error */
 }
 
 static int dial_stdio(struct mp_dialer *d, const struct mp_dial *dial,

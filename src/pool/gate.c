@@ -30,7 +30,7 @@ struct mp_gate {
 	enum gate_state state;
 	struct mp_timer timer;
 	struct mp_watcher watcher;
-	struct mp_task look_task; /* many steps in a turn are one look */
+	struct mp_task look_task; /* coalesces all steps of a turn into one check */
 	struct mp_task tell_task;
 	mp_gate_fn fn;
 	void *u;
@@ -101,7 +101,7 @@ static bool is_due(struct mp_gate *g, size_t i)
 	const struct mp_entry *e = mp_workspace_get_entry(g->workspace, i);
 
 	if (e->tuning.mode == MP_MODE_SESSION && g->o.session == 0)
-		return false; /* it is started for a session, and there is none */
+		return false; /* it is started per session, and there is no session */
 	if (g->o.only && !g->o.only[i])
 		return false;
 	switch (g->o.due) {
@@ -136,7 +136,7 @@ static enum gate_event look_at_all(struct mp_gate *g)
 	return ENOUGH;
 }
 
-/* Those whose tools nobody knows, or all of them (A38, A68). */
+/* Servers without a known catalog, or all servers (A38, A68). */
 static enum gate_event look_at_needed(struct mp_gate *g)
 {
 	if (g->o.uncached == MP_UNCACHED_WAIT_ALL)

@@ -1,8 +1,8 @@
 /*
  * gate.h - the start window: live, failed, deferred or late (U8).
- * All servers that are due are started at once; after a moment whoever waits gets what there is.
- * What comes later replaces its own slice of the tools and no other, because tools are read from
- * the servers (mp_workspace_get_catalog), never from the gate.
+ * Starts all due servers at once. When the window ends, waiting requests get what is available. A
+ * late server replaces only its own part of the tools, because tools are read from the servers
+ * (mp_workspace_get_catalog) and never from the gate.
  */
 #ifndef MP_GATE_H
 #define MP_GATE_H
@@ -11,17 +11,17 @@
 #include "pool/pool.h"
 
 enum mp_gate_due {
-	MP_GATE_DUE_EAGER,   /* as configured; lazy ones that nobody remembers are visited */
-	MP_GATE_DUE_UNKNOWN, /* only those that nobody remembers */
+	MP_GATE_DUE_EAGER,   /* as configured; lazy servers without a stored catalog are visited */
+	MP_GATE_DUE_UNKNOWN, /* only servers without a stored catalog */
 	MP_GATE_DUE_ALL,
 };
 
 struct mp_gate_options {
 	mp_id session;
 	enum mp_gate_due due;
-	const bool *only; /* which of the workspace may be started, while it opens; NULL: all */
+	const bool *only; /* the servers that may be started while it opens; NULL: all */
 	int64_t window_ms;
-	int uncached; /* enum mp_uncached: what to do about those that nobody remembers */
+	int uncached; /* enum mp_uncached: what to do with servers without a stored catalog */
 	int64_t max_wait_ms;
 };
 
@@ -45,7 +45,7 @@ enum mp_gate_place {
 		MP_PLACE_COUNT
 };
 enum mp_gate_place mp_gate_get_place(struct mp_workspace *v, size_t i, mp_id session);
-/* Its tools are not known, and will be when it has started. */
+/* The server has no known tools yet and will have them after its start. */
 bool mp_gate_is_unknown(struct mp_workspace *v, size_t i, mp_id session);
 
 struct mp_gate;
@@ -54,7 +54,7 @@ typedef void (*mp_gate_fn)(void *u);
 /* The workspace must be ready. fn runs once, from the loop. */
 struct mp_gate *mp_gate_open(struct mp_workspace *v, const struct mp_gate_options *options,
 			     mp_gate_fn fn, void *u);
-/* fn stays silent. Accepts NULL, returns NULL. */
+/* fn does not run. Accepts NULL, returns NULL. */
 struct mp_gate *mp_gate_free(struct mp_gate *g);
 
 #endif

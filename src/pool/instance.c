@@ -1,7 +1,6 @@
 /*
- * instance.c - one server of the pool: between its keeper, its calls and the store.
- * The keeper says what happens; this file does what follows from it, for those who wait, for the
- * board and for the next start.
+ * instance.c - one server of the pool: connects its keeper, its calls and the store.
+ * The keeper reports state changes. This file updates waiting calls, the board and the next start.
  */
 #include "pool/instance.h"
 
@@ -50,7 +49,7 @@ static void prepared(struct mp_launch_plan *plan, const struct mcpool_error *err
 	mp_keeper_prepared(in->k, key, error);
 }
 
-/* What could not even be begun is told later, as everything else is. */
+/* A start that could not begin is reported later, like every other failure. */
 static void tell_not_begun(void *u)
 {
 	struct mp_instance *in = u;
@@ -68,7 +67,7 @@ void mp_instance_note_not_begun(struct mp_instance *in, const char *stage, int r
 	mp_loop_post(loop_of(in), &in->start.failed_task);
 }
 
-/* What an earlier run found out about its era need not be found out again. */
+/* Reuses the era that an earlier run detected. */
 static void recall_era(struct mp_instance *in)
 {
 	int64_t now = mp_loop_wall_now_ms(loop_of(in));
@@ -93,7 +92,7 @@ static void note_environment(struct mp_instance *in)
 		 n, n == 1 ? "" : "s");
 }
 
-/* A revocation that no message told of counts from the next start on. */
+/* A revocation without a notification takes effect at the next start. */
 static int confirm_approval(struct mp_instance *in, struct mcpool_error *reterr)
 {
 	const struct mp_pool_options *o = &in->pool->o;
@@ -124,7 +123,7 @@ static void prepare_now(void *u)
 		mp_instance_note_not_begun(in, "preparing", r);
 }
 
-/* initConcurrency: each start has a place among those that may go on at once. */
+/* initConcurrency: each start needs a slot. */
 static void prepare(void *u)
 {
 	struct mp_instance *in = u;
@@ -134,7 +133,7 @@ static void prepare(void *u)
 
 	if (r > 0)
 		prepare_now(in);
-	mp_check(r >= 0); /* its line has no end */
+	mp_check(r >= 0); /* its line is unlimited */
 }
 
 static void unprepare(void *u)
@@ -155,7 +154,7 @@ static int dial(void *u, struct mp_transport **ret, struct mcpool_error *reterr)
 
 /* --- what follows from a step ---------------------------------------------------------------- */
 
-/* An era that was set by hand says nothing about the server: `auto` still has to find out. */
+/* A configured era is not cached, because `auto` must still detect it. */
 static struct mp_era_cache *get_era_cache(const struct mp_instance *in)
 {
 	return in->e->tuning.era == MP_ERA_BOTH ? &in->pool->era_cache : NULL;
@@ -175,7 +174,7 @@ static void is_up(struct mp_instance *in)
 {
 	mp_timer_stop(&in->start.patience);
 	in->start.marked_ms = -1;
-	unprepare(in); /* the values have done their work */
+	unprepare(in); /* the values are no longer needed */
 	remember_era(in);
 	mp_pool_client_tell_level(in);
 	mp_subscriptions_renew(in);
@@ -190,7 +189,7 @@ static void vanish(void *u)
 	mp_instance_free(in);
 }
 
-/* Until then it is the pool's, which may go first. */
+/* Until then the pool owns it, and the pool may be freed first. */
 static void vanish_soon(struct mp_instance *in)
 {
 	if (mp_list_linked(&in->stay.vanish.link))
@@ -211,7 +210,7 @@ static void is_down(struct mp_instance *in)
 	mp_pool_note_gone(in->pool);
 }
 
-/* Nobody need wait for what has been given up. */
+/* Calls do not wait for a start that was given up. */
 static void mark(struct mp_instance *in)
 {
 	if (in->start.marked_ms < 0)
@@ -219,7 +218,7 @@ static void mark(struct mp_instance *in)
 	mp_timer_stop(&in->start.patience);
 }
 
-/* Once for all steps of a turn, and never from within one: who wakes up may cause the next. */
+/* Runs once per turn, after all steps, because a woken call may cause the next step. */
 static void wake(void *u)
 {
 	struct mp_instance *in = u;
@@ -247,7 +246,7 @@ static void moved(void *u, enum mp_keeper_state from)
 	if (to == MP_KEEPER_FAILED && !mp_keeper_get_facts(in->k)->was_up)
 		mark(in);
 	if (to == MP_KEEPER_BARRED)
-		mp_timer_stop(&in->start.patience); /* nothing is tried, so no time counts */
+		mp_timer_stop(&in->start.patience); /* no attempt is running */
 	if (to == MP_KEEPER_DOWN)
 		is_down(in);
 	mp_pool_tell_watchers(in->pool, in->id);
@@ -268,7 +267,7 @@ static const struct mp_keeper_hooks keeper_hooks = {
 
 /* --- who uses it ----------------------------------------------------------------------------- */
 
-/* 60 s after the first start began all who wait for it fail together (E31, E35). */
+/* 60 s after the first start began, all calls that wait for it fail together (E31, E35). */
 static void acquire_is_over(void *u)
 {
 	struct mp_instance *in = u;
@@ -279,7 +278,7 @@ static void acquire_is_over(void *u)
 	mp_pool_call_wake_all(in);
 }
 
-/* Until it is up, or given up. */
+/* Until the server is up or given up. */
 static void time_first_start(struct mp_instance *in)
 {
 	if (!mp_keeper_get_facts(in->k)->was_up && in->start.marked_ms < 0 &&
@@ -328,7 +327,7 @@ static void drained(void *u)
 {
 	struct mp_instance *in = u;
 
-	mp_keeper_stop(in->k); /* what is still with it ends as unknown */
+	mp_keeper_stop(in->k); /* calls that are still at the server end with outcome unknown */
 	mp_pool_call_cancel_all(in, 0);
 }
 
@@ -341,7 +340,7 @@ size_t mp_instance_count_calls(const struct mp_instance *in)
 	return n;
 }
 
-/* Idle time counts from the last call (U14); a visitor leaves when it has been seen. */
+/* Idle time counts from the last call (U14). A visit ends when the catalog is known. */
 void mp_instance_note_use(struct mp_instance *in)
 {
 	size_t open = mp_instance_count_calls(in);
@@ -359,7 +358,7 @@ void mp_instance_note_use(struct mp_instance *in)
 		mp_timer_start(&in->stay.idle, 0);
 	} else if (mp_keeper_is_up(in->k) && in->e->tuning.idle_ms > 0 &&
 		   in->topics.list.len == 0 &&
-		   !mp_timer_is_running(&in->stay.idle)) { /* a probe, or a crash, is no use */
+		   !mp_timer_is_running(&in->stay.idle)) { /* a probe or crash is not a use */
 		mp_timer_start(&in->stay.idle, in->e->tuning.idle_ms);
 	}
 }
@@ -390,7 +389,7 @@ static void find_definition(const struct mp_instance *in, struct mp_str tool,
 	const struct mp_settings *s = &in->config->set->settings;
 
 	if (!mp_queues_find(s, mp_queues_choose(in->e, tool), ret))
-		mp_check(mp_queues_find(s, MP_STR("default"), ret)); /* always there */
+		mp_check(mp_queues_find(s, MP_STR("default"), ret)); /* always defined */
 }
 
 size_t mp_instance_get_line(const struct mp_instance *in, struct mp_str tool)
@@ -401,7 +400,7 @@ size_t mp_instance_get_line(const struct mp_instance *in, struct mp_str tool)
 	return d.line;
 }
 
-/* The default one is each server's own; a named one is shared by all that name it. */
+/* The default queue belongs to one server. A named queue is shared by all servers that name it. */
 struct mp_queue *mp_instance_get_queue(struct mp_instance *in, struct mp_str tool)
 {
 	bool is_serial = in->e->tuning.mode == MP_MODE_SERIAL;
@@ -414,7 +413,7 @@ struct mp_queue *mp_instance_get_queue(struct mp_instance *in, struct mp_str too
 	if (named)
 		return named;
 	if (in->queue)
-		mp_queue_widen(in->queue, d.slots, d.line); /* a reload may allow more */
+		mp_queue_widen(in->queue, d.slots, d.line); /* a reload may raise the limits */
 	else
 		in->queue = mp_queue_new(loop_of(in), d.slots, d.line, is_serial);
 	return in->queue;
@@ -422,7 +421,7 @@ struct mp_queue *mp_instance_get_queue(struct mp_instance *in, struct mp_str too
 
 /* --- coming and going ------------------------------------------------------------------------ */
 
-/* One session's own, one project's own, or everybody's (doc/design.md 4). */
+/* Private to one session, private to one project, or shared (doc/design.md 4). */
 static int write_map_key(struct mp_buf *out, const struct mp_workspace_config *config, size_t entry,
 			 mp_id session)
 {
@@ -434,7 +433,7 @@ static int write_map_key(struct mp_buf *out, const struct mp_workspace_config *c
 		r = mp_buf_add_char(out, '\0');
 	if (r == 0)
 		r = mp_buf_add(out, key->bytes, sizeof(key->bytes));
-	if (r == 0) /* a conversation keeps its era, so another setting is another conversation */
+	if (r == 0) /* an upstream keeps its era, so another era setting needs another instance */
 		r = mp_buf_add_char(out, (char)('0' + (int)e->tuning.era));
 	if (r == 0 && e->tuning.mode == MP_MODE_PROJECT)
 		r = mp_buf_addf(out, "%s", config->set->root);
@@ -469,8 +468,8 @@ static void make_policy(const struct mp_instance *in, struct mp_policy *ret)
 }
 
 /*
- * What a legacy server is told that it can ask (doc/design.md 4): only what can be attributed. A
- * modern one is told with each call.
+ * Capabilities declared to a legacy server (doc/design.md 4): only requests that can be attributed.
+ * A modern server gets them with each call.
  */
 static void declare(const struct mp_instance *in, struct mp_upstream_options *o)
 {
@@ -557,7 +556,7 @@ struct mp_instance *mp_instance_free(struct mp_instance *in)
 {
 	if (!in)
 		return NULL;
-	in->k = mp_keeper_free(in->k); /* which ends what is with the server */
+	in->k = mp_keeper_free(in->k); /* ends the calls at the server */
 	mp_pool_call_drop_all(in);
 	mp_timer_stop(&in->start.patience);
 	mp_timer_stop(&in->stay.idle);
@@ -576,7 +575,7 @@ struct mp_instance *mp_instance_free(struct mp_instance *in)
 	return mp_free(in);
 }
 
-/* Who waited for a person may have heard from them. */
+/* A start that waited for an approval or a login may succeed now. */
 static void try_again(struct mp_instance *in)
 {
 	mp_keeper_stop(in->k);
@@ -584,7 +583,7 @@ static void try_again(struct mp_instance *in)
 		mp_instance_start(in, false);
 }
 
-/* They may have been accepted, or another mode is wanted. */
+/* Pins may have been accepted, or the mode may have changed. */
 static void reconsider_pins(struct mp_instance *in)
 {
 	bool had_frozen = mp_pins_reset(&in->pins);
@@ -622,10 +621,10 @@ void mp_instance_follow(struct mp_instance *in, struct mp_workspace_config *conf
 	mp_instance_adopt(in, config, entry);
 	if ((state == MP_KEEPER_BACKOFF || state == MP_KEEPER_FAILED) && in->start.config &&
 	    !mp_environment_is_same(in->start.config->env, config->env))
-		(void)!mp_instance_renew(in, &why); /* else it is stopping */
+		(void)!mp_instance_renew(in, &why); /* on failure it is stopping */
 }
 
-/* What is with the server may finish; what is not asks again elsewhere. */
+/* Calls at the server may finish. All others look up their server again. */
 void mp_instance_leave(struct mp_instance *in)
 {
 	if (in->stay.is_leaving)

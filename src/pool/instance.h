@@ -1,6 +1,6 @@
 /*
- * instance.h - one server of the pool: its keeper, what it offers, who waits for it. Known outside
- * of pool/ by id only.
+ * instance.h - one server of the pool: its keeper, its catalog, its waiting calls.
+ * Code outside of pool/ knows it by id only.
  */
 #ifndef MP_INSTANCE_H
 #define MP_INSTANCE_H
@@ -15,112 +15,111 @@
 
 struct mp_pool_call;
 
-/* Each of its parts is used by the file it names, and read by few others. */
+/* Each part names the file that uses it; few other files read it. */
 struct mp_instance {
-	struct mp_link link; /* in instances or leaving */
+	struct mp_link link; /* in the pool's list `instances` or `leaving` */
 	struct mp_pool *pool;
 	mp_id id;
 	struct mp_node node;
 	struct mp_log log;
-	struct mp_workspace_config *config; /* for the next start; a reference */
+	struct mp_workspace_config *config; /* for the next start; counted reference */
 	const struct mp_entry *e;           /* of the config's set */
-	mp_id session;                      /* whose it is, in mode session; 0: everybody's */
+	mp_id session;                      /* owner session in mode session; 0: shared */
 	unsigned char key[MP_DIGEST_SIZE];  /* launch key */
-	struct mp_buf map_key;              /* name, launch key, scope: what it is found by */
+	struct mp_buf map_key;              /* lookup key: name, launch key, scope */
 	struct mp_keeper *k;
 	struct mp_list calls[MP_POOL_CALL_STATE_COUNT];
-	struct mp_task wake_task; /* whoever waits looks again */
-	struct mp_queue *queue;   /* its own line; made with the first call */
+	struct mp_task wake_task; /* wakes waiting calls */
+	struct mp_queue *queue;   /* its own queue; made with the first call */
 	struct mp_stats stats;
-	unsigned n_entries; /* workspaces that mean it */
+	unsigned n_entries; /* number of workspace entries that refer to it */
 	struct {
-		struct mp_launch_plan *plan; /* of the present try */
-		struct mp_ticket ticket;     /* a place among the starts */
-		struct mp_task failed_task;  /* a stage could not even be begun */
+		struct mp_launch_plan *plan; /* of the current attempt */
+		struct mp_ticket ticket;     /* a slot among the starts */
+		struct mp_task failed_task;  /* reports a stage that could not begin */
 		struct mcpool_error failed;  /* why */
-		struct mp_timer patience;    /* the first start is to be over by then (E31) */
-		int64_t marked_ms; /* when the first start was given up by those who waited; -1: not
-				    */
+		struct mp_timer patience;    /* limit for the first start (E31) */
+		int64_t marked_ms; /* when waiting calls gave up the first start; -1: not */
 		struct mp_workspace_config
-			*config;      /* of the last one; a reference; NULL: none yet */
-		char environment[96]; /* whose that had, for people; "": none yet */
+			*config;      /* of the last start; counted reference; NULL: none yet */
+		char environment[96]; /* display name of that environment; "": none yet */
 	} start;
 	struct {
-		bool is_visit; /* started only to see what it offers: leaves when nobody wants it */
+		bool is_visit; /* started only to read its catalog; stops when it is unused */
 		bool is_leaving;
-		struct mp_timer idle;  /* residency */
-		struct mp_timer drain; /* calls may finish until then */
-		struct mp_task vanish; /* nothing is left of it, and it may be on the stack */
+		struct mp_timer idle;  /* idle timeout */
+		struct mp_timer drain; /* limit for calls to finish */
+		struct mp_task vanish; /* frees it later, because it may be on the stack */
 	} stay;
 	struct {                                       /* instance_catalog.c */
-		struct mp_server_catalog_fetch *fetch; /* its lists, on their way */
+		struct mp_server_catalog_fetch *fetch; /* the fetch in progress */
 		struct mp_refresh *refresh;            /* while it is up */
-		struct mp_server_catalog *last;        /* as last seen live; NULL: not yet */
-		struct mp_timer forget;                /* what it offered, once it has left */
+		struct mp_server_catalog *last;        /* as last fetched; NULL: not yet */
+		struct mp_timer forget; /* drops the catalog from memory after the stop */
 		void (*on_unheard)(void *u, struct mp_str text); /* for tests; NULL */
 		void *on_unheard_u;
 	} catalog;
-	struct mp_pinned *pins; /* pins.c; owned; NULL: not looked at yet */
+	struct mp_pinned *pins; /* pins.c; owned; NULL: not loaded yet */
 	struct {                /* instance_requests.c */
 		struct mp_answerer answerer;
-		struct mp_list list; /* server requests that are with a client */
+		struct mp_list list; /* server requests that a client has */
 	} requests;
 	struct {                     /* subscriptions.c */
-		struct mp_list list; /* resources whose changes somebody wants to hear of */
-		struct mp_task task; /* tells a modern server which */
+		struct mp_list list; /* resources with subscribers */
+		struct mp_task task; /* sends the subscriptions to a modern server */
 	} topics;
 	struct {                        /* attribution.c */
-		struct mp_list ids;     /* whose an id is that it speaks of later */
-		mp_id doubt_caller;     /* whose call was given up last; 0: several' */
-		int64_t doubt_until_ms; /* what it says until then may be about that one */
+		struct mp_list ids;     /* ids and the sessions they belong to */
+		mp_id doubt_caller;     /* caller of the last abandoned call; 0: several */
+		int64_t doubt_until_ms; /* until then, messages may still belong to that caller */
 	} attribution;
 	struct {                    /* pool_client.c */
-		int told;           /* the level its log was set to, in this life; -1: none */
-		int64_t counted_ms; /* when the lines that it may log were last counted anew */
+		int told;           /* log level sent in this life; -1: none */
+		int64_t counted_ms; /* when the log line counter was last reset */
 		unsigned lines;
 	} logging;
 };
 
-/* Made and entered into the pool, not yet started. */
+/* Makes an instance and adds it to the pool. Does not start it. */
 struct mp_instance *mp_instance_new(struct mp_pool *p, struct mp_workspace_config *config,
 				    size_t entry, mp_id session);
 struct mp_instance *mp_instance_free(struct mp_instance *in); /* at once */
-/* The one that serves this entry for that session; NULL: none yet. */
+/* The instance for this entry and session; NULL: none yet. */
 struct mp_instance *mp_instance_find(struct mp_pool *p, const struct mp_workspace_config *config,
 				     size_t entry, mp_id session);
-/* The configuration changed, and this server did not: it goes on as the new entry has it. */
+/* The configuration changed but this server did not. It continues with the new entry. */
 void mp_instance_adopt(struct mp_instance *in, struct mp_workspace_config *config, size_t entry);
 /*
- * A session wants it. While it is down it is started with that session's environment; if the last
- * try failed with another one, it is tried again at once.
+ * A session needs the server. If it is down, it is started with that session's environment. If the
+ * last attempt failed with another environment, it is retried at once.
  */
 void mp_instance_follow(struct mp_instance *in, struct mp_workspace_config *config, size_t entry);
-/* Drain, stop and vanish: nobody finds it any more. */
+/* Drain, stop and free it. It can no longer be found. */
 void mp_instance_leave(struct mp_instance *in);
 void mp_instance_start(struct mp_instance *in, bool only_a_visit);
-/* End the present connection and begin a new one (C19); a failed first start is forgotten. */
+/* Close the current connection and open a new one (C19). Clears a failed first start. */
 int mp_instance_renew(struct mp_instance *in, struct mcpool_error *reterr) MP_MUST;
 
 bool mp_instance_is_up(struct mp_instance *in); /* a call could be written now */
-/* Its first start has failed, as far as those are concerned who wait for it (E29, E36). */
+/* The first start has failed for the calls that wait for it (E29, E36). */
 bool mp_instance_is_marked(const struct mp_instance *in);
 size_t mp_instance_count_calls(const struct mp_instance *in);
-/* The line for a call of this tool. */
+/* The queue for a call of this tool. */
 struct mp_queue *mp_instance_get_queue(struct mp_instance *in, struct mp_str tool);
 size_t mp_instance_get_line(const struct mp_instance *in, struct mp_str tool);
-/* A call came; or went, which stops an instance that leaves when the turn ends. */
+/* A call came or ended. A leaving instance without calls stops at the end of the turn. */
 void mp_instance_note_use(struct mp_instance *in);
 void mp_instance_note_end(struct mp_instance *in);
 /* For tests: notifications that belong to no session; fn NULL: dropped. */
 void mp_instance_listen(struct mp_instance *in, void (*fn)(void *u, struct mp_str text), void *u);
-/* In this turn: whoever waits looks again, and so does one that leaves. */
+/* In this turn: wake waiting calls, and check whether a leaving instance can stop. */
 void mp_instance_wake_soon(struct mp_instance *in);
 void mp_instance_touch(struct mp_instance *in, uint32_t fields);
 struct mp_definition_key mp_instance_get_definition_key(const struct mp_instance *in);
 
-/* instance.c, for the other half: a stage could not even be begun; told later. */
+/* instance.c, for instance_catalog.c: a stage could not begin; reported later. */
 void mp_instance_note_not_begun(struct mp_instance *in, const char *stage, int r);
-/* instance_catalog.c: its half of an instance's life, and of the keeper's hooks. */
+/* instance_catalog.c: the catalog part of an instance and of the keeper's hooks. */
 void mp_instance_init_catalog(struct mp_instance *in);
 void mp_instance_done_catalog(struct mp_instance *in);
 void mp_instance_ask_lists(void *u);
@@ -128,37 +127,37 @@ void mp_instance_let_go(void *u);
 void mp_instance_hear(void *u, const struct mp_message *m);
 void mp_instance_forget_catalog_soon(struct mp_instance *in);
 
-/* pool_calls.c: look again at everybody who waits for this server. */
+/* pool_calls.c: wake all calls that wait for this server. */
 void mp_pool_call_wake_all(struct mp_instance *in);
-/* pool_calls.c: those that were not sent ask their workspace again; it may know a successor. */
+/* pool_calls.c: calls that were not sent look up their server again; there may be a successor. */
 void mp_pool_call_move_all(struct mp_instance *in);
-/* pool_calls.c: cancel those of this session, 0: of all. */
+/* pool_calls.c: cancel the calls of this session; 0: of all. */
 void mp_pool_call_cancel_all(struct mp_instance *in, mp_id session);
-/* pool_calls.c: end and free them all, now. */
+/* pool_calls.c: end and free all calls now. */
 void mp_pool_call_drop_all(struct mp_instance *in);
 
 /* instance_requests.c */
 void mp_instance_requests_init(struct mp_instance *in);
-/* The instance's answerer; NULL: clients are never asked. */
+/* The instance's answerer; NULL: server requests are never forwarded. */
 const struct mp_answerer *mp_instance_requests_get_answerer(struct mp_instance *in);
 
 /* subscriptions.c */
 void mp_subscriptions_init(struct mp_instance *in);
 void mp_subscriptions_done(struct mp_instance *in);
-/* Another life of the server is up, and knows of none. */
+/* A new life of the server is up and has no subscriptions. */
 void mp_subscriptions_renew(struct mp_instance *in);
 
 /* attribution.c: a new life of the server begins. */
 void mp_attribution_forget(struct mp_instance *in);
 /*
- * A call that the server has was given up. In mode serial somebody else is served now, and what the
- * server says in the next moments may still be about that one.
+ * A call at the server was abandoned. In mode serial another session is served now, and messages
+ * that follow may still belong to the abandoned call.
  */
 void mp_attribution_note_given_up(const struct mp_pool_call *c);
-/* Ids of elicitations and tasks in an answer that goes to this session. */
+/* Records the ids of elicitations and tasks in an answer to this session. */
 void mp_attribution_note_answer(struct mp_instance *in, mp_id session, const struct mp_message *m);
 
-/* pool_client.c: the most verbose level of those it serves, where it has not been told. */
+/* pool_client.c: sends the most verbose level of the sessions it serves, if it changed. */
 void mp_pool_client_tell_level(struct mp_instance *in);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * instance_catalog.c - what an instance offers: fetched with each start, again when it says so,
- * kept in the store, and forgotten when it has left. And its notifications, until somebody listens.
+ * instance_catalog.c - the catalog of an instance: fetched at each start and after changes, saved
+ * in the store, dropped from memory after the stop. Also dispatches its notifications.
  */
 #include "base/limits.h"
 #include "base/mem.h"
@@ -8,8 +8,8 @@
 #include "pool/pool_client.h"
 #include "pool/pins.h"
 
-enum { FORGET_MS = 5000 }; /* after it has left, what it offered need not be in memory */
-enum { MAX_LEFT_OUT = 5 }; /* items of a list that are named one by one */
+enum { FORGET_MS = 5000 }; /* delay after the stop until the catalog is dropped from memory */
+enum { MAX_LEFT_OUT = 5 }; /* maximum of broken items logged one by one */
 
 static struct mp_loop *loop_of(const struct mp_instance *in)
 {
@@ -39,7 +39,7 @@ static void take_offer(struct mp_instance *in, struct mp_server_catalog *offer,
 	remember(in);
 }
 
-/* Broken items are not offered, and somebody should know (P18, S35). */
+/* Broken items are left out and logged (P18, S35). */
 static void tell_left_out(struct mp_instance *in, const struct mp_catalog_list *l)
 {
 	size_t i;
@@ -84,13 +84,13 @@ static void refetched(void *u, struct mp_server_catalog_list *list)
 	if (list->list.kind == MP_CATALOG_TOOL)
 		mp_pins_judge(&in->pins, in->pool, in->id, in->e, &list->list);
 	if (!o || mp_server_catalog_list_equals(&o->lists[list->list.kind]->list, &list->list)) {
-		mp_server_catalog_list_unref(list); /* told only when different */
+		mp_server_catalog_list_unref(list); /* only a change is reported */
 	} else {
 		tell_left_out(in, &list->list);
 		take_offer(in, mp_server_catalog_replace(in->catalog.last, list),
 			   MP_EVENT_OFFERS_CHANGED);
 	}
-	mp_pool_tell_watchers(in->pool, in->id); /* somebody may have asked for it */
+	mp_pool_tell_watchers(in->pool, in->id); /* a refresh may have been requested */
 }
 
 static void refetch_failed(void *u, enum mp_catalog_kind kind, const struct mcpool_error *why)
@@ -104,14 +104,14 @@ static void refetch_failed(void *u, enum mp_catalog_kind kind, const struct mcpo
 
 static const struct mp_refresh_hooks refresh_hooks = {refetched, refetch_failed};
 
-/* Its keeper wants to know what it offers. */
+/* The keeper requests the lists. */
 void mp_instance_ask_lists(void *u)
 {
 	struct mp_instance *in = u;
 	struct mp_upstream *up = mp_keeper_get_upstream(in->k);
 	int r;
 
-	/* First of all, so that no change is missed. */
+	/* Made first, so that no change is missed. */
 	in->catalog.refresh =
 		mp_refresh_new(up, loop_of(in), in->e->tuning.timeout_ms, &refresh_hooks, in);
 	r = mp_server_catalog_fetch(up, loop_of(in), in->e->tuning.timeout_ms,
@@ -123,7 +123,7 @@ void mp_instance_ask_lists(void *u)
 	mp_instance_note_not_begun(in, "listing", r);
 }
 
-/* While nothing runs the store knows it as well (what was queued is written by now). */
+/* While nothing runs, the store has the catalog too; queued writes are done by now. */
 static void forget_offer(void *u)
 {
 	struct mp_instance *in = u;

@@ -1,6 +1,6 @@
 /*
- * instance_requests.c - server requests, from when they arrive until they are answered, declined or
- * withdrawn. Each is answered at most once; the client hears when its answer is no longer wanted.
+ * instance_requests.c - server requests, until they are answered, declined or withdrawn.
+ * Each is answered at most once. The client is told when its answer is no longer needed.
  */
 #include "base/limits.h"
 #include "base/mem.h"
@@ -15,12 +15,12 @@ struct server_request {
 	struct mp_link of_client, of_instance;
 	struct mp_pool *pool;
 	mp_id id;
-	struct mp_pool_call *call; /* it belongs to; NULL: that cannot be said */
+	struct mp_pool_call *call; /* the call it belongs to; NULL: unknown */
 	struct mp_pool_client *client;
 	struct mp_instance *in;
 	mp_id upstream_id; /* as the upstream knows it */
 	struct mp_timer timer;
-	struct mp_task task; /* tells that it is over */
+	struct mp_task task; /* reports the withdrawal */
 	struct mp_grave grave;
 };
 
@@ -41,7 +41,7 @@ static bool is_about(const struct server_request *a, const struct mp_pool_call *
 	return a->call ? a->call == l : a->client->id == l->session;
 }
 
-/* Somebody is thinking about what belongs to this call. */
+/* A server request of this call is open. */
 static bool has_request(const struct mp_pool_call *l)
 {
 	MP_LIST_EACH(&l->in->requests.list, link)
@@ -50,7 +50,7 @@ static bool has_request(const struct mp_pool_call *l)
 	return false;
 }
 
-/* While a person thinks, a tool's own time does not run (up to maxTotal). */
+/* While a server request is open, the tool's timeout is paused (up to maxTotal). */
 static void reckon(struct mp_instance *in, mp_id session)
 {
 	MP_LIST_EACH(&in->calls[MP_POOL_CALL_OUT], link) {
@@ -68,7 +68,7 @@ static void free_request(struct mp_grave *grave)
 	mp_free(mp_container_of(grave, struct server_request, grave));
 }
 
-/* From here on nobody finds it. */
+/* Removes it from all lists. */
 static void close(struct server_request *a)
 {
 	mp_timer_stop(&a->timer);
@@ -93,7 +93,7 @@ static void tell_withdrawn(void *u)
 		a->client->hooks.withdraw(a->client->u, a->id);
 }
 
-/* A server may be going down right now: whoever hears of it may do anything, so it hears later. */
+/* The server may be stopping now and the hook may do anything, so the hook runs later. */
 static void withdraw_later(struct server_request *a)
 {
 	mp_list_append(&a->client->withdrawn, &a->of_client);
@@ -101,7 +101,7 @@ static void withdraw_later(struct server_request *a)
 	mp_loop_post(a->pool->o.loop, &a->task);
 }
 
-/* It no longer wants to know. */
+/* The client has left and gets no withdrawals. */
 static void forget_withdrawn(struct mp_pool_client *client)
 {
 	struct mp_link *link;
@@ -112,7 +112,7 @@ static void forget_withdrawn(struct mp_pool_client *client)
 	}
 }
 
-/* is_told: whoever was asked does not know it yet. */
+/* is_told: the client still has to be told. */
 static void decline(struct server_request *a, int code, struct mp_str words, bool is_told)
 {
 	struct mp_upstream *up = mp_keeper_get_upstream(a->in->k);
@@ -132,7 +132,7 @@ static void was_not_answered(void *u)
 	decline(u, DECLINED, MP_STR("the question was not answered in time"), true);
 }
 
-/* Declining one may end others, so each is looked for anew. */
+/* Declining one may end others, so each search starts from the beginning. */
 static struct server_request *find_of_call(const struct mp_instance *in,
 					   const struct mp_pool_call *call)
 {
@@ -206,10 +206,10 @@ static void put(struct mp_instance *in, struct mp_pool_client *client, struct mp
 	mp_timer_init(&a->timer, in->pool->o.loop, was_not_answered, a);
 	mp_timer_start(&a->timer, MP_LIMIT_PARKED_MS);
 	reckon(in, client->id);
-	client->hooks.request(client->u, &to_client); /* which may answer at once */
+	client->hooks.request(client->u, &to_client); /* the hook may answer at once */
 }
 
-/* The first one is worth a line, and so is every doubling. */
+/* True for the first one and each power of two. */
 static bool is_round(uint64_t n)
 {
 	return (n & (n - 1)) == 0;
@@ -269,7 +269,7 @@ void mp_instance_requests_init(struct mp_instance *in)
 	in->requests.answerer = (struct mp_answerer){.ask = asked, .withdraw = withdrawn, .u = in};
 }
 
-/* A one-shot run without a terminal cannot answer, and says so. */
+/* A one-shot run without a terminal cannot answer and does not declare it. */
 const struct mp_answerer *mp_instance_requests_get_answerer(struct mp_instance *in)
 {
 	const struct mp_pool_options *o = &in->pool->o;

@@ -5,10 +5,10 @@
 #include "pool/instance.h"
 
 enum {
-	WAKE_BATCH = 32,    /* servers that are probed at once after a suspend */
-	WAKE_EVERY_MS = 50, /* so that 1,000 of them take 1.6 s */
+	WAKE_BATCH = 32,    /* servers probed at the same time after a suspend */
+	WAKE_EVERY_MS = 50, /* 1,000 servers take 1.6 s */
 	TRIM_AFTER_MS = 1000,
-	STOP_MS = 3000, /* for all of them together (U29) */
+	STOP_MS = 3000, /* limit for all of them together (U29) */
 };
 
 static struct mp_instance *instance_at(struct mp_link *link)
@@ -18,7 +18,7 @@ static struct mp_instance *instance_at(struct mp_link *link)
 
 /* --- waking up ------------------------------------------------------------------------------- */
 
-/* Oldest first; whoever was probed moves to the end of the list. */
+/* Oldest first. A probed instance moves to the end of the list. */
 static void wake_some(void *u)
 {
 	struct mp_pool *p = u;
@@ -36,13 +36,13 @@ static void wake_some(void *u)
 		mp_timer_start(&p->wake_timer, WAKE_EVERY_MS);
 }
 
-/* What was asleep with us may be gone: ask, and restart only what is (U12). */
+/* A connection may have died during the suspend. Probe each, and restart only the dead (U12). */
 static void jumped(const struct mp_clock_jump *jump, void *u)
 {
 	struct mp_pool *p = u;
 
 	if (jump->slept_ms == 0)
-		return; /* somebody set the date, which nothing here goes by */
+		return; /* the wall clock was set; nothing here depends on it */
 	mp_event(p->o.events, 0, MP_EVENT_WOKE_UP, "after %lld s",
 		 (long long)(jump->slept_ms / 1000));
 	p->to_wake = p->instances.len;
@@ -71,7 +71,7 @@ void mp_pool_note_gone(struct mp_pool *p)
 	}
 }
 
-/* Whoever waits hears of it before the first server is asked to leave (U29). */
+/* Waiting calls are refused before the first server is stopped (U29). */
 void mp_pool_stop(struct mp_pool *p, void (*stopped)(void *u), void *u)
 {
 	p->is_stopping = true;

@@ -1,5 +1,5 @@
 /*
- * keeper.c - one server kept alive: prepare, start, list, up, back off, relentless.
+ * keeper.c - keeps one server alive: prepare, start, list, up, back off, relentless.
  */
 #include "pool/keeper.h"
 
@@ -37,17 +37,17 @@ struct mp_keeper {
 	void *u;
 	struct mp_log log;
 	enum mp_keeper_state state;
-	enum mp_keeper_state left; /* by the last step ... */
+	enum mp_keeper_state left; /* the state before the last step ... */
 	bool is_unrecorded;        /* ... which is not in the event ring yet */
 	struct mp_keeper_facts facts;
 	struct mp_backoff backoff;
-	struct mp_timer timer;   /* BACKOFF: the next try; UP: a stable life */
-	struct mp_upstream *up;  /* owned; from STARTING until it is gone */
+	struct mp_timer timer;   /* BACKOFF: the next attempt; UP: the life counts as stable */
+	struct mp_upstream *up;  /* owned; from STARTING until it is closed */
 	struct mp_buf tail;      /* owner of facts.tail */
 	struct mp_buf challenge; /* owner of facts.challenge */
-	char launch_key[64];     /* of the present try */
+	char launch_key[64];     /* of the current attempt */
 	size_t launch_key_len;
-	int64_t began_us, listing_us; /* of the present try */
+	int64_t began_us, listing_us; /* of the current attempt */
 };
 
 MP_MACHINE_TYPES(keeper, struct mp_keeper, enum keeper_event, MP_KEEPER_STATES, KEEPER_EVENTS);
@@ -55,8 +55,8 @@ static keeper_action begin, begin_anew, prepare, drop, dial, ask_lists, greet, f
 	bury, bury_and_begin, bury_and_decide, decide, brake, quit, probe;
 
 /*
- * Late news (a probe's answer, the end of a life that was given up) has cells that stay. A planned
- * close passes through STOPPING or RENEWING, where BROKEN starts no loop (D34, E46).
+ * Late events (the answer to a probe, the end of an abandoned life) stay in the state. A planned
+ * close passes through STOPPING or RENEWING, where BROKEN does not start a restart loop (D34, E46).
  */
 /* clang-format off */
 #define LATE_NEWS [BROKEN] = MP_STAY, [SICK] = MP_STAY, [WELL] = MP_STAY, [SUSPECT] = MP_STAY
@@ -100,7 +100,7 @@ MP_MACHINE_STEPS(keeper) = {
 
 /* --- transitions ----------------------------------------------------------------------------- */
 
-/* A step is recorded when its action has noted what is to be said about it. */
+/* A step is recorded after its action has set the facts. */
 static void keeper_record(struct mp_keeper *k)
 {
 	if (k->is_unrecorded)
@@ -118,7 +118,7 @@ static void keeper_entered(struct mp_keeper *k, enum mp_keeper_state from)
 	k->facts.since_wall_ms = mp_loop_wall_now_ms(k->o.loop);
 }
 
-/* The owner hears once, when everything has come to rest, so that it may send the next event. */
+/* The owner is told once, after the last step, so that it may send the next event. */
 static void keeper_settled(struct mp_keeper *k, enum mp_keeper_state from)
 {
 	keeper_record(k);
@@ -136,7 +136,7 @@ MP_MACHINE(keeper, struct mp_keeper, .entered = keeper_entered, .settled = keepe
 
 /* --- trouble --------------------------------------------------------------------------------- */
 
-/* What it wrote to stderr before it failed is most of what anybody will ever know. */
+/* Keep the last stderr lines: they usually contain the cause. */
 static void keep_tail(struct mp_keeper *k)
 {
 	int r = k->up ? MCPOOL_ELIMIT : 0;
@@ -147,11 +147,11 @@ static void keep_tail(struct mp_keeper *k)
 		r = mp_upstream_get_tail(k->up, lines, &k->tail);
 	}
 	if (r < 0)
-		mp_buf_clear(&k->tail); /* one line that is longer than all of it */
+		mp_buf_clear(&k->tail); /* a single line exceeds the buffer */
 	k->facts.tail = mp_buf_get(&k->tail);
 }
 
-/* For whoever will see to the login. */
+/* The login needs it. */
 static void keep_challenge(struct mp_keeper *k)
 {
 	struct mp_str value = k->up ? mp_upstream_get_challenge(k->up) : MP_STR("");
@@ -176,8 +176,8 @@ static void note_trouble(struct mp_keeper *k, const char *trigger, const struct 
 }
 
 /*
- * Nothing that a wait would change: an entry that cannot be, a command that is not there (U12). One
- * that was there before may just be replaced by its next version, and is waited for.
+ * Failures that waiting cannot fix: an invalid entry, a missing command (U12). A command that
+ * existed before may be in the middle of an upgrade and is retried.
  */
 static bool is_final(const struct mp_keeper *k)
 {
@@ -190,12 +190,12 @@ static bool needs_a_person(const struct mp_keeper *k)
 {
 	int code = k->facts.why.code;
 
-	/* A token that ran out may just have a successor: what is configured is read once more. */
+	/* An expired token may have been replaced: read the configured values once more. */
 	return code == MCPOOL_ENEEDS_APPROVAL ||
 	       (code == MCPOOL_ENEEDS_AUTH && k->facts.tries_failed > 0);
 }
 
-/* The wait counts from the failure, so that taking down what is left costs no extra time. */
+/* The delay counts from the failure, so the time of the cleanup is included. */
 static void wait_for_next(struct mp_keeper *k, int64_t delay_ms)
 {
 	int64_t now = mp_loop_now_ms(k->o.loop);
@@ -218,7 +218,7 @@ static enum keeper_event decide(struct mp_keeper *k)
 	if (delay_ms < 0)
 		return GIVE_UP;
 	if (delay_ms < k->facts.why.retry_ms)
-		delay_ms = k->facts.why.retry_ms; /* it asked for that much (Retry-After) */
+		delay_ms = k->facts.why.retry_ms; /* the server sent Retry-After */
 	k->facts.attempt = k->backoff.failures + 1;
 	wait_for_next(k, delay_ms);
 	return REST;
@@ -226,7 +226,7 @@ static enum keeper_event decide(struct mp_keeper *k)
 
 /* --- beginning ------------------------------------------------------------------------------- */
 
-/* On purpose, so nothing delays it, unless there were many such starts of late (U11). */
+/* A requested start has no delay, unless there were too many recently (U11). */
 static enum keeper_event begin(struct mp_keeper *k)
 {
 	int64_t now = mp_loop_now_ms(k->o.loop);
@@ -244,7 +244,7 @@ static enum keeper_event begin(struct mp_keeper *k)
 	return HOLD;
 }
 
-/* It was given up, and is wanted nevertheless: all tries are before it again. */
+/* A start was requested after the keeper gave up. The attempts start from the beginning. */
 static enum keeper_event begin_anew(struct mp_keeper *k)
 {
 	mp_backoff_forgive(&k->backoff);
@@ -342,7 +342,7 @@ static enum keeper_event dial(struct mp_keeper *k)
 	options.dial_u = k;
 	k->facts.times.prepare_us = mp_loop_now_us(k->o.loop) - k->began_us;
 	k->up = mp_upstream_new(k->o.loop, &options, &upstream_hooks, k);
-	/* Whatever goes wrong while dialling is told by ended(); this one was never open before. */
+	/* Dial errors are reported by ended(). This upstream was never open before. */
 	mp_check(mp_upstream_open(k->up, NULL) == 0);
 	return MP_QUIET;
 }
@@ -372,7 +372,7 @@ static enum keeper_event greet(struct mp_keeper *k)
 	return MP_QUIET;
 }
 
-/* A stable life, and not a handshake, is what makes good for past failures (U11). */
+/* A stable life resets the backoff, not a handshake (U11). */
 static enum keeper_event forgive(struct mp_keeper *k)
 {
 	mp_backoff_forgive(&k->backoff);
@@ -429,7 +429,7 @@ static void probed(const struct mcpool_error *error, void *u)
 	keeper_advance(k, error ? SICK : WELL);
 }
 
-/* One that does not even take the probe has a full pipe in front of it, and does not read. */
+/* A server that does not accept the probe has a full pipe and does not read. */
 static enum keeper_event probe(struct mp_keeper *k)
 {
 	struct mcpool_error why;
@@ -456,7 +456,7 @@ struct mp_keeper *mp_keeper_new(const struct mp_keeper_options *options,
 	struct mp_keeper *k = mp_alloc(sizeof(*k));
 
 	k->o = *options;
-	k->o.name = NULL; /* the log has it */
+	k->o.name = NULL; /* the log copied it */
 	k->hooks = hooks;
 	k->u = u;
 	k->facts.attempt = 1;
@@ -477,7 +477,7 @@ struct mp_keeper *mp_keeper_free(struct mp_keeper *k)
 	k->hooks->unprepare(k->u);
 	if (k->up)
 		k->hooks->let_go(k->u);
-	k->state = MP_KEEPER_STOPPING; /* a probe's answer is late news now */
+	k->state = MP_KEEPER_STOPPING; /* the answer to a probe is a late event now */
 	k->up = mp_upstream_free(k->up);
 	mp_buf_done(&k->tail);
 	mp_buf_done(&k->challenge);

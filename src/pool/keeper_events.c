@@ -1,5 +1,5 @@
 /*
- * keeper_events.c - what the event ring is told of a keeper's steps.
+ * keeper_events.c - records the steps of a keeper in the event ring.
  */
 #include "pool/keeper.h"
 
@@ -23,7 +23,7 @@ static double ms_of(int64_t us)
 	return (double)us / 1000;
 }
 
-/* What each stage of a start took; for one that only was suspected, that there is no cause. */
+/* The duration of each stage of a start; or that a suspected server answered its probe. */
 static void record_up(const struct mp_keeper_facts *f, enum mp_keeper_state from,
 		      struct mp_events *events, mp_id id)
 {
@@ -39,7 +39,7 @@ static void record_up(const struct mp_keeper_facts *f, enum mp_keeper_state from
 			 ms_of(t->list_us));
 }
 
-/* With the last line it wrote, which often is the cause. */
+/* Includes the last stderr line, which often is the cause. */
 static void record_trouble(const struct mp_keeper_facts *f, struct mp_events *events, mp_id id)
 {
 	struct mp_str words = mp_str_get_last_line(f->tail);

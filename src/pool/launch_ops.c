@@ -1,5 +1,5 @@
 /*
- * launch_ops.c - launch keys, which all launch operations share.
+ * launch_ops.c - launch keys, shared by all launch operations.
  */
 #include "pool/launch_ops.h"
 

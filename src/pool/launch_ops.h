@@ -1,6 +1,7 @@
 /*
- * launch_ops.h - how the pool finds out what to start, and starts it. launch_plan.c is the real
- * one; tests have their own, so that time, processes and peers are theirs.
+ * launch_ops.h - how the pool finds out what to start, and starts it.
+ * launch_plan.c is the real implementation. Tests have their own and control time, processes and
+ * peers.
  */
 #ifndef MP_LAUNCH_OPS_H
 #define MP_LAUNCH_OPS_H
@@ -15,45 +16,44 @@
 struct mp_keys {
 	struct mp_arena arena;
 	struct mp_key {
-		bool is_known; /* of entries that may run and whose values are all there */
+		bool is_known; /* true if the entry may run and all its values are available */
 		unsigned char bytes[MP_DIGEST_SIZE];
-		int code;            /* else: MCPOOL_E*, 0 for those that may not run */
-		const char *problem; /* and the words; NULL for those that may not run */
+		int code;            /* else: MCPOOL_E*; 0 if the entry may not run */
+		const char *problem; /* the message; NULL if the entry may not run */
 	} * of;
 	size_t n;
 };
 struct mp_keys *mp_keys_free(struct mp_keys *keys); /* accepts NULL, returns NULL */
 
-/* keys: now the caller's; NULL and error where there was no memory or no worker. */
+/* keys: owned by the callee; NULL and error if memory or a worker is missing. */
 typedef void (*mp_keys_fn)(struct mp_keys *keys, const struct mcpool_error *error, void *u);
 
-struct mp_launch_plan; /* what one start needs: values, environment, folder; of the implementation
-			*/
-/* error NULL: the plan may be dialled. */
+struct mp_launch_plan; /* values, environment and folder of one start; opaque */
+/* error NULL: the plan can be dialled. */
 typedef void (*mp_launch_plan_fn)(struct mp_launch_plan *plan, const struct mcpool_error *error,
 				  void *u);
 
 struct mp_launch_ops {
 	/*
-	 * Find the keys of all servers that may run, without running or dialling anything. set and
-	 * env are the caller's and stay until fn has run: once, from the loop, never from within,
-	 * unless the return value is negative.
+	 * Find the keys of all servers that may run. Starts and dials nothing. The caller keeps set
+	 * and env until fn has run. fn runs once, from the loop, unless the return value is
+	 * negative.
 	 */
 	int (*identify)(void *u, const struct mp_config_set *set, char *const *env, mp_keys_fn fn,
 			void *fn_u) MP_MUST;
 	/*
-	 * Find out what a start of this entry needs: is it still what was approved
-	 * (MCPOOL_ENEEDS_APPROVAL), its values, its commands' answers. As above; set is referenced
-	 * for as long as needed, env is the caller's and outlives the plan. MCPOOL_EINVAL and
-	 * MCPOOL_ENOENT are final, all else may be tried again.
+	 * Find out what a start of this entry needs: check the approval (MCPOOL_ENEEDS_APPROVAL),
+	 * resolve its values, run its `!command`s. fn as above. set is referenced as long as
+	 * needed; env belongs to the caller and outlives the plan. MCPOOL_EINVAL and MCPOOL_ENOENT
+	 * are final; all other errors may be retried.
 	 */
 	int (*prepare)(void *u, struct mp_config_set *set, const struct mp_entry *e,
 		       char *const *env, mp_launch_plan_fn fn, void *fn_u,
 		       struct mp_launch_plan **ret_plan) MP_MUST;
-	/* A transport for it, not yet started. May be called again for the same plan. */
+	/* Makes a transport and does not start it. May be called again for the same plan. */
 	int (*dial)(void *u, struct mp_launch_plan *plan, struct mp_transport **ret_transport,
 		    struct mcpool_error *reterr) MP_MUST;
-	/* At any time; fn stays silent. Accepts NULL, returns NULL. */
+	/* At any time; fn does not run. Accepts NULL, returns NULL. */
 	struct mp_launch_plan *(*drop)(void *u, struct mp_launch_plan *plan);
 	const unsigned char *(*get_key)(const struct mp_launch_plan *plan); /* once prepared */
 };

@@ -1,7 +1,7 @@
 /*
- * launch_plan.c - the real launch operations: values are resolved on workers, servers are reached
- * by the dialer. The set is shared and never changed, also not by a worker; what a worker finds out
- * is its job's, and the loop looks at it when the job is done.
+ * launch_plan.c - the real launch operations: workers resolve values, the dialer reaches servers.
+ * The set is shared and immutable, also for workers. A worker writes its results into its job, and
+ * the loop reads them when the job is done.
  */
 #include "pool/launch_plan.h"
 
@@ -18,12 +18,12 @@
 #include "process/environment.h"
 #include "store/local_key.h"
 
-/* What workers use; it outlives a planner that is freed while one of them runs. */
+/* Used by workers; outlives a planner that is freed while a worker runs. */
 struct tools {
-	unsigned refs; /* counted on the loop */
+	unsigned refs; /* changed on the loop only */
 	struct mp_commands *commands;
 	unsigned char local_key[MP_DIGEST_SIZE];
-	char *mark; /* "NAME=value" of every server; owned; NULL: none */
+	char *mark; /* "NAME=value" for every server; owned; NULL: none */
 };
 
 struct mp_launch_planner {
@@ -63,7 +63,7 @@ static struct mp_resolve_request make_request(const struct tools *t,
 
 struct identifying {
 	struct tools *tools;
-	const struct mp_config_set *set; /* the caller's, as env is */
+	const struct mp_config_set *set; /* owned by the caller, like env */
 	char *const *env;
 	mp_keys_fn fn;
 	void *u;
@@ -90,7 +90,7 @@ static void find_key(struct identifying *job, const struct mp_entry *e, struct m
 	mp_resolved_done(&out);
 }
 
-/* On a worker: one job for all, because most entries take no longer than the way there. */
+/* On a worker. One job for all entries, because most take less time than starting a job. */
 static void find_keys(void *u)
 {
 	struct identifying *job = u;
@@ -151,8 +151,8 @@ static int identify(void *u, const struct mp_config_set *set, char *const *env, 
 /* --- plans ---------------------------------------------------------------------------------- */
 
 enum state {
-	UNDER_WAY, /* a worker has it */
-	ABANDONED, /* a worker has it, and nobody wants it any more */
+	UNDER_WAY, /* a worker is running */
+	ABANDONED, /* a worker is running, and the plan was dropped */
 	PREPARED,
 	FAILED,
 };
@@ -160,9 +160,9 @@ enum state {
 struct mp_launch_plan {
 	enum state state;
 	struct tools *tools;
-	struct mp_config_set *set; /* one reference; the entry is in it */
+	struct mp_config_set *set; /* counted reference; contains the entry */
 	const struct mp_entry *e;
-	struct mp_arena arena; /* a copy of the environment: the caller's may go with a drop */
+	struct mp_arena arena; /* copies the environment: a drop may free the caller's */
 	char **env;
 	int64_t now_ms;
 	mp_launch_plan_fn fn;
@@ -170,19 +170,19 @@ struct mp_launch_plan {
 	struct mp_log log;
 	struct mp_buf log_file; /* empty: none */
 
-	/* What the worker found out. */
+	/* Results of the worker. */
 	int result;
 	struct mcpool_error why;
 	struct mp_resolved resolved;
-	bool is_resolved;        /* something is in it, maybe of a failure */
-	char **environment;      /* of the server; owned */
-	struct mp_buf seen_text; /* files as they were checked, each ends in NUL */
-	const char **seen;       /* the same as a list, ends in NULL */
+	bool is_resolved;        /* contains values, possibly of a failed attempt */
+	char **environment;      /* of the server process; owned */
+	struct mp_buf seen_text; /* the verified files, each ends in NUL */
+	const char **seen;       /* the same as a list that ends in NULL */
 };
 
-/* --- is it still what was approved? --- */
+/* --- is the approval still valid? --- */
 
-/* The file on the first line of now that is not in then; empty: there is none. */
+/* The file of the first line in `now` that is not in `then`; empty: none. */
 static struct mp_str find_changed(const char *then, const char *now)
 {
 	while (*now) {
@@ -216,15 +216,15 @@ static int explain_change(const struct mp_entry *then, const struct mp_entry *no
 }
 
 /*
- * The files it names were read when the set was loaded, which may be hours ago. What was named on
- * the command line is approved by that and not by its id.
+ * The set may have been loaded hours ago, so its files are read again. A server given on the
+ * command line is approved by that and not by its id.
  */
 static int check_approval(const struct mp_entry *e, struct mp_buf *seen,
 			  struct mcpool_error *reterr)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena scratch;
 	struct mp_scripts_budget budget = MP_SCRIPTS_BUDGET;
-	struct mp_entry now = *e; /* the set's own is everybody's */
+	struct mp_entry now = *e; /* the set's own entry is shared */
 	int r;
 
 	mp_arena_init(&scratch, MP_LIMIT_ARENA);
@@ -248,14 +248,14 @@ static void warn(void *u, const char *message)
 	mp_log_warn(&plan->log, "%s", message);
 }
 
-/* What it says of itself does not count: it is we who start it. */
+/* Our value replaces one from the configuration. */
 static void mark(struct mp_launch_plan *plan)
 {
 	if (plan->tools->mark)
 		plan->environment = mp_environment_put(plan->environment, plan->tools->mark);
 }
 
-/* With its values known: does it run anything of the project that was not approved? */
+/* With resolved values: does it run a file of the project that was not approved? */
 static int check_run(struct mp_launch_plan *plan)
 {
 	struct mp_scripts_run run = {
@@ -270,7 +270,7 @@ static int check_run(struct mp_launch_plan *plan)
 	return mp_scripts_check(plan->e, &run, &plan->seen_text, &plan->why);
 }
 
-/* The texts in seen_text, for the launcher. */
+/* Lists the texts of seen_text for the launcher. */
 static int list_seen(struct mp_launch_plan *plan)
 {
 	struct mp_str all = mp_buf_get(&plan->seen_text);
@@ -334,7 +334,7 @@ static void worked_out(void *u)
 		return;
 	}
 	plan->state = plan->result < 0 ? FAILED : PREPARED;
-	plan->fn(plan, plan->result < 0 ? &plan->why : NULL, plan->u); /* which may drop it */
+	plan->fn(plan, plan->result < 0 ? &plan->why : NULL, plan->u); /* may drop it */
 }
 
 static int copy_env(struct mp_launch_plan *plan, char *const *env)
@@ -373,7 +373,7 @@ static int prepare(void *u, struct mp_config_set *set, const struct mp_entry *e,
 	mp_buf_init(&plan->log_file, MP_KIB(8));
 	mp_buf_init(&plan->seen_text, MP_MIB(2));
 	if (mp_path_log(e->name, &plan->log_file) < 0)
-		mp_buf_clear(&plan->log_file); /* no home, no file */
+		mp_buf_clear(&plan->log_file); /* without a home there is no log file */
 	r = copy_env(plan, env);
 	if (r == 0)
 		r = mp_loop_work(p->loop, &work);

@@ -1,5 +1,5 @@
 /*
- * listening.c - a modern server is asked to tell of changes, again and again.
+ * listening.c - keeps a change stream (subscriptions/listen) open at a modern server.
  */
 #include "pool/listening.h"
 
@@ -25,14 +25,14 @@
 MP_MACHINE_ENUM(listening_state, LISTENING_STATES);
 MP_MACHINE_ENUM(listening_event, LISTENING_EVENTS);
 
-/* From one try to the next; a stream that lasted begins anew. */
+/* Delays between attempts. A stream that lasted resets them. */
 static const int64_t rests_ms[] = {1000, 2000, 5000, 10000, 30000, 60000};
 enum { LASTING_MS = 60000, METHOD_NOT_FOUND = -32601 };
 
-/* The call may be answered after its listener is gone. */
+/* Separate, because the call may be answered after the listener was freed. */
 struct stream {
 	struct mp_call call;
-	struct mp_listening *l; /* NULL: gone */
+	struct mp_listening *l; /* NULL: freed */
 };
 
 struct mp_listening {
@@ -40,13 +40,13 @@ struct mp_listening {
 	struct mp_loop *loop;
 	enum listening_state state;
 	struct mp_timer timer;
-	struct stream *stream; /* freed by its answer; NULL: none is open */
-	unsigned tries;        /* since a stream lasted */
-	bool was_heard;        /* a stream was acknowledged once */
-	bool is_replaced;      /* the one before was left when this one had been asked for */
-	struct mp_str *uris;   /* owned, with their texts behind; NULL: none */
+	struct stream *stream; /* freed by its answer; NULL: none open */
+	unsigned tries;        /* since the last stream that lasted */
+	bool was_heard;        /* a stream was acknowledged at least once */
+	bool is_replaced;      /* this stream replaced another, which was then cancelled */
+	struct mp_str *uris;   /* owned, followed by their texts; NULL: none */
 	size_t n_uris;
-	int64_t since_ms; /* acknowledged */
+	int64_t since_ms; /* when it was acknowledged */
 	void (*reopened)(void *u);
 	void *u;
 };
@@ -56,7 +56,7 @@ MP_MACHINE_TYPES(listening, struct mp_listening, enum listening_event, LISTENING
 static listening_action ask, ask_instead, look, hear, rest, rest_from_hearing;
 
 MP_MACHINE_STEPS(listening) = {
-	/* An acknowledgement may be that of a stream that has ended. */
+	/* The acknowledgement may belong to a stream that has ended. */
 	[RESTING] = {[DUE] = MP_TO(ASKING, ask), [ACKNOWLEDGED] = MP_STAY, [CHANGED] = MP_DO(look)},
 	[ASKING] = {[ACKNOWLEDGED] = MP_TO(HEARING, hear),
 		    [ENDED] = MP_TO(RESTING, rest),
@@ -81,7 +81,7 @@ MP_MACHINE(listening, struct mp_listening, .describe = listening_describe)
 
 /* --- what is done --------------------------------------------------------------------------- */
 
-/* The stream's end is its answer: a result, an error, or the server's word that it is cancelled. */
+/* The stream ends with its answer: a result, an error, or a cancellation by the server. */
 static void stream_ended(struct mp_call *c, const struct mp_answer *answer)
 {
 	struct stream *s = mp_container_of(c, struct stream, call);
@@ -124,7 +124,7 @@ static int write_params(struct mp_listening *l, struct mp_buf *out)
 static enum listening_event ask(struct mp_listening *l)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf params;
-	struct mp_call_options o = {.method = MP_METHOD_LISTEN}; /* which has no time limit */
+	struct mp_call_options o = {.method = MP_METHOD_LISTEN}; /* no time limit */
 	int r;
 
 	mp_buf_init(&params, MP_LIMIT_MESSAGE);
@@ -144,7 +144,7 @@ static enum listening_event ask(struct mp_listening *l)
 	return ENDED;
 }
 
-/* Leave a stream; its answer frees it. */
+/* Cancels a stream; its answer frees it. */
 static void leave(struct stream *s)
 {
 	if (!s)
@@ -153,7 +153,7 @@ static void leave(struct stream *s)
 	mp_peer_cancel(&s->call);
 }
 
-/* What a stream tells cannot be changed: another one is opened, then this one is left. */
+/* A stream cannot be changed. Open another one, then cancel this one. */
 static enum listening_event ask_instead(struct mp_listening *l)
 {
 	struct stream *before = l->stream;
@@ -166,7 +166,7 @@ static enum listening_event ask_instead(struct mp_listening *l)
 	return ev;
 }
 
-/* Not sooner than it would have been asked anyway. */
+/* Not before the retry timer expires. */
 static enum listening_event look(struct mp_listening *l)
 {
 	return mp_timer_is_running(&l->timer) || !wants_something(l) ? MP_QUIET : DUE;
@@ -234,7 +234,7 @@ void mp_listening_set_uris(struct mp_listening *l, const struct mp_str *uris, si
 		size += uris[i].len;
 	block = mp_try_alloc(size);
 	if (!block)
-		return; /* as before, then */
+		return; /* unchanged */
 	mp_free(l->uris);
 	l->uris = (struct mp_str *)(void *)block;
 	l->n_uris = n;
@@ -257,8 +257,8 @@ struct mp_listening *mp_listening_free(struct mp_listening *l)
 }
 
 /*
- * Which stream an acknowledgement is of need not be looked at: only one of ours is open, and only
- * one that has not been acknowledged takes it.
+ * The stream of an acknowledgement need not be checked: only one of ours is open, and only an
+ * unacknowledged one accepts it.
  */
 bool mp_listening_hear(struct mp_listening *l, const struct mp_message *m)
 {

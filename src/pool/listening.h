@@ -1,6 +1,6 @@
 /*
- * listening.h - a modern server is asked to tell of changes (subscriptions/listen), and asked again
- * when that stream ends, for as long as somebody wants to hear.
+ * listening.h - requests change notifications from a modern server (subscriptions/listen), and
+ * opens the stream again when it ends.
  */
 #ifndef MP_LISTENING_H
 #define MP_LISTENING_H
@@ -12,18 +12,18 @@
 struct mp_listening;
 
 /*
- * For a ready upstream (borrowed). Changes of the lists it offers changes of are asked for; NULL:
- * it is a legacy one or tells of no changes, and nothing is to be asked. reopened: another stream
- * took the place of one that ended, and what happened in between was not heard.
+ * For a ready upstream (borrowed). Requests changes of the lists for which the server declares
+ * listChanged. NULL: a legacy server, or one without change notifications. reopened: a new stream
+ * replaced one that ended; changes in between were missed.
  */
 struct mp_listening *mp_listening_new(struct mp_upstream *up, struct mp_loop *loop,
 				      void (*reopened)(void *u), void *u);
-/* Changes of these resources, too; copied. */
+/* Also request changes of these resources; copied. */
 void mp_listening_set_uris(struct mp_listening *l, const struct mp_str *uris, size_t n);
-/* Before the upstream goes. Accepts NULL, returns NULL. */
+/* Before the upstream is freed. Accepts NULL, returns NULL. */
 struct mp_listening *mp_listening_free(struct mp_listening *l);
-/* An acknowledgement, if that is what it is and one is waited for: then true. l may be NULL. */
+/* Returns true if m is the expected acknowledgement. l may be NULL. */
 bool mp_listening_hear(struct mp_listening *l, const struct mp_message *m);
-const char *mp_listening_get_state(const struct mp_listening *l); /* a word; "" for NULL */
+const char *mp_listening_get_state(const struct mp_listening *l); /* its name; "" for NULL */
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * pins.c - tool definitions that change after they were approved: told, or left out.
+ * pins.c - detects tool definitions that changed after approval; warns or leaves them out.
  */
 #include "pool/pins.h"
 
@@ -12,9 +12,9 @@
 #include "files/document.h"
 #include "store/pins.h"
 
-enum { MAX_TOLD = 20 }; /* tools of one list that are named one by one */
+enum { MAX_TOLD = 20 }; /* maximum of tools per list logged one by one */
 
-/* What of a tool an agent acts upon. The part before these is the whole text, as it was written. */
+/* Fields of a tool that influence an agent. The part before them is the whole text. */
 static const char *const fields[MP_PIN_PARTS - 1] = {
 	"title", "description", "inputSchema", "outputSchema", "annotations",
 };
@@ -28,7 +28,7 @@ struct mp_pinned {
 	struct mp_map by_tool; /* to a pin, owned */
 	struct mp_map frozen;  /* names */
 	bool is_first;         /* nothing was pinned yet */
-	bool is_full;          /* it has had more names than are pinned, which was told */
+	bool is_full;          /* it had more names than can be pinned; already logged */
 };
 
 /* --- one tool -------------------------------------------------------------------------------- */
@@ -43,7 +43,7 @@ static void digest(struct mp_str text, unsigned char out[MP_PIN_PART])
 	memcpy(out, whole, MP_PIN_PART);
 }
 
-/* In one spelling: neither white space nor the order of keys is a change. */
+/* Canonical form: white space and the order of keys do not count as changes. */
 static void digest_field(const struct mp_tape *t, mp_value v, unsigned char out[MP_PIN_PART])
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
@@ -99,7 +99,7 @@ static void note_pin(void *u, struct mp_str tool, const unsigned char bytes[MP_P
 	new = mp_alloc(sizeof(*new));
 	memcpy(new->bytes, bytes, MP_PIN_SIZE);
 	if (mp_map_set(&p->by_tool, tool, new) < 0)
-		mp_free(new); /* it counts as new then, which is told */
+		mp_free(new); /* treated as new and logged */
 }
 
 bool mp_pins_reset(struct mp_pinned **pins)
@@ -120,7 +120,7 @@ bool mp_pins_reset(struct mp_pinned **pins)
 	return had_frozen;
 }
 
-/* Read once and kept: what is on its way to the store would be missed there. */
+/* Read once and kept in memory, because queued writes are not in the store yet. */
 static bool load(struct mp_pinned **pins, struct mp_db *db, const struct mp_entry *e)
 {
 	struct mp_pinned *p = *pins;
@@ -134,7 +134,7 @@ static bool load(struct mp_pinned **pins, struct mp_db *db, const struct mp_entr
 	mp_pins_name_owner(e->name, &e->id, sizeof(e->id), &p->owner);
 	n = mp_pins_read(db, &p->owner, note_pin, p, NULL);
 	p->is_first = n == 0;
-	if (n < 0) /* the store says so elsewhere; without it there are no pins */
+	if (n < 0) /* the store logs the error; without it there are no pins */
 		(void)mp_pins_reset(pins);
 	return n >= 0;
 }
@@ -180,10 +180,10 @@ static void adopt(struct judging *j, struct mp_str tool, const struct pin *pin)
 {
 	note_pin(j->pins, tool, pin->bytes);
 	if (mp_pins_batch_add(&j->batch, tool, pin->bytes) < 0)
-		j->told++; /* it will be told once more, then */
+		j->told++; /* will be logged once more then */
 }
 
-/* False: it is not to be offered. */
+/* False: the tool is left out. */
 static bool judge_one(struct judging *j, const struct mp_catalog_item *item)
 {
 	struct mp_pinned *p = j->pins;
@@ -195,7 +195,7 @@ static bool judge_one(struct judging *j, const struct mp_catalog_item *item)
 	if (then && is_same_text(then, item->json))
 		return true;
 	if (!make_pin(item->json, &now))
-		return true; /* it was read before, so this is for want of memory */
+		return true; /* it was parsed before, so the cause is lack of memory */
 	differs = then && !is_same_meaning(then, &now);
 	if (differs) {
 		name_changes(then, &now, words, sizeof(words));
@@ -210,7 +210,7 @@ static bool judge_one(struct judging *j, const struct mp_catalog_item *item)
 	return true;
 }
 
-/* Its oldest pins go then, so a tool that comes back later counts as new. */
+/* The oldest pins are dropped then. A tool that returns later counts as new. */
 static void tell_if_full(struct judging *j)
 {
 	struct mp_pinned *p = j->pins;

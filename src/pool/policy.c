@@ -1,6 +1,6 @@
 /*
- * policy.c - restart schedules and modes, as values; and the backoff a failing server climbs.
- * Nothing here knows a clock or a server: whoever asks waits, starts and tells what became of it.
+ * policy.c - restart schedules and modes as values, and the backoff of a failing server.
+ * Uses no clock and no server: the caller waits, starts and reports the result.
  */
 #include "pool/policy.h"
 
@@ -10,7 +10,7 @@ enum {
 	REMOTE_FIRST_MS = 1000,
 	REMOTE_LAST_MS = 30000,
 	REMOTE_ATTEMPTS = 5,
-	JITTER_PART = 5, /* a fifth at most is taken away */
+	JITTER_PART = 5, /* jitter subtracts at most a fifth */
 };
 
 static const int64_t default_schedule_ms[] = {0, 1000, 2000, 5000, 10000, 30000, 60000};
@@ -22,7 +22,7 @@ static int64_t get_last(const int64_t *schedule_ms, size_t n)
 	return schedule_ms[n - 1];
 }
 
-/* The configuration always has a schedule; a policy made of nothing has the default one. */
+/* The configuration always has a schedule. A zeroed policy uses the default. */
 static void copy_schedule(struct mp_policy *p, const struct mp_restart *restart)
 {
 	const int64_t *from = restart->n_schedule ? restart->schedule_ms : default_schedule_ms;
@@ -87,7 +87,7 @@ unsigned mp_policy_get_max(const struct mp_policy *p)
 	return 1;
 }
 
-/* What a storm of starts is slowed down to. Modes that climb no schedule have the default's end. */
+/* The delay when there are too many starts. Modes without a schedule use the end of the default. */
 static int64_t get_brake(const struct mp_policy *p)
 {
 	switch ((enum mp_restart_mode)p->mode) {
@@ -102,14 +102,14 @@ static int64_t get_brake(const struct mp_policy *p)
 	return get_last(default_schedule_ms, MP_ARRAY_LEN(default_schedule_ms));
 }
 
-/* --- ladders -------------------------------------------------------------------------------- */
+/* --- backoff -------------------------------------------------------------------------------- */
 
 void mp_backoff_init(struct mp_backoff *l, uint64_t seed)
 {
 	*l = (struct mp_backoff){.seed = seed};
 }
 
-/* splitmix64: any seed will do, 0 as well. */
+/* splitmix64: any seed works, including 0. */
 static uint64_t draw(uint64_t *seed)
 {
 	uint64_t z = *seed += 0x9e3779b97f4a7c15u;
@@ -120,8 +120,8 @@ static uint64_t draw(uint64_t *seed)
 }
 
 /*
- * Many machines lose the same remote server in the same moment and must not come back in one. Only
- * ever sooner, so that no delay is longer than its formula says (C14).
+ * Many machines lose the same remote server at the same moment and must not reconnect at once.
+ * Jitter only shortens, so no delay exceeds its formula (C14).
  */
 static int64_t jitter(struct mp_backoff *l, int64_t ms)
 {
@@ -132,15 +132,15 @@ int64_t mp_backoff_fail(struct mp_backoff *l, const struct mp_policy *p)
 {
 	int64_t ms;
 
-	if (l->failures < UINT32_MAX) /* else it begins anew, at no delay at all */
+	if (l->failures < UINT32_MAX) /* an overflow would restart at delay 0 */
 		l->failures++;
 	ms = mp_policy_get_delay(p, l->failures);
 	return p->is_remote ? jitter(l, ms) : ms;
 }
 
 /*
- * The ring's oldest is the one that the next replaces. A start that is braked is not noted: the
- * schedule delays it, so it is none of these.
+ * The oldest entry of the ring is replaced next. A delayed start is not recorded, because the ring
+ * counts only starts without delay.
  */
 int64_t mp_backoff_hurry(struct mp_backoff *l, const struct mp_policy *p, int64_t now_ms)
 {
@@ -149,7 +149,7 @@ int64_t mp_backoff_hurry(struct mp_backoff *l, const struct mp_policy *p, int64_
 	if (l->n_hurried >= MP_STORM_STARTS && now_ms - *oldest < MP_STORM_MS)
 		return get_brake(p);
 	*oldest = now_ms;
-	if (++l->n_hurried == 2 * MP_STORM_STARTS) /* all that counts is: full, and where */
+	if (++l->n_hurried == 2 * MP_STORM_STARTS) /* stays full, same position */
 		l->n_hurried = MP_STORM_STARTS;
 	return 0;
 }

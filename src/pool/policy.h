@@ -1,7 +1,7 @@
 /*
- * policy.h - restart schedules and modes, as values; and the backoff a failing server climbs.
- * The index is forgiven by a stable life, not by a handshake (U11): a crash loop climbs the backoff
- * and stays at its end. Starts that no schedule delayed have a brake of their own.
+ * policy.h - restart schedules and modes as values, and the backoff of a failing server.
+ * A stable life resets the backoff, not a handshake (U11): a crash loop reaches the last delay and
+ * stays there. Starts without a scheduled delay have a limit of their own.
  */
 #ifndef MP_POLICY_H
 #define MP_POLICY_H
@@ -17,29 +17,28 @@ struct mp_policy {
 	size_t n_schedule;
 	int64_t stable_ms;
 	unsigned attempts; /* of mode remote */
-	bool is_remote;    /* the transport: its delays get jitter, and mode remote heals no other
-			      (C11) */
+	bool is_remote;    /* remote: delays get jitter; mode remote restarts only these (C11) */
 };
 
 void mp_policy_init(struct mp_policy *p, const struct mp_restart *restart, bool is_remote);
-/* The wait before try number n after a failure (1, 2, ...), without jitter; -1: there is none. */
+/* The delay before attempt n after a failure (1, 2, ...), without jitter; -1: none. */
 int64_t mp_policy_get_delay(const struct mp_policy *p, unsigned n);
-/* How many tries there are, the first start included; 0: without end. For display. */
+/* Number of attempts including the first start; 0: unlimited. For display. */
 unsigned mp_policy_get_max(const struct mp_policy *p);
 
 struct mp_backoff {
-	unsigned failures;                   /* since it was forgiven */
-	int64_t hurried_ms[MP_STORM_STARTS]; /* the last starts that no schedule delayed, a ring */
+	unsigned failures;                   /* since the last reset */
+	int64_t hurried_ms[MP_STORM_STARTS]; /* times of the last starts without a delay, a ring */
 	unsigned n_hurried;
-	uint64_t seed; /* of the jitter */
+	uint64_t seed; /* state of the jitter generator */
 };
 
 void mp_backoff_init(struct mp_backoff *l, uint64_t seed);
-/* It failed: the wait before the next try; -1: it is given up. */
+/* An attempt failed: returns the delay before the next one; -1: give up. */
 int64_t mp_backoff_fail(struct mp_backoff *l, const struct mp_policy *p);
 /*
- * A start that the schedule does not delay (first, lazy, reconnect, reload) is about to happen: 0,
- * or the schedule's last delay when there were more than 5 in 30 s.
+ * Call before a start without a scheduled delay (first, lazy, reconnect, reload). Returns 0, or the
+ * schedule's last delay if there were more than 5 in 30 s.
  */
 int64_t mp_backoff_hurry(struct mp_backoff *l, const struct mp_policy *p, int64_t now_ms);
 void mp_backoff_forgive(struct mp_backoff *l);

@@ -1,5 +1,5 @@
 /*
- * pool.c - what all instances share: queues, watchers, an end.
+ * pool.c - what all instances share: queues, watchers, the stop.
  */
 #include "pool/pool.h"
 
@@ -68,7 +68,7 @@ static void tell_stopped(void *u)
 		stopped(p->stopped_u);
 }
 
-/* A thousand servers that were only visited leave 200 MB, of which most is free. */
+/* A thousand servers that were only visited leave 200 MB, most of it free heap. */
 static void trim(void *u)
 {
 	(void)u;
@@ -120,7 +120,7 @@ struct mp_pool *mp_pool_free(struct mp_pool *p)
 	mp_pool_client_drop_all(p);
 	mp_ids_done(&p->clients);
 	mp_ids_done(&p->server_requests);
-	mp_timer_stop(&p->wake_timer); /* behind those who were told, and may have done things */
+	mp_timer_stop(&p->wake_timer); /* after the callbacks, which may have started it */
 	mp_map_done(&p->by_key);
 	mp_ids_done(&p->ids);
 	mp_timer_stop(&p->trim_timer);

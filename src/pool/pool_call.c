@@ -1,5 +1,5 @@
 /*
- * pool_call.c - one call's way through the pool: to its server, to a slot, to the answer.
+ * pool_call.c - one call's way through the pool: wait for its server, for a slot, for the answer.
  */
 #include "pool/pool_call.h"
 
@@ -81,13 +81,13 @@ MP_SHARED_MACHINE(pool_call, struct mp_pool_call, .entered = pool_call_entered,
 
 /* --- words ----------------------------------------------------------------------------------- */
 
-/* As the caller is told: "MCP error: ..." (doc/protocol.md, "Errors"). */
+/* The message for the caller: "MCP error: ..." (doc/protocol.md, "Errors"). */
 static void MP_PRINTF(4, 0) set_why(struct mp_pool_call *c, int code, enum mp_outcome outcome,
 				    const char *format, va_list args)
 {
 	char words[400];
 
-	(void)mp_str_format(words, sizeof(words), format, args); /* cut is fine */
+	(void)mp_str_format(words, sizeof(words), format, args); /* truncation is fine */
 	if (!c->why)
 		c->why = mp_alloc(sizeof(*c->why));
 	(void)mp_fail(c->why, code, "MCP error: %s", words);
@@ -116,7 +116,7 @@ static enum mp_pool_call_event MP_PRINTF(4, 5)
 	return MP_POOL_CALL_ON_REFUSE;
 }
 
-/* --- what does the server do? ---------------------------------------------------------------- */
+/* --- state of the server --------------------------------------------------------------------- */
 
 static enum mp_pool_call_event take_verdict(struct mp_pool_call *c, const struct mp_admission *a)
 {
@@ -140,14 +140,14 @@ static enum mp_pool_call_event look(struct mp_pool_call *c)
 	MP_UNSET struct mp_admission a;
 
 	if (!c->in)
-		return MP_POOL_CALL_ON_REFUSE; /* why was noted when it could not be had */
+		return MP_POOL_CALL_ON_REFUSE; /* the reason is already set */
 	mp_admission_judge(c->in, c->is_held, &a);
 	return take_verdict(c, &a);
 }
 
 /* --- time ------------------------------------------------------------------------------------ */
 
-/* The wire's call has the one timer; its own limits count as well. */
+/* The embedded call has the only timer; its own limits count as well. */
 static void pool_call_arm(struct mp_pool_call *c)
 {
 	mp_call_set_due(&c->call,
@@ -170,7 +170,7 @@ void mp_pool_call_set_deadline(struct mp_pool_call *c, int64_t ms)
 
 /* --- waiting --------------------------------------------------------------------------------- */
 
-/* Too many wait for this server, and this one is one too many. */
+/* Too many calls wait for this server. */
 static void refuse_waiting(struct mp_pool_call *c)
 {
 	c->retryable = true;
@@ -180,8 +180,8 @@ static void refuse_waiting(struct mp_pool_call *c)
 }
 
 /*
- * Nobody waits longer for a restart than U13 says, an acquire no longer than E31 does; for a first
- * start the instance knows.
+ * U13 limits the wait for a restart, E31 the wait of an acquire. The instance limits the wait for a
+ * first start.
  */
 static enum mp_pool_call_event settle(struct mp_pool_call *c)
 {
@@ -198,7 +198,7 @@ static enum mp_pool_call_event settle(struct mp_pool_call *c)
 		mp_pool_call_advance(last, MP_POOL_CALL_ON_REFUSE);
 	}
 	if (!mp_keeper_get_facts(in->k)->was_up)
-		c->patience_ms = INT64_MAX; /* it stopped meanwhile: this is a first start */
+		c->patience_ms = INT64_MAX; /* it stopped meanwhile, so this is a first start */
 	else if (c->patience_ms == INT64_MAX)
 		c->patience_ms = mp_loop_now_ms(c->pool->o.loop) + most_ms;
 	pool_call_arm(c);
@@ -260,7 +260,7 @@ static enum mp_pool_call_event line_up(struct mp_pool_call *c)
 
 /* --- the call -------------------------------------------------------------------------------- */
 
-/* The tool's own deadline decides; the transport's limit comes behind it (D9, U16). */
+/* The tool's deadline decides; the transport's limit is slightly longer (D9, U16). */
 int64_t mp_pool_call_pad(int64_t ms)
 {
 	int64_t half_more = ms + ms / 2;
@@ -268,7 +268,7 @@ int64_t mp_pool_call_pad(int64_t ms)
 	return ms == 0 ? 0 : half_more > ms + 1000 ? half_more : ms + 1000;
 }
 
-/* Until the call must be over, whatever happens. */
+/* Time left until the call must end. */
 static int64_t most_left_ms(const struct mp_pool_call *c)
 {
 	int64_t left = c->asked_ms + c->max_total_ms - mp_loop_now_ms(c->pool->o.loop);
@@ -309,7 +309,7 @@ static void progressed(struct mp_call *wire, const struct mp_message *m)
 
 static void tell_later(struct mp_pool_call *c);
 
-/* What broke is not what the call is told, but the people behind it want to know. */
+/* The cause is not part of the caller's message; it is kept for the user. */
 static enum mp_pool_call_event note_cause(struct mp_pool_call *c, const struct mp_answer *answer,
 					  enum mp_pool_call_event ev)
 {
@@ -331,7 +331,7 @@ static enum mp_pool_call_event take_failure(struct mp_pool_call *c, const struct
 		if (!mp_instance_is_up(c->in) || (c->retry_ms == 0 && ++c->returns <= MAX_RETURNS))
 			return MP_POOL_CALL_ON_BACK;
 		c->retryable = true;
-		break; /* it is up, and does not take this call, or not now */
+		break; /* it is up and does not take this call now */
 	case MP_OUTCOME_UNKNOWN:
 		ev = refuse(c, MCPOOL_EOUTCOME_UNKNOWN, MP_OUTCOME_UNKNOWN,
 			    mp_instance_is_up(c->in)
@@ -359,7 +359,7 @@ static void answered(struct mp_call *wire, const struct mp_answer *answer)
 
 	c->took_us = mp_loop_now_us(c->pool->o.loop) - c->sent_us;
 	if (c->state == MP_POOL_CALL_ENDING) {      /* it was given up before */
-		if (!mp_list_linked(&c->task.link)) /* many may be lost at once: not from here */
+		if (!mp_list_linked(&c->task.link)) /* many may fail at once: not here */
 			tell_later(c);
 		return;
 	}
@@ -372,7 +372,7 @@ static void answered(struct mp_call *wire, const struct mp_answer *answer)
 	mp_pool_call_advance(c, ev);
 }
 
-/* Progress is always asked for, because it buys time (U16). */
+/* Progress is always requested, because it extends the deadline (U16). */
 const struct mp_call_hooks mp_pool_call_wire_hooks = {
 	.answered = answered, .progress = progressed, .due = due};
 
@@ -404,7 +404,7 @@ static enum mp_pool_call_event send(struct mp_pool_call *c)
 		      c->server, mcpool_error_text(r));
 }
 
-/* The workspace knows who has the name now. */
+/* The workspace knows which instance has the name now. */
 void mp_pool_call_find_another(struct mp_pool_call *c)
 {
 	struct mp_instance *before = c->in;
@@ -412,10 +412,10 @@ void mp_pool_call_find_another(struct mp_pool_call *c)
 	mp_list_remove(mp_pool_call_get_list(c), &c->link);
 	c->in = NULL;
 	mp_pool_call_find_server(c);
-	mp_instance_wake_soon(before); /* that may have been its last */
+	mp_instance_wake_soon(before); /* that may have been its last call */
 }
 
-/* A server that leaves is not waited for: it does not come back. */
+/* Do not wait for a leaving server: it does not return. */
 static enum mp_pool_call_event wait_again(struct mp_pool_call *c)
 {
 	mp_queue_leave(&c->ticket);
@@ -443,7 +443,7 @@ static void count(struct mp_pool_call *c)
 
 static void describe(const struct mp_pool_call *c, struct mp_pool_answer *ret)
 {
-	bool has_keeper = c->in && c->in->k; /* not while all of it is freed */
+	bool has_keeper = c->in && c->in->k; /* not while the instance is freed */
 	const struct mp_keeper_facts *f = has_keeper ? mp_keeper_get_facts(c->in->k) : NULL;
 
 	*ret = (struct mp_pool_answer){
@@ -469,7 +469,7 @@ static void describe(const struct mp_pool_call *c, struct mp_pool_answer *ret)
 		ret->next_at_ms = mp_loop_wall_now_ms(c->pool->o.loop) + c->retry_ms;
 }
 
-/* The one answer. The hook may free the call, and the pool. */
+/* Delivers the one answer. The hook may free the call and the pool. */
 static enum mp_pool_call_event deliver(struct mp_pool_call *c)
 {
 	MP_CLEANUP(mp_freep) struct mcpool_error *why = MP_TAKE(c->why);
@@ -482,7 +482,7 @@ static enum mp_pool_call_event deliver(struct mp_pool_call *c)
 	mp_loop_unpost(c->pool->o.loop, &c->task);
 	c->in = NULL;
 	c->pool = NULL;
-	MP_POISON(&c->call.link, &c->call + 1); /* at rest: only starting it again touches it */
+	MP_POISON(&c->call.link, &c->call + 1); /* at rest: only a new start may touch it */
 	MP_POISON(&c->link, c + 1);
 	c->hooks->answered(c, &answer);
 	return MP_QUIET;
@@ -500,13 +500,13 @@ static void tell_later(struct mp_pool_call *c)
 	mp_loop_post(c->pool->o.loop, &c->task);
 }
 
-/* Where the wire's call was cancelled, its end comes first. */
+/* If the embedded call was cancelled, its end comes first. */
 static enum mp_pool_call_event see_if_at_rest(struct mp_pool_call *c)
 {
 	return mp_call_is_at_rest(&c->call) ? MP_POOL_CALL_ON_END : MP_QUIET;
 }
 
-/* A server's answer is told while it is there, everything else when the turn ends. */
+/* A server's answer is delivered while it is valid, everything else at the end of the turn. */
 static enum mp_pool_call_event finish(struct mp_pool_call *c)
 {
 	c->patience_ms = INT64_MAX;
@@ -556,7 +556,7 @@ static void take_back(struct mp_pool_call *c)
 	mp_attribution_note_given_up(c);
 }
 
-/* A user's abort: the server is told, nobody waits, nothing is restarted (U18, D16). */
+/* Cancelled by the client: tell the server, do not wait, restart nothing (U18, D16). */
 static enum mp_pool_call_event withdraw(struct mp_pool_call *c)
 {
 	refuse(c, MCPOOL_ECANCELED, MP_OUTCOME_CANCELLED, "the call was cancelled");
@@ -564,13 +564,13 @@ static enum mp_pool_call_event withdraw(struct mp_pool_call *c)
 	return finish(c);
 }
 
-/* What was granted: the timer itself may be a millisecond late. */
+/* The granted time: the timer itself may be a millisecond late. */
 static double granted_s(const struct mp_pool_call *c)
 {
 	return (double)(c->deadline_ms - c->asked_ms) / 1000;
 }
 
-/* One slow call is not a dead server: ask it (D7, D8, D44). */
+/* One slow call does not prove a dead server: probe it (D7, D8, D44). */
 static enum mp_pool_call_event run_out(struct mp_pool_call *c)
 {
 	struct mp_keeper *k = c->in->k;
@@ -580,7 +580,7 @@ static enum mp_pool_call_event run_out(struct mp_pool_call *c)
 	       c->was_out ? "did not answer" : "was not there for the call", granted_s(c));
 	take_back(c);
 	(void)finish(c);
-	if (was_out) /* last: it may end the conversation, and this call with it */
+	if (was_out) /* last: it may close the upstream and end this call */
 		mp_keeper_suspect(k, "a call timed out");
 	return MP_QUIET;
 }

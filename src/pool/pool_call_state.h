@@ -1,6 +1,6 @@
 /*
- * pool_call_state.h - the states and events of a call in the pool. An instance has a list of calls
- * for each state.
+ * pool_call_state.h - states and events of a call in the pool.
+ * An instance has a list of calls for each state.
  */
 #ifndef MP_POOL_CALL_STATE_H
 #define MP_POOL_CALL_STATE_H

@@ -1,6 +1,6 @@
 /*
- * pool_calls.c - how calls are started, and what happens to many of them at once: a server that
- * moved, a session that ended, a pool that goes.
+ * pool_calls.c - starts calls, and changes many calls at once: when a server moves, a session ends
+ * or the pool is freed.
  */
 #include "base/error.h"
 #include "base/mem.h"
@@ -58,7 +58,7 @@ static void set_up(struct mp_pool_call *c, struct mp_workspace *v,
 	c->call.o = o->call;
 }
 
-/* A server that cannot be had is an answer like any other, unless there is none of that name. */
+/* An unavailable server is an ordinary failed answer, unless the name is unknown. */
 static void refuse(struct mp_pool_call *c, const struct mcpool_error *why)
 {
 	ptrdiff_t i = mp_workspace_find(c->workspace, c->server);
@@ -150,7 +150,7 @@ struct share {
 
 static struct share *count_one(struct mp_ids *callers, struct share *free, struct mp_pool_call *c)
 {
-	mp_id key = c->caller ? c->caller : UINT64_MAX; /* those of no session are one's */
+	mp_id key = c->caller ? c->caller : UINT64_MAX; /* no session: one caller */
 	struct share *share = mp_ids_get(callers, key);
 
 	if (!share) {
@@ -162,7 +162,7 @@ static struct share *count_one(struct mp_ids *callers, struct share *free, struc
 	return share;
 }
 
-/* Only when the line is full, so there need be no books of who has how much. */
+/* Runs only when the line is full, so no counters per caller are kept. */
 struct mp_pool_call *mp_pool_call_find_greediest(struct mp_instance *in, struct mp_pool_call *c)
 {
 	struct mp_list *waiting = &in->calls[MP_POOL_CALL_WAITING];

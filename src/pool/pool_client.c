@@ -1,5 +1,5 @@
 /*
- * pool_client.c - sessions as servers see them: coming and going, and what they hear.
+ * pool_client.c - sessions as clients of servers: join, leave, notifications.
  */
 #include "pool/pool_client.h"
 
@@ -13,7 +13,7 @@
 
 enum {
 	SET_LEVEL_MS = 10000,
-	LOG_LINES = 20, /* of one server in LOG_EVERY_MS, in our own log */
+	LOG_LINES = 20, /* lines per server and LOG_EVERY_MS in our own log */
 	LOG_EVERY_MS = 10000,
 };
 
@@ -47,7 +47,7 @@ static void free_client(struct mp_grave *grave)
 	mp_free(mp_container_of(grave, struct mp_pool_client, grave));
 }
 
-/* It hears nothing of what follows from its leaving, and may be on the stack. */
+/* The client gets no events of its own leaving, and may be on the stack. */
 static void drop(struct mp_pool_client *client)
 {
 	client->hooks = (struct mp_pool_client_hooks){0};
@@ -91,7 +91,7 @@ static bool is_modern(struct mp_instance *in)
 	return mp_upstream_get_hello(mp_keeper_get_upstream(in->k))->era == MP_ERA_MODERN;
 }
 
-/* Less than a warning is for whoever looks closely, and nobody can fill our log. */
+/* Levels below warning are verbose output. The number of lines is limited. */
 static void log_message(struct mp_instance *in, const struct mp_message *m, int severity)
 {
 	mp_value data = mp_value_get(m->tape, m->params, "data");
@@ -112,7 +112,7 @@ static void log_message(struct mp_instance *in, const struct mp_message *m, int 
 		     MP_STR_ARGS(text));
 }
 
-/* What this session wants to hear; of a modern server, what the call itself asked for. */
+/* The level of this session; for a modern server, the level of the call. */
 static bool wants(struct mp_instance *in, const struct mp_pool_client *client,
 		  const struct mp_pool_call *call, int severity)
 {
@@ -157,7 +157,7 @@ static bool hear_log(struct mp_instance *in, const struct mp_message *m)
 	return true;
 }
 
-/* Told after the call, so it goes by its id; one session's own server needs none. */
+/* Sent after the call, so the id selects the session. A private server needs no id. */
 static bool hear_by_id(struct mp_instance *in, const struct mp_message *m, const char *key)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
@@ -218,7 +218,7 @@ static int find_most_verbose(const struct mp_instance *in)
 	return most;
 }
 
-/* A server that refuses goes on as it likes. */
+/* A server that refuses keeps its own level. */
 void mp_pool_client_tell_level(struct mp_instance *in)
 {
 	struct mp_call_options o = {.method = MP_METHOD_SET_LEVEL, .timeout_ms = SET_LEVEL_MS};

@@ -1,9 +1,8 @@
 /*
- * queue.c - bounded, fair, abortable waiting lines.
- * A ticket waits in its session's turn; turns with waiting tickets stand in a ring, and who is
- * served goes to its end. Choosing happens at once, so that a free slot and somebody who could have
- * it are never there together; telling happens from the loop, so that nobody is called from within
- * their own enter or leave.
+ * queue.c - bounded, fair, cancellable queues.
+ * A ticket waits in its session's turn. Turns with waiting tickets form a ring; a served turn moves
+ * to its end. Slots are assigned immediately, so a free slot never coexists with a ticket that
+ * could use it. Callbacks run from the loop, never from within enter or leave.
  */
 #include "pool/queue.h"
 
@@ -11,11 +10,11 @@
 
 #include "base/mem.h"
 
-/* One session's share of one queue; there as long as it has tickets. */
+/* One session's share of one queue; exists while it has tickets. */
 struct mp_turn {
 	struct mp_link link; /* in the ring while it has waiting tickets */
 	mp_id key;
-	struct mp_list waiting; /* tickets, first come first */
+	struct mp_list waiting; /* tickets, oldest first */
 	size_t n_granted;
 };
 
@@ -25,10 +24,10 @@ struct mp_queue {
 	size_t line;
 	bool exclusive;
 	struct mp_ids turns;    /* owned; by session */
-	struct mp_list ring;    /* turns that wait */
-	struct mp_list chosen;  /* tickets with a slot that do not know it yet */
-	struct mp_list ousted;  /* tickets without a place any more that do not know it yet */
-	struct mp_turn *holder; /* exclusive: who has all that is granted */
+	struct mp_list ring;    /* turns with waiting tickets */
+	struct mp_list chosen;  /* tickets that have a slot and are not told yet */
+	struct mp_list ousted;  /* tickets that lost their place and are not told yet */
+	struct mp_turn *holder; /* exclusive: the turn that has all granted slots */
 	size_t n_granted, n_waiting;
 	struct mp_task telling;
 	struct mp_grave grave;
@@ -36,7 +35,7 @@ struct mp_queue {
 
 /* --- turns ---------------------------------------------------------------------------------- */
 
-/* Calls of no session take turns with the others, as one. */
+/* Calls without a session share one turn. */
 static mp_id key_of(mp_id session)
 {
 	return session ? session : UINT64_MAX;
@@ -87,13 +86,13 @@ static void tell_soon(struct mp_queue *q)
 		mp_loop_post(q->loop, &q->telling);
 }
 
-/* The first ticket of the turn; the turn goes to the ring's end, or out of it. */
+/* Serves the first ticket of the turn; the turn moves to the end of the ring, or leaves it. */
 static void serve(struct mp_queue *q, struct mp_turn *turn)
 {
 	struct mp_link *first = mp_list_pop(&turn->waiting);
 	struct mp_ticket *t = mp_container_of(first, struct mp_ticket, link);
 
-	mp_check(first); /* who stands in the ring has somebody waiting */
+	mp_check(first); /* a turn in the ring has a waiting ticket */
 	q->n_waiting--;
 	take_slot(q, t);
 	mp_list_append(&q->chosen, &t->link);
@@ -111,8 +110,8 @@ static struct mp_turn *first_turn(const struct mp_queue *q)
 }
 
 /*
- * One session at a time. A new holder gets slots for all it has waiting, as far as they go; what
- * comes later waits as long as anybody else does, so that its turn ends.
+ * One session at a time. A new holder gets slots for all its waiting tickets, up to the limit. Its
+ * later tickets wait like all others, so that its turn ends.
  */
 static void choose_exclusively(struct mp_queue *q)
 {
@@ -148,8 +147,8 @@ static void tell_ousted(struct mp_queue *q)
 }
 
 /*
- * No more than were chosen before: who is told may give its slot to the next, and so on. They may
- * also leave together and free the queue, which therefore stays until the turn of the loop ends.
+ * Handles only the tickets chosen before, because a callback may pass its slot to the next ticket.
+ * Callbacks may also free the queue, so it lives until the end of the turn.
  */
 static void tell(void *u)
 {
@@ -188,8 +187,8 @@ static struct mp_turn *find_greediest(const struct mp_queue *q)
 }
 
 /*
- * The line is full. Who has two places more than the newcomer loses its last one: with one more
- * they would only change roles, and do so again.
+ * The line is full. A session with at least two places more than the new ticket's session loses its
+ * last one. With a difference of one they would only swap roles, again and again.
  */
 static bool make_room(struct mp_queue *q, mp_id session)
 {
@@ -209,7 +208,7 @@ static bool make_room(struct mp_queue *q, mp_id session)
 	return true;
 }
 
-/* Nobody who could be served is waiting, so whoever can be served now overtakes nobody. */
+/* No waiting ticket could be served, so a ticket that can be served now overtakes none. */
 static bool may_pass(const struct mp_queue *q, mp_id session)
 {
 	if (!has_slot(q) || q->ring.len)
@@ -240,7 +239,7 @@ int mp_queue_enter(struct mp_queue *q, struct mp_ticket *t, mp_id session, void 
 
 static void give_back(struct mp_queue *q, struct mp_ticket *t)
 {
-	if (mp_list_linked(&t->link)) /* it was never told */
+	if (mp_list_linked(&t->link)) /* not told yet */
 		mp_list_remove(&q->chosen, &t->link);
 	t->turn->n_granted--;
 	q->n_granted--;

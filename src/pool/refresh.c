@@ -1,6 +1,6 @@
 /*
- * refresh.c - lists that change while a server runs: gathered, fetched again, handed on.
- * Each kind of list is on its own; a change of resources is one of their templates, too.
+ * refresh.c - fetches lists again that change while a server runs.
+ * Each kind of list is handled separately. A change of resources includes their templates.
  */
 #include "pool/refresh.h"
 
@@ -29,9 +29,9 @@ struct one_list {
 	enum mp_catalog_kind kind;
 	enum refresh_state state;
 	struct mp_timer timer;
-	int64_t first_ms;                    /* when gathering began */
-	struct mp_catalog_fetch *fetch;      /* NULL: none is under way */
-	struct mp_server_catalog_list *list; /* what it fills; owned */
+	int64_t first_ms;                    /* when the first notification came */
+	struct mp_catalog_fetch *fetch;      /* NULL: none in progress */
+	struct mp_server_catalog_list *list; /* its result; owned */
 	struct mcpool_error *why;            /* of FAILED; owned */
 };
 
@@ -42,10 +42,10 @@ struct mp_refresh {
 	const struct mp_refresh_hooks *hooks;
 	void *u;
 	struct one_list lists[MP_CATALOG_COUNT];
-	struct mp_listening *listening; /* NULL: it tells by itself */
+	struct mp_listening *listening; /* NULL: legacy server */
 };
 
-/* Whatever calls a hook does so last: the hook may free all of it. */
+/* A hook is always called last, because it may free everything. */
 MP_MACHINE_TYPES(refresh, struct one_list, enum refresh_event, REFRESH_STATES, REFRESH_EVENTS);
 static refresh_action gather, gather_more, fetch, hand_on, hand_on_and_gather, complain,
 	complain_and_gather;
@@ -79,7 +79,7 @@ static enum refresh_event gather(struct one_list *l)
 	return gather_more(l);
 }
 
-/* A little after the last one, but a server that goes on and on is not waited for. */
+/* Shortly after the last notification, but with an upper limit for a server that does not stop. */
 static enum refresh_event gather_more(struct one_list *l)
 {
 	int64_t left_ms = l->first_ms + MP_REFRESH_LATEST_MS - mp_loop_now_ms(l->r->loop);
@@ -164,7 +164,7 @@ bool mp_refresh_hear(struct mp_refresh *r, const struct mp_message *m)
 	return true;
 }
 
-/* Nobody told us of what changed while nothing was open. */
+/* Changes were missed while no stream was open. */
 static void reopened(void *u)
 {
 	static const unsigned changes[] = {

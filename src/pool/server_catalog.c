@@ -1,5 +1,5 @@
 /*
- * server_catalog.c - what one server offers: made whole, shared by count, never changed.
+ * server_catalog.c - the catalog of one server: immutable and reference-counted.
  */
 #include "pool/server_catalog.h"
 
@@ -33,7 +33,7 @@ struct mp_server_catalog_list *mp_server_catalog_list_unref(struct mp_server_cat
 	return mp_free(l);
 }
 
-/* Half a list would look like a whole one, and be told of as changed when the rest comes. */
+/* A partial list would look complete and be reported as changed later, so it is cleared. */
 void mp_server_catalog_list_blame(struct mp_server_catalog_list *l, const struct mcpool_error *why)
 {
 	enum mp_catalog_kind kind = l->list.kind;
@@ -45,7 +45,7 @@ void mp_server_catalog_list_blame(struct mp_server_catalog_list *l, const struct
 		l->problem = mcpool_error_text(why->code);
 }
 
-/* Names are unique within a list, so as many equal ones as there are items are all of them. */
+/* Names are unique within a list, so n equal items of n are all of them. */
 static bool equals_shuffled(const struct mp_catalog_item *a, const struct mp_catalog_item *b,
 			    size_t n)
 {
@@ -76,7 +76,7 @@ bool mp_server_catalog_list_equals(const struct mp_catalog_list *a, const struct
 	return same == a->n || equals_shuffled(a->items + same, b->items + same, a->n - same);
 }
 
-/* --- offers --------------------------------------------------------------------------------- */
+/* --- catalogs ------------------------------------------------------------------------------- */
 
 static struct mp_server_catalog_words *unref_words(struct mp_server_catalog_words *w)
 {
@@ -149,8 +149,8 @@ struct mp_server_catalog *mp_server_catalog_replace(const struct mp_server_catal
 
 struct one_fetch {
 	struct mp_server_catalog_fetch *all;
-	struct mp_catalog_fetch *fetch;      /* NULL: not under way */
-	struct mp_server_catalog_list *list; /* the offer's */
+	struct mp_catalog_fetch *fetch;      /* NULL: not in progress */
+	struct mp_server_catalog_list *list; /* part of the catalog */
 };
 
 struct mp_server_catalog_fetch {
@@ -161,7 +161,7 @@ struct mp_server_catalog_fetch {
 	unsigned under_way;
 	mp_server_catalog_fn fn;
 	void *u;
-	struct mp_task task; /* tells; the answers may have come from within anything */
+	struct mp_task task; /* runs the callback; the answers may come from within any function */
 	struct mcpool_error why;
 };
 
@@ -192,7 +192,7 @@ static bool fetch_needs(const struct mp_server_catalog_fetch *f, enum mp_catalog
 	return f->skipped || kind == MP_CATALOG_TOOL;
 }
 
-/* Without a list that must be had there is no offer, so the others need not be waited for. */
+/* Without a mandatory list there is no catalog, so do not wait for the others. */
 static void got_list(struct mp_catalog_list *l, const struct mcpool_error *error, void *u)
 {
 	struct one_fetch *one = u;

@@ -1,6 +1,6 @@
 /*
- * server_catalog_store.c - catalogs to the store and from it. They help a fast start: a failure
- * is logged and stops nothing (A59).
+ * server_catalog_store.c - saves catalogs in the store and loads them.
+ * They only speed up a start: a failure is logged and stops nothing (A59).
  */
 #include "base/limits.h"
 #include "base/log.h"

@@ -1,6 +1,6 @@
 /*
- * server_catalog_text.c - a catalog as the store keeps it, and back.
- * What comes from the store is trusted no more than what comes from a server.
+ * server_catalog_text.c - converts a catalog to the form of the store and back.
+ * Stored text is trusted as little as the text of a server.
  */
 #include "base/error.h"
 #include "base/limits.h"
@@ -14,7 +14,7 @@ static const char *const list_names[] = {
 #undef X
 };
 
-/* The texts of the server object, and where they stand in a hello. */
+/* The texts of the server object, and their offsets in a hello. */
 static const struct {
 	const char *key;
 	size_t offset;
@@ -54,7 +54,7 @@ static int write_list(const struct mp_server_catalog_list *l, struct mp_buf *out
 	struct mp_writer w;
 
 	if (l->problem)
-		return 0; /* nothing is known of it, which is not the same as an empty list */
+		return 0; /* unknown, which differs from an empty list */
 	mp_write_init(&w, out, NULL);
 	mp_write_begin_object(&w);
 	mp_write_key(&w, mp_str_of(list_names[l->list.kind]));
@@ -69,7 +69,7 @@ static int write_list(const struct mp_server_catalog_list *l, struct mp_buf *out
 int mp_server_catalog_to_definition(const struct mp_server_catalog *o, struct mp_buf *text,
 				    struct mp_definition *ret)
 {
-	size_t starts[MP_CATALOG_COUNT + 1] = {0}; /* the buf may move until all is written */
+	size_t starts[MP_CATALOG_COUNT + 1] = {0}; /* offsets: the buf may move */
 	struct mp_definition d = {.saved_ms = o->saved_ms};
 	int r;
 

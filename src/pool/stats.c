@@ -1,6 +1,6 @@
 /*
- * stats.c - what became of a server's calls, and how long they took.
- * The histogram is log-linear: four buckets for each power of two, so that a quantile is at most a
+ * stats.c - counts a server's calls by outcome and measures their latency.
+ * The histogram is log-linear: four buckets for each power of two, so a quantile is at most a
  * quarter too long, from a microsecond to more than an hour, in half a kilobyte.
  */
 #include "pool/stats.h"
@@ -9,7 +9,7 @@
 
 enum {
 	SUB_BITS = 2,         /* four buckets for each power of two */
-	SUBS = 1 << SUB_BITS, /* and as many for what is shorter than that */
+	SUBS = 1 << SUB_BITS, /* and as many for shorter latencies */
 	LAST_POWER = 31,      /* 2^32 us are 71 minutes */
 	BUCKETS = SUBS * (LAST_POWER - SUB_BITS + 2),
 };
@@ -26,7 +26,7 @@ void mp_stats_done(struct mp_stats *s)
 
 /* --- buckets -------------------------------------------------------------------------------- */
 
-/* Whatever is longer than all buckets is in the last one. */
+/* Longer latencies count in the last bucket. */
 static unsigned bucket_of(int64_t us)
 {
 	unsigned power;
@@ -39,7 +39,7 @@ static unsigned bucket_of(int64_t us)
 	return SUBS * (power - SUB_BITS + 1) + ((unsigned)(us >> (power - SUB_BITS)) & (SUBS - 1));
 }
 
-/* The longest that is in the bucket. */
+/* The longest latency of the bucket. */
 static int64_t edge_of(unsigned bucket)
 {
 	unsigned shift = bucket / SUBS;
@@ -87,7 +87,7 @@ void mp_stats_note(struct mp_stats *s, enum mp_outcome outcome, bool is_error, i
 
 /* --- asking --------------------------------------------------------------------------------- */
 
-/* Of what the buckets hold: a full one has lost count, `measured` has not. */
+/* Sum of the buckets: a full bucket stops counting, `measured` does not. */
 static uint64_t sum_up(const struct mp_stats *s)
 {
 	uint64_t sum = 0;

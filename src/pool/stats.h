@@ -1,7 +1,7 @@
 /*
- * stats.h - what became of a server's calls, and how long they took (U31).
- * Latencies are kept as a histogram whose buckets grow by a fifth or so; it takes memory with the
- * first call only.
+ * stats.h - counts a server's calls by outcome and measures their latency (U31).
+ * Latencies are a histogram whose buckets grow by about a fifth; it is allocated with the first
+ * call.
  */
 #ifndef MP_STATS_H
 #define MP_STATS_H
@@ -12,11 +12,11 @@
 struct mp_stats {
 	uint64_t calls; /* that have ended */
 	uint64_t by_outcome[MP_OUTCOME_CANCELLED + 1];
-	uint64_t errors;     /* answered, with an error of the server */
-	uint64_t no_owner;   /* questions of the server that belonged to no session */
-	uint64_t unheard;    /* notifications for one session of which nobody knows which */
+	uint64_t errors;     /* answered with an error of the server */
+	uint64_t no_owner;   /* server requests that belonged to no session */
+	uint64_t unheard;    /* notifications for one session that could not be attributed */
 	uint32_t *latencies; /* owned; NULL before the first */
-	uint64_t measured;   /* how many are in it */
+	uint64_t measured;   /* number of latencies in it */
 	int64_t longest_us;
 };
 
@@ -24,7 +24,7 @@ void mp_stats_init(struct mp_stats *s);
 void mp_stats_done(struct mp_stats *s);
 /* One call ended. is_error: an answer that is an error. Only answers have a latency. */
 void mp_stats_note(struct mp_stats *s, enum mp_outcome outcome, bool is_error, int64_t latency_us);
-/* No more than so many of 1,000 calls took longer: 500 is the median. -1 before the first. */
+/* Latency that so many of 1,000 calls do not exceed: 500 is the median. -1 before the first. */
 int64_t mp_stats_get_latency_us(const struct mp_stats *s, unsigned permille);
 
 #endif

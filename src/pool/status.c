@@ -1,6 +1,5 @@
 /*
- * status.c - takes the status of a server: what its entry, its keeper, its queues and its catalog
- * say at this moment.
+ * status.c - takes the status of a server from its entry, its keeper, its queues and its catalog.
  */
 #include "pool/status.h"
 
@@ -30,7 +29,7 @@ static struct mp_bind_list list_keep(struct mp_arena *arena, const struct mp_bin
 	return list;
 }
 
-/* Each by itself: what hides a secret at the end of one must not swallow the other. */
+/* Redact each separately, so that a secret at the end of one does not hide the other. */
 static int error_write(struct mp_str message, struct mp_str line, struct mp_buf *out,
 		       size_t *ret_message)
 {
@@ -52,7 +51,7 @@ static void status_set_error(struct mp_status *s, struct mp_arena *arena, const 
 	size_t n = 0;
 
 	mp_buf_init(&text, MP_KIB(512));
-	s->tail = text_keep(arena, tail); /* redacted by the one who read it (tail.h) */
+	s->tail = text_keep(arena, tail); /* already redacted by its reader (tail.h) */
 	if (error_write(mp_str_of(message), mp_str_get_last_line(tail), &text, &n) < 0) {
 		s->error = s->message = "(too long to show)";
 		return;
@@ -63,7 +62,7 @@ static void status_set_error(struct mp_status *s, struct mp_arena *arena, const 
 
 /* --- what it connects to --------------------------------------------------------------------- */
 
-/* Each word by itself: what is hidden is a secret, and never the word behind one. */
+/* Redact each word separately, so that only the secret is hidden and not the next word. */
 static int command_add_word(struct mp_buf *out, const char *word, const char *before)
 {
 	bool quoted = word[0] == '\0' || strpbrk(word, " \t\n\"'");
@@ -76,7 +75,7 @@ static int command_add_word(struct mp_buf *out, const char *word, const char *be
 	return r == 0 && quoted ? mp_buf_add_char(out, '\'') : r;
 }
 
-/* The command as one line; words with blanks in quotes. */
+/* The command as one line; words with blanks are quoted. */
 static int command_write(const struct mp_entry *e, struct mp_buf *out)
 {
 	int r = 0;
@@ -96,7 +95,7 @@ void mp_status_add_target(struct mp_status *s, const struct mp_entry *e, struct 
 	bool is_command = e->kind == MP_KIND_STDIO;
 
 	mp_buf_init(&text, MP_LIMIT_CONFIG_FILE);
-	/* User info and query of an address may be secrets; mp_redact knows them. */
+	/* User info and query of a URL may be secrets; mp_redact() handles them. */
 	if (e->invalid || (is_command ? command_write(e, &text)
 				      : mp_redact(mp_str_of(e->address), false, &text)) < 0)
 		return;
@@ -127,7 +126,7 @@ static struct mp_str shadow_write(const struct mp_entry *e, struct mp_arena *are
 	return kept ? mp_str_of(kept) : MP_STR("true");
 }
 
-/* As declare() in instance.c and upstream.c have it; modern servers are told with each call. */
+/* Same rule as declare() in instance.c and upstream.c; modern servers get it with each call. */
 static bool is_withheld(const struct mp_entry *e, const struct mp_server_catalog *offer)
 {
 	return e->tuning.mode != MP_MODE_SESSION && e->tuning.mode != MP_MODE_SERIAL &&
@@ -212,7 +211,7 @@ void mp_status_take_entry(const struct mp_config_set *set, const struct mp_entry
 
 /* --- what runs ------------------------------------------------------------------------------- */
 
-/* The one place where what a keeper does becomes a state on display. */
+/* The only place that maps a keeper's state to a displayed state. */
 static enum mp_status_state state_of_keeper(const struct mp_keeper_facts *f)
 {
 	switch (f->state) {
@@ -312,7 +311,7 @@ static void status_set_calls(struct mp_status *s, struct mp_instance *in)
 	s->unfinished = (int64_t)mp_instance_count_calls(in);
 }
 
-/* known: live, or loaded already; NULL: the store is asked. */
+/* known: live or already loaded; NULL: read the store. */
 static void status_set_catalog(struct mp_status *s, struct mp_workspace *w, size_t i,
 			       const struct mp_server_catalog *known)
 {

@@ -1,5 +1,5 @@
 /*
- * status_json.c - a status as JSON: the one table between its fields and their names.
+ * status_json.c - a status as JSON: the one table of its fields and their names.
  */
 #include "pool/status.h"
 
@@ -32,7 +32,7 @@ enum {
 	SHOWN = HUB | LIST
 };
 
-/* Who shows it, type, name, field. Their order is published. */
+/* Views, type, name, field. The order is published. */
 #define STATUS_FIELDS(X)                                                      \
 	X(SHOWN, TEXT, "name", name, .required = true)                        \
 	X(SHOWN, CHOICE, "state", state, .choices = states, .required = true) \
@@ -119,7 +119,7 @@ void mp_status_write(struct mp_writer *w, const struct mp_status *s, enum mp_sta
 	mp_bind_write(&table, &copy, w);
 }
 
-/* A page of the protocol, and what was wrong with it; null: it could not be had. */
+/* A page of the protocol with its problem; null: it could not be fetched. */
 static void write_list(struct mp_writer *w, const struct mp_server_catalog_list *l,
 		       struct mp_str page)
 {
@@ -157,7 +157,7 @@ static int write_catalog(struct mp_writer *w, const struct mp_server_catalog *o)
 	return 0;
 }
 
-/* As the text before its closing brace, and the catalog behind it. */
+/* Writes the text up to its closing brace, then the catalog. */
 static int write_item(struct mp_writer *w, const struct mp_status *s)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf members;
@@ -225,7 +225,7 @@ static int read_problems(const struct mp_tape *t, mp_value v, struct mp_server_c
 	return 0;
 }
 
-/* The store's reader does the rest: what it takes is as good as fetched. */
+/* Uses the reader of the store, which validates like a fetch. */
 static int read_catalog(const struct mp_tape *t, mp_value v, struct mp_server_catalog **ret,
 			struct mcpool_error *reterr)
 {

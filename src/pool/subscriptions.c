@@ -1,8 +1,8 @@
 /*
- * subscriptions.c - who wants to hear of changes of which resource.
- * A topic is one resource of one instance, with those who subscribed to it; the server is asked
- * once for all of them, and again in each of its lives. A legacy server is asked for each topic, a
- * modern one for all that there are, in the stream that tells of lists as well.
+ * subscriptions.c - subscriptions to changes of resources.
+ * A topic is one resource of one instance with its subscribers. The server is asked once for all of
+ * them, and again in each of its lives. A legacy server gets one request per topic. A modern server
+ * gets all topics in the stream that also reports list changes.
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 enum { SUBSCRIBE_MS = 30000 };
 
 struct topic {
-	struct mp_link link; /* in its instance */
+	struct mp_link link; /* in the instance's topics */
 	struct mp_instance *in;
 	struct mp_list subscriptions; /* one per session and workspace */
 	struct mp_grave grave;
@@ -29,7 +29,7 @@ struct subscription {
 	struct topic *topic;
 	struct mp_pool_client *client;
 	struct mp_workspace *workspace;
-	unsigned count; /* how often it was asked for */
+	unsigned count; /* how often it was subscribed */
 	struct mp_grave grave;
 	char server[];
 };
@@ -61,7 +61,7 @@ static const struct mp_hello *hello_of(struct mp_instance *in)
 	return mp_upstream_get_hello(mp_keeper_get_upstream(in->k));
 }
 
-/* There is nothing to be done about a server that refuses. */
+/* A refusal of the server is ignored. */
 static void ask_legacy(const struct topic *t, enum mp_method_id method)
 {
 	struct mp_call_options o = {.method = method, .timeout_ms = SUBSCRIBE_MS};
@@ -83,7 +83,7 @@ static void ask_legacy(const struct topic *t, enum mp_method_id method)
 			       mcpool_error_text(r));
 }
 
-/* All at once, at the end of the turn. */
+/* All topics at once, at the end of the turn. */
 static void ask_modern(void *u)
 {
 	struct mp_instance *in = u;
@@ -91,7 +91,7 @@ static void ask_modern(void *u)
 	size_t n = 0;
 
 	if (!in->catalog.refresh)
-		return; /* it is on its way; the next life begins with mp_subscriptions_renew() */
+		return; /* it is starting; mp_subscriptions_renew() sends it in the next life */
 	uris = mp_try_alloc((in->topics.list.len + 1) * sizeof(*uris));
 	if (!uris)
 		return;
@@ -119,7 +119,7 @@ void mp_subscriptions_renew(struct mp_instance *in)
 		ask(topic_of(link), MP_METHOD_RESOURCES_SUBSCRIBE);
 }
 
-/* Whoever hears of it may unsubscribe, or leave. */
+/* A subscriber's hook may unsubscribe or leave. */
 static void tell_all(struct topic *t, const struct mp_message *m)
 {
 	MP_LIST_WALK(&t->subscriptions, link) {
@@ -167,7 +167,7 @@ static struct topic *get_topic(struct mp_instance *in, struct mp_str uri)
 	memcpy(t->uri, uri.p, uri.len);
 	mp_list_init(&t->subscriptions);
 	mp_list_append(&in->topics.list, &t->link);
-	mp_timer_stop(&in->stay.idle); /* it is wanted as long as somebody listens */
+	mp_timer_stop(&in->stay.idle); /* a server with subscribers is not idle */
 	return t;
 }
 
@@ -318,7 +318,7 @@ void mp_subscriptions_leave(struct mp_pool_client *client)
 		drop(of_client(link));
 }
 
-/* Where its workspace has this server now; it ends where there is none. */
+/* Moves it to the workspace's current instance of this server; ends it if there is none. */
 static void resettle(struct subscription *s)
 {
 	struct mp_instance *in =
@@ -369,7 +369,7 @@ void mp_subscriptions_init(struct mp_instance *in)
 	mp_task_init(&in->topics.task, ask_modern, in);
 }
 
-/* The instance is gone, and its subscriptions with it. */
+/* The instance is freed with its subscriptions. */
 void mp_subscriptions_done(struct mp_instance *in)
 {
 	MP_LIST_EACH(&in->topics.list, link) {

@@ -1,5 +1,5 @@
 /*
- * toggle.c - servers that somebody switched on or off, in their own workspace and in no file (C20).
+ * toggle.c - servers switched on or off in one workspace, without changing a file (C20).
  */
 #include <string.h>
 
@@ -19,7 +19,7 @@ static int keep(struct mp_workspace *w, const char *name, enum mp_toggle toggle)
 	return 0;
 }
 
-/* Those that sessions have for themselves belong to nobody else. */
+/* Stops the private instances that sessions of this workspace have. */
 static void dismiss_private(struct mp_workspace *w, const char *name)
 {
 	MP_LIST_WALK(&w->pool->instances, link) {
@@ -30,7 +30,7 @@ static void dismiss_private(struct mp_workspace *w, const char *name)
 	}
 }
 
-/* What another workspace means as well stays. */
+/* An instance that another workspace uses continues. */
 static void dismiss(struct mp_workspace *w, size_t i)
 {
 	struct mp_instance *in = mp_ids_get(&w->pool->ids, w->entries[i].instance);

@@ -1,7 +1,7 @@
 /*
- * workspace.c - one folder and environment with the servers it sees: which server, and which
- * instance, a name means. An entry gets an instance when its server is first wanted; before that it
- * costs next to nothing.
+ * workspace.c - one folder and environment with the servers it sees: maps a name to its server and
+ * its instance.
+ * An entry gets an instance when its server is first needed; until then it costs almost nothing.
  */
 #include "pool/workspace.h"
 
@@ -14,14 +14,14 @@
 #include "process/environment.h"
 #include "store/pins.h"
 
-/* A set whose keys are being found. */
+/* A set whose keys are being computed. */
 struct mp_arrival {
-	struct mp_workspace *workspace; /* NULL: nobody waits for it any more */
+	struct mp_workspace *workspace; /* NULL: the result is no longer needed */
 	struct mp_loop *loop;
 	struct mp_workspace_config *config;
 	mp_workspace_fn fn;
 	void *u;
-	struct mp_task task; /* where it could not even begin */
+	struct mp_task task; /* reports that it could not begin */
 	int result;
 };
 
@@ -33,7 +33,7 @@ static bool has_its_name(const struct mp_config_set *set, const struct mp_entry 
 	return !e->left_out && mp_config_get_state(set, e, MP_TOGGLE_NONE) != MP_STATUS_SHADOWED;
 }
 
-/* The entries of a config, in a workspace that is not yet in use. */
+/* The entries of a config, in a workspace that is not in use yet. */
 static int make_entries(struct mp_workspace *w)
 {
 	struct mp_config_set *set = w->config->set;
@@ -77,7 +77,7 @@ static bool is_same(const struct mp_workspace *before, ptrdiff_t was,
 {
 	enum mp_mode mode = (enum mp_mode)mp_workspace_get_entry(after, is)->tuning.mode;
 
-	/* A line of one session at a time is made with the server; see mp_instance_get_queue(). */
+	/* A serial queue is made with the server; see mp_instance_get_queue(). */
 	return was >= 0 && mp_workspace_entry_get_state(after, is) == MP_STATUS_READY &&
 	       (in->e->tuning.mode == MP_MODE_SERIAL) == (mode == MP_MODE_SERIAL) &&
 	       mp_workspace_entry_get_key(after, is)->is_known &&
@@ -85,7 +85,7 @@ static bool is_same(const struct mp_workspace *before, ptrdiff_t was,
 	       before->pool == after->pool;
 }
 
-/* Who goes on as before takes its instance along (U33). */
+/* An unchanged entry keeps its instance (U33). */
 static void carry_over(struct mp_workspace *before, struct mp_workspace *after)
 {
 	for (size_t i = 0; i < after->n; i++) {
@@ -102,7 +102,7 @@ static void carry_over(struct mp_workspace *before, struct mp_workspace *after)
 	}
 }
 
-/* What is eager and was not there before is started; what changed comes back as itself. */
+/* Starts eager servers that have no instance: new or changed ones. */
 static void start_news(struct mp_workspace *w)
 {
 	for (size_t i = 0; i < w->n; i++) {
@@ -115,7 +115,7 @@ static void start_news(struct mp_workspace *w)
 	}
 }
 
-/* Private ones that this workspace made belong to an entry that holds, or to none. */
+/* A private instance of this workspace is adopted by its entry, or it leaves. */
 static void dismiss_private(struct mp_workspace *w, const struct mp_workspace_config *before)
 {
 	MP_LIST_WALK(&w->pool->instances, link) {
@@ -143,7 +143,7 @@ static void dismiss_old(struct mp_workspace *before, mp_id *left, size_t n)
 	}
 }
 
-/* Swap what the workspace is made of, then let those go whom nobody means any more (C18). */
+/* Replaces the contents of the workspace, then stops instances that no entry refers to (C18). */
 static void put_in_place(struct mp_workspace *w, struct mp_workspace *next)
 {
 	mp_id *left = mp_alloc((w->n + 1) * sizeof(*left));
@@ -355,7 +355,7 @@ ptrdiff_t mp_workspace_find_id(const struct mp_workspace *w, mp_id instance)
 	return -1;
 }
 
-/* --- who serves a name ----------------------------------------------------------------------- */
+/* --- the instance for a name ----------------------------------------------------------------- */
 
 static int refuse(const struct mp_workspace *w, size_t i, struct mcpool_error *reterr)
 {
@@ -382,7 +382,7 @@ static int refuse(const struct mp_workspace *w, size_t i, struct mcpool_error *r
 	return 0;
 }
 
-/* netdata: whoever is first decides what a name means for all (D27). */
+/* netdata: the first configuration of a name is used by all (D27). */
 static struct mp_instance *find_namesake(struct mp_workspace *w, size_t i)
 {
 	const char *name = mp_workspace_get_entry(w, i)->name;
@@ -473,7 +473,7 @@ void mp_workspace_note_used_pins(struct mp_pool *p, struct mp_pins_batch *b)
 {
 	MP_LIST_EACH(&p->workspaces, link) {
 		if (note_used_pins(mp_container_of(link, struct mp_workspace, link), b) < 0) {
-			mp_buf_clear(&b->used); /* half a list protects nothing */
+			mp_buf_clear(&b->used); /* an incomplete list protects nothing */
 			return;
 		}
 	}

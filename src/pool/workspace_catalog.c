@@ -1,5 +1,5 @@
 /*
- * workspace_catalog.c - the catalogs of a workspace's servers: live, or as the store has them.
+ * workspace_catalog.c - the catalogs of a workspace's servers: live or stored.
  */
 #include "pool/pool.h"
 

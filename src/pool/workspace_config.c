@@ -1,5 +1,5 @@
 /*
- * workspace_config.c - what a workspace has loaded, shared by count.
+ * workspace_config.c - what a workspace has loaded, reference-counted.
  */
 #include "pool/workspace_config.h"
 

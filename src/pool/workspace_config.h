@@ -1,6 +1,6 @@
 /*
- * workspace_config.h - what a workspace has loaded: its servers' entries, its environment and their
- * launch keys. Never changed, shared by count: an instance that drains keeps its own.
+ * workspace_config.h - what a workspace has loaded: entries, environment and launch keys.
+ * Immutable and reference-counted: a draining instance keeps its own.
  */
 #ifndef MP_WORKSPACE_CONFIG_H
 #define MP_WORKSPACE_CONFIG_H
@@ -12,7 +12,7 @@ struct mp_workspace_config {
 	unsigned refs;
 	struct mp_config_set *set;
 	char **env;
-	char *who;            /* whose environment that is; NULL: the hub's own */
+	char *who;            /* display name of the environment; NULL: the hub's own */
 	struct mp_keys *keys; /* NULL until they are known */
 };
 
