@@ -1,7 +1,8 @@
 /*
- * agent_requests.c - server requests on their way to the agent they are attributed to, and its
- * answers. A legacy agent is asked on the stream of its call. A modern one gets "input required"
- * and brings the answers back with the request (input_required.c).
+ * agent_requests.c - forwards server requests to the agent they are attributed to, and its answers
+ * to the server.
+ * A legacy agent gets the request on the stream of its call. A modern agent gets "input required"
+ * and sends the answers with its retry (input_required.c).
  */
 #include "session/agent_requests.h"
 
@@ -11,7 +12,7 @@
 #include "base/mem.h"
 #include "session/subscriptions.h"
 
-/* --- may it be asked? ------------------------------------------------------------------------ */
+/* --- capabilities ---------------------------------------------------------------------------- */
 
 static unsigned get_need(const struct mp_pool_server_request *rq, const struct mp_tape *t)
 {
@@ -29,7 +30,7 @@ static unsigned get_need(const struct mp_pool_server_request *rq, const struct m
 	}
 }
 
-/* --- the question as the agent sees it ------------------------------------------------------- */
+/* --- the request as the agent gets it -------------------------------------------------------- */
 
 static void write_message(struct mp_writer *w, const struct mp_tape *t, mp_value v,
 			  const char *server)
@@ -48,8 +49,8 @@ static void write_message(struct mp_writer *w, const struct mp_tape *t, mp_value
 }
 
 /*
- * Whoever answers must know which server asks: it stands before the message, unless all names are
- * the servers' own anyway, and in _meta.
+ * The agent must know which server asks. The server's name is in _meta and before the message,
+ * except where public names are the servers' own.
  */
 static int write_params(const struct mp_pool_server_request *rq, const struct mp_tape *t,
 			bool says_server, bool has_meta, struct mp_buf *out)
@@ -78,7 +79,7 @@ static int write_params(const struct mp_pool_server_request *rq, const struct mp
 	return mp_write_finish(&w);
 }
 
-/* --- queries --------------------------------------------------------------------------------- */
+/* --- agent requests -------------------------------------------------------------------------- */
 
 static struct mp_agent_request *agent_request_of(struct mp_link *link)
 {
@@ -119,7 +120,7 @@ void mp_session_drop_agent_requests(struct mp_list *list, struct mp_pool *pool)
 	}
 }
 
-/* --- asking ---------------------------------------------------------------------------------- */
+/* --- sending --------------------------------------------------------------------------------- */
 
 static void put_to_agent(struct mp_session *s, struct mp_request *e, struct mp_agent_request *q)
 {
@@ -158,7 +159,7 @@ static void ask_one(struct mp_session *s, struct mp_request *e,
 				       MP_STR("the agent that called does not do that"));
 		return;
 	}
-	if (is_modern && s->sessions->is_draining) { /* nor could it come back with an answer */
+	if (is_modern && s->sessions->is_draining) { /* nor could the agent retry with an answer */
 		mp_pool_client_decline(s->sessions->o.pool, rq->id, -1,
 				       MP_STR("mcpool is stopping"));
 		return;
@@ -182,8 +183,7 @@ static void ask(void *u, const struct mp_pool_server_request *rq)
 
 	mp_tape_init(&t, 0);
 	t.keep_depth = 1;
-	/* A call that nobody waits for any more has nobody to ask; nor has a modern agent without
-	 * one. */
+	/* A cancelled call has no agent to ask; nor has a stateless session without a call. */
 	if ((rq->call && !e) || (!e && (s->traits & MP_SESSION_STATELESS)) ||
 	    mp_tape_parse(&t, params, NULL) < 0)
 		mp_pool_client_decline(s->sessions->o.pool, rq->id, -32601,
@@ -192,7 +192,7 @@ static void ask(void *u, const struct mp_pool_server_request *rq)
 		ask_one(s, e, rq, &t);
 }
 
-/* --- taking back ----------------------------------------------------------------------------- */
+/* --- withdrawing ----------------------------------------------------------------------------- */
 
 static void tell_cancelled(struct mp_session *s, const struct mp_agent_request *q)
 {
@@ -266,9 +266,9 @@ void mp_session_take_reply(struct mp_session *s, const struct mp_message *m)
 	}
 }
 
-/* --- news ------------------------------------------------------------------------------------ */
+/* --- notifications --------------------------------------------------------------------------- */
 
-/* Modern agents hear logs only while they wait, and only if they asked for them. */
+/* A modern agent gets logs only during its request, and only if it asked for them. */
 static bool wants_log(const struct mp_session *s, const struct mp_request *e)
 {
 	if (e)
@@ -292,7 +292,7 @@ static void hear(void *u, const char *server, struct mp_pool_call *call, const s
 	struct mp_request *e = mp_request_of_call(s, call);
 
 	if (call && (!e || e->state != MP_REQUEST_OUT))
-		return; /* nobody waits for that call now */
+		return; /* the call has no request now */
 	switch (m->method) {
 	case MP_METHOD_MESSAGE:
 		if (wants_log(s, e))

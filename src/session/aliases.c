@@ -1,7 +1,7 @@
 /*
- * aliases.c - from any spelling of a name to the one row that it means.
- * A table of chains over hashes of the spellings in lower case. A row's entries are made one after
- * the other, so within a chain they stand together, and counting rows needs no set.
+ * aliases.c - maps any spelling of a name to the one row that it means.
+ * A hash table with chains, over the spellings in lower case. The entries of a row are added one
+ * after the other, so they are adjacent within a chain, and counting rows needs no set.
  */
 #include "session/aliases.h"
 
@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "session/spelling.h"
 
-enum { PUBLIC = MP_SPELLINGS, KINDS }; /* the public name, in another case */
+enum { PUBLIC = MP_SPELLINGS, KINDS }; /* the public name without regard to case */
 
 struct alias {
 	uint32_t hash; /* of the spelling in lower case */
@@ -23,12 +23,12 @@ struct alias {
 };
 
 struct mp_aliases {
-	struct mp_name *const *rows; /* not ours */
+	struct mp_name *const *rows; /* borrowed */
 	struct alias *all;           /* owned; KINDS of each row */
 	uint32_t *chains;            /* owned; index + 1 of the first, 0: empty */
 	size_t n_chains;             /* a power of two */
-	char *room;                  /* owned; for a question and a spelling, `longest` each */
-	size_t longest;              /* bytes that any spelling of any row needs */
+	char *room;     /* owned; scratch for a query and a spelling, `longest` bytes each */
+	size_t longest; /* size of the longest spelling of any row */
 };
 
 static int spell(const struct mp_name *row, uint32_t kind, struct mp_buf *out)
@@ -41,7 +41,7 @@ static int spell(const struct mp_name *row, uint32_t kind, struct mp_buf *out)
 
 static uint32_t hash_lower(char *text, size_t n)
 {
-	for (size_t i = 0; i < n; i++) { /* without a branch: names mix cases */
+	for (size_t i = 0; i < n; i++) { /* without a branch, because names mix cases */
 		unsigned char c = (unsigned char)text[i];
 		bool is_upper = (unsigned char)(c - 'A') < 26;
 
@@ -58,7 +58,7 @@ static void link_alias(struct mp_aliases *a, size_t at, uint32_t row, uint32_t k
 	*chain = (uint32_t)at + 1;
 }
 
-/* Most names are short enough to be the same in both. */
+/* Most names are short enough to be equal in both spellings. */
 static bool is_needless(const struct mp_name *row, uint32_t kind)
 {
 	return kind == MP_SPELLING_PASSTHROUGH && row->name.len <= MP_NAME_MAX;
@@ -140,7 +140,7 @@ struct mp_aliases *mp_aliases_free(struct mp_aliases *a)
 	return mp_free(a);
 }
 
-/* What was found so far, of one exactness. */
+/* The matches so far, of one exactness. */
 struct found {
 	const struct mp_name *first, *last;
 	size_t n;
@@ -149,13 +149,13 @@ struct found {
 static void count(struct found *f, const struct mp_name *row)
 {
 	if (f->last == row)
-		return; /* it has two spellings that are the same */
+		return; /* two of its spellings are equal */
 	if (f->n++ == 0)
 		f->first = row;
 	f->last = row;
 }
 
-/* There is room for every spelling, so none of them fails. */
+/* The scratch fits every spelling, so this cannot fail. */
 static struct mp_str respell(const struct mp_aliases *a, const struct alias *alias)
 {
 	struct mp_buf b = {.data = a->room + a->longest, .cap = a->longest, .ceiling = a->longest};

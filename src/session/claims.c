@@ -1,11 +1,11 @@
 /*
- * claims.c - which tool gets which public name.
- * A name that exactly one row asks for is given to it. Of several rows none gets it, and each has
- * its hash instead, because whichever got it could take the calls meant for another (V39). There
- * are two exceptions: a row keeps the name that it had before in this table's life (rules.before),
- * and the name that it alone had in an earlier run of the hub (rules.get_holder). The order in
- * which servers connect decides nothing: a name that a server could still ask for whose list is
- * not there yet counts as contested.
+ * claims.c - assigns public names to tools.
+ * A name that exactly one row wants is assigned to it. If several rows want a name, none gets it
+ * and each gets a hashed name instead, because the row that got it could receive calls meant for
+ * another (V39). There are two exceptions: a row keeps the name that it had before in this table's
+ * life (rules.before), and the name that it alone had in an earlier run of the hub
+ * (rules.get_holder). The result does not depend on the order in which servers connect: a name that
+ * a server without a list could still want counts as contested.
  */
 #include <string.h>
 
@@ -13,21 +13,21 @@
 #include "base/mem.h"
 #include "session/names.h"
 
-/* What a name begins with that belongs to a configured server, as `mcp__files__`. */
+/* A prefix of names that belongs to a configured server, such as `mcp__files__`. */
 struct prefix {
 	struct mp_str server;
-	bool is_late;   /* one of them has no list yet */
-	bool is_shared; /* by more than one server */
+	bool is_late;   /* one of its servers has no list yet */
+	bool is_shared; /* used by more than one server */
 };
 
 struct claims {
 	struct mp_names *n;
 	struct mp_map prefixes; /* text: struct prefix, in the arena */
-	struct mp_map wanted;   /* of the present step: the first row; the others are its rivals */
+	struct mp_map wanted;   /* of the current step: the first row; the others are its rivals */
 	struct mp_buf scratch;
-	bool is_hashing; /* names of this step are hashed: few could ask for one of them */
+	bool is_hashing; /* this step assigns hashed names, which few rows can want */
 	size_t n_late;
-	struct mp_str late; /* one of them */
+	struct mp_str late; /* one server without a list */
 };
 
 static bool is_row(const struct mp_name_row *row, struct mp_str server, struct mp_str name)
@@ -82,7 +82,7 @@ static int add_prefixes(struct claims *c)
 	return r;
 }
 
-/* Another configured server whose names begin like this one; NULL: there is none. */
+/* Another configured server with a prefix of this name; NULL: none. */
 static const struct prefix *find_prefix(const struct claims *c, const struct mp_name_row *row,
 					struct mp_str name)
 {
@@ -91,7 +91,7 @@ static const struct prefix *find_prefix(const struct claims *c, const struct mp_
 	for (size_t i = 1; i <= name.len; i++) {
 		const struct prefix *p = NULL;
 
-		if (name.p[i - 1] == '_') /* as every prefix ends */
+		if (name.p[i - 1] == '_') /* every prefix ends in it */
 			p = mp_map_get(&c->prefixes, (struct mp_str){name.p, i});
 		if (p && (p->is_shared || !mp_str_eq(p->server, row->name.server)) &&
 		    (!found || p->is_late))
@@ -100,7 +100,7 @@ static const struct prefix *find_prefix(const struct claims *c, const struct mp_
 	return found;
 }
 
-/* Could a server whose list is not there yet ask for it as well? */
+/* Could a server without a list want it as well? */
 static bool may_be_wanted(const struct claims *c, const struct mp_name_row *row, struct mp_str name)
 {
 	const struct prefix *p;
@@ -111,9 +111,9 @@ static bool may_be_wanted(const struct claims *c, const struct mp_name_row *row,
 	return p && p->is_late;
 }
 
-/* --- what was -------------------------------------------------------------------------------- */
+/* --- former names ---------------------------------------------------------------------------- */
 
-/* False: in the table before this one the name meant nothing. */
+/* False: the previous table did not have the name. */
 static bool get_before(const struct mp_names *n, struct mp_str name, struct mp_str *ret_server,
 		       struct mp_str *ret_name)
 {
@@ -143,7 +143,7 @@ static struct mp_name_row *find_rival(struct mp_name_row *first, struct mp_str s
 	return first;
 }
 
-/* Of all that ask for this name, the one that gets it; NULL: none does. */
+/* The row that gets this name, of all that want it; NULL: none. */
 static struct mp_name_row *pick(const struct claims *c, struct mp_str name,
 				struct mp_name_row *first)
 {
@@ -174,7 +174,7 @@ static struct mp_name_row *pick(const struct claims *c, struct mp_str name,
 	return row;
 }
 
-/* --- giving names out ------------------------------------------------------------------------ */
+/* --- assigning names ------------------------------------------------------------------------- */
 
 static int claim(struct mp_names *n, struct mp_name_row *row, struct mp_str name)
 {
@@ -185,7 +185,7 @@ static int claim(struct mp_names *n, struct mp_name_row *row, struct mp_str name
 	return r;
 }
 
-/* A name that belongs to no tool: no other spelling leads to one of those that asked for it. */
+/* Reserves a name for no tool, so that no other spelling resolves to a row that wanted it. */
 static int block(struct mp_names *n, struct mp_str name)
 {
 	struct mp_name_former *f = mp_arena_alloc_array(&n->arena, 1, sizeof(*f));
@@ -214,7 +214,7 @@ static bool is_refused(const struct mp_names *n, struct mp_str name)
 	return mp_map_has(&n->taken, name) || mp_map_has(&n->former, name);
 }
 
-/* What none of them gets, no row gets. */
+/* A name that none of its rivals gets is blocked for all rows. */
 static int decide(struct claims *c, struct mp_name_row *first)
 {
 	struct mp_str name = first->wanted;
@@ -258,7 +258,7 @@ static int want_spelled(struct claims *c, enum mp_spelling how)
 	return r < 0 ? r : decide_all(c);
 }
 
-/* A tool named like one of another server's would be taken for it: it never passes through. */
+/* A tool named like one of another server could be mistaken for it, so it never passes through. */
 static int pass_through(struct claims *c)
 {
 	int r;
@@ -285,7 +285,7 @@ static int spell_hashed(struct claims *c, const struct mp_name_row *row, unsigne
 	return mp_spell_hashed(how, row->name.server, row->name.name, nth, &c->scratch);
 }
 
-/* A tool whose name looks like the hash of another took it on purpose: it gets a hash, too. */
+/* A tool whose name equals another tool's hashed name imitates it: it gets a hash, too. */
 static int yield_to(struct claims *c, struct mp_name_row *row)
 {
 	int r = spell_hashed(c, row, 0);
@@ -336,7 +336,7 @@ static int give_hashes(struct claims *c)
 	return r;
 }
 
-/* --- what stays of names that were ----------------------------------------------------------- */
+/* --- keeping former names -------------------------------------------------------------------- */
 
 static int keep_former(struct mp_names *n, struct mp_map *counts, struct mp_str public,
 		       struct mp_str server, struct mp_str name)
@@ -346,7 +346,7 @@ static int keep_former(struct mp_names *n, struct mp_map *counts, struct mp_str 
 	int r;
 
 	if (mp_map_has(&n->taken, public) || count >= MP_LIMIT_TOOLS)
-		return 0; /* beyond that a server's own oldest names are free again */
+		return 0; /* above the limit, the oldest names of a server become free */
 	f = mp_arena_alloc_array(&n->arena, 1, sizeof(*f));
 	if (!f)
 		return mp_arena_get_error(&n->arena);
@@ -359,7 +359,7 @@ static int keep_former(struct mp_names *n, struct mp_map *counts, struct mp_str 
 	return r < 0 ? r : mp_map_set(counts, server, (void *)(uintptr_t)(count + 1));
 }
 
-/* The newest first: a server that invents names loses its oldest. */
+/* Newest first: a server that invents names loses its oldest. */
 static int keep_all_former(struct mp_names *n)
 {
 	const struct mp_names *before = n->rules ? n->rules->before : NULL;

@@ -1,5 +1,5 @@
 /*
- * clients.c - what real agents need that the protocol does not say.
+ * clients.c - known deviations of agents from the protocol.
  */
 #include "session/clients.h"
 

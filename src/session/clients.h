@@ -1,5 +1,5 @@
 /*
- * clients.h - what real agents need that the protocol does not say, by the name they give.
+ * clients.h - known deviations of agents from the protocol, by client name.
  */
 #ifndef MP_CLIENTS_H
 #define MP_CLIENTS_H
@@ -8,10 +8,10 @@
 #include "base/str.h"
 
 struct mp_client_habit {
-	const char *name; /* as clientInfo.name begins; "" is everybody else */
-	/* It asks for tools once and never again: the first list waits for all servers. */
+	const char *name; /* prefix of clientInfo.name; "" matches all others */
+	/* It lists tools only once, so the first list waits for all servers. */
 	bool ignores_changes;
-	size_t tools; /* it uses no more than this; 0: no limit is known */
+	size_t tools; /* maximum of tools it uses; 0: unknown */
 };
 
 const struct mp_client_habit *mp_client_find_habit(struct mp_str name);

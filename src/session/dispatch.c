@@ -1,5 +1,5 @@
 /*
- * dispatch.c - one agent: its messages come in here, and a table says which file answers each.
+ * dispatch.c - receives an agent's messages; a table selects the file that answers each method.
  */
 #include "base/error.h"
 #include "base/limits.h"
@@ -53,7 +53,7 @@ static const handler handlers[MP_METHODS] = {
 static void session_dispatch(struct mp_request *e, const struct mp_message *m)
 {
 	const struct mp_method *method = mp_method_get(m->method);
-	struct mp_str name = mp_value_source(m->tape, m->method_name); /* in quotes */
+	struct mp_str name = mp_value_source(m->tape, m->method_name); /* with its quotes */
 
 	if (!handlers[m->method] || !(method->eras & e->era))
 		mp_request_refuse(e, -32601, 404, "Method not found: %.*s", (int)name.len - 2,
@@ -74,7 +74,7 @@ void mp_session_look_again(struct mp_request *e)
 		session_dispatch(e, &m);
 }
 
-/* On one stream two requests of one id cannot be told apart; elsewhere each has its own (V22). */
+/* Two requests with one id are ambiguous on one stream. Otherwise each has its own stream (V22). */
 static bool is_twice(struct mp_session *s, const struct mp_message *m)
 {
 	return (s->traits & MP_SESSION_ONE_STREAM) && mp_map_has(&s->by_id, m->id);
@@ -92,8 +92,8 @@ static int index_request(struct mp_request *e)
 }
 
 /*
- * A bridge stops sending when it hears that the hub leaves. What it sent before that is served: to
- * refuse it would fail a call for no reason the agent can see.
+ * A bridge stops sending when the hub announces its stop. Requests sent before that are served,
+ * because a refusal would fail a call without a reason visible to the agent.
  */
 static bool is_told_to_leave(const struct mp_session *s)
 {
@@ -115,7 +115,7 @@ static void take_request(struct mp_session *s, const struct mp_message *m, mp_id
 		return;
 	}
 	r = index_request(e);
-	if (batch && e->era == MP_ERA_MODERN) /* nor would streams of changes ever end there */
+	if (batch && e->era == MP_ERA_MODERN) /* nor would change streams in a batch ever end */
 		mp_request_refuse(e, -32600, 400, "batches are not part of " MP_MODERN_VERSION);
 	else if (r < 0)
 		mp_request_give_up(e, r);
@@ -148,8 +148,8 @@ static struct mp_request *find_request(struct mp_session *s, struct mp_str id)
 }
 
 /*
- * No answer follows; where each request has a stream of its own, that one ends. Without a session
- * nobody can say whose request it is, and whoever has enough leaves its stream (V24).
+ * No answer follows. A request with its own stream ends that stream. Without a session the request
+ * cannot be attributed, and a client cancels by closing its stream (V24).
  */
 static void cancel(struct mp_session *s, const struct mp_message *m)
 {
@@ -158,7 +158,7 @@ static void cancel(struct mp_session *s, const struct mp_message *m)
 	struct mp_delivery end = {.is_last = true};
 
 	if (!e || e->method == MP_METHOD_INITIALIZE || (s->traits & MP_SESSION_STATELESS))
-		return; /* it was answered already, or is somebody else's */
+		return; /* already answered, or another session's */
 	end.stream = e->stream;
 	if (mp_batch_leave(MP_TAKE(e->batch)))
 		s->hooks->deliver(s->u, &end);
@@ -178,11 +178,11 @@ static void take_notification(struct mp_session *s, const struct mp_message *m)
 		mp_pool_client_tell_roots_changed(s->workspace, s->id);
 		break;
 	default:
-		break; /* a word that concerns nobody here */
+		break; /* ignored */
 	}
 }
 
-/* --- in -------------------------------------------------------------------------------------- */
+/* --- receiving ------------------------------------------------------------------------------- */
 
 static void take(struct mp_session *s, const struct mp_message *m, mp_id stream,
 		 struct mp_batch *batch)
@@ -203,7 +203,7 @@ static void take(struct mp_session *s, const struct mp_message *m, mp_id stream,
 	}
 }
 
-/* What cannot be read is answered, and that is all there is to it. */
+/* An unreadable message gets an error response and nothing else. */
 static void answer_with_data(struct mp_session *s, struct mp_str id, const struct mcpool_error *why,
 			     struct mp_str data, struct mp_delivery d)
 {
@@ -226,7 +226,7 @@ static void answer_unreadable(struct mp_session *s, struct mp_str id,
 
 enum { MAX_BATCH = 100 };
 
-/* One of a batch, from its text; false: it cannot be read. */
+/* Parses one message of a batch; false: it is invalid. */
 static bool scan_one(struct mp_session *s, const struct mp_message *m, mp_value v,
 		     struct mp_message *ret, struct mcpool_error *why)
 {
@@ -249,7 +249,7 @@ static size_t take_batch(struct mp_session *s, const struct mp_message *m, mp_id
 		return 1;
 	}
 	batch = mp_alloc(sizeof(*batch));
-	batch->open = 1; /* ours, until all are under way */
+	batch->open = 1; /* our own count, until all are dispatched */
 	MP_VALUE_EACH(m->tape, MP_ROOT, v) {
 		struct mp_message one;
 
@@ -262,7 +262,7 @@ static size_t take_batch(struct mp_session *s, const struct mp_message *m, mp_id
 		batch->open += one.kind == MP_MESSAGE_REQUEST;
 		take(s, &one, stream, batch);
 	}
-	if (mp_batch_leave(batch) && n > 0) /* all were answered at once */
+	if (mp_batch_leave(batch) && n > 0) /* all were answered immediately */
 		s->hooks->deliver(s->u, &end);
 	return n;
 }
@@ -323,7 +323,7 @@ static bool is_stdio(const char *way)
 	return strcmp(way, "stdio") == 0;
 }
 
-/* Each way in has a share, so that HTTP sessions cannot keep stdio agents out (attack-S9). */
+/* Each way in has its own limit, so that HTTP sessions cannot exclude stdio agents (attack-S9). */
 static int check_room(const struct mp_sessions *sessions, const char *way,
 		      struct mcpool_error *reterr)
 {
@@ -443,7 +443,7 @@ void mp_sessions_walk(struct mp_sessions *l, void (*fn)(void *u, const struct mp
 	}
 }
 
-/* Who listens is told that this is the end; the others get their answers. */
+/* Change streams end with a result. Other requests get their answers. */
 static void end_listeners(struct mp_session *s)
 {
 	MP_LIST_WALK(&s->requests, link) {
@@ -454,7 +454,7 @@ static void end_listeners(struct mp_session *s)
 	}
 }
 
-/* Who was sent away with a question cannot come back: its request would be refused. */
+/* A parked request cannot be resumed: the retry would be refused. */
 static void drop_parked(struct mp_sessions *l)
 {
 	struct mp_link *link;

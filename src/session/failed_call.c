@@ -1,5 +1,5 @@
 /*
- * failed_call.c - a call that brought no result: stage, class, next step; as JSON and as text.
+ * failed_call.c - describes a failed call: stage, class, next step; as JSON and as text.
  */
 #include "session/failed_call.h"
 
@@ -11,9 +11,9 @@
 #include "base/redact.h"
 
 enum {
-	MOST_WORDS = 1000, /* bytes of the message */
+	MOST_WORDS = 1000, /* maximum bytes of the message */
 	MOST_DATA = 2000,
-	MOST_LINES = 10, /* of stderr */
+	MOST_LINES = 10, /* maximum lines of stderr */
 	MOST_STEP = 320,
 };
 
@@ -47,7 +47,7 @@ struct mp_failed_call mp_failed_call_of(const struct mp_pool_answer *a, struct m
 	};
 }
 
-/* --- where, and what ------------------------------------------------------------------------- */
+/* --- stage and class ------------------------------------------------------------------------- */
 
 static enum mp_failed_stage stage_of_answer(const struct mp_failed_call *f)
 {
@@ -71,7 +71,7 @@ static enum mp_failed_stage stage_of_answer(const struct mp_failed_call *f)
 
 static enum mp_failed_stage stage_of_way(const struct mp_failed_call *f)
 {
-	if (f->was_out && f->outcome != MP_OUTCOME_NOT_SENT) /* else it was not taken */
+	if (f->was_out && f->outcome != MP_OUTCOME_NOT_SENT) /* else it was not accepted */
 		return MP_FAILED_RECEIVE;
 	return f->was_up && f->why->code != MCPOOL_EUNAVAILABLE ? MP_FAILED_SEND
 								: MP_FAILED_CONNECT;
@@ -94,7 +94,7 @@ enum mp_failed_stage mp_failed_call_get_stage(const struct mp_failed_call *f)
 	return stage_of_way(f);
 }
 
-/* What keeps us from a server, and has no class of its own, is a connection that was not made. */
+/* A failure to reach a server without a class of its own counts as a failed connection. */
 enum mcpool_fault mp_failed_call_get_class(const struct mp_failed_call *f)
 {
 	enum mcpool_fault fault = mp_error_get_fault(f->why);
@@ -108,18 +108,18 @@ enum mcpool_fault mp_failed_call_get_class(const struct mp_failed_call *f)
 	return fault;
 }
 
-/* --- what now? ------------------------------------------------------------------------------- */
+/* --- next step ------------------------------------------------------------------------------- */
 
 enum { ANY = -1 };
 
-/* The first row that fits counts. NAME and TOOL are written as they are. */
+/* The first matching row applies. NAME and TOOL are placeholders. */
 static const struct advice {
 	int code;               /* 0: any */
 	int stage;              /* or ANY */
 	int fault;              /* or ANY */
 	const char *transport;  /* NULL: any */
-	const char *configured; /* what to do with a server that has a name */
-	const char *command;    /* with one that stands on the command line; NULL: nothing */
+	const char *configured; /* advice for a configured server */
+	const char *command;    /* advice for a server on the command line; NULL: none */
 } advices[] = {
 	{MCPOOL_ENEEDS_APPROVAL, ANY, ANY, NULL, "look at it and approve it: mcpool trust NAME",
 	 NULL},
@@ -213,13 +213,13 @@ static const char *find_step(const struct mp_failed_call *f)
 	if (!f->server)
 		return "";
 	while (!fits(a, f))
-		a++; /* the last one fits everybody */
+		a++; /* the last row matches always */
 	if (f->is_configured)
 		return a->configured;
 	return a->command ? a->command : "";
 }
 
-/* The name that p stands for, and what is behind it; NULL: it stands for none. */
+/* The value of the placeholder at p, and the text behind it; NULL: not a placeholder. */
 static const char *read_name(const char *p, const struct mp_failed_call *f, struct mp_str *ret_text)
 {
 	if (strncmp(p, "NAME", 4) == 0)
@@ -246,12 +246,12 @@ void mp_failed_call_get_next_step(const struct mp_failed_call *f, char *out, siz
 		p = behind ? behind : p + 1;
 	}
 	if (r < 0)
-		mp_buf_clear(&text); /* advice is all that is lost */
+		mp_buf_clear(&text); /* only the advice is lost */
 	text.len = text.len < size ? text.len : mp_utf8_cut(text.data, size - 1);
 	(void)snprintf(out, size, "%.*s", MP_STR_ARGS(mp_buf_get(&text)));
 }
 
-/* A server that does not start often misses a variable that another program has. */
+/* A server that does not start often lacks a variable that other programs have. */
 static bool is_environment_told(const struct mp_failed_call *f)
 {
 	return f->environment && f->environment[0] && f->transport &&
@@ -300,7 +300,7 @@ void mp_failed_call_write(struct mp_writer *w, const struct mp_failed_call *f)
 
 /* --- as text --------------------------------------------------------------------------------- */
 
-/* In one line, with dots for secrets. */
+/* In one line, with secrets redacted. */
 static int add_safe(struct mp_buf *out, struct mp_str text, size_t max)
 {
 	bool cut = text.len > max;
@@ -382,7 +382,7 @@ struct mp_str mp_failed_call_get_last_lines(struct mp_str tail)
 		if (tail.p[--at] == '\n' && at + 1 < tail.len)
 			lines++;
 	if (lines == MOST_LINES)
-		at++; /* behind the end of the line before */
+		at++; /* after the end of the previous line */
 	return (struct mp_str){tail.p + at, tail.len - at};
 }
 

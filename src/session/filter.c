@@ -1,8 +1,7 @@
 /*
  * filter.c - allow and deny lists of names.
- * The globs are the shell's: `*`, `?` for one character, `[a-z]` and `[!a-z]` for one of a set.
- * What opens a set and never closes it is a bracket like any other. ASCII letters match in either
- * case.
+ * Globs as in the shell: `*`, `?` for one character, `[a-z]` and `[!a-z]` for one of a set. A `[`
+ * without its `]` is an ordinary character. ASCII letters match in either case.
  */
 #include "session/filter.h"
 
@@ -11,7 +10,7 @@ static char fold(char c)
 	return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
 }
 
-/* Length of the character at s[at]; a byte that belongs to none is one by itself. */
+/* Length of the character at s[at]; an invalid byte counts as one. */
 static size_t char_len(struct mp_str s, size_t at)
 {
 	size_t n = mp_utf8_char(s.p + at, s.p + s.len);
@@ -19,20 +18,20 @@ static size_t char_len(struct mp_str s, size_t at)
 	return n ? n : 1;
 }
 
-/* The offset behind the `]` of the set that opens at `at`; 0: it does not close. */
+/* The offset after the `]` of the set that opens at `at`; 0: it does not close. */
 static size_t set_end(struct mp_str pattern, size_t at)
 {
 	size_t i = at + 1;
 
 	if (i < pattern.len && (pattern.p[i] == '!' || pattern.p[i] == '^'))
 		i++;
-	for (i++; i < pattern.len; i++) /* a `]` right at the start is one of the set */
+	for (i++; i < pattern.len; i++) /* a leading `]` is part of the set */
 		if (pattern.p[i] == ']')
 			return i + 1;
 	return 0;
 }
 
-/* Is the byte c one of the set, which is what stands between its brackets? Sets are of ASCII. */
+/* Is the byte c in the set, which is the text between the brackets? Sets are ASCII only. */
 static bool set_has(struct mp_str set, char c)
 {
 	unsigned char x = (unsigned char)fold(c);
@@ -53,8 +52,7 @@ static bool set_has(struct mp_str set, char c)
 	return negated;
 }
 
-/* One character of name against one step of the pattern. The lengths of both; false: they differ.
- */
+/* Matches one character of name with one step of the pattern. Sets both lengths. */
 static bool match_one(struct mp_str pattern, size_t p, struct mp_str name, size_t n,
 		      size_t *ret_pattern, size_t *ret_name)
 {
@@ -73,8 +71,8 @@ static bool match_one(struct mp_str pattern, size_t p, struct mp_str name, size_
 }
 
 /*
- * Only the last star is ever gone back to, because whatever an earlier one could take, this one can
- * take as well: so a pattern costs at most its length times the name's.
+ * Backtracks only to the last star: what an earlier star could match, this one can match too. So
+ * the cost is at most the pattern's length times the name's.
  */
 static bool match_glob(struct mp_str pattern, struct mp_str name)
 {

@@ -1,6 +1,7 @@
 /*
  * filter.h - allow and deny lists of names: case-insensitive, trimmed, `*` and `any` for all, globs
- * (U20). A name must be allowed and not denied. Nothing allowed means everything is.
+ * (U20).
+ * A name must be allowed and not denied. An empty allow list allows all names.
  */
 #ifndef MP_FILTER_H
 #define MP_FILTER_H

@@ -1,5 +1,5 @@
 /*
- * forward.c - requests that a server answers: whose it is, the call, and the way back.
+ * forward.c - requests that a server answers: finds the server, makes the call, returns the result.
  */
 #include "session/forward.h"
 
@@ -16,7 +16,7 @@
 
 #define NO_MEMORY "{\"code\":-32603,\"message\":\"MCP error: the system refused memory\"}"
 
-/* --- the way back ---------------------------------------------------------------------------- */
+/* --- returning the result -------------------------------------------------------------------- */
 
 void mp_session_finish_call(struct mp_request *e, struct mp_str json, bool is_error, int status)
 {
@@ -31,7 +31,7 @@ void mp_session_finish_call(struct mp_request *e, struct mp_str json, bool is_er
 		mp_request_answer(e, mp_buf_get(out), status);
 }
 
-/* The agent was told to come back for it. */
+/* The agent must retry the request to get it. */
 static void keep_answer(struct mp_request *e, struct mp_str json, bool is_error)
 {
 	e->kept_is_error = is_error;
@@ -73,13 +73,13 @@ static void keep_failure(struct mp_request *e, const struct mp_pool_answer *a)
 	keep_answer(e, r < 0 ? MP_STR(NO_MEMORY) : mp_buf_get(text), true);
 }
 
-/* Requests that stand alone may be of anybody (V24). */
+/* Stateless requests may come from any client (V24). */
 static mp_id get_caller(const struct mp_request *e)
 {
 	return e->session->traits & MP_SESSION_STATELESS ? e->id | MP_CALLER_ALONE : 0;
 }
 
-/* The task runs: its result is what the agent asked for. */
+/* The call became a task. The agent gets the task's result. */
 static bool wait_for_task(struct mp_request *e, const struct mp_message *m)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf params;
@@ -100,7 +100,7 @@ static bool wait_for_task(struct mp_request *e, const struct mp_message *m)
 	if (r < 0)
 		mp_request_give_up(e, r);
 	else if (mp_pool_call_start(e->session->workspace, &e->call, &o, &why) < 0)
-		mp_request_fail(e, &why, NULL); /* the agent could do nothing with the task */
+		mp_request_fail(e, &why, NULL); /* the agent does not support tasks */
 	return true;
 }
 
@@ -139,17 +139,17 @@ static void progressed(struct mp_pool_call *c, const struct mp_message *m)
 const struct mp_pool_call_hooks mp_request_call_hooks = {.answered = answered,
 							 .progress = progressed};
 
-/* --- whose is it? ---------------------------------------------------------------------------- */
+/* --- finding the server ---------------------------------------------------------------------- */
 
 struct target {
 	const char *server;
-	struct mp_str name; /* as the server calls it: a tool, prompt or URI */
+	struct mp_str name; /* the server's own name: a tool, prompt or URI */
 	const char *key;    /* the member of params that is replaced */
 	struct mp_str value;
 	size_t candidates;
-	enum mp_era era; /* of the server, as far as is known; 0: not at all */
-	bool is_task;    /* it can only be run as one */
-	bool is_wrapped; /* a URI, which the agent called otherwise */
+	enum mp_era era; /* of the server; 0: unknown */
+	bool is_task;    /* it must be run as a task */
+	bool is_wrapped; /* a URI, and the agent has another one for it */
 };
 
 static bool find_ware(const struct mp_index *s, enum mp_catalog_kind kind, struct mp_str name,
@@ -176,11 +176,11 @@ static bool find_resource(const struct mp_index *s, struct mp_str uri, struct mp
 	return t->server;
 }
 
-/* What became of looking for it. */
+/* Result of the search. */
 enum found {
 	FOUND,
-	UNKNOWN, /* still to be answered */
-	REFUSED, /* it was answered, and the request is over */
+	UNKNOWN, /* not found, and not answered yet */
+	REFUSED, /* answered already, and the request has ended */
 };
 
 static enum found find_by_name(const struct mp_request *e, const struct mp_index *s,
@@ -197,7 +197,7 @@ static enum found find_by_name(const struct mp_request *e, const struct mp_index
 	return is_found ? FOUND : UNKNOWN;
 }
 
-/* What is named, and by which text. */
+/* The named item, and the text that names it. */
 static enum found find_named(struct mp_request *e, const struct mp_index *s,
 			     const struct mp_message *m, struct mp_arena *arena, struct target *t,
 			     struct mp_str *ret_name)
@@ -210,7 +210,7 @@ static enum found find_named(struct mp_request *e, const struct mp_index *s,
 	return find_by_name(e, s, *ret_name, arena, t);
 }
 
-/* completion/complete: params.ref names a prompt, or the template of a resource. */
+/* completion/complete: params.ref names a prompt or a resource template. */
 static bool find_ref(struct mp_request *e, const struct mp_index *s, const struct mp_message *m,
 		     struct mp_arena *arena, struct target *t)
 {
@@ -268,12 +268,12 @@ static int write_request(const struct mp_message *m, struct target *t,
 	return r < 0 ? r : mp_message_write_meta(m, &texts->meta);
 }
 
-/* For agents that know nothing of tasks: `task` is asked for, and its result waited for. */
+/* For agents without task support: adds `task` to the call and waits for its result. */
 static int add_task(struct mp_buf *params)
 {
 	bool is_empty = params->len <= 2;
 
-	params->len--; /* the brace */
+	params->len--; /* removes the closing brace */
 	return mp_buf_addf(params, "%s\"task\":{}}", is_empty ? "" : ",");
 }
 
@@ -283,8 +283,8 @@ static struct mp_str get_capabilities(const struct mp_request *e)
 }
 
 /*
- * What a legacy agent did not say about logs is what servers like best: all but the details. A
- * modern one that does not ask for logs gets none.
+ * A legacy agent without a level gets everything but debug output. A modern agent that does not ask
+ * for logs gets none.
  */
 static const char *get_level(const struct mp_request *e)
 {
@@ -298,7 +298,7 @@ static bool can_be_asked(const struct mp_request *e)
 	return e->can & (MP_CAN_SAMPLE | MP_CAN_ELICIT | MP_CAN_ELICIT_URL | MP_CAN_LIST_ROOTS);
 }
 
-/* The texts of the call are the request's from now on. */
+/* The request owns the texts of the call from now on. */
 static int keep_texts(struct mp_request *e, const struct target *t, struct mp_pool_call_options *o)
 {
 	struct mp_request_texts *texts = &e->session->sessions->texts;
@@ -336,7 +336,7 @@ static void call(struct mp_request *e, const struct mp_message *m, struct target
 	if (r == 0 && e->drives_task)
 		r = add_task(&s->sessions->texts.params);
 	if (r == 0 && e->era == MP_ERA_MODERN && t->era != MP_ERA_MODERN && can_be_asked(e))
-		r = mp_request_note_params(e, m); /* then the agent must come back with the same */
+		r = mp_request_note_params(e, m); /* the retry must have the same params */
 	if (r == 0)
 		r = keep_texts(e, t, &o);
 	if (r < 0) {
@@ -356,7 +356,7 @@ void mp_session_send_on(struct mp_request *e, const struct mp_message *m, const 
 	call(e, m, &t);
 }
 
-/* A name that nobody has may be a server's that has not answered yet. */
+/* An unknown name may belong to a server that has not listed yet. */
 static bool may_come(struct mp_request *e, const struct mp_message *m)
 {
 	if (mp_scope_is_ready(e->session->scope, false))
@@ -374,7 +374,7 @@ static bool is_return(const struct mp_message *m, struct mp_arena *arena)
 	       mp_request_state_is_ours(text);
 }
 
-/* For a server that knows no such thing it can only be ours, and ours it is not (V42). */
+/* A legacy server has no requestState, so it can only be ours, and it does not verify (V42). */
 static bool is_forged(const struct mp_request *e, const struct mp_message *m,
 		      const struct target *t)
 {
@@ -382,7 +382,7 @@ static bool is_forged(const struct mp_request *e, const struct mp_message *m,
 	       mp_value_get(m->tape, m->params, "requestState") != MP_NONE;
 }
 
-/* A result that mcpool keeps: whoever may use the hub may read it, by a name nobody can guess. */
+/* A result stored by mcpool. Every user of the hub may read it; its name cannot be guessed. */
 static void answer_stored(struct mp_request *e, struct mp_str uri)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;

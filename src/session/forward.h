@@ -1,5 +1,5 @@
 /*
- * forward.h - requests that go to a server, and the way back.
+ * forward.h - forwards requests to a server and returns the results.
  */
 #ifndef MP_SESSION_FORWARD_H
 #define MP_SESSION_FORWARD_H

@@ -1,5 +1,5 @@
 /*
- * held.c - public names of earlier runs, and of this one for the next.
+ * held.c - public names of earlier runs, and of this run for the next.
  */
 #include "session/held.h"
 
@@ -47,7 +47,7 @@ static struct mp_str copy(struct mp_held *h, struct mp_str text)
 	return (struct mp_str){kept, kept ? text.len : 0};
 }
 
-/* For want of memory a name is contested: that takes nothing from anyone. */
+/* Without memory a name counts as contested, which harms no server. */
 static void add(void *u, struct mp_str public_name, struct mp_str server, struct mp_str name)
 {
 	struct mp_held *h = u;
@@ -77,7 +77,7 @@ const struct mp_name_holder *mp_held_get_holder(void *u, struct mp_str public_na
 	return mp_map_get(&h->by_name, public_name);
 }
 
-/* The same as the last time, by whichever session: it is written already. */
+/* Equal to what was written last, by any session. */
 static bool is_noted(const struct mp_held *h, struct mp_str rows, struct mp_map *noted)
 {
 	struct mp_str key = {(const char *)h->scope.bytes, sizeof(h->scope.bytes)};

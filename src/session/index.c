@@ -1,5 +1,5 @@
 /*
- * index.c - what there is at one moment: the lists of all servers under public names, sorted.
+ * index.c - the merged catalog at one moment: all servers' lists under public names, sorted.
  */
 #include "session/index.h"
 
@@ -35,7 +35,7 @@ static int make_room(struct mp_index *s, size_t servers)
 		       : mp_arena_get_error(&s->arena);
 }
 
-/* The reference is the index's from now on. */
+/* Takes ownership of the reference. */
 static int add_offer(struct mp_index *s, const char *server, struct mp_server_catalog *offer)
 {
 	s->offers[s->n_offers] = offer;
@@ -43,7 +43,7 @@ static int add_offer(struct mp_index *s, const char *server, struct mp_server_ca
 	return s->servers[s->n_offers++] ? 0 : mp_arena_get_error(&s->arena);
 }
 
-/* It has no list yet, and may have one soon. */
+/* is_late: it has no list yet, and may have one soon. */
 static int add_server(struct mp_index *s, const char *server, bool is_late)
 {
 	size_t i = s->n_configured++;
@@ -82,7 +82,7 @@ static int gather_offers(struct mp_index *s, const struct mp_index_options *o)
 	return r;
 }
 
-/* Names of the agent's own choice may be the server's or ours. */
+/* The agent's tool filter may use the server's name or the public one. */
 static bool is_wanted(const struct mp_index_options *o, const struct mp_entry *e,
 		      struct mp_str tool)
 {
@@ -155,7 +155,7 @@ static struct mp_names **get_names(struct mp_index *s, enum mp_catalog_kind kind
 	return kind == MP_CATALOG_TOOL ? &s->tools : &s->prompts;
 }
 
-/* Rows come back sorted; a name that a server has twice is its first. */
+/* Rows come back sorted. If a server lists a name twice, the first counts. */
 static int add_names(struct mp_index *s, enum mp_catalog_kind kind, enum mp_naming style,
 		     const struct mp_names_rules *rules)
 {
@@ -183,7 +183,7 @@ static int add_names(struct mp_index *s, enum mp_catalog_kind kind, enum mp_nami
 	return 0;
 }
 
-/* With options: what its names meant until now, and in earlier runs of the hub. */
+/* With options: uses the previous names and those of earlier runs of the hub. */
 static int give_names(struct mp_index *s, const struct mp_index_options *o,
 		      enum mp_catalog_kind kind, enum mp_naming style)
 {
@@ -239,7 +239,7 @@ static int wrap(struct mp_index *s, struct mp_index_item *w, bool is_template)
 	s->wrapped[w->offer] += text.len;
 	w->is_left_out = s->wrapped[w->offer] > MP_LIMIT_ARENA / s->n_offers;
 	if (w->is_left_out)
-		return 0; /* one server's URIs take no memory from others' lists */
+		return 0; /* one server's URIs must not use up the memory of other lists */
 	kept = mp_arena_dup(&s->arena, mp_buf_get(&text));
 	if (!kept)
 		return mp_arena_get_error(&s->arena);
@@ -249,8 +249,8 @@ static int wrap(struct mp_index *s, struct mp_index_item *w, bool is_template)
 }
 
 /*
- * They stand side by side: those of one URI are wrapped, all of them. A URI that looks like one of
- * ours is always wrapped, or it would be taken for another server's (V39).
+ * Equal URIs are adjacent; all of them are wrapped. A URI in our own form is always wrapped,
+ * because it could be mistaken for another server's (V39).
  */
 static int wrap_twins(struct mp_index *s, enum mp_catalog_kind kind)
 {
@@ -276,7 +276,7 @@ static int give_uris(struct mp_index *s, enum mp_catalog_kind kind)
 		struct mp_index_item *w = s->items[kind][i];
 
 		if (w->is_left_out || mp_map_has(&s->uris, w->public_name))
-			continue; /* a server's list that has it twice */
+			continue; /* one server lists it twice */
 		r = mp_map_set(&s->uris, w->public_name, w);
 		s->items[kind][n++] = w;
 	}
@@ -295,7 +295,7 @@ static void digest(struct mp_index *s, enum mp_catalog_kind kind)
 	mp_digest_finish(d, s->digest[kind]);
 }
 
-/* o: whose filters count; NULL: nobody's. */
+/* o: filters and earlier names; NULL: none. */
 static int fill(struct mp_index *s, const struct mp_index_options *o, enum mp_naming style)
 {
 	int r = 0;

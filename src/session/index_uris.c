@@ -1,7 +1,7 @@
 /*
- * index_uris.c - whose resource a URI is, and what an agent calls a server's URI. One server must
- * not get what is read from another (V39): where two could be meant none is, and a link that could
- * lead elsewhere is wrapped.
+ * index_uris.c - finds the server of a URI, and the agent's URI for a server's URI.
+ * A request for one server must not reach another (V39): an ambiguous URI has no server, and an
+ * ambiguous link is wrapped.
  */
 #include <string.h>
 
@@ -33,7 +33,7 @@ static const char *find_wrapped(const struct mp_index *s, struct mp_str uri, str
 	return kept ? found : NULL;
 }
 
-/* The only server of whose templates one fits, wrapped or not; two of them: none. */
+/* The only server with a matching template, wrapped or not; NULL: none or several. */
 static const char *find_by_template(const struct mp_index *s, struct mp_str uri)
 {
 	const char *found = NULL;
@@ -97,13 +97,16 @@ static bool fits_template(const struct mp_index *s, struct mp_str uri)
 	return false;
 }
 
-/* Addresses of the web are read by agents themselves, so they stay where nothing explains them. */
+/*
+ * Agents read web addresses themselves, so these are not wrapped unless a list or template has
+ * them.
+ */
 static bool is_web(struct mp_str uri)
 {
 	return mp_str_starts(uri, MP_STR("https://")) || mp_str_starts(uri, MP_STR("http://"));
 }
 
-/* Would this URI, as it is, be read from another server, or could it be? */
+/* Could this URI, unwrapped, be read from another server? */
 static bool may_go_astray(const struct mp_index *s, const char *server, struct mp_str uri)
 {
 	const char *only;

@@ -1,7 +1,7 @@
 /*
- * input_required.c - calls of modern agents at servers that ask: the agent gets "input required"
- * and a seal, the call stays with the server, and goes on when the agent comes back with both
- * (V42).
+ * input_required.c - server requests during calls of modern agents: the agent gets "input required"
+ * with a requestState, the call stays at the server, and continues when the agent retries with the
+ * answers (V42).
  */
 #include "session/input_required.h"
 
@@ -23,9 +23,9 @@ static struct mp_agent_request *agent_request_of(struct mp_link *link)
 	return mp_container_of(link, struct mp_agent_request, link);
 }
 
-/* --- what was asked -------------------------------------------------------------------------- */
+/* --- the original request -------------------------------------------------------------------- */
 
-/* What must be the same when it is asked again: all but what belongs to one round or hop. */
+/* Digest of what must be equal in a retry: all params except those of one attempt or hop. */
 static void digest_params(const struct mp_message *m, unsigned char out[MP_DIGEST_SIZE])
 {
 	const struct mp_tape *t = m->tape;
@@ -42,7 +42,7 @@ static void digest_params(const struct mp_message *m, unsigned char out[MP_DIGES
 	mp_digest_finish(d, out);
 }
 
-/* Most calls are never parked, so what they asked for is only copied. */
+/* Most calls are never parked, so the message is only copied and not digested. */
 int mp_request_note_params(struct mp_request *e, const struct mp_message *m)
 {
 	return mp_session_keep_message(&e->asked, mp_value_source(m->tape, MP_ROOT));
@@ -57,7 +57,7 @@ static int digest_asked(struct mp_request *e)
 
 	mp_message_tape_init(&t);
 	if (!e->asked)
-		return 0; /* it was parked before */
+		return 0; /* already digested */
 	r = mp_message_scan(&t, mp_str_of(e->asked), &m, &why);
 	if (r < 0)
 		return r;
@@ -146,10 +146,7 @@ static void send_away(struct mp_request *e)
 	mp_request_advance(e, MP_REQUEST_ON_PARK);
 }
 
-/*
- * The oldest of all, unless the session that asks for a place has its share already: then its own
- * oldest.
- */
+/* The oldest request of all. If the session already has its share, its own oldest. */
 static struct mp_request *choose_leaver(struct mp_sessions *l, const struct mp_session *session)
 {
 	struct mp_request *own = NULL;
@@ -170,7 +167,7 @@ void mp_request_park(struct mp_request *e, struct mp_agent_request *q)
 
 	mp_list_append(&e->agent_requests, &q->link);
 	if (e->state == MP_REQUEST_PARKED)
-		return; /* asked when the agent comes back */
+		return; /* sent with the next retry */
 	if (l->parked.len >= MP_LIMIT_PARKED)
 		mp_request_advance(choose_leaver(l, e->session), MP_REQUEST_ON_DROP);
 	send_away(e);
@@ -187,7 +184,7 @@ void mp_session_expire_parked(struct mp_sessions *l)
 		mp_timer_start(&l->parked_timer, MP_SECONDS(10));
 }
 
-/* --- coming back ----------------------------------------------------------------------------- */
+/* --- resuming -------------------------------------------------------------------------------- */
 
 static struct mp_request *find(struct mp_session *s, const struct mp_request_state_id *id)
 {
@@ -201,8 +198,8 @@ static struct mp_request *find(struct mp_session *s, const struct mp_request_sta
 }
 
 /*
- * Whose call this is, if the seal is genuine: word for word what was given out, to the same
- * principal, for the same request, in time. What fails is over: the server hears a decline.
+ * The parked call, if the requestState is genuine: unchanged, same principal, same request, not
+ * expired. A failed check ends the call, and the server request is declined.
  */
 static struct mp_request *find_genuine(struct mp_request *e, const struct mp_message *m,
 				       struct mp_str state)
@@ -229,7 +226,7 @@ static struct mp_request *find_genuine(struct mp_request *e, const struct mp_mes
 	return NULL;
 }
 
-/* The call goes on under the new request's name. */
+/* The call continues with the id and stream of the new request. */
 static void take_over(struct mp_request *parked, struct mp_request *e)
 {
 	struct mp_session *s = e->session;
@@ -248,7 +245,7 @@ static void take_over(struct mp_request *parked, struct mp_request *e)
 			mp_map_set(&s->by_id, mp_str_of(parked->their_id), parked) == 0;
 }
 
-/* Those that are not there are asked for again. */
+/* Missing answers are requested again. */
 static void give_answers(struct mp_request *e, const struct mp_tape *t)
 {
 	struct mp_pool *pool = e->session->sessions->o.pool;

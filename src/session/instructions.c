@@ -1,5 +1,5 @@
 /*
- * instructions.c - what servers want agents to know, as one text, in four formats.
+ * instructions.c - the instructions of all servers as one text, in four formats.
  */
 #include "session/instructions.h"
 
@@ -8,10 +8,10 @@
 #include "config/values/settings.h"
 
 struct format {
-	const char *head;            /* before all of them */
-	const char *before, *behind; /* a server's name */
-	const char *cut;             /* behind what had to be cut */
-	bool has_parts;              /* prompts and tools' own instructions follow (E51) */
+	const char *head;            /* before all servers */
+	const char *before, *behind; /* around a server's name */
+	const char *cut;             /* after truncated text */
+	bool has_parts;              /* followed by prompts and the tools' own instructions (E51) */
 };
 
 static const struct format formats[] = {

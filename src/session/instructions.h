@@ -1,6 +1,6 @@
 /*
- * instructions.h - what servers want agents to know, as one text: marked per server, cut at a
- * limit, and said to be the servers' words (U27).
+ * instructions.h - the instructions of all servers as one text: marked per server, limited in
+ * length, and labelled as the servers' words (U27).
  */
 #ifndef MP_INSTRUCTIONS_H
 #define MP_INSTRUCTIONS_H
@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "session/scope.h"
 
-/* Adds it, in the format of the workspace's settings; nothing where no server says anything. */
+/* Appends it in the configured format; nothing if no server has instructions. */
 int mp_instructions_write(struct mp_scope *scope, struct mp_buf *out) MP_MUST;
 
 #endif

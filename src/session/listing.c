@@ -1,6 +1,6 @@
 /*
- * listing.c - pages of lists: every server's items under public names, sorted, each byte for byte
- * but for what this agent's era has otherwise.
+ * listing.c - pages of lists: all servers' items under public names, sorted. Items are unchanged
+ * except where the agent's era differs.
  */
 #include "session/listing.h"
 
@@ -12,7 +12,7 @@
 #include "session/opening.h"
 #include "session/scope.h"
 
-enum { PATIENCE_MS = 10000 }; /* for agents that ask once */
+enum { PATIENCE_MS = 10000 }; /* for agents that list only once */
 #define PAGE_BYTES MP_MIB(8)
 
 static const struct mp_str param_header = {"x-mcp-header", 12};
@@ -28,7 +28,7 @@ static const struct kind {
 
 /* --- one item -------------------------------------------------------------------------------- */
 
-/* Where schemas must be objects, others are put into one (mcp-spec 4.2). */
+/* Where output schemas must be objects, others are wrapped in one (mcp-spec 4.2). */
 static void write_output_schema(struct mp_writer *w, const struct mp_tape *t, mp_value v)
 {
 	mp_write_begin_object(w);
@@ -46,8 +46,8 @@ static bool is_object_schema(const struct mp_tape *t, mp_value v)
 }
 
 /*
- * Arguments that a server wants to see in headers, too, are ours to put there: agents would have to
- * be held to it (mcp-spec 4.2), so they are not told.
+ * mcpool itself repeats arguments in headers for servers that want that. The annotation is removed,
+ * because an agent that sees it must do the same (mcp-spec 4.2).
  */
 static void write_without_param_headers(struct mp_writer *w, const struct mp_tape *t, mp_value v)
 {
@@ -58,7 +58,7 @@ static void write_without_param_headers(struct mp_writer *w, const struct mp_tap
 				continue;
 			mp_write_raw_key(w, mp_value_source(t, key));
 			write_without_param_headers(
-				w, t, mp_value_of(key)); /* no deeper than JSON may be */
+				w, t, mp_value_of(key)); /* limited by the JSON depth */
 		}
 		mp_write_end_object(w);
 	} else {
@@ -77,7 +77,7 @@ static bool write_schema(struct mp_writer *w, struct mp_str schema)
 	return true;
 }
 
-/* A schema of an object that names no properties has none (B48). */
+/* An object schema without properties gets empty ones (B48). */
 static void write_input_schema(struct mp_writer *w, const struct mp_tape *t, mp_value v)
 {
 	if (!is_object_schema(t, v) || mp_value_get(t, v, "properties") != MP_NONE) {
@@ -102,7 +102,7 @@ static void write_member(struct mp_writer *w, const struct mp_tape *t, mp_value 
 	bool is_tool = kind == MP_CATALOG_TOOL;
 
 	if (is_tool && era == MP_ERA_MODERN && mp_value_text_is(t, key, MP_STR("execution")))
-		return; /* there are no such tasks in that era */
+		return; /* that era has no such tasks */
 	mp_write_raw_key(w, mp_value_source(t, key));
 	if (mp_value_text_is(t, key, mp_str_of(kinds[kind].name)))
 		mp_write_text(w, item->public_name);
@@ -131,7 +131,7 @@ static int write_item(struct mp_writer *w, struct mp_tape *t, const struct mp_in
 
 /* --- cursors --------------------------------------------------------------------------------- */
 
-/* The name a page ended with, so that what comes and goes meanwhile does not shift the next. */
+/* The cursor is the last name of a page, so changes in between do not shift the next page. */
 static void write_cursor(struct mp_writer *w, struct mp_str last)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
@@ -145,7 +145,7 @@ static void write_cursor(struct mp_writer *w, struct mp_str last)
 		mp_write_member_text(w, "nextCursor", mp_buf_get(&text));
 }
 
-/* The first item behind the cursor; negative: it is no cursor of ours. */
+/* The first item after the cursor; negative: not one of our cursors. */
 static ptrdiff_t find_start(const struct mp_index *s, enum mp_catalog_kind kind,
 			    const struct mp_message *m)
 {
@@ -216,8 +216,8 @@ static enum mp_catalog_kind get_kind(enum mp_method_id method)
 }
 
 /*
- * An agent that lists its tools once, right after the start, would take an empty list for all there
- * is. Only by stdio: an HTTP client may come at any time, and ask again.
+ * An agent that lists its tools only once, right after its start, would keep an empty list. Only
+ * for stdio: an HTTP client may connect at any time and list again.
  */
 static bool would_be_empty(struct mp_request *e)
 {
@@ -231,7 +231,7 @@ static bool would_be_empty(struct mp_request *e)
 	return index && index->n[MP_CATALOG_TOOL] == 0;
 }
 
-/* How long after it came, at most, for those that are not there yet. */
+/* The longest wait for servers without a list, from the arrival of the request. */
 static int64_t get_patience(const struct mp_request *e)
 {
 	const struct mp_session *s = e->session;
@@ -241,7 +241,10 @@ static int64_t get_patience(const struct mp_request *e)
 	return e->is_patient && longest > habit ? longest : habit;
 }
 
-/* Until the gate is open; for some agents, and instead of nothing, until all have answered. */
+/*
+ * Wait until the gate is open; for some agents, and if the list would be empty, until all servers
+ * have answered.
+ */
 static bool must_wait(struct mp_request *e, const struct mp_message *m)
 {
 	struct mp_session *s = e->session;

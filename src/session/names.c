@@ -1,6 +1,6 @@
 /*
- * names.c - the table of public names: filled, finished, searched. Which row gets which name is
- * decided in claims.c.
+ * names.c - the table of public names: add, finish, find.
+ * claims.c decides which row gets which name.
  */
 #include "session/names.h"
 
@@ -36,7 +36,7 @@ struct mp_names *mp_names_free(struct mp_names *n)
 
 /* --- adding ---------------------------------------------------------------------------------- */
 
-/* The length goes first: either may hold any byte. */
+/* The length goes first, because both may contain any byte. */
 static int make_pair(struct mp_buf *out, struct mp_str server, struct mp_str name)
 {
 	int r = mp_buf_add(out, &server.len, sizeof(server.len));
@@ -174,7 +174,7 @@ const struct mp_name *mp_names_get(const struct mp_names *n, size_t i)
 	return n->rows[i];
 }
 
-/* A name that was given to a row before still means that row; a contested one means none. */
+/* A name that a row had before still means that row; a contested name means none. */
 static const struct mp_name *find_former(const struct mp_names *n, const struct mp_name_former *f,
 					 struct mp_str name, size_t *ret_candidates)
 {
@@ -186,7 +186,7 @@ static const struct mp_name *find_former(const struct mp_names *n, const struct 
 	if (f->server.p)
 		*ret_candidates = 0;
 	else if (*ret_candidates < 2)
-		*ret_candidates = 2; /* it could be another server's as well */
+		*ret_candidates = 2; /* it could also be another server's */
 	return NULL;
 }
 

@@ -1,5 +1,5 @@
 /*
- * opening.c - how a conversation begins in either era, and what an agent says about itself.
+ * opening.c - the handshake of both eras, and the agent's description of itself.
  */
 #include "session/opening.h"
 
@@ -14,12 +14,12 @@
 #include "session/instructions.h"
 #include "session/scope.h"
 
-/* Servers come and go, so everything is declared: what nobody offers is an empty list. */
+/* Servers come and go, so everything is declared; a list without items is empty. */
 static const char capabilities[] =
 	"\"logging\":{},\"completions\":{},\"prompts\":{\"listChanged\":true},"
 	"\"resources\":{\"subscribe\":true,\"listChanged\":true},\"tools\":{\"listChanged\":true}";
 
-/* Tasks only where a server has them. */
+/* Tasks only if a server supports them. */
 static const char legacy_tasks[] =
 	"\"tasks\":{\"list\":{},\"cancel\":{},\"requests\":{\"tools\":{\"call\":{}}}}";
 static const char modern_tasks[] = "\"extensions\":{\"io.modelcontextprotocol/tasks\":{}}";
@@ -27,7 +27,7 @@ static const char modern_tasks[] = "\"extensions\":{\"io.modelcontextprotocol/ta
 static const char *const levels[] = {"debug", "info",     "notice", "warning",
 				     "error", "critical", "alert",  "emergency"};
 
-/* --- what the agent can do ------------------------------------------------------------------- */
+/* --- capabilities of the agent --------------------------------------------------------------- */
 
 static unsigned session_read_can(const struct mp_tape *t, mp_value c)
 {
@@ -57,7 +57,7 @@ static const char *session_find_level(const struct mp_tape *t, mp_value v)
 	return NULL;
 }
 
-/* What modern servers are told of a legacy agent, in their words. */
+/* The capabilities of a legacy agent in the format of modern servers. */
 static char *translate_capabilities(const struct mp_tape *t, mp_value c, struct mp_buf *scratch)
 {
 	static const char *const known[] = {"roots", "sampling", "elicitation"};
@@ -73,7 +73,7 @@ static char *translate_capabilities(const struct mp_tape *t, mp_value c, struct 
 			continue;
 		mp_write_key(&w, mp_str_of(known[i]));
 		if (i == 0)
-			mp_write_raw(&w, MP_STR("{}")); /* changes of roots are not told */
+			mp_write_raw(&w, MP_STR("{}")); /* changes of roots are not forwarded */
 		else
 			mp_write_value(&w, t, v);
 	}
@@ -81,7 +81,7 @@ static char *translate_capabilities(const struct mp_tape *t, mp_value c, struct 
 	return mp_write_finish(&w) < 0 ? NULL : mp_session_keep(mp_buf_get(scratch));
 }
 
-/* --- who is who ------------------------------------------------------------------------------ */
+/* --- identity -------------------------------------------------------------------------------- */
 
 void mp_session_write_server_info(struct mp_writer *w, const struct mp_sessions *l)
 {
@@ -169,7 +169,7 @@ static int write_initialize(struct mp_session *s, struct mp_buf *out)
 	return mp_write_finish(&w);
 }
 
-/* The version it wants if we know it, else our newest; it decides whether that will do. */
+/* The requested version if we support it, else our newest; the agent decides whether to go on. */
 static void choose_version(struct mp_session *s, const struct mp_tape *t, mp_value v)
 {
 	char *wanted = keep_text(t, v, "protocolVersion");
@@ -275,7 +275,7 @@ void mp_session_refuse_capability(struct mp_request *e, struct mp_str required)
 		refuse(e, -32021, MP_STR("Missing required client capability"), mp_buf_get(&data));
 }
 
-/* Agents say it with each request, and mostly what was said before. */
+/* Agents repeat it with each request, mostly unchanged, so the last one is cached. */
 static unsigned read_can(struct mp_sessions *l, const struct mp_message *m, mp_value c)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
@@ -289,7 +289,7 @@ static unsigned read_can(struct mp_sessions *l, const struct mp_message *m, mp_v
 		return 0;
 	l->said_can = session_read_can(&t, MP_ROOT);
 	if (mp_buf_add_str(&l->said, text) < 0)
-		mp_buf_clear(&l->said); /* it is read again the next time */
+		mp_buf_clear(&l->said); /* parsed again the next time */
 	return l->said_can;
 }
 

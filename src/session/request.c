@@ -1,5 +1,5 @@
 /*
- * request.c - one request of an agent on its way to its one answer.
+ * request.c - one request of an agent, until its one answer.
  */
 #include "session/request.h"
 
@@ -17,7 +17,7 @@ MP_MACHINE_TYPES(request, struct mp_request, enum mp_request_event, MP_REQUEST_S
 static request_action wait, wait_on, stop_waiting, finish_waiting, finish, park, come_back, keep,
 	drop, drop_parked;
 
-/* The answer itself goes out before the event: see mp_request_answer(). */
+/* The answer is sent before the event: see mp_request_answer(). */
 MP_MACHINE_STEPS(request) = {
 	[MP_REQUEST_FRESH] = {[MP_REQUEST_ON_WAIT] = MP_TO(MP_REQUEST_WAITING, wait),
 			      [MP_REQUEST_ON_SEND] = MP_TO(MP_REQUEST_OUT, NULL),
@@ -54,7 +54,7 @@ struct mp_kept_text {
 	char text[];
 };
 
-/* NULL: there is no room in the block. */
+/* NULL: the block is full. */
 static char *request_take_room(struct mp_request *e, size_t size)
 {
 	char *room = e->room;
@@ -111,7 +111,7 @@ int mp_request_keep_large(struct mp_request *e, struct mp_str text, struct mp_st
 	return 0;
 }
 
-/* A block holds the session's part, the pool's where a server is asked, and room for texts. */
+/* A block holds the session's part, the pool's part if the method reaches a server, and texts. */
 enum {
 	REQUEST_SIZE = offsetof(struct mp_request, call),
 	REQUEST_ROOM = 192,
@@ -179,15 +179,15 @@ static void free_buried(struct mp_grave *grave)
 }
 
 /*
- * Answering ends a request, and its callers may still read it to find out whether they did
- * (attack-S2). Until the turn ends it is there, without a session and in a state without steps.
+ * An answer ends a request, and its callers may still read it to find out whether they answered it
+ * (attack-S2). It exists until the end of the turn, without a session and in a final state.
  */
 static void request_free(struct mp_request *e)
 {
 	mp_loop_bury(e->loop, &e->grave, free_buried);
 }
 
-/* From now on only its call knows it. */
+/* From now on only its call refers to it. */
 static void detach(struct mp_request *e)
 {
 	struct mp_session *s = e->session;
@@ -205,7 +205,7 @@ static void detach(struct mp_request *e)
 	mp_sessions_look_if_drained(l);
 }
 
-/* Those that a call still owes an answer to are freed by that. */
+/* A request with an open call is freed by the call's end. */
 static enum mp_request_event finish(struct mp_request *e)
 {
 	mp_list_remove(&e->session->requests, &e->link);
@@ -222,7 +222,7 @@ void mp_request_release(struct mp_request *e)
 	request_free(e);
 }
 
-/* The end of the call finds no session, and frees the request. */
+/* The call ends without a session, and frees the request. */
 static enum mp_request_event drop(struct mp_request *e)
 {
 	bool is_calling = mp_request_is_calling(e);
@@ -274,7 +274,7 @@ static enum mp_request_event finish_waiting(struct mp_request *e)
 
 /* --- parked ---------------------------------------------------------------------------------- */
 
-/* The agent has an answer, with a question in it; nothing more goes to that stream. */
+/* The agent got a server request as its answer; nothing more is sent on that stream. */
 static enum mp_request_event park(struct mp_request *e)
 {
 	struct mp_session *s = e->session;
@@ -365,7 +365,7 @@ void mp_request_result(struct mp_request *e, struct mp_str result)
 		mp_request_answer(e, mp_buf_get(out), 200);
 }
 
-/* Words that fit in any memory. */
+/* A message in a fixed buffer. */
 static void answer_error(struct mp_request *e, int code, int status, struct mp_str words,
 			 struct mp_str data)
 {
@@ -391,12 +391,12 @@ void mp_request_refuse(struct mp_request *e, int code, int status, const char *f
 	va_list args;
 
 	va_start(args, format);
-	(void)mp_str_format(words, sizeof(words), format, args); /* cut is fine */
+	(void)mp_str_format(words, sizeof(words), format, args); /* truncation is fine */
 	va_end(args);
 	answer_error(e, code, status, mp_str_of(words), MP_STR(""));
 }
 
-/* What is known of it. a: NULL where no call came to be. */
+/* What is known of the failure. a: NULL if there was no call. */
 static struct mp_failed_call describe(const struct mp_request *e, const struct mcpool_error *why,
 				      const struct mp_pool_answer *a)
 {

@@ -1,6 +1,6 @@
 /*
- * request.h - one request of an agent, until its one answer. It embeds the pool's part, which
- * embeds the call.
+ * request.h - one request of an agent, until its one answer.
+ * It embeds the pool's part, which embeds the call.
  */
 #ifndef MP_REQUEST_H
 #define MP_REQUEST_H
@@ -19,7 +19,7 @@
 
 struct mp_failed_call;
 
-enum { MP_TASK_NAME = MP_RANDOM_ID + 1 }; /* with its NUL */
+enum { MP_TASK_NAME = MP_RANDOM_ID + 1 }; /* including its NUL */
 
 #define MP_REQUEST_STATES(X)                                                                     \
 	X(MP_REQUEST_FRESH, "fresh", "just read")                                                \
@@ -47,11 +47,10 @@ MP_MACHINE_ENUM(mp_request_event, MP_REQUEST_EVENTS);
 struct mp_kept_text;
 
 struct mp_request {
-	struct mp_link link; /* in its session's requests; PARKED and KEPT: in the parked ones of
-				all sessions */
-	struct mp_link wait_link; /* in the scope's waiting */
+	struct mp_link link; /* in its session's requests; PARKED and KEPT: in sessions.parked */
+	struct mp_link wait_link; /* in the scope's list `waiting` */
 	enum mp_request_state state;
-	struct mp_session *session; /* NULL: it is gone, and only the call is left */
+	struct mp_session *session; /* NULL: freed, and only the call is left */
 	struct mp_loop *loop;
 	struct mp_grave grave;
 	mp_id id;
@@ -62,44 +61,44 @@ struct mp_request {
 	const char *token;    /* the agent's progress token, JSON; kept; NULL: none */
 	bool is_indexed;      /* in by_id */
 	unsigned can;
-	/* As this request said (modern); kept; NULL: as the session's. */
+	/* From this request (modern); kept; NULL: the session's. */
 	const char *capabilities;
 	const char *log_level;  /* static; NULL: none */
-	struct mp_batch *batch; /* the others that came with it; NULL: none did */
+	struct mp_batch *batch; /* the batch it came in; NULL: none */
 
 	/* Waiting */
-	char *waiting;       /* the message, to be looked at again; owned */
-	int64_t patience_ms; /* until then, on the loop's clock; 0: only for the gate */
-	int64_t asked_ms;    /* when it came, on the same clock; 0: not a list */
-	bool is_patient;     /* there would be nothing in the answer: it waits for all servers */
+	char *waiting;       /* the message, to be dispatched again; owned */
+	int64_t patience_ms; /* end of the wait, on the loop's clock; 0: only for the gate */
+	int64_t asked_ms;    /* its arrival, on the same clock; 0: not a list */
+	bool is_patient;     /* the answer would be empty: it waits for all servers */
 
 	/* Out */
 	const char *server; /* kept; NULL before */
-	const char *target; /* what it is about, as the server calls it: name or uri; kept */
+	const char *target; /* the server's own name for the target: name or uri; kept */
 	bool is_wrapped;    /* the agent has another URI for it */
 
-	char task[MP_TASK_NAME]; /* our name of the task it is about; "": of none */
-	bool drives_task;        /* run as a task, for an agent that knows nothing of them */
+	char task[MP_TASK_NAME]; /* our name of its task; "": none */
+	bool drives_task;        /* run as a task, for an agent without task support */
 
 	/* Parked */
-	struct mp_request_state_id state_id;  /* of the last question */
-	char *asked;                          /* the request; owned; NULL: it is in the digest */
-	unsigned char digest[MP_DIGEST_SIZE]; /* of what was asked */
+	struct mp_request_state_id state_id;  /* of the last server request */
+	char *asked;                          /* the request; owned; NULL: digested */
+	unsigned char digest[MP_DIGEST_SIZE]; /* of the request */
 	int64_t expires_ms;                   /* on the wall's clock */
-	struct mp_list agent_requests;        /* owned; to be answered by the agent's return */
-	char *kept;                           /* the answer of the call: result or error; owned */
+	struct mp_list agent_requests;        /* owned; answered by the agent's retry */
+	char *kept;                           /* the result or error of the call; owned */
 	bool kept_is_error;
 
 	/* Listening */
 	bool wants_list[MP_CATALOG_COUNT];
 	struct mp_list uris; /* owned; see subscriptions.c */
 
-	/* What is kept: see mp_request_keep(). */
-	struct mp_kept_text *more; /* owned; what room has no room for */
-	char *room;                /* behind the request, in the same block */
+	/* Kept texts: see mp_request_keep(). */
+	struct mp_kept_text *more; /* owned; texts that did not fit into room */
+	char *room;                /* after the request, in the same block */
 	size_t room_left;
 
-	struct mp_pool_call call; /* only where the method reaches a server */
+	struct mp_pool_call call; /* only if the method reaches a server */
 };
 
 /* Requests that came in one array: the stream ends with the last answer. */
@@ -107,56 +106,56 @@ struct mp_batch {
 	size_t open;
 };
 
-/* One of them is over: was it the last? NULL is a batch of one. */
+/* One of them has ended: was it the last? NULL is a batch of one. */
 bool mp_batch_leave(struct mp_batch *b);
 struct mp_request *mp_request_new(struct mp_session *s, const struct mp_message *m, mp_id stream);
-/* Until the servers' lists are there; m is looked at again then. */
+/* Waits for the servers' lists; then m is dispatched again. */
 void mp_request_wait(struct mp_request *e, const struct mp_message *m);
-/* A copy that lives as long as the request; NULL of nothing. For what is short: ids, names. */
+/* A copy that lives as long as the request; NULL for empty text. For short texts: ids, names. */
 const char *mp_request_keep(struct mp_request *e, struct mp_str text);
-/* The same for what may be as large as a message. */
+/* The same for texts as large as a message. */
 int mp_request_keep_large(struct mp_request *e, struct mp_str text, struct mp_str *ret) MP_MUST;
-/* The only way its state changes. */
+/* The only function that changes its state. */
 void mp_request_advance(struct mp_request *e, enum mp_request_event ev);
-/* Its call has answered, and there is no session any more. */
+/* Its call has ended, and its session no longer exists. */
 void mp_request_release(struct mp_request *e);
-/* The request that this call is a part of; NULL: it is given up, or is not this session's. */
+/* The request of this call; NULL: it was dropped, or is not this session's. */
 struct mp_request *mp_request_of_call(const struct mp_session *s, struct mp_pool_call *call);
-/* Its call is with the pool. */
+/* Its call is in the pool. */
 bool mp_request_is_calling(const struct mp_request *e);
 
-/* The one answer; the request is over then, and freed when the turn ends. */
+/* Sends the one answer. The request has ended then, and is freed at the end of the turn. */
 void mp_request_answer(struct mp_request *e, struct mp_str message, int status);
 void mp_request_result(struct mp_request *e, struct mp_str result);
 void mp_request_refuse(struct mp_request *e, int code, int status, const char *format, ...)
 	MP_PRINTF(4, 5);
 void mp_request_fail(struct mp_request *e, const struct mcpool_error *why,
 		     const struct mp_pool_answer *a);
-/* The same where the protocol has a code for it. */
+/* The same with a code of the protocol. */
 void mp_request_fail_as(struct mp_request *e, int rpc_code, const struct mp_failed_call *f);
-/* `data` of an error of ours (doc/protocol.md, "Errors"), alone in out. */
+/* Writes `data` of our errors (doc/protocol.md, "Errors"), alone in out. */
 int mp_request_write_data(struct mp_buf *out, const struct mp_failed_call *f) MP_MUST;
-/* The error object alone, for whoever comes back for it. */
+/* The error object alone, for a retry. */
 int mp_request_write_failure(const struct mp_request *e, const struct mp_pool_answer *a,
 			     struct mp_buf *out) MP_MUST;
-/* Out of memory or room while it was being answered. */
+/* Fails it: out of memory or over a limit while it was being answered. */
 void mp_request_give_up(struct mp_request *e, int r);
-/* Something about it, before the answer. */
+/* Sends a notification about it, before the answer. */
 void mp_request_tell(struct mp_request *e, struct mp_str message);
 
-/* --- what other files do for it --- */
+/* --- implemented in other files --- */
 
-/* scope.c: it waits for lists of servers, and until its patience ends. */
+/* scope.c: it waits for lists of servers, until patience_ms. */
 void mp_scope_add_waiting(struct mp_request *e);
 void mp_scope_remove_waiting(struct mp_request *e);
 void mp_scope_arm(struct mp_request *e);
-/* dispatch.c: the lists it waits for may be there. */
+/* dispatch.c: the lists it waits for may be available. */
 void mp_session_look_again(struct mp_request *e);
 /* forward.c */
 extern const struct mp_pool_call_hooks mp_request_call_hooks;
-/* forward.c: the call is over; result, or error: JSON for this agent. */
+/* forward.c: the call has ended; json: result or error for this agent. */
 void mp_session_finish_call(struct mp_request *e, struct mp_str json, bool is_error, int status);
-/* forward.c: to this server, with the value of one member of params replaced. */
+/* forward.c: sends it to this server, with the value of one member of params replaced. */
 void mp_session_send_on(struct mp_request *e, const struct mp_message *m, const char *server,
 			struct mp_str name, const char *key);
 /* agent_requests.c */

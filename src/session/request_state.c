@@ -1,5 +1,5 @@
 /*
- * request_state.c - what an agent must bring back before a parked call goes on.
+ * request_state.c - the requestState that resumes a parked call.
  */
 #include "session/request_state.h"
 

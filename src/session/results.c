@@ -1,6 +1,7 @@
 /*
- * results.c - what a server answered, in the words of the agent's era. Most pass byte for byte;
- * members that one era has and the other has not come and go, and wrapped URIs are put in.
+ * results.c - a server's result in the agent's era.
+ * Most results are passed unchanged. Members that only one era has are added or removed, and URIs
+ * are wrapped.
  */
 #include "session/results.h"
 
@@ -20,7 +21,7 @@ struct rewriting {
 	struct mp_arena arena;
 };
 
-/* What is the tool's own business is left alone. */
+/* Members that belong to the tool are not changed. */
 static bool is_private(const struct mp_tape *t, mp_value key)
 {
 	return mp_value_text_is(t, key, MP_STR("structuredContent")) ||
@@ -29,7 +30,7 @@ static bool is_private(const struct mp_tape *t, mp_value key)
 
 static void rewrite(struct rewriting *r, mp_value v);
 
-/* What the agent asked for by the server's own URI comes back under that. */
+/* A URI that the agent requested in the server's form is returned in that form. */
 static bool is_as_asked(const struct mp_request *e, struct mp_str uri)
 {
 	return e->method == MP_METHOD_RESOURCES_READ && !e->is_wrapped &&
@@ -65,7 +66,7 @@ static void rewrite_object(struct rewriting *r, mp_value v)
 	mp_write_end_object(r->w);
 }
 
-static void rewrite(struct rewriting *r, mp_value v) /* as deep as JSON may be, 128 */
+static void rewrite(struct rewriting *r, mp_value v) /* depth limited by JSON, 128 */
 {
 	if (mp_value_is(r->t, v, MP_TAPE_OBJECT)) {
 		rewrite_object(r, v);
@@ -79,7 +80,7 @@ static void rewrite(struct rewriting *r, mp_value v) /* as deep as JSON may be, 
 	}
 }
 
-/* A member of a result with the URIs in it as this agent knows them. */
+/* Writes a member of a result with its URIs as the agent knows them. */
 static void write_rewritten(struct mp_writer *w, const struct mp_request *e,
 			    const struct mp_message *m, mp_value v)
 {
@@ -118,7 +119,7 @@ static bool has_uris(const struct mp_request *e, const struct mp_message *m)
 	       mp_str_find(mp_value_source(m->tape, m->result), MP_STR("\"uri\""), 0) >= 0;
 }
 
-/* Legacy agents know objects only (mcp-spec 4.2). */
+/* Legacy agents accept objects only (mcp-spec 4.2). */
 static void write_odd_content(struct mp_writer *w, const struct mp_tape *t, mp_value v)
 {
 	mp_write_begin_object(w);
@@ -126,7 +127,7 @@ static void write_odd_content(struct mp_writer *w, const struct mp_tape *t, mp_v
 	mp_write_end_object(w);
 }
 
-/* Older agents read the text, so there is one. */
+/* Older agents read the text, so one is added. */
 static void write_content(struct mp_writer *w, const struct mp_tape *t, mp_value odd)
 {
 	mp_write_begin_array(w);
@@ -227,14 +228,14 @@ static int64_t translate_code(const struct mp_request *e, int64_t code)
 
 	if (is_read && e->era == MP_ERA_MODERN && code == -32002)
 		return -32602;
-	if (code == -32020 || code == -32022) /* about the way to the server, not about this one */
+	if (code == -32020 || code == -32022) /* about our request, not the agent's */
 		return -32603;
 	if (code == -32042 && e->era == MP_ERA_MODERN)
 		return -32603;
 	return code;
 }
 
-/* Whoever asked for a resource that is not there is told which (SEP-2164). */
+/* The error for an unknown resource names the resource (SEP-2164). */
 static void write_error_data(struct mp_writer *w, const struct mp_request *e,
 			     const struct mp_message *m)
 {
@@ -250,7 +251,7 @@ static void write_error_data(struct mp_writer *w, const struct mp_request *e,
 	}
 }
 
-/* -32042: the agent is to send the user somewhere; modern ones hear that as a question. */
+/* -32042: the user must visit a URL. Modern agents get that as a server request. */
 static int write_url_questions(const struct mp_message *m, struct mp_buf *out)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
@@ -280,7 +281,7 @@ static int write_url_questions(const struct mp_message *m, struct mp_buf *out)
 		mp_write_begin_object(&w);
 		MP_VALUE_EACH(&t, v, k) {
 			if (mp_value_text_is(&t, k, MP_STR("elicitationId")))
-				continue; /* that era has none */
+				continue; /* not in that era */
 			mp_write_raw_key(&w, mp_value_source(&t, k));
 			mp_write_raw(&w, mp_value_source(&t, mp_value_of(k)));
 		}

@@ -11,7 +11,7 @@
 #include "session/request.h"
 #include "session/sessions.h"
 
-/* --- narrowing ------------------------------------------------------------------------------- */
+/* --- filters --------------------------------------------------------------------------------- */
 
 static struct mp_bind_list copy_list(const char *const *items, size_t n)
 {
@@ -58,7 +58,7 @@ static unsigned compare(const struct mp_index *a, const struct mp_index *b)
 	return differ;
 }
 
-/* Once for each name: sessions come and go. */
+/* Log each name once, because sessions come and go. */
 static void tell_collision(struct mp_scope *s, const struct mp_name *n)
 {
 	struct mp_pool *pool = mp_workspace_get_pool(s->workspace);
@@ -102,7 +102,7 @@ static void scope_reindex(struct mp_scope *s)
 	unsigned differ;
 
 	if (mp_index_take(&o, &now) < 0)
-		return; /* what was there is better than nothing */
+		return; /* the old index is better than none */
 	s->index = now;
 	tell_collisions(s, now->tools);
 	tell_collisions(s, now->prompts);
@@ -158,7 +158,7 @@ void mp_scope_remove_waiting(struct mp_request *e)
 	mp_list_remove(&e->session->scope->waiting, &e->wait_link);
 }
 
-/* The timer is everybody's: it may have been for one who came earlier. */
+/* All requests share the timer; it may have been started for an earlier one. */
 void mp_scope_arm(struct mp_request *e)
 {
 	struct mp_scope *s = e->session->scope;
@@ -179,7 +179,7 @@ static void look_again(void *u)
 {
 	struct mp_scope *s = u;
 
-	s->refs++; /* whoever is told may leave */
+	s->refs++; /* a callback may end the session */
 	if (s->index)
 		scope_reindex(s);
 	wake(s);
@@ -299,7 +299,7 @@ struct mp_scope *mp_scope_unref(struct mp_scope *s)
 	return mp_free(s);
 }
 
-/* Its requests wait there, and what it was told last is what the next list is compared with. */
+/* Its requests wait there. Its last list is compared with the next one. */
 static void move_session(struct mp_session *session, struct mp_scope *from)
 {
 	struct mp_narrowing n = {
@@ -343,7 +343,7 @@ void mp_scope_divide(struct mp_scope *s)
 
 /* --- all of them ----------------------------------------------------------------------------- */
 
-/* A server's lists may differ, or it is another server now. */
+/* A server's lists may have changed, or the server was replaced. */
 void mp_scope_note_changes(const struct mp_change *changes, size_t n, void *u)
 {
 	struct mp_sessions *l = u;
@@ -355,7 +355,7 @@ void mp_scope_note_changes(const struct mp_change *changes, size_t n, void *u)
 			struct mp_scope *s = mp_container_of(link, struct mp_scope, link);
 			bool is_offer = changes[i].fields & (MP_SERVER_CATALOG | MP_SERVER_GONE);
 
-			/* A server that fails asks for no names: those that waited are free. */
+			/* A failed server wants no names, so names reserved for it are free. */
 			if (is_offer || s->waiting.len || (s->index && s->index->has_late))
 				mp_scope_touch(s);
 		}

@@ -1,5 +1,5 @@
 /*
- * session.c - what all files of a session use: saying something, keeping a text.
+ * session.c - helpers for all files of a session: write JSON, keep a text.
  */
 #include "session/session.h"
 

@@ -1,5 +1,5 @@
 /*
- * sessions.c - all sessions of a hub, and what they share.
+ * sessions.c - all sessions of a hub, and their shared state.
  */
 #include "session/sessions.h"
 
@@ -10,7 +10,7 @@
 #include "store/held_names.h"
 
 #define KEEP_AT_MOST MP_KIB(256)
-enum { MAX_TOLD = 1000 }; /* collisions of names in one run of the hub */
+enum { MAX_TOLD = 1000 }; /* maximum of logged name collisions per run of the hub */
 
 static void parked_too_long(void *u)
 {
@@ -60,9 +60,12 @@ struct mp_sessions *mp_sessions_new(const struct mp_sessions_options *o)
 		mp_held_begin_run(o->db);
 	mp_list_init(&l->parked);
 	mp_request_state_make_key(&l->state_key);
-	/* A bridge that outlives us must not take the answer to an old question for a new one's. */
+	/*
+	 * A bridge that outlives the hub must not take an answer for an old request as one for a
+	 * new one.
+	 */
 	memcpy(&l->first_agent_request, l->state_key.bytes, 4);
-	l->first_agent_request <<= 20; /* JSON has 53 bits for them */
+	l->first_agent_request <<= 20; /* JSON numbers have 53 bits */
 	mp_message_tape_init(&l->tape);
 	mp_message_tape_init(&l->batch_tape);
 	mp_buf_init(&l->out, 2 * MP_LIMIT_MESSAGE);

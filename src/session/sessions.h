@@ -1,5 +1,5 @@
 /*
- * sessions.h - all sessions of a hub, and what they share.
+ * sessions.h - all sessions of a hub, and their shared state.
  */
 #ifndef MP_SESSIONS_H
 #define MP_SESSIONS_H
@@ -19,69 +19,68 @@
 struct mp_sessions_options {
 	struct mp_pool *pool;         /* borrowed */
 	struct mp_board *board;       /* the pool's; borrowed */
-	const struct mp_identity *me; /* who agents are told we are; borrowed */
+	const struct mp_identity *me; /* our identity for agents; borrowed */
 	struct mp_db *db;             /* pins; borrowed, may be NULL */
 	void (*on_session)(void *u);  /* before each new session; may be NULL */
 	void *u;
 };
 
 struct mp_sessions *mp_sessions_new(const struct mp_sessions_options *o);
-/* Sessions must be gone. Accepts NULL, returns NULL. */
+/* Free the sessions first. Accepts NULL, returns NULL. */
 struct mp_sessions *mp_sessions_free(struct mp_sessions *l);
 size_t mp_sessions_count(const struct mp_sessions *l); /* sessions */
 void mp_sessions_walk(struct mp_sessions *l, void (*fn)(void *u, const struct mp_session_info *s),
 		      void *u);
-/* This workspace was loaded again: its sessions may see something else. */
+/* This workspace was reloaded: its sessions may see other servers. */
 void mp_sessions_note_workspace(struct mp_sessions *l, const struct mp_workspace *v);
 /*
- * A control peer has a call open: a hub that drains waits for it. False: it drains
- * already, and takes no more.
+ * A control peer has an open call: a draining hub waits for it. False: the hub drains already and
+ * accepts no more.
  */
 bool mp_sessions_begin_call(struct mp_sessions *l) MP_MUST;
 void mp_sessions_end_call(struct mp_sessions *l);
-/* The hub stops: requests that come from now on are refused; fn when none is open any more. */
+/* The hub stops: later requests are refused; fn runs when no request is open. */
 void mp_sessions_drain(struct mp_sessions *l, void (*fn)(void *u), void *u);
 
-/* --- for the files of session/ alone --------------------------------------------------------- */
+/* --- private to session/ --------------------------------------------------------------------- */
 
-/* Of the request that is being handed to a server. */
+/* Of the request that is being forwarded. */
 struct mp_request_texts {
 	struct mp_buf params, meta;
-	struct mp_buf value; /* of the member of params that is said differently */
+	struct mp_buf value; /* of the member of params that is replaced */
 };
 
 struct mp_sessions {
 	struct mp_sessions_options o;
 	struct mp_loop *loop;
 	struct mp_list list;   /* of sessions; borrowed */
-	size_t stdio_sessions; /* of these; the others came over HTTP */
-	struct mp_list scopes; /* owned by those who use them */
+	size_t stdio_sessions; /* part of them; the others use HTTP */
+	struct mp_list scopes; /* owned by their sessions */
 	struct mp_map noted;   /* see mp_held_note(); values owned */
-	struct mp_map told;    /* public names of which it was told that they collide */
+	struct mp_map told;    /* public names whose collision was logged */
 	struct mp_observer observer;
 	struct mp_request_state_key state_key;
-	uint64_t first_agent_request; /* ids of questions begin behind it, elsewhere in each life of
-				    a hub */
-	mp_id last_request;           /* ids of requests, of all sessions */
-	struct mp_list parked; /* requests that wait for the agent to come back, oldest first */
+	uint64_t first_agent_request; /* ids start after it; different in each run */
+	mp_id last_request;           /* last request id, of all sessions */
+	struct mp_list parked;        /* requests that wait for the agent's retry, oldest first */
 	struct mp_timer parked_timer;
-	struct mp_tape tape, batch_tape; /* of the message on hand */
+	struct mp_tape tape, batch_tape; /* of the current message */
 	struct mp_buf out, scratch;      /* the message being written, and a part of it */
 	struct mp_request_texts texts;
-	struct mp_buf said; /* the capabilities that were read last, ... */
-	unsigned said_can;  /* ... and what they are */
-	size_t open;        /* requests to be answered */
+	struct mp_buf said; /* the last parsed capabilities, ... */
+	unsigned said_can;  /* ... and their value */
+	size_t open;        /* open requests */
 	bool is_draining;
 	void (*drained)(void *u);
 	void *drained_u;
 	struct mp_task drained_task;
 };
 
-/* The last request may be over. */
+/* Checks whether the last request has ended. */
 void mp_sessions_look_if_drained(struct mp_sessions *l);
-/* A message is out: one large one does not cost for ever. */
+/* A message was sent: shrink large buffers. */
 void mp_sessions_tidy(struct mp_sessions *l);
-/* scope.c: servers' lists may differ, or they are other servers now; u: the sessions. */
+/* scope.c: servers' lists may have changed, or servers were replaced; u: the sessions. */
 void mp_scope_note_changes(const struct mp_change *changes, size_t n, void *u);
 /* input_required.c */
 void mp_session_expire_parked(struct mp_sessions *l);

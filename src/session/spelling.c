@@ -1,26 +1,26 @@
 /*
- * spelling.c - every way to write the name of one server's tool.
- * A spelling is a row: what stands before, between, and how the parts are made fit.
+ * spelling.c - all spellings of the name of one server's tool.
+ * A spelling is a row: prefix, separator, and how the parts are converted.
  */
 #include "session/spelling.h"
 
 #include "store/digest.h"
 
-/* Adds a part as this spelling wants it. */
+/* Appends a part in this spelling. */
 typedef int (*part_fn)(struct mp_buf *out, struct mp_str part, bool digits);
 
 static int add_clean(struct mp_buf *out, struct mp_str part, bool digits);
 static int add_lower(struct mp_buf *out, struct mp_str part, bool digits);
 static int add_raw(struct mp_buf *out, struct mp_str part, bool digits);
 
-/* The three flags of a row, as they stand in the table. */
+/* The three flags of a row, as used in the table. */
 enum { KEPT = 0, NO_DIGITS = 1, AS_IS = 0, LOWER = 1, WHOLE = 0, CUT = 1 };
 
 static const struct row {
-	const char *before, *between; /* between NULL: the server is left out */
+	const char *before, *between; /* between NULL: without the server */
 	part_fn add;
 	bool no_digits;
-	bool is_lower; /* empty parts have a name, and a tool does not repeat its server */
+	bool is_lower; /* empty parts get a name, and a tool does not repeat its server */
 	bool is_cut;   /* to MP_NAME_MAX */
 } rows[MP_SPELLINGS] = {
 	[MP_SPELLING_MCP_DOUBLE] = {"mcp__", "__", add_clean, KEPT, AS_IS, CUT},
@@ -58,7 +58,7 @@ static int add_raw(struct mp_buf *out, struct mp_str part, bool digits)
 	return mp_buf_add_str(out, part);
 }
 
-/* One `_` for each character that is not allowed, however many bytes it has. */
+/* One `_` per character that is not allowed, however many bytes it has. */
 static int add_clean(struct mp_buf *out, struct mp_str part, bool digits)
 {
 	int r = mp_buf_reserve(out, part.len);
@@ -77,7 +77,7 @@ static int add_clean(struct mp_buf *out, struct mp_str part, bool digits)
 	return 0;
 }
 
-/* Lower-case; each run of other characters is one `_`, none at the ends. */
+/* Lower case; each run of other characters becomes one `_`, none at the ends. */
 static int add_lower(struct mp_buf *out, struct mp_str part, bool digits)
 {
 	size_t from = out->len;
@@ -98,12 +98,12 @@ static int add_lower(struct mp_buf *out, struct mp_str part, bool digits)
 	return 0;
 }
 
-/* --- the whole ------------------------------------------------------------------------------- */
+/* --- names ----------------------------------------------------------------------------------- */
 
-/* Not mcp_github_github_search: one `github_` of the tool's own name goes (B46). */
+/* Not mcp_github_github_search: one `github_` of the tool's own name is removed (B46). */
 static void drop_repeated(struct mp_buf *out, size_t server, size_t server_len, size_t name)
 {
-	struct mp_str first = {out->data + server, server_len + 1}; /* with the `_` behind it */
+	struct mp_str first = {out->data + server, server_len + 1}; /* including the `_` after it */
 	struct mp_str rest = {out->data + name, out->len - name};
 
 	if (first.len < rest.len && mp_str_starts(rest, first)) {
@@ -160,8 +160,7 @@ static void make_hash(struct mp_str server, struct mp_str name, unsigned nth,
 	mp_digest_add_bytes(d, server.p, server.len);
 	mp_digest_add_bytes(d, "", 1);
 	mp_digest_add_bytes(d, name.p, name.len);
-	/* Where the server ends is said, too: NUL bytes in it would make two pairs equal for ever.
-	 */
+	/* The server's length is hashed too: NUL bytes in it would make two pairs equal forever. */
 	for (size_t i = 0; nth && i < 2; i++) {
 		struct mp_str number = mp_str_from_u64(i ? server.len : nth, digits);
 
@@ -172,7 +171,7 @@ static void make_hash(struct mp_str server, struct mp_str name, unsigned nth,
 	mp_digest_to_hex(sum, hex);
 }
 
-/* What stands behind `from` is cut where needed and ends in `_` and the hash. */
+/* Truncates the text after `from` if necessary and appends `_` and the hash. */
 static int add_hash(struct mp_buf *out, size_t from, struct mp_str server, struct mp_str name,
 		    unsigned nth)
 {

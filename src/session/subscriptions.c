@@ -1,6 +1,6 @@
 /*
- * subscriptions.c - who hears of what: changes of lists, and of single resources. Legacy sessions
- * hear on whatever stream stands, modern ones on the streams they opened for that.
+ * subscriptions.c - subscriptions of sessions: to changes of lists, and of single resources.
+ * Legacy sessions are notified on any open stream, modern ones on the streams they opened for it.
  */
 #include "session/subscriptions.h"
 
@@ -12,15 +12,15 @@
 #include "pool/pool_client.h"
 #include "session/scope.h"
 
-/* A resource that a session hears of. */
+/* A resource that a session subscribed to. */
 struct subscription {
-	struct mp_link link;             /* in its session's */
+	struct mp_link link;             /* in its session's subscriptions */
 	char *server, *uri, *public_uri; /* owned */
 	bool is_asked;                   /* by resources/subscribe */
-	unsigned listeners;              /* requests that have it */
+	unsigned listeners;              /* listening requests that have it */
 };
 
-/* One that a listening request has. */
+/* A subscription of a listening request. */
 struct subscribed {
 	struct mp_link link; /* in the request's uris */
 	struct subscription *to;
@@ -66,7 +66,7 @@ void mp_session_drop_subscriptions(struct mp_session *s)
 	}
 }
 
-/* An existing one, or a new one; NULL and why. */
+/* An existing one, or a new one; NULL and an error. */
 static struct subscription *subscribe(struct mp_session *s, struct mp_str public_uri,
 				      struct mcpool_error *reterr)
 {
@@ -108,7 +108,7 @@ static struct subscription *find_public(struct mp_session *s, struct mp_str uri)
 	return NULL;
 }
 
-/* Whether it is still in a list or not, and also if it never was subscribed to. */
+/* Succeeds also if it is no longer listed or was never subscribed. */
 static void unsubscribe(struct mp_request *e, struct mp_str uri)
 {
 	struct subscription *sub = find_public(e->session, uri);
@@ -156,12 +156,11 @@ void mp_session_renew_subscriptions(struct mp_session *s)
 
 		if (!mp_pool_client_is_subscribed(s->workspace, sub->server, s->id, uri) &&
 		    mp_pool_client_subscribe(s->workspace, sub->server, s->id, uri, &why) < 0)
-			continue; /* it is still gone; the next change of lists is the next chance
-				   */
+			continue; /* still not available; retried at the next list change */
 	}
 }
 
-/* --- telling --------------------------------------------------------------------------------- */
+/* --- notifying ------------------------------------------------------------------------------- */
 
 static void write_tag(struct mp_writer *w, const struct mp_request *e)
 {
@@ -171,7 +170,7 @@ static void write_tag(struct mp_writer *w, const struct mp_request *e)
 	mp_write_end_object(w);
 }
 
-/* params of a notification on a stream that was opened for it; uri may be NULL. */
+/* Writes params of a notification on a stream opened for it; uri may be NULL. */
 static int write_tagged(struct mp_buf *out, const struct mp_request *e, enum mp_method_id method,
 			const char *uri)
 {
@@ -220,7 +219,7 @@ static bool listens(const struct mp_request *e, unsigned kinds)
 	return false;
 }
 
-/* A legacy session that never asked for that list has nothing that could be outdated. */
+/* A legacy session that never fetched that list has nothing outdated. */
 void mp_session_tell_changed(struct mp_session *s, unsigned kinds)
 {
 	for (size_t i = 0; i < MP_ARRAY_LEN(news); i++) {
@@ -293,7 +292,7 @@ static void take_uri(struct mp_request *e, const struct mp_tape *t, mp_value v)
 	if (mp_value_text(t, v, &arena, &uri) == 0 && uri.len)
 		sub = subscribe(e->session, uri, &why);
 	if (!sub || has(e, sub))
-		return; /* not honoured, and so not in the acknowledgement */
+		return; /* not supported, and so not in the acknowledgement */
 	one = mp_alloc(sizeof(*one));
 	one->to = sub;
 	sub->listeners++;
@@ -370,7 +369,7 @@ void mp_session_answer_listen(struct mp_request *e, const struct mp_message *m)
 	r = mp_era_open(m, filter, &t);
 	if (r == 0) {
 		take_filter(e, &t);
-		(void)mp_scope_get_index(e->session->scope); /* what later ones are compared with */
+		(void)mp_scope_get_index(e->session->scope); /* baseline for later ones */
 		r = write_acknowledgement(e, out);
 	}
 	if (r < 0) {

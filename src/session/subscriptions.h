@@ -1,5 +1,5 @@
 /*
- * subscriptions.h - changes that a session hears of: of lists, and of single resources.
+ * subscriptions.h - subscriptions of a session: to lists, and to single resources.
  */
 #ifndef MP_SESSION_SUBSCRIPTIONS_H
 #define MP_SESSION_SUBSCRIPTIONS_H

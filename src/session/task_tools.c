@@ -1,5 +1,5 @@
 /*
- * task_tools.c - tools that can only be run as tasks, and the tasks that calls become.
+ * task_tools.c - tools that must be run as tasks, and the tasks that calls become.
  */
 #include "session/task_tools.h"
 

@@ -1,7 +1,7 @@
 /*
- * tasks.c - calls that go on after their answer: each task has a name of ours, which only the
- * session that began it knows (V26), and leads to the server that has it. A tool that can only be
- * run as a task is run as one for agents that know nothing of them.
+ * tasks.c - calls that continue after their answer.
+ * Each task gets a name of ours, which only its session knows (V26) and which maps to the server
+ * that has it. A tool that must be run as a task is run as one for agents without task support.
  */
 #include "session/tasks.h"
 
@@ -15,7 +15,7 @@ struct mp_task_record {
 	struct mp_link link; /* in its session's tasks, oldest first */
 	char name[MP_TASK_NAME];
 	char *server, *id; /* owned */
-	char *state;       /* the task as last seen, JSON with our name; owned */
+	char *state;       /* the last known state, JSON with our name; owned */
 };
 
 static struct mp_task_record *record_of(struct mp_link *link)
@@ -63,7 +63,7 @@ static struct mp_task_record *find(struct mp_session *s, struct mp_str name)
 	return NULL;
 }
 
-/* --- answers with a task in them ------------------------------------------------------------- */
+/* --- results with a task --------------------------------------------------------------------- */
 
 static bool may_be_task(const struct mp_message *m)
 {
@@ -93,7 +93,7 @@ void mp_task_note(struct mp_request *e, const struct mp_message *m)
 		note(e, m);
 }
 
-/* Where a task may be spoken of: the result itself, its `task`, and what `_meta` says it is of. */
+/* Members that may contain a task id: the result, its `task`, and related-task in `_meta`. */
 static bool is_of_task(const struct mp_tape *t, mp_value key)
 {
 	return mp_value_text_is(t, key, MP_STR("task")) ||
@@ -101,7 +101,7 @@ static bool is_of_task(const struct mp_tape *t, mp_value key)
 	       mp_value_text_is(t, key, MP_STR("io.modelcontextprotocol/related-task"));
 }
 
-/* A result whose task goes by our name. */
+/* Writes a result with our name of the task. */
 static void write_object(struct mp_writer *w, const struct mp_tape *t, mp_value v, const char *name)
 {
 	mp_write_begin_object(w);
@@ -112,7 +112,7 @@ static void write_object(struct mp_writer *w, const struct mp_tape *t, mp_value 
 		if (mp_value_text_is(t, key, MP_STR("taskId")))
 			mp_write_text(w, mp_str_of(name));
 		else if (is_of_task(t, key) && mp_value_is(t, inner, MP_TAPE_OBJECT))
-			write_object(w, t, inner, name); /* as deep as a message may be */
+			write_object(w, t, inner, name); /* limited by the message depth */
 		else
 			mp_write_raw(w, mp_value_source(t, inner));
 	}
@@ -126,7 +126,7 @@ void mp_task_write_meta(const struct mp_request *e, const struct mp_message *m, 
 
 	mp_tape_init(&t, 0);
 	if (mp_era_open(m, meta, &t) < 0)
-		mp_write_raw(w, MP_STR("{}")); /* it says nothing that anybody could use */
+		mp_write_raw(w, MP_STR("{}")); /* unusable */
 	else
 		write_object(w, &t, MP_ROOT, e->task);
 }
@@ -156,7 +156,7 @@ int mp_task_write_result(const struct mp_request *e, const struct mp_message *m,
 
 /* --- requests about tasks -------------------------------------------------------------------- */
 
-/* Those of this session as they were last seen; nobody else's. */
+/* The tasks of this session in their last known state. */
 static void answer_list(struct mp_request *e)
 {
 	struct mp_buf *out = &e->session->sessions->scratch;
@@ -196,7 +196,7 @@ void mp_session_answer_task(struct mp_request *e, const struct mp_message *m)
 	}
 	if (mp_value_text(m->tape, m->subject, &arena, &name) == 0)
 		r = find(e->session, name);
-	if (!r) { /* foreign and unknown ones are the same */
+	if (!r) { /* a foreign task is treated like an unknown one */
 		mp_request_refuse(e, -32602, 200, "there is no such task");
 		return;
 	}

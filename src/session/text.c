@@ -13,8 +13,8 @@ struct projection {
 	struct mp_buf *out;
 	struct mp_arena arena;
 	const char *join;
-	size_t n;          /* blocks so far */
-	bool says_content; /* a text block is the structured content, word for word */
+	size_t n;          /* blocks added */
+	bool says_content; /* a text block equals the structured content */
 	mp_value structured;
 };
 
@@ -56,7 +56,7 @@ static int add_resource(struct projection *p, mp_value resource)
 	return r < 0 ? r : mp_buf_add_str(p->out, text_of(p, resource, "text"));
 }
 
-/* Many tools have one value, which they say as a text and again under a name. */
+/* Many tools return one value as text and again as a named member. */
 static mp_value get_only_member(const struct mp_tape *t, mp_value v)
 {
 	return mp_value_is(t, v, MP_TAPE_OBJECT) && mp_value_count(t, v) == 1
@@ -64,7 +64,7 @@ static mp_value get_only_member(const struct mp_tape *t, mp_value v)
 		       : v;
 }
 
-/* Is this text the structured content, or its only member, but for white space? */
+/* Does this text equal the structured content or its only member, except for white space? */
 static bool says_content(struct projection *p, struct mp_str text)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
@@ -164,7 +164,7 @@ int mp_text_project(struct mp_str result, const char *join, struct mp_buf *out, 
 	return r;
 }
 
-/* --- too much -------------------------------------------------------------------------------- */
+/* --- shortening ------------------------------------------------------------------------------ */
 
 int mp_text_shorten(struct mp_str text, size_t max, struct mp_str handle, struct mp_buf *out)
 {

@@ -1,5 +1,5 @@
 /*
- * unknown.c - a tool, prompt or resource that is not there: why, as far as anybody knows.
+ * unknown.c - explains why a tool, prompt or resource was not found.
  */
 #include "session/unknown.h"
 
@@ -24,7 +24,7 @@ static const char *describe(enum mp_method_id method)
 	}
 }
 
-/* The tool's own name is what stands last, however the name is spelled; empty: none does. */
+/* The tool's own name is the last part in every spelling; empty: none. */
 static struct mp_str find_own_name(struct mp_str name, const char *server)
 {
 	size_t len = strlen(server);
@@ -59,7 +59,7 @@ static int code_of(enum mp_status_state state)
 	}
 }
 
-/* Its server is not up, so nobody knows: as for an unknown tool, and with the reason. */
+/* Its server is not up, so its tools are unknown: refused as unknown, with the reason. */
 static void refuse_absent(struct mp_request *e, struct mp_str name, size_t i)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
@@ -88,7 +88,7 @@ static void refuse_absent(struct mp_request *e, struct mp_str name, size_t i)
 	mp_request_fail_as(e, -32602, &f);
 }
 
-/* It is there, and not as it was approved (V38). */
+/* The tool exists, but not as it was approved (V38). */
 static void refuse_frozen(struct mp_request *e, struct mp_str name, const struct mp_entry *entry,
 			  struct mp_str tool)
 {
@@ -110,7 +110,7 @@ static void refuse_frozen(struct mp_request *e, struct mp_str name, const struct
 	mp_request_fail_as(e, -32602, &f);
 }
 
-/* Why there is no such tool: its server is not up, or the tool is kept out (E74). */
+/* Why there is no such tool: its server is not up, or the tool is filtered out (E74). */
 static bool explain_unknown(struct mp_request *e, struct mp_str name)
 {
 	struct mp_workspace *v = e->session->workspace;
@@ -144,7 +144,7 @@ static bool explain_unknown(struct mp_request *e, struct mp_str name)
 	return false;
 }
 
-/* As the eras say it (mcp-spec 4.1). */
+/* In the form of the request's era (mcp-spec 4.1). */
 void mp_session_refuse_unknown(struct mp_request *e, struct mp_str name, size_t candidates)
 {
 	struct mp_sessions *l = e->session->sessions;

@@ -1,5 +1,5 @@
 /*
- * uris.c - URIs of resources: wrapped, unwrapped, and matched with templates.
+ * uris.c - resource URIs: wrap, unwrap, match with templates.
  */
 #include "session/uris.h"
 
@@ -45,7 +45,7 @@ int mp_uri_wrap(struct mp_str server, struct mp_str uri, bool is_template, struc
 	return r;
 }
 
-/* Schemes have no case (RFC 3986, 3.1): a client may have written it in lower case. */
+/* Schemes are case-insensitive (RFC 3986, 3.1), so a client may have written it in lower case. */
 bool mp_uri_is_wrapped(struct mp_str uri)
 {
 	return uri.len >= scheme.len &&
@@ -110,7 +110,7 @@ int mp_uri_unwrap(struct mp_str uri, struct mp_buf *out, struct mp_str *ret_serv
 
 /* --- templates ------------------------------------------------------------------------------- */
 
-/* The literal at the template's beginning; behind it is an expression or nothing. */
+/* The literal at the template's start; an expression or nothing follows. */
 static struct mp_str take_literal(struct mp_str *template)
 {
 	const char *brace = template->len ? memchr(template->p, '{', template->len) : NULL;
@@ -122,7 +122,7 @@ static struct mp_str take_literal(struct mp_str *template)
 	return literal;
 }
 
-/* An expression; true where it may stand for slashes and for nothing at all. */
+/* An expression; true if it may match slashes and the empty string. */
 static bool take_expression(struct mp_str *template)
 {
 	const char *end = memchr(template->p, '}', template->len);
@@ -151,7 +151,7 @@ bool mp_uri_matches(struct mp_str template, struct mp_str uri)
 		ptrdiff_t at;
 
 		literal = take_literal(&template);
-		if (template.len == 0) /* the last literal stands at the very end */
+		if (template.len == 0) /* the last literal must match the end */
 			at = uri.len >= literal.len && memcmp(uri.p + uri.len - literal.len,
 							      literal.p, literal.len) == 0
 				     ? (ptrdiff_t)(uri.len - literal.len)
