@@ -108,7 +108,7 @@ static void begin(struct mp_admission *a, const struct mp_keeper_facts *f,
 	a->words[0] = '\0';
 }
 
-/* --- the outside ----------------------------------------------------------------------------- */
+/* --- interface ------------------------------------------------------------------------------- */
 
 static void refuse_stopping(struct mp_instance *in, struct mp_admission *a)
 {

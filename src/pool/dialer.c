@@ -159,7 +159,7 @@ static int dial_stdio(struct mp_dialer *d, const struct mp_dial *dial,
 	return r;
 }
 
-/* --- the outside ---------------------------------------------------------------------------- */
+/* --- interface ------------------------------------------------------------------------------ */
 
 int mp_dialer_dial(struct mp_dialer *d, const struct mp_dial *dial,
 		   struct mp_transport **ret_transport, struct mcpool_error *reterr)

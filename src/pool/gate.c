@@ -54,7 +54,7 @@ MP_MACHINE_STEPS(gate) = {
 
 MP_MACHINE(gate, struct mp_gate)
 
-/* --- where each server stands ---------------------------------------------------------------- */
+/* --- the place of each server ---------------------------------------------------------------- */
 
 enum mp_gate_place mp_gate_get_place(struct mp_workspace *w, size_t i, mp_id session)
 {
@@ -94,7 +94,7 @@ static bool is_pending(struct mp_gate *g, size_t i)
 	return mp_workspace_get_state(g->workspace, i, g->o.session) == MP_STATUS_PENDING;
 }
 
-/* --- stations -------------------------------------------------------------------------------- */
+/* --- steps ----------------------------------------------------------------------------------- */
 
 static bool is_due(struct mp_gate *g, size_t i)
 {
@@ -166,7 +166,7 @@ static enum gate_event tell(struct mp_gate *g)
 	return MP_QUIET;
 }
 
-/* --- the outside ----------------------------------------------------------------------------- */
+/* --- interface ------------------------------------------------------------------------------- */
 
 static void timer_fired(void *u)
 {

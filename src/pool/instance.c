@@ -152,7 +152,7 @@ static int dial(void *u, struct mp_transport **ret, struct mcpool_error *reterr)
 	return in->pool->o.launch_ops->dial(in->pool->o.launch_ops_u, in->start.plan, ret, reterr);
 }
 
-/* --- what follows from a step ---------------------------------------------------------------- */
+/* --- after a step ---------------------------------------------------------------------------- */
 
 /* A configured era is not cached, because `auto` must still detect it. */
 static struct mp_era_cache *get_era_cache(const struct mp_instance *in)
@@ -265,7 +265,7 @@ static const struct mp_keeper_hooks keeper_hooks = {
 	.notification = mp_instance_hear,
 };
 
-/* --- who uses it ----------------------------------------------------------------------------- */
+/* --- use ------------------------------------------------------------------------------------- */
 
 /* 60 s after the first start began, all calls that wait for it fail together (E31, E35). */
 static void acquire_is_over(void *u)
@@ -381,7 +381,7 @@ bool mp_instance_is_marked(const struct mp_instance *in)
 	return in->start.marked_ms >= 0;
 }
 
-/* --- its line -------------------------------------------------------------------------------- */
+/* --- its queue ------------------------------------------------------------------------------- */
 
 static void find_definition(const struct mp_instance *in, struct mp_str tool,
 			    struct mp_queue_definition *ret)
@@ -419,7 +419,7 @@ struct mp_queue *mp_instance_get_queue(struct mp_instance *in, struct mp_str too
 	return in->queue;
 }
 
-/* --- coming and going ------------------------------------------------------------------------ */
+/* --- making and freeing ---------------------------------------------------------------------- */
 
 /* Private to one session, private to one project, or shared (doc/design.md 4). */
 static int write_map_key(struct mp_buf *out, const struct mp_workspace_config *config, size_t entry,

@@ -16,7 +16,7 @@ static struct mp_instance *instance_at(struct mp_link *link)
 	return mp_container_of(link, struct mp_instance, link);
 }
 
-/* --- waking up ------------------------------------------------------------------------------- */
+/* --- after a suspend ------------------------------------------------------------------------- */
 
 /* Oldest first. A probed instance moves to the end of the list. */
 static void wake_some(void *u)
@@ -101,7 +101,7 @@ void mp_pool_end_session(struct mp_pool *p, mp_id session)
 	}
 }
 
-/* --- the outside ----------------------------------------------------------------------------- */
+/* --- interface ------------------------------------------------------------------------------- */
 
 const char *mp_pool_get_name(const struct mp_pool *p, mp_id instance)
 {

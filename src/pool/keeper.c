@@ -134,7 +134,7 @@ static void keeper_describe(const struct mp_keeper *k, struct mp_log *ret_log)
 MP_MACHINE(keeper, struct mp_keeper, .entered = keeper_entered, .settled = keeper_settled,
 	   .describe = keeper_describe)
 
-/* --- trouble --------------------------------------------------------------------------------- */
+/* --- failures -------------------------------------------------------------------------------- */
 
 /* Keep the last stderr lines: they usually contain the cause. */
 static void keep_tail(struct mp_keeper *k)
@@ -224,7 +224,7 @@ static enum keeper_event decide(struct mp_keeper *k)
 	return REST;
 }
 
-/* --- beginning ------------------------------------------------------------------------------- */
+/* --- starting -------------------------------------------------------------------------------- */
 
 /* A requested start has no delay, unless there were too many recently (U11). */
 static enum keeper_event begin(struct mp_keeper *k)
@@ -414,7 +414,7 @@ static enum keeper_event bury_and_decide(struct mp_keeper *k)
 	return decide(k);
 }
 
-/* --- is it alive? ---------------------------------------------------------------------------- */
+/* --- probing --------------------------------------------------------------------------------- */
 
 static void probed(const struct mcpool_error *error, void *u)
 {
@@ -443,7 +443,7 @@ static enum keeper_event probe(struct mp_keeper *k)
 	return SICK;
 }
 
-/* --- the outside ----------------------------------------------------------------------------- */
+/* --- interface ------------------------------------------------------------------------------- */
 
 static void timer_fired(void *u)
 {

@@ -79,7 +79,7 @@ static void listening_describe(const struct mp_listening *l, struct mp_log *ret_
 
 MP_MACHINE(listening, struct mp_listening, .describe = listening_describe)
 
-/* --- what is done --------------------------------------------------------------------------- */
+/* --- actions -------------------------------------------------------------------------------- */
 
 /* The stream ends with its answer: a result, an error, or a cancellation by the server. */
 static void stream_ended(struct mp_call *c, const struct mp_answer *answer)
@@ -208,7 +208,7 @@ static void time_to_ask(void *u)
 	listening_advance(u, DUE);
 }
 
-/* --- the outside ---------------------------------------------------------------------------- */
+/* --- interface ------------------------------------------------------------------------------ */
 
 struct mp_listening *mp_listening_new(struct mp_upstream *up, struct mp_loop *loop,
 				      void (*reopened)(void *u), void *u)

@@ -10,7 +10,7 @@
 
 enum { TRIM_AFTER_MS = 1000 };
 
-/* --- shared lines ---------------------------------------------------------------------------- */
+/* --- shared queues --------------------------------------------------------------------------- */
 
 struct mp_queue *mp_pool_get_queue(struct mp_pool *p, const struct mp_settings *s,
 				   struct mp_str name)
@@ -80,7 +80,7 @@ void mp_pool_note_up(struct mp_pool *p)
 	mp_timer_start(&p->trim_timer, TRIM_AFTER_MS);
 }
 
-/* --- the outside ----------------------------------------------------------------------------- */
+/* --- interface ------------------------------------------------------------------------------- */
 
 struct mp_pool *mp_pool_new(const struct mp_pool_options *options)
 {

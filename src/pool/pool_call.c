@@ -79,7 +79,7 @@ static void pool_call_describe(const struct mp_pool_call *c, struct mp_log *ret_
 MP_SHARED_MACHINE(pool_call, struct mp_pool_call, .entered = pool_call_entered,
 		  .describe = pool_call_describe)
 
-/* --- words ----------------------------------------------------------------------------------- */
+/* --- messages -------------------------------------------------------------------------------- */
 
 /* The message for the caller: "MCP error: ..." (doc/protocol.md, "Errors"). */
 static void MP_PRINTF(4, 0) set_why(struct mp_pool_call *c, int code, enum mp_outcome outcome,

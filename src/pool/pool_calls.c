@@ -7,7 +7,7 @@
 #include "pool/pool_call.h"
 #include "pool/workspace.h"
 
-/* --- one of them ----------------------------------------------------------------------------- */
+/* --- one call -------------------------------------------------------------------------------- */
 
 void mp_pool_call_init(struct mp_pool_call *c, struct mp_loop *loop,
 		       const struct mp_pool_call_hooks *hooks)
@@ -136,7 +136,7 @@ void mp_pool_call_cancel(struct mp_pool_call *c)
 	mp_pool_call_advance(c, MP_POOL_CALL_ON_CANCEL);
 }
 
-/* --- many of them --------------------------------------------------------------------------- */
+/* --- many at once --------------------------------------------------------------------------- */
 
 static struct mp_pool_call *pool_call_of(struct mp_link *link)
 {

@@ -17,7 +17,7 @@ enum {
 	LOG_EVERY_MS = 10000,
 };
 
-/* --- coming and going ------------------------------------------------------------------------ */
+/* --- join and leave -------------------------------------------------------------------------- */
 
 static struct mp_pool_client *client_of(struct mp_link *link)
 {
@@ -84,7 +84,7 @@ void mp_pool_client_drop_all(struct mp_pool *p)
 		drop(client_of(link));
 }
 
-/* --- what they hear -------------------------------------------------------------------------- */
+/* --- notifications --------------------------------------------------------------------------- */
 
 static bool is_modern(struct mp_instance *in)
 {
@@ -195,7 +195,7 @@ bool mp_pool_client_hear(struct mp_instance *in, const struct mp_message *m)
 	}
 }
 
-/* --- how much servers log -------------------------------------------------------------------- */
+/* --- log levels ------------------------------------------------------------------------------ */
 
 static bool is_served(const struct mp_instance *in, const struct mp_pool_client *client)
 {

@@ -71,7 +71,7 @@ static void refresh_describe(const struct one_list *l, struct mp_log *ret_log)
 
 MP_MACHINE(refresh, struct one_list, .describe = refresh_describe)
 
-/* --- what is done --------------------------------------------------------------------------- */
+/* --- actions -------------------------------------------------------------------------------- */
 
 static enum refresh_event gather(struct one_list *l)
 {
@@ -147,7 +147,7 @@ static void time_to_fetch(void *u)
 	refresh_advance(u, DUE);
 }
 
-/* --- news ----------------------------------------------------------------------------------- */
+/* --- notifications -------------------------------------------------------------------------- */
 
 bool mp_refresh_hear(struct mp_refresh *r, const struct mp_message *m)
 {

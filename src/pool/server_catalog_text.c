@@ -93,7 +93,7 @@ int mp_server_catalog_to_definition(const struct mp_server_catalog *o, struct mp
 	return 0;
 }
 
-/* --- and back ------------------------------------------------------------------------------- */
+/* --- from the store ------------------------------------------------------------------------- */
 
 static int refuse(struct mcpool_error *reterr, const char *what)
 {

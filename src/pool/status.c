@@ -60,7 +60,7 @@ static void status_set_error(struct mp_status *s, struct mp_arena *arena, const 
 	s->message = n == text.len ? s->error : text_keep(arena, (struct mp_str){text.data, n});
 }
 
-/* --- what it connects to --------------------------------------------------------------------- */
+/* --- command or URL -------------------------------------------------------------------------- */
 
 /* Redact each word separately, so that only the secret is hidden and not the next word. */
 static int command_add_word(struct mp_buf *out, const char *word, const char *before)
@@ -102,7 +102,7 @@ void mp_status_add_target(struct mp_status *s, const struct mp_entry *e, struct 
 	*(is_command ? &s->command : &s->url) = text_keep(arena, mp_buf_get(&text));
 }
 
-/* --- what the files say ---------------------------------------------------------------------- */
+/* --- from the files -------------------------------------------------------------------------- */
 
 static struct mp_str shadow_write(const struct mp_entry *e, struct mp_arena *arena)
 {
@@ -209,7 +209,7 @@ void mp_status_take_entry(const struct mp_config_set *set, const struct mp_entry
 	ret->code = MCPOOL_EINVAL;
 }
 
-/* --- what runs ------------------------------------------------------------------------------- */
+/* --- from the instance ----------------------------------------------------------------------- */
 
 /* The only place that maps a keeper's state to a displayed state. */
 static enum mp_status_state state_of_keeper(const struct mp_keeper_facts *f)
@@ -379,7 +379,7 @@ int mp_workspace_get_tail(struct mp_workspace *w, size_t i, mp_id session, size_
 	return up ? mp_upstream_get_tail(up, lines, out) : 0;
 }
 
-/* --- many of them ---------------------------------------------------------------------------- */
+/* --- lists ----------------------------------------------------------------------------------- */
 
 int mp_status_list_new(size_t max, struct mp_status_list **ret)
 {

@@ -82,7 +82,7 @@ void mp_status_write(struct mp_writer *w, const struct mp_status *s, enum mp_sta
 int mp_status_read(const struct mp_tape *t, mp_value v, struct mp_arena *arena,
 		   struct mp_status *ret, struct mcpool_error *reterr) MP_MUST;
 
-/* --- many of them ---------------------------------------------------------------------------- */
+/* --- lists ----------------------------------------------------------------------------------- */
 
 struct mp_status_list {
 	struct mp_arena arena; /* owns the texts */

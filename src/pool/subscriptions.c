@@ -308,7 +308,7 @@ void mp_pool_client_unsubscribe(struct mp_workspace *v, const char *server, mp_i
 		drop(s);
 }
 
-/* --- many of them ---------------------------------------------------------------------------- */
+/* --- many at once ---------------------------------------------------------------------------- */
 
 void mp_subscriptions_leave(struct mp_pool_client *client)
 {

@@ -248,7 +248,7 @@ static void arrive(struct mp_workspace *w, struct mp_workspace_config *config, m
 		mp_loop_post(o->loop, &a->task);
 }
 
-/* --- the outside ----------------------------------------------------------------------------- */
+/* --- interface ------------------------------------------------------------------------------- */
 
 struct mp_workspace *mp_workspace_open(struct mp_pool *p, struct mp_config_set *set,
 				       char *const *env, mp_workspace_fn ready, void *u)

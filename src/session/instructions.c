@@ -111,7 +111,7 @@ static int add_server(const struct mp_index *s, size_t offer, int64_t limit, con
 	return r;
 }
 
-/* --- all of them ----------------------------------------------------------------------------- */
+/* --- all servers ----------------------------------------------------------------------------- */
 
 int mp_instructions_write(struct mp_scope *scope, struct mp_buf *out)
 {

@@ -341,7 +341,7 @@ void mp_scope_divide(struct mp_scope *s)
 	mp_scope_unref(s);
 }
 
-/* --- all of them ----------------------------------------------------------------------------- */
+/* --- all scopes ------------------------------------------------------------------------------ */
 
 /* A server's lists may have changed, or the server was replaced. */
 void mp_scope_note_changes(const struct mp_change *changes, size_t n, void *u)
