@@ -1,6 +1,6 @@
 /*
- * answer.c - a person at a terminal answers what a server asks.
- * What the server wrote is shown as text and never obeyed (V40).
+ * answer.c - asks a person at a terminal to fill in a server's elicitation form.
+ * The server's text is made safe for the terminal (V40).
  */
 #include "cli/answer.h"
 
@@ -78,7 +78,7 @@ static bool is_required(struct form *f, struct mp_str name)
 	return false;
 }
 
-/* One of its values; a field without a list takes any. */
+/* Is the text one of the field's values? A field without a list takes any. */
 static bool is_choice(struct form *f, mp_value field, struct mp_str text)
 {
 	mp_value list = mp_value_get(&f->t, field, "enum");
@@ -115,7 +115,7 @@ static bool read_bool(struct mp_str text, bool *ret)
 	return false;
 }
 
-/* NULL, or why this is not a value for it. */
+/* NULL, or why the text is not a valid value. */
 static const char *write_value(struct form *f, mp_value key, mp_value field, struct mp_str text)
 {
 	bool yes;

@@ -1,5 +1,5 @@
 /*
- * answer.h - a person at a terminal answers what a server asks: the fields of an elicitation form.
+ * answer.h - asks a person at a terminal to fill in a server's elicitation form.
  */
 #ifndef MP_ANSWER_H
 #define MP_ANSWER_H

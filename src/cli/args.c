@@ -1,6 +1,6 @@
 /*
- * args.c - reading what stands behind a verb, and saying what is wrong with it.
- * Options may stand anywhere before `--`; behind it is the server's command, untouched.
+ * args.c - parses the arguments of a verb and reports errors in them.
+ * Options may appear anywhere before `--`; the server's command follows it unchanged.
  */
 #include <stdio.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static bool read_era(const char *text, enum mp_era *ret_era)
 	return false;
 }
 
-/* Where a command may come, it was perhaps begun without its --. */
+/* If the verb accepts a command, the user may have forgotten the --. */
 static int usage(const struct mp_cli_args *a, const char *what, const char *word)
 {
 	bool hint = a->verb->servers != MP_VERB_PLAIN && !a->command;
@@ -62,13 +62,13 @@ static bool is_allowed(const struct mp_verb *verb, const char *option)
 
 	while (at && (at = strstr(at, option))) {
 		if ((at == verb->options || strchr(" \n", at[-1])) && strchr(" ,\n", at[n]))
-			return true; /* strchr finds the end, too */
+			return true; /* strchr also finds the terminating NUL */
 		at += n;
 	}
 	return false;
 }
 
-/* An option with a value: --name VALUE or --name=VALUE. NULL: it is another one. */
+/* An option with a value: --name VALUE or --name=VALUE. NULL: another option. */
 static const char *take_value(const char *name, char **argv, int *at)
 {
 	size_t len = strlen(name);
@@ -87,7 +87,7 @@ static const char *take_value(const char *name, char **argv, int *at)
 enum option_kind {
 	FLAG,     /* bool */
 	TEXT,     /* const char *, not empty */
-	ADDRESS,  /* the same, or nothing behind it: the usual one */
+	ADDRESS,  /* the same, or no value: the default address */
 	TEXTS,    /* struct mp_cli_list */
 	DURATION, /* int64_t, in milliseconds */
 	ERA,      /* enum mp_era */
@@ -97,8 +97,8 @@ static const struct option {
 	const char *name;
 	enum option_kind kind;
 	size_t offset;
-	const char *expects; /* what stands behind it */
-	const char *help;    /* how a verb's help names it; NULL: by its name */
+	const char *expects; /* its value, for the error message */
+	const char *help;    /* its name in a verb's help; NULL: its own name */
 } options[] = {
 #define OPTION(name, kind, field, expects)                                     \
 	{                                                                      \
@@ -255,14 +255,14 @@ int mp_cli_read_args(const struct mp_verb *verb, int argc, char **argv, int min,
 				return r;
 			continue;
 		}
-		a->words[a->n_words++] = argv[i]; /* in place: never ahead of what is read */
+		a->words[a->n_words++] = argv[i]; /* in place: never ahead of the read position */
 	}
 	return check_words(a, min, max);
 }
 
-/* --- what to call a command ------------------------------------------------------------------ */
+/* --- naming a command ------------------------------------------------------------------------ */
 
-/* The last part of a path, without what says which language it is in. */
+/* The last part of a path, without the file extension. */
 static struct mp_str stem_of(struct mp_str path)
 {
 	static const char *const endings[] = {".js", ".mjs", ".cjs", ".ts", ".py", ".sh", ".rb"};
@@ -292,7 +292,7 @@ static bool is_one_of(struct mp_str word, const char *const *list, size_t n)
 	return false;
 }
 
-/* index.js and dist/ say nothing; the folder around them does. */
+/* Skip index.js and dist/; use the folder around them. */
 static struct mp_str telling_part(struct mp_str path)
 {
 	static const char *const dull[] = {"index", "main", "cli", "server", "dist",
@@ -320,7 +320,7 @@ static bool is_runner(struct mp_str word)
 	return is_one_of(stem_of(word), runners, MP_ARRAY_LEN(runners));
 }
 
-/* The value of an option that holds a secret: not to be shown, nor to be a file's name. */
+/* The value of an option that holds a secret: neither shown nor used as a file name. */
 static bool is_behind_secret(char *const *command, size_t at)
 {
 	const char *before = command[at - 1];
@@ -329,7 +329,7 @@ static bool is_behind_secret(char *const *command, size_t at)
 	       mp_redact_is_secret_name(mp_str_of(before + strspn(before, "-")));
 }
 
-/* The script or package that a runner runs; the runner itself where none is to be seen. */
+/* The script or package that a runner runs; the runner itself if there is none. */
 static struct mp_str find_script(char *const *command)
 {
 	for (size_t i = 1; command[i]; i++) {

@@ -1,7 +1,6 @@
 /*
- * build_server.c - the entry that the options of `mcpool add` describe.
- * What would not mean in the file what it means on the command line is refused, or written so that
- * it does.
+ * build_server.c - builds the entry that the options of `mcpool add` describe.
+ * A value that would mean something else in the file is refused, or rewritten.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -16,7 +15,7 @@
 
 /* --- names and values ------------------------------------------------------------------------ */
 
-/* What JSON cannot hold would become something else on the way. */
+/* JSON cannot hold other texts unchanged. */
 static bool is_text(const char *text)
 {
 	if (mp_utf8_valid(mp_str_of(text)))
@@ -72,7 +71,7 @@ static bool split_pair(struct pair *p, const char *text)
 	return false;
 }
 
-/* A key that occurs twice would mean one thing to us and another to the next reader. */
+/* Parsers differ in how they read a duplicate key. */
 static bool is_among(const struct pair *p, const struct mp_cli_list *list, size_t n)
 {
 	struct pair other = *p;
@@ -104,11 +103,11 @@ static bool write_pairs(struct mp_writer *w, struct pair p, const struct mp_cli_
 	return true;
 }
 
-/* --- a server that is started ---------------------------------------------------------------- */
+/* --- a local server -------------------------------------------------------------------------- */
 
 /*
- * A path as it is typed here, for the folder it starts from later: the user's file has the home
- * folder for that, a project's file the project.
+ * Rewrite a path typed here for the folder the server starts in: the home folder for the user's
+ * file, the project for a project's file.
  */
 static bool write_path(struct mp_writer *w, const struct mp_configured *c,
 		       const struct mp_cli_args *args, const char *path)
@@ -197,9 +196,9 @@ static bool write_stdio(struct mp_writer *w, const struct mp_configured *c,
 	return true;
 }
 
-/* --- a server elsewhere ---------------------------------------------------------------------- */
+/* --- a remote server ------------------------------------------------------------------------- */
 
-/* One line of stdin; on a terminal it is not shown. NULL after a complaint. */
+/* Read one line of stdin, without echo on a terminal. NULL after an error message. */
 static char *read_token(void)
 {
 	size_t len = 0;

@@ -1,6 +1,6 @@
 /*
- * cmd_add.c - `mcpool add` and `mcpool add-json`: a server into one of our own files.
- * What a person adds here is approved by that.
+ * cmd_add.c - `mcpool add` and `mcpool add-json`: add a server to one of our own files.
+ * Adding a server approves it.
  */
 #include <stdio.h>
 #include <string.h>
@@ -52,7 +52,7 @@ const struct mp_verb mp_verb_add_json = {
 	MP_VERB_PLAIN,
 };
 
-/* --- what makes no sense --------------------------------------------------------------------- */
+/* --- checks ---------------------------------------------------------------------------------- */
 
 bool mp_cmd_is_variable(const char *name)
 {

@@ -1,5 +1,5 @@
 /*
- * cmd_call.c - `mcpool call`: call one tool and print what it says.
+ * cmd_call.c - `mcpool call`: call one tool and print its result.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "cli/cli.h"
 #include "cli/verbs.h"
 
-/* --- the question ---------------------------------------------------------------------------- */
+/* --- the request ----------------------------------------------------------------------------- */
 
 int mp_cmd_write_call(const struct mp_cli_args *args, struct mp_str given,
 		      const struct mp_catalog_item *tool, struct mp_buf *out,
@@ -112,6 +112,6 @@ char *mp_cmd_read_stdin(size_t *ret_len)
 		n = fread(text.data + text.len, 1, 65536, stdin);
 		text.len += n;
 	}
-	text.data[text.len] = '\0'; /* there is room: nothing came the last time */
+	text.data[text.len] = '\0'; /* there is room: the last read was empty */
 	return mp_buf_take(&text, ret_len);
 }

@@ -1,6 +1,5 @@
 /*
- * cmd_config.c - `mcpool config`: what holds and who said so, where the files are, what is wrong
- * with them, and what changes in them.
+ * cmd_config.c - `mcpool config`: effective values and their origin, file paths, problems, changes.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +37,7 @@ const struct mp_verb mp_verb_config = {
 /* --- show ------------------------------------------------------------------------------------ */
 
 struct showing {
-	struct mp_writer *w; /* NULL: for people */
+	struct mp_writer *w; /* NULL: text output */
 };
 
 static void show_value(void *u, const char *key, struct mp_str json, const char *from)
@@ -82,7 +81,7 @@ static int show(const struct mp_configured *c, const struct mp_cli_args *args)
 	}
 	r = e ? mp_effective_each(e, show_value, &s)
 	      : mp_effective_each_setting(&c->set->settings, show_value, &s);
-	if (r == 0 && !e && !c->set->settings.http.listen) /* no value, and people look for it */
+	if (r == 0 && !e && !c->set->settings.http.listen) /* unset, but users look for it */
 		show_value(&s, "http.listen", MP_STR("null"),
 			   s.w ? "default" : "default: the hub does not listen for HTTP");
 	if (args->json) {
@@ -144,7 +143,7 @@ static int show_paths(const struct mp_configured *c, const struct mp_cli_args *a
 
 /* --- check ----------------------------------------------------------------------------------- */
 
-/* B73: a name in several files is no mistake, but one should know. */
+/* B73: a name in several files is allowed, but reported. */
 static void tell_shadowed(const struct mp_config_set *set)
 {
 	for (size_t i = 0; i < set->n; i++) {
@@ -241,7 +240,7 @@ static void print_change(void *u, const struct mp_config_change *change)
 		return;
 	}
 	printf("%-9s ", mp_change_kind_get_name(change->kind));
-	mp_print_text(mp_str_of(e->name)); /* a file may call it anything */
+	mp_print_text(mp_str_of(e->name)); /* a file may contain any name */
 	printf("%s%s\n", state[0] ? ": " : "", state);
 }
 
@@ -288,20 +287,20 @@ static int watch(struct mp_configured *c, const struct mp_cli_args *args)
 	}
 	w.follower = mp_config_watch_follow(watch, reload, &w);
 	follow(&w);
-	mp_configured_reload(c); /* what changed before there was somebody to see it */
+	mp_configured_reload(c); /* catch changes made before the watch started */
 	mp_configured_tell(c, false);
 	if (args->json)
 		printf("{\"watching\":%zu}\n", c->set->n_paths);
 	else
 		printf("watching %zu paths, until Ctrl-C\n", c->set->n_paths);
 	fflush(stdout);
-	mp_loop_run(w.loop); /* Ctrl-C ends the process; there is nothing to put back */
+	mp_loop_run(w.loop); /* Ctrl-C ends the process; there is nothing to restore */
 	return MP_EXIT_DONE;
 }
 
 /* --- the whole ------------------------------------------------------------------------------- */
 
-/* `config check FILE...`: these files alone, as --config would read them. */
+/* `config check FILE...`: only these files, read as with --config. */
 static void name_files(struct mp_cli_args *args)
 {
 	for (int i = 1; i < args->n_words && args->config.n < MP_ARRAY_LEN(args->config.items); i++)

@@ -19,7 +19,7 @@
 #include "json/write.h"
 #include "process/tree.h"
 
-/* Servers have 3 s to leave; what is open has its own time before that. */
+/* Servers get 3 s to exit; before that, open requests have their own time limit. */
 enum { START_MS = 10000, STOP_MS = 6000, RELOAD_MS = 10000, APPEAR_MS = 2000, LOG_LINES = 4 };
 
 static int run_up(const struct mp_verb *verb, int argc, char **argv);
@@ -75,7 +75,7 @@ const struct mp_verb mp_verb_reconnect = {
 	MP_VERB_PLAIN,
 };
 
-/* --- what they share ------------------------------------------------------------------------- */
+/* --- shared ---------------------------------------------------------------------------------- */
 
 static int complain(const struct mcpool_error *why)
 {
@@ -120,11 +120,11 @@ static void wait_ready(int fd)
 {
 	struct pollfd ready = {.fd = fd, .events = POLLIN};
 
-	(void)poll(&ready, 1, START_MS); /* the hub itself is asked next */
+	(void)poll(&ready, 1, START_MS); /* next, ask the hub itself */
 	close(fd);
 }
 
-/* The last lines: the very last one may only say that it stopped. */
+/* Several lines: the very last one may only say that it stopped. */
 static struct mp_str get_last_lines(struct mp_str text)
 {
 	size_t at = text.len;
@@ -136,7 +136,7 @@ static struct mp_str get_last_lines(struct mp_str text)
 	return (struct mp_str){text.p + at, text.len - at};
 }
 
-/* The last words of one that did not start. */
+/* Show the last log lines of a hub that did not start. */
 static void show_log(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -154,13 +154,13 @@ static void show_log(const char *path)
 		close(fd);
 }
 
-/* Nobody is there, or whoever was is just being killed: its socket is the last to go. */
+/* No hub runs, or it is being killed: its socket goes last. */
 static bool is_nobody(int r)
 {
 	return r == MCPOOL_ENOENT || r == MCPOOL_ECLOSED;
 }
 
-/* Another one may be about to start, or to leave: then it is asked again. */
+/* Another hub may be starting or shutting down: then ask again. */
 static int start(struct mp_hub_client **ret_client, const char *log, const char *http,
 		 struct mcpool_error *why)
 {
@@ -190,7 +190,7 @@ static int start(struct mp_hub_client **ret_client, const char *log, const char 
 		(long)mp_hub_place_get_pid(&place));
 }
 
-/* Where the hub listens for HTTP; "": it does not, or does not say. */
+/* The HTTP address of the hub; "": none, or not reported. */
 static void find_http(struct mp_hub_client *c, char *out, size_t size)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf status;
@@ -213,7 +213,7 @@ static void find_http(struct mp_hub_client *c, char *out, size_t size)
 		snprintf(out, size, "%.*s", MP_STR_ARGS(http));
 }
 
-/* The hub that runs is not replaced for this: agents use it. */
+/* Keep the running hub: agents use it. */
 static int tell_runs(struct mp_hub_client *c, const struct mp_cli_args *args)
 {
 	long pid = (long)mp_hub_client_get_pid(c);
@@ -236,7 +236,7 @@ static int tell_started(struct mp_hub_client *c, const struct mp_cli_args *args,
 	char http[300] = "", sentence[PATH_MAX + 600];
 	int64_t until = now_ms() + APPEAR_MS;
 
-	while (args->http && !http[0] && now_ms() < until) { /* its socket comes first */
+	while (args->http && !http[0] && now_ms() < until) { /* the unix socket is opened first */
 		find_http(c, http, sizeof(http));
 		if (!http[0])
 			rest();
@@ -284,7 +284,7 @@ static int run_up(const struct mp_verb *verb, int argc, char **argv)
 
 /* --- down ------------------------------------------------------------------------------------ */
 
-/* Whoever started it may be in no hurry to bury it, or never do. */
+/* The parent may reap the process late, or never. */
 static bool is_alive(pid_t pid)
 {
 	struct mp_proc p;
@@ -313,7 +313,7 @@ static int stop(struct mp_hub_client *c, const struct mp_cli_args *args)
 	char sentence[200];
 
 	mp_buf_init(&result, MP_KIB(64));
-	/* One that has hardly begun may be gone before its answer is out. */
+	/* A hub that has just started may exit before its answer is written. */
 	if (mp_hub_client_ask(c, "mcpool/shutdown", params, &result, &why) < 0 &&
 	    why.code != MCPOOL_ECLOSED)
 		return complain(&why);
@@ -326,7 +326,7 @@ static int stop(struct mp_hub_client *c, const struct mp_cli_args *args)
 	return tell(args, pid, "stopped", sentence);
 }
 
-/* A hub whose socket is gone makes it again at once, and one that starts opens it soon. */
+/* A hub whose socket was removed creates it again at once, and one that starts opens it soon. */
 static int open_again(struct mp_hub_client **ret_client, const struct mp_hub_place *place,
 		      struct mcpool_error *why)
 {
@@ -342,7 +342,7 @@ static int open_again(struct mp_hub_client **ret_client, const struct mp_hub_pla
 	return r;
 }
 
-/* The lock says which process it is, where the socket is of no use. */
+/* The lock file has the pid, for use when the socket is unusable. */
 static int stop_by_signal(pid_t pid, const struct mp_cli_args *args)
 {
 	char sentence[200];
@@ -384,17 +384,17 @@ static int run_down(const struct mp_verb *verb, int argc, char **argv)
 
 /* --- reload ---------------------------------------------------------------------------------- */
 
-/* How a reload went, in all views. */
+/* The result of a reload, over all workspaces. */
 struct reload {
 	struct mp_hub_client *c;
 	struct mp_tape t;
 	struct mp_buf line;
-	struct mp_buf words; /* of those that changed something, or failed */
+	struct mp_buf words; /* texts of those that changed or failed */
 	int64_t left;
 	int exit_code;
 };
 
-/* One event; those of servers that come and go meanwhile are nothing to us. */
+/* One event; ignore those of servers that start and stop meanwhile. */
 static int take_event(struct reload *r)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;

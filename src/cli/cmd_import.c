@@ -1,6 +1,6 @@
 /*
- * cmd_import.c - `mcpool import`: servers of other tools into our own file.
- * What is copied is shown first; the other tool's file stays as it is.
+ * cmd_import.c - `mcpool import`: copies servers of other tools into our own file.
+ * The copy is shown first; the other tool's file is not changed.
  */
 #include <stdio.h>
 #include <string.h>
@@ -36,10 +36,10 @@ struct job {
 	struct mp_configured *c;
 	const struct mp_cli_args *args;
 	const char *file;
-	struct mp_config_set *before; /* as it was: adding loads it anew */
-	struct mp_writer *w;          /* --json; NULL: for people */
+	struct mp_config_set *before; /* the set at the start: adding loads a new one */
+	struct mp_writer *w;          /* --json; NULL: text output */
 	size_t found, copied, skipped;
-	bool all, enough; /* what the person said to a question */
+	bool all, enough; /* the user's answers */
 	int exit_code;
 };
 
@@ -58,8 +58,8 @@ static bool is_of_tool(const struct job *job, const struct mp_entry *e)
 }
 
 /*
- * Of another tool, and the first of its name there. Whoever names neither a server nor a tool means
- * those that count.
+ * Of another tool, and the first of its name there. Without a server or a tool on the command line,
+ * only entries that are in effect.
  */
 static bool is_wanted(const struct job *job, size_t at)
 {
@@ -106,7 +106,7 @@ static void refuse(struct job *job, const struct mp_entry *e, const char *why)
 	job->exit_code = MP_EXIT_CONFIG;
 }
 
-/* Who names it wants it copied; who takes all wants to have it, and has. */
+/* A server named on the command line must be copied; with all, an existing one is fine. */
 static void keep(struct job *job, const struct mp_entry *e)
 {
 	if (is_named(job->args, e->name)) {
@@ -127,7 +127,7 @@ static bool ask(struct job *job)
 	if (job->enough)
 		return false;
 	if (!mp_ask("Copy it? y (yes), n (no), a (all), q (quit) [n]:", answer, sizeof(answer)))
-		job->enough = isatty(STDIN_FILENO); /* else the rest is shown all the same */
+		job->enough = isatty(STDIN_FILENO); /* else show the rest anyway */
 	job->all = strcmp(answer, "a") == 0 || strcmp(answer, "all") == 0;
 	job->enough |= strcmp(answer, "q") == 0 || strcmp(answer, "quit") == 0;
 	return job->all || strcmp(answer, "y") == 0 || strcmp(answer, "yes") == 0;

@@ -1,5 +1,6 @@
 /*
- * cmd_list.c - `mcpool list` and `mcpool get`: what is configured, where it stands, what is of it.
+ * cmd_list.c - `mcpool list`, `status` without a hub and `get`: configured servers, their origin
+ * and state.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,7 +18,7 @@
 	"  --config FILE    also read this file, before all others; repeatable\n" \
 	"  --strict-config  read the files of --config alone\n"
 
-/* Columns of the table on a terminal, and from where on there is room for all of a path. */
+/* Columns of the table on a terminal, and the width from which full paths are shown. */
 enum { LONGEST_NAME = 20, SHORT_PLACE = 19, WIDE = 120 };
 
 static int run_list(const struct mp_verb *verb, int argc, char **argv);
@@ -40,7 +41,7 @@ const struct mp_verb mp_verb_list = {
 	MP_VERB_PLAIN,
 };
 
-/* Without a hub what would run is all there is to say; with one it says what does. */
+/* Without a hub it shows what would run; with one, what does run. */
 const struct mp_verb mp_verb_status = {
 	"status",
 	"[NAME]",
@@ -69,7 +70,7 @@ const struct mp_verb mp_verb_get = {
 
 /* --- list ------------------------------------------------------------------------------------ */
 
-/* What only a hub knows of a server that the files let run. */
+/* Merge what only a hub knows of a server that the files allow to run. */
 static void merge_running(struct mp_status *s, const struct mp_status *running)
 {
 	s->state = running->state;
@@ -85,8 +86,8 @@ static void merge_running(struct mp_status *s, const struct mp_status *running)
 }
 
 /*
- * As the files have it, with what the running hub or the store knows. True: a hub has it. recalled,
- * hub: NULL where none was asked.
+ * The status from the files, with what the running hub or the store knows. True: a hub has it.
+ * recalled, hub: NULL if not asked.
  */
 static bool take_status(const struct mp_configured *c, const struct mp_entry *e,
 			const struct mp_status_list *recalled, const struct mp_hub_status *hub,
@@ -154,7 +155,7 @@ static int list_as_json(const struct mp_configured *c, bool all,
 	return MP_EXIT_DONE;
 }
 
-/* Where a path does not fit, whose file it is says more than a part of the path. */
+/* If a path does not fit, name the tool of the file instead of a part of the path. */
 static int add_short(struct mp_buf *out, const char *before, const char *file,
 		     const struct mp_origin *o)
 {
@@ -167,7 +168,7 @@ static int add_short(struct mp_buf *out, const char *before, const char *file,
 	return mp_buf_addf(out, "%s %s:%u", o->tool, mp_config_level_get_name(o->level), o->line);
 }
 
-/* On a terminal a file below the project or the home folder is said in short. */
+/* On a terminal, shorten a file below the project or the home folder. */
 static int add_place(struct mp_buf *out, const struct mp_config_set *set, const struct mp_origin *o)
 {
 	const char *file = o->file, *before = "";
@@ -184,7 +185,7 @@ static int add_place(struct mp_buf *out, const struct mp_config_set *set, const 
 	return add_short(out, before, file, o);
 }
 
-/* A long name must not take the room of all other columns. */
+/* A long name must not take the room of the other columns. */
 static struct mp_str short_name(const char *name)
 {
 	struct mp_str s = mp_str_of(name);
@@ -194,7 +195,7 @@ static struct mp_str short_name(const char *name)
 	return s;
 }
 
-/* "10 tools, seen 14:05" instead of the place; "" where nothing is remembered. */
+/* "10 tools, seen 14:05" instead of the place; "" if nothing is cached. */
 static int add_seen(struct mp_buf *out, const struct mp_status *s)
 {
 	char since[40];
@@ -206,7 +207,7 @@ static int add_seen(struct mp_buf *out, const struct mp_status *s)
 			   s->tools == 1 ? "" : "s", since + strcspn(since, " "));
 }
 
-/* Why it is in this state; else what it connects to. */
+/* The reason for its state; else what it connects to. */
 static const char *get_note(const struct mp_configured *c, const struct mp_entry *e,
 			    const struct mp_status *s, bool runs, struct mp_arena *arena)
 {
@@ -221,7 +222,7 @@ static const char *get_note(const struct mp_configured *c, const struct mp_entry
 	return target ? target : s->error;
 }
 
-/* One row of the table: its cells live in the arena until it is printed. */
+/* One row of the table: its cells are in the arena until it is printed. */
 static bool fill_row(const struct mp_configured *c, const struct mp_entry *e,
 		     const struct mp_status_list *recalled, const struct mp_hub_status *hub,
 		     struct mp_arena *arena, struct mp_table_row *row)
@@ -315,10 +316,10 @@ static int run_list(const struct mp_verb *verb, int argc, char **argv)
 
 /* --- status without a hub -------------------------------------------------------------------- */
 
-/* What the store knows of the configured servers. */
+/* What the store has about the configured servers. */
 struct recall {
 	struct mp_reach *reach;
-	struct mp_status_list *servers; /* owned; NULL: nothing could be found out */
+	struct mp_status_list *servers; /* owned; NULL: not available */
 };
 
 static const struct mp_status_list nothing;
@@ -328,7 +329,7 @@ static void recall_free(struct recall *r)
 	mp_status_list_free(r->servers);
 }
 
-/* Catalogs are kept by launch key, and keys are found by a hub; nothing is started for it. */
+/* Catalogs are stored by launch key, and a hub computes the keys; no server is started. */
 static void recall_done(void *u)
 {
 	struct recall *r = u;
@@ -346,7 +347,7 @@ static void recall_begin(struct mp_reach *reach, void *u)
 	mp_reach_look(reach, &look, recall_done, r);
 }
 
-/* Where nothing can be recalled the rest is shown all the same. */
+/* If the store is not available, show the rest. */
 static int run_status(const struct mp_verb *verb, int argc, char **argv)
 {
 	MP_CLEANUP(mp_configured_done) struct mp_configured c = {0};
@@ -360,7 +361,7 @@ static int run_status(const struct mp_verb *verb, int argc, char **argv)
 		return r - 1;
 	if (args.config.n == 0 && !args.all && mp_hub_status_show(name, args.json, &r))
 		return r;
-	if (name) /* no hub: what is configured is all there is to show */
+	if (name) /* no hub: show the configuration only */
 		return run_get(&mp_verb_get, argc, argv);
 	r = mp_configured_load_all(&c, &args);
 	if (r)
@@ -384,7 +385,7 @@ static void print_map(const char *title, const struct mp_bind_map *map)
 	putchar('\n');
 }
 
-/* Folders and names are whatever somebody made them. */
+/* Folders and names may contain anything. */
 static void MP_PRINTF(2, 3) print_line(const char *title, const char *format, ...)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
@@ -400,7 +401,7 @@ static void MP_PRINTF(2, 3) print_line(const char *title, const char *format, ..
 	putchar('\n');
 }
 
-/* The word that `list` has, and why. */
+/* The same state word as in `list`, and the reason. */
 static void print_state(const struct mp_configured *c, const struct mp_entry *e,
 			const struct mp_status *s, bool runs)
 {

@@ -1,5 +1,5 @@
 /*
- * cmd_prompts.c - `mcpool prompts` and `mcpool prompt`: their arguments and results. The rest is in
+ * cmd_prompts.c - `mcpool prompts` and `mcpool prompt`: arguments and results. The rest is in
  * offers.c and cmd_use.c.
  */
 #include <stdio.h>
@@ -54,7 +54,7 @@ int mp_cmd_print_messages(struct mp_str result)
 	return 0;
 }
 
-/* The arguments of a prompt are texts, all of them. */
+/* All arguments of a prompt are texts. */
 int mp_cmd_write_prompt(const struct mp_cli_args *args, struct mp_str name, struct mp_buf *out,
 			struct mcpool_error *reterr)
 {

@@ -1,7 +1,7 @@
 /*
- * cmd_read.c - `mcpool read`, of the server behind `--` or among all servers. Of those a
- * URI that a list has is read from its server at once; for others all servers are asked first,
- * because a template may fit, or because only one of them has resources at all.
+ * cmd_read.c - `mcpool read`: a resource of the server after `--`, or of any server. A URI that is
+ * in a list is read from its server at once. For others all servers are asked first: a template may
+ * match, or only one server may have resources at all.
  */
 #include "base/error.h"
 #include "base/limits.h"
@@ -16,8 +16,8 @@ struct job {
 	const struct mp_cli_args *args;
 	struct mp_reach *reach;
 	struct mp_index *index;
-	struct mp_arena arena; /* of the URI as its server has it */
-	bool has_asked;        /* those that nobody remembers */
+	struct mp_arena arena; /* holds the URI as its server has it */
+	bool has_asked;        /* servers without a cached catalog were started */
 	struct mp_outcome_teller teller;
 };
 
@@ -62,7 +62,7 @@ static int start(struct job *job, const char *server, struct mp_str uri,
 	return mp_reach_call(job->reach, &rq, mp_outcome_tell, &job->teller, reterr);
 }
 
-/* Several servers have it, so none of them has it under this name. */
+/* Several servers have this URI, so none has it under this name. */
 static bool is_ambiguous(const struct job *job)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf names;
@@ -83,7 +83,7 @@ static bool is_ambiguous(const struct job *job)
 	return names.len > 0;
 }
 
-/* Whoever failed may have had it. */
+/* A server that failed may have had it. */
 static int complain(const struct job *job)
 {
 	const struct mp_status_list *servers = mp_reach_get_servers(job->reach);
@@ -159,7 +159,7 @@ static void looked(void *u)
 	mp_reach_finish(job->reach, MP_EXIT_START);
 }
 
-/* The server behind `--` is up, or not. */
+/* The server after `--` has started or failed. */
 static void started(void *u)
 {
 	struct job *job = u;

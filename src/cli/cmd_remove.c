@@ -1,7 +1,7 @@
 /*
  * cmd_remove.c - `mcpool remove`, `enable` and `disable`.
- * Only our own files are written. A server that stands in another tool's file is switched by a list
- * of names in the user's file.
+ * Only our own files are written. A server in another tool's file is switched by a list of names in
+ * the user's file.
  */
 #include <stdio.h>
 #include <string.h>
@@ -72,8 +72,8 @@ static void report(const struct mp_cli_args *args, const char *key, const char *
 }
 
 /*
- * Which of our files has it. NULL: none; *ret_exit is then set, after a complaint, unless it stands
- * in another tool's file and the caller knows what to do about that.
+ * Find which of our files has the server. NULL: none; *ret_exit is then set after an error message,
+ * unless the server is in another tool's file and the caller handles that.
  */
 static const char *find_file(const struct mp_configured *c, const struct mp_cli_args *args,
 			     int *ret_exit)
@@ -158,7 +158,7 @@ static int run_remove(const struct mp_verb *verb, int argc, char **argv)
 
 /* --- enable, disable ------------------------------------------------------------------------- */
 
-/* A switch by a person keeps the approval that the entry had. */
+/* A switch by the user keeps the approval of the entry. */
 static void approve_again(struct mp_configured *c, const char *file, const char *name,
 			  bool was_approved)
 {
@@ -197,7 +197,7 @@ static int set_name(const struct mp_configured *c, const char *file, const char 
 									  : MP_EXIT_DONE;
 }
 
-/* The deny list is the strongest switch (U3), so both ways begin with it. */
+/* The deny list is the strongest switch (U3), so both directions start with it. */
 static int switch_foreign(const struct mp_configured *c, const char *file, const struct mp_entry *e,
 			  bool on)
 {
@@ -208,7 +208,7 @@ static int switch_foreign(const struct mp_configured *c, const char *file, const
 	return r;
 }
 
-/* Some other switch may be stronger: a list in the project's file, a key that means the same. */
+/* Another switch may be stronger: a list in the project's file, or an equivalent key. */
 static int check_switch(struct mp_configured *c, const char *file, const char *name, bool on)
 {
 	const struct mp_entry *e;
@@ -247,7 +247,7 @@ static int switch_server(const struct mp_verb *verb, int argc, char **argv, bool
 	if (r)
 		return r;
 	if (file) {
-		const char *list = on ? "deny" : "allow"; /* stronger than what the entry says */
+		const char *list = on ? "deny" : "allow"; /* stronger than the entry itself */
 
 		r = switch_own(&c, file, args.words[0], on);
 		if (r == MP_EXIT_DONE && c.set->user_file &&

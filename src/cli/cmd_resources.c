@@ -1,6 +1,6 @@
 /*
- * cmd_resources.c - `mcpool resources` and `mcpool read`: their arguments and results. The rest is
- * in offers.c and cmd_read.c.
+ * cmd_resources.c - `mcpool resources` and `mcpool read`: arguments and results. The rest is in
+ * offers.c and cmd_read.c.
  */
 #include "base/error.h"
 #include "base/limits.h"

@@ -20,7 +20,7 @@
 
 static int run_serve(const struct mp_verb *verb, int argc, char **argv);
 
-/* What is open when a signal comes may take this long to finish. */
+/* Time for open requests to finish after a signal. */
 enum { PATIENCE_MS = 2000 };
 
 const struct mp_verb mp_verb_serve = {
@@ -54,7 +54,7 @@ const struct mp_verb mp_verb_serve = {
 
 /* --- output ---------------------------------------------------------------------------------- */
 
-/* A reader that is gone is the end; where nobody listens there is nothing to serve for. */
+/* If stdout was closed or cannot be written, stop. */
 static void stop_telling(struct mp_serve *s, int why)
 {
 	if (why != EPIPE && !s->is_stopping)
@@ -93,7 +93,7 @@ static void stop_servers(void *u)
 	mp_hub_stop(s->hub);
 }
 
-/* Again: whoever asks a second time has less patience. */
+/* Called again: a second request may shorten the time. */
 void mp_serve_stop(struct mp_serve *s, int exit_code, int64_t patience_ms)
 {
 	if (!s->is_stopping) {
@@ -128,13 +128,13 @@ static void stopped(void *u)
 		uv_close((uv_handle_t *)&s->signals[i], signal_closed);
 }
 
-/* Where no terminal can go, HUP is the old way to say that files are to be read again. */
+/* Without a terminal, HUP means reload. */
 static bool is_reload(const struct mp_serve *s, int number)
 {
 	return number == SIGHUP && (s->args->background || mp_manager_is_there(&s->manager));
 }
 
-/* A service manager's TERM and a terminal that goes are ordinary ends; Ctrl-C is a person's. */
+/* TERM of a service manager and a closed terminal are ordinary ends; Ctrl-C is an interrupt. */
 static void signalled(uv_signal_t *signal, int number)
 {
 	struct mp_serve *s = signal->data;
@@ -151,8 +151,8 @@ static void signalled(uv_signal_t *signal, int number)
 		return;
 	}
 	if (number == SIGINT && s->is_stopping)
-		_exit(MP_EXIT_INTERRUPTED); /* the launcher takes the servers down */
-	mp_print_need_no_json();            /* somebody's wish is no failure */
+		_exit(MP_EXIT_INTERRUPTED); /* the launcher stops the servers */
+	mp_print_need_no_json();            /* a requested stop is not an error */
 	mp_serve_stop(s, number == SIGINT ? MP_EXIT_INTERRUPTED : MP_EXIT_DONE,
 		      s->is_stopping ? 0 : PATIENCE_MS);
 }
@@ -167,7 +167,7 @@ static void watch_signals(struct mp_serve *s)
 		uv_signal_init(mp_loop_get_uv(s->hub->loop), &s->signals[i]);
 		s->signals[i].data = s;
 		if (sigaction(numbers[i], NULL, &now) == 0 && now.sa_handler == SIG_IGN)
-			continue; /* nohup has its reasons */
+			continue; /* keep HUP ignored under nohup */
 		uv_signal_start(&s->signals[i], signalled, numbers[i]);
 	}
 	s->open_signals = MP_ARRAY_LEN(numbers);
@@ -179,7 +179,7 @@ static void gate_is_open(void *u)
 {
 	struct mp_serve *s = u;
 
-	mp_logger_speak(s->logger); /* what failed until now is in the report */
+	mp_logger_speak(s->logger); /* the report has the earlier failures */
 	mp_serve_report_gate(s);
 	mp_serve_report_faces(s);
 	if (!s->is_stopping)
@@ -287,7 +287,7 @@ static int host(struct mp_serve *s)
 	return s->exit_code;
 }
 
-/* Nobody's project in particular: what is the user's own. */
+/* Use no project, only the user's own configuration. */
 static void go_home(void)
 {
 	const char *home = getenv("HOME");
@@ -302,7 +302,7 @@ static int run_serve(const struct mp_verb *verb, int argc, char **argv)
 	struct mp_serve s = {.args = &args, .election = {.lock = -1, .listener = -1}};
 	int r;
 
-	mp_manager_find(&s.manager); /* before anything is opened */
+	mp_manager_find(&s.manager); /* before any descriptor is opened */
 	r = mp_cli_read_args(verb, argc, argv, 0, 0, &args);
 	if (r)
 		return r - 1;
@@ -319,12 +319,12 @@ static int run_serve(const struct mp_verb *verb, int argc, char **argv)
 		if (!s.c.set->settings.enabled)
 			mp_cli_complain(
 				"the setting \"enabled\" is false, so no server is looked for");
-		if (!args.background) /* no agent asked for something to look at */
+		if (!args.background) /* the demo server is for interactive use */
 			mp_serve_add_demo(&s);
 		r = host(&s);
 	}
 	mp_configured_done(&s.c);
 	mp_buf_done(&s.call_arguments);
-	mp_election_resign(&s.election); /* the very last: the next one may come */
+	mp_election_resign(&s.election); /* last: the next hub may start */
 	return r;
 }

@@ -1,6 +1,6 @@
 /*
- * cmd_test.c - `mcpool test`: does a configured server start, and what does it offer? What is not
- * approved is not touched.
+ * cmd_test.c - `mcpool test`: starts configured servers and lists their tools. Servers that are not
+ * approved are not started.
  */
 #include <stdio.h>
 
@@ -12,7 +12,7 @@
 #include "cli/reach.h"
 #include "cli/verbs.h"
 
-/* Each start has its own time; a server that has none may take as long as somebody waits. */
+/* Each start has its own timeout; without one, wait this long. */
 #define LONGEST_WAIT_MS ((int64_t)3600 * 1000)
 
 static int run_test(const struct mp_verb *verb, int argc, char **argv);
@@ -75,7 +75,7 @@ struct trial {
 	struct mp_reach_trial base;
 	struct trials *all;
 	const char *server;
-	struct mp_buf json; /* what became of it */
+	struct mp_buf json; /* its result */
 	int exit_code;
 };
 
@@ -160,7 +160,7 @@ static void trials_print_json(struct trials *all)
 		mp_print_json(mp_buf_get(&text));
 }
 
-/* The exit code of the first that failed. */
+/* The exit code of the first failure. */
 static void trials_finish(struct trials *all, struct mp_reach *r)
 {
 	int exit_code = MP_EXIT_DONE;
@@ -173,7 +173,7 @@ static void trials_finish(struct trials *all, struct mp_reach *r)
 	mp_reach_finish(r, exit_code);
 }
 
-/* Each is told when it is known. */
+/* Report each as soon as it is known. */
 static void trial_over(struct mp_reach_trial *base, const struct mp_status *status)
 {
 	struct trial *t = mp_container_of(base, struct trial, base);
@@ -208,7 +208,7 @@ static void begin(struct mp_reach *r, void *u)
 		trials_finish(all, r);
 }
 
-/* Start these, all at the same time. */
+/* Start all of these at once. */
 static int try_servers(const struct mp_configured *c, const struct mp_entry *const *entries,
 		       size_t n, const struct mp_cli_args *args)
 {
@@ -245,7 +245,7 @@ int mp_cmd_try_server(const struct mp_configured *c, const struct mp_entry *e,
 
 /* --- the verb --------------------------------------------------------------------------------- */
 
-/* Those that may run; the others are named, and are no failure. */
+/* Try those that may run; the others are listed and do not count as failures. */
 static int try_all(const struct mp_configured *c, const struct mp_cli_args *args)
 {
 	const struct mp_entry **ready = mp_alloc((c->set->n + 1) * sizeof(void *));

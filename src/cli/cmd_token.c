@@ -1,5 +1,5 @@
 /*
- * cmd_token.c - `mcpool token`: the secret that HTTP needs, shown or made anew.
+ * cmd_token.c - `mcpool token`: shows or replaces the HTTP bearer token.
  */
 #include <limits.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #include "cli/offers.h"
 #include "cli/verbs.h"
 
-/* A member of the server's own text, or nothing. */
+/* Copy a member of the server's own text, if present. */
 static void copy_member(struct mp_writer *w, const struct mp_tape *t, const char *key)
 {
 	mp_value v = mp_value_get(t, MP_ROOT, key);
@@ -27,12 +27,12 @@ void mp_cmd_write_tool(struct mp_writer *w, struct mp_str public_name, const cha
 
 	mp_tape_init(&t, 0);
 	if (mp_tape_parse(&t, item->json, NULL) < 0)
-		return; /* it was read once; only memory can be short */
+		return; /* it parsed before; only memory can be short */
 	mp_write_begin_object(w);
 	mp_write_member_text(w, "name", public_name);
 	mp_write_member_text(w, "server", mp_str_of(server));
 	mp_write_member_text(w, "tool", item->name);
-	if (provider) /* where it comes from, in one line (A43) */
+	if (provider) /* its source, in one line (A43) */
 		snprintf(label, sizeof(label), "mcp:%s via %s", server, provider);
 	else
 		snprintf(label, sizeof(label), "mcp:%.*s", MP_STR_ARGS(item->name));

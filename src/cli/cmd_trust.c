@@ -1,7 +1,7 @@
 /*
- * cmd_trust.c - `mcpool trust`: shows what waits for a yes, whole, and asks.
- * The default is no, no terminal is no, and what was shown is what is approved: the id was computed
- * before the question, so a file that changes meanwhile gains nothing.
+ * cmd_trust.c - `mcpool trust`: shows completely what needs approval, and asks.
+ * The default is no, also without a terminal. Exactly what was shown is approved: the id is
+ * computed before the question, so a file that changes meanwhile gains nothing.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -46,7 +46,7 @@ struct job {
 	bool *approved;           /* of each; owned */
 	size_t n;
 	char error[1024]; /* the last one, for --json */
-	bool stopped;     /* the rest is for another time */
+	bool stopped;     /* leave the rest for later */
 };
 
 static void job_done(struct job *j)
@@ -56,19 +56,19 @@ static void job_done(struct job *j)
 	mp_free(j->approved);
 }
 
-/* For people at once; for programs it goes into the object. */
+/* Text output prints it at once; --json puts it into the object. */
 static void MP_PRINTF(2, 3) complain(struct job *j, const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	(void)mp_str_format(j->error, sizeof(j->error), format, args); /* cut is fine */
+	(void)mp_str_format(j->error, sizeof(j->error), format, args); /* may be truncated */
 	va_end(args);
 	if (!j->args.json)
 		mp_cli_complain("%s", j->error);
 }
 
-/* --- what waits ------------------------------------------------------------------------------ */
+/* --- what needs approval --------------------------------------------------------------------- */
 
 static bool may_be_approved(const struct mp_entry *e)
 {
@@ -91,7 +91,7 @@ static void add(struct job *j, const struct mp_entry *e, const struct mp_grant *
 	j->items[j->n++] = (struct mp_consent){e, g};
 }
 
-/* What stands behind the name is in doubt where the store could not be asked. */
+/* Without the store the approval state is unknown. */
 static bool is_unknown(const struct job *j)
 {
 	for (size_t i = 0; i < j->c.set->n; i++)
@@ -129,7 +129,7 @@ static bool collect_grant(struct job *j, const char *name)
 	return found;
 }
 
-/* Then this is about its tools, which may have changed since (V38). */
+/* Then the command is about its tools, which may have changed (V38). */
 static void tell_approved_already(struct job *j, const char *name)
 {
 	struct mp_pins_owner owner;
@@ -154,7 +154,7 @@ static void tell_approved_already(struct job *j, const char *name)
 		puts("Its tools are accepted as they are now.");
 }
 
-/* MP_EXIT_DONE also for what is approved already. A disabled one may be approved by its name. */
+/* MP_EXIT_DONE also for what is already approved. A disabled server may be approved by name. */
 static int collect_named(struct job *j, const char *name)
 {
 	const struct mp_config_set *set = j->c.set;
@@ -181,13 +181,13 @@ static int collect_named(struct job *j, const char *name)
 	if (!found && j->args.json)
 		complain(j, "Server \"%s\" not found", name);
 	else if (!found)
-		(void)mp_configured_find(&j->c, name); /* says what is like it */
+		(void)mp_configured_find(&j->c, name); /* prints similar names */
 	else if (j->n == before)
 		tell_approved_already(j, name);
 	return found ? MP_EXIT_DONE : MP_EXIT_NOT_FOUND;
 }
 
-/* All names are looked at before the first question. */
+/* Check all names before the first question. */
 static int collect(struct job *j)
 {
 	size_t room = j->c.set->n + j->c.set->n_grants + 1;
@@ -206,14 +206,14 @@ static int collect(struct job *j)
 
 /* --- questions ------------------------------------------------------------------------------- */
 
-/* Somebody sees what is asked, and can answer. */
+/* Is there a terminal to show the question and read the answer? */
 static bool can_ask(const struct job *j)
 {
 	return !j->args.json && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) &&
 	       isatty(STDERR_FILENO);
 }
 
-/* Lines that a text takes on a terminal of so many columns. */
+/* Rows that a text takes on a terminal with this many columns. */
 static size_t count_rows(struct mp_str text, size_t columns)
 {
 	size_t rows = 0;
@@ -229,7 +229,7 @@ static size_t count_rows(struct mp_str text, size_t columns)
 	return rows;
 }
 
-/* What is run was scrolled away by the rest of a long entry: it is said again, by the question. */
+/* A long entry scrolls the command out of sight: repeat it next to the question. */
 static void repeat_if_long(struct job *j, size_t i, struct mp_str text)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf again;
@@ -246,7 +246,7 @@ static void repeat_if_long(struct job *j, size_t i, struct mp_str text)
 		(void)!fwrite(again.data, 1, again.len, stdout);
 }
 
-/* What was typed before the question could be read is no answer to it. */
+/* Discard input that was typed before the question was shown. */
 static bool ask(struct job *j)
 {
 	char answer[16];
@@ -283,7 +283,7 @@ static int show(struct job *j, size_t i, bool asks)
 		return MP_EXIT_CONFIG;
 	}
 	if (!j->args.json && fwrite(text.data, 1, text.len, stdout) != text.len)
-		return MP_EXIT_CONFIG; /* nobody saw it */
+		return MP_EXIT_CONFIG; /* it was not shown */
 	if (asks)
 		repeat_if_long(j, i, mp_buf_get(&text));
 	return MP_EXIT_DONE;

@@ -1,5 +1,5 @@
 /*
- * cmd_untrust.c - `mcpool untrust`, and `mcpool trust list`: what was approved, and taking it back.
+ * cmd_untrust.c - `mcpool untrust` and `mcpool trust list`: revokes and lists approvals.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -182,7 +182,7 @@ int mp_cmd_list_approvals(const struct mp_configured *c, bool json)
 
 	mp_buf_init(&text, 10 * MP_LIMIT_MESSAGE);
 	if (!c->db)
-		return MP_EXIT_CONFIG; /* it was said when it could not be opened */
+		return MP_EXIT_CONFIG; /* already reported when it could not be opened */
 	mp_arena_init(&l.arena, MP_LIMIT_ARENA);
 	mp_write_init(&w, &text, NULL);
 	l.w = json ? &w : NULL;
@@ -200,12 +200,12 @@ int mp_cmd_list_approvals(const struct mp_configured *c, bool json)
 	return r < 0 ? MP_EXIT_CONFIG : MP_EXIT_DONE;
 }
 
-/* --- taking back ----------------------------------------------------------------------------- */
+/* --- revoking -------------------------------------------------------------------------------- */
 
 struct job {
 	struct mp_configured c;
 	struct mp_cli_args args;
-	struct mp_buf ids;   /* of what is taken back, one behind the other */
+	struct mp_buf ids;   /* of what is revoked, concatenated */
 	struct mp_buf names; /* as JSON texts */
 	char error[1024];
 };
@@ -222,7 +222,7 @@ static void MP_PRINTF(2, 3) complain(struct job *j, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	(void)mp_str_format(j->error, sizeof(j->error), format, args); /* cut is fine */
+	(void)mp_str_format(j->error, sizeof(j->error), format, args); /* may be truncated */
 	va_end(args);
 	if (!j->args.json)
 		mp_cli_complain("%s", j->error);
@@ -250,7 +250,7 @@ static int note_id(const struct mp_approval *a, void *u)
 	return r;
 }
 
-/* Those of this project and of the user; another project's stay. name: NULL for all. */
+/* Approvals of this project and of the user; other projects' stay. name: NULL for all. */
 static int find(struct job *j, const char *name, struct mcpool_error *why)
 {
 	int r = mp_approvals_each(j->c.db, name, NULL, j->c.set->root, note_id, j, why);
@@ -319,7 +319,7 @@ static int untrust_names(struct job *j)
 	}
 	if (j->args.all && j->ids.len == 0 && !j->args.json)
 		puts("Nothing is approved here.");
-	other = forget(j); /* also where another name was not found */
+	other = forget(j); /* even if another name was not found */
 	if (j->ids.len)
 		tell_hub(j);
 	return other ? other : r;
@@ -386,7 +386,7 @@ static int run_untrust(const struct mp_verb *verb, int argc, char **argv)
 	if (r)
 		return r;
 	if (!j.c.db)
-		r = MP_EXIT_CONFIG; /* it was said when it could not be opened */
+		r = MP_EXIT_CONFIG; /* already reported when it could not be opened */
 	else
 		r = j.args.user_file ? untrust_file(&j) : untrust_names(&j);
 	return j.args.json ? print_json(&j, r) : r;

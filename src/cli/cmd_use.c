@@ -1,6 +1,6 @@
 /*
- * cmd_use.c - `mcpool call` and `mcpool prompt`: of the server behind `--`, or among all
- * servers, where only the one that has what is named is started.
+ * cmd_use.c - `mcpool call` and `mcpool prompt`: with the server after `--`, or with the configured
+ * server that has the named item; only that one is started.
  */
 #include "base/error.h"
 #include "base/limits.h"
@@ -17,9 +17,9 @@ struct job {
 	const struct mp_configured *c;
 	const struct mp_cli_args *args;
 	enum mp_catalog_kind kind; /* tools or prompts */
-	struct mp_str given;       /* to a tool */
+	struct mp_str given;       /* arguments of a tool */
 	struct mp_reach *reach;
-	const char *server; /* that is called */
+	const char *server; /* the one being called */
 	struct mp_seek seek;
 	struct mp_outcome_teller teller;
 	struct mp_task_call task;
@@ -35,7 +35,7 @@ static enum mp_method_id get_method(const struct job *job)
 	return is_call(job) ? MP_METHOD_TOOLS_CALL : MP_METHOD_PROMPTS_GET;
 }
 
-/* A shared server was not told that it may ask; most say so in the words of the protocol. */
+/* A shared server gets no client capabilities; most servers then answer with a protocol error. */
 static void hint_mode(const struct job *job, struct mp_str result)
 {
 	const struct mp_status_list *servers = mp_reach_get_servers(job->reach);
@@ -125,7 +125,7 @@ static void sought(void *u)
 	}
 }
 
-/* The server behind `--` is up, or not. */
+/* The server after `--` has started or failed. */
 static void started(void *u)
 {
 	struct job *job = u;

@@ -1,6 +1,5 @@
 /*
- * cmd_version.c - `mcpool version`: which mcpool this is, and which libraries it was built with or
- * has loaded.
+ * cmd_version.c - `mcpool version`: the version of mcpool and of its libraries, built and loaded.
  */
 #include <curl/curl.h>
 #include <gnu/libc-version.h>
@@ -44,7 +43,7 @@ static const char *load_openssl(void)
 
 static const struct {
 	const char *name, *built;
-	const char *(*load)(void); /* NULL: it has no function that tells */
+	const char *(*load)(void); /* NULL: the library has no such function */
 } libraries[] = {
 	{"libuv", VERSION(UV_VERSION_MAJOR, UV_VERSION_MINOR, UV_VERSION_PATCH), uv_version_string},
 	{"sqlite", SQLITE_VERSION, sqlite3_libversion},

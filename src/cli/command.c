@@ -1,6 +1,7 @@
 /*
- * command.c - the server behind `-- COMMAND`: its set, and the words for what becomes of it.
- * Whatever happens is said once, with the server's name, the stage, the cause and its last words.
+ * command.c - the server after `-- COMMAND`: its set, and messages about its failures.
+ * A failure is reported once, with the server's name, the stage, the cause and its last stderr
+ * lines.
  */
 #include "cli/command.h"
 
@@ -15,12 +16,12 @@
 #include "config/read/load.h"
 #include "session/failed_call.h"
 
-/* Each stage of a start has its own time. */
+/* Each stage of a start has its own timeout. */
 #define LONGEST_WAIT_MS ((int64_t)24 * 3600 * 1000)
 
 /* --- its set --------------------------------------------------------------------------------- */
 
-/* By its command, or by its host. */
+/* Name it after its command or its host. */
 static void command_name(char *const *command, char *out, size_t size)
 {
 	bool is_remote = !command[1] && mp_entry_is_address(command[0]);
@@ -28,7 +29,7 @@ static void command_name(char *const *command, char *out, size_t size)
 	size_t n = host ? strcspn(host + 2, "/?#") : 0;
 	const char *at = host ? memrchr(host + 2, '@', n) : NULL;
 
-	if (at) { /* the user's name is not shown; a password may hold another @ */
+	if (at) { /* hide the user name; a password may contain another @ */
 		n -= (size_t)(at + 1 - (host + 2));
 		host = at - 1;
 	}
@@ -68,18 +69,18 @@ const char *mp_command_get_name(const struct mp_reach *r)
 	return command_get_entry(r)->name;
 }
 
-/* --- words ----------------------------------------------------------------------------------- */
+/* --- messages -------------------------------------------------------------------------------- */
 
 struct failure {
-	const char *stage; /* "tools/call"; "": the words have it */
+	const char *stage; /* "tools/call"; "": the message names it */
 	const struct mcpool_error *why;
 	enum mp_outcome outcome;
-	bool was_ready;                 /* the server was there for it */
-	struct mp_str tail;             /* its last words */
-	const struct mp_message *error; /* of the server itself; or NULL */
+	bool was_ready;                 /* the server was ready before */
+	struct mp_str tail;             /* its last stderr lines */
+	const struct mp_message *error; /* the server's own error; or NULL */
 };
 
-/* What clients of the hub are told of it (doc/protocol.md, "Errors"). */
+/* The code that clients of the hub get (doc/protocol.md, "Errors"). */
 static int get_public_code(int code)
 {
 	switch (code) {
@@ -117,8 +118,8 @@ static struct mp_failed_call failure_describe(const struct failure *f, const str
 		.was_up = f->was_ready,
 		.was_out = f->was_ready && f->outcome != MP_OUTCOME_NOT_SENT,
 		/*
-		 * Everything else would happen again, or may have happened already; so would a
-		 * command that cannot be run.
+		 * Other failures would happen again, or the call may have taken effect; a command
+		 * that cannot be run fails again too.
 		 */
 		.retryable = public->code == MCPOOL_EUNAVAILABLE && public->fault,
 		.tail = mp_failed_call_get_last_lines(f->tail),
@@ -130,7 +131,7 @@ static bool failure_is_misuse(const struct failure *f)
 	return !f->error && (f->why->code == MCPOOL_EINVAL || f->why->code == MCPOOL_ENOENT);
 }
 
-/* As clients of the hub are told, and as people are (U23). What the user did is said in a line. */
+/* In the form that clients of the hub get, and as text (U23). Usage errors take one line. */
 static void failure_tell_call(const struct failure *f, const struct mp_reach *r)
 {
 	bool json = mp_reach_get_args(r)->json;
@@ -172,7 +173,7 @@ static void print_empty_lists(const struct mp_reach *r, const struct mcpool_erro
 		mp_print_json(mp_buf_get(&text));
 }
 
-/* A list that could not be had; with its errors as JSON. */
+/* A list that could not be fetched; with its errors as JSON. */
 static void failure_tell_lists(const struct failure *f, const struct mp_reach *r)
 {
 	struct mcpool_error full;
@@ -207,7 +208,7 @@ void mp_command_fail(struct mp_reach *r, const char *stage, const struct mcpool_
 	mp_reach_finish(r, failure_tell(&f, r));
 }
 
-/* How many letters two names have in common at the front, and whether one holds the other. */
+/* The length of the common prefix, and whether one name contains the other. */
 static size_t get_likeness(struct mp_str a, struct mp_str b)
 {
 	size_t n = 0;
@@ -261,7 +262,7 @@ void mp_command_start(struct mp_reach *r, void (*fn)(void *u), void *u)
 	mp_reach_look(r, &all, fn, u);
 }
 
-/* The list that was asked for when it ended; "" where its own words say so. */
+/* The list that was requested when it ended; "" if its message says so. */
 static const char *get_list_stage(const struct mp_reach *r, const struct mp_status *status)
 {
 	unsigned skipped = mp_reach_get_skipped_lists(r);
@@ -278,7 +279,7 @@ static const char *get_list_stage(const struct mp_reach *r, const struct mp_stat
 	return first;
 }
 
-/* A command that is not there is not a missing tool. */
+/* A missing command is not a missing tool. */
 static int command_tell_start(struct mp_reach *r, const struct mp_status *status)
 {
 	struct mcpool_error why;
@@ -306,9 +307,9 @@ const struct mp_status *mp_command_get_row(struct mp_reach *r)
 	return NULL;
 }
 
-/* --- what became of a call ------------------------------------------------------------------- */
+/* --- the result of a call -------------------------------------------------------------------- */
 
-/* As its upstream has it. */
+/* The cause as the upstream reports it. */
 static void read_cause(const struct mp_outcome_teller *t, const struct mp_pool_answer *a,
 		       const struct mp_status *status, struct mcpool_error *ret)
 {
@@ -316,13 +317,13 @@ static void read_cause(const struct mp_outcome_teller *t, const struct mp_pool_a
 	if (a->outcome == MP_OUTCOME_TIMEOUT) {
 		(void)mp_fail(ret, MCPOOL_ECALL_TIMEOUT, "no answer within %g s",
 			      (double)t->timeout_ms / 1000);
-	} else if (!a->cause && status && status->code) { /* it went away before */
+	} else if (!a->cause && status && status->code) { /* it exited before */
 		(void)mp_fail(ret, (int)status->code, "%s", status->message);
 		ret->fault = (int)status->fault;
 	}
 }
 
-/* The server's own error, as it wrote it. */
+/* The server's own error, unchanged. */
 static int tell_error(const struct mp_outcome_teller *t, const struct mp_message *message,
 		      const char *tail)
 {

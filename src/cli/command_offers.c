@@ -1,5 +1,6 @@
 /*
- * command_offers.c - what the server behind `-- COMMAND` offers, in its order and by its names.
+ * command_offers.c - lists the catalog of the server after `-- COMMAND`, in its order and with its
+ * names.
  */
 #include <stdio.h>
 
@@ -41,7 +42,7 @@ static void list_print(const struct mp_catalog_list *l)
 	mp_free(rows);
 }
 
-/* Tools as in all lists of tools, everything else as the server wrote it. */
+/* Tools as in all lists of tools, other items as the server wrote them. */
 static void list_write(const struct mp_catalog_list *l, const char *server, struct mp_writer *w)
 {
 	mp_write_key(w, mp_str_of(members[l->kind]));

@@ -1,6 +1,6 @@
 /*
- * complain.c - what is wrong, in words on stderr; with --json also as an object on stdout.
- * A process is one command, so the last complaint is why it fails.
+ * complain.c - error messages on stderr; with --json also as an object on stdout.
+ * A process runs one command, so the last message is the reason for its failure.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "cli/safe.h"
 #include "json/write.h"
 
-static struct mcpool_error last; /* code 0: what the exit code says */
+static struct mcpool_error last; /* code 0: derived from the exit code */
 
 static void MP_PRINTF(2, 0) complain(int code, const char *format, va_list args)
 {

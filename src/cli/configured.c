@@ -1,5 +1,5 @@
 /*
- * configured.c - the configuration for one command: loaded, and its problems told.
+ * configured.c - loads the configuration for one command and reports its problems.
  */
 #include "cli/configured.h"
 
@@ -22,8 +22,8 @@
 
 extern char **environ;
 
-enum { MAX_LINE = 4096 }; /* what a terminal takes as one */
-enum { MORE_FILES = 1 };  /* that a verb may add */
+enum { MAX_LINE = 4096 }; /* longest line of a terminal */
+enum { MORE_FILES = 1 };  /* added by a verb */
 
 int64_t mp_configured_now(void)
 {
@@ -33,7 +33,7 @@ int64_t mp_configured_now(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Paths of --config are relative to where the user stands. */
+/* Paths of --config are relative to the current directory. */
 static int note_files(struct mp_configured *c, const struct mp_cli_args *args)
 {
 	c->paths = mp_alloc((args->config.n + MORE_FILES) * sizeof(*c->paths));
@@ -107,7 +107,7 @@ static int load(struct mp_configured *c, const struct mp_cli_args *args, bool us
 	return MP_EXIT_DONE;
 }
 
-/* With remote sources of the network, of which the copy counts where they do not answer in time. */
+/* Fetch the remote sources; use the copy of one that does not answer in time. */
 static struct mp_config_set *load_fetched(const struct mp_config_request *req)
 {
 	struct mp_config_set *set = mp_config_load_remote(req);
@@ -205,7 +205,7 @@ void mp_configured_write_problems(struct mp_writer *w, const struct mp_config_se
 
 /* --- entries --------------------------------------------------------------------------------- */
 
-/* Few typing errors, or one name in the other; one of a letter or two is in every word. */
+/* Few typing errors, or one name contains the other; ignore names of one or two letters. */
 static size_t get_likeness(const char *typed, const char *name)
 {
 	size_t score = mp_similar_score(mp_str_of(typed), mp_str_of(name));
@@ -215,7 +215,7 @@ static size_t get_likeness(const char *typed, const char *name)
 	return score;
 }
 
-/* The one of this name that does not count, and why. */
+/* Report the entry of this name that is not in effect, and why. */
 static bool tell_shadowed(const struct mp_configured *c, const char *name)
 {
 	for (size_t i = 0; i < c->set->n; i++) {
@@ -240,7 +240,7 @@ const struct mp_entry *mp_configured_find(const struct mp_configured *c, const c
 	if (e)
 		return e;
 	for (size_t i = 0; i < c->set->n_problems; i++)
-		if (c->set->problems[i].quote[0]) /* a broken file may be where it stands */
+		if (c->set->problems[i].quote[0]) /* the server may be in a broken file */
 			tell(&c->set->problems[i]);
 	if (tell_shadowed(c, name))
 		return NULL;
@@ -272,7 +272,7 @@ void mp_configured_write_since(int64_t then_ms, char *out, size_t size)
 		out[0] = '\0';
 }
 
-/* V08: what changed outside of mcpool is said, with the time it was first seen. */
+/* V08: report a change made outside of mcpool, with the time it was first seen. */
 static void explain_approval(const struct mp_entry *e, char *out, size_t size)
 {
 	char since[40] = "";
@@ -329,7 +329,7 @@ void mp_configured_write_source(struct mp_writer *w, const struct mp_origin *o)
 
 /* --- questions ------------------------------------------------------------------------------- */
 
-/* What does not fit is no answer, and its rest is none to the next question. */
+/* Discard a line that is too long: it is not an answer, nor is its rest. */
 static bool skip_line(void)
 {
 	int c;
@@ -339,7 +339,7 @@ static bool skip_line(void)
 	return false;
 }
 
-/* False: stop_fd became readable first. The terminal hands out one line at a time. */
+/* False: stop_fd became readable first. The terminal delivers whole lines. */
 static bool wait_for_line(int stop_fd)
 {
 	struct pollfd fds[] = {{.fd = STDIN_FILENO, .events = POLLIN},
@@ -381,7 +381,7 @@ static void interrupt(int number)
 	interrupted = number;
 }
 
-/* Ctrl-C must not leave a terminal behind that shows nothing. */
+/* Ctrl-C must restore the terminal's echo. */
 char *mp_ask_secret(const char *question)
 {
 	struct sigaction act = {.sa_handler = interrupt}, old;

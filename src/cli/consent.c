@@ -1,6 +1,6 @@
 /*
- * consent.c - what a person is asked about before it may run, shown whole.
- * Nothing is cut and nothing expanded. Only a plain value under a name such as TOKEN is dots: a
+ * consent.c - shows completely what the user is asked to approve.
+ * Nothing is truncated or expanded. Only a plain value under a name such as TOKEN is masked: a
  * path, a command or a placeholder is shown there too, or a name could hide what is run.
  */
 #include "cli/consent.h"
@@ -21,7 +21,7 @@
 #include "hub/election.h"
 #include "store/sealed.h"
 
-enum { REPEATED_WORDS = 6, REPEATED = 200 }; /* of a long entry, beside the question */
+enum { REPEATED_WORDS = 6, REPEATED = 200 }; /* of a long entry, next to the question */
 
 #define DOTS "\xe2\x80\xa2\xe2\x80\xa2\xe2\x80\xa2"
 
@@ -47,7 +47,7 @@ int mp_consent_approve(const struct mp_configured *c, const struct mp_consent *x
 			: mp_trust_approve_grant(c->db, x->grant, mp_configured_now(), reterr);
 }
 
-/* One without its socket holds its lock. */
+/* A hub without a socket still holds its lock. */
 static bool is_hub_running(void)
 {
 	struct mp_hub_place place;
@@ -79,7 +79,7 @@ bool mp_consent_tell_hub(void)
 
 struct page {
 	struct mp_buf *out;
-	const char *title; /* of the next line; NULL: it goes on under the one before */
+	const char *title; /* of the next line; NULL: continue under the previous one */
 	int error;         /* the first failure; later calls do nothing */
 };
 
@@ -105,13 +105,13 @@ static void put_json(struct page *p, struct mp_str json)
 		p->error = mp_safe_add_json(p->out, json);
 }
 
-/* Paths and keys: without quotes, and as visible. */
+/* Paths and keys: made visible, without quotes. */
 static void put_plain(struct page *p, const char *text)
 {
 	put_json(p, mp_str_of(text));
 }
 
-/* A new line, with its title where it is the first of its kind. */
+/* Start a line, with its title if it is the first of its kind. */
 static void begin(struct page *p)
 {
 	put(p, "  %-14s", p->title ? p->title : "");
@@ -138,7 +138,7 @@ static void each_in_map(const struct mp_bind_map *map, text_fn fn, void *u)
 		fn(u, map->items[i].value);
 }
 
-/* Whatever is expanded once it is approved. */
+/* All texts that are expanded after approval. */
 static void each_text(const struct mp_entry *e, text_fn fn, void *u)
 {
 	for (size_t i = 0; i < e->argc; i++)
@@ -158,7 +158,7 @@ struct names {
 	const struct mp_entry *e;
 	void (*fn)(void *u, struct mp_str name);
 	void *u;
-	struct mp_buf seen; /* each with a line break before and behind it */
+	struct mp_buf seen; /* each with a line break before and after it */
 	int error;
 };
 
@@ -204,7 +204,7 @@ int mp_consent_each_variable(const struct mp_configured *c, const struct mp_entr
 	if (e->bearer_variable)
 		name_whole(&n, e->bearer_variable);
 	if (c->set->settings.value_indirection == MP_INDIRECT_VARIABLE) {
-		each_in_map(&e->env, name_whole, &n); /* a whole value may be a name there */
+		each_in_map(&e->env, name_whole, &n); /* a whole value may be a name */
 		each_in_map(&e->headers, name_whole, &n);
 	}
 	mp_buf_done(&n.seen);
@@ -220,7 +220,7 @@ bool mp_consent_is_command(const struct mp_configured *c, const struct mp_entry 
 	       (s->profile == MP_PROFILE_OMP || (e->origin.quirks & MP_QUIRK_COMMANDS));
 }
 
-/* --- for people ------------------------------------------------------------------------------ */
+/* --- as text --------------------------------------------------------------------------------- */
 
 static void put_argv(struct page *p, const struct mp_entry *e)
 {
@@ -274,7 +274,7 @@ static void put_variables(struct page *p, const struct mp_bind_map *map)
 		put_variable(p, map->items[i].key, map->items[i].value);
 }
 
-/* A file outside of projects whose path depends on no variable. */
+/* A file outside of projects whose path contains no variable. */
 static bool find_users_file(const struct mp_configured *c, const struct mp_entry *e,
 			    char out[PATH_MAX])
 {
@@ -291,8 +291,8 @@ static bool find_users_file(const struct mp_configured *c, const struct mp_entry
 }
 
 /*
- * What an env file says, as variables are shown. That of a project's entry was read with the entry;
- * another one is the user's own, and is read now.
+ * Show an env file like variables. For a project's entry it was read with the entry; another one
+ * belongs to the user and is read now.
  */
 static void put_env_file(struct page *p, const struct mp_configured *c, const struct mp_entry *e)
 {
@@ -346,11 +346,11 @@ static void put_name(void *u, struct mp_str name)
 	put(p, "\n");
 }
 
-/* "path<TAB>hash<LF>" line by line; twelve digits tell two of them apart for people. */
+/* "path<TAB>hash<LF>" per line; twelve digits of the hash are enough to compare. */
 static void put_scripts(struct page *p, const char *scripts)
 {
 	p->title = "files";
-	if (!*scripts) { /* an approval that covers less than one would think says so */
+	if (!*scripts) { /* say when an approval covers less than expected */
 		begin(p);
 		put(p, "none of the project's is covered\n");
 	}
@@ -368,7 +368,7 @@ static void put_scripts(struct page *p, const char *scripts)
 	}
 }
 
-/* What an approval does not cover, said plainly. */
+/* Say what an approval does not cover. */
 static void put_folders(struct page *p, const struct mp_entry *e)
 {
 	const char *root = e->origin.root;
@@ -454,7 +454,7 @@ static void put_entry(struct page *p, const struct mp_configured *c, const struc
 
 /* --- what changed ---------------------------------------------------------------------------- */
 
-/* Secrets are dots on both sides already (sealed.h). */
+/* Secrets are already masked on both sides (sealed.h). */
 static void put_side(struct page *p, const char *title, struct mp_str json)
 {
 	put(p, "    %-12s", title);
@@ -499,7 +499,7 @@ static void put_changes(struct page *p, const struct mp_configured *c, const str
 	r = mp_consent_compare(c, x, put_change, put_changed_script, p);
 	if (r < 0 && p->error == 0)
 		p->error = r;
-	if (p->title) { /* not one was told */
+	if (p->title) { /* nothing was written */
 		begin(p);
 		put(p, "the place it stands in\n");
 	}
@@ -532,7 +532,7 @@ int mp_consent_describe(const struct mp_configured *c, const struct mp_consent *
 		       mp_consent_get_name(x), mcpool_error_text(p.error));
 }
 
-/* The beginning of a word, as the whole is shown above. */
+/* The first part of a word; the whole word is shown above. */
 static void put_beginning(struct page *p, const char *word)
 {
 	size_t n = strlen(word), shown = n > REPEATED ? REPEATED : n;

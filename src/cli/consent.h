@@ -1,7 +1,7 @@
 /*
- * consent.h - what a person is asked about before it may run, shown whole.
- * Words are quoted one by one and made fit for a terminal, whatever stdout is: what is approved is
- * what can be seen (V09).
+ * consent.h - shows completely what the user is asked to approve.
+ * Words are quoted one by one and made safe for a terminal, whatever stdout is: the user approves
+ * what is visible (V09).
  */
 #ifndef MP_CONSENT_H
 #define MP_CONSENT_H
@@ -12,7 +12,7 @@
 #include "config/values/set.h"
 #include "json/write.h"
 
-/* One of the two. Its id was computed when the set was loaded: a later change has another id. */
+/* One of the two. The id was computed when the set was loaded: a later change has another id. */
 struct mp_consent {
 	const struct mp_entry *entry;
 	const struct mp_grant *grant;
@@ -22,22 +22,22 @@ const char *mp_consent_get_name(const struct mp_consent *x);
 const struct mp_approval_id *mp_consent_get_id(const struct mp_consent *x);
 enum mp_trust mp_consent_get_trust(const struct mp_consent *x);
 
-/* All a person needs to know, added to out. A failure: it cannot be shown, so it is not asked. */
+/* Add the full description to out. On failure nothing may be asked, because it cannot be shown. */
 int mp_consent_describe(const struct mp_configured *c, const struct mp_consent *x,
 			struct mp_buf *out, struct mcpool_error *reterr) MP_MUST;
-/* What it runs or reaches, in a few lines, behind a description of so many. */
+/* Repeat the command or URL in a few lines after a description of this many rows. */
 int mp_consent_repeat(const struct mp_consent *x, size_t rows, struct mp_buf *out) MP_MUST;
-/* The same as an object. waiting: with what changed since it was approved. */
+/* Write it as an object. waiting: include what changed since the last approval. */
 void mp_consent_write(struct mp_writer *w, const struct mp_configured *c,
 		      const struct mp_consent *x, bool waiting);
-/* Keep the yes. */
+/* Store the approval. */
 int mp_consent_approve(const struct mp_configured *c, const struct mp_consent *x,
 		       struct mcpool_error *reterr) MP_MUST;
 
 /*
- * Have a running hub count what was approved or taken back, now. False after a complaint: a hub
- * runs and could not be told. It then finds out by itself before it starts a server, and with the
- * next session or control call.
+ * Make a running hub apply new or revoked approvals now. False after an error message: a hub runs
+ * and could not be told. It then checks before it starts a server, and with the next session or
+ * control call.
  */
 bool mp_consent_tell_hub(void);
 
@@ -50,12 +50,12 @@ bool mp_consent_is_command(const struct mp_configured *c, const struct mp_entry 
 
 /* --- consent_diff.c --- */
 
-/* path: "env.TOKEN"; JSON before and now, empty where there was or is none. */
+/* path: "env.TOKEN"; JSON before and now, empty if there was or is none. */
 typedef int (*mp_consent_diff_fn)(void *u, struct mp_str path, struct mp_str before,
 				  struct mp_str now);
 /*
- * Each key and each script of x that differs from what was approved last; nothing where nothing
- * was. The first result that is not 0 ends it.
+ * Call fn for each key and script of x that differs from the last approval, if there is one. The
+ * first result that is not 0 ends it.
  */
 int mp_consent_compare(const struct mp_configured *c, const struct mp_consent *x,
 		       mp_consent_diff_fn on_key, mp_consent_diff_fn on_script, void *u) MP_MUST;

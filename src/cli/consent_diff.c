@@ -1,5 +1,5 @@
 /*
- * consent_diff.c - what changed in something that was approved once.
+ * consent_diff.c - compares an entry with its last approval.
  */
 #include <string.h>
 
@@ -14,7 +14,7 @@ struct side {
 
 struct comparing {
 	struct side before, now;
-	struct side shown; /* what of `now` is shown; the same keys */
+	struct side shown; /* the masked form of `now`; the same keys */
 	struct mp_buf path;
 	mp_consent_diff_fn fn;
 	void *u;
@@ -27,7 +27,7 @@ static struct mp_str source(const struct side *s, mp_value v)
 	return v == MP_NONE ? (struct mp_str){"", 0} : mp_value_source(&s->tape, v);
 }
 
-/* One member; the path is longer meanwhile. */
+/* Compare one member; the path is extended meanwhile. */
 static int compare_member(struct comparing *c, struct mp_str key, mp_value before, mp_value now,
 			  mp_value shown)
 {
@@ -42,7 +42,7 @@ static int compare_member(struct comparing *c, struct mp_str key, mp_value befor
 	return r;
 }
 
-/* What is there now, compared with what was. */
+/* Compare what exists now with what was approved. */
 static int walk_now(struct comparing *c, mp_value before, mp_value now, mp_value shown)
 {
 	struct mp_str key;
@@ -60,7 +60,7 @@ static int walk_now(struct comparing *c, mp_value before, mp_value now, mp_value
 	return r;
 }
 
-/* What was there and is not any more. */
+/* Report what was removed. */
 static int walk_gone(struct comparing *c, mp_value before, mp_value now)
 {
 	struct mp_str key;
@@ -85,7 +85,7 @@ static int compare(struct comparing *c, mp_value before, mp_value now, mp_value 
 		r = walk_now(c, before, now, shown);
 		return r ? r : walk_gone(c, before, now);
 	}
-	/* Both are canonical, so what means the same is spelled the same. */
+	/* Both are canonical, so equal values have equal text. */
 	if (before != MP_NONE && now != MP_NONE &&
 	    mp_str_eq(source(&c->before, before), source(&c->now, now)))
 		return 0;
@@ -114,8 +114,8 @@ static void comparing_done(struct comparing *c)
 }
 
 /*
- * Each key of two canonical objects that differs, as `before` has it and as `shown`, which is `now`
- * for people. The first result that is not 0 ends it.
+ * Call fn for each key that differs between two canonical objects, with the texts of `before` and
+ * of `shown`, the masked form of `now`. The first result that is not 0 ends it.
  */
 static int consent_diff(struct mp_str before, struct mp_str now, struct mp_str shown,
 			mp_consent_diff_fn fn, void *u)
@@ -185,7 +185,7 @@ static int consent_diff_scripts(const char *before, const char *now, mp_consent_
 	return r;
 }
 
-/* --- with what was approved last ------------------------------------------------------------- */
+/* --- comparing with the last approval -------------------------------------------------------- */
 
 static const char *get_file(const struct mp_consent *x)
 {

@@ -1,5 +1,5 @@
 /*
- * consent_write.c - what a person is asked about, for programs.
+ * consent_write.c - writes what the user is asked to approve as JSON.
  */
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /*
- * control_client.c - asks a hub over a control connection and hears its answers on the loop.
+ * control_client.c - sends control calls to a hub and receives the answers on the loop.
  */
 #include "cli/control_client.h"
 
@@ -12,7 +12,7 @@
 
 enum { METHOD_NOT_FOUND = -32601 };
 
-/* A request that is not answered yet. */
+/* An open request. */
 struct question {
 	struct mp_link link;
 	uint64_t id;
@@ -72,7 +72,7 @@ static void client_take(struct mp_control_client *c, const struct mp_message *m)
 		question_answer(c, q, m);
 }
 
-/* The tape is the message's while it is told, and that may be the last of the client. */
+/* The tape is in use during the hook, and the hook may free the client. */
 static void on_line(void *u, struct mp_str text)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
@@ -83,7 +83,7 @@ static void on_line(void *u, struct mp_str text)
 		client_take(u, &m);
 }
 
-/* Its id may be anywhere in what was dropped; whichever is open longest is told. */
+/* The id may be in the dropped part; assume the oldest open request. */
 static void on_oversize(void *u, struct mp_str head, struct mp_str tail)
 {
 	struct mp_control_client *c = u;

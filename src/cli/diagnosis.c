@@ -9,13 +9,13 @@
 #include "cli/cli.h"
 #include "session/failed_call.h"
 
-/* A command that is not there is no missing tool, and no wrong word on our command line. */
+/* A missing command is neither a missing tool nor a usage error. */
 static int code_of(const struct mp_status *status)
 {
 	struct mcpool_error why = {.code = (int)status->code};
 
 	if (!status->instance)
-		return MP_EXIT_CONFIG; /* it is not valid, or a value of it is missing */
+		return MP_EXIT_CONFIG; /* the entry is invalid, or one of its values is missing */
 	if (why.code == MCPOOL_ENOENT || why.code == MCPOOL_EINVAL)
 		return MP_EXIT_START;
 	return mp_cli_exit_code(&why);

@@ -1,5 +1,5 @@
 /*
- * failure.c - a call that brought no result, told.
+ * failure.c - reports a call without a result.
  */
 #include "cli/failure.h"
 
@@ -33,7 +33,7 @@ static void print_text(const struct mp_failed_call *f)
 	    mp_safe_add(&safe, mp_buf_get(&text), MP_SAFE_TEXT) == 0)
 		fprintf(stderr, "%.*s", MP_STR_ARGS(mp_buf_get(&safe)));
 	else
-		fprintf(stderr, "%s\n", f->why->message); /* no memory for more */
+		fprintf(stderr, "%s\n", f->why->message); /* not enough memory for more */
 }
 
 static void write_object(struct mp_writer *w, const char *key, const struct mp_failed_call *f)

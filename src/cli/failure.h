@@ -1,5 +1,5 @@
 /*
- * failure.h - a call that brought no result, told: as text on stderr (U23), with --json also as an
+ * failure.h - reports a call without a result: as text on stderr (U23), with --json also as an
  * object on stdout (doc/protocol.md, "Errors").
  */
 #ifndef MP_CLI_FAILURE_H
@@ -13,8 +13,8 @@
 void mp_failure_tell(const struct mp_failed_call *f, bool json);
 void mp_failure_print(const struct mp_failed_call *f); /* that object alone */
 /*
- * An error that is the server's own. f: whose, and of which tool. With json: the error as the
- * server wrote it, and what we know beside it: {"error": {...}, "failure": {...}}.
+ * Report the server's own error. f: its server and tool. With json: the error as the server wrote
+ * it, and what we know: {"error": {...}, "failure": {...}}.
  */
 void mp_failure_tell_error(const struct mp_failed_call *f, const struct mp_message *m, bool json);
 

@@ -99,7 +99,7 @@ void mp_forms_add(struct mp_forms *fs, uint64_t id, const char *server, struct m
 	mp_buf_init(&f->params, MP_LIMIT_MESSAGE);
 	mp_buf_init(&f->result, MP_LIMIT_MESSAGE);
 	if (mp_buf_add_str(&f->params, params) < 0)
-		mp_buf_clear(&f->params); /* and so it is not a form */
+		mp_buf_clear(&f->params); /* so it is declined */
 	mp_list_append(&fs->waiting, &f->link);
 	forms_next(fs);
 }

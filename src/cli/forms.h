@@ -1,6 +1,6 @@
 /*
  * forms.h - the elicitation forms of one command, shown one after the other. Each is filled in on a
- * worker thread, so that the loop goes on while a person types.
+ * worker thread, so that the loop keeps running.
  */
 #ifndef MP_FORMS_H
 #define MP_FORMS_H
@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "cli/progress_line.h"
 
-/* What a command declares that can be answered, where a terminal is there. */
+/* The capabilities that a command declares if there is a terminal. */
 #define MP_FORMS_CAPABILITIES "{\"elicitation\":{\"form\":{}}}"
 
 /* result: of elicitation/create, valid during the call; empty: mp_forms_refusal says why not. */
@@ -30,7 +30,7 @@ void mp_forms_init(struct mp_forms *fs, struct mp_loop *loop, struct mp_progress
 		   mp_forms_fn fn, void *u);
 /* id: the caller's, for fn and mp_forms_drop(). server and params are copied. */
 void mp_forms_add(struct mp_forms *fs, uint64_t id, const char *server, struct mp_str params);
-/* Its answer is no longer wanted: fn is not called for it. */
+/* Cancel a form: fn is not called for it. */
 void mp_forms_drop(struct mp_forms *fs, uint64_t id);
 /*
  * The same for all. The worker ends a moment later; mp_loop_free() waits for it, so *fs must

@@ -1,5 +1,5 @@
 /*
- * hub_client.c - a conversation with the running hub, for verbs that ask and wait.
+ * hub_client.c - a blocking control connection to the running hub.
  */
 #include "cli/hub_client.h"
 
@@ -58,7 +58,7 @@ static int wait_for(struct mp_hub_client *c, short events, int64_t until_ms)
 	return r == 0 ? MCPOOL_ETIMEDOUT : 0;
 }
 
-/* What was added to the queue goes out. */
+/* Write the queue. */
 static int say(struct mp_hub_client *c, int64_t until_ms)
 {
 	int r = 0;
@@ -91,7 +91,7 @@ static int hear_some(struct mp_hub_client *c)
 	return 0;
 }
 
-/* Valid until the next one is heard. */
+/* Read one line; valid until the next call. */
 static int hear(struct mp_hub_client *c, int64_t until_ms, struct mp_str *ret_line)
 {
 	struct mp_line line;
@@ -141,7 +141,7 @@ static int read_refusal(const struct mp_tape *t, mp_value error, struct mcpool_e
 	return mp_fail(reterr, code, "%.*s", MP_STR_ARGS(words));
 }
 
-/* 1: that is it; 0: it is something else. */
+/* 1: the answer to this request; 0: another message. */
 static int read_answer(struct mp_str line, struct mp_str id, struct mp_buf *out,
 		       struct mcpool_error *reterr)
 {

@@ -1,5 +1,5 @@
 /*
- * hub_status.c - what a running hub says of itself, shown: servers, then sessions.
+ * hub_status.c - prints the status of a running hub: servers, then sessions.
  */
 #include "cli/hub_status.h"
 
@@ -60,7 +60,7 @@ static int ask(struct mp_hub_status *h, struct mcpool_error *reterr)
 		return r;
 	r = mp_hub_client_ask(c, "mcpool/status", MP_STR(""), &h->text, reterr);
 	if (r == MCPOOL_ENOENT)
-		r = MCPOOL_EPROTO; /* it runs */
+		r = MCPOOL_EPROTO; /* a hub runs */
 	return r < 0 ? r : read_servers(h, reterr);
 }
 
@@ -236,7 +236,7 @@ static void print_source(const struct mp_status *s)
 		print_line("configured", mp_buf_get(&text));
 }
 
-/* What a shared server is not offered; its own mode would change that. */
+/* Capabilities that a shared server does not get; its own mode would change that. */
 static void print_withheld(const struct mp_status *s)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
@@ -267,7 +267,7 @@ static void print_server(struct mp_hub_status *h, const struct mp_status *s)
 	print_line("environment", mp_str_of(s->environment));
 }
 
-/* As the hub wrote it. */
+/* Unchanged, as the hub wrote it. */
 static void print_json(struct mp_hub_status *h, size_t i)
 {
 	mp_value servers = mp_value_get(&h->tape, MP_ROOT, "servers");
@@ -321,7 +321,7 @@ static int show(struct mp_hub_status *h, bool json)
 	return tell_problem(h);
 }
 
-/* What follows shows the files only, and the reader should not take it for what runs. */
+/* Only the files are shown; say so, or the reader takes them for the running state. */
 static void tell_silent_hub(void)
 {
 	struct mp_hub_place place;

@@ -1,6 +1,6 @@
 /*
- * hub_status.h - what a running hub says of itself and of the servers that this folder sees.
- * Nothing is started for it.
+ * hub_status.h - the status of a running hub and of the servers of this folder.
+ * Starts nothing.
  */
 #ifndef MP_HUB_STATUS_H
 #define MP_HUB_STATUS_H
@@ -17,16 +17,16 @@ struct mp_hub_status {
 	struct mp_tape tape;
 	struct mp_arena arena;
 	struct mp_status *servers; /* in the arena */
-	size_t n;                  /* 0 where no hub runs */
+	size_t n;                  /* 0 if no hub runs */
 };
 
-/* Ask it, unless the options name files (--config): these are not the hub's. */
+/* Ask the hub, unless the options name files (--config), which the hub does not use. */
 void mp_hub_status_ask(struct mp_hub_status *h, const struct mp_cli_args *args);
-void mp_hub_status_done(struct mp_hub_status *h); /* zeroed ones, too */
-/* NULL: no hub runs, or it does not know this server. */
+void mp_hub_status_done(struct mp_hub_status *h); /* accepts a zeroed one */
+/* NULL: no hub runs, or the server is unknown to it. */
 const struct mp_status *mp_hub_status_find(const struct mp_hub_status *h, const char *server);
 
-/* name: of one server; NULL: all. False: no hub runs, or it cannot be asked; nothing was shown. */
+/* name: one server; NULL: all. False: no hub runs or it cannot be asked; nothing was printed. */
 bool mp_hub_status_show(const char *name, bool json, int *ret_exit_code);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * interrupt.c - Ctrl-C, TERM and HUP for a verb that has servers running.
+ * interrupt.c - Ctrl-C, TERM and HUP for a verb with running servers.
  */
 #include "cli/interrupt.h"
 
@@ -14,7 +14,7 @@ static void interrupted(uv_signal_t *signal, int number)
 
 	(void)number;
 	if (i->happened)
-		_exit(MP_EXIT_INTERRUPTED); /* the launcher takes the servers down */
+		_exit(MP_EXIT_INTERRUPTED); /* the launcher stops the servers */
 	i->happened = true;
 	i->fn(i->u);
 }
@@ -32,7 +32,7 @@ void mp_interrupt_open(struct mp_interrupt *i, struct mp_loop *loop, void (*fn)(
 		uv_signal_init(mp_loop_get_uv(loop), &i->signals[n]);
 		i->signals[n].data = i;
 		if (sigaction(numbers[n], NULL, &now) == 0 && now.sa_handler == SIG_IGN)
-			continue; /* nohup has its reasons */
+			continue; /* keep HUP ignored under nohup */
 		uv_signal_start(&i->signals[n], interrupted, numbers[n]);
 	}
 }

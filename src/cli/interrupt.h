@@ -1,6 +1,6 @@
 /*
- * interrupt.h - Ctrl-C, TERM and HUP for a verb that has servers running: told once, so that they
- * can be taken down. A second one waits for nothing.
+ * interrupt.h - Ctrl-C, TERM and HUP for a verb with running servers. The first signal is reported,
+ * so that the verb can stop them; a second one ends the process at once.
  */
 #ifndef MP_INTERRUPT_H
 #define MP_INTERRUPT_H

@@ -29,7 +29,7 @@ struct table {
 	struct row *rows; /* in the arena */
 	size_t n;
 	size_t widths[CELLS];
-	bool notes_below; /* each on a line of its own: there is no room beside */
+	bool notes_below; /* on lines of their own: there is no room in the row */
 	struct mp_buf *out;
 	int error;
 };
@@ -68,7 +68,7 @@ void mp_live_write_age(int64_t ms, char out[16])
 
 /* --- one row --------------------------------------------------------------------------------- */
 
-/* A text of a server or of a file, on one line and fit for a terminal. */
+/* A text of a server or a file, on one line and made safe. */
 static const char *keep_safe(struct table *t, struct mp_str text, size_t columns)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf safe;
@@ -96,12 +96,12 @@ static const char *MP_PRINTF(2, 3) keepf(struct table *t, const char *format, ..
 	va_list args;
 
 	va_start(args, format);
-	(void)mp_str_format(text, sizeof(text), format, args); /* cut is fine */
+	(void)mp_str_format(text, sizeof(text), format, args); /* may be truncated */
 	va_end(args);
 	return keep_safe(t, mp_str_of(text), SIZE_MAX);
 }
 
-/* `attempt 3 of 5`, from the second one on. */
+/* `attempt 3 of 5`, from the second attempt on. */
 static void write_attempt(const struct mp_status *s, char *out, size_t size)
 {
 	out[0] = '\0';
@@ -177,7 +177,7 @@ static const char *count_cell(struct table *t, int64_t n)
 	return n >= 0 ? keepf(t, "%lld", (long long)n) : "-";
 }
 
-/* What it had when it was last seen stands in parentheses. */
+/* A cached count is in parentheses. */
 static const char *tools_cell(struct table *t, const struct mp_status *s)
 {
 	if (s->tools < 0)
@@ -217,7 +217,7 @@ static bool is_trouble(enum mp_status_state state)
 	       state == MP_STATUS_NEEDS_APPROVAL || state == MP_STATUS_NEEDS_AUTH;
 }
 
-/* In their order, or first those that somebody should look at. */
+/* In their order, or servers with problems first. */
 static void choose_rows(struct table *t, size_t most, bool trouble_first)
 {
 	size_t n = mp_workspace_count(t->workspace);
@@ -258,7 +258,7 @@ static void add(struct table *t, struct mp_str text)
 		t->error = mp_buf_add_str(t->out, text);
 }
 
-/* A line, cut to the room; from byte `from` on so many are in color. */
+/* Add a line, cut to the width; n bytes after `from` are in color. */
 static void add_line(struct table *t, struct mp_str line, size_t from, size_t n, const char *color)
 {
 	bool is_cut = mp_safe_get_width(line) > t->room->columns - 1;
@@ -343,9 +343,9 @@ static void add_more(struct table *t, size_t n)
 	add_line(t, mp_str_of(text), 0, 0, "");
 }
 
-/* --- the whole ------------------------------------------------------------------------------- */
+/* --- the table ------------------------------------------------------------------------------- */
 
-/* How many of the rows fit, each with its note, and a line for those that do not. */
+/* How many rows fit, each with its note, plus a line that counts the others. */
 static size_t count_fitting(const struct table *t, size_t lines)
 {
 	size_t all = mp_workspace_count(t->workspace), used = 0, n = 0;
@@ -362,7 +362,7 @@ static size_t count_fitting(const struct table *t, size_t lines)
 	return n;
 }
 
-/* Choose the rows; where not all of them fit, another order is the better one. */
+/* Choose the rows; if not all fit, servers with problems come first. */
 static size_t fill(struct table *t)
 {
 	size_t lines = t->room->lines - 2, all = mp_workspace_count(t->workspace), fitting = 0;

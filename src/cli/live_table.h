@@ -1,6 +1,6 @@
 /*
  * live_table.h - all servers of a workspace as a table that fits a terminal.
- * Pure: what it draws depends on the workspace, the clock and the room alone.
+ * A pure function of the workspace, the clock and the size.
  */
 #ifndef MP_LIVE_TABLE_H
 #define MP_LIVE_TABLE_H
@@ -10,7 +10,7 @@
 #include "pool/status.h"
 
 struct mp_live_room {
-	size_t columns, lines; /* at most; at least 20 and 3 are taken */
+	size_t columns, lines; /* limits; at least 20 and 3 are used */
 	bool has_color;
 	int64_t wall_ms; /* now */
 };
@@ -19,9 +19,9 @@ struct mp_live_room {
 int mp_live_table_draw(struct mp_workspace *v, const struct mp_live_room *room,
 		       struct mp_buf *out) MP_MUST;
 
-/* The sequence that colours this name of a state; NULL: it is no state. */
+/* The escape sequence that colours this state; NULL: not the name of a state. */
 const char *mp_live_get_color(struct mp_str state);
-/* For people: "850us", "12ms", "3.4s"; "7s", "12m", "3h", "5d"; -1 is "-". */
+/* "850us", "12ms", "3.4s"; "7s", "12m", "3h", "5d"; -1 is "-". */
 void mp_live_write_latency(int64_t us, char out[16]);
 void mp_live_write_age(int64_t ms, char out[16]);
 

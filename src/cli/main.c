@@ -1,5 +1,5 @@
 /*
- * main.c - the command line: a table of verbs, and what to say when none fits.
+ * main.c - the command line: the table of verbs, help, and errors for unknown verbs.
  * Exit codes are a contract; see mcpool(1).
  */
 #include <fcntl.h>
@@ -94,7 +94,7 @@ static const struct mp_verb own[] = {
 	 show_help, NULL, MP_VERB_PLAIN},
 };
 
-/* In the order of --help, in groups. */
+/* In the order of --help, grouped. */
 static const struct group {
 	const char *title;
 	const struct mp_verb *verbs[16];
@@ -110,7 +110,7 @@ static const struct group {
 	{"Other", {&own[6], &mp_verb_version, &own[7]}},
 };
 
-/* What only mcpool itself starts. */
+/* Verbs that only mcpool itself starts. */
 static const struct mp_verb internal[] = {
 	{"launcher", "FD", "Start servers for the process at the other end of FD.", NULL, NULL,
 	 run_launcher, NULL, MP_VERB_PLAIN},
@@ -132,7 +132,7 @@ static const struct mp_verb *find_verb(const char *name)
 	return strcmp(name, mp_verb_rm.name) == 0 ? &mp_verb_rm : NULL;
 }
 
-/* What other programs call it. */
+/* Names that other programs use for a verb. */
 static const char *find_synonym(const char *name)
 {
 	static const struct {
@@ -202,7 +202,7 @@ static void print_group(const struct group *g)
 		printf("  %-12s %s\n", g->verbs[i]->name, g->verbs[i]->summary);
 }
 
-/* Of one verb, if one is named. */
+/* The help of one verb, if one is named. */
 static int show_help(const struct mp_verb *verb, int argc, char **argv)
 {
 	const struct mp_verb *about = argc > 1 ? find_verb(argv[1]) : NULL;
@@ -279,7 +279,7 @@ static bool wants_json(const struct mp_verb *verb, int argc, char **argv)
 	return false;
 }
 
-/* Where 0, 1 or 2 are closed, what is opened next would be taken for them. */
+/* If 0, 1 or 2 is closed, the next opened file would get its number. */
 static void fill_standard_descriptors(void)
 {
 	int fd;
@@ -299,9 +299,9 @@ int main(int argc, char **argv)
 
 	mp_mem_map_large();
 	fill_standard_descriptors();
-	(void)signal(SIGXFSZ, SIG_IGN); /* a limit on files is an error of write(), not the end */
+	(void)signal(SIGXFSZ, SIG_IGN); /* a file size limit is an error of write(), not a signal */
 
-	/* For the widths of characters; messages and numbers stay as they are. */
+	/* For character widths; messages and numbers do not change. */
 	if (!setlocale(LC_CTYPE, "C.UTF-8"))
 		setlocale(LC_CTYPE, "");
 	if (argc < 2)
@@ -313,7 +313,7 @@ int main(int argc, char **argv)
 		mp_cli_complain("%s takes fewer arguments. See `mcpool --help`.", argv[1]);
 		return MP_EXIT_USAGE;
 	}
-	json = wants_json(verb, argc - 1, argv + 1); /* before the words change places */
+	json = wants_json(verb, argc - 1, argv + 1); /* before the arguments are reordered */
 	r = verb->run(verb, argc - 1, argv + 1);
 	if (r != MP_EXIT_DONE && json)
 		mp_cli_print_failure(r);

@@ -1,5 +1,5 @@
 /*
- * offers.c - what all servers offer, as a table or as JSON.
+ * offers.c - lists the catalogs of all servers, as a table or as JSON.
  */
 #include "cli/offers.h"
 
@@ -14,7 +14,7 @@
 #include "cli/diagnosis.h"
 #include "cli/verbs.h"
 
-/* Who has as long as we wait says better why it failed than that we stopped waiting. */
+/* Wait slightly longer than the server's own timeout, so its error is reported instead of ours. */
 enum { LAST_WORDS_MS = 200 };
 
 static const struct {
@@ -25,10 +25,10 @@ static const struct {
 #undef X
 };
 
-/* What --json calls a thing as its server does. */
+/* Members of --json for an item's own name. */
 static const char *const singular[] = {"tool", "prompt", "resource", "resourceTemplate"};
 
-/* --- what there is --------------------------------------------------------------------------- */
+/* --- the index ------------------------------------------------------------------------------- */
 
 int mp_offers_make_stock(const struct mp_status_list *servers, unsigned which,
 			 struct mp_index **ret)
@@ -86,7 +86,7 @@ static struct mp_str get_item(const struct mp_offers *o, enum mp_catalog_kind ki
 	return item->public_name;
 }
 
-/* --- what is not listed ---------------------------------------------------------------------- */
+/* --- what is missing ------------------------------------------------------------------------- */
 
 static void diagnose(const struct mp_offers *o, const struct mp_status *status,
 		     struct mp_diagnosis *ret)
@@ -108,7 +108,7 @@ static void count(struct mp_offers *o, const struct mp_diagnosis *f)
 static void complain(const struct mp_offers *o, const struct mp_diagnosis *f)
 {
 	int64_t its_ms = f->status->timeout_ms;
-	bool is_ours = o->args->timeout_ms || its_ms >= o->wait_ms; /* not its own limit */
+	bool is_ours = o->args->timeout_ms || its_ms >= o->wait_ms; /* not the server's own */
 
 	mp_diagnosis_complain(f, is_ours ? "--timeout" : "\"timeout\"",
 			      is_ours ? o->wait_ms : its_ms);
@@ -119,7 +119,7 @@ static bool is_withheld(const struct mp_status *status)
 	return status->withheld.n && status->catalog && status->catalog->hello.era != MP_ERA_MODERN;
 }
 
-/* For people: those who named a server, or look at a terminal. */
+/* Only if a server is named, or stdout is a terminal. */
 static void tell_withheld(const struct mp_offers *o)
 {
 	const struct mp_status_list *servers = mp_reach_get_servers(o->reach);
@@ -149,7 +149,7 @@ static void tell_problems(const struct mp_offers *o, const struct mp_status *sta
 	}
 }
 
-/* Those that are missing, and what their lists lack; on stderr. */
+/* Report on stderr the servers and lists that are missing. */
 static void tell_missing(struct mp_offers *o)
 {
 	const struct mp_status_list *servers = mp_reach_get_servers(o->reach);
@@ -169,7 +169,7 @@ static void tell_missing(struct mp_offers *o)
 			o->waiting == 1 ? "waits" : "wait");
 }
 
-/* U8: a server that must be there decides; else something is better than nothing. */
+/* U8: a required server decides; else a partial list is a success. */
 static int get_exit_code(const struct mp_offers *o)
 {
 	if (o->lacks_required)
@@ -181,7 +181,7 @@ static int get_exit_code(const struct mp_offers *o)
 	return o->waiting ? MP_EXIT_NEEDS_APPROVAL : MP_EXIT_DONE;
 }
 
-/* --- what is --------------------------------------------------------------------------------- */
+/* --- the lists ------------------------------------------------------------------------------- */
 
 static void write_list_errors(struct mp_writer *w, const struct mp_offers *o,
 			      const struct mp_status *status)
@@ -213,7 +213,7 @@ static void write_errors(struct mp_writer *w, struct mp_offers *o)
 	mp_write_end_array(w);
 }
 
-/* As its server wrote it, but for its name; whose it is, and what that one calls it. */
+/* The item as its server wrote it, except its name; with its server and its own name. */
 static void write_item(struct mp_writer *w, enum mp_catalog_kind kind, struct mp_str public_name,
 		       const struct mp_tool *tool)
 {
@@ -221,7 +221,7 @@ static void write_item(struct mp_writer *w, enum mp_catalog_kind kind, struct mp
 
 	mp_tape_init(&t, 0);
 	if (mp_tape_parse(&t, tool->item->json, NULL) < 0)
-		return; /* it was read once; only memory can be short */
+		return; /* it parsed before; only memory can be short */
 	mp_write_begin_object(w);
 	mp_write_member_text(w, words[kind].key, public_name);
 	mp_write_member_text(w, "server", mp_str_of(tool->server->name));
@@ -369,7 +369,7 @@ static void begin(struct mp_reach *r, void *u)
 	mp_seek_start(&o->seek, r);
 }
 
-/* Those that are named; an exit code after a complaint. */
+/* The servers that are named; an exit code after an error message. */
 static int choose(const struct mp_configured *c, const struct mp_cli_args *args,
 		  const struct mp_entry **ret)
 {
@@ -433,7 +433,7 @@ int mp_offers_run(struct mp_offers *o)
 	if (r == 0)
 		r = mp_reach_run(&options, begin, o);
 	if (r == 0 && o->listed == 0 && !args->schema && mp_configured_has_errors(&c))
-		r = MP_EXIT_CONFIG; /* what cannot be read may be all there is */
+		r = MP_EXIT_CONFIG; /* an unreadable file may have all the servers */
 	forget(o);
 	mp_free(chosen);
 	return r;

@@ -1,7 +1,7 @@
 /*
  * offers.h - `mcpool tools`, `prompts` and `resources` of all servers, or of those that are named.
- * What is remembered is not started; whoever fails is named with its reason, and the others are
- * listed all the same.
+ * A server with a cached catalog is not started. A server that fails is reported with the reason,
+ * and the others are still listed.
  */
 #ifndef MP_OFFERS_H
 #define MP_OFFERS_H
@@ -14,7 +14,7 @@ enum { MP_OFFERS_LISTS = 2 };
 struct mp_offers {
 	const struct mp_configured *c;
 	const struct mp_cli_args *args;
-	enum mp_catalog_kind kinds[MP_OFFERS_LISTS]; /* what is listed */
+	enum mp_catalog_kind kinds[MP_OFFERS_LISTS]; /* the lists to print */
 	size_t n_kinds;
 	struct mp_reach *reach;
 	int64_t wait_ms;
@@ -27,16 +27,15 @@ struct mp_offers {
 };
 
 /*
- * args and kinds are set. The words are names of servers; behind `--` there may be one instead.
- * Returns the exit code.
+ * Set args and kinds first. The positional arguments are server names; alternatively a command
+ * follows `--`. Returns the exit code.
  */
 int mp_offers_run(struct mp_offers *o);
 
-/* command_offers.c: of the server behind `--`, as it names them; u: these offers. Then it is over.
- */
+/* command_offers.c: prints the catalog of the server after `--` and finishes; u: these offers. */
 void mp_offers_show_command(void *u);
 
-/* What there is at this moment, of a servers; offers: as toolbox.h has them. One reference. */
+/* The index of the current catalogs; offers: as in toolbox.h. Returns one reference. */
 int mp_offers_make_stock(const struct mp_status_list *servers, unsigned which,
 			 struct mp_index **ret) MP_MUST;
 

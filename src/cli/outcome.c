@@ -1,5 +1,5 @@
 /*
- * outcome.c - what became of one request to one of all servers.
+ * outcome.c - reports the result of one request to a configured server.
  */
 #include "cli/outcome.h"
 
@@ -9,7 +9,7 @@
 #include "cli/diagnosis.h"
 #include "cli/failure.h"
 
-/* It is not up, and was not during the call: what is to be said is why (B65). False: it was. */
+/* The server was not up during the call: report why (B65). False: it was up. */
 static bool blame_start(const struct mp_pool_answer *a, const struct mp_status *status,
 			struct mcpool_error *why, int *ret_exit_code)
 {
@@ -31,7 +31,7 @@ static bool blame_start(const struct mp_pool_answer *a, const struct mp_status *
 
 static int get_exit_code(const struct mp_pool_answer *a)
 {
-	/* A command that is not there is no missing tool. */
+	/* A missing command is not a missing tool. */
 	if (a->error->code == MCPOOL_ENOENT || a->error->code == MCPOOL_EINVAL)
 		return MP_EXIT_START;
 	return mp_cli_exit_code(a->error);
@@ -50,7 +50,7 @@ static int tell_failure(const struct mp_outcome_teller *t, const struct mp_pool_
 	return exit_code;
 }
 
-/* The server's own error, as it wrote it. */
+/* The server's own error, unchanged. */
 static int tell_error(const struct mp_outcome_teller *t, const struct mp_pool_answer *a)
 {
 	const struct mp_status *status =
@@ -66,7 +66,7 @@ static int tell_error(const struct mp_outcome_teller *t, const struct mp_pool_an
 	return MP_EXIT_PROTOCOL;
 }
 
-/* The result as it is, and whose it was (B51). */
+/* The result, and its server (B51). */
 static int add_origin(const struct mp_outcome_teller *t, const struct mp_pool_answer *a,
 		      struct mp_buf *out)
 {

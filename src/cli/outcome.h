@@ -1,6 +1,6 @@
 /*
- * outcome.h - one request to one of all servers, and what became of it: on stdout and stderr, as an
- * exit code.
+ * outcome.h - reports the result of one request to a configured server: stdout, stderr and the exit
+ * code.
  */
 #ifndef MP_CLI_OUTCOME_H
 #define MP_CLI_OUTCOME_H
@@ -11,16 +11,16 @@ struct mp_outcome_teller {
 	struct mp_reach *reach;
 	const struct mp_cli_args *args;
 	const char *method;   /* "tools/call" */
-	const char *provider; /* of the server; NULL: unknown */
-	const char *key;      /* what --json calls the thing that was asked for; NULL: not at all */
-	struct mp_str name;   /* as its server calls it */
+	const char *provider; /* source of the server; NULL: unknown */
+	const char *key;      /* member of --json for the requested item; NULL: none */
+	struct mp_str name;   /* the server's own name of the item */
 	int64_t timeout_ms;   /* of the request; 0: as configured */
-	/* For people. An exit code, or MCPOOL_E* where it cannot be shown. */
+	/* Print as text. Returns an exit code, or MCPOOL_E* if it cannot be shown. */
 	int (*print)(struct mp_str result, void *u);
 	void *u;
 };
 
-/* For mp_reach_call(); u: the teller. Tells, and finishes. */
+/* For mp_reach_call(); u: the teller. Reports the result, and finishes. */
 void mp_outcome_tell(const struct mp_pool_answer *a, const struct mp_status *status, void *u);
 
 #endif

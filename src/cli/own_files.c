@@ -1,6 +1,6 @@
 /*
- * own_files.c - changing our two files from the command line, and saying yes to what a person just
- * wrote there.
+ * own_files.c - changes our two configuration files from the command line, and approves what the
+ * user wrote there.
  */
 #include "cli/own_files.h"
 
@@ -27,7 +27,7 @@ const char *mp_own_choose(const struct mp_configured *c, const struct mp_cli_arg
 		mp_cli_complain("say --project or --user, not both");
 		return NULL;
 	}
-	if (!file && c->set->n_problems) /* nothing could be looked for at all (A20) */
+	if (!file && c->set->n_problems) /* discovery failed (A20) */
 		mp_cli_complain("there is no folder to keep a file in: %s",
 				c->set->problems[0].message);
 	else if (!file)
@@ -72,9 +72,9 @@ bool mp_own_is_broken(const struct mp_configured *c)
 	       (c->set->user_file && is_broken(c->set->user_file));
 }
 
-/* --- where a file leads ---------------------------------------------------------------------- */
+/* --- real paths ------------------------------------------------------------------------------ */
 
-/* Where it is, or would be: without the links of its folders and, if it exists, its own. */
+/* The real path of an existing or future file: folders resolved, and the file too if it exists. */
 static bool find_real(const char *file, char real[PATH_MAX])
 {
 	char folder[PATH_MAX];
@@ -84,14 +84,14 @@ static bool find_real(const char *file, char real[PATH_MAX])
 	if (realpath(file, real))
 		return true;
 	if (lstat(file, &st) == 0 && S_ISLNK(st.st_mode))
-		return false; /* a link that leads nowhere could lead anywhere */
+		return false; /* a dangling link may point anywhere later */
 	snprintf(folder, sizeof(folder), "%.*s", (int)(slash - file), file);
 	if (!realpath(folder, real))
-		snprintf(real, PATH_MAX, "%s", folder); /* it is made when it is needed */
+		snprintf(real, PATH_MAX, "%s", folder); /* created when needed */
 	return true;
 }
 
-/* Another file that is looked for, at the same place. */
+/* Another known file with the same real path. */
 static const char *find_other(const struct mp_config_set *set, const char *file, const char *real)
 {
 	char other[PATH_MAX];
@@ -155,14 +155,14 @@ struct mp_entry *mp_own_draft(const struct mp_configured *c, const char *name, s
 	if (mp_entry_read(mp_str_of(name), &t, MP_ROOT, &origin, &c->set->settings, arena,
 			  on_problem, NULL, &e) < 0)
 		return NULL;
-	e->trust = MP_TRUST_YES; /* a person is just saying so */
+	e->trust = MP_TRUST_YES; /* the user is approving it now */
 	if (!e->invalid)
 		return e;
 	mp_cli_complain("Invalid server config: %s", e->invalid);
 	return NULL;
 }
 
-/* The same reader that will read it from the file has the word (B10). */
+/* Validate with the parser that will read the file (B10). */
 static bool is_valid(const struct mp_configured *c, const char *name, struct mp_str json)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
@@ -180,8 +180,8 @@ static bool is_valid(const struct mp_configured *c, const char *name, struct mp_
 /* --- writing --------------------------------------------------------------------------------- */
 
 /*
- * What a person says to mcpool is approved (doc/protocol.md, "Identity"); the approval is for what
- * the file says now.
+ * A server added by the user is approved (doc/protocol.md, "Identity"); the approval is for the
+ * current content of the file.
  */
 static int approve(struct mp_configured *c, const char *file, const char *name, const char *how)
 {
@@ -203,7 +203,7 @@ static int approve(struct mp_configured *c, const char *file, const char *name, 
 	return MP_EXIT_DONE;
 }
 
-/* A token in a file that others may read is a token for others. */
+/* Warn about a token in a file that others can read. */
 static void warn_of_readers(const char *file, struct mp_str json)
 {
 	struct stat st;
@@ -252,7 +252,7 @@ static void report_as_json(const struct mp_configured *c, const struct mp_entry 
 		mp_print_json(mp_buf_get(&text));
 }
 
-/* Where it is not yet, it may be installed later: that is a note, and no refusal. */
+/* A missing command may be installed later: warn, do not refuse. */
 static void warn_of_missing(const struct mp_entry *e)
 {
 	char found[PATH_MAX];

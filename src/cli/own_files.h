@@ -1,6 +1,6 @@
 /*
- * own_files.h - changing our two files from the command line, and saying yes to what a person just
- * wrote there.
+ * own_files.h - changes our two configuration files from the command line, and approves what the
+ * user wrote there.
  */
 #ifndef MP_OWN_FILES_H
 #define MP_OWN_FILES_H
@@ -8,38 +8,38 @@
 #include "cli/configured.h"
 #include "config/read/changes.h"
 
-/* The file that --project or --user means; --user where neither stands there. NULL: complained. */
+/* The file for --project or --user; the default is --user. NULL after an error message. */
 const char *mp_own_choose(const struct mp_configured *c, const struct mp_cli_args *args);
-/* The entry of this name in this file, whether it counts or not; NULL. */
+/* The entry of this name in this file, in effect or not; NULL. */
 const struct mp_entry *mp_own_find(const struct mp_configured *c, const char *file,
 				   const char *name);
 
-/* Is one of our files not valid JSON, so that nobody knows what stands in it? Complained, if so. */
+/* Is one of our files invalid JSON, so that its content is unknown? Prints an error if so. */
 bool mp_own_is_broken(const struct mp_configured *c);
 
 /*
- * An entry that stands in no file yet, as approved as its author; NULL after a complaint that
- * begins "Invalid server config: ". Belongs to the arena.
+ * An entry that is in no file yet, treated as approved; NULL after an error message that starts
+ * with "Invalid server config: ". In the arena.
  */
 struct mp_entry *mp_own_draft(const struct mp_configured *c, const char *name, struct mp_str json,
 			      struct mp_arena *arena);
 /*
- * Check the entry (B10), write it to file, approve it. replace: also over an older one. Returns the
- * exit code, after a complaint where it is not MP_EXIT_DONE. how: for the list of approvals.
+ * Check the entry (B10), write it to file, approve it. replace: overwrite an existing one. Returns
+ * the exit code; prints an error unless it is MP_EXIT_DONE. how: for the list of approvals.
  */
 int mp_own_add(struct mp_configured *c, const char *file, const char *name, struct mp_str json,
 	       const char *how, bool replace);
-/* What was written, for people or as {"added": {...}}. */
+/* Report what was written, as text or as {"added": {...}}. */
 void mp_own_report(const struct mp_configured *c, const char *file, const char *name,
 		   const char *verb, bool json);
 /*
- * mp_config_change() on a file of ours that leads to a file of ours: one of a project stays inside
- * the project, and neither leads to a file that is another tool's (a cloned project may hold
+ * mp_config_change() on one of our files. The real path must be ours too: a project's file stays
+ * inside the project, and neither may link to another tool's file (a cloned project may contain
  * links).
  */
 int mp_own_change(const struct mp_configured *c, const char *file, mp_writer_fn fn, void *u,
 		  struct mcpool_error *reterr) MP_MUST;
-/* A failure of the writer in words, and its exit code. */
+/* Print a failure of the writer; returns its exit code. */
 int mp_own_fail(const struct mcpool_error *why);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * own_hub.c - a hub in this process, for as long as one command takes.
+ * own_hub.c - a hub in this process, for the duration of one command.
  */
 #include "cli/own_hub.h"
 
@@ -25,7 +25,7 @@ const struct mp_identity mp_cli_identity = {
 
 struct mp_own_hub {
 	const struct mp_own_hub_options *o;
-	struct mp_config_set set; /* what the command is about: a value made of c->set's parts */
+	struct mp_config_set set; /* the command's servers: a value made of parts of c->set */
 	struct mp_entry *entries; /* owned; copies */
 	struct mp_entry **order;  /* owned; set.entries */
 	struct mp_hub *hub;
@@ -43,7 +43,7 @@ static void on_line(void *u, struct mp_str text)
 	mp_control_receive(h->control, text);
 }
 
-/* The command sends nothing that is larger than a call. */
+/* The command sends nothing larger than a call. */
 static void on_oversize(void *u, struct mp_str head, struct mp_str tail)
 {
 	(void)u;
@@ -85,7 +85,7 @@ int mp_own_hub_connect(struct mp_own_hub *h, struct mcpool_error *reterr)
 	return fds[1];
 }
 
-/* --- what is to be seen ---------------------------------------------------------------------- */
+/* --- progress -------------------------------------------------------------------------------- */
 
 void mp_own_hub_show_starts(struct mp_own_hub *h, struct mp_progress_line *line)
 {
@@ -111,8 +111,8 @@ void mp_own_hub_show_starts(struct mp_own_hub *h, struct mp_progress_line *line)
 /* --- the set --------------------------------------------------------------------------------- */
 
 /*
- * A set is a value that nothing changes. This one is made of the other's parts, has the entries
- * that the command is about, and what was said on the command line about them.
+ * A set is immutable. This one shares parts of the other, with the entries that the command needs
+ * and the options of the command line.
  */
 static void own_hub_make_set(struct mp_own_hub *h)
 {
@@ -127,7 +127,7 @@ static void own_hub_make_set(struct mp_own_hub *h)
 
 		*e = o->entries ? *o->entries[i] : *from->entries[i];
 		h->order[i] = e;
-		/* Each is started only when asked for, and leaves with the command, not before. */
+		/* Each is started only on request, and stops with the command. */
 		e->tuning.start = MP_START_EAGER;
 		e->tuning.idle_ms = 0;
 		if (o->start_timeout_ms)
@@ -136,7 +136,7 @@ static void own_hub_make_set(struct mp_own_hub *h)
 			e->tuning.era = (int)o->args->era;
 	}
 	h->set = *from;
-	h->set.refs = 1; /* ours, which is never given back: nothing frees the parts */
+	h->set.refs = 1; /* never released: the parts are not ours to free */
 	h->set.entries = h->order;
 	h->set.n = n;
 }
@@ -177,7 +177,7 @@ static int own_hub_open(struct mp_own_hub *h, struct mcpool_error *reterr)
 		return r;
 	h->began_ms = mp_loop_now_ms(h->hub->loop);
 	if (h->set.is_typed && h->set.entries[0]->kind == MP_KIND_STDIO)
-		mp_hub_open_launcher(h->hub); /* it is what the command is for */
+		mp_hub_open_launcher(h->hub); /* the command starts this server */
 	mp_hub_start(h->hub);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /*
- * preview.c - an entry as it would stand in a file, for the person who decides about it.
- * Each text is looked at by itself: what is hidden is a secret, and never the word behind one.
+ * preview.c - shows an entry as it would be written to a file.
+ * Each text is checked by itself: only a secret is masked, never the word after one.
  */
 #include "cli/preview.h"
 
@@ -20,7 +20,7 @@ struct preview {
 	struct mp_arena arena;
 };
 
-/* `${NAME}` or `${NAME:-}`, perhaps behind a word such as Bearer: it says where the secret is. */
+/* `${NAME}` or `${NAME:-}`, maybe after a word such as Bearer: a reference, not a secret. */
 static bool is_placeholder(struct mp_str text)
 {
 	ptrdiff_t at = mp_str_find(text, MP_STR("${"), 0);
@@ -61,7 +61,7 @@ static struct mp_str read(struct preview *p, mp_value v)
 
 static void write(struct preview *p, mp_value v, bool secret);
 
-/* `--token` hides the word behind it; `-e TOKEN` of docker does not. */
+/* `--token` masks the next word; `-e TOKEN` of docker does not. */
 static void write_list(struct preview *p, mp_value list)
 {
 	bool secret = false;

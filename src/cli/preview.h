@@ -1,5 +1,5 @@
 /*
- * preview.h - an entry as it would stand in a file, for the person who decides about it.
+ * preview.h - shows an entry as it would be written to a file.
  */
 #ifndef MP_PREVIEW_H
 #define MP_PREVIEW_H
@@ -8,9 +8,9 @@
 #include "base/buf.h"
 #include "base/str.h"
 
-/* One value into a JSON text, its secrets as dots. secret: it stands under a secret's name. */
+/* Add one JSON value with its secrets masked. secret: its key names a secret. */
 int mp_preview_add(struct mp_str json, bool secret, struct mp_buf *out) MP_MUST;
-/* On stderr, laid out and indented. Secrets are dots; placeholders and commands are not. */
+/* Print on stderr, indented. Secrets are masked; placeholders and commands are not. */
 void mp_preview_print(struct mp_str json);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * print.c - tables, JSON and content of servers on stdout.
- * On a terminal nothing of a server's text is obeyed (V40); into a pipe or file it goes as it is.
+ * print.c - prints tables, JSON and server content on stdout.
+ * On a terminal a server's text is made safe (V40); into a pipe or file it is written unchanged.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,9 +17,9 @@
 #include "session/text.h"
 #include "store/results.h"
 
-enum { LAST_WORDS = 10 }; /* lines of stderr that are shown with a failure */
+enum { LAST_WORDS = 10 }; /* stderr lines shown with a failure */
 
-/* What a safe text may grow to: every byte could become \u{e0001}. */
+/* The maximum size of a safe text: every byte could become \u{e0001}. */
 #define MAX_SAFE (10 * MP_LIMIT_MESSAGE)
 
 bool mp_print_is_terminal(void)
@@ -48,7 +48,7 @@ void mp_print_text(struct mp_str text)
 
 /* --- tables ---------------------------------------------------------------------------------- */
 
-/* Columns: of a cell that others are aligned to; between cells; of a text that is worth a cell. */
+/* Columns: of an aligned cell at most; between cells; of a text column at least. */
 enum { WIDEST = 44, GAP = 2, LEAST_TEXT = 40 };
 
 size_t mp_print_get_columns(int fd)
@@ -78,7 +78,7 @@ static bool has_color(void)
 	return mp_print_is_terminal() && !getenv("NO_COLOR") && term && strcmp(term, "dumb") != 0;
 }
 
-/* A cell, cut where it does not fit. Returns its width. */
+/* Print a cell, cut if it does not fit. Returns its width. */
 static size_t print_cell(struct mp_str text, size_t room)
 {
 	struct mp_str mark = mp_safe_get_cut_mark();
@@ -101,8 +101,8 @@ static size_t print_cell(struct mp_str text, size_t room)
 }
 
 /*
- * The first cell is a name that people copy: it is never cut. Into a pipe all is printed, but what
- * is very long does not widen the other rows.
+ * The first cell is a name that users copy: it is never cut. Into a pipe nothing is cut, but a very
+ * long cell does not widen the other rows.
  */
 static void print_row(const struct mp_str *cells, size_t columns, const size_t *widths,
 		      size_t terminal)
@@ -126,7 +126,7 @@ static void print_row(const struct mp_str *cells, size_t columns, const size_t *
 	putchar('\n');
 }
 
-/* The name may take all there is; each column behind it half of what is left. */
+/* The name may take all the width; each later column half of the rest. */
 static void fit(size_t *widths, size_t columns, size_t terminal)
 {
 	size_t left = terminal;
@@ -148,7 +148,7 @@ static size_t get_room(void)
 	return terminal == 0 ? SIZE_MAX : terminal > 1 ? terminal - 1 : 1;
 }
 
-/* Names may be aligned to more than other cells, if that leaves room for a text. */
+/* Names may be wider than other cells if a text column still fits. */
 static size_t get_widest(size_t column, size_t terminal)
 {
 	if (column > 0 || terminal == SIZE_MAX || terminal < WIDEST + GAP + LEAST_TEXT)
@@ -204,7 +204,7 @@ static size_t get_widest_cell(const struct mp_table_row *rows, size_t n, size_t 
 	return widest;
 }
 
-/* A title says little beyond the name: it is the first to go. */
+/* A title adds little to the name: it is dropped first. */
 void mp_print_items(struct mp_table_row *rows, size_t n)
 {
 	size_t room = get_room(), titles = get_widest_cell(rows, n, 1);
@@ -222,7 +222,7 @@ void mp_print_items(struct mp_table_row *rows, size_t n)
 
 /* --- JSON ------------------------------------------------------------------------------------ */
 
-/* Escapes inside JSON strings keep controls out; the rest is made safe like any other text. */
+/* Escapes in JSON strings already cover controls; the rest is made safe like other text. */
 static bool has_json;
 
 bool mp_print_has_json(void)
@@ -318,7 +318,7 @@ void mp_print_content(const struct mp_tape *t, mp_value block, bool first)
 		mp_print_text(mp_buf_get(&text));
 }
 
-/* What is too much is kept for an hour, and its two ends are shown (U22). */
+/* Store a result that is too long for an hour, and show its beginning and end (U22). */
 static int shorten(struct mp_str result, struct mp_str text, size_t max, struct mp_buf *out)
 {
 	char id[MP_RESULT_ID], handle[sizeof(MP_RESULT_SCHEME) + MP_RESULT_ID] = "";
@@ -360,7 +360,7 @@ static int digit_of(char c)
 	return at ? (int)(at - digits) : -1;
 }
 
-/* Decode to stdout; false where it is no base64. */
+/* Decode to stdout; false: invalid base64. */
 static bool print_blob(struct mp_str base64)
 {
 	unsigned bits = 0, n = 0;

@@ -1,5 +1,5 @@
 /*
- * progress_line.c - a line on the terminal that comes and goes.
+ * progress_line.c - a temporary line on the terminal.
  */
 #include "cli/progress_line.h"
 
@@ -33,13 +33,13 @@ void mp_progress_line_show(struct mp_progress_line *l, struct mp_str text)
 	if (mp_safe_add(&safe, text, MP_SAFE_LINE) < 0)
 		return;
 	line = mp_buf_get(&safe);
-	line.len = mp_safe_cut(line, columns - 1); /* a line that wraps could not be taken back */
+	line.len = mp_safe_cut(line, columns - 1); /* a wrapped line could not be erased */
 	fprintf(stderr, "\r\033[K%.*s", MP_STR_ARGS(line));
 	fflush(stderr);
 	l->is_shown = true;
 }
 
-/* They fetch a package that is not there yet, and say nothing meanwhile. */
+/* These programs may download a package first, without output. */
 static bool may_download(const char *program)
 {
 	static const char *const fetchers[] = {"npx", "uvx", "bunx", "pnpx", "pipx", "docker"};

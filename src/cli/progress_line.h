@@ -1,6 +1,5 @@
 /*
- * progress_line.h - a line on the terminal that comes and goes, while something takes longer than a
- * blink.
+ * progress_line.h - a temporary line on the terminal, for operations that take more than a moment.
  */
 #ifndef MP_PROGRESS_LINE_H
 #define MP_PROGRESS_LINE_H
@@ -13,20 +12,20 @@ enum { MP_BLINK_MS = 700, MP_TICK_MS = 1000 };
 
 struct mp_progress_line {
 	bool is_shown;
-	bool is_held; /* a form has the terminal: nothing is shown */
+	bool is_held; /* a form uses the terminal: show nothing */
 };
 
-/* In the place of what is there; nothing where stderr is no terminal. */
+/* Replace the line; nothing if stderr is not a terminal. */
 void mp_progress_line_show(struct mp_progress_line *l, struct mp_str text);
 /*
- * "starting NAME (and 2 more), 7 s: LAST LINE OF STDERR". program: its command, of which npx and
- * uvx may be downloading; NULL: not known.
+ * "starting NAME (and 2 more), 7 s: LAST LINE OF STDERR". program: its command; npx and uvx may be
+ * downloading; NULL: unknown.
  */
 void mp_progress_line_show_start(struct mp_progress_line *l, const char *name, size_t more,
 				 int64_t ms, const char *program, struct mp_str tail);
-/* What is printed next stands where the line stood. */
+/* Erase the line; the next output takes its place. */
 void mp_progress_line_clear(struct mp_progress_line *l);
-/* What a notifications/progress says. */
+/* Show a notifications/progress. */
 void mp_progress_line_show_progress(struct mp_progress_line *l, const struct mp_message *m);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * reach.c - the servers of one command, as a control client sees them. Whatever goes wrong with the
- * running hub before a call went out means: by a hub of its own, then.
+ * reach.c - the servers of one command, through a control client. If the running hub fails before a
+ * call was sent, the command uses a hub of its own.
  */
 #include "cli/reach.h"
 
@@ -18,10 +18,10 @@
 #include "cli/own_hub.h"
 #include "cli/reach_answer.h"
 
-/* How much longer than it was told to take may the running hub take? */
+/* Extra time for the running hub beyond its own timeout. */
 #define GRACE_MS MP_SECONDS(10)
 
-/* Exit codes that are none: not yet known; nothing was done, a hub of its own shall do it. */
+/* Not exit codes: not known yet; nothing was done, use a hub of its own. */
 enum { UNKNOWN = -2, UNDONE = -1 };
 
 struct mp_reach {
@@ -29,7 +29,7 @@ struct mp_reach {
 	mp_reach_fn begin;
 	void *u;
 	struct mp_loop *loop;
-	struct mp_own_hub *own;           /* NULL: the running hub is asked */
+	struct mp_own_hub *own;           /* NULL: uses the running hub */
 	struct mp_control_client *client; /* NULL: not connected */
 	struct mp_progress_line line;
 	struct mp_timer blink, patience, pause;
@@ -39,7 +39,7 @@ struct mp_reach {
 	struct mp_status_list *servers; /* owned; NULL: none yet */
 	void (*looked)(void *u);
 	void *looked_u;
-	char server[MP_LIMIT_NAME + 1]; /* that is being called */
+	char server[MP_LIMIT_NAME + 1]; /* the server being called */
 	uint64_t call_id;
 	mp_reach_answer_fn answered;
 	void *answered_u;
@@ -79,7 +79,7 @@ static void reach_end(struct mp_reach *r, int exit_code)
 		reach_stopped(r);
 		return;
 	}
-	fflush(stdout); /* a reader need not wait for servers that take their time to leave */
+	fflush(stdout); /* readers need not wait for servers that exit slowly */
 	mp_own_hub_stop(r->own);
 }
 
@@ -88,7 +88,7 @@ void mp_reach_finish(struct mp_reach *r, int exit_code)
 	reach_end(r, exit_code);
 }
 
-/* Nothing was done yet. After the hub of its own there is no other. */
+/* Nothing was done yet. A hub of its own is the last attempt. */
 static void reach_give_up(struct mp_reach *r, struct mp_str why)
 {
 	if (!r->own) {
@@ -121,7 +121,7 @@ static void reach_write_names(struct mp_writer *w, const struct mp_reach *r, con
 	mp_write_end_array(w);
 }
 
-/* m: an error, or NULL: too large to be read. */
+/* m: an error; NULL: the answer was too large. */
 static void reach_refused(struct mp_reach *r, const struct mp_message *m)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
@@ -133,7 +133,7 @@ static void reach_refused(struct mp_reach *r, const struct mp_message *m)
 	reach_give_up(r, words.len ? words : mp_str_of(mcpool_error_text(MCPOOL_ELIMIT)));
 }
 
-/* One that was asked for and is not there: the hub has other files than we have. */
+/* A requested server is missing: the hub uses other files. */
 static void reach_take_servers(void *u, const struct mp_message *m)
 {
 	struct mp_reach *r = u;
@@ -250,7 +250,7 @@ static void reach_lose_call(struct mp_reach *r, enum mp_outcome outcome, int cod
 	reach_answer(r, &a, NULL);
 }
 
-/* It says no: it leaves, or does not know the request, or the answer exceeds a limit. */
+/* The hub refuses: it is shutting down, does not know the request, or the answer is too large. */
 static void reach_take_refusal(struct mp_reach *r, const struct mp_message *m)
 {
 	mp_value data = m ? mp_value_get(m->tape, m->error, "data") : MP_NONE;
@@ -308,7 +308,7 @@ int mp_reach_call(struct mp_reach *r, const struct mp_pool_call_options *rq, mp_
 	return 0;
 }
 
-/* --- what the hub says by itself ------------------------------------------------------------- */
+/* --- messages of the hub --------------------------------------------------------------------- */
 
 static void reach_form_filled(void *u, uint64_t id, struct mp_str result)
 {
@@ -338,7 +338,7 @@ static void on_notification(void *u, const struct mp_message *m)
 	if (m->method != MP_METHOD_PROGRESS)
 		return;
 	if (!r->own)
-		mp_timer_stop(&r->blink); /* it says more than that we wait */
+		mp_timer_stop(&r->blink); /* more specific than the waiting line */
 	mp_progress_line_show_progress(&r->line, m);
 }
 
@@ -383,7 +383,7 @@ void mp_reach_wait(struct mp_reach *r, int64_t ms, void (*fn)(void *u), void *u)
 	mp_timer_start(&r->pause, r->interrupt.happened ? 0 : ms);
 }
 
-/* Longer than a blink: show what the command waits for. */
+/* After a moment, show what the command waits for. */
 static void reach_show_waiting(void *u)
 {
 	struct mp_reach *r = u;
@@ -407,7 +407,7 @@ static void reach_lose_patience(void *u)
 	reach_give_up(r, MP_STR(""));
 }
 
-/* The server is told, and its answer to that is the end. */
+/* Cancel the call; the server's answer ends the command. */
 static void reach_interrupted(void *u)
 {
 	struct mp_reach *r = u;
@@ -426,7 +426,7 @@ static void reach_interrupted(void *u)
 		mp_progress_line_show(&r->line, MP_STR("cancelling ..."));
 }
 
-/* --- what the verbs ask ---------------------------------------------------------------------- */
+/* --- for verbs ------------------------------------------------------------------------------- */
 
 const struct mp_status_list *mp_reach_get_servers(const struct mp_reach *r)
 {
@@ -466,7 +466,7 @@ struct mp_progress_line *mp_reach_get_line(struct mp_reach *r)
 	return &r->line;
 }
 
-/* --- which hub ------------------------------------------------------------------------------- */
+/* --- choosing the hub ------------------------------------------------------------------------ */
 
 static void reach_open(struct mp_reach *r, struct mp_loop *loop)
 {
@@ -552,7 +552,7 @@ static int reach_run_alone(struct mp_reach *r)
 	return r->exit_code;
 }
 
-/* What a running hub has up already was started without these. */
+/* The running hub started its servers without these options. */
 static bool wants_running_hub(const struct mp_reach_options *o)
 {
 	return !o->is_alone && o->args->config.n == 0 && !o->args->strict_config &&

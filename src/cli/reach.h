@@ -1,7 +1,7 @@
 /*
  * reach.h - the servers of one command: statuses with catalogs, and calls. The command is a control
- * client of the running hub, which has them up already, or of a hub in this process (own_hub.h). It
- * cannot tell which, so both say the same.
+ * client of the running hub, whose servers are already up, or of a hub in this process (own_hub.h).
+ * Both behave the same for the command.
  */
 #ifndef MP_REACH_H
 #define MP_REACH_H
@@ -14,26 +14,26 @@
 struct mp_reach;
 
 /*
- * The servers can be asked: do the work, then mp_reach_finish(). It may be called a second time, to
- * begin again: the hub that was asked first was about to leave, and nothing was done.
+ * The servers are available: do the work, then mp_reach_finish(). May be called a second time to
+ * start over: the first hub was shutting down, and nothing was done.
  */
 typedef void (*mp_reach_fn)(struct mp_reach *r, void *u);
 
 struct mp_reach_options {
 	const struct mp_configured *c;
 	const struct mp_cli_args *args;
-	const struct mp_entry *const *entries; /* these and no others; NULL: all of c->set */
+	const struct mp_entry *const *entries; /* only these; NULL: all of c->set */
 	size_t n;
-	bool is_alone;              /* in a hub of its own, whatever runs */
+	bool is_alone;              /* use a hub of its own, even if one runs */
 	int64_t start_timeout_ms;   /* of every start in a hub of its own; 0: as configured */
 	unsigned skipped_lists;     /* in a hub of its own: see mp_pool_options */
-	struct mp_str capabilities; /* what servers may ask during calls; empty: nothing; static */
+	struct mp_str capabilities; /* client capabilities during calls; empty: none; static */
 };
 
 /*
- * With a hub running it is asked, unless the command line says how servers are to be found or
- * spoken to (--config, --era), or names one itself (`-- COMMAND`): that means a hub of its own.
- * Returns the exit code.
+ * Uses the running hub, unless the command line changes how servers are found or spoken to
+ * (--config, --era) or names one itself (`-- COMMAND`): then a hub of its own. Returns the exit
+ * code.
  */
 int mp_reach_run(const struct mp_reach_options *options, mp_reach_fn begin, void *u);
 /* The first exit code counts. */
@@ -49,45 +49,45 @@ enum mp_reach_start {
 
 struct mp_reach_look {
 	enum mp_reach_start start;
-	const bool *only; /* which of the last list, until fn is called; NULL: all */
-	bool fresh;       /* those that are up list again */
+	const bool *only; /* one flag per server of the last list, until fn is called; NULL: all */
+	bool fresh;       /* running servers list again */
 	bool no_catalogs;
 	int64_t max_ms;
 };
 /*
- * Start those, wait until each of them is connected or failed, max_ms at most; then fn, and there
- * is a new list of all servers. One at a time.
+ * Start these servers, wait until each is connected or failed, at most max_ms; then fn, with a new
+ * list of all servers. One at a time.
  */
 void mp_reach_look(struct mp_reach *r, const struct mp_reach_look *look, void (*fn)(void *u),
 		   void *u);
 const struct mp_status_list *mp_reach_get_servers(const struct mp_reach *r); /* NULL: none yet */
-struct mp_status_list *mp_reach_take_servers(struct mp_reach *r);            /* the caller's */
+struct mp_status_list *mp_reach_take_servers(struct mp_reach *r); /* owned by the caller */
 
-/* Embedded by its user. */
+/* Embedded by the caller. */
 struct mp_reach_trial {
 	struct mp_reach *reach;
-	/* It has settled, or took too long; status: valid during the call. */
+	/* It has settled or timed out; status: valid during the call. */
 	void (*fn)(struct mp_reach_trial *t, const struct mp_status *status);
 };
-/* Start this server; fn is set, and follows once. Many at a time. */
+/* Start this server; set fn first, it is called once. Several at a time. */
 void mp_reach_try(struct mp_reach *r, struct mp_reach_trial *t, const char *server, int64_t max_ms);
 
 unsigned mp_reach_get_skipped_lists(const struct mp_reach *r);
 const struct mp_cli_args *mp_reach_get_args(const struct mp_reach *r);
 const struct mp_configured *mp_reach_get_configured(const struct mp_reach *r);
 
-/* status: of the server, if there is no result of its own; else NULL. */
+/* status: of the server, if it gave no result; else NULL. */
 typedef void (*mp_reach_answer_fn)(const struct mp_pool_answer *answer,
 				   const struct mp_status *status, void *u);
 /*
- * One call, one at a time; progress is shown, forms are filled in where the options declare it, and
- * Ctrl-C cancels it. Of the request server, method, params, tool and timeout_ms count. A negative
- * return means that fn stays silent.
+ * One call at a time. Progress is shown, forms are filled in if the options declare it, and Ctrl-C
+ * cancels. Uses server, method, params, tool and timeout_ms of the request. On a negative return fn
+ * is not called.
  */
 int mp_reach_call(struct mp_reach *r, const struct mp_pool_call_options *rq, mp_reach_answer_fn fn,
 		  void *u, struct mcpool_error *reterr) MP_MUST;
 
-/* Between two calls; fn when the time is over, or at once when the user interrupts. */
+/* Pause between two calls; fn is called when the time is over, or at once on an interrupt. */
 void mp_reach_wait(struct mp_reach *r, int64_t ms, void (*fn)(void *u), void *u);
 
 #endif

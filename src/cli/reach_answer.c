@@ -1,5 +1,5 @@
 /*
- * reach_answer.c - the result of mcpool/call, as if the pool had answered.
+ * reach_answer.c - converts the result of mcpool/call into a pool answer.
  */
 #include "cli/reach_answer.h"
 

@@ -1,5 +1,5 @@
 /*
- * safe.c - text from servers, made fit for a terminal (V40).
+ * safe.c - makes text from servers safe for a terminal (V40).
  */
 #include "cli/safe.h"
 
@@ -7,7 +7,8 @@
 #include <string.h>
 #include <wchar.h>
 
-/* What reorders, hides or joins text: bidirectional controls, zero-width characters, tags. */
+/* Characters that reorder, hide or join text: bidirectional controls, zero-width characters,
+ * tags. */
 static const struct {
 	uint32_t first, last;
 } tricks[] = {
@@ -16,7 +17,7 @@ static const struct {
 	{0x034f, 0x034f},   /* combining grapheme joiner */
 	{0x061c, 0x061c},   /* Arabic letter mark */
 	{0x115f, 0x1160},   /* Hangul fillers */
-	{0x17b4, 0x17b5},   /* Khmer vowels nobody sees */
+	{0x17b4, 0x17b5},   /* invisible Khmer vowels */
 	{0x180b, 0x180f},   /* Mongolian selectors */
 	{0x200b, 0x200f},   /* zero width, direction marks */
 	{0x2028, 0x202e},   /* line and paragraph separators, embeddings, overrides */
@@ -30,7 +31,7 @@ static const struct {
 	{0x1bca0, 0x1bca3}, /* shorthand format controls */
 	{0x1d159, 0x1d159}, /* musical symbol null notehead */
 	{0x1d173, 0x1d17a}, /* musical format controls */
-	{0xe0000, 0xe0fff}, /* tags: whole sentences that no terminal shows */
+	{0xe0000, 0xe0fff}, /* tags: can encode invisible sentences */
 };
 
 static bool plays_tricks(uint32_t c)
@@ -86,7 +87,7 @@ int mp_safe_add(struct mp_buf *out, struct mp_str text, enum mp_safe_kind kind)
 				p++;
 			r = mp_buf_add_char(out, ' ');
 		} else if (*p == '\r' && p + 1 < end && p[1] == '\n') {
-			p++; /* a line break is a line break */
+			p++; /* CRLF is one line break */
 		} else {
 			r = add_char(out, p, len, kind);
 			p += len;
@@ -97,14 +98,14 @@ int mp_safe_add(struct mp_buf *out, struct mp_str text, enum mp_safe_kind kind)
 
 /* --- words ----------------------------------------------------------------------------------- */
 
-/* Blanks of another width: one of them looks like none, or like several. */
+/* Blanks of another width look like none, or like several. */
 static bool is_odd_blank(uint32_t c)
 {
 	return c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || c == 0x202f ||
 	       c == 0x205f || c == 0x2800 || c == 0x3000;
 }
 
-/* before: the byte in front of it, 0 for none. A row of blanks could push the rest out of sight. */
+/* before: the preceding byte, 0 for none. A row of blanks could push the rest out of sight. */
 static int add_visible(struct mp_buf *out, const char *p, size_t len, char before, bool quoted)
 {
 	static const char breaks[] = "\n\r\t", names[] = "nrt";
@@ -191,7 +192,7 @@ size_t mp_safe_cut(struct mp_str text, size_t columns)
 	return measure(text, columns, &width);
 }
 
-/* As setlocale() reads it; main() has its own for the widths of characters. */
+/* As setlocale() reads it; main() sets another one for character widths. */
 static const char *get_locale(void)
 {
 	static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};

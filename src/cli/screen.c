@@ -1,7 +1,7 @@
 /*
- * screen.c - a terminal with log lines that scroll away and, below them, the table of all servers.
- * The table is drawn over itself, so what the terminal keeps for scrolling back is the log alone.
- * A terminal that takes nothing (Ctrl-S) is left alone: nobody may stop the pool that way.
+ * screen.c - a terminal with scrolling log lines and, below them, the table of all servers.
+ * The table is drawn over itself, so the scrollback has only the log. While the terminal accepts no
+ * output (Ctrl-S) nothing is drawn: that must not block the pool.
  */
 #include "cli/screen.h"
 
@@ -23,7 +23,7 @@
 
 enum {
 	SPACING_MS = 100, /* between two drawings */
-	TICK_MS = 1000,   /* for the clocks, and for lines of other threads */
+	TICK_MS = 1000,   /* for clocks, and for lines of other threads */
 	MOST_LINES = 512,
 };
 
@@ -34,17 +34,17 @@ struct mp_screen {
 	struct mp_timer tick;
 	int64_t drawn_ms;
 	pthread_t loop_thread;
-	pthread_mutex_t lock; /* of news: the log has many threads */
+	pthread_mutex_t lock; /* of news: several threads log */
 	struct mp_buf news;   /* safe lines not yet shown */
-	size_t dropped;       /* lines that found no room there */
-	struct mp_buf shown;  /* the table as it stands on the terminal */
+	size_t dropped;       /* lines that did not fit */
+	struct mp_buf shown;  /* the table on the terminal now */
 	bool has_color;
-	bool has_file;             /* stderr goes elsewhere, and has the log, too */
-	size_t widths[MOST_LINES]; /* of its lines, which a narrower terminal folds */
+	bool has_file;             /* stderr is redirected, and gets the log too */
+	size_t widths[MOST_LINES]; /* of its lines, which a narrower terminal wraps */
 	size_t n_lines;
 };
 
-/* --- what is new ----------------------------------------------------------------------------- */
+/* --- requests -------------------------------------------------------------------------------- */
 
 static void ask_for_drawing(struct mp_screen *s)
 {
@@ -109,7 +109,7 @@ static struct mp_live_room room_of(const struct mp_screen *s)
 	};
 }
 
-/* How wide a line is, colors not counted. */
+/* The width of a line without colors. */
 static size_t measure_line(struct mp_str line)
 {
 	size_t width = 0;
@@ -139,7 +139,7 @@ static void note_widths(struct mp_screen *s, struct mp_str table)
 	}
 }
 
-/* Back to where the table began; a terminal that became narrower has folded its lines. */
+/* Move to the start of the table; a narrower terminal has wrapped its lines. */
 static int add_way_back(const struct mp_screen *s, size_t columns, struct mp_buf *out)
 {
 	size_t up = 0;
@@ -150,23 +150,23 @@ static int add_way_back(const struct mp_screen *s, size_t columns, struct mp_buf
 	if (up == 0)
 		return 0;
 	r = mp_buf_addf(out, "\r\033[%zuA", up);
-	/* Line by line: what one order clears of a whole screen, tmux keeps for scrolling back. */
+	/* Clear line by line: tmux keeps what one sequence clears in its scrollback. */
 	for (size_t i = 0; i < up && r == 0; i++)
 		r = mp_buf_add_str(out, MP_STR("\033[2K\n"));
 	return r < 0 ? r : mp_buf_addf(out, "\033[%zuA", up);
 }
 
-/* How much of a long line stands on the first row: up to its last blank there. */
+/* How much of a long line fits the first row, up to the last blank. */
 static size_t find_break(struct mp_str line, size_t columns)
 {
 	size_t n = mp_safe_cut(line, columns), at = n;
 
 	while (at > 0 && line.p[at] != ' ')
 		at--;
-	return at > n / 2 ? at : n; /* a word that is longer than that is cut */
+	return at > n / 2 ? at : n; /* cut a longer word */
 }
 
-/* JSON stays in one piece, so that it can be copied. */
+/* Do not wrap JSON, so that it can be copied. */
 static int add_wrapped(struct mp_buf *out, struct mp_str line, size_t columns)
 {
 	static const char margin[] = "         "; /* as wide as the time of a log line */
@@ -230,7 +230,7 @@ static bool takes_output(void)
 	return poll(&p, 1, 0) > 0 && (p.revents & POLLOUT);
 }
 
-/* The last time there is no table: what stays on the terminal is the log. */
+/* The last drawing has no table: only the log stays on the terminal. */
 static void draw(struct mp_screen *s, bool is_last)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf table, frame;
@@ -252,11 +252,11 @@ static void draw(struct mp_screen *s, bool is_last)
 	fflush(stdout);
 	mp_buf_clear(&s->shown);
 	if (mp_buf_add_str(&s->shown, mp_buf_get(&table)) < 0)
-		mp_buf_clear(&s->shown); /* it is drawn once more, that is all */
+		mp_buf_clear(&s->shown); /* then it is drawn once more */
 	note_widths(s, mp_buf_get(&table));
 }
 
-/* --- the outside ----------------------------------------------------------------------------- */
+/* --- interface ------------------------------------------------------------------------------- */
 
 static void time_to_draw(void *u)
 {
@@ -280,7 +280,7 @@ static void changed(const struct mp_change *changes, size_t n, void *u)
 
 void mp_screen_resize(struct mp_screen *s)
 {
-	mp_buf_clear(&s->shown); /* whatever it is, it is drawn anew */
+	mp_buf_clear(&s->shown); /* draw all of it again */
 	ask_for_drawing(s);
 }
 

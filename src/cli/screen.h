@@ -1,5 +1,5 @@
 /*
- * screen.h - a terminal with log lines that scroll away and, below them, the table of all servers.
+ * screen.h - a terminal with scrolling log lines and, below them, the table of all servers.
  */
 #ifndef MP_SCREEN_H
 #define MP_SCREEN_H
@@ -9,11 +9,11 @@
 
 struct mp_screen;
 
-/* Takes over the log's sink. hub is borrowed; its workspace may still be missing. */
+/* Takes over the log's sink. hub is borrowed; its workspace may be NULL at first. */
 struct mp_screen *mp_screen_new(struct mp_hub *hub);
-/* What is left to be shown is, then the terminal is as it was. Accepts NULL, returns NULL. */
+/* Shows pending lines and restores the terminal. Accepts NULL, returns NULL. */
 struct mp_screen *mp_screen_free(struct mp_screen *s);
-/* One line among those of the log; made safe. */
+/* Add one line to the log lines; made safe. */
 void mp_screen_say(struct mp_screen *s, struct mp_str text);
 void mp_screen_resize(struct mp_screen *s); /* on SIGWINCH */
 

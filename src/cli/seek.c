@@ -1,5 +1,5 @@
 /*
- * seek.c - one tool or prompt by name, among all servers.
+ * seek.c - finds one tool or prompt by name, among all servers.
  */
 #include "cli/seek.h"
 
@@ -14,12 +14,12 @@ enum { REMEMBERED, NAMED, OTHERS, ROUNDS };
 
 static void looked(void *u);
 
-/* A call waits for a server that is on its way. */
+/* A call waits for a server that is starting. */
 enum { WHICH = MP_TOOLBOX_PENDING };
 
 /*
- * Of a server that the name speaks of, what is remembered may just be out of date; and one that has
- * failed before, in the hub, is tried once more, because somebody asks for it.
+ * If the name contains the server's name, its cached catalog may be outdated. A server that failed
+ * in the hub is tried once more.
  */
 static bool is_worth_a_start(struct mp_seek *s, const struct mp_status *status)
 {
@@ -34,7 +34,7 @@ static bool is_worth_a_start(struct mp_seek *s, const struct mp_status *status)
 	       mp_toolbox_names_server(s->name, status->name);
 }
 
-/* Start whom this round is about; false: there is nobody. */
+/* Start the servers of this round; false: there are none. */
 static bool start_some(struct mp_seek *s)
 {
 	const struct mp_status_list *servers = mp_reach_get_servers(s->reach);
@@ -68,8 +68,8 @@ static bool is_open(const struct mp_seek *s)
 }
 
 /*
- * One round after the other, until it is found or nobody is left to be asked. Who had it, and is
- * down now, is called at last: the call waits for it, or says why not.
+ * One round after the other, until it is found or no server is left to ask. A server that had it
+ * and is down is called last: the call waits for it, or reports the failure.
  */
 static void looked(void *u)
 {
@@ -99,7 +99,7 @@ void mp_seek_done(struct mp_seek *s)
 	s->only = mp_free(s->only);
 }
 
-/* --- why there is none ----------------------------------------------------------------------- */
+/* --- why it was not found -------------------------------------------------------------------- */
 
 static const char *get_word(const struct mp_seek *s)
 {
@@ -117,7 +117,7 @@ static int complain_ambiguous(struct mp_seek *s)
 	return MP_EXIT_NOT_FOUND;
 }
 
-/* It is there, and its server's entry does not let it pass (U20). */
+/* The tool exists, but its server's filters hide it (U20). */
 static bool is_hidden(struct mp_seek *s)
 {
 	struct mp_toolbox hidden;
@@ -137,11 +137,11 @@ static bool is_hidden(struct mp_seek *s)
 static bool has_failed(const struct mp_diagnosis *f)
 {
 	if (f->status->state == MP_STATUS_PENDING && f->status->catalog)
-		return false; /* it was looked at, as it was before */
+		return false; /* it was already looked up */
 	return !f->is_listed && !f->is_waiting && !f->is_off && f->exit_code != MP_EXIT_DONE;
 }
 
-/* Told as for a call that its server was not there for (U23). */
+/* Reported like a call whose server was not available (U23). */
 static void tell_as_call(const struct mp_seek *s, const struct mp_diagnosis *f,
 			 const struct mcpool_error *why)
 {
@@ -159,7 +159,7 @@ static void tell_as_call(const struct mp_seek *s, const struct mp_diagnosis *f,
 	mp_failure_tell(&call, s->call->json);
 }
 
-/* As our files have it; what was said to the hub alone only the hub knows. */
+/* The reason from our files; only the hub knows about switches made in the hub. */
 static int explain_state(const struct mp_seek *s, const struct mp_diagnosis *f,
 			 struct mcpool_error *why)
 {
@@ -175,7 +175,7 @@ static int explain_state(const struct mp_seek *s, const struct mp_diagnosis *f,
 	return f->exit_code;
 }
 
-/* It may not run, and nobody tried. */
+/* It may not run and was not tried. */
 static int refuse_state(const struct mp_seek *s, const struct mp_diagnosis *f)
 {
 	struct mcpool_error why, told;
@@ -200,7 +200,7 @@ static int tell_diagnosis(const struct mp_seek *s, const struct mp_diagnosis *f)
 	return f->exit_code;
 }
 
-/* The server that the name speaks of is not there: that is why. Else 0. */
+/* The server in the name is not available: report that. Else 0. */
 static int blame_server(struct mp_seek *s)
 {
 	const struct mp_status_list *servers = mp_reach_get_servers(s->reach);
@@ -219,7 +219,7 @@ static int blame_server(struct mp_seek *s)
 	return 0;
 }
 
-/* Others that could have had it: their failure is told, too. Returns how many. */
+/* Report failures of other servers that could have it. Returns how many. */
 static size_t tell_failures(struct mp_seek *s)
 {
 	const struct mp_status_list *servers = mp_reach_get_servers(s->reach);

@@ -1,7 +1,7 @@
 /*
- * seek.h - one tool (or prompt) by its public name or any other spelling, among all servers.
- * What is remembered is looked at first; only if it is not there are servers started: those whose
- * name is part of the tool's, because a memory may be old, then others that nobody remembers.
+ * seek.h - finds one tool or prompt by its public name or another spelling, among all servers.
+ * Cached catalogs are searched first. If it is not there, servers are started: first those whose
+ * name is part of the tool's name, because a cache may be old, then those without a cached catalog.
  */
 #ifndef MP_SEEK_H
 #define MP_SEEK_H
@@ -14,23 +14,24 @@ struct mp_seek {
 	const struct mp_configured *c;
 	enum mp_catalog_kind kind; /* tools or prompts */
 	struct mp_str name;
-	int64_t max_ms; /* for each round of starts */
-	/* It is looked for to be called, with these: a failure is told as a call's; else NULL. */
+	int64_t max_ms; /* per round of starts */
+	/* It will be called with these arguments: a failure is reported like a failed call; else
+	 * NULL. */
 	const struct mp_cli_args *call;
 	void (*fn)(void *u);
 	void *u;
 	struct mp_toolbox box;
-	const struct mp_name *found; /* NULL: mp_seek_complain() says why */
-	size_t candidates;           /* how many it could have meant */
-	int result;                  /* negative: not even that could be found out */
+	const struct mp_name *found; /* NULL: mp_seek_complain() reports why */
+	size_t candidates;           /* number of possible meanings */
+	int result;                  /* negative: the search itself failed */
 	unsigned round;
 	bool *only; /* owned */
 };
 
-/* fn, c, kind, name, max_ms and u are set. fn runs once, maybe from within. */
+/* Set fn, c, kind, name, max_ms and u first. fn is called once, maybe before this returns. */
 void mp_seek_start(struct mp_seek *s, struct mp_reach *r);
 void mp_seek_done(struct mp_seek *s);
-/* Why there is none, on stderr. Returns the exit code. */
+/* Report on stderr why it was not found. Returns the exit code. */
 int mp_seek_complain(struct mp_seek *s);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * serve_call.c - `serve --call TOOL`: one call the moment the gate opens, to see how it goes.
- * The tool may be a deferred one, whose server is waited for (A46), or one that nobody knows yet:
- * then it is waited for as long as a server is still on its way.
+ * serve_call.c - `serve --call TOOL`: one call as soon as the gate opens.
+ * The tool may be of a deferred server, which is then waited for (A46). An unknown tool is waited
+ * for while a server is still starting.
  */
 #include <string.h>
 
@@ -20,7 +20,7 @@ struct mp_serve_call {
 	bool is_watching;
 	struct mp_pool_call call;
 	struct mp_buf params;
-	char *server, *tool; /* owned, as the params until it is at rest */
+	char *server, *tool; /* owned; needed, like the params, until the call is at rest */
 	bool is_over;
 };
 
@@ -42,7 +42,7 @@ int mp_serve_read_call(struct mp_serve *s)
 	return MP_EXIT_USAGE;
 }
 
-/* --- what became of it ----------------------------------------------------------------------- */
+/* --- the result ------------------------------------------------------------------------------ */
 
 static void write_error(struct mp_writer *w, const struct mcpool_error *e,
 			const struct mp_pool_answer *a)
@@ -95,7 +95,7 @@ static void answered(struct mp_pool_call *c, const struct mp_pool_answer *a)
 	print(mp_container_of(c, struct mp_serve_call, call), a->error, a);
 }
 
-/* --- which tool ------------------------------------------------------------------------------ */
+/* --- finding the tool ------------------------------------------------------------------------ */
 
 static int add_tools(struct mp_names *names, struct mp_workspace *v, size_t i, bool hidden)
 {
@@ -110,13 +110,13 @@ static int add_tools(struct mp_names *names, struct mp_workspace *v, size_t i, b
 			continue;
 		r = mp_names_add(names, mp_str_of(e->name), tools->items[k].name, NULL);
 		if (r == MCPOOL_EEXIST)
-			r = 0; /* the list is the server's; its first one counts */
+			r = 0; /* the server lists it twice; the first one counts */
 	}
 	mp_server_catalog_unref(offer);
 	return r;
 }
 
-/* hidden: those that toolsAllowed and toolsDenied keep out, instead of those they let pass (U20) */
+/* hidden: the tools that toolsAllowed and toolsDenied exclude, instead of the others (U20) */
 static struct mp_names *gather(struct mp_workspace *v, bool hidden)
 {
 	struct mp_names *names =
@@ -175,7 +175,7 @@ static void leave(struct mp_serve_call *call)
 	call->is_watching = false;
 }
 
-/* Why there is no such tool to call. */
+/* Why the tool cannot be called. */
 static void explain(struct mp_workspace *v, const char *wanted, size_t candidates,
 		    struct mcpool_error *ret)
 {
@@ -195,7 +195,7 @@ static void explain(struct mp_workspace *v, const char *wanted, size_t candidate
 		(void)mp_fail(ret, MCPOOL_ENOENT, "there is no tool '%s' at any server", wanted);
 }
 
-/* True: it is made, or never will be. */
+/* True: the call is made, or never will be. */
 static bool try_call(struct mp_serve_call *call)
 {
 	struct mp_workspace *v = call->serve->hub->workspace;
@@ -226,7 +226,7 @@ static void changed(const struct mp_change *changes, size_t n, void *u)
 		leave(call);
 }
 
-/* --- the outside ----------------------------------------------------------------------------- */
+/* --- interface ------------------------------------------------------------------------------- */
 
 void mp_serve_begin_call(struct mp_serve *s)
 {

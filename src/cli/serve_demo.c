@@ -1,6 +1,6 @@
 /*
- * serve_demo.c - where nothing is configured: a server that is there to be looked at.
- * It is this very program, and stands in a file of the state folder as if --config named it.
+ * serve_demo.c - if nothing is configured: a demo server.
+ * It is this program itself, configured in a file of the state folder as if --config named it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +39,7 @@ static int write_entry(struct mp_buf *out)
 	return mp_write_finish(&w);
 }
 
-/* Put in place at once, because another `serve` may be reading it. */
+/* Replace the file atomically: another `serve` may be reading it. */
 static int write_file(const char *path, struct mp_str text)
 {
 	char beside[PATH_MAX];
@@ -72,7 +72,7 @@ void mp_serve_add_demo(struct mp_serve *s)
 
 	mp_buf_init(&text, MP_KIB(16));
 	mp_buf_init(&path, PATH_MAX);
-	if (is_anything_there(c) || !c->db) /* the store has checked, or made, the folder */
+	if (is_anything_there(c) || !c->db) /* the store made the folder */
 		return;
 	r = write_entry(&text);
 	if (r == 0)

@@ -1,5 +1,5 @@
 /*
- * serve_faces.c - the ways into `mcpool serve`: who may be the hub, and how agents come to it.
+ * serve_faces.c - the faces of `mcpool serve`: the election, the socket, HTTP.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,12 +17,13 @@
 
 static const struct mp_log hub_log = {"hub"};
 
-/* Who is about to leave is given this long: it stops its servers meanwhile. */
+/* Wait this long for a hub that is shutting down and stops its servers. */
 enum { WAIT_FOR_OLD_MS = 6000 };
 
-/* --- who is the hub -------------------------------------------------------------------------- */
+/* --- the election ---------------------------------------------------------------------------- */
 
-/* Whoever started us in the background waits for the end of our stdout, and tries the socket. */
+/* The process that started us in the background waits for the end of our stdout, then tries the
+ * socket. */
 static void tell_starter(const struct mp_serve *s)
 {
 	if (!s->args->background)
@@ -42,7 +43,7 @@ int mp_serve_be_elected(struct mp_serve *s)
 		tell_starter(s);
 		return MP_EXIT_DONE;
 	}
-	if (r == MCPOOL_ENOENT) { /* no HOME: nobody would find us */
+	if (r == MCPOOL_ENOENT) { /* no HOME: no client would find us */
 		mp_cli_complain("%s; agents cannot come here by `mcpool stdio`", why.message);
 		return MP_EXIT_DONE;
 	}
@@ -56,7 +57,7 @@ int mp_serve_be_elected(struct mp_serve *s)
 	return MP_EXIT_START;
 }
 
-/* --- the ways in ----------------------------------------------------------------------------- */
+/* --- the socket ------------------------------------------------------------------------------ */
 
 static void stop_now(void *u)
 {
@@ -66,7 +67,7 @@ static void stop_now(void *u)
 	mp_serve_stop(s, MP_EXIT_DONE, s->stop_patience_ms);
 }
 
-/* Before the answer: who hears it starts the next one at once. */
+/* Before the answer: the peer then starts the next hub at once. */
 static void make_room(struct mp_serve *s)
 {
 	if (s->is_replaced) /* several newer bridges ask at the same time */
@@ -78,13 +79,13 @@ static void make_room(struct mp_serve *s)
 	mp_election_resign(&s->election);
 }
 
-/* The next one is started without them. */
+/* The next hub would be started without these options. */
 static bool has_options(const struct mp_cli_args *args)
 {
 	return args->http || args->no_token || args->config.n || args->strict_config;
 }
 
-/* Not from within: who asked is to hear the answer first. */
+/* Stop from the loop, so that the peer gets its answer first. */
 static bool asked_to_stop(void *u, bool drain, bool replace)
 {
 	struct mp_serve *s = u;
@@ -124,11 +125,11 @@ static void describe(void *u, struct mp_writer *w)
 	serve_write_faces(u, w);
 }
 
-/* --- what others removed --------------------------------------------------------------------- */
+/* --- restoring removed files ----------------------------------------------------------------- */
 
 /*
- * Without lock and socket no agent finds this hub, and the next one would run beside it. A folder
- * that was cleaned up is made again; where another hub is in charge, this one leaves in order.
+ * Without lock and socket no agent finds this hub, and a second one would start. Restore a folder
+ * that was cleaned up; if another hub has taken over, shut down.
  */
 static void place_changed(void *u)
 {
@@ -155,7 +156,7 @@ static void place_changed(void *u)
 	mp_socket_face_listen(s->socket, s->election.listener);
 }
 
-/* Without inotify nothing is noticed, as with the configuration's files. */
+/* Without inotify changes are not noticed, as for configuration files. */
 static void follow_place(struct mp_serve *s)
 {
 	const char *paths[] = {s->election.place.lock, s->election.place.socket};
@@ -182,13 +183,13 @@ int mp_serve_open_faces(struct mp_serve *s)
 	return MP_EXIT_DONE;
 }
 
-/* Where to listen: as the command line says, else as a file does; NULL: not at all. */
+/* The address of the command line, else of a file; NULL: none. */
 static const char *get_address(const struct mp_serve *s)
 {
 	return s->args->http ? s->args->http : s->c.set->settings.http.listen;
 }
 
-/* In the home folder, wherever the hub was started: it may be started again, elsewhere. */
+/* Relative to the home folder, wherever the hub was started: it may be restarted elsewhere. */
 static const char *find_file(const struct mp_serve *s, struct mp_arena *arena, struct mp_str path)
 {
 	const char *home = s->c.set->home;
@@ -220,7 +221,7 @@ static int read_tls(const struct mp_serve *s, struct mp_arena *arena,
 	return o->cert && o->key ? 0 : MCPOOL_ENOMEM;
 }
 
-/* A bare port is a socket of the newer family, for both. */
+/* A bare port is an IPv6 socket for both families. */
 static int take_network_socket(struct mp_serve *s)
 {
 	int fd = mp_manager_take_socket(&s->manager, AF_INET);
@@ -257,7 +258,7 @@ int mp_serve_open_http(struct mp_serve *s)
 
 static void http_is_drained(void *u)
 {
-	(void)u; /* the all_sessions knows when everything is answered */
+	(void)u; /* mp_sessions knows when everything is answered */
 }
 
 void mp_serve_shut_doors(struct mp_serve *s)
@@ -289,7 +290,7 @@ void mp_serve_close_faces(struct mp_serve *s)
 	mp_manager_done(&s->manager);
 }
 
-/* --- what is told of them -------------------------------------------------------------------- */
+/* --- reporting ------------------------------------------------------------------------------- */
 
 static void print_json(struct mp_serve *s)
 {

@@ -1,5 +1,5 @@
 /*
- * serve_report.c - what `serve` tells: the gate's result, and with --json every event.
+ * serve_report.c - output of `serve`: the gate's result, and with --json every event.
  */
 #include <stdio.h>
 
@@ -27,7 +27,7 @@ static enum mp_gate_place place_of(struct mp_serve *s, size_t i)
 	return mp_gate_get_place(s->hub->workspace, i, 0);
 }
 
-/* --- for people ------------------------------------------------------------------------------ */
+/* --- as text --------------------------------------------------------------------------------- */
 
 static const struct mp_log init_log = {"mcp:init"}, reload_log = {"mcp:reload"};
 
@@ -84,7 +84,7 @@ static void log_gate(struct mp_serve *s, const size_t *counts)
 				log_server(&init_log, s, i, (enum mp_gate_place)k);
 }
 
-/* --- later ----------------------------------------------------------------------------------- */
+/* --- after a reload -------------------------------------------------------------------------- */
 
 static void remember(struct mp_serve *s)
 {
@@ -92,7 +92,7 @@ static void remember(struct mp_serve *s)
 	s->told = mp_config_set_ref(mp_workspace_get_set(s->hub->workspace));
 }
 
-/* What is new and will not be started, and why; whatever is started tells for itself. */
+/* Log new entries that will not be started, and why; started servers have their own events. */
 static void log_change(void *u, const struct mp_config_change *change)
 {
 	struct mp_serve *s = u;
@@ -109,14 +109,14 @@ static void log_change(void *u, const struct mp_config_change *change)
 
 void mp_serve_report_reload(struct mp_serve *s)
 {
-	if (!s->told) /* the gate tells all */
+	if (!s->told) /* the gate reports everything */
 		return;
 	if (mp_diff(s->told, mp_workspace_get_set(s->hub->workspace), log_change, s) < 0)
 		mp_log_warn(&reload_log, "memory did not suffice to say what needs your approval");
 	remember(s);
 }
 
-/* --- for programs ---------------------------------------------------------------------------- */
+/* --- as JSON --------------------------------------------------------------------------------- */
 
 static void write_servers(struct mp_writer *w, const struct mp_status_list *l,
 			  const enum mp_gate_place *places, enum mp_gate_place place)
@@ -138,7 +138,7 @@ static void write_servers(struct mp_writer *w, const struct mp_status_list *l,
 	mp_write_end_array(w);
 }
 
-/* How many there are, of live and of deferred servers. */
+/* The number of tools of live and of deferred servers. */
 static void write_tools(struct mp_writer *w, const struct mp_status_list *l)
 {
 	int64_t n = 0;
@@ -186,7 +186,7 @@ void mp_serve_report_gate(struct mp_serve *s)
 	log_gate(s, counts);
 	remember(s);
 	if (s->args->json) {
-		mp_serve_report_events(s); /* what happened before the gate stands before it */
+		mp_serve_report_events(s); /* print earlier events first */
 		print_gate(s);
 	} else if (!s->screen) {
 		printf("mcpool: ready, %zu server%s\n", n, n == 1 ? "" : "s");

@@ -1,5 +1,5 @@
 /*
- * similar.c - how close a known name is to what was typed.
+ * similar.c - scores how similar a known name is to a typed one.
  */
 #include "cli/similar.h"
 
@@ -15,7 +15,7 @@ static bool is_same(char a, char b)
 	return (a | 32) == (b | 32);
 }
 
-/* One cell of the table below, from those before it: insert, delete, replace, or swap two. */
+/* One cell of the distance table, from earlier ones: insert, delete, replace, or swap two. */
 static size_t get_step(struct mp_str a, struct mp_str b, size_t i, size_t j,
 		       size_t rows[3][LONGEST + 1])
 {

@@ -1,6 +1,6 @@
 /*
- * task_call.c - a call that the server runs as a task. Its state is asked for until it is over,
- * then its result is fetched; that is what agents get from the hub, too (session/tasks.c).
+ * task_call.c - a call that the server runs as a task: polls its state, then fetches the result.
+ * Agents get the same from the hub (session/tasks.c).
  */
 #include "cli/task_call.h"
 
@@ -49,7 +49,7 @@ static void tell(const struct mp_pool_answer *a, const struct mp_status *status,
 	mp_outcome_tell(a, status, c->teller);
 }
 
-/* Whatever the server says to it. */
+/* Ignore the server's answer. */
 static void cancelled(const struct mp_pool_answer *a, const struct mp_status *status, void *u)
 {
 	struct mp_task_call *c = u;
@@ -59,7 +59,7 @@ static void cancelled(const struct mp_pool_answer *a, const struct mp_status *st
 	mp_reach_finish(c->teller->reach, MP_EXIT_INTERRUPTED);
 }
 
-/* True: the user does not want it any more, and the server is told. */
+/* True: the user interrupted, and the task is being cancelled. */
 static bool cancel_if_interrupted(struct mp_task_call *c)
 {
 	struct mcpool_error why;
@@ -148,7 +148,7 @@ static void poll(void *u)
 
 /* --- the beginning --------------------------------------------------------------------------- */
 
-/* A server that answers at once has done it without a task. */
+/* A server that answers at once did not use a task. */
 static void begun(const struct mp_pool_answer *a, const struct mp_status *status, void *u)
 {
 	struct mp_task_call *c = u;
@@ -172,7 +172,8 @@ int mp_task_call_start(struct mp_task_call *c, struct mp_outcome_teller *teller,
 		.teller = teller, .server = mp_dup(rq->server), .timeout_ms = rq->call.timeout_ms};
 	mp_buf_init(&c->params, MP_LIMIT_MESSAGE);
 	mp_buf_init(&params, MP_LIMIT_MESSAGE);
-	r = mp_buf_add(&params, rq->call.params.p, rq->call.params.len - 1); /* without its brace */
+	r = mp_buf_add(&params, rq->call.params.p,
+		       rq->call.params.len - 1); /* without the closing brace */
 	if (r == 0)
 		r = mp_buf_add_str(&params, MP_STR(",\"task\":{}}"));
 	if (r < 0)

@@ -1,5 +1,5 @@
 /*
- * toolbox.c - the tools of all servers of a servers, by public name.
+ * toolbox.c - the tools of all servers, by public name.
  */
 #include "cli/toolbox.h"
 
@@ -23,7 +23,7 @@ struct mp_server_catalog *mp_toolbox_get_offer(const struct mp_status *status, u
 		return status->catalog;
 	case MP_STATUS_PENDING:
 		return which & MP_TOOLBOX_PENDING ? status->catalog : NULL;
-	case MP_STATUS_FAILED: /* it has none to offer, whatever it offered once */
+	case MP_STATUS_FAILED: /* it has no tools now, whatever is cached */
 		return which & MP_TOOLBOX_FAILED ? status->catalog : NULL;
 	case MP_STATUS_DISABLED:
 	case MP_STATUS_NEEDS_APPROVAL:
@@ -63,13 +63,13 @@ static int add_tools(struct mp_toolbox *b, const struct mp_status *status, unsig
 		r = mp_names_add(b->names, mp_str_of(status->name), l->items[i].name, tool);
 		if (r == 0)
 			(*next)++;
-		if (r == MCPOOL_EEXIST) /* the same tool twice: the first one counts */
+		if (r == MCPOOL_EEXIST) /* a duplicate tool: the first one counts */
 			r = 0;
 	}
 	return r;
 }
 
-/* As a session that begins now would name them. */
+/* With the names that a new session would get. */
 static int finish(struct mp_toolbox *b, const struct mp_status_list *servers,
 		  const struct mp_configured *c)
 {
@@ -190,7 +190,7 @@ void mp_toolbox_tell_collisions(const struct mp_toolbox *b)
 	}
 }
 
-/* --- likeness -------------------------------------------------------------------------------- */
+/* --- similar names --------------------------------------------------------------------------- */
 
 enum { SIMILAR = 3 };
 
@@ -199,7 +199,7 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* As it is called here, by its server, and with the server in front as people type it. */
+/* Compare the public name, the server's own name, and the server name with the tool name. */
 static size_t get_score(const struct mp_name *n, struct mp_str name, struct mp_buf *scratch)
 {
 	size_t score =

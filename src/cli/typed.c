@@ -1,5 +1,5 @@
 /*
- * typed.c - key=value words become JSON arguments, typed by the tool's schema.
+ * typed.c - converts key=value words into JSON arguments, typed by the tool's schema.
  */
 #include <string.h>
 
@@ -45,7 +45,7 @@ static unsigned bit_of(const struct mp_tape *t, mp_value v)
 	return 0;
 }
 
-/* The types a property admits, as bits; 0: the schema does not say. */
+/* The types that a property allows, as bits; 0: not specified. */
 static unsigned read_types(const struct mp_tape *t, mp_value schema, int depth)
 {
 	static const char *const unions[] = {"anyOf", "oneOf", "allOf"};
@@ -116,9 +116,8 @@ static int refuse(struct mp_str key, struct mp_str value, unsigned types,
 }
 
 /*
- * What is written as one of the types it may have becomes that; text is text wherever text is
- * allowed. Without a schema, numbers, booleans, lists and objects are taken for what they look
- * like.
+ * A value that parses as one of the allowed types gets that type; text stays text wherever text is
+ * allowed. Without a schema, numbers, booleans, lists and objects are recognised by their form.
  */
 static int write_typed(struct mp_writer *w, struct mp_str key, struct mp_str value, unsigned types,
 		       struct mcpool_error *reterr)
@@ -206,7 +205,7 @@ static int write_word(struct mp_writer *w, const struct mp_tape *schema, char *c
 	return write_typed(w, word.key, word.value, read_types(schema, property, 0), reterr);
 }
 
-/* An object to read from, or an empty one. */
+/* Parse an object, or use an empty one. */
 static int open_object(struct mp_tape *t, struct mp_str text, const char *what,
 		       struct mcpool_error *reterr)
 {
@@ -262,7 +261,7 @@ struct check {
 	struct mp_buf text;
 };
 
-/* A name in the words, separated. Memory that runs short costs words, no more. */
+/* Add a name to the message, with a separator. Without memory the message is shorter. */
 static void add_name(struct check *c, struct mp_str name, const char *before)
 {
 	if (mp_buf_addf(&c->text, "%s%.*s", before, MP_STR_ARGS(name)) < 0)
@@ -276,7 +275,7 @@ static struct mp_str read_name(struct check *c, const struct mp_tape *t, mp_valu
 	return mp_value_text(t, v, &c->arena, &name) < 0 ? MP_STR("") : name;
 }
 
-/* The first that is missing and has no default, or MP_NONE. */
+/* The first required one that is missing and has no default, or MP_NONE. */
 static mp_value find_missing(struct check *c)
 {
 	mp_value required = mp_value_get(&c->schema, MP_ROOT, "required");
@@ -303,7 +302,7 @@ static mp_value find_unknown(struct check *c)
 	return MP_NONE;
 }
 
-/* It takes those that it names, and nothing else in the schema adds to them. */
+/* The schema lists all properties and allows no others. */
 static bool is_closed(const struct check *c)
 {
 	static const char *const more[] = {

@@ -1,6 +1,6 @@
 /*
- * wizard.c - `mcpool add` without arguments: ask for what it needs.
- * The answers become the options that one line would have had, so there is one way to add.
+ * wizard.c - `mcpool add` without arguments: asks for the options.
+ * The answers become command line options, so there is one way to add.
  */
 #include "cli/wizard.h"
 
@@ -20,13 +20,13 @@ enum { MAX_WORDS = 64, MAX_LINE = 4096 };
 struct wizard {
 	struct mp_configured *c;
 	struct mp_cli_args *args;
-	struct mp_arena arena; /* answers that stay */
+	struct mp_arena arena; /* holds the answers */
 	struct mp_buf json;    /* the entry */
 	const char *name;
 	char *words[MAX_WORDS + 1];
 };
 
-/* Ask until there is an answer; an empty line takes the default. NULL: the end. */
+/* Ask until there is an answer; an empty line takes the default. NULL: end of input. */
 static const char *ask(struct wizard *w, const char *question, const char *otherwise)
 {
 	char line[MAX_LINE];
@@ -77,7 +77,7 @@ static bool ask_name(struct wizard *w)
 
 /* --- a command ------------------------------------------------------------------------------- */
 
-/* One word, as a shell parts them: blanks, quotes, backslash, ~/ in front. NULL: as in *wrong. */
+/* Parse one word like a shell: blanks, quotes, backslash, leading ~/. NULL: *wrong says why. */
 static char *read_word(struct wizard *w, const char **in, const char **wrong)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf word;
@@ -160,7 +160,7 @@ static bool ask_command(struct wizard *w)
 
 /* --- a URL ----------------------------------------------------------------------------------- */
 
-/* Said before the next question, while the user still thinks of the address. */
+/* Complain before the next question, while the user still thinks of the address. */
 static bool complete_url(struct wizard *w)
 {
 	bool is_socket = strcmp(w->args->transport, "websocket") == 0;
@@ -199,7 +199,7 @@ static bool ask_url(struct wizard *w)
 
 /* --- the entry ------------------------------------------------------------------------------- */
 
-/* One of these words; the first is the default. NULL: the end. */
+/* Choose one of these words; the first is the default. NULL: end of input. */
 static const char *choose(struct wizard *w, const char *question, const char *const *words,
 			  const char *again)
 {
@@ -215,7 +215,7 @@ static const char *choose(struct wizard *w, const char *question, const char *co
 	}
 }
 
-/* Asked before the paths, which start from there. */
+/* Asked before the paths, which are relative to it. */
 static bool ask_where(struct wizard *w)
 {
 	static const char *const known[] = {"user", "project", NULL};
@@ -237,7 +237,7 @@ static bool ask_transport(struct wizard *w)
 	return w->args->transport;
 }
 
-/* What the reader of the file would refuse is asked for again. */
+/* Ask again for what the file parser would refuse. */
 static bool ask_entry(struct wizard *w, struct mp_entry **ret_entry)
 {
 	bool is_command = strcmp(w->args->transport, "stdio") == 0;
@@ -253,7 +253,8 @@ static bool ask_entry(struct wizard *w, struct mp_entry **ret_entry)
 	return true;
 }
 
-/* As `mcpool test` does it, before anything is written. False: it did not work, and that counts. */
+/* Try the server like `mcpool test`, before anything is written. False: it failed, and the user
+ * does not save it. */
 static bool try_it(struct wizard *w, const struct mp_entry *e)
 {
 	if (!mp_ask_yes("Test it now? [y/N]"))
