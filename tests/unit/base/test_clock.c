@@ -41,8 +41,9 @@ TEST(what_happened_between_two_readings)
 		{DAY, DAY, DAY + DAY / 2000, 0, 0},
 		{DAY, DAY, DAY - DAY / 2000, 0, 0},
 		{30 * DAY, 30 * DAY, 30 * DAY + 30 * DAY / 2000, 0, 0},
-		{DAY, DAY, DAY + HOUR, 0, 3600 * 1000}, /* an hour in a day is no slewing */
-		/* a suspend is no slack for the date: noise grows with the time that passed */
+		{DAY, DAY, DAY + HOUR, 0, 3600 * 1000}, /* too much for slewing */
+		/* a suspend does not widen the tolerance for the date: noise grows with elapsed
+		 * time */
 		{SECOND, SECOND + DAY, SECOND + DAY + DAY / 2000, 24 * 3600 * 1000, 0},
 	};
 

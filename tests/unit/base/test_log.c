@@ -308,7 +308,7 @@ static void check_whole(const struct mp_log_line *line, void *u)
 	bool alone = n_inside++ == 0;
 
 	(void)u;
-	sched_yield(); /* an invitation to whoever may come in */
+	sched_yield(); /* lets another thread run here */
 	n_lines++;
 	n_broken +=
 		!alone || len != 100 || strspn(line->text, (char[]){line->text[0], '\0'}) != len;

@@ -138,7 +138,7 @@ TEST(an_idle_turn_does_nothing_and_says_so)
 
 	CHECK(start_by_hand(&loop));
 	CHECK(!mp_loop_turn(loop, false));
-	CHECK(!mp_loop_turn(loop, true)); /* by hand nobody waits */
+	CHECK(!mp_loop_turn(loop, true)); /* a manual turn does not wait */
 	mp_timer_init(&t, loop, write_down, "t");
 	mp_timer_start(&t, 1);
 	CHECK(!mp_loop_turn(loop, false));
@@ -557,7 +557,7 @@ TEST(jump_hooks_may_leave_when_told)
 	CHECK_TEXT(read_journal(), "ac");
 	mp_loop_suspend(loop, 5000);
 	CHECK_TEXT(read_journal(), "c");
-	mp_loop_advance(loop, 3600 * 1000); /* time that passes is no jump */
+	mp_loop_advance(loop, 3600 * 1000); /* elapsed time is not a clock jump */
 	CHECK_TEXT(read_journal(), "");
 }
 

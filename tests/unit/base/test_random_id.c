@@ -1,5 +1,5 @@
 /*
- * test_random_id.c - names that nobody can guess.
+ * test_random_id.c - unguessable ids.
  */
 #include "test.h"
 

@@ -546,7 +546,7 @@ TEST(a_value_as_json_and_urls_spell_it)
 	CHECK(shows("<a%22b%5cc%2Fd%20e%09f%26g%c3%a9h>", "<" D ">"));
 	CHECK(shows("<a%22b%5Cc/d+e%09f%26g%C3%A9h>", "<" D ">"));
 	CHECK(shows("<a\\\"b\\\\c\\/d e\\tf\\u0027g>", "<a\\\"b\\\\c\\/d e\\tf\\u0027g>"));
-	CHECK(shows("<a%22b%5", "<a%22b%5")); /* the end of the text is no match */
+	CHECK(shows("<a%22b%5", "<a%22b%5")); /* the end of the text does not match */
 	CHECK(shows("<a\\", "<a\\"));
 	CHECK(shows("<a\\u00", "<a\\u00"));
 }

@@ -416,7 +416,7 @@ TEST(a_small_buf_spoils_nothing)
 	CHECK_EQ(count_runs(), 1);
 }
 
-/* More keys than are kept: the oldest is run anew, and nothing grows without end. */
+/* More keys than are kept: the oldest runs again, and memory stays bounded. */
 HEAVY_TEST(the_oldest_make_room)
 {
 	MP_CLEANUP(tidy) struct desk d;
@@ -455,7 +455,7 @@ static void *ask(void *u)
 	return NULL;
 }
 
-/* The command waits until all have had time to come; whoever comes later shares its result. */
+/* The command waits until all callers could arrive; later callers share its result. */
 static bool ask_together(struct crowd *c)
 {
 	pthread_t threads[THREADS];

@@ -129,7 +129,7 @@ TEST(defaults_hold_placeholders_and_braces)
 	CHECK(gives(MP_EXPAND_VARIABLE | MP_EXPAND_ENV, "${NONE:-${env:USER}}", "ada"));
 	CHECK(fails(MP_EXPAND_VARIABLE, "${NONE:-${OTHER}}", MCPOOL_ENOENT, "${OTHER}"));
 	CHECK(stays(MP_EXPAND_VARIABLE, "${NONE:-{"));
-	CHECK(stays(MP_EXPAND_VARIABLE, "${USER:-{} ${USER}")); /* nobody knows where it ends */
+	CHECK(stays(MP_EXPAND_VARIABLE, "${USER:-{} ${USER}")); /* its end is ambiguous */
 }
 
 static const char *nest(char *text, size_t size, int levels)
@@ -215,7 +215,7 @@ TEST(every_tool_has_its_spelling)
 	CHECK(gives(MP_EXPAND_BRACES, "Bearer {env:USER}{env:NONE}.", "Bearer ada."));
 	CHECK(gives(MP_EXPAND_BRACES, "{{env:USER}}", "{ada}"));
 	CHECK_TEXT(told, "USER=ada;");
-	CHECK(gives(MP_EXPAND_BRACES, "{env:A=B}", "")); /* is no name, not the variable A */
+	CHECK(gives(MP_EXPAND_BRACES, "{env:A=B}", "")); /* an invalid name, not the variable A */
 }
 
 /* What only its own tool knows is refused by name, whatever the policy for missing ones. */

@@ -7,7 +7,7 @@
 TEST(every_word_for_a_transport)
 {
 	static const struct {
-		const char *word, *url, *kind; /* kind NULL: nobody calls one so */
+		const char *word, *url, *kind; /* kind NULL: an unknown word */
 	} rows[] = {
 		{"stdio", NULL, "stdio"},
 		{"local", NULL, "stdio"},

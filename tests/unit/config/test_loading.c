@@ -30,13 +30,13 @@ TEST(all_or_nothing)
 				__LINE__));
 		return;
 	}
-	if (set->n != 5 || set->n_problems != 3) /* whoever is missing is missed by nobody */
+	if (set->n != 5 || set->n_problems != 3) /* a missing entry would cause no other failure */
 		fprintf(stdout, "%zu entries, %zu problems\n", set->n, set->n_problems);
 	mp_check(set->n == 5 && set->n_problems == 3);
 	CHECK_EQ(set->n, 5);
 }
 
-/* What `mcpool connect` wrote for an agent is no server of ours, wherever it stands. */
+/* An entry that `mcpool connect` wrote for an agent is not a server, in any file. */
 TEST(the_way_to_the_hub_is_no_server)
 {
 	MP_SET set = NULL;

@@ -58,7 +58,7 @@ HEAVY_TEST(equal_connections_are_shadowed_unless_switched_off)
 	CHECK_EQ(nth(set, "b", 0)->shadow, MP_SHADOW_NONE);
 }
 
-/* What nobody approved in a project takes nothing away from what the user did approve. */
+/* An unapproved entry of a project does not shadow one that the user approved. */
 HEAVY_TEST(an_unapproved_project_takes_no_name_and_no_connection)
 {
 	MP_STORE db = NULL;
@@ -74,7 +74,7 @@ HEAVY_TEST(an_unapproved_project_takes_no_name_and_no_connection)
 		  "{\"mcpServers\": {\"a\": {\"command\": \"third\"}}}"));
 	db = home_open_store();
 	set = home_load(db);
-	CHECK_TEXT(mp_config_find(set, "a")->argv[0], "evil"); /* nobody is approved yet */
+	CHECK_TEXT(mp_config_find(set, "a")->argv[0], "evil"); /* none is approved yet */
 	CHECK_EQ(mp_trust_approve(db, nth(set, "a", 1), "trust", 1, &why), 0);
 	CHECK_EQ(mp_trust_approve(db, nth(set, "b", 0), "trust", 1, &why), 0);
 	set = load_again(set, db);

@@ -139,7 +139,7 @@ HEAVY_TEST(addresses_of_other_kinds)
 	}
 }
 
-/* C21: what a person names on the command line needs nobody's yes. */
+/* C21: a file named on the command line needs no approval. */
 HEAVY_TEST(a_file_of_the_command_line_is_trusted_with_its_addresses)
 {
 	MP_SET set = NULL;

@@ -48,7 +48,7 @@ static const char *get_token(void *u, const char *id)
 	return d->token;
 }
 
-/* Take the first entry of what stands in the files for approved, and resolve it. */
+/* Treat the first entry of the files as approved, and resolve it. */
 static int resolve(struct desk *d)
 {
 	struct mp_resolve_request req;

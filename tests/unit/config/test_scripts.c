@@ -169,7 +169,7 @@ HEAVY_TEST(user_level_entries_cover_no_scripts)
 }
 
 /* V05 V06 */
-/* Whom we trust, and who we are, is part of what was approved; so is one that appears later. */
+/* Trusted and own certificates are part of the approval; so is one that appears later. */
 HEAVY_TEST(certificates_count)
 {
 	static const char body[] = "\"url\": \"https://a.example/\", \"tls\": {\"ca\": "

@@ -1,7 +1,7 @@
 /*
- * test_storm.c - twenty processes change one file at the same time, and some are killed at it.
- * Each says what it has done when it is done. In the end the file holds exactly that, and whoever
- * reads it meanwhile finds it whole, with every comment.
+ * test_storm.c - twenty processes change one file at the same time, and some are killed.
+ * Each reports what it has done. In the end the file holds exactly that, and a reader always finds
+ * it complete, with every comment.
  */
 #include "test.h"
 #include "config.h"
@@ -72,7 +72,7 @@ static int change(mp_writer_fn fn, int worker, int round)
 	c.json.len = strlen(json);
 	do
 		r = mp_config_change(file_path, fn, &c, &why);
-	while (r == MCPOOL_EAGAIN); /* as it advises; a slow disk is no failure */
+	while (r == MCPOOL_EAGAIN); /* as the error advises; a slow disk is not a failure */
 	return r;
 }
 
@@ -168,7 +168,7 @@ static bool listen(struct storm *s, bool wait)
 		s->n_reports++;
 		wait = false;
 	}
-	REQUIRE(!wait); /* nobody said anything for two minutes */
+	REQUIRE(!wait); /* no report for two minutes */
 	return true;
 }
 
@@ -214,7 +214,7 @@ static bool rage(struct storm *s)
 	return true;
 }
 
-/* Whatever happened, nobody is left. */
+/* End all remaining processes. */
 static void calm(struct storm *s)
 {
 	for (int i = 0; i < WORKERS; i++)

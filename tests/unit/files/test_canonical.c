@@ -9,7 +9,7 @@
 
 static struct mcpool_error why;
 
-/* The canonical form of a text, into a buffer that is filled anew. */
+/* The canonical form of a text; replaces the content of the buffer. */
 static int canonical(const char *text, struct mp_buf *out)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;

@@ -1,5 +1,5 @@
 /*
- * test_follow.c - every way a file can change ends in one call, and what concerns nobody in none.
+ * test_follow.c - every kind of change to a file causes one call, unrelated changes none.
  * Events are the kernel's; time is moved by hand.
  */
 #include "test.h"
@@ -171,7 +171,7 @@ TEST(who_catches_up_does_not_wait)
 	CHECK(put("mcp.json", "{}") && follow(&d, 0, "mcp.json") && follow(&d, 1, "other.json"));
 	mp_config_watch_catch_up(d.watch);
 	CHECK_EQ(d.clients[0].calls, 0);
-	CHECK(put("mcp.json", "{ }")); /* nobody has read the event yet */
+	CHECK(put("mcp.json", "{ }")); /* the event is not read yet */
 	mp_config_watch_catch_up(d.watch);
 	CHECK_EQ(d.clients[0].calls, 1);
 	CHECK_EQ(d.clients[1].calls, 0);
@@ -398,7 +398,7 @@ TEST(links_to_nowhere_and_in_circles_are_waited_for)
 	CHECK_EQ(count(&d, 0), 1);
 }
 
-/* --- what concerns nobody ------------------------------------------------------------------- */
+/* --- unrelated changes ---------------------------------------------------------------------- */
 
 TEST(other_files_of_the_folder_are_no_news)
 {
@@ -507,7 +507,7 @@ HEAVY_TEST(lost_events_are_everybodys)
 	CHECK(follow(&d, 0, "mcp.json") && follow(&d, 1, "a/f"));
 	CHECK_EQ(count(&d, 0), 0);
 	CHECK(most > 0 && most < 1000000); /* or this test must think of something else */
-	for (int i = 0; i < most; i++) {   /* in a, names that nobody needs; two events each */
+	for (int i = 0; i < most; i++) {   /* in a, unused names; two events each */
 		snprintf(name, sizeof(name), "a/%d", i & 1);
 		CHECK(put(name, ""));
 	}

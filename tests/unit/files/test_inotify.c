@@ -80,7 +80,7 @@ TEST(a_folder_is_watched_while_it_is_held)
 	CHECK_TEXT(hear(&d), "two ");
 	CHECK(make("three"));
 	mp_inotify_release(d.folders, MP_TAKE(d.held[1]));
-	CHECK_TEXT(hear(&d), ""); /* what was still to be read is nobody's */
+	CHECK_TEXT(hear(&d), ""); /* unread events are dropped */
 	CHECK(make("four"));
 	CHECK_TEXT(hear(&d), "");
 }

@@ -38,7 +38,7 @@ TEST(a_folder_that_others_may_write_to_is_refused)
 	CHECK(store_clear() && store_make_folder(0770));
 	CHECK_EQ(mp_private_folder(db_path, real, &why), MCPOOL_EPERM);
 	CHECK(strstr(why.message, "others may write to ") && strstr(why.message, "chmod 700"));
-	CHECK(store_clear() && store_make_folder(0755)); /* reading its names is no harm */
+	CHECK(store_clear() && store_make_folder(0755)); /* listing it is harmless */
 	CHECK_EQ(mp_private_folder(db_path, real, &why), 0);
 }
 

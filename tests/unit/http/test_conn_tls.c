@@ -85,7 +85,7 @@ static void stage_done(struct stage *s)
 	mp_buf_done(&s->in);
 }
 
-/* Bytes go to and fro until nobody has any. */
+/* Exchange bytes until neither side has any. */
 static void exchange(struct stage *s)
 {
 	char piece[20000];

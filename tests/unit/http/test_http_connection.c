@@ -396,7 +396,7 @@ TEST(draining_ends_what_is_idle_and_lets_answers_finish)
 	CHECK_EQ(s.empty, 0);
 	memory_conn_end(&s.conn);
 	CHECK_EQ(s.empty, 1);
-	/* Nobody else comes. */
+	/* No other connection arrives. */
 	idle.closed = idle.shut = false;
 	mp_http_service_take(&s.service, &idle.base);
 	CHECK(idle.closed);

@@ -172,7 +172,7 @@ TEST(a_good_object_fills_every_field)
 	CHECK_EQ(bind(&r, MP_STR(GOOD), true), 0);
 	CHECK_EQ(r.heard.n, 0);
 	CHECK(is_good(&r.o));
-	/* Rows that are no aliases; nobody gave an alias. */
+	/* Rows that are not aliases; the input has no alias. */
 	CHECK_EQ(r.o.present, 1 << 0 | 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 7 | 1 << 9 |
 				      1 << 10 | 1 << 11 | 1 << 12 | 1 << 13);
 	CHECK_EQ(r.o.net.present, 3);

@@ -905,7 +905,7 @@ static mp_value member(const struct mp_tape *t, mp_value parent, mp_value child)
 	return is_object(t, parent) ? mp_value_of(child) : child;
 }
 
-/* The path to node `to`, which is no key; parent is set to what holds it. */
+/* The path to node `to`, which is not a key; parent is set to its container. */
 static bool find_path(struct trial *t, mp_value to)
 {
 	mp_value at = MP_ROOT;

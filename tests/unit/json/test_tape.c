@@ -301,7 +301,7 @@ static bool parses_as(struct mp_tape *t, struct mp_str text, int code, enum mp_t
 	REQUIRE(r == code);
 	REQUIRE(t->fault == fault);
 	REQUIRE(err.code == code);
-	REQUIRE(r == 0 || t->n == 0); /* whoever looks anyway finds nothing */
+	REQUIRE(r == 0 || t->n == 0); /* a failed tape is empty */
 	return true;
 }
 

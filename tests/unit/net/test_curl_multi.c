@@ -1,4 +1,4 @@
-/* test_curl_multi.c - sockets between two exchanges: watched, but by nobody waited for. */
+/* test_curl_multi.c - idle sockets between two exchanges: watched, without an open transfer. */
 #include "test.h"
 
 #include <signal.h>
@@ -83,7 +83,7 @@ static void pass_some_time(struct net *n)
 		mp_loop_turn(n->loop, false);
 }
 
-/* A connection that the server closes while nobody uses it wakes us once. */
+/* An idle connection that the server closes wakes us once. */
 TEST(what_nobody_waits_for_is_looked_at_once)
 {
 	MP_CLEANUP(net_done) struct net n;
@@ -121,7 +121,7 @@ static void work(void *u, struct mp_str bytes)
 	n->is_slow = true;
 }
 
-/* What a stream that rests does not read is its own; what came for nobody is looked at later. */
+/* A paused stream keeps its unread data; data without a transfer is handled later. */
 HEAVY_TEST(what_rests_is_not_idle)
 {
 	static const struct mp_http_hooks resting = {NULL, NULL, work, done};
@@ -159,7 +159,7 @@ TEST(a_sleep_of_the_machine_is_noticed)
 	CHECK_EQ(n.server.n_connections, 2);
 	WS_UNTIL(n.loop, n.server.n_open == 1); /* the other one is closed */
 	CHECK_EQ(n.server.n_open, 1);
-	mp_loop_shift_wall(n.loop, 60000); /* which is no sleep */
+	mp_loop_shift_wall(n.loop, 60000); /* which is not a sleep */
 	CHECK(post(&n, "127.0.0.1"));
 	CHECK_EQ(n.server.n_connections, 2);
 }

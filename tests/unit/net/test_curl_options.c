@@ -203,8 +203,8 @@ HEAVY_TEST(files_that_are_not_there_are_told)
 }
 
 /*
- * A server that closes a connection says so in TLS first, which looks like data. The next request
- * must not go there: without an answer nobody knows what became of it.
+ * A server that closes a connection sends a TLS close_notify first, which looks like data. The next
+ * request must not use it: without an answer its effect would be unknown.
  */
 HEAVY_TEST(a_connection_closed_over_tls_is_replaced)
 {

@@ -88,7 +88,7 @@ static bool net_init(struct net *n)
 {
 	*n = (struct net){.loop = NULL};
 	unsetenv("http_proxy");
-	signal(SIGPIPE, SIG_IGN); /* the server writes to whoever is gone */
+	signal(SIGPIPE, SIG_IGN); /* the server writes to a closed connection */
 	REQUIRE(mp_loop_new(&n->loop) == 0);
 	mp_timer_init(&n->tick, n->loop, tick, n);
 	tick(n);
@@ -321,13 +321,13 @@ HEAVY_TEST(nothing_is_sent_twice)
 		CHECK_EQ(n.server.n_requests, 2);
 		a = (struct seen){.done = false};
 		CHECK(fetch(&n, &a, paths[i], NULL));
-		CHECK(fetch(&n, &c, paths[i], &get)); /* nobody minds for these */
+		CHECK(fetch(&n, &c, paths[i], &get)); /* a GET may be sent again */
 		CHECK_EQ(c.how, MP_HTTP_OK);
 		CHECK_EQ(n.server.n_requests, 5);
 	}
 }
 
-/* A connection that the server closed between two requests is no failure. */
+/* A connection that the server closed between two requests is not a failure. */
 HEAVY_TEST(a_stale_connection_is_replaced)
 {
 	MP_CLEANUP(net_done) struct net n;
@@ -475,7 +475,7 @@ HEAVY_TEST(a_stream_and_calls_side_by_side)
 	CHECK_EQ(stream.how, MP_HTTP_CLOSED);
 }
 
-/* After a sleep nobody knows which connections the other side still has. */
+/* After a sleep the peer may have closed any connection. */
 HEAVY_TEST(what_is_from_before_a_sleep_is_not_used)
 {
 	MP_CLEANUP(net_done) struct net n;

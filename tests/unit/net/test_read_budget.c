@@ -1,4 +1,4 @@
-/* test_read_budget.c - a moment of each turn for whoever pours, and a rest behind it. */
+/* test_read_budget.c - limits how long one peer may keep the loop busy per turn, then pauses it. */
 #include "net/read_budget.h"
 
 #include "test.h"
@@ -28,7 +28,7 @@ TEST(a_moment_of_each_turn)
 	CHECK(mp_read_budget_is_used_up(&r));
 	CHECK_EQ(mp_read_budget_rest(&r), 0);
 	pass(loop, MP_READ_BUDGET_SPELL_US);
-	CHECK(!mp_read_budget_is_used_up(&r)); /* after a rest its moment begins anew */
+	CHECK(!mp_read_budget_is_used_up(&r)); /* after a pause the budget is full again */
 	pass(loop, MP_READ_BUDGET_SPELL_US);
 	mp_loop_turn(loop, false);
 	CHECK(!mp_read_budget_is_used_up(&r)); /* and in another turn */

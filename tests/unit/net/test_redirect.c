@@ -72,7 +72,7 @@ TEST(a_chain_ends)
 	CHECK_EQ(mp_redirect_judge("http://a/", "/b", MP_REDIRECT_HOPS - 1, &got, NULL), 0);
 }
 
-/* No word of an error holds what stands in the address. */
+/* Error texts do not contain the address. */
 TEST(errors_do_not_repeat_addresses)
 {
 	struct mp_redirect got;

@@ -629,7 +629,7 @@ HEAVY_TEST(a_queue_has_an_end)
 	CHECK(n.written > at);
 }
 
-/* Pings without end, and nobody who reads the pongs: only the last one is owed. */
+/* Endless pings while the pongs are not read: only the last one is owed. */
 HEAVY_TEST(pings_take_no_memory)
 {
 	enum { LARGE = 8 << 20 };
@@ -749,14 +749,14 @@ TEST(the_client_may_go_first)
 	idle(&n);
 	CHECK_EQ(n.server.n_open, 0);
 	CHECK_TEXT(n.log, "opened ");
-	mp_ws_close(n.ws); /* says nothing to nobody, and does not crash */
+	mp_ws_close(n.ws); /* has no peer, and does not crash */
 	mp_loop_advance(n.loop, 5000);
 	CHECK_TEXT(n.log, "opened over ");
 }
 
 /*
- * curl looks over the connections that nobody uses whenever it makes a new one, once a second; an
- * open WebSocket is none of them.
+ * curl checks idle connections whenever it opens a new one, at most once a second; an open
+ * WebSocket is not idle.
  */
 HEAVY_TEST(new_connections_leave_it_alone)
 {

@@ -478,7 +478,7 @@ HEAVY_TEST(hub_and_shepherds_killed_together_leave_nothing)
 	CHECK(gone);
 }
 
-/* Whoever was stopped before. */
+/* With the launcher stopped, or the launcher and a shepherd. */
 HEAVY_TEST(a_hub_killed_while_its_helpers_are_stopped_leaves_nothing)
 {
 	for (int both = 0; both < 2; both++) {

@@ -1,5 +1,5 @@
 /*
- * test_tree.c - reading /proc, and signals that reach every descendant and nobody else.
+ * test_tree.c - reading /proc, and signals that reach every descendant and no other process.
  */
 #include "process.h"
 
@@ -92,7 +92,7 @@ static pid_t start_helper(const char *what)
 	return pid;
 }
 
-/* The test is a subreaper, as whoever kills trees must be: with no child left nothing is left. */
+/* The test is a subreaper, as killing a tree requires: without children, no descendant is left. */
 static bool kill_until_childless(void)
 {
 	int64_t until = real_ms() + PATIENCE_MS;

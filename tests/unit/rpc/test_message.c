@@ -329,7 +329,7 @@ TEST(at_and_above_the_length_of_an_id_a_token_and_a_method)
 
 /* --- what is refused ------------------------------------------------------------------------ */
 
-/* V43: whoever stands behind us might take the other one. */
+/* V43: the next parser might use the other value. */
 TEST(a_key_that_stands_twice_is_refused_on_every_level_that_decides)
 {
 	static const char *const bad[] = {

@@ -382,7 +382,7 @@ TEST(a_cancelled_call_hears_of_it_once_and_later)
 	fake_wire_flush(&f.w);
 	CHECK(fake_wire_next(&f.w).len);
 	mp_peer_cancel(&a.part);
-	CHECK_EQ(a.answers, 0); /* whoever cancels is not called back from within */
+	CHECK_EQ(a.answers, 0); /* cancelling does not call back from within */
 	CHECK_STR(fake_wire_next(&f.w),
 		  "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":"
 		  "{\"requestId\":1,\"reason\":\"cancelled\"}}");
@@ -427,7 +427,7 @@ TEST(a_cancelled_call_may_be_forgotten_before_it_heard)
 
 /* --- progress ------------------------------------------------------------------------------- */
 
-/* V23: whoever asked hears of its own call only, and only what is more than before. */
+/* V23: a caller gets progress of its own call only, and only increasing values. */
 TEST(progress_reaches_its_own_call_and_only_grows)
 {
 	struct fake_caller a = {0}, b = {0};
@@ -475,7 +475,7 @@ TEST(progress_with_tokens_of_nobody_is_dropped)
 	progress(&f, &a, "1"); /* the call is over */
 	CHECK_EQ(f.w.peer.counts.strays, 6);
 	CHECK_EQ(a.progressed, 0);
-	CHECK_TEXT(read_journal(&f), ""); /* and nobody else heard of it */
+	CHECK_TEXT(read_journal(&f), ""); /* and no other hook was called */
 }
 
 TEST(other_notifications_are_passed_on)
@@ -857,7 +857,7 @@ TEST(an_answer_too_large_ends_its_call)
 	CHECK_EQ(f.w.peer.counts.garbled, 2);
 }
 
-/* Their ids and ours are two things, and a notification is no answer. */
+/* Their ids and ours are separate, and a notification is not an answer. */
 TEST(a_garbled_request_or_notification_ends_no_call)
 {
 	struct fake_caller a = {0};
@@ -878,7 +878,7 @@ TEST(a_garbled_request_or_notification_ends_no_call)
 	CHECK_STR(fake_wire_next(&f.w), "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32600,"
 					"\"message\":\"params is not an object\"}}");
 	fake_wire_say(&f.w, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}");
-	CHECK_EQ(fake_wire_next(&f.w).len, 0); /* an id out of what is no JSON is not echoed */
+	CHECK_EQ(fake_wire_next(&f.w).len, 0); /* an id from invalid JSON is not echoed */
 	mp_peer_receive_oversize(&f.w.peer,
 				 MP_STR("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"roots/list\","),
 				 MP_STR("}}"));

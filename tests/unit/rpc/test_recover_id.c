@@ -15,7 +15,7 @@ static bool judge(const struct row *row)
 	return test_same_text(id, mp_str_of(row->id), row->head, __FILE__, __LINE__);
 }
 
-/* V45, V49: whoever waits is told, whatever made the message unreadable. */
+/* V45, V49: the waiting call is told, whatever made the message unreadable. */
 TEST(the_id_at_the_front)
 {
 	static const struct row rows[] = {
@@ -30,7 +30,7 @@ TEST(the_id_at_the_front)
 		{"{\"id\":\"12", "", ""},
 		{"{\"id\":\"12\\", "", ""},
 		{"{\"id\":12,", "", "12"},
-		{"{\"id\":null,\"result\":", "", "null"}, /* it answers nobody */
+		{"{\"id\":null,\"result\":", "", "null"}, /* it answers no request */
 		{"{\"id\":null", "", ""},
 		{"{\"id\":{},\"result\":", "", ""},
 		{"{\"id\"", "", ""},

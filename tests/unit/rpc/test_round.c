@@ -478,7 +478,7 @@ TEST(a_large_state_comes_back_byte_for_byte)
 	while (at - begin < LEN) {
 		uint64_t dice = test_random(&seed);
 
-		if (dice % 50 == 0) { /* spelled as nobody would */
+		if (dice % 50 == 0) { /* an unusual spelling */
 			memcpy(text + at, "\\u004a", 6);
 			at += 6;
 		} else if (dice % 50 == 1) {
@@ -649,7 +649,7 @@ TEST(without_an_answerer_questions_end_the_call)
 	CHECK(ended(&a, MP_OUTCOME_REFUSED));
 	CHECK_TEXT(a.text,
 		   "the server asked for user input, and `mcpool call` cannot answer questions");
-	/* A state to hand back is no question. */
+	/* A state to hand back is not a question. */
 	CHECK_EQ(start(&f, &b), 0);
 	answer(&f, 2, "{\"resultType\":\"input_required\",\"requestState\":\"s\"}");
 	mp_peer_cancel(&b.part); /* before it is handed back */
@@ -690,7 +690,7 @@ TEST(an_answered_question_has_no_time_limit)
 	fake_wire_flush(&f.w);
 	mp_loop_advance(f.w.loop, 4999);
 	CHECK_EQ(a.answers, 0);
-	mp_loop_advance(f.w.loop, 1); /* that of the request itself, anew for this round */
+	mp_loop_advance(f.w.loop, 1); /* the request's own timeout, restarted for this round */
 	CHECK(ended(&a, MP_OUTCOME_TIMEOUT));
 	CHECK_EQ(f.n_withdrawn, 0);
 	CHECK(is_quiet(&f));
@@ -717,7 +717,7 @@ static bool says(struct fixture *f, const char *words)
 	return mp_str_find(fake_wire_next(&f->w), mp_str_of(words), 0) >= 0;
 }
 
-/* Whoever can take rounds itself gets the questions as they are, and nobody here is asked. */
+/* A client that supports rounds gets the questions unchanged, and no hook here is asked. */
 TEST(rounds_that_are_kept_are_handed_on)
 {
 	struct mp_call_options rq = {.method = MP_METHOD_TOOLS_CALL, .keeps_rounds = true};

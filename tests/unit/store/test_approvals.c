@@ -70,7 +70,7 @@ TEST(added_is_had_until_removed)
 	CHECK(db);
 	CHECK_EQ(has(db, 1), 0);
 	CHECK_EQ(add(db, 1, "files"), 0);
-	CHECK_EQ(add(db, 1, "files"), 0); /* again is no harm */
+	CHECK_EQ(add(db, 1, "files"), 0); /* adding again is harmless */
 	CHECK_EQ(add(db, 2, "files"), 0);
 	CHECK_EQ(has(db, 1), 1);
 	CHECK_EQ(has(db, 3), 0);
@@ -92,7 +92,7 @@ static bool is_marked_anew(struct mp_db *db, int64_t *mark)
 	return *mark != was;
 }
 
-/* Whoever follows the file learns from the mark whether it was about approvals. */
+/* The mark tells a file watcher whether approvals changed. */
 TEST(each_change_has_its_mark)
 {
 	MP_CLEANUP(mp_db_closep) struct mp_db *db = NULL;

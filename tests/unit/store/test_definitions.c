@@ -1,6 +1,5 @@
 /*
- * test_definitions.c - what was offered is believed for 30 days, if it is whole, and by nobody
- * else.
+ * test_definitions.c - a stored catalog is valid for 30 days, if complete, and only for its key.
  */
 #include "test.h"
 #include "store.h"
@@ -198,7 +197,7 @@ TEST(the_future_is_not_believed)
 	CHECK_EQ(got.saved_ms, NOW - 20);
 	CHECK(put(db, &other, &sample, NOW - 20));
 	CHECK_EQ(ask(db, COUNT), 2);
-	CHECK(put(db, &other, &sample, NOW - DAY)); /* sweeps both; its own is written anew */
+	CHECK(put(db, &other, &sample, NOW - DAY)); /* sweeps both; its own row is written again */
 	CHECK_EQ(ask(db, COUNT), 1);
 	CHECK(finds(db, &other, NOW - DAY, &sample));
 }

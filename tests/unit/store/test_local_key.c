@@ -1,5 +1,5 @@
 /*
- * test_local_key.c - one key per user, however many ask first, and nobody else's.
+ * test_local_key.c - one key per user, also with concurrent first calls; another user's is refused.
  */
 #include "test.h"
 #include "store.h"

@@ -123,7 +123,7 @@ HEAVY_TEST(every_case_of_the_table_has_its_verdict)
 
 /* --- the way back ---------------------------------------------------------------------------- */
 
-/* What stands in the file for the first occurrence of `json` in the JSON text. */
+/* The TOML source of the first occurrence of `json` in the JSON text. */
 static const char *source_of(const struct mp_toml *t, struct mp_str toml, const char *json)
 {
 	ptrdiff_t at = mp_str_find(mp_buf_get(&t->json), mp_str_of(json), 0);

@@ -56,7 +56,7 @@ TEST(the_protocols_headers_go_before_the_configured)
 	CHECK(!rq.cert_file);
 }
 
-/* On this machine it may be ourselves; elsewhere nobody is told. */
+/* On this machine the server may be ourselves; other machines do not get the header. */
 TEST(who_asks_is_said_on_this_machine_only)
 {
 	static const struct {

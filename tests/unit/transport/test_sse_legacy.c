@@ -406,7 +406,7 @@ HEAVY_TEST(answers_that_are_no_stream)
 		{"/round", "more than 5 redirects", MCPOOL_EPROTO, 6},
 		{"/away", "sends us on to http://other.example, another", MCPOOL_EPROTO, 1},
 		{"/nowhere", "invalid address", MCPOOL_EPROTO, 1},
-		{"/reset", "without an answer", MCPOOL_ECLOSED, 2}, /* nobody minds a second GET */
+		{"/reset", "without an answer", MCPOOL_ECLOSED, 2}, /* a GET may be sent again */
 	};
 
 	for (size_t i = 0; i < MP_ARRAY_LEN(rows); i++) {
@@ -592,7 +592,7 @@ HEAVY_TEST(endings_of_a_request)
 	}
 }
 
-/* What nobody waits for is not told, unless it says that the server is gone. */
+/* A failed notification is not reported, unless it shows that the server is gone. */
 HEAVY_TEST(endings_of_a_notification)
 {
 	static const struct {
@@ -663,7 +663,7 @@ TEST(one_that_was_not_started_can_be_closed)
 	CHECK(wait_for(&k, "closed"));
 }
 
-/* Nothing more is told than that it is closed, and nobody looks at what was freed. */
+/* Only the closing is reported, and freed memory is not touched. */
 HEAVY_TEST(leaving_is_possible_from_every_hook)
 {
 	static const struct {

@@ -100,7 +100,7 @@ static bool open_session(struct stage *s, bool (*script)(struct stage *, struct 
 }
 
 /* V24 */
-/* Whose stream it came on says whom it is about; the standing stream says nothing. */
+/* The stream tells which request a message belongs to; the standing stream does not. */
 HEAVY_TEST(what_a_server_says_names_its_request)
 {
 	STAGE;
@@ -355,7 +355,7 @@ HEAVY_TEST(a_stream_without_ids_is_lost_alone)
 	CHECK(strstr(s.why.message, "ended the stream without an answer"));
 }
 
-/* S09: going away is no cancelling, so the server is told. */
+/* S09: a disconnect does not cancel, so the server gets a message. */
 HEAVY_TEST(a_legacy_cancel_is_a_message)
 {
 	STAGE;
@@ -427,7 +427,7 @@ HEAVY_TEST(what_says_nothing_is_lost_with_the_conversation)
 	stage_answer(&s.got[3], "404 Not Found", "", "%s", "");
 	CHECK(stage_until(&s, "untaken:2"));
 	mp_loop_advance(s.loop, 1001);
-	CHECK(stage_until(&s, "ended")); /* and whoever hears it knows that 3 is still open */
+	CHECK(stage_until(&s, "ended")); /* and the caller knows that 3 is still open */
 }
 
 /* --- refusals --------------------------------------------------------------------------------- */
@@ -669,7 +669,7 @@ HEAVY_TEST(a_standing_stream_speaks_and_comes_back)
 	CHECK_TEXT(s.news, "said ");
 }
 
-/* D12 D47: nobody calls it, and it goes. */
+/* D12 D47: an idle server that exits is noticed. */
 HEAVY_TEST(an_idle_server_that_goes_is_missed)
 {
 	STAGE;

@@ -202,7 +202,7 @@ HEAVY_TEST(a_notification_is_not_listened_to_for_ever)
 	CHECK(!strstr(s.news, "doubt"));
 }
 
-/* initialized that is answered with a stream, or not at all, holds nobody up. */
+/* An initialized notification that is answered with a stream, or not at all, blocks nothing. */
 HEAVY_TEST(initialized_is_not_waited_for_without_end)
 {
 	static const char *const said[] = {STAGE_STREAM, ""};
@@ -249,7 +249,7 @@ HEAVY_TEST(a_call_that_waits_is_cancelled_without_a_word)
 	CHECK_EQ(inside(&s)->posts.len, 0);
 }
 
-/* What breaks when the answer is there has nothing to lose, and is no reason to doubt. */
+/* A stream that breaks after its answer loses nothing, and is not a failure. */
 HEAVY_TEST(a_stream_may_break_once_it_has_brought_its_answer)
 {
 	STAGE;

@@ -275,7 +275,7 @@ static void storm_send(struct storm *st, const char *text)
 {
 	uint64_t at;
 
-	/* That it has ended and not yet told so is no fault. */
+	/* A send may fail if the transport has ended and not reported it yet. */
 	(void)(st->s.t->impl->send(st->s.t, mp_str_of(text), &at) < 0);
 }
 
@@ -341,7 +341,7 @@ static void turn(struct storm *st, int times)
 		stage_turn(&st->s);
 }
 
-/* Whatever nobody waits for is gone after a while. */
+/* Everything without a waiting call disappears after a while. */
 static bool is_empty(struct storm *st)
 {
 	for (int id = 1; id < IDS && may_send(st); id++)

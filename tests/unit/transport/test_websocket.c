@@ -251,7 +251,7 @@ HEAVY_TEST(a_login_is_asked_for)
 	CHECK_STR(n.t->impl->get_challenge(n.t), "Bearer scope=\"x\"");
 }
 
-/* A goodbye that is not returned holds nobody up for more than a second. */
+/* A close frame that is not answered delays closing by one second at most. */
 TEST(closing_takes_a_second_at_most)
 {
 	MP_CLEANUP(net_done) struct net n;
