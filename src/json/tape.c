@@ -74,12 +74,13 @@ void mp_tape_begin(struct mp_tape *t)
 
 static MP_COLD enum mp_tape_fault grow(struct mp_tape *t)
 {
+	size_t hint = t->len / 8 < KEPT_ROOM ? t->len / 8 : KEPT_ROOM;
 	size_t room = t->room ? (size_t)t->room * 2 : 64;
 	struct mp_tape_node *nodes;
 
 	/* An average value takes about eight bytes of source; but it may all be one string. */
-	if (room < t->len / 8)
-		room = t->len / 8 < KEPT_ROOM ? t->len / 8 : KEPT_ROOM;
+	if (room < hint)
+		room = hint;
 	if (room > t->max_nodes)
 		room = t->max_nodes;
 	if (room <= t->n)

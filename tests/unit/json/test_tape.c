@@ -1091,6 +1091,23 @@ HEAVY_TEST(a_long_token_in_tiny_pieces_takes_linear_time)
 
 /* --- loose --------------------------------------------------------------------------------- */
 
+/* More values than the first estimate from the length of the text has room for. */
+HEAVY_TEST(a_long_text_of_many_values_is_read)
+{
+	enum { VALUES = 600000, EACH = 20 };
+	MP_CLEANUP(mp_tape_done) struct mp_tape t;
+	MP_CLEANUP(free_bytes) char *text = malloc((size_t)VALUES * EACH + 2);
+	size_t n = 0;
+
+	mp_tape_init(&t, 0);
+	CHECK(text);
+	for (int i = 0; i < VALUES; i++)
+		n += (size_t)snprintf(text + n, EACH + 1, "%c\"%017d\"", i ? ',' : '[', i);
+	text[n++] = ']';
+	CHECK_EQ(mp_tape_parse(&t, (struct mp_str){text, n}, NULL), 0);
+	CHECK_EQ(t.n, VALUES + 1);
+}
+
 TEST(loose_says_whether_there_is_more_than_tokens)
 {
 	static const struct {
