@@ -1,5 +1,5 @@
 /*
- * control_client.c - sends control calls to a hub and receives the answers on the loop.
+ * control_client.c - asks a hub over a control connection and hears its answers on the loop.
  */
 #include "cli/control_client.h"
 
@@ -12,7 +12,7 @@
 
 enum { METHOD_NOT_FOUND = -32601 };
 
-/* An open request. */
+/* A request that is not answered yet. */
 struct question {
 	struct mp_link link;
 	uint64_t id;
@@ -72,7 +72,16 @@ static void client_take(struct mp_control_client *c, const struct mp_message *m)
 		question_answer(c, q, m);
 }
 
-/* The tape is in use during the hook, and the hook may free the client. */
+/* An answer that cannot be read: its id is unknown, so the oldest request fails. */
+static void client_fail_first(struct mp_control_client *c)
+{
+	struct mp_link *first = mp_list_first(&c->questions);
+
+	if (first)
+		question_answer(c, mp_container_of(first, struct question, link), NULL);
+}
+
+/* The hook may free the client; the tape belongs to this function. */
 static void on_line(void *u, struct mp_str text)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
@@ -81,18 +90,15 @@ static void on_line(void *u, struct mp_str text)
 	mp_tape_init(&t, 0);
 	if (mp_message_scan(&t, text, &m, NULL) == 0)
 		client_take(u, &m);
+	else
+		client_fail_first(u);
 }
 
-/* The id may be in the dropped part; assume the oldest open request. */
 static void on_oversize(void *u, struct mp_str head, struct mp_str tail)
 {
-	struct mp_control_client *c = u;
-	struct mp_link *first = mp_list_first(&c->questions);
-
 	(void)head;
 	(void)tail;
-	if (first)
-		question_answer(c, mp_container_of(first, struct question, link), NULL);
+	client_fail_first(u);
 }
 
 static void on_ended(void *u, int why)

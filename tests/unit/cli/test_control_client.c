@@ -161,6 +161,16 @@ TEST(an_answer_that_is_too_large_is_told)
 	CHECK_TEXT(s.heard, "first too large;");
 }
 
+/* A request whose answer cannot be read must not wait for ever. */
+TEST(an_answer_that_cannot_be_read_is_told)
+{
+	SCENE(s);
+
+	CHECK(ask_both(&s));
+	CHECK(says(&s, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{]}\n"));
+	CHECK_TEXT(s.heard, "first too large;");
+}
+
 TEST(a_hub_that_goes_answers_nothing)
 {
 	SCENE(s);
