@@ -23,6 +23,8 @@ static int run_serve(const struct mp_verb *verb, int argc, char **argv);
 /* Time for open requests to finish after a signal. */
 enum { PATIENCE_MS = 2000 };
 
+static const struct mp_log hub_log = {"hub"};
+
 const struct mp_verb mp_verb_serve = {
 	"serve",
 	"",
@@ -88,7 +90,7 @@ static void stop_servers(void *u)
 	struct mp_serve *s = u;
 	size_t n = mp_pool_count_instances(s->hub->pool);
 
-	mp_log_info(NULL, "stopping %zu server%s", n, n == 1 ? "" : "s");
+	mp_log_info(&hub_log, "stopping %zu server%s", n, n == 1 ? "" : "s");
 	mp_serve_dismiss(s);
 	mp_hub_stop(s->hub);
 }
@@ -122,7 +124,7 @@ static void stopped(void *u)
 {
 	struct mp_serve *s = u;
 
-	mp_log_info(NULL, "stopped");
+	mp_log_info(&hub_log, "stopped");
 	mp_serve_close_faces(s);
 	for (size_t i = 0; i < MP_ARRAY_LEN(s->signals); i++)
 		uv_close((uv_handle_t *)&s->signals[i], signal_closed);

@@ -1,7 +1,7 @@
 /*
- * chorus.c - merges log lines of several servers with the same cause.
+ * log_merge.c - merges log lines of several servers with the same cause.
  */
-#include "hub/chorus.h"
+#include "hub/log_merge.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,25 +12,27 @@
 #include "base/mem.h"
 #include "base/str.h"
 
+static const struct mp_log hub_log = {"hub"};
+
 enum { CAUSES = 64, NAMES = 8, NAME = 80 };
 
 /* A failure that servers have in common. It is kept for a while after it was written, to detect
  * that it continues. */
 struct cause {
 	struct mp_link link;
-	struct mp_chorus *chorus;
+	struct mp_log_merge *merge;
 	struct mp_timer timer;
 	enum mp_level level;
-	const char *words;                                     /* static */
-	char key[MP_LIMIT_EVENT_TEXT + 64];                    /* the text without addresses */
-	char text[MP_CHORUS_MIN - 1][MP_LIMIT_EVENT_TEXT + 1]; /* of the first servers */
+	const char *words;                                        /* static */
+	char key[MP_LIMIT_EVENT_TEXT + 64];                       /* the text without addresses */
+	char text[MP_LOG_MERGE_MIN - 1][MP_LIMIT_EVENT_TEXT + 1]; /* of the first servers */
 	bool differ;  /* other servers have other addresses */
 	bool goes_on; /* a merged line was written recently */
 	size_t n;     /* servers with this failure now */
 	char who[NAMES][NAME];
 };
 
-struct mp_chorus {
+struct mp_log_merge {
 	struct mp_loop *loop;
 	struct mp_list causes;
 };
@@ -90,19 +92,19 @@ static void write_all(const struct cause *c)
 		r = mp_buf_addf(&names, "%s%s", i ? ", " : "", c->who[i]);
 	if (r == 0 && c->n > shown && mp_buf_addf(&names, " and %zu more", c->n - shown) < 0)
 		mp_buf_clear(&names);
-	mp_log_write(NULL, c->level, "%zu servers %s%s%s: %.*s", c->n, c->words,
+	mp_log_write(&hub_log, c->level, "%zu servers %s%s%s: %.*s", c->n, c->words,
 		     text[0] ? ": " : "", text, MP_STR_ARGS(mp_buf_get(&names)));
 }
 
 static void write_cause(struct cause *c)
 {
-	bool is_chorus = c->n >= MP_CHORUS_MIN;
+	bool is_merged = c->n >= MP_LOG_MERGE_MIN;
 
-	if (is_chorus)
+	if (is_merged)
 		write_all(c);
-	for (size_t i = 0; i < c->n && !is_chorus; i++)
+	for (size_t i = 0; i < c->n && !is_merged; i++)
 		write_one(c->who[i], c->level, c->words, c->text[i]);
-	c->goes_on = is_chorus || (c->goes_on && c->n > 0);
+	c->goes_on = is_merged || (c->goes_on && c->n > 0);
 	c->n = 0;
 	c->differ = false;
 }
@@ -110,7 +112,7 @@ static void write_cause(struct cause *c)
 static void drop(struct cause *c)
 {
 	mp_timer_stop(&c->timer);
-	mp_list_remove(&c->chorus->causes, &c->link);
+	mp_list_remove(&c->merge->causes, &c->link);
 	mp_free(c);
 }
 
@@ -121,14 +123,14 @@ static void time_is_up(void *u)
 
 	write_cause(c);
 	if (c->goes_on)
-		mp_timer_start(&c->timer, MP_CHORUS_LONG_MS);
+		mp_timer_start(&c->timer, MP_LOG_MERGE_LONG_MS);
 	else
 		drop(c);
 }
 
 /* --- listening -------------------------------------------------------------------------------- */
 
-static struct cause *find(struct mp_chorus *c, enum mp_level level, const char *words,
+static struct cause *find(struct mp_log_merge *c, enum mp_level level, const char *words,
 			  const char *key)
 {
 	MP_LIST_EACH(&c->causes, link) {
@@ -141,23 +143,23 @@ static struct cause *find(struct mp_chorus *c, enum mp_level level, const char *
 	return NULL;
 }
 
-static struct cause *begin(struct mp_chorus *c, enum mp_level level, const char *words,
+static struct cause *begin(struct mp_log_merge *c, enum mp_level level, const char *words,
 			   const char *key)
 {
 	struct cause *cause = mp_alloc(sizeof(*cause));
 
-	cause->chorus = c;
+	cause->merge = c;
 	cause->level = level;
 	cause->words = words;
 	snprintf(cause->key, sizeof(cause->key), "%s", key);
 	mp_timer_init(&cause->timer, c->loop, time_is_up, cause);
-	mp_timer_start(&cause->timer, MP_CHORUS_HOLD_MS);
+	mp_timer_start(&cause->timer, MP_LOG_MERGE_HOLD_MS);
 	mp_list_append(&c->causes, &cause->link);
 	return cause;
 }
 
-void mp_chorus_say(struct mp_chorus *c, const char *who, enum mp_level level, const char *words,
-		   const char *text)
+void mp_log_merge_say(struct mp_log_merge *c, const char *who, enum mp_level level,
+		      const char *words, const char *text)
 {
 	char key[MP_LIMIT_EVENT_TEXT + 64];
 	struct cause *cause;
@@ -170,7 +172,7 @@ void mp_chorus_say(struct mp_chorus *c, const char *who, enum mp_level level, co
 	}
 	if (!cause)
 		cause = begin(c, level, words, key);
-	if (cause->n < MP_CHORUS_MIN - 1)
+	if (cause->n < MP_LOG_MERGE_MIN - 1)
 		snprintf(cause->text[cause->n], sizeof(cause->text[0]), "%s", text);
 	cause->differ = cause->differ || strcmp(cause->text[0], text) != 0;
 	if (cause->n < NAMES)
@@ -186,26 +188,26 @@ static bool is_said_by(const struct cause *c, const char *who)
 	return false;
 }
 
-void mp_chorus_release(struct mp_chorus *c, const char *who)
+void mp_log_merge_release(struct mp_log_merge *c, const char *who)
 {
 	MP_LIST_EACH(&c->causes, link) {
 		struct cause *cause = mp_container_of(link, struct cause, link);
 
-		if (cause->n < MP_CHORUS_MIN && is_said_by(cause, who))
+		if (cause->n < MP_LOG_MERGE_MIN && is_said_by(cause, who))
 			write_cause(cause);
 	}
 }
 
-struct mp_chorus *mp_chorus_new(struct mp_loop *loop)
+struct mp_log_merge *mp_log_merge_new(struct mp_loop *loop)
 {
-	struct mp_chorus *c = mp_alloc(sizeof(*c));
+	struct mp_log_merge *c = mp_alloc(sizeof(*c));
 
 	c->loop = loop;
 	mp_list_init(&c->causes);
 	return c;
 }
 
-struct mp_chorus *mp_chorus_free(struct mp_chorus *c)
+struct mp_log_merge *mp_log_merge_free(struct mp_log_merge *c)
 {
 	struct mp_link *link;
 

@@ -11,17 +11,19 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "hub/chorus.h"
+#include "hub/log_merge.h"
 
 struct mp_logger {
 	struct mp_events *events;
 	struct mp_pool *pool;
 	struct mp_event_listener listener;
-	struct mp_chorus *chorus;
+	struct mp_log_merge *merge;
 	struct mp_map last; /* from an instance's id, as bytes, to the last row about it */
 	uint64_t cursor;
 	uint64_t from; /* failures before this event are reported by the gate; 0: not known yet */
 };
+
+static const struct mp_log hub_log = {"hub"};
 
 static const struct row {
 	enum mp_level level;
@@ -93,10 +95,10 @@ static void write_line(struct mp_logger *l, const struct mp_event *e, enum mp_le
 		mp_log_init(&log, "%s#%llu", name ? name : "", (unsigned long long)e->id);
 	/* One network failure can hit many servers at once. */
 	if (level >= MP_LEVEL_WRN && !is_about_approval(e) && mp_pool_is_remote(l->pool, e->id)) {
-		mp_chorus_say(l->chorus, log.object, level, words, e->text);
+		mp_log_merge_say(l->merge, log.object, level, words, e->text);
 		return;
 	}
-	mp_chorus_release(l->chorus, log.object);
+	mp_log_merge_release(l->merge, log.object);
 	mp_log_write(&log, level, "%s%s%s", words, e->text[0] ? ": " : "", e->text);
 }
 
@@ -123,7 +125,7 @@ static void read_events(void *u)
 
 	while ((e = mp_events_read(l->events, &l->cursor, &missed))) {
 		if (missed)
-			mp_log_warn(NULL, "%llu events came too fast to be written down",
+			mp_log_warn(&hub_log, "%llu events came too fast to be written down",
 				    (unsigned long long)missed);
 		take(l, e);
 	}
@@ -138,7 +140,7 @@ struct mp_logger *mp_logger_new(struct mp_events *events, struct mp_pool *pool)
 	l->events = events;
 	l->pool = pool;
 	l->cursor = events->last + 1;
-	l->chorus = mp_chorus_new(mp_pool_get_loop(pool));
+	l->merge = mp_log_merge_new(mp_pool_get_loop(pool));
 	mp_map_init(&l->last, MP_LIMIT_INSTANCES);
 	mp_event_listener_join(events, &l->listener, read_events, l);
 	return l;
@@ -154,7 +156,7 @@ struct mp_logger *mp_logger_free(struct mp_logger *l)
 	if (!l)
 		return NULL;
 	mp_event_listener_leave(l->events, &l->listener);
-	mp_chorus_free(l->chorus);
+	mp_log_merge_free(l->merge);
 	mp_map_done(&l->last);
 	return mp_free(l);
 }

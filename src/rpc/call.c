@@ -102,10 +102,10 @@ void mp_call_fail(struct mp_call *c, enum mp_outcome outcome, int code, const ch
 	c->outcome = outcome;
 }
 
-/* Once a round of it was answered, it has begun: it may have happened. */
+/* Once the server has asked for input, the call has begun: it may have happened. */
 enum mp_outcome mp_call_get_loss(const struct mp_call *c)
 {
-	return c->n_rounds ? MP_OUTCOME_UNKNOWN : MP_OUTCOME_NOT_SENT;
+	return c->n_inputs ? MP_OUTCOME_UNKNOWN : MP_OUTCOME_NOT_SENT;
 }
 
 const char *mp_outcome_get_name(enum mp_outcome o)

@@ -2,7 +2,7 @@
  * call.h - one request of ours on a wire, from its sending to its one ending.
  * The caller owns the memory and embeds the call in its own object. A call is at rest before its
  * hook runs, so the hook may start it again or free it; nothing touches it afterwards. Each sending
- * has an id of its own on the wire: the first one, a round with answers, a repetition.
+ * has an id of its own on the wire: the first one, one with the requested input, a retry.
  */
 #ifndef MP_CALL_H
 #define MP_CALL_H
@@ -90,7 +90,7 @@ struct mp_call_options {
 	struct mp_str foreign;      /* an object: what else it says (trace keys); or empty */
 	struct mp_str capabilities; /* an object: what the client can be asked; empty: our own */
 	const char *log_level;      /* what a modern server may log; static; NULL: our own */
-	bool keeps_rounds;          /* "input required" is handed on as the result that it is */
+	bool keeps_input_required;  /* "input required" is handed on as the result that it is */
 	bool takes_tasks;           /* a tool's result may be a task */
 	int64_t timeout_ms;         /* without a word from the peer; 0: none */
 	int64_t max_total_ms;       /* progress does not extend beyond; 0: no extension */
@@ -102,7 +102,7 @@ struct mp_call {
 	void (*expire)(struct mp_call *c); /* limit_ms is reached; set by the peer */
 	struct mp_timer timer;             /* for the earlier of the next two */
 	int64_t due_ms;                    /* of the caller, on the loop's clock; INT64_MAX: none */
-	int64_t limit_ms;                  /* of the options or of the round; INT64_MAX: none */
+	int64_t limit_ms;                  /* of the options or of the input; INT64_MAX: none */
 
 	/* From here on only while it is not at rest. */
 	struct mp_link link; /* in the peer's list of this state */
@@ -114,9 +114,9 @@ struct mp_call {
 	uint64_t at;       /* place of its first byte in all that was sent */
 	double progressed; /* the last progress; it only grows */
 	bool has_progressed, is_paused, was_retried;
-	unsigned n_rounds;
-	struct mp_round *round; /* owned; NULL: the server has not asked */
-	struct mp_task task;    /* RESUME or TELL at the end of the turn */
+	unsigned n_inputs;
+	struct mp_call_input *input; /* owned; NULL: the server has not asked */
+	struct mp_task task;         /* RESUME or TELL at the end of the turn */
 	enum mp_outcome outcome;
 	const struct mp_message *message; /* the answer on hand; borrowed */
 	struct mcpool_error *why;         /* of an ending without an answer; owned */
@@ -135,7 +135,7 @@ void mp_call_pause(struct mp_call *c, bool paused);
 /* For the files of the conversation. How and why it ends, before the event that ends it. */
 void mp_call_fail(struct mp_call *c, enum mp_outcome outcome, int code, const char *format, ...)
 	MP_PRINTF(4, 5);
-/* What its loss means: NOT_SENT, or UNKNOWN once a round of it was answered. */
+/* What its loss means: NOT_SENT, or UNKNOWN once the server has asked for input. */
 enum mp_outcome mp_call_get_loss(const struct mp_call *c);
 /* The time of a sending begins. */
 void mp_call_start_limit(struct mp_call *c);

@@ -78,7 +78,7 @@ struct mp_str mp_modern_read_supported(const struct mp_message *m);
 
 enum mp_result_kind {
 	MP_RESULT_COMPLETE,
-	MP_RESULT_INPUT_REQUIRED, /* the server has questions; see rounds.h */
+	MP_RESULT_INPUT_REQUIRED, /* the server sends requests; see call_input.h */
 	MP_RESULT_TASK,           /* the call goes on as a task (extension) */
 	MP_RESULT_UNKNOWN,        /* a kind we do not know, so it cannot be used */
 };

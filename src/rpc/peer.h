@@ -72,8 +72,8 @@ void mp_peer_done(struct mp_peer *p);
 /*
  * Start a call that is at rest. A negative return means that its hook stays silent; else it runs
  * once, from the loop. The result of a modern call is complete: the server's requests were answered
- * on the way, unless keeps_rounds. MCPOOL_ECLOSED, MCPOOL_ETOO_LARGE, MCPOOL_ELIMIT (the peer does
- * not read), MCPOOL_ENOMEM.
+ * on the way, unless keeps_input_required. MCPOOL_ECLOSED, MCPOOL_ETOO_LARGE, MCPOOL_ELIMIT (the
+ * peer does not read), MCPOOL_ENOMEM.
  */
 int mp_peer_call(struct mp_peer *p, struct mp_call *c, const struct mp_call_options *o) MP_MUST;
 /* The same where the answer does not matter; the peer owns the call. */
@@ -106,7 +106,8 @@ struct mp_call *mp_peer_find(const struct mp_peer *p, struct mp_str id);
 /* The conversation is over: every open call ends before this returns, with why in its words. */
 void mp_peer_lost(struct mp_peer *p, const struct mcpool_error *why);
 
-/* --- for the files of the conversation alone: peer*.c and round.c ---------------------------- */
+/* --- for the files of the conversation alone: peer*.c and call_input.c
+ * ---------------------------- */
 
 /* peer_call.c: the only way the state of a call changes. */
 void mp_call_advance(struct mp_call *c, enum mp_call_event ev);

@@ -7,7 +7,7 @@
 #include "base/machine.h"
 #include "base/mem.h"
 #include "rpc/peer.h"
-#include "rpc/round.h"
+#include "rpc/call_input.h"
 
 MP_MACHINE_TYPES(call, struct mp_call, enum mp_call_event, MP_CALL_STATES, MP_CALL_EVENTS);
 static call_action call_judge;
@@ -115,7 +115,7 @@ static enum mp_call_event call_judge(struct mp_call *c)
 	if (!c->peer->is_modern)
 		return MP_CALL_ON_COMPLETE;
 	if (m->kind == MP_MESSAGE_RESULT)
-		return mp_round_judge(c, m);
+		return mp_call_input_judge(c, m);
 	if (c->was_retried || !c->peer->hooks->may_retry ||
 	    !c->peer->hooks->may_retry(c->peer->u, c, m))
 		return MP_CALL_ON_COMPLETE;
@@ -125,7 +125,7 @@ static enum mp_call_event call_judge(struct mp_call *c)
 
 static enum mp_call_event call_ask(struct mp_call *c)
 {
-	return mp_round_ask(c);
+	return mp_call_input_serve(c);
 }
 
 /* Only the caller's own limit counts meanwhile. */
@@ -137,7 +137,7 @@ static enum mp_call_event call_wait_for_retry(struct mp_call *c)
 
 static enum mp_call_event call_send_again(struct mp_call *c)
 {
-	int r = mp_round_send(c);
+	int r = mp_call_input_send(c);
 
 	if (r == 0)
 		return MP_QUIET;
@@ -217,7 +217,7 @@ static enum mp_call_event call_withdraw(struct mp_call *c)
 	struct mp_peer *p = c->peer;
 
 	call_post(c, call_tell);
-	mp_round_withdraw(p, MP_TAKE(c->round));
+	mp_call_input_withdraw(p, MP_TAKE(c->input));
 	return MP_QUIET;
 }
 
@@ -239,8 +239,8 @@ static void call_settle(struct mp_call *c)
 {
 	mp_loop_unpost(c->timer.loop, &c->task);
 	mp_call_set_limit(c, INT64_MAX);
-	if (c->round)
-		c->round = mp_round_free(c->peer, c->round);
+	if (c->input)
+		c->input = mp_call_input_free(c->peer, c->input);
 	c->peer = NULL;
 }
 
@@ -275,7 +275,7 @@ int mp_peer_call(struct mp_peer *p, struct mp_call *c, const struct mp_call_opti
 	c->o = *o;
 	c->expire = call_expire;
 	c->is_paused = c->was_retried = false;
-	c->n_rounds = 0;
+	c->n_inputs = 0;
 	r = mp_peer_send(c, o->params);
 	if (r < 0)
 		c->peer = NULL;

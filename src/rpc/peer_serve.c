@@ -1,10 +1,10 @@
 /*
- * peer_serve.c - requests of the server: taken, answered, refused, withdrawn. See round.c for those
- * that are part of an answer.
+ * peer_serve.c - requests of the server: taken, answered, refused, withdrawn. See call_input.c for
+ * those that are part of an answer.
  */
 #include "base/mem.h"
 #include "rpc/peer.h"
-#include "rpc/round.h"
+#include "rpc/call_input.h"
 
 enum { METHOD_NOT_FOUND = -32601, INVALID_REQUEST = -32600, INTERNAL = -32603, DECLINED = -1 };
 
@@ -62,7 +62,7 @@ void mp_peer_refuse(struct mp_peer *p, mp_id request, int code, struct mp_str wo
 	if (!slot)
 		return;
 	if (slot->call) {
-		mp_round_decline(slot, words);
+		mp_call_input_decline(slot, words);
 		return;
 	}
 	mp_peer_refuse_id(p, mp_str_of(slot->their_id), code, words);
@@ -76,7 +76,7 @@ void mp_peer_reply(struct mp_peer *p, mp_id request, struct mp_str result)
 	if (!slot)
 		return;
 	if (slot->call) {
-		mp_round_answer(slot, result);
+		mp_call_input_answer(slot, result);
 		return;
 	}
 	if (result.len == 0) {

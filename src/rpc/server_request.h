@@ -24,7 +24,8 @@ struct mp_server_request {
 	struct mp_call *origin; /* NULL: that one has ended */
 };
 
-/* One that our side has not answered; the peer's, and part of a round where the server is modern.
+/* One that our side has not answered; the peer's, and part of a call's input if the server is
+ * modern.
  */
 struct mp_server_slot {
 	mp_id id;             /* in the peer's server_requests */
@@ -33,7 +34,7 @@ struct mp_server_slot {
 	struct mp_link link; /* in the peer's serving */
 	char *their_id;      /* as they wrote it; owned */
 	/* modern */
-	mp_value key;         /* on the round's tape */
+	mp_value key;         /* on the input's tape */
 	struct mp_buf answer; /* empty: not yet */
 };
 

@@ -325,7 +325,7 @@ static void call(struct mp_request *e, const struct mp_message *m, struct target
 		.caller = get_caller(e),
 		.call = {.method = e->method,
 			 .log_level = get_level(e),
-			 .keeps_rounds = e->era == MP_ERA_MODERN,
+			 .keeps_input_required = e->era == MP_ERA_MODERN,
 			 .takes_tasks = e->era == MP_ERA_MODERN && (e->can & MP_CAN_TASKS)},
 	};
 	MP_UNSET struct mcpool_error why;

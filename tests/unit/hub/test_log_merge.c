@@ -1,5 +1,5 @@
-/* test_chorus.c - many servers, one cause, one line. */
-#include "hub/chorus.h"
+/* test_log_merge.c - many servers, one cause, one line. */
+#include "hub/log_merge.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,12 +19,12 @@ static void keep_line(const struct mp_log_line *line, void *u)
 
 struct desk {
 	struct mp_loop *loop;
-	struct mp_chorus *chorus;
+	struct mp_log_merge *merge;
 };
 
 static void desk_done(struct desk *d)
 {
-	mp_chorus_free(d->chorus);
+	mp_log_merge_free(d->merge);
 	mp_loop_free(d->loop);
 	mp_log_set_sink(NULL, NULL);
 }
@@ -34,7 +34,7 @@ static bool desk_init(struct desk *d)
 	lines[0] = '\0';
 	mp_log_set_sink(keep_line, NULL);
 	REQUIRE(mp_loop_new_by_hand(0, &d->loop) == 0);
-	d->chorus = mp_chorus_new(d->loop);
+	d->merge = mp_log_merge_new(d->loop);
 	return true;
 }
 
@@ -48,7 +48,7 @@ static void say(struct desk *d, int from, int to, const char *text)
 		char who[20];
 
 		snprintf(who, sizeof(who), "s%d#%d", i, i);
-		mp_chorus_say(d->chorus, who, MP_LEVEL_ERR, "failed", text);
+		mp_log_merge_say(d->merge, who, MP_LEVEL_ERR, "failed", text);
 	}
 }
 
@@ -62,11 +62,11 @@ TEST(one_fault_of_many_is_one_line)
 
 		snprintf(who, sizeof(who), "s%d#%d", i, i);
 		snprintf(text, sizeof(text), "no address is known for https://h%d.example", i);
-		mp_chorus_say(d.chorus, who, MP_LEVEL_ERR, "failed", text);
+		mp_log_merge_say(d.merge, who, MP_LEVEL_ERR, "failed", text);
 	}
 	CHECK_TEXT(lines, "");
-	mp_loop_advance(d.loop, MP_CHORUS_HOLD_MS);
-	CHECK_TEXT(lines, "ERR : 12 servers failed: no address is known for several addresses: "
+	mp_loop_advance(d.loop, MP_LOG_MERGE_HOLD_MS);
+	CHECK_TEXT(lines, "ERR hub: 12 servers failed: no address is known for several addresses: "
 			  "s0#0, s1#1, s2#2, s3#3, s4#4, s5#5, s6#6, s7#7 and 4 more\n");
 }
 
@@ -75,23 +75,23 @@ TEST(the_same_address_is_named)
 	DESK;
 
 	for (int i = 0; i < 3; i++)
-		mp_chorus_say(d.chorus, "x#1", MP_LEVEL_ERR, "failed",
-			      "could not connect to http://127.0.0.1:9: refused");
-	mp_loop_advance(d.loop, MP_CHORUS_HOLD_MS);
-	CHECK_TEXT(lines, "ERR : 3 servers failed: could not connect to http://127.0.0.1:9: "
+		mp_log_merge_say(d.merge, "x#1", MP_LEVEL_ERR, "failed",
+				 "could not connect to http://127.0.0.1:9: refused");
+	mp_loop_advance(d.loop, MP_LOG_MERGE_HOLD_MS);
+	CHECK_TEXT(lines, "ERR hub: 3 servers failed: could not connect to http://127.0.0.1:9: "
 			  "refused: x#1, x#1, x#1\n");
 }
 
-TEST(few_are_no_chorus)
+TEST(few_are_not_merged)
 {
 	DESK;
 
-	mp_chorus_say(d.chorus, "a#1", MP_LEVEL_ERR, "failed", "no way to http://a/: x");
-	mp_chorus_say(d.chorus, "b#2", MP_LEVEL_ERR, "failed", "no way to http://b/: x");
-	mp_chorus_say(d.chorus, "c#3", MP_LEVEL_ERR, "failed", "something else");
-	mp_chorus_say(d.chorus, "d#4", MP_LEVEL_WRN, "failed", "no way to http://d/: x");
-	mp_chorus_say(d.chorus, "e#5", MP_LEVEL_WRN, "starting", "");
-	mp_loop_advance(d.loop, MP_CHORUS_HOLD_MS);
+	mp_log_merge_say(d.merge, "a#1", MP_LEVEL_ERR, "failed", "no way to http://a/: x");
+	mp_log_merge_say(d.merge, "b#2", MP_LEVEL_ERR, "failed", "no way to http://b/: x");
+	mp_log_merge_say(d.merge, "c#3", MP_LEVEL_ERR, "failed", "something else");
+	mp_log_merge_say(d.merge, "d#4", MP_LEVEL_WRN, "failed", "no way to http://d/: x");
+	mp_log_merge_say(d.merge, "e#5", MP_LEVEL_WRN, "starting", "");
+	mp_loop_advance(d.loop, MP_LOG_MERGE_HOLD_MS);
 	CHECK_TEXT(lines, "ERR a#1: failed: no way to http://a/: x\n"
 			  "ERR b#2: failed: no way to http://b/: x\n"
 			  "ERR c#3: failed: something else\n"
@@ -105,21 +105,21 @@ TEST(a_fault_that_goes_on_is_told_now_and_then)
 	DESK;
 
 	say(&d, 0, 5, "down");
-	mp_loop_advance(d.loop, MP_CHORUS_HOLD_MS);
+	mp_loop_advance(d.loop, MP_LOG_MERGE_HOLD_MS);
 	CHECK(strstr(lines, "5 servers failed"));
 	lines[0] = '\0';
 	say(&d, 0, 2, "down");
-	mp_loop_advance(d.loop, MP_CHORUS_HOLD_MS);
+	mp_loop_advance(d.loop, MP_LOG_MERGE_HOLD_MS);
 	say(&d, 2, 5, "down");
-	mp_loop_advance(d.loop, MP_CHORUS_LONG_MS / 2);
+	mp_loop_advance(d.loop, MP_LOG_MERGE_LONG_MS / 2);
 	CHECK_TEXT(lines, "");
-	mp_loop_advance(d.loop, MP_CHORUS_LONG_MS / 2);
+	mp_loop_advance(d.loop, MP_LOG_MERGE_LONG_MS / 2);
 	CHECK(strstr(lines, "5 servers failed"));
 	lines[0] = '\0';
-	mp_loop_advance(d.loop, 3 * MP_CHORUS_LONG_MS);
+	mp_loop_advance(d.loop, 3 * MP_LOG_MERGE_LONG_MS);
 	CHECK_TEXT(lines, "");
 	say(&d, 0, 1, "down"); /* that was another fault: it is told at once again */
-	mp_loop_advance(d.loop, MP_CHORUS_HOLD_MS);
+	mp_loop_advance(d.loop, MP_LOG_MERGE_HOLD_MS);
 	CHECK(strstr(lines, "s0#0: failed: down"));
 }
 
@@ -127,8 +127,8 @@ TEST(what_is_held_is_not_lost)
 {
 	DESK;
 
-	mp_chorus_say(d.chorus, "a#1", MP_LEVEL_ERR, "failed", "x");
-	d.chorus = mp_chorus_free(d.chorus);
+	mp_log_merge_say(d.merge, "a#1", MP_LEVEL_ERR, "failed", "x");
+	d.merge = mp_log_merge_free(d.merge);
 	CHECK_TEXT(lines, "ERR a#1: failed: x\n");
 }
 
@@ -136,11 +136,11 @@ TEST(later_news_come_later)
 {
 	DESK;
 
-	mp_chorus_say(d.chorus, "a#1", MP_LEVEL_WRN, "starting", "attempt 3");
-	mp_chorus_say(d.chorus, "b#2", MP_LEVEL_WRN, "starting", "attempt 4");
-	mp_chorus_release(d.chorus, "a#1");
+	mp_log_merge_say(d.merge, "a#1", MP_LEVEL_WRN, "starting", "attempt 3");
+	mp_log_merge_say(d.merge, "b#2", MP_LEVEL_WRN, "starting", "attempt 4");
+	mp_log_merge_release(d.merge, "a#1");
 	CHECK_TEXT(lines, "WRN a#1: starting: attempt 3\n");
-	mp_loop_advance(d.loop, MP_CHORUS_HOLD_MS);
+	mp_loop_advance(d.loop, MP_LOG_MERGE_HOLD_MS);
 	CHECK_TEXT(lines, "WRN a#1: starting: attempt 3\nWRN b#2: starting: attempt 4\n");
 }
 
@@ -152,7 +152,7 @@ TEST(causes_without_number_are_written_at_once)
 		char text[20];
 
 		snprintf(text, sizeof(text), "cause %d", i);
-		mp_chorus_say(d.chorus, "a#1", MP_LEVEL_ERR, "failed", text);
+		mp_log_merge_say(d.merge, "a#1", MP_LEVEL_ERR, "failed", text);
 	}
 	CHECK(strstr(lines, "cause 64\n"));
 	CHECK(!strstr(lines, "cause 63\n"));

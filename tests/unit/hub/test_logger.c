@@ -180,7 +180,7 @@ HEAVY_TEST(events_that_were_lost_are_counted)
 	for (int i = 0; i < MP_LIMIT_EVENT_RING + 7; i++)
 		mp_event(&d.f.events, 0, MP_EVENT_WOKE_UP, "%d", i);
 	fleet_settle(&d.f);
-	CHECK_EQ(count_lines("WRN : 7 events came too fast to be written down"), 1);
+	CHECK_EQ(count_lines("WRN hub: 7 events came too fast to be written down"), 1);
 }
 
 /* V38 E54 */

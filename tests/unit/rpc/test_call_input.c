@@ -1,6 +1,6 @@
 /*
- * test_round.c - calls that a modern server answers with requests of its own; the test plays the
- * wire and the side that answers.
+ * test_call_input.c - calls that a modern server answers with requests of its own; the test plays
+ * the wire and the side that answers.
  */
 #include "fake_wire.h"
 
@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "rpc/era.h"
-#include "rpc/round.h"
+#include "rpc/call_input.h"
 
 struct asked {
 	mp_id id;
@@ -19,7 +19,7 @@ struct asked {
 
 struct fixture {
 	struct fake_wire w; /* first */
-	struct asked asked[MP_ROUND_REQUESTS];
+	struct asked asked[MP_CALL_INPUT_REQUESTS];
 	size_t n_asked;
 	unsigned n_withdrawn;
 	mp_id withdrawn;
@@ -611,8 +611,8 @@ TEST(so_many_questions_at_once_and_no_more)
 		WITH_ROUNDS(f);
 
 		CHECK_EQ(start(&f, &a), 0);
-		CHECK(ask_so_many(&f, MP_ROUND_REQUESTS + more));
-		CHECK_EQ(f.n_asked, more ? 0 : MP_ROUND_REQUESTS);
+		CHECK(ask_so_many(&f, MP_CALL_INPUT_REQUESTS + more));
+		CHECK_EQ(f.n_asked, more ? 0 : MP_CALL_INPUT_REQUESTS);
 		CHECK_EQ(a.answers, more);
 		if (more) {
 			CHECK(ended(&a, MP_OUTCOME_REFUSED));
@@ -627,12 +627,13 @@ TEST(so_many_rounds_and_no_more)
 	WITH_ROUNDS(f);
 
 	CHECK_EQ(start(&f, &a), 0);
-	for (int i = 1; i <= MP_ROUNDS_MAX; i++) {
+	for (int i = 1; i <= MP_CALL_INPUT_MAX; i++) {
 		answer(&f, i, "{\"resultType\":\"input_required\",\"requestState\":\"s\"}");
 		mp_loop_advance(f.w.loop, 0);
 		CHECK_EQ(a.answers, 0);
 	}
-	answer(&f, MP_ROUNDS_MAX + 1, "{\"resultType\":\"input_required\",\"requestState\":\"s\"}");
+	answer(&f, MP_CALL_INPUT_MAX + 1,
+	       "{\"resultType\":\"input_required\",\"requestState\":\"s\"}");
 	CHECK(ended(&a, MP_OUTCOME_REFUSED));
 	CHECK_TEXT(a.text, "the server asks again and again");
 	CHECK(is_quiet(&f));
@@ -720,7 +721,7 @@ static bool says(struct fixture *f, const char *words)
 /* A client that supports rounds gets the questions unchanged, and no hook here is asked. */
 TEST(rounds_that_are_kept_are_handed_on)
 {
-	struct mp_call_options rq = {.method = MP_METHOD_TOOLS_CALL, .keeps_rounds = true};
+	struct mp_call_options rq = {.method = MP_METHOD_TOOLS_CALL, .keeps_input_required = true};
 	struct fake_caller a = {0}, b = {0};
 	WITH_ROUNDS(f);
 
@@ -746,7 +747,8 @@ TEST(a_task_is_handed_on_to_whoever_takes_it)
 		enum mp_outcome outcome;
 	} rows[] = {
 		{{.method = MP_METHOD_TOOLS_CALL, .takes_tasks = true}, MP_OUTCOME_ANSWERED},
-		{{.method = MP_METHOD_TOOLS_CALL, .keeps_rounds = true}, MP_OUTCOME_REFUSED},
+		{{.method = MP_METHOD_TOOLS_CALL, .keeps_input_required = true},
+		 MP_OUTCOME_REFUSED},
 		{{.method = MP_METHOD_PROMPTS_GET, .takes_tasks = true}, MP_OUTCOME_REFUSED},
 		{{.method = MP_METHOD_TOOLS_LIST, .takes_tasks = true}, MP_OUTCOME_REFUSED},
 	};
