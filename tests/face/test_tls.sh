@@ -77,7 +77,7 @@ t_wrong_files_are_named() {
 		printf '{"mcpool":{"http":{"listen":"127.0.0.1:0","tls":{"cert":"x"}}}}' >"$work/c.json" &&
 		run 3 serve --strict-config --config "$work/c.json" && says err '{"cert": FILE, "key": FILE}' || return 1
 	cp "$work/host.pem" "$work/host.key" "$HOME/" && cert=host.pem key='~/host.key' secure 127.0.0.1:0 && over && # in the home folder
-		chmod 644 "$work/host.key" && secure 127.0.0.1:0 && says err 'may read' && over
+		chmod 644 "$work/host.key" && secure 127.0.0.1:0 && says err 'can read' && over
 }
 
 # V11 V12: with a token and a name of ours only
