@@ -63,7 +63,7 @@ enum mcpool_code {
  */
 #define MCPOOL_FAULTS(X)                                                              \
 	X(UNKNOWN, "unknown")                                                         \
-	X(CONNECT, "connect")              /* nobody there, or it cannot be run */    \
+	X(CONNECT, "connect")              /* no listener, or it cannot be run */     \
 	X(TIMEOUT, "timeout")              /* silence */                              \
 	X(END, "eof")                      /* it ended, or ended the stream */        \
 	X(RESET, "reset")                  /* the connection broke */                 \
@@ -92,11 +92,11 @@ MCPOOL_BEGIN_DECLS
 
 /* The version of the library, such as "0.1.0". A static string. */
 MCPOOL_API const char *mcpool_version(void);
-/* "MCPOOL_ELIMIT" for MCPOOL_ELIMIT; "MCPOOL_E?" for a number that is no code. Static strings. */
+/* "MCPOOL_ELIMIT" for MCPOOL_ELIMIT; "MCPOOL_E?" for an unknown number. Static strings. */
 MCPOOL_API const char *mcpool_error_name(int code);
 /* A sentence without its full stop, for people. Static strings. */
 MCPOOL_API const char *mcpool_error_text(int code);
-/* The word that stands in `data.code` of a JSON-RPC error. Static strings. */
+/* The value of `data.code` in a JSON-RPC error. Static strings. */
 MCPOOL_API const char *mcpool_error_word(int code);
 
 MCPOOL_END_DECLS

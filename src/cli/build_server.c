@@ -65,7 +65,7 @@ static bool split_pair(struct pair *p, const char *text)
 	p->value += strspn(p->value, " ");
 	if (is_header_name(p->key) && !has_control(p->value))
 		return true;
-	mp_cli_complain("'%.*s' is no header that can be sent: its name or value holds characters "
+	mp_cli_complain("'%.*s' is not a valid header: its name or value contains characters "
 			"that are not allowed there",
 			MP_STR_ARGS(p->key));
 	return false;
@@ -94,9 +94,10 @@ static bool write_pairs(struct mp_writer *w, struct pair p, const struct mp_cli_
 			return false;
 		}
 		if (p.shared && mp_redact_is_secret_name(p.key) && !strstr(p.value, "${"))
-			mp_cli_complain("note: whoever sees the project's file sees the value of "
-					"%.*s; '${NAME}' takes it from a variable",
-					MP_STR_ARGS(p.key));
+			mp_cli_complain(
+				"note: everyone who can read the project's file sees the value of "
+				"%.*s; '${NAME}' takes it from a variable",
+				MP_STR_ARGS(p.key));
 		mp_write_key(w, p.key);
 		mp_write_text(w, mp_str_of(p.value));
 	}

@@ -199,7 +199,7 @@ static int check_names(const struct job *job)
 		if (job->args->from)
 			mp_cli_complain("%s has no server \"%s\"", job->args->from, name);
 		else if (mp_configured_find(job->c, name))
-			mp_cli_complain("Server \"%s\" stands in our own files only", name);
+			mp_cli_complain("Server \"%s\" is only in mcpool's own files", name);
 		return MP_EXIT_NOT_FOUND;
 	}
 	return MP_EXIT_DONE;

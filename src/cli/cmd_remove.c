@@ -88,7 +88,7 @@ static const char *find_file(const struct mp_configured *c, const struct mp_cli_
 		mp_cli_complain("say --project or --user, not both");
 		*ret_exit = MP_EXIT_USAGE;
 	} else if (in_project && in_user) {
-		mp_cli_complain("Server \"%s\" stands in two files: say --project (%s) or "
+		mp_cli_complain("Server \"%s\" is in two files: use --project (%s) or "
 				"--user (%s)",
 				name, set->project_file, set->user_file);
 		*ret_exit = MP_EXIT_USAGE;
@@ -108,7 +108,7 @@ static const char *find_file(const struct mp_configured *c, const struct mp_cli_
 
 static int refuse_foreign(const struct mp_entry *e)
 {
-	mp_cli_complain("Server \"%s\" stands in %s:%u, a file of %s, which mcpool never changes. "
+	mp_cli_complain("Server \"%s\" is in %s:%u, a file of %s, which mcpool never changes. "
 			"`mcpool disable %s` switches it off here.",
 			e->name, e->origin.file, e->origin.line, e->origin.label, e->name);
 	return MP_EXIT_CONFIG;

@@ -30,7 +30,8 @@ const struct mp_verb mp_verb_trust = {
 	"  --json           one JSON object instead of text for people\n"
 	"  --config FILE    also read this file, before all others; repeatable\n"
 	"  --strict-config  read the files of --config alone\n",
-	"What only stands in a file is not run before you said yes, and asks again when it or\n"
+	"An entry merely found in a file is not run before you approve it; mcpool asks again when "
+	"it or\n"
 	"a file of the project that it names has changed. `mcpool trust list` shows what you\n"
 	"approved; a server that is itself called \"list\" is approved by `mcpool trust`.\n"
 	"Exit code 7 means that something still waits; without a terminal and --yes it all does.\n",

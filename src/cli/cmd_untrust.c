@@ -22,7 +22,7 @@ const struct mp_verb mp_verb_untrust = {
 	"  --all            all that were given in this project and for your own files\n"
 	"  --user-file      no longer trust mcpool's user file as a whole\n"
 	"  --json           one JSON object instead of text for people\n",
-	"What runs goes on running; it is not started again before you approve it anew.\n",
+	"Running servers keep running; they are not started again before you approve them.\n",
 	run_untrust,
 	NULL,
 	MP_VERB_PLAIN,

@@ -407,7 +407,7 @@ static void put_auth(struct page *p, const char *title, struct mp_str json)
 
 static void put_place(struct page *p, const char *file, unsigned line, const char *by)
 {
-	p->title = "stands in";
+	p->title = "found in";
 	begin(p);
 	put_plain(p, file);
 	put(p, ":%u%s%s%s\n", line, by ? " (" : "", by ? by : "", by ? ")" : "");
@@ -501,7 +501,7 @@ static void put_changes(struct page *p, const struct mp_configured *c, const str
 		p->error = r;
 	if (p->title) { /* nothing was written */
 		begin(p);
-		put(p, "the place it stands in\n");
+		put(p, "the file it is in\n");
 	}
 }
 

@@ -31,8 +31,8 @@
 	"Behind -- stands the server's command, or its address. A command is started for this\n" \
 	"one request, in a session of its own, and stopped afterwards with all it has started.\n"
 
-#define FRESH_OPTION                                                                      \
-	"  --fresh          start every server, and have those that run list anew; else " \
+#define FRESH_OPTION                                                                     \
+	"  --fresh          start every server, and make running ones list again; else " \
 	"only\n                   those are started of which nothing is remembered\n"
 #define HUB_NOTE                                                                               \
 	"Where a hub runs it is asked, and nothing is started twice; with --config or --era\n" \
@@ -52,7 +52,7 @@ static const struct mp_verb own[] = {
 	 "  --schema TOOL    the input schema of one tool\n" FRESH_OPTION COMMON_OPTIONS
 		 CONFIG_OPTIONS,
 	 "Names are those that agents see; NAME... is the servers to list. What a server offered\n"
-	 "is remembered for 30 days. Whoever fails is told on stderr, the others are "
+	 "is remembered for 30 days. Failures are reported on stderr, the others are "
 	 "listed.\n\n" HUB_NOTE COMMAND_NOTE
 	 "\nexample: mcpool tools -- npx -y @modelcontextprotocol/server-everything\n",
 	 mp_cmd_tools, list_of_tools, MP_VERB_EITHER},

@@ -94,7 +94,7 @@ static bool asked_to_stop(void *u, bool drain, bool replace)
 	if (replace && !s->is_stopping && has_options(s->args)) {
 		mp_log_warn(&hub_log,
 			    "a newer mcpool is here, and this one was started with options "
-			    "of its own: start it anew when you can");
+			    "of its own: restart it when you can");
 		return false;
 	}
 	if (replace)

@@ -67,7 +67,8 @@ static int check_name(const char *name, struct mcpool_error *reterr)
 	if (n && n < 254 && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-.") == n)
 		return 0;
 	return mp_fail(reterr, MCPOOL_EINVAL,
-		       "'%s' is no host name: small letters, digits, '-' and '.', no port", name);
+		       "'%s' is not a host name: small letters, digits, '-' and '.', no port",
+		       name);
 }
 
 static int name_us(struct mp_admit *a, const struct mp_admit_options *o,
@@ -217,7 +218,7 @@ static bool may_enter(struct mp_admit *a, const struct mp_route *route, const st
 	if (route->who == MP_ROUTE_FOR_VISITORS)
 		return true;
 	if (route->who != MP_ROUTE_FOR_HOLDERS)
-		return refuse(ret_refusal, 403, "this is for nobody", NULL);
+		return refuse(ret_refusal, 403, "this route is closed", NULL);
 	if (!is_our_page(mp_inbound_get(in, MP_FIELD_SITE)))
 		return refuse(ret_refusal, 403, "another site's page asks for this", NULL);
 	return !a->needs_token ||

@@ -279,8 +279,8 @@ static int shut_down(struct order *o)
 			       "`drain` and `replace` must be true or false");
 	if (!o->c->hooks->stop(o->c->peer.u, drain, replace))
 		return mp_fail(&o->why, MCPOOL_EPERM,
-			       "this hub was started with options of its own; whoever started it "
-			       "has to start it anew");
+			       "this hub was started with options of its own and "
+			       "must be restarted by hand");
 	return mp_buf_addf(o->out, "{\"pid\":%ld}", (long)getpid());
 }
 

@@ -143,7 +143,7 @@ int mp_greeting_read_answer(struct mp_str text, struct mp_greeting_answer *ret,
 	}
 	if (m.kind != MP_MESSAGE_RESULT ||
 	    mp_value_i64(&t, mp_value_get(&t, m.result, "protocol"), &ret->protocol) < 0)
-		return mp_fail(reterr, MCPOOL_EPROTO, "that is no answer to " MP_GREETING_METHOD);
+		return mp_fail(reterr, MCPOOL_EPROTO, "not an answer to " MP_GREETING_METHOD);
 	copy_text(&t, mp_value_get(&t, m.result, "version"), ret->version, sizeof(ret->version));
 	if (mp_value_i64(&t, mp_value_get(&t, m.result, "pid"), &ret->pid) < 0)
 		ret->pid = 0;

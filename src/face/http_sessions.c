@@ -19,9 +19,9 @@
 #define HEADER "Mcp-Session-Id: "
 enum { INVALID_REQUEST = -32600 };
 
-#define HTTP_SESSION_STATES(X)                                    \
-	X(BUSY, "busy", "a client listens on one of its streams") \
-	X(IDLE, "idle", "nobody does; it ends when that lasts")   \
+#define HTTP_SESSION_STATES(X)                                        \
+	X(BUSY, "busy", "a client listens on one of its streams")     \
+	X(IDLE, "idle", "no stream is open; it ends when that lasts") \
 	X(ENDED, "ended", "its id means nothing any more")
 
 #define HTTP_SESSION_EVENTS(X)                                                        \

@@ -87,7 +87,7 @@ static int check_file(const char *path, const struct stat *st, struct mcpool_err
 	if (st->st_mode & (S_IRWXG | S_IRWXO))
 		return mp_fail(
 			reterr, MCPOOL_EPERM,
-			"others may read %s (mode %03o), so it is no secret any more; remove "
+			"others may read %s (mode %03o), so it is not secret any more; remove "
 			"it and a new one is made",
 			path, (unsigned)(st->st_mode & 0777));
 	return 0;

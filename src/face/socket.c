@@ -34,7 +34,7 @@ static const struct mp_log socket_log = {"socket"};
 #define MAX_CONNS (MP_LIMIT_SESSIONS + 256)
 
 #define SOCKET_CONN_STATES(X)                                          \
-	X(FRESH, "fresh", "nobody said hello yet")                     \
+	X(FRESH, "fresh", "no hello yet")                              \
 	X(LOOKING, "looking", "its workspace is being found")          \
 	X(BRIDGE, "bridge", "an agent's messages come and go")         \
 	X(CONTROL, "control", "the command line asks and is obeyed")   \
@@ -241,7 +241,7 @@ static enum socket_conn_event refuse_late(struct socket_conn *g)
 {
 	struct mcpool_error why;
 
-	(void)mp_fail(&why, MCPOOL_ETIMEDOUT, "nobody said " MP_GREETING_METHOD);
+	(void)mp_fail(&why, MCPOOL_ETIMEDOUT, "there was no " MP_GREETING_METHOD);
 	return note_refusal(g, &why);
 }
 

@@ -17,7 +17,7 @@ enum { RETRY_MS = 1000 }; /* retry interval sent to clients */
 	X(MESSAGE, "message", "a message that is not the last") \
 	X(LAST, "last", "the last message")                     \
 	X(PATIENCE, "patience", "nothing was said for a while") \
-	X(LEFT, "left", "whoever listened is gone")             \
+	X(LEFT, "left", "the listener is gone")                 \
 	X(JOINED, "joined", "somebody comes to listen")         \
 	X(ENDED, "ended", "its session ends, or its time is up")
 

@@ -13,13 +13,13 @@
 #include "base/random_id.h"
 #include "session/session.h"
 
-#define MP_STREAM_STATES(X)                                                                    \
-	X(MP_STREAM_WAITING, "waiting", "a POST whose answer may come alone")                  \
-	X(MP_STREAM_FLOWING, "flowing", "events go out as they come")                          \
-	X(MP_STREAM_LOOSE, "loose", "nobody listens; what comes is kept")                      \
-	X(MP_STREAM_FINISHED, "finished", "all is said, and kept for whoever did not hear it") \
-	X(MP_STREAM_UNHEARD, "unheard",                                                        \
-	  "who asked left before there was anything to come back to")                          \
+#define MP_STREAM_STATES(X)                                                                   \
+	X(MP_STREAM_WAITING, "waiting", "a POST whose answer may come alone")                 \
+	X(MP_STREAM_FLOWING, "flowing", "events go out as they come")                         \
+	X(MP_STREAM_LOOSE, "loose", "no listener; messages are kept")                         \
+	X(MP_STREAM_FINISHED, "finished", "complete, and kept for a listener that missed it") \
+	X(MP_STREAM_UNHEARD, "unheard",                                                       \
+	  "who asked left before there was anything to come back to")                         \
 	X(MP_STREAM_OVER, "over", "nothing will come, and nothing is kept")
 
 MP_MACHINE_ENUM(mp_stream_state, MP_STREAM_STATES, MP_STREAM_STATE_COUNT);

@@ -433,7 +433,7 @@ int mp_hub_place_connect(const struct mp_hub_place *p, struct mcpool_error *rete
 		    : errno == EAGAIN                        ? MCPOOL_EAGAIN
 		    : errno == EACCES                        ? MCPOOL_EPERM
 							     : MCPOOL_ESYSTEM;
-		(void)mp_fail(reterr, r, "nobody answers at %s: %s", p->socket, strerror(errno));
+		(void)mp_fail(reterr, r, "no answer at %s: %s", p->socket, strerror(errno));
 	}
 	if (r < 0)
 		close(fd);
@@ -449,7 +449,7 @@ static int clear_socket(const struct mp_hub_place *p, int folder, struct mcpool_
 		return errno == ENOENT ? 0 : fail(reterr, p->socket, "used");
 	if (!S_ISSOCK(st.st_mode))
 		return mp_fail(reterr, MCPOOL_EPERM,
-			       "%s is no socket, and not from mcpool; remove it", p->socket);
+			       "%s is not a socket, and not from mcpool; remove it", p->socket);
 	if (does_somebody_listen(p))
 		return mp_fail(reterr, MCPOOL_EEXIST,
 			       "somebody else listens at %s: a service manager, which starts the "

@@ -182,7 +182,7 @@ static enum remote_source_event take_content(struct one *o)
 	struct mp_str content = mp_buf_get(&o->content);
 
 	if (!is_object(content)) {
-		(void)mp_fail(&o->why, MCPOOL_EPARSE, "what was fetched is no JSON object");
+		(void)mp_fail(&o->why, MCPOOL_EPARSE, "the fetched text is not a JSON object");
 		return note_failed(o);
 	}
 	memcpy(o->known.etag, o->etag, sizeof(o->etag));

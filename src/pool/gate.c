@@ -16,7 +16,7 @@
 	X(BEGIN, "begin", "start what is due")                        \
 	X(STEP, "step", "a server made a step")                       \
 	X(TIMER, "timer", "the window, or the longest wait, is over") \
-	X(ENOUGH, "enough", "nobody is left to be waited for")        \
+	X(ENOUGH, "enough", "no server is left to wait for")          \
 	X(MORE, "more", "somebody is")
 
 MP_MACHINE_ENUM(gate_state, GATE_STATES);

@@ -318,8 +318,8 @@ static void idle_for_long(void *u)
 	struct mp_instance *in = u;
 
 	mp_event(in->pool->o.events, in->id, MP_EVENT_IDLE, "%s",
-		 in->stay.is_visit ? "what it offers is known, and nobody wants it yet"
-				   : "nobody called it for a while");
+		 in->stay.is_visit ? "its catalog is known, and no session needs it yet"
+				   : "not called for a while");
 	mp_keeper_stop(in->k);
 }
 

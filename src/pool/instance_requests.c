@@ -163,8 +163,7 @@ void mp_instance_requests_leave(struct mp_pool_client *client)
 	struct mp_link *link;
 
 	while ((link = mp_list_first(&client->requests)))
-		decline(request_of_client(link), DECLINED, MP_STR("whoever was asked has left"),
-			false);
+		decline(request_of_client(link), DECLINED, MP_STR("the client has left"), false);
 	forget_withdrawn(client);
 }
 

@@ -13,8 +13,8 @@ enum { TAIL_LINES = 20, TAIL_BYTES = 4096, CHALLENGE_BYTES = 8192 };
 
 #define KEEPER_EVENTS(X)                                                            \
 	X(START, "start", "somebody wants it")                                      \
-	X(STOP, "stop", "nobody may have it any more")                              \
-	X(AGAIN, "again", "it is to be started anew")                               \
+	X(STOP, "stop", "it is not wanted any more")                                \
+	X(AGAIN, "again", "it is to be restarted")                                  \
 	X(HOLD, "hold", "too many starts of late: not at once")                     \
 	X(PREPARED, "prepared", "what to start is known")                           \
 	X(READY, "ready", "the handshake is done")                                  \

@@ -16,7 +16,7 @@
 #include "pool/policy.h"
 
 #define MP_KEEPER_STATES(X)                                                                  \
-	X(MP_KEEPER_DOWN, "down", "nothing runs, and nobody wants it to")                    \
+	X(MP_KEEPER_DOWN, "down", "nothing runs, and nothing is wanted")                     \
 	X(MP_KEEPER_PREPARING, "preparing", "what to start is being found out")              \
 	X(MP_KEEPER_STARTING, "starting", "spawned or dialled, the handshake is still open") \
 	X(MP_KEEPER_LISTING, "listing", "agreed; what it offers is on its way")              \

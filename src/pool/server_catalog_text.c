@@ -148,7 +148,7 @@ static int read_server(struct mp_str server, struct mp_arena *arena, struct mp_h
 	if (r < 0)
 		return r;
 	if (!mp_value_is(&t, MP_ROOT, MP_TAPE_OBJECT))
-		return refuse(reterr, "it is no object");
+		return refuse(reterr, "it is not an object");
 	capabilities = mp_value_get(&t, MP_ROOT, "capabilities");
 	if (capabilities != MP_NONE && !mp_value_is(&t, capabilities, MP_TAPE_OBJECT))
 		return refuse(reterr, "its capabilities");

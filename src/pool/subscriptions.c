@@ -258,7 +258,7 @@ int mp_pool_client_subscribe(struct mp_workspace *v, const char *server, mp_id s
 	int r = MCPOOL_ELIMIT;
 
 	if (!client || uri.len == 0)
-		return mp_fail(reterr, MCPOOL_EINVAL, "nobody to tell, or nothing to tell of");
+		return mp_fail(reterr, MCPOOL_EINVAL, "no listener, or no resource");
 	in = mp_workspace_get_instance(v, server, session, &why);
 	if (!in)
 		return mp_fail(reterr, why.code, "%s", why.message);

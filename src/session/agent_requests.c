@@ -116,7 +116,7 @@ void mp_session_drop_agent_requests(struct mp_list *list, struct mp_pool *pool)
 		mp_id question = agent_request_of(link)->pool_id;
 
 		mp_agent_request_drop(list, agent_request_of(link));
-		mp_pool_client_decline(pool, question, -1, MP_STR("nobody is there to answer"));
+		mp_pool_client_decline(pool, question, -1, MP_STR("no client is there to answer"));
 	}
 }
 
@@ -187,7 +187,7 @@ static void ask(void *u, const struct mp_pool_server_request *rq)
 	if ((rq->call && !e) || (!e && (s->traits & MP_SESSION_STATELESS)) ||
 	    mp_tape_parse(&t, params, NULL) < 0)
 		mp_pool_client_decline(s->sessions->o.pool, rq->id, -32601,
-				       MP_STR("there is nobody to ask"));
+				       MP_STR("there is no client for it"));
 	else
 		ask_one(s, e, rq, &t);
 }

@@ -189,7 +189,7 @@ static const struct advice {
 	 "call again later: it has too much to do"},
 	{0, MP_FAILED_DECODE, ANY, NULL,
 	 "it does not keep to the protocol; whether it does at all: mcpool test NAME",
-	 "it does not keep to the protocol: tell whoever makes it"},
+	 "it violates the protocol: report it to its author"},
 	{0, ANY, ANY, NULL, "see how it does: mcpool status; whether it answers: mcpool test NAME",
 	 NULL},
 };

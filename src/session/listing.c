@@ -274,7 +274,7 @@ void mp_session_answer_list(struct mp_request *e, const struct mp_message *m)
 	s = mp_scope_get_index(session->scope);
 	start = s ? find_start(s, kind, m) : 0;
 	if (start < 0) {
-		mp_request_refuse(e, -32602, 200, "this is no cursor that mcpool gave out");
+		mp_request_refuse(e, -32602, 200, "mcpool did not issue this cursor");
 		return;
 	}
 	r = s ? write_page(e, s, kind, (size_t)start, &session->sessions->scratch) : MCPOOL_ENOMEM;

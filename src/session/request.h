@@ -39,7 +39,7 @@ enum { MP_TASK_NAME = MP_RANDOM_ID + 1 }; /* including its NUL */
 	X(MP_REQUEST_ON_ANSWER, "answer", "there is an answer")                               \
 	X(MP_REQUEST_ON_PARK, "park", "the server asks, and the agent must come back for it") \
 	X(MP_REQUEST_ON_RESUME, "resume", "the agent came back")                              \
-	X(MP_REQUEST_ON_DROP, "drop", "nobody wants the answer any more")
+	X(MP_REQUEST_ON_DROP, "drop", "the answer is not wanted any more")
 
 MP_MACHINE_ENUM(mp_request_state, MP_REQUEST_STATES);
 MP_MACHINE_ENUM(mp_request_event, MP_REQUEST_EVENTS);

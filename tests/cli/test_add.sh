@@ -71,9 +71,9 @@ t_a_long_token_is_whole() {
 		is "$user" 'd.mcpServers.x.headers.Authorization.length === 20007'
 }
 t_a_secret_in_a_projects_file_is_noted() {
-	here 0 add x --project --env API_KEY=abc123 --env MODE=fast -- cmd && says err "note: whoever sees the project's file sees the value of API_KEY" &&
-		silent_on err abc123 && silent_on err MODE && here 0 add y --project --env 'API_KEY=${MY_KEY}' -- cmd && silent_on err 'note: whoever' &&
-		here 0 add z --env API_KEY=abc123 -- cmd && silent_on err 'note: whoever'
+	here 0 add x --project --env API_KEY=abc123 --env MODE=fast -- cmd && says err "note: everyone who can read the project's file sees the value of API_KEY" &&
+		silent_on err abc123 && silent_on err MODE && here 0 add y --project --env 'API_KEY=${MY_KEY}' -- cmd && silent_on err 'note: everyone' &&
+		here 0 add z --env API_KEY=abc123 -- cmd && silent_on err 'note: everyone'
 }
 
 # use-P1: a command that is not there is noted, and the next step is told for URLs, too; use-P2: quoted where needed.
@@ -135,8 +135,8 @@ t_malformed_pairs() {
 	refused 2 "--env takes NAME=VALUE, not 'A'" add x --env A -- cmd &&
 		refused 2 "--env takes NAME=VALUE, not '=b'" add x --env =b -- cmd &&
 		refused 2 "--header takes NAME:VALUE, not 'A=b'" add x --url https://a.example.com --header A=b &&
-		refused 2 "'A b' is no header" add x --url https://a.example.com --header 'A b: c' &&
-		refused 2 "'A' is no header" add x --url https://a.example.com --header "$(printf 'A: b\nC: d')" &&
+		refused 2 "'A b' is not a valid header" add x --url https://a.example.com --header 'A b: c' &&
+		refused 2 "'A' is not a valid header" add x --url https://a.example.com --header "$(printf 'A: b\nC: d')" &&
 		refused 2 "--env names 'A' twice" add x --env A=1 --env A=2 -- cmd &&
 		refused 2 "--header names 'a' twice" add x --url https://a.example.com --header A:b --header a:b
 }

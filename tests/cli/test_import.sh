@@ -125,7 +125,7 @@ t_by_name_and_tool() {
 t_what_is_not_there() {
 	fixtures && here 9 import --yes figma absent && says err 'Server "absent" not found' && [ ! -e "$user" ] &&
 		here 9 import --yes sentry --from vscode && says err 'vscode has no server "sentry"' &&
-		here 0 add mine -- cmd && here 9 import mine && says err 'Server "mine" stands in our own files only' &&
+		here 0 add mine -- cmd && here 9 import mine && says err 'Server "mine" is only in mcpool' &&
 		here 9 import absent --json && json 'd.error.data.code === "not_found"'
 }
 t_unknown_tool() {

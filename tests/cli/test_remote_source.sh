@@ -46,7 +46,7 @@ t_without_a_copy_nothing_else_is_affected() {
 	begin && mode down && lists "" && says out "HTTP 500" "nothing else is affected" && over
 }
 t_nobody_there() { begin && lists one && kill_server source && due && lists one && says out "could not connect" && nothing_left 2; }
-t_garbage_does_not_replace_the_copy() { begin && lists one && due && mode garbage && lists one && says out "no JSON object" && over; }
+t_garbage_does_not_replace_the_copy() { begin && lists one && due && mode garbage && lists one && says out "not a JSON object" && over; }
 t_too_much_does_not_either() { begin && lists one && due && mode huge && lists one && says out "larger than 1 MiB" && over; }
 t_a_slow_one_is_not_waited_for() {
 	begin && lists one && due && mode slow && lists one || return 1

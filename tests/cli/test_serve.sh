@@ -105,7 +105,7 @@ t_deferred_tools() {
 # A lazy one of which nothing is known is looked at, and leaves until it is called.
 t_a_lazy_server_is_visited() {
 	configure '' "$(server a '' '"start":"lazy"')" && serve && holds 'gate.deferred.join() === "a" && gate.tools === 10' &&
-		holds '/is known, and nobody wants it yet/.test(ev.find((e) => e.what === "idle").text)' &&
+		holds '/is known, and no session needs it yet/.test(ev.find((e) => e.what === "idle").text)' &&
 		eventually 5 is_gone a && finish
 }
 

@@ -32,7 +32,7 @@ t_remove_from_the_project() {
 }
 t_remove_asks_which() {
 	here 0 add a --project -- one && here 0 add a -- two && cp "$user" "$work/1" && cp "$own" "$work/2" && here 2 rm a &&
-		says err 'Server "a" stands in two files: say --project' "$own" "$user" && same "$work/1" "$user" && same "$work/2" "$own" &&
+		says err 'Server "a" is in two files: use --project' "$own" "$user" && same "$work/1" "$user" && same "$work/2" "$own" &&
 		here 2 rm a --user --project && says err 'say --project or --user, not both' &&
 		here 0 rm a --project && says out "The one in $user:3 counts now (ready)." && here 0 get a && says out "$user:3" &&
 		here 0 rm a --user && here 9 rm a
@@ -46,7 +46,7 @@ t_remove_what_is_not_there() {
 		json 'd.error.data.code === "not_found"' && here 2 rm && says err 'mcpool rm NAME' && here 2 rm a b
 }
 t_remove_of_another_tools_server() { # U32
-	others && here 3 rm web && says err "Server \"web\" stands in $claude:1, a file of Claude Code, which mcpool never changes." \
+	others && here 3 rm web && says err "Server \"web\" is in $claude:1, a file of Claude Code, which mcpool never changes." \
 		'`mcpool disable web` switches it off' && untouched && [ ! -e "$user" ] &&
 		here 3 rm web --json && json '/never changes/.test(d.error.message)' && here 9 rm web --user && untouched
 }
@@ -92,7 +92,7 @@ t_switch_twice_changes_nothing() {
 		cp "$user" "$work/2" && here 0 disable a && same "$work/2" "$user"
 }
 t_switch_asks_which() {
-	here 0 add a --project -- one && here 0 add a -- two && here 2 disable a && says err 'stands in two files' && here 0 disable a --user &&
+	here 0 add a --project -- one && here 0 add a -- two && here 2 disable a && says err 'is in two files' && here 0 disable a --user &&
 		is "$user" 'd.mcpServers.a.enabled === false' && is "$own" '!("enabled" in d.mcpServers.a)' && state a ready &&
 		here 0 disable a --project && state a disabled && here 9 enable nothing && here 9 disable nothing --json && json 'd.error'
 }

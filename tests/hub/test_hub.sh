@@ -69,7 +69,7 @@ t_planted_things_are_refused() {
 		chmod 777 "$XDG_RUNTIME_DIR/mcpool" && run 4 serve && says err "others may write" &&
 		chmod 700 "$XDG_RUNTIME_DIR/mcpool" && ln -s "$work/victim" "$lock" &&
 		run 4 serve && ! [ -e "$work/victim" ] && rm "$lock" &&
-		echo hello >"$sock" && run 4 serve && says err "is no socket" && [ "$(cat "$sock")" = hello ] &&
+		echo hello >"$sock" && run 4 serve && says err "is not a socket" && [ "$(cat "$sock")" = hello ] &&
 		[ -z "$(ls "$work/elsewhere")" ] || { echo "something was used"; return 1; }
 }
 

@@ -128,7 +128,7 @@ t_a_hub_with_options_stays() {
 	both a && start serve --http 127.0.0.1:0 && eventually 10 running && first=$(hub_pid) || return 1
 	MCPOOL=$next talk 'init()' 'tools()' 'const r = await call("mcp__a__echo", {message: "x"}); return r.result.content[0].text;' &&
 		says out x || return 1
-	is_version "$old" && [ "$(hub_pid)" = "$first" ] && wait_for_line "$work/err" 'start it anew' 2 || return 1
+	is_version "$old" && [ "$(hub_pid)" = "$first" ] && wait_for_line "$work/err" 'restart it when you can' 2 || return 1
 	kill -TERM "$mcpool_pid" && ended 0 8 && nothing_left 3
 }
 

@@ -92,7 +92,7 @@ HEAVY_TEST(answers_of_every_kind)
 		{"/near", NULL, 2, 5},
 		{"/round", "HTTP 302", 6, 1},
 		{"/away", "HTTP 302", 1, 1},
-		{"/array", "no JSON object", 1, 1},
+		{"/array", "not a JSON object", 1, 1},
 		{"/half", "in the middle", 1, 1},
 		{"/busy", "HTTP 503", 1, 5},
 		{"/204", "HTTP 204", 1, 1},
