@@ -38,7 +38,7 @@ int mp_spell(enum mp_spelling how, struct mp_str server, struct mp_str name,
 	     struct mp_buf *out) MP_MUST;
 /*
  * The same, always with a hash. Try 0 is the first 8 digits of `printf 'SERVER\0TOOL' | sha256sum`;
- * later ones hash `SERVER\0TOOL\0TRY`.
+ * later ones hash `SERVER\0TOOL\0TRY` and the length of SERVER.
  */
 int mp_spell_hashed(enum mp_spelling how, struct mp_str server, struct mp_str name, unsigned nth,
 		    struct mp_buf *out) MP_MUST;
