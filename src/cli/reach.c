@@ -121,7 +121,9 @@ static void reach_write_names(struct mp_writer *w, const struct mp_reach *r, con
 	mp_write_end_array(w);
 }
 
-/* m: an error; NULL: the answer was too large. */
+#define UNREADABLE MP_STR("the answer of the hub is too large or cannot be read")
+
+/* m: an error; NULL: the answer is unreadable. */
 static void reach_refused(struct mp_reach *r, const struct mp_message *m)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
@@ -130,7 +132,7 @@ static void reach_refused(struct mp_reach *r, const struct mp_message *m)
 	mp_arena_init(&arena, MP_KIB(64));
 	if (m)
 		words = mp_error_read_words(m, &arena);
-	reach_give_up(r, words.len ? words : mp_str_of(mcpool_error_text(MCPOOL_ELIMIT)));
+	reach_give_up(r, words.len ? words : UNREADABLE);
 }
 
 /* A requested server is missing: the hub uses other files. */
@@ -257,7 +259,7 @@ static void reach_take_refusal(struct mp_reach *r, const struct mp_message *m)
 
 	if (!m || mp_value_text_is(m->tape, mp_value_get(m->tape, data, "code"), MP_STR("limit")))
 		reach_lose_call(r, MP_OUTCOME_REFUSED, MCPOOL_ETOO_LARGE,
-				MP_STR("the answer is too large"));
+				m ? MP_STR("the answer is too large") : UNREADABLE);
 	else
 		reach_refused(r, m);
 }
