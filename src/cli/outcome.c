@@ -3,6 +3,8 @@
  */
 #include "cli/outcome.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "base/limits.h"
 #include "cli/command.h"
@@ -37,10 +39,16 @@ static int get_exit_code(const struct mp_pool_answer *a)
 	return mp_cli_exit_code(a->error);
 }
 
+/* Resources and prompts are not tools: an error about one must not point to a schema. */
+static struct mp_str teller_get_tool(const struct mp_outcome_teller *t)
+{
+	return strcmp(t->method, "tools/call") == 0 ? t->name : MP_STR("");
+}
+
 static int tell_failure(const struct mp_outcome_teller *t, const struct mp_pool_answer *a,
 			const struct mp_status *status)
 {
-	struct mp_failed_call f = mp_failed_call_of(a, t->name);
+	struct mp_failed_call f = mp_failed_call_of(a, teller_get_tool(t));
 	struct mcpool_error why;
 	int exit_code = get_exit_code(a);
 
@@ -58,7 +66,7 @@ static int tell_error(const struct mp_outcome_teller *t, const struct mp_pool_an
 	struct mp_failed_call f = {
 		.server = a->server,
 		.is_configured = true,
-		.tool = t->name,
+		.tool = teller_get_tool(t),
 		.transport = status ? status->transport : NULL,
 	};
 
