@@ -360,11 +360,11 @@ static const struct mp_transport_hooks transport_hooks = {
 	.ended = call_ended,
 };
 
-static int call_send(void *u, struct mp_str text, uint64_t *ret_at)
+static int call_send(void *u, const struct mp_outgoing *o, uint64_t *ret_at)
 {
 	struct call *c = u;
 
-	return c->transport->impl->send(c->transport, text, ret_at);
+	return c->transport->impl->send(c->transport, o, ret_at);
 }
 
 static const struct mp_peer_hooks peer_hooks = {.send = call_send};

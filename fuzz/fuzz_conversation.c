@@ -12,6 +12,7 @@
 #include "client/probe.h"
 #include "client/upstream.h"
 #include "memory.h"
+#include "outgoing.h"
 
 enum { MAX_CALLS = 64, MAX_FETCHES = 8 };
 
@@ -201,7 +202,7 @@ static void say(struct talk *k, struct mp_str line)
 
 		FUZZ_CHECK(r == 0);
 	}
-	(void)!k->server->impl->send(k->server, mp_buf_get(&text), NULL); /* it may be dead */
+	(void)!outgoing_send(k->server, mp_buf_get(&text), NULL); /* it may be dead */
 	mp_buf_done(&text);
 }
 

@@ -6,7 +6,7 @@
 
 #include <fnmatch.h>
 
-#include "session/filter.h"
+#include "config/values/filter.h"
 
 static bool is_plain(struct mp_str s)
 {

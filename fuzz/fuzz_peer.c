@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/loop.h"
+#include "rpc/outgoing.h"
 #include "rpc/peer.h"
 
 enum { MAX_CALLS = 48, MAX_SENT = 1 << 20 };
@@ -73,22 +74,27 @@ static void progressed(struct mp_call *call, const struct mp_message *m)
 	maybe_act(c->w, c->then);
 }
 
-static int send_out(void *u, struct mp_str text, uint64_t *ret_at)
+static int send_out(void *u, const struct mp_outgoing *o, uint64_t *ret_at)
 {
 	struct world *w = u;
 	struct mp_message m;
 	struct mp_tape tape;
+	struct mp_buf text;
 
 	FUZZ_CHECK(!w->lost);
 	if (w->refuses || w->total > MAX_SENT)
 		return MCPOOL_ELIMIT;
 	mp_message_tape_init(&tape);
-	FUZZ_CHECK(mp_message_scan(&tape, text, &m, NULL) == 0); /* we speak as we want to hear */
-	FUZZ_CHECK(m.kind != MP_MESSAGE_BATCH);
+	mp_buf_init(&text, MP_LIMIT_MESSAGE);
+	FUZZ_CHECK(mp_buf_add_pieces(&text, o->pieces, o->n_pieces) == 0 && text.len == o->len);
+	/* We speak as we want to hear. */
+	FUZZ_CHECK(mp_message_scan(&tape, mp_buf_get(&text), &m, NULL) == 0);
+	FUZZ_CHECK(m.kind == o->kind && m.method == o->method && mp_str_eq(m.id, o->id));
 	mp_tape_done(&tape);
+	mp_buf_done(&text);
 	if (ret_at)
 		*ret_at = w->total;
-	w->total += text.len + 1;
+	w->total += o->len + 1;
 	return 0;
 }
 

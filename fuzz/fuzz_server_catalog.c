@@ -36,7 +36,7 @@ static void check_again(const struct mp_server_catalog *o)
 {
 	struct mp_server_catalog *again = NULL;
 	struct mcpool_error error;
-	struct mp_definition d;
+	struct mp_stored_catalog d;
 	struct mp_buf text;
 
 	mp_buf_init(&text, MP_MIB(64));
@@ -56,13 +56,13 @@ static void check_again(const struct mp_server_catalog *o)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_input in = {data, size};
-	struct mp_definition d = {.saved_ms = 1};
+	struct mp_stored_catalog d = {.saved_ms = 1};
 	struct mcpool_error error = {0};
 	struct mp_server_catalog *o = NULL;
 	int r;
 
 	d.server = take_line(&in);
-	for (int i = 0; i < MP_DEFINITION_LISTS; i++)
+	for (int i = 0; i < MP_STORED_CATALOG_LISTS; i++)
 		d.lists[i] = take_line(&in);
 	r = mp_server_catalog_from_definition(&d, &o, &error);
 	FUZZ_CHECK(r == 0 ? o != NULL : error.code == r && error.message[0] && !o);

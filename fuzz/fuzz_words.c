@@ -4,8 +4,8 @@
  */
 #include "fuzz.h"
 
-#include "cli/cli.h"
-#include "cli/safe.h"
+#include "cli/display/cli.h"
+#include "cli/display/safe.h"
 
 static void check_safe(struct mp_str text, enum mp_safe_kind kind)
 {

@@ -37,7 +37,7 @@ void mp_node_init(struct mp_node *node, struct mp_board *board, mp_id id)
 	*node = (struct mp_node){.board = board, .id = id};
 }
 
-static void grow(struct mp_board *board)
+static void dirty_grow(struct mp_board *board)
 {
 	size_t room = board->room ? board->room * 2 : 16;
 	struct mp_change *more = mp_alloc(room * sizeof(*more));
@@ -58,7 +58,7 @@ void mp_touch(struct mp_node *node, uint32_t fields)
 		return;
 	}
 	if (board->n_pending == board->room)
-		grow(board);
+		dirty_grow(board);
 	node->epoch = board->epoch;
 	node->place = board->n_pending;
 	board->pending[board->n_pending++] = (struct mp_change){node->id, fields};

@@ -30,7 +30,7 @@ static const struct row rows[] = {
 static const struct row ok = {0, 0, "MCPOOL_OK", "ok", "all is well"};
 static const struct row unknown = {0, -32603, "MCPOOL_E?", "unknown", "an unknown error"};
 
-static const struct row *find(int code)
+static const struct row *error_find(int code)
 {
 	if (code == 0)
 		return &ok;
@@ -42,17 +42,17 @@ static const struct row *find(int code)
 
 const char *mcpool_error_name(int code)
 {
-	return find(code)->name;
+	return error_find(code)->name;
 }
 
 const char *mcpool_error_text(int code)
 {
-	return find(code)->sentence;
+	return error_find(code)->sentence;
 }
 
 const char *mcpool_error_word(int code)
 {
-	return find(code)->word;
+	return error_find(code)->word;
 }
 
 void mp_error_keep(struct mcpool_error **kept, const struct mcpool_error *why)
@@ -131,10 +131,11 @@ static enum mcpool_fault fault_of_errno(int errnum)
 
 int mp_error_get_rpc_code(int code)
 {
-	return find(code)->rpc_code;
+	return error_find(code)->rpc_code;
 }
 
-static void MP_PRINTF(3, 0) fill(struct mcpool_error *e, int code, const char *format, va_list args)
+static void MP_PRINTF(3, 0)
+	error_fill(struct mcpool_error *e, int code, const char *format, va_list args)
 {
 	e->code = code;
 	e->rpc_code = mp_error_get_rpc_code(code);
@@ -150,7 +151,7 @@ int mp_fail(struct mcpool_error *reterr, int code, const char *format, ...)
 	mp_check(code < 0);
 	if (reterr) {
 		va_start(args, format);
-		fill(reterr, code, format, args);
+		error_fill(reterr, code, format, args);
 		va_end(args);
 	}
 	return code;
@@ -168,7 +169,7 @@ int mp_fail_because(struct mcpool_error *reterr, int code, const struct mcpool_e
 	if (!reterr)
 		return code;
 	va_start(args, format);
-	fill(&whole, code, format, args); /* the words may be those of reterr */
+	error_fill(&whole, code, format, args); /* the words may be those of reterr */
 	va_end(args);
 	*reterr = whole;
 	reterr->retry_ms = retry_ms;

@@ -39,6 +39,7 @@
 #define MP_LIMIT_SESSIONS          4096
 #define MP_LIMIT_SESSIONS_SHARE    3072 /* of one way in: stdio, or all of HTTP */
 #define MP_LIMIT_WORKSPACES        256  /* projects, with their environments, at once */
+#define MP_LIMIT_SESSION_FILES     16   /* files that one session names */
 #define MP_LIMIT_WORKSPACE_IDLE_MS MP_SECONDS(5 * 60) /* an unused one */
 #define MP_LIMIT_OPEN_REQUESTS     16384              /* of one session, to be answered */
 #define MP_LIMIT_PARKED            1024 /* calls that wait for their agent to come back */
@@ -82,6 +83,9 @@
 #define MP_LIMIT_SECRETS    16384     /* values, and lines of values, hidden in logs */
 #define MP_LIMIT_EVENT_RING 4096      /* transitions kept for late readers */
 #define MP_LIMIT_EVENT_TEXT 120       /* bytes of words in one event */
+
+#define MP_LIMIT_RESULTS      1000        /* stored results; the oldest go first */
+#define MP_LIMIT_RESULT_BYTES MP_MIB(256) /* of all of them */
 
 /* The store */
 #define MP_LIMIT_DB_QUEUE    4096       /* writes that wait for the store's thread */

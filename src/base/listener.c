@@ -26,9 +26,9 @@ struct mp_listener {
 	int64_t warned_ms; /* 0: never */
 };
 
-static void arrived(uv_poll_t *poll, int status, int events);
+static void listener_arrived(uv_poll_t *poll, int status, int events);
 
-static void resume(void *u)
+static void listener_resume(void *u)
 {
 	mp_listener_open(u);
 }
@@ -57,7 +57,7 @@ static void look_why(struct mp_listener *l, int errnum)
 	mp_timer_start(&l->pause, MP_LISTENER_PAUSE_MS);
 }
 
-static void arrived(uv_poll_t *poll, int status, int events)
+static void listener_arrived(uv_poll_t *poll, int status, int events)
 {
 	struct mp_listener *l = mp_container_of(poll, struct mp_listener, poll);
 
@@ -86,13 +86,13 @@ struct mp_listener *mp_listener_new(struct mp_loop *loop, int fd, const char *na
 	l->u = u;
 	if (uv_poll_init(mp_loop_get_uv(loop), &l->poll, fd) != 0)
 		return mp_free(l);
-	mp_timer_init(&l->pause, loop, resume, l);
+	mp_timer_init(&l->pause, loop, listener_resume, l);
 	return l;
 }
 
 void mp_listener_open(struct mp_listener *l)
 {
-	mp_check(uv_poll_start(&l->poll, UV_READABLE, arrived) == 0);
+	mp_check(uv_poll_start(&l->poll, UV_READABLE, listener_arrived) == 0);
 }
 
 static void freed(uv_handle_t *h)

@@ -87,7 +87,7 @@ static int64_t wall_now_ms(void)
 }
 
 /* The text redacted, as a C string; one that cannot be redacted in full is not shown at all. */
-static const char *redacted(const char *text, bool cut, struct mp_buf *out)
+static const char *log_redacted(const char *text, bool cut, struct mp_buf *out)
 {
 	if (mp_redact(mp_str_of(text), cut, out) < 0 || mp_buf_terminate(out) < 0)
 		return "(memory did not suffice to redact this)";
@@ -112,7 +112,7 @@ void mp_log_write(const struct mp_log *log, enum mp_level level, const char *for
 	pass_on(&(struct mp_log_line){
 		.level = level,
 		.wall_ms = wall_now_ms(),
-		.object = log ? redacted(log->object, false, &object) : "",
-		.text = redacted(text, !whole, &out),
+		.object = log ? log_redacted(log->object, false, &object) : "",
+		.text = log_redacted(text, !whole, &out),
 	});
 }

@@ -60,7 +60,7 @@ static bool loop_peek(struct mp_loop *loop)
 }
 
 /* Jumps are reported from run_timers(), not from inside the first call that reads the time. */
-static void refresh(struct mp_loop *loop)
+static void loop_refresh(struct mp_loop *loop)
 {
 	struct mp_clock_jump jump;
 
@@ -89,10 +89,10 @@ static void tell_jump(struct mp_loop *loop)
 	}
 }
 
-static const struct mp_clock_reading *now(struct mp_loop *loop)
+static const struct mp_clock_reading *loop_now(struct mp_loop *loop)
 {
 	if (loop->now_is_stale)
-		refresh(loop);
+		loop_refresh(loop);
 	return &loop->clock.now;
 }
 
@@ -103,17 +103,17 @@ int64_t mp_loop_read_us(const struct mp_loop *loop)
 
 int64_t mp_loop_now_us(struct mp_loop *loop)
 {
-	return now(loop)->mono_us;
+	return loop_now(loop)->mono_us;
 }
 
 int64_t mp_loop_now_ms(struct mp_loop *loop)
 {
-	return now(loop)->mono_us / 1000;
+	return loop_now(loop)->mono_us / 1000;
 }
 
 int64_t mp_loop_wall_now_ms(struct mp_loop *loop)
 {
-	return now(loop)->wall_us / 1000;
+	return loop_now(loop)->wall_us / 1000;
 }
 
 void mp_timer_init(struct mp_timer *t, struct mp_loop *loop, void (*fn)(void *u), void *u)
@@ -340,7 +340,7 @@ static bool is_ready(struct mp_loop *loop)
 	       poll(&io, 1, 0) > 0;
 }
 
-static void turn(struct mp_loop *loop, bool wait)
+static void loop_turn(struct mp_loop *loop, bool wait)
 {
 	mp_check(!loop->turning);
 	loop->turning = true;
@@ -359,14 +359,14 @@ static void turn(struct mp_loop *loop, bool wait)
 
 bool mp_loop_turn(struct mp_loop *loop, bool wait)
 {
-	turn(loop, wait);
+	loop_turn(loop, wait);
 	return loop->worked || is_ready(loop);
 }
 
 void mp_loop_run(struct mp_loop *loop)
 {
 	while (!loop->stopping)
-		turn(loop, true);
+		loop_turn(loop, true);
 	loop->stopping = false;
 }
 
@@ -391,7 +391,7 @@ struct uv_loop_s *mp_loop_get_uv(struct mp_loop *loop)
 	return &loop->uv;
 }
 
-static void settle(struct mp_loop *loop)
+static void loop_settle(struct mp_loop *loop)
 {
 	while (mp_loop_turn(loop, false))
 		;
@@ -401,7 +401,7 @@ void mp_loop_advance(struct mp_loop *loop, int64_t ms)
 {
 	int64_t end_ms = loop->clock.hand.mono_us / 1000 + ms;
 
-	settle(loop);
+	loop_settle(loop);
 	for (;;) {
 		struct mp_timer *first = mp_timers_first(&loop->timers);
 		int64_t at_ms = loop->clock.hand.mono_us / 1000;
@@ -409,7 +409,7 @@ void mp_loop_advance(struct mp_loop *loop, int64_t ms)
 
 		if (next_ms > at_ms)
 			mp_clock_advance(&loop->clock, next_ms - at_ms);
-		settle(loop);
+		loop_settle(loop);
 		if (next_ms >= end_ms)
 			return;
 	}
@@ -418,13 +418,13 @@ void mp_loop_advance(struct mp_loop *loop, int64_t ms)
 void mp_loop_suspend(struct mp_loop *loop, int64_t ms)
 {
 	mp_clock_suspend(&loop->clock, ms);
-	settle(loop);
+	loop_settle(loop);
 }
 
 void mp_loop_shift_wall(struct mp_loop *loop, int64_t ms)
 {
 	mp_clock_shift_wall(&loop->clock, ms);
-	settle(loop);
+	loop_settle(loop);
 }
 
 /* --- life ----------------------------------------------------------------------------------- */
@@ -481,7 +481,7 @@ static int open_handles(struct mp_loop *loop)
 	return 0;
 }
 
-static int make(struct mp_loop *loop, struct mp_loop **ret_loop)
+static int loop_make(struct mp_loop *loop, struct mp_loop **ret_loop)
 {
 	int r = open_handles(loop);
 
@@ -504,7 +504,7 @@ int mp_loop_new(struct mp_loop **ret_loop)
 	struct mp_loop *loop = mp_alloc(sizeof(*loop));
 
 	mp_clock_init(&loop->clock);
-	return make(loop, ret_loop);
+	return loop_make(loop, ret_loop);
 }
 
 int mp_loop_new_by_hand(int64_t wall_ms, struct mp_loop **ret_loop)
@@ -512,7 +512,7 @@ int mp_loop_new_by_hand(int64_t wall_ms, struct mp_loop **ret_loop)
 	struct mp_loop *loop = mp_alloc(sizeof(*loop));
 
 	mp_clock_init_by_hand(&loop->clock, wall_ms);
-	return make(loop, ret_loop);
+	return loop_make(loop, ret_loop);
 }
 
 static void must_be_closing(uv_handle_t *handle, void *u)

@@ -107,13 +107,13 @@ static struct mp_map_entry *find_hashed(const struct mp_map *m, struct mp_str ke
 	return index ? &m->entries[index - 1] : NULL;
 }
 
-static struct mp_map_entry *find(const struct mp_map *m, struct mp_str key)
+static struct mp_map_entry *map_find(const struct mp_map *m, struct mp_str key)
 {
 	return m->len ? find_hashed(m, key, mp_hash(key)) : NULL;
 }
 
 /* New arrays with room for at least one more key, gaps closed. */
-static int regrow(struct mp_map *m)
+static int map_regrow(struct mp_map *m)
 {
 	size_t n_slots = FIRST_SLOTS;
 	struct mp_map_entry *entries;
@@ -164,7 +164,7 @@ int mp_map_set(struct mp_map *m, struct mp_str key, void *value)
 	if (m->len >= m->ceiling)
 		return MCPOOL_ELIMIT;
 	if (m->used >= m->n_slots / 2) {
-		r = regrow(m);
+		r = map_regrow(m);
 		if (r < 0)
 			return r;
 	}
@@ -183,19 +183,19 @@ int mp_map_set(struct mp_map *m, struct mp_str key, void *value)
 
 void *mp_map_get(const struct mp_map *m, struct mp_str key)
 {
-	const struct mp_map_entry *e = find(m, key);
+	const struct mp_map_entry *e = map_find(m, key);
 
 	return e ? e->value : NULL;
 }
 
 bool mp_map_has(const struct mp_map *m, struct mp_str key)
 {
-	return find(m, key) != NULL;
+	return map_find(m, key) != NULL;
 }
 
 void *mp_map_remove(struct mp_map *m, struct mp_str key)
 {
-	struct mp_map_entry *e = find(m, key);
+	struct mp_map_entry *e = map_find(m, key);
 	void *value;
 
 	if (!e)

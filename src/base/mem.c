@@ -19,7 +19,7 @@ void mp_mem_on_exhausted(void (*hook)(size_t size))
 	exhausted_hook = hook;
 }
 
-static _Noreturn MP_COLD void exhausted(size_t size)
+static _Noreturn MP_COLD void mem_exhausted(size_t size)
 {
 	if (exhausted_hook)
 		exhausted_hook(size);
@@ -111,7 +111,7 @@ void *mp_alloc(size_t size)
 	void *block = faulty(MP_FAULT_FIXED) ? NULL : get_zeroed(size);
 
 	if (MP_UNLIKELY(!block))
-		exhausted(size);
+		mem_exhausted(size);
 	COUNT_IN();
 	return block;
 }

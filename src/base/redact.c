@@ -17,7 +17,7 @@ enum {
 	MOST_SPANS = 8,    /* to be hidden further on */
 };
 
-static size_t skip(struct mp_str s, size_t at, const char *any)
+static size_t redact_skip(struct mp_str s, size_t at, const char *any)
 {
 	while (at < s.len && s.p[at] && strchr(any, s.p[at]))
 		at++;
@@ -31,7 +31,7 @@ static size_t until(struct mp_str s, size_t at, const char *any)
 	return at;
 }
 
-static struct mp_str slice(struct mp_str s, size_t start, size_t end)
+static struct mp_str redact_slice(struct mp_str s, size_t start, size_t end)
 {
 	return (struct mp_str){s.p + start, end - start};
 }
@@ -58,7 +58,7 @@ static bool is_name_char(char c)
 }
 
 /* Does the word occur, in any case and with any _ - . between its letters? */
-static bool contains(struct mp_str name, const char *word)
+static bool redact_contains(struct mp_str name, const char *word)
 {
 	for (size_t i = 0; i < name.len; i++) {
 		const char *w = word;
@@ -88,7 +88,7 @@ static bool has_part(struct mp_str name, const char *word)
 
 	for (size_t i = 0; i + len <= name.len; i++)
 		if (is_border(name, i) && is_border(name, i + len) &&
-		    mp_str_eq_nocase(slice(name, i, i + len), (struct mp_str){word, len}))
+		    mp_str_eq_nocase(redact_slice(name, i, i + len), (struct mp_str){word, len}))
 			return true;
 	return false;
 }
@@ -101,7 +101,7 @@ static bool is_metadata(struct mp_str name)
 	for (size_t i = 0; i < MP_ARRAY_LEN(ends); i++) {
 		size_t len = strlen(ends[i]);
 
-		if (name.len > len && mp_str_eq_nocase(slice(name, name.len - len, name.len),
+		if (name.len > len && mp_str_eq_nocase(redact_slice(name, name.len - len, name.len),
 						       (struct mp_str){ends[i], len}))
 			return true;
 	}
@@ -122,7 +122,7 @@ bool mp_redact_is_secret_name(struct mp_str name)
 	if (is_metadata(name))
 		return false;
 	for (size_t i = 0; i < MP_ARRAY_LEN(words); i++)
-		if (contains(name, words[i]))
+		if (redact_contains(name, words[i]))
 			return true;
 	for (size_t i = 0; i < MP_ARRAY_LEN(parts); i++)
 		if (has_part(name, parts[i]))
@@ -133,15 +133,15 @@ bool mp_redact_is_secret_name(struct mp_str name)
 /* Header values reach to the end of the line. */
 static bool is_header_name(struct mp_str name)
 {
-	return contains(name, "authorization") || contains(name, "cookie");
+	return redact_contains(name, "authorization") || redact_contains(name, "cookie");
 }
 
 /* Values of several words. */
 static bool is_phrase_name(struct mp_str name)
 {
-	return contains(name, "passphrase") || contains(name, "password") ||
-	       contains(name, "passwd") || contains(name, "credential") ||
-	       contains(name, "mnemonic");
+	return redact_contains(name, "passphrase") || redact_contains(name, "password") ||
+	       redact_contains(name, "passwd") || redact_contains(name, "credential") ||
+	       redact_contains(name, "mnemonic");
 }
 
 /* "API key: ...", a name of two words. */
@@ -150,12 +150,13 @@ static bool is_second_word(struct mp_str s, size_t at, size_t end)
 	static const char *const firsts[] = {"api", "access", "secret", "private"};
 	size_t start = at;
 
-	if (!mp_str_eq_nocase(slice(s, at, end), MP_STR("key")) || at < 2 || s.p[at - 1] != ' ')
+	if (!mp_str_eq_nocase(redact_slice(s, at, end), MP_STR("key")) || at < 2 ||
+	    s.p[at - 1] != ' ')
 		return false;
 	while (start > 1 && is_letter(s.p[start - 2]))
 		start--;
 	for (size_t i = 0; i < MP_ARRAY_LEN(firsts); i++)
-		if (mp_str_eq_nocase(slice(s, start - 1, at - 1), mp_str_of(firsts[i])))
+		if (mp_str_eq_nocase(redact_slice(s, start - 1, at - 1), mp_str_of(firsts[i])))
 			return true;
 	return false;
 }
@@ -177,7 +178,7 @@ struct walk {
 	size_t url_at;    /* after its last @ */
 };
 
-static void plan(struct walk *w, size_t start, size_t end)
+static void redact_plan(struct walk *w, size_t start, size_t end)
 {
 	struct span *last = &w->hide[MOST_SPANS - 1];
 
@@ -194,7 +195,7 @@ static void plan(struct walk *w, size_t start, size_t end)
 /* OAuth's "code" is a secret in a form; elsewhere it is an error or exit code. */
 static bool is_form_code(struct mp_str s, size_t at, size_t end, struct walk *w)
 {
-	if (!mp_str_eq(slice(s, at, end), MP_STR("code")) || end == s.len || s.p[end] != '=')
+	if (!mp_str_eq(redact_slice(s, at, end), MP_STR("code")) || end == s.len || s.p[end] != '=')
 		return false;
 	if (at > 0 && s.p[at - 1] == '&')
 		return true;
@@ -264,9 +265,9 @@ static size_t skip_blanks(struct mp_str s, size_t at, bool lines)
 
 	do {
 		from = at;
-		at = skip(s, at, lines ? " \t\r\n" : " \t");
+		at = redact_skip(s, at, lines ? " \t\r\n" : " \t");
 		if (at + 1 < s.len && s.p[at] == '\x1b' && s.p[at + 1] == '[') {
-			at = skip(s, at + 2, "0123456789;");
+			at = redact_skip(s, at + 2, "0123456789;");
 			at += at < s.len; /* its letter */
 		}
 	} while (at > from);
@@ -287,18 +288,18 @@ static size_t behind_comma(struct mp_str s, size_t comma, struct name *name);
 /* Where the value begins; 0 if there is none. */
 static size_t find_value(struct mp_str s, struct name *name)
 {
-	size_t closed = skip(s, name->end, "\\\"'`])");
+	size_t closed = redact_skip(s, name->end, "\\\"'`])");
 	bool opened = name->in.mark != 0;
 	size_t at, behind;
 
-	name->quoted = until(slice(s, 0, closed), name->end, "\"'`") < closed;
+	name->quoted = until(redact_slice(s, 0, closed), name->end, "\"'`") < closed;
 	if (name->quoted)
 		name->in.mark = 0;
 	at = skip_blanks(s, closed, name->quoted);
 	if (at == s.len)
 		return 0;
 	name->sign = s.p[at];
-	behind = skip(s, at, ":=>|");
+	behind = redact_skip(s, at, ":=>|");
 	if (behind > at)
 		return skip_blanks(s, behind, name->quoted);
 	if (name->sign == '(' && quote_at(s, at + 1).mark)
@@ -318,7 +319,7 @@ static size_t behind_comma(struct mp_str s, size_t comma, struct name *name)
 
 	if (!q.mark)
 		return 0;
-	if (!mp_str_starts(slice(s, word, s.len), MP_STR("value")) ||
+	if (!mp_str_starts(redact_slice(s, word, s.len), MP_STR("value")) ||
 	    quote_at(s, word + 5).mark == 0)
 		return at;
 	name->end = word + 5;
@@ -360,47 +361,48 @@ static bool fills_line(struct mp_str s, size_t start, const struct name *name)
 static size_t plain_end(struct mp_str s, size_t start, const struct name *name, size_t from)
 {
 	if (name->in.mark)
-		return until(slice(s, 0, until_closed(s, from, name->in)), from, "\r\n");
+		return until(redact_slice(s, 0, until_closed(s, from, name->in)), from, "\r\n");
 	return fills_line(s, start, name) ? until(s, from, "\r\n") : until_blank(s, from);
 }
 
 /* "max_tokens: 4096" is a count. */
 static bool is_count(struct mp_str s, size_t start, struct mp_str name)
 {
-	size_t end = skip(s, start, "0123456789");
+	size_t end = redact_skip(s, start, "0123456789");
 
-	return contains(name, "tokens") && end > start && (end == s.len || !is_name_char(s.p[end]));
+	return redact_contains(name, "tokens") && end > start &&
+	       (end == s.len || !is_name_char(s.p[end]));
 }
 
 /* "${TOKEN:-...}" in our own messages shows how to write a default. */
 static bool is_example(struct mp_str s, size_t end)
 {
-	return mp_str_starts(slice(s, end, s.len), MP_STR(":-...}"));
+	return mp_str_starts(redact_slice(s, end, s.len), MP_STR(":-...}"));
 }
 
 /* What follows a secret's name, [at, end). */
 static void plan_value(struct mp_str s, size_t at, size_t end, struct walk *w)
 {
-	struct name name = {slice(s, at, end), at, end, quote_before(s, at), false, 0};
+	struct name name = {redact_slice(s, at, end), at, end, quote_before(s, at), false, 0};
 	size_t start = find_value(s, &name), from;
 	struct quote q = quote_at(s, start);
 
 	if (start == 0 || start == s.len || is_count(s, start, name.word) || is_example(s, end))
 		return;
 	if (name.sign == 0 && s.p[at] != '-') { /* a sentence, unless a random word follows */
-		if (mp_str_starts(slice(s, start, s.len), MP_STR("is ")))
+		if (mp_str_starts(redact_slice(s, start, s.len), MP_STR("is ")))
 			start += 3;
 		q = quote_at(s, start);
 		from = q.mark ? start + q.level + 1 : start;
-		if (!looks_random(slice(s, from, until(s, from, " \t\r\n\"'`"))))
+		if (!looks_random(redact_slice(s, from, until(s, from, " \t\r\n\"'`"))))
 			return;
 	}
 	if (q.mark) {
-		plan(w, start + q.level + 1, until_closed(s, start + q.level + 1, q));
+		redact_plan(w, start + q.level + 1, until_closed(s, start + q.level + 1, q));
 		return;
 	}
 	from = start > w->until ? start : w->until; /* or a long line would be scanned repeatedly */
-	plan(w, start, plain_end(s, start, &name, from));
+	redact_plan(w, start, plain_end(s, start, &name, from));
 }
 
 /* "Bearer ...", "Basic ..." */
@@ -413,13 +415,13 @@ static void plan_credential(struct mp_str s, size_t end, struct walk *w)
 		return;
 	word = until(s, start, " \t\r\n\"'`\\<>:=");
 	if (word > start && word < s.len && s.p[word] == ' ' &&
-	    mp_redact_is_secret_name(slice(s, start, word)))
+	    mp_redact_is_secret_name(redact_slice(s, start, word)))
 		start = skip_blanks(s, word, false); /* "bearer token ..." */
 	q = quote_at(s, start);
 	if (q.mark)
-		plan(w, start + q.level + 1, until_closed(s, start + q.level + 1, q));
+		redact_plan(w, start + q.level + 1, until_closed(s, start + q.level + 1, q));
 	else
-		plan(w, start, until(s, start, " \t\r\n\"'`\\<>"));
+		redact_plan(w, start, until(s, start, " \t\r\n\"'`\\<>"));
 }
 
 static bool is_scheme(struct mp_str word)
@@ -457,9 +459,9 @@ static void url_scan(struct mp_str s, size_t at, struct walk *w)
 	q = quote_before(s, start);
 	if (q.mark && at >= w->blank)
 		w->blank = until(s, at, " \t\r\n");
-	w->url_end =
-		q.mark ? until_closed(slice(s, 0, w->blank), at, q) : until(s, at, " \t\r\n\"`<>");
-	w->url_query = until(slice(s, 0, w->url_end), at, "?#");
+	w->url_end = q.mark ? until_closed(redact_slice(s, 0, w->blank), at, q)
+			    : until(s, at, " \t\r\n\"`<>");
+	w->url_query = until(redact_slice(s, 0, w->url_end), at, "?#");
 	w->url_at = w->url_end;
 	while (w->url_at > at && s.p[w->url_at - 1] != '@')
 		w->url_at--;
@@ -476,13 +478,13 @@ static void plan_url(struct mp_str s, size_t at, struct walk *w)
 
 	if (at >= w->url_end)
 		url_scan(s, at, w);
-	host = slice(s, 0, until(slice(s, 0, w->url_end), at + 3, "/?#"));
+	host = redact_slice(s, 0, until(redact_slice(s, 0, w->url_end), at + 3, "/?#"));
 	port = until(host, at + 3, ":@");
 	if (port < host.len && s.p[port] == ':')
-		port = skip(host, port + 1, "0123456789");
+		port = redact_skip(host, port + 1, "0123456789");
 	if (port < host.len && w->url_at > at + 3)
-		plan(w, at + 3, w->url_at - 1);
-	plan(w, w->url_query + 1, w->url_end);
+		redact_plan(w, at + 3, w->url_at - 1);
+	redact_plan(w, w->url_query + 1, w->url_end);
 }
 
 /* "GET /path?name=value" */
@@ -493,7 +495,7 @@ static void plan_query(struct mp_str s, size_t at, struct walk *w)
 	while (name < s.len && is_name_char(s.p[name]))
 		name++;
 	if (at >= w->url_end && name > at + 1 && name < s.len && s.p[name] == '=')
-		plan(w, at + 1, until(s, from, " \t\r\n\"`<>"));
+		redact_plan(w, at + 1, until(s, from, " \t\r\n\"`<>"));
 }
 
 /* --- the walk ------------------------------------------------------------------------------- */
@@ -504,7 +506,7 @@ static void look_ahead(struct mp_str s, size_t at, struct walk *w)
 
 	if (w->until >= s.len)
 		return;
-	if (s.p[at] == ':' && mp_str_starts(slice(s, at, s.len), MP_STR("://")))
+	if (s.p[at] == ':' && mp_str_starts(redact_slice(s, at, s.len), MP_STR("://")))
 		plan_url(s, at, w);
 	else if (s.p[at] == '?' && at > 0 && (is_name_char(s.p[at - 1]) || s.p[at - 1] == '/'))
 		plan_query(s, at, w);
@@ -512,17 +514,17 @@ static void look_ahead(struct mp_str s, size_t at, struct walk *w)
 		return;
 	while (end < s.len && is_name_char(s.p[end]))
 		end++;
-	if (has_token_shape(slice(s, at, end)))
-		plan(w, at, until(s, end, " \t\r\n\"'`\\,;&<>()[]{}"));
-	if (is_scheme(slice(s, at, end)))
+	if (has_token_shape(redact_slice(s, at, end)))
+		redact_plan(w, at, until(s, end, " \t\r\n\"'`\\,;&<>()[]{}"));
+	if (is_scheme(redact_slice(s, at, end)))
 		plan_credential(s, end, w);
-	if (mp_redact_is_secret_name(slice(s, at, end)) || is_second_word(s, at, end) ||
+	if (mp_redact_is_secret_name(redact_slice(s, at, end)) || is_second_word(s, at, end) ||
 	    is_form_code(s, at, end, w))
 		plan_value(s, at, end, w);
 }
 
 /* Spans that start here. */
-static void reach(struct walk *w, size_t at)
+static void redact_reach(struct walk *w, size_t at)
 {
 	for (size_t i = 0; i < w->n_hide;) {
 		if (w->hide[i].start > at) {
@@ -576,7 +578,7 @@ static int walk_text(struct mp_str s, bool cut, struct mp_buf *out)
 
 	while (at < s.len && r == 0) {
 		look_ahead(s, at, &w);
-		reach(&w, at);
+		redact_reach(&w, at);
 		end = mp_secrets_known_until(s, at, cut);
 		if (end > w.until)
 			w.until = end;

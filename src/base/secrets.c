@@ -26,7 +26,7 @@ static struct secret *secrets;                           /* owned; n_secrets of 
 static size_t n_secrets, room;
 static unsigned first_bytes[256]; /* how many secrets begin with it; most places need no more */
 
-static struct secret *find(struct mp_str value)
+static struct secret *secrets_find(struct mp_str value)
 {
 	for (size_t i = 0; i < n_secrets; i++)
 		if (mp_str_eq((struct mp_str){secrets[i].value, secrets[i].len}, value))
@@ -58,9 +58,9 @@ static void free_if_empty(void)
 	room = 0;
 }
 
-static int add(struct mp_str value)
+static int secrets_add(struct mp_str value)
 {
-	struct secret *s = find(value);
+	struct secret *s = secrets_find(value);
 	char *copy;
 	int r;
 
@@ -82,7 +82,7 @@ static int add(struct mp_str value)
 	return 0;
 }
 
-static void forget(struct secret *s)
+static void secrets_forget(struct secret *s)
 {
 	first_bytes[(unsigned char)s->value[0]]--;
 	mp_wipe(s->value, s->len);
@@ -91,19 +91,19 @@ static void forget(struct secret *s)
 	free_if_empty();
 }
 
-static void drop(struct mp_str value)
+static void secrets_drop(struct mp_str value)
 {
-	struct secret *s = find(value);
+	struct secret *s = secrets_find(value);
 
 	if (s && --s->times == 0)
-		forget(s);
+		secrets_forget(s);
 }
 
 /*
  * What is hidden for a value: itself, and its lines without the blanks around them, because a
  * private key reaches a log line by line, and a password read from a file ends in a newline.
  */
-static size_t split(struct mp_str value, struct mp_str parts[MOST_PARTS])
+static size_t secrets_split(struct mp_str value, struct mp_str parts[MOST_PARTS])
 {
 	size_t n = 0, end;
 
@@ -120,14 +120,14 @@ static size_t split(struct mp_str value, struct mp_str parts[MOST_PARTS])
 static int add_parts(struct mp_str value)
 {
 	struct mp_str parts[MOST_PARTS];
-	size_t n = split(value, parts);
+	size_t n = secrets_split(value, parts);
 	int r = 0;
 
 	for (size_t i = 0; i < n && r == 0; i++) {
-		r = add(parts[i]);
+		r = secrets_add(parts[i]);
 		if (r < 0)
 			while (i-- > 0)
-				drop(parts[i]);
+				secrets_drop(parts[i]);
 	}
 	return r;
 }
@@ -150,9 +150,9 @@ void mp_secret_remove(struct mp_str value)
 	size_t n;
 
 	pthread_mutex_lock(&lock);
-	n = find(value) ? split(value, parts) : 0;
+	n = secrets_find(value) ? secrets_split(value, parts) : 0;
 	for (size_t i = 0; i < n; i++)
-		drop(parts[i]);
+		secrets_drop(parts[i]);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -160,7 +160,7 @@ void mp_secret_remove_all(void)
 {
 	pthread_mutex_lock(&lock);
 	while (n_secrets)
-		forget(&secrets[n_secrets - 1]);
+		secrets_forget(&secrets[n_secrets - 1]);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -203,7 +203,7 @@ static bool escapes_percent(struct mp_str s, size_t at, struct mp_str secret, si
  * Bytes at `at` that spell what the secret has from *i on, which goes on; 0 if they do not. As it
  * is, as a URL escapes it, or as JSON does, with more backslashes where that lies in JSON again.
  */
-static size_t spells(struct mp_str s, size_t at, struct mp_str secret, size_t *i)
+static size_t secrets_spells(struct mp_str s, size_t at, struct mp_str secret, size_t *i)
 {
 	static const char letters[] = "nrtbf", meanings[] = "\n\r\t\b\f";
 	size_t c = skip_slashes(s, at), n;
@@ -251,12 +251,12 @@ static size_t half_escape(struct mp_str s, size_t at, bool cut)
 }
 
 /* Bytes at `at` that spell all of the secret or, where the text was cut there, its beginning. */
-static size_t spelled(struct mp_str s, size_t from, struct mp_str secret, bool cut)
+static size_t secrets_spelled(struct mp_str s, size_t from, struct mp_str secret, bool cut)
 {
 	size_t at = from, i = 0, n;
 
 	while (i < secret.len && at < s.len) {
-		n = spells(s, at, secret, &i);
+		n = secrets_spells(s, at, secret, &i);
 		if (n == 0) {
 			n = half_escape(s, at, cut);
 			if (i < MP_SECRET_MIN / 2 || (n == 0 && !is_cut_mark(s, at)))
@@ -281,7 +281,8 @@ size_t mp_secrets_known_until(struct mp_str s, size_t at, bool cut)
 	if (n_secrets == 0 || !may_begin(s.p[at]))
 		return at;
 	for (size_t i = 0; i < n_secrets; i++) {
-		size_t n = spelled(s, at, (struct mp_str){secrets[i].value, secrets[i].len}, cut);
+		size_t n = secrets_spelled(s, at, (struct mp_str){secrets[i].value, secrets[i].len},
+					   cut);
 
 		if (n > longest)
 			longest = n;

@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 
-static char lower(char c)
+static char str_lower(char c)
 {
 	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
@@ -40,7 +40,7 @@ bool mp_str_eq_nocase(struct mp_str a, struct mp_str b)
 		if (lower_eight(a.p + i) != lower_eight(b.p + i))
 			return false;
 	for (; i < a.len; i++)
-		if (lower(a.p[i]) != lower(b.p[i]))
+		if (str_lower(a.p[i]) != str_lower(b.p[i]))
 			return false;
 	return true;
 }

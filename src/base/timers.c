@@ -21,12 +21,12 @@ void mp_timers_done(struct mp_timers *timers)
 	mp_timers_init(timers);
 }
 
-static bool before(const struct mp_timer *a, const struct mp_timer *b)
+static bool timers_before(const struct mp_timer *a, const struct mp_timer *b)
 {
 	return a->due_ms != b->due_ms ? a->due_ms < b->due_ms : a->order < b->order;
 }
 
-static void set(struct mp_timers *timers, size_t at, struct mp_timer *t)
+static void timers_set(struct mp_timers *timers, size_t at, struct mp_timer *t)
 {
 	timers->heap[at] = t;
 	t->place = at + 1;
@@ -34,11 +34,11 @@ static void set(struct mp_timers *timers, size_t at, struct mp_timer *t)
 
 static void sift_up(struct mp_timers *timers, size_t at, struct mp_timer *t)
 {
-	while (at > 0 && before(t, timers->heap[(at - 1) / 2])) {
-		set(timers, at, timers->heap[(at - 1) / 2]);
+	while (at > 0 && timers_before(t, timers->heap[(at - 1) / 2])) {
+		timers_set(timers, at, timers->heap[(at - 1) / 2]);
 		at = (at - 1) / 2;
 	}
-	set(timers, at, t);
+	timers_set(timers, at, t);
 }
 
 static void sift_down(struct mp_timers *timers, size_t at, struct mp_timer *t)
@@ -48,14 +48,15 @@ static void sift_down(struct mp_timers *timers, size_t at, struct mp_timer *t)
 
 		if (child >= timers->len)
 			break;
-		if (child + 1 < timers->len && before(timers->heap[child + 1], timers->heap[child]))
+		if (child + 1 < timers->len &&
+		    timers_before(timers->heap[child + 1], timers->heap[child]))
 			child++;
-		if (!before(timers->heap[child], t))
+		if (!timers_before(timers->heap[child], t))
 			break;
-		set(timers, at, timers->heap[child]);
+		timers_set(timers, at, timers->heap[child]);
 		at = child;
 	}
-	set(timers, at, t);
+	timers_set(timers, at, t);
 }
 
 static void grow(struct mp_timers *timers)
@@ -90,7 +91,7 @@ void mp_timers_take_out(struct mp_timers *timers, struct mp_timer *t)
 	last = timers->heap[--timers->len];
 	if (last == t)
 		return;
-	if (at > 0 && before(last, timers->heap[(at - 1) / 2]))
+	if (at > 0 && timers_before(last, timers->heap[(at - 1) / 2]))
 		sift_up(timers, at, last);
 	else
 		sift_down(timers, at, last);

@@ -16,12 +16,12 @@ struct mp_watch {
 	void *u;
 };
 
-static void freed(uv_handle_t *h)
+static void watch_freed(uv_handle_t *h)
 {
 	mp_free(h->data);
 }
 
-static void ready(uv_poll_t *poll, int status, int events)
+static void watch_ready(uv_poll_t *poll, int status, int events)
 {
 	struct mp_watch *w = poll->data;
 
@@ -29,7 +29,7 @@ static void ready(uv_poll_t *poll, int status, int events)
 	w->fn(w->u);
 	/* libuv stops at an error, but there may be more to read before it. */
 	if (status < 0 && !w->closed)
-		uv_poll_start(poll, UV_READABLE, ready);
+		uv_poll_start(poll, UV_READABLE, watch_ready);
 }
 
 int mp_watch_new(struct mp_loop *loop, int fd, void (*fn)(void *u), void *u,
@@ -44,7 +44,7 @@ int mp_watch_new(struct mp_loop *loop, int fd, void (*fn)(void *u), void *u,
 		return MCPOOL_ESYSTEM;
 	}
 	w->poll.data = w;
-	uv_poll_start(&w->poll, UV_READABLE, ready); /* fails for closing handles only */
+	uv_poll_start(&w->poll, UV_READABLE, watch_ready); /* fails for closing handles only */
 	*ret_watch = w;
 	return 0;
 }
@@ -54,7 +54,7 @@ struct mp_watch *mp_watch_free(struct mp_watch *w)
 	if (!w)
 		return NULL;
 	w->closed = true;
-	uv_close((uv_handle_t *)&w->poll, freed);
+	uv_close((uv_handle_t *)&w->poll, watch_freed);
 	close(w->fd);
 	return NULL;
 }

@@ -128,7 +128,7 @@ static int hub_start(void *u, struct mcpool_error *reterr)
 	return mp_background_start(io->o->place, io->o->log, NULL, &io->ready, reterr);
 }
 
-static void disconnect(void *u)
+static void bridge_run_disconnect(void *u)
 {
 	hub_close(u);
 }
@@ -171,7 +171,7 @@ static void leave(void *u)
 static const struct mp_bridge_hooks hooks = {
 	.connect = hub_connect,
 	.start_hub = hub_start,
-	.disconnect = disconnect,
+	.disconnect = bridge_run_disconnect,
 	.send_hub = send_hub,
 	.send_hub_lines = send_hub_lines,
 	.send_agent = send_agent,

@@ -13,10 +13,10 @@
 #include <mcpool/mcpool.h>
 
 #include "base/mem.h"
-#include "cli/cli.h"
-#include "cli/hub_status.h"
-#include "cli/similar.h"
-#include "cli/verbs.h"
+#include "cli/display/cli.h"
+#include "cli/servers/hub_status.h"
+#include "base/similar.h"
+#include "cli/verbs/verbs.h"
 #include "demo/demo_server.h"
 #include "process/launcher.h"
 
@@ -103,9 +103,9 @@ static const struct group {
 	 {&mp_verb_up, &mp_verb_down, &mp_verb_status, &mp_verb_connect, &mp_verb_serve,
 	  &mp_verb_reload, &mp_verb_reconnect, &mp_verb_token, &mp_verb_stdio}},
 	{"Servers",
-	 {&mp_verb_add, &mp_verb_add_json, &mp_verb_import, &mp_verb_list, &mp_verb_get,
-	  &mp_verb_test, &mp_verb_trust, &mp_verb_untrust, &mp_verb_enable, &mp_verb_disable,
-	  &mp_verb_remove, &mp_verb_config}},
+	 {&mp_verb_add, &mp_verb_add_json, &mp_verb_edit, &mp_verb_import, &mp_verb_list,
+	  &mp_verb_get, &mp_verb_test, &mp_verb_trust, &mp_verb_untrust, &mp_verb_enable,
+	  &mp_verb_disable, &mp_verb_remove, &mp_verb_config}},
 	{"Tools, resources and prompts", {&own[0], &own[1], &own[2], &own[3], &own[4], &own[5]}},
 	{"Other", {&own[6], &mp_verb_version, &own[7]}},
 };
@@ -129,6 +129,8 @@ static const struct mp_verb *find_verb(const char *name)
 	for (size_t i = 0; i < MP_ARRAY_LEN(internal); i++)
 		if (strcmp(name, internal[i].name) == 0)
 			return &internal[i];
+	if (strcmp(name, mp_verb_set.name) == 0)
+		return &mp_verb_set;
 	return strcmp(name, mp_verb_rm.name) == 0 ? &mp_verb_rm : NULL;
 }
 

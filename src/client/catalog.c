@@ -106,7 +106,7 @@ static const char *judge_schema(const struct mp_tape *t, mp_value v, bool is_inp
 	return NULL;
 }
 
-static const char *judge(enum mp_catalog_kind kind, const struct mp_tape *t, mp_value item)
+static const char *catalog_judge(enum mp_catalog_kind kind, const struct mp_tape *t, mp_value item)
 {
 	const char *problem;
 	mp_value output = mp_value_get(t, item, "outputSchema");
@@ -177,7 +177,7 @@ static int make_item(struct mp_catalog_list *l, const struct mp_tape *t, mp_valu
 	return 0;
 }
 
-static int append(struct mp_catalog_list *l, const struct mp_catalog_item *item)
+static int catalog_append(struct mp_catalog_list *l, const struct mp_catalog_item *item)
 {
 	if (l->n == l->room) {
 		size_t room = l->room ? l->room * 2 : 4;
@@ -202,7 +202,7 @@ static int read_item(struct mp_catalog_list *l, struct mp_map *seen, const struc
 	r = copy_text(l, t, mp_value_get(t, v, kinds[l->kind].key), &item.name);
 	if (r < 0)
 		return r;
-	problem = item.name.len == 0 ? "one that has no name" : judge(l->kind, t, v);
+	problem = item.name.len == 0 ? "one that has no name" : catalog_judge(l->kind, t, v);
 	if (!problem && l->kind <= MP_CATALOG_PROMPT && item.name.len > MP_LIMIT_NAME)
 		problem = "its name is longer than 256 bytes";
 	if (!problem && mp_map_has(seen, item.name))
@@ -225,7 +225,7 @@ static int read_item(struct mp_catalog_list *l, struct mp_map *seen, const struc
 		return 0;
 	}
 	r = mp_map_set(seen, item.name, l);
-	return r < 0 ? r : append(l, &item);
+	return r < 0 ? r : catalog_append(l, &item);
 }
 
 static int read_items(struct mp_catalog_list *l, const struct mp_tape *t, mp_value items)
@@ -310,7 +310,7 @@ static void hand_over_param_headers(struct mp_catalog_fetch *f, const struct mcp
 		mp_upstream_set_param_headers(f->up, &f->param_headers);
 }
 
-static void finish(struct mp_catalog_fetch *f, const struct mcpool_error *error)
+static void catalog_finish(struct mp_catalog_fetch *f, const struct mcpool_error *error)
 {
 	if (f->fn) {
 		hand_over_param_headers(f, error);
@@ -324,7 +324,7 @@ static void finish(struct mp_catalog_fetch *f, const struct mcpool_error *error)
 
 static void finish_empty(void *u)
 {
-	finish(u, NULL);
+	catalog_finish(u, NULL);
 }
 
 static int ask_page(struct mp_catalog_fetch *f);
@@ -372,11 +372,11 @@ static int take_page(struct mp_catalog_fetch *f, const struct mp_message *m, boo
 	return mp_buf_add_str(&f->cursor, mp_buf_get(&next));
 }
 
-static void fail(struct mp_catalog_fetch *f, int r)
+static void catalog_fail(struct mp_catalog_fetch *f, int r)
 {
 	if (f->why.code == 0)
 		(void)mp_fail(&f->why, r, "%s", mcpool_error_text(r));
-	finish(f, &f->why);
+	catalog_finish(f, &f->why);
 }
 
 static void got_page(struct mp_call *c, const struct mp_answer *answer)
@@ -389,11 +389,11 @@ static void got_page(struct mp_call *c, const struct mp_answer *answer)
 		(void)mp_fail(&f->why, MCPOOL_ECALL_TIMEOUT,
 			      "the list did not come to an end within %g s",
 			      (double)f->timeout_ms / 1000);
-		finish(f, &f->why);
+		catalog_finish(f, &f->why);
 		return;
 	}
 	if (answer->outcome != MP_OUTCOME_ANSWERED) {
-		finish(f, answer->error);
+		catalog_finish(f, answer->error);
 		return;
 	}
 	if (answer->message->kind == MP_MESSAGE_ERROR) {
@@ -408,9 +408,9 @@ static void got_page(struct mp_call *c, const struct mp_answer *answer)
 			r = ask_page(f);
 	}
 	if (r < 0)
-		fail(f, r);
+		catalog_fail(f, r);
 	else if (!more)
-		finish(f, NULL);
+		catalog_finish(f, NULL);
 }
 
 static int ask_page(struct mp_catalog_fetch *f)
@@ -424,7 +424,8 @@ static int ask_page(struct mp_catalog_fetch *f)
 	if (f->pages++)
 		r = mp_buf_addf(&params, "{\"cursor\":%.*s}", MP_STR_ARGS(mp_buf_get(&f->cursor)));
 	o.params = mp_buf_get(&params);
-	o.timeout_ms = left_ms > 0 ? left_ms : 1; /* 0 would be for ever */
+	if (f->timeout_ms > 0) /* 0: no limit */
+		o.timeout_ms = left_ms > 0 ? left_ms : 1;
 	return r < 0 ? r : mp_upstream_call(f->up, &f->call, &o);
 }
 
@@ -458,7 +459,7 @@ int mp_catalog_fetch(struct mp_upstream *up, struct mp_catalog_list *l, int64_t 
 		r = ask_page(f);
 	if (r < 0) {
 		f->fn = NULL;
-		finish(f, NULL);
+		catalog_finish(f, NULL);
 		return r;
 	}
 	if (ret_fetch)
@@ -470,7 +471,7 @@ void mp_catalog_abandon(struct mp_catalog_fetch *f)
 {
 	f->fn = NULL;
 	if (mp_list_linked(&f->task.link))
-		finish(f, NULL);
+		catalog_finish(f, NULL);
 	else
 		mp_peer_cancel(&f->call); /* its answer frees f */
 }

@@ -83,7 +83,7 @@ MP_MACHINE(handshake, struct mp_handshake, .describe = handshake_describe)
 
 /* --- what is sent, and what comes back ------------------------------------------------------ */
 
-static enum handshake_event fail(struct mp_handshake *a)
+static enum handshake_event handshake_fail(struct mp_handshake *a)
 {
 	a->hooks->failed(a->u, &a->why);
 	return MP_QUIET;
@@ -129,7 +129,7 @@ static bool is_outage(struct mp_handshake *a, const struct mp_answer *answer)
 static void break_off(struct mp_handshake *a)
 {
 	handshake_advance(a, LOST);
-	(void)fail(a);
+	(void)handshake_fail(a);
 }
 
 /* With initialize on its way, too, that one tells. */
@@ -270,7 +270,7 @@ static enum handshake_event settle_legacy(struct mp_handshake *a)
 
 	if (r < 0 && r != MCPOOL_ECLOSED) {
 		(void)mp_fail(&a->why, r, "%s", mcpool_error_text(r));
-		return fail(a);
+		return handshake_fail(a);
 	}
 	a->hooks->agreed(a->u);
 	return MP_QUIET;
@@ -278,7 +278,7 @@ static enum handshake_event settle_legacy(struct mp_handshake *a)
 
 static enum handshake_event go_legacy(struct mp_handshake *a)
 {
-	return a->pinned ? fail(a) : send_initialize(a);
+	return a->pinned ? handshake_fail(a) : send_initialize(a);
 }
 
 /* A slow server that turned out to be modern and refused initialize. */
@@ -293,7 +293,7 @@ static enum handshake_event fall_back_to_modern(struct mp_handshake *a)
 static enum handshake_event try_modern_after_all(struct mp_handshake *a)
 {
 	if (a->retried)
-		return fail(a);
+		return handshake_fail(a);
 	a->retried = true;
 	return PROBE;
 }

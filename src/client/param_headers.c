@@ -139,8 +139,8 @@ static int add_spot(struct walk *w, struct mp_str header)
 	return r;
 }
 
-static const char *judge(const struct walk *w, mp_value schema, struct mp_str name,
-			 struct mp_str header)
+static const char *param_headers_judge(const struct walk *w, mp_value schema, struct mp_str name,
+				       struct mp_str header)
 {
 	if (!is_token(name) || name.len > MP_LIMIT_NAME)
 		return "an " KEY " is not a header name";
@@ -169,7 +169,7 @@ static void take_annotation(struct walk *w, mp_value schema, mp_value annotation
 	if (w->error != 0 || !header.p)
 		return;
 	name = (struct mp_str){header.p + strlen(PREFIX), header.len - strlen(PREFIX)};
-	w->problem = judge(w, schema, name, header);
+	w->problem = param_headers_judge(w, schema, name, header);
 	if (!w->problem)
 		w->error = add_spot(w, header);
 }
@@ -179,7 +179,7 @@ static bool is_over(const struct walk *w)
 	return w->problem || w->error < 0;
 }
 
-static void visit(struct walk *w, mp_value schema, bool is_reached);
+static void param_headers_visit(struct walk *w, mp_value schema, bool is_reached);
 
 /* Values of an object or a list. */
 static void visit_each(struct walk *w, mp_value parent)
@@ -189,7 +189,7 @@ static void visit_each(struct walk *w, mp_value parent)
 	MP_VALUE_EACH(&w->tape, parent, v) {
 		if (is_over(w))
 			return;
-		visit(w, by_name ? mp_value_of(v) : v, false);
+		param_headers_visit(w, by_name ? mp_value_of(v) : v, false);
 	}
 }
 
@@ -201,13 +201,13 @@ static void visit_properties(struct walk *w, mp_value properties, bool is_reache
 		if (is_over(w))
 			return;
 		w->path[w->depth++] = key; /* less deep than the text */
-		visit(w, mp_value_of(key), is_reached);
+		param_headers_visit(w, mp_value_of(key), is_reached);
 		w->depth--;
 	}
 }
 
 /* As deep as JSON may be, which is not very deep. */
-static void visit(struct walk *w, mp_value schema, bool is_reached)
+static void param_headers_visit(struct walk *w, mp_value schema, bool is_reached)
 {
 	const struct mp_tape *t = &w->tape;
 	mp_value annotation = mp_value_get(t, schema, KEY);
@@ -223,7 +223,7 @@ static void visit(struct walk *w, mp_value schema, bool is_reached)
 		if (elsewhere[i].is_by_name || mp_value_is(t, v, MP_TAPE_ARRAY))
 			visit_each(w, v);
 		else
-			visit(w, v, false);
+			param_headers_visit(w, v, false);
 	}
 }
 
@@ -233,7 +233,7 @@ static bool may_have_annotations(struct mp_str tool)
 	return mp_str_find(tool, MP_STR(KEY), 0) >= 0 || mp_str_find(tool, MP_STR("\\u"), 0) >= 0;
 }
 
-static int keep(const struct walk *w, struct mp_str name)
+static int param_headers_keep(const struct walk *w, struct mp_str name)
 {
 	struct mp_arena *a = &w->m->arena;
 	struct tool *tool = mp_arena_alloc_array(a, 1, sizeof(*tool));
@@ -261,12 +261,12 @@ int mp_param_headers_read(struct mp_param_headers *m, struct mp_str name, struct
 	mp_tape_init(&w.tape, 0);
 	r = mp_tape_parse(&w.tape, tool, NULL);
 	if (r == 0) {
-		visit(&w, mp_value_get(&w.tape, MP_ROOT, "inputSchema"), true);
+		param_headers_visit(&w, mp_value_get(&w.tape, MP_ROOT, "inputSchema"), true);
 		r = w.error;
 	}
 	mp_tape_done(&w.tape);
 	if (r == 0 && w.n && !w.problem)
-		r = keep(&w, name);
+		r = param_headers_keep(&w, name);
 	if (r == MCPOOL_ELIMIT) {
 		w.problem = "no room for the " KEY " of all tools";
 		r = 0;
@@ -277,10 +277,8 @@ int mp_param_headers_read(struct mp_param_headers *m, struct mp_str name, struct
 
 /* --- calls ---------------------------------------------------------------------------------- */
 
-static mp_value find(const struct mp_tape *t, const struct spot *spot)
+static mp_value param_headers_find(const struct mp_tape *t, mp_value v, const struct spot *spot)
 {
-	mp_value v = MP_ROOT;
-
 	for (size_t i = 0; i < spot->depth && v != MP_NONE; i++)
 		v = mp_value_is(t, v, MP_TAPE_OBJECT) ? mp_value_get_str(t, v, spot->path[i])
 						      : MP_NONE;
@@ -288,8 +286,8 @@ static mp_value find(const struct mp_tape *t, const struct spot *spot)
 }
 
 /* By what it is, not by what it should be: both ends compare header and body. */
-static int add(struct mp_http_fields *fields, const struct spot *spot, const struct mp_tape *t,
-	       mp_value v, struct mp_arena *arena)
+static int param_headers_add(struct mp_http_fields *fields, const struct spot *spot,
+			     const struct mp_tape *t, mp_value v, struct mp_arena *arena)
 {
 	char room[MP_PARAM_HEADER_NUMBER];
 	const struct mp_tape_node *node = mp_value_node(t, v);
@@ -311,43 +309,38 @@ static int add(struct mp_http_fields *fields, const struct spot *spot, const str
 	}
 }
 
-static int write_all(const struct tool *tool, struct mp_str arguments, struct mp_arena *arena,
-		     struct mp_http_fields *fields)
+static int write_all(const struct tool *tool, struct mp_str params, struct mp_http_fields *fields)
 {
+	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
+	mp_value arguments;
 	int r;
 
+	mp_arena_init(&arena, MP_LIMIT_ARENA);
 	mp_tape_init(&t, 0);
-	t.keep_depth = (unsigned)tool->depth;
-	r = mp_tape_parse(&t, arguments, NULL);
+	t.keep_depth = (unsigned)tool->depth + 1;
+	r = mp_tape_parse(&t, params, NULL);
+	if (r < 0)
+		return r;
+	arguments = mp_value_get(&t, MP_ROOT, "arguments");
 	for (size_t i = 0; i < tool->n && r == 0; i++) {
-		mp_value v = find(&t, &tool->spots[i]);
+		mp_value v = param_headers_find(&t, arguments, &tool->spots[i]);
 
 		if (v != MP_NONE)
-			r = add(fields, &tool->spots[i], &t, v, arena);
+			r = param_headers_add(fields, &tool->spots[i], &t, v, &arena);
 	}
 	return r;
 }
 
-int mp_param_headers_write(const struct mp_param_headers *m, const struct mp_message *call,
+int mp_param_headers_write(const struct mp_param_headers *m, const struct mp_outgoing *call,
 			   struct mp_http_fields *fields)
 {
-	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
-	struct mp_str name = {NULL, 0}, arguments;
-	const struct tool *tool;
-	int r;
+	const struct tool *tool = NULL;
+	int r = 0;
 
-	mp_arena_init(&arena, MP_LIMIT_ARENA);
-	if (m->tools.len == 0 || call->method != MP_METHOD_TOOLS_CALL ||
-	    !mp_value_is(call->tape, call->subject, MP_TAPE_STRING))
-		return 0;
-	r = mp_value_text(call->tape, call->subject, &arena, &name);
-	tool = r == 0 ? mp_map_get(&m->tools, name) : NULL;
-	if (!tool)
-		return r;
-	arguments =
-		mp_value_source(call->tape, mp_value_get(call->tape, call->params, "arguments"));
-	if (arguments.len)
-		r = write_all(tool, arguments, &arena, fields);
+	if (m->tools.len && call->method == MP_METHOD_TOOLS_CALL)
+		tool = mp_map_get(&m->tools, call->name);
+	if (tool)
+		r = write_all(tool, call->params, fields);
 	return r == MCPOOL_ELIMIT ? MCPOOL_ETOO_LARGE : r;
 }

@@ -11,7 +11,7 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "net/http_fields.h"
-#include "rpc/message.h"
+#include "rpc/outgoing.h"
 
 enum { MP_PARAM_HEADERS_MAX = 64 }; /* of one tool */
 
@@ -34,7 +34,7 @@ int mp_param_headers_read(struct mp_param_headers *m, struct mp_str name, struct
  * The headers of a call; none for other messages and for unknown tools. Arguments that are absent,
  * null, or not a text, number or boolean have no header. MCPOOL_ETOO_LARGE if they do not fit.
  */
-int mp_param_headers_write(const struct mp_param_headers *m, const struct mp_message *call,
+int mp_param_headers_write(const struct mp_param_headers *m, const struct mp_outgoing *call,
 			   struct mp_http_fields *fields) MP_MUST;
 
 /*

@@ -16,7 +16,7 @@ struct probe {
 	void *u;
 };
 
-static int ask(struct probe *p)
+static int probe_ask(struct probe *p)
 {
 	bool modern = mp_upstream_get_hello(p->up)->era == MP_ERA_MODERN;
 	struct mp_call_options o = {
@@ -37,7 +37,7 @@ static void probe_answered(struct mp_call *c, const struct mp_answer *answer)
 
 	if (!alive && answer->outcome == MP_OUTCOME_TIMEOUT && !p->last) {
 		p->last = true;
-		if (ask(p) == 0)
+		if (probe_ask(p) == 0)
 			return;
 	}
 	p->fn(alive ? NULL : answer->error, p->u);
@@ -53,7 +53,7 @@ int mp_probe_start(struct mp_upstream *up, bool list_only, mp_probe_fn fn, void 
 
 	*p = (struct probe){.up = up, .last = list_only, .fn = fn, .u = u};
 	mp_call_init(&p->call, mp_upstream_get_loop(up), &probe_hooks);
-	r = ask(p);
+	r = probe_ask(p);
 	if (r < 0)
 		mp_free(p);
 	return r;

@@ -20,14 +20,14 @@
 MP_MACHINE_ENUM(upstream_event, UPSTREAM_EVENTS);
 MP_MACHINE_TYPES(upstream, struct mp_upstream, enum upstream_event, MP_UPSTREAM_STATES,
 		 UPSTREAM_EVENTS);
-static upstream_action dial, begin_handshake, hang_up, tell_ready, tell_ended, tell_closed,
+static upstream_action upstream_dial, begin_handshake, hang_up, tell_ready, tell_ended, tell_closed,
 	forget_and_dial;
 
 #define AT(state)      [MP_UPSTREAM_##state]
 #define TO(state, act) MP_TO(MP_UPSTREAM_##state, act)
 
 MP_MACHINE_STEPS(upstream) = {
-	AT(IDLE) = {[OPEN] = TO(DIALING, dial),
+	AT(IDLE) = {[OPEN] = TO(DIALING, upstream_dial),
 		    [CLOSE] = TO(CLOSED, tell_closed),
 		    [FREED] = TO(CLOSED, NULL)},
 	AT(DIALING) = {[OPENED] = TO(HANDSHAKE, begin_handshake),
@@ -87,6 +87,7 @@ static void transport_message(void *u, struct mp_str text)
 {
 	struct mp_upstream *up = u;
 
+	mp_log_trace(up->o.log, "< %.*s", MP_STR_ARGS(text)); /* redacted there (E56) */
 	up->during = up->transport->during;
 	mp_peer_receive(&up->peer, text);
 	up->during = MP_STR("");
@@ -96,6 +97,8 @@ static void transport_oversize(void *u, struct mp_str head, struct mp_str tail)
 {
 	struct mp_upstream *up = u;
 
+	/* Not its head, which may end within a secret. */
+	mp_log_trace(up->o.log, "< a message that is too long");
 	mp_peer_receive_oversize(&up->peer, head, tail);
 }
 
@@ -113,17 +116,17 @@ static void transport_sent(void *u, struct mp_str id)
 	mp_peer_sent(&up->peer, id);
 }
 
-static void transport_lost(void *u, struct mp_str id, enum mp_loss loss,
+static void transport_lost(void *u, struct mp_str id, enum mp_unanswered how,
 			   const struct mcpool_error *why)
 {
 	static const enum mp_call_event events[] = {
-		[MP_LOSS_UNTAKEN] = MP_CALL_ON_UNTAKEN,
-		[MP_LOSS_UNKNOWN] = MP_CALL_ON_LOST,
-		[MP_LOSS_UNUSABLE] = MP_CALL_ON_GARBLED,
+		[MP_UNANSWERED_NOT_TAKEN] = MP_CALL_ON_UNTAKEN,
+		[MP_UNANSWERED_UNKNOWN] = MP_CALL_ON_LOST,
+		[MP_UNANSWERED_UNUSABLE] = MP_CALL_ON_GARBLED,
 	};
 	struct mp_upstream *up = u;
 
-	mp_peer_lose(&up->peer, id, events[loss], why);
+	mp_peer_lose(&up->peer, id, events[how], why);
 }
 
 static bool transport_is_open(void *u, struct mp_str id)
@@ -142,7 +145,7 @@ static void transport_doubt(void *u, const char *why)
 }
 
 /* What stage it was in, in front of the words. */
-static void note(struct mp_upstream *up, const struct mcpool_error *why)
+static void upstream_note(struct mp_upstream *up, const struct mcpool_error *why)
 {
 	struct mcpool_error copy = *why;
 	bool shaking_hands =
@@ -167,7 +170,7 @@ static void transport_ended(void *u, const struct mcpool_error *why)
 	struct mp_upstream *up = u;
 	bool redial;
 
-	note(up, why);
+	upstream_note(up, why);
 	mp_peer_lost(&up->peer, &up->why);
 	redial = up->state == MP_UPSTREAM_HANDSHAKE &&
 		 mp_handshake_lost(&up->handshake, why, may_be_probe(up, why));
@@ -182,12 +185,12 @@ static void transport_closed(void *u)
 	upstream_advance(up, SHUT);
 }
 
-static int transport_param_headers(void *u, const struct mp_message *m,
+static int transport_param_headers(void *u, const struct mp_outgoing *o,
 				   struct mp_http_fields *fields)
 {
 	struct mp_upstream *up = u;
 
-	return mp_param_headers_write(&up->param_headers, m, fields);
+	return mp_param_headers_write(&up->param_headers, o, fields);
 }
 
 static const struct mp_transport_hooks transport_hooks = {
@@ -206,25 +209,25 @@ static const struct mp_transport_hooks transport_hooks = {
 
 /* --- handshake ------------------------------------------------------------------------------ */
 
-static void remember(struct mp_upstream *up, enum mp_era era)
+static void upstream_remember(struct mp_upstream *up, enum mp_era era)
 {
 	if (up->o.era_cache)
 		mp_era_cache_set(up->o.era_cache, up->o.launch_key, era,
 				 mp_loop_wall_now_ms(up->loop));
 }
 
-static void forget(struct mp_upstream *up)
+static void upstream_forget(struct mp_upstream *up)
 {
 	if (up->o.era_cache)
 		mp_era_cache_forget(up->o.era_cache, up->o.launch_key);
 }
 
-static void agreed(void *u)
+static void upstream_agreed(void *u)
 {
 	struct mp_upstream *up = u;
 
 	if (!up->handshake.unsure)
-		remember(up, up->handshake.discovered ? MP_ERA_MODERN : MP_ERA_LEGACY);
+		upstream_remember(up, up->handshake.discovered ? MP_ERA_MODERN : MP_ERA_LEGACY);
 	upstream_advance(up, AGREED);
 }
 
@@ -232,18 +235,18 @@ static void disagreed(void *u, const struct mcpool_error *why)
 {
 	struct mp_upstream *up = u;
 
-	forget(up);
-	note(up, why);
+	upstream_forget(up);
+	upstream_note(up, why);
 	upstream_advance(up, FAILED);
 }
 
 static void turned_out_modern(void *u)
 {
-	remember(u, MP_ERA_MODERN);
+	upstream_remember(u, MP_ERA_MODERN);
 }
 
 static const struct mp_handshake_hooks handshake_hooks = {
-	.agreed = agreed,
+	.agreed = upstream_agreed,
 	.failed = disagreed,
 	.turned_out_modern = turned_out_modern,
 };
@@ -283,7 +286,7 @@ static enum upstream_event begin_handshake(struct mp_upstream *up)
 
 /* --- the stations --------------------------------------------------------------------------- */
 
-static enum upstream_event dial(struct mp_upstream *up)
+static enum upstream_event upstream_dial(struct mp_upstream *up)
 {
 	struct mcpool_error why;
 	int r;
@@ -297,7 +300,7 @@ static enum upstream_event dial(struct mp_upstream *up)
 	}
 	if (r == 0)
 		return MP_QUIET;
-	note(up, &why);
+	upstream_note(up, &why);
 	return FAILED;
 }
 
@@ -323,7 +326,7 @@ static enum upstream_event forget_and_dial(struct mp_upstream *up)
 	mp_peer_done(&up->peer);
 	begin_conversation(up);
 	up->way = MP_HANDSHAKE_NO_PROBE;
-	return dial(up);
+	return upstream_dial(up);
 }
 
 static enum upstream_event tell_ready(struct mp_upstream *up)
@@ -382,8 +385,8 @@ static void time_is_up(void *u)
 	else
 		(void)mp_fail(&why, MCPOOL_ETIMEDOUT, "no answer within %g s",
 			      (double)up->o.timeout_ms / 1000);
-	forget(up); /* it may be silent because the cached era is outdated */
-	note(up, &why);
+	upstream_forget(up); /* it may be silent because the cached era is outdated */
+	upstream_note(up, &why);
 	mp_peer_lost(&up->peer, &up->why);
 	upstream_advance(up, FAILED);
 }
@@ -457,7 +460,8 @@ int mp_upstream_open(struct mp_upstream *up, struct mcpool_error *reterr)
 	if (up->state != MP_UPSTREAM_IDLE)
 		return mp_fail(reterr, MCPOOL_EINVAL, "this upstream was opened before");
 	up->way = choose_way(up);
-	mp_timer_start(&up->timer, up->o.timeout_ms);
+	if (up->o.timeout_ms > 0) /* 0: no limit */
+		mp_timer_start(&up->timer, up->o.timeout_ms);
 	upstream_advance(up, OPEN);
 	return 0;
 }

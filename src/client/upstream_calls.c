@@ -4,13 +4,39 @@
  */
 #include "client/upstream.h"
 
+#include <string.h>
+
+#include "base/limits.h"
+
 /* --- from the peer -------------------------------------------------------------------------- */
 
-static int peer_send(void *u, struct mp_str text, uint64_t *ret_at)
+/*
+ * A raw message, on request (E56). The pieces are joined first: a secret may be in two of them.
+ * What does not fit is cut by mp_log_write(), which needs to see that there is more.
+ */
+static MP_COLD void upstream_trace_sent(const struct mp_upstream *up, const struct mp_outgoing *o)
+{
+	char text[MP_LIMIT_LOG_LINE + 1];
+	size_t len = 0;
+
+	for (size_t i = 0; i < o->n_pieces; i++) {
+		size_t room = sizeof(text) - len;
+		size_t n = o->pieces[i].len < room ? o->pieces[i].len : room;
+
+		if (n > 0)
+			memcpy(text + len, o->pieces[i].p, n);
+		len += n;
+	}
+	mp_log_trace(up->o.log, "> %.*s", (int)len, text);
+}
+
+static int peer_send(void *u, const struct mp_outgoing *o, uint64_t *ret_at)
 {
 	struct mp_upstream *up = u;
 
-	return up->transport->impl->send(up->transport, text, ret_at);
+	if (MP_UNLIKELY(mp_log_wants(MP_LEVEL_TRC)))
+		upstream_trace_sent(up, o);
+	return up->transport->impl->send(up->transport, o, ret_at);
 }
 
 /* On behalf of a client with capabilities of its own, or as ourselves. */

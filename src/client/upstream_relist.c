@@ -51,7 +51,8 @@ static void tell_changed(struct mp_upstream *up)
 }
 
 /* Also where the list could not be had: the server may have made up its mind. */
-static void relisted(struct mp_catalog_list *l, const struct mcpool_error *error, void *u)
+static void upstream_relist_relisted(struct mp_catalog_list *l, const struct mcpool_error *error,
+				     void *u)
 {
 	struct mp_upstream *up = u;
 
@@ -74,8 +75,8 @@ bool mp_upstream_relist(void *u, struct mp_call *c, const struct mp_message *err
 	mp_log_trace(up->o.log, "headers are not what the server expects, listing tools");
 	up->relisted = mp_alloc(sizeof(*up->relisted));
 	mp_catalog_list_init(up->relisted, MP_CATALOG_TOOL);
-	if (mp_catalog_fetch(up, up->relisted, RELIST_MS, relisted, up, up->loop, &up->relisting) ==
-	    0)
+	if (mp_catalog_fetch(up, up->relisted, RELIST_MS, upstream_relist_relisted, up, up->loop,
+			     &up->relisting) == 0)
 		return true;
 	forget_list(up);
 	return false;

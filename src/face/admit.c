@@ -160,7 +160,8 @@ uint64_t mp_admit_get_season(struct mp_admit *a)
 
 /* --- judging -------------------------------------------------------------------------------- */
 
-static bool refuse(struct mp_http_refusal *ret, int status, const char *words, const char *headers)
+static bool admit_refuse(struct mp_http_refusal *ret, int status, const char *words,
+			 const char *headers)
 {
 	*ret = (struct mp_http_refusal){status, words, headers};
 	return false;
@@ -196,13 +197,15 @@ static bool has_token(struct mp_admit *a, struct mp_str header, struct mp_http_r
 	struct mp_str scheme = MP_STR("Bearer ");
 
 	if (!header.p)
-		return refuse(ret_refusal, 401, "this needs the token of mcpool" SHOWN, CHALLENGE);
+		return admit_refuse(ret_refusal, 401, "this needs the token of mcpool" SHOWN,
+				    CHALLENGE);
 	if (header.len < scheme.len ||
 	    !mp_str_eq_nocase((struct mp_str){header.p, scheme.len}, scheme))
-		return refuse(ret_refusal, 401, "this needs a bearer token" SHOWN, CHALLENGE);
+		return admit_refuse(ret_refusal, 401, "this needs a bearer token" SHOWN, CHALLENGE);
 	header = mp_str_trim((struct mp_str){header.p + scheme.len, header.len - scheme.len});
 	if (!mp_http_token_matches(&a->token, header))
-		return refuse(ret_refusal, 401, "this is not the token of mcpool" SHOWN, WRONG);
+		return admit_refuse(ret_refusal, 401, "this is not the token of mcpool" SHOWN,
+				    WRONG);
 	return true;
 }
 
@@ -218,9 +221,9 @@ static bool may_enter(struct mp_admit *a, const struct mp_route *route, const st
 	if (route->who == MP_ROUTE_FOR_VISITORS)
 		return true;
 	if (route->who != MP_ROUTE_FOR_HOLDERS)
-		return refuse(ret_refusal, 403, "this route is closed", NULL);
+		return admit_refuse(ret_refusal, 403, "this route is closed", NULL);
 	if (!is_our_page(mp_inbound_get(in, MP_FIELD_SITE)))
-		return refuse(ret_refusal, 403, "another site's page asks for this", NULL);
+		return admit_refuse(ret_refusal, 403, "another site's page asks for this", NULL);
 	return !a->needs_token ||
 	       has_token(a, mp_inbound_get(in, MP_FIELD_AUTHORIZATION), ret_refusal);
 }
@@ -234,14 +237,15 @@ bool mp_admit_judge(struct mp_admit *a, const struct mp_route *route, const stru
 
 	*ret_admission = (struct mp_http_admission){.route = NULL};
 	if (!is_our_host(a, host))
-		return refuse(ret_refusal, 403, "this Host is not mcpool", NULL);
+		return admit_refuse(ret_refusal, 403, "this Host is not mcpool", NULL);
 	if (origin.p && !is_our_origin(a, origin, host))
-		return refuse(ret_refusal, 403, "pages of this Origin may not speak to mcpool",
-			      NULL);
+		return admit_refuse(ret_refusal, 403,
+				    "pages of this Origin may not speak to mcpool", NULL);
 	if (!may_enter(a, route, in, ret_refusal))
 		return false;
 	if (is_ourselves(mp_inbound_get(in, MP_FIELD_ASKER)))
-		return refuse(ret_refusal, 508, "the hub would serve itself by this address", NULL);
+		return admit_refuse(ret_refusal, 508, "the hub would serve itself by this address",
+				    NULL);
 	*ret_admission = (struct mp_http_admission){
 		.route = route,
 		.principal = route->who == MP_ROUTE_FOR_HOLDERS ? a->principal : NULL,

@@ -11,8 +11,10 @@
 #include "base/mem.h"
 #include "face/control_call.h"
 #include "face/control_status.h"
+#include "face/nearest_session.h"
 #include "hub/workspaces.h"
 #include "rpc/message.h"
+#include "session/sessions.h"
 
 /* Open requests of one connection. */
 enum { MAX_OPEN = 64 };
@@ -78,7 +80,7 @@ static int tell_status(struct order *o)
 	return mp_write_finish(&w);
 }
 
-static int call(struct order *o)
+static int control_call(struct order *o)
 {
 	int r;
 
@@ -87,7 +89,7 @@ static int call(struct order *o)
 	return r < 0 ? r : LATER;
 }
 
-static void hear(struct mp_control *c, const struct mp_message *m)
+static void control_hear(struct mp_control *c, const struct mp_message *m)
 {
 	mp_value id;
 
@@ -103,7 +105,7 @@ static void hear(struct mp_control *c, const struct mp_message *m)
 /* --- servers --------------------------------------------------------------------------------- */
 
 /* Find the server called `name` in this workspace; "all" is handled by the caller. */
-static int find_server(struct order *o, size_t *ret_at)
+static int find_server(struct order *o, const struct mp_workspace *workspace, size_t *ret_at)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
 	struct mp_str name;
@@ -116,7 +118,7 @@ static int find_server(struct order *o, size_t *ret_at)
 		return mp_fail(&o->why, MCPOOL_EINVAL, "`name` must be the name of a server");
 	memcpy(text, name.p, name.len);
 	text[name.len] = '\0';
-	at = mp_workspace_find(o->c->peer.workspace, text);
+	at = mp_workspace_find(workspace, text);
 	if (at < 0)
 		return mp_fail(&o->why, MCPOOL_ENOENT, "Server \"%s\" not found", text);
 	*ret_at = (size_t)at;
@@ -154,23 +156,23 @@ static int reconnect_all(struct order *o)
 	return mp_write_finish(&w);
 }
 
-static int reconnect(struct order *o)
+static int control_reconnect(struct order *o)
 {
 	size_t at = 0;
 	int r;
 
 	if (is_about_all(o))
 		return reconnect_all(o);
-	r = find_server(o, &at);
+	r = find_server(o, o->c->peer.workspace, &at);
 	if (r == 0)
 		r = mp_workspace_reconnect(o->c->peer.workspace, at, 0, &o->why);
 	return r < 0 ? r : answer_nothing(o);
 }
 
-static int start(struct order *o)
+static int control_start(struct order *o)
 {
 	size_t at = 0;
-	int r = find_server(o, &at);
+	int r = find_server(o, o->c->peer.workspace, &at);
 
 	if (r < 0)
 		return r;
@@ -178,36 +180,67 @@ static int start(struct order *o)
 	return answer_nothing(o);
 }
 
-/* For all agents of this workspace, without changing a file (C20). */
-static int toggle(struct order *o, enum mp_toggle to)
+/* The `session` of a request: its id, or "auto"; 0: not given. */
+static int find_session(struct order *o, mp_id *ret_session)
 {
-	size_t at = 0;
-	int r = find_server(o, &at);
+	mp_value v = mp_value_get(o->t, o->params, "session");
 
+	*ret_session = 0;
+	if (v == MP_NONE)
+		return 0;
+	if (mp_value_text_is(o->t, v, MP_STR("auto"))) {
+		*ret_session = mp_nearest_session_find(o->c->peer.hub->sessions, o->c->peer.pid);
+		if (*ret_session == 0)
+			return mp_fail(&o->why, MCPOOL_ENOENT,
+				       "no agent with a session has started this command");
+		return 0;
+	}
+	if (mp_value_u64(o->t, v, ret_session) < 0 || *ret_session == 0)
+		return mp_fail(&o->why, MCPOOL_EINVAL,
+			       "`session` must be the id of a session or \"auto\"");
+	return 0;
+}
+
+/* For all agents of this workspace or for one session, without changing a file (C20). */
+static int control_toggle(struct order *o, enum mp_toggle to)
+{
+	struct mp_sessions *sessions = o->c->peer.hub->sessions;
+	struct mp_workspace *workspace = o->c->peer.workspace;
+	mp_id session;
+	size_t at = 0;
+	int r = find_session(o, &session);
+
+	if (r == 0 && session)
+		workspace = mp_sessions_get_workspace(sessions, session);
+	if (r == 0 && !workspace)
+		r = mp_fail(&o->why, MCPOOL_ENOENT,
+			    "there is no session %llu; `mcpool status --json` lists them",
+			    (unsigned long long)session);
 	if (r == 0)
-		r = mp_workspace_toggle(o->c->peer.workspace,
-					mp_workspace_get_entry(o->c->peer.workspace, at)->name, to,
-					&o->why);
+		r = find_server(o, workspace, &at);
+	if (r == 0)
+		r = mp_workspace_toggle(workspace, mp_workspace_get_entry(workspace, at)->name,
+					session, to, &o->why);
 	if (r < 0)
 		return r;
-	mp_sessions_note_workspace(o->c->peer.hub->sessions, o->c->peer.workspace);
+	mp_sessions_note_workspace(sessions, workspace);
 	return answer_nothing(o);
 }
 
-static int enable(struct order *o)
+static int control_enable(struct order *o)
 {
-	return toggle(o, MP_TOGGLE_ON);
+	return control_toggle(o, MP_TOGGLE_ON);
 }
 
-static int disable(struct order *o)
+static int control_disable(struct order *o)
 {
-	return toggle(o, MP_TOGGLE_OFF);
+	return control_toggle(o, MP_TOGGLE_OFF);
 }
 
 /* Back to the configured value. */
 static int leave_to_files(struct order *o)
 {
-	return toggle(o, MP_TOGGLE_NONE);
+	return control_toggle(o, MP_TOGGLE_NONE);
 }
 
 /* --- events ---------------------------------------------------------------------------------- */
@@ -240,7 +273,7 @@ static void tell_events(void *u)
 }
 
 /* since: number of the first event to send; without it, only new events. */
-static int listen(struct order *o)
+static int control_listen(struct order *o)
 {
 	struct mp_control *c = o->c;
 	mp_value since = mp_value_get(o->t, o->params, "since");
@@ -260,7 +293,7 @@ static int listen(struct order *o)
 /* --- the hub --------------------------------------------------------------------------------- */
 
 /* The result is reported as one event per workspace. */
-static int reload(struct order *o)
+static int control_reload(struct order *o)
 {
 	mp_hub_reload(o->c->peer.hub);
 	return mp_buf_addf(o->out, "{\"views\":%zu}",
@@ -291,18 +324,18 @@ static const struct {
 	int (*act)(struct order *o);
 } orders[] = {
 	{"mcpool/status", tell_status},
-	{"mcpool/server/reconnect", reconnect},
-	{"mcpool/server/enable", enable},
-	{"mcpool/server/disable", disable},
+	{"mcpool/server/reconnect", control_reconnect},
+	{"mcpool/server/enable", control_enable},
+	{"mcpool/server/disable", control_disable},
 	{"mcpool/server/default", leave_to_files},
-	{"mcpool/server/start", start},
-	{"mcpool/events", listen},
-	{"mcpool/call", call},
-	{"mcpool/reload", reload},
+	{"mcpool/server/start", control_start},
+	{"mcpool/events", control_listen},
+	{"mcpool/call", control_call},
+	{"mcpool/reload", control_reload},
 	{"mcpool/shutdown", shut_down},
 };
 
-static int obey(struct order *o, mp_value method)
+static int control_obey(struct order *o, mp_value method)
 {
 	for (size_t i = 0; i < MP_ARRAY_LEN(orders); i++)
 		if (mp_value_text_is(o->t, method, mp_str_of(orders[i].method)))
@@ -322,14 +355,14 @@ void mp_control_receive(struct mp_control *c, struct mp_str text)
 	mp_buf_init(&result, MP_LIMIT_MESSAGE);
 	r = mp_message_scan(&c->tape, text, &m, &o.why);
 	if (r == 0 && m.kind != MP_MESSAGE_REQUEST) {
-		hear(c, &m);
+		control_hear(c, &m);
 		return;
 	}
 	o.id = m.id;
 	o.params = m.params;
 	mp_workspaces_compare_approvals(c->peer.hub->workspaces);
 	if (r == 0)
-		r = obey(&o, m.method_name);
+		r = control_obey(&o, m.method_name);
 	if (r < 0 && o.why.code)
 		mp_control_peer_refuse(&c->peer, m.id, &o.why);
 	else if (r != LATER)
@@ -354,6 +387,11 @@ struct mp_control *mp_control_new(struct mp_hub *hub, struct mp_workspace *works
 	c->hooks = hooks;
 	mp_tape_init(&c->tape, 0);
 	return c;
+}
+
+void mp_control_set_pid(struct mp_control *c, int pid)
+{
+	c->peer.pid = pid;
 }
 
 void mp_control_set_limits(struct mp_control *c, size_t max_open, size_t max_result)

@@ -22,6 +22,8 @@ struct mp_control_hooks {
 struct mp_control *mp_control_new(struct mp_hub *hub, struct mp_workspace *workspace,
 				  const struct mp_control_hooks *hooks, void *u);
 struct mp_control *mp_control_free(struct mp_control *c); /* accepts NULL, returns NULL */
+/* The process of the peer, for "auto". */
+void mp_control_set_pid(struct mp_control *c, int pid);
 /* Limits for open requests and bytes of one result; defaults: 64 and MP_LIMIT_MESSAGE. */
 void mp_control_set_limits(struct mp_control *c, size_t max_open, size_t max_result);
 /*

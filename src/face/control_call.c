@@ -11,7 +11,7 @@
 #include "pool/pool_call.h"
 #include "pool/status.h"
 #include "rpc/server_request.h"
-#include "session/filter.h"
+#include "config/values/filter.h"
 #include "session/sessions.h"
 
 enum { METHOD_NOT_FOUND = -32601, TAIL_LINES = 10 };
@@ -139,13 +139,14 @@ static int answer_write(struct mp_buf *out, const struct job *j, const struct mp
 				    mp_value_source(m->tape, is_result ? m->result : m->error));
 	else
 		failure_write(&w, a);
+	mp_write_member_i64(&w, "tookUs", a->took_us);
 	if (!is_result)
 		status_write(&w, j->calls->peer, a->server);
 	mp_write_end_object(&w);
 	return mp_write_finish(&w);
 }
 
-static void answered(struct mp_pool_call *c, const struct mp_pool_answer *a)
+static void control_call_answered(struct mp_pool_call *c, const struct mp_pool_answer *a)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf result;
 	struct job *j = mp_container_of(c, struct job, call);
@@ -175,7 +176,8 @@ static void progressed(struct mp_pool_call *c, const struct mp_message *m)
 		j->calls->peer->say(j->calls->peer->u, mp_buf_get(&out));
 }
 
-static const struct mp_pool_call_hooks call_hooks = {.answered = answered, .progress = progressed};
+static const struct mp_pool_call_hooks call_hooks = {.answered = control_call_answered,
+						     .progress = progressed};
 
 /* --- requests -------------------------------------------------------------------------------- */
 
@@ -244,6 +246,19 @@ static struct mp_str job_keep(struct job *j, const struct mp_tape *t, mp_value v
 	return (struct mp_str){mp_arena_dup(&j->arena, text), text.len};
 }
 
+/* The tool, prompt, URI or task that the call is about; empty: none. */
+static struct mp_str job_read_name(struct job *j, enum mp_method_id method, const struct mp_tape *t,
+				   mp_value params)
+{
+	const char *key = mp_method_get(method)->subject;
+	struct mp_str name;
+
+	if (!key || mp_value_text(t, mp_value_get(t, params, key), &j->arena, &name) < 0)
+		return MP_STR("");
+	/* A text without escapes lies in the message, which the call outlives. */
+	return (struct mp_str){mp_arena_dup(&j->arena, name), name.len};
+}
+
 static int job_start(struct job *j, const struct mp_tape *t, mp_value params,
 		     struct mcpool_error *reterr)
 {
@@ -262,6 +277,7 @@ static int job_start(struct job *j, const struct mp_tape *t, mp_value params,
 	o.tool = call.tool ? mp_str_of(call.tool) : MP_STR("");
 	o.call.timeout_ms = call.timeout_ms;
 	o.call.params = job_keep(j, t, mp_value_get(t, params, "params"));
+	o.call.name = job_read_name(j, o.call.method, t, mp_value_get(t, params, "params"));
 	o.call.capabilities = job_keep(j, t, mp_value_get(t, params, "capabilities"));
 	r = mp_arena_get_error(&j->arena);
 	if (r < 0)
@@ -325,7 +341,7 @@ static bool is_form(struct mp_str params)
 	return mode == MP_NONE || mp_value_text_is(&t, mode, MP_STR("form"));
 }
 
-static void asked(void *u, const struct mp_pool_server_request *rq)
+static void control_call_asked(void *u, const struct mp_pool_server_request *rq)
 {
 	struct mp_control_calls *cs = u;
 	bool takes_it = false;
@@ -358,7 +374,8 @@ void mp_control_calls_take_reply(struct mp_control_calls *cs, const struct mp_me
 
 void mp_control_calls_init(struct mp_control_calls *cs, struct mp_control_peer *peer)
 {
-	static const struct mp_pool_client_hooks hooks = {.request = asked, .withdraw = unasked};
+	static const struct mp_pool_client_hooks hooks = {.request = control_call_asked,
+							  .withdraw = unasked};
 
 	cs->peer = peer;
 	mp_list_init(&cs->open);

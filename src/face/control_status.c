@@ -67,6 +67,11 @@ static void session_write(void *u, const struct mp_session_info *s)
 	mp_write_begin_object(w);
 	mp_write_key(w, MP_STR("id"));
 	mp_write_u64(w, s->id);
+	mp_write_key(w, MP_STR("parent"));
+	if (s->home != s->id)
+		mp_write_u64(w, s->home);
+	else
+		mp_write_null(w);
 	mp_write_member_text(w, "way", mp_str_of(s->way));
 	mp_write_member_text(w, "principal", mp_str_of(s->principal));
 	mp_write_key(w, MP_STR("pid"));
@@ -183,7 +188,7 @@ static bool wait_is_for(const struct wait *wt, size_t i)
 	if (!wait_is_about(wt, i) || !list_has(&wt->only, mp_workspace_get_entry(w, i)->name))
 		return false;
 	return wt->start == START_ALL ||
-	       (wt->start == START_UNKNOWN && !mp_workspace_is_remembered(w, i));
+	       (wt->start == START_UNKNOWN && !mp_workspace_is_remembered(w, i, wt->peer->session));
 }
 
 /* A list of all servers does not retry failed ones. */
@@ -273,11 +278,14 @@ static int wait_write(const struct wait *wt, struct mp_buf *out)
 	size_t n = mp_workspace_count(w);
 	bool *only = mp_alloc((n + 1) * sizeof(*only));
 	struct mp_writer writer;
+	unsigned with;
 	int r;
 
 	for (size_t i = 0; i < n; i++)
 		only[i] = wait_is_about(wt, i);
-	r = mp_status_list_take(w, wt->peer->session, only, wt->catalogs, &servers);
+	/* A catalog has the server's words already; of all servers they would be too much. */
+	with = wt->catalogs ? MP_STATUS_CATALOG : wt->servers.n ? MP_STATUS_HELLO : 0;
+	r = mp_status_list_take(w, wt->peer->session, only, with, &servers);
 	mp_free(only);
 	if (r < 0)
 		return r;

@@ -17,7 +17,8 @@ static const char *const roles[] = {"bridge", "control", NULL};
 static const struct mp_bind_field option_fields[] = {
 	OPTION(TEXT, "profile", profile), OPTION(TEXT, "project", project),
 	OPTION(TEXT, "naming", naming),   OPTION(LIST, "servers", servers),
-	OPTION(LIST, "tools", tools),
+	OPTION(LIST, "tools", tools),     OPTION(LIST, "files", files),
+	OPTION(BOOL, "strict", strict),   OPTION(TEXT, "parent", parent),
 };
 static const struct mp_bind_table option_table = {option_fields, MP_ARRAY_LEN(option_fields),
 						  offsetof(struct mp_greeting_options, present)};
@@ -58,7 +59,19 @@ static int make_env(struct mp_greeting *h, struct mp_arena *arena)
 	return 0;
 }
 
-static int check(const struct mp_greeting *h, struct mcpool_error *reterr)
+static int check_files(const struct mp_greeting_options *o, struct mcpool_error *reterr)
+{
+	if (o->files.n > MP_LIMIT_SESSION_FILES)
+		return mp_fail(reterr, MCPOOL_ELIMIT, "there are too many `files`");
+	if (o->strict && o->files.n == 0)
+		return mp_fail(reterr, MCPOOL_EINVAL, "`strict` needs `files`");
+	for (size_t i = 0; i < o->files.n; i++)
+		if (o->files.items[i][0] != '/')
+			return mp_fail(reterr, MCPOOL_EINVAL, "`files` must be absolute paths");
+	return 0;
+}
+
+static int greeting_check(const struct mp_greeting *h, struct mcpool_error *reterr)
 {
 	if (h->options.project && h->options.project[0] != '/')
 		return mp_fail(reterr, MCPOOL_EINVAL, "`project` must be an absolute path");
@@ -66,7 +79,10 @@ static int check(const struct mp_greeting *h, struct mcpool_error *reterr)
 		return mp_fail(reterr, MCPOOL_EINVAL, "`cwd` must be an absolute path");
 	if (h->options.servers.n > MP_LIMIT_SERVERS || h->options.tools.n > MP_LIMIT_SERVERS)
 		return mp_fail(reterr, MCPOOL_ELIMIT, "there are too many names in `options`");
-	return 0;
+	if (h->options.parent && strcmp(h->options.parent, "auto") != 0 &&
+	    h->options.parent[strspn(h->options.parent, "0123456789")])
+		return mp_fail(reterr, MCPOOL_EINVAL, "`parent` must be a number or \"auto\"");
+	return check_files(&h->options, reterr);
 }
 
 int mp_greeting_read(struct mp_str text, struct mp_arena *arena, struct mp_greeting *h,
@@ -92,7 +108,7 @@ int mp_greeting_read(struct mp_str text, struct mp_arena *arena, struct mp_greet
 	r = make_env(h, arena);
 	if (r < 0)
 		return mp_fail(reterr, r, "`env` cannot be used");
-	return check(h, reterr);
+	return greeting_check(h, reterr);
 }
 
 static void copy_text(const struct mp_tape *t, mp_value v, char *out, size_t size)
@@ -190,6 +206,11 @@ static void write_options(struct mp_writer *w, const struct mp_greeting_options 
 		mp_write_member_text(w, "naming", mp_str_of(o->naming));
 	write_list(w, "servers", &o->servers);
 	write_list(w, "tools", &o->tools);
+	write_list(w, "files", &o->files);
+	if (o->strict)
+		mp_write_member_bool(w, "strict", true);
+	if (o->parent)
+		mp_write_member_text(w, "parent", mp_str_of(o->parent));
 	mp_write_end_object(w);
 }
 

@@ -31,6 +31,9 @@ struct mp_greeting {
 	struct mp_greeting_options {
 		const char *profile, *project, *naming; /* NULL: none */
 		struct mp_bind_list servers, tools;
+		struct mp_bind_list files; /* --config; absolute */
+		bool strict;               /* --strict-config */
+		const char *parent;        /* --parent: a number or "auto"; NULL: none */
 		uint64_t present;
 	} options;
 	uint64_t present;

@@ -39,7 +39,7 @@ static void serve(void *u, struct mp_exchange *x)
 
 static const struct mp_http_hooks_of_service service_hooks = {judge, serve};
 
-static void arrived(void *u, struct mp_conn *conn)
+static void http_face_arrived(void *u, struct mp_conn *conn)
 {
 	mp_http_service_take(&((struct mp_http_face *)u)->service, conn);
 }
@@ -181,7 +181,7 @@ static int open_listener(struct mp_http_face *f, const struct mp_http_face_optio
 		.fd = o->fd,
 		.cert = o->cert,
 		.key = o->key,
-		.arrived = arrived,
+		.arrived = http_face_arrived,
 		.u = f,
 	};
 

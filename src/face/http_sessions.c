@@ -54,14 +54,16 @@ struct session {
 
 MP_MACHINE_TYPES(http_session, struct session, enum http_session_event, HTTP_SESSION_STATES,
 		 HTTP_SESSION_EVENTS);
-static http_session_action work, rest, rest_again, end;
+static http_session_action http_sessions_work, http_sessions_rest, rest_again, http_sessions_end;
 
 MP_MACHINE_STEPS(http_session) = {
-	[BUSY] = {[UNHEARD] = MP_TO(IDLE, rest), [USED] = MP_STAY, [DELETED] = MP_TO(ENDED, end)},
-	[IDLE] = {[HEARD] = MP_TO(BUSY, work),
+	[BUSY] = {[UNHEARD] = MP_TO(IDLE, http_sessions_rest),
+		  [USED] = MP_STAY,
+		  [DELETED] = MP_TO(ENDED, http_sessions_end)},
+	[IDLE] = {[HEARD] = MP_TO(BUSY, http_sessions_work),
 		  [USED] = MP_DO(rest_again),
-		  [EXPIRED] = MP_TO(ENDED, end),
-		  [DELETED] = MP_TO(ENDED, end)},
+		  [EXPIRED] = MP_TO(ENDED, http_sessions_end),
+		  [DELETED] = MP_TO(ENDED, http_sessions_end)},
 	[ENDED] = {[UNHEARD] = MP_STAY},
 };
 
@@ -69,7 +71,7 @@ MP_MACHINE(http_session, struct session, .starts = 1u << IDLE)
 
 /* --- actions -------------------------------------------------------------------------------- */
 
-static void arm(struct mp_timer *t, int64_t due_ms)
+static void http_sessions_arm(struct mp_timer *t, int64_t due_ms)
 {
 	int64_t left = due_ms - mp_loop_now_ms(t->loop);
 
@@ -82,17 +84,17 @@ static struct mp_list *get_list(struct session *s)
 	return s->is_used ? &s->face->idle : &s->face->unused;
 }
 
-static enum http_session_event rest(struct session *s)
+static enum http_session_event http_sessions_rest(struct session *s)
 {
 	struct mp_http_face *f = s->face;
 
 	s->idle_since_ms = mp_loop_now_ms(f->loop);
 	mp_list_append(get_list(s), &s->idle);
-	arm(&f->idle_timer, s->idle_since_ms + MP_LIMIT_SESSION_IDLE_MS);
+	http_sessions_arm(&f->idle_timer, s->idle_since_ms + MP_LIMIT_SESSION_IDLE_MS);
 	return MP_QUIET;
 }
 
-static enum http_session_event work(struct session *s)
+static enum http_session_event http_sessions_work(struct session *s)
 {
 	mp_list_remove(get_list(s), &s->idle);
 	return MP_QUIET;
@@ -100,8 +102,8 @@ static enum http_session_event work(struct session *s)
 
 static enum http_session_event rest_again(struct session *s)
 {
-	work(s);
-	return rest(s);
+	http_sessions_work(s);
+	return http_sessions_rest(s);
 }
 
 static void bury(struct mp_grave *grave)
@@ -110,7 +112,7 @@ static void bury(struct mp_grave *grave)
 }
 
 /* Close its streams. The caller may still use it, so it is freed at the end of the turn. */
-static enum http_session_event end(struct session *s)
+static enum http_session_event http_sessions_end(struct session *s)
 {
 	struct mp_http_face *f = s->face;
 	struct mp_link *link;
@@ -135,7 +137,8 @@ static void end_idle_of(struct mp_http_face *f, struct mp_list *list)
 		struct session *s = mp_container_of(link, struct session, idle);
 
 		if (s->idle_since_ms > latest) {
-			arm(&f->idle_timer, s->idle_since_ms + MP_LIMIT_SESSION_IDLE_MS);
+			http_sessions_arm(&f->idle_timer,
+					  s->idle_since_ms + MP_LIMIT_SESSION_IDLE_MS);
 			return;
 		}
 		http_session_advance(s, EXPIRED);
@@ -192,7 +195,7 @@ static void stream_finished(void *u, struct mp_stream *stream)
 	       (f->finished.len > 1 && f->finished_bytes > MP_LIMIT_REPLAY))
 		mp_stream_end(
 			mp_container_of(mp_list_first(&f->finished), struct mp_stream, kept_link));
-	arm(&f->finished_timer, stream->kept_since_ms + MP_HTTP_FINISHED_MS);
+	http_sessions_arm(&f->finished_timer, stream->kept_since_ms + MP_HTTP_FINISHED_MS);
 }
 
 static void stream_over(void *u, struct mp_stream *stream)
@@ -219,7 +222,8 @@ static void end_finished(void *u)
 		struct mp_stream *stream = mp_container_of(link, struct mp_stream, kept_link);
 
 		if (stream->kept_since_ms > latest) {
-			arm(&f->finished_timer, stream->kept_since_ms + MP_HTTP_FINISHED_MS);
+			http_sessions_arm(&f->finished_timer,
+					  stream->kept_since_ms + MP_HTTP_FINISHED_MS);
 			return;
 		}
 		mp_stream_end(stream);
@@ -270,7 +274,7 @@ static struct session *open_session(struct mp_http_face *f, struct mp_exchange *
 	s->standing = mp_stream_new_standing(f->loop, &stream_hooks, s);
 	s->standing->headers = s->headers;
 	s->state = IDLE;
-	rest(s);
+	http_sessions_rest(s);
 	return s;
 }
 
@@ -379,13 +383,14 @@ static void note_use(struct session *s)
 	if (s->is_used)
 		return;
 	if (is_idle)
-		work(s);
+		http_sessions_work(s);
 	s->is_used = true;
 	if (is_idle)
-		rest(s);
+		http_sessions_rest(s);
 }
 
-static void receive(struct session *s, struct mp_exchange *x, const struct mp_message *m)
+static void http_sessions_receive(struct session *s, struct mp_exchange *x,
+				  const struct mp_message *m)
 {
 	struct mp_http_face *f = s->face;
 	struct mp_stream *stream = mp_stream_new(f->loop, &stream_hooks, s, x);
@@ -417,7 +422,7 @@ void mp_http_sessions_post(struct mp_http_face *f, struct mp_exchange *x,
 		return;
 	s = opens ? open_session(f, x) : find_session(f, x);
 	if (s)
-		receive(s, x, m);
+		http_sessions_receive(s, x, m);
 }
 
 static struct mp_stream *find_stream(struct session *s, struct mp_str name)

@@ -24,7 +24,7 @@ struct talk {
 	struct mp_grave grave;
 };
 
-static void deliver(void *u, const struct mp_delivery *d)
+static void http_sse_deliver(void *u, const struct mp_delivery *d)
 {
 	struct talk *t = u;
 
@@ -34,7 +34,7 @@ static void deliver(void *u, const struct mp_delivery *d)
 		mp_loop_post(t->face->loop, &t->leave);
 }
 
-static void quiet(void *u)
+static void http_sse_quiet(void *u)
 {
 	mp_exchange_comment(((struct talk *)u)->x);
 }
@@ -74,8 +74,8 @@ static void leave_if_done(void *u)
 		end(t);
 }
 
-static const struct mp_session_hooks session_hooks = {deliver};
-static const struct mp_exchange_hooks exchange_hooks = {quiet, gone, NULL};
+static const struct mp_session_hooks session_hooks = {http_sse_deliver};
+static const struct mp_exchange_hooks exchange_hooks = {http_sse_quiet, gone, NULL};
 
 static int open_talk(struct talk *t, struct mp_exchange *x)
 {

@@ -7,7 +7,7 @@
 #include "config/values/settings.h"
 #include "face/http_face.h"
 
-static void deliver(void *u, const struct mp_delivery *d)
+static void http_stateless_deliver(void *u, const struct mp_delivery *d)
 {
 	struct mp_http_face *f = u;
 	struct mp_exchange *x = mp_ids_get(&f->exchanges, d->stream);
@@ -29,7 +29,7 @@ static void deliver(void *u, const struct mp_delivery *d)
 		mp_exchange_end(x);
 }
 
-static void quiet(void *u)
+static void http_stateless_quiet(void *u)
 {
 	struct mp_exchange *x = u;
 
@@ -49,8 +49,8 @@ static void gone(void *u)
 			mp_session_leave_stream(f->stateless[i], x->id);
 }
 
-static const struct mp_session_hooks session_hooks = {deliver};
-static const struct mp_exchange_hooks exchange_hooks = {quiet, gone, NULL};
+static const struct mp_session_hooks session_hooks = {http_stateless_deliver};
+static const struct mp_exchange_hooks exchange_hooks = {http_stateless_quiet, gone, NULL};
 
 void mp_http_stateless_post(struct mp_http_face *f, struct mp_exchange *x,
 			    const struct mp_message *m)

@@ -93,7 +93,7 @@ static int check_file(const char *path, const struct stat *st, struct mcpool_err
 	return 0;
 }
 
-static void forget(struct mp_http_token *t)
+static void http_token_forget(struct mp_http_token *t)
 {
 	if (t->len)
 		mp_secret_remove((struct mp_str){t->text, t->len});
@@ -142,7 +142,7 @@ static int read_token(struct mp_http_token *t, struct mcpool_error *reterr)
 {
 	int fd = open(t->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), r;
 
-	forget(t);
+	http_token_forget(t);
 	t->season++;
 	t->trace = (struct mp_http_token_trace){0};
 	if (fd < 0 && errno == ENOENT)
@@ -184,7 +184,7 @@ int mp_http_token_open(struct mp_http_token *t, const char *path, struct mcpool_
 
 void mp_http_token_done(struct mp_http_token *t)
 {
-	forget(t);
+	http_token_forget(t);
 	t->path = mp_free(t->path);
 }
 

@@ -28,18 +28,18 @@ static struct mp_line_conn *get_conn(struct mp_fdstream *s)
 	return mp_container_of(s, struct mp_line_conn, stream);
 }
 
-static void post(struct mp_line_conn *w)
+static void line_conn_post(struct mp_line_conn *w)
 {
 	if (!mp_list_linked(&w->task.link))
 		mp_loop_post(w->stream.loop, &w->task);
 }
 
-static void watch(struct mp_line_conn *w)
+static void line_conn_watch(struct mp_line_conn *w)
 {
 	mp_fdstream_read_on(&w->stream, !w->is_hushed && !w->is_finishing);
 }
 
-static void end(struct mp_line_conn *w, int why)
+static void line_conn_end(struct mp_line_conn *w, int why)
 {
 	if (w->is_over)
 		return;
@@ -47,17 +47,17 @@ static void end(struct mp_line_conn *w, int why)
 	w->why = why;
 	mp_fdstream_stop(&w->stream);
 	mp_write_queue_done(&w->stream.queue);
-	post(w);
+	line_conn_post(w);
 }
 
 /* --- writing --------------------------------------------------------------------------------- */
 
-static void flushed(struct mp_fdstream *s, ssize_t taken)
+static void line_conn_flushed(struct mp_fdstream *s, ssize_t taken)
 {
 	struct mp_line_conn *w = get_conn(s);
 
 	if (taken < 0 || (w->is_finishing && mp_write_queue_get_waiting(&s->queue) == 0))
-		end(w, MCPOOL_ECLOSED);
+		line_conn_end(w, MCPOOL_ECLOSED);
 }
 
 void mp_line_conn_say(struct mp_line_conn *w, struct mp_str text)
@@ -68,7 +68,7 @@ void mp_line_conn_say(struct mp_line_conn *w, struct mp_str text)
 		return;
 	r = mp_lines_write(&w->stream.queue.buf, text);
 	if (r < 0) {
-		end(w, r);
+		line_conn_end(w, r);
 		return;
 	}
 	mp_fdstream_flush_later(&w->stream);
@@ -95,7 +95,7 @@ static void tell_line(struct mp_line_conn *w, const struct mp_line *line)
 }
 
 /* Complete a line from an earlier read, then deliver what follows. */
-static int join(struct mp_line_conn *w, const char *p, size_t n)
+static int line_conn_join(struct mp_line_conn *w, const char *p, size_t n)
 {
 	struct mp_line line;
 	size_t size;
@@ -158,10 +158,10 @@ static int hand_out(struct mp_line_conn *w, const char *p, size_t n)
 		if (text.len)
 			w->hooks->line(w->u, text);
 	}
-	return n > 0 && !w->is_over && !w->is_finishing ? join(w, p, n) : 0;
+	return n > 0 && !w->is_over && !w->is_finishing ? line_conn_join(w, p, n) : 0;
 }
 
-static void readable(struct mp_fdstream *s)
+static void line_conn_readable(struct mp_fdstream *s)
 {
 	struct mp_line_conn *w = get_conn(s);
 	ssize_t n = mp_fdstream_read(s, scratch, sizeof(scratch));
@@ -170,12 +170,12 @@ static void readable(struct mp_fdstream *s)
 	if (n == 0)
 		return;
 	if (n < 0) { /* an incomplete last line is discarded */
-		end(w, MCPOOL_ECLOSED);
+		line_conn_end(w, MCPOOL_ECLOSED);
 		return;
 	}
 	r = hand_out(w, scratch, (size_t)n);
 	if (r < 0)
-		end(w, r);
+		line_conn_end(w, r);
 	forget_kept(w);
 }
 
@@ -186,8 +186,8 @@ static const struct mp_fdstream_kind kind = {
 		  .keep = MP_KIB(4),
 		  .high = MP_MIB(1),
 		  .low = MP_KIB(256)},
-	.readable = readable,
-	.flushed = flushed,
+	.readable = line_conn_readable,
+	.flushed = line_conn_flushed,
 };
 
 /* --- life ------------------------------------------------------------------------------------ */
@@ -202,7 +202,7 @@ struct mp_line_conn *mp_line_conn_new(struct mp_loop *loop, int fd, size_t limit
 	mp_lines_init(&w->lines, limit);
 	mp_task_init(&w->task, run_task, w);
 	mp_check(mp_fdstream_open(&w->stream, loop, fd, &kind) == 0);
-	watch(w);
+	line_conn_watch(w);
 	return w;
 }
 
@@ -221,8 +221,8 @@ void mp_line_conn_hush(struct mp_line_conn *w, bool hush)
 {
 	w->is_hushed = hush;
 	if (!hush && !w->is_over)
-		post(w);
-	watch(w);
+		line_conn_post(w);
+	line_conn_watch(w);
 }
 
 void mp_line_conn_finish(struct mp_line_conn *w)
@@ -230,7 +230,7 @@ void mp_line_conn_finish(struct mp_line_conn *w)
 	w->is_finishing = true;
 	if (!w->is_over)
 		mp_fdstream_flush_later(&w->stream);
-	watch(w);
+	line_conn_watch(w);
 }
 
 static void freed(struct mp_grave *grave)

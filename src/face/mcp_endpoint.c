@@ -84,7 +84,7 @@ static void refuse_mixture(struct mp_exchange *x, const struct mp_message *m)
 			"params._meta lacks io.modelcontextprotocol/protocolVersion and the like");
 }
 
-static void post(struct mp_http_face *f, struct mp_exchange *x)
+static void mcp_endpoint_post(struct mp_http_face *f, struct mp_exchange *x)
 {
 	MP_UNSET struct mcpool_error why;
 	struct mp_message m;
@@ -106,7 +106,7 @@ void mp_mcp_endpoint_serve(struct mp_http_face *f, struct mp_exchange *x)
 	enum mp_http_method verb = mp_inbound_get_verb(x->in);
 
 	if (verb == MP_HTTP_METHOD_POST)
-		post(f, x);
+		mcp_endpoint_post(f, x);
 	else if (has_modern_header(x))
 		mp_exchange_refuse(x, &(struct mp_http_refusal){405,
 								MP_MODERN_VERSION " has POST only",

@@ -11,7 +11,7 @@
 
 /* --- what is accepted ----------------------------------------------------------------------- */
 
-static struct mp_str cut(struct mp_str *list, char at)
+static struct mp_str mcp_headers_cut(struct mp_str *list, char at)
 {
 	const char *end = list->len ? memchr(list->p, at, list->len) : NULL;
 	size_t n = end ? (size_t)(end - list->p) : list->len;
@@ -42,16 +42,16 @@ unsigned mp_mcp_headers_accept(struct mp_str accept)
 	if (!accept.p)
 		return MP_ACCEPTS_JSON | MP_ACCEPTS_EVENTS;
 	while (accept.len) {
-		struct mp_str one = cut(&accept, ',');
+		struct mp_str one = mcp_headers_cut(&accept, ',');
 
-		all |= accept_one(cut(&one, ';'));
+		all |= accept_one(mcp_headers_cut(&one, ';'));
 	}
 	return all;
 }
 
 bool mp_mcp_headers_is_json(struct mp_str content_type)
 {
-	return mp_str_eq_nocase(cut(&content_type, ';'), MP_STR("application/json"));
+	return mp_str_eq_nocase(mcp_headers_cut(&content_type, ';'), MP_STR("application/json"));
 }
 
 /* --- encoded values ------------------------------------------------------------------------- */
@@ -109,8 +109,8 @@ int mp_mcp_headers_decode(struct mp_str value, struct mp_buf *out, struct mp_str
 
 /* --- comparing ------------------------------------------------------------------------------ */
 
-static bool says(const struct mp_inbound *in, enum mp_field field, const struct mp_message *m,
-		 mp_value v)
+static bool mcp_headers_says(const struct mp_inbound *in, enum mp_field field,
+			     const struct mp_message *m, mp_value v)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf room;
 	struct mp_str value = mp_inbound_get(in, field), text;
@@ -131,17 +131,17 @@ static bool has_subject(const struct mp_message *m)
 const char *mp_mcp_headers_compare(const struct mp_inbound *in, const struct mp_message *m)
 {
 	if (mp_value_is(m->tape, m->version, MP_TAPE_STRING) &&
-	    !says(in, MP_FIELD_VERSION, m, m->version))
+	    !mcp_headers_says(in, MP_FIELD_VERSION, m, m->version))
 		return "the header MCP-Protocol-Version is missing or differs from _meta";
 	if (m->kind != MP_MESSAGE_REQUEST && !mp_inbound_get(in, MP_FIELD_METHOD).p)
 		return NULL;
-	if (!says(in, MP_FIELD_METHOD, m, m->method_name))
+	if (!mcp_headers_says(in, MP_FIELD_METHOD, m, m->method_name))
 		return "the header Mcp-Method is missing or differs from the method";
 	if (!has_subject(m))
 		return NULL;
 	if (m->subject == MP_NONE && !mp_inbound_get(in, MP_FIELD_NAME).p)
 		return NULL; /* a missing value is reported when params are parsed */
-	if (!says(in, MP_FIELD_NAME, m, m->subject))
+	if (!mcp_headers_says(in, MP_FIELD_NAME, m, m->subject))
 		return "the header Mcp-Name is missing or differs from what params name";
 	return NULL;
 }

@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,6 +20,7 @@
 #include "face/control.h"
 #include "face/greeting.h"
 #include "face/line_conn.h"
+#include "face/nearest_session.h"
 #include "base/listener.h"
 #include "hub/workspaces.h"
 #include "process/tree.h"
@@ -88,36 +91,36 @@ struct socket_conn {
 
 MP_MACHINE_TYPES(socket_conn, struct socket_conn, enum socket_conn_event, SOCKET_CONN_STATES,
 		 SOCKET_CONN_EVENTS);
-static socket_conn_action read_hello, refuse_oversize, refuse, refuse_late, say_bye, bury, let_in,
-	welcome, pass_on, pass_on_oversize, obey;
+static socket_conn_action read_hello, refuse_oversize, socket_refuse, refuse_late, say_bye,
+	socket_bury, let_in, socket_welcome, pass_on, pass_on_oversize, socket_obey;
 
 MP_MACHINE_STEPS(socket_conn) = {
 	[FRESH] = {[LINE] = MP_DO(read_hello),
 		   [OVERSIZE] = MP_DO(refuse_oversize),
 		   [GREETED] = MP_TO(LOOKING, NULL),
-		   [REFUSED] = MP_TO(LEAVING, refuse),
+		   [REFUSED] = MP_TO(LEAVING, socket_refuse),
 		   [TIMER] = MP_DO(refuse_late),
 		   [DISMISSED] = MP_TO(LEAVING, say_bye),
-		   [GONE] = MP_TO(OVER, bury)},
+		   [GONE] = MP_TO(OVER, socket_bury)},
 	[LOOKING] = {[VIEW] = MP_DO(let_in),
-		     [AS_BRIDGE] = MP_TO(BRIDGE, welcome),
-		     [AS_CONTROL] = MP_TO(CONTROL, welcome),
-		     [REFUSED] = MP_TO(LEAVING, refuse),
+		     [AS_BRIDGE] = MP_TO(BRIDGE, socket_welcome),
+		     [AS_CONTROL] = MP_TO(CONTROL, socket_welcome),
+		     [REFUSED] = MP_TO(LEAVING, socket_refuse),
 		     [DISMISSED] = MP_TO(LEAVING, say_bye),
-		     [GONE] = MP_TO(OVER, bury)},
+		     [GONE] = MP_TO(OVER, socket_bury)},
 	[BRIDGE] = {[LINE] = MP_DO(pass_on),
 		    [OVERSIZE] = MP_DO(pass_on_oversize),
 		    [DISMISSED] = MP_TO(LEAVING, say_bye),
-		    [GONE] = MP_TO(OVER, bury)},
-	[CONTROL] = {[LINE] = MP_DO(obey),
+		    [GONE] = MP_TO(OVER, socket_bury)},
+	[CONTROL] = {[LINE] = MP_DO(socket_obey),
 		     [OVERSIZE] = MP_TO(LEAVING, say_bye),
 		     [DISMISSED] = MP_TO(LEAVING, say_bye),
-		     [GONE] = MP_TO(OVER, bury)},
+		     [GONE] = MP_TO(OVER, socket_bury)},
 	[LEAVING] = {[VIEW] = MP_STAY,
 		     [REFUSED] = MP_STAY,
 		     [DISMISSED] = MP_STAY,
-		     [TIMER] = MP_TO(OVER, bury),
-		     [GONE] = MP_TO(OVER, bury)},
+		     [TIMER] = MP_TO(OVER, socket_bury),
+		     [GONE] = MP_TO(OVER, socket_bury)},
 };
 
 static void socket_conn_describe(const struct socket_conn *g, struct mp_log *ret_log)
@@ -135,7 +138,7 @@ static enum socket_conn_event note_refusal(struct socket_conn *g, const struct m
 	return REFUSED;
 }
 
-static void seen(void *u, struct mp_workspace *workspace, const struct mcpool_error *error)
+static void socket_seen(void *u, struct mp_workspace *workspace, const struct mcpool_error *error)
 {
 	struct socket_conn *g = u;
 
@@ -184,7 +187,7 @@ static void describe_env(const struct socket_conn *g, char *out, size_t size)
 		snprintf(out, size, "an agent (process %d)", g->pid);
 }
 
-static int look(struct socket_conn *g, struct mcpool_error *reterr)
+static int socket_look(struct socket_conn *g, struct mcpool_error *reterr)
 {
 	const struct mp_greeting *h = &g->hello;
 	char who[64];
@@ -192,6 +195,9 @@ static int look(struct socket_conn *g, struct mcpool_error *reterr)
 		.cwd = h->options.project ? h->options.project : h->cwd,
 		.env = h->env,
 		.profile = h->options.profile,
+		.files = h->options.files.items,
+		.n_files = h->options.files.n,
+		.strict = h->options.strict,
 		.starts_nothing = h->role == MP_GREETING_CONTROL,
 		.who = who,
 	};
@@ -200,7 +206,8 @@ static int look(struct socket_conn *g, struct mcpool_error *reterr)
 	describe_env(g, who, sizeof(who));
 	if (h->options.project && stat(h->options.project, &st) < 0)
 		return mp_fail(reterr, MCPOOL_ENOENT, "there is no folder %s", h->options.project);
-	return mp_workspaces_join(g->face->hub->workspaces, &request, seen, g, &g->user, reterr);
+	return mp_workspaces_join(g->face->hub->workspaces, &request, socket_seen, g, &g->user,
+				  reterr);
 }
 
 /* The line is valid only during this call: copy what is needed later into the arena. */
@@ -220,7 +227,7 @@ static enum socket_conn_event read_hello(struct socket_conn *g)
 	if (r == 0)
 		r = check_descent(g, &why);
 	if (r == 0)
-		r = look(g, &why);
+		r = socket_look(g, &why);
 	if (r < 0)
 		return note_refusal(g, &why);
 	mp_timer_stop(&g->timer);
@@ -258,9 +265,32 @@ static void deliver(void *u, const struct mp_delivery *d)
 
 static const struct mp_session_hooks session_hooks = {.deliver = deliver};
 
+/*
+ * The session whose private servers it borrows (A73). An id may be of a hub that has crashed, and
+ * the agent may have started on its own: neither is a reason to fail.
+ */
+static mp_id find_parent(const struct socket_conn *g, const char *principal)
+{
+	const struct mp_sessions *sessions = g->face->hub->sessions;
+	const char *parent = g->hello.options.parent;
+	mp_id id;
+
+	if (!parent)
+		return 0;
+	id = strcmp(parent, "auto") == 0 ? mp_nearest_session_find(sessions, g->pid)
+					 : strtoull(parent, NULL, 10);
+	if (mp_sessions_has(sessions, id, principal))
+		return id;
+	mp_log_warn(&socket_log,
+		    "pid %d: --parent %s: there is no such session; it has servers of its own",
+		    g->pid, parent);
+	return 0;
+}
+
 static int open_session(struct socket_conn *g, struct mcpool_error *reterr)
 {
 	const struct mp_greeting_options *h = &g->hello.options;
+	struct mp_proc bridge = {0};
 	char principal[32];
 	struct mp_session_options options = {
 		.workspace = g->workspace,
@@ -276,11 +306,14 @@ static int open_session(struct socket_conn *g, struct mcpool_error *reterr)
 	};
 
 	snprintf(principal, sizeof(principal), "uid:%u", (unsigned)g->uid);
+	if (mp_tree_read(g->pid, &bridge) == 0 && bridge.parent > 1)
+		options.client_pid = bridge.parent;
+	options.parent = find_parent(g, principal);
 	return mp_session_new(g->face->hub->sessions, &options, &session_hooks, g, &g->session,
 			      reterr);
 }
 
-static void say(void *u, struct mp_str text)
+static void socket_say(void *u, struct mp_str text)
 {
 	struct socket_conn *g = u;
 
@@ -303,7 +336,7 @@ static void describe(void *u, struct mp_writer *w)
 }
 
 static const struct mp_control_hooks control_hooks = {
-	.say = say,
+	.say = socket_say,
 	.stop = asked_to_stop,
 	.describe = describe,
 };
@@ -315,8 +348,10 @@ static enum socket_conn_event let_in(struct socket_conn *g)
 
 	if (is_bridge && open_session(g, &why) < 0)
 		return note_refusal(g, &why);
-	if (!is_bridge)
+	if (!is_bridge) {
 		g->control = mp_control_new(g->face->hub, g->workspace, &control_hooks, g);
+		mp_control_set_pid(g->control, g->pid);
+	}
 	return is_bridge ? AS_BRIDGE : AS_CONTROL;
 }
 
@@ -328,7 +363,7 @@ static void forget_hello(struct socket_conn *g)
 	g->id = mp_free(g->id);
 }
 
-static enum socket_conn_event welcome(struct socket_conn *g)
+static enum socket_conn_event socket_welcome(struct socket_conn *g)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf out;
 
@@ -353,7 +388,7 @@ static enum socket_conn_event pass_on_oversize(struct socket_conn *g)
 	return MP_QUIET;
 }
 
-static enum socket_conn_event obey(struct socket_conn *g)
+static enum socket_conn_event socket_obey(struct socket_conn *g)
 {
 	mp_control_receive(g->control, g->line);
 	return MP_QUIET;
@@ -367,7 +402,7 @@ static void take_leave(struct socket_conn *g)
 	mp_timer_start(&g->timer, LAST_WORDS_MS);
 }
 
-static enum socket_conn_event refuse(struct socket_conn *g)
+static enum socket_conn_event socket_refuse(struct socket_conn *g)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf out;
 
@@ -380,7 +415,7 @@ static enum socket_conn_event refuse(struct socket_conn *g)
 }
 
 /* A bridge treats a disconnect without this message as a crash. */
-static enum socket_conn_event announce(struct socket_conn *g)
+static enum socket_conn_event socket_announce(struct socket_conn *g)
 {
 	static const struct mp_str bye = MP_STR("{\"jsonrpc\":\"2.0\",\"method\":\"" MP_GREETING_BYE
 						"\"}"),
@@ -396,7 +431,7 @@ static enum socket_conn_event announce(struct socket_conn *g)
 
 static enum socket_conn_event say_bye(struct socket_conn *g)
 {
-	announce(g);
+	socket_announce(g);
 	g->session = mp_session_free(g->session);
 	g->control = mp_control_free(g->control);
 	take_leave(g);
@@ -409,7 +444,7 @@ static void freed(struct mp_grave *grave)
 }
 
 /* Its connection may be delivering a line, and the session answering it. */
-static enum socket_conn_event bury(struct socket_conn *g)
+static enum socket_conn_event socket_bury(struct socket_conn *g)
 {
 	mp_timer_stop(&g->timer);
 	g->session = mp_session_free(g->session);
@@ -519,7 +554,7 @@ void mp_socket_face_announce(struct mp_socket_face *f, bool replaced)
 {
 	f->is_replaced = f->is_replaced || replaced;
 	MP_LIST_EACH(&f->conns, link)
-		(void)announce(mp_container_of(link, struct socket_conn, link));
+		(void)socket_announce(mp_container_of(link, struct socket_conn, link));
 }
 
 void mp_socket_face_dismiss(struct mp_socket_face *f)

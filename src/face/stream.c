@@ -32,8 +32,9 @@ struct kept {
 };
 
 MP_MACHINE_TYPES(stream, struct mp_stream, enum stream_event, MP_STREAM_STATES, STREAM_EVENTS);
-static stream_action begin, begin_and_send, answer_alone, send_event, send_last, keep_event,
-	keep_last, comment, let_go, replay, replay_all, refuse, hang_up, finish;
+static stream_action stream_begin, begin_and_send, answer_alone, send_event, send_last, keep_event,
+	keep_last, stream_comment, let_go, stream_replay, replay_all, stream_refuse, hang_up,
+	stream_finish;
 
 #define AT(state)      [MP_STREAM_##state]
 #define TO(state, act) MP_TO(MP_STREAM_##state, act)
@@ -41,20 +42,22 @@ static stream_action begin, begin_and_send, answer_alone, send_event, send_last,
 MP_MACHINE_STEPS(stream) = {
 	AT(WAITING) = {[MESSAGE] = TO(FLOWING, begin_and_send),
 		       [LAST] = TO(OVER, answer_alone),
-		       [PATIENCE] = TO(FLOWING, begin),
+		       [PATIENCE] = TO(FLOWING, stream_begin),
 		       [LEFT] = TO(UNHEARD, let_go),
-		       [ENDED] = TO(OVER, refuse)},
+		       [ENDED] = TO(OVER, stream_refuse)},
 	AT(FLOWING) = {[MESSAGE] = MP_DO(send_event),
 		       [LAST] = TO(FINISHED, send_last),
-		       [PATIENCE] = MP_DO(comment),
+		       [PATIENCE] = MP_DO(stream_comment),
 		       [LEFT] = TO(LOOSE, let_go),
 		       [ENDED] = TO(OVER, hang_up)},
 	AT(LOOSE) = {[MESSAGE] = MP_DO(keep_event),
 		     [LAST] = TO(FINISHED, keep_last),
-		     [JOINED] = TO(FLOWING, replay),
-		     [ENDED] = TO(OVER, finish)},
-	AT(FINISHED) = {[JOINED] = MP_DO(replay_all), [ENDED] = TO(OVER, finish)},
-	AT(UNHEARD) = {[MESSAGE] = MP_STAY, [LAST] = TO(OVER, finish), [ENDED] = TO(OVER, finish)},
+		     [JOINED] = TO(FLOWING, stream_replay),
+		     [ENDED] = TO(OVER, stream_finish)},
+	AT(FINISHED) = {[JOINED] = MP_DO(replay_all), [ENDED] = TO(OVER, stream_finish)},
+	AT(UNHEARD) = {[MESSAGE] = MP_STAY,
+		       [LAST] = TO(OVER, stream_finish),
+		       [ENDED] = TO(OVER, stream_finish)},
 };
 
 MP_MACHINE(stream, struct mp_stream, .starts = 1u << MP_STREAM_WAITING | 1u << MP_STREAM_LOOSE)
@@ -73,7 +76,7 @@ static void exchange_gone(void *u)
 
 static const struct mp_exchange_hooks exchange_hooks = {exchange_quiet, exchange_gone, NULL};
 
-static void attach(struct mp_stream *s, struct mp_exchange *x)
+static void stream_attach(struct mp_stream *s, struct mp_exchange *x)
 {
 	s->x = x;
 	x->hooks = &exchange_hooks;
@@ -102,7 +105,7 @@ static void drop_first(struct mp_stream *s)
 }
 
 /* Number this message and keep a copy. Without memory it cannot be replayed. */
-static uint64_t keep(struct mp_stream *s, struct mp_str text)
+static uint64_t stream_keep(struct mp_stream *s, struct mp_str text)
 {
 	struct kept *k = mp_try_alloc(sizeof(*k) + text.len);
 
@@ -125,7 +128,7 @@ static void name_it(struct mp_stream *s)
 		mp_random_id_make(s->name);
 }
 
-static void send(struct mp_stream *s, uint64_t number, struct mp_str text)
+static void stream_send(struct mp_stream *s, uint64_t number, struct mp_str text)
 {
 	char id[MP_RANDOM_ID + 1 + MP_STR_DIGITS + 1];
 
@@ -146,13 +149,13 @@ bool mp_stream_parse_id(struct mp_str text, struct mp_str *ret_name, uint64_t *r
 /* --- actions -------------------------------------------------------------------------------- */
 
 /* Send an id to resume from before the first message (2025-11-25). */
-static enum stream_event begin(struct mp_stream *s)
+static enum stream_event stream_begin(struct mp_stream *s)
 {
 	name_it(s);
 	mp_exchange_begin_stream(s->x, s->headers);
 	if (s->primes) {
 		mp_exchange_retry(s->x, RETRY_MS);
-		send(s, s->last, MP_STR(""));
+		stream_send(s, s->last, MP_STR(""));
 	} else {
 		mp_exchange_comment(s->x);
 	}
@@ -161,7 +164,7 @@ static enum stream_event begin(struct mp_stream *s)
 
 static enum stream_event begin_and_send(struct mp_stream *s)
 {
-	begin(s);
+	stream_begin(s);
 	return send_event(s);
 }
 
@@ -178,12 +181,12 @@ static enum stream_event answer_alone(struct mp_stream *s)
 		mp_exchange_begin_stream(x, s->headers);
 		mp_exchange_end(x);
 	}
-	return finish(s);
+	return stream_finish(s);
 }
 
 static enum stream_event send_event(struct mp_stream *s)
 {
-	send(s, keep(s, s->now->text), s->now->text);
+	stream_send(s, stream_keep(s, s->now->text), s->now->text);
 	return MP_QUIET;
 }
 
@@ -204,7 +207,7 @@ static enum stream_event send_last(struct mp_stream *s)
 static enum stream_event keep_event(struct mp_stream *s)
 {
 	name_it(s);
-	keep(s, s->now->text);
+	stream_keep(s, s->now->text);
 	return MP_QUIET;
 }
 
@@ -216,7 +219,7 @@ static enum stream_event keep_last(struct mp_stream *s)
 	return MP_QUIET;
 }
 
-static enum stream_event comment(struct mp_stream *s)
+static enum stream_event stream_comment(struct mp_stream *s)
 {
 	mp_exchange_comment(s->x);
 	return MP_QUIET;
@@ -228,13 +231,13 @@ static void send_kept(struct mp_stream *s)
 		struct kept *k = mp_container_of(link, struct kept, link);
 
 		if (k->number > s->from)
-			send(s, k->number, (struct mp_str){k->text, k->len});
+			stream_send(s, k->number, (struct mp_str){k->text, k->len});
 	}
 }
 
-static enum stream_event replay(struct mp_stream *s)
+static enum stream_event stream_replay(struct mp_stream *s)
 {
-	begin(s);
+	stream_begin(s);
 	send_kept(s);
 	return MP_QUIET;
 }
@@ -251,13 +254,13 @@ static enum stream_event replay_all(struct mp_stream *s)
 	return MP_QUIET;
 }
 
-static enum stream_event refuse(struct mp_stream *s)
+static enum stream_event stream_refuse(struct mp_stream *s)
 {
 	struct mp_exchange *x = MP_TAKE(s->x);
 
 	s->hooks->heard(s->u, s, false);
 	mp_exchange_refuse(x, &(struct mp_http_refusal){404, "this session has ended", NULL});
-	return finish(s);
+	return stream_finish(s);
 }
 
 static enum stream_event hang_up(struct mp_stream *s)
@@ -266,7 +269,7 @@ static enum stream_event hang_up(struct mp_stream *s)
 
 	s->hooks->heard(s->u, s, false);
 	mp_exchange_end(x);
-	return finish(s);
+	return stream_finish(s);
 }
 
 static void bury(struct mp_grave *grave)
@@ -274,7 +277,7 @@ static void bury(struct mp_grave *grave)
 	mp_free(mp_container_of(grave, struct mp_stream, grave));
 }
 
-static enum stream_event finish(struct mp_stream *s)
+static enum stream_event stream_finish(struct mp_stream *s)
 {
 	s->hooks->over(s->u, s); /* the hook counts what was kept */
 	while (s->ring.len)
@@ -285,7 +288,8 @@ static enum stream_event finish(struct mp_stream *s)
 
 /* --- life ----------------------------------------------------------------------------------- */
 
-static struct mp_stream *make(struct mp_loop *loop, const struct mp_stream_hooks *hooks, void *u)
+static struct mp_stream *stream_make(struct mp_loop *loop, const struct mp_stream_hooks *hooks,
+				     void *u)
 {
 	struct mp_stream *s = mp_alloc(sizeof(*s));
 
@@ -299,16 +303,16 @@ static struct mp_stream *make(struct mp_loop *loop, const struct mp_stream_hooks
 struct mp_stream *mp_stream_new(struct mp_loop *loop, const struct mp_stream_hooks *hooks, void *u,
 				struct mp_exchange *x)
 {
-	struct mp_stream *s = make(loop, hooks, u);
+	struct mp_stream *s = stream_make(loop, hooks, u);
 
-	attach(s, x);
+	stream_attach(s, x);
 	return s;
 }
 
 struct mp_stream *mp_stream_new_standing(struct mp_loop *loop, const struct mp_stream_hooks *hooks,
 					 void *u)
 {
-	struct mp_stream *s = make(loop, hooks, u);
+	struct mp_stream *s = stream_make(loop, hooks, u);
 
 	s->state = MP_STREAM_LOOSE;
 	return s;
@@ -329,7 +333,7 @@ bool mp_stream_may_join(const struct mp_stream *s)
 void mp_stream_join(struct mp_stream *s, struct mp_exchange *x, uint64_t from)
 {
 	s->from = from;
-	attach(s, x);
+	stream_attach(s, x);
 	stream_advance(s, JOINED);
 }
 

@@ -26,7 +26,7 @@ struct socket {
 	struct mp_grave grave;
 };
 
-static void bury(struct mp_grave *grave)
+static void web_socket_bury(struct mp_grave *grave)
 {
 	struct socket *s = mp_container_of(grave, struct socket, grave);
 
@@ -49,13 +49,13 @@ static void write_frame(struct socket *s, enum mp_ws_kind kind, struct mp_str pa
 }
 
 /* Its frames may be on the stack, so free it at the end of the turn. */
-static void forget(struct socket *s)
+static void web_socket_forget(struct socket *s)
 {
 	s->x = NULL;
 	s->session = mp_session_free(s->session);
 	mp_loop_unpost(s->face->loop, &s->leave);
 	mp_list_remove(&s->face->sockets, &s->link);
-	mp_loop_bury(s->face->loop, &s->grave, bury);
+	mp_loop_bury(s->face->loop, &s->grave, web_socket_bury);
 }
 
 static void say_goodbye(struct socket *s, int code)
@@ -65,11 +65,11 @@ static void say_goodbye(struct socket *s, int code)
 
 	write_frame(s, MP_WS_CLOSE,
 		    (struct mp_str){bytes, code == MP_WS_NO_CODE ? 0 : sizeof(bytes)});
-	forget(s);
+	web_socket_forget(s);
 	mp_exchange_end(x);
 }
 
-static void deliver(void *u, const struct mp_delivery *d)
+static void web_socket_deliver(void *u, const struct mp_delivery *d)
 {
 	struct socket *s = u;
 
@@ -135,16 +135,16 @@ static void quiet(void *u)
 		write_frame(s, MP_WS_PING, MP_STR(""));
 		return;
 	}
-	forget(s);
+	web_socket_forget(s);
 	mp_exchange_cut(x);
 }
 
 static void gone(void *u)
 {
-	forget(u);
+	web_socket_forget(u);
 }
 
-static const struct mp_session_hooks session_hooks = {deliver};
+static const struct mp_session_hooks session_hooks = {web_socket_deliver};
 static const struct mp_exchange_hooks exchange_hooks = {quiet, gone, take_bytes};
 
 /* --- the handshake -------------------------------------------------------------------------- */

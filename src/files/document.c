@@ -12,7 +12,7 @@
 
 enum { QUOTE_COLUMNS = 100, QUOTE_BEFORE = 60 };
 
-static char *copy(const char *text)
+static char *document_copy(const char *text)
 {
 	size_t n = strlen(text) + 1;
 
@@ -23,7 +23,7 @@ static struct mp_document *document_new(const char *path, enum mp_format format,
 {
 	struct mp_document *doc = mp_alloc(sizeof(*doc));
 
-	doc->path = copy(path);
+	doc->path = document_copy(path);
 	doc->mark = mp_alloc(sizeof(*doc->mark));
 	doc->format = format;
 	mp_buf_init(&doc->source, limit + 1);
@@ -53,7 +53,7 @@ static int remember_real_path(struct mp_document *doc)
 	mp_buf_init(&real, MP_KIB(64));
 	r = mp_file_real_path(doc->path, &real);
 	if (r == 0)
-		doc->real = copy(real.data);
+		doc->real = document_copy(real.data);
 	return r;
 }
 
@@ -77,7 +77,7 @@ static const char *tape_sentence(enum mp_tape_fault fault)
 	return sentences[fault];
 }
 
-static int parse(struct mp_document *doc, struct mcpool_error *reterr)
+static int document_parse(struct mp_document *doc, struct mcpool_error *reterr)
 {
 	struct mp_str text = mp_buf_get(&doc->source);
 	int r;
@@ -116,7 +116,7 @@ int mp_document_open(const char *path, enum mp_format format, size_t limit,
 		if (r < 0)
 			return mp_fail(reterr, r, "%s", mcpool_error_text(r));
 	}
-	return parse(doc, reterr);
+	return document_parse(doc, reterr);
 }
 
 static size_t source_offset(const struct mp_document *doc, mp_value v)

@@ -37,7 +37,7 @@ static int fail_open(struct mcpool_error *reterr, int errnum)
 	}
 }
 
-static const char *describe(mode_t mode)
+static const char *file_describe(mode_t mode)
 {
 	return S_ISDIR(mode)                    ? "a folder"
 	       : S_ISFIFO(mode)                 ? "a named pipe"
@@ -77,7 +77,7 @@ static int open_regular(const char *path, size_t limit, int *ret_fd, struct stat
 		return fail_open(reterr, errno);
 	if (!S_ISREG(ret_stat->st_mode))
 		return mp_fail(reterr, MCPOOL_EINVAL, "it is %s and not a file",
-			       describe(ret_stat->st_mode));
+			       file_describe(ret_stat->st_mode));
 	if (ret_stat->st_size < 0 || (uint64_t)ret_stat->st_size > limit)
 		return mp_fail(reterr, MCPOOL_ELIMIT,
 			       "it has %lld bytes, and more than %zu are not read",

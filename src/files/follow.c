@@ -102,8 +102,8 @@ static int make_room(struct path_walk *k)
 }
 
 /* One inode may be held several times by a look; each is released. */
-static int hold(struct path_walk *k, const char *dir, uint32_t events,
-		struct mp_watched_folder **ret_folder)
+static int follow_hold(struct path_walk *k, const char *dir, uint32_t events,
+		       struct mp_watched_folder **ret_folder)
 {
 	struct mp_watched_folder *folder = mp_map_get(&k->known, mp_str_of(dir));
 	int r;
@@ -136,12 +136,12 @@ static uint32_t get_need(const struct needs *needs, int wd, struct mp_str name)
 }
 
 /* A folder that may not be read cannot be watched, but what is below it perhaps can. */
-static int need(struct path_walk *k, const char *dir, struct mp_str name, uint32_t events)
+static int follow_need(struct path_walk *k, const char *dir, struct mp_str name, uint32_t events)
 {
 	char room[sizeof(int) + NAME_MAX];
 	struct mp_watched_folder *folder;
 	uintptr_t all;
-	int r = hold(k, dir, events, &folder);
+	int r = follow_hold(k, dir, events, &folder);
 
 	if (r < 0)
 		return r == MCPOOL_EPERM ? 0 : r;
@@ -218,7 +218,7 @@ static int follow_link(struct walk *w, const char *rest)
 }
 
 /* One name further. 1: go on; 0: the way ends here, at the file or where something is missing. */
-static int step(struct walk *w, struct mp_str name, const char *rest)
+static int follow_step(struct walk *w, struct mp_str name, const char *rest)
 {
 	bool last = rest[strspn(rest, "/")] == '\0';
 	mode_t kind = 0;
@@ -226,13 +226,13 @@ static int step(struct walk *w, struct mp_str name, const char *rest)
 
 	if (name.len > NAME_MAX)
 		return 0;
-	r = need(w->look, get_folder(w), name, last ? EVERYTHING : w->on_the_way);
+	r = follow_need(w->look, get_folder(w), name, last ? EVERYTHING : w->on_the_way);
 	if (r < 0 || !go_to(w, name))
 		return r;
 	kind = get_kind(w);
 	if (!last && kind != S_IFDIR) {
 		go_up(w);
-		r = need(w->look, get_folder(w), name, NAMES);
+		r = follow_need(w->look, get_folder(w), name, NAMES);
 		if (r < 0 || !go_to(w, name))
 			return r;
 		kind = get_kind(w); /* again, because it is watched only now */
@@ -243,7 +243,7 @@ static int step(struct walk *w, struct mp_str name, const char *rest)
 	return kind == S_IFDIR && !last;
 }
 
-static int walk(struct walk *w, const char *path)
+static int follow_walk(struct walk *w, const char *path)
 {
 	int r = 1;
 
@@ -262,7 +262,7 @@ static int walk(struct walk *w, const char *path)
 		if (name.p[0] == '.' && (name.len == 1 || mp_str_eq(name, MP_STR(".."))))
 			memmove(w->rest, p + name.len, strlen(p + name.len) + 1);
 		else
-			r = step(w, name, p + name.len);
+			r = follow_step(w, name, p + name.len);
 	}
 	return r;
 }
@@ -276,7 +276,7 @@ static int walk_until_still(struct path_walk *k, const char *path)
 	for (int i = 0; i < MAX_TRIES && r == MCPOOL_ENOENT; i++) {
 		if (i == MAX_TRIES - 1)
 			w.on_the_way = NAMES;
-		r = walk(&w, path);
+		r = follow_walk(&w, path);
 	}
 	return r == MCPOOL_ENOENT ? 0 : r;
 }
@@ -326,7 +326,7 @@ static void look_now(void *u)
 }
 
 /* Twice at most for one call, at the first event and now, however many there were. */
-static void fire(void *u)
+static void follow_fire(void *u)
 {
 	struct mp_follower *f = u;
 
@@ -336,7 +336,7 @@ static void fire(void *u)
 	f->fn(f->u);
 }
 
-static void touch(struct mp_follower *f, bool stale)
+static void follow_touch(struct mp_follower *f, bool stale)
 {
 	int64_t now_ms = mp_loop_now_ms(f->watch->loop);
 	int64_t left_ms;
@@ -360,8 +360,8 @@ static bool holds(const struct mp_follower *f, const struct mp_watched_folder *f
 	return false;
 }
 
-static void happened(void *u, const struct mp_watched_folder *folder, uint32_t mask,
-		     const char *name)
+static void follow_happened(void *u, const struct mp_watched_folder *folder, uint32_t mask,
+			    const char *name)
 {
 	struct mp_config_watch *w = u;
 
@@ -370,9 +370,9 @@ static void happened(void *u, const struct mp_watched_folder *folder, uint32_t m
 
 		if (!folder || /* lost events may concern any follower */
 		    (name[0] == '\0' && (mask & ITSELF) && holds(f, folder)))
-			touch(f, true);
+			follow_touch(f, true);
 		else if (name[0] && (get_need(&f->needs, folder->wd, mp_str_of(name)) & mask))
-			touch(f, mask & NAMES);
+			follow_touch(f, mask & NAMES);
 	}
 }
 
@@ -385,7 +385,7 @@ void mp_config_watch_catch_up(struct mp_config_watch *w)
 		if (!mp_timer_is_running(&f->timer))
 			continue;
 		mp_timer_stop(&f->timer);
-		fire(f);
+		follow_fire(f);
 	}
 }
 
@@ -397,7 +397,7 @@ struct mp_follower *mp_config_watch_follow(struct mp_config_watch *w, mp_followe
 
 	*f = (struct mp_follower){.watch = w, .fn = fn, .u = u};
 	needs_init(&f->needs);
-	mp_timer_init(&f->timer, w->loop, fire, f);
+	mp_timer_init(&f->timer, w->loop, follow_fire, f);
 	mp_task_init(&f->look_task, look_now, f);
 	mp_list_append(&w->followers, &f->link);
 	return f;
@@ -476,7 +476,7 @@ int mp_config_watch_new(struct mp_loop *loop, struct mp_config_watch **ret_watch
 			struct mcpool_error *reterr)
 {
 	struct mp_config_watch *w = mp_alloc(sizeof(*w));
-	int r = mp_inotify_new(loop, happened, w, &w->folders, reterr);
+	int r = mp_inotify_new(loop, follow_happened, w, &w->folders, reterr);
 
 	if (r < 0) {
 		mp_free(w);

@@ -12,7 +12,7 @@ struct facts {
 	int path; /* where it begins */
 };
 
-static bool parse(const char *text, struct facts *ret)
+static bool identity_parse(const char *text, struct facts *ret)
 {
 	ret->path = 0;
 	/* We wrote it; what does not fit is another file then. NOLINTNEXTLINE(cert-err34-c) */
@@ -33,14 +33,14 @@ static const char *identity_get_path(const char *text)
 {
 	struct facts f;
 
-	return parse(text, &f) ? text + f.path : NULL;
+	return identity_parse(text, &f) ? text + f.path : NULL;
 }
 
 bool mp_identity_is(const char *text, const struct stat *st)
 {
 	struct facts f;
 
-	return parse(text, &f) && f.device == (unsigned long long)st->st_dev &&
+	return identity_parse(text, &f) && f.device == (unsigned long long)st->st_dev &&
 	       f.inode == (unsigned long long)st->st_ino && f.seconds == st->st_ctim.tv_sec &&
 	       f.nanoseconds == st->st_ctim.tv_nsec && f.size == st->st_size;
 }

@@ -56,7 +56,7 @@ static void hand_out(struct mp_inotify *fs, const struct inotify_event *ev)
 	fs->fn(fs->u, folder, ev->mask, ev->len ? ev->name : "");
 }
 
-static void readable(void *u)
+static void inotify_readable(void *u)
 {
 	alignas(struct inotify_event) char events[16 << 10];
 	struct mp_inotify *fs = u;
@@ -77,12 +77,12 @@ static void readable(void *u)
 
 void mp_inotify_catch_up(struct mp_inotify *fs)
 {
-	readable(fs);
+	inotify_readable(fs);
 }
 
 /* --- holding -------------------------------------------------------------------------------- */
 
-static int refuse(const char *path, int errnum, struct mcpool_error *reterr)
+static int inotify_refuse(const char *path, int errnum, struct mcpool_error *reterr)
 {
 	switch (errnum) {
 	case ENOSPC:
@@ -108,7 +108,7 @@ int mp_inotify_hold(struct mp_inotify *fs, const char *path, uint32_t mask,
 	int r;
 
 	if (wd < 0)
-		return refuse(path, errno, reterr);
+		return inotify_refuse(path, errno, reterr);
 	folder = mp_map_get(&fs->folders, key_of(&wd));
 	if (!folder) {
 		folder = mp_alloc(sizeof(*folder));
@@ -151,7 +151,7 @@ int mp_inotify_new(struct mp_loop *loop, mp_inotify_fn fn, void *u, struct mp_in
 				     "files cannot be watched (fs.inotify.max_user_instances)");
 	fs = mp_alloc(sizeof(*fs));
 	*fs = (struct mp_inotify){.loop = loop, .fn = fn, .u = u, .fd = fd};
-	if (mp_watch_new(loop, fd, readable, fs, &fs->io) < 0) { /* which closes it */
+	if (mp_watch_new(loop, fd, inotify_readable, fs, &fs->io) < 0) { /* which closes it */
 		mp_free(fs);
 		return mp_fail(reterr, MCPOOL_ESYSTEM, "files cannot be watched");
 	}

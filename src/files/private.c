@@ -122,7 +122,7 @@ static int check_existing(const char *real, struct mcpool_error *reterr)
 	return r;
 }
 
-static int make(const char *real, struct mcpool_error *reterr)
+static int private_make(const char *real, struct mcpool_error *reterr)
 {
 	int fd = open(real, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	char folder[PATH_MAX];
@@ -144,7 +144,7 @@ int mp_private_file(const char *real, struct mcpool_error *reterr)
 	int r;
 
 	pthread_mutex_lock(&one_at_a_time);
-	r = make(real, reterr);
+	r = private_make(real, reterr);
 	pthread_mutex_unlock(&one_at_a_time);
 	return r;
 }

@@ -59,7 +59,7 @@ int mp_target_fail(const struct mp_target *t, const char *verb, int errnum,
 /* --- where it is ---------------------------------------------------------------------------- */
 
 /* From the whole path of the file: its folder, made real, and its name. */
-static int split(struct mp_target *t, const char *file, struct mcpool_error *reterr)
+static int target_split(struct mp_target *t, const char *file, struct mcpool_error *reterr)
 {
 	const char *slash = strrchr(file, '/');
 	char folder[PATH_MAX];
@@ -84,7 +84,7 @@ static int split(struct mp_target *t, const char *file, struct mcpool_error *ret
 }
 
 /* The next hop of a link, into file itself; false: it is none, or there is nothing. */
-static bool follow(char file[PATH_MAX])
+static bool target_follow(char file[PATH_MAX])
 {
 	char to[PATH_MAX], folder[PATH_MAX];
 	ssize_t n = readlink(file, to, sizeof(to) - 1);
@@ -106,7 +106,7 @@ static int resolve_missing(struct mp_target *t, struct mcpool_error *reterr)
 	int links = 0;
 
 	snprintf(file, sizeof(file), "%s", t->path);
-	while (links < MAX_LINKS && follow(file))
+	while (links < MAX_LINKS && target_follow(file))
 		links++;
 	if (links == MAX_LINKS)
 		return mp_target_fail(t, "written", ELOOP, reterr);
@@ -114,10 +114,10 @@ static int resolve_missing(struct mp_target *t, struct mcpool_error *reterr)
 		return mp_fail(reterr, MCPOOL_EIO,
 			       "%s cannot be written: the folder %s cannot be made: %s", t->path,
 			       t->folder, strerrordesc_np(errno));
-	return split(t, file, reterr);
+	return target_split(t, file, reterr);
 }
 
-static int resolve(struct mp_target *t, struct mcpool_error *reterr)
+static int target_resolve(struct mp_target *t, struct mcpool_error *reterr)
 {
 	char real[PATH_MAX];
 
@@ -126,7 +126,7 @@ static int resolve(struct mp_target *t, struct mcpool_error *reterr)
 	if (t->path[0] != '/' || t->path[n - 1] == '/' || n >= PATH_MAX)
 		return mp_fail(reterr, MCPOOL_EINVAL, "%s is not an absolute file path", t->path);
 	if (realpath(t->path, real))
-		return split(t, real, reterr);
+		return target_split(t, real, reterr);
 	if (errno == ENOENT)
 		return resolve_missing(t, reterr);
 	return mp_target_fail(t, "written", errno, reterr);
@@ -143,7 +143,7 @@ static int64_t now_ms(void)
 }
 
 /* Of those that wait, not all look at the same time: the nap differs by process and try. */
-static void nap(unsigned tries)
+static void target_nap(unsigned tries)
 {
 	unsigned ms = LOCK_POLL_MS + ((unsigned)getpid() * 7 + tries * 3) % LOCK_POLL_MS;
 	struct timespec t = {0, (long)ms * 1000000};
@@ -151,7 +151,7 @@ static void nap(unsigned tries)
 	nanosleep(&t, NULL);
 }
 
-static int lock(struct mp_target *t, struct mcpool_error *reterr)
+static int target_lock(struct mp_target *t, struct mcpool_error *reterr)
 {
 	int64_t until = now_ms() + LOCK_MS;
 
@@ -173,7 +173,7 @@ static int lock(struct mp_target *t, struct mcpool_error *reterr)
 				"that is stuck, has locked %s for over 10 seconds; end it and "
 				"try again",
 				t->path, t->folder);
-		nap(tries);
+		target_nap(tries);
 	}
 }
 
@@ -182,13 +182,13 @@ int mp_target_open(struct mp_target *t, const char *path, struct mcpool_error *r
 	int r;
 
 	*t = (struct mp_target){.path = path, .fd = -1};
-	r = resolve(t, reterr);
+	r = target_resolve(t, reterr);
 	if (r < 0)
 		return r;
 	t->fd = open(t->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (t->fd < 0)
 		return mp_target_fail(t, "written", errno, reterr);
-	return lock(t, reterr);
+	return target_lock(t, reterr);
 }
 
 void mp_target_close(struct mp_target *t)

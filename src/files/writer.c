@@ -325,7 +325,7 @@ static int rename_over(struct change *c)
 }
 
 /* 1: done; 0: the file changed meanwhile. */
-static int publish(struct change *c)
+static int writer_publish(struct change *c)
 {
 	if (!is_as_read(c))
 		return 0;
@@ -350,7 +350,7 @@ static int try_once(struct change *c)
 	remove_leftovers(c);
 	r = write_temporary(c);
 	if (r == 0)
-		r = publish(c);
+		r = writer_publish(c);
 	remove_temporary(c);
 	return r == 0 ? ONCE_MORE : r;
 }

@@ -57,7 +57,7 @@ static int socket_write(struct mp_conn *w, const struct mp_str *pieces, size_t n
 	return r;
 }
 
-static void flushed(struct mp_fdstream *f, ssize_t taken)
+static void conn_flushed(struct mp_fdstream *f, ssize_t taken)
 {
 	struct socket *s = mp_container_of(f, struct socket, stream);
 
@@ -109,7 +109,7 @@ static const struct mp_fdstream_kind kind = {
 		  .high = SIZE_MAX, /* the user decides when to stop reading */
 		  .low = SIZE_MAX},
 	.readable = readable,
-	.flushed = flushed,
+	.flushed = conn_flushed,
 };
 
 /* --- life ----------------------------------------------------------------------------------- */

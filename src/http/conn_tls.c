@@ -52,7 +52,7 @@ static void break_off(struct tls *t)
 }
 
 /* What OpenSSL wants to send. */
-static int flush(struct tls *t)
+static int conn_tls_flush(struct tls *t)
 {
 	char *bytes;
 	long n = BIO_get_mem_data(t->out, &bytes);
@@ -97,11 +97,11 @@ static void hand_out(void *u)
 		t->base.hooks->ended(t->base.u);
 	} else if (n != SSL_ERROR_WANT_READ && n != SSL_ERROR_ZERO_RETURN) {
 		say_plainly(t);
-		(void)flush(t); /* the alert that says why; it may get lost */
+		(void)conn_tls_flush(t); /* the alert that says why; it may get lost */
 		break_off(t);
 		return;
 	}
-	if (!t->closed && flush(t) < 0)
+	if (!t->closed && conn_tls_flush(t) < 0)
 		break_off(t);
 }
 
@@ -147,7 +147,7 @@ static const struct mp_conn_hooks below_hooks = {below_bytes, below_taken, below
 /* --- the interface -------------------------------------------------------------------------- */
 
 /* As many records as it takes. */
-static int encrypt(struct tls *t, struct mp_str bytes)
+static int conn_tls_encrypt(struct tls *t, struct mp_str bytes)
 {
 	while (bytes.len) {
 		int r = SSL_write(t->ssl, bytes.p, (int)(bytes.len < PIECE ? bytes.len : PIECE));
@@ -170,17 +170,17 @@ static int encrypt_all(struct tls *t, const struct mp_str *pieces, size_t n)
 
 	for (size_t i = 0; i < n && r == 0; i++) {
 		if (pieces[i].len > sizeof(record) - len) {
-			r = encrypt(t, (struct mp_str){record, len});
+			r = conn_tls_encrypt(t, (struct mp_str){record, len});
 			len = 0;
 		}
 		if (pieces[i].len > sizeof(record)) {
-			r = r < 0 ? r : encrypt(t, pieces[i]);
+			r = r < 0 ? r : conn_tls_encrypt(t, pieces[i]);
 		} else if (pieces[i].len) {
 			memcpy(record + len, pieces[i].p, pieces[i].len);
 			len += pieces[i].len;
 		}
 	}
-	return r < 0 ? r : encrypt(t, (struct mp_str){record, len});
+	return r < 0 ? r : conn_tls_encrypt(t, (struct mp_str){record, len});
 }
 
 static int tls_write(struct mp_conn *w, const struct mp_str *pieces, size_t n)
@@ -191,7 +191,7 @@ static int tls_write(struct mp_conn *w, const struct mp_str *pieces, size_t n)
 	if (t->broken || t->closed)
 		return MCPOOL_ECLOSED;
 	r = encrypt_all(t, pieces, n);
-	return r < 0 ? r : flush(t);
+	return r < 0 ? r : conn_tls_flush(t);
 }
 
 static size_t tls_get_waiting(const struct mp_conn *w)
@@ -223,7 +223,7 @@ static void tls_shut(struct mp_conn *w)
 		return;
 	(void)SSL_shutdown(t->ssl); /* our TLS close; theirs is not awaited */
 	ERR_clear_error();
-	(void)!flush(t);
+	(void)!conn_tls_flush(t);
 	mp_conn_shut(t->below);
 }
 

@@ -16,7 +16,7 @@ struct head {
 	size_t len;
 };
 
-static void add(struct head *h, struct mp_str s)
+static void http_answer_add(struct head *h, struct mp_str s)
 {
 	mp_check(s.len <= HEAD - h->len);
 	memcpy(h->bytes + h->len, s.p, s.len);
@@ -25,14 +25,14 @@ static void add(struct head *h, struct mp_str s)
 
 static void add_text(struct head *h, const char *text)
 {
-	add(h, mp_str_of(text));
+	http_answer_add(h, mp_str_of(text));
 }
 
 static void add_number(struct head *h, uint64_t number)
 {
 	char digits[MP_STR_DIGITS];
 
-	add(h, mp_str_from_u64(number, digits));
+	http_answer_add(h, mp_str_from_u64(number, digits));
 }
 
 static const struct {
@@ -80,21 +80,21 @@ static void begin_head(struct mp_exchange *x, struct head *h, int status, const 
 	struct mp_http_service *s = mp_http_connection_of(x)->service;
 
 	h->len = 0;
-	add(h, MP_STR("HTTP/1.1 "));
+	http_answer_add(h, MP_STR("HTTP/1.1 "));
 	add_number(h, (uint64_t)status);
-	add(h, MP_STR(" "));
+	http_answer_add(h, MP_STR(" "));
 	add_text(h, http_get_reason(status));
-	add(h, MP_STR("\r\nDate: "));
-	add(h, mp_http_date_get(&s->date, mp_loop_wall_now_ms(s->loop)));
-	add(h, MP_STR("\r\n"));
+	http_answer_add(h, MP_STR("\r\nDate: "));
+	http_answer_add(h, mp_http_date_get(&s->date, mp_loop_wall_now_ms(s->loop)));
+	http_answer_add(h, MP_STR("\r\n"));
 	if (headers)
 		add_text(h, headers);
 	if (!x->keeps_alive && status != 101)
-		add(h, MP_STR("Connection: close\r\n"));
+		http_answer_add(h, MP_STR("Connection: close\r\n"));
 }
 
 /* The answer is complete. */
-static void conclude(struct mp_exchange *x)
+static void http_answer_conclude(struct mp_exchange *x)
 {
 	struct mp_http_connection *c = mp_http_connection_of(x);
 
@@ -113,25 +113,25 @@ void mp_exchange_answer(struct mp_exchange *x, const struct mp_http_answer *a)
 	mp_check(!x->is_stream && !x->is_tunnel);
 	begin_head(x, &h, a->status, a->headers);
 	if (a->type) {
-		add(&h, MP_STR("Content-Type: "));
+		http_answer_add(&h, MP_STR("Content-Type: "));
 		add_text(&h, a->type);
-		add(&h, MP_STR("\r\n"));
+		http_answer_add(&h, MP_STR("\r\n"));
 	}
 	if (a->status != 204) {
-		add(&h, MP_STR("Content-Length: "));
+		http_answer_add(&h, MP_STR("Content-Length: "));
 		add_number(&h, a->body.len);
-		add(&h, MP_STR("\r\n"));
+		http_answer_add(&h, MP_STR("\r\n"));
 	}
-	add(&h, MP_STR("Cache-Control: no-store\r\n\r\n"));
+	http_answer_add(&h, MP_STR("Cache-Control: no-store\r\n\r\n"));
 	if (has_body && a->body.len <= HEAD - h.len) {
-		add(&h, a->body);
+		http_answer_add(&h, a->body);
 		has_body = false;
 	}
 	pieces[0] = (struct mp_str){h.bytes, h.len};
 	pieces[1] = a->body;
 	if (!mp_http_connection_write(c, pieces, has_body ? 2 : 1))
 		x->keeps_alive = false;
-	conclude(x);
+	http_answer_conclude(x);
 }
 
 void mp_exchange_refuse(struct mp_exchange *x, const struct mp_http_refusal *why)
@@ -167,9 +167,9 @@ void mp_exchange_begin_stream(struct mp_exchange *x, const char *headers)
 		x->keeps_alive = false; /* it ends with the connection */
 	begin_head(x, &h, 200, headers);
 	if (!x->is_old)
-		add(&h, MP_STR("Transfer-Encoding: chunked\r\n"));
-	add(&h, MP_STR("Content-Type: text/event-stream\r\nX-Accel-Buffering: no\r\n"
-		       "Cache-Control: no-store\r\n\r\n"));
+		http_answer_add(&h, MP_STR("Transfer-Encoding: chunked\r\n"));
+	http_answer_add(&h, MP_STR("Content-Type: text/event-stream\r\nX-Accel-Buffering: no\r\n"
+				   "Cache-Control: no-store\r\n\r\n"));
 	piece = (struct mp_str){h.bytes, h.len};
 	(void)mp_http_connection_write(mp_http_connection_of(x), &piece, 1); /* told later */
 }
@@ -224,7 +224,7 @@ void mp_exchange_end(struct mp_exchange *x)
 	if (x->is_tunnel ||
 	    (!x->is_old && !mp_http_connection_write(mp_http_connection_of(x), &last, 1)))
 		x->keeps_alive = false;
-	conclude(x);
+	http_answer_conclude(x);
 }
 
 /* --- tunnels -------------------------------------------------------------------------------- */
@@ -237,7 +237,7 @@ void mp_exchange_begin_tunnel(struct mp_exchange *x, const char *headers)
 	mp_check(!x->is_stream && !x->is_tunnel && x->hooks);
 	x->is_tunnel = true;
 	begin_head(x, &h, 101, headers);
-	add(&h, MP_STR("\r\n"));
+	http_answer_add(&h, MP_STR("\r\n"));
 	piece = (struct mp_str){h.bytes, h.len};
 	(void)mp_http_connection_write(mp_http_connection_of(x), &piece, 1); /* told later */
 	mp_http_connection_advance(mp_http_connection_of(x), MP_HTTP_CONNECTION_ON_UPGRADED);

@@ -18,35 +18,40 @@
 
 MP_MACHINE_TYPES(http_connection, struct mp_http_connection, enum mp_http_connection_event,
 		 MP_HTTP_CONNECTION_STATES, MP_HTTP_CONNECTION_EVENTS);
-static http_connection_action serve, welcome_body, go_on, part, part_if_flushed, hang_up, abandon,
-	say_late, check_body, look_again, tell_quiet;
+static http_connection_action http_connection_serve, welcome_body, go_on, http_connection_part,
+	part_if_flushed, hang_up, http_connection_abandon, say_late, check_body, look_again,
+	tell_quiet;
 
 #define AT(state)      [MP_HTTP_CONNECTION_##state]
 #define TO(state, act) MP_TO(MP_HTTP_CONNECTION_##state, act)
 #define ON(event)      [MP_HTTP_CONNECTION_ON_##event]
 
 MP_MACHINE_STEPS(http_connection) = {
-	AT(IDLE) = {ON(BEGUN) = TO(HEAD, NULL), ON(ENDED) = TO(LEAVING, part),
+	AT(IDLE) = {ON(BEGUN) = TO(HEAD, NULL), ON(ENDED) = TO(LEAVING, http_connection_part),
 		    ON(FLUSHED) = MP_DO(go_on), ON(LATE) = MP_DO(look_again),
 		    ON(BROKEN) = TO(GONE, hang_up), ON(DROP) = TO(GONE, hang_up)},
-	AT(HEAD) = {ON(HEADED) = TO(BODY, welcome_body), ON(WHOLE) = TO(SERVED, serve),
-		    ON(SAID) = TO(LEAVING, part), ON(ENDED) = TO(LEAVING, part),
-		    ON(FLUSHED) = MP_STAY, ON(LATE) = MP_DO(say_late),
-		    ON(BROKEN) = TO(GONE, hang_up), ON(DROP) = TO(GONE, hang_up)},
-	AT(BODY) = {ON(WHOLE) = TO(SERVED, serve), ON(SAID) = TO(LEAVING, part),
-		    ON(ENDED) = TO(GONE, hang_up), ON(FLUSHED) = MP_STAY,
-		    ON(LATE) = MP_DO(check_body), ON(BROKEN) = TO(GONE, hang_up),
+	AT(HEAD) = {ON(HEADED) = TO(BODY, welcome_body),
+		    ON(WHOLE) = TO(SERVED, http_connection_serve),
+		    ON(SAID) = TO(LEAVING, http_connection_part),
+		    ON(ENDED) = TO(LEAVING, http_connection_part), ON(FLUSHED) = MP_STAY,
+		    ON(LATE) = MP_DO(say_late), ON(BROKEN) = TO(GONE, hang_up),
 		    ON(DROP) = TO(GONE, hang_up)},
-	AT(SERVED) = {ON(ANSWERED) = TO(IDLE, go_on), ON(SAID) = TO(LEAVING, part),
-		      ON(UPGRADED) = TO(TUNNEL, go_on), ON(ENDED) = TO(GONE, abandon),
-		      ON(FLUSHED) = MP_STAY, ON(LATE) = MP_DO(tell_quiet),
-		      ON(BROKEN) = TO(GONE, abandon), ON(DROP) = TO(GONE, abandon)},
-	AT(TUNNEL) = {ON(SAID) = TO(LEAVING, part), ON(ENDED) = TO(GONE, abandon),
-		      ON(FLUSHED) = MP_STAY, ON(LATE) = MP_DO(tell_quiet),
-		      ON(BROKEN) = TO(GONE, abandon), ON(DROP) = TO(GONE, abandon)},
-	AT(LEAVING) = {ON(ENDED) = MP_DO(part_if_flushed), ON(FLUSHED) = MP_DO(part),
-		       ON(LATE) = MP_DO(look_again), ON(BROKEN) = TO(GONE, hang_up),
-		       ON(DROP) = TO(GONE, hang_up)},
+	AT(BODY) = {ON(WHOLE) = TO(SERVED, http_connection_serve),
+		    ON(SAID) = TO(LEAVING, http_connection_part), ON(ENDED) = TO(GONE, hang_up),
+		    ON(FLUSHED) = MP_STAY, ON(LATE) = MP_DO(check_body),
+		    ON(BROKEN) = TO(GONE, hang_up), ON(DROP) = TO(GONE, hang_up)},
+	AT(SERVED) = {ON(ANSWERED) = TO(IDLE, go_on), ON(SAID) = TO(LEAVING, http_connection_part),
+		      ON(UPGRADED) = TO(TUNNEL, go_on),
+		      ON(ENDED) = TO(GONE, http_connection_abandon), ON(FLUSHED) = MP_STAY,
+		      ON(LATE) = MP_DO(tell_quiet), ON(BROKEN) = TO(GONE, http_connection_abandon),
+		      ON(DROP) = TO(GONE, http_connection_abandon)},
+	AT(TUNNEL) = {ON(SAID) = TO(LEAVING, http_connection_part),
+		      ON(ENDED) = TO(GONE, http_connection_abandon), ON(FLUSHED) = MP_STAY,
+		      ON(LATE) = MP_DO(tell_quiet), ON(BROKEN) = TO(GONE, http_connection_abandon),
+		      ON(DROP) = TO(GONE, http_connection_abandon)},
+	AT(LEAVING) = {ON(ENDED) = MP_DO(part_if_flushed),
+		       ON(FLUSHED) = MP_DO(http_connection_part), ON(LATE) = MP_DO(look_again),
+		       ON(BROKEN) = TO(GONE, hang_up), ON(DROP) = TO(GONE, hang_up)},
 	AT(GONE) = {ON(ENDED) = MP_STAY, ON(FLUSHED) = MP_STAY, ON(LATE) = MP_STAY,
 		    ON(BROKEN) = MP_STAY, ON(DROP) = MP_STAY},
 };
@@ -74,7 +79,7 @@ static enum mp_http_watch get_watch(const struct mp_http_connection *c)
 }
 
 /* The state may have changed several times; what counts is where it is now. */
-static void rewatch(struct mp_http_connection *c)
+static void http_connection_rewatch(struct mp_http_connection *c)
 {
 	enum mp_http_watch kind = get_watch(c);
 
@@ -87,7 +92,7 @@ static void http_connection_settled(struct mp_http_connection *c,
 {
 	(void)from;
 	if (!c->driving)
-		rewatch(c);
+		http_connection_rewatch(c);
 }
 
 MP_SHARED_MACHINE(http_connection, struct mp_http_connection, .settled = http_connection_settled)
@@ -137,7 +142,7 @@ static void refuse_body(struct mp_http_connection *c)
 	}
 }
 
-static void judge(struct mp_http_connection *c)
+static void http_connection_judge(struct mp_http_connection *c)
 {
 	bool is_admitted;
 
@@ -155,7 +160,7 @@ static void judge(struct mp_http_connection *c)
 		refuse_body(c);
 }
 
-static void complain(struct mp_http_connection *c)
+static void http_connection_complain(struct mp_http_connection *c)
 {
 	struct mp_inbound_fault fault = mp_inbound_get_fault(c->in);
 
@@ -165,7 +170,7 @@ static void complain(struct mp_http_connection *c)
 	mp_exchange_refuse(&c->x, &(struct mp_http_refusal){fault.status, fault.words, NULL});
 }
 
-static enum mp_http_connection_event serve(struct mp_http_connection *c)
+static enum mp_http_connection_event http_connection_serve(struct mp_http_connection *c)
 {
 	c->serving = true;
 	if (c->x.refusal.status)
@@ -200,11 +205,11 @@ static void read_piece(struct mp_http_connection *c, struct mp_str *bytes)
 	news = mp_inbound_feed(c->in, *bytes, &used);
 	*bytes = (struct mp_str){bytes->p + used, bytes->len - used};
 	if (news == MP_INBOUND_BAD) {
-		complain(c);
+		http_connection_complain(c);
 	} else if (news == MP_INBOUND_WHOLE) {
 		mp_http_connection_advance(c, MP_HTTP_CONNECTION_ON_WHOLE);
 	} else if (news == MP_INBOUND_HEAD) {
-		judge(c);
+		http_connection_judge(c);
 		if (c->state != MP_HTTP_CONNECTION_HEAD)
 			return;
 		if (mp_inbound_get_length(c->in))
@@ -240,7 +245,7 @@ static void keep_rest(struct mp_http_connection *c, struct mp_str bytes)
 		mp_conn_read_on(c->conn, false);
 }
 
-static void drive(struct mp_http_connection *c, struct mp_str bytes)
+static void http_connection_drive(struct mp_http_connection *c, struct mp_str bytes)
 {
 	c->driving = true;
 	while (bytes.len && is_reading(c) && !has_to_wait(c))
@@ -251,14 +256,14 @@ static void drive(struct mp_http_connection *c, struct mp_str bytes)
 	}
 	c->driving = false;
 	keep_rest(c, bytes);
-	rewatch(c);
+	http_connection_rewatch(c);
 	if (c->conn && (c->held || c->state == MP_HTTP_CONNECTION_BODY))
 		mp_http_held_note(c);
 }
 
 /* A client that goes on with a refused body hears the answer, and costs no more time (attack-S1).
  */
-static void ignore(struct mp_http_connection *c, size_t n)
+static void http_connection_ignore(struct mp_http_connection *c, size_t n)
 {
 	c->ignored += n;
 	if (c->ignored > MAX_DISCARDED)
@@ -279,9 +284,9 @@ static void conn_bytes(void *u, struct mp_str bytes)
 		return;
 	}
 	if (c->state == MP_HTTP_CONNECTION_LEAVING)
-		ignore(c, bytes.len);
+		http_connection_ignore(c, bytes.len);
 	else
-		drive(c, bytes);
+		http_connection_drive(c, bytes);
 }
 
 static void conn_taken(void *u)
@@ -308,7 +313,7 @@ static void conn_broken(void *u)
 
 static const struct mp_conn_hooks conn_hooks = {conn_bytes, conn_taken, conn_ended, conn_broken};
 
-static void post(struct mp_http_connection *c)
+static void http_connection_post(struct mp_http_connection *c)
 {
 	if (!mp_list_linked(&c->go_on.link))
 		mp_loop_post(c->service->loop, &c->go_on);
@@ -318,7 +323,7 @@ void mp_http_connection_lose(struct mp_http_connection *c)
 {
 	c->lost = true;
 	if (c->state != MP_HTTP_CONNECTION_GONE)
-		post(c);
+		http_connection_post(c);
 }
 
 bool mp_http_connection_write(struct mp_http_connection *c, const struct mp_str *pieces, size_t n)
@@ -343,7 +348,7 @@ static enum mp_http_connection_event go_on(struct mp_http_connection *c)
 	if (c->state == MP_HTTP_CONNECTION_IDLE)
 		c->x.hooks = NULL;
 	if (c->rest.len)
-		post(c);
+		http_connection_post(c);
 	if (c->service->draining && c->state == MP_HTTP_CONNECTION_IDLE)
 		return MP_HTTP_CONNECTION_ON_ENDED;
 	return MP_QUIET;
@@ -362,11 +367,11 @@ static void go_on_now(void *u)
 	if (c->state >= MP_HTTP_CONNECTION_LEAVING)
 		return;
 	mp_conn_read_on(c->conn, true);
-	drive(c, mp_buf_get(&rest));
+	http_connection_drive(c, mp_buf_get(&rest));
 }
 
 /* The last answer is written: shut down our side and give the client a moment to close. */
-static enum mp_http_connection_event part(struct mp_http_connection *c)
+static enum mp_http_connection_event http_connection_part(struct mp_http_connection *c)
 {
 	c->x.hooks = NULL;
 	mp_buf_clear(&c->rest);
@@ -384,7 +389,7 @@ static enum mp_http_connection_event part_if_flushed(struct mp_http_connection *
 	return mp_conn_get_waiting(c->conn) ? MP_QUIET : MP_HTTP_CONNECTION_ON_DROP;
 }
 
-static void bury(struct mp_grave *grave)
+static void http_connection_bury(struct mp_grave *grave)
 {
 	struct mp_http_connection *c = mp_container_of(grave, struct mp_http_connection, grave);
 
@@ -405,13 +410,13 @@ static enum mp_http_connection_event hang_up(struct mp_http_connection *c)
 	mp_list_remove(&s->connections, &c->link);
 	if (!c->serving)
 		give_back_inbound(c);
-	mp_loop_bury(s->loop, &c->grave, bury);
+	mp_loop_bury(s->loop, &c->grave, http_connection_bury);
 	if (s->draining && !s->connections.len && s->empty)
 		s->empty(s->u);
 	return MP_QUIET;
 }
 
-static enum mp_http_connection_event abandon(struct mp_http_connection *c)
+static enum mp_http_connection_event http_connection_abandon(struct mp_http_connection *c)
 {
 	const struct mp_exchange_hooks *hooks = MP_TAKE(c->x.hooks);
 

@@ -32,7 +32,7 @@ static void end_window(struct mp_http_connection *c)
 }
 
 /* All bytes that count for this connection. */
-static void count(struct mp_http_connection *c, size_t held)
+static void http_held_count(struct mp_http_connection *c, size_t held)
 {
 	struct mp_http_service *s = c->service;
 
@@ -71,7 +71,7 @@ static void make_room(struct mp_http_service *s)
 				    "do not take their answers are dropped",
 				    MP_LIMIT_HTTP_HELD >> 20);
 		mp_http_connection_lose(c);
-		count(c, 0);
+		http_held_count(c, 0);
 	}
 }
 
@@ -88,14 +88,14 @@ void mp_http_held_note(struct mp_http_connection *c)
 		begin_window(c, unsent);
 	if (mp_list_linked(&c->slow))
 		mp_http_service_arm(c->service, c->slow_due_ms);
-	count(c, unsent + (c->in ? mp_inbound_get_gathered(c->in) : 0));
+	http_held_count(c, unsent + (c->in ? mp_inbound_get_gathered(c->in) : 0));
 	make_room(c->service);
 }
 
 void mp_http_held_forget(struct mp_http_connection *c)
 {
 	end_window(c);
-	count(c, 0);
+	http_held_count(c, 0);
 }
 
 static bool is_too_slow(const struct mp_http_connection *c)

@@ -29,7 +29,8 @@ struct mp_http_listener {
 /* --- listening ------------------------------------------------------------------------------ */
 
 /* "host:port", "[host]:port" or "port", in pieces. */
-static int split(const char *text, char host[256], char port[16], struct mcpool_error *reterr)
+static int http_listener_split(const char *text, char host[256], char port[16],
+			       struct mcpool_error *reterr)
 {
 	const char *colon = strrchr(text, ':');
 	struct mp_str name = {text, colon ? (size_t)(colon - text) : 0};
@@ -68,7 +69,7 @@ static int open_socket(struct mp_http_listener *p, const char *listen, struct mc
 {
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *found = NULL;
 	char host[256] = "", port[16] = "";
-	int r = split(listen, host, port, reterr), fd = -EADDRNOTAVAIL;
+	int r = http_listener_split(listen, host, port, reterr), fd = -EADDRNOTAVAIL;
 
 	if (r < 0)
 		return r;
@@ -91,7 +92,7 @@ static int open_socket(struct mp_http_listener *p, const char *listen, struct mc
 
 /* --- arriving ------------------------------------------------------------------------------- */
 
-static void welcome(void *u, int fd)
+static void http_listener_welcome(void *u, int fd)
 {
 	struct mp_http_listener *p = u;
 	struct mp_conn *conn;
@@ -130,7 +131,7 @@ static int set_up(struct mp_http_listener *p, struct mcpool_error *reterr)
 		r = mp_tls_context_new(p->o.cert, p->o.key, &p->tls, reterr);
 	if (r < 0)
 		return r;
-	p->listener = mp_listener_new(p->o.loop, p->fd, "http", welcome, p);
+	p->listener = mp_listener_new(p->o.loop, p->fd, "http", http_listener_welcome, p);
 	if (p->listener)
 		return 0;
 	return mp_fail(reterr, MCPOOL_ESYSTEM, "the socket to listen on cannot be watched");

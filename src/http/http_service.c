@@ -53,7 +53,7 @@ void mp_http_service_watch(struct mp_http_connection *c, enum mp_http_watch kind
 	mp_http_service_arm(c->service, c->due_ms);
 }
 
-static void tick(void *u)
+static void http_service_tick(void *u)
 {
 	struct mp_http_service *s = u;
 	int64_t now = mp_loop_now_ms(s->loop), next = mp_http_held_check(s, now);
@@ -121,7 +121,7 @@ bool mp_http_service_may_warn(struct mp_http_service *s, int64_t *last_ms)
 	return true;
 }
 
-static void warn(struct mp_http_service *s, const char *what)
+static void http_service_warn(struct mp_http_service *s, const char *what)
 {
 	if (mp_http_service_may_warn(s, &s->warned_full_ms))
 		mp_log_warn(&http_log, "%s: %zu connections, %zu of them without a token", what,
@@ -135,7 +135,7 @@ static bool drop_unadmitted(struct mp_http_service *s)
 
 	if (!oldest)
 		return false;
-	warn(s, "the oldest connections without a token are closed to make room");
+	http_service_warn(s, "the oldest connections without a token are closed to make room");
 	mp_http_connection_advance(mp_container_of(oldest, struct mp_http_connection, unadmitted),
 				   MP_HTTP_CONNECTION_ON_DROP);
 	return true;
@@ -149,7 +149,7 @@ static bool drop_idle(struct mp_http_service *s)
 		mp_http_connection_advance(mp_container_of(idle, struct mp_http_connection, watch),
 					   MP_HTTP_CONNECTION_ON_DROP);
 	else
-		warn(s, "a connection is refused, and all others are busy");
+		http_service_warn(s, "a connection is refused, and all others are busy");
 	return idle != NULL;
 }
 
@@ -190,7 +190,7 @@ void mp_http_service_init(struct mp_http_service *s, struct mp_loop *loop,
 	mp_list_init(&s->spare);
 	for (size_t i = 0; i < MP_WATCHES; i++)
 		mp_list_init(&s->watched[i]);
-	mp_timer_init(&s->tick, loop, tick, s);
+	mp_timer_init(&s->tick, loop, http_service_tick, s);
 	mp_timer_init(&s->trim, loop, trim, s);
 	mp_buf_init(&s->scratch, MP_LIMIT_MESSAGE + MP_MIB(4));
 }

@@ -57,7 +57,7 @@ static const struct {
 #undef X
 };
 
-static int blame(struct mp_inbound *in, int status, const char *words)
+static int inbound_blame(struct mp_inbound *in, int status, const char *words)
 {
 	if (!in->fault.status)
 		in->fault = (struct mp_inbound_fault){status, words};
@@ -66,10 +66,10 @@ static int blame(struct mp_inbound *in, int status, const char *words)
 
 static int refuse_memory(struct mp_inbound *in)
 {
-	return blame(in, 503, "no memory");
+	return inbound_blame(in, 503, "no memory");
 }
 
-static struct mp_inbound *of(llhttp_t *parser)
+static struct mp_inbound *inbound_of(llhttp_t *parser)
 {
 	return mp_container_of(parser, struct mp_inbound, parser);
 }
@@ -78,10 +78,10 @@ static struct mp_inbound *of(llhttp_t *parser)
 
 static int add_target(llhttp_t *parser, const char *p, size_t n)
 {
-	struct mp_inbound *in = of(parser);
+	struct mp_inbound *in = inbound_of(parser);
 
 	if (n > MP_INBOUND_TARGET - in->texts.len)
-		return blame(in, 414, "a target that is too long");
+		return inbound_blame(in, 414, "a target that is too long");
 	if (mp_buf_add(&in->texts, p, n) < 0)
 		return refuse_memory(in);
 	in->target_len = in->texts.len;
@@ -90,7 +90,7 @@ static int add_target(llhttp_t *parser, const char *p, size_t n)
 
 static int add_name(llhttp_t *parser, const char *p, size_t n)
 {
-	struct mp_inbound *in = of(parser);
+	struct mp_inbound *in = inbound_of(parser);
 
 	if (n > NAME - in->name_len || in->name_len > NAME) {
 		in->name_len = NAME + 1;
@@ -112,22 +112,22 @@ static enum mp_field find_field(struct mp_str name)
 /* Of trailers none is known: they must not change what was judged. */
 static int end_name(llhttp_t *parser)
 {
-	struct mp_inbound *in = of(parser);
+	struct mp_inbound *in = inbound_of(parser);
 	bool may_be_known = in->name_len <= NAME && !in->head_done;
 	struct value *v;
 
 	if (!in->name_len)
-		return blame(in, 400, "a header without a name");
+		return inbound_blame(in, 400, "a header without a name");
 	in->field =
 		may_be_known ? find_field((struct mp_str){in->name, in->name_len}) : MP_FIELD_COUNT;
 	in->name_len = 0;
 	if (++in->n_fields > MP_INBOUND_FIELDS)
-		return blame(in, 431, "too many headers");
+		return inbound_blame(in, 431, "too many headers");
 	if (in->field == MP_FIELD_COUNT)
 		return 0;
 	v = &in->values[in->field];
 	if (v->is_there && known[in->field].how == ONCE)
-		return blame(in, 400, "a header twice that may be there once");
+		return inbound_blame(in, 400, "a header twice that may be there once");
 	if (!v->is_there) {
 		*v = (struct value){(uint32_t)in->texts.len, 0, true};
 		return 0;
@@ -145,7 +145,7 @@ static int end_name(llhttp_t *parser)
 
 static int add_value(llhttp_t *parser, const char *p, size_t n)
 {
-	struct mp_inbound *in = of(parser);
+	struct mp_inbound *in = inbound_of(parser);
 
 	if (in->field == MP_FIELD_COUNT)
 		return 0;
@@ -157,23 +157,24 @@ static int add_value(llhttp_t *parser, const char *p, size_t n)
 
 static int end_value(llhttp_t *parser)
 {
-	of(parser)->field = MP_FIELD_COUNT;
+	inbound_of(parser)->field = MP_FIELD_COUNT;
 	return 0;
 }
 
 static int count_extension(llhttp_t *parser, const char *p, size_t n)
 {
-	struct mp_inbound *in = of(parser);
+	struct mp_inbound *in = inbound_of(parser);
 
 	(void)p;
 	in->extensions += n + 1;
-	return in->extensions > MP_INBOUND_EXTENSIONS ? blame(in, 400, "chunk extensions at length")
-						      : 0;
+	return in->extensions > MP_INBOUND_EXTENSIONS
+		       ? inbound_blame(in, 400, "chunk extensions at length")
+		       : 0;
 }
 
 static int end_head(llhttp_t *parser)
 {
-	struct mp_inbound *in = of(parser);
+	struct mp_inbound *in = inbound_of(parser);
 
 	in->head_done = true;
 	in->keeps_alive = llhttp_should_keep_alive(parser);
@@ -184,7 +185,7 @@ static int end_head(llhttp_t *parser)
 }
 
 /* A second piece: from now on the body has memory of its own. */
-static int gather(struct mp_inbound *in)
+static int inbound_gather(struct mp_inbound *in)
 {
 	int r = mp_buf_add_str(&in->body, in->view);
 
@@ -194,7 +195,7 @@ static int gather(struct mp_inbound *in)
 
 static int add_body(llhttp_t *parser, const char *p, size_t n)
 {
-	struct mp_inbound *in = of(parser);
+	struct mp_inbound *in = inbound_of(parser);
 	int r;
 
 	in->received += n;
@@ -204,17 +205,17 @@ static int add_body(llhttp_t *parser, const char *p, size_t n)
 		in->view = (struct mp_str){p, n};
 		return 0;
 	}
-	r = gather(in);
+	r = inbound_gather(in);
 	if (r == 0)
 		r = mp_buf_add(&in->body, p, n);
 	if (r == MCPOOL_ELIMIT)
-		return blame(in, 413, "a body that is too large");
+		return inbound_blame(in, 413, "a body that is too large");
 	return r < 0 ? refuse_memory(in) : 0;
 }
 
 static int end_message(llhttp_t *parser)
 {
-	of(parser)->stage = MP_INBOUND_WHOLE;
+	inbound_of(parser)->stage = MP_INBOUND_WHOLE;
 	return HPE_PAUSED;
 }
 
@@ -233,7 +234,7 @@ static const llhttp_settings_t settings = {
 
 /* --- life ----------------------------------------------------------------------------------- */
 
-static void begin(struct mp_inbound *in)
+static void inbound_begin(struct mp_inbound *in)
 {
 	llhttp_init(&in->parser, HTTP_REQUEST, &settings);
 	in->field = MP_FIELD_COUNT;
@@ -246,7 +247,7 @@ struct mp_inbound *mp_inbound_new(void)
 
 	mp_buf_init(&in->texts, 2 * MP_LIMIT_HEADER_BLOCK);
 	mp_buf_init(&in->body, MP_LIMIT_MESSAGE);
-	begin(in);
+	inbound_begin(in);
 	return in;
 }
 
@@ -268,7 +269,7 @@ void mp_inbound_reset(struct mp_inbound *in)
 	texts = in->texts;
 	body = in->body;
 	*in = (struct mp_inbound){.texts = texts, .body = body};
-	begin(in);
+	inbound_begin(in);
 }
 
 struct mp_link *mp_inbound_get_link(struct mp_inbound *in)
@@ -377,9 +378,9 @@ static int check_host(struct mp_inbound *in)
 	struct mp_str host = mp_inbound_get(in, MP_FIELD_HOST);
 
 	if (!host.p)
-		return blame(in, 400, "no Host header");
+		return inbound_blame(in, 400, "no Host header");
 	if (!is_host(host))
-		return blame(in, 400, "a Host header that names no host");
+		return inbound_blame(in, 400, "a Host header that names no host");
 	return 0;
 }
 
@@ -389,15 +390,15 @@ static int check_body(struct mp_inbound *in)
 	struct mp_str expect = mp_inbound_get(in, MP_FIELD_EXPECT);
 
 	if (coding.p && mp_inbound_get(in, MP_FIELD_CONTENT_LENGTH).p)
-		return blame(in, 400, "a body with two lengths");
+		return inbound_blame(in, 400, "a body with two lengths");
 	if (coding.p && mp_inbound_is_old(in))
-		return blame(in, 400, "chunks in HTTP/1.0");
+		return inbound_blame(in, 400, "chunks in HTTP/1.0");
 	if (coding.p && !mp_str_eq_nocase(coding, MP_STR("chunked")))
-		return blame(in, 400, "a transfer coding that is not chunked");
+		return inbound_blame(in, 400, "a transfer coding that is not chunked");
 	if (expect.p && !mp_str_eq_nocase(expect, MP_STR("100-continue")))
-		return blame(in, 417, "an expectation that is not 100-continue");
+		return inbound_blame(in, 417, "an expectation that is not 100-continue");
 	if (in->length != UINT64_MAX && in->length > MP_LIMIT_MESSAGE)
-		return blame(in, 413, "a body that is too large");
+		return inbound_blame(in, 413, "a body that is too large");
 	return 0;
 }
 
@@ -406,9 +407,9 @@ static int check_head(struct mp_inbound *in)
 	const llhttp_t *p = &in->parser;
 
 	if (p->http_major != 1 || p->http_minor > 1)
-		return blame(in, 505, "a version of HTTP that is not 1.1");
+		return inbound_blame(in, 505, "a version of HTTP that is not 1.1");
 	if (!is_target(in))
-		return blame(in, 400, "a target that is not a path");
+		return inbound_blame(in, 400, "a target that is not a path");
 	if (check_host(in))
 		return HPE_USER;
 	return check_body(in);
@@ -425,9 +426,9 @@ static int get_status(llhttp_errno_t err)
 	return 400;
 }
 
-static enum mp_inbound_news fail(struct mp_inbound *in, int status, const char *words)
+static enum mp_inbound_news inbound_fail(struct mp_inbound *in, int status, const char *words)
 {
-	(void)blame(in, status, words); /* the first fault counts */
+	(void)inbound_blame(in, status, words); /* the first fault counts */
 	return MP_INBOUND_BAD;
 }
 
@@ -435,19 +436,21 @@ static enum mp_inbound_news fail(struct mp_inbound *in, int status, const char *
 static bool watch_head(struct mp_inbound *in, struct mp_str piece)
 {
 	if (!has_sound_lines(in, piece))
-		return fail(in, 400, "lines that do not end as HTTP has it") == MP_INBOUND_MORE;
+		return inbound_fail(in, 400, "lines that do not end as HTTP has it") ==
+		       MP_INBOUND_MORE;
 	if (!has_sound_request_line(in, piece))
-		return fail(in, 400, "a request line with more than two blanks") == MP_INBOUND_MORE;
+		return inbound_fail(in, 400, "a request line with more than two blanks") ==
+		       MP_INBOUND_MORE;
 	in->head_seen += piece.len;
 	if (in->head_seen > MP_LIMIT_HEADER_BLOCK)
-		return fail(in, 431, "a head that is too large") == MP_INBOUND_MORE;
+		return inbound_fail(in, 431, "a head that is too large") == MP_INBOUND_MORE;
 	return true;
 }
 
 /* What the body has so far outlives the bytes it came in. */
 static enum mp_inbound_news wait_for_more(struct mp_inbound *in)
 {
-	return gather(in) < 0 ? fail(in, 503, "no memory") : MP_INBOUND_MORE;
+	return inbound_gather(in) < 0 ? inbound_fail(in, 503, "no memory") : MP_INBOUND_MORE;
 }
 
 enum mp_inbound_news mp_inbound_feed(struct mp_inbound *in, struct mp_str bytes, size_t *ret_used)
@@ -460,7 +463,7 @@ enum mp_inbound_news mp_inbound_feed(struct mp_inbound *in, struct mp_str bytes,
 		err == HPE_OK ? bytes.len : (size_t)(llhttp_get_error_pos(&in->parser) - bytes.p);
 	if (err != HPE_OK && !paused) {
 		*ret_used = bytes.len;
-		return fail(in, get_status(err), llhttp_get_error_reason(&in->parser));
+		return inbound_fail(in, get_status(err), llhttp_get_error_reason(&in->parser));
 	}
 	if (in_head && !watch_head(in, (struct mp_str){bytes.p, *ret_used}))
 		return MP_INBOUND_BAD;

@@ -198,7 +198,7 @@ int mp_hub_place_find(struct mp_hub_place *p, struct mcpool_error *reterr)
 
 /* --- the folder ------------------------------------------------------------------------------ */
 
-static int fail(struct mcpool_error *reterr, const char *path, const char *verb)
+static int election_fail(struct mcpool_error *reterr, const char *path, const char *verb)
 {
 	return mp_fail_errno(reterr, errno, "%s cannot be %s", path, verb);
 }
@@ -208,7 +208,7 @@ static int judge_folder(int fd, const char *folder, struct mcpool_error *reterr)
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
-		return fail(reterr, folder, "used");
+		return election_fail(reterr, folder, "used");
 	if (st.st_uid != geteuid())
 		return mp_fail(reterr, MCPOOL_EPERM,
 			       "%s belongs to another user (%u); remove it, or set "
@@ -221,7 +221,7 @@ static int judge_folder(int fd, const char *folder, struct mcpool_error *reterr)
 			       folder, (unsigned)(st.st_mode & 0777));
 	/* Readable by others is harmless so far; make it private now. */
 	if (st.st_mode & (S_IRWXG | S_IRWXO) && fchmod(fd, 0700) < 0)
-		return fail(reterr, folder, "made private");
+		return election_fail(reterr, folder, "made private");
 	return 0;
 }
 
@@ -241,7 +241,7 @@ static int open_folder(const struct mp_hub_place *p, struct mcpool_error *reterr
 			       "%s is a symbolic link, which is not followed; remove it",
 			       p->folder);
 	if (fd < 0)
-		return fail(reterr, p->folder, "opened");
+		return election_fail(reterr, p->folder, "opened");
 	r = judge_folder(fd, p->folder, reterr);
 	if (r < 0)
 		close(fd);
@@ -261,8 +261,8 @@ static int open_lock(const struct mp_hub_place *p, int folder, struct mcpool_err
 		return mp_fail(reterr, MCPOOL_EPERM,
 			       "%s is a symbolic link, which is not followed; remove it", p->lock);
 	if (fd < 0)
-		return fail(reterr, p->lock, "opened");
-	r = fstat(fd, &st) < 0 ? fail(reterr, p->lock, "used")
+		return election_fail(reterr, p->lock, "opened");
+	r = fstat(fd, &st) < 0 ? election_fail(reterr, p->lock, "used")
 			       : mp_private_check(p->lock, &st, reterr);
 	if (r < 0)
 		close(fd);
@@ -311,7 +311,7 @@ pid_t mp_hub_place_get_holder(const struct mp_hub_place *p)
 }
 
 /* For people and for a second hub; the lock itself is in the kernel. */
-static void sign(int fd)
+static void election_sign(int fd)
 {
 	char text[24];
 	int n = snprintf(text, sizeof(text), "%ld\n", (long)getpid());
@@ -322,7 +322,7 @@ static void sign(int fd)
 	(void)!ftruncate(fd, 0);
 }
 
-static void rest(void)
+static void election_rest(void)
 {
 	struct timespec moment = {0, LOOK_AGAIN_MS * 1000000L};
 
@@ -382,16 +382,16 @@ static int take_lock(struct mp_election *e, int64_t wait_ms, pid_t *ret_winner,
 		if (errno == EINTR)
 			continue;
 		if (errno != EWOULDBLOCK)
-			return fail(reterr, e->place.lock, "locked");
+			return election_fail(reterr, e->place.lock, "locked");
 		if (wait_ms <= 0 || does_somebody_listen(&e->place)) {
 			*ret_winner = mp_hub_place_get_pid(&e->place);
 			return mp_fail(reterr, MCPOOL_EEXIST, "a hub runs already (pid %ld)",
 				       (long)*ret_winner);
 		}
-		rest();
+		election_rest();
 		wait_ms -= LOOK_AGAIN_MS;
 	}
-	sign(e->lock);
+	election_sign(e->lock);
 	return 0;
 }
 
@@ -412,7 +412,7 @@ static int check_peer(int fd, const char *path, struct mcpool_error *reterr)
 	int pid;
 
 	if (!mp_listener_identify(fd, &pid, &uid))
-		return fail(reterr, path, "asked whose it is");
+		return election_fail(reterr, path, "asked whose it is");
 	if (uid != geteuid() && uid != 0)
 		return mp_fail(reterr, MCPOOL_EPERM, "%s belongs to another user (%u); remove it",
 			       path, uid);
@@ -425,7 +425,7 @@ int mp_hub_place_connect(const struct mp_hub_place *p, struct mcpool_error *rete
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), r;
 
 	if (fd < 0)
-		return fail(reterr, p->socket, "reached");
+		return election_fail(reterr, p->socket, "reached");
 	if (connect(fd, (struct sockaddr *)&a, sizeof(a)) == 0) {
 		r = check_peer(fd, p->socket, reterr);
 	} else {
@@ -446,7 +446,7 @@ static int clear_socket(const struct mp_hub_place *p, int folder, struct mcpool_
 	struct stat st;
 
 	if (fstatat(folder, SOCKET_NAME, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return errno == ENOENT ? 0 : fail(reterr, p->socket, "used");
+		return errno == ENOENT ? 0 : election_fail(reterr, p->socket, "used");
 	if (!S_ISSOCK(st.st_mode))
 		return mp_fail(reterr, MCPOOL_EPERM,
 			       "%s is not a socket, and not from mcpool; remove it", p->socket);
@@ -456,7 +456,7 @@ static int clear_socket(const struct mp_hub_place *p, int folder, struct mcpool_
 			       "hub itself when it is needed",
 			       p->socket);
 	if (unlinkat(folder, SOCKET_NAME, 0) < 0 && errno != ENOENT)
-		return fail(reterr, p->socket, "removed");
+		return election_fail(reterr, p->socket, "removed");
 	return 0;
 }
 
@@ -490,7 +490,7 @@ static int listen_there(const struct mp_hub_place *p, int *ret_fd, struct stat *
 	if (fd < 0 || bind(fd, (struct sockaddr *)&a, sizeof(a)) < 0 ||
 	    chmod(p->socket, 0600) < 0 || lstat(p->socket, ret_socket) < 0 ||
 	    listen(fd, BACKLOG) < 0)
-		r = fail(reterr, p->socket, "listened at");
+		r = election_fail(reterr, p->socket, "listened at");
 	if (r < 0 && fd >= 0)
 		close(fd);
 	if (r == 0)
@@ -500,8 +500,8 @@ static int listen_there(const struct mp_hub_place *p, int *ret_fd, struct stat *
 
 /* --- both ------------------------------------------------------------------------------------ */
 
-static int stand(struct mp_election *e, int folder, int given, int64_t wait_ms, pid_t *ret_winner,
-		 struct mcpool_error *reterr)
+static int election_stand(struct mp_election *e, int folder, int given, int64_t wait_ms,
+			  pid_t *ret_winner, struct mcpool_error *reterr)
 {
 	int r = open_lock(&e->place, folder, reterr);
 
@@ -534,7 +534,7 @@ int mp_election_stand(struct mp_election *e, int given, int64_t wait_ms, pid_t *
 	folder = open_folder(&e->place, reterr);
 	if (folder < 0)
 		return folder;
-	r = stand(e, folder, given, wait_ms, ret_winner, reterr);
+	r = election_stand(e, folder, given, wait_ms, ret_winner, reterr);
 	close(folder);
 	if (r < 0)
 		mp_election_resign(e);
@@ -556,7 +556,7 @@ static int retake_lock(struct mp_election *e, int folder, struct mcpool_error *r
 		close(fd);
 		return mp_fail(reterr, MCPOOL_EEXIST, "another hub has taken %s", e->place.lock);
 	}
-	sign(fd);
+	election_sign(fd);
 	close(e->lock);
 	e->lock = fd;
 	return 0;

@@ -5,12 +5,15 @@
 
 #include <stdio.h>
 
+#include <unistd.h>
+
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "files/follow.h"
 #include "hub/election.h"
+#include "hub/network.h"
 #include "hub/workspaces.h"
 #include "pool/launch_plan.h"
 #include "process/environment.h"
@@ -24,6 +27,7 @@ struct mp_hub_private {
 	void *u;
 	struct mp_launch_planner *planner;
 	struct mp_config_watch *watch;
+	struct mp_network *network; /* NULL: changes are not noticed */
 	bool is_stopping;
 	struct mp_timer patience; /* of a drain */
 	void (*drained)(void *u); /* NULL: already called, or not wanted */
@@ -41,6 +45,24 @@ static void begin_to_watch(struct mp_hub *hub)
 		return;
 	if (mp_config_watch_new(hub->loop, &hub->p->watch, &why) < 0)
 		mp_log_warn(&hub_log, "changes of files will not be noticed: %s", why.message);
+}
+
+static void network_changed(void *u)
+{
+	struct mp_hub *hub = u;
+
+	mp_pool_note_network(hub->pool);
+}
+
+/* A container may forbid it. Then time alone brings remote servers back. */
+static void begin_to_watch_network(struct mp_hub *hub)
+{
+	struct mcpool_error why;
+
+	if (hub->p->o.one_shot || hub->p->network)
+		return;
+	if (mp_network_new(hub->loop, network_changed, hub, &hub->p->network, &why) < 0)
+		mp_log_write(&hub_log, MP_LEVEL_VRB, "%s", why.message);
 }
 
 struct mp_config_watch *mp_hub_get_watch(struct mp_hub *hub)
@@ -73,6 +95,8 @@ void mp_hub_open_launcher(struct mp_hub *hub)
 void mp_hub_start(struct mp_hub *hub)
 {
 	begin_to_watch(hub);
+	begin_to_watch_network(hub);
+	mp_pool_set_files(hub->pool, hub->p->watch);
 	mp_workspaces_start(hub->workspaces, hub->pool, hub->sessions, hub->p->watch);
 	hub->workspace = mp_workspaces_get_own(hub->workspaces)->workspace;
 }
@@ -160,6 +184,8 @@ static struct mp_pool *make_pool(struct mp_hub *hub)
 		.one_shot = hub->p->o.one_shot,
 		.skipped_lists = hub->p->o.skipped_lists,
 		.capabilities = hub->p->o.capabilities,
+		/* An id of an earlier hub names no session of this one. */
+		.session_base = (mp_id)getpid() * 100000,
 		.on_approvals_changed = compare_approvals,
 		.u = hub,
 	};
@@ -255,8 +281,9 @@ struct mp_hub *mp_hub_free(struct mp_hub *hub)
 		mp_timer_stop(&p->patience);
 	hub->sessions = mp_sessions_free(hub->sessions);
 	hub->workspaces = mp_workspaces_free(hub->workspaces);
-	mp_config_watch_close(p->watch);
+	mp_network_free(p->network);
 	mp_pool_free(hub->pool);
+	mp_config_watch_close(p->watch);
 	mp_launch_planner_free(p->planner);
 	if (hub->loop) {
 		mp_events_done(&hub->events);

@@ -24,7 +24,7 @@ struct cause {
 	struct mp_timer timer;
 	enum mp_level level;
 	const char *words;                                        /* static */
-	char key[MP_LIMIT_EVENT_TEXT + 64];                       /* the text without addresses */
+	char key[MP_LIMIT_EVENT_TEXT + 64];                       /* without addresses and times */
 	char text[MP_LOG_MERGE_MIN - 1][MP_LIMIT_EVENT_TEXT + 1]; /* of the first servers */
 	bool differ;  /* other servers have other addresses */
 	bool goes_on; /* a merged line was written recently */
@@ -37,7 +37,7 @@ struct mp_log_merge {
 	struct mp_list causes;
 };
 
-/* --- the text without addresses --------------------------------------------------------------- */
+/* --- the text without addresses and times ----------------------------------------------------- */
 
 static size_t get_address_len(const char *p)
 {
@@ -51,15 +51,41 @@ static size_t get_address_len(const char *p)
 	return n;
 }
 
-static void generalize(const char *text, char *key, size_t size)
+/* " after 12 ms", which differs from one start to the next. */
+static size_t get_duration_len(const char *p)
+{
+	size_t n = strncmp(p, " after ", 7) == 0 ? 7 : 0, digits = 0;
+
+	if (n)
+		digits = strspn(p + n, "0123456789");
+	return digits && strncmp(p + n + digits, " ms", 3) == 0 ? n + digits + 3 : 0;
+}
+
+/* But for the times. */
+static bool is_same_text(const char *a, const char *b)
+{
+	while (*a && *b) {
+		size_t skip_a = get_duration_len(a), skip_b = get_duration_len(b);
+
+		if (!skip_a != !skip_b || (!skip_a && *a != *b))
+			return false;
+		a += skip_a ? skip_a : 1;
+		b += skip_b ? skip_b : 1;
+	}
+	return *a == *b;
+}
+
+static void log_merge_generalize(const char *text, char *key, size_t size)
 {
 	static const char anywhere[] = "several addresses";
 	size_t at = 0;
 
 	while (*text && at + sizeof(anywhere) < size) {
-		size_t n = get_address_len(text);
+		size_t n = get_address_len(text), duration = get_duration_len(text);
 
-		if (n) {
+		if (duration) {
+			text += duration;
+		} else if (n) {
 			memcpy(key + at, anywhere, sizeof(anywhere) - 1);
 			at += sizeof(anywhere) - 1;
 			text += n;
@@ -109,7 +135,7 @@ static void write_cause(struct cause *c)
 	c->differ = false;
 }
 
-static void drop(struct cause *c)
+static void log_merge_drop(struct cause *c)
 {
 	mp_timer_stop(&c->timer);
 	mp_list_remove(&c->merge->causes, &c->link);
@@ -125,13 +151,13 @@ static void time_is_up(void *u)
 	if (c->goes_on)
 		mp_timer_start(&c->timer, MP_LOG_MERGE_LONG_MS);
 	else
-		drop(c);
+		log_merge_drop(c);
 }
 
 /* --- listening -------------------------------------------------------------------------------- */
 
-static struct cause *find(struct mp_log_merge *c, enum mp_level level, const char *words,
-			  const char *key)
+static struct cause *log_merge_find(struct mp_log_merge *c, enum mp_level level, const char *words,
+				    const char *key)
 {
 	MP_LIST_EACH(&c->causes, link) {
 		struct cause *at = mp_container_of(link, struct cause, link);
@@ -143,8 +169,8 @@ static struct cause *find(struct mp_log_merge *c, enum mp_level level, const cha
 	return NULL;
 }
 
-static struct cause *begin(struct mp_log_merge *c, enum mp_level level, const char *words,
-			   const char *key)
+static struct cause *log_merge_begin(struct mp_log_merge *c, enum mp_level level, const char *words,
+				     const char *key)
 {
 	struct cause *cause = mp_alloc(sizeof(*cause));
 
@@ -164,17 +190,17 @@ void mp_log_merge_say(struct mp_log_merge *c, const char *who, enum mp_level lev
 	char key[MP_LIMIT_EVENT_TEXT + 64];
 	struct cause *cause;
 
-	generalize(text, key, sizeof(key));
-	cause = find(c, level, words, key);
+	log_merge_generalize(text, key, sizeof(key));
+	cause = log_merge_find(c, level, words, key);
 	if (!cause && c->causes.len >= CAUSES) {
 		write_one(who, level, words, text);
 		return;
 	}
 	if (!cause)
-		cause = begin(c, level, words, key);
+		cause = log_merge_begin(c, level, words, key);
 	if (cause->n < MP_LOG_MERGE_MIN - 1)
 		snprintf(cause->text[cause->n], sizeof(cause->text[0]), "%s", text);
-	cause->differ = cause->differ || strcmp(cause->text[0], text) != 0;
+	cause->differ = cause->differ || !is_same_text(cause->text[0], text);
 	if (cause->n < NAMES)
 		snprintf(cause->who[cause->n], NAME, "%s", who);
 	cause->n++;
@@ -217,7 +243,7 @@ struct mp_log_merge *mp_log_merge_free(struct mp_log_merge *c)
 		struct cause *cause = mp_container_of(link, struct cause, link);
 
 		write_cause(cause);
-		drop(cause);
+		log_merge_drop(cause);
 	}
 	return mp_free(c);
 }

@@ -1,5 +1,5 @@
 /*
- * logger.c - writes the event ring into the log: attempts at WRN, failures at ERR.
+ * logger.c - writes the event ring into the log: attempts at WRN or ERR, failures at ERR.
  * One failure is one line at ERR: the line about the stopped instance has the trigger, and lines
  * that follow from it get a lower level.
  */
@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "config/values/settings.h"
 #include "hub/log_merge.h"
 
 struct mp_logger {
@@ -48,7 +49,7 @@ static bool is_step(enum mp_event_kind kind)
 }
 
 /* Without memory, one more line is written. */
-static void remember(struct mp_logger *l, const struct mp_event *e)
+static void logger_remember(struct mp_logger *l, const struct mp_event *e)
 {
 	bool is_gone = e->kind == MP_EVENT_GONE;
 
@@ -70,10 +71,18 @@ static enum mp_level lower(enum mp_event_kind kind, const struct row *before)
 	return rows[kind].level;
 }
 
+/* Another attempt; log.attempts decides (X9). */
+static enum mp_level get_attempt_level(const struct mp_logger *l, mp_id instance)
+{
+	const struct mp_settings *s = mp_pool_get_settings(l->pool, instance);
+
+	return s && s->log.attempts == MP_LOG_ATTEMPTS_ERROR ? MP_LEVEL_ERR : MP_LEVEL_WRN;
+}
+
 static enum mp_level level_of(struct mp_logger *l, const struct mp_event *e)
 {
 	if (e->kind == MP_EVENT_PREPARING && e->text[0])
-		return MP_LEVEL_WRN; /* not the first attempt */
+		return get_attempt_level(l, e->id); /* not the first one */
 	if (e->kind == MP_EVENT_RELOADED && strstr(e->text, "nothing changed"))
 		return MP_LEVEL_VRB; /* agents write to their files all day */
 	return lower(e->kind, mp_map_get(&l->last, key_of(&e->id)));
@@ -88,11 +97,14 @@ static bool is_about_approval(const struct mp_event *e)
 
 static void write_line(struct mp_logger *l, const struct mp_event *e, enum mp_level level)
 {
-	const char *name = mp_pool_get_name(l->pool, e->id), *words = rows[e->kind].words;
+	const struct mp_log *known = mp_pool_get_log(l->pool, e->id);
+	const char *words = rows[e->kind].words;
 	struct mp_log log = {""};
 
-	if (e->id)
-		mp_log_init(&log, "%s#%llu", name ? name : "", (unsigned long long)e->id);
+	if (known)
+		log = *known;
+	else if (e->id)
+		mp_log_init(&log, "#%llu", (unsigned long long)e->id);
 	/* One network failure can hit many servers at once. */
 	if (level >= MP_LEVEL_WRN && !is_about_approval(e) && mp_pool_is_remote(l->pool, e->id)) {
 		mp_log_merge_say(l->merge, log.object, level, words, e->text);
@@ -112,7 +124,7 @@ static void take(struct mp_logger *l, const struct mp_event *e)
 {
 	enum mp_level level = level_of(l, e);
 
-	remember(l, e);
+	logger_remember(l, e);
 	if (mp_log_wants(level) && (level < MP_LEVEL_WRN || !is_told_elsewhere(l, e)))
 		write_line(l, e, level);
 }

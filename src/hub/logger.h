@@ -1,6 +1,8 @@
 /*
- * logger.h - writes the event ring into the log: attempts at WRN, failures at ERR (U31).
- * A line starts with the server's name and the id of its instance, `files#3` (E58).
+ * logger.h - writes the event ring into the log: attempts at WRN or ERR (log.attempts), failures
+ * at ERR (U31).
+ * A line starts with the server's name and the id of its instance, `files#3`, or as log.names
+ * says with `mcp:files` (E58).
  */
 #ifndef MP_LOGGER_H
 #define MP_LOGGER_H

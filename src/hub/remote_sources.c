@@ -73,12 +73,12 @@ struct mp_remote_sources {
 
 MP_MACHINE_TYPES(remote_source, struct one, enum remote_source_event, REMOTE_SOURCE_STATES,
 		 REMOTE_SOURCE_EVENTS);
-static remote_source_action ask, begin_content, note_same, take_content, note_failed;
+static remote_source_action remote_sources_ask, begin_content, note_same, take_content, note_failed;
 
 MP_MACHINE_STEPS(remote_source) = {
-	[RESTING] = {[ON_DUE] = MP_TO(ASKING, ask)},
+	[RESTING] = {[ON_DUE] = MP_TO(ASKING, remote_sources_ask)},
 	[ASKING] = {[ON_CONTENT] = MP_TO(READING, begin_content),
-		    [ON_MOVED] = MP_DO(ask),
+		    [ON_MOVED] = MP_DO(remote_sources_ask),
 		    [ON_SAME] = MP_TO(RESTING, note_same),
 		    [ON_FAILED] = MP_TO(RESTING, note_failed)},
 	[READING] = {[ON_COMPLETE] = MP_TO(RESTING, take_content),
@@ -105,7 +105,7 @@ bool mp_remote_sources_is_asking(const struct mp_remote_sources *c)
 }
 
 /* Many machines have the same remote source: spread their requests. */
-static void rest(struct one *o)
+static void remote_sources_rest(struct one *o)
 {
 	struct mp_remote_sources *c = o->all;
 	int64_t now = mp_loop_wall_now_ms(c->loop), ms = o->known.next_ms - now;
@@ -118,7 +118,7 @@ static void rest(struct one *o)
 }
 
 /* Once, not at each attempt; loading the configuration reports more. */
-static void warn(const struct one *o, const char *why)
+static void remote_sources_warn(const struct one *o, const char *why)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf name;
 
@@ -129,14 +129,14 @@ static void warn(const struct one *o, const char *why)
 			    o->known.fetched_ms ? "; the last copy counts" : "");
 }
 
-static void settle(struct one *o, const struct mp_str *content)
+static void remote_sources_settle(struct one *o, const struct mp_str *content)
 {
 	struct mp_remote_sources *c = o->all;
 	struct mcpool_error why;
 
 	if (mp_remote_source_save(o->url, &o->known, content, &why) < 0)
-		warn(o, why.message);
-	rest(o);
+		remote_sources_warn(o, why.message);
+	remote_sources_rest(o);
 	if (c->rested && !mp_remote_sources_is_asking(c))
 		c->rested(c->u);
 }
@@ -144,7 +144,7 @@ static void settle(struct one *o, const struct mp_str *content)
 static enum remote_source_event note_same(struct one *o)
 {
 	mp_remote_source_note_fetched(&o->known, mp_loop_wall_now_ms(o->all->loop));
-	settle(o, NULL);
+	remote_sources_settle(o, NULL);
 	return MP_QUIET;
 }
 
@@ -155,8 +155,8 @@ static enum remote_source_event note_failed(struct one *o)
 	mp_remote_source_note_failed(&o->known, now, o->why.message);
 	if (o->known.next_ms < now + o->why.retry_ms) /* it sent a longer Retry-After */
 		o->known.next_ms = now + o->why.retry_ms;
-	warn(o, o->why.message);
-	settle(o, NULL);
+	remote_sources_warn(o, o->why.message);
+	remote_sources_settle(o, NULL);
 	return MP_QUIET;
 }
 
@@ -190,7 +190,7 @@ static enum remote_source_event take_content(struct one *o)
 	o->known.size = (int64_t)content.len;
 	mp_remote_source_note_fetched(&o->known, mp_loop_wall_now_ms(o->all->loop));
 	/* Write the file only if it changed: a write triggers the file watchers. */
-	settle(o, mp_remote_source_is_same(o->url, content) ? NULL : &content);
+	remote_sources_settle(o, mp_remote_source_is_same(o->url, content) ? NULL : &content);
 	return MP_QUIET;
 }
 
@@ -226,7 +226,7 @@ static bool follow_redirect(struct one *o, const struct mp_http_head *head)
 	return may;
 }
 
-static void stop(struct one *o)
+static void remote_sources_stop(struct one *o)
 {
 	if (o->exchange)
 		mp_http_cancel(o->all->client, o->exchange);
@@ -239,7 +239,7 @@ static void fail_with_status(struct one *o, const struct mp_http_head *head)
 
 	mp_curl_options_place(o->at, place);
 	mp_http_status_explain(head, MP_STR(""), place, mp_loop_wall_now_ms(o->all->loop), &o->why);
-	stop(o);
+	remote_sources_stop(o);
 	remote_source_advance(o, ON_FAILED);
 }
 
@@ -252,10 +252,10 @@ static void head_came(void *u, const struct mp_http_head *head)
 	if (head->status == 200) {
 		remote_source_advance(o, ON_CONTENT);
 	} else if (head->status == 304) {
-		stop(o);
+		remote_sources_stop(o);
 		remote_source_advance(o, ON_SAME);
 	} else if (mp_http_status_of(head->status) == MP_HTTP_MOVED && follow_redirect(o, head)) {
-		stop(o);
+		remote_sources_stop(o);
 		remote_source_advance(o, ON_MOVED);
 	} else {
 		fail_with_status(o, head);
@@ -270,7 +270,7 @@ static void data_came(void *u, struct mp_str bytes)
 		return;
 	(void)mp_fail(&o->why, MCPOOL_ELIMIT, "the remote source is larger than %zu MiB",
 		      MP_LIMIT_CONFIG_FILE >> 20);
-	stop(o);
+	remote_sources_stop(o);
 	remote_source_advance(o, ON_FAILED);
 }
 
@@ -291,7 +291,7 @@ static const struct mp_http_hooks hooks = {.head = head_came, .data = data_came,
 
 /* --- asking ----------------------------------------------------------------------------------- */
 
-static enum remote_source_event ask(struct one *o)
+static enum remote_source_event remote_sources_ask(struct one *o)
 {
 	struct mp_remote_sources *c = o->all;
 	struct mp_http_header headers[3] = {{MP_STR("Accept"), MP_STR("application/json, */*")}};
@@ -329,7 +329,7 @@ static void is_due(void *u)
 
 /* --- which ones ------------------------------------------------------------------------------- */
 
-static struct one *find(struct mp_remote_sources *c, const char *url)
+static struct one *remote_sources_find(struct mp_remote_sources *c, const char *url)
 {
 	MP_LIST_EACH(&c->list, link) {
 		struct one *o = mp_container_of(link, struct one, link);
@@ -340,7 +340,7 @@ static struct one *find(struct mp_remote_sources *c, const char *url)
 	return NULL;
 }
 
-static void add(struct mp_remote_sources *c, const char *url)
+static void remote_sources_add(struct mp_remote_sources *c, const char *url)
 {
 	struct one *o = mp_alloc(sizeof(*o));
 
@@ -352,12 +352,12 @@ static void add(struct mp_remote_sources *c, const char *url)
 	mp_timer_init(&o->timer, c->loop, is_due, o);
 	mp_list_append(&c->list, &o->link);
 	mp_remote_source_load(url, &o->known);
-	rest(o);
+	remote_sources_rest(o);
 }
 
-static void drop(struct one *o)
+static void remote_sources_drop(struct one *o)
 {
-	stop(o);
+	remote_sources_stop(o);
 	mp_timer_stop(&o->timer);
 	mp_list_remove(&o->all->list, &o->link);
 	mp_buf_done(&o->content);
@@ -371,18 +371,18 @@ void mp_remote_sources_follow(struct mp_remote_sources *c, const struct mp_confi
 	MP_LIST_EACH(&c->list, link)
 		mp_container_of(link, struct one, link)->is_wanted = false;
 	for (size_t i = 0; i < set->n_remote_urls; i++) {
-		struct one *o = find(c, set->remote_urls[i]);
+		struct one *o = remote_sources_find(c, set->remote_urls[i]);
 
 		if (o)
 			o->is_wanted = true;
 		else
-			add(c, set->remote_urls[i]);
+			remote_sources_add(c, set->remote_urls[i]);
 	}
 	MP_LIST_EACH(&c->list, link) {
 		struct one *o = mp_container_of(link, struct one, link);
 
 		if (!o->is_wanted)
-			drop(o);
+			remote_sources_drop(o);
 	}
 }
 
@@ -403,7 +403,7 @@ struct mp_remote_sources *mp_remote_sources_free(struct mp_remote_sources *c)
 	if (!c)
 		return NULL;
 	MP_LIST_EACH(&c->list, link)
-		drop(mp_container_of(link, struct one, link));
+		remote_sources_drop(mp_container_of(link, struct one, link));
 	mp_http_client_free(c->client);
 	return mp_free(c);
 }

@@ -35,7 +35,7 @@ static void follow_remote_sources(struct mp_workspace_watch *w)
 }
 
 /* If files cannot be watched, everything else still works. */
-static void follow(struct mp_workspace_watch *w)
+static void workspace_watch_follow(struct mp_workspace_watch *w)
 {
 	struct mp_config_watch *files = w->o->files;
 	struct mcpool_error why;
@@ -49,7 +49,7 @@ static void follow(struct mp_workspace_watch *w)
 	follow_remote_sources(w);
 }
 
-static void load(struct mp_workspace_watch *w)
+static void workspace_watch_load(struct mp_workspace_watch *w)
 {
 	struct mp_config_request req = w->request;
 
@@ -102,10 +102,10 @@ static void note_problem(struct mp_workspace_watch *w)
 	mp_workspace_set_problem(w->workspace, broken ? text.data : NULL);
 }
 
-/* For the next hub, which may find a broken file. */
+/* For the next hub, which may find a broken file. A strict set lacks the files of the sources. */
 static void keep_good(struct mp_workspace_watch *w)
 {
-	if (!w->o->one_shot && w->request.db && w->set->root[0])
+	if (!w->o->one_shot && w->request.db && w->set->root[0] && !w->request.strict)
 		mp_restore_save(w->request.db, w->set, mp_loop_wall_now_ms(w->o->loop));
 }
 
@@ -128,7 +128,7 @@ static void is_ready(struct mp_workspace *v, const struct mcpool_error *error, v
 
 void mp_workspace_watch_start(struct mp_workspace_watch *w)
 {
-	follow(w);
+	workspace_watch_follow(w);
 	w->workspace = mp_workspace_open(w->o->pool, w->set, w->request.env, is_ready, w);
 	note_problem(w);
 	keep_good(w);
@@ -223,8 +223,8 @@ static void tell_refusal(void *u)
 }
 
 /* Keep the running servers unchanged. */
-static void refuse(struct mp_workspace_watch *w, const struct mp_problem *broken,
-		   struct mp_config_set *was)
+static void workspace_watch_refuse(struct mp_workspace_watch *w, const struct mp_problem *broken,
+				   struct mp_config_set *was)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf place;
 
@@ -247,14 +247,14 @@ void mp_workspace_watch_reload(struct mp_workspace_watch *w)
 	if (!w->workspace)
 		return;
 	was = mp_config_set_ref(w->set);
-	load(w);
+	workspace_watch_load(w);
 	broken = find_broken(was, w->set);
 	tell_problems(w->set, broken);
 	if (w->set->root[0])
-		follow(w);
+		workspace_watch_follow(w);
 	w->is_reloading = true;
 	if (broken) {
-		refuse(w, broken, was);
+		workspace_watch_refuse(w, broken, was);
 		return;
 	}
 	note_problem(w);
@@ -277,7 +277,7 @@ void mp_workspace_watch_init(struct mp_workspace_watch *w,
 	if (set)
 		w->set = mp_config_set_ref(set);
 	else
-		load(w);
+		workspace_watch_load(w);
 }
 
 void mp_workspace_watch_own_request(struct mp_workspace_watch *w)
@@ -285,6 +285,10 @@ void mp_workspace_watch_own_request(struct mp_workspace_watch *w)
 	w->own_cwd = mp_dup(w->request.cwd);
 	w->own_profile = w->request.profile ? mp_dup(w->request.profile) : NULL;
 	w->own_env = mp_environment_copy(w->request.env);
+	w->own_asked = mp_alloc((w->request.n_asked + 1) * sizeof(*w->own_asked));
+	for (size_t i = 0; i < w->request.n_asked; i++)
+		w->own_asked[i] = mp_dup(w->request.asked[i]);
+	w->request.asked = (const char *const *)w->own_asked;
 	w->request.cwd = w->own_cwd;
 	w->request.profile = w->own_profile;
 	w->request.env = w->own_env;
@@ -304,6 +308,9 @@ void mp_workspace_watch_done(struct mp_workspace_watch *w)
 	mp_config_set_unref(w->set);
 	mp_config_set_unref(w->before);
 	mp_environment_free(w->own_env);
+	for (size_t i = 0; w->own_asked && w->own_asked[i]; i++)
+		mp_free(w->own_asked[i]);
+	mp_free(w->own_asked);
 	mp_free(w->own_profile);
 	mp_free(w->own_cwd);
 }

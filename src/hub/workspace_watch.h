@@ -34,6 +34,7 @@ struct mp_workspace_watch {
 	struct mp_config_request request; /* borrowed, or own_* */
 	char *own_cwd, *own_profile;      /* owned; NULL: the request's are borrowed */
 	char **own_env;
+	char **own_asked;             /* ends in NULL */
 	const char *label;            /* prefix of event texts; "" for the hub's own */
 	struct mp_config_set *set;    /* the last one loaded; a reference */
 	struct mp_config_set *before; /* the set before the current reload; a reference */

@@ -44,7 +44,7 @@ struct comparing {
 	bool differs;
 };
 
-static void compare(void *u, struct mp_str name)
+static void workspaces_compare(void *u, struct mp_str name)
 {
 	struct comparing *c = u;
 
@@ -55,18 +55,18 @@ static void compare(void *u, struct mp_str name)
 static void compare_map(struct comparing *c, const struct mp_bind_map *map)
 {
 	for (size_t i = 0; i < map->n; i++)
-		compare(c, mp_str_of(map->items[i].value));
+		workspaces_compare(c, mp_str_of(map->items[i].value));
 }
 
 /* Every variable that this entry may read, approved or not. */
 static void compare_entry(struct comparing *c, const struct mp_config_set *set,
 			  const struct mp_entry *e)
 {
-	mp_expand_each_name(e->origin.spellings, e->canonical, compare, c);
+	mp_expand_each_name(e->origin.spellings, e->canonical, workspaces_compare, c);
 	for (size_t i = 0; i < e->env_vars.n; i++)
-		compare(c, mp_str_of(e->env_vars.items[i]));
+		workspaces_compare(c, mp_str_of(e->env_vars.items[i]));
 	if (e->bearer_variable)
-		compare(c, mp_str_of(e->bearer_variable));
+		workspaces_compare(c, mp_str_of(e->bearer_variable));
 	compare_map(c, &e->env_headers);
 	if (set->settings.value_indirection == MP_INDIRECT_VARIABLE) {
 		compare_map(c, &e->env);
@@ -87,7 +87,7 @@ static bool workspaces_is_same_env(const struct mp_config_set *set, char *const 
 	if (a == b)
 		return true;
 	for (size_t i = 0; i < MP_ARRAY_LEN(always); i++)
-		compare(&c, mp_str_of(always[i]));
+		workspaces_compare(&c, mp_str_of(always[i]));
 	for (size_t i = 0; i < set->n && !c.differs; i++)
 		compare_entry(&c, set, set->entries[i]);
 	return !c.differs;
@@ -96,6 +96,16 @@ static bool workspaces_is_same_env(const struct mp_config_set *set, char *const 
 static bool is_same_text(const char *a, const char *b)
 {
 	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool is_same_files(const struct mp_config_request *a, const struct mp_config_request *b)
+{
+	if (a->n_asked != b->n_asked || a->strict != b->strict)
+		return false;
+	for (size_t i = 0; i < a->n_asked; i++)
+		if (strcmp(a->asked[i], b->asked[i]) != 0)
+			return false;
+	return true;
 }
 
 /*
@@ -112,8 +122,9 @@ static bool is_same_start(const struct mp_workspace_watch *w, const struct mp_co
  * root: compare by root if known, else by folder. exact: also compare the variables that servers
  * only inherit.
  */
-static struct mp_hub_workspace *find(struct mp_workspaces *all, const struct mp_config_request *r,
-				     const char *root, bool exact)
+static struct mp_hub_workspace *workspaces_find(struct mp_workspaces *all,
+						const struct mp_config_request *r, const char *root,
+						bool exact)
 {
 	MP_LIST_EACH(&all->list, link) {
 		struct mp_hub_workspace *h = mp_container_of(link, struct mp_hub_workspace, link);
@@ -122,7 +133,7 @@ static struct mp_hub_workspace *find(struct mp_workspaces *all, const struct mp_
 		if (!w->is_broken && w->set->root &&
 		    (root ? strcmp(w->set->root, root) == 0
 			  : strcmp(w->request.cwd, r->cwd) == 0) &&
-		    is_same_text(w->request.profile, r->profile) &&
+		    is_same_text(w->request.profile, r->profile) && is_same_files(&w->request, r) &&
 		    workspaces_is_same_env(w->set, w->request.env, r->env) &&
 		    (!exact || is_same_start(w, r)))
 			return h;
@@ -156,7 +167,7 @@ static void start_servers(struct mp_hub_workspace *h)
 	h->gate = mp_gate_open(h->watch.workspace, &options, gate_is_open, h);
 }
 
-static void tell(struct mp_workspace_user *user, const struct mcpool_error *error)
+static void workspaces_tell(struct mp_workspace_user *user, const struct mcpool_error *error)
 {
 	mp_workspace_user_fn fn = user->fn;
 
@@ -175,7 +186,7 @@ static void tell_later(void *u)
 						   .message = "the configuration cannot be used"};
 	struct mp_workspace_user *user = u;
 
-	tell(user, user->h->watch.is_broken ? &broken : NULL);
+	workspaces_tell(user, user->h->watch.is_broken ? &broken : NULL);
 }
 
 static void tell_if_ready(struct mp_workspace_user *user)
@@ -195,7 +206,7 @@ static void is_ready(struct mp_workspace_watch *w, const struct mcpool_error *er
 	if (h == h->all->own)
 		o->ready(o->u, error);
 	MP_LIST_WALK(&h->users, link)
-		tell(mp_container_of(link, struct mp_workspace_user, link), error);
+		workspaces_tell(mp_container_of(link, struct mp_workspace_user, link), error);
 }
 
 static void is_reloaded(struct mp_workspace_watch *w, const struct mcpool_error *error)
@@ -211,7 +222,7 @@ static void is_reloaded(struct mp_workspace_watch *w, const struct mcpool_error 
 		tell_if_ready(mp_container_of(link, struct mp_workspace_user, link));
 }
 
-static void discard(struct mp_hub_workspace *h)
+static void workspaces_discard(struct mp_hub_workspace *h)
 {
 	mp_timer_stop(&h->unused);
 	mp_list_remove(&h->all->list, &h->link);
@@ -226,7 +237,7 @@ static void is_unused(void *u)
 	struct mp_hub_workspace *h = u;
 
 	mp_log_verbose(&hub_log, "the workspace of %s is closed: it is unused", h->watch.set->root);
-	discard(h);
+	workspaces_discard(h);
 }
 
 /* Discard the longest unused one; those in use stay. */
@@ -245,8 +256,9 @@ static void discard_unused(struct mp_workspaces *all)
 		is_unused(first);
 }
 
-static struct mp_hub_workspace *make(struct mp_workspaces *all, const struct mp_config_request *r,
-				     struct mp_config_set *set)
+static struct mp_hub_workspace *workspaces_make(struct mp_workspaces *all,
+						const struct mp_config_request *r,
+						struct mp_config_set *set)
 {
 	struct mp_hub_workspace *h = mp_alloc(sizeof(*h));
 
@@ -262,7 +274,7 @@ static struct mp_hub_workspace *open_workspace(struct mp_workspaces *all,
 					       const struct mp_config_request *r,
 					       struct mp_config_set *set, const char *who)
 {
-	struct mp_hub_workspace *h = make(all, r, set);
+	struct mp_hub_workspace *h = workspaces_make(all, r, set);
 
 	mp_workspace_watch_own_request(&h->watch);
 	h->watch.label = h->watch.own_cwd;
@@ -274,8 +286,8 @@ static struct mp_hub_workspace *open_workspace(struct mp_workspaces *all,
 
 /* --- users ----------------------------------------------------------------------------------- */
 
-static int check(struct mp_workspaces *all, const struct mp_workspace_request *request,
-		 struct mcpool_error *reterr)
+static int workspaces_check(struct mp_workspaces *all, const struct mp_workspace_request *request,
+			    struct mcpool_error *reterr)
 {
 	struct stat st;
 
@@ -309,18 +321,24 @@ static int find_or_open(struct mp_workspaces *all, const struct mp_workspace_req
 	r.cwd = request->cwd;
 	r.env = request->env;
 	r.profile = request->profile;
+	r.asked = request->files;
+	r.n_asked = request->n_files;
+	if (request->strict) {
+		r.strict = true;
+		r.n_files = 0;
+	}
 	r.wall_ms = mp_loop_wall_now_ms(all->o.loop);
-	*ret = find(all, &r, NULL, true);
+	*ret = workspaces_find(all, &r, NULL, true);
 	if (*ret)
 		return 0;
 	set = mp_config_load_remote(&r);
-	*ret = set->root[0] ? find(all, &r, set->root, true) : NULL;
+	*ret = set->root[0] ? workspaces_find(all, &r, set->root, true) : NULL;
 	if (!*ret && all->list.len >= MP_LIMIT_WORKSPACES)
 		discard_unused(all);
 	if (!*ret && all->list.len < MP_LIMIT_WORKSPACES)
 		*ret = open_workspace(all, &r, set, request->who);
 	if (!*ret && set->root[0]) /* better servers with another environment than none */
-		*ret = find(all, &r, set->root, false);
+		*ret = workspaces_find(all, &r, set->root, false);
 	mp_config_set_unref(set);
 	return *ret ? 0 : mp_fail(reterr, MCPOOL_ELIMIT, "there are too many projects at once");
 }
@@ -332,7 +350,7 @@ int mp_workspaces_join(struct mp_workspaces *all, const struct mp_workspace_requ
 	struct mp_hub_workspace *h = NULL;
 	struct mp_workspace_user *user;
 	int64_t mark = all->approvals_mark;
-	int r = check(all, request, reterr);
+	int r = workspaces_check(all, request, reterr);
 
 	if (r < 0)
 		return r;
@@ -426,7 +444,7 @@ struct mp_workspaces *mp_workspaces_new(const struct mp_workspaces_options *opti
 	if (options->request.db &&
 	    mp_approvals_get_mark(options->request.db, &all->approvals_mark, &why) < 0)
 		mp_log_warn(&hub_log, "changes of approvals will be noticed late: %s", why.message);
-	all->own = make(all, &options->request, options->set);
+	all->own = workspaces_make(all, &options->request, options->set);
 	return all;
 }
 
@@ -467,7 +485,7 @@ struct mp_workspaces *mp_workspaces_free(struct mp_workspaces *all)
 		struct mp_hub_workspace *h = mp_container_of(link, struct mp_hub_workspace, link);
 
 		mp_check(h->users.len == 0);
-		discard(h);
+		workspaces_discard(h);
 	}
 	return mp_free(all);
 }

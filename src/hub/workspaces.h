@@ -60,7 +60,11 @@ struct mp_workspace_request {
 	const char *cwd;     /* NULL: the hub's own workspace, env and profile are ignored */
 	char *const *env;    /* "NAME=value", ends in NULL; copied if needed */
 	const char *profile; /* NULL: as configured */
-	const char *who;     /* process with this environment, for messages; NULL: unknown */
+	/* More files that the session names; strict: instead of all others. Not trusted. */
+	const char *const *files;
+	size_t n_files;
+	bool strict;
+	const char *who; /* process with this environment, for messages; NULL: unknown */
 	/* Start no server for it; include file changes made before now. */
 	bool starts_nothing;
 };

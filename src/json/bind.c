@@ -20,7 +20,7 @@ struct binding {
 	struct mcpool_error *reterr;
 };
 
-static void *at(void *into, size_t offset)
+static void *bind_at(void *into, size_t offset)
 {
 	return (char *)into + offset;
 }
@@ -39,8 +39,8 @@ static size_t home_row(const struct mp_bind_table *table, size_t row)
 }
 
 /* Report the problem; without a callback it is an error. 0: go on. */
-static int MP_PRINTF(4, 5) problem(struct binding *b, enum mp_bind_problem_kind kind,
-				   mp_value where, const char *format, ...)
+static int MP_PRINTF(4, 5) bind_problem(struct binding *b, enum mp_bind_problem_kind kind,
+					mp_value where, const char *format, ...)
 {
 	char message[256];
 	va_list args;
@@ -62,8 +62,8 @@ static int wrong_type(struct binding *b, mp_value key, const char *expected)
 {
 	struct mp_str name = mp_value_source(b->t, key);
 
-	return problem(b, MP_BIND_TYPE, key, "%.*s must be %s, but is %s", MP_STR_ARGS(name),
-		       expected, mp_value_describe(b->t, mp_value_of(key)));
+	return bind_problem(b, MP_BIND_TYPE, key, "%.*s must be %s, but is %s", MP_STR_ARGS(name),
+			    expected, mp_value_describe(b->t, mp_value_of(key)));
 }
 
 /* The arena is full, or the system refused memory. */
@@ -95,9 +95,9 @@ static int keep_i64(struct binding *b, const struct mp_bind_field *f, mp_value k
 		    int r, int64_t *into)
 {
 	if (r < 0 || ((f->min || f->max) && (value < f->min || value > f->max)))
-		return problem(b, MP_BIND_RANGE, key, "\"%s\" must be from %lld to %lld", f->key,
-			       (long long)(f->min || f->max ? f->min : INT64_MIN),
-			       (long long)(f->min || f->max ? f->max : INT64_MAX));
+		return bind_problem(b, MP_BIND_RANGE, key, "\"%s\" must be from %lld to %lld",
+				    f->key, (long long)(f->min || f->max ? f->min : INT64_MIN),
+				    (long long)(f->min || f->max ? f->max : INT64_MAX));
 	*into = value;
 	return 1;
 }
@@ -145,7 +145,7 @@ static int read_f64(struct binding *b, const struct mp_bind_field *f, mp_value k
 	if (r < 0)
 		return wrong_type(b, key, "a number");
 	if (!isfinite(value)) /* it could not be written back */
-		return problem(b, MP_BIND_RANGE, key, "\"%s\" is too large a number", f->key);
+		return bind_problem(b, MP_BIND_RANGE, key, "\"%s\" is too large a number", f->key);
 	*into = value;
 	return 1;
 }
@@ -166,7 +166,7 @@ static int read_choice(struct binding *b, const struct mp_bind_field *f, mp_valu
 			len += (size_t)snprintf(list + len, sizeof(list) - len, "%s\"%s\"",
 						i ? ", " : "", f->choices[i]);
 	}
-	return problem(b, MP_BIND_NO_CHOICE, key, "\"%s\" must be one of %s", f->key, list);
+	return bind_problem(b, MP_BIND_NO_CHOICE, key, "\"%s\" must be one of %s", f->key, list);
 }
 
 static int read_list(struct binding *b, mp_value key, struct mp_bind_list *into)
@@ -228,8 +228,9 @@ static int read_pairs(struct binding *b, mp_value key, struct mp_bind_map *map,
 		if (r > 0)
 			r = put_pair(b, map, places, pair);
 		if (r == 0 && map->n == before)
-			r = problem(b, MP_BIND_TWICE, k, "%.*s occurs twice; the last one counts",
-				    MP_STR_ARGS(mp_value_source(b->t, k)));
+			r = bind_problem(b, MP_BIND_TWICE, k,
+					 "%.*s occurs twice; the last one counts",
+					 MP_STR_ARGS(mp_value_source(b->t, k)));
 		if (r < 0)
 			return r;
 	}
@@ -378,8 +379,8 @@ static int read_key(struct binding *b, const struct mp_bind_table *table, mp_val
 	int r = 0;
 
 	if (row == table->n)
-		return problem(b, MP_BIND_UNKNOWN, key, "%.*s is not a key that is known here",
-			       MP_STR_ARGS(name));
+		return bind_problem(b, MP_BIND_UNKNOWN, key, "%.*s is not a key that is known here",
+				    MP_STR_ARGS(name));
 	*next = row + 1;
 	bit = (uint64_t)1 << home_row(table, row);
 	before = *seen & bit;
@@ -387,13 +388,13 @@ static int read_key(struct binding *b, const struct mp_bind_table *table, mp_val
 	if (last[home_row(table, row)] != key)
 		return 0; /* nothing of it reaches the struct, not even a part */
 	if (before)
-		r = problem(b, MP_BIND_TWICE, key, "%.*s was given before; the last one counts",
-			    MP_STR_ARGS(name));
+		r = bind_problem(b, MP_BIND_TWICE, key,
+				 "%.*s was given before; the last one counts", MP_STR_ARGS(name));
 	if (r < 0)
 		return r;
-	r = read_field(b, &table->fields[row], key, at(into, table->fields[row].offset));
+	r = read_field(b, &table->fields[row], key, bind_at(into, table->fields[row].offset));
 	if (r > 0)
-		*(uint64_t *)at(into, table->present) |= bit;
+		*(uint64_t *)bind_at(into, table->present) |= bit;
 	return r;
 }
 
@@ -415,8 +416,8 @@ static int read_object(struct binding *b, const struct mp_bind_table *table, mp_
 	for (size_t row = 0; row < table->n; row++) {
 		if (!table->fields[row].required || (seen >> row & 1))
 			continue;
-		r = problem(b, MP_BIND_MISSING, object, "\"%s\" is missing",
-			    table->fields[row].key);
+		r = bind_problem(b, MP_BIND_MISSING, object, "\"%s\" is missing",
+				 table->fields[row].key);
 		if (r < 0)
 			return r;
 	}
@@ -534,7 +535,7 @@ bool mp_bind_is_present(const struct mp_bind_table *table, const void *from, con
 void mp_bind_set_present(const struct mp_bind_table *table, void *into, const char *key,
 			 bool present)
 {
-	uint64_t *bits = at(into, table->present);
+	uint64_t *bits = bind_at(into, table->present);
 	uint64_t bit = bit_of(table, key);
 
 	*bits = present ? *bits | bit : *bits & ~bit;

@@ -28,13 +28,13 @@ struct edit {
 	struct mcpool_error *reterr; /* may be NULL */
 };
 
-static void patch(struct edit *e, size_t at, size_t gone, struct mp_str text)
+static void edit_patch(struct edit *e, size_t at, size_t gone, struct mp_str text)
 {
 	mp_check(e->n_patches < MAX_PATCHES);
 	e->patches[e->n_patches++] = (struct patch){at, gone, text};
 }
 
-static int apply(const struct edit *e, struct mp_buf *out)
+static int edit_apply(const struct edit *e, struct mp_buf *out)
 {
 	size_t before = out->len, at = 0;
 	int r = 0;
@@ -79,7 +79,7 @@ static int lay_out(struct edit *e, const struct mp_str *path, size_t n, bool fir
 	return mp_write_finish(&w);
 }
 
-static int fail(struct edit *e, int code, const char *what)
+static int edit_fail(struct edit *e, int code, const char *what)
 {
 	return mp_fail(e->reterr, code, "%s", what);
 }
@@ -96,7 +96,7 @@ static int check_depth(struct edit *e, unsigned parent_depth, size_t n_new_objec
 			deepest = levels;
 	}
 	if (parent_depth + 1 + n_new_objects + deepest > MP_LIMIT_JSON_DEPTH)
-		return fail(e, MCPOOL_ELIMIT, "the value would be nested too deeply");
+		return edit_fail(e, MCPOOL_ELIMIT, "the value would be nested too deeply");
 	return 0;
 }
 
@@ -161,9 +161,9 @@ static int add_first(struct edit *e, mp_value parent, const struct mp_str *path,
 	if (r == 0 && closes)
 		r = add_both(&e->member, mp_str_of(e->l.eol), outer);
 	if (r < 0)
-		return fail(e, r, mcpool_error_text(r));
+		return edit_fail(e, r, mcpool_error_text(r));
 	/* Empty brackets close up around what is new; behind a comment everything stays. */
-	patch(e, last, last == open ? close - open : gone, mp_buf_get(&e->member));
+	edit_patch(e, last, last == open ? close - open : gone, mp_buf_get(&e->member));
 	return 0;
 }
 
@@ -249,15 +249,15 @@ static int add_last(struct edit *e, mp_value parent, const struct mp_str *path, 
 	if (r == 0 && j.has_comma)
 		r = mp_buf_add_char(&e->member, ',');
 	if (r < 0)
-		return fail(e, r, mcpool_error_text(r));
+		return edit_fail(e, r, mcpool_error_text(r));
 	if (j.lines && !j.has_comma && !j.comma_first)
-		patch(e, j.end, 0, MP_STR(","));
-	patch(e, j.at, 0, mp_buf_get(&e->member));
+		edit_patch(e, j.end, 0, MP_STR(","));
+	edit_patch(e, j.at, 0, mp_buf_get(&e->member));
 	return 0;
 }
 
 /* In the place of another value. */
-static int replace(struct edit *e, mp_value parent, mp_value v)
+static int edit_replace(struct edit *e, mp_value parent, mp_value v)
 {
 	size_t start = mp_layout_node(&e->l, v)->start;
 	bool lines = parent == MP_NONE ? e->l.on_lines : mp_layout_has_own_line(&e->l, parent, v);
@@ -268,8 +268,8 @@ static int replace(struct edit *e, mp_value parent, mp_value v)
 	r = lay_out(e, &(struct mp_str){NULL, 0}, 0, false, lines,
 		    mp_layout_indent_at(e->l.text, start));
 	if (r < 0)
-		return fail(e, r, mcpool_error_text(r));
-	patch(e, start, mp_layout_node(&e->l, v)->end - start, mp_buf_get(&e->member));
+		return edit_fail(e, r, mcpool_error_text(r));
+	edit_patch(e, start, mp_layout_node(&e->l, v)->end - start, mp_buf_get(&e->member));
 	return 0;
 }
 
@@ -300,7 +300,7 @@ static int step_into_array(struct edit *e, struct mp_str key, mp_value array, mp
 }
 
 /* As far as the path leads; what is missing is left to the caller. */
-static int find(struct edit *e, const struct mp_str *path, size_t n, struct place *ret_place)
+static int edit_find(struct edit *e, const struct mp_str *path, size_t n, struct place *ret_place)
 {
 	struct place at = {MP_NONE, MP_NONE, MP_ROOT, 0};
 	int r;
@@ -331,7 +331,8 @@ static int find(struct edit *e, const struct mp_str *path, size_t n, struct plac
 
 /* --- the three operations ------------------------------------------------------------------ */
 
-static void begin(struct edit *e, struct mp_str text, size_t ceiling, struct mcpool_error *reterr)
+static void edit_begin(struct edit *e, struct mp_str text, size_t ceiling,
+		       struct mcpool_error *reterr)
 {
 	*e = (struct edit){.l.text = text, .reterr = reterr};
 	mp_tape_init(&e->l.tape, MP_TAPE_JSONC);
@@ -340,7 +341,7 @@ static void begin(struct edit *e, struct mp_str text, size_t ceiling, struct mcp
 }
 
 /* The value, and the objects that are missing around it, where the path ended. */
-static int add(struct edit *e, const struct place *place, const struct mp_str *path, size_t n)
+static int edit_add(struct edit *e, const struct place *place, const struct mp_str *path, size_t n)
 {
 	mp_value parent = place->parent, outer = place->outer;
 	bool opens = e->l.on_lines;
@@ -360,8 +361,8 @@ static int add(struct edit *e, const struct place *place, const struct mp_str *p
 	return add_first(e, parent, path, n, opens);
 }
 
-static int set(struct edit *e, const struct mp_str *path, size_t n, struct mp_str value,
-	       bool must_be_new)
+static int edit_set(struct edit *e, const struct mp_str *path, size_t n, struct mp_str value,
+		    bool must_be_new)
 {
 	struct mcpool_error inner;
 	struct place place = {.v = MP_NONE};
@@ -373,28 +374,28 @@ static int set(struct edit *e, const struct mp_str *path, size_t n, struct mp_st
 	r = mp_tape_parse(&e->value, value, &inner);
 	if (r < 0)
 		return mp_fail(e->reterr, r, "the new value: %s", inner.message);
-	r = find(e, path, n, &place);
+	r = edit_find(e, path, n, &place);
 	if (r < 0)
 		return r;
 	mp_layout_learn(&e->l);
 	if (place.v != MP_NONE) {
 		if (must_be_new)
-			return fail(e, MCPOOL_EEXIST, "there is one already");
+			return edit_fail(e, MCPOOL_EEXIST, "there is one already");
 		r = place.parent == MP_NONE
 			    ? 0
 			    : check_depth(e, mp_layout_node(&e->l, place.parent)->depth, 0);
-		return r < 0 ? r : replace(e, place.parent, place.v);
+		return r < 0 ? r : edit_replace(e, place.parent, place.v);
 	}
-	return add(e, &place, path + place.used, n - place.used);
+	return edit_add(e, &place, path + place.used, n - place.used);
 }
 
 /* The new text, where the patches could be worked out; always the end of the edit. */
-static int finish(struct edit *e, int r, struct mp_buf *out)
+static int edit_finish(struct edit *e, int r, struct mp_buf *out)
 {
 	if (r == 0) {
-		r = apply(e, out);
+		r = edit_apply(e, out);
 		if (r < 0)
-			r = fail(e, r, mcpool_error_text(r));
+			r = edit_fail(e, r, mcpool_error_text(r));
 	}
 	mp_tape_done(&e->l.tape);
 	mp_tape_done(&e->value);
@@ -407,8 +408,8 @@ int mp_edit_set(struct mp_str text, const struct mp_str *path, size_t n, struct 
 {
 	struct edit e;
 
-	begin(&e, text, out->ceiling, reterr);
-	return finish(&e, set(&e, path, n, value, false), out);
+	edit_begin(&e, text, out->ceiling, reterr);
+	return edit_finish(&e, edit_set(&e, path, n, value, false), out);
 }
 
 int mp_edit_add(struct mp_str text, const struct mp_str *path, size_t n, struct mp_str value,
@@ -416,15 +417,15 @@ int mp_edit_add(struct mp_str text, const struct mp_str *path, size_t n, struct 
 {
 	struct edit e;
 
-	begin(&e, text, out->ceiling, reterr);
-	return finish(&e, set(&e, path, n, value, true), out);
+	edit_begin(&e, text, out->ceiling, reterr);
+	return edit_finish(&e, edit_set(&e, path, n, value, true), out);
 }
 
 /*
  * Cut [from, to) together with the blanks that only it needed: the whole line if nothing else is on
  * it, else the blanks after it.
  */
-static void cut(struct edit *e, size_t from, size_t to)
+static void edit_cut(struct edit *e, size_t from, size_t to)
 {
 	struct mp_str s = e->l.text;
 	size_t behind = mp_layout_skip_blanks(s, to);
@@ -442,28 +443,28 @@ static void cut(struct edit *e, size_t from, size_t to)
 	} else {
 		to = behind;
 	}
-	patch(e, from, to - from, MP_STR(""));
+	edit_patch(e, from, to - from, MP_STR(""));
 }
 
 /* Remove a comma that is not next to its member. */
 static void cut_comma(struct edit *e, size_t comma)
 {
 	if (!mp_layout_begins_line(e->l.text, comma))
-		patch(e, comma, 1, MP_STR(""));
+		edit_patch(e, comma, 1, MP_STR(""));
 	else if (mp_layout_is_eol(e->l.text.p[mp_layout_skip_blanks(e->l.text, comma + 1)]))
-		cut(e, comma, comma + 1);
+		edit_cut(e, comma, comma + 1);
 	else
-		patch(e, comma, 1, MP_STR(" ")); /* what follows keeps its column */
+		edit_patch(e, comma, 1, MP_STR(" ")); /* what follows keeps its column */
 }
 
 /* The member and the comma behind it, but no comment in between. */
 static void cut_with_comma(struct edit *e, size_t start, size_t end, size_t comma)
 {
 	if (mp_layout_skip_blanks(e->l.text, end) == comma) {
-		cut(e, start, comma + 1);
+		edit_cut(e, start, comma + 1);
 		return;
 	}
-	cut(e, start, end);
+	edit_cut(e, start, end);
 	cut_comma(e, comma);
 }
 
@@ -477,11 +478,11 @@ static void cut_only(struct edit *e, mp_value parent, mp_value v)
 
 	if (mp_layout_is_gap(e->l.text, open, start) && mp_layout_is_gap(e->l.text, end, comma) &&
 	    (comma == close || mp_layout_is_gap(e->l.text, comma + 1, close)))
-		patch(e, open, close - open, MP_STR(""));
+		edit_patch(e, open, close - open, MP_STR(""));
 	else if (comma < close)
 		cut_with_comma(e, start, end, comma);
 	else
-		cut(e, start, end);
+		edit_cut(e, start, end);
 }
 
 /* The last of several. A trailing comma is a habit: there is one afterwards if there was one. */
@@ -498,14 +499,14 @@ static void cut_last(struct edit *e, mp_value parent, mp_value v, mp_value befor
 
 	if (mp_layout_is_gap(s, comma + 1, start) && shares_line && (to > end || !has_trailing)) {
 		if (!has_trailing && mp_layout_begins_line(s, comma))
-			cut(e, comma, to);
+			edit_cut(e, comma, to);
 		else
-			patch(e, comma + has_trailing, to - comma - has_trailing, MP_STR(""));
+			edit_patch(e, comma + has_trailing, to - comma - has_trailing, MP_STR(""));
 	} else if (has_trailing) {
 		cut_with_comma(e, start, end, trailing);
 	} else {
 		cut_comma(e, comma);
-		cut(e, start, end);
+		edit_cut(e, start, end);
 	}
 }
 
@@ -527,11 +528,11 @@ static void cut_member(struct edit *e, mp_value parent, mp_value v)
 	then = mp_layout_start_of(&e->l, parent, next);
 	if (before == MP_NONE && !mp_layout_has_own_line(&e->l, parent, v) &&
 	    mp_layout_is_gap(e->l.text, end, comma) && mp_layout_is_gap(e->l.text, comma + 1, then))
-		patch(e, start, then - start,
-		      MP_STR("")); /* the next one moves up to the bracket */
+		edit_patch(e, start, then - start,
+			   MP_STR("")); /* the next one moves up to the bracket */
 	else if (before != MP_NONE && mp_layout_is_comma_first(&e->l, before, start) &&
 		 mp_layout_has_eol(e->l.text, end, comma))
-		cut(e, mp_layout_comma_behind(&e->l, before), end);
+		edit_cut(e, mp_layout_comma_behind(&e->l, before), end);
 	else
 		cut_with_comma(e, start, end, comma);
 }
@@ -553,17 +554,18 @@ static int remove_value(struct edit *e, const struct mp_str *path, size_t n)
 	r = mp_tape_parse(&e->l.tape, e->l.text, e->reterr);
 	if (r < 0)
 		return r;
-	r = find(e, path, n, &place);
+	r = edit_find(e, path, n, &place);
 	if (r < 0)
 		return r;
 	if (place.v == MP_NONE)
-		return fail(e, MCPOOL_ENOENT, "there is none");
+		return edit_fail(e, MCPOOL_ENOENT, "there is none");
 	if (place.parent == MP_NONE)
-		return fail(e, MCPOOL_EINVAL, "the whole text cannot be removed");
+		return edit_fail(e, MCPOOL_EINVAL, "the whole text cannot be removed");
 	/* Without the last of them, the one before would come to life. */
 	if (mp_value_is(&e->l.tape, place.parent, MP_TAPE_OBJECT) &&
 	    count_key(e, place.parent, path[n - 1]) > 1)
-		return fail(e, MCPOOL_EINVAL, "the key occurs twice; remove one by hand first");
+		return edit_fail(e, MCPOOL_EINVAL,
+				 "the key occurs twice; remove one by hand first");
 	cut_member(e, place.parent, place.v);
 	return 0;
 }
@@ -573,6 +575,6 @@ int mp_edit_remove(struct mp_str text, const struct mp_str *path, size_t n, stru
 {
 	struct edit e;
 
-	begin(&e, text, out->ceiling, reterr);
-	return finish(&e, remove_value(&e, path, n), out);
+	edit_begin(&e, text, out->ceiling, reterr);
+	return edit_finish(&e, remove_value(&e, path, n), out);
 }

@@ -72,7 +72,7 @@ void mp_tape_begin(struct mp_tape *t)
 	t->patience = 0;
 }
 
-static MP_COLD enum mp_tape_fault grow(struct mp_tape *t)
+static MP_COLD enum mp_tape_fault tape_grow(struct mp_tape *t)
 {
 	size_t hint = t->len / 8 < KEPT_ROOM ? t->len / 8 : KEPT_ROOM;
 	size_t room = t->room ? (size_t)t->room * 2 : 64;
@@ -145,15 +145,15 @@ static inline bool get_kind(const struct mp_tape *t, unsigned level)
 
 _Static_assert(MP_LIMIT_JSON_DEPTH <= 128, "struct mp_tape has room for 128 levels in kinds");
 
-static inline enum mp_tape_fault add(struct mp_tape *t, const char *start, const char *end,
-				     enum mp_tape_type type, uint8_t flags)
+static inline enum mp_tape_fault tape_add(struct mp_tape *t, const char *start, const char *end,
+					  enum mp_tape_type type, uint8_t flags)
 {
 	enum mp_tape_fault fault;
 
 	if (MP_UNLIKELY(t->depth > t->keep_depth))
 		return MP_TAPE_FAULT_NONE;
 	if (MP_UNLIKELY(t->n == t->room)) {
-		fault = grow(t);
+		fault = tape_grow(t);
 		if (fault)
 			return fault;
 	}
@@ -175,7 +175,7 @@ static inline enum mp_tape_fault open_bracket(struct mp_tape *t, const char *p, 
 
 	if (MP_UNLIKELY(t->depth >= t->max_depth))
 		return MP_TAPE_FAULT_DEPTH;
-	fault = add(t, p, p + 1, object ? MP_TAPE_OBJECT : MP_TAPE_ARRAY, 0);
+	fault = tape_add(t, p, p + 1, object ? MP_TAPE_OBJECT : MP_TAPE_ARRAY, 0);
 	if (MP_UNLIKELY(fault))
 		return fault;
 	if (t->depth <= t->keep_depth) {
@@ -262,7 +262,7 @@ static inline struct mp_token scan_value(struct mp_tape *t, const char *p, const
 	if (MP_UNLIKELY(v.fault))
 		return v;
 	note_folded(t);
-	v.fault = add(t, p, v.end, type, v.flags);
+	v.fault = tape_add(t, p, v.end, type, v.flags);
 	return v;
 }
 
@@ -318,8 +318,8 @@ static bool begins_bom(const char *p, const char *end)
 }
 
 /* The fault of a wrong byte at p in this state. */
-static MP_COLD enum mp_tape_fault wrong(enum state state, bool in_object, const char *p,
-					const char *end)
+static MP_COLD enum mp_tape_fault tape_wrong(enum state state, bool in_object, const char *p,
+					     const char *end)
 {
 	switch (state) {
 	case START:
@@ -343,7 +343,7 @@ static MP_COLD enum mp_tape_fault wrong(enum state state, bool in_object, const 
 	return MP_TAPE_FAULT_VALUE;
 }
 
-static int run(struct mp_tape *t, bool last)
+static int tape_run(struct mp_tape *t, bool last)
 {
 	const char *p = t->src + t->pos;
 	const char *end = t->src + t->len;
@@ -373,7 +373,7 @@ static int run(struct mp_tape *t, bool last)
 				continue;
 			}
 			if (*p != (in_object ? '}' : ']'))
-				return give_up(t, p, wrong(state, in_object, p, end));
+				return give_up(t, p, tape_wrong(state, in_object, p, end));
 			break;
 		case NEXT_KEY:
 		case FIRST_KEY:
@@ -383,8 +383,8 @@ static int run(struct mp_tape *t, bool last)
 				if (MP_UNLIKELY(token.fault == MP_TAPE_FAULT_CUT))
 					goto ran_out;
 				if (!token.fault)
-					token.fault =
-						add(t, p, token.end, MP_TAPE_STRING, token.flags);
+					token.fault = tape_add(t, p, token.end, MP_TAPE_STRING,
+							       token.flags);
 				if (MP_UNLIKELY(token.fault))
 					goto bad_token;
 				p = token.end;
@@ -398,17 +398,17 @@ static int run(struct mp_tape *t, bool last)
 			}
 			if (*p != '}' ||
 			    (state == NEXT_KEY && !(t->accept & MP_TAPE_TRAILING_COMMA)))
-				return give_up(t, p, wrong(state, in_object, p, end));
+				return give_up(t, p, tape_wrong(state, in_object, p, end));
 			t->loose |= state == NEXT_KEY;
 			break;
 		case COLON:
 			if (*p != ':')
-				return give_up(t, p, wrong(state, in_object, p, end));
+				return give_up(t, p, tape_wrong(state, in_object, p, end));
 			p++;
 			state = VALUE;
 			continue;
 		case END:
-			return give_up(t, p, wrong(state, in_object, p, end));
+			return give_up(t, p, tape_wrong(state, in_object, p, end));
 		case NEXT_VALUE:
 			if (*p == ']' && (t->accept & MP_TAPE_TRAILING_COMMA)) {
 				t->loose = true;
@@ -451,7 +451,7 @@ ran_out:
 	return run_out(t, state, p, last);
 bad_token:
 	if (token.fault == MP_TAPE_FAULT_VALUE)
-		token.fault = wrong(state, in_object, p, end);
+		token.fault = tape_wrong(state, in_object, p, end);
 	if (may_be_completed(&token, end, last) || (state == START && !last && begins_bom(p, end)))
 		return run_out(t, state, p, last);
 	if (token.fault == MP_TAPE_FAULT_NODES || token.fault == MP_TAPE_FAULT_MEMORY)
@@ -472,7 +472,7 @@ int mp_tape_feed(struct mp_tape *t, const char *src, size_t len, bool last)
 		return give_up(t, t->src + t->max_bytes, MP_TAPE_FAULT_BYTES);
 	if (len < t->patience && !last)
 		return 0;
-	return run(t, last);
+	return tape_run(t, last);
 }
 
 int mp_tape_parse(struct mp_tape *t, struct mp_str src, struct mcpool_error *reterr)

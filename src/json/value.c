@@ -29,7 +29,7 @@ struct mp_str mp_value_source(const struct mp_tape *t, mp_value v)
 }
 
 /* Between the quotes. */
-static struct mp_str inside(const struct mp_tape *t, const struct mp_tape_node *node)
+static struct mp_str value_inside(const struct mp_tape *t, const struct mp_tape_node *node)
 {
 	return (struct mp_str){t->src + node->start + 1, node->end - node->start - 2};
 }
@@ -106,7 +106,7 @@ void mp_value_get_all(const struct mp_tape *t, mp_value object, const struct mp_
 
 /* --- the text of strings ------------------------------------------------------------------- */
 
-static uint32_t hex4(const char *p)
+static uint32_t value_hex4(const char *p)
 {
 	uint32_t code = 0;
 
@@ -131,11 +131,12 @@ static bool is_low(uint32_t code)
 /* The \u escape at p, or the pair of them that is one character. Returns its bytes of source. */
 static size_t unescape_u(const char *p, const char *end, char *out, size_t *ret_len)
 {
-	uint32_t code = hex4(p + 2);
+	uint32_t code = value_hex4(p + 2);
 	size_t used = 6;
 
-	if (is_high(code) && end - p >= 12 && p[6] == '\\' && p[7] == 'u' && is_low(hex4(p + 8))) {
-		code = 0x10000 + ((code - 0xd800) << 10) + (hex4(p + 8) - 0xdc00);
+	if (is_high(code) && end - p >= 12 && p[6] == '\\' && p[7] == 'u' &&
+	    is_low(value_hex4(p + 8))) {
+		code = 0x10000 + ((code - 0xd800) << 10) + (value_hex4(p + 8) - 0xdc00);
 		used = 12;
 	} else if (is_high(code) || is_low(code)) {
 		code = 0xfffd;
@@ -145,7 +146,7 @@ static size_t unescape_u(const char *p, const char *end, char *out, size_t *ret_
 }
 
 /* One escape of a valid string. out has room for 4. Returns its bytes of source. */
-static size_t unescape(const char *p, const char *end, char *out, size_t *ret_len)
+static size_t value_unescape(const char *p, const char *end, char *out, size_t *ret_len)
 {
 	*ret_len = 1;
 	switch (p[1]) {
@@ -173,7 +174,7 @@ static size_t unescape(const char *p, const char *end, char *out, size_t *ret_le
 }
 
 /* Resolve into out, which has room for as many bytes as s: an escape never grows. */
-static size_t resolve(struct mp_str s, char *out)
+static size_t value_resolve(struct mp_str s, char *out)
 {
 	const char *p = s.p;
 	const char *end = s.p + s.len;
@@ -190,7 +191,7 @@ static size_t resolve(struct mp_str s, char *out)
 		p += plain;
 		if (!slash)
 			break;
-		p += unescape(p, end, bytes, &n);
+		p += value_unescape(p, end, bytes, &n);
 		memcpy(out, bytes, n);
 		out += n;
 	}
@@ -206,12 +207,12 @@ int mp_value_text(const struct mp_tape *t, mp_value v, struct mp_arena *arena,
 
 	if (!node || node->type != MP_TAPE_STRING)
 		return MCPOOL_ETYPE;
-	s = inside(t, node);
+	s = value_inside(t, node);
 	if (node->flags & MP_TAPE_ESCAPED) {
 		out = mp_arena_alloc(arena, s.len);
 		if (!out)
 			return mp_arena_get_error(arena);
-		s = (struct mp_str){out, resolve(s, out)};
+		s = (struct mp_str){out, value_resolve(s, out)};
 	}
 	*ret_text = s;
 	return 0;
@@ -228,7 +229,7 @@ static bool escaped_text_starts(struct mp_str s, struct mp_str text, bool *ret_r
 		char bytes[4] = {*p};
 		size_t n = 1;
 
-		p += *p == '\\' ? unescape(p, end, bytes, &n) : 1;
+		p += *p == '\\' ? value_unescape(p, end, bytes, &n) : 1;
 		if (text.len - at < n || memcmp(text.p + at, bytes, n) != 0)
 			return false;
 		at += n;
@@ -245,8 +246,8 @@ bool mp_value_text_is(const struct mp_tape *t, mp_value v, struct mp_str text)
 	if (!node || node->type != MP_TAPE_STRING)
 		return false;
 	if (node->flags & MP_TAPE_ESCAPED)
-		return escaped_text_starts(inside(t, node), text, &rest) && !rest;
-	return mp_str_eq(inside(t, node), text);
+		return escaped_text_starts(value_inside(t, node), text, &rest) && !rest;
+	return mp_str_eq(value_inside(t, node), text);
 }
 
 bool mp_value_text_starts(const struct mp_tape *t, mp_value v, struct mp_str text)
@@ -257,8 +258,8 @@ bool mp_value_text_starts(const struct mp_tape *t, mp_value v, struct mp_str tex
 	if (!node || node->type != MP_TAPE_STRING)
 		return false;
 	if (node->flags & MP_TAPE_ESCAPED)
-		return escaped_text_starts(inside(t, node), text, &rest);
-	return mp_str_starts(inside(t, node), text);
+		return escaped_text_starts(value_inside(t, node), text, &rest);
+	return mp_str_starts(value_inside(t, node), text);
 }
 
 /* --- numbers and booleans ------------------------------------------------------------------ */
@@ -311,9 +312,9 @@ static size_t read_char(const char *p, const char *end, bool exact, char out[4],
 		memcpy(out, p, *ret_len);
 		return *ret_len;
 	}
-	used = unescape(p, end, out, ret_len);
+	used = value_unescape(p, end, out, ret_len);
 	if (exact && p[1] == 'u' && used == 6)
-		*ret_len = mp_utf8_encode(hex4(p + 2), out);
+		*ret_len = mp_utf8_encode(value_hex4(p + 2), out);
 	return used;
 }
 
@@ -324,7 +325,7 @@ static size_t read_char(const char *p, const char *end, bool exact, char out[4],
 static bool same_text(const struct mp_tape *a, mp_value x, const struct mp_tape *b, mp_value y,
 		      bool exact)
 {
-	struct mp_str left = inside(a, &a->nodes[x]), right = inside(b, &b->nodes[y]);
+	struct mp_str left = value_inside(a, &a->nodes[x]), right = value_inside(b, &b->nodes[y]);
 	const char *p = left.p, *p_end = left.p + left.len;
 	const char *q = right.p, *q_end = right.p + right.len;
 

@@ -24,7 +24,7 @@ int mp_write_finish(struct mp_writer *w)
 	return w->error;
 }
 
-static void put(struct mp_writer *w, const char *bytes, size_t n)
+static void write_put(struct mp_writer *w, const char *bytes, size_t n)
 {
 	if (!w->error)
 		w->error = mp_buf_add(w->out, bytes, n);
@@ -40,10 +40,10 @@ static void new_line(struct mp_writer *w)
 {
 	if (!w->indent)
 		return;
-	put(w, w->eol, strlen(w->eol));
-	put(w, w->margin.p, w->margin.len);
+	write_put(w, w->eol, strlen(w->eol));
+	write_put(w, w->margin.p, w->margin.len);
 	for (unsigned i = 0; i < w->depth; i++)
-		put(w, w->indent, strlen(w->indent));
+		write_put(w, w->indent, strlen(w->indent));
 }
 
 static bool in_object(const struct mp_writer *w)
@@ -54,10 +54,10 @@ static bool in_object(const struct mp_writer *w)
 }
 
 /* The comma and the line before an element or a key. */
-static void step(struct mp_writer *w)
+static void write_step(struct mp_writer *w)
 {
 	if (w->state == MP_WRITE_NEXT)
-		put(w, ", ", w->spaces && !w->indent ? 2 : 1);
+		write_put(w, ", ", w->spaces && !w->indent ? 2 : 1);
 	if (w->depth)
 		new_line(w);
 }
@@ -70,7 +70,7 @@ static void before_value(struct mp_writer *w)
 	if (w->state == MP_WRITE_KEYED)
 		return;
 	mp_check(!in_object(w));
-	step(w);
+	write_step(w);
 }
 
 static void after_value(struct mp_writer *w)
@@ -78,7 +78,7 @@ static void after_value(struct mp_writer *w)
 	w->state = w->depth ? MP_WRITE_NEXT : MP_WRITE_COMPLETE;
 }
 
-static void begin(struct mp_writer *w, bool object)
+static void write_begin(struct mp_writer *w, bool object)
 {
 	uint64_t bit = (uint64_t)1 << (w->depth & 63);
 
@@ -97,7 +97,7 @@ static void begin(struct mp_writer *w, bool object)
 	w->state = MP_WRITE_FIRST;
 }
 
-static void end(struct mp_writer *w, bool object)
+static void write_end(struct mp_writer *w, bool object)
 {
 	if (w->error)
 		return;
@@ -111,22 +111,22 @@ static void end(struct mp_writer *w, bool object)
 
 void mp_write_begin_object(struct mp_writer *w)
 {
-	begin(w, true);
+	write_begin(w, true);
 }
 
 void mp_write_end_object(struct mp_writer *w)
 {
-	end(w, true);
+	write_end(w, true);
 }
 
 void mp_write_begin_array(struct mp_writer *w)
 {
-	begin(w, false);
+	write_begin(w, false);
 }
 
 void mp_write_end_array(struct mp_writer *w)
 {
-	end(w, false);
+	write_end(w, false);
 }
 
 /* --- strings ------------------------------------------------------------------------------- */
@@ -145,7 +145,7 @@ static void put_escape(struct mp_writer *w, unsigned char c)
 		return;
 	}
 	snprintf(text, sizeof(text), "\\u%04x", c);
-	put(w, text, 6);
+	write_put(w, text, 6);
 }
 
 static void put_string(struct mp_writer *w, struct mp_str s)
@@ -159,16 +159,16 @@ static void put_string(struct mp_writer *w, struct mp_str s)
 		size_t n;
 
 		p = mp_scan_plain(p, stop);
-		put(w, plain, (size_t)(p - plain));
+		write_put(w, plain, (size_t)(p - plain));
 		if (p == stop)
 			break;
 		n = mp_utf8_char(p, stop);
 		if (n > 1)
-			put(w, p, n);
+			write_put(w, p, n);
 		else if (n == 1)
 			put_escape(w, (unsigned char)*p);
 		else
-			put(w, "\xef\xbf\xbd", 3);
+			write_put(w, "\xef\xbf\xbd", 3);
 		p += n ? n : 1;
 	}
 	put_char(w, '"');
@@ -179,12 +179,12 @@ static void before_key(struct mp_writer *w)
 	if (w->error)
 		return;
 	mp_check(in_object(w) && w->state <= MP_WRITE_NEXT);
-	step(w);
+	write_step(w);
 }
 
 static void after_key(struct mp_writer *w)
 {
-	put(w, ": ", w->spaces ? 2 : 1);
+	write_put(w, ": ", w->spaces ? 2 : 1);
 	w->state = MP_WRITE_KEYED;
 }
 
@@ -198,7 +198,7 @@ void mp_write_key(struct mp_writer *w, struct mp_str key)
 void mp_write_raw_key(struct mp_writer *w, struct mp_str json)
 {
 	before_key(w);
-	put(w, json.p, json.len);
+	write_put(w, json.p, json.len);
 	after_key(w);
 }
 
@@ -216,14 +216,14 @@ void mp_write_raw_members(struct mp_writer *w, struct mp_str json)
 	if (json.len == 0)
 		return;
 	before_key(w);
-	put(w, json.p, json.len);
+	write_put(w, json.p, json.len);
 	after_value(w);
 }
 
 void mp_write_raw(struct mp_writer *w, struct mp_str json)
 {
 	before_value(w);
-	put(w, json.p, json.len);
+	write_put(w, json.p, json.len);
 	after_value(w);
 }
 
@@ -261,7 +261,7 @@ void mp_write_i64(struct mp_writer *w, int64_t value)
  * What printf() wrote, as JSON has it and no longer than needed. The host's locale may have another
  * decimal point, even one of several bytes; exponents come as e+21 and e-07.
  */
-static size_t tidy(char *text)
+static size_t write_tidy(char *text)
 {
 	size_t len = 0;
 	bool point = false, leading = false; /* leading: behind the e, before its first digit */
@@ -293,7 +293,7 @@ void mp_write_f64(struct mp_writer *w, double value)
 		double back;
 
 		snprintf(text, sizeof(text), "%.*g", precision, value);
-		len = tidy(text);
+		len = write_tidy(text);
 		if (mp_str_to_f64((struct mp_str){text, len}, &back) == 0 &&
 		    back == value) /* the sign of a zero is kept by "%g" */
 			break;
@@ -328,8 +328,8 @@ static void write_short_array(struct mp_writer *w, const struct mp_tape *t, mp_v
 	put_char(w, '[');
 	MP_VALUE_EACH(t, array, v) {
 		if (!first)
-			put(w, ", ", w->spaces ? 2 : 1);
-		put(w, t->src + t->nodes[v].start, t->nodes[v].end - t->nodes[v].start);
+			write_put(w, ", ", w->spaces ? 2 : 1);
+		write_put(w, t->src + t->nodes[v].start, t->nodes[v].end - t->nodes[v].start);
 		first = false;
 	}
 	put_char(w, ']');
@@ -370,7 +370,7 @@ static void write_folded(struct mp_writer *w, struct mp_str s)
 				continue;
 		}
 		count_bracket(w, *from, &depth);
-		put(w, from, (size_t)(p - from));
+		write_put(w, from, (size_t)(p - from));
 	}
 	after_value(w);
 }
@@ -401,7 +401,7 @@ static void write_tokens(struct mp_writer *w, const struct mp_tape *t, mp_value 
 		const struct mp_tape_node *node = &t->nodes[v];
 
 		while (open && ends[open - 1] == v) {
-			end(w, in_object(w));
+			write_end(w, in_object(w));
 			open--;
 		}
 		if (!is_open_bracket(node)) {
@@ -410,12 +410,12 @@ static void write_tokens(struct mp_writer *w, const struct mp_tape *t, mp_value 
 			write_short_array(w, t, v);
 			v = node->next - 1;
 		} else {
-			begin(w, node->type == MP_TAPE_OBJECT);
+			write_begin(w, node->type == MP_TAPE_OBJECT);
 			ends[open++] = node->next;
 		}
 	}
 	while (open--)
-		end(w, in_object(w));
+		write_end(w, in_object(w));
 }
 
 void mp_write_value(struct mp_writer *w, const struct mp_tape *t, mp_value v)

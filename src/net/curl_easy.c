@@ -132,7 +132,7 @@ bool mp_curl_easy_begin(struct mp_curl_easy *d, struct mp_curl_multi *multi)
 
 /* --- what became of it ---------------------------------------------------------------------- */
 
-static struct mp_http_failure describe(struct mp_curl_easy *d, CURLcode code)
+static struct mp_http_failure curl_easy_describe(struct mp_curl_easy *d, CURLcode code)
 {
 	return (struct mp_http_failure){
 		.easy = d->handle,
@@ -149,7 +149,7 @@ void mp_curl_easy_judge(struct mp_curl_easy *d, CURLcode code)
 	if (code == CURLE_OK) {
 		d->end = MP_HTTP_OK;
 	} else if (d->end == MP_HTTP_OK) {
-		struct mp_http_failure f = describe(d, code);
+		struct mp_http_failure f = curl_easy_describe(d, code);
 
 		d->end = mp_http_failure_explain(&f, &d->why);
 	}
@@ -157,7 +157,7 @@ void mp_curl_easy_judge(struct mp_curl_easy *d, CURLcode code)
 
 void mp_curl_easy_judge_limit(struct mp_curl_easy *d, enum mp_http_limit limit, int64_t ms)
 {
-	struct mp_http_failure f = describe(d, CURLE_OPERATION_TIMEDOUT);
+	struct mp_http_failure f = curl_easy_describe(d, CURLE_OPERATION_TIMEDOUT);
 
 	d->end = mp_http_failure_timeout(&f, limit, ms, &d->why);
 }

@@ -54,7 +54,7 @@ static void tell_jobs(struct mp_curl_multi *d)
 
 static void look_again(struct mp_curl_multi *d);
 
-static void act(struct mp_curl_multi *d, curl_socket_t fd, int events)
+static void curl_multi_act(struct mp_curl_multi *d, curl_socket_t fd, int events)
 {
 	int running;
 
@@ -70,16 +70,16 @@ static void act(struct mp_curl_multi *d, curl_socket_t fd, int events)
 
 /* --- sockets -------------------------------------------------------------------------------- */
 
-static void watched(uv_poll_t *poll, int status, int events);
+static void curl_multi_watched(uv_poll_t *poll, int status, int events);
 
 /* Watching an idle socket costs nothing until bytes come. */
-static void watch(struct watcher *w, int events)
+static void curl_multi_watch(struct watcher *w, int events)
 {
 	w->events = events;
 	if (!(events & ~w->polled) && !(w->polled & ~events & UV_WRITABLE))
 		return;
 	w->polled = events;
-	(void)uv_poll_start(&w->poll, events, watched); /* fails when closing */
+	(void)uv_poll_start(&w->poll, events, curl_multi_watched); /* fails when closing */
 }
 
 static void stop_polling(struct watcher *w)
@@ -111,7 +111,8 @@ static void look_at_idle(struct watcher *w)
 	if (w->missed)
 		return;
 	if (!w->plain && !has_hung_up(w->fd)) { /* TLS and HTTP/2 have more to say than answers */
-		(void)uv_poll_start(&w->poll, UV_DISCONNECT, watched); /* fails when closing */
+		(void)uv_poll_start(&w->poll, UV_DISCONNECT,
+				    curl_multi_watched); /* fails when closing */
 		return;
 	}
 	(void)shutdown(w->fd, SHUT_RDWR); /* fails if it is dead already */
@@ -144,7 +145,7 @@ void mp_curl_multi_rest(struct mp_curl_multi *d, bool rests)
  * An error is curl's to find when it reads, behind what came before it. libuv stops watching then,
  * but curl may need several calls.
  */
-static void watched(uv_poll_t *poll, int status, int events)
+static void curl_multi_watched(uv_poll_t *poll, int status, int events)
 {
 	struct watcher *w = mp_container_of(poll, struct watcher, poll);
 	int flags = 0;
@@ -152,7 +153,7 @@ static void watched(uv_poll_t *poll, int status, int events)
 	if (status < 0) {
 		events = w->events;
 		w->polled = 0;
-		watch(w, w->events);
+		curl_multi_watch(w, w->events);
 	}
 	if (!(events & w->events)) {
 		look_at_idle(w);
@@ -166,7 +167,7 @@ static void watched(uv_poll_t *poll, int status, int events)
 		flags |= CURL_CSELECT_IN;
 	if (status < 0 || events & UV_WRITABLE)
 		flags |= CURL_CSELECT_OUT;
-	act(w->multi, w->fd, flags);
+	curl_multi_act(w->multi, w->fd, flags);
 }
 
 static void watcher_closed(uv_handle_t *poll)
@@ -205,7 +206,7 @@ static void leave_socket(struct mp_curl_multi *d, curl_socket_t fd)
 	struct watcher *w = mp_ids_get(&d->watchers, (mp_id)fd + 1);
 
 	if (w && w->ours)
-		watch(w, 0);
+		curl_multi_watch(w, 0);
 	else
 		forget_socket(d, fd);
 }
@@ -219,8 +220,9 @@ static int want_socket(CURL *easy, curl_socket_t fd, int what, void *u, void *so
 	if (what == CURL_POLL_REMOVE)
 		leave_socket(d, fd);
 	else
-		watch(watcher_of(d, fd), (what & CURL_POLL_IN ? UV_READABLE : 0) |
-						 (what & CURL_POLL_OUT ? UV_WRITABLE : 0));
+		curl_multi_watch(watcher_of(d, fd),
+				 (what & CURL_POLL_IN ? UV_READABLE : 0) |
+					 (what & CURL_POLL_OUT ? UV_WRITABLE : 0));
 	return 0;
 }
 
@@ -250,14 +252,14 @@ void mp_curl_multi_watch(struct mp_curl_multi *d, curl_socket_t fd, bool writabl
 
 	w->ready = ready;
 	w->u = u;
-	watch(w, UV_READABLE | (writable ? UV_WRITABLE : 0));
+	curl_multi_watch(w, UV_READABLE | (writable ? UV_WRITABLE : 0));
 }
 
 void mp_curl_multi_unwatch(struct mp_curl_multi *d, curl_socket_t fd)
 {
 	struct watcher *w = watcher_of(d, fd);
 
-	watch(w, 0);
+	curl_multi_watch(w, 0);
 	stop_polling(w);
 }
 
@@ -296,12 +298,12 @@ static int want_timer(CURLM *multi, long ms, void *u)
 
 static void timer_rang(void *u)
 {
-	act(u, CURL_SOCKET_TIMEOUT, 0);
+	curl_multi_act(u, CURL_SOCKET_TIMEOUT, 0);
 }
 
 void mp_curl_multi_kick(struct mp_curl_multi *d)
 {
-	act(d, CURL_SOCKET_TIMEOUT, 0);
+	curl_multi_act(d, CURL_SOCKET_TIMEOUT, 0);
 }
 
 static void init_curl(void)

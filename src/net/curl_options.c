@@ -77,7 +77,7 @@ static bool is_value(struct mp_str s)
 	return true;
 }
 
-static int append(struct curl_slist **list, const char *line)
+static int curl_options_append(struct curl_slist **list, const char *line)
 {
 	struct curl_slist *longer = curl_slist_append(*list, line);
 
@@ -102,7 +102,7 @@ static int append_header(struct curl_slist **list, struct mp_buf *line,
 		r = mp_buf_add_str(line, value);
 	if (r >= 0)
 		r = mp_buf_terminate(line);
-	return r < 0 ? r : append(list, line->data);
+	return r < 0 ? r : curl_options_append(list, line->data);
 }
 
 static bool has_header(const struct mp_http_request *request, struct mp_str name)
@@ -137,11 +137,11 @@ static int list_headers(const struct mp_http_request *request, struct curl_slist
 			struct mcpool_error *reterr)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf line;
-	int r = append(list, "Expect:");
+	int r = curl_options_append(list, "Expect:");
 
 	mp_buf_init(&line, MP_LIMIT_HEADER_BLOCK);
 	if (r == 0 && !has_header(request, MP_STR("Content-Type")))
-		r = append(list, "Content-Type:"); /* or it would be a form */
+		r = curl_options_append(list, "Content-Type:"); /* or it would be a form */
 	for (size_t i = 0; i < request->n_headers && r == 0; i++) {
 		const struct mp_http_header *h = &request->headers[i];
 

@@ -50,7 +50,7 @@ struct mp_curl_socket {
 
 /* --- telling -------------------------------------------------------------------------------- */
 
-static void end(struct mp_curl_socket *w)
+static void curl_socket_end(struct mp_curl_socket *w)
 {
 	if (w->ended)
 		return;
@@ -67,7 +67,7 @@ static void break_off(struct mp_curl_socket *w, const char *what)
 {
 	w->easy.end = MP_HTTP_CLOSED;
 	mp_fail(&w->easy.why, MCPOOL_ECLOSED, "%s %s", mp_curl_easy_get_place(&w->easy), what);
-	end(w);
+	curl_socket_end(w);
 }
 
 static void tell_written(struct mp_curl_socket *w)
@@ -82,7 +82,7 @@ static void tell_written(struct mp_curl_socket *w)
 /* --- bytes ---------------------------------------------------------------------------------- */
 
 /* True while there is something to write. */
-static bool refill(struct mp_curl_socket *w)
+static bool curl_socket_refill(struct mp_curl_socket *w)
 {
 	struct mp_buf empty;
 
@@ -103,7 +103,7 @@ static CURLcode write_some(struct mp_curl_socket *w)
 {
 	CURLcode r = CURLE_OK;
 
-	while (r == CURLE_OK && refill(w)) {
+	while (r == CURLE_OK && curl_socket_refill(w)) {
 		size_t left = w->going.len - w->gone, n = 0;
 
 		r = curl_easy_send(w->easy.handle, w->going.data + w->gone,
@@ -160,7 +160,7 @@ static void read_some(void *u)
 	}
 }
 
-static void ready(void *u);
+static void curl_socket_ready(void *u);
 
 /* A peer that stopped reading may have said why: deliver what it wrote before. */
 static void flush(void *u)
@@ -174,7 +174,8 @@ static void flush(void *u)
 	tell_written(w);
 	if (r == CURLE_OK || r == CURLE_AGAIN) {
 		if (can_use(w) && !mp_timer_is_running(&w->rest))
-			mp_curl_multi_watch(w->easy.multi, w->fd, r == CURLE_AGAIN, ready, w);
+			mp_curl_multi_watch(w->easy.multi, w->fd, r == CURLE_AGAIN,
+					    curl_socket_ready, w);
 		return;
 	}
 	read_some(w);
@@ -182,7 +183,7 @@ static void flush(void *u)
 		break_off(w, "broke the connection");
 }
 
-static void ready(void *u)
+static void curl_socket_ready(void *u)
 {
 	flush(u);
 	read_some(u);
@@ -215,7 +216,7 @@ size_t mp_curl_socket_get_queued(const struct mp_curl_socket *w)
  * curl has let go of the connection and takes it for one that waits for its next use, to be closed
  * when it looks old; from the first byte that we move it is in use.
  */
-static void connected(struct mp_curl_socket *w)
+static void curl_socket_connected(struct mp_curl_socket *w)
 {
 	curl_socket_t fd = CURL_SOCKET_BAD;
 
@@ -226,7 +227,7 @@ static void connected(struct mp_curl_socket *w)
 	}
 	w->fd = fd;
 	w->hooks->connected(w->u);
-	ready(w);
+	curl_socket_ready(w);
 }
 
 static void curl_is_done(struct mp_http_job *job, CURLcode code)
@@ -237,9 +238,9 @@ static void curl_is_done(struct mp_http_job *job, CURLcode code)
 		return;
 	mp_curl_easy_judge(&w->easy, code);
 	if (code == CURLE_OK)
-		connected(w);
+		curl_socket_connected(w);
 	else
-		end(w);
+		curl_socket_end(w);
 }
 
 static void limit_rang(void *u)
@@ -247,7 +248,7 @@ static void limit_rang(void *u)
 	struct mp_curl_socket *w = u;
 
 	mp_curl_easy_judge_limit(&w->easy, MP_HTTP_LIMIT_CONNECT, w->connect_ms);
-	end(w);
+	curl_socket_end(w);
 }
 
 static void begin(void *u)
@@ -264,7 +265,7 @@ static void begin(void *u)
 	}
 	w->easy.end = MP_HTTP_CONNECT;
 	mp_fail(&w->easy.why, MCPOOL_ENOMEM, "no memory for a connection");
-	end(w);
+	curl_socket_end(w);
 }
 
 static int about_to_use(void *u, char *ip, char *local_ip, int port, int local_port)
@@ -318,14 +319,14 @@ int mp_curl_socket_open(struct mp_http_client *c, const struct mp_http_request *
 	mp_task_init(&w->begin, begin, w);
 	mp_task_init(&w->flush, flush, w);
 	mp_read_budget_init(&w->budget, w->loop, false);
-	mp_timer_init(&w->rest, w->loop, ready, w);
+	mp_timer_init(&w->rest, w->loop, curl_socket_ready, w);
 	mp_list_append(&multi->plain_sockets, &w->link);
 	mp_loop_post(w->loop, &w->begin);
 	*ret_socket = w;
 	return 0;
 }
 
-static void stop(struct mp_curl_socket *w)
+static void curl_socket_stop(struct mp_curl_socket *w)
 {
 	mp_timer_stop(&w->limit);
 	mp_loop_unpost(w->loop, &w->begin);
@@ -334,13 +335,13 @@ static void stop(struct mp_curl_socket *w)
 }
 
 /* Not with curl on the stack. */
-static void cut(struct mp_curl_socket *w)
+static void curl_socket_cut(struct mp_curl_socket *w)
 {
 	if (!mp_list_linked(&w->link))
 		return;
 	mp_list_remove(&w->easy.multi->plain_sockets, &w->link);
 	mp_curl_easy_done(&w->easy);
-	stop(w);
+	curl_socket_stop(w);
 	w->ended = true;
 	w->fd = -1;
 }
@@ -350,14 +351,14 @@ void mp_curl_socket_cut_all(struct mp_curl_multi *multi)
 	struct mp_link *link;
 
 	while ((link = mp_list_first(&multi->plain_sockets)))
-		cut(mp_container_of(link, struct mp_curl_socket, link));
+		curl_socket_cut(mp_container_of(link, struct mp_curl_socket, link));
 }
 
 static void free_wire(struct mp_grave *grave)
 {
 	struct mp_curl_socket *w = mp_container_of(grave, struct mp_curl_socket, grave);
 
-	cut(w);
+	curl_socket_cut(w);
 	mp_buf_done(&w->queue);
 	mp_buf_done(&w->going);
 	mp_free(w);
@@ -368,7 +369,7 @@ struct mp_curl_socket *mp_curl_socket_free(struct mp_curl_socket *w)
 	if (!w || !w->hooks)
 		return NULL;
 	w->hooks = NULL;
-	stop(w);
+	curl_socket_stop(w);
 	mp_loop_bury(w->loop, &w->grave, free_wire);
 	return NULL;
 }

@@ -63,7 +63,7 @@ static void ask_pump(struct mp_http_client *c)
 
 /* --- what curl tells of an exchange --------------------------------------------------------- */
 
-static void move(struct exchange *x, struct mp_list *to)
+static void http_client_move(struct exchange *x, struct mp_list *to)
 {
 	mp_list_remove(x->list, &x->link);
 	mp_list_append(to, &x->link);
@@ -93,7 +93,7 @@ static bool has_written(const struct exchange *x)
 static void tell_sent(struct exchange *x)
 {
 	x->sent = true;
-	move(x, &x->client->receiving);
+	http_client_move(x, &x->client->receiving);
 	if (x->hooks && x->hooks->sent)
 		x->hooks->sent(x->u);
 }
@@ -214,7 +214,7 @@ static void exchange_free(struct exchange *x)
 }
 
 /* Not with curl on the stack. */
-static void end(struct exchange *x)
+static void http_client_end(struct exchange *x)
 {
 	const struct mp_http_hooks *hooks = x->hooks;
 	enum mp_http_end how = x->easy.end;
@@ -235,7 +235,7 @@ static void curl_is_done(struct mp_http_job *job, CURLcode code)
 	if (code == CURLE_OK && !x->easy.answered)
 		code = CURLE_GOT_NOTHING;
 	mp_curl_easy_judge(&x->easy, code);
-	end(x);
+	http_client_end(x);
 }
 
 /*
@@ -268,7 +268,7 @@ static void curl_was_called(void *u)
 static void limit_reached(struct exchange *x, enum mp_http_limit limit, int64_t ms)
 {
 	mp_curl_easy_judge_limit(&x->easy, limit, ms);
-	end(x);
+	http_client_end(x);
 }
 
 static void limit_rang(void *u)
@@ -309,11 +309,11 @@ static void wake(void *u)
 	mp_curl_multi_kick(x->easy.multi);
 }
 
-static bool begin(struct exchange *x)
+static bool http_client_begin(struct exchange *x)
 {
 	struct mp_http_client *c = x->client;
 
-	move(x, &c->sending);
+	http_client_move(x, &c->sending);
 	mp_timer_start(&x->limit, x->connect_ms);
 	if (x->total_ms)
 		mp_timer_start(&x->total, x->total_ms);
@@ -330,10 +330,10 @@ static void pump(void *u)
 	while (!c->dying && (link = mp_list_first(&c->waiting))) {
 		struct exchange *x = mp_container_of(link, struct exchange, link);
 
-		if (!begin(x)) {
+		if (!http_client_begin(x)) {
 			x->easy.end = MP_HTTP_CONNECT;
 			mp_fail(&x->easy.why, MCPOOL_ENOMEM, "no memory for an exchange");
-			end(x);
+			http_client_end(x);
 		}
 	}
 	mp_curl_multi_kick(c->multi); /* at once, not when the timer of 0 ms rings */
@@ -370,8 +370,8 @@ static int copy_body(struct exchange *x, struct mp_str body)
 	return 0;
 }
 
-static int prepare(struct exchange *x, const struct mp_http_request *request,
-		   struct mcpool_error *reterr)
+static int http_client_prepare(struct exchange *x, const struct mp_http_request *request,
+			       struct mcpool_error *reterr)
 {
 	struct mp_http_request r = *request;
 	int e;
@@ -413,7 +413,7 @@ int mp_http_start(struct mp_http_client *c, const struct mp_http_request *reques
 	int r;
 
 	mp_check(!c->dying);
-	r = prepare(x, request, reterr);
+	r = http_client_prepare(x, request, reterr);
 	if (r < 0) {
 		exchange_free(x);
 		return r;
@@ -436,7 +436,7 @@ static struct exchange *find(struct mp_http_client *c, mp_id id)
 	return x && x->hooks ? x : NULL;
 }
 
-static void hush(struct exchange *x)
+static void http_client_hush(struct exchange *x)
 {
 	x->hooks = NULL;
 	mp_timer_stop(&x->limit);
@@ -449,8 +449,8 @@ void mp_http_cancel(struct mp_http_client *c, mp_id id)
 
 	if (!x)
 		return;
-	hush(x);
-	move(x, &c->leaving);
+	http_client_hush(x);
+	http_client_move(x, &c->leaving);
 	ask_pump(c);
 }
 
@@ -479,7 +479,7 @@ void mp_http_client_woke(struct mp_http_client *c)
 	mp_curl_multi_retire(old);
 }
 
-static void jumped(const struct mp_clock_jump *jump, void *u)
+static void http_client_jumped(const struct mp_clock_jump *jump, void *u)
 {
 	if (jump->slept_ms > 0)
 		mp_http_client_woke(u);
@@ -503,7 +503,7 @@ int mp_http_client_new(struct mp_loop *loop, struct mp_http_client **ret_client)
 	mp_list_init(&c->sending);
 	mp_list_init(&c->receiving);
 	mp_list_init(&c->leaving);
-	mp_loop_at_jump(loop, &c->jump, jumped, c);
+	mp_loop_at_jump(loop, &c->jump, http_client_jumped, c);
 	*ret_client = c;
 	return 0;
 }
@@ -539,7 +539,7 @@ static void client_gone(struct mp_grave *grave)
 static void silence(struct mp_list *list)
 {
 	MP_LIST_EACH(list, link) {
-		hush(mp_container_of(link, struct exchange, link));
+		http_client_hush(mp_container_of(link, struct exchange, link));
 	}
 }
 

@@ -31,8 +31,8 @@ static enum mcpool_fault fault_of(enum mp_http_end how)
 	return MCPOOL_FAULT_UNKNOWN;
 }
 
-static enum mp_http_end fail(struct mcpool_error *err, enum mp_http_end how, int code,
-			     const char *what, const char *place, const char *more)
+static enum mp_http_end http_failure_fail(struct mcpool_error *err, enum mp_http_end how, int code,
+					  const char *what, const char *place, const char *more)
 {
 	mp_fail(err, code, "%s %s%s%s", what, place, more[0] ? ": " : "", more);
 	err->fault = (int)fault_of(how);
@@ -45,8 +45,8 @@ static enum mp_http_end explain_connect(const struct mp_http_failure *f, struct 
 	long number = 0;
 
 	(void)curl_easy_getinfo(f->easy, CURLINFO_OS_ERRNO, &number); /* stays 0 */
-	return fail(err, MP_HTTP_CONNECT, MCPOOL_EIO, "could not connect to", f->place,
-		    number ? strerror_r((int)number, room, sizeof(room)) : "");
+	return http_failure_fail(err, MP_HTTP_CONNECT, MCPOOL_EIO, "could not connect to", f->place,
+				 number ? strerror_r((int)number, room, sizeof(room)) : "");
 }
 
 /* What OpenSSL reports for an answer that is not TLS. */
@@ -66,7 +66,8 @@ static enum mp_http_end explain_tls(const struct mp_http_failure *f, struct mcpo
 	for (char *p = words; *p; p++)
 		if (!isprint((unsigned char)*p))
 			*p = '?';
-	return fail(err, MP_HTTP_TLS, MCPOOL_EIO, "no secure connection to", f->place, words);
+	return http_failure_fail(err, MP_HTTP_TLS, MCPOOL_EIO, "no secure connection to", f->place,
+				 words);
 }
 
 /* curl has no code of its own for a proxy that says no. */
@@ -97,8 +98,8 @@ static enum mp_http_end explain_closed(const struct mp_http_failure *f, struct m
 	if (explain_proxy(f, err))
 		return MP_HTTP_CONNECT;
 	if (!f->connected)
-		return fail(err, MP_HTTP_CONNECT, MCPOOL_EIO, "the connection broke while dialling",
-			    f->place, "");
+		return http_failure_fail(err, MP_HTTP_CONNECT, MCPOOL_EIO,
+					 "the connection broke while dialling", f->place, "");
 	if (is_errno(f, ETIMEDOUT)) { /* its machine, or the way there, vanished without a word */
 		mp_fail(err, MCPOOL_ECLOSED, "the connection to %s timed out %s", f->place,
 			f->answered ? "in the middle of the answer" : "before an answer");
@@ -118,14 +119,14 @@ enum mp_http_end mp_http_failure_explain(const struct mp_http_failure *f, struct
 		return MP_HTTP_OK;
 	case CURLE_COULDNT_RESOLVE_HOST:
 	case CURLE_COULDNT_RESOLVE_PROXY:
-		return fail(err, MP_HTTP_RESOLVE, MCPOOL_ENOENT, "no address is known for",
-			    f->place,
-			    f->code == CURLE_COULDNT_RESOLVE_PROXY ? "not for its proxy" : "");
+		return http_failure_fail(
+			err, MP_HTTP_RESOLVE, MCPOOL_ENOENT, "no address is known for", f->place,
+			f->code == CURLE_COULDNT_RESOLVE_PROXY ? "not for its proxy" : "");
 	case CURLE_COULDNT_CONNECT:
 		return explain_connect(f, err);
 	case CURLE_OPERATION_TIMEDOUT:
-		return fail(err, MP_HTTP_TIMEOUT, MCPOOL_ETIMEDOUT, "no connection in time to",
-			    f->place, "");
+		return http_failure_fail(err, MP_HTTP_TIMEOUT, MCPOOL_ETIMEDOUT,
+					 "no connection in time to", f->place, "");
 	case CURLE_PEER_FAILED_VERIFICATION:
 	case CURLE_SSL_CONNECT_ERROR:
 	case CURLE_SSL_CERTPROBLEM:
@@ -143,16 +144,17 @@ enum mp_http_end mp_http_failure_explain(const struct mp_http_failure *f, struct
 	case CURLE_HTTP2_STREAM:
 		return explain_closed(f, err);
 	case CURLE_OUT_OF_MEMORY: /* also for a header line of more than 100 KB */
-		return fail(err, MP_HTTP_LIMIT, MCPOOL_ELIMIT, "too large are the headers of",
-			    f->place, "");
+		return http_failure_fail(err, MP_HTTP_LIMIT, MCPOOL_ELIMIT,
+					 "too large are the headers of", f->place, "");
 	case CURLE_WEIRD_SERVER_REPLY:
 	case CURLE_UNSUPPORTED_PROTOCOL:
 	case CURLE_BAD_CONTENT_ENCODING:
-		return fail(err, MP_HTTP_PROTOCOL, MCPOOL_EPROTO, "no HTTP comes from", f->place,
-			    "");
+		return http_failure_fail(err, MP_HTTP_PROTOCOL, MCPOOL_EPROTO, "no HTTP comes from",
+					 f->place, "");
 	default:
-		return fail(err, MP_HTTP_PROTOCOL, MCPOOL_EIO, "the exchange failed with", f->place,
-			    curl_easy_strerror(f->code));
+		return http_failure_fail(err, MP_HTTP_PROTOCOL, MCPOOL_EIO,
+					 "the exchange failed with", f->place,
+					 curl_easy_strerror(f->code));
 	}
 }
 

@@ -40,7 +40,7 @@ void mp_http_reader_done(struct mp_http_reader *r)
 }
 
 /* "HTTP/1.1 200 OK", "HTTP/2 200" */
-static void begin(struct mp_http_reader *r, struct mp_str line)
+static void http_head_begin(struct mp_http_reader *r, struct mp_str line)
 {
 	ptrdiff_t blank = mp_str_find(line, MP_STR(" "), 0);
 	int64_t status = 0;
@@ -77,7 +77,7 @@ static int index_block(struct mp_http_reader *r)
 	return 0;
 }
 
-static int finish(struct mp_http_reader *r)
+static int http_head_finish(struct mp_http_reader *r)
 {
 	int status = r->status, i;
 
@@ -91,7 +91,7 @@ static int finish(struct mp_http_reader *r)
 }
 
 /* A line without a colon, or with a blank before it, is none. */
-static int keep(struct mp_http_reader *r, struct mp_str line)
+static int http_head_keep(struct mp_http_reader *r, struct mp_str line)
 {
 	const char *colon = memchr(line.p, ':', line.len);
 	int e;
@@ -113,12 +113,12 @@ int mp_http_reader_add(struct mp_http_reader *r, struct mp_str line)
 	if (r->complete)
 		return 0;
 	if (line.len == 0)
-		return finish(r);
+		return http_head_finish(r);
 	if (mp_str_starts(line, MP_STR("HTTP/"))) {
-		begin(r, line);
+		http_head_begin(r, line);
 		return 0;
 	}
-	return keep(r, line);
+	return http_head_keep(r, line);
 }
 
 struct mp_http_head mp_http_reader_get(const struct mp_http_reader *r)

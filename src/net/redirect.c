@@ -57,7 +57,7 @@ static bool same_origin(CURLU *a, CURLU *b)
 	       same_part(a, b, CURLUPART_PORT);
 }
 
-static bool parse(CURLU *url, const char *text)
+static bool redirect_parse(CURLU *url, const char *text)
 {
 	return url && curl_url_set(url, CURLUPART_URL, text, 0) == CURLUE_OK;
 }
@@ -102,7 +102,8 @@ int mp_redirect_judge(const char *from, const char *location, int hops, struct m
 
 	if (hops >= MP_REDIRECT_HOPS)
 		return mp_fail(reterr, MCPOOL_ELIMIT, "more than %d redirects", MP_REDIRECT_HOPS);
-	if (!parse(old, from) || !parse(new, from) || !parse(new, location))
+	if (!redirect_parse(old, from) || !redirect_parse(new, from) ||
+	    !redirect_parse(new, location))
 		return mp_fail(reterr, MCPOOL_EINVAL, "a redirect to an invalid address");
 	if (!is_http(new))
 		return mp_fail(reterr, MCPOOL_EPERM, "a redirect to what is not http");

@@ -61,7 +61,7 @@ static void remember_tail(struct mp_sse *s, struct mp_str piece)
 		mp_buf_clear(&s->tail);
 }
 
-static void skip(struct mp_sse *s, struct mp_str piece)
+static void sse_skip(struct mp_sse *s, struct mp_str piece)
 {
 	size_t room = s->data.len < MP_SSE_HEAD ? MP_SSE_HEAD - s->data.len : 0;
 
@@ -95,13 +95,13 @@ static void start_skipping(struct mp_sse *s)
 		mp_buf_clear(&s->data);
 }
 
-static int take(struct mp_sse *s, struct mp_str piece)
+static int sse_take(struct mp_sse *s, struct mp_str piece)
 {
 	if (!s->skipping && piece.len > s->max - s->data.len)
 		start_skipping(s);
 	if (!s->skipping)
 		return mp_buf_add_str(&s->data, piece);
-	skip(s, piece);
+	sse_skip(s, piece);
 	return 0;
 }
 
@@ -111,7 +111,7 @@ static int take_view(struct mp_sse *s)
 	struct mp_str view = s->view;
 
 	s->view = (struct mp_str){NULL, 0};
-	return take(s, view);
+	return sse_take(s, view);
 }
 
 /* A line of data begins: what there is of it is taken by the caller. */
@@ -120,7 +120,7 @@ static int begin_data(struct mp_sse *s)
 	int r = take_view(s);
 
 	if (r >= 0 && s->has_data)
-		r = take(s, MP_STR("\n"));
+		r = sse_take(s, MP_STR("\n"));
 	s->has_data = true;
 	return r;
 }
@@ -135,7 +135,7 @@ static int whole_line_of_data(struct mp_sse *s, struct mp_str value)
 		return 0;
 	}
 	r = begin_data(s);
-	return r < 0 ? r : take(s, value);
+	return r < 0 ? r : sse_take(s, value);
 }
 
 /* --- lines ---------------------------------------------------------------------------------- */
@@ -242,7 +242,7 @@ static int finish_event(struct mp_sse *s, struct mp_sse_event *ret_event)
 
 /* --- pieces --------------------------------------------------------------------------------- */
 
-static const char *find(struct mp_str in, char c)
+static const char *sse_find(struct mp_str in, char c)
 {
 	const char *at = memchr(in.p, c, in.len);
 
@@ -256,7 +256,7 @@ void mp_sse_feed(struct mp_sse *s, struct mp_str bytes)
 	s->cr = s->lf = NULL;
 }
 
-static struct mp_str advance(struct mp_sse *s, size_t n)
+static struct mp_str sse_advance(struct mp_sse *s, size_t n)
 {
 	struct mp_str passed = {s->in.p, n};
 
@@ -275,14 +275,14 @@ static struct mp_str next_piece(struct mp_sse *s, bool *ret_whole)
 	struct mp_str piece;
 
 	if (!s->cr || s->cr < s->in.p)
-		s->cr = find(s->in, '\r');
+		s->cr = sse_find(s->in, '\r');
 	if (!s->lf || s->lf < s->in.p)
-		s->lf = find(s->in, '\n');
-	piece = advance(s, (size_t)((s->cr < s->lf ? s->cr : s->lf) - s->in.p));
+		s->lf = sse_find(s->in, '\n');
+	piece = sse_advance(s, (size_t)((s->cr < s->lf ? s->cr : s->lf) - s->in.p));
 	*ret_whole = s->in.p < end;
 	if (*ret_whole) {
 		s->after_cr = s->in.p[0] == '\r';
-		(void)advance(s, 1); /* the end of the line itself */
+		(void)sse_advance(s, 1); /* the end of the line itself */
 	}
 	return piece;
 }
@@ -298,7 +298,7 @@ static int pass_mark(struct mp_sse *s)
 			s->bom = sizeof(mark);
 			break;
 		}
-		(void)advance(s, 1);
+		(void)sse_advance(s, 1);
 		s->bom++;
 	}
 	return r;
@@ -313,7 +313,7 @@ static int go_on_with_data(struct mp_sse *s, struct mp_str piece, bool whole)
 		s->at_value = false;
 	}
 	s->in_data = !whole;
-	return take(s, piece);
+	return sse_take(s, piece);
 }
 
 /* A piece of a line that is not complete: data as soon as that is clear, short otherwise. */
@@ -359,7 +359,7 @@ static int finish_line(struct mp_sse *s, struct mp_str piece)
 	return r;
 }
 
-static int step(struct mp_sse *s, struct mp_sse_event *ret_event)
+static int sse_step(struct mp_sse *s, struct mp_sse_event *ret_event)
 {
 	struct mp_str piece;
 	bool whole;
@@ -368,7 +368,7 @@ static int step(struct mp_sse *s, struct mp_sse_event *ret_event)
 		forget_event(s);
 	if (s->after_cr && s->in.p[0] == '\n') {
 		s->after_cr = false;
-		(void)advance(s, 1);
+		(void)sse_advance(s, 1);
 		return 0;
 	}
 	s->after_cr = false;
@@ -389,7 +389,7 @@ int mp_sse_next(struct mp_sse *s, struct mp_sse_event *ret_event)
 	if (r == 0 && s->bom < sizeof(mark))
 		r = pass_mark(s);
 	while (r == 0 && s->in.len)
-		r = step(s, ret_event);
+		r = sse_step(s, ret_event);
 	if (r == 0 && s->told)
 		forget_event(s);
 	if (r == 0)

@@ -68,29 +68,30 @@ struct mp_ws {
 };
 
 MP_MACHINE_TYPES(ws, struct mp_ws, enum ws_event, WS_STATES, WS_EVENTS);
-static ws_action ask, welcome, return_goodbye, complain, say_goodbye, finish;
+static ws_action ws_ask, ws_welcome, return_goodbye, ws_complain, say_goodbye, ws_finish;
 
 MP_MACHINE_STEPS(ws) = {
-	[DIALING] = {[CONNECTED] = MP_TO(ASKING, ask),
-		     [BROKEN] = MP_TO(OVER, finish),
-		     [CLOSE] = MP_TO(OVER, finish)},
-	[ASKING] = {[ACCEPTED] = MP_TO(OPEN, welcome),
-		    [REFUSED] = MP_TO(OVER, finish),
-		    [BROKEN] = MP_TO(OVER, finish),
-		    [CLOSE] = MP_TO(OVER, finish),
-		    [LATE] = MP_TO(OVER, finish)},
+	[DIALING] = {[CONNECTED] = MP_TO(ASKING, ws_ask),
+		     [BROKEN] = MP_TO(OVER, ws_finish),
+		     [CLOSE] = MP_TO(OVER, ws_finish)},
+	[ASKING] = {[ACCEPTED] = MP_TO(OPEN, ws_welcome),
+		    [REFUSED] = MP_TO(OVER, ws_finish),
+		    [BROKEN] = MP_TO(OVER, ws_finish),
+		    [CLOSE] = MP_TO(OVER, ws_finish),
+		    [LATE] = MP_TO(OVER, ws_finish)},
 	[OPEN] = {[GOODBYE] = MP_TO(PARTING, return_goodbye),
-		  [FAULT] = MP_TO(PARTING, complain),
-		  [BROKEN] = MP_TO(OVER, finish),
+		  [FAULT] = MP_TO(PARTING, ws_complain),
+		  [BROKEN] = MP_TO(OVER, ws_finish),
 		  [CLOSE] = MP_TO(LEAVING, say_goodbye),
-		  [LATE] = MP_TO(OVER, finish)},
-	[LEAVING] = {[GOODBYE] = MP_TO(OVER, finish),
-		     [FAULT] = MP_TO(OVER, finish),
-		     [BROKEN] = MP_TO(OVER, finish),
+		  [LATE] = MP_TO(OVER, ws_finish)},
+	[LEAVING] = {[GOODBYE] = MP_TO(OVER, ws_finish),
+		     [FAULT] = MP_TO(OVER, ws_finish),
+		     [BROKEN] = MP_TO(OVER, ws_finish),
 		     [CLOSE] = MP_STAY,
-		     [LATE] = MP_TO(OVER, finish)},
-	[PARTING] =
-		{[BROKEN] = MP_TO(OVER, finish), [CLOSE] = MP_STAY, [LATE] = MP_TO(OVER, finish)},
+		     [LATE] = MP_TO(OVER, ws_finish)},
+	[PARTING] = {[BROKEN] = MP_TO(OVER, ws_finish),
+		     [CLOSE] = MP_STAY,
+		     [LATE] = MP_TO(OVER, ws_finish)},
 	[OVER] = {[CLOSE] = MP_STAY},
 };
 
@@ -104,7 +105,7 @@ MP_MACHINE(ws, struct mp_ws, .describe = ws_describe)
 /* --- saying --------------------------------------------------------------------------------- */
 
 /* Without memory for it, closing the connection must do. */
-static void say(struct mp_ws *ws, enum mp_ws_kind kind, struct mp_str payload)
+static void ws_say(struct mp_ws *ws, enum mp_ws_kind kind, struct mp_str payload)
 {
 	if (mp_ws_frames_write(&ws->frames, kind, payload, mp_curl_socket_get_out(ws->socket)) == 0)
 		mp_curl_socket_push(ws->socket);
@@ -117,7 +118,7 @@ static void say_close(struct mp_ws *ws, int code)
 	mp_timer_start(&ws->limit, MP_WS_CLOSE_MS);
 }
 
-static enum ws_event ask(struct mp_ws *ws)
+static enum ws_event ws_ask(struct mp_ws *ws)
 {
 	mp_timer_start(&ws->limit, MP_WS_UPGRADE_MS);
 	if (mp_buf_add_str(mp_curl_socket_get_out(ws->socket), mp_buf_get(&ws->request)) < 0) {
@@ -128,7 +129,7 @@ static enum ws_event ask(struct mp_ws *ws)
 	return MP_QUIET;
 }
 
-static enum ws_event welcome(struct mp_ws *ws)
+static enum ws_event ws_welcome(struct mp_ws *ws)
 {
 	mp_ws_upgrade_done(&ws->upgrade);
 	mp_ws_upgrade_init(&ws->upgrade);
@@ -143,7 +144,7 @@ static enum ws_event return_goodbye(struct mp_ws *ws)
 	return MP_QUIET;
 }
 
-static enum ws_event complain(struct mp_ws *ws)
+static enum ws_event ws_complain(struct mp_ws *ws)
 {
 	say_close(ws, (int)ws->frames.fault.code);
 	return MP_QUIET;
@@ -155,7 +156,7 @@ static enum ws_event say_goodbye(struct mp_ws *ws)
 	return MP_QUIET;
 }
 
-static enum ws_event finish(struct mp_ws *ws)
+static enum ws_event ws_finish(struct mp_ws *ws)
 {
 	mp_timer_stop(&ws->limit);
 	ws->socket = mp_curl_socket_free(ws->socket);
@@ -230,10 +231,10 @@ static void answer_ping(struct mp_ws *ws)
 	if (!ws->owes_pong || mp_curl_socket_get_queued(ws->socket) > PONG_AT)
 		return;
 	ws->owes_pong = false;
-	say(ws, MP_WS_PONG, (struct mp_str){ws->pong, ws->pong_len});
+	ws_say(ws, MP_WS_PONG, (struct mp_str){ws->pong, ws->pong_len});
 }
 
-static void hear(struct mp_ws *ws, const struct mp_ws_event *e)
+static void ws_hear(struct mp_ws *ws, const struct mp_ws_event *e)
 {
 	if (e->kind == MP_WS_TEXT && ws->state == OPEN) {
 		ws->hooks->message(ws->u, e->payload);
@@ -261,7 +262,7 @@ static void hear_frames(struct mp_ws *ws, struct mp_str bytes)
 
 	mp_ws_frames_feed(&ws->frames, bytes);
 	while (is_hearing(ws) && (r = mp_ws_frames_next(&ws->frames, &e)) > 0)
-		hear(ws, &e);
+		ws_hear(ws, &e);
 	if (r < 0) {
 		explain_fault(ws);
 		ws_advance(ws, FAULT);
@@ -286,7 +287,7 @@ static void hear_answer(struct mp_ws *ws, struct mp_str *bytes)
 
 /* --- what the socket tells -------------------------------------------------------------------- */
 
-static void connected(void *u)
+static void ws_connected(void *u)
 {
 	ws_advance(u, CONNECTED);
 }
@@ -302,7 +303,7 @@ static void data_came(void *u, struct mp_str bytes)
 		hear_frames(ws, bytes);
 }
 
-static void written(void *u, uint64_t total)
+static void ws_written(void *u, uint64_t total)
 {
 	struct mp_ws *ws = u;
 
@@ -324,7 +325,8 @@ static void broken(void *u, enum mp_http_end how, const struct mcpool_error *err
 	ws_advance(ws, BROKEN);
 }
 
-static const struct mp_curl_socket_hooks socket_hooks = {connected, data_came, written, broken};
+static const struct mp_curl_socket_hooks socket_hooks = {ws_connected, data_came, ws_written,
+							 broken};
 
 /* --- time ----------------------------------------------------------------------------------- */
 
@@ -344,7 +346,7 @@ static void look_alive(struct mp_ws *ws)
 		mp_timer_start(&ws->limit, MP_WS_PING_MS - quiet_ms);
 		return;
 	}
-	say(ws, MP_WS_PING, MP_STR(""));
+	ws_say(ws, MP_WS_PING, MP_STR(""));
 	mp_timer_start(&ws->limit, left_ms < MP_WS_PING_MS ? left_ms : MP_WS_PING_MS);
 }
 
@@ -364,8 +366,8 @@ static void limit_rang(void *u)
 
 /* --- life ----------------------------------------------------------------------------------- */
 
-static int prepare(struct mp_ws *ws, struct mp_http_client *c,
-		   const struct mp_http_request *request, struct mcpool_error *reterr)
+static int ws_prepare(struct mp_ws *ws, struct mp_http_client *c,
+		      const struct mp_http_request *request, struct mcpool_error *reterr)
 {
 	int r = mp_ws_frames_init(&ws->frames, MP_LIMIT_MESSAGE, MP_WS_CLIENT);
 
@@ -401,7 +403,7 @@ int mp_ws_open(struct mp_http_client *c, const struct mp_http_request *request,
 	mp_buf_init(&ws->request, MP_LIMIT_HEADER_BLOCK);
 	mp_timer_init(&ws->limit, ws->loop, limit_rang, ws);
 	mp_task_init(&ws->over, tell_over, ws);
-	r = prepare(ws, c, request, reterr);
+	r = ws_prepare(ws, c, request, reterr);
 	if (r < 0) {
 		mp_ws_free(ws);
 		return r;
@@ -410,17 +412,21 @@ int mp_ws_open(struct mp_http_client *c, const struct mp_http_request *request,
 	return 0;
 }
 
-int mp_ws_send(struct mp_ws *ws, struct mp_str text, uint64_t *ret_at)
+int mp_ws_send(struct mp_ws *ws, const struct mp_str *pieces, size_t n, uint64_t *ret_at)
 {
 	uint64_t at;
+	size_t len = 0;
 	int r;
 
 	if (ws->state != OPEN)
 		return MCPOOL_ECLOSED;
-	if (mp_curl_socket_get_queued(ws->socket) + text.len + MP_WS_HEADER > MAX_QUEUED)
+	for (size_t i = 0; i < n; i++)
+		len += pieces[i].len;
+	if (mp_curl_socket_get_queued(ws->socket) + len + MP_WS_HEADER > MAX_QUEUED)
 		return MCPOOL_ELIMIT;
 	at = mp_curl_socket_get_place(ws->socket);
-	r = mp_ws_frames_write(&ws->frames, MP_WS_TEXT, text, mp_curl_socket_get_out(ws->socket));
+	r = mp_ws_frames_write_pieces(&ws->frames, MP_WS_TEXT, pieces, n,
+				      mp_curl_socket_get_out(ws->socket));
 	if (r < 0)
 		return r;
 	mp_curl_socket_push(ws->socket);

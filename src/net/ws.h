@@ -32,11 +32,11 @@ int mp_ws_open(struct mp_http_client *c, const struct mp_http_request *request,
 	       const struct mp_ws_hooks *hooks, void *u, struct mp_ws **ret_ws,
 	       struct mcpool_error *reterr) MP_MUST;
 /*
- * One message, copied; it leaves at the end of this turn at the latest. *ret_at is the place of its
- * first byte, to be compared with what `written` tells. MCPOOL_ECLOSED, MCPOOL_ELIMIT (the peer
- * does not read), MCPOOL_ENOMEM.
+ * One message in pieces, copied; it leaves at the end of this turn at the latest. *ret_at is the
+ * place of its first byte, to be compared with what `written` tells. MCPOOL_ECLOSED, MCPOOL_ELIMIT
+ * (the peer does not read), MCPOOL_ENOMEM.
  */
-int mp_ws_send(struct mp_ws *ws, struct mp_str text, uint64_t *ret_at) MP_MUST;
+int mp_ws_send(struct mp_ws *ws, const struct mp_str *pieces, size_t n, uint64_t *ret_at) MP_MUST;
 /* Send a close frame and wait briefly for the peer's; only `over` follows. */
 void mp_ws_close(struct mp_ws *ws);
 /* Closes at once. No hook is called any more. */

@@ -78,15 +78,16 @@ void mp_ws_frames_done(struct mp_ws_frames *f)
 
 /* --- reading -------------------------------------------------------------------------------- */
 
-static int blame(struct mp_ws_frames *f, enum mp_ws_code code, int error, const char *words)
+static int ws_frames_blame(struct mp_ws_frames *f, enum mp_ws_code code, int error,
+			   const char *words)
 {
 	f->fault = (struct mp_ws_fault){code, error, words};
 	return error;
 }
 
-static int complain(struct mp_ws_frames *f, const char *words)
+static int ws_frames_complain(struct mp_ws_frames *f, const char *words)
 {
-	return blame(f, MP_WS_PROTOCOL, MCPOOL_EPROTO, words);
+	return ws_frames_blame(f, MP_WS_PROTOCOL, MCPOOL_EPROTO, words);
 }
 
 static bool is_control(const struct wslay_frame_iocb *frame)
@@ -97,9 +98,9 @@ static bool is_control(const struct wslay_frame_iocb *frame)
 static int check_control(struct mp_ws_frames *f, const struct wslay_frame_iocb *frame)
 {
 	if (frame->opcode > MP_WS_PONG)
-		return complain(f, "a frame of a kind that does not exist");
+		return ws_frames_complain(f, "a frame of a kind that does not exist");
 	if (frame->opcode == MP_WS_CLOSE && frame->payload_length == 1)
-		return complain(f, "a close frame with an incomplete code");
+		return ws_frames_complain(f, "a close frame with an incomplete code");
 	f->control_len = 0;
 	return 0;
 }
@@ -109,15 +110,16 @@ static int check_data(struct mp_ws_frames *f, const struct wslay_frame_iocb *fra
 	bool continues = frame->opcode == WSLAY_CONTINUATION_FRAME;
 
 	if (frame->opcode == WSLAY_BINARY_FRAME)
-		return blame(f, MP_WS_UNSUPPORTED, MCPOOL_EPROTO, "a binary message");
+		return ws_frames_blame(f, MP_WS_UNSUPPORTED, MCPOOL_EPROTO, "a binary message");
 	if (!continues && frame->opcode != WSLAY_TEXT_FRAME)
-		return complain(f, "a frame of a kind that does not exist");
+		return ws_frames_complain(f, "a frame of a kind that does not exist");
 	if (continues && !f->in_message)
-		return complain(f, "the rest of a message that never began");
+		return ws_frames_complain(f, "the rest of a message that never began");
 	if (!continues && f->in_message)
-		return complain(f, "a message in the middle of another one");
+		return ws_frames_complain(f, "a message in the middle of another one");
 	if (frame->payload_length > f->max - f->message.len)
-		return blame(f, MP_WS_TOO_LARGE, MCPOOL_ELIMIT, "a message that is too large");
+		return ws_frames_blame(f, MP_WS_TOO_LARGE, MCPOOL_ELIMIT,
+				       "a message that is too large");
 	f->in_message = true;
 	return 0;
 }
@@ -126,18 +128,19 @@ static int check_data(struct mp_ws_frames *f, const struct wslay_frame_iocb *fra
 static int check_frame(struct mp_ws_frames *f, const struct wslay_frame_iocb *frame)
 {
 	if (frame->mask != (f->role == MP_WS_SERVER))
-		return complain(f, frame->mask ? "a masked frame" : "a frame that is not masked");
+		return ws_frames_complain(f, frame->mask ? "a masked frame"
+							 : "a frame that is not masked");
 	if (frame->rsv)
-		return complain(f, "a frame with reserved bits");
+		return ws_frames_complain(f, "a frame with reserved bits");
 	return is_control(frame) ? check_control(f, frame) : check_data(f, frame);
 }
 
-static int keep(struct mp_ws_frames *f, const struct wslay_frame_iocb *frame)
+static int ws_frames_keep(struct mp_ws_frames *f, const struct wslay_frame_iocb *frame)
 {
 	if (!is_control(frame))
 		return mp_buf_add(&f->message, frame->data, frame->data_length) < 0
-			       ? blame(f, MP_WS_INTERNAL, MCPOOL_ENOMEM,
-				       "a message without memory for it")
+			       ? ws_frames_blame(f, MP_WS_INTERNAL, MCPOOL_ENOMEM,
+						 "a message without memory for it")
 			       : 0;
 	memcpy(f->control + f->control_len, frame->data, frame->data_length);
 	f->control_len += frame->data_length;
@@ -161,15 +164,16 @@ static int read_close(struct mp_ws_frames *f, struct mp_ws_event *event)
 	event->code = p[0] << 8 | p[1];
 	event->payload = (struct mp_str){f->control + 2, f->control_len - 2};
 	if (!may_be_sent(event->code))
-		return complain(f, "a close frame with an invalid code");
+		return ws_frames_complain(f, "a close frame with an invalid code");
 	if (!mp_utf8_valid(event->payload))
-		return blame(f, MP_WS_NOT_UTF8, MCPOOL_EPROTO, "a close frame that is not UTF-8");
+		return ws_frames_blame(f, MP_WS_NOT_UTF8, MCPOOL_EPROTO,
+				       "a close frame that is not UTF-8");
 	return 1;
 }
 
 /* A frame is complete. 1: so is what it belongs to. */
-static int finish(struct mp_ws_frames *f, const struct wslay_frame_iocb *frame,
-		  struct mp_ws_event *event)
+static int ws_frames_finish(struct mp_ws_frames *f, const struct wslay_frame_iocb *frame,
+			    struct mp_ws_event *event)
 {
 	f->seen = 0;
 	if (is_control(frame)) {
@@ -183,7 +187,8 @@ static int finish(struct mp_ws_frames *f, const struct wslay_frame_iocb *frame,
 	f->told = true;
 	*event = (struct mp_ws_event){.kind = MP_WS_TEXT, .payload = mp_buf_get(&f->message)};
 	if (!mp_utf8_valid(event->payload))
-		return blame(f, MP_WS_NOT_UTF8, MCPOOL_EPROTO, "a message that is not UTF-8");
+		return ws_frames_blame(f, MP_WS_NOT_UTF8, MCPOOL_EPROTO,
+				       "a message that is not UTF-8");
 	return 1;
 }
 
@@ -214,39 +219,51 @@ int mp_ws_frames_next(struct mp_ws_frames *f, struct mp_ws_event *ret_event)
 		if (n == WSLAY_ERR_WANT_READ)
 			return 0;
 		if (n < 0) /* a control frame in parts or too long, a length written too long */
-			return complain(f, "a frame that cannot be");
+			return ws_frames_complain(f, "a frame that cannot be");
 		if (f->seen == 0)
 			r = check_frame(f, &frame);
 		if (r == 0)
-			r = keep(f, &frame);
+			r = ws_frames_keep(f, &frame);
 		f->seen += frame.data_length;
 		if (r == 0 && f->seen == frame.payload_length)
-			r = finish(f, &frame, ret_event);
+			r = ws_frames_finish(f, &frame, ret_event);
 	}
 	return r;
 }
 
 /* --- writing -------------------------------------------------------------------------------- */
 
-int mp_ws_frames_write(struct mp_ws_frames *f, enum mp_ws_kind kind, struct mp_str payload,
-		       struct mp_buf *out)
+int mp_ws_frames_write_pieces(struct mp_ws_frames *f, enum mp_ws_kind kind,
+			      const struct mp_str *pieces, size_t n, struct mp_buf *out)
 {
 	struct wslay_frame_iocb frame = {
 		.fin = 1,
 		.opcode = (uint8_t)kind,
 		.mask = f->role == MP_WS_CLIENT,
-		.payload_length = payload.len,
-		.data = (const uint8_t *)payload.p,
-		.data_length = payload.len,
 	};
-	int r = mp_buf_reserve(out, payload.len + MP_WS_HEADER);
+	int r;
 
+	for (size_t i = 0; i < n; i++)
+		frame.payload_length += pieces[i].len;
+	r = mp_buf_reserve(out, frame.payload_length + MP_WS_HEADER);
 	if (r < 0)
 		return r;
 	f->out = out;
-	mp_check(wslay_frame_send(f->ctx, &frame) == (ssize_t)payload.len);
+	for (size_t i = 0; i < n; i++) {
+		if (pieces[i].len == 0 && frame.payload_length > 0)
+			continue;
+		frame.data = (const uint8_t *)pieces[i].p;
+		frame.data_length = pieces[i].len;
+		mp_check(wslay_frame_send(f->ctx, &frame) == (ssize_t)pieces[i].len);
+	}
 	f->out = NULL;
 	return 0;
+}
+
+int mp_ws_frames_write(struct mp_ws_frames *f, enum mp_ws_kind kind, struct mp_str payload,
+		       struct mp_buf *out)
+{
+	return mp_ws_frames_write_pieces(f, kind, &payload, 1, out);
 }
 
 int mp_ws_frames_write_close(struct mp_ws_frames *f, int code, struct mp_buf *out)

@@ -77,6 +77,8 @@ int mp_ws_frames_next(struct mp_ws_frames *f, struct mp_ws_event *ret_event) MP_
 /* One frame added to out. MCPOOL_ENOMEM, MCPOOL_ELIMIT; out is then what it was. */
 int mp_ws_frames_write(struct mp_ws_frames *f, enum mp_ws_kind kind, struct mp_str payload,
 		       struct mp_buf *out) MP_MUST;
+int mp_ws_frames_write_pieces(struct mp_ws_frames *f, enum mp_ws_kind kind,
+			      const struct mp_str *pieces, size_t n, struct mp_buf *out) MP_MUST;
 /* A close frame; code MP_WS_NO_CODE: without one. */
 int mp_ws_frames_write_close(struct mp_ws_frames *f, int code, struct mp_buf *out) MP_MUST;
 

@@ -62,7 +62,7 @@ static bool is_ours(struct mp_str name)
 	       mp_str_eq_nocase((struct mp_str){name.p, 14}, MP_STR("Sec-WebSocket-"));
 }
 
-static bool has(const struct mp_http_request *request, struct mp_str name)
+static bool ws_upgrade_has(const struct mp_http_request *request, struct mp_str name)
 {
 	for (size_t i = 0; i < request->n_headers; i++)
 		if (mp_str_eq_nocase(request->headers[i].name, name))
@@ -137,9 +137,9 @@ static int write_headers(struct mp_ws_upgrade *up, CURLU *url,
 			    "Sec-WebSocket-Protocol: %.*s\r\n",
 			    up->key, MP_STR_ARGS(subprotocol));
 
-	if (r == 0 && !has(request, MP_STR("User-Agent")))
+	if (r == 0 && !ws_upgrade_has(request, MP_STR("User-Agent")))
 		r = mp_buf_addf(out, "User-Agent: mcpool/" MCPOOL_VERSION "\r\n");
-	if (r == 0 && !has(request, MP_STR("Authorization")))
+	if (r == 0 && !ws_upgrade_has(request, MP_STR("Authorization")))
 		r = write_user(url, out);
 	for (size_t i = 0; i < request->n_headers && r == 0; i++)
 		if (!is_ours(request->headers[i].name))

@@ -4,10 +4,13 @@
 #include "pool/admission.h"
 
 #include <stdarg.h>
+#include <stdio.h>
 
 #include "base/error.h"
+#include "base/limits.h"
 
-static void MP_PRINTF(3, 4) refuse(struct mp_admission *a, int code, const char *format, ...)
+static void MP_PRINTF(3, 4)
+	admission_refuse(struct mp_admission *a, int code, const char *format, ...)
 {
 	va_list args;
 
@@ -24,7 +27,7 @@ static double age_s(const struct mp_instance *in, int64_t since_ms)
 }
 
 /* Returns ": " if there is a reason to append. */
-static const char *colon(const struct mp_keeper_facts *f)
+static const char *admission_colon(const struct mp_keeper_facts *f)
 {
 	return f->why.code ? ": " : "";
 }
@@ -35,7 +38,9 @@ static const char *colon(const struct mp_keeper_facts *f)
 static void judge_first_start(struct mp_instance *in, const struct mp_keeper_facts *f,
 			      struct mp_admission *a)
 {
-	bool is_retried = f->state != MP_KEEPER_FAILED;
+	bool is_final = mp_keeper_awaits_change(in->k);
+	bool is_retried = f->state != MP_KEEPER_FAILED || is_final;
+	char next[80] = "", what[48];
 
 	if (!mp_instance_is_marked(in)) {
 		if (f->state == MP_KEEPER_DOWN || f->state == MP_KEEPER_STOPPING)
@@ -43,12 +48,20 @@ static void judge_first_start(struct mp_instance *in, const struct mp_keeper_fac
 		a->verdict = MP_ADMIT_LATER;
 		return;
 	}
+	if (is_final)
+		snprintf(next, sizeof(next), "; tried again in %.0fs or when it changes",
+			 -age_s(in, f->next_ms));
+	if (in->start.is_timing_out)
+		snprintf(what, sizeof(what), "timed out after %llds",
+			 (long long)MP_LIMIT_ACQUIRE_MS / 1000);
+	else
+		snprintf(what, sizeof(what), "failed %.0fs ago", age_s(in, in->start.marked_ms));
 	a->retryable = is_retried;
-	refuse(a, MCPOOL_EUNAVAILABLE,
-	       "server '%s': initialization failed %.0fs ago%s%s; started with the environment of "
-	       "%s%s",
-	       in->e->name, age_s(in, in->start.marked_ms), colon(f), f->why.message,
-	       in->start.environment, is_retried ? "; retries go on in the background" : "");
+	admission_refuse(a, MCPOOL_EUNAVAILABLE,
+			 "server '%s': initialization %s%s%s; started with the environment of %s%s",
+			 in->e->name, what, admission_colon(f), f->why.message,
+			 in->start.environment,
+			 is_retried && !is_final ? "; retries go on in the background" : next);
 }
 
 /* --- a restart ------------------------------------------------------------------------------- */
@@ -58,10 +71,14 @@ static void refuse_restart(struct mp_instance *in, struct mp_admission *a, int c
 {
 	const struct mp_keeper_facts *f = mp_keeper_get_facts(in->k);
 
+	char number[16];
+
 	a->attempt = f->tries_failed + (code == MCPOOL_ERESTARTING);
 	a->retryable = true;
-	refuse(a, code, "%s:%u: server '%s' %s%s%s", mcpool_error_word(code), a->attempt,
-	       in->e->name, what, colon(f), f->why.message);
+	snprintf(number, sizeof(number), "%u", a->attempt);
+	admission_refuse(a, code, "%s:%s: server '%s' %s%s%s", mcpool_error_word(code),
+			 mp_instance_is_netdata(in) ? in->e->name : number, in->e->name, what,
+			 admission_colon(f), f->why.message);
 }
 
 /* The keeper does not restart it. Calls fail; a new acquire starts it again (A56, A70). */
@@ -74,9 +91,10 @@ static void judge_given_up(struct mp_instance *in, const struct mp_keeper_facts 
 	} else if (f->tries_failed > 0) {
 		refuse_restart(in, a, MCPOOL_ERESTART_FAILED, "could not be restarted");
 	} else {
-		refuse(a, MCPOOL_EUNAVAILABLE,
-		       "server '%s' is gone since %.0fs and is not restarted%s%s", in->e->name,
-		       age_s(in, f->failed_ms), colon(f), f->why.message);
+		admission_refuse(a, MCPOOL_EUNAVAILABLE,
+				 "server '%s' is gone since %.0fs and is not restarted%s%s",
+				 in->e->name, age_s(in, f->failed_ms), admission_colon(f),
+				 f->why.message);
 	}
 }
 
@@ -97,8 +115,8 @@ static void judge_restart(struct mp_instance *in, const struct mp_keeper_facts *
 		refuse_restart(in, a, MCPOOL_ERESTARTING, "is being restarted");
 }
 
-static void begin(struct mp_admission *a, const struct mp_keeper_facts *f,
-		  enum mp_admit_verdict verdict)
+static void admission_begin(struct mp_admission *a, const struct mp_keeper_facts *f,
+			    enum mp_admit_verdict verdict)
 {
 	a->verdict = verdict;
 	a->fault = mp_error_get_fault(&f->why);
@@ -113,20 +131,20 @@ static void begin(struct mp_admission *a, const struct mp_keeper_facts *f,
 static void refuse_stopping(struct mp_instance *in, struct mp_admission *a)
 {
 	a->fault = MCPOOL_FAULT_CLOSED;
-	refuse(a, MCPOOL_EUNAVAILABLE, "server '%s': mcpool is stopping", in->e->name);
+	admission_refuse(a, MCPOOL_EUNAVAILABLE, "server '%s': mcpool is stopping", in->e->name);
 }
 
 void mp_admission_judge(struct mp_instance *in, bool is_acquire, struct mp_admission *ret)
 {
 	const struct mp_keeper_facts *f = mp_keeper_get_facts(in->k);
 
-	begin(ret, f, MP_ADMIT);
+	admission_begin(ret, f, MP_ADMIT);
 	if (in->pool->is_stopping)
 		refuse_stopping(in, ret);
 	else if (mp_instance_is_up(in))
 		ret->verdict = MP_ADMIT;
 	else if (f->state == MP_KEEPER_BARRED)
-		refuse(ret, f->why.code, "%s", f->why.message);
+		admission_refuse(ret, f->why.code, "%s", f->why.message);
 	else if (f->was_up)
 		judge_restart(in, f, is_acquire, ret);
 	else
@@ -135,6 +153,6 @@ void mp_admission_judge(struct mp_instance *in, bool is_acquire, struct mp_admis
 
 void mp_admission_give_up(struct mp_instance *in, struct mp_admission *ret)
 {
-	begin(ret, mp_keeper_get_facts(in->k), MP_ADMIT_NOT);
+	admission_begin(ret, mp_keeper_get_facts(in->k), MP_ADMIT_NOT);
 	refuse_restart(in, ret, MCPOOL_ERESTARTING, "is still being restarted");
 }

@@ -79,7 +79,8 @@ static bool is_modern(const struct mp_instance *in)
 static mp_id find_served(struct mp_instance *in)
 {
 	if (in->e->tuning.mode == MP_MODE_SESSION)
-		return in->calls[MP_POOL_CALL_OUT].len ? find_only_caller(in, false) : in->session;
+		return in->calls[MP_POOL_CALL_OUT].len ? find_only_caller(in, false)
+						       : mp_pool_client_find_for(in);
 	if (in->e->tuning.mode == MP_MODE_SERIAL && in->queue)
 		return mp_queue_get_holder(in->queue);
 	return is_modern(in) ? find_only_caller(in, true) : 0;
@@ -100,9 +101,9 @@ bool mp_attribution_find(struct mp_instance *in, bool has_origin, struct mp_call
 	if (find_by_call(origin, ret))
 		return true;
 	if (has_origin) { /* the call has ended */
-		ret->session = in->session;
+		ret->session = in->is_borrowed ? 0 : in->session;
 		ret->call = NULL;
-		return in->session != 0;
+		return ret->session != 0;
 	}
 	caller = find_served(in);
 	return caller && !is_doubtful(in, caller) && find_by_caller(in, caller, ret);
@@ -113,7 +114,8 @@ void mp_attribution_note_given_up(const struct mp_pool_call *l)
 	struct mp_instance *in = l->in;
 	int64_t now = mp_loop_now_ms(in->pool->o.loop);
 
-	if (in->e->tuning.mode != MP_MODE_SERIAL && !is_modern(in) && l->caller == l->session)
+	if (in->e->tuning.mode != MP_MODE_SERIAL && !in->is_borrowed && !is_modern(in) &&
+	    l->caller == l->session)
 		return;
 	/* If two callers abandoned calls, the message cannot be attributed to either. */
 	in->attribution.doubt_caller =
@@ -208,10 +210,10 @@ static void note_member(struct mp_instance *in, mp_id session, const struct mp_t
 		note_id(in, session, text);
 }
 
-/* A private server needs no ids: it has only one session. */
+/* A private server that is not borrowed needs no ids: it has only one session. */
 static bool is_private(const struct mp_instance *in)
 {
-	return in->e->tuning.mode == MP_MODE_SESSION;
+	return in->e->tuning.mode == MP_MODE_SESSION && !in->is_borrowed;
 }
 
 void mp_attribution_note_request(struct mp_instance *in, mp_id session, struct mp_str params)

@@ -52,7 +52,7 @@ static void turned_out(void *u, enum mp_http_detect_kind found)
 }
 
 /* NULL: the table is full, and the result is not cached. */
-static struct kind *find_kind(struct mp_dialer *d, const struct mp_dial *dial)
+static struct kind *find_kind(struct mp_dialer *d, const struct mp_dialer_target *dial)
 {
 	struct mp_str key = {(const char *)dial->resolved->launch_key, MP_DIGEST_SIZE};
 	struct kind *k = mp_map_get(&d->kinds, key);
@@ -63,7 +63,7 @@ static struct kind *find_kind(struct mp_dialer *d, const struct mp_dial *dial)
 	k->dialer = d;
 	k->configured =
 		dial->resolved->kind == MP_KIND_SSE ? MP_HTTP_DETECT_SSE : MP_HTTP_DETECT_HTTP;
-	mp_log_init(&k->log, "%s", dial->name);
+	k->log = *dial->log;
 	if (mp_map_set(&d->kinds, key, k) < 0)
 		return mp_free(k);
 	return k;
@@ -89,8 +89,8 @@ static char *dup_or_null(const char *text)
 	return text ? mp_dup(text) : NULL;
 }
 
-static int describe(const struct mp_resolved *r, struct mp_destination *to,
-		    struct mcpool_error *reterr)
+static int dialer_describe(const struct mp_resolved *r, struct mp_destination *to,
+			   struct mcpool_error *reterr)
 {
 	int e = mp_destination_init(to, r->url, reterr);
 
@@ -107,12 +107,12 @@ static int describe(const struct mp_resolved *r, struct mp_destination *to,
 	return 0;
 }
 
-static int dial_remote(struct mp_dialer *d, const struct mp_dial *dial,
+static int dial_remote(struct mp_dialer *d, const struct mp_dialer_target *dial,
 		       struct mp_transport **ret_transport, struct mcpool_error *reterr)
 {
 	MP_CLEANUP(destination_done) struct mp_destination to = {.url = NULL};
 	struct mp_http_detect_options options = {.first = MP_HTTP_DETECT_HTTP};
-	int r = describe(dial->resolved, &to, reterr);
+	int r = dialer_describe(dial->resolved, &to, reterr);
 
 	if (r == 0 && !d->http) {
 		r = mp_http_client_new(d->loop, &d->http);
@@ -143,7 +143,7 @@ void mp_dialer_open_launcher(struct mp_dialer *d)
 	(void)!dialer_need_launcher(d, &why); /* the first dial tries again and reports the error */
 }
 
-static int dial_stdio(struct mp_dialer *d, const struct mp_dial *dial,
+static int dial_stdio(struct mp_dialer *d, const struct mp_dialer_target *dial,
 		      struct mp_transport **ret_transport, struct mcpool_error *reterr)
 {
 	struct mp_launch launch = {
@@ -161,7 +161,7 @@ static int dial_stdio(struct mp_dialer *d, const struct mp_dial *dial,
 
 /* --- interface ------------------------------------------------------------------------------ */
 
-int mp_dialer_dial(struct mp_dialer *d, const struct mp_dial *dial,
+int mp_dialer_dial(struct mp_dialer *d, const struct mp_dialer_target *dial,
 		   struct mp_transport **ret_transport, struct mcpool_error *reterr)
 {
 	if (dial->resolved->kind == MP_KIND_STDIO)

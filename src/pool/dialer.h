@@ -21,15 +21,15 @@ struct mp_dialer *mp_dialer_free(struct mp_dialer *d);
 /* Start the launcher early, because starting a process takes time. */
 void mp_dialer_open_launcher(struct mp_dialer *d);
 
-struct mp_dial {
+struct mp_dialer_target {
 	const struct mp_resolved *resolved;
 	char *const *environment; /* of a process */
 	const char *const *seen;  /* its files as they were verified (identity.h); may be NULL */
 	const char *log_file;     /* for its stderr; NULL: none */
-	const char *name;         /* of the server, for hints in the log */
+	const struct mp_log *log; /* of the server, for hints */
 };
 /* Makes a transport and does not start it. Everything is copied. */
-int mp_dialer_dial(struct mp_dialer *d, const struct mp_dial *dial,
+int mp_dialer_dial(struct mp_dialer *d, const struct mp_dialer_target *dial,
 		   struct mp_transport **ret_transport, struct mcpool_error *reterr) MP_MUST;
 
 #endif

@@ -37,18 +37,18 @@ struct mp_gate {
 };
 
 MP_MACHINE_TYPES(gate, struct mp_gate, enum gate_event, GATE_STATES, GATE_EVENTS);
-static gate_action start_all, look_at_all, look_at_needed, go_on, tell;
+static gate_action start_all, look_at_all, look_at_needed, go_on, gate_tell;
 
 MP_MACHINE_STEPS(gate) = {
 	[CLOSED] = {[BEGIN] = MP_TO(WINDOW, start_all)},
 	[WINDOW] = {[STEP] = MP_DO(look_at_all),
-		    [ENOUGH] = MP_TO(OPEN, tell),
+		    [ENOUGH] = MP_TO(OPEN, gate_tell),
 		    [MORE] = MP_STAY,
 		    [TIMER] = MP_TO(WAITING, go_on)},
 	[WAITING] = {[STEP] = MP_DO(look_at_needed),
-		     [ENOUGH] = MP_TO(OPEN, tell),
+		     [ENOUGH] = MP_TO(OPEN, gate_tell),
 		     [MORE] = MP_STAY,
-		     [TIMER] = MP_TO(OPEN, tell)},
+		     [TIMER] = MP_TO(OPEN, gate_tell)},
 	[OPEN] = {[STEP] = MP_STAY},
 };
 
@@ -89,9 +89,17 @@ bool mp_gate_is_unknown(struct mp_workspace *w, size_t i, mp_id session)
 	return place == MP_PLACE_LATE || place == MP_PLACE_READY;
 }
 
+/* A start without a limit may never settle; calls do not wait for it after 60 s either (E31). */
+static bool is_endless(struct mp_gate *g, size_t i)
+{
+	return mp_workspace_get_entry(g->workspace, i)->tuning.timeout_ms == 0 &&
+	       mp_workspace_is_given_up(g->workspace, i, g->o.session);
+}
+
 static bool is_pending(struct mp_gate *g, size_t i)
 {
-	return mp_workspace_get_state(g->workspace, i, g->o.session) == MP_STATUS_PENDING;
+	return mp_workspace_get_state(g->workspace, i, g->o.session) == MP_STATUS_PENDING &&
+	       !is_endless(g, i);
 }
 
 /* --- steps ----------------------------------------------------------------------------------- */
@@ -108,11 +116,12 @@ static bool is_due(struct mp_gate *g, size_t i)
 	case MP_GATE_DUE_ALL:
 		return true;
 	case MP_GATE_DUE_UNKNOWN:
-		return !mp_workspace_is_remembered(g->workspace, i);
+		return !mp_workspace_is_remembered(g->workspace, i, g->o.session);
 	case MP_GATE_DUE_EAGER:
 		break;
 	}
-	return e->tuning.start == MP_START_EAGER || !mp_workspace_is_remembered(g->workspace, i);
+	return e->tuning.start == MP_START_EAGER ||
+	       !mp_workspace_is_remembered(g->workspace, i, g->o.session);
 }
 
 static enum gate_event start_all(struct mp_gate *g)
@@ -153,11 +162,12 @@ static enum gate_event go_on(struct mp_gate *g)
 {
 	int64_t left = g->o.max_wait_ms - g->o.window_ms;
 
-	mp_timer_start(&g->timer, left > 0 ? left : 0);
+	if (g->o.max_wait_ms > 0)
+		mp_timer_start(&g->timer, left > 0 ? left : 0);
 	return look_at_needed(g);
 }
 
-static enum gate_event tell(struct mp_gate *g)
+static enum gate_event gate_tell(struct mp_gate *g)
 {
 	mp_timer_stop(&g->timer);
 	mp_watcher_leave(g->pool, &g->watcher);
@@ -173,7 +183,7 @@ static void timer_fired(void *u)
 	gate_advance(u, TIMER);
 }
 
-static void look(void *u)
+static void gate_look(void *u)
 {
 	gate_advance(u, STEP);
 }
@@ -206,7 +216,7 @@ struct mp_gate *mp_gate_open(struct mp_workspace *v, const struct mp_gate_option
 	g->fn = fn;
 	g->u = u;
 	mp_timer_init(&g->timer, g->loop, timer_fired, g);
-	mp_task_init(&g->look_task, look, g);
+	mp_task_init(&g->look_task, gate_look, g);
 	mp_task_init(&g->tell_task, told, g);
 	mp_watcher_join(g->pool, &g->watcher, server_moved, g);
 	gate_advance(g, BEGIN);

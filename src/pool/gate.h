@@ -22,7 +22,7 @@ struct mp_gate_options {
 	const bool *only; /* the servers that may be started while it opens; NULL: all */
 	int64_t window_ms;
 	int uncached; /* enum mp_uncached: what to do with servers without a stored catalog */
-	int64_t max_wait_ms;
+	int64_t max_wait_ms; /* 0: until all servers that count have settled */
 };
 
 /*

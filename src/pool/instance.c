@@ -13,6 +13,7 @@
 #include "config/values/queues.h"
 #include "config/values/trust.h"
 #include "pool/pins.h"
+#include "pool/retry_watch.h"
 #include "process/environment.h"
 #include "store/eras.h"
 
@@ -26,9 +27,9 @@ static struct mp_str key_of(const struct mp_instance *in)
 	return (struct mp_str){(const char *)in->key, sizeof(in->key)};
 }
 
-struct mp_definition_key mp_instance_get_definition_key(const struct mp_instance *in)
+struct mp_stored_catalog_key mp_instance_get_definition_key(const struct mp_instance *in)
 {
-	return (struct mp_definition_key){in->e->name, key_of(in)};
+	return (struct mp_stored_catalog_key){in->e->name, key_of(in)};
 }
 
 void mp_instance_touch(struct mp_instance *in, uint32_t fields)
@@ -38,7 +39,8 @@ void mp_instance_touch(struct mp_instance *in, uint32_t fields)
 
 /* --- starting -------------------------------------------------------------------------------- */
 
-static void prepared(struct mp_launch_plan *plan, const struct mcpool_error *error, void *u)
+static void instance_prepared(struct mp_launch_plan *plan, const struct mcpool_error *error,
+			      void *u)
 {
 	struct mp_instance *in = u;
 	const struct mp_launch_ops *launch_ops = in->pool->o.launch_ops;
@@ -109,6 +111,7 @@ static void prepare_now(void *u)
 {
 	struct mp_instance *in = u;
 	const struct mp_pool_options *o = &in->pool->o;
+	char mark[sizeof(MP_ENVIRONMENT_SESSION) + 24];
 	int r;
 
 	recall_era(in);
@@ -117,14 +120,17 @@ static void prepare_now(void *u)
 		mp_loop_post(o->loop, &in->start.failed_task);
 		return;
 	}
+	snprintf(mark, sizeof(mark), MP_ENVIRONMENT_SESSION "=%llu",
+		 (unsigned long long)in->session);
 	r = o->launch_ops->prepare(o->launch_ops_u, in->config->set, in->e, in->config->env,
-				   prepared, in, &in->start.plan);
+				   in->session ? mark : NULL, instance_prepared, in,
+				   &in->start.plan);
 	if (r < 0)
 		mp_instance_note_not_begun(in, "preparing", r);
 }
 
 /* initConcurrency: each start needs a slot. */
-static void prepare(void *u)
+static void instance_prepare(void *u)
 {
 	struct mp_instance *in = u;
 	bool is_remote = in->e->kind != MP_KIND_STDIO;
@@ -136,7 +142,7 @@ static void prepare(void *u)
 	mp_check(r >= 0); /* its line is unlimited */
 }
 
-static void unprepare(void *u)
+static void instance_unprepare(void *u)
 {
 	struct mp_instance *in = u;
 
@@ -145,11 +151,28 @@ static void unprepare(void *u)
 	in->start.plan = in->pool->o.launch_ops->drop(in->pool->o.launch_ops_u, in->start.plan);
 }
 
-static int dial(void *u, struct mp_transport **ret, struct mcpool_error *reterr)
+static int instance_dial(void *u, struct mp_transport **ret, struct mcpool_error *reterr)
 {
 	struct mp_instance *in = u;
 
 	return in->pool->o.launch_ops->dial(in->pool->o.launch_ops_u, in->start.plan, ret, reterr);
+}
+
+static void files_changed(void *u)
+{
+	mp_instance_retry(u);
+}
+
+static void instance_await_change(void *u)
+{
+	struct mp_instance *in = u;
+	const struct mp_pool_options *o = &in->pool->o;
+	struct mp_launch_command command;
+
+	if (in->pool->files && in->start.plan && !in->start.follower &&
+	    o->launch_ops->get_command(in->start.plan, &command))
+		in->start.follower =
+			mp_retry_watch_follow(in->pool->files, &command, files_changed, in);
 }
 
 /* --- after a step ---------------------------------------------------------------------------- */
@@ -174,14 +197,14 @@ static void is_up(struct mp_instance *in)
 {
 	mp_timer_stop(&in->start.patience);
 	in->start.marked_ms = -1;
-	unprepare(in); /* the values are no longer needed */
+	instance_unprepare(in); /* the values are no longer needed */
 	remember_era(in);
 	mp_pool_client_tell_level(in);
 	mp_subscriptions_renew(in);
 	mp_pool_note_up(in->pool);
 }
 
-static void vanish(void *u)
+static void instance_vanish(void *u)
 {
 	struct mp_instance *in = u;
 
@@ -211,18 +234,30 @@ static void is_down(struct mp_instance *in)
 }
 
 /* Calls do not wait for a start that was given up. */
-static void mark(struct mp_instance *in)
+static void instance_mark(struct mp_instance *in)
 {
 	if (in->start.marked_ms < 0)
 		in->start.marked_ms = mp_loop_now_ms(loop_of(in));
 	mp_timer_stop(&in->start.patience);
 }
 
+/* An attempt that failed with the environment of another session says nothing of this one's. */
+static void retry_if_other_environment(struct mp_instance *in)
+{
+	enum mp_keeper_state state = mp_keeper_get_facts(in->k)->state;
+	struct mcpool_error why;
+
+	if ((state == MP_KEEPER_BACKOFF || state == MP_KEEPER_FAILED) && in->start.config &&
+	    !mp_environment_is_same(in->start.config->env, in->config->env))
+		(void)!mp_instance_renew(in, &why); /* on failure it is stopping */
+}
+
 /* Runs once per turn, after all steps, because a woken call may cause the next step. */
-static void wake(void *u)
+static void instance_wake(void *u)
 {
 	struct mp_instance *in = u;
 
+	retry_if_other_environment(in); /* a session may have come while an attempt ran */
 	mp_pool_call_wake_all(in);
 	if (in->stay.is_leaving)
 		mp_instance_note_use(in);
@@ -234,17 +269,19 @@ void mp_instance_wake_soon(struct mp_instance *in)
 		mp_loop_post(loop_of(in), &in->wake_task);
 }
 
-static void moved(void *u, enum mp_keeper_state from)
+static void instance_moved(void *u, enum mp_keeper_state from)
 {
 	struct mp_instance *in = u;
 	enum mp_keeper_state to = mp_keeper_get_facts(in->k)->state;
 	bool was_up = from == MP_KEEPER_UP || from == MP_KEEPER_CHECKING;
 
 	mp_instance_touch(in, MP_SERVER_STATE);
+	if (to != MP_KEEPER_FAILED)
+		in->start.follower = mp_follower_leave(in->start.follower);
 	if (to == MP_KEEPER_UP && !was_up)
 		is_up(in);
 	if (to == MP_KEEPER_FAILED && !mp_keeper_get_facts(in->k)->was_up)
-		mark(in);
+		instance_mark(in);
 	if (to == MP_KEEPER_BARRED)
 		mp_timer_stop(&in->start.patience); /* no attempt is running */
 	if (to == MP_KEEPER_DOWN)
@@ -256,12 +293,13 @@ static void moved(void *u, enum mp_keeper_state from)
 }
 
 static const struct mp_keeper_hooks keeper_hooks = {
-	.prepare = prepare,
-	.unprepare = unprepare,
-	.dial = dial,
+	.prepare = instance_prepare,
+	.unprepare = instance_unprepare,
+	.await_change = instance_await_change,
+	.dial = instance_dial,
 	.list = mp_instance_ask_lists,
 	.let_go = mp_instance_let_go,
-	.moved = moved,
+	.moved = instance_moved,
 	.notification = mp_instance_hear,
 };
 
@@ -272,10 +310,13 @@ static void acquire_is_over(void *u)
 {
 	struct mp_instance *in = u;
 
-	mark(in);
+	instance_mark(in);
 	mp_event(in->pool->o.events, in->id, MP_EVENT_ACQUIRE_TIMEOUT,
 		 "not up within %lld s; retries go on", (long long)MP_LIMIT_ACQUIRE_MS / 1000);
+	in->start.is_timing_out = true;
 	mp_pool_call_wake_all(in);
+	in->start.is_timing_out = false;
+	mp_pool_tell_watchers(in->pool, in->id);
 }
 
 /* Until the server is up or given up. */
@@ -309,8 +350,18 @@ int mp_instance_renew(struct mp_instance *in, struct mcpool_error *reterr)
 	in->start.marked_ms = -1;
 	mp_timer_stop(&in->start.patience);
 	time_first_start(in);
-	mp_keeper_renew(in->k);
+	mp_keeper_renew(in->k, "");
 	return 0;
+}
+
+/* Calls wait for this start as for the first one: the failure before says little about it. */
+void mp_instance_retry(struct mp_instance *in)
+{
+	if (mp_keeper_awaits_change(in->k)) {
+		in->start.marked_ms = -1;
+		time_first_start(in);
+	}
+	mp_keeper_retry(in->k);
 }
 
 static void idle_for_long(void *u)
@@ -323,7 +374,7 @@ static void idle_for_long(void *u)
 	mp_keeper_stop(in->k);
 }
 
-static void drained(void *u)
+static void instance_drained(void *u)
 {
 	struct mp_instance *in = u;
 
@@ -376,6 +427,11 @@ bool mp_instance_is_up(struct mp_instance *in)
 	return mp_keeper_is_up(in->k) && mp_upstream_is_ready(mp_keeper_get_upstream(in->k));
 }
 
+bool mp_instance_is_netdata(const struct mp_instance *in)
+{
+	return in->config->set->settings.profile == MP_PROFILE_NETDATA;
+}
+
 bool mp_instance_is_marked(const struct mp_instance *in)
 {
 	return in->start.marked_ms >= 0;
@@ -390,6 +446,11 @@ static void find_definition(const struct mp_instance *in, struct mp_str tool,
 
 	if (!mp_queues_find(s, mp_queues_choose(in->e, tool), ret))
 		mp_check(mp_queues_find(s, MP_STR("default"), ret)); /* always defined */
+}
+
+static bool has_one_queue(const struct mp_instance *in)
+{
+	return !in->e->tuning.queue && in->e->tool_queues.n == 0;
 }
 
 size_t mp_instance_get_line(const struct mp_instance *in, struct mp_str tool)
@@ -407,13 +468,15 @@ struct mp_queue *mp_instance_get_queue(struct mp_instance *in, struct mp_str too
 	struct mp_queue_definition d;
 	struct mp_queue *named = NULL;
 
+	if (in->queue && has_one_queue(in)) /* of the right size: see set_config() */
+		return in->queue;
 	find_definition(in, tool, &d);
 	if (!is_serial && !mp_str_eq(d.name, MP_STR("default")))
 		named = mp_pool_get_queue(in->pool, &in->config->set->settings, d.name);
 	if (named)
 		return named;
 	if (in->queue)
-		mp_queue_widen(in->queue, d.slots, d.line); /* a reload may raise the limits */
+		mp_queue_widen(in->queue, d.slots, d.line);
 	else
 		in->queue = mp_queue_new(loop_of(in), d.slots, d.line, is_serial);
 	return in->queue;
@@ -457,9 +520,8 @@ struct mp_instance *mp_instance_find(struct mp_pool *p, const struct mp_workspac
 static void make_policy(const struct mp_instance *in, struct mp_policy *ret)
 {
 	struct mp_restart restart = in->e->tuning.restart;
-	bool netdata = in->config->set->settings.profile == MP_PROFILE_NETDATA;
 
-	if (netdata && in->e->tuning.mode == MP_MODE_SESSION &&
+	if (mp_instance_is_netdata(in) && in->e->tuning.mode == MP_MODE_SESSION &&
 	    restart.mode == MP_RESTART_RELENTLESS)
 		restart.mode = MP_RESTART_ONCE;
 	if (in->pool->o.one_shot)
@@ -467,11 +529,24 @@ static void make_policy(const struct mp_instance *in, struct mp_policy *ret)
 	mp_policy_init(ret, &restart, in->e->kind != MP_KIND_STDIO);
 }
 
+static void make_tuning(const struct mp_instance *in, struct mp_keeper_tuning *ret)
+{
+	const struct mp_tuning *t = &in->e->tuning;
+
+	*ret = (struct mp_keeper_tuning){
+		.timeout_ms = t->timeout_ms,
+		.list_probe = t->health_probe == MP_HEALTH_LIST_TOOLS,
+		.start_probe = t->probes_at_start,
+		.interval_ms = in->pool->o.one_shot ? 0 : t->health_interval_ms,
+	};
+	make_policy(in, &ret->policy);
+}
+
 /*
  * Capabilities declared to a legacy server (doc/design.md 4): only requests that can be attributed.
  * A modern server gets them with each call.
  */
-static void declare(const struct mp_instance *in, struct mp_upstream_options *o)
+static void instance_declare(const struct mp_instance *in, struct mp_upstream_options *o)
 {
 #define QUESTIONS "\"sampling\":{},\"elicitation\":{\"form\":{},\"url\":{}}}"
 	bool is_private = in->e->tuning.mode == MP_MODE_SESSION;
@@ -490,9 +565,7 @@ static void make_keeper(struct mp_instance *in)
 		.loop = loop_of(in),
 		.events = in->pool->o.events,
 		.id = in->id,
-		.name = in->e->name,
-		.timeout_ms = in->e->tuning.timeout_ms,
-		.list_probe = in->e->tuning.health_probe == MP_HEALTH_LIST_TOOLS,
+		.log = &in->log,
 		.upstream = {.eras = (enum mp_era)in->e->tuning.era,
 			     .me = in->pool->o.me,
 			     .answerer = mp_instance_requests_get_answerer(in),
@@ -500,19 +573,30 @@ static void make_keeper(struct mp_instance *in)
 	};
 
 	if (options.upstream.answerer)
-		declare(in, &options.upstream);
+		instance_declare(in, &options.upstream);
 
-	make_policy(in, &options.policy);
+	make_tuning(in, &options.tuning);
 	in->k = mp_keeper_new(&options, &keeper_hooks, in);
 }
 
 static void set_config(struct mp_instance *in, struct mp_workspace_config *config, size_t entry)
 {
 	struct mp_workspace_config *before = in->config;
+	struct mp_queue_definition d;
 
 	in->config = mp_workspace_config_ref(config);
 	in->e = config->set->entries[entry];
 	mp_workspace_config_unref(before);
+	if (!in->queue || !has_one_queue(in))
+		return;
+	find_definition(in, (struct mp_str){NULL, 0}, &d);
+	mp_queue_widen(in->queue, d.slots, d.line); /* a reload may raise the limits */
+}
+
+/* A reload may change log.names. */
+static void instance_name_log(struct mp_instance *in)
+{
+	mp_settings_name_server(&in->config->set->settings, in->e->name, in->id, &in->log);
 }
 
 struct mp_instance *mp_instance_new(struct mp_pool *p, struct mp_workspace_config *config,
@@ -532,10 +616,10 @@ struct mp_instance *mp_instance_new(struct mp_pool *p, struct mp_workspace_confi
 	mp_list_init(&in->attribution.ids);
 	mp_timer_init(&in->start.patience, p->o.loop, acquire_is_over, in);
 	mp_timer_init(&in->stay.idle, p->o.loop, idle_for_long, in);
-	mp_timer_init(&in->stay.drain, p->o.loop, drained, in);
-	mp_task_init(&in->wake_task, wake, in);
+	mp_timer_init(&in->stay.drain, p->o.loop, instance_drained, in);
+	mp_task_init(&in->wake_task, instance_wake, in);
 	mp_task_init(&in->start.failed_task, tell_not_begun, in);
-	mp_task_init(&in->stay.vanish, vanish, in);
+	mp_task_init(&in->stay.vanish, instance_vanish, in);
 	mp_buf_init(&in->map_key, MP_KIB(16));
 	if (write_map_key(&in->map_key, config, entry, session) < 0 ||
 	    mp_map_set(&p->by_key, mp_buf_get(&in->map_key), in) < 0) {
@@ -545,7 +629,7 @@ struct mp_instance *mp_instance_new(struct mp_pool *p, struct mp_workspace_confi
 	}
 	in->id = mp_ids_add(&p->ids, in);
 	mp_node_init(&in->node, p->o.board, in->id);
-	mp_log_init(&in->log, "%s#%llu", in->e->name, (unsigned long long)in->id);
+	instance_name_log(in);
 	mp_instance_init_catalog(in);
 	make_keeper(in);
 	mp_list_append(&p->instances, &in->link);
@@ -558,6 +642,7 @@ struct mp_instance *mp_instance_free(struct mp_instance *in)
 		return NULL;
 	in->k = mp_keeper_free(in->k); /* ends the calls at the server */
 	mp_pool_call_drop_all(in);
+	mp_follower_leave(in->start.follower);
 	mp_timer_stop(&in->start.patience);
 	mp_timer_stop(&in->stay.idle);
 	mp_timer_stop(&in->stay.drain);
@@ -575,7 +660,7 @@ struct mp_instance *mp_instance_free(struct mp_instance *in)
 	return mp_free(in);
 }
 
-/* A start that waited for an approval or a login may succeed now. */
+/* A start that waited for an approval, a login or another entry may succeed now. */
 static void try_again(struct mp_instance *in)
 {
 	mp_keeper_stop(in->k);
@@ -595,33 +680,28 @@ static void reconsider_pins(struct mp_instance *in)
 void mp_instance_adopt(struct mp_instance *in, struct mp_workspace_config *config, size_t entry)
 {
 	int64_t idle_ms = in->e->tuning.idle_ms;
-	struct mp_policy policy;
+	struct mp_keeper_tuning tuning;
 
 	set_config(in, config, entry);
-	make_policy(in, &policy);
-	mp_keeper_tune(in->k, &policy, in->e->tuning.timeout_ms,
-		       in->e->tuning.health_probe == MP_HEALTH_LIST_TOOLS);
+	instance_name_log(in);
+	make_tuning(in, &tuning);
+	mp_keeper_tune(in->k, &tuning);
 	if (in->e->tuning.idle_ms != idle_ms)
 		mp_timer_stop(&in->stay.idle);
 	reconsider_pins(in);
 	mp_instance_note_use(in);
-	if (mp_keeper_get_facts(in->k)->state == MP_KEEPER_BARRED)
+	if (mp_keeper_get_facts(in->k)->state == MP_KEEPER_BARRED || mp_keeper_awaits_change(in->k))
 		try_again(in);
 }
 
 void mp_instance_follow(struct mp_instance *in, struct mp_workspace_config *config, size_t entry)
 {
-	enum mp_keeper_state state = mp_keeper_get_facts(in->k)->state;
-	struct mcpool_error why;
-
 	if (in->config == config || mp_keeper_is_up(in->k) ||
 	    memcmp(in->key, config->keys->of[entry].bytes, sizeof(in->key)) != 0 ||
 	    mp_environment_is_same(in->config->env, config->env))
 		return;
 	mp_instance_adopt(in, config, entry);
-	if ((state == MP_KEEPER_BACKOFF || state == MP_KEEPER_FAILED) && in->start.config &&
-	    !mp_environment_is_same(in->start.config->env, config->env))
-		(void)!mp_instance_renew(in, &why); /* on failure it is stopping */
+	retry_if_other_environment(in);
 }
 
 /* Calls at the server may finish. All others look up their server again. */

@@ -25,6 +25,7 @@ struct mp_instance {
 	struct mp_workspace_config *config; /* for the next start; counted reference */
 	const struct mp_entry *e;           /* of the config's set */
 	mp_id session;                      /* owner session in mode session; 0: shared */
+	bool is_borrowed;                   /* another session of its family has used it */
 	unsigned char key[MP_DIGEST_SIZE];  /* launch key */
 	struct mp_buf map_key;              /* lookup key: name, launch key, scope */
 	struct mp_keeper *k;
@@ -34,12 +35,14 @@ struct mp_instance {
 	struct mp_stats stats;
 	unsigned n_entries; /* number of workspace entries that refer to it */
 	struct {
-		struct mp_launch_plan *plan; /* of the current attempt */
-		struct mp_ticket ticket;     /* a slot among the starts */
-		struct mp_task failed_task;  /* reports a stage that could not begin */
-		struct mcpool_error failed;  /* why */
-		struct mp_timer patience;    /* limit for the first start (E31) */
-		int64_t marked_ms; /* when waiting calls gave up the first start; -1: not */
+		struct mp_launch_plan *plan;  /* of the current attempt */
+		struct mp_ticket ticket;      /* a slot among the starts */
+		struct mp_task failed_task;   /* reports a stage that could not begin */
+		struct mcpool_error failed;   /* why */
+		struct mp_follower *follower; /* of the files that a failed start lacks; or NULL */
+		struct mp_timer patience;     /* limit for the first start (E31) */
+		int64_t marked_ms;  /* when waiting calls gave up the first start; -1: not */
+		bool is_timing_out; /* the calls that waited are being told now */
 		struct mp_workspace_config
 			*config;      /* of the last start; counted reference; NULL: none yet */
 		char environment[96]; /* display name of that environment; "": none yet */
@@ -100,7 +103,12 @@ void mp_instance_start(struct mp_instance *in, bool only_a_visit);
 /* Close the current connection and open a new one (C19). Clears a failed first start. */
 int mp_instance_renew(struct mp_instance *in, struct mcpool_error *reterr) MP_MUST;
 
+/* Something changed that may have made its start fail: if it waits for that, try now. */
+void mp_instance_retry(struct mp_instance *in);
+
 bool mp_instance_is_up(struct mp_instance *in); /* a call could be written now */
+/* The profile netdata has messages and restarts of its own (seeds 002 and 003). */
+bool mp_instance_is_netdata(const struct mp_instance *in);
 /* The first start has failed for the calls that wait for it (E29, E36). */
 bool mp_instance_is_marked(const struct mp_instance *in);
 size_t mp_instance_count_calls(const struct mp_instance *in);
@@ -115,7 +123,7 @@ void mp_instance_listen(struct mp_instance *in, void (*fn)(void *u, struct mp_st
 /* In this turn: wake waiting calls, and check whether a leaving instance can stop. */
 void mp_instance_wake_soon(struct mp_instance *in);
 void mp_instance_touch(struct mp_instance *in, uint32_t fields);
-struct mp_definition_key mp_instance_get_definition_key(const struct mp_instance *in);
+struct mp_stored_catalog_key mp_instance_get_definition_key(const struct mp_instance *in);
 
 /* instance.c, for instance_catalog.c: a stage could not begin; reported later. */
 void mp_instance_note_not_begun(struct mp_instance *in, const char *stage, int r);
@@ -159,5 +167,10 @@ void mp_attribution_note_answer(struct mp_instance *in, mp_id session, const str
 
 /* pool_client.c: sends the most verbose level of the sessions it serves, if it changed. */
 void mp_pool_client_tell_level(struct mp_instance *in);
+/*
+ * For a message of a private server that belongs to no call: the session it was started for, or the
+ * only one that is left of its family; 0: neither.
+ */
+mp_id mp_pool_client_find_for(const struct mp_instance *in);
 
 #endif

@@ -2,8 +2,11 @@
  * instance_catalog.c - the catalog of an instance: fetched at each start and after changes, saved
  * in the store, dropped from memory after the stop. Also dispatches its notifications.
  */
+#include <stdio.h>
+
 #include "base/limits.h"
 #include "base/mem.h"
+#include "config/values/filter.h"
 #include "pool/instance.h"
 #include "pool/pool_client.h"
 #include "pool/pins.h"
@@ -20,11 +23,11 @@ static struct mp_loop *loop_of(const struct mp_instance *in)
 
 static void remember(struct mp_instance *in)
 {
-	struct mp_definition_key key = mp_instance_get_definition_key(in);
+	struct mp_stored_catalog_key key = mp_instance_get_definition_key(in);
 
 	if (in->pool->o.db)
 		mp_server_catalog_save(in->catalog.last, in->pool->o.db, &key,
-				       mp_loop_wall_now_ms(loop_of(in)));
+				       mp_loop_wall_now_ms(loop_of(in)), &in->log);
 }
 
 static void take_offer(struct mp_instance *in, struct mp_server_catalog *offer,
@@ -51,6 +54,66 @@ static void tell_left_out(struct mp_instance *in, const struct mp_catalog_list *
 			 l->n_problems - i);
 }
 
+/* Names for one log line; those that do not fit are counted. */
+struct catalog_names {
+	char text[MP_LIMIT_LOG_LINE - 256];
+	size_t len, n, more;
+};
+
+static void catalog_names_add(struct catalog_names *s, struct mp_str name)
+{
+	s->n++;
+	if (s->more || name.len + sizeof(", ") > sizeof(s->text) - s->len)
+		s->more++;
+	else
+		s->len += (size_t)snprintf(s->text + s->len, sizeof(s->text) - s->len, "%s%.*s",
+					   s->n > 1 ? ", " : "", MP_STR_ARGS(name));
+}
+
+static void catalog_names_log(const struct catalog_names *s, const struct mp_log *log,
+			      enum mp_level level, const char *words)
+{
+	char more[32] = "";
+
+	if (s->more)
+		snprintf(more, sizeof(more), " and %zu more", s->more);
+	mp_log_write(log, level, "%s: %s%s", words, s->text, more);
+}
+
+/* Tools that the lists of the entry hide from every session (E57). */
+static MP_COLD void catalog_log_filtered(const struct mp_instance *in,
+					 const struct mp_catalog_list *l)
+{
+	const struct mp_entry *e = in->e;
+	struct catalog_names hidden = {.text = ""};
+	char words[80];
+
+	for (size_t i = 0; i < l->n; i++)
+		if (!mp_filter_lets_pass(&e->tools_allowed, &e->tools_denied, l->items[i].name))
+			catalog_names_add(&hidden, l->items[i].name);
+	snprintf(words, sizeof(words), "filtered out %zu of %zu tools", hidden.n, l->n);
+	if (hidden.n)
+		catalog_names_log(&hidden, &in->log, MP_LEVEL_VRB, words);
+}
+
+static MP_COLD void catalog_log_names(const struct mp_instance *in, const struct mp_catalog_list *l)
+{
+	struct catalog_names all = {.text = ""};
+
+	for (size_t i = 0; i < l->n; i++)
+		catalog_names_add(&all, l->items[i].name);
+	if (all.n)
+		catalog_names_log(&all, &in->log, MP_LEVEL_TRC, mp_catalog_get_method(l->kind));
+}
+
+static void instance_catalog_log(const struct mp_instance *in, const struct mp_catalog_list *l)
+{
+	if (l->kind == MP_CATALOG_TOOL && mp_log_wants(MP_LEVEL_VRB))
+		catalog_log_filtered(in, l);
+	if (mp_log_wants(MP_LEVEL_TRC))
+		catalog_log_names(in, l);
+}
+
 static bool is_same_offer(const struct mp_server_catalog *a, const struct mp_server_catalog *b)
 {
 	for (int i = 0; i < MP_CATALOG_COUNT; i++)
@@ -59,7 +122,8 @@ static bool is_same_offer(const struct mp_server_catalog *a, const struct mp_ser
 	return true;
 }
 
-static void fetched(struct mp_server_catalog *offer, const struct mcpool_error *error, void *u)
+static void instance_catalog_fetched(struct mp_server_catalog *offer,
+				     const struct mcpool_error *error, void *u)
 {
 	struct mp_instance *in = u;
 	bool news;
@@ -71,12 +135,14 @@ static void fetched(struct mp_server_catalog *offer, const struct mcpool_error *
 	news = offer && (!in->catalog.last || !is_same_offer(in->catalog.last, offer));
 	for (int i = 0; i < MP_CATALOG_COUNT && news; i++)
 		tell_left_out(in, &offer->lists[i]->list);
+	for (int i = 0; i < MP_CATALOG_COUNT && offer; i++)
+		instance_catalog_log(in, &offer->lists[i]->list);
 	if (offer)
 		take_offer(in, offer, news ? MP_EVENT_OFFERS : MP_EVENT_OFFERS_THE_SAME);
 	mp_keeper_listed(in->k, error);
 }
 
-static void refetched(void *u, struct mp_server_catalog_list *list)
+static void instance_catalog_refetched(void *u, struct mp_server_catalog_list *list)
 {
 	struct mp_instance *in = u;
 	const struct mp_server_catalog *o = in->catalog.last;
@@ -87,6 +153,7 @@ static void refetched(void *u, struct mp_server_catalog_list *list)
 		mp_server_catalog_list_unref(list); /* only a change is reported */
 	} else {
 		tell_left_out(in, &list->list);
+		instance_catalog_log(in, &list->list);
 		take_offer(in, mp_server_catalog_replace(in->catalog.last, list),
 			   MP_EVENT_OFFERS_CHANGED);
 	}
@@ -102,7 +169,7 @@ static void refetch_failed(void *u, enum mp_catalog_kind kind, const struct mcpo
 	mp_pool_tell_watchers(in->pool, in->id);
 }
 
-static const struct mp_refresh_hooks refresh_hooks = {refetched, refetch_failed};
+static const struct mp_refresh_hooks refresh_hooks = {instance_catalog_refetched, refetch_failed};
 
 /* The keeper requests the lists. */
 void mp_instance_ask_lists(void *u)
@@ -115,7 +182,8 @@ void mp_instance_ask_lists(void *u)
 	in->catalog.refresh =
 		mp_refresh_new(up, loop_of(in), in->e->tuning.timeout_ms, &refresh_hooks, in);
 	r = mp_server_catalog_fetch(up, loop_of(in), in->e->tuning.timeout_ms,
-				    in->pool->o.skipped_lists, fetched, in, &in->catalog.fetch);
+				    in->pool->o.skipped_lists, instance_catalog_fetched, in,
+				    &in->catalog.fetch);
 
 	if (r == 0)
 		return;
@@ -127,11 +195,11 @@ void mp_instance_ask_lists(void *u)
 static void forget_offer(void *u)
 {
 	struct mp_instance *in = u;
-	struct mp_definition_key key = mp_instance_get_definition_key(in);
-	struct mp_definition d;
+	struct mp_stored_catalog_key key = mp_instance_get_definition_key(in);
+	struct mp_stored_catalog d;
 
 	if (mp_keeper_get_facts(in->k)->state == MP_KEEPER_DOWN &&
-	    mp_definitions_peek(in->pool->o.db, &key, mp_loop_wall_now_ms(loop_of(in)), &d) > 0)
+	    mp_stored_catalog_peek(in->pool->o.db, &key, mp_loop_wall_now_ms(loop_of(in)), &d) > 0)
 		in->catalog.last = mp_server_catalog_unref(in->catalog.last);
 }
 

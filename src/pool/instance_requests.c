@@ -51,7 +51,7 @@ static bool has_request(const struct mp_pool_call *l)
 }
 
 /* While a server request is open, the tool's timeout is paused (up to maxTotal). */
-static void reckon(struct mp_instance *in, mp_id session)
+static void instance_requests_reckon(struct mp_instance *in, mp_id session)
 {
 	MP_LIST_EACH(&in->calls[MP_POOL_CALL_OUT], link) {
 		struct mp_pool_call *l = mp_container_of(link, struct mp_pool_call, link);
@@ -69,16 +69,16 @@ static void free_request(struct mp_grave *grave)
 }
 
 /* Removes it from all lists. */
-static void close(struct server_request *a)
+static void instance_requests_close(struct server_request *a)
 {
 	mp_timer_stop(&a->timer);
 	mp_ids_remove(&a->pool->server_requests, a->id);
 	mp_list_remove(&a->client->requests, &a->of_client);
 	mp_list_remove(&a->in->requests.list, &a->of_instance);
-	reckon(a->in, a->client->id);
+	instance_requests_reckon(a->in, a->client->id);
 }
 
-static void bury(struct server_request *a)
+static void instance_requests_bury(struct server_request *a)
 {
 	mp_loop_bury(a->pool->o.loop, &a->grave, free_request);
 }
@@ -88,7 +88,7 @@ static void tell_withdrawn(void *u)
 	struct server_request *a = u;
 
 	mp_list_remove(&a->client->withdrawn, &a->of_client);
-	bury(a);
+	instance_requests_bury(a);
 	if (a->client->hooks.withdraw)
 		a->client->hooks.withdraw(a->client->u, a->id);
 }
@@ -108,28 +108,30 @@ static void forget_withdrawn(struct mp_pool_client *client)
 
 	while ((link = mp_list_pop(&client->withdrawn))) {
 		mp_loop_unpost(client->pool->o.loop, &request_of_client(link)->task);
-		bury(request_of_client(link));
+		instance_requests_bury(request_of_client(link));
 	}
 }
 
 /* is_told: the client still has to be told. */
-static void decline(struct server_request *a, int code, struct mp_str words, bool is_told)
+static void instance_requests_decline(struct server_request *a, int code, struct mp_str words,
+				      bool is_told)
 {
 	struct mp_upstream *up = mp_keeper_get_upstream(a->in->k);
 	mp_id request = a->upstream_id;
 
-	close(a);
+	instance_requests_close(a);
 	if (is_told)
 		withdraw_later(a);
 	else
-		bury(a);
+		instance_requests_bury(a);
 	if (up)
 		mp_upstream_decline(up, request, code, words);
 }
 
 static void was_not_answered(void *u)
 {
-	decline(u, DECLINED, MP_STR("the question was not answered in time"), true);
+	instance_requests_decline(u, DECLINED, MP_STR("the question was not answered in time"),
+				  true);
 }
 
 /* Declining one may end others, so each search starts from the beginning. */
@@ -155,7 +157,8 @@ void mp_instance_requests_end_call(struct mp_pool_call *l)
 	struct server_request *a;
 
 	while (l->in && (a = find_of_call(l->in, l)))
-		decline(a, DECLINED, MP_STR("the call that the question belongs to is over"), true);
+		instance_requests_decline(
+			a, DECLINED, MP_STR("the call that the question belongs to is over"), true);
 }
 
 void mp_instance_requests_leave(struct mp_pool_client *client)
@@ -163,7 +166,8 @@ void mp_instance_requests_leave(struct mp_pool_client *client)
 	struct mp_link *link;
 
 	while ((link = mp_list_first(&client->requests)))
-		decline(request_of_client(link), DECLINED, MP_STR("the client has left"), false);
+		instance_requests_decline(request_of_client(link), DECLINED,
+					  MP_STR("the client has left"), false);
 	forget_withdrawn(client);
 }
 
@@ -174,8 +178,8 @@ void mp_pool_client_reply(struct mp_pool *p, mp_id request, struct mp_str result
 
 	if (!a)
 		return;
-	close(a);
-	bury(a);
+	instance_requests_close(a);
+	instance_requests_bury(a);
 	if (up)
 		mp_upstream_reply(up, a->upstream_id, result);
 }
@@ -185,13 +189,13 @@ void mp_pool_client_decline(struct mp_pool *p, mp_id request, int code, struct m
 	struct server_request *a = mp_ids_get(&p->server_requests, request);
 
 	if (a)
-		decline(a, code, words, false);
+		instance_requests_decline(a, code, words, false);
 }
 
 /* --- from the server ------------------------------------------------------------------------- */
 
-static void put(struct mp_instance *in, struct mp_pool_client *client, struct mp_pool_call *call,
-		const struct mp_server_request *rq)
+static void instance_requests_put(struct mp_instance *in, struct mp_pool_client *client,
+				  struct mp_pool_call *call, const struct mp_server_request *rq)
 {
 	struct server_request *a = mp_alloc(sizeof(*a));
 	struct mp_pool_server_request to_client = {
@@ -204,7 +208,7 @@ static void put(struct mp_instance *in, struct mp_pool_client *client, struct mp
 	mp_list_append(&in->requests.list, &a->of_instance);
 	mp_timer_init(&a->timer, in->pool->o.loop, was_not_answered, a);
 	mp_timer_start(&a->timer, MP_LIMIT_PARKED_MS);
-	reckon(in, client->id);
+	instance_requests_reckon(in, client->id);
 	client->hooks.request(client->u, &to_client); /* the hook may answer at once */
 }
 
@@ -214,7 +218,7 @@ static bool is_round(uint64_t n)
 	return (n & (n - 1)) == 0;
 }
 
-static void refuse(struct mp_instance *in, const struct mp_server_request *rq)
+static void instance_requests_refuse(struct mp_instance *in, const struct mp_server_request *rq)
 {
 	const char *method = mp_method_get(rq->method)->name;
 
@@ -229,14 +233,14 @@ static void refuse(struct mp_instance *in, const struct mp_server_request *rq)
 				   "with the mode serial or session it would"));
 }
 
-static void asked(void *u, const struct mp_server_request *rq)
+static void instance_requests_asked(void *u, const struct mp_server_request *rq)
 {
 	struct mp_instance *in = u;
 	struct mp_attribution to;
 	struct mp_pool_client *client;
 
 	if (!mp_attribution_find(in, rq->has_origin, rq->origin, &to)) {
-		refuse(in, rq);
+		instance_requests_refuse(in, rq);
 		return;
 	}
 	client = mp_pool_client_find(in->pool, to.session);
@@ -247,7 +251,7 @@ static void asked(void *u, const struct mp_server_request *rq)
 	}
 	if (rq->method == MP_METHOD_ELICIT)
 		mp_attribution_note_request(in, to.session, rq->params);
-	put(in, client, to.call, rq);
+	instance_requests_put(in, client, to.call, rq);
 }
 
 static void withdrawn(void *u, mp_id request)
@@ -256,7 +260,7 @@ static void withdrawn(void *u, mp_id request)
 
 	if (!a)
 		return;
-	close(a);
+	instance_requests_close(a);
 	withdraw_later(a);
 }
 
@@ -265,7 +269,8 @@ static void withdrawn(void *u, mp_id request)
 void mp_instance_requests_init(struct mp_instance *in)
 {
 	mp_list_init(&in->requests.list);
-	in->requests.answerer = (struct mp_answerer){.ask = asked, .withdraw = withdrawn, .u = in};
+	in->requests.answerer = (struct mp_answerer){
+		.ask = instance_requests_asked, .withdraw = withdrawn, .u = in};
 }
 
 /* A one-shot run without a terminal cannot answer and does not declare it. */

@@ -16,6 +16,25 @@ static struct mp_instance *instance_at(struct mp_link *link)
 	return mp_container_of(link, struct mp_instance, link);
 }
 
+/* --- what may have changed ------------------------------------------------------------------- */
+
+void mp_pool_set_files(struct mp_pool *p, struct mp_config_watch *files)
+{
+	p->files = files;
+}
+
+static void retry_remote(struct mp_instance *in)
+{
+	if (in->e->kind != MP_KIND_STDIO)
+		mp_instance_retry(in);
+}
+
+void mp_pool_note_network(struct mp_pool *p)
+{
+	MP_LIST_WALK(&p->instances, link)
+		retry_remote(instance_at(link));
+}
+
 /* --- after a suspend ------------------------------------------------------------------------- */
 
 /* Oldest first. A probed instance moves to the end of the list. */
@@ -31,13 +50,14 @@ static void wake_some(void *u)
 		mp_list_append(&p->instances, link);
 		p->to_wake--;
 		mp_keeper_suspect(instance_at(link)->k, "the machine woke up");
+		retry_remote(instance_at(link)); /* perhaps in another network */
 	}
 	if (p->to_wake > 0 && !p->is_stopping)
 		mp_timer_start(&p->wake_timer, WAKE_EVERY_MS);
 }
 
 /* A connection may have died during the suspend. Probe each, and restart only the dead (U12). */
-static void jumped(const struct mp_clock_jump *jump, void *u)
+static void instances_jumped(const struct mp_clock_jump *jump, void *u)
 {
 	struct mp_pool *p = u;
 
@@ -92,13 +112,18 @@ void mp_pool_end_session(struct mp_pool *p, mp_id session)
 {
 	MP_LIST_EACH(&p->leaving, link)
 		mp_pool_call_cancel_all(instance_at(link), session);
-	MP_LIST_WALK(&p->instances, link) {
-		struct mp_instance *in = instance_at(link);
+	MP_LIST_WALK(&p->instances, link)
+		mp_pool_call_cancel_all(instance_at(link), session);
+	mp_instances_end_private(p, session);
+}
 
-		mp_pool_call_cancel_all(in, session);
-		if (in->session == session && session != 0)
-			mp_instance_leave(in);
-	}
+void mp_instances_end_private(struct mp_pool *p, mp_id home)
+{
+	if (home == 0 || mp_pool_client_has_member(p, home))
+		return;
+	MP_LIST_WALK(&p->instances, link)
+		if (instance_at(link)->session == home)
+			mp_instance_leave(instance_at(link));
 }
 
 /* --- interface ------------------------------------------------------------------------------- */
@@ -117,6 +142,20 @@ bool mp_pool_is_remote(const struct mp_pool *p, mp_id instance)
 	return in && in->e->kind != MP_KIND_STDIO;
 }
 
+const struct mp_log *mp_pool_get_log(const struct mp_pool *p, mp_id instance)
+{
+	const struct mp_instance *in = mp_ids_get(&p->ids, instance);
+
+	return in ? &in->log : NULL;
+}
+
+const struct mp_settings *mp_pool_get_settings(const struct mp_pool *p, mp_id instance)
+{
+	const struct mp_instance *in = mp_ids_get(&p->ids, instance);
+
+	return in ? &in->config->set->settings : NULL;
+}
+
 size_t mp_pool_count_instances(const struct mp_pool *p)
 {
 	return p->instances.len + p->leaving.len;
@@ -131,7 +170,7 @@ void mp_instances_init(struct mp_pool *p)
 	mp_list_init(&p->leaving);
 	mp_map_init(&p->by_key, MP_LIMIT_INSTANCES);
 	mp_timer_init(&p->wake_timer, p->o.loop, wake_some, p);
-	mp_loop_at_jump(p->o.loop, &p->jump, jumped, p);
+	mp_loop_at_jump(p->o.loop, &p->jump, instances_jumped, p);
 }
 
 static void free_all(struct mp_list *list)

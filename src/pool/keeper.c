@@ -35,24 +35,25 @@ struct mp_keeper {
 	struct mp_keeper_options o;
 	const struct mp_keeper_hooks *hooks;
 	void *u;
-	struct mp_log log;
 	enum mp_keeper_state state;
 	enum mp_keeper_state left; /* the state before the last step ... */
 	bool is_unrecorded;        /* ... which is not in the event ring yet */
 	struct mp_keeper_facts facts;
 	struct mp_backoff backoff;
-	struct mp_timer timer;   /* BACKOFF: the next attempt; UP: the life counts as stable */
-	struct mp_upstream *up;  /* owned; from STARTING until it is closed */
-	struct mp_buf tail;      /* owner of facts.tail */
-	struct mp_buf challenge; /* owner of facts.challenge */
-	char launch_key[64];     /* of the current attempt */
+	struct mp_timer timer;    /* BACKOFF, FAILED: the next attempt; UP: the life is stable */
+	struct mp_timer interval; /* UP: the next probe without a doubt */
+	struct mp_upstream *up;   /* owned; from STARTING until it is closed */
+	struct mp_buf tail;       /* owner of facts.tail */
+	struct mp_buf challenge;  /* owner of facts.challenge */
+	char launch_key[64];      /* of the current attempt */
 	size_t launch_key_len;
 	int64_t began_us, listing_us; /* of the current attempt */
 };
 
 MP_MACHINE_TYPES(keeper, struct mp_keeper, enum keeper_event, MP_KEEPER_STATES, KEEPER_EVENTS);
-static keeper_action begin, begin_anew, prepare, drop, dial, ask_lists, greet, forgive, hang_up,
-	bury, bury_and_begin, bury_and_decide, decide, brake, quit, probe;
+static keeper_action keeper_begin, begin_anew, keeper_prepare, keeper_drop, keeper_dial, ask_lists,
+	keeper_list, keeper_greet, keeper_forgive, hang_up, keeper_bury, bury_and_begin,
+	bury_and_decide, keeper_decide, keeper_brake, keeper_quit, keeper_probe;
 
 /*
  * Late events (the answer to a probe, the end of an abandoned life) stay in the state. A planned
@@ -65,33 +66,35 @@ static keeper_action begin, begin_anew, prepare, drop, dial, ask_lists, greet, f
 #define AT(state) [MP_KEEPER_##state]
 #define TO(state, act) MP_TO(MP_KEEPER_##state, act)
 MP_MACHINE_STEPS(keeper) = {
-	AT(DOWN) = {[START] = TO(PREPARING, begin), [AGAIN] = TO(PREPARING, begin),
+	AT(DOWN) = {[START] = TO(PREPARING, keeper_begin), [AGAIN] = TO(PREPARING, keeper_begin),
 		[STOP] = MP_STAY, [SUSPECT] = MP_STAY},
-	AT(PREPARING) = {[PREPARED] = TO(STARTING, dial), [BROKEN] = MP_DO(decide),
-		[HOLD] = TO(BACKOFF, brake), [REST] = TO(BACKOFF, NULL),
+	AT(PREPARING) = {[PREPARED] = TO(STARTING, keeper_dial), [BROKEN] = MP_DO(keeper_decide),
+		[HOLD] = TO(BACKOFF, keeper_brake), [REST] = TO(BACKOFF, NULL),
 		[GIVE_UP] = TO(FAILED, NULL), [BAR] = TO(BARRED, NULL),
-		[STOP] = TO(DOWN, drop),
+		[STOP] = TO(DOWN, keeper_drop),
 		[START] = MP_STAY, [AGAIN] = MP_STAY, [SUSPECT] = MP_STAY},
 	AT(STARTING) = {[READY] = TO(LISTING, ask_lists), [BROKEN] = TO(CLEARING, hang_up),
 		[SUSPECT] = MP_STAY, HANG_UP_WHEN_TOLD},
-	AT(LISTING) = {[LISTED] = TO(UP, greet), [BROKEN] = TO(CLEARING, hang_up),
+	AT(LISTING) = {[LISTED] = TO(UP, keeper_greet), [BROKEN] = TO(CLEARING, hang_up),
+		[WELL] = MP_DO(keeper_list), [SICK] = TO(CLEARING, hang_up),
 		[SUSPECT] = MP_STAY, HANG_UP_WHEN_TOLD},
-	AT(UP) = {[TIMER] = MP_DO(forgive), [SUSPECT] = TO(CHECKING, probe),
+	AT(UP) = {[TIMER] = MP_DO(keeper_forgive), [SUSPECT] = TO(CHECKING, keeper_probe),
 		[BROKEN] = TO(CLEARING, hang_up), HANG_UP_WHEN_TOLD},
-	AT(CHECKING) = {[TIMER] = MP_DO(forgive), [WELL] = TO(UP, NULL),
+	AT(CHECKING) = {[TIMER] = MP_DO(keeper_forgive), [WELL] = TO(UP, NULL),
 		[SICK] = TO(CLEARING, hang_up), [BROKEN] = TO(CLEARING, hang_up),
 		[SUSPECT] = MP_STAY, HANG_UP_WHEN_TOLD},
 	AT(CLEARING) = {[GONE] = MP_DO(bury_and_decide), [REST] = TO(BACKOFF, NULL),
 		[GIVE_UP] = TO(FAILED, NULL), [BAR] = TO(BARRED, NULL),
 		[AGAIN] = TO(RENEWING, NULL), [STOP] = TO(STOPPING, NULL),
 		[START] = MP_STAY, LATE_NEWS},
-	AT(BACKOFF) = {[TIMER] = TO(PREPARING, prepare), [AGAIN] = TO(PREPARING, begin),
-		[STOP] = TO(DOWN, quit), [START] = MP_STAY, [SUSPECT] = MP_STAY},
+	AT(BACKOFF) = {[TIMER] = TO(PREPARING, keeper_prepare), [AGAIN] = TO(PREPARING, keeper_begin),
+		[STOP] = TO(DOWN, keeper_quit), [START] = MP_STAY, [SUSPECT] = MP_STAY},
 	AT(FAILED) = {[START] = TO(PREPARING, begin_anew), [AGAIN] = TO(PREPARING, begin_anew),
-		[STOP] = TO(DOWN, quit), [SUSPECT] = MP_STAY},
-	AT(BARRED) = {[AGAIN] = TO(PREPARING, begin_anew), [STOP] = TO(DOWN, quit),
+		[TIMER] = TO(PREPARING, keeper_prepare),
+		[STOP] = TO(DOWN, keeper_quit), [SUSPECT] = MP_STAY},
+	AT(BARRED) = {[AGAIN] = TO(PREPARING, begin_anew), [STOP] = TO(DOWN, keeper_quit),
 		[START] = MP_STAY, [SUSPECT] = MP_STAY},
-	AT(STOPPING) = {[GONE] = TO(DOWN, bury), [START] = TO(RENEWING, NULL),
+	AT(STOPPING) = {[GONE] = TO(DOWN, keeper_bury), [START] = TO(RENEWING, NULL),
 		[AGAIN] = TO(RENEWING, NULL), [STOP] = MP_STAY, LATE_NEWS},
 	AT(RENEWING) = {[GONE] = TO(PREPARING, bury_and_begin), [STOP] = TO(STOPPING, NULL),
 		[START] = MP_STAY, [AGAIN] = MP_STAY, LATE_NEWS},
@@ -128,7 +131,7 @@ static void keeper_settled(struct mp_keeper *k, enum mp_keeper_state from)
 
 static void keeper_describe(const struct mp_keeper *k, struct mp_log *ret_log)
 {
-	*ret_log = k->log;
+	*ret_log = *k->o.log;
 }
 
 MP_MACHINE(keeper, struct mp_keeper, .entered = keeper_entered, .settled = keeper_settled,
@@ -168,22 +171,26 @@ static void note_trouble(struct mp_keeper *k, const char *trigger, const struct 
 	k->facts.why = *why;
 	k->facts.failed_ms = mp_loop_now_ms(k->o.loop);
 	k->facts.failed_wall_ms = mp_loop_wall_now_ms(k->o.loop);
-	if (k->state != MP_KEEPER_UP && k->state != MP_KEEPER_CHECKING)
+	k->facts.failed_after_us = -1;
+	if (k->state != MP_KEEPER_UP && k->state != MP_KEEPER_CHECKING) {
 		k->facts.tries_failed++;
+		k->facts.failed_after_us = mp_loop_now_us(k->o.loop) - k->began_us;
+	}
 	keep_tail(k);
 	if (why->code == MCPOOL_ENEEDS_AUTH)
 		keep_challenge(k);
 }
 
 /*
- * Failures that waiting cannot fix: an invalid entry, a missing command (U12). A command that
- * existed before may be in the middle of an upgrade and is retried.
+ * Failures that the schedule cannot fix: an invalid value, a missing command, 404 (U12). A command
+ * that existed before may be in the middle of an upgrade and is retried.
  */
 static bool is_final(const struct mp_keeper *k)
 {
 	int code = k->facts.why.code;
 
-	return !k->facts.was_up && (code == MCPOOL_ENOENT || code == MCPOOL_EINVAL);
+	return k->o.tuning.policy.is_final && !k->facts.was_up &&
+	       (code == MCPOOL_ENOENT || code == MCPOOL_EINVAL);
 }
 
 static bool needs_a_person(const struct mp_keeper *k)
@@ -205,21 +212,35 @@ static void wait_for_next(struct mp_keeper *k, int64_t delay_ms)
 	mp_timer_start(&k->timer, left > 0 ? left : 0);
 }
 
-static enum keeper_event decide(struct mp_keeper *k)
+/* A change of its files, its entry or the network may help; or time (U12). */
+static void wait_for_change(struct mp_keeper *k)
+{
+	if (k->o.tuning.policy.final_retry_ms == 0)
+		return;
+	wait_for_next(k, k->o.tuning.policy.final_retry_ms);
+	if (k->hooks->await_change)
+		k->hooks->await_change(k->u);
+}
+
+static enum keeper_event keeper_decide(struct mp_keeper *k)
 {
 	int64_t delay_ms;
+	bool is_over = is_final(k);
 
+	k->facts.next_ms = 0;
+	if (is_over)
+		wait_for_change(k);
 	k->hooks->unprepare(k->u);
 	if (needs_a_person(k))
 		return BAR;
-	if (is_final(k))
+	if (is_over)
 		return GIVE_UP;
-	delay_ms = mp_backoff_fail(&k->backoff, &k->o.policy);
+	delay_ms = mp_backoff_fail(&k->backoff, &k->o.tuning.policy);
 	if (delay_ms < 0)
 		return GIVE_UP;
 	if (delay_ms < k->facts.why.retry_ms)
 		delay_ms = k->facts.why.retry_ms; /* the server sent Retry-After */
-	k->facts.attempt = k->backoff.failures + 1;
+	k->facts.attempt = k->backoff.failures;
 	wait_for_next(k, delay_ms);
 	return REST;
 }
@@ -227,19 +248,20 @@ static enum keeper_event decide(struct mp_keeper *k)
 /* --- starting -------------------------------------------------------------------------------- */
 
 /* A requested start has no delay, unless there were too many recently (U11). */
-static enum keeper_event begin(struct mp_keeper *k)
+static enum keeper_event keeper_begin(struct mp_keeper *k)
 {
 	int64_t now = mp_loop_now_ms(k->o.loop);
-	int64_t delay_ms = mp_backoff_hurry(&k->backoff, &k->o.policy, now);
+	int64_t delay_ms = mp_backoff_hurry(&k->backoff, &k->o.tuning.policy, now);
 
 	mp_timer_stop(&k->timer);
-	k->facts.attempt = k->backoff.failures + 1;
+	k->facts.attempt = k->backoff.failures;
 	if (delay_ms == 0)
-		return prepare(k);
+		return keeper_prepare(k);
 	(void)mp_fail(&k->facts.why, MCPOOL_EAGAIN,
 		      "started more than %d times within %d s, so this start waits",
 		      MP_STORM_STARTS, MP_STORM_MS / 1000);
 	k->facts.failed_ms = now;
+	k->facts.failed_after_us = -1;
 	k->facts.next_ms = now + delay_ms;
 	return HOLD;
 }
@@ -248,16 +270,16 @@ static enum keeper_event begin(struct mp_keeper *k)
 static enum keeper_event begin_anew(struct mp_keeper *k)
 {
 	mp_backoff_forgive(&k->backoff);
-	return begin(k);
+	return keeper_begin(k);
 }
 
-static enum keeper_event brake(struct mp_keeper *k)
+static enum keeper_event keeper_brake(struct mp_keeper *k)
 {
 	mp_timer_start(&k->timer, k->facts.next_ms - mp_loop_now_ms(k->o.loop));
 	return MP_QUIET;
 }
 
-static enum keeper_event prepare(struct mp_keeper *k)
+static enum keeper_event keeper_prepare(struct mp_keeper *k)
 {
 	k->began_us = mp_loop_now_us(k->o.loop);
 	k->facts.times = (struct mp_keeper_times){-1, -1, -1, -1};
@@ -266,19 +288,19 @@ static enum keeper_event prepare(struct mp_keeper *k)
 	return MP_QUIET;
 }
 
-static enum keeper_event drop(struct mp_keeper *k)
+static enum keeper_event keeper_drop(struct mp_keeper *k)
 {
 	k->hooks->unprepare(k->u);
-	return quit(k);
+	return keeper_quit(k);
 }
 
-static enum keeper_event quit(struct mp_keeper *k)
+static enum keeper_event keeper_quit(struct mp_keeper *k)
 {
 	mp_timer_stop(&k->timer);
 	mp_backoff_forgive(&k->backoff);
 	k->facts.was_up = false;
 	k->facts.tries_failed = 0;
-	k->facts.attempt = 1;
+	k->facts.attempt = 0;
 	return MP_QUIET;
 }
 
@@ -331,12 +353,12 @@ static const struct mp_upstream_hooks upstream_hooks = {
 	.closed = upstream_closed,
 };
 
-static enum keeper_event dial(struct mp_keeper *k)
+static enum keeper_event keeper_dial(struct mp_keeper *k)
 {
 	struct mp_upstream_options options = k->o.upstream;
 
-	options.log = &k->log;
-	options.timeout_ms = k->o.timeout_ms;
+	options.log = k->o.log;
+	options.timeout_ms = k->o.tuning.timeout_ms;
 	options.launch_key = (struct mp_str){k->launch_key, k->launch_key_len};
 	options.dial = dial_again;
 	options.dial_u = k;
@@ -347,19 +369,37 @@ static enum keeper_event dial(struct mp_keeper *k)
 	return MP_QUIET;
 }
 
+/* Its lists are a probe as well, and server/discover was the handshake of a modern server. */
+static bool needs_start_probe(const struct mp_keeper *k)
+{
+	return k->o.tuning.start_probe && !k->o.tuning.list_probe &&
+	       mp_upstream_get_hello(k->up)->era == MP_ERA_LEGACY;
+}
+
 static enum keeper_event ask_lists(struct mp_keeper *k)
 {
 	int64_t opened_us = mp_upstream_get_opened_us(k->up), now = mp_loop_now_us(k->o.loop);
 
 	k->facts.times.spawn_us = opened_us - k->began_us - k->facts.times.prepare_us;
 	k->facts.times.handshake_us = now - opened_us;
-	k->facts.pid = mp_upstream_get_pid(k->up);
 	k->listing_us = now;
+	return needs_start_probe(k) ? keeper_probe(k) : keeper_list(k);
+}
+
+static enum keeper_event keeper_list(struct mp_keeper *k)
+{
 	k->hooks->list(k->u);
 	return MP_QUIET;
 }
 
-static enum keeper_event greet(struct mp_keeper *k)
+static void time_next_probe(struct mp_keeper *k)
+{
+	mp_timer_stop(&k->interval);
+	if (k->o.tuning.interval_ms > 0 && mp_keeper_is_up(k))
+		mp_timer_start(&k->interval, k->o.tuning.interval_ms);
+}
+
+static enum keeper_event keeper_greet(struct mp_keeper *k)
 {
 	k->facts.times.list_us = mp_loop_now_us(k->o.loop) - k->listing_us;
 	k->facts.up_since_ms = mp_loop_now_ms(k->o.loop);
@@ -367,22 +407,23 @@ static enum keeper_event greet(struct mp_keeper *k)
 	k->facts.was_up = true;
 	k->facts.tries_failed = 0;
 	k->facts.why = (struct mcpool_error){0};
-	k->facts.pid = mp_upstream_get_pid(k->up);
-	mp_timer_start(&k->timer, k->o.policy.stable_ms);
+	mp_timer_start(&k->timer, k->o.tuning.policy.stable_ms);
+	time_next_probe(k);
 	return MP_QUIET;
 }
 
 /* A stable life resets the backoff, not a handshake (U11). */
-static enum keeper_event forgive(struct mp_keeper *k)
+static enum keeper_event keeper_forgive(struct mp_keeper *k)
 {
 	mp_backoff_forgive(&k->backoff);
-	k->facts.attempt = 1;
+	k->facts.attempt = 0;
 	return MP_QUIET;
 }
 
 static enum keeper_event hang_up(struct mp_keeper *k)
 {
 	mp_timer_stop(&k->timer);
+	mp_timer_stop(&k->interval);
 	k->hooks->let_go(k->u);
 	mp_upstream_close(k->up);
 	return MP_QUIET;
@@ -391,59 +432,71 @@ static enum keeper_event hang_up(struct mp_keeper *k)
 static void free_upstream(struct mp_keeper *k)
 {
 	k->up = mp_upstream_free(k->up);
-	k->facts.pid = 0;
 }
 
-static enum keeper_event bury(struct mp_keeper *k)
+static enum keeper_event keeper_bury(struct mp_keeper *k)
 {
 	free_upstream(k);
 	k->hooks->unprepare(k->u);
-	return quit(k);
+	return keeper_quit(k);
 }
 
 static enum keeper_event bury_and_begin(struct mp_keeper *k)
 {
 	free_upstream(k);
 	k->hooks->unprepare(k->u);
-	return begin(k);
+	return keeper_begin(k);
 }
 
 static enum keeper_event bury_and_decide(struct mp_keeper *k)
 {
 	free_upstream(k);
-	return decide(k);
+	return keeper_decide(k);
 }
 
 /* --- probing --------------------------------------------------------------------------------- */
+
+static const char *get_suspicion(const struct mp_keeper *k)
+{
+	return k->state == MP_KEEPER_CHECKING ? k->facts.suspicion : "it was just started";
+}
 
 static void probed(const struct mcpool_error *error, void *u)
 {
 	struct mp_keeper *k = u;
 	struct mcpool_error why;
 
-	if (error && k->state == MP_KEEPER_CHECKING) {
+	if (error && (k->state == MP_KEEPER_CHECKING || k->state == MP_KEEPER_LISTING)) {
 		(void)mp_fail_because(&why, error->code, error, "%s, and then the probe failed: %s",
-				      k->facts.suspicion, error->message);
+				      get_suspicion(k), error->message);
 		note_trouble(k, "probe-failed", &why);
 	}
 	keeper_advance(k, error ? SICK : WELL);
 }
 
 /* A server that does not accept the probe has a full pipe and does not read. */
-static enum keeper_event probe(struct mp_keeper *k)
+static enum keeper_event keeper_probe(struct mp_keeper *k)
 {
 	struct mcpool_error why;
-	int r = mp_probe_start(k->up, k->o.list_probe, probed, k);
+	int r = mp_probe_start(k->up, k->o.tuning.list_probe, probed, k);
 
 	if (r == 0)
 		return MP_QUIET;
-	(void)mp_fail(&why, r, "%s, and it does not take a probe: %s", k->facts.suspicion,
+	(void)mp_fail(&why, r, "%s, and it does not take a probe: %s", get_suspicion(k),
 		      mcpool_error_text(r));
 	note_trouble(k, "probe-failed", &why);
 	return SICK;
 }
 
 /* --- interface ------------------------------------------------------------------------------- */
+
+static void interval_passed(void *u)
+{
+	struct mp_keeper *k = u;
+
+	time_next_probe(k);
+	mp_keeper_suspect(k, "healthInterval has passed");
+}
 
 static void timer_fired(void *u)
 {
@@ -456,14 +509,12 @@ struct mp_keeper *mp_keeper_new(const struct mp_keeper_options *options,
 	struct mp_keeper *k = mp_alloc(sizeof(*k));
 
 	k->o = *options;
-	k->o.name = NULL; /* the log copied it */
 	k->hooks = hooks;
 	k->u = u;
-	k->facts.attempt = 1;
-	k->facts.max = mp_policy_get_max(&options->policy);
-	mp_log_init(&k->log, "%s#%llu", options->name, (unsigned long long)options->id);
+	k->facts.max = mp_policy_get_max(&options->tuning.policy);
 	mp_backoff_init(&k->backoff, options->id);
 	mp_timer_init(&k->timer, options->loop, timer_fired, k);
+	mp_timer_init(&k->interval, options->loop, interval_passed, k);
 	mp_buf_init(&k->tail, TAIL_BYTES);
 	mp_buf_init(&k->challenge, CHALLENGE_BYTES);
 	return k;
@@ -474,6 +525,7 @@ struct mp_keeper *mp_keeper_free(struct mp_keeper *k)
 	if (!k)
 		return NULL;
 	mp_timer_stop(&k->timer);
+	mp_timer_stop(&k->interval);
 	k->hooks->unprepare(k->u);
 	if (k->up)
 		k->hooks->let_go(k->u);
@@ -484,13 +536,14 @@ struct mp_keeper *mp_keeper_free(struct mp_keeper *k)
 	return mp_free(k);
 }
 
-void mp_keeper_tune(struct mp_keeper *k, const struct mp_policy *policy, int64_t timeout_ms,
-		    bool list_probe)
+void mp_keeper_tune(struct mp_keeper *k, const struct mp_keeper_tuning *tuning)
 {
-	k->o.policy = *policy;
-	k->o.timeout_ms = timeout_ms;
-	k->o.list_probe = list_probe;
-	k->facts.max = mp_policy_get_max(policy);
+	bool is_other_interval = k->o.tuning.interval_ms != tuning->interval_ms;
+
+	k->o.tuning = *tuning;
+	k->facts.max = mp_policy_get_max(&tuning->policy);
+	if (is_other_interval)
+		time_next_probe(k);
 }
 
 void mp_keeper_start(struct mp_keeper *k)
@@ -503,9 +556,23 @@ void mp_keeper_stop(struct mp_keeper *k)
 	keeper_advance(k, STOP);
 }
 
-void mp_keeper_renew(struct mp_keeper *k)
+void mp_keeper_renew(struct mp_keeper *k, const char *why)
 {
+	k->facts.renewal = why;
 	keeper_advance(k, AGAIN);
+}
+
+bool mp_keeper_awaits_change(const struct mp_keeper *k)
+{
+	return k->state == MP_KEEPER_FAILED && k->facts.next_ms > 0;
+}
+
+void mp_keeper_retry(struct mp_keeper *k)
+{
+	bool waits = k->state == MP_KEEPER_BACKOFF || mp_keeper_awaits_change(k);
+
+	if (waits && k->o.tuning.policy.final_retry_ms > 0)
+		keeper_advance(k, AGAIN);
 }
 
 void mp_keeper_suspect(struct mp_keeper *k, const char *why)
@@ -552,10 +619,13 @@ struct mp_upstream *mp_keeper_get_upstream(struct mp_keeper *k)
 	return k->up;
 }
 
+int mp_keeper_get_pid(const struct mp_keeper *k)
+{
+	return k->up ? mp_upstream_get_pid(k->up) : 0;
+}
+
 const struct mp_keeper_facts *mp_keeper_get_facts(struct mp_keeper *k)
 {
-	if (k->up)
-		k->facts.pid = mp_upstream_get_pid(k->up);
 	return &k->facts;
 }
 

@@ -24,7 +24,7 @@
 	X(MP_KEEPER_CHECKING, "checking", "calls may flow, and a probe is out")              \
 	X(MP_KEEPER_CLEARING, "clearing", "it failed; what is left of it is taken down")     \
 	X(MP_KEEPER_BACKOFF, "backoff", "waiting for the next try")                          \
-	X(MP_KEEPER_FAILED, "failed", "gave up until someone asks again")                    \
+	X(MP_KEEPER_FAILED, "failed", "gave up until it is asked for or may have changed")   \
 	X(MP_KEEPER_BARRED, "barred", "waiting for a person: an approval or a login")        \
 	X(MP_KEEPER_STOPPING, "stopping", "asked to leave")                                  \
 	X(MP_KEEPER_RENEWING, "renewing", "asked to leave, and to be started again at once")
@@ -38,6 +38,9 @@ struct mp_keeper_hooks {
 	void (*prepare)(void *u);
 	/* The attempt is over or cancelled: free what prepare() got and send no answer. */
 	void (*unprepare)(void *u);
+	/* The start failed for good, before unprepare(): follow what may change that. May be NULL.
+	 */
+	void (*await_change)(void *u);
 	int (*dial)(void *u, struct mp_transport **ret_transport, struct mcpool_error *reterr);
 	/*
 	 * Fetch the lists of the upstream. mp_keeper_listed() is the answer, once, later, unless
@@ -51,14 +54,21 @@ struct mp_keeper_hooks {
 	void (*notification)(void *u, const struct mp_message *m);
 };
 
+/* What may change while it runs. */
+struct mp_keeper_tuning {
+	struct mp_policy policy;
+	int64_t timeout_ms;  /* of each stage of the start: connect, handshake, lists */
+	bool list_probe;     /* healthProbe listTools */
+	bool start_probe;    /* probeAtStart: it must answer the probe before it is up (E69) */
+	int64_t interval_ms; /* healthInterval: time between probes while it is up; 0: none */
+};
+
 struct mp_keeper_options {
 	struct mp_loop *loop;
 	struct mp_events *events; /* receives every transition; borrowed */
 	mp_id id;                 /* of the instance, in events */
-	const char *name;         /* for the log; copied */
-	struct mp_policy policy;
-	int64_t timeout_ms; /* of each stage of the start: connect, handshake, lists */
-	bool list_probe;    /* healthProbe listTools */
+	const struct mp_log *log; /* of the instance; borrowed */
+	struct mp_keeper_tuning tuning;
 	/* Eras, our identity, capabilities, answerer, era_cache; the keeper fills in the rest. */
 	struct mp_upstream_options upstream;
 };
@@ -73,19 +83,20 @@ struct mp_keeper_facts {
 	enum mp_keeper_state state;
 	int64_t since_ms;        /* when this state began, on the loop's clock */
 	int64_t since_wall_ms;   /* the same on the wall clock */
-	unsigned attempt;        /* number of this attempt or of the next one; 1 is the first */
-	unsigned max;            /* maximum of attempts; 0: unlimited */
+	unsigned attempt;        /* number of this retry or of the next one; 0: the first start */
+	unsigned max;            /* maximum of retries (C6); 0: unlimited, or none */
 	unsigned tries_failed;   /* since it was last up */
-	int64_t next_ms;         /* BACKOFF: time of the next attempt, on the loop's clock */
+	int64_t next_ms;         /* time of the next attempt, on the loop's clock; 0: none */
 	bool was_up;             /* since the last requested start */
 	int64_t up_since_ms;     /* UP, CHECKING */
 	uint64_t starts;         /* total */
 	uint64_t restarts;       /* lives that followed a failed life */
-	int pid;                 /* 0: none */
 	struct mcpool_error why; /* the last failure; code 0: none, or recovered */
 	int64_t failed_ms, failed_wall_ms;
+	int64_t failed_after_us; /* how long the failed start took; -1: it was not a start */
 	const char *trigger;     /* its kind: "start-failed", "transport-exit", ...; static */
 	const char *suspicion;   /* why the last probe was sent; static */
+	const char *renewal;     /* why it was last asked to start again; static; or NULL */
 	struct mp_str tail;      /* the last stderr lines before the failure */
 	struct mp_str challenge; /* WWW-Authenticate of a server that needs a login; or empty */
 	struct mp_keeper_times times;
@@ -95,14 +106,15 @@ struct mp_keeper *mp_keeper_new(const struct mp_keeper_options *options,
 				const struct mp_keeper_hooks *hooks, void *u);
 /* Immediately, in any state; no hook runs afterwards. Accepts NULL, returns NULL. */
 struct mp_keeper *mp_keeper_free(struct mp_keeper *k);
-/* Sets the policy from now on; a running server continues. */
-void mp_keeper_tune(struct mp_keeper *k, const struct mp_policy *policy, int64_t timeout_ms,
-		    bool list_probe);
+/* From now on; a running server continues. */
+void mp_keeper_tune(struct mp_keeper *k, const struct mp_keeper_tuning *tuning);
 
 void mp_keeper_start(struct mp_keeper *k);
 void mp_keeper_stop(struct mp_keeper *k);
-/* Reconnect (C19): end the current life, start a new one. */
-void mp_keeper_renew(struct mp_keeper *k);
+/* Reconnect (C19): end the current life, start a new one. why: short, static; "": on request. */
+void mp_keeper_renew(struct mp_keeper *k, const char *why);
+/* The cause of its failure may be gone: if it waits and the policy allows it, try now. */
+void mp_keeper_retry(struct mp_keeper *k);
 /* The server may be dead: probe it, and restart it only if it is (D7). why: short, static. */
 void mp_keeper_suspect(struct mp_keeper *k, const char *why);
 
@@ -111,9 +123,12 @@ void mp_keeper_prepared(struct mp_keeper *k, struct mp_str launch_key,
 			const struct mcpool_error *error);
 void mp_keeper_listed(struct mp_keeper *k, const struct mcpool_error *error);
 
-bool mp_keeper_is_up(const struct mp_keeper *k);                 /* calls may flow */
-bool mp_keeper_is_starting(const struct mp_keeper *k);           /* an attempt is in progress */
+bool mp_keeper_is_up(const struct mp_keeper *k);       /* calls may flow */
+bool mp_keeper_is_starting(const struct mp_keeper *k); /* an attempt is in progress */
+/* The start failed for good and is tried again when something changes. */
+bool mp_keeper_awaits_change(const struct mp_keeper *k);
 struct mp_upstream *mp_keeper_get_upstream(struct mp_keeper *k); /* NULL: none */
+int mp_keeper_get_pid(const struct mp_keeper *k);                /* 0: none */
 const struct mp_keeper_facts *mp_keeper_get_facts(struct mp_keeper *k);
 const char *mp_keeper_get_state_name(enum mp_keeper_state s);
 

@@ -3,6 +3,10 @@
  */
 #include "pool/keeper.h"
 
+#include <stdio.h>
+
+enum { TRIGGER_BYTES = 64 };
+
 static const enum mp_event_kind kinds[] = {
 	[MP_KEEPER_DOWN] = MP_EVENT_DOWN,
 	[MP_KEEPER_PREPARING] = MP_EVENT_PREPARING,
@@ -39,23 +43,65 @@ static void record_up(const struct mp_keeper_facts *f, enum mp_keeper_state from
 			 ms_of(t->list_us));
 }
 
+/* "start-failed after 12 ms: ", or the trigger alone for a server that was up (E55). */
+static const char *write_trigger(const struct mp_keeper_facts *f, char out[TRIGGER_BYTES])
+{
+	if (f->failed_after_us < 0)
+		snprintf(out, TRIGGER_BYTES, "%s: ", f->trigger);
+	else
+		snprintf(out, TRIGGER_BYTES, "%s after %lld ms: ", f->trigger,
+			 (long long)f->failed_after_us / 1000);
+	return out;
+}
+
+/* The same where no line about clearing away came before. */
+static const char *write_start(const struct mp_keeper_facts *f, enum mp_keeper_state from,
+			       char out[TRIGGER_BYTES])
+{
+	return from == MP_KEEPER_PREPARING && f->failed_after_us >= 0 ? write_trigger(f, out) : "";
+}
+
 /* Includes the last stderr line, which often is the cause. */
 static void record_trouble(const struct mp_keeper_facts *f, struct mp_events *events, mp_id id)
 {
 	struct mp_str words = mp_str_get_last_line(f->tail);
+	char trigger[TRIGGER_BYTES];
 
-	mp_event(events, id, kinds[f->state], "%s: %s%s%.*s%s", f->trigger, f->why.message,
-		 words.len ? " (" : "", MP_STR_ARGS(words), words.len ? ")" : "");
+	mp_event(events, id, kinds[f->state], "%s%s%s%.*s%s", write_trigger(f, trigger),
+		 f->why.message, words.len ? " (" : "", MP_STR_ARGS(words), words.len ? ")" : "");
 }
 
 static void record_attempt(const struct mp_keeper_facts *f, struct mp_events *events, mp_id id)
 {
 	enum mp_event_kind kind = kinds[f->state];
 
-	if (f->attempt > 1)
+	if (f->attempt > 0)
 		mp_event(events, id, kind, "attempt %u", f->attempt);
 	else
 		mp_event(events, id, kind, "%s", "");
+}
+
+static void record_end(const struct mp_keeper_facts *f, enum mp_keeper_state from,
+		       struct mp_events *events, mp_id id)
+{
+	char room[TRIGGER_BYTES];
+	const char *start = write_start(f, from, room);
+
+	if (f->next_ms > 0)
+		mp_event(events, id, kinds[f->state],
+			 "%s%s; tried again in %lld s or when it changes", start, f->why.message,
+			 (long long)(f->next_ms - f->since_ms + 999) / 1000);
+	else
+		mp_event(events, id, kinds[f->state], "%s%s", start, f->why.message);
+}
+
+static void record_rest(const struct mp_keeper_facts *f, enum mp_keeper_state from,
+			struct mp_events *events, mp_id id)
+{
+	char room[TRIGGER_BYTES];
+
+	mp_event(events, id, kinds[f->state], "attempt %u in %lld ms: %s%s", f->attempt,
+		 (long long)(f->next_ms - f->since_ms), write_start(f, from, room), f->why.message);
 }
 
 void mp_keeper_record(const struct mp_keeper_facts *f, enum mp_keeper_state from,
@@ -77,18 +123,21 @@ void mp_keeper_record(const struct mp_keeper_facts *f, enum mp_keeper_state from
 		record_trouble(f, events, id);
 		break;
 	case MP_KEEPER_BACKOFF:
-		mp_event(events, id, kind, "attempt %u in %lld ms: %s", f->attempt,
-			 (long long)(f->next_ms - f->since_ms), f->why.message);
+		record_rest(f, from, events, id);
 		break;
 	case MP_KEEPER_FAILED:
+		record_end(f, from, events, id);
+		break;
 	case MP_KEEPER_BARRED:
 		mp_event(events, id, kind, "%s", f->why.message);
+		break;
+	case MP_KEEPER_RENEWING:
+		mp_event(events, id, kind, "%s", f->renewal ? f->renewal : "");
 		break;
 	case MP_KEEPER_DOWN:
 	case MP_KEEPER_STARTING:
 	case MP_KEEPER_LISTING:
 	case MP_KEEPER_STOPPING:
-	case MP_KEEPER_RENEWING:
 	case MP_KEEPER_STATE_COUNT:
 		mp_event(events, id, kind, "%s", "");
 		break;

@@ -33,6 +33,12 @@ struct mp_launch_plan; /* values, environment and folder of one start; opaque */
 typedef void (*mp_launch_plan_fn)(struct mp_launch_plan *plan, const struct mcpool_error *error,
 				  void *u);
 
+/* What a process is started with; the strings belong to the plan. */
+struct mp_launch_command {
+	const char *name, *cwd; /* cwd: may be NULL */
+	char *const *env;
+};
+
 struct mp_launch_ops {
 	/*
 	 * Find the keys of all servers that may run. Starts and dials nothing. The caller keeps set
@@ -44,11 +50,12 @@ struct mp_launch_ops {
 	/*
 	 * Find out what a start of this entry needs: check the approval (MCPOOL_ENEEDS_APPROVAL),
 	 * resolve its values, run its `!command`s. fn as above. set is referenced as long as
-	 * needed; env belongs to the caller and outlives the plan. MCPOOL_EINVAL and MCPOOL_ENOENT
-	 * are final; all other errors may be retried.
+	 * needed; env belongs to the caller and outlives the plan. mark: one more "NAME=value" for
+	 * the server's environment, copied; NULL: none. MCPOOL_EINVAL and MCPOOL_ENOENT are final;
+	 * all other errors may be retried.
 	 */
 	int (*prepare)(void *u, struct mp_config_set *set, const struct mp_entry *e,
-		       char *const *env, mp_launch_plan_fn fn, void *fn_u,
+		       char *const *env, const char *mark, mp_launch_plan_fn fn, void *fn_u,
 		       struct mp_launch_plan **ret_plan) MP_MUST;
 	/* Makes a transport and does not start it. May be called again for the same plan. */
 	int (*dial)(void *u, struct mp_launch_plan *plan, struct mp_transport **ret_transport,
@@ -56,6 +63,8 @@ struct mp_launch_ops {
 	/* At any time; fn does not run. Accepts NULL, returns NULL. */
 	struct mp_launch_plan *(*drop)(void *u, struct mp_launch_plan *plan);
 	const unsigned char *(*get_key)(const struct mp_launch_plan *plan); /* once prepared */
+	/* False: it starts no process, or is not prepared. */
+	bool (*get_command)(const struct mp_launch_plan *plan, struct mp_launch_command *ret);
 };
 
 #endif

@@ -130,8 +130,8 @@ static void found_keys(void *u)
 	fn(keys, keys ? NULL : &why, fn_u);
 }
 
-static int identify(void *u, const struct mp_config_set *set, char *const *env, mp_keys_fn fn,
-		    void *fn_u)
+static int launch_plan_identify(void *u, const struct mp_config_set *set, char *const *env,
+				mp_keys_fn fn, void *fn_u)
 {
 	struct mp_launch_planner *p = u;
 	struct identifying *job = mp_alloc(sizeof(*job));
@@ -164,6 +164,7 @@ struct mp_launch_plan {
 	const struct mp_entry *e;
 	struct mp_arena arena; /* copies the environment: a drop may free the caller's */
 	char **env;
+	const char *mark; /* of this server, as that of all; NULL: none */
 	int64_t now_ms;
 	mp_launch_plan_fn fn;
 	void *u;
@@ -241,7 +242,7 @@ static int check_approval(const struct mp_entry *e, struct mp_buf *seen,
 
 /* --- the worker --- */
 
-static void warn(void *u, const char *message)
+static void launch_plan_warn(void *u, const char *message)
 {
 	struct mp_launch_plan *plan = u;
 
@@ -253,6 +254,8 @@ static void mark(struct mp_launch_plan *plan)
 {
 	if (plan->tools->mark)
 		plan->environment = mp_environment_put(plan->environment, plan->tools->mark);
+	if (plan->mark)
+		plan->environment = mp_environment_put(plan->environment, plan->mark);
 }
 
 /* With resolved values: does it run a file of the project that was not approved? */
@@ -293,7 +296,7 @@ static void work_out(void *u)
 	struct mp_resolve_request req = make_request(plan->tools, plan->set, plan->e, plan->env);
 
 	req.now_ms = plan->now_ms;
-	req.on_warning = warn;
+	req.on_warning = launch_plan_warn;
 	req.u = plan;
 	plan->result = check_approval(plan->e, &plan->seen_text, &plan->why);
 	if (plan->result < 0)
@@ -352,8 +355,9 @@ static int copy_env(struct mp_launch_plan *plan, char *const *env)
 	return plan->env ? 0 : mp_arena_get_error(&plan->arena);
 }
 
-static int prepare(void *u, struct mp_config_set *set, const struct mp_entry *e, char *const *env,
-		   mp_launch_plan_fn fn, void *fn_u, struct mp_launch_plan **ret_plan)
+static int launch_plan_prepare(void *u, struct mp_config_set *set, const struct mp_entry *e,
+			       char *const *env, const char *mark, mp_launch_plan_fn fn, void *fn_u,
+			       struct mp_launch_plan **ret_plan)
 {
 	struct mp_launch_planner *p = u;
 	struct mp_launch_plan *plan = mp_alloc(sizeof(*plan));
@@ -368,13 +372,15 @@ static int prepare(void *u, struct mp_config_set *set, const struct mp_entry *e,
 		.fn = fn,
 		.u = fn_u,
 	};
-	mp_log_init(&plan->log, "%s", e->name);
+	mp_settings_name_server(&set->settings, e->name, 0, &plan->log);
 	mp_arena_init(&plan->arena, MP_LIMIT_ARENA);
 	mp_buf_init(&plan->log_file, MP_KIB(8));
 	mp_buf_init(&plan->seen_text, MP_MIB(2));
 	if (mp_path_log(e->name, &plan->log_file) < 0)
 		mp_buf_clear(&plan->log_file); /* without a home there is no log file */
 	r = copy_env(plan, env);
+	if (r == 0 && mark && !(plan->mark = mp_arena_dup(&plan->arena, mp_str_of(mark))))
+		r = mp_arena_get_error(&plan->arena);
 	if (r == 0)
 		r = mp_loop_work(p->loop, &work);
 	if (r < 0) {
@@ -385,7 +391,7 @@ static int prepare(void *u, struct mp_config_set *set, const struct mp_entry *e,
 	return 0;
 }
 
-static struct mp_launch_plan *drop(void *u, struct mp_launch_plan *plan)
+static struct mp_launch_plan *launch_plan_drop(void *u, struct mp_launch_plan *plan)
 {
 	(void)u;
 	if (plan && plan->state == UNDER_WAY)
@@ -401,18 +407,27 @@ static const unsigned char *get_key(const struct mp_launch_plan *plan)
 	return plan->resolved.launch_key;
 }
 
+static bool get_command(const struct mp_launch_plan *plan, struct mp_launch_command *ret)
+{
+	if (plan->state != PREPARED || plan->resolved.kind != MP_KIND_STDIO)
+		return false;
+	*ret = (struct mp_launch_command){plan->resolved.argv[0], plan->resolved.cwd,
+					  plan->environment};
+	return true;
+}
+
 /* --- dialling ------------------------------------------------------------------------------- */
 
 static int dial(void *u, struct mp_launch_plan *plan, struct mp_transport **ret_transport,
 		struct mcpool_error *reterr)
 {
 	struct mp_launch_planner *p = u;
-	struct mp_dial dial = {
+	struct mp_dialer_target dial = {
 		.resolved = &plan->resolved,
 		.environment = plan->environment,
 		.seen = plan->seen,
 		.log_file = plan->log_file.len ? plan->log_file.data : NULL,
-		.name = plan->e->name,
+		.log = &plan->log,
 	};
 
 	mp_check(plan->state == PREPARED);
@@ -420,11 +435,12 @@ static int dial(void *u, struct mp_launch_plan *plan, struct mp_transport **ret_
 }
 
 const struct mp_launch_ops mp_launch_planner_ops = {
-	.identify = identify,
-	.prepare = prepare,
+	.identify = launch_plan_identify,
+	.prepare = launch_plan_prepare,
 	.dial = dial,
-	.drop = drop,
+	.drop = launch_plan_drop,
 	.get_key = get_key,
+	.get_command = get_command,
 };
 
 /* --- life ----------------------------------------------------------------------------------- */

@@ -53,13 +53,16 @@ struct mp_listening {
 
 MP_MACHINE_TYPES(listening, struct mp_listening, enum listening_event, LISTENING_STATES,
 		 LISTENING_EVENTS);
-static listening_action ask, ask_instead, look, hear, rest, rest_from_hearing;
+static listening_action listening_ask, ask_instead, listening_look, listening_hear, listening_rest,
+	rest_from_hearing;
 
 MP_MACHINE_STEPS(listening) = {
 	/* The acknowledgement may belong to a stream that has ended. */
-	[RESTING] = {[DUE] = MP_TO(ASKING, ask), [ACKNOWLEDGED] = MP_STAY, [CHANGED] = MP_DO(look)},
-	[ASKING] = {[ACKNOWLEDGED] = MP_TO(HEARING, hear),
-		    [ENDED] = MP_TO(RESTING, rest),
+	[RESTING] = {[DUE] = MP_TO(ASKING, listening_ask),
+		     [ACKNOWLEDGED] = MP_STAY,
+		     [CHANGED] = MP_DO(listening_look)},
+	[ASKING] = {[ACKNOWLEDGED] = MP_TO(HEARING, listening_hear),
+		    [ENDED] = MP_TO(RESTING, listening_rest),
 		    [CHANGED] = MP_DO(ask_instead),
 		    [REFUSED] = MP_TO(SPURNED, NULL)},
 	[HEARING] = {[ACKNOWLEDGED] = MP_STAY,
@@ -121,7 +124,7 @@ static int write_params(struct mp_listening *l, struct mp_buf *out)
 	return mp_modern_write_listen(&filter, out);
 }
 
-static enum listening_event ask(struct mp_listening *l)
+static enum listening_event listening_ask(struct mp_listening *l)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf params;
 	struct mp_call_options o = {.method = MP_METHOD_LISTEN}; /* no time limit */
@@ -145,7 +148,7 @@ static enum listening_event ask(struct mp_listening *l)
 }
 
 /* Cancels a stream; its answer frees it. */
-static void leave(struct stream *s)
+static void listening_leave(struct stream *s)
 {
 	if (!s)
 		return;
@@ -161,18 +164,18 @@ static enum listening_event ask_instead(struct mp_listening *l)
 
 	l->stream = NULL;
 	l->is_replaced = true;
-	ev = ask(l);
-	leave(before);
+	ev = listening_ask(l);
+	listening_leave(before);
 	return ev;
 }
 
 /* Not before the retry timer expires. */
-static enum listening_event look(struct mp_listening *l)
+static enum listening_event listening_look(struct mp_listening *l)
 {
 	return mp_timer_is_running(&l->timer) || !wants_something(l) ? MP_QUIET : DUE;
 }
 
-static enum listening_event hear(struct mp_listening *l)
+static enum listening_event listening_hear(struct mp_listening *l)
 {
 	bool again = l->was_heard && !l->is_replaced;
 
@@ -184,7 +187,7 @@ static enum listening_event hear(struct mp_listening *l)
 	return MP_QUIET;
 }
 
-static enum listening_event rest(struct mp_listening *l)
+static enum listening_event listening_rest(struct mp_listening *l)
 {
 	size_t last = MP_ARRAY_LEN(rests_ms) - 1;
 
@@ -200,7 +203,7 @@ static enum listening_event rest_from_hearing(struct mp_listening *l)
 {
 	if (mp_loop_now_ms(l->loop) - l->since_ms >= LASTING_MS)
 		l->tries = 0;
-	return rest(l);
+	return listening_rest(l);
 }
 
 static void time_to_ask(void *u)
@@ -251,7 +254,7 @@ struct mp_listening *mp_listening_free(struct mp_listening *l)
 	if (!l)
 		return NULL;
 	mp_timer_stop(&l->timer);
-	leave(l->stream);
+	listening_leave(l->stream);
 	mp_free(l->uris);
 	return mp_free(l);
 }

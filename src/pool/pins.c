@@ -33,7 +33,7 @@ struct mp_pinned {
 
 /* --- one tool -------------------------------------------------------------------------------- */
 
-static void digest(struct mp_str text, unsigned char out[MP_PIN_PART])
+static void pins_digest(struct mp_str text, unsigned char out[MP_PIN_PART])
 {
 	unsigned char whole[MP_DIGEST_SIZE];
 	struct mp_digest *d = mp_digest_new();
@@ -52,9 +52,9 @@ static void digest_field(const struct mp_tape *t, mp_value v, unsigned char out[
 	if (v == MP_NONE)
 		memset(out, 0, MP_PIN_PART);
 	else if (mp_canonical_add(t, v, &text, NULL) == 0)
-		digest(mp_buf_get(&text), out);
+		pins_digest(mp_buf_get(&text), out);
 	else
-		digest(mp_value_source(t, v), out);
+		pins_digest(mp_value_source(t, v), out);
 }
 
 static bool make_pin(struct mp_str json, struct pin *ret)
@@ -64,7 +64,7 @@ static bool make_pin(struct mp_str json, struct pin *ret)
 	mp_tape_init(&t, 0);
 	if (mp_tape_parse(&t, json, NULL) < 0)
 		return false;
-	digest(json, ret->bytes);
+	pins_digest(json, ret->bytes);
 	for (size_t i = 0; i < MP_ARRAY_LEN(fields); i++)
 		digest_field(&t, mp_value_get(&t, MP_ROOT, fields[i]),
 			     ret->bytes + (i + 1) * MP_PIN_PART);
@@ -75,7 +75,7 @@ static bool is_same_text(const struct pin *pin, struct mp_str json)
 {
 	unsigned char now[MP_PIN_PART];
 
-	digest(json, now);
+	pins_digest(json, now);
 	return memcmp(pin->bytes, now, MP_PIN_PART) == 0;
 }
 
@@ -121,7 +121,7 @@ bool mp_pins_reset(struct mp_pinned **pins)
 }
 
 /* Read once and kept in memory, because queued writes are not in the store yet. */
-static bool load(struct mp_pinned **pins, struct mp_db *db, const struct mp_entry *e)
+static bool pins_load(struct mp_pinned **pins, struct mp_db *db, const struct mp_entry *e)
 {
 	struct mp_pinned *p = *pins;
 	int n;
@@ -151,7 +151,8 @@ struct judging {
 	size_t told;
 };
 
-static void tell(struct judging *j, enum mp_event_kind kind, struct mp_str tool, const char *words)
+static void pins_tell(struct judging *j, enum mp_event_kind kind, struct mp_str tool,
+		      const char *words)
 {
 	bool is_frozen = j->e->tuning.pins == MP_PINS_FREEZE;
 
@@ -176,7 +177,7 @@ static void name_changes(const struct pin *then, const struct pin *now, char *ou
 		snprintf(out + len, size - len, " changed");
 }
 
-static void adopt(struct judging *j, struct mp_str tool, const struct pin *pin)
+static void pins_adopt(struct judging *j, struct mp_str tool, const struct pin *pin)
 {
 	note_pin(j->pins, tool, pin->bytes);
 	if (mp_pins_batch_add(&j->batch, tool, pin->bytes) < 0)
@@ -199,14 +200,14 @@ static bool judge_one(struct judging *j, const struct mp_catalog_item *item)
 	differs = then && !is_same_meaning(then, &now);
 	if (differs) {
 		name_changes(then, &now, words, sizeof(words));
-		tell(j, MP_EVENT_TOOL_CHANGED, item->name, words);
+		pins_tell(j, MP_EVENT_TOOL_CHANGED, item->name, words);
 	} else if (!then && !p->is_first) {
-		tell(j, MP_EVENT_TOOL_ADDED, item->name,
-		     "was not there when its tools were pinned");
+		pins_tell(j, MP_EVENT_TOOL_ADDED, item->name,
+			  "was not there when its tools were pinned");
 	}
 	if ((differs || (!then && !p->is_first)) && j->e->tuning.pins == MP_PINS_FREEZE)
 		return mp_map_set(&j->frozen, item->name, p) < 0;
-	adopt(j, item->name, &now);
+	pins_adopt(j, item->name, &now);
 	return true;
 }
 
@@ -238,7 +239,7 @@ void mp_pins_judge(struct mp_pinned **pins, struct mp_pool *pool, mp_id instance
 {
 	struct judging j = {.pool = pool, .instance = instance, .e = e};
 
-	if (e->tuning.pins == MP_PINS_OFF || !pool->o.db || !load(pins, pool->o.db, e))
+	if (e->tuning.pins == MP_PINS_OFF || !pool->o.db || !pins_load(pins, pool->o.db, e))
 		return;
 	j.pins = *pins;
 	mp_pins_batch_init(&j.batch);

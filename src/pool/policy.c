@@ -33,6 +33,13 @@ static void copy_schedule(struct mp_policy *p, const struct mp_restart *restart)
 	p->n_schedule = n;
 }
 
+/* Only modes that restart without end for this kind of server. */
+static bool is_lasting(const struct mp_restart *restart, bool is_remote)
+{
+	return restart->mode == MP_RESTART_RELENTLESS ||
+	       (restart->mode == MP_RESTART_REMOTE && is_remote);
+}
+
 void mp_policy_init(struct mp_policy *p, const struct mp_restart *restart, bool is_remote)
 {
 	*p = (struct mp_policy){
@@ -42,6 +49,10 @@ void mp_policy_init(struct mp_policy *p, const struct mp_restart *restart, bool 
 				    ? (unsigned)restart->attempts
 				    : REMOTE_ATTEMPTS,
 		.is_remote = is_remote,
+		.is_jittered =
+			is_remote && restart->is_jittered && restart->mode == MP_RESTART_RELENTLESS,
+		.is_final = restart->is_final,
+		.final_retry_ms = is_lasting(restart, is_remote) ? restart->final_retry_ms : 0,
 	};
 	copy_schedule(p, restart);
 }
@@ -75,16 +86,15 @@ int64_t mp_policy_get_delay(const struct mp_policy *p, unsigned n)
 unsigned mp_policy_get_max(const struct mp_policy *p)
 {
 	switch ((enum mp_restart_mode)p->mode) {
-	case MP_RESTART_RELENTLESS:
-		return 0;
 	case MP_RESTART_REMOTE:
-		return p->is_remote ? p->attempts + 1 : 1;
+		return p->is_remote ? p->attempts : 0;
 	case MP_RESTART_ONCE:
-		return 2;
+		return 1;
+	case MP_RESTART_RELENTLESS:
 	case MP_RESTART_NONE:
 		break;
 	}
-	return 1;
+	return 0;
 }
 
 /* The delay when there are too many starts. Modes without a schedule use the end of the default. */
@@ -135,7 +145,7 @@ int64_t mp_backoff_fail(struct mp_backoff *l, const struct mp_policy *p)
 	if (l->failures < UINT32_MAX) /* an overflow would restart at delay 0 */
 		l->failures++;
 	ms = mp_policy_get_delay(p, l->failures);
-	return p->is_remote ? jitter(l, ms) : ms;
+	return p->is_jittered ? jitter(l, ms) : ms;
 }
 
 /*

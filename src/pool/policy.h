@@ -17,13 +17,17 @@ struct mp_policy {
 	size_t n_schedule;
 	int64_t stable_ms;
 	unsigned attempts; /* of mode remote */
-	bool is_remote;    /* remote: delays get jitter; mode remote restarts only these (C11) */
+	bool is_remote;    /* mode remote restarts only these (C11) */
+	bool is_jittered;  /* delays vary; never where a formula or a schedule was given */
+	bool is_final;     /* a first start that cannot succeed is not scheduled again (U12) */
+	/* Such a start is tried after this time, and when its cause may be gone; 0: never. */
+	int64_t final_retry_ms;
 };
 
 void mp_policy_init(struct mp_policy *p, const struct mp_restart *restart, bool is_remote);
 /* The delay before attempt n after a failure (1, 2, ...), without jitter; -1: none. */
 int64_t mp_policy_get_delay(const struct mp_policy *p, unsigned n);
-/* Number of attempts including the first start; 0: unlimited. For display. */
+/* Number of retries (C6, C12); 0: unlimited, or none. For display. */
 unsigned mp_policy_get_max(const struct mp_policy *p);
 
 struct mp_backoff {

@@ -69,7 +69,7 @@ static void tell_stopped(void *u)
 }
 
 /* A thousand servers that were only visited leave 200 MB, most of it free heap. */
-static void trim(void *u)
+static void pool_trim(void *u)
 {
 	(void)u;
 	mp_mem_trim();
@@ -92,6 +92,7 @@ struct mp_pool *mp_pool_new(const struct mp_pool_options *options)
 	mp_list_init(&p->workspaces);
 	mp_list_init(&p->watchers);
 	mp_ids_init(&p->clients);
+	p->clients.last = options->session_base;
 	mp_list_init(&p->client_list);
 	mp_ids_init(&p->server_requests);
 	mp_map_init(&p->queues, MP_LIMIT_SERVERS);
@@ -100,7 +101,7 @@ struct mp_pool *mp_pool_new(const struct mp_pool_options *options)
 	p->dials = p->o.init_concurrency ? p->starts
 					 : mp_queue_new(p->o.loop, MP_LIMIT_DIALS, SIZE_MAX, false);
 	mp_timer_init(&p->stop_timer, p->o.loop, tell_stopped, p);
-	mp_timer_init(&p->trim_timer, p->o.loop, trim, p);
+	mp_timer_init(&p->trim_timer, p->o.loop, pool_trim, p);
 	mp_task_init(&p->stopped_task, tell_stopped, p);
 	return p;
 }

@@ -23,6 +23,7 @@
 #include "rpc/era.h"
 #include "store/db.h"
 
+struct mp_config_watch;
 struct mp_pins_batch;
 struct mp_pool;
 struct mp_workspace;
@@ -48,6 +49,7 @@ struct mp_pool_options {
 	 */
 	void (*on_approvals_changed)(void *u);
 	void *u;
+	mp_id session_base; /* ids of sessions are above it; different for each hub */
 	/* With one_shot: the capabilities declared to legacy servers; empty: none. Static. */
 	struct mp_str capabilities;
 };
@@ -68,8 +70,17 @@ struct mp_pool *mp_pool_new(const struct mp_pool_options *options);
 void mp_pool_stop(struct mp_pool *p, void (*stopped)(void *u), void *u);
 /* Immediately. Close the workspaces first. Accepts NULL, returns NULL. */
 struct mp_pool *mp_pool_free(struct mp_pool *p);
-/* A session has ended: cancels its calls and stops its private servers (E65). */
+/* Starts that lack a file are tried again when it appears. Outlives the pool. */
+void mp_pool_set_files(struct mp_pool *p, struct mp_config_watch *files);
+/* The network may have returned: remote servers that wait for their next attempt are tried now. */
+void mp_pool_note_network(struct mp_pool *p);
+/*
+ * A session has ended: cancels its calls and stops its private servers (E65), unless another
+ * session borrows them.
+ */
 void mp_pool_end_session(struct mp_pool *p, mp_id session);
+/* The session whose private servers it uses: its own id, or that of the first of its family. */
+mp_id mp_pool_client_get_home(const struct mp_pool *p, mp_id session);
 struct mp_loop *mp_pool_get_loop(const struct mp_pool *p);
 struct mp_events *mp_pool_get_events(const struct mp_pool *p);
 size_t mp_pool_count_instances(const struct mp_pool *p);
@@ -77,6 +88,10 @@ size_t mp_pool_count_instances(const struct mp_pool *p);
 const char *mp_pool_get_name(const struct mp_pool *p, mp_id instance);
 /* Is the server reached over a network? False if it no longer exists. */
 bool mp_pool_is_remote(const struct mp_pool *p, mp_id instance);
+/* How log lines about the server begin; NULL: it no longer exists. */
+const struct mp_log *mp_pool_get_log(const struct mp_pool *p, mp_id instance);
+/* The settings that hold for the server; NULL: it no longer exists. */
+const struct mp_settings *mp_pool_get_settings(const struct mp_pool *p, mp_id instance);
 
 /* --- workspaces
  * ----------------------------------------------------------------------------------- */
@@ -113,24 +128,28 @@ ptrdiff_t mp_workspace_find(const struct mp_workspace *v, const char *name);
 ptrdiff_t mp_workspace_find_id(const struct mp_workspace *v, mp_id instance);
 
 /*
- * Switch a server on or off for this workspace without changing a file (C20), or restore what the
- * files say. Off: it is drained and stopped, unless another workspace uses it. On: it is started
- * even if its entry is disabled, but not against the deny list (U3). Valid until the workspace is
- * closed. MCPOOL_ENOENT: no such server; MCPOOL_ELIMIT, MCPOOL_ENOMEM.
+ * Switch a server on or off without changing a file (C20), or restore what the files say: for all
+ * sessions of this workspace until it is closed (session: 0), or for one session until it ends,
+ * which is stronger. Off: it is drained and stopped, unless others use it. On: it is started even
+ * if its entry is disabled, but not against the deny list (U3). MCPOOL_ENOENT: no such server or
+ * session; MCPOOL_ELIMIT, MCPOOL_ENOMEM.
  */
-int mp_workspace_toggle(struct mp_workspace *v, const char *name, enum mp_toggle toggle,
-			struct mcpool_error *reterr) MP_MUST;
+int mp_workspace_toggle(struct mp_workspace *v, const char *name, mp_id session,
+			enum mp_toggle toggle, struct mcpool_error *reterr) MP_MUST;
+/* This session has switched servers for itself. */
+bool mp_workspace_has_toggles(const struct mp_workspace *v, mp_id session);
 /* The server has this tool, but it is left out because it changed after the approval (V38). */
 bool mp_workspace_is_frozen(struct mp_workspace *v, size_t i, mp_id session, struct mp_str tool);
 
 /*
  * The parameter session of the following functions selects the private server of a session (mode
- * session). Shared servers ignore it.
+ * session), and counts what it switched for itself.
  */
 
 /* The catalog: live, the last one, or the stored one. A reference; NULL: none is known. */
 struct mp_server_catalog *mp_workspace_get_catalog(struct mp_workspace *v, size_t i, mp_id session);
-bool mp_workspace_is_remembered(struct mp_workspace *v, size_t i); /* the store has a catalog */
+/* The store has a catalog. */
+bool mp_workspace_is_remembered(struct mp_workspace *v, size_t i, mp_id session);
 /* Live, the last one, or the stored one. */
 bool mp_workspace_has_catalog(struct mp_workspace *v, size_t i, mp_id session);
 
@@ -147,6 +166,8 @@ int mp_workspace_reconnect(struct mp_workspace *v, size_t i, mp_id session,
 
 /* Only the state of status.h; does not read the store. */
 enum mp_status_state mp_workspace_get_state(struct mp_workspace *v, size_t i, mp_id session);
+/* Calls that waited for its first start were refused (E31, E36). */
+bool mp_workspace_is_given_up(struct mp_workspace *v, size_t i, mp_id session);
 /* Its id on the board and in events; 0: none yet. */
 mp_id mp_workspace_get_instance_id(struct mp_workspace *v, size_t i, mp_id session);
 /* NULL: no call has ended yet. */
@@ -169,10 +190,11 @@ void mp_watcher_leave(struct mp_pool *p, struct mp_watcher *w);
 
 struct mp_pool {
 	struct mp_pool_options o;
-	struct mp_ids ids;        /* of instances */
-	struct mp_list instances; /* instances that can be found, owned */
-	struct mp_list leaving;   /* instances that drain, owned */
-	struct mp_list homeless;  /* calls without an instance, to be refused */
+	struct mp_ids ids;             /* of instances */
+	struct mp_config_watch *files; /* borrowed; NULL: changes of files are not noticed */
+	struct mp_list instances;      /* instances that can be found, owned */
+	struct mp_list leaving;        /* instances that drain, owned */
+	struct mp_list homeless;       /* calls without an instance, to be refused */
 	struct mp_map by_key;
 	struct mp_list workspaces;     /* borrowed */
 	struct mp_ids clients;         /* sessions as clients of servers */
@@ -204,11 +226,15 @@ struct mp_queue *mp_pool_get_queue(struct mp_pool *p, const struct mp_settings *
 /* instances.c: all instances. */
 void mp_instances_init(struct mp_pool *p);
 void mp_instances_done(struct mp_pool *p); /* immediately */
+/* Stops the private servers of home, if no session uses them any more. */
+void mp_instances_end_private(struct mp_pool *p, mp_id home);
 void mp_pool_note_gone(struct mp_pool *p); /* an instance is down or freed: check whether all are */
 
 /* Users of the pool that end with it. pool_calls.c: calls without an instance. */
 void mp_pool_call_drop_homeless(struct mp_pool *p);
 void mp_pool_client_drop_all(struct mp_pool *p); /* pool_client.c */
+/* pool_client.c: does a session use the private servers of home? */
+bool mp_pool_client_has_member(const struct mp_pool *p, mp_id home);
 /* workspace.c: servers configured in a workspace keep their pins, however many others exist. */
 void mp_workspace_note_used_pins(struct mp_pool *p, struct mp_pins_batch *b);
 

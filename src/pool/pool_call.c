@@ -17,40 +17,48 @@ enum { MAX_RETURNS = 1 };
 
 MP_MACHINE_TYPES(pool_call, struct mp_pool_call, enum mp_pool_call_event, MP_POOL_CALL_STATES,
 		 MP_POOL_CALL_EVENTS);
-static pool_call_action look, settle, line_up, send, wait_again, finish, hold, withdraw, run_out,
-	lose_patience, deliver, hold_on, see_if_at_rest;
+static pool_call_action pool_call_look, pool_call_settle, line_up, pool_call_send, wait_again,
+	pool_call_finish, pool_call_hold, pool_call_withdraw, run_out, lose_patience,
+	pool_call_deliver, hold_on, see_if_at_rest;
 
 MP_MACHINE_STEPS(pool_call) = {
-	[MP_POOL_CALL_REST] = {[MP_POOL_CALL_ON_ASK] = MP_DO(look),
-			       [MP_POOL_CALL_ON_WAIT] = MP_TO(MP_POOL_CALL_WAITING, settle),
+	[MP_POOL_CALL_REST] = {[MP_POOL_CALL_ON_ASK] = MP_DO(pool_call_look),
+			       [MP_POOL_CALL_ON_WAIT] = MP_TO(MP_POOL_CALL_WAITING,
+							      pool_call_settle),
 			       [MP_POOL_CALL_ON_UP] = MP_TO(MP_POOL_CALL_LINED, line_up),
-			       [MP_POOL_CALL_ON_REFUSE] = MP_TO(MP_POOL_CALL_ENDING, finish),
+			       [MP_POOL_CALL_ON_REFUSE] = MP_TO(MP_POOL_CALL_ENDING,
+								pool_call_finish),
 			       [MP_POOL_CALL_ON_CANCEL] = MP_STAY},
-	[MP_POOL_CALL_WAITING] = {[MP_POOL_CALL_ON_ASK] = MP_DO(look),
-				  [MP_POOL_CALL_ON_WAIT] = MP_DO(settle),
-				  [MP_POOL_CALL_ON_UP] = MP_TO(MP_POOL_CALL_LINED, line_up),
-				  [MP_POOL_CALL_ON_REFUSE] = MP_TO(MP_POOL_CALL_ENDING, finish),
-				  [MP_POOL_CALL_ON_PATIENCE] = MP_TO(MP_POOL_CALL_ENDING,
-								     lose_patience),
-				  [MP_POOL_CALL_ON_DEADLINE] = MP_TO(MP_POOL_CALL_ENDING, run_out),
-				  [MP_POOL_CALL_ON_CANCEL] = MP_TO(MP_POOL_CALL_ENDING, withdraw)},
+	[MP_POOL_CALL_WAITING] =
+		{[MP_POOL_CALL_ON_ASK] = MP_DO(pool_call_look),
+		 [MP_POOL_CALL_ON_WAIT] = MP_DO(pool_call_settle),
+		 [MP_POOL_CALL_ON_UP] = MP_TO(MP_POOL_CALL_LINED, line_up),
+		 [MP_POOL_CALL_ON_REFUSE] = MP_TO(MP_POOL_CALL_ENDING, pool_call_finish),
+		 [MP_POOL_CALL_ON_PATIENCE] = MP_TO(MP_POOL_CALL_ENDING, lose_patience),
+		 [MP_POOL_CALL_ON_DEADLINE] = MP_TO(MP_POOL_CALL_ENDING, run_out),
+		 [MP_POOL_CALL_ON_CANCEL] = MP_TO(MP_POOL_CALL_ENDING, pool_call_withdraw)},
 	[MP_POOL_CALL_LINED] = {[MP_POOL_CALL_ON_ASK] = MP_TO(MP_POOL_CALL_WAITING, wait_again),
-				[MP_POOL_CALL_ON_SLOT] = MP_TO(MP_POOL_CALL_OUT, send),
-				[MP_POOL_CALL_ON_HOLD] = MP_TO(MP_POOL_CALL_HELD, hold),
+				[MP_POOL_CALL_ON_SLOT] = MP_TO(MP_POOL_CALL_OUT, pool_call_send),
+				[MP_POOL_CALL_ON_HOLD] = MP_TO(MP_POOL_CALL_HELD, pool_call_hold),
 				[MP_POOL_CALL_ON_BACK] = MP_TO(MP_POOL_CALL_WAITING, wait_again),
-				[MP_POOL_CALL_ON_REFUSE] = MP_TO(MP_POOL_CALL_ENDING, finish),
+				[MP_POOL_CALL_ON_REFUSE] = MP_TO(MP_POOL_CALL_ENDING,
+								 pool_call_finish),
 				[MP_POOL_CALL_ON_DEADLINE] = MP_TO(MP_POOL_CALL_ENDING, run_out),
-				[MP_POOL_CALL_ON_CANCEL] = MP_TO(MP_POOL_CALL_ENDING, withdraw)},
-	[MP_POOL_CALL_OUT] = {[MP_POOL_CALL_ON_ANSWER] = MP_TO(MP_POOL_CALL_ENDING, finish),
-			      [MP_POOL_CALL_ON_BACK] = MP_TO(MP_POOL_CALL_WAITING, wait_again),
-			      [MP_POOL_CALL_ON_REFUSE] = MP_TO(MP_POOL_CALL_ENDING, finish),
-			      [MP_POOL_CALL_ON_DEADLINE] = MP_TO(MP_POOL_CALL_ENDING, run_out),
-			      [MP_POOL_CALL_ON_CANCEL] = MP_TO(MP_POOL_CALL_ENDING, withdraw)},
+				[MP_POOL_CALL_ON_CANCEL] = MP_TO(MP_POOL_CALL_ENDING,
+								 pool_call_withdraw)},
+	[MP_POOL_CALL_OUT] =
+		{[MP_POOL_CALL_ON_ANSWER] = MP_TO(MP_POOL_CALL_ENDING, pool_call_finish),
+		 [MP_POOL_CALL_ON_BACK] = MP_TO(MP_POOL_CALL_WAITING, wait_again),
+		 [MP_POOL_CALL_ON_REFUSE] = MP_TO(MP_POOL_CALL_ENDING, pool_call_finish),
+		 [MP_POOL_CALL_ON_DEADLINE] = MP_TO(MP_POOL_CALL_ENDING, run_out),
+		 [MP_POOL_CALL_ON_CANCEL] = MP_TO(MP_POOL_CALL_ENDING, pool_call_withdraw)},
 	[MP_POOL_CALL_HELD] = {[MP_POOL_CALL_ON_ASK] = MP_STAY,
 			       [MP_POOL_CALL_ON_TELL] = MP_DO(hold_on),
-			       [MP_POOL_CALL_ON_CANCEL] = MP_TO(MP_POOL_CALL_ENDING, withdraw)},
+			       [MP_POOL_CALL_ON_CANCEL] = MP_TO(MP_POOL_CALL_ENDING,
+								pool_call_withdraw)},
 	[MP_POOL_CALL_ENDING] = {[MP_POOL_CALL_ON_TELL] = MP_DO(see_if_at_rest),
-				 [MP_POOL_CALL_ON_END] = MP_TO(MP_POOL_CALL_REST, deliver),
+				 [MP_POOL_CALL_ON_END] = MP_TO(MP_POOL_CALL_REST,
+							       pool_call_deliver),
 				 [MP_POOL_CALL_ON_CANCEL] = MP_STAY},
 };
 
@@ -106,7 +114,8 @@ void mp_pool_call_refuse(struct mp_pool_call *c, int code, enum mp_outcome outco
 }
 
 static enum mp_pool_call_event MP_PRINTF(4, 5)
-	refuse(struct mp_pool_call *c, int code, enum mp_outcome outcome, const char *format, ...)
+	pool_call_refuse(struct mp_pool_call *c, int code, enum mp_outcome outcome,
+			 const char *format, ...)
 {
 	va_list args;
 
@@ -130,12 +139,12 @@ static enum mp_pool_call_event take_verdict(struct mp_pool_call *c, const struct
 	}
 	c->attempt = a->attempt;
 	c->retryable = a->retryable;
-	refuse(c, a->code, MP_OUTCOME_NOT_SENT, "%s", a->words);
+	pool_call_refuse(c, a->code, MP_OUTCOME_NOT_SENT, "%s", a->words);
 	c->why->fault = (int)a->fault;
 	return MP_POOL_CALL_ON_REFUSE;
 }
 
-static enum mp_pool_call_event look(struct mp_pool_call *c)
+static enum mp_pool_call_event pool_call_look(struct mp_pool_call *c)
 {
 	MP_UNSET struct mp_admission a;
 
@@ -154,7 +163,7 @@ static void pool_call_arm(struct mp_pool_call *c)
 			c->deadline_ms < c->patience_ms ? c->deadline_ms : c->patience_ms);
 }
 
-static void due(struct mp_call *wire)
+static void pool_call_due(struct mp_call *wire)
 {
 	struct mp_pool_call *c = mp_container_of(wire, struct mp_pool_call, call);
 	bool is_over = c->deadline_ms <= mp_loop_now_ms(c->pool->o.loop);
@@ -183,7 +192,7 @@ static void refuse_waiting(struct mp_pool_call *c)
  * U13 limits the wait for a restart, E31 the wait of an acquire. The instance limits the wait for a
  * first start.
  */
-static enum mp_pool_call_event settle(struct mp_pool_call *c)
+static enum mp_pool_call_event pool_call_settle(struct mp_pool_call *c)
 {
 	struct mp_instance *in = c->in;
 	int64_t most_ms = c->is_held ? MP_LIMIT_ACQUIRE_MS : in->e->tuning.restart.wait_ms;
@@ -211,7 +220,7 @@ static enum mp_pool_call_event lose_patience(struct mp_pool_call *c)
 
 	mp_admission_give_up(c->in, &a);
 	take_verdict(c, &a);
-	return finish(c);
+	return pool_call_finish(c);
 }
 
 static void slot_granted(void *u)
@@ -222,16 +231,17 @@ static void slot_granted(void *u)
 							 : MP_POOL_CALL_ON_BACK);
 }
 
-static void displaced(void *u)
+static void pool_call_displaced(void *u)
 {
 	struct mp_pool_call *c = u;
 
 	c->retryable = true;
 	mp_pool_call_advance(
-		c, refuse(c, MCPOOL_EQUEUE_FULL, MP_OUTCOME_REFUSED,
-			  "server '%s': its line is full, and most of those who wait for a slot "
-			  "are yours",
-			  c->server));
+		c, pool_call_refuse(
+			   c, MCPOOL_EQUEUE_FULL, MP_OUTCOME_REFUSED,
+			   "server '%s': its line is full, and most of those who wait for a slot "
+			   "are yours",
+			   c->server));
 }
 
 static enum mp_pool_call_event line_up(struct mp_pool_call *c)
@@ -243,19 +253,21 @@ static enum mp_pool_call_event line_up(struct mp_pool_call *c)
 	if (c->is_held)
 		return MP_POOL_CALL_ON_HOLD;
 	if (mp_pins_is_frozen(c->in->pins, c->tool))
-		return refuse(c, MCPOOL_ENEEDS_APPROVAL, MP_OUTCOME_REFUSED,
-			      "tool '%.*s' of server '%s' changed after it was approved; accept it "
-			      "with `mcpool trust %s`",
-			      MP_STR_ARGS(c->tool), c->server, c->server);
+		return pool_call_refuse(
+			c, MCPOOL_ENEEDS_APPROVAL, MP_OUTCOME_REFUSED,
+			"tool '%.*s' of server '%s' changed after it was approved; accept it "
+			"with `mcpool trust %s`",
+			MP_STR_ARGS(c->tool), c->server, c->server);
 	r = mp_queue_enter(mp_instance_get_queue(c->in, c->tool), &c->ticket, c->caller,
-			   slot_granted, displaced, c);
+			   slot_granted, pool_call_displaced, c);
 	if (r > 0)
 		return MP_POOL_CALL_ON_SLOT;
 	if (r == 0)
 		return MP_QUIET;
 	c->retryable = true;
-	return refuse(c, r, MP_OUTCOME_REFUSED,
-		      "server '%s': its line is full, too many calls wait for a slot", c->server);
+	return pool_call_refuse(c, r, MP_OUTCOME_REFUSED,
+				"server '%s': its line is full, too many calls wait for a slot",
+				c->server);
 }
 
 /* --- the call -------------------------------------------------------------------------------- */
@@ -276,7 +288,7 @@ static int64_t most_left_ms(const struct mp_pool_call *c)
 	return left > 0 ? left : 0;
 }
 
-static void grant(struct mp_pool_call *c, int64_t ms)
+static void pool_call_grant(struct mp_pool_call *c, int64_t ms)
 {
 	int64_t most = most_left_ms(c);
 
@@ -291,18 +303,18 @@ void mp_pool_call_pause(struct mp_pool_call *c, bool paused)
 	c->is_paused = paused;
 	if (paused)
 		c->left_ms = c->deadline_ms - mp_loop_now_ms(c->pool->o.loop);
-	grant(c, paused ? INT64_MAX : c->left_ms);
+	pool_call_grant(c, paused ? INT64_MAX : c->left_ms);
 	mp_call_pause(&c->call, paused);
 }
 
-static void progressed(struct mp_call *wire, const struct mp_message *m)
+static void pool_call_progressed(struct mp_call *wire, const struct mp_message *m)
 {
 	struct mp_pool_call *c = mp_container_of(wire, struct mp_pool_call, call);
 
 	if (c->state != MP_POOL_CALL_OUT)
 		return;
 	if (most_left_ms(c) > 0 && !c->is_paused)
-		grant(c, c->timeout_ms);
+		pool_call_grant(c, c->timeout_ms);
 	if (c->hooks->progress)
 		c->hooks->progress(c, m);
 }
@@ -333,13 +345,14 @@ static enum mp_pool_call_event take_failure(struct mp_pool_call *c, const struct
 		c->retryable = true;
 		break; /* it is up and does not take this call now */
 	case MP_OUTCOME_UNKNOWN:
-		ev = refuse(c, MCPOOL_EOUTCOME_UNKNOWN, MP_OUTCOME_UNKNOWN,
-			    mp_instance_is_up(c->in)
-				    ? "the answer of server '%s' was lost, so the call may have "
-				      "happened: %s"
-				    : "server '%s' went away during the call, which may have "
-				      "happened: %s",
-			    c->server, words);
+		ev = pool_call_refuse(
+			c, MCPOOL_EOUTCOME_UNKNOWN, MP_OUTCOME_UNKNOWN,
+			mp_instance_is_up(c->in)
+				? "the answer of server '%s' was lost, so the call may have "
+				  "happened: %s"
+				: "server '%s' went away during the call, which may have "
+				  "happened: %s",
+			c->server, words);
 		return note_cause(c, answer, ev);
 	case MP_OUTCOME_TIMEOUT:
 		return MP_POOL_CALL_ON_DEADLINE;
@@ -348,11 +361,12 @@ static enum mp_pool_call_event take_failure(struct mp_pool_call *c, const struct
 	case MP_OUTCOME_ANSWERED:
 		break;
 	}
-	ev = refuse(c, answer->error->code, answer->outcome, "server '%s': %s", c->server, words);
+	ev = pool_call_refuse(c, answer->error->code, answer->outcome, "server '%s': %s", c->server,
+			      words);
 	return note_cause(c, answer, ev);
 }
 
-static void answered(struct mp_call *wire, const struct mp_answer *answer)
+static void pool_call_answered(struct mp_call *wire, const struct mp_answer *answer)
 {
 	struct mp_pool_call *c = mp_container_of(wire, struct mp_pool_call, call);
 	enum mp_pool_call_event ev = MP_POOL_CALL_ON_ANSWER;
@@ -374,7 +388,7 @@ static void answered(struct mp_call *wire, const struct mp_answer *answer)
 
 /* Progress is always requested, because it extends the deadline (U16). */
 const struct mp_call_hooks mp_pool_call_wire_hooks = {
-	.answered = answered, .progress = progressed, .due = due};
+	.answered = pool_call_answered, .progress = pool_call_progressed, .due = pool_call_due};
 
 struct mp_pool_call *mp_pool_call_of_call(struct mp_call *wire)
 {
@@ -383,7 +397,7 @@ struct mp_pool_call *mp_pool_call_of_call(struct mp_call *wire)
 	return is_ours ? mp_container_of(wire, struct mp_pool_call, call) : NULL;
 }
 
-static enum mp_pool_call_event send(struct mp_pool_call *c)
+static enum mp_pool_call_event pool_call_send(struct mp_pool_call *c)
 {
 	bool transport_first = c->in->e->tuning.timeout_order == MP_TIMEOUT_TRANSPORT;
 	struct mp_call_options *o = &c->call.o;
@@ -400,8 +414,9 @@ static enum mp_pool_call_event send(struct mp_pool_call *c)
 		return MP_POOL_CALL_ON_BACK;
 	if (r == MCPOOL_ELIMIT)
 		mp_keeper_suspect(c->in->k, "it does not read what is sent to it");
-	return refuse(c, r, MP_OUTCOME_NOT_SENT, "server '%s': the call could not be sent: %s",
-		      c->server, mcpool_error_text(r));
+	return pool_call_refuse(c, r, MP_OUTCOME_NOT_SENT,
+				"server '%s': the call could not be sent: %s", c->server,
+				mcpool_error_text(r));
 }
 
 /* The workspace knows which instance has the name now. */
@@ -423,12 +438,36 @@ static enum mp_pool_call_event wait_again(struct mp_pool_call *c)
 	c->was_out = false;
 	if (c->in->stay.is_leaving && !c->pool->is_stopping)
 		mp_pool_call_find_another(c);
-	return look(c);
+	return pool_call_look(c);
 }
 
 /* --- endings --------------------------------------------------------------------------------- */
 
-static void count(struct mp_pool_call *c)
+static const char *get_ending_word(const struct mp_pool_call *c)
+{
+	const struct mp_message *m = c->message;
+
+	if (!m)
+		return mp_outcome_get_name(c->outcome);
+	if (m->kind == MP_MESSAGE_ERROR)
+		return "error";
+	if (mp_value_is(m->tape, mp_value_get(m->tape, m->result, "isError"), MP_TAPE_TRUE))
+		return "tool error";
+	return mp_outcome_get_name(MP_OUTCOME_ANSWERED);
+}
+
+/* How a call ended and its time at the server (E56): "tools/call echo: answered in 1.2 ms". */
+static MP_COLD void pool_call_log_latency(const struct mp_pool_call *c)
+{
+	const struct mp_call_options *o = &c->call.o;
+	int64_t us = mp_loop_now_us(c->pool->o.loop) - c->sent_us;
+
+	mp_log_verbose(&c->in->log, "%s%s%.*s: %s in %.1f ms", mp_method_get(o->method)->name,
+		       o->name.len ? " " : "", MP_STR_ARGS(o->name), get_ending_word(c),
+		       (double)us / 1000);
+}
+
+static void pool_call_count(struct mp_pool_call *c)
 {
 	bool is_error = c->message && c->message->kind == MP_MESSAGE_ERROR;
 
@@ -436,6 +475,8 @@ static void count(struct mp_pool_call *c)
 		return;
 	mp_stats_note(&c->in->stats, c->outcome, is_error, c->took_us);
 	mp_instance_touch(c->in, MP_SERVER_CALLS);
+	if (c->was_out && MP_UNLIKELY(mp_log_wants(MP_LEVEL_VRB)))
+		pool_call_log_latency(c);
 	if (c->outcome != MP_OUTCOME_ANSWERED && c->outcome != MP_OUTCOME_CANCELLED)
 		mp_event(c->pool->o.events, c->in->id, MP_EVENT_CALL_FAILED, "%s: %s",
 			 mcpool_error_word(c->why->code), c->why->message);
@@ -462,7 +503,7 @@ static void describe(const struct mp_pool_call *c, struct mp_pool_answer *ret)
 	ret->transport = c->in ? mp_kind_get_name(c->in->e->kind) : c->transport;
 	if (f)
 		ret->tail = f->tail;
-	if (f && f->state == MP_KEEPER_BACKOFF)
+	if (f && (f->state == MP_KEEPER_BACKOFF || mp_keeper_awaits_change(c->in->k)))
 		ret->next_at_ms = mp_loop_wall_now_ms(c->pool->o.loop) + f->next_ms -
 				  mp_loop_now_ms(c->pool->o.loop);
 	else if (c->retry_ms > 0)
@@ -470,7 +511,7 @@ static void describe(const struct mp_pool_call *c, struct mp_pool_answer *ret)
 }
 
 /* Delivers the one answer. The hook may free the call and the pool. */
-static enum mp_pool_call_event deliver(struct mp_pool_call *c)
+static enum mp_pool_call_event pool_call_deliver(struct mp_pool_call *c)
 {
 	MP_CLEANUP(mp_freep) struct mcpool_error *why = MP_TAKE(c->why);
 	MP_CLEANUP(mp_freep) struct mcpool_error *cause = MP_TAKE(c->cause);
@@ -506,24 +547,30 @@ static enum mp_pool_call_event see_if_at_rest(struct mp_pool_call *c)
 	return mp_call_is_at_rest(&c->call) ? MP_POOL_CALL_ON_END : MP_QUIET;
 }
 
+/* Errors and tasks may have ids that later messages of the server refer to. */
+static bool is_plain_result(const struct mp_message *m)
+{
+	return m->kind == MP_MESSAGE_RESULT && !mp_message_is_task(m);
+}
+
 /* A server's answer is delivered while it is valid, everything else at the end of the turn. */
-static enum mp_pool_call_event finish(struct mp_pool_call *c)
+static enum mp_pool_call_event pool_call_finish(struct mp_pool_call *c)
 {
 	c->patience_ms = INT64_MAX;
 	mp_call_set_due(&c->call, INT64_MAX);
 	mp_queue_leave(&c->ticket);
 	if (c->in && c->in->requests.list.len)
 		mp_instance_requests_end_call(c);
-	if (c->message && c->in)
+	if (c->message && c->in && !is_plain_result(c->message))
 		mp_attribution_note_answer(c->in, c->session, c->message);
-	count(c);
+	pool_call_count(c);
 	if (c->message)
 		return MP_POOL_CALL_ON_END;
 	tell_later(c);
 	return MP_QUIET;
 }
 
-static enum mp_pool_call_event hold(struct mp_pool_call *c)
+static enum mp_pool_call_event pool_call_hold(struct mp_pool_call *c)
 {
 	tell_later(c);
 	return MP_QUIET;
@@ -545,7 +592,7 @@ void mp_pool_call_drop(struct mp_pool_call *c)
 	}
 	mp_list_remove(mp_pool_call_get_list(c), &c->link);
 	c->state = MP_POOL_CALL_REST;
-	(void)deliver(c);
+	(void)pool_call_deliver(c);
 }
 
 static void take_back(struct mp_pool_call *c)
@@ -557,11 +604,11 @@ static void take_back(struct mp_pool_call *c)
 }
 
 /* Cancelled by the client: tell the server, do not wait, restart nothing (U18, D16). */
-static enum mp_pool_call_event withdraw(struct mp_pool_call *c)
+static enum mp_pool_call_event pool_call_withdraw(struct mp_pool_call *c)
 {
-	refuse(c, MCPOOL_ECANCELED, MP_OUTCOME_CANCELLED, "the call was cancelled");
+	pool_call_refuse(c, MCPOOL_ECANCELED, MP_OUTCOME_CANCELLED, "the call was cancelled");
 	take_back(c);
-	return finish(c);
+	return pool_call_finish(c);
 }
 
 /* The granted time: the timer itself may be a millisecond late. */
@@ -570,17 +617,29 @@ static double granted_s(const struct mp_pool_call *c)
 	return (double)(c->deadline_ms - c->asked_ms) / 1000;
 }
 
-/* One slow call does not prove a dead server: probe it (D7, D8, D44). */
+/* A process that belongs to one session may be replaced without harm to others (E50, U18). */
+static bool restarts_on_timeout(const struct mp_instance *in)
+{
+	return in->e->tuning.restart.on_timeout == MP_ON_TIMEOUT_RESTART && in->session &&
+	       in->e->kind == MP_KIND_STDIO;
+}
+
+/* Else one slow call does not prove a dead server: probe it (D7, D8, D44). */
 static enum mp_pool_call_event run_out(struct mp_pool_call *c)
 {
-	struct mp_keeper *k = c->in->k;
+	const struct mp_instance *in = c->in;
 	bool was_out = c->was_out;
 
-	refuse(c, MCPOOL_ECALL_TIMEOUT, MP_OUTCOME_TIMEOUT, "server '%s' %s within %g s", c->server,
-	       c->was_out ? "did not answer" : "was not there for the call", granted_s(c));
+	pool_call_refuse(c, MCPOOL_ECALL_TIMEOUT, MP_OUTCOME_TIMEOUT,
+			 "server '%s' %s within %g s%s", c->server,
+			 c->was_out ? "did not answer" : "was not there for the call", granted_s(c),
+			 mp_instance_is_netdata(in) ? " (tool failed: timeout)" : "");
 	take_back(c);
-	(void)finish(c);
-	if (was_out) /* last: it may close the upstream and end this call */
-		mp_keeper_suspect(k, "a call timed out");
+	(void)pool_call_finish(c);
+	/* Last: both may close the upstream and end this call. */
+	if (was_out && restarts_on_timeout(in))
+		mp_keeper_renew(in->k, "a call timed out");
+	else if (was_out)
+		mp_keeper_suspect(in->k, "a call timed out");
 	return MP_QUIET;
 }

@@ -100,8 +100,9 @@ static void set_limits(struct mp_pool_call *c)
 		mp_pool_call_set_deadline(c, first);
 }
 
-static int begin(struct mp_workspace *v, struct mp_pool_call *c,
-		 const struct mp_pool_call_options *o, bool is_held, struct mcpool_error *reterr)
+static int pool_calls_begin(struct mp_workspace *v, struct mp_pool_call *c,
+			    const struct mp_pool_call_options *o, bool is_held,
+			    struct mcpool_error *reterr)
 {
 	ptrdiff_t at = mp_workspace_find(v, o->server);
 	MP_UNSET struct mcpool_error why;
@@ -120,7 +121,7 @@ static int begin(struct mp_workspace *v, struct mp_pool_call *c,
 int mp_pool_call_start(struct mp_workspace *v, struct mp_pool_call *c,
 		       const struct mp_pool_call_options *o, struct mcpool_error *reterr)
 {
-	return begin(v, c, o, false, reterr);
+	return pool_calls_begin(v, c, o, false, reterr);
 }
 
 int mp_pool_call_acquire(struct mp_workspace *v, struct mp_pool_call *c, const char *server,
@@ -128,7 +129,7 @@ int mp_pool_call_acquire(struct mp_workspace *v, struct mp_pool_call *c, const c
 {
 	struct mp_pool_call_options o = {.server = server, .session = session};
 
-	return begin(v, c, &o, true, reterr);
+	return pool_calls_begin(v, c, &o, true, reterr);
 }
 
 void mp_pool_call_cancel(struct mp_pool_call *c)

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "base/limits.h"
 #include "base/mem.h"
 #include "pool/pool_call.h"
 #include "pool/attribution.h"
@@ -17,14 +18,14 @@ enum {
 	LOG_EVERY_MS = 10000,
 };
 
-/* --- join and leave -------------------------------------------------------------------------- */
+/* --- join ------------------------------------------------------------------------------------ */
 
 static struct mp_pool_client *client_of(struct mp_link *link)
 {
 	return mp_container_of(link, struct mp_pool_client, link);
 }
 
-struct mp_pool_client *mp_pool_client_find(struct mp_pool *p, mp_id session)
+struct mp_pool_client *mp_pool_client_find(const struct mp_pool *p, mp_id session)
 {
 	return mp_ids_get(&p->clients, session);
 }
@@ -37,10 +38,54 @@ mp_id mp_pool_client_join(struct mp_pool *p, const struct mp_pool_client_hooks *
 	mp_list_init(&client->requests);
 	mp_list_init(&client->withdrawn);
 	mp_list_init(&client->subscriptions);
-	client->id = mp_ids_add(&p->clients, client);
+	mp_map_init(&client->toggles, MP_LIMIT_SERVERS);
+	client->id = client->home = mp_ids_add(&p->clients, client);
 	mp_list_append(&p->client_list, &client->link);
 	return client->id;
 }
+
+/* --- families -------------------------------------------------------------------------------- */
+
+void mp_pool_client_borrow(struct mp_pool *p, mp_id session, mp_id parent)
+{
+	struct mp_pool_client *client = mp_pool_client_find(p, session);
+
+	if (client && mp_pool_client_find(p, parent))
+		client->home = mp_pool_client_get_home(p, parent);
+}
+
+mp_id mp_pool_client_get_home(const struct mp_pool *p, mp_id session)
+{
+	const struct mp_pool_client *client = mp_pool_client_find(p, session);
+
+	return client ? client->home : session;
+}
+
+bool mp_pool_client_has_member(const struct mp_pool *p, mp_id home)
+{
+	MP_LIST_EACH(&p->client_list, link)
+		if (client_of(link)->home == home)
+			return true;
+	return false;
+}
+
+mp_id mp_pool_client_find_for(const struct mp_instance *in)
+{
+	mp_id only = 0;
+
+	if (!in->is_borrowed || mp_pool_client_find(in->pool, in->session))
+		return in->session;
+	MP_LIST_EACH(&in->pool->client_list, link) {
+		if (client_of(link)->home != in->session)
+			continue;
+		if (only)
+			return 0;
+		only = client_of(link)->id;
+	}
+	return only;
+}
+
+/* --- leave ----------------------------------------------------------------------------------- */
 
 static void free_client(struct mp_grave *grave)
 {
@@ -48,11 +93,12 @@ static void free_client(struct mp_grave *grave)
 }
 
 /* The client gets no events of its own leaving, and may be on the stack. */
-static void drop(struct mp_pool_client *client)
+static void pool_client_drop(struct mp_pool_client *client)
 {
 	client->hooks = (struct mp_pool_client_hooks){0};
 	mp_instance_requests_leave(client);
 	mp_subscriptions_leave(client);
+	mp_toggles_leave(client);
 	mp_ids_remove(&client->pool->clients, client->id);
 	mp_list_remove(&client->pool->client_list, &client->link);
 	mp_loop_bury(client->pool->o.loop, &client->grave, free_client);
@@ -68,10 +114,13 @@ void mp_pool_client_leave(struct mp_pool *p, mp_id session)
 {
 	struct mp_pool_client *client = mp_pool_client_find(p, session);
 	bool had_level = client && client->level >= 0;
+	mp_id home = mp_pool_client_get_home(p, session);
 
 	if (client)
-		drop(client);
+		pool_client_drop(client);
 	mp_pool_end_session(p, session);
+	if (home != session)
+		mp_instances_end_private(p, home);
 	if (had_level)
 		tell_levels(p);
 }
@@ -81,7 +130,7 @@ void mp_pool_client_drop_all(struct mp_pool *p)
 	struct mp_link *link;
 
 	while ((link = mp_list_first(&p->client_list)))
-		drop(client_of(link));
+		pool_client_drop(client_of(link));
 }
 
 /* --- notifications --------------------------------------------------------------------------- */
@@ -113,8 +162,8 @@ static void log_message(struct mp_instance *in, const struct mp_message *m, int 
 }
 
 /* The level of this session; for a modern server, the level of the call. */
-static bool wants(struct mp_instance *in, const struct mp_pool_client *client,
-		  const struct mp_pool_call *call, int severity)
+static bool pool_client_wants(struct mp_instance *in, const struct mp_pool_client *client,
+			      const struct mp_pool_call *call, int severity)
 {
 	int level = client->level;
 
@@ -126,8 +175,8 @@ static bool wants(struct mp_instance *in, const struct mp_pool_client *client,
 	return severity < 0 || severity >= level;
 }
 
-static void tell(struct mp_instance *in, const struct mp_pool_client *client,
-		 struct mp_pool_call *call, const struct mp_message *m)
+static void pool_client_tell(struct mp_instance *in, const struct mp_pool_client *client,
+			     struct mp_pool_call *call, const struct mp_message *m)
 {
 	if (client->hooks.hear)
 		client->hooks.hear(client->u, in->e->name, call, m);
@@ -152,12 +201,12 @@ static bool hear_log(struct mp_instance *in, const struct mp_message *m)
 		log_message(in, m, severity);
 		return false;
 	}
-	if (wants(in, client, to.call, severity))
-		tell(in, client, to.call, m);
+	if (pool_client_wants(in, client, to.call, severity))
+		pool_client_tell(in, client, to.call, m);
 	return true;
 }
 
-/* Sent after the call, so the id selects the session. A private server needs no id. */
+/* Sent after the call, so the id selects the session. A private server of one needs no id. */
 static bool hear_by_id(struct mp_instance *in, const struct mp_message *m, const char *key)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
@@ -166,13 +215,14 @@ static bool hear_by_id(struct mp_instance *in, const struct mp_message *m, const
 	struct mp_str text;
 
 	mp_arena_init(&arena, MP_KIB(16));
-	if (in->e->tuning.mode == MP_MODE_SESSION)
-		client = mp_pool_client_find(in->pool, in->session);
-	else if (mp_value_is(m->tape, id, MP_TAPE_STRING) &&
-		 mp_value_text(m->tape, id, &arena, &text) == 0)
+	if ((in->e->tuning.mode != MP_MODE_SESSION || in->is_borrowed) &&
+	    mp_value_is(m->tape, id, MP_TAPE_STRING) &&
+	    mp_value_text(m->tape, id, &arena, &text) == 0)
 		client = mp_pool_client_find(in->pool, mp_attribution_find_id(in, text));
+	else if (in->e->tuning.mode == MP_MODE_SESSION)
+		client = mp_pool_client_find(in->pool, in->session);
 	if (client)
-		tell(in, client, NULL, m);
+		pool_client_tell(in, client, NULL, m);
 	else
 		in->stats.unheard++;
 	return true;
@@ -200,7 +250,7 @@ bool mp_pool_client_hear(struct mp_instance *in, const struct mp_message *m)
 static bool is_served(const struct mp_instance *in, const struct mp_pool_client *client)
 {
 	if (in->session)
-		return in->session == client->id;
+		return in->session == client->home;
 	return client->workspace && mp_workspace_find_id(client->workspace, in->id) >= 0;
 }
 

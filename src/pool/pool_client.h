@@ -44,6 +44,11 @@ struct mp_pool_client_hooks {
 /* Returns a session id for calls. From now on the session gets messages of servers. */
 mp_id mp_pool_client_join(struct mp_pool *p, const struct mp_pool_client_hooks *hooks, void *u);
 /*
+ * This session, which has made no calls yet, uses the private servers of its parent and of those
+ * that the parent borrows from (A73). They stop when the last of all these sessions has left.
+ */
+void mp_pool_client_borrow(struct mp_pool *p, mp_id session, mp_id parent);
+/*
  * The session has ended: mp_pool_end_session(), its subscriptions end, its server requests are
  * declined.
  */
@@ -80,10 +85,13 @@ struct mp_pool_client {
 	struct mp_link link; /* in the pool's list */
 	struct mp_pool *pool;
 	mp_id id;
+	mp_id home; /* whose private servers it uses: its id, or that of a session which may have
+		       left */
 	struct mp_pool_client_hooks hooks;
 	void *u;
-	struct mp_workspace *workspace; /* the workspace of its log level; NULL: no level set */
+	struct mp_workspace *workspace; /* of its log level and toggles; NULL: it set none */
 	int level;                      /* log level, a severity; -1: any */
+	struct mp_map toggles;          /* names it switched for itself, to an mp_toggle */
 	struct mp_list requests;        /* open server requests that it has */
 	struct mp_list withdrawn;       /* withdrawn server requests, to be reported */
 	struct mp_list subscriptions;
@@ -91,7 +99,7 @@ struct mp_pool_client {
 };
 
 /* pool_client.c; NULL: it has left or never joined. */
-struct mp_pool_client *mp_pool_client_find(struct mp_pool *p, mp_id session);
+struct mp_pool_client *mp_pool_client_find(const struct mp_pool *p, mp_id session);
 /* A notification that is not about lists. False: no client received it. */
 bool mp_pool_client_hear(struct mp_instance *in, const struct mp_message *m);
 
@@ -100,5 +108,7 @@ void mp_instance_requests_leave(struct mp_pool_client *client);
 /* subscriptions.c: tells the subscribers of this resource. False: there are none. */
 bool mp_subscriptions_tell(struct mp_instance *in, const struct mp_message *m);
 void mp_subscriptions_leave(struct mp_pool_client *client);
+/* toggle.c: what it switched for itself ends with it. */
+void mp_toggles_leave(struct mp_pool_client *client);
 
 #endif

@@ -87,7 +87,7 @@ static void tell_soon(struct mp_queue *q)
 }
 
 /* Serves the first ticket of the turn; the turn moves to the end of the ring, or leaves it. */
-static void serve(struct mp_queue *q, struct mp_turn *turn)
+static void queue_serve(struct mp_queue *q, struct mp_turn *turn)
 {
 	struct mp_link *first = mp_list_pop(&turn->waiting);
 	struct mp_ticket *t = mp_container_of(first, struct mp_ticket, link);
@@ -120,16 +120,16 @@ static void choose_exclusively(struct mp_queue *q)
 	if (!turn || (q->holder && (turn != q->holder || q->ring.len > 1)))
 		return;
 	while (has_slot(q) && turn->waiting.len)
-		serve(q, turn);
+		queue_serve(q, turn);
 }
 
-static void choose(struct mp_queue *q)
+static void queue_choose(struct mp_queue *q)
 {
 	if (q->exclusive)
 		choose_exclusively(q);
 	else
 		while (has_slot(q) && q->ring.len)
-			serve(q, first_turn(q));
+			queue_serve(q, first_turn(q));
 }
 
 static void tell_ousted(struct mp_queue *q)
@@ -150,7 +150,7 @@ static void tell_ousted(struct mp_queue *q)
  * Handles only the tickets chosen before, because a callback may pass its slot to the next ticket.
  * Callbacks may also free the queue, so it lives until the end of the turn.
  */
-static void tell(void *u)
+static void queue_tell(void *u)
 {
 	struct mp_queue *q = u;
 
@@ -261,7 +261,7 @@ void mp_queue_leave(struct mp_ticket *t)
 	*t = (struct mp_ticket){0};
 	if (turn)
 		drop_turn_if_empty(q, turn);
-	choose(q);
+	queue_choose(q);
 }
 
 /* --- queues --------------------------------------------------------------------------------- */
@@ -278,7 +278,7 @@ struct mp_queue *mp_queue_new(struct mp_loop *loop, size_t slots, size_t line, b
 	mp_list_init(&q->ring);
 	mp_list_init(&q->chosen);
 	mp_list_init(&q->ousted);
-	mp_task_init(&q->telling, tell, q);
+	mp_task_init(&q->telling, queue_tell, q);
 	return q;
 }
 
@@ -304,7 +304,7 @@ void mp_queue_widen(struct mp_queue *q, size_t slots, size_t line)
 		q->slots = slots;
 	if (line > q->line)
 		q->line = line;
-	choose(q);
+	queue_choose(q);
 }
 
 mp_id mp_queue_get_holder(const struct mp_queue *q)

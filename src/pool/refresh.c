@@ -47,15 +47,15 @@ struct mp_refresh {
 
 /* A hook is always called last, because it may free everything. */
 MP_MACHINE_TYPES(refresh, struct one_list, enum refresh_event, REFRESH_STATES, REFRESH_EVENTS);
-static refresh_action gather, gather_more, fetch, hand_on, hand_on_and_gather, complain,
-	complain_and_gather;
+static refresh_action refresh_gather, gather_more, fetch, hand_on, hand_on_and_gather,
+	refresh_complain, complain_and_gather;
 
 MP_MACHINE_STEPS(refresh) = {
-	[QUIET] = {[NEWS] = MP_TO(GATHERING, gather)},
+	[QUIET] = {[NEWS] = MP_TO(GATHERING, refresh_gather)},
 	[GATHERING] = {[NEWS] = MP_DO(gather_more), [DUE] = MP_TO(FETCHING, fetch)},
 	[FETCHING] = {[NEWS] = MP_TO(OUTDATED, NULL),
 		      [FETCHED] = MP_TO(QUIET, hand_on),
-		      [FAILED] = MP_TO(QUIET, complain)},
+		      [FAILED] = MP_TO(QUIET, refresh_complain)},
 	[OUTDATED] = {[NEWS] = MP_STAY,
 		      [FETCHED] = MP_TO(GATHERING, hand_on_and_gather),
 		      [FAILED] = MP_TO(GATHERING, complain_and_gather)},
@@ -73,7 +73,7 @@ MP_MACHINE(refresh, struct one_list, .describe = refresh_describe)
 
 /* --- actions -------------------------------------------------------------------------------- */
 
-static enum refresh_event gather(struct one_list *l)
+static enum refresh_event refresh_gather(struct one_list *l)
 {
 	l->first_ms = mp_loop_now_ms(l->r->loop);
 	return gather_more(l);
@@ -123,11 +123,11 @@ static enum refresh_event hand_on(struct one_list *l)
 
 static enum refresh_event hand_on_and_gather(struct one_list *l)
 {
-	(void)gather(l);
+	(void)refresh_gather(l);
 	return hand_on(l);
 }
 
-static enum refresh_event complain(struct one_list *l)
+static enum refresh_event refresh_complain(struct one_list *l)
 {
 	struct mcpool_error why = *l->why;
 
@@ -138,8 +138,8 @@ static enum refresh_event complain(struct one_list *l)
 
 static enum refresh_event complain_and_gather(struct one_list *l)
 {
-	(void)gather(l);
-	return complain(l);
+	(void)refresh_gather(l);
+	return refresh_complain(l);
 }
 
 static void time_to_fetch(void *u)
@@ -165,7 +165,7 @@ bool mp_refresh_hear(struct mp_refresh *r, const struct mp_message *m)
 }
 
 /* Changes were missed while no stream was open. */
-static void reopened(void *u)
+static void refresh_reopened(void *u)
 {
 	static const unsigned changes[] = {
 		[MP_CATALOG_TOOL] = MP_OFFERS_TOOLS_CHANGES,
@@ -211,7 +211,7 @@ struct mp_refresh *mp_refresh_new(struct mp_upstream *up, struct mp_loop *loop, 
 		l->kind = (enum mp_catalog_kind)kind;
 		mp_timer_init(&l->timer, loop, time_to_fetch, l);
 	}
-	r->listening = mp_listening_new(up, loop, reopened, r);
+	r->listening = mp_listening_new(up, loop, refresh_reopened, r);
 	return r;
 }
 

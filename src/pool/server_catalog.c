@@ -175,7 +175,7 @@ static void free_fetch(struct mp_server_catalog_fetch *f)
 	mp_free(f);
 }
 
-static void tell(void *u)
+static void server_catalog_tell(void *u)
 {
 	struct mp_server_catalog_fetch *f = u;
 	struct mp_server_catalog *offer = f->why.code ? NULL : MP_TAKE(f->offer);
@@ -243,7 +243,7 @@ int mp_server_catalog_fetch(struct mp_upstream *up, struct mp_loop *loop, int64_
 	f = mp_alloc(sizeof(*f));
 	*f = (struct mp_server_catalog_fetch){
 		.loop = loop, .offer = offer, .skipped = skipped, .fn = fn, .u = u};
-	mp_task_init(&f->task, tell, f);
+	mp_task_init(&f->task, server_catalog_tell, f);
 	r = ask_all(f, up, timeout_ms);
 	if (r < 0) {
 		free_fetch(f);

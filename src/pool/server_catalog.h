@@ -8,7 +8,7 @@
 #include "base/base.h"
 #include "client/catalog.h"
 #include "client/upstream.h"
-#include "store/definitions.h"
+#include "store/stored_catalog.h"
 
 struct mp_server_catalog_list {
 	unsigned refs;
@@ -70,17 +70,19 @@ void mp_server_catalog_abandon(struct mp_server_catalog_fetch *f);
  * could not be read back, MCPOOL_ENOMEM.
  */
 int mp_server_catalog_to_definition(const struct mp_server_catalog *o, struct mp_buf *text,
-				    struct mp_definition *ret) MP_MUST;
+				    struct mp_stored_catalog *ret) MP_MUST;
 /* The store is trusted as little as a server: any deviation from our own format is an error. */
-int mp_server_catalog_from_definition(const struct mp_definition *d, struct mp_server_catalog **ret,
+int mp_server_catalog_from_definition(const struct mp_stored_catalog *d,
+				      struct mp_server_catalog **ret,
 				      struct mcpool_error *reterr) MP_MUST;
 
 /* To the store, queued; errors there are ignored (A59). */
 void mp_server_catalog_save(const struct mp_server_catalog *o, struct mp_db *db,
-			    const struct mp_definition_key *key, int64_t wall_ms);
+			    const struct mp_stored_catalog_key *key, int64_t wall_ms,
+			    const struct mp_log *log);
 /* From the store; NULL: no usable catalog. */
 struct mp_server_catalog *mp_server_catalog_load(struct mp_db *db,
-						 const struct mp_definition_key *key,
-						 int64_t wall_ms);
+						 const struct mp_stored_catalog_key *key,
+						 int64_t wall_ms, const struct mp_log *log);
 
 #endif

@@ -6,7 +6,7 @@
 #include "base/limits.h"
 #include "pool/server_catalog.h"
 
-_Static_assert((int)MP_DEFINITION_LISTS == (int)MP_CATALOG_COUNT, "one text per list");
+_Static_assert((int)MP_STORED_CATALOG_LISTS == (int)MP_CATALOG_COUNT, "one text per list");
 
 static const char *const list_names[] = {
 #define X(name, method, list, key, offer) [MP_CATALOG_##name] = list,
@@ -67,10 +67,10 @@ static int write_list(const struct mp_server_catalog_list *l, struct mp_buf *out
 }
 
 int mp_server_catalog_to_definition(const struct mp_server_catalog *o, struct mp_buf *text,
-				    struct mp_definition *ret)
+				    struct mp_stored_catalog *ret)
 {
 	size_t starts[MP_CATALOG_COUNT + 1] = {0}; /* offsets: the buf may move */
-	struct mp_definition d = {.saved_ms = o->saved_ms};
+	struct mp_stored_catalog d = {.saved_ms = o->saved_ms};
 	int r;
 
 	mp_buf_clear(text);
@@ -95,7 +95,7 @@ int mp_server_catalog_to_definition(const struct mp_server_catalog *o, struct mp
 
 /* --- from the store ------------------------------------------------------------------------- */
 
-static int refuse(struct mcpool_error *reterr, const char *what)
+static int server_catalog_text_refuse(struct mcpool_error *reterr, const char *what)
 {
 	return mp_fail(reterr, MCPOOL_EPROTO, "what is remembered of this server is broken: %s",
 		       what);
@@ -110,10 +110,10 @@ static int read_era(const struct mp_tape *t, struct mp_hello *h, struct mcpool_e
 	else if (mp_value_text_is(t, era, MP_STR("legacy")))
 		h->era = MP_ERA_LEGACY;
 	else
-		return refuse(reterr, "its era");
+		return server_catalog_text_refuse(reterr, "its era");
 	if (h->era == MP_ERA_MODERN ? !mp_str_eq(h->version, MP_STR(MP_MODERN_VERSION))
 				    : !mp_legacy_knows(h->version))
-		return refuse(reterr, "its protocol version");
+		return server_catalog_text_refuse(reterr, "its protocol version");
 	return 0;
 }
 
@@ -126,7 +126,7 @@ static int read_texts(const struct mp_tape *t, struct mp_arena *arena, struct mp
 		int r;
 
 		if (v != MP_NONE && !mp_value_is(t, v, MP_TAPE_STRING))
-			return refuse(reterr, texts[i].key);
+			return server_catalog_text_refuse(reterr, texts[i].key);
 		r = mp_era_read_text(t, MP_ROOT, texts[i].key, arena, text);
 		if (r < 0)
 			return mp_fail(reterr, r, "%s", mcpool_error_text(r));
@@ -148,10 +148,10 @@ static int read_server(struct mp_str server, struct mp_arena *arena, struct mp_h
 	if (r < 0)
 		return r;
 	if (!mp_value_is(&t, MP_ROOT, MP_TAPE_OBJECT))
-		return refuse(reterr, "it is not an object");
+		return server_catalog_text_refuse(reterr, "it is not an object");
 	capabilities = mp_value_get(&t, MP_ROOT, "capabilities");
 	if (capabilities != MP_NONE && !mp_value_is(&t, capabilities, MP_TAPE_OBJECT))
-		return refuse(reterr, "its capabilities");
+		return server_catalog_text_refuse(reterr, "its capabilities");
 	h.capabilities = mp_value_source(&t, capabilities);
 	h.offers = mp_era_read_offers(&t, capabilities);
 	r = read_texts(&t, arena, &h, reterr);
@@ -171,7 +171,7 @@ static int read_list(struct mp_server_catalog_list *l, struct mp_str page,
 
 	mp_buf_init(&cursor, MP_LIMIT_MESSAGE);
 	if (page.len == 0 && l->list.kind == MP_CATALOG_TOOL)
-		return refuse(reterr, "it has no tools");
+		return server_catalog_text_refuse(reterr, "it has no tools");
 	if (page.len == 0) {
 		l->problem = "it could not be had when the server was last seen";
 		return 0;
@@ -179,10 +179,12 @@ static int read_list(struct mp_server_catalog_list *l, struct mp_str page,
 	r = mp_catalog_read_page(&l->list, page, &cursor, &more, reterr);
 	if (r < 0)
 		return r;
-	return more || l->list.n_problems ? refuse(reterr, list_names[l->list.kind]) : 0;
+	return more || l->list.n_problems
+		       ? server_catalog_text_refuse(reterr, list_names[l->list.kind])
+		       : 0;
 }
 
-static int read_offer(const struct mp_definition *d, struct mp_server_catalog **ret,
+static int read_offer(const struct mp_stored_catalog *d, struct mp_server_catalog **ret,
 		      struct mcpool_error *reterr)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena scratch;
@@ -201,14 +203,14 @@ static int read_offer(const struct mp_definition *d, struct mp_server_catalog **
 	return r;
 }
 
-int mp_server_catalog_from_definition(const struct mp_definition *d, struct mp_server_catalog **ret,
-				      struct mcpool_error *reterr)
+int mp_server_catalog_from_definition(const struct mp_stored_catalog *d,
+				      struct mp_server_catalog **ret, struct mcpool_error *reterr)
 {
 	struct mp_server_catalog *o = NULL;
 	int r;
 
 	if (d->saved_ms <= 0) /* 0 means live */
-		return refuse(reterr, "its date");
+		return server_catalog_text_refuse(reterr, "its date");
 	r = read_offer(d, &o, reterr);
 	if (r < 0) {
 		mp_server_catalog_unref(o);

@@ -53,13 +53,13 @@ static int64_t edge_of(unsigned bucket)
 
 /* --- counting ------------------------------------------------------------------------------- */
 
-static void count(uint64_t *counter)
+static void stats_count(uint64_t *counter)
 {
 	if (*counter < UINT64_MAX)
 		++*counter;
 }
 
-static void measure(struct mp_stats *s, int64_t us)
+static void stats_measure(struct mp_stats *s, int64_t us)
 {
 	uint32_t *bucket;
 
@@ -68,7 +68,7 @@ static void measure(struct mp_stats *s, int64_t us)
 	bucket = &s->latencies[bucket_of(us)];
 	if (*bucket < UINT32_MAX)
 		++*bucket;
-	count(&s->measured);
+	stats_count(&s->measured);
 	if (us > s->longest_us)
 		s->longest_us = us;
 }
@@ -76,13 +76,13 @@ static void measure(struct mp_stats *s, int64_t us)
 void mp_stats_note(struct mp_stats *s, enum mp_outcome outcome, bool is_error, int64_t latency_us)
 {
 	mp_check(outcome < MP_ARRAY_LEN(s->by_outcome));
-	count(&s->calls);
-	count(&s->by_outcome[outcome]);
+	stats_count(&s->calls);
+	stats_count(&s->by_outcome[outcome]);
 	if (outcome != MP_OUTCOME_ANSWERED)
 		return;
 	if (is_error)
-		count(&s->errors);
-	measure(s, latency_us);
+		stats_count(&s->errors);
+	stats_measure(s, latency_us);
 }
 
 /* --- asking --------------------------------------------------------------------------------- */

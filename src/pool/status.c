@@ -3,10 +3,13 @@
  */
 #include "pool/status.h"
 
+#include <limits.h>
+
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/redact.h"
+#include "config/values/trust.h"
 #include "pool/workspace.h"
 
 /* --- texts ----------------------------------------------------------------------------------- */
@@ -158,6 +161,7 @@ void mp_status_init(struct mp_status *s)
 		.uptime_ms = -1,
 		.restarts = -1,
 		.attempt = -1,
+		.max_attempts = -1,
 		.calls = -1,
 		.p50_us = -1,
 		.p99_us = -1,
@@ -239,9 +243,9 @@ static enum mp_status_state state_of_keeper(const struct mp_keeper_facts *f)
 }
 
 /* Without an instance: an approved entry whose values cannot be resolved has failed. */
-static enum mp_status_state state_of_entry(const struct mp_workspace *w, size_t i)
+static enum mp_status_state state_of_entry(const struct mp_workspace *w, size_t i, mp_id session)
 {
-	enum mp_status_state state = mp_workspace_entry_get_state(w, i);
+	enum mp_status_state state = mp_workspace_entry_get_state(w, i, session);
 
 	if (state == MP_STATUS_SHADOWED)
 		state = MP_STATUS_READY;
@@ -254,17 +258,41 @@ enum mp_status_state mp_workspace_get_state(struct mp_workspace *w, size_t i, mp
 {
 	struct mp_instance *in = mp_workspace_entry_get_instance(w, i, session);
 
-	return in ? state_of_keeper(mp_keeper_get_facts(in->k)) : state_of_entry(w, i);
+	return in ? state_of_keeper(mp_keeper_get_facts(in->k)) : state_of_entry(w, i, session);
+}
+
+bool mp_workspace_is_given_up(struct mp_workspace *w, size_t i, mp_id session)
+{
+	struct mp_instance *in = mp_workspace_entry_get_instance(w, i, session);
+
+	return in && mp_instance_is_marked(in);
+}
+
+/* Why it may not run, if the state does not say it all. */
+static void status_set_hint(struct mp_status *s, const struct mp_workspace *w, size_t i,
+			    mp_id session, struct mp_arena *arena)
+{
+	const struct mp_entry *e = mp_workspace_get_entry(w, i);
+	char command[PATH_MAX + 300];
+
+	if (s->state == MP_STATUS_DISABLED &&
+	    mp_workspace_entry_get_own_toggle(w, i, session) == MP_TOGGLE_OFF)
+		status_set_error(s, arena, "switched off for this session", MP_STR(""));
+	if (s->state != MP_STATUS_NEEDS_APPROVAL || !(e->origin.quirks & MP_QUIRK_ASKED))
+		return;
+	mp_trust_get_command(e, command, sizeof(command)); /* of a file that only sessions read */
+	status_set_error(s, arena, command, MP_STR(""));
 }
 
 static void status_set_entry(struct mp_status *s, const struct mp_workspace *w, size_t i,
-			     struct mp_arena *arena)
+			     mp_id session, struct mp_arena *arena)
 {
 	const struct mp_entry *e = mp_workspace_get_entry(w, i);
 	const struct mp_key *key = mp_workspace_entry_get_key(w, i);
 	const char *why = e->invalid ? e->invalid : e->unapprovable;
 
-	s->state = state_of_entry(w, i);
+	s->state = state_of_entry(w, i, session);
+	status_set_hint(s, w, i, session, arena);
 	if (s->state != MP_STATUS_FAILED)
 		return;
 	status_set_error(s, arena, why ? why : key->problem, MP_STR(""));
@@ -285,10 +313,13 @@ static void status_set_keeper(struct mp_status *s, struct mp_instance *in, struc
 	s->since_ms = f->since_wall_ms;
 	s->tries = f->attempt;
 	s->max_tries = f->max;
-	s->attempt = s->state == MP_STATUS_PENDING ? s->tries : -1;
-	if (f->state == MP_KEEPER_BACKOFF)
+	if (s->tries > 0 && s->state != MP_STATUS_CONNECTED) {
+		s->attempt = s->tries;
+		s->max_attempts = s->max_tries > 0 ? s->max_tries : -1;
+	}
+	if (f->state == MP_KEEPER_BACKOFF || mp_keeper_awaits_change(in->k))
 		s->next_at_ms = mp_loop_wall_now_ms(in->pool->o.loop) + f->next_ms - now;
-	s->pid = f->pid > 0 ? f->pid : -1;
+	s->pid = mp_keeper_get_pid(in->k) > 0 ? mp_keeper_get_pid(in->k) : -1;
 	s->uptime_ms = mp_keeper_is_up(in->k) ? now - f->up_since_ms : -1;
 	s->starts = (int64_t)f->starts;
 	s->restarts = (int64_t)f->restarts;
@@ -312,10 +343,10 @@ static void status_set_calls(struct mp_status *s, struct mp_instance *in)
 }
 
 /* known: live or already loaded; NULL: read the store. */
-static void status_set_catalog(struct mp_status *s, struct mp_workspace *w, size_t i,
+static void status_set_catalog(struct mp_status *s, struct mp_workspace *w, size_t i, mp_id session,
 			       const struct mp_server_catalog *known)
 {
-	struct mp_definition d;
+	struct mp_stored_catalog d;
 
 	if (known) {
 		s->tools = (int64_t)known->lists[MP_CATALOG_TOOL]->list.n;
@@ -323,12 +354,45 @@ static void status_set_catalog(struct mp_status *s, struct mp_workspace *w, size
 		s->resources = (int64_t)known->lists[MP_CATALOG_RESOURCE]->list.n;
 		s->seen_ms =
 			known->saved_ms ? known->saved_ms : mp_loop_wall_now_ms(w->pool->o.loop);
-	} else if (mp_workspace_peek_catalog(w, i, &d)) {
+	} else if (mp_workspace_peek_catalog(w, i, session, &d)) {
 		s->tools = (int64_t)d.counts[MP_CATALOG_TOOL];
 		s->prompts = (int64_t)d.counts[MP_CATALOG_PROMPT];
 		s->resources = (int64_t)d.counts[MP_CATALOG_RESOURCE];
 		s->seen_ms = d.saved_ms;
 	}
+}
+
+static struct mp_str server_info_write(const struct mp_hello *h, struct mp_arena *arena)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	struct mp_writer w;
+
+	mp_buf_init(&text, MP_LIMIT_MESSAGE);
+	mp_write_init(&w, &text, NULL);
+	mp_write_begin_object(&w);
+	mp_write_member_text(&w, "name", h->name);
+	if (h->title.len)
+		mp_write_member_text(&w, "title", h->title);
+	mp_write_member_text(&w, "version", h->server_version);
+	mp_write_end_object(&w);
+	return mp_write_finish(&w) == 0 ? mp_str_of(text_keep(arena, mp_buf_get(&text)))
+					: MP_STR("");
+}
+
+/* in: NULL if there is none. What an earlier life said is not shown. */
+static void status_set_hello(struct mp_status *s, const struct mp_instance *in,
+			     struct mp_arena *arena)
+{
+	const struct mp_hello *h;
+
+	if (s->state != MP_STATUS_CONNECTED || !in->catalog.last)
+		return;
+	h = &in->catalog.last->hello;
+	s->server_info = server_info_write(h, arena);
+	s->protocol = text_keep(arena, h->version);
+	s->instructions = text_keep(arena, h->instructions);
+	if (h->capabilities.len && h->capabilities.p[0] == '{')
+		s->capabilities = mp_str_of(text_keep(arena, h->capabilities));
 }
 
 static void status_take(struct mp_workspace *w, size_t i, mp_id session, struct mp_arena *arena,
@@ -339,9 +403,9 @@ static void status_take(struct mp_workspace *w, size_t i, mp_id session, struct 
 
 	status_set_config(ret, e, arena);
 	status_set_withheld(ret, is_withheld(e, in ? in->catalog.last : NULL));
-	status_set_catalog(ret, w, i, in && in->catalog.last ? in->catalog.last : loaded);
+	status_set_catalog(ret, w, i, session, in && in->catalog.last ? in->catalog.last : loaded);
 	if (!in) {
-		status_set_entry(ret, w, i, arena);
+		status_set_entry(ret, w, i, session, arena);
 		return;
 	}
 	ret->instance = in->id;
@@ -391,7 +455,7 @@ int mp_status_list_new(size_t max, struct mp_status_list **ret)
 	return mp_arena_get_error(&l->arena);
 }
 
-int mp_status_list_take(struct mp_workspace *w, mp_id session, const bool *only, bool with_catalogs,
+int mp_status_list_take(struct mp_workspace *w, mp_id session, const bool *only, unsigned with,
 			struct mp_status_list **ret)
 {
 	size_t n = mp_workspace_count(w);
@@ -407,8 +471,11 @@ int mp_status_list_take(struct mp_workspace *w, mp_id session, const bool *only,
 
 		if (only && !only[i])
 			continue;
-		catalog = with_catalogs ? mp_workspace_get_catalog(w, i, session) : NULL;
+		catalog = with & MP_STATUS_CATALOG ? mp_workspace_get_catalog(w, i, session) : NULL;
 		status_take(w, i, session, &l->arena, catalog, s);
+		if (with & MP_STATUS_HELLO)
+			status_set_hello(s, mp_workspace_entry_get_instance(w, i, session),
+					 &l->arena);
 		s->catalog = catalog;
 		l->n++;
 	}

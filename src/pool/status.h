@@ -28,19 +28,21 @@ struct mp_status_source {
 struct mp_status {
 	const char *name;
 	enum mp_status_state state;
-	const char *detail; /* the keeper's state, "listing"; "" without an instance */
-	const char *error;  /* the last failure with its last stderr line; "" */
-	int64_t next_at_ms; /* of the next attempt */
+	const char *connection; /* the state in three words (A28); set when it is written */
+	const char *detail;     /* the keeper's state, "listing"; "" without an instance */
+	const char *error;      /* the last failure with its last stderr line; "" */
+	int64_t next_at_ms;     /* of the next attempt */
 	const char *transport, *mode;
 	/* Not offered to it, because its requests could not be attributed to a session. */
 	struct mp_bind_list withheld;
 	struct mp_status_source source;
-	struct mp_str shadowed;        /* JSON: false, true (left to the host), or an object */
-	bool is_new, is_changed;       /* never approved; approved in another form */
-	const char *command, *url;     /* mp_status_add_target(); NULL: not asked for */
-	int64_t tools, seen_ms;        /* their number, and when they were listed */
-	int64_t pid, uptime_ms;        /* while it is connected */
-	int64_t restarts, attempt;     /* attempt: while it is pending */
+	struct mp_str shadowed;    /* JSON: false, true (left to the host), or an object */
+	bool is_new, is_changed;   /* never approved; approved in another form */
+	const char *command, *url; /* mp_status_add_target(); NULL: not asked for */
+	int64_t tools, seen_ms;    /* their number, and when they were listed */
+	int64_t pid, uptime_ms;    /* while it is connected */
+	int64_t restarts;
+	int64_t attempt, max_attempts; /* number of the retry, of at most so many (C6) */
 	int64_t calls, p50_us, p99_us; /* calls that have ended */
 	int64_t waiting, open;   /* calls that wait for the server or a slot; calls at the server */
 	const char *environment; /* of its last start: "the hub, 6 variables"; "" */
@@ -55,10 +57,14 @@ struct mp_status {
 	struct mp_bind_list tools_allowed, tools_denied;
 	int64_t prompts, resources;
 	int64_t failed_at_ms, since_ms; /* of the error; of detail */
-	int64_t tries, max_tries;       /* attempts since it was last up; 0: unlimited */
+	int64_t tries, max_tries;       /* retries since it was last stable; 0: unlimited */
 	int64_t starts, unfinished;     /* calls that have not ended, in any state (D13) */
 	int64_t prepare_us, spawn_us, handshake_us,
 		list_us; /* of the last start; -1: not reached */
+	/* What a connected server said of itself; empty and NULL: not asked for (MP_STATUS_HELLO).
+	 */
+	struct mp_str capabilities, server_info; /* JSON */
+	const char *protocol, *instructions;
 	uint64_t present;
 	struct mp_server_catalog *catalog; /* a reference; NULL: unknown, or not asked for */
 };
@@ -74,8 +80,13 @@ void mp_status_take_entry(const struct mp_config_set *set, const struct mp_entry
 /* Adds command or url; neither for an invalid entry. */
 void mp_status_add_target(struct mp_status *s, const struct mp_entry *e, struct mp_arena *arena);
 
-/* Which members: those of the hub, those of `list`, all. */
-enum mp_status_view { MP_STATUS_HUB = 1 << 0, MP_STATUS_LIST = 1 << 1, MP_STATUS_ALL = 1 << 2 };
+/* Which members: those of the hub, those of `list`, those of `get`, all. */
+enum mp_status_view {
+	MP_STATUS_HUB = 1 << 0,
+	MP_STATUS_LIST = 1 << 1,
+	MP_STATUS_ONE = 1 << 2,
+	MP_STATUS_ALL = 1 << 3
+};
 /* status_json.c. Without the catalog. */
 void mp_status_write(struct mp_writer *w, const struct mp_status *s, enum mp_status_view view);
 /* Reads any of these forms. */
@@ -93,8 +104,10 @@ struct mp_status_list {
 
 /* Empty, with capacity max. */
 int mp_status_list_new(size_t max, struct mp_status_list **ret) MP_MUST;
+/* What a list has beyond the statuses. */
+enum { MP_STATUS_CATALOG = 1 << 0, MP_STATUS_HELLO = 1 << 1 };
 /* In the workspace's order. only: a selection; NULL: all. MCPOOL_ENOMEM, MCPOOL_ELIMIT. */
-int mp_status_list_take(struct mp_workspace *w, mp_id session, const bool *only, bool with_catalogs,
+int mp_status_list_take(struct mp_workspace *w, mp_id session, const bool *only, unsigned with,
 			struct mp_status_list **ret) MP_MUST;
 struct mp_status_list *mp_status_list_free(
 	struct mp_status_list *l); /* accepts NULL, returns NULL */

@@ -11,8 +11,6 @@ static const char *const states[] = {
 	MP_STATUS_STATES(X)
 #undef X
 		NULL};
-static const char *const namings[] = {"mcp__server__tool", "mcp_server_tool", "server__tool",
-				      "passthrough", NULL};
 
 #define SOURCE(kind, key, field, ...) \
 	MP_BIND(struct mp_status_source, kind, key, field, __VA_ARGS__)
@@ -27,8 +25,9 @@ static const struct mp_bind_table source_table = {source_fields, MP_ARRAY_LEN(so
 
 enum {
 	ALL = MP_STATUS_ALL,
+	ONE = MP_STATUS_ONE | ALL,
 	HUB = MP_STATUS_HUB | ALL,
-	LIST = MP_STATUS_LIST | ALL,
+	LIST = MP_STATUS_LIST | ONE,
 	SHOWN = HUB | LIST
 };
 
@@ -36,6 +35,7 @@ enum {
 #define STATUS_FIELDS(X)                                                      \
 	X(SHOWN, TEXT, "name", name, .required = true)                        \
 	X(SHOWN, CHOICE, "state", state, .choices = states, .required = true) \
+	X(SHOWN, TEXT, "status", connection)                                  \
 	X(HUB, TEXT, "detail", detail)                                        \
 	X(SHOWN, TEXT, "error", error, .null = true)                          \
 	X(SHOWN, I64, "nextAt", next_at_ms, .null = true)                     \
@@ -52,7 +52,8 @@ enum {
 	X(SHOWN, I64, "pid", pid, .null = true)                               \
 	X(SHOWN, I64, "uptimeMs", uptime_ms, .null = true)                    \
 	X(SHOWN, I64, "restarts", restarts, .null = true)                     \
-	X(HUB, I64, "attempt", attempt, .null = true)                         \
+	X(HUB | ONE, I64, "attempt", attempt, .null = true)                   \
+	X(HUB | ONE, I64, "maxAttempts", max_attempts, .null = true)          \
 	X(SHOWN, I64, "calls", calls, .null = true)                           \
 	X(SHOWN, I64, "p50us", p50_us, .null = true)                          \
 	X(SHOWN, I64, "p99us", p99_us, .null = true)                          \
@@ -71,8 +72,8 @@ enum {
 	X(ALL, LIST, "toolsDenied", tools_denied)                             \
 	X(ALL, I64, "prompts", prompts, .null = true)                         \
 	X(ALL, I64, "resources", resources, .null = true)                     \
-	X(ALL, I64, "failedAt", failed_at_ms, .null = true)                   \
-	X(ALL, I64, "since", since_ms, .null = true)                          \
+	X(ONE, I64, "failedAt", failed_at_ms, .null = true)                   \
+	X(ONE, I64, "since", since_ms, .null = true)                          \
 	X(ALL, I64, "tries", tries)                                           \
 	X(ALL, I64, "maxTries", max_tries)                                    \
 	X(ALL, I64, "starts", starts)                                         \
@@ -80,7 +81,11 @@ enum {
 	X(ALL, I64, "prepareUs", prepare_us, .null = true)                    \
 	X(ALL, I64, "spawnUs", spawn_us, .null = true)                        \
 	X(ALL, I64, "handshakeUs", handshake_us, .null = true)                \
-	X(ALL, I64, "listUs", list_us, .null = true)
+	X(ALL, I64, "listUs", list_us, .null = true)                          \
+	X(ONE, RAW, "serverInfo", server_info)                                \
+	X(ONE, TEXT, "protocol", protocol)                                    \
+	X(ONE, RAW, "capabilities", capabilities)                             \
+	X(ONE, TEXT, "instructions", instructions)
 
 static const struct mp_bind_field fields[] = {
 #define X(views, kind, key, field, ...) MP_BIND(struct mp_status, kind, key, field, __VA_ARGS__),
@@ -101,6 +106,7 @@ void mp_status_write(struct mp_writer *w, const struct mp_status *s, enum mp_sta
 {
 	struct mp_status copy = *s;
 
+	copy.connection = mp_status_state_get_connection(s->state);
 	copy.present = 0;
 	for (size_t row = 0; row < MP_ARRAY_LEN(fields); row++)
 		if (views_of[row] & (int)view)
@@ -112,9 +118,17 @@ void mp_status_write(struct mp_writer *w, const struct mp_status *s, enum mp_sta
 		mp_bind_set_present(&table, &copy, "url", false);
 	if (!copy.provider)
 		mp_bind_set_present(&table, &copy, "provider", false);
+	if (!copy.capabilities.len)
+		mp_bind_set_present(&table, &copy, "capabilities", false);
+	if (!copy.server_info.len)
+		mp_bind_set_present(&table, &copy, "serverInfo", false);
+	if (!copy.protocol)
+		mp_bind_set_present(&table, &copy, "protocol", false);
+	if (!copy.instructions || !copy.instructions[0])
+		mp_bind_set_present(&table, &copy, "instructions", false);
 	if (!s->is_new && !s->is_changed)
 		mp_bind_set_present(&table, &copy, "changed", false);
-	if (s->seen_ms < 0 && view == MP_STATUS_LIST)
+	if (s->seen_ms < 0 && view & (MP_STATUS_LIST | MP_STATUS_ONE))
 		mp_bind_set_present(&table, &copy, "seenAt", false);
 	mp_bind_write(&table, &copy, w);
 }
@@ -138,7 +152,7 @@ static void write_list(struct mp_writer *w, const struct mp_server_catalog_list 
 static int write_catalog(struct mp_writer *w, const struct mp_server_catalog *o)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
-	struct mp_definition d;
+	struct mp_stored_catalog d;
 	int r;
 
 	mp_buf_init(&text, (size_t)MP_CATALOG_COUNT * MP_LIMIT_MESSAGE + MP_MIB(1));
@@ -186,7 +200,7 @@ int mp_status_list_write(struct mp_writer *w, const struct mp_status_list *l)
 {
 	int r = 0;
 
-	mp_write_member_text(w, "naming", mp_str_of(namings[l->naming]));
+	mp_write_member_text(w, "naming", mp_str_of(mp_naming_get_word((enum mp_naming)l->naming)));
 	mp_write_key(w, MP_STR("servers"));
 	mp_write_begin_array(w);
 	for (size_t i = 0; i < l->n && r == 0; i++)
@@ -198,7 +212,7 @@ int mp_status_list_write(struct mp_writer *w, const struct mp_status_list *l)
 
 /* --- reading --------------------------------------------------------------------------------- */
 
-static int refuse(struct mcpool_error *reterr)
+static int status_json_refuse(struct mcpool_error *reterr)
 {
 	return mp_fail(reterr, MCPOOL_EPROTO, "the hub sent a status that cannot be read");
 }
@@ -229,7 +243,7 @@ static int read_problems(const struct mp_tape *t, mp_value v, struct mp_server_c
 static int read_catalog(const struct mp_tape *t, mp_value v, struct mp_server_catalog **ret,
 			struct mcpool_error *reterr)
 {
-	struct mp_definition d = {.saved_ms = 1};
+	struct mp_stored_catalog d = {.saved_ms = 1};
 	mp_value lists = mp_value_get(t, v, "lists"), at[MP_CATALOG_COUNT];
 	int64_t saved_ms;
 	int n = 0, r;
@@ -239,13 +253,13 @@ static int read_catalog(const struct mp_tape *t, mp_value v, struct mp_server_ca
 		mp_value page = mp_value_get(t, list, "page");
 
 		if (n == MP_CATALOG_COUNT)
-			return refuse(reterr);
+			return status_json_refuse(reterr);
 		if (mp_value_is(t, page, MP_TAPE_OBJECT))
 			d.lists[n] = mp_value_source(t, page);
 		at[n++] = list;
 	}
 	if (n < MP_CATALOG_COUNT || mp_value_i64(t, mp_value_get(t, v, "savedAt"), &saved_ms) < 0)
-		return refuse(reterr);
+		return status_json_refuse(reterr);
 	r = mp_server_catalog_from_definition(&d, ret, reterr);
 	if (r < 0)
 		return r;
@@ -277,8 +291,8 @@ static int read_item(const struct mp_tape *t, mp_value v, struct mp_status_list 
 
 static int read_naming(const struct mp_tape *t, mp_value v, int *ret)
 {
-	for (int i = 0; namings[i]; i++)
-		if (mp_value_text_is(t, v, mp_str_of(namings[i]))) {
+	for (int i = 0; mp_naming_get_word((enum mp_naming)i); i++)
+		if (mp_value_text_is(t, v, mp_str_of(mp_naming_get_word((enum mp_naming)i)))) {
 			*ret = i;
 			return 0;
 		}
@@ -293,12 +307,12 @@ int mp_status_list_read(const struct mp_tape *t, mp_value v, struct mp_status_li
 	int r;
 
 	if (!mp_value_is(t, servers, MP_TAPE_ARRAY))
-		return refuse(reterr);
+		return status_json_refuse(reterr);
 	r = mp_status_list_new(mp_value_count(t, servers), &l);
 	if (r < 0)
 		return mp_fail(reterr, r, "%s", mcpool_error_text(r));
 	if (read_naming(t, mp_value_get(t, v, "naming"), &l->naming) < 0)
-		return refuse(reterr);
+		return status_json_refuse(reterr);
 	MP_VALUE_EACH(t, servers, one) {
 		r = read_item(t, one, l, reterr);
 		if (r < 0)

@@ -101,7 +101,7 @@ static void ask_modern(void *u)
 	mp_free(uris);
 }
 
-static void ask(const struct topic *t, enum mp_method_id method)
+static void subscriptions_ask(const struct topic *t, enum mp_method_id method)
 {
 	struct mp_instance *in = t->in;
 
@@ -116,7 +116,7 @@ static void ask(const struct topic *t, enum mp_method_id method)
 void mp_subscriptions_renew(struct mp_instance *in)
 {
 	MP_LIST_EACH(&in->topics.list, link)
-		ask(topic_of(link), MP_METHOD_RESOURCES_SUBSCRIBE);
+		subscriptions_ask(topic_of(link), MP_METHOD_RESOURCES_SUBSCRIBE);
 }
 
 /* A subscriber's hook may unsubscribe or leave. */
@@ -184,15 +184,15 @@ static void drop_topic(struct topic *t)
 	mp_loop_bury(in->pool->o.loop, &t->grave, free_topic);
 }
 
-static void join(struct topic *t, struct subscription *s)
+static void subscriptions_join(struct topic *t, struct subscription *s)
 {
 	s->topic = t;
 	mp_list_append(&t->subscriptions, &s->of_topic);
 	if (t->subscriptions.len == 1)
-		ask(t, MP_METHOD_RESOURCES_SUBSCRIBE);
+		subscriptions_ask(t, MP_METHOD_RESOURCES_SUBSCRIBE);
 }
 
-static void part(struct subscription *s)
+static void subscriptions_part(struct subscription *s)
 {
 	struct topic *t = s->topic;
 	struct mp_instance *in = t->in;
@@ -200,7 +200,7 @@ static void part(struct subscription *s)
 	mp_list_remove(&t->subscriptions, &s->of_topic);
 	if (t->subscriptions.len)
 		return;
-	ask(t, MP_METHOD_RESOURCES_UNSUBSCRIBE);
+	subscriptions_ask(t, MP_METHOD_RESOURCES_UNSUBSCRIBE);
 	drop_topic(t);
 	if (in->topics.list.len == 0)
 		mp_instance_note_use(in);
@@ -213,10 +213,10 @@ static void free_subscription(struct mp_grave *grave)
 	mp_free(mp_container_of(grave, struct subscription, grave));
 }
 
-static void drop(struct subscription *s)
+static void subscriptions_drop(struct subscription *s)
 {
 	mp_list_remove(&s->client->subscriptions, &s->of_client);
-	part(s);
+	subscriptions_part(s);
 	mp_loop_bury(s->client->pool->o.loop, &s->grave, free_subscription);
 }
 
@@ -228,8 +228,8 @@ static struct subscription *find(const struct topic *t, const struct mp_workspac
 	return NULL;
 }
 
-static int add(struct mp_workspace *v, const char *server, struct mp_pool_client *client,
-	       struct topic *t)
+static int subscriptions_add(struct mp_workspace *v, const char *server,
+			     struct mp_pool_client *client, struct topic *t)
 {
 	size_t size = strlen(server) + 1;
 	struct subscription *s = find(t, v, client->id);
@@ -244,7 +244,7 @@ static int add(struct mp_workspace *v, const char *server, struct mp_pool_client
 	*s = (struct subscription){.client = client, .workspace = v, .count = 1};
 	memcpy(s->server, server, size);
 	mp_list_append(&client->subscriptions, &s->of_client);
-	join(t, s);
+	subscriptions_join(t, s);
 	return 0;
 }
 
@@ -267,7 +267,7 @@ int mp_pool_client_subscribe(struct mp_workspace *v, const char *server, mp_id s
 			       "server '%s' does not tell of changes of single resources", server);
 	t = client->subscriptions.len < MP_LIMIT_TOPICS ? get_topic(in, uri) : NULL;
 	if (t)
-		r = add(v, server, client, t);
+		r = subscriptions_add(v, server, client, t);
 	if (t && t->subscriptions.len == 0)
 		drop_topic(t);
 	if (r < 0)
@@ -305,7 +305,7 @@ void mp_pool_client_unsubscribe(struct mp_workspace *v, const char *server, mp_i
 	struct subscription *s = find_mine(v, server, session, uri);
 
 	if (s && --s->count == 0)
-		drop(s);
+		subscriptions_drop(s);
 }
 
 /* --- many at once ---------------------------------------------------------------------------- */
@@ -315,11 +315,11 @@ void mp_subscriptions_leave(struct mp_pool_client *client)
 	struct mp_link *link;
 
 	while ((link = mp_list_first(&client->subscriptions)))
-		drop(of_client(link));
+		subscriptions_drop(of_client(link));
 }
 
 /* Moves it to the workspace's current instance of this server; ends it if there is none. */
-static void resettle(struct subscription *s)
+static void subscriptions_resettle(struct subscription *s)
 {
 	struct mp_instance *in =
 		mp_workspace_get_instance(s->workspace, s->server, s->client->id, NULL);
@@ -329,11 +329,11 @@ static void resettle(struct subscription *s)
 		return;
 	t = in ? get_topic(in, uri_of(s->topic)) : NULL;
 	if (!t) {
-		drop(s);
+		subscriptions_drop(s);
 		return;
 	}
-	part(s);
-	join(t, s);
+	subscriptions_part(s);
+	subscriptions_join(t, s);
 	mp_instance_start(in, false);
 }
 
@@ -344,7 +344,7 @@ void mp_subscriptions_resettle(struct mp_workspace *v)
 
 		MP_LIST_EACH(&client->subscriptions, of)
 			if (of_client(of)->workspace == v)
-				resettle(of_client(of));
+				subscriptions_resettle(of_client(of));
 	}
 }
 
@@ -357,7 +357,7 @@ void mp_subscriptions_drop(struct mp_workspace *v)
 			client->workspace = NULL;
 		MP_LIST_EACH(&client->subscriptions, of)
 			if (of_client(of)->workspace == v)
-				drop(of_client(of));
+				subscriptions_drop(of_client(of));
 	}
 }
 

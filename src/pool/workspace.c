@@ -5,11 +5,13 @@
  */
 #include "pool/workspace.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "config/values/trust.h"
 #include "pool/pins.h"
 #include "process/environment.h"
 #include "store/pins.h"
@@ -19,7 +21,7 @@ struct mp_arrival {
 	struct mp_workspace *workspace; /* NULL: the result is no longer needed */
 	struct mp_loop *loop;
 	struct mp_workspace_config *config;
-	mp_workspace_fn fn;
+	mp_workspace_fn fn; /* NULL: the current set once more, taken only if it has news */
 	void *u;
 	struct mp_task task; /* reports that it could not begin */
 	int result;
@@ -78,7 +80,7 @@ static bool is_same(const struct mp_workspace *before, ptrdiff_t was,
 	enum mp_mode mode = (enum mp_mode)mp_workspace_get_entry(after, is)->tuning.mode;
 
 	/* A serial queue is made with the server; see mp_instance_get_queue(). */
-	return was >= 0 && mp_workspace_entry_get_state(after, is) == MP_STATUS_READY &&
+	return was >= 0 && after->entries[is].is_wanted &&
 	       (in->e->tuning.mode == MP_MODE_SERIAL) == (mode == MP_MODE_SERIAL) &&
 	       mp_workspace_entry_get_key(after, is)->is_known &&
 	       mp_instance_find(after->pool, after->config, after->entries[is].entry, 0) == in &&
@@ -108,7 +110,7 @@ static void start_news(struct mp_workspace *w)
 	for (size_t i = 0; i < w->n; i++) {
 		const struct mp_entry *e = mp_workspace_get_entry(w, i);
 
-		if (mp_workspace_entry_get_state(w, i) == MP_STATUS_READY &&
+		if (mp_workspace_entry_get_state(w, i, 0) == MP_STATUS_READY &&
 		    !w->entries[i].instance && e->tuning.mode != MP_MODE_SESSION &&
 		    e->tuning.start == MP_START_EAGER)
 			mp_workspace_start_server(w, i, 0, false);
@@ -125,8 +127,7 @@ static void dismiss_private(struct mp_workspace *w, const struct mp_workspace_co
 		if (!in->session || in->config != before)
 			continue;
 		i = mp_workspace_find(w, in->e->name);
-		if (i >= 0 && mp_workspace_entry_get_state(w, (size_t)i) == MP_STATUS_READY &&
-		    mp_workspace_entry_get_instance(w, (size_t)i, in->session) == in)
+		if (i >= 0 && mp_workspace_entry_get_instance(w, (size_t)i, in->session) == in)
 			mp_instance_adopt(in, w->config, w->entries[i].entry);
 		else
 			mp_instance_leave(in);
@@ -184,8 +185,7 @@ static int take_keys(struct mp_workspace *w, struct mp_workspace_config *config,
 	mp_map_init(&next.by_name, MP_LIMIT_SERVERS);
 	r = make_entries(&next);
 	for (size_t i = 0; i < next.n; i++)
-		next.entries[i].toggle =
-			mp_toggle_recall(w, mp_workspace_get_entry(&next, i)->name);
+		mp_workspace_entry_set_state(&next, i, w);
 	if (r < 0) {
 		mp_free(next.entries);
 		mp_map_done(&next.by_name);
@@ -196,13 +196,14 @@ static int take_keys(struct mp_workspace *w, struct mp_workspace_config *config,
 	return 0;
 }
 
-static void finish(struct mp_arrival *a, struct mp_keys *keys, const struct mcpool_error *error)
+static void workspace_finish(struct mp_arrival *a, struct mp_keys *keys,
+			     const struct mcpool_error *error)
 {
 	struct mp_workspace *w = a->workspace;
 	struct mcpool_error why = error ? *error : (struct mcpool_error){0};
 	int r = 0;
 
-	if (w && keys)
+	if (w && keys && (a->fn || mp_workspace_retry_has_news(w, keys)))
 		r = take_keys(w, a->config, keys);
 	else
 		mp_keys_free(keys);
@@ -210,15 +211,17 @@ static void finish(struct mp_arrival *a, struct mp_keys *keys, const struct mcpo
 		(void)mp_fail(&why, r, "%s", mcpool_error_text(r));
 	if (w) {
 		w->arrival = NULL;
-		a->fn(w, why.code ? &why : NULL, a->u);
+		mp_workspace_retry_soon(w);
+		if (a->fn)
+			a->fn(w, why.code ? &why : NULL, a->u);
 	}
 	mp_workspace_config_unref(a->config);
 	mp_free(a);
 }
 
-static void identified(struct mp_keys *keys, const struct mcpool_error *error, void *u)
+static void workspace_identified(struct mp_keys *keys, const struct mcpool_error *error, void *u)
 {
-	finish(u, keys, error);
+	workspace_finish(u, keys, error);
 }
 
 static void not_begun(void *u)
@@ -227,11 +230,11 @@ static void not_begun(void *u)
 	struct mcpool_error why;
 
 	(void)mp_fail(&why, a->result, "%s", mcpool_error_text(a->result));
-	finish(a, NULL, &why);
+	workspace_finish(a, NULL, &why);
 }
 
-static void arrive(struct mp_workspace *w, struct mp_workspace_config *config, mp_workspace_fn fn,
-		   void *u)
+static void workspace_arrive(struct mp_workspace *w, struct mp_workspace_config *config,
+			     mp_workspace_fn fn, void *u)
 {
 	const struct mp_pool_options *o = &w->pool->o;
 	struct mp_arrival *a = mp_alloc(sizeof(*a));
@@ -242,8 +245,8 @@ static void arrive(struct mp_workspace *w, struct mp_workspace_config *config, m
 	if (w->arrival)
 		w->arrival->workspace = NULL;
 	w->arrival = a;
-	a->result =
-		o->launch_ops->identify(o->launch_ops_u, config->set, config->env, identified, a);
+	a->result = o->launch_ops->identify(o->launch_ops_u, config->set, config->env,
+					    workspace_identified, a);
 	if (a->result < 0)
 		mp_loop_post(o->loop, &a->task);
 }
@@ -260,7 +263,8 @@ struct mp_workspace *mp_workspace_open(struct mp_pool *p, struct mp_config_set *
 	mp_map_init(&w->by_name, MP_LIMIT_SERVERS);
 	mp_map_init(&w->toggles, MP_LIMIT_SERVERS);
 	mp_list_append(&p->workspaces, &w->link);
-	arrive(w, mp_workspace_config_new(set, env), ready, u);
+	mp_workspace_retry_init(w);
+	workspace_arrive(w, mp_workspace_config_new(set, env), ready, u);
 	return w;
 }
 
@@ -299,7 +303,15 @@ void mp_workspace_reload(struct mp_workspace *w, struct mp_config_set *set, mp_w
 	struct mp_workspace_config *config = mp_workspace_config_new(set, w->env);
 
 	name_config(config, w->who);
-	arrive(w, config, done, u);
+	workspace_arrive(w, config, done, u);
+}
+
+void mp_workspace_identify_again(struct mp_workspace *w)
+{
+	struct mp_workspace_config *config = mp_workspace_config_new(w->config->set, w->env);
+
+	name_config(config, w->who);
+	workspace_arrive(w, config, NULL, NULL);
 }
 
 struct mp_workspace *mp_workspace_close(struct mp_workspace *w)
@@ -308,6 +320,7 @@ struct mp_workspace *mp_workspace_close(struct mp_workspace *w)
 		return NULL;
 	if (w->arrival)
 		w->arrival->workspace = NULL;
+	mp_timer_stop(&w->retry.timer);
 	mp_subscriptions_drop(w);
 	for (size_t i = 0; i < w->n; i++)
 		mp_workspace_entry_give_up(w, i);
@@ -357,20 +370,35 @@ ptrdiff_t mp_workspace_find_id(const struct mp_workspace *w, mp_id instance)
 
 /* --- the instance for a name ----------------------------------------------------------------- */
 
-static int refuse(const struct mp_workspace *w, size_t i, struct mcpool_error *reterr)
+static int refuse_disabled(const struct mp_workspace *w, size_t i, mp_id session,
+			   struct mcpool_error *reterr)
+{
+	const char *name = mp_workspace_get_entry(w, i)->name;
+
+	if (mp_workspace_entry_get_own_toggle(w, i, session) == MP_TOGGLE_OFF)
+		return mp_fail(reterr, MCPOOL_EDISABLED,
+			       "server '%s' is switched off for this session; `mcpool enable %s "
+			       "--session %llu` switches it on",
+			       name, name, (unsigned long long)session);
+	return mp_fail(reterr, MCPOOL_EDISABLED,
+		       "server '%s' is switched off; `mcpool enable %s` switches it on", name,
+		       name);
+}
+
+static int workspace_refuse(const struct mp_workspace *w, size_t i, mp_id session,
+			    struct mcpool_error *reterr)
 {
 	const struct mp_entry *e = mp_workspace_get_entry(w, i);
 	const struct mp_key *key = mp_workspace_entry_get_key(w, i);
+	char command[PATH_MAX + 300];
 
-	switch (mp_workspace_entry_get_state(w, i)) {
+	switch (mp_workspace_entry_get_state(w, i, session)) {
 	case MP_STATUS_DISABLED:
-		return mp_fail(reterr, MCPOOL_EDISABLED,
-			       "server '%s' is switched off; `mcpool enable %s` switches it on",
-			       e->name, e->name);
+		return refuse_disabled(w, i, session, reterr);
 	case MP_STATUS_NEEDS_APPROVAL:
+		mp_trust_get_command(e, command, sizeof(command));
 		return mp_fail(reterr, MCPOOL_ENEEDS_APPROVAL,
-			       "server '%s' waits for your approval: mcpool trust %s", e->name,
-			       e->name);
+			       "server '%s' waits for your approval: %s", e->name, command);
 	case MP_STATUS_FAILED:
 		return mp_fail(reterr, MCPOOL_EINVAL, "server '%s': %s", e->name,
 			       e->invalid ? e->invalid : e->unapprovable);
@@ -406,7 +434,7 @@ struct mp_instance *mp_workspace_get_instance_at(struct mp_workspace *w, size_t 
 {
 	struct mp_instance *in;
 
-	if (refuse(w, i, reterr) < 0)
+	if (workspace_refuse(w, i, session, reterr) < 0)
 		return NULL;
 	in = mp_workspace_entry_get_instance(w, i, session);
 	if (in)
@@ -414,11 +442,14 @@ struct mp_instance *mp_workspace_get_instance_at(struct mp_workspace *w, size_t 
 	if (!in && mp_workspace_get_entry(w, i)->tuning.mode != MP_MODE_SESSION)
 		in = find_namesake(w, i);
 	if (!in)
-		in = mp_instance_new(w->pool, w->config, w->entries[i].entry, session);
-	if (in)
-		take_entry(w, i, in);
-	else
+		in = mp_instance_new(w->pool, w->config, w->entries[i].entry,
+				     mp_pool_client_get_home(w->pool, session));
+	if (!in) {
 		(void)mp_fail(reterr, MCPOOL_ELIMIT, "there are too many servers");
+		return NULL;
+	}
+	take_entry(w, i, in);
+	in->is_borrowed = in->is_borrowed || (in->session && in->session != session);
 	return in;
 }
 

@@ -8,9 +8,10 @@
 
 /* An entry that owns its name. */
 struct mp_workspace_entry {
-	size_t entry; /* its index in the set */
-	enum mp_toggle toggle;
-	mp_id instance; /* 0: none yet, or one per session */
+	size_t entry;               /* its index in the set */
+	enum mp_status_state state; /* what the files and the toggle lead to */
+	bool is_wanted;             /* ready, or switched on by a session for itself */
+	mp_id instance;             /* 0: none yet, or one per session */
 };
 
 struct mp_arrival;
@@ -27,12 +28,24 @@ struct mp_workspace {
 	struct mp_map by_name;      /* to its index in entries + 1 */
 	struct mp_map toggles;      /* names switched on or off, to an mp_toggle */
 	struct mp_arrival *arrival; /* the last one in progress */
+	struct {                    /* workspace_retry.c */
+		struct mp_timer timer;
+		struct mp_backoff backoff;
+	} retry;
 };
 
 /* workspace.c: this workspace no longer refers to that instance. */
 void mp_workspace_entry_give_up(struct mp_workspace *w, size_t i);
+/* workspace.c: finds the keys of the current set again; values may be available now. */
+void mp_workspace_identify_again(struct mp_workspace *w);
+/* workspace_retry.c: does that by the schedule while values are missing. */
+void mp_workspace_retry_init(struct mp_workspace *w);
+void mp_workspace_retry_soon(struct mp_workspace *w);
+/* Values that were missing are available, to judge by these keys of the same set. */
+bool mp_workspace_retry_has_news(const struct mp_workspace *w, const struct mp_keys *keys);
 /* workspace_catalog.c: the stored catalog of a server; false: none. */
-bool mp_workspace_peek_catalog(struct mp_workspace *w, size_t i, struct mp_definition *ret);
+bool mp_workspace_peek_catalog(struct mp_workspace *w, size_t i, mp_id session,
+			       struct mp_stored_catalog *ret);
 /* The instance for this name and session, made if necessary; NULL and an error. */
 struct mp_instance *mp_workspace_get_instance(struct mp_workspace *w, const char *name,
 					      mp_id session, struct mcpool_error *reterr);
@@ -41,15 +54,14 @@ struct mp_instance *mp_workspace_get_instance_at(struct mp_workspace *w, size_t 
 /* subscriptions.c: the workspace refers to other instances than before, or is closed. */
 void mp_subscriptions_resettle(struct mp_workspace *w);
 void mp_subscriptions_drop(struct mp_workspace *w);
-/* toggle.c: whether a server of this name was switched. */
-enum mp_toggle mp_toggle_recall(const struct mp_workspace *w, const char *name);
-
-static inline enum mp_status_state mp_workspace_entry_get_state(const struct mp_workspace *w,
-								size_t i)
-{
-	return mp_config_get_state(w->config->set, mp_workspace_get_entry(w, i),
-				   w->entries[i].toggle);
-}
+/* toggle.c: set the state of an entry; `by` is the workspace whose toggles count. */
+void mp_workspace_entry_set_state(struct mp_workspace *w, size_t i, const struct mp_workspace *by);
+/* Its state for this session, which may have switched it for itself; 0: for the workspace. */
+enum mp_status_state mp_workspace_entry_get_state(const struct mp_workspace *w, size_t i,
+						  mp_id session);
+/* What this session switched for itself. */
+enum mp_toggle mp_workspace_entry_get_own_toggle(const struct mp_workspace *w, size_t i,
+						 mp_id session);
 
 static inline const struct mp_key *mp_workspace_entry_get_key(const struct mp_workspace *w,
 							      size_t i)
@@ -60,12 +72,15 @@ static inline const struct mp_key *mp_workspace_entry_get_key(const struct mp_wo
 static inline struct mp_instance *mp_workspace_entry_get_instance(const struct mp_workspace *w,
 								  size_t i, mp_id session)
 {
-	struct mp_instance *in = mp_ids_get(&w->pool->ids, w->entries[i].instance);
+	struct mp_instance *in;
 
-	if (in || !mp_workspace_entry_get_key(w, i)->is_known ||
-	    mp_workspace_entry_get_state(w, i) != MP_STATUS_READY)
+	if (mp_workspace_entry_get_state(w, i, session) != MP_STATUS_READY)
+		return NULL;
+	in = mp_ids_get(&w->pool->ids, w->entries[i].instance);
+	if (in || !mp_workspace_entry_get_key(w, i)->is_known)
 		return in;
-	return mp_instance_find(w->pool, w->config, w->entries[i].entry, session);
+	return mp_instance_find(w->pool, w->config, w->entries[i].entry,
+				mp_pool_client_get_home(w->pool, session));
 }
 
 #endif

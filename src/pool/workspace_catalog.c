@@ -6,14 +6,14 @@
 #include "pool/workspace.h"
 
 /* NULL: there is no store, or the entry may not run. */
-static struct mp_db *workspace_get_store(const struct mp_workspace *w, size_t i,
-					 struct mp_definition_key *ret)
+static struct mp_db *workspace_get_store(const struct mp_workspace *w, size_t i, mp_id session,
+					 struct mp_stored_catalog_key *ret)
 {
 	const struct mp_key *key = mp_workspace_entry_get_key(w, i);
 
-	*ret = (struct mp_definition_key){mp_workspace_get_entry(w, i)->name,
-					  {(const char *)key->bytes, sizeof(key->bytes)}};
-	if (mp_workspace_entry_get_state(w, i) != MP_STATUS_READY || !key->is_known)
+	*ret = (struct mp_stored_catalog_key){mp_workspace_get_entry(w, i)->name,
+					      {(const char *)key->bytes, sizeof(key->bytes)}};
+	if (mp_workspace_entry_get_state(w, i, session) != MP_STATUS_READY || !key->is_known)
 		return NULL;
 	return w->pool->o.db;
 }
@@ -21,35 +21,41 @@ static struct mp_db *workspace_get_store(const struct mp_workspace *w, size_t i,
 struct mp_server_catalog *mp_workspace_get_catalog(struct mp_workspace *w, size_t i, mp_id session)
 {
 	struct mp_instance *in = mp_workspace_entry_get_instance(w, i, session);
-	struct mp_definition_key key;
+	struct mp_stored_catalog_key key;
+	struct mp_log log;
 	struct mp_db *db;
 
 	if (in && in->catalog.last)
 		return mp_server_catalog_ref(in->catalog.last);
-	db = workspace_get_store(w, i, &key);
-	return db ? mp_server_catalog_load(db, &key, mp_loop_wall_now_ms(w->pool->o.loop)) : NULL;
+	db = workspace_get_store(w, i, session, &key);
+	if (!db)
+		return NULL;
+	mp_settings_name_server(&w->config->set->settings, key.name, 0, &log);
+	return mp_server_catalog_load(db, &key, mp_loop_wall_now_ms(w->pool->o.loop), &log);
 }
 
-bool mp_workspace_peek_catalog(struct mp_workspace *w, size_t i, struct mp_definition *ret)
+bool mp_workspace_peek_catalog(struct mp_workspace *w, size_t i, mp_id session,
+			       struct mp_stored_catalog *ret)
 {
-	struct mp_definition_key key;
-	struct mp_db *db = workspace_get_store(w, i, &key);
+	struct mp_stored_catalog_key key;
+	struct mp_db *db = workspace_get_store(w, i, session, &key);
 
-	return db && mp_definitions_peek(db, &key, mp_loop_wall_now_ms(w->pool->o.loop), ret) > 0;
+	return db &&
+	       mp_stored_catalog_peek(db, &key, mp_loop_wall_now_ms(w->pool->o.loop), ret) > 0;
 }
 
-bool mp_workspace_is_remembered(struct mp_workspace *w, size_t i)
+bool mp_workspace_is_remembered(struct mp_workspace *w, size_t i, mp_id session)
 {
-	struct mp_definition d;
+	struct mp_stored_catalog d;
 
-	return mp_workspace_peek_catalog(w, i, &d);
+	return mp_workspace_peek_catalog(w, i, session, &d);
 }
 
 bool mp_workspace_has_catalog(struct mp_workspace *w, size_t i, mp_id session)
 {
 	struct mp_instance *in = mp_workspace_entry_get_instance(w, i, session);
 
-	return (in && in->catalog.last) || mp_workspace_is_remembered(w, i);
+	return (in && in->catalog.last) || mp_workspace_is_remembered(w, i, session);
 }
 
 void mp_workspace_refresh(struct mp_workspace *w, size_t i, mp_id session)

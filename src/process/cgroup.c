@@ -163,7 +163,7 @@ static bool is_stale(const char *name)
 	return mp_tree_read(pid, &hub) < 0 || hub.started != started || !mp_tree_is_alive(&hub);
 }
 
-static void sweep(const char *own)
+static void cgroup_sweep(const char *own)
 {
 	char path[PATH_MAX + 300];
 	DIR *folder = opendir(own);
@@ -186,7 +186,7 @@ void mp_cgroup_open(void)
 
 	if (!find_own(own, sizeof(own)) || !is_delegated(own) || mp_tree_read(getppid(), &hub) < 0)
 		return;
-	sweep(own);
+	cgroup_sweep(own);
 	snprintf(group, sizeof(group), "%s/mcpool.%d.%llu", own, (int)hub.pid,
 		 (unsigned long long)hub.started);
 	if (mkdir(group, 0755) < 0 && errno != EEXIST)

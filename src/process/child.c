@@ -72,7 +72,7 @@ struct mp_child {
 
 MP_MACHINE_TYPES(child, struct mp_child, enum child_event, CHILD_STATES, CHILD_EVENTS);
 static child_action tell_running, tell_failed, tell_exited, tell_gone, close_stdin, order_term,
-	order_kill, lose_start, lose, hunt, depose;
+	order_kill, lose_start, child_lose, child_hunt, child_depose;
 
 MP_MACHINE_STEPS(child) = {
 	[STARTING] = {[RAN] = MP_TO(RUNNING, tell_running),
@@ -81,25 +81,25 @@ MP_MACHINE_STEPS(child) = {
 		      [STOP] = MP_TO(CLOSING, close_stdin),
 		      [KILL] = MP_TO(KILLING, order_kill)},
 	[RUNNING] = {[EXITED] = MP_TO(LEAVING, tell_exited),
-		     [CUT] = MP_TO(LOST, lose),
+		     [CUT] = MP_TO(LOST, child_lose),
 		     [STOP] = MP_TO(CLOSING, close_stdin),
 		     [KILL] = MP_TO(KILLING, order_kill)},
 	[CLOSING] = {[RAN] = MP_DO(tell_running),
 		     [FAILED] = MP_TO(LEAVING, tell_failed),
 		     [EXITED] = MP_TO(LEAVING, tell_exited),
-		     [CUT] = MP_TO(LOST, lose),
+		     [CUT] = MP_TO(LOST, child_lose),
 		     [STOP] = MP_STAY,
 		     [KILL] = MP_TO(KILLING, order_kill),
 		     [TIMER] = MP_TO(TERMED, order_term)},
 	[TERMED] = {[RAN] = MP_DO(tell_running),
 		    [FAILED] = MP_TO(LEAVING, tell_failed),
 		    [EXITED] = MP_TO(LEAVING, tell_exited),
-		    [CUT] = MP_TO(LOST, lose),
+		    [CUT] = MP_TO(LOST, child_lose),
 		    [STOP] = MP_STAY,
 		    [KILL] = MP_TO(KILLING, order_kill),
 		    [TIMER] = MP_TO(KILLING, order_kill)},
 	[LEAVING] = {[EMPTY] = MP_TO(GONE, tell_gone),
-		     [CUT] = MP_TO(LOST, lose),
+		     [CUT] = MP_TO(LOST, child_lose),
 		     [STOP] = MP_STAY,
 		     [KILL] = MP_TO(KILLING, order_kill),
 		     [TIMER] = MP_TO(KILLING, order_kill)},
@@ -107,14 +107,14 @@ MP_MACHINE_STEPS(child) = {
 		     [FAILED] = MP_DO(tell_failed),
 		     [EXITED] = MP_DO(tell_exited),
 		     [EMPTY] = MP_TO(GONE, tell_gone),
-		     [CUT] = MP_TO(LOST, lose),
+		     [CUT] = MP_TO(LOST, child_lose),
 		     [STOP] = MP_STAY,
 		     [KILL] = MP_STAY,
-		     [TIMER] = MP_TO(LOST, depose)},
+		     [TIMER] = MP_TO(LOST, child_depose)},
 	[LOST] = {[EMPTY] = MP_TO(GONE, tell_gone),
 		  [STOP] = MP_STAY,
 		  [KILL] = MP_STAY,
-		  [TIMER] = MP_DO(hunt)},
+		  [TIMER] = MP_DO(child_hunt)},
 	[GONE] = {[STOP] = MP_STAY, [KILL] = MP_STAY},
 };
 
@@ -127,7 +127,7 @@ MP_MACHINE(child, struct mp_child, .describe = child_describe)
 
 /* --- actions: a hook may free the child, so it is called last --------------------------------- */
 
-static void order(struct mp_child *c, enum mp_order what)
+static void child_order(struct mp_child *c, enum mp_order what)
 {
 	uint32_t word = what;
 
@@ -183,14 +183,14 @@ static enum child_event close_stdin(struct mp_child *c)
 static enum child_event order_term(struct mp_child *c)
 {
 	mp_timer_start(&c->timer, MP_CHILD_TERM_MS);
-	order(c, MP_ORDER_TERM);
+	child_order(c, MP_ORDER_TERM);
 	return MP_QUIET;
 }
 
 static enum child_event order_kill(struct mp_child *c)
 {
 	mp_timer_start(&c->timer, MP_CHILD_KILL_MS);
-	order(c, MP_ORDER_KILL);
+	child_order(c, MP_ORDER_KILL);
 	return MP_QUIET;
 }
 
@@ -212,7 +212,7 @@ static enum child_event lose_start(struct mp_child *c)
 }
 
 /* Whatever becomes of the process is our doing now. */
-static enum child_event lose(struct mp_child *c)
+static enum child_event child_lose(struct mp_child *c)
 {
 	begin_hunt(c);
 	if (c->pid > 0 && !c->exited) {
@@ -222,7 +222,7 @@ static enum child_event lose(struct mp_child *c)
 	return MP_QUIET;
 }
 
-static enum child_event hunt(struct mp_child *c)
+static enum child_event child_hunt(struct mp_child *c)
 {
 	if (mp_launcher_sweep(c->launcher, c->shepherd))
 		return EMPTY;
@@ -235,13 +235,13 @@ static enum child_event hunt(struct mp_child *c)
 }
 
 /* The shepherd was stopped, or its tree cannot be killed: find out which. */
-static enum child_event depose(struct mp_child *c)
+static enum child_event child_depose(struct mp_child *c)
 {
 	mp_log_warn(&c->log, "pid %d or what it started does not end; its shepherd is killed",
 		    (int)c->pid);
 	mp_launcher_kill_shepherd(c->shepherd);
 	c->hunts = HUNTS - LAST_HUNTS;
-	return lose(c);
+	return child_lose(c);
 }
 
 /* --- what is heard -------------------------------------------------------------------------- */
@@ -274,7 +274,7 @@ static bool hear_one(struct mp_child *c)
 }
 
 /* A hook may free the child; it is buried then, and has no control any more. */
-static void hear(void *u)
+static void child_hear(void *u)
 {
 	struct mp_child *c = u;
 
@@ -282,7 +282,7 @@ static void hear(void *u)
 		;
 }
 
-static void ring(void *u)
+static void child_ring(void *u)
 {
 	child_advance(u, TIMER);
 }
@@ -312,9 +312,9 @@ int mp_child_adopt(struct mp_launcher *l, int control, const struct mp_launch *l
 	c->u = u;
 	keep_words(c->command, launch->argv[0]);
 	keep_words(c->folder, launch->cwd);
-	mp_timer_init(&c->timer, mp_launcher_get_loop(l), ring, c);
+	mp_timer_init(&c->timer, mp_launcher_get_loop(l), child_ring, c);
 	mp_log_init(&c->log, "child '%s'", c->command);
-	r = mp_watch_new(mp_launcher_get_loop(l), control, hear, c, &c->control);
+	r = mp_watch_new(mp_launcher_get_loop(l), control, child_hear, c, &c->control);
 	if (r < 0) {
 		mp_free(c);
 		return mp_fail(reterr, r, "the process of '%s' cannot be watched", launch->argv[0]);
@@ -408,7 +408,7 @@ struct mp_child *mp_child_free(struct mp_child *c)
 {
 	if (!c)
 		return NULL;
-	order(c, MP_ORDER_KILL); /* kept until it is killed, without hooks */
+	child_order(c, MP_ORDER_KILL); /* kept until it is killed, without hooks */
 	c->control = mp_watch_free(c->control);
 	mp_timer_stop(&c->timer);
 	mp_loop_bury(mp_launcher_get_loop(c->launcher), &c->grave, free_child);

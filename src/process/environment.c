@@ -27,6 +27,7 @@ static const char *const agents_own[] = {
 	"GOOGLE_API_KEY",
 	"GROQ_API_KEY",
 	"LD_*",
+	"MCPOOL_SESSION",
 	"MISTRAL_API_KEY",
 	"NODE_OPTIONS",
 	"OPENAI_*",
@@ -115,7 +116,7 @@ static bool is_listed(struct mp_str name, const char *const *list, size_t n)
 	return false;
 }
 
-static bool passes(enum mp_environment mode, struct mp_str name)
+static bool environment_passes(enum mp_environment mode, struct mp_str name)
 {
 	switch (mode) {
 	case MP_ENVIRONMENT_INHERIT:
@@ -130,7 +131,7 @@ static bool passes(enum mp_environment mode, struct mp_str name)
 	return false;
 }
 
-static size_t count(char *const *list)
+static size_t environment_count(char *const *list)
 {
 	size_t n = 0;
 
@@ -147,7 +148,7 @@ static bool has_name(char *const *list, struct mp_str name)
 	return false;
 }
 
-static char *copy(const char *entry)
+static char *environment_copy(const char *entry)
 {
 	size_t len = strlen(entry);
 	char *text = mp_alloc(len + 1);
@@ -170,7 +171,7 @@ static bool is_within(char *const *a, char *const *b)
 	for (size_t i = 0; a && a[i]; i++) {
 		struct mp_str name = name_of(a[i]);
 
-		if (!has_entry(b, a[i]) && passes(MP_ENVIRONMENT_INHERIT, name) &&
+		if (!has_entry(b, a[i]) && environment_passes(MP_ENVIRONMENT_INHERIT, name) &&
 		    !is_listed(name, passing, MP_ARRAY_LEN(passing)))
 			return false;
 	}
@@ -184,29 +185,30 @@ bool mp_environment_is_same(char *const *a, char *const *b)
 
 size_t mp_environment_count(char *const *env)
 {
-	return count(env);
+	return environment_count(env);
 }
 
 char **mp_environment_build(enum mp_environment mode, char *const *from, char *const *extra)
 {
-	char **env = mp_alloc((count(from) + count(extra) + 1) * sizeof(*env));
+	char **env =
+		mp_alloc((environment_count(from) + environment_count(extra) + 1) * sizeof(*env));
 	size_t n = 0;
 
 	for (size_t i = 0; from && from[i]; i++) {
 		struct mp_str name = name_of(from[i]);
 
-		if (passes(mode, name) && !has_name(extra, name))
-			env[n++] = copy(from[i]);
+		if (environment_passes(mode, name) && !has_name(extra, name))
+			env[n++] = environment_copy(from[i]);
 	}
 	for (size_t i = 0; extra && extra[i]; i++)
-		env[n++] = copy(extra[i]);
+		env[n++] = environment_copy(extra[i]);
 	return env;
 }
 
 char **mp_environment_put(char **env, const char *entry)
 {
 	struct mp_str name = name_of(entry);
-	char **all = mp_alloc((count(env) + 2) * sizeof(*all));
+	char **all = mp_alloc((environment_count(env) + 2) * sizeof(*all));
 	size_t n = 0;
 
 	for (size_t i = 0; env && env[i]; i++) {
@@ -215,17 +217,17 @@ char **mp_environment_put(char **env, const char *entry)
 		else
 			all[n++] = env[i];
 	}
-	all[n] = copy(entry);
+	all[n] = environment_copy(entry);
 	mp_free(env);
 	return all;
 }
 
 char **mp_environment_copy(char *const *env)
 {
-	char **all = mp_alloc((count(env) + 1) * sizeof(*all));
+	char **all = mp_alloc((environment_count(env) + 1) * sizeof(*all));
 
 	for (size_t i = 0; env && env[i]; i++)
-		all[i] = copy(env[i]);
+		all[i] = environment_copy(env[i]);
 	return all;
 }
 

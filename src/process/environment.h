@@ -8,6 +8,8 @@
 
 /* In every server of a hub: the hub's socket. A bridge that finds its own hub there is a server. */
 #define MP_ENVIRONMENT_HUB "MCPOOL_SERVED_BY"
+/* In a server of mode session: the id of its session, for `mcpool stdio --parent`. */
+#define MP_ENVIRONMENT_SESSION "MCPOOL_SESSION"
 
 enum mp_environment {
 	MP_ENVIRONMENT_INHERIT, /* ours, without what belongs to agents and to our own start */

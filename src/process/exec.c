@@ -144,7 +144,7 @@ static int set_up_descriptors(const int fds[3], int report)
 /* --- the command ---------------------------------------------------------------------------- */
 
 /* Errno says too little: a folder is "permission denied", a missing interpreter "no such file". */
-static int refine(const char *path, int cause)
+static int exec_refine(const char *path, int cause)
 {
 	struct stat st;
 
@@ -203,11 +203,11 @@ static bool are_unchanged(const struct mp_launch *launch)
 	return true;
 }
 
-static int try(const char *path, const struct mp_launch *launch)
+static int exec_try(const char *path, const struct mp_launch *launch)
 {
 	try_checked(path, launch);
 	execve(path, (char *const *)launch->argv, (char *const *)launch->env);
-	return refine(path, errno);
+	return exec_refine(path, errno);
 }
 
 /* Is it worth while to look into the next folder of PATH? */
@@ -219,7 +219,7 @@ static bool may_be_elsewhere(int cause)
 }
 
 /* As execvp() does, but in the given PATH, and without its shell. Returns the cause of failure. */
-static int search(const struct mp_launch *launch)
+static int exec_search(const struct mp_launch *launch)
 {
 	const char *dir = get_path(launch->env), *end;
 	int worst = ENOENT;
@@ -232,7 +232,7 @@ static int search(const struct mp_launch *launch)
 		n = snprintf(path, sizeof(path), "%.*s%s%s", (int)(end - dir), dir,
 			     end > dir ? "/" : "", launch->argv[0]);
 		if (n > 0 && (size_t)n < sizeof(path)) {
-			cause = try(path, launch);
+			cause = exec_try(path, launch);
 			if (!may_be_elsewhere(cause))
 				return cause;
 			if (cause == EACCES)
@@ -264,8 +264,8 @@ _Noreturn void mp_exec_server(const struct mp_launch *launch, const int fds[3], 
 	if (!are_unchanged(launch))
 		give_up(MP_STAGE_FILES, ESTALE, REPORT_FD);
 	if (strchr(launch->argv[0], '/'))
-		cause = try(launch->argv[0], launch);
+		cause = exec_try(launch->argv[0], launch);
 	else
-		cause = search(launch);
+		cause = exec_search(launch);
 	give_up(MP_STAGE_COMMAND, cause, REPORT_FD);
 }

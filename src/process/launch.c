@@ -73,7 +73,7 @@ static bool is_ours(const struct mp_launcher *l, const struct mp_proc *p)
 }
 
 /* Strays are taken; shepherds that fell to us go by themselves, and only want to be waited for. */
-static bool wants(const struct mp_proc *p, void *u)
+static bool launch_wants(const struct mp_proc *p, void *u)
 {
 	struct sweep *s = u;
 	bool shepherd = strcmp(p->name, MP_SHEPHERD_NAME) == 0;
@@ -98,7 +98,8 @@ static size_t sweep_below(const struct mp_launcher *l, pid_t root)
 {
 	struct sweep s = {l, root, 0};
 
-	(void)!mp_tree_signal(root, SIGKILL, wants, &s); /* without /proc nothing can be found */
+	(void)!mp_tree_signal(root, SIGKILL, launch_wants,
+			      &s); /* without /proc nothing can be found */
 	return s.waiting;
 }
 
@@ -142,7 +143,7 @@ bool mp_launcher_sweep(struct mp_launcher *l, pid_t shepherd)
 /* --- its life ------------------------------------------------------------------------------- */
 
 /* Kernels before 5.4 have no pidfd to wait for; there the pid must do. */
-static void bury(pid_t pid)
+static void launch_bury(pid_t pid)
 {
 	kill(pid, SIGKILL);
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
@@ -150,7 +151,7 @@ static void bury(pid_t pid)
 }
 
 /* Until it has ended, or the time is over; then it is made to end. */
-static void await(int handle, int ms)
+static void launch_await(int handle, int ms)
 {
 	struct pollfd p = {handle, POLLIN, 0};
 
@@ -173,13 +174,13 @@ static void let_go(struct mp_launcher *l, int ms)
 	if (pid <= 0)
 		return;
 	if (l->handle >= 0)
-		await(l->handle, ms);
+		launch_await(l->handle, ms);
 	else
-		bury(pid);
+		launch_bury(pid);
 	l->handle = -1;
 }
 
-static void mourn(struct mp_launcher *l)
+static void launch_mourn(struct mp_launcher *l)
 {
 	mp_log_warn(&l->log, "the launcher (pid %d) died; its servers are taken down", (int)l->pid);
 	let_go(l, 0);
@@ -187,7 +188,7 @@ static void mourn(struct mp_launcher *l)
 }
 
 /* It says nothing, so something to read can only be its end. */
-static void hear(void *u)
+static void launch_hear(void *u)
 {
 	struct mp_launcher *l = u;
 	char byte;
@@ -195,10 +196,10 @@ static void hear(void *u)
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	mourn(l);
+	launch_mourn(l);
 }
 
-static int prepare(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attr, int line)
+static int launch_prepare(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attr, int line)
 {
 	sigset_t all, none;
 	int r;
@@ -253,7 +254,7 @@ static void fill_environment(char *env[MP_ARRAY_LEN(needed) + 1])
  * 0 or an errno. Tests find launchers and shepherds by the last word, if there is one: their
  * environment says nothing.
  */
-static int spawn(const char *exe, int line, pid_t *ret_pid)
+static int launch_spawn(const char *exe, int line, pid_t *ret_pid)
 {
 	char *argv[] = {(char *)"mcpool", (char *)"launcher", (char *)"3",
 			getenv("MCPOOL_TEST_MARK"), NULL};
@@ -267,7 +268,7 @@ static int spawn(const char *exe, int line, pid_t *ret_pid)
 	fill_environment(env);
 	r = posix_spawnattr_init(&attr);
 	if (r == 0) {
-		r = prepare(&actions, &attr, line);
+		r = launch_prepare(&actions, &attr, line);
 		if (r == 0)
 			r = posix_spawn(ret_pid, exe, &actions, &attr, argv, env);
 		posix_spawnattr_destroy(&attr);
@@ -307,14 +308,14 @@ static void restore_files(pid_t launcher)
 		(void)prlimit(launcher, RLIMIT_NOFILE, &usual, NULL); /* better than no server */
 }
 
-static int start(struct mp_launcher *l, struct mcpool_error *reterr)
+static int launch_start(struct mp_launcher *l, struct mcpool_error *reterr)
 {
 	int ends[2], r;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return mp_fail_errno(reterr, errno, "cannot make a socket for the launcher");
 	l->mark = choose_mark();
-	r = spawn(l->exe, ends[1], &l->pid);
+	r = launch_spawn(l->exe, ends[1], &l->pid);
 	close(ends[1]);
 	if (r != 0) {
 		close(ends[0]);
@@ -323,7 +324,7 @@ static int start(struct mp_launcher *l, struct mcpool_error *reterr)
 	}
 	restore_files(l->pid);
 	l->handle = (int)syscall(SYS_pidfd_open, l->pid, 0);
-	r = mp_watch_new(l->loop, ends[0], hear, l, &l->line);
+	r = mp_watch_new(l->loop, ends[0], launch_hear, l, &l->line);
 	if (r < 0) {
 		let_go(l, 0); /* it has no server yet */
 		return mp_fail(reterr, r, "the launcher cannot be watched");
@@ -346,7 +347,7 @@ int mp_launcher_new(struct mp_loop *loop, const char *exe, struct mp_launcher **
 	mp_timer_init(&l->sweep, loop, sweep_again, l);
 	mp_log_init(&l->log, "launcher");
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	r = start(l, reterr);
+	r = launch_start(l, reterr);
 	if (r < 0)
 		mp_launcher_free(l);
 	else
@@ -390,7 +391,7 @@ struct mp_launcher *mp_launcher_free(struct mp_launcher *l)
 
 /* --- requests ------------------------------------------------------------------------------- */
 
-static ssize_t pass(int line, const int *fds, size_t n)
+static ssize_t launch_pass(int line, const int *fds, size_t n)
 {
 	union {
 		char bytes[CMSG_SPACE(MP_FDS * sizeof(int))];
@@ -422,9 +423,9 @@ static bool make_room(int line)
 static ssize_t hand_over(struct mp_launcher *l, const int *fds, size_t n)
 {
 	int line = mp_watch_get_fd(l->line);
-	ssize_t r = pass(line, fds, n);
+	ssize_t r = launch_pass(line, fds, n);
 
-	return r < 0 && errno == EAGAIN && make_room(line) ? pass(line, fds, n) : r;
+	return r < 0 && errno == EAGAIN && make_room(line) ? launch_pass(line, fds, n) : r;
 }
 
 int mp_launcher_send(struct mp_launcher *l, const int *fds, size_t n_fds,
@@ -437,10 +438,10 @@ int mp_launcher_send(struct mp_launcher *l, const int *fds, size_t n_fds,
 	if (l->line) {
 		n = hand_over(l, fds, n_fds);
 		if (n < 0 && (errno == EPIPE || errno == ECONNRESET))
-			mourn(l); /* it died, and we had not been told yet */
+			launch_mourn(l); /* it died, and we had not been told yet */
 	}
 	if (!l->line) {
-		r = start(l, reterr);
+		r = launch_start(l, reterr);
 		if (r < 0)
 			return r;
 		n = hand_over(l, fds, n_fds);

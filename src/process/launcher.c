@@ -66,10 +66,10 @@ struct launcher {
 };
 
 MP_MACHINE_TYPES(launcher, struct launcher, enum launcher_event, LAUNCHER_STATES, LAUNCHER_EVENTS);
-static launcher_action take_strays, dismiss, wait_on, begin_killing, kill_all;
+static launcher_action take_strays, launcher_dismiss, wait_on, begin_killing, kill_all;
 
 MP_MACHINE_STEPS(launcher) = {
-	[SERVING] = {[HUB_GONE] = MP_TO(LEAVING, dismiss),
+	[SERVING] = {[HUB_GONE] = MP_TO(LEAVING, launcher_dismiss),
 		     [STRAYS] = MP_DO(take_strays),
 		     [EMPTY] = MP_STAY,
 		     [TIMER] = MP_DO(take_strays)},
@@ -110,7 +110,7 @@ static enum launcher_event take_strays(struct launcher *l)
 }
 
 /* Forks of the hub may hold its sockets, so the shepherds are told by the lifeline. */
-static enum launcher_event dismiss(struct launcher *l)
+static enum launcher_event launcher_dismiss(struct launcher *l)
 {
 	mp_guard_close(&l->control);
 	mp_guard_close(&l->hub);
@@ -172,7 +172,7 @@ static void fork_shepherd(struct launcher *l, const int fds[MP_FDS])
 }
 
 /* True where it was one. */
-static bool forget(struct launcher *l, pid_t pid)
+static bool launcher_forget(struct launcher *l, pid_t pid)
 {
 	for (size_t i = 0; i < l->n_shepherds; i++) {
 		if (l->shepherds[i] != pid)
@@ -184,7 +184,7 @@ static bool forget(struct launcher *l, pid_t pid)
 }
 
 /* A shepherd that ended in order left nothing behind. */
-static void reap(struct launcher *l)
+static void launcher_reap(struct launcher *l)
 {
 	struct signalfd_siginfo one;
 	bool strays = false;
@@ -195,7 +195,7 @@ static void reap(struct launcher *l)
 	for (int i = 0; i < REAPED_AT_ONCE && pid > 0; i++) {
 		pid = waitpid(-1, &status, WNOHANG);
 		if (pid > 0)
-			strays = !forget(l, pid) || status != 0 || strays;
+			strays = !launcher_forget(l, pid) || status != 0 || strays;
 	}
 	l->unreaped = pid > 0;
 	l->childless = pid < 0 && errno == ECHILD;
@@ -213,7 +213,7 @@ union rights {
 };
 
 /* The descriptors of a packet; how many there were. */
-static size_t unpack(struct msghdr *m, int fds[MP_FDS])
+static size_t launcher_unpack(struct msghdr *m, int fds[MP_FDS])
 {
 	struct cmsghdr *c = CMSG_FIRSTHDR(m);
 	size_t n;
@@ -246,7 +246,7 @@ static void hear_hub(struct launcher *l)
 		launcher_advance(l, HUB_GONE);
 		return;
 	}
-	n = unpack(&m, fds);
+	n = launcher_unpack(&m, fds);
 	if (n == MP_FDS)
 		fork_shepherd(l, fds);
 	for (size_t i = 0; i < n; i++)
@@ -262,7 +262,7 @@ static int wait_ms(const struct launcher *l)
 	return l->due_ms < 0 ? -1 : left < 0 ? 0 : (int)left;
 }
 
-static void serve(struct launcher *l)
+static void launcher_serve(struct launcher *l)
 {
 	while (l->state != GONE) {
 		struct pollfd p[] = {
@@ -275,7 +275,7 @@ static void serve(struct launcher *l)
 		if (p[1].revents && l->state != GONE)
 			launcher_advance(l, HUB_GONE);
 		if ((p[2].revents || l->unreaped) && l->state != GONE)
-			reap(l);
+			launcher_reap(l);
 		if (l->state != GONE && l->due_ms >= 0 && mp_guard_now_ms() >= l->due_ms) {
 			l->due_ms = -1;
 			launcher_advance(l, TIMER);
@@ -341,7 +341,7 @@ int mp_launcher_main(int control)
 	if (fcntl(control, F_SETFD, FD_CLOEXEC) < 0 || !open_all(&l))
 		return 1;
 	mp_cgroup_open();
-	serve(&l);
+	launcher_serve(&l);
 	mp_cgroup_close();
 	prctl(PR_SET_PDEATHSIG, 0); /* a leak checker stops us now, and CONT would undo that */
 	mp_free(l.shepherds);

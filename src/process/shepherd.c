@@ -201,7 +201,7 @@ static void hear_exec(struct shepherd *s)
 	shepherd_advance(s, n == (ssize_t)sizeof(s->failure) ? FAILED : RAN);
 }
 
-static void orphan(struct shepherd *s, int *gone)
+static void shepherd_orphan(struct shepherd *s, int *gone)
 {
 	mp_guard_close(gone);
 	shepherd_advance(s, ORPHANED);
@@ -218,10 +218,10 @@ static void hear_hub(struct shepherd *s)
 	if (n == (ssize_t)sizeof(order) && (order == MP_ORDER_TERM || order == MP_ORDER_KILL))
 		shepherd_advance(s, order == MP_ORDER_TERM ? TERM : KILL);
 	else
-		orphan(s, &s->control); /* gone, or out of its mind */
+		shepherd_orphan(s, &s->control); /* gone, or out of its mind */
 }
 
-static void reap(struct shepherd *s)
+static void shepherd_reap(struct shepherd *s)
 {
 	bool exited = false;
 	pid_t pid = 1;
@@ -251,7 +251,7 @@ static void hear_signals(struct shepherd *s)
 	struct signalfd_siginfo one;
 
 	(void)!read(s->signals, &one, sizeof(one)); /* it may stand for several */
-	reap(s);
+	shepherd_reap(s);
 	if (s->state == KILLING) /* whose parent just died is our child now */
 		mp_tree_strike(SIGKILL, NULL, NULL);
 }
@@ -265,7 +265,7 @@ static int wait_ms(const struct shepherd *s)
 	return s->due_ms < 0 ? -1 : left < 0 ? 0 : (int)left;
 }
 
-static void live(struct shepherd *s)
+static void shepherd_live(struct shepherd *s)
 {
 	while (s->state != GONE) {
 		struct pollfd p[] = {{s->report, POLLIN, 0},
@@ -280,7 +280,7 @@ static void live(struct shepherd *s)
 		if (p[1].revents && s->state != GONE)
 			hear_hub(s);
 		if (p[2].revents && s->state != GONE)
-			orphan(s, &s->lifeline);
+			shepherd_orphan(s, &s->lifeline);
 		if ((p[3].revents || s->unreaped) && s->state != GONE)
 			hear_signals(s);
 		if (s->state != GONE && s->due_ms >= 0 && mp_guard_now_ms() >= s->due_ms) {
@@ -356,7 +356,7 @@ int mp_shepherd_main(const int fds[MP_FDS], int lifeline)
 	for (int i = MP_FD_SPEC; i <= MP_FD_STDERR; i++)
 		close(fds[i]); /* the server has them; their ends must come when it ends */
 	if (cause == 0) {
-		live(&s);
+		shepherd_live(&s);
 		return 0;
 	}
 	mp_shepherd_tell(s.control, MP_NEWS_FAILED, MP_STAGE_LAUNCH, cause);

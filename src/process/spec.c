@@ -32,7 +32,7 @@ static bool is_variable(const char *word)
 
 /* --- writing -------------------------------------------------------------------------------- */
 
-static uint32_t count(const char *const *words)
+static uint32_t spec_count(const char *const *words)
 {
 	uint32_t n = 0;
 
@@ -63,8 +63,8 @@ static int check(const struct mp_launch *launch, struct mcpool_error *reterr)
 
 int mp_spec_encode(const struct mp_launch *launch, struct mp_buf *out, struct mcpool_error *reterr)
 {
-	struct header h = {MAGIC, count(launch->argv), count(launch->env), launch->cwd != NULL,
-			   launch->seen ? count(launch->seen) : 0};
+	struct header h = {MAGIC, spec_count(launch->argv), spec_count(launch->env),
+			   launch->cwd != NULL, launch->seen ? spec_count(launch->seen) : 0};
 	size_t before = out->len;
 	int r = check(launch, reterr);
 
@@ -155,7 +155,7 @@ static bool is_plausible(const struct header *h, size_t room)
 	       h->n_cwd <= 1 && h->n_seen <= room;
 }
 
-static int decode(struct mp_spec *s, size_t len, const struct header *h)
+static int spec_decode(struct mp_spec *s, size_t len, const struct header *h)
 {
 	char *at = s->bytes, *end = s->bytes + len;
 	const char **argv = s->words, **env = argv + h->n_argv + 1;
@@ -189,7 +189,7 @@ int mp_spec_decode(struct mp_str bytes, struct mp_spec *ret_spec)
 	s.words = mp_try_alloc(((size_t)h.n_argv + h.n_env + h.n_seen + 3) * sizeof(*s.words));
 	if (s.bytes && s.words) {
 		memcpy(s.bytes, bytes.p + sizeof(h), room);
-		r = decode(&s, room, &h);
+		r = spec_decode(&s, room, &h);
 	}
 	if (r < 0)
 		mp_spec_done(&s);

@@ -64,28 +64,28 @@ struct stdio {
 };
 
 MP_MACHINE_TYPES(stdio, struct stdio, enum stdio_event, STDIO_STATES, STDIO_EVENTS);
-static stdio_action open_pipe, read_on, await_exit, empty, tell_half_closed, tell_ended, stop,
-	tell_closed;
+static stdio_action open_pipe, read_on, await_exit, stdio_empty, tell_half_closed, tell_ended,
+	stdio_stop, tell_closed;
 
 MP_MACHINE_STEPS(stdio) = {
-	[FRESH] = {[START] = MP_TO(STARTING, NULL), [CLOSE] = MP_TO(CLOSING, stop)},
+	[FRESH] = {[START] = MP_TO(STARTING, NULL), [CLOSE] = MP_TO(CLOSING, stdio_stop)},
 	[STARTING] = {[RAN] = MP_TO(OPEN, open_pipe),
 		      [FAILED] = MP_TO(ENDED, tell_ended),
-		      [CLOSE] = MP_TO(CLOSING, stop)},
+		      [CLOSE] = MP_TO(CLOSING, stdio_stop)},
 	[OPEN] = {[EOS] = MP_TO(ENDING, await_exit),
 		  [EXITED] = MP_TO(EMPTYING, await_exit),
-		  [CLOSE] = MP_TO(CLOSING, stop)},
+		  [CLOSE] = MP_TO(CLOSING, stdio_stop)},
 	[ENDING] = {[EXITED] = MP_TO(ENDED, tell_ended),
 		    [TIMER] = MP_TO(ENDED, tell_half_closed),
-		    [CLOSE] = MP_TO(CLOSING, stop)},
+		    [CLOSE] = MP_TO(CLOSING, stdio_stop)},
 	[EMPTYING] = {[EOS] = MP_TO(ENDED, tell_ended),
-		      [TIMER] = MP_DO(empty),
+		      [TIMER] = MP_DO(stdio_empty),
 		      [GONE] = MP_STAY,
-		      [CLOSE] = MP_TO(CLOSING, stop)},
+		      [CLOSE] = MP_TO(CLOSING, stdio_stop)},
 	[ENDED] = {[EOS] = MP_STAY,
 		   [EXITED] = MP_STAY,
 		   [GONE] = MP_STAY,
-		   [CLOSE] = MP_TO(CLOSING, stop)},
+		   [CLOSE] = MP_TO(CLOSING, stdio_stop)},
 	[CLOSING] = {[RAN] = MP_DO(read_on),
 		     [FAILED] = MP_STAY,
 		     [EOS] = MP_STAY,
@@ -132,7 +132,7 @@ static enum stdio_event await_exit(struct stdio *s)
 }
 
 /* A descendant may hold stdout open for long; what the server itself wrote is in the pipe. */
-static enum stdio_event empty(struct stdio *s)
+static enum stdio_event stdio_empty(struct stdio *s)
 {
 	int unread = 0;
 
@@ -158,7 +158,7 @@ static enum stdio_event tell_ended(struct stdio *s)
 	return MP_QUIET;
 }
 
-static enum stdio_event stop(struct stdio *s)
+static enum stdio_event stdio_stop(struct stdio *s)
 {
 	mp_timer_stop(&s->timer);
 	if (s->child && !s->gone)
@@ -276,12 +276,12 @@ static const struct mp_transport_hooks pipe_hooks = {
 
 /* --- as a transport ------------------------------------------------------------------------- */
 
-static void ring(void *u)
+static void stdio_ring(void *u)
 {
 	stdio_advance(u, TIMER);
 }
 
-static int start(struct mp_transport *t, struct mcpool_error *reterr)
+static int stdio_start(struct mp_transport *t, struct mcpool_error *reterr)
 {
 	struct stdio *s = get_stdio(t);
 	struct mp_loop *loop = mp_launcher_get_loop(s->launcher);
@@ -304,11 +304,11 @@ static int start(struct mp_transport *t, struct mcpool_error *reterr)
 	return 0;
 }
 
-static int send_message(struct mp_transport *t, struct mp_str text, uint64_t *ret_at)
+static int send_message(struct mp_transport *t, const struct mp_outgoing *o, uint64_t *ret_at)
 {
 	struct stdio *s = get_stdio(t);
 
-	return s->state == OPEN ? s->pipe->impl->send(s->pipe, text, ret_at) : MCPOOL_ECLOSED;
+	return s->state == OPEN ? s->pipe->impl->send(s->pipe, o, ret_at) : MCPOOL_ECLOSED;
 }
 
 static void close_transport(struct mp_transport *t)
@@ -347,7 +347,7 @@ static void free_transport(struct mp_transport *t)
 
 static const struct mp_transport_impl impl = {
 	.name = "stdio",
-	.start = start,
+	.start = stdio_start,
 	.send = send_message,
 	.close = close_transport,
 	.destroy = free_transport,
@@ -379,7 +379,7 @@ struct mp_transport *mp_stdio_new(struct mp_launcher *l, const struct mp_launch 
 		s->log_file = mp_alloc(strlen(log_file) + 1);
 		memcpy(s->log_file, log_file, strlen(log_file) + 1);
 	}
-	mp_timer_init(&s->timer, mp_launcher_get_loop(l), ring, s);
+	mp_timer_init(&s->timer, mp_launcher_get_loop(l), stdio_ring, s);
 	mp_task_init(&s->gone_task, child_gone, s);
 	mp_log_init(&s->log, "stdio '%s'", launch->argv[0] ? launch->argv[0] : "");
 	(void)copy_launch(s, launch); /* start() tells */

@@ -156,7 +156,7 @@ void mp_tail_drain(struct mp_tail *t)
 /* --- showing -------------------------------------------------------------------------------- */
 
 /* whole: nothing of it is missing, so no secret can have lost its end. */
-static int show(struct mp_str line, bool whole, bool cut, struct mp_buf *out)
+static int tail_show(struct mp_str line, bool whole, bool cut, struct mp_buf *out)
 {
 	int r = mp_redact(line, !whole, out);
 
@@ -174,7 +174,7 @@ static int show_all(struct mp_str text, struct mp_buf *out)
 		size_t n = newline ? (size_t)(newline - text.p) : text.len;
 		bool cut = n > 0 && text.p[n - 1] == CUT_SIGN;
 
-		r = show((struct mp_str){text.p, n - cut}, !cut, cut, out);
+		r = tail_show((struct mp_str){text.p, n - cut}, !cut, cut, out);
 		n += newline != NULL;
 		text.p += n;
 		text.len -= n;
@@ -204,7 +204,7 @@ int mp_tail_get(const struct mp_tail *t, size_t lines, struct mp_buf *out)
 	if (r == 0)
 		r = show_all(mp_buf_get(&plain), out);
 	if (r == 0 && begun)
-		r = show(mp_buf_get(&t->line), false, t->cut, out);
+		r = tail_show(mp_buf_get(&t->line), false, t->cut, out);
 	if (r < 0)
 		out->len = before;
 	return r;

@@ -137,18 +137,18 @@ struct walk {
 	bool by_scan;
 };
 
-static size_t count(const struct mp_buf *procs)
+static size_t tree_count(const struct mp_buf *procs)
 {
 	return procs->len / sizeof(struct mp_proc);
 }
 
-static const struct mp_proc *get(const struct mp_buf *procs, size_t i)
+static const struct mp_proc *tree_get(const struct mp_buf *procs, size_t i)
 {
 	return (const struct mp_proc *)(const void *)procs->data + i;
 }
 
 /* Without memory for all, those that were found are dealt with, and the next pass finds more. */
-static void add(struct mp_buf *to, const struct mp_proc *p)
+static void tree_add(struct mp_buf *to, const struct mp_proc *p)
 {
 	(void)!mp_buf_add(to, p, sizeof(*p));
 }
@@ -158,7 +158,7 @@ static void add_pid(pid_t pid, void *to)
 	struct mp_proc p;
 
 	if (mp_tree_read(pid, &p) == 0)
-		add(to, &p);
+		tree_add(to, &p);
 }
 
 typedef void (*pid_fn)(pid_t pid, void *u);
@@ -206,9 +206,9 @@ static void list_children(pid_t pid, pid_fn fn, void *u)
 
 static void pick_children(const struct mp_buf *all, pid_t pid, struct mp_buf *to)
 {
-	for (size_t i = 0; i < count(all); i++)
-		if (get(all, i)->parent == pid)
-			add(to, get(all, i));
+	for (size_t i = 0; i < tree_count(all); i++)
+		if (tree_get(all, i)->parent == pid)
+			tree_add(to, tree_get(all, i));
 }
 
 static void find_children(struct walk *w, pid_t pid, struct mp_buf *to)
@@ -221,7 +221,7 @@ static void find_children(struct walk *w, pid_t pid, struct mp_buf *to)
 
 /* --- all of them ---------------------------------------------------------------------------- */
 
-static int scan(struct mp_buf *all)
+static int tree_scan(struct mp_buf *all)
 {
 	DIR *proc = opendir("/proc");
 	struct dirent *d;
@@ -232,20 +232,20 @@ static int scan(struct mp_buf *all)
 	while ((d = readdir(proc)))
 		if (isdigit((unsigned char)d->d_name[0]) &&
 		    read_at(dirfd(proc), d->d_name, &p) == 0)
-			add(all, &p);
+			tree_add(all, &p);
 	closedir(proc);
 	return 0;
 }
 
-static int begin(struct walk *w)
+static int tree_begin(struct walk *w)
 {
 	mp_buf_init(&w->found, MAX_PROCS * sizeof(struct mp_proc));
 	mp_buf_init(&w->all, MAX_PROCS * sizeof(struct mp_proc));
 	w->by_scan = only_scan || access("/proc/thread-self/children", F_OK) < 0;
-	return w->by_scan ? scan(&w->all) : 0;
+	return w->by_scan ? tree_scan(&w->all) : 0;
 }
 
-static void end(struct walk *w)
+static void tree_end(struct walk *w)
 {
 	mp_buf_done(&w->found);
 	mp_buf_done(&w->all);
@@ -257,28 +257,28 @@ static void find_all(struct walk *w, pid_t root, mp_tree_fn takes, void *u)
 
 	mp_buf_init(&first, MAX_PROCS * sizeof(struct mp_proc));
 	find_children(w, root, &first);
-	for (size_t i = 0; i < count(&first); i++)
-		if (!takes || takes(get(&first, i), u))
-			add(&w->found, get(&first, i));
-	for (size_t i = 0; i < count(&w->found); i++) /* it grows meanwhile */
-		find_children(w, get(&w->found, i)->pid, &w->found);
+	for (size_t i = 0; i < tree_count(&first); i++)
+		if (!takes || takes(tree_get(&first, i), u))
+			tree_add(&w->found, tree_get(&first, i));
+	for (size_t i = 0; i < tree_count(&w->found); i++) /* it grows meanwhile */
+		find_children(w, tree_get(&w->found, i)->pid, &w->found);
 }
 
 int mp_tree_signal(pid_t root, int signal, mp_tree_fn takes, void *u)
 {
-	MP_CLEANUP(end) struct walk w;
+	MP_CLEANUP(tree_end) struct walk w;
 	int alive = 0, r;
 
-	r = begin(&w);
+	r = tree_begin(&w);
 	if (r < 0)
 		return r;
 	find_all(&w, root, takes, u);
-	for (size_t i = 0; i < count(&w.found); i++) {
-		if (!mp_tree_is_alive(get(&w.found, i)))
+	for (size_t i = 0; i < tree_count(&w.found); i++) {
+		if (!mp_tree_is_alive(tree_get(&w.found, i)))
 			continue;
 		alive++;
 		if (signal)
-			mp_tree_signal_one(get(&w.found, i), signal);
+			mp_tree_signal_one(tree_get(&w.found, i), signal);
 	}
 	return alive;
 }

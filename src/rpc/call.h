@@ -86,7 +86,8 @@ struct mp_call_hooks {
 struct mp_call_options {
 	enum mp_method_id method;
 	struct mp_str params;       /* an object without _meta, or empty */
-	struct mp_str meta;         /* an object: what _meta says on this hop; empty: see peer.h */
+	struct mp_str name;         /* what it is about, as params has it, as text; or empty */
+	struct mp_str meta;         /* by era_modern.c: what _meta says; empty: see peer.h */
 	struct mp_str foreign;      /* an object: what else it says (trace keys); or empty */
 	struct mp_str capabilities; /* an object: what the client can be asked; empty: our own */
 	const char *log_level;      /* what a modern server may log; static; NULL: our own */

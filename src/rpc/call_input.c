@@ -250,14 +250,12 @@ void mp_call_input_answer(struct mp_server_slot *slot, struct mp_str result)
 
 static int input_write_params(const struct mp_call *c, struct mp_buf *out)
 {
-	struct mp_str given = mp_str_trim(c->o.params);
 	const struct mp_call_input *input = c->input;
 	struct mp_writer w;
 
 	mp_write_init(&w, out, NULL);
 	mp_write_begin_object(&w);
-	if (given.len > 2)
-		mp_write_raw_members(&w, mp_str_trim((struct mp_str){given.p + 1, given.len - 2}));
+	mp_write_raw_members(&w, mp_message_get_members(c->o.params));
 	if (input->n_slots) {
 		mp_write_key(&w, MP_STR("inputResponses"));
 		mp_write_begin_object(&w);

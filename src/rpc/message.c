@@ -66,7 +66,7 @@ void mp_message_tape_init(struct mp_tape *t)
 /* --- taking a message apart ---------------------------------------------------------------- */
 
 /* A refusal: the peer is told -32600 whatever the reason was here. */
-static int refuse(struct mcpool_error *reterr, const char *why)
+static int message_refuse(struct mcpool_error *reterr, const char *why)
 {
 	return mp_fail(reterr, MCPOOL_EPROTO, "%s", why);
 }
@@ -100,8 +100,9 @@ static int read_id(const struct mp_tape *t, mp_value v, struct mp_message *m,
 	if (v == MP_NONE)
 		return 0;
 	if (!is_id(t, v) && !mp_value_is(t, v, MP_TAPE_NULL))
-		return refuse(reterr,
-			      "the id is neither a string nor a whole number of 256 bytes at most");
+		return message_refuse(
+			reterr,
+			"the id is neither a string nor a whole number of 256 bytes at most");
 	if (is_id(t, v))
 		m->id = mp_value_source(t, v);
 	return 0;
@@ -152,14 +153,14 @@ static int read_params(const struct mp_tape *t, struct mp_message *m, struct mcp
 	if (m->params == MP_NONE)
 		return 0;
 	if (!mp_value_is(t, m->params, MP_TAPE_OBJECT))
-		return refuse(reterr, "params is not an object");
+		return message_refuse(reterr, "params is not an object");
 	r = check_keys(t, m->params, "params", reterr);
 	if (r < 0)
 		return r;
 	mp_value_get_all(t, m->params, keys, n, v);
 	m->meta = v[META];
 	if (m->meta != MP_NONE && !mp_value_is(t, m->meta, MP_TAPE_OBJECT))
-		return refuse(reterr, "_meta is not an object");
+		return message_refuse(reterr, "_meta is not an object");
 	r = check_keys(t, m->meta, "_meta", reterr);
 	if (r < 0)
 		return r;
@@ -170,7 +171,8 @@ static int read_params(const struct mp_tape *t, struct mp_message *m, struct mcp
 	m->version = said[1];
 	token = m->method == MP_METHOD_PROGRESS ? v[TOKEN] : said[0];
 	if (token != MP_NONE && !is_id(t, token))
-		return refuse(reterr, "the progress token is neither a string nor a whole number");
+		return message_refuse(reterr,
+				      "the progress token is neither a string nor a whole number");
 	m->progress_token = token;
 	m->subject = v[SUBJECT];
 	return 0;
@@ -179,11 +181,11 @@ static int read_params(const struct mp_tape *t, struct mp_message *m, struct mcp
 static int read_call(const struct mp_tape *t, struct mp_message *m, struct mcpool_error *reterr)
 {
 	if (!is_name(t, m->method_name))
-		return refuse(reterr, "the method is not a string of 256 bytes at most");
+		return message_refuse(reterr, "the method is not a string of 256 bytes at most");
 	m->method = find_method(t, m->method_name);
 	m->kind = m->id.len ? MP_MESSAGE_REQUEST : MP_MESSAGE_NOTIFICATION;
 	if (m->result != MP_NONE || m->error != MP_NONE)
-		return refuse(reterr, "a message with a method has no result and no error");
+		return message_refuse(reterr, "a message with a method has no result and no error");
 	return read_params(t, m, reterr);
 }
 
@@ -191,13 +193,14 @@ static int read_answer(const struct mp_tape *t, struct mp_message *m, struct mcp
 {
 	m->params = MP_NONE;
 	if ((m->result == MP_NONE) == (m->error == MP_NONE))
-		return refuse(reterr, "neither a method nor exactly one of result and error");
+		return message_refuse(reterr,
+				      "neither a method nor exactly one of result and error");
 	m->kind = m->result != MP_NONE ? MP_MESSAGE_RESULT : MP_MESSAGE_ERROR;
 	/* An error may answer a request whose id could not be read; a result may not. */
 	if (m->id.len == 0 && m->kind == MP_MESSAGE_RESULT)
-		return refuse(reterr, "a result has an id");
+		return message_refuse(reterr, "a result has an id");
 	if (m->error != MP_NONE && !mp_value_is(t, m->error, MP_TAPE_OBJECT))
-		return refuse(reterr, "error is not an object");
+		return message_refuse(reterr, "error is not an object");
 	return 0;
 }
 
@@ -230,7 +233,7 @@ int mp_message_classify(const struct mp_tape *t, struct mp_message *m, struct mc
 		return 0;
 	}
 	if (!mp_value_is(t, MP_ROOT, MP_TAPE_OBJECT))
-		return refuse(reterr, "a message is an object");
+		return message_refuse(reterr, "a message is an object");
 	mp_value_get_all(t, MP_ROOT, keys, N, v);
 	r = read_id(t, v[ID], m, reterr);
 	if (r < 0)
@@ -239,7 +242,7 @@ int mp_message_classify(const struct mp_tape *t, struct mp_message *m, struct mc
 	if (r < 0)
 		return r;
 	if (!mp_value_text_is(t, v[JSONRPC], MP_STR("2.0")))
-		return refuse(reterr, "jsonrpc is not \"2.0\"");
+		return message_refuse(reterr, "jsonrpc is not \"2.0\"");
 	m->method_name = v[METHOD];
 	m->params = v[PARAMS];
 	m->result = v[RESULT];
@@ -247,7 +250,7 @@ int mp_message_classify(const struct mp_tape *t, struct mp_message *m, struct mc
 	if (m->method_name == MP_NONE)
 		return read_answer(t, m, reterr);
 	if (mp_value_is(t, v[ID], MP_TAPE_NULL))
-		return refuse(reterr, "the id of a request is not null");
+		return message_refuse(reterr, "the id of a request is not null");
 	return read_call(t, m, reterr);
 }
 
@@ -261,4 +264,12 @@ int mp_message_scan(struct mp_tape *t, struct mp_str text, struct mp_message *m,
 		return r;
 	}
 	return mp_message_classify(t, m, reterr);
+}
+
+bool mp_message_is_task(const struct mp_message *m)
+{
+	return m->kind == MP_MESSAGE_RESULT &&
+	       (mp_value_get(m->tape, m->result, "task") != MP_NONE ||
+		mp_value_text_is(m->tape, mp_value_get(m->tape, m->result, "resultType"),
+				 MP_STR("task")));
 }

@@ -80,6 +80,9 @@ int mp_message_scan(struct mp_tape *t, struct mp_str text, struct mp_message *re
 int mp_message_classify(const struct mp_tape *t, struct mp_message *ret_message,
 			struct mcpool_error *reterr) MP_MUST;
 
+/* Does the result announce a task instead of an outcome? */
+bool mp_message_is_task(const struct mp_message *m);
+
 /* What to change on the way; empty strings: leave as it is. All are JSON as written. */
 struct mp_splice {
 	struct mp_str id;      /* instead of the message's own */
@@ -104,6 +107,8 @@ int mp_message_forward(const struct mp_message *m, const struct mp_splice *splic
 int mp_message_write_params(const struct mp_message *m, const char *key, struct mp_str value,
 			    struct mp_buf *out) MP_MUST;
 int mp_message_write_meta(const struct mp_message *m, struct mp_buf *out) MP_MUST;
+/* The members of an object as they are written, without its brackets. */
+struct mp_str mp_message_get_members(struct mp_str object);
 /* The answer in m, a result or error, for the caller who knows it by this id. */
 int mp_message_forward_answer(const struct mp_message *m, struct mp_str id,
 			      struct mp_buf *out) MP_MUST;

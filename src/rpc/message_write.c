@@ -3,12 +3,13 @@
  */
 #include "base/error.h"
 #include "rpc/message.h"
+#include "rpc/outgoing.h"
 
 #define HOP_PREFIX MP_STR("io.modelcontextprotocol/")
 
 /* --- with a writer ------------------------------------------------------------------------- */
 
-static void begin(struct mp_writer *w, struct mp_buf *out)
+static void message_write_begin(struct mp_writer *w, struct mp_buf *out)
 {
 	mp_write_init(w, out, NULL);
 	mp_write_begin_object(w);
@@ -22,7 +23,7 @@ static void add_raw(struct mp_writer *w, struct mp_str key, struct mp_str value)
 	mp_write_raw(w, value);
 }
 
-static int finish(struct mp_writer *w, size_t before)
+static int message_write_finish(struct mp_writer *w, size_t before)
 {
 	int r;
 
@@ -45,8 +46,7 @@ static void copy_member(struct mp_writer *w, const struct mp_tape *t, mp_value k
 	mp_write_raw(w, mp_value_source(t, mp_value_of(key)));
 }
 
-/* The members of an object as they are written, without its brackets. */
-static struct mp_str inside(struct mp_str object)
+struct mp_str mp_message_get_members(struct mp_str object)
 {
 	object = mp_str_trim(object);
 	if (object.len < 2)
@@ -58,8 +58,8 @@ static void add_meta(struct mp_writer *w, struct mp_str progress_token, const st
 {
 	if (progress_token.len)
 		mp_write_member_raw(w, "progressToken", progress_token);
-	mp_write_raw_members(w, inside(s->meta));
-	mp_write_raw_members(w, inside(s->more));
+	mp_write_raw_members(w, mp_message_get_members(s->meta));
+	mp_write_raw_members(w, mp_message_get_members(s->more));
 }
 
 /* Is there anything that belongs into _meta? */
@@ -118,7 +118,7 @@ int mp_message_forward(const struct mp_message *m, const struct mp_splice *s, st
 	struct mp_writer w;
 
 	mp_check(m->kind == MP_MESSAGE_REQUEST || m->kind == MP_MESSAGE_NOTIFICATION);
-	begin(&w, out);
+	message_write_begin(&w, out);
 	if (m->kind == MP_MESSAGE_REQUEST)
 		add_raw(&w, MP_STR("\"id\""), s->id.len ? s->id : m->id);
 	mp_write_member_raw(&w, "method", mp_value_source(m->tape, m->method_name));
@@ -126,7 +126,7 @@ int mp_message_forward(const struct mp_message *m, const struct mp_splice *s, st
 		mp_write_raw_key(&w, MP_STR("\"params\""));
 		forward_params(&w, m, s);
 	}
-	return finish(&w, before);
+	return message_write_finish(&w, before);
 }
 
 /* A member as written in its source, with the colon and the white space around it. */
@@ -139,7 +139,7 @@ static struct mp_str get_member(const struct mp_tape *t, mp_value key)
 }
 
 /* There is room. */
-static void append(struct mp_buf *out, struct mp_str s)
+static void message_write_append(struct mp_buf *out, struct mp_str s)
 {
 	if (s.len)
 		memcpy(out->data + out->len, s.p, s.len);
@@ -156,21 +156,21 @@ int mp_message_write_params(const struct mp_message *m, const char *key, struct 
 
 	if (r < 0)
 		return r;
-	append(out, MP_STR("{"));
+	message_write_append(out, MP_STR("{"));
 	MP_VALUE_EACH(m->tape, m->params, k) {
 		if (mp_value_of(k) == m->meta)
 			continue;
-		append(out, comma);
+		message_write_append(out, comma);
 		comma = MP_STR(",");
 		if (mp_value_of(k) != replaced) {
-			append(out, get_member(m->tape, k));
+			message_write_append(out, get_member(m->tape, k));
 			continue;
 		}
-		append(out, mp_value_source(m->tape, k));
-		append(out, MP_STR(":"));
-		append(out, value);
+		message_write_append(out, mp_value_source(m->tape, k));
+		message_write_append(out, MP_STR(":"));
+		message_write_append(out, value);
 	}
-	append(out, MP_STR("}"));
+	message_write_append(out, MP_STR("}"));
 	return 0;
 }
 
@@ -191,50 +191,24 @@ int mp_message_write_meta(const struct mp_message *m, struct mp_buf *out)
 		n++;
 	}
 	if (n > 0)
-		return finish(&w, before);
+		return message_write_finish(&w, before);
 	out->len = before;
 	return 0;
 }
 
 /* --- what every call takes: pieces that are copied in one go ------------------------------- */
 
-struct sheet {
-	struct mp_str pieces[24];
-	size_t n;
-};
-
-static inline void lay(struct sheet *s, struct mp_str piece)
+static int add_outgoing(struct mp_buf *out, const struct mp_outgoing *o)
 {
-	s->pieces[s->n++] = piece;
-}
-
-/* Members of an object, with a comma before all but the first. */
-static inline void lay_members(struct sheet *s, struct mp_str members, bool *is_first)
-{
-	if (!members.len)
-		return;
-	if (!*is_first)
-		lay(s, MP_STR(","));
-	*is_first = false;
-	lay(s, members);
-}
-
-static int put_down(const struct sheet *s, struct mp_buf *out)
-{
-	return mp_buf_add_pieces(out, s->pieces, s->n);
+	return mp_buf_add_pieces(out, o->pieces, o->n_pieces);
 }
 
 int mp_message_answer(struct mp_buf *out, struct mp_str id, bool is_error, struct mp_str json)
 {
-	struct mp_str pieces[] = {
-		MP_STR("{\"jsonrpc\":\"2.0\",\"id\":"),
-		id,
-		is_error ? MP_STR(",\"error\":") : MP_STR(",\"result\":"),
-		json,
-		MP_STR("}"),
-	};
+	MP_UNSET struct mp_outgoing o;
 
-	return mp_buf_add_pieces(out, pieces, MP_ARRAY_LEN(pieces));
+	mp_outgoing_answer(&o, id, is_error, json);
+	return add_outgoing(out, &o);
 }
 
 int mp_message_result(struct mp_buf *out, struct mp_str id, struct mp_str result)
@@ -251,54 +225,21 @@ int mp_message_forward_answer(const struct mp_message *m, struct mp_str id, stru
 				 mp_value_source(m->tape, is_error ? m->error : m->result));
 }
 
-static void lay_meta(struct sheet *sheet, const struct mp_splice *s, bool is_first)
-{
-	bool is_first_inside = true;
-
-	lay_members(sheet, MP_STR("\"_meta\":{"), &is_first);
-	if (s->progress_token.len) {
-		lay_members(sheet, MP_STR("\"progressToken\":"), &is_first_inside);
-		lay(sheet, s->progress_token);
-	}
-	lay_members(sheet, inside(s->meta), &is_first_inside);
-	lay_members(sheet, inside(s->more), &is_first_inside);
-	lay(sheet, MP_STR("}"));
-}
-
 int mp_message_request(struct mp_buf *out, enum mp_method_id method, struct mp_str params,
 		       const struct mp_splice *s)
 {
-	MP_UNSET struct sheet sheet;
-	bool is_first = true;
+	MP_UNSET struct mp_outgoing o;
 
-	mp_check(s->id.len);
-	sheet.n = 0;
-	lay(&sheet, MP_STR("{\"jsonrpc\":\"2.0\",\"id\":"));
-	lay(&sheet, s->id);
-	lay(&sheet, MP_STR(",\"method\":"));
-	lay(&sheet, mp_str_of(mp_method_get(method)->json));
-	if (params.len || has_meta(s)) {
-		lay(&sheet, MP_STR(",\"params\":{"));
-		lay_members(&sheet, inside(params), &is_first);
-		if (has_meta(s))
-			lay_meta(&sheet, s, is_first);
-		lay(&sheet, MP_STR("}"));
-	}
-	lay(&sheet, MP_STR("}"));
-	return put_down(&sheet, out);
+	mp_outgoing_request(&o, method, params, s);
+	return add_outgoing(out, &o);
 }
 
 int mp_message_notify(struct mp_buf *out, enum mp_method_id method, struct mp_str params)
 {
-	struct mp_str pieces[] = {
-		MP_STR("{\"jsonrpc\":\"2.0\",\"method\":"),
-		mp_str_of(mp_method_get(method)->json),
-		params.len ? MP_STR(",\"params\":") : MP_STR(""),
-		params,
-		MP_STR("}"),
-	};
+	MP_UNSET struct mp_outgoing o;
 
-	return mp_buf_add_pieces(out, pieces, MP_ARRAY_LEN(pieces));
+	mp_outgoing_notification(&o, method, params);
+	return add_outgoing(out, &o);
 }
 
 int mp_message_error(struct mp_buf *out, struct mp_str id, int code, struct mp_str words,
@@ -307,7 +248,7 @@ int mp_message_error(struct mp_buf *out, struct mp_str id, int code, struct mp_s
 	size_t before = out->len;
 	struct mp_writer w;
 
-	begin(&w, out);
+	message_write_begin(&w, out);
 	add_raw(&w, MP_STR("\"id\""), id.len ? id : MP_STR("null"));
 	mp_write_key(&w, MP_STR("error"));
 	mp_write_begin_object(&w);
@@ -316,5 +257,5 @@ int mp_message_error(struct mp_buf *out, struct mp_str id, int code, struct mp_s
 	if (data.len)
 		mp_write_member_raw(&w, "data", data);
 	mp_write_end_object(&w);
-	return finish(&w, before);
+	return message_write_finish(&w, before);
 }

@@ -15,7 +15,7 @@ static void skip_space(struct walk *w)
 		w->p++;
 }
 
-static bool take(struct walk *w, char c)
+static bool peek_take(struct walk *w, char c)
 {
 	skip_space(w);
 	if (w->p == w->end || *w->p != c)
@@ -50,7 +50,7 @@ static bool take_string(struct walk *w, struct mp_str *ret)
 {
 	bool escaped;
 
-	if (!take(w, '"'))
+	if (!peek_take(w, '"'))
 		return false;
 	ret->p = w->p;
 	if (!skip_string(w, &escaped) || escaped)
@@ -140,7 +140,7 @@ static bool look_at(struct walk *w, struct mp_str key, struct mp_peek *g, bool *
 	return skip_value(w);
 }
 
-static void finish(struct mp_peek *g, bool is_answer)
+static void peek_finish(struct mp_peek *g, bool is_answer)
 {
 	if (is_answer && !g->method.len)
 		return;
@@ -156,21 +156,22 @@ void mp_peek(struct mp_str text, struct mp_peek *g)
 	struct mp_str key;
 
 	*g = (struct mp_peek){.kind = MP_PEEK_NOTHING};
-	if (take(&w, '[')) {
+	if (peek_take(&w, '[')) {
 		g->kind = MP_PEEK_BATCH;
 		return;
 	}
-	if (!take(&w, '{'))
+	if (!peek_take(&w, '{'))
 		return;
 	do {
-		if (!take_string(&w, &key) || !take(&w, ':') || !look_at(&w, key, g, &is_answer)) {
+		if (!take_string(&w, &key) || !peek_take(&w, ':') ||
+		    !look_at(&w, key, g, &is_answer)) {
 			g->kind = MP_PEEK_NOTHING;
 			return;
 		}
 		is_whole = g->id.len && (g->method.len || is_answer);
-	} while (!is_whole && take(&w, ','));
-	if (is_whole || take(&w, '}'))
-		finish(g, is_answer);
+	} while (!is_whole && peek_take(&w, ','));
+	if (is_whole || peek_take(&w, '}'))
+		peek_finish(g, is_answer);
 	else
 		g->kind = MP_PEEK_NOTHING;
 }

@@ -3,23 +3,23 @@
  */
 #include "rpc/peer.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "rpc/era.h"
+#include "rpc/outgoing.h"
 
 enum { MAX_THEIRS = 1024 };
 
 /* --- sending -------------------------------------------------------------------------------- */
 
-int mp_peer_send_out(struct mp_peer *p, uint64_t *ret_at)
+int mp_peer_send_out(struct mp_peer *p, const struct mp_outgoing *o, uint64_t *ret_at)
 {
-	int r = p->lost ? MCPOOL_ECLOSED : p->hooks->send(p->u, mp_buf_get(&p->out), ret_at);
-
-	mp_buf_shrink(&p->out, MP_MIB(1));
-	return r;
+	if (p->lost)
+		return MCPOOL_ECLOSED;
+	return o->len > MP_LIMIT_MESSAGE ? MCPOOL_ETOO_LARGE : p->hooks->send(p->u, o, ret_at);
 }
 
 static int peer_get_meta(struct mp_peer *p, const struct mp_call_options *o, struct mp_str *ret)
@@ -30,8 +30,9 @@ static int peer_get_meta(struct mp_peer *p, const struct mp_call_options *o, str
 	return p->hooks->write_meta(p->u, o, ret);
 }
 
-static int peer_encode(struct mp_peer *p, const struct mp_call *c, struct mp_str params)
+static int peer_send_call(struct mp_peer *p, struct mp_call *c, struct mp_str params)
 {
+	MP_UNSET struct mp_outgoing o;
 	char digits[MP_STR_DIGITS];
 	struct mp_str number = mp_str_from_u64(c->id, digits);
 	struct mp_splice splice = {
@@ -41,8 +42,14 @@ static int peer_encode(struct mp_peer *p, const struct mp_call *c, struct mp_str
 	};
 	int r = peer_get_meta(p, &c->o, &splice.meta);
 
-	mp_buf_clear(&p->out);
-	return r < 0 ? r : mp_message_request(&p->out, c->o.method, params, &splice);
+	if (r < 0)
+		return r == MCPOOL_ELIMIT ? MCPOOL_ETOO_LARGE : r;
+	mp_outgoing_request(&o, c->o.method, params, &splice);
+	if (mp_method_get(c->o.method)->subject)
+		o.name = c->o.name;
+	if (splice.meta.len)
+		o.version = MP_STR(MP_MODERN_VERSION);
+	return mp_peer_send_out(p, &o, &c->at);
 }
 
 int mp_peer_send(struct mp_call *c, struct mp_str params)
@@ -52,11 +59,7 @@ int mp_peer_send(struct mp_call *c, struct mp_str params)
 
 	c->id = mp_ids_add(&p->calls, c);
 	c->has_progressed = false;
-	r = peer_encode(p, c, params);
-	if (r == MCPOOL_ELIMIT)
-		r = MCPOOL_ETOO_LARGE;
-	if (r == 0)
-		r = mp_peer_send_out(p, &c->at);
+	r = peer_send_call(p, c, params);
 	if (r < 0)
 		mp_ids_remove(&p->calls, c->id);
 	else
@@ -66,25 +69,28 @@ int mp_peer_send(struct mp_call *c, struct mp_str params)
 
 int mp_peer_notify(struct mp_peer *p, enum mp_method_id method, struct mp_str params)
 {
-	int r;
+	MP_UNSET struct mp_outgoing o;
 
-	mp_buf_clear(&p->out);
-	r = mp_message_notify(&p->out, method, params);
-	return r < 0 ? r : mp_peer_send_out(p, NULL);
+	mp_outgoing_notification(&o, method, params);
+	return mp_peer_send_out(p, &o, NULL);
 }
 
 void mp_peer_tell_cancelled(struct mp_call *c, const char *reason)
 {
 	struct mp_peer *p = c->peer;
-	char params[96];
+	MP_UNSET struct mp_outgoing o;
+	char digits[MP_STR_DIGITS], params[96];
+	struct mp_str id = mp_str_from_u64(c->id, digits);
 	int n;
 
 	if (c->o.method == MP_METHOD_INITIALIZE)
 		return; /* must not be cancelled; the caller closes the conversation instead */
-	n = snprintf(params, sizeof(params), "{\"requestId\":%" PRIu64 ",\"reason\":\"%s\"}", c->id,
-		     reason);
+	n = snprintf(params, sizeof(params), "{\"requestId\":%.*s,\"reason\":\"%s\"}",
+		     MP_STR_ARGS(id), reason);
+	mp_outgoing_notification(&o, MP_METHOD_CANCELLED, (struct mp_str){params, (size_t)n});
+	o.cancelled_id = id;
 	/* A peer that does not take it will not answer either; the call ends here all the same. */
-	if (mp_peer_notify(p, MP_METHOD_CANCELLED, (struct mp_str){params, (size_t)n}) < 0)
+	if (mp_peer_send_out(p, &o, NULL) < 0)
 		p->counts.undelivered++;
 }
 
@@ -214,7 +220,6 @@ void mp_peer_init(struct mp_peer *p, struct mp_loop *loop, const struct mp_peer_
 		mp_list_init(&p->in_state[i]);
 	mp_list_init(&p->serving);
 	mp_map_init(&p->theirs, MAX_THEIRS);
-	mp_buf_init(&p->out, MP_LIMIT_MESSAGE);
 }
 
 static void peer_drop_calls(struct mp_list *list)
@@ -243,5 +248,4 @@ void mp_peer_done(struct mp_peer *p)
 	mp_ids_done(&p->calls);
 	mp_ids_done(&p->server_requests);
 	mp_map_done(&p->theirs);
-	mp_buf_done(&p->out);
 }

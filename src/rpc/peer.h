@@ -7,7 +7,6 @@
 #define MP_PEER_H
 
 #include "base/base.h"
-#include "base/buf.h"
 #include "base/ids.h"
 #include "base/list.h"
 #include "base/loop.h"
@@ -17,9 +16,11 @@
 #include "rpc/message.h"
 #include "rpc/server_request.h"
 
+struct mp_outgoing;
+
 struct mp_peer_hooks {
 	/* Hand one message to the transport; as mp_transport_impl.send. */
-	int (*send)(void *u, struct mp_str text, uint64_t *ret_at);
+	int (*send)(void *u, const struct mp_outgoing *o, uint64_t *ret_at);
 	/* What _meta of a modern call says on this hop, valid until the next one; may be NULL. */
 	int (*write_meta)(void *u, const struct mp_call_options *o, struct mp_str *ret_meta);
 	/*
@@ -58,7 +59,6 @@ struct mp_peer {
 	struct mp_ids server_requests;                /* slots, legacy and modern */
 	struct mp_list serving;                       /* the legacy ones, owned */
 	struct mp_map theirs;                         /* the same by the id they chose */
-	struct mp_buf out;                            /* the message being written */
 	const struct mp_message *arriving;            /* the message on hand */
 	bool lost;
 	struct mp_peer_counts counts;
@@ -119,8 +119,8 @@ void mp_call_resume_later(struct mp_call *c);
 /* Write and send a call: an id of its own, and its time begins. */
 int mp_peer_send(struct mp_call *c, struct mp_str params) MP_MUST;
 void mp_peer_tell_cancelled(struct mp_call *c, const char *reason);
-/* Send what is in `out`. */
-int mp_peer_send_out(struct mp_peer *p, uint64_t *ret_at) MP_MUST;
+/* MCPOOL_ETOO_LARGE, MCPOOL_ECLOSED, or what the transport says. */
+int mp_peer_send_out(struct mp_peer *p, const struct mp_outgoing *o, uint64_t *ret_at) MP_MUST;
 
 /* peer_serve.c */
 void mp_peer_take_request(struct mp_peer *p, const struct mp_message *m);

@@ -72,7 +72,7 @@ static void take_notification(struct mp_peer *p, const struct mp_message *m)
 
 /* --- receiving ------------------------------------------------------------------------------ */
 
-static void take(struct mp_peer *p, const struct mp_message *m)
+static void peer_receive_take(struct mp_peer *p, const struct mp_message *m)
 {
 	const struct mp_message *before = p->arriving;
 
@@ -167,7 +167,7 @@ static bool take_text(struct mp_peer *p, struct mp_tape *tape, struct mp_str tex
 
 	if (mp_message_scan(tape, text, m, &why) == 0) {
 		if (m->kind != MP_MESSAGE_BATCH)
-			take(p, m);
+			peer_receive_take(p, m);
 		return true;
 	}
 	/* Servers also print JSON that is none of the protocol's, such as log lines. */

@@ -3,8 +3,10 @@
  * those that are part of an answer.
  */
 #include "base/mem.h"
+#include "base/limits.h"
 #include "rpc/peer.h"
 #include "rpc/call_input.h"
+#include "rpc/outgoing.h"
 
 enum { METHOD_NOT_FOUND = -32601, INVALID_REQUEST = -32600, INTERNAL = -32603, DECLINED = -1 };
 
@@ -34,16 +36,26 @@ bool mp_server_request_is(enum mp_method_id method)
 
 /* --- answers --------------------------------------------------------------------------------- */
 
-static void peer_send_reply(struct mp_peer *p, int encoded)
+static void peer_send_result(struct mp_peer *p, struct mp_str id, struct mp_str result)
 {
-	if (encoded < 0 || mp_peer_send_out(p, NULL) < 0)
+	MP_UNSET struct mp_outgoing o;
+
+	mp_outgoing_answer(&o, id, false, result);
+	if (mp_peer_send_out(p, &o, NULL) < 0)
 		p->counts.undelivered++;
 }
 
 void mp_peer_refuse_id(struct mp_peer *p, struct mp_str id, int code, struct mp_str words)
 {
-	mp_buf_clear(&p->out);
-	peer_send_reply(p, mp_message_error(&p->out, id, code, words, MP_STR("")));
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	MP_UNSET struct mp_outgoing o;
+	int r;
+
+	mp_buf_init(&text, MP_LIMIT_MESSAGE);
+	r = mp_message_error(&text, id, code, words, MP_STR(""));
+	mp_outgoing_text(&o, MP_MESSAGE_ERROR, MP_METHOD_UNKNOWN, id, mp_buf_get(&text));
+	if (r < 0 || mp_peer_send_out(p, &o, NULL) < 0)
+		p->counts.undelivered++;
 }
 
 void mp_peer_free_slot(struct mp_peer *p, struct mp_server_slot *slot)
@@ -83,8 +95,7 @@ void mp_peer_reply(struct mp_peer *p, mp_id request, struct mp_str result)
 		mp_peer_refuse(p, request, DECLINED, MP_STR("the user declined"));
 		return;
 	}
-	mp_buf_clear(&p->out);
-	peer_send_reply(p, mp_message_result(&p->out, mp_str_of(slot->their_id), result));
+	peer_send_result(p, mp_str_of(slot->their_id), result);
 	mp_peer_free_slot(p, slot);
 }
 
@@ -143,8 +154,7 @@ void mp_peer_take_request(struct mp_peer *p, const struct mp_message *m)
 	if (p->is_modern) {
 		p->counts.refused++; /* a modern server has no requests of its own */
 	} else if (m->method == MP_METHOD_PING) {
-		mp_buf_clear(&p->out);
-		peer_send_reply(p, mp_message_result(&p->out, m->id, MP_STR("{}")));
+		peer_send_result(p, m->id, MP_STR("{}"));
 	} else if (!mp_server_request_is(m->method) || !p->serves) {
 		peer_refuse(p, m->id, METHOD_NOT_FOUND, mp_server_request_get_refusal(m->method));
 	} else {

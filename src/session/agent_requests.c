@@ -174,7 +174,7 @@ static void ask_one(struct mp_session *s, struct mp_request *e,
 		put_to_agent(s, e, q);
 }
 
-static void ask(void *u, const struct mp_pool_server_request *rq)
+static void agent_requests_ask(void *u, const struct mp_pool_server_request *rq)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
 	struct mp_session *s = u;
@@ -206,7 +206,7 @@ static void tell_cancelled(struct mp_session *s, const struct mp_agent_request *
 		mp_session_send(s, q->stream, mp_buf_get(out));
 }
 
-static bool forget(struct mp_list *list, mp_id question)
+static bool agent_requests_forget(struct mp_list *list, mp_id question)
 {
 	MP_LIST_EACH(list, link)
 		if (agent_request_of(link)->pool_id == question) {
@@ -216,7 +216,7 @@ static bool forget(struct mp_list *list, mp_id question)
 	return false;
 }
 
-static void unask(void *u, mp_id question)
+static void agent_requests_unask(void *u, mp_id question)
 {
 	struct mp_session *s = u;
 
@@ -227,14 +227,15 @@ static void unask(void *u, mp_id question)
 			return;
 		}
 	MP_LIST_EACH(&s->sessions->parked, parked)
-		if (forget(&mp_container_of(parked, struct mp_request, link)->agent_requests,
-			   question))
+		if (agent_requests_forget(
+			    &mp_container_of(parked, struct mp_request, link)->agent_requests,
+			    question))
 			return;
 }
 
 /* --- answers --------------------------------------------------------------------------------- */
 
-static void decline(struct mp_session *s, mp_id question, const struct mp_message *m)
+static void agent_requests_decline(struct mp_session *s, mp_id question, const struct mp_message *m)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
 	struct mp_str words;
@@ -261,7 +262,7 @@ void mp_session_take_reply(struct mp_session *s, const struct mp_message *m)
 			mp_pool_client_reply(s->sessions->o.pool, question,
 					     mp_value_source(m->tape, m->result));
 		else
-			decline(s, question, m);
+			agent_requests_decline(s, question, m);
 		return;
 	}
 }
@@ -286,7 +287,8 @@ static void pass_on(struct mp_session *s, const struct mp_request *e, const stru
 		mp_session_send(s, e ? e->stream : 0, mp_buf_get(out));
 }
 
-static void hear(void *u, const char *server, struct mp_pool_call *call, const struct mp_message *m)
+static void agent_requests_hear(void *u, const char *server, struct mp_pool_call *call,
+				const struct mp_message *m)
 {
 	struct mp_session *s = u;
 	struct mp_request *e = mp_request_of_call(s, call);
@@ -310,4 +312,5 @@ static void hear(void *u, const char *server, struct mp_pool_call *call, const s
 	}
 }
 
-const struct mp_pool_client_hooks mp_session_pool_client_hooks = {ask, unask, hear};
+const struct mp_pool_client_hooks mp_session_pool_client_hooks = {
+	agent_requests_ask, agent_requests_unask, agent_requests_hear};

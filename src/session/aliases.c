@@ -31,7 +31,7 @@ struct mp_aliases {
 	size_t longest; /* size of the longest spelling of any row */
 };
 
-static int spell(const struct mp_name *row, uint32_t kind, struct mp_buf *out)
+static int aliases_spell(const struct mp_name *row, uint32_t kind, struct mp_buf *out)
 {
 	mp_buf_clear(out);
 	if (kind == PUBLIC)
@@ -76,7 +76,7 @@ static int add_row(struct mp_aliases *a, uint32_t row, struct mp_buf *scratch)
 
 		if (is_needless(name, kind))
 			continue;
-		r = spell(name, kind, scratch);
+		r = aliases_spell(name, kind, scratch);
 		if (r < 0)
 			return r;
 		link_alias(a, (size_t)row * KINDS + kind, row, kind,
@@ -85,7 +85,7 @@ static int add_row(struct mp_aliases *a, uint32_t row, struct mp_buf *scratch)
 	return 0;
 }
 
-static int fill(struct mp_aliases *a, size_t n)
+static int aliases_fill(struct mp_aliases *a, size_t n)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf scratch;
 	int r = 0;
@@ -99,7 +99,7 @@ static int fill(struct mp_aliases *a, size_t n)
 	return a->room ? 0 : MCPOOL_ENOMEM;
 }
 
-static int reserve(struct mp_aliases *a, size_t n)
+static int aliases_reserve(struct mp_aliases *a, size_t n)
 {
 	a->n_chains = 8;
 	while (a->n_chains < n * KINDS)
@@ -121,9 +121,9 @@ int mp_aliases_new(struct mp_name *const *rows, size_t n, struct mp_aliases **re
 		return MCPOOL_ELIMIT;
 	a = mp_alloc(sizeof(*a));
 	a->rows = rows;
-	r = reserve(a, n);
+	r = aliases_reserve(a, n);
 	if (r == 0)
-		r = fill(a, n);
+		r = aliases_fill(a, n);
 	if (r < 0)
 		a = mp_aliases_free(a);
 	*ret = a;
@@ -146,7 +146,7 @@ struct found {
 	size_t n;
 };
 
-static void count(struct found *f, const struct mp_name *row)
+static void aliases_count(struct found *f, const struct mp_name *row)
 {
 	if (f->last == row)
 		return; /* two of its spellings are equal */
@@ -156,10 +156,10 @@ static void count(struct found *f, const struct mp_name *row)
 }
 
 /* The scratch fits every spelling, so this cannot fail. */
-static struct mp_str respell(const struct mp_aliases *a, const struct alias *alias)
+static struct mp_str aliases_respell(const struct mp_aliases *a, const struct alias *alias)
 {
 	struct mp_buf b = {.data = a->room + a->longest, .cap = a->longest, .ceiling = a->longest};
-	int r = spell(a->rows[alias->row], alias->kind, &b);
+	int r = aliases_spell(a->rows[alias->row], alias->kind, &b);
 
 	mp_check(r == 0);
 	return mp_buf_get(&b);
@@ -183,11 +183,11 @@ const struct mp_name *mp_aliases_find(const struct mp_aliases *a, struct mp_str 
 
 		if (alias->hash != hash)
 			continue;
-		spelling = respell(a, alias);
+		spelling = aliases_respell(a, alias);
 		if (mp_str_eq(spelling, text))
-			count(&exact, a->rows[alias->row]);
+			aliases_count(&exact, a->rows[alias->row]);
 		if (mp_str_eq_nocase(spelling, text))
-			count(&lax, a->rows[alias->row]);
+			aliases_count(&lax, a->rows[alias->row]);
 	}
 	best = exact.n ? &exact : &lax;
 	*ret_candidates = best->n;

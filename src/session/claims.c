@@ -144,8 +144,8 @@ static struct mp_name_row *find_rival(struct mp_name_row *first, struct mp_str s
 }
 
 /* The row that gets this name, of all that want it; NULL: none. */
-static struct mp_name_row *pick(const struct claims *c, struct mp_str name,
-				struct mp_name_row *first)
+static struct mp_name_row *claims_pick(const struct claims *c, struct mp_str name,
+				       struct mp_name_row *first)
 {
 	bool may_be = may_be_wanted(c, first, name);
 	bool is_contested = first->rival || (may_be && !c->is_hashing);
@@ -176,7 +176,7 @@ static struct mp_name_row *pick(const struct claims *c, struct mp_str name,
 
 /* --- assigning names ------------------------------------------------------------------------- */
 
-static int claim(struct mp_names *n, struct mp_name_row *row, struct mp_str name)
+static int claims_claim(struct mp_names *n, struct mp_name_row *row, struct mp_str name)
 {
 	int r = mp_map_set(&n->taken, name, row);
 
@@ -186,14 +186,14 @@ static int claim(struct mp_names *n, struct mp_name_row *row, struct mp_str name
 }
 
 /* Reserves a name for no tool, so that no other spelling resolves to a row that wanted it. */
-static int block(struct mp_names *n, struct mp_str name)
+static int claims_block(struct mp_names *n, struct mp_str name)
 {
 	struct mp_name_former *f = mp_arena_alloc_array(&n->arena, 1, sizeof(*f));
 
 	return f ? mp_map_set(&n->former, name, f) : mp_arena_get_error(&n->arena);
 }
 
-static int want(struct claims *c, struct mp_name_row *row, struct mp_str name)
+static int claims_want(struct claims *c, struct mp_name_row *row, struct mp_str name)
 {
 	struct mp_name_row *first;
 	int r = mp_names_copy(c->n, name, &row->wanted);
@@ -218,14 +218,14 @@ static bool is_refused(const struct mp_names *n, struct mp_str name)
 static int decide(struct claims *c, struct mp_name_row *first)
 {
 	struct mp_str name = first->wanted;
-	struct mp_name_row *picked = is_refused(c->n, name) ? NULL : pick(c, name, first);
+	struct mp_name_row *picked = is_refused(c->n, name) ? NULL : claims_pick(c, name, first);
 	bool collides = first->rival || (!picked && !may_be_wanted(c, first, name));
 
 	for (struct mp_name_row *row = first; row; row = row->rival)
 		row->name.collides |= collides;
 	if (picked)
-		return claim(c->n, picked, name);
-	return c->is_hashing || is_refused(c->n, name) ? 0 : block(c->n, name);
+		return claims_claim(c->n, picked, name);
+	return c->is_hashing || is_refused(c->n, name) ? 0 : claims_block(c->n, name);
 }
 
 static int decide_all(struct claims *c)
@@ -253,7 +253,7 @@ static int want_spelled(struct claims *c, enum mp_spelling how)
 		mp_buf_clear(&c->scratch);
 		r = mp_spell(how, row->name.server, row->name.name, &c->scratch);
 		if (r == 0)
-			r = want(c, row, mp_buf_get(&c->scratch));
+			r = claims_want(c, row, mp_buf_get(&c->scratch));
 	}
 	return r < 0 ? r : decide_all(c);
 }
@@ -328,7 +328,7 @@ static int give_hashes(struct claims *c)
 				continue;
 			r = spell_hashed(c, row, nth);
 			if (r == 0)
-				r = want(c, row, mp_buf_get(&c->scratch));
+				r = claims_want(c, row, mp_buf_get(&c->scratch));
 		}
 		if (r == 0)
 			r = decide_all(c);

@@ -151,7 +151,7 @@ static struct mp_request *find_request(struct mp_session *s, struct mp_str id)
  * No answer follows. A request with its own stream ends that stream. Without a session the request
  * cannot be attributed, and a client cancels by closing its stream (V24).
  */
-static void cancel(struct mp_session *s, const struct mp_message *m)
+static void dispatch_cancel(struct mp_session *s, const struct mp_message *m)
 {
 	mp_value id = mp_value_get(m->tape, m->params, "requestId");
 	struct mp_request *e = find_request(s, mp_value_source(m->tape, id));
@@ -172,7 +172,7 @@ static void take_notification(struct mp_session *s, const struct mp_message *m)
 		s->is_open = true;
 		break;
 	case MP_METHOD_CANCELLED:
-		cancel(s, m);
+		dispatch_cancel(s, m);
 		break;
 	case MP_METHOD_ROOTS_CHANGED:
 		mp_pool_client_tell_roots_changed(s->workspace, s->id);
@@ -184,8 +184,8 @@ static void take_notification(struct mp_session *s, const struct mp_message *m)
 
 /* --- receiving ------------------------------------------------------------------------------- */
 
-static void take(struct mp_session *s, const struct mp_message *m, mp_id stream,
-		 struct mp_batch *batch)
+static void dispatch_take(struct mp_session *s, const struct mp_message *m, mp_id stream,
+			  struct mp_batch *batch)
 {
 	switch (m->kind) {
 	case MP_MESSAGE_REQUEST:
@@ -260,7 +260,7 @@ static size_t take_batch(struct mp_session *s, const struct mp_message *m, mp_id
 		}
 		n += one.kind == MP_MESSAGE_REQUEST;
 		batch->open += one.kind == MP_MESSAGE_REQUEST;
-		take(s, &one, stream, batch);
+		dispatch_take(s, &one, stream, batch);
 	}
 	if (mp_batch_leave(batch) && n > 0) /* all were answered immediately */
 		s->hooks->deliver(s->u, &end);
@@ -272,7 +272,7 @@ size_t mp_session_receive(struct mp_session *s, const struct mp_message *m, mp_i
 	s->last_ms = mp_loop_wall_now_ms(s->sessions->loop);
 	if (m->kind == MP_MESSAGE_BATCH)
 		return take_batch(s, m, stream);
-	take(s, m, stream, NULL);
+	dispatch_take(s, m, stream, NULL);
 	return m->kind == MP_MESSAGE_REQUEST;
 }
 
@@ -358,6 +358,7 @@ int mp_session_new(struct mp_sessions *sessions, const struct mp_session_options
 	s->way = o->way;
 	s->traits = o->traits;
 	s->pid = o->pid;
+	s->client_pid = o->client_pid;
 	s->principal = mp_dup(o->principal);
 	s->hooks = hooks;
 	s->u = u;
@@ -369,6 +370,8 @@ int mp_session_new(struct mp_sessions *sessions, const struct mp_session_options
 	mp_list_init(&s->tasks);
 	mp_map_init(&s->by_id, MP_LIMIT_OPEN_REQUESTS);
 	s->id = mp_pool_client_join(sessions->o.pool, &mp_session_pool_client_hooks, s);
+	if (o->parent)
+		mp_pool_client_borrow(sessions->o.pool, s->id, o->parent);
 	s->scope = mp_scope_get(sessions, s->workspace, &o->narrowing, s->id);
 	mp_list_append(&s->scope->users, &s->scope_link);
 	mp_list_append(&sessions->list, &s->link);
@@ -415,6 +418,7 @@ void mp_session_get_info(const struct mp_session *s, struct mp_session_info *ret
 {
 	*ret = (struct mp_session_info){
 		.id = s->id,
+		.home = mp_pool_client_get_home(s->sessions->o.pool, s->id),
 		.way = s->way,
 		.principal = s->principal,
 		.pid = s->pid,
@@ -441,6 +445,39 @@ void mp_sessions_walk(struct mp_sessions *l, void (*fn)(void *u, const struct mp
 		mp_session_get_info(mp_container_of(link, struct mp_session, link), &info);
 		fn(u, &info);
 	}
+}
+
+struct mp_workspace *mp_sessions_get_workspace(const struct mp_sessions *l, mp_id session)
+{
+	MP_LIST_EACH(&l->list, link) {
+		const struct mp_session *s = mp_container_of(link, struct mp_session, link);
+
+		if (s->id == session)
+			return s->workspace;
+	}
+	return NULL;
+}
+
+bool mp_sessions_has(const struct mp_sessions *l, mp_id session, const char *principal)
+{
+	MP_LIST_EACH(&l->list, link) {
+		const struct mp_session *s = mp_container_of(link, struct mp_session, link);
+
+		if (s->id == session)
+			return strcmp(s->principal, principal) == 0;
+	}
+	return false;
+}
+
+mp_id mp_sessions_find_by_client(const struct mp_sessions *l, int client_pid, int but_pid)
+{
+	MP_LIST_EACH(&l->list, link) {
+		const struct mp_session *s = mp_container_of(link, struct mp_session, link);
+
+		if (client_pid > 0 && s->client_pid == client_pid && s->pid != but_pid)
+			return s->id;
+	}
+	return 0;
 }
 
 /* Change streams end with a result. Other requests get their answers. */

@@ -42,6 +42,7 @@ struct mp_failed_call mp_failed_call_of(const struct mp_pool_answer *a, struct m
 		.attempt = a->attempt,
 		.retryable = a->retryable,
 		.next_at_ms = a->next_at_ms,
+		.took_us = a->took_us,
 		.tail = a->tail,
 		.environment = a->environment,
 	};

@@ -39,6 +39,7 @@ struct mp_failed_call {
 	unsigned attempt;               /* number of the restart attempt; 0: none */
 	bool retryable;
 	int64_t next_at_ms;      /* 0: unknown */
+	int64_t took_us;         /* at the server; 0: it got nothing */
 	struct mp_str data;      /* `data` of the server's error, JSON; or empty */
 	struct mp_str tail;      /* its last stderr lines; or empty */
 	const char *environment; /* environment of the server's last start; NULL: unknown */

@@ -7,9 +7,11 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "store/results.h"
+#include "session/error_content.h"
 #include "session/input_required.h"
 #include "session/results.h"
 #include "session/scope.h"
+#include "session/stored.h"
 #include "session/task_tools.h"
 #include "session/tasks.h"
 #include "session/unknown.h"
@@ -42,6 +44,24 @@ static void keep_answer(struct mp_request *e, struct mp_str json, bool is_error)
 	mp_request_advance(e, MP_REQUEST_ON_ANSWER);
 }
 
+/* A server's error for this agent, or the result that takes its place. */
+static int write_error(const struct mp_request *e, const struct mp_message *m, struct mp_buf *out,
+		       bool *ret_is_error, int *ret_status)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf error;
+	int r;
+
+	mp_buf_init(&error, MP_LIMIT_MESSAGE);
+	if (!mp_request_takes_content(e))
+		return mp_result_write_error(e, m, out, ret_is_error, ret_status);
+	r = mp_result_write_error(e, m, &error, ret_is_error, ret_status);
+	if (r < 0 || !*ret_is_error)
+		return r < 0 ? r : mp_buf_add_str(out, mp_buf_get(&error));
+	*ret_is_error = false;
+	*ret_status = 200;
+	return mp_error_content_write(e->era, mp_buf_get(&error), out);
+}
+
 static void take_answer(struct mp_request *e, const struct mp_message *m)
 {
 	struct mp_buf *room = &e->session->sessions->scratch;
@@ -50,27 +70,39 @@ static void take_answer(struct mp_request *e, const struct mp_message *m)
 	int status = 200, r;
 
 	mp_buf_clear(room);
-	mp_task_note(e, m);
+	if (e->method == MP_METHOD_TOOLS_CALL && mp_message_is_task(m))
+		mp_task_note(e, m);
 	if (is_error) {
-		r = mp_result_write_error(e, m, room, &is_error, &status);
+		r = write_error(e, m, room, &is_error, &status);
 		json = mp_buf_get(room);
 	} else {
 		r = mp_result_write(e, m, room, &json);
 	}
 	if (r < 0 && e->state != MP_REQUEST_PARKED)
 		mp_request_give_up(e, r);
+	else if (r == 0 && m->kind == MP_MESSAGE_RESULT && mp_stored_shorten(e, m, json))
+		return; /* mp_session_take_result() follows */
 	else if (e->state == MP_REQUEST_PARKED)
 		keep_answer(e, r < 0 ? MP_STR(NO_MEMORY) : json, is_error || r < 0);
 	else
 		mp_session_finish_call(e, json, is_error, status);
 }
 
+void mp_session_take_result(struct mp_request *e, struct mp_str json)
+{
+	if (e->state == MP_REQUEST_PARKED)
+		keep_answer(e, json, false);
+	else
+		mp_session_finish_call(e, json, false, 200);
+}
+
 static void keep_failure(struct mp_request *e, const struct mp_pool_answer *a)
 {
 	struct mp_buf *text = &e->session->sessions->scratch;
-	int r = mp_request_write_failure(e, a, text);
+	bool is_error = true;
+	int r = mp_request_write_failure(e, a, text, &is_error);
 
-	keep_answer(e, r < 0 ? MP_STR(NO_MEMORY) : mp_buf_get(text), true);
+	keep_answer(e, r < 0 ? MP_STR(NO_MEMORY) : mp_buf_get(text), is_error || r < 0);
 }
 
 /* Stateless requests may come from any client (V24). */
@@ -104,7 +136,7 @@ static bool wait_for_task(struct mp_request *e, const struct mp_message *m)
 	return true;
 }
 
-static void answered(struct mp_pool_call *c, const struct mp_pool_answer *a)
+static void forward_answered(struct mp_pool_call *c, const struct mp_pool_answer *a)
 {
 	struct mp_request *e = mp_container_of(c, struct mp_request, call);
 
@@ -136,7 +168,7 @@ static void progressed(struct mp_pool_call *c, const struct mp_message *m)
 		mp_request_tell(e, mp_buf_get(out));
 }
 
-const struct mp_pool_call_hooks mp_request_call_hooks = {.answered = answered,
+const struct mp_pool_call_hooks mp_request_call_hooks = {.answered = forward_answered,
 							 .progress = progressed};
 
 /* --- finding the server ---------------------------------------------------------------------- */
@@ -307,8 +339,10 @@ static int keep_texts(struct mp_request *e, const struct target *t, struct mp_po
 	e->server = o->server = mp_request_keep(e, mp_str_of(t->server));
 	e->target = mp_request_keep(e, t->name);
 	e->is_wrapped = t->is_wrapped;
-	if (e->method == MP_METHOD_TOOLS_CALL && e->target)
-		o->tool = (struct mp_str){e->target, t->name.len};
+	if (e->target)
+		o->call.name = (struct mp_str){e->target, t->name.len};
+	if (e->method == MP_METHOD_TOOLS_CALL)
+		o->tool = o->call.name;
 	r = mp_request_keep_large(e, mp_buf_get(&texts->params), &o->call.params);
 	if (r == 0)
 		r = mp_request_keep_large(e, mp_buf_get(&texts->meta), &o->call.foreign);
@@ -317,7 +351,7 @@ static int keep_texts(struct mp_request *e, const struct target *t, struct mp_po
 	return r;
 }
 
-static void call(struct mp_request *e, const struct mp_message *m, struct target *t)
+static void forward_call(struct mp_request *e, const struct mp_message *m, struct target *t)
 {
 	struct mp_session *s = e->session;
 	struct mp_pool_call_options o = {
@@ -353,7 +387,7 @@ void mp_session_send_on(struct mp_request *e, const struct mp_message *m, const 
 {
 	struct target t = {.server = server, .name = name, .key = key};
 
-	call(e, m, &t);
+	forward_call(e, m, &t);
 }
 
 /* An unknown name may belong to a server that has not listed yet. */
@@ -380,40 +414,6 @@ static bool is_forged(const struct mp_request *e, const struct mp_message *m,
 {
 	return e->era == MP_ERA_MODERN && t->era != MP_ERA_MODERN &&
 	       mp_value_get(m->tape, m->params, "requestState") != MP_NONE;
-}
-
-/* A result stored by mcpool. Every user of the hub may read it; its name cannot be guessed. */
-static void answer_stored(struct mp_request *e, struct mp_str uri)
-{
-	MP_CLEANUP(mp_buf_done) struct mp_buf text;
-	struct mp_buf *out = &e->session->sessions->scratch;
-	struct mcpool_error why;
-	struct mp_writer w;
-
-	mp_buf_init(&text, 2 * MP_LIMIT_MESSAGE);
-	if (mp_results_read(uri, &text, &why) < 0) {
-		mp_session_refuse_unknown(e, uri, 0);
-		return;
-	}
-	mp_buf_clear(out);
-	mp_write_init(&w, out, NULL);
-	mp_write_begin_object(&w);
-	if (e->era == MP_ERA_MODERN)
-		mp_write_raw_members(&w, MP_STR("\"resultType\":\"complete\",\"ttlMs\":0,"
-						"\"cacheScope\":\"private\""));
-	mp_write_key(&w, MP_STR("contents"));
-	mp_write_begin_array(&w);
-	mp_write_begin_object(&w);
-	mp_write_member_text(&w, "uri", uri);
-	mp_write_member_text(&w, "mimeType", MP_STR("application/json"));
-	mp_write_member_text(&w, "text", mp_buf_get(&text));
-	mp_write_end_object(&w);
-	mp_write_end_array(&w);
-	mp_write_end_object(&w);
-	if (mp_write_finish(&w) < 0)
-		mp_request_give_up(e, MCPOOL_ENOMEM);
-	else
-		mp_request_result(e, mp_buf_get(out));
 }
 
 static bool is_stored(struct mp_request *e, const struct mp_message *m, struct mp_arena *arena,
@@ -446,7 +446,7 @@ void mp_session_forward(struct mp_request *e, const struct mp_message *m)
 		return;
 	}
 	if (is_stored(e, m, &arena, &name)) {
-		answer_stored(e, name);
+		mp_stored_answer(e, name);
 		return;
 	}
 	name = (struct mp_str){0};
@@ -465,5 +465,5 @@ void mp_session_forward(struct mp_request *e, const struct mp_message *m)
 	else if (is_forged(e, m, &t))
 		mp_session_refuse_state(e);
 	else
-		call(e, m, &t);
+		forward_call(e, m, &t);
 }

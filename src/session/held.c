@@ -40,7 +40,7 @@ static bool is_configured(const struct mp_held *h, struct mp_str server)
 	return false;
 }
 
-static struct mp_str copy(struct mp_held *h, struct mp_str text)
+static struct mp_str held_copy(struct mp_held *h, struct mp_str text)
 {
 	char *kept = mp_arena_dup(&h->arena, text);
 
@@ -48,7 +48,7 @@ static struct mp_str copy(struct mp_held *h, struct mp_str text)
 }
 
 /* Without memory a name counts as contested, which harms no server. */
-static void add(void *u, struct mp_str public_name, struct mp_str server, struct mp_str name)
+static void held_add(void *u, struct mp_str public_name, struct mp_str server, struct mp_str name)
 {
 	struct mp_held *h = u;
 	struct mp_name_holder *holder = mp_map_get(&h->by_name, public_name);
@@ -62,7 +62,7 @@ static void add(void *u, struct mp_str public_name, struct mp_str server, struct
 	holder = mp_arena_alloc(&h->arena, sizeof(*holder));
 	if (!holder)
 		return;
-	*holder = (struct mp_name_holder){copy(h, server), copy(h, name), false};
+	*holder = (struct mp_name_holder){held_copy(h, server), held_copy(h, name), false};
 	holder->is_shared = !holder->server.p || !holder->name.p;
 	(void)!mp_map_set(&h->by_name, public_name, holder);
 }
@@ -72,7 +72,7 @@ const struct mp_name_holder *mp_held_get_holder(void *u, struct mp_str public_na
 	struct mp_held *h = u;
 
 	if (!h->is_loaded && h->db)
-		(void)!mp_held_read(h->db, &h->scope, add, h, NULL);
+		(void)!mp_held_read(h->db, &h->scope, held_add, h, NULL);
 	h->is_loaded = true;
 	return mp_map_get(&h->by_name, public_name);
 }

@@ -7,7 +7,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "session/filter.h"
+#include "config/values/filter.h"
 #include "pool/gate.h"
 #include "session/held.h"
 #include "session/task_tools.h"
@@ -133,7 +133,8 @@ static int add_list(struct mp_index *s, const struct mp_index_options *o, enum m
 	return 0;
 }
 
-static int gather(struct mp_index *s, const struct mp_index_options *o, enum mp_catalog_kind kind)
+static int index_gather(struct mp_index *s, const struct mp_index_options *o,
+			enum mp_catalog_kind kind)
 {
 	size_t n = 0;
 	int r = 0;
@@ -216,7 +217,7 @@ static int compare_wares(const void *a, const void *b)
 	return r ? r : strcmp(x->server, y->server);
 }
 
-static void sort(struct mp_index *s, enum mp_catalog_kind kind)
+static void index_sort(struct mp_index *s, enum mp_catalog_kind kind)
 {
 	qsort(s->items[kind], s->n[kind], sizeof(struct mp_index_item *), compare_wares);
 }
@@ -226,7 +227,7 @@ static bool is_twin(const struct mp_index_item *a, const struct mp_index_item *b
 	return mp_str_eq(a->source->name, b->source->name) && strcmp(a->server, b->server) != 0;
 }
 
-static int wrap(struct mp_index *s, struct mp_index_item *w, bool is_template)
+static int index_wrap(struct mp_index *s, struct mp_index_item *w, bool is_template)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
 	char *kept;
@@ -260,7 +261,7 @@ static int wrap_twins(struct mp_index *s, enum mp_catalog_kind kind)
 	for (size_t i = 0; i < s->n[kind] && r == 0; i++)
 		if (mp_uri_is_wrapped(w[i]->source->name) || (i > 0 && is_twin(w[i - 1], w[i])) ||
 		    (i + 1 < s->n[kind] && is_twin(w[i + 1], w[i])))
-			r = wrap(s, w[i], kind == MP_CATALOG_TEMPLATE);
+			r = index_wrap(s, w[i], kind == MP_CATALOG_TEMPLATE);
 	return r;
 }
 
@@ -269,9 +270,9 @@ static int give_uris(struct mp_index *s, enum mp_catalog_kind kind)
 	size_t n = 0;
 	int r;
 
-	sort(s, kind);
+	index_sort(s, kind);
 	r = wrap_twins(s, kind);
-	sort(s, kind);
+	index_sort(s, kind);
 	for (size_t i = 0; i < s->n[kind] && r == 0; i++) {
 		struct mp_index_item *w = s->items[kind][i];
 
@@ -284,7 +285,7 @@ static int give_uris(struct mp_index *s, enum mp_catalog_kind kind)
 	return r;
 }
 
-static void digest(struct mp_index *s, enum mp_catalog_kind kind)
+static void index_digest(struct mp_index *s, enum mp_catalog_kind kind)
 {
 	struct mp_digest *d = mp_digest_new();
 
@@ -296,13 +297,13 @@ static void digest(struct mp_index *s, enum mp_catalog_kind kind)
 }
 
 /* o: filters and earlier names; NULL: none. */
-static int fill(struct mp_index *s, const struct mp_index_options *o, enum mp_naming style)
+static int index_fill(struct mp_index *s, const struct mp_index_options *o, enum mp_naming style)
 {
 	int r = 0;
 
 	s->style = style;
 	for (int kind = 0; kind < MP_CATALOG_COUNT && r == 0; kind++)
-		r = gather(s, o, (enum mp_catalog_kind)kind);
+		r = index_gather(s, o, (enum mp_catalog_kind)kind);
 	if (r == 0)
 		r = give_names(s, o, MP_CATALOG_TOOL, style);
 	if (r == 0)
@@ -311,8 +312,11 @@ static int fill(struct mp_index *s, const struct mp_index_options *o, enum mp_na
 		r = give_uris(s, MP_CATALOG_RESOURCE);
 	if (r == 0)
 		r = give_uris(s, MP_CATALOG_TEMPLATE);
+	s->has_foreign_uris =
+		s->has_wrapped ||
+		(s->n_offers > 1 && s->n[MP_CATALOG_RESOURCE] + s->n[MP_CATALOG_TEMPLATE] > 0);
 	for (int kind = 0; kind < MP_CATALOG_COUNT && r == 0; kind++)
-		digest(s, (enum mp_catalog_kind)kind);
+		index_digest(s, (enum mp_catalog_kind)kind);
 	return r;
 }
 
@@ -342,7 +346,7 @@ int mp_index_take(const struct mp_index_options *o, struct mp_index **ret)
 	int r = gather_offers(s, o);
 
 	if (r == 0)
-		r = fill(s, o, style);
+		r = index_fill(s, o, style);
 	return hand_out(s, r, ret);
 }
 
@@ -359,7 +363,7 @@ int mp_index_make(enum mp_naming style, const char *const *servers,
 			r = add_server(s, servers[i], false);
 	}
 	if (r == 0)
-		r = fill(s, NULL, style);
+		r = index_fill(s, NULL, style);
 	return hand_out(s, r, ret);
 }
 

@@ -46,6 +46,7 @@ struct mp_index {
 	size_t n[MP_CATALOG_COUNT];
 	unsigned char digest[MP_CATALOG_COUNT][MP_DIGEST_SIZE];
 	bool has_wrapped;
+	bool has_foreign_uris; /* a URI in one server's result could belong to another server */
 };
 
 /* Inputs of an index. All borrowed. */
@@ -75,8 +76,6 @@ const struct mp_index_item *mp_index_find(const struct mp_index *s, enum mp_cata
  */
 const char *mp_index_find_resource(const struct mp_index *s, struct mp_str uri,
 				   struct mp_arena *arena, struct mp_str *ret_uri);
-/* Could a URI in one server's result belong to another server? */
-bool mp_index_has_foreign_uris(const struct mp_index *s);
 /*
  * The reverse: the agent's URI for this server's URI. uri itself if only this server lists it;
  * wrapped if only a template matches it, or another server lists it.

@@ -117,12 +117,6 @@ static bool may_go_astray(const struct mp_index *s, const char *server, struct m
 	return only && strcmp(only, server) != 0;
 }
 
-bool mp_index_has_foreign_uris(const struct mp_index *s)
-{
-	return s->has_wrapped ||
-	       (s->n_offers > 1 && s->n[MP_CATALOG_RESOURCE] + s->n[MP_CATALOG_TEMPLATE] > 0);
-}
-
 struct mp_str mp_index_get_public_uri(const struct mp_index *s, const char *server,
 				      struct mp_str uri, struct mp_arena *arena)
 {

@@ -186,7 +186,8 @@ void mp_session_expire_parked(struct mp_sessions *l)
 
 /* --- resuming -------------------------------------------------------------------------------- */
 
-static struct mp_request *find(struct mp_session *s, const struct mp_request_state_id *id)
+static struct mp_request *input_required_find(struct mp_session *s,
+					      const struct mp_request_state_id *id)
 {
 	MP_LIST_EACH(&s->sessions->parked, link) {
 		struct mp_request *e = request_of(link);
@@ -212,7 +213,7 @@ static struct mp_request *find_genuine(struct mp_request *e, const struct mp_mes
 
 	if (!mp_request_state_read(state, &id))
 		return NULL;
-	parked = find(e->session, &id);
+	parked = input_required_find(e->session, &id);
 	if (!parked)
 		return NULL;
 	digest_params(m, digest);

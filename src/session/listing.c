@@ -11,6 +11,7 @@
 #include "session/clients.h"
 #include "session/opening.h"
 #include "session/scope.h"
+#include "session/stored.h"
 
 enum { PATIENCE_MS = 10000 }; /* for agents that list only once */
 #define PAGE_BYTES MP_MIB(8)
@@ -94,6 +95,18 @@ static void write_input_schema(struct mp_writer *w, const struct mp_tape *t, mp_
 	mp_write_end_object(w);
 }
 
+/* Members that this agent does not get. */
+static bool is_hidden(const struct mp_request *e, const struct mp_tape *t, mp_value key,
+		      const struct mp_index_item *item, enum mp_catalog_kind kind)
+{
+	if (kind != MP_CATALOG_TOOL)
+		return false;
+	if (mp_value_text_is(t, key, MP_STR("execution")))
+		return e->era == MP_ERA_MODERN; /* that era has no such tasks */
+	return mp_value_text_is(t, key, MP_STR("outputSchema")) &&
+	       mp_stored_has_limit(e->session->workspace, item);
+}
+
 static void write_member(struct mp_writer *w, const struct mp_tape *t, mp_value key,
 			 const struct mp_index_item *item, enum mp_catalog_kind kind,
 			 enum mp_era era)
@@ -101,8 +114,6 @@ static void write_member(struct mp_writer *w, const struct mp_tape *t, mp_value 
 	mp_value v = mp_value_of(key);
 	bool is_tool = kind == MP_CATALOG_TOOL;
 
-	if (is_tool && era == MP_ERA_MODERN && mp_value_text_is(t, key, MP_STR("execution")))
-		return; /* that era has no such tasks */
 	mp_write_raw_key(w, mp_value_source(t, key));
 	if (mp_value_text_is(t, key, mp_str_of(kinds[kind].name)))
 		mp_write_text(w, item->public_name);
@@ -115,8 +126,8 @@ static void write_member(struct mp_writer *w, const struct mp_tape *t, mp_value 
 		mp_write_raw(w, mp_value_source(t, v));
 }
 
-static int write_item(struct mp_writer *w, struct mp_tape *t, const struct mp_index_item *item,
-		      enum mp_catalog_kind kind, enum mp_era era)
+static int write_item(const struct mp_request *e, struct mp_writer *w, struct mp_tape *t,
+		      const struct mp_index_item *item, enum mp_catalog_kind kind)
 {
 	int r = mp_tape_parse(t, item->source->json, NULL);
 
@@ -124,7 +135,8 @@ static int write_item(struct mp_writer *w, struct mp_tape *t, const struct mp_in
 		return r;
 	mp_write_begin_object(w);
 	MP_VALUE_EACH(t, MP_ROOT, key)
-		write_member(w, t, key, item, kind, era);
+		if (!is_hidden(e, t, key, item, kind))
+			write_member(w, t, key, item, kind, e->era);
 	mp_write_end_object(w);
 	return 0;
 }
@@ -192,7 +204,7 @@ static int write_page(struct mp_request *e, const struct mp_index *s, enum mp_ca
 	mp_write_key(&w, mp_str_of(kinds[kind].list));
 	mp_write_begin_array(&w);
 	for (; i < end && out->len < PAGE_BYTES; i++) {
-		int r = write_item(&w, &t, s->items[kind][i], kind, e->era);
+		int r = write_item(e, &w, &t, s->items[kind][i], kind);
 
 		if (r < 0)
 			return r;
@@ -238,6 +250,8 @@ static int64_t get_patience(const struct mp_request *e)
 	int64_t habit = s->habit->ignores_changes && !s->lists_seen ? PATIENCE_MS : 0;
 	int64_t longest = mp_workspace_get_set(s->workspace)->settings.startup.max_wait_ms;
 
+	if (longest == 0)
+		longest = INT32_MAX; /* no limit */
 	return e->is_patient && longest > habit ? longest : habit;
 }
 

@@ -243,7 +243,7 @@ static int write_versions(struct mp_buf *out, struct mp_str requested)
 	return mp_write_finish(&w);
 }
 
-static void refuse(struct mp_request *e, int code, struct mp_str words, struct mp_str data)
+static void opening_refuse(struct mp_request *e, int code, struct mp_str words, struct mp_str data)
 {
 	struct mp_sessions *l = e->session->sessions;
 
@@ -261,7 +261,7 @@ static void refuse_version(struct mp_request *e, struct mp_str requested)
 	if (write_versions(data, requested) < 0)
 		mp_request_give_up(e, MCPOOL_ENOMEM);
 	else
-		refuse(e, -32022, MP_STR("Unsupported protocol version"), mp_buf_get(data));
+		opening_refuse(e, -32022, MP_STR("Unsupported protocol version"), mp_buf_get(data));
 }
 
 void mp_session_refuse_capability(struct mp_request *e, struct mp_str required)
@@ -272,7 +272,8 @@ void mp_session_refuse_capability(struct mp_request *e, struct mp_str required)
 	if (mp_buf_addf(&data, "{\"requiredCapabilities\":%.*s}", MP_STR_ARGS(required)) < 0)
 		mp_request_give_up(e, MCPOOL_ENOMEM);
 	else
-		refuse(e, -32021, MP_STR("Missing required client capability"), mp_buf_get(&data));
+		opening_refuse(e, -32021, MP_STR("Missing required client capability"),
+			       mp_buf_get(&data));
 }
 
 /* Agents repeat it with each request, mostly unchanged, so the last one is cached. */

@@ -10,34 +10,35 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/freelist.h"
+#include "session/error_content.h"
 #include "session/failed_call.h"
 
 MP_MACHINE_TYPES(request, struct mp_request, enum mp_request_event, MP_REQUEST_STATES,
 		 MP_REQUEST_EVENTS);
-static request_action wait, wait_on, stop_waiting, finish_waiting, finish, park, come_back, keep,
-	drop, drop_parked;
+static request_action request_wait, wait_on, stop_waiting, finish_waiting, request_finish,
+	request_park, come_back, request_keep, request_drop, drop_parked;
 
 /* The answer is sent before the event: see mp_request_answer(). */
 MP_MACHINE_STEPS(request) = {
-	[MP_REQUEST_FRESH] = {[MP_REQUEST_ON_WAIT] = MP_TO(MP_REQUEST_WAITING, wait),
+	[MP_REQUEST_FRESH] = {[MP_REQUEST_ON_WAIT] = MP_TO(MP_REQUEST_WAITING, request_wait),
 			      [MP_REQUEST_ON_SEND] = MP_TO(MP_REQUEST_OUT, NULL),
 			      [MP_REQUEST_ON_LISTEN] = MP_TO(MP_REQUEST_LISTENING, NULL),
-			      [MP_REQUEST_ON_ANSWER] = MP_TO(MP_REQUEST_ENDED, finish),
-			      [MP_REQUEST_ON_DROP] = MP_TO(MP_REQUEST_ENDED, finish)},
+			      [MP_REQUEST_ON_ANSWER] = MP_TO(MP_REQUEST_ENDED, request_finish),
+			      [MP_REQUEST_ON_DROP] = MP_TO(MP_REQUEST_ENDED, request_finish)},
 	[MP_REQUEST_WAITING] = {[MP_REQUEST_ON_WAIT] = MP_DO(wait_on),
 				[MP_REQUEST_ON_SEND] = MP_TO(MP_REQUEST_OUT, stop_waiting),
 				[MP_REQUEST_ON_ANSWER] = MP_TO(MP_REQUEST_ENDED, finish_waiting),
 				[MP_REQUEST_ON_DROP] = MP_TO(MP_REQUEST_ENDED, finish_waiting)},
-	[MP_REQUEST_OUT] = {[MP_REQUEST_ON_ANSWER] = MP_TO(MP_REQUEST_ENDED, finish),
-			    [MP_REQUEST_ON_PARK] = MP_TO(MP_REQUEST_PARKED, park),
-			    [MP_REQUEST_ON_DROP] = MP_TO(MP_REQUEST_ENDED, drop)},
-	[MP_REQUEST_PARKED] = {[MP_REQUEST_ON_ANSWER] = MP_TO(MP_REQUEST_KEPT, keep),
+	[MP_REQUEST_OUT] = {[MP_REQUEST_ON_ANSWER] = MP_TO(MP_REQUEST_ENDED, request_finish),
+			    [MP_REQUEST_ON_PARK] = MP_TO(MP_REQUEST_PARKED, request_park),
+			    [MP_REQUEST_ON_DROP] = MP_TO(MP_REQUEST_ENDED, request_drop)},
+	[MP_REQUEST_PARKED] = {[MP_REQUEST_ON_ANSWER] = MP_TO(MP_REQUEST_KEPT, request_keep),
 			       [MP_REQUEST_ON_RESUME] = MP_TO(MP_REQUEST_OUT, come_back),
 			       [MP_REQUEST_ON_DROP] = MP_TO(MP_REQUEST_ENDED, drop_parked)},
 	[MP_REQUEST_KEPT] = {[MP_REQUEST_ON_RESUME] = MP_TO(MP_REQUEST_OUT, come_back),
 			     [MP_REQUEST_ON_DROP] = MP_TO(MP_REQUEST_ENDED, drop_parked)},
-	[MP_REQUEST_LISTENING] = {[MP_REQUEST_ON_ANSWER] = MP_TO(MP_REQUEST_ENDED, finish),
-				  [MP_REQUEST_ON_DROP] = MP_TO(MP_REQUEST_ENDED, finish)},
+	[MP_REQUEST_LISTENING] = {[MP_REQUEST_ON_ANSWER] = MP_TO(MP_REQUEST_ENDED, request_finish),
+				  [MP_REQUEST_ON_DROP] = MP_TO(MP_REQUEST_ENDED, request_finish)},
 };
 
 static void request_describe(const struct mp_request *e, struct mp_log *ret_log)
@@ -188,7 +189,7 @@ static void request_free(struct mp_request *e)
 }
 
 /* From now on only its call refers to it. */
-static void detach(struct mp_request *e)
+static void request_detach(struct mp_request *e)
 {
 	struct mp_session *s = e->session;
 	struct mp_sessions *l = s->sessions;
@@ -197,6 +198,8 @@ static void detach(struct mp_request *e)
 		mp_session_drop_agent_requests(&e->agent_requests, l->o.pool);
 	if (e->uris.len)
 		mp_request_drop_uris(e);
+	if (e->shortening)
+		mp_request_abandon_shortening(e);
 	if (e->is_indexed)
 		mp_map_remove(&s->by_id, mp_str_of(e->their_id));
 	e->is_indexed = false;
@@ -206,11 +209,11 @@ static void detach(struct mp_request *e)
 }
 
 /* A request with an open call is freed by the call's end. */
-static enum mp_request_event finish(struct mp_request *e)
+static enum mp_request_event request_finish(struct mp_request *e)
 {
 	mp_list_remove(&e->session->requests, &e->link);
 	mp_batch_leave(MP_TAKE(e->batch));
-	detach(e);
+	request_detach(e);
 	if (!mp_request_is_calling(e))
 		request_free(e);
 	return MP_QUIET;
@@ -223,11 +226,11 @@ void mp_request_release(struct mp_request *e)
 }
 
 /* The call ends without a session, and frees the request. */
-static enum mp_request_event drop(struct mp_request *e)
+static enum mp_request_event request_drop(struct mp_request *e)
 {
 	bool is_calling = mp_request_is_calling(e);
 
-	finish(e);
+	request_finish(e);
 	if (is_calling)
 		mp_pool_call_cancel(&e->call);
 	return MP_QUIET;
@@ -253,7 +256,7 @@ static enum mp_request_event wait_on(struct mp_request *e)
 	return MP_QUIET;
 }
 
-static enum mp_request_event wait(struct mp_request *e)
+static enum mp_request_event request_wait(struct mp_request *e)
 {
 	mp_scope_add_waiting(e);
 	return wait_on(e);
@@ -269,13 +272,13 @@ static enum mp_request_event stop_waiting(struct mp_request *e)
 static enum mp_request_event finish_waiting(struct mp_request *e)
 {
 	stop_waiting(e);
-	return finish(e);
+	return request_finish(e);
 }
 
 /* --- parked ---------------------------------------------------------------------------------- */
 
 /* The agent got a server request as its answer; nothing more is sent on that stream. */
-static enum mp_request_event park(struct mp_request *e)
+static enum mp_request_event request_park(struct mp_request *e)
 {
 	struct mp_session *s = e->session;
 	struct mp_sessions *l = s->sessions;
@@ -298,7 +301,7 @@ static enum mp_request_event come_back(struct mp_request *e)
 	return MP_QUIET;
 }
 
-static enum mp_request_event keep(struct mp_request *e)
+static enum mp_request_event request_keep(struct mp_request *e)
 {
 	mp_session_drop_agent_requests(&e->agent_requests, e->session->sessions->o.pool);
 	return MP_QUIET;
@@ -307,7 +310,7 @@ static enum mp_request_event keep(struct mp_request *e)
 static enum mp_request_event drop_parked(struct mp_request *e)
 {
 	mp_list_remove(&e->session->sessions->parked, &e->link);
-	detach(e);
+	request_detach(e);
 	if (mp_request_is_calling(e))
 		mp_pool_call_cancel(&e->call);
 	else
@@ -435,31 +438,68 @@ void mp_request_fail_as(struct mp_request *e, int rpc_code, const struct mp_fail
 	answer_error(e, rpc_code, 200, mp_str_of(f->why->message), mp_buf_get(data));
 }
 
-void mp_request_fail(struct mp_request *e, const struct mcpool_error *why,
-		     const struct mp_pool_answer *a)
+bool mp_request_takes_content(const struct mp_request *e)
 {
-	struct mp_failed_call f = describe(e, why, a);
-
-	mp_request_fail_as(e, why->rpc_code, &f);
+	return e->method == MP_METHOD_TOOLS_CALL &&
+	       mp_workspace_get_set(e->session->workspace)->settings.result.errors ==
+		       MP_ERRORS_CONTENT;
 }
 
-int mp_request_write_failure(const struct mp_request *e, const struct mp_pool_answer *a,
-			     struct mp_buf *out)
+/* The error object. */
+static int write_error(const struct mp_failed_call *f, struct mp_buf *out)
 {
-	struct mp_failed_call f = describe(e, a->error, a);
 	struct mp_writer w;
 
 	mp_buf_clear(out);
 	mp_write_init(&w, out, NULL);
 	mp_write_begin_object(&w);
-	mp_write_member_i64(&w, "code", a->error->rpc_code);
-	mp_write_member_text(&w, "message", mp_str_of(a->error->message));
+	mp_write_member_i64(&w, "code", f->why->rpc_code);
+	mp_write_member_text(&w, "message", mp_str_of(f->why->message));
 	mp_write_key(&w, MP_STR("data"));
 	mp_write_begin_object(&w);
-	mp_failed_call_write(&w, &f);
+	mp_failed_call_write(&w, f);
 	mp_write_end_object(&w);
 	mp_write_end_object(&w);
 	return mp_write_finish(&w);
+}
+
+static int write_content(const struct mp_request *e, const struct mp_failed_call *f,
+			 struct mp_buf *out)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf error;
+	int r;
+
+	mp_buf_init(&error, MP_LIMIT_MESSAGE);
+	mp_buf_clear(out);
+	r = write_error(f, &error);
+	return r < 0 ? r : mp_error_content_write(e->era, mp_buf_get(&error), out);
+}
+
+/* An abort stays an abort. */
+static bool is_content(const struct mp_request *e, const struct mp_failed_call *f)
+{
+	return mp_request_takes_content(e) && f->outcome != MP_OUTCOME_CANCELLED;
+}
+
+void mp_request_fail(struct mp_request *e, const struct mcpool_error *why,
+		     const struct mp_pool_answer *a)
+{
+	struct mp_buf *content = &e->session->sessions->scratch;
+	struct mp_failed_call f = describe(e, why, a);
+
+	if (is_content(e, &f) && write_content(e, &f, content) == 0)
+		mp_request_result(e, mp_buf_get(content));
+	else
+		mp_request_fail_as(e, why->rpc_code, &f);
+}
+
+int mp_request_write_failure(const struct mp_request *e, const struct mp_pool_answer *a,
+			     struct mp_buf *out, bool *ret_is_error)
+{
+	struct mp_failed_call f = describe(e, a->error, a);
+
+	*ret_is_error = !is_content(e, &f);
+	return *ret_is_error ? write_error(&f, out) : write_content(e, &f, out);
 }
 
 struct mp_request *mp_request_of_call(const struct mp_session *s, struct mp_pool_call *call)

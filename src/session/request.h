@@ -80,6 +80,8 @@ struct mp_request {
 	char task[MP_TASK_NAME]; /* our name of its task; "": none */
 	bool drives_task;        /* run as a task, for an agent without task support */
 
+	struct mp_shortening *shortening; /* a worker has its result; NULL: none */
+
 	/* Parked */
 	struct mp_request_state_id state_id;  /* of the last server request */
 	char *asked;                          /* the request; owned; NULL: digested */
@@ -135,9 +137,11 @@ void mp_request_fail(struct mp_request *e, const struct mcpool_error *why,
 void mp_request_fail_as(struct mp_request *e, int rpc_code, const struct mp_failed_call *f);
 /* Writes `data` of our errors (doc/protocol.md, "Errors"), alone in out. */
 int mp_request_write_data(struct mp_buf *out, const struct mp_failed_call *f) MP_MUST;
-/* The error object alone, for a retry. */
+/* The error object alone, for a retry; or, *ret_is_error false, the result in its place. */
 int mp_request_write_failure(const struct mp_request *e, const struct mp_pool_answer *a,
-			     struct mp_buf *out) MP_MUST;
+			     struct mp_buf *out, bool *ret_is_error) MP_MUST;
+/* Errors of its call reach the agent as results (result.errors). */
+bool mp_request_takes_content(const struct mp_request *e);
 /* Fails it: out of memory or over a limit while it was being answered. */
 void mp_request_give_up(struct mp_request *e, int r);
 /* Sends a notification about it, before the answer. */
@@ -158,6 +162,10 @@ void mp_session_finish_call(struct mp_request *e, struct mp_str json, bool is_er
 /* forward.c: sends it to this server, with the value of one member of params replaced. */
 void mp_session_send_on(struct mp_request *e, const struct mp_message *m, const char *server,
 			struct mp_str name, const char *key);
+/* forward.c: the result was shortened. */
+void mp_session_take_result(struct mp_request *e, struct mp_str json);
+/* stored.c: its result is no longer wanted. */
+void mp_request_abandon_shortening(struct mp_request *e);
 /* agent_requests.c */
 void mp_session_drop_agent_requests(struct mp_list *list, struct mp_pool *pool);
 /* subscriptions.c */

@@ -28,7 +28,7 @@ static bool is_private(const struct mp_tape *t, mp_value key)
 	       mp_value_text_is(t, key, MP_STR("_meta"));
 }
 
-static void rewrite(struct rewriting *r, mp_value v);
+static void results_rewrite(struct rewriting *r, mp_value v);
 
 /* A URI that the agent requested in the server's form is returned in that form. */
 static bool is_as_asked(const struct mp_request *e, struct mp_str uri)
@@ -61,19 +61,19 @@ static void rewrite_object(struct rewriting *r, mp_value v)
 			 mp_value_is(r->t, inner, MP_TAPE_STRING))
 			rewrite_uri(r, inner);
 		else
-			rewrite(r, inner);
+			results_rewrite(r, inner);
 	}
 	mp_write_end_object(r->w);
 }
 
-static void rewrite(struct rewriting *r, mp_value v) /* depth limited by JSON, 128 */
+static void results_rewrite(struct rewriting *r, mp_value v) /* depth limited by JSON, 128 */
 {
 	if (mp_value_is(r->t, v, MP_TAPE_OBJECT)) {
 		rewrite_object(r, v);
 	} else if (mp_value_is(r->t, v, MP_TAPE_ARRAY)) {
 		mp_write_begin_array(r->w);
 		MP_VALUE_EACH(r->t, v, item)
-			rewrite(r, item);
+			results_rewrite(r, item);
 		mp_write_end_array(r->w);
 	} else {
 		mp_write_raw(r->w, mp_value_source(r->t, v));
@@ -92,7 +92,7 @@ static void write_rewritten(struct mp_writer *w, const struct mp_request *e,
 	if (mp_era_open(m, v, &t) < 0)
 		mp_write_raw(w, mp_value_source(m->tape, v));
 	else
-		rewrite(&r, MP_ROOT);
+		results_rewrite(&r, MP_ROOT);
 	mp_arena_done(&r.arena);
 }
 
@@ -115,7 +115,7 @@ static bool has_uris(const struct mp_request *e, const struct mp_message *m)
 {
 	const struct mp_index *s = e->session->scope->index;
 
-	return s && mp_index_has_foreign_uris(s) &&
+	return s && s->has_foreign_uris &&
 	       mp_str_find(mp_value_source(m->tape, m->result), MP_STR("\"uri\""), 0) >= 0;
 }
 

@@ -7,7 +7,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "session/filter.h"
+#include "config/values/filter.h"
 #include "session/request.h"
 #include "session/sessions.h"
 
@@ -48,7 +48,7 @@ bool mp_scope_shows(const struct mp_scope *s, const char *server)
 
 /* --- index ----------------------------------------------------------------------------------- */
 
-static unsigned compare(const struct mp_index *a, const struct mp_index *b)
+static unsigned scope_compare(const struct mp_index *a, const struct mp_index *b)
 {
 	unsigned differ = 0;
 
@@ -106,7 +106,7 @@ static void scope_reindex(struct mp_scope *s)
 	s->index = now;
 	tell_collisions(s, now->tools);
 	tell_collisions(s, now->prompts);
-	differ = was ? compare(was, now) : 0;
+	differ = was ? scope_compare(was, now) : 0;
 	mp_index_unref(was);
 	if (!differ)
 		return;
@@ -232,6 +232,12 @@ static bool has_private_servers(struct mp_workspace *v)
 	return false;
 }
 
+/* The scope of a session is its own if what it sees is. */
+static mp_id scope_get_whose(struct mp_workspace *v, bool has_private, mp_id session)
+{
+	return has_private || mp_workspace_has_toggles(v, session) ? session : 0;
+}
+
 static int get_naming(const struct mp_narrowing *n)
 {
 	return n->naming ? mp_naming_find(mp_str_of(n->naming)) : -1;
@@ -260,7 +266,7 @@ static struct mp_scope *find(struct mp_sessions *l, struct mp_workspace *v,
 struct mp_scope *mp_scope_get(struct mp_sessions *l, struct mp_workspace *v,
 			      const struct mp_narrowing *n, mp_id session)
 {
-	mp_id whose = has_private_servers(v) ? session : 0;
+	mp_id whose = scope_get_whose(v, has_private_servers(v), session);
 	struct mp_scope *s = find(l, v, n, whose);
 
 	if (s) {
@@ -299,7 +305,7 @@ struct mp_scope *mp_scope_unref(struct mp_scope *s)
 	return mp_free(s);
 }
 
-/* Its requests wait there. Its last list is compared with the next one. */
+/* Its requests wait there. Its last list is compared with the next one, or with the one there. */
 static void move_session(struct mp_session *session, struct mp_scope *from)
 {
 	struct mp_narrowing n = {
@@ -325,19 +331,23 @@ static void move_session(struct mp_session *session, struct mp_scope *from)
 	mp_list_remove(&from->users, &session->scope_link);
 	mp_list_append(&to->users, &session->scope_link);
 	session->scope = to;
+	if (to->index && from->index)
+		mp_session_tell_changed(session, scope_compare(from->index, to->index));
 	mp_scope_touch(to);
 	mp_scope_unref(from);
 }
 
 void mp_scope_divide(struct mp_scope *s)
 {
-	bool is_private = s->session != 0;
+	bool has_private = has_private_servers(s->workspace);
 
-	if (has_private_servers(s->workspace) == is_private)
-		return;
 	s->refs++; /* the last session may leave it */
-	MP_LIST_WALK(&s->users, link)
-		move_session(mp_container_of(link, struct mp_session, scope_link), s);
+	MP_LIST_WALK(&s->users, link) {
+		struct mp_session *session = mp_container_of(link, struct mp_session, scope_link);
+
+		if (scope_get_whose(s->workspace, has_private, session->id) != s->session)
+			move_session(session, s);
+	}
 	mp_scope_unref(s);
 }
 

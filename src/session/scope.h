@@ -32,7 +32,10 @@ struct mp_scope {
 struct mp_scope *mp_scope_get(struct mp_sessions *l, struct mp_workspace *v,
 			      const struct mp_narrowing *n, mp_id session);
 struct mp_scope *mp_scope_unref(struct mp_scope *s); /* accepts NULL, returns NULL */
-/* The workspace got private servers or lost its last: moves its sessions to their scopes. */
+/*
+ * The workspace got private servers or lost its last, or a session switched servers for itself:
+ * moves sessions to their scopes.
+ */
 void mp_scope_divide(struct mp_scope *s);
 /* Something changed: check soon, and notify sessions. */
 void mp_scope_touch(struct mp_scope *s);

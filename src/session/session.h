@@ -41,7 +41,9 @@ struct mp_session_options {
 	const char *way;                /* "stdio", "http", "sse", "ws"; static */
 	struct mp_narrowing narrowing;  /* copied */
 	unsigned traits;
-	int pid; /* of its bridge; 0: unknown */
+	int pid;        /* of its bridge; 0: unknown */
+	int client_pid; /* of the agent that started the bridge; 0: unknown */
+	mp_id parent;   /* session whose private servers it borrows; 0: none */
 };
 
 /* A message for the agent. */
@@ -89,6 +91,7 @@ enum mp_era mp_session_classify(const struct mp_message *m);
 
 struct mp_session_info {
 	mp_id id;
+	mp_id home; /* whose private servers it uses: its own id, or that of another session */
 	const char *way, *principal;
 	int pid;
 	const char *client, *client_version; /* "" before initialize */
@@ -118,7 +121,7 @@ struct mp_session {
 	struct mp_workspace *workspace;
 	const char *way;
 	unsigned traits;
-	int pid;
+	int pid, client_pid;
 	char *principal; /* owned */
 	const struct mp_session_hooks *hooks;
 	void *u;

@@ -31,7 +31,13 @@ struct mp_sessions *mp_sessions_free(struct mp_sessions *l);
 size_t mp_sessions_count(const struct mp_sessions *l); /* sessions */
 void mp_sessions_walk(struct mp_sessions *l, void (*fn)(void *u, const struct mp_session_info *s),
 		      void *u);
-/* This workspace was reloaded: its sessions may see other servers. */
+/* NULL: there is no such session. */
+struct mp_workspace *mp_sessions_get_workspace(const struct mp_sessions *l, mp_id session);
+/* Is there this session, and is it of this user? */
+bool mp_sessions_has(const struct mp_sessions *l, mp_id session, const char *principal);
+/* The oldest session of this agent's process, except that of the bridge but_pid; 0: none. */
+mp_id mp_sessions_find_by_client(const struct mp_sessions *l, int client_pid, int but_pid);
+/* This workspace was reloaded or switched: its sessions may see other servers. */
 void mp_sessions_note_workspace(struct mp_sessions *l, const struct mp_workspace *v);
 /*
  * A control peer has an open call: a draining hub waits for it. False: the hub drains already and
@@ -70,6 +76,7 @@ struct mp_sessions {
 	struct mp_buf said; /* the last parsed capabilities, ... */
 	unsigned said_can;  /* ... and their value */
 	size_t open;        /* open requests */
+	bool told_unstored; /* a result could not be stored, and that was logged */
 	bool is_draining;
 	void (*drained)(void *u);
 	void *drained_u;

@@ -29,7 +29,7 @@ static const struct row {
 	[MP_SPELLING_PASSTHROUGH] = {"", NULL, add_raw, KEPT, AS_IS, CUT},
 	[MP_SPELLING_BARE] = {"", NULL, add_raw, KEPT, AS_IS, WHOLE},
 	[MP_SPELLING_OMP] = {"mcp__", "_", add_lower, KEPT, LOWER, CUT},
-	[MP_SPELLING_NO_DIGITS] = {"mcp_", "_", add_lower, NO_DIGITS, LOWER, CUT},
+	[MP_SPELLING_MCP_LETTERS] = {"mcp_", "_", add_lower, NO_DIGITS, LOWER, CUT},
 	[MP_SPELLING_DOT] = {"", ".", add_raw, KEPT, AS_IS, WHOLE},
 	[MP_SPELLING_SLASH] = {"", "/", add_raw, KEPT, AS_IS, WHOLE},
 	[MP_SPELLING_COLON] = {"", ":", add_raw, KEPT, AS_IS, WHOLE},
@@ -47,7 +47,7 @@ static bool is_lower(char c)
 	return c >= 'a' && c <= 'z';
 }
 
-static char lower(char c)
+static char spelling_lower(char c)
 {
 	return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
 }
@@ -68,7 +68,7 @@ static int add_clean(struct mp_buf *out, struct mp_str part, bool digits)
 		return r;
 	for (size_t i = 0, n; i < part.len; i += n) {
 		char c = part.p[i];
-		bool fits = is_lower(lower(c)) || is_digit(c) || c == '_' || c == '-';
+		bool fits = is_lower(spelling_lower(c)) || is_digit(c) || c == '_' || c == '-';
 
 		n = mp_utf8_char(part.p + i, part.p + part.len);
 		n = n ? n : 1;
@@ -86,7 +86,7 @@ static int add_lower(struct mp_buf *out, struct mp_str part, bool digits)
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < part.len; i++) {
-		char c = lower(part.p[i]);
+		char c = spelling_lower(part.p[i]);
 
 		if (!is_lower(c) && !(digits && is_digit(c)))
 			c = '_';

@@ -18,12 +18,12 @@ enum mp_spelling {
 	MP_SPELLING_MCP_SINGLE = MP_NAMING_MCP_SINGLE,
 	MP_SPELLING_SERVER = MP_NAMING_SERVER,
 	MP_SPELLING_PASSTHROUGH = MP_NAMING_PASSTHROUGH,
-	MP_SPELLING_BARE,      /* the tool's own name, of any length */
-	MP_SPELLING_OMP,       /* mcp__server_tool, the parts as in mcp_server_tool */
-	MP_SPELLING_NO_DIGITS, /* mcp_server_tool in its former form, without digits (B44) */
-	MP_SPELLING_DOT,       /* server.tool, unchanged */
-	MP_SPELLING_SLASH,     /* server/tool */
-	MP_SPELLING_COLON,     /* server:tool */
+	MP_SPELLING_MCP_LETTERS = MP_NAMING_MCP_LETTERS,
+	MP_SPELLING_BARE,  /* the tool's own name, of any length */
+	MP_SPELLING_OMP,   /* mcp__server_tool, the parts as in mcp_server_tool */
+	MP_SPELLING_DOT,   /* server.tool, unchanged */
+	MP_SPELLING_SLASH, /* server/tool */
+	MP_SPELLING_COLON, /* server:tool */
 	MP_SPELLINGS
 };
 

@@ -33,7 +33,8 @@ static struct subscription *subscription_of(struct mp_link *link)
 
 /* --- single resources ------------------------------------------------------------------------ */
 
-static struct subscription *find(struct mp_session *s, const char *server, struct mp_str uri)
+static struct subscription *subscriptions_find(struct mp_session *s, const char *server,
+					       struct mp_str uri)
 {
 	MP_LIST_EACH(&s->subscriptions, link) {
 		struct subscription *sub = subscription_of(link);
@@ -44,7 +45,7 @@ static struct subscription *find(struct mp_session *s, const char *server, struc
 	return NULL;
 }
 
-static void drop(struct mp_session *s, struct subscription *sub)
+static void subscriptions_drop(struct mp_session *s, struct subscription *sub)
 {
 	if (sub->is_asked || sub->listeners)
 		return;
@@ -62,13 +63,13 @@ void mp_session_drop_subscriptions(struct mp_session *s)
 		struct subscription *sub = subscription_of(link);
 
 		sub->is_asked = false;
-		drop(s, sub);
+		subscriptions_drop(s, sub);
 	}
 }
 
 /* An existing one, or a new one; NULL and an error. */
-static struct subscription *subscribe(struct mp_session *s, struct mp_str public_uri,
-				      struct mcpool_error *reterr)
+static struct subscription *subscriptions_subscribe(struct mp_session *s, struct mp_str public_uri,
+						    struct mcpool_error *reterr)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
 	struct mp_index *index = mp_scope_get_index(s->scope);
@@ -82,7 +83,7 @@ static struct subscription *subscribe(struct mp_session *s, struct mp_str public
 		(void)mp_fail(reterr, MCPOOL_ENOENT, "no server has this resource");
 		return NULL;
 	}
-	sub = find(s, server, uri);
+	sub = subscriptions_find(s, server, uri);
 	if (sub)
 		return sub;
 	if (s->subscriptions.len >= MP_LIMIT_SUBSCRIPTIONS) {
@@ -109,13 +110,13 @@ static struct subscription *find_public(struct mp_session *s, struct mp_str uri)
 }
 
 /* Succeeds also if it is no longer listed or was never subscribed. */
-static void unsubscribe(struct mp_request *e, struct mp_str uri)
+static void subscriptions_unsubscribe(struct mp_request *e, struct mp_str uri)
 {
 	struct subscription *sub = find_public(e->session, uri);
 
 	if (sub) {
 		sub->is_asked = false;
-		drop(e->session, sub);
+		subscriptions_drop(e->session, sub);
 	}
 	mp_request_result(e, MP_STR("{}"));
 }
@@ -134,10 +135,10 @@ void mp_session_answer_subscribe(struct mp_request *e, const struct mp_message *
 		return;
 	}
 	if (e->method == MP_METHOD_RESOURCES_UNSUBSCRIBE) {
-		unsubscribe(e, uri);
+		subscriptions_unsubscribe(e, uri);
 		return;
 	}
-	sub = subscribe(s, uri, &why);
+	sub = subscriptions_subscribe(s, uri, &why);
 	if (!sub) {
 		mp_request_refuse(e, why.code == MCPOOL_ENOENT ? -32002 : why.rpc_code, 200, "%s",
 				  why.message);
@@ -193,8 +194,8 @@ static int write_tagged(struct mp_buf *out, const struct mp_request *e, enum mp_
 					 !e && !uri ? MP_STR("") : mp_buf_get(&params));
 }
 
-static void notify(struct mp_session *s, struct mp_request *e, enum mp_method_id method,
-		   const char *uri)
+static void subscriptions_notify(struct mp_session *s, struct mp_request *e,
+				 enum mp_method_id method, const char *uri)
 {
 	struct mp_buf *out = &s->sessions->out;
 
@@ -226,17 +227,17 @@ void mp_session_tell_changed(struct mp_session *s, unsigned kinds)
 		unsigned these = kinds & news[i].kinds;
 
 		if (these && s->is_open && (s->lists_seen & news[i].kinds))
-			notify(s, NULL, news[i].method, NULL);
+			subscriptions_notify(s, NULL, news[i].method, NULL);
 		MP_LIST_EACH(&s->requests, link) {
 			struct mp_request *e = mp_container_of(link, struct mp_request, link);
 
 			if (these && listens(e, these))
-				notify(s, e, news[i].method, NULL);
+				subscriptions_notify(s, e, news[i].method, NULL);
 		}
 	}
 }
 
-static bool has(const struct mp_request *e, const struct subscription *sub)
+static bool subscriptions_has(const struct mp_request *e, const struct subscription *sub)
 {
 	MP_LIST_EACH(&e->uris, link)
 		if (mp_container_of(link, struct subscribed, link)->to == sub)
@@ -252,16 +253,16 @@ void mp_session_tell_updated(struct mp_session *s, const char *server, const str
 
 	mp_arena_init(&arena, MP_LIMIT_MESSAGE);
 	if (mp_value_text(m->tape, m->subject, &arena, &uri) == 0)
-		sub = find(s, server, uri);
+		sub = subscriptions_find(s, server, uri);
 	if (!sub)
 		return;
 	if (sub->is_asked)
-		notify(s, NULL, MP_METHOD_RESOURCE_UPDATED, sub->public_uri);
+		subscriptions_notify(s, NULL, MP_METHOD_RESOURCE_UPDATED, sub->public_uri);
 	MP_LIST_EACH(&s->requests, link) {
 		struct mp_request *e = mp_container_of(link, struct mp_request, link);
 
-		if (has(e, sub))
-			notify(s, e, MP_METHOD_RESOURCE_UPDATED, sub->public_uri);
+		if (subscriptions_has(e, sub))
+			subscriptions_notify(s, e, MP_METHOD_RESOURCE_UPDATED, sub->public_uri);
 	}
 }
 
@@ -275,7 +276,7 @@ void mp_request_drop_uris(struct mp_request *e)
 		struct subscribed *one = mp_container_of(link, struct subscribed, link);
 
 		one->to->listeners--;
-		drop(e->session, one->to);
+		subscriptions_drop(e->session, one->to);
 		mp_free(one);
 	}
 }
@@ -290,8 +291,8 @@ static void take_uri(struct mp_request *e, const struct mp_tape *t, mp_value v)
 
 	mp_arena_init(&arena, MP_LIMIT_MESSAGE);
 	if (mp_value_text(t, v, &arena, &uri) == 0 && uri.len)
-		sub = subscribe(e->session, uri, &why);
-	if (!sub || has(e, sub))
+		sub = subscriptions_subscribe(e->session, uri, &why);
+	if (!sub || subscriptions_has(e, sub))
 		return; /* not supported, and so not in the acknowledgement */
 	one = mp_alloc(sizeof(*one));
 	one->to = sub;

@@ -25,7 +25,7 @@ static struct mp_task_record *record_of(struct mp_link *link)
 
 /* --- records --------------------------------------------------------------------------------- */
 
-static void forget(struct mp_session *s, struct mp_task_record *r)
+static void tasks_forget(struct mp_session *s, struct mp_task_record *r)
 {
 	mp_list_remove(&s->tasks, &r->link);
 	mp_free(r->server);
@@ -39,15 +39,15 @@ void mp_session_drop_tasks(struct mp_session *s)
 	struct mp_link *link;
 
 	while ((link = mp_list_first(&s->tasks)))
-		forget(s, record_of(link));
+		tasks_forget(s, record_of(link));
 }
 
-static struct mp_task_record *add(struct mp_session *s, const char *server, struct mp_str id)
+static struct mp_task_record *tasks_add(struct mp_session *s, const char *server, struct mp_str id)
 {
 	struct mp_task_record *r = mp_alloc(sizeof(*r));
 
 	if (s->tasks.len >= MP_LIMIT_TASKS)
-		forget(s, record_of(mp_list_first(&s->tasks)));
+		tasks_forget(s, record_of(mp_list_first(&s->tasks)));
 	mp_random_id_make(r->name);
 	r->server = mp_dup(server);
 	r->id = mp_session_keep(id);
@@ -55,7 +55,7 @@ static struct mp_task_record *add(struct mp_session *s, const char *server, stru
 	return r;
 }
 
-static struct mp_task_record *find(struct mp_session *s, struct mp_str name)
+static struct mp_task_record *tasks_find(struct mp_session *s, struct mp_str name)
 {
 	MP_LIST_EACH(&s->tasks, link)
 		if (mp_str_eq(mp_str_of(record_of(link)->name), name))
@@ -65,15 +65,7 @@ static struct mp_task_record *find(struct mp_session *s, struct mp_str name)
 
 /* --- results with a task --------------------------------------------------------------------- */
 
-static bool may_be_task(const struct mp_message *m)
-{
-	return m->kind == MP_MESSAGE_RESULT &&
-	       (mp_value_get(m->tape, m->result, "task") != MP_NONE ||
-		mp_value_text_is(m->tape, mp_value_get(m->tape, m->result, "resultType"),
-				 MP_STR("task")));
-}
-
-static void note(struct mp_request *e, const struct mp_message *m)
+void mp_task_note(struct mp_request *e, const struct mp_message *m)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
@@ -84,13 +76,7 @@ static void note(struct mp_request *e, const struct mp_message *m)
 	if (mp_era_open(m, m->result, &t) < 0 ||
 	    mp_value_text(&t, mp_task_find_id(&t), &arena, &id) < 0 || !id.len)
 		return;
-	memcpy(e->task, add(e->session, e->server, id)->name, sizeof(e->task));
-}
-
-void mp_task_note(struct mp_request *e, const struct mp_message *m)
-{
-	if (e->method == MP_METHOD_TOOLS_CALL && may_be_task(m))
-		note(e, m);
+	memcpy(e->task, tasks_add(e->session, e->server, id)->name, sizeof(e->task));
 }
 
 /* Members that may contain a task id: the result, its `task`, and related-task in `_meta`. */
@@ -134,7 +120,7 @@ void mp_task_write_meta(const struct mp_request *e, const struct mp_message *m, 
 int mp_task_write_result(const struct mp_request *e, const struct mp_message *m, struct mp_buf *out)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
-	struct mp_task_record *r = find(e->session, mp_str_of(e->task));
+	struct mp_task_record *r = tasks_find(e->session, mp_str_of(e->task));
 	size_t before = out->len;
 	struct mp_writer w;
 	int code;
@@ -195,7 +181,7 @@ void mp_session_answer_task(struct mp_request *e, const struct mp_message *m)
 		return;
 	}
 	if (mp_value_text(m->tape, m->subject, &arena, &name) == 0)
-		r = find(e->session, name);
+		r = tasks_find(e->session, name);
 	if (!r) { /* a foreign task is treated like an unknown one */
 		mp_request_refuse(e, -32602, 200, "there is no such task");
 		return;

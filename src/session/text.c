@@ -27,7 +27,7 @@ static struct mp_str text_of(struct projection *p, mp_value object, const char *
 	return text;
 }
 
-static size_t get_size(struct mp_str base64)
+size_t mp_text_get_decoded_size(struct mp_str base64)
 {
 	while (base64.len && base64.p[base64.len - 1] == '=')
 		base64.len--;
@@ -35,7 +35,7 @@ static size_t get_size(struct mp_str base64)
 }
 
 /* [image image/png, 70 bytes] */
-static int describe(struct projection *p, const char *what, struct mp_str which, size_t bytes)
+static int text_describe(struct projection *p, const char *what, struct mp_str which, size_t bytes)
 {
 	int r = mp_buf_addf(p->out, "[%s %.*s", what, MP_STR_ARGS(which));
 
@@ -51,7 +51,8 @@ static int add_resource(struct projection *p, mp_value resource)
 	int r;
 
 	if (!mp_value_is(p->t, text, MP_TAPE_STRING))
-		return describe(p, "resource", uri, get_size(text_of(p, resource, "blob")));
+		return text_describe(p, "resource", uri,
+				     mp_text_get_decoded_size(text_of(p, resource, "blob")));
 	r = mp_buf_addf(p->out, "[Resource: %.*s]\n", MP_STR_ARGS(uri));
 	return r < 0 ? r : mp_buf_add_str(p->out, text_of(p, resource, "text"));
 }
@@ -95,11 +96,12 @@ static int add_block(struct projection *p, mp_value block)
 	if (mp_str_eq(type, MP_STR("resource")))
 		return add_resource(p, mp_value_get(p->t, block, "resource"));
 	if (mp_str_eq(type, MP_STR("resource_link")))
-		return describe(p, "resource", text_of(p, block, "uri"), 0);
+		return text_describe(p, "resource", text_of(p, block, "uri"), 0);
 	if (mp_str_eq(type, MP_STR("image")) || mp_str_eq(type, MP_STR("audio")))
-		return describe(p, type.p[0] == 'i' ? "image" : "audio",
-				text_of(p, block, "mimeType"), get_size(text_of(p, block, "data")));
-	return describe(p, "content of type", type, 0);
+		return text_describe(p, type.p[0] == 'i' ? "image" : "audio",
+				     text_of(p, block, "mimeType"),
+				     mp_text_get_decoded_size(text_of(p, block, "data")));
+	return text_describe(p, "content of type", type, 0);
 }
 
 int mp_text_add_block(const struct mp_tape *t, mp_value block, struct mp_buf *out)

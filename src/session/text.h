@@ -1,7 +1,6 @@
 /*
  * text.h - the result of a call as text, for people and for programs that want a string: the
  * command line and the library.
- * Sessions get the blocks unchanged.
  */
 #ifndef MP_TEXT_H
 #define MP_TEXT_H
@@ -18,6 +17,8 @@
  */
 int mp_text_project(struct mp_str result, const char *join, struct mp_buf *out,
 		    bool *ret_is_error) MP_MUST;
+/* The bytes that this base64 stands for. */
+size_t mp_text_get_decoded_size(struct mp_str base64);
 /* Appends one block of content. */
 int mp_text_add_block(const struct mp_tape *t, mp_value block, struct mp_buf *out) MP_MUST;
 /*

@@ -7,12 +7,13 @@
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/similar.h"
 #include "pool/status.h"
 #include "session/failed_call.h"
-#include "session/filter.h"
+#include "config/values/filter.h"
 #include "session/scope.h"
 
-static const char *describe(enum mp_method_id method)
+static const char *unknown_describe(enum mp_method_id method)
 {
 	switch (method) {
 	case MP_METHOD_TOOLS_CALL:
@@ -144,29 +145,63 @@ static bool explain_unknown(struct mp_request *e, struct mp_str name)
 	return false;
 }
 
+/* How many names are compared with a wrong one, at most: the loop has other things to do. */
+enum { COMPARED = 1000 };
+
+/* The public name that was perhaps meant; empty: none is similar. */
+static struct mp_str find_similar(const struct mp_request *e, struct mp_str name)
+{
+	const struct mp_index *s = e->session->scope->index;
+	enum mp_catalog_kind kind =
+		e->method == MP_METHOD_TOOLS_CALL ? MP_CATALOG_TOOL : MP_CATALOG_PROMPT;
+	struct mp_str found = MP_STR("");
+	size_t best = MP_SIMILAR_FAR;
+
+	for (size_t i = 0; s && i < s->n[kind] && i < COMPARED; i++) {
+		const struct mp_index_item *item = s->items[kind][i];
+		size_t score = mp_similar_score(name, item->public_name);
+		size_t own = mp_similar_score(name, item->source->name);
+
+		score = own < score ? own : score;
+		if (score >= best)
+			continue;
+		best = score;
+		found = item->public_name;
+	}
+	return found;
+}
+
+static void refuse_name(struct mp_request *e, struct mp_str name, int code)
+{
+	const char *problem = mp_workspace_get_problem(e->session->workspace);
+	struct mp_str similar = find_similar(e, name);
+
+	mp_request_refuse(
+		e, code, 200, "Unknown %s: %.*s%s%.*s%s%s%s%s", unknown_describe(e->method),
+		MP_STR_ARGS(name), similar.len ? "; did you mean " : "", MP_STR_ARGS(similar),
+		similar.len ? "?" : "",
+		problem ? "; a configuration file cannot be read, and its servers may be missing: "
+			: "",
+		problem ? problem : "", problem ? ". Mend the file" : "");
+}
+
 /* In the form of the request's era (mcp-spec 4.1). */
 void mp_session_refuse_unknown(struct mp_request *e, struct mp_str name, size_t candidates)
 {
 	struct mp_sessions *l = e->session->sessions;
 	bool is_uri = e->method == MP_METHOD_RESOURCES_READ;
-	const char *problem = mp_workspace_get_problem(e->session->workspace);
 	int code = is_uri && e->era == MP_ERA_LEGACY ? -32002 : -32602;
 	struct mp_writer w;
 
 	if (candidates > 1) {
 		mp_request_refuse(e, code, 200, "'%.*s' could be any of %zu %ss", MP_STR_ARGS(name),
-				  candidates, describe(e->method));
+				  candidates, unknown_describe(e->method));
 		return;
 	}
 	if (e->method == MP_METHOD_TOOLS_CALL && explain_unknown(e, name))
 		return;
 	if (!is_uri) {
-		mp_request_refuse(e, code, 200, "Unknown %s: %.*s%s%s%s", describe(e->method),
-				  MP_STR_ARGS(name),
-				  problem ? "; a configuration file cannot be read, and its "
-					    "servers may be missing: "
-					  : "",
-				  problem ? problem : "", problem ? ". Mend the file" : "");
+		refuse_name(e, name, code);
 		return;
 	}
 	mp_buf_clear(&l->scratch);

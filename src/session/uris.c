@@ -14,7 +14,7 @@ static bool is_plain(char c)
 	return isalnum((unsigned char)c) || (c && strchr("-._~", c));
 }
 
-static int escape(struct mp_str text, bool is_template, struct mp_buf *out)
+static int uris_escape(struct mp_str text, bool is_template, struct mp_buf *out)
 {
 	bool in_braces = false;
 	int r = 0;
@@ -37,11 +37,11 @@ int mp_uri_wrap(struct mp_str server, struct mp_str uri, bool is_template, struc
 	int r = mp_buf_add_str(out, scheme);
 
 	if (r == 0)
-		r = escape(server, false, out);
+		r = uris_escape(server, false, out);
 	if (r == 0)
 		r = mp_buf_add_char(out, '/');
 	if (r == 0)
-		r = escape(uri, is_template, out);
+		r = uris_escape(uri, is_template, out);
 	return r;
 }
 
@@ -60,7 +60,7 @@ static int get_hex(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-static int unescape(struct mp_str text, struct mp_buf *out)
+static int uris_unescape(struct mp_str text, struct mp_buf *out)
 {
 	int r = 0;
 
@@ -94,13 +94,13 @@ int mp_uri_unwrap(struct mp_str uri, struct mp_buf *out, struct mp_str *ret_serv
 	if (!slash)
 		return MCPOOL_EINVAL;
 	mp_buf_clear(out);
-	r = unescape((struct mp_str){rest.p, (size_t)(slash - rest.p)}, out);
+	r = uris_unescape((struct mp_str){rest.p, (size_t)(slash - rest.p)}, out);
 	middle = out->len;
 	if (r == 0)
 		r = mp_buf_add_char(out, '\0');
 	if (r == 0)
-		r = unescape((struct mp_str){slash + 1, (size_t)(rest.p + rest.len - slash - 1)},
-			     out);
+		r = uris_unescape(
+			(struct mp_str){slash + 1, (size_t)(rest.p + rest.len - slash - 1)}, out);
 	if (r < 0)
 		return r;
 	*ret_server = (struct mp_str){out->data, middle};

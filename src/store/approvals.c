@@ -19,15 +19,15 @@ static struct mp_sql_value id_value(const struct mp_approval_id *id)
 
 /* --- without secrets ------------------------------------------------------------------------ */
 
-struct seal {
+struct sealed_content {
 	struct mp_str json;
 	struct mp_buf *out;
 };
 
 /* Ends in NUL. A text that is not JSON is not an entry and stays as it is. */
-static int seal(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
+static int approvals_seal(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
 {
-	struct seal *s = u;
+	struct sealed_content *s = u;
 	unsigned char key[MP_LOCAL_KEY_SIZE];
 	int r = mp_local_key_get_beside(sqlite3_db_filename(sql, "main"), key, reterr);
 
@@ -45,22 +45,22 @@ static int seal(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
 int mp_approvals_seal(struct mp_db *db, struct mp_str content, struct mp_buf *out,
 		      struct mcpool_error *reterr)
 {
-	struct seal s = {content, out};
+	struct sealed_content s = {content, out};
 
-	return mp_db_read(db, seal, &s, reterr);
+	return mp_db_read(db, approvals_seal, &s, reterr);
 }
 
 /* --- one by one ----------------------------------------------------------------------------- */
 
-static int add(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
+static int approvals_add(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
 {
 	const struct mp_approval *a = u;
 	MP_CLEANUP(mp_buf_done) struct mp_buf content;
-	struct seal sealed = {mp_str_of(a->content), &content};
+	struct sealed_content sealed = {mp_str_of(a->content), &content};
 	int r;
 
 	mp_buf_init(&content, MP_LIMIT_DB_VALUE);
-	r = seal(sql, &sealed, reterr);
+	r = approvals_seal(sql, &sealed, reterr);
 	if (r < 0)
 		return r;
 	MP_SQL_QUERY(q, "keeping an approval",
@@ -79,7 +79,7 @@ int mp_approvals_add(struct mp_db *db, const struct mp_approval *a, struct mcpoo
 	struct mp_approval copy = *a; /* fn takes what it may change */
 
 	mp_check(a->name && a->file && a->root && a->content && a->scripts && a->how);
-	return mp_db_write(db, add, &copy, reterr);
+	return mp_db_write(db, approvals_add, &copy, reterr);
 }
 
 static int has(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
@@ -146,7 +146,8 @@ static const char *text_at(struct sqlite3_stmt *s, int column)
 	return (const char *)sqlite3_column_text(s, column);
 }
 
-static int tell(struct sqlite3_stmt *s, const struct place *p, struct mcpool_error *reterr)
+static int approvals_tell(struct sqlite3_stmt *s, const struct place *p,
+			  struct mcpool_error *reterr)
 {
 	struct mp_approval a = {
 		.name = text_at(s, 1),
@@ -169,7 +170,7 @@ static int tell(struct sqlite3_stmt *s, const struct place *p, struct mcpool_err
 	return p->fn(&a, p->u);
 }
 
-static int each(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
+static int approvals_each(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
 {
 	const struct place *p = u;
 	MP_SQL_QUERY(q, "reading the approvals",
@@ -184,7 +185,7 @@ static int each(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
 	if (r < 0)
 		return r;
 	while ((r = mp_sql_step(s, q.doing, reterr)) > 0) {
-		r = tell(s, p, reterr);
+		r = approvals_tell(s, p, reterr);
 		if (r != 0)
 			return r;
 	}
@@ -196,7 +197,7 @@ int mp_approvals_each(struct mp_db *db, const char *name, const char *file, cons
 {
 	struct place p = {name, file, root, fn, u};
 
-	return mp_db_read(db, each, &p, reterr);
+	return mp_db_read(db, approvals_each, &p, reterr);
 }
 
 /* --- whole files ---------------------------------------------------------------------------- */

@@ -119,7 +119,7 @@ int mp_db_read(struct mp_db *db, mp_db_fn fn, void *u, struct mcpool_error *rete
 
 /* --- the writer's thread -------------------------------------------------------------------- */
 
-static int begin(struct mp_db *db, struct mcpool_error *reterr)
+static int db_begin(struct mp_db *db, struct mcpool_error *reterr)
 {
 	int r = db->writer ? 0 : mp_sql_open(db->path, MP_SQL_SHARED, &db->writer, reterr);
 
@@ -171,7 +171,7 @@ static void give_up(struct mp_db *db)
 static void run_batch(struct mp_db *db, struct mp_list *batch)
 {
 	struct mcpool_error error = {0};
-	int r = begin(db, &error);
+	int r = db_begin(db, &error);
 
 	if (r == 0) {
 		MP_LIST_EACH(batch, link) {
@@ -211,7 +211,7 @@ static void take_batch(struct mp_db *db, struct mp_list *batch)
 }
 
 /* Without the lock, so that `done` may ask for more. */
-static void answer(struct mp_db *db, struct mp_list *batch)
+static void db_answer(struct mp_db *db, struct mp_list *batch)
 {
 	struct mp_link *link;
 
@@ -245,7 +245,7 @@ static void *write_until_closed(void *u)
 		take_batch(db, &batch);
 		pthread_mutex_unlock(&db->lock);
 		run_batch(db, &batch);
-		answer(db, &batch);
+		db_answer(db, &batch);
 		pthread_mutex_lock(&db->lock);
 	}
 	pthread_mutex_unlock(&db->lock);
@@ -274,7 +274,7 @@ static int start_thread(struct mp_db *db)
 	return 0;
 }
 
-static int enqueue(struct mp_db *db, struct job *job)
+static int db_enqueue(struct mp_db *db, struct job *job)
 {
 	int r = db->closing ? MCPOOL_ECLOSED : start_thread(db);
 
@@ -292,7 +292,7 @@ int mp_db_write(struct mp_db *db, mp_db_fn fn, void *u, struct mcpool_error *ret
 
 	pthread_mutex_lock(&db->lock);
 	mp_check(!db->started || !pthread_equal(pthread_self(), db->thread));
-	r = enqueue(db, &job);
+	r = db_enqueue(db, &job);
 	while (r == 0 && !job.finished)
 		pthread_cond_wait(&db->finished, &db->lock);
 	pthread_mutex_unlock(&db->lock);
@@ -310,7 +310,7 @@ int mp_db_write_later(struct mp_db *db, mp_db_fn fn, mp_db_done_fn done, void *u
 
 	*job = (struct job){.fn = fn, .done = done, .u = u};
 	pthread_mutex_lock(&db->lock);
-	r = db->queue.len < MP_LIMIT_DB_QUEUE ? enqueue(db, job) : MCPOOL_ELIMIT;
+	r = db->queue.len < MP_LIMIT_DB_QUEUE ? db_enqueue(db, job) : MCPOOL_ELIMIT;
 	pthread_mutex_unlock(&db->lock);
 	if (r < 0)
 		mp_free(job);
@@ -333,7 +333,7 @@ static void init_locks(struct mp_db *db)
 	mp_list_init(&db->queue);
 }
 
-static int look(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
+static int db_look(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
 {
 	(void)sql;
 	(void)u;
@@ -357,7 +357,7 @@ static int open_reader(struct mp_db *db, struct mcpool_error *reterr)
 		return 0;
 	}
 	sql = mp_sql_close(sql);
-	if (r == MCPOOL_EIO && read_frozen(db, look, NULL, NULL) == 0)
+	if (r == MCPOOL_EIO && read_frozen(db, db_look, NULL, NULL) == 0)
 		return 0;
 	if (reterr)
 		*reterr = error;

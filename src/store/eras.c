@@ -17,7 +17,7 @@ struct note {
 	char key[];
 };
 
-struct question {
+struct eras_read {
 	struct mp_str key;
 	int64_t wall_ms;
 };
@@ -25,7 +25,7 @@ struct question {
 /* A row valid for longer than a day was written before the clock was set back. */
 static int find(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
 {
-	const struct question *ask = u;
+	const struct eras_read *ask = u;
 	MP_SQL_QUERY(q, "looking up an era",
 		     "SELECT era FROM eras"
 		     " WHERE launch_key = ?1 AND expires_ms > ?2 AND expires_ms <= ?3",
@@ -41,7 +41,7 @@ static int find(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
 
 enum mp_era mp_eras_get(struct mp_db *db, struct mp_str launch_key, int64_t wall_ms)
 {
-	struct question ask = {launch_key, wall_ms};
+	struct eras_read ask = {launch_key, wall_ms};
 	int r = db ? mp_db_read(db, find, &ask, NULL) : 0;
 
 	return r > 0 ? (enum mp_era)r : MP_ERA_BOTH;
@@ -58,7 +58,7 @@ static int sweep(struct sqlite3 *sql, const struct note *note, struct mcpool_err
 	return mp_sql_run(sql, &q, reterr);
 }
 
-static int keep(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
+static int eras_keep(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
 {
 	const struct note *note = u;
 	MP_SQL_QUERY(q, "noting an era",
@@ -87,6 +87,6 @@ void mp_eras_set(struct mp_db *db, struct mp_str launch_key, enum mp_era era, in
 	*note = (struct note){.wall_ms = wall_ms, .era = era, .key_len = launch_key.len};
 	if (launch_key.len)
 		memcpy(note->key, launch_key.p, launch_key.len);
-	if (mp_db_write_later(db, keep, forget_note, note) < 0)
+	if (mp_db_write_later(db, eras_keep, forget_note, note) < 0)
 		mp_free(note);
 }

@@ -24,7 +24,7 @@ void mp_held_name_scope(const char *root, int style, int kind, struct mp_held_sc
 
 /* --- reading --------------------------------------------------------------------------------- */
 
-struct question {
+struct held_names_read {
 	const struct mp_held_scope *scope;
 	mp_held_fn fn;
 	void *u;
@@ -37,9 +37,9 @@ static struct mp_str get_column(struct sqlite3_stmt *s, int at)
 	return (struct mp_str){bytes, (size_t)sqlite3_column_bytes(s, at)};
 }
 
-static int find(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
+static int held_names_find(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
 {
-	const struct question *ask = u;
+	const struct held_names_read *ask = u;
 	MP_SQL_QUERY(q, "reading held names",
 		     "SELECT public, server, name FROM held_names WHERE scope = ?1 AND is_earlier",
 		     mp_sql_blob(ask->scope->bytes, sizeof(ask->scope->bytes)));
@@ -57,9 +57,9 @@ static int find(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
 int mp_held_read(struct mp_db *db, const struct mp_held_scope *scope, mp_held_fn fn, void *u,
 		 struct mcpool_error *reterr)
 {
-	struct question ask = {scope, fn, u};
+	struct held_names_read ask = {scope, fn, u};
 
-	return mp_db_read(db, find, &ask, reterr);
+	return mp_db_read(db, held_names_find, &ask, reterr);
 }
 
 /* --- writing --------------------------------------------------------------------------------- */
@@ -133,7 +133,7 @@ static int sweep_scopes(struct sqlite3 *sql, struct mcpool_error *reterr)
 	return mp_sql_run(sql, &q, reterr);
 }
 
-static int keep(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
+static int held_names_keep(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
 {
 	const struct note *note = u;
 	const char *at = note->rows.data, *end = at + note->rows.len;
@@ -166,7 +166,7 @@ void mp_held_write(struct mp_db *db, const struct mp_held_scope *scope, struct m
 
 	*note = (struct note){.scope = *scope, .rows = *rows};
 	mp_buf_init(rows, rows->ceiling);
-	if (mp_db_write_later(db, keep, forget_note, note) < 0)
+	if (mp_db_write_later(db, held_names_keep, forget_note, note) < 0)
 		forget_note(0, note);
 }
 

@@ -39,8 +39,8 @@ static void cipher_freep(EVP_CIPHER_CTX **c)
 }
 
 /* out: nonce, tag, and as many bytes as the text has. */
-static bool encrypt(const unsigned char *key, struct mp_str file, struct mp_str text,
-		    unsigned char *out)
+static bool last_good_encrypt(const unsigned char *key, struct mp_str file, struct mp_str text,
+			      unsigned char *out)
 {
 	MP_CLEANUP(cipher_freep) EVP_CIPHER_CTX *c = EVP_CIPHER_CTX_new();
 	int n;
@@ -54,8 +54,8 @@ static bool encrypt(const unsigned char *key, struct mp_str file, struct mp_str 
 	       EVP_CIPHER_CTX_ctrl(c, EVP_CTRL_GCM_GET_TAG, TAG_SIZE, out + NONCE_SIZE) == 1;
 }
 
-static bool decrypt(const unsigned char *key, struct mp_str file, const unsigned char *in,
-		    size_t len, unsigned char *out)
+static bool last_good_decrypt(const unsigned char *key, struct mp_str file, const unsigned char *in,
+			      size_t len, unsigned char *out)
 {
 	MP_CLEANUP(cipher_freep) EVP_CIPHER_CTX *c = EVP_CIPHER_CTX_new();
 	unsigned char tag[TAG_SIZE];
@@ -71,14 +71,14 @@ static bool decrypt(const unsigned char *key, struct mp_str file, const unsigned
 
 /* --- reading --------------------------------------------------------------------------------- */
 
-struct question {
+struct last_good_read {
 	struct mp_db *db;
 	const char *file;
 	struct mp_buf *out;
 };
 
 /* What was damaged, or sealed with another key, is as good as none. */
-static int open_content(const struct question *ask, const unsigned char *bytes, size_t n,
+static int open_content(const struct last_good_read *ask, const unsigned char *bytes, size_t n,
 			struct mcpool_error *reterr)
 {
 	unsigned char key[MP_DIGEST_SIZE];
@@ -91,16 +91,16 @@ static int open_content(const struct question *ask, const unsigned char *bytes, 
 		r = mp_buf_reserve(ask->out, n);
 	if (r < 0)
 		return r;
-	if (!decrypt(key, mp_str_of(ask->file), bytes, n - HEAD_SIZE,
-		     (unsigned char *)ask->out->data + ask->out->len))
+	if (!last_good_decrypt(key, mp_str_of(ask->file), bytes, n - HEAD_SIZE,
+			       (unsigned char *)ask->out->data + ask->out->len))
 		return 0;
 	ask->out->len += n - HEAD_SIZE;
 	return 1;
 }
 
-static int find(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
+static int last_good_find(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
 {
-	const struct question *ask = u;
+	const struct last_good_read *ask = u;
 	MP_SQL_QUERY(q, "reading the last good configuration",
 		     "SELECT content FROM last_good WHERE file = ?1", mp_sql_text(ask->file));
 	MP_CLEANUP(mp_sql_finalizep) struct sqlite3_stmt *s = NULL;
@@ -131,9 +131,9 @@ bool mp_last_good_has(struct mp_db *db, const char *file)
 int mp_last_good_read(struct mp_db *db, const char *file, struct mp_buf *out,
 		      struct mcpool_error *reterr)
 {
-	struct question ask = {db, file, out};
+	struct last_good_read ask = {db, file, out};
 
-	return mp_db_read(db, find, &ask, reterr);
+	return mp_db_read(db, last_good_find, &ask, reterr);
 }
 
 /* --- writing --------------------------------------------------------------------------------- */
@@ -146,7 +146,7 @@ struct note {
 	int64_t wall_ms;
 };
 
-static int sweep(struct sqlite3 *sql, struct mcpool_error *reterr)
+static int last_good_sweep(struct sqlite3 *sql, struct mcpool_error *reterr)
 {
 	MP_SQL_QUERY(q, "sweeping last good configurations",
 		     "DELETE FROM last_good WHERE file IN (SELECT file FROM last_good"
@@ -164,7 +164,7 @@ static int forget(struct sqlite3 *sql, const struct note *note, struct mcpool_er
 	return mp_sql_run(sql, &q, reterr);
 }
 
-static int keep(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
+static int last_good_keep(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
 {
 	const struct note *note = u;
 	MP_SQL_QUERY(q, "keeping the last good configuration",
@@ -178,7 +178,7 @@ static int keep(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
 	if (!note->content)
 		return forget(sql, note, reterr);
 	r = mp_sql_run(sql, &q, reterr);
-	return r < 0 ? r : sweep(sql, reterr);
+	return r < 0 ? r : last_good_sweep(sql, reterr);
 }
 
 static void note_free(int result, void *u)
@@ -192,7 +192,7 @@ static void note_free(int result, void *u)
 }
 
 /* False: it cannot be kept now. */
-static bool seal(struct mp_db *db, struct note *note, struct mp_str text)
+static bool last_good_seal(struct mp_db *db, struct note *note, struct mp_str text)
 {
 	unsigned char key[MP_DIGEST_SIZE];
 	struct mp_digest *d;
@@ -201,7 +201,7 @@ static bool seal(struct mp_db *db, struct note *note, struct mp_str text)
 		return false;
 	note->n = HEAD_SIZE + text.len;
 	note->content = mp_try_alloc(note->n);
-	if (!note->content || !encrypt(key, mp_str_of(note->file), text, note->content))
+	if (!note->content || !last_good_encrypt(key, mp_str_of(note->file), text, note->content))
 		return false;
 	d = mp_digest_new_keyed((struct mp_str){(const char *)key, sizeof(key)});
 	mp_digest_add(d, text);
@@ -219,6 +219,7 @@ void mp_last_good_write(struct mp_db *db, const char *file, struct mp_str text, 
 	note->file = mp_dup(file);
 	note->wall_ms = wall_ms;
 	/* Without it a hub that starts beside a broken file has fewer servers, and says so. */
-	if ((text.len && !seal(db, note, text)) || mp_db_write_later(db, keep, note_free, note) < 0)
+	if ((text.len && !last_good_seal(db, note, text)) ||
+	    mp_db_write_later(db, last_good_keep, note_free, note) < 0)
 		note_free(0, note);
 }

@@ -23,7 +23,7 @@
 
 enum { MAX_PATH = PATH_MAX + 64 };
 
-static int check(const char *path, const struct stat *st, struct mcpool_error *reterr)
+static int local_key_check(const char *path, const struct stat *st, struct mcpool_error *reterr)
 {
 	int r = mp_private_check(path, st, reterr);
 
@@ -41,7 +41,7 @@ static int check(const char *path, const struct stat *st, struct mcpool_error *r
 	return 0;
 }
 
-static int fail(const char *path, const char *verb, struct mcpool_error *reterr)
+static int local_key_fail(const char *path, const char *verb, struct mcpool_error *reterr)
 {
 	const char *words = strerrordesc_np(errno);
 
@@ -64,18 +64,18 @@ static int read_key(const char *path, unsigned char key[MP_LOCAL_KEY_SIZE],
 			       "there",
 			       path);
 	if (fd < 0)
-		return fail(path, "opened", reterr);
+		return local_key_fail(path, "opened", reterr);
 	if (fstat(fd, &st) < 0)
-		r = fail(path, "read", reterr);
+		r = local_key_fail(path, "read", reterr);
 	else
-		r = check(path, &st, reterr);
+		r = local_key_check(path, &st, reterr);
 	if (r == 0 && read(fd, key, MP_LOCAL_KEY_SIZE) != MP_LOCAL_KEY_SIZE)
-		r = fail(path, "read", reterr);
+		r = local_key_fail(path, "read", reterr);
 	close(fd);
 	return r < 0 ? r : 1;
 }
 
-static bool fill(int fd)
+static bool local_key_fill(int fd)
 {
 	unsigned char key[MP_LOCAL_KEY_SIZE];
 	bool ok;
@@ -87,7 +87,7 @@ static bool fill(int fd)
 }
 
 /* Give it its name unless that is taken; not every file system has both ways. */
-static bool publish(const char *temporary, const char *path)
+static bool local_key_publish(const char *temporary, const char *path)
 {
 	if (renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
 		return true;
@@ -107,9 +107,9 @@ static int make_key(const char *path, struct mcpool_error *reterr)
 		 (int)getpid(), (unsigned long long)salt);
 	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return fail(path, "made", reterr);
-	if (!fill(fd) || !publish(temporary, path)) {
-		r = fail(path, "written", reterr);
+		return local_key_fail(path, "made", reterr);
+	if (!local_key_fill(fd) || !local_key_publish(temporary, path)) {
+		r = local_key_fail(path, "written", reterr);
 		unlink(temporary);
 	}
 	close(fd);
@@ -118,7 +118,8 @@ static int make_key(const char *path, struct mcpool_error *reterr)
 	return r;
 }
 
-static int get(const char *path, unsigned char key[MP_LOCAL_KEY_SIZE], struct mcpool_error *reterr)
+static int local_key_get(const char *path, unsigned char key[MP_LOCAL_KEY_SIZE],
+			 struct mcpool_error *reterr)
 {
 	int r = read_key(path, key, reterr);
 
@@ -147,7 +148,7 @@ int mp_local_key_get(unsigned char ret_key[MP_LOCAL_KEY_SIZE], struct mcpool_err
 	if (r < 0)
 		return mp_fail(reterr, r, "the path of local.key: %s", mcpool_error_text(r));
 	r = mp_private_folder(path.data, real, reterr);
-	return r < 0 ? r : get(real, ret_key, reterr);
+	return r < 0 ? r : local_key_get(real, ret_key, reterr);
 }
 
 int mp_local_key_get_beside(const char *file, unsigned char ret_key[MP_LOCAL_KEY_SIZE],
@@ -159,5 +160,5 @@ int mp_local_key_get_beside(const char *file, unsigned char ret_key[MP_LOCAL_KEY
 	if (!slash || (size_t)snprintf(path, sizeof(path), "%.*s/local.key", (int)(slash - file),
 				       file) >= sizeof(path))
 		return mp_fail(reterr, MCPOOL_EINVAL, "cannot find a folder for local.key");
-	return get(path, ret_key, reterr);
+	return local_key_get(path, ret_key, reterr);
 }

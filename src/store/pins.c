@@ -21,13 +21,13 @@ void mp_pins_name_owner(const char *server, const void *approval_id, size_t n,
 
 /* --- reading --------------------------------------------------------------------------------- */
 
-struct question {
+struct pins_read {
 	const struct mp_pins_owner *owner;
 	mp_pins_fn fn;
 	void *u;
 };
 
-static void hand_on(const struct question *ask, struct sqlite3_stmt *s)
+static void hand_on(const struct pins_read *ask, struct sqlite3_stmt *s)
 {
 	struct mp_str tool = {(const char *)sqlite3_column_blob(s, 0),
 			      (size_t)sqlite3_column_bytes(s, 0)};
@@ -36,9 +36,9 @@ static void hand_on(const struct question *ask, struct sqlite3_stmt *s)
 		ask->fn(ask->u, tool, sqlite3_column_blob(s, 1));
 }
 
-static int find(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
+static int pins_find(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
 {
-	const struct question *ask = u;
+	const struct pins_read *ask = u;
 	MP_SQL_QUERY(q, "reading the pins of tools", "SELECT tool, pin FROM pins WHERE owner = ?1",
 		     mp_sql_blob(ask->owner->bytes, sizeof(ask->owner->bytes)));
 	MP_CLEANUP(mp_sql_finalizep) struct sqlite3_stmt *s = NULL;
@@ -55,9 +55,9 @@ static int find(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
 int mp_pins_read(struct mp_db *db, const struct mp_pins_owner *owner, mp_pins_fn fn, void *u,
 		 struct mcpool_error *reterr)
 {
-	struct question ask = {owner, fn, u};
+	struct pins_read ask = {owner, fn, u};
 
-	return mp_db_read(db, find, &ask, reterr);
+	return mp_db_read(db, pins_find, &ask, reterr);
 }
 
 /* --- writing --------------------------------------------------------------------------------- */
@@ -189,7 +189,7 @@ static int has_any(struct sqlite3 *sql, const struct note *note, struct mcpool_e
 	return mp_sql_get(sql, &q, &one, reterr);
 }
 
-static int keep(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
+static int pins_keep(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
 {
 	struct note *note = u;
 	const char *at = note->rows.data, *end = at + note->rows.len;
@@ -227,7 +227,7 @@ void mp_pins_write(struct mp_db *db, const struct mp_pins_owner *owner, struct m
 	note = mp_alloc(sizeof(*note));
 	*note = (struct note){.owner = *owner, .rows = b->rows, .used = b->used};
 	mp_pins_batch_init(b);
-	if (mp_db_write_later(db, keep, forget_note, note) < 0)
+	if (mp_db_write_later(db, pins_keep, forget_note, note) < 0)
 		forget_note(0, note);
 }
 

@@ -104,7 +104,7 @@ static const char *const steps[] = {
 const struct mp_schema mp_schema_present = {steps, (int)MP_ARRAY_LEN(steps)};
 
 /* mcpool_seal(TEXT): a text that is not JSON is replaced, because it cannot be searched. */
-static void seal(sqlite3_context *c, int n, sqlite3_value **values)
+static void schema_seal(sqlite3_context *c, int n, sqlite3_value **values)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf out;
 	const char *text = (const char *)sqlite3_value_text(values[0]);
@@ -131,7 +131,7 @@ static void seal(sqlite3_context *c, int n, sqlite3_value **values)
 static int add_functions(struct sqlite3 *sql, struct mcpool_error *reterr)
 {
 	int r = sqlite3_create_function(sql, "mcpool_seal", 1, SQLITE_UTF8 | SQLITE_DIRECTONLY,
-					NULL, seal, NULL, NULL);
+					NULL, schema_seal, NULL, NULL);
 
 	return r == SQLITE_OK ? 0
 			      : mp_fail(reterr, r == SQLITE_NOMEM ? MCPOOL_ENOMEM : MCPOOL_EIO,

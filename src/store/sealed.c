@@ -52,7 +52,8 @@ bool mp_sealed_is_hidden(struct mp_str name, struct mp_str value, bool is_header
 
 /* --- one value ------------------------------------------------------------------------------ */
 
-static void hash(const struct sealing *s, struct mp_str value, char hex[2 * MP_DIGEST_SIZE + 1])
+static void sealed_hash(const struct sealing *s, struct mp_str value,
+			char hex[2 * MP_DIGEST_SIZE + 1])
 {
 	unsigned char digest[MP_DIGEST_SIZE];
 	struct mp_digest *d =
@@ -86,7 +87,7 @@ static int add_string(struct sealing *s, const struct place *p, struct mp_str va
 	else
 		r = s->key ? mp_redact(value, false, &text) : mp_buf_add_str(&text, value);
 	if (r == 0 && s->key && !mp_str_eq(mp_buf_get(&text), value)) {
-		hash(s, value, hex);
+		sealed_hash(s, value, hex);
 		r = mp_buf_addf(&text, " [%s]", hex);
 	}
 	if (r == 0)

@@ -56,7 +56,7 @@ static int db_fail(struct sqlite3 *sql, struct mcpool_error *reterr, const char 
 
 /* --- connections ---------------------------------------------------------------------------- */
 
-static int configure(struct sqlite3 *sql, enum mp_sql_kind kind, struct mcpool_error *reterr)
+static int sql_configure(struct sqlite3 *sql, enum mp_sql_kind kind, struct mcpool_error *reterr)
 {
 	(void)sqlite3_busy_timeout(sql, BUSY_MS); /* cannot fail on an open connection */
 	(void)sqlite3_db_config(sql, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
@@ -117,7 +117,7 @@ int mp_sql_open(const char *path, enum mp_sql_kind kind, struct sqlite3 **ret_sq
 		return mp_fail(reterr, (rc & 0xff) == SQLITE_NOMEM ? MCPOOL_ENOMEM : MCPOOL_EIO,
 			       "%s cannot be opened: %s; check the permissions of its folder", path,
 			       sqlite3_errstr(rc));
-	r = configure(sql, kind, reterr);
+	r = sql_configure(sql, kind, reterr);
 	if (r < 0)
 		return r;
 	*ret_sql = MP_TAKE(sql);
@@ -132,7 +132,7 @@ struct sqlite3 *mp_sql_close(struct sqlite3 *sql)
 
 /* --- statements ----------------------------------------------------------------------------- */
 
-static int bind(struct sqlite3_stmt *s, int at, const struct mp_sql_value *v)
+static int sql_bind(struct sqlite3_stmt *s, int at, const struct mp_sql_value *v)
 {
 	const char *bytes = v->bytes.p ? v->bytes.p : "";
 
@@ -156,7 +156,7 @@ int mp_sql_prepare(struct sqlite3 *sql, const struct mp_sql_query *q, struct sql
 	int rc = sqlite3_prepare_v2(sql, q->text, -1, &s, NULL);
 
 	for (size_t i = 0; rc == SQLITE_OK && i < q->n; i++)
-		rc = bind(s, (int)i + 1, &q->values[i]);
+		rc = sql_bind(s, (int)i + 1, &q->values[i]);
 	if (rc != SQLITE_OK)
 		return db_fail(sql, reterr, q->doing);
 	*ret_s = MP_TAKE(s);

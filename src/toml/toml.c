@@ -319,8 +319,8 @@ void mp_toml_done(struct mp_toml *t)
 }
 
 /* Editors do not count a byte order mark as a column. */
-static int explain(struct mp_toml *t, int code, struct mp_str toml, const struct mp_toml_cursor *c,
-		   struct mcpool_error *reterr)
+static int toml_explain(struct mp_toml *t, int code, struct mp_str toml,
+			const struct mp_toml_cursor *c, struct mcpool_error *reterr)
 {
 	size_t skipped = mp_str_starts(toml, bom) ? bom.len : 0;
 	struct mp_str visible = {toml.p + skipped, toml.len - skipped};
@@ -345,7 +345,7 @@ static int read_text(struct mp_toml *t, struct mp_str toml, struct mp_arena *are
 	r = mp_toml_tree_init(&tree, &c);
 	if (r == 0)
 		r = read_document(&tree);
-	return r < 0 ? explain(t, r, toml, &c, reterr) : write_json(t, &tree, reterr);
+	return r < 0 ? toml_explain(t, r, toml, &c, reterr) : write_json(t, &tree, reterr);
 }
 
 int mp_toml_read(struct mp_toml *t, struct mp_str toml, struct mcpool_error *reterr)

@@ -197,7 +197,7 @@ static const char *decode_escape(const char *p, const char *end, char **out)
 }
 
 /* Lines end in LF, whatever the file has: a text does not depend on who saved it. */
-static size_t decode(const struct extent *e, char *out)
+static size_t toml_text_decode(const struct extent *e, char *out)
 {
 	char *first = out;
 
@@ -240,6 +240,6 @@ int mp_toml_text_read(struct mp_toml_cursor *c, bool lines, struct mp_str *ret_t
 	room = mp_arena_alloc(c->arena, ret_text->len);
 	if (!room)
 		return mp_toml_no_room(c);
-	*ret_text = (struct mp_str){room, decode(&e, room)};
+	*ret_text = (struct mp_str){room, toml_text_decode(&e, room)};
 	return 0;
 }

@@ -24,7 +24,7 @@ static int make_node(struct mp_toml_tree *t, const struct mp_toml_node *from,
 	return 0;
 }
 
-static void append(struct mp_toml_node *container, struct mp_toml_node *node)
+static void toml_tree_append(struct mp_toml_node *container, struct mp_toml_node *node)
 {
 	if (container->last)
 		container->last->next = node;
@@ -95,13 +95,13 @@ static struct mp_toml_node **find_slot(const struct mp_toml_tree *t,
 	return &t->slots[at];
 }
 
-static struct mp_toml_node *find(const struct mp_toml_tree *t, const struct mp_toml_node *table,
-				 struct mp_str key)
+static struct mp_toml_node *toml_tree_find(const struct mp_toml_tree *t,
+					   const struct mp_toml_node *table, struct mp_str key)
 {
 	return *find_slot(t, table, key, hash_of(table, key));
 }
 
-static int grow(struct mp_toml_tree *t)
+static int toml_tree_grow(struct mp_toml_tree *t)
 {
 	size_t n = t->n_slots * 2;
 	struct mp_toml_node **slots = mp_arena_alloc_array(t->c->arena, n, sizeof(void *));
@@ -124,8 +124,9 @@ static int grow(struct mp_toml_tree *t)
 }
 
 /* A key that is known to be new. */
-static int insert(struct mp_toml_tree *t, struct mp_toml_node *table, struct mp_toml_part part,
-		  const char *at, struct mp_toml_node **ret_node)
+static int toml_tree_insert(struct mp_toml_tree *t, struct mp_toml_node *table,
+			    struct mp_toml_part part, const char *at,
+			    struct mp_toml_node **ret_node)
 {
 	const struct mp_toml_node fresh = {
 		.parent = table,
@@ -136,14 +137,14 @@ static int insert(struct mp_toml_tree *t, struct mp_toml_node *table, struct mp_
 		.at = offset_of(t, at),
 		.depth = (uint8_t)(table->depth + 1),
 	};
-	int r = t->n_keys >= t->n_slots / 2 ? grow(t) : 0;
+	int r = t->n_keys >= t->n_slots / 2 ? toml_tree_grow(t) : 0;
 
 	if (r == 0)
 		r = make_node(t, &fresh, ret_node);
 	if (r < 0)
 		return r;
 	*find_slot(t, table, part.name, fresh.hash) = *ret_node;
-	append(table, *ret_node);
+	toml_tree_append(table, *ret_node);
 	t->n_keys++;
 	return 0;
 }
@@ -152,7 +153,7 @@ static int insert_container(struct mp_toml_tree *t, struct mp_toml_part part, co
 			    enum mp_toml_kind kind, enum mp_toml_made made,
 			    struct mp_toml_node **table)
 {
-	int r = insert(t, *table, part, at, table);
+	int r = toml_tree_insert(t, *table, part, at, table);
 
 	return r < 0 ? r : mp_toml_tree_make(t, *table, kind, made);
 }
@@ -160,9 +161,9 @@ static int insert_container(struct mp_toml_tree *t, struct mp_toml_part part, co
 int mp_toml_tree_add_key(struct mp_toml_tree *t, struct mp_toml_node *table,
 			 struct mp_toml_part part, struct mp_toml_node **ret_node)
 {
-	if (find(t, table, part.name))
+	if (toml_tree_find(t, table, part.name))
 		return mp_toml_fault(t->c, part.at, "this key has a value already");
-	return insert(t, table, part, part.at, ret_node);
+	return toml_tree_insert(t, table, part, part.at, ret_node);
 }
 
 int mp_toml_tree_add_element(struct mp_toml_tree *t, struct mp_toml_node *array, const char *at,
@@ -177,14 +178,15 @@ int mp_toml_tree_add_element(struct mp_toml_tree *t, struct mp_toml_node *array,
 	int r = make_node(t, &fresh, ret_node);
 
 	if (r == 0)
-		append(array, *ret_node);
+		toml_tree_append(array, *ret_node);
 	return r;
 }
 
 /* --- the rules ------------------------------------------------------------------------------ */
 
 /* Why nothing can be added to what is there; every caller has let pass what it may. */
-static int refuse(struct mp_toml_tree *t, struct mp_toml_part part, const struct mp_toml_node *node)
+static int toml_tree_refuse(struct mp_toml_tree *t, struct mp_toml_part part,
+			    const struct mp_toml_node *node)
 {
 	const char *why = "this key has a value that is not a table";
 
@@ -202,13 +204,13 @@ static int refuse(struct mp_toml_tree *t, struct mp_toml_part part, const struct
 int mp_toml_tree_pass_dot(struct mp_toml_tree *t, struct mp_toml_part part,
 			  struct mp_toml_node **table)
 {
-	struct mp_toml_node *node = find(t, *table, part.name);
+	struct mp_toml_node *node = toml_tree_find(t, *table, part.name);
 
 	if (!node)
 		return insert_container(t, part, part.at, MP_TOML_TABLE, MP_TOML_BY_DOTS, table);
 	if (node->kind != MP_TOML_TABLE ||
 	    (node->made != MP_TOML_BY_DOTS && node->made != MP_TOML_ON_THE_WAY))
-		return refuse(t, part, node);
+		return toml_tree_refuse(t, part, node);
 	node->made = MP_TOML_BY_DOTS; /* defined by this; a header comes too late */
 	*table = node;
 	return 0;
@@ -217,12 +219,12 @@ int mp_toml_tree_pass_dot(struct mp_toml_tree *t, struct mp_toml_part part,
 int mp_toml_tree_pass_header(struct mp_toml_tree *t, struct mp_toml_part part, const char *header,
 			     struct mp_toml_node **table)
 {
-	struct mp_toml_node *node = find(t, *table, part.name);
+	struct mp_toml_node *node = toml_tree_find(t, *table, part.name);
 
 	if (!node)
 		return insert_container(t, part, header, MP_TOML_TABLE, MP_TOML_ON_THE_WAY, table);
 	if (node->kind < MP_TOML_ARRAY || node->made == MP_TOML_IN_PLACE)
-		return refuse(t, part, node);
+		return toml_tree_refuse(t, part, node);
 	*table = node->kind == MP_TOML_ARRAY ? node->last : node;
 	return 0;
 }
@@ -230,12 +232,12 @@ int mp_toml_tree_pass_header(struct mp_toml_tree *t, struct mp_toml_part part, c
 int mp_toml_tree_open_table(struct mp_toml_tree *t, struct mp_toml_part part, const char *header,
 			    struct mp_toml_node **table)
 {
-	struct mp_toml_node *node = find(t, *table, part.name);
+	struct mp_toml_node *node = toml_tree_find(t, *table, part.name);
 
 	if (!node)
 		return insert_container(t, part, header, MP_TOML_TABLE, MP_TOML_BY_HEADER, table);
 	if (node->kind != MP_TOML_TABLE || node->made != MP_TOML_ON_THE_WAY)
-		return refuse(t, part, node);
+		return toml_tree_refuse(t, part, node);
 	node->made = MP_TOML_BY_HEADER;
 	node->key_at = offset_of(t, part.at); /* its own place is better than one on the way */
 	node->at = offset_of(t, header);
@@ -246,11 +248,11 @@ int mp_toml_tree_open_table(struct mp_toml_tree *t, struct mp_toml_part part, co
 int mp_toml_tree_open_element(struct mp_toml_tree *t, struct mp_toml_part part, const char *header,
 			      struct mp_toml_node **table)
 {
-	struct mp_toml_node *array = find(t, *table, part.name);
+	struct mp_toml_node *array = toml_tree_find(t, *table, part.name);
 	int r = 0;
 
 	if (array && (array->kind != MP_TOML_ARRAY || array->made != MP_TOML_BY_HEADER))
-		return refuse(t, part, array);
+		return toml_tree_refuse(t, part, array);
 	if (!array) {
 		array = *table;
 		r = insert_container(t, part, header, MP_TOML_ARRAY, MP_TOML_BY_HEADER, &array);

@@ -104,8 +104,8 @@ int mp_destination_copy(struct mp_destination *to, const struct mp_destination *
 	return copy_headers(&to->headers, &from->headers);
 }
 
-static int judge(const struct mp_destination *d, const char *location, int hops, char **ret_url,
-		 struct mcpool_error *reterr)
+static int destination_judge(const struct mp_destination *d, const char *location, int hops,
+			     char **ret_url, struct mcpool_error *reterr)
 {
 	struct mp_redirect to = {.url = NULL};
 	char place[MP_HTTP_PLACE];
@@ -141,7 +141,7 @@ int mp_destination_resolve(const struct mp_destination *d, struct mp_str locatio
 			       d->place);
 	memcpy(text, location.p, location.len);
 	text[location.len] = '\0';
-	return judge(d, text, hops, ret_url, reterr);
+	return destination_judge(d, text, hops, ret_url, reterr);
 }
 
 void mp_destination_move(struct mp_destination *d, const char *url)
@@ -153,7 +153,7 @@ void mp_destination_move(struct mp_destination *d, const char *url)
 }
 
 /* Among the first n. */
-static bool has(const struct mp_http_fields *fields, size_t n, struct mp_str name)
+static bool destination_has(const struct mp_http_fields *fields, size_t n, struct mp_str name)
 {
 	size_t all;
 	const struct mp_http_header *h = mp_http_fields_get(fields, &all);
@@ -176,23 +176,27 @@ static bool is_on_this_machine(const struct mp_destination *d)
 	return false;
 }
 
-int mp_destination_address(const struct mp_destination *d, struct mp_http_fields *fields,
-			   struct mp_http_request *ret)
+int mp_destination_add_headers(const struct mp_destination *d, struct mp_http_fields *fields)
 {
 	size_t n, own = fields->n;
 	const struct mp_http_header *h = mp_http_fields_get(&d->headers, &n);
 	int r = 0;
 
 	for (size_t i = 0; i < n && r == 0; i++)
-		if (!is_reserved(h[i].name) && !has(fields, own, h[i].name))
+		if (!is_reserved(h[i].name) && !destination_has(fields, own, h[i].name))
 			r = mp_http_fields_add(fields, h[i].name, h[i].value);
 	if (r == 0 && is_on_this_machine(d))
 		r = mp_http_fields_add(fields, MP_STR(MP_DESTINATION_ASKER),
 				       mp_str_of(mp_random_id_of_process()));
+	return r;
+}
+
+void mp_destination_address(const struct mp_destination *d, const struct mp_http_fields *fields,
+			    struct mp_http_request *ret)
+{
 	ret->url = d->url;
 	ret->ca_file = d->ca_file;
 	ret->cert_file = d->cert_file;
 	ret->key_file = d->key_file;
 	ret->headers = mp_http_fields_get(fields, &ret->n_headers);
-	return r;
 }

@@ -34,11 +34,13 @@ int mp_destination_resolve(const struct mp_destination *d, struct mp_str locatio
 void mp_destination_move(struct mp_destination *d, const char *url);
 
 /*
- * Fill in where the request goes and what it carries: the fields, which are the protocol's, and
- * behind them what is configured under other names, for no configuration may break the protocol.
- * *ret borrows from d and fields.
+ * Add to the fields, which are the protocol's, what is configured under other names, for no
+ * configuration may break the protocol. Once for each request.
  */
-int mp_destination_address(const struct mp_destination *d, struct mp_http_fields *fields,
-			   struct mp_http_request *ret) MP_MUST;
+int mp_destination_add_headers(const struct mp_destination *d,
+			       struct mp_http_fields *fields) MP_MUST;
+/* Fill in where the request goes, and these fields. *ret borrows from d and fields. */
+void mp_destination_address(const struct mp_destination *d, const struct mp_http_fields *fields,
+			    struct mp_http_request *ret);
 
 #endif

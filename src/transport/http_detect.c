@@ -7,7 +7,7 @@
 #include "base/limits.h"
 #include "base/machine.h"
 #include "base/mem.h"
-#include "rpc/message.h"
+#include "rpc/outgoing.h"
 #include "transport/sse_legacy.h"
 #include "transport/streamable.h"
 
@@ -51,8 +51,8 @@ struct http_detect {
 
 MP_MACHINE_TYPES(http_detect, struct http_detect, enum http_detect_event, HTTP_DETECT_STATES,
 		 HTTP_DETECT_EVENTS);
-static http_detect_action pass_opened, resume, settle, switch_over, pass_ended, give_up, hang_up,
-	tell_closed;
+static http_detect_action pass_opened, http_detect_resume, http_detect_settle, switch_over,
+	pass_ended, give_up, hang_up, tell_closed;
 
 MP_MACHINE_STEPS(http_detect) = {
 	[FRESH] = {[STARTED] = MP_TO(FIRST, NULL), [CLOSE] = MP_TO(CLOSED, tell_closed)},
@@ -61,8 +61,8 @@ MP_MACHINE_STEPS(http_detect) = {
 		   [OTHER] = MP_TO(SECOND, switch_over),
 		   [ENDED] = MP_TO(OVER, pass_ended),
 		   [CLOSE] = MP_TO(CLOSING, hang_up)},
-	[SECOND] = {[OPENED] = MP_DO(resume),
-		    [HEARD] = MP_TO(SURE, settle),
+	[SECOND] = {[OPENED] = MP_DO(http_detect_resume),
+		    [HEARD] = MP_TO(SURE, http_detect_settle),
 		    [OTHER] = MP_TO(OVER, give_up),
 		    [ENDED] = MP_TO(OVER, give_up),
 		    [CLOSE] = MP_TO(CLOSING, hang_up)},
@@ -86,7 +86,7 @@ const char *mp_http_detect_kind_get_name(enum mp_http_detect_kind kind)
 	return kind == MP_HTTP_DETECT_SSE ? "sse" : "http";
 }
 
-static struct http_detect *of(const struct mp_transport *t)
+static struct http_detect *http_detect_of(const struct mp_transport *t)
 {
 	return mp_container_of(t, struct http_detect, base);
 }
@@ -138,25 +138,26 @@ static void inner_sent(void *u, struct mp_str id)
 		r->base.hooks->sent(r->base.u, id);
 }
 
-static void pass_lost(struct http_detect *r, struct mp_str id, enum mp_loss loss,
+static void pass_lost(struct http_detect *r, struct mp_str id, enum mp_unanswered how,
 		      const struct mcpool_error *why)
 {
 	if (r->base.hooks->lost)
-		r->base.hooks->lost(r->base.u, id, loss, why);
+		r->base.hooks->lost(r->base.u, id, how, why);
 }
 
 /* initialize was refused without a word of MCP: this may be a server of the older kind. */
-static void inner_lost(void *u, struct mp_str id, enum mp_loss loss, const struct mcpool_error *why)
+static void inner_lost(void *u, struct mp_str id, enum mp_unanswered how,
+		       const struct mcpool_error *why)
 {
 	struct http_detect *r = u;
 
-	if (r->state == FIRST && r->kind == MP_HTTP_DETECT_HTTP && loss == MP_LOSS_UNUSABLE &&
+	if (r->state == FIRST && r->kind == MP_HTTP_DETECT_HTTP && how == MP_UNANSWERED_UNUSABLE &&
 	    r->opening.len && mp_str_eq(id, mp_buf_get(&r->opening_id)) && is_other(why)) {
 		mp_error_keep(&r->first_why, why);
 		http_detect_advance(r, OTHER);
 		return;
 	}
-	pass_lost(r, id, loss, why);
+	pass_lost(r, id, how, why);
 }
 
 static bool inner_is_open(void *u, struct mp_str id)
@@ -174,11 +175,11 @@ static void inner_doubt(void *u, const char *why)
 		r->base.hooks->doubt(r->base.u, why);
 }
 
-static int inner_param_headers(void *u, const struct mp_message *m, struct mp_http_fields *fields)
+static int inner_param_headers(void *u, const struct mp_outgoing *o, struct mp_http_fields *fields)
 {
 	struct http_detect *r = u;
 
-	return r->base.hooks->param_headers ? r->base.hooks->param_headers(r->base.u, m, fields)
+	return r->base.hooks->param_headers ? r->base.hooks->param_headers(r->base.u, o, fields)
 					    : 0;
 }
 
@@ -261,19 +262,22 @@ static enum http_detect_event pass_opened(struct http_detect *r)
 }
 
 /* The other one is open: it is told what the first would not hear. */
-static enum http_detect_event resume(struct http_detect *r)
+static enum http_detect_event http_detect_resume(struct http_detect *r)
 {
+	MP_UNSET struct mp_outgoing o;
 	uint64_t at;
 
 	if (r->opening.len == 0)
 		return pass_opened(r);
 	r->base.traits = r->inner->traits;
-	if (r->inner->impl->send(r->inner, mp_buf_get(&r->opening), &at) < 0)
+	mp_outgoing_text(&o, MP_MESSAGE_REQUEST, MP_METHOD_INITIALIZE, mp_buf_get(&r->opening_id),
+			 mp_buf_get(&r->opening));
+	if (r->inner->impl->send(r->inner, &o, &at) < 0)
 		return OTHER;
 	return HEARD;
 }
 
-static enum http_detect_event settle(struct http_detect *r)
+static enum http_detect_event http_detect_settle(struct http_detect *r)
 {
 	if (r->o.turned_out)
 		r->o.turned_out(r->o.u, r->kind);
@@ -324,7 +328,7 @@ static enum http_detect_event tell_closed(struct http_detect *r)
 
 static int http_detect_start(struct mp_transport *t, struct mcpool_error *reterr)
 {
-	struct http_detect *r = of(t);
+	struct http_detect *r = http_detect_of(t);
 
 	if (start_inner(r, r->o.first) < 0)
 		return mp_fail_because(reterr, r->why->code, r->why, "%s", r->why->message);
@@ -333,34 +337,31 @@ static int http_detect_start(struct mp_transport *t, struct mcpool_error *reterr
 }
 
 /* Only while the kind is unknown. */
-static void keep_opening(struct http_detect *r, struct mp_str text)
+static void keep_opening(struct http_detect *r, const struct mp_outgoing *o)
 {
-	MP_CLEANUP(mp_tape_done) struct mp_tape tape;
-	struct mp_message m;
-
-	mp_message_tape_init(&tape);
-	if (mp_message_scan(&tape, text, &m, NULL) < 0 || m.method != MP_METHOD_INITIALIZE)
+	if (o->method != MP_METHOD_INITIALIZE)
 		return;
 	mp_buf_clear(&r->opening);
 	mp_buf_clear(&r->opening_id);
-	if (mp_buf_add_str(&r->opening_id, m.id) < 0 || mp_buf_add_str(&r->opening, text) < 0)
+	if (mp_buf_add_str(&r->opening_id, o->id) < 0 ||
+	    mp_buf_add_pieces(&r->opening, o->pieces, o->n_pieces) < 0)
 		mp_buf_clear(&r->opening); /* then there is no second try */
 }
 
-static int http_detect_send(struct mp_transport *t, struct mp_str text, uint64_t *ret_at)
+static int http_detect_send(struct mp_transport *t, const struct mp_outgoing *o, uint64_t *ret_at)
 {
-	struct http_detect *r = of(t);
+	struct http_detect *r = http_detect_of(t);
 
 	if (r->state != FIRST && r->state != SECOND && r->state != SURE)
 		return MCPOOL_ECLOSED;
 	if (r->state == FIRST)
-		keep_opening(r, text);
-	return r->inner->impl->send(r->inner, text, ret_at);
+		keep_opening(r, o);
+	return r->inner->impl->send(r->inner, o, ret_at);
 }
 
 static void http_detect_close(struct mp_transport *t)
 {
-	http_detect_advance(of(t), CLOSE);
+	http_detect_advance(http_detect_of(t), CLOSE);
 }
 
 static void http_detect_gone(struct mp_grave *grave)
@@ -377,7 +378,7 @@ static void http_detect_gone(struct mp_grave *grave)
 
 static void http_detect_destroy(struct mp_transport *t)
 {
-	struct http_detect *r = of(t);
+	struct http_detect *r = http_detect_of(t);
 
 	r->inner = mp_transport_free(r->inner);
 	mp_loop_unpost(r->loop, &r->closed_task);
@@ -387,7 +388,7 @@ static void http_detect_destroy(struct mp_transport *t)
 
 static struct mp_str http_detect_get_challenge(const struct mp_transport *t)
 {
-	const struct http_detect *r = of(t);
+	const struct http_detect *r = http_detect_of(t);
 
 	if (!r->inner || !r->inner->impl->get_challenge)
 		return MP_STR("");

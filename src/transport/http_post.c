@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "net/http_status.h"
+#include "rpc/outgoing.h"
 
 enum {
 	LINGER_MS = 1000,         /* for the end of an answer that is not wanted */
@@ -30,7 +31,7 @@ enum {
 MP_MACHINE_ENUM(http_post_event, HTTP_POST_EVENTS);
 MP_MACHINE_TYPES(http_post, struct mp_http_post, enum http_post_event, MP_HTTP_POST_STATES,
 		 HTTP_POST_EVENTS);
-static http_post_action read_document, read_refusal, hear, rest, cut;
+static http_post_action read_document, read_refusal, http_post_hear, http_post_rest, http_post_cut;
 
 #define AT(state)      [MP_HTTP_POST_##state]
 #define TO(state, act) MP_TO(MP_HTTP_POST_##state, act)
@@ -38,24 +39,24 @@ static http_post_action read_document, read_refusal, hear, rest, cut;
 /* An exchange that is over leads back to READY, from where the owner sends it on or leaves. */
 MP_MACHINE_STEPS(http_post) = {
 	AT(READY) = {[ON_GO] = TO(GOING, NULL),
-		     [ON_REST] = TO(RESTING, rest),
-		     [ON_LEAVE] = TO(OVER, cut)},
+		     [ON_REST] = TO(RESTING, http_post_rest),
+		     [ON_LEAVE] = TO(OVER, http_post_cut)},
 	AT(GOING) = {[ON_DOCUMENT] = TO(READING, read_document),
-		     [ON_STREAM] = TO(HEARING, hear),
+		     [ON_STREAM] = TO(HEARING, http_post_hear),
 		     [ON_NO] = TO(DENIED, read_refusal),
 		     [ON_COMPLETE] = TO(READY, NULL), /* it lingered, unwanted */
 		     [ON_BROKEN] = TO(READY, NULL),
-		     [ON_LEAVE] = TO(OVER, cut)},
+		     [ON_LEAVE] = TO(OVER, http_post_cut)},
 	AT(READING) = {[ON_COMPLETE] = TO(READY, NULL),
 		       [ON_BROKEN] = TO(READY, NULL),
-		       [ON_LEAVE] = TO(OVER, cut)},
+		       [ON_LEAVE] = TO(OVER, http_post_cut)},
 	AT(HEARING) = {[ON_COMPLETE] = TO(READY, NULL),
 		       [ON_BROKEN] = TO(READY, NULL),
-		       [ON_LEAVE] = TO(OVER, cut)},
+		       [ON_LEAVE] = TO(OVER, http_post_cut)},
 	AT(DENIED) = {[ON_COMPLETE] = TO(READY, NULL),
 		      [ON_BROKEN] = TO(READY, NULL),
-		      [ON_LEAVE] = TO(OVER, cut)},
-	AT(RESTING) = {[ON_GO] = TO(GOING, NULL), [ON_LEAVE] = TO(OVER, cut)},
+		      [ON_LEAVE] = TO(OVER, http_post_cut)},
+	AT(RESTING) = {[ON_GO] = TO(GOING, NULL), [ON_LEAVE] = TO(OVER, http_post_cut)},
 };
 
 MP_MACHINE(http_post, struct mp_http_post)
@@ -63,8 +64,8 @@ MP_MACHINE(http_post, struct mp_http_post)
 /* --- an exchange and its end ---------------------------------------------------------------- */
 
 /* The hook may free the post; it stays in memory until the end of the turn. */
-static void finish(struct mp_http_post *t, enum http_post_event ev, enum mp_http_end how,
-		   const struct mcpool_error *why)
+static void http_post_finish(struct mp_http_post *t, enum http_post_event ev, enum mp_http_end how,
+			     const struct mcpool_error *why)
 {
 	struct mp_http_head head = mp_refusal_get_head(&t->refusal);
 	struct mp_http_post_end end = {
@@ -99,7 +100,7 @@ static void break_off(struct mp_http_post *t, enum mp_http_end how, int code, co
 
 	stop_exchange(t);
 	(void)mp_fail(&why, code, "%s", words);
-	finish(t, ON_BROKEN, how, &why);
+	http_post_finish(t, ON_BROKEN, how, &why);
 }
 
 /* --- what the exchange tells ---------------------------------------------------------------- */
@@ -166,7 +167,7 @@ static void drop_some(struct mp_http_post *t, struct mp_str bytes)
 	if (t->unread <= UNREAD_MAX)
 		return;
 	stop_exchange(t);
-	finish(t, ON_COMPLETE, MP_HTTP_OK, NULL);
+	http_post_finish(t, ON_COMPLETE, MP_HTTP_OK, NULL);
 }
 
 static void take_document(struct mp_http_post *t, struct mp_str bytes)
@@ -190,7 +191,7 @@ static void take_refusal(struct mp_http_post *t, struct mp_str bytes)
 	if (mp_refusal_add(&t->refusal, bytes))
 		return;
 	stop_exchange(t);
-	finish(t, ON_COMPLETE, MP_HTTP_OK, NULL);
+	http_post_finish(t, ON_COMPLETE, MP_HTTP_OK, NULL);
 }
 
 static void exchange_data(void *u, struct mp_str bytes)
@@ -218,7 +219,7 @@ static void exchange_data(void *u, struct mp_str bytes)
 
 static void exchange_done(void *u, enum mp_http_end how, const struct mcpool_error *err)
 {
-	finish(u, how == MP_HTTP_OK ? ON_COMPLETE : ON_BROKEN, how, err);
+	http_post_finish(u, how == MP_HTTP_OK ? ON_COMPLETE : ON_BROKEN, how, err);
 }
 
 static const struct mp_http_hooks http_hooks = {
@@ -236,10 +237,10 @@ static void tell_failed(void *u)
 	struct mp_http_post *t = u;
 	struct mcpool_error why = *t->why;
 
-	finish(t, ON_BROKEN, MP_HTTP_PROTOCOL, &why);
+	http_post_finish(t, ON_BROKEN, MP_HTTP_PROTOCOL, &why);
 }
 
-static int begin(struct mp_http_post *t, struct mcpool_error *reterr)
+static int http_post_begin(struct mp_http_post *t, struct mcpool_error *reterr)
 {
 	struct mp_http_request request = {.body = {NULL, 0}};
 	int r;
@@ -258,15 +259,18 @@ static int begin(struct mp_http_post *t, struct mcpool_error *reterr)
 	return r;
 }
 
-static void give_up_body(struct mp_http_post *t)
+/* It will not be sent again. */
+static void give_up_request(struct mp_http_post *t)
 {
 	mp_buf_done(&t->body);
 	mp_buf_init(&t->body, MP_LIMIT_MESSAGE);
+	mp_http_fields_done(&t->headers);
+	mp_http_fields_init(&t->headers);
 }
 
 static enum http_post_event read_document(struct mp_http_post *t)
 {
-	give_up_body(t);
+	give_up_request(t);
 	return MP_QUIET;
 }
 
@@ -277,7 +281,7 @@ static enum http_post_event read_refusal(struct mp_http_post *t)
 }
 
 /* What the stream before it said last stays: its id is what this one goes on from. */
-static enum http_post_event hear(struct mp_http_post *t)
+static enum http_post_event http_post_hear(struct mp_http_post *t)
 {
 	char *last = NULL;
 	int64_t retry_ms = mp_http_post_get_retry_ms(t);
@@ -287,7 +291,7 @@ static enum http_post_event hear(struct mp_http_post *t)
 		last = mp_alloc(id.len + 1);
 		memcpy(last, id.p, id.len);
 	}
-	give_up_body(t);
+	give_up_request(t);
 	if (t->has_sse)
 		mp_sse_done(&t->sse);
 	mp_sse_init(&t->sse, MP_LIMIT_MESSAGE);
@@ -302,13 +306,13 @@ static enum http_post_event hear(struct mp_http_post *t)
 	return MP_QUIET;
 }
 
-static enum http_post_event rest(struct mp_http_post *t)
+static enum http_post_event http_post_rest(struct mp_http_post *t)
 {
 	t->goes_back = true;
 	return MP_QUIET;
 }
 
-static enum http_post_event cut(struct mp_http_post *t)
+static enum http_post_event http_post_cut(struct mp_http_post *t)
 {
 	stop_exchange(t);
 	mp_timer_stop(&t->timer);
@@ -325,26 +329,28 @@ static void timer_rang(void *u)
 		return;
 	}
 	stop_exchange(t); /* it lingered for long enough */
-	finish(t, ON_COMPLETE, MP_HTTP_OK, NULL);
+	http_post_finish(t, ON_COMPLETE, MP_HTTP_OK, NULL);
 }
 
 /* --- the outside ---------------------------------------------------------------------------- */
 
-int mp_http_post_new(struct mp_loop *loop, struct mp_http_client *client, struct mp_str body,
-		     const struct mp_http_post_hooks *hooks, void *u,
-		     struct mp_http_post **ret_post)
+int mp_http_post_new(struct mp_loop *loop, struct mp_http_client *client,
+		     const struct mp_outgoing *message, const struct mp_http_post_hooks *hooks,
+		     void *u, struct mp_http_post **ret_post)
 {
 	struct mp_http_post *t = mp_alloc(sizeof(*t));
-	int r;
+	int r = 0;
 
 	*t = (struct mp_http_post){.loop = loop, .client = client, .hooks = hooks, .u = u};
 	t->state = MP_HTTP_POST_READY;
 	mp_buf_init(&t->body, MP_LIMIT_MESSAGE);
+	mp_http_fields_init(&t->headers);
 	mp_buf_init(&t->answer, MP_LIMIT_MESSAGE);
 	mp_refusal_init(&t->refusal);
 	mp_timer_init(&t->timer, loop, timer_rang, t);
 	mp_task_init(&t->failed, tell_failed, t);
-	r = mp_buf_add_str(&t->body, body);
+	if (message)
+		r = mp_buf_add_pieces(&t->body, message->pieces, message->n_pieces);
 	if (r < 0) {
 		mp_http_post_free(t);
 		return r;
@@ -358,6 +364,7 @@ static void http_post_gone(struct mp_grave *grave)
 	struct mp_http_post *t = mp_container_of(grave, struct mp_http_post, grave);
 
 	mp_buf_done(&t->body);
+	mp_http_fields_done(&t->headers);
 	mp_buf_done(&t->answer);
 	mp_refusal_done(&t->refusal);
 	if (t->has_sse)
@@ -380,7 +387,7 @@ void mp_http_post_go(struct mp_http_post *t)
 {
 	struct mcpool_error why;
 
-	if (begin(t, &why) < 0) {
+	if (http_post_begin(t, &why) < 0) {
 		mp_error_keep(&t->why, &why);
 		mp_loop_post(t->loop, &t->failed);
 	}
@@ -389,11 +396,11 @@ void mp_http_post_go(struct mp_http_post *t)
 
 int mp_http_post_try(struct mp_http_post *t, struct mcpool_error *reterr)
 {
-	int r = begin(t, reterr);
+	int r = http_post_begin(t, reterr);
 
 	if (r < 0)
 		return r;
-	give_up_body(t); /* the client has a copy */
+	give_up_request(t); /* the client has a copy */
 	http_post_advance(t, ON_GO);
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include "base/loop.h"
 #include "base/machine.h"
 #include "net/http_client.h"
+#include "net/http_fields.h"
 #include "net/sse.h"
 #include "transport/refusal.h"
 
@@ -26,6 +27,7 @@
 MP_MACHINE_ENUM(mp_http_post_state, MP_HTTP_POST_STATES, MP_HTTP_POST_STATE_COUNT);
 
 struct mp_http_post;
+struct mp_outgoing;
 
 /* How an exchange of a post ended. */
 struct mp_http_post_end {
@@ -62,11 +64,13 @@ struct mp_http_post {
 	const struct mp_http_post_hooks *hooks;
 	void *u;
 	enum mp_http_post_state state;
-	mp_id exchange;       /* 0: none */
-	bool goes_back;       /* this exchange is a GET */
-	bool was_sent;        /* this exchange; or a stream of it was heard before */
-	bool was_heard;       /* a stream of it was */
-	struct mp_buf body;   /* of the request; as long as it may be needed */
+	mp_id exchange;     /* 0: none */
+	bool goes_back;     /* this exchange is a GET */
+	bool was_sent;      /* this exchange; or a stream of it was heard before */
+	bool was_heard;     /* a stream of it was */
+	struct mp_buf body; /* of the request; as long as it may be needed */
+	/* Of the request, too; its owner makes them once, and they serve each time it goes. */
+	struct mp_http_fields headers;
 	struct mp_buf answer; /* a document */
 	int status;           /* of the answer; 0: none has begun */
 	struct mp_refusal refusal;
@@ -93,10 +97,10 @@ struct mp_http_post {
 	bool goes_first;      /* what follows waits until it has arrived */
 };
 
-/* body: of a POST, copied; empty: the post has none and only goes back. */
-int mp_http_post_new(struct mp_loop *loop, struct mp_http_client *client, struct mp_str body,
-		     const struct mp_http_post_hooks *hooks, void *u,
-		     struct mp_http_post **ret_post) MP_MUST;
+/* message: copied; NULL: the post has none and only goes back. */
+int mp_http_post_new(struct mp_loop *loop, struct mp_http_client *client,
+		     const struct mp_outgoing *message, const struct mp_http_post_hooks *hooks,
+		     void *u, struct mp_http_post **ret_post) MP_MUST;
 /* At any time, also from its hooks; an exchange under way is cut. */
 struct mp_http_post *mp_http_post_free(struct mp_http_post *t);
 

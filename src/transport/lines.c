@@ -89,7 +89,7 @@ static struct mp_line finish_skipping(struct mp_lines *l)
 	};
 }
 
-static void skip(struct mp_lines *l, struct mp_str piece)
+static void lines_skip(struct mp_lines *l, struct mp_str piece)
 {
 	if (!l->skipping)
 		start_skipping(l, piece);
@@ -97,10 +97,10 @@ static void skip(struct mp_lines *l, struct mp_str piece)
 }
 
 /* One line has been found: text without its newline. */
-static struct mp_line judge(struct mp_lines *l, struct mp_str text)
+static struct mp_line lines_judge(struct mp_lines *l, struct mp_str text)
 {
 	if (l->skipping || text.len > l->max) {
-		skip(l, text);
+		lines_skip(l, text);
 		return finish_skipping(l);
 	}
 	if (text.len && text.p[text.len - 1] == '\r')
@@ -123,38 +123,49 @@ bool mp_lines_next(struct mp_lines *l, bool last, struct mp_line *ret_line)
 		text.len = newline ? (size_t)(newline - text.p) : l->in.len - l->at;
 		l->at += text.len + (newline ? 1 : 0);
 		l->scanned = l->at;
-		*ret_line = judge(l, text);
+		*ret_line = lines_judge(l, text);
 		if (ret_line->oversize || ret_line->text.len)
 			return true;
 	}
 	l->scanned = l->in.len;
 	if (l->skipping || l->in.len - l->at > l->max) {
-		skip(l, (struct mp_str){l->in.data + l->at, l->in.len - l->at});
+		lines_skip(l, (struct mp_str){l->in.data + l->at, l->in.len - l->at});
 		l->at = l->in.len;
 	}
 	return false;
 }
 
-static void blank(char *p, char *end, char c)
+static void lines_blank(char *p, char *end, char c)
 {
 	while ((p = memchr(p, c, (size_t)(end - p))))
 		*p = ' ';
 }
 
-int mp_lines_write(struct mp_buf *out, struct mp_str message)
+int mp_lines_write_pieces(struct mp_buf *out, const struct mp_str *pieces, size_t n)
 {
-	size_t before = out->len;
+	size_t before = out->len, len = 1;
+	char *at;
 	int r;
 
-	r = mp_buf_reserve(out, message.len + 1);
+	for (size_t i = 0; i < n; i++)
+		len += pieces[i].len;
+	r = mp_buf_reserve(out, len);
 	if (r < 0)
 		return r;
-	if (message.len)
-		memcpy(out->data + before, message.p, message.len);
-	out->data[before + message.len] = '\n';
-	out->len += message.len + 1;
-	blank(out->data + before, out->data + out->len - 1, '\n');
-	blank(out->data + before, out->data + out->len - 1,
-	      '\r'); /* some readers end lines there */
+	at = out->data + before;
+	for (size_t i = 0; i < n; i++) {
+		if (pieces[i].len)
+			memcpy(at, pieces[i].p, pieces[i].len);
+		at += pieces[i].len;
+	}
+	*at = '\n';
+	out->len += len;
+	lines_blank(out->data + before, at, '\n');
+	lines_blank(out->data + before, at, '\r'); /* some readers end lines there */
 	return 0;
+}
+
+int mp_lines_write(struct mp_buf *out, struct mp_str message)
+{
+	return mp_lines_write_pieces(out, &message, 1);
 }

@@ -46,5 +46,7 @@ bool mp_lines_next(struct mp_lines *l, bool last, struct mp_line *ret_line);
  * so they become blanks (S23).
  */
 int mp_lines_write(struct mp_buf *out, struct mp_str message) MP_MUST;
+/* The same for a message in pieces. */
+int mp_lines_write_pieces(struct mp_buf *out, const struct mp_str *pieces, size_t n) MP_MUST;
 
 #endif

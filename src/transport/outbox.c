@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "rpc/message.h"
+#include "rpc/outgoing.h"
 
 /* As for a pipe: one message of the largest size, and some. */
 #define MAX_UNSENT (MP_LIMIT_MESSAGE + MP_MIB(1))
@@ -25,7 +25,7 @@ static void put_into(struct mp_list *list, struct mp_http_post *p)
 	p->list = list;
 }
 
-static void uncount(struct mp_outbox *o, struct mp_http_post *p)
+static void outbox_uncount(struct mp_outbox *o, struct mp_http_post *p)
 {
 	if (p->is_counted)
 		o->unsent -= p->size;
@@ -37,10 +37,10 @@ static void take_out(struct mp_outbox *o, struct mp_http_post *p)
 	mp_list_remove(p->list, &p->link);
 	if (o->first == p)
 		o->first = NULL;
-	uncount(o, p);
+	outbox_uncount(o, p);
 }
 
-static void drop(struct mp_outbox *o, struct mp_http_post *p)
+static void outbox_drop(struct mp_outbox *o, struct mp_http_post *p)
 {
 	take_out(o, p);
 	mp_http_post_free(p);
@@ -51,16 +51,17 @@ void mp_outbox_tell_sent(struct mp_outbox *o, struct mp_http_post *p)
 	if (p->is_told)
 		return;
 	p->is_told = true;
-	uncount(o, p);
+	outbox_uncount(o, p);
 	if (p->id)
 		o->hooks->sent(o->u, mp_str_of(p->id));
 }
 
 /* --- from the posts ------------------------------------------------------------------------- */
 
-static void release(struct mp_outbox *o);
+static void outbox_release(struct mp_outbox *o);
 
-static void finish(struct mp_outbox *o, struct mp_http_post *p, const struct mp_http_post_end *end)
+static void outbox_finish(struct mp_outbox *o, struct mp_http_post *p,
+			  const struct mp_http_post_end *end)
 {
 	take_out(o, p);
 	o->hooks->done(o->u, p, end);
@@ -77,9 +78,9 @@ static void post_ended(void *u, struct mp_http_post *p, const struct mp_http_pos
 	struct mp_outbox *o = u;
 	bool was_first = o->first == p;
 
-	finish(o, p, end);
+	outbox_finish(o, p, end);
 	if (was_first)
-		release(o);
+		outbox_release(o);
 }
 
 static int post_request(void *u, struct mp_http_post *p, bool goes_back,
@@ -100,7 +101,7 @@ static const struct mp_http_post_hooks post_hooks = {
 
 /* --- sending -------------------------------------------------------------------------------- */
 
-static int launch(struct mp_outbox *o, struct mp_http_post *p, struct mcpool_error *reterr)
+static int outbox_launch(struct mp_outbox *o, struct mp_http_post *p, struct mcpool_error *reterr)
 {
 	int r = mp_http_post_try(p, reterr);
 
@@ -110,7 +111,7 @@ static int launch(struct mp_outbox *o, struct mp_http_post *p, struct mcpool_err
 }
 
 /* The hook that tells that one of them cannot go may end everything. */
-static void release(struct mp_outbox *o)
+static void outbox_release(struct mp_outbox *o)
 {
 	struct mp_link *link;
 
@@ -119,8 +120,8 @@ static void release(struct mp_outbox *o)
 		struct mp_http_post *p = post_of(link);
 
 		put_into(&o->going, p);
-		if (launch(o, p, &end.why) < 0)
-			finish(o, p, &end);
+		if (outbox_launch(o, p, &end.why) < 0)
+			outbox_finish(o, p, &end);
 	}
 }
 
@@ -147,27 +148,28 @@ void mp_outbox_note_sent(struct mp_outbox *o, struct mp_str id)
 		mp_outbox_tell_sent(o, p);
 }
 
-static bool take_back(struct mp_outbox *o, const struct mp_message *m)
+static bool take_back(struct mp_outbox *o, const struct mp_outgoing *m)
 {
 	struct mp_http_post *p;
 
 	if (m->method != MP_METHOD_CANCELLED || o->unsent == 0)
 		return false;
-	p = find_unsent(o, mp_value_source(m->tape, mp_value_get(m->tape, m->params, "requestId")));
+	p = find_unsent(o, m->cancelled_id);
 	if (p)
-		drop(o, p);
+		outbox_drop(o, p);
 	return p;
 }
 
-static int make(struct mp_outbox *o, struct mp_str text, struct mp_str id,
-		struct mp_http_post **ret_post)
+static int outbox_make(struct mp_outbox *o, const struct mp_outgoing *m,
+		       struct mp_http_post **ret_post)
 {
+	struct mp_str id = m->kind == MP_MESSAGE_REQUEST ? m->id : MP_STR("");
 	struct mp_http_post *p;
-	int r = mp_http_post_new(o->loop, o->client, text, &post_hooks, o, &p);
+	int r = mp_http_post_new(o->loop, o->client, m, &post_hooks, o, &p);
 
 	if (r < 0)
 		return r;
-	p->size = text.len;
+	p->size = m->len;
 	if (id.len) {
 		p->id = mp_try_alloc(id.len + 1);
 		if (!p->id) {
@@ -181,10 +183,10 @@ static int make(struct mp_outbox *o, struct mp_str text, struct mp_str id,
 	return 0;
 }
 
-static int add(struct mp_outbox *o, struct mp_str text, const struct mp_message *m)
+static int outbox_add(struct mp_outbox *o, const struct mp_outgoing *m)
 {
 	struct mp_http_post *p;
-	int r = make(o, text, m->kind == MP_MESSAGE_REQUEST ? m->id : MP_STR(""), &p);
+	int r = outbox_make(o, m, &p);
 
 	if (r < 0)
 		return r;
@@ -193,24 +195,19 @@ static int add(struct mp_outbox *o, struct mp_str text, const struct mp_message 
 	o->unsent += p->size;
 	put_into(o->first ? &o->held : &o->going, p);
 	if (!o->first)
-		r = launch(o, p, NULL);
+		r = outbox_launch(o, p, NULL);
 	if (r < 0)
-		drop(o, p);
+		outbox_drop(o, p);
 	return r;
 }
 
-int mp_outbox_send(struct mp_outbox *o, struct mp_str text)
+int mp_outbox_send(struct mp_outbox *o, const struct mp_outgoing *m)
 {
-	struct mp_message m;
-	int r = mp_message_scan(&o->tape, text, &m, NULL);
-
-	if (r < 0)
-		return r;
-	if (take_back(o, &m))
+	if (take_back(o, m))
 		return 0;
-	if (o->going.len + o->held.len >= MP_OUTBOX_POSTS || text.len > MAX_UNSENT - o->unsent)
+	if (o->going.len + o->held.len >= MP_OUTBOX_POSTS || m->len > MAX_UNSENT - o->unsent)
 		return MCPOOL_ELIMIT;
-	return add(o, text, &m);
+	return outbox_add(o, m);
 }
 
 /* --- life ----------------------------------------------------------------------------------- */
@@ -221,7 +218,6 @@ void mp_outbox_init(struct mp_outbox *o, struct mp_loop *loop, struct mp_http_cl
 	*o = (struct mp_outbox){.loop = loop, .client = client, .hooks = hooks, .u = u};
 	mp_list_init(&o->going);
 	mp_list_init(&o->held);
-	mp_message_tape_init(&o->tape);
 }
 
 void mp_outbox_cut(struct mp_outbox *o)
@@ -229,11 +225,5 @@ void mp_outbox_cut(struct mp_outbox *o)
 	struct mp_link *link;
 
 	while ((link = mp_list_first(&o->held)) || (link = mp_list_first(&o->going)))
-		drop(o, post_of(link));
-}
-
-void mp_outbox_done(struct mp_outbox *o)
-{
-	mp_outbox_cut(o);
-	mp_tape_done(&o->tape);
+		outbox_drop(o, post_of(link));
 }

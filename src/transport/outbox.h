@@ -8,7 +8,6 @@
 #include "base/base.h"
 #include "base/list.h"
 #include "base/loop.h"
-#include "json/tape.h"
 #include "net/http_client.h"
 #include "transport/http_post.h"
 
@@ -33,17 +32,15 @@ struct mp_outbox {
 	struct mp_list held;        /* behind `first`, which they must not overtake */
 	struct mp_http_post *first; /* in going; NULL: everything may go */
 	size_t unsent;              /* bytes of all that the kernel does not have */
-	struct mp_tape tape;        /* of the message at hand */
 };
 
 void mp_outbox_init(struct mp_outbox *o, struct mp_loop *loop, struct mp_http_client *client,
 		    const struct mp_outbox_hooks *hooks, void *u);
-/* Also from a hook, but done only when none of them is on the stack. */
-void mp_outbox_cut(struct mp_outbox *o); /* everything is dropped, without a word */
-void mp_outbox_done(struct mp_outbox *o);
+/* Everything is dropped, without a word; also from a hook. */
+void mp_outbox_cut(struct mp_outbox *o);
 
 /* As mp_transport_impl.send. */
-int mp_outbox_send(struct mp_outbox *o, struct mp_str text) MP_MUST;
+int mp_outbox_send(struct mp_outbox *o, const struct mp_outgoing *m) MP_MUST;
 /* This request was answered, so it is out, whatever we know. */
 void mp_outbox_note_sent(struct mp_outbox *o, struct mp_str id);
 /* It is out; call this before the request is told what became of it. */

@@ -13,6 +13,7 @@
 #include "base/fdstream.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "rpc/outgoing.h"
 #include "transport/lines.h"
 
 /* So much is written at once, and not only at the end of the turn. */
@@ -51,7 +52,7 @@ static void tell_ended(void *u)
 }
 
 /* The other side is gone: no more reading; what is queued is lost. Told once, from the loop. */
-static void end(struct pipe *p, int errnum, const char *doing)
+static void pipe_end(struct pipe *p, int errnum, const char *doing)
 {
 	if (p->ended || p->closing)
 		return;
@@ -97,10 +98,10 @@ static void give_up_writing(struct pipe *p, int errnum)
 	mp_fdstream_close(&p->out);
 	for (int i = 0; i < LAST_READS && mp_fdstream_is_open(&p->in); i++)
 		read_some(p);
-	end(p, errnum, "writing");
+	pipe_end(p, errnum, "writing");
 }
 
-static void flushed(struct mp_fdstream *s, ssize_t taken)
+static void pipe_flushed(struct mp_fdstream *s, ssize_t taken)
 {
 	struct pipe *p = mp_container_of(s, struct pipe, out);
 
@@ -113,7 +114,7 @@ static void flushed(struct mp_fdstream *s, ssize_t taken)
 	tell_written(p);
 }
 
-static int send_message(struct mp_transport *t, struct mp_str text, uint64_t *ret_at)
+static int send_message(struct mp_transport *t, const struct mp_outgoing *o, uint64_t *ret_at)
 {
 	struct pipe *p = get_pipe(t);
 	struct mp_write_queue *q = &p->out.queue;
@@ -122,7 +123,7 @@ static int send_message(struct mp_transport *t, struct mp_str text, uint64_t *re
 
 	if (!mp_fdstream_is_open(&p->out) || p->ended || p->closing || p->out_ending)
 		return MCPOOL_ECLOSED;
-	r = mp_lines_write(&q->buf, text);
+	r = mp_lines_write_pieces(&q->buf, o->pieces, o->n_pieces);
 	if (r < 0)
 		return r;
 	if (ret_at)
@@ -169,7 +170,7 @@ static void read_some(struct pipe *p)
 	ssize_t n;
 
 	if (mp_lines_reserve(&p->lines, &room, &size) < 0) {
-		end(p, ENOMEM, "reading");
+		pipe_end(p, ENOMEM, "reading");
 		return;
 	}
 	n = mp_fdstream_read(&p->in, room, size);
@@ -177,10 +178,10 @@ static void read_some(struct pipe *p)
 		mp_lines_commit(&p->lines, (size_t)n);
 		hand_out(p, false);
 	} else if (n < 0 && errno) {
-		end(p, errno, "reading");
+		pipe_end(p, errno, "reading");
 	} else if (n < 0) {
 		hand_out(p, true);
-		end(p, 0, NULL);
+		pipe_end(p, 0, NULL);
 	}
 }
 
@@ -200,14 +201,14 @@ static const struct mp_fdstream_kind out_kind = {
 		  /* For a peer that does not read: one message of the largest size, and some. */
 		  .ceiling = MP_LIMIT_MESSAGE + MP_MIB(1),
 		  .keep = MP_MIB(1)},
-	.flushed = flushed,
+	.flushed = pipe_flushed,
 	.takes_files = true,
 	.restores_flags = true,
 };
 
 /* --- life ----------------------------------------------------------------------------------- */
 
-static int start(struct mp_transport *t, struct mcpool_error *reterr)
+static int pipe_start(struct mp_transport *t, struct mcpool_error *reterr)
 {
 	struct pipe *p = get_pipe(t);
 
@@ -217,7 +218,7 @@ static int start(struct mp_transport *t, struct mcpool_error *reterr)
 	return 0;
 }
 
-static void shut(struct pipe *p)
+static void pipe_shut(struct pipe *p)
 {
 	p->closing = true;
 	mp_loop_unpost(p->loop, &p->ended_task);
@@ -242,7 +243,7 @@ static void close_pipe(struct mp_transport *t)
 		return;
 	if (!p->ended && mp_fdstream_is_open(&p->out))
 		(void)!mp_write_queue_flush(&p->out.queue); /* what is not taken is lost */
-	shut(p);
+	pipe_shut(p);
 	mp_loop_post(p->loop, &p->closed_task);
 }
 
@@ -258,14 +259,14 @@ static void free_transport(struct mp_transport *t)
 {
 	struct pipe *p = get_pipe(t);
 
-	shut(p);
+	pipe_shut(p);
 	mp_loop_unpost(p->loop, &p->closed_task);
 	mp_loop_bury(p->loop, &p->grave, free_pipe); /* it may be handing out a message now */
 }
 
 static const struct mp_transport_impl impl = {
 	.name = "pipe",
-	.start = start,
+	.start = pipe_start,
 	.send = send_message,
 	.close = close_pipe,
 	.destroy = free_transport,

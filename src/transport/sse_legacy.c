@@ -65,9 +65,8 @@ struct sse_legacy {
 	struct mp_refusal refusal; /* of the stream, or of a message that was refused */
 	char *post_url;            /* owned; NULL: not known */
 	struct mp_outbox outbox;
-	struct mp_http_fields fields; /* of the message at hand */
-	bool answered;                /* a message came */
-	struct mp_timer patience;     /* WAITING */
+	bool answered;            /* a message came */
+	struct mp_timer patience; /* WAITING */
 	struct mcpool_error why;
 	struct mp_task closed_task;
 	struct mp_grave grave;
@@ -77,14 +76,14 @@ struct sse_legacy {
 
 MP_MACHINE_TYPES(sse_legacy, struct sse_legacy, enum sse_legacy_event, SSE_LEGACY_STATES,
 		 SSE_LEGACY_EVENTS);
-static sse_legacy_action dial, wait_for_place, tell_opened, tell_ended, hang_up, let_go;
+static sse_legacy_action sse_legacy_dial, wait_for_place, tell_opened, tell_ended, hang_up, let_go;
 
 /* Possible in every state. */
 #define LEAVING [CLOSE] = MP_TO(CLOSED, hang_up), [FREED] = MP_TO(CLOSED, let_go)
 
 MP_MACHINE_STEPS(sse_legacy) = {
 	[IDLE] = {[START] = MP_TO(DIALING, NULL), LEAVING},
-	[DIALING] = {[MOVED] = MP_TO(DIALING, dial),
+	[DIALING] = {[MOVED] = MP_TO(DIALING, sse_legacy_dial),
 		     [STREAM] = MP_TO(WAITING, wait_for_place),
 		     [NO] = MP_TO(DENIED, NULL),
 		     [FAILED] = MP_TO(OVER, tell_ended),
@@ -111,7 +110,7 @@ static struct sse_legacy *get_sse(struct mp_transport *t)
 
 /* --- the stream ----------------------------------------------------------------------------- */
 
-static void cut(struct sse_legacy *x)
+static void sse_legacy_cut(struct sse_legacy *x)
 {
 	mp_http_cancel(x->client, x->stream); /* nothing, where it is over by itself */
 	x->stream = 0;
@@ -146,7 +145,7 @@ static enum sse_legacy_event tell_opened(struct sse_legacy *x)
 
 static enum sse_legacy_event tell_ended(struct sse_legacy *x)
 {
-	cut(x);
+	sse_legacy_cut(x);
 	if (x->base.hooks->ended)
 		x->base.hooks->ended(x->base.u, &x->why);
 	return MP_QUIET;
@@ -157,7 +156,8 @@ static void explain_refusal(struct sse_legacy *x, const struct mp_refusal *refus
 	mp_refusal_explain(refusal, x->destination.place, mp_loop_wall_now_ms(x->loop), &x->why);
 }
 
-static enum sse_legacy_event follow(struct sse_legacy *x, const struct mp_http_head *head)
+static enum sse_legacy_event sse_legacy_follow(struct sse_legacy *x,
+					       const struct mp_http_head *head)
 {
 	struct mp_str location = mp_str_trim(mp_http_head_find(head, MP_STR("Location")));
 	char *url;
@@ -183,7 +183,7 @@ static void stream_head(void *u, const struct mp_http_head *head)
 	    mp_http_head_has_type(head, MP_STR("text/event-stream"))) {
 		sse_legacy_advance(x, STREAM);
 	} else if (mp_redirect_is_status(head->status)) {
-		sse_legacy_advance(x, follow(x, head));
+		sse_legacy_advance(x, sse_legacy_follow(x, head));
 	} else if (mp_http_status_of(head->status) == MP_HTTP_FINE) {
 		(void)mp_fail(&x->why, MCPOOL_EPROTO,
 			      "%s answered with something else than a stream of events",
@@ -241,7 +241,7 @@ static void take_event(struct sse_legacy *x, const struct mp_sse_event *event)
 }
 
 /* Hooks may close or free the transport; then nothing more is handed out. */
-static void hear(struct sse_legacy *x, struct mp_str bytes)
+static void sse_legacy_hear(struct sse_legacy *x, struct mp_str bytes)
 {
 	struct mp_sse_event event;
 	int r = 1;
@@ -266,7 +266,7 @@ static void stream_data(void *u, struct mp_str bytes)
 	struct sse_legacy *x = u;
 
 	if (x->state != DENIED)
-		hear(x, bytes);
+		sse_legacy_hear(x, bytes);
 	else if (!mp_refusal_add(&x->refusal, bytes))
 		be_denied(x);
 }
@@ -300,7 +300,7 @@ static const struct mp_http_hooks stream_hooks = {
 	.done = stream_done,
 };
 
-static int ask(struct sse_legacy *x, struct mcpool_error *reterr)
+static int sse_legacy_ask(struct sse_legacy *x, struct mcpool_error *reterr)
 {
 	MP_CLEANUP(mp_http_fields_done) struct mp_http_fields fields;
 	struct mp_http_request request = {.method = "GET", .from = x->zone};
@@ -309,15 +309,16 @@ static int ask(struct sse_legacy *x, struct mcpool_error *reterr)
 	mp_http_fields_init(&fields);
 	r = mp_http_fields_add(&fields, MP_STR("Accept"), MP_STR("text/event-stream"));
 	if (r == 0)
-		r = mp_destination_address(&x->destination, &fields, &request);
+		r = mp_destination_add_headers(&x->destination, &fields);
 	if (r < 0)
 		return mp_fail(reterr, r, "%s", mcpool_error_text(r));
+	mp_destination_address(&x->destination, &fields, &request);
 	return mp_http_start(x->client, &request, &stream_hooks, x, &x->stream, reterr);
 }
 
-static enum sse_legacy_event dial(struct sse_legacy *x)
+static enum sse_legacy_event sse_legacy_dial(struct sse_legacy *x)
 {
-	return ask(x, &x->why) < 0 ? FAILED : MP_QUIET;
+	return sse_legacy_ask(x, &x->why) < 0 ? FAILED : MP_QUIET;
 }
 
 /* --- messages ------------------------------------------------------------------------------- */
@@ -327,10 +328,10 @@ static int write_post(void *u, struct mp_http_post *p, struct mp_http_request *r
 	struct sse_legacy *x = u;
 	int r;
 
-	mp_http_fields_clear(&x->fields);
-	r = mp_http_fields_add(&x->fields, MP_STR("Content-Type"), MP_STR("application/json"));
+	r = mp_http_fields_add(&p->headers, MP_STR("Content-Type"), MP_STR("application/json"));
 	if (r == 0)
-		r = mp_destination_address(&x->destination, &x->fields, ret);
+		r = mp_destination_add_headers(&x->destination, &p->headers);
+	mp_destination_address(&x->destination, &p->headers, ret);
 	ret->url = x->post_url;
 	ret->from = x->zone; /* the address came from a server there */
 	ret->idle_ms = p->id ? REQUEST_IDLE_MS : OTHER_IDLE_MS;
@@ -346,18 +347,18 @@ static void tell_sent(void *u, struct mp_str id)
 		x->base.hooks->sent(x->base.u, id);
 }
 
-static void tell_lost(struct sse_legacy *x, struct mp_http_post *p, enum mp_loss loss,
+static void tell_lost(struct sse_legacy *x, struct mp_http_post *p, enum mp_unanswered how,
 		      const struct mcpool_error *why)
 {
 	if (!p->id)
 		return; /* it is not awaited */
-	if (loss == MP_LOSS_UNUSABLE)
+	if (how == MP_UNANSWERED_UNUSABLE)
 		mp_outbox_tell_sent(&x->outbox, p); /* it was answered, so it arrived */
 	if (x->state == OPEN && x->base.hooks->lost)
-		x->base.hooks->lost(x->base.u, mp_str_of(p->id), loss, why);
+		x->base.hooks->lost(x->base.u, mp_str_of(p->id), how, why);
 }
 
-static void fail(struct sse_legacy *x, const struct mcpool_error *why)
+static void sse_legacy_fail(struct sse_legacy *x, const struct mcpool_error *why)
 {
 	if (x->state != OPEN)
 		return; /* the hook closed it */
@@ -374,8 +375,8 @@ static void be_forgotten(struct sse_legacy *x, struct mp_http_post *p,
 	(void)mp_fail(&why, MCPOOL_ECLOSED, "the conversation is over: %s", refusal->message);
 	why.fault = MCPOOL_FAULT_CLOSED;
 	if (x->answered)
-		tell_lost(x, p, MP_LOSS_UNTAKEN, &why);
-	fail(x, &why);
+		tell_lost(x, p, MP_UNANSWERED_NOT_TAKEN, &why);
+	sse_legacy_fail(x, &why);
 }
 
 /* Before the first answer a 401 concerns the whole server; later it concerns one request. */
@@ -387,9 +388,9 @@ static void be_locked_out(struct sse_legacy *x, struct mp_http_post *p,
 	x->refusal = p->refusal; /* it has the challenge */
 	p->refusal = old;
 	if (x->answered)
-		tell_lost(x, p, MP_LOSS_UNUSABLE, why);
+		tell_lost(x, p, MP_UNANSWERED_UNUSABLE, why);
 	else
-		fail(x, why);
+		sse_legacy_fail(x, why);
 }
 
 static void post_denied(struct sse_legacy *x, struct mp_http_post *p)
@@ -403,7 +404,9 @@ static void post_denied(struct sse_legacy *x, struct mp_http_post *p)
 	else if (status == MP_HTTP_LOCKED)
 		be_locked_out(x, p, &why);
 	else
-		tell_lost(x, p, status == MP_HTTP_BUSY ? MP_LOSS_UNTAKEN : MP_LOSS_UNUSABLE, &why);
+		tell_lost(x, p,
+			  status == MP_HTTP_BUSY ? MP_UNANSWERED_NOT_TAKEN : MP_UNANSWERED_UNUSABLE,
+			  &why);
 }
 
 static void post_broken(struct sse_legacy *x, struct mp_http_post *p,
@@ -414,7 +417,7 @@ static void post_broken(struct sse_legacy *x, struct mp_http_post *p,
 	/* The answer comes on the stream, if at all; its own deadline counts. */
 	if (end->how == MP_HTTP_TIMEOUT && p->was_sent)
 		return;
-	tell_lost(x, p, p->was_sent ? MP_LOSS_UNKNOWN : MP_LOSS_UNTAKEN, &end->why);
+	tell_lost(x, p, p->was_sent ? MP_UNANSWERED_UNKNOWN : MP_UNANSWERED_NOT_TAKEN, &end->why);
 	if (x->state == OPEN && x->base.hooks->doubt)
 		x->base.hooks->doubt(x->base.u, doubt);
 }
@@ -433,7 +436,7 @@ static const struct mp_outbox_hooks outbox_hooks = {
 	.done = post_done,
 };
 
-static int send_message(struct mp_transport *t, struct mp_str text, uint64_t *ret_at)
+static int send_message(struct mp_transport *t, const struct mp_outgoing *o, uint64_t *ret_at)
 {
 	struct sse_legacy *x = get_sse(t);
 
@@ -441,15 +444,15 @@ static int send_message(struct mp_transport *t, struct mp_str text, uint64_t *re
 		return x->state < OPEN ? MCPOOL_EAGAIN : MCPOOL_ECLOSED;
 	if (ret_at)
 		*ret_at = UINT64_MAX; /* sent() tells, not written() */
-	return mp_outbox_send(&x->outbox, text);
+	return mp_outbox_send(&x->outbox, o);
 }
 
 /* --- life ----------------------------------------------------------------------------------- */
 
-static int start(struct mp_transport *t, struct mcpool_error *reterr)
+static int sse_legacy_start(struct mp_transport *t, struct mcpool_error *reterr)
 {
 	struct sse_legacy *x = get_sse(t);
-	int r = ask(x, reterr);
+	int r = sse_legacy_ask(x, reterr);
 
 	if (r == 0)
 		sse_legacy_advance(x, START);
@@ -471,7 +474,7 @@ static void tell_closed(void *u)
 
 static enum sse_legacy_event hang_up(struct sse_legacy *x)
 {
-	cut(x);
+	sse_legacy_cut(x);
 	mp_loop_post(x->loop, &x->closed_task);
 	return MP_QUIET;
 }
@@ -480,8 +483,7 @@ static void free_sse(struct mp_grave *grave)
 {
 	struct sse_legacy *x = mp_container_of(grave, struct sse_legacy, grave);
 
-	mp_outbox_done(&x->outbox);
-	mp_http_fields_done(&x->fields);
+	mp_outbox_cut(&x->outbox);
 	mp_sse_done(&x->sse);
 	mp_refusal_done(&x->refusal);
 	mp_destination_done(&x->destination);
@@ -491,7 +493,7 @@ static void free_sse(struct mp_grave *grave)
 
 static enum sse_legacy_event let_go(struct sse_legacy *x)
 {
-	cut(x);
+	sse_legacy_cut(x);
 	mp_loop_unpost(x->loop, &x->closed_task);
 	mp_loop_bury(x->loop, &x->grave, free_sse); /* it may be handing out a message now */
 	return MP_QUIET;
@@ -511,7 +513,7 @@ static struct mp_str get_challenge(const struct mp_transport *t)
 
 static const struct mp_transport_impl impl = {
 	.name = "sse",
-	.start = start,
+	.start = sse_legacy_start,
 	.send = send_message,
 	.close = close_sse,
 	.destroy = free_transport,
@@ -531,7 +533,6 @@ int mp_sse_legacy_new(struct mp_loop *loop, struct mp_http_client *client,
 	x->client = client;
 	mp_sse_init(&x->sse, MP_LIMIT_MESSAGE);
 	mp_refusal_init(&x->refusal);
-	mp_http_fields_init(&x->fields);
 	mp_outbox_init(&x->outbox, loop, client, &outbox_hooks, x);
 	mp_task_init(&x->closed_task, tell_closed, x);
 	mp_timer_init(&x->patience, loop, place_is_missing, x);

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "rpc/outgoing.h"
 
 enum {
 	GRACE_MS = 1000,  /* for answers on their way, and for a farewell */
@@ -15,8 +16,8 @@ enum {
 
 MP_MACHINE_TYPES(streamable, struct mp_streamable, enum mp_streamable_event, MP_STREAMABLE_STATES,
 		 MP_STREAMABLE_EVENTS);
-static streamable_action open_soon, settle, stand_by, let_in, wind_down, tell_ended, leave,
-	tell_closed;
+static streamable_action open_soon, streamable_settle, stand_by, let_in, wind_down, tell_ended,
+	streamable_leave, tell_closed;
 
 #define AT(state)      [MP_STREAMABLE_##state]
 #define TO(state, act) MP_TO(MP_STREAMABLE_##state, act)
@@ -25,20 +26,21 @@ static streamable_action open_soon, settle, stand_by, let_in, wind_down, tell_en
 MP_MACHINE_STEPS(streamable) = {
 	AT(FRESH) = {ON(START) = TO(OPEN, open_soon),
 		     ON(CLOSE) = MP_TO(MP_STREAMABLE_CLOSED, tell_closed)},
-	AT(OPEN) = {ON(SETTLE) = TO(SETTLING, settle), ON(SETTLED) = MP_STAY, ON(JOINED) = MP_STAY,
-		    ON(FAIL) = TO(WINDING, wind_down), ON(CLOSE) = TO(LEAVING, leave)},
+	AT(OPEN) = {ON(SETTLE) = TO(SETTLING, streamable_settle), ON(SETTLED) = MP_STAY,
+		    ON(JOINED) = MP_STAY, ON(FAIL) = TO(WINDING, wind_down),
+		    ON(CLOSE) = TO(LEAVING, streamable_leave)},
 	/* Some servers refuse what comes before initialized, and two POSTs have no order. */
 	AT(SETTLING) = {ON(SETTLE) = MP_STAY, ON(SETTLED) = MP_TO(MP_STREAMABLE_JOINING, stand_by),
 			ON(JOINED) = MP_STAY, ON(FAIL) = MP_TO(MP_STREAMABLE_WINDING, wind_down),
-			ON(CLOSE) = TO(LEAVING, leave)},
+			ON(CLOSE) = TO(LEAVING, streamable_leave)},
 	/* Notifications that a call causes are lost while no stream is open. */
 	AT(JOINING) = {ON(SETTLE) = MP_STAY, ON(SETTLED) = MP_STAY, ON(JOINED) = TO(OPEN, let_in),
 		       ON(FAIL) = MP_TO(MP_STREAMABLE_WINDING, wind_down),
-		       ON(CLOSE) = TO(LEAVING, leave)},
+		       ON(CLOSE) = TO(LEAVING, streamable_leave)},
 	AT(WINDING) = {ON(SETTLED) = MP_STAY, ON(JOINED) = MP_STAY, ON(FAIL) = MP_STAY,
 		       ON(DRAINED) = MP_TO(MP_STREAMABLE_ENDED, tell_ended),
-		       ON(CLOSE) = TO(LEAVING, leave)},
-	AT(ENDED) = {ON(CLOSE) = TO(LEAVING, leave)},
+		       ON(CLOSE) = TO(LEAVING, streamable_leave)},
+	AT(ENDED) = {ON(CLOSE) = TO(LEAVING, streamable_leave)},
 	AT(LEAVING) = {ON(LEFT) = MP_TO(MP_STREAMABLE_CLOSED, tell_closed), ON(CLOSE) = MP_STAY},
 	AT(CLOSED) = {ON(CLOSE) = MP_STAY},
 };
@@ -50,7 +52,7 @@ static void streamable_describe(const struct mp_streamable *s, struct mp_log *re
 
 MP_SHARED_MACHINE(streamable, struct mp_streamable, .describe = streamable_describe)
 
-static struct mp_streamable *of(struct mp_transport *t)
+static struct mp_streamable *streamable_of(struct mp_transport *t)
 {
 	return mp_container_of(t, struct mp_streamable, base);
 }
@@ -84,7 +86,7 @@ static enum mp_streamable_event open_soon(struct mp_streamable *s)
 	return MP_QUIET;
 }
 
-static enum mp_streamable_event settle(struct mp_streamable *s)
+static enum mp_streamable_event streamable_settle(struct mp_streamable *s)
 {
 	mp_timer_start(&s->grace, SETTLE_MS);
 	return MP_QUIET;
@@ -94,8 +96,8 @@ static enum mp_streamable_event settle(struct mp_streamable *s)
 static enum mp_streamable_event stand_by(struct mp_streamable *s)
 {
 	if (!s->version || s->standing ||
-	    mp_http_post_new(s->loop, s->client, (struct mp_str){NULL, 0},
-			     &mp_streamable_standing_hooks, s, &s->standing) < 0)
+	    mp_http_post_new(s->loop, s->client, NULL, &mp_streamable_standing_hooks, s,
+			     &s->standing) < 0)
 		return MP_STREAMABLE_ON_JOINED;
 	mp_http_post_back(s->standing, 0);
 	mp_timer_start(&s->grace, JOIN_MS);
@@ -116,7 +118,7 @@ static enum mp_streamable_event let_in(struct mp_streamable *s)
 
 /* --- messages ------------------------------------------------------------------------------- */
 
-static struct mp_http_post *find_trip(struct mp_streamable *s, struct mp_str id)
+static struct mp_http_post *find_post(struct mp_streamable *s, struct mp_str id)
 {
 	MP_LIST_EACH(&s->posts, link) {
 		struct mp_http_post *t = mp_container_of(link, struct mp_http_post, link);
@@ -153,10 +155,9 @@ void mp_streamable_note_over(struct mp_streamable *s, const struct mp_http_post 
  * A cancelled request. A modern server learns it from its stream being cut; a legacy one gets the
  * message, and may or may not end the stream. Of a request that still waits here it knows nothing.
  */
-static bool cancel(struct mp_streamable *s, const struct mp_message *m)
+static bool streamable_cancel(struct mp_streamable *s, struct mp_str id)
 {
-	struct mp_str id = mp_value_source(m->tape, mp_value_get(m->tape, m->params, "requestId"));
-	struct mp_http_post *t = find_trip(s, id);
+	struct mp_http_post *t = find_post(s, id);
 
 	if (!t)
 		return false;
@@ -179,40 +180,40 @@ static char *dup_id(struct mp_str id)
 	return copy;
 }
 
-static int begin_trip(struct mp_streamable *s, const struct mp_message *m, struct mp_str text)
+static int begin_post(struct mp_streamable *s, const struct mp_outgoing *o)
 {
 	struct mp_http_post *t;
-	int r = mp_http_post_new(s->loop, s->client, text, &mp_streamable_message_hooks, s, &t);
+	int r = mp_http_post_new(s->loop, s->client, o, &mp_streamable_message_hooks, s, &t);
 
 	if (r < 0)
 		return r;
-	t->method = (int)m->method;
-	t->id = m->kind == MP_MESSAGE_REQUEST ? dup_id(m->id) : NULL;
-	t->is_modern = m->version != MP_NONE;
+	r = mp_streamable_write_headers(s, o, &t->headers);
+	if (r < 0) {
+		mp_http_post_free(t);
+		return r;
+	}
+	t->method = (int)o->method;
+	t->id = o->kind == MP_MESSAGE_REQUEST ? dup_id(o->id) : NULL;
+	t->is_modern = o->version.len > 0;
 	mp_list_append(&s->posts, &t->link);
-	if (m->method == MP_METHOD_INITIALIZED)
+	if (o->method == MP_METHOD_INITIALIZED)
 		mp_streamable_advance(s, MP_STREAMABLE_ON_SETTLE);
-	if (s->state == MP_STREAMABLE_OPEN || m->method == MP_METHOD_INITIALIZED)
+	if (s->state == MP_STREAMABLE_OPEN || o->method == MP_METHOD_INITIALIZED)
 		mp_http_post_go(t);
 	return 0;
 }
 
-static int streamable_send(struct mp_transport *base, struct mp_str text, uint64_t *ret_at)
+static int streamable_send(struct mp_transport *base, const struct mp_outgoing *o, uint64_t *ret_at)
 {
-	struct mp_streamable *s = of(base);
-	struct mp_message m;
-	int r;
+	struct mp_streamable *s = streamable_of(base);
 
 	if (ret_at)
 		*ret_at = 0; /* sent() tells, not written() */
 	if (!mp_streamable_is_live(s))
 		return MCPOOL_ECLOSED;
-	r = mp_streamable_read(s, text, &m);
-	if (r < 0)
-		return r;
-	if (m.method == MP_METHOD_CANCELLED && m.kind == MP_MESSAGE_NOTIFICATION && cancel(s, &m))
+	if (o->method == MP_METHOD_CANCELLED && streamable_cancel(s, o->cancelled_id))
 		return 0;
-	return begin_trip(s, &m, text);
+	return begin_post(s, o);
 }
 
 /* --- endings -------------------------------------------------------------------------------- */
@@ -222,7 +223,7 @@ static void drop_standing(struct mp_streamable *s)
 	s->standing = mp_http_post_free(s->standing);
 }
 
-static void drop_trips(struct mp_streamable *s)
+static void drop_posts(struct mp_streamable *s)
 {
 	struct mp_link *link;
 
@@ -275,7 +276,7 @@ static void ended_later(void *u)
 static enum mp_streamable_event tell_ended(struct mp_streamable *s)
 {
 	mp_timer_stop(&s->grace);
-	drop_trips(s);
+	drop_posts(s);
 	mp_loop_post(s->loop, &s->ended_task);
 	return MP_QUIET;
 }
@@ -292,15 +293,17 @@ static void farewell_done(void *u, enum mp_http_end how, const struct mcpool_err
 
 static const struct mp_http_hooks farewell_hooks = {.done = farewell_done};
 
-static enum mp_streamable_event leave(struct mp_streamable *s)
+static enum mp_streamable_event streamable_leave(struct mp_streamable *s)
 {
+	MP_CLEANUP(mp_http_fields_done) struct mp_http_fields fields;
 	struct mp_http_request request = {.method = NULL};
 
-	drop_trips(s);
+	mp_http_fields_init(&fields);
+	drop_posts(s);
 	mp_timer_stop(&s->grace);
 	mp_loop_unpost(s->loop, &s->opened_task);
 	mp_loop_unpost(s->loop, &s->ended_task);
-	if (!s->session || s->is_gone || mp_streamable_write_delete(s, &request) < 0 ||
+	if (!s->session || s->is_gone || mp_streamable_write_delete(s, &fields, &request) < 0 ||
 	    mp_http_start(s->client, &request, &farewell_hooks, s, &s->farewell, NULL) < 0)
 		return MP_STREAMABLE_ON_LEFT;
 	mp_timer_start(&s->grace, GRACE_MS);
@@ -348,13 +351,13 @@ static enum mp_streamable_event tell_closed(struct mp_streamable *s)
 static int streamable_start(struct mp_transport *base, struct mcpool_error *reterr)
 {
 	(void)reterr;
-	mp_streamable_advance(of(base), MP_STREAMABLE_ON_START);
+	mp_streamable_advance(streamable_of(base), MP_STREAMABLE_ON_START);
 	return 0;
 }
 
 static void streamable_close(struct mp_transport *base)
 {
-	mp_streamable_advance(of(base), MP_STREAMABLE_ON_CLOSE);
+	mp_streamable_advance(streamable_of(base), MP_STREAMABLE_ON_CLOSE);
 }
 
 static void streamable_gone(struct mp_grave *grave)
@@ -366,8 +369,6 @@ static void streamable_gone(struct mp_grave *grave)
 	mp_free(s->version);
 	mp_buf_done(&s->challenge);
 	mp_tape_done(&s->tape);
-	mp_arena_done(&s->arena);
-	mp_http_fields_done(&s->fields);
 	mp_buf_done(&s->text);
 	mp_free(s->why);
 	mp_free(s);
@@ -375,9 +376,9 @@ static void streamable_gone(struct mp_grave *grave)
 
 static void streamable_destroy(struct mp_transport *base)
 {
-	struct mp_streamable *s = of(base);
+	struct mp_streamable *s = streamable_of(base);
 
-	drop_trips(s);
+	drop_posts(s);
 	if (s->farewell)
 		mp_http_cancel(s->client, s->farewell);
 	mp_timer_stop(&s->grace);
@@ -422,8 +423,6 @@ int mp_streamable_new(struct mp_loop *loop, struct mp_http_client *client,
 	mp_list_init(&s->posts);
 	mp_buf_init(&s->challenge, MP_LIMIT_HEADER_BLOCK);
 	mp_message_tape_init(&s->tape);
-	mp_arena_init(&s->arena, MP_LIMIT_ARENA);
-	mp_http_fields_init(&s->fields);
 	mp_buf_init(&s->text, MP_LIMIT_MESSAGE);
 	mp_timer_init(&s->grace, loop, grace_is_over, s);
 	mp_task_init(&s->opened_task, opened_later, s);

@@ -61,10 +61,8 @@ struct mp_streamable {
 	bool is_established;           /* something was answered as the protocol has it */
 	bool is_gone;                  /* there is no session to leave any more */
 	struct mp_buf challenge;       /* of the last 401 or 403 */
-	struct mp_tape tape;           /* of the message on hand */
-	struct mp_arena arena;
-	struct mp_http_fields fields;
-	struct mp_buf text; /* an answer in other words */
+	struct mp_tape tape;           /* of the message that came */
+	struct mp_buf text;            /* an answer in other words */
 	struct mp_timer grace;
 	struct mcpool_error *why; /* of its end; owned */
 	struct mp_task opened_task, ended_task, closed_task;
@@ -82,13 +80,18 @@ void mp_streamable_note_settled(struct mp_streamable *s);  /* the server has ini
 bool mp_streamable_is_live(const struct mp_streamable *s); /* messages are taken */
 void mp_streamable_doubt(struct mp_streamable *s, const char *why);
 
-/* streamable_request.c: what a message is, and what its request carries. */
+/* streamable_request.c: what requests carry, and what the answer to initialize says. */
 int mp_streamable_read(struct mp_streamable *s, struct mp_str text, struct mp_message *m) MP_MUST;
-int mp_streamable_write_post(struct mp_streamable *s, struct mp_http_post *t,
-			     struct mp_http_request *ret) MP_MUST;
+/* All that the POST of a message carries, made once for each. */
+int mp_streamable_write_headers(struct mp_streamable *s, const struct mp_outgoing *o,
+				struct mp_http_fields *fields) MP_MUST;
+void mp_streamable_write_post(struct mp_streamable *s, struct mp_http_post *t,
+			      struct mp_http_request *ret);
 int mp_streamable_write_get(struct mp_streamable *s, struct mp_http_post *t,
 			    struct mp_http_request *ret) MP_MUST;
-int mp_streamable_write_delete(struct mp_streamable *s, struct mp_http_request *ret) MP_MUST;
+/* fields: empty; the request borrows them. */
+int mp_streamable_write_delete(struct mp_streamable *s, struct mp_http_fields *fields,
+			       struct mp_http_request *ret) MP_MUST;
 /* The version that an answer to initialize names is said in every header from now on. */
 void mp_streamable_learn_version(struct mp_streamable *s, struct mp_str text);
 

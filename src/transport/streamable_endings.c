@@ -32,17 +32,18 @@ static bool is_open(struct mp_streamable *s, const struct mp_http_post *t)
  * A post that goes back has a request that the server had begun to answer: it was taken, and
  * whatever becomes of the resumption, it must not be sent again nor be told as not done.
  */
-static void lose(struct mp_streamable *s, const struct mp_http_post *t, enum mp_loss loss,
-		 const struct mcpool_error *why)
+static void streamable_endings_lose(struct mp_streamable *s, const struct mp_http_post *t,
+				    enum mp_unanswered how, const struct mcpool_error *why)
 {
 	if (t->goes_back)
-		loss = MP_LOSS_UNKNOWN;
+		how = MP_UNANSWERED_UNKNOWN;
 	if (is_open(s, t) && s->base.hooks->lost)
-		s->base.hooks->lost(s->base.u, mp_str_of(t->id), loss, why);
+		s->base.hooks->lost(s->base.u, mp_str_of(t->id), how, why);
 }
 
 /* One message; the hook may close everything. */
-static void tell(struct mp_streamable *s, struct mp_http_post *t, struct mp_str text)
+static void streamable_endings_tell(struct mp_streamable *s, struct mp_http_post *t,
+				    struct mp_str text)
 {
 	if (t->method == MP_METHOD_INITIALIZE)
 		mp_streamable_learn_version(s, text);
@@ -60,7 +61,10 @@ static void tell(struct mp_streamable *s, struct mp_http_post *t, struct mp_str 
 static int message_request(void *u, struct mp_http_post *t, bool goes_back,
 			   struct mp_http_request *ret)
 {
-	return goes_back ? mp_streamable_write_get(u, t, ret) : mp_streamable_write_post(u, t, ret);
+	if (goes_back)
+		return mp_streamable_write_get(u, t, ret);
+	mp_streamable_write_post(u, t, ret);
+	return 0;
 }
 
 static void message_sent(void *u, struct mp_http_post *t)
@@ -97,7 +101,8 @@ static void message_head(void *u, struct mp_http_post *t, const struct mp_http_h
 }
 
 /* Events of other types are for others; one without data only gives an id to go on from. */
-static void heard(void *u, struct mp_http_post *t, const struct mp_sse_event *event)
+static void streamable_endings_heard(void *u, struct mp_http_post *t,
+				     const struct mp_sse_event *event)
 {
 	struct mp_streamable *s = u;
 
@@ -108,15 +113,15 @@ static void heard(void *u, struct mp_http_post *t, const struct mp_sse_event *ev
 			s->base.hooks->oversize(s->base.u, event->data, event->tail);
 		return;
 	}
-	tell(s, t, event->data);
+	streamable_endings_tell(s, t, event->data);
 	if (t->state == MP_HTTP_POST_HEARING && t->is_answered)
 		mp_http_post_linger(t);
 }
 
 /* --- refusals ------------------------------------------------------------------------------- */
 
-static void explain(struct mp_streamable *s, const struct mp_http_post_end *end,
-		    struct mcpool_error *ret)
+static void streamable_endings_explain(struct mp_streamable *s, const struct mp_http_post_end *end,
+				       struct mcpool_error *ret)
 {
 	mp_http_status_explain(end->head, end->body, s->to.place, mp_loop_wall_now_ms(s->loop),
 			       ret);
@@ -188,9 +193,9 @@ static void take_locked(struct mp_streamable *s, struct mp_http_post *t,
 	keep_challenge(s, end->head);
 	if (end->head->status == 401 || !s->is_established) {
 		mp_streamable_fail(s, why);
-		lose(s, t, MP_LOSS_UNTAKEN, why);
+		streamable_endings_lose(s, t, MP_UNANSWERED_NOT_TAKEN, why);
 	} else {
-		lose(s, t, MP_LOSS_UNUSABLE, why);
+		streamable_endings_lose(s, t, MP_UNANSWERED_UNUSABLE, why);
 	}
 }
 
@@ -200,9 +205,9 @@ static void take_busy(struct mp_streamable *s, struct mp_http_post *t,
 	if (!s->is_established) {
 		mp_streamable_fail(s, why);
 	} else if (end->head->status == 429) {
-		lose(s, t, MP_LOSS_UNUSABLE, why);
+		streamable_endings_lose(s, t, MP_UNANSWERED_UNUSABLE, why);
 	} else {
-		lose(s, t, MP_LOSS_UNTAKEN, why);
+		streamable_endings_lose(s, t, MP_UNANSWERED_NOT_TAKEN, why);
 		mp_streamable_doubt(s, "it answered HTTP 503");
 	}
 }
@@ -215,10 +220,10 @@ static void take_faulty(struct mp_streamable *s, struct mp_http_post *t,
 			const struct mp_http_post_end *end, const struct mcpool_error *why)
 {
 	if (s->is_established) {
-		lose(s, t, MP_LOSS_UNKNOWN, why);
+		streamable_endings_lose(s, t, MP_UNANSWERED_UNKNOWN, why);
 		mp_streamable_doubt(s, "it answered with an error of HTTP");
 	} else if (end->head->status <= 501 && t->method == MP_METHOD_DISCOVER) {
-		lose(s, t, MP_LOSS_UNUSABLE, why);
+		streamable_endings_lose(s, t, MP_UNANSWERED_UNUSABLE, why);
 	} else {
 		mp_streamable_fail(s, why);
 	}
@@ -229,12 +234,12 @@ static void take_denial(struct mp_streamable *s, struct mp_http_post *t,
 {
 	struct mcpool_error why;
 
-	explain(s, end, &why);
+	streamable_endings_explain(s, end, &why);
 	if (tell_refusal(s, t, end, false))
 		return;
 	if (is_session_lost(s, end)) {
 		lose_session(s); /* first: what is lost now waits for the next conversation */
-		lose(s, t, MP_LOSS_UNTAKEN, &why);
+		streamable_endings_lose(s, t, MP_UNANSWERED_NOT_TAKEN, &why);
 		return;
 	}
 	switch (mp_http_status_of(end->head->status)) {
@@ -252,7 +257,7 @@ static void take_denial(struct mp_streamable *s, struct mp_http_post *t,
 	case MP_HTTP_ABSENT:
 	case MP_HTTP_REJECTED:
 		if (t->goes_back || !tell_refusal(s, t, end, true))
-			lose(s, t, MP_LOSS_UNUSABLE, &why);
+			streamable_endings_lose(s, t, MP_UNANSWERED_UNUSABLE, &why);
 		break;
 	}
 }
@@ -263,8 +268,8 @@ static void take_denial(struct mp_streamable *s, struct mp_http_post *t,
  * A trailing slash and the like: the request did not happen, and goes to the same server again.
  * To another one neither the message nor what it carries is sent (V37).
  */
-static bool follow(struct mp_streamable *s, struct mp_http_post *t,
-		   const struct mp_http_post_end *end)
+static bool streamable_endings_follow(struct mp_streamable *s, struct mp_http_post *t,
+				      const struct mp_http_post_end *end)
 {
 	struct mp_str location = mp_http_head_find(end->head, MP_STR("Location"));
 	struct mp_redirect to = {.url = NULL};
@@ -297,7 +302,7 @@ static bool follow(struct mp_streamable *s, struct mp_http_post *t,
 	mp_free(to.url);
 	mp_streamable_forget(s, t);
 	if (s->is_established)
-		lose(s, t, MP_LOSS_UNUSABLE, &why);
+		streamable_endings_lose(s, t, MP_UNANSWERED_UNUSABLE, &why);
 	else
 		mp_streamable_fail(s, &why);
 	mp_streamable_note_over(s, t);
@@ -342,16 +347,17 @@ static void take_break(struct mp_streamable *s, struct mp_http_post *t,
 	bool unsent = !t->was_sent;
 
 	if (why.code == MCPOOL_ETOO_LARGE) {
-		lose(s, t, MP_LOSS_UNUSABLE, &why);
+		streamable_endings_lose(s, t, MP_UNANSWERED_UNUSABLE, &why);
 		return;
 	}
 	if (is_unreached(end) || (unsent && end->how == MP_HTTP_TIMEOUT) || !s->is_established) {
 		mp_streamable_fail(s, &why);
 		if (unsent)
-			lose(s, t, MP_LOSS_UNTAKEN, &why);
+			streamable_endings_lose(s, t, MP_UNANSWERED_NOT_TAKEN, &why);
 		return;
 	}
-	lose(s, t, unsent ? MP_LOSS_UNTAKEN : MP_LOSS_UNKNOWN, &why);
+	streamable_endings_lose(s, t, unsent ? MP_UNANSWERED_NOT_TAKEN : MP_UNANSWERED_UNKNOWN,
+				&why);
 	mp_streamable_doubt(s, "a connection broke");
 }
 
@@ -390,12 +396,12 @@ static void take_silence(struct mp_streamable *s, struct mp_http_post *t,
 	if (end->stage == MP_HTTP_POST_HEARING) {
 		(void)mp_fail(&why, MCPOOL_ECLOSED, "%s ended the stream without an answer",
 			      s->to.place);
-		lose(s, t, MP_LOSS_UNKNOWN, &why);
+		streamable_endings_lose(s, t, MP_UNANSWERED_UNKNOWN, &why);
 		return;
 	}
 	(void)mp_fail(&why, MCPOOL_EPROTO, "%s answered with something that is not MCP",
 		      s->to.place);
-	lose(s, t, MP_LOSS_UNUSABLE, &why);
+	streamable_endings_lose(s, t, MP_UNANSWERED_UNUSABLE, &why);
 }
 
 /* For its request. What breaks when the answer is there breaks nothing. */
@@ -416,10 +422,10 @@ static void message_ended(void *u, struct mp_http_post *t, const struct mp_http_
 {
 	struct mp_streamable *s = u;
 
-	if (go_back(s, t, end) || follow(s, t, end))
+	if (go_back(s, t, end) || streamable_endings_follow(s, t, end))
 		return;
 	if (end->stage == MP_HTTP_POST_READING && end->how == MP_HTTP_OK && end->body.len)
-		tell(s, t, end->body);
+		streamable_endings_tell(s, t, end->body);
 	if (t->state == MP_HTTP_POST_OVER)
 		return; /* everything was closed */
 	mp_streamable_forget(s, t);
@@ -431,7 +437,7 @@ const struct mp_http_post_hooks mp_streamable_message_hooks = {
 	.request = message_request,
 	.sent = message_sent,
 	.head = message_head,
-	.event = heard,
+	.event = streamable_endings_heard,
 	.ended = message_ended,
 };
 
@@ -509,6 +515,6 @@ static void standing_ended(void *u, struct mp_http_post *t, const struct mp_http
 const struct mp_http_post_hooks mp_streamable_standing_hooks = {
 	.request = message_request,
 	.head = standing_head,
-	.event = heard,
+	.event = streamable_endings_heard,
 	.ended = standing_ended,
 };

@@ -1,10 +1,12 @@
 /*
- * streamable_request.c - what a message is, and what its request carries.
- * Headers repeat what the body says, so they are made from the body and cannot disagree with it.
+ * streamable_request.c - what requests carry.
+ * Headers repeat what the body says: the encoder notes that while it writes the body.
  */
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "rpc/era.h"
+#include "rpc/outgoing.h"
 #include "transport/streamable.h"
 
 enum {
@@ -18,69 +20,65 @@ int mp_streamable_read(struct mp_streamable *s, struct mp_str text, struct mp_me
 	return mp_message_scan(&s->tape, text, m, NULL);
 }
 
-static int add(struct mp_streamable *s, const char *name, struct mp_str value)
+static int streamable_request_add(struct mp_http_fields *fields, const char *name,
+				  struct mp_str value)
 {
-	return mp_http_fields_add(&s->fields, mp_str_of(name), value);
+	return mp_http_fields_add(fields, mp_str_of(name), value);
 }
 
 /* A legacy server's: said once it has told what they are. */
-static int add_session(struct mp_streamable *s)
+static int add_session(const struct mp_streamable *s, struct mp_http_fields *fields)
 {
 	int r = 0;
 
 	if (s->session)
-		r = add(s, "Mcp-Session-Id", mp_str_of(s->session));
+		r = streamable_request_add(fields, "Mcp-Session-Id", mp_str_of(s->session));
 	if (r == 0 && s->version)
-		r = add(s, "MCP-Protocol-Version", mp_str_of(s->version));
+		r = streamable_request_add(fields, "MCP-Protocol-Version", mp_str_of(s->version));
 	return r;
 }
 
-static int add_text(struct mp_streamable *s, const char *name, const struct mp_message *m,
-		    mp_value v)
+static int add_modern(const struct mp_streamable *s, const struct mp_outgoing *o,
+		      struct mp_http_fields *fields)
 {
-	struct mp_str text;
-	int r = mp_value_text(m->tape, v, &s->arena, &text);
-
-	return r < 0 ? r : mp_http_fields_add_text(&s->fields, mp_str_of(name), text);
-}
-
-static int add_modern(struct mp_streamable *s, const struct mp_message *m)
-{
-	int r = add_text(s, "MCP-Protocol-Version", m, m->version);
+	int r = streamable_request_add(fields, "MCP-Protocol-Version", o->version);
 
 	if (r == 0)
-		r = add_text(s, "Mcp-Method", m, m->method_name);
-	if (r == 0 && mp_value_is(m->tape, m->subject, MP_TAPE_STRING))
-		r = add_text(s, "Mcp-Name", m, m->subject);
+		r = streamable_request_add(fields, "Mcp-Method",
+					   mp_str_of(mp_method_get(o->method)->name));
+	if (r == 0 && o->name.len)
+		r = mp_http_fields_add_text(fields, MP_STR("Mcp-Name"), o->name);
 	if (r == 0 && s->base.hooks->param_headers)
-		r = s->base.hooks->param_headers(s->base.u, m, &s->fields);
+		r = s->base.hooks->param_headers(s->base.u, o, fields);
 	return r;
 }
 
-static int address(struct mp_streamable *s, struct mp_http_request *ret)
+int mp_streamable_write_headers(struct mp_streamable *s, const struct mp_outgoing *o,
+				struct mp_http_fields *fields)
+{
+	int r = streamable_request_add(fields, "Content-Type", MP_STR("application/json"));
+
+	if (r == 0)
+		r = streamable_request_add(fields, "Accept",
+					   MP_STR("application/json, text/event-stream"));
+	if (r == 0)
+		r = o->version.len ? add_modern(s, o, fields) : add_session(s, fields);
+	return r < 0 ? r : mp_destination_add_headers(&s->to, fields);
+}
+
+static void streamable_request_address(const struct mp_streamable *s,
+				       const struct mp_http_fields *fields,
+				       struct mp_http_request *ret)
 {
 	ret->connect_ms = CONNECT_MS;
-	return mp_destination_address(&s->to, &s->fields, ret);
+	mp_destination_address(&s->to, fields, ret);
 }
 
-int mp_streamable_write_post(struct mp_streamable *s, struct mp_http_post *t,
-			     struct mp_http_request *ret)
+void mp_streamable_write_post(struct mp_streamable *s, struct mp_http_post *t,
+			      struct mp_http_request *ret)
 {
-	struct mp_message m;
-	int r = 0;
-
-	mp_http_fields_clear(&s->fields);
-	mp_arena_reset(&s->arena);
 	ret->idle_ms = t->id ? 0 : TAKEN_MS;
-	if (t->is_modern)
-		r = mp_streamable_read(s, mp_buf_get(&t->body), &m);
-	if (r == 0)
-		r = add(s, "Content-Type", MP_STR("application/json"));
-	if (r == 0)
-		r = add(s, "Accept", MP_STR("application/json, text/event-stream"));
-	if (r == 0)
-		r = t->is_modern ? add_modern(s, &m) : add_session(s);
-	return r < 0 ? r : address(s, ret);
+	streamable_request_address(s, &t->headers, ret);
 }
 
 /* An event id may be invalid as a header; resuming from the beginning is better than never. */
@@ -95,27 +93,33 @@ static bool is_sendable(struct mp_str id)
 int mp_streamable_write_get(struct mp_streamable *s, struct mp_http_post *t,
 			    struct mp_http_request *ret)
 {
+	struct mp_http_fields *fields = &t->headers;
 	struct mp_str last = mp_http_post_get_last_id(t);
 	int r;
 
-	mp_http_fields_clear(&s->fields);
+	mp_http_fields_clear(fields);
 	ret->is_quiet = true;
-	r = add(s, "Accept", MP_STR("text/event-stream"));
+	r = streamable_request_add(fields, "Accept", MP_STR("text/event-stream"));
 	if (r == 0)
-		r = add_session(s);
+		r = add_session(s, fields);
 	if (r == 0 && is_sendable(last))
-		r = add(s, "Last-Event-ID", last);
-	return r < 0 ? r : address(s, ret);
+		r = streamable_request_add(fields, "Last-Event-ID", last);
+	if (r == 0)
+		r = mp_destination_add_headers(&s->to, fields);
+	streamable_request_address(s, fields, ret);
+	return r;
 }
 
-int mp_streamable_write_delete(struct mp_streamable *s, struct mp_http_request *ret)
+int mp_streamable_write_delete(struct mp_streamable *s, struct mp_http_fields *fields,
+			       struct mp_http_request *ret)
 {
-	int r;
+	int r = add_session(s, fields);
 
 	ret->method = "DELETE";
-	mp_http_fields_clear(&s->fields);
-	r = add_session(s);
-	return r < 0 ? r : address(s, ret);
+	if (r == 0)
+		r = mp_destination_add_headers(&s->to, fields);
+	streamable_request_address(s, fields, ret);
+	return r;
 }
 
 static bool is_plain(struct mp_str s)
@@ -129,19 +133,19 @@ static bool is_plain(struct mp_str s)
 void mp_streamable_learn_version(struct mp_streamable *s, struct mp_str text)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape result;
+	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
 	struct mp_message m;
 	struct mp_str version;
 
 	mp_tape_init(&result, 0);
-	mp_arena_reset(&s->arena);
+	mp_arena_init(&arena, MP_LIMIT_ARENA);
 	if (mp_streamable_read(s, text, &m) < 0 || m.kind != MP_MESSAGE_RESULT ||
 	    mp_era_open(&m, m.result, &result) < 0 ||
-	    mp_era_read_text(&result, MP_ROOT, "protocolVersion", &s->arena, &version) < 0)
+	    mp_era_read_text(&result, MP_ROOT, "protocolVersion", &arena, &version) < 0)
 		return;
 	if (!is_plain(version) || version.len > VERSION_MAX)
 		return;
 	mp_free(s->version);
 	s->version = mp_alloc(version.len + 1);
 	memcpy(s->version, version.p, version.len);
-	mp_arena_done(&s->arena); /* a legacy server's requests need none */
 }

@@ -10,14 +10,14 @@
 #include "base/str.h"
 
 struct mp_transport;
-struct mp_message;
+struct mp_outgoing;
 struct mp_http_fields;
 
 /* What became of one request where the conversation as a whole goes on. */
-enum mp_loss {
-	MP_LOSS_UNTAKEN,  /* the server did not take it: it did not happen */
-	MP_LOSS_UNKNOWN,  /* it may have happened: the way back broke */
-	MP_LOSS_UNUSABLE, /* it was answered, with nothing that can be used */
+enum mp_unanswered {
+	MP_UNANSWERED_NOT_TAKEN, /* the server did not take it: it did not happen */
+	MP_UNANSWERED_UNKNOWN,   /* it may have happened: the way back broke */
+	MP_UNANSWERED_UNUSABLE,  /* it was answered, with nothing that can be used */
 };
 
 /* What is peculiar about a transport; set before opened(). */
@@ -32,9 +32,10 @@ enum {
 };
 
 /*
- * What a transport tells. All are called from the loop, never from within start or send, and any
- * of them may be NULL. The order is: opened, then messages, then ended, then closed. A transport
- * that never opens goes straight to ended. After close() only closed comes.
+ * What a transport tells. All are called from the loop, never from within start or send (but see
+ * param_headers), and any of them may be NULL. The order is: opened, then messages, then ended,
+ * then closed. A transport that never opens goes straight to ended. After close() only closed
+ * comes.
  */
 struct mp_transport_hooks {
 	void (*opened)(void *u); /* messages may flow */
@@ -49,12 +50,16 @@ struct mp_transport_hooks {
 	 * longer be taken back; this one will not be answered.
 	 */
 	void (*sent)(void *u, struct mp_str id);
-	void (*lost)(void *u, struct mp_str id, enum mp_loss loss, const struct mcpool_error *why);
+	void (*lost)(void *u, struct mp_str id, enum mp_unanswered how,
+		     const struct mcpool_error *why);
 	bool (*is_open)(void *u, struct mp_str id); /* is a call waiting for its answer? */
 	/* Something broke that may mean that the server is gone; a few words, static. */
 	void (*doubt)(void *u, const char *why);
-	/* HTTP: add what this request has in headers beside the usual ones (x-mcp-header). */
-	int (*param_headers)(void *u, const struct mp_message *m, struct mp_http_fields *fields);
+	/*
+	 * HTTP: add what this request has in headers beside the usual ones (x-mcp-header). The only
+	 * hook that is called within send: it tells nothing.
+	 */
+	int (*param_headers)(void *u, const struct mp_outgoing *o, struct mp_http_fields *fields);
 	/* No more messages will come, and none can be sent. */
 	void (*ended)(void *u, const struct mcpool_error *why);
 	/* The last word: everything is shut down; mp_transport_free() may follow. */
@@ -65,11 +70,12 @@ struct mp_transport_impl {
 	const char *name; /* "stdio", "http" */
 	int (*start)(struct mp_transport *t, struct mcpool_error *reterr) MP_MUST;
 	/*
-	 * Take one message: it is copied and goes out at the end of this turn at the latest.
-	 * *ret_at is the place of its first byte in all that is sent, to be compared with what
-	 * written() tells. MCPOOL_ECLOSED, MCPOOL_ELIMIT (the peer does not read), MCPOOL_ENOMEM.
+	 * Take one message (rpc/outgoing.h): it is copied and goes out at the end of this turn at
+	 * the latest. *ret_at is the place of its first byte in all that is sent, to be compared
+	 * with what written() tells. MCPOOL_ECLOSED, MCPOOL_ELIMIT (the peer does not read),
+	 * MCPOOL_ENOMEM.
 	 */
-	int (*send)(struct mp_transport *t, struct mp_str text, uint64_t *ret_at) MP_MUST;
+	int (*send)(struct mp_transport *t, const struct mp_outgoing *o, uint64_t *ret_at) MP_MUST;
 	/* Begin to close, in order; closed() follows. Calling it again does nothing. */
 	void (*close)(struct mp_transport *t);
 	/* Free it, shutting down at once what is still open. */

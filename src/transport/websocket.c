@@ -8,6 +8,7 @@
 #include "base/machine.h"
 #include "base/mem.h"
 #include "net/ws.h"
+#include "rpc/outgoing.h"
 
 #define WEBSOCKET_STATES(X)                                             \
 	X(NEW, "new", "not started")                                    \
@@ -60,7 +61,7 @@ static void websocket_describe(const struct websocket *w, struct mp_log *ret_log
 
 MP_MACHINE(websocket, struct websocket, .describe = websocket_describe)
 
-static struct websocket *get(struct mp_transport *t)
+static struct websocket *websocket_get(struct mp_transport *t)
 {
 	return mp_container_of(t, struct websocket, base);
 }
@@ -138,17 +139,18 @@ static const struct mp_ws_hooks ws_hooks = {ws_opened, ws_message, ws_written, w
 
 /* --- the transport -------------------------------------------------------------------------- */
 
-static int start(struct mp_transport *t, struct mcpool_error *reterr)
+static int websocket_start(struct mp_transport *t, struct mcpool_error *reterr)
 {
 	MP_CLEANUP(mp_http_fields_done) struct mp_http_fields fields;
-	struct websocket *w = get(t);
+	struct websocket *w = websocket_get(t);
 	struct mp_http_request request = {.url = NULL};
 	int r;
 
 	mp_http_fields_init(&fields);
-	r = mp_destination_address(&w->destination, &fields, &request);
+	r = mp_destination_add_headers(&w->destination, &fields);
 	if (r < 0)
 		return mp_fail(reterr, r, "no memory for a request");
+	mp_destination_address(&w->destination, &fields, &request);
 	r = mp_ws_open(w->client, &request, &ws_hooks, w, &w->ws, reterr);
 	if (r < 0)
 		return r;
@@ -156,16 +158,18 @@ static int start(struct mp_transport *t, struct mcpool_error *reterr)
 	return 0;
 }
 
-static int send_message(struct mp_transport *t, struct mp_str text, uint64_t *ret_at)
+static int send_message(struct mp_transport *t, const struct mp_outgoing *o, uint64_t *ret_at)
 {
-	struct websocket *w = get(t);
+	struct websocket *w = websocket_get(t);
 
-	return w->state == OPEN ? mp_ws_send(w->ws, text, ret_at) : MCPOOL_ECLOSED;
+	if (w->state != OPEN)
+		return MCPOOL_ECLOSED;
+	return mp_ws_send(w->ws, o->pieces, o->n_pieces, ret_at);
 }
 
 static void close_transport(struct mp_transport *t)
 {
-	websocket_advance(get(t), CLOSE);
+	websocket_advance(websocket_get(t), CLOSE);
 }
 
 static void free_transport(struct mp_grave *grave)
@@ -176,9 +180,9 @@ static void free_transport(struct mp_grave *grave)
 	mp_free(w);
 }
 
-static void destroy(struct mp_transport *t)
+static void websocket_destroy(struct mp_transport *t)
 {
-	struct websocket *w = get(t);
+	struct websocket *w = websocket_get(t);
 
 	w->state = CLOSED;
 	w->ws = mp_ws_free(w->ws);
@@ -195,10 +199,10 @@ static struct mp_str get_challenge(const struct mp_transport *t)
 
 static const struct mp_transport_impl impl = {
 	.name = "websocket",
-	.start = start,
+	.start = websocket_start,
 	.send = send_message,
 	.close = close_transport,
-	.destroy = destroy,
+	.destroy = websocket_destroy,
 	.get_challenge = get_challenge,
 };
 

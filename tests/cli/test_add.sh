@@ -7,9 +7,10 @@ group=add
 . tests/own.sh
 
 # The two forms.
+# B75
 t_a_command() {
 	here 0 add files -- npx -y some-server 'a b' '' && says out 'Added stdio server "files" to '"$user" &&
-		is "$user" 'd.mcpServers.files.type === "stdio" && d.mcpServers.files.command === "npx"' && # B75
+		is "$user" 'd.mcpServers.files.type === "stdio" && d.mcpServers.files.command === "npx"' &&
 		is "$user" 'JSON.stringify(d.mcpServers.files.args) === JSON.stringify(["-y", "some-server", "a b", ""])' &&
 		silent_on err mcpool
 }
@@ -28,10 +29,11 @@ t_a_url_without_a_scheme_gets_one() { # O47
 		here 0 add sock --url example.com/ws --transport websocket && says err 'wss:// was put' &&
 		is "$user" 'd.mcpServers.sock.url === "wss://example.com/ws" && d.mcpServers.sock.type === "websocket"'
 }
+# B75
 t_transports() {
 	for t in http sse websocket; do
 		here 0 add "by-$t" --url "https://$t.example.com" --transport $t &&
-			is "$user" "d.mcpServers['by-$t'].type === '$t'" || return 1 # B75
+			is "$user" "d.mcpServers['by-$t'].type === '$t'" || return 1
 	done
 	here 0 add socket --url wss://example.com/mcp && is "$user" 'd.mcpServers.socket.type === "websocket"' &&
 		here 2 add y --url x --transport stdio && says err '--transport takes http, sse or websocket.'
@@ -99,12 +101,14 @@ refused() { # CODE WORDS ARGUMENTS...
 }
 t_both_forms() { refused 2 'Use either --url or -- <command...>, not both.' add x --url https://a.example.com -- cmd; } # B63
 t_a_token_without_a_url() {
-	refused 2 '--token requires --url (HTTP/SSE transport).' add x --token - -- cmd && # B64
+	refused 2 '--token requires --url (HTTP/SSE transport).' add x --token - -- cmd &&
 		refused 2 '--token requires --url (HTTP/SSE transport).' add x --token abc &&
 		refused 2 '--token requires --url (HTTP/SSE transport).' add x --token-env T -- cmd
 }
+# B64
 t_a_token_on_the_command_line() {
-	refused 2 'A token on the command line can be read by everyone' add x --url https://a.example.com --token sk-1 &&
+	refused 2 '--token requires --url (HTTP/SSE transport).' add x --token sk-1 -- cmd && silent_on err sk-1 &&
+		refused 2 'A token on the command line can be read by everyone' add x --url https://a.example.com --token sk-1 &&
 		says err '--token -' --token-env && silent_on err sk-1
 }
 t_a_token_for_a_project() {
@@ -162,16 +166,26 @@ t_add_json_usage() {
 }
 
 # What does not validate: exit code 3.
+# B74 B11 B61 B12 B13 O14
 t_names() {
-	refused 3 'Invalid server config: Server name cannot be empty' add '' -- cmd && # B11 B61
-		refused 3 'Server name is too long (max 100 characters)' add "$(printf 'x%.0s' $(seq 101))" -- cmd && # B12
+	refused 3 'Invalid server config: Server name cannot be empty' add '' -- cmd &&
+		refused 3 'Server name is too long (max 100 characters)' add "$(printf 'x%.0s' $(seq 101))" -- cmd &&
 		for odd in a/b '../up' 'a  b' ' a' 'a ' 'a!' 'ä' 'a
 b'; do
 			refused 3 'can only contain letters, numbers, dash, underscore, dot, colon, and single spaces' \
-				add "$odd" -- cmd || return 1 # B13 O14
+				add "$odd" -- cmd || return 1
 		done
 	here 0 add "$(printf 'x%.0s' $(seq 100))" -- cmd && here 0 add 'a:b.c d' -- cmd2 &&
-		says err 'note:' 'everything in "a:b.c d" but letters, digits, - and _ becomes _' # B74
+		says err 'note:' 'everything in "a:b.c d" but letters, digits, - and _ becomes _'
+}
+# B13
+t_names_in_the_omp_profile() {
+	mkdir -p "$(dirname "$user")" && echo '{"mcpool": {"profile": "omp"}, "mcpServers": {}}' >"$user" && cp "$user" "$work/before" &&
+		for odd in 'a b' a:b a/b 'a!' 'ä'; do
+			here 3 add "$odd" -- cmd && same "$work/before" "$user" &&
+				says err 'Invalid server config: Server name can only contain letters, numbers, dash, underscore, and dot' || return 1
+		done
+	here 0 add 'azAZ09_.-' -- cmd
 }
 t_entries_that_do_not_validate() { # B10 B61
 	refused 3 'Invalid server config: Server "x": "url" must begin with http' add x --url ftp://a.example.com &&

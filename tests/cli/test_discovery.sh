@@ -134,7 +134,7 @@ shows() { # KEY VALUE FROM, of `config show --json`
 # A11 B32 B39
 t_profile_omp() {
 	bare && put $user_file '{"mcpool": {"profile": "omp", "toolTimeout": 7}}' && run 0 config show --json &&
-		shows naming '"mcp_server_tool"' 'profile omp' && shows restart.mode '"none"' 'profile omp' &&
+		shows naming '"mcp_letters"' 'profile omp' && shows restart.mode '"none"' 'profile omp' &&
 		shows startup.uncached '"block"' 'profile omp' && shows missingVariable '"literal"' 'profile omp' &&
 		shows valueIndirection '"variable"' 'profile omp' && shows hostNative '["exa"]' 'profile omp' &&
 		shows mode '"session"' 'profile omp' && shows toolTimeout 7 mcp.json:1 && shows profile '"omp"' mcp.json:1 &&

@@ -28,9 +28,10 @@ entry() { # NAME JSON: the whole entry in our file
 }
 
 # Each tool, each peculiarity of it.
+# B75
 t_claude() {
 	import 0 --from claude && says out 'imported "github" from '"$HOME/.claude.json:13" &&
-		entry github '{type: "http", url: "https://api.githubcopilot.com/mcp/", headers: {Authorization: "Bearer ${GITHUB_TOKEN}"}}' && # B75
+		entry github '{type: "http", url: "https://api.githubcopilot.com/mcp/", headers: {Authorization: "Bearer ${GITHUB_TOKEN}"}}' &&
 		entry live-events '{type: "websocket", url: "wss://events.example.com/mcp", headers: {Authorization: "Bearer ${EVENTS_TOKEN:-example-token}"}}' &&
 		entry claude-project "{type: 'stdio', command: 'npx', args: ['-y', '@acme/project-mcp', '--dir', '$project'], cwd: '$project'}" &&
 		entry postgres "{type: 'stdio', command: 'npx', args: ['-y', '@modelcontextprotocol/server-postgres',
@@ -115,9 +116,10 @@ t_all_that_is_there_is_kept() {
 	fixtures && here 0 import --from claude --yes && cp "$user" "$work/before" && here 0 import --from claude --yes && says out 'kept "github"' '0 of' &&
 		same "$work/before" "$user"
 }
+# B62
 t_by_name() {
 	import 0 figma sentry && says out '2 of 2 copied to '"$user" && is "$user" 'Object.keys(d.mcpServers).sort().join() === "figma,sentry"' &&
-		is "$user" 'd.mcpServers.figma.required' && here 3 import --yes figma && says err "Server \"figma\" already exists in $user" # B62
+		is "$user" 'd.mcpServers.figma.required' && here 3 import --yes figma && says err "Server \"figma\" already exists in $user"
 }
 t_by_name_and_tool() {
 	import 0 github --from cursor && is "$user" 'd.mcpServers.github.headers && Object.keys(d.mcpServers).length === 1'

@@ -37,10 +37,16 @@ best_of_3() {
 strange() {
 	path=$1
 	shift
-	mv "$path" "$work/aside" && best_of_3 0 && mv "$work/aside" "$path" || return 1
-	without=$best
-	best_of_3 0 || return 1
-	[ "$best" -le $((without + extra_ms)) ] || { echo "took $best ms, and without it $without"; return 1; }
+	without=999999
+	with=999999
+	for i in 1 2 3 4 5 6 7 8; do # as often as a loaded machine needs
+		mv "$path" "$work/aside" && best_of_3 0 && mv "$work/aside" "$path" || return 1
+		[ "$best" -lt "$without" ] && without=$best
+		best_of_3 0 || return 1
+		[ "$best" -lt "$with" ] && with=$best
+		[ "$with" -gt $((without + extra_ms)) ] || break
+	done
+	[ "$with" -le $((without + extra_ms)) ] || { echo "took $with ms, and without it $without"; return 1; }
 	says out of-the-user of-the-project && says err "$path" "$@" || return 1
 	[ "$(grep -c '^mcpool: ' "$work/err")" -eq 1 ] || { echo "not one warning: $(cat "$work/err")"; return 1; }
 	run 0 list --json && json 'd.problems.length === 1 && d.problems[0].severity === "warning"' &&

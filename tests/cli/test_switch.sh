@@ -76,10 +76,11 @@ t_a_broken_entry_can_be_removed() {
 }
 
 # enable and disable in our own files
+# B71
 t_switch_our_own() {
 	here 0 add a -- "$demo_server" && sed -i 's|"type"|// mine\n      "type"|' "$user" && cp "$user" "$work/before" &&
 		here 0 disable a && says out "Disabled \"a\" in $user" && is "$user" 'd.mcpServers.a.enabled === false' && grep -q '// mine' "$user" &&
-		state a disabled && here 3 test a && says err 'Server "a" is disabled. Run `mcpool enable a` first.' && # B71
+		state a disabled && here 3 test a && says err 'Server "a" is disabled. Run `mcpool enable a` first.' &&
 		here 3 test a --json && json 'd.error.code === 1009 && d.error.data.code === "mcp_disabled"' &&
 		here 0 enable a && says out "Enabled \"a\" in $user" && same "$work/before" "$user" && state a ready && here 0 test a && nothing_left
 }
@@ -99,6 +100,13 @@ t_switch_asks_which() {
 t_disabled_of_other_tools_means_the_same() {
 	mkdir -p "$XDG_CONFIG_HOME/mcpool" && echo '{"mcpServers":{"a":{"command":"a","disabled":true}}}' >"$user" && state a disabled &&
 		here 0 enable a && state a needs-approval && here 0 disable a && state a disabled
+}
+# B28
+t_disabled_runs_and_resolves_nothing() {
+	mkdir -p "$(dirname "$user")" && printf '{"mcpServers": {"a": {"command": "%s", "enabled": false, "env": {"K": "!touch %s/ran; echo v", "M": "${NOT_SET}"},
+		"headers": {"H": "!touch %s/ran"}}}}\n' "$demo_server" "$work" "$work" >"$user" && here 0 trust --user-file --yes && state a disabled &&
+		here 0 tools && here 0 tools --json && silent_on err NOT_SET && here 3 test a && [ ! -e "$work/ran" ] || { echo "it ran"; return 1; }
+	sed -i 's/, "M": "${NOT_SET}"//' "$user" && here 0 enable a && here 0 trust --user-file --yes && here 0 test a && [ -e "$work/ran" ]
 }
 t_disabled_keeps_its_name() { # U3 B76 O11
 	others && here 0 add web --url https://mine.example.com && here 0 disable web && here 0 list --json &&

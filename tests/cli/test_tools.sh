@@ -67,7 +67,7 @@ t_another_launch_is_another_server() {
 		with 0 tools --json && starts one 2 && json 'd.tools.length === 10 && d.tools[0].state === "live"'
 }
 
-t_each_failure_has_its_own_reason() { # A12 B65 B66 B60 A71 A72
+t_each_failure_has_its_own_reason() { # A12 B65 B66 B60
 	servers='"hangs": {DEMO, "env": {"MCPOOL_DEMO_HANG": "forever"}, "timeout": 1500}, "gone": {"command": "/nonexistent/x"},
 		"dies": {"command": "sh", "args": ["-c", "echo oops >&2; exit 3"]}'
 	for i in 1 2 3 4 5 6 7; do

@@ -183,7 +183,7 @@ t_usage() {
 	run 2 tools -- && says err 'tools needs a server' &&
 		run 2 tools x -- y && says err "one argument too many: 'x'" &&
 		run 2 call -- x && says err 'mcpool call TOOL [KEY=VALUE...] [-- COMMAND...]' &&
-		run 2 call echo hi -- x && says err "'hi' is no argument: write key=value" &&
+		run 2 call echo hi -- x && says err "invalid argument 'hi': expected key=value" &&
 		run 2 call echo a=1 a=2 -- x && says err "'a' is given twice" &&
 		run 2 tools --timeout 0 -- x && run 2 tools --timeout -- x && says err 'a duration is' &&
 		run 2 tools --era new -- x && says err 'an era is' && run 2 tools --schema

@@ -70,6 +70,7 @@ static void call(struct client *c, enum mp_method_id method, struct mp_str param
 	int r;
 
 	o.params = (struct mp_str){mp_arena_dup(&c->said, params), params.len}; /* for rounds */
+	o.name = heap_call_find_name(method, o.params);
 	r = heap_call(c->up, &o, answered, c, NULL);
 
 	if (r < 0)

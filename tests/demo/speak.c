@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "demo/demo.h"
+#include "rpc/outgoing.h"
 
 enum { PAIR_WITHIN_MS = 200 };
 
@@ -18,8 +19,9 @@ enum { PAIR_WITHIN_MS = 200 };
 
 static int send_frame(struct mp_demo *d, struct mp_str frame)
 {
+	struct mp_outgoing o = {.len = frame.len, .pieces = {frame}, .n_pieces = 1};
 	uint64_t at;
-	int r = d->wire->impl->send(d->wire, frame, &at);
+	int r = d->wire->impl->send(d->wire, &o, &at);
 
 	if (r == 0)
 		d->queued = at + frame.len + 1;

@@ -1,9 +1,9 @@
 // bridge_steps.mjs - what agents do in test_bridge.sh.
 import { execFileSync, spawn } from "node:child_process";
-import { copyFileSync, renameSync } from "node:fs";
+import { copyFileSync, existsSync, renameSync } from "node:fs";
 import { answers, ask, bridge, call, ended, heard, hub, init, is, kill, leave, next, now, send, sleep, text, tools, tools_until } from "./talk.mjs";
 
-const { MCPOOL, MODE, SLACK, USERFILE, XDG_RUNTIME_DIR } = process.env;
+const { MCPOOL, MCPOOL_TEST_MARK, MODE, SLACK, USERFILE, XDG_RUNTIME_DIR } = process.env;
 const changed = (ms) => next("notifications/tools/list_changed", ms);
 
 export async function first_use() {
@@ -120,6 +120,39 @@ export async function switch_off_and_on() {
 	await on;
 	is((await tools()).includes("mcp__b__echo"), "back");
 	return "switched";
+}
+
+// The id of this agent's session.
+const own_id = () => JSON.parse(execFileSync(MCPOOL, ["status", "--json"])).sessions.find((s) => s.pid === bridge.pid).id;
+
+export async function switch_for_itself() {
+	await init();
+	await tools_until((n) => n.includes("mcp__b__echo"));
+	for (const session of [String(own_id()), "auto"]) {
+		const off = changed();
+		execFileSync(MCPOOL, ["disable", "b", "--session", session]);
+		await off;
+		const without = await tools();
+		is(!without.includes("mcp__b__echo") && without.includes("mcp__a__echo"), without);
+		const refused = await call("mcp__b__echo", { message: "x" });
+		is(refused.error?.data.code === "mcp_disabled" && /switched off for this session/.test(refused.error.message), JSON.stringify(refused));
+		const on = changed();
+		execFileSync(MCPOOL, ["enable", "b", "--now", "--session", session]);
+		await on;
+		is(await text("mcp__b__echo", { message: "x" }) === "x", "back");
+	}
+	return "switched";
+}
+
+export async function call_until_told() {
+	await init();
+	await tools_until((n) => n.includes("mcp__b__echo"));
+	while (!existsSync(`${MCPOOL_TEST_MARK}/enough`)) {
+		is(await text("mcp__b__echo", { message: "x" }) === "x", "called");
+		is((await tools()).includes("mcp__b__echo"), "listed");
+	}
+	is(!heard.some((m) => m.method === "notifications/tools/list_changed"), "told of nothing");
+	return "undisturbed";
 }
 
 export async function use_short_names() {

@@ -244,6 +244,8 @@ export function lookForForeign(agent) {
 			return true;
 		case 'notifications/resources/updated':
 			return agent.name === 'A';
+		case 'notifications/cancelled': // of a question that came too late for its call
+			return agent.asked.some(({ id }) => id === m.params.requestId);
 		default: // progress, logs
 			return words.includes(`${agent.name}:`);
 		}

@@ -52,8 +52,8 @@ export class Agent {
 	}
 
 	// What it says to a question, by its own name.
-	#answer({ method, params }) {
-		this.asked.push({ method, params });
+	#answer({ id, method, params }) {
+		this.asked.push({ id, method, params });
 		switch (method) {
 		case 'elicitation/create':
 			return { action: 'accept', content: { name: this.name } };
@@ -66,7 +66,7 @@ export class Agent {
 	}
 
 	#reply({ id, method, params }) {
-		this.pipe.send({ jsonrpc: '2.0', id, result: method === 'ping' ? {} : this.#answer({ method, params }) });
+		this.pipe.send({ jsonrpc: '2.0', id, result: method === 'ping' ? {} : this.#answer({ id, method, params }) });
 	}
 
 	#meta({ token, level }) {

@@ -7,7 +7,7 @@ group=bridge
 slack=1
 [ "$sanitized" ] && slack=5
 
-t_starts_the_hub() { # A1 C1 C2 C22 U30
+t_starts_the_hub() { # A1 C1 C2 C22
 	with a && talk bridge_steps.mjs#first_use && says out listed hi && running && finish
 }
 
@@ -76,6 +76,16 @@ t_a_server_is_switched_off_for_now() { # C20
 		cd "$work/here" && talk bridge_steps.mjs#switch_off_and_on
 	) && says out switched && cmp "$user" "$work/before" && run 9 disable --now none && finish &&
 		run 4 disable --now a
+}
+
+# Two agents in one folder: one has b off for itself and hears of it, the other calls b all the time.
+# C20
+t_a_session_switches_for_itself() {
+	with a b && mkdir -p "$work/here/.git" && cp "$user" "$work/before" && cd "$work/here" || return 1
+	MCPOOL_TEST_MARK="$work" $agent bridge_steps.mjs#call_until_told >"$work/out2" 2>&1 &
+	talk bridge_steps.mjs#switch_for_itself && says out switched && : >"$work/enough" && wait $! && grep -qx undisturbed "$work/out2" &&
+		cmp "$user" "$work/before" && run 9 disable b --session 999999 && says err 'no session 999999' && run 2 disable b --session x &&
+		run 9 disable b --session auto && says err 'no agent' && finish
 }
 
 # slowly NAME MS: a server that opens after so many milliseconds

@@ -6,7 +6,6 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 group=matrix
 . tests/hub/lib.sh
-# U26
 kinds='legacy_stdio legacy_http legacy_sse legacy_ws modern_stdio modern_http'
 modes='shared project serial session'
 
@@ -66,5 +65,6 @@ esac
 export OBSERVED="$work/observed"
 mkdir "$OBSERVED"
 echo $kinds | xargs -P 2 -n 1 sh "$0" || bad=1
+# U26
 check "the_manual_has_this_table" "$node" tests/hub/modes_table.mjs "$OBSERVED" doc/mcpool-config.5 ${1:-}
 exit $bad

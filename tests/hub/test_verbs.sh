@@ -16,7 +16,7 @@ starts() { # NAME COUNT
 trusted() { configure "$user" "$@" && run 0 trust --user-file --yes; } # ENTRY...
 
 # What may differ: whether a tool is live, and when a server that failed is tried again.
-plain() { sed 's/"state":"live"/"state":"deferred"/g; s/,"nextAt":[0-9]*//; s/,"attempt":[0-9]*//; s/"retryable":[a-z]*//
+plain() { sed 's/"state":"live"/"state":"deferred"/g; s/,"nextAt":[0-9]*//; s/,"attempt":[0-9]*//; s/"retryable":[a-z]*//; s/"latencyMs":[0-9.e-]*//
 	s|mcpool://results/[0-9a-f]*|RESULT|; s/env from:.*/env from:/; s/"environment":"[^"]*"/"environment":""/' "$1"; }
 
 # both WANTED ARGUMENTS...: alone, where no hub can be reached, and by the hub: the same, word for word
@@ -247,17 +247,49 @@ t_a_failure_without_a_word_of_the_server() {
 
 # What files say may run, does: `list` says how it goes.
 t_list_says_what_runs() {
-	trusted "$(noting a)" '"down":{"command":"/bin/sh","args":["-c","exit 3"]}' '"off":{"command":"x","enabled":false}' &&
+	trusted "$(noting a)" '"down":{"command":"/bin/sh","args":["-c","exit 3"],"restart":{"mode":"none"}}' '"off":{"command":"x","enabled":false}' &&
 		run 0 list && says out ready && run 0 list --json && json 'd.servers[0].state === "ready" && d.servers[0].pid === null' &&
 		up && eventually 5 settled && run 0 list && says out connected failed disabled 'exited with code 3' &&
 		run 0 list --json && json 'd.servers[0].state === "connected" && d.servers[0].pid > 0 && d.servers[0].tools === 10' &&
 		json 'd.servers[1].state === "failed" && /code 3/.test(d.servers[1].error) && d.servers[2].state === "disabled"' &&
 		json 'd.servers[0].restarts === 0 && d.servers[0].uptimeMs >= 0' && configure "$work/x.json" "$(noting a)" &&
 		run 0 list --config "$work/x.json" && silent_on out connected &&
-		run 0 get a && says out 'state       connected' 'mode        shared' 'cwd  ' 'timeout     30000 ms' && # use-A17
-		run 0 get down && says out 'state       failed, ' && run 0 get a --json && json 'd.state === "connected" && d.pid > 0' &&
+		run 0 get a && says out 'state        connected' 'mode         shared' 'cwd  ' 'timeout      30000 ms' && # use-A17
+		run 0 get down && says out 'state        failed, ' && run 0 get a --json && json 'd.state === "connected" && d.pid > 0' &&
 		run 0 status down && says out 'withheld     roots, sampling, elicitation ("mode": "session"' && finish
 }
+
+# C3 C4 C6: `status NAME` and `get` show what a connected server said of itself, and of a failed one when, which attempt
+# of how many, and the next; lists have none of the texts.
+t_all_about_one_server() {
+	trusted "$(noting a)" '"down":{"url":"http://127.0.0.1:1/mcp","restart":{"mode":"remote"}}' &&
+		up && eventually 5 settled && eventually 10 down_failed || return 1
+	for verb in status get; do
+		run 0 $verb a && says out 'server       mcpool-demo ' '(mcpool demo server)' 'protocol     20' 'capabilities {"tools":{"listChanged":true}' \
+			'instructions This server is for trying things out.' && silent_on out 'failed at' && run 0 $verb a --json &&
+			json 'd.serverInfo.name === "mcpool-demo" && d.serverInfo.title === "mcpool demo server" && d.serverInfo.version && d.capabilities.resources.subscribe === true' &&
+			json '/^20/.test(d.protocol) && /^This server/.test(d.instructions) && d.failedAt === null && d.attempt === null' &&
+			run 0 $verb down && says out 'failed at    20' 'attempt      ' ' of 5' 'next try     20' '127.0.0.1' && silent_on out instructions capabilities && run 0 $verb down --json &&
+			json 'd.attempt >= 3 && d.attempt <= 5 && d.maxAttempts === 5 && Math.abs(Date.now() - d.failedAt) < 60000 && d.nextAt >= d.failedAt + 4000 && !("instructions" in d)' || return 1
+	done
+	run 0 status --json && silent_on out instructions serverInfo && run 0 list --json && silent_on out instructions serverInfo && run 9 status nobody && finish
+}
+down_failed() { "$mcpool" status down --json | grep -q '"attempt":3,'; }
+
+# A28 U7: each of the states has one of three words as `status`, in status, list and get.
+t_three_words_for_each_state() {
+	mkdir -p "$work/project/.git" && configure "$work/project/.mcpool/mcp.json" '"waits":{"command":"x"}' || return 1
+	trusted "$(noting up)" "$(noting slow '"MCPOOL_DEMO_HANG":"forever"')" '"down":{"command":"/bin/sh","args":["-c","exit 3"]}' \
+		'"off":{"command":"y","enabled":false}' "$(noting lazy '"WHO":"lazy"' | sed 's/}}$/},"start":"lazy"}/')" || return 1
+	words='Object.fromEntries(d.servers.map((s) => [s.name, s.state + " " + s.status]))'
+	cd "$work/project" && up && eventually 5 reads_up && run 0 status --json && cd "$OLDPWD" &&
+		json "Object.entries({ up: 'connected connected', slow: 'pending connecting', down: 'failed disconnected',
+			off: 'disabled disconnected', lazy: 'ready disconnected', waits: 'needs-approval disconnected' })
+			.every(([k, v]) => $words[k] === v)" &&
+		run 0 list --json && json 'd.servers.every((s) => s.status === (s.state === "connected" ? "connected" : s.state === "pending" ? "connecting" : "disconnected"))' &&
+		run 0 get up --json && json 'd.status === "connected"' && finish
+}
+reads_up() { "$mcpool" status --json | grep -q '"name":"up","state":"connected","status":"connected"' && "$mcpool" status --json | grep -q '"state":"failed"'; }
 
 # `test` is about a start: it makes one, and what runs in the hub is left alone.
 t_test_is_a_start_of_its_own() {

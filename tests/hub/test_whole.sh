@@ -88,7 +88,7 @@ no_server() { [ "$(server_count)" -eq 0 ]; }
 # --- one core --------------------------------------------------------------------------------------
 
 # What the command line finds out by itself, an agent finds at the hub: the same tools, the same failures.
-t_the_endpoint_gives_what_loading_and_pool_give() { # A71 A72 U30
+t_the_endpoint_gives_what_loading_and_pool_give() {
 	given "$(demo a '"env":{"WHO":"a"}'),$(demo b '"env":{"WHO":"b"},"toolsAllowed":["echo"]'),\"gone\":{\"command\":\"/nonexistent/c\"}" &&
 		run 0 tools --json && json 'd.errors.length === 1 && d.errors[0].server === "gone"' &&
 		$node -p 'JSON.parse(fs.readFileSync(0)).tools.map((t) => t.name).join()' <"$work/out" >"$work/names" && come_up 2 &&
@@ -105,10 +105,10 @@ t_from_discovery_to_cleanup() { # C1 E53
 }
 
 # In the background, and in the foreground with a table on a terminal: the agent cannot tell.
-t_with_and_without_a_display() { # C22 U30
+t_with_and_without_a_display() { # C22
 	given "$(demo a '"env":{"WHO":"a"}'),\"gone\":{\"command\":\"/nonexistent/c\"}" && come_up 1 && seen_by_an_agent >"$work/without" && run 0 down || return 1
 	MCPOOL_TEST_MARK="$work" TERM=xterm script -qec "$mcpool serve" /dev/null >"$work/screen" 2>&1 </dev/null &
-	eventually 10 all_up 1 && seen_by_an_agent >"$work/with" && grep -q 'connected' "$work/screen" && run 0 down && cmp "$work/with" "$work/without" && leave_all
+	eventually 10 all_up 1 && seen_by_an_agent >"$work/with" && eventually 5 grep -q 'connected' "$work/screen" && run 0 down && cmp "$work/with" "$work/without" && leave_all
 }
 seen_by_an_agent() {
 	talk whole_steps.mjs#look_around &&
@@ -127,13 +127,42 @@ t_oversize_result() { # U22
 		talk whole_steps.mjs#get_a_big_result && leave_all
 }
 
-# Everything that the server said, and whose it was; the netdata profile puts nothing between two texts.
-t_all_of_a_result() { # B51 E26
+# U22
+t_oversize_result_of_a_session() {
+	given "$(demo a '"env":{"WHO":"a"},"toolResults":{"echo":0}')" '"profile":"netdata","result":{"maxBytes":1000}' && come_up 1 &&
+		talk whole_steps.mjs#get_a_shortened_result && leave_all
+}
+
+# B51 E26: Everything that the server said, and whose it was; the record of seed 003; the netdata profile puts nothing
+# between two texts.
+t_all_of_a_result() {
 	given "\"x\":{\"command\":\"$node\",\"args\":[\"$hostile\",\"extras\"]}" && run 0 call x/echo --json &&
-		json 'd.server === "x" && d.tool === "echo" && d.provider && d.content.length === 2 && d.structuredContent.n === 1 && d._meta["a.b/c"][0] === 1 && d.more' &&
+		json 'd.server === "x" && d.tool === "echo" && d.provider && d.content.length === 2 && d.structuredContent.n === 1 && d._meta["a.b/c"][0] === 1' &&
+		json 'd.ok === true && d.result.startsWith("one\n\ntwo") && d.kind === "mcp" && d.namespace === "x" && d.latencyMs >= 0 && d.latencyMs < 60000' &&
+		json 'JSON.stringify(Object.keys(d.extras)) === "[\"more\"]" && d.extras.more === true && !("more" in d)' &&
 		run 0 call x/echo && [ "$(sed -n 3p "$work/out")" = two ] || { echo "not so: $(cat "$work/out")"; return 1; }
 	given "\"x\":{\"command\":\"$node\",\"args\":[\"$hostile\",\"extras\"]}" '"profile":"netdata"' && run 0 call x/echo && says out onetwo &&
-		run 0 call x/echo --json && json 'd.content[0].text === "one" && d.content[1].text === "two"' && nothing_left
+		run 0 call x/echo --json && json 'd.content[0].text === "one" && d.content[1].text === "two" && d.result.startsWith("onetwo")' && nothing_left
+}
+
+# E26: the same members of a result with isError, an error of the server, a lost call and a server that does not start;
+# a member of the server's named like one of ours is among its extras.
+t_a_record_of_each_call() {
+	given "$(demo a '"env":{"WHO":"a"}'),\"no\":{\"command\":\"$node\",\"args\":[\"$hostile\",\"refuse-call\"]},\"liar\":{\"command\":\"$node\",\"args\":[\"$hostile\",\"liar-result\"]}
+		,\"down\":{\"command\":\"/bin/sh\",\"args\":[\"-c\",\"exit 3\"]}" || return 1
+	for how in alone hub; do
+		run 1 call a/fail --json && record a false && json '/^Error: /.test(d.result) && d.isError === true' &&
+			run 5 call no/echo --json && record no false && json 'd.error.code === -32050 && d.failure' &&
+			run 5 call a/crash --json && record a false && json 'd.error.data && !("result" in d)' &&
+			run 4 call down/echo --json && record down false && json 'd.latencyMs === 0' &&
+			run 0 call liar/echo --json && record liar true && json 'd.result === "x" && d.extras.ok === "yes" && d.extras.namespace === "other"' || return 1
+		[ $how = hub ] || come_up 3 || return 1
+	done
+	leave_all
+}
+record() { # SERVER OK
+	json "d.ok === $2 && d.kind === 'mcp' && d.namespace === '$1' && typeof d.latencyMs === 'number' && d.latencyMs >= 0 && d.latencyMs < 60000" &&
+		[ "$(grep -o '"ok":' "$work/out" | wc -l)" -le 2 ]
 }
 
 run_cases "$@"

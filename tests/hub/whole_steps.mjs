@@ -98,3 +98,17 @@ export async function get_a_big_result() {
 	await init();
 	is((await text("mcp__a__big", { bytes: 5000 })).length === 5000, "untouched");
 }
+
+// Head and tail of a big one, which is read again; a tool without a limit; another session reads it, too.
+export async function get_a_shortened_result() {
+	await init();
+	const shown = await text("a__big", { bytes: 5000 });
+	is(shown.length < 1200 && shown.includes("TRUNCATED 4000 bytes"), shown);
+	const [, uri] = /\[all of it: (mcpool:\/\/results\/[0-9a-f]{32})\]/.exec(shown);
+	const r = await ask("resources/read", { uri });
+	const whole = JSON.parse(r.result.contents[0].text).content[0].text;
+	is(whole.length === 5000, whole.length);
+	is(shown.startsWith(whole.slice(0, 500)) && shown.endsWith(whole.slice(-500)), shown);
+	const long = "x".repeat(3000);
+	is((await text("a__echo", { message: long })).includes(long), "toolResults 0");
+}

@@ -416,9 +416,9 @@ static void kill_it(struct actor *a)
 
 static bool is_back(struct actor *a)
 {
-	const struct mp_keeper_facts *facts = mp_keeper_get_facts(a->in->k);
+	int pid = mp_keeper_get_pid(a->in->k);
 
-	return a->is_process ? facts->pid && facts->pid != a->pid : behave_has_file(a, "again", "");
+	return a->is_process ? pid && pid != a->pid : behave_has_file(a, "again", "");
 }
 
 static void look_at_restart(struct actor *a)

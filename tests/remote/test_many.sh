@@ -42,7 +42,7 @@ called() {
 # No try is later than its schedule has it: 0, 1, 2, 5, 10 s, each up to a fifth sooner.
 in_time() {
 	grep -o '"what":"backoff","text":"attempt [0-9]* in [0-9]* ms' "$work/out" | awk '
-		{ n = $2 - 1; ms = $4; split("1 1000 2000 5000 10000 30000 60000", max, " ") }
+		{ n = $2; ms = $4; split("1 1000 2000 5000 10000 30000 60000", max, " ") }
 		ms > max[n] || ms < max[n] * 0.79 - 250 { print "attempt " $2 " in " ms " ms"; bad = 1 }
 		END { if (NR == 0) print "nothing was tried again"; exit bad || NR == 0 }'
 }

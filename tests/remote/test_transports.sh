@@ -1,7 +1,6 @@
 # test_transports.sh - one list of behaviours, asked of servers from npm and on both SDKs by every way there
 # is: stdio, Streamable HTTP in both eras, HTTP+SSE, WebSocket; each is killed and started again in between. What
 # a server does not offer is in the table, so that it is noticed when that changes.
-# A30
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 group=transports
@@ -112,6 +111,7 @@ cell() { # NAME BEHAVIOUR VERDICT
 	return 1
 }
 
+# A30
 check "all_are_asked" run_all
 [ -z "${SHOW:-}" ] || cat "$work/out" "$work/err"
 for server in $(awk '{ print $1 }' "$room/table"); do

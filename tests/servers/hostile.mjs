@@ -347,6 +347,9 @@ const modes = {
 			content: [{ type: 'text', text: 'one' }, { type: 'text', text: 'two' }], structuredContent: { n: 1 }, _meta: { 'a.b/c': [1] }, more: true,
 		});
 	},
+	'liar-result'() { // members named like those of `call --json`
+		answers['tools/call'] = () => ({ content: [{ type: 'text', text: 'x' }], ok: 'yes', namespace: 'other' });
+	},
 	'refuse-call'() { // in the words of JSON-RPC
 		answers['tools/call'] = () => refuse(-32050, 'the file is locked', { path: 'a.txt', password: 'hunter2hunter2' });
 	},

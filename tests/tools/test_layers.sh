@@ -36,8 +36,8 @@ tree src/base/a.c '#include "json/tape.h"'
 expect up_is_refused 1 'src/base/a.c:1: base/ includes json/tape.h, which is a layer above it'
 tree src/pool/a.c '# include	"session/session.h"'
 expect up_is_refused_whatever_the_spacing 1 'pool/ includes session/session.h'
-# C26
 tree src/pool/a.c '#include "client/upstream.h"' src/pool/b.c '#include "config/values/set.h"'
+# A74 C26
 expect connections_rest_on_client_and_configuration 0 ''
 tree src/pool/a.c '#include "face/socket.h"'
 expect connections_know_no_face 1 'pool/ includes face/socket.h'

@@ -28,7 +28,7 @@ new_tree() {
 			}'
 		done
 	} >"$list"
-	set_row A2 tests/unit/test_a.c ''
+	set_row A2 tests/unit/test_a.c:a ''
 	add tests/unit/test_a.c 'TEST(a)		/* A2 V33 O9a */'
 }
 
@@ -110,18 +110,19 @@ end not-for-us
 new_tree
 run -v
 exits 0
-prints 'A2   covered     Does what row A2 asks for. [tests/unit/test_a.c]'
+prints 'A2   covered     Does what row A2 asks for. [tests/unit/test_a.c:a]'
 prints 'U36  not yet     Does what row U36 asks for. [issue 9; for a test]'
 prints 'total   1 covered, 343 not yet'
 end verbose
 
 new_tree
-add tests/talk/a.talk "# A2"
+add tests/a.sh "# A2"
+add tests/a.sh "t_b() {"
 run A2 A3
 exits 0
-prints 'A2   covered     Does what row A2 asks for. [tests/unit/test_a.c]'
-prints '     named in tests/unit/test_a.c:1'
-prints '     named in tests/talk/a.talk:1'
+prints 'A2   covered     Does what row A2 asks for. [tests/unit/test_a.c:a]'
+prints '     named above tests/unit/test_a.c:a'
+prints '     named above tests/a.sh:b'
 prints 'A3   not yet     Does what row A3 asks for. [issue 9; for a test]'
 prints '     no test names it'
 prints_not total
@@ -132,28 +133,30 @@ run A75
 complains 'There is no row A75.'
 end unknown-row-asked
 
-# Every kind of file and of comment that counts.
+# Every place of a comment that counts.
 new_tree
-add tests/unit/test_b.c 'int x;	/* B1 */ int y; /* B2, G4 B3 */'
-add tests/page.mjs "x = '\"'; /* B4 */"
-add tests/check.sh "true # B5 P15"
-add tests/talk/b.talk "# B6"
-add tests/plain '#!/bin/sh'
-add tests/plain "	# B7"
-chmod +x "$tree/tests/plain"
-add fuzz/fuzz_b.c '/*B8*/'
+add tests/unit/test_b.c '/* B1 */'
+add tests/unit/test_b.c '/* A sentence. */'
+add tests/unit/test_b.c 'HEAVY_TEST(b) /* B2, G4 B3 */'
+add tests/check.sh '# B4 P15'
+add tests/check.sh 't_one() { true; }'
+add tests/check.sh 't_two() { true; } # B5'
+add tests/check.sh '# B6'
+add tests/check.sh 'check three true'
+add tests/check.sh '# B7'
+add tests/check.sh 'new_tree'
+add tests/check.sh 'end four-four'
 for row in B1 B2 B3; do
-	set_row "$row" tests/unit/test_b.c ''
+	set_row "$row" tests/unit/test_b.c:b ''
 done
-set_row B4 tests/page.mjs ''
-set_row B5 tests/check.sh ''
-set_row B6 tests/talk/b.talk ''
-set_row B7 tests/plain ''
-set_row B8 fuzz/fuzz_b.c ''
+set_row B4 tests/check.sh:one ''
+set_row B5 tests/check.sh:two ''
+set_row B6 tests/check.sh:three ''
+set_row B7 tests/check.sh:four-four ''
 run
 exits 0
 is_quiet
-prints 'B   8 covered, 70 not yet'
+prints 'B   7 covered, 71 not yet'
 end kinds-of-comments
 
 # Comments and files that do not count, though ids stand in them.
@@ -161,6 +164,7 @@ new_tree
 add tests/unit/test_b.c '/* B1 sauce */ /* see B2 */ // B3'
 add tests/unit/test_b.c 'parse("[1 /* B4 */, \" /* B5 */]");'
 add tests/check.sh 'echo "#" B6 # as B7 says'
+add tests/page.mjs '/* B12 */'
 add fuzz/seeds/a.json '/* B8 */'
 printf '#!\n# B9\n' >"$tree/fuzz/seeds/b"
 printf '\n# B10\n' >"$tree/tests/program"
@@ -212,48 +216,92 @@ end empty-wording
 
 # The last tab of a row with a proof may be left off, since editors remove it.
 new_tree
-replace_row A2 "A2${tab}Something.${tab}tests/unit/test_a.c"
+replace_row A2 "A2${tab}Something.${tab}tests/unit/test_a.c:a"
 run
 exits 0
 is_quiet
 end last-tab-left-off
 
 new_tree
-set_row A2 tests/unit/gone.c ''
+set_row A2 tests/unit/gone.c:a ''
 run
-complains 'Row A2 names the proof tests/unit/gone.c, but tests/ and fuzz/ hold no such file.'
+complains 'Row A2 names the proof tests/unit/gone.c:a, but tests/ and fuzz/ have no such file.'
 prints 'A   0 covered, 74 not yet'
 end proof-file-missing
 
 new_tree
-set_row A3 tests/unit/test_a.c ''
+set_row A3 tests/unit/test_a.c:a ''
 run
-complains 'Row A3 names the proof tests/unit/test_a.c, but no comment in that file names A3.'
+complains 'Row A3 names the proof tests/unit/test_a.c:a, but no comment above that test names A3.'
 prints 'A   1 covered, 73 not yet'
 end proof-names-not
 
 new_tree
-add tests/notes.md '/* A3 */'
-set_row A3 tests/notes.md ''
+set_row A2 'tests/unit/test_a.c:a tests/unit/test_a.c:b' ''
 run
-complains 'Row A3 names the proof tests/notes.md, but that kind of file is not searched for ids.'
-end proof-not-searched
+complains 'Row A2 names the proof tests/unit/test_a.c:b, but no comment above that test names A2.'
+end every-proof-is-checked
 
 new_tree
-add tests/unit/test_a.c '/* A2 E80 */'
+add tests/unit/test_a.c '/* A2 */'
+add tests/unit/test_a.c 'static int x;'
+run
+complains 'tests/unit/test_a.c:2 names A2, but no test follows.'
+end id-above-no-test
+
+new_tree
+add doc/requirements.tsv "X1${tab}Seeds differ.${tab}-${tab}issue 9"
+add doc/requirements.tsv "X3${tab}Seeds differ.${tab}-${tab}issue 9"
+run
+complains 'Row X2 is missing from doc/requirements.tsv.'
+end contradictions-have-rows
+
+new_tree
+set_row B9 - 'later: some day'
+run
+complains 'Row B9: the reason must begin with "issue N", "no issue yet: " or "not for us: ".'
+end vague-reason
+
+new_tree
+add log 'ok test_a/a'
+run --ran "$tree/log"
+exits 0
+is_quiet
+end proof-ran
+
+new_tree
+add log 'ok test_a/b'
+add log 'FAIL test_a/a'
+run --ran "$tree/log"
+complains 'Row A2: its proof tests/unit/test_a.c:a did not run, or did not pass.'
+end proof-did-not-run
+
+new_tree
+add tests/check.sh 'group=checks'
+add tests/check.sh 't_two() { true; } # A2'
+set_row A2 tests/check.sh:two ''
+add log 'ok checks/two'
+run --ran "$tree/log"
+exits 0
+is_quiet
+end script-ran
+
+
+new_tree
+add tests/unit/test_a.c 'TEST(b) /* A2 E80 */'
 run
 complains 'tests/unit/test_a.c:2 names E80, which is not in doc/requirements.tsv.'
 end test-names-unknown-id
 
 new_tree
-add tests/unit/test_a.c '/* A2 E79 */'
+add tests/unit/test_a.c 'TEST(b) /* A2 E79 */'
 run
 complains "tests/unit/test_a.c:2 names E79, but row E79 of doc/requirements.tsv has no proof yet; \
 write the test into that row."
 end test-names-unproved-row
 
 new_tree
-add tests/unit/test_a.c '/* A2 E79 */'
+add tests/unit/test_a.c 'TEST(b) /* A2 E79 */'
 run A2
 exits 0
 is_quiet
@@ -266,7 +314,7 @@ complains 'Row B9 has neither a proof nor a reason why not.'
 end no-reason
 
 new_tree
-set_row A2 tests/unit/test_a.c 'issue 9'
+set_row A2 tests/unit/test_a.c:a 'issue 9'
 run
 complains 'Row A2 has a proof and also a reason why not; remove one of them.'
 end proof-and-reason
@@ -309,7 +357,7 @@ end finds-its-tree
 new_tree
 run --help
 exits 0
-prints 'Usage: tools/requirements [-v] [--root DIR] [ID ...]'
+prints 'Usage: tools/requirements [-v] [--root DIR] [--ran FILE] [ID ...]'
 end help
 
 new_tree
@@ -321,7 +369,7 @@ end wrong-usage
 # The project's own list: the wording of every row fits a line and is ASCII.
 awk -F '\t' '
 	/^#/ { next }
-	length($2) < 40 || length($2) > 130 { print $1 " has " length($2) " characters" }
+	length($2) < 40 || length($2) > 220 { print $1 " has " length($2) " characters" }
 	/[^\t -~]/ { print $1 " is not plain ASCII" }
 ' "$here/../../doc/requirements.tsv" >"$top/out" 2>&1
 why=$(head -n 1 "$top/out")

@@ -34,7 +34,8 @@ static const struct mp_session_hooks hooks = {deliver};
 
 struct mp_sessions *agent_sessions(struct fleet *f)
 {
-	struct mp_sessions_options o = {.pool = f->pool, .board = &f->board, .me = &agent_hub};
+	struct mp_sessions_options o = {
+		.pool = f->pool, .board = &f->board, .me = &agent_hub, .db = f->db};
 
 	return mp_sessions_new(&o);
 }

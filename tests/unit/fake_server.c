@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "outgoing.h"
 
 static void note_news(struct fake *f, const char *what)
 {
@@ -148,7 +149,7 @@ void fake_advance(struct fake *f, int64_t ms)
 
 bool fake_say(struct fake *f, const char *text)
 {
-	REQUIRE(f->end->impl->send(f->end, mp_str_of(text), NULL) == 0);
+	REQUIRE(outgoing_send(f->end, mp_str_of(text), NULL) == 0);
 	fake_settle(f);
 	return true;
 }

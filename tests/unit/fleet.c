@@ -12,6 +12,7 @@
 #include "store/digest.h"
 #include "memory.h"
 #include "heap_pool_call.h"
+#include "outgoing.h"
 
 /* --- a configuration without files ----------------------------------------------------------- */
 
@@ -97,7 +98,7 @@ struct fleet_server *fleet_get(struct fleet *f, const char *name)
 bool fleet_say(struct fleet_server *s, const char *text)
 {
 	REQUIRE(s->end);
-	return s->end->impl->send(s->end, mp_str_of(text), NULL) == 0;
+	return outgoing_send(s->end, mp_str_of(text), NULL) == 0;
 }
 
 /* To the instance that sent the request; one that has gone gets nothing. */
@@ -110,7 +111,7 @@ static void reply(struct fleet_server *s, struct mp_str id, const char *key, con
 	if (mp_buf_addf(&text, "{\"jsonrpc\":\"2.0\",\"id\":%.*s,\"%s\":%s}", MP_STR_ARGS(id), key,
 			value) < 0)
 		return;
-	r = s->speaking->impl->send(s->speaking, mp_buf_get(&text), NULL);
+	r = outgoing_send(s->speaking, mp_buf_get(&text), NULL);
 	(void)r; /* see above */
 }
 
@@ -132,7 +133,7 @@ bool fleet_say_during(struct fleet_server *s, int kept, const char *text)
 		return true; /* there is no reader */
 	if (kept >= 0 && s->traits & MP_TRANSPORT_PER_REQUEST)
 		life->ours->during = mp_str_of(s->kept[kept]);
-	REQUIRE(life->end->impl->send(life->end, mp_str_of(text), NULL) == 0);
+	REQUIRE(outgoing_send(life->end, mp_str_of(text), NULL) == 0);
 	fleet_settle(s->fleet);
 	if (!life->is_over)
 		life->ours->during = MP_STR("");
@@ -211,6 +212,7 @@ static void on_initialize(struct fleet_server *s, const struct mp_message *m)
 		mp_memory_break(s->speaking);
 	else if (!s->mute)
 		reply(s, m->id, "result", result);
+	s->dead |= s->dead_once_up;
 }
 
 static void on_discover(struct fleet_server *s, const struct mp_message *m)
@@ -347,6 +349,17 @@ static void make_key(const struct mp_entry *e, struct mp_key *key)
 	key->is_known = true;
 }
 
+static void find_key(struct fleet *f, const struct mp_entry *e, struct mp_key *key)
+{
+	struct fleet_server *s = fleet_get(f, e->name);
+
+	s->identified++;
+	if (s->key_code == 0)
+		make_key(e, key);
+	else
+		*key = (struct mp_key){.code = s->key_code, .problem = "a value is missing"};
+}
+
 static int identify(void *u, const struct mp_config_set *set, char *const *env, mp_keys_fn fn,
 		    void *fn_u)
 {
@@ -368,7 +381,7 @@ static int identify(void *u, const struct mp_config_set *set, char *const *env, 
 	job->keys->n = set->n;
 	for (size_t i = 0; i < set->n; i++)
 		if (mp_config_get_state(set, set->entries[i], MP_TOGGLE_ON) == MP_STATUS_READY)
-			make_key(set->entries[i], &job->keys->of[i]);
+			find_key(f, set->entries[i], &job->keys->of[i]);
 	job->fn = fn;
 	job->u = fn_u;
 	mp_task_init(&job->task, tell_keys, job);
@@ -397,13 +410,14 @@ static void tell_prepared(void *u)
 }
 
 static int prepare(void *u, struct mp_config_set *set, const struct mp_entry *e, char *const *env,
-		   mp_launch_plan_fn fn, void *fn_u, struct mp_launch_plan **ret)
+		   const char *mark, mp_launch_plan_fn fn, void *fn_u, struct mp_launch_plan **ret)
 {
 	struct fleet *f = u;
 	struct mp_launch_plan *plan = mp_alloc(sizeof(*plan));
 
 	(void)set;
 	(void)env;
+	(void)mark;
 	*plan = (struct mp_launch_plan){.server = fleet_get(f, e->name), .fn = fn, .u = fn_u};
 	plan->server->prepares++;
 	mp_timer_init(&plan->timer, f->loop, tell_prepared, plan);
@@ -448,7 +462,14 @@ static const unsigned char *get_key(const struct mp_launch_plan *plan)
 	return plan->key;
 }
 
-static const struct mp_launch_ops launch_ops = {identify, prepare, dial, drop, get_key};
+static bool get_command(const struct mp_launch_plan *plan, struct mp_launch_command *ret)
+{
+	*ret = (struct mp_launch_command){plan->server->command, "/", NULL};
+	return plan->server->command != NULL;
+}
+
+static const struct mp_launch_ops launch_ops = {identify, prepare, dial,
+						drop,     get_key, get_command};
 
 /* --- life ------------------------------------------------------------------------------------ */
 
@@ -488,7 +509,8 @@ bool fleet_open(struct fleet *f, const char *json)
 		.one_shot = f->one_shot,
 	};
 
-	f->set = fleet_make_set(json);
+	if (!f->set)
+		f->set = fleet_make_set(json);
 	REQUIRE(f->set);
 	f->pool = mp_pool_new(&options);
 	f->workspace = mp_workspace_open(f->pool, f->set, env, workspace_ready, f);

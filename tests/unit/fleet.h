@@ -27,9 +27,11 @@ struct fleet_server {
 	struct mp_transport *speaking;  /* of the life that is being answered */
 	struct mp_transport *ours;      /* the pool's end of it; borrowed, while it is up */
 	int prepares, dials, lives;     /* lives: that got an initialize */
+	int identified;                 /* how often its key was asked for */
 
 	/* How it misbehaves. */
 	const char *prepare_words; /* of its failure; NULL: some */
+	int key_code;              /* its key cannot be found, with this */
 	int prepare_code;          /* prepare() fails with this */
 	int64_t prepare_ms;        /* and takes this long */
 	int dial_code;             /* dial() fails with this */
@@ -38,12 +40,14 @@ struct fleet_server {
 	bool no_list;              /* tools/list fails */
 	bool holds_calls;          /* tools/call is kept: see kept */
 	bool dead;                 /* answers nothing at all any more */
+	bool dead_once_up;         /* the same, after it answered initialize */
 	const char *tools;         /* the list of tools; NULL: one named "t" */
 	const char *resources;     /* the list of them; NULL: it has none */
 	const char *prompts; /* the same; then it also answers whatever asks for one of either */
 
 	/* What it is. */
 	bool modern;              /* answers server/discover, and not initialize */
+	const char *command;      /* the file it is run from; NULL: none can be followed */
 	unsigned traits;          /* of its transport */
 	const char *task_result;  /* of tasks/result; NULL: {} */
 	const char *capabilities; /* what it offers, an object; NULL: tools that change */
@@ -90,9 +94,9 @@ struct fleet {
 	struct mp_db *db;           /* borrowed; set before fleet_open, may stay NULL */
 	struct fleet_server servers[FLEET_SERVERS];
 	int n;
-	struct mp_config_set *set;
-	int ready, stopped; /* how often told */
-	bool one_shot;      /* set before fleet_open */
+	struct mp_config_set *set; /* owned; from fleet_open's text, unless it was set before */
+	int ready, stopped;        /* how often told */
+	bool one_shot;             /* set before fleet_open */
 	size_t init_concurrency;
 	int identify_code; /* finding the keys fails with this */
 	/* Called for each answer; may be NULL. */

@@ -5,8 +5,27 @@
 #ifndef HEAP_CALL_H
 #define HEAP_CALL_H
 
+#include <stdio.h>
+#include <string.h>
+
 #include "base/mem.h"
 #include "client/upstream.h"
+
+/* What params of a test says it is about; it has no escapes. Borrows params. */
+static inline struct mp_str heap_call_find_name(enum mp_method_id method, struct mp_str params)
+{
+	const char *key = mp_method_get(method)->subject;
+	char word[20];
+	ptrdiff_t at, end;
+
+	snprintf(word, sizeof(word), "\"%s\":\"", key ? key : "");
+	at = key ? mp_str_find(params, mp_str_of(word), 0) : -1;
+	end = at < 0 ? -1 : mp_str_find(params, MP_STR("\""), (size_t)at + strlen(word));
+	if (end < 0)
+		return MP_STR("");
+	at += (ptrdiff_t)strlen(word);
+	return (struct mp_str){params.p + at, (size_t)(end - at)};
+}
 
 typedef void (*heap_call_fn)(const struct mp_answer *answer, void *u);
 

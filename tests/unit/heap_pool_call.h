@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "heap_call.h"
 #include "pool/pool_call.h"
 
 typedef void (*heap_pool_call_fn)(const struct mp_pool_answer *answer, void *u);
@@ -116,6 +117,7 @@ static inline int heap_pool_call_with(struct mp_workspace *v, const struct mp_po
 	o.server = h->server = mp_dup(rq->server);
 	o.tool.p = h->tool = heap_pool_call_copy(rq->tool);
 	o.call.params.p = h->params = heap_pool_call_copy(rq->call.params);
+	o.call.name = heap_call_find_name(o.call.method, o.call.params);
 	o.call.foreign.p = h->meta = heap_pool_call_copy(rq->call.foreign);
 	o.call.capabilities.p = h->capabilities = heap_pool_call_copy(rq->call.capabilities);
 	r = mp_pool_call_start(v, &h->call, &o, reterr);

@@ -17,6 +17,7 @@
 #include "net/http_client.h"
 #include "transport/destination.h"
 #include "transport/transport.h"
+#include "outgoing.h"
 
 enum { STAGE_REQUESTS = 64 };
 
@@ -110,7 +111,7 @@ static inline void stage_sent(void *u, struct mp_str id)
 	stage_note(u, "sent:%.*s ", MP_STR_ARGS(id));
 }
 
-static inline void stage_lost(void *u, struct mp_str id, enum mp_loss loss,
+static inline void stage_lost(void *u, struct mp_str id, enum mp_unanswered how,
 			      const struct mcpool_error *why)
 {
 	static const char *const words[] = {"untaken", "unknown", "unusable"};
@@ -120,7 +121,7 @@ static inline void stage_lost(void *u, struct mp_str id, enum mp_loss loss,
 	snprintf(text, sizeof(text), "%.*s", MP_STR_ARGS(id));
 	stage_set_open(s, text, false);
 	s->why = *why;
-	stage_note(s, "%s:%s ", words[loss], text);
+	stage_note(s, "%s:%s ", words[how], text);
 }
 
 static inline void stage_doubt(void *u, const char *why)
@@ -284,7 +285,7 @@ static inline bool stage_send(struct stage *s, const char *text)
 		(void)sscanf(id + 5, "%20[0-9]", word);
 	if (word[0])
 		stage_set_open(s, word, true);
-	return s->t->impl->send(s->t, mp_str_of(text), &at) == 0;
+	return outgoing_send(s->t, mp_str_of(text), &at) == 0;
 }
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "base/list.h"
 #include "base/mem.h"
+#include "outgoing.h"
 
 struct parcel {
 	struct mp_link link;
@@ -122,7 +123,7 @@ static int start(struct mp_transport *t, struct mcpool_error *reterr)
 	return 0;
 }
 
-static int send_message(struct mp_transport *t, struct mp_str text, uint64_t *ret_at)
+static int send_message(struct mp_transport *t, const struct mp_outgoing *o, uint64_t *ret_at)
 {
 	struct memory *m = get_memory(t);
 	struct parcel *parcel;
@@ -132,14 +133,15 @@ static int send_message(struct mp_transport *t, struct mp_str text, uint64_t *re
 		return MCPOOL_ECLOSED;
 	parcel = mp_alloc(sizeof(*parcel));
 	mp_buf_init(&parcel->text, MP_LIMIT_MESSAGE);
-	r = mp_buf_add_str(&parcel->text, text);
+	r = mp_buf_add_pieces(&parcel->text, o->pieces, o->n_pieces);
 	if (r < 0) {
 		drop(parcel);
 		return r;
 	}
+	mp_check(outgoing_agrees(o, mp_buf_get(&parcel->text)));
 	if (ret_at)
 		*ret_at = m->sent;
-	m->sent += text.len;
+	m->sent += o->len;
 	mp_list_append(&m->queue, &parcel->link);
 	wake(m);
 	return 0;

@@ -37,7 +37,7 @@ static int fail_type(struct lookup *l, const char *what, mp_value v, const char 
 }
 
 /* If a key occurs twice, programs read one and people may mean the other. */
-static int find(struct lookup *l, mp_value object, const char *key, mp_value *ret_v)
+static int changes_find(struct lookup *l, mp_value object, const char *key, mp_value *ret_v)
 {
 	struct mp_str name = mp_str_of(key);
 	struct mp_tape_place at;
@@ -67,14 +67,15 @@ static int find_section(struct lookup *l, const char *key, mp_value *ret_v)
 
 	if (!mp_value_is(&l->tape, MP_ROOT, MP_TAPE_OBJECT))
 		return fail_type(l, "the value", MP_ROOT, "an object");
-	r = find(l, MP_ROOT, key, ret_v);
+	r = changes_find(l, MP_ROOT, key, ret_v);
 	if (r < 0 || *ret_v == MP_NONE || mp_value_is(&l->tape, *ret_v, MP_TAPE_OBJECT))
 		return r;
 	snprintf(what, sizeof(what), "\"%s\"", key);
 	return fail_type(l, what, *ret_v, "an object");
 }
 
-static int begin(struct lookup *l, struct mp_str old, const char *path, struct mcpool_error *reterr)
+static int changes_begin(struct lookup *l, struct mp_str old, const char *path,
+			 struct mcpool_error *reterr)
 {
 	l->text = old.len ? old : NEW_TEXT;
 	l->path = path;
@@ -89,7 +90,7 @@ static int find_server(struct lookup *l, const char *name, mp_value *ret_v)
 	int r = find_section(l, "mcpServers", &servers);
 
 	*ret_v = MP_NONE;
-	return r < 0 ? r : find(l, servers, name, ret_v);
+	return r < 0 ? r : changes_find(l, servers, name, ret_v);
 }
 
 static int fail_missing(struct lookup *l, const char *name)
@@ -97,18 +98,19 @@ static int fail_missing(struct lookup *l, const char *name)
 	return mp_fail(l->reterr, MCPOOL_ENOENT, "Server \"%s\" not found in %s", name, l->path);
 }
 
-static int changed(int r)
+static int changes_changed(int r)
 {
 	return r < 0 ? r : 1;
 }
 
 /* --- servers -------------------------------------------------------------------------------- */
 
-static int set(struct lookup *l, const struct mp_server_change *c, struct mp_buf *out)
+static int changes_set(struct lookup *l, const struct mp_server_change *c, struct mp_buf *out)
 {
 	const struct mp_str path[] = {MP_STR("mcpServers"), mp_str_of(c->name)};
 
-	return changed(mp_edit_set(l->text, path, MP_ARRAY_LEN(path), c->json, out, l->reterr));
+	return changes_changed(
+		mp_edit_set(l->text, path, MP_ARRAY_LEN(path), c->json, out, l->reterr));
 }
 
 int mp_change_add_server(struct mp_str old, struct mp_buf *out, void *u,
@@ -117,7 +119,7 @@ int mp_change_add_server(struct mp_str old, struct mp_buf *out, void *u,
 	const struct mp_server_change *c = u;
 	MP_CLEANUP(look_away) struct lookup l = {0};
 	mp_value server = MP_NONE;
-	int r = begin(&l, old, c->path, reterr);
+	int r = changes_begin(&l, old, c->path, reterr);
 
 	if (r == 0)
 		r = find_server(&l, c->name, &server);
@@ -126,7 +128,7 @@ int mp_change_add_server(struct mp_str old, struct mp_buf *out, void *u,
 	if (server != MP_NONE)
 		return mp_fail(reterr, MCPOOL_EEXIST, "Server \"%s\" already exists in %s", c->name,
 			       c->path);
-	return set(&l, c, out);
+	return changes_set(&l, c, out);
 }
 
 /* Does it say the same already? Where that cannot be told, edit.c meets what is wrong. */
@@ -146,11 +148,11 @@ int mp_change_set_server(struct mp_str old, struct mp_buf *out, void *u,
 	const struct mp_server_change *c = u;
 	MP_CLEANUP(look_away) struct lookup l = {0};
 	mp_value server = MP_NONE;
-	int r = begin(&l, old, c->path, reterr);
+	int r = changes_begin(&l, old, c->path, reterr);
 
 	if (r == 0)
 		r = find_server(&l, c->name, &server);
-	return r < 0 || says(&l, server, c->json) ? r : set(&l, c, out);
+	return r < 0 || says(&l, server, c->json) ? r : changes_set(&l, c, out);
 }
 
 int mp_change_remove_server(struct mp_str old, struct mp_buf *out, void *u,
@@ -160,7 +162,7 @@ int mp_change_remove_server(struct mp_str old, struct mp_buf *out, void *u,
 	const struct mp_str path[] = {MP_STR("mcpServers"), mp_str_of(c->name)};
 	MP_CLEANUP(look_away) struct lookup l = {0};
 	mp_value server = MP_NONE;
-	int r = begin(&l, old, c->path, reterr);
+	int r = changes_begin(&l, old, c->path, reterr);
 
 	if (r == 0)
 		r = find_server(&l, c->name, &server);
@@ -168,7 +170,7 @@ int mp_change_remove_server(struct mp_str old, struct mp_buf *out, void *u,
 		return r;
 	if (server == MP_NONE)
 		return fail_missing(&l, c->name);
-	return changed(mp_edit_remove(l.text, path, MP_ARRAY_LEN(path), out, reterr));
+	return changes_changed(mp_edit_remove(l.text, path, MP_ARRAY_LEN(path), out, reterr));
 }
 
 /* --- on and off ----------------------------------------------------------------------------- */
@@ -186,9 +188,9 @@ static int find_switch(struct lookup *l, const char *name, mp_value *ret_v, bool
 	if (server == MP_NONE)
 		return fail_missing(l, name);
 	if (mp_value_is(&l->tape, server, MP_TAPE_OBJECT)) {
-		r = find(l, server, "disabled", &off);
+		r = changes_find(l, server, "disabled", &off);
 		*ret_off = mp_value_is(&l->tape, off, MP_TAPE_TRUE);
-		return r < 0 ? r : find(l, server, "enabled", ret_v);
+		return r < 0 ? r : changes_find(l, server, "enabled", ret_v);
 	}
 	snprintf(what, sizeof(what), "Server \"%s\"", name);
 	return fail_type(l, what, server, "an object");
@@ -202,7 +204,7 @@ int mp_change_switch_server(struct mp_str old, struct mp_buf *out, void *u,
 	MP_CLEANUP(look_away) struct lookup l = {0};
 	mp_value v = MP_NONE;
 	bool is_false, is_off = false;
-	int r = begin(&l, old, c->path, reterr);
+	int r = changes_begin(&l, old, c->path, reterr);
 
 	if (r == 0)
 		r = find_switch(&l, c->name, &v, &is_off);
@@ -212,9 +214,108 @@ int mp_change_switch_server(struct mp_str old, struct mp_buf *out, void *u,
 	if (c->on ? (v == MP_NONE && !is_off) || mp_value_is(&l.tape, v, MP_TAPE_TRUE) : is_false)
 		return 0;
 	if (c->on && is_false && !is_off)
-		return changed(mp_edit_remove(l.text, path, MP_ARRAY_LEN(path), out, reterr));
-	return changed(mp_edit_set(l.text, path, MP_ARRAY_LEN(path),
-				   c->on ? MP_STR("true") : MP_STR("false"), out, reterr));
+		return changes_changed(
+			mp_edit_remove(l.text, path, MP_ARRAY_LEN(path), out, reterr));
+	return changes_changed(mp_edit_set(l.text, path, MP_ARRAY_LEN(path),
+					   c->on ? MP_STR("true") : MP_STR("false"), out, reterr));
+}
+
+/* --- keys of a server ----------------------------------------------------------------------- */
+
+/* The value that is to be changed; *ret_v is MP_NONE where there is none. */
+static int find_key(struct lookup *l, const struct mp_edit_change *c, const struct mp_key_change *k,
+		    mp_value *ret_v)
+{
+	mp_value server = MP_NONE, outer = MP_NONE;
+	int r = find_server(l, c->name, &server);
+
+	*ret_v = MP_NONE;
+	if (r < 0 || server == MP_NONE)
+		return r < 0 ? r : fail_missing(l, c->name);
+	if (!k->outer.len)
+		return changes_find(l, server, k->key.p, ret_v);
+	r = changes_find(l, server, k->outer.p, &outer);
+	return r < 0 || outer == MP_NONE ? r : changes_find(l, outer, k->key.p, ret_v);
+}
+
+/* 1: changed, in out; 0: nothing to do. */
+static int key_change(struct mp_str text, const struct mp_edit_change *c,
+		      const struct mp_key_change *k, struct mp_buf *out,
+		      struct mcpool_error *reterr)
+{
+	struct mp_str path[] = {MP_STR("mcpServers"), mp_str_of(c->name), k->outer, k->key};
+	size_t n = MP_ARRAY_LEN(path);
+	MP_CLEANUP(look_away) struct lookup l = {0};
+	mp_value v = MP_NONE;
+	int r = changes_begin(&l, text, c->path, reterr);
+
+	if (r == 0)
+		r = find_key(&l, c, k, &v);
+	if (r < 0)
+		return r;
+	if (!k->outer.len)
+		path[2] = path[--n];
+	if (k->json.len)
+		return v != MP_NONE && says(&l, v, k->json)
+			       ? 0
+			       : changes_changed(mp_edit_set(text, path, n, k->json, out, reterr));
+	if (v != MP_NONE)
+		return changes_changed(mp_edit_remove(text, path, n, out, reterr));
+	return k->may_lack
+		       ? 0
+		       : mp_fail(reterr, MCPOOL_ENOENT, "Server \"%s\" has no \"%s%s%s\" in %s",
+				 c->name, k->outer.p, k->outer.len ? "." : "", k->key.p, c->path);
+}
+
+static int check_after(struct mp_str text, const struct mp_edit_change *c,
+		       struct mcpool_error *reterr)
+{
+	MP_CLEANUP(look_away) struct lookup l = {0};
+	MP_CLEANUP(mp_buf_done) struct mp_buf json;
+	mp_value server = MP_NONE;
+	struct mp_writer w;
+	int r = changes_begin(&l, text, c->path, reterr);
+
+	mp_buf_init(&json, MP_LIMIT_OWN_FILE);
+	if (r == 0)
+		r = find_server(&l, c->name, &server);
+	if (r < 0)
+		return r;
+	mp_write_init(&w, &json, NULL);
+	mp_write_value(&w, &l.tape, server);
+	r = mp_write_finish(&w);
+	if (r == 0)
+		r = c->check(c->u, c->name, mp_buf_get(&json));
+	return r < 0 ? mp_fail(reterr, r, "%s", mcpool_error_text(r)) : 0;
+}
+
+int mp_change_edit_server(struct mp_str old, struct mp_buf *out, void *u,
+			  struct mcpool_error *reterr)
+{
+	const struct mp_edit_change *c = u;
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	int r = 0, changed = 0;
+
+	mp_buf_init(&text, MP_LIMIT_OWN_FILE);
+	if (mp_buf_add_str(&text, old) < 0)
+		return mp_fail(reterr, MCPOOL_ELIMIT, "%s", mcpool_error_text(MCPOOL_ELIMIT));
+	for (size_t i = 0; i < c->n && r >= 0; i++) {
+		MP_CLEANUP(mp_buf_done) struct mp_buf next;
+		struct mp_buf before = text;
+
+		mp_buf_init(&next, MP_LIMIT_OWN_FILE);
+		r = key_change(mp_buf_get(&text), c, &c->items[i], &next, reterr);
+		if (r == 1) {
+			text = next;
+			next = before;
+			changed = 1;
+		}
+	}
+	if (r >= 0 && changed)
+		r = check_after(mp_buf_get(&text), c, reterr);
+	if (r < 0 || !changed)
+		return r < 0 ? r : 0;
+	return changes_changed(mp_buf_add_str(out, mp_buf_get(&text)));
 }
 
 /* --- lists of names ------------------------------------------------------------------------- */
@@ -227,7 +328,7 @@ static int find_list(struct lookup *l, const char *list, mp_value *ret_v)
 
 	*ret_v = MP_NONE;
 	if (r == 0)
-		r = find(l, section, list, ret_v);
+		r = changes_find(l, section, list, ret_v);
 	if (r < 0 || *ret_v == MP_NONE || mp_value_is(&l->tape, *ret_v, MP_TAPE_ARRAY))
 		return r;
 	snprintf(what, sizeof(what), "\"mcpool\".\"%s\"", list);
@@ -364,7 +465,7 @@ int mp_change_names(struct mp_str old, struct mp_buf *out, void *u, struct mcpoo
 	const struct mp_names_change *c = u;
 	MP_CLEANUP(look_away) struct lookup l = {0};
 	mp_value list = MP_NONE;
-	int r = begin(&l, old, c->path, reterr), at;
+	int r = changes_begin(&l, old, c->path, reterr), at;
 
 	if (r == 0)
 		r = find_list(&l, c->list, &list);
@@ -374,6 +475,6 @@ int mp_change_names(struct mp_str old, struct mp_buf *out, void *u, struct mcpoo
 	if (c->present == (at >= 0))
 		return 0;
 	if (c->present)
-		return changed(add_name(&l, c, list != MP_NONE, out));
-	return changed(remove_name(&l, c, list, at, out));
+		return changes_changed(add_name(&l, c, list != MP_NONE, out));
+	return changes_changed(remove_name(&l, c, list, at, out));
 }

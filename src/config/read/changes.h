@@ -23,6 +23,26 @@ int mp_change_set_server(struct mp_str old, struct mp_buf *out, void *u,
 int mp_change_remove_server(struct mp_str old, struct mp_buf *out, void *u,
 			    struct mcpool_error *reterr);
 
+/* One key of an entry. */
+struct mp_key_change {
+	struct mp_str outer; /* the object in the entry that has the key; empty: the entry itself */
+	struct mp_str key;
+	struct mp_str json; /* its new value; empty: remove it */
+	bool may_lack;      /* where there is none, removing it is done */
+};
+/* Some keys of an entry; everything else stays, comments too. All of them, or none. */
+struct mp_edit_change {
+	const char *name, *path;
+	const struct mp_key_change *items;
+	size_t n;
+	/* Is the entry valid afterwards? A negative code: nothing is written. */
+	int (*check)(void *u, const char *name, struct mp_str json);
+	void *u;
+};
+/* MCPOOL_ENOENT as above, also for a key that is to be removed. */
+int mp_change_edit_server(struct mp_str old, struct mp_buf *out, void *u,
+			  struct mcpool_error *reterr);
+
 /*
  * mcpServers.NAME.enabled. Off sets false; on removes a `false`, and sets true if there is another
  * value or `disabled`. MCPOOL_ENOENT as above.

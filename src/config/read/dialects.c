@@ -13,7 +13,7 @@ static void add_map(struct mp_loading *l, const struct mp_source *s, const struc
 	mp_loading_add(l, &place, &doc->tape, map);
 }
 
-static mp_value get(const struct mp_document *doc, mp_value object, const char *key)
+static mp_value dialects_get(const struct mp_document *doc, mp_value object, const char *key)
 {
 	return mp_value_get(&doc->tape, object, key);
 }
@@ -21,20 +21,20 @@ static mp_value get(const struct mp_document *doc, mp_value object, const char *
 void mp_dialect_servers(struct mp_loading *l, const struct mp_source *s,
 			const struct mp_document *doc)
 {
-	add_map(l, s, doc, get(doc, MP_ROOT, "mcpServers"));
+	add_map(l, s, doc, dialects_get(doc, MP_ROOT, "mcpServers"));
 }
 
 void mp_dialect_claude_local(struct mp_loading *l, const struct mp_source *s,
 			     const struct mp_document *doc)
 {
 	const char *root = l->places.of[MP_FOLDER_ROOT];
-	mp_value project = get(doc, get(doc, MP_ROOT, "projects"), root);
+	mp_value project = dialects_get(doc, dialects_get(doc, MP_ROOT, "projects"), root);
 	struct mp_reading_place place = {.source = s, .doc = doc, .scope = root, .prefix = ""};
 
-	mp_loading_add(l, &place, &doc->tape, get(doc, project, "mcpServers"));
+	mp_loading_add(l, &place, &doc->tape, dialects_get(doc, project, "mcpServers"));
 }
 
-static bool lists(const struct mp_document *doc, mp_value list, const char *name)
+static bool dialects_lists(const struct mp_document *doc, mp_value list, const char *name)
 {
 	if (mp_value_is(&doc->tape, list, MP_TAPE_ARRAY))
 		MP_VALUE_EACH(&doc->tape, list, v)
@@ -48,34 +48,34 @@ void mp_dialect_gemini(struct mp_loading *l, const struct mp_source *s,
 		       const struct mp_document *doc)
 {
 	struct mp_entry_node *before = l->last;
-	mp_value mcp = get(doc, MP_ROOT, "mcp");
-	mp_value allowed = get(doc, mcp, "allowed");
-	mp_value excluded = get(doc, mcp, "excluded");
+	mp_value mcp = dialects_get(doc, MP_ROOT, "mcp");
+	mp_value allowed = dialects_get(doc, mcp, "allowed");
+	mp_value excluded = dialects_get(doc, mcp, "excluded");
 
 	mp_dialect_servers(l, s, doc);
 	for (struct mp_entry_node *n = before ? before->next : l->first; n; n = n->next)
-		if (lists(doc, excluded, n->entry->name) ||
+		if (dialects_lists(doc, excluded, n->entry->name) ||
 		    (mp_value_is(&doc->tape, allowed, MP_TAPE_ARRAY) &&
-		     !lists(doc, allowed, n->entry->name)))
+		     !dialects_lists(doc, allowed, n->entry->name)))
 			n->entry->enabled = false;
 }
 
 void mp_dialect_codex(struct mp_loading *l, const struct mp_source *s,
 		      const struct mp_document *doc)
 {
-	add_map(l, s, doc, get(doc, MP_ROOT, "mcp_servers"));
+	add_map(l, s, doc, dialects_get(doc, MP_ROOT, "mcp_servers"));
 }
 
 void mp_dialect_vscode_settings(struct mp_loading *l, const struct mp_source *s,
 				const struct mp_document *doc)
 {
-	add_map(l, s, doc, get(doc, get(doc, MP_ROOT, "mcp"), "servers"));
-	add_map(l, s, doc, get(doc, MP_ROOT, "mcp.servers"));
+	add_map(l, s, doc, dialects_get(doc, dialects_get(doc, MP_ROOT, "mcp"), "servers"));
+	add_map(l, s, doc, dialects_get(doc, MP_ROOT, "mcp.servers"));
 }
 
 void mp_dialect_vscode(struct mp_loading *l, const struct mp_source *s,
 		       const struct mp_document *doc)
 {
-	add_map(l, s, doc, get(doc, MP_ROOT, "servers"));
+	add_map(l, s, doc, dialects_get(doc, MP_ROOT, "servers"));
 	mp_dialect_vscode_settings(l, s, doc);
 }

@@ -31,6 +31,20 @@ static const struct mp_source command_line = {"config",
 					      MP_QUIRK_OWN | MP_QUIRK_COMMANDS,
 					      MP_EXPAND_VARIABLE | MP_EXPAND_ROOTS};
 
+/*
+ * Files that a session names. An agent or a file of the repository writes that command, so they
+ * count as files of the project: nothing in them has an effect before it was approved (V01).
+ */
+static const struct mp_source asked = {"config",
+				       "stdio --config",
+				       MP_CONFIG_PROJECT,
+				       MP_FOLDER_ROOT,
+				       "",
+				       MP_FORMAT_JSON,
+				       mp_dialect_servers,
+				       MP_QUIRK_OWN | MP_QUIRK_COMMANDS | MP_QUIRK_ASKED,
+				       MP_EXPAND_VARIABLE | MP_EXPAND_ROOTS};
+
 static struct mp_config_set *set_new(void)
 {
 	struct mp_config_set *set = mp_alloc(sizeof(*set));
@@ -252,35 +266,29 @@ static void read_sources(struct mp_loading *l, struct mp_document **own)
 	mp_opencode_merge(l);
 }
 
-static struct mp_document *open_named(struct mp_loading *l, const char *path)
+/* The files of the command line, then those of the session. */
+static bool is_asked(const struct mp_loading *l, size_t i)
 {
+	return i >= l->req->n_files;
+}
+
+static struct mp_document *open_named(struct mp_loading *l, size_t i)
+{
+	const char *path = is_asked(l, i) ? l->req->asked[i - l->req->n_files] : l->req->files[i];
 	size_t problems = l->n_problems;
 	struct mp_document *doc = mp_loading_open(
 		l, path,
 		strlen(path) > 5 && strcmp(path + strlen(path) - 5, ".toml") == 0 ? MP_FORMAT_TOML
 										  : MP_FORMAT_JSON,
-		MP_LIMIT_USER_FILE);
+		is_asked(l, i) ? MP_LIMIT_CONFIG_FILE : MP_LIMIT_USER_FILE);
 
 	if (doc || l->error < 0)
 		return doc;
-	if (l->n_problems == problems) /* a person named it, so it must be there */
+	if (l->n_problems == problems) /* it was named, so it must be there */
 		mp_loading_complain(l, MP_ERROR, NULL, MP_NONE, path, "", "there is no such file");
 	else
 		l->last_problem->problem.severity = MP_ERROR;
 	return doc;
-}
-
-static void read_named(struct mp_loading *l, struct mp_document **docs)
-{
-	for (size_t i = 0; i < l->req->n_files && l->error == 0; i++) {
-		struct mp_source s = command_line;
-
-		if (!docs[i])
-			continue;
-		if (docs[i]->format == MP_FORMAT_TOML)
-			s.dialect = mp_dialect_codex;
-		s.dialect(l, &s, docs[i]);
-	}
 }
 
 /* --- the whole ------------------------------------------------------------------------------- */
@@ -314,7 +322,7 @@ static void check_queues(struct mp_loading *l)
 	}
 }
 
-static void judge(struct mp_loading *l)
+static void load_judge(struct mp_loading *l)
 {
 	struct mp_scripts_budget budget = MP_SCRIPTS_BUDGET;
 	struct mcpool_error why = {0};
@@ -334,7 +342,7 @@ static void judge(struct mp_loading *l)
 }
 
 /* Lists to arrays, now that their lengths are known. */
-static void settle(struct mp_loading *l)
+static void load_settle(struct mp_loading *l)
 {
 	struct mp_config_set *set = l->set;
 	struct mp_arena *arena = &set->arena;
@@ -411,9 +419,22 @@ static void find_places(struct mp_loading *l)
 
 struct documents {
 	struct mp_document **own;   /* by row of the table */
-	struct mp_document **named; /* by place in the request */
+	struct mp_document **named; /* by place in the request: files, then asked */
 	size_t n_named;
 };
+
+static void read_named(struct mp_loading *l, const struct documents *d)
+{
+	for (size_t i = 0; i < d->n_named && l->error == 0; i++) {
+		struct mp_source s = is_asked(l, i) ? asked : command_line;
+
+		if (!d->named[i])
+			continue;
+		if (d->named[i]->format == MP_FORMAT_TOML)
+			s.dialect = mp_dialect_codex;
+		s.dialect(l, &s, d->named[i]);
+	}
+}
 
 static void documents_done(struct documents *d)
 {
@@ -431,7 +452,9 @@ static void open_own(struct mp_loading *l, struct documents *d)
 		if (is_own(&mp_sources[i]) && (d->own[i] = open_source(l, &mp_sources[i])))
 			warn_about_keys(l, d->own[i]);
 	for (size_t i = 0; i < d->n_named; i++) {
-		d->named[i] = open_named(l, l->req->files[i]);
+		if (l->without_project && is_asked(l, i))
+			continue;
+		d->named[i] = open_named(l, i);
 		/* It may be another tool's file, which has keys of its own. */
 		if (d->named[i] && d->named[i]->format == MP_FORMAT_JSON &&
 		    mp_value_get(&d->named[i]->tape, MP_ROOT, "mcpServers") == MP_NONE)
@@ -439,7 +462,7 @@ static void open_own(struct mp_loading *l, struct documents *d)
 	}
 }
 
-/* The user's, then the project's over them, then what the command line names. */
+/* The user's, then the project's over them, then what the command line or the session names. */
 static void read_all_settings(struct mp_loading *l, struct documents *d)
 {
 	for (size_t i = mp_sources_n; i-- > 0;) {
@@ -457,20 +480,23 @@ static void read_all_settings(struct mp_loading *l, struct documents *d)
 		else if (l->set->settings.project_config)
 			read_project_settings(l, d->own[i]);
 	}
-	for (size_t i = 0; i < d->n_named; i++)
-		if (d->named[i])
+	for (size_t i = 0; i < d->n_named; i++) {
+		if (d->named[i] && is_asked(l, i))
+			read_project_settings(l, d->named[i]);
+		else if (d->named[i])
 			read_settings(l, d->named[i], true);
+	}
 }
 
-static void load(struct mp_loading *l, bool with_remote)
+static void load_load(struct mp_loading *l, bool with_remote)
 {
 	MP_CLEANUP(documents_done)
 	struct documents d = {
 		.own = mp_alloc(mp_sources_n * sizeof(struct mp_document *)),
-		.named = mp_alloc((l->req->n_files + 1) * sizeof(struct mp_document *)),
-		.n_named = l->req->n_files,
+		.n_named = l->req->n_files + l->req->n_asked,
 	};
 
+	d.named = mp_alloc((d.n_named + 1) * sizeof(struct mp_document *));
 	find_places(l);
 	if (l->error == 0)
 		note_markers(l);
@@ -488,7 +514,7 @@ static void load(struct mp_loading *l, bool with_remote)
 	open_own(l, &d);
 	read_all_settings(l, &d);
 	if (l->error == 0 && l->set->settings.enabled) {
-		read_named(l, d.named);
+		read_named(l, &d);
 		if (!l->req->strict)
 			read_sources(l, d.own);
 		if (with_remote)
@@ -497,9 +523,9 @@ static void load(struct mp_loading *l, bool with_remote)
 	check_queues(l);
 	if (l->error == 0) /* entries lost for lack of memory would go unnoticed */
 		l->error = mp_arena_get_error(&l->set->arena);
-	judge(l);
+	load_judge(l);
 	if (l->error == 0)
-		settle(l);
+		load_settle(l);
 	if (l->error == 0)
 		l->error = mp_precedence_decide(l->set);
 	if (l->error == 0)
@@ -534,7 +560,7 @@ static struct mp_config_set *try_load(const struct mp_config_request *req, bool 
 	struct mp_loading l = {.set = set_new(), .req = req, .without_project = without_project};
 
 	l.set->has_remote = with_remote;
-	load(&l, with_remote);
+	load_load(&l, with_remote);
 	for (size_t i = 0; i < l.n_layers; i++)
 		mp_document_free(l.layers[i].doc);
 	*ret_error = l.error;

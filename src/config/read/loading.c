@@ -15,7 +15,7 @@ static bool is_over(const struct mp_loading *l)
 	return l->error < 0;
 }
 
-static void *take(struct mp_loading *l, size_t size)
+static void *loading_take(struct mp_loading *l, size_t size)
 {
 	void *p = is_over(l) ? NULL : mp_arena_alloc_array(&l->set->arena, 1, size);
 
@@ -35,7 +35,7 @@ char *mp_loading_keep(struct mp_loading *l, const char *text)
 
 void mp_loading_note_path(struct mp_loading *l, const char *path)
 {
-	struct mp_path_node *node = take(l, sizeof(*node));
+	struct mp_path_node *node = loading_take(l, sizeof(*node));
 
 	if (!node || !(node->path = mp_loading_keep(l, path)))
 		return;
@@ -46,7 +46,7 @@ void mp_loading_note_path(struct mp_loading *l, const char *path)
 
 /* --- problems -------------------------------------------------------------------------------- */
 
-static const char *quote(struct mp_loading *l, const struct mp_document *doc)
+static const char *loading_quote(struct mp_loading *l, const struct mp_document *doc)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
 
@@ -65,7 +65,7 @@ void mp_loading_complain(struct mp_loading *l, enum mp_severity severity,
 
 	if (l->n_problems >= MP_LIMIT_PROBLEMS)
 		return;
-	node = take(l, sizeof(*node));
+	node = loading_take(l, sizeof(*node));
 	if (!node)
 		return;
 	if (doc)
@@ -77,7 +77,7 @@ void mp_loading_complain(struct mp_loading *l, enum mp_severity severity,
 		.column = place.column,
 		.server = mp_loading_keep(l, server),
 		.message = mp_loading_keep(l, message),
-		.quote = doc && v == MP_NONE && place.line ? quote(l, doc) : "",
+		.quote = doc && v == MP_NONE && place.line ? loading_quote(l, doc) : "",
 	};
 	if (l->last_problem)
 		l->last_problem->next = node;
@@ -132,7 +132,7 @@ static void on_problem(const struct mp_bind_problem *p, void *u)
 
 void mp_loading_append(struct mp_loading *l, struct mp_entry *e)
 {
-	struct mp_entry_node *node = take(l, sizeof(*node));
+	struct mp_entry_node *node = loading_take(l, sizeof(*node));
 
 	if (!node)
 		return;

@@ -35,7 +35,7 @@ static bool is_setting(const struct mp_tape *t, mp_value v, struct mp_str key)
 	       !mp_value_is(t, mp_value_get(t, v, "type"), MP_TAPE_STRING);
 }
 
-static mp_value locate(const struct mp_document *doc, struct mp_str name)
+static mp_value opencode_locate(const struct mp_document *doc, struct mp_str name)
 {
 	return mp_value_get_key(&doc->tape, map_of(&doc->tape), name);
 }
@@ -98,7 +98,7 @@ static void write_merged(struct mp_writer *w, const struct stack *s, struct mp_a
 }
 
 /* The servers that layer `from + i` is the highest to mention, each with all that is below it. */
-static int merge(struct mp_loading *l, size_t from, size_t i, struct mp_buf *out)
+static int opencode_merge(struct mp_loading *l, size_t from, size_t i, struct mp_buf *out)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
 	struct stack s = {.n = 0};
@@ -164,12 +164,12 @@ static void add_layer(struct mp_loading *l, size_t from, size_t i)
 					 .doc = layer->doc,
 					 .scope = "",
 					 .prefix = "",
-					 .locate = locate};
+					 .locate = opencode_locate};
 	int r;
 
 	mp_buf_init(&text, MP_LIMIT_ARENA);
 	mp_tape_init(&merged, 0);
-	r = merge(l, from, i, &text);
+	r = opencode_merge(l, from, i, &text);
 	if (r == 0)
 		r = mp_tape_parse(&merged, mp_buf_get(&text), NULL);
 	if (r == 0)

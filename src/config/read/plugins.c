@@ -115,7 +115,7 @@ static void add_plugin(struct plugin *p)
 }
 
 /* Of several places the one of this project, else the user's. Version 1 has one object alone. */
-static mp_value choose(const struct mp_tape *t, mp_value installed, const char *root)
+static mp_value plugins_choose(const struct mp_tape *t, mp_value installed, const char *root)
 {
 	mp_value chosen = MP_NONE;
 
@@ -179,7 +179,7 @@ void mp_dialect_plugins(struct mp_loading *l, const struct mp_source *s,
 	mp_value plugins = mp_value_get(t, MP_ROOT, "plugins");
 
 	MP_VALUE_EACH(t, plugins, key) {
-		mp_value at = choose(t, mp_value_of(key), l->places.of[MP_FOLDER_ROOT]);
+		mp_value at = plugins_choose(t, mp_value_of(key), l->places.of[MP_FOLDER_ROOT]);
 		struct plugin p = {l, s, keep_text(l, t, key),
 				   keep_text(l, t, mp_value_get(t, at, "installPath"))};
 		char *market = p.name ? strchr(p.name, '@') : NULL;

@@ -22,7 +22,7 @@ static bool is_weak(const struct mp_entry *e)
 	return e->origin.level == MP_CONFIG_PROJECT && !is_approved(e);
 }
 
-static void shadow(struct mp_entry *e, const struct mp_entry *by, enum mp_shadow why)
+static void precedence_shadow(struct mp_entry *e, const struct mp_entry *by, enum mp_shadow why)
 {
 	e->shadowed_by = by;
 	e->shadow = why;
@@ -34,11 +34,11 @@ static int take_name(struct mp_map *names, struct mp_entry *e)
 	struct mp_entry *owner = mp_map_get(names, name);
 
 	if (owner && !(is_weak(owner) && is_approved(e))) {
-		shadow(e, owner, MP_SHADOW_NAME);
+		precedence_shadow(e, owner, MP_SHADOW_NAME);
 		return 0;
 	}
 	if (owner)
-		shadow(owner, e, MP_SHADOW_APPROVED);
+		precedence_shadow(owner, e, MP_SHADOW_APPROVED);
 	return mp_map_set(names, name, e);
 }
 
@@ -63,11 +63,11 @@ static int take_connection(struct mp_map *taken, struct mp_entry *e, struct mp_s
 	struct mp_entry *owner = mp_map_get(taken, key);
 
 	if (owner && !(is_weak(owner) && is_approved(e))) {
-		shadow(e, owner, MP_SHADOW_CONNECTION);
+		precedence_shadow(e, owner, MP_SHADOW_CONNECTION);
 		return 0;
 	}
 	if (owner)
-		shadow(owner, e, MP_SHADOW_CONNECTION);
+		precedence_shadow(owner, e, MP_SHADOW_CONNECTION);
 	return mp_map_set(taken, key, e);
 }
 
@@ -108,12 +108,76 @@ static void follow_connections(struct mp_config_set *set)
 	}
 }
 
-/* Servers that the embedding host implements itself (A11). */
+/* --- servers that the embedding host implements itself (A11) --------------------------------- */
+
+/* How a server of this word is recognized under another name. */
+static const struct native {
+	const char *word, *domain, *package;
+} natives[] = {
+	{"exa", "exa.ai", "exa-mcp-server"},
+};
+
+/* The host of an address as it is written; empty: it is none. */
+static struct mp_str get_host(const char *address)
+{
+	const char *host = strstr(address, "://"), *user;
+
+	if (!host)
+		return MP_STR("");
+	host += 3;
+	user = memrchr(host, '@', strcspn(host, "/?#"));
+	host = user ? user + 1 : host;
+	return (struct mp_str){host, strcspn(host, ":/?#")};
+}
+
+static bool is_in_domain(struct mp_str host, struct mp_str domain)
+{
+	size_t before = host.len - domain.len;
+
+	return host.len >= domain.len &&
+	       mp_str_eq_nocase((struct mp_str){host.p + before, domain.len}, domain) &&
+	       (before == 0 || host.p[before - 1] == '.');
+}
+
+/* The name of a package or program: without scope, folder and version. */
+static struct mp_str get_package(const char *word)
+{
+	const char *slash = strrchr(word, '/');
+
+	word = slash ? slash + 1 : word;
+	return (struct mp_str){word, strcspn(word, "@")};
+}
+
+static bool is_native(const struct mp_entry *e, const struct native *n)
+{
+	struct mp_str domain = mp_str_of(n->domain);
+
+	if (e->address && is_in_domain(get_host(e->address), domain))
+		return true;
+	for (size_t i = 0; i < e->argc; i++)
+		if (is_in_domain(get_host(e->argv[i]), domain) ||
+		    mp_str_eq(get_package(e->argv[i]), mp_str_of(n->package)))
+			return true;
+	return false;
+}
+
+static bool is_left_out(const struct mp_entry *e, const char *word)
+{
+	if (mp_str_eq_nocase(mp_str_of(e->name), mp_str_of(word)))
+		return true;
+	for (size_t i = 0; i < MP_ARRAY_LEN(natives); i++)
+		if (strcmp(natives[i].word, word) == 0 && is_native(e, &natives[i]))
+			return true;
+	return false;
+}
+
 static void leave_out(struct mp_config_set *set)
 {
+	const struct mp_bind_list *words = &set->settings.host_native;
+
 	for (size_t i = 0; i < set->n; i++)
-		set->entries[i]->left_out =
-			mp_bind_list_has(&set->settings.host_native, set->entries[i]->name);
+		for (size_t k = 0; k < words->n && !set->entries[i]->left_out; k++)
+			set->entries[i]->left_out = is_left_out(set->entries[i], words->items[k]);
 }
 
 int mp_precedence_decide(struct mp_config_set *set)

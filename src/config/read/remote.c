@@ -75,7 +75,7 @@ void mp_remote_note(struct mp_loading *l, const struct mp_document *doc, bool tr
 	}
 }
 
-static int hex(char c)
+static int remote_hex(char c)
 {
 	return c >= '0' && c <= '9'   ? c - '0'
 	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
@@ -98,8 +98,8 @@ static bool read_file_url(const char *url, char *path, size_t size)
 	if (url[0] != '/' || url[1] == '/')
 		return false;
 	for (; *url && n + 1 < size; url++) {
-		if (*url == '%' && hex(url[1]) >= 0 && hex(url[2]) >= 0) {
-			path[n++] = (char)(hex(url[1]) * 16 + hex(url[2]));
+		if (*url == '%' && remote_hex(url[1]) >= 0 && remote_hex(url[2]) >= 0) {
+			path[n++] = (char)(remote_hex(url[1]) * 16 + remote_hex(url[2]));
 			url += 2;
 		} else {
 			path[n++] = *url;
@@ -110,7 +110,7 @@ static bool read_file_url(const char *url, char *path, size_t size)
 }
 
 /* The address as it may be shown; in the set. */
-static const char *shown(struct mp_loading *l, const char *url)
+static const char *remote_shown(struct mp_loading *l, const char *url)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf name;
 	const char *copy;
@@ -139,7 +139,7 @@ static void judge_copy(struct mp_loading *l, const char *url, bool is_there)
 	else
 		(void)mp_fail(&words, MCPOOL_EIO, "%s; nothing else is affected",
 			      s.why[0] ? s.why : "this remote source was not fetched yet");
-	mp_loading_complain(l, MP_WARNING, NULL, MP_NONE, shown(l, url), "", words.message);
+	mp_loading_complain(l, MP_WARNING, NULL, MP_NONE, remote_shown(l, url), "", words.message);
 }
 
 /* Entries are shown with the address, which says more than where our copy is. */
@@ -156,7 +156,7 @@ static void read_copy(struct mp_loading *l, const char *url)
 	doc = mp_loading_open(l, path.data, MP_FORMAT_JSON, MP_LIMIT_CONFIG_FILE);
 	if (doc) {
 		mp_free(doc->path);
-		doc->path = mp_dup(shown(l, url));
+		doc->path = mp_dup(remote_shown(l, url));
 		remote.dialect(l, &remote, doc);
 	}
 	if (l->error == 0)
@@ -174,7 +174,7 @@ static void read_remote_source(struct mp_loading *l, const char *url)
 	}
 	if (!read_file_url(url, path, sizeof(path))) {
 		mp_loading_complain(
-			l, MP_WARNING, NULL, MP_NONE, shown(l, url), "",
+			l, MP_WARNING, NULL, MP_NONE, remote_shown(l, url), "",
 			"remote sources are read from https: and file: addresses, and from "
 			"http: ones of this machine");
 		return;

@@ -96,7 +96,7 @@ static const struct mp_bind_field fields[] = {
 static const struct mp_bind_table table = {fields, MP_ARRAY_LEN(fields),
 					   offsetof(struct note, present)};
 
-static void copy(char *to, size_t size, const char *from)
+static void remote_source_copy(char *to, size_t size, const char *from)
 {
 	snprintf(to, size, "%s", from ? from : "");
 }
@@ -150,9 +150,9 @@ void mp_remote_source_load(const char *url, struct mp_remote_source_state *ret)
 	    mp_tape_parse(&tape, mp_buf_get(&text), NULL) < 0 ||
 	    mp_bind_read(&table, &tape, MP_ROOT, &arena, &note, NULL, NULL, NULL) < 0)
 		return;
-	copy(ret->etag, sizeof(ret->etag), note.etag);
-	copy(ret->modified, sizeof(ret->modified), note.modified);
-	copy(ret->why, sizeof(ret->why), note.why);
+	remote_source_copy(ret->etag, sizeof(ret->etag), note.etag);
+	remote_source_copy(ret->modified, sizeof(ret->modified), note.modified);
+	remote_source_copy(ret->why, sizeof(ret->why), note.why);
 	ret->fetched_ms = note.fetched_ms;
 	ret->next_ms = note.next_ms;
 	ret->failures = (unsigned)note.failures;
@@ -177,8 +177,8 @@ static int write_note(const struct mp_remote_source_state *s, struct mp_buf *out
 	return mp_write_finish(&w);
 }
 
-static int replace(const char *url, const char *ending, struct mp_str bytes,
-		   struct mcpool_error *reterr)
+static int remote_source_replace(const char *url, const char *ending, struct mp_str bytes,
+				 struct mcpool_error *reterr)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf path;
 	int r;
@@ -199,13 +199,13 @@ int mp_remote_source_save(const char *url, const struct mp_remote_source_state *
 
 	mp_buf_init(&note, MP_KIB(8));
 	if (content)
-		r = replace(url, ".json", *content, reterr);
+		r = remote_source_replace(url, ".json", *content, reterr);
 	if (r < 0)
 		return r;
 	r = write_note(state, &note);
 	if (r < 0)
 		return mp_fail(reterr, r, "%s", mcpool_error_text(r));
-	return replace(url, ".note", mp_buf_get(&note), reterr);
+	return remote_source_replace(url, ".note", mp_buf_get(&note), reterr);
 }
 
 /* --- what follows ----------------------------------------------------------------------------- */
@@ -229,5 +229,5 @@ void mp_remote_source_note_failed(struct mp_remote_source_state *s, int64_t wall
 		rest_ms = MP_REMOTE_SOURCE_LAST_REST_MS;
 	s->failures += s->failures < 1000;
 	s->next_ms = wall_ms + rest_ms;
-	copy(s->why, sizeof(s->why), why);
+	remote_source_copy(s->why, sizeof(s->why), why);
 }

@@ -25,8 +25,8 @@ static bool is_broken(const struct mp_loading *l, const char *path)
 }
 
 /* The text stays in `text` for as long as the tape is used. False: there is nothing to restore. */
-static bool find(struct mp_loading *l, const struct mp_source *s, struct mp_buf *text,
-		 struct mp_tape *t, const char **ret_path)
+static bool restore_find(struct mp_loading *l, const struct mp_source *s, struct mp_buf *text,
+			 struct mp_tape *t, const char **ret_path)
 {
 	const char *path = mp_source_get_path(s, &l->places, &l->set->arena);
 
@@ -37,7 +37,7 @@ static bool find(struct mp_loading *l, const struct mp_source *s, struct mp_buf 
 }
 
 /* They were reported when the file could be read. */
-static void ignore(const struct mp_bind_problem *p, void *u)
+static void restore_ignore(const struct mp_bind_problem *p, void *u)
 {
 	(void)p;
 	(void)u;
@@ -72,7 +72,7 @@ static void restore_one(struct mp_loading *l, const struct mp_tape *t, mp_value 
 		return;
 	}
 	r = mp_entry_read(name, t, mp_value_get(t, v, "entry"), &origin, &l->set->settings,
-			  &l->set->arena, ignore, NULL, &e);
+			  &l->set->arena, restore_ignore, NULL, &e);
 	if (r < 0)
 		l->error = r;
 	else
@@ -96,7 +96,8 @@ void mp_restore_source(struct mp_loading *l, const struct mp_source *s)
 	mp_buf_init(&text, MP_LIMIT_DB_VALUE);
 	mp_buf_init(&real, PATH_MAX + 1);
 	mp_tape_init(&t, 0);
-	if (!find(l, s, &text, &t, &origin.file) || mp_file_real_path(origin.file, &real) < 0)
+	if (!restore_find(l, s, &text, &t, &origin.file) ||
+	    mp_file_real_path(origin.file, &real) < 0)
 		return;
 	origin.real = mp_loading_keep(l, real.data);
 	servers = mp_value_get(&t, MP_ROOT, "servers");
@@ -114,12 +115,12 @@ void mp_restore_settings(struct mp_loading *l, const struct mp_source *s)
 
 	mp_buf_init(&text, MP_LIMIT_DB_VALUE);
 	mp_tape_init(&t, 0);
-	if (!find(l, s, &text, &t, &path))
+	if (!restore_find(l, s, &text, &t, &path))
 		return;
 	v = mp_value_get(&t, MP_ROOT, "settings");
 	if (v != MP_NONE)
-		l->error = mp_settings_read(&l->set->settings, &t, v, path, &l->set->arena, ignore,
-					    NULL);
+		l->error = mp_settings_read(&l->set->settings, &t, v, path, &l->set->arena,
+					    restore_ignore, NULL);
 }
 
 /* --- saving ---------------------------------------------------------------------------------- */

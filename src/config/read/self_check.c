@@ -58,7 +58,7 @@ static bool is_prelude(struct mp_str word)
 }
 
 /* True once `mcpool` was followed by `stdio`. */
-static bool take(struct walk *w, struct mp_str word)
+static bool self_check_take(struct walk *w, struct mp_str word)
 {
 	bool is_mcpool = mp_str_eq(last_part(word), MP_STR("mcpool"));
 	bool is_us = w->was_mcpool && !w->is_elsewhere && mp_str_eq(word, MP_STR("stdio"));
@@ -71,7 +71,7 @@ static bool take(struct walk *w, struct mp_str word)
 	return is_us;
 }
 
-static struct mp_str unquote(struct mp_str word)
+static struct mp_str self_check_unquote(struct mp_str word)
 {
 	while (word.len && strchr("'\"", word.p[0]))
 		word = (struct mp_str){word.p + 1, word.len - 1};
@@ -92,7 +92,7 @@ static bool has_us_in_line(const char *line)
 
 		if (strcspn(line, commands) < gap)
 			w = (struct walk){0};
-		if (take(&w, unquote(word)))
+		if (self_check_take(&w, self_check_unquote(word)))
 			return true;
 		line += gap + word.len;
 	}
@@ -107,7 +107,8 @@ bool mp_self_check_is_own(const char *const *argv, size_t argc)
 	struct walk w = {0};
 
 	for (size_t i = 0; i < argc; i++)
-		if (take(&w, mp_str_of(argv[i])) || (has_lines && i > 0 && has_us_in_line(argv[i])))
+		if (self_check_take(&w, mp_str_of(argv[i])) ||
+		    (has_lines && i > 0 && has_us_in_line(argv[i])))
 			return true;
 	return false;
 }

@@ -31,7 +31,7 @@ static bool write_path(char *out, size_t size, const char *folder, const char *p
 	return n > 0 && (size_t)n < size;
 }
 
-static const char *join(struct mp_arena *arena, const char *folder, const char *path)
+static const char *sources_join(struct mp_arena *arena, const char *folder, const char *path)
 {
 	char text[PATH_MAX];
 
@@ -42,7 +42,7 @@ static const char *join(struct mp_arena *arena, const char *folder, const char *
 const char *mp_source_get_path(const struct mp_source *s, const struct mp_places *p,
 			       struct mp_arena *arena)
 {
-	return join(arena, p->of[s->folder], s->path);
+	return sources_join(arena, p->of[s->folder], s->path);
 }
 
 /* By the whole path: ~/.codex/config.toml is the user's also where home is the project. */
@@ -79,7 +79,7 @@ static const char *folder_of(struct mp_arena *arena, char *const *env, const cha
 {
 	const char *value = variable ? get_folder(env, variable) : NULL;
 
-	return value ? mp_arena_dup(arena, mp_str_of(value)) : join(arena, home, below);
+	return value ? mp_arena_dup(arena, mp_str_of(value)) : sources_join(arena, home, below);
 }
 
 static bool exists(const char *folder, const char *path)
@@ -151,7 +151,7 @@ int mp_places_find(struct mp_places *p, const char *cwd, char *const *env, struc
 		return mp_arena_get_error(arena);
 	if (home && realpath(home, real))
 		home = real;
-	p->of[MP_FOLDER_HOME] = join(arena, home, "");
+	p->of[MP_FOLDER_HOME] = sources_join(arena, home, "");
 	p->of[MP_FOLDER_CONFIG] = folder_of(arena, env, "XDG_CONFIG_HOME", home, ".config");
 	p->of[MP_FOLDER_CLAUDE_HOME] = folder_of(arena, env, "CLAUDE_CONFIG_DIR", home, "");
 	p->of[MP_FOLDER_CLAUDE_DIR] = folder_of(arena, env, "CLAUDE_CONFIG_DIR", home, ".claude");

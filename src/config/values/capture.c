@@ -138,8 +138,8 @@ static pid_t fork_shell(const struct ends *e, const char *command, char *const *
 	return pid;
 }
 
-static int start(struct job *j, const char *command, const char *folder, char *const *env,
-		 struct mcpool_error *reterr)
+static int capture_start(struct job *j, const char *command, const char *folder, char *const *env,
+			 struct mcpool_error *reterr)
 {
 	MP_CLEANUP(close_ends) struct ends e = {-1, -1, -1, -1};
 	int r = open_ends(&e, j, folder, reterr);
@@ -202,7 +202,7 @@ static bool is_too_much(const struct job *j)
 }
 
 /* 0 when the shell has ended; MCPOOL_ETIMEDOUT, MCPOOL_ELIMIT while it has not. */
-static int follow(struct job *j, int64_t timeout_ms)
+static int capture_follow(struct job *j, int64_t timeout_ms)
 {
 	int64_t deadline = mp_guard_now_ms() + timeout_ms;
 
@@ -238,7 +238,7 @@ static void read_rest(struct job *j)
 /* --- ending --------------------------------------------------------------------------------- */
 
 /* Orphans of the group are ours to reap where this process is a subreaper, as the hub is. */
-static void reap(struct job *j)
+static void capture_reap(struct job *j)
 {
 	struct timespec moment = {0, 1000000};
 	int64_t until = mp_guard_now_ms() + LINGER_MS;
@@ -259,10 +259,10 @@ static void end(struct job *j, bool lives)
 			       "a command's processes cannot be listed; its group is killed");
 	kill(j->pid, SIGKILL);
 	kill(-j->pid, SIGKILL);
-	reap(j);
+	capture_reap(j);
 }
 
-static void tidy(struct job *j)
+static void capture_tidy(struct job *j)
 {
 	mp_guard_close(&j->handle);
 	mp_guard_close(&j->out);
@@ -324,8 +324,8 @@ static int add_last_line(const struct job *j, struct mp_buf *out)
 	return r < 0 ? r : add_words(mp_buf_get(&known), out);
 }
 
-static int MP_PRINTF(4, 5)
-	refuse(const struct job *j, struct mcpool_error *reterr, int code, const char *format, ...)
+static int MP_PRINTF(4, 5) capture_refuse(const struct job *j, struct mcpool_error *reterr,
+					  int code, const char *format, ...)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf line;
 	char words[160];
@@ -341,52 +341,53 @@ static int MP_PRINTF(4, 5)
 }
 
 /* How it ended, and whether what it printed is a value. */
-static int judge(const struct job *j, struct mcpool_error *reterr)
+static int capture_judge(const struct job *j, struct mcpool_error *reterr)
 {
 	struct mp_str text = mp_buf_get(&j->text);
 
 	if (is_too_much(j))
-		return refuse(j, reterr, MCPOOL_ELIMIT, "the command printed more than %zu KiB",
-			      MP_CAPTURE_MAX / 1024);
+		return capture_refuse(j, reterr, MCPOOL_ELIMIT,
+				      "the command printed more than %zu KiB",
+				      MP_CAPTURE_MAX / 1024);
 	if (WIFSIGNALED(j->status))
-		return refuse(j, reterr, MCPOOL_EIO, "the command was ended by signal %d",
-			      WTERMSIG(j->status));
+		return capture_refuse(j, reterr, MCPOOL_EIO, "the command was ended by signal %d",
+				      WTERMSIG(j->status));
 	if (!WIFEXITED(j->status) || WEXITSTATUS(j->status) != 0)
-		return refuse(j, reterr, MCPOOL_EIO, "the command ended with exit code %d",
-			      WEXITSTATUS(j->status));
+		return capture_refuse(j, reterr, MCPOOL_EIO, "the command ended with exit code %d",
+				      WEXITSTATUS(j->status));
 	if (mp_str_trim(text).len == 0)
-		return refuse(j, reterr, MCPOOL_EIO, "the command printed nothing");
+		return capture_refuse(j, reterr, MCPOOL_EIO, "the command printed nothing");
 	if (memchr(text.p, '\0', text.len))
-		return refuse(j, reterr, MCPOOL_EIO, "the command printed a NUL byte");
+		return capture_refuse(j, reterr, MCPOOL_EIO, "the command printed a NUL byte");
 	return 0;
 }
 
-static int finish(struct job *j, int64_t timeout_ms, struct mcpool_error *reterr)
+static int capture_finish(struct job *j, int64_t timeout_ms, struct mcpool_error *reterr)
 {
-	int r = follow(j, timeout_ms);
+	int r = capture_follow(j, timeout_ms);
 
 	end(j, r < 0);
 	if (r == MCPOOL_ETIMEDOUT)
-		return refuse(j, reterr, r, "the command was not done after %lld ms",
-			      (long long)timeout_ms);
+		return capture_refuse(j, reterr, r, "the command was not done after %lld ms",
+				      (long long)timeout_ms);
 	if (r == 0)
 		read_rest(j);
-	return judge(j, reterr);
+	return capture_judge(j, reterr);
 }
 
 int mp_capture_run(const char *command, const char *folder, char *const *env, int64_t timeout_ms,
 		   struct mp_buf *out, struct mcpool_error *reterr)
 {
-	MP_CLEANUP(tidy) struct job j = {.pid = -1, .handle = -1, .out = -1, .err = -1};
+	MP_CLEANUP(capture_tidy) struct job j = {.pid = -1, .handle = -1, .out = -1, .err = -1};
 	int r;
 
 	mp_buf_init(&j.text, MP_CAPTURE_MAX + 1);
 	r = mp_buf_reserve(&j.text, MP_CAPTURE_MAX + 1); /* at once: growing would leave copies */
 	if (r < 0)
 		return mp_fail(reterr, r, "no memory for what a command prints");
-	r = start(&j, command, folder, env, reterr);
+	r = capture_start(&j, command, folder, env, reterr);
 	if (r == 0)
-		r = finish(&j, timeout_ms, reterr);
+		r = capture_finish(&j, timeout_ms, reterr);
 	else if (j.pid > 0)
 		end(&j, true);
 	if (r < 0)

@@ -136,8 +136,8 @@ static int do_run(struct mp_commands *c, struct run *run, const char *command, c
 	return r < 0 ? MCPOOL_ENOMEM : 0;
 }
 
-static void lead(struct mp_commands *c, struct run *run, const char *command, const char *folder,
-		 char *const *env, int64_t now_ms)
+static void command_lead(struct mp_commands *c, struct run *run, const char *command,
+			 const char *folder, char *const *env, int64_t now_ms)
 {
 	int r;
 
@@ -188,7 +188,7 @@ int mp_commands_run(struct mp_commands *c, const char *command, const char *fold
 	} else {
 		run->users++;
 		if (must_run(run, now_ms))
-			lead(c, run, command, folder, env, now_ms);
+			command_lead(c, run, command, folder, env, now_ms);
 		while (run->state == RUNNING)
 			pthread_cond_wait(&c->changed, &c->lock);
 		r = hand_out(run, out, reterr);
@@ -200,9 +200,12 @@ int mp_commands_run(struct mp_commands *c, const char *command, const char *fold
 
 /* --- life ----------------------------------------------------------------------------------- */
 
-void mp_commands_set_timeout(struct mp_commands *c, int64_t ms)
+int64_t mp_commands_set_timeout(struct mp_commands *c, int64_t ms)
 {
+	int64_t before = c->timeout_ms;
+
 	c->timeout_ms = ms;
+	return before;
 }
 
 struct mp_commands *mp_commands_new(void)

@@ -31,7 +31,10 @@ int mp_commands_run(struct mp_commands *c, const char *command, const char *fold
 		    char *const *env, int64_t now_ms, struct mp_buf *out,
 		    struct mcpool_error *reterr) MP_MUST;
 
-/* For tests: another limit than MP_COMMAND_TIMEOUT_MS, for runs that begin from now on. */
-void mp_commands_set_timeout(struct mp_commands *c, int64_t ms);
+/*
+ * For tests: another limit than MP_COMMAND_TIMEOUT_MS, for runs that begin from now on. Returns the
+ * one before.
+ */
+int64_t mp_commands_set_timeout(struct mp_commands *c, int64_t ms);
 
 #endif

@@ -45,8 +45,8 @@ static int is_same(const struct mp_entry *a, const struct mp_entry *b)
 	return r < 0 ? r : mp_str_eq(mp_buf_get(&x), mp_buf_get(&y));
 }
 
-static int compare(const struct mp_config_set *before, const struct mp_config_set *after,
-		   const struct mp_entry *e, mp_config_change_fn fn, void *u)
+static int diff_compare(const struct mp_config_set *before, const struct mp_config_set *after,
+			const struct mp_entry *e, mp_config_change_fn fn, void *u)
 {
 	struct mp_config_change c = {.after = e, .is = state_of(after, e)};
 	int same;
@@ -75,7 +75,7 @@ int mp_diff(const struct mp_config_set *before, const struct mp_config_set *afte
 
 		if (after->entries[i]->shadow != MP_SHADOW_NONE)
 			continue;
-		r = compare(before, after, after->entries[i], fn, u);
+		r = diff_compare(before, after, after->entries[i], fn, u);
 		if (r < 0)
 			return r;
 		changes += r;

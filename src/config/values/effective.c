@@ -20,8 +20,8 @@ static bool is_tuning(const char *key)
 	return false;
 }
 
-static void visit(const struct mp_provenance *p, const struct mp_tape *t, mp_value object,
-		  const char *prefix, mp_effective_fn fn, void *u)
+static void effective_visit(const struct mp_provenance *p, const struct mp_tape *t, mp_value object,
+			    const char *prefix, mp_effective_fn fn, void *u)
 {
 	MP_VALUE_EACH(t, object, key) {
 		struct mp_str name = mp_value_source(t, key);
@@ -33,7 +33,7 @@ static void visit(const struct mp_provenance *p, const struct mp_tape *t, mp_val
 		from = mp_provenance_get(p, full);
 		if (!from && mp_value_is(t, v, MP_TAPE_OBJECT)) {
 			snprintf(inner, sizeof(inner), "%s.", full);
-			visit(p, t, v, inner, fn, u);
+			effective_visit(p, t, v, inner, fn, u);
 			continue;
 		}
 		fn(u, full, mp_value_source(t, v), from ? from : "default");
@@ -41,8 +41,8 @@ static void visit(const struct mp_provenance *p, const struct mp_tape *t, mp_val
 }
 
 /* Write what is present to JSON, then walk it. */
-static int each(const struct mp_bind_table *table, const void *from, const struct mp_provenance *p,
-		mp_effective_fn fn, void *u)
+static int effective_each(const struct mp_bind_table *table, const void *from,
+			  const struct mp_provenance *p, mp_effective_fn fn, void *u)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
@@ -57,11 +57,11 @@ static int each(const struct mp_bind_table *table, const void *from, const struc
 	if (r == 0)
 		r = mp_tape_parse(&t, mp_buf_get(&text), NULL);
 	if (r == 0)
-		visit(p, &t, MP_ROOT, "", fn, u);
+		effective_visit(p, &t, MP_ROOT, "", fn, u);
 	return r;
 }
 
-static uint64_t whole(const struct mp_bind_table *table)
+static uint64_t effective_whole(const struct mp_bind_table *table)
 {
 	return UINT64_MAX >> (64 - table->n);
 }
@@ -82,21 +82,21 @@ int mp_effective_each(const struct mp_entry *e, mp_effective_fn fn, void *u)
 	struct mp_entry copy = *e;
 
 	copy.present = all_rows(&mp_entry_table, copy.present);
-	copy.tuning.restart.present = whole(&mp_restart_table);
-	return each(&mp_entry_table, &copy, &e->provenance, fn, u);
+	copy.tuning.restart.present = effective_whole(&mp_restart_table);
+	return effective_each(&mp_entry_table, &copy, &e->provenance, fn, u);
 }
 
 int mp_effective_each_setting(const struct mp_settings *s, mp_effective_fn fn, void *u)
 {
 	struct mp_settings copy = *s;
 
-	copy.present = all_rows(&mp_settings_table, whole(&mp_settings_table));
-	copy.tuning.restart.present = whole(&mp_restart_table);
+	copy.present = all_rows(&mp_settings_table, effective_whole(&mp_settings_table));
+	copy.tuning.restart.present = effective_whole(&mp_restart_table);
 	copy.startup.present = copy.result.present = copy.log.present = UINT64_MAX;
 	/* In the order of its keys: there may be no name and no TLS at all. */
 	copy.http.present = (copy.http.listen ? 1u : 0) | (copy.http.name ? 2u : 0) |
 			    (copy.http.tls_json.len ? 4u : 0);
-	return each(&mp_settings_table, &copy, &s->provenance, fn, u);
+	return effective_each(&mp_settings_table, &copy, &s->provenance, fn, u);
 }
 
 struct adding {

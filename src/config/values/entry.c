@@ -39,6 +39,7 @@ static const struct mp_bind_field fields[] = {
 	ROW(BOOL, "enabled", enabled),
 	ROW(BOOL, "disabled", disabled),
 	ROW(MAP, "toolQueues", tool_queues),
+	ROW(MAP, "toolResults", tool_results),
 	ROW(LIST, "toolsAllowed", tools_allowed),
 	ALIAS(LIST, "enabledTools", tools_allowed),
 	ALIAS(LIST, "includeTools", tools_allowed),
@@ -79,13 +80,13 @@ struct reading {
 	int error;                      /* memory */
 };
 
-static bool has(const struct reading *r, const char *key)
+static bool entry_has(const struct reading *r, const char *key)
 {
 	return mp_bind_is_present(&mp_entry_table, r->e, key);
 }
 
 /* The first reason counts. */
-static void MP_PRINTF(2, 3) invalidate(struct reading *r, const char *format, ...)
+static void MP_PRINTF(2, 3) entry_invalidate(struct reading *r, const char *format, ...)
 {
 	char text[400];
 	va_list args;
@@ -114,7 +115,7 @@ static const char *dup_text(struct reading *r, mp_value v)
 	if (!copy)
 		r->error = mp_arena_get_error(r->arena);
 	else if (strlen(copy) != text.len)
-		invalidate(r, "Server \"%s\": a text holds a NUL character", r->e->name);
+		entry_invalidate(r, "Server \"%s\": a text holds a NUL character", r->e->name);
 	return copy;
 }
 
@@ -146,7 +147,7 @@ static bool is_essential(const struct reading *r, mp_value key)
 }
 
 /* "true" where true is meant, in the files of a tool that takes it. */
-static bool coerce(struct reading *r, mp_value key)
+static bool entry_coerce(struct reading *r, mp_value key)
 {
 	mp_value v = mp_value_of(key);
 	struct mp_str text;
@@ -191,8 +192,9 @@ static bool read_times(struct reading *r, mp_value times)
 }
 
 /* VS Code takes numbers for variables, and null for one that is not to be there. */
-static bool read_loose_env(struct reading *r, mp_value map)
+static bool read_loose_map(struct reading *r, mp_value key, struct mp_bind_map *into)
 {
+	mp_value map = mp_value_of(key);
 	struct mp_bind_pair *items;
 	size_t n = 0;
 
@@ -203,22 +205,29 @@ static bool read_loose_env(struct reading *r, mp_value map)
 		r->error = mp_arena_get_error(r->arena);
 		return true;
 	}
-	MP_VALUE_EACH(r->t, map, key) {
-		mp_value v = mp_value_of(key);
+	MP_VALUE_EACH(r->t, map, k) {
+		mp_value v = mp_value_of(k);
 
 		if (mp_value_is(r->t, v, MP_TAPE_OBJECT) || mp_value_is(r->t, v, MP_TAPE_ARRAY))
 			return false;
 		if (mp_value_is(r->t, v, MP_TAPE_NULL))
 			continue;
-		items[n].key = dup_text(r, key);
+		items[n].key = dup_text(r, k);
 		items[n].value = mp_value_is(r->t, v, MP_TAPE_STRING)
 					 ? dup_text(r, v)
 					 : mp_arena_dup(r->arena, mp_value_source(r->t, v));
 		if (!items[n++].value && r->error == 0)
 			r->error = mp_arena_get_error(r->arena);
 	}
-	r->e->env = (struct mp_bind_map){items, n};
-	mp_bind_set_present(&mp_entry_table, r->e, "env", true);
+	*into = (struct mp_bind_map){items, n};
+	return true;
+}
+
+static bool read_loose(struct reading *r, mp_value key, const char *name, struct mp_bind_map *into)
+{
+	if (!mp_value_text_is(r->t, key, mp_str_of(name)) || !read_loose_map(r, key, into))
+		return false;
+	mp_bind_set_present(&mp_entry_table, r->e, name, true);
 	return true;
 }
 
@@ -228,16 +237,16 @@ static void on_problem(const struct mp_bind_problem *p, void *u)
 
 	if (p->kind == MP_BIND_UNKNOWN && !(r->e->origin.quirks & MP_QUIRK_OWN))
 		return; /* other tools have keys of their own */
-	if (p->kind == MP_BIND_TYPE && coerce(r, p->at))
+	if (p->kind == MP_BIND_TYPE && entry_coerce(r, p->at))
 		return;
 	if (p->kind == MP_BIND_TYPE && mp_value_text_is(r->t, p->at, MP_STR("timeout")) &&
 	    read_times(r, mp_value_of(p->at)))
 		return;
-	if (p->kind == MP_BIND_TYPE && mp_value_text_is(r->t, p->at, MP_STR("env")) &&
-	    read_loose_env(r, mp_value_of(p->at)))
+	if (p->kind == MP_BIND_TYPE && (read_loose(r, p->at, "env", &r->e->env) ||
+					read_loose(r, p->at, "toolResults", &r->e->tool_results)))
 		return;
 	if (p->kind == MP_BIND_TYPE && is_essential(r, p->at))
-		invalidate(r, "Server \"%s\": %s", r->e->name, p->message);
+		entry_invalidate(r, "Server \"%s\": %s", r->e->name, p->message);
 	else if (r->fn)
 		r->fn(p, r->u);
 }
@@ -273,10 +282,11 @@ static void finish_command(struct reading *r)
 	if (mp_value_is(r->t, v, MP_TAPE_STRING))
 		e->argv[e->argc++] = dup_text(r, v);
 	else if (!is_list || !read_words(r, v, e->argv, &e->argc))
-		invalidate(r,
-			   "Server \"%s\": \"command\" must be a string or a list of strings, "
-			   "but is %s",
-			   e->name, mp_value_describe(r->t, v));
+		entry_invalidate(
+			r,
+			"Server \"%s\": \"command\" must be a string or a list of strings, "
+			"but is %s",
+			e->name, mp_value_describe(r->t, v));
 	for (size_t i = 0; i < e->args.n; i++)
 		e->argv[e->argc++] = e->args.items[i];
 	if (e->argc == 0 || !e->argv[0] || !e->argv[0][0])
@@ -304,7 +314,7 @@ static void finish_env(struct reading *r)
 	if (error == MCPOOL_ENOMEM || error == MCPOOL_ELIMIT)
 		r->error = error;
 	else if (error < 0)
-		invalidate(r, "Server \"%s\": %s", r->e->name, why.message);
+		entry_invalidate(r, "Server \"%s\": %s", r->e->name, why.message);
 }
 
 /* Codex: names of variables, or {name, source} with a name. */
@@ -344,7 +354,7 @@ static void set_seconds(struct reading *r, const char *spelled, const char *key,
 {
 	char words[80];
 
-	if (!has(r, spelled))
+	if (!entry_has(r, spelled))
 		return;
 	if (seconds >= 0 && seconds < 1e6) {
 		set_time(r, key, into, (int64_t)(seconds * 1000));
@@ -364,18 +374,56 @@ static void finish_times(struct reading *r)
 	struct mp_entry *e = r->e;
 	struct mp_tuning *tuning = &e->tuning;
 
-	if (has(r, "timeout") && !has(r, "toolTimeout") &&
+	if (entry_has(r, "timeout") && !entry_has(r, "toolTimeout") &&
 	    (e->origin.quirks & (MP_QUIRK_CALLS | MP_QUIRK_ONLY_CALLS)))
 		set_time(r, "toolTimeout", &tuning->tool_timeout_ms, tuning->timeout_ms);
-	if (has(r, "timeout") && (e->origin.quirks & MP_QUIRK_ONLY_CALLS)) {
+	if (entry_has(r, "timeout") && (e->origin.quirks & MP_QUIRK_ONLY_CALLS)) {
 		tuning->timeout_ms = r->before->timeout_ms;
 		mp_bind_set_present(&mp_entry_table, e, "timeout", false);
 	}
-	if (has(r, "startup_timeout_ms"))
+	if (entry_has(r, "startup_timeout_ms"))
 		set_time(r, "timeout", &tuning->timeout_ms, e->startup_ms);
 	set_seconds(r, "startup_timeout_sec", "timeout", &tuning->timeout_ms, e->startup_seconds);
 	set_seconds(r, "tool_timeout_sec", "toolTimeout", &tuning->tool_timeout_ms,
 		    e->tool_seconds);
+}
+
+int64_t mp_entry_get_result_limit(const struct mp_entry *e, struct mp_str tool, int64_t otherwise)
+{
+	int64_t bytes;
+
+	for (size_t i = 0; i < e->tool_results.n; i++)
+		if (mp_str_eq(mp_str_of(e->tool_results.items[i].key), tool) &&
+		    mp_str_to_i64(mp_str_of(e->tool_results.items[i].value), &bytes) == 0)
+			return bytes;
+	return otherwise;
+}
+
+static bool is_result_limit(const char *text)
+{
+	int64_t bytes;
+
+	return mp_str_to_i64(mp_str_of(text), &bytes) == 0 &&
+	       (bytes == 0 || (bytes >= MP_RESULT_LEAST && bytes <= (int64_t)MP_LIMIT_MESSAGE));
+}
+
+/* A value that is not a number of bytes does not count. */
+static void finish_tool_results(struct reading *r)
+{
+	struct mp_bind_map *map = &r->e->tool_results;
+
+	for (size_t i = 0; i < map->n; i++) {
+		if (!map->items[i].value || is_result_limit(map->items[i].value))
+			continue;
+		map->items[i].value = "";
+		if (r->fn)
+			r->fn(&(struct mp_bind_problem){MP_BIND_RANGE,
+							mp_value_get_key(r->t, r->object,
+									 MP_STR("toolResults")),
+							"\"toolResults\" must hold numbers of "
+							"bytes: 0 for no limit, or from 512"},
+			      r->u);
+	}
 }
 
 /* --- which transport ------------------------------------------------------------------------- */
@@ -398,10 +446,11 @@ static void check_tls(struct reading *r)
 	for (size_t i = 0; i < tls->n; i++)
 		if (strcmp(tls->items[i].key, "ca") != 0 &&
 		    strcmp(tls->items[i].key, "cert") != 0 && strcmp(tls->items[i].key, "key") != 0)
-			invalidate(r,
-				   "Server \"%s\": \"tls\" has no \"%s\" (known are ca, cert and "
-				   "key, each a file)",
-				   r->e->name, tls->items[i].key);
+			entry_invalidate(
+				r,
+				"Server \"%s\": \"tls\" has no \"%s\" (known are ca, cert and "
+				"key, each a file)",
+				r->e->name, tls->items[i].key);
 }
 
 /* The seed's rules and words (B6 to B9). */
@@ -413,33 +462,37 @@ static void finish_kind(struct reading *r)
 	if (e->address && !e->address[0])
 		e->address = NULL;
 	if (e->argv && e->address)
-		invalidate(r,
-			   "Server \"%s\": both \"command\" and \"url\" are set - server should be "
-			   "either stdio (command) OR http/sse (url), not both",
-			   e->name);
+		entry_invalidate(
+			r,
+			"Server \"%s\": both \"command\" and \"url\" are set - server should be "
+			"either stdio (command) OR http/sse (url), not both",
+			e->name);
 	if (!e->type)
 		e->kind = infer_kind(e);
 	else if (!mp_kind_find(e->type, e->address, &e->kind))
-		invalidate(r,
-			   "Server \"%s\": unknown server type \"%s\" (known are stdio, http, sse "
-			   "and websocket)",
-			   e->name, e->type);
+		entry_invalidate(
+			r,
+			"Server \"%s\": unknown server type \"%s\" (known are stdio, http, sse "
+			"and websocket)",
+			e->name, e->type);
 	if (e->kind == MP_KIND_STDIO && !e->argv)
-		invalidate(r, "Server \"%s\": stdio server requires \"command\" field", e->name);
+		entry_invalidate(r, "Server \"%s\": stdio server requires \"command\" field",
+				 e->name);
 	if (e->kind != MP_KIND_STDIO && !e->address)
-		invalidate(r, "Server \"%s\": %s server requires \"url\" field", e->name,
-			   mp_kind_get_name(e->kind));
+		entry_invalidate(r, "Server \"%s\": %s server requires \"url\" field", e->name,
+				 mp_kind_get_name(e->kind));
 	else if (e->kind != MP_KIND_STDIO && !mp_entry_is_address(e->address))
-		invalidate(r,
-			   "Server \"%s\": \"url\" must begin with http://, https://, ws:// or "
-			   "wss://",
-			   e->name);
+		entry_invalidate(
+			r,
+			"Server \"%s\": \"url\" must begin with http://, https://, ws:// or "
+			"wss://",
+			e->name);
 	check_tls(r);
 }
 
 /* --- the whole ------------------------------------------------------------------------------- */
 
-static struct mp_str keep(struct reading *r, struct mp_buf *text, int error)
+static struct mp_str entry_keep(struct reading *r, struct mp_buf *text, int error)
 {
 	struct mp_str none = {NULL, 0};
 	const char *copy = error < 0 ? NULL : mp_arena_dup(r->arena, mp_buf_get(text));
@@ -451,8 +504,8 @@ static struct mp_str keep(struct reading *r, struct mp_buf *text, int error)
 	return copy ? (struct mp_str){copy, text->len} : none;
 }
 
-static struct mp_str describe(struct reading *r,
-			      void (*write)(struct mp_writer *w, const struct mp_entry *e))
+static struct mp_str entry_describe(struct reading *r,
+				    void (*write)(struct mp_writer *w, const struct mp_entry *e))
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
 	struct mp_writer w;
@@ -460,7 +513,7 @@ static struct mp_str describe(struct reading *r,
 	mp_buf_init(&text, MP_LIMIT_ARENA);
 	mp_write_init(&w, &text, NULL);
 	write(&w, r->e);
-	return keep(r, &text, mp_write_finish(&w));
+	return entry_keep(r, &text, mp_write_finish(&w));
 }
 
 static void keep_canonical(struct reading *r)
@@ -472,11 +525,11 @@ static void keep_canonical(struct reading *r)
 	mp_buf_init(&text, MP_LIMIT_ARENA);
 	error = mp_canonical_add(r->t, r->object, &text, &why);
 	if (error == MCPOOL_EINVAL) { /* a duplicate key: what was approved would be ambiguous */
-		invalidate(r, "Server \"%s\": %s", r->e->name, why.message);
+		entry_invalidate(r, "Server \"%s\": %s", r->e->name, why.message);
 		r->e->canonical = (struct mp_str){"", 0};
 		return;
 	}
-	r->e->canonical = keep(r, &text, error);
+	r->e->canonical = entry_keep(r, &text, error);
 }
 
 static int note_provenance(struct reading *r, const struct mp_settings *settings)
@@ -498,7 +551,7 @@ static int note_provenance(struct reading *r, const struct mp_settings *settings
 	return mp_provenance_note(&r->e->provenance, &mp_entry_table, r->e, "", from, r->arena);
 }
 
-static int bind(struct reading *r, const struct mp_settings *settings)
+static int entry_bind(struct reading *r, const struct mp_settings *settings)
 {
 	struct mp_entry *e = r->e;
 	int error;
@@ -508,19 +561,20 @@ static int bind(struct reading *r, const struct mp_settings *settings)
 	e->enabled = true;
 	error = mp_bind_read(&mp_entry_table, r->t, r->object, r->arena, e, on_problem, r, NULL);
 	if (error == MCPOOL_ETYPE) {
-		invalidate(r, "Server \"%s\": an object in braces is expected", e->name);
+		entry_invalidate(r, "Server \"%s\": an object in braces is expected", e->name);
 		return r->error;
 	}
 	if (error < 0)
 		return error;
 	mp_tuning_finish(&e->tuning, &settings->tuning, &mp_entry_table, e, r->t, r->object, r->fn,
 			 r->u);
-	if (has(r, "disabled") && !has(r, "enabled"))
+	if (entry_has(r, "disabled") && !entry_has(r, "enabled"))
 		e->enabled = !e->disabled;
 	finish_env(r);
 	finish_command(r);
 	finish_env_vars(r);
 	finish_times(r);
+	finish_tool_results(r);
 	finish_kind(r);
 	return r->error;
 }
@@ -532,21 +586,21 @@ int mp_entry_read(struct mp_str name, const struct mp_tape *t, mp_value v,
 {
 	struct mp_entry *e = mp_arena_alloc_array(arena, 1, sizeof(*e));
 	struct reading r = {e, t, v, arena, fn, u, &settings->tuning, 0};
-	const char *bad_name = mp_entry_check_name(name);
+	const char *bad_name = mp_entry_check_name(name, (enum mp_name_set)settings->names);
 	int error;
 
 	if (!e || !(e->name = mp_arena_dup(arena, name)))
 		return mp_arena_get_error(arena);
 	e->origin = *origin;
 	if (bad_name)
-		invalidate(&r, "%s", bad_name);
-	error = bind(&r, settings);
+		entry_invalidate(&r, "%s", bad_name);
+	error = entry_bind(&r, settings);
 	if (error < 0)
 		return error;
 	keep_canonical(&r);
 	if (!e->invalid) {
-		e->connection = describe(&r, mp_entry_write_connection);
-		e->endpoint = describe(&r, mp_entry_write_endpoint);
+		e->connection = entry_describe(&r, mp_entry_write_connection);
+		e->endpoint = entry_describe(&r, mp_entry_write_endpoint);
 	}
 	if (r.error == 0)
 		r.error = note_provenance(&r, settings);

@@ -34,6 +34,7 @@ enum {
 	MP_QUIRK_ONLY_CALLS = 1 << 5, /* `timeout` is that of a call, and not of the start */
 	MP_QUIRK_FROM_FILE = 1 << 3,  /* relative commands and folders start at the file's folder */
 	MP_QUIRK_COMMANDS = 1 << 4,   /* a value that begins with ! is a command */
+	MP_QUIRK_ASKED = 1 << 6,      /* an agent named it (`stdio --config`), not a person */
 };
 
 /* Where an entry is written. Texts belong to the set. */
@@ -77,6 +78,7 @@ struct mp_entry {
 	struct mp_bind_map env, headers, env_headers;
 	struct mp_bind_map tls; /* ca, cert, key: files */
 	struct mp_bind_map tool_queues;
+	struct mp_bind_map tool_results; /* tool to the bytes of its results; "0": no limit */
 	struct mp_bind_list tools_allowed, tools_denied;
 	struct mp_str auth_json, oauth_json, env_vars_json;
 	const char *bearer_variable, *headers_helper, *env_file, *id_format;
@@ -128,8 +130,11 @@ void mp_entry_write_endpoint(struct mp_writer *w, const struct mp_entry *e);
 /* What tells two connections apart (O12), as it is written. */
 void mp_entry_write_connection(struct mp_writer *w, const struct mp_entry *e);
 
+/* How many bytes of a result of this tool agents get (toolResults); 0: no limit. */
+int64_t mp_entry_get_result_limit(const struct mp_entry *e, struct mp_str tool, int64_t otherwise);
+
 /* NULL, or why this is not a valid name (B11 to B13, O14). Static. */
-const char *mp_entry_check_name(struct mp_str name);
+const char *mp_entry_check_name(struct mp_str name, enum mp_name_set set);
 /* Would sanitizing change it (B74)? */
 bool mp_entry_is_plain_name(struct mp_str name);
 

@@ -21,7 +21,7 @@ static bool is_name(struct mp_str s)
 	return s.len > 0;
 }
 
-static char unescape(char c)
+static char envfile_unescape(char c)
 {
 	return c == 'n' ? '\n' : c == 't' ? '\t' : c == 'r' ? '\r' : c;
 }
@@ -51,7 +51,7 @@ static bool read_value(struct mp_str v, char *out, size_t *n)
 		if (v.p[i] == quote)
 			return is_rest_empty((struct mp_str){v.p + i + 1, v.len - i - 1});
 		if (quote == '"' && v.p[i] == '\\' && i + 1 < v.len)
-			out[(*n)++] = unescape(v.p[++i]);
+			out[(*n)++] = envfile_unescape(v.p[++i]);
 		else
 			out[(*n)++] = v.p[i];
 	}

@@ -60,7 +60,7 @@ static struct mp_str read_plain(struct mp_str s, size_t at)
 	return (struct mp_str){s.p + at, end - at};
 }
 
-static bool has(struct mp_str s, size_t at, char c)
+static bool expand_has(struct mp_str s, size_t at, char c)
 {
 	return at < s.len && s.p[at] == c;
 }
@@ -70,7 +70,7 @@ static bool goes_on(struct mp_str s, size_t at, struct mp_str with)
 	return at <= s.len && mp_str_starts((struct mp_str){s.p + at, s.len - at}, with);
 }
 
-static struct mp_str slice(struct mp_str s, size_t from, size_t to)
+static struct mp_str expand_slice(struct mp_str s, size_t from, size_t to)
 {
 	return (struct mp_str){s.p + from, to - from};
 }
@@ -89,7 +89,7 @@ static size_t find_closing(struct mp_str s, size_t at)
 	return s.len;
 }
 
-static bool take(struct spot *spot, enum kind kind, struct mp_str whole, struct mp_str name)
+static bool expand_take(struct spot *spot, enum kind kind, struct mp_str whole, struct mp_str name)
 {
 	*spot = (struct spot){.kind = kind, .whole = whole, .name = name};
 	return true;
@@ -106,9 +106,9 @@ static bool read_prefixed(struct mp_str s, size_t at, struct mp_str prefix, bool
 		return false;
 	name = plain ? read_plain(s, at + prefix.len) : read_name(s, at + prefix.len);
 	end = at + prefix.len + name.len;
-	if (name.len == 0 || !has(s, end, '}'))
+	if (name.len == 0 || !expand_has(s, end, '}'))
 		return false;
-	return take(ret, kind, slice(s, at, end + 1), name);
+	return expand_take(ret, kind, expand_slice(s, at, end + 1), name);
 }
 
 static bool is_root_name(struct mp_str name)
@@ -132,17 +132,17 @@ static bool read_variable(unsigned spellings, struct mp_str s, size_t at, struct
 	if (!(spellings & MP_EXPAND_VARIABLE) &&
 	    !(spellings & MP_EXPAND_ROOTS && is_root_name(name)))
 		return false;
-	if (has(s, end, '}'))
-		return take(ret, VARIABLE, slice(s, at, end + 1), name);
+	if (expand_has(s, end, '}'))
+		return expand_take(ret, VARIABLE, expand_slice(s, at, end + 1), name);
 	if (!goes_on(s, end, MP_STR(":-")))
 		return false;
 	close = find_closing(s, end + 2);
 	*ret_lost = close == s.len;
 	if (*ret_lost)
 		return false;
-	take(ret, VARIABLE, slice(s, at, close + 1), name);
+	expand_take(ret, VARIABLE, expand_slice(s, at, close + 1), name);
 	ret->has_otherwise = true;
-	ret->otherwise = slice(s, end + 2, close);
+	ret->otherwise = expand_slice(s, end + 2, close);
 	return true;
 }
 
@@ -161,8 +161,8 @@ static bool read_folder(struct mp_str s, size_t at, struct spot *ret)
 		size_t n = names[i].len - 1;
 
 		if (goes_on(s, at + 2, names[i]))
-			return take(ret, FOLDER, slice(s, at, at + n + 3),
-				    slice(s, at + 2, at + 2 + n));
+			return expand_take(ret, FOLDER, expand_slice(s, at, at + n + 3),
+					   expand_slice(s, at + 2, at + 2 + n));
 	}
 	return false;
 }
@@ -186,10 +186,10 @@ static bool read_dollar(unsigned spellings, struct mp_str s, size_t at, struct s
 {
 	struct mp_str name;
 
-	if (!has(s, at + 1, '{')) {
+	if (!expand_has(s, at + 1, '{')) {
 		name = read_name(s, at + 1);
 		return spellings & MP_EXPAND_PLAIN && name.len > 0 &&
-		       take(ret, VARIABLE, slice(s, at, at + 1 + name.len), name);
+		       expand_take(ret, VARIABLE, expand_slice(s, at, at + 1 + name.len), name);
 	}
 	if (spellings & MP_EXPAND_ENV &&
 	    read_prefixed(s, at, MP_STR("${env:"), false, VARIABLE, ret))
@@ -264,7 +264,7 @@ static const char *get_file(const struct mp_expand *e)
 	return e->file ? e->file : "?";
 }
 
-static void warn(const struct mp_expand *e, const struct spot *spot)
+static void expand_warn(const struct mp_expand *e, const struct spot *spot)
 {
 	struct mcpool_error words;
 
@@ -300,7 +300,7 @@ static int put_missing(const struct mp_expand *e, const struct spot *spot, struc
 {
 	if (e->missing == MP_MISSING_FAIL)
 		return refuse_missing(e, spot, reterr);
-	warn(e, spot);
+	expand_warn(e, spot);
 	return e->missing == MP_MISSING_LITERAL ? mp_buf_add_str(out, spot->whole) : 0;
 }
 
@@ -338,7 +338,7 @@ static bool find_file(const struct mp_expand *e, struct mp_str name, char path[P
 		return false;
 	if (mp_str_starts(name, MP_STR("~/"))) {
 		folder = e->home;
-		name = slice(name, 2, name.len);
+		name = expand_slice(name, 2, name.len);
 	}
 	if (name.len > 0 && name.p[0] == '/')
 		n = snprintf(path, PATH_MAX, "%.*s", MP_STR_ARGS(name));
@@ -375,19 +375,19 @@ static int put_file(const struct mp_expand *e, const struct spot *spot, struct m
 
 /* --- walking -------------------------------------------------------------------------------- */
 
-static int expand(const struct mp_expand *e, struct mp_str text, int level, struct mp_buf *out,
-		  struct mcpool_error *reterr);
+static int expand_expand(const struct mp_expand *e, struct mp_str text, int level,
+			 struct mp_buf *out, struct mcpool_error *reterr);
 
 /* The same variable as our own files spell it. */
-static int respell(const struct mp_expand *e, const struct spot *spot, int level,
-		   struct mp_buf *out, struct mcpool_error *reterr)
+static int expand_respell(const struct mp_expand *e, const struct spot *spot, int level,
+			  struct mp_buf *out, struct mcpool_error *reterr)
 {
 	int r = mp_buf_addf(out, "${%.*s", MP_STR_ARGS(spot->name));
 
 	if (r == 0 && (spot->has_otherwise || spot->kind == OR_NOTHING))
 		r = mp_buf_add(out, ":-", 2);
 	if (r == 0 && spot->has_otherwise)
-		r = expand(e, spot->otherwise, level + 1, out, reterr);
+		r = expand_expand(e, spot->otherwise, level + 1, out, reterr);
 	return r < 0 ? r : mp_buf_add_char(out, '}');
 }
 
@@ -418,17 +418,17 @@ static int put_variable(const struct mp_expand *e, const struct spot *spot, int 
 	const char *value;
 
 	if (e->respell && !(e->spellings & MP_EXPAND_ROOTS && is_root_name(spot->name)))
-		return respell(e, spot, level, out, reterr);
+		return expand_respell(e, spot, level, out, reterr);
 	value = look_up(e, spot->name);
 	if (spot->has_otherwise && (!value || !*value))
-		return expand(e, spot->otherwise, level + 1, out, reterr);
+		return expand_expand(e, spot->otherwise, level + 1, out, reterr);
 	if (value)
 		return mp_buf_add_str(out, mp_str_of(value));
 	return spot->kind == OR_NOTHING ? 0 : put_missing(e, spot, out, reterr);
 }
 
-static int put(const struct mp_expand *e, const struct spot *spot, int level, struct mp_buf *out,
-	       struct mcpool_error *reterr)
+static int expand_put(const struct mp_expand *e, const struct spot *spot, int level,
+		      struct mp_buf *out, struct mcpool_error *reterr)
 {
 	switch (spot->kind) {
 	case VARIABLE:
@@ -452,8 +452,8 @@ static int put(const struct mp_expand *e, const struct spot *spot, int level, st
 		       get_server(e), get_file(e), MP_STR_ARGS(spot->whole));
 }
 
-static int expand(const struct mp_expand *e, struct mp_str text, int level, struct mp_buf *out,
-		  struct mcpool_error *reterr)
+static int expand_expand(const struct mp_expand *e, struct mp_str text, int level,
+			 struct mp_buf *out, struct mcpool_error *reterr)
 {
 	struct spot spot;
 	size_t done = 0;
@@ -467,14 +467,15 @@ static int expand(const struct mp_expand *e, struct mp_str text, int level, stru
 			       "mcp '%s' at %s has defaults within defaults, more than %d deep.",
 			       get_server(e), get_file(e), MOST_LEVELS);
 	while (find_spot(e->spellings, text, done, &spot)) {
-		r = put_plain(e, slice(text, done, (size_t)(spot.whole.p - text.p)), out, reterr);
+		r = put_plain(e, expand_slice(text, done, (size_t)(spot.whole.p - text.p)), out,
+			      reterr);
 		if (r == 0)
-			r = put(e, &spot, level, out, reterr);
+			r = expand_put(e, &spot, level, out, reterr);
 		if (r < 0)
 			return r;
 		done = get_end(text, &spot);
 	}
-	return done < text.len ? put_plain(e, slice(text, done, text.len), out, reterr) : 0;
+	return done < text.len ? put_plain(e, expand_slice(text, done, text.len), out, reterr) : 0;
 }
 
 int mp_expand_text(const struct mp_expand *e, struct mp_str text, struct mp_buf *out,
@@ -482,7 +483,7 @@ int mp_expand_text(const struct mp_expand *e, struct mp_str text, struct mp_buf 
 {
 	size_t before = out->len;
 	struct mcpool_error error = {0};
-	int r = expand(e, text, 0, out, &error);
+	int r = expand_expand(e, text, 0, out, &error);
 
 	if (r == 0)
 		return 0;

@@ -19,12 +19,16 @@ bool mp_entry_is_plain_name(struct mp_str name)
 	return true;
 }
 
-const char *mp_entry_check_name(struct mp_str name)
+static bool is_strict_name(struct mp_str name)
 {
-	if (name.len == 0)
-		return "Server name cannot be empty";
-	if (name.len > NAME_MAX_CHARS)
-		return "Server name is too long (max 100 characters)";
+	for (size_t i = 0; i < name.len; i++)
+		if (!is_name_char(name.p[i]) && name.p[i] != '.')
+			return false;
+	return true;
+}
+
+static bool is_wide_name(struct mp_str name)
+{
 	for (size_t i = 0; i < name.len; i++) {
 		char c = name.p[i];
 		bool inner = i > 0 && i + 1 < name.len;
@@ -33,8 +37,22 @@ const char *mp_entry_check_name(struct mp_str name)
 			continue;
 		if (c == ' ' && inner && name.p[i - 1] != ' ')
 			continue;
-		return "Server name can only contain letters, numbers, dash, underscore, dot, "
-		       "colon, and single spaces";
+		return false;
 	}
-	return NULL;
+	return true;
+}
+
+const char *mp_entry_check_name(struct mp_str name, enum mp_name_set set)
+{
+	if (name.len == 0)
+		return "Server name cannot be empty";
+	if (name.len > NAME_MAX_CHARS)
+		return "Server name is too long (max 100 characters)";
+	if (set == MP_NAMES_STRICT)
+		return is_strict_name(name) ? NULL
+					    : "Server name can only contain letters, numbers, "
+					      "dash, underscore, and dot";
+	return is_wide_name(name) ? NULL
+				  : "Server name can only contain letters, numbers, dash, "
+				    "underscore, dot, colon, and single spaces";
 }

@@ -1,7 +1,8 @@
 /*
  * queues.c - the waiting lines that `queues` defines, and which of them a call goes through.
  * Layers are laid over each other name by name, so that a project that defines a queue takes none
- * away from the servers of its user.
+ * away from the servers of its user. A later layer replaces a definition; in the netdata profile
+ * the larger numbers of all files count.
  */
 #include "config/values/queues.h"
 
@@ -17,7 +18,7 @@ enum { DEFAULT_SLOTS = 64, DEFAULT_LINE = 1024, MOST = 65536 };
 
 static const struct mp_str default_name = {"default", 7};
 
-static struct mp_queue_setting *find(const struct mp_settings *s, struct mp_str name)
+static struct mp_queue_setting *queues_find(const struct mp_settings *s, struct mp_str name)
 {
 	for (size_t i = 0; i < s->n_queues; i++)
 		if (mp_str_eq(s->queues[i].name, name))
@@ -29,12 +30,14 @@ static struct mp_queue_setting *find(const struct mp_settings *s, struct mp_str 
 
 struct reading {
 	const struct mp_tape *t;
+	bool is_of_file;
+	bool keeps_larger; /* of what files define */
 	struct mp_arena *arena;
 	mp_bind_problem_fn fn;
 	void *u;
 };
 
-static void tell(const struct reading *r, mp_value at, const char *message)
+static void queues_tell(const struct reading *r, mp_value at, const char *message)
 {
 	if (r->fn)
 		r->fn(&(struct mp_bind_problem){MP_BIND_TYPE, at, message}, r->u);
@@ -49,9 +52,9 @@ static int64_t read_slots(const struct reading *r, mp_value key)
 		return MP_QUEUE_AUTO;
 	if (mp_value_i64(r->t, v, &n) == 0 && n >= 0 && n <= MOST)
 		return n;
-	tell(r, key,
-	     "\"slots\" of a queue must be \"auto\" or a number from 0 to 65536; the "
-	     "default is used");
+	queues_tell(r, key,
+		    "\"slots\" of a queue must be \"auto\" or a number from 0 to 65536; the "
+		    "default is used");
 	return MP_QUEUE_UNSAID;
 }
 
@@ -61,7 +64,8 @@ static int64_t read_line(const struct reading *r, mp_value key)
 
 	if (mp_value_i64(r->t, mp_value_of(key), &n) == 0 && n >= 0 && n <= MOST)
 		return n;
-	tell(r, key, "\"line\" of a queue must be a number from 0 to 65536; the default is used");
+	queues_tell(r, key,
+		    "\"line\" of a queue must be a number from 0 to 65536; the default is used");
 	return MP_QUEUE_UNSAID;
 }
 
@@ -71,33 +75,64 @@ static void read_one(const struct reading *r, mp_value key, struct mp_queue_sett
 
 	into->slots = into->line = MP_QUEUE_UNSAID;
 	if (!mp_value_is(r->t, object, MP_TAPE_OBJECT))
-		tell(r, key,
-		     "a queue is an object with \"slots\" and \"line\"; the default is used");
+		queues_tell(
+			r, key,
+			"a queue is an object with \"slots\" and \"line\"; the default is used");
 	MP_VALUE_EACH(r->t, object, k) {
 		if (mp_value_text_is(r->t, k, MP_STR("slots")))
 			into->slots = read_slots(r, k);
 		else if (mp_value_text_is(r->t, k, MP_STR("line")))
 			into->line = read_line(r, k);
 		else
-			tell(r, k, "a queue has \"slots\" and \"line\", and nothing else");
+			queues_tell(r, k, "a queue has \"slots\" and \"line\", and nothing else");
 	}
 }
 
 /* The place of this name, a new one behind the others if need be; NULL past the ceiling. */
 static struct mp_queue_setting *get_place(struct mp_settings *s, struct mp_str name)
 {
-	struct mp_queue_setting *known = find(s, name);
+	struct mp_queue_setting *known = queues_find(s, name);
 
 	if (known || s->n_queues >= MP_LIMIT_LAYER_KEYS)
 		return known;
-	s->queues[s->n_queues].name = name;
+	s->queues[s->n_queues] = (struct mp_queue_setting){.name = name};
 	return &s->queues[s->n_queues++];
+}
+
+static size_t get_auto_slots(void)
+{
+	size_t slots = 2 * (size_t)uv_available_parallelism();
+
+	return slots < DEFAULT_SLOTS ? slots : DEFAULT_SLOTS;
+}
+
+/* 0 slots are no limit. */
+static int64_t weigh_slots(int64_t slots)
+{
+	if (slots == MP_QUEUE_AUTO)
+		return (int64_t)get_auto_slots();
+	return slots == 0 ? INT64_MAX : slots;
+}
+
+/* Puts a definition over the one that is there. */
+static void queues_put(const struct reading *r, struct mp_queue_setting *place,
+		       struct mp_queue_setting q)
+{
+	if (r->keeps_larger && r->is_of_file && place->is_of_file) {
+		if (weigh_slots(place->slots) > weigh_slots(q.slots))
+			q.slots = place->slots;
+		if (place->line > q.line)
+			q.line = place->line;
+	}
+	q.name = place->name;
+	q.is_of_file = r->is_of_file;
+	*place = q;
 }
 
 static int read_all(struct mp_settings *s, const struct reading *r, mp_value queues)
 {
 	MP_VALUE_EACH(r->t, queues, key) {
-		struct mp_queue_setting *place;
+		struct mp_queue_setting *place, q;
 		struct mp_str name;
 		int error = mp_value_text(r->t, key, r->arena, &name);
 
@@ -108,10 +143,11 @@ static int read_all(struct mp_settings *s, const struct reading *r, mp_value que
 			return mp_arena_get_error(r->arena);
 		place = get_place(s, name);
 		if (!place) {
-			tell(r, key, "there are too many queues; the rest is ignored");
+			queues_tell(r, key, "there are too many queues; the rest is ignored");
 			return 0;
 		}
-		read_one(r, key, place);
+		read_one(r, key, &q);
+		queues_put(r, place, q);
 	}
 	return 0;
 }
@@ -150,9 +186,9 @@ static int write_all(struct mp_settings *s, struct mp_arena *arena)
 }
 
 int mp_settings_read_queues(struct mp_settings *s, const struct mp_tape *t, mp_value queues,
-			    struct mp_arena *arena, mp_bind_problem_fn fn, void *u)
+			    bool is_of_file, struct mp_arena *arena, mp_bind_problem_fn fn, void *u)
 {
-	struct reading reading = {t, arena, fn, u};
+	struct reading reading = {t, is_of_file, s->profile == MP_PROFILE_NETDATA, arena, fn, u};
 	size_t more = mp_value_count(t, queues), room = s->n_queues + more;
 	struct mp_queue_setting *below = s->queues;
 	int r;
@@ -172,13 +208,6 @@ int mp_settings_read_queues(struct mp_settings *s, const struct mp_tape *t, mp_v
 
 /* --- asking --------------------------------------------------------------------------------- */
 
-static size_t get_auto_slots(void)
-{
-	size_t slots = 2 * (size_t)uv_available_parallelism();
-
-	return slots < DEFAULT_SLOTS ? slots : DEFAULT_SLOTS;
-}
-
 static void fill(struct mp_queue_definition *d, const struct mp_queue_setting *q)
 {
 	if (q && q->slots == MP_QUEUE_AUTO)
@@ -192,13 +221,13 @@ static void fill(struct mp_queue_definition *d, const struct mp_queue_setting *q
 bool mp_queues_find(const struct mp_settings *s, struct mp_str name,
 		    struct mp_queue_definition *ret)
 {
-	const struct mp_queue_setting *q = find(s, name);
+	const struct mp_queue_setting *q = queues_find(s, name);
 
 	if (!q && !mp_str_eq(name, default_name))
 		return false;
 	*ret = (struct mp_queue_definition){q ? q->name : default_name, DEFAULT_SLOTS,
 					    DEFAULT_LINE};
-	fill(ret, find(s, default_name));
+	fill(ret, queues_find(s, default_name));
 	fill(ret, q);
 	return true;
 }
@@ -213,7 +242,7 @@ struct mp_str mp_queues_choose(const struct mp_entry *e, struct mp_str tool)
 
 /* --- checking ------------------------------------------------------------------------------- */
 
-static const char *MP_PRINTF(2, 3) complain(struct mp_arena *arena, const char *format, ...)
+static const char *MP_PRINTF(2, 3) queues_complain(struct mp_arena *arena, const char *format, ...)
 {
 	char text[1000];
 	va_list args;
@@ -232,16 +261,16 @@ const char *mp_queues_check(const struct mp_settings *s, const struct mp_entry *
 	struct mp_queue_definition found;
 
 	if (!mp_queues_find(s, mp_queues_choose(e, (struct mp_str){NULL, 0}), &found))
-		return complain(arena, "Server \"%s\": queue \"%s\" is not defined; " ADVICE,
-				e->name, e->tuning.queue);
+		return queues_complain(arena, "Server \"%s\": queue \"%s\" is not defined; " ADVICE,
+				       e->name, e->tuning.queue);
 	for (size_t i = 0; i < e->tool_queues.n; i++) {
 		const struct mp_bind_pair *pair = &e->tool_queues.items[i];
 
 		if (!mp_queues_find(s, mp_str_of(pair->value), &found))
-			return complain(arena,
-					"Server \"%s\": queue \"%s\" of tool \"%s\" is not "
-					"defined; " ADVICE,
-					e->name, pair->value, pair->key);
+			return queues_complain(arena,
+					       "Server \"%s\": queue \"%s\" of tool \"%s\" is not "
+					       "defined; " ADVICE,
+					       e->name, pair->value, pair->key);
 	}
 	return NULL;
 }

@@ -35,7 +35,7 @@ struct resolving {
 
 /* --- words ----------------------------------------------------------------------------------- */
 
-static void MP_PRINTF(2, 3) warn(struct resolving *r, const char *format, ...)
+static void MP_PRINTF(2, 3) resolve_warn(struct resolving *r, const char *format, ...)
 {
 	char text[480];
 	va_list args;
@@ -49,7 +49,7 @@ static void MP_PRINTF(2, 3) warn(struct resolving *r, const char *format, ...)
 
 static void on_warning(void *u, const char *message)
 {
-	warn(u, "%s", message);
+	resolve_warn(u, "%s", message);
 }
 
 static void on_variable(void *u, struct mp_str name, const char *value)
@@ -69,7 +69,7 @@ static int no_room(struct resolving *r)
 }
 
 /* A value that must not appear in a log. One that cannot be hidden is not used. */
-static void hide(struct resolving *r, const char *value)
+static void resolve_hide(struct resolving *r, const char *value)
 {
 	int error = r->req->only_key ? 0 : mp_secret_add(mp_str_of(value));
 
@@ -79,7 +79,7 @@ static void hide(struct resolving *r, const char *value)
 
 /* --- one value ------------------------------------------------------------------------------- */
 
-static int keep(struct resolving *r, const struct mp_buf *text, const char **ret)
+static int resolve_keep(struct resolving *r, const struct mp_buf *text, const char **ret)
 {
 	*ret = mp_arena_dup(&r->out->arena, mp_buf_get(text));
 	return *ret ? 0 : no_room(r);
@@ -98,10 +98,10 @@ static int expand(struct resolving *r, const char *text, const char **ret)
 	if (memchr(value.data ? value.data : "", '\0', value.len))
 		return mp_fail(r->reterr, MCPOOL_EINVAL,
 			       "Server \"%s\": a variable holds a NUL character", r->e->name);
-	return keep(r, &value, ret);
+	return resolve_keep(r, &value, ret);
 }
 
-static enum mp_indirection indirection(const struct resolving *r)
+static enum mp_indirection resolve_indirection(const struct resolving *r)
 {
 	const struct mp_settings *s = &r->req->set->settings;
 
@@ -125,19 +125,19 @@ static int run_command(struct resolving *r, const char *name, const char *comman
 	error = mp_commands_run(r->req->commands, command, r->out->cwd, r->req->env, r->req->now_ms,
 				&value, &why);
 	if (error == 0)
-		return keep(r, &value, ret);
+		return resolve_keep(r, &value, ret);
 	if (r->req->set->settings.profile != MP_PROFILE_OMP)
 		return mp_fail(r->reterr, error, "Server \"%s\": the command for %s failed: %s",
 			       r->e->name, name, why.message);
-	warn(r, "Server \"%s\": %s is left out, its command failed: %s", r->e->name, name,
-	     why.message);
+	resolve_warn(r, "Server \"%s\": %s is left out, its command failed: %s", r->e->name, name,
+		     why.message);
 	return 0;
 }
 
 /* The value of a variable or header; NULL: it is left out. */
 static int resolve_value(struct resolving *r, const char *name, const char *text, const char **ret)
 {
-	enum mp_indirection how = indirection(r);
+	enum mp_indirection how = resolve_indirection(r);
 	const char *value;
 	int error;
 
@@ -157,13 +157,13 @@ static int resolve_value(struct resolving *r, const char *name, const char *text
 	mp_digest_add(r->key, mp_str_of(*ret));
 	if (r->looked_up || mp_redact_is_secret_name(mp_str_of(name)) ||
 	    mp_redact_looks_random(mp_str_of(*ret)))
-		hide(r, *ret);
+		resolve_hide(r, *ret);
 	return 0;
 }
 
 /* --- folders and commands -------------------------------------------------------------------- */
 
-static int join(struct resolving *r, const char *folder, const char *path, const char **ret)
+static int resolve_join(struct resolving *r, const char *folder, const char *path, const char **ret)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
 	const char *home = r->req->set->home;
@@ -178,7 +178,7 @@ static int join(struct resolving *r, const char *folder, const char *path, const
 	else
 		error = mp_buf_addf(&text, "%s/%s", folder, path);
 	return error < 0 ? mp_fail(r->reterr, error, "%s", mcpool_error_text(error))
-			 : keep(r, &text, ret);
+			 : resolve_keep(r, &text, ret);
 }
 
 static const char *default_folder(const struct resolving *r)
@@ -206,7 +206,7 @@ static int resolve_folder(struct resolving *r)
 		return error;
 	if (r->e->origin.quirks & MP_QUIRK_FROM_FILE)
 		folder = r->folder;
-	return join(r, folder, cwd, &r->out->cwd);
+	return resolve_join(r, folder, cwd, &r->out->cwd);
 }
 
 /* Where PATH leads, so that another PATH is another launch. */
@@ -245,10 +245,10 @@ static int resolve_argv(struct resolving *r)
 			mp_digest_add(r->key, mp_str_of(argv[i]));
 	}
 	if (error == 0 && r->req->set->home && strncmp(argv[0], "~/", 2) == 0)
-		error = join(r, "", argv[0], &argv[0]);
+		error = resolve_join(r, "", argv[0], &argv[0]);
 	else if (error == 0 && strchr(argv[0], '/') && argv[0][0] != '/' &&
 		 (e->origin.quirks & MP_QUIRK_FROM_FILE))
-		error = join(r, r->folder, argv[0], &argv[0]);
+		error = resolve_join(r, r->folder, argv[0], &argv[0]);
 	if (error < 0)
 		return error;
 	r->out->argv = (char **)(void *)argv;
@@ -297,7 +297,7 @@ static int add_handed_on(struct resolving *r, size_t *n)
 		mp_digest_add(r->key, mp_str_of(name));
 		mp_digest_add(r->key, mp_str_of(value));
 		if (value && mp_redact_is_secret_name(mp_str_of(name)))
-			hide(r, value);
+			resolve_hide(r, value);
 		if (value)
 			error = add_variable(r, n, name, value);
 	}
@@ -314,7 +314,7 @@ static int add_layer(struct resolving *r, size_t *n)
 		size_t name = strcspn(pair, "=");
 
 		mp_digest_add(r->key, mp_str_of(pair));
-		hide(r, pair + name + 1);
+		resolve_hide(r, pair + name + 1);
 		error = put_variable(r, n, pair);
 	}
 	return error;
@@ -360,7 +360,7 @@ static void add_header(struct resolving *r, const char *name, const char *value)
 		at++;
 	headers->items[at] = (struct mp_bind_pair){name, value};
 	headers->n += at == headers->n;
-	hide(r, value);
+	resolve_hide(r, value);
 }
 
 static int add_bearer(struct resolving *r, const char *token)
@@ -370,11 +370,11 @@ static int add_bearer(struct resolving *r, const char *token)
 	int error;
 
 	mp_buf_init(&text, MP_KIB(128));
-	hide(r, token);
+	resolve_hide(r, token);
 	error = mp_buf_addf(&text, "Bearer %s", token);
 	if (error < 0)
 		return mp_fail(r->reterr, error, "%s", mcpool_error_text(error));
-	error = keep(r, &text, &value);
+	error = resolve_keep(r, &text, &value);
 	if (error == 0)
 		add_header(r, "Authorization", value);
 	return error;
@@ -394,8 +394,8 @@ static int add_from_variables(struct resolving *r)
 		if (value && value[0])
 			add_header(r, pair->key, value);
 		else
-			warn(r, "Server \"%s\": the header %s is left out, %s is not set", e->name,
-			     pair->key, pair->value);
+			resolve_warn(r, "Server \"%s\": the header %s is left out, %s is not set",
+				     e->name, pair->key, pair->value);
 	}
 	if (e->bearer_variable) {
 		const char *token = mp_expand_get(r->req->env, mp_str_of(e->bearer_variable));
@@ -433,7 +433,8 @@ static int resolve_headers(struct resolving *r)
 	if (error == 0 && token && !r->e->bearer_variable)
 		error = add_bearer(r, token);
 	if (r->e->headers_helper)
-		warn(r, "Server \"%s\": headersHelper is not run by this version", r->e->name);
+		resolve_warn(r, "Server \"%s\": headersHelper is not run by this version",
+			     r->e->name);
 	return error;
 }
 
@@ -453,7 +454,7 @@ static int resolve_tls(struct resolving *r)
 
 		error = expand(r, tls->items[i].value, &path);
 		if (error == 0)
-			error = join(r, default_folder(r), path, file);
+			error = resolve_join(r, default_folder(r), path, file);
 		if (error == 0) {
 			mp_digest_add(r->key, mp_str_of(key));
 			mp_digest_add(r->key, mp_str_of(*file));
@@ -485,13 +486,14 @@ static const char *find_token(struct resolving *r)
 	name = mp_arena_dup(&arena, id);
 	token = name && r->req->get_token ? r->req->get_token(r->req->u, name) : NULL;
 	if (!token) {
-		warn(r,
-		     "Server \"%s\": there is no stored credential; it is tried without one. Put a "
-		     "token into its \"headers\" (or \"env\").",
-		     r->e->name);
+		resolve_warn(r,
+			     "Server \"%s\": there is no stored credential; it is tried without "
+			     "one. Put a "
+			     "token into its \"headers\" (or \"env\").",
+			     r->e->name);
 		return NULL;
 	}
-	hide(r, token);
+	resolve_hide(r, token);
 	return mp_arena_dup(&r->out->arena, mp_str_of(token));
 }
 
@@ -506,7 +508,7 @@ static int read_env_file(struct resolving *r)
 		return 0;
 	error = expand(r, r->e->env_file, &path);
 	if (error == 0)
-		error = join(r, default_folder(r), path, &path);
+		error = resolve_join(r, default_folder(r), path, &path);
 	if (error == 0)
 		error = mp_envfile_read(path, &r->out->arena, &r->layer, r->reterr);
 	r->expand.layer = r->layer;
@@ -540,7 +542,7 @@ static int resolve_all(struct resolving *r)
 	return error < 0 ? error : resolve_headers(r);
 }
 
-static void init(struct resolving *r)
+static void resolve_init(struct resolving *r)
 {
 	const struct mp_settings *s = &r->req->set->settings;
 	const char *slash = strrchr(r->e->origin.file, '/');
@@ -578,7 +580,7 @@ int mp_resolve(const struct mp_resolve_request *req, struct mp_resolved *ret,
 	if (!req->set->is_typed) /* nothing else is there to be told from it */
 		r.key = mp_digest_new_keyed(
 			(struct mp_str){(const char *)req->local_key, MP_DIGEST_SIZE});
-	init(&r);
+	resolve_init(&r);
 	error = resolve_all(&r);
 	if (r.key)
 		mp_digest_finish(r.key, ret->launch_key);

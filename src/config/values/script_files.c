@@ -17,14 +17,14 @@
 #include "store/digest.h"
 
 /* The part of a path that mp_file_is_below(). */
-static const char *below(const char *path, const char *folder)
+static const char *script_files_below(const char *path, const char *folder)
 {
 	size_t n = strlen(folder);
 
 	return path + n + (path[n] == '/');
 }
 
-static void feed(void *u, const void *bytes, size_t n)
+static void script_files_feed(void *u, const void *bytes, size_t n)
 {
 	mp_digest_add_bytes(u, bytes, n);
 }
@@ -62,7 +62,7 @@ static int add_content(struct mp_search *s, const char *name, const char *real)
 	struct mcpool_error why;
 	struct stat st = {0};
 	size_t limit = s->budget->bytes < MP_LIMIT_SCRIPT ? s->budget->bytes : MP_LIMIT_SCRIPT;
-	int64_t size = mp_file_each_piece(real, limit, feed, d, &st, &why);
+	int64_t size = mp_file_each_piece(real, limit, script_files_feed, d, &st, &why);
 	int r;
 
 	if (size < 0) {
@@ -84,7 +84,7 @@ static int add_content(struct mp_search *s, const char *name, const char *real)
 
 static int add_file(struct mp_search *s, const char *real, mode_t mode)
 {
-	const char *name = below(real, s->e->origin.root);
+	const char *name = script_files_below(real, s->e->origin.root);
 	char beginning[PATH_MAX + 2];
 	int r = check_name(s, name);
 
@@ -113,7 +113,7 @@ static int add_link_line(struct mp_search *s, const char *name, const char *targ
 }
 
 /* The path without empty parts, "." and "..", by its letters alone. */
-static void tidy(const char *path, char out[PATH_MAX])
+static void script_files_tidy(const char *path, char out[PATH_MAX])
 {
 	size_t n = 0;
 
@@ -139,11 +139,11 @@ static int add_inner_link(struct mp_search *s, const char *path, const char *rea
 	const char *root = s->e->origin.root;
 	char named[PATH_MAX];
 
-	tidy(path, named);
+	script_files_tidy(path, named);
 	if (strcmp(named, real) == 0 || !mp_file_is_below(named, root))
 		return 0;
-	return add_link_line(s, below(named, root),
-			     strcmp(real, root) == 0 ? "." : below(real, root));
+	return add_link_line(s, script_files_below(named, root),
+			     strcmp(real, root) == 0 ? "." : script_files_below(real, root));
 }
 
 /* --- folders --------------------------------------------------------------------------------- */
@@ -166,7 +166,7 @@ int mp_search_add_base(struct mp_search *s, const char *path)
 static int add_folder(struct mp_search *s, const char *real)
 {
 	const char *root = s->e->origin.root;
-	const char *name = strcmp(real, root) == 0 ? "." : below(real, root);
+	const char *name = strcmp(real, root) == 0 ? "." : script_files_below(real, root);
 	char line[PATH_MAX + 2];
 	int r = check_name(s, name);
 
@@ -191,7 +191,9 @@ int mp_search_try_path(struct mp_search *s, const char *path)
 	if (stat(path, &st) < 0 || !realpath(path, real) || stat(real, &st) < 0)
 		return 0;
 	if (strcmp(real, root) != 0 && !mp_file_is_below(real, root))
-		return mp_file_is_below(path, root) ? add_link_line(s, below(path, root), real) : 0;
+		return mp_file_is_below(path, root)
+			       ? add_link_line(s, script_files_below(path, root), real)
+			       : 0;
 	r = add_inner_link(s, path, real);
 	if (r < 0)
 		return r;

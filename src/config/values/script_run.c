@@ -166,7 +166,8 @@ static bool is_named(const char *covered, struct mp_str name)
 	return false;
 }
 
-static int compare(const struct mp_entry *e, const char *lines, struct mcpool_error *reterr)
+static int script_run_compare(const struct mp_entry *e, const char *lines,
+			      struct mcpool_error *reterr)
 {
 	for (; *lines; lines += strcspn(lines, "\n") + 1) {
 		struct mp_str name = {lines, strcspn(lines, "\t")};
@@ -188,8 +189,8 @@ static int compare(const struct mp_entry *e, const char *lines, struct mcpool_er
 	return 0;
 }
 
-static int check(const struct mp_entry *e, struct mp_entry *now, struct mp_buf *seen,
-		 struct mcpool_error *reterr)
+static int script_run_check(const struct mp_entry *e, struct mp_entry *now, struct mp_buf *seen,
+			    struct mcpool_error *reterr)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf lines;
 	struct mp_scripts_budget budget = MP_SCRIPTS_BUDGET;
@@ -207,7 +208,7 @@ static int check(const struct mp_entry *e, struct mp_entry *now, struct mp_buf *
 		r = mp_buf_terminate(&lines);
 	if (r < 0)
 		return mp_fail(reterr, r, "Server \"%s\": %s", e->name, mcpool_error_text(r));
-	return compare(e, lines.data, reterr);
+	return script_run_compare(e, lines.data, reterr);
 }
 
 int mp_scripts_check(const struct mp_entry *e, const struct mp_scripts_run *run,
@@ -232,5 +233,5 @@ int mp_scripts_check(const struct mp_entry *e, const struct mp_scripts_run *run,
 		r = set_env(&now, run, &arena);
 	if (r < 0)
 		return mp_fail(reterr, r, "Server \"%s\": %s", e->name, mcpool_error_text(r));
-	return check(e, &now, seen, reterr);
+	return script_run_check(e, &now, seen, reterr);
 }

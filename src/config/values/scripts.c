@@ -124,7 +124,7 @@ static int try_parts(struct mp_search *s, const char *text, const char *separato
 /* --- as a shell reads it ---------------------------------------------------------------------- */
 
 /* One word from *at, which goes on, without its quotes and backslashes. */
-static size_t unquote(const char **at, char *out)
+static size_t scripts_unquote(const char **at, char *out)
 {
 	const char *p = *at;
 	char quote = '\0';
@@ -161,7 +161,7 @@ static int try_unquoted(struct mp_search *s, const char *text)
 		size_t n;
 
 		text += strspn(text, " \t\n\r;|&<>()`");
-		n = unquote(&text, word);
+		n = scripts_unquote(&text, word);
 		r = try_word(s, (struct mp_str){word, n});
 	}
 	return r;
@@ -420,7 +420,7 @@ static int try_all(struct mp_search *s)
 }
 
 /* Folders may be named behind what starts in them, and below each other. */
-static int search(struct mp_search *s)
+static int scripts_search(struct mp_search *s)
 {
 	size_t bases;
 	int r = find_bases(s);
@@ -447,7 +447,7 @@ int mp_scripts_add_within(const struct mp_entry *e, struct mp_scripts_budget *bu
 	if (!e->origin.root[0])
 		return 0;
 	mp_arena_init(&s.arena, MP_LIMIT_ARENA);
-	r = search(&s);
+	r = scripts_search(&s);
 	mp_arena_done(&s.arena);
 	return r;
 }

@@ -19,9 +19,11 @@ struct mp_config_request {
 	char *const *env;         /* "NAME=value", ends in NULL: whose home it is */
 	const char *const *files; /* --config, absolute */
 	size_t n_files;
+	const char *const *asked; /* files a session named, absolute: no person did (V01) */
+	size_t n_asked;
 	const char *named_in; /* where those were named: their servers run there; NULL: cwd */
 	const char *profile;  /* instead of what files say; NULL: as they say */
-	bool strict;          /* --strict-config: those files only */
+	bool strict;          /* --strict-config: files and asked only */
 	struct mp_db *db;     /* what was approved; NULL: nothing is */
 	bool use_last_good;   /* a file that cannot be read counts as it was when it could */
 	int64_t wall_ms;

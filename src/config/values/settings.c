@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/limits.h"
-#include "base/log.h"
 #include "base/mem.h"
 
 static const struct {
@@ -23,44 +22,54 @@ static const struct {
 		 "\"enabled\":true,\"projectConfig\":true,\"hostNative\":[],"
 		 "\"missingVariable\":\"fail\",\"valueIndirection\":\"command\","
 		 "\"allow\":[],\"deny\":[],\"shadowEqual\":true,\"sources\":{},\"remote\":[],"
-		 "\"result\":{\"join\":\"\\n\\n\",\"maxBytes\":262144},"
-		 "\"http\":{},\"log\":{\"level\":\"info\"},"
+		 "\"result\":{\"join\":\"\\n\\n\",\"maxBytes\":262144,"
+		 "\"errors\":\"protocol\",\"sessions\":false},\"names\":\"wide\","
+		 "\"http\":{},\"log\":{\"level\":\"info\",\"attempts\":\"warning\","
+		 "\"names\":\"instance\"},"
 		 "\"instructionsFormat\":\"omp\","
 		 "\"timeout\":30000,\"toolTimeout\":300000,\"maxTotal\":3600000,"
 		 "\"timeoutOrder\":\"tool\","
 		 "\"mode\":\"shared\",\"start\":\"eager\",\"residency\":\"keep\","
 		 "\"restart\":{\"mode\":\"relentless\","
 		 "\"schedule\":[0,1000,2000,5000,10000,30000,60000],\"stableMs\":60000,"
-		 "\"callers\":\"wait\",\"waitMs\":10000,\"attempts\":5},"
-		 "\"healthProbe\":\"ping\",\"queue\":\"default\",\"environment\":\"inherit\","
+		 "\"callers\":\"wait\",\"waitMs\":10000,\"attempts\":5,"
+		 "\"final\":true,\"finalRetryMs\":300000,\"jitter\":true,\"onTimeout\":\"probe\"},"
+		 "\"healthProbe\":\"ping\",\"healthInterval\":0,\"probeAtStart\":false,"
+		 "\"queue\":\"default\",\"environment\":\"inherit\","
 		 "\"era\":\"auto\",\"instructions\":4000,\"required\":false,\"pins\":\"warn\"}"},
-	[MP_PROFILE_OMP] = {"omp",
-			    "{\"naming\":\"mcp_server_tool\",\"startup\":{\"uncached\":\"block\"},"
-			    "\"restart\":{\"mode\":\"none\"},\"mode\":\"session\","
-			    "\"missingVariable\":\"literal\",\"valueIndirection\":\"variable\","
-			    "\"hostNative\":[\"exa\"],\"toolTimeout\":30000}"},
+	[MP_PROFILE_OMP] =
+		{"omp", "{\"naming\":\"mcp_letters\",\"names\":\"strict\","
+			"\"startup\":{\"uncached\":\"block\",\"maxWaitMs\":0},"
+			"\"restart\":{\"mode\":\"none\",\"finalRetryMs\":0},\"mode\":\"session\","
+			"\"result\":{\"errors\":\"content\"},"
+			"\"missingVariable\":\"literal\",\"valueIndirection\":\"variable\","
+			"\"hostNative\":[\"exa\"],\"toolTimeout\":30000}"},
 	/* The longest time means "practically none". */
 	[MP_PROFILE_CLAUDE] =
 		{"claude",
 		 "{\"startup\":{\"windowMs\":0},\"mode\":\"session\","
 		 "\"restart\":{\"mode\":\"remote\",\"schedule\":[1000,2000,4000,8000,16000],"
-		 "\"callers\":\"fail\"},"
+		 "\"callers\":\"fail\",\"finalRetryMs\":0},"
 		 "\"missingVariable\":\"warn\",\"valueIndirection\":\"off\",\"instructions\":2048,"
 		 "\"instructionsFormat\":\"claude\","
 		 "\"toolTimeout\":100000000,\"maxTotal\":100000000}"},
 	/* Its private servers are restarted once; the pool sees to that, by their mode. */
-	[MP_PROFILE_NETDATA] = {"netdata",
-				"{\"naming\":\"server__tool\","
-				"\"startup\":{\"uncached\":\"wait-all\",\"maxWaitMs\":60000},"
-				"\"restart\":{\"callers\":\"fail\"},\"valueIndirection\":\"off\","
-				"\"environment\":\"minimal\",\"result\":{\"join\":\"\"},"
-				"\"queues\":{\"default\":{\"slots\":\"auto\",\"line\":1024}},"
-				"\"instructionsFormat\":\"netdata\"}"},
+	[MP_PROFILE_NETDATA] =
+		{"netdata", "{\"naming\":\"server__tool\","
+			    "\"startup\":{\"uncached\":\"wait-all\",\"maxWaitMs\":60000},"
+			    "\"restart\":{\"callers\":\"fail\",\"final\":false,\"jitter\":false,"
+			    "\"onTimeout\":\"restart\"},\"probeAtStart\":true,"
+			    "\"log\":{\"attempts\":\"error\",\"names\":\"mcp\"},"
+			    "\"valueIndirection\":\"off\","
+			    "\"environment\":\"minimal\","
+			    "\"result\":{\"join\":\"\",\"sessions\":true},"
+			    "\"queues\":{\"default\":{\"slots\":\"auto\",\"line\":1024}},"
+			    "\"instructionsFormat\":\"netdata\"}"},
 };
 
 static const char *const profile_names[] = {"default", "omp", "claude", "netdata", NULL};
 static const char *const namings[] = {"mcp__server__tool", "mcp_server_tool", "server__tool",
-				      "passthrough", NULL};
+				      "passthrough",       "mcp_letters",     NULL};
 
 const char *mp_naming_get_word(enum mp_naming naming)
 {
@@ -79,6 +88,10 @@ static const char *const uncached[] = {"late", "block", "wait-all", NULL};
 static const char *const missing[] = {"fail", "warn", "literal", NULL};
 static const char *const indirections[] = {"command", "variable", "off", NULL};
 static const char *const levels[] = {"trace", "verbose", "info", "warning", "error", NULL};
+static const char *const attempt_levels[] = {"warning", "error", NULL};
+static const char *const log_names[] = {"instance", "mcp", NULL};
+static const char *const error_forms[] = {"protocol", "content", NULL};
+static const char *const name_sets[] = {"wide", "strict", NULL};
 static const char *const formats[] = {"omp", "claude", "netdata", "plain", NULL};
 
 #define ROW(kind, key, field, ...) MP_BIND(struct mp_startup, kind, key, field, ##__VA_ARGS__)
@@ -93,8 +106,10 @@ static const struct mp_bind_table startup_table = {startup_fields, MP_ARRAY_LEN(
 
 static const struct mp_bind_field result_fields[] = {
 	MP_BIND(struct mp_result_settings, TEXT, "join", join),
-	MP_BIND(struct mp_result_settings, I64, "maxBytes", max_bytes, .min = 512,
+	MP_BIND(struct mp_result_settings, I64, "maxBytes", max_bytes, .min = MP_RESULT_LEAST,
 		.max = (int64_t)MP_LIMIT_MESSAGE),
+	MP_BIND(struct mp_result_settings, CHOICE, "errors", errors, .choices = error_forms),
+	MP_BIND(struct mp_result_settings, BOOL, "sessions", sessions),
 };
 static const struct mp_bind_table result_table = {result_fields, MP_ARRAY_LEN(result_fields),
 						  offsetof(struct mp_result_settings, present)};
@@ -109,6 +124,8 @@ static const struct mp_bind_table http_table = {http_fields, MP_ARRAY_LEN(http_f
 
 static const struct mp_bind_field log_fields[] = {
 	MP_BIND(struct mp_log_settings, CHOICE, "level", level, .choices = levels),
+	MP_BIND(struct mp_log_settings, CHOICE, "attempts", attempts, .choices = attempt_levels),
+	MP_BIND(struct mp_log_settings, CHOICE, "names", names, .choices = log_names),
 };
 static const struct mp_bind_table log_table = {log_fields, MP_ARRAY_LEN(log_fields),
 					       offsetof(struct mp_log_settings, present)};
@@ -117,6 +134,7 @@ static const struct mp_bind_table log_table = {log_fields, MP_ARRAY_LEN(log_fiel
 static const struct mp_bind_field settings_fields[] = {
 	ROW(CHOICE, "profile", profile, .choices = profile_names),
 	ROW(CHOICE, "naming", naming, .choices = namings),
+	ROW(CHOICE, "names", names, .choices = name_sets),
 	ROW(OBJECT, "startup", startup, .table = &startup_table),
 	ROW(I64, "initConcurrency", init_concurrency, .min = 0, .max = 10000),
 	ROW(RAW, "queues", queues_json),
@@ -214,24 +232,27 @@ static void check_object(struct mp_settings *s, const struct mp_tape *t, mp_valu
 }
 
 static int read_layer(struct mp_settings *s, const struct mp_tape *t, mp_value object,
-		      const char *from, struct mp_arena *arena, mp_bind_problem_fn fn, void *u)
+		      bool is_of_file, const char *from, struct mp_arena *arena,
+		      mp_bind_problem_fn fn, void *u)
 {
 	struct mp_tuning before = s->tuning;
 	struct mp_str before_sources = s->sources_json, before_queues = s->queues_json;
 	mp_value sources = mp_value_get(t, object, "sources");
 	mp_value queues = mp_value_get(t, object, "queues");
-	int r;
+	int imposed = s->profile, r;
 
 	s->present = s->startup.present = s->result.present = s->http.present = s->log.present = 0;
 	s->tuning.restart.present = 0;
 	r = mp_bind_read(&mp_settings_table, t, object, arena, s, fn, u, NULL);
+	if (s->is_imposed)
+		s->profile = imposed;
 	if (r < 0)
 		return r;
 	mp_tuning_finish(&s->tuning, &before, &mp_settings_table, s, t, object, fn, u);
 	if (mp_value_is(t, sources, MP_TAPE_OBJECT))
 		r = read_sources(s, t, sources, arena, fn, u);
 	if (r >= 0 && mp_value_is(t, queues, MP_TAPE_OBJECT))
-		r = mp_settings_read_queues(s, t, queues, arena, fn, u);
+		r = mp_settings_read_queues(s, t, queues, is_of_file, arena, fn, u);
 	check_object(s, t, object, "sources", &s->sources_json, before_sources, fn, u);
 	check_object(s, t, object, "queues", &s->queues_json, before_queues, fn, u);
 	if (r < 0)
@@ -250,7 +271,7 @@ static int read_profile(struct mp_settings *s, enum mp_profile profile, struct m
 	r = mp_tape_parse(&t, mp_profile_get_json(profile), NULL);
 	if (r < 0)
 		return r;
-	return read_layer(s, &t, MP_ROOT, words[profile], arena, NULL, NULL);
+	return read_layer(s, &t, MP_ROOT, false, words[profile], arena, NULL, NULL);
 }
 
 int mp_settings_init(struct mp_settings *s, struct mp_arena *arena)
@@ -293,7 +314,7 @@ int mp_settings_read(struct mp_settings *s, const struct mp_tape *t, mp_value ob
 		     const char *from, struct mp_arena *arena, mp_bind_problem_fn fn, void *u)
 {
 	mp_value profile = mp_value_get(t, object, "profile");
-	int imposed = s->profile, r;
+	int r;
 
 	for (int i = MP_PROFILE_DEFAULT; profile_names[i]; i++) {
 		if (s->is_imposed || !mp_value_text_is(t, profile, mp_str_of(profile_names[i])))
@@ -302,8 +323,16 @@ int mp_settings_read(struct mp_settings *s, const struct mp_tape *t, mp_value ob
 		if (r < 0)
 			return r;
 	}
-	r = read_layer(s, t, object, from, arena, fn, u);
-	if (s->is_imposed)
-		s->profile = imposed;
-	return r;
+	return read_layer(s, t, object, true, from, arena, fn, u);
+}
+
+void mp_settings_name_server(const struct mp_settings *s, const char *server, mp_id instance,
+			     struct mp_log *ret_log)
+{
+	if (s->log.names == MP_LOG_NAMES_MCP)
+		mp_log_init(ret_log, "mcp:%s", server);
+	else if (instance)
+		mp_log_init(ret_log, "%s#%llu", server, (unsigned long long)instance);
+	else
+		mp_log_init(ret_log, "%s", server);
 }

@@ -6,6 +6,8 @@
 
 #include "base/arena.h"
 #include "base/base.h"
+#include "base/ids.h"
+#include "base/log.h"
 #include "config/values/expand.h"
 #include "config/values/tuning.h"
 
@@ -15,10 +17,15 @@ enum mp_naming {
 	MP_NAMING_MCP_SINGLE, /* mcp_server_tool */
 	MP_NAMING_SERVER,     /* server__tool */
 	MP_NAMING_PASSTHROUGH,
+	MP_NAMING_MCP_LETTERS, /* mcp_server_tool without digits */
 };
+enum mp_name_set { MP_NAMES_WIDE, MP_NAMES_STRICT };
+enum mp_log_names { MP_LOG_NAMES_INSTANCE, MP_LOG_NAMES_MCP };
+enum mp_log_attempts { MP_LOG_ATTEMPTS_WARNING, MP_LOG_ATTEMPTS_ERROR };
+enum mp_error_form { MP_ERRORS_PROTOCOL, MP_ERRORS_CONTENT };
 /* By its word, as `server__tool`; -1: there is none. */
 int mp_naming_find(struct mp_str word);
-const char *mp_naming_get_word(enum mp_naming naming); /* static */
+const char *mp_naming_get_word(enum mp_naming naming); /* static; NULL behind the last */
 enum mp_uncached { MP_UNCACHED_LATE, MP_UNCACHED_BLOCK, MP_UNCACHED_WAIT_ALL };
 enum mp_indirection { MP_INDIRECT_COMMAND, MP_INDIRECT_VARIABLE, MP_INDIRECT_OFF };
 enum mp_instructions_format {
@@ -28,18 +35,22 @@ enum mp_instructions_format {
 	MP_INSTRUCTIONS_PLAIN,
 };
 
+enum { MP_RESULT_LEAST = 512 }; /* bytes that a limit of results leaves at least */
+
 /* One member of `queues`, as the layers say it together; queues.h turns it into numbers. */
 enum { MP_QUEUE_AUTO = -1, MP_QUEUE_UNSAID = -2 };
 struct mp_queue_setting {
 	struct mp_str name;
-	int64_t slots; /* or MP_QUEUE_AUTO, MP_QUEUE_UNSAID */
-	int64_t line;  /* or MP_QUEUE_UNSAID */
+	int64_t slots;   /* or MP_QUEUE_AUTO, MP_QUEUE_UNSAID */
+	int64_t line;    /* or MP_QUEUE_UNSAID */
+	bool is_of_file; /* a file defines it, and not a profile alone */
 };
 
 struct mp_settings {
 	int profile;     /* enum mp_profile */
 	bool is_imposed; /* the profile: what layers say of it does not count */
 	int naming;      /* enum mp_naming */
+	int names;       /* enum mp_name_set: which names servers may have */
 	struct mp_startup {
 		int64_t window_ms;
 		int uncached; /* enum mp_uncached */
@@ -63,6 +74,8 @@ struct mp_settings {
 	struct mp_result_settings {
 		const char *join;
 		int64_t max_bytes;
+		int errors;    /* enum mp_error_form: how a session learns of a failed call */
+		bool sessions; /* max_bytes holds for sessions, too */
 		uint64_t present;
 	} result;
 	struct mp_http_settings {
@@ -73,6 +86,8 @@ struct mp_settings {
 	} http;
 	struct mp_log_settings {
 		int level;
+		int attempts; /* enum mp_log_attempts: level of a restart attempt */
+		int names;    /* enum mp_log_names: what a line about a server begins with */
 		uint64_t present;
 	} log;
 	int instructions_format; /* enum mp_instructions_format */
@@ -98,15 +113,22 @@ int mp_settings_read(struct mp_settings *s, const struct mp_tape *t, mp_value ob
 		     void *u) MP_MUST;
 
 /*
- * queues.c: lay the object `queues` of one layer over those below it, name by name. A wrong value
- * is told, and is as in the default. MCPOOL_ENOMEM, MCPOOL_ELIMIT.
+ * queues.c: lay the object `queues` of one layer over those below it, name by name. In the netdata
+ * profile the larger number wins where two files define a queue (U28). A wrong value is told, and
+ * is as in the default. MCPOOL_ENOMEM, MCPOOL_ELIMIT.
  */
 int mp_settings_read_queues(struct mp_settings *s, const struct mp_tape *t, mp_value queues,
-			    struct mp_arena *arena, mp_bind_problem_fn fn, void *u) MP_MUST;
+			    bool is_of_file, struct mp_arena *arena, mp_bind_problem_fn fn,
+			    void *u) MP_MUST;
 
 /* Is this tool's source switched off? */
 bool mp_settings_has_source(const struct mp_settings *s, const char *tool);
 bool mp_bind_list_has(const struct mp_bind_list *list, const char *text);
+
+/* How log lines about a server begin (log.names): "mcp:files"; else "files#3", instance 0 "files".
+ */
+void mp_settings_name_server(const struct mp_settings *s, const char *server, mp_id instance,
+			     struct mp_log *ret_log);
 
 /* The text of a profile's object, for the manual and for tests. */
 struct mp_str mp_profile_get_json(enum mp_profile profile);

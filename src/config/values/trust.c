@@ -19,7 +19,7 @@
 /* A change here invalidates all approvals. */
 #define VERSION "mcpool approval 1"
 
-static void compute(const char *const *parts, size_t n, struct mp_approval_id *ret_id)
+static void trust_compute(const char *const *parts, size_t n, struct mp_approval_id *ret_id)
 {
 	struct mp_digest *d = mp_digest_new();
 
@@ -79,8 +79,8 @@ static void texts_done(struct texts *t)
 }
 
 /* 0, or an error that has nothing to do with the entry. */
-static int search(struct mp_entry *e, struct mp_scripts_budget *budget, struct texts *texts,
-		  struct mp_arena *arena)
+static int trust_search(struct mp_entry *e, struct mp_scripts_budget *budget, struct texts *texts,
+			struct mp_arena *arena)
 {
 	struct mcpool_error why;
 	int r;
@@ -109,7 +109,7 @@ static int find_scripts(struct mp_entry *e, struct mp_scripts_budget *budget,
 	mp_buf_init(&texts.runners, MP_KIB(4));
 	r = read_env_file(e, arena);
 	if (r == 0)
-		r = search(e, budget, &texts, arena);
+		r = trust_search(e, budget, &texts, arena);
 	if (r < 0)
 		return r;
 	e->scripts = mp_arena_dup(arena, mp_buf_get(&texts.scripts));
@@ -125,16 +125,16 @@ int mp_trust_identify_within(struct mp_entry *e, struct mp_scripts_budget *budge
 
 	if (r < 0)
 		return r;
-	compute((const char *const[]){e->origin.tool, e->name, e->origin.real, e->origin.scope,
-				      e->origin.root, e->canonical.p, e->scripts,
-				      e->origin.plugin_root},
-		8, &e->id);
+	trust_compute((const char *const[]){e->origin.tool, e->name, e->origin.real,
+					    e->origin.scope, e->origin.root, e->canonical.p,
+					    e->scripts, e->origin.plugin_root},
+		      8, &e->id);
 	return 0;
 }
 
 void mp_trust_identify_grant(struct mp_grant *g)
 {
-	compute((const char *const[]){"", g->name, g->file, g->root, g->content}, 5, &g->id);
+	trust_compute((const char *const[]){"", g->name, g->file, g->root, g->content}, 5, &g->id);
 }
 
 static int stop_at_first(const struct mp_approval *a, void *u)
@@ -193,10 +193,19 @@ int mp_trust_judge(struct mp_entry *e, struct mp_db *db, const char *trusted_fil
 		       &e->first_seen_ms, reterr);
 }
 
+void mp_trust_get_command(const struct mp_entry *e, char *out, size_t size)
+{
+	bool is_asked = e->origin.quirks & MP_QUIRK_ASKED;
+
+	snprintf(out, size, "mcpool trust %s%s%s%s", is_asked ? "--config " : "",
+		 is_asked ? e->origin.file : "", is_asked ? " " : "", e->name);
+}
+
 int mp_trust_confirm(const struct mp_config_set *set, const struct mp_entry *e, struct mp_db *db,
 		     int64_t wall_ms, bool *ret_changed, struct mcpool_error *reterr)
 {
 	struct mp_entry now = *e; /* the set's own is shared */
+	char command[PATH_MAX + 300];
 	bool trusts_file = false;
 	int64_t mark;
 	int r;
@@ -213,8 +222,9 @@ int mp_trust_confirm(const struct mp_config_set *set, const struct mp_entry *e, 
 	r = mp_trust_judge(&now, db, trusts_file ? e->origin.real : NULL, wall_ms, reterr);
 	if (r < 0 || now.trust == MP_TRUST_YES)
 		return r;
-	return mp_fail(reterr, MCPOOL_ENEEDS_APPROVAL,
-		       "server '%s' is no longer approved: mcpool trust %s", e->name, e->name);
+	mp_trust_get_command(e, command, sizeof(command));
+	return mp_fail(reterr, MCPOOL_ENEEDS_APPROVAL, "server '%s' is no longer approved: %s",
+		       e->name, command);
 }
 
 int mp_trust_judge_grant(struct mp_grant *g, struct mp_db *db, int64_t wall_ms,
@@ -228,7 +238,7 @@ int mp_trust_judge_grant(struct mp_grant *g, struct mp_db *db, int64_t wall_ms,
 		       reterr);
 }
 
-static int record(struct mp_db *db, const struct mp_approval *a, struct mcpool_error *reterr)
+static int trust_record(struct mp_db *db, const struct mp_approval *a, struct mcpool_error *reterr)
 {
 	int r = mp_approvals_forget(db, a->name, a->file, a->root, reterr);
 
@@ -254,7 +264,7 @@ int mp_trust_approve(struct mp_db *db, const struct mp_entry *e, const char *how
 	if (e->unapprovable)
 		return mp_fail(reterr, MCPOOL_EPERM, "Server \"%s\" cannot be approved: %s",
 			       e->name, e->unapprovable);
-	r = record(db, &a, reterr);
+	r = trust_record(db, &a, reterr);
 	if (r < 0)
 		return r;
 	mp_pins_name_owner(e->name, &e->id, sizeof(e->id), &owner);
@@ -276,5 +286,5 @@ int mp_trust_approve_grant(struct mp_db *db, const struct mp_grant *g, int64_t w
 		.approved_ms = wall_ms,
 	};
 
-	return record(db, &a, reterr);
+	return trust_record(db, &a, reterr);
 }

@@ -40,6 +40,9 @@ int mp_trust_judge_grant(struct mp_grant *g, struct mp_db *db, int64_t wall_ms,
 int mp_trust_confirm(const struct mp_config_set *set, const struct mp_entry *e, struct mp_db *db,
 		     int64_t wall_ms, bool *ret_changed, struct mcpool_error *reterr) MP_MUST;
 
+/* The command that approves it: `mcpool trust NAME`, with the file that a session named. */
+void mp_trust_get_command(const struct mp_entry *e, char *out, size_t size);
+
 /* Record the user's yes, in place of an earlier one for the same name, file and project. */
 int mp_trust_approve(struct mp_db *db, const struct mp_entry *e, const char *how, int64_t wall_ms,
 		     struct mcpool_error *reterr) MP_MUST;

@@ -17,6 +17,7 @@ const char *const mp_timeout_orders[] = {"tool", "transport", NULL};
 const char *const mp_pins_names[] = {"warn", "freeze", "off", NULL};
 static const char *const restart_modes[] = {"relentless", "remote", "once", "none", NULL};
 static const char *const callers[] = {"wait", "fail", NULL};
+static const char *const on_timeouts[] = {"probe", "restart", NULL};
 static const char *const environments[] = {"inherit", "minimal", "none", NULL};
 
 #define ROW(kind, key, field, ...) MP_BIND(struct mp_restart, kind, key, field, ##__VA_ARGS__)
@@ -27,6 +28,10 @@ static const struct mp_bind_field restart_fields[] = {
 	ROW(CHOICE, "callers", callers, .choices = callers),
 	ROW(MS, "waitMs", wait_ms, .min = 0, .max = INT32_MAX),
 	ROW(I64, "attempts", attempts, .min = 1, .max = 1000),
+	ROW(BOOL, "final", is_final),
+	ROW(MS, "finalRetryMs", final_retry_ms, .min = 0, .max = INT32_MAX),
+	ROW(BOOL, "jitter", is_jittered),
+	ROW(CHOICE, "onTimeout", on_timeout, .choices = on_timeouts),
 };
 #undef ROW
 
@@ -45,7 +50,8 @@ struct finishing {
 	void *u;
 };
 
-static void tell(const struct finishing *f, mp_value object, const char *key, const char *message)
+static void tuning_tell(const struct finishing *f, mp_value object, const char *key,
+			const char *message)
 {
 	if (f->fn)
 		f->fn(&(struct mp_bind_problem){MP_BIND_TYPE,
@@ -91,11 +97,18 @@ static void finish_restart(struct mp_restart *r, const struct mp_restart *before
 
 	if (!mp_bind_is_present(&mp_restart_table, r, "schedule"))
 		return;
-	if (read_schedule(r, f->t, mp_value_get(f->t, object, "schedule")))
+	if (read_schedule(r, f->t, mp_value_get(f->t, object, "schedule"))) {
+		/* Delays that are written down are kept exactly. */
+		if (!mp_bind_is_present(&mp_restart_table, r, "jitter")) {
+			r->is_jittered = false;
+			mp_bind_set_present(&mp_restart_table, r, "jitter", true);
+		}
 		return;
-	tell(f, object, "schedule",
-	     "\"schedule\" must be a list of 1 to 32 waiting times, in milliseconds or such as "
-	     "\"5s\"");
+	}
+	tuning_tell(
+		f, object, "schedule",
+		"\"schedule\" must be a list of 1 to 32 waiting times, in milliseconds or such as "
+		"\"5s\"");
 	memcpy(r->schedule_ms, before->schedule_ms, sizeof(r->schedule_ms));
 	r->n_schedule = before->n_schedule;
 	r->schedule_json = before->schedule_json;
@@ -114,8 +127,8 @@ static bool finish_environment(struct mp_tuning *tuning, const struct mp_tuning 
 				tuning->environment = i;
 				return true;
 			}
-		tell(f, f->object, "environment",
-		     "\"environment\" must be \"inherit\", \"minimal\" or \"none\"");
+		tuning_tell(f, f->object, "environment",
+			    "\"environment\" must be \"inherit\", \"minimal\" or \"none\"");
 	}
 	tuning->environment = before->environment;
 	tuning->environment_json = before->environment_json;
@@ -135,8 +148,8 @@ static bool finish_instructions(struct mp_tuning *tuning, const struct mp_tuning
 	} else if (mp_value_i64(f->t, v, &n) == 0 && n >= 0 && n <= INT32_MAX) {
 		tuning->instructions = n;
 	} else {
-		tell(f, f->object, "instructions",
-		     "\"instructions\" must be true, false or a number of characters");
+		tuning_tell(f, f->object, "instructions",
+			    "\"instructions\" must be true, false or a number of characters");
 		tuning->instructions_json = before->instructions_json;
 		return false;
 	}
@@ -152,9 +165,10 @@ void mp_tuning_finish(struct mp_tuning *tuning, const struct mp_tuning *before,
 
 	if (mp_bind_is_present(table, from, "residency") &&
 	    !read_idle(tuning->residency, &tuning->idle_ms)) {
-		tell(&f, object, "residency",
-		     "\"residency\" must be \"keep\" or \"idle:\" and milliseconds or a time such "
-		     "as \"30s\"");
+		tuning_tell(&f, object, "residency",
+			    "\"residency\" must be \"keep\" or \"idle:\" and milliseconds or a "
+			    "time such "
+			    "as \"30s\"");
 		tuning->residency = before->residency;
 		tuning->idle_ms = before->idle_ms;
 		mp_bind_set_present(table, from, "residency", false);

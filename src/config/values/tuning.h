@@ -19,6 +19,7 @@ enum mp_restart_mode {
 	MP_RESTART_NONE,
 };
 enum mp_callers { MP_CALLERS_WAIT, MP_CALLERS_FAIL };
+enum mp_on_timeout { MP_ON_TIMEOUT_PROBE, MP_ON_TIMEOUT_RESTART };
 enum mp_health_probe { MP_HEALTH_PING, MP_HEALTH_LIST_TOOLS };
 enum mp_timeout_order { MP_TIMEOUT_TOOL, MP_TIMEOUT_TRANSPORT };
 enum mp_pins { MP_PINS_WARN, MP_PINS_FREEZE, MP_PINS_OFF };
@@ -34,6 +35,10 @@ struct mp_restart {
 	int callers; /* enum mp_callers */
 	int64_t wait_ms;
 	int64_t attempts;
+	bool is_final;          /* a first start that failed for good is not scheduled again */
+	int64_t final_retry_ms; /* but tried again after this time; 0: never */
+	bool is_jittered;       /* delays of remote servers vary */
+	int on_timeout;         /* enum mp_on_timeout: of a private stdio server */
 	uint64_t present;
 };
 
@@ -47,7 +52,9 @@ struct mp_tuning {
 	const char *residency;
 	int64_t idle_ms; /* from residency; 0: keep */
 	struct mp_restart restart;
-	int health_probe; /* enum mp_health_probe */
+	int health_probe;           /* enum mp_health_probe */
+	int64_t health_interval_ms; /* 0: probed only when in doubt */
+	bool probes_at_start;       /* the probe must succeed before it is up */
 	const char *queue;
 	struct mp_str environment_json;
 	int environment; /* enum mp_environment */
@@ -81,6 +88,9 @@ extern const char *const mp_era_names[], *const mp_pins_names[], *const mp_timeo
 		MP_BIND(type, OBJECT, "restart", tuning.restart, .table = &mp_restart_table),   \
 		MP_BIND(type, CHOICE, "healthProbe", tuning.health_probe,                       \
 			.choices = mp_health_probes),                                           \
+		MP_BIND(type, MS, "healthInterval", tuning.health_interval_ms, .min = 0,        \
+			.max = INT32_MAX),                                                      \
+		MP_BIND(type, BOOL, "probeAtStart", tuning.probes_at_start),                    \
 		MP_BIND(type, TEXT, "queue", tuning.queue),                                     \
 		MP_BIND(type, RAW, "environment", tuning.environment_json),                     \
 		MP_BIND(type, CHOICE, "era", tuning.era_choice, .choices = mp_era_names),       \

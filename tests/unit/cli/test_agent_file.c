@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
-#include "cli/agent_file.h"
+#include "cli/agents/agent_file.h"
 
 static const struct mp_agent_way way = {.mcpool = "/opt/mcpool"};
 static const char commented[] = "{\n  // mine\n  \"mcpServers\": {\n    \"files\": {\"command\": "

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cli/agent_run.h"
+#include "cli/agents/agent_run.h"
 
 static const char *const nothing[] = {"tool", NULL};
 

@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "base/limits.h"
-#include "cli/agent_show.h"
+#include "cli/agents/agent_show.h"
 
 static bool diff_is(const char *old, const char *new, const char *wanted)
 {

@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "base/limits.h"
-#include "cli/agents.h"
+#include "cli/agents/agents.h"
 
 static const struct mp_agent_way plain = {.mcpool = "/opt/mcpool"};
 static const struct mp_agent_way full = {.mcpool = "/opt/mcpool",

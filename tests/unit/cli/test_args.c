@@ -1,7 +1,7 @@
 /* test_args.c - what stands behind a verb, and what to call a command. */
 #include "test.h"
 
-#include "cli/cli.h"
+#include "cli/display/cli.h"
 
 static const struct mp_verb verb = {
 	.name = "call",

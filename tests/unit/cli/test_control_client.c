@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/limits.h"
-#include "cli/control_client.h"
-#include "cli/reach_answer.h"
+#include "cli/servers/control_client.h"
+#include "cli/servers/reach_answer.h"
 
 struct scene {
 	struct mp_loop *loop;

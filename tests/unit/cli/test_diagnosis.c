@@ -1,8 +1,8 @@
 /* test_diagnosis.c - what the status of a server means for a command that needs it. */
 #include "test.h"
 
-#include "cli/cli.h"
-#include "cli/diagnosis.h"
+#include "cli/display/cli.h"
+#include "cli/servers/diagnosis.h"
 
 /* B65 B66 */
 TEST(each_state_has_its_exit_code)

@@ -6,7 +6,7 @@
 #include "fleet.h"
 
 #include "base/error.h"
-#include "cli/live_table.h"
+#include "cli/display/live_table.h"
 
 #define DOTS "\xe2\x80\xa2\xe2\x80\xa2\xe2\x80\xa2"
 
@@ -108,7 +108,7 @@ TEST(a_row_for_each_state)
 	CHECK(has(&d, "NAME  STATE     TOOLS PID UPTIME RESTARTS CALLS "));
 	CHECK(has(&d, "\nup    connected     1   -     1s        0     1 "));
 	CHECK(has(&d, "\ndown  failed        -   -      -        0     0   -   -     0  "
-		      "next try in 2 s, attempt 4: "));
+		      "next try in 2 s, attempt 3: "));
 	CHECK(has(&d, "  starting\n"));
 	CHECK(has(&d, "\nidle  ready "));
 	CHECK(has(&d, "starts when it is called\n"));

@@ -3,7 +3,7 @@
 
 #include <locale.h>
 
-#include "cli/safe.h"
+#include "cli/display/safe.h"
 
 static const struct {
 	const char *text, *safe;

@@ -1,7 +1,7 @@
 /* test_typed.c - key=value words become arguments, typed by the schema. */
 #include "test.h"
 
-#include "cli/cli.h"
+#include "cli/display/cli.h"
 
 #define SCHEMA                                                                                 \
 	"{\"type\":\"object\",\"properties\":{\"s\":{\"type\":\"string\"},\"i\":{\"type\":"    \

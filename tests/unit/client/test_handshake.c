@@ -426,8 +426,8 @@ TEST(a_handshake_whose_request_is_lost_alone_ends_at_once)
 		(void)mp_fail(&why, MCPOOL_EAGAIN, "it answered HTTP 503");
 		why.retry_ms = 7000;
 		t = f.up->transport;
-		t->hooks->lost(t->u, mp_str_of(id), i & 2 ? MP_LOSS_UNKNOWN : MP_LOSS_UNTAKEN,
-			       &why);
+		t->hooks->lost(t->u, mp_str_of(id),
+			       i & 2 ? MP_UNANSWERED_UNKNOWN : MP_UNANSWERED_NOT_TAKEN, &why);
 		fake_settle(&f);
 		CHECK(strstr(f.news, "ended"));
 		CHECK(strstr(f.why.message, "HTTP 503"));

@@ -6,6 +6,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "client/param_headers.h"
+#include "outgoing.h"
 
 #define SCHEMA(properties) "{\"type\":\"object\",\"properties\":{" properties "}}"
 #define NOTE(type, name)   "{\"type\":\"" type "\",\"x-mcp-header\":\"" name "\"}"
@@ -13,21 +14,18 @@
 struct desk {
 	struct mp_param_headers m;
 	struct mp_http_fields f;
-	struct mp_tape t;
 };
 
 static void desk_done(struct desk *d)
 {
 	mp_param_headers_done(&d->m);
 	mp_http_fields_done(&d->f);
-	mp_tape_done(&d->t);
 }
 
 static void desk_init(struct desk *d)
 {
 	mp_param_headers_init(&d->m);
 	mp_http_fields_init(&d->f);
-	mp_message_tape_init(&d->t);
 }
 
 static int read_tool(struct desk *d, const char *schema, const char **ret_problem)
@@ -45,7 +43,7 @@ static int read_tool(struct desk *d, const char *schema, const char **ret_proble
 static int call(struct desk *d, const char *name, const char *arguments, struct mp_buf *ret)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
-	struct mp_message m;
+	MP_CLEANUP(outgoing_text_done) struct outgoing_text x = {0};
 	const struct mp_http_header *h;
 	size_t n;
 	int r;
@@ -57,10 +55,9 @@ static int call(struct desk *d, const char *name, const char *arguments, struct 
 			"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{"
 			"\"name\":\"%s\"%s%s}}",
 			name, arguments ? ",\"arguments\":" : "", arguments ? arguments : "");
+	outgoing_text_init(&x, mp_buf_get(&text));
 	if (r == 0)
-		r = mp_message_scan(&d->t, mp_buf_get(&text), &m, NULL);
-	if (r == 0)
-		r = mp_param_headers_write(&d->m, &m, &d->f);
+		r = mp_param_headers_write(&d->m, &x.o, &d->f);
 	h = mp_http_fields_get(&d->f, &n);
 	for (size_t i = 0; i < n && r == 0; i++)
 		r = mp_buf_addf(ret, "%.*s: %.*s\n", MP_STR_ARGS(h[i].name),

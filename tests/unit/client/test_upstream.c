@@ -5,6 +5,9 @@
 #include <stdio.h>
 
 #include "fake_server.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/secrets.h"
 #include "client/upstream.h"
 
 /* --- opening and closing --------------------------------------------------------------------- */
@@ -478,4 +481,108 @@ TEST(it_can_be_freed_by_the_answer_to_a_call)
 		CHECK(!f.up);
 		CHECK_TEXT(f.news, "ready ");
 	}
+}
+
+/* --- raw messages in the log ------------------------------------------------------------------ */
+
+#define CANARY "canary-of-the-env"
+
+/* The raw messages so far, as "object > text\n"; n_lines counts all lines. */
+struct raw_log {
+	char text[4 * MP_LIMIT_LOG_LINE];
+	int n_lines;
+};
+
+static void raw_log_keep(const struct mp_log_line *line, void *u)
+{
+	struct raw_log *raw = u;
+	size_t n = strlen(raw->text);
+
+	raw->n_lines++;
+	if (line->text[0] == '<' || line->text[0] == '>')
+		snprintf(raw->text + n, sizeof(raw->text) - n, "%s %s\n", line->object, line->text);
+}
+
+static void raw_log_done(struct raw_log *raw)
+{
+	(void)raw;
+	mp_log_set_sink(NULL, NULL);
+	mp_log_set_level(MP_LEVEL_INF);
+	mp_secret_remove_all();
+}
+
+static bool raw_log_open(struct raw_log *raw, enum mp_level level)
+{
+	raw->text[0] = '\0';
+	raw->n_lines = 0;
+	mp_log_set_sink(raw_log_keep, raw);
+	mp_log_set_level(level);
+	REQUIRE(mp_secret_add(MP_STR(CANARY)) == 0);
+	return true;
+}
+
+/* E56: a value of the environment and an argument by its name are dots, in both directions. */
+TEST(raw_messages_are_traced_without_secrets)
+{
+	static const struct mp_log log = {"files#3"};
+	MP_CLEANUP(raw_log_done) struct raw_log raw;
+	MP_CLEANUP(fake_done) struct fake f;
+
+	CHECK(fake_init(&f));
+	CHECK(raw_log_open(&raw, MP_LEVEL_TRC));
+	f.options.log = &log;
+	CHECK(fake_open_legacy(&f));
+	CHECK(strstr(raw.text, "files#3 > {\"jsonrpc\":\"2.0\",\"id\":"));
+	CHECK(strstr(raw.text, "\"method\":\"initialize\""));
+	CHECK(strstr(raw.text, "files#3 < {"));
+	CHECK(fake_call(&f, MP_METHOD_TOOLS_CALL,
+			"{\"name\":\"login\",\"arguments\":{\"note\":\"so " CANARY
+			"\",\"token\":\"canary-by-name\"}}",
+			1000, NULL));
+	CHECK(strstr(f.got[f.n - 1].text, CANARY)); /* the server gets it */
+	CHECK(fake_answer(&f, f.n - 1,
+			  "{\"content\":[{\"type\":\"text\",\"text\":\"you are " CANARY
+			  "\"}],\"structuredContent\":{\"password\":\"canary-of-it\"}}"));
+	CHECK_EQ(f.answers, 1);
+	CHECK(strstr(raw.text, "\"arguments\":{\"note\":\"so \xe2\x80\xa2"));
+	CHECK(strstr(raw.text, "\"text\":\"you are \xe2\x80\xa2"));
+	CHECK(!strstr(raw.text, "canary"));
+}
+
+/* E56: nor is the beginning of a secret shown where the line ends within it. */
+HEAVY_TEST(a_raw_message_is_not_cut_within_a_secret)
+{
+	static char params[MP_LIMIT_LOG_LINE + 1000], pad[MP_LIMIT_LOG_LINE + 1];
+	MP_CLEANUP(raw_log_done) struct raw_log raw;
+	MP_CLEANUP(fake_done) struct fake f;
+
+	memset(pad, 'x', sizeof(pad));
+	CHECK(fake_init(&f));
+	CHECK(raw_log_open(&raw, MP_LEVEL_TRC));
+	CHECK(fake_open_legacy(&f));
+	for (int n = (int)MP_LIMIT_LOG_LINE - 140; n < (int)MP_LIMIT_LOG_LINE - 40; n++) {
+		raw.text[0] = '\0';
+		snprintf(params, sizeof(params),
+			 "{\"name\":\"t\",\"arguments\":{\"a\":\"%.*s " CANARY " and more\"}}", n,
+			 pad);
+		CHECK(fake_call(&f, MP_METHOD_TOOLS_CALL, params, 1000, NULL));
+		CHECK(strstr(raw.text, "> {"));
+		CHECK(fake_answer(&f, f.n - 1, params));
+		CHECK(strstr(raw.text, "< {"));
+		CHECK(!strstr(raw.text, " can"));
+	}
+}
+
+/* E56: raw messages are in the log only on request. */
+TEST(raw_messages_are_not_traced_at_verbose)
+{
+	MP_CLEANUP(raw_log_done) struct raw_log raw;
+	MP_CLEANUP(fake_done) struct fake f;
+
+	CHECK(fake_init(&f));
+	CHECK(raw_log_open(&raw, MP_LEVEL_VRB));
+	CHECK(fake_open_legacy(&f));
+	CHECK(fake_call(&f, MP_METHOD_TOOLS_CALL, "{\"name\":\"t\"}", 1000, NULL));
+	CHECK(fake_answer(&f, f.n - 1, "{\"content\":[]}"));
+	CHECK_EQ(raw.n_lines, 0);
 }

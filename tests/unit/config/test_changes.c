@@ -287,6 +287,39 @@ TEST(names_into_and_out_of_a_list)
 		   "{\"mcpool\":{\"deny\":[\"x\", 7, \"y\"]}}");
 }
 
+/* --- keys of a server ------------------------------------------------------------------------ */
+
+static int refuse_five(void *u, const char *name, struct mp_str json)
+{
+	(void)u;
+	(void)name;
+	return mp_str_find(json, MP_STR("5"), 0) >= 0 ? MCPOOL_EINVAL : 0;
+}
+
+/* B10: all of the changes or none, and none that the check refuses. */
+TEST(keys_of_an_entry_change_if_the_result_is_valid)
+{
+	struct mp_str old = MP_STR("{\"mcpServers\":{\"a\":{\"x\":1,/* c */\"y\":{\"z\":2}}}}");
+	struct mp_key_change items[] = {{MP_STR(""), MP_STR("x"), MP_STR("3"), false},
+					{MP_STR("y"), MP_STR("z"), MP_STR(""), false},
+					{MP_STR("y"), MP_STR("w"), MP_STR("4"), false}};
+	struct mp_edit_change c = {"a", "f", items, 3, refuse_five, NULL};
+	MP_CLEANUP(mp_buf_done) struct mp_buf out;
+	struct mcpool_error e;
+
+	mp_buf_init(&out, MP_MIB(1));
+	CHECK_EQ(mp_change_edit_server(old, &out, &c, &e), 1);
+	CHECK_STR(mp_buf_get(&out), "{\"mcpServers\":{\"a\":{\"x\":3,/* c */\"y\":{\"w\":4}}}}");
+	mp_buf_clear(&out);
+	items[2].json = MP_STR("5");
+	CHECK_EQ(mp_change_edit_server(old, &out, &c, &e), MCPOOL_EINVAL);
+	items[2] = (struct mp_key_change){MP_STR(""), MP_STR("none"), MP_STR(""), false};
+	CHECK_EQ(mp_change_edit_server(old, &out, &c, &e), MCPOOL_ENOENT);
+	c.name = "b";
+	CHECK_EQ(mp_change_edit_server(old, &out, &c, &e), MCPOOL_ENOENT);
+	CHECK_EQ(out.len, 0);
+}
+
 /* --- through the writer --------------------------------------------------------------------- */
 
 TEST(a_file_is_changed_and_all_else_survives) /* U32 B56 B62 */

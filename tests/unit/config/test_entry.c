@@ -177,29 +177,49 @@ TEST(a_command_may_be_a_list)
 	CHECK(strstr(refused(&d, "{\"command\":null}"), "but is null"));
 }
 
-/* B11 B12 B13 O14 B74 */
+static const char *check(const char *name, enum mp_name_set set)
+{
+	return mp_entry_check_name(mp_str_of(name), set);
+}
+
+/* B11 B12 O14 B74 */
 TEST(names)
 {
+	static const char *const wrong[] = {"a  b", " a",       "a ",  "a!",
+					    "a/b",  "\xc3\xa9", "a\n", "a\"b"};
 	char long_name[102];
 
 	memset(long_name, 'a', 101);
 	long_name[101] = '\0';
-	CHECK_TEXT(mp_entry_check_name(MP_STR("")), "Server name cannot be empty");
-	CHECK_TEXT(mp_entry_check_name((struct mp_str){long_name, 101}),
-		   "Server name is too long (max 100 characters)");
-	CHECK(!mp_entry_check_name((struct mp_str){long_name, 100}));
-	CHECK(!mp_entry_check_name(MP_STR("a.b:c-D_9 x")));
-	for (size_t i = 0; i < 8; i++) {
-		static const char *const wrong[] = {"a  b", " a",       "a ",  "a!",
-						    "a/b",  "\xc3\xa9", "a\n", "a\"b"};
-
-		CHECK_TEXT(mp_entry_check_name(mp_str_of(wrong[i])),
+	for (enum mp_name_set set = MP_NAMES_WIDE; set <= MP_NAMES_STRICT; set++) {
+		CHECK_TEXT(check("", set), "Server name cannot be empty");
+		CHECK_TEXT(check(long_name, set), "Server name is too long (max 100 characters)");
+		CHECK(!check(long_name + 1, set));
+	}
+	CHECK(!check("a.b:c-D_9 x", MP_NAMES_WIDE));
+	for (size_t i = 0; i < MP_ARRAY_LEN(wrong); i++)
+		CHECK_TEXT(check(wrong[i], MP_NAMES_WIDE),
 			   "Server name can only contain letters, numbers, dash, underscore, dot, "
 			   "colon, and single spaces");
-	}
-	CHECK(mp_entry_check_name((struct mp_str){"a\0b", 3}));
+	CHECK(mp_entry_check_name((struct mp_str){"a\0b", 3}, MP_NAMES_WIDE));
 	CHECK(mp_entry_is_plain_name(MP_STR("a-B_9")));
 	CHECK(!mp_entry_is_plain_name(MP_STR("a.b")) && !mp_entry_is_plain_name(MP_STR("a b")));
+}
+
+/* B13 */
+TEST(the_omp_profile_has_strict_names)
+{
+	static const char *const wrong[] = {"a b", "a:b", "a!", "a/b", "\xc3\xa9", "a\n"};
+	DESK;
+
+	CHECK(read_as(&d, "a b", 0, "{\"command\":\"c\"}") && !d.e->invalid);
+	CHECK(mp_settings_impose(&d.s, "omp", &d.arena) == 0);
+	CHECK(read_as(&d, "azAZ09_.-", 0, "{\"command\":\"c\"}") && !d.e->invalid);
+	for (size_t i = 0; i < MP_ARRAY_LEN(wrong); i++) {
+		CHECK(read_as(&d, wrong[i], 0, "{\"command\":\"c\"}"));
+		CHECK_TEXT(d.e->invalid, "Server name can only contain letters, numbers, dash, "
+					 "underscore, and dot");
+	}
 }
 
 TEST(a_wrong_name_is_a_reason_but_no_obstacle)
@@ -325,6 +345,27 @@ TEST(loose_values_of_variables)
 }
 
 /* V43 */
+/* U22 */
+TEST(a_tool_may_have_a_limit_of_its_own)
+{
+	DESK;
+
+	CHECK(reads(&d,
+		    "{\"command\":\"c\",\"toolResults\":{\"dump\":0,\"log\":\"4096\",\"x\":1024,"
+		    "\"small\":3,\"odd\":true}}"));
+	CHECK_TEXT(d.told,
+		   "\"toolResults\" must hold numbers of bytes: 0 for no limit, or from 512|"
+		   "\"toolResults\" must hold numbers of bytes: 0 for no limit, or from 512|");
+	CHECK_EQ(mp_entry_get_result_limit(d.e, MP_STR("dump"), 7), 0);
+	CHECK_EQ(mp_entry_get_result_limit(d.e, MP_STR("log"), 7), 4096);
+	CHECK_EQ(mp_entry_get_result_limit(d.e, MP_STR("x"), 7), 1024);
+	CHECK_EQ(mp_entry_get_result_limit(d.e, MP_STR("small"), 7), 7);
+	CHECK_EQ(mp_entry_get_result_limit(d.e, MP_STR("odd"), 7), 7);
+	CHECK_EQ(mp_entry_get_result_limit(d.e, MP_STR("other"), 7), 7);
+	CHECK(reads(&d, "{\"command\":\"c\",\"toolResults\":[]}"));
+	CHECK(strstr(d.told, "toolResults"));
+}
+
 TEST(a_key_twice_is_a_reason)
 {
 	DESK;

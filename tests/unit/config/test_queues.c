@@ -1,28 +1,28 @@
 /*
  * test_queues.c - queues as the layers define them, and which one a call waits in.
  */
-#include "desk.h"
+#include "settings_reading.h"
 
 #include <uv.h>
 
 #include "base/limits.h"
 #include "config/values/queues.h"
 
-#define DESK                                \
+#define READING                             \
 	MP_CLEANUP(tidy)                    \
-	struct desk d = {0};                \
+	struct reading d = {0};             \
 	mp_arena_init(&d.arena, MP_MIB(4)); \
 	mp_tape_init(&d.t, MP_TAPE_JSONC);  \
 	CHECK(mp_settings_init(&d.s, &d.arena) == 0)
 
-static bool lay(struct desk *d, const char *json)
+static bool lay(struct reading *d, const char *json)
 {
 	d->told[0] = '\0';
 	REQUIRE(mp_tape_parse(&d->t, mp_str_of(json), NULL) == 0);
 	return mp_settings_read(&d->s, &d->t, MP_ROOT, "f:1", &d->arena, note, d) == 0;
 }
 
-static bool is(const struct desk *d, const char *name, size_t slots, size_t line)
+static bool is(const struct reading *d, const char *name, size_t slots, size_t line)
 {
 	struct mp_queue_definition q = {{NULL, 0}, 77, 77};
 
@@ -33,7 +33,7 @@ static bool is(const struct desk *d, const char *name, size_t slots, size_t line
 	return true;
 }
 
-static bool is_unknown(const struct desk *d, const char *name)
+static bool is_unknown(const struct reading *d, const char *name)
 {
 	struct mp_queue_definition q;
 
@@ -50,7 +50,7 @@ static size_t two_per_cpu(void)
 /* U28 */
 TEST(the_default_is_always_there)
 {
-	DESK;
+	READING;
 
 	CHECK(is(&d, "default", 64, 1024));
 	CHECK(is_unknown(&d, "heavy"));
@@ -62,7 +62,7 @@ TEST(the_default_is_always_there)
 /* U28 */
 TEST(layers_are_laid_over_each_other_by_name)
 {
-	DESK;
+	READING;
 
 	CHECK(lay(&d,
 		  "{\"queues\": {\"heavy\": {\"slots\": 2, \"line\": 9}, \"b\": {\"line\": 0}}}"));
@@ -86,7 +86,7 @@ TEST(layers_are_laid_over_each_other_by_name)
 /* U28 */
 TEST(auto_is_two_for_each_processor)
 {
-	DESK;
+	READING;
 
 	CHECK(lay(&d, "{\"profile\": \"netdata\"}"));
 	CHECK(is(&d, "default", two_per_cpu(), 1024));
@@ -96,9 +96,30 @@ TEST(auto_is_two_for_each_processor)
 	CHECK(is(&d, "y", two_per_cpu(), 1024));
 }
 
+/* U28 */
+TEST(the_larger_definition_wins_in_the_netdata_profile)
+{
+	READING;
+
+	CHECK(lay(&d, "{\"profile\": \"netdata\", \"queues\": {\"default\": {\"slots\": 1},"
+		      " \"a\": {\"slots\": 9, \"line\": 1}, \"b\": {\"line\": 5},"
+		      " \"c\": {\"slots\": 0}}}"));
+	CHECK(is(&d, "default", 1, 1024)); /* a file counts more than the profile */
+	CHECK(lay(&d, "{\"queues\": {\"a\": {\"slots\": 2, \"line\": 7}, \"b\": {\"slots\": 3},"
+		      " \"c\": {\"slots\": 65536}, \"default\": {\"slots\": \"auto\"}}}"));
+	CHECK(is(&d, "a", 9, 7));
+	CHECK(is(&d, "b", 3, 5));
+	CHECK(is(&d, "c", 0, 1024)); /* no limit is the largest */
+	CHECK(is(&d, "default", two_per_cpu(), 1024));
+	CHECK_EQ(mp_settings_init(&d.s, &d.arena), 0); /* elsewhere the later file replaces it */
+	CHECK(lay(&d, "{\"queues\": {\"a\": {\"slots\": 9, \"line\": 1}}}"));
+	CHECK(lay(&d, "{\"queues\": {\"a\": {\"slots\": 2}}}"));
+	CHECK(is(&d, "a", 2, 1024));
+}
+
 TEST(what_is_wrong_is_told_and_as_in_the_default)
 {
-	DESK;
+	READING;
 
 	CHECK(lay(
 		&d,
@@ -125,7 +146,7 @@ TEST(what_is_wrong_is_told_and_as_in_the_default)
 TEST(names_outlive_their_file)
 {
 	char text[] = "{\"queues\": {\"heavy\": {\"slots\": 2}}}";
-	DESK;
+	READING;
 
 	CHECK(lay(&d, text));
 	memset(text, 'x', sizeof(text) - 1);
@@ -135,7 +156,7 @@ TEST(names_outlive_their_file)
 HEAVY_TEST(queues_have_a_ceiling)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
-	DESK;
+	READING;
 
 	mp_buf_init(&text, MP_MIB(1));
 	CHECK_EQ(mp_buf_addf(&text, "{\"queues\": {\"first\": {}"), 0);
@@ -172,7 +193,7 @@ TEST(an_undefined_queue_is_named)
 {
 	struct mp_bind_pair pairs[] = {{"read", "fast"}, {"write", "heavy"}};
 	struct mp_entry e = {.name = "files", .tool_queues = {pairs, 2}};
-	DESK;
+	READING;
 
 	e.tuning.queue = "own";
 	CHECK_TEXT(mp_queues_check(&d.s, &e, &d.arena),

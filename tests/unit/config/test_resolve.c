@@ -3,6 +3,8 @@
  */
 #include "home.h"
 
+#include <sys/stat.h>
+
 #include "base/limits.h"
 #include "base/redact.h"
 #include "base/secrets.h"
@@ -175,6 +177,42 @@ HEAVY_TEST(a_value_that_a_command_prints)
 	CHECK_TEXT(variable(&d, "A"), "!echo x");
 }
 
+#define SLOW_TOKEN "\"!printf x >>runs; printf ' \\n v1 \\n'\""
+
+/* B38: of env and headers, in our own files; 10 s at most; trimmed; run once. */
+HEAVY_TEST(a_command_has_ten_seconds_and_runs_once)
+{
+	struct stat st;
+	DESK;
+
+	CHECK(home_make());
+	home_env[1] = "PATH=/usr/bin:/bin";
+	d.commands = mp_commands_new();
+	for (int i = 0; i < 3; i++) {
+		CHECK_EQ(
+			resolve_own(&d, "\"command\": \"c\", \"env\": {\"A\": " SLOW_TOKEN "}", ""),
+			0);
+		CHECK_TEXT(variable(&d, "A"), "v1");
+		CHECK_EQ(resolve_own(&d,
+				     "\"url\": \"https://a\", \"headers\": {\"H\": " SLOW_TOKEN "}",
+				     ""),
+			 0);
+		CHECK_TEXT(header(&d, "H"), "v1");
+	}
+	CHECK(stat(in("home/runs"), &st) == 0 || stat(in("project/runs"), &st) == 0);
+	CHECK_EQ(st.st_size, 1);
+	CHECK_EQ(mp_commands_set_timeout(d.commands, 300), 10000);
+	CHECK_EQ(resolve_own(&d, "\"command\": \"c\", \"env\": {\"A\": \"!sleep 60\"}", ""),
+		 MCPOOL_ETIMEDOUT);
+	CHECK(strstr(why.message,
+		     "the command for A failed: the command was not done after 300 ms"));
+	CHECK(unlink(in("home/.config/mcpool/mcp.json")) == 0);
+	CHECK(put("home/.cursor/mcp.json", "{\"mcpServers\": {\"a\": {\"command\": \"c\", \"env\": "
+					   "{\"A\": \"!echo v1\"}}}}"));
+	CHECK_EQ(resolve(&d), 0);
+	CHECK_TEXT(variable(&d, "A"), "!echo v1"); /* another tool's file */
+}
+
 /* In the files of other tools a ! is a !. */
 HEAVY_TEST(other_tools_have_no_commands)
 {
@@ -211,7 +249,6 @@ HEAVY_TEST(the_omp_profile)
 	CHECK_TEXT(header(&d, "A"), "from-the-environment");
 }
 
-/* B35 */
 HEAVY_TEST(a_stored_token_for_a_remote_server)
 {
 	DESK;
@@ -232,7 +269,6 @@ HEAVY_TEST(a_stored_token_for_a_remote_server)
 	CHECK_TEXT(d.warned, "");
 }
 
-/* B36 */
 HEAVY_TEST(a_stored_token_for_a_local_server)
 {
 	DESK;

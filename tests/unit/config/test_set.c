@@ -160,21 +160,37 @@ HEAVY_TEST(without_project_files_the_users_entry_of_the_same_name_counts)
 	CHECK_EQ(set->n_grants, 0);
 }
 
+#define EXA_SERVERS                                                                    \
+	"{\"mcpServers\": {\"Exa\": {\"command\": \"c\"},"                             \
+	"\"search\": {\"url\": \"https://u:p@MCP.exa.ai:443/mcp?exaApiKey=v\"},"       \
+	"\"local\": {\"command\": \"npx\", \"args\": [\"-y\", \"exa-mcp-server@1\"]}," \
+	"\"bridged\": {\"command\": \"npx\", \"args\": [\"mcp-remote\","               \
+	" \"https://mcp.exa.ai/mcp\"]},"                                               \
+	"\"near\": {\"url\": \"https://notexa.ai/?u=https://mcp.exa.ai\"},"            \
+	"\"other\": {\"url\": \"https://exa.ai.example/mcp\"},"                        \
+	"\"example\": {\"command\": \"npx\", \"args\": [\"my-exa-mcp-server\"]}}}"
+
 /* A11 */
 HEAVY_TEST(what_the_host_does_itself_is_left_out)
 {
+	static const char *const out[] = {"Exa", "search", "local", "bridged"};
+	static const char *const in[] = {"near", "other", "example"};
 	MP_SET plain = NULL;
 	MP_SET set = NULL;
 
-	CHECK(home_make() && put("home/.omp/mcp.json", "{\"mcpServers\": {\"exa\": {\"url\": "
-						       "\"https://mcp.exa.ai/mcp?k=v\"}}}"));
+	CHECK(home_make() && put("home/.omp/mcp.json", EXA_SERVERS));
 	plain = home_load(NULL);
-	CHECK(!mp_config_find(plain, "exa")->left_out);
+	for (size_t i = 0; i < 4; i++)
+		CHECK(!mp_config_find(plain, out[i])->left_out);
 	CHECK(put("home/.config/mcpool/mcp.json", "{\"mcpool\": {\"profile\": \"omp\"}}"));
 	set = home_load(NULL);
-	CHECK(nth(set, "exa", 0)->left_out);
-	CHECK_TEXT(state_of(set, nth(set, "exa", 0)), "shadowed");
-	CHECK(nth(set, "exa", 0)->address); /* with the key that the host will want */
+	for (size_t i = 0; i < 4; i++) {
+		CHECK(nth(set, out[i], 0)->left_out);
+		CHECK_TEXT(state_of(set, nth(set, out[i], 0)), "shadowed");
+	}
+	for (size_t i = 0; i < 3; i++)
+		CHECK(!nth(set, in[i], 0)->left_out);
+	CHECK(nth(set, "search", 0)->address); /* with the key that the host will want */
 }
 
 /* A17 B28 B76 U3 */
@@ -321,6 +337,53 @@ HEAVY_TEST(files_of_the_command_line_come_first_and_are_trusted)
 	CHECK_EQ(problem_with(strict, "there is no such file")->severity, MP_ERROR);
 }
 
+/*
+ * An agent or a repository names them, not a person. They count as the project's: nothing in them
+ * has an effect before a yes, and they take no name from what is approved.
+ */
+/* C21 V01 */
+HEAVY_TEST(files_that_a_session_names_need_a_yes)
+{
+	MP_STORE db = NULL;
+	MP_SET set = NULL;
+	MP_SET granted = NULL;
+	MP_SET strict = NULL;
+	const char *files[1];
+	struct mp_config_request req;
+
+	CHECK(home_make());
+	db = home_open_store();
+	CHECK(db &&
+	      put("asked.json",
+		  "{\"mcpServers\": {\"a\": {\"command\": \"evil\"}, \"x\": {\"command\": \"x\"}}, "
+		  "\"mcpool\": {\"naming\": \"passthrough\"}}"));
+	CHECK(put("home/.config/mcpool/mcp.json",
+		  "{\"mcpServers\": {\"a\": {\"command\": \"mine\"}}}"));
+	CHECK_EQ(mp_approvals_set_file(db, in("home/.config/mcpool/mcp.json"), true, 1, &why), 0);
+	req = home_request(db);
+	files[0] = in("asked.json");
+	req.asked = files;
+	req.n_asked = 1;
+	set = mp_config_load(&req);
+	CHECK_EQ(set->n, 3);
+	CHECK_TEXT(mp_config_find(set, "a")->argv[0], "mine");
+	CHECK_TEXT(state_of(set, mp_config_find(set, "a")), "ready");
+	CHECK_TEXT(state_of(set, mp_config_find(set, "x")), "needs-approval");
+	CHECK_TEXT(mp_config_find(set, "x")->origin.root, project_at);
+	CHECK_EQ(set->settings.naming, MP_NAMING_MCP_DOUBLE);
+	CHECK_EQ(set->n_grants, 1);
+	CHECK_EQ(mp_trust_approve(db, mp_config_find(set, "x"), "trust", 1, &why), 0);
+	CHECK_EQ(mp_trust_approve_grant(db, &set->grants[0], 1, &why), 0);
+	granted = mp_config_load(&req);
+	CHECK_TEXT(state_of(granted, mp_config_find(granted, "x")), "ready");
+	CHECK_TEXT(mp_config_find(granted, "a")->argv[0], "mine");
+	CHECK_EQ(granted->settings.naming, MP_NAMING_PASSTHROUGH);
+	req.strict = true;
+	strict = mp_config_load(&req);
+	CHECK_EQ(strict->n, 2);
+	CHECK_TEXT(state_of(strict, mp_config_find(strict, "a")), "needs-approval");
+}
+
 /* A project's settings have an effect when the user said yes to exactly those (V01). */
 HEAVY_TEST(a_projects_settings_need_a_yes)
 {
@@ -382,6 +445,7 @@ HEAVY_TEST(unknown_keys_at_the_top_of_our_file)
 }
 
 /* B33 B72: our own user file broken is said, and the rest goes on. */
+/* B74 */
 HEAVY_TEST(settings_of_the_wrong_type)
 {
 	MP_SET set = NULL;
@@ -398,7 +462,7 @@ HEAVY_TEST(settings_of_the_wrong_type)
 	p = problem_with(set, "\"oops\" is not a key that is known here");
 	CHECK(p);
 	CHECK_TEXT(p->server, "a.b");
-	CHECK(problem_with(set, "characters other than letters, digits")); /* B74 */
+	CHECK(problem_with(set, "characters other than letters, digits"));
 	CHECK(put("home/.config/mcpool/mcp.json", "{\"mcpool\": 5}"));
 	mp_config_set_unref(set);
 	set = home_load(NULL);

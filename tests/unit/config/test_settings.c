@@ -1,24 +1,24 @@
 /*
  * test_settings.c - the `mcpool` object over a profile over the defaults.
  */
-#include "desk.h"
+#include "settings_reading.h"
 
 #include "base/limits.h"
 #include "process/environment.h"
 
-static bool sit_down(struct desk *d)
+static bool sit_down(struct reading *d)
 {
 	mp_arena_init(&d->arena, MP_MIB(1));
 	mp_tape_init(&d->t, MP_TAPE_JSONC);
 	return mp_settings_init(&d->s, &d->arena) == 0;
 }
 
-#define DESK                 \
-	MP_CLEANUP(tidy)     \
-	struct desk d = {0}; \
+#define READING                 \
+	MP_CLEANUP(tidy)        \
+	struct reading d = {0}; \
 	CHECK(sit_down(&d))
 
-static int lay(struct desk *d, const char *json, const char *from)
+static int lay(struct reading *d, const char *json, const char *from)
 {
 	int r = mp_tape_parse(&d->t, mp_str_of(json), NULL);
 
@@ -26,7 +26,7 @@ static int lay(struct desk *d, const char *json, const char *from)
 	return r < 0 ? r : mp_settings_read(&d->s, &d->t, MP_ROOT, from, &d->arena, note, d);
 }
 
-static const char *from(const struct desk *d, const char *key)
+static const char *from(const struct reading *d, const char *key)
 {
 	const char *who = mp_provenance_get(&d->s.provenance, key);
 
@@ -36,7 +36,7 @@ static const char *from(const struct desk *d, const char *key)
 /* A9 A11 B32 */
 TEST(the_defaults)
 {
-	DESK;
+	READING;
 
 	CHECK(d.s.enabled && d.s.project_config && d.s.shadow_equal);
 	CHECK_EQ(d.s.profile, MP_PROFILE_DEFAULT);
@@ -50,6 +50,16 @@ TEST(the_defaults)
 	CHECK_EQ(d.s.value_indirection, MP_INDIRECT_COMMAND);
 	CHECK_TEXT(d.s.result.join, "\n\n");
 	CHECK_EQ(d.s.result.max_bytes, 262144);
+	CHECK_EQ(d.s.result.errors, MP_ERRORS_PROTOCOL);
+	CHECK(!d.s.result.sessions);
+	CHECK_EQ(d.s.names, MP_NAMES_WIDE);
+	CHECK_EQ(d.s.log.attempts, MP_LOG_ATTEMPTS_WARNING);
+	CHECK_EQ(d.s.log.names, MP_LOG_NAMES_INSTANCE);
+	CHECK(d.s.tuning.restart.is_final && d.s.tuning.restart.is_jittered);
+	CHECK_EQ(d.s.tuning.restart.final_retry_ms, 300000);
+	CHECK_EQ(d.s.tuning.restart.on_timeout, MP_ON_TIMEOUT_PROBE);
+	CHECK_EQ(d.s.tuning.health_interval_ms, 0);
+	CHECK(!d.s.tuning.probes_at_start);
 	CHECK(!d.s.http.listen); /* use-A10 */
 	CHECK_TEXT(from(&d, "profile"), "default");
 	CHECK_TEXT(from(&d, "startup.windowMs"), "default");
@@ -58,11 +68,11 @@ TEST(the_defaults)
 /* A11 B32 B39 */
 TEST(profile_omp)
 {
-	DESK;
+	READING;
 
 	CHECK_EQ(lay(&d, "{\"profile\": \"omp\"}", "f:1"), 0);
 	CHECK_EQ(d.s.profile, MP_PROFILE_OMP);
-	CHECK_EQ(d.s.naming, MP_NAMING_MCP_SINGLE);
+	CHECK_EQ(d.s.naming, MP_NAMING_MCP_LETTERS);
 	CHECK_EQ(d.s.startup.window_ms, 250);
 	CHECK_EQ(d.s.startup.uncached, MP_UNCACHED_BLOCK);
 	CHECK_EQ(d.s.tuning.restart.mode, MP_RESTART_NONE);
@@ -79,12 +89,13 @@ TEST(profile_omp)
 TEST(profile_claude)
 {
 	static const int64_t want[] = {1000, 2000, 4000, 8000, 16000};
-	DESK;
+	READING;
 
 	CHECK_EQ(lay(&d, "{\"profile\": \"claude\"}", "f:1"), 0);
 	CHECK_EQ(d.s.naming, MP_NAMING_MCP_DOUBLE);
 	CHECK_EQ(d.s.startup.window_ms, 0);
 	CHECK_EQ(d.s.tuning.restart.mode, MP_RESTART_REMOTE);
+	CHECK(!d.s.tuning.restart.is_jittered); /* a schedule is written down */
 	CHECK_EQ(d.s.tuning.restart.attempts, 5);
 	CHECK_EQ(d.s.tuning.restart.n_schedule, 5);
 	CHECK(memcmp(d.s.tuning.restart.schedule_ms, want, sizeof(want)) == 0);
@@ -98,7 +109,7 @@ TEST(profile_claude)
 
 TEST(profile_netdata)
 {
-	DESK;
+	READING;
 
 	CHECK_EQ(lay(&d, "{\"profile\": \"netdata\"}", "f:1"), 0);
 	CHECK_EQ(d.s.naming, MP_NAMING_SERVER);
@@ -107,6 +118,11 @@ TEST(profile_netdata)
 	CHECK_EQ(d.s.tuning.restart.mode, MP_RESTART_RELENTLESS);
 	CHECK_EQ(d.s.tuning.restart.n_schedule, 7);
 	CHECK_EQ(d.s.tuning.restart.callers, MP_CALLERS_FAIL);
+	CHECK(!d.s.tuning.restart.is_final && !d.s.tuning.restart.is_jittered);
+	CHECK_EQ(d.s.tuning.restart.on_timeout, MP_ON_TIMEOUT_RESTART);
+	CHECK(d.s.tuning.probes_at_start && d.s.result.sessions);
+	CHECK_EQ(d.s.log.attempts, MP_LOG_ATTEMPTS_ERROR);
+	CHECK_EQ(d.s.log.names, MP_LOG_NAMES_MCP);
 	CHECK_EQ(d.s.tuning.mode, MP_MODE_SHARED);
 	CHECK_EQ(d.s.missing_variable, MP_MISSING_FAIL);
 	CHECK_EQ(d.s.value_indirection, MP_INDIRECT_OFF);
@@ -118,7 +134,7 @@ TEST(profile_netdata)
 
 TEST(a_key_beside_a_profile_is_over_it)
 {
-	DESK;
+	READING;
 
 	CHECK_EQ(lay(&d, "{\"toolTimeout\": 7, \"profile\": \"omp\", \"naming\": \"passthrough\"}",
 		     "f:1"),
@@ -132,7 +148,7 @@ TEST(a_key_beside_a_profile_is_over_it)
 
 TEST(an_unknown_profile_is_told)
 {
-	DESK;
+	READING;
 
 	CHECK_EQ(lay(&d, "{\"profile\": \"zed\"}", "f:1"), 0);
 	CHECK_EQ(d.s.profile, MP_PROFILE_DEFAULT);
@@ -142,7 +158,7 @@ TEST(an_unknown_profile_is_told)
 
 TEST(unknown_keys_and_wrong_types_are_told_and_the_rest_counts)
 {
-	DESK;
+	READING;
 
 	CHECK_EQ(lay(&d,
 		     "{\"naem\": 1, \"enabled\": \"no\", \"startup\": {\"windowMs\": \"x\", "
@@ -165,7 +181,7 @@ TEST(unknown_keys_and_wrong_types_are_told_and_the_rest_counts)
 /* use-P8: every key in milliseconds takes a text with a unit. */
 TEST(times_may_have_a_unit)
 {
-	DESK;
+	READING;
 
 	CHECK_EQ(lay(&d,
 		     "{\"startup\": {\"windowMs\": \"2s\", \"maxWaitMs\": \"1m\"}, "
@@ -194,7 +210,7 @@ TEST(times_may_have_a_unit)
 
 TEST(sources_are_switched_off)
 {
-	DESK;
+	READING;
 
 	CHECK(mp_settings_has_source(&d.s, "cursor"));
 	CHECK_EQ(lay(&d, "{\"sources\": {\"cursor\": false, \"codex\": true, \"vscode\": 1}}", "a"),
@@ -215,7 +231,7 @@ TEST(sources_are_switched_off)
 TEST(values_outlive_their_text)
 {
 	char text[] = "{\"queues\":{\"q\":{\"slots\":1}},\"deny\":[\"x\"],\"queue\":\"q\"}";
-	DESK;
+	READING;
 
 	CHECK_EQ(lay(&d, text, "a"), 0);
 	memset(text, '?', sizeof(text) - 1);
@@ -228,7 +244,7 @@ TEST(values_outlive_their_text)
 HEAVY_TEST(every_profile_is_an_object_without_mistakes)
 {
 	for (int i = MP_PROFILE_DEFAULT; i <= MP_PROFILE_NETDATA; i++) {
-		DESK;
+		READING;
 		CHECK_EQ(mp_tape_parse(&d.t, mp_profile_get_json((enum mp_profile)i), NULL), 0);
 		CHECK_EQ(mp_settings_read(&d.s, &d.t, MP_ROOT, "x", &d.arena, note, &d), 0);
 		CHECK_TEXT(d.told, "");

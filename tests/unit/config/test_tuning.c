@@ -1,26 +1,26 @@
 /*
  * test_tuning.c - how a server is run: layers over layers, and who set what.
  */
-#include "desk.h"
+#include "settings_reading.h"
 
 #include "base/limits.h"
 #include "config/values/tuning.h"
 #include "process/environment.h"
 #include "rpc/message.h"
 
-#define DESK                 \
-	MP_CLEANUP(tidy)     \
-	struct desk d = {0}; \
+#define READING                 \
+	MP_CLEANUP(tidy)        \
+	struct reading d = {0}; \
 	CHECK(sit_down(&d))
 
-static bool sit_down(struct desk *d)
+static bool sit_down(struct reading *d)
 {
 	mp_arena_init(&d->arena, MP_MIB(1));
 	mp_tape_init(&d->t, MP_TAPE_JSONC);
 	return mp_settings_init(&d->s, &d->arena) == 0;
 }
 
-static int lay(struct desk *d, const char *json, const char *from)
+static int lay(struct reading *d, const char *json, const char *from)
 {
 	int r = mp_tape_parse(&d->t, mp_str_of(json), NULL);
 
@@ -28,7 +28,7 @@ static int lay(struct desk *d, const char *json, const char *from)
 	return r < 0 ? r : mp_settings_read(&d->s, &d->t, MP_ROOT, from, &d->arena, note, d);
 }
 
-static const char *from(const struct desk *d, const char *key)
+static const char *from(const struct reading *d, const char *key)
 {
 	const char *who = mp_provenance_get(&d->s.provenance, key);
 
@@ -39,7 +39,7 @@ static const char *from(const struct desk *d, const char *key)
 TEST(the_defaults)
 {
 	const struct mp_tuning *t;
-	DESK;
+	READING;
 
 	t = &d.s.tuning;
 	CHECK_EQ(t->timeout_ms, 30000);
@@ -65,7 +65,7 @@ TEST(the_defaults)
 /* E5 */
 TEST(shared_is_an_alias_of_mode)
 {
-	DESK;
+	READING;
 
 	CHECK_EQ(lay(&d, "{\"shared\": false}", "a"), 0);
 	CHECK_EQ(d.s.tuning.mode, MP_MODE_SESSION);
@@ -82,7 +82,7 @@ TEST(shared_is_an_alias_of_mode)
 
 TEST(residency)
 {
-	DESK;
+	READING;
 
 	CHECK_EQ(lay(&d, "{\"residency\": \"idle:5000\"}", "a"), 0);
 	CHECK_EQ(d.s.tuning.idle_ms, 5000);
@@ -104,7 +104,7 @@ TEST(residency)
 
 TEST(restart_is_merged_key_by_key)
 {
-	DESK;
+	READING;
 
 	CHECK_EQ(lay(&d, "{\"restart\": {\"mode\": \"once\", \"schedule\": [5, 6]}}", "a"), 0);
 	CHECK_EQ(d.s.tuning.restart.mode, MP_RESTART_ONCE);
@@ -118,7 +118,7 @@ TEST(a_wrong_schedule_is_told_and_the_old_one_stays)
 {
 	static const char *const wrong[] = {"[]",   "5", "[1, -1]", "[1, \"2\"]", "[99999999999]",
 					    "[1.5]"};
-	DESK;
+	READING;
 
 	CHECK_EQ(lay(&d, "{\"restart\": {\"schedule\": [5, 6]}}", "a"), 0);
 	for (size_t i = 0; i < MP_ARRAY_LEN(wrong); i++) {
@@ -137,7 +137,7 @@ TEST(a_wrong_schedule_is_told_and_the_old_one_stays)
 /* U6 */
 TEST(environment)
 {
-	DESK;
+	READING;
 
 	CHECK_EQ(lay(&d, "{\"environment\": \"minimal\"}", "a"), 0);
 	CHECK_EQ(d.s.tuning.environment, MP_ENVIRONMENT_MINIMAL);
@@ -151,7 +151,7 @@ TEST(environment)
 
 TEST(instructions_are_a_switch_or_a_length)
 {
-	DESK;
+	READING;
 
 	CHECK_EQ(lay(&d, "{\"instructions\": false}", "a"), 0);
 	CHECK_EQ(d.s.tuning.instructions, 0);
@@ -168,7 +168,7 @@ TEST(instructions_are_a_switch_or_a_length)
 /* E6 B33 */
 TEST(choices_and_numbers_out_of_range_are_told)
 {
-	DESK;
+	READING;
 
 	CHECK_EQ(lay(&d, "{\"healthProbe\": \"listTools\", \"era\": \"modern\"}", "a"), 0);
 	CHECK_EQ(d.s.tuning.health_probe, MP_HEALTH_LIST_TOOLS);
@@ -185,7 +185,7 @@ TEST(choices_and_numbers_out_of_range_are_told)
 TEST(provenance_is_copied_and_goes_its_own_way)
 {
 	struct mp_provenance copy;
-	DESK;
+	READING;
 
 	CHECK_EQ(mp_provenance_copy(&copy, &d.s.provenance, &d.arena), 0);
 	CHECK_EQ(mp_provenance_note_key(&copy, "timeout", "x", &d.arena), 0);

@@ -3,6 +3,7 @@
 #include "home.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/limits.h"
 #include "base/log.h"
@@ -124,6 +125,22 @@ HEAVY_TEST(orders_about_servers)
 	CHECK(ask(&d, "mcpool/server/reconnect", "{\"all\":true}", "\"name\":\"b\",\"error\":"));
 	CHECK(ask(&d, "mcpool/server/enable", "{\"name\":\"a\"}", "\"result\":{}"));
 	CHECK(ask(&d, "mcpool/server/default", "{\"name\":\"a\"}", "\"result\":{}"));
+}
+
+/* C20 */
+HEAVY_TEST(a_switch_for_one_session_needs_a_session)
+{
+	DESK;
+
+	CHECK(ask(&d, "mcpool/server/disable", "{\"name\":\"a\",\"session\":\"x\"}",
+		  "`session` must be the id of a session"));
+	CHECK(ask(&d, "mcpool/server/disable", "{\"name\":\"a\",\"session\":0}",
+		  "`session` must be the id of a session"));
+	CHECK(ask(&d, "mcpool/server/disable", "{\"name\":\"a\",\"session\":77}",
+		  "there is no session 77"));
+	mp_control_set_pid(d.c, (int)getpid());
+	CHECK(ask(&d, "mcpool/server/disable", "{\"name\":\"a\",\"session\":\"auto\"}",
+		  "no agent with a session has started this command"));
 }
 
 HEAVY_TEST(events_are_told_from_where_one_wants_them)

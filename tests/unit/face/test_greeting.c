@@ -40,7 +40,8 @@ TEST(a_hello_is_read)
 	CHECK_EQ(read_text(&d, HELLO("{\"protocol\":1,\"version\":\"0.1.0\",\"role\":\"bridge\","
 				     "\"pid\":42,\"cwd\":\"/x\",\"env\":{\"A\":\"1\",\"B\":\"\"},"
 				     "\"options\":{\"profile\":\"omp\",\"servers\":[\"a\",\"b\"],"
-				     "\"tools\":[\"t*\"],\"project\":\"/p\"}}")),
+				     "\"tools\":[\"t*\"],\"project\":\"/p\",\"files\":[\"/f\"],"
+				     "\"strict\":true}}")),
 		 0);
 	CHECK_STR(d.h.id, "7");
 	CHECK_EQ(d.h.protocol, 1);
@@ -53,19 +54,25 @@ TEST(a_hello_is_read)
 	CHECK_TEXT(d.h.options.project, "/p");
 	CHECK_EQ(d.h.options.servers.n, 2);
 	CHECK_TEXT(d.h.options.tools.items[0], "t*");
+	CHECK_TEXT(d.h.options.files.items[0], "/f");
+	CHECK(d.h.options.strict);
 }
 
 TEST(what_is_written_is_read)
 {
 	DESK;
 	const char *names[] = {"one", "two \"2\""};
+	const char *files[] = {"/one"};
 	char *env[] = {"A=b=c", "EMPTY=", "nonsense", "=x", NULL};
 	struct mp_greeting said = {.protocol = 1,
 				   .version = "0.1.0",
 				   .role = MP_GREETING_CONTROL,
 				   .pid = 9,
 				   .cwd = "/a\nb",
-				   .options = {.servers = {names, 2}}};
+				   .options = {.servers = {names, 2},
+					       .files = {files, 1},
+					       .strict = true,
+					       .parent = "auto"}};
 
 	CHECK_EQ(mp_greeting_write(&d.out, &said, env), 0);
 	CHECK(!memchr(d.out.data, '\n', d.out.len));
@@ -78,6 +85,9 @@ TEST(what_is_written_is_read)
 	CHECK(!d.h.env[2]);
 	CHECK_TEXT(d.h.options.servers.items[1], "two \"2\"");
 	CHECK(!d.h.options.profile);
+	CHECK_TEXT(d.h.options.files.items[0], "/one");
+	CHECK_TEXT(d.h.options.parent, "auto");
+	CHECK(d.h.options.strict);
 }
 
 /* V18: what somebody claims about itself is looked at with care. */
@@ -95,6 +105,12 @@ TEST(nonsense_is_refused_with_its_id)
 		HELLO("{\"protocol\":1,\"role\":\"bridge\",\"env\":{\"A\":\"\\u0000\"}}"),
 		HELLO("{\"protocol\":1,\"role\":\"bridge\",\"cwd\":\"x\"}"),
 		HELLO("{\"protocol\":1,\"role\":\"bridge\",\"options\":{\"project\":\"x\"}}"),
+		HELLO("{\"protocol\":1,\"role\":\"bridge\",\"options\":{\"files\":[\"x\"]}}"),
+		HELLO("{\"protocol\":1,\"role\":\"bridge\",\"options\":{\"strict\":true}}"),
+		HELLO("{\"protocol\":1,\"role\":\"bridge\",\"options\":{\"parent\":\"1x\"}}"),
+		HELLO("{\"protocol\":1,\"role\":\"bridge\",\"options\":{\"files\":[\"/1\",\"/2\","
+		      "\"/3\",\"/4\",\"/5\",\"/6\",\"/7\",\"/8\",\"/9\",\"/10\",\"/11\",\"/12\","
+		      "\"/13\",\"/14\",\"/15\",\"/16\",\"/17\"]}}"),
 	};
 
 	for (size_t i = 0; i < MP_ARRAY_LEN(rows); i++) {

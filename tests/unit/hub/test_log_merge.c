@@ -123,6 +123,26 @@ TEST(a_fault_that_goes_on_is_told_now_and_then)
 	CHECK(strstr(lines, "s0#0: failed: down"));
 }
 
+/* E55 */
+/* The time that each start took does not make it another fault. */
+TEST(times_do_not_tell_faults_apart)
+{
+	DESK;
+
+	mp_log_merge_say(d.merge, "a#1", MP_LEVEL_ERR, "failed", "x after 3 ms: http://h/ down");
+	mp_log_merge_say(d.merge, "b#2", MP_LEVEL_ERR, "failed", "x after 12 ms: http://h/ down");
+	mp_log_merge_say(d.merge, "c#3", MP_LEVEL_ERR, "failed", "x after 4 ms: http://h/ down");
+	mp_loop_advance(d.loop, MP_LOG_MERGE_HOLD_MS);
+	CHECK_TEXT(lines,
+		   "ERR hub: 3 servers failed: x after 3 ms: http://h/ down: a#1, b#2, c#3\n");
+	lines[0] = '\0';
+	mp_log_merge_say(d.merge, "a#1", MP_LEVEL_ERR, "failed", "y: down after 3 ms");
+	mp_log_merge_say(d.merge, "b#2", MP_LEVEL_ERR, "failed", "y: down after noon");
+	mp_loop_advance(d.loop, MP_LOG_MERGE_HOLD_MS);
+	CHECK_TEXT(lines, "ERR a#1: failed: y: down after 3 ms\n"
+			  "ERR b#2: failed: y: down after noon\n");
+}
+
 TEST(what_is_held_is_not_lost)
 {
 	DESK;

@@ -3,12 +3,15 @@
 
 #include <stdio.h>
 
-#include "fleet.h"
+#include "agent.h"
 
 #include "base/error.h"
 #include "base/log.h"
 #include "hub/logger.h"
 
+#define MCP                                                                                        \
+	"{\"mcpServers\":{\"files\":{\"command\":\"a\"}},\"mcpool\":{\"log\":{\"names\":\"mcp\"}}" \
+	"}"
 #define ONE "{\"mcpServers\":{\"files\":{\"command\":\"a\"}}}"
 
 /* All lines so far, as "LEVEL object: text\n". */
@@ -72,7 +75,7 @@ TEST(a_start_is_one_line_with_its_times)
 	CHECK_EQ(count_lines("WRN") + count_lines("ERR"), 0);
 }
 
-/* D15 */
+/* D15 E55 */
 /* One failure is one line at ERR, one more attempt one at WRN. */
 TEST(each_failure_is_one_error_and_each_attempt_one_warning)
 {
@@ -86,12 +89,110 @@ TEST(each_failure_is_one_error_and_each_attempt_one_warning)
 	fleet_advance(&d.f, 10000); /* tries at 0, 0, 1, 3 and 8 s */
 	CHECK_EQ(count_lines("ERR"), fleet_count_events(&d.f, "files", "clearing"));
 	CHECK(count_lines("ERR") >= 4);
-	CHECK_EQ(count_lines("ERR files#1: failed: start-failed: "), count_lines("ERR"));
+	CHECK_EQ(count_lines("ERR files#1: failed: start-failed after 0 ms: "), count_lines("ERR"));
 	CHECK_EQ(count_lines("WRN files#1: starting: attempt "), count_lines("WRN"));
 	CHECK_EQ(count_lines("WRN"), count_lines("ERR") - 1);
 	s->dies_at_once = false;
 	fleet_advance(&d.f, 20000);
 	CHECK_EQ(count_lines("INF files#1: up"), 1);
+}
+
+/* D3 D15 X9: seed 002 wants ERR for the decision to restart, seed 003 WRN. */
+TEST(log_attempts_decides_the_level_of_an_attempt)
+{
+	static const char *const settings[] = {
+		"{\"log\":{\"attempts\":\"error\"}}",
+		"{\"profile\":\"netdata\",\"log\":{\"names\":\"instance\"}}",
+		("{\"profile\":\"netdata\","
+		 "\"log\":{\"attempts\":\"warning\",\"names\":\"instance\"}}"),
+		"{\"profile\":\"claude\",\"restart\":{\"mode\":\"relentless\"}}",
+	};
+	static const char *const levels[] = {"ERR", "ERR", "WRN", "WRN"};
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(settings); i++) {
+		char json[300], line[80];
+		int n;
+
+		snprintf(json, sizeof(json),
+			 "{\"mcpServers\":{\"files\":{\"command\":\"a\"}},\"mcpool\":%s}",
+			 settings[i]);
+		WITH_DESK(d, json, true);
+		fleet_get(&d.f, "files")->dies_at_once = true;
+		CHECK(fleet_start(&d.f, "files"));
+		fleet_advance(&d.f, 10000); /* tries at 0, 0, 1, 3 and 8 s */
+		n = fleet_count_events(&d.f, "files", "preparing");
+		CHECK(n >= 4);
+		snprintf(line, sizeof(line), "%s files#1: starting: attempt ", levels[i]);
+		CHECK_EQ(count_lines(line), n - 1);
+		CHECK_EQ(count_lines("starting: attempt "), n - 1);
+		CHECK(count_lines("ERR files#1: failed: start-failed") >= n - 1);
+	}
+}
+
+static void leave(struct agent *a)
+{
+	struct mp_sessions *sessions = a->sessions;
+
+	agent_done(a);
+	mp_sessions_free(sessions);
+}
+
+/* A69: one line at ERR, the state says why, and the session keeps the list it has. */
+TEST(a_list_that_fails_after_the_gate_is_logged)
+{
+	static const char list[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}";
+	struct mp_status status;
+
+	WITH_DESK(d,
+		  "{\"mcpServers\":{\"files\":{\"command\":\"a\"},\"late\":{\"command\":\"b\"}},"
+		  "\"mcpool\":{\"restart\":{\"mode\":\"none\"}}}",
+		  true);
+	MP_CLEANUP(leave) struct agent a = {0};
+
+	fleet_get(&d.f, "late")->prepare_ms = 1000;
+	fleet_get(&d.f, "late")->no_list = true;
+	a.sessions = agent_sessions(&d.f);
+	CHECK(agent_open(&a, &d.f, a.sessions, MP_SESSION_ONE_STREAM, NULL));
+	CHECK(agent_initialize(&a, &d.f));
+	fleet_advance(&d.f, 300);
+	CHECK_EQ(agent_say(&a, &d.f, list, 0), 1);
+	CHECK(strstr(agent_last(&a), "mcp__files__t"));
+	CHECK_EQ(count_lines("ERR"), 0);
+	agent_forget(&a);
+	fleet_advance(&d.f, 10000);
+	CHECK_EQ(count_lines("ERR"), 1);
+	CHECK_EQ(count_lines("ERR late#2: failed: start-failed"), 1);
+	CHECK(count_lines("tools/list: no list today") > 0);
+	CHECK_TEXT(fleet_state(&d.f, "late"), "failed");
+	fleet_status(&d.f, "late", &status);
+	CHECK(strstr(status.message, "no list today"));
+	CHECK_EQ(a.n, 0); /* nothing changed for the session */
+	CHECK_EQ(agent_say(&a, &d.f, list, 0), 1);
+	CHECK(strstr(agent_last(&a), "mcp__files__t") && !strstr(agent_last(&a), "late"));
+}
+
+/* E55 */
+/* A start that fails is told with the time it took, in whichever stage. */
+TEST(a_failed_start_is_told_with_its_time)
+{
+	struct fleet_server *s;
+
+	WITH_DESK(d, ONE, true);
+	s = fleet_get(&d.f, "files");
+	CHECK(s);
+	s->mute = true;
+	CHECK(fleet_start(&d.f, "files"));
+	fleet_advance(&d.f, 31000);
+	CHECK_EQ(count_lines("ERR files#1: failed: start-failed after 30000 ms: "), 1);
+	s->prepare_code = MCPOOL_EIO;
+	s->prepare_ms = 700;
+	fleet_advance(&d.f, 32000);
+	CHECK_EQ(count_lines("start-failed after 700 ms: it cannot be prepared"), 1);
+	s->prepare_code = 0;
+	s->mute = false;
+	fleet_advance(&d.f, 60000);
+	fleet_die(s);
+	CHECK_EQ(count_lines("ERR files#1: failed: transport-exit: "), 1);
 }
 
 /* What fails before anything ran has nothing to be taken down, and is told all the same. */
@@ -104,7 +205,7 @@ TEST(a_failure_without_a_process_is_an_error_too)
 	CHECK(s);
 	s->prepare_code = MCPOOL_EIO;
 	CHECK(fleet_start(&d.f, "files"));
-	CHECK_EQ(count_lines("ERR files#1: waiting: attempt 2 in "), 1);
+	CHECK_EQ(count_lines("ERR files#1: waiting: attempt 1 in "), 1);
 	s->prepare_code = MCPOOL_ENOENT;
 	fleet_advance(&d.f, 3000);
 	CHECK_EQ(count_lines("ERR files#1: given up: "), 1);
@@ -142,6 +243,137 @@ TEST(tools_that_changed_are_told_also_before_the_gate)
 	CHECK_EQ(count_lines("WRN files#1: a tool is not what it was (pins): read: description"),
 		 1);
 	CHECK_EQ(count_lines("WRN files#1: a tool is new (pins): more: was not there"), 1);
+}
+
+/* E57: at VRB what a filter hides, at TRC the lists. */
+TEST(lists_and_what_is_filtered_out_of_them)
+{
+	struct fleet_server *s;
+
+	WITH_DESK(d, "{\"mcpServers\":{\"files\":{\"command\":\"a\",\"toolsDenied\":[\"w*\"]}}}",
+		  true);
+	s = fleet_get(&d.f, "files");
+	CHECK(s);
+	s->tools = "{\"tools\":[{\"name\":\"read\",\"inputSchema\":{}},{\"name\":\"write\","
+		   "\"inputSchema\":{}},{\"name\":\"wipe\",\"inputSchema\":{}}]}";
+	CHECK(fleet_start(&d.f, "files"));
+	CHECK_EQ(count_lines("VRB files#1: filtered out 2 of 3 tools: write, wipe\n"), 1);
+	CHECK_EQ(count_lines("tools/list: "), 0);
+	mp_log_set_level(MP_LEVEL_TRC);
+	s->tools = "{\"tools\":[{\"name\":\"read\",\"inputSchema\":{}},{\"name\":\"more\","
+		   "\"inputSchema\":{}}]}";
+	CHECK(fleet_say(s,
+			"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}"));
+	fleet_advance(&d.f, 1000);
+	CHECK_EQ(count_lines("TRC files#1: tools/list: read, more\n"), 1);
+	CHECK_EQ(count_lines("filtered out"), 1);
+}
+
+/* E57: TRC lists, VRB filters and latencies, WRN attempts to restart, ERR failures and probes. */
+TEST(one_run_has_all_levels)
+{
+	struct fleet_server *s;
+	struct fleet_result r;
+
+	WITH_DESK(d, "{\"mcpServers\":{\"files\":{\"command\":\"a\",\"toolsDenied\":[\"t\"]}}}",
+		  true);
+	mp_log_set_level(MP_LEVEL_TRC);
+	s = fleet_get(&d.f, "files");
+	CHECK(s);
+	CHECK(fleet_start(&d.f, "files"));
+	CHECK(fleet_call(&d.f, "files", 1, 1000, &r));
+	fleet_settle(&d.f);
+	s->dead = true;
+	CHECK(fleet_call(&d.f, "files", 1, 1000, &r));
+	fleet_advance(&d.f, 30000);
+	CHECK_EQ(count_lines("TRC files#1: tools/list: t\n"), 1);
+	CHECK(count_lines("TRC files#1: > {") > 0 && count_lines("TRC files#1: < {") > 0);
+	CHECK_EQ(count_lines("VRB files#1: filtered out 1 of 1 tools: t\n"), 1);
+	CHECK_EQ(count_lines("VRB files#1: tools/call t: answered in "), 1);
+	CHECK_EQ(count_lines("ERR files#1: failed: probe-failed: "), 1);
+	CHECK(count_lines("WRN files#1: starting: attempt ") >= 1);
+}
+
+/* A long list is one line of a bounded length, with the number of the rest. */
+TEST(a_long_list_is_cut_and_counted)
+{
+	static char tools[40000];
+	size_t n = (size_t)snprintf(tools, sizeof(tools), "{\"tools\":[");
+	int shown = 0, more = 0;
+	const char *line;
+
+	for (int i = 0; i < 600; i++)
+		n += (size_t)snprintf(tools + n, sizeof(tools) - n,
+				      "%s{\"name\":\"a_tool_of_many_%03d\",\"inputSchema\":{}}",
+				      i ? "," : "", i);
+	snprintf(tools + n, sizeof(tools) - n, "]}");
+	WITH_DESK(d, "{\"mcpServers\":{\"files\":{\"command\":\"a\",\"toolsDenied\":[\"*\"]}}}",
+		  true);
+	fleet_get(&d.f, "files")->tools = tools;
+	CHECK(fleet_start(&d.f, "files"));
+	line = strstr(lines, "filtered out 600 of 600 tools: a_tool_of_many_000, ");
+	CHECK(line);
+	shown = count_lines("a_tool_of_many_");
+	CHECK(shown > 100 && shown < 600);
+	CHECK(sscanf(strstr(line, " and "), " and %d more\n", &more) == 1);
+	CHECK_EQ(shown + more, 600);
+}
+
+/* E56: latency and outcome of each call, at VRB only. */
+TEST(each_call_is_one_line_with_its_latency)
+{
+	struct fleet_server *s;
+	struct fleet_result r;
+
+	WITH_DESK(d, ONE, true);
+	CHECK(fleet_start(&d.f, "files"));
+	s = fleet_get(&d.f, "files");
+	CHECK(fleet_call(&d.f, "files", 1, 1000, &r));
+	fleet_settle(&d.f);
+	CHECK_EQ(count_lines("VRB files#1: tools/call t: answered in 0.0 ms\n"), 1);
+	s->holds_calls = true;
+	CHECK(fleet_call(&d.f, "files", 1, 1000, &r));
+	fleet_advance(&d.f, 30);
+	CHECK(fleet_answer_kept(s, 0, "{\"content\":[],\"isError\":true}"));
+	fleet_settle(&d.f);
+	CHECK_EQ(count_lines("VRB files#1: tools/call t: tool error in 30.0 ms\n"), 1);
+	CHECK(fleet_call(&d.f, "files", 1, 1000, &r));
+	fleet_advance(&d.f, 1500);
+	CHECK_EQ(count_lines("VRB files#1: tools/call t: timeout in 1000.0 ms\n"), 1);
+	CHECK_EQ(count_lines("tools/call t: "), 3);
+	mp_log_set_level(MP_LEVEL_INF);
+	s->holds_calls = false;
+	CHECK(fleet_call(&d.f, "files", 1, 1000, &r));
+	fleet_settle(&d.f);
+	CHECK_EQ(count_lines("tools/call t: "), 3);
+}
+
+/* E58: as seed 003 writes them; the steps of keeper and upstream begin alike. */
+TEST(log_names_decides_how_a_line_begins)
+{
+	WITH_DESK(d, MCP, true);
+	mp_log_set_level(MP_LEVEL_TRC);
+	CHECK(fleet_start(&d.f, "files"));
+	CHECK_EQ(count_lines("INF mcp:files: up: prepare "), 1);
+	CHECK(count_lines("TRC mcp:files: keeper ") > 0);
+	CHECK(count_lines("TRC mcp:files: upstream ") > 0);
+	CHECK_EQ(count_lines("files#"), 0);
+	fleet_die(fleet_get(&d.f, "files"));
+	CHECK_EQ(count_lines("ERR mcp:files: failed: transport-exit: "), 1);
+	CHECK_EQ(count_lines("files#"), 0);
+}
+
+/* E58 */
+TEST(a_reload_changes_how_a_line_begins)
+{
+	WITH_DESK(d, ONE, true);
+	CHECK(fleet_start(&d.f, "files"));
+	CHECK_EQ(count_lines("INF files#1: up: "), 1);
+	CHECK(fleet_reload(&d.f, MCP));
+	CHECK_EQ(mp_pool_count_instances(d.f.pool), 1);
+	fleet_die(fleet_get(&d.f, "files"));
+	CHECK_EQ(count_lines("ERR mcp:files: failed: "), 1);
+	CHECK_EQ(count_lines("ERR files#1"), 0);
 }
 
 /* E59 */

@@ -161,7 +161,6 @@ static void look_from_outside(struct desk *d, int i, const char *cwd)
 		mp_loop_turn(d->hub->loop, true);
 }
 
-/* U33 */
 /* The command line may have just changed a file: it sees what it wrote, and need not wait. */
 HEAVY_TEST(a_look_from_outside_has_what_was_just_written)
 {
@@ -267,6 +266,36 @@ HEAVY_TEST(named_files_belong_to_all_and_run_where_they_were_named)
 	CHECK(look(&d, 0, project_at, home_env, NULL));
 	CHECK_EQ(mp_workspace_count(d.l[0].workspace), 1);
 	CHECK_TEXT(mp_workspace_get_set(d.l[0].workspace)->named_in, home_at);
+}
+
+/* The files that a session names make a workspace of their own, shared by equal sessions. */
+/* C21 */
+HEAVY_TEST(files_of_a_session_make_a_workspace)
+{
+	DESK;
+	char one[300];
+	const char *files[] = {one};
+	struct mp_workspace_request r = {.env = home_env, .files = files, .n_files = 1};
+
+	CHECK(open_desk(&d, "{\"mcpServers\":{\"a\":{" OFF "}}}"));
+	CHECK(put("one.json", "{\"mcpServers\":{\"x\":{" OFF "}}}"));
+	snprintf(one, sizeof(one), "%s", in("one.json"));
+	r.cwd = in("other");
+	for (int i = 0; i < 3; i++) {
+		r.strict = i == 2;
+		CHECK_EQ(mp_workspaces_join(d.hub->workspaces, &r, found, &d.l[i], &d.l[i].user,
+					    &why),
+			 0);
+		for (int n = 0; n < 1000 && !d.l[i].told; n++)
+			mp_loop_turn(d.hub->loop, true);
+		CHECK(d.l[i].workspace);
+	}
+	CHECK(look(&d, 3, in("other"), home_env, NULL));
+	CHECK(d.l[0].workspace == d.l[1].workspace);
+	CHECK(d.l[0].workspace != d.l[2].workspace && d.l[0].workspace != d.l[3].workspace);
+	CHECK_EQ(mp_workspace_count(d.l[0].workspace), 3); /* the user's, the project's and x */
+	CHECK_EQ(mp_workspace_count(d.l[2].workspace), 1);
+	CHECK_EQ(mp_workspace_count(d.l[3].workspace), 2);
 }
 
 /* The store changes, and no message tells the hub: approvals are compared for each user. */

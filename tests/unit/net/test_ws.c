@@ -37,7 +37,7 @@ static void say(struct net *n, const char *what, struct mp_str text)
 
 static void obey(struct net *n, enum act act)
 {
-	if (act == SEND && mp_ws_send(n->ws, MP_STR("again"), NULL) < 0)
+	if (act == SEND && mp_ws_send(n->ws, &MP_STR("again"), 1, NULL) < 0)
 		say(n, "REFUSED", MP_STR(""));
 	if (act == LEAVE)
 		mp_ws_close(n->ws);
@@ -174,8 +174,8 @@ TEST(texts_go_both_ways)
 	CHECK(strstr(n.server.request, "Authorization: Bearer hush\r\n"));
 	CHECK(strstr(n.server.request, "Sec-WebSocket-Protocol: mcp\r\n"));
 	CHECK(!strcasestr(n.server.request, "deflate"));
-	CHECK_EQ(mp_ws_send(n.ws, MP_STR("hello"), &first), 0);
-	CHECK_EQ(mp_ws_send(n.ws, MP_STR("world"), &second), 0);
+	CHECK_EQ(mp_ws_send(n.ws, &MP_STR("hello"), 1, &first), 0);
+	CHECK_EQ(mp_ws_send(n.ws, &MP_STR("world"), 1, &second), 0);
 	CHECK_EQ(second, first + 2 + 4 + 5);
 	CHECK(n.written <= first); /* nothing leaves from within send */
 	CHECK(hears(&n, "text:hello text:world "));
@@ -526,7 +526,8 @@ HEAVY_TEST(the_same_over_tls)
 	r.ca_file = n.own.cert;
 	r.cert_file = n.own.cert;
 	r.key_file = n.own.key;
-	ok = ok && net_open(&n, &r) && mp_ws_send(n.ws, (struct mp_str){text, LARGE}, NULL) == 0;
+	ok = ok && net_open(&n, &r) &&
+	     mp_ws_send(n.ws, &(struct mp_str){text, LARGE}, 1, NULL) == 0;
 	WS_UNTIL(n.loop, !ok || n.server.bytes == LARGE);
 	if (ok) /* more than fits into one record, and into one read */
 		ws_say(&n.server, 0x81, text, LARGE);
@@ -610,7 +611,7 @@ HEAVY_TEST(a_queue_has_an_end)
 	ok = ok && net_open(&n, NULL);
 	for (; ok && r == 0 && sent < 50; sent += r == 0) {
 		last = at;
-		r = mp_ws_send(n.ws, (struct mp_str){text, LARGE}, &at);
+		r = mp_ws_send(n.ws, &(struct mp_str){text, LARGE}, 1, &at);
 		idle(&n);
 	}
 	mp_free(text);
@@ -624,7 +625,7 @@ HEAVY_TEST(a_queue_has_an_end)
 	uv_read_start((uv_stream_t *)&n.server.conn->tcp, ws_room, ws_read);
 	WS_UNTIL(n.loop, n.server.bytes == (size_t)sent * LARGE);
 	CHECK_EQ(n.server.bytes, (size_t)sent * LARGE);
-	CHECK_EQ(mp_ws_send(n.ws, MP_STR("again"), &at), 0);
+	CHECK_EQ(mp_ws_send(n.ws, &MP_STR("again"), 1, &at), 0);
 	CHECK(hears(&n, "text:again "));
 	CHECK(n.written > at);
 }
@@ -641,7 +642,8 @@ HEAVY_TEST(pings_take_no_memory)
 	memset(text, 'x', LARGE);
 	ok = net_init(&n);
 	n.server.deaf = true;
-	ok = ok && net_open(&n, NULL) && mp_ws_send(n.ws, (struct mp_str){text, LARGE}, &at) == 0;
+	ok = ok && net_open(&n, NULL) &&
+	     mp_ws_send(n.ws, &(struct mp_str){text, LARGE}, 1, &at) == 0;
 	mp_free(text);
 	CHECK(ok);
 	idle(&n);
@@ -650,7 +652,7 @@ HEAVY_TEST(pings_take_no_memory)
 		ws_say(&n.server, 0x89, i == 99999 ? "last" : "ping", 4);
 	ws_say(&n.server, 0x81, "hi", 2);
 	WS_UNTIL(n.loop, n.n_messages);
-	CHECK_EQ(mp_ws_send(n.ws, MP_STR("x"), &at), 0);
+	CHECK_EQ(mp_ws_send(n.ws, &MP_STR("x"), 1, &at), 0);
 	CHECK(at < LARGE + 4096);
 	uv_read_start((uv_stream_t *)&n.server.conn->tcp, ws_room, ws_read);
 	CHECK(hears(&n, "pong:last "));
@@ -712,9 +714,9 @@ TEST(what_was_sent_before_leaving_arrives)
 
 	CHECK(net_init(&n));
 	CHECK(net_open(&n, NULL));
-	CHECK_EQ(mp_ws_send(n.ws, MP_STR("last"), NULL), 0);
+	CHECK_EQ(mp_ws_send(n.ws, &MP_STR("last"), 1, NULL), 0);
 	mp_ws_close(n.ws);
-	CHECK_EQ(mp_ws_send(n.ws, MP_STR("no"), NULL), MCPOOL_ECLOSED);
+	CHECK_EQ(mp_ws_send(n.ws, &MP_STR("no"), 1, NULL), MCPOOL_ECLOSED);
 	ws_say(&n.server, 0x81, "late", 4); /* nothing but over is told now */
 	CHECK(wait_over(&n));
 	CHECK_TEXT(n.server.heard, "text:last close:1000 ");
@@ -732,7 +734,7 @@ TEST(a_sleep_of_the_machine_is_survived)
 	CHECK(reach(&n, "open"));
 	mp_http_client_woke(n.client);
 	idle(&n);
-	CHECK_EQ(mp_ws_send(n.ws, MP_STR("hello"), NULL), 0);
+	CHECK_EQ(mp_ws_send(n.ws, &MP_STR("hello"), 1, NULL), 0);
 	CHECK(hears(&n, "text:hello "));
 	ws_say(&n.server, 0x81, "hi", 2);
 	WS_UNTIL(n.loop, n.over || n.n_messages);

@@ -274,6 +274,28 @@ TEST(frames_are_masked_and_measured)
 	CHECK(ok);
 }
 
+TEST(a_payload_in_pieces_is_one_frame)
+{
+	MP_CLEANUP(notes_done) struct notes n = {.log = ""};
+	MP_CLEANUP(mp_buf_done) struct mp_buf out, plain;
+	struct mp_str pieces[] = {MP_STR(""), MP_STR("one, "), MP_STR(""), MP_STR("two"),
+				  MP_STR(" and three")};
+
+	mp_buf_init(&out, 1 << 10);
+	mp_buf_init(&plain, 1 << 10);
+	CHECK_EQ(mp_ws_frames_init(&n.f, MAX, MP_WS_CLIENT), 0);
+	for (int i = 0; i < 2; i++) { /* the first leaves nothing behind for the second */
+		mp_buf_clear(&out);
+		mp_buf_clear(&plain);
+		CHECK_EQ(mp_ws_frames_write_pieces(&n.f, MP_WS_TEXT, pieces, MP_ARRAY_LEN(pieces),
+						   &out),
+			 0);
+		CHECK_EQ(out.len, 2 + 4 + 18);
+		CHECK(unmask(mp_buf_get(&out), 2, &plain));
+		CHECK_STR(mp_buf_get(&plain), "one, two and three");
+	}
+}
+
 /* RFC 6455, 5.3: new masks for each frame, not one of them again and again. */
 TEST(masks_differ)
 {

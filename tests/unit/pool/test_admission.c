@@ -49,16 +49,35 @@ TEST(a_failed_start_is_told_with_its_age)
 	CHECK(fleet_open(&f, ONE));
 	fleet_get(&f, "a")->dial_code = MCPOOL_ENOENT;
 	CHECK(fleet_start(&f, "a"));
-	fleet_advance(&f, (int64_t)3600 * 1000);
+	fleet_advance(&f, (int64_t)3610 * 1000);
 	for (int acquire = 0; acquire < 2; acquire++) {
 		CHECK(judge(&f, acquire, &a));
 		CHECK_EQ(a.verdict, MP_ADMIT_NOT);
 		CHECK_EQ(a.code, MCPOOL_EUNAVAILABLE);
-		CHECK(!a.retryable);
-		CHECK_TEXT(a.words, "server 'a': initialization failed 3600s ago: start: it cannot "
+		CHECK(a.retryable);
+		CHECK_TEXT(a.words, "server 'a': initialization failed 3610s ago: start: it cannot "
 				    "be dialled; started with the environment of the hub, 0 "
-				    "variables");
+				    "variables; tried again in 290s or when it changes");
 	}
+}
+
+/* Where nothing is tried again, nothing is promised. */
+TEST(a_start_that_is_not_tried_again_says_so)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct mp_admission a;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\",\"restart\":"
+			     "{\"finalRetryMs\":0}}}}"));
+	fleet_get(&f, "a")->dial_code = MCPOOL_ENOENT;
+	CHECK(fleet_start(&f, "a"));
+	fleet_advance(&f, (int64_t)3600 * 1000);
+	CHECK(judge(&f, false, &a));
+	CHECK(!a.retryable);
+	CHECK_TEXT(a.words, "server 'a': initialization failed 3600s ago: start: it cannot be "
+			    "dialled; started with the environment of the hub, 0 variables");
+	CHECK_EQ(fleet_get(&f, "a")->prepares, 1);
 }
 
 /* D25 E47 E49 */

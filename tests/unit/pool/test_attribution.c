@@ -236,6 +236,81 @@ TEST(two_calls_that_were_given_up_leave_a_doubt_about_both)
 	CHECK(strstr(s.server->replied, "mcp_no_owner"));
 }
 
+/* --- a session that borrows private servers -------------------------------------------------- */
+
+/* b borrows from a. */
+static bool family_open(struct stage *s)
+{
+	REQUIRE(stage_open(s, SERVER("session")));
+	mp_pool_client_borrow(s->f.pool, s->b.session, s->a.session);
+	REQUIRE(stage_call(s, &s->a, &s->ra));
+	REQUIRE(fleet_answer_kept(s->server, 0, "{}"));
+	return true;
+}
+
+/* One process serves both, and each is asked about its own calls only. */
+/* A73 V24 */
+TEST(a_borrowed_server_asks_the_session_whose_call_it_is)
+{
+	MP_CLEANUP(stage_done) struct stage s = {.server = NULL};
+
+	CHECK(family_open(&s));
+	CHECK(stage_call(&s, &s.b, &s.rb));
+	CHECK_EQ(mp_pool_count_instances(s.f.pool), 1);
+	CHECK_EQ(s.server->lives, 1);
+	CHECK(fleet_say_during(s.server, 1, SAID_SAMPLE));
+	CHECK(s.a.asked == 0 && s.b.asked == 1);
+	mp_pool_client_reply(s.f.pool, s.b.question, MP_STR("{}"));
+	CHECK(stage_call(&s, &s.a, &s.ra)); /* now both wait */
+	CHECK(fleet_say_during(s.server, 1, SAID_ELICIT));
+	CHECK(s.a.asked == 0 && s.b.asked == 1);
+	CHECK(strstr(s.server->replied, "mcp_no_owner"));
+	CHECK(fleet_answer_kept(s.server, 1, "{\"task\":{\"taskId\":\"t1\"}}"));
+	CHECK(fleet_answer_kept(s.server, 2, "{}"));
+	CHECK(fleet_say_during(s.server, -1, NOTE("tasks/status", "{\"taskId\":\"t1\"}")));
+	CHECK(s.a.heard == 0 && s.b.heard == 1);
+	CHECK(fleet_say_during(s.server, -1, SAID_ROOTS)); /* of no call */
+	CHECK(s.a.asked == 1 && s.b.asked == 1);
+}
+
+/* A73 V24 */
+TEST(a_call_that_a_borrower_gave_up_asks_nobody_else)
+{
+	MP_CLEANUP(stage_done) struct stage s = {.server = NULL};
+
+	CHECK(family_open(&s));
+	CHECK(stage_call(&s, &s.b, &s.rb));
+	heap_pool_cancel(s.rb.call);
+	fleet_settle(&s.f);
+	CHECK(fleet_say_during(s.server, -1, SAID_ELICIT));
+	CHECK(s.a.asked == 0 && s.b.asked == 0);
+	fleet_advance(&s.f, 30000);
+	CHECK(fleet_say_during(s.server, -1, SAID_SAMPLE));
+	CHECK(s.a.asked == 1 && s.b.asked == 0);
+}
+
+/* The servers stay until the last of the family has left. */
+/* A73 */
+TEST(borrowed_servers_stay_until_the_last_leaves)
+{
+	MP_CLEANUP(stage_done) struct stage s = {.server = NULL};
+
+	CHECK(family_open(&s));
+	CHECK(stage_call(&s, &s.b, &s.rb));
+	mp_pool_client_leave(s.f.pool, s.a.session);
+	fleet_advance(&s.f, 2000);
+	CHECK_EQ(s.rb.answers, 0);
+	CHECK_EQ(mp_pool_count_instances(s.f.pool), 1);
+	CHECK(fleet_answer_kept(s.server, 1, "{}"));
+	CHECK(fleet_say_during(s.server, -1, SAID_ROOTS)); /* the only one that is left */
+	CHECK_EQ(s.b.asked, 1);
+	CHECK(stage_call(&s, &s.b, &s.rb));
+	CHECK_EQ(s.server->lives, 1);
+	mp_pool_client_leave(s.f.pool, s.b.session);
+	fleet_advance(&s.f, 20000);
+	CHECK_EQ(mp_pool_count_instances(s.f.pool), 0);
+}
+
 /* --- one session that speaks for many -------------------------------------------------------- */
 
 static bool call_alone(struct stage *s, mp_id caller, struct fleet_result *ret)

@@ -127,6 +127,47 @@ TEST(waiting_has_an_end)
 	CHECK_EQ(g.told, 1);
 }
 
+/* A38 A68 */
+/* Without a limit it waits until they settle: 30 s for the handshake of the last one. */
+TEST(waiting_without_a_limit_ends_when_all_have_settled)
+{
+	MP_CLEANUP(gated_done) struct gated g = {0};
+	struct mp_gate_options options = by_default;
+
+	options.uncached = MP_UNCACHED_BLOCK;
+	options.max_wait_ms = 0;
+	CHECK(fleet_init(&g.f));
+	CHECK(fleet_open(&g.f, FOUR));
+	fleet_get(&g.f, "b")->prepare_ms = 45000;
+	fleet_get(&g.f, "c")->mute = true;
+	CHECK(begin(&g, &options));
+	fleet_advance(&g.f, 44999);
+	CHECK_EQ(g.told, 0);
+	fleet_get(&g.f, "c")->mute = false;
+	fleet_advance(&g.f, 20000);
+	CHECK_EQ(g.told, 1);
+	CHECK_EQ(place_of(&g, "b"), MP_PLACE_LIVE);
+}
+
+/* A38 */
+/* A start without a time limit counts as settled when calls give it up. */
+TEST(a_start_without_a_limit_does_not_block_for_ever)
+{
+	MP_CLEANUP(gated_done) struct gated g = {0};
+	struct mp_gate_options options = by_default;
+
+	options.uncached = MP_UNCACHED_WAIT_ALL;
+	options.max_wait_ms = 0;
+	CHECK(fleet_init(&g.f));
+	CHECK(fleet_open(&g.f, "{\"mcpServers\":{\"a\":{\"command\":\"a\",\"timeout\":0}}}"));
+	fleet_get(&g.f, "a")->mute = true;
+	CHECK(begin(&g, &options));
+	fleet_advance(&g.f, 59999);
+	CHECK_EQ(g.told, 0);
+	fleet_advance(&g.f, 1);
+	CHECK_EQ(g.told, 1);
+}
+
 /* A64 */
 /* Nothing was found, or discovery failed: the gate is open at once, and empty. */
 TEST(an_empty_configuration_holds_nobody_up)

@@ -185,6 +185,7 @@ TEST(starts_wait_for_their_turn)
 
 /* D23 D40 E11 E56 U31 */
 /* What is counted. */
+/* D17 */
 TEST(the_figures_of_a_server)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;
@@ -214,7 +215,7 @@ TEST(the_figures_of_a_server)
 	fleet_die(fleet_get(&f, "a"));
 	fleet_status(&f, "a", &s);
 	CHECK_EQ(stats->by_outcome[MP_OUTCOME_UNKNOWN], 1);
-	CHECK_EQ(fleet_count_events(&f, "a", "call-failed"), 2); /* D17 */
+	CHECK_EQ(fleet_count_events(&f, "a", "call-failed"), 2);
 	CHECK_EQ(s.restarts, 1);
 }
 

@@ -46,7 +46,7 @@ TEST(the_backoff_sequence_is_exact)
 			continue; /* it happened within the same moment */
 		CHECK(is_in(&f, "backoff"));
 		fleet_status(&f, "a", &s);
-		CHECK_EQ(s.tries, i + 2);
+		CHECK_EQ(s.tries, i + 1);
 		CHECK_EQ(s.max_tries, 0);
 		CHECK_EQ(s.next_at_ms - mp_loop_wall_now_ms(f.loop), delays[i]);
 		fleet_advance(&f, delays[i] - 1);
@@ -160,7 +160,7 @@ TEST(mode_once_tries_once_more)
 	CHECK_EQ(count_starts(&f), 4);
 }
 
-/* C11 C12 D4 D28 */
+/* C6 C11 C12 D28 */
 /* Mode remote heals http servers five times, and stdio ones never. */
 TEST(mode_remote_is_for_remote_servers)
 {
@@ -176,7 +176,8 @@ TEST(mode_remote_is_for_remote_servers)
 	CHECK(fleet_start(&f, "r"));
 	fleet_die(fleet_get(&f, "a"));
 	fleet_status(&f, "r", &s);
-	CHECK_EQ(s.max_tries, 6);
+	CHECK_EQ(s.attempt, 1);
+	CHECK_EQ(s.max_attempts, 5);
 	fleet_advance(&f, 600000);
 	CHECK(is_in(&f, "failed"));
 	CHECK_EQ(count_starts(&f), 1);
@@ -185,7 +186,7 @@ TEST(mode_remote_is_for_remote_servers)
 }
 
 /* U12 */
-/* What is not there is not tried again; what was there before is. */
+/* What is not there is tried again after finalRetryMs; what was there before, by the schedule. */
 TEST(not_found_is_final_until_it_was_there)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;
@@ -195,11 +196,17 @@ TEST(not_found_is_final_until_it_was_there)
 	CHECK(fleet_open(&f, ONE));
 	fleet_get(&f, "a")->dial_code = MCPOOL_ENOENT;
 	CHECK(fleet_start(&f, "a"));
-	fleet_advance(&f, 600000);
+	fleet_advance(&f, 299999);
 	CHECK(is_in(&f, "failed"));
 	CHECK_EQ(count_starts(&f), 1);
 	fleet_status(&f, "a", &s);
 	CHECK_TEXT(s.error, "start: it cannot be dialled");
+	CHECK_EQ(s.next_at_ms - mp_loop_wall_now_ms(f.loop), 1);
+	fleet_advance(&f, 1);
+	CHECK(is_in(&f, "failed"));
+	CHECK_EQ(count_starts(&f), 2);
+	fleet_advance(&f, 600000);
+	CHECK_EQ(count_starts(&f), 4);
 	fleet_get(&f, "a")->dial_code = 0;
 	CHECK_EQ(mp_workspace_reconnect(f.workspace, 0, 0, NULL), 0);
 	fleet_settle(&f);
@@ -211,6 +218,55 @@ TEST(not_found_is_final_until_it_was_there)
 	fleet_get(&f, "a")->dial_code = 0;
 	fleet_advance(&f, 1000);
 	CHECK(is_in(&f, "up"));
+}
+
+/* U12 */
+/* Each of these may be why it failed: the entry, and for a remote server the network. */
+TEST(a_final_failure_is_tried_when_something_changed)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\"},"
+			     "\"r\":{\"url\":\"http://127.0.0.1:1/mcp\"}}}"));
+	fleet_get(&f, "a")->dial_code = MCPOOL_ENOENT;
+	fleet_get(&f, "r")->dial_code = MCPOOL_ENOENT;
+	CHECK(fleet_start(&f, "a"));
+	CHECK(fleet_start(&f, "r"));
+	fleet_advance(&f, 1000);
+	mp_pool_note_network(f.pool);
+	fleet_settle(&f);
+	CHECK_EQ(count_starts(&f), 1); /* it has no network */
+	CHECK_EQ(fleet_get(&f, "r")->prepares, 2);
+	fleet_get(&f, "a")->dial_code = 0;
+	fleet_get(&f, "r")->dial_code = 0;
+	CHECK(fleet_reload(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\",\"toolTimeout\":5000},"
+			       "\"r\":{\"url\":\"http://127.0.0.1:1/mcp\"}}}"));
+	CHECK(is_in(&f, "up"));
+	CHECK_TEXT(fleet_state(&f, "r"), "connected");
+}
+
+/* U12 */
+/* A returning network also ends the wait for the next attempt; the brake still counts. */
+TEST(a_returning_network_shortens_the_wait)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_server *r;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, "{\"mcpServers\":{\"r\":{\"url\":\"http://127.0.0.1:1/mcp\"}}}"));
+	r = fleet_get(&f, "r");
+	r->dial_code = MCPOOL_EIO;
+	CHECK(fleet_start(&f, "r"));
+	CHECK_EQ(r->prepares, 2); /* 0 s; the next one is due in 1 s */
+	for (int i = 0; i < 20; i++) {
+		mp_pool_note_network(f.pool);
+		fleet_settle(&f);
+	}
+	CHECK_EQ(r->prepares, 6); /* five starts without delay in 30 s */
+	r->dial_code = 0;
+	fleet_advance(&f, 60000);
+	CHECK_TEXT(fleet_state(&f, "r"), "connected");
 }
 
 /* C5 U12 */
@@ -234,6 +290,65 @@ TEST(what_needs_a_person_waits)
 	CHECK_EQ(mp_workspace_reconnect(f.workspace, 0, 0, NULL), 0);
 	fleet_settle(&f);
 	CHECK_TEXT(fleet_state(&f, "a"), "connected");
+}
+
+/* Timeout 0: a start has no limit, neither for the handshake nor for its lists. */
+TEST(a_start_may_have_no_limit)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\",\"timeout\":0}}}"));
+	CHECK(fleet_start(&f, "a"));
+	CHECK(is_in(&f, "up"));
+	CHECK_EQ(mp_workspace_reconnect(f.workspace, 0, 0, NULL), 0);
+	fleet_get(&f, "a")->mute = true;
+	fleet_advance(&f, 3600000);
+	CHECK(is_in(&f, "starting"));
+	CHECK_EQ(count_starts(&f), 2);
+}
+
+static void note_waits(struct fleet *f, int64_t waits[5])
+{
+	for (int i = 0; i < 5; i++) {
+		struct mp_status s;
+
+		fleet_status(f, "a", &s);
+		waits[i] = s.next_at_ms - mp_loop_wall_now_ms(f->loop);
+		fleet_advance(f, waits[i]);
+	}
+}
+
+/* D29 */
+/* A start that fails, a probe that fails and a restart that fails lead into the same schedule. */
+TEST(every_cause_enters_the_same_schedule)
+{
+	for (int cause = 0; cause < 3; cause++) {
+		MP_CLEANUP(fleet_done) struct fleet f;
+		int64_t waits[5];
+
+		CHECK(fleet_init(&f));
+		CHECK(fleet_open(&f, ONE));
+		if (cause == 0)
+			fleet_get(&f, "a")->dial_code = MCPOOL_EIO;
+		CHECK(fleet_start(&f, "a"));
+		fleet_get(&f, "a")->dial_code = MCPOOL_EIO;
+		if (cause == 1) {
+			struct fleet_result r;
+
+			fleet_get(&f, "a")->dead = true;
+			CHECK(fleet_call(&f, "a", 1, 1000, &r));
+			fleet_advance(&f, 7000);
+		} else if (cause == 2) {
+			fleet_die(fleet_get(&f, "a"));
+		}
+		note_waits(&f, waits);
+		CHECK_EQ(waits[0], 1000);
+		CHECK_EQ(waits[1], 2000);
+		CHECK_EQ(waits[2], 5000);
+		CHECK_EQ(waits[3], 10000);
+		CHECK_EQ(waits[4], 30000);
+	}
 }
 
 /* D29 E69 A66 */
@@ -372,7 +487,7 @@ TEST(the_last_error_is_kept_until_it_is_overcome)
 	CHECK_TEXT(s.error, "it cannot be prepared");
 	CHECK_EQ(s.failed_at_ms, 1700000000000);
 	CHECK_EQ(s.next_at_ms, 1700000001000);
-	CHECK_EQ(s.tries, 3);
+	CHECK_EQ(s.tries, 2);
 	fleet_get(&f, "a")->prepare_code = 0;
 	fleet_advance(&f, 500);
 	fleet_status(&f, "a", &s);

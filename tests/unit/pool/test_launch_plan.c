@@ -102,7 +102,8 @@ static bool begin(struct desk *d, const char *name)
 	REQUIRE(e);
 	d->told = 0;
 	d->plan = launch_ops->drop(d->planner, d->plan);
-	REQUIRE(launch_ops->prepare(d->planner, d->set, e, home_env, got_plan, d, &d->plan) == 0);
+	REQUIRE(launch_ops->prepare(d->planner, d->set, e, home_env, "MCPOOL_SESSION=7", got_plan,
+				    d, &d->plan) == 0);
 	REQUIRE(d->told == 0);
 	return true;
 }
@@ -292,7 +293,7 @@ HEAVY_TEST(those_that_start_together_share_a_command)
 
 	CHECK(make_servers(&d));
 	for (size_t i = 0; i < MP_ARRAY_LEN(plans); i++)
-		CHECK(launch_ops->prepare(d.planner, d.set, nth(d.set, "cmd", 0), home_env,
+		CHECK(launch_ops->prepare(d.planner, d.set, nth(d.set, "cmd", 0), home_env, NULL,
 					  got_plan, &d, &plans[i]) == 0);
 	CHECK(TURN_UNTIL(d.loop, d.told == (int)MP_ARRAY_LEN(plans)));
 	for (size_t i = 0; i < MP_ARRAY_LEN(plans); i++)
@@ -320,7 +321,7 @@ HEAVY_TEST(a_plan_may_be_dropped_while_a_worker_has_it)
 	CHECK(load(&d, NULL));
 	own = mp_alloc(2 * sizeof(*own));
 	own[0] = path;
-	CHECK_EQ(launch_ops->prepare(d.planner, d.set, d.set->entries[0], own, got_plan, &d,
+	CHECK_EQ(launch_ops->prepare(d.planner, d.set, d.set->entries[0], own, NULL, got_plan, &d,
 				     &d.plan),
 		 0);
 	CHECK(TURN_UNTIL(d.loop, access(in("home/began"), F_OK) == 0));

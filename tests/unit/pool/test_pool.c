@@ -72,6 +72,8 @@ TEST(the_timeline_of_an_acquire)
 	CHECK_EQ(at5.answers, 1);
 	CHECK_EQ(at0.code, MCPOOL_EUNAVAILABLE);
 	CHECK_EQ(at5.outcome, MP_OUTCOME_NOT_SENT);
+	CHECK(strstr(at0.text, "server 'a': initialization timed out after 60s"));
+	CHECK(strstr(at5.text, "server 'a': initialization timed out after 60s"));
 	CHECK(strstr(at0.text, "retries go on in the background"));
 	fleet_advance(&f, 4900);
 	CHECK(fleet_acquire(&f, "a", 3, &at65));
@@ -235,6 +237,35 @@ TEST(there_is_no_health_poll)
 	fleet_advance(&f, (int64_t)24 * 3600 * 1000);
 	CHECK_EQ(fleet_get(&f, "a")->pings, 0);
 	CHECK_EQ(fleet_get(&f, "a")->lists, 1);
+}
+
+/* A53 U17 */
+/* With healthInterval a server that is up is probed again and again, and a dead one restarted. */
+TEST(an_interval_probes)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\",\"healthInterval\":"
+			     "30000}}}"));
+	CHECK(fleet_start(&f, "a"));
+	fleet_advance(&f, 29999);
+	CHECK_EQ(fleet_get(&f, "a")->pings, 0);
+	fleet_advance(&f, 1);
+	CHECK_EQ(fleet_get(&f, "a")->pings, 1);
+	fleet_advance(&f, 270000);
+	CHECK_EQ(fleet_get(&f, "a")->pings, 10);
+	CHECK_EQ(fleet_get(&f, "a")->lives, 1);
+	fleet_get(&f, "a")->dead = true;
+	fleet_advance(&f, 36000);
+	CHECK_EQ(fleet_count_events(&f, "a", "clearing"), 1);
+	fleet_get(&f, "a")->dead = false;
+	fleet_advance(&f, 60000);
+	CHECK_TEXT(fleet_state(&f, "a"), "connected");
+	CHECK(fleet_reload(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\"}}}"));
+	fleet_get(&f, "a")->pings = 0;
+	fleet_advance(&f, 600000);
+	CHECK_EQ(fleet_get(&f, "a")->pings, 0);
 }
 
 /* --- who is told ----------------------------------------------------------------------------- */

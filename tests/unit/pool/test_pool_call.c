@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "heap_pool_call.h"
+#include "pool/instance.h"
 #include "pool/pool_call.h"
 #include "memory.h"
 
@@ -296,6 +297,40 @@ TEST(progress_extends_a_call_up_to_max_total)
 	CHECK_EQ(r.outcome, MP_OUTCOME_TIMEOUT);
 }
 
+/* The call that is at the server now. */
+static const struct mp_pool_call *find_out(struct fleet *f)
+{
+	const struct mp_link *link = mp_list_first(&f->pool->instances);
+	const struct mp_instance *in = mp_container_of(link, struct mp_instance, link);
+
+	link = link ? mp_list_first(&in->calls[MP_POOL_CALL_OUT]) : NULL;
+	return link ? mp_container_of(link, struct mp_pool_call, link) : NULL;
+}
+
+/* D9 E70 U16 */
+/* The tool's limit decides; the transport gets half as much again, and at least a second more. */
+TEST(the_transport_is_padded)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r;
+
+	CHECK_EQ(mp_pool_call_pad(1000), 2000);
+	CHECK_EQ(mp_pool_call_pad(2000), 3000);
+	CHECK_EQ(mp_pool_call_pad(10000), 15000);
+	CHECK_EQ(mp_pool_call_pad(300000), 450000);
+	CHECK_EQ(mp_pool_call_pad(0), 0);
+	CHECK(open_up(&f, WITH("\"toolTimeout\":10000")));
+	fleet_get(&f, "a")->holds_calls = true;
+	CHECK(fleet_call(&f, "a", 1, 0, &r));
+	fleet_settle(&f);
+	CHECK(find_out(&f));
+	CHECK_EQ(find_out(&f)->call.o.timeout_ms, 15000);
+	fleet_advance(&f, 9999);
+	CHECK_EQ(r.answers, 0);
+	fleet_advance(&f, 1);
+	CHECK_EQ(r.outcome, MP_OUTCOME_TIMEOUT);
+}
+
 /* D9 E70 */
 /* Whose limit comes first is a setting. Either way the call ends once, and is probed. */
 TEST(the_transport_may_come_first)
@@ -461,14 +496,14 @@ TEST(a_serial_server_serves_one_session_at_a_time)
 #define REMOTE "{\"mcpServers\":{\"a\":{\"url\":\"http://127.0.0.1:1/\"}}}"
 
 /* What a transport tells whose requests are lost one by one. */
-static void lose(struct fleet *f, int i, enum mp_loss loss, int code, int retry_ms)
+static void lose(struct fleet *f, int i, enum mp_unanswered how, int code, int retry_ms)
 {
 	struct fleet_server *s = fleet_get(f, "a");
 	struct mcpool_error why;
 
 	(void)mp_fail(&why, code, "it was lost");
 	why.retry_ms = retry_ms;
-	s->ours->hooks->lost(s->ours->u, mp_str_of(s->kept[i]), loss, &why);
+	s->ours->hooks->lost(s->ours->u, mp_str_of(s->kept[i]), how, &why);
 	fleet_settle(f);
 }
 
@@ -488,10 +523,10 @@ TEST(a_call_that_was_not_taken_is_sent_once_more)
 	struct fleet_result r;
 
 	CHECK(call_one(&f, &r));
-	lose(&f, 0, MP_LOSS_UNTAKEN, MCPOOL_EAGAIN, 0);
+	lose(&f, 0, MP_UNANSWERED_NOT_TAKEN, MCPOOL_EAGAIN, 0);
 	CHECK_EQ(r.answers, 0);
 	CHECK_EQ(fleet_get(&f, "a")->calls, 2);
-	lose(&f, 1, MP_LOSS_UNTAKEN, MCPOOL_EAGAIN, 0);
+	lose(&f, 1, MP_UNANSWERED_NOT_TAKEN, MCPOOL_EAGAIN, 0);
 	CHECK_EQ(fleet_get(&f, "a")->calls, 2);
 	CHECK_EQ(r.answers, 1);
 	CHECK_EQ(r.outcome, MP_OUTCOME_NOT_SENT);
@@ -505,7 +540,7 @@ TEST(a_busy_server_is_not_asked_again_at_once)
 	struct fleet_result r;
 
 	CHECK(call_one(&f, &r));
-	lose(&f, 0, MP_LOSS_UNTAKEN, MCPOOL_EAGAIN, 5000);
+	lose(&f, 0, MP_UNANSWERED_NOT_TAKEN, MCPOOL_EAGAIN, 5000);
 	CHECK_EQ(fleet_get(&f, "a")->calls, 1);
 	CHECK_EQ(r.answers, 1);
 	CHECK(r.retryable);
@@ -517,7 +552,7 @@ TEST(a_lost_answer_ends_one_call_and_not_the_server)
 	struct fleet_result r;
 
 	CHECK(call_one(&f, &r));
-	lose(&f, 0, MP_LOSS_UNKNOWN, MCPOOL_EIO, 0);
+	lose(&f, 0, MP_UNANSWERED_UNKNOWN, MCPOOL_EIO, 0);
 	CHECK_EQ(r.answers, 1);
 	CHECK_EQ(r.outcome, MP_OUTCOME_UNKNOWN);
 	CHECK_EQ(r.code, MCPOOL_EOUTCOME_UNKNOWN);
@@ -534,7 +569,7 @@ TEST(an_unusable_answer_is_refused)
 	struct fleet_result r;
 
 	CHECK(call_one(&f, &r));
-	lose(&f, 0, MP_LOSS_UNUSABLE, MCPOOL_ETOO_LARGE, 0);
+	lose(&f, 0, MP_UNANSWERED_UNUSABLE, MCPOOL_ETOO_LARGE, 0);
 	CHECK_EQ(r.answers, 1);
 	CHECK_EQ(r.outcome, MP_OUTCOME_REFUSED);
 	CHECK_EQ(r.code, MCPOOL_ETOO_LARGE);

@@ -42,6 +42,7 @@ struct storm {
 	struct voice voices[VOICES];
 	struct call calls[CALLS];
 	int n_calls, asked, crossed;
+	bool borrows; /* some sessions use the private servers of others */
 	unsigned long long kept_for[3][FLEET_KEPT]; /* whose calls the servers keep */
 };
 
@@ -134,6 +135,9 @@ static void join(struct voice *v)
 	static const struct mp_pool_client_hooks hooks = {was_asked, was_unasked, has_heard};
 
 	v->session = mp_pool_client_join(v->storm->f.pool, &hooks, v);
+	if (v->storm->borrows && pick(v->storm, 3) == 0)
+		mp_pool_client_borrow(v->storm->f.pool, v->session,
+				      v->storm->voices[pick(v->storm, VOICES)].session);
 }
 
 static void note(const struct mp_pool_answer *a, void *u)
@@ -175,8 +179,10 @@ static void speak(struct storm *s, struct fleet_server *server)
 		"{\"requestId\":3}}",
 	};
 	int kept = server->n_kept ? (int)pick(s, (unsigned)server->n_kept + 1) - 1 : -1;
-	/* On pipes a server request does not name its call, so serial does not name it either. */
-	bool says_whose = kept >= 0 && server != fleet_get(&s->f, "serial");
+	/* On pipes a server request does not name its call, so serial and borrowed do not either.
+	 */
+	bool says_whose = kept >= 0 && server != fleet_get(&s->f, "serial") &&
+			  !(s->borrows && server == fleet_get(&s->f, "private"));
 	char text[200];
 
 	if (!server->end)
@@ -248,6 +254,7 @@ static void act(struct storm *s)
 		break;
 	case 1:
 		r = mp_workspace_toggle(s->f.workspace, names[pick(s, 3)],
+					pick(s, 2) ? s->voices[pick(s, VOICES)].session : 0,
 					(enum mp_toggle)pick(s, 3), NULL);
 		mp_check(r == 0);
 		break;
@@ -284,7 +291,7 @@ static void saw_call(void *u, struct mp_str text)
 
 static bool storm_init(struct storm *s, uint64_t seed)
 {
-	*s = (struct storm){.random = seed};
+	*s = (struct storm){.random = seed, .borrows = seed % 2};
 	REQUIRE(fleet_init(&s->f));
 	s->f.saw_call = saw_call;
 	s->f.saw_u = s;

@@ -16,6 +16,7 @@
 #include "pool/instance.h"
 #include "memory.h"
 #include "heap_pool_call.h"
+#include "outgoing.h"
 
 enum { NAMES = 5, SESSIONS = 4, VIEWS = 3, CALLS = 1200, STEPS = 400, BUDGET_MS = 15000 };
 
@@ -242,11 +243,10 @@ static void speak(struct storm *s)
 	int r;
 
 	if (once_in(s, 2) && server->end) {
-		r = server->end->impl->send(
-			server->end,
-			MP_STR("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/"
-			       "list_changed\"}"),
-			NULL);
+		r = outgoing_send(server->end,
+				  MP_STR("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/"
+					 "list_changed\"}"),
+				  NULL);
 		(void)r; /* there may be none */
 	} else if (server->n_kept) {
 		int i = (int)pick(s, (unsigned)server->n_kept);
@@ -254,7 +254,7 @@ static void speak(struct storm *s)
 
 		snprintf(text, sizeof(text), "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{}}",
 			 server->kept[i]);
-		r = server->kept_by[i]->impl->send(server->kept_by[i], mp_str_of(text), NULL);
+		r = outgoing_send(server->kept_by[i], mp_str_of(text), NULL);
 		(void)r; /* see above */
 		if (server->n_kept == FLEET_KEPT)
 			server->n_kept = 0;

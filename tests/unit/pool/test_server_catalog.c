@@ -361,7 +361,7 @@ TEST(an_offer_comes_back_from_the_store_as_it_was)
 		MP_CLEANUP(stall_done) struct stall s;
 		MP_CLEANUP(mp_buf_done) struct mp_buf text;
 		MP_CLEANUP(unref) struct mp_server_catalog *again = NULL;
-		struct mp_definition d;
+		struct mp_stored_catalog d;
 
 		mp_buf_init(&text, 1 << 20);
 		CHECK(stall_init(&s, i == 1));
@@ -387,7 +387,7 @@ TEST(a_list_that_could_not_be_had_is_not_remembered_as_empty)
 				 .instructions = MP_STR("do\nthis"),
 				 .capabilities = MP_STR("7")};
 	struct mcpool_error why;
-	struct mp_definition d;
+	struct mp_stored_catalog d;
 
 	mp_buf_init(&text, 1 << 20);
 	first = mp_server_catalog_new(&hello);
@@ -445,7 +445,7 @@ TEST(nonsense_in_the_store_is_an_error)
 	for (size_t i = 0; i < MP_ARRAY_LEN(rows); i++) {
 		MP_CLEANUP(unref) struct mp_server_catalog *o = NULL;
 		struct mcpool_error error = {0};
-		struct mp_definition d = {
+		struct mp_stored_catalog d = {
 			.server = mp_str_of(rows[i].server),
 			.lists = {mp_str_of(rows[i].tools), mp_str_of(rows[i].prompts)},
 			.saved_ms = rows[i].saved_ms};

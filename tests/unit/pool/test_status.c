@@ -48,7 +48,7 @@ TEST(a_state_shows_what_belongs_to_it)
 	fleet_status(&f, "a", &s);
 	CHECK_TEXT(mp_status_state_get_name(s.state), "pending");
 	CHECK_TEXT(s.detail, "preparing");
-	CHECK_EQ(s.tries, 1);
+	CHECK_EQ(s.tries, 0);
 	fleet_advance(&f, 1000);
 	fleet_status(&f, "a", &s);
 	CHECK_TEXT(mp_status_state_get_name(s.state), "connected");

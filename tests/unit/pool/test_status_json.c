@@ -71,7 +71,7 @@ TEST(what_is_written_is_read_back)
 	mp_buf_init(&text, MP_MIB(1));
 	mp_tape_init(&t, 0);
 	CHECK(open_fleet(&f));
-	CHECK_EQ(mp_status_list_take(f.workspace, 1, NULL, true, &taken), 0);
+	CHECK_EQ(mp_status_list_take(f.workspace, 1, NULL, MP_STATUS_CATALOG, &taken), 0);
 	CHECK(looks_right(taken));
 	CHECK_EQ(write_list(taken, &text), 0);
 	CHECK_EQ(mp_tape_parse(&t, mp_buf_get(&text), NULL), 0);
@@ -88,10 +88,43 @@ TEST(only_some_and_without_their_catalogs)
 	static const bool only[] = {false, true, true};
 
 	CHECK(open_fleet(&f));
-	CHECK_EQ(mp_status_list_take(f.workspace, 1, only, false, &r), 0);
+	CHECK_EQ(mp_status_list_take(f.workspace, 1, only, 0, &r), 0);
 	CHECK_EQ(r->n, 2);
 	CHECK_TEXT(r->items[0].name, "b");
 	CHECK(!r->items[0].catalog);
+}
+
+/* C3 */
+/* With what a connected server said of itself, and only where that is asked for. */
+TEST(what_a_server_said_is_in_it_if_asked_for)
+{
+	MP_CLEANUP(fleet_done) struct fleet f = {0};
+	MP_CLEANUP(mp_status_list_freep)
+	struct mp_status_list *taken = NULL, *read = NULL, *none = NULL;
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	MP_CLEANUP(mp_tape_done) struct mp_tape t;
+	const struct mp_status *a;
+
+	mp_buf_init(&text, MP_MIB(1));
+	mp_tape_init(&t, 0);
+	CHECK(open_fleet(&f));
+	CHECK_EQ(mp_status_list_take(f.workspace, 1, NULL, MP_STATUS_HELLO, &taken), 0);
+	CHECK_EQ(write_list(taken, &text), 0);
+	CHECK_EQ(mp_tape_parse(&t, mp_buf_get(&text), NULL), 0);
+	CHECK_EQ(mp_status_list_read(&t, MP_ROOT, &read, NULL), 0);
+	a = &read->items[0];
+	CHECK_STR(a->capabilities, "{\"tools\":{},\"resources\":{}}");
+	CHECK_STR(a->server_info, "{\"name\":\"fake\",\"version\":\"1\"}");
+	CHECK_TEXT(a->protocol, "2025-11-25");
+	CHECK_TEXT(a->instructions, "be kind");
+	CHECK(!read->items[1].protocol && !read->items[1].capabilities.len);
+	CHECK_EQ(mp_status_list_take(f.workspace, 1, NULL, 0, &none), 0);
+	CHECK(!none->items[0].instructions && !none->items[0].server_info.len);
+	fleet_get(&f, "a")->dial_code = MCPOOL_EIO; /* or it restarts at once */
+	fleet_die(fleet_get(&f, "a"));
+	none = mp_status_list_free(none);
+	CHECK_EQ(mp_status_list_take(f.workspace, 1, NULL, MP_STATUS_HELLO, &none), 0);
+	CHECK(!none->items[0].instructions);
 }
 
 /* It has its own texts. */
@@ -105,7 +138,7 @@ TEST(a_failure_is_in_it)
 	fleet_get(&f, "b")->dial_code = MCPOOL_ENOENT;
 	mp_workspace_start_server(f.workspace, 1, 1, false);
 	fleet_settle(&f);
-	CHECK_EQ(mp_status_list_take(f.workspace, 1, NULL, true, &r), 0);
+	CHECK_EQ(mp_status_list_take(f.workspace, 1, NULL, MP_STATUS_CATALOG, &r), 0);
 	fleet_advance(&f, 10);
 	CHECK_EQ(r->items[1].state, MP_STATUS_FAILED);
 	CHECK(r->items[1].error[0]);
@@ -168,16 +201,19 @@ TEST(the_published_members_keep_their_order)
 		(struct mp_status_source){.file = "/f", .line = 3, .tool = "own", .level = "user"};
 	CHECK(written_is(
 		&s, MP_STATUS_HUB,
-		"{\"name\":\"a\",\"state\":\"ready\",\"detail\":\"\",\"error\":null,\"nextAt\":"
+		"{\"name\":\"a\",\"state\":\"ready\",\"status\":\"disconnected\",\"detail\":\"\","
+		"\"error\":null,\"nextAt\":"
 		"null,"
 		"\"transport\":\"stdio\",\"mode\":\"shared\",\"withheld\":[],\"source\":{\"file\":"
 		"\"/f\",\"line\":3,\"tool\":\"own\",\"level\":\"user\"},\"shadowed\":false,"
 		"\"tools\":null,\"seenAt\":null,\"pid\":null,\"uptimeMs\":null,\"restarts\":null,"
-		"\"attempt\":null,\"calls\":null,\"p50us\":null,\"p99us\":null,\"waiting\":0,"
+		"\"attempt\":null,\"maxAttempts\":null,\"calls\":null,\"p50us\":null,\"p99us\":"
+		"null,\"waiting\":0,"
 		"\"open\":0,\"environment\":\"\"}"));
 	CHECK(written_is(
 		&s, MP_STATUS_LIST,
-		"{\"name\":\"a\",\"state\":\"ready\",\"error\":null,\"nextAt\":null,\"transport\":"
+		"{\"name\":\"a\",\"state\":\"ready\",\"status\":\"disconnected\",\"error\":null,"
+		"\"nextAt\":null,\"transport\":"
 		"\"stdio\",\"mode\":\"shared\",\"source\":{\"file\":\"/f\",\"line\":3,\"tool\":"
 		"\"own\",\"level\":\"user\"},\"shadowed\":false,\"tools\":null,\"pid\":null,"
 		"\"uptimeMs\":null,\"restarts\":null,\"calls\":null,\"p50us\":null,\"p99us\":"
@@ -188,7 +224,8 @@ TEST(the_published_members_keep_their_order)
 	s.seen_ms = 7;
 	CHECK(written_is(
 		&s, MP_STATUS_LIST,
-		"{\"name\":\"a\",\"state\":\"ready\",\"error\":null,\"nextAt\":null,\"transport\":"
+		"{\"name\":\"a\",\"state\":\"ready\",\"status\":\"disconnected\",\"error\":null,"
+		"\"nextAt\":null,\"transport\":"
 		"\"stdio\",\"mode\":\"shared\",\"source\":{\"file\":\"/f\",\"line\":3,\"tool\":"
 		"\"own\",\"level\":\"user\"},\"shadowed\":false,\"changed\":false,\"command\":"
 		"\"x\","

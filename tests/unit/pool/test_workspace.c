@@ -58,7 +58,7 @@ TEST(tuning_changes_without_a_restart)
 	CHECK(fleet_reload(&f, TWO("1", ",\"restart\":{\"mode\":\"once\"}")));
 	CHECK_EQ(fleet_get(&f, "a")->prepares, 1);
 	fleet_status(&f, "a", &s);
-	CHECK_EQ(s.max_tries, 2);
+	CHECK_EQ(s.max_tries, 1);
 }
 
 /* C18 A8 A60 A62 D5 */
@@ -74,6 +74,54 @@ TEST(a_removed_server_is_stopped)
 	CHECK_EQ(mp_pool_count_instances(f.pool), 1);
 	CHECK_EQ(fleet_count_events(&f, NULL, "gone"), 1);
 	CHECK_EQ(fleet_get(&f, "b")->prepares, 1);
+}
+
+/* A60 */
+/* `disable --now` of a server that is starting: its attempt, its connection and its tools go. */
+TEST(a_pending_server_is_dropped_when_it_is_switched_off)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, TWO("1", "")));
+	fleet_get(&f, "a")->mute = true;
+	CHECK(fleet_start(&f, "a"));
+	CHECK(fleet_call(&f, "a", 1, 0, &r));
+	fleet_advance(&f, 1000);
+	CHECK_TEXT(fleet_state(&f, "a"), "pending");
+	CHECK_EQ(mp_workspace_toggle(f.workspace, "a", 0, MP_TOGGLE_OFF, NULL), 0);
+	fleet_advance(&f, 1000);
+	CHECK_TEXT(fleet_state(&f, "a"), "disabled");
+	CHECK_EQ(r.answers, 1);
+	CHECK_EQ(r.code, MCPOOL_EDISABLED);
+	CHECK_EQ(mp_pool_count_instances(f.pool), 0);
+	fleet_get(&f, "a")->mute = false;
+	fleet_advance(&f, 600000);
+	CHECK_EQ(fleet_get(&f, "a")->prepares, 1);
+	CHECK(!mp_workspace_has_catalog(f.workspace, 0, 0));
+}
+
+/* E46 */
+/* It was replaced and dies while its calls finish. It is not restarted. */
+TEST(a_replaced_server_that_dies_starts_no_loop)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r;
+
+	CHECK(open_both(&f, TWO("1", "")));
+	fleet_get(&f, "a")->holds_calls = true;
+	CHECK(fleet_call(&f, "a", 1, 0, &r));
+	fleet_settle(&f);
+	CHECK(fleet_reload(&f, "{\"mcpServers\":{\"b\":{\"command\":\"b\"}}}"));
+	fleet_settle(&f);
+	CHECK_EQ(mp_pool_count_instances(f.pool), 2); /* it drains */
+	fleet_die(fleet_get(&f, "a"));
+	fleet_advance(&f, 600000);
+	CHECK_EQ(fleet_count_events(&f, NULL, "backoff"), 0);
+	CHECK_EQ(r.outcome, MP_OUTCOME_UNKNOWN);
+	CHECK_EQ(fleet_get(&f, "a")->prepares, 1);
+	CHECK_EQ(mp_pool_count_instances(f.pool), 1);
 }
 
 /* D5 */
@@ -276,6 +324,38 @@ TEST(a_server_starts_with_the_environment_of_the_session_that_wants_it)
 	CHECK_EQ(fleet_get(&f, "a")->lives, 2);
 	CHECK_EQ(fleet_get(&f, "a")->dials, dials + 2);
 	CHECK_TEXT(status.environment, "claude (process 7), 1 variable");
+}
+
+/* A session that comes while an attempt with another environment runs gets one of its own. */
+TEST(an_attempt_with_another_environment_fails_alone)
+{
+	static char *rich[] = {"HTTPS_PROXY=http://proxy", NULL};
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct mp_workspace *other;
+	int dials = 0, then = 0;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\",\"era\":\"legacy\"}}}"));
+	fleet_get(&f, "a")->dial_code = MCPOOL_EUNAVAILABLE;
+	CHECK(fleet_start(&f, "a"));
+	fleet_advance(&f, 200000); /* the next attempt is a minute away */
+	fleet_get(&f, "a")->dial_code = 0;
+	fleet_get(&f, "a")->mute = true;
+	for (int i = 0; i < 120 && !fleet_get(&f, "a")->end; i++)
+		fleet_advance(&f, 1000);
+	other = mp_workspace_open(f.pool, f.set, rich, nothing, NULL);
+	fleet_settle(&f);
+	if (fleet_get(&f, "a")->end && mp_workspace_count(other) == 1) { /* memory may fail */
+		mp_workspace_start_server(other, 0, 0, false);
+		fleet_settle(&f);
+		dials = fleet_get(&f, "a")->dials;
+		fleet_die(fleet_get(&f, "a"));
+		fleet_settle(&f);
+		then = fleet_get(&f, "a")->dials;
+	}
+	other = mp_workspace_close(other);
+	CHECK(dials > 1);
+	CHECK_EQ(then, dials + 1);
 }
 
 /* The last try failed with this very environment: wanting it once more is not a reason to try. */

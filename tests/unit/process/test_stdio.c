@@ -6,6 +6,7 @@
 
 #include "base/limits.h"
 #include "process/stdio.h"
+#include "outgoing.h"
 
 static struct mp_loop *loop;
 static struct mp_launcher *launcher;
@@ -118,7 +119,7 @@ static bool start(const char *what, const char *argument)
 
 static bool send_text(const char *text)
 {
-	return transport->impl->send(transport, mp_str_of(text), NULL) == 0;
+	return outgoing_send(transport, mp_str_of(text), NULL) == 0;
 }
 
 static void hang_up(void)

@@ -1,27 +1,27 @@
 /*
  * test_call.c - the time of a call: its own limits and its caller's. test_peer.c has its states.
  */
-#include "fake_wire.h"
+#include "fake_transport.h"
 
 struct fixture {
-	struct fake_wire w; /* first */
+	struct fake_transport w; /* first */
 	struct fake_caller c;
 	unsigned due;
 };
 
-static const struct mp_peer_hooks peer_hooks = {.send = fake_wire_send};
+static const struct mp_peer_hooks peer_hooks = {.send = fake_transport_send};
 
 static void fixture_done(struct fixture *f)
 {
-	fake_wire_done(&f->w);
+	fake_transport_done(&f->w);
 }
 
 /* A call with these limits that is with the server. */
 static bool fixture_start(struct fixture *f, int64_t timeout_ms, int64_t max_total_ms)
 {
-	REQUIRE(fake_wire_start(&f->w, &peer_hooks, f));
+	REQUIRE(fake_transport_start(&f->w, &peer_hooks, f));
 	REQUIRE(fake_call(&f->w, &f->c, timeout_ms, max_total_ms) == 0);
-	fake_wire_flush(&f->w);
+	fake_transport_flush(&f->w);
 	return true;
 }
 
@@ -31,10 +31,10 @@ static bool fixture_start(struct fixture *f, int64_t timeout_ms, int64_t max_tot
 
 static void progress(struct fixture *f)
 {
-	fake_wire_sayf(&f->w,
-		       "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":"
-		       "{\"progressToken\":1,\"progress\":%u}}",
-		       f->c.progressed + 1);
+	fake_transport_sayf(&f->w,
+			    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":"
+			    "{\"progressToken\":1,\"progress\":%u}}",
+			    f->c.progressed + 1);
 }
 
 static bool timed_out(const struct fixture *f)
@@ -122,7 +122,7 @@ TEST(progress_before_it_was_written_buys_no_time)
 {
 	MP_CLEANUP(fixture_done) struct fixture f = {0};
 
-	CHECK(fake_wire_start(&f.w, &peer_hooks, &f));
+	CHECK(fake_transport_start(&f.w, &peer_hooks, &f));
 	CHECK_EQ(fake_call(&f.w, &f.c, 1000, 5000), 0);
 	mp_loop_advance(f.w.loop, 999);
 	progress(&f);
@@ -135,7 +135,7 @@ TEST(an_ended_call_has_no_deadline)
 {
 	WITH_CALL(f, 1000, 1000);
 
-	fake_wire_say(&f.w, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
+	fake_transport_say(&f.w, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
 	CHECK(!mp_timer_is_running(&f.c.part.timer));
 	mp_loop_advance(f.w.loop, 5000);
 	CHECK(f.c.answers == 1 && f.c.outcome == MP_OUTCOME_ANSWERED);
@@ -167,7 +167,7 @@ TEST(the_caller_has_a_limit_of_its_own)
 	MP_CLEANUP(fixture_done) struct fixture f = {0};
 	struct mp_call *part = &f.c.part;
 
-	CHECK(fake_wire_start(&f.w, &peer_hooks, &f));
+	CHECK(fake_transport_start(&f.w, &peer_hooks, &f));
 	mp_call_init(part, f.w.loop, &due_hooks);
 	mp_call_set_due(part, mp_loop_now_ms(f.w.loop) + 100);
 	mp_loop_advance(f.w.loop, 99);
@@ -199,7 +199,7 @@ static void start_again(struct fake_caller *c)
 
 static void lose_the_wire(struct fake_caller *c)
 {
-	fake_wire_lose(&mp_container_of(c, struct fixture, c)->w);
+	fake_transport_lose(&mp_container_of(c, struct fixture, c)->w);
 }
 
 /* A call is at rest before its hook runs, however it ended. */
@@ -209,7 +209,7 @@ TEST(the_hook_may_start_the_call_again)
 	WITH_CALL(f, 1000, 0);
 
 	f.c.then = start_again;
-	fake_wire_say(&f.w, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
+	fake_transport_say(&f.w, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
 	CHECK(f.c.answers == 1 && f.c.outcome == MP_OUTCOME_ANSWERED);
 	mp_peer_cancel(&f.c.part);
 	mp_loop_advance(f.w.loop, 0);

@@ -2,7 +2,7 @@
  * test_call_input.c - calls that a modern server answers with requests of its own; the test plays
  * the wire and the side that answers.
  */
-#include "fake_wire.h"
+#include "fake_transport.h"
 
 #include <inttypes.h>
 
@@ -18,7 +18,7 @@ struct asked {
 };
 
 struct fixture {
-	struct fake_wire w; /* first */
+	struct fake_transport w; /* first */
 	struct asked asked[MP_CALL_INPUT_REQUESTS];
 	size_t n_asked;
 	unsigned n_withdrawn;
@@ -59,7 +59,7 @@ static bool asked_to_retry(void *u, struct mp_call *c, const struct mp_message *
 }
 
 static const struct mp_peer_hooks hooks = {
-	.send = fake_wire_send,
+	.send = fake_transport_send,
 	.request = heard_request,
 	.withdrawn = heard_withdrawal,
 	.may_retry = asked_to_retry,
@@ -67,7 +67,7 @@ static const struct mp_peer_hooks hooks = {
 
 static bool fixture_start(struct fixture *f, bool serves)
 {
-	if (!fake_wire_start(&f->w, &hooks, f))
+	if (!fake_transport_start(&f->w, &hooks, f))
 		return false;
 	f->w.peer.is_modern = true;
 	f->w.peer.serves = serves;
@@ -76,7 +76,7 @@ static bool fixture_start(struct fixture *f, bool serves)
 
 static void fixture_done(struct fixture *f)
 {
-	fake_wire_done(&f->w);
+	fake_transport_done(&f->w);
 }
 
 /* Our side answers the request with this place among all that were asked. */
@@ -109,8 +109,8 @@ static int start(struct fixture *f, struct fake_caller *c)
 /* The server answers the request with this id of the wire. */
 static void answer(struct fixture *f, int id, const char *result)
 {
-	fake_wire_flush(&f->w);
-	fake_wire_sayf(&f->w, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":%s}", id, result);
+	fake_transport_flush(&f->w);
+	fake_transport_sayf(&f->w, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":%s}", id, result);
 }
 
 #define ASK_A    "\"a\":{\"method\":\"elicitation/create\",\"params\":{\"message\":\"?\"}}"
@@ -136,7 +136,7 @@ static bool ended(const struct fake_caller *c, enum mp_outcome outcome)
 
 static void lose(struct fixture *f)
 {
-	fake_wire_lose(&f->w);
+	fake_transport_lose(&f->w);
 }
 
 /* --- without questions ---------------------------------------------------------------------- */
@@ -147,7 +147,7 @@ TEST(a_call_that_is_complete_at_once)
 	WITH_ROUNDS(f);
 
 	CHECK_EQ(start(&f, &a), 0);
-	CHECK_STR(fake_wire_next(&f.w),
+	CHECK_STR(fake_transport_next(&f.w),
 		  "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":"
 		  "{\"name\":\"t\", \"arguments\":{\"n\":1e5},\"_meta\":{\"m\":1}}}");
 	answer(&f, 1, COMPLETE);
@@ -166,7 +166,7 @@ TEST(a_result_without_a_kind_and_an_error_are_complete)
 	CHECK_EQ(start(&f, &b), 0);
 	CHECK(a.call != b.call);
 	answer(&f, 1, "{\"content\":[]}");
-	fake_wire_say(&f.w, "{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{\"code\":-32602}}");
+	fake_transport_say(&f.w, "{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{\"code\":-32602}}");
 	CHECK(ended(&a, MP_OUTCOME_ANSWERED) && ended(&b, MP_OUTCOME_ANSWERED));
 	CHECK_TEXT(b.text, "{\"code\":-32602}");
 	CHECK(is_quiet(&f));
@@ -180,10 +180,10 @@ static bool retry(struct mp_call *c, const struct mp_message *error)
 
 static void refuse(struct fixture *f, int id)
 {
-	fake_wire_flush(&f->w);
-	fake_wire_sayf(&f->w,
-		       "{\"jsonrpc\":\"2.0\",\"id\":%d,\"error\":{\"code\":-7,\"message\":\"\"}}",
-		       id);
+	fake_transport_flush(&f->w);
+	fake_transport_sayf(
+		&f->w, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"error\":{\"code\":-7,\"message\":\"\"}}",
+		id);
 }
 
 /* The same again, with a new id; but only once. */
@@ -194,11 +194,11 @@ TEST(an_error_whose_cause_is_removed_is_retried)
 
 	f.retry = retry;
 	CHECK_EQ(start(&f, &a), 0);
-	(void)fake_wire_next(&f.w);
+	(void)fake_transport_next(&f.w);
 	refuse(&f, 1);
 	CHECK_EQ(a.answers, 0);
 	mp_peer_retry(&f.w.peer);
-	CHECK_STR(fake_wire_next(&f.w),
+	CHECK_STR(fake_transport_next(&f.w),
 		  "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":"
 		  "{\"name\":\"t\", \"arguments\":{\"n\":1e5},\"_meta\":{\"m\":1}}}");
 	refuse(&f, 2);
@@ -284,23 +284,26 @@ TEST(progress_of_each_round_reaches_the_caller)
 	WITH_ROUNDS(f);
 
 	CHECK_EQ(fake_start_with(&f.w, &a, &rq, &with_progress), 0);
-	CHECK_STR(fake_wire_next(&f.w),
+	CHECK_STR(fake_transport_next(&f.w),
 		  "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":"
 		  "{\"_meta\":{\"progressToken\":1}}}");
-	fake_wire_flush(&f.w);
-	fake_wire_say(&f.w, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":"
-			    "{\"progressToken\":1,\"progress\":5}}");
+	fake_transport_flush(&f.w);
+	fake_transport_say(&f.w,
+			   "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":"
+			   "{\"progressToken\":1,\"progress\":5}}");
 	answer(&f, 1, "{\"resultType\":\"input_required\",\"requestState\":\"s\"}");
 	mp_loop_advance(f.w.loop, 0);
-	fake_wire_flush(&f.w);
-	CHECK_STR(fake_wire_next(&f.w),
+	fake_transport_flush(&f.w);
+	CHECK_STR(fake_transport_next(&f.w),
 		  "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":"
 		  "{\"requestState\":\"s\",\"_meta\":{\"progressToken\":2}}}");
-	fake_wire_say(&f.w, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":"
-			    "{\"progressToken\":1,\"progress\":6}}"); /* of the round before */
+	fake_transport_say(&f.w,
+			   "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":"
+			   "{\"progressToken\":1,\"progress\":6}}"); /* of the round before */
 	CHECK_EQ(a.progressed, 1);
-	fake_wire_say(&f.w, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":"
-			    "{\"progressToken\":2,\"progress\":1}}");
+	fake_transport_say(&f.w,
+			   "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":"
+			   "{\"progressToken\":2,\"progress\":1}}");
 	CHECK_EQ(a.progressed, 2);
 	answer(&f, 2, COMPLETE);
 	CHECK(ended(&a, MP_OUTCOME_ANSWERED));
@@ -314,20 +317,20 @@ TEST(one_question_answered_later)
 	WITH_ROUNDS(f);
 
 	CHECK_EQ(start(&f, &a), 0);
-	CHECK(fake_wire_next(&f.w).len);
+	CHECK(fake_transport_next(&f.w).len);
 	answer(&f, 1, NEEDS(ASK_A));
 	CHECK_EQ(f.n_asked, 1);
 	CHECK(f.asked[0].call == &a.part);
 	CHECK_EQ(f.asked[0].method, MP_METHOD_ELICIT);
 	CHECK_TEXT(f.asked[0].params, "{\"message\":\"?\"}");
 	mp_loop_advance(f.w.loop, 60 * 1000); /* a person thinks; no call times out meanwhile */
-	CHECK_EQ(fake_wire_next(&f.w).len, 0);
+	CHECK_EQ(fake_transport_next(&f.w).len, 0);
 	reply(&f, 0, "{\"action\":\"accept\"}");
-	reply(&f, 0, "{\"action\":\"again\"}"); /* too late */
-	CHECK_EQ(fake_wire_next(&f.w).len, 0);  /* not from under the answerer */
+	reply(&f, 0, "{\"action\":\"again\"}");     /* too late */
+	CHECK_EQ(fake_transport_next(&f.w).len, 0); /* not from under the answerer */
 	mp_loop_advance(f.w.loop, 0);
 	/* A new id, the same params, the answer. */
-	CHECK_STR(fake_wire_next(&f.w),
+	CHECK_STR(fake_transport_next(&f.w),
 		  "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":"
 		  "{\"name\":\"t\", \"arguments\":{\"n\":1e5},"
 		  "\"inputResponses\":{\"a\":{\"action\":\"accept\"}},\"_meta\":{\"m\":1}}}");
@@ -344,7 +347,7 @@ TEST(several_questions_answered_in_another_order)
 	WITH_ROUNDS(f);
 
 	CHECK_EQ(start(&f, &a), 0);
-	CHECK(fake_wire_next(&f.w).len);
+	CHECK(fake_transport_next(&f.w).len);
 	answer(&f, 1,
 	       "{\"resultType\":\"input_required\",\"requestState\":\"s\\/"
 	       "1\",\"inputRequests\":{" ASK_A "," ASK_B "," ASK_C "}}");
@@ -357,10 +360,10 @@ TEST(several_questions_answered_in_another_order)
 	reply(&f, 0, "{\"a\":1}");
 	mp_peer_reply(&f.w.peer, 99, MP_STR("{}")); /* no such request */
 	mp_loop_advance(f.w.loop, 0);
-	CHECK_EQ(fake_wire_next(&f.w).len, 0);
+	CHECK_EQ(fake_transport_next(&f.w).len, 0);
 	reply(&f, 1, "{ \"b\":2 }");
 	mp_loop_advance(f.w.loop, 0);
-	CHECK_STR(fake_wire_next(&f.w),
+	CHECK_STR(fake_transport_next(&f.w),
 		  "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":"
 		  "{\"name\":\"t\", \"arguments\":{\"n\":1e5},\"inputResponses\":"
 		  "{\"a\":{\"a\":1},\"b\\u0062\":{ \"b\":2 },\"c\":{\"c\":3}},"
@@ -379,12 +382,12 @@ TEST(answers_given_while_being_asked)
 
 	f.on_ask = answer_at_once;
 	CHECK_EQ(start_method(&f, &a, MP_METHOD_PROMPTS_GET, MP_STR(" { } ")), 0);
-	CHECK(fake_wire_next(&f.w).len);
+	CHECK(fake_transport_next(&f.w).len);
 	answer(&f, 1, NEEDS(ASK_A "," ASK_C));
 	CHECK_EQ(f.n_asked, 2);
 	mp_loop_advance(f.w.loop, 0);
 	CHECK_STR(
-		fake_wire_next(&f.w),
+		fake_transport_next(&f.w),
 		"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"prompts/get\",\"params\":"
 		"{\"inputResponses\":{\"a\":{\"now\":1},\"c\":{\"now\":1}},\"_meta\":{\"m\":1}}}");
 	answer(&f, 2, COMPLETE);
@@ -406,18 +409,18 @@ TEST(each_round_has_its_own_questions_answers_and_state)
 	mp_loop_advance(f.w.loop, 0);
 	answer(&f, 3, "{\"resultType\":\"input_required\",\"requestState\":\"three\"}");
 	mp_loop_advance(f.w.loop, 0);
-	CHECK_STR(fake_wire_next(&f.w),
+	CHECK_STR(fake_transport_next(&f.w),
 		  "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"resources/read\",\"params\":"
 		  "{\"uri\":\"u\",\"_meta\":{\"m\":1}}}");
-	CHECK_STR(fake_wire_next(&f.w),
+	CHECK_STR(fake_transport_next(&f.w),
 		  "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"resources/read\",\"params\":"
 		  "{\"uri\":\"u\",\"inputResponses\":{\"a\":{\"now\":1}},\"requestState\":\"one\","
 		  "\"_meta\":{\"m\":1}}}");
-	CHECK_STR(fake_wire_next(&f.w),
+	CHECK_STR(fake_transport_next(&f.w),
 		  "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"resources/read\",\"params\":"
 		  "{\"uri\":\"u\",\"inputResponses\":{\"b\\u0062\":{\"now\":1}},"
 		  "\"_meta\":{\"m\":1}}}");
-	CHECK_STR(fake_wire_next(&f.w),
+	CHECK_STR(fake_transport_next(&f.w),
 		  "{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"resources/read\",\"params\":"
 		  "{\"uri\":\"u\",\"requestState\":\"three\",\"_meta\":{\"m\":1}}}");
 	answer(&f, 4, COMPLETE);
@@ -432,24 +435,24 @@ TEST(an_answer_goes_to_its_own_call_only)
 
 	CHECK_EQ(start(&f, &a), 0);
 	CHECK_EQ(start(&f, &b), 0);
-	CHECK(fake_wire_next(&f.w).len && fake_wire_next(&f.w).len);
+	CHECK(fake_transport_next(&f.w).len && fake_transport_next(&f.w).len);
 	answer(&f, 1, NEEDS(ASK_A));
 	answer(&f, 2, NEEDS(ASK_A));
 	reply(&f, 1, "{\"for\":\"b\"}");
 	mp_loop_advance(f.w.loop, 0);
-	CHECK_STR(fake_wire_next(&f.w),
+	CHECK_STR(fake_transport_next(&f.w),
 		  "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/call\",\"params\":"
 		  "{\"name\":\"t\", \"arguments\":{\"n\":1e5},"
 		  "\"inputResponses\":{\"a\":{\"for\":\"b\"}},\"_meta\":{\"m\":1}}}");
-	CHECK_EQ(fake_wire_next(&f.w).len, 0);
+	CHECK_EQ(fake_transport_next(&f.w).len, 0);
 	{
 		struct fake_caller c = {0};
 
 		CHECK_EQ(start(&f, &c), 0); /* a fresh one has no answers in it */
-		CHECK_STR(fake_wire_next(&f.w),
+		CHECK_STR(fake_transport_next(&f.w),
 			  "{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"tools/call\",\"params\":"
 			  "{\"name\":\"t\", \"arguments\":{\"n\":1e5},\"_meta\":{\"m\":1}}}");
-		fake_wire_flush(&f.w);
+		fake_transport_flush(&f.w);
 		lose(&f);
 		CHECK(ended(&c, MP_OUTCOME_UNKNOWN));
 	}
@@ -490,12 +493,12 @@ TEST(a_large_state_comes_back_byte_for_byte)
 	}
 	text[at++] = '"';
 	CHECK_EQ(start(&f, &a), 0);
-	CHECK(fake_wire_next(&f.w).len);
-	fake_wire_flush(&f.w);
+	CHECK(fake_transport_next(&f.w).len);
+	fake_transport_flush(&f.w);
 	memcpy(text + at, "}}", 2);
 	mp_peer_receive(&f.w.peer, (struct mp_str){text, at + 2});
 	mp_loop_advance(f.w.loop, 0);
-	again = fake_wire_next(&f.w);
+	again = fake_transport_next(&f.w);
 	CHECK(again.len > LEN);
 	CHECK(mp_str_find(again, (struct mp_str){text + begin, at - begin}, 0) > 0);
 	CHECK(mp_str_find(again, MP_STR("inputResponses"), 0) < 0);
@@ -597,7 +600,7 @@ static bool ask_so_many(struct fixture *f, int n)
 		ok = mp_buf_addf(&text, "%s\"%d\":{\"method\":\"roots/list\"}", i ? "," : "", i) ==
 		     0;
 	ok = ok && mp_buf_add_str(&text, MP_STR("}}}")) == 0;
-	fake_wire_flush(&f->w);
+	fake_transport_flush(&f->w);
 	if (ok)
 		mp_peer_receive(&f->w.peer, mp_buf_get(&text));
 	mp_loop_advance(f->w.loop, 0);
@@ -665,7 +668,7 @@ TEST(a_question_waits_ten_minutes)
 	WITH_ROUNDS(f);
 
 	CHECK_EQ(start(&f, &a), 0);
-	CHECK(fake_wire_next(&f.w).len);
+	CHECK(fake_transport_next(&f.w).len);
 	answer(&f, 1, NEEDS(ASK_A "," ASK_B));
 	mp_loop_advance(f.w.loop, 5 * 60 * 1000);
 	reply(&f, 0, "{}"); /* one of two buys no time */
@@ -675,7 +678,7 @@ TEST(a_question_waits_ten_minutes)
 	CHECK(ended(&a, MP_OUTCOME_TIMEOUT));
 	CHECK_EQ(a.code, MCPOOL_ECALL_TIMEOUT);
 	CHECK_EQ(f.n_withdrawn, 1);
-	CHECK_EQ(fake_wire_next(&f.w).len, 0); /* nothing is pending at the server */
+	CHECK_EQ(fake_transport_next(&f.w).len, 0); /* nothing is pending at the server */
 	CHECK(is_quiet(&f));
 }
 
@@ -688,7 +691,7 @@ TEST(an_answered_question_has_no_time_limit)
 	answer(&f, 1, NEEDS(ASK_A));
 	reply(&f, 0, "{}");
 	mp_loop_advance(f.w.loop, 0);
-	fake_wire_flush(&f.w);
+	fake_transport_flush(&f.w);
 	mp_loop_advance(f.w.loop, 4999);
 	CHECK_EQ(a.answers, 0);
 	mp_loop_advance(f.w.loop, 1); /* the request's own timeout, restarted for this round */
@@ -715,7 +718,7 @@ TEST(answers_that_do_not_fit_a_message_end_the_call)
 /* The next message on the wire has this in it. */
 static bool says(struct fixture *f, const char *words)
 {
-	return mp_str_find(fake_wire_next(&f->w), mp_str_of(words), 0) >= 0;
+	return mp_str_find(fake_transport_next(&f->w), mp_str_of(words), 0) >= 0;
 }
 
 /* A client that supports rounds gets the questions unchanged, and no hook here is asked. */
@@ -793,15 +796,15 @@ TEST(cancelled_while_asking)
 	WITH_ROUNDS(f);
 
 	CHECK_EQ(start(&f, &a), 0);
-	fake_wire_flush(&f.w);
-	CHECK(fake_wire_next(&f.w).len);
+	fake_transport_flush(&f.w);
+	CHECK(fake_transport_next(&f.w).len);
 	mp_peer_cancel(&a.part);
 	mp_peer_cancel(&a.part);
 	CHECK_EQ(a.answers, 0);
-	CHECK_STR(fake_wire_next(&f.w),
+	CHECK_STR(fake_transport_next(&f.w),
 		  "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":"
 		  "{\"requestId\":1,\"reason\":\"cancelled\"}}");
-	CHECK_EQ(fake_wire_next(&f.w).len, 0);
+	CHECK_EQ(fake_transport_next(&f.w).len, 0);
 	answer(&f, 1, NEEDS(ASK_A)); /* too late */
 	CHECK_EQ(f.n_asked, 0);
 	mp_loop_advance(f.w.loop, 0);
@@ -817,7 +820,7 @@ TEST(cancelled_while_answering)
 	WITH_ROUNDS(f);
 
 	CHECK_EQ(start(&f, &a), 0);
-	CHECK(fake_wire_next(&f.w).len);
+	CHECK(fake_transport_next(&f.w).len);
 	answer(&f, 1, NEEDS(ASK_A));
 	mp_peer_cancel(&a.part);
 	CHECK_EQ(a.answers, 0);
@@ -826,7 +829,7 @@ TEST(cancelled_while_answering)
 	mp_loop_advance(f.w.loop, 0);
 	CHECK(ended(&a, MP_OUTCOME_CANCELLED));
 	CHECK_EQ(a.code, MCPOOL_ECANCELED);
-	CHECK_EQ(fake_wire_next(&f.w).len, 0); /* the server waits for nothing */
+	CHECK_EQ(fake_transport_next(&f.w).len, 0); /* the server waits for nothing */
 	CHECK(is_quiet(&f));
 }
 
@@ -837,12 +840,12 @@ TEST(cancelled_when_the_answers_are_on_their_way)
 
 	f.on_ask = answer_at_once;
 	CHECK_EQ(start(&f, &a), 0);
-	CHECK(fake_wire_next(&f.w).len);
+	CHECK(fake_transport_next(&f.w).len);
 	answer(&f, 1, NEEDS(ASK_A));
 	mp_peer_cancel(&a.part);
 	mp_loop_advance(f.w.loop, 0);
 	CHECK(ended(&a, MP_OUTCOME_CANCELLED));
-	CHECK_EQ(fake_wire_next(&f.w).len, 0);
+	CHECK_EQ(fake_transport_next(&f.w).len, 0);
 }
 
 static void cancel_when_asked(struct fixture *f, const struct mp_server_request *rq)

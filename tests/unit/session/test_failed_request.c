@@ -225,7 +225,7 @@ TEST(a_pool_that_goes)
 /* --- requests that go their own ways --------------------------------------------------------- */
 
 /* As a transport tells it. */
-static void lose(struct fleet *f, int i, enum mp_loss loss, int code, enum mcpool_fault fault)
+static void lose(struct fleet *f, int i, enum mp_unanswered how, int code, enum mcpool_fault fault)
 {
 	struct fleet_server *s = fleet_get(f, "a");
 	struct mcpool_error why;
@@ -233,7 +233,7 @@ static void lose(struct fleet *f, int i, enum mp_loss loss, int code, enum mcpoo
 	(void)mp_fail(&why, code, "it was lost");
 	why.fault = (int)fault;
 	why.retry_ms = code == MCPOOL_EAGAIN ? 5000 : 0;
-	s->ours->hooks->lost(s->ours->u, mp_str_of(s->kept[i]), loss, &why);
+	s->ours->hooks->lost(s->ours->u, mp_str_of(s->kept[i]), how, &why);
 	fleet_settle(f);
 }
 
@@ -241,31 +241,31 @@ static void lose(struct fleet *f, int i, enum mp_loss loss, int code, enum mcpoo
 TEST(answers_of_http_that_are_none)
 {
 	static const struct {
-		enum mp_loss loss;
+		enum mp_unanswered how;
 		int code;
 		enum mcpool_fault fault;
 		enum mp_outcome outcome;
 		int told;
 		const char *where;
 	} cases[] = {
-		{MP_LOSS_UNTAKEN, MCPOOL_EAGAIN, MCPOOL_FAULT_HTTP_STATUS, MP_OUTCOME_NOT_SENT,
-		 MCPOOL_EAGAIN, "http send http_status"},
-		{MP_LOSS_UNKNOWN, MCPOOL_EIO, MCPOOL_FAULT_HTTP_STATUS, MP_OUTCOME_UNKNOWN,
+		{MP_UNANSWERED_NOT_TAKEN, MCPOOL_EAGAIN, MCPOOL_FAULT_HTTP_STATUS,
+		 MP_OUTCOME_NOT_SENT, MCPOOL_EAGAIN, "http send http_status"},
+		{MP_UNANSWERED_UNKNOWN, MCPOOL_EIO, MCPOOL_FAULT_HTTP_STATUS, MP_OUTCOME_UNKNOWN,
 		 MCPOOL_EOUTCOME_UNKNOWN, "http receive http_status"},
-		{MP_LOSS_UNKNOWN, MCPOOL_ECLOSED, MCPOOL_FAULT_RESET, MP_OUTCOME_UNKNOWN,
+		{MP_UNANSWERED_UNKNOWN, MCPOOL_ECLOSED, MCPOOL_FAULT_RESET, MP_OUTCOME_UNKNOWN,
 		 MCPOOL_EOUTCOME_UNKNOWN, "http receive reset"},
-		{MP_LOSS_UNKNOWN, MCPOOL_ECLOSED, MCPOOL_FAULT_UNKNOWN, MP_OUTCOME_UNKNOWN,
+		{MP_UNANSWERED_UNKNOWN, MCPOOL_ECLOSED, MCPOOL_FAULT_UNKNOWN, MP_OUTCOME_UNKNOWN,
 		 MCPOOL_EOUTCOME_UNKNOWN, "http receive eof"},
-		{MP_LOSS_UNKNOWN, MCPOOL_ETIMEDOUT, MCPOOL_FAULT_UNKNOWN, MP_OUTCOME_UNKNOWN,
+		{MP_UNANSWERED_UNKNOWN, MCPOOL_ETIMEDOUT, MCPOOL_FAULT_UNKNOWN, MP_OUTCOME_UNKNOWN,
 		 MCPOOL_EOUTCOME_UNKNOWN, "http receive timeout"},
-		{MP_LOSS_UNUSABLE, MCPOOL_ETOO_LARGE, MCPOOL_FAULT_UNKNOWN, MP_OUTCOME_REFUSED,
-		 MCPOOL_ETOO_LARGE, "http decode malformed_response"},
-		{MP_LOSS_UNUSABLE, MCPOOL_EPROTO, MCPOOL_FAULT_UNKNOWN, MP_OUTCOME_REFUSED,
+		{MP_UNANSWERED_UNUSABLE, MCPOOL_ETOO_LARGE, MCPOOL_FAULT_UNKNOWN,
+		 MP_OUTCOME_REFUSED, MCPOOL_ETOO_LARGE, "http decode malformed_response"},
+		{MP_UNANSWERED_UNUSABLE, MCPOOL_EPROTO, MCPOOL_FAULT_UNKNOWN, MP_OUTCOME_REFUSED,
 		 MCPOOL_EPROTO, "http decode malformed_response"},
-		{MP_LOSS_UNUSABLE, MCPOOL_ENEEDS_AUTH, MCPOOL_FAULT_HTTP_STATUS, MP_OUTCOME_REFUSED,
-		 MCPOOL_ENEEDS_AUTH, "http receive http_status"},
-		{MP_LOSS_UNUSABLE, MCPOOL_ENOENT, MCPOOL_FAULT_HTTP_STATUS, MP_OUTCOME_REFUSED,
-		 MCPOOL_ENOENT, "http receive http_status"},
+		{MP_UNANSWERED_UNUSABLE, MCPOOL_ENEEDS_AUTH, MCPOOL_FAULT_HTTP_STATUS,
+		 MP_OUTCOME_REFUSED, MCPOOL_ENEEDS_AUTH, "http receive http_status"},
+		{MP_UNANSWERED_UNUSABLE, MCPOOL_ENOENT, MCPOOL_FAULT_HTTP_STATUS,
+		 MP_OUTCOME_REFUSED, MCPOOL_ENOENT, "http receive http_status"},
 	};
 
 	for (size_t i = 0; i < MP_ARRAY_LEN(cases); i++) {
@@ -273,7 +273,7 @@ TEST(answers_of_http_that_are_none)
 		struct fleet_result r;
 
 		CHECK(call_one(&f, REMOTE, &r));
-		lose(&f, 0, cases[i].loss, cases[i].code, cases[i].fault);
+		lose(&f, 0, cases[i].how, cases[i].code, cases[i].fault);
 		CHECK(is(&r, cases[i].outcome, cases[i].told, cases[i].where));
 	}
 }

@@ -87,6 +87,39 @@ TEST(the_omp_profile_has_single_underscores)
 	CHECK_TEXT(name_of(&s, 1), "mcp_b_t");
 }
 
+/* B44: what is not in [a-z_] becomes one _; names that then collide get their hash. */
+TEST(the_omp_profile_lists_names_without_digits)
+{
+	MP_CLEANUP(scene_done) struct scene s = {0};
+	size_t with_hash = 0;
+
+	CHECK(fleet_init(&s.f));
+	for (int i = 0; i < 3; i++) {
+		static const char *const names[] = {"S3-files", "s4.files", "db"};
+
+		fleet_get(&s.f, names[i])->tools =
+			"{\"tools\":[{\"name\":\"Get2--Item\",\"inputSchema\":{}},"
+			"{\"name\":\"db_run_9\",\"inputSchema\":{}}]}";
+	}
+	CHECK(fleet_open(&s.f, "{\"mcpServers\":{\"S3-files\":{\"command\":\"x\"},\"s4.files\":{"
+			       "\"command\":\"y\"},\"db\":{\"command\":\"z\"}},"
+			       "\"mcpool\":{\"profile\":\"omp\"}}"));
+	s.sessions = agent_sessions(&s.f);
+	CHECK(agent_open(&s.a, &s.f, s.sessions, MP_SESSION_ONE_STREAM, NULL));
+	CHECK(agent_initialize(&s.a, &s.f));
+	fleet_advance(&s.f, 300);
+	CHECK_EQ(agent_say(&s.a, &s.f, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}",
+			   0),
+		 1);
+	CHECK(strstr(agent_last(&s.a), "\"mcp_db_get_item\""));
+	CHECK(strstr(agent_last(&s.a), "\"mcp_db_run\"")); /* its server's name once */
+	for (size_t i = 0; i < 6; i++)
+		with_hash += strncmp(name_of(&s, i), "mcp_s_files_get_item_", 21) == 0 ||
+			     strncmp(name_of(&s, i), "mcp_s_files_db_run_", 19) == 0;
+	CHECK_EQ(with_hash, 4);
+	CHECK(!strstr(agent_last(&s.a), "\"mcp_s_files_get_item\""));
+}
+
 /* E16 */
 TEST(the_netdata_profile_has_the_server_in_front)
 {

@@ -5,14 +5,14 @@
 
 #include <stdio.h>
 
-#include "scene.h"
+#include "two_servers.h"
 
-/* B49 E25 A6 A13 */
+/* B49 E25 A6 */
 TEST(an_agent_lists_and_calls)
 {
-	SCENE(s);
+	TWO_SERVERS(s);
 
-	CHECK(scene_open(&s, two, MP_SESSION_ONE_STREAM));
+	CHECK(two_servers_open(&s, two, MP_SESSION_ONE_STREAM));
 	CHECK(agent_initialize(&s.a, &s.f));
 	CHECK_EQ(agent_say(&s.a, &s.f, list, 0), 1);
 	fleet_advance(&s.f, 300);
@@ -32,11 +32,60 @@ TEST(an_agent_lists_and_calls)
 	CHECK(!strstr(fleet_get(&s.f, "git")->last_params, "\"mine\""));
 }
 
+static const char one_issue[] =
+	"{\"tools\":[{\"name\":\"create_issue\",\"inputSchema\":{\"type\":\"object\"}}]}";
+
+/* E74: its server is down, the tool is filtered, or the name is near another. */
+TEST(an_unknown_tool_says_why)
+{
+	TWO_SERVERS(s);
+
+	fleet_get(&s.f, "git")->tools = one_issue;
+	fleet_get(&s.f, "down")->dial_code = MCPOOL_ENOENT;
+	CHECK(two_servers_open(
+		&s,
+		"{\"mcpServers\":{\"down\":{\"command\":\"x\"},\"git\":{\"command\":\"y\"},"
+		"\"some\":{\"command\":\"z\",\"toolsDenied\":[\"t\"]}}}",
+		MP_SESSION_ONE_STREAM));
+	CHECK(agent_initialize(&s.a, &s.f));
+	fleet_advance(&s.f, 300);
+	CHECK_EQ(agent_say(&s.a, &s.f, call("1", "mcp__git__create_isue"), 0), 1);
+	CHECK(strstr(agent_last(&s.a), "\"code\":-32602"));
+	CHECK(strstr(agent_last(&s.a), "\"Unknown tool: mcp__git__create_isue; did you mean "
+				       "mcp__git__create_issue?\""));
+	CHECK_EQ(agent_say(&s.a, &s.f, call("2", "craete_issue"), 0),
+		 1); /* the server's own name */
+	CHECK(strstr(agent_last(&s.a), "did you mean mcp__git__create_issue?"));
+	CHECK_EQ(agent_say(&s.a, &s.f, call("3", "delete_all"), 0), 1);
+	CHECK(strstr(agent_last(&s.a), "\"Unknown tool: delete_all\""));
+	CHECK_EQ(agent_say(&s.a, &s.f, call("4", "mcp__some__t"), 0), 1);
+	CHECK(strstr(agent_last(&s.a), "server 'some' has it kept out by toolsAllowed or"));
+	CHECK_EQ(agent_say(&s.a, &s.f, call("5", "mcp__down__t"), 0), 1);
+	CHECK(strstr(agent_last(&s.a), "\"Unknown tool: mcp__down__t: server 'down' is failed"));
+}
+
+/* E74: what this session does not see is not suggested. */
+TEST(a_hidden_tool_is_not_suggested)
+{
+	const char *const tools[] = {"t"};
+	const struct mp_narrowing narrowing = {.tools = tools, .n_tools = 1};
+	TWO_SERVERS(s);
+
+	fleet_get(&s.f, "git")->tools = one_issue;
+	CHECK(fleet_open(&s.f, two));
+	s.sessions = agent_sessions(&s.f);
+	CHECK(agent_open(&s.a, &s.f, s.sessions, MP_SESSION_ONE_STREAM, &narrowing));
+	CHECK(agent_initialize(&s.a, &s.f));
+	fleet_advance(&s.f, 300);
+	CHECK_EQ(agent_say(&s.a, &s.f, call("1", "mcp__git__create_isue"), 0), 1);
+	CHECK(strstr(agent_last(&s.a), "\"Unknown tool: mcp__git__create_isue\""));
+}
+
 TEST(what_is_unknown_is_refused_in_words)
 {
-	SCENE(s);
+	TWO_SERVERS(s);
 
-	CHECK(scene_open(&s, two, MP_SESSION_ONE_STREAM));
+	CHECK(two_servers_open(&s, two, MP_SESSION_ONE_STREAM));
 	CHECK(agent_initialize(&s.a, &s.f));
 	fleet_advance(&s.f, 300);
 	CHECK_EQ(agent_say(&s.a, &s.f, call("1", "nope"), 0), 1);
@@ -63,9 +112,9 @@ TEST(what_is_unknown_is_refused_in_words)
 /* V22 */
 TEST(an_id_that_is_in_use_is_refused_on_one_stream)
 {
-	SCENE(s);
+	TWO_SERVERS(s);
 
-	CHECK(scene_open(&s, two, MP_SESSION_ONE_STREAM));
+	CHECK(two_servers_open(&s, two, MP_SESSION_ONE_STREAM));
 	CHECK(agent_initialize(&s.a, &s.f));
 	fleet_advance(&s.f, 300);
 	fleet_get(&s.f, "git")->holds_calls = true;
@@ -82,9 +131,9 @@ TEST(an_id_that_is_in_use_is_refused_on_one_stream)
 /* V22 */
 TEST(an_id_that_is_in_use_is_fine_where_streams_differ)
 {
-	SCENE(s);
+	TWO_SERVERS(s);
 
-	CHECK(scene_open(&s, two, 0));
+	CHECK(two_servers_open(&s, two, 0));
 	CHECK(agent_initialize(&s.a, &s.f));
 	fleet_advance(&s.f, 300);
 	fleet_get(&s.f, "git")->holds_calls = true;
@@ -100,9 +149,9 @@ TEST(an_id_that_is_in_use_is_fine_where_streams_differ)
 /* U18 B54 E50 */
 TEST(a_cancelled_call_is_not_answered)
 {
-	SCENE(s);
+	TWO_SERVERS(s);
 
-	CHECK(scene_open(&s, two, MP_SESSION_ONE_STREAM));
+	CHECK(two_servers_open(&s, two, MP_SESSION_ONE_STREAM));
 	CHECK(agent_initialize(&s.a, &s.f));
 	fleet_advance(&s.f, 300);
 	fleet_get(&s.f, "git")->holds_calls = true;
@@ -126,9 +175,9 @@ TEST(a_cancelled_call_is_not_answered)
 /* E65 */
 TEST(a_session_that_goes_takes_its_calls_along)
 {
-	SCENE(s);
+	TWO_SERVERS(s);
 
-	CHECK(scene_open(&s, two, MP_SESSION_ONE_STREAM));
+	CHECK(two_servers_open(&s, two, MP_SESSION_ONE_STREAM));
 	CHECK(agent_initialize(&s.a, &s.f));
 	fleet_advance(&s.f, 300);
 	fleet_get(&s.f, "git")->holds_calls = true;
@@ -144,9 +193,9 @@ static const char modern_list[] =
 
 TEST(a_modern_agent_says_everything_with_each_request)
 {
-	SCENE(s);
+	TWO_SERVERS(s);
 
-	CHECK(scene_open(&s, two, MP_SESSION_STATELESS));
+	CHECK(two_servers_open(&s, two, MP_SESSION_STATELESS));
 	fleet_advance(&s.f, 300);
 	CHECK_EQ(agent_say(&s.a, &s.f, modern_list, 3), 1);
 	CHECK(strstr(agent_last(&s.a), "\"resultType\":\"complete\""));
@@ -182,7 +231,7 @@ TEST(a_narrowing_hides_and_refuses)
 {
 	const char *servers[] = {"git"};
 	struct mp_narrowing narrowing = {.servers = servers, .n_servers = 1};
-	SCENE(s);
+	TWO_SERVERS(s);
 
 	CHECK(fleet_open(&s.f, two));
 	s.sessions = agent_sessions(&s.f);
@@ -200,9 +249,9 @@ TEST(a_narrowing_hides_and_refuses)
 /* A45 A46 */
 TEST(a_batch_is_answered_on_its_stream)
 {
-	SCENE(s);
+	TWO_SERVERS(s);
 
-	CHECK(scene_open(&s, two, 0));
+	CHECK(two_servers_open(&s, two, 0));
 	CHECK(agent_initialize(&s.a, &s.f));
 	fleet_advance(&s.f, 300);
 	CHECK_EQ(agent_say(&s.a, &s.f,
@@ -222,9 +271,9 @@ TEST(a_batch_is_answered_on_its_stream)
 /* B48 */
 TEST(a_list_that_changes_is_told_to_those_who_have_it)
 {
-	SCENE(s);
+	TWO_SERVERS(s);
 
-	CHECK(scene_open(&s, two, MP_SESSION_ONE_STREAM));
+	CHECK(two_servers_open(&s, two, MP_SESSION_ONE_STREAM));
 	CHECK(agent_open(&s.b, &s.f, s.sessions, MP_SESSION_ONE_STREAM, NULL));
 	CHECK(agent_initialize(&s.a, &s.f));
 	CHECK(agent_initialize(&s.b, &s.f));
@@ -246,7 +295,7 @@ TEST(a_list_that_changes_is_told_to_those_who_have_it)
 
 TEST(what_only_the_way_to_the_server_needs_is_not_told)
 {
-	SCENE(s);
+	TWO_SERVERS(s);
 
 	CHECK(fleet_open(&s.f, two));
 	fleet_get(&s.f, "git")->tools =
@@ -260,12 +309,83 @@ TEST(what_only_the_way_to_the_server_needs_is_not_told)
 	CHECK(strstr(agent_last(&s.a), "{\"r\":{\"type\":\"string\"}}"));
 }
 
+static const char omp[] = "{\"mcpool\":{\"profile\":\"omp\"},\"mcpServers\":{"
+			  "\"git\":{\"command\":\"y\"}}}";
+
+#define IN_CONTENT "\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"MCP error: "
+
+/* Up, with one call that its server keeps. */
+static bool call_omp(struct two_servers *s)
+{
+	REQUIRE(two_servers_open(s, omp, MP_SESSION_ONE_STREAM));
+	REQUIRE(agent_initialize(&s->a, &s->f));
+	fleet_advance(&s->f, 300);
+	fleet_get(&s->f, "git")->holds_calls = true;
+	REQUIRE(agent_say(&s->a, &s->f, call("1", "mcp_git_t"), 0) == 1);
+	return fleet_get(&s->f, "git")->n_kept == 1;
+}
+
+static bool answer_with_error(struct fleet_server *git)
+{
+	char answer[200];
+
+	snprintf(answer, sizeof(answer),
+		 "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":-32050,\"message\":"
+		 "\"the \\\"disk\\\" is full\",\"data\":[7]}}",
+		 git->kept[git->n_kept - 1]);
+	REQUIRE(fleet_say(git, answer));
+	fleet_settle(git->fleet);
+	return true;
+}
+
+/* A47 B53: a server's error, timeout, death, no server; abort remains abort. */
+TEST(in_the_omp_profile_a_failed_call_is_content)
+{
+	struct fleet_server *git;
+	TWO_SERVERS(s);
+
+	CHECK(call_omp(&s));
+	git = fleet_get(&s.f, "git");
+	CHECK(answer_with_error(git));
+	CHECK(strstr(agent_last(&s.a), "\"id\":1," IN_CONTENT
+				       "the \\\"disk\\\" is full\"}],\"isError\":true,\"_meta\":{"
+				       "\"mcpool/error\":{\"code\":-32050,"));
+	CHECK(strstr(agent_last(&s.a), "\"data\":[7]"));
+	CHECK_EQ(agent_say(&s.a, &s.f, call("2", "mcp_git_t"), 0), 1);
+	fleet_advance(&s.f, 30100);
+	CHECK(strstr(agent_last(&s.a), "\"id\":2," IN_CONTENT));
+	CHECK(strstr(agent_last(&s.a), "\"isError\":true"));
+	CHECK(strstr(agent_last(&s.a), "\"_meta\":{\"mcpool/error\":{\"code\":1004"));
+	agent_forget(&s.a);
+	CHECK_EQ(agent_say(&s.a, &s.f, call("3", "mcp_git_t"), 0), 1);
+	CHECK_EQ(agent_say(&s.a, &s.f,
+			   "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
+			   "\"params\":{\"requestId\":3}}",
+			   0),
+		 0);
+	fleet_advance(&s.f, 40000);
+	CHECK_EQ(s.a.n, 1); /* the stream is free again, and that is all */
+	CHECK_TEXT(agent_last(&s.a), "");
+	CHECK_EQ(agent_say(&s.a, &s.f, call("4", "mcp_git_t"), 0), 1);
+	fleet_die(git);
+	CHECK(strstr(agent_last(&s.a), "\"id\":4," IN_CONTENT));
+	CHECK(strstr(agent_last(&s.a), "\"isError\":true"));
+	CHECK(strstr(agent_last(&s.a), "\"code\":\"mcp_outcome_unknown\",\"server\":\"git\""));
+	CHECK_EQ(agent_say(&s.a, &s.f, call("5", "mcp_git_t"), 0), 1);
+	fleet_advance(&s.f, 1000);
+	CHECK(strstr(agent_last(&s.a), "\"id\":5," IN_CONTENT));
+	CHECK(strstr(agent_last(&s.a), "\"code\":1005"));
+	CHECK(!strstr(agent_last(&s.a), "MCP error: MCP error: "));
+	CHECK_EQ(agent_say(&s.a, &s.f, call("6", "nope"), 0), 1); /* there is no such tool */
+	CHECK(strstr(agent_last(&s.a), "\"id\":6,\"error\":{\"code\":-32602"));
+}
+
 /* A47 B53 C24 */
 TEST(a_server_that_dies_is_an_error_and_comes_back)
 {
-	SCENE(s);
+	TWO_SERVERS(s);
 
-	CHECK(scene_open(&s, two, MP_SESSION_ONE_STREAM));
+	CHECK(two_servers_open(&s, two, MP_SESSION_ONE_STREAM));
 	CHECK(agent_initialize(&s.a, &s.f));
 	fleet_advance(&s.f, 300);
 	fleet_get(&s.f, "git")->holds_calls = true;
@@ -285,9 +405,9 @@ TEST(a_server_that_dies_is_an_error_and_comes_back)
 /* A51 B57 B58 A7 */
 TEST(a_reload_changes_the_list_in_one_step)
 {
-	SCENE(s);
+	TWO_SERVERS(s);
 
-	CHECK(scene_open(&s, two, MP_SESSION_ONE_STREAM));
+	CHECK(two_servers_open(&s, two, MP_SESSION_ONE_STREAM));
 	CHECK(agent_initialize(&s.a, &s.f));
 	fleet_advance(&s.f, 300);
 	CHECK_EQ(agent_say(&s.a, &s.f, list, 0), 1);
@@ -308,7 +428,7 @@ TEST(a_reload_changes_the_list_in_one_step)
 /* A52 C25 E74 */
 TEST(a_server_that_comes_late_is_told)
 {
-	SCENE(s);
+	TWO_SERVERS(s);
 
 	CHECK(fleet_open(&s.f, two));
 	fleet_get(&s.f, "git")->dial_code = MCPOOL_EIO;
@@ -332,11 +452,11 @@ TEST(a_server_that_comes_late_is_told)
 /* E74 E24 */
 TEST(a_tool_that_is_kept_out_says_so)
 {
-	SCENE(s);
+	TWO_SERVERS(s);
 
-	CHECK(scene_open(&s,
-			 "{\"mcpServers\":{\"git\":{\"command\":\"y\",\"toolsDenied\":[\"t\"]}}}",
-			 MP_SESSION_ONE_STREAM));
+	CHECK(two_servers_open(
+		&s, "{\"mcpServers\":{\"git\":{\"command\":\"y\",\"toolsDenied\":[\"t\"]}}}",
+		MP_SESSION_ONE_STREAM));
 	CHECK(agent_initialize(&s.a, &s.f));
 	fleet_advance(&s.f, 300);
 	CHECK_EQ(agent_say(&s.a, &s.f, list, 0), 1);
@@ -349,9 +469,9 @@ TEST(a_tool_that_is_kept_out_says_so)
 /* Of what is listened to there is nothing more to say, not even that it ended. */
 TEST(whoever_stops_listening_hears_nothing_more)
 {
-	SCENE(s);
+	TWO_SERVERS(s);
 
-	CHECK(scene_open(&s, two, MP_SESSION_ONE_STREAM));
+	CHECK(two_servers_open(&s, two, MP_SESSION_ONE_STREAM));
 	fleet_advance(&s.f, 300);
 	CHECK_EQ(agent_say(&s.a, &s.f,
 			   "{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"subscriptions/listen\","
@@ -378,7 +498,7 @@ TEST(whoever_stops_listening_hears_nothing_more)
 /* mcp-spec 4.2: a tool that can only be run as a task, for an agent that knows nothing of them. */
 TEST(a_task_is_waited_for)
 {
-	SCENE(s);
+	TWO_SERVERS(s);
 
 	CHECK(fleet_open(&s.f, two));
 	fleet_get(&s.f, "git")->tools =

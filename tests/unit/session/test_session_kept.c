@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "scene.h"
+#include "two_servers.h"
 
 /* --- what passes through untouched ----------------------------------------------------------- */
 
@@ -15,7 +15,7 @@
 /* Nothing but `properties` is added; members keep their order, numbers their spelling. */
 TEST(the_rest_of_a_schema_is_as_the_server_wrote_it)
 {
-	SCENE(s);
+	TWO_SERVERS(s);
 
 	CHECK(fleet_open(&s.f, two));
 	fleet_get(&s.f, "git")->tools =
@@ -46,9 +46,9 @@ TEST(a_result_keeps_its_blocks_as_they_are)
 		"\"AAAA\",\"mimeType\":\"image/png\"},{\"type\":\"hologram\",\"n\":1.50}],"
 		"\"structuredContent\":{\"z\":1,\"a\":12345678901234567890},\"isError\":true,"
 		"\"custom\":[ ]}";
-	SCENE(s);
+	TWO_SERVERS(s);
 
-	CHECK(scene_open(&s, two, MP_SESSION_ONE_STREAM));
+	CHECK(two_servers_open(&s, two, MP_SESSION_ONE_STREAM));
 	CHECK(agent_initialize(&s.a, &s.f));
 	fleet_advance(&s.f, 300);
 	fleet_get(&s.f, "git")->holds_calls = true;
@@ -82,9 +82,9 @@ HEAVY_TEST(odd_structured_content_is_wrapped_for_legacy_agents)
 
 	for (size_t i = 0; i < MP_ARRAY_LEN(rows); i++) {
 		struct fleet_server *git;
-		SCENE(s);
+		TWO_SERVERS(s);
 
-		CHECK(scene_open(&s, two, MP_SESSION_ONE_STREAM));
+		CHECK(two_servers_open(&s, two, MP_SESSION_ONE_STREAM));
 		CHECK(agent_open(&s.b, &s.f, s.sessions, MP_SESSION_STATELESS, NULL));
 		CHECK(agent_initialize(&s.a, &s.f));
 		fleet_advance(&s.f, 300);
@@ -110,9 +110,9 @@ HEAVY_TEST(odd_structured_content_is_wrapped_for_legacy_agents)
 TEST(an_abort_is_not_counted_as_a_failure)
 {
 	const struct mp_stats *stats;
-	SCENE(s);
+	TWO_SERVERS(s);
 
-	CHECK(scene_open(&s, two, MP_SESSION_ONE_STREAM));
+	CHECK(two_servers_open(&s, two, MP_SESSION_ONE_STREAM));
 	CHECK(agent_initialize(&s.a, &s.f));
 	fleet_advance(&s.f, 300);
 	fleet_get(&s.f, "git")->holds_calls = true;
@@ -140,9 +140,9 @@ TEST(an_abort_is_not_counted_as_a_failure)
 TEST(no_list_has_old_and_new_of_a_reload)
 {
 	int old = 0, new = 0;
-	SCENE(s);
+	TWO_SERVERS(s);
 
-	CHECK(scene_open(&s, two, MP_SESSION_ONE_STREAM));
+	CHECK(two_servers_open(&s, two, MP_SESSION_ONE_STREAM));
 	CHECK(agent_initialize(&s.a, &s.f));
 	fleet_advance(&s.f, 300);
 	fleet_get(&s.f, "git")->prepare_ms = 20;
@@ -185,12 +185,12 @@ TEST(who_restarts_a_crashed_server)
 
 	for (size_t i = 0; i < MP_ARRAY_LEN(cases); i++) {
 		char json[200];
-		SCENE(s);
+		TWO_SERVERS(s);
 
 		snprintf(json, sizeof(json),
 			 "{\"mcpServers\":{\"git\":{\"command\":\"y\"}},\"mcpool\":%s}",
 			 cases[i].settings);
-		CHECK(scene_open(&s, json, MP_SESSION_ONE_STREAM));
+		CHECK(two_servers_open(&s, json, MP_SESSION_ONE_STREAM));
 		CHECK(agent_initialize(&s.a, &s.f));
 		fleet_advance(&s.f, 300);
 		CHECK_EQ(agent_say(&s.a, &s.f, call("1", "git__t"), 0), 1);
@@ -212,9 +212,9 @@ TEST(who_restarts_a_crashed_server)
 TEST(the_other_styles_are_aliases)
 {
 	static const char *const names[] = {"mcp__git__t", "mcp_git_t", "git__t", "git/t", "git.t"};
-	SCENE(s);
+	TWO_SERVERS(s);
 
-	CHECK(scene_open(&s, two, MP_SESSION_ONE_STREAM));
+	CHECK(two_servers_open(&s, two, MP_SESSION_ONE_STREAM));
 	CHECK(agent_initialize(&s.a, &s.f));
 	fleet_advance(&s.f, 300);
 	for (size_t i = 0; i < MP_ARRAY_LEN(names); i++) {

@@ -207,7 +207,7 @@ TEST(pages_to_go_to_that_are_none_are_left_out)
 	CHECK(strstr(agent_last(&s.a), "\"url\":\"u\""));
 }
 
-/* U25: switched off and on again, a server knows nothing of who listened */
+/* Switched off and on again, a server knows nothing of who listened */
 TEST(a_subscription_outlives_a_server_that_was_switched_off)
 {
 	static const char subscribe[] =
@@ -226,8 +226,8 @@ TEST(a_subscription_outlives_a_server_that_was_switched_off)
 	CHECK_EQ(agent_say(&s.a, &s.f, subscribe, 0), 1);
 	CHECK(strstr(agent_last(&s.a), "\"result\""));
 	for (int i = 0; i < 2; i++) {
-		CHECK_EQ(mp_workspace_toggle(s.f.workspace, "git", i ? MP_TOGGLE_ON : MP_TOGGLE_OFF,
-					     NULL),
+		CHECK_EQ(mp_workspace_toggle(s.f.workspace, "git", 0,
+					     i ? MP_TOGGLE_ON : MP_TOGGLE_OFF, NULL),
 			 0);
 		mp_sessions_note_workspace(s.sessions, s.f.workspace);
 		fleet_advance(&s.f, 1000);
@@ -405,4 +405,17 @@ TEST(a_request_that_was_answered_is_there_until_the_turn_ends)
 	CHECK_EQ(e->state, MP_REQUEST_ENDED);
 	CHECK(!e->session);
 	CHECK_EQ(s.sessions->open, 0);
+}
+
+/* A session borrows from one of the same user only, whatever id it names. */
+/* A73 */
+TEST(a_session_is_found_for_its_own_user)
+{
+	SCENE(s);
+
+	CHECK(scene_open(&s, 0));
+	CHECK(mp_sessions_has(s.sessions, s.a.session->id, s.a.session->principal));
+	CHECK(!mp_sessions_has(s.sessions, s.a.session->id, "somebody else"));
+	CHECK(!mp_sessions_has(s.sessions, s.a.session->id + 1, s.a.session->principal));
+	CHECK(!mp_sessions_has(s.sessions, 0, s.a.session->principal));
 }

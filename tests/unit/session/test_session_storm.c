@@ -496,6 +496,7 @@ static void act_as_server(struct storm *s)
 
 static void act(struct storm *s)
 {
+	const struct mp_session *one;
 	int r;
 
 	switch (pick(s, 40)) {
@@ -503,8 +504,10 @@ static void act(struct storm *s)
 		fleet_advance(&s->f, pick(s, 2) ? pick(s, 20000) : pick(s, 700000));
 		break;
 	case 1:
+		one = s->voices[pick(s, VOICES)].session;
 		r = mp_workspace_toggle(s->f.workspace, names[pick(s, 4)],
-					(enum mp_toggle)pick(s, 3), NULL);
+					one && pick(s, 2) ? one->id : 0, (enum mp_toggle)pick(s, 3),
+					NULL);
 		mp_check(r == 0);
 		mp_sessions_note_workspace(s->sessions, s->f.workspace);
 		break;

@@ -43,7 +43,7 @@ TEST(mcp_server_tool_is_sanitized)
 	CHECK_TEXT(SINGLE("s3", "get2"), "mcp_s3_get2");
 	CHECK_TEXT(SINGLE("__a__", "..b..--c__"), "mcp_a_b_c");
 	CHECK_TEXT(SINGLE("\xc3\xa9", "??"), "mcp_server_tool");
-	CHECK_TEXT(spell(MP_SPELLING_NO_DIGITS, "s3", "get2all"), "mcp_s_get_all");
+	CHECK_TEXT(spell(MP_SPELLING_MCP_LETTERS, "s3", "get2all"), "mcp_s_get_all");
 	CHECK_TEXT(spell(MP_SPELLING_OMP, "s3", "Get-all"), "mcp__s3_get_all");
 }
 

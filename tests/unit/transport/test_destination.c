@@ -47,7 +47,8 @@ TEST(the_protocols_headers_go_before_the_configured)
 	d.ca_file = mp_dup("ca.pem");
 	CHECK_EQ(mp_destination_copy(&copy, &d), 0);
 	CHECK_EQ(mp_http_fields_add(&f, MP_STR("Accept"), MP_STR("text/event-stream")), 0);
-	CHECK_EQ(mp_destination_address(&copy, &f, &rq), 0);
+	CHECK_EQ(mp_destination_add_headers(&copy, &f), 0);
+	mp_destination_address(&copy, &f, &rq);
 	CHECK_EQ(rq.n_headers, 2);
 	CHECK(mp_str_eq(rq.headers[0].value, MP_STR("text/event-stream")));
 	CHECK(mp_str_eq(rq.headers[1].value, MP_STR("Bearer x")));
@@ -73,7 +74,8 @@ TEST(who_asks_is_said_on_this_machine_only)
 
 		mp_http_fields_init(&fields);
 		CHECK_EQ(mp_destination_init(&d, rows[i].url, NULL), 0);
-		CHECK_EQ(mp_destination_address(&d, &fields, &request), 0);
+		CHECK_EQ(mp_destination_add_headers(&d, &fields), 0);
+		mp_destination_address(&d, &fields, &request);
 		CHECK_EQ(request.n_headers, rows[i].n);
 		if (rows[i].n)
 			CHECK(mp_str_eq(request.headers[0].value,

@@ -6,6 +6,7 @@
 
 #include "transport/destination.h"
 #include "transport/http_post.h"
+#include "rpc/outgoing.h"
 
 #define DENIAL "HTTP/1.1 500 X\r\n"
 #define LINE   "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n"
@@ -47,7 +48,10 @@ static int request(void *u, struct mp_http_post *p, bool goes_back, struct mp_ht
 	if (goes_back)
 		return MCPOOL_EINVAL;
 	ret->from = s->from;
-	return r < 0 ? r : mp_destination_address(&s->to, &s->fields, ret);
+	if (r == 0)
+		r = mp_destination_add_headers(&s->to, &s->fields);
+	mp_destination_address(&s->to, &s->fields, ret);
+	return r;
 }
 
 static void sent(void *u, struct mp_http_post *p)
@@ -84,13 +88,15 @@ static void seen_done(struct seen *s)
 
 static bool seen_init(struct seen *s, const char *path)
 {
+	struct mp_outgoing o;
+
 	*s = (struct seen){.from = MP_ZONE_LOOPBACK};
 	mp_http_fields_init(&s->fields);
 	REQUIRE(net_init(&s->n, answers));
 	REQUIRE(net_aim(&s->n, path, &s->to));
 	REQUIRE(mp_http_fields_add(&s->to.headers, MP_STR("X-Key"), MP_STR("k")) == 0);
-	REQUIRE(mp_http_post_new(s->n.loop, s->n.client, MP_STR("{\"a\":1}"), &hooks, s, &s->p) ==
-		0);
+	mp_outgoing_text(&o, MP_MESSAGE_REQUEST, MP_METHOD_PING, MP_STR("1"), MP_STR("{\"a\":1}"));
+	REQUIRE(mp_http_post_new(s->n.loop, s->n.client, &o, &hooks, s, &s->p) == 0);
 	return true;
 }
 

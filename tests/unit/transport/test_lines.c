@@ -178,6 +178,17 @@ TEST(a_message_is_written_as_one_line)
 	CHECK_EQ(mp_lines_write(&out, MP_STR("")), 0);
 }
 
+TEST(pieces_are_written_as_one_line)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf out;
+	struct mp_str pieces[] = {MP_STR("{\"a\":\n"), MP_STR(""), MP_STR("1\r"), MP_STR("}")};
+
+	mp_buf_init(&out, 10);
+	CHECK_EQ(mp_lines_write_pieces(&out, pieces, MP_ARRAY_LEN(pieces)), 0);
+	CHECK_EQ(mp_lines_write_pieces(&out, pieces, 1), MCPOOL_ELIMIT);
+	CHECK_STR(mp_buf_get(&out), "{\"a\": 1 }\n");
+}
+
 TEST(a_message_that_does_not_fit_leaves_nothing_behind)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf out;

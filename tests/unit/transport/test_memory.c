@@ -5,6 +5,7 @@
 
 #include "base/loop.h"
 #include "memory.h"
+#include "outgoing.h"
 
 struct end {
 	struct mp_transport *t;
@@ -89,9 +90,9 @@ TEST(what_one_sends_the_other_gets_in_order)
 	uint64_t at;
 
 	CHECK(pair_init(&p));
-	CHECK_EQ(p.a.t->impl->send(p.a.t, MP_STR("one"), &at), 0);
+	CHECK_EQ(outgoing_send(p.a.t, MP_STR("one"), &at), 0);
 	CHECK_EQ(at, 0);
-	CHECK_EQ(p.a.t->impl->send(p.a.t, MP_STR("two"), &at), 0);
+	CHECK_EQ(outgoing_send(p.a.t, MP_STR("two"), &at), 0);
 	CHECK_EQ(at, 3);
 	CHECK_TEXT(p.b.log, "");
 	settle(&p);
@@ -105,7 +106,7 @@ TEST(held_back_messages_are_not_written)
 
 	CHECK(pair_init(&p));
 	mp_memory_hold(p.a.t, true);
-	CHECK_EQ(p.a.t->impl->send(p.a.t, MP_STR("one"), NULL), 0);
+	CHECK_EQ(outgoing_send(p.a.t, MP_STR("one"), NULL), 0);
 	settle(&p);
 	CHECK_EQ(p.a.written, 0);
 	CHECK_TEXT(p.b.log, "opened ");
@@ -120,12 +121,12 @@ TEST(a_break_is_heard_on_both_sides)
 
 	CHECK(pair_init(&p));
 	settle(&p);
-	CHECK_EQ(p.a.t->impl->send(p.a.t, MP_STR("lost"), NULL), 0);
+	CHECK_EQ(outgoing_send(p.a.t, MP_STR("lost"), NULL), 0);
 	mp_memory_break(p.a.t);
 	settle(&p);
 	CHECK_TEXT(p.a.log, "opened ended ");
 	CHECK_TEXT(p.b.log, "opened ended ");
-	CHECK_EQ(p.a.t->impl->send(p.a.t, MP_STR("no"), NULL), MCPOOL_ECLOSED);
+	CHECK_EQ(outgoing_send(p.a.t, MP_STR("no"), NULL), MCPOOL_ECLOSED);
 }
 
 TEST(closing_ends_the_other_side)
@@ -134,8 +135,8 @@ TEST(closing_ends_the_other_side)
 
 	CHECK(pair_init(&p));
 	p.b.close_on_message = true;
-	CHECK_EQ(p.a.t->impl->send(p.a.t, MP_STR("bye"), NULL), 0);
-	CHECK_EQ(p.a.t->impl->send(p.a.t, MP_STR("unheard"), NULL), 0);
+	CHECK_EQ(outgoing_send(p.a.t, MP_STR("bye"), NULL), 0);
+	CHECK_EQ(outgoing_send(p.a.t, MP_STR("unheard"), NULL), 0);
 	settle(&p);
 	CHECK_TEXT(p.b.log, "opened m:bye closed ");
 	CHECK_TEXT(p.a.log, "opened ended ");
@@ -169,8 +170,8 @@ TEST(a_message_may_free_both_ends)
 	CHECK(pair_init(&p));
 	p.b.t->hooks = &deadly;
 	p.b.t->u = &p;
-	CHECK_EQ(p.a.t->impl->send(p.a.t, MP_STR("one"), NULL), 0);
-	CHECK_EQ(p.a.t->impl->send(p.a.t, MP_STR("two"), NULL), 0); /* still waits when they go */
+	CHECK_EQ(outgoing_send(p.a.t, MP_STR("one"), NULL), 0);
+	CHECK_EQ(outgoing_send(p.a.t, MP_STR("two"), NULL), 0); /* still waits when they go */
 	settle(&p);
 	CHECK(!p.a.t && !p.b.t);
 }
@@ -181,7 +182,7 @@ TEST(the_end_is_told_once)
 
 	CHECK(pair_init(&p));
 	mp_memory_hold(p.a.t, true);
-	CHECK_EQ(p.a.t->impl->send(p.a.t, MP_STR("one"), NULL), 0);
+	CHECK_EQ(outgoing_send(p.a.t, MP_STR("one"), NULL), 0);
 	settle(&p);
 	p.b.t->impl->close(p.b.t);
 	settle(&p);

@@ -5,6 +5,7 @@
 
 #include "transport/destination.h"
 #include "transport/outbox.h"
+#include "outgoing.h"
 
 static const struct answer answers[] = {
 	{"/202", "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n", KEEP},
@@ -27,9 +28,19 @@ struct desk {
 	char log[400];
 	int n_done;
 	bool cut_when_sent, cut_when_done;
-	struct mp_http_fields fields;
 	int refuse; /* what request answers instead */
 };
+
+static int outbox_send(struct mp_outbox *o, struct mp_str text)
+{
+	struct outgoing_text x;
+	int r;
+
+	outgoing_text_init(&x, text);
+	r = mp_outbox_send(o, &x.o);
+	outgoing_text_done(&x);
+	return r;
+}
 
 static void note(struct desk *d, const char *what, const char *id)
 {
@@ -45,8 +56,10 @@ static int request(void *u, struct mp_http_post *p, struct mp_http_request *ret)
 	if (d->refuse)
 		return d->refuse;
 	note(d, "go", p->id);
-	mp_http_fields_clear(&d->fields);
-	return mp_destination_address(&d->to, &d->fields, ret);
+	if (mp_destination_add_headers(&d->to, &p->headers) < 0)
+		return MCPOOL_ENOMEM;
+	mp_destination_address(&d->to, &p->headers, ret);
+	return 0;
 }
 
 static void sent(void *u, struct mp_str id)
@@ -75,8 +88,7 @@ static const struct mp_outbox_hooks hooks = {request, sent, done};
 static void desk_done(struct desk *d)
 {
 	if (d->has_outbox)
-		mp_outbox_done(&d->o);
-	mp_http_fields_done(&d->fields);
+		mp_outbox_cut(&d->o);
 	mp_destination_done(&d->to);
 	net_done(&d->n);
 }
@@ -84,7 +96,6 @@ static void desk_done(struct desk *d)
 static bool desk_init(struct desk *d, const char *path)
 {
 	*d = (struct desk){.n_done = 0};
-	mp_http_fields_init(&d->fields);
 	REQUIRE(net_init(&d->n, answers));
 	REQUIRE(net_aim(&d->n, path, &d->to));
 	mp_outbox_init(&d->o, d->n.loop, d->n.client, &hooks, d);
@@ -97,15 +108,14 @@ TEST(each_goes_its_own_way)
 	MP_CLEANUP(desk_done) struct desk d;
 
 	CHECK(desk_init(&d, "/202"));
-	CHECK_EQ(mp_outbox_send(&d.o, REQUEST(1)), 0);
-	CHECK_EQ(mp_outbox_send(&d.o, REQUEST("two")), 0);
+	CHECK_EQ(outbox_send(&d.o, REQUEST(1)), 0);
+	CHECK_EQ(outbox_send(&d.o, REQUEST("two")), 0);
 	CHECK_TEXT(d.log, "go:1 go:\"two\" ");
 	CHECK(d.o.unsent > 0);
 	CHECK(net_wait(&d.n, d.n_done == 2));
 	CHECK_EQ(d.n.server.n_requests, 2);
 	CHECK_EQ(d.o.unsent, 0);
 	CHECK_EQ(d.o.going.len, 0);
-	CHECK_EQ(mp_outbox_send(&d.o, MP_STR("nonsense")), MCPOOL_EPARSE);
 }
 
 /* What is out may be at work: its server is told, while another one is still on its way. */
@@ -114,10 +124,10 @@ TEST(a_request_that_is_out_is_cancelled_in_words)
 	MP_CLEANUP(desk_done) struct desk d;
 
 	CHECK(desk_init(&d, "/silent"));
-	CHECK_EQ(mp_outbox_send(&d.o, REQUEST(1)), 0);
+	CHECK_EQ(outbox_send(&d.o, REQUEST(1)), 0);
 	CHECK(net_wait(&d.n, strstr(d.log, "sent:1")));
-	CHECK_EQ(mp_outbox_send(&d.o, REQUEST(2)), 0);
-	CHECK_EQ(mp_outbox_send(&d.o, CANCELLED(1)), 0);
+	CHECK_EQ(outbox_send(&d.o, REQUEST(2)), 0);
+	CHECK_EQ(outbox_send(&d.o, CANCELLED(1)), 0);
 	CHECK_TEXT(d.log, "go:1 sent:1 go:2 go:- ");
 	CHECK_EQ(d.o.going.len, 3);
 }
@@ -128,9 +138,9 @@ TEST(nothing_overtakes_initialized)
 	MP_CLEANUP(desk_done) struct desk d;
 
 	CHECK(desk_init(&d, "/202"));
-	CHECK_EQ(mp_outbox_send(&d.o, INITIALIZED), 0);
-	CHECK_EQ(mp_outbox_send(&d.o, REQUEST(1)), 0);
-	CHECK_EQ(mp_outbox_send(&d.o, REQUEST(2)), 0);
+	CHECK_EQ(outbox_send(&d.o, INITIALIZED), 0);
+	CHECK_EQ(outbox_send(&d.o, REQUEST(1)), 0);
+	CHECK_EQ(outbox_send(&d.o, REQUEST(2)), 0);
 	CHECK_TEXT(d.log, "go:- ");
 	CHECK(net_wait(&d.n, d.n_done == 3));
 	CHECK_EQ(strncmp(d.log, "go:- taken:- go:1 go:2 ", 23), 0);
@@ -143,8 +153,8 @@ TEST(what_was_held_goes_when_the_first_is_lost)
 	MP_CLEANUP(desk_done) struct desk d;
 
 	CHECK(desk_init(&d, "/cut"));
-	CHECK_EQ(mp_outbox_send(&d.o, INITIALIZED), 0);
-	CHECK_EQ(mp_outbox_send(&d.o, REQUEST(1)), 0);
+	CHECK_EQ(outbox_send(&d.o, INITIALIZED), 0);
+	CHECK_EQ(outbox_send(&d.o, REQUEST(1)), 0);
 	CHECK(net_wait(&d.n, d.n_done == 2));
 	CHECK_TEXT(d.log, "go:- broken:- go:1 sent:1 broken:1 ");
 }
@@ -154,13 +164,13 @@ TEST(a_held_one_that_cannot_go_is_told)
 	MP_CLEANUP(desk_done) struct desk d;
 
 	CHECK(desk_init(&d, "/202"));
-	CHECK_EQ(mp_outbox_send(&d.o, INITIALIZED), 0);
-	CHECK_EQ(mp_outbox_send(&d.o, REQUEST(1)), 0);
-	CHECK_EQ(mp_outbox_send(&d.o, REQUEST(2)), 0);
+	CHECK_EQ(outbox_send(&d.o, INITIALIZED), 0);
+	CHECK_EQ(outbox_send(&d.o, REQUEST(1)), 0);
+	CHECK_EQ(outbox_send(&d.o, REQUEST(2)), 0);
 	d.refuse = MCPOOL_ENOMEM;
 	CHECK(net_wait(&d.n, d.n_done == 3));
 	CHECK_TEXT(d.log, "go:- taken:- broken:1 broken:2 ");
-	CHECK_EQ(mp_outbox_send(&d.o, REQUEST(3)), MCPOOL_ENOMEM);
+	CHECK_EQ(outbox_send(&d.o, REQUEST(3)), MCPOOL_ENOMEM);
 	CHECK_EQ(d.o.unsent, 0);
 	CHECK_EQ(d.o.going.len, 0);
 }
@@ -170,12 +180,12 @@ TEST(a_request_that_is_still_here_can_be_taken_back)
 	MP_CLEANUP(desk_done) struct desk d;
 
 	CHECK(desk_init(&d, "/202"));
-	CHECK_EQ(mp_outbox_send(&d.o, REQUEST(1)), 0);
-	CHECK_EQ(mp_outbox_send(&d.o, CANCELLED(1)), 0);
-	CHECK_EQ(mp_outbox_send(&d.o, INITIALIZED), 0);
-	CHECK_EQ(mp_outbox_send(&d.o, REQUEST(2)), 0);
-	CHECK_EQ(mp_outbox_send(&d.o, CANCELLED(2)), 0);
-	CHECK_EQ(mp_outbox_send(&d.o, REQUEST(3)), 0);
+	CHECK_EQ(outbox_send(&d.o, REQUEST(1)), 0);
+	CHECK_EQ(outbox_send(&d.o, CANCELLED(1)), 0);
+	CHECK_EQ(outbox_send(&d.o, INITIALIZED), 0);
+	CHECK_EQ(outbox_send(&d.o, REQUEST(2)), 0);
+	CHECK_EQ(outbox_send(&d.o, CANCELLED(2)), 0);
+	CHECK_EQ(outbox_send(&d.o, REQUEST(3)), 0);
 	CHECK(net_wait(&d.n, d.n_done == 2));
 	CHECK_TEXT(d.log, "go:1 go:- taken:- go:3 sent:3 taken:3 ");
 	CHECK_EQ(d.n.server.n_requests, 2);
@@ -186,9 +196,9 @@ TEST(one_that_is_out_is_told_to_stop)
 	MP_CLEANUP(desk_done) struct desk d;
 
 	CHECK(desk_init(&d, "/silent"));
-	CHECK_EQ(mp_outbox_send(&d.o, REQUEST(1)), 0);
+	CHECK_EQ(outbox_send(&d.o, REQUEST(1)), 0);
 	CHECK(net_wait(&d.n, strstr(d.log, "sent:1")));
-	CHECK_EQ(mp_outbox_send(&d.o, CANCELLED(1)), 0);
+	CHECK_EQ(outbox_send(&d.o, CANCELLED(1)), 0);
 	CHECK(net_wait(&d.n, d.n.server.n_requests == 2));
 }
 
@@ -198,7 +208,7 @@ TEST(an_answer_says_that_it_was_sent)
 	MP_CLEANUP(desk_done) struct desk d;
 
 	CHECK(desk_init(&d, "/202"));
-	CHECK_EQ(mp_outbox_send(&d.o, REQUEST(1)), 0);
+	CHECK_EQ(outbox_send(&d.o, REQUEST(1)), 0);
 	mp_outbox_note_sent(&d.o, MP_STR("2"));
 	mp_outbox_note_sent(&d.o, MP_STR(""));
 	CHECK_TEXT(d.log, "go:1 ");
@@ -208,8 +218,8 @@ TEST(an_answer_says_that_it_was_sent)
 	CHECK(net_wait(&d.n, d.n_done == 1));
 	CHECK_TEXT(d.log, "go:1 sent:1 taken:1 ");
 	/* But not of one that is held. */
-	CHECK_EQ(mp_outbox_send(&d.o, INITIALIZED), 0);
-	CHECK_EQ(mp_outbox_send(&d.o, REQUEST(5)), 0);
+	CHECK_EQ(outbox_send(&d.o, INITIALIZED), 0);
+	CHECK_EQ(outbox_send(&d.o, REQUEST(5)), 0);
 	mp_outbox_note_sent(&d.o, MP_STR("5"));
 	CHECK(!strstr(d.log, "sent:5"));
 }
@@ -220,11 +230,11 @@ HEAVY_TEST(there_is_a_limit)
 
 	CHECK(desk_init(&d, "/silent"));
 	for (int i = 0; i < MP_OUTBOX_POSTS; i++)
-		CHECK_EQ(mp_outbox_send(&d.o, REQUEST(1)), 0);
-	CHECK_EQ(mp_outbox_send(&d.o, REQUEST(1)), MCPOOL_ELIMIT);
+		CHECK_EQ(outbox_send(&d.o, REQUEST(1)), 0);
+	CHECK_EQ(outbox_send(&d.o, REQUEST(1)), MCPOOL_ELIMIT);
 	mp_outbox_cut(&d.o);
 	CHECK_EQ(d.o.unsent, 0);
-	CHECK_EQ(mp_outbox_send(&d.o, REQUEST(1)), 0);
+	CHECK_EQ(outbox_send(&d.o, REQUEST(1)), 0);
 }
 
 HEAVY_TEST(bytes_are_limited_too)
@@ -239,9 +249,9 @@ HEAVY_TEST(bytes_are_limited_too)
 			     "\"x\":\"%020971520d\"}}",
 			     1),
 		 0);
-	CHECK_EQ(mp_outbox_send(&d.o, mp_buf_get(&text)), 0);
-	CHECK_EQ(mp_outbox_send(&d.o, mp_buf_get(&text)), MCPOOL_ELIMIT);
-	CHECK_EQ(mp_outbox_send(&d.o, REQUEST(1)), 0);
+	CHECK_EQ(outbox_send(&d.o, mp_buf_get(&text)), 0);
+	CHECK_EQ(outbox_send(&d.o, mp_buf_get(&text)), MCPOOL_ELIMIT);
+	CHECK_EQ(outbox_send(&d.o, REQUEST(1)), 0);
 }
 
 TEST(everything_can_be_cut_from_a_hook)
@@ -252,9 +262,9 @@ TEST(everything_can_be_cut_from_a_hook)
 		CHECK(desk_init(&d, "/202"));
 		d.cut_when_sent = i == 0;
 		d.cut_when_done = i == 1;
-		CHECK_EQ(mp_outbox_send(&d.o, REQUEST(1)), 0);
-		CHECK_EQ(mp_outbox_send(&d.o, INITIALIZED), 0);
-		CHECK_EQ(mp_outbox_send(&d.o, REQUEST(3)), 0);
+		CHECK_EQ(outbox_send(&d.o, REQUEST(1)), 0);
+		CHECK_EQ(outbox_send(&d.o, INITIALIZED), 0);
+		CHECK_EQ(outbox_send(&d.o, REQUEST(3)), 0);
 		CHECK(net_wait(&d.n, d.o.going.len == 0));
 		net_turn(&d.n);
 		CHECK_EQ(d.o.held.len, 0);

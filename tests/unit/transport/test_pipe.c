@@ -12,6 +12,7 @@
 #include "base/loop.h"
 #include "base/mem.h"
 #include "transport/pipe.h"
+#include "outgoing.h"
 
 struct seen {
 	struct mp_loop *loop;
@@ -130,9 +131,9 @@ TEST(messages_flow_both_ways)
 	CHECK(seen_init(&s));
 	CHECK_TEXT(s.log, ""); /* nothing is told from within start */
 	CHECK(say(&s, "{\"a\":1}\nbanner\n"));
-	CHECK_EQ(s.t->impl->send(s.t, MP_STR("[1]"), &at), 0);
+	CHECK_EQ(outgoing_send(s.t, MP_STR("[1]"), &at), 0);
 	CHECK_EQ(at, 0);
-	CHECK_EQ(s.t->impl->send(s.t, MP_STR("[2]"), &at), 0);
+	CHECK_EQ(outgoing_send(s.t, MP_STR("[2]"), &at), 0);
 	CHECK_EQ(at, 4);
 	turn(&s);
 	CHECK_TEXT(s.log, "opened m:{\"a\":1} m:banner ");
@@ -152,7 +153,7 @@ TEST(the_other_side_hangs_up)
 	turn(&s);
 	CHECK_TEXT(s.log, "opened m:one m:unfinished ended ");
 	CHECK_EQ(s.why.code, MCPOOL_ECLOSED);
-	CHECK_EQ(s.t->impl->send(s.t, MP_STR("[]"), NULL), MCPOOL_ECLOSED);
+	CHECK_EQ(outgoing_send(s.t, MP_STR("[]"), NULL), MCPOOL_ECLOSED);
 	s.t->impl->close(s.t);
 	s.t->impl->close(s.t);
 	turn(&s);
@@ -169,7 +170,7 @@ TEST(the_other_side_stops_reading)
 	close(s.fds[0]);
 	s.fds[0] = -1;
 	CHECK(say(&s, "last words\n"));
-	CHECK_EQ(s.t->impl->send(s.t, MP_STR("[]"), NULL), 0);
+	CHECK_EQ(outgoing_send(s.t, MP_STR("[]"), NULL), 0);
 	turn(&s);
 	CHECK_TEXT(s.log, "opened m:last words ended ");
 	CHECK_EQ(s.why.code, MCPOOL_ESYSTEM);
@@ -202,7 +203,7 @@ TEST(a_peer_that_does_not_read_fills_the_queue)
 		return;
 	}
 	for (sent = 0; r == 0 && sent < 100; sent++) {
-		r = s.t->impl->send(s.t, (struct mp_str){text, SIZE - 1}, &at);
+		r = outgoing_send(s.t, (struct mp_str){text, SIZE - 1}, &at);
 		turn(&s);
 	}
 	mp_free(text);
@@ -226,9 +227,9 @@ TEST(ending_the_writing_waits_for_what_is_queued)
 	char got[8];
 
 	CHECK(seen_init(&s));
-	CHECK_EQ(s.t->impl->send(s.t, MP_STR("bye"), NULL), 0);
+	CHECK_EQ(outgoing_send(s.t, MP_STR("bye"), NULL), 0);
 	mp_pipe_end_writing(s.t);
-	CHECK_EQ(s.t->impl->send(s.t, MP_STR("no"), NULL), MCPOOL_ECLOSED);
+	CHECK_EQ(outgoing_send(s.t, MP_STR("no"), NULL), MCPOOL_ECLOSED);
 	turn(&s);
 	CHECK_EQ(read(s.fds[0], got, sizeof(got)), 4);
 	CHECK_EQ(read(s.fds[0], got, sizeof(got)), 0); /* its end */
@@ -243,7 +244,7 @@ TEST(what_is_queued_when_we_close_still_goes_out)
 	char got[8];
 
 	CHECK(seen_init(&s));
-	CHECK_EQ(s.t->impl->send(s.t, MP_STR("bye"), NULL), 0);
+	CHECK_EQ(outgoing_send(s.t, MP_STR("bye"), NULL), 0);
 	s.t->impl->close(s.t);
 	CHECK_EQ(read(s.fds[0], got, sizeof(got)), 4);
 	turn(&s);
@@ -264,7 +265,7 @@ TEST(a_socket_is_both_ends)
 	s.t->u = &s;
 	CHECK_EQ(s.t->impl->start(s.t, NULL), 0);
 	CHECK(say(&s, "hello\n"));
-	CHECK_EQ(s.t->impl->send(s.t, MP_STR("[]"), NULL), 0);
+	CHECK_EQ(outgoing_send(s.t, MP_STR("[]"), NULL), 0);
 	turn(&s);
 	CHECK_TEXT(s.log, "opened m:hello ");
 	CHECK_EQ(read(s.fds[1], got, sizeof(got)), 3);
@@ -323,7 +324,7 @@ TEST(a_file_that_is_full_ends_the_pipe)
 	limit = (struct rlimit){10, before.rlim_max};
 	(void)signal(SIGXFSZ, SIG_IGN);
 	CHECK_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
-	if (s.t->impl->send(s.t, MP_STR("a message of 24 letters."), NULL) == 0)
+	if (outgoing_send(s.t, MP_STR("a message of 24 letters."), NULL) == 0)
 		turn(&s);
 	CHECK_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
 	CHECK_TEXT(s.log, "opened ended ");
@@ -389,7 +390,7 @@ TEST(after_close_only_closed_comes)
 	CHECK(say(&s, "late\n"));
 	close(s.fds[0]);
 	s.fds[0] = -1;
-	CHECK_EQ(s.t->impl->send(s.t, MP_STR("unheard"), NULL), 0);
+	CHECK_EQ(outgoing_send(s.t, MP_STR("unheard"), NULL), 0);
 	s.t->impl->close(s.t);
 	CHECK_TEXT(s.log, "opened ");
 	turn(&s);
@@ -407,7 +408,7 @@ TEST(written_is_told_before_an_answer)
 	memset(text, 'x', sizeof(text));
 	s.log[0] = '\0';
 	s.tell_written = true;
-	CHECK_EQ(s.t->impl->send(s.t, (struct mp_str){text, sizeof(text)}, NULL), 0);
+	CHECK_EQ(outgoing_send(s.t, (struct mp_str){text, sizeof(text)}, NULL), 0);
 	CHECK_TEXT(s.log, ""); /* but not from within send */
 	CHECK(say(&s, "answer\n"));
 	turn(&s);

@@ -5,6 +5,7 @@
 
 #include "base/limits.h"
 #include "transport/sse_legacy.h"
+#include "outgoing.h"
 
 /* --- a server ------------------------------------------------------------------------------- */
 
@@ -128,17 +129,17 @@ static void sent(void *u, struct mp_str id)
 	tell(u, SENT, "sent:", id);
 }
 
-static void lost(void *u, struct mp_str id, enum mp_loss loss, const struct mcpool_error *why)
+static void lost(void *u, struct mp_str id, enum mp_unanswered how, const struct mcpool_error *why)
 {
 	static const char *const words[] = {
-		[MP_LOSS_UNTAKEN] = "untaken:",
-		[MP_LOSS_UNKNOWN] = "unknown:",
-		[MP_LOSS_UNUSABLE] = "unusable:",
+		[MP_UNANSWERED_NOT_TAKEN] = "untaken:",
+		[MP_UNANSWERED_UNKNOWN] = "unknown:",
+		[MP_UNANSWERED_UNUSABLE] = "unusable:",
 	};
 	struct talk *k = u;
 
 	k->loss = *why;
-	tell(u, LOST, words[loss], id);
+	tell(u, LOST, words[how], id);
 }
 
 static void doubt(void *u, const char *why)
@@ -230,7 +231,7 @@ static void say(struct talk *k, const char *text)
 
 static int send_text(struct talk *k, const char *text)
 {
-	return k->t->impl->send(k->t, mp_str_of(text), NULL);
+	return outgoing_send(k->t, mp_str_of(text), NULL);
 }
 
 #define REQUEST "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}"

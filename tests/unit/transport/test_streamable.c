@@ -754,6 +754,57 @@ HEAVY_TEST(modern_requests_say_in_headers_what_they_are)
 	CHECK(!has(&s.got[1], "Mcp-Session-Id"));
 }
 
+static int add_param_header(void *u, const struct mp_outgoing *o, struct mp_http_fields *fields)
+{
+	char count[24];
+
+	(void)o;
+	snprintf(count, sizeof(count), "%d", ++*(int *)u);
+	return mp_http_fields_add(fields, MP_STR("Mcp-Param-Count"), mp_str_of(count));
+}
+
+static int refuse_param_header(void *u, const struct mp_outgoing *o, struct mp_http_fields *fields)
+{
+	(void)u;
+	(void)o;
+	(void)fields;
+	return MCPOOL_ETOO_LARGE;
+}
+
+HEAVY_TEST(headers_are_made_once_and_follow_a_redirect)
+{
+	struct mp_transport_hooks counting = {.param_headers = add_param_header};
+	int count = 0;
+	STAGE;
+
+	s.t->hooks = &counting;
+	s.t->u = &count;
+	CHECK(stage_send(&s, MODERN_CALL("2", "add")));
+	CHECK(stage_until_requests(&s, 1));
+	s.t->hooks = &stage_hooks;
+	s.t->u = &s;
+	stage_answer(&s.got[0], "307 Over There", "Location: /mcp/\r\n", "%s", "");
+	CHECK(stage_until_requests(&s, 2));
+	CHECK(has(&s.got[1], "POST /mcp/ "));
+	CHECK(has(&s.got[1], "Mcp-Name: add\r\n"));
+	CHECK(has(&s.got[1], "Mcp-Param-Count: 1\r\n"));
+	CHECK(has(&s.got[1], "X-Own: yes\r\n"));
+	CHECK_EQ(count, 1);
+}
+
+HEAVY_TEST(headers_that_do_not_fit_fail_the_send)
+{
+	struct mp_transport_hooks refusing = {.param_headers = refuse_param_header};
+	STAGE;
+
+	s.t->hooks = &refusing;
+	CHECK_EQ(outgoing_send(s.t, MP_STR(MODERN_CALL("2", "add")), NULL), MCPOOL_ETOO_LARGE);
+	s.t->hooks = &stage_hooks;
+	stage_settle(&s);
+	CHECK_EQ(s.n, 0);
+	CHECK_TEXT(s.news, "opened ");
+}
+
 /* S09: the closed stream is the cancel, and nothing else is said. */
 HEAVY_TEST(a_modern_cancel_cuts_the_stream)
 {

@@ -5,6 +5,7 @@
 #include "transport/streamable.h"
 
 #include "http_stage.h"
+#include "outgoing.h"
 
 enum { STORMS = 40, STEPS = 40, IDS = 64 };
 
@@ -91,9 +92,10 @@ static void storm_sent(void *u, struct mp_str id)
 	maybe_leave(u);
 }
 
-static void storm_lost(void *u, struct mp_str id, enum mp_loss loss, const struct mcpool_error *why)
+static void storm_lost(void *u, struct mp_str id, enum mp_unanswered how,
+		       const struct mcpool_error *why)
 {
-	(void)loss;
+	(void)how;
 	expect_talk(u, "lost after the end");
 	if (!why->code)
 		blame(u, "lost without a reason", 0);
@@ -276,7 +278,7 @@ static void storm_send(struct storm *st, const char *text)
 	uint64_t at;
 
 	/* A send may fail if the transport has ended and not reported it yet. */
-	(void)(st->s.t->impl->send(st->s.t, mp_str_of(text), &at) < 0);
+	(void)(outgoing_send(st->s.t, mp_str_of(text), &at) < 0);
 }
 
 static void call(struct storm *st, const char *method)
@@ -294,7 +296,7 @@ static void call(struct storm *st, const char *method)
 		 "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"%s\",\"params\":{%s}}", id, method,
 		 draw(st, 3) ? "" : modern);
 	st->fates[id] = OPEN;
-	if (st->s.t->impl->send(st->s.t, mp_str_of(text), &at) < 0)
+	if (outgoing_send(st->s.t, mp_str_of(text), &at) < 0)
 		st->fates[id] = ENDED;
 }
 

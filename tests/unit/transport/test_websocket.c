@@ -6,6 +6,7 @@
 #include "loopback_http.h"
 #include "loopback_ws.h"
 #include "transport/websocket.h"
+#include "outgoing.h"
 
 struct net {
 	struct mp_loop *loop; /* its clock is moved by hand */
@@ -128,7 +129,7 @@ static void idle(struct net *n)
 
 static int send_text(struct net *n, const char *text, uint64_t *ret_at)
 {
-	return n->t->impl->send(n->t, mp_str_of(text), ret_at);
+	return outgoing_send(n->t, mp_str_of(text), ret_at);
 }
 
 /* E13 */

@@ -1,0 +1,86 @@
+/*
+ * diagnosis.c - what the status of a server means for a command that needs it.
+ */
+#include "cli/servers/diagnosis.h"
+
+#include <stdio.h>
+
+#include "base/error.h"
+#include "cli/display/cli.h"
+#include "session/failed_call.h"
+
+/* A missing command is neither a missing tool nor a usage error. */
+static int code_of(const struct mp_status *status)
+{
+	struct mcpool_error why = {.code = (int)status->code};
+
+	if (!status->instance)
+		return MP_EXIT_CONFIG; /* the entry is invalid, or one of its values is missing */
+	if (why.code == MCPOOL_ENOENT || why.code == MCPOOL_EINVAL)
+		return MP_EXIT_START;
+	return mp_cli_exit_code(&why);
+}
+
+void mp_diagnosis_read(const struct mp_status *status, int64_t waited_ms, struct mp_diagnosis *ret)
+{
+	*ret = (struct mp_diagnosis){.status = status, .exit_code = MP_EXIT_START};
+	snprintf(ret->message, sizeof(ret->message), "%s", status->message);
+	switch (status->state) {
+	case MP_STATUS_CONNECTED:
+	case MP_STATUS_READY:
+		ret->is_listed = status->tools >= 0;
+		ret->exit_code = MP_EXIT_DONE;
+		break;
+	case MP_STATUS_PENDING:
+		snprintf(ret->message, sizeof(ret->message), "not ready within %g s (%s)",
+			 (double)waited_ms / 1000, status->detail);
+		ret->exit_code = MP_EXIT_TIMEOUT;
+		break;
+	case MP_STATUS_FAILED:
+		ret->exit_code = code_of(status);
+		break;
+	case MP_STATUS_DISABLED:
+		ret->is_off = true;
+		ret->exit_code = MP_EXIT_CONFIG;
+		break;
+	case MP_STATUS_NEEDS_APPROVAL:
+		ret->is_waiting = true;
+		ret->exit_code = MP_EXIT_NEEDS_APPROVAL;
+		if (!status->message[0])
+			snprintf(ret->message, sizeof(ret->message),
+				 "it waits for your approval: mcpool trust %s", status->name);
+		break;
+	case MP_STATUS_NEEDS_AUTH:
+		ret->exit_code = MP_EXIT_NEEDS_AUTH;
+		break;
+	case MP_STATUS_SHADOWED:
+	case MP_STATUS_STATE_COUNT:
+		break;
+	}
+}
+
+struct mcpool_error mp_diagnosis_explain(const struct mp_diagnosis *d)
+{
+	struct mcpool_error why;
+
+	(void)mp_fail(&why, mp_cli_code_of(d->exit_code),
+		      "MCP error: Failed to connect to \"%s\": %s", d->status->name, d->message);
+	why.fault = d->status->state == MP_STATUS_PENDING ? (int)MCPOOL_FAULT_TIMEOUT
+							  : (int)d->status->fault;
+	return why;
+}
+
+void mp_diagnosis_complain(const struct mp_diagnosis *d, const char *larger, int64_t now_ms)
+{
+	mp_cli_complain("Failed to connect to \"%s\": %s", d->status->name, d->message);
+	if (d->exit_code == MP_EXIT_TIMEOUT)
+		mp_cli_complain("A server that starts slowly needs a larger %s (now %lld ms).",
+				larger, (long long)now_ms);
+	if (d->exit_code == MP_EXIT_NEEDS_AUTH) /* B67 */
+		mp_cli_complain(
+			"It wants to know who you are: put a token into its headers, as "
+			"\"Authorization\": \"Bearer ${TOKEN}\". `mcpool get %s` shows where it "
+			"stands.",
+			d->status->name);
+	mp_print_tail(mp_failed_call_get_last_lines(mp_str_of(d->status->tail)));
+}

@@ -1,0 +1,75 @@
+/*
+ * cmd_token.c - `mcpool token`: shows or replaces the HTTP bearer token.
+ */
+#include <limits.h>
+#include <stdio.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "cli/display/cli.h"
+#include "cli/verbs/verbs.h"
+#include "face/http_token.h"
+#include "json/write.h"
+
+static int run_token(const struct mp_verb *verb, int argc, char **argv);
+
+const struct mp_verb mp_verb_token = {
+	"token",
+	"",
+	"Show the token that agents need over HTTP; it is made when there is none.",
+	"  --rotate         make a new one; the old one is void from that moment\n"
+	"  --json           one JSON object instead of text for people\n",
+	"It is the file `token` of the state folder, which you alone may read. Agents send it as\n"
+	"`Authorization: Bearer TOKEN`. Those that come by `mcpool stdio` need none.\n",
+	run_token,
+	NULL,
+	MP_VERB_PLAIN,
+};
+
+static int cmd_token_show(const struct mp_http_token *t, bool json)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	struct mp_writer w;
+
+	mp_buf_init(&text, MP_KIB(16));
+	if (!json) {
+		printf("%s\n", t->text);
+		return MP_EXIT_DONE;
+	}
+	mp_write_init(&w, &text, NULL);
+	mp_write_begin_object(&w);
+	mp_write_member_text(&w, "token", (struct mp_str){t->text, t->len});
+	mp_write_member_text(&w, "file", mp_str_of(t->path));
+	mp_write_end_object(&w);
+	if (mp_write_finish(&w) < 0)
+		return MP_EXIT_CONFIG;
+	mp_print_json(mp_buf_get(&text));
+	mp_wipe(text.data, text.len);
+	return MP_EXIT_DONE;
+}
+
+static int run_token(const struct mp_verb *verb, int argc, char **argv)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf path;
+	struct mp_cli_args args;
+	struct mcpool_error why;
+	struct mp_http_token t = {0};
+	int r = mp_cli_read_args(verb, argc, argv, 0, 0, &args);
+
+	mp_buf_init(&path, PATH_MAX);
+	if (r)
+		return r - 1;
+	if (mp_http_token_get_path(&path) < 0) {
+		mp_cli_complain("HOME is not set, so there is no place for a token");
+		return MP_EXIT_CONFIG;
+	}
+	if ((args.rotate && mp_http_token_rotate(path.data, &why) < 0) ||
+	    mp_http_token_open(&t, path.data, &why) < 0) {
+		mp_cli_complain("%s", why.message);
+		return MP_EXIT_CONFIG;
+	}
+	r = cmd_token_show(&t, args.json);
+	mp_http_token_done(&t);
+	mp_wipe(t.text, sizeof(t.text));
+	return mp_print_finish(r);
+}

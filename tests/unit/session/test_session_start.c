@@ -1,0 +1,229 @@
+/*
+ * test_session_start.c - what a session sees when it begins: the tools known at the gate, a
+ * configuration that cannot be found, servers of its own, names that collide.
+ */
+#include "test.h"
+
+#include <stdio.h>
+
+#include "home.h"
+#include "two_servers.h"
+#include "session/index.h"
+#include "session/instructions.h"
+#include "session/scope.h"
+#include "store/held_names.h"
+
+#define THREE                                                                         \
+	"{\"mcpServers\":{\"kept\":{\"command\":\"k\"},\"live\":{\"command\":\"l\"}," \
+	"\"late\":{\"command\":\"m\"},\"dead\":{\"command\":\"d\"}}}"
+
+static size_t count(const char *text, const char *part)
+{
+	size_t n = 0;
+
+	for (const char *at = text; (at = strstr(at, part)); at++)
+		n++;
+	return n;
+}
+
+static bool begin(struct two_servers *s, struct mp_db *db)
+{
+	*s = (struct two_servers){0};
+	REQUIRE(db && fleet_init(&s->f));
+	s->f.db = db;
+	return true;
+}
+
+/* A49: live and deferred tools, and nothing of those that are late or failed. */
+HEAVY_TEST(the_first_list_has_what_was_known_at_the_gate)
+{
+	struct two_servers s = {0};
+	struct mp_db *db = NULL;
+
+	CHECK(home_make());
+	db = home_open_store();
+	CHECK(begin(&s, db));
+	fleet_get(&s.f, "late")->mute = fleet_get(&s.f, "dead")->mute = true;
+	CHECK(two_servers_open(&s, THREE, MP_SESSION_ONE_STREAM)); /* an earlier run: kept, live */
+	CHECK(agent_initialize(&s.a, &s.f));
+	fleet_advance(&s.f, 300);
+	two_servers_done(&s);
+	mp_db_close(db); /* what was queued is written */
+	db = home_open_store();
+	CHECK(begin(&s, db));
+	fleet_get(&s.f, "kept")->mute = fleet_get(&s.f, "late")->mute = true;
+	fleet_get(&s.f, "dead")->dial_code = MCPOOL_ENOENT;
+	CHECK(two_servers_open(&s, THREE, MP_SESSION_ONE_STREAM));
+	CHECK(agent_initialize(&s.a, &s.f));
+	CHECK_EQ(agent_say(&s.a, &s.f, list, 0), 1);
+	CHECK_EQ(s.a.answers, 0); /* the gate is closed */
+	fleet_advance(&s.f, 250);
+	CHECK_EQ(s.a.answers, 1);
+	CHECK(strstr(agent_last(&s.a), "\"mcp__kept__t\""));
+	CHECK(strstr(agent_last(&s.a), "\"mcp__live__t\""));
+	CHECK_EQ(count(agent_last(&s.a), "\"name\":\"mcp__"), 2);
+	CHECK_EQ(fleet_get(&s.f, "kept")->lists, 0);
+	two_servers_done(&s);
+	mp_db_close(db);
+}
+
+/* A64: discovery failed as a whole; the session begins all the same. */
+HEAVY_TEST(a_session_begins_although_discovery_failed)
+{
+	struct mp_config_request req;
+	TWO_SERVERS(s);
+
+	CHECK(home_make());
+	req = home_request(NULL);
+	req.cwd = "nowhere";
+	s.f.set = mp_config_load(&req);
+	CHECK_EQ(s.f.set->n, 0);
+	CHECK_EQ(s.f.set->n_problems, 1);
+	CHECK(strstr(s.f.set->problems[0].file, ".mcp.json"));
+	CHECK(two_servers_open(&s, NULL, MP_SESSION_ONE_STREAM));
+	CHECK(agent_initialize(&s.a, &s.f));
+	CHECK_EQ(agent_say(&s.a, &s.f, list, 0), 1);
+	fleet_advance(&s.f, 300);
+	CHECK_EQ(s.a.answers, 1);
+	CHECK(strstr(agent_last(&s.a), "\"result\":{\"tools\":[]"));
+	CHECK_EQ(agent_say(&s.a, &s.f, call("2", "mcp__git__t"), 0), 1);
+	CHECK(strstr(agent_last(&s.a), "\"Unknown tool: mcp__git__t\""));
+}
+
+/* --- servers of its own ---------------------------------------------------------------------- */
+
+#define PRIVATE                                                                           \
+	"{\"mcpool\":{\"mode\":\"session\",\"instructionsFormat\":\"plain\",\"queues\":{" \
+	"\"default\":{\"slots\":1}}},\"mcpServers\":{\"git\":{\"command\":\"y\"}}}"
+
+static bool join(struct two_servers *s, struct agent *a, const char *tools)
+{
+	fleet_get(&s->f, "git")->tools = tools;
+	REQUIRE(agent_open(a, &s->f, s->sessions, MP_SESSION_ONE_STREAM, NULL));
+	REQUIRE(agent_initialize(a, &s->f));
+	fleet_advance(&s->f, 300);
+	return agent_say(a, &s->f, list, 0) == 1;
+}
+
+static bool instructs(struct agent *a, const char *words, const char *wanted)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf out;
+	struct mp_index *index = mp_scope_get_index(a->session->scope);
+
+	mp_buf_init(&out, MP_KIB(64));
+	REQUIRE(index && index->n_offers == 1);
+	if (words)
+		index->offers[0]->hello.instructions = mp_str_of(words);
+	REQUIRE(mp_instructions_write(a->session->scope, &out) == 0);
+	return test_same_text(mp_buf_get(&out), mp_str_of(wanted), "instructions", __FILE__,
+			      __LINE__);
+}
+
+/* E20: process, list of tools, instructions and queue. */
+TEST(a_session_of_a_private_server_has_everything_for_itself)
+{
+	struct fleet_server *git;
+	TWO_SERVERS(s);
+
+	CHECK(fleet_open(&s.f, PRIVATE));
+	s.sessions = agent_sessions(&s.f);
+	git = fleet_get(&s.f, "git");
+	CHECK(join(&s, &s.a, "{\"tools\":[{\"name\":\"a\",\"inputSchema\":{}}]}"));
+	CHECK(join(&s, &s.b, "{\"tools\":[{\"name\":\"b\",\"inputSchema\":{}}]}"));
+	CHECK_EQ(git->lives, 2);
+	CHECK(strstr(agent_last(&s.a), "mcp__git__a") && !strstr(agent_last(&s.a), "mcp__git__b"));
+	CHECK(strstr(agent_last(&s.b), "mcp__git__b") && !strstr(agent_last(&s.b), "mcp__git__a"));
+	CHECK(instructs(&s.a, "first", "git:\nfirst\n"));
+	CHECK(instructs(&s.b, NULL, "git:\nbe kind\n"));
+	git->holds_calls = true;
+	CHECK_EQ(agent_say(&s.a, &s.f, call("1", "mcp__git__a"), 0), 1);
+	CHECK_EQ(agent_say(&s.a, &s.f, call("2", "mcp__git__a"), 0), 1);
+	CHECK_EQ(git->n_kept, 1); /* its queue has one slot */
+	CHECK_EQ(agent_say(&s.b, &s.f, call("3", "mcp__git__b"), 0), 1);
+	CHECK_EQ(git->n_kept, 2); /* and so has the other's */
+	CHECK(git->kept_by[0] != git->kept_by[1]);
+	agent_done(&s.a);
+	fleet_settle(&s.f);
+	CHECK(fleet_answer_kept(git, 1, "{\"content\":[]}"));
+	CHECK(strstr(agent_last(&s.b), "\"id\":3,\"result\""));
+}
+
+/* --- names ----------------------------------------------------------------------------------- */
+
+/* The words of events of this kind, one after the other. */
+static const char *told(struct fleet *f, const char *what)
+{
+	static char text[2000];
+	uint64_t cursor = 1, missed;
+	const struct mp_event *e;
+
+	text[0] = '\0';
+	while ((e = mp_events_read(&f->events, &cursor, &missed)))
+		if (strcmp(e->what, what) == 0)
+			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s\n", e->text);
+	return text;
+}
+
+#define ALONE "{\"mcpServers\":{\"my-server\":{\"command\":\"x\"}}," SINGLE
+#define BOTH                                                                                    \
+	"{\"mcpServers\":{\"my-server\":{\"command\":\"x\"},\"my.server\":{\"command\":\"y\"}}" \
+	"," SINGLE
+#define SINGLE "\"mcpool\":{\"naming\":\"mcp_server_tool\"}}"
+
+static bool lists(struct two_servers *s, const char *json)
+{
+	REQUIRE(two_servers_open(s, json, MP_SESSION_ONE_STREAM));
+	REQUIRE(agent_initialize(&s->a, &s->f));
+	fleet_advance(&s->f, 300);
+	return agent_say(&s->a, &s->f, list, 0) == 1;
+}
+
+/* None is plain, each has a hash, and each is reported once, however many sessions come. */
+static bool collide(struct two_servers *s)
+{
+	REQUIRE(lists(s, BOTH));
+	REQUIRE(count(agent_last(&s->a), "\"name\":\"mcp_my_server_t_") == 2);
+	REQUIRE(!strstr(agent_last(&s->a), "\"mcp_my_server_t\""));
+	REQUIRE(count(told(&s->f, "name-collision"), "\n") == 2);
+	REQUIRE(strstr(told(&s->f, "name-collision"),
+		       "'t' of server 'my-server' is called mcp_my_server_t_"));
+	REQUIRE(strstr(told(&s->f, "name-collision"),
+		       "'t' of server 'my.server' is called mcp_my_server_t_"));
+	REQUIRE(agent_open(&s->b, &s->f, s->sessions, MP_SESSION_ONE_STREAM, NULL));
+	REQUIRE(agent_initialize(&s->b, &s->f));
+	REQUIRE(agent_say(&s->b, &s->f, list, 0) == 1);
+	return count(told(&s->f, "name-collision"), "\n") == 2;
+}
+
+/* Closes the store and opens it again, for the next run of a hub. */
+static struct mp_db *run_again(struct mp_db *db)
+{
+	mp_held_begin_run(db);
+	mp_db_close(db);
+	return home_open_store();
+}
+
+/* B47: unless one had the name alone in an earlier run; both are reported then, too. */
+HEAVY_TEST(names_that_collide_get_a_hash_and_are_reported)
+{
+	struct two_servers s;
+	struct mp_db *db;
+
+	CHECK(home_make());
+	db = home_open_store();
+	CHECK(begin(&s, db) && collide(&s));
+	two_servers_done(&s);
+	db = run_again(db);
+	CHECK(begin(&s, db) && lists(&s, ALONE));
+	CHECK(strstr(agent_last(&s.a), "\"mcp_my_server_t\""));
+	two_servers_done(&s);
+	db = run_again(db);
+	CHECK(begin(&s, db) && lists(&s, BOTH));
+	CHECK(strstr(agent_last(&s.a), "\"mcp_my_server_t\""));
+	CHECK_EQ(count(agent_last(&s.a), "\"name\":\"mcp_my_server_t_"), 1);
+	CHECK_EQ(count(told(&s.f, "name-collision"), "\n"), 2);
+	CHECK(strstr(told(&s.f, "name-collision"),
+		     "'t' of server 'my-server' is called mcp_my_server_t\n"));
+	two_servers_done(&s);
+	mp_db_close(db);
+}
