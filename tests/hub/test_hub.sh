@@ -158,7 +158,7 @@ t_up_with_http() {
 		run 0 up --http 127.0.0.1:0 && says out 'It listens at http://127.0.0.1:' 'http.listen makes that lasting' &&
 		run 0 up --http && says out 'and listens at http://127.0.0.1:' && run 0 status --json && json 'd.hub.listening.http.startsWith("http://127.0.0.1:")' &&
 		finish && up && run 4 up --http && says err 'does not listen for HTTP: `mcpool down`, then `mcpool up --http 127.0.0.1:7717`' && finish &&
-		run 4 up --http 192.0.2.1:1 && says err 'the hub d' 192.0.2.1 # did not start, or does not listen, as the moment has it
+		run 4 up --http 192.0.2.1:1 && says err 'the hub did not start; its log is ' 'listening on 192.0.2.1:1 failed' && nothing_left 3
 }
 
 # use-P15: said once in the log, and by status. use-P12: a reload without changes is not worth a line.

@@ -236,14 +236,10 @@ static int tell_runs(struct mp_hub_client *c, const struct mp_cli_args *args)
 static int tell_started(struct mp_hub_client *c, const struct mp_cli_args *args, const char *log)
 {
 	char http[300] = "", sentence[PATH_MAX + 600];
-	int64_t until = now_ms() + APPEAR_MS;
 
-	while (args->http && !http[0] && now_ms() < until) { /* the unix socket is opened first */
+	if (args->http)
 		find_http(c, http, sizeof(http));
-		if (!http[0])
-			cmd_hub_rest();
-	}
-	if (args->http && !http[0]) {
+	if (args->http && !http[0]) { /* another process was faster and started the hub */
 		mp_cli_complain("the hub does not listen at %s; its log is %s", args->http, log);
 		show_log(log);
 		return MP_EXIT_START;

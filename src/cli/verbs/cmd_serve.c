@@ -301,7 +301,8 @@ static void go_home(void)
 static int run_serve(const struct mp_verb *verb, int argc, char **argv)
 {
 	struct mp_cli_args args;
-	struct mp_serve s = {.args = &args, .election = {.lock = -1, .listener = -1}};
+	struct mp_serve s = {
+		.args = &args, .election = {.lock = -1, .listener = -1}, .starter = -1};
 	int r;
 
 	mp_manager_find(&s.manager); /* before any descriptor is opened */

@@ -33,6 +33,7 @@ struct mp_serve {
 	struct mp_buf call_arguments;      /* of --call, an object */
 	int64_t began_ms;
 	struct mp_election election;
+	int starter; /* pipe of the process that started us, closed when we are ready; -1 */
 	struct mp_follower *place; /* watches lock and socket; NULL: none */
 	struct mp_manager manager;
 	struct mp_socket_face *socket; /* NULL: there is no place for the socket */

@@ -22,14 +22,24 @@ enum { WAIT_FOR_OLD_MS = 6000 };
 
 /* --- the election ---------------------------------------------------------------------------- */
 
-/* The process that started us in the background waits for the end of our stdout, then tries the
- * socket. */
-static void tell_starter(const struct mp_serve *s)
+/*
+ * The process that started us in the background waits for the end of our stdout, then tries the
+ * socket. Keep that pipe in a descriptor that no child inherits.
+ */
+static void keep_starter_waiting(struct mp_serve *s)
 {
 	if (!s->args->background)
 		return;
+	s->starter = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
 		mp_cli_complain("stdout: %s", strerror(errno));
+}
+
+static void tell_starter(struct mp_serve *s)
+{
+	if (s->starter >= 0)
+		close(s->starter);
+	s->starter = -1;
 }
 
 int mp_serve_be_elected(struct mp_serve *s)
@@ -40,7 +50,9 @@ int mp_serve_be_elected(struct mp_serve *s)
 				  WAIT_FOR_OLD_MS, &winner, &why);
 
 	if (r == 0) {
-		tell_starter(s);
+		keep_starter_waiting(s);
+		if (!s->args->http) /* else it reports whether the address could be used */
+			tell_starter(s);
 		return MP_EXIT_DONE;
 	}
 	if (r == MCPOOL_ENOENT) { /* no HOME: no client would find us */
@@ -251,8 +263,10 @@ int mp_serve_open_http(struct mp_serve *s)
 		mp_cli_complain("\"http\".\"tls\" is {\"cert\": FILE, \"key\": FILE}");
 		return MP_EXIT_CONFIG;
 	}
-	if (mp_http_face_new(&o, &s->http, &why) == 0)
+	if (mp_http_face_new(&o, &s->http, &why) == 0) {
+		tell_starter(s);
 		return MP_EXIT_DONE;
+	}
 	mp_cli_complain("%s", why.message);
 	return MP_EXIT_START;
 }
