@@ -4,7 +4,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 group=everything
 . tests/pool/lib.sh
-rounds=5 servers=10
+rounds=40 servers=10
 
 {
 	printf '{"mcpServers": {\n'
@@ -33,10 +33,11 @@ cold_and_warm() {
 	[ "$(grep -c echo "$work/cold")" -ge $servers ] || { echo "not all of them: $(cut -c1-60 "$work/cold" | tail -n 2)"; return 1; }
 	: >"$work/warm"
 	: >"$work/bare"
-	for _ in $(seq $rounds); do
+	for _ in $(seq $rounds); do # as often as a loaded machine needs
 		timed "$work/now" && echo "$us" >>"$work/warm" && cmp "$work/cold" "$work/now" && [ ! -s "$work/err" ] || return 1
 		bare
 		echo "$us" >>"$work/bare"
+		[ $(($(best "$work/warm") * 20)) -ge "$cold" ] || break
 	done
 	warm=$(best "$work/warm") empty=$(best "$work/bare")
 	echo "   $group: $servers servers, $(wc -l <"$work/cold") tools: cold $((cold / 1000)) ms, warm $warm us, an empty process $empty us:" \
