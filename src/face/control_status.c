@@ -30,6 +30,10 @@ static void hub_write(struct mp_writer *w, const struct mp_control_peer *p,
 	mp_write_member_i64(w, "views", (int64_t)mp_workspaces_count(hub->workspaces));
 	mp_write_member_i64(w, "sessionCount", (int64_t)mp_sessions_count(hub->sessions));
 	mp_write_member_i64(w, "serverCount", (int64_t)mp_pool_count_instances(hub->pool));
+	mp_write_member_text(w, "projectTrust",
+			     mp_workspace_get_set(hub->workspace)->trusts_projects
+				     ? MP_STR("always")
+				     : MP_STR("ask"));
 	if (problem)
 		mp_write_member_text(w, "problem", mp_str_of(problem));
 	if (describe)

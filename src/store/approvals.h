@@ -58,6 +58,8 @@ int mp_approvals_set_file(struct mp_db *db, const char *real_path, bool trusted,
 			  struct mcpool_error *reterr) MP_MUST;
 int mp_approvals_get_file(struct mp_db *db, const char *real_path,
 			  struct mcpool_error *reterr) MP_MUST;
+/* In place of a path: the servers of every project's files (`trust --projects always`). */
+#define MP_APPROVALS_PROJECTS "[projects]"
 /* Each of them, newest first; the path is valid during the call. Not 0: stop with that result. */
 typedef int (*mp_trusted_file_fn)(const char *real_path, int64_t since_ms, void *u);
 int mp_approvals_each_file(struct mp_db *db, mp_trusted_file_fn fn, void *u,

@@ -355,6 +355,24 @@ t_the_user_file_as_a_whole() {
 		run 0 trust list && says out 'as a whole' && run 9 untrust one && says err 'untrust --user-file' && run 0 untrust --user-file &&
 		state one needs-approval && run 9 untrust --user-file
 }
+# U4 X29: said by a person at a terminal, shown by status, and taken back. What an agent names stays unapproved.
+t_all_projects() {
+	put one '{"command": "true"}' && echo '{"mcpServers": {"asked": {"command": "true"}}}' >asked.json && run 2 trust --projects sometimes &&
+		run 2 trust --projects always one && run 7 trust --projects always --yes && says err 'said by a person' && state one needs-approval &&
+		answered 7 '' -- trust --projects always && state one needs-approval && answered 0 y -- trust --projects always &&
+		says out 'A cloned repository can then run its code as you' && state one ready && put one '{"command": "false"}' && state one ready &&
+		run 0 status && says err 'servers of every project start without your approval; `mcpool trust --projects ask` ends that' &&
+		run 0 trust list && says out 'servers of every project' && run 9 untrust one && says err 'mcpool trust --projects ask' &&
+		run 7 trust --config asked.json && says out asked && run 0 trust --projects ask && state one needs-approval &&
+		run 0 status && silent_on err --projects && run 0 trust list && silent_on out project
+}
+# U4: in whichever file it stands.
+t_no_file_trusts_projects() {
+	put one '{"command": "true"}' && user_file '{"mcpool": {"projectTrust": "always"}}' && state one needs-approval && run 0 list &&
+		says err '"projectTrust" is ignored, because no file can approve servers' && user_file '{}' && mkdir .mcpool &&
+		echo '{"mcpool": {"projectTrust": "always"}}' >.mcpool/mcp.json && state one needs-approval && run 0 trust '[settings]' --yes &&
+		state one needs-approval && run 0 list && says err '"projectTrust" is ignored'
+}
 t_a_link_to_the_trusted_user_file_is_not_it() { # its words would be taken from the project's folder
 	user_file '{"mcpServers": {"one": {"command": "./run.sh"}}}' && run 0 trust --user-file --yes && state one ready &&
 		echo 'touch pwned' >run.sh && ln -s "$XDG_CONFIG_HOME/mcpool/mcp.json" .mcp.json && mkdir .mcpool &&

@@ -121,6 +121,7 @@ static const struct option {
 	OPTION("--project", FLAG, project, NULL),
 	OPTION("--user", FLAG, user, NULL),
 	OPTION("--user-file", FLAG, user_file, NULL),
+	OPTION("--projects", TEXT, projects, "there is no word (always or ask) behind"),
 	OPTION("--force", FLAG, force, NULL),
 	OPTION("--fresh", FLAG, fresh, NULL),
 	OPTION("--http", TEXT, http, "there is no address behind"),

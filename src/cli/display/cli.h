@@ -66,6 +66,7 @@ struct mp_cli_args {
 	const char *http, *profile, *folder; /* --http, --profile, --project DIR */
 	const char *naming;                  /* --naming */
 	const char *session, *parent;        /* --session, --parent: ID or auto */
+	const char *projects;                /* --projects: always or ask */
 	const char *call;                    /* --call TOOL */
 	const char *url, *transport, *token, *token_env, *cwd, *from;
 	char **words; /* positional arguments, before -- */

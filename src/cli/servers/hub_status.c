@@ -219,6 +219,12 @@ static void show_sessions(struct mp_hub_status *s)
 	mp_free(rows);
 }
 
+void mp_hub_status_tell_projects(void)
+{
+	mp_cli_complain("servers of every project start without your approval; "
+			"`mcpool trust --projects ask` ends that");
+}
+
 static void show_hub(struct mp_hub_status *s)
 {
 	mp_value hub = mp_value_get(&s->tape, MP_ROOT, "hub");
@@ -232,6 +238,8 @@ static void show_hub(struct mp_hub_status *s)
 	       MP_STR_ARGS(get_text(s, hub, "version")), (long long)get_number(s, hub, "pid"), age,
 	       (long long)sessions, sessions == 1 ? "" : "s", http.len ? ", " : "",
 	       MP_STR_ARGS(http));
+	if (mp_str_eq(get_text(s, hub, "projectTrust"), MP_STR("always")))
+		mp_hub_status_tell_projects();
 	if (problem.len)
 		mp_cli_complain("%.*s", MP_STR_ARGS(problem));
 }

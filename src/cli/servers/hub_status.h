@@ -33,6 +33,9 @@ const struct mp_status *mp_hub_status_find(const struct mp_hub_status *h, const 
 void mp_hub_status_print_line(const char *title, struct mp_str text);
 void mp_hub_status_print_life(const struct mp_status *s);
 
+/* `trust --projects always` holds. */
+void mp_hub_status_tell_projects(void);
+
 /* name: one server; NULL: all. False: no hub runs or it cannot be asked; nothing was printed. */
 bool mp_hub_status_show(const char *name, bool json, int *ret_exit_code);
 

@@ -376,6 +376,8 @@ static int run_status(const struct mp_verb *verb, int argc, char **argv)
 		return r;
 	if (c.set->n > 0 && mp_reach_run(&options, recall_begin, &recall) == MP_EXIT_INTERRUPTED)
 		return MP_EXIT_INTERRUPTED;
+	if (c.set->trusts_projects && !args.json)
+		mp_hub_status_tell_projects();
 	return cmd_list_show(&c, &args, recall.servers ? recall.servers : &nothing, NULL);
 }
 

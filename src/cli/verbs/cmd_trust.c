@@ -28,6 +28,8 @@ const struct mp_verb mp_verb_trust = {
 	"  --all            everything that waits; the same as no NAME\n"
 	"  --yes, -y        do not ask, approve: for your own scripts\n"
 	"  --user-file      trust mcpool's user file as a whole, whatever it will say\n"
+	"  --projects WORD  always: start what the files of any project name, without a question;\n"
+	"                   ask: as usual again\n"
 	"  --json           one JSON object instead of text for people\n"
 	"  --config FILE    also what this file has for an agent's `stdio --config FILE`; "
 	"repeatable\n"
@@ -407,6 +409,51 @@ static int trust_user_file(struct job *j)
 	return MP_EXIT_DONE;
 }
 
+/* --- all projects ---------------------------------------------------------------------------- */
+
+/*
+ * A script or an agent must not be able to say this, so --yes does not count and there has to be a
+ * terminal. Taking it back needs no question.
+ */
+static bool projects_confirm(struct job *j)
+{
+	if (!can_ask(j)) {
+		cmd_trust_complain(j, "`--projects always` is said by a person: there must be a "
+				      "terminal to ask on, and --yes does not count");
+		return false;
+	}
+	puts("In every folder that you open from now on, whatever its files name as a server is "
+	     "run\nwithout a question. A cloned repository can then run its code as you.");
+	return cmd_trust_ask(j);
+}
+
+static int trust_projects(struct job *j)
+{
+	bool always = strcmp(j->args.projects, "always") == 0;
+	struct mcpool_error why;
+	int r = mp_approvals_get_file(j->c.db, MP_APPROVALS_PROJECTS, &why);
+
+	if (r == always) {
+		if (!j->args.json)
+			puts(always ? "That is so already." : "It is asked for already.");
+		return MP_EXIT_DONE;
+	}
+	if (r >= 0 && always && !projects_confirm(j))
+		return MP_EXIT_NEEDS_APPROVAL;
+	if (r >= 0)
+		r = mp_approvals_set_file(j->c.db, MP_APPROVALS_PROJECTS, always,
+					  mp_configured_now(), &why);
+	if (r < 0) {
+		cmd_trust_complain(j, "%s", why.message);
+		return MP_EXIT_CONFIG;
+	}
+	mp_consent_tell_hub();
+	if (!j->args.json)
+		puts(always ? "Projects are trusted. `mcpool trust --projects ask` takes it back."
+			    : "Servers of projects need your approval again.");
+	return MP_EXIT_DONE;
+}
+
 /* --- the whole ------------------------------------------------------------------------------- */
 
 static int cmd_trust_trust(struct job *j)
@@ -422,6 +469,8 @@ static int cmd_trust_trust(struct job *j)
 	}
 	if (j->args.user_file)
 		return trust_user_file(j);
+	if (j->args.projects)
+		return trust_projects(j);
 	r = cmd_trust_collect(j);
 	if (r != MP_EXIT_DONE)
 		return r;
@@ -440,9 +489,14 @@ static int run_trust(const struct mp_verb *verb, int argc, char **argv)
 
 	if (r)
 		return r - 1;
-	if (j.args.n_words && (j.args.all || j.args.user_file)) {
-		mp_cli_complain("%s stands without names. See `mcpool trust --help`.",
-				j.args.all ? "--all" : "--user-file");
+	if (j.args.projects && strcmp(j.args.projects, "always") != 0 &&
+	    strcmp(j.args.projects, "ask") != 0) {
+		mp_cli_complain("--projects takes always or ask, not '%s'", j.args.projects);
+		return MP_EXIT_USAGE;
+	}
+	if ((j.args.n_words > 0) + j.args.all + j.args.user_file + (j.args.projects != NULL) > 1) {
+		mp_cli_complain("trust takes names, --all, --user-file or --projects, one of the "
+				"four. See `mcpool trust --help`.");
 		return MP_EXIT_USAGE;
 	}
 	r = mp_configured_load_asked(&j.c, &j.args);

@@ -141,6 +141,12 @@ static int list_file(const char *path, int64_t since_ms, void *u)
 		return 0;
 	}
 	write_day(since_ms, when, sizeof(when));
+	if (strcmp(path, MP_APPROVALS_PROJECTS) == 0) {
+		printf("servers of every project run without approval since %s: "
+		       "`mcpool trust --projects ask` ends it\n",
+		       when);
+		return 0;
+	}
 	printf("trusted as a whole since %s: ", when);
 	mp_cmd_print_safe("", path);
 	return 0;
@@ -258,11 +264,16 @@ static int cmd_untrust_find(struct job *j, const char *name, struct mcpool_error
 	return r < 0 ? r : mp_approvals_each(j->c.db, name, NULL, "", note_id, j, why);
 }
 
-static bool is_of_trusted_file(const struct job *j, const char *name)
+/* What approves it although its own approval was not found; "". */
+static const char *get_whole(const struct job *j, const char *name)
 {
 	const struct mp_entry *e = mp_config_find(j->c.set, name);
 
-	return e && e->trust == MP_TRUST_YES;
+	if (!e || e->trust != MP_TRUST_YES)
+		return "";
+	return e->origin.level == MP_CONFIG_PROJECT
+		       ? " by itself; all projects are trusted: mcpool trust --projects ask"
+		       : " by itself; its file is trusted as a whole: mcpool untrust --user-file";
 }
 
 static int find_named(struct job *j, const char *name, struct mcpool_error *why)
@@ -276,11 +287,7 @@ static int find_named(struct job *j, const char *name, struct mcpool_error *why)
 	}
 	if (j->ids.len > before)
 		return MP_EXIT_DONE;
-	cmd_untrust_complain(j, "\"%s\" is not approved here%s", name,
-			     is_of_trusted_file(j, name)
-				     ? " by itself; its file is trusted as a whole: "
-				       "mcpool untrust --user-file"
-				     : "");
+	cmd_untrust_complain(j, "\"%s\" is not approved here%s", name, get_whole(j, name));
 	return MP_EXIT_NOT_FOUND;
 }
 

@@ -62,11 +62,17 @@ struct telling {
 	const struct mp_document *doc;
 };
 
+/* No file can approve: what a project writes there would approve its own servers (U4). */
 static void on_problem(const struct mp_bind_problem *p, void *u)
 {
 	struct telling *t = u;
+	const char *words = p->message;
 
-	mp_loading_complain(t->l, MP_WARNING, t->doc, p->at, "", "", p->message);
+	if (p->kind == MP_BIND_UNKNOWN &&
+	    mp_value_text_is(&t->doc->tape, p->at, MP_STR("projectTrust")))
+		words = "\"projectTrust\" is ignored, because no file can approve servers; say "
+			"`mcpool trust --projects always` at a terminal";
+	mp_loading_complain(t->l, MP_WARNING, t->doc, p->at, "", "", words);
 }
 
 static void read_settings(struct mp_loading *l, const struct mp_document *doc, bool trusted)
@@ -293,16 +299,19 @@ static struct mp_document *open_named(struct mp_loading *l, size_t i)
 
 /* --- the whole ------------------------------------------------------------------------------- */
 
-/* Does the user trust this file of ours as a whole (`trust --user-file`)? */
-static void find_trusted_file(struct mp_loading *l)
+/* What the user trusts as a whole (`trust --user-file`, `trust --projects always`). */
+static void find_trusted(struct mp_loading *l)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf real;
 
 	mp_buf_init(&real, PATH_MAX + 1);
-	if (l->error == 0 && l->req->db && l->set->user_file &&
-	    mp_file_real_path(l->set->user_file, &real) == 0 &&
+	if (l->error < 0 || !l->req->db)
+		return;
+	l->trusted.projects = l->set->trusts_projects =
+		mp_approvals_get_file(l->req->db, MP_APPROVALS_PROJECTS, NULL) > 0;
+	if (l->set->user_file && mp_file_real_path(l->set->user_file, &real) == 0 &&
 	    mp_approvals_get_file(l->req->db, real.data, NULL) > 0)
-		l->trusted_file = mp_loading_keep(l, real.data);
+		l->trusted.file = mp_loading_keep(l, real.data);
 }
 
 /* Before the first look-up: a change meanwhile is then a change since. */
@@ -333,8 +342,8 @@ static void load_judge(struct mp_loading *l)
 
 		if (r < 0)
 			l->error = r;
-		else if (mp_trust_judge(n->entry, l->req->db, l->trusted_file, l->req->wall_ms,
-					&why) < 0)
+		else if (mp_trust_judge(n->entry, l->req->db, &l->trusted, l->req->wall_ms, &why) <
+			 0)
 			failed = true;
 	}
 	if (failed)
@@ -475,8 +484,8 @@ static void read_all_settings(struct mp_loading *l, struct documents *d)
 			keep_user_settings(l, d->own[i]);
 		if (mp_sources[i].level == MP_CONFIG_USER)
 			read_settings(l, d->own[i],
-				      l->trusted_file &&
-					      strcmp(l->trusted_file, d->own[i]->real) == 0);
+				      l->trusted.file &&
+					      strcmp(l->trusted.file, d->own[i]->real) == 0);
 		else if (l->set->settings.project_config)
 			read_project_settings(l, d->own[i]);
 	}
@@ -510,7 +519,7 @@ static void load_load(struct mp_loading *l, bool with_remote)
 			"the files of this project are too much to be read; none of them "
 			"counts");
 	note_approvals_mark(l);
-	find_trusted_file(l);
+	find_trusted(l);
 	open_own(l, &d);
 	read_all_settings(l, &d);
 	if (l->error == 0 && l->set->settings.enabled) {

@@ -5,6 +5,7 @@
 #define MP_LOADING_H
 
 #include "config/values/set.h"
+#include "config/values/trust.h"
 #include "config/read/sources.h"
 
 enum { MP_LAYERS_MAX = 16 };
@@ -36,9 +37,9 @@ struct mp_loading {
 	size_t n_entries, n_problems, n_paths;
 	struct mp_remote *remotes; /* remote sources for the slow phase */
 	size_t n_remotes;
-	const char *trusted_file; /* real path of the user's file, where it is trusted as a whole */
-	bool without_project;     /* its files were too much */
-	int error;                /* the first failure that ends it all; later steps do nothing */
+	struct mp_trusted trusted; /* as a whole, as the store has it */
+	bool without_project;      /* its files were too much */
+	int error;                 /* the first failure that ends it all; later steps do nothing */
 
 	/* Layers of OpenCode, highest first, owned until they are merged. */
 	struct mp_layer {

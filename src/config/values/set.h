@@ -58,6 +58,7 @@ struct mp_config_set {
 	const char **paths; /* what to watch */
 	size_t n_paths;
 	int64_t approvals_mark; /* of the approvals it was loaded with; 0: unknown */
+	bool trusts_projects;   /* `trust --projects always` holds */
 	bool is_typed;   /* mp_config_make_typed(): without launch key, and nothing is stored */
 	bool has_remote; /* the slow phase is part of it */
 	const char *

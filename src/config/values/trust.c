@@ -175,14 +175,30 @@ static int look_up(struct mp_db *db, const struct mp_approval_id *id, const char
 	return 0;
 }
 
-int mp_trust_judge(struct mp_entry *e, struct mp_db *db, const char *trusted_file, int64_t wall_ms,
-		   struct mcpool_error *reterr)
+/*
+ * A link in a project that leads to the trusted file is not that file (V04). A file that an agent
+ * named is a file of no project: it could be anywhere.
+ */
+static bool is_trusted(const struct mp_entry *e, const struct mp_trusted *trusted)
+{
+	switch (e->origin.level) {
+	case MP_CONFIG_COMMAND_LINE:
+		return true;
+	case MP_CONFIG_USER:
+		return trusted->file && strcmp(trusted->file, e->origin.real) == 0;
+	case MP_CONFIG_PROJECT:
+		return trusted->projects && !e->unapprovable &&
+		       !(e->origin.quirks & MP_QUIRK_ASKED);
+	default:
+		return false;
+	}
+}
+
+int mp_trust_judge(struct mp_entry *e, struct mp_db *db, const struct mp_trusted *trusted,
+		   int64_t wall_ms, struct mcpool_error *reterr)
 {
 	e->trust = MP_TRUST_NEW;
-	/* A link in a project that leads to the trusted file is not that file (V04). */
-	if (e->origin.level == MP_CONFIG_COMMAND_LINE ||
-	    (trusted_file && e->origin.level == MP_CONFIG_USER &&
-	     strcmp(trusted_file, e->origin.real) == 0)) {
+	if (is_trusted(e, trusted)) {
 		e->trust = MP_TRUST_YES;
 		return 0;
 	}
@@ -206,7 +222,7 @@ int mp_trust_confirm(const struct mp_config_set *set, const struct mp_entry *e, 
 {
 	struct mp_entry now = *e; /* the set's own is shared */
 	char command[PATH_MAX + 300];
-	bool trusts_file = false;
+	struct mp_trusted trusted = {0};
 	int64_t mark;
 	int r;
 
@@ -217,9 +233,11 @@ int mp_trust_confirm(const struct mp_config_set *set, const struct mp_entry *e, 
 	if (r < 0 || mark == set->approvals_mark)
 		return r;
 	*ret_changed = true;
-	if (e->origin.level == MP_CONFIG_USER)
-		trusts_file = mp_approvals_get_file(db, e->origin.real, NULL) > 0;
-	r = mp_trust_judge(&now, db, trusts_file ? e->origin.real : NULL, wall_ms, reterr);
+	if (e->origin.level == MP_CONFIG_USER &&
+	    mp_approvals_get_file(db, e->origin.real, NULL) > 0)
+		trusted.file = e->origin.real;
+	trusted.projects = mp_approvals_get_file(db, MP_APPROVALS_PROJECTS, NULL) > 0;
+	r = mp_trust_judge(&now, db, &trusted, wall_ms, reterr);
 	if (r < 0 || now.trust == MP_TRUST_YES)
 		return r;
 	mp_trust_get_command(e, command, sizeof(command));

@@ -23,12 +23,18 @@ int mp_trust_identify_within(struct mp_entry *e, struct mp_scripts_budget *budge
 /* The same for settings and remote sources. */
 void mp_trust_identify_grant(struct mp_grant *g);
 
+/* What the user trusts as a whole. */
+struct mp_trusted {
+	const char *file; /* real path of the user's file; NULL */
+	bool projects;    /* the servers of every project's files */
+};
+
 /*
- * Look the id up; sets trust and first_seen_ms. trusted_file: real path of a file that is trusted
- * as a whole, or NULL. Trouble with the store is a no: MP_TRUST_UNKNOWN, and the words in reterr.
+ * Look the id up; sets trust and first_seen_ms. Trouble with the store is a no: MP_TRUST_UNKNOWN,
+ * and the words in reterr.
  */
-int mp_trust_judge(struct mp_entry *e, struct mp_db *db, const char *trusted_file, int64_t wall_ms,
-		   struct mcpool_error *reterr) MP_MUST;
+int mp_trust_judge(struct mp_entry *e, struct mp_db *db, const struct mp_trusted *trusted,
+		   int64_t wall_ms, struct mcpool_error *reterr) MP_MUST;
 int mp_trust_judge_grant(struct mp_grant *g, struct mp_db *db, int64_t wall_ms,
 			 struct mcpool_error *reterr) MP_MUST;
 

@@ -303,6 +303,49 @@ HEAVY_TEST(the_users_file_is_asked_for_again)
 	CHECK_EQ(mp_trust_confirm(set, a, db, 1, &changed, &why), MCPOOL_ENEEDS_APPROVAL);
 }
 
+/* V01 V03: servers of projects alone; not what an agent names, not what cannot be checked, no
+ * settings. */
+HEAVY_TEST(all_projects_can_be_trusted)
+{
+	MP_STORE db = NULL;
+	MP_SET set = NULL;
+	const char *files[1];
+	struct mp_config_request req;
+	const struct mp_entry *a;
+	bool changed;
+
+	CHECK(home_make() &&
+	      put("project/.mcp.json", "{\"mcpServers\": {\"a\": {\"command\": \"c\"}, "
+				       "\"odd\": {\"command\": \"./pipe\"}}}"));
+	CHECK(put("project/.mcpool/mcp.json", "{\"mcpool\": {\"naming\": \"passthrough\"}}"));
+	CHECK(put("home/.cursor/mcp.json", "{\"mcpServers\": {\"user\": {\"command\": \"d\"}}}"));
+	CHECK(put("asked.json", "{\"mcpServers\": {\"asked\": {\"command\": \"e\"}}}"));
+	CHECK(mkfifo(in("project/pipe"), 0600) == 0);
+	db = home_open_store();
+	CHECK(db && mp_approvals_set_file(db, MP_APPROVALS_PROJECTS, true, 5, &why) == 0);
+	req = home_request(db);
+	files[0] = in("asked.json");
+	req.asked = files;
+	req.n_asked = 1;
+	set = mp_config_load(&req);
+	CHECK(set->trusts_projects);
+	a = nth(set, "a", 0);
+	CHECK_TEXT(state_of(set, a), "ready");
+	CHECK_TEXT(state_of(set, nth(set, "odd", 0)), "failed");
+	CHECK_TEXT(state_of(set, nth(set, "user", 0)), "needs-approval");
+	CHECK_TEXT(state_of(set, nth(set, "asked", 0)), "needs-approval");
+	CHECK_EQ(set->settings.naming, MP_NAMING_MCP_DOUBLE);
+	CHECK_EQ(mp_approvals_set_file(db, "/another", true, 6, &why), 0);
+	CHECK_EQ(mp_trust_confirm(set, a, db, 1, &changed, &why), 0);
+	CHECK(changed);
+	CHECK_EQ(mp_approvals_set_file(db, MP_APPROVALS_PROJECTS, false, 7, &why), 0);
+	CHECK_EQ(mp_trust_confirm(set, a, db, 1, &changed, &why), MCPOOL_ENEEDS_APPROVAL);
+	mp_config_set_unref(set);
+	set = mp_config_load(&req);
+	CHECK(!set->trusts_projects);
+	CHECK_TEXT(state_of(set, nth(set, "a", 0)), "needs-approval");
+}
+
 HEAVY_TEST(what_cannot_be_checked_is_refused)
 {
 	MP_STORE db = NULL;
