@@ -52,7 +52,7 @@ t_bad_values_leave_the_file_alone() {
 		refused 3 'Invalid server config: Server "files": both "command" and "url"' edit files url=https://example.com timeout=1 &&
 		refused 3 'Invalid server config' set web url:=5 &&
 		refused 9 'has no "nothing"' edit files timeout=1 --unset nothing &&
-		refused 2 'NAME=VALUE' edit files --env A && refused 2 'Say what to change' edit files &&
+		refused 2 'NAME=VALUE' edit files --env A && refused 2 'there is no terminal to ask on: `mcpool edit NAME KEY=VALUE`' edit files &&
 		refused 2 'either --url or --' edit files --url https://example.com -- x && refused 2 'There is no command behind --' edit files -- &&
 		refused 9 'nobody' edit nobody a=1 && refused 2 'say --project or --user' edit files --user --project a=1
 }

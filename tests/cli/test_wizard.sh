@@ -1,4 +1,4 @@
-# test_wizard.sh - `mcpool add` on a terminal: what is asked, what is asked again, and that only the end of it adds something.
+# test_wizard.sh - `mcpool add` and `edit` on a terminal: what is asked, what is asked again, and that only the end of it adds something.
 # The terminal is tmux; where it is missing there is a reason instead of a test.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -93,6 +93,42 @@ t_a_token_is_not_shown() {
 		is "$user" 'd.mcpServers.x.headers.Authorization === "Bearer secret-token-1"' && types clear &&
 		types "'$mcpool' add y --url https://b.example.com --token -" Token: && keys C-c && sleep 0.5 && types 'echo see=this; stty -a' see=this &&
 		shows ' echo ' && ! grep -q '"y"' "$user"
+}
+
+# --- edit NAME: the same questions, with what is there as the default
+
+edits() { # NAME: the first question is there
+	here 0 add web --url https://example.com/mcp && here 0 add files --env A=1 -- npx -y old && here 0 set files timeout=5000 restart.mode=once && terminal
+	case $? in
+	1) exit 0 ;; # left out
+	2) return 1 ;;
+	esac
+	types "'$mcpool' edit $1; echo exit=\$?" 'Transport: stdio, http, sse or websocket'
+}
+# What is typed changes, what is not stays.
+t_edit_changes_what_is_answered() {
+	edits files && shows 'websocket [stdio]:' && types '' 'It is now: npx -y old' && types n 'Command and arguments' && types "node 'a b' x" 'Environment variable' &&
+		types B=2 && types '' 'Other key' && types 'timeout=7000' && types -restart && types nonsense 'Please type KEY=VALUE, -KEY, or nothing.' && types '' 'Changed "files" in' && shows exit=0 &&
+		is "$user" 'd.mcpServers.files.command === "node" && d.mcpServers.files.args.join() === "a b,x" && d.mcpServers.files.timeout === 7000' &&
+		is "$user" 'd.mcpServers.files.env.A === "1" && d.mcpServers.files.env.B === "2" && !("restart" in d.mcpServers.files)' &&
+		here 0 get files --json && json 'd.state === "ready"'
+}
+t_edit_with_empty_answers_changes_nothing() {
+	edits web && shows '[http]:' && cp "$user" "$work/before" && types '' 'It is now: https://example.com/mcp' && types '' 'Variable that holds its token' && types '' 'Other key' &&
+		types '' 'Nothing is to be changed.' && shows exit=0 && same "$work/before" "$user"
+}
+t_edit_to_another_transport() {
+	edits files && types websocket URL: && types ws.example.com/mcp 'That becomes wss://ws.example.com/mcp' && shows 'Variable that holds its token' && types '' 'Other key' &&
+		types '' 'Changed "files" in' && is "$user" 'd.mcpServers.files.url === "wss://ws.example.com/mcp" && d.mcpServers.files.type === "websocket" && !("command" in d.mcpServers.files)' &&
+		types "'$mcpool' edit web; echo exit=\$?" '[http]:' && types stdio 'Command and arguments' && types 'cmd z' 'Environment variable' && types '' 'Other key' && types '' 'Changed "web" in' &&
+		is "$user" 'd.mcpServers.web.command === "cmd" && !("url" in d.mcpServers.web)' && here 0 list --json && json 'd.servers.every((s) => s.state === "ready")'
+}
+t_edit_refuses_what_is_not_valid() {
+	edits files && cp "$user" "$work/before" && types '' 'It is now' && types '' 'Environment variable' && types '' 'Other key' && types type=pigeon && types '' 'exit=3' &&
+		shows 'Invalid server config' && same "$work/before" "$user" && types "'$mcpool' edit files; echo exit=\$?" 'Transport' && keys C-d && shows 'nothing was changed' && shows exit=130 && same "$work/before" "$user"
+}
+t_edit_without_a_terminal() {
+	here 0 add files -- cmd && here 2 edit files && says err 'there is no terminal to ask on: `mcpool edit NAME KEY=VALUE` changes a key' && here 9 edit nobody
 }
 
 run_cases "$@"

@@ -10,6 +10,7 @@
 #include "cli/verbs/consent.h"
 #include "cli/verbs/own_files.h"
 #include "cli/verbs/verbs.h"
+#include "cli/verbs/wizard.h"
 
 static int run_edit(const struct mp_verb *verb, int argc, char **argv);
 
@@ -32,7 +33,8 @@ static int run_edit(const struct mp_verb *verb, int argc, char **argv);
 		"  --project        in .mcpool/mcp.json of this project\n"                         \
 		"  --json           one JSON object instead of text for people\n",                 \
 		"Comments and all other keys stay. What is not valid is refused, and the file "    \
-		"stays as it\nis. An approved server stays approved. Files of other tools are "    \
+		"stays as it\nis. On a terminal, `mcpool edit NAME` alone asks what to "           \
+		"change. An approved server stays approved. Files of other tools are "             \
 		"never changed.\n\n"                                                               \
 		"examples: mcpool edit files timeout=60000 restart.mode=once\n"                    \
 		"          mcpool edit files -- npx -y @modelcontextprotocol/server-filesystem "   \
@@ -220,6 +222,18 @@ static bool has_changes(const struct mp_cli_args *args)
 	       args->transport;
 }
 
+static int edit_answered(struct mp_configured *c, struct mp_cli_args *args, const char *file)
+{
+	int r = mp_cmd_check_usage(args, false);
+
+	if (r)
+		return r;
+	if (has_changes(args))
+		return edit_entry(c, args, file);
+	puts("Nothing is to be changed.");
+	return MP_EXIT_DONE;
+}
+
 static int run_edit(const struct mp_verb *verb, int argc, char **argv)
 {
 	MP_CLEANUP(mp_configured_done) struct mp_configured c = {0};
@@ -230,11 +244,6 @@ static int run_edit(const struct mp_verb *verb, int argc, char **argv)
 
 	if (r)
 		return r - 1;
-	if (!has_changes(&args)) {
-		mp_cli_complain("Say what to change: `mcpool edit NAME KEY=VALUE`; `mcpool get "
-				"NAME` shows what is there.");
-		return MP_EXIT_USAGE;
-	}
 	r = mp_configured_load(&c, &args);
 	if (r)
 		return r;
@@ -245,6 +254,9 @@ static int run_edit(const struct mp_verb *verb, int argc, char **argv)
 	if (!file)
 		return e ? mp_own_refuse_foreign(e) : MP_EXIT_NOT_FOUND;
 	args.project = c.set->project_file && strcmp(file, c.set->project_file) == 0;
+	if (!has_changes(&args))
+		return mp_wizard_edit(&c, &args, mp_own_find(&c, file, args.words[0]),
+				      edit_answered, file);
 	r = mp_cmd_check_usage(&args, false);
 	return r ? r : edit_entry(&c, &args, file);
 }

@@ -1,6 +1,6 @@
 /*
- * wizard.c - `mcpool add` without arguments: asks for the options.
- * The answers become command line options, so there is one way to add.
+ * wizard.c - `mcpool add` and `mcpool edit NAME` without arguments: asks for the options.
+ * The answers become command line options, so there is one way to add and one to edit.
  */
 #include "cli/verbs/wizard.h"
 
@@ -15,6 +15,7 @@
 #include "cli/verbs/own_files.h"
 #include "cli/display/terminal.h"
 #include "cli/verbs/verbs.h"
+#include "pool/status.h"
 
 enum { MAX_WORDS = 64, MAX_LINE = 4096 };
 
@@ -25,6 +26,7 @@ struct wizard {
 	struct mp_buf json;    /* the entry */
 	const char *name;
 	char *words[MAX_WORDS + 1];
+	char *keys[MAX_WORDS + 1]; /* edit: the name, then KEY=VALUE */
 };
 
 /* Ask until there is an answer; an empty line takes the default. NULL: end of input. */
@@ -158,7 +160,7 @@ static bool ask_command(struct wizard *w)
 		if (wrong)
 			fprintf(stderr, "%s\n", wrong);
 	} while (wrong);
-	return ask_variables(w);
+	return true;
 }
 
 /* --- a URL ----------------------------------------------------------------------------------- */
@@ -179,11 +181,14 @@ static bool complete_url(struct wizard *w)
 
 static bool ask_url(struct wizard *w)
 {
+	w->args->url = wizard_ask(w, "URL:", NULL);
+	return w->args->url && complete_url(w);
+}
+
+static bool ask_token(struct wizard *w)
+{
 	struct mp_cli_args *args = w->args;
 
-	args->url = wizard_ask(w, "URL:", NULL);
-	if (!args->url || !complete_url(w))
-		return false;
 	for (;;) {
 		args->token_env = wizard_ask(w, "Variable that holds its token [none]:", "");
 		if (!args->token_env)
@@ -247,7 +252,7 @@ static bool ask_entry(struct wizard *w, struct mp_entry **ret_entry)
 
 	*ret_entry = NULL;
 	while (!*ret_entry) {
-		if (!(is_command ? ask_command(w) : ask_url(w)))
+		if (!(is_command ? ask_command(w) && ask_variables(w) : ask_url(w) && ask_token(w)))
 			return false;
 		mp_buf_clear(&w->json);
 		if (mp_cmd_build_server(w->c, w->args, &w->json))
@@ -266,7 +271,96 @@ static bool try_it(struct wizard *w, const struct mp_entry *e)
 	       mp_terminal_ask_yes("Save it anyway? [y/N]");
 }
 
-static int wizard_run(struct wizard *w)
+/* --- a changed entry ------------------------------------------------------------------------- */
+
+/* Its transport is the default, so it is the first of the words. */
+static bool ask_other_transport(struct wizard *w, const struct mp_entry *e)
+{
+	static const char *const known[] = {"stdio", "http", "sse", "websocket"};
+	const char *now = mp_kind_get_name(e->kind), *words[MP_ARRAY_LEN(known) + 2] = {now};
+	char question[80];
+	size_t n = 1;
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(known); i++)
+		if (strcmp(known[i], now) != 0)
+			words[n++] = known[i];
+	snprintf(question, sizeof(question), "Transport: stdio, http, sse or websocket [%s]:", now);
+	w->args->transport =
+		wizard_choose(w, question, words, "Please type stdio, http, sse or websocket.");
+	return w->args->transport;
+}
+
+/* False: end of input. ret_yes: the command or address stays. */
+static bool ask_as_it_is(struct wizard *w, const struct mp_entry *e, bool *ret_yes)
+{
+	struct mp_status s = {0};
+	const char *answer;
+
+	mp_status_add_target(&s, e, &w->arena); /* secrets are hidden */
+	mp_cmd_print_safe("It is now: ", s.command ? s.command : s.url ? s.url : "not valid");
+	fflush(stdout);
+	answer = wizard_ask(w, "Keep that? [Y/n]", "y");
+	*ret_yes = answer && strcasecmp(answer, "n") != 0 && strcasecmp(answer, "no") != 0;
+	return answer;
+}
+
+static bool ask_target(struct wizard *w, const struct mp_entry *e)
+{
+	bool is_command = strcmp(w->args->transport, "stdio") == 0;
+	bool stays = false;
+
+	if (strcmp(w->args->transport, mp_kind_get_name(e->kind)) == 0 &&
+	    !ask_as_it_is(w, e, &stays))
+		return false;
+	if (!stays && !(is_command ? ask_command(w) : ask_url(w)))
+		return false;
+	if (stays || is_command)
+		w->args->transport = NULL; /* it goes with a new address only */
+	return is_command ? ask_variables(w) : ask_token(w);
+}
+
+/* An answer that begins with a minus removes a key. */
+static bool ask_keys(struct wizard *w)
+{
+	struct mp_cli_list *unset = &w->args->unset;
+
+	w->keys[0] = w->args->words[0];
+	w->args->words = w->keys;
+	while (w->args->n_words < MAX_WORDS && unset->n < MP_ARRAY_LEN(unset->items)) {
+		const char *key = wizard_ask(
+			w, "Other key, such as timeout=60000, or -timeout to remove it [no more]:",
+			"");
+
+		if (!key)
+			return false;
+		if (!key[0])
+			break;
+		if (key[0] == '-' && key[1])
+			unset->items[unset->n++] = key + 1;
+		else if (strchr(key, '=') > key)
+			w->keys[w->args->n_words++] = mp_arena_dup(&w->arena, mp_str_of(key));
+		else
+			fprintf(stderr, "Please type KEY=VALUE, -KEY, or nothing.\n");
+	}
+	return true;
+}
+
+static int wizard_edit(struct wizard *w, const struct mp_entry *e, mp_wizard_fn apply,
+		       const char *file)
+{
+	fprintf(stderr,
+		"Change \"%s\". An empty answer keeps what is there; Ctrl-C ends this, and nothing "
+		"is changed.\n",
+		e->name);
+	if (ask_other_transport(w, e) && ask_target(w, e) && ask_keys(w))
+		return apply(w->c, w->args, file);
+	mp_cli_complain("nothing was changed");
+	return MP_EXIT_INTERRUPTED;
+}
+
+/* --- running it ------------------------------------------------------------------------------ */
+
+static int wizard_add(struct wizard *w)
 {
 	struct mp_entry *e;
 
@@ -277,21 +371,40 @@ static int wizard_run(struct wizard *w)
 	return MP_EXIT_INTERRUPTED;
 }
 
+static bool has_terminal(const char *otherwise)
+{
+	if (isatty(STDIN_FILENO) && isatty(STDERR_FILENO))
+		return true;
+	mp_cli_complain("there is no terminal to ask on: %s", otherwise);
+	return false;
+}
+
+static void wizard_done(struct wizard *w)
+{
+	mp_buf_done(&w->json);
+	mp_arena_done(&w->arena);
+}
+
 int mp_wizard_run(struct mp_configured *c, struct mp_cli_args *args)
 {
-	struct wizard w = {.c = c, .args = args};
-	int r;
+	MP_CLEANUP(wizard_done) struct wizard w = {.c = c, .args = args};
 
-	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
-		mp_cli_complain(
-			"there is no terminal to ask on: `mcpool add NAME -- COMMAND...` or "
-			"`mcpool add NAME --url URL`");
-		return MP_EXIT_USAGE;
-	}
 	mp_buf_init(&w.json, MP_LIMIT_CONFIG_FILE);
 	mp_arena_init(&w.arena, MP_LIMIT_ARENA);
-	r = wizard_run(&w);
-	mp_buf_done(&w.json);
-	mp_arena_done(&w.arena);
-	return r;
+	if (!has_terminal("`mcpool add NAME -- COMMAND...` or `mcpool add NAME --url URL`"))
+		return MP_EXIT_USAGE;
+	return wizard_add(&w);
+}
+
+int mp_wizard_edit(struct mp_configured *c, struct mp_cli_args *args, const struct mp_entry *e,
+		   mp_wizard_fn apply, const char *file)
+{
+	MP_CLEANUP(wizard_done) struct wizard w = {.c = c, .args = args};
+
+	mp_buf_init(&w.json, MP_LIMIT_CONFIG_FILE);
+	mp_arena_init(&w.arena, MP_LIMIT_ARENA);
+	if (!has_terminal("`mcpool edit NAME KEY=VALUE` changes a key; `mcpool get NAME` shows "
+			  "what is there"))
+		return MP_EXIT_USAGE;
+	return wizard_edit(&w, e, apply, file);
 }
