@@ -56,11 +56,13 @@ t_a_relative_command_is_written_whole() {
 		here 0 add z --cwd . -- node server.js && silent_on err note && is "$user" "d.mcpServers.z.cwd === '$project'" &&
 		cd "$project/sub" && inside 0 add w --project -- ../bin/server && is "$own" 'd.mcpServers.w.command === "sub/../bin/server"'
 }
+# X31
 t_headers_and_a_token_variable() {
 	here 0 add x --url https://h.example.com --header 'X-A: b: c' --header X-B:d --token-env MY_TOKEN &&
 		is "$user" 'JSON.stringify(d.mcpServers.x.headers) ===
 			JSON.stringify({"X-A": "b: c", "X-B": "d", Authorization: "Bearer ${MY_TOKEN}"})'
 }
+# X31
 t_a_token_from_stdin() {
 	printf ' secret-token-1\n' >"$work/token" && input=$work/token here 0 add x --url https://h.example.com --token - &&
 		is "$user" 'd.mcpServers.x.headers.Authorization === "Bearer secret-token-1"' &&
@@ -105,7 +107,7 @@ t_a_token_without_a_url() {
 		refused 2 '--token requires --url (HTTP/SSE transport).' add x --token abc &&
 		refused 2 '--token requires --url (HTTP/SSE transport).' add x --token-env T -- cmd
 }
-# B64
+# B64 X31
 t_a_token_on_the_command_line() {
 	refused 2 '--token requires --url (HTTP/SSE transport).' add x --token sk-1 -- cmd && silent_on err sk-1 &&
 		refused 2 'A token on the command line can be read by everyone' add x --url https://a.example.com --token sk-1 &&

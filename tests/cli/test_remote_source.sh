@@ -54,7 +54,7 @@ t_a_slow_one_is_not_waited_for() {
 	begin && lists one && due && mode slow && lists one || return 1
 	within 6000 && over
 }
-# C9
+# C9 X36
 t_a_slow_one_delays_no_local_server() {
 	begin && printf '{"mcpool": {"remote": ["%s"]}, "mcpServers": {"near": {"command": "%s"}}}\n' "$url" "$demo_server" \
 		>"$XDG_CONFIG_HOME/mcpool/mcp.json" && run 0 trust --user-file --yes && due && mode slow && start serve --json || return 1

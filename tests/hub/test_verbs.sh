@@ -280,6 +280,7 @@ down_is_told() {
 		json 'd.attempt >= 3 && d.attempt <= 5 && d.maxAttempts === 5 && Math.abs(Date.now() - d.failedAt) < 60000 && d.nextAt >= d.failedAt + 4000 && !("instructions" in d)'
 }
 
+# X6
 # A28 U7: each of the states has one of three words as `status`, in status, list and get.
 t_three_words_for_each_state() {
 	mkdir -p "$work/project/.git" && configure "$work/project/.mcpool/mcp.json" '"waits":{"command":"x"}' || return 1

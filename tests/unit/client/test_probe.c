@@ -64,6 +64,7 @@ TEST(an_error_is_a_sign_of_life)
 	CHECK(p.alive);
 }
 
+/* X27 */
 TEST(a_list_is_asked_for_when_the_ping_meets_silence)
 {
 	MP_CLEANUP(patient_done) struct patient p;
@@ -89,6 +90,7 @@ TEST(silence_to_both_is_the_end)
 	CHECK(!p.alive);
 }
 
+/* X27 */
 TEST(list_tools_only)
 {
 	MP_CLEANUP(patient_done) struct patient p;

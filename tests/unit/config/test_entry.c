@@ -182,7 +182,7 @@ static const char *check(const char *name, enum mp_name_set set)
 	return mp_entry_check_name(mp_str_of(name), set);
 }
 
-/* B11 B12 O14 B74 */
+/* B11 B12 O14 B74 X28 */
 TEST(names)
 {
 	static const char *const wrong[] = {"a  b", " a",       "a ",  "a!",
@@ -206,7 +206,7 @@ TEST(names)
 	CHECK(!mp_entry_is_plain_name(MP_STR("a.b")) && !mp_entry_is_plain_name(MP_STR("a b")));
 }
 
-/* B13 */
+/* B13 X28 */
 TEST(the_omp_profile_has_strict_names)
 {
 	static const char *const wrong[] = {"a b", "a:b", "a!", "a/b", "\xc3\xa9", "a\n"};
@@ -500,7 +500,7 @@ TEST(equal_connections_are_equal_texts)
 	CHECK(mp_str_eq(first, d.e->endpoint));
 }
 
-/* U3 A17 B28 B76 */
+/* U3 A17 B28 B76 X18 */
 TEST(of_four_switches_the_strongest_speaks)
 {
 	static const char *x[] = {"x"};

@@ -11,7 +11,7 @@ static struct mp_config_set *load_again(struct mp_config_set *old, struct mp_db 
 	return home_load(db);
 }
 
-/* B19 B21 B26 U2 B73 */
+/* B19 B21 B26 U2 B73 X11 */
 TEST(the_first_of_a_name_has_it)
 {
 	MP_SET set = NULL;
@@ -39,7 +39,7 @@ HEAVY_TEST(an_invalid_winner_still_owns_its_name)
 	CHECK_TEXT(state_of(set, nth(set, "a", 1)), "shadowed");
 }
 
-/* O12 U2 */
+/* O12 U2 X11 */
 HEAVY_TEST(equal_connections_are_shadowed_unless_switched_off)
 {
 	MP_SET set = NULL;

@@ -96,7 +96,7 @@ TEST(auto_is_two_for_each_processor)
 	CHECK(is(&d, "y", two_per_cpu(), 1024));
 }
 
-/* U28 */
+/* U28 X26 */
 TEST(the_larger_definition_wins_in_the_netdata_profile)
 {
 	READING;
@@ -173,7 +173,7 @@ HEAVY_TEST(queues_have_a_ceiling)
 	CHECK(is(&d, "first", 7, 1024));
 }
 
-/* E7 U28 */
+/* E7 U28 X26 */
 TEST(a_call_waits_in_its_tools_queue_or_its_servers)
 {
 	struct mp_bind_pair pairs[] = {{"read", "fast"}, {"write", "heavy"}};

@@ -553,3 +553,43 @@ HEAVY_TEST(certificates_have_three_names)
 	CHECK_EQ(resolve_own(&d, "\"url\": \"https://a.example/\", \"tls\": \"x\"", ""),
 		 MCPOOL_EINVAL);
 }
+
+/* X15 X17 */
+HEAVY_TEST(profiles_differ_in_missing_variables_and_values)
+{
+	static const struct {
+		const char *profile;
+		int missing; /* what an unset variable leads to */
+		const char *value;
+		bool warns;
+		const char *variable, *command; /* of the values TOKEN and !echo x */
+	} cases[] = {
+		{"default", MCPOOL_ENOENT, "", false, "TOKEN", "x"},
+		{"omp", 0, "<${NO}>", true, "of the environment", "x"},
+		{"claude", 0, "<>", true, "TOKEN", "!echo x"},
+		{"netdata", MCPOOL_ENOENT, "", false, "TOKEN", "!echo x"},
+	};
+	DESK;
+
+	CHECK(home_make());
+	home_env[1] = "PATH=/usr/bin:/bin";
+	home_env[2] = "TOKEN=of the environment";
+	for (size_t i = 0; i < MP_ARRAY_LEN(cases); i++) {
+		char profile[40];
+
+		snprintf(profile, sizeof(profile), "\"profile\": \"%s\"", cases[i].profile);
+		CHECK_EQ(resolve_own(&d, "\"command\": \"c\", \"env\": {\"A\": \"<${NO}>\"}",
+				     profile),
+			 cases[i].missing);
+		CHECK_EQ(d.warned[0] != '\0', cases[i].warns);
+		if (cases[i].missing == 0)
+			CHECK_TEXT(variable(&d, "A"), cases[i].value);
+		CHECK_EQ(resolve_own(&d,
+				     "\"command\": \"c\", \"env\": {\"A\": \"TOKEN\", \"B\": "
+				     "\"!echo x\"}",
+				     profile),
+			 0);
+		CHECK_TEXT(variable(&d, "A"), cases[i].variable);
+		CHECK_TEXT(variable(&d, "B"), cases[i].command);
+	}
+}

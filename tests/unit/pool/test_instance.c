@@ -17,7 +17,7 @@
 	"{\"tools\":[{\"name\":\"t\",\"inputSchema\":{\"type\":\"object\"}},{\"name\":" \
 	"\"u\",\"inputSchema\":{\"type\":\"object\"}}]}"
 
-/* D39 D51 U14 */
+/* D39 D51 U14 X20 */
 /* Idle time counts from the last call; the next call brings it back. */
 TEST(an_idle_server_stops_and_comes_back)
 {
@@ -81,7 +81,7 @@ TEST(a_lease_keeps_it_there)
 	CHECK_TEXT(fleet_state(&f, "a"), "ready");
 }
 
-/* C17 A40 A49 */
+/* C17 A40 A49 X24 */
 /* Refetched, compared, told only when it differs. */
 TEST(a_changed_list_is_fetched_again)
 {
@@ -183,7 +183,7 @@ TEST(starts_wait_for_their_turn)
 	CHECK_TEXT(fleet_state(&f, "d"), "connected");
 }
 
-/* D23 D40 E11 E56 U31 */
+/* D23 D40 E11 E56 U31 X20 */
 /* What is counted. */
 /* D17 */
 TEST(the_figures_of_a_server)

@@ -239,7 +239,7 @@ TEST(there_is_no_health_poll)
 	CHECK_EQ(fleet_get(&f, "a")->lists, 1);
 }
 
-/* A53 U17 */
+/* A53 U17 X7 */
 /* With healthInterval a server that is up is probed again and again, and a dead one restarted. */
 TEST(an_interval_probes)
 {

@@ -146,7 +146,7 @@ TEST(a_short_deadline_ends_the_wait_for_a_restart)
 	CHECK_EQ(fleet_get(&f, "a")->calls, 0);
 }
 
-/* D26 D10 E47 */
+/* D26 D10 E47 X10 */
 /* The attempt fails: all who wait for it hear so, and the loop goes on. */
 TEST(callers_hear_of_a_failed_restart)
 {
@@ -307,7 +307,7 @@ static const struct mp_pool_call *find_out(struct fleet *f)
 	return link ? mp_container_of(link, struct mp_pool_call, link) : NULL;
 }
 
-/* D9 E70 U16 */
+/* D9 E70 U16 X8 */
 /* The tool's limit decides; the transport gets half as much again, and at least a second more. */
 TEST(the_transport_is_padded)
 {
@@ -331,7 +331,7 @@ TEST(the_transport_is_padded)
 	CHECK_EQ(r.outcome, MP_OUTCOME_TIMEOUT);
 }
 
-/* D9 E70 */
+/* D9 E70 X8 */
 /* Whose limit comes first is a setting. Either way the call ends once, and is probed. */
 TEST(the_transport_may_come_first)
 {

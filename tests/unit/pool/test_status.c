@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 
-/* A28 U7 */
+/* A28 U7 X6 */
 /* Three statuses are a projection of the others. */
 TEST(states_project_to_three)
 {

@@ -33,7 +33,7 @@ TEST(servers_are_known_before_they_run)
 	CHECK_EQ(mp_pool_count_instances(f.pool), 0); /* an unused server costs nothing */
 }
 
-/* D5 */
+/* D5 X12 X30 */
 /* What did not change notices nothing, also when another one did. */
 TEST(an_unchanged_server_notices_nothing)
 {
@@ -228,7 +228,7 @@ TEST(a_private_server_belongs_to_its_session)
 	CHECK_EQ(one.answers + two.answers, 2);
 }
 
-/* D13 E19 U14 */
+/* D13 E19 U14 X20 */
 /* A shared one stays when the last session, and even the last workspace, is gone. */
 TEST(a_shared_server_stays)
 {
@@ -252,7 +252,7 @@ static void nothing(struct mp_workspace *v, const struct mcpool_error *error, vo
 	(void)u;
 }
 
-/* D2 D27 U15 */
+/* D2 D27 U15 X12 */
 /* Two workspaces, one name: the same key is one instance, another key another one. */
 TEST(views_share_what_is_the_same)
 {
@@ -412,7 +412,7 @@ TEST(projects_do_not_share_a_server_of_their_own)
 	CHECK_EQ(fleet_get(&f, "a")->lives, 2);
 }
 
-/* D27 */
+/* D27 X11 */
 /*
  * In the netdata profile the first one has the name, and the second is warned about. It does not
  * get the environment of the second either: that is of another command.

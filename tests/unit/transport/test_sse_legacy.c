@@ -240,7 +240,7 @@ static int send_text(struct talk *k, const char *text)
 
 /* --- the good way --------------------------------------------------------------------------- */
 
-/* O27 E15 */
+/* O27 E15 X13 */
 TEST(a_conversation)
 {
 	MP_CLEANUP(talk_done) struct talk k;
