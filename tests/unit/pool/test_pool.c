@@ -132,7 +132,7 @@ static void note_stopped(void *u)
 	f->stopped++;
 }
 
-/* A61 A63 D34 E46 E53 E79 U29 */
+/* A61 A63 D34 E46 E53 E79 U29 X19 */
 /* Whatever state they are in, all end, and nothing starts again. */
 TEST(stopping_ends_everything)
 {

@@ -245,7 +245,7 @@ HEAVY_TEST(a_launch_that_makes_no_sense_is_refused_by_start)
 	CHECK_TEXT(journal, "closed ");
 }
 
-/* E67 U29 */
+/* E67 U29 X19 */
 HEAVY_TEST(closing_takes_a_stubborn_tree_down)
 {
 	MP_CLEANUP(finish) bool begun = begin();

@@ -132,7 +132,7 @@ static int send_text(struct net *n, const char *text, uint64_t *ret_at)
 	return outgoing_send(n->t, mp_str_of(text), ret_at);
 }
 
-/* E13 */
+/* E13 X14 */
 TEST(messages_go_both_ways)
 {
 	MP_CLEANUP(net_done) struct net n;
