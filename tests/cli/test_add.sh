@@ -29,6 +29,15 @@ t_a_url_without_a_scheme_gets_one() { # O47
 		here 0 add sock --url example.com/ws --transport websocket && says err 'wss:// was put' &&
 		is "$user" 'd.mcpServers.sock.url === "wss://example.com/ws" && d.mcpServers.sock.type === "websocket"'
 }
+# B24: what the manual says of both files is what `add` does.
+t_the_file_of_a_project_and_the_file_of_the_user() {
+	man=$(sed 's/^\.I //; s/^\.B //; s/\\-/-/g' "$tree/doc/mcpool-config.5" | tr '\n' ' ')
+	case $man in *'$XDG_CONFIG_HOME/mcpool/mcp.json of the user. mcpool add writes here. .TP .mcpool/mcp.json of a project. mcpool add --project writes here.'*) ;;
+	*) echo 'the manual says something else'; return 1 ;; esac
+	here 0 add a -- cmd && is "$user" 'd.mcpServers.a' && ! [ -e "$own" ] && here 0 add b --project -- cmd2 &&
+		is "$own" 'Object.keys(d.mcpServers).join() === "b"' && is "$user" 'Object.keys(d.mcpServers).join() === "a"' &&
+		[ "$own" = "$project/.mcpool/mcp.json" ] && [ "$user" = "$XDG_CONFIG_HOME/mcpool/mcp.json" ]
+}
 # B75
 t_transports() {
 	for t in http sse websocket; do
@@ -178,7 +187,9 @@ b'; do
 				add "$odd" -- cmd || return 1
 		done
 	here 0 add "$(printf 'x%.0s' $(seq 100))" -- cmd && here 0 add 'a:b.c d' -- cmd2 &&
-		says err 'note:' 'everything in "a:b.c d" but letters, digits, - and _ becomes _'
+		says err 'note:' 'everything in "a:b.c d" but letters, digits, - and _ becomes _' &&
+		here 3 config check && says err 'server a:b.c d: characters other than letters, digits, - and _ become _ in the names of its tools' &&
+		silent_on err 'server xx'
 }
 # B13
 t_names_in_the_omp_profile() {
@@ -198,7 +209,8 @@ t_entries_that_do_not_validate() { # B10 B61
 		refused 3 'Invalid server config: Server "x": "url" must be a string' add-json x '{"url":5}' &&
 		refused 3 'Invalid server config: line 1, column 1' add-json x nope &&
 		refused 3 'Invalid server config: line 1' add-json x '{"command":"a",}' &&
-		refused 3 'Invalid server config' add-json x ''
+		refused 3 'Invalid server config' add-json x '' || return 1
+	here 0 add ok -- c && cp "$user" "$work/before" && here 3 add-json x '{"command":"a","url":"b"}' && same "$work/before" "$user"
 }
 t_a_name_twice() { # B62
 	here 0 add x -- one && cp "$user" "$work/before" && here 3 add x -- two &&

@@ -77,10 +77,23 @@ t_the_older_list_of_plugins() {
 	copy && mv "$HOME/.claude/plugins/installed_plugins.v1.json" "$HOME/.claude/plugins/installed_plugins.json" &&
 		cd "$project" && run 0 list --all --json && says out '"formatter:format"' && silent_on out '"many:first"' must-not-appear
 }
-# B73
+# B73 B26
 t_names_in_several_files_are_told() {
 	copy && cd "$project" && run 3 config check &&
-		says err "$HOME/.cursor/mcp.json:3: \"github\" is shadowed by the one in $project/.mcpool/mcp.json:11"
+		says err "$HOME/.cursor/mcp.json:3: \"github\" is shadowed by the one in $project/.mcpool/mcp.json:11" &&
+		run 0 list --all && grep "^github .*shadowed  *$HOME/.cursor/mcp.json:3  shadowed by github, $project/.mcpool/mcp.json:11" "$work/out" &&
+		run 0 list --all --json && json "d.servers.some(s => s.name === 'github' && s.state === 'shadowed' && s.source.file === '$HOME/.cursor/mcp.json' &&
+			s.shadowed.reason === 'name' && s.shadowed.file === '$project/.mcpool/mcp.json' && s.shadowed.line === 11)"
+}
+
+# C8: local files, plugins and the command line.
+t_the_first_phase_needs_no_network() {
+	[ -z "$sanitized" ] && command -v strace >"$work/null" || return 0
+	copy && cd "$project" && put one.json "$(one typed)" && run '0|7' trust --all --yes &&
+		strace --seccomp-bpf -f -e trace=socket,connect -o "$work/trace" "$mcpool" list --all --json --config "$work/one.json" >"$work/out" || return 1
+	json 'd.servers.find(s => s.name === "typed").source.level === "command-line"' &&
+		json 'd.servers.some(s => s.source.tool === "claude-plugin") && d.servers.some(s => s.source.level === "project")' &&
+		json 'd.servers.some(s => s.source.level === "user")' && says trace 'exited with 0' && silent_on trace AF_INET AF_NETLINK
 }
 
 # --- --config and --strict-config ----------------------------------------------------------------------

@@ -3,6 +3,8 @@
  */
 #include "home.h"
 
+#include "config/read/sources.h"
+
 #define ONE(name) "{\"mcpServers\": {\"" name "\": {\"command\": \"c-" name "\"}}}"
 
 /* A15 B17 */
@@ -114,6 +116,73 @@ HEAVY_TEST(every_file_with_servers_by_name)
 			 files[i][0] == 'p' ? MP_CONFIG_PROJECT : MP_CONFIG_USER);
 		CHECK_EQ(set->entries[2 * i]->shadow, i ? MP_SHADOW_NAME : MP_SHADOW_NONE);
 		CHECK_EQ(set->entries[2 * i + 1]->shadow, MP_SHADOW_NONE);
+	}
+}
+
+/* The same server in the words of each dialect, under a name of its own. */
+#define SERVER "{\"command\": \"run\", \"args\": [\"a\"], \"env\": {\"K\": \"v\"}}"
+#define OPENCODE                                               \
+	"{\"type\": \"local\", \"command\": [\"run\", \"a\"]," \
+	" \"environment\": {\"K\": \"v\"}}"
+#define TOML "command = \"run\"\nargs = [\"a\"]\nenv = { K = \"v\" }\n"
+
+/* A15 B17: each dialect of the table; the pool is given one connection. */
+HEAVY_TEST(one_server_in_every_dialect_is_one_entry)
+{
+	static const struct {
+		const char *name, *tool, *file, *text;
+	} rows[] = {
+		{"own", "mcpool", "home/.config/mcpool/mcp.json",
+		 "{\"mcpServers\": {\"own\": " SERVER "}}"},
+		{"omp", "omp", "home/.omp/mcp.json", "{\"mcpServers\": {\"omp\": " SERVER "}}"},
+		{"claude", "claude", "home/.claude.json",
+		 "{\"mcpServers\": {\"claude\": " SERVER "}}"},
+		{"fmt:a", "claude-plugin", "plugin/.mcp.json", "{\"a\": " SERVER "}"},
+		{"codex", "codex", "home/.codex/config.toml", "[mcp_servers.codex]\n" TOML},
+		{"gemini", "gemini", "home/.gemini/settings.json",
+		 "{\"mcpServers\": {\"gemini\": " SERVER "}}"},
+		{"open", "opencode", "home/.config/opencode/opencode.json",
+		 "{\"mcp\": {\"open\": " OPENCODE "}}"},
+		{"cursor", "cursor", "home/.cursor/mcp.json",
+		 "{\"mcpServers\": {\"cursor\": " SERVER "}}"},
+		{"surf", "windsurf", "home/.codeium/windsurf/mcp_config.json",
+		 "{\"mcpServers\": {\"surf\": " SERVER "}}"},
+		{"code", "vscode", "home/.config/Code/User/mcp.json",
+		 "{\"servers\": {\"code\": " SERVER "}}"},
+		{"set", "vscode", "home/.config/Code/User/settings.json",
+		 "{\"mcp\": {\"servers\": {\"set\": " SERVER "}}}"},
+	};
+	MP_SET set = NULL;
+	const struct mp_entry *first;
+	char installed[600];
+
+	CHECK(home_make());
+	snprintf(installed, sizeof(installed),
+		 "{\"version\": 2, \"plugins\": {\"fmt@m\": [{\"installPath\": \"%s\"}]}}",
+		 in("plugin"));
+	CHECK(put("home/.claude/plugins/installed_plugins.json", installed));
+	for (size_t i = 0; i < MP_ARRAY_LEN(rows); i++)
+		CHECK(put(rows[i].file, rows[i].text));
+	set = home_load(NULL);
+	CHECK_EQ(set->n_problems, 0);
+	CHECK_EQ(set->n, MP_ARRAY_LEN(rows));
+	first = set->entries[0];
+	for (size_t i = 0; i < set->n; i++) {
+		const struct mp_entry *e = set->entries[i];
+
+		CHECK_TEXT(e->name, rows[i].name); /* in the order of the table */
+		CHECK_TEXT(e->origin.tool, rows[i].tool);
+		CHECK(mp_sources_has_tool(e->origin.tool));
+		CHECK_EQ(e->kind, MP_KIND_STDIO);
+		CHECK_EQ(e->argc, 2);
+		CHECK_TEXT(e->argv[0], "run");
+		CHECK_TEXT(e->argv[1], "a");
+		CHECK_EQ(e->env.n, 1);
+		CHECK_TEXT(e->env.items[0].key, "K");
+		CHECK_TEXT(e->env.items[0].value, "v");
+		CHECK(mp_str_eq(e->connection, first->connection) || e->origin.plugin_root);
+		CHECK_TEXT(state_of(set, e),
+			   i == 0 || e->origin.plugin_root ? "needs-approval" : "shadowed");
 	}
 }
 

@@ -76,7 +76,7 @@ static const char *refused(struct desk *d, const char *json)
 	return !read_as(d, "x", 0, json) ? "not read" : d->e->invalid ? d->e->invalid : "";
 }
 
-/* B2 B29 E2 A15 */
+/* B2 B29 E2 A15 B27 */
 TEST(a_stdio_entry)
 {
 	DESK;
@@ -131,7 +131,7 @@ TEST(a_remote_entry_of_each_kind)
 	CHECK_TEXT(d.e->headers.items[0].key, "H");
 }
 
-/* B6 B7 B8 B9 B16 A21 */
+/* B6 B7 B8 B9 B16 A21 B2 B27 */
 TEST(the_words_of_the_seed)
 {
 	DESK;
@@ -210,9 +210,16 @@ TEST(names)
 TEST(the_omp_profile_has_strict_names)
 {
 	static const char *const wrong[] = {"a b", "a:b", "a!", "a/b", "\xc3\xa9", "a\n"};
+	static const char *const others[] = {"default", "claude", "netdata"};
 	DESK;
 
-	CHECK(read_as(&d, "a b", 0, "{\"command\":\"c\"}") && !d.e->invalid);
+	for (size_t i = 0; i < MP_ARRAY_LEN(others); i++) {
+		CHECK(mp_settings_impose(&d.s, others[i], &d.arena) == 0);
+		CHECK_EQ(d.s.names, MP_NAMES_WIDE);
+		CHECK(read_as(&d, "a b", 0, "{\"command\":\"c\"}") && !d.e->invalid);
+		CHECK(read_as(&d, "a:b", 0, "{\"command\":\"c\"}") && !d.e->invalid);
+		CHECK(read_as(&d, "a  b", 0, "{\"command\":\"c\"}") && d.e->invalid);
+	}
 	CHECK(mp_settings_impose(&d.s, "omp", &d.arena) == 0);
 	CHECK(read_as(&d, "azAZ09_.-", 0, "{\"command\":\"c\"}") && !d.e->invalid);
 	for (size_t i = 0; i < MP_ARRAY_LEN(wrong); i++) {
@@ -222,6 +229,7 @@ TEST(the_omp_profile_has_strict_names)
 	}
 }
 
+/* B11 */
 TEST(a_wrong_name_is_a_reason_but_no_obstacle)
 {
 	DESK;
@@ -229,6 +237,8 @@ TEST(a_wrong_name_is_a_reason_but_no_obstacle)
 	CHECK(read_as(&d, "a!", 0, "{\"command\":\"c\"}"));
 	CHECK(strstr(d.e->invalid, "Server name can only contain"));
 	CHECK_TEXT(d.e->name, "a!");
+	CHECK(read_as(&d, "", 0, "{\"command\":\"c\"}"));
+	CHECK_TEXT(d.e->invalid, "Server name cannot be empty");
 }
 
 /* B5 B33 */
@@ -249,6 +259,33 @@ TEST(wrong_types_of_enabled_and_timeout_are_warnings)
 	CHECK(!d.e->enabled);
 	CHECK_EQ(d.e->tuning.timeout_ms, 5);
 	CHECK_TEXT(d.told, "");
+}
+
+/* B5 */
+TEST(every_kind_may_have_enabled_timeout_and_auth)
+{
+	static const char *const kinds[] = {"\"command\":\"c\",\"args\":[\"a\"]",
+					    "\"type\":\"http\",\"url\":\"https://a\"",
+					    "\"type\":\"sse\",\"url\":\"https://a\"",
+					    "\"type\":\"websocket\",\"url\":\"wss://a\""};
+	DESK;
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(kinds); i++) {
+		char json[300];
+
+		snprintf(json, sizeof(json),
+			 "{%s,\"enabled\":false,\"timeout\":7000,"
+			 "\"auth\":{\"type\":\"oauth\",\"credentialId\":\"k\"}}",
+			 kinds[i]);
+		CHECK(reads(&d, json));
+		CHECK(!d.e->enabled);
+		CHECK_EQ(d.e->tuning.timeout_ms, 7000);
+		CHECK_STR(d.e->auth_json, "{\"type\":\"oauth\",\"credentialId\":\"k\"}");
+		CHECK_TEXT(i ? d.e->address : d.e->argv[1], i == 3 ? "wss://a"
+							    : i    ? "https://a"
+								   : "a");
+		CHECK_TEXT(d.told, "");
+	}
 }
 
 /* B33: native files coerce strings. */

@@ -32,7 +32,7 @@ TEST(a_layer_alone)
 	CHECK_EQ(set->n_problems, 0);
 }
 
-/* B21 */
+/* B21: the layers of one tool are one source. */
 HEAVY_TEST(layers_are_merged_key_by_key)
 {
 	MP_SET set = NULL;

@@ -25,6 +25,8 @@ TEST(the_first_of_a_name_has_it)
 	CHECK_EQ(mp_config_find(set, "a")->tuning.timeout_ms, 30000); /* never merged */
 	CHECK_EQ(nth(set, "a", 1)->shadow, MP_SHADOW_NAME);
 	CHECK(nth(set, "a", 1)->shadowed_by == nth(set, "a", 0));
+	CHECK_EQ(nth(set, "a", 1)->tuning.timeout_ms, 9); /* kept as it is */
+	CHECK_TEXT(state_of(set, nth(set, "a", 1)), "shadowed");
 }
 
 /* B20 */

@@ -131,6 +131,20 @@ TEST(every_string_is_expanded)
 	CHECK_TEXT(d.warned, "");
 	/* never stored resolved */
 	CHECK_TEXT(d.set->entries[0]->argv[0], "${WORD}x");
+	CHECK_TEXT(d.set->entries[0]->env.items[0].value, "<${WORD}>");
+	CHECK(strstr(d.set->entries[0]->canonical.p, "<${WORD}>"));
+	CHECK(put("home/w.env", "FROM_FILE=f\n"));
+	CHECK_EQ(resolve_own(&d,
+			     "\"url\": \"https://${WORD}/${NO:-${WORD}}\", \"headers\": {\"H\": "
+			     "\"${FROM_FILE}\"}, \"envFile\": \"${WORD}.env\", "
+			     "\"tls\": {\"ca\": \"/${WORD}.pem\"}",
+			     ""),
+		 0);
+	CHECK_TEXT(d.out.url, "https://w/w");
+	CHECK_TEXT(header(&d, "H"), "f");
+	CHECK_TEXT(d.out.ca_file, "/w.pem");
+	CHECK_TEXT(d.set->entries[0]->address, "https://${WORD}/${NO:-${WORD}}");
+	CHECK_TEXT(d.set->entries[0]->headers.items[0].value, "${FROM_FILE}");
 }
 
 /* B32 N3 A21 */

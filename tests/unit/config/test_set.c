@@ -51,6 +51,45 @@ TEST(one_call_finds_entries_and_where_they_stand)
 	CHECK(!mp_config_find(set, "b"));
 }
 
+/* A3: read in order, each with its place; then three filters. */
+HEAVY_TEST(sources_in_order_and_what_is_filtered)
+{
+	static const struct {
+		const char *name, *file;
+		int line;
+	} order[] = {{"p", "project/.mcpool/mcp.json", 2},
+		     {"off", "home/.config/mcpool/mcp.json", 3},
+		     {"exa", "home/.config/mcpool/mcp.json", 4},
+		     {"c", "home/.cursor/mcp.json", 1},
+		     {"r", "project/.mcp.json", 3}};
+	MP_SET set = NULL;
+	MP_SET users = NULL;
+
+	CHECK(home_make() &&
+	      put("project/.mcp.json", "{\n \"mcpServers\":\n{\"r\": {\"command\": \"r\"}}}") &&
+	      put("home/.cursor/mcp.json", "{\"mcpServers\": {\"c\": {\"command\": \"c\"}}}") &&
+	      put("home/.config/mcpool/mcp.json",
+		  "{\"mcpool\": {\"hostNative\": [\"exa\"]},\n\"mcpServers\": {\n"
+		  "\"off\": {\"command\": \"o\", \"enabled\": false},\n"
+		  "\"exa\": {\"command\": \"e\"}}}") &&
+	      put("project/.mcpool/mcp.json", "{\"mcpServers\": {\n\"p\": {\"command\": \"p\"}}}"));
+	set = home_load(NULL);
+	CHECK_EQ(set->n, MP_ARRAY_LEN(order));
+	for (size_t i = 0; i < set->n; i++) {
+		CHECK_TEXT(set->entries[i]->name, order[i].name);
+		CHECK_TEXT(set->entries[i]->origin.file, in(order[i].file));
+		CHECK_EQ(set->entries[i]->origin.line, order[i].line);
+	}
+	CHECK_TEXT(state_of(set, nth(set, "off", 0)), "disabled");
+	CHECK(nth(set, "exa", 0)->left_out);
+	CHECK_TEXT(state_of(set, nth(set, "exa", 0)), "shadowed");
+	CHECK_TEXT(state_of(set, nth(set, "c", 0)), "needs-approval");
+	CHECK(put("home/.config/mcpool/mcp.json", "{\"mcpool\": {\"projectConfig\": false}}"));
+	users = home_load(NULL);
+	CHECK_EQ(users->n, 1);
+	CHECK_TEXT(users->entries[0]->name, "c");
+}
+
 /* A20 */
 TEST(a_discovery_that_fails_is_empty_and_says_one_thing)
 {
@@ -129,13 +168,22 @@ TEST(a_set_is_shared)
 HEAVY_TEST(switched_off_nothing_else_is_opened)
 {
 	MP_SET set = NULL;
+	MP_SET on = NULL;
 
 	CHECK(home_make() &&
-	      put("home/.config/mcpool/mcp.json", "{\"mcpServers\": {\"a\": {\"command\": \"c\"}}, "
+	      put("home/.cursor/mcp.json", "{\"mcpServers\": {\"z\": {\"command\": \"c\"}}, "
+					   "\"mcpool\": {\"enabled\": false}}") &&
+	      put("home/.config/mcpool/mcp.json",
+		  "{\"mcpServers\": {\"a\": {\"command\": \"c\"}}, \"mcpool\": {}}"));
+	on = home_load(NULL);
+	CHECK(on->settings.enabled); /* absent in ours; another tool's file has no say */
+	CHECK_EQ(on->n, 2);
+	CHECK(put("home/.config/mcpool/mcp.json", "{\"mcpServers\": {\"a\": {\"command\": \"c\"}}, "
 						  "\"mcpool\": {\"enabled\": false}}"));
 	CHECK(put("project/.mcp.json", "{\"mcpServers\": {\"b\": {\"command\": \"c\"}}}"));
 	CHECK(put("home/.cursor/mcp.json", "{broken"));
 	set = home_load(NULL);
+	CHECK(!set->settings.enabled);
 	CHECK_EQ(set->n, 0);
 	CHECK_EQ(set->n_problems, 0);
 	CHECK_EQ(set->n_paths, 2); /* our own two files, to see when it is switched on */
@@ -184,6 +232,9 @@ HEAVY_TEST(what_the_host_does_itself_is_left_out)
 		CHECK(!mp_config_find(plain, out[i])->left_out);
 	CHECK(put("home/.config/mcpool/mcp.json", "{\"mcpool\": {\"profile\": \"omp\"}}"));
 	set = home_load(NULL);
+	CHECK_EQ(plain->settings.host_native.n, 0);
+	CHECK_EQ(set->settings.host_native.n, 1);
+	CHECK_TEXT(set->settings.host_native.items[0], "exa");
 	for (size_t i = 0; i < 4; i++) {
 		CHECK(nth(set, out[i], 0)->left_out);
 		CHECK_TEXT(state_of(set, nth(set, out[i], 0)), "shadowed");
