@@ -177,6 +177,14 @@ static void transport_ended(void *u, const struct mcpool_error *why)
 	upstream_advance(up, redial ? REDIAL : LOST);
 }
 
+static void transport_exited(void *u, int pid, const char *how)
+{
+	struct mp_upstream *up = u;
+
+	if (up->hooks->exited)
+		up->hooks->exited(up->u, pid, how);
+}
+
 static void transport_closed(void *u)
 {
 	struct mp_upstream *up = u;
@@ -203,6 +211,7 @@ static const struct mp_transport_hooks transport_hooks = {
 	.is_open = transport_is_open,
 	.doubt = transport_doubt,
 	.param_headers = transport_param_headers,
+	.exited = transport_exited,
 	.ended = transport_ended,
 	.closed = transport_closed,
 };

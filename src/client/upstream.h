@@ -60,6 +60,8 @@ struct mp_upstream_hooks {
 	void (*notification)(void *u, const struct mp_message *m);
 	/* Something broke that may mean that the server is gone: ask it. Words, static. */
 	void (*doubt)(void *u, const char *why);
+	/* Its process ended; as mp_transport_hooks.exited. */
+	void (*exited)(void *u, int pid, const char *how);
 	void (*closed)(void *u); /* the last word, after mp_upstream_close() */
 };
 

@@ -340,6 +340,14 @@ static void upstream_doubt(void *u, const char *why)
 	mp_keeper_suspect(u, why);
 }
 
+/* Every process of the server, also one that died of the probe of the handshake (E79). */
+static void upstream_exited(void *u, int pid, const char *how)
+{
+	struct mp_keeper *k = u;
+
+	(void)mp_event(k->o.events, k->o.id, MP_EVENT_EXITED, "pid %d %s", pid, how);
+}
+
 static void upstream_closed(void *u)
 {
 	keeper_advance(u, GONE);
@@ -350,6 +358,7 @@ static const struct mp_upstream_hooks upstream_hooks = {
 	.ended = upstream_ended,
 	.notification = upstream_notification,
 	.doubt = upstream_doubt,
+	.exited = upstream_exited,
 	.closed = upstream_closed,
 };
 

@@ -201,6 +201,8 @@ static void child_exited(void *u, int wait_status)
 
 	(void)mp_fail(&s->why, MCPOOL_ECLOSED, "%s",
 		      mp_child_describe_exit(wait_status, words, sizeof(words)));
+	if (s->base.hooks->exited)
+		s->base.hooks->exited(s->base.u, mp_child_get_pid(s->child), words);
 	stdio_advance(s, EXITED);
 }
 

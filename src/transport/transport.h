@@ -34,8 +34,8 @@ enum {
 /*
  * What a transport tells. All are called from the loop, never from within start or send (but see
  * param_headers), and any of them may be NULL. The order is: opened, then messages, then ended,
- * then closed. A transport that never opens goes straight to ended. After close() only closed
- * comes.
+ * then closed. A transport that never opens goes straight to ended. After close() only exited
+ * and closed come.
  */
 struct mp_transport_hooks {
 	void (*opened)(void *u); /* messages may flow */
@@ -60,6 +60,11 @@ struct mp_transport_hooks {
 	 * hook that is called within send: it tells nothing.
 	 */
 	int (*param_headers)(void *u, const struct mp_outgoing *o, struct mp_http_fields *fields);
+	/*
+	 * The server's process ended: "exited with code 0", "was killed by SIGKILL". Also while
+	 * closing, before closed(); the receiver frees nothing.
+	 */
+	void (*exited)(void *u, int pid, const char *how);
 	/* No more messages will come, and none can be sent. */
 	void (*ended)(void *u, const struct mcpool_error *why);
 	/* The last word: everything is shut down; mp_transport_free() may follow. */

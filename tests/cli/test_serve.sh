@@ -144,9 +144,11 @@ leaves_on() { # SIGNAL CODE
 	began=$(now)
 	ended "$2" 6 && nothing_left 1 || return 1
 	took=$(($(now) - began))
-	within 5000 && holds 'lines.every((l) => l.number || l.gate || l.listening)' # a requested stop is not an error
+	within 5000 && holds 'lines.every((l) => l.number || l.gate || l.listening)' && # a requested stop is not an error
+		holds 'ev.filter((e) => e.what === "exited" && /^pid [0-9]+ was killed by SIGKILL$/.test(e.text)).length === 10'
 }
-t_sigterm_stops_ten() { leaves_on TERM 0; }
+# E79
+t_sigterm_stops_ten() { leaves_on TERM 0; } # E79
 t_sighup_stops_ten() { leaves_on HUP 0; }
 t_sigint_stops_ten() { leaves_on INT 130; }
 t_a_second_sigint_does_not_wait() {
@@ -165,14 +167,16 @@ t_a_killed_server_comes_back() { # D22 E64
 	a=$(pid_of a) b=$(pid_of b) c=$(pid_of c)
 	kill -KILL "$b" && holds_by 20 'count("b", "up") === 2' &&
 		holds 'of("b").slice(of("b").indexOf("up") + 1).join() ===
-			"clearing,backoff,preparing,starting,listing,offers-the-same,up"' &&
+			"exited,clearing,backoff,preparing,starting,listing,offers-the-same,up"' &&
 		holds '/^transport-exit: .*SIGKILL/.test(ev.find((e) => e.what === "clearing").text)' &&
 		holds 'count("a", "up") + count("c", "up") === 2 && count("a", "clearing") + count("c", "clearing") === 0' ||
 		return 1
-	[ "$a" = "$(pid_of a)" ] && [ "$c" = "$(pid_of c)" ] && [ "$b" != "$(pid_of b)" ] || { echo "other processes: $a $b $c"; return 1; }
+	next=$(pid_of b)
+	[ "$a" = "$(pid_of a)" ] && [ "$c" = "$(pid_of c)" ] && [ "$b" != "$next" ] || { echo "other processes: $a $b $c"; return 1; }
 	[ "$(grep -c ' ERR b#' "$work/err")" = 1 ] && [ "$(grep -c ' WRN b#' "$work/err")" = 1 ] ||
 		{ echo "not one failure and one attempt: $(grep ' b#' "$work/err")"; return 1; }
-	finish
+	finish && holds "ev.filter((e) => e.what === 'exited').map((e) => e.text).sort().join() ===
+		['pid $b was killed by SIGKILL', ...[$a, $c, $next].map((p) => \`pid \${p} exited with code 0\`)].sort().join()"
 }
 
 # Each failure is told with the last line that the server wrote, not only at the gate.

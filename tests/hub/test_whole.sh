@@ -27,6 +27,7 @@ all_up() { [ "$("$mcpool" status --json 2>/dev/null | grep -o '"state":"connecte
 come_up() { run 0 up && eventually 20 all_up "$1" || { echo "not all $1 are up: $("$mcpool" status | tail -n +2)"; return 1; }; }
 leave_all() { run 0 down && kill_marked && nothing_left 3; }
 
+# D14
 # By command, by address, by name, and where the name is wrong.
 t_transport_choice() { # E71
 	far http && http=$port && far sse && sse=$port && far ws && ws=$port &&

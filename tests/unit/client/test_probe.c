@@ -112,3 +112,32 @@ TEST(a_death_is_told_at_once)
 	CHECK(!p.alive);
 	CHECK_EQ(mp_probe_start(p.f.up, false, probed, &p), MCPOOL_ECLOSED);
 }
+
+/* E40 D7 U17 */
+/* First, then tools/list, 3000 ms each; without the first one, the list alone. */
+TEST(a_probe_asks_twice_for_three_seconds)
+{
+	static const struct {
+		bool is_modern, list_only;
+		const char *first;
+	} cases[] = {{false, false, "ping"}, {true, false, "server/discover"}, {false, true, NULL}};
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(cases); i++) {
+		MP_CLEANUP(patient_done) struct patient p;
+
+		CHECK(patient_init(&p, cases[i].is_modern, cases[i].list_only));
+		if (cases[i].first) {
+			CHECK_TEXT(p.f.got[p.f.n - 1].method, cases[i].first);
+			fake_advance(&p.f, 2999);
+			CHECK_TEXT(p.f.got[p.f.n - 1].method, cases[i].first);
+			fake_advance(&p.f, 1);
+		}
+		CHECK_TEXT(p.f.got[p.f.n - 1].method, "tools/list");
+		CHECK_EQ(fake_find(&p.f, "ping") < 0, i > 0);
+		fake_advance(&p.f, 2999);
+		CHECK_EQ(p.told, 0);
+		fake_advance(&p.f, 1);
+		CHECK_EQ(p.told, 1);
+		CHECK(!p.alive);
+	}
+}

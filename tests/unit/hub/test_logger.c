@@ -171,7 +171,7 @@ TEST(a_list_that_fails_after_the_gate_is_logged)
 	CHECK(strstr(agent_last(&a), "mcp__files__t") && !strstr(agent_last(&a), "late"));
 }
 
-/* E55 */
+/* E55 E18 */
 /* A start that fails is told with the time it took, in whichever stage. */
 TEST(a_failed_start_is_told_with_its_time)
 {
@@ -191,6 +191,7 @@ TEST(a_failed_start_is_told_with_its_time)
 	s->prepare_code = 0;
 	s->mute = false;
 	fleet_advance(&d.f, 60000);
+	CHECK_EQ(count_lines("INF files#1: up: prepare 700.0 ms, spawn 0.0 ms, handshake"), 1);
 	fleet_die(s);
 	CHECK_EQ(count_lines("ERR files#1: failed: transport-exit: "), 1);
 }
@@ -275,9 +276,15 @@ TEST(one_run_has_all_levels)
 	struct fleet_server *s;
 	struct fleet_result r;
 
-	WITH_DESK(d, "{\"mcpServers\":{\"files\":{\"command\":\"a\",\"toolsDenied\":[\"t\"]}}}",
+	WITH_DESK(d,
+		  "{\"mcpServers\":{\"files\":{\"command\":\"a\",\"toolsDenied\":[\"t\"]},"
+		  "\"lost\":{\"command\":\"b\",\"restart\":{\"mode\":\"none\"}}}}",
 		  true);
 	mp_log_set_level(MP_LEVEL_TRC);
+	fleet_get(&d.f, "lost")->dies_at_once = true;
+	CHECK(fleet_start(&d.f, "lost"));
+	CHECK_EQ(count_lines("ERR lost#1: failed: start-failed after "), 1);
+	CHECK_EQ(count_lines("WRN lost#1: given up: "), 1);
 	s = fleet_get(&d.f, "files");
 	CHECK(s);
 	CHECK(fleet_start(&d.f, "files"));
@@ -286,12 +293,17 @@ TEST(one_run_has_all_levels)
 	s->dead = true;
 	CHECK(fleet_call(&d.f, "files", 1, 1000, &r));
 	fleet_advance(&d.f, 30000);
-	CHECK_EQ(count_lines("TRC files#1: tools/list: t\n"), 1);
-	CHECK(count_lines("TRC files#1: > {") > 0 && count_lines("TRC files#1: < {") > 0);
-	CHECK_EQ(count_lines("VRB files#1: filtered out 1 of 1 tools: t\n"), 1);
-	CHECK_EQ(count_lines("VRB files#1: tools/call t: answered in "), 1);
-	CHECK_EQ(count_lines("ERR files#1: failed: probe-failed: "), 1);
-	CHECK(count_lines("WRN files#1: starting: attempt ") >= 1);
+	CHECK_EQ(count_lines("TRC files#2: tools/list: t\n"), 1);
+	CHECK(count_lines("TRC files#2: > {") > 0 && count_lines("TRC files#2: < {") > 0);
+	CHECK_EQ(count_lines("VRB files#2: filtered out 1 of 1 tools: t\n"), 1);
+	CHECK_EQ(count_lines("VRB files#2: tools/call t: answered in "), 1);
+	CHECK_EQ(count_lines("ERR files#2: failed: probe-failed: "), 1);
+	CHECK(count_lines("WRN files#2: starting: attempt ") >= 1);
+	CHECK(count_lines("TRC files#2: keeper ") > 0);
+	s->dead = false;
+	fleet_advance(&d.f, 120000);
+	fleet_die(s);
+	CHECK_EQ(count_lines("ERR files#2: failed: transport-exit: "), 1);
 }
 
 /* A long list is one line of a bounded length, with the number of the rest. */

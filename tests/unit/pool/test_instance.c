@@ -4,6 +4,8 @@
 #include "fleet.h"
 #include "store.h"
 
+#include <stdio.h>
+
 #include "base/error.h"
 #include "pool/instance.h"
 #include "heap_pool_call.h"
@@ -192,6 +194,7 @@ TEST(the_figures_of_a_server)
 	struct fleet_result r[4];
 	const struct mp_stats *stats;
 	struct mp_status s;
+	char text[200];
 
 	CHECK(fleet_init(&f));
 	CHECK(fleet_open(&f, ONE));
@@ -201,17 +204,27 @@ TEST(the_figures_of_a_server)
 	fleet_get(&f, "a")->holds_calls = true;
 	CHECK(fleet_call(&f, "a", 1, 1000, &r[1]));
 	CHECK(fleet_call(&f, "a", 1, 0, &r[2]));
-	fleet_advance(&f, 2000);
+	CHECK(fleet_call(&f, "a", 1, 0, &r[3]));
+	fleet_advance(&f, 40);
+	snprintf(text, sizeof(text),
+		 "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":-1,\"message\":\"no\"}}",
+		 fleet_get(&f, "a")->kept[2]);
+	CHECK(fleet_say(fleet_get(&f, "a"), text));
+	fleet_advance(&f, 1960);
 	fleet_status(&f, "a", &s);
 	stats = fleet_stats(&f, "a");
 	CHECK(stats);
-	CHECK_EQ(stats->calls, 2);
-	CHECK_EQ(s.calls, 2);
-	CHECK_EQ(stats->by_outcome[MP_OUTCOME_ANSWERED], 1);
+	CHECK_EQ(stats->calls, 3);
+	CHECK_EQ(s.calls, 3);
+	CHECK_EQ(stats->errors, 1);
+	CHECK_EQ(s.p50_us, 0);
+	CHECK_EQ(s.p99_us, 40000);
+	CHECK_EQ(stats->by_outcome[MP_OUTCOME_ANSWERED], 2);
 	CHECK_EQ(stats->by_outcome[MP_OUTCOME_TIMEOUT], 1);
 	CHECK_EQ(s.open, 1);
 	CHECK_EQ(s.uptime_ms, 2000);
 	CHECK_EQ(s.starts, 1);
+	CHECK_EQ(fleet_count_events(&f, "a", "checking"), 1); /* one probe, after the timeout */
 	fleet_die(fleet_get(&f, "a"));
 	fleet_status(&f, "a", &s);
 	CHECK_EQ(stats->by_outcome[MP_OUTCOME_UNKNOWN], 1);

@@ -370,8 +370,37 @@ TEST(a_start_without_a_list_has_failed)
 	CHECK(is_in(&f, "up"));
 }
 
+/* E43 */
+/* Whatever else asks for it while the loop runs, there is one attempt at a time, when it is due. */
+TEST(all_triggers_join_the_one_loop)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r[20];
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE));
+	CHECK(fleet_start(&f, "a"));
+	fleet_get(&f, "a")->prepare_ms = 300;
+	fleet_get(&f, "a")->prepare_code = MCPOOL_EIO;
+	fleet_die(fleet_get(&f, "a"));
+	for (int i = 0; i < 20; i++) { /* in the attempts at 0 and 1.3 s and between them */
+		mp_workspace_start_server(f.workspace, 0, (mp_id)i, false);
+		CHECK(i % 2 ? fleet_acquire(&f, "a", (mp_id)i, &r[i])
+			    : fleet_call(&f, "a", (mp_id)i, 0, &r[i]));
+		mp_loop_suspend(f.loop, 0);
+		fleet_die(fleet_get(&f, "a"));
+		fleet_advance(&f, 100);
+	}
+	CHECK_EQ(count_starts(&f), 3); /* the first start, and attempts 1 and 2 */
+	fleet_get(&f, "a")->prepare_code = 0;
+	fleet_advance(&f, 60000);
+	CHECK(is_in(&f, "up"));
+	CHECK_EQ(count_starts(&f), 4);
+	CHECK_EQ(f.doubles, 0);
+}
+
 /* D34 E46 */
-/* A close that we planned starts no loop. */
+/* A close that we planned starts no loop: neither a restart on request nor the end of all. */
 TEST(a_planned_stop_starts_no_loop)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;
@@ -379,10 +408,16 @@ TEST(a_planned_stop_starts_no_loop)
 	CHECK(fleet_init(&f));
 	CHECK(fleet_open(&f, ONE));
 	CHECK(fleet_start(&f, "a"));
+	CHECK_EQ(mp_workspace_reconnect(f.workspace, 0, 0, NULL), 0);
+	fleet_advance(&f, 600000);
+	CHECK(is_in(&f, "up"));
+	CHECK_EQ(count_starts(&f), 2);
+	CHECK_EQ(fleet_count_events(&f, "a", "clearing"), 0);
 	mp_pool_stop(f.pool, NULL, NULL);
 	fleet_advance(&f, 600000);
 	CHECK(is_in(&f, "down"));
-	CHECK_EQ(count_starts(&f), 1);
+	CHECK_EQ(count_starts(&f), 2);
+	CHECK_EQ(fleet_count_events(&f, "a", "clearing"), 0);
 	CHECK_EQ(fleet_count_events(&f, "a", "backoff"), 0);
 }
 
@@ -413,7 +448,32 @@ TEST(a_slow_call_on_a_healthy_server_restarts_nothing)
 	CHECK_EQ(count_starts(&f), 1);
 }
 
-/* D11 D19 D45 D46 E42 */
+/* D44 */
+/* Each server has its own probe: one is pinged, the other is asked for its tools. */
+TEST(the_probe_is_set_per_server)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r[2];
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\"},"
+			     "\"b\":{\"command\":\"b\",\"healthProbe\":\"listTools\"}}}"));
+	for (int i = 0; i < 2; i++) {
+		CHECK(fleet_start(&f, i ? "b" : "a"));
+		fleet_get(&f, i ? "b" : "a")->holds_calls = true;
+		CHECK(fleet_call(&f, i ? "b" : "a", 1, 1000, &r[i]));
+	}
+	fleet_advance(&f, 1000);
+	CHECK_EQ(r[0].outcome, MP_OUTCOME_TIMEOUT);
+	CHECK_EQ(r[1].outcome, MP_OUTCOME_TIMEOUT);
+	CHECK_EQ(fleet_get(&f, "a")->pings, 1);
+	CHECK_EQ(fleet_get(&f, "a")->lists, 1); /* that of the start */
+	CHECK_EQ(fleet_get(&f, "b")->pings, 0);
+	CHECK_EQ(fleet_get(&f, "b")->lists, 2);
+	CHECK_EQ(fleet_get(&f, "a")->lives + fleet_get(&f, "b")->lives, 2); /* both answered */
+}
+
+/* D11 D19 D45 D46 E42 D7 D44 */
 /* Scenarios 66 and 71: hang, timeout, probe fails, restart works. */
 TEST(a_hang_is_probed_and_restarted)
 {

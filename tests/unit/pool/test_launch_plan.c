@@ -376,6 +376,41 @@ HEAVY_TEST(remote_servers_have_no_process)
 	CHECK_EQ(count_alive("", NULL), 0); /* and no launcher was started for that */
 }
 
+/* D14 */
+/* One function, whatever the kind; the two of HTTP are told apart by what they answer. */
+HEAVY_TEST(one_factory_builds_every_transport)
+{
+	static const char *const kinds[][2] = {{"local", "stdio"},
+					       {"http", "http_detect"},
+					       {"sse", "http_detect"},
+					       {"ws", "websocket"},
+					       {"bare", "http_detect"}};
+	DESK;
+
+	CHECK(open_desk(&d));
+	CHECK(put("home/.config/mcpool/mcp.json",
+		  "{\"mcpServers\": {\"local\": {\"command\": \"/bin/true\"}, "
+		  "\"http\": {\"type\": \"http\", \"url\": \"http://127.0.0.1:1/h\"}, "
+		  "\"sse\": {\"type\": \"sse\", \"url\": \"http://127.0.0.1:1/s\"}, "
+		  "\"ws\": {\"type\": \"ws\", \"url\": \"ws://127.0.0.1:1/w\"}, "
+		  "\"bare\": {\"url\": \"http://127.0.0.1:1/b\"}}}") &&
+	      load(&d, NULL));
+	for (size_t i = 0; i < MP_ARRAY_LEN(kinds); i++) {
+		struct mp_transport *t = NULL;
+		const char *name;
+
+		CHECK(prepare(&d, kinds[i][0]));
+		CHECK_EQ(d.error.code, 0);
+		CHECK_EQ(launch_ops->dial(d.planner, d.plan, &t, &why), 0);
+		name = t->impl->name;
+		mp_transport_free(t);
+		CHECK_TEXT(name, kinds[i][1]);
+	}
+	d.plan = launch_ops->drop(d.planner, d.plan);
+	d.planner = mp_launch_planner_free(d.planner);
+	CHECK(all_gone_within(PATIENCE_MS));
+}
+
 static int dial(void *u, struct mp_transport **ret, struct mcpool_error *reterr)
 {
 	struct desk *d = u;

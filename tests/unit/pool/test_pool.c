@@ -31,7 +31,7 @@ TEST(a_call_goes_through_its_server)
 	CHECK_EQ(fleet_get(&f, "a")->lives, 1);
 }
 
-/* D18 E30 U9 */
+/* D18 E30 U9 E18 */
 /* However many ask, one process. */
 TEST(concurrent_acquirers_start_one_process)
 {
@@ -58,7 +58,9 @@ TEST(the_timeline_of_an_acquire)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;
 	struct fleet_result at0, at5, at65, at120, at305;
+	struct mp_status s;
 
+	CHECK_EQ(MP_LIMIT_ACQUIRE_MS, 60000); /* of base/limits.h */
 	CHECK(fleet_init(&f));
 	CHECK(fleet_open(&f, ONE));
 	fleet_get(&f, "a")->mute = true;
@@ -92,6 +94,10 @@ TEST(the_timeline_of_an_acquire)
 	fleet_settle(&f);
 	CHECK_EQ(at305.outcome, MP_OUTCOME_ANSWERED);
 	CHECK_EQ(at0.answers + at5.answers + at65.answers + at120.answers, 4);
+	fleet_status(&f, "a", &s);
+	CHECK_TEXT(s.error, "");
+	CHECK_EQ(s.failed_at_ms, -1);
+	CHECK_EQ(s.unfinished, 1); /* at305 has it, and those that failed count no more */
 }
 
 /* --- restarting ------------------------------------------------------------------------------ */
@@ -162,6 +168,15 @@ TEST(stopping_ends_everything)
 	CHECK_EQ(fleet_get(&f, "b")->prepares, 2);
 	CHECK_EQ(out.answers + waiting.answers + after.answers, 3);
 	CHECK_EQ(f.stopped, 1);
+	for (int i = 0; i < 3; i++) {
+		struct mp_status s;
+
+		fleet_status(&f, (const char *[]){"a", "b", "c"}[i], &s);
+		CHECK_TEXT(s.detail, "down");
+		CHECK_EQ(s.unfinished, 0);
+		CHECK_EQ(s.pid, -1);
+	}
+	f.workspace = mp_workspace_close(f.workspace);
 }
 
 TEST(an_empty_pool_stops_too)
@@ -303,6 +318,70 @@ TEST(events_tell_every_step_and_the_board_tells_once)
 		CHECK_TEXT(e->what, path[i]);
 	}
 	CHECK(!mp_events_read(&f.events, &cursor, &missed));
+}
+
+/* The server's process ends, as the transport tells it. */
+static void end_process(struct fleet_server *s, int pid, const char *how)
+{
+	if (s->ours)
+		s->ours->hooks->exited(s->ours->u, pid, how);
+}
+
+/* E59 */
+/* A start, a probe that is answered, a probe that fails, an attempt: each step has its number. */
+TEST(each_step_of_a_life_is_a_numbered_event)
+{
+	static const char *const path[][2] = {
+		{"preparing", ""},
+		{"starting", ""},
+		{"listing", ""},
+		{"offers", "1 tools"},
+		{"up", "prepare "},
+		{"call-failed", "mcp_timeout: "},
+		{"checking", ""},
+		{"up", "the probe was answered"},
+		{"call-failed", "mcp_timeout: "},
+		{"checking", ""},
+		{"clearing", "probe-failed: "},
+		{"backoff", "attempt 1 in 0 ms: "},
+		{"preparing", "attempt 1"},
+		{"starting", ""},
+		{"listing", ""},
+		{"offers-the-same", ""},
+		{"up", "prepare "},
+		{"exited", "pid 4711 was killed by SIGKILL"},
+		{"clearing", "transport-exit: "},
+		{"backoff", "attempt 2 in 1000 ms: "},
+	};
+	MP_CLEANUP(fleet_done) struct fleet f;
+	uint64_t cursor = 1, missed;
+	struct fleet_result r;
+	struct fleet_server *a;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE));
+	CHECK(fleet_start(&f, "a"));
+	a = fleet_get(&f, "a");
+	a->holds_calls = true;
+	CHECK(fleet_call(&f, "a", 1, 1000, &r));
+	fleet_advance(&f, 1000);
+	a->dead = true;
+	CHECK(fleet_call(&f, "a", 1, 1000, &r));
+	fleet_advance(&f, 6999);
+	CHECK_EQ(fleet_count_events(&f, "a", "clearing"), 0);
+	a->dead = false;
+	fleet_advance(&f, 1);
+	CHECK_TEXT(fleet_state(&f, "a"), "connected");
+	end_process(a, 4711, "was killed by SIGKILL");
+	fleet_die(a);
+	for (size_t i = 0; i < MP_ARRAY_LEN(path); i++) {
+		const struct mp_event *e = mp_events_read(&f.events, &cursor, &missed);
+
+		CHECK(e);
+		CHECK_EQ(e->number, i + 1);
+		CHECK_TEXT(e->what, path[i][0]);
+		CHECK(strncmp(e->text, path[i][1], strlen(path[i][1])) == 0);
+	}
 }
 
 /* One-shot runs have one try: waiting calls end at once. */

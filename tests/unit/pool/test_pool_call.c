@@ -112,6 +112,8 @@ TEST(callers_wait_for_a_restart)
 		CHECK_EQ(r[i].outcome, MP_OUTCOME_ANSWERED);
 }
 
+/* D41 D10 D25 E47 E49 */
+/* At most restart.waitMs, 10 s unless it is set. */
 TEST(callers_lose_patience_after_ten_seconds)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;
@@ -128,7 +130,8 @@ TEST(callers_lose_patience_after_ten_seconds)
 	CHECK_EQ(r.code, MCPOOL_ERESTARTING);
 	CHECK_EQ(r.outcome, MP_OUTCOME_NOT_SENT);
 	CHECK(r.retryable);
-	CHECK(strncmp(r.text, "MCP error: mcp_restart_in_progress:1: ", 38) == 0);
+	CHECK_EQ(r.attempt, 1);
+	CHECK(strncmp(r.text, "MCP error: mcp_restart_in_progress:1: server 'a' ", 49) == 0);
 }
 
 /* Its own timeout may be shorter. */
@@ -164,13 +167,16 @@ TEST(callers_hear_of_a_failed_restart)
 		CHECK_EQ(r[i].answers, 1);
 		CHECK_EQ(r[i].code, MCPOOL_ERESTART_FAILED);
 		CHECK_EQ(r[i].attempt, 1);
+		CHECK_EQ(r[i].outcome, MP_OUTCOME_NOT_SENT);
+		CHECK(r[i].retryable);
+		CHECK(strncmp(r[i].text, "MCP error: mcp_restart_failed:1: server 'a' ", 44) == 0);
 	}
 	fleet_get(&f, "a")->prepare_code = 0;
 	fleet_advance(&f, 3000);
 	CHECK_TEXT(fleet_state(&f, "a"), "connected");
 }
 
-/* D41 */
+/* D41 E49 */
 /* Restart.callers fail. */
 TEST(callers_may_be_told_at_once)
 {
@@ -230,7 +236,7 @@ TEST(a_deferred_call_waits_for_the_connection)
 	CHECK_EQ(fleet_count_events(&f, "a", "checking"), 0); /* only the start was slow */
 }
 
-/* D16 D9 U18 */
+/* D16 D9 U18 E50 */
 /* An abort in each state: the server is told, nothing is probed or restarted. */
 TEST(an_abort_ends_a_call_wherever_it_is)
 {

@@ -36,7 +36,7 @@ static bool open_failing(struct fleet *f, const char *json, int dial_code)
 /* netdata: a missing command, a 404 and an invalid value enter the endless schedule at once. */
 TEST(netdata_knows_no_final_failure)
 {
-	static const int codes[] = {MCPOOL_ENOENT, MCPOOL_EINVAL, MCPOOL_EIO};
+	static const int codes[] = {MCPOOL_ENOENT, MCPOOL_ENOENT, MCPOOL_EINVAL, MCPOOL_EIO};
 	static const int64_t waits[] = {1000, 2000, 5000, 10000, 30000, 60000, 60000};
 
 	for (size_t i = 0; i < MP_ARRAY_LEN(codes); i++) {
@@ -54,6 +54,55 @@ TEST(netdata_knows_no_final_failure)
 		fleet_advance(&f, 60000);
 		CHECK_TEXT(fleet_state(&f, "a"), "connected");
 	}
+}
+
+#define REMOTE_OFF "\"mcpServers\":{\"a\":{\"url\":\"http://127.0.0.1:1/mcp\",\"enabled\":false}}"
+
+/* Ends the loop in the given way, without a restart of the pool. */
+static bool end_loop(struct fleet *f, int way)
+{
+	if (way == 0)
+		return fleet_reload(f, "{" REMOTE_OFF "," NETDATA "}");
+	if (way == 1)
+		return fleet_reload(f, "{\"mcpServers\":{}," NETDATA "}");
+	mp_pool_stop(f->pool, NULL, NULL);
+	fleet_settle(f);
+	return true;
+}
+
+/* D5 */
+/* A day of 404 does not end it; being disabled, being removed and the end of the hub do. */
+TEST(a_relentless_loop_ends_when_it_is_told_to)
+{
+	enum { DISABLED, REMOVED, STOPPED, WAYS };
+
+	for (int way = 0; way < WAYS; way++) {
+		MP_CLEANUP(fleet_done) struct fleet f;
+		int starts;
+
+		CHECK(open_failing(&f, "{" REMOTE "," NETDATA "}", MCPOOL_ENOENT));
+		fleet_advance(&f, (int64_t)24 * 3600 * 1000);
+		starts = fleet_get(&f, "a")->prepares;
+		CHECK(starts > 24 * 60);
+		CHECK_EQ(get_wait(&f) > 0, true); /* and another attempt is due */
+		CHECK(end_loop(&f, way));
+		fleet_advance(&f, (int64_t)24 * 3600 * 1000);
+		CHECK_EQ(fleet_get(&f, "a")->prepares, starts);
+	}
+}
+
+/* D5 */
+/* The same pool has the server as soon as it answers, however long that took. */
+TEST(a_relentless_loop_needs_no_new_hub)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+
+	CHECK(open_failing(&f, "{" REMOTE "," NETDATA "}", MCPOOL_ENOENT));
+	fleet_advance(&f, (int64_t)24 * 3600 * 1000);
+	CHECK_TEXT(fleet_state(&f, "a"), "failed");
+	fleet_get(&f, "a")->dial_code = 0;
+	fleet_advance(&f, 60000);
+	CHECK_TEXT(fleet_state(&f, "a"), "connected");
 }
 
 /* X33 */
@@ -243,6 +292,8 @@ TEST(a_timeout_restarts_a_private_stdio_server_of_netdata)
 	CHECK(time_out("{" PRIVATE "," NETDATA "}", 4, -1));
 	CHECK(time_out("{" A "," NETDATA "}", 1, 3));
 	CHECK(time_out("{" PRIVATE "}", 1, 3));
+	CHECK(time_out("{" PRIVATE ",\"mcpool\":{\"restart\":{\"onTimeout\":\"restart\"}}}", 4,
+		       -1));
 	CHECK(time_out("{\"mcpServers\":{\"a\":{\"url\":\"http://127.0.0.1:1/"
 		       "mcp\",\"shared\":false}}," NETDATA "}",
 		       1, 3));
@@ -315,14 +366,17 @@ TEST(errors_of_restarts_and_timeouts_have_the_words_of_their_profile)
 	CHECK(read_words("{\"profile\":\"netdata\"}", &failed, &timeout));
 	CHECK(begins(failed.text, "MCP error: mcp_restart_failed:a: server 'a' could not be"));
 	CHECK_EQ(failed.attempt, 1);
+	CHECK_EQ(failed.code, MCPOOL_ERESTART_FAILED);
+	CHECK_EQ(failed.error.rpc_code, 1002);
 	CHECK_TEXT(timeout.text,
 		   "MCP error: server 'a' did not answer within 1 s (tool failed: timeout)");
 	CHECK(read_words("{}", &failed, &timeout));
 	CHECK(begins(failed.text, "MCP error: mcp_restart_failed:1: server 'a' could not be"));
+	CHECK_EQ(failed.code, MCPOOL_ERESTART_FAILED);
 	CHECK(ends(timeout.text, " within 1 s"));
 }
 
-/* E49 U13 */
+/* E49 U13 D25 E47 */
 TEST(netdata_names_the_server_that_is_being_restarted)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;
@@ -336,6 +390,7 @@ TEST(netdata_names_the_server_that_is_being_restarted)
 	CHECK(fleet_call(&f, "a", 1, 0, &r));
 	fleet_settle(&f);
 	CHECK_EQ(r.code, MCPOOL_ERESTARTING);
+	CHECK_EQ(r.error.rpc_code, 1001);
 	CHECK(begins(r.text, "MCP error: mcp_restart_in_progress:a: "));
 }
 

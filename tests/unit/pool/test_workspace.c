@@ -5,6 +5,9 @@
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "pool/instance.h"
+#include "pool/keeper.h"
+#include "pool/workspace.h"
 
 #define TWO(env, more)                                                                          \
 	"{\"mcpServers\":{\"a\":{\"command\":\"a\",\"env\":{\"K\":\"" env "\"}" more "},\"b\":" \
@@ -31,6 +34,62 @@ TEST(servers_are_known_before_they_run)
 	CHECK_EQ(mp_workspace_find(f.workspace, "c"), -1);
 	CHECK_TEXT(mp_workspace_get_entry(f.workspace, 0)->origin.file, "test.json");
 	CHECK_EQ(mp_pool_count_instances(f.pool), 0); /* an unused server costs nothing */
+}
+
+static int give_pid(const struct mp_transport *t)
+{
+	(void)t;
+	return 4711;
+}
+
+/* E10 */
+/* Its entry, conversation, process, calls, last failure, names and queue. */
+TEST(the_pool_knows_all_about_a_server)
+{
+	static struct mp_transport_impl impl; /* a transport with a process */
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result open, waiting;
+	struct mp_server_catalog *catalog;
+	struct mp_instance *a, *b;
+	struct mp_status s;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\",\"queue\":\"q\"},"
+			     "\"b\":{\"command\":\"b\",\"toolQueues\":{\"t\":\"q\"}}},"
+			     "\"mcpool\":{\"queues\":{\"q\":{\"slots\":1,\"line\":5}}}}"));
+	fleet_get(&f, "a")->holds_calls = true;
+	fleet_get(&f, "b")->dial_code = MCPOOL_EIO;
+	CHECK(fleet_start(&f, "a") && fleet_start(&f, "b"));
+	CHECK_TEXT(fleet_state(&f, "a"), "connected");
+	impl = *fleet_get(&f, "a")->ours->impl;
+	impl.get_pid = give_pid;
+	fleet_get(&f, "a")->ours->impl = &impl;
+	CHECK(fleet_call(&f, "a", 1, 0, &open) && fleet_call(&f, "a", 1, 0, &waiting));
+	fleet_settle(&f);
+	a = mp_workspace_get_instance(f.workspace, "a", 0, NULL);
+	b = mp_workspace_get_instance(f.workspace, "b", 0, NULL);
+	CHECK(a && b && a != b);
+	CHECK_TEXT(mp_workspace_get_entry(f.workspace, 0)->argv[0], "a");
+	CHECK(mp_upstream_is_ready(mp_keeper_get_upstream(a->k)));
+	CHECK(!mp_keeper_get_upstream(b->k));
+	fleet_status(&f, "a", &s);
+	CHECK_EQ(s.pid, 4711);
+	CHECK_EQ(s.open, 1);
+	CHECK_EQ(s.waiting, 1);
+	CHECK_EQ(s.unfinished, 2);
+	CHECK_TEXT(s.error, "");
+	fleet_status(&f, "b", &s);
+	CHECK_EQ(s.pid, -1);
+	CHECK_TEXT(s.error, "start: it cannot be dialled");
+	CHECK_EQ(s.failed_at_ms, mp_loop_wall_now_ms(f.loop));
+	CHECK_EQ(mp_workspace_find(f.workspace, "a"), 0);
+	CHECK_EQ(mp_workspace_find(f.workspace, "b"), 1);
+	catalog = mp_workspace_get_catalog(f.workspace, 0, 0);
+	CHECK(catalog);
+	CHECK_STR(catalog->lists[MP_CATALOG_TOOL]->list.items[0].name, "t");
+	mp_server_catalog_unref(catalog);
+	CHECK(mp_instance_get_queue(a, MP_STR("t")) == mp_instance_get_queue(b, MP_STR("t")));
+	CHECK(mp_instance_get_queue(a, MP_STR("u")) != mp_instance_get_queue(b, MP_STR("u")));
 }
 
 /* D5 X12 X30 */
@@ -236,9 +295,15 @@ TEST(a_shared_server_stays)
 	struct fleet_result r;
 
 	CHECK(open_both(&f, TWO("1", "")));
-	CHECK(fleet_call(&f, "a", 7, 0, &r));
-	fleet_settle(&f);
+	for (mp_id session = 7; session <= 8; session++) { /* each takes a call, and that is all */
+		CHECK(fleet_call(&f, "a", session, 0, &r));
+		fleet_settle(&f);
+		CHECK_EQ(r.outcome, MP_OUTCOME_ANSWERED);
+	}
+	CHECK_EQ(fleet_get(&f, "a")->dials, 1);
+	CHECK_EQ(fleet_get(&f, "a")->lists, 1);
 	mp_pool_end_session(f.pool, 7);
+	mp_pool_end_session(f.pool, 8);
 	f.workspace = mp_workspace_close(f.workspace);
 	fleet_advance(&f, 600000);
 	CHECK_EQ(mp_pool_count_instances(f.pool), 2);

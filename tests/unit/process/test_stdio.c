@@ -13,6 +13,7 @@ static struct mp_launcher *launcher;
 static struct mp_transport *transport;
 static char journal[512];
 static char why[200];
+static char exited[100]; /* pid and how its process ended */
 static uint64_t written;
 static void (*meddle)(void); /* from within a hook */
 
@@ -64,6 +65,12 @@ static void on_ended(void *u, const struct mcpool_error *e)
 	interfere();
 }
 
+static void on_exited(void *u, int pid, const char *how)
+{
+	(void)u;
+	snprintf(exited, sizeof(exited), "%d %s", pid, how);
+}
+
 static void on_closed(void *u)
 {
 	(void)u;
@@ -75,13 +82,14 @@ static const struct mp_transport_hooks hooks = {.opened = on_opened,
 						.message = on_message,
 						.oversize = on_oversize,
 						.written = on_written,
+						.exited = on_exited,
 						.ended = on_ended,
 						.closed = on_closed};
 
 static bool begin(void)
 {
 	new_tag();
-	journal[0] = why[0] = '\0';
+	journal[0] = why[0] = exited[0] = '\0';
 	written = 0;
 	meddle = NULL;
 	transport = NULL;
@@ -160,17 +168,21 @@ HEAVY_TEST(messages_go_both_ways)
 	CHECK(!send_text("too late"));
 	CHECK(wait_for("closed"));
 	CHECK_TEXT(journal, "opened {\"id\":1} {\"id\":2} closed ");
+	CHECK(strstr(exited, " exited with code 0"));
 }
 
 HEAVY_TEST(an_exit_is_told_in_words_with_its_last_ones)
 {
 	MP_CLEANUP(finish) bool begun = begin();
 	MP_CLEANUP(mp_buf_done) struct mp_buf tail;
+	char how[100];
 
 	mp_buf_init(&tail, MP_MIB(1));
 	CHECK(begun && start("exit", "7"));
 	CHECK(wait_for("ended"));
 	CHECK_TEXT(why, "exited with code 7");
+	snprintf(how, sizeof(how), "%d exited with code 7", mp_stdio_get_pid(transport));
+	CHECK_TEXT(exited, how);
 	CHECK_EQ(transport->impl->get_tail(transport, 5, &tail), 0);
 	CHECK_STR(mp_buf_get(&tail), "leaving with 7\n");
 	CHECK(!send_text("too late"));

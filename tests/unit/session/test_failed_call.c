@@ -373,7 +373,7 @@ static bool writes(const struct mp_failed_call *f, const char *json)
 	return test_same_text(mp_buf_get(&out), mp_str_of(json), "json", __FILE__, __LINE__);
 }
 
-/* U23 */
+/* U23 D10 */
 TEST(a_failure_as_json)
 {
 	struct mcpool_error why;
