@@ -94,6 +94,7 @@ slowly() {
 	printf '"%s":{"command":"%s","args":["%s","%s"]}' "$1" "$node" "$PWD/tests/servers/taker.mjs" "$work/$1.json"
 }
 
+# U8
 # use-A3: with nothing live and nothing remembered the first list of tools waits for all servers, and else for none.
 t_the_first_list_is_not_empty() {
 	configure "$user" "$(slowly a 600)" "$(slowly b 1200)" && run 0 trust --user-file --yes && talk bridge_steps.mjs#list &&

@@ -94,6 +94,7 @@ t_sse() { both_keys sse; }
 # E54 V38 U27
 t_websocket() { both_keys websocket; }
 
+# E51
 # Its own words, its prompts, and what its tools say for themselves.
 t_the_netdata_format() { # E51 E52
 	mkdir -p "$(dirname "$user")" && printf '{"mcpool":{"profile":"netdata"},"mcpServers":{%s}}\n' "$(entry stdio a '"environment":"inherit"')" >"$user" &&

@@ -63,6 +63,7 @@ starts_at_once() { # SETTINGS WANTED
 		[ "$n" -eq "$2" ] || { echo "at most $n at once and not $2"; return 1; }
 	kill -TERM $mcpool_pid && ended 0 5 && nothing_left 3
 }
+# U9
 t_start_concurrency() { # E71
 	starts_at_once '"initConcurrency":2' 2 && starts_at_once '"initConcurrency":1' 1 && starts_at_once '' 5
 }

@@ -76,6 +76,29 @@ TEST(a_list_of_one_page)
 	CHECK(!mp_catalog_find(&s.list, MP_STR("c")));
 }
 
+/* E9 */
+/* Name, description, inputSchema and, where it has them, instructions. */
+TEST(the_record_of_a_tool)
+{
+	static const char one[] =
+		"{\"name\":\"one\",\"description\":\"does one thing\",\"inputSchema\":"
+		"{\"type\":\"object\"},\"instructions\":\"Use it twice.\"}";
+	static const char two[] = TOOL("two");
+	MP_CLEANUP(shop_done) struct shop s;
+	char list[400];
+
+	snprintf(list, sizeof(list), "{\"tools\":[%s,%s]}", one, two);
+	CHECK(shop_init(&s, MP_CATALOG_TOOL, false));
+	CHECK(answer(&s, list));
+	CHECK_EQ(s.list.n, 2);
+	CHECK_STR(s.list.items[0].name, "one");
+	CHECK_STR(s.list.items[0].description, "does one thing");
+	CHECK(mp_str_eq(s.list.items[0].json, mp_str_of(one)));
+	CHECK_STR(s.list.items[1].name, "two");
+	CHECK_STR(s.list.items[1].description, "");
+	CHECK(mp_str_eq(s.list.items[1].json, mp_str_of(two)));
+}
+
 /* An empty cursor is a cursor; only its absence ends the list. */
 TEST(a_list_of_many_pages)
 {

@@ -126,14 +126,19 @@ TEST(noise_is_named_when_nothing_else_came) /* E73 */
 	CHECK_EQ(f.up->peer.counts.noise, 1);
 }
 
+/* E61 */
 TEST(calls_before_ready_are_refused)
 {
 	MP_CLEANUP(fake_done) struct fake f;
-	struct mp_call_options rq = {.method = MP_METHOD_TOOLS_LIST};
+	struct mp_call_options rq = {.method = MP_METHOD_TOOLS_CALL};
 
 	CHECK(fake_init(&f));
-	CHECK(fake_open(&f));
+	CHECK(fake_open(&f)); /* dialled: server/discover or initialize is out */
+	CHECK(!mp_upstream_is_ready(f.up));
 	CHECK_EQ(heap_call(f.up, &rq, fake_note, &f, NULL), MCPOOL_EAGAIN);
+	fake_settle(&f);
+	CHECK(f.n > 0);
+	CHECK_EQ(fake_find(&f, "tools/call"), -1);
 }
 
 /* --- calls ----------------------------------------------------------------------------------- */

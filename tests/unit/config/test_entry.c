@@ -127,8 +127,18 @@ TEST(a_remote_entry_of_each_kind)
 	}
 	CHECK(reads(&d, "{\"httpUrl\":\"https://a/mcp\",\"url\":\"https://b/sse\"}"));
 	CHECK_TEXT(d.e->address, "https://a/mcp");
-	CHECK(reads(&d, "{\"url\":\"https://a\",\"headers\":{\"H\":\"v\"}}"));
-	CHECK_TEXT(d.e->headers.items[0].key, "H");
+	for (int i = 0; i < 3; i++) { /* headers, whatever the transport */
+		static const char *const jsons[] = {
+			"{\"type\":\"http\",\"url\":\"https://a\",\"headers\":{\"H\":\"v\"}}",
+			"{\"type\":\"sse\",\"url\":\"https://a\",\"headers\":{\"H\":\"v\"}}",
+			"{\"type\":\"ws\",\"url\":\"wss://a\",\"headers\":{\"H\":\"v\"}}"};
+
+		CHECK(reads(&d, jsons[i]));
+		CHECK_TEXT(d.e->address, i < 2 ? "https://a" : "wss://a");
+		CHECK_EQ(d.e->headers.n, 1);
+		CHECK_TEXT(d.e->headers.items[0].key, "H");
+		CHECK_TEXT(d.e->headers.items[0].value, "v");
+	}
 }
 
 /* B6 B7 B8 B9 B16 A21 B2 B27 */
@@ -450,6 +460,11 @@ TEST(what_netdata_adds)
 	CHECK(reads(&d, "{\"command\":\"c\"}"));
 	CHECK_EQ(d.e->tuning.mode, MP_MODE_SHARED);
 	CHECK_TEXT(mp_provenance_get(&d.e->provenance, "mode"), "default");
+	CHECK_EQ(d.e->tuning.health_probe, MP_HEALTH_PING);
+	CHECK_TEXT(mp_provenance_get(&d.e->provenance, "healthProbe"), "default");
+	CHECK(reads(&d, "{\"command\":\"c\",\"shared\":true,\"healthProbe\":\"ping\"}"));
+	CHECK_EQ(d.e->tuning.mode, MP_MODE_SHARED);
+	CHECK_EQ(d.e->tuning.health_probe, MP_HEALTH_PING);
 }
 
 /* Codex */

@@ -75,7 +75,7 @@ TEST(a_start_is_one_line_with_its_times)
 	CHECK_EQ(count_lines("WRN") + count_lines("ERR"), 0);
 }
 
-/* D15 E55 */
+/* D15 E55 E66 */
 /* One failure is one line at ERR, one more attempt one at WRN. */
 TEST(each_failure_is_one_error_and_each_attempt_one_warning)
 {

@@ -15,6 +15,7 @@ static struct mp_http_head head_of(int status, const char *name, const char *val
 	return (struct mp_http_head){.status = status, .headers = room, .n_headers = name ? 1 : 0};
 }
 
+/* U12 */
 TEST(a_status_has_a_meaning)
 {
 	CHECK_EQ(mp_http_status_of(200), MP_HTTP_FINE);
@@ -24,6 +25,7 @@ TEST(a_status_has_a_meaning)
 	CHECK_EQ(mp_http_status_of(403), MP_HTTP_LOCKED);
 	CHECK_EQ(mp_http_status_of(404), MP_HTTP_ABSENT);
 	CHECK_EQ(mp_http_status_of(405), MP_HTTP_ABSENT);
+	CHECK_EQ(mp_http_status_of(410), MP_HTTP_ABSENT);
 	CHECK_EQ(mp_http_status_of(429), MP_HTTP_BUSY);
 	CHECK_EQ(mp_http_status_of(503), MP_HTTP_BUSY);
 	CHECK_EQ(mp_http_status_of(500), MP_HTTP_FAULTY);

@@ -5,6 +5,7 @@
 #include "store.h"
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "pool/gate.h"
 
 /* --- with servers ---------------------------------------------------------------------------- */
@@ -125,6 +126,46 @@ TEST(waiting_has_an_end)
 	CHECK_EQ(g.told, 0);
 	fleet_advance(&g.f, 1);
 	CHECK_EQ(g.told, 1);
+}
+
+/* U8 */
+/* When it opens for a server that hangs, and for one that takes 2 s, of which nothing is cached. */
+TEST(late_block_and_wait_all)
+{
+	static const struct {
+		enum mp_uncached uncached;
+		enum mp_gate_due due;
+		bool hangs;
+		int64_t window_ms, max_wait_ms, opens_ms;
+	} cases[] = {
+		{MP_UNCACHED_LATE, MP_GATE_DUE_EAGER, true, 250, 30000, 250},
+		{MP_UNCACHED_LATE, MP_GATE_DUE_EAGER, true, 700, 30000, 700},
+		{MP_UNCACHED_BLOCK, MP_GATE_DUE_EAGER, false, 250, 30000, 2000},
+		{MP_UNCACHED_BLOCK, MP_GATE_DUE_EAGER, true, 250, 5000, 5000},
+		{MP_UNCACHED_WAIT_ALL, MP_GATE_DUE_EAGER, false, 250, 30000, 2000},
+		{MP_UNCACHED_WAIT_ALL, MP_GATE_DUE_EAGER, true, 250, 5000, 5000},
+		/* one-shot verbs */
+		{MP_UNCACHED_WAIT_ALL, MP_GATE_DUE_UNKNOWN, true, 0, MP_LIMIT_ONE_SHOT_MS, 30000},
+	};
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(cases); i++) {
+		MP_CLEANUP(gated_done) struct gated g = {0};
+		const struct mp_gate_options options = {.due = cases[i].due,
+							.window_ms = cases[i].window_ms,
+							.uncached = cases[i].uncached,
+							.max_wait_ms = cases[i].max_wait_ms};
+
+		CHECK(fleet_init(&g.f));
+		CHECK(fleet_open(&g.f, "{\"mcpServers\":{\"a\":{\"command\":\"a\"},"
+				       "\"b\":{\"command\":\"b\",\"timeout\":90000}}}"));
+		fleet_get(&g.f, "b")->prepare_ms = cases[i].hangs ? 0 : 2000;
+		fleet_get(&g.f, "b")->mute = cases[i].hangs;
+		CHECK(begin(&g, &options));
+		fleet_advance(&g.f, cases[i].opens_ms - 1);
+		CHECK_EQ(g.told, 0);
+		fleet_advance(&g.f, 1);
+		CHECK_EQ(g.told, 1);
+	}
 }
 
 /* A38 A68 */

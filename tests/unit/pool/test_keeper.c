@@ -26,7 +26,7 @@ static unsigned count_starts(struct fleet *f)
 	return (unsigned)fleet_get(f, "a")->prepares;
 }
 
-/* D3 D6 D45 E41 E43 E44 E45 */
+/* D3 D6 D45 E41 E43 E44 E45 E66 */
 /* Scenario 73: every delay, exact to the millisecond, the last repeating. */
 TEST(the_backoff_sequence_is_exact)
 {
@@ -218,6 +218,76 @@ TEST(not_found_is_final_until_it_was_there)
 	fleet_get(&f, "a")->dial_code = 0;
 	fleet_advance(&f, 1000);
 	CHECK(is_in(&f, "up"));
+}
+
+#define REMOTE "{\"mcpServers\":{\"a\":{\"url\":\"http://127.0.0.1:1/\"}}}"
+
+enum cause { FAILED_START, EXIT, FAILED_PROBE, BROKEN_CONNECTION, WAKE };
+
+/* Another start follows; where the server may be alive, only after a probe without an answer. */
+static bool restarts(enum cause cause)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_server *a;
+	struct fleet_result r;
+
+	REQUIRE(fleet_init(&f));
+	REQUIRE(fleet_open(&f, REMOTE));
+	a = fleet_get(&f, "a");
+	a->dial_code = cause == FAILED_START ? MCPOOL_EIO : 0;
+	REQUIRE(fleet_start(&f, "a"));
+	REQUIRE(cause == FAILED_START || is_in(&f, "up"));
+	a->dead = cause >= FAILED_PROBE;
+	if (cause == EXIT)
+		fleet_die(a);
+	if (cause == FAILED_PROBE)
+		REQUIRE(fleet_call(&f, "a", 1, 1000, &r));
+	if (cause == BROKEN_CONNECTION)
+		a->ours->hooks->doubt(a->ours->u, "a connection broke");
+	if (cause == WAKE)
+		mp_loop_suspend(f.loop, 3600000);
+	fleet_advance(&f, 1000);
+	REQUIRE(count_starts(&f) == 1 || !a->dead);
+	REQUIRE(count_starts(&f) > 1 || a->dead);
+	a->dial_code = 0;
+	fleet_advance(&f, 4500); /* ping and list are out, and stay unanswered */
+	a->dead = false;
+	fleet_advance(&f, 10000);
+	REQUIRE(is_in(&f, "up"));
+	REQUIRE(count_starts(&f) >= 2);
+	return true;
+}
+
+/* Without a change there is no other start before wait_ms; -1: never. */
+static bool waits(int code, int64_t wait_ms)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+
+	REQUIRE(fleet_init(&f));
+	REQUIRE(fleet_open(&f, REMOTE));
+	fleet_get(&f, "a")->dial_code = code;
+	REQUIRE(fleet_start(&f, "a"));
+	fleet_get(&f, "a")->dial_code = 0;
+	fleet_advance(&f, (wait_ms < 0 ? 3600000 : wait_ms) - 1);
+	REQUIRE(test_equal(count_starts(&f), 1, "starts", __FILE__, __LINE__));
+	fleet_advance(&f, 1);
+	REQUIRE(test_equal(count_starts(&f), wait_ms < 0 ? 1 : 2, "starts", __FILE__, __LINE__));
+	REQUIRE(strcmp(fleet_state(&f, "a"), wait_ms < 0 ? "needs-auth" : "connected") == 0);
+	return true;
+}
+
+/* U12 */
+/* What leads to another start, what waits for a person, and what is final for finalRetryMs. */
+TEST(what_restarts_a_server_and_what_waits)
+{
+	CHECK(restarts(FAILED_START));
+	CHECK(restarts(EXIT));
+	CHECK(restarts(FAILED_PROBE));
+	CHECK(restarts(BROKEN_CONNECTION));
+	CHECK(restarts(WAKE));
+	CHECK(waits(MCPOOL_ENEEDS_AUTH, -1));
+	CHECK(waits(MCPOOL_ENOENT, 300000)); /* 404, 405, 410; a missing command */
+	CHECK(waits(MCPOOL_EINVAL, 300000));
 }
 
 /* U12 */
@@ -423,7 +493,7 @@ TEST(a_planned_stop_starts_no_loop)
 
 /* --- is it alive? ---------------------------------------------------------------------------- */
 
-/* D7 D8 D44 E40 */
+/* D7 D8 D44 E40 U18 */
 /* One slow call on a healthy server affects only that call. */
 TEST(a_slow_call_on_a_healthy_server_restarts_nothing)
 {

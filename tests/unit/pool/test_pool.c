@@ -31,6 +31,27 @@ TEST(a_call_goes_through_its_server)
 	CHECK_EQ(fleet_get(&f, "a")->lives, 1);
 }
 
+/* E61 */
+/* Its process runs and does not agree yet: a call waits, and nothing of it is sent. */
+TEST(a_call_waits_for_the_handshake)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\",\"timeout\":5000}}}"));
+	fleet_get(&f, "a")->mute = true;
+	CHECK(fleet_call(&f, "a", 1, 0, &r));
+	fleet_advance(&f, 4000);
+	CHECK_EQ(fleet_get(&f, "a")->lives, 1); /* it has got initialize */
+	CHECK_EQ(fleet_get(&f, "a")->calls, 0);
+	CHECK_EQ(r.answers, 0);
+	fleet_get(&f, "a")->mute = false;
+	fleet_advance(&f, 2000); /* its second start */
+	CHECK_EQ(r.outcome, MP_OUTCOME_ANSWERED);
+	CHECK_EQ(fleet_get(&f, "a")->calls, 1);
+}
+
 /* D18 E30 U9 E18 */
 /* However many ask, one process. */
 TEST(concurrent_acquirers_start_one_process)
@@ -259,6 +280,7 @@ TEST(there_is_no_health_poll)
 TEST(an_interval_probes)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r;
 
 	CHECK(fleet_init(&f));
 	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\",\"healthInterval\":"
@@ -280,7 +302,12 @@ TEST(an_interval_probes)
 	CHECK(fleet_reload(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\"}}}"));
 	fleet_get(&f, "a")->pings = 0;
 	fleet_advance(&f, 600000);
-	CHECK_EQ(fleet_get(&f, "a")->pings, 0);
+	CHECK_EQ(fleet_get(&f, "a")->pings, 0); /* off by default */
+	fleet_get(&f, "a")->holds_calls = true;
+	CHECK(fleet_call(&f, "a", 1, 1000, &r));
+	fleet_advance(&f, 1000);
+	CHECK_EQ(r.outcome, MP_OUTCOME_TIMEOUT);
+	CHECK_EQ(fleet_get(&f, "a")->pings, 1); /* after a timeout, always */
 }
 
 /* --- who is told ----------------------------------------------------------------------------- */
@@ -327,7 +354,7 @@ static void end_process(struct fleet_server *s, int pid, const char *how)
 		s->ours->hooks->exited(s->ours->u, pid, how);
 }
 
-/* E59 */
+/* E59 U7 */
 /* A start, a probe that is answered, a probe that fails, an attempt: each step has its number. */
 TEST(each_step_of_a_life_is_a_numbered_event)
 {

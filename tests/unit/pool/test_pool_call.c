@@ -110,6 +110,8 @@ TEST(callers_wait_for_a_restart)
 	fleet_advance(&f, 1);
 	for (int i = 0; i < 3; i++)
 		CHECK_EQ(r[i].outcome, MP_OUTCOME_ANSWERED);
+	CHECK_EQ(fleet_get(&f, "a")->lives, 2);
+	CHECK_EQ(f.doubles, 0); /* the old connection was closed before */
 }
 
 /* D41 D10 D25 E47 E49 */
@@ -134,6 +136,7 @@ TEST(callers_lose_patience_after_ten_seconds)
 	CHECK(strncmp(r.text, "MCP error: mcp_restart_in_progress:1: server 'a' ", 49) == 0);
 }
 
+/* U13 */
 /* Its own timeout may be shorter. */
 TEST(a_short_deadline_ends_the_wait_for_a_restart)
 {
@@ -144,9 +147,47 @@ TEST(a_short_deadline_ends_the_wait_for_a_restart)
 	fleet_get(&f, "a")->prepare_ms = 40000;
 	fleet_die(fleet_get(&f, "a"));
 	CHECK(fleet_call(&f, "a", 1, 500, &r));
-	fleet_advance(&f, 500);
+	fleet_advance(&f, 499);
+	CHECK_EQ(r.answers, 0);
+	fleet_advance(&f, 1);
 	CHECK_EQ(r.outcome, MP_OUTCOME_TIMEOUT);
+	CHECK_EQ(r.code, MCPOOL_ECALL_TIMEOUT);
 	CHECK_EQ(fleet_get(&f, "a")->calls, 0);
+}
+
+/* U13 D25 */
+/* The code that fits, in the words of each profile: while it restarts, and when that failed. */
+TEST(a_call_during_a_restart_gets_the_code_that_fits)
+{
+	static const struct {
+		const char *json, *restarting, *failed;
+	} cases[] = {
+		{"{\"mcpServers\":{\"a\":{\"command\":\"a\"}}}",
+		 "MCP error: mcp_restart_in_progress:1: ", "MCP error: mcp_restart_failed:1: "},
+		{"{\"mcpServers\":{\"a\":{\"command\":\"a\"}},\"mcpool\":{\"profile\":\"netdata\","
+		 "\"restart\":{\"callers\":\"wait\"}}}",
+		 "MCP error: mcp_restart_in_progress:a: ", "MCP error: mcp_restart_failed:a: "},
+	};
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(cases); i++) {
+		MP_CLEANUP(fleet_done) struct fleet f;
+		struct fleet_result waits, later;
+
+		CHECK(open_up(&f, cases[i].json));
+		fleet_get(&f, "a")->prepare_ms = 12000;
+		fleet_get(&f, "a")->prepare_code = MCPOOL_EIO;
+		fleet_die(fleet_get(&f, "a"));
+		CHECK(fleet_call(&f, "a", 1, 0, &waits));
+		fleet_advance(&f, 9999);
+		CHECK_EQ(waits.answers, 0);
+		fleet_advance(&f, 1);
+		CHECK_EQ(waits.code, MCPOOL_ERESTARTING);
+		CHECK(strncmp(waits.text, cases[i].restarting, strlen(cases[i].restarting)) == 0);
+		CHECK(fleet_call(&f, "a", 1, 0, &later));
+		fleet_advance(&f, 2000);
+		CHECK_EQ(later.code, MCPOOL_ERESTART_FAILED);
+		CHECK(strncmp(later.text, cases[i].failed, strlen(cases[i].failed)) == 0);
+	}
 }
 
 /* D26 D10 E47 X10 */
@@ -347,6 +388,9 @@ TEST(the_transport_may_come_first)
 	CHECK(open_up(&f, WITH("\"timeoutOrder\":\"transport\",\"toolTimeout\":1000")));
 	fleet_get(&f, "a")->holds_calls = true;
 	CHECK(fleet_call(&f, "a", 1, 0, &r));
+	fleet_settle(&f);
+	CHECK(find_out(&f));
+	CHECK_EQ(find_out(&f)->call.o.timeout_ms, 1000); /* and not 2000, as in the other order */
 	fleet_advance(&f, 999);
 	CHECK_EQ(r.answers, 0);
 	fleet_advance(&f, 1);

@@ -26,7 +26,7 @@ TEST(states_project_to_three)
 	}
 }
 
-/* C3 C4 C6 A24 */
+/* C3 C4 C6 A24 U7 */
 /* Each with what belongs to it. */
 TEST(a_state_shows_what_belongs_to_it)
 {
@@ -64,9 +64,22 @@ TEST(a_state_shows_what_belongs_to_it)
 	fleet_die(fleet_get(&f, "a"));
 	fleet_status(&f, "a", &s);
 	CHECK_TEXT(mp_status_state_get_name(s.state), "failed");
+	CHECK_EQ(s.attempt, 2);
 	CHECK_EQ(s.next_at_ms, mp_loop_wall_now_ms(f.loop) + 1000);
 	CHECK_EQ(s.failed_at_ms, mp_loop_wall_now_ms(f.loop));
 	CHECK_TEXT(s.error, "start: it cannot be dialled");
+	for (int i = 0; i < 2; i++) { /* what waits for a person */
+		fleet_get(&f, "a")->prepare_code = i ? MCPOOL_ENEEDS_APPROVAL : MCPOOL_ENEEDS_AUTH;
+		CHECK_EQ(mp_workspace_reconnect(f.workspace, 0, 0, NULL), 0);
+		fleet_settle(&f);
+		fleet_status(&f, "a", &s);
+		CHECK_TEXT(mp_status_state_get_name(s.state), i ? "needs-approval" : "needs-auth");
+		CHECK_EQ(s.next_at_ms, -1);
+		CHECK_TEXT(s.error, "it cannot be prepared");
+	}
+	CHECK_EQ(mp_workspace_toggle(f.workspace, "a", 0, MP_TOGGLE_OFF, NULL), 0);
+	fleet_settle(&f);
+	CHECK_TEXT(fleet_state(&f, "a"), "disabled");
 }
 
 /* V53 */

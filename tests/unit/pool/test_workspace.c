@@ -42,7 +42,7 @@ static int give_pid(const struct mp_transport *t)
 	return 4711;
 }
 
-/* E10 */
+/* E10 E8 */
 /* Its entry, conversation, process, calls, last failure, names and queue. */
 TEST(the_pool_knows_all_about_a_server)
 {
@@ -87,6 +87,7 @@ TEST(the_pool_knows_all_about_a_server)
 	catalog = mp_workspace_get_catalog(f.workspace, 0, 0);
 	CHECK(catalog);
 	CHECK_STR(catalog->lists[MP_CATALOG_TOOL]->list.items[0].name, "t");
+	CHECK_STR(catalog->hello.instructions, "be kind");
 	mp_server_catalog_unref(catalog);
 	CHECK(mp_instance_get_queue(a, MP_STR("t")) == mp_instance_get_queue(b, MP_STR("t")));
 	CHECK(mp_instance_get_queue(a, MP_STR("u")) != mp_instance_get_queue(b, MP_STR("u")));
@@ -120,7 +121,7 @@ TEST(tuning_changes_without_a_restart)
 	CHECK_EQ(s.max_tries, 1);
 }
 
-/* C18 A8 A60 A62 D5 */
+/* C18 A8 A60 A62 D5 E79 */
 /* Gone from the file: stopped, and its tools with it. */
 TEST(a_removed_server_is_stopped)
 {
@@ -200,7 +201,7 @@ TEST(a_disabled_server_leaves_its_loop)
 	CHECK_EQ(mp_pool_count_instances(f.pool), 1); /* b came with the reload, being eager */
 }
 
-/* A48 A50 P20 P21 */
+/* A48 A50 P20 P21 U14 */
 /* What is new and eager starts; lazy ones wait. */
 TEST(new_servers_start_with_the_reload)
 {
@@ -293,6 +294,7 @@ TEST(a_shared_server_stays)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;
 	struct fleet_result r;
+	struct mp_status s;
 
 	CHECK(open_both(&f, TWO("1", "")));
 	for (mp_id session = 7; session <= 8; session++) { /* each takes a call, and that is all */
@@ -302,8 +304,16 @@ TEST(a_shared_server_stays)
 	}
 	CHECK_EQ(fleet_get(&f, "a")->dials, 1);
 	CHECK_EQ(fleet_get(&f, "a")->lists, 1);
+	CHECK(fleet_acquire(&f, "a", 8, &r));
+	fleet_settle(&f);
+	fleet_status(&f, "a", &s);
+	CHECK_EQ(s.unfinished, 1); /* shown */
 	mp_pool_end_session(f.pool, 7);
 	mp_pool_end_session(f.pool, 8);
+	fleet_advance(&f, 600000);
+	fleet_status(&f, "a", &s);
+	CHECK_EQ(s.unfinished, 0); /* and not decisive */
+	CHECK_TEXT(fleet_state(&f, "a"), "connected");
 	f.workspace = mp_workspace_close(f.workspace);
 	fleet_advance(&f, 600000);
 	CHECK_EQ(mp_pool_count_instances(f.pool), 2);

@@ -680,12 +680,14 @@ HEAVY_TEST(a_server_that_waits_for_term_gets_it)
 	CHECK(WIFSIGNALED(last_status) && WTERMSIG(last_status) == SIGTERM);
 }
 
-/* E67 */
+/* E67 U29 */
 HEAVY_TEST(a_tree_that_ignores_everything_is_killed)
 {
 	MP_CLEANUP(finish) bool begun = begin();
 	char bytes[64];
 
+	CHECK_EQ(MP_CHILD_EOF_MS, 1500);
+	CHECK_EQ(MP_CHILD_TERM_MS, 1000); /* together below 3 s */
 	CHECK(begun && spawn("stubborn", NULL));
 	CHECK(TURN_UNTIL(loop, read(fds[1], bytes, sizeof(bytes)) > 0));
 	CHECK_EQ(count_alive("helper_server", NULL), 4);

@@ -171,6 +171,7 @@ HEAVY_TEST(messages_go_both_ways)
 	CHECK(strstr(exited, " exited with code 0"));
 }
 
+/* E12 */
 HEAVY_TEST(an_exit_is_told_in_words_with_its_last_ones)
 {
 	MP_CLEANUP(finish) bool begun = begin();

@@ -129,6 +129,42 @@ TEST(the_netdata_profile_has_the_server_in_front)
 	CHECK_TEXT(name_of(&s, 0), "a__t");
 }
 
+/* E16 */
+/* Listed so in the netdata profile; elsewhere listed otherwise, and found by that name, too. */
+TEST(server__tool_is_a_name_or_an_alias)
+{
+	static const struct {
+		const char *settings, *name;
+	} cases[] = {{"{\"profile\":\"netdata\"}", "github__search_code"},
+		     {"{}", "mcp__github__search_code"},
+		     {"{\"profile\":\"omp\"}", "mcp_github_search_code"}};
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(cases); i++) {
+		SCENE(s);
+		char json[300];
+
+		fleet_get(&s.f, "github")->tools =
+			"{\"tools\":[{\"name\":\"search_code\",\"inputSchema\":{}}]}";
+		snprintf(json, sizeof(json),
+			 "{\"mcpServers\":{\"github\":{\"command\":\"x\"}},\"mcpool\":%s}",
+			 cases[i].settings);
+		CHECK(fleet_open(&s.f, json));
+		s.sessions = agent_sessions(&s.f);
+		CHECK(agent_open(&s.a, &s.f, s.sessions, MP_SESSION_ONE_STREAM, NULL));
+		CHECK(agent_initialize(&s.a, &s.f));
+		fleet_advance(&s.f, 300);
+		CHECK_TEXT(name_of(&s, 0), cases[i].name);
+		CHECK_EQ(agent_say(&s.a, &s.f,
+				   "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/"
+				   "call\",\"params\":"
+				   "{\"name\":\"github__search_code\",\"arguments\":{}}}",
+				   0),
+			 1);
+		CHECK(strstr(agent_last(&s.a), "\"id\":1,\"result\":{\"content\":[]"));
+		CHECK_EQ(fleet_get(&s.f, "github")->calls, 1);
+	}
+}
+
 TEST(passthrough_keeps_names_where_they_do_not_collide)
 {
 	SCENE(s);
