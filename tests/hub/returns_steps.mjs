@@ -1,9 +1,9 @@
 // returns_steps.mjs - an agent that is there before its server: what it hears and gets when the server comes.
-// The environment says what to do: LATE (a file of commands to run), AFTER (ms until then), WITHIN (ms that it may take).
+// The environment says what to do: LATE (a file of commands to run), AFTER (ms until then), WITHIN (ms until it counts as missing).
 import { execFileSync } from "node:child_process";
 import { call, init, is, now, sleep, tools } from "./talk.mjs";
 
-const { LATE, AFTER = "300", WITHIN = "3000", TOOL } = process.env;
+const { LATE, AFTER = "300", WITHIN = "30000", TOOL } = process.env;
 const arrive = () => execFileSync("sh", [LATE], { stdio: "inherit" });
 
 // Nothing at first; then the server arrives, and this session has its tools and may call them.
