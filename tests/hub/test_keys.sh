@@ -100,7 +100,7 @@ t_the_netdata_format() { # E51 E52
 	mkdir -p "$(dirname "$user")" && printf '{"mcpool":{"profile":"netdata"},"mcpServers":{%s}}\n' "$(entry stdio a '"environment":"inherit"')" >"$user" &&
 		echo 'Says it back' >"$TEST_ECHO" && run 0 trust --user-file --yes && come_up 1 &&
 		talk 'const { instructions } = await init(); return { instructions };' &&
-		json 'd.instructions.includes("#### MCP Server: a\n\nFirst words, then many others that follow them.\n")' &&
+		json 'd.instructions.includes("#### MCP Server: a\nFirst words, then many others that follow them.\n")' &&
 		json 'd.instructions.includes("\nreview: Asks for a review\n")' && run 0 down && nothing_left 3
 }
 
