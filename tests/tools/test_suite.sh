@@ -25,7 +25,7 @@ stub() { # NAME COMMAND: a program that is found before the real one
 make_tree() {
 	rm -rf "$tree" "$SEEN"
 	mkdir -p "$tree/bin" "$tree/build" "$tree/tools" "$tree/node_modules/.bin"
-	for folder in hub remote pool clients face servers cli tools js; do
+	for folder in hub remote pool clients face replay servers cli tools js; do
 		mkdir -p "$tree/tests/$folder"
 	done
 	cp tools/run-tests "$tree/tools/"
@@ -35,7 +35,7 @@ make_tree() {
 	stub meson "echo \"meson \$*\" >>'$SEEN' && env >>'$SEEN' && echo 'ok test_a/b' >>\"\$MCPOOL_TEST_RESULTS\""
 	printf '#!/bin/sh\nexec sh "$@"\n' >"$tree/node_modules/.bin/node"
 	chmod +x "$tree/node_modules/.bin/node"
-	for file in hub/test_a remote/test_neighbours pool/test_b clients/test_c face/test_pressure cli/test_d tools/test_e; do
+	for file in hub/test_a remote/test_neighbours pool/test_b clients/test_c face/test_pressure replay/test_g cli/test_d tools/test_e; do
 		test_script "tests/$file.sh" "echo ok $file/one" "echo ok $file/two"
 	done
 	test_script tests/servers/sanitized.sh 'echo "tests/hub/test_a.sh again"'
@@ -53,8 +53,8 @@ suite() {
 
 last_line() { [ "$(tail -n 1 "$work/out")" = "$1" ] || { echo "it ends: $(tail -n 3 "$work/out")"; return 1; }; }
 
-# Two unit runs of one case, seven scripts and one again of two cases, JavaScript of one.
-whole='19 passed, 0 failed'
+# Two unit runs of one case, eight scripts and one again of two cases, JavaScript of one.
+whole='21 passed, 0 failed'
 
 runs_everything() {
 	make_tree
@@ -94,8 +94,8 @@ fails_with() {
 	test_script tests/hub/test_bad.sh "$@"
 	suite 1 && grep -qF "$line" "$work/out" || { echo "not said: $line: $(tail -n 3 "$work/out")"; return 1; }
 }
-a_failed_case() { fails_with 'FAIL x/y: why' 'echo "FAIL x/y: why"' && last_line '19 passed, 1 failed'; }
-a_script_that_ends_badly() { fails_with 'ended badly' 'exit 3' && last_line '19 passed, 1 failed'; }
+a_failed_case() { fails_with 'FAIL x/y: why' 'echo "FAIL x/y: why"' && last_line '21 passed, 1 failed'; }
+a_script_that_ends_badly() { fails_with 'ended badly' 'exit 3' && last_line '21 passed, 1 failed'; }
 a_unit_test_that_crashes() {
 	make_tree
 	stub meson 'exit 1'
