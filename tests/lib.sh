@@ -12,7 +12,7 @@ check() { # NAME, then a command that must succeed; what it prints is shown if i
 	if "$@" >"$work/check" 2>&1; then
 		echo "ok $group/$name"
 	else
-		echo "FAIL $group/$name: $(cat "$work/check" "$work/err" 2>/dev/null | head -3 | tr '\n' ' ')"
+		echo "FAIL $group/$name: $(cat "$work/check" "$work/err" 2>/dev/null | head -12 | tr '\n' ' ')"
 		bad=1
 	fi
 }
