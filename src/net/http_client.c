@@ -53,7 +53,11 @@ struct exchange {
 	struct mp_timer limit; /* connect, then idle */
 	struct mp_timer total;
 	struct mp_timer wake; /* resumes */
+	struct mp_timer look; /* for the end of an early answer */
+	int64_t look_ms;      /* its delay; 0: the answer is not early */
 };
+
+enum { LOOK_MS = 1000 }; /* the longest such delay */
 
 static void ask_pump(struct mp_http_client *c)
 {
@@ -93,7 +97,6 @@ static bool has_written(const struct exchange *x)
 static void tell_sent(struct exchange *x)
 {
 	x->sent = true;
-	http_client_move(x, &x->client->receiving);
 	if (x->hooks && x->hooks->sent)
 		x->hooks->sent(x->u);
 }
@@ -208,6 +211,7 @@ static void exchange_free(struct exchange *x)
 	mp_timer_stop(&x->limit);
 	mp_timer_stop(&x->total);
 	mp_timer_stop(&x->wake);
+	mp_timer_stop(&x->look);
 	mp_free(x->body);
 	mp_http_reader_done(&x->reader);
 	mp_free(x);
@@ -239,13 +243,20 @@ static void curl_is_done(struct mp_http_job *job, CURLcode code)
 }
 
 /*
- * A server may answer before it has all of the request (401, 429). Over HTTP/2 curl (7.88) then
- * finds the stream closed while it sends, and waits for an end that it has read already. Pausing
- * for no time makes it look.
+ * A server may answer before it has all of the request (401, 429), or at the same moment. Over
+ * HTTP/2 curl (7.88) then finds the stream closed while it sends, and waits for an end that it has
+ * read already. Pausing for no time makes it look: by a mark of the connection that another
+ * exchange may use up first, so this is repeated, ever more rarely, until the exchange ends.
  */
-static void look_for_early_answer(struct exchange *x)
+static void look_for_early_answer(void *u)
 {
-	if (!x->sent || !x->easy.answered || x->stalled || !x->hooks)
+	struct exchange *x = u;
+
+	if (!x->hooks)
+		return;
+	x->look_ms = x->look_ms ? 2 * x->look_ms : 1;
+	mp_timer_start(&x->look, x->look_ms < LOOK_MS ? x->look_ms : LOOK_MS);
+	if (x->stalled)
 		return;
 	/* What fails here fails again, and is told, when curl is called. */
 	(void)curl_easy_pause(x->easy.handle, CURLPAUSE_RECV);
@@ -261,7 +272,11 @@ static void curl_was_called(void *u)
 		struct exchange *x = mp_container_of(link, struct exchange, link);
 
 		look_if_sent(x);
-		look_for_early_answer(x);
+		if (!x->sent || x->list != &c->sending) /* it may have been cancelled meanwhile */
+			continue;
+		http_client_move(x, &c->receiving);
+		if (x->easy.answered)
+			look_for_early_answer(x);
 	}
 }
 
@@ -402,6 +417,7 @@ static struct exchange *exchange_new(struct mp_http_client *c,
 	mp_timer_init(&x->limit, c->loop, limit_rang, x);
 	mp_timer_init(&x->total, c->loop, total_rang, x);
 	mp_timer_init(&x->wake, c->loop, wake, x);
+	mp_timer_init(&x->look, c->loop, look_for_early_answer, x);
 	return x;
 }
 
