@@ -660,7 +660,7 @@ struct mp_instance *mp_instance_free(struct mp_instance *in)
 	return mp_free(in);
 }
 
-/* A start that waited for an approval, a login or another entry may succeed now. */
+/* A start that waited for an approval or a login may succeed now; a failed one is tried (A56). */
 static void try_again(struct mp_instance *in)
 {
 	mp_keeper_stop(in->k);
@@ -690,7 +690,8 @@ void mp_instance_adopt(struct mp_instance *in, struct mp_workspace_config *confi
 		mp_timer_stop(&in->stay.idle);
 	reconsider_pins(in);
 	mp_instance_note_use(in);
-	if (mp_keeper_get_facts(in->k)->state == MP_KEEPER_BARRED || mp_keeper_awaits_change(in->k))
+	if (mp_keeper_get_facts(in->k)->state == MP_KEEPER_BARRED ||
+	    mp_keeper_get_facts(in->k)->state == MP_KEEPER_FAILED)
 		try_again(in);
 }
 

@@ -124,11 +124,36 @@ TEST(reconnects_are_braked)
 	CHECK(is_in(&f, "up"));
 }
 
-/* A54 A55 A56 C19 */
+/* A55: closed while idle, and an error of a write or of the protocol; in every profile. */
+TEST(a_lost_connection_shows_in_every_profile)
+{
+	static const char *const profiles[] = {"default", "omp", "claude", "netdata"};
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(profiles); i++) {
+		MP_CLEANUP(fleet_done) struct fleet f;
+		char json[200];
+
+		snprintf(json, sizeof(json),
+			 "{\"mcpool\":{\"profile\":\"%s\",\"mode\":\"shared\"},"
+			 "\"mcpServers\":{\"a\":{\"command\":\"a\"}}}",
+			 profiles[i]);
+		CHECK(fleet_init(&f));
+		CHECK(fleet_open(&f, json));
+		CHECK(fleet_start(&f, "a"));
+		CHECK_TEXT(fleet_state(&f, "a"), "connected");
+		fleet_get(&f, "a")->dial_code = MCPOOL_EIO;
+		fleet_die(fleet_get(&f, "a"));
+		CHECK_TEXT(fleet_state(&f, "a"), "failed");
+		CHECK(fleet_count_events(&f, "a", "clearing") > 0);
+	}
+}
+
+/* A54 A55 A56 C19 A70 */
 /* Restart.mode none: the state is true, and nothing comes back by itself. */
 TEST(mode_none_does_not_restart)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r;
 
 	CHECK(fleet_init(&f));
 	CHECK(fleet_open(&f, WITH("{\"mode\":\"none\"}")));
@@ -140,6 +165,18 @@ TEST(mode_none_does_not_restart)
 	CHECK_EQ(mp_workspace_reconnect(f.workspace, 0, 0, NULL), 0);
 	fleet_settle(&f);
 	CHECK(is_in(&f, "up"));
+	fleet_die(fleet_get(&f, "a"));
+	fleet_advance(&f, 3600000);
+	CHECK_EQ(count_starts(&f), 2);
+	CHECK(fleet_reload(&f, WITH("{\"mode\":\"none\"}")));
+	CHECK(is_in(&f, "up"));
+	fleet_die(fleet_get(&f, "a"));
+	fleet_advance(&f, 3600000);
+	CHECK_EQ(count_starts(&f), 3);
+	CHECK(fleet_acquire(&f, "a", 1, &r));
+	fleet_settle(&f);
+	CHECK(is_in(&f, "up"));
+	CHECK_EQ(count_starts(&f), 4);
 }
 
 /* D4 */
