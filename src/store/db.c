@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/list.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/paths.h"
 #include "files/private.h"
@@ -45,6 +46,7 @@ struct mp_db {
 	bool started, closing;
 	pthread_t thread;
 	struct sqlite3 *writer; /* the thread's alone; NULL: to be opened */
+	bool is_failing;        /* the thread's alone; the last write without a caller failed */
 };
 
 /* --- before each use ------------------------------------------------------------------------ */
@@ -210,6 +212,14 @@ static void take_batch(struct mp_db *db, struct mp_list *batch)
 	}
 }
 
+/* No caller hears of it, and nothing stops: one line, until a write succeeds again (A59). */
+static void tell_failure(struct mp_db *db, const struct job *job)
+{
+	if (job->result < 0 && !db->is_failing)
+		mp_log_warn(NULL, "the cache cannot be written: %s", job->error.message);
+	db->is_failing = job->result < 0;
+}
+
 /* Without the lock, so that `done` may ask for more. */
 static void db_answer(struct mp_db *db, struct mp_list *batch)
 {
@@ -225,6 +235,7 @@ static void db_answer(struct mp_db *db, struct mp_list *batch)
 			pthread_mutex_unlock(&db->lock);
 			continue;
 		}
+		tell_failure(db, job);
 		if (job->done)
 			job->done(job->result, job->u);
 		mp_free(job);

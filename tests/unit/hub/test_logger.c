@@ -4,6 +4,8 @@
 #include <stdio.h>
 
 #include "agent.h"
+#include "child.h"
+#include "home.h"
 
 #include "base/error.h"
 #include "base/log.h"
@@ -37,6 +39,7 @@ static int count_lines(const char *with)
 
 struct desk {
 	struct fleet f;
+	struct mp_db *db; /* borrowed; NULL: none */
 	struct mp_logger *logger;
 };
 
@@ -54,6 +57,7 @@ static bool desk_open(struct desk *d, const char *json, bool speak)
 	mp_log_set_sink(keep_line, NULL);
 	mp_log_set_level(MP_LEVEL_VRB);
 	REQUIRE(fleet_init(&d->f));
+	d->f.db = d->db;
 	REQUIRE(fleet_open(&d->f, json));
 	d->logger = mp_logger_new(&d->f.events, d->f.pool);
 	if (speak)
@@ -135,6 +139,50 @@ static void leave(struct agent *a)
 
 	agent_done(a);
 	mp_sessions_free(sessions);
+}
+
+static int write_nothing(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
+{
+	(void)sql;
+	(void)u;
+	(void)reterr;
+	return 0;
+}
+
+/* In a process of its own: no file may have a byte more. */
+static bool run_without_a_cache(int number)
+{
+	MP_STORE db = NULL;
+	MP_CLEANUP(desk_done) struct desk d = {0};
+	struct fleet_result r;
+
+	(void)number;
+	d.db = db = home_open_store();
+	REQUIRE(db && desk_open(&d, ONE, true));
+	REQUIRE(child_limit_files(1));
+	REQUIRE(fleet_start(&d.f, "files"));
+	REQUIRE(strcmp(fleet_state(&d.f, "files"), "connected") == 0);
+	REQUIRE(mp_workspace_reconnect(d.f.workspace, 0, 0, NULL) == 0); /* written again */
+	fleet_settle(&d.f);
+	fleet_get(&d.f, "files")->no_list = true;
+	REQUIRE(fleet_say(fleet_get(&d.f, "files"), "{\"jsonrpc\":\"2.0\",\"method\":"
+						    "\"notifications/tools/list_changed\"}"));
+	fleet_advance(&d.f, 1000);
+	REQUIRE(mp_db_write(db, write_nothing, NULL, NULL) == 0); /* behind the others */
+	REQUIRE(count_lines("WRN files#1: its lists could not be read again: no list today") == 1);
+	REQUIRE(count_lines("WRN : the cache cannot be written: ") == 1);
+	REQUIRE(strcmp(fleet_state(&d.f, "files"), "connected") == 0);
+	REQUIRE(fleet_call(&d.f, "files", 1, 0, &r));
+	fleet_settle(&d.f);
+	return r.outcome == MP_OUTCOME_ANSWERED;
+}
+
+/* A59: neither a cache that cannot be written nor a list that cannot be read again; one line each.
+ */
+HEAVY_TEST(a_cache_that_cannot_be_written_stops_nothing)
+{
+	CHECK(home_make());
+	CHECK(child_run(run_without_a_cache, 1));
 }
 
 /* A69: one line at ERR, the state says why, and the session keeps the list it has. */
