@@ -147,8 +147,8 @@ leaves_on() { # SIGNAL CODE
 	within 5000 && holds 'lines.every((l) => l.number || l.gate || l.listening)' && # a requested stop is not an error
 		holds 'ev.filter((e) => e.what === "exited" && /^pid [0-9]+ was killed by SIGKILL$/.test(e.text)).length === 10'
 }
-# E79 U29
-t_sigterm_stops_ten() { leaves_on TERM 0; } # E79
+# A63 E79 U29
+t_sigterm_stops_ten() { leaves_on TERM 0; }
 t_sighup_stops_ten() { leaves_on HUP 0; }
 t_sigint_stops_ten() { leaves_on INT 130; }
 t_a_second_sigint_does_not_wait() {
@@ -187,6 +187,7 @@ t_last_words_in_the_log() {
 }
 
 # One that exits by itself between two calls, and is wanted nevertheless.
+# A55
 t_an_exit_while_idle() {
 	configure '' "$(server a "$(knob EXIT_IDLE 300)")" && serve &&
 		holds_by 20 'count("a", "up") >= 2' &&

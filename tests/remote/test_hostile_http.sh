@@ -70,6 +70,7 @@ t_half_open() {
 	grep -q '^ok ' "$work/inside" || { cat "$work/inside"; return 1; }
 }
 [ -z "${INSIDE:-}" ] || t_half_open_inside() { cut_off; }
+# A55
 t_idle_servers_that_go() { idle_ones_go; } # D47
 
 # From the first word on.

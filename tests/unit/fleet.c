@@ -191,6 +191,8 @@ static void on_list(struct fleet_server *s, const struct mp_message *m)
 		"{\"tools\":[{\"name\":\"t\",\"inputSchema\":{\"type\":\"object\"}}]}";
 
 	s->lists++;
+	if (s->holds_list)
+		return;
 	if (s->no_list)
 		reply(s, m->id, "error", "{\"code\":-32603,\"message\":\"no list today\"}");
 	else

@@ -38,6 +38,7 @@ struct fleet_server {
 	bool mute;                 /* does not answer the handshake */
 	bool dies_at_once;         /* the connection breaks at initialize */
 	bool no_list;              /* tools/list fails */
+	bool holds_list;           /* tools/list is not answered */
 	bool holds_calls;          /* tools/call is kept: see kept */
 	bool dead;                 /* answers nothing at all any more */
 	bool dead_once_up;         /* the same, after it answered initialize */

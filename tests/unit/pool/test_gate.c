@@ -52,7 +52,7 @@ static const struct mp_gate_options by_default = {.due = MP_GATE_DUE_EAGER,
 						  .uncached = MP_UNCACHED_LATE,
 						  .max_wait_ms = 30000};
 
-/* A34 A35 A36 A57 A58 A21 */
+/* A34 A35 A36 A57 A58 A21 A17 */
 /* Opens at once when all have settled; each failure is its own. */
 TEST(it_opens_when_all_have_settled)
 {
@@ -67,6 +67,8 @@ TEST(it_opens_when_all_have_settled)
 	CHECK_EQ(place_of(&g, "b"), MP_PLACE_FAILED);
 	CHECK_EQ(place_of(&g, "c"), MP_PLACE_LIVE);
 	CHECK_EQ(place_of(&g, "off"), MP_PLACE_DISABLED);
+	fleet_advance(&g.f, 600000);
+	CHECK_EQ(fleet_get(&g.f, "off")->prepares + fleet_get(&g.f, "off")->dials, 0);
 }
 
 /* A5 A34 A39 A40 U8 */

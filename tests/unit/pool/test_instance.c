@@ -145,7 +145,37 @@ TEST(a_failed_refresh_keeps_the_old_list)
 	CHECK_TEXT(mp_status_state_get_name(s.state), "connected");
 }
 
-/* A25 A26 */
+/* A25 */
+/* Connected, and its first list is on its way: told apart from a handshake and from being up. */
+TEST(a_first_list_that_is_on_its_way_is_known)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct mp_status s;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE));
+	fleet_get(&f, "a")->mute = true;
+	CHECK(fleet_start(&f, "a"));
+	fleet_status(&f, "a", &s);
+	CHECK_TEXT(s.detail, "starting");
+	fleet_get(&f, "a")->mute = false;
+	fleet_get(&f, "a")->holds_list = true;
+	CHECK_EQ(mp_workspace_reconnect(f.workspace, 0, 0, NULL), 0);
+	fleet_settle(&f);
+	CHECK_EQ(fleet_get(&f, "a")->lists, 1);
+	fleet_status(&f, "a", &s);
+	CHECK_TEXT(mp_status_state_get_name(s.state), "pending");
+	CHECK_TEXT(s.detail, "listing");
+	CHECK_EQ(s.tools, -1);
+	CHECK_TEXT(mp_status_state_get_connection(s.state), "connecting");
+	fleet_get(&f, "a")->holds_list = false;
+	CHECK_EQ(mp_workspace_reconnect(f.workspace, 0, 0, NULL), 0);
+	fleet_settle(&f);
+	fleet_status(&f, "a", &s);
+	CHECK_TEXT(mp_status_state_get_name(s.state), "connected");
+	CHECK_EQ(s.tools, 1);
+}
+
 /* During a restart its tools are those it had. */
 TEST(tools_stay_while_it_restarts)
 {

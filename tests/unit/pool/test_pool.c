@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "fleet.h"
+#include "store.h"
 
 #include "base/error.h"
 #include "base/limits.h"
@@ -165,6 +166,7 @@ TEST(stopping_ends_everything)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;
 	struct fleet_result waiting, out, after;
+	struct mp_status s;
 
 	CHECK(fleet_init(&f));
 	CHECK(fleet_open(&f, THREE));
@@ -181,6 +183,11 @@ TEST(stopping_ends_everything)
 	CHECK_EQ(f.stopped, 0); /* never from within */
 	fleet_settle(&f);
 	CHECK_EQ(f.stopped, 1);
+	for (int i = 0; i < 3; i++) {
+		fleet_status(&f, (const char *const[]){"a", "b", "c"}[i], &s);
+		CHECK_TEXT(mp_status_state_get_name(s.state), "ready"); /* and nothing is left */
+		CHECK_EQ(s.open + s.waiting, 0);
+	}
 	CHECK_EQ(out.outcome, MP_OUTCOME_UNKNOWN);
 	CHECK_EQ(waiting.outcome, MP_OUTCOME_NOT_SENT);
 	CHECK(fleet_call(&f, "b", 1, 0, &after));
@@ -266,6 +273,7 @@ TEST(a_changed_date_changes_nothing)
 TEST(there_is_no_health_poll)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r;
 
 	CHECK(fleet_init(&f));
 	CHECK(fleet_open(&f, THREE));
@@ -273,6 +281,17 @@ TEST(there_is_no_health_poll)
 	fleet_advance(&f, (int64_t)24 * 3600 * 1000);
 	CHECK_EQ(fleet_get(&f, "a")->pings, 0);
 	CHECK_EQ(fleet_get(&f, "a")->lists, 1);
+	fleet_get(&f, "a")->holds_calls = true;
+	CHECK(fleet_call(&f, "a", 1, 1000, &r));
+	fleet_advance(&f, 2000); /* a call that timed out is a reason */
+	CHECK_EQ(r.outcome, MP_OUTCOME_TIMEOUT);
+	CHECK_EQ(fleet_get(&f, "a")->pings, 1);
+	mp_loop_suspend(f.loop, (int64_t)8 * 3600 * 1000);
+	fleet_advance(&f, 5000); /* and so is a machine that was asleep */
+	CHECK_EQ(fleet_get(&f, "a")->pings, 2);
+	fleet_advance(&f, (int64_t)24 * 3600 * 1000);
+	CHECK_EQ(fleet_get(&f, "a")->pings, 2);
+	CHECK_EQ(fleet_get(&f, "a")->lives, 1);
 }
 
 /* A53 U17 X7 */
@@ -319,6 +338,59 @@ static void count_changes(const struct mp_change *changes, size_t n, void *u)
 	(void)changes;
 	(void)n;
 	(*count)++;
+}
+
+/*
+ * A29: the source is known first; a running server is not started again; what is not valid is not
+ * resolved; then values, connection, list, and the cache.
+ */
+/* A29 */
+HEAVY_TEST(a_start_goes_in_order)
+{
+	struct mp_server_catalog *catalog;
+	struct fleet f = {0};
+	struct mp_db *db;
+
+	CHECK(store_clear());
+	db = store_open();
+	CHECK(db && fleet_init(&f));
+	f.db = db;
+	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\"},\"bad\":{}}}"));
+	CHECK_TEXT(mp_workspace_get_entry(f.workspace, 0)->origin.file, "test.json");
+	CHECK_EQ(mp_pool_count_instances(f.pool), 0);
+	mp_workspace_start_server(f.workspace, 1, 0, false);
+	fleet_settle(&f);
+	CHECK_EQ(fleet_get(&f, "bad")->prepares + fleet_get(&f, "bad")->dials, 0);
+	fleet_get(&f, "a")->prepare_ms = 1000;
+	fleet_get(&f, "a")->holds_list = true;
+	CHECK(fleet_start(&f, "a"));
+	CHECK_EQ(fleet_get(&f, "a")->prepares, 1);
+	fleet_advance(&f, 999);
+	CHECK_EQ(fleet_get(&f, "a")->dials, 0); /* values first */
+	fleet_advance(&f, 1);
+	CHECK_EQ(fleet_get(&f, "a")->dials, 1);
+	CHECK_EQ(fleet_get(&f, "a")->lists, 1);
+	CHECK(!mp_workspace_has_catalog(f.workspace, 0, 0)); /* nothing before the list */
+	fleet_get(&f, "a")->holds_list = false;
+	fleet_get(&f, "a")->prepare_ms = 0;
+	CHECK_EQ(mp_workspace_reconnect(f.workspace, 0, 0, NULL), 0);
+	fleet_settle(&f);
+	CHECK_TEXT(fleet_state(&f, "a"), "connected");
+	CHECK(fleet_start(&f, "a"));
+	CHECK_EQ(fleet_get(&f, "a")->dials, 2); /* it runs: skipped */
+	fleet_done(&f);
+	mp_db_close(db); /* what was queued is written */
+	db = store_open();
+	f = (struct fleet){0};
+	CHECK(db && fleet_init(&f));
+	f.db = db;
+	CHECK(fleet_open(&f, ONE));
+	catalog = mp_workspace_get_catalog(f.workspace, 0, 0);
+	CHECK(catalog);
+	CHECK_EQ(catalog->lists[MP_CATALOG_TOOL]->list.n, 1);
+	mp_server_catalog_unref(catalog);
+	fleet_done(&f);
+	mp_db_close(db);
 }
 
 /* A29 E59 U7 */

@@ -1,6 +1,8 @@
 /* test_workspace.c - which instance a name means, and what a reload does to it. */
 #include "test.h"
 
+#include <stdio.h>
+
 #include "fleet.h"
 
 #include "base/error.h"
@@ -119,6 +121,72 @@ TEST(tuning_changes_without_a_restart)
 	CHECK_EQ(fleet_get(&f, "a")->prepares, 1);
 	fleet_status(&f, "a", &s);
 	CHECK_EQ(s.max_tries, 1);
+}
+
+/* What became of this instance, as "what what ...", from that event on; the cursor moves on. */
+static const char *steps_of(struct fleet *f, mp_id id, uint64_t *cursor)
+{
+	static char text[300];
+	const struct mp_event *e;
+	uint64_t missed;
+
+	text[0] = '\0';
+	while ((e = mp_events_read(&f->events, cursor, &missed)))
+		if (e->id == id)
+			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s ", e->what);
+	return text;
+}
+
+/* The call is finished first; then the process goes, and the pool has one instance less. */
+static bool drains(struct fleet *f, struct fleet_result *r)
+{
+	size_t before = mp_pool_count_instances(f->pool);
+
+	fleet_advance(f, 100);
+	REQUIRE(r->answers == 0);
+	REQUIRE(mp_pool_count_instances(f->pool) == before);
+	REQUIRE(fleet_answer_kept(fleet_get(f, "a"), 0, "{}"));
+	fleet_advance(f, 2000);
+	REQUIRE(r->answers == 1 && r->outcome == MP_OUTCOME_ANSWERED);
+	fleet_get(f, "a")->n_kept = 0;
+	return mp_pool_count_instances(f->pool) == before - 1;
+}
+
+/* A62 C18: another launch key, gone from its file, switched off, switched off in the file. */
+TEST(every_way_to_stop_a_server_drains_it)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r;
+	uint64_t cursor = 1;
+
+	CHECK(open_both(&f, TWO("1", ",\"start\":\"lazy\"")));
+	fleet_get(&f, "a")->holds_calls = true;
+	for (int i = 0; i < 4; i++) {
+		mp_id id;
+
+		CHECK(fleet_start(&f, "a"));
+		CHECK(fleet_call(&f, "a", 1, 0, &r));
+		fleet_settle(&f);
+		id = mp_workspace_get_instance_id(f.workspace, 0, 0);
+		CHECK(id);
+		steps_of(&f, id, &cursor);
+		if (i == 0)
+			CHECK(fleet_reload(&f, TWO("2", ",\"start\":\"lazy\"")));
+		if (i == 1)
+			CHECK(fleet_reload(&f, "{\"mcpServers\":{\"b\":{\"command\":\"b\"}}}"));
+		if (i == 2)
+			CHECK_EQ(mp_workspace_toggle(f.workspace, "a", 0, MP_TOGGLE_OFF, NULL), 0);
+		if (i == 3)
+			CHECK(fleet_reload(&f, TWO("2", ",\"enabled\":false")));
+		CHECK(drains(&f, &r));
+		CHECK_TEXT(steps_of(&f, id, &cursor),
+			   i == 2 ? "toggled draining stopping down gone "
+				  : "draining stopping down gone ");
+		if (i == 1)
+			CHECK(fleet_reload(&f, TWO("2", ",\"start\":\"lazy\"")));
+		if (i == 2)
+			CHECK_EQ(mp_workspace_toggle(f.workspace, "a", 0, MP_TOGGLE_NONE, NULL), 0);
+	}
 }
 
 /* C18 A8 A60 A62 D5 E79 */
@@ -327,7 +395,15 @@ static void nothing(struct mp_workspace *v, const struct mcpool_error *error, vo
 	(void)u;
 }
 
-/* D2 D27 U15 X12 */
+/* The instance that has the conversation with the server of this name; 0: none. */
+static mp_id instance_of(struct mp_workspace *w, const char *name)
+{
+	ptrdiff_t i = mp_workspace_find(w, name);
+
+	return i < 0 ? 0 : mp_workspace_get_instance_id(w, (size_t)i, 0);
+}
+
+/* D2 D27 U15 A23 X12 */
 /* Two workspaces, one name: the same key is one instance, another key another one. */
 TEST(views_share_what_is_the_same)
 {
@@ -335,6 +411,7 @@ TEST(views_share_what_is_the_same)
 	MP_CLEANUP(fleet_done) struct fleet f;
 	struct mp_config_set *set;
 	struct mp_workspace *other;
+	bool same, different;
 
 	CHECK(open_both(&f, TWO("1", "")));
 	set = fleet_make_set(TWO("2", ""));
@@ -347,7 +424,12 @@ TEST(views_share_what_is_the_same)
 		mp_workspace_start_server(other, 1, 0, false);
 	}
 	fleet_settle(&f);
+	same = instance_of(f.workspace, "b") &&
+	       instance_of(f.workspace, "b") == instance_of(other, "b");
+	different =
+		instance_of(other, "a") && instance_of(f.workspace, "a") != instance_of(other, "a");
 	other = mp_workspace_close(other);
+	CHECK(same && different);
 	CHECK_EQ(fleet_get(&f, "a")->lives, 2);
 	CHECK_EQ(fleet_get(&f, "b")->lives, 1);
 	CHECK_EQ(mp_pool_count_instances(f.pool), 3);

@@ -1,6 +1,7 @@
 /*
  * test_launcher.c - the chain of processes between hub and server, link by link killed.
- * Real processes and real time. Each test ends with nothing left alive of what it started.
+ * Real processes and, but for one test, real time. Each test ends with nothing left alive of what
+ * it started.
  */
 #include "process.h"
 
@@ -60,14 +61,19 @@ static void on_gone(void *u)
 
 static const struct mp_child_hooks hooks = {on_running, on_failed, on_exited, on_hang_up, on_gone};
 
-static bool begin(void)
+static bool begin_with(bool by_hand)
 {
 	new_tag();
 	for (int i = 0; i < KIDS; i++)
 		kids[i] = (struct kid){.status = -1, .fds = {-1, -1, -1}};
-	if (mp_loop_new(&loop) < 0)
+	if ((by_hand ? mp_loop_new_by_hand(1000000, &loop) : mp_loop_new(&loop)) < 0)
 		return false;
 	return mp_launcher_new(loop, MCPOOL_EXE, &launcher, NULL) == 0;
+}
+
+static bool begin(void)
+{
+	return begin_with(false);
 }
 
 /* What a test must not leave: processes, zombies, handles. */
@@ -213,6 +219,25 @@ HEAVY_TEST(many_at_once)
 			close(many[i].fds[n]);
 	}
 	CHECK(ok);
+}
+
+/* Two trees that ignore everything and a server that does not, stopped at the same time. */
+/* A61 A63 U29 */
+HEAVY_TEST(a_stop_of_all_takes_less_than_three_seconds)
+{
+	MP_CLEANUP(finish) bool begun = begin_with(true);
+
+	CHECK(begun && spawn(&kids[2], "echo", NULL) && start_stubborn(2));
+	CHECK(TURN_UNTIL(loop, kids[2].pid > 0));
+	for (int i = 0; i < KIDS; i++)
+		mp_child_stop(kids[i].child);
+	CHECK(TURN_UNTIL(loop, kids[2].gone)); /* it waits for no other */
+	CHECK(!kids[0].gone && !kids[1].gone);
+	CHECK(MP_CHILD_EOF_MS + MP_CHILD_TERM_MS < 3000);
+	mp_loop_advance(loop, MP_CHILD_EOF_MS); /* one clock for all */
+	mp_loop_advance(loop, MP_CHILD_TERM_MS);
+	CHECK(TURN_UNTIL(loop, all_told_gone(KIDS)));
+	CHECK_EQ(count_alive("helper_server", NULL), 0);
 }
 
 /* --- killed --------------------------------------------------------------------------------- */

@@ -268,6 +268,52 @@ TEST(a_batch_is_answered_on_its_stream)
 	CHECK(agent_heard_text(&s.a, "-32600"));
 }
 
+#define ALL_LISTS                                                                              \
+	"{\"tools\":{\"listChanged\":true},\"prompts\":{\"listChanged\":true},\"resources\":{" \
+	"\"listChanged\":true}}"
+#define CHANGED(what) "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/" what "/list_changed\"}"
+#define ASK(what)     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"" what "/list\"}"
+
+/* C17: each kind is fetched again; a session hears of those that differ. */
+TEST(each_kind_of_list_that_differs_is_told)
+{
+	static const struct {
+		const char *ask, *changed, *told, *next, *name;
+	} rows[] = {
+		{ASK("tools"), CHANGED("tools"), "notifications/tools/list_changed",
+		 "{\"tools\":[{\"name\":\"new\",\"inputSchema\":{}}]}", "mcp__git__new"},
+		{ASK("prompts"), CHANGED("prompts"), "notifications/prompts/list_changed",
+		 "{\"prompts\":[{\"name\":\"new\"}]}", "mcp__git__new"},
+		{ASK("resources"), CHANGED("resources"), "notifications/resources/list_changed",
+		 "{\"resources\":[{\"uri\":\"file:///new\",\"name\":\"n\"}]}", "file:///new"},
+	};
+	struct fleet_server *git;
+	TWO_SERVERS(s);
+
+	git = fleet_get(&s.f, "git");
+	git->capabilities = ALL_LISTS;
+	git->prompts = "{\"prompts\":[{\"name\":\"old\"}]}";
+	git->resources = "{\"resources\":[{\"uri\":\"file:///old\",\"name\":\"n\"}]}";
+	CHECK(two_servers_open(&s, two, MP_SESSION_ONE_STREAM));
+	CHECK(agent_initialize(&s.a, &s.f));
+	fleet_advance(&s.f, 300);
+	for (size_t i = 0; i < MP_ARRAY_LEN(rows); i++)
+		CHECK_EQ(agent_say(&s.a, &s.f, rows[i].ask, 0), 1);
+	for (size_t i = 0; i < MP_ARRAY_LEN(rows); i++) {
+		agent_forget(&s.a);
+		CHECK(fleet_say(git, rows[i].changed)); /* but it did not */
+		fleet_advance(&s.f, 1000);
+		CHECK_EQ(s.a.n, 0);
+		*(i == 0 ? &git->tools : i == 1 ? &git->prompts : &git->resources) = rows[i].next;
+		CHECK(fleet_say(git, rows[i].changed));
+		fleet_advance(&s.f, 1000);
+		CHECK_EQ(s.a.n, 1);
+		CHECK(strstr(agent_last(&s.a), rows[i].told));
+		CHECK_EQ(agent_say(&s.a, &s.f, rows[i].ask, 0), 1);
+		CHECK(strstr(agent_last(&s.a), rows[i].name));
+	}
+}
+
 /* B48 */
 TEST(a_list_that_changes_is_told_to_those_who_have_it)
 {
@@ -400,6 +446,38 @@ TEST(a_server_that_dies_is_an_error_and_comes_back)
 	fleet_advance(&s.f, 3000);
 	CHECK_EQ(agent_say(&s.a, &s.f, call("2", "mcp__git__t"), 0), 1);
 	CHECK(strstr(agent_last(&s.a), "\"id\":2,\"result\""));
+}
+
+/* A8 A60 */
+/* Switched off or removed: its tools leave the lists of all sessions when it is stopped. */
+TEST(the_tools_of_a_stopped_server_leave_every_list)
+{
+	TWO_SERVERS(s);
+
+	CHECK(two_servers_open(&s, two, MP_SESSION_ONE_STREAM));
+	CHECK(agent_open(&s.b, &s.f, s.sessions, MP_SESSION_ONE_STREAM, NULL));
+	CHECK(agent_initialize(&s.a, &s.f) && agent_initialize(&s.b, &s.f));
+	fleet_advance(&s.f, 300);
+	for (int i = 0; i < 2; i++) {
+		const char *gone = i ? "mcp__files__t" : "mcp__git__t";
+
+		CHECK_EQ(agent_say(&s.a, &s.f, list, 0) + agent_say(&s.b, &s.f, list, 0), 2);
+		CHECK(strstr(agent_last(&s.a), gone) && strstr(agent_last(&s.b), gone));
+		agent_forget(&s.a);
+		agent_forget(&s.b);
+		if (i == 0)
+			CHECK_EQ(mp_workspace_toggle(s.f.workspace, "git", 0, MP_TOGGLE_OFF, NULL),
+				 0);
+		else
+			CHECK(fleet_reload(&s.f, "{\"mcpServers\":{}}"));
+		mp_sessions_note_workspace(s.sessions, s.f.workspace);
+		fleet_advance(&s.f, 1000);
+		CHECK_EQ(mp_pool_count_instances(s.f.pool), 1 - (size_t)i);
+		CHECK(agent_heard_text(&s.a, "notifications/tools/list_changed"));
+		CHECK(agent_heard_text(&s.b, "notifications/tools/list_changed"));
+		CHECK_EQ(agent_say(&s.a, &s.f, list, 0) + agent_say(&s.b, &s.f, list, 0), 2);
+		CHECK(!strstr(agent_last(&s.a), gone) && !strstr(agent_last(&s.b), gone));
+	}
 }
 
 /* A51 B57 B58 A7 */

@@ -169,7 +169,7 @@ TEST(no_list_has_old_and_new_of_a_reload)
 
 /* --- profiles -------------------------------------------------------------------------------- */
 
-/* C24 E50 */
+/* C24 E50 A54 */
 /* A private stdio server that is gone: who brings it back? */
 TEST(who_restarts_a_crashed_server)
 {

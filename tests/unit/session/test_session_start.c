@@ -26,6 +26,23 @@ static size_t count(const char *text, const char *part)
 	return n;
 }
 
+/* Why a server has failed; "none": it has not. */
+static const char *failure_of(struct two_servers *s, const char *server)
+{
+	struct mp_status status;
+
+	fleet_status(&s->f, server, &status);
+	return status.error && status.error[0] ? status.error : "none";
+}
+
+static bool lists(struct two_servers *s, const char *json)
+{
+	REQUIRE(two_servers_open(s, json, MP_SESSION_ONE_STREAM));
+	REQUIRE(agent_initialize(&s->a, &s->f));
+	fleet_advance(&s->f, 300);
+	return agent_say(&s->a, &s->f, list, 0) == 1;
+}
+
 static bool begin(struct two_servers *s, struct mp_db *db)
 {
 	*s = (struct two_servers){0};
@@ -34,7 +51,7 @@ static bool begin(struct two_servers *s, struct mp_db *db)
 	return true;
 }
 
-/* A49: live and deferred tools, and nothing of those that are late or failed. */
+/* A49 A5 A34: live and deferred tools, and nothing of those that are late or failed. */
 HEAVY_TEST(the_first_list_has_what_was_known_at_the_gate)
 {
 	struct two_servers s = {0};
@@ -54,17 +71,205 @@ HEAVY_TEST(the_first_list_has_what_was_known_at_the_gate)
 	fleet_get(&s.f, "kept")->mute = fleet_get(&s.f, "late")->mute = true;
 	fleet_get(&s.f, "dead")->dial_code = MCPOOL_ENOENT;
 	CHECK(two_servers_open(&s, THREE, MP_SESSION_ONE_STREAM));
+	CHECK_EQ(s.f.set->settings.startup.window_ms, 250); /* by default */
 	CHECK(agent_initialize(&s.a, &s.f));
 	CHECK_EQ(agent_say(&s.a, &s.f, list, 0), 1);
+	fleet_advance(&s.f, 249);
 	CHECK_EQ(s.a.answers, 0); /* the gate is closed */
-	fleet_advance(&s.f, 250);
+	fleet_advance(&s.f, 1);
 	CHECK_EQ(s.a.answers, 1);
 	CHECK(strstr(agent_last(&s.a), "\"mcp__kept__t\""));
 	CHECK(strstr(agent_last(&s.a), "\"mcp__live__t\""));
 	CHECK_EQ(count(agent_last(&s.a), "\"name\":\"mcp__"), 2);
 	CHECK_EQ(fleet_get(&s.f, "kept")->lists, 0);
+	CHECK_TEXT(fleet_state(&s.f, "kept"), "pending");
+	CHECK_TEXT(failure_of(&s, "dead"), "start: it cannot be dialled"); /* and no other */
+	CHECK_TEXT(failure_of(&s, "live"), "none");
+	CHECK_TEXT(failure_of(&s, "kept"), "none");
+	CHECK_TEXT(failure_of(&s, "late"), "none");
 	two_servers_done(&s);
 	mp_db_close(db);
+}
+
+/* The public names of the last list, in its order. */
+static const char *names_heard(struct two_servers *s)
+{
+	static char text[1000];
+	const char *at = agent_last(&s->a), *end;
+	size_t n = 0;
+
+	text[0] = '\0';
+	while ((at = strstr(at, "\"name\":\"")) && (end = strchr(at += 8, '"')))
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%.*s ", (int)(end - at), at);
+	return text;
+}
+
+static const char *names_now(struct two_servers *s)
+{
+	agent_forget(&s->a);
+	return agent_say(&s->a, &s->f, list, 0) == 1 && s->a.answers == 1 ? names_heard(s) : "?";
+}
+
+/*
+ * A26 A40 A41: a late server changes its own part of the list, which is sorted and there at any
+ * time, and is cached for the next run.
+ */
+/* A26 A40 A41 */
+HEAVY_TEST(a_late_server_replaces_its_own_tools_and_is_cached)
+{
+	struct two_servers s = {0};
+	struct mp_db *db = NULL;
+
+	CHECK(home_make());
+	db = home_open_store();
+	CHECK(begin(&s, db));
+	fleet_get(&s.f, "late")->mute = fleet_get(&s.f, "dead")->mute = true;
+	CHECK(lists(&s, THREE)); /* an earlier run: kept and live are cached */
+	CHECK_TEXT(names_heard(&s), "mcp__kept__t mcp__live__t ");
+	two_servers_done(&s);
+	mp_db_close(db);
+	db = home_open_store();
+	CHECK(begin(&s, db));
+	fleet_get(&s.f, "kept")->tools = "{\"tools\":[{\"name\":\"v\",\"inputSchema\":{}},"
+					 "{\"name\":\"u\",\"inputSchema\":{}}]}";
+	fleet_get(&s.f, "kept")->prepare_ms = 2000;
+	fleet_get(&s.f, "late")->prepare_ms = 3000;
+	fleet_get(&s.f, "dead")->mute = true;
+	CHECK(lists(&s, THREE));
+	CHECK_TEXT(names_heard(&s), "mcp__kept__t mcp__live__t "); /* the gate is open */
+	agent_forget(&s.a);
+	fleet_advance(&s.f, 2000);
+	CHECK(agent_heard_text(&s.a, "notifications/tools/list_changed"));
+	CHECK_TEXT(names_now(&s), "mcp__kept__u mcp__kept__v mcp__live__t ");
+	fleet_advance(&s.f, 1000);
+	CHECK_TEXT(names_now(&s), "mcp__kept__u mcp__kept__v mcp__late__t mcp__live__t ");
+	fleet_get(&s.f, "live")->dial_code = MCPOOL_EIO;
+	fleet_die(fleet_get(&s.f, "live")); /* what it offers stays while it restarts */
+	CHECK_TEXT(names_now(&s), "mcp__kept__u mcp__kept__v mcp__late__t mcp__live__t ");
+	two_servers_done(&s);
+	mp_db_close(db); /* what was queued is written */
+	db = home_open_store();
+	CHECK(begin(&s, db));
+	for (const char *const *name = (const char *const[]){"kept", "late", "live", "dead", NULL};
+	     *name; name++)
+		fleet_get(&s.f, *name)->mute = true;
+	CHECK(lists(&s, THREE)); /* all from the cache */
+	CHECK_TEXT(names_heard(&s), "mcp__kept__u mcp__kept__v mcp__late__t mcp__live__t ");
+	two_servers_done(&s);
+	mp_db_close(db);
+}
+
+/* A57 A58 A66: no dial, no handshake, a dead connection, no list: errors of four servers. */
+HEAVY_TEST(a_failure_belongs_to_one_server)
+{
+	TWO_SERVERS(s);
+
+	fleet_get(&s.f, "deaf")->mute = true;
+	fleet_get(&s.f, "dial")->dial_code = MCPOOL_ECLOSED;
+	fleet_get(&s.f, "list")->no_list = true;
+	fleet_get(&s.f, "torn")->dies_at_once = true;
+	CHECK(two_servers_open(&s,
+			       "{\"mcpServers\":{\"deaf\":{\"command\":\"a\",\"timeout\":2000},"
+			       "\"dial\":{\"command\":\"b\"},\"good\":{\"command\":\"c\"},"
+			       "\"list\":{\"command\":\"d\"},\"torn\":{\"command\":\"e\"}}}",
+			       MP_SESSION_ONE_STREAM));
+	CHECK(agent_initialize(&s.a, &s.f));
+	fleet_advance(&s.f, 2100);
+	CHECK_TEXT(names_now(&s), "mcp__good__t ");
+	CHECK_TEXT(fleet_state(&s.f, "good"), "connected");
+	CHECK_TEXT(failure_of(&s, "good"), "none");
+	CHECK_TEXT(failure_of(&s, "deaf"), "handshake: no answer within 2 s");
+	CHECK_TEXT(failure_of(&s, "dial"), "start: it cannot be dialled");
+	CHECK(strstr(failure_of(&s, "list"), "tools/list: no list today"));
+	CHECK_TEXT(failure_of(&s, "torn"), "handshake: the other side closed the stream");
+	CHECK_EQ(agent_say(&s.a, &s.f, call("2", "mcp__good__t"), 0), 1);
+	CHECK(strstr(agent_last(&s.a), "\"id\":2,\"result\""));
+	fleet_get(&s.f, "deaf")->mute = false;
+	fleet_get(&s.f, "dial")->dial_code = 0;
+	fleet_get(&s.f, "list")->no_list = false;
+	fleet_get(&s.f, "torn")->dies_at_once = false;
+	fleet_advance(&s.f, 60000); /* by the schedule */
+	CHECK_TEXT(names_now(&s),
+		   "mcp__deaf__t mcp__dial__t mcp__good__t mcp__list__t mcp__torn__t ");
+	CHECK_EQ(fleet_get(&s.f, "good")->lives, 1);
+}
+
+/* When the first list of a run comes, in ms; its names are left in s. */
+static int64_t wait_for_list(struct two_servers *s, const char *json, int64_t most)
+{
+	int64_t ms = 0;
+
+	if (!two_servers_open(s, json, MP_SESSION_ONE_STREAM) || !agent_initialize(&s->a, &s->f))
+		return -1;
+	agent_forget(&s->a);
+	if (agent_say(&s->a, &s->f, list, 0) != 1)
+		return -1;
+	for (; s->a.answers == 0 && ms < most; ms += 250)
+		fleet_advance(&s->f, 250);
+	return ms;
+}
+
+#define SLOW(settings)                                                                 \
+	"{\"mcpServers\":{\"live\":{\"command\":\"l\"},\"slow\":{\"command\":\"s\"}}," \
+	"\"mcpool\":" settings "}"
+
+/* A39: fast with a cache; without one as startup.uncached says. */
+HEAVY_TEST(without_a_cache_completeness_is_a_choice)
+{
+	static const struct {
+		const char *json;
+		int64_t cold, warm;
+		bool whole;
+	} cases[] = {{SLOW("{}"), 250, 250, false},
+		     {SLOW("{\"startup\":{\"uncached\":\"late\"}}"), 250, 250, false},
+		     {SLOW("{\"startup\":{\"uncached\":\"block\"}}"), 2000, 250, true},
+		     {SLOW("{\"startup\":{\"uncached\":\"wait-all\"}}"), 2000, 2000, true}};
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(cases); i++) {
+		struct two_servers s = {0};
+		struct mp_db *db;
+
+		CHECK(home_make());
+		db = home_open_store();
+		for (int run = 0; run < 2; run++) {
+			CHECK(begin(&s, db));
+			fleet_get(&s.f, "slow")->prepare_ms = 2000;
+			CHECK_EQ(wait_for_list(&s, cases[i].json, 5000),
+				 run ? cases[i].warm : cases[i].cold);
+			CHECK_TEXT(names_heard(&s), run || cases[i].whole
+							    ? "mcp__live__t mcp__slow__t "
+							    : "mcp__live__t ");
+			fleet_advance(&s.f, 3000);
+			two_servers_done(&s);
+			mp_db_close(db);
+			db = home_open_store();
+		}
+		mp_db_close(db);
+	}
+}
+
+/* A38 A68: 90 s without a cache; only the omp profile waits without a limit. */
+HEAVY_TEST(only_the_omp_profile_waits_for_an_uncached_server)
+{
+	static const struct {
+		const char *json, *names;
+		int64_t ms;
+	} cases[] = {
+		{SLOW("{}"), "mcp__live__t ", 250},
+		{SLOW("{\"profile\":\"claude\"}"), "", 0},
+		{SLOW("{\"profile\":\"netdata\"}"), "live__t ", 60000},
+		{SLOW("{\"profile\":\"omp\"}"), "mcp_live_t mcp_slow_t ", 90000},
+	};
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(cases); i++) {
+		TWO_SERVERS(s);
+
+		fleet_get(&s.f, "slow")->prepare_ms = 90000;
+		CHECK_EQ(wait_for_list(&s, cases[i].json, 120000), cases[i].ms);
+		CHECK_TEXT(names_heard(&s), cases[i].names);
+		fleet_advance(&s.f, 120000);
+		CHECK_EQ(count(names_now(&s), "slow_"), 1);
+	}
 }
 
 /* A64: discovery failed as a whole; the session begins all the same. */
@@ -169,14 +374,6 @@ static const char *told(struct fleet *f, const char *what)
 	"{\"mcpServers\":{\"my-server\":{\"command\":\"x\"},\"my.server\":{\"command\":\"y\"}}" \
 	"," SINGLE
 #define SINGLE "\"mcpool\":{\"naming\":\"mcp_server_tool\"}}"
-
-static bool lists(struct two_servers *s, const char *json)
-{
-	REQUIRE(two_servers_open(s, json, MP_SESSION_ONE_STREAM));
-	REQUIRE(agent_initialize(&s->a, &s->f));
-	fleet_advance(&s->f, 300);
-	return agent_say(&s->a, &s->f, list, 0) == 1;
-}
 
 /* None is plain, each has a hash, and each is reported once, however many sessions come. */
 static bool collide(struct two_servers *s)
