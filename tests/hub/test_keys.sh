@@ -1,4 +1,4 @@
-# test_keys.sh - the keys "instructions" and "pins" of a server, over every transport, through the hub; and what
+# test_keys.sh - the keys of a server over every transport, through the hub, above all "instructions" and "pins"; and what
 # `mcpool config show` says of them. `sh tests/hub/test_keys.sh http` runs one case.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -8,7 +8,7 @@ unset http_proxy https_proxy all_proxy no_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY
 
 TEST_INSTRUCTIONS='First words, then many others that follow them.' TEST_ECHO=$work/echo
 export TEST_INSTRUCTIONS TEST_ECHO
-script=$PWD/$servers/sdk1.mjs
+script=$PWD/$servers/sdk1.mjs keys_mjs=$PWD/$servers/keys.mjs
 
 # stand KIND: a server that is reached so, on the port that it had before, if any
 stand() {
@@ -95,6 +95,53 @@ t_sse() { both_keys sse; }
 t_websocket() { both_keys websocket; }
 
 # E51
+# far_keys KIND: keys.mjs reached so; its port is in $work/KIND.port
+far_keys() {
+	way=$1
+	[ "$way" != websocket ] || way=ws
+	MCPOOL_TEST_MARK="$work" "$node" "$keys_mjs" $way 0 >"$work/$1.log" 2>&1 </dev/null &
+}
+# keyed KIND NAME MEMBERS: the entry KIND_NAME, with a header or a variable
+keyed() {
+	port=$(sed -n 's/^listening on //p' "$work/$1.log" 2>/dev/null)
+	headers='"headers":{"X-Key":"the-key"}'
+	case $1 in
+	stdio) printf '"stdio_%s":{"command":"%s","args":["%s"],"env":{"WHO":"stdio_%s","KEY":"the-key","TEST_NOTES":"%s"}%s}' \
+		"$2" "$node" "$keys_mjs" "$2" "$TEST_NOTES" "$3" ;;
+	http) printf '"http_%s":{"type":"http","url":"http://127.0.0.1:%s/mcp?for=http_%s",%s%s}' "$2" "$port" "$2" "$headers" "$3" ;;
+	sse) printf '"sse_%s":{"type":"sse","url":"http://127.0.0.1:%s/sse?for=sse_%s",%s%s}' "$2" "$port" "$2" "$headers" "$3" ;;
+	websocket) printf '"websocket_%s":{"type":"websocket","url":"ws://127.0.0.1:%s/mcp?for=websocket_%s",%s%s}' "$2" "$port" "$2" "$headers" "$3" ;;
+	esac
+}
+shown() { # KEY VALUE ORIGIN: in what `config show` just said
+	grep -qE -- "^$1 +$2  \($3\)\$" "$work/out" || { echo "$(grep "^$1" "$work/out"), and not $2 ($3)"; return 1; }
+}
+shown_for() { # KIND
+	run 0 config show "$1_few" && shown toolsAllowed '\["e\*","hold"\]' ".*/mcp.json:1" && shown toolsDenied '\["hold"\]' ".*/mcp.json:1" &&
+		run 0 config show "$1_own" && shown mode '"session"' ".*/mcp.json:1" &&
+		run 0 config show "$1_narrow" && shown queue '"one"' ".*/mcp.json:1" &&
+		run 0 config show "$1_listed" && shown healthProbe '"listTools"' ".*/mcp.json:1" && shown toolTimeout 700 ".*/mcp.json:1" &&
+		run 0 config show "$1_all" && shown mode '"shared"' default && shown queue '"default"' default && shown healthProbe '"ping"' default &&
+		shown toolTimeout 300000 default
+}
+
+# The keys of the seed by each transport: type, command, env, url, headers, filters, shared, queue and healthProbe. Two agents
+# at once share one connection to each server, or have their own.
+t_each_key_by_each_transport() {
+	unset TEST_ECHO
+	all_kinds='stdio http sse websocket' all=
+	for kind in http sse websocket; do far_keys $kind; done
+	for kind in http sse websocket; do wait_for_line "$work/$kind.log" 'listening on' 15 || return 1; done
+	for kind in $all_kinds; do
+		all="$all${all:+,}$(keyed $kind all ''),$(keyed $kind own ',"shared":false'),$(keyed $kind narrow ',"queue":"one"'),$(keyed $kind pinged ',"toolTimeout":700')"
+		all="$all,$(keyed $kind few ',"toolsAllowed":["e*","hold"],"toolsDenied":["hold"]'),$(keyed $kind listed ',"toolTimeout":700,"healthProbe":"listTools"')"
+	done
+	mkdir -p "$(dirname "$user")" && printf '{"mcpool":{"queues":{"one":{"slots":1}}},"mcpServers":{%s}}\n' "$all" >"$user" &&
+		run 0 trust --user-file --yes || return 1
+	for kind in $all_kinds; do shown_for $kind || return 1; done
+	run 0 up && talk keys_steps.mjs#first && run 0 down && kill_marked && nothing_left 3
+}
+
 # Its own words, its prompts, and what its tools say for themselves.
 t_the_netdata_format() { # E51 E52
 	mkdir -p "$(dirname "$user")" && printf '{"mcpool":{"profile":"netdata"},"mcpServers":{%s}}\n' "$(entry stdio a '"environment":"inherit"')" >"$user" &&

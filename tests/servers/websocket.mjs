@@ -33,8 +33,8 @@ export function listenByWebSocket(makeServer) {
 	const server = new WebSocketServer({
 		server: http, path: '/mcp', handleProtocols: (offered) => (offered.has('mcp') ? 'mcp' : false),
 	});
-	server.on('connection', (socket) => {
-		if (socket.protocol === 'mcp') makeServer().connect(new Transport(socket));
+	server.on('connection', (socket, req) => {
+		if (socket.protocol === 'mcp') makeServer(req).connect(new Transport(socket));
 		else socket.close(1002, 'the subprotocol is mcp');
 	});
 }
