@@ -48,6 +48,7 @@ struct mp_keeper {
 	char launch_key[64];      /* of the current attempt */
 	size_t launch_key_len;
 	int64_t began_us, listing_us; /* of the current attempt */
+	bool is_cut;                  /* CHECKING: because its connection broke (D30) */
 };
 
 MP_MACHINE_TYPES(keeper, struct mp_keeper, enum keeper_event, MP_KEEPER_STATES, KEEPER_EVENTS);
@@ -313,6 +314,15 @@ static int dial_again(void *u, struct mp_transport **ret, struct mcpool_error *r
 	return k->hooks->dial(k->u, ret, reterr);
 }
 
+static void keeper_suspect(struct mp_keeper *k, const char *why, bool is_cut)
+{
+	if (k->state == MP_KEEPER_UP) {
+		k->facts.suspicion = why;
+		k->is_cut = is_cut;
+	}
+	keeper_advance(k, SUSPECT);
+}
+
 static void upstream_ready(void *u)
 {
 	keeper_advance(u, READY);
@@ -337,7 +347,7 @@ static void upstream_notification(void *u, const struct mp_message *m)
 
 static void upstream_doubt(void *u, const char *why)
 {
-	mp_keeper_suspect(u, why);
+	keeper_suspect(u, why, true);
 }
 
 /* Every process of the server, also one that died of the probe of the handshake (E79). */
@@ -470,6 +480,12 @@ static const char *get_suspicion(const struct mp_keeper *k)
 	return k->state == MP_KEEPER_CHECKING ? k->facts.suspicion : "it was just started";
 }
 
+/* A connection broke and the server does not answer a new one either: it is gone. */
+static const char *get_trigger(const struct mp_keeper *k)
+{
+	return k->state == MP_KEEPER_CHECKING && k->is_cut ? "transport-exit" : "probe-failed";
+}
+
 static void probed(const struct mcpool_error *error, void *u)
 {
 	struct mp_keeper *k = u;
@@ -478,7 +494,7 @@ static void probed(const struct mcpool_error *error, void *u)
 	if (error && (k->state == MP_KEEPER_CHECKING || k->state == MP_KEEPER_LISTING)) {
 		(void)mp_fail_because(&why, error->code, error, "%s, and then the probe failed: %s",
 				      get_suspicion(k), error->message);
-		note_trouble(k, "probe-failed", &why);
+		note_trouble(k, get_trigger(k), &why);
 	}
 	keeper_advance(k, error ? SICK : WELL);
 }
@@ -493,7 +509,7 @@ static enum keeper_event keeper_probe(struct mp_keeper *k)
 		return MP_QUIET;
 	(void)mp_fail(&why, r, "%s, and it does not take a probe: %s", get_suspicion(k),
 		      mcpool_error_text(r));
-	note_trouble(k, "probe-failed", &why);
+	note_trouble(k, get_trigger(k), &why);
 	return SICK;
 }
 
@@ -586,9 +602,7 @@ void mp_keeper_retry(struct mp_keeper *k)
 
 void mp_keeper_suspect(struct mp_keeper *k, const char *why)
 {
-	if (k->state == MP_KEEPER_UP)
-		k->facts.suspicion = why;
-	keeper_advance(k, SUSPECT);
+	keeper_suspect(k, why, false);
 }
 
 void mp_keeper_prepared(struct mp_keeper *k, struct mp_str launch_key,

@@ -63,6 +63,10 @@ idle_ones_go() {
 	all_by 10 clearing 1 || return 1
 	tell_when idle "$at" >&3
 	for kind in $kinds; do
+		grep -q "\"server\":\"$kind\",.*\"what\":\"clearing\",\"text\":\"transport-exit: " "$work/out" ||
+			{ echo "$kind: $(grep "\"$kind\".*clearing" "$work/out")"; return 1; }
+	done
+	for kind in $kinds; do
 		stand "$kind" "$(sed -n 's/^listening on //p' "$work/$kind.log")" || return 1
 	done
 	all_by 20 up 2 && finish

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "heap_pool_call.h"
 #include "pool/instance.h"
 #include "pool/pool_call.h"
@@ -639,6 +640,51 @@ TEST(a_doubt_is_a_probe)
 	CHECK_EQ(s->pings, 1);
 	CHECK_EQ(s->dials, 1);
 	CHECK_TEXT(fleet_state(&f, "a"), "connected");
+}
+
+/* What the last event of this kind says. */
+static const char *get_event(struct fleet *f, const char *what)
+{
+	uint64_t cursor = 1, missed;
+	const struct mp_event *e;
+	static char text[MP_LIMIT_EVENT_TEXT];
+
+	text[0] = '\0';
+	while ((e = mp_events_read(&f->events, &cursor, &missed)))
+		if (strcmp(e->what, what) == 0)
+			snprintf(text, sizeof(text), "%s", e->text);
+	return text;
+}
+
+/* D30 */
+/* A close that ends the conversation, and one after which the probe finds nobody there. */
+TEST(an_unexpected_close_is_a_transport_exit)
+{
+	static const char *const jsons[] = {ONE, REMOTE};
+
+	for (int is_remote = 0; is_remote < 2; is_remote++) {
+		MP_CLEANUP(fleet_done) struct fleet f;
+		struct fleet_server *s;
+
+		CHECK(open_up(&f, jsons[is_remote]));
+		s = fleet_get(&f, "a");
+		CHECK_TEXT(fleet_state(&f, "a"), "connected");
+		fleet_die(s);
+		CHECK(strncmp(get_event(&f, "clearing"), "transport-exit: ", 16) == 0);
+		fleet_advance(&f, 2000);
+		CHECK_EQ(s->lives, 2);
+		CHECK_TEXT(fleet_state(&f, "a"), "connected");
+		s->dead = true;
+		s->ours->hooks->doubt(s->ours->u, "its stream broke");
+		fleet_advance(&f, 5000);
+		s->dead = false;
+		fleet_advance(&f, 5000);
+		CHECK(strncmp(get_event(&f, "clearing"),
+			      "transport-exit: its stream broke, and then the probe failed: ",
+			      61) == 0);
+		CHECK_EQ(fleet_count_events(&f, "a", "clearing"), 2);
+		CHECK_EQ(s->lives, 3);
+	}
 }
 
 static void end_with(struct fleet *f, int code, int retry_ms)
