@@ -72,6 +72,19 @@ t_half_open() {
 [ -z "${INSIDE:-}" ] || t_half_open_inside() { cut_off; }
 # A55
 t_idle_servers_that_go() { idle_ones_go; } # D47
+# D22
+# A stdio server whose stdin is closed while it lives, and a connection that is reset: each comes back by itself.
+t_broken_pipe_and_reset() {
+	kinds='pipe reset' again='"restart":{"schedule":[0,300]}'
+	serve reset "$node" $servers/hostile_ws.mjs reset 0 && listens reset || return 1
+	printf '{"mcpServers":{"pipe":{"command":"%s","args":["%s","closes-stdin"],"healthInterval":200,%s},"reset":{"type":"ws","url":"ws://127.0.0.1:%s/",%s}}}' \
+		"$PWD/$node" "$PWD/$servers/hostile.mjs" "$again" "$(sed -n 's/^listening on //p' "$work/reset.log")" "$again" >"$config"
+	start serve --json --strict-config --config "$config" && all_by 20 up 2 &&
+		grep -q '"server":"pipe",.*"what":"clearing","text":"probe-failed: .*: writing failed: Broken pipe"' "$work/out" &&
+		grep -q '"server":"reset",.*"what":"clearing","text":"transport-exit: .* broke the connection"' "$work/out" ||
+		{ grep '"clearing"' "$work/out" | cut -c1-250; return 1; }
+	finish
+}
 
 # From the first word on.
 t_plain() { bad plain && tested 0 && says out 'bad: works, 1 tool' && called 0 && says out 'Echo: hi' && noted_by_bad DELETE; }

@@ -191,6 +191,14 @@ const modes = {
 		const end = () => process.exit(0);
 		answers['tools/call'] = (_, id) => put(message({ id, result: text('the end') }), end);
 	},
+	'closes-stdin'() { // and lives on
+		answers['tools/list'] = () => {
+			atEnd = () => {};
+			setInterval(() => {}, 1000);
+			setTimeout(() => (process.stdin.destroy(), closeSync(0)), 50); // libuv leaves the descriptor open
+			return { tools: [tool('echo')] };
+		};
+	},
 	'exit-after-answer'() {
 		const end = () => process.exit(0);
 		answers['tools/call'] = (_, id) => put(`${message({ id, result: text('last words') })}\n`, end);

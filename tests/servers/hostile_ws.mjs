@@ -60,6 +60,9 @@ const modes = {
 	garbage() {
 		opened = (socket) => ['', '{"jsonrpc":', '[]', 'hello', '{"hello": ["world"]}'].forEach((words) => socket.send(words));
 	},
+	reset() { // each connection, once it is in use
+		received = (socket, { method }) => void (method === 'tools/list' && setTimeout(() => socket._socket.resetAndDestroy(), 100));
+	},
 	'call-close': () => onCall((socket) => socket.close(1011, 'out of memory')),
 	'call-cut': () => onCall((socket) => socket.terminate()),
 	'call-huge': () => onCall((socket, { id }) => { // a gigabyte in pieces
