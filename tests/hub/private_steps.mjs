@@ -1,5 +1,5 @@
 // private_steps.mjs - an agent whose server is its own: calls that it gives up, calls that time out.
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { ask, call, init, is, sleep, tell, tools_until } from "./talk.mjs";
 
 const { STATE, TOOL_PREFIX } = process.env;
@@ -9,6 +9,20 @@ const ready = async () => {
 	await init();
 	await tools_until((names) => names.includes(sleep_tool));
 };
+
+const read = (pid, file) => {
+	try {
+		return readFileSync(`/proc/${pid}/${file}`, "utf8");
+	} catch { // it is gone, or not ours
+		return "";
+	}
+};
+// The server's process and its descendants; the first one is the server.
+function find_tree() {
+	const of = (pid) => Number(read(pid, "stat").split(") ").pop().split(" ")[1]);
+	const tree = readdirSync("/proc").filter((p) => /^\d+$/.test(p) && read(p, "environ").includes(`MCPOOL_DEMO_STATE=${STATE}`)).map(Number);
+	return tree.sort((a, b) => tree.includes(of(a)) - tree.includes(of(b)));
+}
 
 // Fifty calls, each cancelled while the server has it: it stays as it is.
 export const abort = async () => {
@@ -22,6 +36,7 @@ export const abort = async () => {
 	const r = await call(`${TOOL_PREFIX}echo`, { message: "hi" });
 	is(JSON.stringify(r.result ?? {}).includes("hi"), JSON.stringify(r));
 	is(starts() === 1, `${starts()} starts`);
+	return `server: ${find_tree()[0]}`;
 };
 
 // Three calls that time out, one after the other; then it serves again. How often was it started?
@@ -37,5 +52,7 @@ export const time_out = async () => {
 			await sleep(50);
 		}
 	}
+	for (let n = 0; n < 200 && find_tree().length !== 3; n++) await sleep(50); // earlier trees are gone
+	is(find_tree().length === 3, `processes: ${find_tree()}`);
 	return `starts: ${starts()}`;
 };

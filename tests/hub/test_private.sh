@@ -5,6 +5,7 @@ cd "$(dirname "$0")/../.." || exit 1
 group=private
 . tests/hub/lib.sh
 export STATE="$work/state"
+log=$XDG_STATE_HOME/mcpool/hub.log
 
 # private SETTINGS [MEMBERS]: a server of its own for each session, with two descendants
 private() {
@@ -16,7 +17,8 @@ no_servers() { [ -z "$(grep -lsF "MCPOOL_DEMO_STATE=$STATE" /proc/[0-9]*/environ
 # D16 U18
 # The session leaves, and the whole tree of its server with it, while the hub goes on.
 t_aborts() {
-	private '"profile":"netdata"' && up && TOOL_PREFIX=x__ talk private_steps.mjs#abort && eventually 5 no_servers && running && finish
+	private '"profile":"netdata","log":{"level":"verbose","names":"instance"}' && up && TOOL_PREFIX=x__ talk private_steps.mjs#abort &&
+		eventually 5 no_servers && running && wait_for_line "$log" "VRB x#[0-9]*: process ended: pid $(sed -n 's/^server: //p' "$work/out") " 5 && finish
 }
 
 # E50 U18 X37

@@ -280,8 +280,17 @@ down_is_told() {
 		json 'd.attempt >= 3 && d.attempt <= 5 && d.maxAttempts === 5 && Math.abs(Date.now() - d.failedAt) < 60000 && d.nextAt >= d.failedAt + 4000 && !("instructions" in d)'
 }
 
-# X6
-# A28 U7: each of the states has one of three words as `status`, in status, list and get.
+# U31: what is known of each server, while one call runs, another waits and one has failed; secrets are dots.
+t_all_figures_of_a_server() {
+	export HUNTER=hunter2hunter2
+	mkdir -p "$(dirname "$user")" && printf '{"mcpServers":{"a":{"command":"%s","queue":"one"},"down":{"command":"/bin/sh","args":["-c",
+		"echo no database; echo token=$HUNTER is wrong >&2; exit 3"],"restart":{"schedule":[0,60000]}}},"mcpool":{"queues":{"one":{"slots":1}}}}\n' \
+		"$demo_server" >"$user" && run 0 trust --user-file --yes && up && talk verbs_steps.mjs#read_the_figures || return 1
+	run 0 status down && says out 'token=' 'exited with code 3' 'attempt' 'next try' && silent_on out hunter2 && silent_on err hunter2 &&
+		! grep -rq hunter2 "$XDG_STATE_HOME/mcpool/hub.log" "$XDG_STATE_HOME/mcpool/logs" && grep -q 'token=' "$XDG_STATE_HOME/mcpool/logs/down.log" && finish
+}
+
+# X6 A28 U7: each of the states has one of three words as `status`, in status, list and get.
 t_three_words_for_each_state() {
 	mkdir -p "$work/project/.git" && configure "$work/project/.mcpool/mcp.json" '"waits":{"command":"x"}' || return 1
 	trusted "$(noting up)" "$(noting slow '"MCPOOL_DEMO_HANG":"forever"')" '"down":{"command":"/bin/sh","args":["-c","exit 3"]}' \
