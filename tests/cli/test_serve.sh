@@ -147,8 +147,8 @@ leaves_on() { # SIGNAL CODE
 	within 5000 && holds 'lines.every((l) => l.number || l.gate || l.listening)' && # a requested stop is not an error
 		holds 'ev.filter((e) => e.what === "exited" && /^pid [0-9]+ was killed by SIGKILL$/.test(e.text)).length === 10'
 }
-# A63 E79 U29
-t_sigterm_stops_ten() { leaves_on TERM 0; }
+# E79 U29 E53 A63
+t_sigterm_stops_ten() { leaves_on TERM 0; } # E79
 t_sighup_stops_ten() { leaves_on HUP 0; }
 t_sigint_stops_ten() { leaves_on INT 130; }
 t_a_second_sigint_does_not_wait() {
@@ -161,6 +161,7 @@ t_sigkill_leaves_none() { # in 2 s on an idle machine, as README says; this one 
 	nothing_left 10
 }
 
+# D22 D33 E64
 # Killed, it is restarted, and no other server is affected.
 t_a_killed_server_comes_back() { # D22 E64
 	configure '"startup":{"windowMs":10000}' "$(server a)" "$(server b)" "$(server c)" && serve || return 1
@@ -222,6 +223,7 @@ t_a_broken_file_changes_nothing() {
 		says err "$config: there is no such file" && finish
 }
 
+# D19
 # It takes no call any more, and no probe: it is restarted. A slow call alone does not restart it.
 t_a_hang_ends_in_a_restart() {
 	configure '' "$(server a "$(knob BLOCK forever),$(knob FROM_CALL 1)" '"toolTimeout":400')" &&
@@ -230,6 +232,7 @@ t_a_hang_ends_in_a_restart() {
 		holds_by 20 'count("a", "up") === 2' &&
 		holds '/^probe-failed: /.test(ev.find((e) => e.what === "clearing").text)' && finish
 }
+# D19
 t_a_slow_call_restarts_nothing() {
 	configure '' "$(server a "$(knob HANG_CALLS 1)" '"toolTimeout":400')" &&
 		serve --call echo --args '{"message":"x"}' &&

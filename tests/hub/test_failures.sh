@@ -47,9 +47,10 @@ on_command_line() {
 
 # --- it is not there -------------------------------------------------------------------------------
 
+# E73
 t_dead_server() { # U23
 	given "$(hostile exit)" && on_command_line 4 echo '{}' connect eof mcp_unavailable 'mcpool test x' &&
-		says err 'its last words on stderr:' '  | cannot open the database' '  | the second of the last words' &&
+		says err 'Failed to connect to "x": handshake: exited with code 3' 'its last words on stderr:' '  | cannot open the database' '  | the second of the last words' &&
 		through_hub echo '{}' connect eof mcp_unavailable 'mcpool test x' && says out 'cannot open the database' && finish
 }
 
@@ -107,6 +108,7 @@ t_killed_during_the_call() { # U23
 		says err 'SIGKILL' && through_hub crash '{"signal":9}' receive eof mcp_outcome_unknown 'find out whether it happened' && finish
 }
 
+# D19
 # The first life answers; none comes after it.
 t_no_next_life() { # U23
 	given "$(demo ",\"env\":{\"MCPOOL_DEMO_STATE\":\"$work/state\",\"MCPOOL_DEMO_FAIL_STARTS\":\"2-99\"}")" &&

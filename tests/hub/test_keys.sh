@@ -125,6 +125,7 @@ shown_for() { # KIND
 		shown toolTimeout 300000 default
 }
 
+# D2 D28 E54 U15
 # The keys of the seed by each transport: type, command, env, url, headers, filters, shared, queue and healthProbe. Two agents
 # at once share one connection to each server, or have their own.
 t_each_key_by_each_transport() {
@@ -151,6 +152,7 @@ t_the_netdata_format() { # E51 E52
 		json 'd.instructions.includes("\nreview: Asks for a review\n")' && run 0 down && nothing_left 3
 }
 
+# E54
 # What a profile says of them is the profile's, and an entry still counts before it.
 t_the_profile_is_named() { # E54
 	mkdir -p "$(dirname "$user")" && printf '{"mcpool":{"profile":"claude"},"mcpServers":{%s,%s}}\n' "$(entry stdio a '"timeout":9000')" \

@@ -14,14 +14,14 @@ private() {
 }
 no_servers() { [ -z "$(grep -lsF "MCPOOL_DEMO_STATE=$STATE" /proc/[0-9]*/environ)" ]; }
 
-# D16 U18
+# D16 U18 E64
 # The session leaves, and the whole tree of its server with it, while the hub goes on.
 t_aborts() {
 	private '"profile":"netdata","log":{"level":"verbose","names":"instance"}' && up && TOOL_PREFIX=x__ talk private_steps.mjs#abort &&
 		eventually 5 no_servers && running && wait_for_line "$log" "VRB x#[0-9]*: process ended: pid $(sed -n 's/^server: //p' "$work/out") " 5 && finish
 }
 
-# E50 U18 X37
+# E50 U18 X37 E44 E67
 t_timeouts_restart_it() {
 	private '"profile":"netdata"' ',"toolTimeout":400' && TOOL_PREFIX=x__ NETDATA=1 talk private_steps.mjs#time_out &&
 		says out 'starts: 4' && eventually 5 no_servers && finish

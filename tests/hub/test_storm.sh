@@ -6,7 +6,7 @@ group=storm
 slack=1
 [ "$sanitized" ] && slack=5
 
-# A43: nothing is lost, doubled or crossed; no orphan 2 s later; what is stored can be read.
+# A43 E72: nothing is lost, doubled or crossed; no orphan 2 s later; what is stored can be read.
 t_killed_under_load() { # E72
 	with a && MCPOOL_TEST_MARK="$work" timeout 300 $node tests/hub/storm.mjs "${KILLS:-50}" 8 $slack >"$work/out" 2>"$work/err" ||
 		{ tail -n 5 "$work/out"; return 1; }

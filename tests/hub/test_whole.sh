@@ -76,6 +76,7 @@ t_errors_are_passed_on() { # E71 A47 B53
 		leave_all
 }
 
+# E11
 # Sessions that leave, servers that are taken out and a hub that goes: each time exactly theirs is gone.
 t_cleanup() { # E71 E53
 	given "$(demo a '"mode":"session"'),$(demo b '"env":{"WHO":"b"}')" && come_up 1 &&
@@ -119,6 +120,7 @@ seen_by_an_agent() {
 
 # --- results ---------------------------------------------------------------------------------------
 
+# U22
 # Too much for a screen: both ends, how much is missing, and all of it through the handle.
 t_oversize_result() { # U22
 	given "$(demo a '"env":{"WHO":"a"}')" '"result":{"maxBytes":1000}' && run 0 call a/big bytes=5000 && cp "$work/out" "$work/shown" &&
@@ -147,7 +149,7 @@ t_all_of_a_result() {
 		run 0 call x/echo --json && json 'd.content[0].text === "one" && d.content[1].text === "two" && d.result.startsWith("onetwo")' && nothing_left
 }
 
-# E26: the same members of a result with isError, an error of the server, a lost call and a server that does not start;
+# E26 D17: the same members of a result with isError, an error of the server, a lost call and a server that does not start;
 # a member of the server's named like one of ours is among its extras.
 t_a_record_of_each_call() {
 	given "$(demo a '"env":{"WHO":"a"}'),\"no\":{\"command\":\"$node\",\"args\":[\"$hostile\",\"refuse-call\"]},\"liar\":{\"command\":\"$node\",\"args\":[\"$hostile\",\"liar-result\"]}
@@ -155,7 +157,7 @@ t_a_record_of_each_call() {
 	for how in alone hub; do
 		run 1 call a/fail --json && record a false && json '/^Error: /.test(d.result) && d.isError === true' &&
 			run 5 call no/echo --json && record no false && json 'd.error.code === -32050 && d.failure' &&
-			run 5 call a/crash --json && record a false && json 'd.error.data && !("result" in d)' &&
+			run 5 call a/crash --json && record a false && json 'd.error.data.code === "mcp_outcome_unknown" && !("result" in d)' &&
 			run 4 call down/echo --json && record down false && json 'd.latencyMs === 0' &&
 			run 0 call liar/echo --json && record liar true && json 'd.result === "x" && d.extras.ok === "yes" && d.extras.namespace === "other"' || return 1
 		[ $how = hub ] || come_up 3 || return 1

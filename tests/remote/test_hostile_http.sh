@@ -70,7 +70,7 @@ t_half_open() {
 	grep -q '^ok ' "$work/inside" || { cat "$work/inside"; return 1; }
 }
 [ -z "${INSIDE:-}" ] || t_half_open_inside() { cut_off; }
-# A55
+# A55 D12 D30 D33
 t_idle_servers_that_go() { idle_ones_go; } # D47
 # D22
 # A stdio server whose stdin is closed while it lives, and a connection that is reset: each comes back by itself.

@@ -11,7 +11,7 @@ static struct mp_config_set *load_again(struct mp_config_set *old, struct mp_db 
 	return home_load(db);
 }
 
-/* B19 B21 B26 U2 B73 X11 */
+/* B19 B21 B26 U2 B73 X11 D2 D24 */
 TEST(the_first_of_a_name_has_it)
 {
 	MP_SET set = NULL;

@@ -99,8 +99,13 @@ TEST(auto_is_two_for_each_processor)
 /* U28 X26 */
 TEST(the_larger_definition_wins_in_the_netdata_profile)
 {
+	struct mp_entry e = {.name = "files"};
 	READING;
 
+	CHECK(is(&d, "default", 64, 1024));
+	e.tuning.queue = "own";
+	CHECK(strstr(mp_queues_check(&d.s, &e, &d.arena),
+		     "Server \"files\": queue \"own\" is not defined"));
 	CHECK(lay(&d, "{\"profile\": \"netdata\", \"queues\": {\"default\": {\"slots\": 1},"
 		      " \"a\": {\"slots\": 9, \"line\": 1}, \"b\": {\"line\": 5},"
 		      " \"c\": {\"slots\": 0}}}"));

@@ -191,6 +191,47 @@ HEAVY_TEST(a_value_that_a_command_prints)
 	CHECK_TEXT(variable(&d, "A"), "!echo x");
 }
 
+/* U5 */
+/* A variable, a default, a file of variables, a command; and what is missing, as each policy has
+ * it. */
+HEAVY_TEST(values_are_expanded_by_policy)
+{
+	static const struct {
+		const char *settings, *value;
+	} missing[] = {{"\"missingVariable\": \"literal\"", "<${NO}>"},
+		       {"\"missingVariable\": \"warn\"", "<>"},
+		       {"\"missingVariable\": \"fail\"", NULL}};
+	DESK;
+
+	CHECK(home_make() && put("home/x.env", "FILE=f\n"));
+	home_env[1] = "PATH=/usr/bin:/bin";
+	home_env[2] = "WORD=w";
+	CHECK_EQ(resolve_own(&d,
+			     "\"command\": \"${WORD}\", \"args\": [\"${NO:-d}\", \"${FILE}\"], "
+			     "\"envFile\": \"~/x.env\", \"env\": {\"A\": \"!printf value1\"}",
+			     ""),
+		 0);
+	CHECK_TEXT(d.out.argv[0], "w");
+	CHECK_TEXT(d.out.argv[1], "d");
+	CHECK_TEXT(d.out.argv[2], "f");
+	CHECK_TEXT(variable(&d, "FILE"), "f");
+	CHECK_TEXT(variable(&d, "A"), "value1");
+	for (size_t i = 0; i < MP_ARRAY_LEN(missing); i++) {
+		int r = resolve_own(&d, "\"command\": \"c\", \"env\": {\"A\": \"<${NO}>\"}",
+				    missing[i].settings);
+
+		CHECK_EQ(r, missing[i].value ? 0 : MCPOOL_ENOENT);
+		CHECK(missing[i].value ? d.warned[0] != '\0'
+				       : strstr(why.message, "Unresolved variable ${NO}") != NULL);
+		if (missing[i].value)
+			CHECK_TEXT(variable(&d, "A"), missing[i].value);
+	}
+	CHECK_EQ(resolve_own(&d, "\"command\": \"c\", \"env\": {\"A\": \"!echo x\"}",
+			     "\"valueIndirection\": \"off\""),
+		 0);
+	CHECK_TEXT(variable(&d, "A"), "!echo x");
+}
+
 #define SLOW_TOKEN "\"!printf x >>runs; printf ' \\n v1 \\n'\""
 
 /* B38: of env and headers, in our own files; 10 s at most; trimmed; run once. */
@@ -523,7 +564,7 @@ static void resolve_unapproved(void)
 		mp_resolved_done(&out);
 }
 
-/* V01 V02 */
+/* V01 V02 U5 */
 HEAVY_TEST(what_nobody_approved_is_not_resolved)
 {
 	CHECK(test_stops(resolve_unapproved));

@@ -37,6 +37,18 @@ static int count_lines(const char *with)
 	return n;
 }
 
+/* How many events of this kind begin so. */
+static int count_events_with(struct fleet *f, const char *what, const char *text)
+{
+	uint64_t cursor = 1, missed;
+	const struct mp_event *e;
+	int n = 0;
+
+	while ((e = mp_events_read(&f->events, &cursor, &missed)))
+		n += strcmp(e->what, what) == 0 && strncmp(e->text, text, strlen(text)) == 0;
+	return n;
+}
+
 struct desk {
 	struct fleet f;
 	struct mp_db *db; /* borrowed; NULL: none */
@@ -436,7 +448,7 @@ TEST(a_reload_changes_how_a_line_begins)
 	CHECK_EQ(count_lines("ERR files#1"), 0);
 }
 
-/* E59 */
+/* E59 D17 */
 /* A probe is nothing to worry about, unless it fails. */
 TEST(a_probe_that_is_answered_is_no_start)
 {
@@ -448,6 +460,8 @@ TEST(a_probe_that_is_answered_is_no_start)
 	CHECK(fleet_call(&d.f, "files", 1, 1000, &r));
 	fleet_advance(&d.f, 1500);
 	CHECK_EQ(count_lines("WRN files#1: a call failed: mcp_timeout: "), 1);
+	CHECK_TEXT(mcpool_error_word(r.code), "mcp_timeout");
+	CHECK_EQ(count_events_with(&d.f, "call-failed", "mcp_timeout: "), 1);
 	CHECK_EQ(count_lines("VRB files#1: probing: "), 1);
 	CHECK_EQ(count_lines("VRB files#1: up: the probe was answered"), 1);
 	CHECK_EQ(count_lines("INF files#1: up"), 1);

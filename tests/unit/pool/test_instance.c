@@ -252,6 +252,7 @@ TEST(the_figures_of_a_server)
 	CHECK_EQ(stats->by_outcome[MP_OUTCOME_ANSWERED], 2);
 	CHECK_EQ(stats->by_outcome[MP_OUTCOME_TIMEOUT], 1);
 	CHECK_EQ(s.open, 1);
+	CHECK_EQ(s.unfinished, 1); /* references to it */
 	CHECK_EQ(s.uptime_ms, 2000);
 	CHECK_EQ(s.starts, 1);
 	CHECK_EQ(fleet_count_events(&f, "a", "checking"), 1); /* one probe, after the timeout */

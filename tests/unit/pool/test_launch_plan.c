@@ -245,6 +245,7 @@ HEAVY_TEST(a_script_that_changed_since_is_not_started)
 	CHECK_EQ(d.error.code, 0);
 }
 
+/* U5 */
 /* A command of a changed project is not run either. */
 HEAVY_TEST(nothing_runs_before_the_approval_is_looked_at)
 {

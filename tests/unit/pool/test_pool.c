@@ -74,7 +74,7 @@ TEST(concurrent_acquirers_start_one_process)
 	CHECK_EQ(fleet_get(&f, "a")->calls, 10);
 }
 
-/* E31 E32 E33 E34 E35 E36 E37 E38 E39 U10 E77 E78 */
+/* E31 E32 E33 E34 E35 E36 E37 E38 E39 U10 E77 E78 E72 */
 /* The seed's timeline, 0/5/60/65/120/300/305 s. */
 TEST(the_timeline_of_an_acquire)
 {

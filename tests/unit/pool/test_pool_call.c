@@ -94,7 +94,7 @@ TEST(an_unwritten_call_waits_for_the_next_life)
 
 /* --- during a restart ------------------------------------------------------------------------ */
 
-/* D41 D25 D26 E49 U13 */
+/* D41 D25 D26 E49 U13 E44 */
 /* Callers wait for the attempt, at most waitMs, then read so. */
 TEST(callers_wait_for_a_restart)
 {
@@ -521,6 +521,7 @@ TEST(a_named_queue_is_shared)
 	CHECK_EQ(a.answers + b.answers, 2);
 }
 
+/* D28 */
 /* Mode serial: one session's calls at a time. */
 TEST(a_serial_server_serves_one_session_at_a_time)
 {
@@ -657,7 +658,7 @@ static const char *get_event(struct fleet *f, const char *what)
 }
 
 /* D30 */
-/* A close that ends the conversation, and one after which the probe finds nobody there. */
+/* A close that ends the conversation, and one after which the probe is not answered. */
 TEST(an_unexpected_close_is_a_transport_exit)
 {
 	static const char *const jsons[] = {ONE, REMOTE};
@@ -714,6 +715,37 @@ TEST(a_login_that_ran_out_is_looked_for_once)
 	fleet_advance(&f, 100000);
 	CHECK_TEXT(fleet_state(&f, "a"), "needs-auth");
 	CHECK_EQ(fleet_get(&f, "a")->prepares, 3);
+}
+
+/* D38 */
+/* A stream that breaks and a rate limit are the connection's: once, however many sessions share it.
+ */
+TEST(oddities_of_a_transport_are_met_once_for_all_sessions)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r[3];
+	struct fleet_server *s;
+
+	CHECK(open_up(&f, REMOTE));
+	s = fleet_get(&f, "a");
+	for (int i = 0; i < 3; i++)
+		CHECK(fleet_call(&f, "a", (mp_id)i + 1, 0, &r[i]));
+	fleet_settle(&f);
+	CHECK_TEXT(fleet_state(&f, "a"), "connected");
+	for (int i = 0; i < 3; i++) /* it breaks for each stream that is open */
+		s->ours->hooks->doubt(s->ours->u, "its stream broke");
+	fleet_settle(&f);
+	CHECK_EQ(s->pings, 1);
+	end_with(&f, MCPOOL_EAGAIN, 5000); /* HTTP 429, Retry-After: 5 */
+	for (int i = 0; i < 3; i++)
+		CHECK(fleet_call(&f, "a", (mp_id)i + 1, 0, &r[i]));
+	fleet_advance(&f, 4900);
+	CHECK_EQ(s->dials, 1);
+	CHECK_EQ(r[0].answers + r[1].answers + r[2].answers, 0);
+	fleet_advance(&f, 200);
+	CHECK_EQ(s->dials, 2);
+	for (int i = 0; i < 3; i++)
+		CHECK_EQ(r[i].outcome, MP_OUTCOME_ANSWERED);
 }
 
 /* Retry-After: not sooner than it asked for. */

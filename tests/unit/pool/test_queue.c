@@ -214,6 +214,7 @@ TEST(who_aborts_in_the_line_makes_room)
 	CHECK_EQ(mp_queue_count_waiting(r->q), 2);
 	leave(r, 0);
 	settle(r);
+	CHECK(is_told(r, 1) && !r->guests[3].told); /* first come, first served */
 	leave(r, 1);
 	settle(r);
 	CHECK(is_told(r, 3) && !r->guests[2].told);

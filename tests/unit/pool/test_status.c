@@ -100,7 +100,7 @@ TEST(secrets_are_dots_when_it_is_taken)
 	CHECK_TEXT(s.error, s.message);
 }
 
-/* U31 B21 */
+/* U31 B21 D24 */
 /* Entries that the pool has no place for have a status as well. */
 TEST(entries_without_a_place_have_a_status)
 {

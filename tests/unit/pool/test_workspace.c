@@ -189,7 +189,7 @@ TEST(every_way_to_stop_a_server_drains_it)
 	}
 }
 
-/* C18 A8 A60 A62 D5 E79 */
+/* C18 A8 A60 A62 D5 E79 E53 */
 /* Gone from the file: stopped, and its tools with it. */
 TEST(a_removed_server_is_stopped)
 {
@@ -403,7 +403,7 @@ static mp_id instance_of(struct mp_workspace *w, const char *name)
 	return i < 0 ? 0 : mp_workspace_get_instance_id(w, (size_t)i, 0);
 }
 
-/* D2 D27 U15 A23 X12 */
+/* D2 D27 U15 A23 X12 D24 */
 /* Two workspaces, one name: the same key is one instance, another key another one. */
 TEST(views_share_what_is_the_same)
 {
@@ -543,6 +543,7 @@ TEST(a_failed_environment_is_not_tried_again_at_once)
 	CHECK_EQ(again, dials);
 }
 
+/* D28 */
 /* A project's server is not lent to another project, though both have the same entry. */
 TEST(projects_do_not_share_a_server_of_their_own)
 {

@@ -83,7 +83,7 @@ TEST(a_long_text_has_head_tail_and_handle)
 	CHECK(out.len < 512 + 300);
 }
 
-/* U22 */
+/* U22 U21 */
 TEST(a_result_within_the_limit_is_left_alone)
 {
 	static const char *const cases[] = {

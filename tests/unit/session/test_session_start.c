@@ -424,3 +424,32 @@ HEAVY_TEST(names_that_collide_get_a_hash_and_are_reported)
 	two_servers_done(&s);
 	mp_db_close(db);
 }
+
+/* U8: over stdio a first list without tools waits for maxWaitMs, a later one and others do not. */
+TEST(a_first_list_over_stdio_that_is_empty_waits)
+{
+	for (int is_stdio = 0; is_stdio < 2; is_stdio++) {
+		TWO_SERVERS(s);
+
+		fleet_get(&s.f, "late")->mute = true;
+		CHECK(two_servers_open(&s,
+				       "{\"mcpServers\":{\"late\":{\"command\":\"m\"}},\"mcpool\":"
+				       "{\"startup\":{\"maxWaitMs\":5000}}}",
+				       MP_SESSION_ONE_STREAM));
+		s.a.session->way = is_stdio ? "stdio" : "http";
+		CHECK(agent_initialize(&s.a, &s.f));
+		CHECK_EQ(agent_say(&s.a, &s.f, list, 0), 1);
+		fleet_advance(&s.f, 249);
+		CHECK_EQ(s.a.answers, 0);
+		fleet_advance(&s.f, 1);
+		CHECK_EQ(s.a.answers, is_stdio ? 0 : 1);
+		fleet_advance(&s.f, 4749);
+		CHECK_EQ(s.a.answers, is_stdio ? 0 : 1);
+		fleet_advance(&s.f, 1);
+		CHECK_EQ(s.a.answers, 1);
+		CHECK(strstr(agent_last(&s.a), "\"result\":{\"tools\":[]"));
+		CHECK_EQ(agent_say(&s.a, &s.f, list, 0), 1);
+		fleet_settle(&s.f);
+		CHECK_EQ(s.a.answers, 2);
+	}
+}

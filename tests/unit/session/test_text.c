@@ -41,6 +41,10 @@ TEST(blocks_are_joined_and_described)
 	CHECK(reads("{\"content\":[{\"type\":\"hologram\"}]}", "\n", "[content of type hologram]",
 		    false));
 	CHECK(reads("{}", "\n", "", false));
+	CHECK(reads(
+		"{\"isError\":true,\"content\":[{\"type\":\"text\",\"text\":\"no luck\"},{\"type\":"
+		"\"image\",\"data\":\"AAAA\",\"mimeType\":\"image/png\"}]}",
+		"\n", "Error: no luck\n[image image/png, 3 bytes]", true));
 }
 
 /* E26 */

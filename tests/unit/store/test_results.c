@@ -45,7 +45,7 @@ TEST(a_result_is_kept_for_an_hour)
 {
 	MP_CLEANUP(place_done) struct place p;
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
-	struct timeval old[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+	struct timeval old[2] = {{0}, {0}};
 	char uri[MP_RESULT_URI], other[MP_RESULT_URI], mime[MP_RESULT_MIME], path[200];
 	struct mcpool_error why;
 	struct stat st;
@@ -59,6 +59,11 @@ TEST(a_result_is_kept_for_an_hour)
 	CHECK_EQ(mp_results_read(mp_str_of(uri), &text, mime, &why), 0);
 	CHECK_STR(mp_buf_get(&text), "{\"a\":1}");
 	CHECK_TEXT(mime, "");
+	old[0].tv_sec = old[1].tv_sec = time(NULL) - 3600 + 100;
+	CHECK_EQ(utimes(path, old), 0);
+	CHECK_EQ(mp_results_keep(MP_STR("{}"), MP_STR(""), other, &why), 0);
+	CHECK_EQ(mp_results_read(mp_str_of(uri), &text, mime, &why), 0);
+	old[0].tv_sec = old[1].tv_sec = time(NULL) - 3600 - 1;
 	CHECK_EQ(utimes(path, old), 0);
 	CHECK_EQ(mp_results_keep(MP_STR("{}"), MP_STR(""), other, &why), 0);
 	CHECK_EQ(mp_results_read(mp_str_of(uri), &text, mime, &why), MCPOOL_ENOENT);
