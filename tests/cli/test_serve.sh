@@ -342,7 +342,8 @@ t_the_manual_explains_restarts() {
 	tr -s ' \n' '  ' <"$work/page" >"$work/words"
 	says words '0, 1, 2, 5, 10, 30, 60 s' transport-exit probe-failed start-failed mcp_restart_in_progress \
 		mcp_restart_failed mcp_outcome_unknown mcp_unavailable 'shared, the default' 'ping is the default' \
-		'idle:600000' 'Watch the events idle' &&
+		'idle:600000' 'Watch the events idle' 'are in QUEUE meanwhile' 'not counted as RESTARTS' &&
+		says words 'The server ended, or its connection broke, after it had been up' 'wait for its next start' 'tools/list' serial session project &&
 		run 0 config show && says out '[0,1000,2000,5000,10000,30000,60000]'
 }
 

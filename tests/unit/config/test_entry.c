@@ -141,7 +141,7 @@ TEST(a_remote_entry_of_each_kind)
 	}
 }
 
-/* B6 B7 B8 B9 B16 A21 B2 B27 */
+/* B6 B7 B8 B9 B16 A21 B2 B27 U1 */
 TEST(the_words_of_the_seed)
 {
 	DESK;
@@ -182,6 +182,8 @@ TEST(a_command_may_be_a_list)
 	CHECK_TEXT(d.e->argv[2], "m");
 	CHECK_EQ(d.e->env.n, 1);
 	CHECK_TEXT(d.told, "");
+	CHECK(reads(&d, "{\"type\":\"stdio\",\"command\":\"c\"}"));
+	CHECK_EQ(d.e->kind, MP_KIND_STDIO);
 	CHECK(strstr(refused(&d, "{\"command\":[\"a\",1]}"), "a string or a list of strings"));
 	CHECK(strstr(refused(&d, "{\"command\":5}"), "but is a number"));
 	CHECK(strstr(refused(&d, "{\"command\":null}"), "but is null"));

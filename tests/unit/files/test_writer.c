@@ -5,6 +5,9 @@
 #include "config.h"
 #include "child.h"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include "base/buf.h"
 #include "base/limits.h"
 #include "files/writer.h"
@@ -36,6 +39,29 @@ static int change_to(const char *path, const char *text)
 	struct wish w = {text, 1, 0, ""};
 
 	return mp_config_change(path, grant, &w, &why);
+}
+
+/* What the file had when a change was synced, for the next test; fsync() of libc is replaced here.
+ */
+static char at_sync[40];
+static int n_syncs;
+
+int fsync(int fd)
+{
+	if (n_syncs++ == 0)
+		snprintf(at_sync, sizeof(at_sync), "%s", config_get(file_path));
+	return (int)syscall(SYS_fsync, fd);
+}
+
+/* U32 */
+TEST(a_change_is_synced_before_it_takes_the_place_of_the_file)
+{
+	CHECK(config_clear() && config_put(file_path, "{\"old\":1}"));
+	n_syncs = 0;
+	CHECK_EQ(change_to(file_path, "{\"new\":1}"), 1);
+	CHECK(n_syncs > 0);
+	CHECK_TEXT(at_sync, "{\"old\":1}");
+	CHECK_TEXT(config_get(file_path), "{\"new\":1}");
 }
 
 TEST(a_new_file_is_private) /* U32 B56 */

@@ -34,8 +34,11 @@ TEST(the_first_start_is_waited_for)
 	CHECK_EQ(a.verdict, MP_ADMIT_LATER);
 	fleet_settle(&f);
 	CHECK_EQ(fleet_get(&f, "a")->prepares, 1);
-	CHECK(judge(&f, false, &a));
-	CHECK_EQ(a.verdict, MP_ADMIT);
+	for (int acquire = 0; acquire < 2; acquire++) {
+		CHECK(judge(&f, acquire, &a));
+		CHECK_EQ(a.verdict, MP_ADMIT);
+	}
+	CHECK_EQ(fleet_get(&f, "a")->prepares, 1);
 }
 
 /* E29 E39 */

@@ -363,6 +363,7 @@ HEAVY_TEST(a_planner_may_go_while_a_worker_is_busy)
 
 /* --- dialling ------------------------------------------------------------------------------- */
 
+/* E14 */
 HEAVY_TEST(remote_servers_have_no_process)
 {
 	struct mp_transport *t = NULL;

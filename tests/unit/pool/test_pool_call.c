@@ -257,7 +257,7 @@ TEST(without_restarts_calls_fail_until_an_acquire)
 
 /* --- deadlines and aborts -------------------------------------------------------------------- */
 
-/* A46 A24 */
+/* A46 A24 E25 */
 /* A call of a server that is not there yet waits, within its own deadline. */
 TEST(a_deferred_call_waits_for_the_connection)
 {

@@ -34,6 +34,10 @@ TEST(what_cannot_be_had_is_said)
 	CHECK(fleet_call(&f, "a", 1, 0, &late));
 	fleet_settle(&f);
 	CHECK_EQ(late.code, MCPOOL_EUNAVAILABLE);
+	CHECK(fleet_acquire(&f, "a", 1, &late));
+	fleet_settle(&f);
+	CHECK_EQ(late.answers, 1);
+	CHECK_EQ(late.code, MCPOOL_EUNAVAILABLE);
 	CHECK_EQ(fleet_get(&f, "a")->prepares, 0);
 }
 

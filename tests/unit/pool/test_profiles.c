@@ -91,7 +91,7 @@ TEST(a_relentless_loop_ends_when_it_is_told_to)
 	}
 }
 
-/* D5 */
+/* D5 E45 */
 /* The same pool has the server as soon as it answers, however long that took. */
 TEST(a_relentless_loop_needs_no_new_hub)
 {
@@ -233,6 +233,41 @@ TEST(delays_are_exact_where_they_were_given)
 /* --- private servers ------------------------------------------------------------------------- */
 
 #define PRIVATE "\"mcpServers\":{\"a\":{\"command\":\"a\",\"shared\":false}}"
+
+/* D1 E62 */
+/* Two sessions call: one life for both, or one for each. */
+TEST(a_server_is_shared_unless_entry_or_profile_say_otherwise)
+{
+	static const struct {
+		const char *json;
+		int lives;
+	} cases[] = {
+		{"{" A "}", 1},
+		{"{" A "," NETDATA "}", 1},
+		{"{" PRIVATE "}", 2},
+		{"{" PRIVATE "," NETDATA "}", 2},
+		{"{" A ",\"mcpool\":{\"profile\":\"claude\"}}", 2},
+		{"{" A ",\"mcpool\":{\"profile\":\"omp\"}}", 2},
+		{"{\"mcpServers\":{\"a\":{\"command\":\"a\",\"shared\":true}},"
+		 "\"mcpool\":{\"profile\":\"claude\"}}",
+		 1},
+	};
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(cases); i++) {
+		MP_CLEANUP(fleet_done) struct fleet f;
+		struct fleet_result r[2];
+
+		CHECK(fleet_init(&f));
+		CHECK(fleet_open(&f, cases[i].json));
+		for (mp_id session = 0; session < 2; session++)
+			CHECK(fleet_call(&f, "a", session + 7, 0, &r[session]));
+		fleet_settle(&f);
+		CHECK_EQ(r[0].outcome, MP_OUTCOME_ANSWERED);
+		CHECK_EQ(r[1].outcome, MP_OUTCOME_ANSWERED);
+		CHECK_EQ(fleet_get(&f, "a")->lives, cases[i].lives);
+		CHECK_EQ(mp_pool_count_instances(f.pool), (size_t)cases[i].lives);
+	}
+}
 
 /* D4 */
 /* netdata: a private server that fails is started once more; a shared one without end. */

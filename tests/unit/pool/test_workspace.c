@@ -356,7 +356,7 @@ TEST(a_private_server_belongs_to_its_session)
 	CHECK_EQ(one.answers + two.answers, 2);
 }
 
-/* D13 E19 U14 X20 */
+/* D13 E19 U14 X20 D39 E65 */
 /* A shared one stays when the last session, and even the last workspace, is gone. */
 TEST(a_shared_server_stays)
 {

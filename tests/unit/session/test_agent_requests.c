@@ -405,6 +405,7 @@ TEST(a_call_that_ends_meanwhile_is_answered_on_return)
 	"\"mcp__git__t\",\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"," \
 	"\"io.modelcontextprotocol/clientCapabilities\":" capabilities "}}}"
 
+/* U26 */
 /* Each request declares its capabilities; those of the request before do not count. */
 TEST(who_cannot_be_asked_is_not_asked)
 {

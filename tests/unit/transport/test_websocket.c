@@ -143,6 +143,7 @@ TEST(messages_go_both_ways)
 	CHECK(net_open(&n));
 	CHECK(strstr(n.server.request, "X-Token: hush\r\n"));
 	CHECK(strstr(n.server.request, "Sec-WebSocket-Protocol: mcp\r\n"));
+	CHECK(!n.t->impl->get_pid); /* there is no process */
 	CHECK_EQ(send_text(&n, "{}", &at), 0);
 	CHECK(n.written <= at);
 	WS_UNTIL(n.loop, n.ended || n.server.heard[0]);
