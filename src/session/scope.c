@@ -372,6 +372,29 @@ void mp_scope_note_changes(const struct mp_change *changes, size_t n, void *u)
 	}
 }
 
+/* A private server that was never started for this session, and would be if it opened now */
+static bool is_new(struct mp_scope *s, size_t i)
+{
+	const struct mp_entry *e = mp_workspace_get_entry(s->workspace, i);
+
+	return e->tuning.mode == MP_MODE_SESSION && mp_scope_shows(s, e->name) &&
+	       mp_workspace_get_state(s->workspace, i, s->session) == MP_STATUS_READY &&
+	       mp_workspace_get_instance_id(s->workspace, i, s->session) == 0 &&
+	       (e->tuning.start == MP_START_EAGER ||
+		!mp_workspace_is_remembered(s->workspace, i, s->session));
+}
+
+/* Private servers that a reload brought or changed start for the sessions that are open (A51). */
+static void start_news(struct mp_scope *s)
+{
+	for (size_t i = 0; s->session && i < mp_workspace_count(s->workspace); i++)
+		if (is_new(s, i))
+			mp_workspace_start_server(
+				s->workspace, i, s->session,
+				mp_workspace_get_entry(s->workspace, i)->tuning.start ==
+					MP_START_LAZY);
+}
+
 void mp_sessions_note_workspace(struct mp_sessions *l, const struct mp_workspace *v)
 {
 	MP_LIST_WALK(&l->scopes, link) {
@@ -379,6 +402,7 @@ void mp_sessions_note_workspace(struct mp_sessions *l, const struct mp_workspace
 
 		if (s->workspace != v)
 			continue;
+		start_news(s);
 		mp_scope_touch(s);
 		mp_scope_divide(s);
 	}

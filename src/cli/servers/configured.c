@@ -88,7 +88,7 @@ static int configured_load(struct mp_configured *c, const struct mp_cli_args *ar
 
 	*c = (struct mp_configured){.use_last_good = use_last_good, .asks = asks};
 	if (!getcwd(c->cwd, sizeof(c->cwd))) {
-		mp_cli_complain("the folder you are in is not there any more");
+		mp_cli_complain("the current directory no longer exists");
 		return MP_EXIT_CONFIG;
 	}
 	r = note_files(c, args);

@@ -353,6 +353,32 @@ TEST(a_session_of_a_private_server_has_everything_for_itself)
 	CHECK(strstr(agent_last(&s.b), "\"id\":3,\"result\""));
 }
 
+/* A51: a reload starts new and changed private servers for the sessions that are open, once. */
+TEST(a_reload_starts_private_servers_for_open_sessions)
+{
+	TWO_SERVERS(s);
+
+	CHECK(fleet_open(&s.f, PRIVATE));
+	s.sessions = agent_sessions(&s.f);
+	CHECK(join(&s, &s.a, "{\"tools\":[{\"name\":\"a\",\"inputSchema\":{}}]}"));
+	CHECK(join(&s, &s.b, "{\"tools\":[{\"name\":\"b\",\"inputSchema\":{}}]}"));
+	agent_forget(&s.a);
+	CHECK(fleet_reload(&s.f,
+			   "{\"mcpool\":{\"mode\":\"session\",\"restart\":{\"mode\":\"none\"}},"
+			   "\"mcpServers\":{\"git\":{\"command\":\"y\"},"
+			   "\"web\":{\"command\":\"z\"}}}"));
+	mp_sessions_note_workspace(s.sessions, s.f.workspace);
+	fleet_advance(&s.f, 1000);
+	CHECK_EQ(fleet_get(&s.f, "web")->lives, 2); /* one for each */
+	CHECK(agent_heard_text(&s.a, "notifications/tools/list_changed"));
+	agent_forget(&s.a);
+	CHECK_EQ(agent_say(&s.a, &s.f, list, 0), 1);
+	CHECK(strstr(agent_last(&s.a), "mcp__web__t") && strstr(agent_last(&s.a), "mcp__git__"));
+	mp_sessions_note_workspace(s.sessions, s.f.workspace);
+	fleet_advance(&s.f, 1000);
+	CHECK_EQ(fleet_get(&s.f, "web")->dials, 2);
+}
+
 /* --- names ----------------------------------------------------------------------------------- */
 
 /* The words of events of this kind, one after the other. */
