@@ -1,5 +1,5 @@
 # lib.sh - for the replays: a document from top to bottom, each sentence with what was seen. Set group, profile, documents, cases
-# (a file beside this one) and separator before. A case t_NAME is `play`, which runs the function NAME of $cases; `saw` there
+# (a file beside this one), prefix and separator (of tool names) before. A case t_NAME is `play`, which runs the function NAME of $cases; `saw` there
 # makes the lines of the table. The sentences are in NNN.tsv: line, sentence, and
 #   CASE#KEY ...    what that case saw under this key
 #   FILE:TEST ...   a test that shows it on the fake clock, because it takes minutes; `--long` shows it here, too
@@ -10,7 +10,7 @@
 unset http_proxy https_proxy all_proxy no_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY
 replay=$PWD/tests/replay
 seeds=$PWD/../shared/seeds
-export DEMO="$demo_server" WORK="$work" ROOT="$PWD" PROFILE="$profile" SEPARATOR="$separator"
+export DEMO="$demo_server" WORK="$work" ROOT="$PWD" PROFILE="$profile" PREFIX="$prefix" SEPARATOR="$separator"
 
 # play: the function of this case; nothing is left of it
 play() {

@@ -184,7 +184,7 @@ export class Agent {
 		return this.ask("tools/call", { name, arguments: args }, id);
 	}
 	async echo(server, message = "hi", id = undefined) {
-		return this.call(`${server}${process.env.SEPARATOR}echo`, { message }, id);
+		return this.call(`${process.env.PREFIX}${server}${process.env.SEPARATOR}echo`, { message }, id);
 	}
 	async list() {
 		return (await this.ask("tools/list")).result.tools;

@@ -27,10 +27,11 @@ const has_test = (proof) => {
 
 // What a row says was seen: lines, and what is missing
 function evidence({ where, proof }) {
-	if (proof === "no behaviour" || /^issue \d+$/.test(proof)) return [proof];
+	if (proof === "no behaviour") return [proof];
 	const found = [];
-	for (const one of proof.replaceAll(/decision (X\d+),?/g, "$1").split(" ")) {
-		if (/^X\d+$/.test(one)) found.push(`decision ${one}: ${decisions().get(one) ?? faults.push(`${where}: there is no ${one}`)}`);
+	for (const one of proof.replaceAll(/decision (X\d+),?/g, "$1").replaceAll(/issue (\d+)/g, "issue-$1").split(" ")) {
+		if (/^issue-\d+$/.test(one)) found.push(one.replace("-", " "));
+		else if (/^X\d+$/.test(one)) found.push(`decision ${one}: ${decisions().get(one) ?? faults.push(`${where}: there is no ${one}`)}`);
 		else if (/^tests\/.*:/.test(one)) {
 			if (!has_test(one)) faults.push(`${where}: there is no ${one}`);
 			found.push(`tested by ${one}`);

@@ -3,7 +3,7 @@
 # `sh tests/replay/test_netdata.sh shared` runs one case, `--long` also what takes minutes.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-group=replay-netdata profile=netdata documents='002 003' cases=netdata_cases.mjs separator=__
+group=replay-netdata profile=netdata documents='002 003' cases=netdata_cases.mjs prefix= separator=__
 . tests/replay/lib.sh
 
 t_shared() { play; }
