@@ -199,6 +199,16 @@ static void status_set_config(struct mp_status *s, const struct mp_entry *e, str
 	s->tools_denied = list_keep(arena, &e->tools_denied);
 }
 
+/* Where it was switched off (C7). */
+static void status_set_off(struct mp_status *s, const struct mp_config_set *set,
+			   const struct mp_entry *e, enum mp_toggle toggle, struct mp_arena *arena)
+{
+	char why[PATH_MAX + 300];
+
+	mp_entry_explain_off(e, &set->settings, toggle, why, sizeof(why));
+	status_set_error(s, arena, why, MP_STR(""));
+}
+
 void mp_status_take_entry(const struct mp_config_set *set, const struct mp_entry *e,
 			  struct mp_arena *arena, struct mp_status *ret)
 {
@@ -207,6 +217,8 @@ void mp_status_take_entry(const struct mp_config_set *set, const struct mp_entry
 	status_set_config(ret, e, arena);
 	ret->state = mp_config_get_state(set, e, MP_TOGGLE_NONE);
 	status_set_withheld(ret, is_withheld(e, NULL));
+	if (ret->state == MP_STATUS_DISABLED)
+		status_set_off(ret, set, e, MP_TOGGLE_NONE, arena);
 	if (!why)
 		return;
 	status_set_error(ret, arena, why, MP_STR(""));
@@ -278,6 +290,8 @@ static void status_set_hint(struct mp_status *s, const struct mp_workspace *w, s
 	if (s->state == MP_STATUS_DISABLED &&
 	    mp_workspace_entry_get_own_toggle(w, i, session) == MP_TOGGLE_OFF)
 		status_set_error(s, arena, "switched off for this session", MP_STR(""));
+	else if (s->state == MP_STATUS_DISABLED)
+		status_set_off(s, w->config->set, e, mp_workspace_entry_get_toggle(w, i), arena);
 	if (s->state != MP_STATUS_NEEDS_APPROVAL || !(e->origin.quirks & MP_QUIRK_ASKED))
 		return;
 	mp_trust_get_command(e, command, sizeof(command)); /* of a file that only sessions read */

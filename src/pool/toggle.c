@@ -15,6 +15,11 @@ static enum mp_toggle toggle_get(const struct mp_map *toggles, const char *name)
 	return (enum mp_toggle)(uintptr_t)mp_map_get(toggles, mp_str_of(name));
 }
 
+enum mp_toggle mp_workspace_entry_get_toggle(const struct mp_workspace *w, size_t i)
+{
+	return toggle_get(&w->toggles, mp_workspace_get_entry(w, i)->name);
+}
+
 enum mp_toggle mp_workspace_entry_get_own_toggle(const struct mp_workspace *w, size_t i,
 						 mp_id session)
 {

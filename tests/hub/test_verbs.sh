@@ -259,6 +259,22 @@ t_list_says_what_runs() {
 		run 0 status down && says out 'withheld     roots, sampling, elicitation ("mode": "session"' && finish
 }
 
+# C7: in its entry, by a list of the settings, for now; said by each verb, with the place.
+t_where_it_was_switched_off() {
+	mkdir -p "$(dirname "$user")" && printf '{"mcpServers":{%s,\n"off":{"command":"x","enabled":false},\n%s},\n"mcpool":{"deny":["denied"]}}\n' "$(noting a)" "$(noting denied)" >"$user" &&
+		run 0 trust --all --yes && up && eventually 5 settled && run 0 disable --now a || return 1
+	for pair in "off|switched off in $user:2" "denied|by the list \"deny\" in $user:4" 'a|switched off for now, in the hub and in no file: mcpool enable --now a'; do
+		for verb in 'status' 'get'; do
+			run 0 $verb "${pair%%|*}" && says out "${pair#*|}" && grep -q '^state  *disabled' "$work/out" && run 0 $verb "${pair%%|*}" --json &&
+				WHERE="${pair#*|}" json 'd.state === "disabled" && d.error === process.env.WHERE' || return 1
+		done
+		for verb in 'status' 'list'; do
+			run 0 $verb && says out "${pair#*|}" || return 1
+		done
+	done
+	finish
+}
+
 # C3 C4 C6: `status NAME` and `get` show what a connected server said of itself, and of a failed one when, which attempt
 # of how many, and the next; lists have none of the texts.
 t_all_about_one_server() {

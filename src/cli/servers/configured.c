@@ -312,8 +312,7 @@ void mp_configured_explain(const struct mp_configured *c, const struct mp_entry 
 		explain_approval(e, out, size);
 		break;
 	case MP_STATUS_DISABLED:
-		if (mp_bind_list_has(&c->set->settings.deny, e->name))
-			snprintf(out, size, "by the list \"deny\" in the settings");
+		mp_entry_explain_off(e, &c->set->settings, MP_TOGGLE_NONE, out, size);
 		break;
 	default: /* ready */
 		break;

@@ -223,7 +223,7 @@ static const char *get_note(const struct mp_configured *c, const struct mp_entry
 	const char *target = s->command ? s->command : s->url;
 
 	mp_configured_explain(c, e, why, sizeof(why));
-	if (runs && s->state == MP_STATUS_FAILED)
+	if (runs && (s->state == MP_STATUS_FAILED || s->state == MP_STATUS_DISABLED))
 		return s->error;
 	if (why[0])
 		return mp_arena_dup(arena, mp_str_of(why));

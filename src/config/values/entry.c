@@ -618,3 +618,21 @@ bool mp_entry_is_on(const struct mp_entry *e, const struct mp_settings *s, enum 
 		return toggle == MP_TOGGLE_ON;
 	return mp_bind_list_has(&s->allow, e->name) || e->enabled;
 }
+
+void mp_entry_explain_off(const struct mp_entry *e, const struct mp_settings *s,
+			  enum mp_toggle toggle, char *out, size_t size)
+{
+	const char *where = mp_provenance_get(&s->provenance, "deny");
+
+	out[0] = '\0';
+	if (mp_entry_is_on(e, s, toggle))
+		return;
+	if (mp_bind_list_has(&s->deny, e->name))
+		snprintf(out, size, "by the list \"deny\" in %s", where ? where : "the settings");
+	else if (toggle == MP_TOGGLE_OFF)
+		snprintf(out, size,
+			 "switched off for now, in the hub and in no file: mcpool enable --now %s",
+			 e->name);
+	else
+		snprintf(out, size, "switched off in %s:%u", e->origin.file, e->origin.line);
+}

@@ -145,5 +145,8 @@ bool mp_entry_is_address(const char *url);
 /* Of a name's four switches the strongest that speaks (U3). */
 enum mp_toggle { MP_TOGGLE_NONE, MP_TOGGLE_ON, MP_TOGGLE_OFF };
 bool mp_entry_is_on(const struct mp_entry *e, const struct mp_settings *s, enum mp_toggle toggle);
+/* Why it is not on, and where that was said; "": it is on. */
+void mp_entry_explain_off(const struct mp_entry *e, const struct mp_settings *s,
+			  enum mp_toggle toggle, char *out, size_t size);
 
 #endif
