@@ -161,7 +161,11 @@ t_sigkill_leaves_none() { # in 2 s on an idle machine, as README says; this one 
 	nothing_left 10
 }
 
-# D22 D33 E64
+# A33 D22 D33 E64: no answer to the handshake within its time; its process is stopped, the others go on.
+t_a_handshake_that_fails_leaves_no_process() {
+	configure '"restart":{"mode":"none"}' "$(server a)" "$(server mute "$(knob HANG forever)" '"timeout":1500')" && serve && runs mute || return 1
+	holds_by 20 'count("mute", "failed") === 1' && holds '/handshake: no answer within 1.5 s/.test(ev.find((e) => e.what === "failed").text)' && eventually 10 is_gone mute && runs a && finish
+}
 # Killed, it is restarted, and no other server is affected.
 t_a_killed_server_comes_back() { # D22 E64
 	configure '"startup":{"windowMs":10000}' "$(server a)" "$(server b)" "$(server c)" && serve || return 1

@@ -27,6 +27,27 @@ t_one_server_works() {
 	with one && run 0 test one && says out 'one: works, 10 tools' && nothing_left
 }
 
+# B34: what a variable and a command gave is in the process and in no file of ours.
+t_values_are_stored_as_they_are_written() {
+	export MCPOOL_TEST_WORD=q8Zr1TmX0vLw93Kd
+	run 0 add one --env 'A=${MCPOOL_TEST_WORD}' --env 'B=!printf %s%s w7Yt2Ub5 Nc4Me6Ra' --env "MCPOOL_DEMO_STATE=$work/one-\${MCPOOL_TEST_WORD}" -- "$demo_server" && run 0 test one && run 0 tools --json && json 'd.tools.length === 10' &&
+		[ -s "$work/one-$MCPOOL_TEST_WORD" ] && grep -qF '${MCPOOL_TEST_WORD}' "$XDG_CONFIG_HOME/mcpool/mcp.json" && [ -s "$XDG_STATE_HOME/mcpool/mcpool.db" ] || return 1
+	! grep -rlaE 'q8Zr1TmX0vLw93Kd|w7Yt2Ub5Nc4Me6Ra' "$XDG_STATE_HOME" "$XDG_CONFIG_HOME" "$XDG_RUNTIME_DIR" || { echo 'a value was stored'; return 1; }
+}
+
+# B60: no terminal, nothing is asked, and each answer is JSON; what failed is told per server.
+t_every_verb_without_a_terminal() {
+	exec </dev/null
+	run 0 add one --json -- "$demo_server" && json 'd.added.name === "one"' && run 0 add dies --json -- false && json 'd.added.name === "dies"' &&
+		run 0 list --json && json 'd.servers.map((s) => s.name + " " + s.state).join() === "one ready,dies ready"' && run 0 get one --json && json 'd.name === "one"' &&
+		run 4 test --all --json && json 'd.servers.length === 2 && d.servers[0].ok && d.servers[0].tools === 10 && !d.servers[1].ok && /exited with code 1/.test(d.servers[1].error)' &&
+		run 0 tools --json && json 'd.tools.length === 10 && d.tools.every((t) => t.server === "one") && d.errors.length === 1 && d.errors[0].server === "dies" && d.errors[0].error' &&
+		run 0 call one/echo message=hi --json && json 'd.ok && d.result.startsWith("hi")' &&
+		run 0 disable dies --json && json d && run 0 list --json && json 'd.servers[1].state === "disabled"' && run 0 enable dies --json && json d &&
+		run 0 edit dies timeout:=5 --json && json d && run 0 remove dies --json && json d && run 0 list --json && json 'd.servers.length === 1' &&
+		run 0 up --json && json 'd.hub === "started"' && run 0 reload --json && json 'd.reloaded' && run 0 down --json && json 'd.hub === "stopped"' && nothing_left
+}
+
 t_json_says_the_same() {
 	with one && run 0 add two -- false && run 4 test --all --json &&
 		json 'd.servers.length === 2 && d.servers[0].ok && d.servers[0].tools === 10 &&

@@ -102,8 +102,25 @@ t_down_waits_for_what_is_under_way() {
 	talk hub_steps.mjs#stay_while_the_hub_leaves && says out "has stopped" back && finish
 }
 
+# C19: the connection that is there ends, and there is another one; the other server stays as it is.
+t_reconnect_makes_a_new_connection() {
+	with a b && up && eventually 5 has_connected 2 && run 0 status --json && pids >"$work/before" && run 0 reconnect a && eventually 5 has_connected 2 &&
+		run 0 status --json && pids >"$work/after" && [ "$(grep '^b ' "$work/before")" = "$(grep '^b ' "$work/after")" ] &&
+		[ "$(grep '^a ' "$work/before")" != "$(grep '^a ' "$work/after")" ] && eventually 10 is_dead "$(sed -n 's/^a //p' "$work/before")" && run 9 reconnect nobody && finish
+}
+
+# C18: a server that came with a plugin goes with it.
+t_a_plugin_that_is_removed_takes_its_server_along() {
+	plugins=$HOME/.claude/plugins
+	mkdir -p "$plugins/fmt" && echo "{\"version\":2,\"plugins\":{\"fmt@m\":[{\"scope\":\"user\",\"installPath\":\"$plugins/fmt\"}]}}" >"$plugins/installed_plugins.json" &&
+		printf '{"mcpServers":{%s}}' "$(server p)" >"$plugins/fmt/.mcp.json" && with a && run 0 trust --all --yes && up && eventually 5 has_connected 2 &&
+		run 0 status --json && pids >"$work/before" && grep -q '^fmt:p [0-9]' "$work/before" && echo '{"version":2,"plugins":{}}' >"$plugins/installed_plugins.json" &&
+		eventually 10 has_connected 1 && eventually 10 is_dead "$(sed -n 's/^fmt:p //p' "$work/before")" && run 0 status --json && silent_on out fmt:p && finish
+}
+is_dead() { ! kill -0 "$1" 2>/dev/null; }
+
 # Only what changed is started again: a stays the process it was, b becomes another one, c is new.
-t_reload_and_trust_while_it_runs() { # B57
+t_reload_and_trust_while_it_runs() { # B57 A50
 	with a b && up && eventually 5 has_connected 2 && run 0 status --json && pids >"$work/before" &&
 		configure "$user" "$(server a),$(server b other),$(server c)" && run 0 reload && eventually 5 has_connected 3 &&
 		run 0 status --json && pids >"$work/after" &&

@@ -100,22 +100,34 @@ t_the_endpoint_gives_what_loading_and_pool_give() {
 }
 
 # Found in a project's file, connected, killed and connected again, switched off and on, and gone with the hub.
-t_from_discovery_to_cleanup() { # C1 E53
+t_from_discovery_to_cleanup() { # C1 E53 A1
 	mkdir -p "$work/project/.git" && printf '{"mcpServers":{%s}}' "$(demo p '"env":{"WHO":"p"}')" >"$work/project/.mcp.json" &&
 		given "$(demo a '"env":{"WHO":"a"}')" && (
 		cd "$work/project" && run 0 trust --all --yes && talk whole_steps.mjs#see_it_all
 	) && says out 'all of it' && leave_all && ! [ -e "$sock" ]
 }
 
+# From another tool's file, with its spelling of variables, through precedence and switches, to a process and its tools.
+t_an_entry_goes_all_the_way() { # B1
+	mkdir -p "$work/project/.git" "$HOME/.cursor" && export DEMO_AT="$demo_server" WHO_IS_IT=expanded &&
+		echo '{"mcpServers":{"p":{"command":"${env:DEMO_AT}","env":{"WHO":"${env:WHO_IS_IT}"}},"off":{"command":"${env:DEMO_AT}","disabled":true}}}' >"$HOME/.cursor/mcp.json" &&
+		echo '{"mcpServers":{"p":{"command":"/nonexistent/second"}}}' >"$work/project/.mcp.json" && (
+		cd "$work/project" && run 0 trust --all --yes && run 0 list --all --json && json 'd.servers.map((s) => s.name + " " + s.source.tool + " " + s.state).join() === "p cursor ready,off cursor disabled,p root shadowed"' &&
+			talk whole_steps.mjs#list && says out mcp__p__echo && silent_on out mcp__off && run 0 status --json && json 'd.servers.filter((s) => s.pid).map((s) => s.name).join() === "p"' &&
+			pid=$($node -p 'JSON.parse(fs.readFileSync(0, "utf8")).servers.find((s) => s.pid).pid' <"$work/out") && grep -qzx WHO=expanded "/proc/$pid/environ" &&
+			grep -qzxF "$demo_server" "/proc/$pid/cmdline"
+	) && leave_all
+}
+
 # In the background, and in the foreground with a table on a terminal: the agent cannot tell.
-t_with_and_without_a_display() { # C22
+t_with_and_without_a_display() { # C22 C2
 	given "$(demo a '"env":{"WHO":"a"}'),\"gone\":{\"command\":\"/nonexistent/c\"}" && come_up 1 && seen_by_an_agent >"$work/without" && run 0 down || return 1
 	MCPOOL_TEST_MARK="$work" TERM=xterm script -qec "$mcpool serve" /dev/null >"$work/screen" 2>&1 </dev/null &
 	eventually 10 all_up 1 && seen_by_an_agent >"$work/with" && eventually 5 grep -q 'connected' "$work/screen" && run 0 down && cmp "$work/with" "$work/without" && leave_all
 }
+two_states='d.servers.map((s) => s.name + " " + s.state).join() === "a connected,gone failed"'
 seen_by_an_agent() {
-	talk whole_steps.mjs#look_around &&
-		cat "$work/out"
+	talk whole_steps.mjs#look_around && cat "$work/out" && run 0 status --json && json "$two_states" || return 1
 }
 
 # --- results ---------------------------------------------------------------------------------------

@@ -73,6 +73,14 @@ export async function see_it_all() {
 	mcpool("enable", "--now", "p");
 	await on;
 	is((await tools()).includes("mcp__p__echo"), "on");
+	const added = changed();
+	mcpool("add", "late", "--", MCPOOL, "demo-server");
+	await added;
+	is((await tools()).includes("mcp__late__echo"), "added");
+	const removed = changed();
+	mcpool("remove", "late");
+	await removed;
+	is(!(await tools()).includes("mcp__late__echo"), "removed");
 	return "all of it";
 }
 

@@ -98,6 +98,7 @@ static bool open_desk(struct desk *d)
 	return turn_until(d, &d->ready, 1);
 }
 
+/* A48 */
 HEAVY_TEST(files_are_followed)
 {
 	MP_CLEANUP(tidy) struct desk d = {0};
@@ -105,6 +106,10 @@ HEAVY_TEST(files_are_followed)
 	CHECK(open_desk(&d));
 	CHECK_EQ(d.errors, 0);
 	CHECK_EQ(mp_workspace_count(d.watch.workspace), 1);
+	CHECK(put("home/.config/mcpool/notes.txt", "not a source"));
+	for (int i = 0; i < 100; i++)
+		mp_loop_turn(d.hub->loop, false);
+	CHECK_EQ(d.reloaded, 0); /* once at the start, and not without a reason */
 	CHECK(put(FILE_AT, "{\"mcpServers\":{\"a\":{" OFF "},\"b\":{" OFF "}}}"));
 	CHECK(turn_until(&d, &d.reloaded, 1));
 	CHECK_EQ(mp_workspace_count(d.watch.workspace), 2);

@@ -213,6 +213,13 @@ TEST(mode_remote_is_for_remote_servers)
 	CHECK(fleet_start(&f, "r"));
 	fleet_die(fleet_get(&f, "a"));
 	fleet_status(&f, "r", &s);
+	CHECK_TEXT(mp_status_state_get_name(s.state), "failed");
+	CHECK_EQ(s.attempt, 1);
+	CHECK_EQ(s.max_attempts, 5);
+	fleet_get(&f, "r")->prepare_ms = 100;
+	fleet_advance(&f, 1050);
+	fleet_status(&f, "r", &s);
+	CHECK_TEXT(mp_status_state_get_name(s.state), "pending");
 	CHECK_EQ(s.attempt, 1);
 	CHECK_EQ(s.max_attempts, 5);
 	fleet_advance(&f, 600000);

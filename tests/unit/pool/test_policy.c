@@ -176,7 +176,7 @@ TEST(no_jitter_without_a_network)
 	}
 }
 
-/* C13 C14 */
+/* C13 C14 C15 */
 /* The formula was given: 1, 2, 4, 8, 16 s, on every machine. */
 TEST(the_formula_of_mode_remote_is_exact)
 {

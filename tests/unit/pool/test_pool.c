@@ -338,7 +338,7 @@ static void count_changes(const struct mp_change *changes, size_t n, void *u)
  * A29: the source is known first; a running server is not started again; what is not valid is not
  * resolved; then values, connection, list, and the cache.
  */
-/* A29 */
+/* A29 B34 */
 HEAVY_TEST(a_start_goes_in_order)
 {
 	struct mp_server_catalog *catalog;

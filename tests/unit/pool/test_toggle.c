@@ -94,6 +94,7 @@ TEST(a_reload_does_not_undo_it)
 }
 
 /* Another workspace has it as well: it stays for that one. */
+/* C20 */
 TEST(what_others_use_stays)
 {
 	static char *env[] = {NULL};

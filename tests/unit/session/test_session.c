@@ -480,7 +480,7 @@ TEST(the_tools_of_a_stopped_server_leave_every_list)
 	}
 }
 
-/* A51 B57 B58 A7 */
+/* A51 B57 B58 A7 A50 */
 TEST(a_reload_changes_the_list_in_one_step)
 {
 	TWO_SERVERS(s);

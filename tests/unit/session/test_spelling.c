@@ -24,7 +24,7 @@ static const char *spell(enum mp_spelling how, const char *server, const char *n
 #define DEFAULT(server, name) spell(MP_SPELLING_MCP_DOUBLE, server, name)
 #define SINGLE(server, name)  spell(MP_SPELLING_MCP_SINGLE, server, name)
 
-/* U19 E60 */
+/* U19 E60 B43 */
 TEST(the_default_keeps_case_digits_and_hyphens)
 {
 	CHECK_TEXT(DEFAULT("github", "search_code"), "mcp__github__search_code");
