@@ -40,7 +40,7 @@ t_each_session_has_its_own_files() {
 # C21
 t_an_edited_file_asks_again() {
 	given && run 0 trust --config "$extra" --yes && talk --config "$extra" -- bridge_steps.mjs#list && says out mcp__x__echo &&
-		configure "$extra" "$(server x changed)" && talk --config "$extra" -- bridge_steps.mjs#list && silent_on out mcp__x__ &&
+		configure "$extra" "$(server x changed)" && run 0 reload && talk --config "$extra" -- bridge_steps.mjs#list && silent_on out mcp__x__ &&
 		run 7 trust --config "$extra" && says out changed && finish
 }
 

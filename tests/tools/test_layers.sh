@@ -28,6 +28,22 @@ expect() { # NAME, exit status, text that must appear, folders that may have cyc
 }
 
 if out=$(tools/check-layers); then echo "ok layers/project"; else echo "FAIL layers/project: $out"; bad=1; fi
+# The project obeys, pool/ is between its neighbours there, and none of the five may know one above it.
+# A74 C26
+five_layers_in_order() {
+	tools/check-layers || return 1
+	grep -q '#include "client/' src/pool/*.c && grep -q '#include "config/' src/pool/*.c && ! grep -l '#include "face/' src/pool/*.[ch] || return 1
+	five='config/read client pool session face'
+	for low in $five; do
+		for high in ${five#*"$low"}; do
+			tree "src/$high/a.c" "#include \"$low/x.h\"" && tools/check-layers --root "$work/t" || return 1
+			tree "src/$low/a.c" "#include \"$high/x.h\""
+			! tools/check-layers --root "$work/t" >"$work/said" 2>&1 || { echo "$low may include $high"; return 1; }
+			grep -qF "$low/ includes $high/x.h, which is a layer above it" "$work/said" || { cat "$work/said"; return 1; }
+		done
+	done
+}
+if out=$(five_layers_in_order); then echo "ok layers/five_layers_in_order"; else echo "FAIL layers/five_layers_in_order: $out"; bad=1; fi
 tree src/base/a.c '#include <uv.h>' src/json/b.c '#include "base/a.h"'
 expect down_is_fine 0 ''
 tree src/json/b.c '#include "json/c.h"'
@@ -40,6 +56,7 @@ tree src/pool/a.c '#include "client/upstream.h"' src/pool/b.c '#include "config/
 # A74 C26
 expect connections_rest_on_client_and_configuration 0 ''
 tree src/pool/a.c '#include "face/socket.h"'
+# C26
 expect connections_know_no_face 1 'pool/ includes face/socket.h'
 tree src/base/a.c '#include "buf.h"'
 expect layer_must_be_named 1 'does not name its layer'

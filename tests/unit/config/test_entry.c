@@ -141,7 +141,7 @@ TEST(a_remote_entry_of_each_kind)
 	}
 }
 
-/* B6 B7 B8 B9 B16 A21 B2 B27 U1 */
+/* B6 B7 B8 B9 B16 A21 B2 B27 U1 B3 B4 */
 TEST(the_words_of_the_seed)
 {
 	DESK;
