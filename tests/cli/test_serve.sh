@@ -167,6 +167,7 @@ t_a_handshake_that_fails_leaves_no_process() {
 	holds_by 20 'count("mute", "failed") === 1' && holds '/handshake: no answer within 1.5 s/.test(ev.find((e) => e.what === "failed").text)' && eventually 10 is_gone mute && runs a && finish
 }
 # Killed, it is restarted, and no other server is affected.
+# D33
 t_a_killed_server_comes_back() { # D22 E64
 	configure '"startup":{"windowMs":10000}' "$(server a)" "$(server b)" "$(server c)" && serve || return 1
 	a=$(pid_of a) b=$(pid_of b) c=$(pid_of c)
