@@ -135,7 +135,7 @@ TEST(waiting_has_an_end)
 TEST(late_block_and_wait_all)
 {
 	static const struct {
-		enum mp_uncached uncached;
+		int uncached; /* enum mp_uncached */
 		enum mp_gate_due due;
 		bool hangs;
 		int64_t window_ms, max_wait_ms, opens_ms;
