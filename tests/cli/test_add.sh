@@ -266,6 +266,14 @@ t_no_object_is_not_touched() {
 	mkdir -p "$XDG_CONFIG_HOME/mcpool" && echo '{"mcpServers": []}' >"$user" && cp "$user" "$work/before" &&
 		here 3 add x -- c && says err '"mcpServers"' 'must be an object' && same "$work/before" "$user"
 }
+# B56: another name, synced, then renamed.
+t_a_file_is_synced_before_it_is_renamed() {
+	here 0 add a -- c && [ -z "$sanitized" ] && command -v strace >"$work/null" || return 0
+	cd "$project" && strace --seccomp-bpf -f -y -e trace=fsync,fdatasync,rename,renameat,renameat2,link,linkat -o "$work/trace" "$mcpool" add b -- c >"$work/out" || return 1
+	awk '/sync\([0-9]+<[^>]*\/\.mcp\.json\.[^>]*mcpool-tmp>\) = 0/ { synced = 1 }
+		/rename.*"\.mcp\.json\.[^"]*mcpool-tmp".*"mcp\.json"/ { renamed = synced } END { exit !renamed }' "$work/trace" &&
+		is "$user" 'd.mcpServers.a && d.mcpServers.b' || { grep mcp.json "$work/trace"; return 1; }
+}
 t_an_empty_file_is_filled() { mkdir -p "$XDG_CONFIG_HOME/mcpool" && : >"$user" && here 0 add x -- c && is "$user" 'd.mcpServers.x'; }
 t_without_a_home() {
 	(unset HOME XDG_CONFIG_HOME && cd "$project" && inside 2 add x -- c) && says err 'HOME is not set'

@@ -50,6 +50,7 @@ lists() { # NAMES ARGUMENTS...
 
 # --- the golden file -----------------------------------------------------------------------------------
 
+# B18
 golden() { # what is found, with the places put back
 	$node -e '
 		const put = s => s.replaceAll(process.argv[1], "@PROJECT@").replaceAll(process.argv[2], "@HOME@")

@@ -61,7 +61,7 @@ finish() { # [CODE]: what serve started is told to go, and nothing is left of it
 
 seven() { for i in 1 2 3 4 5 6 7; do server "s$i"; echo; done; }
 
-# A34 A35 A36
+# A34 A35 A36 A12 A42
 # Seven are fine, one hangs, one is not there, one dies; none waits for another.
 t_the_gate_has_what_there_is() {
 	oldIFS=$IFS
@@ -74,17 +74,19 @@ t_the_gate_has_what_there_is() {
 	alone=$(sed -n 's/.*"tookMs":\([0-9]*\).*/\1/p' "$work/out")
 	finish || return 1
 	configure "$window" "$@" "$(server hangs "$(knob HANG forever)")" \
-		'"ghost":{"command":"/nonexistent/ghost"}' \
+		'"ghost":{"command":"/nonexistent/ghost"}' '"broken":{"command":5}' \
 		'"crash":{"command":"sh","args":["-c","echo no database >&2; exit 3"],"restart":{"mode":"none"}}' &&
 		serve &&
 		holds 'gate.live.length === 7 && gate.tools === 70 && gate.late.join() === "hangs"' &&
-		holds 'gate.failed.length === 2' &&
+		holds 'gate.failed.length === 3 && /must be a string/.test(gate.failed.find((f) => f.server === "broken").error)' &&
 		holds '/does not exist/.test(gate.failed.find((f) => f.server === "ghost").error)' &&
 		holds '/exited with code 3 \(no database\)/.test(gate.failed.find((f) => f.server === "crash").error)' || return 1
 	together=$(sed -n 's/.*"tookMs":\([0-9]*\).*/\1/p' "$work/out")
 	[ "$together" -lt $((3 * alone + 4000 + 1000)) ] || { echo "$together ms with three more, $alone ms without"; return 1; }
 	says err 'mcp:init: ghost failed' 'mcp:init: crash failed: handshake: exited with code 3' 'mcp:init: hangs is late' || return 1
-	[ "$(grep -c 'ghost' "$work/err")" = 1 ] || { echo "ghost is told more than once: $(grep ghost "$work/err")"; return 1; }
+	for each in ghost crash broken; do # of loading, of connecting: once, with its name
+		[ "$(grep -c " $each failed" "$work/err")" = 1 ] || { echo "$each is not told once: $(grep $each "$work/err")"; return 1; }
+	done
 	finish
 }
 

@@ -29,14 +29,15 @@ leave_all() { run 0 down && kill_marked && nothing_left 3; }
 
 # D14
 # By command, by address, by name, and where the name is wrong.
-t_transport_choice() { # E71
+t_transport_choice() { # E71 B15
 	far http && http=$port && far sse && sse=$port && far ws && ws=$port &&
 		given "\"a\":{\"command\":\"$node\",\"args\":[\"$sdk1\"]},\"b\":{\"url\":\"http://127.0.0.1:$http/mcp\"},
 			\"c\":{\"type\":\"sse\",\"url\":\"http://127.0.0.1:$sse/sse\"},\"d\":{\"url\":\"ws://127.0.0.1:$ws/mcp\"},
 			\"e\":{\"type\":\"http\",\"url\":\"http://127.0.0.1:$sse/sse?e\"},\"f\":{\"type\":\"sse\",\"url\":\"http://127.0.0.1:$http/mcp?f\"}" &&
 		come_up 6 && run 0 status --json &&
 		json '"a:stdio b:http c:sse d:websocket e:http f:sse" === d.servers.map((s) => `${s.name}:${s.transport}`).sort().join(" ")' &&
-		talk whole_steps.mjs#call_each_transport && leave_all
+		talk whole_steps.mjs#call_each_transport && grep -q 'INF e: configured as "http", but it speaks "sse"' "$XDG_STATE_HOME/mcpool/hub.log" &&
+		grep -q 'INF f: configured as "sse", but it speaks "http"' "$XDG_STATE_HOME/mcpool/hub.log" && leave_all
 }
 
 # Public names and what is kept out; a call of what is not listed does not reach the server.

@@ -94,7 +94,7 @@ t_what_is_configured_is_sent() { # E14
 t_503() { bad 503 && tested 4 && says err "$place answered HTTP 503 (unavailable)"; }
 t_500() { bad 500 && tested 4 && says err "$place answered HTTP 500 (internal error)"; }
 t_502() { bad 502 && tested 4 && says err "$place answered HTTP 502 (bad gateway)" && noted_once server/discover && never_noted initialize; }
-# B67
+# B67 C5
 t_a_login_is_missing() {
 	bad 401 && tested 8 && says err "$place answered HTTP 401 (not logged in)" "put a token into its headers" && never_noted initialize &&
 		kill_server bad && bad 403 && tested 8 && says err "$place answered HTTP 403 (forbidden)" "put a token into its headers" && never_noted initialize

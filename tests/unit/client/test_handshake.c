@@ -370,6 +370,13 @@ TEST(the_handshake_has_one_deadline_for_both_lives)
 	CHECK_TEXT(f.news, "ended ");
 	CHECK_EQ(f.why.code, MCPOOL_ETIMEDOUT);
 	CHECK_TEXT(f.why.message, "handshake: no answer within 30 s");
+	f.news[0] = '\0';
+	f.options.timeout_ms = 5000; /* the one of its entry */
+	CHECK(fake_open(&f));
+	fake_advance(&f, 4999);
+	CHECK_TEXT(f.news, "");
+	fake_advance(&f, 1);
+	CHECK_TEXT(f.why.message, "handshake: no answer within 5 s");
 }
 
 /* A server that points to the modern era and dies of the attempt is not started for ever (A33). */

@@ -384,6 +384,7 @@ TEST(failure_is_kept_for_30_seconds)
 	char path[100];
 
 	CHECK(sit_down(&d));
+	CHECK_EQ(MP_COMMAND_FAILURE_MS, 30000);
 	CHECK_EQ(run(&d, command), MCPOOL_EIO);
 	d.now_ms += MP_COMMAND_FAILURE_MS - 1;
 	CHECK_EQ(run(&d, command), MCPOOL_EIO);

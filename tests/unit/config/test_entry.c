@@ -95,6 +95,10 @@ TEST(a_stdio_entry)
 	CHECK_EQ(d.e->headers.n, 0); /* what is absent stays absent */
 	CHECK_EQ(d.e->auth_json.len, 0);
 	CHECK_TEXT(d.told, "");
+	CHECK(reads(&d, "{\"command\":\"npx\"}"));
+	CHECK_EQ(d.e->argc, 1);
+	CHECK_EQ(d.e->env.n, 0);
+	CHECK(!d.e->cwd && !d.e->env_file);
 }
 
 /* B3 B4 B14 B27 E1 E3 U1 N1 */

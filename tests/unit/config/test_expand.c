@@ -253,7 +253,7 @@ TEST(a_missing_variable_fails_and_says_what_to_do)
 	CHECK_TEXT(told, "NONE=?;");
 }
 
-/* B32 U5 */
+/* B32 U5 B41 */
 TEST(a_missing_variable_is_tolerated_where_that_was_asked_for)
 {
 	MP_CLEANUP(done) struct result x = {.r = 0};

@@ -72,6 +72,7 @@ HEAVY_TEST(the_second_phase_adds_behind_the_first)
 	CHECK_EQ(nth(second, "t", 0)->origin.level, MP_CONFIG_REMOTE);
 	CHECK_EQ(nth(second, "t", 0)->shadow, MP_SHADOW_CONNECTION); /* whatever its headers */
 	CHECK(nth(second, "t", 0)->shadowed_by == nth(second, "here", 0));
+	CHECK_TEXT(state_of(second, nth(second, "t", 0)), "shadowed");
 	CHECK_EQ(nth(second, "u", 1)->shadow, MP_SHADOW_NAME);
 	CHECK_TEXT(nth(second, "u", 1)->origin.tool, "remote");
 }

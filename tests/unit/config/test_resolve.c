@@ -298,10 +298,16 @@ HEAVY_TEST(the_omp_profile)
 	CHECK_TEXT(variable(&d, "C"), "(none)");
 	CHECK_TEXT(variable(&d, "D"), "(none)");
 	CHECK(strstr(d.warned, "C is left out") && strstr(d.warned, "D is left out"));
-	CHECK_EQ(resolve_own(&d, "\"url\": \"https://a\", \"headers\": {\"A\": \"TOKEN\"}",
+	CHECK_EQ(resolve_own(&d,
+			     "\"url\": \"https://a\", \"headers\": {\"A\": \"TOKEN\", \"B\": "
+			     "\"NOT_SET\", \"C\": \"!exit 1\", \"D\": \"!true\"}",
 			     "\"profile\": \"omp\""),
 		 0);
 	CHECK_TEXT(header(&d, "A"), "from-the-environment");
+	CHECK_TEXT(header(&d, "B"), "NOT_SET");
+	CHECK_TEXT(header(&d, "C"), "(none)");
+	CHECK_TEXT(header(&d, "D"), "(none)");
+	CHECK(strstr(d.warned, "C is left out") && strstr(d.warned, "D is left out"));
 }
 
 HEAVY_TEST(a_stored_token_for_a_remote_server)

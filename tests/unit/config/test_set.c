@@ -348,6 +348,29 @@ HEAVY_TEST(a_file_that_cannot_be_read_is_a_warning_with_its_place)
 	CHECK(p && p->line == 0);
 }
 
+/* B33 */
+HEAVY_TEST(wrong_types_are_warnings_with_their_place)
+{
+	MP_SET set = NULL;
+	const struct mp_problem *p;
+
+	CHECK(home_make() &&
+	      put("home/.config/mcpool/mcp.json",
+		  "{\"mcpServers\": {\n  \"a\": {\"command\": \"c\", \"enabled\": \"no\"},\n"
+		  "  \"b\": {\"command\": \"d\", \"timeout\": \"soon\"}}}"));
+	set = home_load(NULL);
+	CHECK_EQ(set->n, 2); /* the file still counts */
+	p = problem_with(set, "\"enabled\" must be true or false");
+	CHECK(p && p->severity == MP_WARNING);
+	CHECK_TEXT(p->file, in("home/.config/mcpool/mcp.json"));
+	CHECK_EQ(p->line, 2);
+	p = problem_with(set, "\"timeout\" must be a whole number");
+	CHECK(p && p->severity == MP_WARNING);
+	CHECK_EQ(p->line, 3);
+	CHECK(nth(set, "a", 0)->enabled);
+	CHECK_EQ(nth(set, "b", 0)->tuning.timeout_ms, 30000);
+}
+
 /* C21 */
 HEAVY_TEST(files_of_the_command_line_come_first_and_are_trusted)
 {

@@ -201,16 +201,22 @@ TEST(mode_once_tries_once_more)
 /* Mode remote heals http servers five times, and stdio ones never. */
 TEST(mode_remote_is_for_remote_servers)
 {
+	static const char *const remotes[] = {"r", "s", "w"};
 	MP_CLEANUP(fleet_done) struct fleet f;
 	struct mp_status s;
 
 	CHECK(fleet_init(&f));
 	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\"},"
-			     "\"r\":{\"url\":\"http://127.0.0.1:1/mcp\"}},"
-			     "\"mcpool\":{\"restart\":{\"mode\":\"remote\"}}}"));
-	fleet_get(&f, "r")->dial_code = MCPOOL_EIO;
+			     "\"r\":{\"url\":\"http://127.0.0.1:1/mcp\"},"
+			     "\"s\":{\"type\":\"sse\",\"url\":\"http://127.0.0.1:2/sse\"},"
+			     "\"w\":{\"type\":\"websocket\",\"url\":\"ws://127.0.0.1:3/\"}},"
+			     "\"mcpool\":{\"profile\":\"claude\",\"mode\":\"shared\"}}"));
+	CHECK_EQ(f.set->settings.tuning.restart.mode, MP_RESTART_REMOTE);
 	CHECK(fleet_start(&f, "a"));
-	CHECK(fleet_start(&f, "r"));
+	for (int i = 0; i < 3; i++) {
+		fleet_get(&f, remotes[i])->dial_code = MCPOOL_EIO;
+		CHECK(fleet_start(&f, remotes[i]));
+	}
 	fleet_die(fleet_get(&f, "a"));
 	fleet_status(&f, "r", &s);
 	CHECK_TEXT(mp_status_state_get_name(s.state), "failed");
@@ -225,8 +231,16 @@ TEST(mode_remote_is_for_remote_servers)
 	fleet_advance(&f, 600000);
 	CHECK(is_in(&f, "failed"));
 	CHECK_EQ(count_starts(&f), 1);
+	for (int i = 0; i < 3; i++) {
+		CHECK_EQ(fleet_get(&f, remotes[i])->prepares, 6);
+		CHECK_TEXT(fleet_state(&f, remotes[i]), "failed");
+	}
+	fleet_get(&f, "r")->dial_code = 0;
+	fleet_advance(&f, 600000);
 	CHECK_EQ(fleet_get(&f, "r")->prepares, 6);
-	CHECK_TEXT(fleet_state(&f, "r"), "failed");
+	CHECK_EQ(mp_workspace_reconnect(f.workspace, 1, 0, NULL), 0); /* asked again */
+	fleet_advance(&f, 1000);
+	CHECK_TEXT(fleet_state(&f, "r"), "connected");
 }
 
 /* U12 */

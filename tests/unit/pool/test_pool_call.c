@@ -278,7 +278,7 @@ TEST(a_deferred_call_waits_for_the_connection)
 	CHECK_EQ(fleet_count_events(&f, "a", "checking"), 0); /* only the start was slow */
 }
 
-/* D16 D9 U18 E50 */
+/* D16 D9 U18 E50 B54 */
 /* An abort in each state: the server is told, nothing is probed or restarted. */
 TEST(an_abort_ends_a_call_wherever_it_is)
 {

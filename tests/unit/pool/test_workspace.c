@@ -28,6 +28,7 @@ static bool open_both(struct fleet *f, const char *json)
 TEST(servers_are_known_before_they_run)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;
+	struct mp_status s;
 
 	CHECK(fleet_init(&f));
 	CHECK(fleet_open(&f, TWO("1", "")));
@@ -36,6 +37,12 @@ TEST(servers_are_known_before_they_run)
 	CHECK_EQ(mp_workspace_find(f.workspace, "c"), -1);
 	CHECK_TEXT(mp_workspace_get_entry(f.workspace, 0)->origin.file, "test.json");
 	CHECK_EQ(mp_pool_count_instances(f.pool), 0); /* an unused server costs nothing */
+	fleet_get(&f, "a")->mute = true;
+	CHECK(fleet_start(&f, "a"));
+	fleet_status(&f, "a", &s);
+	CHECK_TEXT(mp_status_state_get_name(s.state), "pending");
+	CHECK_TEXT(s.source.file, "test.json"); /* shown */
+	CHECK_TEXT(s.source.tool, mp_workspace_get_entry(f.workspace, 0)->origin.tool);
 }
 
 static int give_pid(const struct mp_transport *t)

@@ -448,6 +448,15 @@ TEST(a_server_that_dies_is_an_error_and_comes_back)
 	CHECK(strstr(agent_last(&s.a), "\"id\":2,\"result\""));
 }
 
+static int count(const char *text, const char *part)
+{
+	int n = 0;
+
+	for (const char *at = text; (at = strstr(at, part)); at++)
+		n++;
+	return n;
+}
+
 /* A8 A60 */
 /* Switched off or removed: its tools leave the lists of all sessions when it is stopped. */
 TEST(the_tools_of_a_stopped_server_leave_every_list)
@@ -500,7 +509,8 @@ TEST(a_reload_changes_the_list_in_one_step)
 	CHECK(strstr(agent_last(&s.a), "mcp__git__t"));
 	CHECK(strstr(agent_last(&s.a), "mcp__web__t"));
 	CHECK(!strstr(agent_last(&s.a), "mcp__files__t"));
-	CHECK_EQ(fleet_get(&s.f, "git")->dials, 1); /* it did not change */
+	CHECK_EQ(count(agent_last(&s.a), "\"name\":"), 2); /* exactly these */
+	CHECK_EQ(fleet_get(&s.f, "git")->dials, 1);        /* it did not change */
 }
 
 /* A52 C25 E74 */

@@ -139,7 +139,7 @@ HEAVY_TEST(a_refused_probe_is_not_the_other_kind)
 	CHECK_EQ(s.n, 2);
 }
 
-/* X13 */
+/* X13 B15 */
 HEAVY_TEST(sse_turns_out_to_be_http)
 {
 	STAGE(MP_HTTP_DETECT_SSE);
