@@ -131,12 +131,12 @@ static const char *note_of(struct table *t, const struct mp_status *s)
 	case MP_STATUS_NEEDS_APPROVAL:
 		return live_table_keepf(t, "mcpool trust %s", s->name);
 	case MP_STATUS_NEEDS_AUTH:
-	case MP_STATUS_DISABLED:
 		return live_table_keepf(t, "%s", error);
 	case MP_STATUS_CONNECTED:
 		return strcmp(s->detail, "checking") == 0 ? "being probed" : "";
 	case MP_STATUS_READY:
 		return strcmp(s->detail, "stopping") == 0 ? "stopping" : "starts when it is called";
+	case MP_STATUS_DISABLED:
 	case MP_STATUS_SHADOWED:
 	case MP_STATUS_STATE_COUNT:
 		break;
