@@ -158,7 +158,10 @@ void mp_workspace_start_server(struct mp_workspace *v, size_t i, mp_id session, 
 /* Fetch the lists of a server that is up again; watchers are told when that is done. */
 void mp_workspace_refresh(struct mp_workspace *v, size_t i, mp_id session);
 bool mp_workspace_is_refreshing(struct mp_workspace *v, size_t i, mp_id session);
-/* Close the current connection and open a new one (C19). Returns 0, or an error. */
+/*
+ * Close the current connection and open a new one (C19); session 0: of a private server the
+ * connections of all sessions. Returns 0, or an error.
+ */
 int mp_workspace_reconnect(struct mp_workspace *v, size_t i, mp_id session,
 			   struct mcpool_error *reterr) MP_MUST;
 

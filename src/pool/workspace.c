@@ -410,6 +410,11 @@ static int workspace_refuse(const struct mp_workspace *w, size_t i, mp_id sessio
 	return 0;
 }
 
+static bool is_private(const struct mp_workspace *w, size_t i)
+{
+	return mp_workspace_get_entry(w, i)->tuning.mode == MP_MODE_SESSION;
+}
+
 /* netdata: the first configuration of a name is used by all (D27). */
 static struct mp_instance *find_namesake(struct mp_workspace *w, size_t i)
 {
@@ -436,6 +441,11 @@ struct mp_instance *mp_workspace_get_instance_at(struct mp_workspace *w, size_t 
 
 	if (workspace_refuse(w, i, session, reterr) < 0)
 		return NULL;
+	if (session == 0 && is_private(w, i)) { /* all sessions would share it */
+		(void)mp_fail(reterr, MCPOOL_EINVAL, "server '%s' runs for a session only",
+			      mp_workspace_get_entry(w, i)->name);
+		return NULL;
+	}
 	in = mp_workspace_entry_get_instance(w, i, session);
 	if (in)
 		mp_instance_follow(in, w->config, w->entries[i].entry);
@@ -473,12 +483,30 @@ void mp_workspace_start_server(struct mp_workspace *w, size_t i, mp_id session, 
 		mp_instance_start(in, only_a_visit);
 }
 
+/* The instances of all its sessions; there may be none. */
+static int reconnect_private(struct mp_workspace *w, size_t i, struct mcpool_error *reterr)
+{
+	int r = 0;
+
+	MP_LIST_WALK(&w->pool->instances, link) {
+		struct mp_instance *in = mp_container_of(link, struct mp_instance, link);
+
+		if (r == 0 && in->session &&
+		    mp_workspace_entry_get_instance(w, i, in->session) == in)
+			r = mp_instance_renew(in, reterr);
+	}
+	return r;
+}
+
 int mp_workspace_reconnect(struct mp_workspace *w, size_t i, mp_id session,
 			   struct mcpool_error *reterr)
 {
 	struct mcpool_error why;
-	struct mp_instance *in = mp_workspace_get_instance_at(w, i, session, &why);
+	struct mp_instance *in;
 
+	if (session == 0 && is_private(w, i))
+		return reconnect_private(w, i, reterr);
+	in = mp_workspace_get_instance_at(w, i, session, &why);
 	if (!in)
 		return mp_fail(reterr, why.code, "%s", why.message);
 	return mp_instance_renew(in, reterr);

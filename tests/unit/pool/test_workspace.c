@@ -363,6 +363,31 @@ TEST(a_private_server_belongs_to_its_session)
 	CHECK_EQ(one.answers + two.answers, 2);
 }
 
+/* C19 E62 */
+/* Reconnected from outside, each session gets a new connection of its own; none is for all. */
+TEST(a_reconnected_private_server_stays_private)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r[3];
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\",\"shared\":false}}}"));
+	CHECK_EQ(mp_workspace_reconnect(f.workspace, 0, 0, NULL), 0);
+	mp_workspace_start_server(f.workspace, 0, 0, false);
+	fleet_settle(&f);
+	CHECK_EQ(mp_pool_count_instances(f.pool), 0);
+	CHECK(fleet_call(&f, "a", 1, 0, &r[0]) && fleet_call(&f, "a", 2, 0, &r[1]));
+	fleet_settle(&f);
+	CHECK_EQ(fleet_get(&f, "a")->lives, 2);
+	CHECK_EQ(mp_workspace_reconnect(f.workspace, 0, 0, NULL), 0);
+	fleet_advance(&f, 1000);
+	CHECK_EQ(fleet_get(&f, "a")->lives, 4);
+	CHECK_EQ(mp_pool_count_instances(f.pool), 2);
+	CHECK(fleet_call(&f, "a", 1, 0, &r[2]));
+	fleet_settle(&f);
+	CHECK_EQ(fleet_get(&f, "a")->lives, 4);
+}
+
 /* D13 E19 U14 X20 D39 E65 */
 /* A shared one stays when the last session, and even the last workspace, is gone. */
 TEST(a_shared_server_stays)
