@@ -87,6 +87,7 @@ TEST(the_omp_profile_has_single_underscores)
 	CHECK_TEXT(name_of(&s, 1), "mcp_b_t");
 }
 
+/* X39 */
 /* B44: what is not in [a-z_] becomes one _; names that then collide get their hash. */
 TEST(the_omp_profile_lists_names_without_digits)
 {

@@ -426,6 +426,7 @@ static struct mp_db *run_again(struct mp_db *db)
 	return home_open_store();
 }
 
+/* X39 */
 /* B47: unless one had the name alone in an earlier run; both are reported then, too. */
 HEAVY_TEST(names_that_collide_get_a_hash_and_are_reported)
 {
