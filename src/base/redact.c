@@ -365,13 +365,13 @@ static size_t plain_end(struct mp_str s, size_t start, const struct name *name, 
 	return fills_line(s, start, name) ? until(s, from, "\r\n") : until_blank(s, from);
 }
 
-/* "max_tokens: 4096" is a count. */
+/* "max_tokens: 4096" is a count, and MCP's "progressToken": 7 the number of a request. */
 static bool is_count(struct mp_str s, size_t start, struct mp_str name)
 {
 	size_t end = redact_skip(s, start, "0123456789");
 
-	return redact_contains(name, "tokens") && end > start &&
-	       (end == s.len || !is_name_char(s.p[end]));
+	return (redact_contains(name, "tokens") || redact_contains(name, "progresstoken")) &&
+	       end > start && (end == s.len || !is_name_char(s.p[end]));
 }
 
 /* "${TOKEN:-...}" in our own messages shows how to write a default. */

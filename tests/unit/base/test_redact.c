@@ -293,6 +293,7 @@ TEST(what_stays_readable)
 		"tokens per second: 5",
 		"max_tokens: 4096",
 		"{\"max_tokens\":4096,\"model\":\"m\"}",
+		"{\"_meta\":{\"progressToken\":7},\"name\":\"echo\"}",
 		"prompt_tokens=17 completion_tokens=3",
 		"--max-tokens 4096 --fast",
 		"Unexpected token < in JSON at position 0",
