@@ -125,7 +125,7 @@ t_a_file_that_is_replaced() { # all the time: it is read whole, or not at all
 	done
 }
 t_no_folder_to_be_in() {
-	mkdir gone && cd gone && rmdir "$project/gone" && run 3 list && says err 'not there any more'
+	mkdir gone && cd gone && rmdir "$project/gone" && run 3 list && says err 'the current directory no longer exists'
 }
 
 run_cases "$@"

@@ -41,7 +41,13 @@ export const lines = (file) => read(file).split("\n").filter(Boolean);
 
 // --- processes -------------------------------------------------------------------------------------
 
-export const lives = (pid) => existsSync(`/proc/${pid}`) && !/\) Z /.test(read(`/proc/${pid}/stat`));
+export function lives(pid) {
+	try {
+		return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+	} catch {
+		return false; // it ended, perhaps just now
+	}
+}
 export const dead = (pid) => until(`${pid} is gone`, () => !lives(pid));
 // All processes of this case that have such a text in their environment
 export const processes = (text) =>
