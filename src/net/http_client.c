@@ -264,6 +264,14 @@ static void look_for_early_answer(void *u)
 	ask_pump(x->client);
 }
 
+static bool is_http2(const struct exchange *x)
+{
+	long version = 0;
+
+	return curl_easy_getinfo(x->easy.handle, CURLINFO_HTTP_VERSION, &version) == CURLE_OK &&
+	       version == CURL_HTTP_VERSION_2_0;
+}
+
 static void curl_was_called(void *u)
 {
 	struct mp_http_client *c = u;
@@ -275,7 +283,7 @@ static void curl_was_called(void *u)
 		if (!x->sent || x->list != &c->sending) /* it may have been cancelled meanwhile */
 			continue;
 		http_client_move(x, &c->receiving);
-		if (x->easy.answered)
+		if (x->easy.answered && is_http2(x))
 			look_for_early_answer(x);
 	}
 }
