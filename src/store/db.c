@@ -35,6 +35,8 @@ struct job {
 	struct mcpool_error error;
 };
 
+static const struct mp_log store_log = {"store"};
+
 struct mp_db {
 	char path[PATH_MAX];     /* real */
 	pthread_mutex_t reading; /* recursive: a read within a read */
@@ -216,7 +218,7 @@ static void take_batch(struct mp_db *db, struct mp_list *batch)
 static void tell_failure(struct mp_db *db, const struct job *job)
 {
 	if (job->result < 0 && !db->is_failing)
-		mp_log_warn(NULL, "the cache cannot be written: %s", job->error.message);
+		mp_log_warn(&store_log, "the cache cannot be written: %s", job->error.message);
 	db->is_failing = job->result < 0;
 }
 

@@ -182,7 +182,7 @@ static bool run_without_a_cache(int number)
 	fleet_advance(&d.f, 1000);
 	REQUIRE(mp_db_write(db, write_nothing, NULL, NULL) == 0); /* behind the others */
 	REQUIRE(count_lines("WRN files#1: its lists could not be read again: no list today") == 1);
-	REQUIRE(count_lines("WRN : the cache cannot be written: ") == 1);
+	REQUIRE(count_lines("WRN store: the cache cannot be written: ") == 1);
 	REQUIRE(strcmp(fleet_state(&d.f, "files"), "connected") == 0);
 	REQUIRE(fleet_call(&d.f, "files", 1, 0, &r));
 	fleet_settle(&d.f);
