@@ -309,7 +309,7 @@ t_all_figures_of_a_server() {
 # X6 A28 U7: each of the states has one of three words as `status`, in status, list and get.
 t_three_words_for_each_state() {
 	mkdir -p "$work/project/.git" && configure "$work/project/.mcpool/mcp.json" '"waits":{"command":"x"}' || return 1
-	trusted "$(noting up)" "$(noting slow '"MCPOOL_DEMO_HANG":"forever"')" '"down":{"command":"/bin/sh","args":["-c","exit 3"]}' \
+	trusted "$(noting up)" "$(noting slow '"MCPOOL_DEMO_HANG":"forever"')" '"down":{"command":"/bin/sh","args":["-c","exit 3"],"restart":{"mode":"none"}}' \
 		'"off":{"command":"y","enabled":false}' "$(noting lazy '"WHO":"lazy"' | sed 's/}}$/},"start":"lazy"}/')" || return 1
 	words='Object.fromEntries(d.servers.map((s) => [s.name, s.state + " " + s.status]))'
 	cd "$work/project" && up && eventually 5 reads_up && run 0 status --json && cd "$OLDPWD" &&
