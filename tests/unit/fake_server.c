@@ -65,7 +65,11 @@ static int dial(void *u, struct mp_transport **ret, struct mcpool_error *reterr)
 
 static void up_ready(void *u)
 {
-	note_news(u, "ready");
+	struct fake *f = u;
+
+	note_news(f, "ready");
+	if (f->ready)
+		f->ready(f);
 }
 
 static void up_ended(void *u, const struct mcpool_error *why)

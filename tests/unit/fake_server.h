@@ -29,7 +29,9 @@ struct fake {
 	unsigned traits; /* of the transport; to be changed before fake_open() */
 	struct fake_request got[FAKE_REQUESTS]; /* of all lives */
 	int n;
-	char news[1000]; /* what the upstream told, in words */
+	char news[1000];               /* what the upstream told, in words */
+	void (*ready)(struct fake *f); /* called when the upstream is; may be NULL */
+	int ready_code;                /* for it */
 	/* Hears of notifications, too; may be NULL. */
 	void (*heard)(void *u, const struct mp_message *m);
 	void *heard_u;

@@ -33,13 +33,35 @@ TEST(a_modern_server_answers_the_probe)
 	CHECK_EQ(f.n, 1); /* no initialize, which would pin a dual-era server to legacy */
 }
 
+/* A call before the server is ready is refused, and nothing of it is sent. */
+static bool is_too_early(struct fake *f)
+{
+	const struct mp_call_options o = {.method = MP_METHOD_TOOLS_LIST, .params = MP_STR("{}")};
+	int n = f->n;
+
+	REQUIRE(heap_call(f->up, &o, fake_note, f, NULL) == MCPOOL_EAGAIN);
+	fake_settle(f);
+	return f->n == n;
+}
+
+/* As early as possible. */
+static void list_when_ready(struct fake *f)
+{
+	const struct mp_call_options o = {.method = MP_METHOD_TOOLS_LIST, .params = MP_STR("{}")};
+
+	f->ready_code = heap_call(f->up, &o, fake_note, f, NULL);
+}
+
 TEST(a_legacy_server_refuses_the_probe) /* A31 */
 {
 	MP_CLEANUP(fake_done) struct fake f;
 
 	CHECK(fake_init(&f));
+	f.ready = list_when_ready;
 	CHECK(fake_open(&f));
+	CHECK(is_too_early(&f));
 	CHECK(fake_error(&f, 0, FAKE_NO_METHOD));
+	CHECK(is_too_early(&f));
 	CHECK_EQ(f.n, 2);
 	CHECK_TEXT(f.got[1].method, "initialize");
 	CHECK(strstr(
@@ -49,8 +71,10 @@ TEST(a_legacy_server_refuses_the_probe) /* A31 */
 	CHECK(!strstr(f.got[1].text, "_meta"));
 	CHECK(fake_answer(&f, 1, FAKE_INITIALIZED));
 	CHECK_TEXT(f.news, "ready ");
-	CHECK_EQ(f.n, 3);
+	CHECK_EQ(f.ready_code, 0);
+	CHECK_EQ(f.n, 4);
 	CHECK_TEXT(f.got[2].method, "notifications/initialized");
+	CHECK_TEXT(f.got[3].method, "tools/list");
 	CHECK_EQ(mp_upstream_get_hello(f.up)->era, MP_ERA_LEGACY);
 	CHECK_STR(mp_upstream_get_hello(f.up)->version, "2025-11-25");
 }
