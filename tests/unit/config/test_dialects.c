@@ -124,7 +124,10 @@ HEAVY_TEST(every_file_with_servers_by_name)
 #define OPENCODE                                               \
 	"{\"type\": \"local\", \"command\": [\"run\", \"a\"]," \
 	" \"environment\": {\"K\": \"v\"}}"
-#define TOML "command = \"run\"\nargs = [\"a\"]\nenv = { K = \"v\" }\n"
+#define TOML   "command = \"run\"\nargs = [\"a\"]\nenv = { K = \"v\" }\n"
+#define REMOTE "\"headers\": {\"H\": \"v\"}}"
+#define URL    "{\"url\": \"https://a/mcp\", " REMOTE
+#define TYPED  "{\"type\": \"http\", \"url\": \"https://a/mcp\", " REMOTE
 
 /* A15 B17: each dialect of the table; the pool is given one connection. */
 HEAVY_TEST(one_server_in_every_dialect_is_one_entry)
@@ -222,4 +225,47 @@ HEAVY_TEST(gemini_has_lists_beside_its_servers)
 	CHECK_TEXT(state_of(set, nth(set, "b", 0)), "disabled");
 	CHECK_TEXT(state_of(set, nth(set, "p", 0)), "disabled");
 	CHECK_TEXT(state_of(set, nth(set, "q", 0)), "needs-approval");
+}
+
+/* A15 B17: the same of a server that is reached by its address. */
+HEAVY_TEST(one_address_in_every_dialect_is_one_entry)
+{
+	static const char *const rows[][2] = {
+		{"home/.config/mcpool/mcp.json", "{\"mcpServers\": {\"own\": " URL "}}"},
+		{"home/.omp/mcp.json", "{\"mcpServers\": {\"omp\": " TYPED "}}"},
+		{"home/.claude.json", "{\"mcpServers\": {\"claude\": " TYPED "}}"},
+		{"home/.codex/config.toml", "[mcp_servers.codex]\nurl = \"https://a/mcp\"\n"
+					    "http_headers = { H = \"v\" }\n"},
+		{"home/.gemini/settings.json",
+		 "{\"mcpServers\": {\"gemini\": {\"httpUrl\": \"https://a/mcp\", " REMOTE "}}"},
+		{"home/.config/opencode/opencode.json",
+		 "{\"mcp\": {\"open\": {\"type\": \"remote\", \"url\": "
+		 "\"https://a/mcp\", " REMOTE "}}"},
+		{"home/.cursor/mcp.json", "{\"mcpServers\": {\"cursor\": " URL "}}"},
+		{"home/.codeium/windsurf/mcp_config.json",
+		 "{\"mcpServers\": {\"surf\": {\"serverUrl\": \"https://a/mcp\", " REMOTE "}}"},
+		{"home/.config/Code/User/mcp.json", "{\"servers\": {\"code\": " TYPED "}}"},
+		{"home/.config/Code/User/settings.json",
+		 "{\"mcp\": {\"servers\": {\"set\": " TYPED "}}}"},
+	};
+	MP_SET set = NULL;
+
+	CHECK(home_make());
+	for (size_t i = 0; i < MP_ARRAY_LEN(rows); i++)
+		CHECK(put(rows[i][0], rows[i][1]));
+	set = home_load(NULL);
+	CHECK_EQ(set->n_problems, 0);
+	CHECK_EQ(set->n, MP_ARRAY_LEN(rows));
+	for (size_t i = 0; i < set->n; i++) {
+		const struct mp_entry *e = set->entries[i];
+
+		CHECK_TEXT(e->origin.file, in(rows[i][0]));
+		CHECK_EQ(e->kind, MP_KIND_HTTP);
+		CHECK_TEXT(e->address, "https://a/mcp");
+		CHECK_EQ(e->headers.n, 1);
+		CHECK_TEXT(e->headers.items[0].key, "H");
+		CHECK_TEXT(e->headers.items[0].value, "v");
+		CHECK(mp_str_eq(e->connection, set->entries[0]->connection));
+		CHECK_TEXT(state_of(set, e), i == 0 ? "needs-approval" : "shadowed");
+	}
 }

@@ -430,7 +430,7 @@ TEST(a_key_twice_is_a_reason)
 		     "twice"));
 }
 
-/* E4 */
+/* E4 U20 */
 TEST(spellings_of_tool_lists)
 {
 	static const char *const allowed[] = {"toolsAllowed",  "enabledTools",  "includeTools",

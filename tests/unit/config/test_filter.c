@@ -20,7 +20,7 @@ static bool passes(const struct mp_bind_list *allowed, const struct mp_bind_list
 	return mp_filter_lets_pass(allowed, denied, mp_str_of(name));
 }
 
-/* E22 X25 */
+/* E22 X25 U20 */
 TEST(a_star_and_any_are_for_all)
 {
 	CHECK(matches("*", "search"));
@@ -46,7 +46,7 @@ TEST(case_and_blanks_do_not_count)
 	CHECK(!matches("@", "`"));
 }
 
-/* E22 X25 */
+/* E22 X25 U20 */
 TEST(globs)
 {
 	CHECK(matches("query_*", "query_logs"));

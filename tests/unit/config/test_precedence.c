@@ -50,14 +50,24 @@ HEAVY_TEST(equal_connections_are_shadowed_unless_switched_off)
 	      put("home/.cursor/mcp.json",
 		  "{\"mcpServers\": {\"off\": {\"command\": \"c\", \"disabled\": true}, "
 		  "\"bad\": {\"command\": \"c\", \"cwd\": 5}, \"a\": {\"command\": "
-		  "\"c\"}, \"b\": {\"command\": [\"c\"]}}}"));
+		  "\"c\"}, \"b\": {\"command\": [\"c\"]}, "
+		  "\"u\": {\"url\": \"https://a/mcp\", \"headers\": {\"H\": \"v\"}}, "
+		  "\"v\": {\"type\": \"http\", \"url\": \"https://a/mcp\", \"headers\": "
+		  "{\"H\": \"v\"}}, "
+		  "\"w\": {\"url\": \"https://a/mcp\", \"headers\": {\"H\": \"w\"}}, "
+		  "\"x\": {\"url\": \"https://a/x\", \"headers\": {\"H\": \"v\"}}}}"));
 	set = home_load(NULL);
 	CHECK_EQ(nth(set, "a", 0)->shadow, MP_SHADOW_NONE); /* the two before it open nothing */
 	CHECK_EQ(nth(set, "b", 0)->shadow, MP_SHADOW_CONNECTION);
 	CHECK(nth(set, "b", 0)->shadowed_by == nth(set, "a", 0));
+	CHECK_EQ(nth(set, "v", 0)->shadow, MP_SHADOW_CONNECTION); /* the same of addresses */
+	CHECK(nth(set, "v", 0)->shadowed_by == nth(set, "u", 0));
+	CHECK_EQ(nth(set, "w", 0)->shadow, MP_SHADOW_NONE);
+	CHECK_EQ(nth(set, "x", 0)->shadow, MP_SHADOW_NONE);
 	CHECK(put("home/.config/mcpool/mcp.json", "{\"mcpool\": {\"shadowEqual\": false}}"));
 	set = load_again(set, NULL);
 	CHECK_EQ(nth(set, "b", 0)->shadow, MP_SHADOW_NONE);
+	CHECK_EQ(nth(set, "v", 0)->shadow, MP_SHADOW_NONE);
 }
 
 /* An unapproved entry of a project does not shadow one that the user approved. */

@@ -253,16 +253,18 @@ HEAVY_TEST(a_disabled_entry_owns_its_name)
 	      put("home/.config/mcpool/mcp.json",
 		  "{\"mcpServers\": {\"a\": {\"command\": \"c\", \"enabled\": false}, "
 		  "\"b\": {\"command\": \"d\"}, \"c\": {\"command\": \"e\", "
-		  "\"enabled\": false}},"
-		  "\"mcpool\": {\"deny\": [\"b\"], \"allow\": [\"c\"]}}"));
+		  "\"enabled\": false}, \"d\": {\"command\": \"f\"}},"
+		  "\"mcpool\": {\"deny\": [\"b\", \"d\"], \"allow\": [\"c\", \"d\"]}}"));
 	CHECK(put("project/.mcp.json", "{\"mcpServers\": {\"a\": {\"command\": \"x\"}}}"));
 	set = home_load(NULL);
 	CHECK_TEXT(state_of(set, nth(set, "a", 0)), "disabled");
 	CHECK_TEXT(state_of(set, nth(set, "a", 1)), "shadowed");
 	CHECK_TEXT(state_of(set, nth(set, "b", 0)), "disabled");
 	CHECK_TEXT(state_of(set, nth(set, "c", 0)), "needs-approval");
+	CHECK_TEXT(state_of(set, nth(set, "d", 0)), "disabled"); /* both; deny is stronger */
 	CHECK_EQ(mp_config_get_state(set, nth(set, "a", 0), MP_TOGGLE_ON),
 		 MP_STATUS_NEEDS_APPROVAL);
+	CHECK_EQ(mp_config_get_state(set, nth(set, "c", 0), MP_TOGGLE_OFF), MP_STATUS_DISABLED);
 	CHECK_EQ(mp_config_get_state(set, nth(set, "b", 0), MP_TOGGLE_ON), MP_STATUS_DISABLED);
 }
 
