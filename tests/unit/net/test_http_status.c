@@ -18,6 +18,10 @@ static struct mp_http_head head_of(int status, const char *name, const char *val
 /* U12 */
 TEST(a_status_has_a_meaning)
 {
+	static const int codes[][2] = {{401, MCPOOL_ENEEDS_AUTH}, {403, MCPOOL_ENEEDS_AUTH},
+				       {404, MCPOOL_ENOENT},      {405, MCPOOL_ENOENT},
+				       {410, MCPOOL_ENOENT},      {500, MCPOOL_EIO}};
+
 	CHECK_EQ(mp_http_status_of(200), MP_HTTP_FINE);
 	CHECK_EQ(mp_http_status_of(202), MP_HTTP_FINE);
 	CHECK_EQ(mp_http_status_of(307), MP_HTTP_MOVED);
@@ -31,6 +35,14 @@ TEST(a_status_has_a_meaning)
 	CHECK_EQ(mp_http_status_of(500), MP_HTTP_FAULTY);
 	CHECK_EQ(mp_http_status_of(400), MP_HTTP_REJECTED);
 	CHECK_EQ(mp_http_status_of(0), MP_HTTP_REJECTED);
+	for (size_t i = 0; i < MP_ARRAY_LEN(codes); i++) {
+		struct mp_http_header room;
+		struct mp_http_head h = head_of(codes[i][0], NULL, NULL, &room);
+		struct mcpool_error e;
+
+		mp_http_status_explain(&h, MP_STR(""), "https://a", 0, &e);
+		CHECK_EQ(e.code, codes[i][1]);
+	}
 }
 
 TEST(retry_after_is_seconds_or_a_date)

@@ -127,7 +127,7 @@ static bool try_cell(const struct row *row, enum kind kind)
 	return true;
 }
 
-/* V24 */
+/* V24 U26 */
 HEAVY_TEST(who_may_receive_what)
 {
 	for (size_t i = 0; i < MP_ARRAY_LEN(rows); i++)

@@ -71,6 +71,46 @@ TEST(it_opens_when_all_have_settled)
 	CHECK_EQ(fleet_get(&g.f, "off")->prepares + fleet_get(&g.f, "off")->dials, 0);
 }
 
+#define TEN                                                                                        \
+	"{\"mcpServers\":{\"0\":{\"command\":\"0\"},\"1\":{\"command\":\"1\"},\"2\":{\"command\":" \
+	"\"2\"},\"3\":{\"command\":\"3\"},\"4\":{\"command\":\"4\"},\"5\":{\"command\":\"5\"},"    \
+	"\"6\":{\"command\":\"6\"},\"7\":{\"command\":\"7\"},\"8\":{\"command\":\"8\"},\"9\":"     \
+	"{\"command\":\"9\"}}}"
+
+/* A4: ten that take 700 ms each; then the same beside one that gets no list and one that hangs. */
+TEST(all_start_and_list_at_once_and_none_waits)
+{
+	for (int all_hold = 1; all_hold >= 0; all_hold--) {
+		MP_CLEANUP(gated_done) struct gated g = {0};
+
+		CHECK(fleet_init(&g.f));
+		CHECK(fleet_open(&g.f, TEN));
+		for (int i = 0; i < 10; i++) {
+			struct fleet_server *s =
+				fleet_get(&g.f, (const char[]){(char)('0' + i), 0});
+
+			s->prepare_ms = 700;
+			s->holds_list = all_hold || i == 0;
+			s->mute = !all_hold && i == 1;
+		}
+		CHECK(begin(&g, &by_default));
+		fleet_advance(&g.f, 699);
+		for (int i = 0; i < 10; i++) {
+			CHECK_EQ(g.f.servers[i].prepares, 1);
+			CHECK_EQ(g.f.servers[i].dials, 0);
+		}
+		fleet_advance(&g.f, 1);
+		for (int i = 0; i < 10; i++) {
+			bool stays = all_hold || i < 2;
+
+			CHECK_EQ(g.f.servers[i].dials, 1);
+			CHECK_EQ(g.f.servers[i].lists, all_hold || i != 1);
+			CHECK_TEXT(fleet_state(&g.f, g.f.servers[i].name),
+				   stays ? "pending" : "connected");
+		}
+	}
+}
+
 /* A5 A34 A39 A40 U8 */
 /* A server that hangs delays the others no longer than the window. */
 TEST(it_opens_after_the_window)

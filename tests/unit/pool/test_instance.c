@@ -39,6 +39,7 @@ TEST(an_idle_server_stops_and_comes_back)
 	CHECK_EQ(fleet_count_events(&f, "a", "idle"), 1);
 	CHECK(fleet_call(&f, "a", 1, 0, &r));
 	fleet_settle(&f);
+	CHECK_EQ(r.answers, 1);
 	CHECK_EQ(r.outcome, MP_OUTCOME_ANSWERED);
 	CHECK_EQ(fleet_get(&f, "a")->lives, 2);
 }
@@ -145,11 +146,12 @@ TEST(a_failed_refresh_keeps_the_old_list)
 	CHECK_TEXT(mp_status_state_get_name(s.state), "connected");
 }
 
-/* A25 */
+/* A24 A25 */
 /* Connected, and its first list is on its way: told apart from a handshake and from being up. */
 TEST(a_first_list_that_is_on_its_way_is_known)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r;
 	struct mp_status s;
 
 	CHECK(fleet_init(&f));
@@ -157,7 +159,11 @@ TEST(a_first_list_that_is_on_its_way_is_known)
 	fleet_get(&f, "a")->mute = true;
 	CHECK(fleet_start(&f, "a"));
 	fleet_status(&f, "a", &s);
-	CHECK_TEXT(s.detail, "starting");
+	CHECK_TEXT(mp_status_state_get_name(s.state), "pending");
+	CHECK_TEXT(s.detail, "starting"); /* in its handshake */
+	CHECK(fleet_call(&f, "a", 1, 0, &r));
+	fleet_advance(&f, 1000);
+	CHECK_EQ(r.answers, 0); /* and a caller waits for it */
 	fleet_get(&f, "a")->mute = false;
 	fleet_get(&f, "a")->holds_list = true;
 	CHECK_EQ(mp_workspace_reconnect(f.workspace, 0, 0, NULL), 0);
@@ -174,6 +180,8 @@ TEST(a_first_list_that_is_on_its_way_is_known)
 	fleet_status(&f, "a", &s);
 	CHECK_TEXT(mp_status_state_get_name(s.state), "connected");
 	CHECK_EQ(s.tools, 1);
+	CHECK_EQ(r.answers, 1);
+	CHECK_EQ(r.outcome, MP_OUTCOME_ANSWERED);
 }
 
 /* During a restart its tools are those it had. */

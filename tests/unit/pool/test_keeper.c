@@ -120,29 +120,38 @@ TEST(reconnects_are_braked)
 	fleet_settle(&f);
 	CHECK(is_in(&f, "backoff"));
 	CHECK_EQ(count_starts(&f), 5);
-	fleet_advance(&f, 60000);
+	fleet_advance(&f, 59999);
+	CHECK_EQ(count_starts(&f), 5);
+	fleet_advance(&f, 1);
 	CHECK(is_in(&f, "up"));
 }
 
-/* A55: closed while idle, and an error of a write or of the protocol; in every profile. */
+/* A55: closed while idle, and an error of the transport; in every profile. */
 TEST(a_lost_connection_shows_in_every_profile)
 {
 	static const char *const profiles[] = {"default", "omp", "claude", "netdata"};
 
-	for (size_t i = 0; i < MP_ARRAY_LEN(profiles); i++) {
+	for (size_t i = 0; i < 2 * MP_ARRAY_LEN(profiles); i++) {
 		MP_CLEANUP(fleet_done) struct fleet f;
+		const struct mcpool_error broken = {.code = MCPOOL_EIO, .message = "it broke"};
+		struct fleet_server *a;
 		char json[200];
 
 		snprintf(json, sizeof(json),
 			 "{\"mcpool\":{\"profile\":\"%s\",\"mode\":\"shared\"},"
 			 "\"mcpServers\":{\"a\":{\"command\":\"a\"}}}",
-			 profiles[i]);
+			 profiles[i / 2]);
 		CHECK(fleet_init(&f));
 		CHECK(fleet_open(&f, json));
 		CHECK(fleet_start(&f, "a"));
 		CHECK_TEXT(fleet_state(&f, "a"), "connected");
-		fleet_get(&f, "a")->dial_code = MCPOOL_EIO;
-		fleet_die(fleet_get(&f, "a"));
+		a = fleet_get(&f, "a");
+		a->dial_code = MCPOOL_EIO;
+		if (i % 2)
+			a->ours->hooks->ended(a->ours->u, &broken);
+		else
+			fleet_die(a);
+		fleet_settle(&f);
 		CHECK_TEXT(fleet_state(&f, "a"), "failed");
 		CHECK(fleet_count_events(&f, "a", "clearing") > 0);
 	}
@@ -317,12 +326,12 @@ static bool restarts(enum cause cause)
 }
 
 /* Without a change there is no other start before wait_ms; -1: never. */
-static bool waits(int code, int64_t wait_ms)
+static bool waits(const char *json, int code, int64_t wait_ms)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;
 
 	REQUIRE(fleet_init(&f));
-	REQUIRE(fleet_open(&f, REMOTE));
+	REQUIRE(fleet_open(&f, json));
 	fleet_get(&f, "a")->dial_code = code;
 	REQUIRE(fleet_start(&f, "a"));
 	fleet_get(&f, "a")->dial_code = 0;
@@ -343,9 +352,10 @@ TEST(what_restarts_a_server_and_what_waits)
 	CHECK(restarts(FAILED_PROBE));
 	CHECK(restarts(BROKEN_CONNECTION));
 	CHECK(restarts(WAKE));
-	CHECK(waits(MCPOOL_ENEEDS_AUTH, -1));
-	CHECK(waits(MCPOOL_ENOENT, 300000)); /* 404, 405, 410; a missing command */
-	CHECK(waits(MCPOOL_EINVAL, 300000));
+	CHECK(waits(REMOTE, MCPOOL_ENEEDS_AUTH, -1));
+	CHECK(waits(REMOTE, MCPOOL_ENOENT, 300000)); /* 404, 405, 410; a missing command */
+	CHECK(waits(REMOTE, MCPOOL_EINVAL, 300000));
+	CHECK(waits(WITH("{\"finalRetryMs\":7000}"), MCPOOL_ENOENT, 7000));
 }
 
 /* U12 */

@@ -10,6 +10,7 @@
 #include "config/read/load.h"
 #include "config/values/resolve.h"
 #include "config/values/trust.h"
+#include "files/file.h"
 #include "pool/launch_plan.h"
 #include "store/local_key.h"
 
@@ -437,6 +438,58 @@ static void up_closed(void *u)
 
 static const struct mp_upstream_hooks hooks = {
 	.ready = up_ready, .ended = up_ended, .closed = up_closed};
+
+static bool has_line(const char *path, const char *line)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	char wanted[200];
+
+	mp_buf_init(&text, MP_MIB(1));
+	if (mp_file_read(path, MP_MIB(1), &text, NULL) < 0)
+		return false;
+	snprintf(wanted, sizeof(wanted), "%s\n", line);
+	return mp_str_find(mp_buf_get(&text), mp_str_of(wanted), 0) >= 0;
+}
+
+/* U6: as the entry says, down to the process; what is configured is there in each. */
+HEAVY_TEST(a_process_has_the_environment_of_its_entry)
+{
+	static const char *const modes[] = {"inherit", "minimal", "none"};
+	static const struct mp_transport_hooks unheard = {0};
+	DESK;
+
+	CHECK(open_desk(&d));
+	home_env[1] = "PATH=/usr/bin:/bin";
+	home_env[2] = "V=ours";
+	home_env[3] = "OPENAI_API_KEY=agents";
+	for (int i = 0; i < 3; i++) {
+		struct mp_transport *t = NULL;
+		char text[600], path[200];
+
+		snprintf(path, sizeof(path), "%s", in(modes[i]));
+		snprintf(text, sizeof(text),
+			 "{\"mcpServers\": {\"a\": {\"command\": \"/bin/sh\", \"args\": [\"-c\", "
+			 "\"/usr/bin/env >'%s'; echo end >>'%s'; read x\"], \"environment\": "
+			 "\"%s\", "
+			 "\"env\": {\"OWN\": \"mine\", \"MCPOOL_TEST_MARK\": \"%s\"}}}}",
+			 path, path, modes[i], tag + strlen("MCPOOL_TEST_MARK="));
+		CHECK(put("home/.config/mcpool/mcp.json", text) && load(&d, NULL));
+		CHECK(prepare(&d, "a"));
+		CHECK_EQ(d.error.code, 0);
+		CHECK_EQ(launch_ops->dial(d.planner, d.plan, &t, &why), 0);
+		t->hooks = &unheard;
+		CHECK_EQ(t->impl->start(t, &why), 0);
+		CHECK(TURN_UNTIL(d.loop, has_line(path, "end")));
+		mp_transport_free(t);
+		CHECK(has_line(path, "OWN=mine"));
+		CHECK_EQ(has_line(path, "V=ours"), i == 0);
+		CHECK_EQ(has_line(path, "PATH=/usr/bin:/bin"), i < 2);
+		CHECK(!has_line(path, "OPENAI_API_KEY=agents"));
+	}
+	d.plan = launch_ops->drop(d.planner, d.plan);
+	d.planner = mp_launch_planner_free(d.planner);
+	CHECK(all_gone_within(PATIENCE_MS));
+}
 
 /* D14 */
 /* And twice from one plan, as a server that dies of the probe needs it. */

@@ -252,7 +252,23 @@ TEST(without_restarts_calls_fail_until_an_acquire)
 	CHECK_EQ(acquired.outcome, MP_OUTCOME_ANSWERED);
 	CHECK(fleet_call(&f, "a", 1, 0, &again));
 	fleet_settle(&f);
+	CHECK_EQ(again.answers, 1);
 	CHECK_EQ(again.outcome, MP_OUTCOME_ANSWERED);
+	for (int reload = 0; reload < 2; reload++) {
+		fleet_die(fleet_get(&f, "a"));
+		CHECK(fleet_call(&f, "a", 1, 0, &r));
+		fleet_advance(&f, 60000);
+		CHECK_EQ(r.code, MCPOOL_EUNAVAILABLE);
+		if (reload)
+			CHECK(fleet_reload(&f, WITH("\"restart\":{\"mode\":\"none\"}")));
+		else
+			CHECK_EQ(mp_workspace_reconnect(f.workspace, 0, 0, NULL), 0);
+		fleet_settle(&f);
+		CHECK(fleet_call(&f, "a", 1, 0, &again));
+		fleet_settle(&f);
+		CHECK_EQ(again.answers, 1);
+		CHECK_EQ(again.outcome, MP_OUTCOME_ANSWERED);
+	}
 }
 
 /* --- deadlines and aborts -------------------------------------------------------------------- */
@@ -274,6 +290,7 @@ TEST(a_deferred_call_waits_for_the_connection)
 	CHECK(strstr(too_short.text, "was not there for the call within 2 s"));
 	CHECK_EQ(in_time.answers, 0);
 	fleet_advance(&f, 1000);
+	CHECK_EQ(in_time.answers, 1);
 	CHECK_EQ(in_time.outcome, MP_OUTCOME_ANSWERED);
 	CHECK_EQ(fleet_count_events(&f, "a", "checking"), 0); /* only the start was slow */
 }

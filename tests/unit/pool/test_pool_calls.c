@@ -252,3 +252,25 @@ TEST(an_acquire_during_a_restart_ends)
 	CHECK_EQ(r.answers, 1);
 	CHECK_EQ(r.code, MCPOOL_ERESTARTING);
 }
+
+/* U28: 64 are with the server, 1,024 wait, and the next is refused. */
+HEAVY_TEST(the_default_queue_has_64_slots_and_a_line_of_1024)
+{
+	static struct fleet_result r[64 + 1024 + 1];
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct mp_status s;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\"}}}"));
+	CHECK(fleet_start(&f, "a"));
+	fleet_get(&f, "a")->holds_calls = true;
+	for (size_t i = 0; i < MP_ARRAY_LEN(r); i++)
+		CHECK(fleet_call(&f, "a", 1, 0, &r[i]));
+	fleet_settle(&f);
+	CHECK_EQ(fleet_get(&f, "a")->calls, 64);
+	fleet_status(&f, "a", &s);
+	CHECK_EQ(s.waiting, 1024);
+	CHECK_EQ(r[64 + 1023].answers, 0);
+	CHECK_EQ(r[64 + 1024].answers, 1);
+	CHECK_EQ(r[64 + 1024].code, MCPOOL_EQUEUE_FULL);
+}

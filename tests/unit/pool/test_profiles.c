@@ -327,6 +327,8 @@ TEST(a_timeout_restarts_a_private_stdio_server_of_netdata)
 	CHECK(time_out("{" PRIVATE "," NETDATA "}", 4, -1));
 	CHECK(time_out("{" A "," NETDATA "}", 1, 3));
 	CHECK(time_out("{" PRIVATE "}", 1, 3));
+	CHECK(time_out("{" PRIVATE ",\"mcpool\":{\"profile\":\"omp\"}}", 1, 3));
+	CHECK(time_out("{" PRIVATE ",\"mcpool\":{\"profile\":\"claude\"}}", 1, 3));
 	CHECK(time_out("{" PRIVATE ",\"mcpool\":{\"restart\":{\"onTimeout\":\"restart\"}}}", 4,
 		       -1));
 	CHECK(time_out("{\"mcpServers\":{\"a\":{\"url\":\"http://127.0.0.1:1/"

@@ -32,6 +32,7 @@ static void hear_nothing(struct mp_workspace *v, const struct mcpool_error *erro
 	(void)u;
 }
 
+/* A60 */
 /* What is with the server may finish; what comes later is refused. */
 TEST(a_server_is_switched_off_and_on)
 {
@@ -191,7 +192,7 @@ TEST(a_session_switches_off_for_itself)
 }
 
 /* It starts what the folder has off, for that session alone and until it ends. */
-/* C20 U3 */
+/* A17 C20 U3 */
 TEST(a_session_switches_on_for_itself)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;

@@ -23,6 +23,19 @@ static bool open_both(struct fleet *f, const char *json)
 	return fleet_start(f, "b");
 }
 
+/* This is in the JSON that people and programs get of it. */
+static bool shows(const struct mp_status *s, enum mp_status_view view, const char *part)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	struct mp_writer w;
+
+	mp_buf_init(&text, MP_MIB(1));
+	mp_write_init(&w, &text, NULL);
+	mp_status_write(&w, s, view);
+	REQUIRE(mp_write_finish(&w) == 0);
+	return mp_str_find(mp_buf_get(&text), mp_str_of(part), 0) >= 0;
+}
+
 /* A23 A27 D24 E10 */
 /* Known by name, and its source before it is up. */
 TEST(servers_are_known_before_they_run)
@@ -41,8 +54,10 @@ TEST(servers_are_known_before_they_run)
 	CHECK(fleet_start(&f, "a"));
 	fleet_status(&f, "a", &s);
 	CHECK_TEXT(mp_status_state_get_name(s.state), "pending");
-	CHECK_TEXT(s.source.file, "test.json"); /* shown */
+	CHECK_TEXT(s.source.file, "test.json");
 	CHECK_TEXT(s.source.tool, mp_workspace_get_entry(f.workspace, 0)->origin.tool);
+	CHECK(shows(&s, MP_STATUS_HUB, "\"state\":\"pending\""));
+	CHECK(shows(&s, MP_STATUS_HUB, "\"source\":{\"file\":\"test.json\""));
 }
 
 static int give_pid(const struct mp_transport *t)
@@ -400,6 +415,7 @@ TEST(a_shared_server_stays)
 	for (mp_id session = 7; session <= 8; session++) { /* each takes a call, and that is all */
 		CHECK(fleet_call(&f, "a", session, 0, &r));
 		fleet_settle(&f);
+		CHECK_EQ(r.answers, 1);
 		CHECK_EQ(r.outcome, MP_OUTCOME_ANSWERED);
 	}
 	CHECK_EQ(fleet_get(&f, "a")->dials, 1);
@@ -407,7 +423,8 @@ TEST(a_shared_server_stays)
 	CHECK(fleet_acquire(&f, "a", 8, &r));
 	fleet_settle(&f);
 	fleet_status(&f, "a", &s);
-	CHECK_EQ(s.unfinished, 1); /* shown */
+	CHECK_EQ(s.unfinished, 1);
+	CHECK(shows(&s, MP_STATUS_ALL, "\"unfinished\":1"));
 	mp_pool_end_session(f.pool, 7);
 	mp_pool_end_session(f.pool, 8);
 	fleet_advance(&f, 600000);
