@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "cli/display/cli.h"
+#include "cli/servers/command.h"
 
 static const struct mp_verb verb = {
 	.name = "call",
@@ -115,4 +116,19 @@ TEST(a_name_is_cut_to_its_room)
 
 	mp_cli_name_command(command, name, sizeof(name));
 	CHECK_TEXT(name, "abcdefg");
+}
+
+/* U8: the start of the server after --, which may be a slow one, and --timeout. */
+TEST(a_one_shot_verb_waits_thirty_seconds)
+{
+	char *command[] = {"server", NULL};
+
+	for (int64_t timeout_ms = 0; timeout_ms <= 5000; timeout_ms += 5000) {
+		const struct mp_cli_args args = {.timeout_ms = timeout_ms, .command = command};
+		MP_CLEANUP(mp_configured_done) struct mp_configured c = {0};
+		struct mp_reach_options options = {.c = &c};
+
+		CHECK_EQ(mp_command_load(&c, &args, NULL, 0, &options), 0);
+		CHECK_EQ(options.start_timeout_ms, timeout_ms ? timeout_ms : 30000);
+	}
 }

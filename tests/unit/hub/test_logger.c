@@ -186,7 +186,7 @@ static bool run_without_a_cache(int number)
 	REQUIRE(strcmp(fleet_state(&d.f, "files"), "connected") == 0);
 	REQUIRE(fleet_call(&d.f, "files", 1, 0, &r));
 	fleet_settle(&d.f);
-	return r.outcome == MP_OUTCOME_ANSWERED;
+	return r.answers == 1 && r.outcome == MP_OUTCOME_ANSWERED;
 }
 
 /* A59: neither a cache that cannot be written nor a list that cannot be read again; one line each.

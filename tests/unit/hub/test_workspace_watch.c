@@ -98,7 +98,7 @@ static bool open_desk(struct desk *d)
 	return turn_until(d, &d->ready, 1);
 }
 
-/* A48 */
+/* A7 A48 A50 */
 HEAVY_TEST(files_are_followed)
 {
 	MP_CLEANUP(tidy) struct desk d = {0};
@@ -118,8 +118,13 @@ HEAVY_TEST(files_are_followed)
 	CHECK_EQ(d.errors, 1);
 	CHECK_EQ(mp_workspace_count(d.watch.workspace), 2);
 	mp_workspace_watch_stop(&d.watch);
+	CHECK(put(FILE_AT, "{\"mcpServers\":{\"a\":{" OFF "},\"b\":{" OFF "},\"c\":{" OFF "}}}"));
+	for (int i = 0; i < 100; i++)
+		mp_loop_turn(d.hub->loop, false);
+	CHECK_EQ(mp_workspace_count(d.watch.workspace), 2);
 	mp_workspace_watch_reload(&d.watch); /* by hand it still works */
 	CHECK(turn_until(&d, &d.reloaded, 3));
+	CHECK_EQ(mp_workspace_count(d.watch.workspace), 3); /* and finds all again */
 }
 
 TEST(before_the_start_there_is_nothing_to_reload)

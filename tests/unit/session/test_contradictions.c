@@ -289,7 +289,7 @@ HEAVY_TEST(equal_calls_reach_the_server_each_time)
 	CHECK_EQ(fleet_get(&f, "git")->lists, 1);
 }
 
-/* X35 */
+/* A47 X35 */
 HEAVY_TEST(a_failed_call_is_content_or_an_error)
 {
 	static const char *const names[PROFILES] = {"mcp__git__t", "mcp_git_t", "mcp__git__t",

@@ -295,9 +295,11 @@ TEST(instructions_are_cut_between_characters)
 	CHECK(scene_open(&s, "{\"instructions\":3,\"instructionsFormat\":\"plain\"}"));
 	CHECK(set_words(&s, "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4"));
 	CHECK(instructs(&s, "a:\n\xc3\xa4\xc3\xa4\xc3\xa4...\n"));
+	mp_scope_get_index(s.a.session->scope)->offers[1]->hello.instructions = MP_STR("four");
+	CHECK(instructs(&s, "a:\n\xc3\xa4\xc3\xa4\xc3\xa4...\nb:\nfou...\n")); /* each */
 }
 
-/* X23 */
+/* U27 X23 */
 TEST(each_profile_has_its_format_and_limit_of_instructions)
 {
 	static const struct {

@@ -63,6 +63,7 @@ TEST(names_are_sorted_and_found)
 	CHECK_STR(mp_names_get(n, 0)->public_name, "mcp__files__list");
 	CHECK_STR(mp_names_get(n, 1)->public_name, "mcp__files__read_file");
 	CHECK_STR(mp_names_get(n, 2)->public_name, "mcp__github__search");
+	CHECK_EQ(MP_NAME_MAX, 64);
 	CHECK(find(n, "mcp__files__read_file")->u == &mark);
 	CHECK_STR(find(n, "mcp__files__read_file")->name, "read file");
 	CHECK_STR(find(n, "read file")->server, "files");
@@ -106,7 +107,8 @@ TEST(of_colliding_names_none_is_plain)
 	CHECK(is_sound(n));
 }
 
-/* B47 U19, attack-S5 */
+/* attack-S5 */
+/* B47 U19 */
 TEST(a_prefix_takes_no_name_of_another_server)
 {
 	static const char *const pairs[][3] = {
@@ -146,7 +148,7 @@ TEST(a_hash_cannot_be_taken)
 	CHECK(is_sound(n));
 }
 
-/* U19 */
+/* A44 U19 */
 TEST(each_style_and_the_others_as_aliases)
 {
 	static const char *const wanted[] = {"mcp__github__search", "mcp_github_search",
@@ -160,7 +162,7 @@ TEST(each_style_and_the_others_as_aliases)
 		CHECK_EQ(mp_names_finish(n), 0);
 		CHECK_TEXT(name_of(n, "github", "search"), wanted[style]);
 		for (size_t i = 0; i < MP_ARRAY_LEN(wanted); i++)
-			CHECK(find(n, wanted[i]) == find(n, wanted[style]));
+			CHECK(find(n, wanted[i]) && find(n, wanted[i]) == find(n, wanted[style]));
 		CHECK(find(n, "github.search") == find(n, wanted[style]));
 	}
 }

@@ -7,6 +7,15 @@
 
 #include "two_servers.h"
 
+static int count(const char *text, const char *part)
+{
+	int n = 0;
+
+	for (const char *at = text; (at = strstr(at, part)); at++)
+		n++;
+	return n;
+}
+
 /* B49 E25 A6 */
 TEST(an_agent_lists_and_calls)
 {
@@ -19,6 +28,7 @@ TEST(an_agent_lists_and_calls)
 	CHECK_EQ(s.a.answers, 1);
 	CHECK(strstr(agent_last(&s.a), "\"mcp__files__t\""));
 	CHECK(strstr(agent_last(&s.a), "\"mcp__git__t\""));
+	CHECK_EQ(count(agent_last(&s.a), "\"name\":"), 2);
 	agent_forget(&s.a);
 	CHECK_EQ(agent_say(&s.a, &s.f, call("\"x\"", "mcp__git__t"), 0), 1);
 	CHECK_EQ(s.a.answers, 1);
@@ -448,16 +458,7 @@ TEST(a_server_that_dies_is_an_error_and_comes_back)
 	CHECK(strstr(agent_last(&s.a), "\"id\":2,\"result\""));
 }
 
-static int count(const char *text, const char *part)
-{
-	int n = 0;
-
-	for (const char *at = text; (at = strstr(at, part)); at++)
-		n++;
-	return n;
-}
-
-/* A8 A60 */
+/* A8 A50 A60 */
 /* Switched off or removed: its tools leave the lists of all sessions when it is stopped. */
 TEST(the_tools_of_a_stopped_server_leave_every_list)
 {
@@ -522,10 +523,12 @@ TEST(a_server_that_comes_late_is_told)
 	fleet_get(&s.f, "git")->dial_code = MCPOOL_EIO;
 	s.sessions = agent_sessions(&s.f);
 	CHECK(agent_open(&s.a, &s.f, s.sessions, MP_SESSION_ONE_STREAM, NULL));
-	CHECK(agent_initialize(&s.a, &s.f));
+	CHECK(agent_open(&s.b, &s.f, s.sessions, MP_SESSION_ONE_STREAM, NULL));
+	CHECK(agent_initialize(&s.a, &s.f) && agent_initialize(&s.b, &s.f));
 	fleet_advance(&s.f, 300);
-	CHECK_EQ(agent_say(&s.a, &s.f, list, 0), 1);
+	CHECK_EQ(agent_say(&s.a, &s.f, list, 0) + agent_say(&s.b, &s.f, list, 0), 2);
 	CHECK(!strstr(agent_last(&s.a), "mcp__git__t"));
+	CHECK(!strstr(agent_last(&s.b), "mcp__git__t"));
 	CHECK_EQ(agent_say(&s.a, &s.f, call("2", "mcp__git__t"), 0), 1);
 	CHECK(strstr(agent_last(&s.a), "server 'git' is failed") ||
 	      strstr(agent_last(&s.a), "server 'git' is pending"));
@@ -533,8 +536,11 @@ TEST(a_server_that_comes_late_is_told)
 	fleet_get(&s.f, "git")->dial_code = 0;
 	fleet_advance(&s.f, 5000);
 	CHECK(agent_heard_text(&s.a, "notifications/tools/list_changed"));
+	CHECK(agent_heard_text(&s.b, "notifications/tools/list_changed"));
 	CHECK_EQ(agent_say(&s.a, &s.f, call("3", "mcp__git__t"), 0), 1);
 	CHECK(strstr(agent_last(&s.a), "\"id\":3,\"result\""));
+	CHECK_EQ(agent_say(&s.b, &s.f, list, 0), 1);
+	CHECK(strstr(agent_last(&s.b), "mcp__git__t"));
 }
 
 /* E74 E24 */

@@ -159,7 +159,8 @@ HEAVY_TEST(a_late_server_replaces_its_own_tools_and_is_cached)
 	mp_db_close(db);
 }
 
-/* A57 A58 A66 A21 A22: no dial, no handshake, a dead connection, no list; each its own error. */
+/* A32 A57 A58 A66 A21 A22: no dial, no handshake, a dead connection, no list; each its own error.
+ */
 HEAVY_TEST(a_failure_belongs_to_one_server)
 {
 	TWO_SERVERS(s);
@@ -213,7 +214,7 @@ static int64_t wait_for_list(struct two_servers *s, const char *json, int64_t mo
 	"{\"mcpServers\":{\"live\":{\"command\":\"l\"},\"slow\":{\"command\":\"s\"}}," \
 	"\"mcpool\":" settings "}"
 
-/* A39: fast with a cache; without one as startup.uncached says. */
+/* A39 A67 U8: fast with a cache; without one as startup.uncached says. */
 HEAVY_TEST(without_a_cache_completeness_is_a_choice)
 {
 	static const struct {
@@ -222,6 +223,7 @@ HEAVY_TEST(without_a_cache_completeness_is_a_choice)
 		bool whole;
 	} cases[] = {{SLOW("{}"), 250, 250, false},
 		     {SLOW("{\"startup\":{\"uncached\":\"late\"}}"), 250, 250, false},
+		     {SLOW("{\"startup\":{\"windowMs\":750}}"), 750, 750, false},
 		     {SLOW("{\"startup\":{\"uncached\":\"block\"}}"), 2000, 250, true},
 		     {SLOW("{\"startup\":{\"uncached\":\"wait-all\"}}"), 2000, 2000, true}};
 
