@@ -38,7 +38,7 @@ t_all_tools_sorted_by_public_name() { # U19 A43
 	config "$two" && with 0 tools && says out 'mcp__one__echo    Echo    Returns the message' 'mcp__two__echo' &&
 		cut -d' ' -f1 "$work/out" >"$work/names" && [ "$(wc -l <"$work/names")" -eq 20 ] && LC_ALL=C sort -c "$work/names" &&
 		[ ! -s "$work/err" ] && with 0 tools --json &&
-		json 'd.tools.every((t) => t.label.startsWith(`mcp:${t.server} via `))' && run 0 tools --json -- "$demo_server" &&
+		json 'd.tools.every((t) => t.label === `mcp:${t.server} via --config`)' && run 0 tools --json -- "$demo_server" &&
 		json 'd.tools.length === 10 && d.tools.every((t) => t.label === `mcp:${t.tool}`)' && nothing_left
 }
 

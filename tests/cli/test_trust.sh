@@ -109,7 +109,8 @@ t_no_terminal_is_no() { # U4
 	put one '{"command": "true"}' && run 7 trust && says out '"true"' && says err 'no terminal' && state one needs-approval
 }
 t_no_terminal_in_ci_is_no() { # U4
-	put one '{"command": "true"}' && CI=true run 7 trust one && CI=true run 7 test one && state one needs-approval
+	put one "{\"command\": \"touch\", \"args\": [\"$work/ran\"]}" && CI=true run 7 trust one && CI=true run 7 test one &&
+		CI=true run 7 call one/x && state one needs-approval && [ ! -e "$work/ran" ] && approve one && run 4 test one && [ -e "$work/ran" ]
 }
 t_a_yes_from_a_pipe_is_none() {
 	put one '{"command": "true"}' && printf 'y\nyes\n' >"$work/yes" && input=$work/yes run 7 trust && state one needs-approval

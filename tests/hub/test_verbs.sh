@@ -229,6 +229,7 @@ only_one_server() {
 	[ $n = 1 ]
 }
 
+# A60
 t_switched_off_in_the_hub_alone() {
 	trusted "$(noting a)" "$(noting b)" && up && eventually 5 settled && run 0 disable --now b && run 0 tools && silent_on out mcp__b__ &&
 		run 3 call b/echo message=hi && says err 'disabled in the running hub' && run 0 enable --now b && run 0 call b/echo message=hi && finish
@@ -317,7 +318,8 @@ t_three_words_for_each_state() {
 			off: 'disabled disconnected', lazy: 'ready disconnected', waits: 'needs-approval disconnected' })
 			.every(([k, v]) => $words[k] === v)" &&
 		run 0 list --json && json 'd.servers.every((s) => s.status === (s.state === "connected" ? "connected" : s.state === "pending" ? "connecting" : "disconnected"))' &&
-		run 0 get up --json && json 'd.status === "connected"' && finish
+		run 0 get up --json && json 'd.status === "connected"' && run 0 get slow --json && json 'd.status === "connecting"' &&
+		run 0 get off --json && json 'd.status === "disconnected"' && finish
 }
 reads_up() { "$mcpool" status --json | grep -q '"name":"up","state":"connected","status":"connected"' && "$mcpool" status --json | grep -q '"state":"failed"'; }
 

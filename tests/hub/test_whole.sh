@@ -42,7 +42,7 @@ t_transport_choice() { # E71 B15
 
 # Public names and what is kept out; a call of what is not listed does not reach the server.
 t_names_and_filters() { # E71 U20 E24 A44
-	given "$(demo 'my files' "\"toolsAllowed\":[\"ECHO\",\"ti*\",\"fail\"],\"toolsDenied\":[\"fail\"],\"env\":{\"MCPOOL_DEMO_LEDGER\":\"$work/calls\"}"),$(demo other \
+	given "$(demo 'my files' "\"toolsAllowed\":[\"ECHO\",\"ti*\",\"fail\"],\"toolsDenied\":[\"FAI*\"],\"env\":{\"MCPOOL_DEMO_LEDGER\":\"$work/calls\"}"),$(demo other \
 		'"disabledTools":["*"]')" && come_up 2 &&
 		talk whole_steps.mjs#call_by_every_name &&
 		[ "$(grep -c echo "$work/calls")" -eq 5 ] && ! grep -q 'fail\|add' "$work/calls" || { echo "called: $(cat "$work/calls")"; return 1; }
@@ -141,6 +141,7 @@ t_oversize_result() { # U22
 	handle=$(grep -o 'mcpool://results/[0-9a-f]*' "$work/shown") && come_up 1 &&
 		HANDLE=$handle talk whole_steps.mjs#read_the_whole_result &&
 		head -c 400 "$work/out" >"$work/head" && head -c 400 "$work/shown" | cmp - "$work/head" &&
+		tail -c 400 "$work/out" >"$work/tail" && tail -c 400 "$work/shown" | cmp - "$work/tail" &&
 		talk whole_steps.mjs#get_a_big_result && leave_all
 }
 
