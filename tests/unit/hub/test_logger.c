@@ -121,7 +121,8 @@ TEST(log_attempts_decides_the_level_of_an_attempt)
 		"{\"profile\":\"netdata\",\"log\":{\"names\":\"instance\"}}",
 		("{\"profile\":\"netdata\","
 		 "\"log\":{\"attempts\":\"warning\",\"names\":\"instance\"}}"),
-		"{\"profile\":\"claude\",\"restart\":{\"mode\":\"relentless\"}}",
+		("{\"profile\":\"claude\",\"mode\":\"shared\",\"restart\":{\"mode\":\"relentless\"}"
+		 "}"),
 	};
 	static const char *const levels[] = {"ERR", "ERR", "WRN", "WRN"};
 

@@ -8,9 +8,10 @@
 #include "base/error.h"
 #include "heap_pool_call.h"
 
-#define NETDATA "\"mcpool\":{\"profile\":\"netdata\"}"
-#define A       "\"mcpServers\":{\"a\":{\"command\":\"a\"}}"
-#define REMOTE  "\"mcpServers\":{\"a\":{\"url\":\"http://127.0.0.1:1/mcp\"}}"
+#define NETDATA       "\"mcpool\":{\"profile\":\"netdata\"}"
+#define A             "\"mcpServers\":{\"a\":{\"command\":\"a\"}}"
+#define PROFILE(name) "\"mcpool\":{\"profile\":\"" name "\",\"mode\":\"shared\"}"
+#define REMOTE        "\"mcpServers\":{\"a\":{\"url\":\"http://127.0.0.1:1/mcp\"}}"
 
 /* How many milliseconds until the next attempt; -1: none is due. */
 static int64_t get_wait(struct fleet *f)
@@ -114,8 +115,8 @@ TEST(other_profiles_end_with_a_final_failure)
 		int64_t wait_ms;
 	} cases[] = {
 		{"{" REMOTE "}", 300000},
-		{"{" REMOTE ",\"mcpool\":{\"profile\":\"claude\"}}", -1},
-		{"{" REMOTE ",\"mcpool\":{\"profile\":\"omp\"}}", -1},
+		{"{" REMOTE "," PROFILE("claude") "}", -1},
+		{"{" REMOTE "," PROFILE("omp") "}", -1},
 	};
 
 	for (size_t i = 0; i < MP_ARRAY_LEN(cases); i++) {
@@ -218,7 +219,7 @@ TEST(delays_are_exact_where_they_were_given)
 	bool varies = false;
 
 	CHECK(is_exact("{" REMOTE "," NETDATA "}", 1000));
-	CHECK(is_exact("{" REMOTE ",\"mcpool\":{\"profile\":\"claude\"}}", 1000));
+	CHECK(is_exact("{" REMOTE "," PROFILE("claude") "}", 1000));
 	CHECK(is_exact("{" REMOTE ",\"mcpool\":{\"restart\":{\"schedule\":[60000]}}}", 60000));
 	for (int i = 0; i < 3; i++) {
 		MP_CLEANUP(fleet_done) struct fleet f;
