@@ -45,6 +45,7 @@ t_transports() {
 			is "$user" "d.mcpServers['by-$t'].type === '$t'" || return 1
 	done
 	here 0 add socket --url wss://example.com/mcp && is "$user" 'd.mcpServers.socket.type === "websocket"' &&
+		here 0 add plain --url https://example.com/mcp && is "$user" 'd.mcpServers.plain.type === "http"' &&
 		here 2 add y --url x --transport stdio && says err '--transport takes http, sse or websocket.'
 }
 t_env_and_cwd() {
@@ -198,7 +199,7 @@ t_names_in_the_omp_profile() {
 			here 3 add "$odd" -- cmd && same "$work/before" "$user" &&
 				says err 'Invalid server config: Server name can only contain letters, numbers, dash, underscore, and dot' || return 1
 		done
-	here 0 add 'azAZ09_.-' -- cmd
+	here 0 add 'azAZ09_.-' -- cmd && echo '{"mcpool": {"profile": "omp", "names": "wide"}, "mcpServers": {}}' >"$user" && here 0 add 'a:b c' -- cmd
 }
 t_entries_that_do_not_validate() { # B10 B61
 	refused 3 'Invalid server config: Server "x": "url" must begin with http' add x --url ftp://a.example.com &&

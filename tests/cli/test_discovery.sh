@@ -78,7 +78,7 @@ t_the_older_list_of_plugins() {
 	copy && mv "$HOME/.claude/plugins/installed_plugins.v1.json" "$HOME/.claude/plugins/installed_plugins.json" &&
 		cd "$project" && run 0 list --all --json && says out '"formatter:format"' && silent_on out '"many:first"' must-not-appear
 }
-# B73 B26
+# B73 B26 B21
 t_names_in_several_files_are_told() {
 	copy && cd "$project" && run 3 config check &&
 		says err "$HOME/.cursor/mcp.json:3: \"github\" is shadowed by the one in $project/.mcpool/mcp.json:11" &&
@@ -310,7 +310,7 @@ t_root_files_are_never_written() { # B25
 	grep -q 'root *mcp.json .mcp.json .*for compatibility' doc/mcpool-config.5 || { echo 'the manual does not say so'; return 1; }
 	bare && put project/mcp.json "$(one a)" && put project/.mcp.json "$(one b)" &&
 		cp mcp.json "$work/a" && cp .mcp.json "$work/b" &&
-		run 0 add c --project -- true && run 0 import a --project --yes && run 0 disable b && run 3 remove b &&
+		run 0 add c --project -- true && run 0 import a --project --yes && run 0 disable b && run 0 enable b && run 3 remove b && run 3 edit b timeout:=5 &&
 		cmp mcp.json "$work/a" && cmp .mcp.json "$work/b"
 }
 

@@ -63,6 +63,12 @@ t_a_slow_one_delays_no_local_server() {
 	kill -TERM "$mcpool_pid"
 	ended 0 5 && over
 }
+# C10: the same command as a local server has.
+t_a_local_server_shadows_it() {
+	begin && lists one && printf '{"mcpool": {"remote": ["%s"]}, "mcpServers": {"near": {"command": "true"}}}\n' "$url" >"$XDG_CONFIG_HOME/mcpool/mcp.json" &&
+		run 0 trust --user-file --yes && lists near,one && json 'd.servers[0].state === "ready" && d.servers[1].state === "shadowed" && d.servers[1].shadowed.by === "near"' &&
+		run 0 list --all && grep -q '^one .*shadowed .*same connection as near, ' "$work/out" && run 0 list --json && json 'd.servers.length === 1' && over
+}
 t_redirects_stay_on_the_server() {
 	begin && mode near && lists one && says source.log "GET /d.json" && due && mode away && lists one && says out "HTTP 302" && over
 }

@@ -82,6 +82,7 @@ t_switch_our_own() {
 		here 0 disable a && says out "Disabled \"a\" in $user" && is "$user" 'd.mcpServers.a.enabled === false' && grep -q '// mine' "$user" &&
 		state a disabled && here 3 test a && says err 'Server "a" is disabled. Run `mcpool enable a` first.' &&
 		here 3 test a --json && json 'd.error.code === 1009 && d.error.data.code === "mcp_disabled"' &&
+		here 3 call a/echo message=hi && says err 'Server "a" is disabled. Run `mcpool enable a` first.' &&
 		here 0 enable a && says out "Enabled \"a\" in $user" && same "$work/before" "$user" && state a ready && here 0 test a && nothing_left
 }
 t_the_approval_is_kept_but_not_given() { # U4
@@ -105,7 +106,8 @@ t_disabled_of_other_tools_means_the_same() {
 t_disabled_runs_and_resolves_nothing() {
 	mkdir -p "$(dirname "$user")" && printf '{"mcpServers": {"a": {"command": "%s", "enabled": false, "env": {"K": "!touch %s/ran; echo v", "M": "${NOT_SET}"},
 		"headers": {"H": "!touch %s/ran"}}}}\n' "$demo_server" "$work" "$work" >"$user" && here 0 trust --user-file --yes && state a disabled &&
-		here 0 tools && here 0 tools --json && silent_on err NOT_SET && here 3 test a && [ ! -e "$work/ran" ] || { echo "it ran"; return 1; }
+		here 0 tools && silent_on err NOT_SET && here 0 tools --json && silent_on err NOT_SET && json 'd.tools.length === 0 && !d.errors.length' &&
+		here 3 test a && silent_on err NOT_SET && [ ! -e "$work/ran" ] || { echo "it ran"; return 1; }
 	sed -i 's/, "M": "${NOT_SET}"//' "$user" && here 0 enable a && here 0 trust --user-file --yes && here 0 test a && [ -e "$work/ran" ]
 }
 t_disabled_keeps_its_name() { # U3 B76 O11

@@ -361,13 +361,19 @@ t_all_projects() {
 	put one '{"command": "true"}' && echo '{"mcpServers": {"asked": {"command": "true"}}}' >asked.json && run 2 trust --projects sometimes &&
 		run 2 trust --projects always one && run 7 trust --projects always --yes && says err 'said by a person' && state one needs-approval &&
 		answered 7 '' -- trust --projects always && state one needs-approval && answered 0 y -- trust --projects always &&
-		says out 'A cloned repository can then run its code as you' && state one ready && put one '{"command": "false"}' && state one ready &&
+		says out 'A cloned repository can then run its code as you' && state one ready && put one '{"command": "false"}' && state one ready && in_every_profile ready &&
 		run 0 status && says err 'servers of every project start without your approval; `mcpool trust --projects ask` ends that' &&
 		run 0 trust list && says out 'servers of every project' && run 9 untrust one && says err 'mcpool trust --projects ask' &&
-		run 7 trust --config asked.json && says out asked && run 0 trust --projects ask && state one needs-approval &&
+		run 7 trust --config asked.json && says out asked && run 0 trust --projects ask && state one needs-approval && in_every_profile needs-approval &&
 		run 0 status && silent_on err --projects && run 0 trust list && silent_on out project
 }
-# U4: in whichever file it stands.
+in_every_profile() { # STATE, of the project's server
+	for profile in default omp claude netdata; do
+		user_file "{\"mcpool\": {\"profile\": \"$profile\"}}" && state one "$1" && run 0 config show one && says out "$profile" || return 1
+	done
+	user_file '{}'
+}
+# U4 X29: in whichever file it stands.
 t_no_file_trusts_projects() {
 	put one '{"command": "true"}' && user_file '{"mcpool": {"projectTrust": "always"}}' && state one needs-approval && run 0 list &&
 		says err '"projectTrust" is ignored, because no file can approve servers' && user_file '{}' && mkdir .mcpool &&

@@ -399,6 +399,16 @@ TEST(failure_is_kept_for_30_seconds)
 	CHECK_EQ(run(&d, command), 0);
 	CHECK_STR(mp_buf_get(&d.out), "value");
 	CHECK_EQ(count_runs(), 3);
+	command = "printf x >> runs"; /* prints nothing */
+	for (int i = 0; i < 2; i++) {
+		CHECK_EQ(run(&d, command), MCPOOL_EIO);
+		CHECK_TEXT(d.error.message, "the command printed nothing");
+		CHECK_EQ(count_runs(), 4 + i);
+		d.now_ms += MP_COMMAND_FAILURE_MS - 1;
+		CHECK_EQ(run(&d, command), MCPOOL_EIO);
+		CHECK_EQ(count_runs(), 4 + i);
+		d.now_ms += 1;
+	}
 }
 
 /* What does not fit the caller's buf is the caller's trouble: the value is kept. */

@@ -82,15 +82,18 @@ TEST(a_stdio_entry)
 	DESK;
 
 	CHECK(reads(&d, "{\"command\":\"npx\",\"args\":[\"-y\",\"m\"],\"env\":{\"A\":\"1\"},"
-			"\"cwd\":\"/w\"}"));
+			"\"cwd\":\"/w\",\"envFile\":\"/f.env\"}"));
 	CHECK_EQ(d.e->kind, MP_KIND_STDIO);
 	CHECK_EQ(d.e->argc, 3);
 	CHECK_TEXT(d.e->argv[0], "npx");
+	CHECK_TEXT(d.e->argv[1], "-y");
 	CHECK_TEXT(d.e->argv[2], "m");
 	CHECK(!d.e->argv[3]);
 	CHECK_EQ(d.e->env.n, 1);
+	CHECK_TEXT(d.e->env.items[0].key, "A");
 	CHECK_TEXT(d.e->env.items[0].value, "1");
 	CHECK_TEXT(d.e->cwd, "/w");
+	CHECK_TEXT(d.e->env_file, "/f.env");
 	CHECK(d.e->enabled && !d.e->address && !d.e->url);
 	CHECK_EQ(d.e->headers.n, 0); /* what is absent stays absent */
 	CHECK_EQ(d.e->auth_json.len, 0);
@@ -101,7 +104,7 @@ TEST(a_stdio_entry)
 	CHECK(!d.e->cwd && !d.e->env_file);
 }
 
-/* B3 B4 B14 B27 E1 E3 U1 N1 */
+/* B3 B4 B14 B27 E1 E3 U1 N1 B29 */
 TEST(a_remote_entry_of_each_kind)
 {
 	static const struct {
@@ -172,6 +175,7 @@ TEST(the_words_of_the_seed)
 	CHECK(strstr(refused(&d, "{\"url\":\"ftp://a\"}"), "must begin with http://"));
 	CHECK(strstr(refused(&d, "{\"url\":\"https://\"}"), "must begin with http://"));
 	CHECK_TEXT(refused(&d, "{\"url\":\"https://nobody.invalid:1/\"}"), ""); /* not reached */
+	CHECK_TEXT(refused(&d, "{\"command\":\"/nonexistent/c\",\"cwd\":\"/nonexistent\"}"), "");
 }
 
 /* U1 E1 N1 */
@@ -277,7 +281,7 @@ TEST(wrong_types_of_enabled_and_timeout_are_warnings)
 	CHECK_TEXT(d.told, "");
 }
 
-/* B5 */
+/* B5 B29 */
 TEST(every_kind_may_have_enabled_timeout_and_auth)
 {
 	static const char *const kinds[] = {"\"command\":\"c\",\"args\":[\"a\"]",

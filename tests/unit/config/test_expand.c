@@ -267,7 +267,8 @@ TEST(a_missing_variable_is_tolerated_where_that_was_asked_for)
 	e.missing = MP_MISSING_WARN;
 	run(&x, &e, "a${NONE}b${USER}");
 	CHECK_STR(mp_buf_get(&x.out), "abada");
-	CHECK(strstr(warned, "; it is replaced by nothing."));
+	CHECK(strstr(warned, "${NONE} for mcp 'github' at ") &&
+	      strstr(warned, "; it is replaced by nothing."));
 	e.on_warning = NULL;
 	e.on_variable = NULL;
 	run(&x, &e, "a${NONE}b");

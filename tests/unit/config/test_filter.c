@@ -37,6 +37,8 @@ TEST(case_and_blanks_do_not_count)
 {
 	CHECK(matches("Search_Code", "search_code"));
 	CHECK(matches("search_code", "SEARCH_CODE"));
+	CHECK(matches("Query_*", "qUERY_LOGS") &&
+	      matches("*_LOGS", "query_logs")); /* nor in globs */
 	CHECK(matches(" search\n", "search"));
 	CHECK(!matches("search", "search2"));
 	CHECK(!matches("search", "searc"));

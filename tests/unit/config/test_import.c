@@ -41,6 +41,16 @@ TEST(the_type_is_always_written)
 		   "{\"type\":\"stdio\",\"command\":\"npx\",\"args\":[\"-y\"],\"env\":{\"K\":\"${V}"
 		   "\"},"
 		   "\"enabled\":false}");
+	CHECK_TEXT(own_of("home/.cursor/mcp.json",
+			  "{\"mcpServers\": {\"a\": {\"url\": \"https://a\"}}}"),
+		   "{\"type\":\"http\",\"url\":\"https://a\"}");
+	CHECK_TEXT(own_of("home/.cursor/mcp.json",
+			  "{\"mcpServers\": {\"a\": {\"transport\": \"sse\", "
+			  "\"url\": \"https://a\"}}}"),
+		   "{\"type\":\"sse\",\"url\":\"https://a\"}");
+	CHECK_TEXT(own_of("home/.cursor/mcp.json",
+			  "{\"mcpServers\": {\"a\": {\"url\": \"wss://a\"}}}"),
+		   "{\"type\":\"websocket\",\"url\":\"wss://a\"}");
 }
 
 HEAVY_TEST(codex)

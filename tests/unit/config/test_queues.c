@@ -116,10 +116,17 @@ TEST(the_larger_definition_wins_in_the_netdata_profile)
 	CHECK(is(&d, "b", 3, 5));
 	CHECK(is(&d, "c", 0, 1024)); /* no limit is the largest */
 	CHECK(is(&d, "default", two_per_cpu(), 1024));
-	CHECK_EQ(mp_settings_init(&d.s, &d.arena), 0); /* elsewhere the later file replaces it */
-	CHECK(lay(&d, "{\"queues\": {\"a\": {\"slots\": 9, \"line\": 1}}}"));
-	CHECK(lay(&d, "{\"queues\": {\"a\": {\"slots\": 2}}}"));
-	CHECK(is(&d, "a", 2, 1024));
+	for (int i = 0; i < 3; i++) { /* elsewhere the later file replaces it */
+		static const char *const names[] = {"{}", "{\"profile\": \"omp\"}",
+						    "{\"profile\": \"claude\"}"};
+
+		CHECK_EQ(mp_settings_init(&d.s, &d.arena), 0);
+		CHECK(lay(&d, names[i]));
+		CHECK(lay(&d, "{\"queues\": {\"a\": {\"slots\": 9, \"line\": 1}}}"));
+		CHECK(is(&d, "a", 9, 1));
+		CHECK(lay(&d, "{\"queues\": {\"a\": {\"slots\": 2}}}"));
+		CHECK(is(&d, "a", 2, 1024));
+	}
 }
 
 TEST(what_is_wrong_is_told_and_as_in_the_default)

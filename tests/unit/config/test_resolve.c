@@ -108,7 +108,7 @@ static const char *header(const struct desk *d, const char *name)
 	return "(none)";
 }
 
-/* B30 B31 B34 U5 */
+/* B30 B31 B34 U5 B29 */
 TEST(every_string_is_expanded)
 {
 	DESK;
@@ -137,17 +137,20 @@ TEST(every_string_is_expanded)
 	CHECK_EQ(resolve_own(&d,
 			     "\"url\": \"https://${WORD}/${NO:-${WORD}}\", \"headers\": {\"H\": "
 			     "\"${FROM_FILE}\"}, \"envFile\": \"${WORD}.env\", "
-			     "\"tls\": {\"ca\": \"/${WORD}.pem\"}",
+			     "\"tls\": {\"ca\": \"/${WORD}.pem\", \"cert\": \"/${WORD}.crt\", "
+			     "\"key\": \"/${WORD}.key\"}",
 			     ""),
 		 0);
 	CHECK_TEXT(d.out.url, "https://w/w");
 	CHECK_TEXT(header(&d, "H"), "f");
 	CHECK_TEXT(d.out.ca_file, "/w.pem");
+	CHECK_TEXT(d.out.cert_file, "/w.crt");
+	CHECK_TEXT(d.out.key_file, "/w.key");
 	CHECK_TEXT(d.set->entries[0]->address, "https://${WORD}/${NO:-${WORD}}");
 	CHECK_TEXT(d.set->entries[0]->headers.items[0].value, "${FROM_FILE}");
 }
 
-/* B32 N3 A21 */
+/* B32 N3 A21 X15 */
 HEAVY_TEST(a_missing_variable_by_policy)
 {
 	DESK;
@@ -355,6 +358,9 @@ HEAVY_TEST(no_stored_token_is_a_warning)
 	CHECK(strstr(d.warned, "there is no stored credential; it is tried without one. Put a "
 			       "token into its \"headers\""));
 	CHECK_EQ(d.out.headers.n, 0);
+	CHECK_EQ(resolve_own(&d, "\"command\": \"c\", \"auth\": {\"type\": \"oauth\"}", ""), 0);
+	CHECK(strstr(d.warned, "Server \"a\"") && strstr(d.warned, "no stored credential"));
+	CHECK_TEXT(variable(&d, "OAUTH_ACCESS_TOKEN"), "(none)");
 	CHECK_EQ(resolve_own(&d, "\"url\": \"https://a\", \"auth\": {\"type\": \"basic\"}", ""), 0);
 	CHECK_TEXT(d.warned, "");
 	CHECK_EQ(resolve_own(&d, "\"url\": \"https://a\", \"auth\": 5", ""), 0);
@@ -615,6 +621,8 @@ HEAVY_TEST(certificates_have_three_names)
 		 MCPOOL_EINVAL);
 }
 
+#define REMOTE_VALUES "\"url\": \"https://a\", \"headers\": {\"A\": \"TOKEN\", \"B\": \"!echo x\"}"
+
 /* X15 X17 */
 HEAVY_TEST(profiles_differ_in_missing_variables_and_values)
 {
@@ -642,7 +650,7 @@ HEAVY_TEST(profiles_differ_in_missing_variables_and_values)
 		CHECK_EQ(resolve_own(&d, "\"command\": \"c\", \"env\": {\"A\": \"<${NO}>\"}",
 				     profile),
 			 cases[i].missing);
-		CHECK_EQ(d.warned[0] != '\0', cases[i].warns);
+		CHECK_EQ(strstr(d.warned, "${NO}") != NULL, cases[i].warns);
 		if (cases[i].missing == 0)
 			CHECK_TEXT(variable(&d, "A"), cases[i].value);
 		CHECK_EQ(resolve_own(&d,
@@ -652,5 +660,18 @@ HEAVY_TEST(profiles_differ_in_missing_variables_and_values)
 			 0);
 		CHECK_TEXT(variable(&d, "A"), cases[i].variable);
 		CHECK_TEXT(variable(&d, "B"), cases[i].command);
+		CHECK_EQ(resolve_own(&d, REMOTE_VALUES, profile), 0);
+		CHECK_TEXT(header(&d, "A"), cases[i].variable);
+		CHECK_TEXT(header(&d, "B"), cases[i].command);
 	}
+	CHECK_EQ(resolve_own(&d, REMOTE_VALUES,
+			     "\"profile\": \"claude\", \"valueIndirection\": \"variable\""),
+		 0);
+	CHECK_TEXT(header(&d, "A"), "of the environment"); /* the setting decides */
+	CHECK_TEXT(header(&d, "B"), "x");
+	CHECK_EQ(resolve_own(&d, REMOTE_VALUES,
+			     "\"profile\": \"omp\", \"valueIndirection\": \"off\""),
+		 0);
+	CHECK_TEXT(header(&d, "A"), "TOKEN");
+	CHECK_TEXT(header(&d, "B"), "!echo x");
 }

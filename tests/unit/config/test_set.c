@@ -339,6 +339,7 @@ HEAVY_TEST(a_file_that_cannot_be_read_is_a_warning_with_its_place)
 	      mkfifo(in("project/.gemini/settings.json"), 0600) == 0);
 	set = home_load(NULL);
 	CHECK_EQ(set->n, 1);
+	CHECK_EQ(set->n_problems, 2); /* one of each file */
 	p = problem_with(set, "this is not valid JSON");
 	CHECK(p);
 	CHECK_EQ(p->severity, MP_WARNING);
