@@ -139,15 +139,20 @@ TEST(at_most_one_batch_in_16_ms)
 TEST(a_busy_second_is_told_in_63_batches)
 {
 	struct mp_node a;
+	struct fixture other;
 	WITH_FIXTURE(f);
 
 	mp_node_init(&a, &f.board, 1);
+	other = (struct fixture){.loop = f.loop};
+	mp_observer_join(&f.board, &other.observer, hear, &other);
 	for (int ms = 0; ms < 1000; ms++) {
 		mp_touch(&a, 1);
 		mp_loop_advance(f.loop, 1);
 	}
 	CHECK_EQ(f.n_batches, 63); /* at 0, 16, ..., 992 */
 	CHECK_EQ(f.n_changes, 63);
+	CHECK_EQ(other.n_batches, 63); /* each observer */
+	CHECK_EQ(other.n_changes, 63);
 }
 
 TEST(after_a_pause_the_next_change_is_told_at_once)

@@ -70,6 +70,7 @@ TEST(a_list_is_asked_for_when_the_ping_meets_silence)
 	MP_CLEANUP(patient_done) struct patient p;
 
 	CHECK(patient_init(&p, false, false));
+	CHECK(fake_find(&p.f, "ping") >= 0); /* first */
 	fake_advance(&p.f, 2999);
 	CHECK_EQ(fake_find(&p.f, "tools/list"), -1);
 	fake_advance(&p.f, 1);
@@ -97,6 +98,7 @@ TEST(list_tools_only)
 
 	CHECK(patient_init(&p, false, true));
 	CHECK_EQ(fake_find(&p.f, "ping"), -1);
+	CHECK(fake_find(&p.f, "tools/list") >= 0);
 	fake_advance(&p.f, 3000);
 	CHECK_EQ(p.told, 1);
 	CHECK(!p.alive);

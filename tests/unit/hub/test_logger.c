@@ -123,8 +123,10 @@ TEST(log_attempts_decides_the_level_of_an_attempt)
 		 "\"log\":{\"attempts\":\"warning\",\"names\":\"instance\"}}"),
 		("{\"profile\":\"claude\",\"mode\":\"shared\",\"restart\":{\"mode\":\"relentless\"}"
 		 "}"),
+		"{\"profile\":\"omp\",\"mode\":\"shared\",\"restart\":{\"mode\":\"relentless\"}}",
+		"{}",
 	};
-	static const char *const levels[] = {"ERR", "ERR", "WRN", "WRN"};
+	static const char *const levels[] = {"ERR", "ERR", "WRN", "WRN", "WRN", "WRN"};
 
 	for (size_t i = 0; i < MP_ARRAY_LEN(settings); i++) {
 		char json[300], line[80];

@@ -237,6 +237,10 @@ TEST(mode_remote_is_for_remote_servers)
 	CHECK_TEXT(mp_status_state_get_name(s.state), "pending");
 	CHECK_EQ(s.attempt, 1);
 	CHECK_EQ(s.max_attempts, 5);
+	fleet_advance(&f, 100);
+	fleet_status(&f, "r", &s);
+	CHECK_TEXT(mp_status_state_get_name(s.state), "failed");
+	CHECK_EQ(s.attempt, 2);
 	fleet_advance(&f, 600000);
 	CHECK(is_in(&f, "failed"));
 	CHECK_EQ(count_starts(&f), 1);
@@ -358,7 +362,7 @@ TEST(what_restarts_a_server_and_what_waits)
 	CHECK(waits(WITH("{\"finalRetryMs\":7000}"), MCPOOL_ENOENT, 7000));
 }
 
-/* U12 */
+/* U12 X33 */
 /* Each of these may be why it failed: the entry, and for a remote server the network. */
 TEST(a_final_failure_is_tried_when_something_changed)
 {
@@ -412,19 +416,31 @@ TEST(a_returning_network_shortens_the_wait)
 TEST(what_needs_a_person_waits)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;
+	struct mp_status s;
 
 	CHECK(fleet_init(&f));
 	CHECK(fleet_open(&f, ONE));
 	fleet_get(&f, "a")->prepare_code = MCPOOL_ENEEDS_AUTH;
+	fleet_get(&f, "a")->prepare_words = "log in first";
 	CHECK(fleet_start(&f, "a"));
 	fleet_advance(&f, 600000);
 	CHECK_TEXT(fleet_state(&f, "a"), "needs-auth");
 	CHECK_EQ(count_starts(&f), 1);
+	fleet_status(&f, "a", &s);
+	CHECK_TEXT(s.error, "log in first"); /* the state says why */
 	fleet_get(&f, "a")->prepare_code = MCPOOL_ENEEDS_APPROVAL;
 	CHECK_EQ(mp_workspace_reconnect(f.workspace, 0, 0, NULL), 0);
 	fleet_settle(&f);
 	CHECK_TEXT(fleet_state(&f, "a"), "needs-approval");
 	fleet_get(&f, "a")->prepare_code = 0;
+	fleet_get(&f, "a")->dial_code = MCPOOL_ENEEDS_AUTH; /* as a 401 is */
+	CHECK_EQ(mp_workspace_reconnect(f.workspace, 0, 0, NULL), 0);
+	fleet_advance(&f, 600000);
+	CHECK_TEXT(fleet_state(&f, "a"), "needs-auth");
+	CHECK_EQ(fleet_get(&f, "a")->prepares, 3);
+	fleet_status(&f, "a", &s);
+	CHECK_EQ(s.next_at_ms, -1);
+	fleet_get(&f, "a")->dial_code = 0;
 	CHECK_EQ(mp_workspace_reconnect(f.workspace, 0, 0, NULL), 0);
 	fleet_settle(&f);
 	CHECK_TEXT(fleet_state(&f, "a"), "connected");
@@ -586,7 +602,7 @@ TEST(a_slow_call_on_a_healthy_server_restarts_nothing)
 	CHECK_EQ(count_starts(&f), 1);
 }
 
-/* D44 */
+/* D44 X27 */
 /* Each server has its own probe: one is pinged, the other is asked for its tools. */
 TEST(the_probe_is_set_per_server)
 {

@@ -5,6 +5,7 @@
 #include "home.h"
 #include "process.h"
 
+#include "base/log.h"
 #include "base/secrets.h"
 #include "client/upstream.h"
 #include "config/read/load.h"
@@ -204,6 +205,47 @@ HEAVY_TEST(what_has_no_key_says_why)
 	CHECK(prepare(&d, "missing"));
 	CHECK_EQ(d.error.code, MCPOOL_ENOENT);
 	CHECK(strstr(d.error.message, "${NO}"));
+}
+
+static char warnings[2000];
+
+static void keep_warning(const struct mp_log_line *line, void *u)
+{
+	size_t n = strlen(warnings);
+
+	(void)u;
+	if (line->level == MP_LEVEL_WRN)
+		snprintf(warnings + n, sizeof(warnings) - n, "%s: %s\n", line->object, line->text);
+}
+
+/* B37 B41 */
+/* Each value that is left out or missing is in the log, and the server is started all the same. */
+HEAVY_TEST(what_a_start_goes_without_is_logged)
+{
+	DESK;
+
+	CHECK(open_desk(&d));
+	home_env[1] = "PATH=/usr/bin:/bin";
+	CHECK(put(
+		"home/.config/mcpool/mcp.json",
+		"{\"mcpool\": {\"profile\": \"omp\"}, \"mcpServers\": {\"a\": {\"command\": \"c\", "
+		"\"env\": {\"LEFT\": \"!false\", \"LITERAL\": \"${NO}\"}}, \"b\": {\"url\": "
+		"\"http://127.0.0.1:1/\", \"auth\": {\"type\": \"oauth\"}}}}"));
+	CHECK(load(&d, NULL));
+	warnings[0] = '\0';
+	mp_log_set_sink(keep_warning, NULL);
+	for (size_t i = 0; i < 2; i++) {
+		bool is_prepared = prepare(&d, i ? "b" : "a");
+
+		if (!is_prepared || d.error.code) {
+			mp_log_set_sink(NULL, NULL);
+			CHECK(is_prepared && !d.error.code);
+		}
+	}
+	mp_log_set_sink(NULL, NULL);
+	CHECK(strstr(warnings, "LEFT is left out"));
+	CHECK(strstr(warnings, "Unresolved variable ${NO} for mcp 'a'"));
+	CHECK(strstr(warnings, "Server \"b\": there is no stored credential; it is tried without"));
 }
 
 /* --- plans ---------------------------------------------------------------------------------- */
@@ -525,6 +567,67 @@ HEAVY_TEST(a_server_is_started_from_its_plan)
 		CHECK(TURN_UNTIL(d.loop, d.closed == i));
 	}
 	CHECK(access(in("xdg/mcpool/logs/demo.log"), F_OK) == 0);
+	d.up = mp_upstream_free(d.up);
+	d.plan = launch_ops->drop(d.planner, d.plan);
+	d.planner = mp_launch_planner_free(d.planner);
+	CHECK(all_gone_within(PATIENCE_MS));
+}
+
+static bool has_line(const char *file, const char *line)
+{
+	char text[200] = "";
+	FILE *f = fopen(file, "re");
+
+	if (f) {
+		text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
+		fclose(f);
+	}
+	return strstr(text, line) != NULL;
+}
+
+/* X16 */
+/* What the process itself sees of our variables, and of its own. */
+HEAVY_TEST(a_process_gets_the_environment_of_its_setting)
+{
+	static const char *const cases[][2] = {
+		{"\"profile\": \"default\"", "[ours][own]"},
+		{"\"profile\": \"omp\"", "[ours][own]"},
+		{"\"profile\": \"claude\"", "[ours][own]"},
+		{"\"profile\": \"netdata\"", "[][own]"},
+		{"\"profile\": \"netdata\", \"environment\": \"inherit\"", "[ours][own]"},
+		{"\"environment\": \"minimal\"", "[][own]"},
+	};
+	static const struct mp_identity me = {
+		.name = "tester", .version = "7", .capabilities = {"{}", 2}};
+	DESK;
+
+	CHECK(open_desk(&d));
+	home_env[1] = "OURS=ours";
+	for (size_t i = 0; i < MP_ARRAY_LEN(cases); i++) {
+		struct mp_upstream_options o = {.me = &me,
+						.eras = MP_ERA_BOTH,
+						.timeout_ms = PATIENCE_MS,
+						.dial = dial,
+						.dial_u = &d};
+		char text[600], log[60];
+
+		snprintf(
+			text, sizeof(text),
+			"{\"mcpServers\": {\"s%zu\": {\"command\": \"/bin/sh\", \"args\": [\"-c\", "
+			"\"echo \\\"[$OURS][$OWN]\\\" >&2\"], \"env\": {\"OWN\": \"own\", "
+			"\"MCPOOL_TEST_MARK\": \"%s\"}}}, \"mcpool\": {%s}}",
+			i, tag + strlen("MCPOOL_TEST_MARK="), cases[i][0]);
+		CHECK(put("home/.config/mcpool/mcp.json", text) && load(&d, NULL));
+		CHECK(prepare(&d, d.set->entries[0]->name));
+		CHECK_EQ(d.error.code, 0);
+		d.up = mp_upstream_free(d.up);
+		d.up = mp_upstream_new(d.loop, &o, &hooks, &d);
+		CHECK_EQ(mp_upstream_open(d.up, &why), 0);
+		snprintf(log, sizeof(log), "xdg/mcpool/logs/s%zu.log", i);
+		CHECK(TURN_UNTIL(d.loop, has_line(in(log), cases[i][1])));
+		mp_upstream_close(d.up);
+		CHECK(TURN_UNTIL(d.loop, d.closed == (int)i + 1));
+	}
 	d.up = mp_upstream_free(d.up);
 	d.plan = launch_ops->drop(d.planner, d.plan);
 	d.planner = mp_launch_planner_free(d.planner);

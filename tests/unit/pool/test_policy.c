@@ -163,6 +163,7 @@ TEST(failures_are_counted_no_further_than_they_can_be)
 	CHECK_EQ(mp_backoff_fail(&l, &q), -1);
 }
 
+/* X34 */
 TEST(no_jitter_without_a_network)
 {
 	struct mp_policy p = make(&relentless, false);
@@ -197,6 +198,7 @@ TEST(a_schedule_without_jitter_is_exact_for_remote_servers_too)
 	CHECK_CLIMBS(&p, 0, 1000, 2000, 5000, 10000, 30000, 60000, 60000);
 }
 
+/* X34 */
 TEST(jitter_takes_away_a_fifth_at_most)
 {
 	struct mp_policy p = make(&jittered, true);

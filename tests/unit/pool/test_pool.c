@@ -379,6 +379,7 @@ HEAVY_TEST(a_start_goes_in_order)
 	CHECK_EQ(mp_workspace_reconnect(f.workspace, 0, 0, NULL), 0);
 	fleet_settle(&f);
 	CHECK_TEXT(fleet_state(&f, "a"), "connected");
+	CHECK_EQ(fleet_get(&f, "a")->prepares, 2); /* values again: none is kept */
 	CHECK(fleet_start(&f, "a"));
 	CHECK_EQ(fleet_get(&f, "a")->dials, 2); /* it runs: skipped */
 	fleet_done(&f);

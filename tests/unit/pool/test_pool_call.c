@@ -197,6 +197,7 @@ TEST(callers_hear_of_a_failed_restart)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;
 	struct fleet_result r[3];
+	struct mp_status s;
 
 	CHECK(open_up(&f, ONE));
 	fleet_get(&f, "a")->prepare_ms = 2000;
@@ -213,9 +214,19 @@ TEST(callers_hear_of_a_failed_restart)
 		CHECK(r[i].retryable);
 		CHECK(strncmp(r[i].text, "MCP error: mcp_restart_failed:1: server 'a' ", 44) == 0);
 	}
+	fleet_status(&f, "a", &s);
+	CHECK_TEXT(s.error, "it cannot be prepared");
+	CHECK(s.next_at_ms >= 0); /* the loop goes on */
 	fleet_get(&f, "a")->prepare_code = 0;
 	fleet_advance(&f, 3000);
 	CHECK_TEXT(fleet_state(&f, "a"), "connected");
+	fleet_status(&f, "a", &s);
+	CHECK_TEXT(s.error, ""); /* recovery clears it */
+	CHECK(fleet_call(&f, "a", 1, 0, &r[0]));
+	fleet_settle(&f);
+	CHECK_EQ(r[0].answers, 1);
+	CHECK_EQ(r[0].outcome, MP_OUTCOME_ANSWERED);
+	CHECK_EQ(r[0].code, 0);
 }
 
 /* D41 E49 */
@@ -393,6 +404,7 @@ TEST(the_transport_is_padded)
 	fleet_advance(&f, 9999);
 	CHECK_EQ(r.answers, 0);
 	fleet_advance(&f, 1);
+	CHECK_EQ(r.answers, 1);
 	CHECK_EQ(r.outcome, MP_OUTCOME_TIMEOUT);
 }
 

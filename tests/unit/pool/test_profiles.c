@@ -117,6 +117,10 @@ TEST(other_profiles_end_with_a_final_failure)
 		{"{" REMOTE "}", 300000},
 		{"{" REMOTE "," PROFILE("claude") "}", -1},
 		{"{" REMOTE "," PROFILE("omp") "}", -1},
+		{"{" REMOTE ",\"mcpool\":{\"restart\":{\"finalRetryMs\":700000}}}", 700000},
+		{"{" A "}", 300000}, /* a missing command */
+		{"{" A "," PROFILE("claude") "}", -1},
+		{"{" A "," PROFILE("omp") "}", -1},
 	};
 
 	for (size_t i = 0; i < MP_ARRAY_LEN(cases); i++) {
@@ -126,9 +130,11 @@ TEST(other_profiles_end_with_a_final_failure)
 		CHECK_TEXT(fleet_state(&f, "a"), "failed");
 		CHECK_EQ(fleet_get(&f, "a")->prepares, 1);
 		CHECK_EQ(get_wait(&f), cases[i].wait_ms);
-		mp_pool_note_network(f.pool);
+		mp_pool_note_network(f.pool); /* a change, for a remote server */
 		fleet_advance(&f, 299999);
-		CHECK_EQ(fleet_get(&f, "a")->prepares, cases[i].wait_ms < 0 ? 1 : 2);
+		CHECK_EQ(fleet_get(&f, "a")->prepares, i == 0 || i == 3 ? 2 : 1);
+		fleet_advance(&f, 3600000);
+		CHECK_EQ(fleet_get(&f, "a")->prepares > 2, cases[i].wait_ms > 0);
 	}
 }
 
@@ -225,6 +231,7 @@ TEST(delays_are_exact_where_they_were_given)
 		MP_CLEANUP(fleet_done) struct fleet f;
 
 		CHECK(open_failing(&f, "{" REMOTE "}", MCPOOL_EIO));
+		CHECK(get_wait(&f) <= 1000 && get_wait(&f) >= 800); /* a fifth at most */
 		fleet_advance(&f, i * 4000);
 		varies |= get_wait(&f) % 100 != 0;
 	}

@@ -167,7 +167,8 @@ TEST(cell_by_cell)
 	CHECK_EQ(w.failed[MP_CATALOG_TOOL], 2);
 }
 
-/* C17, up to the list; who hears of it is for others to prove. */
+/* C17 */
+/* Up to the list; who hears of it is for others to prove. */
 TEST(each_notification_fetches_its_lists)
 {
 	static const struct {

@@ -120,6 +120,7 @@ TEST(what_a_server_said_is_in_it_if_asked_for)
 	CHECK(!read->items[1].protocol && !read->items[1].capabilities.len);
 	CHECK_EQ(mp_status_list_take(f.workspace, 1, NULL, 0, &none), 0);
 	CHECK(!none->items[0].instructions && !none->items[0].server_info.len);
+	CHECK(!none->items[0].protocol && !none->items[0].capabilities.len);
 	fleet_get(&f, "a")->dial_code = MCPOOL_EIO; /* or it restarts at once */
 	fleet_die(fleet_get(&f, "a"));
 	none = mp_status_list_free(none);

@@ -21,6 +21,9 @@ TEST(an_agent_lists_and_calls)
 {
 	TWO_SERVERS(s);
 
+	fleet_get(&s.f, "git")->tools =
+		"{\"tools\":[{\"name\":\"t\",\"inputSchema\":{}},"
+		"{\"name\":\"Read File.2\",\"inputSchema\":{}}]}"; /* not its public name */
 	CHECK(two_servers_open(&s, two, MP_SESSION_ONE_STREAM));
 	CHECK(agent_initialize(&s.a, &s.f));
 	CHECK_EQ(agent_say(&s.a, &s.f, list, 0), 1);
@@ -40,6 +43,9 @@ TEST(an_agent_lists_and_calls)
 	CHECK(strstr(fleet_get(&s.f, "git")->last_params, "\"name\":\"t\""));
 	CHECK(strstr(fleet_get(&s.f, "git")->last_params, "traceparent"));
 	CHECK(!strstr(fleet_get(&s.f, "git")->last_params, "\"mine\""));
+	CHECK_EQ(agent_say(&s.a, &s.f, call("\"y\"", "mcp__git__Read_File_2"), 0), 1);
+	CHECK(strstr(agent_last(&s.a), "\"id\":\"y\",\"result\""));
+	CHECK(strstr(fleet_get(&s.f, "git")->last_params, "\"name\":\"Read File.2\""));
 }
 
 static const char one_issue[] =
@@ -537,6 +543,8 @@ TEST(a_server_that_comes_late_is_told)
 	fleet_advance(&s.f, 5000);
 	CHECK(agent_heard_text(&s.a, "notifications/tools/list_changed"));
 	CHECK(agent_heard_text(&s.b, "notifications/tools/list_changed"));
+	CHECK_EQ(agent_say(&s.a, &s.f, list, 0), 1);
+	CHECK(strstr(agent_last(&s.a), "mcp__git__t"));
 	CHECK_EQ(agent_say(&s.a, &s.f, call("3", "mcp__git__t"), 0), 1);
 	CHECK(strstr(agent_last(&s.a), "\"id\":3,\"result\""));
 	CHECK_EQ(agent_say(&s.b, &s.f, list, 0), 1);

@@ -139,7 +139,7 @@ TEST(counts_alone)
 	CHECK_EQ(got.saved_ms, 0);
 }
 
-/* U24 */
+/* U24 X12 */
 TEST(rows_never_cross_credentials)
 {
 	MP_CLEANUP(mp_db_closep) struct mp_db *db = open_empty();

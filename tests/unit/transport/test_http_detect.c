@@ -157,6 +157,27 @@ HEAVY_TEST(sse_turns_out_to_be_http)
 	CHECK_EQ(told.kind, MP_HTTP_DETECT_HTTP);
 }
 
+/* X13 */
+/* http is tried where sse fails, once: no request follows when that fails, too. */
+HEAVY_TEST(http_is_tried_once_where_sse_fails)
+{
+	STAGE(MP_HTTP_DETECT_SSE);
+
+	CHECK(stage_until_requests(&s, 1));
+	CHECK(is_get(&s.got[0]));
+	stage_answer(&s.got[0], "404 No", "", "%s", "");
+	CHECK(stage_until(&s, "opened"));
+	CHECK(stage_send(&s, INITIALIZE));
+	CHECK(stage_until_requests(&s, 2));
+	CHECK(strncmp(s.got[1].head, "POST ", 5) == 0);
+	stage_answer(&s.got[1], "404 No", "", "%s", "");
+	CHECK(stage_until(&s, "unusable:1"));
+	CHECK_EQ(told.times, 0);
+	s.t->impl->close(s.t);
+	CHECK(stage_until(&s, "closed"));
+	CHECK_EQ(s.n, 2);
+}
+
 /* Neither: the one that was configured says why. */
 HEAVY_TEST(it_is_neither)
 {
