@@ -288,13 +288,17 @@ t_all_about_one_server() {
 			json '/^20/.test(d.protocol) && /^This server/.test(d.instructions) && d.failedAt === null && d.attempt === null' &&
 			eventually 10 down_is_told || return 1
 	done
-	run 0 status --json && silent_on out instructions serverInfo && run 0 list --json && silent_on out instructions serverInfo && run 9 status nobody && finish
+	for verb in status list; do
+		run 0 $verb --json && json 'd.servers.length === 2 && d.servers.every((s) => !s.capabilities && !s.serverInfo && !s.protocol && !s.instructions)' &&
+			silent_on out instructions serverInfo listChanged || return 1
+	done
+	run 9 status nobody && finish
 }
 down_failed() { "$mcpool" status down --json | grep -q '"attempt":3,'; }
 # There is no next try while one is being made.
 down_is_told() {
 	run 0 $verb down && says out 'failed at    20' 'attempt      ' ' of 5' 'next try     20' '127.0.0.1' && silent_on out instructions capabilities && run 0 $verb down --json &&
-		json 'd.attempt >= 3 && d.attempt <= 5 && d.maxAttempts === 5 && Math.abs(Date.now() - d.failedAt) < 60000 && d.nextAt >= d.failedAt + 3990 && !("instructions" in d)'
+		json 'd.state === "failed" && /127\.0\.0\.1/.test(d.error)' && json 'd.attempt >= 3 && d.attempt <= 5 && d.maxAttempts === 5 && Math.abs(Date.now() - d.failedAt) < 60000 && d.nextAt >= d.failedAt + 3990 && !("instructions" in d)'
 }
 
 # U31: what is known of each server, while one call runs, another waits and one has failed; secrets are dots.
@@ -316,7 +320,7 @@ t_three_words_for_each_state() {
 	cd "$work/project" && up && eventually 5 reads_up && run 0 status --json && cd "$OLDPWD" &&
 		json "Object.entries({ up: 'connected connected', slow: 'pending connecting', down: 'failed disconnected',
 			off: 'disabled disconnected', lazy: 'ready disconnected', waits: 'needs-approval disconnected' })
-			.every(([k, v]) => $words[k] === v)" &&
+			.every(([k, v]) => $words[k] === v)" && json '/code 3/.test(d.servers.find((s) => s.name === "down").error)' &&
 		run 0 list --json && json 'd.servers.every((s) => s.status === (s.state === "connected" ? "connected" : s.state === "pending" ? "connecting" : "disconnected"))' &&
 		run 0 get up --json && json 'd.status === "connected"' && run 0 get slow --json && json 'd.status === "connecting"' &&
 		run 0 get off --json && json 'd.status === "disconnected"' && finish

@@ -29,7 +29,7 @@ leave_all() { run 0 down && kill_marked && nothing_left 3; }
 
 # D14
 # By command, by address, by name, and where the name is wrong.
-t_transport_choice() { # E71 B15
+t_transport_choice() { # E71 B15 X14 B3 B4
 	far http && http=$port && far sse && sse=$port && far ws && ws=$port &&
 		given "\"a\":{\"command\":\"$node\",\"args\":[\"$sdk1\"]},\"b\":{\"url\":\"http://127.0.0.1:$http/mcp\"},
 			\"c\":{\"type\":\"sse\",\"url\":\"http://127.0.0.1:$sse/sse\"},\"d\":{\"url\":\"ws://127.0.0.1:$ws/mcp\"},
@@ -37,7 +37,8 @@ t_transport_choice() { # E71 B15
 		come_up 6 && run 0 status --json &&
 		json '"a:stdio b:http c:sse d:websocket e:http f:sse" === d.servers.map((s) => `${s.name}:${s.transport}`).sort().join(" ")' &&
 		talk whole_steps.mjs#call_each_transport && grep -q 'INF e: configured as "http", but it speaks "sse"' "$XDG_STATE_HOME/mcpool/hub.log" &&
-		grep -q 'INF f: configured as "sse", but it speaks "http"' "$XDG_STATE_HOME/mcpool/hub.log" && leave_all
+		grep -q 'INF f: configured as "sse", but it speaks "http"' "$XDG_STATE_HOME/mcpool/hub.log" &&
+		! grep '[a-d]: configured as' "$XDG_STATE_HOME/mcpool/hub.log" && leave_all
 }
 
 # Public names and what is kept out; a call of what is not listed does not reach the server.
@@ -151,7 +152,7 @@ t_oversize_result_of_a_session() {
 		talk whole_steps.mjs#get_a_shortened_result && leave_all
 }
 
-# B51 E26: Everything that the server said, and whose it was; the record of seed 003; the netdata profile puts nothing
+# B50 B51 E26: Everything that the server said, and whose it was; the record of seed 003; the netdata profile puts nothing
 # between two texts.
 t_all_of_a_result() {
 	given "\"x\":{\"command\":\"$node\",\"args\":[\"$hostile\",\"extras\"]}" && run 0 call x/echo --json &&
@@ -163,7 +164,7 @@ t_all_of_a_result() {
 		run 0 call x/echo --json && json 'd.content[0].text === "one" && d.content[1].text === "two" && d.result.startsWith("onetwo")' && nothing_left
 }
 
-# E26 D17: the same members of a result with isError, an error of the server, a lost call and a server that does not start;
+# E26 D17 B52: the same members of a result with isError, an error of the server, a lost call and a server that does not start;
 # a member of the server's named like one of ours is among its extras.
 t_a_record_of_each_call() {
 	given "$(demo a '"env":{"WHO":"a"}'),\"no\":{\"command\":\"$node\",\"args\":[\"$hostile\",\"refuse-call\"]},\"liar\":{\"command\":\"$node\",\"args\":[\"$hostile\",\"liar-result\"]}

@@ -38,6 +38,8 @@ static const struct mp_settings *get_settings(struct fleet *f)
 
 /* --- names ----------------------------------------------------------------------------------- */
 
+#define NAMING(style) ",\"naming\":\"" style "\""
+
 /* X1 */
 HEAVY_TEST(a_tool_has_the_name_of_its_profile_and_the_others_as_aliases)
 {
@@ -59,6 +61,20 @@ HEAVY_TEST(a_tool_has_the_name_of_its_profile_and_the_others_as_aliases)
 			CHECK(strstr(agent_last(&s.a), "\"id\":2,\"result\""));
 		}
 		CHECK_EQ(fleet_get(&s.f, "git")->calls, PROFILES);
+	}
+	for (int i = 0; i < PROFILES; i++) { /* the setting decides, whatever the profile */
+		TWO_SERVERS(s);
+
+		CHECK(two_servers_open(
+			&s,
+			with(i, STDIO,
+			     i == NETDATA ? NAMING("mcp_server_tool") : NAMING("server__tool")),
+			MP_SESSION_ONE_STREAM));
+		CHECK(agent_initialize(&s.a, &s.f));
+		fleet_advance(&s.f, 300);
+		CHECK_EQ(agent_say(&s.a, &s.f, list, 0), 1);
+		CHECK(strstr(agent_last(&s.a),
+			     i == NETDATA ? "\"name\":\"mcp_git_t\"" : "\"name\":\"git__t\""));
 	}
 }
 
@@ -101,6 +117,7 @@ HEAVY_TEST(a_lost_server_is_reconnected_as_often_as_its_profile_says)
 		{NETDATA, REMOTE, 60, 70, 60000},
 		{NETDATA, STDIO ",\"shared\":false", 1, 1, -1},
 		{DEFAULT, STDIO, 60, 70, 60000}, /* slower, and no end */
+		{DEFAULT, REMOTE ",\"restart\":{\"jitter\":false}", 60, 70, 60000},
 		{DEFAULT, STDIO ",\"restart\":{\"mode\":\"none\"}", 0, 0, -1},
 	};
 
@@ -117,34 +134,50 @@ HEAVY_TEST(a_lost_server_is_reconnected_as_often_as_its_profile_says)
 /* X3 */
 HEAVY_TEST(a_process_that_ends_is_restarted_at_once_or_not_at_all)
 {
-	for (int i = 0; i < PROFILES; i++) {
+	static const struct {
+		int profile;
+		const char *settings;
+		int lives;
+	} cases[] = {
+		{DEFAULT, "", 2},
+		{OMP, "", 1},
+		{CLAUDE, "", 1},
+		{NETDATA, "", 2},
+		{DEFAULT, ",\"restart\":{\"mode\":\"none\"}", 1}, /* the mode decides */
+		{NETDATA, ",\"restart\":{\"mode\":\"remote\"}", 1},
+		{CLAUDE, ",\"restart\":{\"mode\":\"relentless\",\"schedule\":[0]}", 2},
+	};
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(cases); i++) {
 		MP_CLEANUP(fleet_done) struct fleet f;
 		struct fleet_result r;
 
 		CHECK(fleet_init(&f));
-		CHECK(fleet_open(&f, with(i, STDIO, "")));
+		CHECK(fleet_open(&f, with(cases[i].profile, STDIO, cases[i].settings)));
 		CHECK(fleet_call(&f, "git", 7, 0, &r));
 		fleet_settle(&f);
 		fleet_die(fleet_get(&f, "git"));
 		fleet_settle(&f); /* no time passes */
-		CHECK_EQ(fleet_get(&f, "git")->lives, i == DEFAULT || i == NETDATA ? 2 : 1);
+		CHECK_EQ(fleet_get(&f, "git")->lives, cases[i].lives);
 		fleet_advance(&f, 600000);
-		CHECK_EQ(fleet_get(&f, "git")->lives, i == DEFAULT || i == NETDATA ? 2 : 1);
+		CHECK_EQ(fleet_get(&f, "git")->lives, cases[i].lives);
 	}
 }
 
 /* X21 */
 HEAVY_TEST(callers_wait_for_a_restart_or_fail_at_once)
 {
-	static const int restarting[] = {DEFAULT, CLAUDE, NETDATA};
-	static const bool waits[] = {true, false, false};
+	static const int restarting[] = {DEFAULT, CLAUDE, NETDATA, DEFAULT, NETDATA};
+	static const bool waits[] = {true, false, false, false, true};
+	static const char *const settings[] = {"", "", "", ",\"restart\":{\"callers\":\"fail\"}",
+					       ",\"restart\":{\"callers\":\"wait\"}"};
 
 	for (size_t i = 0; i < MP_ARRAY_LEN(restarting); i++) {
 		MP_CLEANUP(fleet_done) struct fleet f;
 		struct fleet_result r;
 
 		CHECK(fleet_init(&f));
-		CHECK(fleet_open(&f, with(restarting[i], REMOTE, "")));
+		CHECK(fleet_open(&f, with(restarting[i], REMOTE, settings[i])));
 		CHECK(fleet_call(&f, "git", 7, 0, &r));
 		fleet_settle(&f);
 		fleet_get(&f, "git")->prepare_ms = 4000;
@@ -216,6 +249,19 @@ HEAVY_TEST(health_is_looked_at_when_the_profile_says_so)
 		CHECK_EQ(r.outcome, MP_OUTCOME_TIMEOUT);
 		CHECK_EQ(fleet_get(&f, "git")->pings, at_start + 1);
 		CHECK_EQ(fleet_get(&f, "git")->lives, 1);
+	}
+	for (int i = 0; i < PROFILES; i++) { /* the setting decides, whatever the profile */
+		MP_CLEANUP(fleet_done) struct fleet f;
+		struct fleet_result r;
+
+		CHECK(fleet_init(&f));
+		CHECK(fleet_open(&f, with(i, STDIO,
+					  i == NETDATA ? ",\"probeAtStart\":false"
+						       : ",\"probeAtStart\":true")));
+		CHECK(fleet_call(&f, "git", 7, 0, &r));
+		fleet_settle(&f);
+		CHECK_EQ(r.answers, 1);
+		CHECK_EQ(fleet_get(&f, "git")->pings, i == NETDATA ? 0 : 1);
 	}
 }
 
@@ -295,17 +341,24 @@ HEAVY_TEST(a_failed_call_is_content_or_an_error)
 	static const char *const names[PROFILES] = {"mcp__git__t", "mcp_git_t", "mcp__git__t",
 						    "git__t"};
 
-	for (int i = 0; i < PROFILES; i++) {
+	for (int k = 0; k < 2 * PROFILES; k++) {
+		int i = k % PROFILES;
+		bool turned = k >= PROFILES; /* by the setting, whatever the profile */
 		TWO_SERVERS(s);
 
-		CHECK(two_servers_open(&s, with(i, STDIO, ""), MP_SESSION_ONE_STREAM));
+		CHECK(two_servers_open(&s,
+				       with(i, STDIO,
+					    !turned    ? ""
+					    : i == OMP ? ",\"result\":{\"errors\":\"protocol\"}"
+						       : ",\"result\":{\"errors\":\"content\"}"),
+				       MP_SESSION_ONE_STREAM));
 		CHECK(agent_initialize(&s.a, &s.f));
 		fleet_advance(&s.f, 300);
 		fleet_get(&s.f, "git")->holds_calls = true;
 		CHECK_EQ(agent_say(&s.a, &s.f, call("1", names[i]), 0), 1);
 		fleet_die(fleet_get(&s.f, "git"));
 		fleet_settle(&s.f);
-		if (i == OMP) {
+		if ((i == OMP) != turned) {
 			CHECK(strstr(agent_last(&s.a), "\"text\":\"MCP error: "));
 			CHECK(strstr(agent_last(&s.a), "\"isError\":true"));
 		} else {

@@ -163,8 +163,7 @@ TEST(no_list_has_old_and_new_of_a_reload)
 		old += has_old;
 		new += has_new;
 	}
-	CHECK(new > 0);
-	(void)old;
+	CHECK(old > 0 && new > 0);
 }
 
 /* --- profiles -------------------------------------------------------------------------------- */
@@ -204,6 +203,12 @@ TEST(who_restarts_a_crashed_server)
 		fleet_settle(&s.f);
 		CHECK(strstr(agent_last(&s.a),
 			     cases[i].lives == 2 ? "\"id\":2,\"result\"" : "and is not restarted"));
+		CHECK_EQ(mp_workspace_reconnect(s.f.workspace, 0, 0, NULL), 0); /* a hand */
+		fleet_advance(&s.f, 1000);
+		CHECK_EQ(agent_say(&s.a, &s.f, call("3", "git__t"), 0), 1);
+		fleet_settle(&s.f);
+		CHECK(strstr(agent_last(&s.a), "\"id\":3,\"result\""));
+		CHECK_EQ(fleet_get(&s.f, "git")->lives, cases[i].lives + 1);
 	}
 }
 

@@ -214,6 +214,7 @@ static int64_t wait_for_list(struct two_servers *s, const char *json, int64_t mo
 	"{\"mcpServers\":{\"live\":{\"command\":\"l\"},\"slow\":{\"command\":\"s\"}}," \
 	"\"mcpool\":" settings "}"
 
+/* X5 */
 /* A39 A67 U8: fast with a cache; without one as startup.uncached says. */
 HEAVY_TEST(without_a_cache_completeness_is_a_choice)
 {
@@ -250,6 +251,7 @@ HEAVY_TEST(without_a_cache_completeness_is_a_choice)
 	}
 }
 
+/* X5 */
 /* A38 A68: 90 s without a cache; only the omp profile waits without a limit. */
 HEAVY_TEST(only_the_omp_profile_waits_for_an_uncached_server)
 {
