@@ -573,18 +573,6 @@ HEAVY_TEST(a_server_is_started_from_its_plan)
 	CHECK(all_gone_within(PATIENCE_MS));
 }
 
-static bool has_line(const char *file, const char *line)
-{
-	char text[200] = "";
-	FILE *f = fopen(file, "re");
-
-	if (f) {
-		text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
-		fclose(f);
-	}
-	return strstr(text, line) != NULL;
-}
-
 /* X16 */
 /* What the process itself sees of our variables, and of its own. */
 HEAVY_TEST(a_process_gets_the_environment_of_its_setting)
