@@ -71,13 +71,14 @@ TEST(it_opens_when_all_have_settled)
 	CHECK_EQ(fleet_get(&g.f, "off")->prepares + fleet_get(&g.f, "off")->dials, 0);
 }
 
-#define TEN                                                                                        \
-	"{\"mcpServers\":{\"0\":{\"command\":\"0\"},\"1\":{\"command\":\"1\"},\"2\":{\"command\":" \
-	"\"2\"},\"3\":{\"command\":\"3\"},\"4\":{\"command\":\"4\"},\"5\":{\"command\":\"5\"},"    \
-	"\"6\":{\"command\":\"6\"},\"7\":{\"command\":\"7\"},\"8\":{\"command\":\"8\"},\"9\":"     \
-	"{\"command\":\"9\"}}}"
+#define LOCAL(name) "\"" name "\":{\"command\":\"" name "\"}"
+#define FAR(name)   "\"" name "\":{\"url\":\"http://127.0.0.1:1/" name "\"}"
+#define TEN                                                                                  \
+	"{\"mcpServers\":{" LOCAL("0") "," FAR("1") "," LOCAL("2") "," LOCAL("3") "," LOCAL( \
+		"4") "," LOCAL("5") "," FAR("6") "," FAR("7") "," FAR("8") "," FAR("9") "}}"
 
-/* A4: ten that take 700 ms each; then the same beside one that gets no list and one that hangs. */
+/* A4: ten, local and remote, that take 700 ms each; then the same beside one that gets no list and
+ * one that hangs. */
 TEST(all_start_and_list_at_once_and_none_waits)
 {
 	for (int all_hold = 1; all_hold >= 0; all_hold--) {

@@ -146,6 +146,60 @@ TEST(a_failed_refresh_keeps_the_old_list)
 	CHECK_TEXT(mp_status_state_get_name(s.state), "connected");
 }
 
+/* A4 U9: forty sessions, each with a server of its own, which takes a second to start. */
+HEAVY_TEST(without_a_setting_only_remote_starts_have_a_limit)
+{
+	static const char *const jsons[] = {
+		WITH("\"mode\":\"session\""),
+		"{\"mcpServers\":{\"a\":{\"url\":\"http://127.0.0.1:1/\",\"mode\":\"session\"}}}"};
+	static struct fleet_result r[40];
+
+	for (int is_remote = 0; is_remote < 2; is_remote++) {
+		MP_CLEANUP(fleet_done) struct fleet f;
+
+		CHECK(fleet_init(&f));
+		CHECK(fleet_open(&f, jsons[is_remote]));
+		fleet_get(&f, "a")->prepare_ms = 1000;
+		for (mp_id i = 0; i < MP_ARRAY_LEN(r); i++)
+			CHECK(fleet_acquire(&f, "a", i + 1, &r[i]));
+		fleet_settle(&f);
+		CHECK_EQ(fleet_get(&f, "a")->prepares, is_remote ? 32 : 40);
+		fleet_advance(&f, 1000);
+		CHECK_EQ(fleet_get(&f, "a")->prepares, 40);
+		fleet_advance(&f, 1000);
+		for (size_t i = 0; i < MP_ARRAY_LEN(r); i++) {
+			CHECK_EQ(r[i].answers, 1);
+			CHECK_EQ(r[i].outcome, MP_OUTCOME_ANSWERED);
+		}
+	}
+}
+
+/* A32: from the entry, or the default of it, to the handshake. */
+TEST(a_start_has_thirty_seconds_unless_set)
+{
+	static const struct {
+		const char *json, *error;
+		int64_t ms;
+	} cases[] = {{ONE, "handshake: no answer within 30 s", 30000},
+		     {WITH("\"timeout\":2000"), "handshake: no answer within 2 s", 2000}};
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(cases); i++) {
+		MP_CLEANUP(fleet_done) struct fleet f;
+		struct mp_status s;
+
+		CHECK(fleet_init(&f));
+		CHECK(fleet_open(&f, cases[i].json));
+		fleet_get(&f, "a")->mute = true;
+		CHECK(fleet_start(&f, "a"));
+		fleet_advance(&f, cases[i].ms - 1);
+		fleet_status(&f, "a", &s);
+		CHECK_TEXT(s.error, "");
+		fleet_advance(&f, 1);
+		fleet_status(&f, "a", &s);
+		CHECK_TEXT(s.error, cases[i].error);
+	}
+}
+
 /* A24 A25 */
 /* Connected, and its first list is on its way: told apart from a handshake and from being up. */
 TEST(a_first_list_that_is_on_its_way_is_known)
