@@ -61,7 +61,7 @@ finish() { # [CODE]: what serve started is told to go, and nothing is left of it
 
 seven() { for i in 1 2 3 4 5 6 7; do server "s$i"; echo; done; }
 
-# A5 A34 A35 A36 A12 A42
+# A5 A34 A35 A36 A12 A42 U12
 # Seven are fine, one hangs, one is not there, one dies; none waits for another.
 t_the_gate_has_what_there_is() {
 	oldIFS=$IFS
@@ -80,6 +80,7 @@ t_the_gate_has_what_there_is() {
 		holds 'gate.live.length === 7 && gate.tools === 70 && gate.late.join() === "hangs"' &&
 		holds 'gate.failed.length === 3 && /must be a string/.test(gate.failed.find((f) => f.server === "broken").error)' &&
 		holds '/does not exist/.test(gate.failed.find((f) => f.server === "ghost").error)' &&
+		holds 'count("ghost", "failed") === 1 && count("ghost", "backoff") === 0' && # final at once
 		holds '/exited with code 3 \(no database\)/.test(gate.failed.find((f) => f.server === "crash").error)' || return 1
 	together=$(sed -n 's/.*"tookMs":\([0-9]*\).*/\1/p' "$work/out")
 	[ "$together" -lt $((3 * alone + 4000 + 1000)) ] || { echo "$together ms with three more, $alone ms without"; return 1; }

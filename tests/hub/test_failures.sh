@@ -64,7 +64,7 @@ t_server_that_does_not_get_ready() { # U23
 		says err 'waiting for a licence server' && finish
 }
 
-t_unapproved() { # U23 U26
+t_unapproved() { # U4 U23
 	mkdir -p "$(dirname "$user")" && printf '{"mcpServers":{%s}}\n' "$(demo)" >"$user" &&
 		on_command_line 7 echo '{}' connect closed mcp_needs_approval 'mcpool trust x' &&
 		through_hub echo '{}' connect closed mcp_needs_approval 'mcpool trust x' && finish

@@ -71,7 +71,7 @@ HEAVY_TEST(vscode)
 	      mp_config_find(set, "d"));
 }
 
-/* B17 B18 B23 B22 A3: every row of the table, each with a server of its own; order as there. */
+/* B17 B18 B23 B22 A3 U2: every row of the table, each with a server of its own; order as there. */
 HEAVY_TEST(every_file_with_servers_by_name)
 {
 	static const char *const files[] = {

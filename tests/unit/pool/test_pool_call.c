@@ -161,13 +161,15 @@ TEST(a_short_deadline_ends_the_wait_for_a_restart)
 TEST(a_call_during_a_restart_gets_the_code_that_fits)
 {
 	static const struct {
-		const char *json, *restarting, *failed;
+		const char *json, *restarting, *failed, *again;
 	} cases[] = {
 		{"{\"mcpServers\":{\"a\":{\"command\":\"a\"}}}",
-		 "MCP error: mcp_restart_in_progress:1: ", "MCP error: mcp_restart_failed:1: "},
+		 "MCP error: mcp_restart_in_progress:1: ", "MCP error: mcp_restart_failed:1: ",
+		 "MCP error: mcp_restart_in_progress:2: "},
 		{"{\"mcpServers\":{\"a\":{\"command\":\"a\"}},\"mcpool\":{\"profile\":\"netdata\","
 		 "\"restart\":{\"callers\":\"wait\"}}}",
-		 "MCP error: mcp_restart_in_progress:a: ", "MCP error: mcp_restart_failed:a: "},
+		 "MCP error: mcp_restart_in_progress:a: ", "MCP error: mcp_restart_failed:a: ",
+		 "MCP error: mcp_restart_in_progress:a: "},
 	};
 
 	for (size_t i = 0; i < MP_ARRAY_LEN(cases); i++) {
@@ -188,6 +190,11 @@ TEST(a_call_during_a_restart_gets_the_code_that_fits)
 		fleet_advance(&f, 2000);
 		CHECK_EQ(later.code, MCPOOL_ERESTART_FAILED);
 		CHECK(strncmp(later.text, cases[i].failed, strlen(cases[i].failed)) == 0);
+		fleet_advance(&f, 1500); /* the second attempt */
+		CHECK(fleet_call(&f, "a", 1, 0, &later));
+		fleet_advance(&f, 10000);
+		CHECK_EQ(later.code, MCPOOL_ERESTARTING);
+		CHECK(strncmp(later.text, cases[i].again, strlen(cases[i].again)) == 0);
 	}
 }
 
