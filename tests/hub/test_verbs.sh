@@ -301,7 +301,7 @@ down_is_told() {
 		json 'd.state === "failed" && /127\.0\.0\.1/.test(d.error)' && json 'd.attempt >= 3 && d.attempt <= 5 && d.maxAttempts === 5 && Math.abs(Date.now() - d.failedAt) < 60000 && d.nextAt >= d.failedAt + 3990 && !("instructions" in d)'
 }
 
-# U31: what is known of each server, while one call runs, another waits and one has failed; secrets are dots.
+# U31 X20: what is known of each server, while one call runs, another waits and one has failed; secrets are dots.
 t_all_figures_of_a_server() {
 	export HUNTER=hunter2hunter2
 	mkdir -p "$(dirname "$user")" && printf '{"mcpServers":{"a":{"command":"%s","queue":"one"},"down":{"command":"/bin/sh","args":["-c",

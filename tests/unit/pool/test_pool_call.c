@@ -408,6 +408,7 @@ TEST(the_transport_is_padded)
 	fleet_settle(&f);
 	CHECK(find_out(&f));
 	CHECK_EQ(find_out(&f)->call.o.timeout_ms, 15000);
+	CHECK_EQ(find_out(&f)->deadline_ms - mp_loop_now_ms(f.loop), 10000);
 	fleet_advance(&f, 9999);
 	CHECK_EQ(r.answers, 0);
 	fleet_advance(&f, 1);
@@ -428,6 +429,7 @@ TEST(the_transport_may_come_first)
 	fleet_settle(&f);
 	CHECK(find_out(&f));
 	CHECK_EQ(find_out(&f)->call.o.timeout_ms, 1000); /* and not 2000, as in the other order */
+	CHECK_EQ(find_out(&f)->deadline_ms - mp_loop_now_ms(f.loop), 2000);
 	fleet_advance(&f, 999);
 	CHECK_EQ(r.answers, 0);
 	fleet_advance(&f, 1);
