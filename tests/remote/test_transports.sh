@@ -114,7 +114,7 @@ cell() { # NAME BEHAVIOUR VERDICT
 	return 1
 }
 
-# A30 B3 B4
+# A30
 check "all_are_asked" run_all
 [ -z "${SHOW:-}" ] || cat "$work/out" "$work/err"
 for server in $(awk '{ print $1 }' "$room/table"); do

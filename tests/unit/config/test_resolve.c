@@ -108,7 +108,7 @@ static const char *header(const struct desk *d, const char *name)
 	return "(none)";
 }
 
-/* B30 B31 B34 U5 B29 */
+/* B30 B31 B34 U5 B29 B2 */
 TEST(every_string_is_expanded)
 {
 	DESK;
