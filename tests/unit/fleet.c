@@ -190,7 +190,8 @@ static void on_list(struct fleet_server *s, const struct mp_message *m)
 	static const char one[] =
 		"{\"tools\":[{\"name\":\"t\",\"inputSchema\":{\"type\":\"object\"}}]}";
 
-	s->lists++;
+	if (s->lists++ == 0)
+		s->pings_before_lists = s->pings;
 	if (s->holds_list)
 		return;
 	if (s->no_list)
@@ -599,11 +600,15 @@ static void note_answer(const struct mp_pool_answer *answer, void *u)
 	r->was_up = answer->was_up;
 	r->was_out = answer->was_out;
 	r->transport = answer->transport;
+	snprintf(r->server, sizeof(r->server), "%s", answer->server ? answer->server : "");
 	r->error = answer->error ? *answer->error : (struct mcpool_error){0};
 	r->code = r->error.code;
 	r->cause = answer->cause ? *answer->cause : (struct mcpool_error){0};
 	if (answer->message)
-		text = mp_value_source(answer->message->tape, answer->message->result);
+		text = mp_value_source(answer->message->tape,
+				       answer->message->kind == MP_MESSAGE_ERROR
+					       ? answer->message->error
+					       : answer->message->result);
 	else if (answer->error)
 		text = mp_str_of(answer->error->message);
 	snprintf(r->text, sizeof(r->text), "%.*s", MP_STR_ARGS(text));
@@ -623,14 +628,14 @@ bool fleet_call(struct fleet *f, const char *server, mp_id session, int64_t time
 		.call.timeout_ms = timeout_ms,
 	};
 
-	*ret = (struct fleet_result){.fleet = f};
+	*ret = (struct fleet_result){.fleet = f, .outcome = FLEET_NO_OUTCOME};
 	REQUIRE(heap_pool_call(f->workspace, &rq, note_answer, ret, &ret->call, NULL) == 0);
 	return true;
 }
 
 bool fleet_acquire(struct fleet *f, const char *server, mp_id session, struct fleet_result *ret)
 {
-	*ret = (struct fleet_result){.fleet = f};
+	*ret = (struct fleet_result){.fleet = f, .outcome = FLEET_NO_OUTCOME};
 	REQUIRE(heap_pool_acquire(f->workspace, server, session, note_answer, ret, &ret->call,
 				  NULL) == 0);
 	return true;

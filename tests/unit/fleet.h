@@ -60,6 +60,7 @@ struct fleet_server {
 	char kept_token[FLEET_KEPT][32]; /* for its progress, JSON */
 	int n_kept;
 	int calls, cancels, pings, lists;
+	int pings_before_lists; /* that came before the first list */
 	char last_params[400];
 	char declared[400]; /* what the last initialize said */
 	char replied[400];  /* what the pool answered last, all of it */
@@ -68,19 +69,23 @@ struct fleet_server {
 	char others[2000];
 };
 
+/* Before there is an answer. 0 is MP_OUTCOME_ANSWERED, which a test must not read by mistake. */
+#define FLEET_NO_OUTCOME ((enum mp_outcome) - 1)
+
 /* What became of a call. */
 struct fleet_result {
 	struct fleet *fleet;
 	int answers;
-	enum mp_outcome outcome;
+	enum mp_outcome outcome; /* FLEET_NO_OUTCOME: there was no answer */
 	int code;
 	bool retryable;
 	unsigned attempt;
 	bool was_up, was_out;
 	const char *transport; /* of a failure */
+	char server[32];
 	struct mcpool_error error;
 	struct mcpool_error cause; /* as the upstream has it */
-	char text[480];            /* result, or the error's words */
+	char text[480];            /* result or error of the server, or our error's words */
 	mp_id call;
 };
 
