@@ -116,8 +116,16 @@ keyed() {
 shown() { # KEY VALUE ORIGIN: in what `config show` just said
 	grep -qE -- "^$1 +$2  \($3\)\$" "$work/out" || { echo "$(grep "^$1" "$work/out"), and not $2 ($3)"; return 1; }
 }
+target_shown() { # KIND: what is started, or where it is reached
+	at=".*/mcp.json:1"
+	run 0 config show "$1_all" || return 1
+	case $1 in
+	stdio) shown command "\"$node\"" "$at" && shown args "\[\"$keys_mjs\"\]" "$at" && shown env '\{"WHO":"stdio_all",.*\}' "$at" ;;
+	*) shown type "\"$1\"" "$at" && shown url "\"[a-z]*://127.0.0.1:[0-9]*/[a-z]*\?.*\"" "$at" && shown headers '\{"X-Key":.*\}' "$at" ;;
+	esac
+}
 shown_for() { # KIND
-	run 0 config show "$1_few" && shown toolsAllowed '\["e\*","hold"\]' ".*/mcp.json:1" && shown toolsDenied '\["hold"\]' ".*/mcp.json:1" &&
+	target_shown "$1" && run 0 config show "$1_few" && shown toolsAllowed '\["e\*","hold"\]' ".*/mcp.json:1" && shown toolsDenied '\["hold"\]' ".*/mcp.json:1" &&
 		run 0 config show "$1_own" && shown mode '"session"' ".*/mcp.json:1" &&
 		run 0 config show "$1_narrow" && shown queue '"one"' ".*/mcp.json:1" &&
 		run 0 config show "$1_listed" && shown healthProbe '"listTools"' ".*/mcp.json:1" && shown toolTimeout 700 ".*/mcp.json:1" &&
@@ -125,7 +133,7 @@ shown_for() { # KIND
 		shown toolTimeout 300000 default
 }
 
-# B3 B4 D2 D28 E54 U15
+# B3 B4 D2 D28 E54 U15 E3 E4 E6
 # The keys of the seed by each transport: type, command, env, url, headers, filters, shared, queue and healthProbe. Two agents
 # at once share one connection to each server, or have their own.
 t_each_key_by_each_transport() {
@@ -140,7 +148,8 @@ t_each_key_by_each_transport() {
 	mkdir -p "$(dirname "$user")" && printf '{"mcpool":{"queues":{"one":{"slots":1}}},"mcpServers":{%s}}\n' "$all" >"$user" &&
 		run 0 trust --user-file --yes || return 1
 	for kind in $all_kinds; do shown_for $kind || return 1; done
-	run 0 up && talk keys_steps.mjs#first && run 0 down && kill_marked && nothing_left 3
+	run 0 up && talk keys_steps.mjs#first && grep -q '#[0-9]*: up: ' "$XDG_STATE_HOME/mcpool/hub.log" &&
+		! grep 'but it speaks' "$XDG_STATE_HOME/mcpool/hub.log" && run 0 down && kill_marked && nothing_left 3
 }
 
 # Its own words, its prompts, and what its tools say for themselves.

@@ -65,7 +65,7 @@ starts_at_once() { # SETTINGS WANTED
 		[ "$n" -eq "$2" ] || { echo "at most $n at once and not $2"; return 1; }
 	kill -TERM $mcpool_pid && ended 0 5 && nothing_left 3
 }
-# U9
+# U9 E18
 t_start_concurrency() { # E71
 	starts_at_once '"initConcurrency":2' 2 && starts_at_once '"initConcurrency":1' 1 && starts_at_once '' 5
 }
@@ -110,7 +110,7 @@ t_from_discovery_to_cleanup() { # C1 E53 A1
 }
 
 # From another tool's file, with its spelling of variables, through precedence and switches, to a process and its tools.
-t_an_entry_goes_all_the_way() { # B1
+t_an_entry_goes_all_the_way() { # B1 D24
 	mkdir -p "$work/project/.git" "$HOME/.cursor" && export DEMO_AT="$demo_server" WHO_IS_IT=expanded &&
 		echo '{"mcpServers":{"p":{"command":"${env:DEMO_AT}","env":{"WHO":"${env:WHO_IS_IT}"}},"off":{"command":"${env:DEMO_AT}","disabled":true}}}' >"$HOME/.cursor/mcp.json" &&
 		echo '{"mcpServers":{"p":{"command":"/nonexistent/second"}}}' >"$work/project/.mcp.json" && (

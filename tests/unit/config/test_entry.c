@@ -466,7 +466,13 @@ TEST(what_netdata_adds)
 	CHECK_TEXT(mp_provenance_get(&d.e->provenance, "mode"), "/f:3");
 	CHECK_EQ(d.e->tuning.health_probe, MP_HEALTH_LIST_TOOLS);
 	CHECK_TEXT(d.e->tuning.queue, "slow");
+	CHECK_EQ(d.e->tool_queues.n, 1);
+	CHECK_TEXT(d.e->tool_queues.items[0].key, "t");
 	CHECK_TEXT(d.e->tool_queues.items[0].value, "fast");
+	CHECK(reads(&d, "{\"command\":\"c\",\"mode\":\"session\"}"));
+	CHECK_EQ(d.e->tuning.mode, MP_MODE_SESSION);
+	CHECK(reads(&d, "{\"command\":\"c\",\"mode\":\"shared\"}"));
+	CHECK_EQ(d.e->tuning.mode, MP_MODE_SHARED);
 	CHECK(reads(&d, "{\"command\":\"c\"}"));
 	CHECK_EQ(d.e->tuning.mode, MP_MODE_SHARED);
 	CHECK_TEXT(mp_provenance_get(&d.e->provenance, "mode"), "default");

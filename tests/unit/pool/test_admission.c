@@ -24,6 +24,7 @@ static bool judge(struct fleet *f, bool is_acquire, struct mp_admission *ret)
 TEST(the_first_start_is_waited_for)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r;
 	struct mp_admission a;
 
 	CHECK(fleet_init(&f));
@@ -38,14 +39,18 @@ TEST(the_first_start_is_waited_for)
 		CHECK(judge(&f, acquire, &a));
 		CHECK_EQ(a.verdict, MP_ADMIT);
 	}
+	CHECK(fleet_acquire(&f, "a", 1, &r));
+	fleet_settle(&f);
+	CHECK_EQ(r.outcome, MP_OUTCOME_ANSWERED);
 	CHECK_EQ(fleet_get(&f, "a")->prepares, 1);
 }
 
-/* E29 E39 */
+/* E29 E39 E36 E78 D11 */
 /* No call waits for a server that has failed, however long ago. */
 TEST(a_failed_start_is_told_with_its_age)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r;
 	struct mp_admission a;
 
 	CHECK(fleet_init(&f));
@@ -62,6 +67,11 @@ TEST(a_failed_start_is_told_with_its_age)
 				    "be dialled; started with the environment of the hub, 0 "
 				    "variables; tried again in 290s or when it changes");
 	}
+	CHECK(fleet_acquire(&f, "a", 1, &r));
+	fleet_settle(&f);
+	CHECK_EQ(r.answers, 1);
+	CHECK_EQ(r.code, MCPOOL_EUNAVAILABLE);
+	CHECK(strstr(r.text, "initialization failed 3610s ago"));
 }
 
 /* Where nothing is tried again, nothing is promised. */
@@ -83,7 +93,7 @@ TEST(a_start_that_is_not_tried_again_says_so)
 	CHECK_EQ(fleet_get(&f, "a")->prepares, 1);
 }
 
-/* D25 E47 E49 */
+/* D25 E47 E49 D11 */
 /* In progress and failed are two codes, with the number of the attempt. */
 TEST(a_restart_is_waited_for_until_it_fails)
 {

@@ -27,8 +27,10 @@ TEST(an_idle_server_stops_and_comes_back)
 	struct fleet_result r;
 
 	CHECK(fleet_init(&f));
-	CHECK(fleet_open(&f, WITH("\"residency\":\"idle:5000\"")));
-	CHECK(fleet_start(&f, "a"));
+	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\"},\"k\":{\"command\":"
+			     "\"k\",\"residency\":\"keep\"}},\"mcpool\":{\"residency\":"
+			     "\"idle:5000\"}}"));
+	CHECK(fleet_start(&f, "a") && fleet_start(&f, "k"));
 	fleet_advance(&f, 4000);
 	CHECK(fleet_call(&f, "a", 1, 0, &r));
 	fleet_advance(&f, 4999);
@@ -37,6 +39,7 @@ TEST(an_idle_server_stops_and_comes_back)
 	fleet_settle(&f);
 	CHECK_TEXT(fleet_state(&f, "a"), "ready");
 	CHECK_EQ(fleet_count_events(&f, "a", "idle"), 1);
+	CHECK_TEXT(fleet_state(&f, "k"), "connected");
 	CHECK(fleet_call(&f, "a", 1, 0, &r));
 	fleet_settle(&f);
 	CHECK_EQ(r.answers, 1);
@@ -283,17 +286,18 @@ TEST(starts_wait_for_their_turn)
 TEST(the_figures_of_a_server)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;
-	struct fleet_result r[4];
+	struct fleet_result r[4], other;
 	const struct mp_stats *stats;
 	struct mp_status s;
 	char text[200];
 
 	CHECK(fleet_init(&f));
-	CHECK(fleet_open(&f, ONE));
-	CHECK(fleet_start(&f, "a"));
+	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\"},"
+			     "\"b\":{\"command\":\"b\"}}}"));
+	CHECK(fleet_start(&f, "a") && fleet_start(&f, "b"));
 	CHECK(fleet_call(&f, "a", 1, 0, &r[0]));
 	fleet_settle(&f);
-	fleet_get(&f, "a")->holds_calls = true;
+	fleet_get(&f, "a")->holds_calls = fleet_get(&f, "b")->holds_calls = true;
 	CHECK(fleet_call(&f, "a", 1, 1000, &r[1]));
 	CHECK(fleet_call(&f, "a", 1, 0, &r[2]));
 	CHECK(fleet_call(&f, "a", 1, 0, &r[3]));
@@ -302,7 +306,10 @@ TEST(the_figures_of_a_server)
 		 "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":-1,\"message\":\"no\"}}",
 		 fleet_get(&f, "a")->kept[2]);
 	CHECK(fleet_say(fleet_get(&f, "a"), text));
-	fleet_advance(&f, 1960);
+	CHECK(fleet_call(&f, "b", 1, 0, &other));
+	fleet_advance(&f, 7);
+	CHECK(fleet_answer_kept(fleet_get(&f, "b"), 0, "{}"));
+	fleet_advance(&f, 1953);
 	fleet_status(&f, "a", &s);
 	stats = fleet_stats(&f, "a");
 	CHECK(stats);
@@ -323,6 +330,16 @@ TEST(the_figures_of_a_server)
 	CHECK_EQ(stats->by_outcome[MP_OUTCOME_UNKNOWN], 1);
 	CHECK_EQ(fleet_count_events(&f, "a", "call-failed"), 2);
 	CHECK_EQ(s.restarts, 1);
+	fleet_status(&f, "b", &s); /* each server has its own */
+	CHECK(fleet_stats(&f, "b"));
+	CHECK_EQ(s.calls, 1);
+	CHECK_EQ(fleet_stats(&f, "b")->errors, 0);
+	CHECK_EQ(fleet_stats(&f, "b")->by_outcome[MP_OUTCOME_ANSWERED], 1);
+	CHECK_EQ(s.p50_us, 7000);
+	CHECK_EQ(s.restarts, 0);
+	CHECK_EQ(s.unfinished, 0);
+	CHECK_EQ(fleet_count_events(&f, "b", "checking"), 0);
+	CHECK_EQ(fleet_count_events(&f, "b", "call-failed"), 0);
 }
 
 /* C19 E31 E35 */

@@ -568,6 +568,7 @@ TEST(a_planned_stop_starts_no_loop)
 	CHECK_EQ(count_starts(&f), 2);
 	CHECK_EQ(fleet_count_events(&f, "a", "clearing"), 0);
 	mp_pool_stop(f.pool, NULL, NULL);
+	fleet_die(fleet_get(&f, "a")); /* it breaks while it is being closed */
 	fleet_advance(&f, 600000);
 	CHECK(is_in(&f, "down"));
 	CHECK_EQ(count_starts(&f), 2);
@@ -602,7 +603,7 @@ TEST(a_slow_call_on_a_healthy_server_restarts_nothing)
 	CHECK_EQ(count_starts(&f), 1);
 }
 
-/* D44 X27 */
+/* D44 X27 E40 */
 /* Each server has its own probe: one is pinged, the other is asked for its tools. */
 TEST(the_probe_is_set_per_server)
 {
@@ -641,6 +642,7 @@ TEST(a_hang_is_probed_and_restarted)
 	CHECK(fleet_call(&f, "a", 1, 1000, &hung));
 	fleet_advance(&f, 1000);
 	CHECK_EQ(hung.outcome, MP_OUTCOME_TIMEOUT);
+	CHECK_EQ(hung.code, MCPOOL_ECALL_TIMEOUT); /* nothing was restarted yet */
 	CHECK(is_in(&f, "checking"));
 	fleet_advance(&f, 2999); /* ping */
 	CHECK(is_in(&f, "checking"));
@@ -668,6 +670,8 @@ TEST(a_hang_is_probed_and_the_restart_fails)
 	fleet_get(&f, "a")->dead = true;
 	CHECK(fleet_call(&f, "a", 1, 1000, &hung));
 	fleet_advance(&f, 1000);
+	CHECK_EQ(hung.outcome, MP_OUTCOME_TIMEOUT);
+	CHECK_EQ(hung.code, MCPOOL_ECALL_TIMEOUT);
 	fleet_get(&f, "a")->dial_code = MCPOOL_EIO;
 	fleet_advance(&f, 6000);
 	CHECK(is_in(&f, "backoff"));
@@ -676,6 +680,7 @@ TEST(a_hang_is_probed_and_the_restart_fails)
 	CHECK_EQ(meanwhile.code, MCPOOL_ERESTART_FAILED);
 	CHECK_EQ(meanwhile.outcome, MP_OUTCOME_NOT_SENT);
 	CHECK_EQ(meanwhile.attempt, 1);
+	CHECK_EQ(meanwhile.answers, 1);
 	CHECK(strncmp(meanwhile.text, "MCP error: mcp_restart_failed:1: ", 33) == 0);
 	fleet_get(&f, "a")->dead = false;
 	fleet_get(&f, "a")->dial_code = 0;

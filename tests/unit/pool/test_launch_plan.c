@@ -417,6 +417,7 @@ HEAVY_TEST(remote_servers_have_no_process)
 	CHECK_EQ(d.error.code, 0);
 	CHECK_EQ(launch_ops->dial(d.planner, d.plan, &t, &why), 0);
 	CHECK_TEXT(t->impl->name, "http_detect");
+	CHECK(!t->impl->get_pid);
 	mp_transport_free(t);
 	CHECK_EQ(count_alive("", NULL), 0); /* and no launcher was started for that */
 }
@@ -533,7 +534,7 @@ HEAVY_TEST(a_process_has_the_environment_of_its_entry)
 	CHECK(all_gone_within(PATIENCE_MS));
 }
 
-/* D14 */
+/* D14 E2 */
 /* And twice from one plan, as a server that dies of the probe needs it. */
 HEAVY_TEST(a_server_is_started_from_its_plan)
 {
@@ -545,8 +546,8 @@ HEAVY_TEST(a_server_is_started_from_its_plan)
 	CHECK(open_desk(&d));
 	snprintf(text, sizeof(text),
 		 "{\"mcpServers\": {\"demo\": {\"command\": \"/bin/sh\", \"args\": [\"-c\", "
-		 "\"echo hello >&2; exec '%s' demo-server\"], "
-		 "\"env\": {\"MCPOOL_TEST_MARK\": \"%s\"}}}}",
+		 "\"echo hello >&2; [ $A$(pwd) = 1/usr ] && exec '%s' demo-server\"], "
+		 "\"env\": {\"MCPOOL_TEST_MARK\": \"%s\", \"A\": \"1\"}, \"cwd\": \"/usr\"}}}",
 		 MCPOOL_EXE, tag + strlen("MCPOOL_TEST_MARK="));
 	CHECK(put("home/.config/mcpool/mcp.json", text) && load(&d, NULL));
 	CHECK(prepare(&d, "demo"));

@@ -90,9 +90,10 @@ TEST(the_timeline_of_an_acquire)
 	CHECK(fleet_acquire(&f, "a", 1, &at0));
 	fleet_advance(&f, 5000);
 	CHECK(fleet_acquire(&f, "a", 2, &at5));
-	fleet_advance(&f, 54900);
-	CHECK_EQ(at0.answers + at5.answers, 0); /* 59.9 s: all wait for the same start */
-	fleet_advance(&f, 200);
+	fleet_advance(&f, 54999);
+	CHECK_EQ(at0.answers + at5.answers, 0); /* 59.999 s: all wait for the same start */
+	CHECK_EQ(f.doubles, 0);
+	fleet_advance(&f, 1);
 	CHECK_EQ(at0.answers, 1); /* 60 s: all fail together */
 	CHECK_EQ(at5.answers, 1);
 	CHECK_EQ(at0.code, MCPOOL_EUNAVAILABLE);
@@ -100,7 +101,7 @@ TEST(the_timeline_of_an_acquire)
 	CHECK(strstr(at0.text, "server 'a': initialization timed out after 60s"));
 	CHECK(strstr(at5.text, "server 'a': initialization timed out after 60s"));
 	CHECK(strstr(at0.text, "retries go on in the background"));
-	fleet_advance(&f, 4900);
+	fleet_advance(&f, 5000);
 	CHECK(fleet_acquire(&f, "a", 3, &at65));
 	fleet_settle(&f);
 	CHECK_EQ(at65.answers, 1); /* 65 s: at once, with the age of the failure */

@@ -131,9 +131,11 @@ TEST(callers_lose_patience_after_ten_seconds)
 	fleet_advance(&f, 1);
 	CHECK_EQ(r.answers, 1);
 	CHECK_EQ(r.code, MCPOOL_ERESTARTING);
+	CHECK_EQ(r.error.rpc_code, 1001);
 	CHECK_EQ(r.outcome, MP_OUTCOME_NOT_SENT);
 	CHECK(r.retryable);
 	CHECK_EQ(r.attempt, 1);
+	CHECK_TEXT(r.server, "a");
 	CHECK(strncmp(r.text, "MCP error: mcp_restart_in_progress:1: server 'a' ", 49) == 0);
 }
 
@@ -218,6 +220,7 @@ TEST(callers_hear_of_a_failed_restart)
 		CHECK_EQ(r[i].code, MCPOOL_ERESTART_FAILED);
 		CHECK_EQ(r[i].attempt, 1);
 		CHECK_EQ(r[i].outcome, MP_OUTCOME_NOT_SENT);
+		CHECK_TEXT(r[i].server, "a");
 		CHECK(r[i].retryable);
 		CHECK(strncmp(r[i].text, "MCP error: mcp_restart_failed:1: server 'a' ", 44) == 0);
 	}
@@ -349,6 +352,7 @@ TEST(an_abort_ends_a_call_wherever_it_is)
 	CHECK_EQ(fleet_get(&f, "a")->pings, 0);
 	CHECK_EQ(fleet_get(&f, "a")->lives, 1);
 	CHECK_EQ(waiting.answers + lined.answers + out.answers, 3);
+	CHECK_EQ(slot.answers, 0); /* none but those that were named */
 }
 
 /* P17 U16 */
@@ -456,9 +460,12 @@ TEST(a_json_rpc_error_is_an_answer)
 		 fleet_get(&f, "a")->kept[0]);
 	CHECK(fleet_say(fleet_get(&f, "a"), text));
 	fleet_settle(&f);
+	CHECK_EQ(r.answers, 1);
 	CHECK_EQ(r.outcome, MP_OUTCOME_ANSWERED);
+	CHECK_TEXT(r.text, "{\"code\":-32603,\"message\":\"no\"}");
 	CHECK_TEXT(fleet_state(&f, "a"), "connected");
 	CHECK_EQ(fleet_count_events(&f, "a", "checking"), 0);
+	CHECK_EQ(fleet_get(&f, "a")->lives, 1);
 }
 
 /* --- lines ----------------------------------------------------------------------------------- */
@@ -537,7 +544,7 @@ TEST(places_are_fair)
 	CHECK_EQ(greedy[0].answers + greedy[1].answers + modest[1].answers + out.answers, 4);
 }
 
-/* E68 D38 */
+/* E68 D38 E7 */
 /* A named queue limits all servers that name it, a tool's counts before the server's. */
 TEST(a_named_queue_is_shared)
 {
@@ -695,7 +702,7 @@ static const char *get_event(struct fleet *f, const char *what)
 	return text;
 }
 
-/* D30 */
+/* D30 D22 */
 /* A close that ends the conversation, and one after which the probe is not answered. */
 TEST(an_unexpected_close_is_a_transport_exit)
 {

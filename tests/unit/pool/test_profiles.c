@@ -149,16 +149,18 @@ TEST(callers_of_a_404_share_the_sixty_seconds)
 	CHECK(fleet_acquire(&f, "a", 1, &at0));
 	fleet_advance(&f, 5000);
 	CHECK(fleet_acquire(&f, "a", 2, &at5));
-	fleet_advance(&f, 54900);
+	fleet_advance(&f, 54999);
 	CHECK_EQ(at0.answers + at5.answers, 0);
-	fleet_advance(&f, 100);
+	fleet_advance(&f, 1);
 	CHECK_EQ(at0.answers + at5.answers, 2);
 	CHECK_EQ(at0.code, MCPOOL_EUNAVAILABLE);
+	CHECK_EQ(at5.code, MCPOOL_EUNAVAILABLE);
 	CHECK(at0.retryable);
 	fleet_advance(&f, 5000);
 	CHECK(fleet_acquire(&f, "a", 3, &at65));
 	fleet_settle(&f);
 	CHECK(strstr(at65.text, "initialization failed 5s ago"));
+	CHECK_EQ(f.doubles, 0);
 	fleet_get(&f, "a")->dial_code = 0;
 	fleet_advance(&f, 120000);
 	CHECK(fleet_acquire(&f, "a", 4, &later));
@@ -242,7 +244,7 @@ TEST(delays_are_exact_where_they_were_given)
 
 #define PRIVATE "\"mcpServers\":{\"a\":{\"command\":\"a\",\"shared\":false}}"
 
-/* D1 E62 */
+/* D1 E62 E5 */
 /* Two sessions call: one life for both, or one for each. */
 TEST(a_server_is_shared_unless_entry_or_profile_say_otherwise)
 {
@@ -418,6 +420,7 @@ TEST(errors_of_restarts_and_timeouts_have_the_words_of_their_profile)
 	CHECK(read_words("{}", &failed, &timeout));
 	CHECK(begins(failed.text, "MCP error: mcp_restart_failed:1: server 'a' could not be"));
 	CHECK_EQ(failed.code, MCPOOL_ERESTART_FAILED);
+	CHECK_EQ(failed.error.rpc_code, 1002);
 	CHECK(ends(timeout.text, " within 1 s"));
 }
 
@@ -451,6 +454,8 @@ TEST(netdata_verifies_a_start_with_the_health_probe)
 	} cases[] = {
 		{"{" A "," NETDATA "}", 1},
 		{"{" A ",\"mcpool\":{\"profile\":\"netdata\",\"healthProbe\":\"listTools\"}}", 0},
+		{"{" A ",\"mcpool\":{\"profile\":\"netdata\",\"probeAtStart\":false}}", 0},
+		{"{" A ",\"mcpool\":{\"probeAtStart\":true}}", 1},
 		{"{" A "}", 0},
 	};
 
@@ -462,6 +467,7 @@ TEST(netdata_verifies_a_start_with_the_health_probe)
 		CHECK(fleet_start(&f, "a"));
 		CHECK_TEXT(fleet_state(&f, "a"), "connected");
 		CHECK_EQ(fleet_get(&f, "a")->pings, cases[i].pings);
+		CHECK_EQ(fleet_get(&f, "a")->pings_before_lists, cases[i].pings);
 		CHECK_EQ(fleet_get(&f, "a")->lists, 1);
 	}
 }

@@ -399,6 +399,38 @@ TEST(a_private_server_belongs_to_its_session)
 	CHECK_EQ(one.answers + two.answers, 2);
 }
 
+/* E65 */
+/* What is with the server, what is in line and what is only held; that of another session stays. */
+TEST(a_session_that_ends_gives_back_all_its_calls)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result out, lined, held, other;
+	struct mp_status s;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\"}},\"mcpool\":{\"queues\":"
+			     "{\"default\":{\"slots\":1,\"line\":9}}}}"));
+	fleet_get(&f, "a")->holds_calls = true;
+	CHECK(fleet_call(&f, "a", 7, 0, &out) && fleet_call(&f, "a", 7, 0, &lined));
+	CHECK(fleet_acquire(&f, "a", 7, &held) && fleet_call(&f, "a", 8, 0, &other));
+	fleet_settle(&f);
+	CHECK_EQ(fleet_get(&f, "a")->calls, 1);
+	fleet_status(&f, "a", &s);
+	CHECK_EQ(s.unfinished, 4);
+	mp_pool_end_session(f.pool, 7);
+	fleet_settle(&f);
+	CHECK_EQ(out.outcome, MP_OUTCOME_CANCELLED);
+	CHECK_EQ(lined.outcome, MP_OUTCOME_CANCELLED);
+	CHECK_EQ(fleet_get(&f, "a")->cancels, 1);
+	fleet_status(&f, "a", &s);
+	CHECK_EQ(s.unfinished, 1);
+	CHECK_EQ(other.answers, 0);
+	CHECK_EQ(fleet_get(&f, "a")->calls, 2); /* its turn came */
+	CHECK(fleet_answer_kept(fleet_get(&f, "a"), 1, "{}"));
+	CHECK_EQ(other.outcome, MP_OUTCOME_ANSWERED);
+	CHECK_EQ(out.answers + lined.answers + held.answers + other.answers, 4);
+}
+
 /* C19 E62 */
 /* Reconnected from outside, each session gets a new connection of its own; none is for all. */
 TEST(a_reconnected_private_server_stays_private)

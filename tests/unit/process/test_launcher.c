@@ -222,7 +222,7 @@ HEAVY_TEST(many_at_once)
 }
 
 /* Two trees that ignore everything and a server that does not, stopped at the same time. */
-/* A61 A63 U29 */
+/* A61 A63 U29 E67 */
 HEAVY_TEST(a_stop_of_all_takes_less_than_three_seconds)
 {
 	MP_CLEANUP(finish) bool begun = begin_with(true);

@@ -201,6 +201,7 @@ HEAVY_TEST(a_crash_is_told_in_words)
 	CHECK_TEXT(why, "was killed by SIGSEGV");
 }
 
+/* D22 */
 HEAVY_TEST(a_closed_stdout_of_a_living_server)
 {
 	MP_CLEANUP(finish) bool begun = begin();

@@ -377,13 +377,21 @@ static bool writes(const struct mp_failed_call *f, const char *json)
 TEST(a_failure_as_json)
 {
 	struct mcpool_error why;
-	struct mp_failed_call f =
-		make(NOT_SENT, &why, MCPOOL_ERESTARTING, FAULT(RESET), WAY_NONE, "http");
+	struct mp_pool_answer a = {
+		.outcome = NOT_SENT,
+		.error = &why,
+		.server = "files",
+		.transport = "http",
+		.attempt = 3,
+		.retryable = true,
+		.next_at_ms = 77,
+		.tail = MP_STR("oh"),
+	};
+	struct mp_failed_call f;
 
-	f.attempt = 3;
-	f.retryable = true;
-	f.next_at_ms = 77;
-	f.tail = MP_STR("oh");
+	(void)mp_fail(&why, MCPOOL_ERESTARTING, "MCP error: server 'files' has trouble");
+	why.fault = (int)FAULT(RESET);
+	f = mp_failed_call_of(&a, MP_STR("read"));
 	CHECK(writes(&f,
 		     "{\"code\":\"mcp_restart_in_progress\",\"server\":\"files\",\"outcome\":"
 		     "\"not_sent\",\"attempt\":3,\"retryable\":true,\"nextAt\":77,\"tool\":"

@@ -168,6 +168,26 @@ TEST(each_style_and_the_others_as_aliases)
 }
 
 /* E60 */
+TEST(every_other_style_names_the_server)
+{
+	static const struct {
+		enum mp_naming style;
+		const char *name;
+	} cases[] = {{MP_NAMING_MCP_DOUBLE, "mcp__github__search"},
+		     {MP_NAMING_MCP_SINGLE, "mcp_github_search"},
+		     {MP_NAMING_SERVER, "github__search"},
+		     {MP_NAMING_MCP_LETTERS, "mcp_github_search"}};
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(cases); i++) {
+		NAMES(cases[i].style);
+
+		CHECK_EQ(add(n, "github", "search"), 0);
+		CHECK_EQ(mp_names_finish(n), 0);
+		CHECK_TEXT(name_of(n, "github", "search"), cases[i].name);
+	}
+}
+
+/* E60 */
 TEST(passthrough_names_its_server_only_where_needed)
 {
 	NAMES(MP_NAMING_PASSTHROUGH);

@@ -264,6 +264,8 @@ TEST(a_conversation)
 	CHECK(wait_for(&k, "m:"));
 	CHECK_EQ(send_text(&k, NOTICE), 0);
 	CHECK(net_wait(&k.n, k.n.server.n_requests == 3));
+	CHECK(strstr(k.n.server.last, "POST /202?s=1 HTTP/1.1\r\n"));
+	CHECK(strstr(k.n.server.last, "\r\nX-Key: hush\r\n"));
 	k.t->impl->close(k.t);
 	CHECK_EQ(send_text(&k, REQUEST), MCPOOL_ECLOSED);
 	k.t->impl->close(k.t);

@@ -141,6 +141,7 @@ TEST(messages_go_both_ways)
 	CHECK(net_init(&n));
 	CHECK_EQ(send_text(&n, "early", NULL), MCPOOL_ECLOSED);
 	CHECK(net_open(&n));
+	CHECK(strncmp(n.server.request, "GET /mcp HTTP/1.1\r\n", 19) == 0);
 	CHECK(strstr(n.server.request, "X-Token: hush\r\n"));
 	CHECK(strstr(n.server.request, "Sec-WebSocket-Protocol: mcp\r\n"));
 	CHECK(!n.t->impl->get_pid); /* there is no process */
