@@ -4,7 +4,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 group=scale
 . tests/pool/lib.sh
-many=1000 few=250 rounds=7
+many=1000 few=250 rounds=30
 
 configure() { # N: the first N of them
 	{
@@ -29,14 +29,17 @@ time_of() { # N VERB: one run, in microseconds
 	"$mcpool" "$2" --strict-config --config "$work/$1.json" >/dev/null 2>&1 </dev/null || echo 999999999
 	echo $((($(date +%s%N) - before) / 1000))
 }
-# linear VERB: the best of several rounds by turns; four times as many take seven times as long at most
+# linear VERB: the best of several rounds by turns, as many as a loaded machine needs; four times as many take seven times
+# as long at most
 linear() {
-	for _ in $(seq $rounds); do
-		echo "$(time_of $few "$1") $(time_of $many "$1")"
-	done >"$work/times"
-	set -- "$1" $(awk 'NR == 1 || $1 < few { few = $1 } NR == 1 || $2 < many { many = $2 } END { print few, many }' "$work/times")
-	echo "   $group/$1: $few in $2 us, $many in $3 us" >&3
-	[ "$3" -le $(($2 * 7)) ] || { echo "$1: $few in $2 us, $many in $3 us"; return 1; }
+	verb=$1 best_few=999999999 best_many=999999999
+	for round in $(seq $rounds); do
+		us=$(time_of $few "$verb") && [ "$us" -lt $best_few ] && best_few=$us
+		us=$(time_of $many "$verb") && [ "$us" -lt $best_many ] && best_many=$us
+		[ "$round" -lt 4 ] || [ $best_many -gt $((best_few * 7)) ] || break
+	done
+	echo "   $group/$verb: $few in $best_few us, $many in $best_many us" >&3
+	[ $best_many -le $((best_few * 7)) ] || { echo "$verb: $few in $best_few us, $many in $best_many us"; return 1; }
 }
 
 memory_with() { # N: what `serve` has written for itself once the gate is open, in KiB
