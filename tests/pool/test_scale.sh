@@ -26,7 +26,7 @@ nothing_started() { [ "$(wc -c <"$state")" -eq $many ] || { echo "$(($(wc -c <"$
 
 time_of() { # N VERB: one run, in microseconds
 	before=$(date +%s%N)
-	"$mcpool" "$2" --strict-config --config "$work/$1.json" >/dev/null 2>&1 </dev/null || echo 999999999
+	"$mcpool" "$2" --strict-config --config "$work/$1.json" >/dev/null 2>&1 </dev/null || return 1
 	echo $((($(date +%s%N) - before) / 1000))
 }
 # linear VERB: the best of several rounds by turns, as many as a loaded machine needs; four times as many take seven times
@@ -34,8 +34,10 @@ time_of() { # N VERB: one run, in microseconds
 linear() {
 	verb=$1 best_few=999999999 best_many=999999999
 	for round in $(seq $rounds); do
-		us=$(time_of $few "$verb") && [ "$us" -lt $best_few ] && best_few=$us
-		us=$(time_of $many "$verb") && [ "$us" -lt $best_many ] && best_many=$us
+		us=$(time_of $few "$verb") || { echo "$verb failed"; return 1; }
+		[ "$us" -ge $best_few ] || best_few=$us
+		us=$(time_of $many "$verb") || { echo "$verb failed"; return 1; }
+		[ "$us" -ge $best_many ] || best_many=$us
 		[ "$round" -lt 4 ] || [ $best_many -gt $((best_few * 7)) ] || break
 	done
 	echo "   $group/$verb: $few in $best_few us, $many in $best_many us" >&3
