@@ -127,7 +127,7 @@ t_switch_another_tools_server_on() {
 	others && state off disabled && here 0 enable off && is "$user" 'd.mcpool.allow.join() === "off"' && state off needs-approval && untouched &&
 		here 0 disable off && is "$user" 'd.mcpool.deny.join() === "off" && !(d.mcpool.allow || []).length' && state off disabled && untouched
 }
-t_deny_beats_allow_beats_enabled() { # U3 B76
+t_deny_beats_allow_beats_enabled() { # U3 B76 X18
 	mkdir -p "$XDG_CONFIG_HOME/mcpool" && here 0 add a -- cmd && here 0 disable a && state a disabled &&
 		lists '"allow": ["a"]' && here 0 list --json && json 'd.servers[0].state !== "disabled"' &&
 		lists '"allow": ["a"], "deny": ["a"]' && state a disabled && here 0 enable a && here 0 list --json && json 'd.servers[0].state !== "disabled"' &&

@@ -557,7 +557,7 @@ static void saw(const struct mp_change *changes, size_t n, void *u)
 	d->batches += n > 0;
 }
 
-/* C23 */
+/* C23 C16 */
 /* A whole start in one moment is one change for a display, and every step of it is in the ring. */
 TEST(merged_changes_lose_no_transition)
 {

@@ -544,7 +544,7 @@ TEST(places_are_fair)
 	CHECK_EQ(greedy[0].answers + greedy[1].answers + modest[1].answers + out.answers, 4);
 }
 
-/* E68 D38 E7 */
+/* E68 D38 E7 X26 */
 /* A named queue limits all servers that name it, a tool's counts before the server's. */
 TEST(a_named_queue_is_shared)
 {

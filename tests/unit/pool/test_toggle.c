@@ -192,7 +192,7 @@ TEST(a_session_switches_off_for_itself)
 }
 
 /* It starts what the folder has off, for that session alone and until it ends. */
-/* A17 C20 U3 */
+/* A17 C20 U3 B76 X18 */
 TEST(a_session_switches_on_for_itself)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;

@@ -334,28 +334,6 @@ TEST(a_replaced_server_drains)
 	CHECK_EQ(mp_pool_count_instances(f.pool), 1);
 }
 
-/* C18 */
-/* Gone from the file while a call is under way: the call ends first. */
-TEST(a_removed_server_drains)
-{
-	MP_CLEANUP(fleet_done) struct fleet f;
-	struct fleet_result r;
-
-	CHECK(open_both(&f, TWO("1", "")));
-	fleet_get(&f, "a")->holds_calls = true;
-	CHECK(fleet_call(&f, "a", 1, 0, &r));
-	fleet_settle(&f);
-	CHECK(fleet_reload(&f, "{\"mcpServers\":{\"b\":{\"command\":\"b\"}}}"));
-	fleet_advance(&f, 10);
-	CHECK_EQ(r.answers, 0);
-	CHECK_EQ(mp_pool_count_instances(f.pool), 2);
-	CHECK(fleet_answer_kept(fleet_get(&f, "a"), 0, "{}"));
-	fleet_advance(&f, 10);
-	CHECK_EQ(r.answers, 1);
-	CHECK_EQ(r.outcome, MP_OUTCOME_ANSWERED);
-	CHECK_EQ(mp_pool_count_instances(f.pool), 1);
-}
-
 /* Of two reloads at once the last one counts, and only it is told of. */
 TEST(the_last_reload_counts)
 {
