@@ -369,7 +369,7 @@ t_all_projects() {
 }
 in_every_profile() { # STATE, of the project's server
 	for profile in default omp claude netdata; do
-		user_file "{\"mcpool\": {\"profile\": \"$profile\"}}" && state one "$1" && run 0 config show one && says out "$profile" || return 1
+		user_file "{\"mcpool\": {\"profile\": \"$profile\"}}" && run '0|3' list --json && says out "\"name\":\"one\",\"state\":\"$1\"" && run 0 config show one && { [ $profile = default ] || says out "profile $profile"; } || return 1
 	done
 	user_file '{}'
 }
