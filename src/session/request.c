@@ -334,8 +334,9 @@ void mp_request_answer(struct mp_request *e, struct mp_str message, int status)
 {
 	struct mp_session *s = e->session;
 	struct mp_sessions *l = s->sessions;
-	struct mp_delivery d = {e->stream, message, mp_batch_leave(MP_TAKE(e->batch)), status};
+	struct mp_delivery d = {e->stream, message, false, status};
 
+	d.is_last = mp_batch_leave(MP_TAKE(e->batch));
 	s->answered++;
 	s->hooks->deliver(s->u, &d);
 	mp_request_advance(e, MP_REQUEST_ON_ANSWER);
