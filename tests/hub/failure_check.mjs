@@ -22,12 +22,15 @@ function compare_text(text) {
 	const order = ["server:", "tool:", "transport:", "stage:", "class:", "env from:", "retryable:", "next try:", "code:", "next step:"];
 	const places = Object.keys(fields).map((k) => order.indexOf(k));
 
-	if (!first.startsWith("MCP error: ")) wrong(`it begins: ${first}`);
 	is(first, [error.message], "first line");
 	for (const k in wanted) is(fields[k], [wanted[k]], k);
 	if (places.some((p, i) => p < 0 || p < places[i - 1])) wrong(`order: ${Object.keys(fields)}: ${text}`);
+	const words = lines.findIndex((l) => l.startsWith("  | ")); // of the server, behind all fields
+	if (words >= 0 && lines.slice(words).some((l) => /^  [a-z]/.test(l))) wrong(`its last words are not last: ${text}`);
 }
 
+const unlisted = stage === "connect" && !stderr && error.message.startsWith("Unknown tool: "); // an agent asked for a tool that no list had
+if (!error.message.startsWith("MCP error: ") && !unlisted) wrong(`it begins: ${error.message}`);
 is(d.server, ["x"], "server");
 is(d.stage, [stage], "stage");
 is(d.class, kind.split("/"), "class");

@@ -378,6 +378,29 @@ TEST(notifications_before_the_answer_are_tolerated)
 	CHECK_TEXT(f.news, "ready notifications/tools/list_changed ");
 }
 
+static int (*dial_fake)(void *u, struct mp_transport **ret, struct mcpool_error *reterr);
+
+static int start_nothing(struct mp_transport *t, struct mcpool_error *reterr)
+{
+	(void)t;
+	(void)reterr;
+	return 0;
+}
+
+/* A connection that is never made. */
+static int dial_nowhere(void *u, struct mp_transport **ret, struct mcpool_error *reterr)
+{
+	static struct mp_transport_impl impl;
+	int r = dial_fake(u, ret, reterr);
+
+	if (r == 0) {
+		impl = *(*ret)->impl;
+		impl.start = start_nothing;
+		(*ret)->impl = &impl;
+	}
+	return r;
+}
+
 /* A32 */
 TEST(the_handshake_has_one_deadline_for_both_lives)
 {
@@ -401,6 +424,15 @@ TEST(the_handshake_has_one_deadline_for_both_lives)
 	CHECK_TEXT(f.news, "");
 	fake_advance(&f, 1);
 	CHECK_TEXT(f.why.message, "handshake: no answer within 5 s");
+	dial_fake = f.options.dial;
+	f.options.dial = dial_nowhere;
+	f.news[0] = f.why.message[0] = '\0';
+	CHECK(fake_open(&f));
+	fake_advance(&f, 4999);
+	CHECK_TEXT(f.news, "");
+	fake_advance(&f, 1);
+	CHECK_TEXT(f.news, "ended ");
+	CHECK_EQ(f.why.code, MCPOOL_ETIMEDOUT);
 }
 
 /* A server that points to the modern era and dies of the attempt is not started for ever (A33). */

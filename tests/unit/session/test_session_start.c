@@ -159,7 +159,7 @@ HEAVY_TEST(a_late_server_replaces_its_own_tools_and_is_cached)
 	mp_db_close(db);
 }
 
-/* A32 A57 A58 A66 A21 A22: no dial, no handshake, a dead connection, no list; each its own error.
+/* A57 A58 A66 A21 A22: no dial, no handshake, a dead connection, no list; each its own error.
  */
 HEAVY_TEST(a_failure_belongs_to_one_server)
 {
