@@ -41,6 +41,7 @@ export async function first() {
 		is(!names.includes(name(kind, "few", "add")) && !names.includes(name(kind, "few", "hold")), `few: ${names}`);
 	}
 	await Promise.all(kinds.map(greet));
+	is(!noted().some((l) => l.includes(" begins with ")), `not as its type says: ${noted().join("; ")}`);
 	execFileSync(process.execPath, [new URL("agent.mjs", import.meta.url).pathname, "keys_steps.mjs#second"]);
 	for (const kind of kinds) {
 		is(count(`${kind}_all initialize the-key`) === 1, `${kind}: not one connection for both sessions: ${noted().join("; ")}`);

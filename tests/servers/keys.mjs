@@ -47,6 +47,7 @@ async function by_http() {
 	listen(async (req, res) => {
 		const id = req.headers['mcp-session-id'];
 		let transport = sessions.get(id);
+		if (!id && req.method !== 'POST') note(`http begins with ${req.method}`);
 		if (id && !transport) return refuse(res, 404, 'nothing here');
 		if (!transport) {
 			transport = new StreamableHTTPServerTransport({ sessionIdGenerator: randomUUID, onsessioninitialized: (s) => sessions.set(s, transport) });
@@ -62,6 +63,7 @@ async function by_sse() {
 	listen((req, res, { pathname, searchParams }) => {
 		const known = sessions.get(searchParams.get('sessionId'));
 		if (req.method === 'POST' && known) return known.handlePostMessage(req, res);
+		if (req.method !== 'GET') note(`sse begins with ${req.method}`); // its type says otherwise
 		if (req.method !== 'GET' || pathname !== '/sse') return refuse(res, 404, 'nothing here');
 		const transport = new SSEServerTransport('/message', res);
 		sessions.set(transport.sessionId, transport);
