@@ -176,12 +176,12 @@ static void on_call(struct fleet_server *s, const struct mp_message *m)
 
 static void on_cancel(struct fleet_server *s, const struct mp_message *m)
 {
-	mp_value id = mp_value_get(m->tape, m->params, "requestId");
+	struct mp_str id = mp_value_source(m->tape, mp_value_get(m->tape, m->params, "requestId"));
 
 	s->cancels++;
+	snprintf(s->cancelled, sizeof(s->cancelled), "%.*s", MP_STR_ARGS(id));
 	for (int i = 0; i < s->n_kept; i++)
-		if (s->kept_by[i] == s->speaking &&
-		    mp_str_eq(mp_str_of(s->kept[i]), mp_value_source(m->tape, id)))
+		if (s->kept_by[i] == s->speaking && mp_str_eq(mp_str_of(s->kept[i]), id))
 			s->kept_who[i] = 0;
 }
 

@@ -61,6 +61,7 @@ struct fleet_server {
 	int n_kept;
 	int calls, cancels, pings, lists;
 	int pings_before_lists; /* that came before the first list */
+	char cancelled[32];     /* the id of the last call that was cancelled */
 	char last_params[400];
 	char declared[400]; /* what the last initialize said */
 	char replied[400];  /* what the pool answered last, all of it */

@@ -346,6 +346,7 @@ TEST(an_abort_ends_a_call_wherever_it_is)
 	fleet_settle(&f);
 	CHECK_EQ(out.outcome, MP_OUTCOME_CANCELLED);
 	CHECK_EQ(fleet_get(&f, "a")->cancels, 1);
+	CHECK_TEXT(fleet_get(&f, "a")->cancelled, fleet_get(&f, "a")->kept[0]);
 	CHECK_EQ(fleet_get(&f, "a")->calls, 2); /* its slot went to the next */
 	heap_pool_cancel(out.call);             /* too late: nothing */
 	fleet_advance(&f, 60000);
