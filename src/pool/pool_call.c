@@ -503,7 +503,7 @@ static void describe(const struct mp_pool_call *c, struct mp_pool_answer *ret)
 	ret->transport = c->in ? mp_kind_get_name(c->in->e->kind) : c->transport;
 	if (f)
 		ret->tail = f->tail;
-	if (f && (f->state == MP_KEEPER_BACKOFF || mp_keeper_awaits_change(c->in->k)))
+	if (c->in && f && (f->state == MP_KEEPER_BACKOFF || mp_keeper_awaits_change(c->in->k)))
 		ret->next_at_ms = mp_loop_wall_now_ms(c->pool->o.loop) + f->next_ms -
 				  mp_loop_now_ms(c->pool->o.loop);
 	else if (c->retry_ms > 0)
