@@ -31,7 +31,8 @@ TEST(an_agent_lists_and_calls)
 	CHECK_EQ(s.a.answers, 1);
 	CHECK(strstr(agent_last(&s.a), "\"mcp__files__t\""));
 	CHECK(strstr(agent_last(&s.a), "\"mcp__git__t\""));
-	CHECK_EQ(count(agent_last(&s.a), "\"name\":"), 2);
+	CHECK(strstr(agent_last(&s.a), "\"mcp__git__Read_File_2\""));
+	CHECK_EQ(count(agent_last(&s.a), "\"name\":"), 3);
 	agent_forget(&s.a);
 	CHECK_EQ(agent_say(&s.a, &s.f, call("\"x\"", "mcp__git__t"), 0), 1);
 	CHECK_EQ(s.a.answers, 1);
@@ -516,7 +517,8 @@ TEST(a_reload_changes_the_list_in_one_step)
 	CHECK(strstr(agent_last(&s.a), "mcp__git__t"));
 	CHECK(strstr(agent_last(&s.a), "mcp__web__t"));
 	CHECK(!strstr(agent_last(&s.a), "mcp__files__t"));
-	CHECK_EQ(count(agent_last(&s.a), "\"name\":"), 2); /* exactly these */
+	CHECK(strstr(agent_last(&s.a), "\"mcp__git__Read_File_2\""));
+	CHECK_EQ(count(agent_last(&s.a), "\"name\":"), 3); /* exactly these */
 	CHECK_EQ(fleet_get(&s.f, "git")->dials, 1);        /* it did not change */
 }
 
