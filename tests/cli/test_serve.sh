@@ -150,7 +150,7 @@ leaves_on() { # SIGNAL CODE
 	within 5000 && holds 'lines.every((l) => l.number || l.gate || l.listening)' && # a requested stop is not an error
 		holds 'ev.filter((e) => e.what === "exited" && /^pid [0-9]+ was killed by SIGKILL$/.test(e.text)).length === 10'
 }
-# E79 U29 E53 A63
+# E79 U29 E53 A63 A61
 t_sigterm_stops_ten() { leaves_on TERM 0; } # E79
 t_sighup_stops_ten() { leaves_on HUP 0; }
 t_sigint_stops_ten() { leaves_on INT 130; }

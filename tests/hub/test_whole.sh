@@ -106,7 +106,7 @@ t_from_discovery_to_cleanup() { # C1 E53 A1
 	mkdir -p "$work/project/.git" && printf '{"mcpServers":{%s}}' "$(demo p '"env":{"WHO":"p"}')" >"$work/project/.mcp.json" &&
 		given "$(demo a '"env":{"WHO":"a"}')" && (
 		cd "$work/project" && run 0 trust --all --yes && talk whole_steps.mjs#see_it_all
-	) && says out 'all of it' && leave_all && ! [ -e "$sock" ]
+	) && says out 'all of it' && finish && ! [ -e "$sock" ]
 }
 
 # From another tool's file, with its spelling of variables, through precedence and switches, to a process and its tools.
