@@ -43,6 +43,14 @@ static void warn(void *u, const char *message)
 	FUZZ_CHECK(mp_str_starts(mp_str_of(message), MP_STR("Unresolved variable ")));
 }
 
+static int give_secret(void *u, struct mp_str name, struct mp_buf *out, struct mcpool_error *reterr)
+{
+	(void)u;
+	(void)reterr;
+	FUZZ_CHECK(mp_expand_is_secret_name(name));
+	return mp_buf_add(out, "s", 1);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static char *const env[] = {"A=a", "EMPTY=", "LOOP=${A}$A{env:A}", NULL};
@@ -58,6 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.file = "f",
 		.on_variable = look,
 		.on_warning = warn,
+		.get_secret = give_secret,
 		.u = &names,
 	};
 	struct mp_str text = fuzz_rest(&in);

@@ -38,6 +38,13 @@ void mp_arena_done(struct mp_arena *a)
 	mp_arena_init(a, a->ceiling);
 }
 
+void mp_arena_wipe(struct mp_arena *a)
+{
+	for (struct mp_arena_block *b = a->blocks; b; b = b->older)
+		mp_wipe(b->data, b->size);
+	mp_arena_done(a);
+}
+
 void mp_arena_reset(struct mp_arena *a)
 {
 	struct mp_arena_block *kept = a->blocks;

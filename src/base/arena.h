@@ -22,6 +22,8 @@ struct mp_arena {
 
 void mp_arena_init(struct mp_arena *a, size_t ceiling);
 void mp_arena_done(struct mp_arena *a);
+/* The same for an arena that has held secrets: its bytes are wiped first. */
+void mp_arena_wipe(struct mp_arena *a);
 /* Forget the contents, keep one block for the next message unless it is a large one. */
 void mp_arena_reset(struct mp_arena *a);
 

@@ -72,11 +72,13 @@
 #define MP_LIMIT_LAYER_KEYS       1024        /* members of an object that is merged with others */
 
 /* Clients of the HTTP face */
-#define MP_LIMIT_UNADMITTED  256         /* connections without a token; the oldest goes first */
-#define MP_LIMIT_HTTP_HELD   MP_MIB(256) /* incomplete bodies and unsent answers, of all clients */
-#define MP_LIMIT_HTTP_GROWTH MP_MIB(384) /* what clients may add to the hub's RSS; tested */
-#define MP_LIMIT_HTTP_RATE   MP_KIB(16)  /* bytes a second that a client sends or takes, at least */
-#define MP_LIMIT_REPLAY      MP_MIB(64)  /* finished streams, kept for clients that come back */
+#define MP_LIMIT_NAMED_TOKENS 256         /* of `mcpool token add` */
+#define MP_LIMIT_HOLDERS      4096        /* different users with tokens, at once */
+#define MP_LIMIT_UNADMITTED   256         /* connections without a token; the oldest goes first */
+#define MP_LIMIT_HTTP_HELD    MP_MIB(256) /* incomplete bodies and unsent answers, of all clients */
+#define MP_LIMIT_HTTP_GROWTH  MP_MIB(384) /* what clients may add to the hub's RSS; tested */
+#define MP_LIMIT_HTTP_RATE    MP_KIB(16) /* bytes a second that a client sends or takes, at least */
+#define MP_LIMIT_REPLAY       MP_MIB(64) /* finished streams, kept for clients that come back */
 
 /* What we keep for people */
 #define MP_LIMIT_LOG_LINE   MP_KIB(8) /* one line of our own log; the rest of it is cut */
@@ -88,12 +90,15 @@
 #define MP_LIMIT_RESULT_BYTES MP_MIB(256) /* of all of them */
 
 /* The store */
-#define MP_LIMIT_DB_QUEUE    4096       /* writes that wait for the store's thread */
-#define MP_LIMIT_DB_VALUE    MP_MIB(64) /* one text of a row */
-#define MP_LIMIT_SIGHTS      16384      /* ids whose first sight is remembered; the newest */
-#define MP_LIMIT_ERAS        4096       /* servers whose era is remembered */
-#define MP_LIMIT_LAST_GOOD   1024       /* configuration files whose last good state is kept */
-#define MP_LIMIT_HELD_SCOPES 1024 /* workspaces, styles and kinds whose names are remembered */
+#define MP_LIMIT_DB_QUEUE     4096       /* writes that wait for the store's thread */
+#define MP_LIMIT_DB_VALUE     MP_MIB(64) /* one text of a row */
+#define MP_LIMIT_SIGHTS       16384      /* ids whose first sight is remembered; the newest */
+#define MP_LIMIT_ERAS         4096       /* servers whose era is remembered */
+#define MP_LIMIT_LAST_GOOD    1024       /* configuration files whose last good state is kept */
+#define MP_LIMIT_SECRETS_FILE MP_MIB(4)  /* all secrets that are kept in a file */
+#define MP_LIMIT_SECRET_NAME  512        /* bytes of the name of one */
+#define MP_LIMIT_SECRET_VALUE MP_KIB(64) /* bytes of its value */
+#define MP_LIMIT_HELD_SCOPES  1024 /* workspaces, styles and kinds whose names are remembered */
 
 /* What servers offered: a row for each server and credentials, of which the newest stay */
 #define MP_LIMIT_DEFINITION      MP_MIB(16)  /* bytes of one row; one that needs more is not kept */

@@ -97,7 +97,7 @@ static const struct mp_verb own[] = {
 /* In the order of --help, grouped. */
 static const struct group {
 	const char *title;
-	const struct mp_verb *verbs[16];
+	const struct mp_verb *verbs[17];
 } groups[] = {
 	{"The hub, and agents that use it",
 	 {&mp_verb_up, &mp_verb_down, &mp_verb_status, &mp_verb_connect, &mp_verb_serve,
@@ -105,7 +105,8 @@ static const struct group {
 	{"Servers",
 	 {&mp_verb_add, &mp_verb_add_json, &mp_verb_edit, &mp_verb_import, &mp_verb_list,
 	  &mp_verb_get, &mp_verb_test, &mp_verb_trust, &mp_verb_untrust, &mp_verb_enable,
-	  &mp_verb_disable, &mp_verb_remove, &mp_verb_config}},
+	  &mp_verb_disable, &mp_verb_remove, &mp_verb_login, &mp_verb_logout, &mp_verb_secret,
+	  &mp_verb_config}},
 	{"Tools, resources and prompts", {&own[0], &own[1], &own[2], &own[3], &own[4], &own[5]}},
 	{"Other", {&own[6], &mp_verb_version, &own[7]}},
 };
@@ -118,6 +119,10 @@ static const struct mp_verb internal[] = {
 
 static const struct mp_verb *find_verb(const char *name)
 {
+	/* Other names of a verb; --help has one of each. */
+	static const struct mp_verb *const others[] = {&mp_verb_set, &mp_verb_rm, &mp_verb_reauth,
+						       &mp_verb_unauth};
+
 	if (strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
 		name = "--help";
 	if (strcmp(name, "--version") == 0)
@@ -129,9 +134,10 @@ static const struct mp_verb *find_verb(const char *name)
 	for (size_t i = 0; i < MP_ARRAY_LEN(internal); i++)
 		if (strcmp(name, internal[i].name) == 0)
 			return &internal[i];
-	if (strcmp(name, mp_verb_set.name) == 0)
-		return &mp_verb_set;
-	return strcmp(name, mp_verb_rm.name) == 0 ? &mp_verb_rm : NULL;
+	for (size_t i = 0; i < MP_ARRAY_LEN(others); i++)
+		if (strcmp(name, others[i]->name) == 0)
+			return others[i];
+	return NULL;
 }
 
 /* Names that other programs use for a verb. */

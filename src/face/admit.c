@@ -8,10 +8,12 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/random_id.h"
 #include "net/zone.h"
 
 #define CHALLENGE "WWW-Authenticate: Bearer realm=\"mcpool\"\r\n"
+#define RETRY     "Retry-After: 5\r\n"
 #define SHOWN     "; `mcpool token` shows it"
 #define WRONG     "WWW-Authenticate: Bearer realm=\"mcpool\", error=\"invalid_token\"\r\n"
 
@@ -89,6 +91,31 @@ static int name_us(struct mp_admit *a, const struct mp_admit_options *o,
 
 /* --- life ----------------------------------------------------------------------------------- */
 
+/* An issuer is of use where tokens are needed, and not with --no-token. */
+static int admit_open_oauth(struct mp_admit *a, const struct mp_admit_options *o,
+			    struct mcpool_error *reterr)
+{
+	const char *hosts[MP_ADMIT_HOSTS];
+	struct mp_oauth_resource_options r = {
+		.loop = o->loop,
+		.settings = o->oauth,
+		.is_secure = o->is_secure,
+		.hosts = hosts,
+		.n_hosts = a->n_hosts,
+		.judge_again = o->judge_again,
+		.u = o->u,
+	};
+
+	if (!o->oauth.len)
+		return 0;
+	if (o->no_token)
+		return mp_fail(reterr, MCPOOL_EINVAL,
+			       "http.oauth is for tokens: leave out --no-token");
+	for (size_t i = 0; i < a->n_hosts; i++)
+		hosts[i] = a->hosts[i];
+	return mp_oauth_resource_new(&r, &a->oauth, reterr);
+}
+
 static int check_place(const struct mp_admit_options *o, struct mcpool_error *reterr)
 {
 	if (mp_zone_of(o->address) == MP_ZONE_LOOPBACK)
@@ -105,15 +132,20 @@ static int check_place(const struct mp_admit_options *o, struct mcpool_error *re
 	return 0;
 }
 
-static void name_principal(struct mp_admit *a)
+/* Another token of the file has another holder. */
+static void admit_name_owner(struct mp_admit *a)
 {
-	char mark[MP_HTTP_TOKEN_MARK + 1];
+	char mark[MP_HTTP_TOKEN_MARK + 1], principal[8 + MP_HTTP_TOKEN_MARK];
+	const struct mp_holder *owner;
 
-	snprintf(a->principal, sizeof(a->principal), "local");
-	if (!a->needs_token)
-		return;
-	mp_http_token_get_mark(&a->token, mark);
-	snprintf(a->principal, sizeof(a->principal), "token:%s", mark);
+	mp_holders_remove(&a->holders, a->owner);
+	snprintf(principal, sizeof(principal), "local");
+	if (a->needs_token) {
+		mp_http_token_get_mark(&a->token, mark);
+		snprintf(principal, sizeof(principal), "token:%s", mark);
+	}
+	owner = mp_holders_add(&a->holders, principal, "", "");
+	a->owner = owner ? owner->id : 0;
 }
 
 int mp_admit_init(struct mp_admit *a, const struct mp_admit_options *o, struct mcpool_error *reterr)
@@ -126,18 +158,25 @@ int mp_admit_init(struct mp_admit *a, const struct mp_admit_options *o, struct m
 		.is_secure = o->is_secure,
 		.looked_us = -1,
 	};
+	mp_holders_init(&a->holders);
+	mp_named_tokens_init(&a->named, a->needs_token ? o->db : NULL);
 	if (r == 0)
 		r = name_us(a, o, reterr);
 	if (r == 0 && a->needs_token)
 		r = mp_http_token_open(&a->token, o->token_path, reterr);
 	if (r == 0)
-		name_principal(a);
+		r = admit_open_oauth(a, o, reterr);
+	if (r == 0)
+		admit_name_owner(a);
 	return r;
 }
 
 void mp_admit_done(struct mp_admit *a)
 {
 	mp_http_token_done(&a->token);
+	mp_named_tokens_done(&a->named);
+	a->oauth = mp_oauth_resource_free(a->oauth);
+	mp_holders_done(&a->holders);
 }
 
 /* Once per turn: many requests arrive in one turn, and a finer check would change nothing. */
@@ -151,11 +190,28 @@ static bool is_due(struct mp_admit *a)
 	return true;
 }
 
-uint64_t mp_admit_get_season(struct mp_admit *a)
+static int64_t admit_get_wall_ms(const struct mp_admit *a)
 {
-	if (a->needs_token && is_due(a) && mp_http_token_look(&a->token))
-		name_principal(a);
-	return a->token.season;
+	return a->loop ? mp_loop_wall_now_ms(a->loop) : 0;
+}
+
+uint64_t mp_admit_look(struct mp_admit *a)
+{
+	if (a->needs_token && is_due(a)) {
+		if (mp_http_token_look(&a->token))
+			admit_name_owner(a);
+		mp_named_tokens_look(&a->named, &a->holders);
+		mp_holders_sweep(&a->holders, admit_get_wall_ms(a));
+	}
+	return a->holders.ended;
+}
+
+const struct mp_holder *mp_admit_find_holder(const struct mp_admit *a,
+					     const struct mp_http_admission *admission)
+{
+	const struct mp_holder *holder = mp_holders_find(&a->holders, admission->holder);
+
+	return holder && !holder->is_over ? holder : NULL;
 }
 
 /* --- judging -------------------------------------------------------------------------------- */
@@ -192,21 +248,99 @@ static bool is_our_page(struct mp_str site)
 	return !site.p || mp_str_eq(site, MP_STR("same-origin")) || mp_str_eq(site, MP_STR("none"));
 }
 
-static bool has_token(struct mp_admit *a, struct mp_str header, struct mp_http_refusal *ret_refusal)
+/* Says where to log in, if there is an issuer, else what can be done here. */
+static bool admit_challenge(const struct mp_admit *a, const struct mp_inbound *in,
+			    enum mp_oauth_challenge which, const char *words,
+			    struct mp_http_refusal *ret)
 {
+	static const char *const plain[] = {CHALLENGE, WRONG, WRONG};
+	struct mp_str host = mp_inbound_get(in, MP_FIELD_HOST);
+
+	return admit_refuse(ret, which == MP_OAUTH_NEEDS_SCOPE ? 403 : 401, words,
+			    a->oauth ? mp_oauth_resource_get_challenge(a->oauth, host, which)
+				     : plain[which]);
+}
+
+void mp_admit_refuse_late(struct mp_admit *a, const struct mp_inbound *in,
+			  struct mp_http_refusal *ret_refusal)
+{
+	(void)admit_challenge(a, in, MP_OAUTH_WRONG_TOKEN, "this token is not valid any more",
+			      ret_refusal);
+}
+
+/* One holder for each user: tokens are renewed during a session. NULL: there are too many. */
+static struct mp_holder *admit_find_user(struct mp_admit *a, const struct mp_jwt_claims *claims)
+{
+	char principal[MP_OAUTH_PRINCIPAL];
+	struct mp_holder *holder;
+
+	mp_oauth_resource_name(claims, principal);
+	holder = mp_holders_find_principal(&a->holders, principal);
+	if (!holder)
+		holder = mp_holders_add(&a->holders, principal, "", "");
+	if (holder)
+		mp_holders_extend(&a->holders, holder, claims->until_ms,
+				  claims->until_ms + MP_LIMIT_SESSION_IDLE_MS);
+	return holder;
+}
+
+/* False with status 0: its key is being fetched. */
+static bool admit_judge_oauth(struct mp_admit *a, const struct mp_inbound *in, struct mp_str token,
+			      const struct mp_holder **ret_holder, struct mp_http_refusal *ret)
+{
+	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
+	struct mp_jwt_claims claims;
+
+	mp_arena_init(&arena, MP_KIB(256));
+	switch (mp_oauth_resource_judge(a->oauth, token, &arena, &claims)) {
+	case MP_OAUTH_VALID:
+		*ret_holder = admit_find_user(a, &claims);
+		return *ret_holder ? true
+				   : admit_refuse(ret, 503, "too many users are here", RETRY);
+	case MP_OAUTH_UNSCOPED:
+		return admit_challenge(a, in, MP_OAUTH_NEEDS_SCOPE, "this token lacks a scope",
+				       ret);
+	case MP_OAUTH_LATER:
+		return admit_refuse(ret, 0, NULL, NULL);
+	case MP_OAUTH_NO_KEYS:
+		return admit_refuse(ret, 503, "the issuer of this token does not answer", RETRY);
+	default:
+		return admit_challenge(a, in, MP_OAUTH_WRONG_TOKEN, "this token is not valid", ret);
+	}
+}
+
+static bool admit_judge_token(struct mp_admit *a, const struct mp_inbound *in, struct mp_str token,
+			      const struct mp_holder **ret_holder, struct mp_http_refusal *ret)
+{
+	if (mp_http_token_matches(&a->token, token))
+		*ret_holder = mp_holders_find(&a->holders, a->owner);
+	else
+		*ret_holder =
+			mp_named_tokens_find(&a->named, &a->holders, token, admit_get_wall_ms(a));
+	if (*ret_holder)
+		return true;
+	if (a->oauth && mp_jwt_is_one(token))
+		return admit_judge_oauth(a, in, token, ret_holder, ret);
+	return admit_challenge(a, in, MP_OAUTH_WRONG_TOKEN, "this is not a token of mcpool" SHOWN,
+			       ret);
+}
+
+static bool admit_judge_header(struct mp_admit *a, const struct mp_inbound *in,
+			       const struct mp_holder **ret_holder,
+			       struct mp_http_refusal *ret_refusal)
+{
+	struct mp_str header = mp_inbound_get(in, MP_FIELD_AUTHORIZATION);
 	struct mp_str scheme = MP_STR("Bearer ");
 
 	if (!header.p)
-		return admit_refuse(ret_refusal, 401, "this needs the token of mcpool" SHOWN,
-				    CHALLENGE);
+		return admit_challenge(a, in, MP_OAUTH_NEEDS_TOKEN,
+				       "this needs the token of mcpool" SHOWN, ret_refusal);
 	if (header.len < scheme.len ||
 	    !mp_str_eq_nocase((struct mp_str){header.p, scheme.len}, scheme))
-		return admit_refuse(ret_refusal, 401, "this needs a bearer token" SHOWN, CHALLENGE);
+		return admit_challenge(a, in, MP_OAUTH_NEEDS_TOKEN,
+				       "this needs a bearer token" SHOWN, ret_refusal);
 	header = mp_str_trim((struct mp_str){header.p + scheme.len, header.len - scheme.len});
-	if (!mp_http_token_matches(&a->token, header))
-		return admit_refuse(ret_refusal, 401, "this is not the token of mcpool" SHOWN,
-				    WRONG);
-	return true;
+	return admit_judge_token(a, in, header, ret_holder, ret_refusal);
 }
 
 /* The request comes from this hub: a server is configured with our own address. */
@@ -216,7 +350,7 @@ static bool is_ourselves(struct mp_str asker)
 }
 
 static bool may_enter(struct mp_admit *a, const struct mp_route *route, const struct mp_inbound *in,
-		      struct mp_http_refusal *ret_refusal)
+		      const struct mp_holder **ret_holder, struct mp_http_refusal *ret_refusal)
 {
 	if (route->who == MP_ROUTE_FOR_VISITORS)
 		return true;
@@ -224,8 +358,10 @@ static bool may_enter(struct mp_admit *a, const struct mp_route *route, const st
 		return admit_refuse(ret_refusal, 403, "this route is closed", NULL);
 	if (!is_our_page(mp_inbound_get(in, MP_FIELD_SITE)))
 		return admit_refuse(ret_refusal, 403, "another site's page asks for this", NULL);
-	return !a->needs_token ||
-	       has_token(a, mp_inbound_get(in, MP_FIELD_AUTHORIZATION), ret_refusal);
+	if (a->needs_token)
+		return admit_judge_header(a, in, ret_holder, ret_refusal);
+	*ret_holder = mp_holders_find(&a->holders, a->owner);
+	return true;
 }
 
 bool mp_admit_judge(struct mp_admit *a, const struct mp_route *route, const struct mp_inbound *in,
@@ -233,23 +369,24 @@ bool mp_admit_judge(struct mp_admit *a, const struct mp_route *route, const stru
 {
 	struct mp_str host = mp_inbound_get(in, MP_FIELD_HOST);
 	struct mp_str origin = mp_inbound_get(in, MP_FIELD_ORIGIN);
-	uint64_t season = mp_admit_get_season(a);
+	const struct mp_holder *holder = NULL;
 
+	(void)mp_admit_look(a);
 	*ret_admission = (struct mp_http_admission){.route = NULL};
 	if (!is_our_host(a, host))
 		return admit_refuse(ret_refusal, 403, "this Host is not mcpool", NULL);
 	if (origin.p && !is_our_origin(a, origin, host))
 		return admit_refuse(ret_refusal, 403,
 				    "pages of this Origin may not speak to mcpool", NULL);
-	if (!may_enter(a, route, in, ret_refusal))
+	if (!may_enter(a, route, in, &holder, ret_refusal))
 		return false;
 	if (is_ourselves(mp_inbound_get(in, MP_FIELD_ASKER)))
 		return admit_refuse(ret_refusal, 508, "the hub would serve itself by this address",
 				    NULL);
 	*ret_admission = (struct mp_http_admission){
 		.route = route,
-		.principal = route->who == MP_ROUTE_FOR_HOLDERS ? a->principal : NULL,
-		.season = season,
+		.principal = holder ? holder->principal : NULL,
+		.holder = holder ? holder->id : 0,
 	};
 	return true;
 }

@@ -12,7 +12,10 @@
 #include "http/http_service.h"
 #include "http/inbound.h"
 #include "face/routes.h"
+#include "face/holders.h"
 #include "face/http_token.h"
+#include "face/named_tokens.h"
+#include "face/oauth_resource.h"
 
 struct sockaddr;
 
@@ -24,14 +27,21 @@ struct mp_admit {
 	bool needs_token;
 	bool is_secure; /* TLS: our origin starts with https */
 	struct mp_http_token token;
-	char principal[8 + MP_HTTP_TOKEN_MARK];
+	mp_id owner; /* the holder of that token, or of none where none is needed */
+	struct mp_named_tokens named;
+	struct mp_oauth_resource *oauth; /* owned; NULL: no issuer is configured */
+	struct mp_holders holders;
 	char hosts[MP_ADMIT_HOSTS][MP_ADMIT_HOST]; /* "127.0.0.1:7717" */
 	size_t n_hosts;
 };
 
 struct mp_admit_options {
-	struct mp_loop *loop;   /* NULL: check the token file at each request */
-	const char *token_path; /* path of the token file; not used without a token */
+	struct mp_loop *loop;         /* NULL: check the token file at each request */
+	const char *token_path;       /* path of the token file; not used without a token */
+	struct mp_db *db;             /* named tokens; borrowed; NULL: there are none */
+	struct mp_str oauth;          /* http.oauth, JSON; needs loop; empty: none */
+	void (*judge_again)(void *u); /* what was deferred can be judged; from the loop */
+	void *u;
 	bool no_token;
 	bool is_secure;
 	const char *name;               /* another name of this host, without port; NULL: none */
@@ -49,10 +59,22 @@ int mp_admit_init(struct mp_admit *a, const struct mp_admit_options *o,
 		  struct mcpool_error *reterr) MP_MUST;
 void mp_admit_done(struct mp_admit *a);
 
-/* True: admitted, *ret_admission is set. False: *ret_refusal has the status. */
+/*
+ * True: admitted, *ret_admission is set. False: *ret_refusal has the status; 0: it cannot be told
+ * yet, because the key of its token is being fetched. judge_again() follows.
+ */
 bool mp_admit_judge(struct mp_admit *a, const struct mp_route *route, const struct mp_inbound *in,
 		    struct mp_http_admission *ret_admission, struct mp_http_refusal *ret_refusal);
-/* Check whether the token changed. Returns the season in which admissions are valid. */
-uint64_t mp_admit_get_season(struct mp_admit *a);
+/*
+ * Check whether tokens changed or expired. Returns a number that grows with each holder whose token
+ * is not valid any more.
+ */
+uint64_t mp_admit_look(struct mp_admit *a);
+/* Its token was valid when the request came, and is not any more. */
+void mp_admit_refuse_late(struct mp_admit *a, const struct mp_inbound *in,
+			  struct mp_http_refusal *ret_refusal);
+/* Whose request this is; NULL: the token it came with is not valid any more. */
+const struct mp_holder *mp_admit_find_holder(const struct mp_admit *a,
+					     const struct mp_http_admission *admission);
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "face/control_call.h"
+#include "face/control_login.h"
 #include "face/control_status.h"
 #include "face/nearest_session.h"
 #include "hub/workspaces.h"
@@ -25,6 +26,7 @@ struct mp_control {
 	bool is_joined; /* registered with the pool: the following members are in use */
 	struct mp_control_statuses statuses;
 	struct mp_control_calls calls;
+	struct mp_control_logins logins;
 	struct mp_tape tape;
 	struct mp_event_listener listener; /* mcpool/events */
 	bool is_listening;
@@ -58,6 +60,7 @@ static void control_join(struct mp_control *c)
 		return;
 	mp_control_calls_init(&c->calls, &c->peer);
 	mp_control_statuses_init(&c->statuses, &c->peer);
+	mp_control_logins_init(&c->logins, &c->peer);
 	c->is_joined = true;
 }
 
@@ -178,6 +181,55 @@ static int control_start(struct order *o)
 		return r;
 	mp_workspace_start_server(o->c->peer.workspace, at, 0, false);
 	return answer_nothing(o);
+}
+
+static int find_name(struct order *o, const char **ret_name)
+{
+	size_t at = 0;
+	int r = find_server(o, o->c->peer.workspace, &at);
+
+	control_join(o->c);
+	if (r == 0)
+		*ret_name = mp_workspace_get_entry(o->c->peer.workspace, at)->name;
+	return r;
+}
+
+static int control_login(struct order *o)
+{
+	const char *name;
+	int r = find_name(o, &name);
+
+	if (r == 0)
+		r = mp_control_logins_begin(&o->c->logins, o->id, name, &o->why);
+	return r < 0 ? r : LATER;
+}
+
+static int control_paste(struct order *o)
+{
+	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
+	const char *name;
+	char *url = NULL;
+	struct mp_str text;
+	int r = find_name(o, &name);
+
+	mp_arena_init(&arena, MP_KIB(256));
+	if (r == 0 && mp_value_text(o->t, mp_value_get(o->t, o->params, "url"), &arena, &text) == 0)
+		url = mp_arena_dup(&arena, text);
+	if (r == 0 && !url)
+		r = mp_fail(&o->why, MCPOOL_EINVAL, "`url` must be an address");
+	if (r == 0)
+		r = mp_control_logins_paste(&o->c->logins, name, url, &o->why);
+	return r < 0 ? r : answer_nothing(o);
+}
+
+static int control_logout(struct order *o)
+{
+	const char *name;
+	int r = find_name(o, &name);
+
+	if (r == 0)
+		r = mp_control_logins_leave(&o->c->logins, o->id, name, &o->why);
+	return r < 0 ? r : LATER;
 }
 
 /* The `session` of a request: its id, or "auto"; 0: not given. */
@@ -331,6 +383,9 @@ static const struct {
 	{"mcpool/server/start", control_start},
 	{"mcpool/events", control_listen},
 	{"mcpool/call", control_call},
+	{"mcpool/login", control_login},
+	{"mcpool/login/paste", control_paste},
+	{"mcpool/logout", control_logout},
 	{"mcpool/reload", control_reload},
 	{"mcpool/shutdown", shut_down},
 };
@@ -407,6 +462,7 @@ struct mp_control *mp_control_free(struct mp_control *c)
 	if (c->is_listening)
 		mp_event_listener_leave(&c->peer.hub->events, &c->listener);
 	if (c->is_joined) {
+		mp_control_logins_done(&c->logins);
 		mp_control_statuses_done(&c->statuses);
 		mp_control_calls_done(&c->calls);
 	}

@@ -28,7 +28,7 @@ void mp_control_set_pid(struct mp_control *c, int pid);
 void mp_control_set_limits(struct mp_control *c, size_t max_open, size_t max_result);
 /*
  * One message of the peer. Each request is answered before this returns, except reload, a status
- * that waits, and calls.
+ * that waits, calls and logins.
  */
 void mp_control_receive(struct mp_control *c, struct mp_str text);
 

@@ -27,14 +27,24 @@ static void judge(void *u, struct mp_exchange *x)
 	if (mp_admit_judge(&f->admit, route, x->in, &x->admission, &x->refusal))
 		(void)mp_routes_allow(route, mp_inbound_get_verb(x->in),
 				      &x->refusal); /* the refusal has the reason */
+	else if (x->refusal.status == 0)
+		x->is_deferred = true;
 	else
 		mp_log_verbose(&f->log, "refused, %d: %s", x->refusal.status, x->refusal.words);
 	send_strangers_away(f);
 }
 
+/* The token may have become void while the body was read. */
 static void serve(void *u, struct mp_exchange *x)
 {
-	mp_routes_serve(u, x);
+	struct mp_http_face *f = u;
+
+	if (!x->admission.holder || mp_admit_find_holder(&f->admit, &x->admission)) {
+		mp_routes_serve(f, x);
+		return;
+	}
+	mp_admit_refuse_late(&f->admit, x->in, &x->refusal);
+	mp_exchange_refuse(x, &x->refusal);
 }
 
 static const struct mp_http_hooks_of_service service_hooks = {judge, serve};
@@ -70,15 +80,23 @@ int mp_http_face_open_session(struct mp_http_face *f, const struct mp_exchange *
 			      unsigned traits, const struct mp_session_hooks *hooks, void *u,
 			      struct mp_session **ret_session)
 {
+	const struct mp_holder *holder = mp_admit_find_holder(&f->admit, &x->admission);
 	struct mp_session_options o = {
 		.workspace = f->workspace,
-		.principal = x->admission.principal,
 		.way = way,
 		.traits = traits,
 		.narrowing = {.naming = mp_http_face_get_naming(x)},
 	};
-	int r = mp_session_new(f->all_sessions, &o, hooks, u, ret_session, NULL);
+	int r;
 
+	if (!holder)
+		return MCPOOL_EPERM;
+	o.principal = holder->principal;
+	o.narrowing.servers = holder->servers.items;
+	o.narrowing.n_servers = holder->servers.n;
+	o.narrowing.tools = holder->tools.items;
+	o.narrowing.n_tools = holder->tools.n;
+	r = mp_session_new(f->all_sessions, &o, hooks, u, ret_session, NULL);
 	if (r == MCPOOL_ELIMIT && mp_http_sessions_end_oldest(f)) /* V28 */
 		r = mp_session_new(f->all_sessions, &o, hooks, u, ret_session, NULL);
 	return r;
@@ -86,14 +104,21 @@ int mp_http_face_open_session(struct mp_http_face *f, const struct mp_exchange *
 
 void mp_http_face_refuse_session(struct mp_exchange *x, int error)
 {
-	mp_exchange_refuse(x, &(struct mp_http_refusal){
-				      503,
-				      error == MCPOOL_ELIMIT ? "there are too many sessions"
-							     : "there is no memory for a session",
-				      "Retry-After: 5\r\n"});
+	static const struct mp_http_refusal void_token = {401, "this token is not valid any more",
+							  NULL},
+					    full = {503, "there are too many sessions",
+						    "Retry-After: 5\r\n"},
+					    memory = {503, "there is no memory for a session",
+						      "Retry-After: 5\r\n"};
+
+	mp_exchange_refuse(x, error == MCPOOL_EPERM    ? &void_token
+			      : error == MCPOOL_ELIMIT ? &full
+						       : &memory);
 }
 
-/* --- seasons -------------------------------------------------------------------------------- */
+/* --- tokens that end ------------------------------------------------------------------------ */
+
+enum { LOOK_AGAIN_MS = 30000 }; /* at the latest: the date may be set, and files not be watched */
 
 /* Their token is no longer valid: end the exchanges that are still being answered (V19). */
 static void cut_strangers(struct mp_http_face *f)
@@ -104,7 +129,7 @@ static void cut_strangers(struct mp_http_face *f)
 		bool is_open = c->state == MP_HTTP_CONNECTION_SERVED ||
 			       c->state == MP_HTTP_CONNECTION_TUNNEL;
 
-		if (c->x.admission.season == f->season)
+		if (!c->x.admission.holder || mp_admit_find_holder(&f->admit, &c->x.admission))
 			continue;
 		mp_http_service_note_admission(c, false);
 		if (is_open)
@@ -112,17 +137,29 @@ static void cut_strangers(struct mp_http_face *f)
 	}
 }
 
+/* While there is a token that can end by itself, or by a store that is not watched. */
+static void http_face_look_later(struct mp_http_face *f)
+{
+	int64_t left = f->admit.holders.next_ms - mp_loop_wall_now_ms(f->loop);
+
+	if (f->admit.holders.list.len < 2)
+		return;
+	left = left < 1 ? 1 : left;
+	mp_timer_start(&f->ended_timer, left < LOOK_AGAIN_MS ? left : LOOK_AGAIN_MS);
+}
+
 static void send_strangers_away(struct mp_http_face *f)
 {
-	uint64_t season = mp_admit_get_season(&f->admit);
+	uint64_t ended = mp_admit_look(&f->admit);
 
-	if (season == f->season)
+	http_face_look_later(f);
+	if (ended == f->ended)
 		return;
-	f->season = season;
-	mp_log_info(&f->log, "the token was changed; who came with the old one is sent away");
+	f->ended = ended;
+	mp_log_info(&f->log, "a token is not valid any more; who came with it is sent away");
 	cut_strangers(f);
 	mp_http_sessions_end_strangers(f);
-	mp_http_stateless_done(f);
+	mp_http_stateless_end_strangers(f);
 }
 
 static void token_changed(void *u)
@@ -133,14 +170,18 @@ static void token_changed(void *u)
 /* If files cannot be watched, the next request detects the change. */
 static void follow_token(struct mp_http_face *f)
 {
-	const char *path = f->admit.token.path;
+	const char *db = f->admit.named.db ? mp_db_get_path(f->admit.named.db) : "";
+	char log[PATH_MAX];
+	const char *paths[] = {f->admit.token.path, db, log};
 	struct mcpool_error why;
 
 	if (!f->admit.needs_token)
 		return;
+	snprintf(log, sizeof(log), "%s-wal", db);
 	if (mp_config_watch_new(f->loop, &f->watch, &why) == 0) {
 		f->follower = mp_config_watch_follow(f->watch, token_changed, f);
-		if (mp_follower_set_paths(f->follower, &path, 1, &why) == 0)
+		if (mp_follower_set_paths(f->follower, paths, db[0] ? MP_ARRAY_LEN(paths) : 1,
+					  &why) == 0)
 			return;
 	}
 	mp_log_warn(&f->log, "changes of the token are noticed late: %s", why.message);
@@ -188,6 +229,11 @@ static int open_listener(struct mp_http_face *f, const struct mp_http_face_optio
 	return mp_http_listener_new(&p, &f->listener, reterr);
 }
 
+static void http_face_judge_again(void *u)
+{
+	mp_http_service_judge_again(&((struct mp_http_face *)u)->service);
+}
+
 static int open_gate(struct mp_http_face *f, const struct mp_http_face_options *o,
 		     struct mcpool_error *reterr)
 {
@@ -195,6 +241,10 @@ static int open_gate(struct mp_http_face *f, const struct mp_http_face_options *
 	struct mp_admit_options a = {
 		.loop = o->loop,
 		.token_path = o->token_path,
+		.db = o->db,
+		.oauth = o->oauth,
+		.judge_again = http_face_judge_again,
+		.u = f,
 		.no_token = o->no_token,
 		.is_secure = o->cert != NULL,
 		.name = o->name,
@@ -222,6 +272,8 @@ static void set_up(struct mp_http_face *f, const struct mp_http_face_options *o)
 	mp_message_tape_init(&f->tape);
 	mp_ids_init(&f->exchanges);
 	mp_list_init(&f->sockets);
+	mp_list_init(&f->stateless);
+	mp_timer_init(&f->ended_timer, f->loop, token_changed, f);
 	mp_map_init(&f->talks, MP_LIMIT_SESSIONS);
 	mp_http_sessions_init(f);
 }
@@ -240,7 +292,7 @@ int mp_http_face_new(const struct mp_http_face_options *o, struct mp_http_face *
 		mp_http_face_free(f);
 		return r;
 	}
-	f->season = mp_admit_get_season(&f->admit);
+	f->ended = mp_admit_look(&f->admit);
 	write_address(f, o->cert != NULL, o->name);
 	warn_without_name(f, o);
 	if (o->no_token)
@@ -265,6 +317,7 @@ struct mp_http_face *mp_http_face_free(struct mp_http_face *f)
 	mp_http_sessions_done(f);
 	mp_http_service_done(&f->service);
 	mp_http_stateless_done(f);
+	mp_timer_stop(&f->ended_timer);
 	f->follower = mp_follower_leave(f->follower);
 	f->watch = mp_config_watch_close(f->watch);
 	mp_ids_done(&f->exchanges);

@@ -31,6 +31,8 @@ struct mp_http_face_options {
 	int fd;                 /* listening socket (socket activation), taken; 0 or less: none */
 	const char *cert, *key; /* TLS files; NULL: none */
 	const char *token_path; /* NULL: the default path (http_token.h) */
+	struct mp_db *db;       /* named tokens; borrowed; NULL: none are accepted */
+	struct mp_str oauth;    /* http.oauth, JSON: tokens of an issuer; empty: none */
 	bool no_token;          /* only on loopback */
 	const char *name;       /* another name of this host; NULL: none */
 };
@@ -66,16 +68,16 @@ struct mp_http_face {
 	struct mp_log log;
 	struct mp_http_service service;
 	struct mp_admit admit;
-	uint64_t season; /* of the token; clients of an older season are disconnected */
+	uint64_t ended;              /* holders of tokens so far; theirs is closed when it grows */
+	struct mp_timer ended_timer; /* for tokens that expire while nothing is asked */
 	struct mp_http_listener *listener; /* owned */
 	char address[MP_HTTP_ADDRESS];
 	struct mp_config_watch *watch; /* owned; watches the token file; NULL: none */
 	struct mp_follower *follower;  /* owned */
 	struct mp_tape tape;           /* of the message being parsed */
 
-	/* Owned; shared by all modern requests with the same naming; NULL before the first. */
-	struct mp_session *stateless[5];
-	struct mp_ids exchanges; /* modern requests that wait for their answers */
+	struct mp_list stateless; /* see http_stateless.c */
+	struct mp_ids exchanges;  /* modern requests that wait for their answers */
 
 	struct mp_map sessions; /* legacy sessions by id */
 	struct mp_list idle;    /* sessions without open streams, longest idle first */
@@ -99,7 +101,10 @@ static inline struct mp_http_face *mp_http_face_of(struct mp_exchange *x)
 	return mp_http_connection_of(x)->service->u;
 }
 
-/* Open a session for an admitted client. If there are too many, the longest idle one ends. */
+/*
+ * Open a session for an admitted client, which sees what its token allows. If there are too many,
+ * the longest idle one ends. MCPOOL_EPERM: the token is not valid any more.
+ */
 int mp_http_face_open_session(struct mp_http_face *f, const struct mp_exchange *x, const char *way,
 			      unsigned traits, const struct mp_session_hooks *hooks, void *u,
 			      struct mp_session **ret_session) MP_MUST;
@@ -115,6 +120,8 @@ void mp_mcp_endpoint_refuse(struct mp_exchange *x, int status, struct mp_str id,
 /* http_stateless.c */
 void mp_http_stateless_post(struct mp_http_face *f, struct mp_exchange *x,
 			    const struct mp_message *m);
+/* Ends what belongs to holders that are gone. */
+void mp_http_stateless_end_strangers(struct mp_http_face *f);
 void mp_http_stateless_done(struct mp_http_face *f);
 
 /* http_sessions.c */
@@ -126,7 +133,7 @@ void mp_http_sessions_get(struct mp_http_face *f, struct mp_exchange *x);
 void mp_http_sessions_delete(struct mp_http_face *f, struct mp_exchange *x);
 /* False: there was none. */
 bool mp_http_sessions_end_oldest(struct mp_http_face *f);
-/* Ends sessions of older seasons. */
+/* Ends sessions whose holders are gone. */
 void mp_http_sessions_end_strangers(struct mp_http_face *f);
 /* Ends streams that owe no answer. */
 void mp_http_sessions_drain(struct mp_http_face *f);

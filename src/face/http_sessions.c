@@ -38,7 +38,7 @@ struct session {
 	struct mp_http_face *face;
 	enum http_session_state state;
 	struct mp_session *session; /* owned */
-	uint64_t season;            /* of the token it was created with */
+	mp_id holder;               /* of the token it was created with */
 	char id[MP_RANDOM_ID + 1];
 	char headers[sizeof(HEADER) + MP_RANDOM_ID + 2]; /* added to its responses */
 	struct mp_stream *standing; /* owned; for messages that belong to no request */
@@ -257,7 +257,7 @@ static struct session *open_session(struct mp_http_face *f, struct mp_exchange *
 	int r;
 
 	s->face = f;
-	s->season = x->admission.season;
+	s->holder = x->admission.holder;
 	s->is_fresh = true;
 	mp_list_init(&s->streams);
 	mp_random_id_make(s->id);
@@ -297,7 +297,7 @@ static void end_all(struct mp_http_face *f, bool only_strangers)
 	while ((e = mp_map_next(&f->sessions, &cursor))) {
 		struct session *s = e->value;
 
-		if (!only_strangers || s->season != f->season)
+		if (!only_strangers || !mp_holders_find(&f->admit.holders, s->holder))
 			http_session_advance(s, DELETED);
 	}
 }
@@ -359,7 +359,7 @@ static struct session *find_session(struct mp_http_face *f, struct mp_exchange *
 		return NULL;
 	}
 	s = mp_map_get(&f->sessions, id);
-	if (s && s->season == x->admission.season)
+	if (s && s->holder == x->admission.holder)
 		return s;
 	mp_mcp_endpoint_refuse(x, 404, MP_STR(""), INVALID_REQUEST, "there is no such session");
 	return NULL;

@@ -17,7 +17,7 @@ struct talk {
 	struct mp_http_face *face;
 	struct mp_session *session; /* owned */
 	struct mp_exchange *x;      /* the GET */
-	uint64_t season;
+	mp_id holder;               /* of the token it was opened with */
 	char id[MP_RANDOM_ID + 1];
 	bool is_leaving; /* the hub drains: it ends with the last answer */
 	struct mp_task leave;
@@ -104,7 +104,7 @@ void mp_http_sse_serve(struct mp_http_face *f, struct mp_exchange *x)
 	}
 	t = mp_alloc(sizeof(*t));
 	t->face = f;
-	t->season = x->admission.season;
+	t->holder = x->admission.holder;
 	mp_random_id_make(t->id);
 	mp_task_init(&t->leave, leave_if_done, t);
 	r = open_talk(t, x);
@@ -142,7 +142,7 @@ void mp_http_sse_serve_message(struct mp_http_face *f, struct mp_exchange *x)
 {
 	struct talk *t = mp_map_get(&f->talks, find_id(mp_inbound_get_query(x->in)));
 
-	if (!t || t->season != x->admission.season) {
+	if (!t || t->holder != x->admission.holder) {
 		mp_exchange_refuse(
 			x, &(struct mp_http_refusal){404, "there is no such session", NULL});
 		return;

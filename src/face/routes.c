@@ -52,6 +52,10 @@ static const struct mp_route routes[] = {
 	 mp_http_sse_serve_message},
 	{"/ws", MP_HTTP_METHOD_GET, "Allow: GET\r\n", MP_ROUTE_FOR_HOLDERS, mp_web_socket_serve},
 	{"/health", PAGE, "Allow: GET, HEAD\r\n", MP_ROUTE_FOR_HOLDERS, serve_health},
+	{"/.well-known/oauth-protected-resource", PAGE, "Allow: GET, HEAD\r\n",
+	 MP_ROUTE_FOR_VISITORS, mp_http_metadata_serve},
+	{"/.well-known/oauth-protected-resource/mcp", PAGE, "Allow: GET, HEAD\r\n",
+	 MP_ROUTE_FOR_VISITORS, mp_http_metadata_serve},
 	{"/", PAGE, "Allow: GET, HEAD\r\n", MP_ROUTE_FOR_VISITORS, serve_front},
 	{NULL, EVERY, NULL, MP_ROUTE_FOR_VISITORS, serve_nothing},
 };

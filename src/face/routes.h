@@ -41,5 +41,6 @@ void mp_mcp_endpoint_serve(struct mp_http_face *f, struct mp_exchange *x);
 void mp_http_sse_serve(struct mp_http_face *f, struct mp_exchange *x);
 void mp_http_sse_serve_message(struct mp_http_face *f, struct mp_exchange *x);
 void mp_web_socket_serve(struct mp_http_face *f, struct mp_exchange *x);
+void mp_http_metadata_serve(struct mp_http_face *f, struct mp_exchange *x);
 
 #endif

@@ -18,9 +18,9 @@
 
 MP_MACHINE_TYPES(http_connection, struct mp_http_connection, enum mp_http_connection_event,
 		 MP_HTTP_CONNECTION_STATES, MP_HTTP_CONNECTION_EVENTS);
-static http_connection_action http_connection_serve, welcome_body, go_on, http_connection_part,
-	part_if_flushed, hang_up, http_connection_abandon, say_late, check_body, look_again,
-	tell_quiet;
+static http_connection_action http_connection_serve, welcome_body, stop_reading, judge_again, go_on,
+	http_connection_part, part_if_flushed, hang_up, http_connection_abandon, say_late,
+	check_body, look_again, tell_quiet;
 
 #define AT(state)      [MP_HTTP_CONNECTION_##state]
 #define TO(state, act) MP_TO(MP_HTTP_CONNECTION_##state, act)
@@ -30,7 +30,7 @@ MP_MACHINE_STEPS(http_connection) = {
 	AT(IDLE) = {ON(BEGUN) = TO(HEAD, NULL), ON(ENDED) = TO(LEAVING, http_connection_part),
 		    ON(FLUSHED) = MP_DO(go_on), ON(LATE) = MP_DO(look_again),
 		    ON(BROKEN) = TO(GONE, hang_up), ON(DROP) = TO(GONE, hang_up)},
-	AT(HEAD) = {ON(HEADED) = TO(BODY, welcome_body),
+	AT(HEAD) = {ON(HEADED) = TO(BODY, welcome_body), ON(DEFERRED) = TO(WAITING, stop_reading),
 		    ON(WHOLE) = TO(SERVED, http_connection_serve),
 		    ON(SAID) = TO(LEAVING, http_connection_part),
 		    ON(ENDED) = TO(LEAVING, http_connection_part), ON(FLUSHED) = MP_STAY,
@@ -40,6 +40,10 @@ MP_MACHINE_STEPS(http_connection) = {
 		    ON(SAID) = TO(LEAVING, http_connection_part), ON(ENDED) = TO(GONE, hang_up),
 		    ON(FLUSHED) = MP_STAY, ON(LATE) = MP_DO(check_body),
 		    ON(BROKEN) = TO(GONE, hang_up), ON(DROP) = TO(GONE, hang_up)},
+	AT(WAITING) = {ON(JUDGED) = TO(HEAD, judge_again),
+		       ON(SAID) = TO(LEAVING, http_connection_part), ON(ENDED) = TO(GONE, hang_up),
+		       ON(FLUSHED) = MP_STAY, ON(LATE) = MP_DO(say_late),
+		       ON(BROKEN) = TO(GONE, hang_up), ON(DROP) = TO(GONE, hang_up)},
 	AT(SERVED) = {ON(ANSWERED) = TO(IDLE, go_on), ON(SAID) = TO(LEAVING, http_connection_part),
 		      ON(UPGRADED) = TO(TUNNEL, go_on),
 		      ON(ENDED) = TO(GONE, http_connection_abandon), ON(FLUSHED) = MP_STAY,
@@ -65,6 +69,7 @@ static enum mp_http_watch get_watch(const struct mp_http_connection *c)
 	case MP_HTTP_CONNECTION_IDLE:
 		return MP_WATCH_IDLE;
 	case MP_HTTP_CONNECTION_HEAD:
+	case MP_HTTP_CONNECTION_WAITING:
 		return MP_WATCH_HEAD;
 	case MP_HTTP_CONNECTION_BODY:
 		return MP_WATCH_BODY;
@@ -148,6 +153,10 @@ static void http_connection_judge(struct mp_http_connection *c)
 
 	begin_exchange(c);
 	c->service->hooks->judge(c->service->u, &c->x);
+	if (c->x.is_deferred) {
+		mp_http_connection_advance(c, MP_HTTP_CONNECTION_ON_DEFERRED);
+		return;
+	}
 	is_admitted = c->x.admission.principal != NULL;
 	if (is_admitted || c->x.refusal.status)
 		mp_http_service_note_admission(c, is_admitted);
@@ -233,7 +242,7 @@ static bool has_to_wait(const struct mp_http_connection *c)
 /* What cannot be looked at yet. */
 static void keep_rest(struct mp_http_connection *c, struct mp_str bytes)
 {
-	bool waits = c->state == MP_HTTP_CONNECTION_IDLE;
+	bool waits = c->state == MP_HTTP_CONNECTION_IDLE || c->state == MP_HTTP_CONNECTION_WAITING;
 
 	if ((c->state != MP_HTTP_CONNECTION_SERVED && !waits) || !bytes.len)
 		return;
@@ -368,6 +377,40 @@ static void go_on_now(void *u)
 		return;
 	mp_conn_read_on(c->conn, true);
 	http_connection_drive(c, mp_buf_get(&rest));
+}
+
+/* Of a request whose token is not known to be valid, no more is kept than came with its head. */
+static enum mp_http_connection_event stop_reading(struct mp_http_connection *c)
+{
+	mp_conn_read_on(c->conn, false);
+	return MP_QUIET;
+}
+
+/* As after the head came, with what came behind it. */
+static enum mp_http_connection_event judge_again(struct mp_http_connection *c)
+{
+	struct mp_str none = MP_STR("");
+
+	mp_conn_read_on(c->conn, true);
+	http_connection_judge(c);
+	if (c->state == MP_HTTP_CONNECTION_HEAD && mp_inbound_get_length(c->in))
+		mp_http_connection_advance(c, MP_HTTP_CONNECTION_ON_HEADED);
+	else if (c->state == MP_HTTP_CONNECTION_HEAD && !c->rest.len)
+		read_piece(c, &none);
+	if (c->rest.len && is_reading(c))
+		http_connection_post(c);
+	return MP_QUIET;
+}
+
+void mp_http_service_judge_again(struct mp_http_service *s)
+{
+	MP_LIST_WALK(&s->connections, link) {
+		struct mp_http_connection *c =
+			mp_container_of(link, struct mp_http_connection, link);
+
+		if (c->state == MP_HTTP_CONNECTION_WAITING)
+			mp_http_connection_advance(c, MP_HTTP_CONNECTION_ON_JUDGED);
+	}
 }
 
 /* The last answer is written: shut down our side and give the client a moment to close. */

@@ -35,7 +35,7 @@ struct mp_route;
 struct mp_http_admission {
 	const struct mp_route *route; /* for which it was judged; NULL: not at all */
 	const char *principal;        /* whose it is; borrowed from the judge; NULL: unknown */
-	uint64_t season;              /* of the token it came with */
+	mp_id holder;                 /* of the token it came with, for the judge; 0: none */
 };
 
 struct mp_http_refusal {
@@ -58,6 +58,7 @@ struct mp_exchange {
 	struct mp_http_admission
 		admission;              /* see routes.c, which checks it before a handler runs */
 	struct mp_http_refusal refusal; /* of the judge */
+	bool is_deferred;               /* the judge cannot tell yet; see judge_again() */
 	const struct mp_exchange_hooks *hooks; /* of the handler; may be set in serve() */
 	void *u;
 	mp_id id;                  /* for the handler's use */
@@ -67,7 +68,10 @@ struct mp_exchange {
 };
 
 struct mp_http_hooks_of_service {
-	/* The head is there; may set refusal, and must set admission otherwise. */
+	/*
+	 * The head is there; may set refusal, and must set admission otherwise. Or sets
+	 * is_deferred: then nothing more is read until it is judged again.
+	 */
 	void (*judge)(void *u, struct mp_exchange *x);
 	/* The request is whole and was not refused: answer it, now or later. */
 	void (*serve)(void *u, struct mp_exchange *x);
@@ -112,6 +116,8 @@ void mp_http_service_take(struct mp_http_service *s, struct mp_conn *conn);
 /* Idle connections go now, others when they have been answered. */
 void mp_http_service_drain(struct mp_http_service *s, void (*empty)(void *u));
 
+/* The judge knows more: ask it again about all requests that it deferred. */
+void mp_http_service_judge_again(struct mp_http_service *s);
 /* The last request of this connection was admitted, or refused for its credentials. */
 void mp_http_service_note_admission(struct mp_http_connection *c, bool is_admitted);
 /* Once a minute. */
@@ -161,6 +167,7 @@ void mp_exchange_write(struct mp_exchange *x, struct mp_str bytes);
 	X(MP_HTTP_CONNECTION_IDLE, "idle", "between two requests")                            \
 	X(MP_HTTP_CONNECTION_HEAD, "head", "a request's head is coming")                      \
 	X(MP_HTTP_CONNECTION_BODY, "body", "its body is coming")                              \
+	X(MP_HTTP_CONNECTION_WAITING, "waiting", "its judge needs time, nothing is read")     \
 	X(MP_HTTP_CONNECTION_SERVED, "served", "the request is its handler's, which answers") \
 	X(MP_HTTP_CONNECTION_TUNNEL, "tunnel", "the bytes are the handler's")                 \
 	X(MP_HTTP_CONNECTION_LEAVING, "leaving",                                              \
@@ -170,6 +177,8 @@ void mp_exchange_write(struct mp_exchange *x, struct mp_str bytes);
 #define MP_HTTP_CONNECTION_EVENTS(X)                                                              \
 	X(MP_HTTP_CONNECTION_ON_BEGUN, "begun", "the first byte of a request")                    \
 	X(MP_HTTP_CONNECTION_ON_HEADED, "headed", "its head is there, a body is to come")         \
+	X(MP_HTTP_CONNECTION_ON_DEFERRED, "deferred", "its judge cannot tell yet")                \
+	X(MP_HTTP_CONNECTION_ON_JUDGED, "judged", "its judge knows more now")                     \
 	X(MP_HTTP_CONNECTION_ON_WHOLE, "whole", "all of it is there")                             \
 	X(MP_HTTP_CONNECTION_ON_ANSWERED, "answered",                                             \
 	  "the answer is complete, another request may come")                                     \

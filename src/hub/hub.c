@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 
+#include "auth/accounts.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/log.h"
@@ -63,6 +64,17 @@ static void begin_to_watch_network(struct mp_hub *hub)
 		return;
 	if (mp_network_new(hub->loop, network_changed, hub, &hub->p->network, &why) < 0)
 		mp_log_write(&hub_log, MP_LEVEL_VRB, "%s", why.message);
+}
+
+struct mp_account *mp_hub_find_account(struct mp_hub *hub, const char *server)
+{
+	struct mp_account *a =
+		mp_accounts_find(mp_launch_planner_get_accounts(hub->p->planner), server);
+	struct mp_str challenge = mp_pool_find_challenge(hub->pool, server);
+
+	if (a && challenge.len)
+		mp_account_note_challenge(a, challenge);
+	return a;
 }
 
 struct mp_config_watch *mp_hub_get_watch(struct mp_hub *hub)
@@ -193,6 +205,18 @@ static struct mp_pool *make_pool(struct mp_hub *hub)
 	return mp_pool_new(&options);
 }
 
+static void login_changed(void *u, const char *server, bool has_token)
+{
+	struct mp_hub *hub = u;
+
+	mp_pool_note_login(hub->pool, server, has_token);
+}
+
+static struct mp_account *find_account(void *u, const char *server)
+{
+	return mp_hub_find_account(u, server);
+}
+
 static struct mp_sessions *make_sessions(struct mp_hub *hub)
 {
 	struct mp_sessions_options options = {
@@ -201,6 +225,7 @@ static struct mp_sessions *make_sessions(struct mp_hub *hub)
 		.me = hub->p->o.me,
 		.db = hub->p->o.request.db,
 		.on_session = compare_approvals,
+		.find_account = find_account,
 		.u = hub,
 	};
 
@@ -264,6 +289,7 @@ int mp_hub_new(const struct mp_hub_options *options, const struct mp_hub_hooks *
 	}
 	hub->workspaces = make_workspaces(hub);
 	hub->pool = make_pool(hub);
+	mp_accounts_set_hook(mp_launch_planner_get_accounts(hub->p->planner), login_changed, hub);
 	hub->sessions = make_sessions(hub);
 	hub->began_ms = mp_loop_now_ms(hub->loop);
 	mp_timer_init(&hub->p->patience, hub->loop, tell_drained, hub);

@@ -14,6 +14,7 @@
 #include "pool/pool.h"
 #include "session/sessions.h"
 
+struct mp_account;
 struct mp_config_watch;
 struct mp_workspaces;
 
@@ -72,6 +73,8 @@ void mp_hub_reload(struct mp_hub *hub);
  * after it, or instead.
  */
 void mp_hub_drain(struct mp_hub *hub, int64_t max_ms, void (*drained)(void *u), void *u);
+/* The account of a server that was started before; NULL: none, or it uses no login. */
+struct mp_account *mp_hub_find_account(struct mp_hub *hub, const char *server);
 /* The file watcher of the hub; NULL: none. */
 struct mp_config_watch *mp_hub_get_watch(struct mp_hub *hub);
 /* Stop all servers; stopped() follows within 3 s. */

@@ -13,6 +13,7 @@
 #include "base/limits.h"
 #include "base/list.h"
 #include "base/mem.h"
+#include "net/authorized.h"
 #include "net/curl_easy.h"
 #include "net/curl_socket.h"
 #include "net/read_budget.h"
@@ -26,6 +27,7 @@ struct mp_http_client {
 	struct mp_list waiting;      /* exchanges curl has not heard of */
 	struct mp_list sending;      /* those whose request is not out whole */
 	struct mp_list receiving;    /* those that wait for an answer, or for more of it */
+	struct mp_list refused;      /* those that wait for a token */
 	struct mp_list leaving;      /* cancelled */
 	bool dying;
 	struct mp_jump_hook jump;
@@ -43,7 +45,10 @@ struct exchange {
 	const struct mp_http_hooks *hooks; /* NULL: cancelled */
 	void *u;
 	struct mp_http_reader reader;
-	bool sent;    /* told */
+	struct mp_authorized *authorized; /* owned; NULL: it has no token */
+	bool denied;                      /* this answer is a refusal, which is kept there */
+	bool told;                        /* that it was sent, maybe before it was refused */
+	bool sent;
 	bool safe;    /* may be sent twice */
 	bool stalled; /* curl holds data back because of that, or for others' sake */
 	struct mp_read_budget budget;
@@ -96,8 +101,10 @@ static bool has_written(const struct exchange *x)
 
 static void tell_sent(struct exchange *x)
 {
-	x->sent = true;
-	if (x->hooks && x->hooks->sent)
+	bool told = x->told;
+
+	x->sent = x->told = true;
+	if (!told && x->hooks && x->hooks->sent)
 		x->hooks->sent(x->u);
 }
 
@@ -163,7 +170,8 @@ static size_t header_came(char *bytes, size_t one, size_t n, void *u)
 		head.zone = x->easy.zone;
 		look_if_sent(x);
 		x->easy.answered = true;
-		if (x->hooks && x->hooks->head)
+		x->denied = x->authorized && mp_authorized_take_head(x->authorized, &head);
+		if (!x->denied && x->hooks && x->hooks->head)
 			x->hooks->head(x->u, &head);
 	}
 	return n;
@@ -192,7 +200,9 @@ static size_t data_came(char *bytes, size_t one, size_t n, void *u)
 	}
 	byte_moved(x);
 	mp_read_budget_note(&x->budget, n);
-	if (x->hooks->data)
+	if (x->denied)
+		(void)mp_refusal_add(&x->authorized->refusal, (struct mp_str){bytes, n});
+	else if (x->hooks->data)
 		x->hooks->data(x->u, (struct mp_str){bytes, n});
 	return n;
 }
@@ -212,6 +222,7 @@ static void exchange_free(struct exchange *x)
 	mp_timer_stop(&x->total);
 	mp_timer_stop(&x->wake);
 	mp_timer_stop(&x->look);
+	mp_authorized_free(x->authorized);
 	mp_free(x->body);
 	mp_http_reader_done(&x->reader);
 	mp_free(x);
@@ -230,6 +241,83 @@ static void http_client_end(struct exchange *x)
 		hooks->done(u, how, how == MP_HTTP_OK ? NULL : &err);
 }
 
+/* --- refused, and again --------------------------------------------------------------------- */
+
+/* The refusal stands: its owner hears it as it came. A hook may cancel the exchange. */
+static void pass_refusal_on(struct exchange *x)
+{
+	struct mp_http_head head = mp_refusal_get_head(&x->authorized->refusal);
+	struct mp_str body = mp_buf_get(&x->authorized->refusal.body);
+
+	head.zone = x->authorized->zone;
+	if (x->hooks && x->hooks->head)
+		x->hooks->head(x->u, &head);
+	if (x->hooks && x->hooks->data && body.len)
+		x->hooks->data(x->u, body);
+	if (x->hooks)
+		http_client_end(x);
+}
+
+static int http_client_prepare(struct exchange *x, const struct mp_http_request *request,
+			       struct mcpool_error *reterr);
+
+/* The same request with another token, on another handle of curl. */
+static int go_again(struct exchange *x, struct mcpool_error *reterr)
+{
+	MP_CLEANUP(mp_authorized_wipe) struct mp_http_fields fields;
+	struct mp_http_request request = {.url = NULL};
+	int r;
+
+	mp_http_fields_init(&fields);
+	r = mp_authorized_write(x->authorized, &fields, &request);
+	if (r < 0)
+		return mp_fail(reterr, r, "no token: %s", mcpool_error_text(r));
+	mp_http_reader_done(&x->reader);
+	mp_http_reader_init(&x->reader);
+	x->denied = x->sent = false;
+	x->uploaded = 0;
+	x->look_ms = 0;
+	request.body = (struct mp_str){x->body, x->body_len};
+	return http_client_prepare(x, &request, reterr);
+}
+
+static void token_decided(void *u, bool again, const struct mcpool_error *why)
+{
+	struct exchange *x = u;
+
+	x->authorized->waits = false;
+	if (!again && !why) {
+		pass_refusal_on(x);
+	} else if (!again) {
+		x->easy.end = MP_HTTP_CONNECT;
+		x->easy.why = *why;
+		http_client_end(x);
+	} else if (go_again(x, &x->easy.why) < 0) {
+		x->easy.end = MP_HTTP_PROTOCOL;
+		http_client_end(x);
+	} else {
+		http_client_move(x, &x->client->waiting);
+		ask_pump(x->client);
+	}
+}
+
+/* True: it is not over, or its owner was told otherwise. */
+static bool ask_for_token(struct exchange *x)
+{
+	if (!x->denied || !x->hooks || x->easy.end != MP_HTTP_OK)
+		return false;
+	mp_timer_stop(&x->limit);
+	mp_timer_stop(&x->wake);
+	mp_timer_stop(&x->look);
+	set_stalled(x, false);
+	mp_curl_easy_done(&x->easy);
+	if (mp_authorized_ask(x->authorized))
+		http_client_move(x, &x->client->refused);
+	else
+		pass_refusal_on(x);
+	return true;
+}
+
 static void curl_is_done(struct mp_http_job *job, CURLcode code)
 {
 	struct exchange *x = mp_container_of(job, struct exchange, easy.job);
@@ -239,7 +327,8 @@ static void curl_is_done(struct mp_http_job *job, CURLcode code)
 	if (code == CURLE_OK && !x->easy.answered)
 		code = CURLE_GOT_NOTHING;
 	mp_curl_easy_judge(&x->easy, code);
-	http_client_end(x);
+	if (!ask_for_token(x))
+		http_client_end(x);
 }
 
 /*
@@ -381,11 +470,13 @@ static int copy_body(struct exchange *x, struct mp_str body)
 {
 	if (!body.p)
 		return 0;
-	x->body = mp_try_alloc(body.len ? body.len : 1);
-	if (!x->body)
-		return MCPOOL_ENOMEM;
-	if (body.len)
-		memcpy(x->body, body.p, body.len);
+	if (body.p != x->body) { /* else it goes again */
+		x->body = mp_try_alloc(body.len ? body.len : 1);
+		if (!x->body)
+			return MCPOOL_ENOMEM;
+		if (body.len)
+			memcpy(x->body, body.p, body.len);
+	}
 	x->body_len = body.len;
 	if (curl_easy_setopt(x->easy.handle, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.len) ||
 	    curl_easy_setopt(x->easy.handle, CURLOPT_POSTFIELDS, x->body))
@@ -433,11 +524,24 @@ int mp_http_start(struct mp_http_client *c, const struct mp_http_request *reques
 		  const struct mp_http_hooks *hooks, void *u, mp_id *ret_id,
 		  struct mcpool_error *reterr)
 {
+	MP_CLEANUP(mp_authorized_wipe) struct mp_http_fields fields;
 	struct exchange *x = exchange_new(c, request);
-	int r;
+	struct mp_http_request with_token = *request;
+	int r = 0;
 
 	mp_check(!c->dying);
-	r = http_client_prepare(x, request, reterr);
+	mp_http_fields_init(&fields);
+	if (request->authorization &&
+	    request->authorization->ops->is_used(request->authorization)) {
+		x->authorized = mp_authorized_new(request, token_decided, x);
+		r = x->authorized ? mp_authorized_write(x->authorized, &fields, &with_token)
+				  : MCPOOL_ENOMEM;
+		with_token.body = request->body;
+		if (r < 0)
+			(void)mp_fail(reterr, r, "no token: %s", mcpool_error_text(r));
+	}
+	if (r == 0)
+		r = http_client_prepare(x, &with_token, reterr);
 	if (r < 0) {
 		exchange_free(x);
 		return r;
@@ -463,6 +567,8 @@ static struct exchange *find(struct mp_http_client *c, mp_id id)
 static void http_client_hush(struct exchange *x)
 {
 	x->hooks = NULL;
+	if (x->authorized)
+		mp_authorized_leave(x->authorized);
 	mp_timer_stop(&x->limit);
 	mp_timer_stop(&x->total);
 }
@@ -526,6 +632,7 @@ int mp_http_client_new(struct mp_loop *loop, struct mp_http_client **ret_client)
 	mp_list_init(&c->waiting);
 	mp_list_init(&c->sending);
 	mp_list_init(&c->receiving);
+	mp_list_init(&c->refused);
 	mp_list_init(&c->leaving);
 	mp_loop_at_jump(loop, &c->jump, http_client_jumped, c);
 	*ret_client = c;
@@ -548,6 +655,7 @@ static void client_gone(struct mp_grave *grave)
 	free_all(&c->waiting);
 	free_all(&c->sending);
 	free_all(&c->receiving);
+	free_all(&c->refused);
 	free_all(&c->leaving);
 	while ((link = mp_list_first(&c->multis))) {
 		struct mp_curl_multi *d = mp_container_of(link, struct mp_curl_multi, link);
@@ -576,6 +684,7 @@ struct mp_http_client *mp_http_client_free(struct mp_http_client *c)
 	silence(&c->waiting);
 	silence(&c->sending);
 	silence(&c->receiving);
+	silence(&c->refused);
 	MP_LIST_EACH(&c->multis, link) {
 		mp_curl_multi_stop(mp_container_of(link, struct mp_curl_multi, link));
 	}

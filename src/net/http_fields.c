@@ -28,9 +28,8 @@ void mp_http_fields_clear(struct mp_http_fields *f)
 	f->n = 0;
 }
 
-static int grow(struct mp_http_fields *f)
+static int http_fields_resize(struct mp_http_fields *f, size_t cap)
 {
-	size_t cap = f->cap ? 2 * f->cap : FIRST;
 	struct mp_http_header *more = mp_try_alloc(cap * sizeof(*more));
 
 	if (!more)
@@ -41,6 +40,25 @@ static int grow(struct mp_http_fields *f)
 	f->headers = more;
 	f->cap = cap;
 	return 0;
+}
+
+static int grow(struct mp_http_fields *f)
+{
+	return http_fields_resize(f, f->cap ? 2 * f->cap : FIRST);
+}
+
+/* Without memory it stays as it is. */
+void mp_http_fields_shrink(struct mp_http_fields *f)
+{
+	struct mp_buf text;
+
+	if (f->n == 0 || http_fields_resize(f, f->n) < 0)
+		return;
+	mp_buf_init(&text, MP_LIMIT_HEADER_BLOCK);
+	if (mp_buf_add_str(&text, mp_buf_get(&f->text)) < 0)
+		return;
+	mp_buf_done(&f->text);
+	f->text = text;
 }
 
 int mp_http_fields_add(struct mp_http_fields *f, struct mp_str name, struct mp_str value)

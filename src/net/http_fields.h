@@ -19,6 +19,8 @@ void mp_http_fields_done(struct mp_http_fields *f);
 void mp_http_fields_clear(struct mp_http_fields *f);
 /* Copied. What may stand in a header is checked when the request is started. */
 int mp_http_fields_add(struct mp_http_fields *f, struct mp_str name, struct mp_str value) MP_MUST;
+/* No more will be added: give back memory that is not used. */
+void mp_http_fields_shrink(struct mp_http_fields *f);
 /*
  * The same for a text that may be anything, as MCP repeats texts in headers: visible ASCII as it
  * is, all else as =?base64?...?= (mcp-spec 1.5, V36).

@@ -9,6 +9,8 @@
 #include "net/http_head.h"
 #include "net/zone.h"
 
+struct mp_authorization;
+
 enum { MP_HTTP_CONNECT_MS = 30000 };
 
 enum mp_http_end {
@@ -38,6 +40,8 @@ struct mp_http_request {
 	const char *cert_file, *key_file; /* client certificate; NULL: none */
 	bool is_quiet;                    /* little will come at a time: a small buffer will do */
 	enum mp_zone from; /* where the URL came from: a server in that zone; ANY: from the user */
+	/* Adds a token, and may renew it when the answer is 401 or 403; outlives the exchange. */
+	struct mp_authorization *authorization; /* NULL: none */
 };
 
 #endif

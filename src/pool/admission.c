@@ -106,6 +106,8 @@ static void judge_restart(struct mp_instance *in, const struct mp_keeper_facts *
 	a->verdict = MP_ADMIT_LATER;
 	if (f->state == MP_KEEPER_STOPPING)
 		return; /* a requested stop; once it is down it may be started */
+	if (f->state == MP_KEEPER_CLEARING && f->why.code == MCPOOL_ENEEDS_AUTH)
+		return; /* it is about to wait for a person, and then the reason is told */
 	if (f->state == MP_KEEPER_FAILED)
 		judge_given_up(in, f, is_acquire, a);
 	else if (failed && !is_acquire)

@@ -114,6 +114,7 @@ static int dial_remote(struct mp_dialer *d, const struct mp_dialer_target *dial,
 	struct mp_http_detect_options options = {.first = MP_HTTP_DETECT_HTTP};
 	int r = dialer_describe(dial->resolved, &to, reterr);
 
+	to.authorization = dial->authorization;
 	if (r == 0 && !d->http) {
 		r = mp_http_client_new(d->loop, &d->http);
 		if (r < 0)

@@ -27,6 +27,7 @@ struct mp_dialer_target {
 	const char *const *seen;  /* its files as they were verified (identity.h); may be NULL */
 	const char *log_file;     /* for its stderr; NULL: none */
 	const struct mp_log *log; /* of the server, for hints */
+	struct mp_authorization *authorization; /* of a remote server; NULL: none */
 };
 /* Makes a transport and does not start it. Everything is copied. */
 int mp_dialer_dial(struct mp_dialer *d, const struct mp_dialer_target *dial,

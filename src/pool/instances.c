@@ -1,6 +1,8 @@
 /*
  * instances.c - all instances of a pool: probed after a suspend, stopped, freed.
  */
+#include <string.h>
+
 #include "base/limits.h"
 #include "pool/instance.h"
 
@@ -33,6 +35,36 @@ void mp_pool_note_network(struct mp_pool *p)
 {
 	MP_LIST_WALK(&p->instances, link)
 		retry_remote(instance_at(link));
+}
+
+/* After a login, those that wait for it go on; after a logout, none keeps its connection. */
+static void note_login(struct mp_instance *in, bool has_token)
+{
+	struct mcpool_error why;
+	enum mp_keeper_state state = mp_keeper_get_facts(in->k)->state;
+	bool is_up = mp_keeper_is_up(in->k);
+
+	if (has_token ? state == MP_KEEPER_BARRED || state == MP_KEEPER_BACKOFF : is_up)
+		(void)!mp_instance_renew(in, &why); /* one that is leaving goes on with that */
+}
+
+struct mp_str mp_pool_find_challenge(struct mp_pool *p, const char *server)
+{
+	MP_LIST_EACH(&p->instances, link) {
+		const struct mp_keeper_facts *f = mp_keeper_get_facts(instance_at(link)->k);
+
+		if (strcmp(instance_at(link)->e->name, server) == 0 &&
+		    f->why.code == MCPOOL_ENEEDS_AUTH)
+			return f->challenge;
+	}
+	return MP_STR("");
+}
+
+void mp_pool_note_login(struct mp_pool *p, const char *server, bool has_token)
+{
+	MP_LIST_WALK(&p->instances, link)
+		if (strcmp(instance_at(link)->e->name, server) == 0)
+			note_login(instance_at(link), has_token);
 }
 
 /* --- after a suspend ------------------------------------------------------------------------- */

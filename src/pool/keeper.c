@@ -49,6 +49,7 @@ struct mp_keeper {
 	size_t launch_key_len;
 	int64_t began_us, listing_us; /* of the current attempt */
 	bool is_cut;                  /* CHECKING: because its connection broke (D30) */
+	unsigned locked;              /* lives in a row that ended for want of a login */
 };
 
 MP_MACHINE_TYPES(keeper, struct mp_keeper, enum keeper_event, MP_KEEPER_STATES, KEEPER_EVENTS);
@@ -178,6 +179,7 @@ static void note_trouble(struct mp_keeper *k, const char *trigger, const struct 
 		k->facts.failed_after_us = mp_loop_now_us(k->o.loop) - k->began_us;
 	}
 	keep_tail(k);
+	k->locked = why->code == MCPOOL_ENEEDS_AUTH ? k->locked + 1 : 0;
 	if (why->code == MCPOOL_ENEEDS_AUTH)
 		keep_challenge(k);
 }
@@ -198,9 +200,12 @@ static bool needs_a_person(const struct mp_keeper *k)
 {
 	int code = k->facts.why.code;
 
-	/* An expired token may have been replaced: read the configured values once more. */
+	/*
+	 * An expired token may have been replaced: read the configured values once more. A server
+	 * may also open without a login and refuse calls only.
+	 */
 	return code == MCPOOL_ENEEDS_APPROVAL ||
-	       (code == MCPOOL_ENEEDS_AUTH && k->facts.tries_failed > 0);
+	       (code == MCPOOL_ENEEDS_AUTH && (k->facts.tries_failed > 0 || k->locked > 1));
 }
 
 /* The delay counts from the failure, so the time of the cleanup is included. */
@@ -271,6 +276,7 @@ static enum keeper_event keeper_begin(struct mp_keeper *k)
 static enum keeper_event begin_anew(struct mp_keeper *k)
 {
 	mp_backoff_forgive(&k->backoff);
+	k->locked = 0;
 	return keeper_begin(k);
 }
 
@@ -436,6 +442,7 @@ static enum keeper_event keeper_forgive(struct mp_keeper *k)
 {
 	mp_backoff_forgive(&k->backoff);
 	k->facts.attempt = 0;
+	k->locked = 0;
 	return MP_QUIET;
 }
 

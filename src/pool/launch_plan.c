@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "auth/accounts.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/log.h"
@@ -17,11 +18,13 @@
 #include "pool/dialer.h"
 #include "process/environment.h"
 #include "store/local_key.h"
+#include "store/secret_records.h"
 
 /* Used by workers; outlives a planner that is freed while a worker runs. */
 struct tools {
 	unsigned refs; /* changed on the loop only */
 	struct mp_commands *commands;
+	struct mp_secret_values *secrets;
 	unsigned char local_key[MP_DIGEST_SIZE];
 	char *mark; /* "NAME=value" for every server; owned; NULL: none */
 };
@@ -29,6 +32,7 @@ struct tools {
 struct mp_launch_planner {
 	struct mp_loop *loop;
 	struct mp_dialer *dialer;
+	struct mp_accounts *accounts;
 	struct tools *tools;
 };
 
@@ -43,6 +47,7 @@ static void unref_tools(struct tools *t)
 	if (--t->refs)
 		return;
 	mp_commands_free(t->commands);
+	mp_secret_values_unref(t->secrets);
 	mp_wipe(t->local_key, sizeof(t->local_key));
 	mp_free(t->mark);
 	mp_free(t);
@@ -53,7 +58,7 @@ static struct mp_resolve_request make_request(const struct tools *t,
 					      const struct mp_entry *e, char *const *env)
 {
 	struct mp_resolve_request req = {
-		.set = set, .entry = e, .env = env, .commands = t->commands};
+		.set = set, .entry = e, .env = env, .commands = t->commands, .secrets = t->secrets};
 
 	memcpy(req.local_key, t->local_key, sizeof(req.local_key));
 	return req;
@@ -152,6 +157,7 @@ static int launch_plan_identify(void *u, const struct mp_config_set *set, char *
 
 enum state {
 	UNDER_WAY, /* a worker is running */
+	RENEWING,  /* its token is being renewed */
 	ABANDONED, /* a worker is running, and the plan was dropped */
 	PREPARED,
 	FAILED,
@@ -159,6 +165,7 @@ enum state {
 
 struct mp_launch_plan {
 	enum state state;
+	struct mp_accounts *accounts; /* the planner's */
 	struct tools *tools;
 	struct mp_config_set *set; /* counted reference; contains the entry */
 	const struct mp_entry *e;
@@ -175,10 +182,14 @@ struct mp_launch_plan {
 	int result;
 	struct mcpool_error why;
 	struct mp_resolved resolved;
-	bool is_resolved;        /* contains values, possibly of a failed attempt */
-	char **environment;      /* of the server process; owned */
-	struct mp_buf seen_text; /* the verified files, each ends in NUL */
-	const char **seen;       /* the same as a list that ends in NULL */
+	bool is_resolved;         /* contains values, possibly of a failed attempt */
+	char **environment;       /* of the server process; owned */
+	struct mp_buf seen_text;  /* the verified files, each ends in NUL */
+	const char **seen;        /* the same as a list that ends in NULL */
+	struct mp_buf credential; /* as it is stored; empty: there is none */
+
+	struct mp_account *account;            /* NULL: it uses none */
+	struct mp_authorization_waiter waiter; /* RENEWING */
 };
 
 /* --- is the approval still valid? --- */
@@ -290,6 +301,25 @@ static int list_seen(struct mp_launch_plan *plan)
 	return 0;
 }
 
+/* Without a store, or with one that cannot be opened, it is tried without a credential. */
+static void read_credential(struct mp_launch_plan *plan)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf secret;
+	struct mcpool_error why;
+	int r;
+
+	mp_buf_init(&secret, MP_LIMIT_SECRET_NAME);
+	if (!mp_accounts_has_use(&plan->resolved))
+		return;
+	r = mp_accounts_write_secret(plan->e->name, &plan->resolved, &secret);
+	if (r == 0)
+		r = mp_secret_values_read(plan->tools->secrets, &plan->set->settings, secret.data,
+					  &plan->credential, &why);
+	if (r < 0 && r != MCPOOL_ENOENT)
+		mp_log_warn(&plan->log, "its credential cannot be read: %s",
+			    r == MCPOOL_ENOMEM ? mcpool_error_text(r) : why.message);
+}
+
 static void work_out(void *u)
 {
 	struct mp_launch_plan *plan = u;
@@ -303,6 +333,8 @@ static void work_out(void *u)
 		return;
 	plan->is_resolved = true;
 	plan->result = mp_resolve(&req, &plan->resolved, &plan->why);
+	if (plan->result == 0)
+		read_credential(plan);
 	if (plan->result < 0 || plan->resolved.kind != MP_KIND_STDIO)
 		return;
 	plan->environment = mp_environment_build((enum mp_environment)plan->e->tuning.environment,
@@ -317,6 +349,12 @@ static void work_out(void *u)
 
 static void free_plan(struct mp_launch_plan *plan)
 {
+	if (plan->state == RENEWING) {
+		struct mp_authorization *a = mp_account_get_authorization(plan->account);
+
+		a->ops->leave(a, &plan->waiter);
+	}
+	mp_secret_buf_done(&plan->credential);
 	mp_environment_free(plan->environment);
 	if (plan->is_resolved)
 		mp_resolved_done(&plan->resolved);
@@ -328,6 +366,93 @@ static void free_plan(struct mp_launch_plan *plan)
 	mp_free(plan);
 }
 
+static void launch_plan_finish(struct mp_launch_plan *plan)
+{
+	plan->state = plan->result < 0 ? FAILED : PREPARED;
+	plan->fn(plan, plan->result < 0 ? &plan->why : NULL, plan->u); /* may drop it */
+}
+
+static bool has_own_token(const struct mp_launch_plan *plan)
+{
+	static const char name[] = "OAUTH_ACCESS_TOKEN=";
+
+	for (char **v = plan->resolved.env; v && *v; v++)
+		if (strncmp(*v, name, sizeof(name) - 1) == 0)
+			return true;
+	return false;
+}
+
+/* A process gets its token when it starts; one that the entry sets counts more (B36). */
+static int give_token(struct mp_launch_plan *plan)
+{
+	MP_CLEANUP(mp_secret_buf_done) struct mp_buf text;
+	const char *token = mp_account_get_token(plan->account);
+	int r;
+
+	mp_buf_init(&text, MP_KIB(128));
+	if (plan->resolved.kind != MP_KIND_STDIO || !token || has_own_token(plan))
+		return 0;
+	r = mp_buf_addf(&text, "OAUTH_ACCESS_TOKEN=%s", token);
+	if (r == 0)
+		r = mp_buf_terminate(&text);
+	if (r < 0)
+		return mp_fail(&plan->why, r, "%s", mcpool_error_text(r));
+	plan->environment = mp_environment_put(plan->environment, text.data);
+	return 0;
+}
+
+/*
+ * An entry that says that it has a credential waits for one; in the omp profile it does not (B37).
+ * So does one whose token was refused.
+ */
+static int judge_account(struct mp_launch_plan *plan)
+{
+	const struct mcpool_error *why = mp_account_get_problem(plan->account);
+	bool is_refused = why->code == MCPOOL_ENEEDS_AUTH;
+
+	if (mp_account_has_token(plan->account) || !(plan->resolved.oauth.is_wanted || is_refused))
+		return give_token(plan);
+	if (plan->set->settings.profile == MP_PROFILE_OMP) {
+		mp_log_warn(&plan->log,
+			    "Server \"%s\": there is no stored credential; it is tried without "
+			    "one. Log in: mcpool login %s",
+			    plan->e->name, plan->e->name);
+		return 0;
+	}
+	return mp_fail(&plan->why, MCPOOL_ENEEDS_AUTH, "%s; log in: mcpool login %s",
+		       why->code ? why->message : "there is no credential", plan->e->name);
+}
+
+static void token_renewed(void *u, bool again, const struct mcpool_error *why)
+{
+	struct mp_launch_plan *plan = u;
+
+	(void)again; /* the account has a token, or not */
+	plan->state = UNDER_WAY;
+	if (why) {
+		plan->why = *why;
+		plan->result = why->code;
+	} else {
+		plan->result = judge_account(plan);
+	}
+	launch_plan_finish(plan);
+}
+
+/* A token that has expired is renewed first: not every transport can do it later. */
+static int use_account(struct mp_launch_plan *plan)
+{
+	plan->account = mp_accounts_get(plan->accounts, plan->e->name, &plan->resolved, &plan->why);
+	if (!plan->account)
+		return plan->why.code;
+	mp_account_take_stored(plan->account, mp_buf_get(&plan->credential));
+	plan->waiter = (struct mp_authorization_waiter){.decided = token_renewed, .u = plan};
+	if (mp_account_prepare(plan->account, &plan->waiter)) {
+		plan->state = RENEWING;
+		return 0;
+	}
+	return judge_account(plan);
+}
+
 static void worked_out(void *u)
 {
 	struct mp_launch_plan *plan = u;
@@ -336,8 +461,10 @@ static void worked_out(void *u)
 		free_plan(plan);
 		return;
 	}
-	plan->state = plan->result < 0 ? FAILED : PREPARED;
-	plan->fn(plan, plan->result < 0 ? &plan->why : NULL, plan->u); /* may drop it */
+	if (plan->result == 0 && mp_accounts_has_use(&plan->resolved))
+		plan->result = use_account(plan);
+	if (plan->state == UNDER_WAY)
+		launch_plan_finish(plan);
 }
 
 static int copy_env(struct mp_launch_plan *plan, char *const *env)
@@ -365,6 +492,7 @@ static int launch_plan_prepare(void *u, struct mp_config_set *set, const struct 
 	int r;
 
 	*plan = (struct mp_launch_plan){
+		.accounts = p->accounts,
 		.tools = ref_tools(p->tools),
 		.set = mp_config_set_ref(set),
 		.e = e,
@@ -376,6 +504,7 @@ static int launch_plan_prepare(void *u, struct mp_config_set *set, const struct 
 	mp_arena_init(&plan->arena, MP_LIMIT_ARENA);
 	mp_buf_init(&plan->log_file, MP_KIB(8));
 	mp_buf_init(&plan->seen_text, MP_MIB(2));
+	mp_buf_init(&plan->credential, MP_LIMIT_SECRET_VALUE);
 	if (mp_path_log(e->name, &plan->log_file) < 0)
 		mp_buf_clear(&plan->log_file); /* without a home there is no log file */
 	r = copy_env(plan, env);
@@ -428,6 +557,7 @@ static int dial(void *u, struct mp_launch_plan *plan, struct mp_transport **ret_
 		.seen = plan->seen,
 		.log_file = plan->log_file.len ? plan->log_file.data : NULL,
 		.log = &plan->log,
+		.authorization = plan->account ? mp_account_get_authorization(plan->account) : NULL,
 	};
 
 	mp_check(plan->state == PREPARED);
@@ -454,8 +584,10 @@ struct mp_launch_planner *mp_launch_planner_make(struct mp_loop *loop, const cha
 	p->tools = mp_alloc(sizeof(*p->tools));
 	p->tools->refs = 1;
 	p->tools->commands = mp_commands_new();
+	p->tools->secrets = mp_secret_values_new();
 	memcpy(p->tools->local_key, key, sizeof(p->tools->local_key));
 	p->dialer = mp_dialer_new(loop, exe);
+	p->accounts = mp_accounts_new(loop, p->tools->secrets);
 	return p;
 }
 
@@ -481,11 +613,17 @@ void mp_launch_planner_mark(struct mp_launch_planner *p, const char *entry)
 	p->tools->mark = mp_dup(entry);
 }
 
+struct mp_accounts *mp_launch_planner_get_accounts(struct mp_launch_planner *p)
+{
+	return p->accounts;
+}
+
 struct mp_launch_planner *mp_launch_planner_free(struct mp_launch_planner *p)
 {
 	if (!p)
 		return NULL;
 	p->dialer = mp_dialer_free(p->dialer);
+	p->accounts = mp_accounts_free(p->accounts);
 	unref_tools(p->tools);
 	return mp_free(p);
 }

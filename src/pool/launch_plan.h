@@ -8,6 +8,7 @@
 #include "base/loop.h"
 #include "pool/launch_ops.h"
 
+struct mp_accounts;
 struct mp_launch_planner; /* owns the dialer and running `!command`s */
 
 /* exe: the program for `exe launcher`; NULL: this program. MCPOOL_E* if there is no local key. */
@@ -23,6 +24,9 @@ void mp_launch_planner_open_launcher(struct mp_launch_planner *p);
 void mp_launch_planner_mark(struct mp_launch_planner *p, const char *entry);
 /* Drop plans and free transports first. Running workers finish on their own. */
 struct mp_launch_planner *mp_launch_planner_free(struct mp_launch_planner *p);
+
+/* The accounts of servers; the planner's. */
+struct mp_accounts *mp_launch_planner_get_accounts(struct mp_launch_planner *p);
 
 extern const struct mp_launch_ops mp_launch_planner_ops; /* u is the planner */
 

@@ -74,6 +74,10 @@ struct mp_pool *mp_pool_free(struct mp_pool *p);
 void mp_pool_set_files(struct mp_pool *p, struct mp_config_watch *files);
 /* The network may have returned: remote servers that wait for their next attempt are tried now. */
 void mp_pool_note_network(struct mp_pool *p);
+/* WWW-Authenticate of a server of this name that waits for a login; empty: none. */
+struct mp_str mp_pool_find_challenge(struct mp_pool *p, const char *server);
+/* The credential of a server of this name came or went. */
+void mp_pool_note_login(struct mp_pool *p, const char *server, bool has_token);
 /*
  * A session has ended: cancels its calls and stops its private servers (E65), unless another
  * session borrows them.

@@ -87,6 +87,12 @@ void mp_stats_note(struct mp_stats *s, enum mp_outcome outcome, bool is_error, i
 
 /* --- asking --------------------------------------------------------------------------------- */
 
+uint64_t mp_stats_count_failures(const struct mp_stats *s)
+{
+	return s->errors + s->by_outcome[MP_OUTCOME_NOT_SENT] + s->by_outcome[MP_OUTCOME_UNKNOWN] +
+	       s->by_outcome[MP_OUTCOME_REFUSED] + s->by_outcome[MP_OUTCOME_TIMEOUT];
+}
+
 /* Sum of the buckets: a full bucket stops counting, `measured` does not. */
 static uint64_t sum_up(const struct mp_stats *s)
 {

@@ -24,6 +24,8 @@ void mp_stats_init(struct mp_stats *s);
 void mp_stats_done(struct mp_stats *s);
 /* One call ended. is_error: an answer that is an error. Only answers have a latency. */
 void mp_stats_note(struct mp_stats *s, enum mp_outcome outcome, bool is_error, int64_t latency_us);
+/* Calls that got no answer, or an error of the server; what was cancelled did not fail. */
+uint64_t mp_stats_count_failures(const struct mp_stats *s);
 /* Latency that so many of 1,000 calls do not exceed: 500 is the median. -1 before the first. */
 int64_t mp_stats_get_latency_us(const struct mp_stats *s, unsigned permille);
 

@@ -5,6 +5,9 @@
 
 #include <limits.h>
 
+#include <string.h>
+#include <strings.h>
+
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -163,6 +166,7 @@ void mp_status_init(struct mp_status *s)
 		.attempt = -1,
 		.max_attempts = -1,
 		.calls = -1,
+		.failures = -1,
 		.p50_us = -1,
 		.p99_us = -1,
 		.environment = "",
@@ -239,7 +243,10 @@ static enum mp_status_state state_of_keeper(const struct mp_keeper_facts *f)
 	case MP_KEEPER_UP:
 	case MP_KEEPER_CHECKING:
 		return MP_STATUS_CONNECTED;
-	case MP_KEEPER_CLEARING:
+	case MP_KEEPER_CLEARING: /* a start that lacked a login: it is about to wait for one */
+		return f->why.code == MCPOOL_ENEEDS_AUTH && f->tries_failed > 0
+			       ? MP_STATUS_NEEDS_AUTH
+			       : MP_STATUS_FAILED;
 	case MP_KEEPER_BACKOFF:
 	case MP_KEEPER_FAILED:
 		return MP_STATUS_FAILED;
@@ -313,6 +320,31 @@ static void status_set_entry(struct mp_status *s, const struct mp_workspace *w, 
 	s->code = why ? MCPOOL_EINVAL : key->code;
 }
 
+static bool has_own_token(const struct mp_entry *e)
+{
+	for (size_t i = 0; i < e->headers.n; i++)
+		if (strcasecmp(e->headers.items[i].key, "Authorization") == 0)
+			return true;
+	return e->bearer_variable != NULL;
+}
+
+/* Who waits for a login says what to do. */
+static void status_set_login(struct mp_status *s, const struct mp_entry *e, const char *why,
+			     struct mp_arena *arena)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	const char *step = has_own_token(e) ? "put a valid token into its headers, then: mcpool "
+					      "reconnect"
+					    : "log in: mcpool login";
+
+	mp_buf_init(&text, MP_KIB(8));
+	if (strstr(why, "mcpool login") ||
+	    mp_buf_addf(&text, "%s %s (%s)", step, e->name, why) < 0 || mp_buf_terminate(&text) < 0)
+		status_set_error(s, arena, why, MP_STR(""));
+	else
+		status_set_error(s, arena, text.data, MP_STR(""));
+}
+
 static void status_set_keeper(struct mp_status *s, struct mp_instance *in, struct mp_arena *arena)
 {
 	const struct mp_keeper_facts *f = mp_keeper_get_facts(in->k);
@@ -320,7 +352,10 @@ static void status_set_keeper(struct mp_status *s, struct mp_instance *in, struc
 
 	s->state = state_of_keeper(f);
 	s->detail = mp_keeper_get_state_name(f->state);
-	status_set_error(s, arena, f->why.message, f->tail);
+	if (s->state == MP_STATUS_NEEDS_AUTH)
+		status_set_login(s, in->e, f->why.message, arena);
+	else
+		status_set_error(s, arena, f->why.message, f->tail);
 	s->code = f->why.code;
 	s->fault = (int64_t)mp_error_get_fault(&f->why);
 	s->failed_at_ms = f->why.code ? f->failed_wall_ms : -1;
@@ -346,6 +381,7 @@ static void status_set_keeper(struct mp_status *s, struct mp_instance *in, struc
 static void status_set_calls(struct mp_status *s, struct mp_instance *in)
 {
 	s->calls = (int64_t)in->stats.calls;
+	s->failures = (int64_t)mp_stats_count_failures(&in->stats);
 	if (in->stats.calls) {
 		s->p50_us = mp_stats_get_latency_us(&in->stats, 500);
 		s->p99_us = mp_stats_get_latency_us(&in->stats, 990);

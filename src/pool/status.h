@@ -44,6 +44,7 @@ struct mp_status {
 	int64_t restarts;
 	int64_t attempt, max_attempts; /* number of the retry, of at most so many (C6) */
 	int64_t calls, p50_us, p99_us; /* calls that have ended */
+	int64_t failures; /* of them: without an answer, or with an error; not cancelled ones */
 	int64_t waiting, open;   /* calls that wait for the server or a slot; calls at the server */
 	const char *environment; /* of its last start: "the hub, 6 variables"; "" */
 

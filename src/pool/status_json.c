@@ -55,6 +55,7 @@ enum {
 	X(HUB | ONE, I64, "attempt", attempt, .null = true)                   \
 	X(HUB | ONE, I64, "maxAttempts", max_attempts, .null = true)          \
 	X(SHOWN, I64, "calls", calls, .null = true)                           \
+	X(HUB | ONE, I64, "failures", failures, .null = true)                 \
 	X(SHOWN, I64, "p50us", p50_us, .null = true)                          \
 	X(SHOWN, I64, "p99us", p99_us, .null = true)                          \
 	X(HUB, I64, "waiting", waiting)                                       \

@@ -30,16 +30,22 @@ bool mp_workspace_retry_has_news(const struct mp_workspace *w, const struct mp_k
 	return false;
 }
 
+/*
+ * A reload between two attempts is none of them: else each one, also of files in which nothing
+ * changed, would move the next attempt further away.
+ */
 void mp_workspace_retry_soon(struct mp_workspace *w)
 {
 	ptrdiff_t i = w->config && !w->pool->o.one_shot ? find_unresolved(w) : -1;
 	struct mp_policy policy;
 
-	mp_timer_stop(&w->retry.timer);
 	if (i < 0) {
+		mp_timer_stop(&w->retry.timer);
 		mp_backoff_forgive(&w->retry.backoff);
 		return;
 	}
+	if (mp_timer_is_running(&w->retry.timer))
+		return;
 	mp_policy_init(&policy, &mp_workspace_get_entry(w, (size_t)i)->tuning.restart, false);
 	mp_timer_start(&w->retry.timer, mp_backoff_fail(&w->retry.backoff, &policy));
 }

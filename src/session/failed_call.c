@@ -126,9 +126,8 @@ static const struct advice {
 	 NULL},
 	{MCPOOL_EDISABLED, ANY, ANY, NULL, "switch it on: mcpool enable NAME", NULL},
 	{MCPOOL_ENEEDS_AUTH, ANY, ANY, NULL,
-	 "put a token into its \"headers\" (where they stand: mcpool config show NAME), then: "
-	 "mcpool "
-	 "reconnect NAME",
+	 "log in: mcpool login NAME; or put a token into its \"headers\" (where they are: mcpool "
+	 "config show NAME), then: mcpool reconnect NAME",
 	 "add it with a token in its headers: mcpool add --help"},
 	{MCPOOL_EQUEUE_FULL, ANY, ANY, NULL,
 	 "call again when fewer calls are under way (mcpool status), or give it more room: "

@@ -149,7 +149,7 @@ static void forward_answered(struct mp_pool_call *c, const struct mp_pool_answer
 		take_answer(e, a->message);
 	else if (e->state == MP_REQUEST_PARKED)
 		keep_failure(e, a);
-	else
+	else if (!mp_request_ask_login(e, a))
 		mp_request_fail(e, a->error, a);
 }
 

@@ -200,6 +200,8 @@ static void request_detach(struct mp_request *e)
 		mp_request_drop_uris(e);
 	if (e->shortening)
 		mp_request_abandon_shortening(e);
+	if (e->login)
+		mp_request_abandon_login(e);
 	if (e->is_indexed)
 		mp_map_remove(&s->by_id, mp_str_of(e->their_id));
 	e->is_indexed = false;

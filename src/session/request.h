@@ -81,6 +81,7 @@ struct mp_request {
 	bool drives_task;        /* run as a task, for an agent without task support */
 
 	struct mp_shortening *shortening; /* a worker has its result; NULL: none */
+	struct mp_login_request *login;   /* it waits for the address of a login; NULL: no */
 
 	/* Parked */
 	struct mp_request_state_id state_id;  /* of the last server request */
@@ -166,6 +167,12 @@ void mp_session_send_on(struct mp_request *e, const struct mp_message *m, const 
 void mp_session_take_result(struct mp_request *e, struct mp_str json);
 /* stored.c: its result is no longer wanted. */
 void mp_request_abandon_shortening(struct mp_request *e);
+/*
+ * login_request.c: its call failed. True: its server needs a login, the agent can show addresses,
+ * and the answer follows.
+ */
+bool mp_request_ask_login(struct mp_request *e, const struct mp_pool_answer *a);
+void mp_request_abandon_login(struct mp_request *e);
 /* agent_requests.c */
 void mp_session_drop_agent_requests(struct mp_list *list, struct mp_pool *pool);
 /* subscriptions.c */

@@ -16,12 +16,16 @@
 #include "session/request_state.h"
 #include "session/session.h"
 
+struct mp_account;
+
 struct mp_sessions_options {
 	struct mp_pool *pool;         /* borrowed */
 	struct mp_board *board;       /* the pool's; borrowed */
 	const struct mp_identity *me; /* our identity for agents; borrowed */
 	struct mp_db *db;             /* pins; borrowed, may be NULL */
 	void (*on_session)(void *u);  /* before each new session; may be NULL */
+	/* The account of a server; NULL: it uses no login. May be NULL. */
+	struct mp_account *(*find_account)(void *u, const char *server);
 	void *u;
 };
 

@@ -4,20 +4,18 @@
  */
 #include "store/last_good.h"
 
-#include <openssl/evp.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "base/random_id.h"
+#include "store/aead.h"
 #include "store/digest.h"
 #include "store/local_key.h"
 #include "store/sql.h"
 
-enum { NONCE_SIZE = 12, TAG_SIZE = 16, HEAD_SIZE = NONCE_SIZE + TAG_SIZE };
-
-/* --- encryption: AES-256-GCM; the file's path is authenticated with it ------------------------ */
+/* --- encryption; the file's path is authenticated with it --------------------------------------
+ */
 
 static int get_key(struct mp_db *db, unsigned char ret[MP_DIGEST_SIZE], struct mcpool_error *reterr)
 {
@@ -31,42 +29,6 @@ static int get_key(struct mp_db *db, unsigned char ret[MP_DIGEST_SIZE], struct m
 	mp_digest_add(d, MP_STR("last good"));
 	mp_digest_finish(d, ret);
 	return 0;
-}
-
-static void cipher_freep(EVP_CIPHER_CTX **c)
-{
-	EVP_CIPHER_CTX_free(*c);
-}
-
-/* out: nonce, tag, and as many bytes as the text has. */
-static bool last_good_encrypt(const unsigned char *key, struct mp_str file, struct mp_str text,
-			      unsigned char *out)
-{
-	MP_CLEANUP(cipher_freep) EVP_CIPHER_CTX *c = EVP_CIPHER_CTX_new();
-	int n;
-
-	mp_random_fill(out, NONCE_SIZE);
-	return c && EVP_EncryptInit_ex(c, EVP_aes_256_gcm(), NULL, key, out) == 1 &&
-	       EVP_EncryptUpdate(c, NULL, &n, (const unsigned char *)file.p, (int)file.len) == 1 &&
-	       EVP_EncryptUpdate(c, out + HEAD_SIZE, &n, (const unsigned char *)text.p,
-				 (int)text.len) == 1 &&
-	       EVP_EncryptFinal_ex(c, out + HEAD_SIZE + n, &n) == 1 &&
-	       EVP_CIPHER_CTX_ctrl(c, EVP_CTRL_GCM_GET_TAG, TAG_SIZE, out + NONCE_SIZE) == 1;
-}
-
-static bool last_good_decrypt(const unsigned char *key, struct mp_str file, const unsigned char *in,
-			      size_t len, unsigned char *out)
-{
-	MP_CLEANUP(cipher_freep) EVP_CIPHER_CTX *c = EVP_CIPHER_CTX_new();
-	unsigned char tag[TAG_SIZE];
-	int n;
-
-	memcpy(tag, in + NONCE_SIZE, sizeof(tag));
-	return c && EVP_DecryptInit_ex(c, EVP_aes_256_gcm(), NULL, key, in) == 1 &&
-	       EVP_DecryptUpdate(c, NULL, &n, (const unsigned char *)file.p, (int)file.len) == 1 &&
-	       EVP_DecryptUpdate(c, out, &n, in + HEAD_SIZE, (int)len) == 1 &&
-	       EVP_CIPHER_CTX_ctrl(c, EVP_CTRL_GCM_SET_TAG, TAG_SIZE, tag) == 1 &&
-	       EVP_DecryptFinal_ex(c, out + n, &n) == 1;
 }
 
 /* --- reading --------------------------------------------------------------------------------- */
@@ -84,17 +46,17 @@ static int open_content(const struct last_good_read *ask, const unsigned char *b
 	unsigned char key[MP_DIGEST_SIZE];
 	int r;
 
-	if (n < HEAD_SIZE)
+	if (n < MP_AEAD_HEAD)
 		return 0;
 	r = get_key(ask->db, key, reterr);
 	if (r == 0)
 		r = mp_buf_reserve(ask->out, n);
 	if (r < 0)
 		return r;
-	if (!last_good_decrypt(key, mp_str_of(ask->file), bytes, n - HEAD_SIZE,
-			       (unsigned char *)ask->out->data + ask->out->len))
+	if (!mp_aead_open(key, mp_str_of(ask->file), (struct mp_str){(const char *)bytes, n},
+			  (unsigned char *)ask->out->data + ask->out->len))
 		return 0;
-	ask->out->len += n - HEAD_SIZE;
+	ask->out->len += n - MP_AEAD_HEAD;
 	return 1;
 }
 
@@ -199,9 +161,9 @@ static bool last_good_seal(struct mp_db *db, struct note *note, struct mp_str te
 
 	if (get_key(db, key, NULL) < 0)
 		return false;
-	note->n = HEAD_SIZE + text.len;
+	note->n = MP_AEAD_HEAD + text.len;
 	note->content = mp_try_alloc(note->n);
-	if (!note->content || !last_good_encrypt(key, mp_str_of(note->file), text, note->content))
+	if (!note->content || !mp_aead_seal(key, mp_str_of(note->file), text, note->content))
 		return false;
 	d = mp_digest_new_keyed((struct mp_str){(const char *)key, sizeof(key)});
 	mp_digest_add(d, text);
@@ -213,7 +175,7 @@ void mp_last_good_write(struct mp_db *db, const char *file, struct mp_str text, 
 {
 	struct note *note;
 
-	if (text.len > MP_LIMIT_DB_VALUE - HEAD_SIZE)
+	if (text.len > MP_LIMIT_DB_VALUE - MP_AEAD_HEAD)
 		return;
 	note = mp_alloc(sizeof(*note));
 	note->file = mp_dup(file);

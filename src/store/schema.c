@@ -99,6 +99,18 @@ static const char *const steps[] = {
 	" content BLOB NOT NULL,"
 	" saved_ms INTEGER NOT NULL"
 	") STRICT;",
+
+	/* Named tokens of the HTTP face. A removed one's n is not used again. */
+	"CREATE TABLE tokens ("
+	" n INTEGER PRIMARY KEY AUTOINCREMENT,"
+	" name TEXT NOT NULL UNIQUE,"
+	" digest BLOB NOT NULL UNIQUE CHECK (length(digest) = 32),"
+	" servers TEXT NOT NULL,"
+	" tools TEXT NOT NULL,"
+	" created_ms INTEGER NOT NULL,"
+	" expires_ms INTEGER NOT NULL,"
+	" used_ms INTEGER NOT NULL"
+	") STRICT;",
 };
 
 const struct mp_schema mp_schema_present = {steps, (int)MP_ARRAY_LEN(steps)};

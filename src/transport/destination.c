@@ -99,6 +99,7 @@ int mp_destination_copy(struct mp_destination *to, const struct mp_destination *
 		.ca_file = dup_or_null(from->ca_file),
 		.cert_file = dup_or_null(from->cert_file),
 		.key_file = dup_or_null(from->key_file),
+		.authorization = from->authorization,
 	};
 	mp_http_fields_init(&to->headers);
 	return copy_headers(&to->headers, &from->headers);
@@ -198,5 +199,6 @@ void mp_destination_address(const struct mp_destination *d, const struct mp_http
 	ret->ca_file = d->ca_file;
 	ret->cert_file = d->cert_file;
 	ret->key_file = d->key_file;
+	ret->authorization = d->authorization;
 	ret->headers = mp_http_fields_get(fields, &ret->n_headers);
 }

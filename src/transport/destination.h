@@ -16,6 +16,7 @@ struct mp_destination {
 	char *place;                          /* "https://host:port": all of it that may be shown */
 	struct mp_http_fields headers;        /* as configured; values are secrets */
 	char *ca_file, *cert_file, *key_file; /* NULL: none */
+	struct mp_authorization *authorization; /* of every request; borrowed; NULL: none */
 };
 
 /* url may begin with ws:// or wss://. Headers and files are added by the caller. MCPOOL_EINVAL. */

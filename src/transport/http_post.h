@@ -13,7 +13,7 @@
 #include "net/http_client.h"
 #include "net/http_fields.h"
 #include "net/sse.h"
-#include "transport/refusal.h"
+#include "net/refusal.h"
 
 #define MP_HTTP_POST_STATES(X)                                                           \
 	X(MP_HTTP_POST_READY, "ready", "nothing is under way")                           \

@@ -17,7 +17,7 @@
 #include "net/sse.h"
 #include "rpc/recover_id.h"
 #include "transport/outbox.h"
-#include "transport/refusal.h"
+#include "net/refusal.h"
 
 /*
  * A server that has such a stream names the place at once; one that does not may keep a stream of

@@ -7,7 +7,7 @@ group=add
 . tests/own.sh
 
 # The two forms.
-# B75
+# B75 B55
 t_a_command() {
 	here 0 add files -- npx -y some-server 'a b' '' && says out 'Added stdio server "files" to '"$user" &&
 		is "$user" 'd.mcpServers.files.type === "stdio" && d.mcpServers.files.command === "npx"' &&
@@ -112,6 +112,7 @@ refused() { # CODE WORDS ARGUMENTS...
 		{ echo "after: $*"; return 1; }
 }
 t_both_forms() { refused 2 'Use either --url or -- <command...>, not both.' add x --url https://a.example.com -- cmd; } # B63
+# B64
 t_a_token_without_a_url() {
 	refused 2 '--token requires --url (HTTP/SSE transport).' add x --token - -- cmd &&
 		refused 2 '--token requires --url (HTTP/SSE transport).' add x --token abc &&
@@ -192,14 +193,15 @@ b'; do
 		here 3 config check && says err 'server a:b.c d: characters other than letters, digits, - and _ become _ in the names of its tools' &&
 		silent_on err 'server xx'
 }
-# B13
+# B13 X28
 t_names_in_the_omp_profile() {
 	mkdir -p "$(dirname "$user")" && echo '{"mcpool": {"profile": "omp"}, "mcpServers": {}}' >"$user" && cp "$user" "$work/before" &&
 		for odd in 'a b' a:b a/b 'a!' 'ä'; do
 			here 3 add "$odd" -- cmd && same "$work/before" "$user" &&
 				says err 'Invalid server config: Server name can only contain letters, numbers, dash, underscore, and dot' || return 1
 		done
-	here 0 add 'azAZ09_.-' -- cmd && echo '{"mcpool": {"profile": "omp", "names": "wide"}, "mcpServers": {}}' >"$user" && here 0 add 'a:b c' -- cmd
+	here 0 add 'azAZ09_.-' -- cmd && echo '{"mcpool": {"profile": "omp", "names": "wide"}, "mcpServers": {}}' >"$user" && here 0 add 'a:b c' -- cmd &&
+		echo '{"mcpool": {"names": "strict"}, "mcpServers": {}}' >"$user" && here 3 add 'a:b c' -- cmd
 }
 t_entries_that_do_not_validate() { # B10 B61
 	refused 3 'Invalid server config: Server "x": "url" must begin with http' add x --url ftp://a.example.com &&

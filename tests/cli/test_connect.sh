@@ -171,6 +171,17 @@ t_a_project_has_its_own_file() {
 		ln -s "$mcpool" "$bin/mcpool" && mcpool=$bin/mcpool && here 0 connect claude --project && says out '-- mcpool stdio'
 }
 
+# B25: `.mcp.json` of a project, which no other verb writes: after a preview, and but for mcpool itself it stays as it is.
+t_a_root_file_gets_mcpool_and_nothing_else() {
+	root=$project/.mcp.json
+	with_comments "$root" && printf '{"mcpServers":{"a":{"command":"a"}}}' >"$project/mcp.json" && cp "$project/mcp.json" "$work/other" &&
+		here 7 connect claude --project --write && says err "$root:" '"mcpool": {' && untouched "$root" &&
+		here 0 connect claude --project --write --yes &&
+		is "$root" 'Object.keys(d.mcpServers).join() === "files,mcpool" && d.mcpServers.files.command === "files-server" && d.z === 1.5' &&
+		[ -z "$(diff "$work/before" "$root" | grep '^<')" ] && cmp "$project/mcp.json" "$work/other" &&
+		here 0 connect claude --project --undo --yes && untouched "$root"
+}
+
 # The agent's own servers that mcpool serves, too (use-A13: not those that wait for an approval); and mcpool is no
 # server of itself.
 t_doubles_are_told() {

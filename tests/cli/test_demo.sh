@@ -352,7 +352,7 @@ t_knob_ignore_eof() { # D32
 	legacy IGNORE_EOF=1 && hang_up && sleep 0.1 && lives && kill -TERM "$pid" && ended 0
 }
 t_knob_exit_delay() { # D32
-	legacy EXIT_DELAY=600 && hang_up && sleep 0.1 && lives && kill -TERM "$pid" && sleep 0.02 && lives && ended 0
+	legacy EXIT_DELAY=2500 && hang_up && sleep 0.1 && lives && kill -TERM "$pid" && sleep 0.02 && lives && ended 0
 }
 t_knob_fail_starts() { # D32
 	start FAIL_STARTS=2 "STATE=$work/starts" && ended 1 && grep -q 'start 1 fails' "$work/err" &&
@@ -386,7 +386,7 @@ t_knob_page() {
 }
 t_no_cursor_without_pages() { legacy && ask 1 tools/list '{"cursor":""}' && gets 1 -32602 && stop; }
 t_knob_list_delay() { legacy LIST_DELAY=100 && at_once "ask 1 prompts/list; ask 2 ping" && gets 1 result && nth 2 '"id":2' && stop; }
-t_knob_slow_start() { start SLOW_START=500 && ask 1 ping && sleep 0.05 && silent_on 1 && gets 1 '{}' && stop; }
+t_knob_slow_start() { start SLOW_START=2000 && ask 1 ping && sleep 0.05 && silent_on 1 && gets 1 '{}' && stop; }
 t_knob_ledger() {
 	legacy "LEDGER=$work/ledger" && call 7 echo '{"message":"once"}' && gets 7 once && call 8 echo && gets 8 isError && call 9 crash && ended 1
 	hang_up

@@ -305,7 +305,7 @@ t_watch_through_links() {
 		put two.json "$(one b again)" && step 2 1 '"changed","name":"b"' && kill -INT "$mcpool_pid"
 }
 
-# They are a way to stay compatible, says the manual, and no verb of ours writes them.
+# They are a way to stay compatible, says the manual, and no verb that changes servers writes them (`connect`: test_connect.sh).
 t_root_files_are_never_written() { # B25
 	grep -q 'root *mcp.json .mcp.json .*for compatibility' doc/mcpool-config.5 || { echo 'the manual does not say so'; return 1; }
 	bare && put project/mcp.json "$(one a)" && put project/.mcp.json "$(one b)" &&

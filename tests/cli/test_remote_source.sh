@@ -73,6 +73,7 @@ t_redirects_stay_on_the_server() {
 	begin && mode near && lists one && says source.log "GET /d.json" && due && mode away && lists one && says out "HTTP 302" && over
 }
 # While it serves a new copy is a change like any other.
+# X36 A48 C9
 t_serve_follows() {
 	begin && start serve --json || return 1
 	wait_for_line "$work/source.log" '^GET' 5 && wait_for_line "$work/out" '"what":"reloaded","text":"added one"' 5 || return 1

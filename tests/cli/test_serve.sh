@@ -107,9 +107,18 @@ t_deferred_tools() {
 
 # A lazy one of which nothing is known is looked at, and leaves until it is called.
 t_a_lazy_server_is_visited() {
-	configure '' "$(server a '' '"start":"lazy"')" && serve && holds 'gate.deferred.join() === "a" && gate.tools === 10' &&
+	configure '"startup":{"windowMs":15000}' "$(server a '' '"start":"lazy"')" && serve && holds 'gate.deferred.join() === "a" && gate.tools === 10' &&
 		holds '/is known, and no session needs it yet/.test(ev.find((e) => e.what === "idle").text)' &&
 		eventually 5 is_gone a && finish
+}
+
+# E55: a value that takes its time, a late handshake and late lists, each in its place
+t_each_stage_has_its_time() {
+	configure '"startup":{"windowMs":10000}' "$(server a "$(knob HANG 500),$(knob LIST_DELAY 900),\"A\":\"!sleep 0.2; echo x\"")" && serve &&
+		stages='ev.find((e) => e.what === "up").text.match(/[\d.]+/g).map(Number)' &&
+		holds "(([prepare, spawn, handshake, lists]) => prepare >= 195 && spawn > 0 && handshake >= 495 && lists >= 895)($stages)" &&
+		holds "$stages.reduce((a, b) => a + b) <= ev.find((e) => e.what === 'up').time - ev.find((e) => e.what === 'preparing').time + 2" && # none twice
+		says err ' up: prepare ' && finish
 }
 
 # A call of an unknown tool waits while a server starts; a tool that never appears is reported.
@@ -150,8 +159,15 @@ leaves_on() { # SIGNAL CODE
 	within 5000 && holds 'lines.every((l) => l.number || l.gate || l.listening)' && # a requested stop is not an error
 		holds 'ev.filter((e) => e.what === "exited" && /^pid [0-9]+ was killed by SIGKILL$/.test(e.text)).length === 10'
 }
-# E79 U29 E53 A63 A61
-t_sigterm_stops_ten() { leaves_on TERM 0; } # E79
+# E79 U29 E53 A63 A61 X19 E64
+t_sigterm_stops_ten() { # E79; in 3 s, and on a busy machine in one of three tries
+	for try in 1 2 3; do
+		leaves_on TERM 0 || return 1
+		[ "$took" -ge 3000 ] || return 0
+	done
+	echo "took $took ms, and before that no less than 3000, either"
+	return 1
+}
 t_sighup_stops_ten() { leaves_on HUP 0; }
 t_sigint_stops_ten() { leaves_on INT 130; }
 t_a_second_sigint_does_not_wait() {
@@ -205,6 +221,7 @@ t_an_exit_while_idle() {
 
 # A48
 # Of a file that changes only what is different in it is restarted.
+# B59 B60
 t_reload_is_a_difference() {
 	configure '"startup":{"windowMs":10000}' "$(server a)" "$(server b)" "$(server c)" && serve || return 1
 	a=$(pid_of a) b=$(pid_of b)
@@ -259,7 +276,7 @@ t_approval_and_disabled() {
 		says err 'a needs your approval: mcpool trust a' ': 1 needs approval, 1 disabled' && is_gone a && finish
 }
 
-in_user_file() { configure '' "$@" && mv "$config" "$XDG_CONFIG_HOME/mcpool/mcp.json"; }
+in_user_file() { configure '"startup":{"windowMs":15000}' "$@" && mv "$config" "$XDG_CONFIG_HOME/mcpool/mcp.json"; }
 quietly() { MCPOOL_TEST_MARK="$work" timeout 30 "$mcpool" "$@" >"$work/said" 2>&1 </dev/null || { cat "$work/said"; return 1; }; }
 
 # What an edit brings and cannot be started is told with what to do, and a yes or no counts at once.
@@ -283,9 +300,11 @@ t_switched_off() {
 		says err 'the setting "enabled" is false' && finish
 }
 
-# Nothing configured: there is something to look at all the same, and one line for scripts.
+# No server configured: there is something to look at all the same, and one line for scripts. It counts the servers that
+# are up after 250 ms, which is not enough on a busy machine.
 t_the_demo_server() {
-	cd "$work/here" && start serve && wait_for_line "$work/out" '^mcpool: ready, 1 server$' 20 &&
+	mkdir -p "$XDG_CONFIG_HOME/mcpool" && echo '{"mcpool": {"startup": {"windowMs": 60000}}}' >"$XDG_CONFIG_HOME/mcpool/mcp.json" &&
+		cd "$work/here" && start serve && wait_for_line "$work/out" '^mcpool: ready, 1 server$' 20 &&
 		says err 'the built-in demo server is used' ' INF demo#1: up: prepare ' &&
 		wait_for_line "$work/out" 'mcpool connect' 5 && says out "$XDG_RUNTIME_DIR/mcpool/hub.sock" && finish
 }
@@ -315,7 +334,7 @@ frames_are() {
 	n=$(tmux -L "$socket" capture-pane -p -S - | grep -c '^NAME  *STATE')
 	[ "$n" -eq "$1" ] || { echo "$n tables on the terminal and above it"; return 1; }
 }
-# U31
+# U31 B59
 t_a_terminal() {
 	command -v tmux >/dev/null || { echo "tmux is missing: run tools/setup test"; return 1; }
 	socket=mcpool-$$

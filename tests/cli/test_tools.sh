@@ -68,6 +68,27 @@ t_another_launch_is_another_server() {
 		with 0 tools --json && starts one 2 && json 'd.tools.length === 10 && d.tools[0].state === "live"'
 }
 
+# U8: for servers that nothing is known about, together: real seconds, and all verbs at once
+t_one_shot_verbs_wait_thirty_seconds() {
+	[ -z "$sanitized" ] || return 0
+	config '"hangs": {DEMO, "env": {"MCPOOL_DEMO_HANG": "forever"}, "timeout": 90000}' && waiters='' || return 1
+	for verb in 'tools' 'call echo' 'prompt greet' 'read demo://x'; do
+		waited "$work/took-${verb%% *}" $verb &
+		waiters="$waiters $!"
+	done
+	for each in $waiters; do wait "$each"; done
+	for verb in tools call prompt read; do
+		took=$(cat "$work/took-$verb") && [ "$took" -ge 29500 ] && [ "$took" -lt 38000 ] || { echo "$verb: $took ms"; return 1; }
+	done
+	nothing_left 3
+}
+waited() { # FILE VERB ARGUMENTS...: how many milliseconds it took
+	file=$1 verb=$2 since=$(date +%s%N)
+	shift 2
+	MCPOOL_TEST_MARK="$work" timeout 60 "$mcpool" "$verb" --config "$work/servers.json" --strict-config "$@" >/dev/null 2>&1 </dev/null
+	echo $((($(date +%s%N) - since) / 1000000)) >"$file"
+}
+
 t_each_failure_has_its_own_reason() { # A12 B65 B66 B60
 	servers='"hangs": {DEMO, "env": {"MCPOOL_DEMO_HANG": "forever"}, "timeout": 1500}, "gone": {"command": "/nonexistent/x"},
 		"dies": {"command": "sh", "args": ["-c", "echo oops >&2; exit 3"]}'
@@ -217,8 +238,8 @@ t_errors_of_the_pool_as_json() {
 	config "$two"', "gone": {"command": "/nonexistent/x"}, "off": {DEMO, "enabled": false}' && with 0 tools && with 5 call one/crash --json &&
 		json 'd.error.code === 1003 && d.error.message.startsWith("MCP error: ") && d.error.data.code === "mcp_outcome_unknown"' &&
 		json 'd.error.data.server === "one" && d.error.data.outcome === "unknown" && d.error.data.retryable === false' &&
-		with 6 call one/sleep ms=20000 --timeout 400ms --json && json 'd.error.code === 1004 && d.error.data.outcome === "timeout"' &&
-		says err "server 'one' did not answer within 0.4 s" &&
+		with 6 call one/sleep ms=20000 --timeout 2s --json && json 'd.error.code === 1004 && d.error.data.outcome === "timeout"' &&
+		says err "server 'one' did not answer within 2 s" &&
 		with 4 call gone/x && says err 'Failed to connect to "gone"' && with 3 call off/x --json && json 'd.error.data.code === "mcp_disabled"' &&
 		nothing_left
 }

@@ -45,7 +45,8 @@ t_every_verb_without_a_terminal() {
 		run 0 call one/echo message=hi --json && json 'd.ok && d.result.startsWith("hi")' &&
 		run 0 disable dies --json && json d && run 0 list --json && json 'd.servers[1].state === "disabled"' && run 0 enable dies --json && json d &&
 		run 0 edit dies timeout:=5 --json && json d && run 0 remove dies --json && json d && run 0 list --json && json 'd.servers.length === 1' &&
-		run 0 up --json && json 'd.hub === "started"' && run 0 reload --json && json 'd.reloaded' && run 0 down --json && json 'd.hub === "stopped"' && nothing_left
+		run 0 up --json && json 'd.hub === "started"' &&
+		run 0 status --json && json 'd.hub.pid > 0 && d.servers.map((s) => s.name).join() === "one"' && run 0 reload --json && json 'd.reloaded' && run 0 down --json && json 'd.hub === "stopped"' && nothing_left
 }
 
 t_json_says_the_same() {

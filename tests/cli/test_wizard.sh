@@ -6,19 +6,8 @@ exec 3>&1 # for what is left out, and why
 group=wizard
 . tests/servers/lib.sh
 . tests/own.sh
-trap 'tm kill-server; kill_marked; rm -rf "$work"' EXIT
+. tests/terminal.sh
 
-tm() { MCPOOL_TEST_MARK="$work" tmux -S "$work/tmux" -f /dev/null "$@" 2>/dev/null; }
-
-screen() { tm capture-pane -p -J >"$work/out"; }
-has() { screen && grep -qF -- "$1" "$work/out"; }
-shows() { eventually 10 has "$1" || { echo "no '$1' on the screen: $(tail -c 700 "$work/out")"; return 1; }; }
-
-# types LINE [WORDS]: and then the screen shows these
-types() {
-	tm send-keys -l -- "$1" && tm send-keys Enter && [ $# -eq 1 ] || shows "$2"
-}
-keys() { tm send-keys "$1"; }
 again() { # WORDS: they stand there twice
 	eventually 10 twice "$1" || { echo "'$1' was not asked again: $(tail -c 700 "$work/out")"; return 1; }
 }
@@ -27,8 +16,7 @@ twice() { screen && [ "$(grep -cF -- "$1" "$work/out")" -ge 2 ]; }
 # A shell in the project, on a terminal of 120 columns.
 terminal() {
 	command -v tmux >/dev/null || { echo '   there is no tmux: left out' >&3; return 1; }
-	TERM=xterm tm -u new-session -d -x 120 -y 50 "cd '$project' && PS1='$ ' sh" || { echo 'tmux does not start'; return 2; }
-	shows '$ '
+	open_terminal "$project" || return 2
 }
 wizard() { # the first question is there
 	terminal
@@ -42,6 +30,7 @@ to_command() { # NAME: as far as the command
 	types "$1" 'Where: user' && types '' 'Transport: stdio (a command)' && types '' 'Command and arguments'
 }
 
+# B55 B59
 t_a_command() {
 	wizard && shows 'Add an MCP server. Ctrl-C ends this, and nothing is added.' && to_command demo &&
 		types "'$mcpool' \"demo-server\"" 'Environment variable, NAME=VALUE' && types 'GREETING=two words' && types '' 'Test it now? [y/N]' &&

@@ -123,7 +123,7 @@ const cases = {
 			const told = [];
 			const onprogress = ({ progress }) => told.push(progress);
 			const arrived = on.overhear('notifications/progress');
-			await call(on, `mcp__${server}__slow`, { ms: 100, steps: 4 }, { onprogress });
+			await call(on, `mcp__${server}__slow`, { ms: 600, steps: 4 }, { onprogress });
 			const steps = arrived().map(({ params }) => params.progress).join();
 			must(steps === '1,2,3,4', `${server}: progress ${steps}`);
 			// Both SDKs forget the handler before they come to what arrived together with the answer; how much that is

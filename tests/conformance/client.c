@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "auth/account.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "client/catalog.h"
@@ -16,6 +17,9 @@
 #include "transport/http_detect.h"
 
 enum { PATIENCE_MS = 15000, TEXT_MAX = 1 << 20 };
+
+#define REDIRECT   "http://localhost:3000/callback" /* nothing listens there */
+#define CLIENT_URL "https://conformance-test.local/client-metadata.json"
 
 struct client {
 	struct mp_loop *loop;
@@ -28,6 +32,8 @@ struct client {
 	unsigned open;
 	bool failed;
 	struct mp_arena said; /* params of calls */
+	struct mp_account *account;
+	mp_id visit; /* what a browser would do */
 };
 
 static void complain(struct client *c, const char *format, ...) MP_PRINTF(2, 3);
@@ -135,6 +141,15 @@ static void call_all_that_is_listed(struct client *c)
 		call_tool(c, tools->items[i].name, MP_STR("{\"region\":\"here\"}"));
 }
 
+/* Rights may be missing for a call only. */
+static void call_with_a_token(struct client *c)
+{
+	const struct mp_catalog_list *tools = &c->lists[MP_CATALOG_TOOL];
+
+	for (size_t i = 0; i < tools->n; i++)
+		call_tool(c, tools->items[i].name, MP_STR("{}"));
+}
+
 /* The schema of one tool as an argument of the other. */
 static void return_schema(struct client *c)
 {
@@ -190,6 +205,8 @@ static void act(struct client *c)
 		else
 			call_tool(c, mp_str_of(rows[i].tool), mp_str_of(rows[i].arguments));
 	}
+	if (strncmp(c->scenario, "auth/", 5) == 0)
+		call_with_a_token(c);
 	if (c->open == 0)
 		leave(c);
 }
@@ -268,6 +285,104 @@ static void answer_question(void *u, const struct mp_server_request *rq)
 			  mp_write_finish(&w) < 0 ? MP_STR("") : mp_buf_get(&result));
 }
 
+/* --- logins ---------------------------------------------------------------------------------- */
+
+static void visit_head(void *u, const struct mp_http_head *head)
+{
+	struct client *c = u;
+	struct mp_str location = mp_http_head_find(head, MP_STR("Location"));
+	char *url = mp_alloc(location.len + 1);
+	struct mcpool_error why;
+
+	memcpy(url, location.p ? location.p : "", location.len);
+	if (mp_account_take_redirect(c->account, url, &why) < 0)
+		complain(c, "HTTP %d: %s", head->status, why.message);
+	mp_free(url);
+}
+
+static void visit_done(void *u, enum mp_http_end how, const struct mcpool_error *err)
+{
+	(void)how;
+	if (err)
+		complain(u, "visit: %s", err->message);
+}
+
+/* A browser whose user agrees to everything. */
+static void visit(void *u, struct mp_account *account, const struct mp_login_visit *v)
+{
+	static const struct mp_http_hooks visit_hooks = {.head = visit_head, .done = visit_done};
+	struct client *c = u;
+	struct mp_http_request request = {.url = v->url};
+	struct mcpool_error why;
+
+	(void)account;
+	if (mp_http_start(c->http, &request, &visit_hooks, c, &c->visit, &why) < 0)
+		complain(c, "%s", why.message);
+}
+
+static const char *read_member(const struct mp_tape *t, struct mp_arena *arena, const char *key)
+{
+	struct mp_str text;
+
+	if (mp_value_text(t, mp_value_get(t, MP_ROOT, key), arena, &text) < 0)
+		return NULL;
+	return mp_arena_dup(arena, text);
+}
+
+static bool is_scenario(const struct client *c, const char *part)
+{
+	return strstr(c->scenario, part) != NULL;
+}
+
+/* What the context of a scenario would be in an entry. */
+static void read_context(struct client *c, struct mp_oauth *o)
+{
+	const char *context = getenv("MCP_CONFORMANCE_CONTEXT");
+	MP_CLEANUP(mp_tape_done) struct mp_tape t;
+
+	mp_tape_init(&t, 0);
+	o->client_metadata_url = CLIENT_URL;
+	if (!context || mp_tape_parse(&t, mp_str_of(context), NULL) < 0)
+		return;
+	o->client_id = read_member(&t, &c->said, "client_id");
+	o->client_secret = read_member(&t, &c->said, "client_secret");
+	o->private_key = read_member(&t, &c->said, "private_key_pem");
+	if (is_scenario(c, "client-credentials"))
+		o->grant = MP_OAUTH_CREDENTIALS;
+	if (is_scenario(c, "wif-jwt-bearer")) {
+		o->grant = MP_OAUTH_ASSERTION;
+		o->assertion = read_member(&t, &c->said, "valid_jwt");
+	}
+	if (is_scenario(c, "enterprise-managed")) {
+		o->grant = MP_OAUTH_ENTERPRISE;
+		o->idp_client_id = read_member(&t, &c->said, "idp_client_id");
+		o->idp_id_token = read_member(&t, &c->said, "idp_id_token");
+		o->idp_token_url = read_member(&t, &c->said, "idp_token_endpoint");
+	}
+}
+
+static void watch(struct client *c)
+{
+	static const struct mp_account_hooks account_hooks = {.visit = visit};
+	struct mp_oauth oauth = {.is_off = false};
+	struct mp_account_options o = {
+		.loop = c->loop,
+		.http = c->http,
+		.server = "conformance",
+		.secret = "",
+		.server_url = c->to.url,
+		.oauth = &oauth,
+		.redirect_uri = REDIRECT,
+		.asks_at_once = true,
+		.hooks = &account_hooks,
+		.u = c,
+	};
+
+	read_context(c, &oauth);
+	c->account = mp_account_new(&o);
+	c->to.authorization = mp_account_get_authorization(c->account);
+}
+
 /* --- the conversation ------------------------------------------------------------------------ */
 
 static void ready(void *u)
@@ -343,7 +458,9 @@ int main(int argc, char **argv)
 	if (mp_loop_new(&c.loop) < 0 || mp_http_client_new(c.loop, &c.http) < 0)
 		return 2;
 	mp_arena_init(&c.said, TEXT_MAX);
+	watch(&c);
 	converse(&c);
+	mp_account_free(c.account);
 	mp_arena_done(&c.said);
 	for (int i = 0; i < c.listing; i++)
 		mp_catalog_list_done(&c.lists[i]);

@@ -1,5 +1,6 @@
 // hub_steps.mjs - what agents do in test_hub.sh and test_systemd.sh.
 import { execFile, execFileSync } from "node:child_process";
+import { within } from "../busy.mjs";
 import { call, hub, init, is, kill, next, now, sleep, text, tools } from "./talk.mjs";
 
 const { MCPOOL } = process.env;
@@ -56,7 +57,8 @@ async function has_n_after(...args) {
 	const t = now();
 	mcpool(...args);
 	await told;
-	is(now() - t < 5000, `${args}: after ${now() - t} ms`);
+	const took = now() - t;
+	is(within(took, 5000), `${args}: after ${took} ms`);
 	return (await tools()).includes("mcp__n__echo");
 }
 

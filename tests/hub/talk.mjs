@@ -54,10 +54,11 @@ export const text = async (name, args) => {
 };
 // The names of all tools.
 export const tools = async () => (await ask("tools/list", {})).result.tools.map((t) => t.name);
-// The names, once they fit; after 5 s those that there are.
+// The names, once they fit; after 5 s those that there are. The times here and below are those of an idle machine: before
+// something counts as missing, a busy one gets five times as long.
 export const tools_until = async (fit) => {
 	let names = await tools();
-	for (let i = 0; i < 100 && !fit(names); i++) {
+	for (let i = 0; i < 500 && !fit(names); i++) {
 		await sleep(50);
 		names = await tools();
 	}
@@ -66,7 +67,7 @@ export const tools_until = async (fit) => {
 // The next notification or request of that name.
 export const next = (method, ms = 5000) =>
 	new Promise((resolve, reject) => {
-		setTimeout(() => reject(new Error(`no ${method} within ${ms} ms`)), ms).unref();
+		setTimeout(() => reject(new Error(`no ${method} within ${ms} ms`)), 5 * ms).unref();
 		listeners.push((m) => m.method === method && (resolve(m), true));
 	});
 

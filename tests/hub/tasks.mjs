@@ -70,14 +70,14 @@ async function modern() {
 
 async function legacy() {
 	const [a, b] = [await enter('A'), await enter('B')];
-	const begin = async (who, message) => {
-		const { result } = await who.ask('tools/call', { name: tool, arguments: { message }, task: { ttl: 60000 } });
+	const begin = async (who, message, ms) => {
+		const { result } = await who.ask('tools/call', { name: tool, arguments: { message, ms }, task: { ttl: 60000 } });
 		must(result?.task?.status === 'working' && result.task.ttl === 60000 && isOurs(result.task.taskId), result);
 		return result.task.taskId;
 	};
 	const third = await enter('D'), declared = (await third.open(hub)).result.capabilities.tasks; // the server is known by now
 	must(declared?.list && declared.cancel && declared.requests.tools.call, declared);
-	const mine = [await begin(a, 'one'), await begin(a, 'two')], other = await begin(b, 'three');
+	const mine = [await begin(a, 'one'), await begin(a, 'two', 60000)], other = await begin(b, 'three');
 
 	must(new Set([...mine, other]).size === 3, 'two tasks with one name');
 	const state = await a.ask('tasks/get', { taskId: mine[0] });

@@ -161,7 +161,7 @@ t_error_of_the_server() { # U23
 		'  class:     json_rpc' '  code:      -32050' '  data:      {"path":"a.txt","password":"•••"}' && silent_on err hunter2 &&
 		run 0 tools --schema x/echo &&
 		talk 'await init(); const r = await call("mcp__x__echo"); return r;' &&
-		json 'd.error.code === -32050 && d.error.data.password === "hunter2hunter2" && !d.error.data.stage' && finish
+		json 'd.error.code === -32050 && d.error.message === "the file is locked" && d.error.data.path === "a.txt" && d.error.data.password === "hunter2hunter2" && !d.error.data.stage' && finish
 }
 
 # --- without a name --------------------------------------------------------------------------------

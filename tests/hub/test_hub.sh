@@ -120,6 +120,7 @@ t_a_plugin_that_is_removed_takes_its_server_along() {
 is_dead() { ! kill -0 "$1" 2>/dev/null; }
 
 # Only what changed is started again: a stays the process it was, b becomes another one, c is new.
+# A48
 t_reload_and_trust_while_it_runs() { # B57 A50
 	with a b && up && eventually 5 has_connected 2 && run 0 status --json && pids >"$work/before" &&
 		configure "$user" "$(server a),$(server b other),$(server c)" && run 0 reload && eventually 5 has_connected 3 &&

@@ -106,7 +106,7 @@ keyed() {
 	port=$(sed -n 's/^listening on //p' "$work/$1.log" 2>/dev/null)
 	headers='"headers":{"X-Key":"the-key"}'
 	case $1 in
-	stdio) printf '"stdio_%s":{"command":"%s","args":["%s"],"env":{"WHO":"stdio_%s","KEY":"the-key","TEST_NOTES":"%s"}%s}' \
+	stdio) printf '"stdio_%s":{"type":"stdio","command":"%s","args":["%s"],"env":{"WHO":"stdio_%s","KEY":"the-key","TEST_NOTES":"%s"}%s}' \
 		"$2" "$node" "$keys_mjs" "$2" "$TEST_NOTES" "$3" ;;
 	http) printf '"http_%s":{"type":"http","url":"http://127.0.0.1:%s/mcp?for=http_%s",%s%s}' "$2" "$port" "$2" "$headers" "$3" ;;
 	sse) printf '"sse_%s":{"type":"sse","url":"http://127.0.0.1:%s/sse?for=sse_%s",%s%s}' "$2" "$port" "$2" "$headers" "$3" ;;
@@ -120,7 +120,7 @@ target_shown() { # KIND: what is started, or where it is reached
 	at=".*/mcp.json:1"
 	run 0 config show "$1_all" || return 1
 	case $1 in
-	stdio) shown command "\"$node\"" "$at" && shown args "\[\"$keys_mjs\"\]" "$at" && shown env '\{"WHO":"stdio_all",.*\}' "$at" ;;
+	stdio) shown type '"stdio"' "$at" && shown command "\"$node\"" "$at" && shown args "\[\"$keys_mjs\"\]" "$at" && shown env '\{"WHO":"stdio_all",.*\}' "$at" ;;
 	*) shown type "\"$1\"" "$at" && shown url "\"[a-z]*://127.0.0.1:[0-9]*/[a-z]*\?.*\"" "$at" && shown headers '\{"X-Key":.*\}' "$at" ;;
 	esac
 }

@@ -27,9 +27,9 @@ t_legacy_by_sse() { by sse legacy; }
 t_legacy_by_ws() { by ws legacy; }
 
 # use-A20: `mcpool call` runs a tool that can only be run as a task: by a hub of its own, and by the running one.
-required() { # TASK_MS
-	configure "$user" "$(printf '"t":{"command":"%s","args":["%s"],"env":{"REQUIRED":"1","TASK_MS":"%s","TEST_NOTES":"%s"}}' \
-		"$node" "$PWD/tests/servers/tasks_legacy.mjs" "$1" "$TEST_NOTES")" && run 0 trust --user-file --yes
+required() { # TASK_MS [ANSWER_MS]
+	configure "$user" "$(printf '"t":{"command":"%s","args":["%s"],"env":{"REQUIRED":"1","TASK_MS":"%s","ANSWER_MS":"%s","TEST_NOTES":"%s"}}' \
+		"$node" "$PWD/tests/servers/tasks_legacy.mjs" "$1" "${2:-}" "$TEST_NOTES")" && run 0 trust --user-file --yes
 }
 t_call_runs_a_task() {
 	required 300 && run 0 call t/later message=one && says out 'later: one' && up && run 0 call --json t/later message=two &&
@@ -47,5 +47,7 @@ interrupted() {
 	grep -q ' cancelled$' "$TEST_NOTES" || { echo "the task was not cancelled: $(cat "$TEST_NOTES")"; return 1; }
 }
 t_interrupting_cancels_the_task() { required 60000 && interrupted && up && interrupted && finish; }
+# Also before the call knows which task it has created.
+t_interrupting_cancels_a_task_without_a_name() { required 60000 500 && interrupted && up && interrupted && finish; }
 
 run_cases "$@"

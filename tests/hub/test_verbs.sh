@@ -122,8 +122,8 @@ t_failures_are_the_same_by_both_ways() {
 		'"off":{"command":"x","enabled":false}' &&
 		run 0 tools && up && eventually 5 settled || return 1
 	both 9 call nothing && both 9 call a/nothing && both 9 call a/ehco && both 9 call echo message=hi &&
-		both 2 call a/add a=1 b=x && both 1 call a/fail && both 1 call --json a/fail && both 6 call a/sleep ms=5000 --timeout 300ms &&
-		both 6 call --json a/sleep ms=5000 --timeout 300ms && both 4 call down/x && both 4 call --json down/x &&
+		both 2 call a/add a=1 b=x && both 1 call a/fail && both 1 call --json a/fail && both 6 call a/sleep ms=20000 --timeout 2s &&
+		both 6 call --json a/sleep ms=20000 --timeout 2s && both 4 call down/x && both 4 call --json down/x &&
 		both 3 call off/x && both 0 tools && both 0 tools --json && both 4 tools down && both 4 tools down --json &&
 		both 9 prompt nothing && both 9 prompt greet && both 5 prompt a/greet && both 5 prompt --json a/greet &&
 		both 9 read demo://readme && says err 'more than one server: mcpool://a/' && both 9 read nothing://at-all &&
@@ -279,35 +279,39 @@ t_where_it_was_switched_off() {
 # C3 C4 C6: `status NAME` and `get` show what a connected server said of itself, and of a failed one when, which attempt
 # of how many, and the next; lists have none of the texts.
 t_all_about_one_server() {
-	trusted "$(noting a)" '"down":{"url":"http://127.0.0.1:1/mcp","restart":{"mode":"remote"}}' &&
-		up && eventually 5 settled && eventually 10 down_failed || return 1
+	trusted "$(noting a)" '"down":{"url":"http://127.0.0.1:1/mcp","restart":{"mode":"remote"}}' \
+		"$(noting again '"MCPOOL_DEMO_FAIL_STARTS":"2","MCPOOL_DEMO_HANG":"forever"')" &&
+		up && eventually 5 again_waits && eventually 10 down_failed || return 1
 	for verb in status get; do
 		run 0 $verb a && says out 'server       mcpool-demo ' '(mcpool demo server)' 'protocol     20' 'capabilities {"tools":{"listChanged":true}' \
 			'instructions This server is for trying things out.' && silent_on out 'failed at' && run 0 $verb a --json &&
 			json 'd.serverInfo.name === "mcpool-demo" && d.serverInfo.title === "mcpool demo server" && d.serverInfo.version && d.capabilities.resources.subscribe === true' &&
 			json '/^20/.test(d.protocol) && /^This server/.test(d.instructions) && d.failedAt === null && d.attempt === null' &&
-			eventually 10 down_is_told || return 1
+			eventually 10 down_is_told && run 0 $verb again && grep -q '^state  *pending' "$work/out" && grep -q '^attempt  *1$' "$work/out" &&
+			run 0 $verb again --json && json 'd.state === "pending" && d.attempt === 1 && d.maxAttempts === null' || return 1
 	done
 	for verb in status list; do
-		run 0 $verb --json && json 'd.servers.length === 2 && d.servers.every((s) => !s.capabilities && !s.serverInfo && !s.protocol && !s.instructions)' &&
+		run 0 $verb --json && json 'd.servers.length === 3 && d.servers.every((s) => !s.capabilities && !s.serverInfo && !s.protocol && !s.instructions)' &&
 			silent_on out instructions serverInfo listChanged || return 1
 	done
 	run 9 status nobody && finish
 }
+again_waits() { "$mcpool" status a --json | grep -q '"state":"connected"' && "$mcpool" status again --json | grep -q '"state":"pending".*"attempt":1,'; }
 down_failed() { "$mcpool" status down --json | grep -q '"attempt":3,'; }
 # There is no next try while one is being made.
 down_is_told() {
-	run 0 $verb down && says out 'failed at    20' 'attempt      ' ' of 5' 'next try     20' '127.0.0.1' && silent_on out instructions capabilities && run 0 $verb down --json &&
+	run 0 $verb down && grep -qE '^(error  *|state  *failed, ).*127\.0\.0\.1' "$work/out" && says out 'failed at    20' 'attempt      ' ' of 5' 'next try     20' '127.0.0.1' && silent_on out instructions capabilities && run 0 $verb down --json &&
 		json 'd.state === "failed" && /127\.0\.0\.1/.test(d.error)' && json 'd.attempt >= 3 && d.attempt <= 5 && d.maxAttempts === 5 && Math.abs(Date.now() - d.failedAt) < 60000 && d.nextAt >= d.failedAt + 3990 && !("instructions" in d)'
 }
 
-# U31 X20: what is known of each server, while one call runs, another waits and one has failed; secrets are dots.
+# D40 U31 X20: what is known of each server, while one call runs, another waits and one has failed; secrets are dots.
 t_all_figures_of_a_server() {
 	export HUNTER=hunter2hunter2
 	mkdir -p "$(dirname "$user")" && printf '{"mcpServers":{"a":{"command":"%s","queue":"one"},"down":{"command":"/bin/sh","args":["-c",
 		"echo no database; echo token=$HUNTER is wrong >&2; exit 3"],"restart":{"schedule":[0,60000]}}},"mcpool":{"queues":{"one":{"slots":1}}}}\n' \
 		"$demo_server" >"$user" && run 0 trust --user-file --yes && up && talk verbs_steps.mjs#read_the_figures || return 1
-	run 0 status down && says out 'token=' 'exited with code 3' 'attempt' 'next try' && silent_on out hunter2 && silent_on err hunter2 &&
+	run 0 status a && says out ' calls, 1 failure' && run 0 get a --json && json 'd.failures === 1' &&
+		run 0 status down && says out 'token=' 'exited with code 3' 'attempt' 'next try' && silent_on out hunter2 && silent_on err hunter2 &&
 		! grep -rq hunter2 "$XDG_STATE_HOME/mcpool/hub.log" "$XDG_STATE_HOME/mcpool/logs" && grep -q 'token=' "$XDG_STATE_HOME/mcpool/logs/down.log" && finish
 }
 

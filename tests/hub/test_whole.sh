@@ -170,7 +170,9 @@ t_a_record_of_each_call() {
 	given "$(demo a '"env":{"WHO":"a"}'),\"no\":{\"command\":\"$node\",\"args\":[\"$hostile\",\"refuse-call\"]},\"liar\":{\"command\":\"$node\",\"args\":[\"$hostile\",\"liar-result\"]}
 		,\"down\":{\"command\":\"/bin/sh\",\"args\":[\"-c\",\"exit 3\"]}" || return 1
 	for how in alone hub; do
-		run 1 call a/fail --json && record a false && json '/^Error: /.test(d.result) && d.isError === true' &&
+		run 0 call a/sleep ms=150 --json && record a true && json 'd.latencyMs >= 145 && Object.keys(d.extras).join() === "resultType"' &&
+			run 6 call a/sleep ms=9000 --timeout 200 --json && record a false && json 'd.latencyMs > 20 && d.latencyMs < 1000' &&
+			run 1 call a/fail --json && record a false && json '/^Error: /.test(d.result) && d.isError === true' &&
 			run 5 call no/echo --json && record no false && json 'd.error.code === -32050 && d.failure' &&
 			run 5 call a/crash --json && record a false && json 'd.error.data.code === "mcp_outcome_unknown" && !("result" in d)' &&
 			run 4 call down/echo --json && record down false && json 'd.latencyMs === 0' &&

@@ -4,13 +4,18 @@
  * `failed: words`.
  */
 #include <getopt.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "base/mem.h"
 #include "net/http_client.h"
 #include "net/ws.h"
+
+enum { LOOK_MS = 5, MAX_FDS = 64 };
 
 struct fetch {
 	struct mp_loop *loop;
@@ -19,8 +24,9 @@ struct fetch {
 	struct mp_timer rest; /* between two */
 	int64_t rest_ms;
 	bool is_ws;
-	bool together; /* all at once, or one after the other without waiting for its end */
-	bool sleeps;   /* before each */
+	bool together;        /* all at once, or one after the other without waiting for its end */
+	bool sleeps;          /* before each */
+	bool waits_for_close; /* the next one waits until the server has closed all connections */
 	int todo, running, failed;
 };
 
@@ -33,6 +39,21 @@ struct one {
 };
 
 static void start_one(struct fetch *f);
+
+/* Does the other side of a connection keep it open, as far as this machine has heard? */
+static bool is_connected(void)
+{
+	struct tcp_info info;
+
+	for (int fd = 0; fd < MAX_FDS; fd++) {
+		socklen_t size = sizeof(info);
+
+		if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 &&
+		    info.tcpi_state == TCP_ESTABLISHED)
+			return true;
+	}
+	return false;
+}
 
 static void ended(struct one *o, const char *why)
 {
@@ -57,6 +78,10 @@ static void rested(void *u)
 {
 	struct fetch *f = u;
 
+	if (f->waits_for_close && is_connected()) {
+		mp_timer_start(&f->rest, LOOK_MS);
+		return;
+	}
 	start_one(f);
 	if (f->together && f->todo > 0)
 		mp_timer_start(&f->rest, f->rest_ms);
@@ -142,17 +167,13 @@ static enum mp_zone zone_of(const char *word)
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {{"ca", required_argument, NULL, 'a'},
-						{"cert", required_argument, NULL, 'c'},
-						{"key", required_argument, NULL, 'k'},
-						{"from", required_argument, NULL, 'f'},
-						{"times", required_argument, NULL, 'n'},
-						{"together", no_argument, NULL, 't'},
-						{"ws", no_argument, NULL, 'w'},
-						{"rest", required_argument, NULL, 'r'},
-						{"body", required_argument, NULL, 'b'},
-						{"sleep", no_argument, NULL, 's'},
-						{NULL, 0, NULL, 0}};
+	static const struct option options[] = {
+		{"ca", required_argument, NULL, 'a'},     {"cert", required_argument, NULL, 'c'},
+		{"key", required_argument, NULL, 'k'},    {"from", required_argument, NULL, 'f'},
+		{"times", required_argument, NULL, 'n'},  {"together", no_argument, NULL, 't'},
+		{"ws", no_argument, NULL, 'w'},           {"rest", required_argument, NULL, 'r'},
+		{"body", required_argument, NULL, 'b'},   {"sleep", no_argument, NULL, 's'},
+		{"until-closed", no_argument, NULL, 'u'}, {NULL, 0, NULL, 0}};
 	static const struct mp_http_header headers[] = {
 		{MP_STR("Content-Type"), MP_STR("application/json")},
 		{MP_STR("Authorization"), MP_STR("Bearer sesame")}};
@@ -193,6 +214,9 @@ int main(int argc, char **argv)
 			break;
 		case 't':
 			f.together = true;
+			break;
+		case 'u':
+			f.waits_for_close = true;
 			break;
 		case 'w':
 			f.is_ws = true;

@@ -1,5 +1,5 @@
 # test_conformance.sh - the client scenarios of the public conformance suite, against build/conformance-client,
-# which is the hub's client code with a list of calls. Scenarios of OAuth come with OAuth.
+# which is the hub's client code with a list of calls and a browser whose user agrees to everything.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 group=conformance
@@ -30,5 +30,22 @@ t_custom_headers() { judged 2026-07-28 http-custom-headers; }
 t_invalid_tool_headers() { judged 2026-07-28 http-invalid-tool-headers; }
 t_no_reference_is_fetched() { judged 2026-07-28 json-schema-ref-no-deref; }
 t_schema_is_kept() { judged 2026-07-28 json-schema-2020-12-preservation; }
+
+# all HOW_MANY ARGUMENTS...: every scenario of a set passes, also those that are not scored, and there are so many
+all() {
+	n=$1
+	shift
+	MCPOOL_TEST_MARK="$work" timeout -k 2 120 "$node" "$suite" client --command "$bin/conformance-client" "$@" \
+		-o "$work/suite" >"$work/out" 2>&1 </dev/null
+	code=$?
+	sed -n '/SUITE SUMMARY/,/^Total/p' "$work/out" | grep -E '^[✓✗]' >"$work/verdicts"
+	[ $code -eq 0 ] && [ "$(grep -c '^✓' "$work/verdicts")" -eq "$n" ] && ! grep '^✗' "$work/verdicts" && nothing_left && return
+	echo "exit $code, $(grep -c '^✓' "$work/verdicts") of $n scenarios passed"
+	return 1
+}
+t_all_of_2025_11_25() { all 25 --requirements 2025-11-25; }
+t_all_of_2026_07_28() { all 39 --requirements 2026-07-28; }
+t_logins_of_2025_03_26() { all 2 --suite backcompat; }
+t_logins_of_extensions() { all 6 --suite extensions; }
 
 run_cases "$@"

@@ -96,8 +96,8 @@ t_500() { bad 500 && tested 4 && says err "$place answered HTTP 500 (internal er
 t_502() { bad 502 && tested 4 && says err "$place answered HTTP 502 (bad gateway)" && noted_once server/discover && never_noted initialize; }
 # B67 C5
 t_a_login_is_missing() {
-	bad 401 && tested 8 && says err "$place answered HTTP 401 (not logged in)" "put a token into its headers" && never_noted initialize &&
-		kill_server bad && bad 403 && tested 8 && says err "$place answered HTTP 403 (forbidden)" "put a token into its headers" && never_noted initialize
+	bad 401 && tested 8 && says err "$place answered HTTP 401 (not logged in)" "Log in: mcpool login bad" "put a token into its headers" && never_noted initialize &&
+		kill_server bad && bad 403 && tested 8 && says err "$place answered HTTP 403 (forbidden)" "Log in: mcpool login bad" "put a token into its headers" && never_noted initialize
 }
 t_404() { bad 404 && tested 4 && says err "$place answered HTTP 404 (not found)"; }
 no_mcp() { bad "$1" && tested 5 && says err "$place answered with something that is not MCP"; }

@@ -70,7 +70,7 @@ t_http2_answered_early() { # before all of the request is there
 		fetches 0 --ca "$work/server.pem" --times 30 --body 1000000 "$there/version" && gets '200 sent 2.0' 30
 }
 t_http2_closed_while_idle() {
-	secure && fetches 0 --ca "$work/server.pem" --times 10 --rest 50 "$there/goodbye" && gets '200 sent goodbye' 10 && noted secure connection 10
+	secure && fetches 0 --ca "$work/server.pem" --times 10 --until-closed "$there/goodbye" && gets '200 sent goodbye' 10 && noted secure connection 10
 }
 t_http2_after_a_sleep() { # also while others are under way on the connection from before
 	secure && fetches 0 --ca "$work/server.pem" --times 4 --sleep "$there/version" && gets '200 sent 2.0' 4 && noted secure connection 4 &&

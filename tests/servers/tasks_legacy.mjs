@@ -1,8 +1,10 @@
 // tasks_legacy.mjs - a server of 2025-11-25 by stdio, written by hand, whose tool `later` becomes a task for a client that
-// asks for that (`task` in the call): it is done 300 ms later (TASK_MS), or cancelled before. Every name it gives is its
-// own. REQUIRED=1: it can only be run as a task. What becomes of tasks is noted in TEST_NOTES.
+// asks for that (`task` in the call): it is done 300 ms later (TASK_MS, or the argument ms), or cancelled before. Every
+// name it gives is its own. REQUIRED=1: it can only be run as a task. ANSWER_MS: so long after a task has begun the call
+// that created it is answered. What becomes of tasks is noted in TEST_NOTES.
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 const tasks = new Map();
 const out = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
@@ -34,13 +36,14 @@ function settle(task, status) {
 	out({ method: 'notifications/tasks/status', params: shown(task) });
 }
 
-function call({ arguments: { message }, task: wanted }) {
+async function call({ arguments: { message, ms }, task: wanted }) {
 	if (!wanted && required) throw new Refusal(-32601, 'Tool later requires task augmentation');
 	if (!wanted) return text('at once');
 	const task = { taskId: `theirs-${tasks.size + 1}`, status: 'working', ttl: wanted.ttl ?? null, message, over: [] };
 	tasks.set(task.taskId, task);
-	setTimeout(() => settle(task, 'completed'), Number(process.env.TASK_MS ?? 300)).unref();
+	setTimeout(() => settle(task, 'completed'), Number(ms ?? process.env.TASK_MS ?? 300)).unref();
 	note(`${task.taskId} begun`);
+	if (process.env.ANSWER_MS) await sleep(Number(process.env.ANSWER_MS));
 	return { task: shown(task) };
 }
 

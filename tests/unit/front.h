@@ -20,6 +20,8 @@ struct front {
 	struct mp_http_face *face;
 	char host[MP_HTTP_ADDRESS]; /* "127.0.0.1:34567" */
 	char token_path[100];
+	bool has_store;   /* for named tokens; set before front_open() */
+	struct mp_db *db; /* owned; NULL: none */
 	struct mcpool_error why;
 };
 
@@ -38,6 +40,7 @@ static inline void front_done(struct front *s)
 		fleet_settle(&s->f);
 	s->sessions = mp_sessions_free(s->sessions);
 	fleet_done(&s->f);
+	s->db = mp_db_close(s->db);
 }
 
 #define FRONT(s)                                     \
@@ -48,8 +51,12 @@ static inline bool front_open(struct front *s, const char *servers, bool no_toke
 {
 	struct mp_http_face_options o = {.listen = "127.0.0.1:0", .no_token = no_token};
 
+	char path[200];
+
 	mp_log_set_level(MP_LEVEL_OFF);
 	REQUIRE(folder_make());
+	snprintf(path, sizeof(path), "%s/db/mcpool.db", test_folder);
+	REQUIRE(!s->has_store || mp_db_open(path, &s->db, &s->why) == 0);
 	REQUIRE(fleet_open(&s->f, servers));
 	s->sessions = agent_sessions(&s->f);
 	snprintf(s->token_path, sizeof(s->token_path), "%s/token", test_folder);
@@ -57,6 +64,7 @@ static inline bool front_open(struct front *s, const char *servers, bool no_toke
 	o.all_sessions = s->sessions;
 	o.workspace = s->f.workspace;
 	o.token_path = s->token_path;
+	o.db = s->db;
 	REQUIRE(mp_http_face_new(&o, &s->face, &s->why) == 0);
 	snprintf(s->host, sizeof(s->host), "%s", mp_http_face_get_address(s->face) + 7);
 	fleet_advance(&s->f, 300);

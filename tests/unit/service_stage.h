@@ -25,6 +25,7 @@ struct stage {
 	bool at_once;    /* answers in serve() */
 	bool is_visitor; /* requests show no token */
 	bool tunnels;
+	bool defers; /* the judge cannot tell yet */
 	bool ready;
 };
 
@@ -39,6 +40,9 @@ static inline void judge(void *u, struct mp_exchange *x)
 	struct stage *s = u;
 
 	note(s, "judge", mp_inbound_get_path(x->in));
+	x->is_deferred = s->defers;
+	if (s->defers)
+		return;
 	x->admission.route = (const struct mp_route *)(const void *)a_route;
 	x->admission.principal = s->is_visitor || s->refuse ? NULL : "token:1";
 	if (s->refuse)

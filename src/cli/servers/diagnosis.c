@@ -78,9 +78,9 @@ void mp_diagnosis_complain(const struct mp_diagnosis *d, const char *larger, int
 				larger, (long long)now_ms);
 	if (d->exit_code == MP_EXIT_NEEDS_AUTH) /* B67 */
 		mp_cli_complain(
-			"It wants to know who you are: put a token into its headers, as "
-			"\"Authorization\": \"Bearer ${TOKEN}\". `mcpool get %s` shows where it "
-			"stands.",
-			d->status->name);
+			"Log in: mcpool login %s. Or put a token into its headers, as "
+			"\"Authorization\": \"Bearer ${secret:NAME}\"; `mcpool get %s` shows where "
+			"they are.",
+			d->status->name, d->status->name);
 	mp_print_tail(mp_failed_call_get_last_lines(mp_str_of(d->status->tail)));
 }

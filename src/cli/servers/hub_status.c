@@ -158,7 +158,8 @@ static void fill_row(struct mp_hub_status *h, const struct mp_status *s, struct 
 	mp_buf_init(&text, MP_KIB(64));
 	row->cells[0] = mp_str_of(s->name);
 	row->cells[1] = mp_str_of(mp_status_state_get_name(s->state));
-	if (add_count(&text, s->tools, "tool") == 0 && add_count(&text, s->calls, "call") == 0)
+	if (add_count(&text, s->tools, "tool") == 0 && add_count(&text, s->calls, "call") == 0 &&
+	    add_count(&text, s->failures ? s->failures : -1, "failure") == 0)
 		row->cells[2] = hub_status_keep(h, &text);
 	mp_buf_clear(&text);
 	if (s->state == MP_STATUS_NEEDS_APPROVAL && !s->error[0])

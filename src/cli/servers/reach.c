@@ -23,6 +23,7 @@
 
 /* Not exit codes: not known yet; nothing was done, use a hub of its own. */
 enum { UNKNOWN = -2, UNDONE = -1 };
+enum { TASK_MS = 3000 }; /* from an interrupt to the answer that names the task to cancel */
 
 struct mp_reach {
 	const struct mp_reach_options *o;
@@ -33,18 +34,22 @@ struct mp_reach {
 	struct mp_control_client *client; /* NULL: not connected */
 	struct mp_progress_line line;
 	struct mp_timer blink, patience, pause;
+	struct mp_timer cancel; /* runs after an interrupt of a call that creates a task */
 	struct mp_interrupt interrupt;
 	int exit_code; /* or UNKNOWN, UNDONE */
-	enum { IDLE, LOOKING, CALLING, PAUSING } state;
+	enum { IDLE, LOOKING, CALLING, ASKING, PAUSING } state;
 	struct mp_status_list *servers; /* owned; NULL: none yet */
 	void (*looked)(void *u);
 	void *looked_u;
 	char server[MP_LIMIT_NAME + 1]; /* the server being called */
 	uint64_t call_id;
+	bool creates_task; /* the call does; an interrupt waits for its answer */
 	mp_reach_answer_fn answered;
 	void *answered_u;
 	void (*waited)(void *u);
 	void *waited_u;
+	mp_reach_told_fn heard, told; /* ASKING */
+	void *told_u;
 	struct mp_forms forms; /* ids are those of the hub's requests */
 };
 
@@ -69,6 +74,7 @@ static void reach_end(struct mp_reach *r, int exit_code)
 	mp_timer_stop(&r->blink);
 	mp_timer_stop(&r->patience);
 	mp_timer_stop(&r->pause);
+	mp_timer_stop(&r->cancel);
 	mp_forms_drop_all(&r->forms);
 	mp_progress_line_clear(&r->line);
 	if (r->exit_code != UNKNOWN)
@@ -199,6 +205,8 @@ static void reach_answer(struct mp_reach *r, const struct mp_pool_answer *a,
 			 const struct mp_status *status)
 {
 	r->state = IDLE;
+	r->creates_task = false;
+	mp_timer_stop(&r->cancel);
 	mp_forms_drop_all(&r->forms);
 	mp_progress_line_clear(&r->line);
 	r->answered(a, status, r->answered_u);
@@ -261,6 +269,39 @@ int mp_reach_call(struct mp_reach *r, const struct mp_pool_call_options *rq, mp_
 	return 0;
 }
 
+void mp_reach_await_task(struct mp_reach *r)
+{
+	r->creates_task = r->state == CALLING;
+}
+
+/* --- other requests --------------------------------------------------------------------------- */
+
+static void reach_take_other(void *u, const struct mp_message *m)
+{
+	struct mp_reach *r = u;
+
+	r->state = IDLE;
+	r->told(r->told_u, m);
+}
+
+int mp_reach_ask(struct mp_reach *r, const char *method, struct mp_str params,
+		 mp_reach_told_fn heard, mp_reach_told_fn answered, void *u)
+{
+	mp_timer_stop(&r->blink);
+	mp_progress_line_clear(&r->line);
+	r->state = ASKING;
+	r->heard = heard;
+	r->told = answered;
+	r->told_u = u;
+	return mp_control_client_ask(r->client, method, params, reach_take_other, r, NULL);
+}
+
+int mp_reach_say(struct mp_reach *r, const char *method, struct mp_str params,
+		 mp_reach_told_fn answered, void *u)
+{
+	return mp_control_client_ask(r->client, method, params, answered, u, NULL);
+}
+
 /* --- messages of the hub --------------------------------------------------------------------- */
 
 static void reach_form_filled(void *u, uint64_t id, struct mp_str result)
@@ -288,6 +329,8 @@ static void on_notification(void *u, const struct mp_message *m)
 
 	if (m->method == MP_METHOD_CANCELLED && mp_value_u64(m->tape, v, &id) == 0)
 		mp_forms_drop(&r->forms, id);
+	if (r->state == ASKING && r->heard)
+		r->heard(r->told_u, m);
 	if (m->method != MP_METHOD_PROGRESS)
 		return;
 	if (!r->own)
@@ -302,6 +345,9 @@ static void on_ended(void *u)
 	mp_timer_stop(&r->pause);
 	if (r->state == PAUSING) {
 		mp_cli_complain("the hub went away during the call, which may go on");
+		reach_end(r, MP_EXIT_START);
+	} else if (r->state == ASKING) {
+		mp_cli_complain("the hub went away; try again");
 		reach_end(r, MP_EXIT_START);
 	} else if (r->state == CALLING) {
 		reach_lose_call(
@@ -360,6 +406,13 @@ static void reach_lose_patience(void *u)
 	reach_give_up(r, MP_STR(""));
 }
 
+static void reach_cancel(void *u)
+{
+	struct mp_reach *r = u;
+
+	mp_control_client_cancel(r->client, r->call_id);
+}
+
 /* Cancel the call; the server's answer ends the command. */
 static void reach_interrupted(void *u)
 {
@@ -373,8 +426,10 @@ static void reach_interrupted(void *u)
 		reach_go_on(r);
 	else if (r->state != CALLING)
 		reach_end(r, MP_EXIT_INTERRUPTED);
+	else if (r->creates_task)
+		mp_timer_start(&r->cancel, TASK_MS);
 	else
-		mp_control_client_cancel(r->client, r->call_id);
+		reach_cancel(r);
 	if (r->own || r->exit_code == UNKNOWN)
 		mp_progress_line_show(&r->line, MP_STR("cancelling ..."));
 }
@@ -404,6 +459,11 @@ bool mp_reach_is_interrupted(const struct mp_reach *r)
 	return r->interrupt.happened;
 }
 
+struct mp_loop *mp_reach_get_loop(struct mp_reach *r)
+{
+	return r->loop;
+}
+
 struct mp_progress_line *mp_reach_get_line(struct mp_reach *r)
 {
 	return &r->line;
@@ -419,6 +479,7 @@ static void reach_open(struct mp_reach *r, struct mp_loop *loop)
 	mp_timer_init(&r->blink, loop, reach_show_waiting, r);
 	mp_timer_init(&r->patience, loop, reach_lose_patience, r);
 	mp_timer_init(&r->pause, loop, reach_go_on, r);
+	mp_timer_init(&r->cancel, loop, reach_cancel, r);
 	mp_timer_start(&r->blink, MP_BLINK_MS);
 	mp_forms_init(&r->forms, loop, &r->line, reach_form_filled, r);
 	r->interrupt = (struct mp_interrupt){0};

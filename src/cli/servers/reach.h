@@ -11,6 +11,7 @@
 #include "cli/display/progress_line.h"
 #include "pool/pool_call.h"
 #include "pool/status.h"
+#include "rpc/message.h"
 
 struct mp_reach;
 
@@ -73,6 +74,24 @@ typedef void (*mp_reach_answer_fn)(const struct mp_pool_answer *answer,
  */
 int mp_reach_call(struct mp_reach *r, const struct mp_pool_call_options *rq, mp_reach_answer_fn fn,
 		  void *u, struct mcpool_error *reterr) MP_MUST;
+
+/*
+ * The call under way creates a task, which an interrupt cannot cancel by cancelling the call: it
+ * waits for the answer, a few seconds at most.
+ */
+void mp_reach_await_task(struct mp_reach *r);
+/* m: a result or an error of the hub, valid during the call; NULL: unreadable. */
+typedef void (*mp_reach_told_fn)(void *u, const struct mp_message *m);
+/*
+ * Any other control request, one at a time. heard: notifications until the answer; may be NULL.
+ * Ctrl-C ends the command.
+ */
+int mp_reach_ask(struct mp_reach *r, const char *method, struct mp_str params,
+		 mp_reach_told_fn heard, mp_reach_told_fn answered, void *u) MP_MUST;
+/* The same beside that one. */
+int mp_reach_say(struct mp_reach *r, const char *method, struct mp_str params,
+		 mp_reach_told_fn answered, void *u) MP_MUST;
+struct mp_loop *mp_reach_get_loop(struct mp_reach *r);
 
 /* Pause between two calls; fn is called when the time is over, or at once on an interrupt. */
 void mp_reach_wait(struct mp_reach *r, int64_t ms, void (*fn)(void *u), void *u);

@@ -180,5 +180,8 @@ int mp_task_call_start(struct mp_task_call *c, struct mp_outcome_teller *teller,
 	if (r < 0)
 		return mp_fail(reterr, r, "%s", mcpool_error_text(r));
 	ours.call.params = mp_buf_get(&params);
-	return mp_reach_call(teller->reach, &ours, task_call_begun, c, reterr);
+	r = mp_reach_call(teller->reach, &ours, task_call_begun, c, reterr);
+	if (r == 0)
+		mp_reach_await_task(teller->reach);
+	return r;
 }

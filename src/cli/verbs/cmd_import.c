@@ -8,6 +8,7 @@
 
 #include "base/limits.h"
 #include "cli/verbs/consent.h"
+#include "cli/verbs/import_secrets.h"
 #include "cli/verbs/own_files.h"
 #include "cli/display/preview.h"
 #include "cli/display/terminal.h"
@@ -25,9 +26,12 @@ const struct mp_verb mp_verb_import = {
 	"  --yes, -y        do not ask\n"
 	"  --user           into your own file; this is the default\n"
 	"  --project        into .mcpool/mcp.json of this project\n"
+	"  --secrets        save tokens in them as secrets, and write ${secret:NAME} instead\n"
 	"  --json           one JSON object instead of text for people\n",
 	"Imported servers are approved by that, and come before the ones they were copied from.\n"
-	"Without a terminal nothing is copied unless --yes stands there.\n",
+	"Without a terminal, --yes is needed to copy anything. At a terminal you are "
+	"asked\n"
+	"whether tokens are saved as secrets; see `mcpool help secret`.\n",
 	run_import,
 	NULL,
 	MP_VERB_PLAIN,
@@ -39,6 +43,7 @@ struct job {
 	const char *file;
 	struct mp_config_set *before; /* the set at the start: adding loads a new one */
 	struct mp_writer *w;          /* --json; NULL: text output */
+	struct mp_secrets *store;     /* owned; NULL: not needed yet */
 	size_t found, copied, skipped;
 	bool all, enough; /* the user's answers */
 	int exit_code;
@@ -136,8 +141,77 @@ static bool cmd_import_ask(struct job *job)
 	return job->all || strcmp(answer, "y") == 0 || strcmp(answer, "yes") == 0;
 }
 
+/* --- its tokens ------------------------------------------------------------------------------ */
+
+/* Are the tokens of this entry to be saved as secrets? */
+static bool moves_secrets(const struct job *job, const struct mp_import_secrets *found)
+{
+	char question[400];
+
+	if (found->n == 0 || job->args->secrets)
+		return found->n > 0;
+	if (job->args->yes || job->w || !isatty(STDIN_FILENO))
+		return false;
+	/* Only names that were made safe are shown. */
+	snprintf(question, sizeof(question),
+		 "\nThe next server has %zu %s in plain text. Save %s as %s, and write "
+		 "${secret:%.128s} instead? y (yes), n (no) [n]:",
+		 found->n, found->n > 1 ? "tokens" : "token", found->n > 1 ? "them" : "it",
+		 found->n > 1 ? "secrets" : "a secret", found->items[0].name);
+	return mp_terminal_ask_yes(question);
+}
+
+static int save_secrets(struct job *job, const struct mp_import_secrets *found,
+			struct mcpool_error *reterr)
+{
+	struct mp_secrets_options o = mp_settings_get_secrets(&job->before->settings);
+	char words[600];
+	int r = job->store ? 0 : mp_secrets_open(&job->store, &o, reterr);
+
+	if (r == 0)
+		r = mp_import_secrets_save(found, job->store, reterr);
+	if (r < 0)
+		return r;
+	mp_secrets_get_warning(job->store, words, sizeof(words));
+	if (words[0])
+		mp_cli_complain("note: %s", words);
+	return 0;
+}
+
+/* --- one of them ----------------------------------------------------------------------------- */
+
+/* json: what is written; found: the tokens that are saved before, NULL: none. */
+static void import_add(struct job *job, const struct mp_entry *e, struct mp_str json,
+		       const struct mp_import_secrets *found)
+{
+	struct mcpool_error why;
+
+	if (!job->w) {
+		fprintf(stderr, "\n%s, from %s:%u (%s)\n", e->name, e->origin.file, e->origin.line,
+			e->origin.label);
+		mp_preview_print(json);
+	}
+	if (!cmd_import_ask(job)) {
+		job->skipped++;
+		cmd_import_tell(job, e, "skipped", "");
+		return;
+	}
+	if (found && save_secrets(job, found, &why) < 0) {
+		cmd_import_refuse(job, e, why.message);
+		return;
+	}
+	if (mp_own_add(job->c, job->file, e->name, json, "import", false) != MP_EXIT_DONE) {
+		cmd_import_tell(job, e, "failed", mp_cli_get_complaint());
+		job->exit_code = MP_EXIT_CONFIG;
+		return;
+	}
+	job->copied++;
+	cmd_import_tell(job, e, "imported", "");
+}
+
 static void import_one(struct job *job, const struct mp_entry *e)
 {
+	MP_CLEANUP(mp_import_secrets_done) struct mp_import_secrets found = {.n = 0};
 	MP_CLEANUP(mp_buf_done) struct mp_buf json;
 	struct mcpool_error why;
 
@@ -152,24 +226,14 @@ static void import_one(struct job *job, const struct mp_entry *e)
 		cmd_import_refuse(job, e, e->invalid ? e->invalid : why.message);
 		return;
 	}
-	if (!job->w) {
-		fprintf(stderr, "\n%s, from %s:%u (%s)\n", e->name, e->origin.file, e->origin.line,
-			e->origin.label);
-		mp_preview_print(mp_buf_get(&json));
-	}
-	if (!cmd_import_ask(job)) {
-		job->skipped++;
-		cmd_import_tell(job, e, "skipped", "");
+	if (mp_import_secrets_find(&found, e->name, mp_buf_get(&json)) < 0) {
+		cmd_import_refuse(job, e, "there is no memory for its tokens");
 		return;
 	}
-	if (mp_own_add(job->c, job->file, e->name, mp_buf_get(&json), "import", false) !=
-	    MP_EXIT_DONE) {
-		cmd_import_tell(job, e, "failed", mp_cli_get_complaint());
-		job->exit_code = MP_EXIT_CONFIG;
-		return;
-	}
-	job->copied++;
-	cmd_import_tell(job, e, "imported", "");
+	if (moves_secrets(job, &found))
+		import_add(job, e, mp_buf_get(&found.json), &found);
+	else
+		import_add(job, e, mp_buf_get(&json), NULL);
 }
 
 /* --- all ------------------------------------------------------------------------------------- */
@@ -276,5 +340,6 @@ static int run_import(const struct mp_verb *verb, int argc, char **argv)
 		mp_write_begin_array(&w);
 	}
 	import_all(&job);
+	mp_secrets_free(job.store);
 	return cmd_import_finish(&job, &text);
 }

@@ -81,6 +81,7 @@ static void merge_running(struct mp_status *s, const struct mp_status *running)
 	s->uptime_ms = running->uptime_ms;
 	s->restarts = running->restarts;
 	s->calls = running->calls;
+	s->failures = running->failures;
 	s->p50_us = running->p50_us;
 	s->p99_us = running->p99_us;
 	s->attempt = running->attempt;

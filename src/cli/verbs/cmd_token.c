@@ -1,5 +1,5 @@
 /*
- * cmd_token.c - `mcpool token`: shows or replaces the HTTP bearer token.
+ * cmd_token.c - `mcpool token`: shows or replaces the HTTP bearer token; see token_names.c.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -7,22 +7,32 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "cli/display/cli.h"
+#include "cli/verbs/token_names.h"
 #include "cli/verbs/verbs.h"
 #include "face/http_token.h"
 #include "json/write.h"
 
 static int run_token(const struct mp_verb *verb, int argc, char **argv);
+static const char *const list_of_tokens[] = {"tokens", NULL};
 
 const struct mp_verb mp_verb_token = {
 	"token",
-	"",
-	"Show the token that agents need over HTTP; it is made when there is none.",
+	"[add NAME | list | rm NAME]",
+	"Show the token that agents need over HTTP; make others, with names and limits.",
 	"  --rotate         make a new one; the old one is void from that moment\n"
+	"  --servers A,B    add: these servers and no others; names or patterns, repeatable\n"
+	"  --tools PATTERN  add: these tools and no others, such as 'read_*'; repeatable\n"
+	"  --expires TIME   add: it is void after this time, such as 12h or 30d; default: never\n"
 	"  --json           one JSON object instead of text for people\n",
-	"It is the file `token` of the state folder, which you alone may read. Agents send it as\n"
-	"`Authorization: Bearer TOKEN`. Those that come by `mcpool stdio` need none.\n",
+	"Without a word behind it: the token of the file `token` of the state folder, which you\n"
+	"alone may read; it is made when there is none. Agents send a token as\n"
+	"`Authorization: Bearer TOKEN`. Those that come by `mcpool stdio` need none.\n\n"
+	"`add` makes a token for one person or program and shows it once; only its\n"
+	"hash is kept. `list` says what each may see and when it was last used. `rm` makes it void "
+	"at\n"
+	"once, also for sessions that are open.\n",
 	run_token,
-	NULL,
+	list_of_tokens,
 	MP_VERB_PLAIN,
 };
 
@@ -54,11 +64,17 @@ static int run_token(const struct mp_verb *verb, int argc, char **argv)
 	struct mp_cli_args args;
 	struct mcpool_error why;
 	struct mp_http_token t = {0};
-	int r = mp_cli_read_args(verb, argc, argv, 0, 0, &args);
+	int r = mp_cli_read_args(verb, argc, argv, 0, -1, &args);
 
 	mp_buf_init(&path, PATH_MAX);
 	if (r)
 		return r - 1;
+	if (args.n_words > 0)
+		return mp_print_finish(mp_token_names_run(&args));
+	if (args.servers.n || args.tools.n || args.expires) {
+		mp_cli_complain("--servers, --tools and --expires are for `mcpool token add NAME`");
+		return MP_EXIT_USAGE;
+	}
 	if (mp_http_token_get_path(&path) < 0) {
 		mp_cli_complain("HOME is not set, so there is no place for a token");
 		return MP_EXIT_CONFIG;

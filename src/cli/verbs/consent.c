@@ -186,6 +186,24 @@ static void name_in_text(void *u, const char *text)
 	mp_expand_each_name(n->e->origin.spellings, mp_str_of(text), name_once, n);
 }
 
+static void secret_in_text(void *u, const char *text)
+{
+	struct names *n = u;
+
+	mp_expand_each_secret(n->e->origin.spellings, mp_str_of(text), name_once, n);
+}
+
+int mp_consent_each_secret(const struct mp_entry *e, void (*fn)(void *u, struct mp_str name),
+			   void *u)
+{
+	struct names n = {.e = e, .fn = fn, .u = u};
+
+	mp_buf_init(&n.seen, MP_LIMIT_USER_FILE);
+	each_text(e, secret_in_text, &n);
+	mp_buf_done(&n.seen);
+	return n.error;
+}
+
 static void name_whole(void *u, const char *text)
 {
 	name_once(u, mp_str_of(text));
@@ -440,6 +458,9 @@ static void put_entry(struct page *p, const struct mp_configured *c, const struc
 	p->title = "reads";
 	if (p->error == 0)
 		p->error = mp_consent_each_variable(c, e, put_name, p);
+	p->title = "gets secrets";
+	if (p->error == 0)
+		p->error = mp_consent_each_secret(e, put_name, p);
 	if (e->origin.root[0]) {
 		put_scripts(p, e->scripts);
 		put_folders(p, e);

@@ -44,6 +44,9 @@ bool mp_consent_tell_hub(void);
 /* The variables that would be read from the environment, each once. */
 int mp_consent_each_variable(const struct mp_configured *c, const struct mp_entry *e,
 			     void (*fn)(void *u, struct mp_str name), void *u) MP_MUST;
+/* The secrets that it would get, each once. */
+int mp_consent_each_secret(const struct mp_entry *e, void (*fn)(void *u, struct mp_str name),
+			   void *u) MP_MUST;
 /* Is this value of a variable or header a command, as resolve.c takes it? */
 bool mp_consent_is_command(const struct mp_configured *c, const struct mp_entry *e,
 			   const char *value);

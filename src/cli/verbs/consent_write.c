@@ -84,6 +84,11 @@ static void write_entry(struct mp_writer *w, const struct mp_configured *c,
 	if (mp_consent_each_variable(c, e, write_name, w) < 0 && w->error == 0)
 		w->error = MCPOOL_ELIMIT;
 	mp_write_end_array(w);
+	mp_write_key(w, MP_STR("secrets"));
+	mp_write_begin_array(w);
+	if (mp_consent_each_secret(e, write_name, w) < 0 && w->error == 0)
+		w->error = MCPOOL_ELIMIT;
+	mp_write_end_array(w);
 	write_scripts(w, e->scripts);
 	write_layer(w, e->env_layer);
 	write_lines(w, "folders", e->folders);

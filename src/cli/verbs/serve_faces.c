@@ -251,6 +251,8 @@ int mp_serve_open_http(struct mp_serve *s)
 		.workspace = s->hub->workspace,
 		.listen = get_address(s),
 		.fd = take_network_socket(s),
+		.db = s->c.db,
+		.oauth = s->c.set->settings.http.oauth_json,
 		.no_token = s->args->no_token,
 		.name = s->c.set->settings.http.name,
 	};

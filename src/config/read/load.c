@@ -75,9 +75,40 @@ static void on_problem(const struct mp_bind_problem *p, void *u)
 	mp_loading_complain(t->l, MP_WARNING, t->doc, p->at, "", "", words);
 }
 
-static void read_settings(struct mp_loading *l, const struct mp_document *doc, bool trusted)
+/*
+ * How the user's secrets are kept, and which command opens them, is said by the user's own file
+ * only: a project that could change it would run a command for every server.
+ */
+static void keep_secrets_settings(struct mp_loading *l, const struct mp_document *doc, mp_value v,
+				  const struct mp_secrets_settings *before)
+{
+	mp_value secrets = mp_value_get(&doc->tape, v, "secrets");
+
+	if (secrets == MP_NONE)
+		return;
+	l->set->settings.secrets = *before;
+	mp_loading_complain(l, MP_WARNING, doc, secrets, "", "",
+			    "\"secrets\" is ignored here; it is read from your own file only");
+}
+
+/* Whose tokens the hub accepts is not said by a project, approved or not. */
+static void keep_oauth_settings(struct mp_loading *l, const struct mp_document *doc, mp_value v,
+				struct mp_str before)
+{
+	mp_value oauth = mp_value_get(&doc->tape, mp_value_get(&doc->tape, v, "http"), "oauth");
+
+	if (oauth == MP_NONE)
+		return;
+	l->set->settings.http.oauth_json = before;
+	mp_loading_complain(l, MP_WARNING, doc, oauth, "", "",
+			    "\"oauth\" is ignored here; it is read from your own file only");
+}
+
+static void read_settings(struct mp_loading *l, const struct mp_document *doc, bool trusted,
+			  bool is_users)
 {
 	mp_value v = mp_value_get(&doc->tape, MP_ROOT, "mcpool");
+	struct mp_secrets_settings before = l->set->settings.secrets;
 	struct telling tell = {l, doc};
 	char from[PATH_MAX + 16];
 	int r;
@@ -94,6 +125,8 @@ static void read_settings(struct mp_loading *l, const struct mp_document *doc, b
 			     &l->set->arena, on_problem, &tell);
 	if (r < 0 && l->error == 0)
 		l->error = r;
+	if (!is_users)
+		keep_secrets_settings(l, doc, v, &before);
 	mp_remote_note(l, doc, trusted);
 }
 
@@ -165,9 +198,12 @@ static void read_project_settings(struct mp_loading *l, const struct mp_document
 	if (l->error < 0 || v == MP_NONE)
 		return;
 	g = mp_loading_add_grant(l, doc, v, "[settings]", l->set->root);
-	if (g && g->trust == MP_TRUST_YES)
-		read_settings(l, doc, true);
-	else if (g)
+	if (g && g->trust == MP_TRUST_YES) {
+		struct mp_str oauth = l->set->settings.http.oauth_json;
+
+		read_settings(l, doc, true, false);
+		keep_oauth_settings(l, doc, v, oauth);
+	} else if (g)
 		mp_loading_complain(l, MP_WARNING, doc, v, "", "",
 				    "the settings of a project need your approval: mcpool trust");
 }
@@ -485,7 +521,8 @@ static void read_all_settings(struct mp_loading *l, struct documents *d)
 		if (mp_sources[i].level == MP_CONFIG_USER)
 			read_settings(l, d->own[i],
 				      l->trusted.file &&
-					      strcmp(l->trusted.file, d->own[i]->real) == 0);
+					      strcmp(l->trusted.file, d->own[i]->real) == 0,
+				      true);
 		else if (l->set->settings.project_config)
 			read_project_settings(l, d->own[i]);
 	}
@@ -493,7 +530,7 @@ static void read_all_settings(struct mp_loading *l, struct documents *d)
 		if (d->named[i] && is_asked(l, i))
 			read_project_settings(l, d->named[i]);
 		else if (d->named[i])
-			read_settings(l, d->named[i], true);
+			read_settings(l, d->named[i], true, false);
 	}
 }
 

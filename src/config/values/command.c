@@ -13,7 +13,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/secrets.h"
-#include "config/values/capture.h"
+#include "process/capture.h"
 
 /* Sessions bring environments of their own, so there are many keys; the oldest are run again. */
 #define MOST_RUNS 1024
@@ -29,7 +29,7 @@ struct run {
 	enum state state;
 	unsigned users;       /* threads that hold a pointer to it */
 	struct mp_buf output; /* GOOD */
-	int64_t failed_at;    /* BAD */
+	int64_t ended_at;     /* GOOD, BAD */
 	struct mcpool_error error;
 };
 
@@ -42,13 +42,19 @@ struct mp_commands {
 
 /* --- runs ----------------------------------------------------------------------------------- */
 
+/* What it printed before is forgotten. */
+static void clear_run(struct run *run)
+{
+	if (run->state == GOOD)
+		mp_secret_remove(mp_buf_get(&run->output));
+	if (run->output.data)
+		mp_wipe(run->output.data, run->output.cap);
+	mp_buf_clear(&run->output);
+}
+
 static struct run *free_run(struct run *r)
 {
-	if (r->output.data) {
-		if (r->state == GOOD)
-			mp_secret_remove(mp_buf_get(&r->output));
-		mp_wipe(r->output.data, r->output.cap);
-	}
+	clear_run(r);
 	mp_buf_done(&r->output);
 	return mp_free(r);
 }
@@ -122,7 +128,8 @@ static bool is_its_fault(int code)
 static int do_run(struct mp_commands *c, struct run *run, const char *command, const char *folder,
 		  char *const *env)
 {
-	int r = mp_capture_run(command, folder, env, c->timeout_ms, &run->output, &run->error);
+	char *argv[] = {"/bin/sh", "-c", (char *)(uintptr_t)command, NULL};
+	int r = mp_capture_run(argv, folder, env, c->timeout_ms, &run->output, &run->error);
 
 	if (r < 0)
 		return r;
@@ -141,19 +148,22 @@ static void command_lead(struct mp_commands *c, struct run *run, const char *com
 {
 	int r;
 
+	clear_run(run);
 	run->state = RUNNING;
 	pthread_mutex_unlock(&c->lock);
 	r = do_run(c, run, command, folder, env);
 	pthread_mutex_lock(&c->lock);
 	run->state = r == 0 ? GOOD : is_its_fault(r) ? BAD : UNKNOWN;
-	run->failed_at = now_ms;
+	run->ended_at = now_ms;
 	pthread_cond_broadcast(&c->changed);
 }
 
-static bool must_run(const struct run *run, int64_t now_ms)
+static bool must_run(const struct run *run, int64_t now_ms, int64_t max_age_ms)
 {
-	return run->state == UNKNOWN ||
-	       (run->state == BAD && now_ms - run->failed_at >= MP_COMMAND_FAILURE_MS);
+	int64_t age_ms = now_ms - run->ended_at;
+
+	return run->state == UNKNOWN || (run->state == BAD && age_ms >= MP_COMMAND_FAILURE_MS) ||
+	       (run->state == GOOD && max_age_ms && age_ms >= max_age_ms);
 }
 
 static int hand_out(const struct run *run, struct mp_buf *out, struct mcpool_error *reterr)
@@ -170,7 +180,7 @@ static int hand_out(const struct run *run, struct mp_buf *out, struct mcpool_err
 }
 
 int mp_commands_run(struct mp_commands *c, const char *command, const char *folder,
-		    char *const *env, int64_t now_ms, struct mp_buf *out,
+		    char *const *env, int64_t now_ms, int64_t max_age_ms, struct mp_buf *out,
 		    struct mcpool_error *reterr)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf key;
@@ -187,7 +197,7 @@ int mp_commands_run(struct mp_commands *c, const char *command, const char *fold
 		mp_fail(reterr, r, "no room for one more command");
 	} else {
 		run->users++;
-		if (must_run(run, now_ms))
+		if (must_run(run, now_ms, max_age_ms))
 			command_lead(c, run, command, folder, env, now_ms);
 		while (run->state == RUNNING)
 			pthread_cond_wait(&c->changed, &c->lock);

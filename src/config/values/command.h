@@ -1,7 +1,7 @@
 /*
  * command.h - values that a command prints (`!command`), each run once.
  * Blocking: the hub calls it from a worker. Callers with the same command, folder and environment
- * share one run; success is kept for the life of the cache, failure for 30 s.
+ * share one run; success is kept for as long as the caller says, failure for 30 s.
  */
 #ifndef MP_COMMAND_H
 #define MP_COMMAND_H
@@ -22,13 +22,13 @@ struct mp_commands *mp_commands_free(struct mp_commands *c); /* accepts NULL, re
  * most 64 KiB, no NUL, not empty. It runs in a session of its own in folder (NULL: where we are),
  * stdin from /dev/null, with a time limit; whatever it started is killed with it, except who left
  * its process group and outlived it. now_ms: the monotonic time, for what failed less than 30 s
- * ago. MCPOOL_ETIMEDOUT, MCPOOL_EIO (exit code, signal, empty, NUL; the last line of its stderr is
- * in the message, and the message never holds its stdout), MCPOOL_ELIMIT. MCPOOL_ESYSTEM,
- * MCPOOL_ENOMEM: not its fault, and not remembered. The output is registered as a secret
- * (secrets.h) for as long as it is kept.
+ * ago, or succeeded less than max_age_ms ago (0: ever). MCPOOL_ETIMEDOUT, MCPOOL_EIO (exit code,
+ * signal, empty, NUL; the last line of its stderr is in the message, and the message never holds
+ * its stdout), MCPOOL_ELIMIT. MCPOOL_ESYSTEM, MCPOOL_ENOMEM: not its fault, and not remembered. The
+ * output is registered as a secret (secrets.h) for as long as it is kept.
  */
 int mp_commands_run(struct mp_commands *c, const char *command, const char *folder,
-		    char *const *env, int64_t now_ms, struct mp_buf *out,
+		    char *const *env, int64_t now_ms, int64_t max_age_ms, struct mp_buf *out,
 		    struct mcpool_error *reterr) MP_MUST;
 
 /*

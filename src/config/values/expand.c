@@ -15,6 +15,7 @@
 enum {
 	MOST_LEVELS = 16,         /* of placeholders in defaults */
 	MOST_OF_FILE = 64 * 1024, /* bytes that {file:} takes */
+	SECRET_NAME = 128,        /* bytes of a secret's name */
 };
 
 enum kind {
@@ -23,6 +24,7 @@ enum kind {
 	FOLDER,      /* ${workspaceFolder} and the like */
 	ELSEWHERE,   /* ${input:X}: only its own tool knows */
 	FILE_INSIDE, /* {file:X}, ${file:X} */
+	SECRET,      /* ${secret:X} */
 };
 
 struct spot {
@@ -180,6 +182,14 @@ static bool read_elsewhere(struct mp_str s, size_t at, struct spot *ret)
 	return false;
 }
 
+bool mp_expand_is_secret_name(struct mp_str name)
+{
+	for (size_t i = 0; i < name.len; i++)
+		if (!is_name_byte(name.p[i], false) && name.p[i] != '.' && name.p[i] != '-')
+			return false;
+	return name.len > 0 && name.len <= SECRET_NAME;
+}
+
 /* Folders come before variables: ${cwd} in a file of VS Code is not a variable. */
 static bool read_dollar(unsigned spellings, struct mp_str s, size_t at, struct spot *ret,
 			bool *ret_lost)
@@ -201,6 +211,9 @@ static bool read_dollar(unsigned spellings, struct mp_str s, size_t at, struct s
 	if (spellings & MP_EXPAND_FILE &&
 	    read_prefixed(s, at, MP_STR("${file:"), true, FILE_INSIDE, ret))
 		return true;
+	if (spellings & MP_EXPAND_VARIABLE &&
+	    read_prefixed(s, at, MP_STR("${secret:"), true, SECRET, ret))
+		return mp_expand_is_secret_name(ret->name);
 	return read_variable(spellings, s, at, ret, ret_lost);
 }
 
@@ -427,6 +440,19 @@ static int put_variable(const struct mp_expand *e, const struct spot *spot, int 
 	return spot->kind == OR_NOTHING ? 0 : put_missing(e, spot, out, reterr);
 }
 
+static int put_secret(const struct mp_expand *e, const struct spot *spot, struct mp_buf *out,
+		      struct mcpool_error *reterr)
+{
+	if (e->respell)
+		return mp_buf_add_str(out, spot->whole);
+	if (e->get_secret)
+		return e->get_secret(e->u, spot->name, out, reterr);
+	return mp_fail(reterr, MCPOOL_EINVAL,
+		       "mcp '%s' at %s has %.*s where no secret can be: use it in \"env\", "
+		       "\"headers\", \"url\" or \"args\".",
+		       get_server(e), get_file(e), MP_STR_ARGS(spot->whole));
+}
+
 static int expand_put(const struct mp_expand *e, const struct spot *spot, int level,
 		      struct mp_buf *out, struct mcpool_error *reterr)
 {
@@ -443,6 +469,8 @@ static int expand_put(const struct mp_expand *e, const struct spot *spot, int le
 				       "words. Put it into a variable and write ${NAME}.",
 				       get_server(e), get_file(e), MP_STR_ARGS(spot->whole));
 		return put_file(e, spot, out, reterr);
+	case SECRET:
+		return put_secret(e, spot, out, reterr);
 	case ELSEWHERE:
 		break;
 	}
@@ -496,21 +524,34 @@ int mp_expand_text(const struct mp_expand *e, struct mp_str text, struct mp_buf 
 	return r;
 }
 
-static void walk(unsigned spellings, struct mp_str text, int level,
-		 void (*fn)(void *u, struct mp_str name), void *u)
+struct walk {
+	unsigned spellings;
+	bool secrets; /* else variables */
+	void (*fn)(void *u, struct mp_str name);
+	void *u;
+};
+
+static void walk(const struct walk *w, struct mp_str text, int level)
 {
 	struct spot spot;
 
-	for (size_t at = 0; find_spot(spellings, text, at, &spot); at = get_end(text, &spot)) {
-		if (spot.kind == VARIABLE || spot.kind == OR_NOTHING)
-			fn(u, spot.name);
+	for (size_t at = 0; find_spot(w->spellings, text, at, &spot); at = get_end(text, &spot)) {
+		if (w->secrets ? spot.kind == SECRET
+			       : spot.kind == VARIABLE || spot.kind == OR_NOTHING)
+			w->fn(w->u, spot.name);
 		if (spot.has_otherwise && level < MOST_LEVELS)
-			walk(spellings, spot.otherwise, level + 1, fn, u);
+			walk(w, spot.otherwise, level + 1);
 	}
 }
 
 void mp_expand_each_name(unsigned spellings, struct mp_str text,
 			 void (*fn)(void *u, struct mp_str name), void *u)
 {
-	walk(spellings, text, 0, fn, u);
+	walk(&(struct walk){spellings, false, fn, u}, text, 0);
+}
+
+void mp_expand_each_secret(unsigned spellings, struct mp_str text,
+			   void (*fn)(void *u, struct mp_str name), void *u)
+{
+	walk(&(struct walk){spellings, true, fn, u}, text, 0);
 }

@@ -15,7 +15,7 @@
  */
 enum {
 	MP_EXPAND_VARIABLE = 1 << 0, /* ${VAR}, ${VAR:-default}; a default may hold placeholders
-				      * (ours, omp, Claude Code, Gemini) */
+				      * (ours, omp, Claude Code, Gemini); and our ${secret:NAME} */
 	MP_EXPAND_PLAIN = 1 << 1,    /* $VAR (Gemini, beside ${VAR}) */
 	MP_EXPAND_ENV = 1 << 2,      /* ${env:VAR}; ${env:VAR:default} is none
 				      * (VS Code, Cursor, Windsurf) */
@@ -54,6 +54,12 @@ struct mp_expand {
 	 * In the order of reading.
 	 */
 	void (*on_variable)(void *u, struct mp_str name, const char *value_or_null);
+	/*
+	 * Adds the value of ${secret:NAME}; its error is the error of the whole, because a secret
+	 * is never replaced by nothing. NULL: secrets cannot be used here.
+	 */
+	int (*get_secret)(void *u, struct mp_str name, struct mp_buf *out,
+			  struct mcpool_error *reterr);
 	/* Told of what is missing but tolerated (WARN, LITERAL); may be NULL. */
 	void (*on_warning)(void *u, const char *message);
 	void *u;
@@ -75,6 +81,13 @@ int mp_expand_text(const struct mp_expand *e, struct mp_str text, struct mp_buf 
  * nothing. */
 void mp_expand_each_name(unsigned spellings, struct mp_str text,
 			 void (*fn)(void *u, struct mp_str name), void *u);
+
+/* The same for ${secret:NAME}. */
+void mp_expand_each_secret(unsigned spellings, struct mp_str text,
+			   void (*fn)(void *u, struct mp_str name), void *u);
+
+/* Can a secret have this name in a configuration? Letters, digits, _ . -; at most 128. */
+bool mp_expand_is_secret_name(struct mp_str name);
 
 /* The value of NAME in a list "NAME=value"; NULL. */
 const char *mp_expand_get(char *const *env, struct mp_str name);

@@ -1,8 +1,8 @@
 /*
  * resolve.c - resolves an approved entry for its start.
  * The launch key is built along the way: everything that decides what is run or reached goes into
- * it; a command that gives a value goes in as its text, so that a rotated secret does not make a
- * new server.
+ * it; a command that gives a value and a ${secret:NAME} go in as they are written, so that a
+ * rotated secret does not make a new server.
  */
 #include "config/values/resolve.h"
 
@@ -19,6 +19,10 @@
 #include "base/secrets.h"
 #include "config/values/envfile.h"
 #include "config/values/expand.h"
+#include "config/values/headers_helper.h"
+#include "store/secret_records.h"
+
+enum { HELPER_MS = 60000 }; /* what a headersHelper printed is used for so long */
 
 struct resolving {
 	const struct mp_resolve_request *req;
@@ -29,8 +33,12 @@ struct resolving {
 	char folder[PATH_MAX]; /* of the configuration file */
 	char **layer;          /* of an env file */
 	struct mcpool_error *reterr;
-	int hiding;     /* why a secret could not be announced */
-	bool looked_up; /* the text that was expanded last named a variable */
+	int hiding; /* why a secret could not be announced */
+	/* Of the text that was expanded last: */
+	bool looked_up;      /* it named a variable or a secret */
+	bool has_secret;     /* the value of one is in it */
+	const char *for_key; /* what goes into the launch key then, without that value; else NULL */
+	bool secrets_allowed; /* in the texts that are expanded now */
 };
 
 /* --- words ----------------------------------------------------------------------------------- */
@@ -85,20 +93,77 @@ static int resolve_keep(struct resolving *r, const struct mp_buf *text, const ch
 	return *ret ? 0 : no_room(r);
 }
 
-static int expand(struct resolving *r, const char *text, const char **ret)
+static int put_reference(void *u, struct mp_str name, struct mp_buf *out,
+			 struct mcpool_error *reterr)
+{
+	(void)u;
+	(void)reterr;
+	return mp_buf_addf(out, "${secret:%.*s}", MP_STR_ARGS(name));
+}
+
+/* The value is hidden before it is used. */
+static int put_secret(void *u, struct mp_str name, struct mp_buf *out, struct mcpool_error *reterr)
+{
+	MP_CLEANUP(mp_secret_buf_done) struct mp_buf value;
+	struct resolving *r = u;
+	struct mcpool_error why;
+	int error;
+
+	mp_buf_init(&value, MP_LIMIT_SECRET_VALUE + 1);
+	r->looked_up = true;
+	r->has_secret = true;
+	error = mp_secret_values_get(r->req->secrets, &r->req->set->settings, name, &value, &why);
+	if (error < 0)
+		return mp_fail_because(reterr, error, &why, "Server \"%s\" at %s: %s", r->e->name,
+				       r->e->origin.file, why.message);
+	error = mp_buf_terminate(&value);
+	if (error == 0 && strlen(value.data) == value.len)
+		resolve_hide(r, value.data);
+	return error < 0 ? error : mp_buf_add_str(out, mp_buf_get(&value));
+}
+
+/* The text as it goes into the launch key, where it has a secret. */
+static int expand_for_key(struct resolving *r, const char *text)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf value;
+	struct mp_expand e = r->expand;
+	int error;
+
+	mp_buf_init(&value, MP_LIMIT_CONFIG_FILE);
+	e.get_secret = put_reference;
+	e.on_variable = NULL;
+	e.on_warning = NULL;
+	error = mp_expand_text(&e, mp_str_of(text), &value, r->reterr);
+	return error < 0 ? error : resolve_keep(r, &value, &r->for_key);
+}
+
+static int expand(struct resolving *r, const char *text, const char **ret)
+{
+	MP_CLEANUP(mp_secret_buf_done) struct mp_buf value;
 	int error;
 
 	mp_buf_init(&value, MP_LIMIT_CONFIG_FILE);
 	r->looked_up = false;
+	r->has_secret = false;
+	r->for_key = NULL;
+	r->expand.get_secret = !r->secrets_allowed ? NULL
+			       : r->req->only_key  ? put_reference
+						   : put_secret;
 	error = mp_expand_text(&r->expand, mp_str_of(text), &value, r->reterr);
+	if (error == 0 && r->has_secret)
+		error = expand_for_key(r, text);
 	if (error < 0)
 		return error;
 	if (memchr(value.data ? value.data : "", '\0', value.len))
 		return mp_fail(r->reterr, MCPOOL_EINVAL,
 			       "Server \"%s\": a variable holds a NUL character", r->e->name);
 	return resolve_keep(r, &value, ret);
+}
+
+/* Into the launch key: the value that was expanded last, with its secrets as they are written. */
+static void resolve_note(struct resolving *r, const char *value)
+{
+	mp_digest_add(r->key, mp_str_of(r->for_key ? r->for_key : value));
 }
 
 static enum mp_indirection resolve_indirection(const struct resolving *r)
@@ -123,7 +188,7 @@ static int run_command(struct resolving *r, const char *name, const char *comman
 	if (r->req->only_key)
 		return 0;
 	error = mp_commands_run(r->req->commands, command, r->out->cwd, r->req->env, r->req->now_ms,
-				&value, &why);
+				0, &value, &why);
 	if (error == 0)
 		return resolve_keep(r, &value, ret);
 	if (r->req->set->settings.profile != MP_PROFILE_OMP)
@@ -149,12 +214,15 @@ static int resolve_value(struct resolving *r, const char *name, const char *text
 		*ret = mp_arena_dup(&r->out->arena, mp_str_of(value));
 		error = *ret ? 0 : no_room(r);
 		r->looked_up = true;
+		r->for_key = NULL;
 	} else {
+		r->secrets_allowed = true;
 		error = expand(r, text, ret);
+		r->secrets_allowed = false;
 	}
 	if (error < 0)
 		return error;
-	mp_digest_add(r->key, mp_str_of(*ret));
+	resolve_note(r, *ret);
 	if (r->looked_up || mp_redact_is_secret_name(mp_str_of(name)) ||
 	    mp_redact_looks_random(mp_str_of(*ret)))
 		resolve_hide(r, *ret);
@@ -240,9 +308,17 @@ static int resolve_argv(struct resolving *r)
 	if (!argv)
 		return no_room(r);
 	for (size_t i = 0; i < e->argc && error == 0; i++) {
+		r->secrets_allowed = i > 0;
 		error = expand(r, e->argv[i], &argv[i]);
+		r->secrets_allowed = false;
 		if (error == 0 && i > 0)
-			mp_digest_add(r->key, mp_str_of(argv[i]));
+			resolve_note(r, argv[i]);
+		if (error == 0 && r->has_secret)
+			resolve_warn(r,
+				     "Server \"%s\": a secret is among its arguments, which every "
+				     "user of this machine can read; put it into \"env\" if the "
+				     "server can take it from there",
+				     e->name);
 	}
 	if (error == 0 && r->req->set->home && strncmp(argv[0], "~/", 2) == 0)
 		error = resolve_join(r, "", argv[0], &argv[0]);
@@ -320,12 +396,9 @@ static int add_layer(struct resolving *r, size_t *n)
 	return error;
 }
 
-static const char *find_token(struct resolving *r);
-
 static int resolve_env(struct resolving *r)
 {
 	const struct mp_bind_map *env = &r->e->env;
-	const char *token = find_token(r);
 	size_t n = 0, from_file = 0;
 	int error;
 
@@ -345,12 +418,10 @@ static int resolve_env(struct resolving *r)
 		if (error == 0 && value)
 			error = add_variable(r, &n, env->items[i].key, value);
 	}
-	if (error == 0 && token)
-		error = add_variable(r, &n, "OAUTH_ACCESS_TOKEN", token);
 	return error;
 }
 
-/* In the place of one that has this name: a stored token counts more than what a file says. */
+/* In the place of one that has this name. */
 static void add_header(struct resolving *r, const char *name, const char *value)
 {
 	struct mp_bind_map *headers = &r->out->headers;
@@ -410,15 +481,57 @@ static int add_from_variables(struct resolving *r)
 	return 0;
 }
 
+/* Claude's: a command that prints headers as a JSON object. It is told for which server. */
+static int run_headers_helper(struct resolving *r, struct mp_bind_map *ret)
+{
+	MP_CLEANUP(mp_secret_buf_done) struct mp_buf text;
+	MP_CLEANUP(mp_buf_done) struct mp_buf name, url;
+	struct mcpool_error why;
+	char **env;
+	size_t n = 0;
+	int error;
+
+	mp_buf_init(&text, MP_KIB(128));
+	mp_buf_init(&name, MP_KIB(4));
+	mp_buf_init(&url, MP_KIB(64));
+	if (!r->e->headers_helper)
+		return 0;
+	mp_digest_add(r->key, mp_str_of(r->e->headers_helper));
+	if (r->req->only_key)
+		return 0;
+	while (r->req->env && r->req->env[n])
+		n++;
+	env = mp_arena_alloc_array(&r->out->arena, n + 3, sizeof(*env));
+	if (!env || mp_buf_addf(&name, "CLAUDE_CODE_MCP_SERVER_NAME=%s", r->e->name) < 0 ||
+	    mp_buf_terminate(&name) < 0 ||
+	    mp_buf_addf(&url, "CLAUDE_CODE_MCP_SERVER_URL=%s", r->out->url) < 0 ||
+	    mp_buf_terminate(&url) < 0)
+		return no_room(r);
+	for (size_t i = 0; i < n; i++)
+		env[i] = r->req->env[i];
+	env[n] = name.data;
+	env[n + 1] = url.data;
+	error = mp_commands_run(r->req->commands, r->e->headers_helper, default_folder(r), env,
+				r->req->now_ms, HELPER_MS, &text, &why);
+	if (error == 0)
+		error = mp_headers_helper_read(mp_buf_get(&text), &r->out->arena, ret, &why);
+	if (error < 0)
+		return mp_fail(r->reterr, error, "Server \"%s\": headersHelper failed: %s",
+			       r->e->name, why.message);
+	return 0;
+}
+
 static int resolve_headers(struct resolving *r)
 {
 	const struct mp_bind_map *headers = &r->e->headers;
-	const char *token = find_token(r);
-	int error = 0;
+	struct mp_bind_map helped = {.n = 0};
+	int error = run_headers_helper(r, &helped);
 
-	r->out->headers.items =
-		mp_arena_alloc_array(&r->out->arena, headers->n + r->e->env_headers.n + 2,
-				     sizeof(*r->out->headers.items));
+	if (error < 0)
+		return error;
+	r->out->headers.items = mp_arena_alloc_array(
+		&r->out->arena, headers->n + r->e->env_headers.n + helped.n + 2,
+		sizeof(*r->out->headers.items));
 	if (!r->out->headers.items)
 		return no_room(r);
 	for (size_t i = 0; i < headers->n && error == 0; i++) {
@@ -430,12 +543,17 @@ static int resolve_headers(struct resolving *r)
 	}
 	if (error == 0)
 		error = add_from_variables(r);
-	if (error == 0 && token && !r->e->bearer_variable)
-		error = add_bearer(r, token);
-	if (r->e->headers_helper)
-		resolve_warn(r, "Server \"%s\": headersHelper is not run by this version",
-			     r->e->name);
+	for (size_t i = 0; i < helped.n && error == 0; i++)
+		add_header(r, helped.items[i].key, helped.items[i].value);
 	return error;
+}
+
+bool mp_resolved_has_authorization(const struct mp_resolved *r)
+{
+	for (size_t i = 0; i < r->headers.n; i++)
+		if (strcasecmp(r->headers.items[i].key, "Authorization") == 0)
+			return true;
+	return false;
 }
 
 /* --- certificates ---------------------------------------------------------------------------- */
@@ -463,38 +581,26 @@ static int resolve_tls(struct resolving *r)
 	return error;
 }
 
-/* --- credentials ----------------------------------------------------------------------------- */
+/* --- login ----------------------------------------------------------------------------------- */
 
-/* auth: {"type": "oauth", "credentialId": ...}; the login itself is another layer's. */
-static const char *find_token(struct resolving *r)
+static int oauth_expand(void *u, const char *name, const char *text, const char **ret)
 {
-	MP_CLEANUP(mp_tape_done) struct mp_tape t;
-	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
-	struct mp_str id = {"", 0};
-	const char *name, *token;
-	mp_value v;
+	return resolve_value(u, name, text, ret);
+}
 
-	mp_tape_init(&t, 0);
-	mp_arena_init(&arena, MP_KIB(64));
-	if (r->e->auth_json.len == 0 || mp_tape_parse(&t, r->e->auth_json, NULL) < 0 ||
-	    !mp_value_text_is(&t, mp_value_get(&t, MP_ROOT, "type"), MP_STR("oauth")))
-		return NULL;
-	v = mp_value_get(&t, MP_ROOT, "credentialId");
-	if (mp_value_is(&t, v, MP_TAPE_STRING) && mp_value_text(&t, v, &arena, &id) < 0)
-		return NULL;
-	mp_digest_add(r->key, id); /* whose credential, not which token */
-	name = mp_arena_dup(&arena, id);
-	token = name && r->req->get_token ? r->req->get_token(r->req->u, name) : NULL;
-	if (!token) {
-		resolve_warn(r,
-			     "Server \"%s\": there is no stored credential; it is tried without "
-			     "one. Put a "
-			     "token into its \"headers\" (or \"env\").",
-			     r->e->name);
-		return NULL;
-	}
-	resolve_hide(r, token);
-	return mp_arena_dup(&r->out->arena, mp_str_of(token));
+/* What it says about its login; the login itself is another layer's. */
+static int resolve_oauth(struct resolving *r)
+{
+	struct mcpool_error why = {0};
+	int error = mp_oauth_read(r->e->auth_json, r->e->oauth_json, &r->out->arena, oauth_expand,
+				  r, &r->out->oauth, &why);
+
+	mp_digest_add(r->key, r->e->auth_json); /* whose credential, not which token */
+	if (error == 0 && !r->req->only_key)
+		error = mp_oauth_check(&r->out->oauth, &why);
+	if (error < 0 && why.code) /* else it was said when a text was resolved */
+		return mp_fail(r->reterr, error, "Server \"%s\": %s", r->e->name, why.message);
+	return error;
 }
 
 /* --- the whole ------------------------------------------------------------------------------- */
@@ -517,6 +623,7 @@ static int read_env_file(struct resolving *r)
 
 static int resolve_all(struct resolving *r)
 {
+	const char *for_key;
 	int error = read_env_file(r);
 
 	mp_digest_add(r->key, mp_str_of(mp_kind_get_name(r->e->kind)));
@@ -527,19 +634,26 @@ static int resolve_all(struct resolving *r)
 	if (r->e->kind == MP_KIND_STDIO) {
 		mp_digest_add(r->key, mp_str_of(r->out->cwd));
 		error = resolve_argv(r);
-		return error < 0 ? error : resolve_env(r);
+		if (error == 0)
+			error = resolve_env(r);
+		return error < 0 ? error : resolve_oauth(r);
 	}
+	r->secrets_allowed = true;
 	error = expand(r, r->e->address, &r->out->url);
+	r->secrets_allowed = false;
 	if (error < 0)
 		return error;
+	for_key = r->for_key ? r->for_key : r->out->url;
 	if (!mp_entry_is_address(r->out->url))
 		return mp_fail(r->reterr, MCPOOL_EINVAL,
 			       "Server \"%s\": \"url\" must begin with http://, https://, ws:// or "
 			       "wss:// once its placeholders are filled in",
 			       r->e->name);
-	mp_digest_add(r->key, mp_str_of(r->out->url));
+	mp_digest_add(r->key, mp_str_of(for_key));
 	error = resolve_tls(r);
-	return error < 0 ? error : resolve_headers(r);
+	if (error == 0)
+		error = resolve_headers(r);
+	return error < 0 ? error : resolve_oauth(r);
 }
 
 static void resolve_init(struct resolving *r)
@@ -592,5 +706,5 @@ int mp_resolve(const struct mp_resolve_request *req, struct mp_resolved *ret,
 
 void mp_resolved_done(struct mp_resolved *r)
 {
-	mp_arena_done(&r->arena);
+	mp_arena_wipe(&r->arena);
 }

@@ -24,7 +24,8 @@ static const struct {
 		 "\"allow\":[],\"deny\":[],\"shadowEqual\":true,\"sources\":{},\"remote\":[],"
 		 "\"result\":{\"join\":\"\\n\\n\",\"maxBytes\":262144,"
 		 "\"errors\":\"protocol\",\"sessions\":false},\"names\":\"wide\","
-		 "\"http\":{},\"log\":{\"level\":\"info\",\"attempts\":\"warning\","
+		 "\"http\":{},\"secrets\":{\"keyring\":true},\"log\":{\"level\":\"info\","
+		 "\"attempts\":\"warning\","
 		 "\"names\":\"instance\"},"
 		 "\"instructionsFormat\":\"omp\","
 		 "\"timeout\":30000,\"toolTimeout\":300000,\"maxTotal\":3600000,"
@@ -118,9 +119,17 @@ static const struct mp_bind_field http_fields[] = {
 	MP_BIND(struct mp_http_settings, TEXT, "listen", listen),
 	MP_BIND(struct mp_http_settings, TEXT, "name", name),
 	MP_BIND(struct mp_http_settings, RAW, "tls", tls_json),
+	MP_BIND(struct mp_http_settings, RAW, "oauth", oauth_json),
 };
 static const struct mp_bind_table http_table = {http_fields, MP_ARRAY_LEN(http_fields),
 						offsetof(struct mp_http_settings, present)};
+
+static const struct mp_bind_field secrets_fields[] = {
+	MP_BIND(struct mp_secrets_settings, BOOL, "keyring", keyring),
+	MP_BIND(struct mp_secrets_settings, TEXT, "passphraseCommand", passphrase_command),
+};
+static const struct mp_bind_table secrets_table = {secrets_fields, MP_ARRAY_LEN(secrets_fields),
+						   offsetof(struct mp_secrets_settings, present)};
 
 static const struct mp_bind_field log_fields[] = {
 	MP_BIND(struct mp_log_settings, CHOICE, "level", level, .choices = levels),
@@ -151,6 +160,7 @@ static const struct mp_bind_field settings_fields[] = {
 	ROW(OBJECT, "result", result, .table = &result_table),
 	ROW(OBJECT, "http", http, .table = &http_table),
 	ROW(OBJECT, "log", log, .table = &log_table),
+	ROW(OBJECT, "secrets", secrets, .table = &secrets_table),
 	ROW(CHOICE, "instructionsFormat", instructions_format, .choices = formats),
 	MP_TUNING_ROWS(struct mp_settings),
 };
@@ -335,4 +345,10 @@ void mp_settings_name_server(const struct mp_settings *s, const char *server, mp
 		mp_log_init(ret_log, "%s#%llu", server, (unsigned long long)instance);
 	else
 		mp_log_init(ret_log, "%s", server);
+}
+
+struct mp_secrets_options mp_settings_get_secrets(const struct mp_settings *s)
+{
+	return (struct mp_secrets_options){.passphrase_command = s->secrets.passphrase_command,
+					   .no_keyring = !s->secrets.keyring};
 }

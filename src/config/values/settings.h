@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "config/values/expand.h"
 #include "config/values/tuning.h"
+#include "store/secrets.h"
 
 enum mp_profile { MP_PROFILE_DEFAULT, MP_PROFILE_OMP, MP_PROFILE_CLAUDE, MP_PROFILE_NETDATA };
 enum mp_naming {
@@ -82,8 +83,14 @@ struct mp_settings {
 		const char *listen;
 		const char *name; /* of this host, for other machines; NULL: none */
 		struct mp_str tls_json;
+		struct mp_str oauth_json; /* of the user's own file, or the command line's */
 		uint64_t present;
 	} http;
+	struct mp_secrets_settings {
+		bool keyring;                   /* the Secret Service is used where there is one */
+		const char *passphrase_command; /* of the sealed file; NULL: none */
+		uint64_t present;
+	} secrets; /* of the user's own file only */
 	struct mp_log_settings {
 		int level;
 		int attempts; /* enum mp_log_attempts: level of a restart attempt */
@@ -124,6 +131,9 @@ int mp_settings_read_queues(struct mp_settings *s, const struct mp_tape *t, mp_v
 /* Is this tool's source switched off? */
 bool mp_settings_has_source(const struct mp_settings *s, const char *tool);
 bool mp_bind_list_has(const struct mp_bind_list *list, const char *text);
+
+/* How secrets are opened; borrows from s. */
+struct mp_secrets_options mp_settings_get_secrets(const struct mp_settings *s);
 
 /* How log lines about a server begin (log.names): "mcp:files"; else "files#3", instance 0 "files".
  */

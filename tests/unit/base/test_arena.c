@@ -1,4 +1,6 @@
 /* test_arena.c - bump memory: alignment, growth, its ceiling, and what a reset keeps. */
+#include <string.h>
+
 #include "test.h"
 
 #include <stdalign.h>
@@ -261,4 +263,20 @@ TEST(an_error_is_there_only_after_one)
 	CHECK_EQ(mp_arena_get_error(&a), 0);
 	CHECK(!mp_arena_alloc(&a, 6000));
 	CHECK_EQ(mp_arena_get_error(&a), MCPOOL_ELIMIT);
+}
+
+TEST(an_arena_with_secrets_is_wiped)
+{
+	struct mp_arena a;
+	char *text;
+
+	mp_arena_init(&a, 4096);
+	text = mp_arena_dup(&a, MP_STR("hunter2"));
+	if (!text)
+		return; /* memory was refused */
+	mp_arena_wipe(&a);
+	CHECK(!a.blocks && a.taken == 0);
+	text = mp_arena_dup(&a, MP_STR("again"));
+	CHECK(!text || strcmp(text, "again") == 0);
+	mp_arena_wipe(&a);
 }

@@ -60,6 +60,8 @@ TEST(a_legacy_server_refuses_the_probe) /* A31 */
 	f.ready = list_when_ready;
 	CHECK(fake_open(&f));
 	CHECK(is_too_early(&f));
+	CHECK_EQ(f.n, 1);
+	CHECK_TEXT(f.got[0].method, "server/discover");
 	CHECK(fake_error(&f, 0, FAKE_NO_METHOD));
 	CHECK(is_too_early(&f));
 	CHECK_EQ(f.n, 2);

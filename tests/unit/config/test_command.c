@@ -16,7 +16,7 @@
 #include "base/mem.h"
 #include "base/redact.h"
 #include "base/secrets.h"
-#include "config/values/capture.h"
+#include "process/capture.h"
 #include "config/values/command.h"
 #include "process/tree.h"
 
@@ -51,7 +51,7 @@ static int run_with(struct desk *d, const char *command, char *const *variables)
 {
 	mp_buf_clear(&d->out);
 	memset(&d->error, 0, sizeof(d->error));
-	d->r = mp_commands_run(d->commands, command, test_folder, variables, d->now_ms, &d->out,
+	d->r = mp_commands_run(d->commands, command, test_folder, variables, d->now_ms, 0, &d->out,
 			       &d->error);
 	return d->r;
 }
@@ -116,7 +116,7 @@ TEST(output_is_trimmed_and_the_rest_is_as_it_should_be)
 	CHECK_EQ(run(&d, "echo $WORD; echo $HOME; cat; pwd"), 0);
 	CHECK(mp_str_starts(mp_buf_get(&d.out), MP_STR("hello\n\n/")));
 	CHECK(mp_str_find(mp_buf_get(&d.out), mp_str_of(test_folder), 0) >= 0);
-	CHECK_EQ(mp_commands_run(d.commands, "echo ok", NULL, NULL, 0, &d.out, NULL), 0);
+	CHECK_EQ(mp_commands_run(d.commands, "echo ok", NULL, NULL, 0, 0, &d.out, NULL), 0);
 }
 
 /* B38 */
@@ -166,7 +166,8 @@ TEST(failure_is_told_by_code_and_last_line)
 		run(&d, "i=0; while [ $i -lt 3000 ]; do echo line $i >&2; i=$((i+1)); done; false"),
 		MCPOOL_EIO);
 	CHECK_TEXT(d.error.message, "the command ended with exit code 1: line 2999");
-	CHECK_EQ(mp_commands_run(d.commands, "echo x", "/no/such/folder", env, 0, &d.out, &d.error),
+	CHECK_EQ(mp_commands_run(d.commands, "echo x", "/no/such/folder", env, 0, 0, &d.out,
+				 &d.error),
 		 MCPOOL_EIO);
 	CHECK(strstr(d.error.message, "/no/such/folder"));
 }
@@ -372,7 +373,7 @@ TEST(success_is_kept_by_command_folder_and_environment)
 	CHECK_EQ(count_runs(), 3);
 	snprintf(inner, sizeof(inner), "%s/inner", test_folder);
 	CHECK_EQ(mkdir(inner, 0700), 0);
-	CHECK_EQ(mp_commands_run(d.commands, command, inner, env, d.now_ms, &d.out, NULL), 0);
+	CHECK_EQ(mp_commands_run(d.commands, command, inner, env, d.now_ms, 0, &d.out, NULL), 0);
 	CHECK_EQ(strlen(read_note("inner/runs")), 1);
 }
 
@@ -420,7 +421,7 @@ TEST(a_small_buf_spoils_nothing)
 
 	mp_buf_init(&small, 3);
 	CHECK(sit_down(&d));
-	CHECK_EQ(mp_commands_run(d.commands, command, test_folder, env, 0, &small, &d.error),
+	CHECK_EQ(mp_commands_run(d.commands, command, test_folder, env, 0, 0, &small, &d.error),
 		 MCPOOL_ELIMIT);
 	CHECK_EQ(small.len, 0);
 	CHECK_EQ(run(&d, command), 0);
@@ -461,7 +462,7 @@ static void *ask(void *u)
 	int i = atomic_fetch_add(&c->next, 1);
 
 	mp_buf_init(&c->outs[i], 1000);
-	c->results[i] = mp_commands_run(c->desk->commands, c->command, test_folder, env, 1,
+	c->results[i] = mp_commands_run(c->desk->commands, c->command, test_folder, env, 1, 0,
 					&c->outs[i], NULL);
 	return NULL;
 }
@@ -514,7 +515,7 @@ static void *ask_own(void *u)
 
 	mp_buf_init(&out, 1000);
 	snprintf(command, sizeof(command), "echo value-%lx", (unsigned long)pthread_self());
-	r = mp_commands_run(d->commands, command, test_folder, env, 1, &out, NULL);
+	r = mp_commands_run(d->commands, command, test_folder, env, 1, 0, &out, NULL);
 	mp_buf_done(&out);
 	return r == 0 ? u : NULL;
 }
@@ -532,4 +533,25 @@ HEAVY_TEST(different_commands_run_at_the_same_time)
 		CHECK_EQ(pthread_join(threads[i], &result), 0);
 		CHECK(result == &d);
 	}
+}
+
+HEAVY_TEST(a_result_that_may_become_old_is_made_again)
+{
+	MP_CLEANUP(tidy) struct desk d;
+
+	CHECK(sit_down(&d));
+	CHECK_EQ(mp_commands_run(d.commands, "date +%N >>aged; wc -l <aged", test_folder, env, 1000,
+				 500, &d.out, NULL),
+		 0);
+	CHECK_STR(mp_buf_get(&d.out), "1");
+	mp_buf_clear(&d.out);
+	CHECK_EQ(mp_commands_run(d.commands, "date +%N >>aged; wc -l <aged", test_folder, env, 1499,
+				 500, &d.out, NULL),
+		 0);
+	CHECK_STR(mp_buf_get(&d.out), "1");
+	mp_buf_clear(&d.out);
+	CHECK_EQ(mp_commands_run(d.commands, "date +%N >>aged; wc -l <aged", test_folder, env, 1500,
+				 500, &d.out, NULL),
+		 0);
+	CHECK_STR(mp_buf_get(&d.out), "2");
 }

@@ -129,6 +129,18 @@ HEAVY_TEST(every_file_with_servers_by_name)
 #define URL    "{\"url\": \"https://a/mcp\", " REMOTE
 #define TYPED  "{\"type\": \"http\", \"url\": \"https://a/mcp\", " REMOTE
 
+/* One server for this project and one for all, in the same file. */
+static bool put_claude(const char *server)
+{
+	char text[1000];
+
+	snprintf(text, sizeof(text),
+		 "{\"mcpServers\": {\"claude\": %s}, \"projects\": {\"%s\": {\"mcpServers\": "
+		 "{\"local\": %s}}}}",
+		 server, project_at, server);
+	return put("home/.claude.json", text);
+}
+
 /* A15 B17: each dialect of the table; the pool is given one connection. */
 HEAVY_TEST(one_server_in_every_dialect_is_one_entry)
 {
@@ -138,8 +150,8 @@ HEAVY_TEST(one_server_in_every_dialect_is_one_entry)
 		{"own", "mcpool", "home/.config/mcpool/mcp.json",
 		 "{\"mcpServers\": {\"own\": " SERVER "}}"},
 		{"omp", "omp", "home/.omp/mcp.json", "{\"mcpServers\": {\"omp\": " SERVER "}}"},
-		{"claude", "claude", "home/.claude.json",
-		 "{\"mcpServers\": {\"claude\": " SERVER "}}"},
+		{"local", "claude", NULL, NULL}, /* with the next one, under the project's path */
+		{"claude", "claude", "home/.claude.json", NULL},
 		{"fmt:a", "claude-plugin", "plugin/.mcp.json", "{\"a\": " SERVER "}"},
 		{"codex", "codex", "home/.codex/config.toml", "[mcp_servers.codex]\n" TOML},
 		{"gemini", "gemini", "home/.gemini/settings.json",
@@ -165,7 +177,8 @@ HEAVY_TEST(one_server_in_every_dialect_is_one_entry)
 		 in("plugin"));
 	CHECK(put("home/.claude/plugins/installed_plugins.json", installed));
 	for (size_t i = 0; i < MP_ARRAY_LEN(rows); i++)
-		CHECK(put(rows[i].file, rows[i].text));
+		CHECK(!rows[i].text || put(rows[i].file, rows[i].text));
+	CHECK(put_claude(SERVER));
 	set = home_load(NULL);
 	CHECK_EQ(set->n_problems, 0);
 	CHECK_EQ(set->n, MP_ARRAY_LEN(rows));
@@ -233,7 +246,8 @@ HEAVY_TEST(one_address_in_every_dialect_is_one_entry)
 	static const char *const rows[][2] = {
 		{"home/.config/mcpool/mcp.json", "{\"mcpServers\": {\"own\": " URL "}}"},
 		{"home/.omp/mcp.json", "{\"mcpServers\": {\"omp\": " TYPED "}}"},
-		{"home/.claude.json", "{\"mcpServers\": {\"claude\": " TYPED "}}"},
+		{"home/.claude.json", NULL}, /* of this project, and of all */
+		{"home/.claude.json", NULL},
 		{"home/.codex/config.toml", "[mcp_servers.codex]\nurl = \"https://a/mcp\"\n"
 					    "http_headers = { H = \"v\" }\n"},
 		{"home/.gemini/settings.json",
@@ -252,7 +266,8 @@ HEAVY_TEST(one_address_in_every_dialect_is_one_entry)
 
 	CHECK(home_make());
 	for (size_t i = 0; i < MP_ARRAY_LEN(rows); i++)
-		CHECK(put(rows[i][0], rows[i][1]));
+		CHECK(!rows[i][1] || put(rows[i][0], rows[i][1]));
+	CHECK(put_claude(TYPED));
 	set = home_load(NULL);
 	CHECK_EQ(set->n_problems, 0);
 	CHECK_EQ(set->n, MP_ARRAY_LEN(rows));

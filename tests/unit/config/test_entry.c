@@ -104,7 +104,7 @@ TEST(a_stdio_entry)
 	CHECK(!d.e->cwd && !d.e->env_file);
 }
 
-/* B3 B4 B14 B27 E1 E3 U1 N1 B29 */
+/* B3 B4 B14 B27 E1 E3 U1 N1 B29 E54 */
 TEST(a_remote_entry_of_each_kind)
 {
 	static const struct {
@@ -116,8 +116,12 @@ TEST(a_remote_entry_of_each_kind)
 		{"{\"type\":\"streamable-http\",\"url\":\"https://a/mcp\"}", MP_KIND_HTTP},
 		{"{\"type\":\"sse\",\"url\":\"http://a/sse\"}", MP_KIND_SSE},
 		{"{\"transport\":\"sse\",\"url\":\"http://a/x\"}", MP_KIND_SSE},
+		{"{\"url\":\"wss://a\"}", MP_KIND_WEBSOCKET},
 		{"{\"type\":\"websocket\",\"url\":\"wss://a\"}", MP_KIND_WEBSOCKET},
 		{"{\"type\":\"ws\",\"url\":\"WS://a\"}", MP_KIND_WEBSOCKET},
+		{"{\"url\":\"ws://a\"}", MP_KIND_WEBSOCKET},
+		{"{\"type\":\"http\",\"url\":\"ws://a\"}", MP_KIND_HTTP}, /* the type decides */
+		{"{\"type\":\"ws\",\"url\":\"http://a\"}", MP_KIND_WEBSOCKET},
 		{"{\"type\":\"remote\",\"url\":\"https://a/mcp\"}", MP_KIND_HTTP},
 		{"{\"type\":\"remote\",\"url\":\"https://a/sse\"}", MP_KIND_SSE},
 		{"{\"serverUrl\":\"https://a/mcp\"}", MP_KIND_HTTP},
@@ -148,7 +152,7 @@ TEST(a_remote_entry_of_each_kind)
 	}
 }
 
-/* B6 B7 B8 B9 B16 A21 B2 B27 U1 B3 B4 */
+/* B6 B7 B8 B9 B16 A21 B2 B27 U1 B3 B4 E1 E54 */
 TEST(the_words_of_the_seed)
 {
 	DESK;

@@ -480,3 +480,73 @@ TEST(values_are_found_by_their_whole_name)
 	CHECK(!mp_expand_get(env, MP_STR("")));
 	CHECK(!mp_expand_get(NULL, MP_STR("USER")));
 }
+
+/* --- secrets --------------------------------------------------------------------------------- */
+
+static int give_secret(void *u, struct mp_str name, struct mp_buf *out, struct mcpool_error *reterr)
+{
+	(void)u;
+	(void)reterr;
+	return mp_buf_addf(out, "<%.*s ${USER}>", MP_STR_ARGS(name));
+}
+
+static void note_name(void *u, struct mp_str name)
+{
+	size_t n = strlen(told);
+
+	(void)u;
+	snprintf(told + n, sizeof(told) - n, "%.*s;", MP_STR_ARGS(name));
+}
+
+TEST(secrets_are_replaced_once_where_they_are_allowed)
+{
+	MP_CLEANUP(done) struct result x = {.r = 0};
+	struct mp_expand e = with(MP_EXPAND_VARIABLE);
+
+	e.get_secret = give_secret;
+	run(&x, &e, "Bearer ${secret:GITHUB_TOKEN}-${NOT_SET:-${secret:a.b-2}}${USER}");
+	CHECK_STR(mp_buf_get(&x.out), "Bearer <GITHUB_TOKEN ${USER}>-<a.b-2 ${USER}>ada");
+	CHECK_TEXT(told, "NOT_SET=?;USER=ada;"); /* a secret is not a variable */
+	e.respell = true;
+	run(&x, &e, "${secret:A}");
+	CHECK_STR(mp_buf_get(&x.out), "${secret:A}");
+}
+
+TEST(a_secret_that_cannot_be_here_is_an_error_whatever_is_missing)
+{
+	MP_CLEANUP(done) struct result x = {.r = 0};
+	struct mp_expand e = with(MP_EXPAND_VARIABLE);
+
+	CHECK(fails(MP_EXPAND_VARIABLE, "a${secret:A}", MCPOOL_EINVAL, "where no secret can be"));
+	e.missing = MP_MISSING_LITERAL;
+	run(&x, &e, "${secret:A}");
+	CHECK_EQ(x.r, MCPOOL_EINVAL);
+	e.missing = MP_MISSING_WARN;
+	run(&x, &e, "${secret:A}");
+	CHECK_EQ(x.r, MCPOOL_EINVAL);
+}
+
+TEST(what_is_not_the_name_of_a_secret_stays)
+{
+	char text[200], name[130];
+
+	CHECK(stays(MP_EXPAND_VARIABLE, "${secret:}"));
+	CHECK(stays(MP_EXPAND_VARIABLE, "${secret:a b}"));
+	CHECK(stays(MP_EXPAND_VARIABLE, "${secret:../oauth/x}"));
+	CHECK(stays(MP_EXPAND_VARIABLE, "${secret:a"));
+	CHECK(gives(MP_EXPAND_VARIABLE, "${secret:a${USER}}", "${secret:aada}"));
+	CHECK(stays(MP_EXPAND_ENV | MP_EXPAND_FOLDERS | MP_EXPAND_BRACES, "${secret:A}"));
+	memset(name, 'n', 129);
+	name[129] = '\0';
+	snprintf(text, sizeof(text), "${secret:%s}", name);
+	CHECK(stays(MP_EXPAND_VARIABLE, text));
+	told[0] = '\0';
+	mp_expand_each_secret(MP_EXPAND_VARIABLE,
+			      MP_STR("${secret:A}${X:-${secret:B}}${secret:}${Y}"), note_name,
+			      NULL);
+	CHECK_TEXT(told, "A;B;");
+	told[0] = '\0';
+	mp_expand_each_name(MP_EXPAND_VARIABLE, MP_STR("${secret:A}${X:-${secret:B}}${Y}"),
+			    note_name, NULL);
+	CHECK_TEXT(told, "X;Y;");
+}

@@ -53,7 +53,7 @@ TEST(an_address_needs_a_yes)
 		CHECK(!strstr(set->paths[i], "team.json")); /* not even opened */
 }
 
-/* C8 C9 C10 */
+/* C8 C9 C10 C9 */
 HEAVY_TEST(the_second_phase_adds_behind_the_first)
 {
 	MP_STORE db = NULL;

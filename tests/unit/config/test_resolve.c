@@ -3,21 +3,24 @@
  */
 #include "home.h"
 
+#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "base/limits.h"
 #include "base/redact.h"
 #include "base/secrets.h"
+#include "config/read/sources.h"
 #include "config/values/resolve.h"
+#include "config/values/trust.h"
+#include "store/secrets.h"
 
 struct desk {
 	struct mp_config_set *set;
 	struct mp_commands *commands;
+	struct mp_secret_values *secrets;
 	struct mp_resolved out;
 	bool resolved;
 	char warned[1000];
-	const char *token; /* what is stored; NULL: nothing */
-	char asked[100];   /* for which credential */
 	int r;
 };
 
@@ -26,6 +29,7 @@ static void tidy(struct desk *d)
 	if (d->resolved)
 		mp_resolved_done(&d->out);
 	mp_commands_free(d->commands);
+	mp_secret_values_unref(d->secrets);
 	mp_config_set_unref(d->set);
 	mp_secret_remove_all();
 }
@@ -40,14 +44,6 @@ static void note(void *u, const char *message)
 	size_t n = strlen(d->warned);
 
 	snprintf(d->warned + n, sizeof(d->warned) - n, "%s|", message);
-}
-
-static const char *get_token(void *u, const char *id)
-{
-	struct desk *d = u;
-
-	snprintf(d->asked, sizeof(d->asked), "%s", id);
-	return d->token;
 }
 
 /* Treat the first entry of the files as approved, and resolve it. */
@@ -65,15 +61,17 @@ static int resolve(struct desk *d)
 	d->set->entries[0]->trust = MP_TRUST_YES;
 	if (!d->commands)
 		d->commands = mp_commands_new();
-	d->warned[0] = d->asked[0] = '\0';
+	if (!d->secrets)
+		d->secrets = mp_secret_values_new();
+	d->warned[0] = '\0';
 	why = (struct mcpool_error){0};
 	req = (struct mp_resolve_request){.set = d->set,
 					  .entry = d->set->entries[0],
 					  .env = home_env,
 					  .commands = d->commands,
+					  .secrets = d->secrets,
 					  .now_ms = 1000,
 					  .local_key = "key",
-					  .get_token = get_token,
 					  .on_warning = note,
 					  .u = d};
 	d->resolved = true;
@@ -194,7 +192,7 @@ HEAVY_TEST(a_value_that_a_command_prints)
 	CHECK_TEXT(variable(&d, "A"), "!echo x");
 }
 
-/* U5 */
+/* U5 X15 */
 /* A variable, a default, a file of variables, a command; and what is missing, as each policy has
  * it. */
 HEAVY_TEST(values_are_expanded_by_policy)
@@ -269,6 +267,44 @@ HEAVY_TEST(a_command_has_ten_seconds_and_runs_once)
 					   "{\"A\": \"!echo v1\"}}}}"));
 	CHECK_EQ(resolve(&d), 0);
 	CHECK_TEXT(variable(&d, "A"), "!echo v1"); /* another tool's file */
+	CHECK(put("home/.cursor/mcp.json", "{\"mcpServers\": {\"a\": {\"url\": \"https://a\", "
+					   "\"headers\": {\"H\": \"!echo v1\"}}}}"));
+	CHECK_EQ(resolve(&d), 0);
+	CHECK_TEXT(header(&d, "H"), "!echo v1");
+	for (int i = 0; i < 3; i++) { /* those of omp, and of the root */
+		static const char *const files[] = {"home/.omp/mcp.json", "project/mcp.json",
+						    "project/.mcp.json"};
+
+		CHECK(unlink(in(i ? files[i - 1] : "home/.cursor/mcp.json")) == 0);
+		CHECK(put(files[i], "{\"mcpServers\": {\"a\": {\"command\": \"c\", \"env\": "
+				    "{\"A\": \"!echo v1\"}}}}"));
+		CHECK_EQ(resolve(&d), 0);
+		CHECK_TEXT(variable(&d, "A"), "v1");
+	}
+	for (size_t i = 0; i < mp_sources_n; i++) { /* and of no other tool */
+		const char *tool = mp_sources[i].tool;
+		bool may = strcmp(tool, "mcpool") == 0 || strcmp(tool, "omp") == 0 ||
+			   strcmp(tool, "root") == 0;
+
+		CHECK(test_true(may == !!(mp_sources[i].quirks & MP_QUIRK_COMMANDS), tool, __FILE__,
+				__LINE__));
+	}
+}
+
+/* B38 */
+/* In the omp profile, as omp does it. */
+HEAVY_TEST(in_the_omp_profile_every_file_may_have_commands)
+{
+	DESK;
+
+	CHECK(home_make());
+	home_env[1] = "PATH=/usr/bin:/bin";
+	CHECK(put("home/.config/mcpool/mcp.json", "{\"mcpool\": {\"profile\": \"omp\"}}"));
+	CHECK(put(
+		"home/.cursor/mcp.json",
+		"{\"mcpServers\": {\"a\": {\"command\": \"c\", \"env\": {\"A\": \"!echo v1\"}}}}"));
+	CHECK_EQ(resolve(&d), 0);
+	CHECK_TEXT(variable(&d, "A"), "v1");
 }
 
 /* In the files of other tools a ! is a !. */
@@ -313,57 +349,62 @@ HEAVY_TEST(the_omp_profile)
 	CHECK(strstr(d.warned, "C is left out") && strstr(d.warned, "D is left out"));
 }
 
-HEAVY_TEST(a_stored_token_for_a_remote_server)
+HEAVY_TEST(what_an_entry_says_about_its_login)
 {
 	DESK;
 
 	CHECK(home_make());
-	d.token = "tok-123456";
-	CHECK_EQ(
-		resolve_own(
-			&d,
-			"\"url\": \"https://a\", \"headers\": {\"authorization\": \"old-value\", "
-			"\"X\": \"y\"}, \"auth\": {\"type\": \"oauth\", \"credentialId\": \"id1\"}",
-			""),
-		0);
-	CHECK_TEXT(d.asked, "id1");
-	CHECK_TEXT(header(&d, "Authorization"), "Bearer tok-123456");
-	CHECK_TEXT(header(&d, "authorization"), "(none)"); /* never two of them */
-	CHECK_EQ(d.out.headers.n, 2);
-	CHECK_TEXT(d.warned, "");
-}
-
-HEAVY_TEST(a_stored_token_for_a_local_server)
-{
-	DESK;
-
-	CHECK(home_make());
-	d.token = "tok-123456";
+	home_env[1] = "CLIENT=client-from-env";
 	CHECK_EQ(resolve_own(&d,
-			     "\"command\": \"c\", \"env\": {\"OAUTH_ACCESS_TOKEN\": \"old\"}, "
-			     "\"auth\": {\"type\": \"oauth\", \"credentialId\": \"id2\"}",
+			     "\"url\": \"https://a\", \"oauth\": {\"clientId\": \"${CLIENT}\", "
+			     "\"scopes\": [\"a\", \"b\"], \"callbackPort\": 4711, \"unknown\": 1}, "
+			     "\"auth\": {\"type\": \"oauth\", \"credentialId\": \"id1\"}",
 			     ""),
 		 0);
-	CHECK_TEXT(variable(&d, "OAUTH_ACCESS_TOKEN"), "tok-123456");
-	CHECK(!d.out.env[1]);
+	CHECK_TEXT(d.out.oauth.client_id, "client-from-env");
+	CHECK_TEXT(d.out.oauth.scope, "a b");
+	CHECK_TEXT(d.out.oauth.credential, "id1");
+	CHECK_EQ(d.out.oauth.callback_port, 4711);
+	CHECK(d.out.oauth.is_wanted && !d.out.oauth.is_off);
+	CHECK(!mp_resolved_has_authorization(&d.out));
+	CHECK_EQ(resolve_own(&d, "\"url\": \"https://a\", \"oauth\": false", ""), 0);
+	CHECK(d.out.oauth.is_off);
+	CHECK_EQ(resolve_own(&d, "\"url\": \"https://a\", \"headers\": {\"authorization\": \"x\"}",
+			     ""),
+		 0);
+	CHECK(mp_resolved_has_authorization(&d.out));
+	CHECK_EQ(resolve_own(&d,
+			     "\"url\": \"https://a\", \"oauth\": {\"grant\": "
+			     "\"client_credentials\", \"clientId\": \"c\"}",
+			     ""),
+		 MCPOOL_EINVAL);
+	CHECK(strstr(why.message,
+		     "Server \"a\": \"oauth\": clientSecret or privateKey is missing"));
+	CHECK_EQ(resolve_own(&d, "\"url\": \"https://a\", \"oauth\": 5", ""), MCPOOL_EINVAL);
+	CHECK_EQ(resolve_own(&d, "\"url\": \"https://a\", \"oauth\": {\"clientId\": 5}", ""),
+		 MCPOOL_EINVAL);
 }
 
-/* B37 B77 B41 */
-HEAVY_TEST(no_stored_token_is_a_warning)
+HEAVY_TEST(a_helper_prints_headers)
 {
 	DESK;
 
 	CHECK(home_make());
-	CHECK_EQ(resolve_own(&d, "\"url\": \"https://a\", \"auth\": {\"type\": \"oauth\"}", ""), 0);
-	CHECK(strstr(d.warned, "there is no stored credential; it is tried without one. Put a "
-			       "token into its \"headers\""));
-	CHECK_EQ(d.out.headers.n, 0);
-	CHECK_EQ(resolve_own(&d, "\"command\": \"c\", \"auth\": {\"type\": \"oauth\"}", ""), 0);
-	CHECK(strstr(d.warned, "Server \"a\"") && strstr(d.warned, "no stored credential"));
-	CHECK_TEXT(variable(&d, "OAUTH_ACCESS_TOKEN"), "(none)");
-	CHECK_EQ(resolve_own(&d, "\"url\": \"https://a\", \"auth\": {\"type\": \"basic\"}", ""), 0);
-	CHECK_TEXT(d.warned, "");
-	CHECK_EQ(resolve_own(&d, "\"url\": \"https://a\", \"auth\": 5", ""), 0);
+	CHECK_EQ(resolve_own(
+			 &d,
+			 "\"url\": \"https://a/x\", \"headers\": {\"A\": \"old\", \"B\": \"b\"}, "
+			 "\"headersHelper\": \"printf '{\\\"A\\\": \\\"%s %s\\\"}' "
+			 "$CLAUDE_CODE_MCP_SERVER_NAME $CLAUDE_CODE_MCP_SERVER_URL\"",
+			 ""),
+		 0);
+	CHECK_TEXT(header(&d, "A"), "a https://a/x");
+	CHECK_TEXT(header(&d, "B"), "b");
+	CHECK_EQ(resolve_own(&d, "\"url\": \"https://a\", \"headersHelper\": \"echo [1]\"", ""),
+		 MCPOOL_EPARSE);
+	CHECK(strstr(why.message,
+		     "Server \"a\": headersHelper failed: it must print a JSON object"));
+	CHECK_EQ(resolve_own(&d, "\"url\": \"https://a\", \"headersHelper\": \"exit 3\"", ""),
+		 MCPOOL_EIO);
 }
 
 /* N2 U5: an env file is below what the entry says, and its variables are known to placeholders. */
@@ -674,4 +715,154 @@ HEAVY_TEST(profiles_differ_in_missing_variables_and_values)
 		 0);
 	CHECK_TEXT(header(&d, "A"), "TOKEN");
 	CHECK_TEXT(header(&d, "B"), "!echo x");
+}
+
+/* --- secrets --------------------------------------------------------------------------------- */
+
+static bool save_secret(const char *name, struct mp_str value)
+{
+	struct mp_secrets_options o = {.no_keyring = true};
+	MP_CLEANUP(mp_secrets_freep) struct mp_secrets *s = NULL;
+
+	REQUIRE(mp_secrets_open(&s, &o, &why) == 0);
+	REQUIRE(mp_secrets_set(s, name, value, &why) == 0);
+	return true;
+}
+
+/* The state folder of this process, where the file of secrets is. */
+static bool make_state(void)
+{
+	if (!home_make())
+		return false;
+	setenv("XDG_STATE_HOME", in("state"), 1);
+	unsetenv("XDG_RUNTIME_DIR");
+	unsetenv("DBUS_SESSION_BUS_ADDRESS");
+	return true;
+}
+
+static bool is_hidden(const char *value)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf out;
+
+	mp_buf_init(&out, MP_KIB(4));
+	return mp_redact(mp_str_of(value), false, &out) == 0 &&
+	       mp_str_find(mp_buf_get(&out), mp_str_of(value), 0) < 0;
+}
+
+#define SECRET_ENTRY                                                             \
+	"\"command\": \"c\", \"args\": [\"--n=${secret:N}\"], \"env\": {\"A\": " \
+	"\"<${secret:N}>\", "                                                    \
+	"\"B\": \"plain\"}"
+
+TEST(secrets_are_filled_in_and_hidden)
+{
+	DESK;
+
+	CHECK(make_state() && save_secret("user/N", MP_STR("word of eight")));
+	CHECK(!is_hidden("word of eight"));
+	CHECK_EQ(resolve_own(&d, SECRET_ENTRY, ""), 0);
+	CHECK_TEXT(variable(&d, "A"), "<word of eight>");
+	CHECK_TEXT(d.out.argv[1], "--n=word of eight");
+	CHECK(strstr(d.warned, "a secret is among its arguments"));
+	CHECK(!strstr(d.warned, "word of"));
+	CHECK(is_hidden("word of eight"));
+	CHECK_EQ(resolve_own(&d,
+			     "\"url\": \"https://h/${secret:N}\", \"headers\": {\"X\": "
+			     "\"${secret:N}\"}",
+			     ""),
+		 0);
+	CHECK_TEXT(header(&d, "X"), "word of eight");
+	CHECK_TEXT(d.out.url, "https://h/word of eight");
+	CHECK_TEXT(d.warned, "");
+}
+
+TEST(a_missing_secret_says_how_to_save_it)
+{
+	DESK;
+
+	CHECK(make_state());
+	CHECK_EQ(resolve_own(&d, SECRET_ENTRY, ""), MCPOOL_ENOENT);
+	CHECK(strstr(why.message, "there is no secret 'N'. Save it: mcpool secret set N"));
+	CHECK_EQ(resolve_own(&d, SECRET_ENTRY, "\"missingVariable\": \"literal\""), MCPOOL_ENOENT);
+	CHECK_EQ(resolve_own(&d, SECRET_ENTRY, "\"profile\": \"claude\""), MCPOOL_ENOENT);
+	CHECK(save_secret("oauth/N", MP_STR("of a login"))); /* not for configurations */
+	CHECK_EQ(resolve_own(&d, SECRET_ENTRY, ""), MCPOOL_ENOENT);
+	CHECK(save_secret("user/N", MP_STR("a\0b")));
+	CHECK_EQ(resolve_own(&d, SECRET_ENTRY, ""), MCPOOL_EINVAL);
+	CHECK(strstr(why.message, "NUL"));
+	CHECK_EQ(resolve_own(&d, "\"command\": \"c${secret:N}\"", ""), MCPOOL_EINVAL);
+	CHECK_EQ(resolve_own(&d, "\"command\": \"c\", \"cwd\": \"${secret:N}\"", ""),
+		 MCPOOL_EINVAL);
+	CHECK(strstr(why.message, "where no secret can be"));
+}
+
+static int find_key(struct desk *d, unsigned char key[MP_DIGEST_SIZE])
+{
+	struct mp_resolve_request req = {.set = d->set,
+					 .entry = d->set->entries[0],
+					 .env = home_env,
+					 .only_key = true,
+					 .local_key = "key"};
+	struct mp_resolved out;
+	int r = mp_resolve(&req, &out, &why);
+
+	memcpy(key, out.launch_key, MP_DIGEST_SIZE);
+	mp_resolved_done(&out);
+	return r;
+}
+
+/* The key is found before any secret is read, and a rotated secret does not change it. */
+TEST(a_secret_is_in_the_launch_key_by_its_name)
+{
+	unsigned char key[MP_DIGEST_SIZE], first[MP_DIGEST_SIZE];
+	DESK;
+
+	CHECK(make_state() && save_secret("user/N", MP_STR("before")));
+	CHECK(save_secret("user/M", MP_STR("before")));
+	CHECK_EQ(resolve_own(&d, SECRET_ENTRY, ""), 0);
+	memcpy(first, d.out.launch_key, sizeof(first));
+	CHECK_EQ(find_key(&d, key), 0);
+	CHECK(memcmp(key, first, sizeof(key)) == 0);
+	CHECK(save_secret("user/N", MP_STR("rotated")));
+	CHECK_EQ(resolve(&d), 0);
+	CHECK_TEXT(variable(&d, "A"), "<rotated>");
+	CHECK(memcmp(d.out.launch_key, first, sizeof(first)) == 0);
+	CHECK_EQ(
+		resolve_own(&d,
+			    "\"command\": \"c\", \"args\": [\"--n=${secret:N}\"], \"env\": {\"A\": "
+			    "\"<${secret:M}>\", \"B\": \"plain\"}",
+			    ""),
+		0);
+	CHECK(memcmp(d.out.launch_key, first, sizeof(first)) != 0);
+	CHECK_EQ(resolve_own(&d, "\"url\": \"https://h/${secret:N}\"", ""), 0);
+	CHECK_EQ(find_key(&d, key), 0);
+	CHECK(memcmp(d.out.launch_key, key, sizeof(key)) == 0);
+}
+
+HEAVY_TEST(a_passphrase_command_comes_from_the_users_own_file_only)
+{
+	static const char of_project[] =
+		"{\"mcpool\": {\"secrets\": {\"passphraseCommand\": \"echo theirs\", "
+		"\"keyring\": false}}}";
+	static const char own[] =
+		"{\"mcpool\": {\"secrets\": {\"passphraseCommand\": \"echo users\"}}}";
+	MP_SET set = NULL;
+	MP_STORE db = NULL;
+
+	CHECK(make_state());
+	db = home_open_store();
+	CHECK(db && put("project/.mcpool/mcp.json", of_project));
+	set = home_load(db);
+	CHECK_EQ(set->n_grants, 1);
+	CHECK_EQ(mp_trust_approve_grant(db, &set->grants[0], 1, &why), 0);
+	mp_config_set_unref(set);
+	set = home_load(db);
+	CHECK(!set->settings.secrets.passphrase_command && set->settings.secrets.keyring);
+	CHECK_EQ(set->n_problems, 1);
+	CHECK(strstr(set->problems[0].message, "\"secrets\" is ignored here"));
+	CHECK(put("home/.config/mcpool/mcp.json", own));
+	mp_config_set_unref(set);
+	set = home_load(db);
+	CHECK_TEXT(set->settings.secrets.passphrase_command, "echo users");
+	CHECK(!mp_settings_get_secrets(&set->settings).no_keyring);
 }

@@ -189,7 +189,7 @@ HEAVY_TEST(switched_off_nothing_else_is_opened)
 	CHECK_EQ(set->n_paths, 2); /* our own two files, to see when it is switched on */
 }
 
-/* A16 */
+/* A16 A10 */
 HEAVY_TEST(without_project_files_the_users_entry_of_the_same_name_counts)
 {
 	MP_SET before = NULL;
@@ -214,6 +214,7 @@ HEAVY_TEST(without_project_files_the_users_entry_of_the_same_name_counts)
 	"\"local\": {\"command\": \"npx\", \"args\": [\"-y\", \"exa-mcp-server@1\"]}," \
 	"\"bridged\": {\"command\": \"npx\", \"args\": [\"mcp-remote\","               \
 	" \"https://mcp.exa.ai/mcp\"]},"                                               \
+	"\"bare\": {\"url\": \"https://exa.ai/mcp\"},"                                 \
 	"\"near\": {\"url\": \"https://notexa.ai/?u=https://mcp.exa.ai\"},"            \
 	"\"other\": {\"url\": \"https://exa.ai.example/mcp\"},"                        \
 	"\"example\": {\"command\": \"npx\", \"args\": [\"my-exa-mcp-server\"]}}}"
@@ -221,21 +222,30 @@ HEAVY_TEST(without_project_files_the_users_entry_of_the_same_name_counts)
 /* A11 */
 HEAVY_TEST(what_the_host_does_itself_is_left_out)
 {
-	static const char *const out[] = {"Exa", "search", "local", "bridged"};
+	static const char *const out[] = {"Exa", "search", "local", "bridged", "bare"};
 	static const char *const in[] = {"near", "other", "example"};
-	MP_SET plain = NULL;
+	static const char *const elsewhere[] = {"{}", "{\"profile\": \"claude\"}",
+						"{\"profile\": \"netdata\"}"};
 	MP_SET set = NULL;
 
 	CHECK(home_make() && put("home/.omp/mcp.json", EXA_SERVERS));
-	plain = home_load(NULL);
-	for (size_t i = 0; i < 4; i++)
-		CHECK(!mp_config_find(plain, out[i])->left_out);
+	for (size_t i = 0; i < MP_ARRAY_LEN(elsewhere); i++) {
+		MP_SET plain = NULL;
+		char text[100];
+
+		snprintf(text, sizeof(text), "{\"mcpool\": %s}", elsewhere[i]);
+		CHECK(put("home/.config/mcpool/mcp.json", text));
+		plain = home_load(NULL);
+		CHECK_EQ(plain->n, 8);
+		CHECK_EQ(plain->settings.host_native.n, 0);
+		for (size_t k = 0; k < plain->n; k++)
+			CHECK(!plain->entries[k]->left_out);
+	}
 	CHECK(put("home/.config/mcpool/mcp.json", "{\"mcpool\": {\"profile\": \"omp\"}}"));
 	set = home_load(NULL);
-	CHECK_EQ(plain->settings.host_native.n, 0);
 	CHECK_EQ(set->settings.host_native.n, 1);
 	CHECK_TEXT(set->settings.host_native.items[0], "exa");
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; i < MP_ARRAY_LEN(out); i++) {
 		CHECK(nth(set, out[i], 0)->left_out);
 		CHECK_TEXT(state_of(set, nth(set, out[i], 0)), "shadowed");
 	}
@@ -485,6 +495,22 @@ HEAVY_TEST(a_projects_settings_need_a_yes)
 	changed = home_load(db);
 	CHECK_EQ(changed->settings.naming, MP_NAMING_MCP_DOUBLE);
 	CHECK_EQ(changed->grants[0].trust, MP_TRUST_CHANGED);
+}
+
+/* A9 */
+HEAVY_TEST(a_project_switches_off_only_what_was_approved)
+{
+	MP_STORE db = NULL;
+	MP_SET set = NULL;
+	MP_SET granted = NULL;
+
+	CHECK(home_make());
+	db = home_open_store();
+	CHECK(db && put("project/.mcpool/mcp.json", "{\"mcpool\": {\"enabled\": false}}"));
+	set = home_load(db);
+	CHECK(set->settings.enabled);
+	granted = approve_all(db);
+	CHECK(!granted->settings.enabled);
 }
 
 HEAVY_TEST(sources_are_switched_off_by_tool)

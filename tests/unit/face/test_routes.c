@@ -126,7 +126,7 @@ TEST(who_comes_without_the_token_is_told_how_to_get_it)
 	CHECK_EQ(visitor_status(&none), 401);
 	CHECK(visitor_has(&none, "; `mcpool token` shows it\""));
 	CHECK(visitor_ask(&s, &wrong, "GET /health", NULL, NULL));
-	CHECK(visitor_has(&wrong, "this is not the token of mcpool; `mcpool token` shows it\""));
+	CHECK(visitor_has(&wrong, "this is not a token of mcpool; `mcpool token` shows it\""));
 	CHECK(visitor_ask(&s, &page, "GET /", NULL, NULL));
 	CHECK_EQ(visitor_status(&page), 200);
 	CHECK(visitor_has(&page, "mcpool connect AGENT") && visitor_has(&page, "/mcp"));

@@ -376,6 +376,65 @@ TEST(with_unsent_answers_the_next_request_waits)
 	CHECK(s.conn.reading);
 }
 
+/* The judge needs time: nothing is read meanwhile, and what came is not lost. */
+TEST(a_deferred_request_is_judged_again)
+{
+	MP_CLEANUP(stage_done) struct stage s = {.ready = false};
+
+	CHECK(stage_open(&s));
+	s.defers = s.at_once = true;
+	memory_conn_say(&s.conn, MP_STR("POST /a HTTP/1.1\r\n" HOST "Content-Length: 4\r\n\r\nab"));
+	mp_loop_advance(s.loop, 100);
+	CHECK(!s.conn.reading && s.served == 0 && s.conn.out.len == 0);
+	CHECK_EQ(s.service.unadmitted.len, 1);
+	s.defers = false;
+	mp_http_service_judge_again(&s.service);
+	mp_loop_advance(s.loop, 0);
+	CHECK(s.conn.reading && s.served == 0);
+	memory_conn_say(&s.conn, MP_STR("cdGET /b HTTP/1.1\r\n" HOST "\r\n"));
+	mp_loop_advance(s.loop, 0);
+	CHECK_EQ(s.served, 2);
+	CHECK_STR(mp_buf_get(&s.log), "judge /a;judge /a;serve abcd;judge /b;serve ;");
+}
+
+TEST(deferred_requests_without_a_body_are_served_in_order)
+{
+	MP_CLEANUP(stage_done) struct stage s = {.ready = false};
+
+	CHECK(stage_open(&s));
+	s.defers = s.at_once = true;
+	memory_conn_say(&s.conn,
+			MP_STR("GET /a HTTP/1.1\r\n" HOST "\r\nGET /b HTTP/1.1\r\n" HOST "\r\n"));
+	CHECK_EQ(s.served, 0);
+	s.defers = false;
+	mp_http_service_judge_again(&s.service);
+	mp_loop_advance(s.loop, 0);
+	CHECK_EQ(s.served, 2);
+}
+
+TEST(a_deferred_request_can_be_refused_and_has_its_time)
+{
+	MP_CLEANUP(stage_done) struct stage s = {.ready = false};
+
+	CHECK(stage_open(&s));
+	s.defers = true;
+	memory_conn_say(&s.conn, MP_STR("GET /a HTTP/1.1\r\n" HOST "\r\n"));
+	CHECK(!s.conn.reading);
+	s.defers = false;
+	s.refuse = 401;
+	mp_http_service_judge_again(&s.service);
+	mp_loop_advance(s.loop, 0);
+	CHECK_EQ(s.served, 0);
+	CHECK(mp_str_starts(mp_buf_get(&s.conn.out), MP_STR("HTTP/1.1 401")));
+	CHECK_EQ(connection(&s)->state, MP_HTTP_CONNECTION_IDLE);
+	mp_buf_clear(&s.conn.out);
+	s.defers = true;
+	s.refuse = 0;
+	memory_conn_say(&s.conn, MP_STR("GET /a HTTP/1.1\r\n" HOST "\r\n"));
+	mp_loop_advance(s.loop, MP_HTTP_HEAD_MS + 1000);
+	CHECK(mp_str_starts(mp_buf_get(&s.conn.out), MP_STR("HTTP/1.1 408")));
+}
+
 TEST(draining_ends_what_is_idle_and_lets_answers_finish)
 {
 	MP_CLEANUP(memory_conn_done) struct memory_conn idle;
@@ -410,22 +469,24 @@ TEST(draining_ends_what_is_idle_and_lets_answers_finish)
 /* Where it is afterwards; -1: this cannot happen. */
 static const int cells[MP_HTTP_CONNECTION_STATE_COUNT][MP_HTTP_CONNECTION_EVENT_COUNT] = {
 #define NONE -1
-	/*            BEGUN     HEADED    WHOLE     ANSWERED  SAID         UPGRADED    ENDED
-	 *            FLUSHED   LATE      BROKEN    DROP */
-	[IN(IDLE)] = {IN(HEAD), NONE, NONE, NONE, NONE, NONE, IN(LEAVING), IN(IDLE), IN(GONE),
+	/*            BEGUN     HEADED    DEFERRED  JUDGED    WHOLE     ANSWERED  SAID UPGRADED
+	 * ENDED FLUSHED   LATE      BROKEN    DROP */
+	[IN(IDLE)] = {IN(HEAD), NONE, NONE, NONE, NONE, NONE, NONE, NONE, IN(LEAVING), IN(IDLE),
+		      IN(GONE), IN(GONE), IN(GONE)},
+	[IN(HEAD)] = {NONE, IN(BODY), IN(WAITING), NONE, IN(IDLE), NONE, IN(LEAVING), NONE,
+		      IN(LEAVING), IN(HEAD), IN(LEAVING), IN(GONE), IN(GONE)},
+	[IN(BODY)] = {NONE, NONE, NONE, NONE, IN(IDLE), NONE, IN(LEAVING), NONE, IN(GONE), IN(BODY),
+		      IN(LEAVING), IN(GONE), IN(GONE)},
+	[IN(WAITING)] = {NONE, NONE, NONE, IN(BODY), NONE, NONE, IN(LEAVING), NONE, IN(GONE),
+			 IN(WAITING), IN(LEAVING), IN(GONE), IN(GONE)},
+	[IN(SERVED)] = {NONE, NONE, NONE, NONE, NONE, IN(IDLE), IN(LEAVING), IN(TUNNEL), IN(GONE),
+			IN(SERVED), IN(SERVED), IN(GONE), IN(GONE)},
+	[IN(TUNNEL)] = {NONE, NONE, NONE, NONE, NONE, NONE, IN(LEAVING), NONE, IN(GONE), IN(TUNNEL),
+			IN(TUNNEL), IN(GONE), IN(GONE)},
+	[IN(LEAVING)] = {NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, IN(GONE), IN(LEAVING),
+			 IN(GONE), IN(GONE), IN(GONE)},
+	[IN(GONE)] = {NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, IN(GONE), IN(GONE), IN(GONE),
 		      IN(GONE), IN(GONE)},
-	[IN(HEAD)] = {NONE, IN(BODY), IN(IDLE), NONE, IN(LEAVING), NONE, IN(LEAVING), IN(HEAD),
-		      IN(LEAVING), IN(GONE), IN(GONE)},
-	[IN(BODY)] = {NONE, NONE, IN(IDLE), NONE, IN(LEAVING), NONE, IN(GONE), IN(BODY),
-		      IN(LEAVING), IN(GONE), IN(GONE)},
-	[IN(SERVED)] = {NONE, NONE, NONE, IN(IDLE), IN(LEAVING), IN(TUNNEL), IN(GONE), IN(SERVED),
-			IN(SERVED), IN(GONE), IN(GONE)},
-	[IN(TUNNEL)] = {NONE, NONE, NONE, NONE, IN(LEAVING), NONE, IN(GONE), IN(TUNNEL), IN(TUNNEL),
-			IN(GONE), IN(GONE)},
-	[IN(LEAVING)] = {NONE, NONE, NONE, NONE, NONE, NONE, IN(GONE), IN(LEAVING), IN(GONE),
-			 IN(GONE), IN(GONE)},
-	[IN(GONE)] = {NONE, NONE, NONE, NONE, NONE, NONE, IN(GONE), IN(GONE), IN(GONE), IN(GONE),
-		      IN(GONE)},
 };
 
 /* Bring it there as visitors do. */
@@ -435,6 +496,7 @@ static bool bring(struct stage *s, enum mp_http_connection_state state)
 		[IN(IDLE)] = "",
 		[IN(HEAD)] = "POST / HTTP/1.1\r\n" HOST "Content-Length: 1\r\n",
 		[IN(BODY)] = "POST / HTTP/1.1\r\n" HOST "Content-Length: 1\r\n\r\n",
+		[IN(WAITING)] = "POST / HTTP/1.1\r\n" HOST "Content-Length: 1\r\n\r\n",
 		[IN(SERVED)] = "GET / HTTP/1.1\r\n" HOST "\r\n",
 		[IN(TUNNEL)] = "GET / HTTP/1.1\r\n" HOST "\r\n",
 		[IN(LEAVING)] = "GET / HTTP/1.1\r\n" HOST "Connection: close\r\n\r\n",
@@ -443,10 +505,12 @@ static bool bring(struct stage *s, enum mp_http_connection_state state)
 
 	s->at_once = state != IN(SERVED);
 	s->tunnels = state == IN(TUNNEL);
+	s->defers = state == IN(WAITING);
 	memory_conn_say(&s->conn, mp_str_of(texts[state]));
 	REQUIRE(s->service.connections.len == 1);
 	REQUIRE(connection(s)->state == (state == IN(GONE) ? IN(IDLE) : state));
 	s->at_once = true;
+	s->defers = false;
 	return true;
 }
 

@@ -338,6 +338,7 @@ TEST(lists_and_what_is_filtered_out_of_them)
 }
 
 /* E57: TRC lists, VRB filters and latencies, WRN attempts to restart, ERR failures and probes. */
+/* E58 */
 TEST(one_run_has_all_levels)
 {
 	struct fleet_server *s;
@@ -440,6 +441,7 @@ TEST(log_names_decides_how_a_line_begins)
 		CHECK_EQ(count_lines("INF mcp:files: up: prepare "), 1);
 		CHECK(count_lines("TRC mcp:files: keeper ") > 0);
 		CHECK(count_lines("TRC mcp:files: upstream ") > 0);
+		CHECK(count_lines("TRC mcp:files: > {") > 0);
 		CHECK_EQ(count_lines("files#"), 0);
 		fleet_die(fleet_get(&d.f, "files"));
 		CHECK_EQ(count_lines("ERR mcp:files: failed: transport-exit: "), 1);

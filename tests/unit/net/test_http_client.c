@@ -8,9 +8,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "loopback_http.h"
+#include "net/authorization.h"
 #include "net/http_client.h"
 
 #define OK_HEAD "HTTP/1.1 200 OK\r\nX-Seen: yes\r\n"
@@ -756,4 +758,182 @@ HEAVY_TEST(serial_calls_wait_for_no_clock)
 	CHECK_EQ(n.server.n_connections, ROUNDS + 1);
 	printf("             %.0f us each, curl alone %.0f\n", ours / N * 1e6, bare / N * 1e6);
 	CHECK(ours < 5 * bare);
+}
+
+/* --- tokens --------------------------------------------------------------------------------- */
+
+/* Gives "Bearer N", and another one as often as it may. */
+struct giver {
+	struct mp_authorization base;
+	struct mp_loop *loop;
+	unsigned number;
+	unsigned asked, left; /* how often */
+	enum { GIVES, REFUSES, WAITS, FAILS } does;
+	struct mp_authorization_waiter *waiter;
+	struct mp_task task;
+	char challenge[80];
+};
+
+static struct giver *giver_of(struct mp_authorization *base)
+{
+	return mp_container_of(base, struct giver, base);
+}
+
+static bool giver_is_used(const struct mp_authorization *base)
+{
+	(void)base;
+	return true;
+}
+
+static int giver_add(struct mp_authorization *base, const char *method, const char *url,
+		     struct mp_http_fields *fields, unsigned *ret_token)
+{
+	char text[40];
+
+	(void)url;
+	snprintf(text, sizeof(text), "Bearer %u", giver_of(base)->number);
+	*ret_token = giver_of(base)->number;
+	return strcmp(method, "POST") == 0
+		       ? mp_http_fields_add(fields, MP_STR("Authorization"), mp_str_of(text))
+		       : MCPOOL_EINVAL;
+}
+
+static void giver_decide(void *u)
+{
+	struct giver *g = u;
+	struct mp_authorization_waiter *w = g->waiter;
+	struct mcpool_error why;
+
+	(void)mp_fail(&why, MCPOOL_EIO, "no token at the moment");
+	g->waiter = NULL;
+	w->decided(w->u, g->does == GIVES, g->does == FAILS ? &why : NULL);
+}
+
+static bool giver_refused(struct mp_authorization *base, const struct mp_authorization_refusal *no,
+			  struct mp_authorization_waiter *waiter)
+{
+	struct giver *g = giver_of(base);
+
+	snprintf(g->challenge, sizeof(g->challenge), "%d %u %u %.*s", no->status, no->token,
+		 no->before, MP_STR_ARGS(no->challenge));
+	g->asked++;
+	g->number++;
+	if (g->does == REFUSES)
+		return false;
+	g->waiter = waiter;
+	if (g->does != WAITS)
+		mp_loop_post(g->loop, &g->task);
+	return true;
+}
+
+static void giver_leave(struct mp_authorization *base, struct mp_authorization_waiter *waiter)
+{
+	(void)waiter;
+	giver_of(base)->left++;
+}
+
+static const struct mp_authorization_ops giver_ops = {giver_is_used, giver_add, giver_refused,
+						      giver_leave};
+
+/* The server wants the token with this number (u). */
+static void want_token(struct server *s, struct conn *c, const char *request_head, const char *body)
+{
+	static const char yes[] = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+	static const char no[] = "HTTP/1.1 401 No\r\nWWW-Authenticate: Bearer scope=\"a\"\r\n"
+				 "Content-Length: 4\r\n\r\nnone";
+	bool is_right = strstr(request_head, s->u) && strcmp(body, "{\"a\":1}") == 0;
+
+	conn_write(c, is_right ? yes : no, is_right ? sizeof(yes) - 1 : sizeof(no) - 1);
+}
+
+static bool giver_fetch(struct net *n, struct seen *s, struct giver *g, const char *wanted)
+{
+	struct mp_http_request r = {.body = {"{\"a\":1}", 7}, .authorization = &g->base};
+
+	REQUIRE(net_init(n));
+	g->base.ops = &giver_ops;
+	g->loop = n->loop;
+	mp_task_init(&g->task, giver_decide, g);
+	n->server.on_request = want_token;
+	n->server.u = (void *)(uintptr_t)wanted;
+	s->n = n;
+	REQUIRE(start(s, "/", &r));
+	return true;
+}
+
+HEAVY_TEST(a_refused_request_goes_again_with_another_token)
+{
+	MP_CLEANUP(net_done) struct net n;
+	struct giver g = {.number = 1, .does = GIVES};
+	struct seen s = {.done = false};
+
+	CHECK(giver_fetch(&n, &s, &g, "Bearer 2"));
+	CHECK(wait_for(&s, NULL));
+	CHECK_TEXT(s.log, "sent head data done "); /* its owner hears of the second alone */
+	CHECK_EQ(s.status, 200);
+	CHECK_TEXT(s.body, "ok");
+	CHECK_TEXT(g.challenge, "401 1 0 Bearer scope=\"a\"");
+	CHECK(g.asked == 1 && g.left == 0 && n.server.n_requests == 2);
+}
+
+HEAVY_TEST(a_refusal_that_stands_is_passed_on)
+{
+	MP_CLEANUP(net_done) struct net n;
+	struct giver g = {.number = 1, .does = REFUSES};
+	struct seen s = {.done = false};
+
+	CHECK(giver_fetch(&n, &s, &g, "Bearer 2"));
+	CHECK(wait_for(&s, NULL));
+	CHECK_TEXT(s.log, "sent head data done ");
+	CHECK_EQ(s.status, 401);
+	CHECK_EQ(s.zone, MP_ZONE_LOOPBACK);
+	CHECK_TEXT(s.body, "none");
+	CHECK_EQ(n.server.n_requests, 1);
+}
+
+HEAVY_TEST(a_request_goes_again_three_times)
+{
+	MP_CLEANUP(net_done) struct net n;
+	struct giver g = {.number = 1, .does = GIVES};
+	struct seen s = {.done = false};
+
+	CHECK(giver_fetch(&n, &s, &g, "Bearer 9"));
+	CHECK(wait_for(&s, NULL));
+	CHECK_EQ(s.status, 401);
+	CHECK_EQ(n.server.n_requests, 4);
+	CHECK_TEXT(g.challenge, "401 3 2 Bearer scope=\"a\"");
+}
+
+HEAVY_TEST(a_token_that_cannot_be_had_is_a_failure)
+{
+	MP_CLEANUP(net_done) struct net n;
+	struct giver g = {.number = 1, .does = FAILS};
+	struct seen s = {.done = false};
+
+	CHECK(giver_fetch(&n, &s, &g, "Bearer 2"));
+	CHECK(wait_for(&s, NULL));
+	CHECK_TEXT(s.log, "sent done ");
+	CHECK_EQ(s.how, MP_HTTP_CONNECT);
+	CHECK_TEXT(s.err.message, "no token at the moment");
+}
+
+HEAVY_TEST(one_that_waits_for_a_token_can_go)
+{
+	for (int frees = 0; frees < 2; frees++) {
+		MP_CLEANUP(net_done) struct net n;
+		struct giver g = {.number = 1, .does = WAITS};
+		struct seen s = {.done = false};
+
+		CHECK(giver_fetch(&n, &s, &g, "Bearer 2"));
+		for (int i = 0; i < 500 && !g.waiter; i++)
+			mp_loop_turn(n.loop, true);
+		CHECK(g.waiter && !s.done);
+		if (frees)
+			n.client = mp_http_client_free(n.client);
+		else
+			mp_http_cancel(n.client, s.id);
+		CHECK_EQ(g.left, 1);
+		turn_for(&n, 0.05);
+		CHECK_TEXT(s.log, "sent ");
+	}
 }

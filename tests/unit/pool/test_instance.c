@@ -175,6 +175,18 @@ HEAVY_TEST(without_a_setting_only_remote_starts_have_a_limit)
 			CHECK_EQ(r[i].outcome, MP_OUTCOME_ANSWERED);
 		}
 	}
+	for (int is_remote = 0; is_remote < 2;
+	     is_remote++) { /* until they have connected and listed */
+		MP_CLEANUP(fleet_done) struct fleet f;
+
+		CHECK(fleet_init(&f));
+		CHECK(fleet_open(&f, jsons[is_remote]));
+		fleet_get(&f, "a")->holds_list = true;
+		for (mp_id i = 0; i < MP_ARRAY_LEN(r); i++)
+			CHECK(fleet_acquire(&f, "a", i + 1, &r[i]));
+		fleet_settle(&f);
+		CHECK_EQ(fleet_get(&f, "a")->dials, is_remote ? 32 : 40);
+	}
 }
 
 /* A32: from the entry, or the default of it, to the handshake. */
@@ -316,6 +328,7 @@ TEST(the_figures_of_a_server)
 	CHECK_EQ(stats->calls, 3);
 	CHECK_EQ(s.calls, 3);
 	CHECK_EQ(stats->errors, 1);
+	CHECK_EQ(s.failures, 2); /* the error and the timeout */
 	CHECK_EQ(s.p50_us, 0);
 	CHECK_EQ(s.p99_us, 40000);
 	CHECK_EQ(stats->by_outcome[MP_OUTCOME_ANSWERED], 2);
@@ -329,10 +342,12 @@ TEST(the_figures_of_a_server)
 	fleet_status(&f, "a", &s);
 	CHECK_EQ(stats->by_outcome[MP_OUTCOME_UNKNOWN], 1);
 	CHECK_EQ(fleet_count_events(&f, "a", "call-failed"), 2);
+	CHECK_EQ(s.failures, 3);
 	CHECK_EQ(s.restarts, 1);
 	fleet_status(&f, "b", &s); /* each server has its own */
 	CHECK(fleet_stats(&f, "b"));
 	CHECK_EQ(s.calls, 1);
+	CHECK_EQ(s.failures, 0);
 	CHECK_EQ(fleet_stats(&f, "b")->errors, 0);
 	CHECK_EQ(fleet_stats(&f, "b")->by_outcome[MP_OUTCOME_ANSWERED], 1);
 	CHECK_EQ(s.p50_us, 7000);
@@ -342,7 +357,7 @@ TEST(the_figures_of_a_server)
 	CHECK_EQ(fleet_count_events(&f, "b", "call-failed"), 0);
 }
 
-/* C19 E31 E35 */
+/* C19 E31 E35 E39 */
 /* Who waits for a server that was reconnected waits 60 s, as for any first start. */
 TEST(a_reconnected_first_start_has_its_own_time)
 {

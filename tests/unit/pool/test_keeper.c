@@ -26,7 +26,7 @@ static unsigned count_starts(struct fleet *f)
 	return (unsigned)fleet_get(f, "a")->prepares;
 }
 
-/* D3 D6 D45 E41 E43 E44 E45 E66 */
+/* D3 D6 D45 E41 E43 E44 E45 E66 X4 */
 /* Scenario 73: every delay, exact to the millisecond, the last repeating. */
 TEST(the_backoff_sequence_is_exact)
 {
@@ -102,7 +102,7 @@ TEST(only_a_stable_life_forgives)
 	CHECK(is_in(&f, "up"));
 }
 
-/* U11 */
+/* U11 C19 */
 /* More than five starts on purpose within 30 s, and the next one waits. */
 TEST(reconnects_are_braked)
 {
@@ -157,6 +157,23 @@ TEST(a_lost_connection_shows_in_every_profile)
 	}
 }
 
+/* C19: the connection that is there is replaced, without a delay. */
+TEST(a_reconnect_takes_no_time)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE));
+	CHECK(fleet_start(&f, "a"));
+	CHECK(is_in(&f, "up"));
+	CHECK_EQ(mp_workspace_reconnect(f.workspace, 0, 0, NULL), 0);
+	fleet_settle(&f); /* the clock stands still */
+	CHECK(is_in(&f, "up"));
+	CHECK_EQ(fleet_get(&f, "a")->lives, 2);
+	CHECK_EQ(fleet_get(&f, "a")->dials, 2);
+	CHECK_EQ(mp_pool_count_instances(f.pool), 1);
+}
+
 /* A54 A55 A56 C19 A70 */
 /* Restart.mode none: the state is true, and nothing comes back by itself. */
 TEST(mode_none_does_not_restart)
@@ -169,6 +186,8 @@ TEST(mode_none_does_not_restart)
 	CHECK(fleet_start(&f, "a"));
 	fleet_die(fleet_get(&f, "a"));
 	fleet_advance(&f, 3600000);
+	mp_loop_suspend(f.loop, 3600000);
+	fleet_advance(&f, 60000);
 	CHECK(is_in(&f, "failed"));
 	CHECK_EQ(count_starts(&f), 1);
 	CHECK_EQ(mp_workspace_reconnect(f.workspace, 0, 0, NULL), 0);
@@ -186,6 +205,26 @@ TEST(mode_none_does_not_restart)
 	fleet_settle(&f);
 	CHECK(is_in(&f, "up"));
 	CHECK_EQ(count_starts(&f), 4);
+}
+
+/* A56 */
+/* Nor do a returning network and a wake bring a remote server back. */
+TEST(mode_none_does_not_reconnect)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"url\":\"http://127.0.0.1:1/mcp\","
+			     "\"restart\":{\"mode\":\"none\"}}}}"));
+	CHECK(fleet_start(&f, "a"));
+	fleet_die(fleet_get(&f, "a"));
+	fleet_settle(&f);
+	mp_pool_note_network(f.pool);
+	fleet_advance(&f, 60000);
+	mp_loop_suspend(f.loop, 3600000);
+	fleet_advance(&f, 60000);
+	CHECK(is_in(&f, "failed"));
+	CHECK_EQ(count_starts(&f), 1);
 }
 
 /* D4 */
@@ -347,7 +386,7 @@ static bool waits(const char *json, int code, int64_t wait_ms)
 	return true;
 }
 
-/* U12 */
+/* U12 A53 U17 */
 /* What leads to another start, what waits for a person, and what is final for finalRetryMs. */
 TEST(what_restarts_a_server_and_what_waits)
 {
@@ -427,7 +466,7 @@ TEST(what_needs_a_person_waits)
 	CHECK_TEXT(fleet_state(&f, "a"), "needs-auth");
 	CHECK_EQ(count_starts(&f), 1);
 	fleet_status(&f, "a", &s);
-	CHECK_TEXT(s.error, "log in first"); /* the state says why */
+	CHECK_TEXT(s.error, "log in: mcpool login a (log in first)"); /* what to do, and why */
 	fleet_get(&f, "a")->prepare_code = MCPOOL_ENEEDS_APPROVAL;
 	CHECK_EQ(mp_workspace_reconnect(f.workspace, 0, 0, NULL), 0);
 	fleet_settle(&f);
@@ -628,7 +667,7 @@ TEST(the_probe_is_set_per_server)
 	CHECK_EQ(fleet_get(&f, "a")->lives + fleet_get(&f, "b")->lives, 2); /* both answered */
 }
 
-/* D11 D19 D45 D46 E42 D7 D44 */
+/* D11 D19 D45 D46 E42 E44 D7 D44 */
 /* Scenarios 66 and 71: hang, timeout, probe fails, restart works. */
 TEST(a_hang_is_probed_and_restarted)
 {
@@ -652,6 +691,7 @@ TEST(a_hang_is_probed_and_restarted)
 	fleet_advance(&f, 1);
 	CHECK(is_in(&f, "up"));
 	CHECK_EQ(count_starts(&f), 2);
+	CHECK_EQ(f.doubles, 0); /* the old connection was closed before */
 	CHECK(fleet_call(&f, "a", 1, 1000, &next));
 	fleet_settle(&f);
 	CHECK_EQ(next.outcome, MP_OUTCOME_ANSWERED);
@@ -682,9 +722,16 @@ TEST(a_hang_is_probed_and_the_restart_fails)
 	CHECK_EQ(meanwhile.attempt, 1);
 	CHECK_EQ(meanwhile.answers, 1);
 	CHECK(strncmp(meanwhile.text, "MCP error: mcp_restart_failed:1: ", 33) == 0);
+	fleet_advance(&f, 1000); /* the next attempt fails, too */
+	CHECK(is_in(&f, "backoff"));
+	CHECK(fleet_call(&f, "a", 1, 5000, &meanwhile));
+	fleet_settle(&f);
+	CHECK_EQ(meanwhile.code, MCPOOL_ERESTART_FAILED);
+	CHECK_EQ(meanwhile.attempt, 2);
+	CHECK(strncmp(meanwhile.text, "MCP error: mcp_restart_failed:2: ", 33) == 0);
 	fleet_get(&f, "a")->dead = false;
 	fleet_get(&f, "a")->dial_code = 0;
-	fleet_advance(&f, 1000);
+	fleet_advance(&f, 2000);
 	CHECK(fleet_call(&f, "a", 1, 5000, &after));
 	fleet_settle(&f);
 	CHECK_EQ(after.outcome, MP_OUTCOME_ANSWERED);

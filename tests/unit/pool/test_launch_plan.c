@@ -129,8 +129,8 @@ static bool prepare(struct desk *d, const char *name)
 	"\"cmd\": {\"command\": \"c\", \"env\": {\"A\": \"!echo 1 >>ran; cat secret\"}}," \
 	"\"url\": {\"url\": \"https://${V}/\", \"headers\": {\"H\": \"${V}\"}},"          \
 	"\"urlcmd\": {\"url\": \"https://b/\", \"headers\": {\"H\": \"!echo value2\"}},"  \
-	"\"auth\": {\"url\": \"https://c/\", \"auth\": {\"type\": \"oauth\","             \
-	"\"credentialId\": \"i\"}}}}"
+	"\"auth\": {\"url\": \"https://c/\", \"oauth\": {\"clientId\": \"${V}\","         \
+	"\"clientSecret\": \"!echo s\"}}}}"
 #define CODEX                                                                                 \
 	"[mcp_servers.bearer]\nurl = \"https://d\"\nbearer_token_env_var = \"V\"\n"           \
 	"env_http_headers = { \"Y\" = \"V\" }\n[mcp_servers.handed]\ncommand = \"./bin/x\"\n" \
@@ -218,7 +218,7 @@ static void keep_warning(const struct mp_log_line *line, void *u)
 		snprintf(warnings + n, sizeof(warnings) - n, "%s: %s\n", line->object, line->text);
 }
 
-/* B37 B41 */
+/* B37 B41 B77 */
 /* Each value that is left out or missing is in the log, and the server is started all the same. */
 HEAVY_TEST(what_a_start_goes_without_is_logged)
 {
@@ -246,6 +246,25 @@ HEAVY_TEST(what_a_start_goes_without_is_logged)
 	CHECK(strstr(warnings, "LEFT is left out"));
 	CHECK(strstr(warnings, "Unresolved variable ${NO} for mcp 'a'"));
 	CHECK(strstr(warnings, "Server \"b\": there is no stored credential; it is tried without"));
+}
+
+/* B37 B77 */
+HEAVY_TEST(without_its_credential_a_server_waits_for_a_login)
+{
+	static const char *const names[] = {"a", "b"};
+	DESK;
+
+	CHECK(open_desk(&d));
+	CHECK(put("home/.config/mcpool/mcp.json",
+		  "{\"mcpServers\": {\"a\": {\"command\": \"c\", \"auth\": {\"type\": \"oauth\", "
+		  "\"credentialId\": \"i\"}}, \"b\": {\"url\": \"http://127.0.0.1:1/\", \"auth\": "
+		  "{\"type\": \"oauth\"}}}}"));
+	CHECK(load(&d, NULL));
+	for (size_t i = 0; i < MP_ARRAY_LEN(names); i++) {
+		CHECK(prepare(&d, names[i]));
+		CHECK_EQ(d.error.code, MCPOOL_ENEEDS_AUTH);
+		CHECK(strstr(d.error.message, "there is no credential; log in: mcpool login "));
+	}
 }
 
 /* --- plans ---------------------------------------------------------------------------------- */

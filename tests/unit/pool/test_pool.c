@@ -64,8 +64,8 @@ TEST(concurrent_acquirers_start_one_process)
 	CHECK(fleet_init(&f));
 	CHECK(fleet_open(&f, ONE));
 	for (int i = 0; i < 20; i++)
-		CHECK(i % 2 ? fleet_acquire(&f, "a", (mp_id)i + 1, &r[i])
-			    : fleet_call(&f, "a", (mp_id)i + 1, 0, &r[i]));
+		CHECK(i % 2 ? fleet_call(&f, "a", (mp_id)i + 1, 0, &r[i])
+			    : fleet_acquire(&f, "a", (mp_id)i + 1, &r[i]));
 	fleet_settle(&f);
 	for (int i = 0; i < 20; i++) {
 		CHECK_EQ(r[i].answers, 1);
@@ -75,7 +75,7 @@ TEST(concurrent_acquirers_start_one_process)
 	CHECK_EQ(fleet_get(&f, "a")->calls, 10);
 }
 
-/* E31 E32 E33 E34 E35 E36 E37 E38 E39 U10 E77 E78 E72 */
+/* E31 E32 E33 E34 E35 E36 E37 E38 E39 U10 E77 E78 E72 E29 */
 /* The seed's timeline, 0/5/60/65/120/300/305 s. */
 TEST(the_timeline_of_an_acquire)
 {
@@ -382,7 +382,8 @@ HEAVY_TEST(a_start_goes_in_order)
 	CHECK_TEXT(fleet_state(&f, "a"), "connected");
 	CHECK_EQ(fleet_get(&f, "a")->prepares, 2); /* values again: none is kept */
 	CHECK(fleet_start(&f, "a"));
-	CHECK_EQ(fleet_get(&f, "a")->dials, 2); /* it runs: skipped */
+	CHECK_EQ(fleet_get(&f, "a")->dials, 2);    /* it runs: skipped, */
+	CHECK_EQ(fleet_get(&f, "a")->prepares, 2); /* and nothing was resolved for it */
 	fleet_done(&f);
 	mp_db_close(db); /* what was queued is written */
 	db = store_open();

@@ -703,7 +703,7 @@ static const char *get_event(struct fleet *f, const char *what)
 	return text;
 }
 
-/* D30 D22 */
+/* D30 D22 D12 */
 /* A close that ends the conversation, and one after which the probe is not answered. */
 TEST(an_unexpected_close_is_a_transport_exit)
 {
@@ -756,11 +756,27 @@ TEST(a_login_that_ran_out_is_looked_for_once)
 	fleet_advance(&f, 1);
 	CHECK_TEXT(fleet_state(&f, "a"), "connected");
 	CHECK_EQ(fleet_get(&f, "a")->prepares, 2);
+	fleet_advance(&f, 61000); /* a stable life */
 	fleet_get(&f, "a")->dial_code = MCPOOL_ENEEDS_AUTH;
 	end_with(&f, MCPOOL_ENEEDS_AUTH, 0);
 	fleet_advance(&f, 100000);
 	CHECK_TEXT(fleet_state(&f, "a"), "needs-auth");
 	CHECK_EQ(fleet_get(&f, "a")->prepares, 3);
+}
+
+/* Its handshake needs no login: it would be restarted for each call. */
+TEST(a_server_that_refuses_calls_only_waits_for_a_login)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+
+	CHECK(open_up(&f, REMOTE));
+	end_with(&f, MCPOOL_ENEEDS_AUTH, 0);
+	fleet_advance(&f, 1);
+	CHECK_TEXT(fleet_state(&f, "a"), "connected");
+	end_with(&f, MCPOOL_ENEEDS_AUTH, 0);
+	fleet_advance(&f, 600000);
+	CHECK_TEXT(fleet_state(&f, "a"), "needs-auth");
+	CHECK_EQ(fleet_get(&f, "a")->prepares, 2);
 }
 
 /* D38 */
@@ -794,16 +810,27 @@ TEST(oddities_of_a_transport_are_met_once_for_all_sessions)
 		CHECK_EQ(r[i].outcome, MP_OUTCOME_ANSWERED);
 }
 
-/* Retry-After: not sooner than it asked for. */
+/* C14 D3: Retry-After: not sooner than it asked for, and longer than any delay of mode remote. */
 TEST(a_server_that_asks_for_time_gets_it)
 {
-	MP_CLEANUP(fleet_done) struct fleet f;
+	static const struct {
+		const char *json;
+		int asked_ms;
+	} cases[] = {{REMOTE, 20000},
+		     {"{\"mcpServers\":{\"a\":{\"url\":\"http://127.0.0.1:1/\",\"restart\":"
+		      "{\"mode\":\"remote\"}}}}",
+		      45000}};
 
-	CHECK(open_up(&f, REMOTE));
-	end_with(&f, MCPOOL_EAGAIN, 20000);
-	fleet_advance(&f, 19000);
-	CHECK_EQ(fleet_get(&f, "a")->dials, 1);
-	fleet_advance(&f, 1500);
-	CHECK_EQ(fleet_get(&f, "a")->dials, 2);
-	CHECK_TEXT(fleet_state(&f, "a"), "connected");
+	for (size_t i = 0; i < MP_ARRAY_LEN(cases); i++) {
+		MP_CLEANUP(fleet_done) struct fleet f;
+
+		CHECK(open_up(&f, cases[i].json));
+		CHECK_TEXT(fleet_state(&f, "a"), "connected");
+		end_with(&f, MCPOOL_EAGAIN, cases[i].asked_ms);
+		fleet_advance(&f, cases[i].asked_ms - 1);
+		CHECK_EQ(fleet_get(&f, "a")->dials, 1);
+		fleet_advance(&f, 1);
+		CHECK_EQ(fleet_get(&f, "a")->dials, 2);
+		CHECK_TEXT(fleet_state(&f, "a"), "connected");
+	}
 }

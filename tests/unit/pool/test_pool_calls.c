@@ -261,8 +261,9 @@ HEAVY_TEST(the_default_queue_has_64_slots_and_a_line_of_1024)
 	struct mp_status s;
 
 	CHECK(fleet_init(&f));
-	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\"}}}"));
-	CHECK(fleet_start(&f, "a"));
+	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\"},"
+			     "\"b\":{\"command\":\"b\"}}}"));
+	CHECK(fleet_start(&f, "a") && fleet_start(&f, "b"));
 	fleet_get(&f, "a")->holds_calls = true;
 	for (size_t i = 0; i < MP_ARRAY_LEN(r); i++)
 		CHECK(fleet_call(&f, "a", 1, 0, &r[i]));
@@ -273,4 +274,7 @@ HEAVY_TEST(the_default_queue_has_64_slots_and_a_line_of_1024)
 	CHECK_EQ(r[64 + 1023].answers, 0);
 	CHECK_EQ(r[64 + 1024].answers, 1);
 	CHECK_EQ(r[64 + 1024].code, MCPOOL_EQUEUE_FULL);
+	CHECK(fleet_call(&f, "b", 1, 0, &r[64 + 1024])); /* each server has its own */
+	fleet_settle(&f);
+	CHECK_EQ(r[64 + 1024].outcome, MP_OUTCOME_ANSWERED);
 }

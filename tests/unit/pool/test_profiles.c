@@ -57,6 +57,21 @@ TEST(netdata_knows_no_final_failure)
 	}
 }
 
+/* D5 */
+/* In the default profile a final failure ends it, although it began with another one. */
+TEST(a_loop_of_the_default_profile_ends_with_a_final_failure)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+
+	CHECK(open_failing(&f, "{" REMOTE "}", MCPOOL_EIO));
+	fleet_advance(&f, 60000);
+	CHECK(fleet_get(&f, "a")->prepares >= 5);
+	fleet_get(&f, "a")->dial_code = MCPOOL_ENOENT;
+	fleet_advance(&f, 60000);
+	CHECK_EQ(fleet_count_events(&f, "a", "failed"), 1);
+	CHECK(get_wait(&f) > 60000); /* by finalRetryMs */
+}
+
 #define REMOTE_OFF "\"mcpServers\":{\"a\":{\"url\":\"http://127.0.0.1:1/mcp\",\"enabled\":false}}"
 
 /* Ends the loop in the given way, without a restart of the pool. */
@@ -66,16 +81,24 @@ static bool end_loop(struct fleet *f, int way)
 		return fleet_reload(f, "{" REMOTE_OFF "," NETDATA "}");
 	if (way == 1)
 		return fleet_reload(f, "{\"mcpServers\":{}," NETDATA "}");
-	mp_pool_stop(f->pool, NULL, NULL);
-	fleet_settle(f);
-	return true;
+	if (way == 2) {
+		mp_pool_stop(f->pool, NULL, NULL);
+		fleet_settle(f);
+		return true;
+	}
+	fleet_get(f, "a")->dial_code = way == 3 ? MCPOOL_ENEEDS_AUTH : MCPOOL_ENEEDS_APPROVAL;
+	fleet_advance(f, 60000); /* the next attempt */
+	return test_same_text(mp_str_of(fleet_state(f, "a")),
+			      mp_str_of(way == 3 ? "needs-auth" : "needs-approval"), "state",
+			      __FILE__, __LINE__);
 }
 
 /* D5 */
-/* A day of 404 does not end it; being disabled, being removed and the end of the hub do. */
+/* A day of 404 does not end it; being disabled, removed, a person's turn and the end of the hub do.
+ */
 TEST(a_relentless_loop_ends_when_it_is_told_to)
 {
-	enum { DISABLED, REMOVED, STOPPED, WAYS };
+	enum { DISABLED, REMOVED, STOPPED, LOGIN, APPROVAL, WAYS };
 
 	for (int way = 0; way < WAYS; way++) {
 		MP_CLEANUP(fleet_done) struct fleet f;
@@ -87,6 +110,7 @@ TEST(a_relentless_loop_ends_when_it_is_told_to)
 		CHECK(starts > 24 * 60);
 		CHECK_EQ(get_wait(&f) > 0, true); /* and another attempt is due */
 		CHECK(end_loop(&f, way));
+		starts += way >= LOGIN; /* the attempt that found it out */
 		fleet_advance(&f, (int64_t)24 * 3600 * 1000);
 		CHECK_EQ(fleet_get(&f, "a")->prepares, starts);
 	}
@@ -198,6 +222,27 @@ TEST(netdata_looks_for_missing_values_again)
 	CHECK_EQ(fleet_get(&f, "a")->prepares, 1);
 }
 
+/* D29 */
+/* A configuration that is read again looks at once, and the schedule goes on as it was. */
+TEST(a_reload_leaves_the_schedule_of_missing_values_alone)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+
+	CHECK(open_unresolved(&f, "{" A "," NETDATA "}"));
+	fleet_advance(&f, 1000);
+	CHECK_EQ(fleet_get(&f, "a")->identified, 3);
+	for (int i = 0; i < 6; i++) {
+		fleet_advance(&f, 100);
+		CHECK(fleet_reload(&f, "{" A "," NETDATA "}"));
+		CHECK_EQ(fleet_get(&f, "a")->identified, 4 + i);
+	}
+	fleet_get(&f, "a")->key_code = 0;
+	fleet_advance(&f, 1399);
+	CHECK_TEXT(fleet_state(&f, "a"), "failed");
+	fleet_advance(&f, 1); /* 3 s */
+	CHECK_TEXT(fleet_state(&f, "a"), "connected");
+}
+
 /* X33 */
 TEST(other_profiles_look_for_missing_values_once)
 {
@@ -244,7 +289,7 @@ TEST(delays_are_exact_where_they_were_given)
 
 #define PRIVATE "\"mcpServers\":{\"a\":{\"command\":\"a\",\"shared\":false}}"
 
-/* D1 E62 E5 */
+/* D1 E62 E5 D28 */
 /* Two sessions call: one life for both, or one for each. */
 TEST(a_server_is_shared_unless_entry_or_profile_say_otherwise)
 {
@@ -330,7 +375,7 @@ static bool time_out(const char *json, int lives, int pings)
 	return true;
 }
 
-/* E50 U18 X37 */
+/* E50 U18 X37 D7 */
 /* netdata: a timed-out call restarts a private stdio server; everything else is probed. */
 TEST(a_timeout_restarts_a_private_stdio_server_of_netdata)
 {

@@ -14,6 +14,7 @@ static void note(struct mp_stats *s, int64_t us)
 	mp_stats_note(s, MP_OUTCOME_ANSWERED, false, us);
 }
 
+/* D40 */
 TEST(what_became_of_calls)
 {
 	MP_CLEANUP(mp_stats_done) struct mp_stats s;
@@ -37,6 +38,10 @@ TEST(what_became_of_calls)
 	CHECK_EQ(s.by_outcome[MP_OUTCOME_CANCELLED], 1);
 	CHECK_EQ(s.by_outcome[MP_OUTCOME_NOT_SENT], 1);
 	CHECK_EQ(s.by_outcome[MP_OUTCOME_UNKNOWN], 0);
+	CHECK_EQ(mp_stats_count_failures(&s), 3); /* a cancelled call has not failed */
+	mp_stats_note(&s, MP_OUTCOME_UNKNOWN, false, 7);
+	mp_stats_note(&s, MP_OUTCOME_REFUSED, false, 7);
+	CHECK_EQ(mp_stats_count_failures(&s), 5);
 }
 
 TEST(one_call_is_every_quantile)

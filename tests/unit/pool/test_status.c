@@ -20,6 +20,7 @@ TEST(states_project_to_three)
 		[MP_STATUS_SHADOWED] = {"shadowed", "disconnected"},
 	};
 
+	CHECK_EQ(MP_STATUS_STATE_COUNT, 8);
 	for (int s = 0; s < MP_STATUS_STATE_COUNT; s++) {
 		CHECK_TEXT(mp_status_state_get_name((enum mp_status_state)s), want[s][0]);
 		CHECK_TEXT(mp_status_state_get_connection((enum mp_status_state)s), want[s][1]);
@@ -65,6 +66,7 @@ TEST(a_state_shows_what_belongs_to_it)
 	fleet_status(&f, "a", &s);
 	CHECK_TEXT(mp_status_state_get_name(s.state), "failed");
 	CHECK_EQ(s.attempt, 2);
+	CHECK_EQ(s.max_attempts, -1); /* the schedule has no end */
 	CHECK_EQ(s.next_at_ms, mp_loop_wall_now_ms(f.loop) + 1000);
 	CHECK_EQ(s.failed_at_ms, mp_loop_wall_now_ms(f.loop));
 	CHECK_TEXT(s.error, "start: it cannot be dialled");
@@ -75,11 +77,22 @@ TEST(a_state_shows_what_belongs_to_it)
 		fleet_status(&f, "a", &s);
 		CHECK_TEXT(mp_status_state_get_name(s.state), i ? "needs-approval" : "needs-auth");
 		CHECK_EQ(s.next_at_ms, -1);
-		CHECK_TEXT(s.error, "it cannot be prepared");
+		CHECK_TEXT(s.error, i ? "it cannot be prepared"
+				      : "log in: mcpool login a (it cannot be prepared)");
+		CHECK_EQ(fleet_count_events(&f, "a", "barred"), i + 1);
 	}
 	CHECK_EQ(mp_workspace_toggle(f.workspace, "a", 0, MP_TOGGLE_OFF, NULL), 0);
 	fleet_settle(&f);
 	CHECK_TEXT(fleet_state(&f, "a"), "disabled");
+	CHECK_EQ(fleet_count_events(&f, NULL, "toggled"), 1);
+	CHECK_EQ(mp_workspace_toggle(f.workspace, "a", 0, MP_TOGGLE_NONE, NULL), 0);
+	fleet_get(&f, "a")->prepare_code = fleet_get(&f, "a")->dial_code = 0;
+	CHECK(fleet_start(&f, "a"));
+	CHECK_TEXT(fleet_state(&f, "a"), "connected");
+	CHECK(fleet_reload(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\",\"enabled\":false}}}"));
+	fleet_settle(&f);
+	CHECK_TEXT(fleet_state(&f, "a"), "disabled");
+	CHECK_EQ(fleet_count_events(&f, NULL, "draining"), 2); /* by the switch, by the file */
 }
 
 /* V53 */

@@ -208,8 +208,8 @@ TEST(the_published_members_keep_their_order)
 		"\"transport\":\"stdio\",\"mode\":\"shared\",\"withheld\":[],\"source\":{\"file\":"
 		"\"/f\",\"line\":3,\"tool\":\"own\",\"level\":\"user\"},\"shadowed\":false,"
 		"\"tools\":null,\"seenAt\":null,\"pid\":null,\"uptimeMs\":null,\"restarts\":null,"
-		"\"attempt\":null,\"maxAttempts\":null,\"calls\":null,\"p50us\":null,\"p99us\":"
-		"null,\"waiting\":0,"
+		"\"attempt\":null,\"maxAttempts\":null,\"calls\":null,\"failures\":null,\"p50us\":"
+		"null,\"p99us\":null,\"waiting\":0,"
 		"\"open\":0,\"environment\":\"\"}"));
 	CHECK(written_is(
 		&s, MP_STATUS_LIST,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "fleet.h"
+#include "memory.h"
 
 #include "base/error.h"
 #include "base/limits.h"
@@ -66,7 +67,7 @@ static int give_pid(const struct mp_transport *t)
 	return 4711;
 }
 
-/* E10 E8 */
+/* E10 E8 E7 E68 */
 /* Its entry, conversation, process, calls, last failure, names and queue. */
 TEST(the_pool_knows_all_about_a_server)
 {
@@ -117,19 +118,32 @@ TEST(the_pool_knows_all_about_a_server)
 	CHECK(mp_instance_get_queue(a, MP_STR("u")) != mp_instance_get_queue(b, MP_STR("u")));
 }
 
+#define TWO_UNDER(profile, env)                                                         \
+	"{\"mcpServers\":{\"a\":{\"command\":\"a\",\"env\":{\"K\":\"" env "\"}},\"b\":" \
+	"{\"command\":\"b\"}},\"mcpool\":{\"profile\":\"" profile "\",\"mode\":\"shared\"}}"
+
 /* D5 X12 X30 */
-/* What did not change notices nothing, also when another one did. */
+/* What did not change notices nothing, also when another one did; in every profile. */
 TEST(an_unchanged_server_notices_nothing)
 {
-	MP_CLEANUP(fleet_done) struct fleet f;
+	static const char *const cases[][2] = {
+		{TWO("1", ""), TWO("2", "")},
+		{TWO_UNDER("omp", "1"), TWO_UNDER("omp", "2")},
+		{TWO_UNDER("claude", "1"), TWO_UNDER("claude", "2")},
+		{TWO_UNDER("netdata", "1"), TWO_UNDER("netdata", "2")},
+	};
 
-	CHECK(open_both(&f, TWO("1", "")));
-	CHECK(fleet_reload(&f, TWO("2", "")));
-	fleet_advance(&f, 10);
-	CHECK_EQ(fleet_get(&f, "b")->prepares, 1);
-	CHECK_EQ(fleet_get(&f, "a")->prepares, 2);
-	CHECK_TEXT(fleet_state(&f, "a"), "connected");
-	CHECK_EQ(mp_pool_count_instances(f.pool), 2);
+	for (size_t i = 0; i < MP_ARRAY_LEN(cases); i++) {
+		MP_CLEANUP(fleet_done) struct fleet f;
+
+		CHECK(open_both(&f, cases[i][0]));
+		CHECK(fleet_reload(&f, cases[i][1]));
+		fleet_advance(&f, 10);
+		CHECK_EQ(fleet_get(&f, "b")->prepares, 1);
+		CHECK_EQ(fleet_get(&f, "a")->prepares, 2);
+		CHECK_TEXT(fleet_state(&f, "a"), "connected");
+		CHECK_EQ(mp_pool_count_instances(f.pool), 2);
+	}
 }
 
 /* Changed tuning keeps the instance, under the new rules. */
@@ -224,6 +238,10 @@ TEST(a_removed_server_is_stopped)
 	CHECK_EQ(mp_pool_count_instances(f.pool), 1);
 	CHECK_EQ(fleet_count_events(&f, NULL, "gone"), 1);
 	CHECK_EQ(fleet_get(&f, "b")->prepares, 1);
+	CHECK(fleet_reload(&f, "{\"mcpServers\":{}}"));
+	fleet_advance(&f, 10);
+	CHECK_EQ(mp_workspace_count(f.workspace), 0);
+	CHECK_EQ(mp_pool_count_instances(f.pool), 0);
 }
 
 /* A60 */
@@ -272,6 +290,35 @@ TEST(a_replaced_server_that_dies_starts_no_loop)
 	CHECK_EQ(r.outcome, MP_OUTCOME_UNKNOWN);
 	CHECK_EQ(fleet_get(&f, "a")->prepares, 1);
 	CHECK_EQ(mp_pool_count_instances(f.pool), 1);
+}
+
+/* E46 */
+/* The end of the old one is not taken for that of its successor. */
+TEST(a_replaced_server_that_dies_leaves_its_successor_alone)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r, next;
+
+	CHECK(open_both(&f, TWO("1", "")));
+	fleet_get(&f, "a")->holds_calls = true;
+	CHECK(fleet_call(&f, "a", 1, 0, &r));
+	fleet_settle(&f);
+	CHECK(fleet_reload(&f, TWO("2", "")));
+	fleet_settle(&f);
+	CHECK_EQ(mp_pool_count_instances(f.pool), 3); /* the old one drains */
+	CHECK_EQ(fleet_get(&f, "a")->lives, 2);
+	mp_memory_break(fleet_get(&f, "a")->kept_by[0]);
+	fleet_settle(&f);
+	CHECK_EQ(r.outcome, MP_OUTCOME_UNKNOWN);
+	CHECK_TEXT(fleet_state(&f, "a"), "connected");
+	fleet_get(&f, "a")->holds_calls = false;
+	CHECK(fleet_call(&f, "a", 1, 0, &next));
+	fleet_advance(&f, 600000);
+	CHECK_EQ(next.outcome, MP_OUTCOME_ANSWERED);
+	CHECK_EQ(fleet_count_events(&f, NULL, "backoff"), 0);
+	CHECK_EQ(fleet_get(&f, "a")->prepares, 2);
+	CHECK_EQ(fleet_get(&f, "a")->lives, 2);
+	CHECK_EQ(mp_pool_count_instances(f.pool), 2);
 }
 
 /* D5 */

@@ -64,7 +64,7 @@ TEST(one_is_put_in_the_place_of_its_namesake)
 	CHECK_EQ(count(env), 4);
 }
 
-/* U6 */
+/* U6 X16 */
 TEST(inherit_leaves_out_what_is_an_agents_own)
 {
 	MP_CLEANUP(free_env) char **env = mp_environment_build(MP_ENVIRONMENT_INHERIT, ours, NULL);
@@ -85,7 +85,7 @@ TEST(inherit_leaves_out_what_is_an_agents_own)
 	CHECK_EQ(count(env), 8);
 }
 
-/* U6 */
+/* U6 X16 */
 TEST(minimal_is_a_list)
 {
 	MP_CLEANUP(free_env) char **env = mp_environment_build(MP_ENVIRONMENT_MINIMAL, ours, NULL);

@@ -18,6 +18,7 @@ struct scene {
 	struct mp_sessions *sessions;
 	struct agent a;
 	struct fleet_server *git;
+	bool can_nothing; /* a legacy agent without capabilities */
 };
 
 static void scene_done(struct scene *s)
@@ -25,6 +26,19 @@ static void scene_done(struct scene *s)
 	agent_done(&s->a);
 	mp_sessions_free(s->sessions);
 	fleet_done(&s->f);
+}
+
+static bool scene_initialize(struct scene *s)
+{
+	if (!s->can_nothing)
+		return agent_initialize(&s->a, &s->f);
+	REQUIRE(agent_say(&s->a, &s->f,
+			  "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{"
+			  "\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},"
+			  "\"clientInfo\":{\"name\":\"test\",\"version\":\"1\"}}}",
+			  0) == 1);
+	agent_forget(&s->a);
+	return true;
 }
 
 /* A server that is the agent's own, with one of its calls out. */
@@ -35,7 +49,7 @@ static bool scene_open(struct scene *s, unsigned traits, const char *call)
 	s->sessions = agent_sessions(&s->f);
 	REQUIRE(agent_open(&s->a, &s->f, s->sessions, traits, NULL));
 	if (!(traits & MP_SESSION_STATELESS))
-		REQUIRE(agent_initialize(&s->a, &s->f));
+		REQUIRE(scene_initialize(s));
 	fleet_advance(&s->f, 300);
 	s->git = fleet_get(&s->f, "git");
 	s->git->holds_calls = true;
@@ -432,5 +446,54 @@ TEST(who_cannot_be_asked_is_not_asked)
 		CHECK_EQ(strstr(s.git->replied, "-32601") != NULL, !is_able);
 		CHECK(fleet_answer_kept(s.git, i, "{\"content\":[]}"));
 		CHECK_EQ(s.a.answers, 1); /* the question, or what came of the call */
+	}
+}
+
+/* One of each kind, behind "method":" */
+static const char *const questions[] = {
+	("elicitation/create\",\"params\":{\"message\":\"Who?\",\"requestedSchema\":"
+	 "{\"type\":\"object\",\"properties\":{}}}}"),
+	"sampling/createMessage\",\"params\":{\"messages\":[],\"maxTokens\":5}}", "roots/list\"}"};
+
+/* U26 */
+/* Each capability allows its own questions, and no other. */
+TEST(each_question_needs_its_own_capability)
+{
+	static const char *const calls[] = {ABLE("{\"elicitation\":{}}"), ABLE("{\"sampling\":{}}"),
+					    ABLE("{\"roots\":{}}")};
+
+	for (int able = 0; able < 3; able++)
+		for (int asked = 0; asked < 3; asked++) {
+			char text[400];
+			SCENE(s);
+
+			CHECK(scene_open(&s, MP_SESSION_STATELESS, calls[able]));
+			snprintf(text, sizeof(text),
+				 "{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"%s", questions[asked]);
+			CHECK(fleet_say(s.git, text));
+			fleet_settle(&s.f);
+			CHECK_EQ(strstr(agent_last(&s.a), "input_required") != NULL, able == asked);
+			CHECK_EQ(strstr(s.git->replied, "-32601") != NULL, able != asked);
+		}
+}
+
+/* U26 */
+/* A legacy agent declares its capabilities once: without any, it is asked nothing. */
+TEST(a_legacy_agent_that_can_do_nothing_is_not_asked)
+{
+	SCENE(s);
+
+	s.can_nothing = true;
+	CHECK(scene_open(&s, 0, legacy_call));
+	for (int asked = 0; asked < 3; asked++) {
+		char text[400];
+
+		snprintf(text, sizeof(text), "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"%s",
+			 80 + asked, questions[asked]);
+		s.git->replied[0] = '\0';
+		CHECK(fleet_say(s.git, text));
+		fleet_settle(&s.f);
+		CHECK(strstr(s.git->replied, "-32601"));
+		CHECK_EQ(s.a.n, 0);
 	}
 }

@@ -100,7 +100,7 @@ static int count_attempts(const char *json, int64_t *ret_wait_ms)
 	return fleet_get(&f, "git")->prepares - 1;
 }
 
-/* X2 X4 */
+/* X2 X4 C11 */
 HEAVY_TEST(a_lost_server_is_reconnected_as_often_as_its_profile_says)
 {
 	static const struct {
@@ -131,7 +131,7 @@ HEAVY_TEST(a_lost_server_is_reconnected_as_often_as_its_profile_says)
 	}
 }
 
-/* X3 */
+/* X3 X2 */
 HEAVY_TEST(a_process_that_ends_is_restarted_at_once_or_not_at_all)
 {
 	static const struct {
@@ -314,6 +314,13 @@ HEAVY_TEST(texts_are_joined_by_blank_lines_or_bare)
 					 get_settings(&f)->result.join, &out, &is_error),
 			 0);
 		CHECK_STR(mp_buf_get(&out), "Error: no");
+	}
+	for (int i = 0; i < PROFILES; i++) { /* the setting decides, whatever the profile */
+		MP_CLEANUP(fleet_done) struct fleet f;
+
+		CHECK(fleet_init(&f));
+		CHECK(fleet_open(&f, with(i, STDIO, ",\"result\":{\"join\":\" + \"}")));
+		CHECK_TEXT(get_settings(&f)->result.join, " + ");
 	}
 }
 

@@ -153,9 +153,9 @@ HEAVY_TEST(every_failure_has_its_stage_class_and_next_step)
 
 static bool is_verb(const char *word)
 {
-	static const char *const verbs[] = {"add ",       "config show ",    "enable ",
-					    "reconnect ", "status",          "test ",
-					    "trust ",     "tools --schema ", "up"};
+	static const char *const verbs[] = {
+		"add ",   "config show ", "enable ", "login ",          "reconnect ",
+		"status", "test ",        "trust ",  "tools --schema ", "up"};
 
 	for (size_t i = 0; i < MP_ARRAY_LEN(verbs); i++)
 		if (strncmp(word, verbs[i], strlen(verbs[i])) == 0)

@@ -165,6 +165,17 @@ TEST(each_style_and_the_others_as_aliases)
 			CHECK(find(n, wanted[i]) && find(n, wanted[i]) == find(n, wanted[style]));
 		CHECK(find(n, "github.search") == find(n, wanted[style]));
 	}
+	for (enum mp_naming style = 0; style <= MP_NAMING_MCP_LETTERS; style++) { /* with digits */
+		static const char *const names[] = {"mcp__s3__get2", "mcp_s3_get2", "s3__get2",
+						    "get2", "mcp_s_get"};
+		NAMES(style);
+
+		CHECK_EQ(add(n, "s3", "get2"), 0);
+		CHECK_EQ(mp_names_finish(n), 0);
+		CHECK_TEXT(name_of(n, "s3", "get2"), names[style]);
+		for (size_t i = 0; i < MP_ARRAY_LEN(names); i++)
+			CHECK(find(n, names[i]) && find(n, names[i]) == find(n, names[style]));
+	}
 }
 
 /* E60 */
@@ -510,7 +521,7 @@ HEAVY_TEST(the_order_of_arrival_decides_nothing)
 	uint64_t seed = 19;
 
 	for (size_t i = 0; i < 400; i++)
-		CHECK(try_orders((enum mp_naming)(i % 4), &seed));
+		CHECK(try_orders((enum mp_naming)(i % 5), &seed));
 }
 
 static bool fill_large(struct mp_names *n)

@@ -103,6 +103,23 @@ TEST(a_result_within_the_limit_is_left_alone)
 		CHECK(shorten(cases[i], &out));
 		CHECK_EQ(out.len, 0);
 	}
+	for (size_t more = 0; more < 2; more++) { /* to the byte: a block's JSON, or its data */
+		/* 25: the rest of a block of text */
+		size_t lengths[] = {512 - 25 + more, 512 + 4 * more};
+
+		for (int i = 0; i < 2; i++) {
+			char block[700], result[800];
+
+			snprintf(block, sizeof(block),
+				 i ? "{\"type\":\"image\",\"data\":\"%s\"}"
+				   : "{\"type\":\"text\",\"text\":\"%s\"}",
+				 many('A', lengths[i]));
+			snprintf(result, sizeof(result), "{\"content\":[%s]}", block);
+			mp_buf_clear(&out);
+			CHECK(shorten(result, &out));
+			CHECK_EQ(out.len > 0, more > 0);
+		}
+	}
 }
 
 /* U22 U21: a small image stays beside its text, a large one is stored and described. */

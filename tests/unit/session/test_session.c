@@ -53,6 +53,7 @@ static const char one_issue[] =
 	"{\"tools\":[{\"name\":\"create_issue\",\"inputSchema\":{\"type\":\"object\"}}]}";
 
 /* E74: its server is down, the tool is filtered, or the name is near another. */
+/* U23 */
 TEST(an_unknown_tool_says_why)
 {
 	TWO_SERVERS(s);

@@ -457,6 +457,7 @@ HEAVY_TEST(names_that_collide_get_a_hash_and_are_reported)
 }
 
 /* U8: over stdio a first list without tools waits for maxWaitMs, a later one and others do not. */
+/* A49 */
 TEST(a_first_list_over_stdio_that_is_empty_waits)
 {
 	for (int is_stdio = 0; is_stdio < 2; is_stdio++) {

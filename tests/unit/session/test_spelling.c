@@ -29,6 +29,7 @@ TEST(the_default_keeps_case_digits_and_hyphens)
 {
 	CHECK_TEXT(DEFAULT("github", "search_code"), "mcp__github__search_code");
 	CHECK_TEXT(DEFAULT("a.b-c", "Read File 2"), "mcp__a_b-c__Read_File_2");
+	CHECK_TEXT(DEFAULT("GitHub", "getIssue"), "mcp__GitHub__getIssue");
 	CHECK_TEXT(DEFAULT("a", "b..c"), "mcp__a__b__c");
 	CHECK_TEXT(DEFAULT("a", "\xc3\xa9t\xc3\xa9"), "mcp__a___t_");
 	CHECK_TEXT(DEFAULT("a", "\xff\xf0\x9f\x98\x80"), "mcp__a____");
@@ -41,6 +42,7 @@ TEST(mcp_server_tool_is_sanitized)
 	CHECK_TEXT(SINGLE("github", "search_code"), "mcp_github_search_code");
 	CHECK_TEXT(SINGLE("My Server", "Read-File"), "mcp_my_server_read_file");
 	CHECK_TEXT(SINGLE("s3", "get2"), "mcp_s3_get2");
+	CHECK_TEXT(SINGLE("AZ09", "za90"), "mcp_az09_za90");
 	CHECK_TEXT(SINGLE("__a__", "..b..--c__"), "mcp_a_b_c");
 	CHECK_TEXT(SINGLE("\xc3\xa9", "??"), "mcp_server_tool");
 	CHECK_TEXT(spell(MP_SPELLING_MCP_LETTERS, "s3", "get2all"), "mcp_s_get_all");

@@ -1,7 +1,7 @@
 /*
  * refusal.c - an answer that is no, kept until it can be put into words.
  */
-#include "transport/refusal.h"
+#include "net/refusal.h"
 
 #include "net/http_status.h"
 

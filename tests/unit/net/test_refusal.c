@@ -1,7 +1,7 @@
 /* test_refusal.c - an answer that is no, kept until it can be put into words. */
 #include "test.h"
 
-#include "transport/refusal.h"
+#include "net/refusal.h"
 
 TEST(what_was_said_is_kept)
 {

@@ -1,10 +1,10 @@
 /*
- * capture.c - one shell command in a session of its own, its output through pipes, a time limit.
+ * capture.c - one command in a session of its own, its output through pipes, a time limit.
  * The whole process group is killed at the end, whatever the end was, and before its leader is
- * reaped: until then its number cannot be reused. A process that leaves the group and outlives the
- * shell is not found.
+ * reaped: until then its number cannot be reused. A process that leaves the group and outlives it
+ * is not found.
  */
-#include "config/values/capture.h"
+#include "process/capture.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +39,7 @@ enum {
 };
 
 struct job {
-	pid_t pid;    /* of the shell, and of its session and group */
+	pid_t pid;    /* of the command, and of its session and group */
 	int handle;   /* pidfd */
 	int out, err; /* -1: at their end */
 	int status;   /* of waitpid */
@@ -50,7 +50,7 @@ struct job {
 
 /* --- starting ------------------------------------------------------------------------------- */
 
-/* What the shell is given. */
+/* What the command is given. */
 struct ends {
 	int null, folder, out, err;
 };
@@ -101,11 +101,10 @@ static _Noreturn void give_up(const char *words)
 }
 
 /* Between fork and exec in a process that had threads: system calls only. */
-static _Noreturn void become_shell(const struct ends *e, const char *command, char *const *env,
-				   pid_t parent)
+static _Noreturn void become_command(const struct ends *e, char *const *argv, char *const *env,
+				     pid_t parent)
 {
 	static char *const nothing[] = {NULL};
-	char *argv[] = {"sh", "-c", (char *)command, NULL};
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent || setsid() < 0)
@@ -116,12 +115,12 @@ static _Noreturn void become_shell(const struct ends *e, const char *command, ch
 		give_up("its folder cannot be entered\n");
 	mp_exec_close_all_but(NULL, 0);
 	mp_exec_reset_signals();
-	execve("/bin/sh", argv, env ? env : nothing);
-	give_up("/bin/sh cannot be run\n");
+	execvpe(argv[0], argv, env ? env : nothing);
+	give_up("it cannot be run\n");
 }
 
 /* No signal in between: a handler of ours must not run in the child. */
-static pid_t fork_shell(const struct ends *e, const char *command, char *const *env)
+static pid_t fork_command(const struct ends *e, char *const *argv, char *const *env)
 {
 	pid_t parent = getpid(), pid;
 	sigset_t all, before;
@@ -131,14 +130,14 @@ static pid_t fork_shell(const struct ends *e, const char *command, char *const *
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	pid = fork();
 	if (pid == 0)
-		become_shell(e, command, env, parent);
+		become_command(e, argv, env, parent);
 	errnum = errno;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	errno = errnum;
 	return pid;
 }
 
-static int capture_start(struct job *j, const char *command, const char *folder, char *const *env,
+static int capture_start(struct job *j, char *const *argv, const char *folder, char *const *env,
 			 struct mcpool_error *reterr)
 {
 	MP_CLEANUP(close_ends) struct ends e = {-1, -1, -1, -1};
@@ -146,7 +145,7 @@ static int capture_start(struct job *j, const char *command, const char *folder,
 
 	if (r < 0)
 		return r;
-	j->pid = fork_shell(&e, command, env);
+	j->pid = fork_command(&e, argv, env);
 	if (j->pid < 0)
 		return mp_fail_errno(reterr, errno, "no process for a command");
 	j->handle = (int)syscall(SYS_pidfd_open, j->pid, 0);
@@ -201,7 +200,7 @@ static bool is_too_much(const struct job *j)
 	return j->text.len > MP_CAPTURE_MAX;
 }
 
-/* 0 when the shell has ended; MCPOOL_ETIMEDOUT, MCPOOL_ELIMIT while it has not. */
+/* 0 when the command has ended; MCPOOL_ETIMEDOUT, MCPOOL_ELIMIT while it has not. */
 static int capture_follow(struct job *j, int64_t timeout_ms)
 {
 	int64_t deadline = mp_guard_now_ms() + timeout_ms;
@@ -226,7 +225,7 @@ static int capture_follow(struct job *j, int64_t timeout_ms)
 	}
 }
 
-/* What the shell had written when it ended is still in the pipes. */
+/* What the command had written when it ended is still in the pipes. */
 static void read_rest(struct job *j)
 {
 	while (!is_too_much(j) && read_out(j) > 0)
@@ -251,7 +250,7 @@ static void capture_reap(struct job *j)
 			nanosleep(&moment, NULL);
 }
 
-/* While the shell lives it leads to those who left its group. It may not have one yet. */
+/* While the command lives it leads to those who left its group. It may not have one yet. */
 static void end(struct job *j, bool lives)
 {
 	if (lives && mp_tree_signal(j->pid, SIGKILL, NULL, NULL) < 0)
@@ -375,7 +374,7 @@ static int capture_finish(struct job *j, int64_t timeout_ms, struct mcpool_error
 	return capture_judge(j, reterr);
 }
 
-int mp_capture_run(const char *command, const char *folder, char *const *env, int64_t timeout_ms,
+int mp_capture_run(char *const *argv, const char *folder, char *const *env, int64_t timeout_ms,
 		   struct mp_buf *out, struct mcpool_error *reterr)
 {
 	MP_CLEANUP(capture_tidy) struct job j = {.pid = -1, .handle = -1, .out = -1, .err = -1};
@@ -385,7 +384,7 @@ int mp_capture_run(const char *command, const char *folder, char *const *env, in
 	r = mp_buf_reserve(&j.text, MP_CAPTURE_MAX + 1); /* at once: growing would leave copies */
 	if (r < 0)
 		return mp_fail(reterr, r, "no memory for what a command prints");
-	r = capture_start(&j, command, folder, env, reterr);
+	r = capture_start(&j, argv, folder, env, reterr);
 	if (r == 0)
 		r = capture_finish(&j, timeout_ms, reterr);
 	else if (j.pid > 0)
@@ -394,4 +393,42 @@ int mp_capture_run(const char *command, const char *folder, char *const *env, in
 		return r;
 	r = mp_buf_add_str(out, mp_str_trim(mp_buf_get(&j.text)));
 	return r < 0 ? mp_fail(reterr, r, "no room for what a command printed") : 0;
+}
+
+/* --- words ----------------------------------------------------------------------------------- */
+
+/* One word, moved to `to`; returns what is behind it, NULL where a quote is not closed. */
+static const char *take_word(const char *p, char **to)
+{
+	char quote = '\0';
+
+	for (; *p && (quote || !strchr(" \t\n", *p)); p++) {
+		if (quote ? *p == quote : *p == '\'' || *p == '"')
+			quote = quote ? '\0' : *p;
+		else if (*p == '\\' && quote != '\'' && p[1])
+			*(*to)++ = *++p;
+		else
+			*(*to)++ = *p;
+	}
+	return quote ? NULL : p;
+}
+
+int mp_capture_split(char *words, char **ret_argv, size_t max)
+{
+	const char *p = words + strspn(words, " \t\n");
+	char *to = words;
+	size_t n = 0;
+
+	while (*p) {
+		if (n + 1 >= max)
+			return MCPOOL_EINVAL;
+		ret_argv[n++] = to;
+		p = take_word(p, &to);
+		if (!p)
+			return MCPOOL_EINVAL;
+		p += strspn(p, " \t\n"); /* before the NUL is written: it may be there */
+		*to++ = '\0';
+	}
+	ret_argv[n] = NULL;
+	return n > 0 ? (int)n : MCPOOL_EINVAL;
 }
