@@ -49,7 +49,8 @@ MP_MACHINE_ENUM(bridge_event, BRIDGE_EVENTS);
 MP_MACHINE_TYPES(bridge, struct mp_bridge, enum bridge_event, MP_BRIDGE_STATES, BRIDGE_EVENTS);
 static bridge_action hub_seek, hub_greet, hub_start, hub_retry_later, kept_refuse, hub_retry,
 	hub_start_again, session_resume, hub_replace, hub_request_shutdown, hub_reconnect,
-	hub_accept_older, hub_start_ours, session_open, bridge_rest, bridge_leave;
+	hub_accept_older, hub_start_ours, session_open, bye_return, hub_leave, bridge_rest,
+	bridge_leave;
 
 #define AT(state)      [MP_BRIDGE_##state]
 #define TO(state, act) MP_TO(MP_BRIDGE_##state, act)
@@ -82,13 +83,13 @@ MP_MACHINE_STEPS(bridge) = {
 		 [BYE] = MP_STAY, [LEAVES] = TO(STARTING, hub_start_ours),
 		 [LOST] = TO(STARTING, hub_start_ours), [TIMER] = TO(STARTING, hub_start_ours),
 		 GOES},
-	AT(RESUMING) = {NO_HUB, [RESUMED] = TO(OPEN, session_open), [BYE] = MP_STAY,
+	AT(RESUMING) = {NO_HUB, [RESUMED] = TO(OPEN, session_open), [BYE] = TO(SEEKING, hub_leave),
 			[LOST] = TO(SEEKING, hub_retry_later), [TIMER] = TO(RESTING, kept_refuse),
 			GOES},
 	AT(OPEN) = {[TRAFFIC] = MP_STAY,
 		    [READY] = MP_STAY,
 		    [TIMER] = MP_STAY,
-		    [BYE] = TO(DRAINING, NULL),
+		    [BYE] = TO(DRAINING, bye_return),
 		    [LOST] = TO(SEEKING, hub_seek),
 		    GOES},
 	AT(DRAINING) =
@@ -316,6 +317,20 @@ static enum bridge_event session_open(struct mp_bridge *b)
 	return MP_QUIET;
 }
 
+/* Tells the hub that no request follows: it serves all that came before, and then ends. */
+static enum bridge_event bye_return(struct mp_bridge *b)
+{
+	hub_send(b, MP_STR(MP_GREETING_BYE_START "}"));
+	return MP_QUIET;
+}
+
+/* It has none of the agent's requests yet. */
+static enum bridge_event hub_leave(struct mp_bridge *b)
+{
+	b->hooks->disconnect(b->u);
+	return hub_retry_later(b);
+}
+
 /* Which lists the new hub announces changes of. */
 static void lists_note(struct mp_bridge *b, struct mp_str line)
 {
@@ -454,10 +469,7 @@ static enum mp_bridge_action replay_note(struct mp_bridge *b, struct mp_str line
 
 enum mp_bridge_action mp_bridge_from_hub(struct mp_bridge *b, struct mp_str line)
 {
-	static const struct mp_str bye =
-		MP_STR("{\"jsonrpc\":\"2.0\",\"method\":\"" MP_GREETING_BYE "\"");
-
-	if (MP_UNLIKELY(mp_str_starts(line, bye))) {
+	if (MP_UNLIKELY(mp_str_starts(line, MP_STR(MP_GREETING_BYE_START)))) {
 		bye_note(b, line);
 		return MP_BRIDGE_DROP;
 	}

@@ -14,6 +14,8 @@ enum { MP_GREETING_PROTOCOL = 1 };
 #define MP_GREETING_METHOD "mcpool/hello"
 /* Last message to a bridge: the hub exits in order, and no request is open. */
 #define MP_GREETING_BYE "mcpool/bye"
+/* Each side writes it with these bytes. */
+#define MP_GREETING_BYE_START "{\"jsonrpc\":\"2.0\",\"method\":\"" MP_GREETING_BYE "\""
 /* Member of its params if a newer hub takes over. */
 #define MP_GREETING_REPLACED "replaced"
 

@@ -33,6 +33,8 @@ static const struct mp_log socket_log = {"socket"};
 #define HELLO_LIMIT   MP_MIB(4)
 #define HELLO_MS      MP_SECONDS(10)
 #define LAST_WORDS_MS MP_SECONDS(5)
+/* Time for a bridge to return the bye; older ones do not. */
+#define BYE_MS MP_SECONDS(1)
 /* The kernel's backlog is as long again. */
 #define MAX_CONNS (MP_LIMIT_SESSIONS + 256)
 
@@ -85,14 +87,15 @@ struct socket_conn {
 	struct mcpool_error *why;
 	struct mp_session *session;
 	struct mp_control *control;
-	bool is_told; /* that the hub is shutting down */
+	bool is_told;    /* that the hub is shutting down */
+	bool is_awaited; /* it may have sent requests before it read that; the hub waits */
 	struct mp_grave grave;
 };
 
 MP_MACHINE_TYPES(socket_conn, struct socket_conn, enum socket_conn_event, SOCKET_CONN_STATES,
 		 SOCKET_CONN_EVENTS);
 static socket_conn_action read_hello, refuse_oversize, socket_refuse, refuse_late, say_bye,
-	socket_bury, let_in, socket_welcome, pass_on, pass_on_oversize, socket_obey;
+	socket_bury, let_in, socket_welcome, pass_on, pass_on_oversize, socket_obey, bye_give_up;
 
 MP_MACHINE_STEPS(socket_conn) = {
 	[FRESH] = {[LINE] = MP_DO(read_hello),
@@ -110,6 +113,7 @@ MP_MACHINE_STEPS(socket_conn) = {
 		     [GONE] = MP_TO(OVER, socket_bury)},
 	[BRIDGE] = {[LINE] = MP_DO(pass_on),
 		    [OVERSIZE] = MP_DO(pass_on_oversize),
+		    [TIMER] = MP_DO(bye_give_up),
 		    [DISMISSED] = MP_TO(LEAVING, say_bye),
 		    [GONE] = MP_TO(OVER, socket_bury)},
 	[CONTROL] = {[LINE] = MP_DO(socket_obey),
@@ -376,8 +380,28 @@ static enum socket_conn_event socket_welcome(struct socket_conn *g)
 	return MP_QUIET;
 }
 
+/* The bridge knows that the hub shuts down, or the hub waits no longer for it. */
+static void bye_settle(struct socket_conn *g)
+{
+	if (!g->is_awaited)
+		return;
+	g->is_awaited = false;
+	mp_timer_stop(&g->timer);
+	mp_sessions_end_call(g->face->hub->sessions);
+}
+
+static enum socket_conn_event bye_give_up(struct socket_conn *g)
+{
+	bye_settle(g);
+	return MP_QUIET;
+}
+
 static enum socket_conn_event pass_on(struct socket_conn *g)
 {
+	if (MP_UNLIKELY(g->is_told) && mp_str_starts(g->line, MP_STR(MP_GREETING_BYE_START))) {
+		bye_settle(g);
+		return MP_QUIET;
+	}
 	(void)mp_session_receive_text(g->session, g->line, 0); /* errors are sent as answers too */
 	return MP_QUIET;
 }
@@ -414,24 +438,27 @@ static enum socket_conn_event socket_refuse(struct socket_conn *g)
 	return MP_QUIET;
 }
 
-/* A bridge treats a disconnect without this message as a crash. */
-static enum socket_conn_event socket_announce(struct socket_conn *g)
+/* A bridge treats a disconnect without this message as a crash. It returns it as its last line. */
+static void socket_announce(struct socket_conn *g)
 {
-	static const struct mp_str bye = MP_STR("{\"jsonrpc\":\"2.0\",\"method\":\"" MP_GREETING_BYE
-						"\"}"),
-				   replaced = MP_STR(
-					   "{\"jsonrpc\":\"2.0\",\"method\":\"" MP_GREETING_BYE
-					   "\",\"params\":{\"" MP_GREETING_REPLACED "\":true}}");
+	static const struct mp_str bye = MP_STR(MP_GREETING_BYE_START "}"),
+				   replaced = MP_STR(MP_GREETING_BYE_START
+						     ",\"params\":{\"" MP_GREETING_REPLACED
+						     "\":true}}");
 
-	if (g->session && !g->is_told)
-		mp_line_conn_say(g->conn, g->face->is_replaced ? replaced : bye);
-	g->is_told = g->is_told || g->session;
-	return MP_QUIET;
+	if (!g->session || g->is_told)
+		return;
+	g->is_told = true;
+	g->is_awaited = mp_sessions_begin_call(g->face->hub->sessions);
+	if (g->is_awaited)
+		mp_timer_start(&g->timer, BYE_MS);
+	mp_line_conn_say(g->conn, g->face->is_replaced ? replaced : bye);
 }
 
 static enum socket_conn_event say_bye(struct socket_conn *g)
 {
 	socket_announce(g);
+	bye_settle(g);
 	g->session = mp_session_free(g->session);
 	g->control = mp_control_free(g->control);
 	take_leave(g);
@@ -446,6 +473,7 @@ static void freed(struct mp_grave *grave)
 /* Its connection may be delivering a line, and the session answering it. */
 static enum socket_conn_event socket_bury(struct socket_conn *g)
 {
+	bye_settle(g);
 	mp_timer_stop(&g->timer);
 	g->session = mp_session_free(g->session);
 	g->control = mp_control_free(g->control);
@@ -554,7 +582,7 @@ void mp_socket_face_announce(struct mp_socket_face *f, bool replaced)
 {
 	f->is_replaced = f->is_replaced || replaced;
 	MP_LIST_EACH(&f->conns, link)
-		(void)socket_announce(mp_container_of(link, struct socket_conn, link));
+		socket_announce(mp_container_of(link, struct socket_conn, link));
 }
 
 void mp_socket_face_dismiss(struct mp_socket_face *f)

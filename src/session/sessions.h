@@ -44,8 +44,8 @@ mp_id mp_sessions_find_by_client(const struct mp_sessions *l, int client_pid, in
 /* This workspace was reloaded or switched: its sessions may see other servers. */
 void mp_sessions_note_workspace(struct mp_sessions *l, const struct mp_workspace *v);
 /*
- * A control peer has an open call: a draining hub waits for it. False: the hub drains already and
- * accepts no more.
+ * A control peer has an open call, or a bridge has not confirmed yet that the hub shuts down: a
+ * draining hub waits for it. False: the hub drains already and accepts no more.
  */
 bool mp_sessions_begin_call(struct mp_sessions *l) MP_MUST;
 void mp_sessions_end_call(struct mp_sessions *l);

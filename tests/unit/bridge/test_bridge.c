@@ -426,6 +426,7 @@ TEST(a_hub_that_leaves_is_left_in_peace)
 	agent(&d, CALL(1));
 	hub(&d, BYE);
 	IS_IN(d, DRAINING);
+	CHECK_STR(mp_buf_get(&d.hub), CALL(1) "\n" BYE "\n"); /* behind all that it was sent */
 	forget(&d);
 	agent(&d, CALL(2));
 	CHECK_EQ(d.hub.len, 0);
@@ -439,6 +440,31 @@ TEST(a_hub_that_leaves_is_left_in_peace)
 	IS_IN(d, GREETING); /* for the second one */
 	CHECK(greet_next(&d));
 	CHECK(has(&d.hub, CALL(2)));
+}
+
+/* It was sent none of the agent's requests; they go to the next hub at once. */
+TEST(a_hub_that_leaves_during_a_resume_is_left)
+{
+	DESK;
+
+	CHECK(open_bridge(&d));
+	agent(&d, INITIALIZE);
+	hub(&d, DONE(0));
+	lose(&d);
+	CHECK(greet_next(&d));
+	IS_IN(d, RESUMING);
+	agent(&d, CALL(1));
+	d.hang_ups = 0;
+	forget(&d);
+	hub(&d, BYE);
+	IS_IN(d, SEEKING);
+	CHECK_EQ(d.hang_ups, 1);
+	CHECK_EQ(d.agent.len + d.hub.len, 0);
+	mp_bridge_timer(d.b);
+	CHECK(greet_next(&d));
+	hub(&d, "{\"jsonrpc\":\"2.0\",\"id\":\"mcpool-bridge-1\",\"result\":{}}");
+	IS_IN(d, OPEN);
+	CHECK(has(&d.hub, CALL(1)));
 }
 
 TEST(without_traffic_no_hub_is_started)

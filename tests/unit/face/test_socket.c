@@ -125,6 +125,16 @@ static bool hear(struct desk *d, const char *words)
 	return false;
 }
 
+/* Until so many have drained; the hub waits 1 s for a bridge. */
+static bool settles(struct desk *d, int drained)
+{
+	for (int i = 0; i < 3000 && d->drained < drained; i++) {
+		mp_loop_turn(d->hub->loop, false);
+		usleep(1000);
+	}
+	return d->drained == drained;
+}
+
 static bool is_shut(struct desk *d)
 {
 	char byte;
@@ -281,6 +291,61 @@ HEAVY_TEST(a_bridge_is_told_when_the_hub_leaves)
 	mp_socket_face_dismiss(d.face);
 	CHECK(is_shut(&d)); /* without a second word */
 	CHECK_EQ(mp_sessions_count(d.hub->sessions), 0);
+}
+
+static void is_drained(void *u)
+{
+	struct desk *d = u;
+
+	d->drained++;
+}
+
+/* Requests that a bridge sent before it read the bye are served: the hub waits for its reply. */
+HEAVY_TEST(a_hub_that_drains_waits_for_the_bye_of_each_bridge)
+{
+	DESK;
+
+	CHECK(open_desk(&d));
+	CHECK(greet(&d, "bridge", ""));
+	mp_socket_face_announce(d.face, false);
+	mp_sessions_drain(d.hub->sessions, is_drained, &d);
+	CHECK(hear(&d, "mcpool/bye"));
+	mp_loop_turn(d.hub->loop, false);
+	CHECK_EQ(d.drained, 0);
+	CHECK(tell(&d, INITIALIZE) && hear(&d, "\"id\":\"i\""));
+	CHECK_EQ(d.drained, 0);
+	CHECK(tell(&d, "{\"jsonrpc\":\"2.0\",\"method\":\"mcpool/bye\"}\n"));
+	CHECK(settles(&d, 1));
+}
+
+/* Bridges of earlier versions do not reply, and one that is cut off cannot. */
+HEAVY_TEST(a_hub_that_drains_does_not_wait_for_ever)
+{
+	DESK;
+
+	CHECK(open_desk(&d));
+	CHECK(greet(&d, "bridge", ""));
+	mp_socket_face_announce(d.face, false);
+	mp_sessions_drain(d.hub->sessions, is_drained, &d);
+	CHECK(settles(&d, 1)); /* after 1 s of the clock */
+	CHECK(tell(&d, "{\"jsonrpc\":\"2.0\",\"method\":\"mcpool/bye\"}\n"));
+	mp_loop_turn(d.hub->loop, false); /* too late, and ignored */
+	CHECK_EQ(d.drained, 1);
+}
+
+HEAVY_TEST(a_bridge_that_has_gone_is_not_waited_for)
+{
+	DESK;
+
+	CHECK(open_desk(&d));
+	CHECK(greet(&d, "bridge", ""));
+	mp_socket_face_announce(d.face, false);
+	mp_sessions_drain(d.hub->sessions, is_drained, &d);
+	close(d.peer);
+	d.peer = -1;
+	for (int i = 0; i < 300 && !d.drained; i++)
+		mp_loop_turn(d.hub->loop, false);
+	CHECK_EQ(d.drained, 1);
 }
 
 HEAVY_TEST(a_bridge_is_told_that_a_newer_hub_comes)
