@@ -390,10 +390,20 @@ void mp_session_send_on(struct mp_request *e, const struct mp_message *m, const 
 	forward_call(e, m, &t);
 }
 
-/* An unknown name may belong to a server that has not listed yet. */
-static bool may_come(struct mp_request *e, const struct mp_message *m)
+/*
+ * An unknown name may belong to a server that has not listed yet. An agent knows the names of a
+ * server that an earlier hub had, even if that hub was killed before it stored them.
+ */
+static bool may_come(struct mp_request *e, const struct mp_message *m, struct mp_str name)
 {
-	if (mp_scope_is_ready(e->session->scope, false))
+	struct mp_scope *scope = e->session->scope;
+	int64_t now = mp_loop_now_ms(e->session->sessions->loop);
+
+	if (e->state == MP_REQUEST_FRESH)
+		e->asked_ms = now;
+	e->patience_ms = e->asked_ms + mp_scope_get_max_wait(scope);
+	if (mp_scope_is_ready(scope, false) &&
+	    (now >= e->patience_ms || !mp_scope_is_starting(scope, name)))
 		return false;
 	mp_request_wait(e, m);
 	return true;
@@ -458,7 +468,7 @@ void mp_session_forward(struct mp_request *e, const struct mp_message *m)
 		found = find_ref(e, s, m, &arena, &t) ? FOUND : UNKNOWN;
 	else
 		found = find_named(e, s, m, &arena, &t, &name);
-	if (found == REFUSED || (found == UNKNOWN && may_come(e, m)))
+	if (found == REFUSED || (found == UNKNOWN && may_come(e, m, name)))
 		return;
 	if (found == UNKNOWN)
 		refuse_nothing(e, name, t.candidates);

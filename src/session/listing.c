@@ -248,10 +248,8 @@ static int64_t get_patience(const struct mp_request *e)
 {
 	const struct mp_session *s = e->session;
 	int64_t habit = s->habit->ignores_changes && !s->lists_seen ? PATIENCE_MS : 0;
-	int64_t longest = mp_workspace_get_set(s->workspace)->settings.startup.max_wait_ms;
+	int64_t longest = mp_scope_get_max_wait(s->scope);
 
-	if (longest == 0)
-		longest = INT32_MAX; /* no limit */
 	return e->is_patient && longest > habit ? longest : habit;
 }
 

@@ -69,7 +69,7 @@ struct mp_request {
 	/* Waiting */
 	char *waiting;       /* the message, to be dispatched again; owned */
 	int64_t patience_ms; /* end of the wait, on the loop's clock; 0: only for the gate */
-	int64_t asked_ms;    /* its arrival, on the same clock; 0: not a list */
+	int64_t asked_ms;    /* its arrival, on the same clock; 0: it did not wait */
 	bool is_patient;     /* the answer would be empty: it waits for all servers */
 
 	/* Out */

@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/values/filter.h"
+#include "pool/status.h"
 #include "session/request.h"
 #include "session/sessions.h"
 
@@ -146,6 +147,38 @@ bool mp_scope_is_ready(struct mp_scope *s, bool patiently)
 		if (is_late(s, i))
 			return false;
 	return true;
+}
+
+/* An attempt is going on, not the pause before the next one. */
+static bool is_starting(struct mp_scope *s, size_t i)
+{
+	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
+	struct mp_status status;
+
+	mp_arena_init(&arena, MP_LIMIT_ARENA);
+	if (mp_gate_get_place(s->workspace, i, s->session) != MP_PLACE_LATE)
+		return false;
+	mp_status_take(s->workspace, i, s->session, &arena, &status);
+	return status.next_at_ms < 0;
+}
+
+bool mp_scope_is_starting(struct mp_scope *s, struct mp_str name)
+{
+	for (size_t i = 0; i < mp_workspace_count(s->workspace); i++) {
+		const char *server = mp_workspace_get_entry(s->workspace, i)->name;
+
+		if (mp_str_find(name, mp_str_of(server), 0) >= 0 && mp_scope_shows(s, server) &&
+		    is_starting(s, i))
+			return true;
+	}
+	return false;
+}
+
+int64_t mp_scope_get_max_wait(const struct mp_scope *s)
+{
+	int64_t ms = mp_workspace_get_set(s->workspace)->settings.startup.max_wait_ms;
+
+	return ms == 0 ? INT32_MAX : ms;
 }
 
 void mp_scope_add_waiting(struct mp_request *e)

@@ -43,6 +43,10 @@ void mp_scope_touch(struct mp_scope *s);
 struct mp_index *mp_scope_get_index(struct mp_scope *s);
 /* Have all required servers answered? patiently: also those without a stored catalog. */
 bool mp_scope_is_ready(struct mp_scope *s, bool patiently);
+/* Is a server of which the lists are unknown being started, and is its name part of this one? */
+bool mp_scope_is_starting(struct mp_scope *s, struct mp_str name);
+/* How long a request waits for lists that are unknown, at most (startup.maxWaitMs). */
+int64_t mp_scope_get_max_wait(const struct mp_scope *s);
 enum mp_naming mp_scope_get_naming(const struct mp_scope *s);
 /* Does the session's filter include this server? */
 bool mp_scope_shows(const struct mp_scope *s, const char *server);

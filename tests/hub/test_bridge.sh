@@ -19,11 +19,10 @@ most() { # WORD MS: the figure behind it
 	took=$(sed -n "s/^survived:.* $1 \([0-9]*\).*/\1/p" "$work/out") && [ "$took" ] && within $(($2 * slack))
 }
 
-# Messages wait while there is no hub. Another process holds the lock, so that none can start. The tools are known from
-# an earlier hub that ended by itself: one that is killed may not have stored them yet, and the next would call them
-# unknown while their server starts.
+# Messages wait while there is no hub. Another process holds the lock, so that none can start. The hub that is
+# killed may not have stored the tools yet; then the calls wait until their server has listed them.
 t_messages_wait_for_the_hub() {
-	with a && talk bridge_steps.mjs#list && run 0 down && talk bridge_steps.mjs#wait_for_the_hub && says out 2,3,4 && finish
+	with a && talk bridge_steps.mjs#wait_for_the_hub && says out 2,3,4 && finish
 }
 
 t_many_bridges_share_one_hub() {

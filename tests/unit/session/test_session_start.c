@@ -276,6 +276,59 @@ HEAVY_TEST(only_the_omp_profile_waits_for_an_uncached_server)
 	}
 }
 
+/*
+ * A call may come before its server has listed: an earlier hub that was killed did not store the
+ * tools, but the agent knows them.
+ */
+HEAVY_TEST(a_call_waits_for_the_lists_of_its_server)
+{
+	TWO_SERVERS(s);
+
+	fleet_get(&s.f, "slow")->prepare_ms = 20000;
+	CHECK(lists(&s, SLOW("{}")));
+	CHECK_TEXT(names_heard(&s), "mcp__live__t ");
+	agent_forget(&s.a);
+	CHECK_EQ(agent_say(&s.a, &s.f, call("2", "mcp__slow__t"), 0), 1);
+	CHECK_EQ(agent_say(&s.a, &s.f, call("3", "mcp__live__none"), 0), 1);
+	fleet_advance(&s.f, 0);
+	CHECK_EQ(s.a.answers, 1); /* that server has listed */
+	CHECK(strstr(agent_last(&s.a), "\"id\":3,\"error\""));
+	fleet_advance(&s.f, 19000);
+	CHECK_EQ(s.a.answers, 1);
+	fleet_advance(&s.f, 2000);
+	CHECK(agent_heard_text(&s.a, "\"id\":2,\"result\""));
+	CHECK_EQ(fleet_get(&s.f, "slow")->calls, 1);
+}
+
+HEAVY_TEST(a_call_does_not_wait_for_lists_without_end)
+{
+	static const struct {
+		const char *json;
+		int64_t prepare_ms, ms;
+		int dial_code;
+	} cases[] = {
+		{SLOW("{}"), 90000, 30000, 0},
+		{SLOW("{\"startup\":{\"maxWaitMs\":7000}}"), 90000, 7000, 0},
+		{SLOW("{}"), 2000, 2000, MCPOOL_EIO}, /* the attempt fails */
+	};
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(cases); i++) {
+		TWO_SERVERS(s);
+
+		fleet_get(&s.f, "slow")->prepare_ms = cases[i].prepare_ms;
+		fleet_get(&s.f, "slow")->dial_code = cases[i].dial_code;
+		CHECK(two_servers_open(&s, cases[i].json, MP_SESSION_ONE_STREAM));
+		CHECK(agent_initialize(&s.a, &s.f));
+		agent_forget(&s.a);
+		CHECK_EQ(agent_say(&s.a, &s.f, call("2", "mcp__slow__t"), 0), 1);
+		fleet_advance(&s.f, cases[i].ms - 100);
+		CHECK_EQ(s.a.answers, 0);
+		fleet_advance(&s.f, 200);
+		CHECK_EQ(s.a.answers, 1);
+		CHECK(strstr(agent_last(&s.a), "Unknown tool: mcp__slow__t: server 'slow' is "));
+	}
+}
+
 /* A64: discovery failed as a whole; the session begins all the same. */
 HEAVY_TEST(a_session_begins_although_discovery_failed)
 {
