@@ -26,9 +26,10 @@ enum {
 	TEXT_MAX = MP_LIMIT_SECRET_VALUE,
 	LOCK_RETRY_MS = 100, /* while another process renews the same token */
 	LOCK_MAX_MS = 60000,
-	FRESH_MS = 10000, /* a token that is refused so soon is not renewed once more */
-	EARLY_MS = 60000, /* a token counts as expired so long before it is */
-	STEPS = 2,        /* logins for more scopes that requests begin by themselves */
+	FRESH_MS = 10000,       /* a token that is refused so soon is not renewed once more */
+	EARLY_MS = 60000,       /* a token counts as expired so long before it is */
+	LOGIN_PAUSE_MS = 30000, /* calls begin no login so soon after one that failed */
+	STEPS = 2,              /* logins for more scopes that requests begin by themselves */
 };
 
 #define ACCOUNT_EVENTS(X)                                                    \
@@ -71,6 +72,7 @@ struct mp_account {
 	struct mcpool_error *why;        /* why there is no token; owned; NULL: nothing is wrong */
 
 	struct mp_person person; /* logs in, beside all that */
+	int64_t login_failed_ms; /* the last one, on the loop's clock; 0: it did not fail */
 	struct mp_buf challenge; /* of the last refusal */
 	char *more_scope;        /* that was wanted then; owned; NULL: none */
 	unsigned steps;
@@ -665,6 +667,7 @@ static void login_failed(struct mp_account *a, const struct mcpool_error *error)
 		a->c.client_id = a->c.client_secret = NULL;
 		account_hide(&a->c, true);
 	}
+	a->login_failed_ms = mp_loop_now_ms(a->o.loop);
 	mp_error_keep(&a->why, &why);
 	mp_person_end(&a->person, &why);
 	decide_all(a, false, NULL);
@@ -690,6 +693,7 @@ static void login_done(void *u, const struct mp_credential *c, const struct mcpo
 		return;
 	}
 	give_up_renewal(a);
+	a->login_failed_ms = 0;
 	a->more_scope = mp_free(a->more_scope);
 	if (account_set(a, c) < 0)
 		account_explain(a, MCPOOL_ENOMEM, "no memory for a token");
@@ -713,6 +717,12 @@ void mp_account_login(struct mp_account *a, struct mp_person_watcher *watcher)
 	mp_person_watch(&a->person, watcher);
 	if (!a->person.login)
 		begin_login(a);
+}
+
+bool mp_account_is_login_paused(const struct mp_account *a)
+{
+	return a->login_failed_ms && !a->person.login &&
+	       mp_loop_now_ms(a->o.loop) - a->login_failed_ms < LOGIN_PAUSE_MS;
 }
 
 void mp_account_leave(struct mp_account *a, struct mp_person_watcher *watcher)

@@ -76,6 +76,8 @@ const struct mcpool_error *mp_account_get_problem(const struct mp_account *a);
  * and over() does.
  */
 void mp_account_login(struct mp_account *a, struct mp_person_watcher *watcher);
+/* A login failed just now: calls of agents begin none for a while; people may. */
+bool mp_account_is_login_paused(const struct mp_account *a);
 void mp_account_leave(struct mp_account *a, struct mp_person_watcher *watcher);
 /* See mp_login_take_redirect(). */
 int mp_account_take_redirect(struct mp_account *a, const char *url,

@@ -132,7 +132,8 @@ bool mp_request_ask_login(struct mp_request *e, const struct mp_pool_answer *a)
 
 	mp_buf_init(&failure, MP_LIMIT_MESSAGE);
 	if (a->error->code != MCPOOL_ENEEDS_AUTH || !(can & MP_CAN_ELICIT_URL) ||
-	    !o->find_account || !(account = o->find_account(o->u, e->server)))
+	    !o->find_account || !(account = o->find_account(o->u, e->server)) ||
+	    mp_account_is_login_paused(account))
 		return false;
 	if (mp_request_write_failure(e, a, &failure, &is_error) < 0 ||
 	    mp_buf_terminate(&failure) < 0)

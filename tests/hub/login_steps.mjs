@@ -103,6 +103,16 @@ export const gets_the_address = async () => {
 	}
 	is(again.result, JSON.stringify(again));
 };
+// Each gets the error at once; the first has tried to begin a login.
+export const calls_while_logins_fail = async () => {
+	await ask("initialize", {
+		protocolVersion: "2025-11-25", capabilities: { elicitation: { url: {} } }, clientInfo: { name: "test-agent", version: "1" },
+	});
+	for (let i = 0; i < 5; i++) {
+		const r = await call("mcp__acme__echo", { text: "hi" });
+		is(r.error?.code === 1008 && r.error.data.nextStep.includes("mcpool login acme"), JSON.stringify(r));
+	}
+};
 export const gets_an_error = async () => {
 	await init();
 	const r = await call("mcp__acme__echo", { text: "hi" });

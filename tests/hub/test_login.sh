@@ -142,6 +142,12 @@ t_an_agent_gets_the_address() {
 t_an_agent_that_cannot_show_it_gets_an_error() {
 	issuer && acme && log_in && up && becomes connected && run 0 logout acme && becomes needs-auth && talk login_steps.mjs#gets_an_error && over
 }
+# After a login that failed, calls begin no other for a while; people may.
+t_calls_do_not_repeat_a_login_that_failed() {
+	issuer && acme && log_in && up && becomes connected && run 0 tools && run 0 logout acme && becomes needs-auth &&
+		tell_issuer 'fail?path=/.well-known/oauth-authorization-server&status=503&times=1' && : >"$notes" &&
+		talk login_steps.mjs#calls_while_logins_fail && counts 1 'GET /.well-known/oauth-authorization-server' && log_in && becomes connected && over
+}
 t_more_rights_are_a_login_away() {
 	issuer --call-scope=mcp:call && acme && log_in && up && becomes connected && run '1|5|8' call echo text=hi &&
 		BROWSER=$browser run 0 login acme && says out 'rights    mcp:read mcp:call' && run 0 call echo text=hi && over
