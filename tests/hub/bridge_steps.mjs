@@ -119,17 +119,17 @@ export async function find_no_hub() {
 
 export async function switch_off_and_on() {
 	await init();
-	const before = await tools();
+	const before = await tools_until((n) => n.includes("mcp__b__echo"));
 	is(before.includes("mcp__b__echo"), before);
 	const off = changed();
 	execFileSync(MCPOOL, ["disable", "--now", "b"]);
 	await off;
-	const after = await tools();
+	const after = await tools_until((n) => !n.includes("mcp__b__echo")); // that change may have been another one
 	is(!after.includes("mcp__b__echo") && after.includes("mcp__a__echo"), after);
 	const on = changed();
 	execFileSync(MCPOOL, ["enable", "--now", "b"]);
 	await on;
-	is((await tools()).includes("mcp__b__echo"), "back");
+	is((await tools_until((n) => n.includes("mcp__b__echo"))).includes("mcp__b__echo"), "back");
 	return "switched";
 }
 

@@ -19,7 +19,8 @@ has_left() { [ "$(left)" = "$1" ]; }
 t_what_a_triple_kill_leaves_is_ended_by_the_next_hub() {
 	can >"$work/why" || { cat "$work/why" >&2; return 0; }
 	cp "$(command -v sleep)" "$work/sleeper" && printf '#!/bin/sh\n("%s" 600 &)\n(setsid "%s" 601 &)\nexec "%s" demo-server\n' "$work/sleeper" "$work/sleeper" "$work/mcpool" >"$work/server" &&
-		cp "$mcpool" "$work/mcpool" && chmod 755 "$work/server" "$work/mcpool" "$work/sleeper" && configure "$user" "\"s\":{\"command\":\"$work/server\"}" &&
+		cp "$mcpool" "$work/mcpool" && chmod 755 "$work/server" "$work/mcpool" "$work/sleeper" &&
+		cp tests/hub/triple_kill.sh "$work/" && configure "$user" "\"s\":{\"command\":\"$work/server\"}" &&
 		chmod 711 "$work" && chown -R 65534 "$work" || return 1
 	MCPOOL_TEST_MARK="$work" work="$work" unshare -m sh -c '
 		cd "$work" && mkdir -p mnt && mount -t cgroup2 none "$work/mnt" && box="$work/mnt/mcpool-test-$$" && mkdir "$box" || exit 1
@@ -28,7 +29,7 @@ t_what_a_triple_kill_leaves_is_ended_by_the_next_hub() {
 		r=$?
 		echo 1 >"$box/cgroup.kill" 2>/dev/null
 		for i in 1 2 3 4 5; do rmdir "$box"/mcpool.* "$box" 2>/dev/null; [ ! -d "$box" ] || sleep 0.1; done
-		exit $r' sh "$PWD/tests/hub/triple_kill.sh" >"$work/out" 2>&1 || { tail -n 3 "$work/out"; return 1; }
+		exit $r' sh "$work/triple_kill.sh" >"$work/out" 2>&1 || { tail -n 3 "$work/out"; return 1; }
 	has_left 0 && nothing_left 3
 }
 
