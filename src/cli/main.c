@@ -97,7 +97,7 @@ static const struct mp_verb own[] = {
 /* In the order of --help, grouped. */
 static const struct group {
 	const char *title;
-	const struct mp_verb *verbs[17];
+	const struct mp_verb *verbs[18];
 } groups[] = {
 	{"The hub, and agents that use it",
 	 {&mp_verb_up, &mp_verb_down, &mp_verb_status, &mp_verb_connect, &mp_verb_serve,
@@ -106,7 +106,7 @@ static const struct group {
 	 {&mp_verb_add, &mp_verb_add_json, &mp_verb_edit, &mp_verb_import, &mp_verb_list,
 	  &mp_verb_get, &mp_verb_test, &mp_verb_trust, &mp_verb_untrust, &mp_verb_enable,
 	  &mp_verb_disable, &mp_verb_remove, &mp_verb_login, &mp_verb_logout, &mp_verb_secret,
-	  &mp_verb_config}},
+	  &mp_verb_config, &mp_verb_doctor}},
 	{"Tools, resources and prompts", {&own[0], &own[1], &own[2], &own[3], &own[4], &own[5]}},
 	{"Other", {&own[6], &mp_verb_version, &own[7]}},
 };

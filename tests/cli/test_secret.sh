@@ -138,4 +138,30 @@ t_import_asks_at_a_terminal() {
 		nowhere "$work/out" "$user" && here 0 secret list && says out b.API_TOKEN
 }
 
+# Doctor.
+own_tokens() { # in our own file, with comments, and in another tool's
+	mkdir -p "$(dirname "$user")" && printf '{ // mine\n "mcpServers": {\n  "s": {"command": "sh", "args": ["-c", "printf %%s \\"$API_TOKEN\\" >%s/got; exec %s"], "env": {"API_TOKEN": "%s", "LEVEL": "info"}}, // keep\n  "web": {"url": "http://127.0.0.1:9/mcp", "headers": {"Authorization": "Bearer %s"}}}}' \
+		"$work" "$demo_server" "$(cat "$work/canary")" "$(cat "$work/canary")" >"$user" && chmod 600 "$user"
+}
+t_doctor_moves_our_tokens() {
+	own_tokens && here 0 trust --all --yes && here 3 doctor && says out "s: 1 token in plain text in $user:3" "web: 1 token" 'mcpool doctor --fix' && nowhere "$work/out" "$work/err" &&
+		here 3 doctor --json && json 'd.findings.length === 2 && d.findings.every((f) => f.check === "secrets" && f.fix === "mcpool doctor --fix" && !f.fixed)' &&
+		here 0 doctor --fix && says out fixed && grep -q '// keep' "$user" && nowhere "$HOME" "$work/out" "$work/err" &&
+		is "$user" 'd.mcpServers.s.env.API_TOKEN === "${secret:s.API_TOKEN}" && d.mcpServers.s.env.LEVEL === "info" && d.mcpServers.web.headers.Authorization === "Bearer ${secret:web.Authorization}"' &&
+		here 0 doctor --all && says out 'no file has a token in plain text' && here 0 tools s && got
+}
+t_doctor_leaves_other_files() {
+	claude "$(cat "$work/canary")" && cp "$HOME/.claude.json" "$work/claude.json" && here 3 doctor --fix && says out 'b: 1 token in plain text' 'mcpool import b --secrets' &&
+		silent_on out fixed && cmp "$HOME/.claude.json" "$work/claude.json" && [ ! -e "$secrets" ] && nowhere "$work/out" "$work/err"
+}
+t_doctor_overwrites_no_secret() {
+	own_tokens && here 0 trust --all --yes && cp "$user" "$work/before" && printf other-value >"$work/other" && input=$work/other here 0 secret set s.API_TOKEN &&
+		input=$work/other here 0 secret set web.Authorization && here 3 doctor --fix && says err "another secret 's.API_TOKEN'" && cmp "$user" "$work/before"
+}
+t_doctor_takes_nothing_from_a_cloned_project() {
+	project_has "$(printf '{"command": "true", "env": {"API_TOKEN": "%s"}}' "$(cat "$work/canary")")" && mkdir -p "$project/.mcpool" && mv "$project/.mcp.json" "$own" &&
+		cp "$own" "$work/before" && here 3 doctor --fix && says out 'mcpool trust s, then mcpool doctor --fix' && cmp "$own" "$work/before" && [ ! -e "$secrets" ] &&
+		here 0 trust s --yes && here 0 doctor --fix && is "$own" 'd.mcpServers.s.env.API_TOKEN === "${secret:s.API_TOKEN}"' && here 0 trust
+}
+
 run_cases "$@"

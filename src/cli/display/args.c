@@ -136,6 +136,7 @@ static const struct option {
 	OPTION("--libraries", FLAG, libraries, NULL),
 	OPTION("--secrets", FLAG, secrets, NULL),
 	OPTION("--no-browser", FLAG, no_browser, NULL),
+	OPTION("--fix", FLAG, fix, NULL),
 	OPTION("--write", FLAG, write, NULL),
 	OPTION("--undo", FLAG, undo, NULL),
 	OPTION("--profile", TEXT, profile, "there is no profile behind"),

@@ -62,7 +62,7 @@ struct mp_cli_args {
 	enum mp_era era;    /* --era */
 	struct mp_cli_list config, headers, env, servers, tools, unset;
 	bool strict_config, all, yes, project, user, user_file, force, fresh;
-	bool no_token, background, now, rotate, write, undo, libraries, secrets, no_browser;
+	bool no_token, background, now, rotate, write, undo, libraries, secrets, no_browser, fix;
 	const char *http, *profile, *folder; /* --http, --profile, --project DIR */
 	const char *naming;                  /* --naming */
 	const char *session, *parent;        /* --session, --parent: ID or auto */

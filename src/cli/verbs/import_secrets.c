@@ -59,6 +59,7 @@ static int write_value(struct mp_import_secrets *s, struct mp_writer *w, const c
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
 	size_t from = is_header ? skip_scheme(value) : 0;
+	struct mp_import_secret *item;
 	const char *name, *copy;
 	int r;
 
@@ -68,14 +69,21 @@ static int write_value(struct mp_import_secrets *s, struct mp_writer *w, const c
 		mp_write_text(w, value);
 		return 0;
 	}
+	item = &s->items[s->n];
 	copy = mp_arena_dup(&s->arena, (struct mp_str){value.p + from, value.len - from});
-	if (!copy)
-		return mp_arena_get_error(&s->arena);
-	r = mp_buf_addf(&text, "%.*s${secret:%s}", (int)from, value.p, name);
+	item->key = mp_arena_dup(&s->arena, key);
+	/* Neither a scheme nor a name has what JSON escapes. */
+	r = mp_buf_addf(&text, "\"%.*s${secret:%s}\"", (int)from, value.p, name);
 	if (r < 0)
 		return r;
-	s->items[s->n++] = (struct mp_import_secret){name, {copy, value.len - from}};
-	mp_write_text(w, mp_buf_get(&text));
+	item->reference = mp_arena_dup(&s->arena, mp_buf_get(&text));
+	if (!copy || !item->key || !item->reference)
+		return mp_arena_get_error(&s->arena);
+	item->name = name;
+	item->value = (struct mp_str){copy, value.len - from};
+	item->is_header = is_header;
+	s->n++;
+	mp_write_raw(w, mp_buf_get(&text));
 	return 0;
 }
 

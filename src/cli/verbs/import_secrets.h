@@ -18,6 +18,9 @@ struct mp_import_secrets {
 	struct mp_import_secret {
 		const char *name; /* without `user/` */
 		struct mp_str value;
+		const char *key;       /* of env, or of headers */
+		const char *reference; /* that takes its place there, JSON */
+		bool is_header;
 	} items[32];
 	size_t n;
 };

@@ -11,7 +11,8 @@
 extern const struct mp_verb mp_verb_list, mp_verb_status, mp_verb_get, mp_verb_test, mp_verb_config;
 extern const struct mp_verb mp_verb_add, mp_verb_add_json, mp_verb_edit, mp_verb_set,
 	mp_verb_remove, mp_verb_rm;
-extern const struct mp_verb mp_verb_enable, mp_verb_disable, mp_verb_import, mp_verb_secret;
+extern const struct mp_verb mp_verb_enable, mp_verb_disable, mp_verb_import, mp_verb_secret,
+	mp_verb_doctor;
 extern const struct mp_verb mp_verb_login, mp_verb_reauth, mp_verb_logout, mp_verb_unauth;
 extern const struct mp_verb mp_verb_trust, mp_verb_untrust, mp_verb_serve, mp_verb_stdio;
 extern const struct mp_verb mp_verb_up, mp_verb_down, mp_verb_reload, mp_verb_reconnect,
