@@ -103,8 +103,11 @@ void mp_curl_easy_done(struct mp_curl_easy *d)
 	if (d->added)
 		(void)curl_multi_remove_handle(d->multi->handle, d->handle); /* it has it */
 	d->added = false;
-	if (d->handle)
+	/* After a failed lookup a handle cannot be used again, not even after its reset (7.88). */
+	if (d->handle && d->connected)
 		mp_curl_multi_put_easy(d->multi, d->handle);
+	else if (d->handle)
+		curl_easy_cleanup(d->handle);
 	d->handle = NULL;
 	curl_slist_free_all(d->headers);
 	d->headers = NULL;

@@ -167,13 +167,17 @@ static void done(void *u, enum mp_http_end how, const struct mcpool_error *err)
 
 static const struct mp_http_hooks hooks = {sent, head, data, done};
 
+/* path: of the server, or a whole address. */
 static bool start(struct seen *s, const char *path, struct mp_http_request *r)
 {
 	struct mp_http_request plain = {.body = {"{}", 2}};
 	char url[128];
 
 	r = r ? r : &plain;
-	snprintf(url, sizeof(url), "http://127.0.0.1:%d%s", s->n->server.port, path);
+	if (path[0] == '/')
+		snprintf(url, sizeof(url), "http://127.0.0.1:%d%s", s->n->server.port, path);
+	else
+		snprintf(url, sizeof(url), "%s", path);
 	r->url = url;
 	REQUIRE(mp_http_start(s->n->client, r, &hooks, s, &s->id, NULL) == 0);
 	return true;
@@ -342,6 +346,25 @@ HEAVY_TEST(a_stale_connection_is_replaced)
 	CHECK(fetch(&n, &b, "/plain", NULL));
 	CHECK_EQ(b.how, MP_HTTP_OK);
 	CHECK_EQ(n.server.n_connections, 2);
+}
+
+/* No name server is asked for a label of 64 letters. curl cannot use such a handle again. */
+HEAVY_TEST(a_host_without_an_address_may_be_tried_again)
+{
+	static const char url[] = "http://aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+				  "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.invalid/mcp";
+	MP_CLEANUP(net_done) struct net n;
+
+	CHECK(net_init(&n));
+	for (int i = 0; i < 3; i++) {
+		struct seen s = {.done = false}, plain = {.done = false};
+
+		CHECK(fetch(&n, &s, url, NULL));
+		CHECK_EQ(s.how, MP_HTTP_RESOLVE);
+		CHECK(strstr(s.err.message, "no address is known for http://aaaa"));
+		CHECK(fetch(&n, &plain, "/plain", NULL));
+		CHECK_EQ(plain.how, MP_HTTP_OK);
+	}
 }
 
 TEST(nobody_listens)
