@@ -307,6 +307,7 @@ TEST(a_replaced_server_that_dies_leaves_its_successor_alone)
 	fleet_settle(&f);
 	CHECK_EQ(mp_pool_count_instances(f.pool), 3); /* the old one drains */
 	CHECK_EQ(fleet_get(&f, "a")->lives, 2);
+	CHECK_EQ(fleet_get(&f, "a")->n_kept, 1);
 	mp_memory_break(fleet_get(&f, "a")->kept_by[0]);
 	fleet_settle(&f);
 	CHECK_EQ(r.outcome, MP_OUTCOME_UNKNOWN);
