@@ -41,6 +41,7 @@
 static int show_help(const struct mp_verb *verb, int argc, char **argv);
 static int run_demo(const struct mp_verb *verb, int argc, char **argv);
 static int run_launcher(const struct mp_verb *verb, int argc, char **argv);
+static int run_manual(const struct mp_verb *verb, int argc, char **argv);
 
 static const char *const list_of_tools[] = {"tools", NULL};
 static const char *const list_of_resources[] = {"resources", "resourceTemplates", NULL};
@@ -101,20 +102,23 @@ static const struct group {
 } groups[] = {
 	{"The hub, and agents that use it",
 	 {&mp_verb_up, &mp_verb_down, &mp_verb_status, &mp_verb_connect, &mp_verb_serve,
-	  &mp_verb_reload, &mp_verb_reconnect, &mp_verb_token, &mp_verb_stdio}},
+	  &mp_verb_reload, &mp_verb_reconnect, &mp_verb_events, &mp_verb_wait, &mp_verb_token,
+	  &mp_verb_stdio}},
 	{"Servers",
 	 {&mp_verb_add, &mp_verb_add_json, &mp_verb_edit, &mp_verb_import, &mp_verb_list,
 	  &mp_verb_get, &mp_verb_test, &mp_verb_trust, &mp_verb_untrust, &mp_verb_enable,
 	  &mp_verb_disable, &mp_verb_remove, &mp_verb_login, &mp_verb_logout, &mp_verb_secret,
 	  &mp_verb_config, &mp_verb_doctor}},
 	{"Tools, resources and prompts", {&own[0], &own[1], &own[2], &own[3], &own[4], &own[5]}},
-	{"Other", {&own[6], &mp_verb_version, &own[7]}},
+	{"Other", {&mp_verb_explain, &own[6], &mp_verb_version, &own[7]}},
 };
 
-/* Verbs that only mcpool itself starts. */
+/* Verbs that only mcpool itself, or its build, starts. */
 static const struct mp_verb internal[] = {
 	{"launcher", "FD", "Start servers for the process at the other end of FD.", NULL, NULL,
 	 run_launcher, NULL, MP_VERB_PLAIN},
+	{"manual-of-errors", "", "Print mcpool-errors(7); for tools/write-errors.", NULL, NULL,
+	 run_manual, NULL, MP_VERB_PLAIN},
 };
 
 static const struct mp_verb *find_verb(const char *name)
@@ -247,6 +251,14 @@ static int run_launcher(const struct mp_verb *verb, int argc, char **argv)
 		return MP_EXIT_USAGE;
 	}
 	return mp_launcher_main((int)fd);
+}
+
+static int run_manual(const struct mp_verb *verb, int argc, char **argv)
+{
+	(void)verb;
+	(void)argc;
+	(void)argv;
+	return mp_explain_print_manual();
 }
 
 static int show_overview(void)

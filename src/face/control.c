@@ -339,7 +339,7 @@ static int control_listen(struct order *o)
 	if (!c->is_listening)
 		mp_event_listener_join(&c->peer.hub->events, &c->listener, tell_events, c);
 	c->is_listening = true;
-	return answer_nothing(o);
+	return mp_buf_addf(o->out, "{\"last\":%llu}", (unsigned long long)c->peer.hub->events.last);
 }
 
 /* --- the hub --------------------------------------------------------------------------------- */

@@ -62,12 +62,14 @@ struct mp_cli_args {
 	enum mp_era era;    /* --era */
 	struct mp_cli_list config, headers, env, servers, tools, unset;
 	bool strict_config, all, yes, project, user, user_file, force, fresh;
-	bool no_token, background, now, rotate, write, undo, libraries, secrets, no_browser, fix;
+	bool no_token, background, now, rotate, write, undo, libraries, secrets, no_browser, fix,
+		follow;
 	const char *http, *profile, *folder; /* --http, --profile, --project DIR */
 	const char *naming;                  /* --naming */
 	const char *session, *parent;        /* --session, --parent: ID or auto */
 	const char *projects;                /* --projects: always or ask */
 	const char *call;                    /* --call TOOL */
+	const char *wanted_state;            /* --for STATE */
 	const char *expires;                 /* --expires: 30d */
 	const char *url, *transport, *token, *token_env, *cwd, *from;
 	char **words; /* positional arguments, before -- */
