@@ -311,6 +311,7 @@ t_root_files_are_never_written() { # B25
 	bare && put project/mcp.json "$(one a)" && put project/.mcp.json "$(one b)" &&
 		cp mcp.json "$work/a" && cp .mcp.json "$work/b" &&
 		run 0 add c --project -- true && run 0 import a --project --yes && run 0 disable b && run 0 enable b && run 3 remove b && run 3 edit b timeout:=5 &&
+		run 3 set b timeout:=5 && run 0 add-json d --project '{"command":"true"}' && run 0 add b --project -- true &&
 		cmp mcp.json "$work/a" && cmp .mcp.json "$work/b"
 }
 

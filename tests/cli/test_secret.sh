@@ -81,6 +81,7 @@ t_a_passphrase() {
 }
 
 # Servers.
+# B34
 t_an_approved_server_gets_it_and_nothing_else_does() {
 	save X && project_has "$(server X)" && here 0 trust s --yes && cd "$project" && start serve --json && eventually 20 test -s "$work/got" && got &&
 		wait_for_line "$XDG_STATE_HOME/mcpool/logs/s.log" 'my TOKEN is' 10 && cd "$tree" && here 0 status --json && here 0 get s --json &&
@@ -104,6 +105,7 @@ t_a_missing_one_says_what_to_do() {
 	project_has "$(server NOT.SAVED)" && here 0 trust s --yes && here '3|4|9' tools s && got_nothing &&
 		says err "there is no secret 'NOT.SAVED'. Save it: mcpool secret set NOT.SAVED"
 }
+# B34
 t_a_new_value_needs_no_approval() {
 	printf old-value >"$work/old" && input=$work/old here 0 secret set X && project_has "$(server X)" && here 0 trust s --yes && here 0 tools s &&
 		cmp "$work/got" "$work/old" && save X && here 0 tools s --fresh && got

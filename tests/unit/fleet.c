@@ -321,6 +321,15 @@ void fleet_die(struct fleet_server *s)
 	fleet_settle(s->fleet);
 }
 
+int fleet_count_open(const struct fleet_server *s)
+{
+	int n = 0;
+
+	for (const struct fleet_life *life = s->lives_of_it; life; life = life->next)
+		n += !life->is_over;
+	return n;
+}
+
 /* --- launch_ops
  * ------------------------------------------------------------------------------------ */
 

@@ -123,8 +123,9 @@ void fleet_done(struct fleet *f);
 
 struct fleet_server *fleet_get(struct fleet *f, const char *name);
 void fleet_settle(struct fleet *f);
-void fleet_advance(struct fleet *f, int64_t ms); /* in steps, each settled */
-void fleet_die(struct fleet_server *s);          /* its connection breaks */
+void fleet_advance(struct fleet *f, int64_t ms);    /* in steps, each settled */
+void fleet_die(struct fleet_server *s);             /* its connection breaks */
+int fleet_count_open(const struct fleet_server *s); /* connections that neither side has left */
 /* The newest connection does not take what the pool sends; only while there is one. */
 void fleet_hold(struct fleet_server *s, bool hold);
 bool fleet_say(struct fleet_server *s, const char *text);

@@ -459,7 +459,7 @@ TEST(spellings_of_tool_lists)
 	}
 }
 
-/* E5 E6 E7 */
+/* E5 E6 E7 B29 */
 TEST(what_netdata_adds)
 {
 	DESK;

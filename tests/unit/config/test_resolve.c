@@ -280,6 +280,10 @@ HEAVY_TEST(a_command_has_ten_seconds_and_runs_once)
 				    "{\"A\": \"!echo v1\"}}}}"));
 		CHECK_EQ(resolve(&d), 0);
 		CHECK_TEXT(variable(&d, "A"), "v1");
+		CHECK(put(files[i], "{\"mcpServers\": {\"a\": {\"url\": \"https://a\", "
+				    "\"headers\": {\"H\": \"!echo v1\"}}}}"));
+		CHECK_EQ(resolve(&d), 0);
+		CHECK_TEXT(header(&d, "H"), "v1");
 	}
 	for (size_t i = 0; i < mp_sources_n; i++) { /* and of no other tool */
 		const char *tool = mp_sources[i].tool;
@@ -305,6 +309,10 @@ HEAVY_TEST(in_the_omp_profile_every_file_may_have_commands)
 		"{\"mcpServers\": {\"a\": {\"command\": \"c\", \"env\": {\"A\": \"!echo v1\"}}}}"));
 	CHECK_EQ(resolve(&d), 0);
 	CHECK_TEXT(variable(&d, "A"), "v1");
+	CHECK(put("home/.cursor/mcp.json", "{\"mcpServers\": {\"a\": {\"url\": \"https://a\", "
+					   "\"headers\": {\"H\": \"!echo v2\"}}}}"));
+	CHECK_EQ(resolve(&d), 0);
+	CHECK_TEXT(header(&d, "H"), "v2");
 }
 
 /* In the files of other tools a ! is a !. */

@@ -169,6 +169,8 @@ HEAVY_TEST(switched_off_nothing_else_is_opened)
 {
 	MP_SET set = NULL;
 	MP_SET on = NULL;
+	struct mp_config_request req;
+	char named[600];
 
 	CHECK(home_make() &&
 	      put("home/.cursor/mcp.json", "{\"mcpServers\": {\"z\": {\"command\": \"c\"}}, "
@@ -187,6 +189,26 @@ HEAVY_TEST(switched_off_nothing_else_is_opened)
 	CHECK_EQ(set->n, 0);
 	CHECK_EQ(set->n_problems, 0);
 	CHECK_EQ(set->n_paths, 2); /* our own two files, to see when it is switched on */
+	set = mp_config_set_unref(set);
+	snprintf(named, sizeof(named),
+		 "{\"mcpServers\": {\"n\": {\"command\": \"c\"}}, \"mcpool\": {\"remote\": "
+		 "[\"file://%s\"]}}",
+		 in("remote.json"));
+	CHECK(put("named.json", named));
+	CHECK(put("asked.json", "{\"mcpServers\": {\"m\": {\"command\": \"c\"}}}"));
+	CHECK(put("remote.json", "{\"mcpServers\": {\"r\": {\"command\": \"c\"}}}"));
+	req = home_request(NULL);
+	req.files = (const char *[]){in("named.json")};
+	req.asked = (const char *[]){in("asked.json")};
+	req.n_files = req.n_asked = 1;
+	set = mp_config_load_remote(&req);
+	CHECK(!set->settings.enabled);
+	CHECK_EQ(set->n, 0); /* named, and as little used; a remote source is not opened */
+	CHECK_EQ(set->n_paths, 4);
+	set = mp_config_set_unref(set);
+	CHECK(put("home/.config/mcpool/mcp.json", "{}"));
+	set = mp_config_load_remote(&req);
+	CHECK(nth(set, "n", 0) && nth(set, "m", 0) && nth(set, "r", 0) && nth(set, "b", 0));
 }
 
 /* A16 A10 */
@@ -291,6 +313,8 @@ HEAVY_TEST(a_broken_entry_is_alone_with_it)
 	CHECK(put("home/.gemini/settings.json", "{\"mcpServers\": []}"));
 	set = home_load(NULL);
 	CHECK_TEXT(state_of(set, nth(set, "bad", 0)), "failed"); /* Cursor's comes before */
+	CHECK_TEXT(nth(set, "bad", 0)->invalid,
+		   "Server \"bad\": http server requires \"url\" field");
 	CHECK_EQ(nth(set, "bad", 0)->origin.level, MP_CONFIG_USER);
 	CHECK_TEXT(state_of(set, nth(set, "bad", 1)), "shadowed");
 	CHECK_TEXT(state_of(set, nth(set, "worse", 0)), "failed");
@@ -511,6 +535,36 @@ HEAVY_TEST(a_project_switches_off_only_what_was_approved)
 	CHECK(set->settings.enabled);
 	granted = approve_all(db);
 	CHECK(!granted->settings.enabled);
+}
+
+/* A9: of files that are named, too: one of --config at once, one of a session once approved. */
+HEAVY_TEST(a_named_file_may_switch_off)
+{
+	MP_STORE db = NULL;
+	MP_SET set = NULL;
+	struct mp_config_request req;
+	const char *file[1];
+
+	CHECK(home_make() && put("named.json", "{\"mcpool\": {\"enabled\": false}}"));
+	db = home_open_store();
+	CHECK(db);
+	file[0] = in("named.json");
+	req = home_request(db);
+	req.files = file;
+	req.n_files = 1;
+	set = mp_config_load(&req);
+	CHECK(!set->settings.enabled);
+	set = mp_config_set_unref(set);
+	req = home_request(db);
+	req.asked = file;
+	req.n_asked = 1;
+	set = mp_config_load(&req);
+	CHECK(set->settings.enabled);
+	CHECK_EQ(set->n_grants, 1);
+	CHECK_EQ(mp_trust_approve_grant(db, &set->grants[0], 1, &why), 0);
+	set = mp_config_set_unref(set);
+	set = mp_config_load(&req);
+	CHECK(!set->settings.enabled);
 }
 
 HEAVY_TEST(sources_are_switched_off_by_tool)

@@ -270,7 +270,7 @@ TEST(an_empty_configuration_holds_nobody_up)
 	"{\"mcpServers\":{\"a\":{\"command\":\"a\"},\"lazy\":{\"command\":\"l\",\"start\":" \
 	"\"lazy\"}}}"
 
-/* A37 A41 A67 P31 U14 U24 X24 */
+/* A10 A37 A41 A67 P31 U14 U24 X24 */
 /* What was seen before is deferred; a lazy one is visited once, then not.
  */
 HEAVY_TEST(what_is_remembered_is_deferred)

@@ -215,6 +215,26 @@ TEST(a_start_has_thirty_seconds_unless_set)
 	}
 }
 
+/* A33: no answer to initialize, or to the first list; with the closed end its child is stopped. */
+TEST(a_failed_handshake_closes_the_connection)
+{
+	for (int lists = 0; lists < 2; lists++) {
+		MP_CLEANUP(fleet_done) struct fleet f;
+
+		CHECK(fleet_init(&f));
+		CHECK(fleet_open(&f, WITH("\"restart\":{\"mode\":\"none\"}")));
+		fleet_get(&f, "a")->mute = !lists;
+		fleet_get(&f, "a")->holds_list = lists;
+		CHECK(fleet_start(&f, "a"));
+		CHECK_EQ(fleet_count_open(fleet_get(&f, "a")), 1);
+		fleet_advance(&f, 29999);
+		CHECK_EQ(fleet_count_open(fleet_get(&f, "a")), 1);
+		fleet_advance(&f, 1);
+		CHECK_TEXT(fleet_state(&f, "a"), "failed");
+		CHECK_EQ(fleet_count_open(fleet_get(&f, "a")), 0);
+	}
+}
+
 /* A24 A25 */
 /* Connected, and its first list is on its way: told apart from a handshake and from being up. */
 TEST(a_first_list_that_is_on_its_way_is_known)

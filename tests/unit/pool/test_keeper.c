@@ -207,24 +207,34 @@ TEST(mode_none_does_not_restart)
 	CHECK_EQ(count_starts(&f), 4);
 }
 
-/* A56 */
-/* Nor do a returning network and a wake bring a remote server back. */
+/* A54 A56 */
+/* Nor do a returning network and a wake bring a remote server back; with the mode, or by profile.
+ */
 TEST(mode_none_does_not_reconnect)
 {
-	MP_CLEANUP(fleet_done) struct fleet f;
+	static const char *const jsons[] = {
+		"{\"mcpServers\":{\"a\":{\"url\":\"http://127.0.0.1:1/mcp\","
+		"\"restart\":{\"mode\":\"none\"}}}}",
+		"{\"mcpServers\":{\"a\":{\"url\":\"http://127.0.0.1:1/mcp\",\"mode\":\"shared\"}},"
+		"\"mcpool\":{\"profile\":\"omp\"}}"};
 
-	CHECK(fleet_init(&f));
-	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"url\":\"http://127.0.0.1:1/mcp\","
-			     "\"restart\":{\"mode\":\"none\"}}}}"));
-	CHECK(fleet_start(&f, "a"));
-	fleet_die(fleet_get(&f, "a"));
-	fleet_settle(&f);
-	mp_pool_note_network(f.pool);
-	fleet_advance(&f, 60000);
-	mp_loop_suspend(f.loop, 3600000);
-	fleet_advance(&f, 60000);
-	CHECK(is_in(&f, "failed"));
-	CHECK_EQ(count_starts(&f), 1);
+	for (size_t i = 0; i < MP_ARRAY_LEN(jsons); i++) {
+		MP_CLEANUP(fleet_done) struct fleet f;
+
+		CHECK(fleet_init(&f));
+		CHECK(fleet_open(&f, jsons[i]));
+		CHECK_EQ(mp_workspace_get_entry(f.workspace, 0)->tuning.restart.mode,
+			 MP_RESTART_NONE);
+		CHECK(fleet_start(&f, "a"));
+		fleet_die(fleet_get(&f, "a"));
+		fleet_settle(&f);
+		mp_pool_note_network(f.pool);
+		fleet_advance(&f, 60000);
+		mp_loop_suspend(f.loop, 3600000);
+		fleet_advance(&f, 60000);
+		CHECK(is_in(&f, "failed"));
+		CHECK_EQ(count_starts(&f), 1);
+	}
 }
 
 /* D4 */

@@ -293,8 +293,11 @@ TEST(there_is_no_health_poll)
 	mp_loop_suspend(f.loop, (int64_t)8 * 3600 * 1000);
 	fleet_advance(&f, 5000); /* and so is a machine that was asleep */
 	CHECK_EQ(fleet_get(&f, "a")->pings, 2);
+	fleet_get(&f, "a")->ours->hooks->doubt(fleet_get(&f, "a")->ours->u, "a connection broke");
+	fleet_advance(&f, 5000); /* the last one */
+	CHECK_EQ(fleet_get(&f, "a")->pings, 3);
 	fleet_advance(&f, (int64_t)24 * 3600 * 1000);
-	CHECK_EQ(fleet_get(&f, "a")->pings, 2);
+	CHECK_EQ(fleet_get(&f, "a")->pings, 3);
 	CHECK_EQ(fleet_get(&f, "a")->lives, 1);
 }
 

@@ -53,6 +53,7 @@ TEST(a_server_is_switched_off_and_on)
 	CHECK_EQ(r.outcome, MP_OUTCOME_ANSWERED);
 	fleet_advance(&f, 2000);
 	CHECK_EQ(mp_pool_count_instances(f.pool), 0);
+	CHECK_EQ(fleet_count_open(fleet_get(&f, "a")), 0);
 	CHECK_EQ(toggle(&f, MP_TOGGLE_ON), 0);
 	CHECK_TEXT(fleet_state(&f, "a"), "connected");
 	CHECK_EQ(fleet_get(&f, "a")->lives, 2);

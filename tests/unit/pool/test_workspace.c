@@ -258,9 +258,11 @@ TEST(a_pending_server_is_dropped_when_it_is_switched_off)
 	CHECK(fleet_call(&f, "a", 1, 0, &r));
 	fleet_advance(&f, 1000);
 	CHECK_TEXT(fleet_state(&f, "a"), "pending");
+	CHECK_EQ(fleet_count_open(fleet_get(&f, "a")), 1);
 	CHECK_EQ(mp_workspace_toggle(f.workspace, "a", 0, MP_TOGGLE_OFF, NULL), 0);
 	fleet_advance(&f, 1000);
 	CHECK_TEXT(fleet_state(&f, "a"), "disabled");
+	CHECK_EQ(fleet_count_open(fleet_get(&f, "a")), 0);
 	CHECK_EQ(r.answers, 1);
 	CHECK_EQ(r.code, MCPOOL_EDISABLED);
 	CHECK_EQ(mp_pool_count_instances(f.pool), 0);

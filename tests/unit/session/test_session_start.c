@@ -258,11 +258,14 @@ HEAVY_TEST(only_the_omp_profile_waits_for_an_uncached_server)
 	static const struct {
 		const char *json, *names;
 		int64_t ms;
+		int uncached; /* enum mp_uncached */
+		int64_t max_wait_ms;
 	} cases[] = {
-		{SLOW("{}"), "mcp__live__t ", 250},
-		{SLOW("{\"profile\":\"claude\"}"), "", 0},
-		{SLOW("{\"profile\":\"netdata\"}"), "live__t ", 60000},
-		{SLOW("{\"profile\":\"omp\"}"), "mcp_live_t mcp_slow_t ", 90000},
+		{SLOW("{}"), "mcp__live__t ", 250, MP_UNCACHED_LATE, 30000},
+		{SLOW("{\"profile\":\"claude\"}"), "", 0, MP_UNCACHED_LATE, 30000},
+		{SLOW("{\"profile\":\"netdata\"}"), "live__t ", 60000, MP_UNCACHED_WAIT_ALL, 60000},
+		{SLOW("{\"profile\":\"omp\"}"), "mcp_live_t mcp_slow_t ", 90000, MP_UNCACHED_BLOCK,
+		 0},
 	};
 
 	for (size_t i = 0; i < MP_ARRAY_LEN(cases); i++) {
@@ -271,6 +274,8 @@ HEAVY_TEST(only_the_omp_profile_waits_for_an_uncached_server)
 		fleet_get(&s.f, "slow")->prepare_ms = 90000;
 		CHECK_EQ(wait_for_list(&s, cases[i].json, 120000), cases[i].ms);
 		CHECK_TEXT(names_heard(&s), cases[i].names);
+		CHECK_EQ(s.f.set->settings.startup.uncached, cases[i].uncached);
+		CHECK_EQ(s.f.set->settings.startup.max_wait_ms, cases[i].max_wait_ms);
 		fleet_advance(&s.f, 120000);
 		CHECK_EQ(count(names_now(&s), "slow_"), 1);
 	}

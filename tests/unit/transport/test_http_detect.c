@@ -4,6 +4,7 @@
 #include "transport/http_detect.h"
 
 #include "http_stage.h"
+#include "bearer.h"
 
 static struct told {
 	int times;
@@ -18,6 +19,18 @@ static void turned_out(void *u, enum mp_http_detect_kind kind)
 }
 
 static enum mp_http_detect_kind first;
+static struct mp_authorization bearer = {&bearer_ops};
+
+static int make_with_token(struct mp_loop *loop, struct mp_http_client *client,
+			   const struct mp_destination *to, struct mp_transport **ret,
+			   struct mcpool_error *reterr)
+{
+	struct mp_http_detect_options o = {.first = first, .turned_out = turned_out};
+	struct mp_destination with = *to; /* a view */
+
+	with.authorization = &bearer;
+	return mp_http_detect_new(loop, client, &with, &o, ret, reterr);
+}
 
 static int make(struct mp_loop *loop, struct mp_http_client *client,
 		const struct mp_destination *to, struct mp_transport **ret,
@@ -57,6 +70,27 @@ HEAVY_TEST(what_was_configured_is_what_it_is)
 	CHECK_EQ(told.times, 0);
 	s.t->impl->close(s.t);
 	CHECK(stage_until(&s, "closed"));
+}
+
+/* B35: on each POST of Streamable HTTP, on the GET and the POST of HTTP+SSE. */
+HEAVY_TEST(a_token_goes_with_every_request)
+{
+	for (int is_sse = 0; is_sse < 2; is_sse++) {
+		MP_CLEANUP(stage_done) struct stage s;
+
+		first = is_sse ? MP_HTTP_DETECT_SSE : MP_HTTP_DETECT_HTTP;
+		CHECK(stage_init(&s, make_with_token));
+		if (is_sse) {
+			CHECK(stage_until_requests(&s, 1));
+			CHECK(is_get(&s.got[0]));
+			stage_write(&s.got[0], STAGE_STREAM "event: endpoint\ndata: /post?s=1\n\n");
+		}
+		CHECK(stage_until(&s, "opened"));
+		CHECK(stage_send(&s, INITIALIZE));
+		CHECK(stage_until_requests(&s, 1 + is_sse));
+		for (int i = 0; i < s.n; i++)
+			CHECK(strstr(s.got[i].head, "Authorization: Bearer hush\r\n"));
+	}
 }
 
 /* On whose stream a message came is handed on. */

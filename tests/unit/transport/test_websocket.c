@@ -5,6 +5,7 @@
 
 #include "loopback_http.h"
 #include "loopback_ws.h"
+#include "bearer.h"
 #include "transport/websocket.h"
 #include "outgoing.h"
 
@@ -17,7 +18,8 @@ struct net {
 	uint64_t written;
 	struct mcpool_error why;
 	bool ended, closed;
-	bool destroy; /* from the next hook */
+	bool destroy;                           /* from the next hook */
+	struct mp_authorization *authorization; /* NULL: none; set before make() */
 };
 
 static void say(struct net *n, const char *what, struct mp_str text)
@@ -86,6 +88,7 @@ static bool make(struct net *n)
 
 	snprintf(url, sizeof(url), "ws://127.0.0.1:%d/mcp", n->server.port);
 	REQUIRE(mp_destination_init(&d, url, NULL) == 0);
+	d.authorization = n->authorization;
 	REQUIRE(mp_http_fields_add(&d.headers, MP_STR("X-Token"), MP_STR("hush")) == 0);
 	REQUIRE(mp_websocket_new(n->loop, n->client, &d, &n->t, NULL) == 0);
 	n->t->hooks = &hooks;
@@ -159,6 +162,19 @@ TEST(messages_go_both_ways)
 	idle(&n);
 	CHECK_TEXT(n.log, "opened message:[] closed ");
 	CHECK_TEXT(n.server.heard, "text:{} close:1000 ");
+}
+
+/* B35 */
+TEST(a_token_goes_with_the_upgrade)
+{
+	MP_CLEANUP(net_done) struct net n;
+	struct mp_authorization bearer = {&bearer_ops};
+
+	CHECK(net_init(&n));
+	n.t = mp_transport_free(n.t);
+	n.authorization = &bearer;
+	CHECK(make(&n) && net_open(&n));
+	CHECK(strstr(n.server.request, "Authorization: Bearer hush\r\n"));
 }
 
 /* --- the table, cell by cell ---------------------------------------------------------------- */
