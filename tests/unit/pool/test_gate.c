@@ -233,6 +233,27 @@ TEST(waiting_without_a_limit_ends_when_all_have_settled)
 	CHECK_EQ(place_of(&g, "b"), MP_PLACE_LIVE);
 }
 
+/* A68: the list alone is late, and nothing of it is cached. */
+TEST(a_first_list_on_its_way_is_waited_for)
+{
+	MP_CLEANUP(gated_done) struct gated g = {0};
+	struct mp_gate_options options = by_default;
+
+	options.uncached = MP_UNCACHED_BLOCK;
+	options.max_wait_ms = 0;
+	CHECK(fleet_init(&g.f));
+	CHECK(fleet_open(&g.f, "{\"mcpServers\":{\"a\":{\"command\":\"a\",\"timeout\":90000,"
+			       "\"restart\":{\"mode\":\"none\"}}}}"));
+	fleet_get(&g.f, "a")->holds_list = true;
+	CHECK(begin(&g, &options));
+	CHECK_EQ(fleet_get(&g.f, "a")->lists, 1);
+	fleet_advance(&g.f, 89999);
+	CHECK_EQ(g.told, 0);
+	fleet_advance(&g.f, 1);
+	CHECK_EQ(g.told, 1); /* it has settled */
+	CHECK_EQ(place_of(&g, "a"), MP_PLACE_FAILED);
+}
+
 /* A38 */
 /* A start without a time limit counts as settled when calls give it up. */
 TEST(a_start_without_a_limit_does_not_block_for_ever)
@@ -296,23 +317,27 @@ HEAVY_TEST(what_is_remembered_is_deferred)
 	db = store_open();
 	CHECK(db);
 
-	g = (struct gated){0};
-	CHECK(fleet_init(&g.f));
-	g.f.db = db;
-	CHECK(fleet_open(&g.f, MIXED));
-	fleet_get(&g.f, "a")->mute = true;
-	CHECK(begin(&g, &by_default));
-	fleet_advance(&g.f, 250);
-	CHECK_EQ(g.told, 1);
-	CHECK_EQ(place_of(&g, "a"), MP_PLACE_DEFERRED);
-	CHECK_EQ(place_of(&g, "lazy"), MP_PLACE_DEFERRED);
-	CHECK_EQ(fleet_get(&g.f, "lazy")->lives, 0);
-	offer = mp_workspace_get_catalog(g.f.workspace, 0, 0);
-	CHECK(offer);
-	CHECK_EQ(offer->lists[MP_CATALOG_TOOL]->list.n, 1);
-	CHECK_STR(offer->hello.instructions, "be kind");
-	mp_server_catalog_unref(offer);
-	gated_done(&g);
+	for (int lists = 0; lists < 2; lists++) { /* in its handshake; its list is on its way */
+		g = (struct gated){0};
+		CHECK(fleet_init(&g.f));
+		g.f.db = db;
+		CHECK(fleet_open(&g.f, MIXED));
+		fleet_get(&g.f, "a")->mute = !lists;
+		fleet_get(&g.f, "a")->holds_list = lists;
+		CHECK(begin(&g, &by_default));
+		CHECK_EQ(fleet_get(&g.f, "a")->lists, lists);
+		fleet_advance(&g.f, 250);
+		CHECK_EQ(g.told, 1);
+		CHECK_EQ(place_of(&g, "a"), MP_PLACE_DEFERRED);
+		CHECK_EQ(place_of(&g, "lazy"), MP_PLACE_DEFERRED);
+		CHECK_EQ(fleet_get(&g.f, "lazy")->lives, 0);
+		offer = mp_workspace_get_catalog(g.f.workspace, 0, 0);
+		CHECK(offer);
+		CHECK_EQ(offer->lists[MP_CATALOG_TOOL]->list.n, 1);
+		CHECK_STR(offer->hello.instructions, "be kind");
+		mp_server_catalog_unref(offer);
+		gated_done(&g);
+	}
 	mp_db_close(db);
 }
 
