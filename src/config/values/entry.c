@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/error.h"
 #include "base/limits.h"
@@ -434,7 +435,7 @@ static enum mp_kind infer_kind(const struct mp_entry *e)
 		return MP_KIND_STDIO;
 	if (!e->address)
 		return MP_KIND_STDIO;
-	if (strncmp(e->address, "ws://", 5) == 0 || strncmp(e->address, "wss://", 6) == 0)
+	if (strncasecmp(e->address, "ws://", 5) == 0 || strncasecmp(e->address, "wss://", 6) == 0)
 		return MP_KIND_WEBSOCKET;
 	return MP_KIND_HTTP;
 }

@@ -120,6 +120,7 @@ TEST(a_remote_entry_of_each_kind)
 		{"{\"type\":\"websocket\",\"url\":\"wss://a\"}", MP_KIND_WEBSOCKET},
 		{"{\"type\":\"ws\",\"url\":\"WS://a\"}", MP_KIND_WEBSOCKET},
 		{"{\"url\":\"ws://a\"}", MP_KIND_WEBSOCKET},
+		{"{\"url\":\"Wss://a\"}", MP_KIND_WEBSOCKET},             /* RFC 3986, 3.1 */
 		{"{\"type\":\"http\",\"url\":\"ws://a\"}", MP_KIND_HTTP}, /* the type decides */
 		{"{\"type\":\"ws\",\"url\":\"http://a\"}", MP_KIND_WEBSOCKET},
 		{"{\"type\":\"remote\",\"url\":\"https://a/mcp\"}", MP_KIND_HTTP},
