@@ -190,6 +190,19 @@ HEAVY_TEST(a_value_that_a_command_prints)
 			     "\"valueIndirection\": \"off\""),
 		 0);
 	CHECK_TEXT(variable(&d, "A"), "!echo x");
+	for (int i = 0; i < 2; i++) { /* what they are for a profile */
+		const char *profile = i ? "\"profile\": \"netdata\"" : "\"profile\": \"claude\"";
+
+		CHECK_EQ(resolve_own(&d, "\"command\": \"c\", \"env\": {\"A\": \"!echo x\"}",
+				     profile),
+			 0);
+		CHECK_TEXT(variable(&d, "A"), "!echo x");
+		CHECK_EQ(resolve_own(&d,
+				     "\"url\": \"https://a\", \"headers\": {\"H\": \"!echo x\"}",
+				     profile),
+			 0);
+		CHECK_TEXT(header(&d, "H"), "!echo x");
+	}
 }
 
 /* U5 X15 */

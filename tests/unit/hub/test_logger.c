@@ -202,7 +202,7 @@ HEAVY_TEST(a_cache_that_cannot_be_written_stops_nothing)
 	CHECK(child_run(run_without_a_cache, 1));
 }
 
-/* A69: one line at ERR, the state says why, and the session keeps the list it has. */
+/* A42 A69: one line at ERR, the state says why, and the session keeps the list it has. */
 TEST(a_list_that_fails_after_the_gate_is_logged)
 {
 	static const char list[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}";

@@ -273,7 +273,7 @@ TEST(a_start_without_a_limit_does_not_block_for_ever)
 	CHECK_EQ(g.told, 1);
 }
 
-/* A64 */
+/* A34 A64 */
 /* Nothing was found, or discovery failed: the gate is open at once, and empty. */
 TEST(an_empty_configuration_holds_nobody_up)
 {
