@@ -70,6 +70,7 @@ HEAVY_TEST(equal_connections_are_shadowed_unless_switched_off)
 	CHECK_EQ(nth(set, "v", 0)->shadow, MP_SHADOW_NONE);
 }
 
+/* B19 */
 /* An unapproved entry of a project does not shadow one that the user approved. */
 HEAVY_TEST(an_unapproved_project_takes_no_name_and_no_connection)
 {
@@ -81,16 +82,19 @@ HEAVY_TEST(an_unapproved_project_takes_no_name_and_no_connection)
 				 "{\"command\": \"mine-too\"}}}"));
 	CHECK(put("home/.cursor/mcp.json",
 		  "{\"mcpServers\": {\"a\": {\"command\": \"mine\"}, \"b\": {\"command\": "
-		  "\"mine-too\"}}}"));
+		  "\"mine-too\"}, \"u\": {\"command\": \"first\"}}}"));
 	CHECK(put("home/.codeium/windsurf/mcp_config.json",
-		  "{\"mcpServers\": {\"a\": {\"command\": \"third\"}}}"));
+		  "{\"mcpServers\": {\"a\": {\"command\": \"third\"}, "
+		  "\"u\": {\"command\": \"second\"}}}"));
 	db = home_open_store();
 	set = home_load(db);
 	CHECK_TEXT(mp_config_find(set, "a")->argv[0], "evil"); /* none is approved yet */
 	CHECK_EQ(mp_trust_approve(db, nth(set, "a", 1), "trust", 1, &why), 0);
 	CHECK_EQ(mp_trust_approve(db, nth(set, "b", 0), "trust", 1, &why), 0);
+	CHECK_EQ(mp_trust_approve(db, nth(set, "u", 1), "trust", 1, &why), 0);
 	set = load_again(set, db);
 	CHECK_TEXT(mp_config_find(set, "a")->argv[0], "mine");
+	CHECK_TEXT(mp_config_find(set, "u")->argv[0], "first"); /* the user's own keeps its name */
 	CHECK_EQ(nth(set, "a", 0)->shadow, MP_SHADOW_APPROVED);
 	CHECK(nth(set, "a", 0)->shadowed_by == nth(set, "a", 1));
 	CHECK_EQ(nth(set, "a", 2)->shadow, MP_SHADOW_NAME);

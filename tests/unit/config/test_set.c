@@ -223,7 +223,9 @@ HEAVY_TEST(without_project_files_the_users_entry_of_the_same_name_counts)
 	before = home_load(NULL);
 	CHECK_TEXT(mp_config_find(before, "a")->argv[0], "theirs");
 	CHECK(put("home/.config/mcpool/mcp.json", "{\"mcpool\": {\"projectConfig\": false}}"));
-	CHECK(put("project/.mcpool/mcp.json", "{\"mcpool\": {\"naming\": \"passthrough\"}}"));
+	CHECK(put("project/.mcpool/mcp.json",
+		  "{\"mcpool\": {\"naming\": \"passthrough\"}, \"mcpServers\": {\"a\": "
+		  "{\"command\": \"its own\"}, \"b\": {\"command\": \"c\"}}}"));
 	set = home_load(NULL);
 	CHECK_EQ(set->n, 1);
 	CHECK_TEXT(mp_config_find(set, "a")->argv[0], "mine");
