@@ -39,7 +39,12 @@ t_all_tools_sorted_by_public_name() { # U19 A43
 		cut -d' ' -f1 "$work/out" >"$work/names" && [ "$(wc -l <"$work/names")" -eq 20 ] && LC_ALL=C sort -c "$work/names" &&
 		[ ! -s "$work/err" ] && with 0 tools --json &&
 		json 'd.tools.every((t) => t.label === `mcp:${t.server} via --config`)' && run 0 tools --json -- "$demo_server" &&
-		json 'd.tools.length === 10 && d.tools.every((t) => t.label === `mcp:${t.tool}`)' && nothing_left
+		json 'd.tools.length === 10 && d.tools.every((t) => t.label === `mcp:${t.tool}`)' || return 1
+	mkdir -p "$HOME/.cursor" && printf '{"mcpServers": {"far": {"command": "%s"}}}' "$demo_server" >"$HOME/.cursor/mcp.json" && # by its tool
+		run 0 trust far --yes && run 0 tools far --json && json 'd.tools.every((t) => t.label === "mcp:far via Cursor")' && nothing_left
+	code=$?
+	rm -r "$HOME/.cursor"
+	return $code
 }
 
 # The second time everything is known: no process at all, and the lists say so.

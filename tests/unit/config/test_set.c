@@ -408,6 +408,13 @@ HEAVY_TEST(wrong_types_are_warnings_with_their_place)
 	CHECK_EQ(p->line, 3);
 	CHECK(nth(set, "a", 0)->enabled);
 	CHECK_EQ(nth(set, "b", 0)->tuning.timeout_ms, 30000);
+	set = mp_config_set_unref(set);
+	CHECK(put("home/.omp/mcp.json", "{\"mcpServers\": {\"s\": {\"command\": \"c\", "
+					"\"enabled\": \"false\", \"timeout\": \"50\"}}}"));
+	set = home_load(NULL);
+	CHECK(!nth(set, "s", 0)->enabled);
+	CHECK_EQ(nth(set, "s", 0)->tuning.timeout_ms, 50);
+	CHECK_EQ(set->n_problems, 2); /* those of the other file */
 }
 
 /* C21 */
