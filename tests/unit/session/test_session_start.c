@@ -543,3 +543,42 @@ TEST(a_first_list_over_stdio_that_is_empty_waits)
 		CHECK_EQ(s.a.answers, 2);
 	}
 }
+
+/* A49: agents that do not hear of changes get late tools with their first list, within 10 s. */
+TEST(an_agent_that_ignores_changes_waits_for_late_servers)
+{
+	static const struct {
+		const char *agent;
+		int64_t prepare_ms, listed_ms;
+		const char *names;
+	} cases[] = {
+		{"test", 2000, 250, "mcp__live__t "},
+		{"cursor", 2000, 250, "mcp__live__t "},
+		{"codex", 2000, 2000, "mcp__live__t mcp__slow__t "},
+		{"codex", 90000, 10000, "mcp__live__t "},
+		{"gemini-cli", 2000, 2000, "mcp__live__t mcp__slow__t "},
+		{"windsurf", 2000, 2000, "mcp__live__t mcp__slow__t "},
+		{"mcporter", 2000, 2000, "mcp__live__t mcp__slow__t "},
+	};
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(cases); i++) {
+		char hello[300];
+		TWO_SERVERS(s);
+
+		snprintf(hello, sizeof(hello),
+			 "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{"
+			 "\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{"
+			 "\"name\":\"%s\",\"version\":\"1\"}}}",
+			 cases[i].agent);
+		fleet_get(&s.f, "slow")->prepare_ms = cases[i].prepare_ms;
+		CHECK(two_servers_open(&s, SLOW("{}"), MP_SESSION_ONE_STREAM));
+		CHECK_EQ(agent_say(&s.a, &s.f, hello, 0), 1);
+		agent_forget(&s.a);
+		CHECK_EQ(agent_say(&s.a, &s.f, list, 0), 1);
+		fleet_advance(&s.f, cases[i].listed_ms - 1);
+		CHECK_EQ(s.a.answers, 0);
+		fleet_advance(&s.f, 50); /* changes are published together */
+		CHECK_EQ(s.a.answers, 1);
+		CHECK_TEXT(names_heard(&s), cases[i].names);
+	}
+}
