@@ -289,6 +289,22 @@ TEST(a_call_that_a_borrower_gave_up_asks_nobody_else)
 	CHECK(s.a.asked == 1 && s.b.asked == 0);
 }
 
+/* On the stream of a call that has ended: it was not the lender's, though the server is. */
+/* A73 */
+TEST(a_call_of_a_borrower_that_has_ended_asks_nobody_else)
+{
+	MP_CLEANUP(stage_done) struct stage s = {.server = NULL};
+
+	CHECK(stage_open(&s, SERVER("session")));
+	s.server->traits = MP_TRANSPORT_PER_REQUEST;
+	mp_pool_client_borrow(s.f.pool, s.b.session, s.a.session);
+	CHECK(stage_call(&s, &s.b, &s.rb));
+	CHECK(fleet_answer_kept(s.server, 0, "{}"));
+	CHECK(fleet_say_during(s.server, 0, SAID_SAMPLE));
+	CHECK(s.a.asked == 0 && s.b.asked == 0);
+	CHECK(strstr(s.server->replied, "mcp_no_owner"));
+}
+
 /* The servers stay until the last of the family has left. */
 /* A73 */
 TEST(borrowed_servers_stay_until_the_last_leaves)
