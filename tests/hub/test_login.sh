@@ -157,7 +157,14 @@ t_more_rights_are_a_login_away() {
 t_a_process_gets_its_token() {
 	issuer && configure "$user" "\"acme\":{\"command\":\"$demo_server\",\"auth\":{\"type\":\"oauth\",\"credentialId\":\"team\"},\"oauth\":{\"issuer\":\"$issuer\",\"scope\":\"mcp:read\"}}" &&
 		run 0 trust --user-file --yes && up && becomes needs-auth && BROWSER=$browser run 0 login acme && becomes connected &&
-		tr '\0' '\n' </proc/"$(member pid)"/environ >"$work/environ" && grep -q '^OAUTH_ACCESS_TOKEN=ey' "$work/environ" && over
+		has_token ey || return 1
+	# One that the entry sets counts more.
+	configure "$user" "\"acme\":{\"command\":\"$demo_server\",\"env\":{\"OAUTH_ACCESS_TOKEN\":\"own-word\"},\"auth\":{\"type\":\"oauth\",\"credentialId\":\"team\"},\"oauth\":{\"issuer\":\"$issuer\",\"scope\":\"mcp:read\"}}" &&
+		run 0 trust --user-file --yes && eventually 10 has_token own-word && over
+}
+has_token() { # BEGINNING: its process has one, and one alone
+	tr '\0' '\n' </proc/"$(member pid)"/environ >"$work/environ" 2>/dev/null && grep -q "^OAUTH_ACCESS_TOKEN=$1" "$work/environ" &&
+		[ "$(grep -c '^OAUTH_ACCESS_TOKEN=' "$work/environ")" = 1 ]
 }
 # B35
 t_a_token_of_the_entry_counts_more() {
