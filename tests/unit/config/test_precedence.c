@@ -70,7 +70,7 @@ HEAVY_TEST(equal_connections_are_shadowed_unless_switched_off)
 	CHECK_EQ(nth(set, "v", 0)->shadow, MP_SHADOW_NONE);
 }
 
-/* B19 */
+/* B19 B21 */
 /* An unapproved entry of a project does not shadow one that the user approved. */
 HEAVY_TEST(an_unapproved_project_takes_no_name_and_no_connection)
 {
