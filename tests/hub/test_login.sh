@@ -39,7 +39,7 @@ state() { member state; }
 is_state() { [ "$(state)" = "$1" ]; }
 becomes() { eventually 5 is_state "$1" || { echo "state $(state) and not $1"; return 1; }; }
 
-# A10 B35 B59 U36
+# A10 B35 B59 B77 U36
 t_from_the_first_401_to_a_call() {
 	issuer && acme '"auth":{"type":"oauth"}' && up && becomes needs-auth && counts 0 'POST /mcp' && run 0 status && says out 'mcpool login acme' &&
 		BROWSER=$browser run 0 login acme && says out 'acme asks you to log in' "server    $mcp" "issuer    $issuer" 'rights    mcp:read' \
@@ -116,10 +116,10 @@ t_one_hub_renews_once() {
 		counts 1 'POST /token refresh_token 200' && counts 1 'POST /token refresh_token' && over
 }
 
-# B55
+# B55 B60
 t_logged_out() {
 	issuer && acme && log_in && up && becomes connected && run 0 logout acme && says out 'acme: logged out' && becomes needs-auth &&
-		counts 1 'POST /revoke 200' && BROWSER=$browser run 0 reauth acme && becomes connected && run 0 unauth acme && becomes needs-auth &&
+		counts 1 'POST /revoke 200' && BROWSER=$browser run 0 reauth acme && becomes connected && run 0 unauth acme --json && json 'd.server === "acme" && d.loggedIn === false' && becomes needs-auth &&
 		run '4|8' call echo text=hi && says err 'mcpool login acme' && over
 }
 t_all_that_wait() {
@@ -171,7 +171,7 @@ t_a_token_of_the_entry_counts_more() {
 	issuer && acme && log_in && configure "$user" "\"acme\":{\"url\":\"$mcp\",\"headers\":{\"Authorization\":\"Bearer own-word\"}}" &&
 		run 0 trust --user-file --yes && : >"$notes" && run 8 test acme && counts 0 'POST /token' && counts 0 'POST /mcp 200'
 }
-# B37
+# B37 B77
 t_omp_goes_on_without_one() {
 	issuer && configure "$user" "\"acme\":{\"url\":\"$mcp\",\"auth\":{\"type\":\"oauth\"}}" && sed -i 's/}}$/},"mcpool":{"profile":"omp"}}/' "$user" &&
 		run 0 trust --user-file --yes && run 8 test acme && says err 'there is no stored credential; it is tried without one' && counts 1 'POST /mcp 401'
@@ -188,7 +188,7 @@ t_endpoints_that_cannot_be_found() {
 }
 # B70
 t_a_login_that_is_denied() {
-	issuer --consent=deny && acme && BROWSER=$browser run 8 login acme && says err 'acme: OAuth authentication failed: access_denied'
+	issuer --consent=deny && acme && BROWSER=$browser run 8 login acme && says err 'acme: OAuth authentication failed: access_denied' '; log in again: mcpool login acme'
 }
 t_two_accounts_of_one_service() {
 	issuer && configure "$user" "\"acme\":{\"url\":\"$mcp\"}" "\"work\":{\"url\":\"$mcp\",\"oauth\":{\"scope\":\"mcp:read mcp:call\"}}" && sed -i 's/}}$/},"mcpool":{"shadowEqual":false}}/' "$user" &&

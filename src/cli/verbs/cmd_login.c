@@ -36,6 +36,11 @@ static int run_logout(const struct mp_verb *verb, int argc, char **argv);
 	"secret`),\n"                                                                              \
 	"renewed before it expires, and used for this server alone. Without NAME every server\n"   \
 	"that waits for a login is asked in turn.\n"
+#define LOGOUT_OPTIONS                                                            \
+	"  --json           one JSON object instead of text for people\n"         \
+	"  --config FILE    also read this file, before all others; repeatable\n" \
+	"  --strict-config  read the files of --config alone\n"
+#define LOGOUT_NOTE "Sessions that use the server lose it until the next login.\n"
 
 const struct mp_verb mp_verb_login = {
 	"login",       "[NAME]",      "Log in to a server that needs it, with your browser.",
@@ -50,16 +55,15 @@ const struct mp_verb mp_verb_logout = {
 	"logout",
 	"NAME",
 	"Forget the token of a server, and revoke it where its issuer offers that.",
-	"  --json           one JSON object instead of text for people\n"
-	"  --config FILE    also read this file, before all others; repeatable\n"
-	"  --strict-config  read the files of --config alone\n",
-	"Sessions that use the server lose it until the next login.\n",
+	LOGOUT_OPTIONS,
+	LOGOUT_NOTE,
 	run_logout,
 	NULL,
 	MP_VERB_PLAIN,
 };
 const struct mp_verb mp_verb_unauth = {
-	"unauth", "NAME", "The same as `logout`.", NULL, NULL, run_logout, NULL, MP_VERB_PLAIN,
+	"unauth",   "NAME", "The same as `logout`.", LOGOUT_OPTIONS, LOGOUT_NOTE,
+	run_logout, NULL,   MP_VERB_PLAIN,
 };
 
 struct login {
@@ -236,6 +240,17 @@ static void login_print_end(const struct login *l)
 		mp_print_json(mp_buf_get(&out));
 }
 
+/* B70: after a login that has failed the next step is another one. */
+static void login_complain(const struct login *l, struct mp_str words)
+{
+	bool has_failed =
+		!l->is_out && mp_str_starts(words, MP_STR("OAuth authentication failed: "));
+
+	mp_cli_complain_as(MCPOOL_ENEEDS_AUTH, "%s: %.*s%s%s", l->server, MP_STR_ARGS(words),
+			   has_failed ? "; log in again: mcpool login " : "",
+			   has_failed ? l->server : "");
+}
+
 static void login_answered(void *u, const struct mp_message *m)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
@@ -249,7 +264,7 @@ static void login_answered(void *u, const struct mp_message *m)
 		struct mp_str words = m ? mp_error_read_words(m, &arena)
 					: MP_STR("the answer of the hub cannot be read");
 
-		mp_cli_complain_as(MCPOOL_ENEEDS_AUTH, "%s: %.*s", l->server, MP_STR_ARGS(words));
+		login_complain(l, words);
 		l->exit_code = MP_EXIT_NEEDS_AUTH;
 	}
 	login_next(l);
