@@ -248,7 +248,7 @@ t_a_link_stays_a_link() {
 		ln -s "$work/dotfiles/mcp.json" "$user" && here 0 add x -- c && [ -L "$user" ] &&
 		grep -q mine "$work/dotfiles/mcp.json" && grep -q '"x"' "$work/dotfiles/mcp.json" && here 0 list && says out ready
 }
-t_everything_else_in_the_file_stays() { # U32 B56
+t_everything_else_in_the_file_stays() { # U32 B55 B56
 	mkdir -p "$XDG_CONFIG_HOME/mcpool"
 	printf '// top\r\n{\r\n\t"other": [1, /* in */ 2,],\r\n\t"mcpServers": {\r\n\t\t// about a\r\n\t\t"a": {"command": "a", "later": 1e3,}, // behind\r\n\t},\r\n\t"mcpool": {"deny": ["z",]},\r\n}\r\n' >"$user"
 	cp "$user" "$work/before" && here 0 add b -- c && same_but "$work/before" "$user" '"b"' &&

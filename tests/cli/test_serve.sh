@@ -369,7 +369,11 @@ t_the_manual_explains_restarts() {
 	says words '0, 1, 2, 5, 10, 30, 60 s' transport-exit probe-failed start-failed mcp_restart_in_progress \
 		mcp_restart_failed mcp_outcome_unknown mcp_unavailable 'shared, the default' 'ping is the default' \
 		'idle:600000' 'Watch the events idle' 'are in QUEUE meanwhile' 'not counted as RESTARTS' &&
-		says words 'The server ended, or its connection broke, after it had been up' 'wait for its next start' 'tools/list' serial session project &&
+		says words 'The server ended, or its connection broke, after it had been up' 'wait for its next start' 'The first restart follows without delay.' &&
+		says words 'all with the same entry (shared, the default), all of the same project, all but one call at a time (serial), or none: each session has its own.' \
+			'shared: true and false mean shared and session.' 'How a slow server is told from a dead one; ping is the default.' &&
+		says words 'ping sends ping to a legacy server and server/discover to a modern one, and if that fails tools/list ; listTools sends tools/list only.' \
+			'a server is stopped ten minutes after its last call has ended' 'and preparing after it: if they follow each other closely' &&
 		run 0 config show && says out '[0,1000,2000,5000,10000,30000,60000]'
 }
 

@@ -35,7 +35,7 @@ t_values_are_stored_as_they_are_written() {
 	! grep -rlaE 'q8Zr1TmX0vLw93Kd|w7Yt2Ub5Nc4Me6Ra' "$XDG_STATE_HOME" "$XDG_CONFIG_HOME" "$XDG_RUNTIME_DIR" || { echo 'a value was stored'; return 1; }
 }
 
-# B60: no terminal, nothing is asked, and each answer is JSON; what failed is told per server.
+# B55 B60: no terminal, nothing is asked, and each answer is JSON; what failed is told per server.
 t_every_verb_without_a_terminal() {
 	exec </dev/null
 	run 0 add one --json -- "$demo_server" && json 'd.added.name === "one"' && run 0 add dies --json -- false && json 'd.added.name === "dies"' &&

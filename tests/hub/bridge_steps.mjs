@@ -1,11 +1,11 @@
 // bridge_steps.mjs - what agents do in test_bridge.sh.
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, existsSync, renameSync } from "node:fs";
+import { copyFileSync, existsSync, readdirSync, renameSync } from "node:fs";
 import { within } from "../busy.mjs";
 import { answers, ask, bridge, call, ended, heard, hub, init, is, kill, leave, next, now, send, sleep, text, tools, tools_until } from "./talk.mjs";
 
-const { MCPOOL, MCPOOL_TEST_MARK, MODE, USERFILE, XDG_RUNTIME_DIR } = process.env;
+const { MCPOOL, MCPOOL_TEST_MARK, MODE, USERFILE, XDG_CONFIG_HOME, XDG_RUNTIME_DIR } = process.env;
 const changed = (ms) => next("notifications/tools/list_changed", ms);
 
 export async function first_use() {
@@ -146,6 +146,8 @@ export async function switch_for_itself() {
 		const without = await tools();
 		is(!without.includes("mcp__b__echo") && without.includes("mcp__a__echo"), without);
 		const refused = await call("mcp__b__echo", { message: "x" });
+		execFileSync("cmp", [`${XDG_CONFIG_HOME}/mcpool/mcp.json`, `${MCPOOL_TEST_MARK}/before`]);
+		is(readdirSync(".").join() === ".git", `files: ${readdirSync(".")}`);
 		is(refused.error?.data.code === "mcp_disabled" && /switched off for this session/.test(refused.error.message), JSON.stringify(refused));
 		const on = changed();
 		execFileSync(MCPOOL, ["enable", "b", "--now", "--session", session]);

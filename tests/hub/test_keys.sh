@@ -133,7 +133,7 @@ shown_for() { # KIND
 		shown toolTimeout 300000 default
 }
 
-# B3 B4 D2 D28 E54 U15 E3 E4 E6 X25
+# B3 B4 D2 D28 E54 U15 E3 E4 E6 E13 X25
 # The keys of the seed by each transport: type, command, env, url, headers, filters, shared, queue and healthProbe. Two agents
 # at once share one connection to each server, or have their own.
 t_each_key_by_each_transport() {

@@ -284,7 +284,8 @@ t_all_about_one_server() {
 		up && eventually 5 again_waits && eventually 10 down_failed || return 1
 	for verb in status get; do
 		run 0 $verb a && says out 'server       mcpool-demo ' '(mcpool demo server)' 'protocol     20' 'capabilities {"tools":{"listChanged":true}' \
-			'instructions This server is for trying things out.' && silent_on out 'failed at' && run 0 $verb a --json &&
+			'instructions This server is for trying things out.' && silent_on out 'failed at' &&
+			grep -qE '^server +mcpool-demo [0-9][^ ]* \(mcpool demo server\)$' "$work/out" && run 0 $verb a --json &&
 			json 'd.serverInfo.name === "mcpool-demo" && d.serverInfo.title === "mcpool demo server" && d.serverInfo.version && d.capabilities.resources.subscribe === true' &&
 			json '/^20/.test(d.protocol) && /^This server/.test(d.instructions) && d.failedAt === null && d.attempt === null' &&
 			eventually 10 down_is_told && run 0 $verb again && grep -q '^state  *pending' "$work/out" && grep -q '^attempt  *1$' "$work/out" &&

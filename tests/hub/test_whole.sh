@@ -146,7 +146,7 @@ t_oversize_result() { # U22
 		talk whole_steps.mjs#get_a_big_result && leave_all
 }
 
-# U22
+# U22 B50
 t_oversize_result_of_a_session() {
 	given "$(demo a '"env":{"WHO":"a"},"toolResults":{"echo":0}')" '"profile":"netdata","result":{"maxBytes":1000}' && come_up 1 &&
 		talk whole_steps.mjs#get_a_shortened_result && leave_all
@@ -156,9 +156,10 @@ t_oversize_result_of_a_session() {
 # between two texts.
 t_all_of_a_result() {
 	given "\"x\":{\"command\":\"$node\",\"args\":[\"$hostile\",\"extras\"]}" && run 0 call x/echo --json &&
-		json 'd.server === "x" && d.tool === "echo" && d.provider && d.content.length === 2 && d.structuredContent.n === 1 && d._meta["a.b/c"][0] === 1' &&
+		json 'd.server === "x" && d.tool === "echo" && d.provider === "mcpool" && JSON.stringify(d.content) === `[{"type":"text","text":"one"},{"type":"text","text":"two"}]` && d.structuredContent.n === 1 && d._meta["a.b/c"][0] === 1' &&
 		json 'd.ok === true && d.result.startsWith("one\n\ntwo") && d.kind === "mcp" && d.namespace === "x" && d.latencyMs >= 0 && d.latencyMs < 60000' &&
 		json 'JSON.stringify(Object.keys(d.extras)) === "[\"more\"]" && d.extras.more === true && !("more" in d)' &&
+		run 0 call mcp__x__echo --json && json 'd.server === "x" && d.tool === "echo"' &&
 		run 0 call x/echo && [ "$(sed -n 3p "$work/out")" = two ] || { echo "not so: $(cat "$work/out")"; return 1; }
 	given "\"x\":{\"command\":\"$node\",\"args\":[\"$hostile\",\"extras\"]}" '"profile":"netdata"' && run 0 call x/echo && says out onetwo &&
 		run 0 call x/echo --json && json 'd.content[0].text === "one" && d.content[1].text === "two" && d.result.startsWith("onetwo")' && nothing_left

@@ -252,6 +252,7 @@ HEAVY_TEST(what_a_start_goes_without_is_logged)
 HEAVY_TEST(without_its_credential_a_server_waits_for_a_login)
 {
 	static const char *const names[] = {"a", "b"};
+	char next[60];
 	DESK;
 
 	CHECK(open_desk(&d));
@@ -263,7 +264,9 @@ HEAVY_TEST(without_its_credential_a_server_waits_for_a_login)
 	for (size_t i = 0; i < MP_ARRAY_LEN(names); i++) {
 		CHECK(prepare(&d, names[i]));
 		CHECK_EQ(d.error.code, MCPOOL_ENEEDS_AUTH);
-		CHECK(strstr(d.error.message, "there is no credential; log in: mcpool login "));
+		snprintf(next, sizeof(next), "there is no credential; log in: mcpool login %s",
+			 names[i]);
+		CHECK(strstr(d.error.message, next));
 	}
 }
 

@@ -253,7 +253,7 @@ TEST(given_up_stays_given_up)
 		CHECK_EQ(mp_backoff_fail(&l, &p), -1);
 }
 
-/* U11 */
+/* U11 C19 */
 TEST(the_sixth_start_in_thirty_seconds_is_braked)
 {
 	struct mp_policy p = make(&relentless, false);

@@ -301,6 +301,8 @@ TEST(a_server_is_shared_unless_entry_or_profile_say_otherwise)
 		{"{" A "," NETDATA "}", 1},
 		{"{" PRIVATE "}", 2},
 		{"{" PRIVATE "," NETDATA "}", 2},
+		{"{\"mcpServers\":{\"a\":{\"command\":\"a\",\"mode\":\"session\"}}}", 2},
+		{"{\"mcpServers\":{\"a\":{\"url\":\"http://127.0.0.1:1/\"}}}", 1},
 		{"{" A ",\"mcpool\":{\"profile\":\"claude\"}}", 2},
 		{"{" A ",\"mcpool\":{\"profile\":\"omp\"}}", 2},
 		{"{\"mcpServers\":{\"a\":{\"command\":\"a\",\"shared\":true}},"
@@ -375,7 +377,7 @@ static bool time_out(const char *json, int lives, int pings)
 	return true;
 }
 
-/* E50 U18 X37 D7 */
+/* E50 U18 X37 D7 D44 */
 /* netdata: a timed-out call restarts a private stdio server; everything else is probed. */
 TEST(a_timeout_restarts_a_private_stdio_server_of_netdata)
 {

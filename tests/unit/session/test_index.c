@@ -190,6 +190,7 @@ TEST(server__tool_is_a_name_or_an_alias)
 		const char *settings, *name;
 	} cases[] = {{"{\"profile\":\"netdata\"}", "github__search_code"},
 		     {"{}", "mcp__github__search_code"},
+		     {"{\"profile\":\"claude\"}", "mcp__github__search_code"},
 		     {"{\"profile\":\"omp\"}", "mcp_github_search_code"}};
 
 	for (size_t i = 0; i < MP_ARRAY_LEN(cases); i++) {

@@ -22,7 +22,7 @@ TEST(the_rest_of_a_schema_is_as_the_server_wrote_it)
 		"{\"tools\":[{\"name\":\"u\",\"inputSchema\":{ \"x-y\": [1.0, 1e3],"
 		"\"type\":\"object\",\"$defs\":{\"a\":{}}},\"custom\":12345678901234567890},"
 		"{\"name\":\"v\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"b\" "
-		":{}}}}]}";
+		":{}}}},{\"name\":\"w\",\"inputSchema\":{}}]}";
 	s.sessions = agent_sessions(&s.f);
 	CHECK(agent_open(&s.a, &s.f, s.sessions, MP_SESSION_ONE_STREAM, NULL));
 	CHECK(agent_initialize(&s.a, &s.f));
@@ -35,6 +35,7 @@ TEST(the_rest_of_a_schema_is_as_the_server_wrote_it)
 	CHECK(strstr(agent_last(&s.a), "\"properties\":{}"));
 	CHECK(strstr(agent_last(&s.a),
 		     "\"inputSchema\":{\"type\":\"object\",\"properties\":{\"b\":{}}}"));
+	CHECK(strstr(agent_last(&s.a), "\"inputSchema\":{}")); /* not of type object */
 }
 
 /* B50 U21 */
