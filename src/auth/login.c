@@ -300,7 +300,8 @@ static enum login_event registration_answered(struct mp_login *l, const struct m
 		return login_refuse(l, MCPOOL_EIO, "%s", a->why.message);
 	r = mp_login_client_read(a, &l->arena, &l->d.issuer, &l->c, &why);
 	if (r < 0)
-		return login_refuse(l, r, "%s does not register us: %s", l->c.issuer, why.message);
+		return login_refuse(l, r == MCPOOL_EPROTO ? MCPOOL_EIO : r,
+				    "%s does not register us: %s", l->c.issuer, why.message);
 	return CLIENT_KNOWN;
 }
 
@@ -445,8 +446,8 @@ int mp_login_take_redirect(struct mp_login *l, const char *url, struct mcpool_er
 		login_advance(l, login_refuse(l, MCPOOL_EPERM, "%s%s%s", error, words ? ": " : "",
 					      words ? words : ""));
 	else if (!l->code || !l->code[0])
-		login_advance(
-			l, login_refuse(l, MCPOOL_EPROTO, "the answer of the browser has no code"));
+		login_advance(l,
+			      login_refuse(l, MCPOOL_EIO, "the answer of the browser has no code"));
 	else
 		login_advance(l, CODE);
 	return 0;

@@ -62,7 +62,7 @@ static void person_visit(void *u, const struct mp_login_visit *visit)
 		watcher_at(link)->visit(watcher_at(link)->u, visit);
 }
 
-/* B69, B70 */
+/* B69, B70; MCPOOL_EPROTO: its endpoints were not found, which has words of its own (B68). */
 static void explain(struct mcpool_error *why)
 {
 	struct mcpool_error cause = *why;

@@ -188,7 +188,8 @@ t_endpoints_that_cannot_be_found() {
 }
 # B70
 t_a_login_that_is_denied() {
-	issuer --consent=deny && acme && BROWSER=$browser run 8 login acme && says err 'acme: OAuth authentication failed: access_denied' '; log in again: mcpool login acme'
+	issuer --consent=deny && acme && tell_issuer 'fail?path=/register&status=500' && run 8 login acme --no-browser &&
+		says err "acme: OAuth authentication failed: $issuer does not register us: " '; log in again: mcpool login acme' && BROWSER=$browser run 8 login acme && says err 'acme: OAuth authentication failed: access_denied' '; log in again: mcpool login acme'
 }
 t_two_accounts_of_one_service() {
 	issuer && configure "$user" "\"acme\":{\"url\":\"$mcp\"}" "\"work\":{\"url\":\"$mcp\",\"oauth\":{\"scope\":\"mcp:read mcp:call\"}}" && sed -i 's/}}$/},"mcpool":{"shadowEqual":false}}/' "$user" &&

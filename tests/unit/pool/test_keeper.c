@@ -174,7 +174,7 @@ TEST(a_reconnect_takes_no_time)
 	CHECK_EQ(mp_pool_count_instances(f.pool), 1);
 }
 
-/* A54 A55 A56 C19 A70 */
+/* A54 A55 A56 C19 C24 A70 */
 /* Restart.mode none: the state is true, and nothing comes back by itself. */
 TEST(mode_none_does_not_restart)
 {
@@ -255,7 +255,7 @@ TEST(mode_once_tries_once_more)
 	CHECK_EQ(count_starts(&f), 4);
 }
 
-/* C6 C11 C12 D28 */
+/* C6 C11 C12 C24 D28 */
 /* Mode remote heals http servers five times, and stdio ones never. */
 TEST(mode_remote_is_for_remote_servers)
 {

@@ -119,27 +119,35 @@ TEST(callers_wait_for_a_restart)
 /* At most restart.waitMs, 10 s unless it is set. */
 TEST(callers_lose_patience_after_ten_seconds)
 {
-	MP_CLEANUP(fleet_done) struct fleet f;
-	struct fleet_result r;
+	static const struct {
+		const char *json;
+		int wait_ms;
+	} cases[] = {{ONE, 10000}, {WITH("\"restart\":{\"waitMs\":700}"), 700}};
 
-	CHECK(open_up(&f, ONE));
-	fleet_get(&f, "a")->prepare_ms = 40000;
-	fleet_die(fleet_get(&f, "a"));
-	CHECK(fleet_call(&f, "a", 1, 0, &r));
-	fleet_advance(&f, 9999);
-	CHECK_EQ(r.answers, 0);
-	fleet_advance(&f, 1);
-	CHECK_EQ(r.answers, 1);
-	CHECK_EQ(r.code, MCPOOL_ERESTARTING);
-	CHECK_EQ(r.error.rpc_code, 1001);
-	CHECK_EQ(r.outcome, MP_OUTCOME_NOT_SENT);
-	CHECK(r.retryable);
-	CHECK_EQ(r.attempt, 1);
-	CHECK_TEXT(r.server, "a");
-	CHECK(strncmp(r.text, "MCP error: mcp_restart_in_progress:1: server 'a' ", 49) == 0);
+	for (size_t i = 0; i < MP_ARRAY_LEN(cases); i++) {
+		MP_CLEANUP(fleet_done) struct fleet f;
+		struct fleet_result r;
+
+		CHECK(open_up(&f, cases[i].json));
+		fleet_get(&f, "a")->prepare_ms = 40000;
+		fleet_die(fleet_get(&f, "a"));
+		CHECK(fleet_call(&f, "a", 1, 0, &r));
+		fleet_advance(&f, cases[i].wait_ms - 1);
+		CHECK_EQ(r.answers, 0);
+		fleet_advance(&f, 1);
+		CHECK_EQ(r.answers, 1);
+		CHECK_EQ(r.code, MCPOOL_ERESTARTING);
+		CHECK_EQ(r.error.rpc_code, 1001);
+		CHECK_EQ(r.outcome, MP_OUTCOME_NOT_SENT);
+		CHECK(r.retryable);
+		CHECK_EQ(r.attempt, 1);
+		CHECK_TEXT(r.server, "a");
+		CHECK(strncmp(r.text, "MCP error: mcp_restart_in_progress:1: server 'a' ", 49) ==
+		      0);
+	}
 }
 
-/* U13 */
+/* U13 D7 */
 /* Its own timeout may be shorter. */
 TEST(a_short_deadline_ends_the_wait_for_a_restart)
 {
@@ -156,6 +164,8 @@ TEST(a_short_deadline_ends_the_wait_for_a_restart)
 	CHECK_EQ(r.outcome, MP_OUTCOME_TIMEOUT);
 	CHECK_EQ(r.code, MCPOOL_ECALL_TIMEOUT);
 	CHECK_EQ(fleet_get(&f, "a")->calls, 0);
+	fleet_advance(&f, 40000);
+	CHECK_EQ(fleet_count_events(&f, "a", "checking"), 0); /* it was never sent */
 }
 
 /* U13 D25 */
@@ -243,15 +253,21 @@ TEST(callers_hear_of_a_failed_restart)
 /* Restart.callers fail. */
 TEST(callers_may_be_told_at_once)
 {
-	MP_CLEANUP(fleet_done) struct fleet f;
-	struct fleet_result r;
+	static const char *const jsons[] = {WITH("\"restart\":{\"callers\":\"fail\"}"),
+					    ("{\"mcpServers\":{\"a\":{\"command\":\"a\"}},"
+					     "\"mcpool\":{\"profile\":\"netdata\"}}")};
 
-	CHECK(open_up(&f, WITH("\"restart\":{\"callers\":\"fail\"}")));
-	fleet_get(&f, "a")->prepare_ms = 2000;
-	fleet_die(fleet_get(&f, "a"));
-	CHECK(fleet_call(&f, "a", 1, 0, &r));
-	fleet_settle(&f);
-	CHECK_EQ(r.code, MCPOOL_ERESTARTING);
+	for (size_t i = 0; i < MP_ARRAY_LEN(jsons); i++) {
+		MP_CLEANUP(fleet_done) struct fleet f;
+		struct fleet_result r;
+
+		CHECK(open_up(&f, jsons[i]));
+		fleet_get(&f, "a")->prepare_ms = 2000;
+		fleet_die(fleet_get(&f, "a"));
+		CHECK(fleet_call(&f, "a", 1, 0, &r));
+		fleet_settle(&f);
+		CHECK_EQ(r.code, MCPOOL_ERESTARTING);
+	}
 }
 
 /* A56 A70 */
@@ -810,7 +826,8 @@ TEST(oddities_of_a_transport_are_met_once_for_all_sessions)
 		CHECK_EQ(r[i].outcome, MP_OUTCOME_ANSWERED);
 }
 
-/* C14 D3: Retry-After: not sooner than it asked for, and longer than any delay of mode remote. */
+/* C13 C14 C15 D3: Retry-After: not sooner than it asked for, and longer than any delay of mode
+ * remote. */
 TEST(a_server_that_asks_for_time_gets_it)
 {
 	static const struct {

@@ -130,7 +130,7 @@ TEST(a_relentless_loop_needs_no_new_hub)
 	CHECK_TEXT(fleet_state(&f, "a"), "connected");
 }
 
-/* X33 */
+/* X33 D29 */
 /* The default tries it rarely; claude and omp not at all. */
 TEST(other_profiles_end_with_a_final_failure)
 {
@@ -303,6 +303,7 @@ TEST(a_server_is_shared_unless_entry_or_profile_say_otherwise)
 		{"{" PRIVATE "," NETDATA "}", 2},
 		{"{\"mcpServers\":{\"a\":{\"command\":\"a\",\"mode\":\"session\"}}}", 2},
 		{"{\"mcpServers\":{\"a\":{\"url\":\"http://127.0.0.1:1/\"}}}", 1},
+		{"{" A ",\"mcpool\":{\"mode\":\"session\"}}", 2},
 		{"{" A ",\"mcpool\":{\"profile\":\"claude\"}}", 2},
 		{"{" A ",\"mcpool\":{\"profile\":\"omp\"}}", 2},
 		{"{\"mcpServers\":{\"a\":{\"command\":\"a\",\"shared\":true}},"

@@ -357,6 +357,7 @@ TEST(a_list_that_changes_is_told_to_those_who_have_it)
 	CHECK(strstr(agent_last(&s.a), "\"properties\":{}"));
 }
 
+/* B48 */
 TEST(what_only_the_way_to_the_server_needs_is_not_told)
 {
 	TWO_SERVERS(s);

@@ -44,7 +44,8 @@ TEST(a_result_keeps_its_blocks_as_they_are)
 	static const char result[] =
 		"{\"content\":[{\"type\":\"text\",\"text\":\"a\\u00e9\"}, "
 		"{\"type\":\"image\",\"data\":"
-		"\"AAAA\",\"mimeType\":\"image/png\"},{\"type\":\"hologram\",\"n\":1.50}],"
+		"\"AAAA\",\"mimeType\":\"image/png\"},{\"type\":\"hologram\",\"n\":1.50},"
+		"{\"type\":\"resource_link\",\"uri\":\"f:/1\",\"name\":\"1\"}],"
 		"\"structuredContent\":{\"z\":1,\"a\":12345678901234567890},\"isError\":true,"
 		"\"custom\":[ ]}";
 	TWO_SERVERS(s);
@@ -57,6 +58,31 @@ TEST(a_result_keeps_its_blocks_as_they_are)
 	CHECK(fleet_answer_kept(fleet_get(&s.f, "git"), 0, result));
 	CHECK_EQ(s.a.answers, 1);
 	CHECK(strstr(agent_last(&s.a), result));
+}
+
+/* B50: but a URI that two servers have gets the name of its server. */
+TEST(a_uri_in_a_block_says_whose_it_is)
+{
+	static const char resources[] = "{\"resources\":[{\"uri\":\"f:/1\",\"name\":\"1\"}]}";
+	static const char *const names[] = {"git", "files"};
+	TWO_SERVERS(s);
+
+	for (int i = 0; i < 2; i++) {
+		fleet_get(&s.f, names[i])->capabilities = "{\"tools\":{},\"resources\":{}}";
+		fleet_get(&s.f, names[i])->resources = resources;
+	}
+	CHECK(two_servers_open(&s, two, MP_SESSION_ONE_STREAM));
+	CHECK(agent_initialize(&s.a, &s.f));
+	fleet_advance(&s.f, 300);
+	fleet_get(&s.f, "git")->holds_calls = true;
+	CHECK_EQ(agent_say(&s.a, &s.f, call("1", "mcp__git__t"), 0), 1);
+	CHECK(fleet_answer_kept(fleet_get(&s.f, "git"), 0,
+				"{\"content\":[{\"type\":\"text\",\"text\":\"a\\u00e9\"},"
+				"{\"type\":\"resource_link\",\"uri\":\"f:/1\",\"name\":\"1\"}]}"));
+	CHECK(strstr(
+		agent_last(&s.a),
+		"{\"content\":[{\"type\":\"text\",\"text\":\"a\\u00e9\"},"
+		"{\"type\":\"resource_link\",\"uri\":\"mcpool://git/f%3A%2F1\",\"name\":\"1\"}]}"));
 }
 
 /*
