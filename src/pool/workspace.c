@@ -381,8 +381,7 @@ static int refuse_disabled(const struct mp_workspace *w, size_t i, mp_id session
 			       "--session %llu` switches it on",
 			       name, name, (unsigned long long)session);
 	return mp_fail(reterr, MCPOOL_EDISABLED,
-		       "server '%s' is switched off; `mcpool enable %s` switches it on", name,
-		       name);
+		       "Server \"%s\" is disabled. Run `mcpool enable %s` first.", name, name);
 }
 
 static int workspace_refuse(const struct mp_workspace *w, size_t i, mp_id session,

@@ -104,6 +104,7 @@ HEAVY_TEST(a_status_tells_all)
 	CHECK(ask(&d, "mcpool/status", "{}", "\"sessionCount\":0"));
 }
 
+/* B71 */
 /* Each names its server; what cannot be is told with a code and words. */
 HEAVY_TEST(orders_about_servers)
 {
@@ -120,8 +121,10 @@ HEAVY_TEST(orders_about_servers)
 		CHECK(ask(&d, method, "{\"name\":\"a\\u0000\"}", "`name` must be"));
 		CHECK(ask(&d, method, "{\"name\":\"none\"}", "\"data\":{\"code\":\"not_found\"}"));
 	}
-	CHECK(ask(&d, "mcpool/server/reconnect", "{\"name\":\"a\"}",
-		  "\"error\":{\"code\":1009,\"message\":\"server 'a' is switched off"));
+	CHECK(ask(
+		&d, "mcpool/server/reconnect", "{\"name\":\"a\"}",
+		"\"error\":{\"code\":1009,\"message\":\"Server \\\"a\\\" is disabled. Run `mcpool "
+		"enable a` first.\""));
 	CHECK(ask(&d, "mcpool/server/reconnect", "{\"all\":true}", "\"name\":\"b\",\"error\":"));
 	CHECK(ask(&d, "mcpool/server/enable", "{\"name\":\"a\"}", "\"result\":{}"));
 	CHECK(ask(&d, "mcpool/server/default", "{\"name\":\"a\"}", "\"result\":{}"));

@@ -256,7 +256,7 @@ HEAVY_TEST(the_command_line_is_obeyed)
 	CHECK(hear(&d, "Server \\\"zz\\\" not found"));
 	CHECK(tell(&d, "{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"mcpool/server/reconnect\","
 		       "\"params\":{\"name\":\"a\"}}\n"));
-	CHECK(hear(&d, "is switched off"));
+	CHECK(hear(&d, "is disabled. Run"));
 	CHECK(tell(&d, "{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"mcpool/events\","
 		       "\"params\":{\"since\":0}}\n"));
 	CHECK(hear(&d, "\"id\":5,\"result\":{\"last\":"));

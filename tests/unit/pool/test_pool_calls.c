@@ -29,6 +29,7 @@ TEST(what_cannot_be_had_is_said)
 	CHECK(fleet_call(&f, "off", 1, 0, &off));
 	fleet_settle(&f);
 	CHECK_EQ(off.code, MCPOOL_EDISABLED);
+	CHECK(strstr(off.text, "Server \"off\" is disabled. Run `mcpool enable off` first."));
 	CHECK_TEXT(fleet_state(&f, "off"), "disabled");
 	mp_pool_stop(f.pool, NULL, NULL);
 	CHECK(fleet_call(&f, "a", 1, 0, &late));
