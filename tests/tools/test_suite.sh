@@ -70,6 +70,16 @@ the_environment_narrows_nothing() {
 	last_line "$whole" && only_known_variables
 }
 
+# D20: from the program that CI starts to the last script, and make is not told to do less either.
+ci_runs_the_whole_suite() {
+	make_tree
+	mkdir "$tree/.ci" && cp .ci/run "$tree/.ci/" && cp Makefile "$tree/" && printf '#!/bin/sh\n' >"$tree/tools/setup" && chmod +x "$tree/tools/setup" || return 1
+	for flags in '' -n; do
+		: >"$SEEN"
+		env CI=true ONLY=none MAKEFLAGS=$flags GNUMAKEFLAGS=$flags PATH="$tree/bin:$PATH" "$tree/.ci/run" >"$work/out" 2>"$work/err" && last_line "$whole" || return 1
+	done
+}
+
 # What ninja, meson and each script were given: shells add PWD, OLDPWD, SHLVL and _.
 only_known_variables() {
 	sed -n 's/^\([A-Za-z_][A-Za-z0-9_]*\)=.*/\1/p' "$SEEN" | sort -u >"$work/names"
@@ -112,7 +122,7 @@ one_command() {
 		! sh "$tree/tools/run-tests" false
 }
 
-for case in runs_everything the_environment_narrows_nothing the_home_is_not_the_users a_failed_case a_script_that_ends_badly \
+for case in runs_everything the_environment_narrows_nothing ci_runs_the_whole_suite the_home_is_not_the_users a_failed_case a_script_that_ends_badly \
 	a_unit_test_that_crashes a_build_that_fails one_command; do
 	check "$case" "$case"
 done
