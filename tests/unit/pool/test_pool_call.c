@@ -253,9 +253,12 @@ TEST(callers_hear_of_a_failed_restart)
 /* Restart.callers fail. */
 TEST(callers_may_be_told_at_once)
 {
-	static const char *const jsons[] = {WITH("\"restart\":{\"callers\":\"fail\"}"),
-					    ("{\"mcpServers\":{\"a\":{\"command\":\"a\"}},"
-					     "\"mcpool\":{\"profile\":\"netdata\"}}")};
+	static const char *const jsons[] = {
+		WITH("\"restart\":{\"callers\":\"fail\"}"),
+		("{\"mcpServers\":{\"a\":{\"command\":\"a\"}},"
+		 "\"mcpool\":{\"profile\":\"netdata\"}}"),
+		("{\"mcpServers\":{\"a\":{\"url\":\"http://127.0.0.1:1/\"}},"
+		 "\"mcpool\":{\"profile\":\"claude\",\"mode\":\"shared\"}}")};
 
 	for (size_t i = 0; i < MP_ARRAY_LEN(jsons); i++) {
 		MP_CLEANUP(fleet_done) struct fleet f;
@@ -264,6 +267,7 @@ TEST(callers_may_be_told_at_once)
 		CHECK(open_up(&f, jsons[i]));
 		fleet_get(&f, "a")->prepare_ms = 2000;
 		fleet_die(fleet_get(&f, "a"));
+		fleet_advance(&f, 1000); /* the first delay of mode remote */
 		CHECK(fleet_call(&f, "a", 1, 0, &r));
 		fleet_settle(&f);
 		CHECK_EQ(r.code, MCPOOL_ERESTARTING);
