@@ -123,6 +123,29 @@ TEST(a_restart_is_waited_for_until_it_fails)
 	CHECK_EQ(a.verdict, MP_ADMIT_LATER);
 }
 
+/* D11: nothing has failed while the first attempt is only due. */
+TEST(a_restart_that_was_not_tried_has_not_failed)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct mp_admission a;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\",\"restart\":{\"schedule\":"
+			     "[2000,3000]}}}}"));
+	CHECK(fleet_start(&f, "a"));
+	fleet_get(&f, "a")->dial_code = MCPOOL_EIO;
+	fleet_die(fleet_get(&f, "a"));
+	fleet_advance(&f, 1999);
+	CHECK(judge(&f, false, &a));
+	CHECK_EQ(a.verdict, MP_ADMIT_LATER);
+	mp_admission_give_up(mp_workspace_get_instance(f.workspace, "a", 0, NULL), &a);
+	CHECK_EQ(a.code, MCPOOL_ERESTARTING);
+	fleet_advance(&f, 1);
+	CHECK(judge(&f, false, &a));
+	CHECK_EQ(a.verdict, MP_ADMIT_NOT);
+	CHECK_EQ(a.code, MCPOOL_ERESTART_FAILED);
+}
+
 TEST(callers_may_be_refused_at_once)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;

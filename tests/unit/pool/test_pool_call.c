@@ -147,7 +147,7 @@ TEST(callers_lose_patience_after_ten_seconds)
 	}
 }
 
-/* U13 D7 */
+/* U13 */
 /* Its own timeout may be shorter. */
 TEST(a_short_deadline_ends_the_wait_for_a_restart)
 {
@@ -164,8 +164,28 @@ TEST(a_short_deadline_ends_the_wait_for_a_restart)
 	CHECK_EQ(r.outcome, MP_OUTCOME_TIMEOUT);
 	CHECK_EQ(r.code, MCPOOL_ECALL_TIMEOUT);
 	CHECK_EQ(fleet_get(&f, "a")->calls, 0);
-	fleet_advance(&f, 40000);
-	CHECK_EQ(fleet_count_events(&f, "a", "checking"), 0); /* it was never sent */
+}
+
+/* D7 */
+/* A call that timed out in its queue says nothing of the server, which never saw it. */
+TEST(a_call_that_was_never_sent_is_no_reason_to_probe)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result out, waits;
+
+	CHECK(open_up(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\"}},\"mcpool\":"
+			  "{\"queues\":{\"default\":{\"slots\":1,\"line\":5}}}}"));
+	fleet_get(&f, "a")->holds_calls = true;
+	CHECK(fleet_call(&f, "a", 1, 9000, &out));
+	CHECK(fleet_call(&f, "a", 1, 500, &waits));
+	fleet_advance(&f, 1000);
+	CHECK_EQ(waits.outcome, MP_OUTCOME_TIMEOUT);
+	CHECK_EQ(fleet_get(&f, "a")->calls, 1);
+	CHECK_EQ(fleet_count_events(&f, "a", "checking"), 0);
+	CHECK_EQ(fleet_get(&f, "a")->pings, 0);
+	fleet_advance(&f, 8000);
+	CHECK_EQ(out.outcome, MP_OUTCOME_TIMEOUT);
+	CHECK_EQ(fleet_count_events(&f, "a", "checking"), 1);
 }
 
 /* U13 D25 */
