@@ -53,7 +53,7 @@ int fsync(int fd)
 	return (int)syscall(SYS_fsync, fd);
 }
 
-/* U32 */
+/* U32 B56 */
 TEST(a_change_is_synced_before_it_takes_the_place_of_the_file)
 {
 	CHECK(config_clear() && config_put(file_path, "{\"old\":1}"));
