@@ -188,7 +188,7 @@ TEST(a_call_that_was_never_sent_is_no_reason_to_probe)
 	CHECK_EQ(fleet_count_events(&f, "a", "checking"), 1);
 }
 
-/* U13 D25 */
+/* U13 D25 X38 */
 /* The code that fits, in the words of each profile: while it restarts, and when that failed. */
 TEST(a_call_during_a_restart_gets_the_code_that_fits)
 {
@@ -340,6 +340,7 @@ TEST(a_deferred_call_waits_for_the_connection)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;
 	struct fleet_result in_time, too_short;
+	struct mp_status s;
 
 	CHECK(fleet_init(&f));
 	CHECK(fleet_open(&f, ONE));
@@ -350,9 +351,13 @@ TEST(a_deferred_call_waits_for_the_connection)
 	CHECK_EQ(too_short.outcome, MP_OUTCOME_TIMEOUT);
 	CHECK(strstr(too_short.text, "was not there for the call within 2 s"));
 	CHECK_EQ(in_time.answers, 0);
+	fleet_status(&f, "a", &s);
+	CHECK_EQ(s.unfinished, 1); /* it takes one of the server's calls */
 	fleet_advance(&f, 1000);
 	CHECK_EQ(in_time.answers, 1);
 	CHECK_EQ(in_time.outcome, MP_OUTCOME_ANSWERED);
+	fleet_status(&f, "a", &s);
+	CHECK_EQ(s.unfinished, 0);                            /* and gives it back */
 	CHECK_EQ(fleet_count_events(&f, "a", "checking"), 0); /* only the start was slow */
 }
 
