@@ -61,7 +61,7 @@ finish() { # [CODE]: what serve started is told to go, and nothing is left of it
 
 seven() { for i in 1 2 3 4 5 6 7; do server "s$i"; echo; done; }
 
-# A5 A34 A35 A36 A12 A42 U12
+# A5 A34 A35 A36 A12 A42 U12 X33
 # Seven are fine, one hangs, one is not there, one dies; none waits for another.
 t_the_gate_has_what_there_is() {
 	oldIFS=$IFS

@@ -117,7 +117,7 @@ t_disabled_keeps_its_name() { # U3 B76 O11
 }
 
 # enable and disable of other tools' servers
-t_switch_another_tools_server_off() { # U3
+t_switch_another_tools_server_off() { # U3 U32
 	others && here 0 disable web && says out "Disabled \"web\" in $user" && is "$user" 'd.mcpool.deny.join() === "web" && !d.mcpServers' &&
 		mode 600 "$user" && state web disabled && here 3 test web && says err 'is disabled' && untouched &&
 		here 0 enable web --json && json "d.enabled.name === 'web' && d.enabled.file === '$user'" && is "$user" '!d.mcpool' && # use-P7

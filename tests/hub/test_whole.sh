@@ -152,7 +152,7 @@ t_oversize_result_of_a_session() {
 		talk whole_steps.mjs#get_a_shortened_result && leave_all
 }
 
-# B50 B51 E26: Everything that the server said, and whose it was; the record of seed 003; the netdata profile puts nothing
+# B50 B51 E26 X22: Everything that the server said, and whose it was; the record of seed 003; the netdata profile puts nothing
 # between two texts.
 t_all_of_a_result() {
 	given "\"x\":{\"command\":\"$node\",\"args\":[\"$hostile\",\"extras\"]}" && run 0 call x/echo --json &&
@@ -162,7 +162,8 @@ t_all_of_a_result() {
 		run 0 call mcp__x__echo --json && json 'd.server === "x" && d.tool === "echo"' &&
 		run 0 call x/echo && [ "$(sed -n 3p "$work/out")" = two ] || { echo "not so: $(cat "$work/out")"; return 1; }
 	given "\"x\":{\"command\":\"$node\",\"args\":[\"$hostile\",\"extras\"]}" '"profile":"netdata"' && run 0 call x/echo && says out onetwo &&
-		run 0 call x/echo --json && json 'd.content[0].text === "one" && d.content[1].text === "two" && d.result.startsWith("onetwo")' && nothing_left
+		run 0 call x/echo --json && json 'd.content[0].text === "one" && d.content[1].text === "two" && d.result.startsWith("onetwo")' || return 1
+	given "\"x\":{\"command\":\"$node\",\"args\":[\"$hostile\",\"extras\"]}" '"result":{"join":" + "}' && run 0 call x/echo && says out 'one + two' && nothing_left
 }
 
 # E26 D17 B52: the same members of a result with isError, an error of the server, a lost call and a server that does not start;

@@ -53,7 +53,7 @@ t_aborts_restart_nothing() {
 		driven 0 --sessions 50 --flight 2 --calls $calls --aborts 500 --seed "$seed" && told aborts_restart_nothing &&
 		has answered -gt 0 cancelled -gt 0 timeout -eq 0 unknown -eq 0 not_sent -eq 0 refused -eq 0 && never_restarted && judged && cancelled_there
 }
-# E63
+# E63 E72
 # All of it at once, and the server dies as well.
 t_everything_at_once() {
 	demo "$again" "$ends"' "MCPOOL_DEMO_JITTER": "5",' &&

@@ -15,7 +15,7 @@ static struct mp_http_head head_of(int status, const char *name, const char *val
 	return (struct mp_http_head){.status = status, .headers = room, .n_headers = name ? 1 : 0};
 }
 
-/* U12 */
+/* U12 X33 E34 */
 TEST(a_status_has_a_meaning)
 {
 	static const int codes[][2] = {{401, MCPOOL_ENEEDS_AUTH}, {403, MCPOOL_ENEEDS_AUTH},
