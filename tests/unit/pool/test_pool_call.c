@@ -294,6 +294,33 @@ TEST(callers_may_be_told_at_once)
 	}
 }
 
+/* E47 E30 */
+/* The one attempt of mode once failed: calls say so, and an acquire starts it again. */
+TEST(a_restart_that_was_given_up_is_told_until_an_acquire)
+{
+	MP_CLEANUP(fleet_done) struct fleet f;
+	struct fleet_result r, acquired;
+
+	CHECK(open_up(&f, WITH("\"restart\":{\"mode\":\"once\"}")));
+	fleet_get(&f, "a")->dial_code = MCPOOL_EIO;
+	fleet_die(fleet_get(&f, "a"));
+	fleet_advance(&f, 600000);
+	CHECK_TEXT(fleet_state(&f, "a"), "failed");
+	CHECK(fleet_call(&f, "a", 1, 0, &r));
+	fleet_settle(&f);
+	CHECK_EQ(r.answers, 1);
+	CHECK_EQ(r.outcome, MP_OUTCOME_NOT_SENT);
+	CHECK_EQ(r.code, MCPOOL_ERESTART_FAILED);
+	CHECK_EQ(r.error.rpc_code, 1002);
+	CHECK_TEXT(r.text, "MCP error: mcp_restart_failed:1: server 'a' could not be restarted: "
+			   "start: it cannot be dialled");
+	fleet_get(&f, "a")->dial_code = 0;
+	CHECK(fleet_acquire(&f, "a", 1, &acquired));
+	fleet_settle(&f);
+	CHECK_EQ(acquired.outcome, MP_OUTCOME_ANSWERED);
+	CHECK_EQ(fleet_get(&f, "a")->lives, 2);
+}
+
 /* A56 A70 */
 /* Mode none: calls fail until a start is requested. */
 TEST(without_restarts_calls_fail_until_an_acquire)
