@@ -173,17 +173,24 @@ TEST(a_cancelled_call_is_not_answered)
 	CHECK(agent_initialize(&s.a, &s.f));
 	fleet_advance(&s.f, 300);
 	fleet_get(&s.f, "git")->holds_calls = true;
+	CHECK_EQ(agent_say(&s.a, &s.f, call("\"1\"", "mcp__git__t"), 0), 1);
 	CHECK_EQ(agent_say(&s.a, &s.f, call("1", "mcp__git__t"), 0), 1);
+	CHECK_EQ(agent_say(&s.a, &s.f, call("2", "mcp__git__t"), 0), 1);
 	CHECK_EQ(agent_say(&s.a, &s.f,
 			   "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":"
 			   "{\"requestId\":1}}",
 			   0),
 		 0);
-	CHECK_EQ(fleet_get(&s.f, "git")->cancels, 1);
+	CHECK_EQ(fleet_get(&s.f, "git")->cancels, 1); /* of the three, the one that was named */
+	CHECK_TEXT(fleet_get(&s.f, "git")->cancelled, fleet_get(&s.f, "git")->kept[1]);
 	CHECK_EQ(s.a.n, 1);
 	CHECK_TEXT(agent_last(&s.a), "");
-	CHECK(fleet_answer_kept(fleet_get(&s.f, "git"), 0, "{}"));
+	CHECK(fleet_answer_kept(fleet_get(&s.f, "git"), 1, "{}"));
 	CHECK_EQ(s.a.n, 1);
+	CHECK(fleet_answer_kept(fleet_get(&s.f, "git"), 2, "{}"));
+	CHECK(strstr(agent_last(&s.a), "\"id\":2,\"result\""));
+	CHECK(fleet_answer_kept(fleet_get(&s.f, "git"), 0, "{}"));
+	CHECK(strstr(agent_last(&s.a), "\"id\":\"1\",\"result\""));
 	/* the id is free again */
 	fleet_get(&s.f, "git")->holds_calls = false;
 	CHECK_EQ(agent_say(&s.a, &s.f, call("1", "mcp__git__t"), 0), 1);
