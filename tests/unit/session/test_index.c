@@ -315,7 +315,7 @@ static bool set_words(struct scene *s, const char *words)
 	return true;
 }
 
-/* U27 */
+/* U27 X23 */
 TEST(instructions_are_marked_and_said_to_be_the_servers)
 {
 	SCENE(s);
@@ -328,7 +328,7 @@ TEST(instructions_are_marked_and_said_to_be_the_servers)
 			"Be nice.\n"));
 }
 
-/* U27 */
+/* U27 X23 */
 TEST(instructions_come_in_the_words_of_claude_and_plain)
 {
 	SCENE(s);
@@ -398,7 +398,7 @@ TEST(instructions_can_be_switched_off)
 	CHECK(instructs(&s, ""));
 }
 
-/* E51 E52 E8 E9 */
+/* E51 E52 E8 E9 X23 */
 TEST(netdata_has_prompts_and_tools_with_them)
 {
 	SCENE(s);
