@@ -152,6 +152,17 @@ TEST(binary_content_is_stored_and_described)
 	CHECK(shorten(result, &out));
 	CHECK(strstr(out.data, "[resource x:y, 600 bytes]"));
 	CHECK(is_stored_as(handle_in(out.data), "application/octet-stream", large));
+	/* each of the two would fit alone */
+	snprintf(result, sizeof(result),
+		 "{\"content\":[{\"type\":\"image\",\"data\":\"%s\",\"mimeType\":\"image/png\"},"
+		 "{\"type\":\"audio\",\"data\":\"%s\",\"mimeType\":\"audio/wav\"}]}",
+		 many('A', 300), many('B', 300));
+	mp_buf_clear(&out);
+	CHECK(shorten(result, &out));
+	CHECK(strstr(out.data, "{\"type\":\"image\",\"data\":\"AAAA"));
+	CHECK(!strstr(out.data, "BBBB"));
+	CHECK(strstr(out.data, "\\n[audio audio/wav, 225 bytes, stored: mcpool://results/"));
+	CHECK(is_stored_as(handle_in(out.data), "audio/wav", many('B', 300)));
 }
 
 /* U22: structured content counts, and is shown as text. */
