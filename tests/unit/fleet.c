@@ -491,7 +491,8 @@ static const struct mp_identity identity = {
 bool fleet_init(struct fleet *f)
 {
 	*f = (struct fleet){.loop = NULL};
-	REQUIRE(mp_loop_new_by_hand(1700000000000, &f->loop) == 0);
+	REQUIRE(mp_loop_new_by_hand(1700000000000 - 1234567, &f->loop) == 0);
+	mp_loop_advance(f->loop, 1234567); /* a time is not 0 by chance */
 	mp_board_init(&f->board, f->loop);
 	mp_events_init(&f->events, f->loop);
 	mp_arena_init(&f->texts, MP_MIB(4));
