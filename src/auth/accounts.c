@@ -135,6 +135,15 @@ static struct member *accounts_look(struct mp_accounts *as, const char *secret, 
 	return NULL;
 }
 
+static void accounts_put_first(struct mp_accounts *as, struct member *m)
+{
+	if (mp_list_first(&as->members) == &m->link)
+		return;
+	if (mp_list_linked(&m->link))
+		mp_list_remove(&as->members, &m->link);
+	mp_list_prepend(&as->members, &m->link);
+}
+
 struct mp_account *mp_accounts_get(struct mp_accounts *as, const char *server,
 				   const struct mp_resolved *r, struct mcpool_error *reterr)
 {
@@ -154,16 +163,15 @@ struct mp_account *mp_accounts_get(struct mp_accounts *as, const char *server,
 	url = accounts_copy_url(r);
 	m = accounts_look(as, secret.data, url);
 	mp_free(url);
-	if (m) {
-		mp_list_remove(&as->members, &m->link);
-		mp_account_set_oauth(m->account, &r->oauth);
-	} else if (as->members.len >= ACCOUNTS) {
+	if (!m && as->members.len >= ACCOUNTS) {
 		(void)mp_fail(reterr, MCPOOL_ELIMIT, "more than %d servers with logins", ACCOUNTS);
 		return NULL;
-	} else {
-		m = accounts_make(as, server, secret.data, r);
 	}
-	mp_list_prepend(&as->members, &m->link);
+	if (m)
+		mp_account_set_oauth(m->account, &r->oauth);
+	else
+		m = accounts_make(as, server, secret.data, r);
+	accounts_put_first(as, m);
 	return m->account;
 }
 

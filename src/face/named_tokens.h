@@ -16,7 +16,7 @@
 #define MP_NAMED_TOKEN_PREFIX "mcpool_"
 enum {
 	MP_NAMED_TOKEN_BYTES = 32, /* random; written as hex digits */
-	MP_NAMED_TOKEN = sizeof(MP_NAMED_TOKEN_PREFIX) - 1 + 2 * MP_NAMED_TOKEN_BYTES,
+	MP_NAMED_TOKEN = sizeof(MP_NAMED_TOKEN_PREFIX) - 1 + (size_t)2 * MP_NAMED_TOKEN_BYTES,
 	MP_NAMED_TOKEN_USE_MS = 60000, /* its use is noted once in this time */
 };
 

@@ -360,6 +360,7 @@ int mp_workspaces_join(struct mp_workspaces *all, const struct mp_workspace_requ
 	r = find_or_open(all, request, &h, reterr);
 	if (r < 0)
 		return r;
+	mp_check(h);
 	user = mp_alloc(sizeof(*user));
 	user->h = h;
 	user->fn = fn;

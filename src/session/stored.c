@@ -49,7 +49,7 @@ static bool needs_structure(const struct mp_request *e, const struct mp_message 
 {
 	const struct mp_index *s = e->session->scope->index;
 
-	for (size_t i = 0; e->target && s && i < s->n[MP_CATALOG_TOOL]; i++) {
+	for (size_t i = 0; e->target && e->server && s && i < s->n[MP_CATALOG_TOOL]; i++) {
 		const struct mp_index_item *tool = s->items[MP_CATALOG_TOOL][i];
 
 		if (strcmp(tool->server, e->server) == 0 &&

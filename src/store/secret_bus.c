@@ -46,6 +46,7 @@ int mp_secret_bus_begin(struct mp_secret_bus *b, const char *path, const char *i
 {
 	int r;
 
+	mp_check(b->f); /* it is connected */
 	*ret = (struct mp_secret_message){.f = b->f};
 	r = b->f->bus_message_new_method_call(b->bus, &ret->m, SERVICE, path, interface, method);
 	return r < 0 ? mp_secret_bus_refuse(r, reterr) : 0;
