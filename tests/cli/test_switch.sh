@@ -83,6 +83,7 @@ t_switch_our_own() {
 		state a disabled && here 3 test a && says err 'Server "a" is disabled. Run `mcpool enable a` first.' &&
 		here 3 test a --json && json 'd.error.code === 1009 && d.error.data.code === "mcp_disabled"' &&
 		here 3 call a/echo message=hi && says err 'Server "a" is disabled. Run `mcpool enable a` first.' &&
+		here 0 up && here 3 reconnect a && says err 'Server "a" is disabled. Run `mcpool enable a` first.' && here 0 down &&
 		here 0 enable a && says out "Enabled \"a\" in $user" && same "$work/before" "$user" && state a ready && here 0 test a && nothing_left
 }
 t_the_approval_is_kept_but_not_given() { # U4

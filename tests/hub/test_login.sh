@@ -39,7 +39,7 @@ state() { member state; }
 is_state() { [ "$(state)" = "$1" ]; }
 becomes() { eventually 5 is_state "$1" || { echo "state $(state) and not $1"; return 1; }; }
 
-# A10 B35 B59 B77 U36
+# A10 B35 B59 B77 U36 B37
 t_from_the_first_401_to_a_call() {
 	issuer && acme '"auth":{"type":"oauth"}' && up && becomes needs-auth && counts 0 'POST /mcp' && run 0 status && says out 'mcpool login acme' &&
 		BROWSER=$browser run 0 login acme && says out 'acme asks you to log in' "server    $mcp" "issuer    $issuer" 'rights    mcp:read' \
@@ -168,7 +168,7 @@ has_token() { # BEGINNING: its process has one, and one alone
 }
 # B35
 t_a_token_of_the_entry_counts_more() {
-	issuer && acme && log_in && configure "$user" "\"acme\":{\"url\":\"$mcp\",\"headers\":{\"Authorization\":\"Bearer own-word\"}}" &&
+	issuer && acme && log_in && configure "$user" "\"acme\":{\"url\":\"$mcp\",\"auth\":{\"type\":\"oauth\"},\"headers\":{\"Authorization\":\"Bearer own-word\"}}" &&
 		run 0 trust --user-file --yes && : >"$notes" && run 8 test acme && counts 0 'POST /token' && counts 0 'POST /mcp 200'
 }
 # B37 B77

@@ -123,11 +123,11 @@ t_an_entry_goes_all_the_way() { # B1 D24
 
 # In the background, and in the foreground with a table on a terminal: the agent cannot tell.
 t_with_and_without_a_display() { # C22 C2
-	given "$(demo a '"env":{"WHO":"a"}'),\"gone\":{\"command\":\"/nonexistent/c\"}" && come_up 1 && seen_by_an_agent >"$work/without" && run 0 down || return 1
+	given "$(demo a '"env":{"WHO":"a"}'),\"gone\":{\"command\":\"/nonexistent/c\"},\"off\":{\"command\":\"x\",\"enabled\":false}" && come_up 1 && seen_by_an_agent >"$work/without" && run 0 down || return 1
 	MCPOOL_TEST_MARK="$work" TERM=xterm script -qec "$mcpool serve" /dev/null >"$work/screen" 2>&1 </dev/null &
 	eventually 10 all_up 1 && seen_by_an_agent >"$work/with" && eventually 5 grep -q 'connected' "$work/screen" && run 0 down && cmp "$work/with" "$work/without" && leave_all
 }
-two_states='d.servers.map((s) => s.name + " " + s.state).join() === "a connected,gone failed"'
+two_states='d.servers.map((s) => s.name + " " + s.state).join() === "a connected,gone failed,off disabled"'
 seen_by_an_agent() {
 	talk whole_steps.mjs#look_around && cat "$work/out" && run 0 status --json && json "$two_states" || return 1
 }

@@ -376,6 +376,9 @@ static int add_handed_on(struct resolving *r, size_t *n)
 			resolve_hide(r, value);
 		if (value)
 			error = add_variable(r, n, name, value);
+		else
+			resolve_warn(r, "Server \"%s\": the variable %s is left out, it is not set",
+				     r->e->name, name);
 	}
 	return error;
 }

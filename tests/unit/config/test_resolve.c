@@ -476,7 +476,7 @@ HEAVY_TEST(values_that_are_hidden)
 	CHECK_TEXT(logged("fast production"), "fast production");
 }
 
-/* Codex */
+/* B41: Codex */
 HEAVY_TEST(variables_by_name)
 {
 	DESK;
@@ -505,6 +505,7 @@ HEAVY_TEST(variables_by_name)
 	CHECK_TEXT(d.out.cwd, in("home/.codex/w"));
 	CHECK_TEXT(variable(&d, "TOKEN"), "token-value");
 	CHECK(!d.out.env[1]);
+	CHECK(strstr(d.warned, "the variable NOPE is left out, it is not set"));
 }
 
 HEAVY_TEST(folders)

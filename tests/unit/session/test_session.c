@@ -371,14 +371,18 @@ TEST(what_only_the_way_to_the_server_needs_is_not_told)
 
 	CHECK(fleet_open(&s.f, two));
 	fleet_get(&s.f, "git")->tools =
-		"{\"tools\":[{\"name\":\"u\",\"inputSchema\":{\"type\":\"object\",\"properties\":{"
-		"\"r\":{\"type\":\"string\",\"x-mcp-header\":\"Region\"}}}}]}";
+		"{\"tools\":[{\"name\":\"u\",\"inputSchema\":{\"type\":\"object\",\"x-y\":[1.0,1e3]"
+		","
+		"\"properties\":{\"r\":{\"type\":\"string\",\"description\":\"d\",\"x-mcp-header\":"
+		"\"Region\"}},\"required\":[\"r\"]}}]}";
 	s.sessions = agent_sessions(&s.f);
 	CHECK(agent_open(&s.a, &s.f, s.sessions, MP_SESSION_ONE_STREAM, NULL));
 	CHECK(agent_initialize(&s.a, &s.f));
 	fleet_advance(&s.f, 300);
 	CHECK_EQ(agent_say(&s.a, &s.f, list, 0), 1);
-	CHECK(strstr(agent_last(&s.a), "{\"r\":{\"type\":\"string\"}}"));
+	CHECK(strstr(agent_last(&s.a),
+		     "\"inputSchema\":{\"type\":\"object\",\"x-y\":[1.0,1e3],\"properties\":{"
+		     "\"r\":{\"type\":\"string\",\"description\":\"d\"}},\"required\":[\"r\"]}"));
 }
 
 static const char omp[] = "{\"mcpool\":{\"profile\":\"omp\"},\"mcpServers\":{"
