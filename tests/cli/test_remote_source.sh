@@ -57,8 +57,9 @@ t_a_slow_one_is_not_waited_for() {
 # C9 X36
 t_a_slow_one_delays_no_local_server() {
 	begin && printf '{"mcpool": {"remote": ["%s"]}, "mcpServers": {"near": {"command": "%s"}}}\n' "$url" "$demo_server" \
-		>"$XDG_CONFIG_HOME/mcpool/mcp.json" && run 0 trust --user-file --yes && due && mode slow && start serve --json || return 1
+		>"$XDG_CONFIG_HOME/mcpool/mcp.json" && run 0 trust --user-file --yes && rm -f "$XDG_STATE_HOME"/mcpool/catalogues/* && mode slow && start serve --json || return 1
 	wait_for_line "$work/out" '"gate":{"live":\["near"\]' 3 && wait_for_line "$work/source.log" '^GET.*slow' 5 || return 1
+	! grep -q 'gave up' "$work/source.log" || { echo 'the gate waited for the source'; return 1; }
 	! grep -q '"what":"reloaded"' "$work/out" || { echo "the source answered: $(cat "$work/out")"; return 1; }
 	kill -TERM "$mcpool_pid"
 	ended 0 5 && over

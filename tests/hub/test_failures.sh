@@ -110,10 +110,10 @@ t_killed_during_the_call() { # U23
 
 # D19
 # The first life answers; none comes after it.
-t_no_next_life() { # U23
+t_no_next_life() { # U23 D10
 	given "$(demo ",\"env\":{\"MCPOOL_DEMO_STATE\":\"$work/state\",\"MCPOOL_DEMO_FAIL_STARTS\":\"2-99\"}")" &&
 		talk failure_steps.mjs#crash_until_it_stays_down &&
-		fails connect eof mcp_restart_failed 'mcpool reconnect x' && json 'd.error.data.retryable && d.error.data.attempt > 0' && finish
+		fails connect eof mcp_restart_failed 'mcpool reconnect x' && json 'd.error.data.retryable && d.error.data.attempt > 0 && d.error.data.outcome === "not_sent"' && finish
 }
 
 t_line_that_is_full() { # U23

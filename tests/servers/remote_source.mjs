@@ -12,7 +12,7 @@ const server = createServer((req, res) => {
 	const same = req.headers["if-none-match"] === etag;
 	console.log(`${req.method} ${req.url} ${mode || (same ? "304" : "200")}`);
 	if (mode === "down") return res.writeHead(500).end("no");
-	if (mode === "slow") return;
+	if (mode === "slow") return res.on("close", () => console.log("gave up"));
 	if (mode === "garbage") return res.end("<html>{]");
 	if (mode === "huge") return res.end("{" + " ".repeat(2 << 20) + "}");
 	if (mode === "away") return res.writeHead(302, { Location: "http://localhost:1/c.json" }).end();

@@ -74,9 +74,10 @@ the_environment_narrows_nothing() {
 ci_runs_the_whole_suite() {
 	make_tree
 	mkdir "$tree/.ci" && cp .ci/run "$tree/.ci/" && cp Makefile "$tree/" && printf '#!/bin/sh\n' >"$tree/tools/setup" && chmod +x "$tree/tools/setup" || return 1
+	printf 'SHELL := /bin/true\n' >"$work/less.mk" && echo 'exit 0' >"$work/less.sh"
 	for flags in '' -n; do
 		: >"$SEEN"
-		env CI=true ONLY=none MAKEFLAGS=$flags GNUMAKEFLAGS=$flags PATH="$tree/bin:$PATH" "$tree/.ci/run" >"$work/out" 2>"$work/err" && last_line "$whole" || return 1
+		env CI=true ONLY=none MAKEFILES="$work/less.mk" BASH_ENV="$work/less.sh" ENV="$work/less.sh" MAKEFLAGS=$flags GNUMAKEFLAGS=$flags PATH="$tree/bin:$PATH" "$tree/.ci/run" >"$work/out" 2>"$work/err" && last_line "$whole" || return 1
 	done
 }
 

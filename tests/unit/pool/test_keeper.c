@@ -267,7 +267,8 @@ TEST(mode_remote_is_for_remote_servers)
 	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\"},"
 			     "\"r\":{\"url\":\"http://127.0.0.1:1/mcp\"},"
 			     "\"s\":{\"type\":\"sse\",\"url\":\"http://127.0.0.1:2/sse\"},"
-			     "\"w\":{\"type\":\"websocket\",\"url\":\"ws://127.0.0.1:3/\"}},"
+			     "\"w\":{\"type\":\"websocket\",\"url\":\"ws://127.0.0.1:3/\","
+			     "\"restart\":{\"attempts\":2}}},"
 			     "\"mcpool\":{\"profile\":\"claude\",\"mode\":\"shared\"}}"));
 	CHECK_EQ(f.set->settings.tuning.restart.mode, MP_RESTART_REMOTE);
 	CHECK(fleet_start(&f, "a"));
@@ -294,7 +295,7 @@ TEST(mode_remote_is_for_remote_servers)
 	CHECK(is_in(&f, "failed"));
 	CHECK_EQ(count_starts(&f), 1);
 	for (int i = 0; i < 3; i++) {
-		CHECK_EQ(fleet_get(&f, remotes[i])->prepares, 6);
+		CHECK_EQ(fleet_get(&f, remotes[i])->prepares, i == 2 ? 3 : 6);
 		CHECK_TEXT(fleet_state(&f, remotes[i]), "failed");
 	}
 	fleet_get(&f, "r")->dial_code = 0;

@@ -199,7 +199,7 @@ static bool open_unresolved(struct fleet *f, const char *json)
 	return fleet_open(f, json);
 }
 
-/* D29 X33 */
+/* D3 D29 X33 */
 /* netdata: a ${VAR} or an env file that is missing is looked for by the same schedule. */
 TEST(netdata_looks_for_missing_values_again)
 {
@@ -212,7 +212,13 @@ TEST(netdata_looks_for_missing_values_again)
 	CHECK_EQ(fleet_get(&f, "a")->identified, 2);
 	fleet_advance(&f, 1);
 	CHECK_EQ(fleet_get(&f, "a")->identified, 3);
-	fleet_advance(&f, 7000);
+	fleet_advance(&f, 1999);
+	CHECK_EQ(fleet_get(&f, "a")->identified, 3);
+	fleet_advance(&f, 1);
+	CHECK_EQ(fleet_get(&f, "a")->identified, 4);
+	fleet_advance(&f, 4999);
+	CHECK_EQ(fleet_get(&f, "a")->identified, 4);
+	fleet_advance(&f, 1);
 	CHECK_EQ(fleet_get(&f, "a")->identified, 5);
 	fleet_get(&f, "a")->key_code = 0;
 	fleet_advance(&f, 10000);

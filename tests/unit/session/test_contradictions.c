@@ -40,7 +40,7 @@ static const struct mp_settings *get_settings(struct fleet *f)
 
 #define NAMING(style) ",\"naming\":\"" style "\""
 
-/* X1 */
+/* B42 X1 */
 HEAVY_TEST(a_tool_has_the_name_of_its_profile_and_the_others_as_aliases)
 {
 	static const char *const names[PROFILES] = {"mcp__git__t", "mcp_git_t", "mcp__git__t",
