@@ -102,8 +102,8 @@ static const struct group {
 } groups[] = {
 	{"The hub, and agents that use it",
 	 {&mp_verb_up, &mp_verb_down, &mp_verb_status, &mp_verb_connect, &mp_verb_serve,
-	  &mp_verb_reload, &mp_verb_reconnect, &mp_verb_events, &mp_verb_wait, &mp_verb_token,
-	  &mp_verb_stdio}},
+	  &mp_verb_reload, &mp_verb_reconnect, &mp_verb_events, &mp_verb_logs, &mp_verb_wait,
+	  &mp_verb_token, &mp_verb_stdio}},
 	{"Servers",
 	 {&mp_verb_add, &mp_verb_add_json, &mp_verb_edit, &mp_verb_import, &mp_verb_list,
 	  &mp_verb_get, &mp_verb_test, &mp_verb_trust, &mp_verb_untrust, &mp_verb_enable,
@@ -159,10 +159,8 @@ static const char *find_synonym(const char *name)
 		{"stop", "`mcpool down` stops the hub, `mcpool disable NAME` a server"},
 		{"restart", "`mcpool reconnect NAME` restarts a server, `mcpool down` and `mcpool "
 			    "up` the hub"},
-		{"log", "`mcpool status NAME` shows how a server fares; its log is "
-			"logs/NAME.log, the hub's is hub.log, both in ~/.local/state/mcpool"},
-		{"logs", "`mcpool status NAME` shows how a server fares; its log is "
-			 "logs/NAME.log, the hub's is hub.log, both in ~/.local/state/mcpool"},
+		{"log", "`mcpool logs NAME` shows what a server wrote to stderr, `mcpool logs "
+			"--hub` the hub's log"},
 		{"-v", "`mcpool --version` does that"},
 		{"-V", "`mcpool --version` does that"},
 		{"delete", "`mcpool remove NAME` does that"},

@@ -38,7 +38,7 @@ check help_of_a_verb run 0 help add
 check help_of_a_verb_says_usage grep -q '^usage: mcpool add \[OPTIONS\]' "$work/out"
 check help_of_an_alias run 0 help rm
 check help_of_nothing run 2 help frobnicate
-for pair in ls:list lst:list logs:status restart:reconnect stop:down start:up -V:--version tool:tools; do
+for pair in ls:list lst:list log:logs restart:reconnect stop:down start:up -V:--version tool:tools; do
 	check "verb_${pair%:*}_is_usage" run 2 "${pair%:*}"
 	check "verb_${pair%:*}_leads_to_${pair#*:}" grep -q -- "${pair#*:}" "$work/err"
 done

@@ -139,6 +139,7 @@ static const struct option {
 	OPTION("--fix", FLAG, fix, NULL),
 	OPTION("--follow", FLAG, follow, NULL),
 	OPTION("-f", FLAG, follow, NULL),
+	OPTION("--hub", FLAG, hub, NULL),
 	OPTION("--for", TEXT, wanted_state, "there is no state behind"),
 	OPTION("--write", FLAG, write, NULL),
 	OPTION("--undo", FLAG, undo, NULL),
