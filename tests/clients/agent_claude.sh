@@ -15,8 +15,8 @@ t_stdio() {
 t_http() {
 	two_servers && MCPOOL_TOKEN=$token && export MCPOOL_TOKEN &&
 		in_project 60 "$mcpool" connect claude --http "$url" --write --yes &&
-		in_project 60 claude mcp list && says out "mcpool: $url (HTTP)" Connected && ! grep -qF "$token" "$HOME/.claude.json" &&
-		in_project 60 "$mcpool" connect claude --http "$url" --write && says out 'connected already' &&
+		in_project 60 claude mcp list && says out "mcpool: $url?naming=server__tool (HTTP)" Connected && ! grep -qF "$token" "$HOME/.claude.json" &&
+		in_project 60 "$mcpool" connect claude --http "$url" --write && says out 'already connected' &&
 		in_project 60 "$mcpool" connect claude --http "$url" --undo --yes && stopped
 }
 

@@ -34,7 +34,7 @@ t_stdio() {
 t_http() {
 	two_servers && model old__echo && MCPOOL_TOKEN=$token && export MCPOOL_TOKEN &&
 		in_project 60 "$mcpool" connect codex --http "$url" --write --yes && exec_codex && called &&
-		in_project 60 "$mcpool" connect codex --http "$url" --write && says out 'connected already' &&
+		in_project 60 "$mcpool" connect codex --http "$url" --write && says out 'already connected' &&
 		! grep -qF "$token" "$HOME/.codex/config.toml" && kill "$model" && stopped
 }
 

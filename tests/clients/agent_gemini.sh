@@ -9,14 +9,14 @@ export GEMINI_CLI_TRUST_WORKSPACE
 
 t_stdio() {
 	two_servers && in_project 60 "$mcpool" connect gemini --write --yes && connected stdio &&
-		in_project 60 "$mcpool" connect gemini --write && says out 'connected already' &&
+		in_project 60 "$mcpool" connect gemini --write && says out 'already connected' &&
 		in_project 60 "$mcpool" connect gemini --undo --yes && in_project 60 gemini mcp list && silent_on out mcpool && stopped
 }
 
 t_http() {
 	two_servers && MCPOOL_TOKEN=$token && export MCPOOL_TOKEN &&
 		in_project 60 "$mcpool" connect gemini --http "$url" --write --yes && connected http &&
-		in_project 60 "$mcpool" connect gemini --http "$url" --write && says out 'connected already' &&
+		in_project 60 "$mcpool" connect gemini --http "$url" --write && says out 'already connected' &&
 		! grep -qF "$token" "$HOME/.gemini/settings.json" && stopped
 }
 
