@@ -49,6 +49,7 @@ t_shows_what_is_here() {
 		! [ -e "$work/claude.argv" ]
 }
 
+# B25
 t_shows_a_snippet_and_touches_nothing() {
 	agent claude && with_comments "$cursor" && before=$(all_files) || return 1
 	for one in claude codex cursor vscode gemini omp opencode windsurf zed; do
@@ -61,6 +62,7 @@ t_shows_a_snippet_and_touches_nothing() {
 
 all_files() { find "$HOME" "$project" -path "$HOME/.local" -prune -o -print | sort; } # but our own
 
+# B25
 t_uses_the_command_of_the_agent() {
 	for one in claude codex gemini code; do
 		agent $one
@@ -175,7 +177,7 @@ t_a_project_has_its_own_file() {
 t_a_root_file_gets_mcpool_and_nothing_else() {
 	root=$project/.mcp.json
 	with_comments "$root" && printf '{"mcpServers":{"a":{"command":"a"}}}' >"$project/mcp.json" && cp "$project/mcp.json" "$work/other" &&
-		here 7 connect claude --project --write && says err "$root:" '"mcpool": {' && untouched "$root" &&
+		here 0 connect claude --project && untouched "$root" && here 7 connect claude --project --write && says err "$root:" '"mcpool": {' && untouched "$root" &&
 		here 0 connect claude --project --write --yes &&
 		is "$root" 'Object.keys(d.mcpServers).join() === "files,mcpool" && d.mcpServers.files.command === "files-server" && d.z === 1.5' &&
 		[ -z "$(diff "$work/before" "$root" | grep '^<')" ] && cmp "$project/mcp.json" "$work/other" &&

@@ -85,6 +85,7 @@ t_all_start_in_parallel() { # A4
 }
 
 # Each failure is told once, under its own name, and everybody else goes on.
+# B66
 t_one_failure_is_ones_own() { # A12 A21 A22 B65
 	with good && run 0 add gone -- /nonexistent/server && run 0 add dies -- sh -c 'echo oops >&2; exit 3' &&
 		run 0 add unset --env 'X=${MCPOOL_TEST_IS_NOT_SET}' -- "$demo_server" &&

@@ -98,6 +98,7 @@ t_wrapped_uris_cannot_be_taken() {
 }
 
 # attack-S4 b: a link of one server is read from that server, and a template that fits everything gets nothing of it.
+# B50
 t_links_lead_to_their_server() {
 	for templates in '"bank://{x}","{+any}"' '"{+any}"'; do
 		configure "$user" "$(taker bank '{"who":"bank","tools":["link"],"templates":["bank://{x}"],"link":"bank://other?cap=SECRETCAP"}')" \

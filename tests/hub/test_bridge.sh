@@ -37,6 +37,7 @@ t_many_bridges_share_one_hub() {
 all_ok() { [ "$(cat "$work"/out[0-9]* 2>/dev/null | grep -c '^ok$')" = 10 ]; }
 
 # The folder of the agent decides which files count.
+# E11
 t_each_project_has_its_own() {
 	mkdir -p "$work/one/.git" "$work/one/deep" "$work/two/.git"
 	with a && configure "$work/one/.mcpool/mcp.json" "$(server p one)" &&
@@ -102,6 +103,7 @@ slowly() {
 
 # U8
 # use-A3: with nothing live and nothing remembered the first list of tools waits for all servers, and else for none.
+# A49
 t_the_first_list_is_not_empty() {
 	configure "$user" "$(slowly a 600)" "$(slowly b 1200)" && run 0 trust --user-file --yes && talk bridge_steps.mjs#list &&
 		grep -qx mcp__a__t,mcp__b__t "$work/out" && finish && configure "$user" "$(slowly a 0)" "$(slowly c 20000)" && run 0 trust --user-file --yes &&

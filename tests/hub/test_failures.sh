@@ -59,6 +59,7 @@ t_command_that_is_not_there() { # U23
 		through_hub echo '{}' connect connect mcp_unavailable 'mcpool config show x' && finish
 }
 
+# B66
 t_server_that_does_not_get_ready() { # U23
 	given "$(hostile hang ',"timeout":800')" && on_command_line 6 echo '{}' connect timeout mcp_timeout '"timeout"' &&
 		says err 'waiting for a licence server' && finish

@@ -110,6 +110,7 @@ t_reconnect_makes_a_new_connection() {
 }
 
 # C18: a server that came with a plugin goes with it.
+# C18
 t_a_plugin_that_is_removed_takes_its_server_along() {
 	plugins=$HOME/.claude/plugins
 	mkdir -p "$plugins/fmt" && echo "{\"version\":2,\"plugins\":{\"fmt@m\":[{\"scope\":\"user\",\"installPath\":\"$plugins/fmt\"}]}}" >"$plugins/installed_plugins.json" &&
@@ -257,6 +258,7 @@ sees() {
 }
 
 # use-B3: the user's servers do not go with the project, neither for a session that is open.
+# C18
 t_users_servers_stay_without_the_project() {
 	with a && mkdir -p "$work/p/.git" && configure "$work/p/.mcp.json" "$(server b)" && up &&
 		( cd "$work/p" && run 0 trust --yes && run 0 call mcp__a__add a=2 b=40 ) && ( cd "$work/p" && rm -rf "$work/p" &&

@@ -42,6 +42,7 @@ t_transport_choice() { # E71 B15 X14 B3 B4
 }
 
 # Public names and what is kept out; a call of what is not listed does not reach the server.
+# E21
 t_names_and_filters() { # E71 U20 E24 A44
 	given "$(demo 'my files' "\"toolsAllowed\":[\"ECHO\",\"ti*\",\"fail\"],\"toolsDenied\":[\"FAI*\"],\"env\":{\"MCPOOL_DEMO_LEDGER\":\"$work/calls\"}"),$(demo other \
 		'"disabledTools":["*"]')" && come_up 2 &&

@@ -7,6 +7,7 @@ group=replay-omp profile=omp documents='000 004' cases=omp_cases.mjs prefix=mcp_
 . tests/replay/lib.sh
 
 t_startup() { play; }
+# A7 A51 A50
 t_reload() { play; }
 t_drop() { play; }
 t_statuses() { play; }

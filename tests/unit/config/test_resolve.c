@@ -169,6 +169,7 @@ HEAVY_TEST(a_missing_variable_by_policy)
 }
 
 /* B38 B34 O15 */
+/* B78 */
 HEAVY_TEST(a_value_that_a_command_prints)
 {
 	DESK;

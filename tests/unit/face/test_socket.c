@@ -240,6 +240,7 @@ HEAVY_TEST(whoever_does_not_say_hello_is_refused)
 	CHECK_EQ(mp_sessions_count(d.hub->sessions), 0);
 }
 
+/* A50 */
 HEAVY_TEST(the_command_line_is_obeyed)
 {
 	DESK;

@@ -299,6 +299,7 @@ HEAVY_TEST(files_of_a_session_make_a_workspace)
 }
 
 /* The store changes, and no message tells the hub: approvals are compared for each user. */
+/* A48 */
 HEAVY_TEST(an_approval_counts_for_the_next_user_of_a_workspace)
 {
 	DESK;

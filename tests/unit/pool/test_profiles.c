@@ -273,6 +273,7 @@ static bool is_exact(const char *json, int64_t wait_ms)
 
 /* C13 C14 D3 X34 */
 /* Jitter only where neither a schedule nor a formula was given. */
+/* C13 */
 TEST(delays_are_exact_where_they_were_given)
 {
 	bool varies = false;

@@ -248,7 +248,7 @@ static void forget_uris(struct mp_index *s)
 	mp_map_done(&s->uris);
 }
 
-/* U19 */
+/* U19 B50 */
 TEST(a_resource_is_found_by_list_wrapping_or_template_and_never_guessed)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;

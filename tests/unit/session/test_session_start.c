@@ -216,6 +216,7 @@ static int64_t wait_for_list(struct two_servers *s, const char *json, int64_t mo
 
 /* X5 */
 /* A39 A67 U8: fast with a cache; without one as startup.uncached says. */
+/* A68 */
 HEAVY_TEST(without_a_cache_completeness_is_a_choice)
 {
 	static const struct {

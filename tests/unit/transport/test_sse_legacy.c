@@ -550,6 +550,7 @@ TEST(the_end_of_the_stream_is_the_end)
 /* --- endings of one message ----------------------------------------------------------------- */
 
 /* Before the first answer, and once there was one. */
+/* A53 */
 HEAVY_TEST(endings_of_a_request)
 {
 	static const struct {

@@ -588,7 +588,7 @@ HEAVY_TEST(nobody_listens)
 	CHECK(strstr(s.why.message, "could not connect to http://127.0.0.1:"));
 }
 
-/* U12 */
+/* U12 A53 */
 HEAVY_TEST(a_cut_connection_loses_one_call)
 {
 	STAGE;
@@ -709,6 +709,7 @@ HEAVY_TEST(a_standing_stream_that_is_not_offered_ends_nothing)
 
 /* One that ends is opened again; one that breaks may be all that is heard of a network that is
  * gone. */
+/* A53 */
 HEAVY_TEST(a_standing_stream_that_breaks_is_a_doubt)
 {
 	STAGE;
