@@ -305,7 +305,7 @@ HEAVY_TEST(the_users_file_is_asked_for_again)
 
 /* V01 V03: servers of projects alone; not what an agent names, not what cannot be checked, no
  * settings. */
-/* U4 */
+/* U4 X29 */
 HEAVY_TEST(all_projects_can_be_trusted)
 {
 	MP_STORE db = NULL;

@@ -28,6 +28,7 @@ static unsigned count_starts(struct fleet *f)
 
 /* D3 D6 D45 E41 E43 E44 E45 E66 X4 */
 /* Scenario 73: every delay, exact to the millisecond, the last repeating. */
+/* X34 */
 TEST(the_backoff_sequence_is_exact)
 {
 	static const int64_t delays[] = {0,     1000,  2000,  5000,  10000,
@@ -557,6 +558,7 @@ TEST(every_cause_enters_the_same_schedule)
 
 /* D29 E69 A66 */
 /* No start counts before its tools are listed. */
+/* E69 */
 TEST(a_start_without_a_list_has_failed)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;

@@ -89,7 +89,7 @@ TEST(the_timeline_of_an_acquire)
 	fleet_get(&f, "a")->mute = true;
 	CHECK(fleet_acquire(&f, "a", 1, &at0));
 	fleet_advance(&f, 5000);
-	CHECK(fleet_acquire(&f, "a", 2, &at5));
+	CHECK(fleet_call(&f, "a", 2, 0, &at5)); /* a call waits for it, too */
 	fleet_advance(&f, 54999);
 	CHECK_EQ(at0.answers + at5.answers, 0); /* 59.999 s: all wait for the same start */
 	CHECK_EQ(f.doubles, 0);
@@ -107,7 +107,7 @@ TEST(the_timeline_of_an_acquire)
 	CHECK_EQ(at65.answers, 1); /* 65 s: at once, with the age of the failure */
 	CHECK(strstr(at65.text, "initialization failed 5s ago"));
 	fleet_advance(&f, 55000);
-	CHECK(fleet_acquire(&f, "a", 4, &at120));
+	CHECK(fleet_call(&f, "a", 4, 0, &at120));
 	fleet_settle(&f);
 	CHECK(strstr(at120.text, "initialization failed 60s ago"));
 	fleet_get(&f, "a")->mute = false;

@@ -236,6 +236,7 @@ TEST(what_a_leaving_server_did_not_get_goes_to_its_successor)
 
 /* E31 E33 U10 */
 /* During a restart, too, an acquire ends after 60 s. */
+/* E31 E33 */
 TEST(an_acquire_during_a_restart_ends)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;

@@ -69,6 +69,7 @@ static int give_pid(const struct mp_transport *t)
 
 /* E10 E8 E7 E68 */
 /* Its entry, conversation, process, calls, last failure, names and queue. */
+/* E64 */
 TEST(the_pool_knows_all_about_a_server)
 {
 	static struct mp_transport_impl impl; /* a transport with a process */

@@ -254,6 +254,7 @@ static bool fill_two(struct mp_names *n, const struct mp_names_rules *rules, boo
 }
 
 /* attack-S5: the one that had it alone in an earlier run keeps it, whichever comes first. */
+/* U19 */
 TEST(an_earlier_run_decides)
 {
 	static const char *const who[] = {"mcp__a__b__c", "a__b", "c"};
@@ -281,6 +282,7 @@ TEST(an_earlier_run_decides)
 
 /* attack-S5: a server that is not there yet may ask for the name: connecting first does not claim
  * it. */
+/* U19 */
 TEST(connecting_first_decides_nothing)
 {
 	static const char *const servers[] = {"a", "a__b", "other"};
@@ -364,6 +366,7 @@ TEST(a_name_in_use_is_not_taken_for_a_hash)
 }
 
 /* attack-S5, live: a name means what it meant, also when its tool is away for a while. */
+/* U19 */
 TEST(a_later_collision_changes_no_meaning)
 {
 	struct mp_names_rules rules = {0};
