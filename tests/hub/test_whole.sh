@@ -103,6 +103,7 @@ t_the_endpoint_gives_what_loading_and_pool_give() {
 }
 
 # Found in a project's file, connected, killed and connected again, switched off and on, and gone with the hub.
+# C25
 t_from_discovery_to_cleanup() { # C1 E53 A1
 	mkdir -p "$work/project/.git" && printf '{"mcpServers":{%s}}' "$(demo p '"env":{"WHO":"p"}')" >"$work/project/.mcp.json" &&
 		given "$(demo a '"env":{"WHO":"a"}')" && (

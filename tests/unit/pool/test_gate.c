@@ -256,6 +256,7 @@ TEST(a_first_list_on_its_way_is_waited_for)
 
 /* A38 */
 /* A start without a time limit counts as settled when calls give it up. */
+/* E35 */
 TEST(a_start_without_a_limit_does_not_block_for_ever)
 {
 	MP_CLEANUP(gated_done) struct gated g = {0};
