@@ -886,6 +886,11 @@ struct mp_account *mp_account_free(struct mp_account *a)
 	return mp_free(a);
 }
 
+bool mp_account_is_at_rest(const struct mp_account *a)
+{
+	return a->state == MP_ACCOUNT_IDLE;
+}
+
 struct mp_authorization *mp_account_get_authorization(struct mp_account *a)
 {
 	return &a->base;

@@ -55,6 +55,8 @@ struct mp_account *mp_account_new(const struct mp_account_options *options);
 struct mp_account *mp_account_free(struct mp_account *a); /* accepts NULL, returns NULL */
 /* For destinations; as long as the account. */
 struct mp_authorization *mp_account_get_authorization(struct mp_account *a);
+/* No token is being asked for or saved. */
+bool mp_account_is_at_rest(const struct mp_account *a);
 /* The entry may have changed. */
 void mp_account_set_oauth(struct mp_account *a, const struct mp_oauth *oauth);
 /* WWW-Authenticate of a request that went without a token, for the next login. */

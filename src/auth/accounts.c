@@ -200,6 +200,15 @@ struct mp_accounts *mp_accounts_new(struct mp_loop *loop, struct mp_secret_value
 	return as;
 }
 
+bool mp_accounts_are_at_rest(const struct mp_accounts *as)
+{
+	MP_LIST_EACH(&as->members, link) {
+		if (!mp_account_is_at_rest(member_at(link)->account))
+			return false;
+	}
+	return true;
+}
+
 struct mp_accounts *mp_accounts_free(struct mp_accounts *as)
 {
 	struct mp_link *link;

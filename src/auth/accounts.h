@@ -19,6 +19,9 @@ struct mp_accounts *mp_accounts_new(struct mp_loop *loop, struct mp_secret_value
 struct mp_accounts *mp_accounts_free(struct mp_accounts *as);
 void mp_accounts_set_hook(struct mp_accounts *as, mp_accounts_changed changed, void *u);
 
+/* No token of any is being asked for or saved. */
+bool mp_accounts_are_at_rest(const struct mp_accounts *as);
+
 /* Does a server with these values use an account? Not if the entry has a token of its own. */
 bool mp_accounts_has_use(const struct mp_resolved *r);
 /* The name of its credential in the secret store, as a C string. Any thread. */

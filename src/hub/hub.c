@@ -22,6 +22,9 @@
 
 static const struct mp_log hub_log = {"hub"};
 
+/* A stop waits so long for tokens that are being renewed; servers have as long to end. */
+enum { RENEWAL_MS = 3000, RENEWAL_LOOK_MS = 20 };
+
 struct mp_hub_private {
 	struct mp_hub_options o;
 	const struct mp_hub_hooks *hooks;
@@ -31,6 +34,8 @@ struct mp_hub_private {
 	struct mp_network *network; /* NULL: changes are not noticed */
 	bool is_stopping;
 	struct mp_timer patience; /* of a drain */
+	struct mp_timer renewals; /* of a stop: looks again whether tokens are saved */
+	int64_t stop_by_ms;
 	void (*drained)(void *u); /* NULL: already called, or not wanted */
 	void *drained_u;
 };
@@ -140,11 +145,20 @@ void mp_hub_drain(struct mp_hub *hub, int64_t max_ms, void (*drained)(void *u), 
 		mp_sessions_drain(hub->sessions, tell_drained, hub);
 }
 
+/*
+ * Wait for a token that is being renewed: the issuer has used up the old refresh token, and the
+ * user would have to log in again.
+ */
 static void is_stopped(void *u)
 {
 	struct mp_hub *hub = u;
+	struct mp_hub_private *p = hub->p;
 
-	hub->p->hooks->stopped(hub->p->u);
+	if (mp_accounts_are_at_rest(mp_launch_planner_get_accounts(p->planner)) ||
+	    mp_loop_now_ms(hub->loop) >= p->stop_by_ms)
+		p->hooks->stopped(p->u);
+	else
+		mp_timer_start(&p->renewals, RENEWAL_LOOK_MS);
 }
 
 void mp_hub_stop(struct mp_hub *hub)
@@ -152,6 +166,7 @@ void mp_hub_stop(struct mp_hub *hub)
 	if (hub->p->is_stopping)
 		return;
 	hub->p->is_stopping = true;
+	hub->p->stop_by_ms = mp_loop_now_ms(hub->loop) + RENEWAL_MS;
 	mp_workspaces_stop(hub->workspaces);
 	mp_pool_stop(hub->pool, is_stopped, hub);
 }
@@ -293,6 +308,7 @@ int mp_hub_new(const struct mp_hub_options *options, const struct mp_hub_hooks *
 	hub->sessions = make_sessions(hub);
 	hub->began_ms = mp_loop_now_ms(hub->loop);
 	mp_timer_init(&hub->p->patience, hub->loop, tell_drained, hub);
+	mp_timer_init(&hub->p->renewals, hub->loop, is_stopped, hub);
 	*ret_hub = hub;
 	return 0;
 }
@@ -303,8 +319,10 @@ struct mp_hub *mp_hub_free(struct mp_hub *hub)
 
 	if (!hub)
 		return NULL;
-	if (hub->sessions)
+	if (hub->sessions) {
 		mp_timer_stop(&p->patience);
+		mp_timer_stop(&p->renewals);
+	}
 	hub->sessions = mp_sessions_free(hub->sessions);
 	hub->workspaces = mp_workspaces_free(hub->workspaces);
 	mp_network_free(p->network);

@@ -84,6 +84,13 @@ t_a_revoked_one_says_what_to_do() {
 		run 8 call echo text=hi && says err 'OAuth authentication failed: invalid_client' 'mcp_needs_auth' 'log in: mcpool login acme' &&
 		becomes needs-auth && run 0 status && says out 'log in: mcpool login acme' && log_in && becomes connected && run 0 call echo text=hi && over
 }
+# The old refresh token is used up by then; a second use would revoke the new one.
+t_a_renewal_is_finished_before_the_hub_ends() {
+	issuer --access-seconds=2 --token-delay=1000 && acme && log_in && up && becomes connected && sleep 3 && : >"$notes" || return 1
+	MCPOOL_TEST_MARK="$work" "$mcpool" call echo text=hi >"$work/called" 2>&1 &
+	sleep 0.5 && run 0 down --now && wait $!
+	counts 1 'POST /token refresh_token 200' && up && becomes connected && run 0 call echo text=hi && counts 0 'family revoked' && over
+}
 t_the_issuer_is_away_for_a_while() {
 	issuer --access-seconds=2 && acme && log_in && up && becomes connected && sleep 3 && tell_issuer 'fail?path=/token&status=503&times=2' &&
 		run '0|4|5' call echo text=hi; eventually 10 called && ! is_state needs-auth && over
