@@ -67,7 +67,7 @@ t_a_warm_run_makes_no_process() {
 }
 
 # The cache belongs to what would be started: another variable, another server.
-# X12
+# X12 U24
 t_another_launch_is_another_server() {
 	config "$two" && with 0 tools && config '"one": {DEMO, "env": {"MCPOOL_DEMO_STATE": "WORK/one", "X": "1"}}' &&
 		with 0 tools --json && starts one 2 && json 'd.tools.length === 10 && d.tools[0].state === "live"'

@@ -148,7 +148,7 @@ export async function switch_for_itself() {
 		const refused = await call("mcp__b__echo", { message: "x" });
 		execFileSync("cmp", [`${XDG_CONFIG_HOME}/mcpool/mcp.json`, `${MCPOOL_TEST_MARK}/before`]);
 		is(readdirSync(".").join() === ".git", `files: ${readdirSync(".")}`);
-		is(refused.error?.data.code === "mcp_disabled" && /switched off for this session/.test(refused.error.message), JSON.stringify(refused));
+		is(refused.error?.data.code === "mcp_disabled" && /is disabled: switched off for this session/.test(refused.error.message), JSON.stringify(refused));
 		const on = changed();
 		execFileSync(MCPOOL, ["enable", "b", "--now", "--session", session]);
 		await on;

@@ -84,7 +84,7 @@ t_a_server_is_switched_off_for_now() { # C20
 }
 
 # Two agents in one folder: one has b off for itself and hears of it, the other calls b all the time.
-# C20 U3 B76
+# C20 U3 B76 C7
 t_a_session_switches_for_itself() {
 	with a b && mkdir -p "$work/here/.git" && cp "$user" "$work/before" && cd "$work/here" || return 1
 	MCPOOL_TEST_MARK="$work" $agent bridge_steps.mjs#call_until_told >"$work/out2" 2>&1 &

@@ -264,6 +264,7 @@ TEST(a_failed_start_is_told_with_its_time)
 }
 
 /* What fails before anything ran has nothing to be taken down, and is told all the same. */
+/* D15 */
 TEST(a_failure_without_a_process_is_an_error_too)
 {
 	struct fleet_server *s;

@@ -110,9 +110,11 @@ TEST(the_timeline_of_an_acquire)
 	CHECK(fleet_call(&f, "a", 4, 0, &at120));
 	fleet_settle(&f);
 	CHECK(strstr(at120.text, "initialization failed 60s ago"));
+	CHECK(mp_workspace_is_given_up(f.workspace, 0, 0));
 	fleet_get(&f, "a")->mute = false;
 	fleet_advance(&f, 180000); /* 300 s: the background loop has succeeded */
 	CHECK_TEXT(fleet_state(&f, "a"), "connected");
+	CHECK(!mp_workspace_is_given_up(f.workspace, 0, 0));
 	fleet_advance(&f, 5000);
 	CHECK(fleet_acquire(&f, "a", 5, &at305));
 	fleet_settle(&f);
@@ -156,6 +158,39 @@ TEST(an_exit_while_idle_restarts_at_once)
 	"\"c\"}}}"
 
 /* Counts only if all are down by then. */
+static void close_never(struct mp_transport *t)
+{
+	(void)t;
+}
+
+static void count_stop(void *u)
+{
+	struct fleet *f = u;
+
+	f->stopped++;
+}
+
+/* U29 */
+/* A server that does not end although it was killed. */
+/* U29 */
+TEST(a_stop_waits_three_seconds_at_most)
+{
+	static struct mp_transport_impl impl;
+	MP_CLEANUP(fleet_done) struct fleet f;
+
+	CHECK(fleet_init(&f));
+	CHECK(fleet_open(&f, ONE) && fleet_start(&f, "a"));
+	CHECK(fleet_get(&f, "a")->ours);
+	impl = *fleet_get(&f, "a")->ours->impl;
+	impl.close = close_never;
+	fleet_get(&f, "a")->ours->impl = &impl;
+	mp_pool_stop(f.pool, count_stop, &f);
+	fleet_advance(&f, 2999);
+	CHECK_EQ(f.stopped, 0);
+	fleet_advance(&f, 1);
+	CHECK_EQ(f.stopped, 1);
+}
+
 static void note_stopped(void *u)
 {
 	struct fleet *f = u;

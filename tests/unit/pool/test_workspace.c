@@ -428,17 +428,27 @@ TEST(a_private_server_belongs_to_its_session)
 	CHECK_EQ(one.answers + two.answers, 2);
 }
 
+#define LEAVING(arg)                                                                        \
+	"{\"mcpServers\":{\"a\":{\"command\":\"a\",\"args\":[\"" arg                        \
+	"\"]},\"b\":{\"command\":\"b\"}},\"mcpool\":{\"queues\":{\"default\":{\"slots\":1," \
+	"\"line\":"                                                                         \
+	"9}}}}"
+
 /* E65 */
-/* What is with the server, what is in line and what is only held; that of another session stays. */
+/*
+ * What is with the server, in line, only held, or waits for a start, also at a server that was
+ * replaced; that of another session stays.
+ */
 TEST(a_session_that_ends_gives_back_all_its_calls)
 {
 	MP_CLEANUP(fleet_done) struct fleet f;
-	struct fleet_result out, lined, held, other;
+	struct fleet_result out, lined, held, other, starting, drained;
 	struct mp_status s;
 
 	CHECK(fleet_init(&f));
-	CHECK(fleet_open(&f, "{\"mcpServers\":{\"a\":{\"command\":\"a\"}},\"mcpool\":{\"queues\":"
-			     "{\"default\":{\"slots\":1,\"line\":9}}}}"));
+	CHECK(fleet_open(&f, LEAVING("1")));
+	fleet_get(&f, "b")->prepare_ms = 1000;
+	CHECK(fleet_call(&f, "b", 7, 0, &starting));
 	fleet_get(&f, "a")->holds_calls = true;
 	CHECK(fleet_call(&f, "a", 7, 0, &out) && fleet_call(&f, "a", 7, 0, &lined));
 	CHECK(fleet_acquire(&f, "a", 7, &held) && fleet_call(&f, "a", 8, 0, &other));
@@ -450,6 +460,7 @@ TEST(a_session_that_ends_gives_back_all_its_calls)
 	fleet_settle(&f);
 	CHECK_EQ(out.outcome, MP_OUTCOME_CANCELLED);
 	CHECK_EQ(lined.outcome, MP_OUTCOME_CANCELLED);
+	CHECK_EQ(starting.outcome, MP_OUTCOME_CANCELLED);
 	CHECK_EQ(fleet_get(&f, "a")->cancels, 1);
 	fleet_status(&f, "a", &s);
 	CHECK_EQ(s.unfinished, 1);
@@ -458,6 +469,14 @@ TEST(a_session_that_ends_gives_back_all_its_calls)
 	CHECK(fleet_answer_kept(fleet_get(&f, "a"), 1, "{}"));
 	CHECK_EQ(other.outcome, MP_OUTCOME_ANSWERED);
 	CHECK_EQ(out.answers + lined.answers + held.answers + other.answers, 4);
+	CHECK(fleet_call(&f, "a", 7, 0, &drained));
+	fleet_settle(&f);
+	CHECK(fleet_reload(&f, LEAVING("2")));
+	fleet_settle(&f);
+	CHECK_EQ(drained.answers, 0);
+	mp_pool_end_session(f.pool, 7);
+	fleet_settle(&f);
+	CHECK_EQ(drained.outcome, MP_OUTCOME_CANCELLED);
 }
 
 /* C19 E62 */
