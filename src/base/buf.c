@@ -65,6 +65,8 @@ int mp_buf_add_pieces(struct mp_buf *b, const struct mp_str *pieces, size_t n)
 
 	for (size_t i = 0; i < n; i++)
 		total += pieces[i].len; /* of memory that is there, so no sum overflows */
+	if (total == 0)
+		return 0; /* there may be no memory to point into */
 	r = mp_buf_reserve(b, total);
 	if (r < 0)
 		return r;

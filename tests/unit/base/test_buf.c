@@ -317,7 +317,8 @@ TEST(pieces_are_added_all_or_none)
 
 	mp_buf_init(&b, 7);
 	CHECK_EQ(mp_buf_add_pieces(&b, pieces, 0), 0);
-	CHECK_EQ(b.len, 0);
+	CHECK_EQ(mp_buf_add_pieces(&b, &pieces[1], 1), 0);
+	CHECK(b.len == 0 && !b.data);
 	CHECK_EQ(mp_buf_add_pieces(&b, pieces, MP_ARRAY_LEN(pieces)), 0);
 	CHECK_EQ(mp_buf_add_pieces(&b, pieces, MP_ARRAY_LEN(pieces)), 0);
 	CHECK_STR(mp_buf_get(&b), "abcabc");
