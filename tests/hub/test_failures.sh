@@ -47,7 +47,7 @@ on_command_line() {
 
 # --- it is not there -------------------------------------------------------------------------------
 
-# E73
+# E73 B65
 t_dead_server() { # U23
 	given "$(hostile exit)" && on_command_line 4 echo '{}' connect eof mcp_unavailable 'mcpool test x' &&
 		says err 'Failed to connect to "x": handshake: exited with code 3' 'its last words on stderr:' '  | cannot open the database' '  | the second of the last words' &&

@@ -162,6 +162,7 @@ t_one_server_keeps_its_uris() {
 }
 
 # A server that was just added is there at once: verbs do not wait for the hub to notice.
+# B59
 t_a_server_that_was_just_added_is_there() {
 	trusted "$(noting a)" && up && eventually 5 settled || return 1
 	for i in 1 2 3; do

@@ -403,7 +403,7 @@ static int dial_nowhere(void *u, struct mp_transport **ret, struct mcpool_error 
 	return r;
 }
 
-/* A32 */
+/* A32 A66 */
 TEST(the_handshake_has_one_deadline_for_both_lives)
 {
 	MP_CLEANUP(fake_done) struct fake f;

@@ -518,7 +518,7 @@ static bool try_orders(enum mp_naming style, uint64_t *seed)
 	return true;
 }
 
-/* B47 U19 */
+/* B47 U19 A26 */
 HEAVY_TEST(the_order_of_arrival_decides_nothing)
 {
 	uint64_t seed = 19;

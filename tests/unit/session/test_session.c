@@ -16,7 +16,7 @@ static int count(const char *text, const char *part)
 	return n;
 }
 
-/* B49 E25 A6 */
+/* B49 E25 A6 B43 */
 TEST(an_agent_lists_and_calls)
 {
 	TWO_SERVERS(s);

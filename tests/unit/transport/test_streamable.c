@@ -588,7 +588,7 @@ HEAVY_TEST(nobody_listens)
 	CHECK(strstr(s.why.message, "could not connect to http://127.0.0.1:"));
 }
 
-/* U12 A53 */
+/* U12 A53 U17 */
 HEAVY_TEST(a_cut_connection_loses_one_call)
 {
 	STAGE;
