@@ -277,7 +277,7 @@ complains 'Row A2: its proof tests/unit/test_a.c:a did not run, or did not pass.
 end proof-did-not-run
 
 new_tree
-add tests/check.sh 'group=checks'
+add tests/check.sh 'group=checks profile=omp'
 add tests/check.sh 't_two() { true; } # A2'
 set_row A2 tests/check.sh:two ''
 add log 'ok checks/two'
