@@ -42,19 +42,23 @@ with_comments() {
 untouched() { cmp "$1" "$work/before" && ! [ -e "$1.mcpool-backup" ]; }
 
 t_shows_what_is_here() {
-	agent claude && with_comments "$cursor" && here 0 connect && says out 'claude     not connected' \
-		'cursor     not connected' 'zed        not found here' &&
-		here 0 connect --json && json 'd.agents.length === 9 && d.agents[0].program.endsWith("/claude") &&
+	agent claude && with_comments "$cursor" && here 0 connect && says out 'claude           not connected' \
+		'cursor           not connected' 'zed              not found here' &&
+		here 0 connect --json && json 'd.agents.length === 18 && d.agents[0].program.endsWith("/claude") &&
 			d.agents.find((a) => a.agent === "cursor").found && !d.agents.find((a) => a.agent === "zed").found' &&
 		! [ -e "$work/claude.argv" ]
 }
 
+all='claude codex cursor vscode gemini omp opencode windsurf zed vscode-insiders copilot claude-desktop junie cline roo kiro lmstudio'
+stdio_only='claude-desktop junie'
+
 # B25
 t_shows_a_snippet_and_touches_nothing() {
 	agent claude && with_comments "$cursor" && before=$(all_files) || return 1
-	for one in claude codex cursor vscode gemini omp opencode windsurf zed; do
-		here 0 connect "$one" && says out "$mcpool" stdio && here 0 connect "$one" --http 127.0.0.1:7717 &&
-			says out http://127.0.0.1:7717/mcp 'mcpool token' || return 1
+	for one in $all; do
+		here 0 connect "$one" && says out "$mcpool" stdio || return 1
+		case " $stdio_only " in *" $one "*) continue ;; esac
+		here 0 connect "$one" --http 127.0.0.1:7717 && says out http://127.0.0.1:7717/mcp 'mcpool token' || return 1
 	done
 	here 0 connect claude && says out "claude mcp add --scope user mcpool -e XDG_RUNTIME_DIR=$runtime -- $mcpool stdio" &&
 		[ "$(all_files)" = "$before" ] && untouched "$cursor" && ! [ -e "$work/claude.argv" ]
@@ -96,13 +100,14 @@ t_writes_with_a_backup_and_undoes_to_the_byte() {
 		grep -q '// mine, since 2024' "$cursor" && grep -q '/\* last \*/' "$cursor" && grep -q '1\.50' "$cursor" && mode 640 "$cursor" &&
 		same "$cursor.mcpool-backup" "$work/before" && mode 600 "$cursor.mcpool-backup" &&
 		cp "$cursor" "$work/written" && here 0 connect cursor --write --yes && says out 'already connected' && same "$cursor" "$work/written" &&
-		here 0 connect && says out 'cursor     connected' && here 0 connect cursor && says out 'already connected' &&
+		here 0 connect && says out 'cursor           connected' && here 0 connect cursor && says out 'already connected' &&
 		here 0 connect cursor --undo --yes && untouched "$cursor" && mode 640 "$cursor" &&
 		here 0 connect cursor --undo --yes && says out 'nothing to undo' && untouched "$cursor"
 }
 
 t_a_new_file_goes_with_undo() {
-	for one in codex cursor vscode gemini omp opencode windsurf zed; do
+	for one in $all; do
+		[ $one != claude ] || continue # its file has more than servers
 		here 0 connect $one --write --yes && says err '(new)' && here 0 connect $one --json &&
 			json "d.connected && d.entry === 'mcpool'" || { echo "$one"; return 1; }
 		file=$($node -p 'JSON.parse(fs.readFileSync(0)).file' <"$work/out")
@@ -137,11 +142,11 @@ t_undo_after_other_writes() {
 # use-A2: connected by an entry that cannot work.
 t_broken_entries_are_told() {
 	mkdir -p "$HOME/.cursor" && printf '{"mcpServers":{"mcpool":{"command":"/gone/mcpool","args":["stdio"]}}}' >"$cursor" &&
-		here 0 connect && says out 'cursor     connected, but /gone/mcpool is missing' 'connect cursor --write' &&
+		here 0 connect && says out 'cursor           connected, but /gone/mcpool is missing' 'connect cursor --write' &&
 		here 0 connect cursor --json && json 'd.connected && d.problem === "/gone/mcpool is missing"' &&
 		here 0 connect opencode --write --yes && here 0 connect opencode --json && json 'd.connected && d.problem === null' &&
 		here 0 connect windsurf --http 127.0.0.1:1 --write --yes && here 0 connect &&
-		says out 'windsurf   connected, but nothing listens at 127.0.0.1:1' 'opencode   connected  '
+		says out 'windsurf         connected, but nothing listens at 127.0.0.1:1' 'opencode         connected  '
 }
 
 t_asks_first() {
@@ -152,7 +157,7 @@ t_asks_first() {
 t_broken_files_are_refused() {
 	mkdir -p "$HOME/.cursor" "$HOME/.codex" && printf '{"mcpServers": {\n' >"$cursor" && cp "$cursor" "$work/before" &&
 		here 3 connect cursor --write --yes && says err "$cursor:2:1" && untouched "$cursor" &&
-		here 0 connect && says out 'cursor     its file cannot be read' &&
+		here 0 connect && says out 'cursor           its file cannot be read' &&
 		printf 'a = [\n' >"$HOME/.codex/config.toml" && cp "$HOME/.codex/config.toml" "$work/before" &&
 		here 3 connect codex --write --yes && says err config.toml:2:1 && untouched "$HOME/.codex/config.toml" &&
 		printf '{"mcpServers": 5}' >"$cursor" && cp "$cursor" "$work/before" &&
@@ -255,7 +260,57 @@ t_other_tables_of_codex() {
 		! grep -q mcpool "$place" && grep -q '^# mine' "$place" && grep -q trust_level "$place"
 }
 
+# As each documents its file.
+t_spells_entries_as_each_agent_does() {
+	files=$HOME/.config/Code/User/globalStorage
+	for one in copilot cline roo claude-desktop junie vscode-insiders; do
+		here 0 connect $one --write --yes || return 1
+	done
+	is "$HOME/.copilot/mcp-config.json" 'd.mcpServers.mcpool.type === "local" && d.mcpServers.mcpool.tools[0] === "*"' &&
+		is "$HOME/.config/Claude/claude_desktop_config.json" '!d.mcpServers.mcpool.type && d.mcpServers.mcpool.args.length === 1' &&
+		is "$HOME/.junie/mcp/mcp.json" 'd.mcpServers.mcpool.args[0] === "stdio"' &&
+		is "$HOME/.config/Code - Insiders/User/mcp.json" 'd.servers.mcpool.type === "stdio"' &&
+		here 0 connect kiro --http 127.0.0.1:9 --write --yes &&
+		is "$HOME/.kiro/settings/mcp.json" 'd.mcpServers.mcpool.headers.Authorization === "Bearer ${MCPOOL_TOKEN}"' &&
+		here 0 connect roo --http 127.0.0.1:9 --write --yes &&
+		is "$files/rooveterinaryinc.roo-cline/settings/mcp_settings.json" 'd.mcpServers.mcpool.type === "streamable-http"' &&
+		here 0 connect cline && is "$files/saoudrizwan.claude-dev/settings/cline_mcp_settings.json" 'd.mcpServers.mcpool.command'
+}
+
+# Its file is YAML: shown and looked at, and never changed.
+t_goose_is_shown_only() {
+	place=$HOME/.config/goose/config.yaml
+	here 0 connect goose && says out "$place" 'extensions:' "  mcpool: {\"name\":\"mcpool\",\"enabled\":true,\"type\":\"stdio\",\"cmd\":\"$mcpool\"" 'by hand' &&
+		here 3 connect goose --write --yes && says err 'is YAML' && ! [ -e "$place" ] && mkdir -p "$HOME/.config/goose" &&
+		printf 'extensions:\n  files:\n    cmd: x\n' >"$place" && here 0 connect --all --write --yes && says err 'Goose is left out' &&
+		here 0 connect goose && sed -n 's/^  \(  mcpool: .*\)/\1/p' "$work/out" >>"$place" && here 0 connect goose && says out 'already connected' &&
+		here 0 connect && says out 'goose            connected' && here 3 connect goose --undo --yes && says err 'by hand' && grep -q 'mcpool: {' "$place"
+}
+
+t_some_have_no_http() {
+	for one in $stdio_only; do
+		here 2 connect $one --http 127.0.0.1:9 --write --yes && says err 'does not connect over HTTP' || return 1
+	done
+	here 0 connect --http 127.0.0.1:9 --json && json 'd.agents.length === 18' && [ -z "$(find "$HOME" -name '*mcp*.json')" ]
+}
+
+# Those that are found, each with its preview; one that fails stops no other.
+t_all_that_are_here() {
+	agent claude && with_comments "$cursor" && mkdir -p "$HOME/.kiro/settings" && echo '{}' >"$HOME/.kiro/settings/mcp.json" &&
+		here 0 connect --all --write --yes && says out 'Claude Code is connected' 'Cursor is connected' 'Kiro is connected' &&
+		says err "$cursor:" "$HOME/.kiro/settings/mcp.json:" && ! says out Zed >/dev/null && ! [ -e "$HOME/.config/zed" ] &&
+		argv claude mcp add --scope user mcpool -e "XDG_RUNTIME_DIR=$runtime" -- "$mcpool" stdio --naming server__tool &&
+		here 0 connect --all --write --yes --json && json 'd.agents.length === 3 && d.agents.find((a) => a.agent === "kiro").result === "already"' &&
+		here 0 connect --all --undo --yes && untouched "$cursor" && [ "$(cat "$HOME/.kiro/settings/mcp.json")" = '{}' ] &&
+		printf '{' >"$cursor" && here 3 connect --all --write --yes && says err "$cursor:1:" && says out 'Kiro is connected'
+}
+
+t_all_asks_for_each() {
+	with_comments "$cursor" && here 7 connect --all --write && says err 'no terminal for the question' && untouched "$cursor"
+}
+
 t_usage() {
+	here 2 connect --all && says err 'needs --write or --undo' && here 2 connect cursor --all --write && says err 'not both' || return 1
 	here 2 connect nobody && says err "no agent 'nobody'" && here 2 connect claud && says err "Did you mean 'claude'" && here 2 connect --write && here 2 connect cursor --write --undo &&
 		here 2 connect cursor --http 'a b' && here 2 connect cursor codex
 }

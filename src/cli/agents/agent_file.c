@@ -184,6 +184,34 @@ mp_value mp_agent_find_servers(const struct mp_agent *a, const struct mp_tape *t
 	return *ret_inner ? inner : outer;
 }
 
+/* A line `mcpool:` in it counts as our entry; who changed what is not told apart. */
+static int look_at_yaml(const char *file, struct mp_agent_view *ret_view,
+			struct mcpool_error *reterr)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	struct mp_str rest;
+	int r;
+
+	mp_buf_init(&text, MP_LIMIT_USER_FILE);
+	r = mp_file_read(file, MP_LIMIT_USER_FILE, &text, reterr);
+	*ret_view = (struct mp_agent_view){.exists = r != MCPOOL_ENOENT};
+	if (r < 0)
+		return r == MCPOOL_ENOENT ? 0 : r;
+	rest = mp_buf_get(&text);
+	while (rest.len && ret_view->link == MP_AGENT_APART) {
+		const char *end = memchr(rest.p, '\n', rest.len);
+		size_t n = end ? (size_t)(end - rest.p) + 1 : rest.len;
+
+		if (mp_str_starts(mp_str_trim((struct mp_str){rest.p, n}),
+				  MP_STR(MP_AGENT_ENTRY ":"))) {
+			ret_view->link = MP_AGENT_CONNECTED;
+			ret_view->entry = MP_AGENT_ENTRY;
+		}
+		rest = (struct mp_str){rest.p + n, rest.len - n};
+	}
+	return 0;
+}
+
 int mp_agent_look(const struct mp_agent *a, const char *file, struct mp_str entry,
 		  struct mp_arena *arena, struct mp_agent_view *ret_view,
 		  struct mcpool_error *reterr)
@@ -191,8 +219,11 @@ int mp_agent_look(const struct mp_agent *a, const char *file, struct mp_str entr
 	MP_CLEANUP(mp_document_freep) struct mp_document *doc = NULL;
 	struct mcpool_error why;
 	struct reader rd = {.arena = arena, .view = ret_view};
-	int r = mp_document_open(file, a->format, MP_LIMIT_USER_FILE, &doc, &why);
+	int r;
 
+	if (a->is_yaml)
+		return look_at_yaml(file, ret_view, reterr);
+	r = mp_document_open(file, a->format, MP_LIMIT_USER_FILE, &doc, &why);
 	*ret_view = (struct mp_agent_view){.exists = r != MCPOOL_ENOENT};
 	if (r == MCPOOL_ENOENT)
 		return 0;

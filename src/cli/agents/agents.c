@@ -159,6 +159,114 @@ const struct mp_agent mp_agents[] = {
 		.url_key = "url",
 		.env_key = "env",
 	},
+	{
+		.name = "vscode-insiders",
+		.label = "VS Code Insiders",
+		.prefixes = true,
+		.program = "code-insiders",
+		.user = {{MP_FOLDER_CONFIG, "Code - Insiders/User/mcp.json"}},
+		.project = {{MP_FOLDER_ROOT, ".vscode/mcp.json"}},
+		.key = "servers",
+		.stdio_type = "stdio",
+		.http_type = "http",
+		.url_key = "url",
+		.env_key = "env",
+		.token = "${env:" MP_AGENT_TOKEN "}",
+		.add = WORDS("code-insiders", "--add-mcp", "@json"),
+		.add_http = WORDS("code-insiders", "--add-mcp", "@json"),
+	},
+	{
+		.name = "copilot",
+		.label = "Copilot CLI",
+		.prefixes = true,
+		.program = "copilot",
+		.user = {{MP_FOLDER_HOME, ".copilot/mcp-config.json"}},
+		.project = {{MP_FOLDER_ROOT, ".github/mcp.json"}},
+		.key = "mcpServers",
+		.stdio_type = "local",
+		.http_type = "http",
+		.url_key = "url",
+		.env_key = "env",
+		.tools_key = "tools",
+		.token = "${" MP_AGENT_TOKEN "}",
+	},
+	{
+		.name = "claude-desktop",
+		.label = "Claude Desktop",
+		.program = "claude-desktop",
+		.user = {{MP_FOLDER_CONFIG, "Claude/claude_desktop_config.json"}},
+		.key = "mcpServers",
+		.env_key = "env",
+	},
+	{
+		.name = "junie",
+		.label = "JetBrains Junie",
+		.program = "junie",
+		.user = {{MP_FOLDER_HOME, ".junie/mcp/mcp.json"}},
+		.project = {{MP_FOLDER_ROOT, ".junie/mcp/mcp.json"}},
+		.key = "mcpServers",
+		.env_key = "env",
+	},
+	{
+		.name = "cline",
+		.label = "Cline",
+		.prefixes = true,
+		.program = "cline",
+		.user = {{MP_FOLDER_CONFIG, "Code/User/globalStorage/saoudrizwan.claude-dev/"
+					    "settings/cline_mcp_settings.json"},
+			 {MP_FOLDER_HOME, ".cline/data/settings/cline_mcp_settings.json"}},
+		.key = "mcpServers",
+		.http_type = "streamableHttp",
+		.url_key = "url",
+		.env_key = "env",
+	},
+	{
+		.name = "roo",
+		.label = "Roo Code",
+		.prefixes = true,
+		.user = {{MP_FOLDER_CONFIG, "Code/User/globalStorage/rooveterinaryinc.roo-cline/"
+					    "settings/mcp_settings.json"}},
+		.project = {{MP_FOLDER_ROOT, ".roo/mcp.json"}},
+		.key = "mcpServers",
+		.http_type = "streamable-http",
+		.url_key = "url",
+		.env_key = "env",
+		.token = "${env:" MP_AGENT_TOKEN "}",
+	},
+	{
+		.name = "kiro",
+		.label = "Kiro",
+		.prefixes = true,
+		.program = "kiro",
+		.user = {{MP_FOLDER_HOME, ".kiro/settings/mcp.json"}},
+		.project = {{MP_FOLDER_ROOT, ".kiro/settings/mcp.json"}},
+		.key = "mcpServers",
+		.url_key = "url",
+		.env_key = "env",
+		.token = "${" MP_AGENT_TOKEN "}",
+	},
+	{
+		.name = "lmstudio",
+		.label = "LM Studio",
+		.program = "lms",
+		.user = {{MP_FOLDER_HOME, ".lmstudio/mcp.json"}},
+		.key = "mcpServers",
+		.url_key = "url",
+		.env_key = "env",
+	},
+	{
+		.name = "goose",
+		.label = "Goose",
+		.prefixes = true,
+		.program = "goose",
+		.user = {{MP_FOLDER_CONFIG, "goose/config.yaml"}},
+		.key = "extensions",
+		.stdio_type = "stdio",
+		.http_type = "streamable_http",
+		.url_key = "uri",
+		.env_key = "envs",
+		.is_yaml = true,
+	},
 };
 const size_t mp_agents_n = MP_ARRAY_LEN(mp_agents);
 
@@ -228,7 +336,7 @@ static void write_stdio(struct mp_writer *w, const struct mp_agent *a,
 			const struct mp_agent_way *way)
 {
 	write_member(w, "type", a->stdio_type);
-	mp_write_key(w, MP_STR("command"));
+	mp_write_key(w, mp_str_of(a->is_yaml ? "cmd" : "command"));
 	if (a->has_command_list)
 		mp_write_begin_array(w);
 	mp_write_text(w, mp_str_of(way->mcpool));
@@ -282,12 +390,20 @@ static void write_object(struct mp_writer *w, const struct mp_agent *a,
 			 const struct mp_agent_way *way, const char *name)
 {
 	mp_write_begin_object(w);
-	write_member(w, "name", name);
+	write_member(w, "name", a->is_yaml ? MP_AGENT_ENTRY : name);
+	if (a->is_yaml)
+		mp_write_member_bool(w, "enabled", true);
 	write_member(w, "source", a->source);
 	if (way->url)
 		write_http(w, a, way);
 	else
 		write_stdio(w, a, way);
+	if (a->tools_key) {
+		mp_write_key(w, mp_str_of(a->tools_key));
+		mp_write_begin_array(w);
+		mp_write_text(w, MP_STR("*"));
+		mp_write_end_array(w);
+	}
 	mp_write_end_object(w);
 }
 
@@ -348,6 +464,9 @@ int mp_agent_write_around(const struct mp_agent *a, bool inner, const struct mp_
 
 	if (a->format == MP_FORMAT_TOML)
 		return write_table(a, t, entry, out);
+	if (a->is_yaml) /* JSON on one line is YAML */
+		return mp_buf_addf(out, "%s:\n  " MP_AGENT_ENTRY ": %.*s\n", a->key,
+				   MP_STR_ARGS(mp_value_source(t, entry)));
 	mp_write_init(&w, out, "  ");
 	mp_write_begin_object(&w);
 	mp_write_key(&w, mp_str_of(a->key));
@@ -376,7 +495,7 @@ int mp_agent_write_snippet(const struct mp_agent *a, const struct mp_agent_way *
 
 	mp_buf_init(&entry, MP_LIMIT_CONFIG_FILE);
 	mp_tape_init(&t, 0);
-	mp_write_init(&w, &entry, a->format == MP_FORMAT_TOML ? NULL : "  ");
+	mp_write_init(&w, &entry, a->format == MP_FORMAT_TOML || a->is_yaml ? NULL : "  ");
 	write_object(&w, a, way, NULL);
 	r = mp_write_finish(&w);
 	if (r == 0)

@@ -25,7 +25,7 @@ struct mp_agent_place {
 
 struct mp_agent {
 	const char *name, *label;
-	const char *program; /* as it is found in PATH */
+	const char *program; /* as it is found in PATH; NULL: it is part of another program */
 	/* The first that exists is used; if none exists, the first is created. */
 	struct mp_agent_place user[MP_AGENT_FILES], project[MP_AGENT_FILES];
 	/* It calls a tool mcp__SERVER__TOOL or the like, so that ours need no prefix of their own.
@@ -35,9 +35,11 @@ struct mp_agent {
 	const char *key;   /* of the object with its servers */
 	const char *inner; /* of the one in it that newer versions have them in; NULL: none do */
 
-	/* How it spells an entry; NULL: it has no such member. */
+	/* How it spells an entry; NULL: it has no such member. Without url_key it has no HTTP. */
 	const char *source, *stdio_type, *http_type, *url_key, *env_key;
+	const char *tools_key; /* of the list of tools that it uses: all */
 	bool has_command_list; /* command and arguments are one list */
+	bool is_yaml;          /* as Goose has it: shown, and never changed by us */
 	const char *token;     /* how it reads the token from a variable; NULL: it cannot */
 
 	/* Its own commands, words with @blanks to fill in; NULL: it has none. */

@@ -206,11 +206,20 @@ static int refuse_token(const struct mp_connect *c)
 	return MP_EXIT_USAGE;
 }
 
+/* Its program rewrites the file in its own way; a person or that program changes it. */
+static int refuse_yaml(const struct mp_connect *c, const char *done)
+{
+	mp_cli_complain("%s is YAML, which mcpool does not change. %s", c->file, done);
+	return MP_EXIT_CONFIG;
+}
+
 int mp_connect_write(struct mp_connect *c, const char **ret_word)
 {
 	const char **argv = connect_get_command(c, MP_AGENT_ADD), **first = NULL;
 
 	*ret_word = "left";
+	if (c->agent->is_yaml && c->view.link == MP_AGENT_APART)
+		return refuse_yaml(c, "`mcpool connect goose` shows the lines to put in");
 	if (c->view.link == MP_AGENT_TAKEN)
 		return refuse_taken(c);
 	if (c->way.url && !c->agent->token)
@@ -234,6 +243,8 @@ int mp_connect_undo(struct mp_connect *c, const char **ret_word)
 		*ret_word = "nothing";
 		return MP_EXIT_DONE;
 	}
+	if (c->agent->is_yaml)
+		return refuse_yaml(c, "Remove the entry \"" MP_AGENT_ENTRY "\" there by hand");
 	if (c->view.link == MP_AGENT_TAKEN)
 		return refuse_taken(c);
 	if (strcmp(c->view.entry, MP_AGENT_ENTRY) != 0) {

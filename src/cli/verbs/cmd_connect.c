@@ -20,18 +20,20 @@ static int run_connect(const struct mp_verb *verb, int argc, char **argv);
 
 const struct mp_verb mp_verb_connect = {
 	"connect",
-	"[AGENT]",
+	"[AGENT | --all]",
 	"Show how to connect an agent to the hub, or do it; alone: which agents are here.",
 	"  --write          connect it: by its own command, or in its file, after a preview\n"
 	"  --undo           revert that\n"
+	"  --all            with --write or --undo: each agent that is found here\n"
 	"  --yes, -y        do not ask\n"
 	"  --project        for this project only\n"
 	"  --http ADDR      over HTTP instead of stdio: 127.0.0.1:7717, or a URL\n"
 	"  --json           one JSON object instead of text for people\n",
-	"AGENT is claude, codex, cursor, vscode, gemini, omp, opencode, windsurf or zed. A copy "
-	"of\na changed file is kept as FILE.mcpool-backup. Over HTTP an agent takes the token\n"
-	"(`mcpool token`) from the variable MCPOOL_TOKEN.\n\n"
-	"example: mcpool connect claude --write\n",
+	"AGENT is one that `mcpool connect` lists. A copy of a changed file is kept as\n"
+	"FILE.mcpool-backup. Over HTTP an agent takes the token (`mcpool token`) from the\n"
+	"variable MCPOOL_TOKEN.\n\n"
+	"examples: mcpool connect claude --write\n"
+	"          mcpool connect --all --write\n",
 	run_connect,
 	NULL,
 	MP_VERB_PLAIN,
@@ -78,7 +80,6 @@ static int read_address(struct mp_connect *c)
 		mp_cli_complain("an address is 127.0.0.1:7717 or http://127.0.0.1:7717/mcp");
 		return MP_EXIT_USAGE;
 	}
-	c->way.url = c->url;
 	return MP_EXIT_DONE;
 }
 
@@ -162,7 +163,8 @@ static int cmd_connect_look(struct mp_connect *c, const struct mp_agent *a,
 	c->agent = a;
 	c->view = (struct mp_agent_view){0};
 	c->way.inner = false;
-	if (!mp_program_find(a->program, c->program))
+	c->way.url = c->args->http && a->url_key ? c->url : NULL;
+	if (!a->program || !mp_program_find(a->program, c->program))
 		c->program[0] = '\0';
 	mp_buf_clear(&c->entry);
 	r = mp_agent_write_entry(a, &c->way, &c->entry);
@@ -183,6 +185,11 @@ static void cmd_connect_done(struct mp_connect *c)
 
 /* --- all agents ------------------------------------------------------------------------------ */
 
+static bool is_found(const struct mp_connect *c)
+{
+	return c->program[0] || c->view.exists;
+}
+
 static bool is_connected(const struct mp_connect *c)
 {
 	return c->view.link == MP_AGENT_CONNECTED || c->view.link == MP_AGENT_OTHERWISE;
@@ -201,7 +208,7 @@ static void write_agent(struct mp_writer *w, const struct mp_connect *c)
 {
 	mp_write_member_text(w, "agent", mp_str_of(c->agent->name));
 	mp_write_member_text(w, "label", mp_str_of(c->agent->label));
-	mp_write_member_bool(w, "found", c->program[0] || c->view.exists);
+	mp_write_member_bool(w, "found", is_found(c));
 	write_or_null(w, "program", c->program);
 	mp_write_member_text(w, "level", c->way.project ? MP_STR("project") : MP_STR("user"));
 	write_or_null(w, "file", c->file);
@@ -216,7 +223,7 @@ static const char *tell_state(const struct mp_connect *c, bool broken)
 		return "its file cannot be read";
 	if (is_connected(c))
 		return "connected";
-	return c->program[0] || c->view.exists ? "not connected" : "not found here";
+	return is_found(c) ? "not connected" : "not found here";
 }
 
 /* How to repair it; if the hub does not listen, the agent's file is fine. */
@@ -236,7 +243,7 @@ static bool is_impaired(const struct mp_connect *c)
 
 static void list_impaired(const struct mp_connect *c)
 {
-	printf("%-10s connected, but %s\n%-10s %s; ", c->agent->name, c->view.problem, "", c->file);
+	printf("%-16s connected, but %s\n%-16s %s; ", c->agent->name, c->view.problem, "", c->file);
 	tell_remedy(c);
 }
 
@@ -250,7 +257,7 @@ static void list_one(struct mp_connect *c, const struct mp_agent *a, struct mp_w
 		return;
 	}
 	if (!w) {
-		printf("%-10s %-24s %s\n", a->name, tell_state(c, broken), c->file ? c->file : "");
+		printf("%-16s %-24s %s\n", a->name, tell_state(c, broken), c->file ? c->file : "");
 		return;
 	}
 	mp_write_begin_object(w);
@@ -378,6 +385,8 @@ static void cmd_connect_show(struct mp_connect *c)
 		printf("\nIt is already connected, with different settings; `mcpool connect %s "
 		       "--write` replaces them.\n",
 		       c->agent->name);
+	else if (c->agent->is_yaml)
+		printf("\nIt is not connected yet; put these lines in by hand.\n");
 	else
 		printf("\nIt is not connected yet: `mcpool connect %s%s --write` does it.\n",
 		       c->agent->name, c->way.project ? " --project" : "");
@@ -439,29 +448,40 @@ static void report_as_json(struct mp_connect *c, const char *word)
 		mp_print_json(mp_buf_get(&text));
 }
 
-static int do_one(struct mp_connect *c, const struct mp_config_set *set)
+/* *ret_word: the result of --write or --undo; NULL: neither. */
+static int cmd_connect_change(struct mp_connect *c, const char **ret_word)
 {
-	const char *word = NULL;
 	int r = MP_EXIT_DONE;
 
-	find_doubles(c, set);
+	*ret_word = NULL;
 	if (c->args->write)
-		r = mp_connect_write(c, &word);
+		r = mp_connect_write(c, ret_word);
 	else if (c->args->undo)
-		r = mp_connect_undo(c, &word);
+		r = mp_connect_undo(c, ret_word);
+	if (r != MP_EXIT_DONE || !*ret_word)
+		return r;
+	if (strcmp(*ret_word, "left") != 0)
+		c->view.link = c->args->write ? MP_AGENT_CONNECTED : MP_AGENT_APART;
+	if (is_connected(c) && !c->view.entry)
+		c->view.entry = MP_AGENT_ENTRY;
+	return r;
+}
+
+static int do_one(struct mp_connect *c, const struct mp_config_set *set)
+{
+	const char *word;
+	int r;
+
+	find_doubles(c, set);
+	r = cmd_connect_change(c, &word);
 	if (r != MP_EXIT_DONE)
 		return r;
-	if (c->args->json) {
-		if (word && strcmp(word, "left") != 0)
-			c->view.link = c->args->write ? MP_AGENT_CONNECTED : MP_AGENT_APART;
-		if (is_connected(c) && !c->view.entry)
-			c->view.entry = MP_AGENT_ENTRY;
+	if (c->args->json)
 		report_as_json(c, word);
-	} else if (word) {
+	else if (word)
 		tell_result(c, word);
-	} else {
+	else
 		cmd_connect_show(c);
-	}
 	if (!c->args->undo)
 		warn_of_doubles(c);
 	return mp_print_finish(MP_EXIT_DONE);
@@ -480,11 +500,28 @@ static void complain_unknown(const char *name)
 			like ? ". Did you mean '" : "", like ? like : "", like ? "'?" : ".");
 }
 
+/* Whether this agent can be connected as asked; complains if not. */
+static int connect_check(const struct mp_connect *c)
+{
+	if (c->args->http && !c->agent->url_key)
+		mp_cli_complain("%s does not connect over HTTP; without --http it uses `mcpool "
+				"stdio`",
+				c->agent->label);
+	else if (!c->file)
+		mp_cli_complain(c->way.project ? "%s has no file for a project"
+					       : "%s has no file: HOME is not set",
+				c->agent->label);
+	else
+		return MP_EXIT_DONE;
+	return MP_EXIT_USAGE;
+}
+
 static int connect_one(struct mp_connect *c, const char *name)
 {
 	MP_CLEANUP(mp_configured_done) struct mp_configured configured = {0};
 	const struct mp_agent *a = mp_agent_find(name);
 	struct mcpool_error why = {0};
+	int r;
 
 	if (!a) {
 		complain_unknown(name);
@@ -494,14 +531,103 @@ static int connect_one(struct mp_connect *c, const char *name)
 		mp_cli_complain_as(why.code, "%s", why.message);
 		return MP_EXIT_CONFIG;
 	}
-	if (!c->file) {
-		mp_cli_complain(c->way.project ? "%s has no file for a project"
-					       : "%s has no file: HOME is not set",
-				a->label);
-		return MP_EXIT_USAGE;
-	}
+	r = connect_check(c);
+	if (r != MP_EXIT_DONE)
+		return r;
 	(void)mp_configured_load(&configured, c->args); /* without it there are no duplicates */
 	return do_one(c, configured.set);
+}
+
+/* --- all that are here ----------------------------------------------------------------------- */
+
+/* Returns the exit code. w: for --json; NULL: text for people. */
+static int connect_next(struct mp_connect *c, const struct mp_config_set *set, struct mp_writer *w)
+{
+	const char *word = NULL;
+	int r;
+
+	find_doubles(c, set);
+	r = connect_check(c);
+	if (r == MP_EXIT_DONE)
+		r = cmd_connect_change(c, &word);
+	if (w) {
+		mp_write_begin_object(w);
+		write_agent(w, c);
+		write_or_null(w, "result", word);
+		mp_write_end_object(w);
+	} else if (word) {
+		tell_result(c, word);
+	}
+	if (word && c->args->write)
+		warn_of_doubles(c);
+	return r;
+}
+
+/* Agents that are not found here, or have no file that we can change, are left out. */
+static bool is_next(const struct mp_connect *c)
+{
+	if (!is_found(c) || (!c->file && c->way.project))
+		return false;
+	if (!c->agent->is_yaml)
+		return true;
+	mp_cli_complain("note: %s is left out, because its file is YAML; `mcpool connect %s` shows "
+			"what to do by hand",
+			c->agent->label, c->agent->name);
+	return false;
+}
+
+/* One that fails does not stop the others; the first failure is the exit code. */
+static int connect_all(struct mp_connect *c)
+{
+	MP_CLEANUP(mp_configured_done) struct mp_configured configured = {0};
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	struct mp_writer w;
+	int first = MP_EXIT_DONE;
+
+	(void)mp_configured_load(&configured, c->args);
+	mp_buf_init(&text, MP_LIMIT_MESSAGE);
+	mp_write_init(&w, &text, NULL);
+	mp_write_begin_object(&w);
+	mp_write_key(&w, MP_STR("agents"));
+	mp_write_begin_array(&w);
+	for (size_t i = 0; i < mp_agents_n; i++) {
+		struct mcpool_error why = {0};
+		int r = MP_EXIT_DONE;
+
+		if (cmd_connect_look(c, &mp_agents[i], &why) < 0) {
+			mp_cli_complain_as(why.code, "%s", why.message);
+			r = MP_EXIT_CONFIG;
+		} else if (is_next(c)) {
+			r = connect_next(c, configured.set, c->args->json ? &w : NULL);
+		}
+		if (first == MP_EXIT_DONE)
+			first = r;
+	}
+	mp_write_end_array(&w);
+	mp_write_end_object(&w);
+	if (c->args->json && first == MP_EXIT_DONE && mp_write_finish(&w) == 0)
+		mp_print_json(mp_buf_get(&text));
+	return mp_print_finish(first);
+}
+
+/* Whether these options go together; complains if not. */
+static bool connect_is_clear(const struct mp_cli_args *args)
+{
+	bool changes = args->write || args->undo;
+
+	if (args->write && args->undo)
+		mp_cli_complain("say --write or --undo, not both");
+	else if (args->all && args->n_words)
+		mp_cli_complain("say %s or --all, not both", args->words[0]);
+	else if (args->all && !changes)
+		mp_cli_complain("--all needs --write or --undo; `mcpool connect` lists the agents "
+				"that are here");
+	else if (changes && args->n_words == 0 && !args->all)
+		mp_cli_complain("which agent? `mcpool connect` lists them, --all means each that "
+				"is here");
+	else
+		return true;
+	return false;
 }
 
 static int run_connect(const struct mp_verb *verb, int argc, char **argv)
@@ -513,13 +639,12 @@ static int run_connect(const struct mp_verb *verb, int argc, char **argv)
 	if (r)
 		return r - 1;
 	c.args = &args;
-	if ((args.write && args.undo) || ((args.write || args.undo) && args.n_words == 0)) {
-		mp_cli_complain(args.n_words ? "say --write or --undo, not both"
-					     : "which agent? `mcpool connect` lists them");
+	if (!connect_is_clear(&args))
 		return MP_EXIT_USAGE;
-	}
 	r = choose_way(&c);
 	if (r != MP_EXIT_DONE)
 		return r;
+	if (args.all)
+		return connect_all(&c);
 	return args.n_words ? connect_one(&c, args.words[0]) : list_all(&c);
 }
