@@ -13,6 +13,7 @@
 #include <mcpool/mcpool.h>
 
 #include "base/mem.h"
+#include "cli/completion/completion.h"
 #include "cli/display/cli.h"
 #include "cli/servers/hub_status.h"
 #include "base/similar.h"
@@ -42,6 +43,7 @@ static int show_help(const struct mp_verb *verb, int argc, char **argv);
 static int run_demo(const struct mp_verb *verb, int argc, char **argv);
 static int run_launcher(const struct mp_verb *verb, int argc, char **argv);
 static int run_manual(const struct mp_verb *verb, int argc, char **argv);
+static int run_complete(const struct mp_verb *verb, int argc, char **argv);
 
 static const char *const list_of_tools[] = {"tools", NULL};
 static const char *const list_of_resources[] = {"resources", "resourceTemplates", NULL};
@@ -91,8 +93,8 @@ static const struct mp_verb own[] = {
 	 mp_cmd_prompt, NULL, MP_VERB_EITHER},
 	{"demo-server", "", "Be a small MCP server on stdio, for a first run.", NULL, NULL,
 	 run_demo, NULL, MP_VERB_PLAIN},
-	{"--help", "", "Show this text; `mcpool help VERB`: more about a verb.", NULL, NULL,
-	 show_help, NULL, MP_VERB_PLAIN},
+	{"help", "[VERB]", "Show this text, or more about a verb.", NULL, NULL, show_help, NULL,
+	 MP_VERB_PLAIN},
 };
 
 /* In the order of --help, grouped. */
@@ -110,25 +112,27 @@ static const struct group {
 	  &mp_verb_disable, &mp_verb_remove, &mp_verb_login, &mp_verb_logout, &mp_verb_secret,
 	  &mp_verb_config, &mp_verb_doctor}},
 	{"Tools, resources and prompts", {&own[0], &own[1], &own[2], &own[3], &own[4], &own[5]}},
-	{"Other", {&mp_verb_explain, &own[6], &mp_verb_version, &own[7]}},
+	{"Other", {&mp_verb_explain, &mp_verb_completion, &own[6], &mp_verb_version, &own[7]}},
 };
 
-/* Verbs that only mcpool itself, or its build, starts. */
+/* Verbs that only mcpool itself, its build, or a shell starts. */
 static const struct mp_verb internal[] = {
 	{"launcher", "FD", "Start servers for the process at the other end of FD.", NULL, NULL,
 	 run_launcher, NULL, MP_VERB_PLAIN},
 	{"manual-of-errors", "", "Print mcpool-errors(7); for tools/write-errors.", NULL, NULL,
 	 run_manual, NULL, MP_VERB_PLAIN},
+	{"complete", "-- WORD...", "Print what may follow; for `mcpool completion`.", NULL, NULL,
+	 run_complete, NULL, MP_VERB_PLAIN},
 };
+
+/* Other names of a verb; --help has one of each. */
+static const struct mp_verb *const others[] = {&mp_verb_set, &mp_verb_rm, &mp_verb_reauth,
+					       &mp_verb_unauth};
 
 static const struct mp_verb *find_verb(const char *name)
 {
-	/* Other names of a verb; --help has one of each. */
-	static const struct mp_verb *const others[] = {&mp_verb_set, &mp_verb_rm, &mp_verb_reauth,
-						       &mp_verb_unauth};
-
-	if (strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
-		name = "--help";
+	if (strcmp(name, "-h") == 0 || strcmp(name, "--help") == 0)
+		name = "help";
 	if (strcmp(name, "--version") == 0)
 		name = "version";
 	for (size_t g = 0; g < MP_ARRAY_LEN(groups); g++)
@@ -176,14 +180,27 @@ static const char *find_synonym(const char *name)
 	return NULL;
 }
 
-static int complain_unknown(const char *name)
+enum { MOST_VERBS = 80 };
+
+/* All verbs that --help has, in its order; returns how many. */
+static size_t list_verbs(const struct mp_verb *ret[MOST_VERBS])
 {
-	const char *names[64], *hint = find_synonym(name), *like = NULL;
 	size_t n = 0;
 
 	for (size_t g = 0; g < MP_ARRAY_LEN(groups); g++)
 		for (size_t i = 0; i < MP_ARRAY_LEN(groups[g].verbs) && groups[g].verbs[i]; i++)
-			names[n++] = groups[g].verbs[i]->name;
+			ret[n++] = groups[g].verbs[i];
+	return n;
+}
+
+static int complain_unknown(const char *name)
+{
+	const struct mp_verb *verbs[MOST_VERBS];
+	const char *names[MOST_VERBS], *hint = find_synonym(name), *like = NULL;
+	size_t n = list_verbs(verbs);
+
+	for (size_t i = 0; i < n; i++)
+		names[i] = verbs[i]->name;
 	if (!hint)
 		like = mp_similar_find(name, names, n);
 	if (hint)
@@ -257,6 +274,18 @@ static int run_manual(const struct mp_verb *verb, int argc, char **argv)
 	(void)argc;
 	(void)argv;
 	return mp_explain_print_manual();
+}
+
+static int run_complete(const struct mp_verb *verb, int argc, char **argv)
+{
+	const struct mp_verb *verbs[MOST_VERBS];
+	size_t n = list_verbs(verbs);
+
+	(void)verb;
+	for (size_t i = 0; i < MP_ARRAY_LEN(others); i++)
+		verbs[n++] = others[i];
+	verbs[n] = NULL;
+	return argc < 3 ? MP_EXIT_USAGE : mp_completion_run(verbs, argc - 2, argv + 2);
 }
 
 static int show_overview(void)

@@ -22,7 +22,7 @@ const struct mp_verb mp_verb_import = {
 	"import",
 	"[NAME...]",
 	"Copy servers of other tools to your file or this project's, after showing them.",
-	"  --from TOOL      only those of this tool: claude, codex, cursor, gemini, ...\n"
+	"  --from SOURCE    only those of this tool: claude, codex, cursor, gemini, ...\n"
 	"  --yes, -y        do not ask\n"
 	"  --user           into your own file; this is the default\n"
 	"  --project        into .mcpool/mcp.json of this project\n"

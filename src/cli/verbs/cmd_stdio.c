@@ -26,7 +26,7 @@ const struct mp_verb mp_verb_stdio = {
 	"stdio",
 	"",
 	"What an agent starts: its way to all servers, through the hub.",
-	"  --profile NAME   default, omp, claude or netdata, whatever the files say\n"
+	"  --profile PROFILE  default, omp, claude or netdata, whatever the files say\n"
 	"  --servers A,B    these servers and no others; names or patterns, repeatable\n"
 	"  --tools PATTERN  these tools and no others, such as 'read_*'; repeatable\n"
 	"  --naming STYLE   mcp__server__tool, mcp_server_tool, mcp_letters, server__tool or "
