@@ -129,7 +129,7 @@ static bool explain_unknown(struct mp_request *e, struct mp_str name)
 			mp_request_refuse(
 				e, -32602, 200,
 				"Unknown tool: %.*s: server '%s' has it kept out by toolsAllowed "
-				"or toolsDenied",
+				"or toolsDenied, or by `mcpool disable`",
 				MP_STR_ARGS(name), server);
 			return true;
 		}

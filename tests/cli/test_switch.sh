@@ -148,4 +148,31 @@ t_enabled_beats_disabled() {
 		is "$user" 'd.mcpServers.a.enabled === true' && here 0 list --json && json 'd.servers[0].state !== "disabled"'
 }
 
+# one tool
+has_tools() { # NAME...: the demo server has these tools, and no others
+	here 0 tools --json && json "d.tools.map(t => t.name).join(' ') === '$*'"
+}
+demo_pid() { here 0 status --json && $node -e 'console.log(JSON.parse(fs.readFileSync(process.argv[1])).servers[0].pid)' "$work/out"; }
+t_switch_a_tool() {
+	here 0 add demo -- "$mcpool" demo-server && cp "$user" "$work/before" && here 0 up && here 0 tools demo && pid=$(demo_pid) &&
+		here 0 disable demo/echo && says out "Disabled \"demo/echo\" in $user" && silent_on err note && is "$user" 'd.mcpool.deny.join() === "demo/echo"' &&
+		has_tools mcp__demo__add mcp__demo__time && here 9 call demo/echo message=hi && says err '`mcpool enable demo/echo`' &&
+		here 0 enable demo/echo && same "$work/before" "$user" && here 0 call demo/echo message=hi && says out hi &&
+		[ "$(demo_pid)" = "$pid" ] && here 0 down
+}
+t_switch_tools_by_a_pattern() {
+	here 0 add demo -- "$mcpool" demo-server && here 0 tools demo && here 0 disable 'demo/*e*' && silent_on err note && has_tools mcp__demo__add &&
+		here 3 enable demo/echo && says err '"demo/echo" is still off' 'toolsDenied' && here 0 enable 'demo/*e*' --json &&
+		json "d.enabled.name === 'demo/*e*'" && has_tools mcp__demo__add mcp__demo__echo mcp__demo__time
+}
+t_switch_a_tool_of_another_tools_server() {
+	others && here 0 disable web/search && is "$user" 'd.mcpool.deny.join() === "web/search"' && untouched && state web needs-approval &&
+		here 0 enable web/search && is "$user" '!d.mcpool' && untouched
+}
+t_switch_a_tool_that_is_not_there() {
+	here 0 add demo -- "$mcpool" demo-server && here 0 tools demo && here 0 disable demo/ech && says err "has no tool 'ech'" "did you mean 'echo'?" &&
+		here 9 disable nothing/echo && here 9 disable demo/ && here 2 disable demo/echo --now && says err 'leave out --now' &&
+		here 2 disable demo/echo --project
+}
+
 run_cases "$@"

@@ -127,8 +127,10 @@ static bool is_hidden(struct mp_seek *s)
 		n = mp_names_find(hidden.names, s->name, NULL);
 	if (n)
 		mp_cli_complain("the tool '%.*s' of server \"%.*s\" is not allowed: see "
-				"toolsAllowed and toolsDenied of that server",
-				MP_STR_ARGS(n->name), MP_STR_ARGS(n->server));
+				"toolsAllowed and toolsDenied of that server, or `mcpool "
+				"enable %.*s/%.*s`",
+				MP_STR_ARGS(n->name), MP_STR_ARGS(n->server),
+				MP_STR_ARGS(n->server), MP_STR_ARGS(n->name));
 	mp_tool_index_done(&hidden);
 	return n != NULL;
 }

@@ -7,9 +7,12 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "base/similar.h"
+#include "cli/servers/reach.h"
 #include "cli/verbs/consent.h"
 #include "cli/verbs/own_files.h"
 #include "cli/verbs/verbs.h"
+#include "config/values/filter.h"
 #include "files/file.h"
 #include "config/values/trust.h"
 #include "config/read/changes.h"
@@ -36,15 +39,18 @@ static int run_disable(const struct mp_verb *verb, int argc, char **argv);
 const struct mp_verb mp_verb_remove = {"remove", "NAME", REMOVE};
 const struct mp_verb mp_verb_rm = {"rm", "NAME", REMOVE};
 const struct mp_verb mp_verb_enable = {
-	"enable",   "NAME", "Switch a server on.", SWITCH_OPTIONS, NULL,
-	run_enable, NULL,   MP_VERB_PLAIN,
+	"enable",       "NAME",        "Switch a server on, or with SERVER/TOOL one of its tools.",
+	SWITCH_OPTIONS, NULL,          run_enable,
+	NULL,           MP_VERB_PLAIN,
 };
 const struct mp_verb mp_verb_disable = {
 	"disable",
 	"NAME",
-	"Switch a server off, wherever it is configured.",
+	"Switch a server off, wherever it is configured, or with SERVER/TOOL one of its tools.",
 	SWITCH_OPTIONS,
-	"It keeps its name, so that a shadowed one does not take its place.\n",
+	"It keeps its name, so that a shadowed one does not take its place. TOOL may be a "
+	"pattern:\n"
+	"mcpool disable 'github/delete_*'\n",
 	run_disable,
 	NULL,
 	MP_VERB_PLAIN,
@@ -169,6 +175,121 @@ static int check_switch(struct mp_configured *c, const char *file, const char *n
 	return MP_EXIT_CONFIG;
 }
 
+/* --- one tool -------------------------------------------------------------------------------- */
+
+/* The server in SERVER/TOOL, and the tool. NULL: this names a server, or nothing that is here. */
+static const struct mp_entry *find_tool(const struct mp_configured *c, const char *name,
+					const char **ret_tool)
+{
+	char server[256];
+
+	if (mp_config_find(c->set, name))
+		return NULL;
+	for (const char *at = strrchr(name, '/'); at;
+	     at = memrchr(name, '/', (size_t)(at - name))) {
+		const struct mp_entry *e;
+
+		snprintf(server, sizeof(server), "%.*s", (int)(at - name), name);
+		e = mp_config_find(c->set, server);
+		*ret_tool = at + 1;
+		if (e && at[1])
+			return e;
+	}
+	return NULL;
+}
+
+struct tool_check {
+	struct mp_reach *reach;
+	const char *server, *tool;
+};
+
+static void check_listed(struct tool_check *k, const struct mp_catalog_list *l)
+{
+	const struct mp_bind_list pattern = {&k->tool, 1};
+	size_t best = MP_SIMILAR_FAR;
+	struct mp_str like = {0};
+
+	for (size_t i = 0; i < l->n; i++) {
+		size_t score = mp_similar_score(mp_str_of(k->tool), l->items[i].name);
+
+		if (mp_filter_lets_pass(&pattern, NULL, l->items[i].name))
+			return;
+		if (score < best) {
+			best = score;
+			like = l->items[i].name;
+		}
+	}
+	mp_cli_complain("note: server \"%s\" has no tool '%s' as far as is known%s%.*s%s",
+			k->server, k->tool, like.len ? "; did you mean '" : "", MP_STR_ARGS(like),
+			like.len ? "'?" : "");
+}
+
+static void check_looked(void *u)
+{
+	struct tool_check *k = u;
+	const struct mp_status_list *servers = mp_reach_get_servers(k->reach);
+	const struct mp_status *status = servers ? mp_status_list_find(servers, k->server) : NULL;
+
+	if (status && status->catalog)
+		check_listed(k, &status->catalog->lists[MP_CATALOG_TOOL]->list);
+	mp_reach_finish(k->reach, MP_EXIT_DONE);
+}
+
+static void check_begin(struct mp_reach *r, void *u)
+{
+	static const struct mp_reach_look look = {.start = MP_REACH_START_NONE, .max_ms = 2000};
+	struct tool_check *k = u;
+
+	k->reach = r;
+	mp_reach_look(r, &look, check_looked, k);
+}
+
+/* A wrong name would keep nothing out, and nothing would say so. */
+static void warn_of_unknown(const struct mp_configured *c, const struct mp_cli_args *args,
+			    const struct mp_entry *e, const char *tool)
+{
+	struct mp_reach_options options = {.c = c, .args = args, .entries = &e, .n = 1};
+	struct tool_check check = {.server = e->name, .tool = tool};
+
+	(void)mp_reach_run(&options, check_begin, &check);
+}
+
+/* In the user's file, as SERVER/TOOL in the list "deny", wherever the server is configured. */
+static int switch_tool(struct mp_configured *c, const struct mp_cli_args *args,
+		       const struct mp_entry *e, const char *tool, bool on)
+{
+	char name[512];
+	bool is_off;
+	int r;
+
+	if (args->now || args->session || args->project) {
+		mp_cli_complain("a tool is switched for all agents, in your own file: leave out "
+				"--now, --session and --project");
+		return MP_EXIT_USAGE;
+	}
+	if (!c->set->user_file)
+		return MP_EXIT_CONFIG;
+	if (!on)
+		warn_of_unknown(c, args, e, tool);
+	snprintf(name, sizeof(name), "%s/%s", e->name, tool);
+	r = set_name(c, c->set->user_file, "deny", name, !on);
+	if (r != MP_EXIT_DONE)
+		return r;
+	mp_configured_reload(c);
+	e = mp_config_find(c->set, e->name);
+	is_off = e && !mp_filter_lets_pass(&e->tools_allowed, &e->tools_denied, mp_str_of(tool));
+	if (on && is_off) {
+		mp_cli_complain("\"%s\" is still off: see toolsAllowed and toolsDenied in `mcpool "
+				"get %s`, and the list \"deny\" of `mcpool config show`",
+				name, e->name);
+		return MP_EXIT_CONFIG;
+	}
+	cmd_remove_report(args, on ? "enabled" : "disabled", name, "in", c->set->user_file);
+	return MP_EXIT_DONE;
+}
+
+/* --- a server -------------------------------------------------------------------------------- */
+
 static int switch_now(const struct mp_cli_args *args, bool on)
 {
 	char done[80];
@@ -187,16 +308,21 @@ static int switch_server(const struct mp_verb *verb, int argc, char **argv, bool
 	MP_CLEANUP(mp_configured_done) struct mp_configured c = {0};
 	struct mp_cli_args args;
 	const struct mp_entry *e;
-	const char *file;
+	const char *file, *tool;
 	int r = mp_cli_read_args(verb, argc, argv, 1, 1, &args);
 
 	if (r)
 		return r - 1;
-	if (args.now || args.session)
+	if ((args.now || args.session) && !strchr(args.words[0], '/'))
 		return switch_now(&args, on);
 	r = mp_configured_load(&c, &args);
 	if (r)
 		return r;
+	e = find_tool(&c, args.words[0], &tool);
+	if (e)
+		return switch_tool(&c, &args, e, tool, on);
+	if (args.now || args.session)
+		return switch_now(&args, on);
 	file = mp_own_locate(&c, &args, &r);
 	if (r)
 		return r;

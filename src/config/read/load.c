@@ -16,6 +16,7 @@
 #include "files/file.h"
 #include "config/read/loading.h"
 #include "config/read/precedence.h"
+#include "config/values/filter.h"
 #include "config/values/queues.h"
 #include "config/read/remote.h"
 #include "config/read/restore.h"
@@ -367,6 +368,14 @@ static void check_queues(struct mp_loading *l)
 	}
 }
 
+/* Tools that the settings deny count as those that the entry itself denies. */
+static void deny_tools(struct mp_loading *l)
+{
+	for (struct mp_entry_node *n = l->first; n && l->error == 0; n = n->next)
+		l->error = mp_filter_deny_tools(&l->set->settings.deny, n->entry->name,
+						&l->set->arena, &n->entry->tools_denied);
+}
+
 static void load_judge(struct mp_loading *l)
 {
 	struct mp_scripts_budget budget = MP_SCRIPTS_BUDGET;
@@ -566,6 +575,7 @@ static void load_load(struct mp_loading *l, bool with_remote)
 		if (with_remote)
 			mp_remote_read(l);
 	}
+	deny_tools(l);
 	check_queues(l);
 	if (l->error == 0) /* entries lost for lack of memory would go unnoticed */
 		l->error = mp_arena_get_error(&l->set->arena);

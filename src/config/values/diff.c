@@ -25,6 +25,14 @@ static bool is_same_text(const char *a, const char *b)
 	return strcmp(a ? a : "", b ? b : "") == 0;
 }
 
+static bool is_same_list(const struct mp_bind_list *a, const struct mp_bind_list *b)
+{
+	for (size_t i = 0; a->n == b->n && i < a->n; i++)
+		if (strcmp(a->items[i], b->items[i]) != 0)
+			return false;
+	return a->n == b->n;
+}
+
 /* Everything that running it depends on: the entry, its file, its scripts, and what holds for it.
  */
 static int is_same(const struct mp_entry *a, const struct mp_entry *b)
@@ -37,7 +45,8 @@ static int is_same(const struct mp_entry *a, const struct mp_entry *b)
 	if (!mp_str_eq(a->canonical, b->canonical) || strcmp(a->origin.real, b->origin.real) != 0 ||
 	    strcmp(a->origin.root, b->origin.root) != 0 ||
 	    strcmp(a->origin.tool, b->origin.tool) != 0 || !is_same_text(a->scripts, b->scripts) ||
-	    !is_same_text(a->invalid, b->invalid))
+	    !is_same_text(a->invalid, b->invalid) ||
+	    !is_same_list(&a->tools_denied, &b->tools_denied)) /* the settings deny some, too */
 		return 0;
 	r = mp_effective_add(a, &x);
 	if (r == 0)

@@ -5,6 +5,8 @@
  */
 #include "config/values/filter.h"
 
+#include <string.h>
+
 static char filter_fold(char c)
 {
 	return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
@@ -119,4 +121,37 @@ bool mp_filter_lets_pass(const struct mp_bind_list *allowed, const struct mp_bin
 	if (denied && has_match(denied, name))
 		return false;
 	return !allowed || allowed->n == 0 || has_match(allowed, name);
+}
+
+/* The tool in "SERVER/TOOL"; NULL: the name is not of this server. */
+static const char *find_tool(const char *name, const char *server)
+{
+	size_t n = strlen(server);
+
+	return strncmp(name, server, n) == 0 && name[n] == '/' && name[n + 1] ? name + n + 1 : NULL;
+}
+
+int mp_filter_deny_tools(const struct mp_bind_list *names, const char *server,
+			 struct mp_arena *arena, struct mp_bind_list *denied)
+{
+	const char **items;
+	size_t more = 0;
+
+	for (size_t i = 0; i < names->n; i++)
+		more += find_tool(names->items[i], server) != NULL;
+	if (more == 0)
+		return 0;
+	items = mp_arena_alloc_array(arena, denied->n + more, sizeof(*items));
+	if (!items)
+		return mp_arena_get_error(arena);
+	for (size_t i = 0; i < denied->n; i++)
+		items[i] = denied->items[i];
+	for (size_t i = 0; i < names->n; i++) {
+		const char *tool = find_tool(names->items[i], server);
+
+		if (tool)
+			items[denied->n++] = tool;
+	}
+	denied->items = items;
+	return 0;
 }

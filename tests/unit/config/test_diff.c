@@ -101,6 +101,20 @@ HEAVY_TEST(settings_that_hold_for_it_are_a_change)
 	CHECK_TEXT(told, "added a;");
 }
 
+HEAVY_TEST(a_tool_that_the_settings_deny_is_a_change)
+{
+	MP_SET old = NULL;
+	MP_SET new = NULL;
+
+	CHECK(home_make() && put("project/.mcp.json", FILE_OF(A ", " B)));
+	old = home_load(NULL);
+	CHECK(put("home/.config/mcpool/mcp.json", "{\"mcpool\": {\"deny\": [\"a/x\"]}}"));
+	new = home_load(NULL);
+	told[0] = '\0';
+	CHECK_EQ(mp_diff(old, new, note, NULL), 1);
+	CHECK_TEXT(told, "changed a;unchanged b;");
+}
+
 /* Another one takes the name: the server of that name changes. */
 HEAVY_TEST(a_new_winner_is_a_change)
 {

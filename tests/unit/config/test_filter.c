@@ -132,3 +132,31 @@ TEST(allowed_and_not_denied)
 	CHECK(!passes(LIST("delete_all"), LIST("any"), "delete_all"));
 	CHECK(!passes(LIST(""), NULL, "x")); /* a list, though of nothing */
 }
+
+/* Tools in the list "deny" of the settings: SERVER/TOOL, where both may have slashes. */
+TEST(tools_of_a_server_are_denied_by_their_names)
+{
+	const struct mp_bind_list *names =
+		LIST("web", "web/a", "web/", "web/b*", "we/c", "a/web/d");
+	struct mp_bind_list denied = *LIST("x");
+	struct mp_arena arena;
+	int r;
+
+	mp_arena_init(&arena, 4096);
+	r = mp_filter_deny_tools(names, "other", &arena, &denied);
+	CHECK(r == 0 && denied.n == 1);
+	r = mp_filter_deny_tools(names, "web", &arena, &denied);
+	if (r == 0) {
+		CHECK_EQ(denied.n, 3);
+		CHECK(!passes(NULL, &denied, "x") && !passes(NULL, &denied, "a") &&
+		      !passes(NULL, &denied, "b2"));
+		CHECK(passes(NULL, &denied, "c") && passes(NULL, &denied, "d") &&
+		      passes(NULL, &denied, "web"));
+	}
+	CHECK(r == 0 || r == MCPOOL_ENOMEM);
+	if (r == 0)
+		r = mp_filter_deny_tools(names, "a/web", &arena, &denied);
+	if (r == 0)
+		CHECK(denied.n == 4 && !passes(NULL, &denied, "d"));
+	mp_arena_done(&arena);
+}
