@@ -7,7 +7,7 @@ group=messages
 # The words behind "mcpool" in all texts of the program; literals that continue on the next line are one.
 named() {
 	find src '(' -name '*.c' -o -name '*.def' ')' -exec cat {} + | sed -e ':join' -e '/"$/{N;s/"\n[ \t]*"//;tjoin' -e '}' |
-		grep -o '"[^"]*"' | grep -oE '(^|[^a-z:/.-])mcpool [a-z][a-z-]*' | sed 's/.*mcpool //' | sort -u
+		grep -o '"[^"]*"' | grep -oE '(^|[^a-z:/._-])mcpool [a-z][a-z-]*' | sed 's/.*mcpool //' | sort -u
 }
 verbs() { build/mcpool --help | sed -n 's/^  \([a-z][a-z-]*\).*/\1/p'; }
 

@@ -58,7 +58,7 @@ static const char zsh[] =
 	"\t\t\tfound+=(\"${${line%%$'\\t'*}//:/\\\\:}:${line#*$'\\t'}\")\n"
 	"\t\tfi\n"
 	"\tdone\n"
-	"\tif (( $#found )); then _describe mcpool found; fi\n"
+	"\tif (( $#found )); then _describe candidates found; fi\n"
 	"}\n"
 	"compdef _mcpool mcpool\n";
 
