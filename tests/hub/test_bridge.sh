@@ -88,8 +88,9 @@ t_a_server_is_switched_off_for_now() { # C20
 t_a_session_switches_for_itself() {
 	with a b && mkdir -p "$work/here/.git" && cp "$user" "$work/before" && cd "$work/here" || return 1
 	MCPOOL_TEST_MARK="$work" $agent bridge_steps.mjs#call_until_told >"$work/out2" 2>&1 &
-	talk bridge_steps.mjs#switch_for_itself && says out switched && : >"$work/enough" && wait $! && grep -qx undisturbed "$work/out2" &&
-		run 0 disable b --now && run 0 status --json && json 'd.servers.find((s) => s.name === "b").state === "disabled"' && cmp "$user" "$work/before" && [ "$(ls -A)" = .git ] && cd "$work" &&
+	talk bridge_steps.mjs#switch_for_itself && says out switched && : >"$work/enough" && wait $! && grep -qx undisturbed "$work/out2" ||
+		{ echo "the other agent: $(tail -n 5 "$work/out2")"; return 1; }
+	run 0 disable b --now && run 0 status --json && json 'd.servers.find((s) => s.name === "b").state === "disabled"' && cmp "$user" "$work/before" && [ "$(ls -A)" = .git ] && cd "$work" &&
 		run 0 status --json && json 'd.servers.find((s) => s.name === "b").state !== "disabled"' && cd "$work/here" && run 0 enable b --now &&
 		cmp "$user" "$work/before" && run 9 disable b --session 999999 && says err 'no session 999999' && run 2 disable b --session x &&
 		run 9 disable b --session auto && says err 'no agent' && finish

@@ -107,7 +107,7 @@ t_over_http_as_well() {
 		sed -i "s|^{|{\"mcpool\":{\"http\":{\"listen\":\"127.0.0.1:$port\"}},|" "$user" && run 0 trust --user-file --yes && up && first=$(hub_pid) &&
 		eventually 5 answers || return 1
 	posts 1 "$(call sleep '"ms":2000')" >"$work/posted" &
-	sleep 0.5
+	eventually 10 is_calling || return 1
 	MCPOOL=$next talk versions_steps.mjs#list && says out mcp__a__echo && is_version 99.1.0 && eventually 10 answers || return 1
 	wait $! && grep -q '"result"' "$work/posted" || { echo "the call over HTTP: $(cat "$work/posted")"; return 1; }
 	posts 2 "$(call echo '"message":"by the new one"')" >"$work/posted" && grep -q 'by the new one' "$work/posted" && eventually 10 is_down "$first" && finish
@@ -121,6 +121,7 @@ posts() { # WHICH BODY
 	curl -sS --max-time 20 -H "authorization: Bearer $("$mcpool" token)" -H 'content-type: application/json' -H 'mcp-protocol-version: 2026-07-28' \
 		-H 'mcp-method: tools/call' -H "mcp-name: $tool" -H 'accept: application/json, text/event-stream' -d "$2" "http://127.0.0.1:$port/mcp" 2>&1
 }
+is_calling() { "$mcpool" status --json 2>/dev/null | $node -e 'process.exit(JSON.parse(fs.readFileSync(0)).servers.some((s) => s.open > 0) ? 0 : 1)'; }
 answers() { [ "$(curl -s --max-time 5 -o /dev/null -w '%{http_code}' "http://127.0.0.1:$port/mcp")" = 401 ]; }
 
 # What somebody started with options of its own would be another hub: it stays, and serves newer ones as well.
