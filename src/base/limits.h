@@ -11,6 +11,7 @@
 
 #define MP_KIB(n)     ((size_t)(n) << 10)
 #define MP_MIB(n)     ((size_t)(n) << 20)
+#define MP_GIB(n)     ((size_t)(n) << 30)
 #define MP_SECONDS(n) ((int64_t)(n)*1000)
 
 /* One message */
@@ -85,6 +86,7 @@
 #define MP_LIMIT_SECRETS    16384     /* values, and lines of values, hidden in logs */
 #define MP_LIMIT_EVENT_RING 4096      /* transitions kept for late readers */
 #define MP_LIMIT_EVENT_TEXT 120       /* bytes of words in one event */
+#define MP_LIMIT_CALL_RING  512       /* calls that ended, kept for late readers */
 
 #define MP_LIMIT_RESULTS      1000        /* stored results; the oldest go first */
 #define MP_LIMIT_RESULT_BYTES MP_MIB(256) /* of all of them */

@@ -43,14 +43,20 @@ static inline void sip_round(uint64_t v[4])
 uint64_t mp_hash(struct mp_str s)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	(void)pthread_once(&once, make_seed); /* fails for bad arguments only */
+	return mp_hash_with(seed, s);
+}
+
+uint64_t mp_hash_with(const uint64_t key[2], struct mp_str s)
+{
 	uint64_t v[4], word, last = (uint64_t)s.len << 56;
 	size_t i;
 
-	(void)pthread_once(&once, make_seed); /* fails for bad arguments only */
-	v[0] = seed[0] ^ 0x736f6d6570736575u;
-	v[1] = seed[1] ^ 0x646f72616e646f6du;
-	v[2] = seed[0] ^ 0x6c7967656e657261u;
-	v[3] = seed[1] ^ 0x7465646279746573u;
+	v[0] = key[0] ^ 0x736f6d6570736575u;
+	v[1] = key[1] ^ 0x646f72616e646f6du;
+	v[2] = key[0] ^ 0x6c7967656e657261u;
+	v[3] = key[1] ^ 0x7465646279746573u;
 	for (i = 0; i + 8 <= s.len; i += 8) {
 		memcpy(&word, s.p + i, 8);
 		v[3] ^= word;

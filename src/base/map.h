@@ -39,5 +39,7 @@ const struct mp_map_entry *mp_map_next(const struct mp_map *m, size_t *cursor);
 
 /* A keyed hash (SipHash-1-3): peers choose the strings, so they must not choose the slots. */
 uint64_t mp_hash(struct mp_str s);
+/* The same with this key, for hashes that are shown or outlive the process. */
+uint64_t mp_hash_with(const uint64_t key[2], struct mp_str s);
 
 #endif

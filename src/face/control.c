@@ -10,8 +10,10 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "face/control_call.h"
+#include "face/control_listen.h"
 #include "face/control_login.h"
 #include "face/control_status.h"
+#include "face/control_usage.h"
 #include "face/nearest_session.h"
 #include "hub/workspaces.h"
 #include "rpc/message.h"
@@ -28,9 +30,8 @@ struct mp_control {
 	struct mp_control_calls calls;
 	struct mp_control_logins logins;
 	struct mp_tape tape;
-	struct mp_event_listener listener; /* mcpool/events */
-	bool is_listening;
-	uint64_t cursor;
+	struct mp_control_listen listen;
+	struct mp_control_usages usages;
 };
 
 /* The current request; its result is written to out. */
@@ -64,13 +65,20 @@ static void control_join(struct mp_control *c)
 	c->is_joined = true;
 }
 
-/* Without parameters: the status of the hub now. With servers: their status once they have
- * settled. */
+/*
+ * Without parameters: the status of the hub now. With usage: the same with new measurements. With
+ * servers: their status once they have settled.
+ */
 static int tell_status(struct order *o)
 {
+	bool usage = false;
 	struct mp_writer w;
 	int r;
 
+	if (mp_value_bool(o->t, mp_value_get(o->t, o->params, "usage"), &usage) == 0 && usage) {
+		r = mp_control_usages_ask(&o->c->usages, o->id, &o->why);
+		return r < 0 ? r : LATER;
+	}
 	if (mp_value_count(o->t, o->params) > 0) {
 		control_join(o->c);
 		r = mp_control_statuses_ask(&o->c->statuses, o->id, o->t, o->params, &o->why);
@@ -295,51 +303,16 @@ static int leave_to_files(struct order *o)
 	return control_toggle(o, MP_TOGGLE_NONE);
 }
 
-/* --- events ---------------------------------------------------------------------------------- */
+/* --- what happens ---------------------------------------------------------------------------- */
 
-static void tell_event(struct mp_control *c, const struct mp_event *e, uint64_t missed)
+static int control_listen_events(struct order *o)
 {
-	MP_CLEANUP(mp_buf_done) struct mp_buf out;
-	struct mp_writer w;
-
-	mp_buf_init(&out, MP_KIB(64));
-	mp_write_init(&w, &out, NULL);
-	mp_write_begin_object(&w);
-	mp_write_member_text(&w, "jsonrpc", MP_STR("2.0"));
-	mp_write_member_text(&w, "method", MP_STR("mcpool/event"));
-	mp_write_key(&w, MP_STR("params"));
-	mp_control_status_write_event(&w, c->peer.hub, e, missed);
-	mp_write_end_object(&w);
-	if (mp_write_finish(&w) == 0)
-		c->peer.say(c->peer.u, mp_buf_get(&out));
+	return mp_control_listen_events(&o->c->listen, o->t, o->params, o->out, &o->why);
 }
 
-static void tell_events(void *u)
+static int control_listen_calls(struct order *o)
 {
-	struct mp_control *c = u;
-	const struct mp_event *e;
-	uint64_t missed;
-
-	while ((e = mp_events_read(&c->peer.hub->events, &c->cursor, &missed)))
-		tell_event(c, e, missed);
-}
-
-/* since: number of the first event to send; without it, only new events. */
-static int control_listen(struct order *o)
-{
-	struct mp_control *c = o->c;
-	mp_value since = mp_value_get(o->t, o->params, "since");
-
-	c->cursor = c->peer.hub->events.last + 1;
-	if (since != MP_NONE &&
-	    (mp_value_u64(o->t, since, &c->cursor) < 0 || c->cursor > c->peer.hub->events.last + 1))
-		return mp_fail(&o->why, MCPOOL_EINVAL, "`since` must be the number of an event");
-	if (c->cursor == 0)
-		c->cursor = 1;
-	if (!c->is_listening)
-		mp_event_listener_join(&c->peer.hub->events, &c->listener, tell_events, c);
-	c->is_listening = true;
-	return mp_buf_addf(o->out, "{\"last\":%llu}", (unsigned long long)c->peer.hub->events.last);
+	return mp_control_listen_calls(&o->c->listen, o->t, o->params, o->out, &o->why);
 }
 
 /* --- the hub --------------------------------------------------------------------------------- */
@@ -381,7 +354,8 @@ static const struct {
 	{"mcpool/server/disable", control_disable},
 	{"mcpool/server/default", leave_to_files},
 	{"mcpool/server/start", control_start},
-	{"mcpool/events", control_listen},
+	{"mcpool/events", control_listen_events},
+	{"mcpool/calls", control_listen_calls},
 	{"mcpool/call", control_call},
 	{"mcpool/login", control_login},
 	{"mcpool/login/paste", control_paste},
@@ -422,8 +396,7 @@ void mp_control_receive(struct mp_control *c, struct mp_str text)
 		mp_control_peer_refuse(&c->peer, m.id, &o.why);
 	else if (r != LATER)
 		mp_control_peer_answer(&c->peer, m.id, &result, r);
-	if (c->is_listening) /* events from before the request */
-		tell_events(c);
+	mp_control_listen_tell(&c->listen); /* what is from before the request */
 }
 
 /* --- life ------------------------------------------------------------------------------------ */
@@ -440,6 +413,8 @@ struct mp_control *mp_control_new(struct mp_hub *hub, struct mp_workspace *works
 					   .max_open = MAX_OPEN,
 					   .max_result = MP_LIMIT_MESSAGE};
 	c->hooks = hooks;
+	mp_control_listen_init(&c->listen, &c->peer);
+	mp_control_usages_init(&c->usages, &c->peer, hooks->describe);
 	mp_tape_init(&c->tape, 0);
 	return c;
 }
@@ -459,8 +434,8 @@ struct mp_control *mp_control_free(struct mp_control *c)
 {
 	if (!c)
 		return NULL;
-	if (c->is_listening)
-		mp_event_listener_leave(&c->peer.hub->events, &c->listener);
+	mp_control_usages_done(&c->usages);
+	mp_control_listen_done(&c->listen);
 	if (c->is_joined) {
 		mp_control_logins_done(&c->logins);
 		mp_control_statuses_done(&c->statuses);

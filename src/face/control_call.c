@@ -3,10 +3,14 @@
  */
 #include "face/control_call.h"
 
+#include <stdio.h>
+#include <unistd.h>
+
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "json/bind.h"
+#include "pool/call_log.h"
 #include "pool/pool_client.h"
 #include "pool/pool_call.h"
 #include "pool/status.h"
@@ -259,12 +263,22 @@ static struct mp_str job_read_name(struct job *j, enum mp_method_id method, cons
 	return (struct mp_str){mp_arena_dup(&j->arena, name), name.len};
 }
 
+/* What records of calls say of the command that made them. */
+static void name_client(struct mp_control_peer *p)
+{
+	const char *root = mp_workspace_get_set(p->workspace)->root;
+	char principal[32];
+
+	snprintf(principal, sizeof(principal), "uid:%u", (unsigned)geteuid());
+	mp_call_client_name(p->client, "mcpool", principal, root ? root : "");
+}
+
 static int job_start(struct job *j, const struct mp_tape *t, mp_value params,
 		     struct mcpool_error *reterr)
 {
 	struct mp_control_peer *p = j->calls->peer;
 	struct call_params call = {0};
-	struct mp_pool_call_options o = {.session = p->session};
+	struct mp_pool_call_options o = {.session = p->session, .client = p->client};
 	int r = mp_bind_read(&call_table, t, params, &j->arena, &call, NULL, NULL, reterr);
 
 	if (r < 0)
@@ -287,6 +301,7 @@ static int job_start(struct job *j, const struct mp_tape *t, mp_value params,
 	if (r < 0)
 		return r;
 	j->server = call.server;
+	name_client(p);
 	return mp_pool_call_start(p->workspace, &j->call, &o, reterr);
 }
 
@@ -380,6 +395,7 @@ void mp_control_calls_init(struct mp_control_calls *cs, struct mp_control_peer *
 	cs->peer = peer;
 	mp_list_init(&cs->open);
 	peer->session = mp_pool_client_join(peer->hub->pool, &hooks, cs);
+	peer->client = mp_call_client_new();
 	mp_server_requests_init(&cs->requests, peer->hub->pool, peer->say, peer->u);
 }
 
@@ -388,5 +404,6 @@ void mp_control_calls_done(struct mp_control_calls *cs)
 	MP_LIST_EACH(&cs->open, link)
 		job_close(mp_container_of(link, struct job, link));
 	mp_pool_client_leave(cs->peer->hub->pool, cs->peer->session); /* its calls end */
+	mp_call_client_unref(cs->peer->client);
 	mp_server_requests_done(&cs->requests);
 }

@@ -13,7 +13,8 @@
 struct mp_control_peer {
 	struct mp_hub *hub;
 	struct mp_workspace *workspace;
-	int pid;       /* of the peer; 0: unknown */
+	int pid;                       /* of the peer; 0: unknown */
+	struct mp_call_client *client; /* for records of its calls; a reference */
 	mp_id session; /* in the pool; owns the servers of mode session that it started */
 	void (*say)(void *u, struct mp_str text); /* sends one message */
 	void *u;

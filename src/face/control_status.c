@@ -11,17 +11,54 @@
 #include "hub/workspaces.h"
 #include "json/bind.h"
 #include "pool/status.h"
+#include "pool/usage.h"
+#include "session/scope.h"
 #include "session/sessions.h"
 #include "session/session.h"
 
 /* --- the hub at this moment ------------------------------------------------------------------ */
+
+static void usage_write(struct mp_writer *w, const char *key, const struct mp_tree_usage *u)
+{
+	mp_write_key(w, mp_str_of(key));
+	mp_write_begin_object(w);
+	mp_write_member_i64(w, "processes", u->processes);
+	mp_write_member_i64(w, "memory", u->memory);
+	mp_write_member_i64(w, "cpuUs", u->cpu_us);
+	mp_write_end_object(w);
+}
+
+/* As measured last; null before the first time. */
+static void usages_write(struct mp_writer *w, const struct mp_usage *usage,
+			 const struct mp_usage_sum *sum)
+{
+	struct mp_tree_usage own = mp_usage_get_own(usage);
+
+	mp_write_key(w, MP_STR("usage"));
+	if (own.processes == 0) {
+		mp_write_null(w);
+		return;
+	}
+	mp_write_begin_object(w);
+	usage_write(w, "hub", &own);
+	usage_write(w, "servers", &sum->servers);
+	mp_write_key(w, MP_STR("saved"));
+	mp_write_begin_object(w);
+	mp_write_member_i64(w, "processes", sum->saved_processes);
+	mp_write_member_i64(w, "memory", sum->saved_memory);
+	mp_write_end_object(w);
+	mp_write_end_object(w);
+}
 
 static void hub_write(struct mp_writer *w, const struct mp_control_peer *p,
 		      void (*describe)(void *u, struct mp_writer *w))
 {
 	struct mp_hub *hub = p->hub;
 	const char *problem = mp_workspaces_get_problem(hub->workspaces);
+	struct mp_usage_sum sum;
 
+	mp_scopes_count_users(hub->sessions);
+	sum = mp_usage_sum_up(hub->usage);
 	mp_write_key(w, MP_STR("hub"));
 	mp_write_begin_object(w);
 	mp_write_member_i64(w, "pid", (int64_t)getpid());
@@ -30,6 +67,8 @@ static void hub_write(struct mp_writer *w, const struct mp_control_peer *p,
 	mp_write_member_i64(w, "views", (int64_t)mp_workspaces_count(hub->workspaces));
 	mp_write_member_i64(w, "sessionCount", (int64_t)mp_sessions_count(hub->sessions));
 	mp_write_member_i64(w, "serverCount", (int64_t)mp_pool_count_instances(hub->pool));
+	mp_write_member_i64(w, "callsLastMinute", sum.calls_last_minute);
+	usages_write(w, hub->usage, &sum);
 	mp_write_member_text(w, "projectTrust",
 			     mp_workspace_get_set(hub->workspace)->trusts_projects
 				     ? MP_STR("always")
@@ -94,6 +133,10 @@ static void session_write(void *u, const struct mp_session_info *s)
 	mp_write_u64(w, s->received);
 	mp_write_key(w, MP_STR("answered"));
 	mp_write_u64(w, s->answered);
+	mp_write_member_i64(w, "servers", (int64_t)s->servers);
+	mp_write_key(w, MP_STR("calls"));
+	mp_write_u64(w, s->calls);
+	mp_write_member_i64(w, "callsLastMinute", s->calls_last_minute);
 	mp_write_end_object(w);
 }
 

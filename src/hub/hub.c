@@ -4,6 +4,7 @@
 #include "hub/hub.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include <unistd.h>
 
@@ -18,6 +19,7 @@
 #include "hub/workspaces.h"
 #include "pool/launch_plan.h"
 #include "process/environment.h"
+#include "store/digest.h"
 #include "store/local_key.h"
 
 static const struct mp_log hub_log = {"hub"};
@@ -203,6 +205,7 @@ static struct mp_pool *make_pool(struct mp_hub *hub)
 		.db = hub->p->o.request.db,
 		.board = &hub->board,
 		.events = &hub->events,
+		.calls = &hub->calls,
 		.me = hub->p->o.me,
 		.launch_ops = &mp_launch_planner_ops,
 		.launch_ops_u = hub->p->planner,
@@ -276,6 +279,26 @@ static int make_planner(struct mp_hub *hub, struct mcpool_error *reterr)
 	return r;
 }
 
+/* Hashes of arguments are keyed, so that short ones cannot be found by trying. */
+static int open_calls(struct mp_hub *hub, struct mcpool_error *reterr)
+{
+	unsigned char local[MP_LOCAL_KEY_SIZE] = {0}, out[MP_DIGEST_SIZE];
+	bool is_typed = hub->p->o.set && hub->p->o.set->is_typed;
+	int r = is_typed ? 0 : mp_local_key_get(local, reterr);
+	struct mp_digest *d;
+	uint64_t key[2];
+
+	if (r < 0)
+		return r;
+	d = mp_digest_new_keyed((struct mp_str){(const char *)local, sizeof(local)});
+	mp_wipe(local, sizeof(local));
+	mp_digest_add(d, MP_STR("arguments of calls"));
+	mp_digest_finish(d, out);
+	memcpy(key, out, sizeof(key));
+	mp_call_log_init(&hub->calls, hub->loop, key);
+	return 0;
+}
+
 static int open_parts(struct mp_hub *hub, struct mcpool_error *reterr)
 {
 	int r = mp_loop_new(&hub->loop);
@@ -284,7 +307,8 @@ static int open_parts(struct mp_hub *hub, struct mcpool_error *reterr)
 		return mp_fail(reterr, r, "%s", mcpool_error_text(r));
 	mp_board_init(&hub->board, hub->loop);
 	mp_events_init(&hub->events, hub->loop);
-	return make_planner(hub, reterr);
+	r = open_calls(hub, reterr);
+	return r < 0 ? r : make_planner(hub, reterr);
 }
 
 int mp_hub_new(const struct mp_hub_options *options, const struct mp_hub_hooks *hooks, void *u,
@@ -304,6 +328,7 @@ int mp_hub_new(const struct mp_hub_options *options, const struct mp_hub_hooks *
 	}
 	hub->workspaces = make_workspaces(hub);
 	hub->pool = make_pool(hub);
+	hub->usage = mp_usage_new(hub->pool);
 	mp_accounts_set_hook(mp_launch_planner_get_accounts(hub->p->planner), login_changed, hub);
 	hub->sessions = make_sessions(hub);
 	hub->began_ms = mp_loop_now_ms(hub->loop);
@@ -326,9 +351,12 @@ struct mp_hub *mp_hub_free(struct mp_hub *hub)
 	hub->sessions = mp_sessions_free(hub->sessions);
 	hub->workspaces = mp_workspaces_free(hub->workspaces);
 	mp_network_free(p->network);
+	mp_usage_free(hub->usage);
 	mp_pool_free(hub->pool);
 	mp_config_watch_close(p->watch);
 	mp_launch_planner_free(p->planner);
+	if (hub->calls.loop)
+		mp_call_log_done(&hub->calls);
 	if (hub->loop) {
 		mp_events_done(&hub->events);
 		mp_board_done(&hub->board);

@@ -11,7 +11,9 @@
 #include "base/events.h"
 #include "base/loop.h"
 #include "config/values/set.h"
+#include "pool/call_log.h"
 #include "pool/pool.h"
+#include "pool/usage.h"
 #include "session/sessions.h"
 
 struct mp_account;
@@ -36,7 +38,9 @@ struct mp_hub {
 	struct mp_loop *loop;
 	struct mp_board board;
 	struct mp_events events;
+	struct mp_call_log calls;
 	struct mp_pool *pool;
+	struct mp_usage *usage;       /* of the pool's servers */
 	struct mp_sessions *sessions; /* all sessions */
 	struct mp_workspaces *workspaces;
 	struct mp_workspace *workspace; /* of the request; NULL before the start */

@@ -12,6 +12,7 @@
 #include "pool/queue.h"
 #include "pool/refresh.h"
 #include "pool/workspace_config.h"
+#include "process/tree.h"
 
 struct mp_pool_call;
 
@@ -76,6 +77,11 @@ struct mp_instance {
 		mp_id doubt_caller;     /* caller of the last abandoned call; 0: several */
 		int64_t doubt_until_ms; /* until then, messages may still belong to that caller */
 	} attribution;
+	struct {                           /* usage.c */
+		pid_t pid;                 /* the process that was measured; 0: none */
+		struct mp_tree_usage used; /* by it and its descendants */
+		size_t sessions;           /* that see it */
+	} usage;
 	struct {                    /* pool_client.c */
 		int told;           /* log level sent in this life; -1: none */
 		int64_t counted_ms; /* when the log line counter was last reset */

@@ -23,6 +23,7 @@
 #include "rpc/era.h"
 #include "store/db.h"
 
+struct mp_call_log;
 struct mp_config_watch;
 struct mp_pins_batch;
 struct mp_pool;
@@ -30,9 +31,10 @@ struct mp_workspace;
 
 struct mp_pool_options {
 	struct mp_loop *loop;
-	struct mp_db *db;         /* catalogs and eras; borrowed, may be NULL */
-	struct mp_board *board;   /* current values; borrowed */
-	struct mp_events *events; /* receives every transition; borrowed */
+	struct mp_db *db;          /* catalogs and eras; borrowed, may be NULL */
+	struct mp_board *board;    /* current values; borrowed */
+	struct mp_events *events;  /* receives every transition; borrowed */
+	struct mp_call_log *calls; /* receives every call that ended; borrowed; may be NULL */
 	const struct mp_identity *me;
 	const struct mp_launch_ops *launch_ops;
 	void *launch_ops_u;

@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "pool/admission.h"
+#include "pool/call_log.h"
 #include "pool/instance.h"
 #include "pool/pins.h"
 
@@ -283,7 +284,7 @@ int64_t mp_pool_call_pad(int64_t ms)
 /* Time left until the call must end. */
 static int64_t most_left_ms(const struct mp_pool_call *c)
 {
-	int64_t left = c->asked_ms + c->max_total_ms - mp_loop_now_ms(c->pool->o.loop);
+	int64_t left = c->asked_us / 1000 + c->max_total_ms - mp_loop_now_ms(c->pool->o.loop);
 
 	return left > 0 ? left : 0;
 }
@@ -443,6 +444,11 @@ static enum mp_pool_call_event wait_again(struct mp_pool_call *c)
 
 /* --- endings --------------------------------------------------------------------------------- */
 
+static bool is_tool_error(const struct mp_message *m)
+{
+	return mp_value_is(m->tape, mp_value_get(m->tape, m->result, "isError"), MP_TAPE_TRUE);
+}
+
 static const char *get_ending_word(const struct mp_pool_call *c)
 {
 	const struct mp_message *m = c->message;
@@ -451,7 +457,7 @@ static const char *get_ending_word(const struct mp_pool_call *c)
 		return mp_outcome_get_name(c->outcome);
 	if (m->kind == MP_MESSAGE_ERROR)
 		return "error";
-	if (mp_value_is(m->tape, mp_value_get(m->tape, m->result, "isError"), MP_TAPE_TRUE))
+	if (is_tool_error(m))
 		return "tool error";
 	return mp_outcome_get_name(MP_OUTCOME_ANSWERED);
 }
@@ -467,13 +473,46 @@ static MP_COLD void pool_call_log_latency(const struct mp_pool_call *c)
 		       (double)us / 1000);
 }
 
+static size_t get_answer_size(const struct mp_message *m)
+{
+	return mp_value_source(m->tape, m->kind == MP_MESSAGE_ERROR ? m->error : m->result).len;
+}
+
+/* The record of a call that ended (call_log.h). */
+static void pool_call_record(const struct mp_pool_call *c, bool is_error)
+{
+	const struct mp_call_options *o = &c->call.o;
+	const struct mp_message *m = c->message;
+	int64_t now_us = mp_loop_now_us(c->pool->o.loop);
+	struct mp_call_record r = {
+		.session = c->session,
+		.client = c->client,
+		.server = c->server,
+		.method = o->method,
+		.outcome = c->outcome,
+		.is_error = is_error,
+		.is_tool_error = m && !is_error && is_tool_error(m),
+		.code = c->why ? c->why->code : 0,
+		.queue_us = (c->was_out ? c->sent_us : now_us) - c->asked_us,
+		.took_us = c->was_out ? now_us - c->sent_us : 0,
+		.bytes_in = o->params.len,
+		.bytes_out = m ? get_answer_size(m) : 0,
+	};
+
+	mp_call_log_add(c->pool->o.calls, &r, o->name, o->params,
+			c->in->config->set->settings.audit.args);
+}
+
 static void pool_call_count(struct mp_pool_call *c)
 {
 	bool is_error = c->message && c->message->kind == MP_MESSAGE_ERROR;
 
 	if (!c->in || c->is_held)
 		return;
-	mp_stats_note(&c->in->stats, c->outcome, is_error, c->took_us);
+	if (c->pool->o.calls)
+		pool_call_record(c, is_error);
+	mp_stats_note(&c->in->stats, c->outcome, is_error, c->took_us,
+		      mp_loop_now_ms(c->pool->o.loop));
 	mp_instance_touch(c->in, MP_SERVER_CALLS);
 	if (c->was_out && MP_UNLIKELY(mp_log_wants(MP_LEVEL_VRB)))
 		pool_call_log_latency(c);
@@ -521,6 +560,7 @@ static enum mp_pool_call_event pool_call_deliver(struct mp_pool_call *c)
 	answer.error = c->outcome == MP_OUTCOME_ANSWERED ? NULL : why;
 	answer.cause = c->outcome == MP_OUTCOME_ANSWERED ? NULL : cause;
 	mp_loop_unpost(c->pool->o.loop, &c->task);
+	c->client = mp_call_client_unref(c->client);
 	c->in = NULL;
 	c->pool = NULL;
 	MP_POISON(&c->call.link, &c->call + 1); /* at rest: only a new start may touch it */
@@ -614,7 +654,7 @@ static enum mp_pool_call_event pool_call_withdraw(struct mp_pool_call *c)
 /* The granted time: the timer itself may be a millisecond late. */
 static double granted_s(const struct mp_pool_call *c)
 {
-	return (double)(c->deadline_ms - c->asked_ms) / 1000;
+	return (double)(c->deadline_ms - c->asked_us / 1000) / 1000;
 }
 
 /* A process that belongs to one session may be replaced without harm to others (E50, U18). */

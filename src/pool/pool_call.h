@@ -23,9 +23,12 @@ struct mp_workspace;
 #define MP_CALLER_ALONE (UINT64_C(1) << 63)
 
 /* Texts are borrowed until the call is at rest. */
+struct mp_call_client;
+
 struct mp_pool_call_options {
 	const char *server;
 	mp_id session;
+	struct mp_call_client *client; /* for the record of the call; borrowed; may be NULL */
 	/*
 	 * Set if one session has many callers: the caller's id with MP_CALLER_ALONE. The caller
 	 * takes its own turns in queues and gets its own messages. 0: the session.
@@ -86,6 +89,7 @@ struct mp_pool_call {
 	const char *server;     /* borrowed, like the tool */
 	struct mp_str tool;
 	mp_id session;
+	struct mp_call_client *client; /* a reference; may be NULL */
 	mp_id caller;         /* takes turns in queues; the session or one of its callers */
 	bool is_held;         /* acquired without a call */
 	bool was_out;         /* the request of this attempt was sent */
@@ -100,7 +104,7 @@ struct mp_pool_call {
 	int64_t deadline_ms;  /* when the tool's limit expires; INT64_MAX: never */
 	int64_t patience_ms;  /* when the wait for a restart expires; INT64_MAX: never */
 	int64_t left_ms;      /* rest of the limit when it was paused */
-	int64_t asked_ms, sent_us, took_us;
+	int64_t asked_us, sent_us, took_us;
 	struct mp_ticket ticket; /* in the queue */
 	struct mp_task task;     /* sends TELL at the end of the turn */
 	enum mp_outcome outcome;

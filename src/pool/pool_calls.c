@@ -4,6 +4,7 @@
  */
 #include "base/error.h"
 #include "base/mem.h"
+#include "pool/call_log.h"
 #include "pool/pool_call.h"
 #include "pool/workspace.h"
 
@@ -45,13 +46,14 @@ static void set_up(struct mp_pool_call *c, struct mp_workspace *v,
 	c->server = o->server;
 	c->tool = o->tool;
 	c->session = o->session;
+	c->client = mp_call_client_ref(o->client);
 	c->caller = o->caller ? o->caller : o->session;
 	c->is_held = c->was_out = c->was_up = c->retryable = c->is_paused = false;
 	c->retry_ms = 0;
 	c->returns = c->attempt = 0;
 	c->timeout_ms = c->max_total_ms = c->sent_us = c->took_us = 0;
 	c->deadline_ms = c->patience_ms = INT64_MAX;
-	c->asked_ms = mp_loop_now_ms(c->pool->o.loop);
+	c->asked_us = mp_loop_now_us(c->pool->o.loop);
 	c->ticket = (struct mp_ticket){0};
 	c->message = NULL;
 	c->transport = NULL;

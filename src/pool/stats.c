@@ -22,6 +22,7 @@ void mp_stats_init(struct mp_stats *s)
 void mp_stats_done(struct mp_stats *s)
 {
 	s->latencies = mp_free(s->latencies);
+	s->history = mp_free(s->history);
 }
 
 /* --- buckets -------------------------------------------------------------------------------- */
@@ -73,9 +74,20 @@ static void stats_measure(struct mp_stats *s, int64_t us)
 		s->longest_us = us;
 }
 
-void mp_stats_note(struct mp_stats *s, enum mp_outcome outcome, bool is_error, int64_t latency_us)
+static void stats_note_time(struct mp_stats *s, int64_t now_ms)
+{
+	if (!s->history) {
+		s->history = mp_alloc(sizeof(*s->history));
+		mp_history_init(s->history, now_ms);
+	}
+	mp_history_note(s->history, now_ms);
+}
+
+void mp_stats_note(struct mp_stats *s, enum mp_outcome outcome, bool is_error, int64_t latency_us,
+		   int64_t now_ms)
 {
 	mp_check(outcome < MP_ARRAY_LEN(s->by_outcome));
+	stats_note_time(s, now_ms);
 	stats_count(&s->calls);
 	stats_count(&s->by_outcome[outcome]);
 	if (outcome != MP_OUTCOME_ANSWERED)
@@ -86,6 +98,11 @@ void mp_stats_note(struct mp_stats *s, enum mp_outcome outcome, bool is_error, i
 }
 
 /* --- asking --------------------------------------------------------------------------------- */
+
+int64_t mp_stats_count_minute(const struct mp_stats *s, int64_t now_ms)
+{
+	return s->history ? mp_history_count_minute(s->history, now_ms) : 0;
+}
 
 uint64_t mp_stats_count_failures(const struct mp_stats *s)
 {

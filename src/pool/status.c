@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/redact.h"
 #include "config/values/trust.h"
+#include "pool/usage.h"
 #include "pool/workspace.h"
 
 /* --- texts ----------------------------------------------------------------------------------- */
@@ -170,6 +171,12 @@ void mp_status_init(struct mp_status *s)
 		.p50_us = -1,
 		.p99_us = -1,
 		.environment = "",
+		.memory = -1,
+		.cpu_us = -1,
+		.processes = -1,
+		.sessions = -1,
+		.calls_last_minute = -1,
+		.tool_tokens = -1,
 		.message = "",
 		.tail = "",
 		.prompts = -1,
@@ -382,6 +389,7 @@ static void status_set_calls(struct mp_status *s, struct mp_instance *in)
 {
 	s->calls = (int64_t)in->stats.calls;
 	s->failures = (int64_t)mp_stats_count_failures(&in->stats);
+	s->calls_last_minute = mp_stats_count_minute(&in->stats, mp_loop_now_ms(in->pool->o.loop));
 	if (in->stats.calls) {
 		s->p50_us = mp_stats_get_latency_us(&in->stats, 500);
 		s->p99_us = mp_stats_get_latency_us(&in->stats, 990);
@@ -390,6 +398,49 @@ static void status_set_calls(struct mp_status *s, struct mp_instance *in)
 		(int64_t)(in->calls[MP_POOL_CALL_WAITING].len + in->calls[MP_POOL_CALL_LINED].len);
 	s->open = (int64_t)in->calls[MP_POOL_CALL_OUT].len;
 	s->unfinished = (int64_t)mp_instance_count_calls(in);
+}
+
+static struct mp_str history_write(const struct mp_instance *in, struct mp_arena *arena)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	uint32_t counts[MP_HISTORY_SLOTS];
+	int r = 0;
+
+	mp_buf_init(&text, MP_KIB(2));
+	if (!in->stats.history)
+		return MP_STR("");
+	mp_history_read(in->stats.history, mp_loop_now_ms(in->pool->o.loop), counts);
+	for (int i = 0; i < MP_HISTORY_SLOTS && r == 0; i++)
+		r = mp_buf_addf(&text, "%c%u", i ? ',' : '[', counts[i]);
+	return r == 0 && mp_buf_add_char(&text, ']') == 0
+		       ? mp_str_of(text_keep(arena, mp_buf_get(&text)))
+		       : MP_STR("");
+}
+
+static void status_set_usage(struct mp_status *s, const struct mp_instance *in,
+			     struct mp_arena *arena)
+{
+	const struct mp_tree_usage *used = mp_usage_get(in);
+
+	s->sessions = (int64_t)in->usage.sessions;
+	s->history = history_write(in, arena);
+	if (!used)
+		return;
+	s->memory = used->memory;
+	s->cpu_us = used->cpu_us;
+	s->processes = used->processes;
+}
+
+/* Of tool definitions of common servers, within about 10 %; models differ. */
+#define BYTES_PER_TOKEN 4.4
+
+static int64_t count_tokens(const struct mp_catalog_list *tools)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < tools->n; i++)
+		bytes += tools->items[i].json.len;
+	return (int64_t)((double)bytes / BYTES_PER_TOKEN);
 }
 
 /* known: live or already loaded; NULL: read the store. */
@@ -402,12 +453,14 @@ static void status_set_catalog(struct mp_status *s, struct mp_workspace *w, size
 		s->tools = (int64_t)known->lists[MP_CATALOG_TOOL]->list.n;
 		s->prompts = (int64_t)known->lists[MP_CATALOG_PROMPT]->list.n;
 		s->resources = (int64_t)known->lists[MP_CATALOG_RESOURCE]->list.n;
+		s->tool_tokens = count_tokens(&known->lists[MP_CATALOG_TOOL]->list);
 		s->seen_ms =
 			known->saved_ms ? known->saved_ms : mp_loop_wall_now_ms(w->pool->o.loop);
 	} else if (mp_workspace_peek_catalog(w, i, session, &d)) {
 		s->tools = (int64_t)d.counts[MP_CATALOG_TOOL];
 		s->prompts = (int64_t)d.counts[MP_CATALOG_PROMPT];
 		s->resources = (int64_t)d.counts[MP_CATALOG_RESOURCE];
+		s->tool_tokens = (int64_t)((double)d.tools_size / BYTES_PER_TOKEN);
 		s->seen_ms = d.saved_ms;
 	}
 }
@@ -462,6 +515,7 @@ static void status_take(struct mp_workspace *w, size_t i, mp_id session, struct 
 	ret->environment = text_keep(arena, mp_str_of(in->start.environment));
 	status_set_keeper(ret, in, arena);
 	status_set_calls(ret, in);
+	status_set_usage(ret, in, arena);
 }
 
 void mp_status_take(struct mp_workspace *w, size_t i, mp_id session, struct mp_arena *arena,

@@ -47,6 +47,12 @@ struct mp_status {
 	int64_t failures; /* of them: without an answer, or with an error; not cancelled ones */
 	int64_t waiting, open;   /* calls that wait for the server or a slot; calls at the server */
 	const char *environment; /* of its last start: "the hub, 6 variables"; "" */
+	/* Of its process and all descendants, as measured last (usage.h). */
+	int64_t memory, cpu_us, processes;
+	int64_t sessions;          /* that see it, as counted last */
+	int64_t calls_last_minute; /* that have ended */
+	int64_t tool_tokens;       /* what its tools cost a model, estimated */
+	struct mp_str history;     /* JSON: calls per 15 s of the last 15 minutes; empty: none */
 
 	const char *message;  /* error without the line on stderr; "" */
 	const char *tail;     /* the last stderr lines at that time; "" */

@@ -61,6 +61,13 @@ enum {
 	X(HUB, I64, "waiting", waiting)                                       \
 	X(HUB, I64, "open", open)                                             \
 	X(HUB, TEXT, "environment", environment)                              \
+	X(HUB | ONE, I64, "memory", memory, .null = true)                     \
+	X(HUB | ONE, I64, "cpuUs", cpu_us, .null = true)                      \
+	X(HUB | ONE, I64, "processes", processes, .null = true)               \
+	X(HUB, I64, "sessions", sessions, .null = true)                       \
+	X(HUB | ONE, I64, "callsLastMinute", calls_last_minute, .null = true) \
+	X(SHOWN, I64, "toolTokens", tool_tokens, .null = true)                \
+	X(HUB, RAW, "history", history)                                       \
 	X(ALL, TEXT, "message", message)                                      \
 	X(ALL, TEXT, "stderr", tail)                                          \
 	X(ALL, I64, "code", code)                                             \
@@ -119,6 +126,8 @@ void mp_status_write(struct mp_writer *w, const struct mp_status *s, enum mp_sta
 		mp_bind_set_present(&table, &copy, "url", false);
 	if (!copy.provider)
 		mp_bind_set_present(&table, &copy, "provider", false);
+	if (!copy.history.len)
+		mp_bind_set_present(&table, &copy, "history", false);
 	if (!copy.capabilities.len)
 		mp_bind_set_present(&table, &copy, "capabilities", false);
 	if (!copy.server_info.len)

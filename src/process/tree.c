@@ -38,6 +38,7 @@ int mp_tree_parse(struct mp_str text, struct mp_proc *ret_proc)
 {
 	char copy[STAT_SIZE];
 	struct mp_proc p = {.pid = 0};
+	uint64_t ticks[4] = {0};
 	char *open, *close;
 	int n;
 
@@ -52,12 +53,14 @@ int mp_tree_parse(struct mp_str text, struct mp_proc *ret_proc)
 		return MCPOOL_EPARSE;
 	p.pid = (pid_t)strtol(copy, NULL, 10);
 	copy_name(&p, open + 1, close);
-	/* state, parent, 15 others, threads, one other, start: fields 3 to 22 of proc(5) */
+	/* fields 3 to 22 of proc(5): state, parent, ..., utime to cstime, ..., threads, start */
 	n = sscanf(close + 1, /* NOLINT(cert-err34-c): the kernel's own numbers */
-		   " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %" SCNu64
-		   " %*d %" SCNu64,
-		   &p.state, &p.parent, &p.threads, &p.started);
-	if (n != 4 || p.pid <= 0)
+		   " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64 " %" SCNu64
+		   " %" SCNu64 " %*d %*d %" SCNu64 " %*d %" SCNu64,
+		   &p.state, &p.parent, &ticks[0], &ticks[1], &ticks[2], &ticks[3], &p.threads,
+		   &p.started);
+	p.cpu_ticks = ticks[0] + ticks[1] + ticks[2] + ticks[3];
+	if (n != 8 || p.pid <= 0)
 		return MCPOOL_EPARSE;
 	*ret_proc = p;
 	return 0;
@@ -281,6 +284,95 @@ int mp_tree_signal(pid_t root, int signal, mp_tree_fn takes, void *u)
 			mp_tree_signal_one(tree_get(&w.found, i), signal);
 	}
 	return alive;
+}
+
+/* --- what they use --------------------------------------------------------------------------- */
+
+int64_t mp_tree_parse_memory(struct mp_str text)
+{
+	static const char key[] = "\nPss:";
+	const char *at = text.len ? memmem(text.p, text.len, key, strlen(key)) : NULL;
+	const char *end = text.p + text.len;
+	int64_t kib = 0;
+
+	if (!at)
+		return -1;
+	for (at += strlen(key); at < end && (*at == ' ' || *at == '\t'); at++)
+		;
+	if (at == end || !isdigit((unsigned char)*at))
+		return -1;
+	for (; at < end && isdigit((unsigned char)*at) && kib < INT64_MAX / 20480; at++)
+		kib = kib * 10 + (*at - '0');
+	return kib * 1024;
+}
+
+/* "size resident shared ..." in pages: what it shares with files and others does not count. */
+static int64_t read_private_pages(pid_t pid)
+{
+	unsigned long long resident = 0, shared = 0;
+	char path[64], text[256];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	if (sscanf(text, "%*u %llu %llu", &resident, &shared) != 2 || /* NOLINT(cert-err34-c) */
+	    shared > resident)
+		return 0;
+	return (int64_t)(resident - shared) * sysconf(_SC_PAGESIZE);
+}
+
+/* The kernel shows the shares only of processes that we could also trace. */
+static int64_t read_memory(pid_t pid)
+{
+	char path[64], text[2048];
+	int64_t bytes = -1;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/smaps_rollup", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		n = read(fd, text, sizeof(text));
+		close(fd);
+		bytes = mp_tree_parse_memory((struct mp_str){text, n > 0 ? (size_t)n : 0});
+	}
+	return bytes >= 0 ? bytes : read_private_pages(pid);
+}
+
+static void usage_add(struct mp_tree_usage *to, const struct mp_proc *p)
+{
+	if (!mp_tree_is_alive(p))
+		return;
+	to->memory += read_memory(p->pid);
+	to->cpu_us += (int64_t)(p->cpu_ticks * 1000000 / (uint64_t)sysconf(_SC_CLK_TCK));
+	to->processes++;
+}
+
+void mp_tree_measure_one(pid_t pid, struct mp_tree_usage *to)
+{
+	struct mp_proc p;
+
+	if (mp_tree_read(pid, &p) == 0)
+		usage_add(to, &p);
+}
+
+int mp_tree_measure(pid_t root, struct mp_tree_usage *to)
+{
+	MP_CLEANUP(tree_end) struct walk w;
+	int r = tree_begin(&w);
+
+	if (r < 0)
+		return r;
+	find_all(&w, root, NULL, NULL);
+	for (size_t i = 0; i < tree_count(&w.found); i++)
+		usage_add(to, tree_get(&w.found, i));
+	return 0;
 }
 
 /* --- our own, at once ----------------------------------------------------------------------- */

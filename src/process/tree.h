@@ -19,6 +19,7 @@ struct mp_proc {
 	char name[MP_PROC_NAME]; /* not the command line; of threads and programs, cut */
 	uint64_t threads;        /* a first thread that ended shows Z while others work */
 	uint64_t started;        /* in ticks since boot; tells a pid from its next owner */
+	uint64_t cpu_ticks;      /* used by itself and by children that it has waited for */
 };
 
 /* The text of /proc/PID/stat. A name may hold blanks and parentheses. MCPOOL_EPARSE. */
@@ -26,6 +27,22 @@ int mp_tree_parse(struct mp_str text, struct mp_proc *ret_proc) MP_MUST;
 /* MCPOOL_ENOENT: there is no such process. */
 int mp_tree_read(pid_t pid, struct mp_proc *ret_proc) MP_MUST;
 bool mp_tree_is_alive(const struct mp_proc *p);
+
+/* What processes use. */
+struct mp_tree_usage {
+	int64_t memory; /* bytes; a page that n processes share counts as 1/n where the kernel
+			   tells, else not at all */
+	int64_t cpu_us; /* since they began, with children that have ended */
+	int64_t processes;
+};
+/*
+ * Add the descendants of root, or this one process; nothing if it is gone. They read files of
+ * /proc: not for the loop. MCPOOL_ESYSTEM: there is no /proc.
+ */
+int mp_tree_measure(pid_t root, struct mp_tree_usage *to) MP_MUST;
+void mp_tree_measure_one(pid_t pid, struct mp_tree_usage *to);
+/* The bytes in the text of /proc/PID/smaps_rollup; -1: it does not say. */
+int64_t mp_tree_parse_memory(struct mp_str text);
 
 /* Is pid a descendant of root? Whatever forked itself away is, where root is a subreaper. */
 bool mp_tree_is_below(pid_t pid, pid_t root);

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "pool/call_log.h"
 #include "rpc/recover_id.h"
 #include "session/agent_requests.h"
 #include "session/clients.h"
@@ -370,6 +371,8 @@ int mp_session_new(struct mp_sessions *sessions, const struct mp_session_options
 	mp_list_init(&s->tasks);
 	mp_map_init(&s->by_id, MP_LIMIT_OPEN_REQUESTS);
 	s->id = mp_pool_client_join(sessions->o.pool, &mp_session_pool_client_hooks, s);
+	s->call_client = mp_call_client_new();
+	mp_session_name_client(s);
 	if (o->parent)
 		mp_pool_client_borrow(sessions->o.pool, s->id, o->parent);
 	s->scope = mp_scope_get(sessions, s->workspace, &o->narrowing, s->id);
@@ -402,6 +405,7 @@ struct mp_session *mp_session_free(struct mp_session *s)
 	mp_session_drop_subscriptions(s);
 	mp_session_drop_tasks(s);
 	mp_pool_client_leave(s->sessions->o.pool, s->id);
+	mp_call_client_unref(s->call_client);
 	mp_list_remove(&s->scope->users, &s->scope_link);
 	mp_scope_unref(s->scope);
 	mp_list_remove(&s->sessions->list, &s->link);
@@ -431,6 +435,10 @@ void mp_session_get_info(const struct mp_session *s, struct mp_session_info *ret
 		.open = s->requests.len,
 		.received = s->received,
 		.answered = s->answered,
+		.servers = s->scope->n_servers,
+		.calls = s->call_client->calls,
+		.calls_last_minute = mp_call_client_count_minute(s->call_client,
+								 mp_loop_now_ms(s->sessions->loop)),
 	};
 }
 

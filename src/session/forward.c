@@ -118,6 +118,7 @@ static bool wait_for_task(struct mp_request *e, const struct mp_message *m)
 	struct mp_pool_call_options o = {
 		.server = e->server,
 		.session = e->session->id,
+		.client = e->session->call_client,
 		.caller = get_caller(e),
 		.call.method = MP_METHOD_TASKS_RESULT,
 	};
@@ -356,6 +357,7 @@ static void forward_call(struct mp_request *e, const struct mp_message *m, struc
 	struct mp_session *s = e->session;
 	struct mp_pool_call_options o = {
 		.session = s->id,
+		.client = s->call_client,
 		.caller = get_caller(e),
 		.call = {.method = e->method,
 			 .log_level = get_level(e),

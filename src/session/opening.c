@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "pool/call_log.h"
 #include "pool/pool_client.h"
 #include "session/clients.h"
 #include "session/instructions.h"
@@ -117,6 +118,15 @@ static void take_client(struct mp_session *s, const struct mp_tape *t, mp_value 
 	s->client = name;
 	s->client_version = keep_text(t, info, "version");
 	s->habit = mp_client_find_habit(mp_str_of(name));
+	mp_session_name_client(s);
+}
+
+void mp_session_name_client(const struct mp_session *s)
+{
+	const char *root = mp_workspace_get_set(s->workspace)->root;
+
+	mp_call_client_name(s->call_client, s->client ? s->client : "", s->principal,
+			    root ? root : "");
 }
 
 static bool has_tasks(const struct mp_index *s, enum mp_era era)

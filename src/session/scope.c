@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "config/values/filter.h"
 #include "pool/status.h"
+#include "pool/usage.h"
 #include "session/request.h"
 #include "session/sessions.h"
 
@@ -439,4 +440,31 @@ void mp_sessions_note_workspace(struct mp_sessions *l, const struct mp_workspace
 		mp_scope_touch(s);
 		mp_scope_divide(s);
 	}
+}
+
+/* --- users ----------------------------------------------------------------------------------- */
+
+static void scope_count_users(struct mp_scope *s)
+{
+	struct mp_workspace *w = s->workspace;
+
+	s->n_servers = 0;
+	for (size_t i = 0; i < mp_workspace_count(w); i++) {
+		enum mp_status_state state = mp_workspace_get_state(w, i, s->session);
+
+		if (!mp_scope_shows(s, mp_workspace_get_entry(w, i)->name) ||
+		    state == MP_STATUS_DISABLED || state == MP_STATUS_NEEDS_APPROVAL)
+			continue;
+		s->n_servers++;
+		mp_usage_add_sessions(mp_workspace_get_pool(w),
+				      mp_workspace_get_instance_id(w, i, s->session), s->users.len);
+	}
+}
+
+/* Sessions of one scope see the same. */
+void mp_scopes_count_users(struct mp_sessions *l)
+{
+	mp_usage_clear_sessions(l->o.pool);
+	MP_LIST_EACH(&l->scopes, link)
+		scope_count_users(mp_container_of(link, struct mp_scope, link));
 }

@@ -23,6 +23,7 @@ struct mp_scope {
 	bool *only;                         /* servers the gate may start; owned; NULL: all */
 	struct mp_index *index;             /* NULL: not made yet */
 	struct mp_list users;               /* sessions */
+	size_t n_servers;                   /* that they see; mp_scopes_count_users() */
 	struct mp_list waiting;             /* requests, by wait_link */
 	struct mp_timer timer;              /* for requests that wait longer than for the gate */
 	struct mp_task task;                /* checks again */
@@ -50,6 +51,9 @@ int64_t mp_scope_get_max_wait(const struct mp_scope *s);
 enum mp_naming mp_scope_get_naming(const struct mp_scope *s);
 /* Does the session's filter include this server? */
 bool mp_scope_shows(const struct mp_scope *s, const char *server);
+
+/* Counts the sessions of each server (pool/usage.h), and the servers of each session. */
+void mp_scopes_count_users(struct mp_sessions *l);
 
 /* subscriptions.c: notifies the session of changed lists of these kinds. */
 void mp_session_tell_changed(struct mp_session *s, unsigned kinds);

@@ -14,6 +14,7 @@
 #include "pool/pool.h"
 #include "rpc/message.h"
 
+struct mp_call_client;
 struct mp_client_habit;
 struct mp_scope;
 struct mp_session;
@@ -100,6 +101,9 @@ struct mp_session_info {
 	int64_t since_ms, last_ms;           /* wall clock: start, last message */
 	size_t open;                         /* open requests */
 	uint64_t received, answered;
+	uint64_t calls; /* that servers were asked for and that have ended */
+	int64_t calls_last_minute;
+	size_t servers; /* that it sees, as mp_scopes_count_users() found */
 };
 void mp_session_get_info(const struct mp_session *s, struct mp_session_info *ret);
 
@@ -117,7 +121,8 @@ enum {
 struct mp_session {
 	struct mp_link link; /* in the list of all sessions */
 	struct mp_sessions *sessions;
-	mp_id id; /* its id as a pool client */
+	mp_id id;                           /* its id as a pool client */
+	struct mp_call_client *call_client; /* a reference; names it in records of its calls */
 	struct mp_workspace *workspace;
 	const char *way;
 	unsigned traits;
@@ -148,6 +153,8 @@ struct mp_session {
 	uint64_t received, answered;
 };
 
+/* opening.c: what records of its calls say of it. */
+void mp_session_name_client(const struct mp_session *s);
 void mp_session_send(struct mp_session *s, mp_id stream, struct mp_str text);
 /* Appends text as a JSON string. */
 int mp_session_quote(struct mp_buf *out, struct mp_str text) MP_MUST;

@@ -184,6 +184,7 @@ static int stored_catalog_look(struct sqlite3 *sql, void *u, struct mcpool_error
 	if (r <= 0 || !read_numbers(s, ask->wall_ms, &found))
 		return r < 0 ? r : 0;
 	memcpy(ask->ret->counts, found.counts, sizeof(found.counts));
+	ask->ret->tools_size = column_size(s, LENGTHS + 1);
 	ask->ret->saved_ms = found.saved_ms;
 	return 1;
 }

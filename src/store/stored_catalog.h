@@ -19,6 +19,7 @@ struct mp_stored_catalog {
 	struct mp_str
 		lists[MP_STORED_CATALOG_LISTS]; /* each as a page of the protocol; empty: none */
 	size_t counts[MP_STORED_CATALOG_LISTS]; /* how many items each has */
+	size_t tools_size;                      /* bytes of the tools, of peek() */
 	int64_t saved_ms;                       /* since 1970; put() sets it */
 	char *text;                             /* owned by what get() returned; else NULL */
 };

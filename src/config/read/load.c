@@ -92,6 +92,19 @@ static void keep_secrets_settings(struct mp_loading *l, const struct mp_document
 			    "\"secrets\" is ignored here; it is read from your own file only");
 }
 
+/* What is recorded of the calls of all projects is not said by one of them. */
+static void keep_audit_settings(struct mp_loading *l, const struct mp_document *doc, mp_value v,
+				const struct mp_audit_settings *before)
+{
+	mp_value audit = mp_value_get(&doc->tape, v, "audit");
+
+	if (audit == MP_NONE)
+		return;
+	l->set->settings.audit = *before;
+	mp_loading_complain(l, MP_WARNING, doc, audit, "", "",
+			    "\"audit\" is ignored here; it is read from your own file only");
+}
+
 /* Whose tokens the hub accepts is not said by a project, approved or not. */
 static void keep_oauth_settings(struct mp_loading *l, const struct mp_document *doc, mp_value v,
 				struct mp_str before)
@@ -110,6 +123,7 @@ static void read_settings(struct mp_loading *l, const struct mp_document *doc, b
 {
 	mp_value v = mp_value_get(&doc->tape, MP_ROOT, "mcpool");
 	struct mp_secrets_settings before = l->set->settings.secrets;
+	struct mp_audit_settings audit = l->set->settings.audit;
 	struct telling tell = {l, doc};
 	char from[PATH_MAX + 16];
 	int r;
@@ -126,8 +140,10 @@ static void read_settings(struct mp_loading *l, const struct mp_document *doc, b
 			     &l->set->arena, on_problem, &tell);
 	if (r < 0 && l->error == 0)
 		l->error = r;
-	if (!is_users)
+	if (!is_users) {
 		keep_secrets_settings(l, doc, v, &before);
+		keep_audit_settings(l, doc, v, &audit);
+	}
 	mp_remote_note(l, doc, trusted);
 }
 

@@ -24,7 +24,9 @@ static const struct {
 		 "\"allow\":[],\"deny\":[],\"shadowEqual\":true,\"sources\":{},\"remote\":[],"
 		 "\"result\":{\"join\":\"\\n\\n\",\"maxBytes\":262144,"
 		 "\"errors\":\"protocol\",\"sessions\":false},\"names\":\"wide\","
-		 "\"http\":{},\"secrets\":{\"keyring\":true},\"log\":{\"level\":\"info\","
+		 "\"http\":{},\"secrets\":{\"keyring\":true},"
+		 "\"audit\":{\"args\":false,\"store\":false,\"days\":30,\"maxBytes\":67108864},"
+		 "\"log\":{\"level\":\"info\","
 		 "\"attempts\":\"warning\","
 		 "\"names\":\"instance\"},"
 		 "\"instructionsFormat\":\"omp\","
@@ -139,6 +141,16 @@ static const struct mp_bind_field log_fields[] = {
 static const struct mp_bind_table log_table = {log_fields, MP_ARRAY_LEN(log_fields),
 					       offsetof(struct mp_log_settings, present)};
 
+static const struct mp_bind_field audit_fields[] = {
+	MP_BIND(struct mp_audit_settings, BOOL, "args", args),
+	MP_BIND(struct mp_audit_settings, BOOL, "store", store),
+	MP_BIND(struct mp_audit_settings, I64, "days", days, .min = 0, .max = 36500),
+	MP_BIND(struct mp_audit_settings, I64, "maxBytes", max_bytes, .min = MP_MIB(1),
+		.max = MP_AUDIT_MOST),
+};
+static const struct mp_bind_table audit_table = {audit_fields, MP_ARRAY_LEN(audit_fields),
+						 offsetof(struct mp_audit_settings, present)};
+
 #define ROW(kind, key, field, ...) MP_BIND(struct mp_settings, kind, key, field, ##__VA_ARGS__)
 static const struct mp_bind_field settings_fields[] = {
 	ROW(CHOICE, "profile", profile, .choices = profile_names),
@@ -161,6 +173,7 @@ static const struct mp_bind_field settings_fields[] = {
 	ROW(OBJECT, "http", http, .table = &http_table),
 	ROW(OBJECT, "log", log, .table = &log_table),
 	ROW(OBJECT, "secrets", secrets, .table = &secrets_table),
+	ROW(OBJECT, "audit", audit, .table = &audit_table),
 	ROW(CHOICE, "instructionsFormat", instructions_format, .choices = formats),
 	MP_TUNING_ROWS(struct mp_settings),
 };

@@ -36,6 +36,8 @@ enum mp_instructions_format {
 	MP_INSTRUCTIONS_PLAIN,
 };
 
+#define MP_AUDIT_MOST MP_GIB(16) /* bytes of records of calls */
+
 enum { MP_RESULT_LEAST = 512 }; /* bytes that a limit of results leaves at least */
 
 /* One member of `queues`, as the layers say it together; queues.h turns it into numbers. */
@@ -97,6 +99,13 @@ struct mp_settings {
 		int names;    /* enum mp_log_names: what a line about a server begins with */
 		uint64_t present;
 	} log;
+	struct mp_audit_settings {
+		bool args;         /* keep arguments, and not only their hash */
+		bool store;        /* keep records of calls in the state folder */
+		int64_t days;      /* so long; 0: no limit */
+		int64_t max_bytes; /* of all records that are kept */
+		uint64_t present;
+	} audit;                 /* of the user's own file only */
 	int instructions_format; /* enum mp_instructions_format */
 	struct mp_tuning tuning; /* of all servers that say nothing else */
 	uint64_t present;        /* of the last layer */

@@ -11,7 +11,7 @@ enum { CALLS = 20000 };
 
 static void note(struct mp_stats *s, int64_t us)
 {
-	mp_stats_note(s, MP_OUTCOME_ANSWERED, false, us);
+	mp_stats_note(s, MP_OUTCOME_ANSWERED, false, us, 0);
 }
 
 /* D40 */
@@ -21,14 +21,14 @@ TEST(what_became_of_calls)
 
 	mp_stats_init(&s);
 	CHECK_EQ(mp_stats_get_latency_us(&s, 500), -1);
-	mp_stats_note(&s, MP_OUTCOME_TIMEOUT, false, 5000000);
-	mp_stats_note(&s, MP_OUTCOME_CANCELLED, true, 7);
-	mp_stats_note(&s, MP_OUTCOME_NOT_SENT, false, 7);
-	CHECK(!s.latencies); /* no memory, and no latency */
+	mp_stats_note(&s, MP_OUTCOME_TIMEOUT, false, 5000000, 0);
+	mp_stats_note(&s, MP_OUTCOME_CANCELLED, true, 7, 0);
+	mp_stats_note(&s, MP_OUTCOME_NOT_SENT, false, 7, 0);
+	CHECK(!s.latencies); /* no latency */
 	CHECK_EQ(mp_stats_get_latency_us(&s, 500), -1);
 	CHECK_EQ(s.errors, 0);
-	mp_stats_note(&s, MP_OUTCOME_ANSWERED, false, 100);
-	mp_stats_note(&s, MP_OUTCOME_ANSWERED, true, 200);
+	mp_stats_note(&s, MP_OUTCOME_ANSWERED, false, 100, 0);
+	mp_stats_note(&s, MP_OUTCOME_ANSWERED, true, 200, 0);
 	CHECK_EQ(s.calls, 5);
 	CHECK_EQ(s.errors, 1);
 	CHECK_EQ(s.measured, 2);
@@ -39,8 +39,10 @@ TEST(what_became_of_calls)
 	CHECK_EQ(s.by_outcome[MP_OUTCOME_NOT_SENT], 1);
 	CHECK_EQ(s.by_outcome[MP_OUTCOME_UNKNOWN], 0);
 	CHECK_EQ(mp_stats_count_failures(&s), 3); /* a cancelled call has not failed */
-	mp_stats_note(&s, MP_OUTCOME_UNKNOWN, false, 7);
-	mp_stats_note(&s, MP_OUTCOME_REFUSED, false, 7);
+	mp_stats_note(&s, MP_OUTCOME_UNKNOWN, false, 7, 0);
+	mp_stats_note(&s, MP_OUTCOME_REFUSED, false, 7, 30000);
+	CHECK_EQ(mp_stats_count_minute(&s, 30000), 7);
+	CHECK_EQ(mp_stats_count_minute(&s, 89999), 1);
 	CHECK_EQ(mp_stats_count_failures(&s), 5);
 }
 
@@ -140,7 +142,7 @@ TEST(counters_stay_at_their_end)
 	s.calls = s.by_outcome[MP_OUTCOME_ANSWERED] = s.errors = s.measured = UINT64_MAX;
 	s.latencies[1] = UINT32_MAX - 1;
 	for (int i = 0; i < 3; i++)
-		mp_stats_note(&s, MP_OUTCOME_ANSWERED, true, 1);
+		mp_stats_note(&s, MP_OUTCOME_ANSWERED, true, 1, 0);
 	CHECK(s.calls == UINT64_MAX && s.errors == UINT64_MAX && s.measured == UINT64_MAX);
 	CHECK(s.by_outcome[MP_OUTCOME_ANSWERED] == UINT64_MAX);
 	CHECK_EQ(s.latencies[1], UINT32_MAX);

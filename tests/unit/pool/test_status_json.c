@@ -210,7 +210,8 @@ TEST(the_published_members_keep_their_order)
 		"\"tools\":null,\"seenAt\":null,\"pid\":null,\"uptimeMs\":null,\"restarts\":null,"
 		"\"attempt\":null,\"maxAttempts\":null,\"calls\":null,\"failures\":null,\"p50us\":"
 		"null,\"p99us\":null,\"waiting\":0,"
-		"\"open\":0,\"environment\":\"\"}"));
+		"\"open\":0,\"environment\":\"\",\"memory\":null,\"cpuUs\":null,\"processes\":"
+		"null,\"sessions\":null,\"callsLastMinute\":null,\"toolTokens\":null}"));
 	CHECK(written_is(
 		&s, MP_STATUS_LIST,
 		"{\"name\":\"a\",\"state\":\"ready\",\"status\":\"disconnected\",\"error\":null,"
@@ -218,7 +219,7 @@ TEST(the_published_members_keep_their_order)
 		"\"stdio\",\"mode\":\"shared\",\"source\":{\"file\":\"/f\",\"line\":3,\"tool\":"
 		"\"own\",\"level\":\"user\"},\"shadowed\":false,\"tools\":null,\"pid\":null,"
 		"\"uptimeMs\":null,\"restarts\":null,\"calls\":null,\"p50us\":null,\"p99us\":"
-		"null}"));
+		"null,\"toolTokens\":null}"));
 	s.is_new = true;
 	s.command = "x";
 	s.tools = 2;
@@ -231,5 +232,5 @@ TEST(the_published_members_keep_their_order)
 		"\"own\",\"level\":\"user\"},\"shadowed\":false,\"changed\":false,\"command\":"
 		"\"x\","
 		"\"tools\":2,\"seenAt\":7,\"pid\":null,\"uptimeMs\":null,\"restarts\":null,"
-		"\"calls\":null,\"p50us\":null,\"p99us\":null}"));
+		"\"calls\":null,\"p50us\":null,\"p99us\":null,\"toolTokens\":null}"));
 }

@@ -5,7 +5,7 @@
 
 #include <sys/prctl.h>
 
-#define REST " 1 1 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 4711 9 9 9\n"
+#define REST " 1 1 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 4711 90112 22 9\n"
 
 TEST(a_line_of_stat)
 {
@@ -17,6 +17,7 @@ TEST(a_line_of_stat)
 	CHECK_EQ(p.state, 'S');
 	CHECK_EQ(p.threads, 1);
 	CHECK_EQ(p.started, 4711);
+	CHECK_EQ(p.cpu_ticks, 5 + 6 + 7 + 8);
 	CHECK_TEXT(p.name, "cat");
 }
 
@@ -45,6 +46,7 @@ TEST(what_is_not_stat_is_refused)
 					  "(cat) S 7" REST,
 					  "12 (cat) S",
 					  "12 (cat) S 7 1 1",
+					  "12 (cat) S 7 1 1 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0",
 					  "x (cat) S 7" REST};
 	char large[3000];
 	struct mp_proc p;
@@ -54,6 +56,20 @@ TEST(what_is_not_stat_is_refused)
 	CHECK_EQ(mp_tree_parse(MP_STR("12 (c\0t) S 7" REST), &p), MCPOOL_EPARSE);
 	memset(large, '1', sizeof(large));
 	CHECK_EQ(mp_tree_parse((struct mp_str){large, sizeof(large)}, &p), MCPOOL_EPARSE);
+}
+
+TEST(memory_of_a_process_is_its_share)
+{
+	CHECK_EQ(mp_tree_parse_memory(
+			 MP_STR("1000-2000 ---p 0 0 0 [rollup]\nRss:  9 kB\nPss:    1216 kB\n"
+				"Pss_Dirty: 5 kB\n")),
+		 1216 * 1024);
+	CHECK_EQ(mp_tree_parse_memory(MP_STR("x\nPss:\t7")), 7 * 1024);
+	CHECK_EQ(mp_tree_parse_memory(MP_STR("")), -1);
+	CHECK_EQ(mp_tree_parse_memory(MP_STR("Rss: 9 kB\n")), -1);
+	CHECK_EQ(mp_tree_parse_memory(MP_STR("x\nPss:")), -1);
+	CHECK_EQ(mp_tree_parse_memory(MP_STR("x\nPss: kB\n")), -1);
+	CHECK(mp_tree_parse_memory(MP_STR("x\nPss: 99999999999999999999999 kB\n")) > 0);
 }
 
 TEST(this_very_process)
@@ -213,4 +229,36 @@ HEAVY_TEST(a_pid_with_another_owner_is_not_signalled)
 	mp_tree_signal_one(&p, SIGKILL);
 	CHECK_EQ(waitpid(pid, NULL, 0), pid);
 	CHECK(kill_until_childless());
+}
+
+static bool measure(int64_t processes)
+{
+	struct mp_tree_usage all = {0};
+
+	REQUIRE(mp_tree_measure(getpid(), &all) == 0);
+	return all.processes == processes && all.cpu_us >= 0 && (processes > 0) == (all.memory > 0);
+}
+
+HEAVY_TEST(what_a_tree_uses)
+{
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	new_tag();
+	CHECK(start_helper("stubborn") > 0);
+	CHECK(measure(4));
+	mp_tree_set_only_scan(true);
+	CHECK(measure(4));
+	mp_tree_set_only_scan(false);
+	CHECK(kill_until_childless());
+}
+
+TEST(what_a_process_uses)
+{
+	struct mp_tree_usage usage = {0};
+
+	mp_tree_measure_one(0x3fffffff, &usage);
+	CHECK_EQ(usage.processes, 0);
+	mp_tree_measure_one(getpid(), &usage);
+	CHECK_EQ(usage.processes, 1);
+	CHECK(usage.memory > 0);
+	CHECK(measure(0));
 }

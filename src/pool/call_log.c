@@ -1,0 +1,242 @@
+/*
+ * call_log.c - the last calls that ended.
+ */
+#include "pool/call_log.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/map.h"
+#include "base/mem.h"
+
+/* --- clients --------------------------------------------------------------------------------- */
+
+static const char no_text[] = "";
+
+struct mp_call_client *mp_call_client_new(void)
+{
+	struct mp_call_client *c = mp_alloc(sizeof(*c));
+
+	*c = (struct mp_call_client){
+		.refs = 1, .name = no_text, .principal = no_text, .project = no_text};
+	return c;
+}
+
+struct mp_call_client *mp_call_client_ref(struct mp_call_client *c)
+{
+	if (c)
+		c->refs++;
+	return c;
+}
+
+struct mp_call_client *mp_call_client_unref(struct mp_call_client *c)
+{
+	if (c && --c->refs == 0) {
+		mp_free(c->texts);
+		mp_free(c->history);
+		mp_free(c);
+	}
+	return NULL;
+}
+
+/* Appends a text to a block that has room for it. */
+static char *text_copy(char **room, struct mp_str text)
+{
+	char *copy = *room;
+
+	if (text.len)
+		memcpy(copy, text.p, text.len);
+	copy[text.len] = '\0';
+	*room += text.len + 1;
+	return copy;
+}
+
+void mp_call_client_name(struct mp_call_client *c, const char *name, const char *principal,
+			 const char *project)
+{
+	char *texts = mp_alloc(strlen(name) + strlen(principal) + strlen(project) + 3);
+	char *room = texts;
+
+	c->name = text_copy(&room, mp_str_of(name));
+	c->principal = text_copy(&room, mp_str_of(principal));
+	c->project = text_copy(&room, mp_str_of(project));
+	mp_free(c->texts);
+	c->texts = texts;
+}
+
+static void call_client_note(struct mp_call_client *c, int64_t now_ms)
+{
+	c->calls++;
+	if (!c->history) {
+		c->history = mp_alloc(sizeof(*c->history));
+		mp_history_init(c->history, now_ms);
+	}
+	mp_history_note(c->history, now_ms);
+}
+
+int64_t mp_call_client_count_minute(const struct mp_call_client *c, int64_t now_ms)
+{
+	return c->history ? mp_history_count_minute(c->history, now_ms) : 0;
+}
+
+/* --- the log --------------------------------------------------------------------------------- */
+
+static void call_log_tell(void *u)
+{
+	struct mp_call_log *l = u;
+
+	if (l->told == l->last)
+		return;
+	l->told = l->last;
+	MP_LIST_WALK(&l->listeners, link) {
+		struct mp_call_listener *listener =
+			mp_container_of(link, struct mp_call_listener, link);
+
+		listener->fn(listener->u);
+	}
+}
+
+void mp_call_log_init(struct mp_call_log *l, struct mp_loop *loop, const uint64_t key[2])
+{
+	*l = (struct mp_call_log){.loop = loop, .key = {key[0], key[1]}};
+	mp_list_init(&l->listeners);
+	mp_loop_at_turn_end(loop, &l->hook, call_log_tell, l);
+}
+
+static void record_done(struct mp_call_record *r)
+{
+	mp_call_client_unref(r->client);
+	mp_free(r->texts);
+}
+
+void mp_call_log_done(struct mp_call_log *l)
+{
+	mp_check(l->listeners.len == 0);
+	mp_loop_forget_turn_end(l->loop, &l->hook);
+	for (size_t i = 0; l->ring && i < MP_LIMIT_CALL_RING; i++)
+		record_done(&l->ring[i]);
+	l->ring = mp_free(l->ring);
+}
+
+/* --- adding ---------------------------------------------------------------------------------- */
+
+/* Without memory for arguments the record has none. */
+static void record_keep(struct mp_call_record *r, struct mp_str subject, struct mp_str params,
+			bool keeps_args)
+{
+	struct mp_str server = mp_str_of(r->server);
+	size_t size = server.len + subject.len + 2;
+	char *room = keeps_args ? mp_try_alloc(size + params.len + 1) : NULL;
+	bool has_args = room != NULL;
+
+	r->texts = room = room ? room : mp_alloc(size);
+	r->server = text_copy(&room, server);
+	r->subject = text_copy(&room, subject);
+	r->args = has_args ? text_copy(&room, params) : NULL;
+}
+
+void mp_call_log_add(struct mp_call_log *l, const struct mp_call_record *r, struct mp_str subject,
+		     struct mp_str params, bool keeps_args)
+{
+	struct mp_call_record *to;
+
+	if (!l->ring)
+		l->ring = mp_alloc(MP_LIMIT_CALL_RING * sizeof(*l->ring));
+	to = &l->ring[l->last % MP_LIMIT_CALL_RING];
+	record_done(to);
+	*to = *r;
+	to->number = ++l->last;
+	to->wall_ms = mp_loop_wall_now_ms(l->loop);
+	if (to->client)
+		call_client_note(mp_call_client_ref(to->client), mp_loop_now_ms(l->loop));
+	to->args_hash = mp_hash_with(l->key, params);
+	record_keep(to, subject, params, keeps_args);
+	mp_loop_nudge(l->loop);
+}
+
+/* --- reading --------------------------------------------------------------------------------- */
+
+const struct mp_call_record *mp_call_log_read(const struct mp_call_log *l, uint64_t *cursor,
+					      uint64_t *ret_missed)
+{
+	uint64_t oldest = l->last > MP_LIMIT_CALL_RING ? l->last - MP_LIMIT_CALL_RING + 1 : 1;
+
+	*ret_missed = *cursor < oldest ? oldest - *cursor : 0;
+	*cursor += *ret_missed;
+	if (*cursor > l->last)
+		return NULL;
+	return &l->ring[((*cursor)++ - 1) % MP_LIMIT_CALL_RING];
+}
+
+const char *mp_call_record_get_outcome(const struct mp_call_record *r)
+{
+	if (r->outcome != MP_OUTCOME_ANSWERED)
+		return mp_outcome_get_name(r->outcome);
+	return r->is_error ? "error" : r->is_tool_error ? "tool_error" : "answered";
+}
+
+static void record_write_client(struct mp_writer *w, const struct mp_call_record *r)
+{
+	const struct mp_call_client *c = r->client;
+
+	mp_write_key(w, MP_STR("session"));
+	mp_write_u64(w, r->session);
+	mp_write_member_text(w, "client", mp_str_of(c ? c->name : ""));
+	mp_write_member_text(w, "principal", mp_str_of(c ? c->principal : ""));
+	mp_write_member_text(w, "project", mp_str_of(c ? c->project : ""));
+}
+
+static void record_write_outcome(struct mp_writer *w, const struct mp_call_record *r)
+{
+	mp_write_member_text(w, "outcome", mp_str_of(mp_call_record_get_outcome(r)));
+	mp_write_key(w, MP_STR("code"));
+	if (r->outcome != MP_OUTCOME_ANSWERED && r->code)
+		mp_write_text(w, mp_str_of(mcpool_error_word(r->code)));
+	else
+		mp_write_null(w);
+	mp_write_member_i64(w, "latencyUs", r->took_us);
+	mp_write_member_i64(w, "queueUs", r->queue_us);
+	mp_write_member_i64(w, "bytesIn", (int64_t)r->bytes_in);
+	mp_write_member_i64(w, "bytesOut", (int64_t)r->bytes_out);
+}
+
+void mp_call_record_write(struct mp_writer *w, const struct mp_call_record *r, uint64_t missed)
+{
+	char hash[20];
+
+	snprintf(hash, sizeof(hash), "%016" PRIx64, r->args_hash);
+	mp_write_begin_object(w);
+	mp_write_key(w, MP_STR("number"));
+	mp_write_u64(w, r->number);
+	mp_write_member_i64(w, "time", r->wall_ms);
+	record_write_client(w, r);
+	mp_write_member_text(w, "server", mp_str_of(r->server));
+	mp_write_member_text(w, "method", mp_str_of(mp_method_get(r->method)->name));
+	mp_write_member_text(w, "tool", mp_str_of(r->subject));
+	record_write_outcome(w, r);
+	mp_write_member_text(w, "argsHash", mp_str_of(hash));
+	if (r->args)
+		mp_write_member_raw(w, "args", mp_str_of(r->args));
+	if (missed) {
+		mp_write_key(w, MP_STR("missed"));
+		mp_write_u64(w, missed);
+	}
+	mp_write_end_object(w);
+}
+
+/* --- listeners ------------------------------------------------------------------------------- */
+
+void mp_call_listener_join(struct mp_call_log *l, struct mp_call_listener *listener,
+			   void (*fn)(void *u), void *u)
+{
+	*listener = (struct mp_call_listener){.fn = fn, .u = u};
+	mp_list_append(&l->listeners, &listener->link);
+}
+
+void mp_call_listener_leave(struct mp_call_log *l, struct mp_call_listener *listener)
+{
+	mp_list_remove(&l->listeners, &listener->link);
+}
