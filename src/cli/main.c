@@ -15,7 +15,6 @@
 #include "base/mem.h"
 #include "cli/completion/completion.h"
 #include "cli/display/cli.h"
-#include "cli/servers/hub_status.h"
 #include "base/similar.h"
 #include "cli/verbs/verbs.h"
 #include "demo/demo_server.h"
@@ -104,8 +103,8 @@ static const struct group {
 } groups[] = {
 	{"The hub, and agents that use it",
 	 {&mp_verb_up, &mp_verb_down, &mp_verb_status, &mp_verb_connect, &mp_verb_serve,
-	  &mp_verb_reload, &mp_verb_reconnect, &mp_verb_events, &mp_verb_logs, &mp_verb_wait,
-	  &mp_verb_token, &mp_verb_stdio}},
+	  &mp_verb_reload, &mp_verb_reconnect, &mp_verb_calls, &mp_verb_events, &mp_verb_logs,
+	  &mp_verb_wait, &mp_verb_token, &mp_verb_stdio}},
 	{"Servers",
 	 {&mp_verb_add, &mp_verb_add_json, &mp_verb_edit, &mp_verb_import, &mp_verb_list,
 	  &mp_verb_get, &mp_verb_test, &mp_verb_trust, &mp_verb_untrust, &mp_verb_enable,
@@ -290,9 +289,9 @@ static int run_complete(const struct mp_verb *verb, int argc, char **argv)
 
 static int show_overview(void)
 {
-	int r;
+	int r = mp_overview_show();
 
-	if (mp_hub_status_show(NULL, false, &r))
+	if (r >= 0)
 		return r;
 	printf("mcpool %s\n\n", mcpool_version());
 	print_about(stdout);

@@ -173,7 +173,7 @@ t_a_file_it_names_for_a_session_starts_nothing() {
 	 "mcpool": {"profile": "omp", "allow": ["shell"], "trust": true, "remote": ["http://127.0.0.1:$port/more"]}}
 	END
 	printf '{"mcpServers": {"pool": {"command": "%s", "args": ["stdio", "--config", "evil.json", "--strict-config"]}}}' "$mcpool" >.claude/mcp.json
-	run 0 add mine -- "$demo_server" && looked 0 list --all && silent_on out ' --config' && session --config evil.json && says out mcp__mine__echo &&
+	run 0 add mine -- "$demo_server" && run 0 tools mine && looked 0 list --all && silent_on out ' --config' && session --config evil.json && says out mcp__mine__echo &&
 		silent_on out mcp__shell mcp__value mcp__web && session --config evil.json --strict-config && silent_on out mcp__ && sleep 1 && untouched &&
 		run 7 trust --config evil.json && run 7 trust --config evil.json --strict-config --json && untouched && run 0 down && untouched
 }

@@ -330,9 +330,10 @@ on_screen() { tmux -L "$socket" capture-pane -p >"$work/screen" 2>/dev/null; gre
 sees() { eventually "$1" on_screen "$2" || { echo "not on the screen: $2: $(tr '\n' '|' <"$work/screen")"; return 1; }; }
 # use-P16: what was drawn before is nowhere, not even where one scrolls back to
 frames_are() {
-	n=$(tmux -L "$socket" capture-pane -p -S - | grep -c '^NAME  *STATE')
+	n=$(tmux -L "$socket" capture-pane -p -S - | grep -c '^SERVER  *STATE')
 	[ "$n" -eq "$1" ] || { echo "$n tables on the terminal and above it"; return 1; }
 }
+is_narrow() { on_screen '^SERVER ' && ! on_screen '^(SERVER|ghost|evil) .{78}' && ! on_screen MEMORY; }
 # U31 B59
 t_a_terminal() {
 	command -v tmux >/dev/null || { echo "tmux is missing: run tools/setup test"; return 1; }
@@ -343,17 +344,19 @@ t_a_terminal() {
 	TERM=screen MCPOOL_TEST_MARK="$work" tmux -L "$socket" -f /dev/null new-session -d -x 120 -y 30 \
 		"'$mcpool' serve --strict-config --config '$config' --call mcp__files__echo --args '{\"message\":\"hello\"}' 2>'$work/err'; echo over \$?; sleep 30" \
 		</dev/null >/dev/null 2>&1
-	sees 20 '^NAME +STATE +TOOLS +PID +UPTIME +RESTARTS +CALLS +P50 +P99 +QUEUE$' &&
-		sees 20 '^files +connected +10 +[0-9]+ +[0-9]+s +0 +1 +[0-9.]+(us|ms) +[0-9.]+(us|ms) +0$' &&
-		sees 5 '^slow +pending +- +[0-9]+ +- .* starting$' &&
-		sees 5 '^ghost +failed .*next try in [0-9]+ s: .*x1b' && # an escape sequence is shown, not obeyed
-		sees 5 '^evil +failed .* next try in [0-9]+ s, attempt [0-9]' &&
-		sees 5 '^off +disabled' &&
+	sees 20 '^SERVER +STATE +TOOLS +UPTIME +RESTARTS +MEMORY +CALLS/S +P50 +P99 +QUEUE$' &&
+		sees 20 '^files +. connected +10 +[0-9]+s +0 +- +0\.0[12] +[0-9.]+(us|ms) +[0-9.]+(us|ms) +0$' &&
+		sees 5 '^slow +. pending +- +starting$' &&
+		sees 5 '^ghost +. failed .*next try in [0-9]+ s: .*x1b' && # an escape sequence is shown, not obeyed
+		sees 5 '^evil +. failed .* next try in [0-9]+ s, attempt [0-9]' &&
+		sees 5 '^off +. disabled' &&
 		sees 5 '^\{"call":"mcp__files__echo","result"' &&
 		sees 5 '^  socket +/' && sees 5 '^  agents +run `mcpool connect' && # use-A9: each on a line of its own
-		sees 20 '^slow +connected +10 ' && sees 5 '^mcpool, 5 servers, 2 connected, 2 failed, 1 disabled$' || return 1
-	tmux -L "$socket" resize-window -x 78 -y 9 2>/dev/null
-	sees 10 '^\.\.\. and [0-9] more$' && sees 5 '^ghost +failed' && ! on_screen '.{79}' && frames_are 1 || return 1
+		sees 20 '^slow +. connected +10 ' && sees 5 '^mcpool, 5 servers, 2 connected, 2 failed, 1 disabled$' || return 1
+	tmux -L "$socket" resize-window -x 78 -y 30 2>/dev/null
+	eventually 10 is_narrow && sees 5 '^ghost +. failed' && frames_are 1 || return 1
+	tmux -L "$socket" resize-window -x 78 -y 7 2>/dev/null # the terminal itself moves lines above it
+	sees 10 '^\.\.\. and [0-9] more$' && sees 5 '^ghost +. failed' && ! on_screen '.{79}' || return 1
 	tmux -L "$socket" send-keys C-c
 	sees 10 '^over 130$'
 	r=$?

@@ -30,4 +30,38 @@ t_a_server_that_fails() {
 		says err 'broke is' 'DATABASE_URL is not set' && run 0 wait broke --for failed --timeout 10s && finish
 }
 
+# D17: who called what, with which outcome; of arguments only a hash.
+t_calls() {
+	with a b && run 0 up && run 0 wait a b && run 0 calls && [ ! -s "$work/out" ] && run 0 call a/echo message=secret-words && run 0 call a/echo message=secret-words && run 1 call b/fail &&
+		run 0 calls && says out 'a  tools/call echo  answered in' 'b  tools/call fail  tool_error in' 'mcpool' && silent_on out secret-words &&
+		run 0 calls --failed && silent_on out echo && says out fail && run 0 calls --server a && silent_on out fail && run 0 calls --session 1 && silent_on out echo && run 2 calls --session x &&
+		run 0 calls --json && "$node" -e 'const all = fs.readFileSync(0, "utf8").trim().split("\n").map((l) => JSON.parse(l));
+			process.exit(all.length === 3 && all.every((c, i) => c.number === i + 1 && c.client === "mcpool") && all[0].argsHash === all[1].argsHash &&
+				all[0].argsHash !== all[2].argsHash && !("args" in all[0]) && all[2].outcome === "tool_error" && all[0].latencyUs > 0 ? 0 : 1)' <"$work/out" && finish && run 4 calls && says err 'no hub runs'
+}
+t_calls_with_arguments() {
+	with a && sed -i 's|^{|{"mcpool":{"audit":{"args":true}},|' "$user" && run 0 trust --user-file --yes && run 0 up && run 0 wait a && run 0 call a/echo message=words && run 0 calls && says out '"message":"words"' && finish
+}
+t_calls_followed() {
+	with a && run 0 up && run 0 wait a && { MCPOOL_TEST_MARK="$work" "$mcpool" calls -f --json >"$work/followed" 2>"$work/followed.err" & follower=$!; } && run 0 call a/echo message=x &&
+		wait_for_line "$work/followed" '"tool":"echo"' 10 && run 0 down && wait "$follower"
+	[ $? = 4 ] && grep -q 'the hub has ended' "$work/followed.err" && nothing_left 3
+}
+
+# What runs, as it runs: memory of the whole process tree, rates, sessions; what needs the user, and what sharing saves.
+t_figures() {
+	with a && run 0 up && run 0 wait a && run 0 call a/echo message=x && run 0 status --json &&
+		json 'd.servers[0].memory > 10000 && d.servers[0].processes === 1 && d.servers[0].cpuUs >= 0 && d.servers[0].callsLastMinute === 1 && d.hub.callsLastMinute === 1 &&
+			d.servers[0].history.length === 60 && d.servers[0].toolTokens > 100 && d.hub.usage.hub.processes === 3 && d.hub.usage.servers.processes === 1' && finish
+}
+t_watched() {
+	with a && run 0 up && run 0 wait a && { MCPOOL_TEST_MARK="$work" "$mcpool" status --watch >"$work/followed" 2>&1 & follower=$!; } && wait_for_line "$work/followed" '^a .* connected' 10 &&
+		run 0 disable a --now && wait_for_line "$work/followed" '^a .* disabled' 10 && run 0 down && wait_for_line "$work/followed" '^No hub runs' 10 && kill -INT "$follower" && wait "$follower"
+	[ $? = 130 ] && run 2 status --watch a && nothing_left 3
+}
+t_mcpool_alone() {
+	configure "$user" "$(server a)" '"broke":{"command":"sh","args":["-c","echo DATABASE_URL is not set >&2; exit 3"]}' && run 0 trust --user-file --yes && run 0 up && run 0 wait a && run 0 wait broke --for failed &&
+		run 0 && says out 'Needs you' 'broke' 'DATABASE_URL is not set' 'mcpool status broke' '1 connected, 1 failed' && run 0 disable broke --now && run 0 && says out 'Nothing needs you.' && finish
+}
+
 run_cases "$@"

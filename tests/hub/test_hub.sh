@@ -287,7 +287,7 @@ t_a_broken_file_behind_a_new_hub() {
 		cp "$user" "$work/good" && first=$(hub_pid) || return 1
 	printf '{"mcpServers":{"a":{"comm' >"$user" && kill -9 "$first" && eventually 5 is_down "$first" || return 1
 	talk hub_steps.mjs#use_what_was_read_last && says out "both are there" 42 "mcp.json:1" "Mend the file" || return 1
-	run 3 status && says err "mcp.json:1" "last read" && says out "a  connected" && run 3 status --json && json 'd.problem.includes("mcp.json:1")' || return 1
+	run 3 status && says err "mcp.json:1" "last read" && says out "a       ● connected" && run 3 status --json && json 'd.problem.includes("mcp.json:1")' || return 1
 	cp "$work/good" "$user" && eventually 5 quiet_status && configure "$user" "$(server b)" && run 0 trust --user-file --yes && eventually 5 logged 'gone a' || return 1
 	second=$(hub_pid)
 	printf '{' >"$user" && eventually 5 loud_status && kill -9 "$second" && eventually 5 is_down "$second" &&

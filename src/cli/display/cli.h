@@ -63,7 +63,7 @@ struct mp_cli_args {
 	struct mp_cli_list config, headers, env, servers, tools, unset;
 	bool strict_config, all, yes, project, user, user_file, force, fresh;
 	bool no_token, background, now, rotate, write, undo, libraries, secrets, no_browser, fix,
-		follow, hub;
+		follow, hub, watch, failed;
 	const char *http, *profile, *folder; /* --http, --profile, --project DIR */
 	const char *naming;                  /* --naming */
 	const char *session, *parent;        /* --session, --parent: ID or auto */
@@ -71,6 +71,7 @@ struct mp_cli_args {
 	const char *call;                    /* --call TOOL */
 	const char *wanted_state;            /* --for STATE */
 	const char *expires;                 /* --expires: 30d */
+	const char *server;                  /* --server NAME */
 	const char *url, *transport, *token, *token_env, *cwd, *from;
 	char **words; /* positional arguments, before -- */
 	int n_words;
@@ -114,6 +115,7 @@ void mp_cli_name_command(char *const *command, char *out, size_t size);
 /* --- print.c --- */
 
 bool mp_print_is_terminal(void);     /* stdout */
+bool mp_print_has_color(void);       /* on stdout */
 size_t mp_print_get_columns(int fd); /* of the terminal; 0: not a terminal */
 /* Print a server's text: made safe on a terminal, unchanged into a pipe or file. */
 void mp_print_text(struct mp_str text);

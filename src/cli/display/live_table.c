@@ -1,5 +1,5 @@
 /*
- * live_table.c - all servers of a workspace as a table that fits a terminal.
+ * live_table.c - servers as a table that fits a terminal.
  */
 #include "cli/display/live_table.h"
 
@@ -10,26 +10,28 @@
 #include "base/limits.h"
 #include "cli/display/safe.h"
 
-enum { NAME, STATE, TOOLS, PID, UPTIME, RESTARTS, CALLS, P50, P99, QUEUE, CELLS };
-enum { WIDEST_NAME = 24, NOTE_ROOM = 30, MOST_ROWS = 1000 };
+/* A row has either all cells, or the first three and a note. */
+enum { NAME, STATE, TOOLS, UPTIME, RESTARTS, MEMORY, RATE, P50, P99, QUEUE, CELLS };
 
-static const char *const titles[CELLS] = {"NAME",     "STATE", "TOOLS", "PID", "UPTIME",
-					  "RESTARTS", "CALLS", "P50",   "P99", "QUEUE"};
+static const char *const titles[CELLS] = {"SERVER", "STATE",   "TOOLS", "UPTIME", "RESTARTS",
+					  "MEMORY", "CALLS/S", "P50",   "P99",    "QUEUE"};
+/* What is left out first where there is no room for all. */
+static const int dispensable[] = {MEMORY, RESTARTS, UPTIME, QUEUE, P50, P99, RATE};
 
 struct row {
 	const char *cells[CELLS]; /* safe; in the arena, or static */
-	const char *note;         /* safe; "" */
+	const char *note;         /* safe; "": it has all cells */
 	const char *color;
 };
 
 struct table {
-	struct mp_workspace *workspace;
+	const struct mp_live_servers *servers;
 	const struct mp_live_room *room;
 	struct mp_arena arena;
 	struct row *rows; /* in the arena */
 	size_t n;
 	size_t widths[CELLS];
-	bool notes_below; /* on lines of their own: there is no room in the row */
+	bool is_left_out[CELLS];
 	struct mp_buf *out;
 	int error;
 };
@@ -66,89 +68,76 @@ void mp_live_write_age(int64_t ms, char out[16])
 		snprintf(out, 16, "%dd", (int)(s / 86400 < 99999 ? s / 86400 : 99999));
 }
 
-/* --- one row --------------------------------------------------------------------------------- */
-
-/* A text of a server or a file, on one line and made safe. */
-static const char *keep_safe(struct table *t, struct mp_str text, size_t columns)
+void mp_live_write_memory(int64_t bytes, char out[16])
 {
-	MP_CLEANUP(mp_buf_done) struct mp_buf safe;
-	struct mp_str s, mark = mp_safe_get_cut_mark();
-	const char *kept;
+	static const char *const units[] = {"KiB", "MiB", "GiB", "TiB"};
+	double value = (double)bytes / 1024;
+	size_t unit = 0;
 
-	mp_buf_init(&safe, MP_KIB(64));
-	if (mp_safe_add(&safe, text, MP_SAFE_LINE) < 0)
-		return "(too large to show)";
-	s = mp_buf_get(&safe);
-	if (mp_safe_get_width(s) > columns) {
-		size_t n = mp_safe_cut(s, columns - mp_safe_get_width(mark));
-
-		if (mp_buf_splice(&safe, n, s.len - n, mark) < 0)
-			return "";
-		s = mp_buf_get(&safe);
+	if (bytes < 0) {
+		snprintf(out, 16, "-");
+		return;
 	}
-	kept = mp_arena_dup(&t->arena, s);
-	return kept ? kept : "";
+	for (; value >= 1000 && unit + 1 < MP_ARRAY_LEN(units); unit++)
+		value /= 1024;
+	if (value < 10 && unit > 0)
+		snprintf(out, 16, "%.1f %s", value, units[unit]);
+	else
+		snprintf(out, 16, "%d %s", (int)(value < 99999 ? value : 99999), units[unit]);
 }
 
-static const char *MP_PRINTF(2, 3) live_table_keepf(struct table *t, const char *format, ...)
+void mp_live_write_rate(int64_t last_minute, char out[16])
 {
-	char text[1024];
-	va_list args;
+	double rate = (double)last_minute / 60;
 
-	va_start(args, format);
-	(void)mp_str_format(text, sizeof(text), format, args); /* may be truncated */
-	va_end(args);
-	return keep_safe(t, mp_str_of(text), SIZE_MAX);
+	if (last_minute < 0)
+		snprintf(out, 16, "-");
+	else if (last_minute == 0)
+		snprintf(out, 16, "0");
+	else if (rate < 1)
+		snprintf(out, 16, "%.2f", rate);
+	else if (rate < 100)
+		snprintf(out, 16, "%.1f", rate);
+	else
+		snprintf(out, 16, "%.0f", rate < 1e9 ? rate : 1e9);
 }
 
-/* `attempt 3 of 5`, of the retries. */
-static void write_attempt(const struct mp_status *s, char *out, size_t size)
+/* --- states ---------------------------------------------------------------------------------- */
+
+static const char *get_shape(const char *utf8, const char *ascii)
 {
-	out[0] = '\0';
-	if (s->tries > 0 && s->max_tries)
-		snprintf(out, size, "attempt %d of %d", (int)s->tries, (int)s->max_tries);
-	else if (s->tries > 0)
-		snprintf(out, size, "attempt %d", (int)s->tries);
+	return mp_safe_has_utf8() ? utf8 : ascii;
 }
 
-static const char *note_of(struct table *t, const struct mp_status *s)
+const char *mp_live_get_shape(const struct mp_status *s)
 {
-	const char *error = s->error, *colon = error[0] ? ": " : "";
-	int64_t left_ms = s->next_at_ms - t->room->wall_ms;
-	char attempt[48];
-
-	write_attempt(s, attempt, sizeof(attempt));
 	switch (s->state) {
-	case MP_STATUS_PENDING:
-		return live_table_keepf(t, "%s%s%s%s%s", s->detail, attempt[0] ? ", " : "", attempt,
-					colon, error);
-	case MP_STATUS_FAILED:
-		if (s->next_at_ms > 0)
-			return live_table_keepf(t, "next try in %d s%s%s%s%s",
-						(int)(left_ms > 0 ? (left_ms + 999) / 1000 : 0),
-						attempt[0] ? ", " : "", attempt, colon, error);
-		return live_table_keepf(t, "%s", error);
-	case MP_STATUS_NEEDS_APPROVAL:
-		return live_table_keepf(t, "mcpool trust %s", s->name);
-	case MP_STATUS_NEEDS_AUTH:
-		return live_table_keepf(t, "%s", error);
 	case MP_STATUS_CONNECTED:
-		return strcmp(s->detail, "checking") == 0 ? "being probed" : "";
+		return get_shape("●", "*");
+	case MP_STATUS_PENDING:
+		return get_shape("◔", "~");
+	case MP_STATUS_FAILED:
+		return s->next_at_ms > 0 ? get_shape("▲", "!") : get_shape("■", "x");
+	case MP_STATUS_NEEDS_APPROVAL:
+		return get_shape("◆", "?");
+	case MP_STATUS_NEEDS_AUTH:
+		return get_shape("⚿", "@");
 	case MP_STATUS_READY:
-		return strcmp(s->detail, "stopping") == 0 ? "stopping" : "starts when it is called";
+		return get_shape("○", "o");
 	case MP_STATUS_DISABLED:
 	case MP_STATUS_SHADOWED:
 	case MP_STATUS_STATE_COUNT:
 		break;
 	}
-	return "";
+	return get_shape("–", "-");
 }
 
+/* What is normal has no colour. */
 static const char *color_of(enum mp_status_state state)
 {
 	switch (state) {
 	case MP_STATUS_CONNECTED:
-		return "\033[32m";
+		return "\033[0m";
 	case MP_STATUS_FAILED:
 		return "\033[31m";
 	case MP_STATUS_PENDING:
@@ -172,9 +161,112 @@ const char *mp_live_get_color(struct mp_str state)
 	return NULL;
 }
 
+/* `, attempt 3 of 5`, of the retries. */
+static int add_attempt(const struct mp_status *s, struct mp_buf *out)
+{
+	if (s->tries <= 0)
+		return 0;
+	if (s->max_tries)
+		return mp_buf_addf(out, ", attempt %lld of %lld", (long long)s->tries,
+				   (long long)s->max_tries);
+	return mp_buf_addf(out, ", attempt %lld", (long long)s->tries);
+}
+
+static int add_error(const struct mp_status *s, struct mp_buf *out)
+{
+	return s->error[0] ? mp_buf_addf(out, ": %s", s->error) : 0;
+}
+
+static int add_failure(const struct mp_status *s, int64_t wall_ms, struct mp_buf *out)
+{
+	int64_t left_ms = s->next_at_ms - wall_ms;
+	int r;
+
+	if (s->next_at_ms <= 0)
+		return mp_buf_addf(out, "%s", s->error);
+	r = mp_buf_addf(out, "next try in %lld s",
+			(long long)(left_ms > 0 ? (left_ms + 999) / 1000 : 0));
+	if (r == 0)
+		r = add_attempt(s, out);
+	return r < 0 ? r : add_error(s, out);
+}
+
+int mp_live_add_note(const struct mp_status *s, int64_t wall_ms, struct mp_buf *out)
+{
+	int r;
+
+	switch (s->state) {
+	case MP_STATUS_PENDING:
+		r = mp_buf_addf(out, "%s", s->detail);
+		if (r == 0)
+			r = add_attempt(s, out);
+		return r < 0 ? r : add_error(s, out);
+	case MP_STATUS_FAILED:
+		return add_failure(s, wall_ms, out);
+	case MP_STATUS_NEEDS_APPROVAL:
+		return mp_buf_addf(out, "mcpool trust %s", s->name);
+	case MP_STATUS_NEEDS_AUTH:
+	case MP_STATUS_DISABLED:
+		return mp_buf_addf(out, "%s", s->error);
+	case MP_STATUS_READY:
+		return mp_buf_addf(out, "%s",
+				   strcmp(s->detail, "stopping") == 0 ? "stopping"
+								      : "starts when it is called");
+	case MP_STATUS_CONNECTED:
+	case MP_STATUS_SHADOWED:
+	case MP_STATUS_STATE_COUNT:
+		break;
+	}
+	return 0;
+}
+
+/* --- one row --------------------------------------------------------------------------------- */
+
+/* A text of a server or a file, on one line and made safe. */
+static const char *keep_safe(struct table *t, struct mp_str text)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf safe;
+	const char *kept;
+
+	mp_buf_init(&safe, MP_MIB(1));
+	if (mp_safe_add(&safe, text, MP_SAFE_LINE) < 0)
+		return "(too large to show)";
+	kept = mp_arena_dup(&t->arena, mp_buf_get(&safe));
+	return kept ? kept : "";
+}
+
+static const char *MP_PRINTF(2, 3) live_table_keepf(struct table *t, const char *format, ...)
+{
+	char text[128];
+	va_list args;
+
+	va_start(args, format);
+	(void)mp_str_format(text, sizeof(text), format, args); /* may be truncated */
+	va_end(args);
+	return keep_safe(t, mp_str_of(text));
+}
+
+static const char *note_of(struct table *t, const struct mp_status *s)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+
+	mp_buf_init(&text, MP_KIB(64));
+	if (mp_live_add_note(s, t->room->wall_ms, &text) < 0)
+		return "(too large to show)";
+	return keep_safe(t, mp_buf_get(&text));
+}
+
 static const char *count_cell(struct table *t, int64_t n)
 {
 	return n >= 0 ? live_table_keepf(t, "%lld", (long long)n) : "-";
+}
+
+static const char *written_cell(struct table *t, void (*write)(int64_t n, char out[16]), int64_t n)
+{
+	char text[16];
+
+	write(n, text);
+	return live_table_keepf(t, "%s", text);
 }
 
 /* A cached count is in parentheses. */
@@ -190,22 +282,19 @@ static void fill_row(struct table *t, size_t i)
 {
 	struct row *row = &t->rows[t->n++];
 	struct mp_status s;
-	char text[16];
 
-	mp_status_take(t->workspace, i, 0, &t->arena, &s);
-	row->cells[NAME] = keep_safe(t, mp_str_of(s.name), WIDEST_NAME);
-	row->cells[STATE] = mp_status_state_get_name(s.state);
+	t->servers->take(t->servers->u, i, &t->arena, &s);
+	row->cells[NAME] = keep_safe(t, mp_str_of(s.name));
+	row->cells[STATE] = live_table_keepf(t, "%s %s", mp_live_get_shape(&s),
+					     mp_status_state_get_name(s.state));
 	row->cells[TOOLS] = tools_cell(t, &s);
-	row->cells[PID] = count_cell(t, s.pid);
-	mp_live_write_age(s.uptime_ms, text);
-	row->cells[UPTIME] = live_table_keepf(t, "%s", text);
+	row->cells[UPTIME] = written_cell(t, mp_live_write_age, s.uptime_ms);
 	row->cells[RESTARTS] = count_cell(t, s.restarts);
-	row->cells[CALLS] = count_cell(t, s.calls);
-	mp_live_write_latency(s.p50_us, text);
-	row->cells[P50] = live_table_keepf(t, "%s", text);
-	mp_live_write_latency(s.p99_us, text);
-	row->cells[P99] = live_table_keepf(t, "%s", text);
-	row->cells[QUEUE] = count_cell(t, s.instance ? s.waiting : -1);
+	row->cells[MEMORY] = written_cell(t, mp_live_write_memory, s.memory);
+	row->cells[RATE] = written_cell(t, mp_live_write_rate, s.calls_last_minute);
+	row->cells[P50] = written_cell(t, mp_live_write_latency, s.p50_us);
+	row->cells[P99] = written_cell(t, mp_live_write_latency, s.p99_us);
+	row->cells[QUEUE] = count_cell(t, s.waiting);
 	row->note = note_of(t, &s);
 	row->color = color_of(s.state);
 }
@@ -221,34 +310,53 @@ static bool is_trouble(enum mp_status_state state)
 /* In their order, or servers with problems first. */
 static void choose_rows(struct table *t, size_t most, bool trouble_first)
 {
-	size_t n = mp_workspace_count(t->workspace);
+	const struct mp_live_servers *servers = t->servers;
 
-	t->n = 0;
 	for (int pass = trouble_first ? 0 : 1; pass < 2; pass++)
-		for (size_t i = 0; i < n && t->n < most; i++) {
-			bool first = trouble_first &&
-				     is_trouble(mp_workspace_get_state(t->workspace, i, 0));
+		for (size_t i = 0; i < servers->n && t->n < most; i++) {
+			bool first = trouble_first && is_trouble(servers->get_state(servers->u, i));
 
 			if (first == (pass == 0))
 				fill_row(t, i);
 		}
 }
 
+static size_t get_cells(const struct row *row)
+{
+	return row->note[0] ? UPTIME : CELLS;
+}
+
+static size_t sum_widths(const struct table *t)
+{
+	size_t sum = 0;
+
+	for (size_t c = 0; c < CELLS; c++)
+		if (!t->is_left_out[c])
+			sum += t->widths[c] + 2;
+	return sum;
+}
+
 static void live_table_measure(struct table *t)
 {
-	size_t sum = 1;
+	bool has_figures = false;
 
-	for (size_t c = 0; c < CELLS; c++) {
+	for (size_t c = 0; c < CELLS; c++)
 		t->widths[c] = strlen(titles[c]);
-		for (size_t i = 0; i < t->n; i++) {
+	for (size_t i = 0; i < t->n; i++) {
+		has_figures = has_figures || !t->rows[i].note[0];
+		for (size_t c = 0; c < get_cells(&t->rows[i]); c++) {
 			size_t width = mp_safe_get_width(mp_str_of(t->rows[i].cells[c]));
 
 			if (width > t->widths[c])
 				t->widths[c] = width;
 		}
-		sum += t->widths[c] + 1;
 	}
-	t->notes_below = sum + 1 + NOTE_ROOM > t->room->columns;
+	if (t->widths[NAME] > t->room->columns / 2)
+		t->widths[NAME] = t->room->columns / 2; /* a longer name moves its own row only */
+	for (size_t c = UPTIME; c < CELLS; c++)
+		t->is_left_out[c] = !has_figures;
+	for (size_t i = 0; i < MP_ARRAY_LEN(dispensable) && sum_widths(t) > t->room->columns; i++)
+		t->is_left_out[dispensable[i]] = true;
 }
 
 /* --- lines ----------------------------------------------------------------------------------- */
@@ -284,11 +392,12 @@ static void add_line(struct table *t, struct mp_str line, size_t from, size_t n,
 /* Words to the left, numbers to the right. */
 static int add_cell(const struct table *t, struct mp_buf *line, size_t c, const char *text)
 {
-	int pad = (int)(t->widths[c] - mp_safe_get_width(mp_str_of(text)));
+	size_t width = mp_safe_get_width(mp_str_of(text));
+	int pad = width < t->widths[c] ? (int)(t->widths[c] - width) : 0;
 
 	if (c <= STATE)
-		return mp_buf_addf(line, "%s%*s ", text, pad + (c == NAME), "");
-	return mp_buf_addf(line, "%*s%s ", pad, "", text);
+		return mp_buf_addf(line, "%s%*s  ", text, pad, "");
+	return mp_buf_addf(line, "%*s%s  ", pad, "", text);
 }
 
 static void add_row(struct table *t, const struct row *row)
@@ -297,43 +406,29 @@ static void add_row(struct table *t, const struct row *row)
 	size_t state_at = 0;
 	int r = 0;
 
-	mp_buf_init(&line, MP_KIB(64));
-	for (size_t c = 0; c < CELLS && r == 0; c++) {
+	mp_buf_init(&line, MP_MIB(1));
+	for (size_t c = 0; c < get_cells(row) && r == 0; c++) {
 		if (c == STATE)
 			state_at = line.len;
-		r = add_cell(t, &line, c, row->cells[c]);
+		if (!t->is_left_out[c])
+			r = add_cell(t, &line, c, row->cells[c]);
 	}
-	if (r == 0 && row->note[0] && !t->notes_below)
-		r = mp_buf_addf(&line, " %s", row->note);
+	if (r == 0)
+		r = mp_buf_addf(&line, "%s", row->note);
 	if (r < 0)
 		t->error = t->error ? t->error : r;
 	while (line.len && line.data[line.len - 1] == ' ')
 		line.len--;
 	add_line(t, mp_buf_get(&line), state_at, strlen(row->cells[STATE]), row->color);
-	if (!t->notes_below || !row->note[0] || t->error)
-		return;
-	mp_buf_clear(&line);
-	t->error = mp_buf_addf(&line, "  %s", row->note);
-	add_line(t, mp_buf_get(&line), 0, line.len, "\033[2m");
 }
 
-static void add_summary(struct table *t)
+static void add_title(struct table *t)
 {
-	size_t counts[MP_STATUS_STATE_COUNT] = {0};
-	MP_CLEANUP(mp_buf_done) struct mp_buf line;
-	int r;
+	struct row title = {.note = "", .color = ""};
 
-	mp_buf_init(&line, MP_KIB(4));
-	for (size_t i = 0; i < mp_workspace_count(t->workspace); i++)
-		counts[mp_workspace_get_state(t->workspace, i, 0)]++;
-	r = mp_buf_addf(&line, "mcpool, %zu server%s", mp_workspace_count(t->workspace),
-			mp_workspace_count(t->workspace) == 1 ? "" : "s");
-	for (int k = 0; k < MP_STATUS_STATE_COUNT && r == 0; k++)
-		if (counts[k])
-			r = mp_buf_addf(&line, ", %zu %s", counts[k],
-					mp_status_state_get_name((enum mp_status_state)k));
-	t->error = t->error ? t->error : r;
-	add_line(t, mp_buf_get(&line), 0, line.len, "\033[1m");
+	for (size_t c = 0; c < CELLS; c++)
+		title.cells[c] = titles[c];
+	add_row(t, &title);
 }
 
 static void add_more(struct table *t, size_t n)
@@ -344,63 +439,56 @@ static void add_more(struct table *t, size_t n)
 	add_line(t, mp_str_of(text), 0, 0, "");
 }
 
+int mp_live_add_counts(const struct mp_live_servers *servers, struct mp_buf *out)
+{
+	size_t counts[MP_STATUS_STATE_COUNT] = {0};
+	const char *comma = "";
+	int r = 0;
+
+	for (size_t i = 0; i < servers->n; i++)
+		counts[servers->get_state(servers->u, i)]++;
+	for (int k = 0; k < MP_STATUS_STATE_COUNT && r == 0; k++)
+		if (counts[k]) {
+			r = mp_buf_addf(out, "%s%zu %s", comma, counts[k],
+					mp_status_state_get_name((enum mp_status_state)k));
+			comma = ", ";
+		}
+	return r;
+}
+
 /* --- the table ------------------------------------------------------------------------------- */
 
-/* How many rows fit, each with its note, plus a line that counts the others. */
-static size_t count_fitting(const struct table *t, size_t lines)
+static struct mp_live_room room_fix(const struct mp_live_room *room)
 {
-	size_t all = mp_workspace_count(t->workspace), used = 0, n = 0;
+	struct mp_live_room r = *room;
 
-	while (n < t->n) {
-		size_t takes = t->notes_below && t->rows[n].note[0] ? 2 : 1;
-		size_t rest = n + 1 < all ? 1 : 0;
-
-		if (used + takes + rest > lines && !(n + 1 == all && used + takes <= lines))
-			break;
-		used += takes;
-		n++;
-	}
-	return n;
+	r.columns = room->columns == 0 ? SIZE_MAX / 2 : room->columns > 20 ? room->columns : 20;
+	r.lines = room->lines == 0 ? SIZE_MAX : room->lines > 3 ? room->lines : 3;
+	return r;
 }
 
-/* Choose the rows; if not all fit, servers with problems come first. */
-static size_t live_table_fill(struct table *t)
+int mp_live_table_draw(const struct mp_live_servers *servers, const struct mp_live_room *room,
+		       struct mp_buf *out)
 {
-	size_t lines = t->room->lines - 2, all = mp_workspace_count(t->workspace), fitting = 0;
-	size_t most = lines < MOST_ROWS ? lines : MOST_ROWS;
+	struct mp_live_room fixed = room_fix(room);
+	struct table t = {.servers = servers, .room = &fixed, .out = out};
+	size_t most = fixed.lines - 1;
 
-	t->rows = mp_arena_alloc_array(&t->arena, most, sizeof(*t->rows));
-	for (int again = all > most ? 1 : 0; t->rows && again < 2; again++) {
-		choose_rows(t, most, again);
-		live_table_measure(t);
-		fitting = count_fitting(t, lines);
-		if (fitting == all)
-			break;
-	}
-	return fitting;
-}
-
-int mp_live_table_draw(struct mp_workspace *v, const struct mp_live_room *room, struct mp_buf *out)
-{
-	struct mp_live_room fair = *room;
-	struct table t = {.workspace = v, .room = &fair, .out = out};
-	static const struct row head = {.note = "", .color = ""};
-	struct row title = head;
-	size_t fitting;
-
-	fair.columns = room->columns > 20 ? room->columns : 20;
-	fair.lines = room->lines > 3 ? room->lines : 3;
+	if (servers->n > most)
+		most--; /* a line counts the others */
+	if (most > servers->n)
+		most = servers->n;
 	mp_arena_init(&t.arena, MP_LIMIT_ARENA);
-	fitting = live_table_fill(&t);
-	add_summary(&t);
-	for (size_t c = 0; c < CELLS; c++)
-		title.cells[c] = titles[c];
+	t.rows = mp_arena_alloc_array(&t.arena, most + 1, sizeof(*t.rows));
+	if (t.rows)
+		choose_rows(&t, most, most < servers->n);
+	live_table_measure(&t);
 	if (t.n)
-		add_row(&t, &title);
-	for (size_t i = 0; i < fitting; i++)
+		add_title(&t);
+	for (size_t i = 0; i < t.n; i++)
 		add_row(&t, &t.rows[i]);
-	if (fitting < mp_workspace_count(v))
-		add_more(&t, mp_workspace_count(v) - fitting);
+	if (t.n < servers->n)
+		add_more(&t, servers->n - t.n);
 	if (t.error == 0)
 		t.error = mp_arena_get_error(&t.arena);
 	mp_arena_done(&t.arena);

@@ -71,7 +71,7 @@ static void print_pad(size_t n)
 	printf("%*s", (int)n, "");
 }
 
-static bool has_color(void)
+bool mp_print_has_color(void)
 {
 	const char *term = getenv("TERM");
 
@@ -83,7 +83,7 @@ static size_t print_cell(struct mp_str text, size_t room)
 {
 	struct mp_str mark = mp_safe_get_cut_mark();
 	size_t width = mp_safe_get_width(text), n = mp_safe_get_width(mark);
-	const char *color = has_color() ? mp_live_get_color(text) : NULL;
+	const char *color = mp_print_has_color() ? mp_live_get_color(text) : NULL;
 
 	if (width > room && room > n) {
 		text.len = mp_safe_cut(text, room - n);

@@ -206,10 +206,14 @@ static const char *get_locale(void)
 	return "";
 }
 
-struct mp_str mp_safe_get_cut_mark(void)
+bool mp_safe_has_utf8(void)
 {
 	const char *locale = get_locale();
 
-	return strcmp(locale, "C") == 0 || strcmp(locale, "POSIX") == 0 ? MP_STR("...")
-									: MP_STR("\xe2\x80\xa6");
+	return strcmp(locale, "C") != 0 && strcmp(locale, "POSIX") != 0;
+}
+
+struct mp_str mp_safe_get_cut_mark(void)
+{
+	return mp_safe_has_utf8() ? MP_STR("\xe2\x80\xa6") : MP_STR("...");
 }

@@ -29,6 +29,8 @@ size_t mp_safe_get_width(struct mp_str text);
 /* The longest prefix of at most this many columns. */
 size_t mp_safe_cut(struct mp_str text, size_t columns);
 
+/* Shapes that are not ASCII may be shown. */
+bool mp_safe_has_utf8(void);
 /* The mark for a cut text: an ellipsis, or dots in the C locale. */
 struct mp_str mp_safe_get_cut_mark(void);
 

@@ -230,6 +230,32 @@ static bool takes_output(void)
 	return poll(&p, 1, 0) > 0 && (p.revents & POLLOUT);
 }
 
+static enum mp_status_state screen_get_state(void *u, size_t i)
+{
+	return mp_workspace_get_state(u, i, 0);
+}
+
+static void screen_take(void *u, size_t i, struct mp_arena *arena, struct mp_status *ret)
+{
+	mp_status_take(u, i, 0, arena, ret);
+}
+
+/* A line that counts all servers, and their table. */
+static int table_draw(struct mp_workspace *w, const struct mp_live_room *room, struct mp_buf *out)
+{
+	struct mp_live_servers servers = {mp_workspace_count(w), screen_get_state, screen_take, w};
+	struct mp_live_room rest = *room;
+	int r = mp_buf_addf(out, "%smcpool, %zu server%s, ", room->has_color ? "\033[1m" : "",
+			    servers.n, servers.n == 1 ? "" : "s");
+
+	rest.lines--;
+	if (r == 0)
+		r = mp_live_add_counts(&servers, out);
+	if (r == 0)
+		r = mp_buf_addf(out, "%s\n", room->has_color ? "\033[0m" : "");
+	return r < 0 ? r : mp_live_table_draw(&servers, &rest, out);
+}
+
 /* The last drawing has no table: only the log stays on the terminal. */
 static void screen_draw(struct mp_screen *s, bool is_last)
 {
@@ -240,7 +266,7 @@ static void screen_draw(struct mp_screen *s, bool is_last)
 	mp_buf_init(&table, MP_MIB(4));
 	mp_buf_init(&frame, MP_MIB(16));
 	s->drawn_ms = mp_loop_now_ms(s->hub->loop);
-	if (!is_last && v && mp_workspace_get_set(v) && mp_live_table_draw(v, &room, &table) < 0)
+	if (!is_last && v && mp_workspace_get_set(v) && table_draw(v, &room, &table) < 0)
 		return;
 	if (!has_news(s) && mp_str_eq(mp_buf_get(&table), mp_buf_get(&s->shown)))
 		return;

@@ -1,5 +1,5 @@
 /*
- * hub_status.c - prints the status of a running hub: servers, then sessions.
+ * hub_status.c - the status of a running hub, and all about one server.
  */
 #include "cli/servers/hub_status.h"
 
@@ -16,7 +16,7 @@
 
 /* --- asking ---------------------------------------------------------------------------------- */
 
-static void hub_status_init(struct mp_hub_status *h)
+void mp_hub_status_init(struct mp_hub_status *h)
 {
 	mp_buf_init(&h->text, MP_LIMIT_MESSAGE);
 	mp_tape_init(&h->tape, 0);
@@ -49,6 +49,20 @@ static int read_servers(struct mp_hub_status *h, struct mcpool_error *reterr)
 		h->n++;
 	}
 	return 0;
+}
+
+int mp_hub_status_take(struct mp_hub_status *h, struct mp_hub_client *c,
+		       struct mcpool_error *reterr)
+{
+	int r;
+
+	mp_hub_status_done(h);
+	mp_hub_status_init(h);
+	h->n = 0;
+	r = mp_hub_client_ask(c, "mcpool/status", MP_STR("{\"usage\":true}"), &h->text, reterr);
+	if (r == MCPOOL_ENOENT)
+		r = MCPOOL_EPROTO; /* a hub runs */
+	return r < 0 ? r : read_servers(h, reterr);
 }
 
 static int params_write(const char *name, struct mp_buf *out)
@@ -89,7 +103,7 @@ void mp_hub_status_ask(struct mp_hub_status *h, const struct mp_cli_args *args, 
 {
 	struct mcpool_error why;
 
-	hub_status_init(h);
+	mp_hub_status_init(h);
 	if (args->config.n == 0 && !args->strict_config && hub_status_ask(h, name, &why) < 0)
 		h->n = 0;
 }
@@ -102,9 +116,9 @@ const struct mp_status *mp_hub_status_find(const struct mp_hub_status *h, const 
 	return NULL;
 }
 
-/* --- all servers ----------------------------------------------------------------------------- */
+/* --- members --------------------------------------------------------------------------------- */
 
-static struct mp_str get_text(struct mp_hub_status *h, mp_value object, const char *key)
+struct mp_str mp_hub_status_get_text(struct mp_hub_status *h, mp_value object, const char *key)
 {
 	struct mp_str text;
 
@@ -113,7 +127,7 @@ static struct mp_str get_text(struct mp_hub_status *h, mp_value object, const ch
 	return text;
 }
 
-static int64_t get_number(struct mp_hub_status *h, mp_value object, const char *key)
+int64_t mp_hub_status_get_number(const struct mp_hub_status *h, mp_value object, const char *key)
 {
 	int64_t n;
 
@@ -168,81 +182,6 @@ static void fill_row(struct mp_hub_status *h, const struct mp_status *s, struct 
 		row->cells[3] = mp_str_of(s->error);
 	else if (add_life(s, &text) == 0)
 		row->cells[3] = hub_status_keep(h, &text);
-}
-
-static void show_servers(struct mp_hub_status *h)
-{
-	struct mp_table_row *rows = mp_alloc((h->n + 1) * sizeof(*rows));
-
-	for (size_t i = 0; i < h->n; i++)
-		fill_row(h, &h->servers[i], &rows[i]);
-	mp_print_table(rows, h->n, 4);
-	if (h->n == 0 && !get_text(h, MP_ROOT, "problem").len)
-		puts("No servers are configured here. `mcpool add NAME -- COMMAND...` adds one.");
-	mp_free(rows);
-}
-
-/* --- sessions and the hub -------------------------------------------------------------------- */
-
-static void fill_session(struct mp_hub_status *s, mp_value session, struct mp_table_row *row)
-{
-	MP_CLEANUP(mp_buf_done) struct mp_buf text;
-	struct mp_str client = get_text(s, session, "client");
-	struct mp_str way = get_text(s, session, "way");
-	int64_t pid = get_number(s, session, "pid");
-	int r;
-
-	mp_buf_init(&text, MP_KIB(16));
-	row->cells[0] = client.len ? client : MP_STR("(an agent)");
-	r = pid > 0 ? mp_buf_addf(&text, "%.*s, process %lld", MP_STR_ARGS(way), (long long)pid)
-		    : mp_buf_add_str(&text, way);
-	row->cells[1] = r == 0 ? hub_status_keep(s, &text) : way;
-	mp_buf_clear(&text);
-	if (add_count(&text, get_number(s, session, "received"), "request") == 0 &&
-	    (get_number(s, session, "open") <= 0 ||
-	     mp_buf_addf(&text, ", %lld open", (long long)get_number(s, session, "open")) == 0))
-		row->cells[2] = hub_status_keep(s, &text);
-	row->cells[3] = get_text(s, session, "root");
-}
-
-static void show_sessions(struct mp_hub_status *s)
-{
-	mp_value sessions = mp_value_get(&s->tape, MP_ROOT, "sessions");
-	size_t max = mp_value_count(&s->tape, sessions), n = 0;
-	struct mp_table_row *rows = mp_alloc((max + 1) * sizeof(*rows));
-
-	MP_VALUE_EACH(&s->tape, sessions, session)
-		fill_session(s, session, &rows[n++]);
-	if (n > 0) {
-		putchar('\n');
-		mp_print_table(rows, n, 4);
-	}
-	mp_free(rows);
-}
-
-void mp_hub_status_tell_projects(void)
-{
-	mp_cli_complain("servers of every project start without your approval; "
-			"`mcpool trust --projects ask` ends that");
-}
-
-static void show_hub(struct mp_hub_status *s)
-{
-	mp_value hub = mp_value_get(&s->tape, MP_ROOT, "hub");
-	mp_value listening = mp_value_get(&s->tape, hub, "listening");
-	struct mp_str http = get_text(s, listening, "http"), problem = get_text(s, hub, "problem");
-	int64_t sessions = get_number(s, hub, "sessionCount");
-	char age[16];
-
-	mp_live_write_age(get_number(s, hub, "uptimeMs"), age);
-	printf("mcpool %.*s: the hub runs, as process %lld, up %s, %lld session%s%s%.*s\n\n",
-	       MP_STR_ARGS(get_text(s, hub, "version")), (long long)get_number(s, hub, "pid"), age,
-	       (long long)sessions, sessions == 1 ? "" : "s", http.len ? ", " : "",
-	       MP_STR_ARGS(http));
-	if (mp_str_eq(get_text(s, hub, "projectTrust"), MP_STR("always")))
-		mp_hub_status_tell_projects();
-	if (problem.len)
-		mp_cli_complain("%.*s", MP_STR_ARGS(problem));
 }
 
 /* --- one server ------------------------------------------------------------------------------ */
@@ -395,11 +334,17 @@ static int show_one(struct mp_hub_status *h, const char *name, bool json)
 	return MP_EXIT_DONE;
 }
 
-/* --- all of it ------------------------------------------------------------------------------- */
+/* --- words ----------------------------------------------------------------------------------- */
 
-static int tell_problem(struct mp_hub_status *s)
+void mp_hub_status_tell_projects(void)
 {
-	struct mp_str problem = get_text(s, MP_ROOT, "problem");
+	mp_cli_complain("servers of every project start without your approval; "
+			"`mcpool trust --projects ask` ends that");
+}
+
+int mp_hub_status_tell_problem(struct mp_hub_status *h)
+{
+	struct mp_str problem = mp_hub_status_get_text(h, MP_ROOT, "problem");
 
 	if (!problem.len)
 		return MP_EXIT_DONE;
@@ -409,24 +354,17 @@ static int tell_problem(struct mp_hub_status *s)
 	return MP_EXIT_CONFIG;
 }
 
-static int hub_status_show(struct mp_hub_status *h, bool json)
-{
-	if (json) {
-		mp_print_json(mp_buf_get(&h->text));
-	} else {
-		show_hub(h);
-		show_servers(h);
-		show_sessions(h);
-	}
-	return tell_problem(h);
-}
-
 /* Only the files are shown; say so, or the reader takes them for the running state. */
-static void tell_silent_hub(void)
+void mp_hub_status_tell_silence(const struct mcpool_error *why)
 {
 	struct mp_hub_place place;
-	pid_t pid = mp_hub_place_find(&place, NULL) < 0 ? 0 : mp_hub_place_get_holder(&place);
+	pid_t pid;
 
+	if (why->code != MCPOOL_ENOENT) {
+		mp_cli_complain("cannot talk to the running hub: %s", why->message);
+		return;
+	}
+	pid = mp_hub_place_find(&place, NULL) < 0 ? 0 : mp_hub_place_get_holder(&place);
 	if (pid > 0)
 		mp_cli_complain(
 			"a hub runs as process %ld and does not answer at %s; `mcpool down` "
@@ -434,21 +372,16 @@ static void tell_silent_hub(void)
 			(long)pid, place.socket);
 }
 
-bool mp_hub_status_show(const char *name, bool json, int *ret_exit_code)
+bool mp_hub_status_show_one(const char *name, bool json, int *ret_exit_code)
 {
 	MP_CLEANUP(mp_hub_status_done) struct mp_hub_status h = {0};
 	struct mcpool_error why;
-	int r;
 
-	hub_status_init(&h);
-	r = hub_status_ask(&h, name, &why);
-	if (r == MCPOOL_ENOENT)
-		tell_silent_hub();
-	else if (r < 0)
-		mp_cli_complain("cannot talk to the running hub: %s", why.message);
-	if (r < 0)
+	mp_hub_status_init(&h);
+	if (hub_status_ask(&h, name, &why) < 0) {
+		mp_hub_status_tell_silence(&why);
 		return false;
-	*ret_exit_code =
-		mp_print_finish(name ? show_one(&h, name, json) : hub_status_show(&h, json));
+	}
+	*ret_exit_code = mp_print_finish(show_one(&h, name, json));
 	return true;
 }

@@ -1,6 +1,5 @@
 /*
- * cmd_list.c - `mcpool list`, `status` without a hub and `get`: configured servers, their origin
- * and state.
+ * cmd_list.c - `mcpool list` and `get`: configured servers, their origin and state.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,7 +10,6 @@
 #include "base/mem.h"
 #include "cli/servers/configured.h"
 #include "cli/servers/hub_status.h"
-#include "cli/servers/reach.h"
 #include "cli/verbs/verbs.h"
 
 #define CONFIG_OPTIONS                                                            \
@@ -22,8 +20,6 @@
 enum { LONGEST_NAME = 20, SHORT_PLACE = 19, WIDE = 120 };
 
 static int run_list(const struct mp_verb *verb, int argc, char **argv);
-static int run_status(const struct mp_verb *verb, int argc, char **argv);
-static int run_get(const struct mp_verb *verb, int argc, char **argv);
 
 static const char *const list_of_servers[] = {"servers", NULL};
 
@@ -41,21 +37,6 @@ const struct mp_verb mp_verb_list = {
 	MP_VERB_PLAIN,
 };
 
-/* Without a hub it shows what would run; with one, what does run. */
-const struct mp_verb mp_verb_status = {
-	"status",
-	"[NAME]",
-	"Show what runs in the hub, and who uses it; without a hub what would run here.",
-	"  --all            include shadowed entries\n"
-	"  --json           one JSON object instead of text for people\n" CONFIG_OPTIONS,
-	"With NAME all that the hub knows of that server, such as with which environment it was\n"
-	"started. Nothing is started or dialled for this; where no hub runs tools are those that\n"
-	"are remembered. --all and --config are about files, and ask no hub.\n",
-	run_status,
-	list_of_servers,
-	MP_VERB_PLAIN,
-};
-
 const struct mp_verb mp_verb_get = {
 	"get",
 	"NAME",
@@ -63,7 +44,7 @@ const struct mp_verb mp_verb_get = {
 	"  --json           one JSON object instead of text for people\n" CONFIG_OPTIONS,
 	"`mcpool config show NAME` shows every effective value, `mcpool status NAME` how it "
 	"runs.\n",
-	run_get,
+	mp_cmd_get,
 	NULL,
 	MP_VERB_PLAIN,
 };
@@ -295,8 +276,8 @@ static int list_as_table(const struct mp_configured *c, bool all,
 	return MP_EXIT_DONE;
 }
 
-static int cmd_list_show(const struct mp_configured *c, const struct mp_cli_args *args,
-			 const struct mp_status_list *recalled, const struct mp_hub_status *hub)
+int mp_cmd_list_show(const struct mp_configured *c, const struct mp_cli_args *args,
+		     const struct mp_status_list *recalled, const struct mp_hub_status *hub)
 {
 	int r;
 
@@ -320,66 +301,7 @@ static int run_list(const struct mp_verb *verb, int argc, char **argv)
 	if (r)
 		return r;
 	mp_hub_status_ask(&hub, &args, NULL);
-	return cmd_list_show(&c, &args, NULL, &hub);
-}
-
-/* --- status without a hub -------------------------------------------------------------------- */
-
-/* What the store has about the configured servers. */
-struct recall {
-	struct mp_reach *reach;
-	struct mp_status_list *servers; /* owned; NULL: not available */
-};
-
-static const struct mp_status_list nothing;
-
-static void recall_free(struct recall *r)
-{
-	mp_status_list_free(r->servers);
-}
-
-/* Catalogs are stored by launch key, and a hub computes the keys; no server is started. */
-static void recall_done(void *u)
-{
-	struct recall *r = u;
-
-	r->servers = mp_reach_take_servers(r->reach);
-	mp_reach_finish(r->reach, MP_EXIT_DONE);
-}
-
-static void recall_begin(struct mp_reach *reach, void *u)
-{
-	static const struct mp_reach_look look = {.no_catalogs = true};
-	struct recall *r = u;
-
-	r->reach = reach;
-	mp_reach_look(reach, &look, recall_done, r);
-}
-
-/* If the store is not available, show the rest. */
-static int run_status(const struct mp_verb *verb, int argc, char **argv)
-{
-	MP_CLEANUP(mp_configured_done) struct mp_configured c = {0};
-	MP_CLEANUP(recall_free) struct recall recall = {0};
-	struct mp_cli_args args;
-	struct mp_reach_options options = {.c = &c, .args = &args, .is_alone = true};
-	int r = mp_cli_read_args(verb, argc, argv, 0, 1, &args);
-	const char *name = args.n_words ? args.words[0] : NULL;
-
-	if (r)
-		return r - 1;
-	if (args.config.n == 0 && !args.all && mp_hub_status_show(name, args.json, &r))
-		return r;
-	if (name) /* no hub: show the configuration only */
-		return run_get(&mp_verb_get, argc, argv);
-	r = mp_configured_load_all(&c, &args);
-	if (r)
-		return r;
-	if (c.set->n > 0 && mp_reach_run(&options, recall_begin, &recall) == MP_EXIT_INTERRUPTED)
-		return MP_EXIT_INTERRUPTED;
-	if (c.set->trusts_projects && !args.json)
-		mp_hub_status_tell_projects();
-	return cmd_list_show(&c, &args, recall.servers ? recall.servers : &nothing, NULL);
+	return mp_cmd_list_show(&c, &args, NULL, &hub);
 }
 
 /* --- get ------------------------------------------------------------------------------------- */
@@ -458,7 +380,7 @@ static void print_entry(const struct mp_configured *c, const struct mp_entry *e,
 	mp_hub_status_print_life(&s);
 }
 
-static int run_get(const struct mp_verb *verb, int argc, char **argv)
+int mp_cmd_get(const struct mp_verb *verb, int argc, char **argv)
 {
 	MP_CLEANUP(mp_configured_done) struct mp_configured c = {0};
 	MP_CLEANUP(mp_hub_status_done) struct mp_hub_status hub = {0};

@@ -17,7 +17,11 @@ extern const struct mp_verb mp_verb_login, mp_verb_reauth, mp_verb_logout, mp_ve
 extern const struct mp_verb mp_verb_trust, mp_verb_untrust, mp_verb_serve, mp_verb_stdio;
 extern const struct mp_verb mp_verb_up, mp_verb_down, mp_verb_reload, mp_verb_reconnect,
 	mp_verb_token, mp_verb_connect, mp_verb_version, mp_verb_explain, mp_verb_events,
-	mp_verb_wait, mp_verb_logs, mp_verb_completion;
+	mp_verb_wait, mp_verb_logs, mp_verb_calls, mp_verb_completion;
+
+/* `mcpool` without a verb: what runs, what waits, what to do next. The exit code; -1: no hub runs.
+ */
+int mp_overview_show(void);
 
 /* mcpool-errors(7) on stdout; for tools/write-errors. */
 int mp_explain_print_manual(void);
@@ -29,6 +33,14 @@ int mp_cmd_read(const struct mp_verb *verb, int argc, char **argv);
 int mp_cmd_prompts(const struct mp_verb *verb, int argc, char **argv);
 int mp_cmd_prompt(const struct mp_verb *verb, int argc, char **argv);
 
+/* `get NAME`. */
+int mp_cmd_get(const struct mp_verb *verb, int argc, char **argv);
+struct mp_status_list;
+struct mp_hub_status;
+/* Print the configured servers, with what the store and the running hub know; NULL: not asked.
+ * Returns the exit code. */
+int mp_cmd_list_show(const struct mp_configured *c, const struct mp_cli_args *args,
+		     const struct mp_status_list *recalled, const struct mp_hub_status *hub);
 /* Send one control call about a server to the running hub; done: the message on success. Returns
  * the exit code. */
 int mp_cmd_ask_hub(const struct mp_cli_args *args, const char *method, const char *name,

@@ -1,12 +1,14 @@
 /* test_live_table.c - the table of all servers: its cells, its room, and what it never shows. */
 #include "test.h"
 
+#include <locale.h>
 #include <stdio.h>
 
 #include "fleet.h"
 
 #include "base/error.h"
 #include "cli/display/live_table.h"
+#include "cli/display/safe.h"
 
 #define DOTS "\xe2\x80\xa2\xe2\x80\xa2\xe2\x80\xa2"
 
@@ -23,6 +25,7 @@ static void desk_done(struct desk *d)
 
 static bool desk_open(struct desk *d, const char *json)
 {
+	setlocale(LC_CTYPE, "C.UTF-8"); /* as main() does */
 	mp_buf_init(&d->text, MP_MIB(1));
 	REQUIRE(fleet_init(&d->f));
 	return fleet_open(&d->f, json);
@@ -32,12 +35,29 @@ static bool desk_open(struct desk *d, const char *json)
 	MP_CLEANUP(desk_done) struct desk d = {0}; \
 	CHECK(desk_open(&(d), (json)))
 
+static enum mp_status_state get_state(void *u, size_t i)
+{
+	return mp_workspace_get_state(u, i, 0);
+}
+
+static void take(void *u, size_t i, struct mp_arena *arena, struct mp_status *ret)
+{
+	mp_status_take(u, i, 0, arena, ret);
+}
+
+static struct mp_live_servers get_servers(struct desk *d)
+{
+	return (struct mp_live_servers){mp_workspace_count(d->f.workspace), get_state, take,
+					d->f.workspace};
+}
+
 static bool draw(struct desk *d, size_t columns, size_t lines)
 {
 	struct mp_live_room room = {columns, lines, false, mp_loop_wall_now_ms(d->f.loop)};
+	struct mp_live_servers servers = get_servers(d);
 
 	mp_buf_clear(&d->text);
-	return mp_live_table_draw(d->f.workspace, &room, &d->text) == 0 &&
+	return mp_live_table_draw(&servers, &room, &d->text) == 0 &&
 	       mp_buf_terminate(&d->text) == 0;
 }
 
@@ -89,6 +109,7 @@ TEST(numbers_for_people)
 /* What each state shows: the attempt, the next try, why. */
 TEST(a_row_for_each_state)
 {
+	struct mp_live_servers servers;
 	struct fleet_result r;
 
 	WITH_DESK(d, "{\"mcpServers\":{\"up\":{\"command\":\"a\"},\"down\":{\"command\":\"b\"},"
@@ -103,21 +124,37 @@ TEST(a_row_for_each_state)
 	CHECK(fleet_call(&d.f, "up", 1, 0, &r));
 	fleet_settle(&d.f);
 	CHECK(draw(&d, 150, 30));
-	CHECK(has(&d,
-		  "mcpool, 5 servers, 1 connected, 1 pending, 1 failed, 1 ready, 1 disabled\n"));
-	CHECK(has(&d, "NAME  STATE     TOOLS PID UPTIME RESTARTS CALLS "));
-	CHECK(has(&d, "\nup    connected     1   -     1s        0     1 "));
-	CHECK(has(&d, "\ndown  failed        -   -      -        0     0   -   -     0  "
-		      "next try in 2 s, attempt 3: "));
-	CHECK(has(&d, "  starting\n"));
-	CHECK(has(&d, "\nidle  ready "));
-	CHECK(has(&d, "starts when it is called\n"));
-	CHECK_EQ(count_lines(&d), 7);
+	CHECK(has(&d, "SERVER  STATE        TOOLS  UPTIME  RESTARTS  MEMORY  CALLS/S  P50  P99  "
+		      "QUEUE\n"));
+	CHECK(has(&d, "\nup      ● connected      1      1s         0       -     0.02  0us  0us"));
+	CHECK(has(&d, "\ndown    ▲ failed         -  next try in 2 s, attempt 3: "));
+	CHECK(has(&d, "\nmute    ◔ pending        -  starting\n"));
+	CHECK(has(&d, "\noff     – disabled "));
+	CHECK(has(&d, "\nidle    ○ ready          -  starts when it is called\n"));
+	CHECK_EQ(count_lines(&d), 6);
+	mp_buf_clear(&d.text);
+	servers = get_servers(&d);
+	CHECK_EQ(mp_live_add_counts(&servers, &d.text), 0);
+	CHECK(has(&d, "1 connected, 1 pending, 1 failed, 1 ready, 1 disabled"));
 }
 
-/* With little room notes have lines of their own, and who is in trouble comes first. */
+/* With little room figures are left out, the least needed first, and servers in trouble come first.
+ */
 TEST(a_table_fits_its_room)
 {
+	static const struct {
+		size_t columns;
+		const char *title;
+	} widths[] = {
+		{80, "SERVER  STATE        TOOLS  UPTIME  RESTARTS  MEMORY  CALLS/S  P50  P99  "
+		     "QUEUE\n"},
+		{79, "SERVER  STATE        TOOLS  UPTIME  RESTARTS  CALLS/S  P50  P99  QUEUE\n"},
+		{70, "SERVER  STATE        TOOLS  UPTIME  CALLS/S  P50  P99  QUEUE\n"},
+		{60, "SERVER  STATE        TOOLS  CALLS/S  P50  P99  QUEUE\n"},
+		{50, "SERVER  STATE        TOOLS  CALLS/S  P50  P99\n"},
+		{30, "SERVER  STATE        TOOLS\n"},
+	};
+
 	WITH_DESK(d,
 		  "{\"mcpServers\":{\"a\":{\"command\":\"a\"},\"b\":{\"command\":\"b\"},"
 		  "\"c\":{\"command\":\"c\"},\"d\":{\"command\":\"d\"},\"e\":{\"command\":\"e\"},"
@@ -128,14 +165,19 @@ TEST(a_table_fits_its_room)
 	for (size_t lines = 3; lines < 12; lines++) {
 		CHECK(draw(&d, 60, lines));
 		CHECK(count_lines(&d) <= lines);
-		CHECK(lines < 5 || has(&d, "\nf     failed"));
+		CHECK(has(&d, "\nf       ▲ failed"));
 	}
-	CHECK(draw(&d, 60, 6));
-	CHECK(has(&d, "... and 4 more\n"));
-	CHECK(draw(&d, 60, 9));
+	CHECK(draw(&d, 60, 5));
+	CHECK(has(&d, "... and 3 more\n"));
+	CHECK(draw(&d, 60, 7));
 	CHECK(!strstr(d.text.data, "more"));
-	for (const char *at = d.text.data; *at; at = strchr(at, '\n') + 1)
-		CHECK(strcspn(at, "\n") <= 62); /* 59 columns, the last one an ellipsis */
+	for (size_t i = 0; i < MP_ARRAY_LEN(widths); i++) {
+		CHECK(draw(&d, widths[i].columns, 9));
+		CHECK(mp_str_starts(mp_buf_get(&d.text), mp_str_of(widths[i].title)));
+		for (const char *at = d.text.data; *at; at = strchr(at, '\n') + 1)
+			CHECK(mp_safe_get_width((struct mp_str){at, strcspn(at, "\n")}) <
+			      widths[i].columns);
+	}
 }
 
 /* What a name holds is not obeyed by the terminal. */
