@@ -207,7 +207,7 @@ t_no_home_is_needed() {
 escape=$(printf '\033')
 return=$(printf '\r')
 t_progress_makes_room_for_the_result() {
-	demo_on_terminal 0 call sleep ms=400 && says out "50%" "$return$escape[Kslept 400 ms"
+	demo_on_terminal 0 call sleep ms=400 && says out "2/4  " "Ctrl-C cancels" "$return$escape[Kslept 400 ms"
 }
 t_progress_fits_a_narrow_terminal() {
 	export COLUMNS=9

@@ -4,16 +4,26 @@
 #ifndef MP_PROGRESS_LINE_H
 #define MP_PROGRESS_LINE_H
 
+#include <time.h>
+
 #include "base/base.h"
 #include "base/str.h"
 #include "rpc/message.h"
 
-enum { MP_BLINK_MS = 700, MP_TICK_MS = 1000 };
+enum { MP_BLINK_MS = 300, MP_TICK_MS = 1000 };
 
 struct mp_progress_line {
 	bool is_shown;
-	bool is_held; /* a form uses the terminal: show nothing */
+	bool is_held;          /* a form uses the terminal: show nothing */
+	bool is_call;          /* Ctrl-C cancels it */
+	struct timespec began; /* for the time behind the text; 0: none */
+	char progress[256];    /* of the last notification, safe; "": none yet */
 };
+
+/* A call begins: from now on the time is shown, and that it can be cancelled. */
+void mp_progress_line_begin_call(struct mp_progress_line *l);
+/* The call has ended; the line is erased. */
+void mp_progress_line_end_call(struct mp_progress_line *l);
 
 /* Replace the line; nothing if stderr is not a terminal. */
 void mp_progress_line_show(struct mp_progress_line *l, struct mp_str text);
@@ -25,7 +35,9 @@ void mp_progress_line_show_start(struct mp_progress_line *l, const char *name, s
 				 int64_t ms, const char *program, struct mp_str tail);
 /* Erase the line; the next output takes its place. */
 void mp_progress_line_clear(struct mp_progress_line *l);
-/* Show a notifications/progress. */
+/* Show a notifications/progress, as a bar if there is a total. */
 void mp_progress_line_show_progress(struct mp_progress_line *l, const struct mp_message *m);
+/* Show the last one again, with the time that has passed. False: there was none. */
+bool mp_progress_line_show_again(struct mp_progress_line *l);
 
 #endif

@@ -87,7 +87,7 @@ int mp_own_hub_connect(struct mp_own_hub *h, struct mcpool_error *reterr)
 
 /* --- progress -------------------------------------------------------------------------------- */
 
-void mp_own_hub_show_starts(struct mp_own_hub *h, struct mp_progress_line *line)
+bool mp_own_hub_show_starts(struct mp_own_hub *h, struct mp_progress_line *line)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf tail;
 	struct mp_workspace *w = h->hub->workspace;
@@ -106,6 +106,7 @@ void mp_own_hub_show_starts(struct mp_own_hub *h, struct mp_progress_line *line)
 		mp_progress_line_show_start(line, first->name, n - 1,
 					    mp_loop_now_ms(h->hub->loop) - h->began_ms,
 					    first->argc ? first->argv[0] : NULL, mp_buf_get(&tail));
+	return n > 0;
 }
 
 /* --- the set --------------------------------------------------------------------------------- */

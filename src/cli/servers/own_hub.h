@@ -40,7 +40,7 @@ struct mp_loop *mp_own_hub_get_loop(const struct mp_own_hub *h);
 int mp_own_hub_connect(struct mp_own_hub *h, struct mcpool_error *reterr) MP_MUST;
 /* Stop the servers; stopped() follows. */
 void mp_own_hub_stop(struct mp_own_hub *h);
-/* Show servers that are starting on the terminal. */
-void mp_own_hub_show_starts(struct mp_own_hub *h, struct mp_progress_line *line);
+/* Show servers that are starting on the terminal. False: none is. */
+bool mp_own_hub_show_starts(struct mp_own_hub *h, struct mp_progress_line *line);
 
 #endif

@@ -207,8 +207,9 @@ static void reach_answer(struct mp_reach *r, const struct mp_pool_answer *a,
 	r->state = IDLE;
 	r->creates_task = false;
 	mp_timer_stop(&r->cancel);
+	mp_timer_stop(&r->blink);
 	mp_forms_drop_all(&r->forms);
-	mp_progress_line_clear(&r->line);
+	mp_progress_line_end_call(&r->line);
 	r->answered(a, status, r->answered_u);
 }
 
@@ -264,6 +265,8 @@ int mp_reach_call(struct mp_reach *r, const struct mp_pool_call_options *rq, mp_
 	if (result < 0)
 		return mp_fail(reterr, result, "%s", mcpool_error_text(result));
 	r->state = CALLING;
+	mp_progress_line_begin_call(&r->line);
+	mp_timer_start(&r->blink, MP_BLINK_MS);
 	r->answered = fn;
 	r->answered_u = u;
 	return 0;
@@ -333,8 +336,6 @@ static void on_notification(void *u, const struct mp_message *m)
 		r->heard(r->told_u, m);
 	if (m->method != MP_METHOD_PROGRESS)
 		return;
-	if (!r->own)
-		mp_timer_stop(&r->blink); /* more specific than the waiting line */
 	mp_progress_line_show_progress(&r->line, m);
 }
 
@@ -388,11 +389,10 @@ static void reach_show_waiting(void *u)
 	struct mp_reach *r = u;
 	char text[MP_LIMIT_NAME + 40];
 
-	if (r->own) {
-		mp_timer_start(&r->blink, MP_TICK_MS);
-		mp_own_hub_show_starts(r->own, &r->line);
+	mp_timer_start(&r->blink, MP_TICK_MS);
+	if (r->interrupt.happened || mp_progress_line_show_again(&r->line) ||
+	    (r->own && (mp_own_hub_show_starts(r->own, &r->line) || r->state != CALLING)))
 		return;
-	}
 	snprintf(text, sizeof(text), "waiting for %s ...",
 		 r->state == CALLING ? r->server : "servers of the hub");
 	mp_progress_line_show(&r->line, mp_str_of(text));
