@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "cli/completion/completion.h"
 #include "cli/display/cli.h"
+#include "cli/display/safe.h"
 #include "base/similar.h"
 #include "cli/verbs/verbs.h"
 #include "demo/demo_server.h"
@@ -61,8 +62,9 @@ static const struct mp_verb own[] = {
 	{"call", "TOOL [KEY=VALUE...] [-- COMMAND...]", "Call a tool and print what it says.",
 	 "  KEY=VALUE        an argument, typed by the tool's schema; KEY:=JSON as it is\n"
 	 "  --args JSON      all arguments as one object; - reads it from stdin\n"
-	 "  --no-check       call it even if its schema refuses the arguments\n" COMMON_OPTIONS
-		 CONFIG_OPTIONS,
+	 "  --no-check       call it even if its schema refuses the arguments\n"
+	 "  --save FILE      save images, audio and other binary content, else the "
+	 "text\n" COMMON_OPTIONS CONFIG_OPTIONS,
 	 "TOOL is a name as `mcpool tools` lists it, or any other spelling that means one tool:\n"
 	 "echo, files/echo, files__echo. Only the server that has it is started.\n\n" HUB_NOTE
 		 COMMAND_NOTE "\nexamples: mcpool call echo message=hi -- mcpool demo-server\n"
@@ -244,7 +246,8 @@ static int show_help(const struct mp_verb *verb, int argc, char **argv)
 	puts("\nusage: mcpool [VERB [OPTIONS] [ARGUMENTS]]");
 	for (size_t i = 0; i < MP_ARRAY_LEN(groups); i++)
 		print_group(&groups[i]);
-	puts("\n`mcpool help VERB` tells more about a verb.");
+	puts("\n`mcpool help VERB` tells more about a verb. With --plain every verb writes ASCII "
+	     "without colours.");
 	return MP_EXIT_DONE;
 }
 
@@ -337,6 +340,26 @@ static void fill_standard_descriptors(void)
 		close(fd);
 }
 
+/* --plain is for all verbs. What is behind -- is for a server. */
+static int take_plain(int argc, char **argv)
+{
+	int n = 1;
+
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--") == 0) {
+			memmove(argv + n, argv + i, (size_t)(argc - i) * sizeof(*argv));
+			n += argc - i;
+			break;
+		}
+		if (strcmp(argv[i], "--plain") == 0)
+			mp_safe_set_plain();
+		else
+			argv[n++] = argv[i];
+	}
+	argv[n] = NULL;
+	return n;
+}
+
 int main(int argc, char **argv)
 {
 	const struct mp_verb *verb;
@@ -350,6 +373,7 @@ int main(int argc, char **argv)
 	/* For character widths; messages and numbers do not change. */
 	if (!setlocale(LC_CTYPE, "C.UTF-8"))
 		setlocale(LC_CTYPE, "");
+	argc = take_plain(argc, argv);
 	if (argc < 2)
 		return show_overview();
 	verb = find_verb(argv[1]);

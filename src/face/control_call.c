@@ -30,6 +30,7 @@ struct job {
 	struct mp_pool_call call;
 	const char *server; /* in the arena */
 	bool takes_forms;   /* the peer accepts elicitation forms during the call */
+	bool takes_urls;    /* and addresses to open */
 	struct mp_grave grave;
 };
 
@@ -218,6 +219,7 @@ static int job_read_capabilities(struct job *j, struct mp_str text, struct mcpoo
 	j->takes_forms =
 		mp_value_is(&t, elicit, MP_TAPE_OBJECT) &&
 		(mp_value_count(&t, elicit) == 0 || mp_value_get(&t, elicit, "form") != MP_NONE);
+	j->takes_urls = mp_value_get(&t, elicit, "url") != MP_NONE;
 	return 0;
 }
 
@@ -344,29 +346,27 @@ static bool job_is_meant(const struct job *j, const struct mp_pool_server_reques
 	return rq->call ? &j->call == rq->call : strcmp(j->server, rq->server) == 0;
 }
 
-static bool is_form(struct mp_str params)
+static bool is_visit(struct mp_str params)
 {
 	MP_CLEANUP(mp_tape_done) struct mp_tape t;
-	mp_value mode;
 
 	mp_tape_init(&t, 0);
-	if (mp_tape_parse(&t, params, NULL) < 0)
-		return false;
-	mode = mp_value_get(&t, MP_ROOT, "mode");
-	return mode == MP_NONE || mp_value_text_is(&t, mode, MP_STR("form"));
+	return mp_tape_parse(&t, params, NULL) == 0 &&
+	       mp_value_text_is(&t, mp_value_get(&t, MP_ROOT, "mode"), MP_STR("url"));
 }
 
 static void control_call_asked(void *u, const struct mp_pool_server_request *rq)
 {
 	struct mp_control_calls *cs = u;
-	bool takes_it = false;
+	bool takes_it = false, visit = is_visit(rq->params);
 
 	MP_LIST_EACH(&cs->open, link) {
 		const struct job *j = mp_container_of(link, struct job, link);
 
-		takes_it = takes_it || (j->takes_forms && job_is_meant(j, rq));
+		takes_it = takes_it ||
+			   ((visit ? j->takes_urls : j->takes_forms) && job_is_meant(j, rq));
 	}
-	if (takes_it && rq->method == MP_METHOD_ELICIT && is_form(rq->params))
+	if (takes_it && rq->method == MP_METHOD_ELICIT)
 		mp_server_requests_send(&cs->requests, rq);
 	else
 		mp_pool_client_decline(cs->peer->hub->pool, rq->id, METHOD_NOT_FOUND,

@@ -1,16 +1,18 @@
 /*
- * answer.c - asks a person at a terminal to fill in a server's elicitation form.
+ * answer.c - asks a person at a terminal to fill in a server's elicitation form, or to open an
+ * address.
  * The server's text is made safe for the terminal (V40).
  */
 #include "cli/display/answer.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "base/arena.h"
 #include "base/limits.h"
+#include "cli/display/answer_field.h"
+#include "cli/display/browser.h"
 #include "cli/display/safe.h"
 #include "cli/display/terminal.h"
 #include "json/value.h"
@@ -63,11 +65,6 @@ static void answer_show(struct mp_str text, enum mp_safe_kind kind)
 
 /* --- one field ------------------------------------------------------------------------------- */
 
-static bool is_type(struct form *f, mp_value field, const char *type)
-{
-	return mp_value_text_is(&f->t, mp_value_get(&f->t, field, "type"), mp_str_of(type));
-}
-
 static bool is_required(struct form *f, struct mp_str name)
 {
 	mp_value list = mp_value_get(&f->t, f->schema, "required");
@@ -78,87 +75,15 @@ static bool is_required(struct form *f, struct mp_str name)
 	return false;
 }
 
-/* Is the text one of the field's values? A field without a list takes any. */
-static bool is_choice(struct form *f, mp_value field, struct mp_str text)
-{
-	mp_value list = mp_value_get(&f->t, field, "enum");
-
-	if (!mp_value_is(&f->t, list, MP_TAPE_ARRAY))
-		return true;
-	MP_VALUE_EACH(&f->t, list, v)
-		if (mp_value_text_is(&f->t, v, text))
-			return true;
-	return false;
-}
-
-static bool is_number(struct form *f, mp_value field, struct mp_str text)
-{
-	MP_CLEANUP(mp_tape_done) struct mp_tape t;
-	const struct mp_tape_node *node;
-
-	mp_tape_init(&t, 0);
-	if (mp_tape_parse(&t, text, NULL) < 0 || !mp_value_is(&t, MP_ROOT, MP_TAPE_NUMBER))
-		return false;
-	node = mp_value_node(&t, MP_ROOT);
-	return !is_type(f, field, "integer") || (node->flags & MP_TAPE_WHOLE);
-}
-
-static bool read_bool(struct mp_str text, bool *ret)
-{
-	static const char *const words[] = {"n", "no", "false", "y", "yes", "true"};
-
-	for (size_t i = 0; i < MP_ARRAY_LEN(words); i++)
-		if (text.len == strlen(words[i]) && strncasecmp(text.p, words[i], text.len) == 0) {
-			*ret = i >= 3;
-			return true;
-		}
-	return false;
-}
-
-/* NULL, or why the text is not a valid value. */
-static const char *write_value(struct form *f, mp_value key, mp_value field, struct mp_str text)
-{
-	bool yes;
-
-	if (is_type(f, field, "boolean")) {
-		if (!read_bool(text, &yes))
-			return "Please type yes or no.";
-		mp_write_raw_key(&f->w, mp_value_source(&f->t, key));
-		mp_write_bool(&f->w, yes);
-		return NULL;
-	}
-	if (is_type(f, field, "number") || is_type(f, field, "integer")) {
-		if (!is_number(f, field, text))
-			return is_type(f, field, "integer") ? "Please type a whole number."
-							    : "Please type a number.";
-		mp_write_raw_key(&f->w, mp_value_source(&f->t, key));
-		mp_write_raw(&f->w, text);
-		return NULL;
-	}
-	if (!is_choice(f, field, text))
-		return "Please type one of these values.";
-	mp_write_raw_key(&f->w, mp_value_source(&f->t, key));
-	mp_write_text(&f->w, text);
-	return NULL;
-}
-
 static void show_hint(struct form *f, mp_value field, bool required)
 {
-	mp_value list = mp_value_get(&f->t, field, "enum");
 	mp_value otherwise = mp_value_get(&f->t, field, "default");
-	const char *before = " (";
+	MP_CLEANUP(mp_buf_done) struct mp_buf hint;
 
+	mp_buf_init(&hint, MP_LIMIT_MESSAGE);
 	answer_show(get_text(f, field, "description"), MP_SAFE_LINE);
-	if (mp_value_is(&f->t, list, MP_TAPE_ARRAY)) {
-		MP_VALUE_EACH(&f->t, list, v) {
-			fputs(before, stderr);
-			answer_show(mp_value_source(&f->t, v), MP_SAFE_LINE);
-			before = ", ";
-		}
-		fputc(')', stderr);
-	} else if (is_type(f, field, "boolean")) {
-		fputs(" (yes or no)", stderr);
-	}
+	if (mp_answer_field_add_hint(&f->t, field, &f->arena, &hint) == 0)
+		answer_show(mp_buf_get(&hint), MP_SAFE_LINE);
 	if (otherwise != MP_NONE) {
 		fputs(" [", stderr);
 		answer_show(mp_value_source(&f->t, otherwise), MP_SAFE_LINE);
@@ -167,6 +92,25 @@ static void show_hint(struct form *f, mp_value field, bool required)
 		fputs(" [leave out]", stderr);
 	}
 	fputc('\n', stderr);
+}
+
+/* NULL, or why the text is not a value of the field. */
+static const char *take_value(struct form *f, mp_value key, struct mp_str text)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf value;
+	struct mp_writer w;
+	const char *wrong;
+
+	mp_buf_init(&value, MP_LIMIT_MESSAGE);
+	mp_write_init(&w, &value, NULL);
+	wrong = mp_answer_field_write(&f->t, mp_value_of(key), text, &f->arena, &w);
+	if (wrong)
+		return wrong;
+	if (mp_write_finish(&w) < 0)
+		return "It is too long.";
+	mp_write_raw_key(&f->w, mp_value_source(&f->t, key));
+	mp_write_raw(&f->w, mp_buf_get(&value));
+	return NULL;
 }
 
 static void ask_field(struct form *f, mp_value key)
@@ -181,7 +125,7 @@ static void ask_field(struct form *f, mp_value key)
 		return;
 	required = is_required(f, name);
 	answer_show(name, MP_SAFE_LINE);
-	fputs(": ", stderr);
+	fputs(required ? " *: " : ": ", stderr);
 	show_hint(f, field, required);
 	while (wrong) {
 		if (!read_line(f, ">", line, sizeof(line))) {
@@ -196,7 +140,7 @@ static void ask_field(struct form *f, mp_value key)
 		}
 		if (text.len == 0 && !required)
 			return;
-		wrong = text.len ? write_value(f, key, field, text) : "It is required.";
+		wrong = text.len ? take_value(f, key, text) : "It is required.";
 		if (wrong)
 			fprintf(stderr, "%s\n", wrong);
 	}
@@ -210,12 +154,9 @@ static bool is_plain(struct form *f)
 
 	if (!mp_value_is(&f->t, f->schema, MP_TAPE_OBJECT))
 		return false;
-	MP_VALUE_EACH(&f->t, fields, key) {
-		mp_value field = mp_value_of(key);
-
-		if (is_type(f, field, "object") || is_type(f, field, "array"))
+	MP_VALUE_EACH(&f->t, fields, key)
+		if (!mp_answer_field_is_plain(&f->t, mp_value_of(key)))
 			return false;
-	}
 	return true;
 }
 
@@ -257,6 +198,44 @@ static int answer_fill(struct form *f, struct mp_buf *out)
 	return write_result(out, "accept", mp_buf_get(&f->content));
 }
 
+static int answer_ask(struct form *f, const char *server, struct mp_buf *out)
+{
+	fprintf(stderr, "%s asks: ", server);
+	answer_show(get_text(f, MP_ROOT, "message"), MP_SAFE_TEXT);
+	fputc('\n', stderr);
+	return answer_fill(f, out);
+}
+
+/* --- an address ------------------------------------------------------------------------------ */
+
+/* The server never learns more than that the user agreed. */
+static int answer_visit(struct form *f, const char *server, struct mp_buf *out)
+{
+	struct mp_str url = get_text(f, MP_ROOT, "url");
+	const char *copy = mp_arena_dup(&f->arena, url);
+	const char *safe = copy ? mp_browser_check(copy, &f->arena) : NULL;
+	char line[16] = "";
+
+	fprintf(stderr, "%s asks you to open an address: ", server);
+	answer_show(get_text(f, MP_ROOT, "message"), MP_SAFE_TEXT);
+	fputs("\n  ", stderr);
+	answer_show(url, MP_SAFE_LINE);
+	fputc('\n', stderr);
+	if (!safe) {
+		fputs("This is not an address that may be opened: declined.\n", stderr);
+		return write_result(out, "decline", MP_STR(""));
+	}
+	if (!read_line(f, "Open it? y (yes), n (no, decline), c (cancel) [n]:", line,
+		       sizeof(line)) ||
+	    line[0] == 'c' || line[0] == 'C')
+		return write_result(out, "cancel", MP_STR(""));
+	if (line[0] != 'y' && line[0] != 'Y')
+		return write_result(out, "decline", MP_STR(""));
+	if (!mp_browser_open(safe))
+		fputs("No browser could be started: open it yourself.\n", stderr);
+	return write_result(out, "accept", MP_STR(""));
+}
+
 int mp_answer_form(const char *server, struct mp_str params, int stop_fd, struct mp_buf *out)
 {
 	struct form f = {.stop_fd = stop_fd};
@@ -266,15 +245,11 @@ int mp_answer_form(const char *server, struct mp_str params, int stop_fd, struct
 	mp_arena_init(&f.arena, MP_LIMIT_ARENA);
 	mp_buf_init(&f.content, MP_LIMIT_MESSAGE);
 	r = mp_tape_parse(&f.t, params, NULL);
-	if (r == 0) {
+	if (r == 0 && mp_value_text_is(&f.t, mp_value_get(&f.t, MP_ROOT, "mode"), MP_STR("url"))) {
+		r = answer_visit(&f, server, out);
+	} else if (r == 0) {
 		f.schema = mp_value_get(&f.t, MP_ROOT, "requestedSchema");
-		r = is_plain(&f) ? 0 : MCPOOL_ETYPE;
-	}
-	if (r == 0) {
-		fprintf(stderr, "%s asks: ", server);
-		answer_show(get_text(&f, MP_ROOT, "message"), MP_SAFE_TEXT);
-		fputc('\n', stderr);
-		r = answer_fill(&f, out);
+		r = is_plain(&f) ? answer_ask(&f, server, out) : MCPOOL_ETYPE;
 	}
 	mp_buf_done(&f.content);
 	mp_arena_done(&f.arena);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/redact.h"
+#include "base/similar.h"
 #include "cli/display/cli.h"
 
 void mp_cli_show_help(const struct mp_verb *verb)
@@ -140,6 +141,7 @@ static const struct option {
 	OPTION("--follow", FLAG, follow, NULL),
 	OPTION("-f", FLAG, follow, NULL),
 	OPTION("--hub", FLAG, hub, NULL),
+	OPTION("--save", TEXT, save, "there is no file behind"),
 	OPTION("--watch", FLAG, watch, NULL),
 	OPTION("--failed", FLAG, failed, NULL),
 	OPTION("--server", TEXT, server, "there is no server behind"),
@@ -198,6 +200,22 @@ static int take_option(struct mp_cli_args *a, const struct option *o, const char
 	return ok ? 0 : args_usage(a, o->expects, value[0] ? value : o->name);
 }
 
+static int complain_option(const struct mp_cli_args *a, const char *word)
+{
+	const char *names[MP_ARRAY_LEN(options)], *like;
+	size_t n = 0;
+
+	for (size_t i = 0; i < MP_ARRAY_LEN(options); i++)
+		if (is_allowed(a->verb, options[i].help ? options[i].help : options[i].name))
+			names[n++] = options[i].name;
+	like = mp_similar_find(word, names, n);
+	if (!like)
+		return args_usage(a, "there is no option", word);
+	mp_cli_complain("there is no option '%s'. Did you mean '%s'? See `mcpool %s --help`.", word,
+			like, a->verb->name);
+	return MP_EXIT_USAGE + 1;
+}
+
 static int read_option(struct mp_cli_args *a, char **argv, int *at)
 {
 	const char *value;
@@ -220,7 +238,7 @@ static int read_option(struct mp_cli_args *a, char **argv, int *at)
 		if (value)
 			return take_option(a, o, value);
 	}
-	return args_usage(a, "there is no option", argv[*at]);
+	return complain_option(a, argv[*at]);
 }
 
 bool mp_cli_lacks_command(const struct mp_cli_args *a)

@@ -72,6 +72,7 @@ struct mp_cli_args {
 	const char *wanted_state;            /* --for STATE */
 	const char *expires;                 /* --expires: 30d */
 	const char *server;                  /* --server NAME */
+	const char *save;                    /* --save FILE */
 	const char *url, *transport, *token, *token_env, *cwd, *from;
 	char **words; /* positional arguments, before -- */
 	int n_words;

@@ -11,7 +11,7 @@
 #include "cli/display/progress_line.h"
 
 /* The capabilities that a command declares if there is a terminal. */
-#define MP_FORMS_CAPABILITIES "{\"elicitation\":{\"form\":{}}}"
+#define MP_FORMS_CAPABILITIES "{\"elicitation\":{\"form\":{},\"url\":{}}}"
 
 /* result: of elicitation/create, valid during the call; empty: mp_forms_refusal says why not. */
 typedef void (*mp_forms_fn)(void *u, uint64_t id, struct mp_str result);

@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "cli/display/cli.h"
 #include "cli/display/live_table.h"
+#include "cli/display/media.h"
 #include "cli/display/safe.h"
 #include "json/write.h"
 #include "session/oversize.h"
@@ -75,7 +76,8 @@ bool mp_print_has_color(void)
 {
 	const char *term = getenv("TERM");
 
-	return mp_print_is_terminal() && !getenv("NO_COLOR") && term && strcmp(term, "dumb") != 0;
+	return mp_print_is_terminal() && !mp_safe_is_plain() && !getenv("NO_COLOR") && term &&
+	       strcmp(term, "dumb") != 0;
 }
 
 /* Print a cell, cut if it does not fit. Returns its width. */
@@ -344,37 +346,6 @@ int mp_print_result(struct mp_str result, struct mp_str json, const struct mp_re
 	return is_error ? MP_EXIT_TOOL_ERROR : MP_EXIT_DONE;
 }
 
-static int digit_of(char c)
-{
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	const char *at = c ? strchr(digits, c) : NULL;
-
-	return at ? (int)(at - digits) : -1;
-}
-
-/* Decode to stdout; false: invalid base64. */
-static bool print_blob(struct mp_str base64)
-{
-	unsigned bits = 0, n = 0;
-
-	for (size_t i = 0; i < base64.len; i++) {
-		int digit = digit_of(base64.p[i]);
-
-		if (base64.p[i] == '=' || base64.p[i] == '\n' || base64.p[i] == '\r')
-			continue;
-		if (digit < 0)
-			return false;
-		bits = bits << 6 | (unsigned)digit;
-		n += 6;
-		if (n >= 8) {
-			n -= 8;
-			putchar((int)(bits >> n & 0xff));
-		}
-	}
-	return true;
-}
-
 int mp_print_resource(const struct mp_tape *t, mp_value contents)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
@@ -397,7 +368,7 @@ int mp_print_resource(const struct mp_tape *t, mp_value contents)
 		puts(" (redirect to a file to save it)");
 		return 0;
 	}
-	return print_blob(data) ? 0 : MCPOOL_EPROTO;
+	return mp_media_decode(data, stdout) ? 0 : MCPOOL_EPROTO;
 }
 
 void mp_print_tail(struct mp_str tail)

@@ -206,11 +206,23 @@ static const char *get_locale(void)
 	return "";
 }
 
+static bool is_plain;
+
+void mp_safe_set_plain(void)
+{
+	is_plain = true;
+}
+
+bool mp_safe_is_plain(void)
+{
+	return is_plain;
+}
+
 bool mp_safe_has_utf8(void)
 {
 	const char *locale = get_locale();
 
-	return strcmp(locale, "C") != 0 && strcmp(locale, "POSIX") != 0;
+	return !is_plain && strcmp(locale, "C") != 0 && strcmp(locale, "POSIX") != 0;
 }
 
 struct mp_str mp_safe_get_cut_mark(void)

@@ -29,6 +29,9 @@ size_t mp_safe_get_width(struct mp_str text);
 /* The longest prefix of at most this many columns. */
 size_t mp_safe_cut(struct mp_str text, size_t columns);
 
+/* --plain: neither colours nor characters of our own that are not ASCII. */
+void mp_safe_set_plain(void);
+bool mp_safe_is_plain(void);
 /* Shapes that are not ASCII may be shown. */
 bool mp_safe_has_utf8(void);
 /* The mark for a cut text: an ellipsis, or dots in the C locale. */

@@ -2,9 +2,12 @@
  * cmd_use.c - `mcpool call` and `mcpool prompt`: with the server after `--`, or with the configured
  * server that has the named item; only that one is started.
  */
+#include <stdio.h>
+
 #include "base/error.h"
 #include "base/limits.h"
 #include "cli/display/answer.h"
+#include "cli/display/media.h"
 #include "cli/servers/command.h"
 #include "cli/display/forms.h"
 #include "cli/servers/outcome.h"
@@ -12,6 +15,7 @@
 #include "cli/servers/task_call.h"
 #include "cli/verbs/verbs.h"
 #include "session/task_tools.h"
+#include "session/text.h"
 
 struct job {
 	const struct mp_configured *c;
@@ -47,13 +51,34 @@ static void hint_mode(const struct job *job, struct mp_str result)
 				job->server);
 }
 
+static int cmd_use_save(const struct job *job, struct mp_str result)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	bool is_error = false;
+	int r;
+
+	mp_buf_init(&text, 2 * MP_LIMIT_MESSAGE);
+	r = mp_text_project(result, job->c->set->settings.result.join, &text, &is_error);
+	if (r < 0)
+		return r;
+	if (!is_error)
+		return mp_media_save(result, mp_buf_get(&text), job->args->save);
+	mp_print_text(mp_buf_get(&text));
+	putchar('\n');
+	return MP_EXIT_TOOL_ERROR;
+}
+
 static int cmd_use_print(struct mp_str result, struct mp_str json, void *u)
 {
 	const struct job *job = u;
 	int exit_code;
 
 	if (is_call(job)) {
+		if (job->args->save)
+			return cmd_use_save(job, result);
 		exit_code = mp_print_result(result, json, &job->c->set->settings.result);
+		if (exit_code >= 0 && !json.len)
+			mp_media_show(result);
 		if (exit_code == MP_EXIT_TOOL_ERROR && mp_answer_is_possible())
 			hint_mode(job, result);
 		return exit_code;
