@@ -43,6 +43,7 @@ static int show_help(const struct mp_verb *verb, int argc, char **argv);
 static int run_demo(const struct mp_verb *verb, int argc, char **argv);
 static int run_launcher(const struct mp_verb *verb, int argc, char **argv);
 static int run_manual(const struct mp_verb *verb, int argc, char **argv);
+static int run_reference(const struct mp_verb *verb, int argc, char **argv);
 static int run_complete(const struct mp_verb *verb, int argc, char **argv);
 
 static const char *const list_of_tools[] = {"tools", NULL};
@@ -120,8 +121,10 @@ static const struct group {
 static const struct mp_verb internal[] = {
 	{"launcher", "FD", "Start servers for the process at the other end of FD.", NULL, NULL,
 	 run_launcher, NULL, MP_VERB_PLAIN},
-	{"manual-of-errors", "", "Print mcpool-errors(7); for tools/write-errors.", NULL, NULL,
+	{"manual-of-errors", "", "Print mcpool-errors(7); for tools/write-manual.", NULL, NULL,
 	 run_manual, NULL, MP_VERB_PLAIN},
+	{"manual-of-verbs", "", "Print the reference in mcpool(1); for tools/write-manual.", NULL,
+	 NULL, run_reference, NULL, MP_VERB_PLAIN},
 	{"complete", "-- WORD...", "Print what may follow; for `mcpool completion`.", NULL, NULL,
 	 run_complete, NULL, MP_VERB_PLAIN},
 };
@@ -268,6 +271,51 @@ static int run_launcher(const struct mp_verb *verb, int argc, char **argv)
 		return MP_EXIT_USAGE;
 	}
 	return mp_launcher_main((int)fd);
+}
+
+/* A text in a manual page, as it is. */
+static void print_roff(const char *text)
+{
+	for (; text && *text; text++) {
+		if (*text == '\\')
+			fputs("\\e", stdout);
+		else if (*text == '-')
+			fputs("\\-", stdout);
+		else
+			putchar(*text);
+	}
+}
+
+static void print_reference(const struct mp_verb *verb)
+{
+	fputs(".TP\n.B ", stdout);
+	print_roff(verb->name);
+	if (verb->arguments[0]) {
+		fputs("\\fR ", stdout);
+		print_roff(verb->arguments);
+	}
+	putchar('\n');
+	print_roff(verb->summary);
+	putchar('\n');
+	if (!verb->options)
+		return;
+	fputs(".nf\n", stdout);
+	print_roff(verb->options);
+	fputs(".fi\n", stdout);
+}
+
+/* The verbs and options in mcpool(1), from the tables that --help has. */
+static int run_reference(const struct mp_verb *verb, int argc, char **argv)
+{
+	(void)verb;
+	(void)argc;
+	(void)argv;
+	for (size_t g = 0; g < MP_ARRAY_LEN(groups); g++) {
+		printf(".SS %s\n", groups[g].title);
+		for (size_t i = 0; i < MP_ARRAY_LEN(groups[g].verbs) && groups[g].verbs[i]; i++)
+			print_reference(groups[g].verbs[i]);
+	}
+	return mp_print_finish(MP_EXIT_DONE);
 }
 
 static int run_manual(const struct mp_verb *verb, int argc, char **argv)

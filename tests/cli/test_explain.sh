@@ -28,8 +28,9 @@ t_the_code_of_a_failed_call() {
 	run 4 call x -- sh -c 'exit 3' && word=$(sed -n 's/^  code: *[0-9]* \(mcp_[a-z_]*\)$/\1/p' "$work/err") && [ -n "$word" ] && run 0 explain "$word"
 }
 t_the_manual_page_is_current() {
-	run 0 manual-of-errors && cmp "$work/out" doc/mcpool-errors.7 || { echo 'run tools/write-errors'; return 1; }
-	! command -v man >/dev/null || ! man --warnings -E UTF-8 -l -Tutf8 -Z doc/mcpool-errors.7 2>&1 >/dev/null | grep . || return 1
+	run 0 manual-of-errors && cmp "$work/out" doc/mcpool-errors.7 || { echo 'run tools/write-manual'; return 1; }
+	run 0 manual-of-verbs && tools/write-manual --verbs "$work/out" | cmp - doc/mcpool.1 || { echo 'run tools/write-manual'; return 1; }
+	! command -v man >/dev/null || ! man --warnings -E UTF-8 -l -Tutf8 -Z doc/mcpool-errors.7 doc/mcpool.1 2>&1 >/dev/null | grep . || return 1
 }
 
 run_cases "$@"

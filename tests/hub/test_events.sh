@@ -64,4 +64,11 @@ t_mcpool_alone() {
 		run 0 && says out 'Needs you' 'broke' 'DATABASE_URL is not set' 'mcpool status broke' '1 connected, 1 failed' && run 0 disable broke --now && run 0 && says out 'Nothing needs you.' && finish
 }
 
+# Over HTTP for good: the next hub listens there, too, and comments stay.
+t_http_is_kept() {
+	port=$($node -e 'const s = require("net").createServer().listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close(); })')
+	with a && sed -i '1i // mine' "$user" && run 0 trust --user-file --yes && run 2 up --keep && run 0 up --http "127.0.0.1:$port" --keep && grep -q '^// mine' "$user" && run 0 down && run 0 up && run 0 status --json &&
+		json "d.hub.listening.http.includes('$port')" && finish
+}
+
 run_cases "$@"

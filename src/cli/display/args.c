@@ -141,6 +141,7 @@ static const struct option {
 	OPTION("--follow", FLAG, follow, NULL),
 	OPTION("-f", FLAG, follow, NULL),
 	OPTION("--hub", FLAG, hub, NULL),
+	OPTION("--keep", FLAG, keep, NULL),
 	OPTION("--save", TEXT, save, "there is no file behind"),
 	OPTION("--watch", FLAG, watch, NULL),
 	OPTION("--failed", FLAG, failed, NULL),

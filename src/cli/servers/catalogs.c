@@ -137,6 +137,33 @@ static void tell_withheld(const struct mp_catalogs *o)
 		n, n == 1 ? "server is" : "servers are", n == 1 ? "it" : "they");
 }
 
+/* What the definitions cost a model that has them all, the most expensive first. */
+static void tell_tokens(const struct mp_catalogs *o)
+{
+	const struct mp_status_list *servers = mp_reach_get_servers(o->reach);
+	const struct mp_status *most = NULL;
+	int64_t sum = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < servers->n; i++) {
+		const struct mp_status *s = &servers->items[i];
+
+		if (s->tool_tokens <= 0)
+			continue;
+		n++;
+		sum += s->tool_tokens;
+		if (!most || s->tool_tokens > most->tool_tokens)
+			most = s;
+	}
+	if (n == 0 || o->kinds[0] != MP_CATALOG_TOOL || o->args->json || !isatty(STDOUT_FILENO) ||
+	    !isatty(STDERR_FILENO))
+		return;
+	fprintf(stderr, "These definitions cost a model about %lld tokens", (long long)sum);
+	if (n > 1)
+		fprintf(stderr, ", those of %s %lld", most->name, (long long)most->tool_tokens);
+	fputs(".\n", stderr);
+}
+
 static void tell_problems(const struct mp_catalogs *o, const struct mp_status *status)
 {
 	for (size_t k = 0; k < o->n_kinds; k++) {
@@ -315,6 +342,7 @@ static void catalogs_show(void *u)
 		mp_tool_index_tell_collisions(&o->tools);
 	tell_missing(o);
 	tell_withheld(o);
+	tell_tokens(o);
 	say_none(o);
 	mp_reach_finish(o->reach, get_exit_code(o));
 }

@@ -287,6 +287,17 @@ static void print_withheld(const struct mp_status *s)
 		mp_hub_status_print_line("withheld", mp_buf_get(&text));
 }
 
+static void print_tokens(const struct mp_status *s)
+{
+	char text[96];
+
+	if (s->tool_tokens <= 0)
+		return;
+	snprintf(text, sizeof(text), "about %lld tokens for the definitions of its tools",
+		 (long long)s->tool_tokens);
+	mp_hub_status_print_line("costs", mp_str_of(text));
+}
+
 static void print_server(struct mp_hub_status *h, const struct mp_status *s)
 {
 	struct mp_table_row row = {0};
@@ -300,6 +311,7 @@ static void print_server(struct mp_hub_status *h, const struct mp_status *s)
 	print_withheld(s);
 	print_source(s);
 	mp_hub_status_print_line("offers", row.cells[2]);
+	print_tokens(s);
 	if (s->state == MP_STATUS_CONNECTED)
 		mp_hub_status_print_line("runs", row.cells[3]);
 	mp_hub_status_print_life(s);

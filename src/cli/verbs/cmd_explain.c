@@ -110,7 +110,7 @@ static void manual_print(const char *text)
 
 int mp_explain_print_manual(void)
 {
-	puts(".\\\" Made by tools/write-errors from src/cli/verbs/explanations.c.\n"
+	puts(".\\\" Made by tools/write-manual from src/cli/verbs/explanations.c.\n"
 	     ".TH MCPOOL\\-ERRORS 7 \"\" \"mcpool\" \"mcpool\"\n.SH NAME\n"
 	     "mcpool\\-errors \\- codes of errors, their causes, and what to type\n"
 	     ".SH DESCRIPTION\nAn error of mcpool carries one of these codes in\n"

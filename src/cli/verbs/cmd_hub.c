@@ -16,6 +16,7 @@
 #include "hub/background.h"
 #include "cli/display/cli.h"
 #include "cli/servers/hub_client.h"
+#include "cli/verbs/own_files.h"
 #include "cli/verbs/verbs.h"
 #include "json/write.h"
 #include "process/tree.h"
@@ -34,10 +35,12 @@ const struct mp_verb mp_verb_up = {
 	"up",
 	"",
 	"Start the hub in the background, unless it runs.",
-	"  --http [ADDR]    also over HTTP, at " MP_USUAL_ADDRESS " where no ADDR is given\n" JSON,
+	"  --http [ADDR]    also over HTTP, at " MP_USUAL_ADDRESS " where no ADDR is given\n"
+	"  --keep           with --http: in your file, so that every later hub listens "
+	"there\n" JSON,
 	"It works in your home folder and has what is configured for you; agents in projects see\n"
 	"the files of their project as well. Its log is hub.log in the state folder. --http holds\n"
-	"for this hub; with the setting http.listen every later hub listens there, too.\n",
+	"for this hub; with --keep, which writes the setting http.listen, also for later ones.\n",
 	run_up,
 	NULL,
 	MP_VERB_PLAIN,
@@ -244,12 +247,13 @@ static int tell_started(struct mp_hub_client *c, const struct mp_cli_args *args,
 		show_log(log);
 		return MP_EXIT_START;
 	}
-	snprintf(
-		sentence, sizeof(sentence), "the hub runs, as process %ld; its log is %s%s%s%s",
-		(long)mp_hub_client_get_pid(c), log, http[0] ? "\nIt listens at " : "", http,
-		http[0] ? "/mcp until it ends; the setting http.listen makes that lasting, `mcpool "
-			  "token` shows the token."
-			: "");
+	snprintf(sentence, sizeof(sentence), "the hub runs, as process %ld; its log is %s%s%s%s",
+		 (long)mp_hub_client_get_pid(c), log, http[0] ? "\nIt listens at " : "", http,
+		 !http[0] ? ""
+		 : args->keep
+			 ? "/mcp, as every later hub will; `mcpool token` shows the token."
+			 : "/mcp until it ends; --keep makes that lasting, `mcpool token` shows "
+			   "the token.");
 	return cmd_hub_tell(args, mp_hub_client_get_pid(c), "started", sentence);
 }
 
@@ -264,6 +268,13 @@ static int run_up(const struct mp_verb *verb, int argc, char **argv)
 	mp_buf_init(&log, PATH_MAX);
 	if (r)
 		return r - 1;
+	if (args.keep && !args.http) {
+		mp_cli_complain("--keep is for --http");
+		return MP_EXIT_USAGE;
+	}
+	r = args.keep ? mp_own_keep_http(args.http) : MP_EXIT_DONE;
+	if (r != MP_EXIT_DONE)
+		return r;
 	r = mp_hub_client_open(&c, &why);
 	if (r == 0)
 		return tell_runs(c, &args);

@@ -349,3 +349,30 @@ void mp_own_report(const struct mp_configured *c, const char *file, const char *
 	else
 		print_next(e);
 }
+
+int mp_own_keep_http(const char *address)
+{
+	static const struct mp_cli_args all;
+	MP_CLEANUP(mp_configured_done) struct mp_configured c = {0};
+	MP_CLEANUP(mp_buf_done) struct mp_buf json;
+	struct mp_setting_change change = {.outer = "http", .key = "listen"};
+	struct mcpool_error why;
+	struct mp_writer w;
+	int r = mp_configured_load_all(&c, &all);
+
+	if (r)
+		return r;
+	change.path = mp_own_choose(&c, &all);
+	if (!change.path)
+		return MP_EXIT_CONFIG;
+	mp_buf_init(&json, MP_KIB(4));
+	mp_write_init(&w, &json, NULL);
+	mp_write_text(&w, mp_str_of(address));
+	r = mp_write_finish(&w);
+	change.json = mp_buf_get(&json);
+	if (r < 0)
+		(void)mp_fail(&why, r, "the address is too long");
+	else
+		r = mp_own_change(&c, change.path, mp_change_setting, &change, &why);
+	return r < 0 ? mp_own_fail(&why) : MP_EXIT_DONE;
+}

@@ -54,6 +54,9 @@ int mp_own_change(const struct mp_configured *c, const char *file, mp_writer_fn 
  */
 void mp_own_approve_again(struct mp_configured *c, const char *file, const char *name,
 			  bool was_approved, const char *how);
+/* Write http.listen into the user's file; its value is checked by the hub. Returns the exit code.
+ */
+int mp_own_keep_http(const char *address);
 /* Print a failure of the writer; returns its exit code. */
 int mp_own_fail(const struct mcpool_error *why);
 

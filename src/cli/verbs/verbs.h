@@ -23,7 +23,7 @@ extern const struct mp_verb mp_verb_up, mp_verb_down, mp_verb_reload, mp_verb_re
  */
 int mp_overview_show(void);
 
-/* mcpool-errors(7) on stdout; for tools/write-errors. */
+/* mcpool-errors(7) on stdout; for tools/write-manual. */
 int mp_explain_print_manual(void);
 
 int mp_cmd_tools(const struct mp_verb *verb, int argc, char **argv);

@@ -478,3 +478,26 @@ int mp_change_names(struct mp_str old, struct mp_buf *out, void *u, struct mcpoo
 		return changes_changed(add_name(&l, c, list != MP_NONE, out));
 	return changes_changed(remove_name(&l, c, list, at, out));
 }
+
+int mp_change_setting(struct mp_str old, struct mp_buf *out, void *u, struct mcpool_error *reterr)
+{
+	const struct mp_setting_change *c = u;
+	const struct mp_str path[] = {MP_STR("mcpool"), mp_str_of(c->outer), mp_str_of(c->key)};
+	MP_CLEANUP(look_away) struct lookup l = {0};
+	mp_value settings = MP_NONE, outer = MP_NONE;
+	char what[64];
+	int r = changes_begin(&l, old, c->path, reterr);
+
+	if (r == 0)
+		r = find_section(&l, "mcpool", &settings);
+	if (r == 0)
+		r = changes_find(&l, settings, c->outer, &outer);
+	if (r < 0)
+		return r;
+	snprintf(what, sizeof(what), "\"mcpool.%s\"", c->outer);
+	if (outer != MP_NONE && !mp_value_is(&l.tape, outer, MP_TAPE_OBJECT))
+		return fail_type(&l, what, outer, "an object");
+	if (mp_str_eq(mp_value_source(&l.tape, mp_value_get(&l.tape, outer, c->key)), c->json))
+		return 0;
+	return changes_changed(mp_edit_set(l.text, path, 3, c->json, out, reterr));
+}

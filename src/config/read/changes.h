@@ -61,4 +61,11 @@ struct mp_names_change {
 };
 int mp_change_names(struct mp_str old, struct mp_buf *out, void *u, struct mcpool_error *reterr);
 
+/* One setting in an object of the `mcpool` object: mcpool.http.listen. */
+struct mp_setting_change {
+	const char *outer, *key, *path;
+	struct mp_str json; /* its new value */
+};
+int mp_change_setting(struct mp_str old, struct mp_buf *out, void *u, struct mcpool_error *reterr);
+
 #endif
