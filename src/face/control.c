@@ -266,6 +266,7 @@ static int control_toggle(struct order *o, enum mp_toggle to)
 {
 	struct mp_sessions *sessions = o->c->peer.hub->sessions;
 	struct mp_workspace *workspace = o->c->peer.workspace;
+	const char *name = NULL;
 	mp_id session;
 	size_t at = 0;
 	int r = find_session(o, &session);
@@ -279,8 +280,11 @@ static int control_toggle(struct order *o, enum mp_toggle to)
 	if (r == 0)
 		r = find_server(o, workspace, &at);
 	if (r == 0)
-		r = mp_workspace_toggle(workspace, mp_workspace_get_entry(workspace, at)->name,
-					session, to, &o->why);
+		name = mp_workspace_get_entry(workspace, at)->name;
+	if (r == 0 && session)
+		r = mp_workspace_toggle(workspace, name, session, to, &o->why);
+	else if (r == 0)
+		r = mp_workspaces_toggle(o->c->peer.hub->workspaces, workspace, name, to, &o->why);
 	if (r < 0)
 		return r;
 	mp_sessions_note_workspace(sessions, workspace);

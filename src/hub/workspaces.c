@@ -198,11 +198,58 @@ static void tell_if_ready(struct mp_workspace_user *user)
 		mp_loop_post(w->o->loop, &user->task);
 }
 
+/* --- switches -------------------------------------------------------------------------------- */
+
+static bool has_root(const struct mp_workspace *w, const char *root)
+{
+	const struct mp_config_set *set = w ? mp_workspace_get_set(w) : NULL;
+
+	return set && is_same_text(set->root, root); /* without one it is not ready yet */
+}
+
+int mp_workspaces_toggle(struct mp_workspaces *all, struct mp_workspace *w, const char *name,
+			 enum mp_toggle toggle, struct mcpool_error *reterr)
+{
+	const char *root = mp_workspace_get_set(w)->root;
+	int r = mp_workspace_toggle(w, name, 0, toggle, reterr);
+
+	MP_LIST_EACH(&all->list, link) {
+		struct mp_hub_workspace *h = mp_container_of(link, struct mp_hub_workspace, link);
+		struct mp_workspace *other = h->watch.workspace;
+
+		if (r < 0 || other == w || !has_root(other, root))
+			continue;
+		mp_workspace_follow_toggle(other, w, name);
+		mp_sessions_note_workspace(all->sessions, other);
+	}
+	return r;
+}
+
+/* A new workspace has the switches of the others of its folder. */
+static void follow_others(struct mp_workspaces *all, struct mp_workspace *w)
+{
+	const char *root = mp_workspace_get_set(w)->root;
+
+	MP_LIST_EACH(&all->list, link) {
+		struct mp_hub_workspace *h = mp_container_of(link, struct mp_hub_workspace, link);
+		const struct mp_workspace *other = h->watch.workspace;
+
+		if (other == w || !has_root(other, root))
+			continue;
+		for (size_t i = 0; i < mp_workspace_count(other); i++)
+			if (mp_workspace_entry_get_toggle(other, i) != MP_TOGGLE_NONE)
+				mp_workspace_follow_toggle(w, other,
+							   mp_workspace_get_entry(other, i)->name);
+	}
+}
+
 static void is_ready(struct mp_workspace_watch *w, const struct mcpool_error *error)
 {
 	struct mp_hub_workspace *h = mp_container_of(w, struct mp_hub_workspace, watch);
 	const struct mp_workspaces_options *o = &h->all->o;
 
+	if (!error)
+		follow_others(h->all, w->workspace);
 	if (h == h->all->own)
 		o->ready(o->u, error);
 	MP_LIST_WALK(&h->users, link)

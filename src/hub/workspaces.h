@@ -49,6 +49,12 @@ void mp_workspaces_compare_approvals(struct mp_workspaces *all);
 const char *mp_workspaces_get_problem(const struct mp_workspaces *all);
 /* Stop watching files, and start nothing for new users. */
 void mp_workspaces_stop(struct mp_workspaces *all);
+/*
+ * Switch a server as mp_workspace_toggle() does, in all workspaces of that folder: agents of one
+ * project may have different environments, and those that come later follow.
+ */
+int mp_workspaces_toggle(struct mp_workspaces *all, struct mp_workspace *w, const char *name,
+			 enum mp_toggle toggle, struct mcpool_error *reterr) MP_MUST;
 size_t mp_workspaces_count(const struct mp_workspaces *all); /* the hub's own included */
 const struct mp_workspace_watch *mp_workspaces_get_own(const struct mp_workspaces *all);
 

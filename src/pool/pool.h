@@ -142,6 +142,10 @@ ptrdiff_t mp_workspace_find_id(const struct mp_workspace *v, mp_id instance);
  */
 int mp_workspace_toggle(struct mp_workspace *v, const char *name, mp_id session,
 			enum mp_toggle toggle, struct mcpool_error *reterr) MP_MUST;
+enum mp_toggle mp_workspace_entry_get_toggle(const struct mp_workspace *w, size_t i);
+/* Switch it here as it is switched there, without an event. */
+void mp_workspace_follow_toggle(struct mp_workspace *w, const struct mp_workspace *from,
+				const char *name);
 /* This session has switched servers for itself. */
 bool mp_workspace_has_toggles(const struct mp_workspace *v, mp_id session);
 /* The server has this tool, but it is left out because it changed after the approval (V38). */

@@ -60,7 +60,6 @@ void mp_workspace_entry_set_state(struct mp_workspace *w, size_t i, const struct
 enum mp_status_state mp_workspace_entry_get_state(const struct mp_workspace *w, size_t i,
 						  mp_id session);
 /* What was switched for the folder. */
-enum mp_toggle mp_workspace_entry_get_toggle(const struct mp_workspace *w, size_t i);
 /* What this session switched for itself. */
 enum mp_toggle mp_workspace_entry_get_own_toggle(const struct mp_workspace *w, size_t i,
 						 mp_id session);

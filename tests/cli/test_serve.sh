@@ -347,8 +347,8 @@ t_a_terminal() {
 	sees 20 '^SERVER +STATE +TOOLS +UPTIME +RESTARTS +MEMORY +CALLS/S +P50 +P99 +QUEUE$' &&
 		sees 20 '^files +. connected +10 +[0-9]+s +0 +- +0\.0[12] +[0-9.]+(us|ms) +[0-9.]+(us|ms) +0$' &&
 		sees 5 '^slow +. pending +- +starting$' &&
-		sees 5 '^ghost +. failed .*next try in [0-9]+ s: .*x1b' && # an escape sequence is shown, not obeyed
-		sees 5 '^evil +. failed .* next try in [0-9]+ s, attempt [0-9]' &&
+		sees 5 '^ghost +. failed .*x1b.*; next try in [0-9]+ s' && # an escape sequence is shown, not obeyed
+		sees 5 '^evil +. failed +- +handshake: exited with code 1' &&
 		sees 5 '^off +. disabled' &&
 		sees 5 '^\{"call":"mcp__files__echo","result"' &&
 		sees 5 '^  socket +/' && sees 5 '^  agents +run `mcpool connect' && # use-A9: each on a line of its own

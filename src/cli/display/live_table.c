@@ -172,35 +172,33 @@ static int add_attempt(const struct mp_status *s, struct mp_buf *out)
 	return mp_buf_addf(out, ", attempt %lld", (long long)s->tries);
 }
 
-static int add_error(const struct mp_status *s, struct mp_buf *out)
-{
-	return s->error[0] ? mp_buf_addf(out, ": %s", s->error) : 0;
-}
-
+/* The cause comes first: what is cut off is the end. */
 static int add_failure(const struct mp_status *s, int64_t wall_ms, struct mp_buf *out)
 {
 	int64_t left_ms = s->next_at_ms - wall_ms;
-	int r;
+	int r = mp_buf_addf(out, "%s", s->error);
 
-	if (s->next_at_ms <= 0)
-		return mp_buf_addf(out, "%s", s->error);
-	r = mp_buf_addf(out, "next try in %lld s",
+	if (r < 0 || s->next_at_ms <= 0)
+		return r;
+	r = mp_buf_addf(out, "%snext try in %lld s", s->error[0] ? "; " : "",
 			(long long)(left_ms > 0 ? (left_ms + 999) / 1000 : 0));
+	return r < 0 ? r : add_attempt(s, out);
+}
+
+static int add_pending(const struct mp_status *s, struct mp_buf *out)
+{
+	int r = mp_buf_addf(out, "%s", s->detail);
+
 	if (r == 0)
 		r = add_attempt(s, out);
-	return r < 0 ? r : add_error(s, out);
+	return r == 0 && s->error[0] ? mp_buf_addf(out, ": %s", s->error) : r;
 }
 
 int mp_live_add_note(const struct mp_status *s, int64_t wall_ms, struct mp_buf *out)
 {
-	int r;
-
 	switch (s->state) {
 	case MP_STATUS_PENDING:
-		r = mp_buf_addf(out, "%s", s->detail);
-		if (r == 0)
-			r = add_attempt(s, out);
-		return r < 0 ? r : add_error(s, out);
+		return add_pending(s, out);
 	case MP_STATUS_FAILED:
 		return add_failure(s, wall_ms, out);
 	case MP_STATUS_NEEDS_APPROVAL:

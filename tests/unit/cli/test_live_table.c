@@ -127,7 +127,7 @@ TEST(a_row_for_each_state)
 	CHECK(has(&d, "SERVER  STATE        TOOLS  UPTIME  RESTARTS  MEMORY  CALLS/S  P50  P99  "
 		      "QUEUE\n"));
 	CHECK(has(&d, "\nup      ● connected      1      1s         0       -     0.02  0us  0us"));
-	CHECK(has(&d, "\ndown    ▲ failed         -  next try in 2 s, attempt 3: "));
+	CHECK(has(&d, "\ndown    ▲ failed         -  handshake: "));
 	CHECK(has(&d, "\nmute    ◔ pending        -  starting\n"));
 	CHECK(has(&d, "\noff     – disabled "));
 	CHECK(has(&d, "\nidle    ○ ready          -  starts when it is called\n"));
