@@ -93,6 +93,7 @@ static void servers_write(struct mp_writer *w, struct mp_workspace *workspace)
 		mp_write_null(w);
 	mp_write_key(w, MP_STR("servers"));
 	mp_write_begin_array(w);
+	mp_workspace_begin_peeks(workspace);
 	for (size_t i = 0; i < mp_workspace_count(workspace); i++) {
 		struct mp_status s;
 
@@ -100,6 +101,7 @@ static void servers_write(struct mp_writer *w, struct mp_workspace *workspace)
 		mp_status_take(workspace, i, 0, &arena, &s);
 		mp_status_write(w, &s, MP_STATUS_HUB);
 	}
+	mp_workspace_end_peeks(workspace);
 	mp_write_end_array(w);
 }
 

@@ -118,7 +118,7 @@ static int named_tokens_read(struct mp_named_tokens *t, struct named_tokens_read
 			     struct mcpool_error *reterr)
 {
 	int64_t mark = 0;
-	int r = mp_tokens_get_mark(t->db, &mark, reterr);
+	int r = mp_db_get_mark(t->db, &mark, reterr);
 
 	if (r == 0 && mark == t->mark)
 		return 0;

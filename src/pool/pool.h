@@ -160,6 +160,12 @@ bool mp_workspace_is_frozen(struct mp_workspace *v, size_t i, mp_id session, str
 struct mp_server_catalog *mp_workspace_get_catalog(struct mp_workspace *v, size_t i, mp_id session);
 /* The store has a catalog. */
 bool mp_workspace_is_remembered(struct mp_workspace *v, size_t i, mp_id session);
+/*
+ * Between these, as for one status of all servers, the store is asked for a server's catalog only
+ * if something in it has changed since it was asked last.
+ */
+void mp_workspace_begin_peeks(struct mp_workspace *v);
+void mp_workspace_end_peeks(struct mp_workspace *v);
 /* Live, the last one, or the stored one. */
 bool mp_workspace_has_catalog(struct mp_workspace *v, size_t i, mp_id session);
 

@@ -12,6 +12,12 @@ struct mp_workspace_entry {
 	enum mp_status_state state; /* what the files and the toggle lead to */
 	bool is_wanted;             /* ready, or switched on by a session for itself */
 	mp_id instance;             /* 0: none yet, or one per session */
+	struct {                    /* workspace_catalog.c: what the store said last */
+		uint64_t round;     /* in which it was asked; 0: never */
+		unsigned char key[MP_DIGEST_SIZE];
+		bool has_any;
+		struct mp_stored_catalog counts; /* no texts */
+	} peek;
 };
 
 struct mp_arrival;
@@ -32,6 +38,12 @@ struct mp_workspace {
 		struct mp_timer timer;
 		struct mp_backoff backoff;
 	} retry;
+	struct {                  /* workspace_catalog.c */
+		bool is_open;     /* the entries' peeks of this round may be used */
+		uint64_t round;   /* another one after each change of the store */
+		int64_t mark;     /* of the store */
+		int64_t until_ms; /* when the round ends in any case */
+	} peeks;
 };
 
 /* workspace.c: this workspace no longer refers to that instance. */

@@ -3,7 +3,12 @@
  */
 #include "pool/pool.h"
 
+#include <string.h>
+
 #include "pool/workspace.h"
+
+/* A catalog expires without a change of the store. */
+enum { PEEKS_MS = 60000 };
 
 /* NULL: there is no store, or the entry may not run. */
 static struct mp_db *workspace_get_store(const struct mp_workspace *w, size_t i, mp_id session,
@@ -34,14 +39,42 @@ struct mp_server_catalog *mp_workspace_get_catalog(struct mp_workspace *w, size_
 	return mp_server_catalog_load(db, &key, mp_loop_wall_now_ms(w->pool->o.loop), &log);
 }
 
+void mp_workspace_begin_peeks(struct mp_workspace *w)
+{
+	int64_t now = mp_loop_now_ms(w->pool->o.loop), mark = 0;
+
+	w->peeks.is_open = w->pool->o.db && mp_db_get_mark(w->pool->o.db, &mark, NULL) == 0;
+	if (w->peeks.round == 0 || mark != w->peeks.mark || now >= w->peeks.until_ms) {
+		w->peeks.round++;
+		w->peeks.mark = mark;
+		w->peeks.until_ms = now + PEEKS_MS;
+	}
+}
+
+void mp_workspace_end_peeks(struct mp_workspace *w)
+{
+	w->peeks.is_open = false;
+}
+
 bool mp_workspace_peek_catalog(struct mp_workspace *w, size_t i, mp_id session,
 			       struct mp_stored_catalog *ret)
 {
+	struct mp_workspace_entry *e = &w->entries[i];
 	struct mp_stored_catalog_key key;
 	struct mp_db *db = workspace_get_store(w, i, session, &key);
 
-	return db &&
-	       mp_stored_catalog_peek(db, &key, mp_loop_wall_now_ms(w->pool->o.loop), ret) > 0;
+	if (!db)
+		return false;
+	if (!w->peeks.is_open || e->peek.round != w->peeks.round ||
+	    memcmp(e->peek.key, key.launch_key.p, sizeof(e->peek.key)) != 0) {
+		e->peek.has_any =
+			mp_stored_catalog_peek(db, &key, mp_loop_wall_now_ms(w->pool->o.loop),
+					       &e->peek.counts) > 0;
+		e->peek.round = w->peeks.is_open ? w->peeks.round : 0;
+		memcpy(e->peek.key, key.launch_key.p, sizeof(e->peek.key));
+	}
+	*ret = e->peek.counts;
+	return e->peek.has_any;
 }
 
 bool mp_workspace_is_remembered(struct mp_workspace *w, size_t i, mp_id session)

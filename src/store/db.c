@@ -121,6 +121,20 @@ int mp_db_read(struct mp_db *db, mp_db_fn fn, void *u, struct mcpool_error *rete
 	return db->reader ? read_shared(db, fn, u, reterr) : read_frozen(db, fn, u, reterr);
 }
 
+static int db_read_mark(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
+{
+	const struct mp_sql_query q = {"looking for changes",
+				       "SELECT data_version FROM pragma_data_version", NULL, 0};
+	int r = mp_sql_get(sql, &q, u, reterr);
+
+	return r < 0 ? r : 0;
+}
+
+int mp_db_get_mark(struct mp_db *db, int64_t *ret_mark, struct mcpool_error *reterr)
+{
+	return mp_db_read(db, db_read_mark, ret_mark, reterr);
+}
+
 /* --- the writer's thread -------------------------------------------------------------------- */
 
 static int db_begin(struct mp_db *db, struct mcpool_error *reterr)

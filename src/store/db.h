@@ -36,6 +36,8 @@ typedef int (*mp_db_fn)(struct sqlite3 *sql, void *u, struct mcpool_error *reter
 /* On this thread, on the connection for reading. fn may read again, and write through mp_db_write.
  */
 int mp_db_read(struct mp_db *db, mp_db_fn fn, void *u, struct mcpool_error *reterr) MP_MUST;
+/* A number that is another one after each change, by whatever process. */
+int mp_db_get_mark(struct mp_db *db, int64_t *ret_mark, struct mcpool_error *reterr) MP_MUST;
 /* On the writer's thread, in a transaction of its own; returns when it is committed or undone. */
 int mp_db_write(struct mp_db *db, mp_db_fn fn, void *u, struct mcpool_error *reterr) MP_MUST;
 /*

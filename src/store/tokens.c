@@ -132,22 +132,6 @@ int mp_tokens_each(struct mp_db *db, mp_token_fn fn, void *u, struct mcpool_erro
 	return mp_db_read(db, tokens_each, &w, reterr);
 }
 
-/* --- has anything changed? ------------------------------------------------------------------- */
-
-static int tokens_get_mark(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
-{
-	const struct mp_sql_query q = {"looking for new tokens",
-				       "SELECT data_version FROM pragma_data_version", NULL, 0};
-	int r = mp_sql_get(sql, &q, u, reterr);
-
-	return r < 0 ? r : 0;
-}
-
-int mp_tokens_get_mark(struct mp_db *db, int64_t *ret_mark, struct mcpool_error *reterr)
-{
-	return mp_db_read(db, tokens_get_mark, ret_mark, reterr);
-}
-
 /* --- last use -------------------------------------------------------------------------------- */
 
 struct tokens_use {

@@ -31,8 +31,6 @@ int mp_tokens_remove(struct mp_db *db, const char *name, struct mcpool_error *re
 typedef int (*mp_token_fn)(const struct mp_token_record *t, void *u);
 int mp_tokens_each(struct mp_db *db, mp_token_fn fn, void *u, struct mcpool_error *reterr) MP_MUST;
 
-/* A number that is another one after each change of the store, by whatever process. */
-int mp_tokens_get_mark(struct mp_db *db, int64_t *ret_mark, struct mcpool_error *reterr) MP_MUST;
 /* Without waiting; what cannot be written is not noted. */
 void mp_tokens_note_use(struct mp_db *db, int64_t n, int64_t wall_ms);
 

@@ -437,6 +437,48 @@ HEAVY_TEST(a_start_goes_in_order)
 	mp_db_close(db);
 }
 
+static int64_t count_tools(struct fleet *f)
+{
+	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
+	struct mp_status s;
+
+	mp_arena_init(&arena, MP_LIMIT_ARENA);
+	mp_status_take(f->workspace, 0, 0, &arena, &s);
+	return s.tools;
+}
+
+/* A display asks once a second for all servers; the store is read again only after a change. */
+HEAVY_TEST(what_the_store_has_is_looked_up_once)
+{
+	struct fleet f = {0};
+	struct mp_db *db;
+
+	CHECK(store_clear());
+	db = store_open();
+	CHECK(db && fleet_init(&f));
+	f.db = db;
+	CHECK(fleet_open(&f, ONE));
+	CHECK(fleet_start(&f, "a"));
+	fleet_done(&f);
+	mp_db_close(db); /* what was queued is written */
+	db = store_open();
+	f = (struct fleet){0};
+	CHECK(db && fleet_init(&f));
+	f.db = db;
+	CHECK(fleet_open(&f, ONE));
+	mp_workspace_begin_peeks(f.workspace);
+	CHECK_EQ(count_tools(&f), 1);
+	CHECK(store_sql("DELETE FROM definitions"));
+	CHECK_EQ(count_tools(&f), 1);
+	mp_workspace_end_peeks(f.workspace);
+	CHECK_EQ(count_tools(&f), -1);
+	mp_workspace_begin_peeks(f.workspace);
+	CHECK_EQ(count_tools(&f), -1);
+	mp_workspace_end_peeks(f.workspace);
+	fleet_done(&f);
+	mp_db_close(db);
+}
+
 /* A29 E59 U7 */
 /* Each transition is an event; the board tells of all of them together. */
 TEST(events_tell_every_step_and_the_board_tells_once)

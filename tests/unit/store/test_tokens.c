@@ -69,14 +69,14 @@ TEST(each_change_of_tokens_has_another_mark)
 	CHECK(store_clear());
 	CHECK((db = store_open()));
 	CHECK((other = store_open()));
-	CHECK_EQ(mp_tokens_get_mark(db, &before, &why), 0);
+	CHECK_EQ(mp_db_get_mark(db, &before, &why), 0);
 	CHECK_EQ(add(other, "ci", 1), 0);
-	CHECK_EQ(mp_tokens_get_mark(db, &after, &why), 0);
+	CHECK_EQ(mp_db_get_mark(db, &after, &why), 0);
 	CHECK(before != after);
-	CHECK_EQ(mp_tokens_get_mark(db, &before, &why), 0);
+	CHECK_EQ(mp_db_get_mark(db, &before, &why), 0);
 	CHECK_EQ(before, after);
 	CHECK_EQ(mp_tokens_remove(db, "ci", &why), 1);
-	CHECK_EQ(mp_tokens_get_mark(db, &after, &why), 0);
+	CHECK_EQ(mp_db_get_mark(db, &after, &why), 0);
 	CHECK(before != after);
 }
 
