@@ -403,6 +403,11 @@ void mp_control_receive(struct mp_control *c, struct mp_str text)
 	mp_control_listen_tell(&c->listen); /* what is from before the request */
 }
 
+void mp_control_flushed(struct mp_control *c)
+{
+	mp_control_listen_resume(&c->listen);
+}
+
 /* --- life ------------------------------------------------------------------------------------ */
 
 struct mp_control *mp_control_new(struct mp_hub *hub, struct mp_workspace *workspace,
@@ -413,6 +418,7 @@ struct mp_control *mp_control_new(struct mp_hub *hub, struct mp_workspace *works
 	c->peer = (struct mp_control_peer){.hub = hub,
 					   .workspace = workspace,
 					   .say = hooks->say,
+					   .get_queued = hooks->get_queued,
 					   .u = u,
 					   .max_open = MAX_OPEN,
 					   .max_result = MP_LIMIT_MESSAGE};

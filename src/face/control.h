@@ -16,6 +16,8 @@ struct mp_control_hooks {
 	void (*say)(void *u, struct mp_str text);        /* sends one message */
 	bool (*stop)(void *u, bool drain, bool replace); /* as in socket.h */
 	void (*describe)(void *u, struct mp_writer *w);  /* adds members about the hub */
+	/* Bytes that the peer has not read yet; NULL: it reads everything at once. */
+	size_t (*get_queued)(void *u);
 };
 
 /* workspace: the one that requests refer to; borrowed, outlives the object. */
@@ -31,5 +33,7 @@ void mp_control_set_limits(struct mp_control *c, size_t max_open, size_t max_res
  * that waits, calls and logins.
  */
 void mp_control_receive(struct mp_control *c, struct mp_str text);
+/* The peer has read: what was held back goes on. */
+void mp_control_flushed(struct mp_control *c);
 
 #endif

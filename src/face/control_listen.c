@@ -1,5 +1,6 @@
 /*
- * control_listen.c - mcpool/events and mcpool/calls: what happens, told as it happens.
+ * control_listen.c - mcpool/events and mcpool/calls: what happens, told as it happens. Nothing is
+ * kept for a peer that does not read: the rings of the hub have the newest, with their numbers.
  */
 #include "face/control_listen.h"
 
@@ -7,6 +8,9 @@
 #include "base/limits.h"
 #include "face/control_status.h"
 #include "hub/hub.h"
+
+/* More is not queued for a peer that does not read; it learns how many it missed. */
+enum { HELD_BYTES = 256 << 10 };
 
 void mp_control_listen_init(struct mp_control_listen *l, struct mp_control_peer *peer)
 {
@@ -19,6 +23,13 @@ void mp_control_listen_done(struct mp_control_listen *l)
 		mp_event_listener_leave(&l->peer->hub->events, &l->events);
 	if (l->has_calls)
 		mp_call_listener_leave(&l->peer->hub->calls, &l->calls);
+}
+
+static bool listen_is_held(struct mp_control_listen *l)
+{
+	if (l->peer->get_queued && l->peer->get_queued(l->peer->u) > HELD_BYTES)
+		l->is_held = true;
+	return l->is_held;
 }
 
 static void notification_begin(struct mp_writer *w, struct mp_buf *out, struct mp_str method)
@@ -75,7 +86,8 @@ static void events_send(void *u)
 	const struct mp_event *e;
 	uint64_t missed;
 
-	while ((e = mp_events_read(&l->peer->hub->events, &l->next_event, &missed)))
+	while (!listen_is_held(l) &&
+	       (e = mp_events_read(&l->peer->hub->events, &l->next_event, &missed)))
 		event_send(l, e, missed);
 }
 
@@ -112,7 +124,8 @@ static void calls_send(void *u)
 	const struct mp_call_record *r;
 	uint64_t missed;
 
-	while ((r = mp_call_log_read(&l->peer->hub->calls, &l->next_call, &missed)))
+	while (!listen_is_held(l) &&
+	       (r = mp_call_log_read(&l->peer->hub->calls, &l->next_call, &missed)))
 		call_send(l, r, missed);
 }
 
@@ -136,4 +149,12 @@ void mp_control_listen_tell(struct mp_control_listen *l)
 		events_send(l);
 	if (l->has_calls)
 		calls_send(l);
+}
+
+void mp_control_listen_resume(struct mp_control_listen *l)
+{
+	if (!l->is_held)
+		return;
+	l->is_held = false;
+	mp_control_listen_tell(l);
 }

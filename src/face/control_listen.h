@@ -14,6 +14,7 @@ struct mp_control_listen {
 	struct mp_event_listener events;
 	struct mp_call_listener calls;
 	bool has_events, has_calls; /* joined */
+	bool is_held;               /* the peer does not read; the rings keep what happens */
 	uint64_t next_event, next_call;
 };
 
@@ -29,5 +30,7 @@ int mp_control_listen_calls(struct mp_control_listen *l, const struct mp_tape *t
 			    struct mp_buf *out, struct mcpool_error *reterr) MP_MUST;
 /* After the answer: what there is already. */
 void mp_control_listen_tell(struct mp_control_listen *l);
+/* The peer has read what was queued for it. */
+void mp_control_listen_resume(struct mp_control_listen *l);
 
 #endif

@@ -17,6 +17,7 @@ struct mp_control_peer {
 	struct mp_call_client *client; /* for records of its calls; a reference */
 	mp_id session; /* in the pool; owns the servers of mode session that it started */
 	void (*say)(void *u, struct mp_str text); /* sends one message */
+	size_t (*get_queued)(void *u);            /* see control.h; may be NULL */
 	void *u;
 	size_t open, max_open; /* requests that are answered later */
 	size_t max_result;     /* bytes */

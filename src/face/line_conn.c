@@ -58,6 +58,9 @@ static void line_conn_flushed(struct mp_fdstream *s, ssize_t taken)
 
 	if (taken < 0 || (w->is_finishing && mp_write_queue_get_waiting(&s->queue) == 0))
 		line_conn_end(w, MCPOOL_ECLOSED);
+	else if (w->hooks->flushed && !w->is_finishing &&
+		 mp_write_queue_get_waiting(&s->queue) <= MP_LINE_CONN_SHORT)
+		w->hooks->flushed(w->u);
 }
 
 void mp_line_conn_say(struct mp_line_conn *w, struct mp_str text)

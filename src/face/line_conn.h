@@ -18,7 +18,10 @@ struct mp_line_conn_hooks {
 	void (*oversize)(void *u, struct mp_str head, struct mp_str tail);
 	/* The last call: the peer has disconnected, or did not read (MCPOOL_ELIMIT). */
 	void (*ended)(void *u, int why);
+	/* After a write: at most MP_LINE_CONN_SHORT bytes are queued. May be NULL. */
+	void (*flushed)(void *u);
 };
+enum { MP_LINE_CONN_SHORT = 64 << 10 };
 
 /* fd is taken. limit: bytes of one received line. */
 struct mp_line_conn *mp_line_conn_new(struct mp_loop *loop, int fd, size_t limit,

@@ -339,8 +339,16 @@ static void describe(void *u, struct mp_writer *w)
 		g->face->hooks->describe(g->face->u, w);
 }
 
+static size_t socket_get_queued(void *u)
+{
+	struct socket_conn *g = u;
+
+	return mp_line_conn_get_queued(g->conn);
+}
+
 static const struct mp_control_hooks control_hooks = {
 	.say = socket_say,
+	.get_queued = socket_get_queued,
 	.stop = asked_to_stop,
 	.describe = describe,
 };
@@ -515,7 +523,15 @@ static void ended(void *u, int why)
 	socket_conn_advance(g, GONE);
 }
 
-static const struct mp_line_conn_hooks conn_hooks = {line, oversize, ended};
+static void flushed(void *u)
+{
+	struct socket_conn *g = u;
+
+	if (g->control)
+		mp_control_flushed(g->control);
+}
+
+static const struct mp_line_conn_hooks conn_hooks = {line, oversize, ended, flushed};
 
 static void too_long(void *u)
 {

@@ -171,7 +171,7 @@ struct mp_control_client *mp_control_client_new(struct mp_loop *loop, int fd, si
 						const struct mp_control_client_hooks *hooks,
 						void *u)
 {
-	static const struct mp_line_conn_hooks conn_hooks = {on_line, on_oversize, on_ended};
+	static const struct mp_line_conn_hooks conn_hooks = {on_line, on_oversize, on_ended, NULL};
 	struct mp_control_client *c = mp_alloc(sizeof(*c));
 
 	c->hooks = hooks;

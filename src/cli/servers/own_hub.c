@@ -72,7 +72,7 @@ static void say(void *u, struct mp_str text)
 
 int mp_own_hub_connect(struct mp_own_hub *h, struct mcpool_error *reterr)
 {
-	static const struct mp_line_conn_hooks conn_hooks = {on_line, on_oversize, on_ended};
+	static const struct mp_line_conn_hooks conn_hooks = {on_line, on_oversize, on_ended, NULL};
 	static const struct mp_control_hooks control_hooks = {.say = say};
 	int fds[2];
 

@@ -47,7 +47,15 @@ static bool stop(void *u, bool drain, bool replace)
 }
 
 static const struct mp_hub_hooks hub_hooks = {.ready = is_ready};
-static const struct mp_control_hooks hooks = {.say = say, .stop = stop};
+/* A peer reads what was said when a test clears it. */
+static size_t get_queued(void *u)
+{
+	struct desk *d = u;
+
+	return d->said.len;
+}
+
+static const struct mp_control_hooks hooks = {.say = say, .stop = stop, .get_queued = get_queued};
 
 static void tidy(struct desk *d)
 {
@@ -160,6 +168,36 @@ HEAVY_TEST(events_are_told_from_where_one_wants_them)
 	mp_loop_turn(d.hub->loop, false);
 	CHECK(mp_str_find(mp_buf_get(&d.said), MP_STR("\"what\":\"woke-up\""), 0) >= 0);
 	CHECK(mp_str_find(mp_buf_get(&d.said), MP_STR("\"what\":\"idle\""), 0) < 0);
+}
+
+/* V50: nothing piles up for a peer that does not read; afterwards it learns what it missed. */
+HEAVY_TEST(events_wait_for_a_slow_reader)
+{
+	char text[80];
+	size_t most;
+	DESK;
+
+	CHECK(ask(&d, "mcpool/events", "", "\"last\""));
+	mp_buf_clear(&d.said);
+	for (int i = 0; i < 20000; i++) {
+		mp_event(&d.hub->events, 0, MP_EVENT_IDLE, "event %d", i);
+		if (i % 100 == 0)
+			mp_loop_turn(d.hub->loop, false);
+	}
+	mp_loop_turn(d.hub->loop, false);
+	most = d.said.len;
+	CHECK(most > MP_KIB(256) && most < MP_KIB(258));
+	mp_control_flushed(d.c); /* it has read nothing yet */
+	CHECK(d.said.len < MP_KIB(258));
+	mp_buf_clear(&d.said);
+	mp_control_flushed(d.c);
+	CHECK(mp_str_find(mp_buf_get(&d.said), MP_STR("\"missed\":"), 0) >= 0);
+	snprintf(text, sizeof(text), "\"text\":\"event %d\"", 19999);
+	for (int i = 0; i < 10 && mp_str_find(mp_buf_get(&d.said), mp_str_of(text), 0) < 0; i++) {
+		mp_buf_clear(&d.said);
+		mp_control_flushed(d.c);
+	}
+	CHECK(mp_str_find(mp_buf_get(&d.said), mp_str_of(text), 0) >= 0);
 }
 
 HEAVY_TEST(the_hub_stops_as_it_is_told)

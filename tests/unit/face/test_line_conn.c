@@ -51,7 +51,7 @@ static void is_over(void *u, int why)
 	d->why = why;
 }
 
-static const struct mp_line_conn_hooks hooks = {heard, heard_too_much, is_over};
+static const struct mp_line_conn_hooks hooks = {heard, heard_too_much, is_over, NULL};
 
 static void tidy(struct desk *d)
 {

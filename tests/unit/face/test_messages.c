@@ -62,7 +62,7 @@ static void deliver(void *u, const struct mp_delivery *d)
 		mp_line_conn_say(c->conn, d->text);
 }
 
-static const struct mp_line_conn_hooks conn_hooks = {line, oversize, ended};
+static const struct mp_line_conn_hooks conn_hooks = {line, oversize, ended, NULL};
 static const struct mp_session_hooks session_hooks = {deliver};
 
 static void read_lines(struct client *c)
