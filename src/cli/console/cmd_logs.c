@@ -3,19 +3,16 @@
  * on with what comes. Works with or without a hub.
  */
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/paths.h"
+#include "cli/console/log_file.h"
 #include "cli/display/safe.h"
 #include "cli/verbs/verbs.h"
 #include "json/write.h"
@@ -27,7 +24,6 @@ enum {
 	MOST_BYTES = 256 << 10, /* of one of them */
 	LEAST_BYTES = 4 << 10,
 	LINES = 100, /* that are shown at first */
-	STAMP = 24,  /* 2026-11-18T21:52:07.504Z */
 };
 
 static int run_logs(const struct mp_verb *verb, int argc, char **argv);
@@ -46,16 +42,8 @@ const struct mp_verb mp_verb_logs = {
 	MP_VERB_PLAIN,
 };
 
-struct log_file {
-	char name[MP_LIMIT_NAME + 1];
-	char path[PATH_MAX];
-	int fd; /* -1: it is not there yet, or was just replaced */
-	ino_t inode;
-	struct mp_buf text; /* what was read and not shown yet */
-};
-
 struct log_line {
-	const struct log_file *file;
+	const struct mp_log_file *file;
 	const char *stamp; /* of its line, or of the last line before it that has one */
 	struct mp_str text;
 	size_t number;
@@ -63,7 +51,7 @@ struct log_line {
 
 struct logs {
 	const struct mp_cli_args *args;
-	struct log_file *files; /* owned */
+	struct mp_log_file *files; /* owned */
 	size_t n;
 	size_t width; /* of the longest name */
 	bool is_coloured;
@@ -71,39 +59,20 @@ struct logs {
 
 static void logs_done(struct logs *l)
 {
-	for (size_t i = 0; i < l->n; i++) {
-		if (l->files[i].fd >= 0)
-			close(l->files[i].fd);
-		mp_buf_done(&l->files[i].text);
-	}
+	for (size_t i = 0; i < l->n; i++)
+		mp_log_file_close(&l->files[i]);
 	mp_free(l->files);
 }
 
 /* --- files ----------------------------------------------------------------------------------- */
 
-static void file_open(struct log_file *f)
-{
-	struct stat st;
-
-	f->fd = open(f->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (f->fd >= 0 && (fstat(f->fd, &st) < 0 || !S_ISREG(st.st_mode))) {
-		close(f->fd);
-		f->fd = -1;
-	}
-	f->inode = f->fd >= 0 ? st.st_ino : 0;
-}
-
 static void logs_add(struct logs *l, const char *name, const char *path)
 {
-	struct log_file *f = &l->files[l->n];
+	struct mp_log_file *f = &l->files[l->n];
 
 	if (l->n == MAX_FILES || strlen(path) >= sizeof(f->path))
 		return;
-	*f = (struct log_file){.fd = -1};
-	snprintf(f->name, sizeof(f->name), "%s", name);
-	snprintf(f->path, sizeof(f->path), "%s", path);
-	mp_buf_init(&f->text, MP_MIB(1));
-	file_open(f);
+	mp_log_file_open(f, name, path);
 	l->n++;
 	if (strlen(f->name) > l->width)
 		l->width = strlen(f->name);
@@ -166,60 +135,7 @@ static int logs_add_all(struct logs *l)
 	return MP_EXIT_DONE;
 }
 
-/* From where it is, at most so many bytes. */
-static void file_read(struct log_file *f, size_t max)
-{
-	char bytes[16384];
-	ssize_t n = 1;
-
-	while (f->fd >= 0 && n > 0 && f->text.len < max) {
-		n = read(f->fd, bytes, sizeof(bytes));
-		if (n > 0 && mp_buf_add(&f->text, bytes, (size_t)n) < 0)
-			return;
-	}
-}
-
-static void file_read_end(struct log_file *f, size_t bytes)
-{
-	off_t size = f->fd < 0 ? 0 : lseek(f->fd, 0, SEEK_END);
-	bool is_cut = size > (off_t)bytes;
-	const char *first;
-
-	if (f->fd < 0 || lseek(f->fd, is_cut ? size - (off_t)bytes : 0, SEEK_SET) < 0)
-		return;
-	file_read(f, bytes);
-	first = is_cut ? memchr(f->text.data, '\n', f->text.len) : NULL;
-	if (first)
-		mp_buf_consume(&f->text, (size_t)(first + 1 - f->text.data));
-}
-
-/* The server's file was put aside for a new one, or is there at last. */
-static bool file_was_replaced(const struct log_file *f)
-{
-	struct stat st;
-
-	return stat(f->path, &st) == 0 && (f->fd < 0 || st.st_ino != f->inode);
-}
-
 /* --- lines ----------------------------------------------------------------------------------- */
-
-static bool has_stamp(struct mp_str line)
-{
-	return line.len > STAMP && line.p[4] == '-' && line.p[10] == 'T' &&
-	       line.p[STAMP - 1] == 'Z';
-}
-
-/* The next whole line of the text; at: where to begin. False: there is none. */
-static bool line_next(const struct log_file *f, size_t *at, struct mp_str *ret)
-{
-	const char *begin = f->text.data + *at, *end;
-
-	if (*at >= f->text.len || !(end = memchr(begin, '\n', f->text.len - *at)))
-		return false;
-	*ret = (struct mp_str){begin, (size_t)(end - begin)};
-	*at += ret->len + 1;
-	return true;
-}
 
 static void line_print_json(const struct log_line *line)
 {
@@ -231,9 +147,9 @@ static void line_print_json(const struct log_line *line)
 	mp_write_init(&w, &text, NULL);
 	mp_write_begin_object(&w);
 	mp_write_member_text(&w, "server", mp_str_of(line->file->name));
-	if (has_stamp(words)) {
-		mp_write_member_text(&w, "time", (struct mp_str){words.p, STAMP});
-		words = (struct mp_str){words.p + STAMP + 1, words.len - STAMP - 1};
+	if (mp_log_line_has_stamp(words)) {
+		mp_write_member_text(&w, "time", (struct mp_str){words.p, MP_LOG_STAMP});
+		words = (struct mp_str){words.p + MP_LOG_STAMP + 1, words.len - MP_LOG_STAMP - 1};
 	}
 	mp_write_member_text(&w, "text", words);
 	mp_write_end_object(&w);
@@ -268,7 +184,7 @@ static void line_print(const struct logs *l, const struct log_line *line)
 static int line_compare(const void *a, const void *b)
 {
 	const struct log_line *one = a, *two = b;
-	int order = memcmp(one->stamp, two->stamp, STAMP);
+	int order = memcmp(one->stamp, two->stamp, MP_LOG_STAMP);
 
 	if (order)
 		return order;
@@ -278,20 +194,20 @@ static int line_compare(const void *a, const void *b)
 /* What all files have, in the order of its times; the last LINES of it. */
 static void logs_print_read(struct logs *l, bool all)
 {
-	static const char none[STAMP + 1] = "                        ";
+	static const char none[MP_LOG_STAMP + 1] = "                        ";
 	size_t n = 0, room = 0, at;
 	struct log_line *lines;
 	struct mp_str text;
 
 	for (size_t i = 0; i < l->n; i++)
-		for (at = 0; line_next(&l->files[i], &at, &text);)
+		for (at = 0; mp_log_file_next_line(&l->files[i], &at, &text);)
 			room++;
 	lines = mp_alloc((room + 1) * sizeof(*lines));
 	for (size_t i = 0; i < l->n; i++) {
 		const char *stamp = none;
 
-		for (at = 0; line_next(&l->files[i], &at, &text); n++) {
-			stamp = has_stamp(text) ? text.p : stamp;
+		for (at = 0; mp_log_file_next_line(&l->files[i], &at, &text); n++) {
+			stamp = mp_log_line_has_stamp(text) ? text.p : stamp;
 			lines[n] = (struct log_line){&l->files[i], stamp, text, n};
 		}
 	}
@@ -300,7 +216,7 @@ static void logs_print_read(struct logs *l, bool all)
 		line_print(l, &lines[i]);
 	mp_free(lines);
 	for (size_t i = 0; i < l->n; i++) {
-		for (at = 0; line_next(&l->files[i], &at, &text);)
+		for (at = 0; mp_log_file_next_line(&l->files[i], &at, &text);)
 			;
 		if (at == 0 && l->files[i].text.len > MP_MIB(1) / 2) /* a line without an end */
 			at = l->files[i].text.len;
@@ -316,17 +232,8 @@ static void logs_follow(struct logs *l)
 
 	while (fflush(stdout) == 0) {
 		nanosleep(&moment, NULL);
-		for (size_t i = 0; i < l->n; i++) {
-			struct log_file *f = &l->files[i];
-
-			file_read(f, MP_MIB(1) - 1);
-			if (!file_was_replaced(f) || f->text.len > MP_MIB(1) / 2)
-				continue;
-			if (f->fd >= 0)
-				close(f->fd);
-			file_open(f);
-			file_read(f, MP_MIB(1) - 1);
-		}
+		for (size_t i = 0; i < l->n; i++)
+			mp_log_file_read(&l->files[i], MP_MIB(1) - 1);
 		logs_print_read(l, true);
 	}
 }
@@ -367,7 +274,7 @@ static int run_logs(const struct mp_verb *verb, int argc, char **argv)
 	bytes = l.n ? (size_t)ALL_BYTES / l.n : 0;
 	bytes = bytes > MOST_BYTES ? MOST_BYTES : bytes < LEAST_BYTES ? LEAST_BYTES : bytes;
 	for (size_t i = 0; i < l.n; i++)
-		file_read_end(&l.files[i], bytes);
+		mp_log_file_read_end(&l.files[i], bytes);
 	mp_print_need_no_json();
 	logs_print_read(&l, false);
 	if (args.follow)

@@ -11,12 +11,16 @@
 #include "cli/display/safe.h"
 
 /* A row has either all cells, or the first three and a note. */
-enum { NAME, STATE, TOOLS, UPTIME, RESTARTS, MEMORY, RATE, P50, P99, QUEUE, CELLS };
+enum { NAME, STATE, TOOLS, UPTIME, RESTARTS, MEMORY, CPU, RATE, P50, P99, QUEUE, CELLS };
+_Static_assert((int)CELLS == (int)MP_LIVE_COLUMNS, "room for each width");
 
-static const char *const titles[CELLS] = {"SERVER", "STATE",   "TOOLS", "UPTIME", "RESTARTS",
-					  "MEMORY", "CALLS/S", "P50",   "P99",    "QUEUE"};
+static const char *const titles[CELLS] = {"SERVER",   "STATE",  "TOOLS", "UPTIME",
+					  "RESTARTS", "MEMORY", "CPU",   "CALLS/S",
+					  "P50",      "P99",    "QUEUE"};
 /* What is left out first where there is no room for all. */
 static const int dispensable[] = {MEMORY, RESTARTS, UPTIME, QUEUE, P50, P99, RATE};
+/* The same where processor time is measured: that and memory matter more. */
+static const int dispensable_measured[] = {RESTARTS, UPTIME, QUEUE, P50, P99, MEMORY, CPU, RATE};
 
 struct row {
 	const char *cells[CELLS]; /* safe; in the arena, or static */
@@ -100,6 +104,16 @@ void mp_live_write_rate(int64_t last_minute, char out[16])
 		snprintf(out, 16, "%.1f", rate);
 	else
 		snprintf(out, 16, "%.0f", rate < 1e9 ? rate : 1e9);
+}
+
+void mp_live_write_cpu(int64_t permille, char out[16])
+{
+	if (permille < 0)
+		snprintf(out, 16, "-");
+	else if (permille < 100)
+		snprintf(out, 16, "%.1f%%", (double)permille / 10);
+	else
+		snprintf(out, 16, "%d%%", (int)(permille < 9999999 ? permille / 10 : 999999));
 }
 
 /* --- states ---------------------------------------------------------------------------------- */
@@ -289,6 +303,9 @@ static void fill_row(struct table *t, size_t i)
 	row->cells[UPTIME] = written_cell(t, mp_live_write_age, s.uptime_ms);
 	row->cells[RESTARTS] = count_cell(t, s.restarts);
 	row->cells[MEMORY] = written_cell(t, mp_live_write_memory, s.memory);
+	row->cells[CPU] = t->servers->get_cpu ? written_cell(t, mp_live_write_cpu,
+							     t->servers->get_cpu(t->servers->u, i))
+					      : "-";
 	row->cells[RATE] = written_cell(t, mp_live_write_rate, s.calls_last_minute);
 	row->cells[P50] = written_cell(t, mp_live_write_latency, s.p50_us);
 	row->cells[P99] = written_cell(t, mp_live_write_latency, s.p99_us);
@@ -334,12 +351,27 @@ static size_t sum_widths(const struct table *t)
 	return sum;
 }
 
+/* Columns that there is no room for. */
+static void live_table_narrow(struct table *t)
+{
+	bool has_cpu = t->servers->get_cpu;
+	const int *out = has_cpu ? dispensable_measured : dispensable;
+	size_t n = has_cpu ? MP_ARRAY_LEN(dispensable_measured) : MP_ARRAY_LEN(dispensable);
+
+	t->is_left_out[CPU] = t->is_left_out[CPU] || !has_cpu;
+	for (size_t i = 0; i < n && sum_widths(t) > t->room->columns; i++)
+		t->is_left_out[out[i]] = true;
+}
+
 static void live_table_measure(struct table *t)
 {
 	bool has_figures = false;
 
-	for (size_t c = 0; c < CELLS; c++)
+	for (size_t c = 0; c < CELLS; c++) {
 		t->widths[c] = strlen(titles[c]);
+		if (t->room->widths && t->room->widths[c] > t->widths[c])
+			t->widths[c] = t->room->widths[c];
+	}
 	for (size_t i = 0; i < t->n; i++) {
 		has_figures = has_figures || !t->rows[i].note[0];
 		for (size_t c = 0; c < get_cells(&t->rows[i]); c++) {
@@ -352,9 +384,10 @@ static void live_table_measure(struct table *t)
 	if (t->widths[NAME] > t->room->columns / 2)
 		t->widths[NAME] = t->room->columns / 2; /* a longer name moves its own row only */
 	for (size_t c = UPTIME; c < CELLS; c++)
-		t->is_left_out[c] = !has_figures;
-	for (size_t i = 0; i < MP_ARRAY_LEN(dispensable) && sum_widths(t) > t->room->columns; i++)
-		t->is_left_out[dispensable[i]] = true;
+		t->is_left_out[c] = !has_figures && !t->room->widths;
+	live_table_narrow(t);
+	if (t->room->widths)
+		memcpy(t->room->widths, t->widths, sizeof(t->widths));
 }
 
 /* --- lines ----------------------------------------------------------------------------------- */

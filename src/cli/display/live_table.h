@@ -13,7 +13,9 @@ struct mp_live_room {
 	size_t columns, lines; /* limits; at least 20 and 3 are used; 0: none */
 	bool has_color;
 	int64_t wall_ms; /* now */
+	size_t *widths;  /* MP_LIVE_COLUMNS; columns are never narrower than last time; NULL */
 };
+enum { MP_LIVE_COLUMNS = 11 };
 
 /* Where the servers come from. */
 struct mp_live_servers {
@@ -21,6 +23,9 @@ struct mp_live_servers {
 	enum mp_status_state (*get_state)(void *u, size_t i);
 	void (*take)(void *u, size_t i, struct mp_arena *arena, struct mp_status *ret);
 	void *u;
+	/* Of its processes, in thousandths of one processor; -1: not known. NULL: no such column.
+	 */
+	int64_t (*get_cpu)(void *u, size_t i);
 };
 
 /* A title and a row for each server; those in trouble first if not all fit. Each line ends in \n
@@ -42,5 +47,7 @@ void mp_live_write_age(int64_t ms, char out[16]);
 /* "212 MiB", "1.4 GiB"; "14.2" of calls in the last minute; -1 is "-". */
 void mp_live_write_memory(int64_t bytes, char out[16]);
 void mp_live_write_rate(int64_t last_minute, char out[16]);
+/* "0.4%", "87%", "210%" of one processor, from thousandths of it; -1 is "-". */
+void mp_live_write_cpu(int64_t permille, char out[16]);
 
 #endif

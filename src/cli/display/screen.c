@@ -243,7 +243,10 @@ static void screen_take(void *u, size_t i, struct mp_arena *arena, struct mp_sta
 /* A line that counts all servers, and their table. */
 static int table_draw(struct mp_workspace *w, const struct mp_live_room *room, struct mp_buf *out)
 {
-	struct mp_live_servers servers = {mp_workspace_count(w), screen_get_state, screen_take, w};
+	struct mp_live_servers servers = {.n = mp_workspace_count(w),
+					  .get_state = screen_get_state,
+					  .take = screen_take,
+					  .u = w};
 	struct mp_live_room rest = *room;
 	int r = mp_buf_addf(out, "%smcpool, %zu server%s, ", room->has_color ? "\033[1m" : "",
 			    servers.n, servers.n == 1 ? "" : "s");

@@ -168,27 +168,43 @@ static int fail_silent(int r, struct mcpool_error *reterr)
 	return mp_fail(reterr, r, "the hub ended before it answered");
 }
 
-int mp_hub_client_ask(struct mp_hub_client *c, const char *method, struct mp_str params,
-		      struct mp_buf *out, struct mcpool_error *reterr)
+int mp_hub_client_begin(struct mp_hub_client *c, const char *method, struct mp_str params,
+			struct mcpool_error *reterr)
 {
-	int64_t until = now_ms() + ANSWER_MS;
-	struct mp_str line;
-	char id[24];
-	int r, n = snprintf(id, sizeof(id), "%llu", (unsigned long long)++c->last_id);
+	int r = mp_buf_addf(&c->out.buf,
+			    "{\"jsonrpc\":\"2.0\",\"id\":%llu,\"method\":\"%s\"%s%.*s}\n",
+			    (unsigned long long)++c->last_id, method,
+			    params.len ? ",\"params\":" : "", MP_STR_ARGS(params));
 
-	r = mp_buf_addf(&c->out.buf, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"%s\"%s%.*s}\n",
-			id, method, params.len ? ",\"params\":" : "", MP_STR_ARGS(params));
 	if (r == 0)
-		r = hub_client_say(c, until);
-	while (r == 0) {
+		r = hub_client_say(c, now_ms() + ANSWER_MS);
+	return r < 0 ? fail_silent(r, reterr) : 0;
+}
+
+int mp_hub_client_finish(struct mp_hub_client *c, int64_t max_ms, struct mp_buf *out,
+			 struct mcpool_error *reterr)
+{
+	int64_t until = now_ms() + max_ms;
+	char room[MP_STR_DIGITS];
+	struct mp_str line, id = mp_str_from_u64(c->last_id, room);
+	int r;
+
+	for (;;) {
 		r = hub_client_hear(c, until, &line);
 		if (r < 0)
-			break;
-		r = read_answer(line, (struct mp_str){id, (size_t)n}, out, reterr);
+			return fail_silent(r, reterr);
+		r = read_answer(line, id, out, reterr);
 		if (r != 0)
 			return r < 0 ? r : 0;
 	}
-	return fail_silent(r, reterr);
+}
+
+int mp_hub_client_ask(struct mp_hub_client *c, const char *method, struct mp_str params,
+		      struct mp_buf *out, struct mcpool_error *reterr)
+{
+	int r = mp_hub_client_begin(c, method, params, reterr);
+
+	return r < 0 ? r : mp_hub_client_finish(c, ANSWER_MS, out, reterr);
 }
 
 int mp_hub_client_listen(struct mp_hub_client *c, int64_t max_ms, struct mp_buf *out)
@@ -274,6 +290,11 @@ int mp_hub_client_open(struct mp_hub_client **ret_client, struct mcpool_error *r
 pid_t mp_hub_client_get_pid(const struct mp_hub_client *c)
 {
 	return c->pid;
+}
+
+int mp_hub_client_get_fd(const struct mp_hub_client *c)
+{
+	return c->fd;
 }
 
 int mp_hub_client_take_fd(struct mp_hub_client *c)

@@ -30,7 +30,7 @@ void mp_hub_status_done(struct mp_hub_status *h)
 	mp_buf_done(&h->text);
 }
 
-static int read_servers(struct mp_hub_status *h, struct mcpool_error *reterr)
+int mp_hub_status_read(struct mp_hub_status *h, struct mcpool_error *reterr)
 {
 	mp_value servers;
 	int r = mp_tape_parse(&h->tape, mp_buf_get(&h->text), reterr);
@@ -59,10 +59,10 @@ int mp_hub_status_take(struct mp_hub_status *h, struct mp_hub_client *c,
 	mp_hub_status_done(h);
 	mp_hub_status_init(h);
 	h->n = 0;
-	r = mp_hub_client_ask(c, "mcpool/status", MP_STR("{\"usage\":true}"), &h->text, reterr);
+	r = mp_hub_client_ask(c, "mcpool/status", MP_STR(MP_HUB_STATUS_MEASURED), &h->text, reterr);
 	if (r == MCPOOL_ENOENT)
 		r = MCPOOL_EPROTO; /* a hub runs */
-	return r < 0 ? r : read_servers(h, reterr);
+	return r < 0 ? r : mp_hub_status_read(h, reterr);
 }
 
 static int params_write(const char *name, struct mp_buf *out)
@@ -96,7 +96,7 @@ static int hub_status_ask(struct mp_hub_status *h, const char *name, struct mcpo
 	r = mp_hub_client_ask(c, "mcpool/status", mp_buf_get(&params), &h->text, reterr);
 	if (r == MCPOOL_ENOENT)
 		r = MCPOOL_EPROTO; /* a hub runs */
-	return r < 0 ? r : read_servers(h, reterr);
+	return r < 0 ? r : mp_hub_status_read(h, reterr);
 }
 
 void mp_hub_status_ask(struct mp_hub_status *h, const struct mp_cli_args *args, const char *name)

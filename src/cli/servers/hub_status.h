@@ -24,6 +24,10 @@ struct mp_hub_client;
 
 /* An empty one, for mp_hub_status_take(). */
 void mp_hub_status_init(struct mp_hub_status *h);
+/* Parameters of mcpool/status for all of it, newly measured. */
+#define MP_HUB_STATUS_MEASURED "{\"usage\":true}"
+/* Read the answer in h->text. */
+int mp_hub_status_read(struct mp_hub_status *h, struct mcpool_error *reterr) MP_MUST;
 /* The hub, all servers and sessions, newly measured, over an open connection. */
 int mp_hub_status_take(struct mp_hub_status *h, struct mp_hub_client *c,
 		       struct mcpool_error *reterr) MP_MUST;

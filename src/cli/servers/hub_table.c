@@ -36,7 +36,8 @@ static void table_take(void *u, size_t i, struct mp_arena *arena, struct mp_stat
 
 struct mp_live_servers mp_hub_table_get_servers(struct mp_hub_status *h)
 {
-	return (struct mp_live_servers){h->n, table_get_state, table_take, h};
+	return (struct mp_live_servers){
+		.n = h->n, .get_state = table_get_state, .take = table_take, .u = h};
 }
 
 /* --- the hub --------------------------------------------------------------------------------- */
@@ -156,30 +157,32 @@ static int row_add(const struct session_row *row, const size_t *widths, size_t c
 			   (int)widths[SERVERS], row->servers, (int)widths[RATE], row->rate);
 }
 
-static int sessions_add(struct mp_hub_status *h, const struct mp_live_room *room, size_t most,
-			struct mp_buf *out)
+int mp_hub_table_add_sessions(struct mp_hub_status *h, const struct mp_live_room *room,
+			      size_t first, size_t most, struct mp_buf *out)
 {
 	static const struct session_row title = {"SESSION", "PROJECT", "SERVERS", "CALLS/S"};
 	mp_value sessions = mp_value_get(&h->tape, MP_ROOT, "sessions");
 	size_t widths[CELLS] = {7, 7, 7, 7}, n = mp_value_count(&h->tape, sessions), done = 0;
+	size_t skipped = 0;
 	size_t columns = room->columns ? room->columns - 1 : 1000;
 	struct session_row row;
 	int r;
 
-	if (n == 0 || most < 3)
+	if (n <= first || most < 2)
 		return 0;
 	MP_VALUE_EACH(&h->tape, sessions, session) {
 		session_write(h, session, &row);
 		widen(&widths[CLIENT], row.client);
 		widen(&widths[PROJECT], row.project);
 	}
-	r = mp_buf_add_char(out, '\n');
-	if (r == 0)
-		r = row_add(&title, widths, columns, out);
-	most -= n > most - 2 ? 3 : 2; /* a line counts the others */
+	r = row_add(&title, widths, columns, out);
+	n -= first;
+	most -= n > most - 1 ? 2 : 1; /* a line counts the others */
 	MP_VALUE_EACH(&h->tape, sessions, session) {
 		if (r < 0 || done == most)
 			break;
+		if (skipped++ < first)
+			continue;
 		session_write(h, session, &row);
 		r = row_add(&row, widths, columns, out);
 		done++;
@@ -233,7 +236,8 @@ static int servers_add(struct mp_hub_status *h, const struct mp_live_room *room,
 
 int mp_hub_table_draw(struct mp_hub_status *h, const struct mp_live_room *room, struct mp_buf *out)
 {
-	size_t before = count_lines(mp_buf_get(out)), used;
+	mp_value sessions = mp_value_get(&h->tape, MP_ROOT, "sessions");
+	size_t before = count_lines(mp_buf_get(out)), used, rest;
 	int r = add_hub(h, out);
 
 	if (r == 0)
@@ -241,11 +245,9 @@ int mp_hub_table_draw(struct mp_hub_status *h, const struct mp_live_room *room, 
 	if (r == 0)
 		r = servers_add(h, room, out);
 	used = count_lines(mp_buf_get(out)) - before + 1;
-	if (r == 0)
-		r = sessions_add(h, room,
-				 room->lines == 0         ? SIZE_MAX
-				 : room->lines > used + 1 ? room->lines - used - 1
-							  : 0,
-				 out);
-	return r;
+	rest = room->lines == 0 ? SIZE_MAX : room->lines > used + 1 ? room->lines - used - 1 : 0;
+	if (r < 0 || rest < 3 || mp_value_count(&h->tape, sessions) == 0)
+		return r;
+	r = mp_buf_add_char(out, '\n');
+	return r < 0 ? r : mp_hub_table_add_sessions(h, room, 0, rest - 1, out);
 }

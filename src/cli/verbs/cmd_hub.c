@@ -537,20 +537,30 @@ static int complain_server(const struct mcpool_error *why)
 	return why->code == MCPOOL_ENOENT ? MP_EXIT_NOT_FOUND : mp_cli_exit_code(why);
 }
 
+int mp_cmd_tell_hub(struct mp_hub_client *c, const struct mp_cli_args *args, const char *method,
+		    const char *name, struct mp_buf *result, struct mcpool_error *reterr)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf params;
+	int r;
+
+	mp_buf_init(&params, MP_KIB(64));
+	r = write_name(&params, args, name);
+	if (r < 0)
+		return mp_fail(reterr, r, "%s", mcpool_error_text(r));
+	return mp_hub_client_ask(c, method, mp_buf_get(&params), result, reterr);
+}
+
 int mp_cmd_ask_hub(const struct mp_cli_args *args, const char *method, const char *name,
 		   const char *done)
 {
 	MP_CLEANUP(mp_hub_client_freep) struct mp_hub_client *c = NULL;
-	MP_CLEANUP(mp_buf_done) struct mp_buf params, result;
+	MP_CLEANUP(mp_buf_done) struct mp_buf result;
 	struct mcpool_error why;
 
-	mp_buf_init(&params, MP_KIB(64));
 	mp_buf_init(&result, MP_LIMIT_MESSAGE);
 	if (mp_hub_client_open(&c, &why) < 0)
 		return cmd_hub_complain(&why);
-	if (write_name(&params, args, name) < 0)
-		return MP_EXIT_USAGE;
-	if (mp_hub_client_ask(c, method, mp_buf_get(&params), &result, &why) < 0)
+	if (mp_cmd_tell_hub(c, args, method, name, &result, &why) < 0)
 		return complain_server(&why);
 	if (args->json)
 		mp_print_json(mp_buf_get(&result));

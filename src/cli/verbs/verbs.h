@@ -45,6 +45,10 @@ int mp_cmd_list_show(const struct mp_configured *c, const struct mp_cli_args *ar
  * the exit code. */
 int mp_cmd_ask_hub(const struct mp_cli_args *args, const char *method, const char *name,
 		   const char *done);
+/* The same over an open connection, and silently. */
+struct mp_hub_client;
+int mp_cmd_tell_hub(struct mp_hub_client *c, const struct mp_cli_args *args, const char *method,
+		    const char *name, struct mp_buf *result, struct mcpool_error *reterr) MP_MUST;
 /* Write a server as in `list --json` and `get --json`. */
 void mp_cmd_write_server(struct mp_writer *w, const struct mp_configured *c,
 			 const struct mp_entry *e);

@@ -47,13 +47,15 @@ static void take(void *u, size_t i, struct mp_arena *arena, struct mp_status *re
 
 static struct mp_live_servers get_servers(struct desk *d)
 {
-	return (struct mp_live_servers){mp_workspace_count(d->f.workspace), get_state, take,
-					d->f.workspace};
+	return (struct mp_live_servers){.n = mp_workspace_count(d->f.workspace),
+					.get_state = get_state,
+					.take = take,
+					.u = d->f.workspace};
 }
 
 static bool draw(struct desk *d, size_t columns, size_t lines)
 {
-	struct mp_live_room room = {columns, lines, false, mp_loop_wall_now_ms(d->f.loop)};
+	struct mp_live_room room = {columns, lines, false, mp_loop_wall_now_ms(d->f.loop), NULL};
 	struct mp_live_servers servers = get_servers(d);
 
 	mp_buf_clear(&d->text);
