@@ -40,6 +40,7 @@ static void usages_write(struct mp_writer *w, const struct mp_usage *usage,
 		return;
 	}
 	mp_write_begin_object(w);
+	mp_write_member_i64(w, "measuredAt", mp_usage_get_time(usage));
 	usage_write(w, "hub", &own);
 	usage_write(w, "servers", &sum->servers);
 	mp_write_key(w, MP_STR("saved"));

@@ -9,8 +9,11 @@
 #include "base/mem.h"
 #include "pool/instance.h"
 
-/* Measuring takes at most about this part of one processor: 1 / REST. */
-enum { REST = 40, REST_LEAST_MS = 1000 };
+/*
+ * Measuring takes at most about this part of one processor: 1 / REST. Who asks once a second gets
+ * new ones each time.
+ */
+enum { REST = 40, REST_LEAST_MS = 900 };
 
 struct measured {
 	mp_id id;
@@ -23,6 +26,7 @@ struct mp_usage {
 	struct mp_list waiting;
 	int64_t rest_until_ms;
 	struct mp_tree_usage own; /* as measured last */
+	int64_t measured_wall_ms; /* when; 0: not yet */
 	/* The worker's, until it is done. */
 	bool is_running;
 	struct measured *servers; /* owned */
@@ -96,6 +100,7 @@ static void usage_keep(struct mp_usage *m)
 		in->usage.used = m->servers[i].used;
 	}
 	m->own = m->own_now;
+	m->measured_wall_ms = mp_loop_wall_now_ms(m->pool->o.loop);
 }
 
 static void usage_rest(struct mp_usage *m)
@@ -193,6 +198,11 @@ struct mp_usage *mp_usage_free(struct mp_usage *m)
 struct mp_tree_usage mp_usage_get_own(const struct mp_usage *m)
 {
 	return m->own;
+}
+
+int64_t mp_usage_get_time(const struct mp_usage *m)
+{
+	return m->measured_wall_ms;
 }
 
 const struct mp_tree_usage *mp_usage_get(const struct mp_instance *in)

@@ -33,6 +33,9 @@ void mp_usage_leave(struct mp_usage *m, struct mp_usage_listener *l);
 /* Of hub, launcher and shepherds; all zero before the first measurement. */
 struct mp_tree_usage mp_usage_get_own(const struct mp_usage *m);
 
+/* When they were measured last, since 1970; 0: not yet. */
+int64_t mp_usage_get_time(const struct mp_usage *m);
+
 /* What all servers use, and what sharing them saves. */
 struct mp_usage_sum {
 	struct mp_tree_usage servers;
