@@ -14,8 +14,8 @@ types() {
 }
 keys() { tm send-keys "$1"; }
 
-# open_terminal FOLDER: a shell there, on 120 columns
+# open_terminal FOLDER [COLUMNS LINES]: a shell there
 open_terminal() {
-	TERM=xterm tm -u new-session -d -x 120 -y 50 "cd '$1' && PS1='$ ' sh" || { echo 'tmux does not start'; return 1; }
+	TERM=xterm tm -u new-session -d -x "${2:-120}" -y "${3:-50}" "cd '$1' && PS1='$ ' sh" || { echo 'tmux does not start'; return 1; }
 	shows '$ '
 }

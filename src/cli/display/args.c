@@ -11,9 +11,11 @@
 
 void mp_cli_show_help(const struct mp_verb *verb)
 {
-	printf("usage: mcpool %s%s%s%s\n\n%s\n", verb->name, verb->options ? " [OPTIONS]" : "",
+	bool has_options = verb->options && verb->options[0];
+
+	printf("usage: mcpool %s%s%s%s\n\n%s\n", verb->name, has_options ? " [OPTIONS]" : "",
 	       verb->arguments[0] ? " " : "", verb->arguments, verb->summary);
-	if (verb->options)
+	if (has_options)
 		printf("\n%s", verb->options);
 	if (verb->more)
 		printf("\n%s", verb->more);
