@@ -29,8 +29,7 @@ static int add_outcome(struct mp_feed *l, struct mp_arena *arena, struct mp_buf 
 {
 	struct mp_str code = mp_feed_get_text(l, arena, "code");
 	char took[16];
-	int r = mp_buf_addf(line, "  %.*s",
-			    MP_STR_ARGS(mp_feed_get_text(l, arena, "outcome")));
+	int r = mp_buf_addf(line, "  %.*s", MP_STR_ARGS(mp_feed_get_text(l, arena, "outcome")));
 
 	if (r == 0 && code.len)
 		r = mp_buf_addf(line, " (%.*s)", MP_STR_ARGS(code));
