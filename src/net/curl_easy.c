@@ -144,6 +144,7 @@ static struct mp_http_failure curl_easy_describe(struct mp_curl_easy *d, CURLcod
 		.words = d->words,
 		.connected = d->connected,
 		.answered = d->answered,
+		.has_proxy = d->has_proxy,
 	};
 }
 

@@ -41,11 +41,12 @@ static enum mp_http_end http_failure_fail(struct mcpool_error *err, enum mp_http
 
 static enum mp_http_end explain_connect(const struct mp_http_failure *f, struct mcpool_error *err)
 {
+	const char *what = f->has_proxy ? "its proxy was not reached for" : "could not connect to";
 	char room[128];
 	long number = 0;
 
 	(void)curl_easy_getinfo(f->easy, CURLINFO_OS_ERRNO, &number); /* stays 0 */
-	return http_failure_fail(err, MP_HTTP_CONNECT, MCPOOL_EIO, "could not connect to", f->place,
+	return http_failure_fail(err, MP_HTTP_CONNECT, MCPOOL_EIO, what, f->place,
 				 number ? strerror_r((int)number, room, sizeof(room)) : "");
 }
 

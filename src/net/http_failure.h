@@ -14,6 +14,7 @@ struct mp_http_failure {
 	const char *place; /* "https://host" */
 	const char *words; /* curl's own, maybe empty */
 	bool connected, answered;
+	bool has_proxy;
 };
 
 enum mp_http_end mp_http_failure_explain(const struct mp_http_failure *f,

@@ -118,7 +118,7 @@ t_proxy_refuses() {
 	secure && proxy && https_proxy=http://$by fetches 1 --ca "$work/server.pem" "https://forbidden.test:$port/" &&
 		says_so "failed: the proxy does not connect us to https://forbidden.test:$port: HTTP 403"
 }
-t_proxy_is_not_there() { https_proxy=http://127.0.0.1:1 fetches 1 https://server.test/ && says_so 'could not connect to https://server.test: Connection refused'; }
+t_proxy_is_not_there() { https_proxy=http://127.0.0.1:1 fetches 1 https://server.test/ && says_so 'its proxy was not reached for https://server.test: Connection refused'; }
 t_proxy_not_for_this_machine() {
 	plain && proxy && http_proxy=http://$by fetches 0 "http://127.0.0.1:$port/x" && gets "200 sent plain /x 127.0.0.1:$port" &&
 		http_proxy=http://$by fetches 0 "http://localhost:$port/x" && unheard

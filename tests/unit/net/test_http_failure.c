@@ -51,3 +51,18 @@ TEST(failures_say_what_to_do)
 		CHECK_EQ(mp_error_get_fault(&why), cases[i].fault);
 	}
 }
+
+/* The address itself may be right: the proxy is what to look at. */
+TEST(a_proxy_that_was_not_reached_is_named)
+{
+	struct mp_http_failure f = {
+		.code = CURLE_COULDNT_CONNECT, .place = "https://h", .words = ""};
+	struct mcpool_error why;
+
+	CHECK_EQ(mp_http_failure_explain(&f, &why), MP_HTTP_CONNECT);
+	CHECK_TEXT(why.message, "could not connect to https://h");
+	f.has_proxy = true;
+	CHECK_EQ(mp_http_failure_explain(&f, &why), MP_HTTP_CONNECT);
+	CHECK_TEXT(why.message, "its proxy was not reached for https://h");
+	CHECK_EQ(mp_error_get_fault(&why), MCPOOL_FAULT_CONNECT);
+}
