@@ -48,6 +48,7 @@ struct mp_keeper {
 	char launch_key[64];      /* of the current attempt */
 	size_t launch_key_len;
 	int64_t began_us, listing_us; /* of the current attempt */
+	int64_t probing_us;           /* of the last probe */
 	bool is_cut;                  /* CHECKING: because its connection broke (D30) */
 	unsigned locked;              /* lives in a row that ended for want of a login */
 };
@@ -493,11 +494,22 @@ static const char *get_trigger(const struct mp_keeper *k)
 	return k->state == MP_KEEPER_CHECKING && k->is_cut ? "transport-exit" : "probe-failed";
 }
 
+static void note_probe(struct mp_keeper *k, bool is_answered)
+{
+	struct mp_keeper_probe *p = &k->facts.probe;
+
+	p->wall_ms = mp_loop_wall_now_ms(k->o.loop);
+	p->took_us = mp_loop_now_us(k->o.loop) - k->probing_us;
+	p->is_answered = is_answered;
+	p->failed += !is_answered;
+}
+
 static void probed(const struct mcpool_error *error, void *u)
 {
 	struct mp_keeper *k = u;
 	struct mcpool_error why;
 
+	note_probe(k, !error);
 	if (error && (k->state == MP_KEEPER_CHECKING || k->state == MP_KEEPER_LISTING)) {
 		(void)mp_fail_because(&why, error->code, error, "%s, and then the probe failed: %s",
 				      get_suspicion(k), error->message);
@@ -510,10 +522,14 @@ static void probed(const struct mcpool_error *error, void *u)
 static enum keeper_event keeper_probe(struct mp_keeper *k)
 {
 	struct mcpool_error why;
-	int r = mp_probe_start(k->up, k->o.tuning.list_probe, probed, k);
+	int r;
 
+	k->facts.probe.sent++;
+	k->probing_us = mp_loop_now_us(k->o.loop);
+	r = mp_probe_start(k->up, k->o.tuning.list_probe, probed, k);
 	if (r == 0)
 		return MP_QUIET;
+	note_probe(k, false);
 	(void)mp_fail(&why, r, "%s, and it does not take a probe: %s", get_suspicion(k),
 		      mcpool_error_text(r));
 	note_trouble(k, get_trigger(k), &why);

@@ -78,6 +78,13 @@ struct mp_keeper_times {
 	int64_t prepare_us, spawn_us, handshake_us, list_us;
 };
 
+/* What its probes found (D7). */
+struct mp_keeper_probe {
+	uint64_t sent, failed;
+	int64_t wall_ms, took_us; /* of the last one that ended; wall_ms 0: none did */
+	bool is_answered;
+};
+
 /* Current values; see the fields of U7. */
 struct mp_keeper_facts {
 	enum mp_keeper_state state;
@@ -100,6 +107,7 @@ struct mp_keeper_facts {
 	struct mp_str tail;      /* the last stderr lines before the failure */
 	struct mp_str challenge; /* WWW-Authenticate of a server that needs a login; or empty */
 	struct mp_keeper_times times;
+	struct mp_keeper_probe probe;
 };
 
 struct mp_keeper *mp_keeper_new(const struct mp_keeper_options *options,

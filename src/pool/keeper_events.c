@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+#include "pool/cause.h"
+
 enum { TRIGGER_BYTES = 64 };
 
 static const enum mp_event_kind kinds[] = {
@@ -64,7 +66,7 @@ static const char *write_start(const struct mp_keeper_facts *f, enum mp_keeper_s
 /* Includes the last stderr line, which often is the cause. */
 static void record_trouble(const struct mp_keeper_facts *f, struct mp_events *events, mp_id id)
 {
-	struct mp_str words = mp_str_get_last_line(f->tail);
+	struct mp_str words = mp_cause_get_line(f->tail);
 	char trigger[TRIGGER_BYTES];
 
 	mp_event(events, id, kinds[f->state], "%s%s%s%.*s%s", write_trigger(f, trigger),

@@ -13,6 +13,8 @@
 #include "base/mem.h"
 #include "base/redact.h"
 #include "config/values/trust.h"
+#include "pool/cause.h"
+#include "pool/health.h"
 #include "pool/usage.h"
 #include "pool/workspace.h"
 
@@ -59,7 +61,7 @@ static void status_set_error(struct mp_status *s, struct mp_arena *arena, const 
 
 	mp_buf_init(&text, MP_KIB(512));
 	s->tail = text_keep(arena, tail); /* already redacted by its reader (tail.h) */
-	if (error_write(mp_str_of(message), mp_str_get_last_line(tail), &text, &n) < 0) {
+	if (error_write(mp_str_of(message), mp_cause_get_line(tail), &text, &n) < 0) {
 		s->error = s->message = "(too long to show)";
 		return;
 	}
@@ -498,6 +500,25 @@ static void status_set_hello(struct mp_status *s, const struct mp_instance *in,
 		s->capabilities = mp_str_of(text_keep(arena, h->capabilities));
 }
 
+/* What is asked of one server. */
+static void status_set_all(struct mp_status *s, struct mp_workspace *w, size_t i, mp_id session,
+			   struct mp_arena *arena)
+{
+	struct mp_instance *in = mp_workspace_entry_get_instance(w, i, session);
+
+	const struct mp_entry *e = mp_workspace_get_entry(w, i);
+	struct mp_symptoms symptoms = {
+		.server = s->name,
+		.is_ours = e->origin.quirks & MP_QUIRK_OWN,
+		.message = s->message,
+		.tail = s->tail,
+	};
+	bool works = s->state == MP_STATUS_CONNECTED;
+
+	status_set_hello(s, in, arena);
+	s->health = mp_health_write(e, in, works ? NULL : &symptoms, arena);
+}
+
 static void status_take(struct mp_workspace *w, size_t i, mp_id session, struct mp_arena *arena,
 			const struct mp_server_catalog *loaded, struct mp_status *ret)
 {
@@ -578,8 +599,7 @@ int mp_status_list_take(struct mp_workspace *w, mp_id session, const bool *only,
 		catalog = with & MP_STATUS_CATALOG ? mp_workspace_get_catalog(w, i, session) : NULL;
 		status_take(w, i, session, &l->arena, catalog, s);
 		if (with & MP_STATUS_HELLO)
-			status_set_hello(s, mp_workspace_entry_get_instance(w, i, session),
-					 &l->arena);
+			status_set_all(s, w, i, session, &l->arena);
 		s->catalog = catalog;
 		l->n++;
 	}

@@ -72,6 +72,7 @@ struct mp_status {
 	 */
 	struct mp_str capabilities, server_info; /* JSON */
 	const char *protocol, *instructions;
+	struct mp_str health; /* JSON, empty: not asked for: health.h */
 	uint64_t present;
 	struct mp_server_catalog *catalog; /* a reference; NULL: unknown, or not asked for */
 };

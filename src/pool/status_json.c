@@ -93,7 +93,8 @@ enum {
 	X(ONE, RAW, "serverInfo", server_info)                                \
 	X(ONE, TEXT, "protocol", protocol)                                    \
 	X(ONE, RAW, "capabilities", capabilities)                             \
-	X(ONE, TEXT, "instructions", instructions)
+	X(ONE, TEXT, "instructions", instructions)                            \
+	X(ONE, RAW, "health", health)
 
 static const struct mp_bind_field fields[] = {
 #define X(views, kind, key, field, ...) MP_BIND(struct mp_status, kind, key, field, __VA_ARGS__),
@@ -130,6 +131,8 @@ void mp_status_write(struct mp_writer *w, const struct mp_status *s, enum mp_sta
 		mp_bind_set_present(&table, &copy, "history", false);
 	if (!copy.capabilities.len)
 		mp_bind_set_present(&table, &copy, "capabilities", false);
+	if (!copy.health.len)
+		mp_bind_set_present(&table, &copy, "health", false);
 	if (!copy.server_info.len)
 		mp_bind_set_present(&table, &copy, "serverInfo", false);
 	if (!copy.protocol)

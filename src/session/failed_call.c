@@ -9,12 +9,13 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/redact.h"
+#include "pool/cause.h"
 
 enum {
 	MOST_WORDS = 1000, /* maximum bytes of the message */
 	MOST_DATA = 2000,
 	MOST_LINES = 10, /* maximum lines of stderr */
-	MOST_STEP = 320,
+	MOST_STEP = 480,
 };
 
 const char *mp_failed_stage_get_name(enum mp_failed_stage s)
@@ -231,6 +232,28 @@ static const char *read_name(const char *p, const struct mp_failed_call *f, stru
 	return p + 4;
 }
 
+/* Words that are known say more than stage and class; those of a login are said better below. */
+static bool find_cause(const struct mp_failed_call *f, char *out, size_t size)
+{
+	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
+	MP_CLEANUP(mp_buf_done) struct mp_buf tail;
+	struct mp_symptoms s = {.server = f->server, .is_ours = true};
+	struct mp_cause cause;
+
+	mp_arena_init(&arena, MP_KIB(64));
+	mp_buf_init(&tail, MP_KIB(64));
+	if (f->next_step || !f->is_configured || !f->server || f->why->code == MCPOOL_ENEEDS_AUTH ||
+	    mp_failed_call_get_stage(f) != MP_FAILED_CONNECT ||
+	    mp_buf_add_str(&tail, f->tail) < 0 || mp_buf_terminate(&tail) < 0)
+		return false;
+	s.message = f->why->message;
+	s.tail = tail.data;
+	if (!mp_cause_find(&s, &arena, &cause) || cause.is_general)
+		return false;
+	(void)snprintf(out, size, "%s: %s", cause.what, cause.fix);
+	return true;
+}
+
 void mp_failed_call_get_next_step(const struct mp_failed_call *f, char *out, size_t size)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
@@ -238,6 +261,8 @@ void mp_failed_call_get_next_step(const struct mp_failed_call *f, char *out, siz
 	int r = 0;
 
 	mp_buf_init(&text, MP_KIB(4));
+	if (find_cause(f, out, size))
+		return;
 	while (*p && r == 0) {
 		struct mp_str name;
 		const char *behind = f->next_step ? NULL : read_name(p, f, &name);

@@ -27,6 +27,15 @@ t_an_unknown_one() { run 9 explain mcp_timeuot && says err "Did you mean 'mcp_ti
 t_the_code_of_a_failed_call() {
 	run 4 call x -- sh -c 'exit 3' && word=$(sed -n 's/^  code: *[0-9]* \(mcp_[a-z_]*\)$/\1/p' "$work/err") && [ -n "$word" ] && run 0 explain "$word"
 }
+# U33
+t_verbs_of_the_manual() {
+	sed 's/\\-/-/g' doc/mcpool.1 >"$work/manual"
+	for verb in add add-json edit remove list get test connect import trust untrust enable disable login reauth logout unauth reload reconnect \
+		status logs config secret token serve up down stdio explain doctor completion events wait tools call; do
+		grep -qE "^\.B[IR]? (.*[ \"])?$verb([ \",]|$)" "$work/manual" || { echo "$verb is not in the manual"; return 1; }
+		run 0 "$verb" --help && says out "usage: mcpool $verb" || { echo "$verb"; return 1; }
+	done
+}
 t_the_manual_page_is_current() {
 	run 0 manual-of-errors && cmp "$work/out" doc/mcpool-errors.7 || { echo 'run tools/write-manual'; return 1; }
 	run 0 manual-of-verbs && tools/write-manual --verbs "$work/out" | cmp - doc/mcpool.1 || { echo 'run tools/write-manual'; return 1; }

@@ -55,8 +55,8 @@ t_dead_server() { # U23
 }
 
 t_command_that_is_not_there() { # U23
-	given '"x":{"command":"/nonexistent/server"}' && on_command_line 4 echo '{}' connect connect mcp_unavailable 'mcpool config show x' &&
-		through_hub echo '{}' connect connect mcp_unavailable 'mcpool config show x' && finish
+	given '"x":{"command":"/nonexistent/server"}' && on_command_line 4 echo '{}' connect connect mcp_unavailable 'mcpool edit x command=' &&
+		through_hub echo '{}' connect connect mcp_unavailable 'mcpool edit x command=' && finish
 }
 
 # B66
@@ -77,8 +77,8 @@ t_disabled() { # U23
 }
 
 t_connection_refused() { # U23
-	given '"x":{"type":"http","url":"http://127.0.0.1:9/mcp"}' && on_command_line 4 echo '{}' connect connect mcp_unavailable '"url" is right' &&
-		through_hub echo '{}' connect connect mcp_unavailable '"url" is right' && finish
+	given '"x":{"type":"http","url":"http://127.0.0.1:9/mcp"}' && on_command_line 4 echo '{}' connect connect mcp_unavailable 'nothing listens there' &&
+		through_hub echo '{}' connect connect mcp_unavailable 'nothing listens there' && finish
 }
 
 t_http_401() { # U23

@@ -4,9 +4,12 @@
 #include "cli/servers/diagnosis.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "cli/display/cli.h"
+#include "pool/cause.h"
 #include "session/failed_call.h"
 
 /* A missing command is neither a missing tool nor a usage error. */
@@ -70,9 +73,29 @@ struct mcpool_error mp_diagnosis_explain(const struct mp_diagnosis *d)
 	return why;
 }
 
+/* Where the words of the failure are known. */
+static void diagnosis_complain_cause(const struct mp_diagnosis *d)
+{
+	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
+	const char *tool = d->status->source.tool;
+	struct mp_symptoms s = {
+		.server = d->status->name,
+		.is_ours = tool && strcmp(tool, "mcpool") == 0,
+		.message = d->message,
+		.tail = d->status->tail,
+	};
+	struct mp_cause cause;
+
+	mp_arena_init(&arena, MP_KIB(64));
+	if (d->exit_code != MP_EXIT_NEEDS_AUTH && mp_cause_find(&s, &arena, &cause) &&
+	    !cause.is_general)
+		mp_cli_complain("%s: %s", cause.what, cause.fix);
+}
+
 void mp_diagnosis_complain(const struct mp_diagnosis *d, const char *larger, int64_t now_ms)
 {
 	mp_cli_complain("Failed to connect to \"%s\": %s", d->status->name, d->message);
+	diagnosis_complain_cause(d);
 	if (d->exit_code == MP_EXIT_TIMEOUT)
 		mp_cli_complain("A server that starts slowly needs a larger %s (now %lld ms).",
 				larger, (long long)now_ms);

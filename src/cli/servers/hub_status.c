@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "cli/servers/health_text.h"
 #include "cli/servers/hub_client.h"
 #include "cli/display/live_table.h"
 #include "hub/election.h"
@@ -65,7 +66,7 @@ int mp_hub_status_take(struct mp_hub_status *h, struct mp_hub_client *c,
 	return r < 0 ? r : mp_hub_status_read(h, reterr);
 }
 
-static int params_write(const char *name, struct mp_buf *out)
+static int params_write(const char *const *names, size_t n, struct mp_buf *out)
 {
 	struct mp_writer w;
 
@@ -73,10 +74,28 @@ static int params_write(const char *name, struct mp_buf *out)
 	mp_write_begin_object(&w);
 	mp_write_key(&w, MP_STR("servers"));
 	mp_write_begin_array(&w);
-	mp_write_text(&w, mp_str_of(name));
+	for (size_t i = 0; i < n; i++)
+		mp_write_text(&w, mp_str_of(names[i]));
 	mp_write_end_array(&w);
 	mp_write_end_object(&w);
 	return mp_write_finish(&w);
+}
+
+int mp_hub_status_take_some(struct mp_hub_status *h, struct mp_hub_client *c,
+			    const char *const *names, size_t n, struct mcpool_error *reterr)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf params;
+	int r;
+
+	mp_hub_status_done(h);
+	mp_hub_status_init(h);
+	h->n = 0;
+	mp_buf_init(&params, MP_MIB(1));
+	r = params_write(names, n, &params);
+	if (r < 0)
+		return mp_fail(reterr, r, "%s", mcpool_error_text(r));
+	r = mp_hub_client_ask(c, "mcpool/status", mp_buf_get(&params), &h->text, reterr);
+	return r < 0 ? r : read_servers(h, reterr);
 }
 
 /* name: all about this one; NULL: the hub and all of them. MCPOOL_ENOENT: no hub runs. */
@@ -87,7 +106,7 @@ static int hub_status_ask(struct mp_hub_status *h, const char *name, struct mcpo
 	int r;
 
 	mp_buf_init(&params, MP_KIB(64));
-	r = name ? params_write(name, &params) : 0;
+	r = name ? params_write(&name, 1, &params) : 0;
 	if (r < 0)
 		return mp_fail(reterr, r, "%s", mcpool_error_text(r));
 	r = mp_hub_client_open(&c, reterr);
@@ -306,6 +325,7 @@ static void print_server(struct mp_hub_status *h, const struct mp_status *s)
 	mp_hub_status_print_line("name", row.cells[0]);
 	mp_hub_status_print_line("state", row.cells[1]);
 	mp_hub_status_print_line("error", mp_str_of(s->error));
+	mp_health_print_cause(s->health, mp_hub_status_print_line);
 	mp_hub_status_print_line("transport", mp_str_of(s->transport));
 	mp_hub_status_print_line("mode", mp_str_of(s->mode));
 	print_withheld(s);
@@ -316,6 +336,7 @@ static void print_server(struct mp_hub_status *h, const struct mp_status *s)
 		mp_hub_status_print_line("runs", row.cells[3]);
 	mp_hub_status_print_life(s);
 	mp_hub_status_print_line("environment", mp_str_of(s->environment));
+	mp_health_print(s->health, mp_hub_status_print_line);
 }
 
 /* Unchanged, as the hub wrote it. */

@@ -32,6 +32,11 @@ int mp_hub_status_read(struct mp_hub_status *h, struct mcpool_error *reterr) MP_
 int mp_hub_status_take(struct mp_hub_status *h, struct mp_hub_client *c,
 		       struct mcpool_error *reterr) MP_MUST;
 
+/* The same of these servers alone, all about each. n: at least 1. */
+int mp_hub_status_take_some(struct mp_hub_status *h, struct mp_hub_client *c,
+			    const char *const *names, size_t n,
+			    struct mcpool_error *reterr) MP_MUST;
+
 /*
  * Ask the hub, unless the options name files (--config), which the hub does not use.
  * name: only this server, with what it said of itself; NULL: all.

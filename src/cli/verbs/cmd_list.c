@@ -73,6 +73,7 @@ static void merge_running(struct mp_status *s, const struct mp_status *running)
 	s->protocol = running->protocol;
 	s->capabilities = running->capabilities;
 	s->instructions = running->instructions;
+	s->health = running->health;
 }
 
 /*

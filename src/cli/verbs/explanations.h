@@ -9,7 +9,7 @@
 
 #include <mcpool/error.h>
 
-enum { MP_EXPLANATION_CAUSES = 9 }; /* with the one that ends the list */
+enum { MP_EXPLANATION_CAUSES = 16 }; /* with the one that ends the list */
 
 struct mp_explanation {
 	int code; /* MCPOOL_E*; its word and sentence are in mcpool/error.h */

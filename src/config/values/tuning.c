@@ -15,14 +15,14 @@ const char *const mp_health_probes[] = {"ping", "listTools", NULL};
 const char *const mp_era_names[] = {"auto", "legacy", "modern", NULL};
 const char *const mp_timeout_orders[] = {"tool", "transport", NULL};
 const char *const mp_pins_names[] = {"warn", "freeze", "off", NULL};
-static const char *const restart_modes[] = {"relentless", "remote", "once", "none", NULL};
+const char *const mp_restart_modes[] = {"relentless", "remote", "once", "none", NULL};
 static const char *const callers[] = {"wait", "fail", NULL};
 static const char *const on_timeouts[] = {"probe", "restart", NULL};
 static const char *const environments[] = {"inherit", "minimal", "none", NULL};
 
 #define ROW(kind, key, field, ...) MP_BIND(struct mp_restart, kind, key, field, ##__VA_ARGS__)
 static const struct mp_bind_field restart_fields[] = {
-	ROW(CHOICE, "mode", mode, .choices = restart_modes),
+	ROW(CHOICE, "mode", mode, .choices = mp_restart_modes),
 	ROW(RAW, "schedule", schedule_json),
 	ROW(MS, "stableMs", stable_ms, .min = 0, .max = INT32_MAX),
 	ROW(CHOICE, "callers", callers, .choices = callers),

@@ -70,6 +70,7 @@ struct mp_tuning {
 };
 
 extern const struct mp_bind_table mp_restart_table;
+extern const char *const mp_restart_modes[];
 extern const char *const mp_modes[], *const mp_starts[], *const mp_health_probes[];
 extern const char *const mp_era_names[], *const mp_pins_names[], *const mp_timeout_orders[];
 

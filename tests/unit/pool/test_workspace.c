@@ -123,7 +123,7 @@ TEST(the_pool_knows_all_about_a_server)
 	"{\"mcpServers\":{\"a\":{\"command\":\"a\",\"env\":{\"K\":\"" env "\"}},\"b\":" \
 	"{\"command\":\"b\"}},\"mcpool\":{\"profile\":\"" profile "\",\"mode\":\"shared\"}}"
 
-/* D5 X12 X30 */
+/* D5 U33 X12 X30 */
 /* What did not change notices nothing, also when another one did; in every profile. */
 TEST(an_unchanged_server_notices_nothing)
 {

@@ -1,0 +1,454 @@
+/*
+ * cause.c - why a server does not work, and what to type: a table of the words by which runtimes,
+ * package runners, curl and we ourselves report what is wrong.
+ */
+#include "pool/cause.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/limits.h"
+
+/* --- the table ------------------------------------------------------------------------------- */
+
+/* Where the words of a row are looked for. */
+enum place { MESSAGE, TAIL };
+
+/* What WORD in a row's texts is; a row whose WORD is not found does not apply. */
+enum capture {
+	NOTHING,
+	QUOTED,  /* the first text in quotes behind the place where the words are, or on the line */
+	PORT,    /* the digits that end the line's address */
+	NAME_OF, /* the name of a variable: capital letters with a low line */
+	BRACES,  /* the text behind the words, up to the brace */
+	HOST,    /* the host of the address on the line */
+	VERSION, /* "Node.js v20.1.0" anywhere in the text, or "the one it is started with" */
+};
+
+/*
+ * EDIT: the command that changes its entry; NAME: the server. The first row that applies counts.
+ */
+static const struct row {
+	enum place place;
+	const char *words, *more; /* both are on one line; more may be NULL */
+	enum capture capture;
+	const char *what, *fix;
+} rows[] = {
+	{MESSAGE, "was not found in PATH", NULL, QUOTED,
+	 "the command 'WORD' is not installed, or not in the PATH that the server is started with",
+	 "EDIT command=/path/of/WORD # command -v WORD prints it, where it is installed"},
+	{MESSAGE, "is not executable", NULL, QUOTED, "WORD may not be executed", "chmod +x WORD"},
+	{MESSAGE, "the interpreter it names does not exist", NULL, QUOTED,
+	 "the interpreter that the first line of WORD names is not installed", "head -n 1 WORD"},
+	{MESSAGE, "the folder '", "does not exist", QUOTED,
+	 "the folder WORD, in which it runs, does not exist",
+	 "mkdir -p WORD # or: EDIT --cwd FOLDER"},
+	{MESSAGE, "' does not exist", NULL, QUOTED,
+	 "its program WORD does not exist: it was moved or removed",
+	 "EDIT command=/path/of/the/program"},
+	{MESSAGE, "Unresolved variable ${", NULL, BRACES,
+	 "the variable WORD is not set where the hub was started, nor by the agent",
+	 "EDIT --env WORD=VALUE # or export it, then: mcpool down; mcpool up"},
+	{MESSAGE, "there is no secret '", NULL, QUOTED, "the secret WORD is not saved",
+	 "mcpool secret set WORD"},
+
+	{TAIL, "address already in use", NULL, PORT, "port WORD is in use by another process",
+	 "ss -ltnp sport = :WORD # shows which; stop it, or give one of both another port"},
+	{TAIL, "EADDRINUSE", NULL, PORT, "port WORD is in use by another process",
+	 "ss -ltnp sport = :WORD # shows which; stop it, or give one of both another port"},
+	{TAIL, "ddress already in use", NULL, NOTHING,
+	 "a port that it listens at is in use by another process",
+	 "ss -ltnp # shows which; stop it, or give one of both another port"},
+	{TAIL, "EADDRINUSE", NULL, NOTHING,
+	 "a port that it listens at is in use by another process",
+	 "ss -ltnp # shows which; stop it, or give one of both another port"},
+
+#define OTHER_NODE                                                        \
+	"it needs a newer Node.js than WORD",                             \
+		"nvm install --lts # or another way to a newer Node.js; " \
+		"then from that shell: mcpool down; mcpool up"
+	{TAIL, "No such built-in module", NULL, VERSION, OTHER_NODE},
+	{TAIL, "ERR_UNKNOWN_BUILTIN_MODULE", NULL, VERSION, OTHER_NODE},
+	{TAIL, "EBADENGINE", NULL, VERSION, OTHER_NODE},
+	{TAIL, "Unsupported engine", NULL, VERSION, OTHER_NODE},
+	{TAIL, "equires Node", NULL, VERSION, OTHER_NODE},
+	{TAIL, "Node.js version", "required", VERSION, OTHER_NODE},
+	{TAIL, "does not provide an export named", "node:", VERSION, OTHER_NODE},
+	{TAIL, "ERR_REQUIRE_ESM", NULL, VERSION, OTHER_NODE},
+	{TAIL, "SyntaxError: Unexpected", NULL, VERSION, OTHER_NODE},
+#undef OTHER_NODE
+	{TAIL, "equires a different Python", NULL, NOTHING,
+	 "it needs another version of Python than the one it is started with",
+	 "uv python install # then start it with: uvx --python VERSION"},
+	{TAIL, "SyntaxError: invalid syntax", NULL, NOTHING,
+	 "it needs a newer Python than the one it is started with",
+	 "uv python install # then start it with: uvx --python VERSION"},
+	{TAIL, "No module named", NULL, QUOTED,
+	 "the Python module WORD, which it needs, is missing",
+	 "pip install WORD # in the Python that runs it; then: mcpool reconnect NAME"},
+	{TAIL, "Cannot find module", NULL, QUOTED, "WORD, which it needs, is missing",
+	 "npm install # in its folder; then: mcpool reconnect NAME"},
+	{TAIL, "Cannot find package", NULL, QUOTED, "the package WORD, which it needs, is missing",
+	 "npm install # in its folder; then: mcpool reconnect NAME"},
+	{TAIL, "npm", "E404", NOTHING, "npm knows no such package", "EDIT -- npx -y PACKAGE"},
+	{TAIL, "No solution found when resolving", NULL, NOTHING,
+	 "uv knows no such package, or none for this Python", "EDIT -- uvx PACKAGE"},
+	{TAIL, "Docker daemon", NULL, NOTHING, "Docker does not run, or you may not use it",
+	 "docker info"},
+	{TAIL, "not set", NULL, NAME_OF, "the variable WORD, which it needs, is not set",
+	 "EDIT --env WORD=VALUE"},
+	{TAIL, "equired", NULL, NAME_OF, "the variable WORD, which it needs, is not set",
+	 "EDIT --env WORD=VALUE"},
+	{TAIL, "issing", NULL, NAME_OF, "the variable WORD, which it needs, is not set",
+	 "EDIT --env WORD=VALUE"},
+	{TAIL, "must be set", NULL, NAME_OF, "the variable WORD, which it needs, is not set",
+	 "EDIT --env WORD=VALUE"},
+	{TAIL, "nvironment variable", NULL, NAME_OF, "something is wrong with the variable WORD",
+	 "EDIT --env WORD=VALUE"},
+	{TAIL, "KeyError:", NULL, NAME_OF, "the variable WORD, which it needs, is not set",
+	 "EDIT --env WORD=VALUE"},
+	{TAIL, "ENOTFOUND", NULL, NOTHING, "it does not find a host by its name (DNS)",
+	 "mcpool logs NAME"},
+	{TAIL, "EAI_AGAIN", NULL, NOTHING, "it does not find a host by its name (DNS)",
+	 "mcpool logs NAME"},
+	{TAIL, "ECONNREFUSED", NULL, NOTHING,
+	 "something that it needs, such as a database, is not running", "mcpool logs NAME"},
+	{TAIL, "onnection refused", NULL, NOTHING,
+	 "something that it needs, such as a database, is not running", "mcpool logs NAME"},
+	{TAIL, "EACCES", NULL, NOTHING, "it may not use a file that it needs", "mcpool logs NAME"},
+	{TAIL, "ermission denied", NULL, NOTHING, "it may not use a file that it needs",
+	 "mcpool logs NAME"},
+	{TAIL, "ENOSPC", NULL, NOTHING, "the disk is full", "df -h"},
+	{TAIL, "o space left", NULL, NOTHING, "the disk is full", "df -h"},
+	{TAIL, "heap out of memory", NULL, NOTHING, "it used up the memory that Node.js gives it",
+	 "EDIT --env NODE_OPTIONS=--max-old-space-size=4096"},
+
+	{MESSAGE, "not for its proxy", NULL, NOTHING, "the name of its proxy is not known (DNS)",
+	 "env | grep -i _proxy # then with the right one: mcpool down; mcpool up"},
+	{MESSAGE, "its proxy was not reached", NULL, HOST,
+	 "the proxy that http_proxy or https_proxy names for WORD does not answer",
+	 "env | grep -i _proxy # then with the right one: mcpool down; mcpool up"},
+	{MESSAGE, "the proxy does not connect us", NULL, HOST, "its proxy does not allow WORD",
+	 "env | grep -i _proxy # then with the right one: mcpool down; mcpool up"},
+	{MESSAGE, "no address is known for", NULL, HOST,
+	 "the name WORD is not known here (DNS): it is misspelt, or needs another network",
+	 "EDIT --url URL # if the name is wrong; getent hosts WORD tells"},
+	{MESSAGE, "no secure connection", "self-signed", HOST,
+	 "the certificate of WORD (TLS) is signed by itself, which nothing here trusts",
+	 "EDIT tls:='{\"ca\": \"/path/of/its/ca.pem\"}'"},
+	{MESSAGE, "no secure connection", "issuer", HOST,
+	 "the certificate of WORD (TLS) is signed by an authority that is not known here",
+	 "EDIT tls:='{\"ca\": \"/path/of/its/ca.pem\"}'"},
+	{MESSAGE, "no secure connection", "expired", HOST,
+	 "the certificate of WORD (TLS) has expired, or the clock here is wrong", "date"},
+	{MESSAGE, "no secure connection", "not yet valid", HOST,
+	 "the certificate of WORD (TLS) is not valid yet, or the clock here is wrong", "date"},
+	{MESSAGE, "no secure connection", "wrong version number", HOST,
+	 "WORD speaks http and not https (TLS)", "EDIT --url http://..."},
+	{MESSAGE, "no secure connection", "match", HOST,
+	 "the certificate of WORD (TLS) is for another name", "EDIT --url URL"},
+	{MESSAGE, "no secure connection", NULL, HOST, "WORD and we do not agree on TLS",
+	 "openssl s_client -connect WORD:443"},
+	{MESSAGE, "could not connect to", "refused", HOST,
+	 "nothing listens there: the service on WORD is not running, or the port is wrong",
+	 "EDIT --url URL # or start the service"},
+	{MESSAGE, "answered HTTP 404", NULL, HOST, "WORD has nothing at that address",
+	 "EDIT --url URL"},
+	{MESSAGE, "answered HTTP 401", NULL, HOST,
+	 "WORD wants a login, or the token is wrong or has expired",
+	 "mcpool login NAME # or with a valid token: EDIT --header 'Authorization: Bearer "
+	 "${secret:NAME}'"},
+};
+
+/* Where no words are known: what the error is about. */
+static const struct row by_kind[] = {
+	{MESSAGE, "no answer within", NULL, NOTHING,
+	 "it was started and does not answer: it hangs, or needs longer than its limit",
+	 "mcpool test NAME --timeout 2m # and if it is only slow: EDIT timeout=120000"},
+	{MESSAGE, "handshake: ", "exited with", NOTHING, "it ends while it starts",
+	 "mcpool test NAME # shows how far it comes; mcpool logs NAME"},
+	{MESSAGE, "handshake: ", "killed by", NOTHING, "it is killed while it starts",
+	 "mcpool test NAME # shows how far it comes; mcpool logs NAME"},
+	{MESSAGE, "exited with", NULL, NOTHING,
+	 "it starts well, and then ends by itself, again and again",
+	 "mcpool logs NAME # has its last lines; mcpool doctor NAME says when it is tried again"},
+	{MESSAGE, "killed by", NULL, NOTHING, "it starts well, and then it is killed",
+	 "mcpool logs NAME # and if memory was short: journalctl -k --grep=oom"},
+};
+
+/* --- lines ----------------------------------------------------------------------------------- */
+
+/* The next line of *rest, which then begins behind it. */
+static struct mp_str line_take(struct mp_str *rest)
+{
+	ptrdiff_t at = mp_str_find(*rest, MP_STR("\n"), 0);
+	size_t n = at < 0 ? rest->len : (size_t)at;
+	struct mp_str line = {rest->p, n};
+
+	n += at >= 0;
+	*rest = (struct mp_str){rest->p + n, rest->len - n};
+	return line;
+}
+
+static bool line_has(struct mp_str line, const char *words)
+{
+	return !words || mp_str_find(line, mp_str_of(words), 0) >= 0;
+}
+
+/* "TypeError: ...", "Error [ERR_X]: ...", "error: ..."; not "0 errors". */
+static bool line_is_error(struct mp_str line)
+{
+	line = mp_str_trim(line);
+	for (size_t i = 0; i < line.len && line.p[i] != ' '; i++)
+		if (line.p[i] == ':')
+			return i >= 5 && (memcmp(line.p + i - 5, "Error", 5) == 0 ||
+					  memcmp(line.p + i - 5, "error", 5) == 0);
+	return mp_str_starts(line, MP_STR("Error "));
+}
+
+struct mp_str mp_cause_get_line(struct mp_str tail)
+{
+	struct mp_str last = mp_str_get_last_line(tail), rest = tail, found = {0};
+
+	/* Node.js prints where it happened, what, its own fields, and in the end its version. */
+	if (!mp_str_starts(last, MP_STR("Node.js v")) && !mp_str_eq(last, MP_STR("}")))
+		return last;
+	while (rest.len) {
+		struct mp_str line = line_take(&rest);
+
+		if (line_is_error(line))
+			found = mp_str_trim(line);
+	}
+	return found.len ? found : last;
+}
+
+/* --- words ----------------------------------------------------------------------------------- */
+
+static size_t count_while(struct mp_str s, size_t at, bool (*takes)(char c))
+{
+	size_t n = 0;
+
+	while (at + n < s.len && takes(s.p[at + n]))
+		n++;
+	return n;
+}
+
+static bool is_capital(char c)
+{
+	return isupper((unsigned char)c) || isdigit((unsigned char)c) || c == '_';
+}
+
+static bool is_host(char c)
+{
+	return isalnum((unsigned char)c) || c == '.' || c == '-' || c == '[' || c == ']';
+}
+
+static bool is_version(char c)
+{
+	return isalnum((unsigned char)c) || c == '.';
+}
+
+static bool is_unquoted(char c)
+{
+	return c != '\'' && c != '"' && c != '`';
+}
+
+/* An error code such as ERR_REQUIRE_ESM looks the same. */
+static bool is_variable(struct mp_str s)
+{
+	return s.len > 3 && isupper((unsigned char)s.p[0]) && memchr(s.p, '_', s.len) &&
+	       !mp_str_starts(s, MP_STR("ERR_"));
+}
+
+static struct mp_str find_variable(struct mp_str line)
+{
+	for (size_t i = 0, n; i < line.len; i += n + 1) {
+		struct mp_str word;
+
+		n = count_while(line, i, is_capital);
+		word = (struct mp_str){line.p + i, n};
+		if (is_variable(word))
+			return word;
+	}
+	return MP_STR("");
+}
+
+static struct mp_str find_quoted(struct mp_str line)
+{
+	size_t at = count_while(line, 0, is_unquoted);
+
+	if (at == line.len)
+		return MP_STR("");
+	return (struct mp_str){line.p + at + 1, count_while(line, at + 1, is_unquoted)};
+}
+
+/* "... already in use 127.0.0.1:8080", "... :::8080", "('0.0.0.0', 8080): address already ..." */
+static struct mp_str find_port(struct mp_str line)
+{
+	struct mp_str port = MP_STR("");
+
+	for (size_t i = 0; i + 1 < line.len; i++) {
+		size_t n = 0;
+
+		if (line.p[i] != ':' && line.p[i] != ' ')
+			continue;
+		while (i + 1 + n < line.len && isdigit((unsigned char)line.p[i + 1 + n]))
+			n++;
+		if (n > 1 && n < 6 && (i + 1 + n == line.len || !is_version(line.p[i + 1 + n])))
+			port = (struct mp_str){line.p + i + 1, n};
+	}
+	return port;
+}
+
+static struct mp_str find_behind(struct mp_str text, const char *words, bool (*takes)(char c))
+{
+	ptrdiff_t at = mp_str_find(text, mp_str_of(words), 0);
+	size_t from = at < 0 ? text.len : (size_t)at + strlen(words);
+
+	return (struct mp_str){text.p + from, count_while(text, from, takes)};
+}
+
+/* text: all of it; line: where the words of the row are. */
+static bool row_capture(const struct row *row, struct mp_str text, struct mp_str line,
+			struct mp_str *ret)
+{
+	switch (row->capture) {
+	case NOTHING:
+		return true;
+	case QUOTED:
+		*ret = find_quoted(line);
+		break;
+	case PORT:
+		*ret = find_port(line);
+		break;
+	case NAME_OF:
+		*ret = find_variable(line);
+		break;
+	case BRACES:
+		*ret = find_behind(line, row->words, is_capital);
+		break;
+	case HOST:
+		*ret = find_behind(line, "://", is_host);
+		if (!ret->len)
+			*ret = MP_STR("its host");
+		break;
+	case VERSION:
+		*ret = find_behind(text, "Node.js ", is_version);
+		if (!ret->len || ret->p[0] != 'v')
+			*ret = MP_STR("the one it is started with");
+		break;
+	}
+	return ret->len > 0;
+}
+
+/* --- finding --------------------------------------------------------------------------------- */
+
+static bool row_fits(const struct row *row, const struct mp_symptoms *s, struct mp_str *ret_word)
+{
+	struct mp_str text = mp_str_of(row->place == MESSAGE ? s->message : s->tail), rest = text;
+
+	while (rest.len) {
+		struct mp_str line = line_take(&rest);
+
+		if (line_has(line, row->words) && line_has(line, row->more) &&
+		    row_capture(row, text, line, ret_word))
+			return true;
+	}
+	return false;
+}
+
+static const struct row *find_row(const struct mp_symptoms *s, struct mp_str *ret_word)
+{
+	for (size_t i = 0; i < MP_ARRAY_LEN(rows); i++)
+		if (row_fits(&rows[i], s, ret_word))
+			return &rows[i];
+	for (size_t i = 0; i < MP_ARRAY_LEN(by_kind); i++)
+		if (row_fits(&by_kind[i], s, ret_word))
+			return &by_kind[i];
+	return NULL;
+}
+
+static bool is_plain(char c)
+{
+	return isalnum((unsigned char)c) || (c && strchr("_./@:+-", c));
+}
+
+/* What a server wrote must not become a command of its own where the line is pasted. */
+static int word_add(struct mp_str word, struct mp_buf *out)
+{
+	int r;
+
+	if (count_while(word, 0, is_plain) == word.len)
+		return mp_buf_add_str(out, word);
+	r = mp_buf_add_char(out, '\'');
+	for (size_t i = 0; i < word.len && r == 0; i++)
+		r = word.p[i] == '\'' ? mp_buf_addf(out, "'\\''") : mp_buf_add_char(out, word.p[i]);
+	return r < 0 ? r : mp_buf_add_char(out, '\'');
+}
+
+/* An entry of another tool is copied into our file first: that tool's file is never changed. */
+static int edit_add(const struct mp_symptoms *s, struct mp_buf *out)
+{
+	int r = 0;
+
+	if (!s->is_ours) {
+		r = mp_buf_addf(out, "mcpool import ");
+		if (r == 0)
+			r = word_add(mp_str_of(s->server), out);
+		if (r == 0)
+			r = mp_buf_addf(out, "; ");
+	}
+	if (r == 0)
+		r = mp_buf_addf(out, "mcpool edit ");
+	return r < 0 ? r : word_add(mp_str_of(s->server), out);
+}
+
+/* The value of the placeholder at p; its length, or 0. */
+static size_t blank_add(const char *p, const struct mp_symptoms *s, struct mp_str word,
+			bool is_command, struct mp_buf *out, int *ret)
+{
+	if (strncmp(p, "WORD", 4) == 0)
+		*ret = is_command ? word_add(word, out) : mp_buf_add_str(out, word);
+	else if (strncmp(p, "NAME", 4) == 0)
+		*ret = word_add(mp_str_of(s->server), out);
+	else if (strncmp(p, "EDIT", 4) == 0)
+		*ret = edit_add(s, out);
+	else
+		return 0;
+	return 4;
+}
+
+static const char *text_fill(const char *p, const struct mp_symptoms *s, struct mp_str word,
+			     bool is_command, struct mp_arena *arena)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf out;
+	int r = 0;
+
+	mp_buf_init(&out, MP_KIB(64));
+	while (*p && r == 0) {
+		size_t n = blank_add(p, s, word, is_command, &out, &r);
+
+		if (n == 0)
+			r = mp_buf_add_char(&out, *p++);
+		p += n;
+	}
+	return r < 0 ? NULL : mp_arena_dup(arena, mp_buf_get(&out));
+}
+
+bool mp_cause_find(const struct mp_symptoms *s, struct mp_arena *arena, struct mp_cause *ret)
+{
+	struct mp_str word = MP_STR("");
+	const struct row *row = s->message[0] ? find_row(s, &word) : NULL;
+
+	if (!row)
+		return false;
+	ret->what = text_fill(row->what, s, word, false, arena);
+	ret->fix = text_fill(row->fix, s, word, true, arena);
+	ret->is_general = row >= by_kind && row < by_kind + MP_ARRAY_LEN(by_kind);
+	ret->variable = row->capture == NAME_OF || row->capture == BRACES
+				? mp_arena_dup(arena, word)
+				: NULL;
+	return ret->what && ret->fix;
+}
