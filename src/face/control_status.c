@@ -3,6 +3,7 @@
  */
 #include "face/control_status.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -70,6 +71,8 @@ static void hub_write(struct mp_writer *w, const struct mp_control_peer *p,
 	mp_write_member_i64(w, "serverCount", (int64_t)mp_pool_count_instances(hub->pool));
 	mp_write_member_i64(w, "callsLastMinute", sum.calls_last_minute);
 	usages_write(w, hub->usage, &sum);
+	if (getenv("PATH")) /* where it finds the commands of servers that it starts by itself */
+		mp_write_member_text(w, "path", mp_str_of(getenv("PATH")));
 	mp_write_member_text(w, "projectTrust",
 			     mp_workspace_get_set(hub->workspace)->trusts_projects
 				     ? MP_STR("always")

@@ -147,10 +147,10 @@ own_tokens() { # in our own file, with comments, and in another tool's
 }
 t_doctor_moves_our_tokens() {
 	own_tokens && here 0 trust --all --yes && here 3 doctor && says out "s: 1 token in plain text in $user:3" "web: 1 token" 'mcpool doctor --fix' && nowhere "$work/out" "$work/err" &&
-		here 3 doctor --json && json 'd.findings.length === 2 && d.findings.every((f) => f.check === "secrets" && f.fix === "mcpool doctor --fix" && !f.fixed)' &&
-		here 0 doctor --fix && says out fixed && grep -q '// keep' "$user" && nowhere "$HOME" "$work/out" "$work/err" &&
+		here 3 doctor --json && json 'd.findings.map((f) => f.check).join() === "remote,secrets,secrets" && d.findings.slice(1).every((f) => f.fix === "mcpool doctor --fix" && !f.fixed)' &&
+		here 3 doctor --fix && says out fixed && grep -q '// keep' "$user" && nowhere "$HOME" "$work/out" "$work/err" &&
 		is "$user" 'd.mcpServers.s.env.API_TOKEN === "${secret:s.API_TOKEN}" && d.mcpServers.s.env.LEVEL === "info" && d.mcpServers.web.headers.Authorization === "Bearer ${secret:web.Authorization}"' &&
-		here 0 doctor --all && says out 'no file has a token in plain text' && here 0 tools s && got
+		here 3 doctor --all && says out 'no file has a token in plain text' && here 0 list && silent_on out needs-approval && here 0 tools s && got
 }
 t_doctor_leaves_other_files() {
 	claude "$(cat "$work/canary")" && cp "$HOME/.claude.json" "$work/claude.json" && here 3 doctor --fix && says out 'b: 1 token in plain text' 'mcpool import b --secrets' &&

@@ -29,7 +29,12 @@ static bool is_program(const char *path)
 
 bool mp_program_find(const char *name, char ret_path[PATH_MAX])
 {
-	const char *at = getenv("PATH");
+	return mp_program_find_in(getenv("PATH"), name, ret_path);
+}
+
+bool mp_program_find_in(const char *path, const char *name, char ret_path[PATH_MAX])
+{
+	const char *at = path;
 
 	while (at && *at) {
 		size_t n = strcspn(at, ":");

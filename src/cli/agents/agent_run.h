@@ -10,6 +10,8 @@
 
 /* Looked for in PATH, absolute folders only. */
 bool mp_program_find(const char *name, char ret_path[PATH_MAX]);
+/* The same in these folders, as PATH lists them; NULL: none. */
+bool mp_program_find_in(const char *path, const char *name, char ret_path[PATH_MAX]);
 /*
  * The path of this program for an agent: that in PATH if it is this program (an upgrade keeps that
  * name), else its own path.

@@ -45,6 +45,8 @@ static int secrets_note(struct mp_doctor *d, const struct mp_entry *e, size_t n)
 	MP_CLEANUP(mp_buf_done) struct mp_buf text, fix;
 	struct mp_finding f = {
 		.check = mp_check_secrets.name,
+		.severity = MP_FINDING_WARNING,
+		.server = e->name,
 		.subject = e->name,
 		.is_safe = may_move(d->c, e),
 	};
@@ -104,14 +106,20 @@ static int secrets_validate(void *u, const char *name, struct mp_str json)
 	return mp_own_draft(u, name, json, &arena) ? 0 : MCPOOL_EINVAL;
 }
 
-/* The entry gets references in place of its tokens, and stays approved. */
-static int secrets_replace(struct mp_configured *c, const struct mp_entry *e,
+/*
+ * The entry gets references in place of its tokens, and stays approved. It goes with its set when
+ * the files are read again, so file and name are copies.
+ */
+static int secrets_replace(struct mp_doctor *d, const struct mp_entry *e,
 			   const struct mp_import_secrets *found, struct mcpool_error *reterr)
 {
 	struct mp_key_change changes[MP_ARRAY_LEN(found->items)];
+	struct mp_configured *c = d->c;
+	const char *file = mp_arena_dup(&d->arena, mp_str_of(e->origin.file));
+	const char *name = mp_arena_dup(&d->arena, mp_str_of(e->name));
 	struct mp_edit_change change = {
-		.name = e->name,
-		.path = e->origin.file,
+		.name = name,
+		.path = file,
 		.items = changes,
 		.n = found->n,
 		.check = secrets_validate,
@@ -119,16 +127,18 @@ static int secrets_replace(struct mp_configured *c, const struct mp_entry *e,
 	};
 	int r;
 
+	if (!file || !name)
+		return mp_fail(reterr, MCPOOL_ENOMEM, "%s", mcpool_error_text(MCPOOL_ENOMEM));
 	for (size_t i = 0; i < found->n; i++)
 		changes[i] = (struct mp_key_change){
 			.outer = mp_str_of(found->items[i].is_header ? "headers" : "env"),
 			.key = mp_str_of(found->items[i].key),
 			.json = mp_str_of(found->items[i].reference),
 		};
-	r = mp_own_change(c, e->origin.file, mp_change_edit_server, &change, reterr);
+	r = mp_own_change(c, file, mp_change_edit_server, &change, reterr);
 	if (r < 0)
 		return r;
-	mp_own_approve_again(c, e->origin.file, e->name, true, "doctor");
+	mp_own_approve_again(c, file, name, true, "doctor");
 	return 0;
 }
 
@@ -144,7 +154,7 @@ static int secrets_fix(struct mp_doctor *d, const struct mp_finding *f, struct m
 	if (r < 0)
 		return mp_fail(reterr, r, "%s", mcpool_error_text(r));
 	r = secrets_save(d->c, &found, reterr);
-	return r < 0 ? r : secrets_replace(d->c, e, &found, reterr);
+	return r < 0 ? r : secrets_replace(d, e, &found, reterr);
 }
 
 const struct mp_check mp_check_secrets = {
