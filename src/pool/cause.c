@@ -1,6 +1,5 @@
 /*
- * cause.c - why a server does not work, and what to type: a table of the words by which runtimes,
- * package runners, curl and we ourselves report what is wrong.
+ * cause.c - why a server does not work, and what to type: finds the row of causes.def.
  */
 #include "pool/cause.h"
 
@@ -27,155 +26,28 @@ enum capture {
 	VERSION, /* "Node.js v20.1.0" anywhere in the text, or "the one it is started with" */
 };
 
-/*
- * EDIT: the command that changes its entry; NAME: the server. The first row that applies counts.
- */
 static const struct row {
 	enum place place;
 	const char *words, *more; /* both are on one line; more may be NULL */
 	enum capture capture;
 	const char *what, *fix;
 } rows[] = {
-	{MESSAGE, "was not found in PATH", NULL, QUOTED,
-	 "the command 'WORD' is not installed, or not in the PATH that the server is started with",
-	 "EDIT command=/path/of/WORD # command -v WORD prints it, where it is installed"},
-	{MESSAGE, "is not executable", NULL, QUOTED, "WORD may not be executed", "chmod +x WORD"},
-	{MESSAGE, "the interpreter it names does not exist", NULL, QUOTED,
-	 "the interpreter that the first line of WORD names is not installed", "head -n 1 WORD"},
-	{MESSAGE, "the folder '", "does not exist", QUOTED,
-	 "the folder WORD, in which it runs, does not exist",
-	 "mkdir -p WORD # or: EDIT --cwd FOLDER"},
-	{MESSAGE, "' does not exist", NULL, QUOTED,
-	 "its program WORD does not exist: it was moved or removed",
-	 "EDIT command=/path/of/the/program"},
-	{MESSAGE, "Unresolved variable ${", NULL, BRACES,
-	 "the variable WORD is not set where the hub was started, nor by the agent",
-	 "EDIT --env WORD=VALUE # or export it, then: mcpool down; mcpool up"},
-	{MESSAGE, "there is no secret '", NULL, QUOTED, "the secret WORD is not saved",
-	 "mcpool secret set WORD"},
-
-	{TAIL, "address already in use", NULL, PORT, "port WORD is in use by another process",
-	 "ss -ltnp sport = :WORD # shows which; stop it, or give one of both another port"},
-	{TAIL, "EADDRINUSE", NULL, PORT, "port WORD is in use by another process",
-	 "ss -ltnp sport = :WORD # shows which; stop it, or give one of both another port"},
-	{TAIL, "ddress already in use", NULL, NOTHING,
-	 "a port that it listens at is in use by another process",
-	 "ss -ltnp # shows which; stop it, or give one of both another port"},
-	{TAIL, "EADDRINUSE", NULL, NOTHING,
-	 "a port that it listens at is in use by another process",
-	 "ss -ltnp # shows which; stop it, or give one of both another port"},
-
-#define OTHER_NODE                                                        \
-	"it needs a newer Node.js than WORD",                             \
-		"nvm install --lts # or another way to a newer Node.js; " \
-		"then from that shell: mcpool down; mcpool up"
-	{TAIL, "No such built-in module", NULL, VERSION, OTHER_NODE},
-	{TAIL, "ERR_UNKNOWN_BUILTIN_MODULE", NULL, VERSION, OTHER_NODE},
-	{TAIL, "EBADENGINE", NULL, VERSION, OTHER_NODE},
-	{TAIL, "Unsupported engine", NULL, VERSION, OTHER_NODE},
-	{TAIL, "equires Node", NULL, VERSION, OTHER_NODE},
-	{TAIL, "Node.js version", "required", VERSION, OTHER_NODE},
-	{TAIL, "does not provide an export named", "node:", VERSION, OTHER_NODE},
-	{TAIL, "ERR_REQUIRE_ESM", NULL, VERSION, OTHER_NODE},
-	{TAIL, "SyntaxError: Unexpected", NULL, VERSION, OTHER_NODE},
-#undef OTHER_NODE
-	{TAIL, "equires a different Python", NULL, NOTHING,
-	 "it needs another version of Python than the one it is started with",
-	 "uv python install # then start it with: uvx --python VERSION"},
-	{TAIL, "SyntaxError: invalid syntax", NULL, NOTHING,
-	 "it needs a newer Python than the one it is started with",
-	 "uv python install # then start it with: uvx --python VERSION"},
-	{TAIL, "No module named", NULL, QUOTED,
-	 "the Python module WORD, which it needs, is missing",
-	 "pip install WORD # in the Python that runs it; then: mcpool reconnect NAME"},
-	{TAIL, "Cannot find module", NULL, QUOTED, "WORD, which it needs, is missing",
-	 "npm install # in its folder; then: mcpool reconnect NAME"},
-	{TAIL, "Cannot find package", NULL, QUOTED, "the package WORD, which it needs, is missing",
-	 "npm install # in its folder; then: mcpool reconnect NAME"},
-	{TAIL, "npm", "E404", NOTHING, "npm knows no such package", "EDIT -- npx -y PACKAGE"},
-	{TAIL, "No solution found when resolving", NULL, NOTHING,
-	 "uv knows no such package, or none for this Python", "EDIT -- uvx PACKAGE"},
-	{TAIL, "Docker daemon", NULL, NOTHING, "Docker does not run, or you may not use it",
-	 "docker info"},
-	{TAIL, "not set", NULL, NAME_OF, "the variable WORD, which it needs, is not set",
-	 "EDIT --env WORD=VALUE"},
-	{TAIL, "equired", NULL, NAME_OF, "the variable WORD, which it needs, is not set",
-	 "EDIT --env WORD=VALUE"},
-	{TAIL, "issing", NULL, NAME_OF, "the variable WORD, which it needs, is not set",
-	 "EDIT --env WORD=VALUE"},
-	{TAIL, "must be set", NULL, NAME_OF, "the variable WORD, which it needs, is not set",
-	 "EDIT --env WORD=VALUE"},
-	{TAIL, "nvironment variable", NULL, NAME_OF, "something is wrong with the variable WORD",
-	 "EDIT --env WORD=VALUE"},
-	{TAIL, "KeyError:", NULL, NAME_OF, "the variable WORD, which it needs, is not set",
-	 "EDIT --env WORD=VALUE"},
-	{TAIL, "ENOTFOUND", NULL, NOTHING, "it does not find a host by its name (DNS)",
-	 "mcpool logs NAME"},
-	{TAIL, "EAI_AGAIN", NULL, NOTHING, "it does not find a host by its name (DNS)",
-	 "mcpool logs NAME"},
-	{TAIL, "ECONNREFUSED", NULL, NOTHING,
-	 "something that it needs, such as a database, is not running", "mcpool logs NAME"},
-	{TAIL, "onnection refused", NULL, NOTHING,
-	 "something that it needs, such as a database, is not running", "mcpool logs NAME"},
-	{TAIL, "EACCES", NULL, NOTHING, "it may not use a file that it needs", "mcpool logs NAME"},
-	{TAIL, "ermission denied", NULL, NOTHING, "it may not use a file that it needs",
-	 "mcpool logs NAME"},
-	{TAIL, "ENOSPC", NULL, NOTHING, "the disk is full", "df -h"},
-	{TAIL, "o space left", NULL, NOTHING, "the disk is full", "df -h"},
-	{TAIL, "heap out of memory", NULL, NOTHING, "it used up the memory that Node.js gives it",
-	 "EDIT --env NODE_OPTIONS=--max-old-space-size=4096"},
-
-	{MESSAGE, "not for its proxy", NULL, NOTHING, "the name of its proxy is not known (DNS)",
-	 "env | grep -i _proxy # then with the right one: mcpool down; mcpool up"},
-	{MESSAGE, "its proxy was not reached", NULL, HOST,
-	 "the proxy that http_proxy or https_proxy names for WORD does not answer",
-	 "env | grep -i _proxy # then with the right one: mcpool down; mcpool up"},
-	{MESSAGE, "the proxy does not connect us", NULL, HOST, "its proxy does not allow WORD",
-	 "env | grep -i _proxy # then with the right one: mcpool down; mcpool up"},
-	{MESSAGE, "no address is known for", NULL, HOST,
-	 "the name WORD is not known here (DNS): it is misspelt, or needs another network",
-	 "EDIT --url URL # if the name is wrong; getent hosts WORD tells"},
-	{MESSAGE, "no secure connection", "self-signed", HOST,
-	 "the certificate of WORD (TLS) is signed by itself, which nothing here trusts",
-	 "EDIT tls:='{\"ca\": \"/path/of/its/ca.pem\"}'"},
-	{MESSAGE, "no secure connection", "issuer", HOST,
-	 "the certificate of WORD (TLS) is signed by an authority that is not known here",
-	 "EDIT tls:='{\"ca\": \"/path/of/its/ca.pem\"}'"},
-	{MESSAGE, "no secure connection", "expired", HOST,
-	 "the certificate of WORD (TLS) has expired, or the clock here is wrong", "date"},
-	{MESSAGE, "no secure connection", "not yet valid", HOST,
-	 "the certificate of WORD (TLS) is not valid yet, or the clock here is wrong", "date"},
-	{MESSAGE, "no secure connection", "wrong version number", HOST,
-	 "WORD speaks http and not https (TLS)", "EDIT --url http://..."},
-	{MESSAGE, "no secure connection", "match", HOST,
-	 "the certificate of WORD (TLS) is for another name", "EDIT --url URL"},
-	{MESSAGE, "no secure connection", NULL, HOST, "WORD and we do not agree on TLS",
-	 "openssl s_client -connect WORD:443"},
-	{MESSAGE, "could not connect to", "refused", HOST,
-	 "nothing listens there: the service on WORD is not running, or the port is wrong",
-	 "EDIT --url URL # or start the service"},
-	{MESSAGE, "answered HTTP 404", NULL, HOST, "WORD has nothing at that address",
-	 "EDIT --url URL"},
-	{MESSAGE, "answered HTTP 401", NULL, HOST,
-	 "WORD wants a login, or the token is wrong or has expired",
-	 "mcpool login NAME # or with a valid token: EDIT --header 'Authorization: Bearer "
-	 "${secret:NAME}'"},
+/* clang-format off */
+#define CAUSE(...) {__VA_ARGS__},
+#define GENERAL(...)
+#include "pool/causes.def"
+#undef CAUSE
+#undef GENERAL
 };
 
 /* Where no words are known: what the error is about. */
 static const struct row by_kind[] = {
-	{MESSAGE, "no answer within", NULL, NOTHING,
-	 "it was started and does not answer: it hangs, or needs longer than its limit",
-	 "mcpool test NAME --timeout 2m # and if it is only slow: EDIT timeout=120000"},
-	{MESSAGE, "handshake: ", "exited with", NOTHING, "it ends while it starts",
-	 "mcpool test NAME # shows how far it comes; mcpool logs NAME"},
-	{MESSAGE, "handshake: ", "killed by", NOTHING, "it is killed while it starts",
-	 "mcpool test NAME # shows how far it comes; mcpool logs NAME"},
-	{MESSAGE, "exited with", NULL, NOTHING,
-	 "it starts well, and then ends by itself, again and again",
-	 "mcpool logs NAME # has its last lines; mcpool doctor NAME says when it is tried again"},
-	{MESSAGE, "killed by", NULL, NOTHING, "it starts well, and then it is killed",
-	 "mcpool logs NAME # and if memory was short: journalctl -k --grep=oom"},
+#define CAUSE(...)
+#define GENERAL(...) {__VA_ARGS__},
+#include "pool/causes.def"
+#undef CAUSE
+#undef GENERAL
+	/* clang-format on */
 };
 
 /* --- lines ----------------------------------------------------------------------------------- */
@@ -447,6 +319,7 @@ bool mp_cause_find(const struct mp_symptoms *s, struct mp_arena *arena, struct m
 	ret->what = text_fill(row->what, s, word, false, arena);
 	ret->fix = text_fill(row->fix, s, word, true, arena);
 	ret->is_general = row >= by_kind && row < by_kind + MP_ARRAY_LEN(by_kind);
+	ret->port = row->capture == PORT ? mp_arena_dup(arena, word) : NULL;
 	ret->variable = row->capture == NAME_OF || row->capture == BRACES
 				? mp_arena_dup(arena, word)
 				: NULL;

@@ -20,6 +20,7 @@ struct mp_symptoms {
 struct mp_cause {
 	const char *what;     /* "port 8080 is in use by another process" */
 	const char *fix;      /* what to type */
+	const char *port;     /* the one that another process has; NULL */
 	const char *variable; /* the one that it lacks; NULL */
 	bool is_general;      /* only the kind of the error is known, and no words of it */
 };

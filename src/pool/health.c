@@ -17,6 +17,8 @@ static void cause_write(struct mp_writer *w, const struct mp_symptoms *symptoms,
 		return;
 	mp_write_member_text(w, "cause", mp_str_of(cause.what));
 	mp_write_member_text(w, "fix", mp_str_of(cause.fix));
+	if (cause.port)
+		mp_write_member_text(w, "port", mp_str_of(cause.port));
 	if (cause.variable)
 		mp_write_member_text(w, "variable", mp_str_of(cause.variable));
 }

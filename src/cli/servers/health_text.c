@@ -175,6 +175,8 @@ void mp_health_get_cause(struct mp_str health, struct mp_arena *arena, struct mp
 	ret->fix = mp_arena_dup(arena, health_text(&h, MP_ROOT, "fix"));
 	if (health_text(&h, MP_ROOT, "variable").len)
 		ret->variable = mp_arena_dup(arena, health_text(&h, MP_ROOT, "variable"));
+	if (health_text(&h, MP_ROOT, "port").len)
+		ret->port = mp_arena_dup(arena, health_text(&h, MP_ROOT, "port"));
 	if (!ret->what || !ret->fix)
 		*ret = (struct mp_cause){.what = "", .fix = ""};
 }
