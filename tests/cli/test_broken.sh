@@ -18,7 +18,7 @@ behind() {
 
 entry() { printf '"%s":{"command":"%s","args":["%s"%s],"timeout":%d}' "$1" "$node" "$broken" ",\"$2\"${3:+,\"$3\"}" "${4:-20000}"; }
 
-ten() { # in the user's file, approved; a hub that has tried each of them
+ten() { # in the user's file, approved
 	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=x -addext subjectAltName=IP:127.0.0.1 \
 		-keyout "$work/key" -out "$work/cert" 2>/dev/null || { echo 'no certificate'; return 1; }
 	behind denied "$node" "$broken" denied && denied=$port && behind secure "$node" tests/servers/secure.mjs 0 "$work/key" "$work/cert" || return 1
@@ -29,7 +29,10 @@ ten() { # in the user's file, approved; a hub that has tried each of them
 		'"proxy":{"url":"http://through.invalid/mcp"}' "\"dns\":{\"url\":\"http://$label.invalid/mcp\"}" "$(entry wants variable)"
 	# The proxy is a port of this machine that is closed; the name behind it is never resolved here.
 	export http_proxy=http://127.0.0.1:1 no_proxy="$label.invalid"
-	run 0 trust --user-file --yes && up && eventually 10 all_failed || { echo "not all failed: $("$mcpool" status)"; return 1; }
+	run 0 trust --user-file --yes
+}
+tried() { # by a hub
+	ten && up && eventually 10 all_failed || { echo "not all failed: $("$mcpool" status)"; return 1; }
 }
 all_failed() {
 	"$mcpool" status --json >"$work/out" && $node -e '
@@ -54,25 +57,30 @@ crash_waits() { run 3 doctor crash && grep -q "^next try " "$work/out"; }
 
 # E75 E76
 t_ten_broken_servers() {
-	ten && run 3 doctor && cp "$work/out" "$work/doctor" || return 1
+	tried && run 3 doctor && cp "$work/out" "$work/doctor" || return 1
 	grep -q '^[0-9]* more\|^. 1[0-9] checks are fine' "$work/doctor" || { echo "$(tail -n 2 "$work/doctor")"; return 1; }
 	echo "$table" | while IFS='|' read -r who cause fix word page; do
 		grep -A 1 -F " $who: " "$work/doctor" >"$work/out"
 		says out "$cause" "$fix" && run 0 status "$who" && says out "$cause" "$fix" &&
 			run 0 explain "$word" && says out "$page" || { echo "$who"; exit 1; }
 	done || return 1
+	grep -q "^. port: port $denied is in use by another process: process [0-9]*, broken.mjs" "$work/doctor" || { grep port "$work/doctor"; return 1; }
 	run 3 doctor hang && says out 'limits       0.3 s to start, ' 'probe        ping when in doubt: 0 sent' 'start-failed after' &&
 		eventually 5 crash_waits && says out 'tried again after 0, 1, 2, 5, 10, 30, 60 s' 'exited with code 7' 'transport-exit' &&
 		run 3 doctor crash --json && json 'd.findings.length === 1 && d.findings[0].check === "servers" && d.findings[0].severity === "error" &&
 			d.findings[0].server === "crash" && d.findings[0].fix.startsWith("mcpool logs crash") && d.status.health.changes.length > 3' &&
 		run 9 doctor nosuch && run 0 down && kill_marked
 }
-# The code of a call is that of the table, and its next step is the fix.
+# The code of a call is that of the table, and its next step the fix, where words are known; in a hub of the call's own.
 t_codes_of_calls() {
 	ten || return 1
-	echo "$table" | grep -v '^crash\|^hang\|^denied' | while IFS='|' read -r who _ fix word _; do
-		run '3|4' call "$who/x" && says err "$word" && { [ "$who" = variable ] || says err "$fix"; } || { echo "$who"; exit 1; }
-	done && run 0 down && kill_marked
+	echo "$table" | grep -v '^crash' | while IFS='|' read -r who _ fix word _; do
+		run '3|4|6|8' call --config "$user" "$who/x" && says err "$word" || { echo "$who"; exit 1; }
+		case $who in
+		variable | hang | denied) ;;
+		*) says err "$fix" || { echo "$who"; exit 1; } ;;
+		esac
+	done && kill_marked
 }
 # What is not approved is neither looked up nor dialled, and nothing is started.
 t_only_what_is_approved_is_dialled() {

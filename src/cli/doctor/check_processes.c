@@ -4,7 +4,6 @@
  */
 #include <ctype.h>
 #include <dirent.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,7 +17,7 @@
 #include "cli/doctor/examination.h"
 #include "process/tree.h"
 
-enum { MOST_FOUND = 64, MOST_LINE = 4096, MOST_PARENTS = 32 };
+enum { MOST_FOUND = 64, MOST_PARENTS = 32 };
 
 struct found {
 	const struct mp_entry *e;
@@ -38,20 +37,6 @@ struct search {
 };
 
 /* --- one process ----------------------------------------------------------------------------- */
-
-static struct mp_str line_read(pid_t pid, char room[MOST_LINE])
-{
-	char path[64];
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? 0 : read(fd, room, MOST_LINE);
-	if (fd >= 0)
-		close(fd);
-	return (struct mp_str){room, n > 0 ? (size_t)n : 0};
-}
 
 static const char *agent_get_label(struct mp_str program)
 {
@@ -78,8 +63,8 @@ static const char *owner_find(struct mp_doctor *d, pid_t pid, const char *key)
 	struct mp_proc p;
 
 	for (int i = 0; i < MOST_PARENTS && mp_tree_read(pid, &p) == 0; i++) {
-		char room[MOST_LINE];
-		struct mp_str line = line_read(p.parent, room);
+		char room[MP_COMMAND_LINE];
+		struct mp_str line = mp_command_line_read(p.parent, room);
 		struct mp_str program = mp_command_line_get_program(line);
 		const char *label = agent_get_label(program);
 
@@ -127,8 +112,8 @@ static void search_take(struct search *s, pid_t pid, size_t i)
 /* Runners are counted by the process that they started. */
 static void search_look(struct search *s, pid_t pid)
 {
-	char room[MOST_LINE];
-	struct mp_str line = line_read(pid, room);
+	char room[MP_COMMAND_LINE];
+	struct mp_str line = mp_command_line_read(pid, room);
 
 	if (!line.len || pid == getpid() ||
 	    mp_str_starts(mp_command_line_get_program(line), MP_STR("mcpool")))

@@ -7,6 +7,8 @@
 
 #include "base/limits.h"
 #include "cli/doctor/doctor.h"
+#include "cli/doctor/command_line.h"
+#include "cli/doctor/port_owner.h"
 #include "cli/servers/health_text.h"
 
 enum { LOOP_RESTARTS = 3 };
@@ -59,6 +61,23 @@ static const char *get_shell_note(const struct mp_cause *cause)
 	return cause->variable && getenv(cause->variable) ? " (it is set in this shell)" : "";
 }
 
+/* ": process 123, server.js" */
+static int owner_add(const struct mp_cause *cause, struct mp_buf *out)
+{
+	char room[MP_COMMAND_LINE];
+	struct mp_str program;
+	int64_t port;
+	pid_t pid;
+
+	if (!cause->port || mp_str_to_i64(mp_str_of(cause->port), &port) < 0 || port > UINT16_MAX)
+		return 0;
+	pid = mp_port_owner_find((uint16_t)port);
+	if (pid <= 0)
+		return 0;
+	program = mp_command_line_get_program(mp_command_line_read(pid, room));
+	return mp_buf_addf(out, ": process %ld, %.*s", (long)pid, MP_STR_ARGS(program));
+}
+
 static int trouble_tell(struct mp_doctor *d, const struct mp_status *s)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
@@ -72,6 +91,8 @@ static int trouble_tell(struct mp_doctor *d, const struct mp_status *s)
 	snprintf(fix, sizeof(fix), "mcpool test %s", s->name);
 	r = mp_buf_addf(&text, "%s%s", cause.what[0] ? cause.what : s->error,
 			get_shell_note(&cause));
+	if (r == 0)
+		r = owner_add(&cause, &text);
 	if (r == 0)
 		r = next_add(s, &text);
 	if (r == 0)

@@ -3,7 +3,10 @@
  */
 #include "cli/doctor/command_line.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *const interpreters = " node nodejs deno bun python python3 ruby php java ";
 static const char *const helpers =
@@ -144,4 +147,18 @@ bool mp_command_line_is_helper(struct mp_str line)
 
 	return is_among(helpers, program) || mp_str_starts(program, MP_STR("npx-cli")) ||
 	       mp_str_starts(program, MP_STR("npm-cli"));
+}
+
+struct mp_str mp_command_line_read(pid_t pid, char room[MP_COMMAND_LINE])
+{
+	char path[64];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? 0 : read(fd, room, MP_COMMAND_LINE);
+	if (fd >= 0)
+		close(fd);
+	return (struct mp_str){room, n > 0 ? (size_t)n : 0};
 }

@@ -4,8 +4,14 @@
 #ifndef MP_COMMAND_LINE_H
 #define MP_COMMAND_LINE_H
 
+#include <sys/types.h>
+
 #include "base/base.h"
 #include "base/str.h"
+
+enum { MP_COMMAND_LINE = 4096 };
+/* Its begin, in room, words that end in NUL; empty: there is no such process. */
+struct mp_str mp_command_line_read(pid_t pid, char room[MP_COMMAND_LINE]);
 
 /*
  * The word that tells this server from others: a package, a script, an image; else the program
