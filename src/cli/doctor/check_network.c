@@ -37,6 +37,15 @@ static bool is_off(const struct mp_dialled *to)
 	return to->date_ms > 0 && !to->is_late && llabs(to->our_ms - to->date_ms) > CLOCK_MS;
 }
 
+/* A server that the hub is connected to may still take no HEAD. */
+static bool is_unreached(const struct mp_doctor *d, const struct mp_dialled *to)
+{
+	const struct mp_status *s = mp_doctor_get_status(d, to->e->name);
+
+	return to->has_failed && !(s && s->state == MP_STATUS_CONNECTED) &&
+	       !mp_doctor_knows(d, to->e->name);
+}
+
 static int remote_find(struct mp_doctor *d)
 {
 	struct mp_dialled *all = NULL;
@@ -44,7 +53,7 @@ static int remote_find(struct mp_doctor *d)
 	int r = mp_dialling_run(d, &all, &n);
 
 	for (size_t i = 0; i < n && r == 0; i++) {
-		if (all[i].has_failed && !mp_doctor_knows(d, all[i].e->name))
+		if (is_unreached(d, &all[i]))
 			r = mp_doctor_tell_error(d, mp_check_remote.name, all[i].e,
 						 all[i].why.message, NULL);
 		if (r == 0 && is_off(&all[i]))
