@@ -8,7 +8,7 @@
 #include "base/limits.h"
 #include "cli/doctor/doctor.h"
 #include "cli/doctor/command_line.h"
-#include "cli/doctor/port_owner.h"
+#include "cli/doctor/port_process.h"
 #include "cli/servers/health_text.h"
 
 enum { LOOP_RESTARTS = 3 };
@@ -71,7 +71,7 @@ static int owner_add(const struct mp_cause *cause, struct mp_buf *out)
 
 	if (!cause->port || mp_str_to_i64(mp_str_of(cause->port), &port) < 0 || port > UINT16_MAX)
 		return 0;
-	pid = mp_port_owner_find((uint16_t)port);
+	pid = mp_port_process_find((uint16_t)port);
 	if (pid <= 0)
 		return 0;
 	program = mp_command_line_get_program(mp_command_line_read(pid, room));

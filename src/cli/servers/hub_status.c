@@ -95,7 +95,7 @@ int mp_hub_status_take_some(struct mp_hub_status *h, struct mp_hub_client *c,
 	if (r < 0)
 		return mp_fail(reterr, r, "%s", mcpool_error_text(r));
 	r = mp_hub_client_ask(c, "mcpool/status", mp_buf_get(&params), &h->text, reterr);
-	return r < 0 ? r : read_servers(h, reterr);
+	return r < 0 ? r : mp_hub_status_read(h, reterr);
 }
 
 /* name: all about this one; NULL: the hub and all of them. MCPOOL_ENOENT: no hub runs. */

@@ -1,7 +1,7 @@
 /*
- * port_owner.c - which process listens at a port of this machine, as /proc tells.
+ * port_process.c - which process listens at a port of this machine, as /proc tells.
  */
-#include "cli/doctor/port_owner.h"
+#include "cli/doctor/port_process.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -25,7 +25,7 @@ static bool line_read(const char *line, unsigned *ret_port, unsigned *ret_state,
 		      ret_port, ret_state, ret_inode) == 3;
 }
 
-uint64_t mp_port_owner_read(struct mp_str text, uint16_t port)
+uint64_t mp_port_process_read(struct mp_str text, uint16_t port)
 {
 	while (text.len) {
 		const char *end = memchr(text.p, '\n', text.len);
@@ -55,7 +55,7 @@ static uint64_t inode_find(const char *table, uint16_t port)
 		r = mp_buf_add(&text, room, (size_t)n);
 	if (fd >= 0)
 		close(fd);
-	return mp_port_owner_read(mp_buf_get(&text), port);
+	return mp_port_process_read(mp_buf_get(&text), port);
 }
 
 static bool process_has(const char *pid, const char *wanted)
@@ -78,7 +78,7 @@ static bool process_has(const char *pid, const char *wanted)
 	return found;
 }
 
-pid_t mp_port_owner_find(uint16_t port)
+pid_t mp_port_process_find(uint16_t port)
 {
 	uint64_t inode = inode_find("/proc/net/tcp", port);
 	char wanted[64];
