@@ -34,7 +34,8 @@ static void judge(void *u, struct mp_exchange *x)
 	const struct mp_route *route = mp_routes_find(mp_inbound_get_path(x->in));
 
 	s->judged++;
-	if (mp_admit_judge(&s->admit, route, x->in, &x->admission, &x->refusal))
+	if (mp_admit_judge(&s->admit, route, x->in, &mp_http_connection_of(x)->conn->peer,
+			   &x->admission, &x->refusal))
 		(void)mp_routes_allow(route, mp_inbound_get_verb(x->in), &x->refusal);
 	else
 		FUZZ_CHECK(x->refusal.status && !x->admission.route);

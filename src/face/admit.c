@@ -148,6 +148,17 @@ static void admit_name_owner(struct mp_admit *a)
 	a->owner = owner ? owner->id : 0;
 }
 
+static int admit_read_addresses(struct mp_admit *a, const struct mp_admit_options *o,
+				struct mcpool_error *reterr)
+{
+	struct mcpool_error why;
+	int r = 0;
+
+	for (size_t i = 0; i < o->n_metrics_from && r == 0; i++)
+		r = mp_address_list_add(&a->metrics_from, o->metrics_from[i], &why);
+	return r < 0 ? mp_fail(reterr, r, "http.metricsFrom: %s", why.message) : 0;
+}
+
 int mp_admit_init(struct mp_admit *a, const struct mp_admit_options *o, struct mcpool_error *reterr)
 {
 	int r = check_place(o, reterr);
@@ -162,6 +173,8 @@ int mp_admit_init(struct mp_admit *a, const struct mp_admit_options *o, struct m
 	mp_named_tokens_init(&a->named, a->needs_token ? o->db : NULL);
 	if (r == 0)
 		r = name_us(a, o, reterr);
+	if (r == 0)
+		r = admit_read_addresses(a, o, reterr);
 	if (r == 0 && a->needs_token)
 		r = mp_http_token_open(&a->token, o->token_path, reterr);
 	if (r == 0)
@@ -350,14 +363,17 @@ static bool is_ourselves(struct mp_str asker)
 }
 
 static bool may_enter(struct mp_admit *a, const struct mp_route *route, const struct mp_inbound *in,
-		      const struct mp_holder **ret_holder, struct mp_http_refusal *ret_refusal)
+		      bool is_by_address, const struct mp_holder **ret_holder,
+		      struct mp_http_refusal *ret_refusal)
 {
 	if (route->who == MP_ROUTE_FOR_VISITORS)
 		return true;
-	if (route->who != MP_ROUTE_FOR_HOLDERS)
+	if (route->who != MP_ROUTE_FOR_HOLDERS && route->who != MP_ROUTE_FOR_METRICS)
 		return admit_refuse(ret_refusal, 403, "this route is closed", NULL);
 	if (!is_our_page(mp_inbound_get(in, MP_FIELD_SITE)))
 		return admit_refuse(ret_refusal, 403, "another site's page asks for this", NULL);
+	if (is_by_address)
+		return true;
 	if (a->needs_token)
 		return admit_judge_header(a, in, ret_holder, ret_refusal);
 	*ret_holder = mp_holders_find(&a->holders, a->owner);
@@ -365,8 +381,11 @@ static bool may_enter(struct mp_admit *a, const struct mp_route *route, const st
 }
 
 bool mp_admit_judge(struct mp_admit *a, const struct mp_route *route, const struct mp_inbound *in,
-		    struct mp_http_admission *ret_admission, struct mp_http_refusal *ret_refusal)
+		    const struct mp_address *peer, struct mp_http_admission *ret_admission,
+		    struct mp_http_refusal *ret_refusal)
 {
+	bool is_by_address =
+		route->who == MP_ROUTE_FOR_METRICS && mp_address_list_has(&a->metrics_from, peer);
 	struct mp_str host = mp_inbound_get(in, MP_FIELD_HOST);
 	struct mp_str origin = mp_inbound_get(in, MP_FIELD_ORIGIN);
 	const struct mp_holder *holder = NULL;
@@ -378,7 +397,7 @@ bool mp_admit_judge(struct mp_admit *a, const struct mp_route *route, const stru
 	if (origin.p && !is_our_origin(a, origin, host))
 		return admit_refuse(ret_refusal, 403,
 				    "pages of this Origin may not speak to mcpool", NULL);
-	if (!may_enter(a, route, in, &holder, ret_refusal))
+	if (!may_enter(a, route, in, is_by_address, &holder, ret_refusal))
 		return false;
 	if (is_ourselves(mp_inbound_get(in, MP_FIELD_ASKER)))
 		return admit_refuse(ret_refusal, 508, "the hub would serve itself by this address",
@@ -387,6 +406,7 @@ bool mp_admit_judge(struct mp_admit *a, const struct mp_route *route, const stru
 		.route = route,
 		.principal = holder ? holder->principal : NULL,
 		.holder = holder ? holder->id : 0,
+		.is_by_address = is_by_address,
 	};
 	return true;
 }

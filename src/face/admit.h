@@ -11,6 +11,7 @@
 #include "base/loop.h"
 #include "http/http_service.h"
 #include "http/inbound.h"
+#include "net/address_list.h"
 #include "face/routes.h"
 #include "face/holders.h"
 #include "face/http_token.h"
@@ -31,15 +32,18 @@ struct mp_admit {
 	struct mp_named_tokens named;
 	struct mp_oauth_resource *oauth; /* owned; NULL: no issuer is configured */
 	struct mp_holders holders;
+	struct mp_address_list metrics_from;       /* need no token for metrics */
 	char hosts[MP_ADMIT_HOSTS][MP_ADMIT_HOST]; /* "127.0.0.1:7717" */
 	size_t n_hosts;
 };
 
 struct mp_admit_options {
-	struct mp_loop *loop;         /* NULL: check the token file at each request */
-	const char *token_path;       /* path of the token file; not used without a token */
-	struct mp_db *db;             /* named tokens; borrowed; NULL: there are none */
-	struct mp_str oauth;          /* http.oauth, JSON; needs loop; empty: none */
+	struct mp_loop *loop;            /* NULL: check the token file at each request */
+	const char *token_path;          /* path of the token file; not used without a token */
+	struct mp_db *db;                /* named tokens; borrowed; NULL: there are none */
+	struct mp_str oauth;             /* http.oauth, JSON; needs loop; empty: none */
+	const char *const *metrics_from; /* http.metricsFrom; borrowed during the call */
+	size_t n_metrics_from;
 	void (*judge_again)(void *u); /* what was deferred can be judged; from the loop */
 	void *u;
 	bool no_token;
@@ -60,11 +64,13 @@ int mp_admit_init(struct mp_admit *a, const struct mp_admit_options *o,
 void mp_admit_done(struct mp_admit *a);
 
 /*
- * True: admitted, *ret_admission is set. False: *ret_refusal has the status; 0: it cannot be told
- * yet, because the key of its token is being fetched. judge_again() follows.
+ * peer: where the connection comes from. True: admitted, *ret_admission is set. False: *ret_refusal
+ * has the status; 0: it cannot be told yet, because the key of its token is being fetched.
+ * judge_again() follows.
  */
 bool mp_admit_judge(struct mp_admit *a, const struct mp_route *route, const struct mp_inbound *in,
-		    struct mp_http_admission *ret_admission, struct mp_http_refusal *ret_refusal);
+		    const struct mp_address *peer, struct mp_http_admission *ret_admission,
+		    struct mp_http_refusal *ret_refusal);
 /*
  * Check whether tokens changed or expired. Returns a number that grows with each holder whose token
  * is not valid any more.

@@ -24,7 +24,9 @@ static void judge(void *u, struct mp_exchange *x)
 	struct mp_http_face *f = u;
 	const struct mp_route *route = mp_routes_find(mp_inbound_get_path(x->in));
 
-	if (mp_admit_judge(&f->admit, route, x->in, &x->admission, &x->refusal))
+	const struct mp_address *peer = &mp_http_connection_of(x)->conn->peer;
+
+	if (mp_admit_judge(&f->admit, route, x->in, peer, &x->admission, &x->refusal))
 		(void)mp_routes_allow(route, mp_inbound_get_verb(x->in),
 				      &x->refusal); /* the refusal has the reason */
 	else if (x->refusal.status == 0)
@@ -243,6 +245,8 @@ static int open_gate(struct mp_http_face *f, const struct mp_http_face_options *
 		.token_path = o->token_path,
 		.db = o->db,
 		.oauth = o->oauth,
+		.metrics_from = o->metrics_from,
+		.n_metrics_from = o->n_metrics_from,
 		.judge_again = http_face_judge_again,
 		.u = f,
 		.no_token = o->no_token,
@@ -318,6 +322,8 @@ struct mp_http_face *mp_http_face_free(struct mp_http_face *f)
 	mp_http_service_done(&f->service);
 	mp_http_stateless_done(f);
 	mp_timer_stop(&f->ended_timer);
+	if (f->workspace)
+		mp_usage_leave(mp_workspace_get_pool(f->workspace), &f->usage);
 	f->follower = mp_follower_leave(f->follower);
 	f->watch = mp_config_watch_close(f->watch);
 	mp_ids_done(&f->exchanges);
@@ -343,6 +349,11 @@ static void emptied(void *u)
 
 	if (drained)
 		drained(f->u);
+}
+
+void mp_http_face_set_ready(struct mp_http_face *f)
+{
+	f->is_ready = true;
 }
 
 void mp_http_face_drain(struct mp_http_face *f, void (*drained)(void *u), void *u)

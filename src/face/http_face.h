@@ -14,6 +14,7 @@
 #include "http/http_service.h"
 #include "json/tape.h"
 #include "pool/pool.h"
+#include "pool/usage.h"
 #include "session/sessions.h"
 
 struct mp_http_face;
@@ -33,8 +34,10 @@ struct mp_http_face_options {
 	const char *token_path; /* NULL: the default path (http_token.h) */
 	struct mp_db *db;       /* named tokens; borrowed; NULL: none are accepted */
 	struct mp_str oauth;    /* http.oauth, JSON: tokens of an issuer; empty: none */
-	bool no_token;          /* only on loopback */
-	const char *name;       /* another name of this host; NULL: none */
+	const char *const *metrics_from; /* http.metricsFrom; borrowed during the call */
+	size_t n_metrics_from;
+	bool no_token;    /* only on loopback */
+	const char *name; /* another name of this host; NULL: none */
 };
 
 /*
@@ -50,6 +53,9 @@ struct mp_http_face *mp_http_face_free(struct mp_http_face *f);
 const char *mp_http_face_get_address(const struct mp_http_face *f);
 /* NULL if no token is needed. */
 const char *mp_http_face_get_token_path(const struct mp_http_face *f);
+
+/* The gate of the workspace is open. */
+void mp_http_face_set_ready(struct mp_http_face *f);
 
 /* Accept no new clients; open requests may finish. drained() is called once, from the loop or
  * before this returns. */
@@ -91,6 +97,8 @@ struct mp_http_face {
 	struct mp_map talks;    /* HTTP+SSE conversations by id */
 	struct mp_list sockets; /* WebSockets */
 
+	struct mp_usage_listener usage; /* for metrics.c */
+	bool is_ready;                  /* the gate is open */
 	bool draining;
 	void (*drained)(void *u);
 	void *u;

@@ -12,6 +12,14 @@ static void serve_health(struct mp_http_face *f, struct mp_exchange *x)
 						       MP_STR("{\"status\":\"ok\"}")});
 }
 
+/* For those that only ask whether the process is alive; it names nothing. */
+static void serve_alive(struct mp_http_face *f, struct mp_exchange *x)
+{
+	(void)f;
+	mp_exchange_answer(x, &(struct mp_http_answer){200, "text/plain; charset=utf-8", NULL,
+						       MP_STR("ok\n")});
+}
+
 static void serve_front(struct mp_http_face *f, struct mp_exchange *x)
 {
 	static const struct mp_str page = MP_STR(
@@ -52,6 +60,9 @@ static const struct mp_route routes[] = {
 	 mp_http_sse_serve_message},
 	{"/ws", MP_HTTP_METHOD_GET, "Allow: GET\r\n", MP_ROUTE_FOR_HOLDERS, mp_web_socket_serve},
 	{"/health", PAGE, "Allow: GET, HEAD\r\n", MP_ROUTE_FOR_HOLDERS, serve_health},
+	{"/healthz", PAGE, "Allow: GET, HEAD\r\n", MP_ROUTE_FOR_VISITORS, serve_alive},
+	{"/readyz", PAGE, "Allow: GET, HEAD\r\n", MP_ROUTE_FOR_METRICS, mp_metrics_serve_ready},
+	{"/metrics", PAGE, "Allow: GET, HEAD\r\n", MP_ROUTE_FOR_METRICS, mp_metrics_serve},
 	{"/.well-known/oauth-protected-resource", PAGE, "Allow: GET, HEAD\r\n",
 	 MP_ROUTE_FOR_VISITORS, mp_http_metadata_serve},
 	{"/.well-known/oauth-protected-resource/mcp", PAGE, "Allow: GET, HEAD\r\n",
@@ -91,6 +102,7 @@ void mp_routes_serve(struct mp_http_face *f, struct mp_exchange *x)
 	const struct mp_route *route = mp_routes_find(mp_inbound_get_path(x->in));
 
 	mp_check(x->admission.route == route);
-	mp_check(route->who == MP_ROUTE_FOR_VISITORS || x->admission.principal);
+	mp_check(route->who == MP_ROUTE_FOR_VISITORS || x->admission.principal ||
+		 (route->who == MP_ROUTE_FOR_METRICS && x->admission.is_by_address));
 	route->serve(f, x);
 }

@@ -14,6 +14,7 @@ struct mp_http_face;
 enum mp_route_for {
 	MP_ROUTE_FOR_NOBODY,
 	MP_ROUTE_FOR_HOLDERS,  /* requires the token */
+	MP_ROUTE_FOR_METRICS,  /* requires the token, or an address of http.metricsFrom */
 	MP_ROUTE_FOR_VISITORS, /* requires a valid Host only: nothing secret, no effect */
 };
 
@@ -42,5 +43,7 @@ void mp_http_sse_serve(struct mp_http_face *f, struct mp_exchange *x);
 void mp_http_sse_serve_message(struct mp_http_face *f, struct mp_exchange *x);
 void mp_web_socket_serve(struct mp_http_face *f, struct mp_exchange *x);
 void mp_http_metadata_serve(struct mp_http_face *f, struct mp_exchange *x);
+void mp_metrics_serve(struct mp_http_face *f, struct mp_exchange *x);
+void mp_metrics_serve_ready(struct mp_http_face *f, struct mp_exchange *x);
 
 #endif

@@ -11,6 +11,7 @@
 #include "base/limits.h"
 #include "base/loop.h"
 #include "base/str.h"
+#include "net/address_list.h"
 
 /* What may wait for a peer that does not read: one message of the largest size, and some. */
 #define MP_CONN_WAITING (MP_LIMIT_MESSAGE + MP_MIB(4))
@@ -38,6 +39,7 @@ struct mp_conn {
 	const struct mp_conn_impl *impl;
 	const struct mp_conn_hooks *hooks;
 	void *u;
+	struct mp_address peer; /* where it comes from, if the listener knows */
 };
 
 /*

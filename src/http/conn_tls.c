@@ -277,6 +277,7 @@ struct mp_conn *mp_conn_tls_open(const struct mp_tls_context *c, struct mp_loop 
 		return NULL;
 	}
 	t->base.impl = &tls_impl;
+	t->base.peer = below->peer;
 	t->loop = loop;
 	t->below = below;
 	t->reading = true;

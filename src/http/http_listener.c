@@ -92,9 +92,21 @@ static int open_socket(struct mp_http_listener *p, const char *listen, struct mc
 
 /* --- arriving ------------------------------------------------------------------------------- */
 
+/* Before the descriptor is given away. */
+static struct mp_address find_peer(int fd)
+{
+	struct sockaddr_storage peer = {.ss_family = AF_UNSPEC};
+	socklen_t n = sizeof(peer);
+
+	if (getpeername(fd, (struct sockaddr *)&peer, &n) < 0)
+		return (struct mp_address){{0}};
+	return mp_address_of((struct sockaddr *)&peer);
+}
+
 static void http_listener_welcome(void *u, int fd)
 {
 	struct mp_http_listener *p = u;
+	struct mp_address peer = find_peer(fd);
 	struct mp_conn *conn;
 	int one = 1, unsent = MAX_UNSENT;
 
@@ -103,6 +115,7 @@ static void http_listener_welcome(void *u, int fd)
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof(unsent));
 	if (mp_conn_open(p->o.loop, fd, p->room, &conn) < 0)
 		return;
+	conn->peer = peer;
 	if (p->tls)
 		conn = mp_conn_tls_open(p->tls, p->o.loop, conn);
 	if (conn)

@@ -36,6 +36,7 @@ struct mp_http_admission {
 	const struct mp_route *route; /* for which it was judged; NULL: not at all */
 	const char *principal;        /* whose it is; borrowed from the judge; NULL: unknown */
 	mp_id holder;                 /* of the token it came with, for the judge; 0: none */
+	bool is_by_address;           /* admitted for where it comes from, without a token */
 };
 
 struct mp_http_refusal {

@@ -638,8 +638,11 @@ struct mp_instance *mp_instance_new(struct mp_pool *p, struct mp_workspace_confi
 
 struct mp_instance *mp_instance_free(struct mp_instance *in)
 {
+	uint64_t restarts;
+
 	if (!in)
 		return NULL;
+	restarts = mp_keeper_get_facts(in->k)->restarts;
 	in->k = mp_keeper_free(in->k); /* ends the calls at the server */
 	mp_pool_call_drop_all(in);
 	mp_follower_leave(in->start.follower);
@@ -652,6 +655,7 @@ struct mp_instance *mp_instance_free(struct mp_instance *in)
 	mp_attribution_forget(in);
 	mp_queue_free(in->queue);
 	mp_instance_done_catalog(in);
+	mp_totals_keep(&in->pool->gone, mp_str_of(in->e->name), &in->stats, restarts);
 	mp_stats_done(&in->stats);
 	mp_ids_remove(&in->pool->ids, in->id);
 	mp_workspace_config_unref(in->config);

@@ -5,6 +5,7 @@
 
 #include "base/limits.h"
 #include "pool/instance.h"
+#include "pool/usage.h"
 
 enum {
 	WAKE_BATCH = 32,    /* servers probed at the same time after a suspend */
@@ -218,4 +219,33 @@ void mp_instances_done(struct mp_pool *p)
 	mp_loop_forget_jump(p->o.loop, &p->jump);
 	free_all(&p->instances);
 	free_all(&p->leaving);
+}
+
+/* --- what they have counted ------------------------------------------------------------------ */
+
+static void instance_add_to(struct mp_instance *in, struct mp_totals *to)
+{
+	struct mp_total *total = mp_totals_get(to, mp_str_of(in->e->name));
+	const struct mp_tree_usage *used = mp_usage_get(in);
+
+	if (!total)
+		return;
+	mp_stats_add(&total->stats, &in->stats);
+	total->restarts += mp_keeper_get_facts(in->k)->restarts;
+	total->up += mp_keeper_is_up(in->k);
+	total->waiting += in->calls[MP_POOL_CALL_WAITING].len + in->calls[MP_POOL_CALL_LINED].len;
+	total->open += in->calls[MP_POOL_CALL_OUT].len;
+	if (!used)
+		return;
+	total->usage.memory += used->memory;
+	total->usage.processes += used->processes;
+}
+
+void mp_pool_sum_up(struct mp_pool *p, struct mp_totals *to)
+{
+	mp_totals_add(to, &p->gone);
+	MP_LIST_EACH(&p->instances, link)
+		instance_add_to(mp_container_of(link, struct mp_instance, link), to);
+	MP_LIST_EACH(&p->leaving, link)
+		instance_add_to(mp_container_of(link, struct mp_instance, link), to);
 }

@@ -96,6 +96,7 @@ struct mp_pool *mp_pool_new(const struct mp_pool_options *options)
 	mp_list_init(&p->client_list);
 	mp_ids_init(&p->server_requests);
 	mp_map_init(&p->queues, MP_LIMIT_SERVERS);
+	mp_totals_init(&p->gone);
 	mp_era_cache_init(&p->era_cache);
 	p->starts = mp_queue_new(p->o.loop, p->o.init_concurrency, SIZE_MAX, false);
 	p->dials = p->o.init_concurrency ? p->starts
@@ -130,6 +131,7 @@ struct mp_pool *mp_pool_free(struct mp_pool *p)
 	while ((e = mp_map_next(&p->queues, &cursor)))
 		mp_queue_free(e->value);
 	mp_map_done(&p->queues);
+	mp_totals_done(&p->gone);
 	if (p->dials != p->starts)
 		mp_queue_free(p->dials);
 	mp_queue_free(p->starts);

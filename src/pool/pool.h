@@ -19,6 +19,7 @@
 #include "pool/server_catalog.h"
 #include "pool/queue.h"
 #include "pool/stats.h"
+#include "pool/totals.h"
 #include "pool/launch_ops.h"
 #include "rpc/era.h"
 #include "store/db.h"
@@ -90,6 +91,11 @@ mp_id mp_pool_client_get_home(const struct mp_pool *p, mp_id session);
 struct mp_loop *mp_pool_get_loop(const struct mp_pool *p);
 struct mp_events *mp_pool_get_events(const struct mp_pool *p);
 size_t mp_pool_count_instances(const struct mp_pool *p);
+/*
+ * Add what the servers of each name have counted; what instances that are gone have counted stays,
+ * so that no counter goes back.
+ */
+void mp_pool_sum_up(struct mp_pool *p, struct mp_totals *to);
 /* The name of the server with this id (of an event, or on the board); NULL: it no longer exists. */
 const char *mp_pool_get_name(const struct mp_pool *p, mp_id instance);
 /* Is the server reached over a network? False if it no longer exists. */
@@ -220,6 +226,7 @@ struct mp_pool {
 	struct mp_list client_list;    /* the same, owned */
 	struct mp_ids server_requests; /* open server requests */
 	struct mp_list watchers;
+	struct mp_totals gone;   /* what instances that are gone have counted */
 	struct mp_map queues;    /* named queues, owned */
 	struct mp_queue *starts; /* initConcurrency */
 	struct mp_queue *dials;  /* of remote servers: the same queue, or their default */

@@ -479,10 +479,10 @@ static size_t get_answer_size(const struct mp_message *m)
 }
 
 /* The record of a call that ended (call_log.h). */
-static void pool_call_record(const struct mp_pool_call *c, bool is_error)
+static void pool_call_record(const struct mp_pool_call *c, bool is_error, bool is_tool_error,
+			     size_t bytes_out)
 {
 	const struct mp_call_options *o = &c->call.o;
-	const struct mp_message *m = c->message;
 	int64_t now_us = mp_loop_now_us(c->pool->o.loop);
 	struct mp_call_record r = {
 		.session = c->session,
@@ -491,12 +491,12 @@ static void pool_call_record(const struct mp_pool_call *c, bool is_error)
 		.method = o->method,
 		.outcome = c->outcome,
 		.is_error = is_error,
-		.is_tool_error = m && !is_error && is_tool_error(m),
+		.is_tool_error = is_tool_error,
 		.code = c->why ? c->why->code : 0,
 		.queue_us = (c->was_out ? c->sent_us : now_us) - c->asked_us,
 		.took_us = c->was_out ? now_us - c->sent_us : 0,
 		.bytes_in = o->params.len,
-		.bytes_out = m ? get_answer_size(m) : 0,
+		.bytes_out = bytes_out,
 	};
 
 	mp_call_log_add(c->pool->o.calls, &r, o->name, o->params,
@@ -505,14 +505,18 @@ static void pool_call_record(const struct mp_pool_call *c, bool is_error)
 
 static void pool_call_count(struct mp_pool_call *c)
 {
-	bool is_error = c->message && c->message->kind == MP_MESSAGE_ERROR;
+	const struct mp_message *m = c->message;
+	bool is_error = m && m->kind == MP_MESSAGE_ERROR, has_failed;
+	size_t bytes_out = m ? get_answer_size(m) : 0;
 
 	if (!c->in || c->is_held)
 		return;
+	has_failed = c->outcome == MP_OUTCOME_ANSWERED && !is_error && is_tool_error(m);
 	if (c->pool->o.calls)
-		pool_call_record(c, is_error);
+		pool_call_record(c, is_error, has_failed, bytes_out);
 	mp_stats_note(&c->in->stats, c->outcome, is_error, c->took_us,
 		      mp_loop_now_ms(c->pool->o.loop));
+	mp_stats_note_sizes(&c->in->stats, has_failed, c->call.o.params.len, bytes_out);
 	mp_instance_touch(c->in, MP_SERVER_CALLS);
 	if (c->was_out && MP_UNLIKELY(mp_log_wants(MP_LEVEL_VRB)))
 		pool_call_log_latency(c);

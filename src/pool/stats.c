@@ -54,10 +54,14 @@ static int64_t edge_of(unsigned bucket)
 
 /* --- counting ------------------------------------------------------------------------------- */
 
+static void stats_grow(uint64_t *counter, uint64_t by)
+{
+	*counter = by > UINT64_MAX - *counter ? UINT64_MAX : *counter + by;
+}
+
 static void stats_count(uint64_t *counter)
 {
-	if (*counter < UINT64_MAX)
-		++*counter;
+	stats_grow(counter, 1);
 }
 
 static void stats_measure(struct mp_stats *s, int64_t us)
@@ -70,6 +74,7 @@ static void stats_measure(struct mp_stats *s, int64_t us)
 	if (*bucket < UINT32_MAX)
 		++*bucket;
 	stats_count(&s->measured);
+	stats_grow(&s->total_us, us < 0 ? 0 : (uint64_t)us);
 	if (us > s->longest_us)
 		s->longest_us = us;
 }
@@ -95,6 +100,45 @@ void mp_stats_note(struct mp_stats *s, enum mp_outcome outcome, bool is_error, i
 	if (is_error)
 		stats_count(&s->errors);
 	stats_measure(s, latency_us);
+}
+
+void mp_stats_note_sizes(struct mp_stats *s, bool is_tool_error, size_t bytes_in, size_t bytes_out)
+{
+	if (is_tool_error)
+		stats_count(&s->tool_errors);
+	stats_grow(&s->bytes_in, bytes_in);
+	stats_grow(&s->bytes_out, bytes_out);
+}
+
+static void stats_add_latencies(struct mp_stats *s, const struct mp_stats *other)
+{
+	if (!other->latencies)
+		return;
+	if (!s->latencies)
+		s->latencies = mp_alloc(BUCKETS * sizeof(*s->latencies));
+	for (unsigned i = 0; i < BUCKETS; i++) {
+		uint32_t room = UINT32_MAX - s->latencies[i];
+
+		s->latencies[i] += other->latencies[i] < room ? other->latencies[i] : room;
+	}
+	if (other->longest_us > s->longest_us)
+		s->longest_us = other->longest_us;
+}
+
+void mp_stats_add(struct mp_stats *s, const struct mp_stats *other)
+{
+	for (size_t i = 0; i < MP_ARRAY_LEN(s->by_outcome); i++)
+		stats_grow(&s->by_outcome[i], other->by_outcome[i]);
+	stats_grow(&s->calls, other->calls);
+	stats_grow(&s->errors, other->errors);
+	stats_grow(&s->tool_errors, other->tool_errors);
+	stats_grow(&s->bytes_in, other->bytes_in);
+	stats_grow(&s->bytes_out, other->bytes_out);
+	stats_grow(&s->no_owner, other->no_owner);
+	stats_grow(&s->unheard, other->unheard);
+	stats_grow(&s->measured, other->measured);
+	stats_grow(&s->total_us, other->total_us);
+	stats_add_latencies(s, other);
 }
 
 /* --- asking --------------------------------------------------------------------------------- */
@@ -136,4 +180,15 @@ int64_t mp_stats_get_latency_us(const struct mp_stats *s, unsigned permille)
 	}
 	edge = edge_of(i);
 	return edge < s->longest_us ? edge : s->longest_us;
+}
+
+/* A power of two begins a bucket, so none lies across it. */
+uint64_t mp_stats_count_below(const struct mp_stats *s, unsigned power)
+{
+	unsigned end = bucket_of((int64_t)1 << power);
+	uint64_t n = 0;
+
+	for (unsigned i = 0; s->latencies && i < end; i++)
+		n += s->latencies[i];
+	return n;
 }

@@ -9,6 +9,7 @@ token=$XDG_STATE_HOME/mcpool/token
 # serving ARGUMENTS...: a hub with a demo server, at $url
 serving() {
 	printf '{"mcpServers":{%s}}' "$(server a)" >"$work/c.json"
+	printf '{"mcpool":{"http":{"metricsFrom":["127.0.0.0/8"]}}}' >"$work/from.json"
 	start serve --http 127.0.0.1:0 --strict-config --config "$work/c.json" "$@"
 	wait_for_line "$work/out" 'http://[^ ]*/mcp' 15 || return 1
 	url=$(grep -o 'http://[^ ]*/mcp' "$work/out" | head -n 1)
@@ -24,6 +25,13 @@ t_smuggling() { serving && visit smuggling && stopped; }
 t_manners() { serving && visit manners && stopped; }
 # V19
 t_rotation() { serving && visit rotation && stopped; }
+# Read as Prometheus reads them; an allowed address needs no token for them.
+t_metrics() {
+	serving && METRICS=$work/metrics visit metrics && stopped && serving --config "$work/from.json" &&
+		METRICS=$work/metrics BY_ADDRESS=1 visit metrics && stopped || return 1
+	promtool=$(command -v promtool) || { echo "promtool is not here (package prometheus): the text is judged by test_metrics.c alone"; return 0; }
+	"$promtool" check metrics <"$work/metrics"
+}
 t_neighbours() { serving && visit neighbours && stopped; }
 
 # V18 V20: made for this user alone, and what others may have touched is not used

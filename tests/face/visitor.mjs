@@ -29,7 +29,7 @@ function say(bytes, patience = 400, headOnly = false) {
 
 const auth = () => `Authorization: Bearer ${token()}\r\n`;
 const head = (verb, path, headers, hostLine = `Host: ${host}\r\n`) => `${verb} ${path} HTTP/1.1\r\n${hostLine}${headers}\r\n`;
-const routes = ['/mcp', '/sse', '/messages', '/ws', '/health'];
+const routes = ['/mcp', '/sse', '/messages', '/ws', '/health', '/readyz', '/metrics'];
 const verbs = ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS'];
 const socketHeaders = 'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: mcp\r\n';
 
@@ -168,5 +168,28 @@ async function neighbours() {
 	slow.destroy();
 }
 
-await { denial, smuggling, manners, rotation, neighbours }[which]();
+// What is asked for without a token, and metrics as a scraper reads them: on stdout behind a line "metrics".
+async function metrics() {
+	const get = async (path, headers = {}) => {
+		const r = await fetch(`${address}${path}`, { headers });
+		return { status: r.status, text: await r.text() };
+	};
+	const alive = await get('/healthz');
+	if (alive.status !== 200 || alive.text !== 'ok\n')
+		complain(`/healthz: ${alive.status} ${alive.text}`);
+	const bearer = process.env.BY_ADDRESS ? {} : { Authorization: `Bearer ${token()}` };
+	for (let i = 0; i < 100 && (await get('/readyz', bearer)).status !== 200; i++)
+		await new Promise(done => setTimeout(done, 50));
+	if ((await get('/readyz', bearer)).status !== 200)
+		complain('/readyz: not ready');
+	const r = await get('/metrics', bearer);
+	if (r.status !== 200 || !/^mcpool_server_state\{server="a",state="connected"\} 1$/m.test(r.text))
+		complain(`/metrics: ${r.status} ${r.text}`);
+	if (process.env.BY_ADDRESS && (await get('/health')).status !== 401)
+		complain('/health let an allowed address in');
+	if (!wrong)
+		writeFileSync(process.env.METRICS, r.text);
+}
+
+await { denial, smuggling, manners, rotation, neighbours, metrics }[which]();
 process.exit(wrong);

@@ -181,6 +181,8 @@ static void gate_is_open(void *u)
 {
 	struct mp_serve *s = u;
 
+	if (s->http)
+		mp_http_face_set_ready(s->http);
 	mp_logger_speak(s->logger); /* the report has the earlier failures */
 	mp_serve_report_gate(s);
 	mp_serve_report_faces(s);

@@ -253,6 +253,8 @@ int mp_serve_open_http(struct mp_serve *s)
 		.fd = take_network_socket(s),
 		.db = s->c.db,
 		.oauth = s->c.set->settings.http.oauth_json,
+		.metrics_from = s->c.set->settings.http.metrics_from.items,
+		.n_metrics_from = s->c.set->settings.http.metrics_from.n,
 		.no_token = s->args->no_token,
 		.name = s->c.set->settings.http.name,
 	};

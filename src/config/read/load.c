@@ -105,17 +105,24 @@ static void keep_audit_settings(struct mp_loading *l, const struct mp_document *
 			    "\"audit\" is ignored here; it is read from your own file only");
 }
 
-/* Whose tokens the hub accepts is not said by a project, approved or not. */
-static void keep_oauth_settings(struct mp_loading *l, const struct mp_document *doc, mp_value v,
-				struct mp_str before)
+/* Whose tokens the hub accepts, and who needs none, is not said by a project, approved or not. */
+static void keep_http_settings(struct mp_loading *l, const struct mp_document *doc, mp_value v,
+			       const struct mp_http_settings *before)
 {
-	mp_value oauth = mp_value_get(&doc->tape, mp_value_get(&doc->tape, v, "http"), "oauth");
+	mp_value http = mp_value_get(&doc->tape, v, "http");
+	mp_value oauth = mp_value_get(&doc->tape, http, "oauth");
+	mp_value from = mp_value_get(&doc->tape, http, "metricsFrom");
 
-	if (oauth == MP_NONE)
-		return;
-	l->set->settings.http.oauth_json = before;
-	mp_loading_complain(l, MP_WARNING, doc, oauth, "", "",
-			    "\"oauth\" is ignored here; it is read from your own file only");
+	if (oauth != MP_NONE)
+		mp_loading_complain(
+			l, MP_WARNING, doc, oauth, "", "",
+			"\"oauth\" is ignored here; it is read from your own file only");
+	if (from != MP_NONE)
+		mp_loading_complain(l, MP_WARNING, doc, from, "", "",
+				    "\"metricsFrom\" is ignored here; it is read from your own "
+				    "file only");
+	l->set->settings.http.oauth_json = before->oauth_json;
+	l->set->settings.http.metrics_from = before->metrics_from;
 }
 
 static void read_settings(struct mp_loading *l, const struct mp_document *doc, bool trusted,
@@ -216,10 +223,10 @@ static void read_project_settings(struct mp_loading *l, const struct mp_document
 		return;
 	g = mp_loading_add_grant(l, doc, v, "[settings]", l->set->root);
 	if (g && g->trust == MP_TRUST_YES) {
-		struct mp_str oauth = l->set->settings.http.oauth_json;
+		struct mp_http_settings http = l->set->settings.http;
 
 		read_settings(l, doc, true, false);
-		keep_oauth_settings(l, doc, v, oauth);
+		keep_http_settings(l, doc, v, &http);
 	} else if (g)
 		mp_loading_complain(l, MP_WARNING, doc, v, "", "",
 				    "the settings of a project need your approval: mcpool trust");

@@ -122,6 +122,7 @@ static const struct mp_bind_field http_fields[] = {
 	MP_BIND(struct mp_http_settings, TEXT, "name", name),
 	MP_BIND(struct mp_http_settings, RAW, "tls", tls_json),
 	MP_BIND(struct mp_http_settings, RAW, "oauth", oauth_json),
+	MP_BIND(struct mp_http_settings, LIST, "metricsFrom", metrics_from),
 };
 static const struct mp_bind_table http_table = {http_fields, MP_ARRAY_LEN(http_fields),
 						offsetof(struct mp_http_settings, present)};

@@ -86,6 +86,7 @@ struct mp_settings {
 		const char *name; /* of this host, for other machines; NULL: none */
 		struct mp_str tls_json;
 		struct mp_str oauth_json; /* of the user's own file, or the command line's */
+		struct mp_bind_list metrics_from; /* the same */
 		uint64_t present;
 	} http;
 	struct mp_secrets_settings {

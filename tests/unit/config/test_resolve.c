@@ -862,6 +862,33 @@ TEST(a_secret_is_in_the_launch_key_by_its_name)
 	CHECK(memcmp(d.out.launch_key, key, sizeof(key)) == 0);
 }
 
+HEAVY_TEST(who_needs_no_token_is_said_by_the_users_own_file_only)
+{
+	static const char of_project[] =
+		"{\"mcpool\": {\"http\": {\"metricsFrom\": [\"0.0.0.0/0\"], \"name\": \"n\"}}}";
+	static const char own[] = "{\"mcpool\": {\"http\": {\"metricsFrom\": [\"10.0.0.1\"]}}}";
+	MP_SET set = NULL;
+	MP_STORE db = NULL;
+
+	CHECK(make_state());
+	db = home_open_store();
+	CHECK(db && put("project/.mcpool/mcp.json", of_project));
+	set = home_load(db);
+	CHECK_EQ(set->n_grants, 1);
+	CHECK_EQ(mp_trust_approve_grant(db, &set->grants[0], 1, &why), 0);
+	mp_config_set_unref(set);
+	set = home_load(db);
+	CHECK_EQ(set->settings.http.metrics_from.n, 0);
+	CHECK_TEXT(set->settings.http.name, "n");
+	CHECK_EQ(set->n_problems, 1);
+	CHECK(strstr(set->problems[0].message, "\"metricsFrom\" is ignored here"));
+	CHECK(put("home/.config/mcpool/mcp.json", own));
+	mp_config_set_unref(set);
+	set = home_load(db);
+	CHECK_EQ(set->settings.http.metrics_from.n, 1);
+	CHECK_TEXT(set->settings.http.metrics_from.items[0], "10.0.0.1");
+}
+
 HEAVY_TEST(a_passphrase_command_comes_from_the_users_own_file_only)
 {
 	static const char of_project[] =

@@ -35,6 +35,7 @@ static const struct mp_route door = {
 static int ask(struct mp_admit *a, const char *host, const char *origin)
 {
 	struct mp_inbound *in = mp_inbound_new();
+	const struct mp_address nowhere = {{0}};
 	struct mp_http_admission admission;
 	struct mp_http_refusal refusal = {0};
 	enum mp_inbound_news news;
@@ -48,7 +49,7 @@ static int ask(struct mp_admit *a, const char *host, const char *origin)
 	if (news == MP_INBOUND_BAD)
 		refusal.status = mp_inbound_get_fault(in).status;
 	else if (news == MP_INBOUND_HEAD)
-		(void)!mp_admit_judge(a, &door, in, &admission, &refusal);
+		(void)!mp_admit_judge(a, &door, in, &nowhere, &admission, &refusal);
 	else
 		refusal.status = -1;
 	mp_inbound_free(in);

@@ -150,7 +150,8 @@ TEST(a_row_that_says_nothing_is_for_nobody)
 		 "GET /x HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", s.host,
 		 s.face ? s.face->admit.token.text : "");
 	admitted = s.face && mp_inbound_feed(in, mp_str_of(text), &used) == MP_INBOUND_HEAD &&
-		   mp_admit_judge(&s.face->admit, &forgotten, in, &admission, &refusal);
+		   mp_admit_judge(&s.face->admit, &forgotten, in, &v.conn.base.peer, &admission,
+				  &refusal);
 	mp_inbound_free(in);
 	CHECK(!admitted);
 }

@@ -150,3 +150,43 @@ TEST(counters_stay_at_their_end)
 	CHECK_EQ(mp_stats_get_latency_us(&s, 999), 1); /* still of use */
 	CHECK_EQ(mp_stats_get_latency_us(&s, 1000), 100);
 }
+
+TEST(counts_below_a_power_are_exact)
+{
+	MP_CLEANUP(mp_stats_done) struct mp_stats s;
+
+	mp_stats_init(&s);
+	CHECK_EQ(mp_stats_count_below(&s, 20), 0);
+	note(&s, 0);
+	note(&s, 255);
+	note(&s, 256);
+	note(&s, (1 << 26) - 1);
+	note(&s, 1 << 26);
+	CHECK_EQ(mp_stats_count_below(&s, 8), 2);
+	CHECK_EQ(mp_stats_count_below(&s, 9), 3);
+	CHECK_EQ(mp_stats_count_below(&s, 26), 4);
+	CHECK_EQ(mp_stats_count_below(&s, 27), 5);
+	CHECK_EQ(s.total_us, 255 + 256 + (1 << 26) - 1 + (1 << 26));
+}
+
+TEST(counts_are_added_up)
+{
+	MP_CLEANUP(mp_stats_done) struct mp_stats a, b;
+
+	mp_stats_init(&a);
+	mp_stats_init(&b);
+	note(&b, 100);
+	mp_stats_note_sizes(&b, true, 10, 20);
+	mp_stats_note(&b, MP_OUTCOME_TIMEOUT, false, 5, 0);
+	mp_stats_add(&a, &b);
+	mp_stats_add(&a, &b);
+	CHECK_EQ(a.calls, 4);
+	CHECK_EQ(a.by_outcome[MP_OUTCOME_TIMEOUT], 2);
+	CHECK_EQ(a.tool_errors, 2);
+	CHECK_EQ(a.bytes_in, 20);
+	CHECK_EQ(a.bytes_out, 40);
+	CHECK_EQ(a.measured, 2);
+	CHECK_EQ(a.total_us, 200);
+	CHECK_EQ(mp_stats_count_below(&a, 7), 2);
+	CHECK_EQ(mp_stats_get_latency_us(&a, 1000), 100);
+}
