@@ -87,6 +87,8 @@
 #define MP_LIMIT_EVENT_RING 4096      /* transitions kept for late readers */
 #define MP_LIMIT_EVENT_TEXT 120       /* bytes of words in one event */
 #define MP_LIMIT_CALL_RING  512       /* calls that ended, kept for late readers */
+#define MP_LIMIT_AUDIT_TEXT \
+	MP_KIB(64) /* bytes of one text of a record; longer arguments are not kept */
 
 #define MP_LIMIT_RESULTS      1000        /* stored results; the oldest go first */
 #define MP_LIMIT_RESULT_BYTES MP_MIB(256) /* of all of them */

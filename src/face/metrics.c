@@ -114,7 +114,7 @@ static void metrics_add_calls(struct mp_metric_text *m, const struct mp_totals *
 		metrics_add_outcome(m, t, "answered",
 				    t->stats.by_outcome[MP_OUTCOME_ANSWERED] - failed);
 		metrics_add_outcome(m, t, "error", t->stats.errors);
-		metrics_add_outcome(m, t, "tool-error", t->stats.tool_errors);
+		metrics_add_outcome(m, t, "tool_error", t->stats.tool_errors);
 		for (int o = MP_OUTCOME_ANSWERED + 1; o <= MP_OUTCOME_CANCELLED; o++)
 			metrics_add_outcome(m, t, mp_outcome_get_name((enum mp_outcome)o),
 					    t->stats.by_outcome[o]);

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "files/follow.h"
+#include "hub/audit.h"
 #include "hub/election.h"
 #include "hub/network.h"
 #include "hub/workspaces.h"
@@ -33,6 +34,7 @@ struct mp_hub_private {
 	void *u;
 	struct mp_launch_planner *planner;
 	struct mp_config_watch *watch;
+	struct mp_audit *audit;     /* NULL: there is no store */
 	struct mp_network *network; /* NULL: changes are not noticed */
 	bool is_stopping;
 	struct mp_timer patience; /* of a drain */
@@ -299,6 +301,28 @@ static int open_calls(struct mp_hub *hub, struct mcpool_error *reterr)
 	return 0;
 }
 
+static const struct mp_audit_settings *get_audit_settings(void *u)
+{
+	struct mp_hub *hub = u;
+
+	return hub->workspace ? &mp_workspace_get_set(hub->workspace)->settings.audit : NULL;
+}
+
+/* What was typed for one command leaves nothing behind. */
+static void open_audit(struct mp_hub *hub)
+{
+	const struct mp_audit_options options = {
+		.loop = hub->loop,
+		.calls = &hub->calls,
+		.db = hub->p->o.request.db,
+		.get_settings = get_audit_settings,
+		.u = hub,
+	};
+
+	if (options.db && !(hub->p->o.set && hub->p->o.set->is_typed))
+		hub->p->audit = mp_audit_new(&options);
+}
+
 static int open_parts(struct mp_hub *hub, struct mcpool_error *reterr)
 {
 	int r = mp_loop_new(&hub->loop);
@@ -326,6 +350,7 @@ int mp_hub_new(const struct mp_hub_options *options, const struct mp_hub_hooks *
 		mp_hub_free(hub);
 		return r;
 	}
+	open_audit(hub);
 	hub->workspaces = make_workspaces(hub);
 	hub->pool = make_pool(hub);
 	hub->usage = mp_usage_new(hub->pool);
@@ -350,11 +375,13 @@ struct mp_hub *mp_hub_free(struct mp_hub *hub)
 	}
 	hub->sessions = mp_sessions_free(hub->sessions);
 	hub->workspaces = mp_workspaces_free(hub->workspaces);
+	hub->workspace = NULL;
 	mp_network_free(p->network);
 	mp_usage_free(hub->usage);
 	mp_pool_free(hub->pool);
 	mp_config_watch_close(p->watch);
 	mp_launch_planner_free(p->planner);
+	mp_audit_free(p->audit);
 	if (hub->calls.loop)
 		mp_call_log_done(&hub->calls);
 	if (hub->loop) {

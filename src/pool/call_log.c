@@ -3,8 +3,6 @@
  */
 #include "pool/call_log.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -178,48 +176,39 @@ const char *mp_call_record_get_outcome(const struct mp_call_record *r)
 	return r->is_error ? "error" : r->is_tool_error ? "tool_error" : "answered";
 }
 
-static void record_write_client(struct mp_writer *w, const struct mp_call_record *r)
+void mp_call_record_describe(const struct mp_call_record *r, struct mp_call_row *ret)
 {
 	const struct mp_call_client *c = r->client;
+	bool has_code = r->outcome != MP_OUTCOME_ANSWERED && r->code;
 
-	mp_write_key(w, MP_STR("session"));
-	mp_write_u64(w, r->session);
-	mp_write_member_text(w, "client", mp_str_of(c ? c->name : ""));
-	mp_write_member_text(w, "principal", mp_str_of(c ? c->principal : ""));
-	mp_write_member_text(w, "project", mp_str_of(c ? c->project : ""));
-}
-
-static void record_write_outcome(struct mp_writer *w, const struct mp_call_record *r)
-{
-	mp_write_member_text(w, "outcome", mp_str_of(mp_call_record_get_outcome(r)));
-	mp_write_key(w, MP_STR("code"));
-	if (r->outcome != MP_OUTCOME_ANSWERED && r->code)
-		mp_write_text(w, mp_str_of(mcpool_error_word(r->code)));
-	else
-		mp_write_null(w);
-	mp_write_member_i64(w, "latencyUs", r->took_us);
-	mp_write_member_i64(w, "queueUs", r->queue_us);
-	mp_write_member_i64(w, "bytesIn", (int64_t)r->bytes_in);
-	mp_write_member_i64(w, "bytesOut", (int64_t)r->bytes_out);
+	*ret = (struct mp_call_row){
+		.number = r->number,
+		.wall_ms = r->wall_ms,
+		.session = r->session,
+		.client = c ? c->name : "",
+		.principal = c ? c->principal : "",
+		.project = c ? c->project : "",
+		.server = r->server,
+		.method = mp_method_get(r->method)->name,
+		.tool = r->subject,
+		.outcome = mp_call_record_get_outcome(r),
+		.code = has_code ? mcpool_error_word(r->code) : NULL,
+		.args = r->args,
+		.took_us = r->took_us,
+		.queue_us = r->queue_us,
+		.bytes_in = r->bytes_in,
+		.bytes_out = r->bytes_out,
+		.args_hash = r->args_hash,
+	};
 }
 
 void mp_call_record_write(struct mp_writer *w, const struct mp_call_record *r, uint64_t missed)
 {
-	char hash[20];
+	struct mp_call_row row;
 
-	snprintf(hash, sizeof(hash), "%016" PRIx64, r->args_hash);
+	mp_call_record_describe(r, &row);
 	mp_write_begin_object(w);
-	mp_write_key(w, MP_STR("number"));
-	mp_write_u64(w, r->number);
-	mp_write_member_i64(w, "time", r->wall_ms);
-	record_write_client(w, r);
-	mp_write_member_text(w, "server", mp_str_of(r->server));
-	mp_write_member_text(w, "method", mp_str_of(mp_method_get(r->method)->name));
-	mp_write_member_text(w, "tool", mp_str_of(r->subject));
-	record_write_outcome(w, r);
-	mp_write_member_text(w, "argsHash", mp_str_of(hash));
-	if (r->args)
-		mp_write_member_raw(w, "args", mp_str_of(r->args));
+	mp_call_row_write(w, &row);
 	if (missed) {
 		mp_write_key(w, MP_STR("missed"));
 		mp_write_u64(w, missed);

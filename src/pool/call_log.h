@@ -12,6 +12,7 @@
 #include "base/loop.h"
 #include "json/write.h"
 #include "rpc/call.h"
+#include "store/calls.h"
 
 /* Who calls: what records say of a session. Counted, because records outlive sessions. */
 struct mp_call_client {
@@ -71,6 +72,8 @@ const struct mp_call_record *mp_call_log_read(const struct mp_call_log *l, uint6
 					      uint64_t *ret_missed);
 /* "answered", "error", "tool_error", or the outcome (doc/protocol.md, "Calls") */
 const char *mp_call_record_get_outcome(const struct mp_call_record *r);
+/* As it is shown and kept; borrows from the record. */
+void mp_call_record_describe(const struct mp_call_record *r, struct mp_call_row *ret);
 /* One object; missed: records that a late reader did not get. */
 void mp_call_record_write(struct mp_writer *w, const struct mp_call_record *r, uint64_t missed);
 

@@ -111,6 +111,30 @@ static const char *const steps[] = {
 	" expires_ms INTEGER NOT NULL,"
 	" used_ms INTEGER NOT NULL"
 	") STRICT;",
+
+	/* Calls that ended. calls_size: the sum of their sizes, in one row. */
+	"CREATE TABLE calls ("
+	" n INTEGER PRIMARY KEY AUTOINCREMENT,"
+	" time_ms INTEGER NOT NULL,"
+	" session INTEGER NOT NULL,"
+	" client TEXT NOT NULL,"
+	" principal TEXT NOT NULL,"
+	" project TEXT NOT NULL,"
+	" server TEXT NOT NULL,"
+	" method TEXT NOT NULL,"
+	" tool TEXT NOT NULL,"
+	" outcome TEXT NOT NULL,"
+	" code TEXT,"
+	" args TEXT,"
+	" took_us INTEGER NOT NULL,"
+	" queue_us INTEGER NOT NULL,"
+	" bytes_in INTEGER NOT NULL,"
+	" bytes_out INTEGER NOT NULL,"
+	" args_hash INTEGER NOT NULL,"
+	" size INTEGER NOT NULL"
+	") STRICT;"
+	"CREATE TABLE calls_size (bytes INTEGER NOT NULL) STRICT;"
+	"INSERT INTO calls_size VALUES (0);",
 };
 
 const struct mp_schema mp_schema_present = {steps, (int)MP_ARRAY_LEN(steps)};

@@ -5,6 +5,7 @@
 
 #include "base/limits.h"
 #include "cli/console/call_line.h"
+#include "cli/console/calls_export.h"
 #include "cli/verbs/verbs.h"
 
 static int run_calls(const struct mp_verb *verb, int argc, char **argv);
@@ -17,9 +18,12 @@ const struct mp_verb mp_verb_calls = {
 	"  --server NAME    only calls of this server\n"
 	"  --session ID     only calls of this session, as in `mcpool status --json`\n"
 	"  --failed         only calls without an answer, and errors\n"
-	"  --json           one JSON object a line instead of text for people\n",
+	"  --json           one JSON object a line instead of text for people\n"
+	"  --export         the records in the store instead, as JSON lines; without a hub, too\n"
+	"  --since TIME     with --export: only those of this time, such as 2d or 12h\n",
 	"Arguments are not kept, only a hash that is equal for equal ones; the key audit.args in\n"
 	"the configuration keeps them. doc/protocol.md, \"Calls\", lists the outcomes.\n"
+	"The store has the calls of audit.days, up to audit.maxBytes, but for the last seconds.\n"
 	"example: mcpool calls -f --failed\n",
 	run_calls,
 	NULL,
@@ -82,6 +86,13 @@ static int run_calls(const struct mp_verb *verb, int argc, char **argv)
 				"has it");
 		return MP_EXIT_USAGE;
 	}
+	if (args.export ? args.follow : args.since_ms) {
+		mp_cli_complain(args.export ? "--export has what is there: leave out --follow"
+					    : "--since is for --export");
+		return MP_EXIT_USAGE;
+	}
+	if (args.export)
+		return mp_calls_export(&args);
 	if (mp_feed_open(&l, &mp_feed_calls, 1, &why) < 0)
 		return mp_feed_complain(&why);
 	mp_print_need_no_json();

@@ -32,6 +32,21 @@ static bool read_duration(const char *text, int64_t *ret_ms)
 	return mp_str_to_ms(all, ret_ms) == 0 && *ret_ms > 0;
 }
 
+bool mp_cli_read_span(const char *text, int64_t *ret_ms)
+{
+	enum { DAY_MS = 24 * 3600 * 1000, LONGEST_DAYS = 3650 };
+	struct mp_str t = mp_str_of(text);
+
+	if (!t.len || t.p[t.len - 1] != 'd')
+		return mp_str_to_ms(t, ret_ms) == 0 && *ret_ms > 0 &&
+		       *ret_ms <= (int64_t)LONGEST_DAYS * DAY_MS;
+	t.len--;
+	if (mp_str_to_i64(t, ret_ms) < 0 || *ret_ms <= 0 || *ret_ms > LONGEST_DAYS)
+		return false;
+	*ret_ms *= DAY_MS;
+	return true;
+}
+
 static bool read_era(const char *text, enum mp_era *ret_era)
 {
 	static const struct {
@@ -93,6 +108,7 @@ enum option_kind {
 	ADDRESS,  /* the same, or no value: the default address */
 	TEXTS,    /* struct mp_cli_list */
 	DURATION, /* int64_t, in milliseconds */
+	SPAN,     /* the same, "2d" too */
 	ERA,      /* enum mp_era */
 };
 
@@ -147,6 +163,8 @@ static const struct option {
 	OPTION("--save", TEXT, save, "there is no file behind"),
 	OPTION("--watch", FLAG, watch, NULL),
 	OPTION("--failed", FLAG, failed, NULL),
+	OPTION("--export", FLAG, export, NULL),
+	OPTION("--since", SPAN, since_ms, "a time is 2d, 12h or 30m, not"),
 	OPTION("--server", TEXT, server, "there is no server behind"),
 	OPTION("--for", TEXT, wanted_state, "there is no state behind"),
 	OPTION("--write", FLAG, write, NULL),
@@ -195,6 +213,9 @@ static int take_option(struct mp_cli_args *a, const struct option *o, const char
 		break;
 	case DURATION:
 		ok = read_duration(value, field);
+		break;
+	case SPAN:
+		ok = mp_cli_read_span(value, field);
 		break;
 	case ERA:
 		ok = read_era(value, field);

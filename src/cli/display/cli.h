@@ -63,7 +63,7 @@ struct mp_cli_args {
 	struct mp_cli_list config, headers, env, servers, tools, unset;
 	bool strict_config, all, yes, project, user, user_file, force, fresh;
 	bool no_token, background, now, rotate, write, undo, libraries, secrets, no_browser, fix,
-		follow, hub, watch, failed, keep;
+		follow, hub, watch, failed, keep, export;
 	const char *http, *profile, *folder; /* --http, --profile, --project DIR */
 	const char *naming;                  /* --naming */
 	const char *session, *parent;        /* --session, --parent: ID or auto */
@@ -71,6 +71,7 @@ struct mp_cli_args {
 	const char *call;                    /* --call TOOL */
 	const char *wanted_state;            /* --for STATE */
 	const char *expires;                 /* --expires: 30d */
+	int64_t since_ms;                    /* --since: 2d; 0: not given */
 	const char *server;                  /* --server NAME */
 	const char *save;                    /* --save FILE */
 	const char *url, *transport, *token, *token_env, *cwd, *from;
@@ -86,6 +87,8 @@ struct mp_cli_args {
 int mp_cli_read_args(const struct mp_verb *verb, int argc, char **argv, int min, int max,
 		     struct mp_cli_args *ret_args);
 
+/* "12h" or "30d", at most ten years. */
+bool mp_cli_read_span(const char *text, int64_t *ret_ms);
 /* True after an error message: there is no command after --. */
 bool mp_cli_lacks_command(const struct mp_cli_args *args);
 /* True after an error message: the value of this option is neither a session's id nor auto. */

@@ -16,8 +16,6 @@
 #include "store/tokens.h"
 
 enum { NAME_MAX_LEN = 64 };
-#define DAY_MS  ((int64_t)24 * 3600 * 1000)
-#define LONGEST (3650 * DAY_MS)
 
 struct token_job {
 	const struct mp_cli_args *args;
@@ -110,24 +108,15 @@ static bool token_join(const struct mp_cli_list *given, struct mp_buf *out)
 	return mp_buf_terminate(out) == 0;
 }
 
-/* "30d" as well; 0: without an end. False: it is not a duration. */
+/* 0: without an end. False: it is not a duration. */
 static bool token_read_end(const char *text, int64_t now_ms, int64_t *ret_ms)
 {
-	struct mp_str t = mp_str_of(text);
-	int64_t n;
-
 	*ret_ms = 0;
 	if (!text)
 		return true;
-	if (t.len && t.p[t.len - 1] == 'd') {
-		t.len--;
-		if (mp_str_to_i64(t, &n) < 0 || n <= 0 || n > LONGEST / DAY_MS)
-			return false;
-		n *= DAY_MS;
-	} else if (mp_str_to_ms(t, &n) < 0 || n <= 0 || n > LONGEST) {
+	if (!mp_cli_read_span(text, ret_ms))
 		return false;
-	}
-	*ret_ms = now_ms + n;
+	*ret_ms += now_ms;
 	return true;
 }
 

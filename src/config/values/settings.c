@@ -25,7 +25,7 @@ static const struct {
 		 "\"result\":{\"join\":\"\\n\\n\",\"maxBytes\":262144,"
 		 "\"errors\":\"protocol\",\"sessions\":false},\"names\":\"wide\","
 		 "\"http\":{},\"secrets\":{\"keyring\":true},"
-		 "\"audit\":{\"args\":false,\"store\":false,\"days\":30,\"maxBytes\":67108864},"
+		 "\"audit\":{\"args\":false,\"store\":true,\"days\":30,\"maxBytes\":67108864},"
 		 "\"log\":{\"level\":\"info\","
 		 "\"attempts\":\"warning\","
 		 "\"names\":\"instance\"},"
