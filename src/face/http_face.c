@@ -104,6 +104,17 @@ int mp_http_face_open_session(struct mp_http_face *f, const struct mp_exchange *
 	return r;
 }
 
+void mp_http_face_note_trace(const struct mp_exchange *x, struct mp_session *session)
+{
+	const struct mp_trace_texts headers = {
+		.parent = mp_inbound_get(x->in, MP_FIELD_TRACE_PARENT),
+		.state = mp_inbound_get(x->in, MP_FIELD_TRACE_STATE),
+		.baggage = mp_inbound_get(x->in, MP_FIELD_BAGGAGE),
+	};
+
+	mp_session_note_trace(session, &headers);
+}
+
 void mp_http_face_refuse_session(struct mp_exchange *x, int error)
 {
 	static const struct mp_http_refusal void_token = {401, "this token is not valid any more",

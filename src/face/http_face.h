@@ -118,6 +118,8 @@ int mp_http_face_open_session(struct mp_http_face *f, const struct mp_exchange *
 			      struct mp_session **ret_session) MP_MUST;
 /* The naming in the query; NULL: none. */
 const char *mp_http_face_get_naming(const struct mp_exchange *x);
+/* Headers of the request that the next message of the session comes with. */
+void mp_http_face_note_trace(const struct mp_exchange *x, struct mp_session *session);
 /* Answer after a failed mp_http_face_open_session(). */
 void mp_http_face_refuse_session(struct mp_exchange *x, int error);
 

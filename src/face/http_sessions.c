@@ -402,6 +402,7 @@ static void http_sessions_receive(struct session *s, struct mp_exchange *x,
 	http_session_advance(s, USED);
 	if (!is_greeting(m))
 		note_use(s);
+	mp_http_face_note_trace(x, s->session);
 	if (mp_session_receive(s->session, m, stream->id) == 0) {
 		mp_exchange_answer(mp_stream_release(stream),
 				   &(struct mp_http_answer){.status = 202});

@@ -152,6 +152,7 @@ void mp_http_sse_serve_message(struct mp_http_face *f, struct mp_exchange *x)
 					      415, "Content-Type must be application/json", NULL});
 		return;
 	}
+	mp_http_face_note_trace(x, t->session);
 	(void)mp_session_receive_text(t->session, mp_inbound_get_body(x->in),
 				      0); /* errors are reported on the stream */
 	mp_exchange_answer(x,

@@ -112,6 +112,7 @@ void mp_http_stateless_post(struct mp_http_face *f, struct mp_exchange *x,
 	x->hooks = &exchange_hooks;
 	x->u = x;
 	x->id = id = mp_ids_add(&f->exchanges, x);
+	mp_http_face_note_trace(x, session);
 	if (mp_session_receive(session, m, id) > 0)
 		return;
 	/* A notification has no answer. */

@@ -46,6 +46,9 @@ enum mp_http_method {
 	X(SOCKET_KEY, "sec-websocket-key", ONCE)           \
 	X(SOCKET_VERSION, "sec-websocket-version", ONCE)   \
 	X(SOCKET_PROTOCOL, "sec-websocket-protocol", LIST) \
+	X(TRACE_PARENT, "traceparent", LIST)               \
+	X(TRACE_STATE, "tracestate", LIST)                 \
+	X(BAGGAGE, "baggage", LIST)                        \
 	X(ASKER, "mcpool-hub", ONCE)
 
 enum mp_field {

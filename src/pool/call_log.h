@@ -12,6 +12,7 @@
 #include "base/loop.h"
 #include "json/write.h"
 #include "rpc/call.h"
+#include "rpc/trace.h"
 #include "store/calls.h"
 
 /* Who calls: what records say of a session. Counted, because records outlive sessions. */
@@ -42,6 +43,7 @@ struct mp_call_record {
 	const char *subject;           /* the tool, prompt or resource; "" */
 	const char *args;              /* params; NULL: not to be kept */
 	char *texts;                   /* owned */
+	struct mp_trace trace;
 	enum mp_method_id method;
 	enum mp_outcome outcome;
 	bool is_error, is_tool_error; /* of an answer */

@@ -139,6 +139,16 @@ struct mp_pool *mp_pool_free(struct mp_pool *p)
 	return mp_free(p);
 }
 
+void mp_pool_set_tracing(struct mp_pool *p, bool is_tracing)
+{
+	p->is_tracing = is_tracing;
+}
+
+bool mp_pool_is_tracing(const struct mp_pool *p)
+{
+	return p->is_tracing;
+}
+
 struct mp_events *mp_pool_get_events(const struct mp_pool *p)
 {
 	return p->o.events;

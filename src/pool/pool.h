@@ -91,6 +91,9 @@ mp_id mp_pool_client_get_home(const struct mp_pool *p, mp_id session);
 struct mp_loop *mp_pool_get_loop(const struct mp_pool *p);
 struct mp_events *mp_pool_get_events(const struct mp_pool *p);
 size_t mp_pool_count_instances(const struct mp_pool *p);
+/* Calls are spans of ours: sessions give servers our span as the parent of theirs. */
+void mp_pool_set_tracing(struct mp_pool *p, bool is_tracing);
+bool mp_pool_is_tracing(const struct mp_pool *p);
 /*
  * Add what the servers of each name have counted; what instances that are gone have counted stays,
  * so that no counter goes back.
@@ -236,7 +239,7 @@ struct mp_pool {
 	size_t to_wake; /* instances not yet probed after a suspend */
 	struct mp_timer stop_timer;
 	struct mp_timer trim_timer; /* returns memory after servers have stopped */
-	bool is_stopping;
+	bool is_stopping, is_tracing;
 	void (*stopped)(void *u);
 	void *stopped_u;
 	struct mp_task stopped_task;

@@ -487,6 +487,7 @@ static void pool_call_record(const struct mp_pool_call *c, bool is_error, bool i
 	struct mp_call_record r = {
 		.session = c->session,
 		.client = c->client,
+		.trace = c->trace,
 		.server = c->server,
 		.method = o->method,
 		.outcome = c->outcome,

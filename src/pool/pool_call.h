@@ -14,6 +14,7 @@
 #include "pool/queue.h"
 #include "rpc/call.h"
 #include "rpc/message.h"
+#include "rpc/trace.h"
 
 struct mp_instance;
 struct mp_pool;
@@ -34,7 +35,8 @@ struct mp_pool_call_options {
 	 * takes its own turns in queues and gets its own messages. 0: the session.
 	 */
 	mp_id caller;
-	struct mp_str tool; /* of tools/call, selects the queue; else empty */
+	struct mp_str tool;    /* of tools/call, selects the queue; else empty */
+	struct mp_trace trace; /* for its record */
 	/*
 	 * Options for the upstream. capabilities and log_level: what the client can be asked, and
 	 * what a modern server may log meanwhile; empty, NULL: nothing. timeout_ms 0: the server's
@@ -88,6 +90,7 @@ struct mp_pool_call {
 	struct mp_instance *in; /* NULL: none */
 	const char *server;     /* borrowed, like the tool */
 	struct mp_str tool;
+	struct mp_trace trace;
 	mp_id session;
 	struct mp_call_client *client; /* a reference; may be NULL */
 	mp_id caller;         /* takes turns in queues; the session or one of its callers */

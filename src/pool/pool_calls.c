@@ -44,6 +44,7 @@ static void set_up(struct mp_pool_call *c, struct mp_workspace *v,
 	c->pool = mp_workspace_get_pool(v);
 	c->in = NULL;
 	c->server = o->server;
+	c->trace = o->trace;
 	c->tool = o->tool;
 	c->session = o->session;
 	c->client = mp_call_client_ref(o->client);

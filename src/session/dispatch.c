@@ -18,6 +18,7 @@
 #include "session/sessions.h"
 #include "session/subscriptions.h"
 #include "session/tasks.h"
+#include "session/trace.h"
 
 /* --- requests -------------------------------------------------------------------------------- */
 
@@ -110,6 +111,7 @@ static void take_request(struct mp_session *s, const struct mp_message *m, mp_id
 
 	s->received++;
 	e->batch = batch;
+	mp_request_keep_trace(e, &s->sessions->trace);
 	if (is_second) {
 		mp_request_refuse(e, -32600, 400, "a request with the id %s is being answered",
 				  e->their_id);
@@ -268,13 +270,27 @@ static size_t take_batch(struct mp_session *s, const struct mp_message *m, mp_id
 	return n;
 }
 
-size_t mp_session_receive(struct mp_session *s, const struct mp_message *m, mp_id stream)
+void mp_session_note_trace(struct mp_session *s, const struct mp_trace_texts *headers)
+{
+	s->sessions->trace = *headers;
+}
+
+static size_t dispatch_message(struct mp_session *s, const struct mp_message *m, mp_id stream)
 {
 	s->last_ms = mp_loop_wall_now_ms(s->sessions->loop);
 	if (m->kind == MP_MESSAGE_BATCH)
 		return take_batch(s, m, stream);
 	dispatch_take(s, m, stream, NULL);
 	return m->kind == MP_MESSAGE_REQUEST;
+}
+
+size_t mp_session_receive(struct mp_session *s, const struct mp_message *m, mp_id stream)
+{
+	struct mp_sessions *sessions = s->sessions;
+	size_t n = dispatch_message(s, m, stream);
+
+	sessions->trace = (struct mp_trace_texts){.parent = {NULL, 0}};
+	return n;
 }
 
 size_t mp_session_receive_text(struct mp_session *s, struct mp_str text, mp_id stream)
@@ -284,6 +300,7 @@ size_t mp_session_receive_text(struct mp_session *s, struct mp_str text, mp_id s
 
 	if (mp_message_scan(&s->sessions->tape, text, &m, &why) == 0)
 		return mp_session_receive(s, &m, stream);
+	s->sessions->trace = (struct mp_trace_texts){.parent = {NULL, 0}};
 	answer_unreadable(s, m.id, &why, stream, true);
 	return 1;
 }

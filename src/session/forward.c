@@ -14,6 +14,7 @@
 #include "session/stored.h"
 #include "session/task_tools.h"
 #include "session/tasks.h"
+#include "session/trace.h"
 #include "session/unknown.h"
 
 #define NO_MEMORY "{\"code\":-32603,\"message\":\"MCP error: the system refused memory\"}"
@@ -373,6 +374,8 @@ static void forward_call(struct mp_request *e, const struct mp_message *m, struc
 		r = add_task(&s->sessions->texts.params);
 	if (r == 0 && e->era == MP_ERA_MODERN && t->era != MP_ERA_MODERN && can_be_asked(e))
 		r = mp_request_note_params(e, m); /* the retry must have the same params */
+	if (r == 0)
+		r = mp_request_trace(e, &s->sessions->texts.meta, &o.trace);
 	if (r == 0)
 		r = keep_texts(e, t, &o);
 	if (r < 0) {

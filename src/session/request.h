@@ -58,6 +58,7 @@ struct mp_request {
 	enum mp_era era;
 	enum mp_method_id method;
 	const char *their_id; /* JSON as written; kept */
+	const char *trace;    /* of HTTP headers, as members of _meta; kept; NULL: none */
 	const char *token;    /* the agent's progress token, JSON; kept; NULL: none */
 	bool is_indexed;      /* in by_id */
 	unsigned can;

@@ -13,6 +13,7 @@
 #include "base/map.h"
 #include "pool/pool.h"
 #include "rpc/message.h"
+#include "rpc/trace.h"
 
 struct mp_call_client;
 struct mp_client_habit;
@@ -74,6 +75,8 @@ struct mp_session *mp_session_free(struct mp_session *s);
  * notifications and responses. An invalid message is answered, too. The last answer has is_last.
  */
 size_t mp_session_receive(struct mp_session *s, const struct mp_message *m, mp_id stream);
+/* Headers that come with the next message; borrowed until it was received. */
+void mp_session_note_trace(struct mp_session *s, const struct mp_trace_texts *headers);
 /* The same for unparsed text. Invalid text is answered (with id null if it has none). */
 size_t mp_session_receive_text(struct mp_session *s, struct mp_str text, mp_id stream);
 /* A message that exceeds the limit: its first and last bytes. */

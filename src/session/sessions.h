@@ -77,10 +77,11 @@ struct mp_sessions {
 	struct mp_tape tape, batch_tape; /* of the current message */
 	struct mp_buf out, scratch;      /* the message being written, and a part of it */
 	struct mp_request_texts texts;
-	struct mp_buf said; /* the last parsed capabilities, ... */
-	unsigned said_can;  /* ... and their value */
-	size_t open;        /* open requests */
-	bool told_unstored; /* a result could not be stored, and that was logged */
+	struct mp_trace_texts trace; /* headers of the current message */
+	struct mp_buf said;          /* the last parsed capabilities, ... */
+	unsigned said_can;           /* ... and their value */
+	size_t open;                 /* open requests */
+	bool told_unstored;          /* a result could not be stored, and that was logged */
 	bool is_draining;
 	void (*drained)(void *u);
 	void *drained_u;

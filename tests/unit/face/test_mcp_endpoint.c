@@ -250,3 +250,26 @@ TEST(the_query_says_how_tools_are_called)
 	CHECK(visitor_ask(&s, &w, "POST /mcp?naming=other", headers, REQUEST("tools/list")));
 	CHECK(visitor_has(&w, "\"mcp__git__t\""));
 }
+
+/* The headers of any HTTP client are the context of its message. */
+TEST(trace_headers_reach_the_server)
+{
+	static const char call[] =
+		"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{"
+		"\"name\":\"mcp__git__t\"," AGENT_META "}}";
+	FRONT(s);
+	VISITOR(v);
+
+	CHECK(front_open(&s, "{\"mcpServers\":{\"git\":{\"command\":\"y\"}}}", false));
+	CHECK(visitor_ask(&s, &v, "POST /mcp",
+			  JSON_HEADERS
+			  "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\n"
+			  "Mcp-Name: mcp__git__t\r\n"
+			  "traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\r\n"
+			  "tracestate: a=1\r\ntracestate: b=2\r\n",
+			  call));
+	CHECK_EQ(visitor_status(&v), 200);
+	CHECK(strstr(fleet_get(&s.f, "git")->last_params,
+		     "\"traceparent\":\"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\","
+		     "\"tracestate\":\"a=1, b=2\""));
+}
