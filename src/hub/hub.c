@@ -17,6 +17,7 @@
 #include "hub/audit.h"
 #include "hub/election.h"
 #include "hub/network.h"
+#include "hub/spans.h"
 #include "hub/workspaces.h"
 #include "pool/launch_plan.h"
 #include "process/environment.h"
@@ -35,6 +36,7 @@ struct mp_hub_private {
 	struct mp_launch_planner *planner;
 	struct mp_config_watch *watch;
 	struct mp_audit *audit;     /* NULL: there is no store */
+	struct mp_spans *spans;     /* NULL: no collector is configured */
 	struct mp_network *network; /* NULL: changes are not noticed */
 	bool is_stopping;
 	struct mp_timer patience; /* of a drain */
@@ -151,14 +153,15 @@ void mp_hub_drain(struct mp_hub *hub, int64_t max_ms, void (*drained)(void *u), 
 
 /*
  * Wait for a token that is being renewed: the issuer has used up the old refresh token, and the
- * user would have to log in again.
+ * user would have to log in again; and for the last spans.
  */
 static void is_stopped(void *u)
 {
 	struct mp_hub *hub = u;
 	struct mp_hub_private *p = hub->p;
 
-	if (mp_accounts_are_at_rest(mp_launch_planner_get_accounts(p->planner)) ||
+	if ((mp_accounts_are_at_rest(mp_launch_planner_get_accounts(p->planner)) &&
+	     mp_spans_finish(p->spans)) ||
 	    mp_loop_now_ms(hub->loop) >= p->stop_by_ms)
 		p->hooks->stopped(p->u);
 	else
@@ -323,6 +326,20 @@ static void open_audit(struct mp_hub *hub)
 		hub->p->audit = mp_audit_new(&options);
 }
 
+/* A hub that serves one command has no time to send them. */
+static void open_spans(struct mp_hub *hub)
+{
+	const struct mp_settings *settings = &mp_workspaces_get_own(hub->workspaces)->set->settings;
+	struct mcpool_error why;
+
+	if (hub->p->o.one_shot || !settings->otlp.endpoint)
+		return;
+	if (mp_spans_new(hub->loop, &hub->calls, &settings->otlp, &hub->p->spans, &why) == 0)
+		mp_pool_set_tracing(hub->pool, true);
+	else
+		mp_log_warn(&hub_log, "no spans are sent: %s", why.message);
+}
+
 static int open_parts(struct mp_hub *hub, struct mcpool_error *reterr)
 {
 	int r = mp_loop_new(&hub->loop);
@@ -354,6 +371,7 @@ int mp_hub_new(const struct mp_hub_options *options, const struct mp_hub_hooks *
 	hub->workspaces = make_workspaces(hub);
 	hub->pool = make_pool(hub);
 	hub->usage = mp_usage_new(hub->pool);
+	open_spans(hub);
 	mp_accounts_set_hook(mp_launch_planner_get_accounts(hub->p->planner), login_changed, hub);
 	hub->sessions = make_sessions(hub);
 	hub->began_ms = mp_loop_now_ms(hub->loop);
@@ -382,6 +400,7 @@ struct mp_hub *mp_hub_free(struct mp_hub *hub)
 	mp_config_watch_close(p->watch);
 	mp_launch_planner_free(p->planner);
 	mp_audit_free(p->audit);
+	mp_spans_free(p->spans);
 	if (hub->calls.loop)
 		mp_call_log_done(&hub->calls);
 	if (hub->loop) {

@@ -105,6 +105,19 @@ static void keep_audit_settings(struct mp_loading *l, const struct mp_document *
 			    "\"audit\" is ignored here; it is read from your own file only");
 }
 
+/* Where the names of all calls are sent, and with which headers, neither. */
+static void keep_otlp_settings(struct mp_loading *l, const struct mp_document *doc, mp_value v,
+			       const struct mp_otlp_settings *before)
+{
+	mp_value otlp = mp_value_get(&doc->tape, v, "otlp");
+
+	if (otlp == MP_NONE)
+		return;
+	l->set->settings.otlp = *before;
+	mp_loading_complain(l, MP_WARNING, doc, otlp, "", "",
+			    "\"otlp\" is ignored here; it is read from your own file only");
+}
+
 /* Whose tokens the hub accepts, and who needs none, is not said by a project, approved or not. */
 static void keep_http_settings(struct mp_loading *l, const struct mp_document *doc, mp_value v,
 			       const struct mp_http_settings *before)
@@ -131,6 +144,7 @@ static void read_settings(struct mp_loading *l, const struct mp_document *doc, b
 	mp_value v = mp_value_get(&doc->tape, MP_ROOT, "mcpool");
 	struct mp_secrets_settings before = l->set->settings.secrets;
 	struct mp_audit_settings audit = l->set->settings.audit;
+	struct mp_otlp_settings otlp = l->set->settings.otlp;
 	struct telling tell = {l, doc};
 	char from[PATH_MAX + 16];
 	int r;
@@ -150,6 +164,7 @@ static void read_settings(struct mp_loading *l, const struct mp_document *doc, b
 	if (!is_users) {
 		keep_secrets_settings(l, doc, v, &before);
 		keep_audit_settings(l, doc, v, &audit);
+		keep_otlp_settings(l, doc, v, &otlp);
 	}
 	mp_remote_note(l, doc, trusted);
 }

@@ -26,6 +26,7 @@ static const struct {
 		 "\"errors\":\"protocol\",\"sessions\":false},\"names\":\"wide\","
 		 "\"http\":{},\"secrets\":{\"keyring\":true},"
 		 "\"audit\":{\"args\":false,\"store\":true,\"days\":30,\"maxBytes\":67108864},"
+		 "\"otlp\":{\"serviceName\":\"mcpool\",\"headers\":{}},"
 		 "\"log\":{\"level\":\"info\","
 		 "\"attempts\":\"warning\","
 		 "\"names\":\"instance\"},"
@@ -152,6 +153,14 @@ static const struct mp_bind_field audit_fields[] = {
 static const struct mp_bind_table audit_table = {audit_fields, MP_ARRAY_LEN(audit_fields),
 						 offsetof(struct mp_audit_settings, present)};
 
+static const struct mp_bind_field otlp_fields[] = {
+	MP_BIND(struct mp_otlp_settings, TEXT, "endpoint", endpoint),
+	MP_BIND(struct mp_otlp_settings, TEXT, "serviceName", service),
+	MP_BIND(struct mp_otlp_settings, MAP, "headers", headers),
+};
+static const struct mp_bind_table otlp_table = {otlp_fields, MP_ARRAY_LEN(otlp_fields),
+						offsetof(struct mp_otlp_settings, present)};
+
 #define ROW(kind, key, field, ...) MP_BIND(struct mp_settings, kind, key, field, ##__VA_ARGS__)
 static const struct mp_bind_field settings_fields[] = {
 	ROW(CHOICE, "profile", profile, .choices = profile_names),
@@ -175,6 +184,7 @@ static const struct mp_bind_field settings_fields[] = {
 	ROW(OBJECT, "log", log, .table = &log_table),
 	ROW(OBJECT, "secrets", secrets, .table = &secrets_table),
 	ROW(OBJECT, "audit", audit, .table = &audit_table),
+	ROW(OBJECT, "otlp", otlp, .table = &otlp_table),
 	ROW(CHOICE, "instructionsFormat", instructions_format, .choices = formats),
 	MP_TUNING_ROWS(struct mp_settings),
 };

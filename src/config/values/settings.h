@@ -106,7 +106,13 @@ struct mp_settings {
 		int64_t days;      /* so long; 0: no limit */
 		int64_t max_bytes; /* of all records that are kept */
 		uint64_t present;
-	} audit;                 /* of the user's own file only */
+	} audit; /* of the user's own file only */
+	struct mp_otlp_settings {
+		const char *endpoint; /* of a collector; NULL: none */
+		const char *service;  /* our name there */
+		struct mp_bind_map headers;
+		uint64_t present;
+	} otlp;                  /* of the user's own file only */
 	int instructions_format; /* enum mp_instructions_format */
 	struct mp_tuning tuning; /* of all servers that say nothing else */
 	uint64_t present;        /* of the last layer */
