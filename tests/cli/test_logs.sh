@@ -38,6 +38,11 @@ t_a_real_server() {
 	run 0 add broke -- sh -c 'echo DATABASE_URL is not set >&2; exit 3' && run 4 test broke && run 0 logs broke && says out 'DATABASE_URL is not set'
 }
 t_nothing_there() { run 9 logs none && says err "'none' has written nothing" && run 0 logs && says err 'no server has written' && run 2 logs a --hub; }
+t_the_hubs_own_as_json() {
+	mkdir -p "$XDG_CONFIG_HOME/mcpool" && echo '{"mcpool":{"log":{"format":"json"}}}' >"$XDG_CONFIG_HOME/mcpool/mcp.json" && run 0 up && run 0 down &&
+		grep '^{' "$XDG_STATE_HOME/mcpool/hub.log" | tail -n 1 >"$work/out" && json 'd.level === "INF" && d.object === "hub" && d.message === "stopped" && !isNaN(Date.parse(d.time))' &&
+		! grep -q ' INF hub: ' "$XDG_STATE_HOME/mcpool/hub.log"
+}
 t_the_hubs_own() { run 0 up && run 0 down && run 0 logs --hub && says out ' INF '; }
 t_what_is_no_file_is_left_alone() { mkdir -p "$folder/dir.log" && ln -s /etc/passwd "$folder/link.log" && mkfifo "$folder/pipe.log" && run 0 logs && silent_on out root && [ ! -s "$work/out" ]; }
 t_on_a_terminal_nothing_is_obeyed() { mkdir -p "$folder" && printf '2026-11-18T12:00:01.000Z \033[31mred\033[0m\n' >"$folder/a.log" && on_terminal 0 logs a && says out '\x1b[31mred'; }

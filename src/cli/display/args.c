@@ -147,6 +147,7 @@ static const struct option {
 	OPTION("--no-token", FLAG, no_token, NULL),
 	OPTION("--no-check", FLAG, no_check, NULL),
 	OPTION("--background", FLAG, background, NULL),
+	OPTION("--log-json", FLAG, log_json, NULL),
 	OPTION("--now", FLAG, now, NULL),
 	OPTION("--session", TEXT, session, "there is no session behind"),
 	OPTION("--parent", TEXT, parent, "there is no session behind"),

@@ -63,7 +63,7 @@ struct mp_cli_args {
 	struct mp_cli_list config, headers, env, servers, tools, unset;
 	bool strict_config, all, yes, project, user, user_file, force, fresh;
 	bool no_token, background, now, rotate, write, undo, libraries, secrets, no_browser, fix,
-		follow, hub, watch, failed, keep, export;
+		follow, hub, watch, failed, keep, export, log_json;
 	const char *http, *profile, *folder; /* --http, --profile, --project DIR */
 	const char *naming;                  /* --naming */
 	const char *session, *parent;        /* --session, --parent: ID or auto */

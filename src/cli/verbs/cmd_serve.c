@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "cli/servers/own_hub.h"
+#include "hub/log_output.h"
 #include "cli/display/safe.h"
 #include "cli/verbs/serve.h"
 #include "cli/verbs/verbs.h"
@@ -32,6 +33,7 @@ const struct mp_verb mp_verb_serve = {
 	"  --http ADDR      also over HTTP, such as 127.0.0.1:7717\n"
 	"  --no-token       over HTTP without a token; for loopback addresses only\n"
 	"  --json           one JSON object per line: every event, and what there is at the gate\n"
+	"  --log-json       the log as one JSON object per line\n"
 	"  --call TOOL      call this tool when the gate opens, and print what comes back\n"
 	"  --args JSON      the arguments of that call, as an object\n"
 	"  --config FILE    also read this file, before all others; repeatable\n"
@@ -244,6 +246,10 @@ static void begin_to_tell(struct mp_serve *s)
 	mp_log_set_level((enum mp_level)s->c.set->settings.log.level);
 	if (wants_screen(s))
 		s->screen = mp_screen_new(s->hub);
+	else
+		(void)mp_log_output_begin(s->args->log_json ||
+						  s->c.set->settings.log.format == MP_LOG_JSON,
+					  MP_JOURNAL_SOCKET); /* text will do */
 	if (s->args->json)
 		mp_event_listener_join(&s->hub->events, &s->listener, mp_serve_report_events, s);
 	s->cursor = 1;
@@ -258,6 +264,7 @@ static void stop_to_tell(struct mp_serve *s)
 	}
 	s->logger = mp_logger_free(s->logger);
 	s->screen = mp_screen_free(s->screen);
+	mp_log_output_end();
 	s->told = mp_config_set_unref(s->told);
 }
 

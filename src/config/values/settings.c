@@ -27,7 +27,7 @@ static const struct {
 		 "\"http\":{},\"secrets\":{\"keyring\":true},"
 		 "\"audit\":{\"args\":false,\"store\":true,\"days\":30,\"maxBytes\":67108864},"
 		 "\"otlp\":{\"serviceName\":\"mcpool\",\"headers\":{}},"
-		 "\"log\":{\"level\":\"info\","
+		 "\"log\":{\"level\":\"info\",\"format\":\"text\","
 		 "\"attempts\":\"warning\","
 		 "\"names\":\"instance\"},"
 		 "\"instructionsFormat\":\"omp\","
@@ -93,6 +93,7 @@ static const char *const missing[] = {"fail", "warn", "literal", NULL};
 static const char *const indirections[] = {"command", "variable", "off", NULL};
 static const char *const levels[] = {"trace", "verbose", "info", "warning", "error", NULL};
 static const char *const attempt_levels[] = {"warning", "error", NULL};
+static const char *const log_formats[] = {"text", "json", NULL};
 static const char *const log_names[] = {"instance", "mcp", NULL};
 static const char *const error_forms[] = {"protocol", "content", NULL};
 static const char *const name_sets[] = {"wide", "strict", NULL};
@@ -138,6 +139,7 @@ static const struct mp_bind_table secrets_table = {secrets_fields, MP_ARRAY_LEN(
 static const struct mp_bind_field log_fields[] = {
 	MP_BIND(struct mp_log_settings, CHOICE, "level", level, .choices = levels),
 	MP_BIND(struct mp_log_settings, CHOICE, "attempts", attempts, .choices = attempt_levels),
+	MP_BIND(struct mp_log_settings, CHOICE, "format", format, .choices = log_formats),
 	MP_BIND(struct mp_log_settings, CHOICE, "names", names, .choices = log_names),
 };
 static const struct mp_bind_table log_table = {log_fields, MP_ARRAY_LEN(log_fields),

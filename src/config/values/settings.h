@@ -22,6 +22,7 @@ enum mp_naming {
 };
 enum mp_name_set { MP_NAMES_WIDE, MP_NAMES_STRICT };
 enum mp_log_names { MP_LOG_NAMES_INSTANCE, MP_LOG_NAMES_MCP };
+enum mp_log_format { MP_LOG_TEXT, MP_LOG_JSON };
 enum mp_log_attempts { MP_LOG_ATTEMPTS_WARNING, MP_LOG_ATTEMPTS_ERROR };
 enum mp_error_form { MP_ERRORS_PROTOCOL, MP_ERRORS_CONTENT };
 /* By its word, as `server__tool`; -1: there is none. */
@@ -97,6 +98,7 @@ struct mp_settings {
 	struct mp_log_settings {
 		int level;
 		int attempts; /* enum mp_log_attempts: level of a restart attempt */
+		int format;   /* enum mp_log_format */
 		int names;    /* enum mp_log_names: what a line about a server begins with */
 		uint64_t present;
 	} log;
