@@ -76,46 +76,36 @@ static void on_problem(const struct mp_bind_problem *p, void *u)
 	mp_loading_complain(t->l, MP_WARNING, t->doc, p->at, "", "", words);
 }
 
+static bool is_refused(struct mp_loading *l, const struct mp_document *doc, mp_value object,
+		       const char *key)
+{
+	mp_value at = mp_value_get(&doc->tape, object, key);
+	char words[100];
+
+	if (at == MP_NONE)
+		return false;
+	snprintf(words, sizeof(words), "\"%s\" is ignored here; it is read from your own file only",
+		 key);
+	mp_loading_complain(l, MP_WARNING, doc, at, "", "", words);
+	return true;
+}
+
 /*
- * How the user's secrets are kept, and which command opens them, is said by the user's own file
- * only: a project that could change it would run a command for every server.
+ * Said by the user's own file only: how secrets are kept and which command opens them, because a
+ * project could run a command for every server; what is recorded of the calls of all projects; and
+ * where their names are sent.
  */
-static void keep_secrets_settings(struct mp_loading *l, const struct mp_document *doc, mp_value v,
-				  const struct mp_secrets_settings *before)
+static void keep_own_settings(struct mp_loading *l, const struct mp_document *doc, mp_value v,
+			      const struct mp_settings *before)
 {
-	mp_value secrets = mp_value_get(&doc->tape, v, "secrets");
+	struct mp_settings *s = &l->set->settings;
 
-	if (secrets == MP_NONE)
-		return;
-	l->set->settings.secrets = *before;
-	mp_loading_complain(l, MP_WARNING, doc, secrets, "", "",
-			    "\"secrets\" is ignored here; it is read from your own file only");
-}
-
-/* What is recorded of the calls of all projects is not said by one of them. */
-static void keep_audit_settings(struct mp_loading *l, const struct mp_document *doc, mp_value v,
-				const struct mp_audit_settings *before)
-{
-	mp_value audit = mp_value_get(&doc->tape, v, "audit");
-
-	if (audit == MP_NONE)
-		return;
-	l->set->settings.audit = *before;
-	mp_loading_complain(l, MP_WARNING, doc, audit, "", "",
-			    "\"audit\" is ignored here; it is read from your own file only");
-}
-
-/* Where the names of all calls are sent, and with which headers, neither. */
-static void keep_otlp_settings(struct mp_loading *l, const struct mp_document *doc, mp_value v,
-			       const struct mp_otlp_settings *before)
-{
-	mp_value otlp = mp_value_get(&doc->tape, v, "otlp");
-
-	if (otlp == MP_NONE)
-		return;
-	l->set->settings.otlp = *before;
-	mp_loading_complain(l, MP_WARNING, doc, otlp, "", "",
-			    "\"otlp\" is ignored here; it is read from your own file only");
+	if (is_refused(l, doc, v, "secrets"))
+		s->secrets = before->secrets;
+	if (is_refused(l, doc, v, "audit"))
+		s->audit = before->audit;
+	if (is_refused(l, doc, v, "otlp"))
+		s->otlp = before->otlp;
 }
 
 /* Whose tokens the hub accepts, and who needs none, is not said by a project, approved or not. */
@@ -123,28 +113,18 @@ static void keep_http_settings(struct mp_loading *l, const struct mp_document *d
 			       const struct mp_http_settings *before)
 {
 	mp_value http = mp_value_get(&doc->tape, v, "http");
-	mp_value oauth = mp_value_get(&doc->tape, http, "oauth");
-	mp_value from = mp_value_get(&doc->tape, http, "metricsFrom");
 
-	if (oauth != MP_NONE)
-		mp_loading_complain(
-			l, MP_WARNING, doc, oauth, "", "",
-			"\"oauth\" is ignored here; it is read from your own file only");
-	if (from != MP_NONE)
-		mp_loading_complain(l, MP_WARNING, doc, from, "", "",
-				    "\"metricsFrom\" is ignored here; it is read from your own "
-				    "file only");
-	l->set->settings.http.oauth_json = before->oauth_json;
-	l->set->settings.http.metrics_from = before->metrics_from;
+	if (is_refused(l, doc, http, "oauth"))
+		l->set->settings.http.oauth_json = before->oauth_json;
+	if (is_refused(l, doc, http, "metricsFrom"))
+		l->set->settings.http.metrics_from = before->metrics_from;
 }
 
 static void read_settings(struct mp_loading *l, const struct mp_document *doc, bool trusted,
 			  bool is_users)
 {
 	mp_value v = mp_value_get(&doc->tape, MP_ROOT, "mcpool");
-	struct mp_secrets_settings before = l->set->settings.secrets;
-	struct mp_audit_settings audit = l->set->settings.audit;
-	struct mp_otlp_settings otlp = l->set->settings.otlp;
+	struct mp_settings before = l->set->settings;
 	struct telling tell = {l, doc};
 	char from[PATH_MAX + 16];
 	int r;
@@ -161,11 +141,8 @@ static void read_settings(struct mp_loading *l, const struct mp_document *doc, b
 			     &l->set->arena, on_problem, &tell);
 	if (r < 0 && l->error == 0)
 		l->error = r;
-	if (!is_users) {
-		keep_secrets_settings(l, doc, v, &before);
-		keep_audit_settings(l, doc, v, &audit);
-		keep_otlp_settings(l, doc, v, &otlp);
-	}
+	if (!is_users)
+		keep_own_settings(l, doc, v, &before);
 	mp_remote_note(l, doc, trusted);
 }
 

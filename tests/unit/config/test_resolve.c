@@ -889,6 +889,28 @@ HEAVY_TEST(who_needs_no_token_is_said_by_the_users_own_file_only)
 	CHECK_TEXT(set->settings.http.metrics_from.items[0], "10.0.0.1");
 }
 
+HEAVY_TEST(where_spans_are_sent_is_said_by_the_users_own_file_only)
+{
+	static const char of_project[] =
+		"{\"mcpool\": {\"otlp\": {\"endpoint\": \"https://theirs\"}, \"audit\": {\"args\": "
+		"true, \"days\": 1}}}";
+	MP_SET set = NULL;
+	MP_STORE db = NULL;
+
+	CHECK(make_state());
+	db = home_open_store();
+	CHECK(db && put("project/.mcpool/mcp.json", of_project));
+	set = home_load(db);
+	CHECK_EQ(mp_trust_approve_grant(db, &set->grants[0], 1, &why), 0);
+	mp_config_set_unref(set);
+	set = home_load(db);
+	CHECK(!set->settings.otlp.endpoint);
+	CHECK(!set->settings.audit.args && set->settings.audit.days == 30);
+	CHECK_EQ(set->n_problems, 2);
+	CHECK(strstr(set->problems[0].message, "\"audit\" is ignored here"));
+	CHECK(strstr(set->problems[1].message, "\"otlp\" is ignored here"));
+}
+
 HEAVY_TEST(a_passphrase_command_comes_from_the_users_own_file_only)
 {
 	static const char of_project[] =
