@@ -282,6 +282,7 @@ static void set_up(struct mp_http_face *f, const struct mp_http_face_options *o)
 	f->loop = o->loop;
 	f->all_sessions = o->all_sessions;
 	f->workspace = o->workspace;
+	f->usage = o->usage;
 	mp_log_init(&f->log, "http");
 	mp_http_service_init(&f->service, f->loop, &service_hooks, f);
 	mp_message_tape_init(&f->tape);
@@ -333,8 +334,8 @@ struct mp_http_face *mp_http_face_free(struct mp_http_face *f)
 	mp_http_service_done(&f->service);
 	mp_http_stateless_done(f);
 	mp_timer_stop(&f->ended_timer);
-	if (f->workspace)
-		mp_usage_leave(mp_workspace_get_pool(f->workspace), &f->usage);
+	if (f->usage)
+		mp_usage_leave(f->usage, &f->usage_listener);
 	f->follower = mp_follower_leave(f->follower);
 	f->watch = mp_config_watch_close(f->watch);
 	mp_ids_done(&f->exchanges);

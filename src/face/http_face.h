@@ -26,6 +26,7 @@ struct mp_http_face_options {
 	struct mp_loop *loop; /* borrowed, as are the next two */
 	struct mp_sessions *all_sessions;
 	struct mp_workspace *workspace; /* ready; used by all HTTP clients */
+	struct mp_usage *usage;         /* measures for /metrics; borrowed; NULL: nothing does */
 	/* "127.0.0.1:7717", "[::1]:0", "localhost:80", "7717"; NULL: MP_HTTP_LISTEN. Port 0: any.
 	 */
 	const char *listen;
@@ -97,8 +98,9 @@ struct mp_http_face {
 	struct mp_map talks;    /* HTTP+SSE conversations by id */
 	struct mp_list sockets; /* WebSockets */
 
-	struct mp_usage_listener usage; /* for metrics.c */
-	bool is_ready;                  /* the gate is open */
+	struct mp_usage *usage; /* for metrics.c; borrowed; may be NULL */
+	struct mp_usage_listener usage_listener;
+	bool is_ready; /* the gate is open */
 	bool draining;
 	void (*drained)(void *u);
 	void *u;

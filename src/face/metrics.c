@@ -261,11 +261,10 @@ static void metrics_measured(void *u)
 void mp_metrics_serve(struct mp_http_face *f, struct mp_exchange *x)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
-	struct mp_pool *pool = mp_workspace_get_pool(f->workspace);
 
 	mp_buf_init(&text, MP_LIMIT_MESSAGE);
-	if (!mp_list_linked(&f->usage.link))
-		(void)mp_usage_ask(pool, &f->usage, metrics_measured, NULL);
+	if (f->usage && !mp_list_linked(&f->usage_listener.link))
+		(void)mp_usage_ask(f->usage, &f->usage_listener, metrics_measured, NULL);
 	if (metrics_write(f, &text) < 0)
 		mp_exchange_refuse(x, &(struct mp_http_refusal){503, "there is no memory", NULL});
 	else

@@ -249,6 +249,7 @@ int mp_serve_open_http(struct mp_serve *s)
 		.loop = s->hub->loop,
 		.all_sessions = s->hub->sessions,
 		.workspace = s->hub->workspace,
+		.usage = s->hub->usage,
 		.listen = get_address(s),
 		.fd = take_network_socket(s),
 		.db = s->c.db,
