@@ -19,7 +19,7 @@ start() { # [KNOB=VALUE...]
 	pid=$!
 	exec 3>"$work/in"
 }
-say() { printf '%s\n' "$@" >&3; } # [LINE...]
+say() { (printf '%s\n' "$@" >&3); } # [LINE...]; if the server has ended, the case fails and not the script
 at_once() { { eval "$1"; } 3>"$work/lines" && cat "$work/lines" >&3; } # COMMANDS: all they say in one write
 hang_up() { exec 3>&-; }
 ended() { # EXIT CODE: it has ended, with this code, within 5 s
@@ -342,7 +342,7 @@ t_knob_change_after() {
 		gets 2 '"name":"extra"' && call 3 extra && gets 3 'extra is here' && stop
 }
 t_knob_exit_idle() {
-	legacy EXIT_IDLE=200 && call 1 sleep '{"ms":500}' && gets 1 slept && lives && ended 0 && hang_up && start EXIT_IDLE=100 && ended 0
+	legacy EXIT_IDLE=1500 && call 1 sleep '{"ms":1700}' && gets 1 slept && lives && ended 0 && hang_up && start EXIT_IDLE=100 && ended 0
 	hang_up
 }
 t_knob_ignore_term() { # D32
