@@ -44,7 +44,7 @@ enum {
 	X(HUB, LIST, "withheld", withheld)                                    \
 	X(SHOWN, OBJECT, "source", source, .table = &source_table)            \
 	X(SHOWN, RAW, "shadowed", shadowed)                                   \
-	X(LIST, BOOL, "changed", is_changed)                                  \
+	X(SHOWN, BOOL, "changed", is_changed)                                 \
 	X(LIST, TEXT, "command", command)                                     \
 	X(LIST, TEXT, "url", url)                                             \
 	X(SHOWN, I64, "tools", tools, .null = true)                           \

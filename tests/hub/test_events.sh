@@ -61,7 +61,14 @@ t_watched() {
 }
 t_mcpool_alone() {
 	configure "$user" "$(server a)" '"broke":{"command":"sh","args":["-c","echo DATABASE_URL is not set >&2; exit 3"]}' && run 0 trust --user-file --yes && run 0 up && run 0 wait a && run 0 wait broke --for failed &&
-		run 0 && says out 'Needs you' 'broke' 'DATABASE_URL is not set' 'mcpool status broke' '1 connected, 1 failed' && run 0 disable broke --now && run 0 && says out 'Nothing needs you.' && finish
+		run 0 && says out 'Needs you' 'broke' 'DATABASE_URL, which it needs, is not set' 'mcpool edit broke --env DATABASE_URL=VALUE' '1 connected, 1 failed' && run 0 disable broke --now && run 0 && says out 'Nothing needs you.' && finish
+}
+
+# status NAME has all about one server: also its last calls, five at most, and its last words on stderr.
+t_the_past_of_a_server() {
+	configure "$user" "$(server a)" '"broke":{"command":"sh","args":["-c","echo its last words >&2; exit 3"]}' && run 0 trust --user-file --yes && run 0 up && run 0 wait a && run 0 wait broke --for failed &&
+		for i in 1 2 3 4 5 6; do run 0 call a/echo message=$i || return 1; done && run 1 call a/fail && run 0 status a && says out 'tools/call fail  tool_error' && [ "$(grep -c 'tools/call echo' "$work/out")" = 4 ] &&
+		run 0 status broke && says out 'its last words' && silent_on out 'tools/call' && run 0 status a --json && json 'd.name === "a"' && finish
 }
 
 # Over HTTP for good: the next hub listens there, too, and comments stay.

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "cli/console/server_past.h"
 #include "cli/servers/hub_client.h"
 #include "cli/servers/hub_table.h"
 #include "cli/servers/reach.h"
@@ -87,6 +88,15 @@ static bool status_show_hub(bool json, int *ret_exit_code)
 	if (!json)
 		tell_projects(&h);
 	*ret_exit_code = mp_print_finish(hub_print(&h, json));
+	return true;
+}
+
+static bool status_show_one(const char *name, bool json, int *ret_exit_code)
+{
+	if (!mp_hub_status_show_one(name, json, ret_exit_code))
+		return false;
+	if (*ret_exit_code == MP_EXIT_DONE && !json)
+		mp_server_past_print(name);
 	return true;
 }
 
@@ -264,7 +274,7 @@ static int run_status(const struct mp_verb *verb, int argc, char **argv)
 	if (args.watch)
 		return status_watch(args.json);
 	if (asks_hub &&
-	    (name ? mp_hub_status_show_one(name, args.json, &r) : status_show_hub(args.json, &r)))
+	    (name ? status_show_one(name, args.json, &r) : status_show_hub(args.json, &r)))
 		return r;
 	if (name) /* no hub: show the configuration only */
 		return mp_cmd_get(&mp_verb_get, argc, argv);

@@ -6,6 +6,7 @@
 
 #include "base/limits.h"
 #include "cli/display/safe.h"
+#include "cli/servers/health_text.h"
 #include "cli/servers/hub_client.h"
 #include "cli/servers/hub_table.h"
 #include "cli/verbs/verbs.h"
@@ -14,9 +15,15 @@ enum { MOST_NEEDS = 8 };
 
 struct overview {
 	struct mp_hub_status *h;
+	struct mp_hub_status needs; /* more about those that need the user */
 	struct mp_live_room room;
 	struct mp_buf *out;
 };
+
+static void overview_done(struct overview *o)
+{
+	mp_hub_status_done(&o->needs);
+}
 
 /* --- what needs the user --------------------------------------------------------------------- */
 
@@ -39,13 +46,40 @@ static int add_reason(const struct mp_status *s, const struct mp_live_room *room
 	return mp_live_add_note(s, room->wall_ms, out);
 }
 
-static int add_command(const struct mp_status *s, struct mp_buf *out)
+/* Why it failed and what to type, where the hub knows; "". */
+static void get_cause(struct overview *o, const struct mp_status *s, struct mp_cause *ret)
+{
+	const struct mp_status *more = mp_hub_status_find(&o->needs, s->name);
+
+	mp_health_get_cause(more ? more->health : MP_STR(""), &o->needs.arena, ret);
+}
+
+/* The cause is what the user can change; the error stays where there is none. */
+static int add_failure(struct overview *o, const struct mp_status *s, const struct mp_cause *cause,
+		       struct mp_buf *out)
+{
+	struct mp_status shown = *s;
+
+	if (s->state != MP_STATUS_FAILED || !cause->what[0])
+		return add_reason(s, &o->room, out);
+	shown.error = cause->what;
+	return add_reason(&shown, &o->room, out);
+}
+
+static int add_verb(const struct mp_status *s, struct mp_buf *out)
 {
 	const char *verb = s->state == MP_STATUS_NEEDS_APPROVAL ? "trust"
 			   : s->state == MP_STATUS_NEEDS_AUTH   ? "login"
 								: "status";
 
 	return mp_buf_addf(out, "mcpool %s %s", verb, s->name);
+}
+
+static int add_command(const struct mp_status *s, const struct mp_cause *cause, struct mp_buf *out)
+{
+	if (s->state == MP_STATUS_FAILED && cause->fix[0])
+		return mp_buf_addf(out, "%s", cause->fix);
+	return add_verb(s, out);
 }
 
 /* One line, made safe and cut to the room. */
@@ -72,18 +106,20 @@ static int need_add(struct overview *o, const struct mp_status *s, size_t width)
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
 	size_t own = mp_safe_get_width(mp_str_of(s->name));
 	int pad = own < width ? (int)(width - own) : 0, r;
+	struct mp_cause cause;
 
+	get_cause(o, s, &cause);
 	mp_buf_init(&text, MP_KIB(256));
 	r = mp_buf_addf(&text, "  %s %s%*s  ", mp_live_get_shape(s), s->name, pad, "");
 	if (r == 0)
-		r = add_reason(s, &o->room, &text);
+		r = add_failure(o, s, &cause, &text);
 	if (r == 0)
 		r = line_add(o, &text);
 	mp_buf_clear(&text);
 	if (r == 0)
 		r = mp_buf_addf(&text, "    %*s  ", (int)width, "");
 	if (r == 0)
-		r = add_command(s, &text);
+		r = add_command(s, &cause, &text);
 	return r < 0 ? r : line_add(o, &text);
 }
 
@@ -154,12 +190,30 @@ static int overview_add(struct overview *o)
 						     "`mcpool help` lists all verbs\n"));
 }
 
-static int overview_print(struct mp_hub_status *h)
+/* An older hub, or one that ends, leaves the causes out. */
+static void take_needs(struct overview *o, struct mp_hub_client *c)
 {
+	const char *names[MOST_NEEDS];
+	struct mcpool_error why;
+	size_t n = 0;
+
+	for (size_t i = 0; i < o->h->n && n < MOST_NEEDS; i++)
+		if (needs_user(&o->h->servers[i]))
+			names[n++] = o->h->servers[i].name;
+	if (n == 0 || mp_hub_status_take_some(&o->needs, c, names, n, &why) < 0)
+		o->needs.n = 0;
+}
+
+static int overview_print(struct mp_hub_status *h, struct mp_hub_client *c)
+{
+	MP_CLEANUP(overview_done) struct overview o = {.h = h};
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
-	struct overview o = {.h = h, .room = mp_hub_table_get_room(false), .out = &text};
 
 	mp_buf_init(&text, MP_MIB(4));
+	mp_hub_status_init(&o.needs);
+	o.room = mp_hub_table_get_room(false);
+	o.out = &text;
+	take_needs(&o, c);
 	if (overview_add(&o) < 0)
 		mp_cli_complain("too large to show; `mcpool status NAME` shows one server");
 	else
@@ -179,7 +233,7 @@ int mp_overview_show(void)
 	if (r == 0)
 		r = mp_hub_status_take(&h, c, &why);
 	if (r == 0)
-		return overview_print(&h);
+		return overview_print(&h, c);
 	mp_hub_status_tell_silence(&why);
 	return -1;
 }
