@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/similar.h"
 #include "face/control_call.h"
 #include "face/control_listen.h"
 #include "face/control_login.h"
@@ -116,6 +117,19 @@ static void control_hear(struct mp_control *c, const struct mp_message *m)
 /* --- servers --------------------------------------------------------------------------------- */
 
 /* Find the server called `name` in this workspace; "all" is handled by the caller. */
+static int fail_unknown(struct order *o, const struct mp_workspace *workspace, const char *name)
+{
+	size_t n = mp_workspace_count(workspace);
+	const char **names = mp_alloc((n + 1) * sizeof(*names)), *like;
+
+	for (size_t i = 0; i < n; i++)
+		names[i] = mp_workspace_get_entry(workspace, i)->name;
+	like = mp_similar_find(name, names, n);
+	mp_free(names);
+	return mp_fail(&o->why, MCPOOL_ENOENT, "Server \"%s\" not found%s%s%s", name,
+		       like ? ". Did you mean \"" : "", like ? like : "", like ? "\"?" : "");
+}
+
 static int find_server(struct order *o, const struct mp_workspace *workspace, size_t *ret_at)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
@@ -131,7 +145,7 @@ static int find_server(struct order *o, const struct mp_workspace *workspace, si
 	text[name.len] = '\0';
 	at = mp_workspace_find(workspace, text);
 	if (at < 0)
-		return mp_fail(&o->why, MCPOOL_ENOENT, "Server \"%s\" not found", text);
+		return fail_unknown(o, workspace, text);
 	*ret_at = (size_t)at;
 	return 0;
 }

@@ -71,6 +71,11 @@ t_the_past_of_a_server() {
 		run 0 status broke && says out 'its last words' && silent_on out 'tools/call' && run 0 status a --json && json 'd.name === "a"' && finish
 }
 
+t_a_name_with_a_typing_error() {
+	with files && run 0 up && run 0 wait files && run 9 status filess && says err "Did you mean 'files'?" && run 9 wait filess && says err "Did you mean 'files'?" &&
+		run 9 reconnect filess && says err 'Did you mean "files"?' && run 9 status nothing && silent_on err 'Did you' && finish
+}
+
 # Over HTTP for good: the next hub listens there, too, and comments stay.
 t_http_is_kept() {
 	port=$($node -e 'const s = require("net").createServer().listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close(); })')

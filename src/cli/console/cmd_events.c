@@ -146,9 +146,7 @@ static int wait_look(const struct mp_cli_args *args, const char *name, const cha
 	mp_hub_status_ask(&h, args, NULL);
 	s = mp_hub_status_find(&h, name);
 	if (!s) {
-		mp_cli_complain_as(MCPOOL_ENOENT,
-				   "the hub has no server '%s' here; `mcpool list` lists them",
-				   name);
+		mp_hub_status_tell_unknown(name);
 		return MP_EXIT_NOT_FOUND;
 	}
 	if (strcmp(mp_status_state_get_name(s->state), wanted) == 0)

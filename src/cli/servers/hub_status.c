@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/similar.h"
 #include "cli/servers/health_text.h"
 #include "cli/servers/hub_client.h"
 #include "cli/display/live_table.h"
@@ -349,15 +350,38 @@ static void print_json(struct mp_hub_status *h, size_t i)
 			mp_print_json(mp_value_source(&h->tape, one));
 }
 
+void mp_hub_status_tell_unknown(const char *name)
+{
+	MP_CLEANUP(mp_hub_client_freep) struct mp_hub_client *c = NULL;
+	MP_CLEANUP(mp_hub_status_done) struct mp_hub_status h = {0};
+	const char **names, *like;
+	struct mcpool_error why;
+
+	mp_hub_status_init(&h);
+	if (mp_hub_client_open(&c, &why) < 0 || mp_hub_status_take(&h, c, &why) < 0)
+		h.n = 0;
+	names = mp_alloc((h.n + 1) * sizeof(*names));
+	for (size_t i = 0; i < h.n; i++)
+		names[i] = h.servers[i].name;
+	like = mp_similar_find(name, names, h.n);
+	if (like)
+		mp_cli_complain_as(MCPOOL_ENOENT,
+				   "the hub has no server '%s' for this folder. Did you mean '%s'?",
+				   name, like);
+	else
+		mp_cli_complain_as(MCPOOL_ENOENT,
+				   "the hub has no server '%s' for this folder; `mcpool status` "
+				   "shows those it has",
+				   name);
+	mp_free(names);
+}
+
 static int show_one(struct mp_hub_status *h, const char *name, bool json)
 {
 	const struct mp_status *s = mp_hub_status_find(h, name);
 
 	if (!s) {
-		mp_cli_complain_as(MCPOOL_ENOENT,
-				   "the hub has no server '%s' for this folder; `mcpool status` "
-				   "shows those it has",
-				   name);
+		mp_hub_status_tell_unknown(name);
 		return MP_EXIT_NOT_FOUND;
 	}
 	if (json)

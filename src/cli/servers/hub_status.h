@@ -46,6 +46,9 @@ void mp_hub_status_done(struct mp_hub_status *h); /* accepts a zeroed one */
 /* NULL: no hub runs, or the server is unknown to it. */
 const struct mp_status *mp_hub_status_find(const struct mp_hub_status *h, const char *server);
 
+/* Say that the hub does not have it, and which it perhaps is. */
+void mp_hub_status_tell_unknown(const char *server);
+
 /* Members of an object of the answer, as `hub` or one of `sessions`; "" and -1: none. */
 struct mp_str mp_hub_status_get_text(struct mp_hub_status *h, mp_value object, const char *key);
 int64_t mp_hub_status_get_number(const struct mp_hub_status *h, mp_value object, const char *key);
