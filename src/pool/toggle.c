@@ -154,12 +154,12 @@ static void toggle_tell(struct mp_workspace *w, size_t i, mp_id session, enum mp
 			 words[toggle]);
 }
 
-/* ret_at: the entry. */
+/* tells: as an event, before what follows from it. */
 static int toggle_apply(struct mp_workspace *w, const char *name, mp_id session,
-			enum mp_toggle toggle, size_t *ret_at, struct mcpool_error *reterr)
+			enum mp_toggle toggle, bool tells, struct mcpool_error *reterr)
 {
 	ptrdiff_t at = mp_workspace_find(w, name);
-	size_t i = *ret_at = (size_t)at;
+	size_t i = (size_t)at;
 	bool was_ready;
 	int r;
 
@@ -170,6 +170,8 @@ static int toggle_apply(struct mp_workspace *w, const char *name, mp_id session,
 	if (r < 0)
 		return r;
 	mp_workspace_entry_set_state(w, i, w);
+	if (tells)
+		toggle_tell(w, i, session, toggle);
 	if (mp_workspace_entry_get_state(w, i, session) != MP_STATUS_READY)
 		toggle_dismiss(w, i);
 	else if (!was_ready &&
@@ -182,12 +184,7 @@ static int toggle_apply(struct mp_workspace *w, const char *name, mp_id session,
 int mp_workspace_toggle(struct mp_workspace *w, const char *name, mp_id session,
 			enum mp_toggle toggle, struct mcpool_error *reterr)
 {
-	size_t at;
-	int r = toggle_apply(w, name, session, toggle, &at, reterr);
-
-	if (r == 0)
-		toggle_tell(w, at, session, toggle);
-	return r;
+	return toggle_apply(w, name, session, toggle, true, reterr);
 }
 
 void mp_workspace_follow_toggle(struct mp_workspace *w, const struct mp_workspace *from,
@@ -195,11 +192,10 @@ void mp_workspace_follow_toggle(struct mp_workspace *w, const struct mp_workspac
 {
 	ptrdiff_t at = mp_workspace_find(from, name);
 	struct mcpool_error why;
-	size_t i;
 
 	if (at >= 0 && mp_workspace_find(w, name) >= 0)
-		(void)toggle_apply(w, name, 0, mp_workspace_entry_get_toggle(from, (size_t)at), &i,
-				   &why); /* without memory it stays as it is */
+		(void)toggle_apply(w, name, 0, mp_workspace_entry_get_toggle(from, (size_t)at),
+				   false, &why); /* without memory it stays as it is */
 }
 
 void mp_toggles_leave(struct mp_pool_client *client)

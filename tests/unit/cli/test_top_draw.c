@@ -8,7 +8,7 @@
 #include "cli/console/top_draw.h"
 #include "cli/display/safe.h"
 
-	struct stage {
+struct stage {
 	struct mp_top_hub hub;
 	struct mp_top_model model;
 	struct mp_top_view view;

@@ -21,7 +21,7 @@ static const char calls[] =
 	"# TYPE mcpool_calls_total counter\n"
 	"mcpool_calls_total{server=\"git\",outcome=\"answered\"} 2\n"
 	"mcpool_calls_total{server=\"git\",outcome=\"error\"} 0\n"
-	"mcpool_calls_total{server=\"git\",outcome=\"tool-error\"} 0\n"
+	"mcpool_calls_total{server=\"git\",outcome=\"tool_error\"} 0\n"
 	"mcpool_calls_total{server=\"git\",outcome=\"not_sent\"} 0\n"
 	"mcpool_calls_total{server=\"git\",outcome=\"unknown\"} 0\n"
 	"mcpool_calls_total{server=\"git\",outcome=\"refused\"} 0\n"
