@@ -174,7 +174,7 @@ t_a_service_manager_starts_it() {
 # use-A10: HTTP in the background, and no setting that looks as if it were on.
 t_up_with_http() {
 	with a && run 0 config show && says out 'http.listen          null' && run 0 config show --json && json 'd["http.listen"].value === null' &&
-		run 0 up --http 127.0.0.1:0 && says out 'It listens at http://127.0.0.1:' 'http.listen makes that lasting' &&
+		run 0 up --http 127.0.0.1:0 && says out 'It listens at http://127.0.0.1:' '--keep makes that lasting' &&
 		run 0 up --http && says out 'and listens at http://127.0.0.1:' && run 0 status --json && json 'd.hub.listening.http.startsWith("http://127.0.0.1:")' &&
 		finish && up && run 4 up --http && says err 'does not listen for HTTP: `mcpool down`, then `mcpool up --http 127.0.0.1:7717`' && finish &&
 		run 4 up --http 192.0.2.1:1 && says err 'the hub did not start; its log is ' 'listening on 192.0.2.1:1 failed' && nothing_left 3
