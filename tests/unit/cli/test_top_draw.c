@@ -1,5 +1,7 @@
-/* test_top_draw.c - pictures of `top`: they fit at every size and on every page, whatever servers
- * say. */
+/*
+ * test_top_draw.c - pictures of `top`: they fit at every size and on every page, whatever servers
+ * say.
+ */
 #include "test.h"
 
 #include <stdio.h>
