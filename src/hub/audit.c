@@ -214,10 +214,8 @@ static bool batch_add(struct batch *b, const struct mp_call_record *r)
 	    !(row->server = batch_keep(b, row->server, before->server)) ||
 	    !(row->tool = batch_keep(b, row->tool, before->tool)))
 		return false;
-	if (row->args) /* half an object is none, and neither is there one without memory */
-		row->args = strlen(row->args) > MP_LIMIT_AUDIT_TEXT
-				    ? NULL
-				    : batch_keep(b, row->args, before->args);
+	if (row->args) /* without memory there are none */
+		row->args = batch_keep(b, row->args, before->args);
 	b->n++;
 	return true;
 }

@@ -121,15 +121,24 @@ void mp_call_log_done(struct mp_call_log *l)
 
 /* --- adding ---------------------------------------------------------------------------------- */
 
-/* Without memory for arguments the record has none. */
+/*
+ * Texts have a limit, so that no peer fills the ring with large messages: a subject, which may be a
+ * URI, is cut. Half an object is none, so long arguments are left out, as without memory for them.
+ */
 static void record_keep(struct mp_call_record *r, struct mp_str subject, struct mp_str params,
 			bool keeps_args)
 {
 	struct mp_str server = mp_str_of(r->server);
-	size_t size = server.len + subject.len + 2;
-	char *room = keeps_args ? mp_try_alloc(size + params.len + 1) : NULL;
-	bool has_args = room != NULL;
+	size_t size;
+	bool has_args;
+	char *room;
 
+	if (subject.len > MP_LIMIT_AUDIT_TEXT)
+		subject.len = MP_LIMIT_AUDIT_TEXT;
+	size = server.len + subject.len + 2;
+	room = keeps_args && params.len <= MP_LIMIT_AUDIT_TEXT ? mp_try_alloc(size + params.len + 1)
+							       : NULL;
+	has_args = room != NULL;
 	r->texts = room = room ? room : mp_alloc(size);
 	r->server = text_copy(&room, server);
 	r->subject = text_copy(&room, subject);

@@ -110,6 +110,51 @@ TEST(arguments_are_kept_only_when_asked)
 		CHECK(written_has(b, 0, "\"args\":{\"k\":1}"));
 }
 
+/* G10: 512 records of messages of 32 MiB would be 16 GiB. */
+HEAVY_TEST(what_is_long_does_not_fill_the_ring)
+{
+	static char text[MP_LIMIT_AUDIT_TEXT + 2];
+	const struct mp_call_record *r;
+	uint64_t cursor = 1, missed;
+
+	WITH_DESK(d);
+	memset(text, 'x', sizeof(text) - 1);
+	add(&d, "s", text, text, true);
+	r = mp_call_log_read(&d.log, &cursor, &missed);
+	CHECK(r && !r->args);
+	CHECK_EQ(strlen(r->subject), MP_LIMIT_AUDIT_TEXT);
+	text[MP_LIMIT_AUDIT_TEXT] = '\0';
+	add(&d, "s", text, text, true);
+	r = mp_call_log_read(&d.log, &cursor, &missed);
+	CHECK(r);
+	CHECK_EQ(strlen(r->subject), MP_LIMIT_AUDIT_TEXT);
+	if (r->args) /* else there was no memory for them */
+		CHECK_EQ(strlen(r->args), MP_LIMIT_AUDIT_TEXT);
+}
+
+/* D17: the code of a call that failed is in its record. */
+TEST(a_record_has_the_code_of_a_failure)
+{
+	struct mp_call_record failed = {
+		.server = "files",
+		.method = MP_METHOD_TOOLS_CALL,
+		.outcome = MP_OUTCOME_TIMEOUT,
+		.code = MCPOOL_ETIMEDOUT,
+	};
+	const struct mp_call_record *r;
+	uint64_t cursor = 1, missed;
+
+	WITH_DESK(d);
+	mp_call_log_add(&d.log, &failed, MP_STR("read"), MP_STR("{}"), false);
+	failed.outcome = MP_OUTCOME_ANSWERED; /* it says itself why */
+	failed.is_error = true;
+	mp_call_log_add(&d.log, &failed, MP_STR("read"), MP_STR("{}"), false);
+	r = mp_call_log_read(&d.log, &cursor, &missed);
+	CHECK(r && written_has(r, 0, "\"outcome\":\"timeout\",\"code\":\"timed_out\","));
+	r = mp_call_log_read(&d.log, &cursor, &missed);
+	CHECK(r && written_has(r, 0, "\"outcome\":\"error\",\"code\":null,"));
+}
+
 TEST(each_outcome_has_its_word)
 {
 	struct mp_call_record r = {.outcome = MP_OUTCOME_ANSWERED};
