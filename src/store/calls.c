@@ -127,7 +127,7 @@ int mp_calls_add(struct sqlite3 *sql, const struct mp_call_row *rows, size_t n,
 /* --- reading --------------------------------------------------------------------------------- */
 
 struct calls_walk {
-	int64_t since_ms;
+	int64_t since_ms, after;
 	mp_call_row_fn fn;
 	void *u;
 };
@@ -176,8 +176,8 @@ static int calls_each(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
 	MP_SQL_QUERY(q, "reading the calls",
 		     "SELECT n, time_ms, session, client, principal, project, server, method, tool,"
 		     " outcome, code, args, took_us, queue_us, bytes_in, bytes_out, args_hash"
-		     " FROM calls WHERE time_ms >= ?1 ORDER BY n",
-		     mp_sql_int(w->since_ms));
+		     " FROM calls WHERE n > ?1 AND time_ms >= ?2 ORDER BY n",
+		     mp_sql_int(w->after), mp_sql_int(w->since_ms));
 	MP_CLEANUP(mp_sql_finalizep) struct sqlite3_stmt *s = NULL;
 	int r = mp_sql_prepare(sql, &q, &s, reterr);
 
@@ -191,10 +191,10 @@ static int calls_each(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
 	return r;
 }
 
-int mp_calls_each(struct mp_db *db, int64_t since_ms, mp_call_row_fn fn, void *u,
+int mp_calls_each(struct mp_db *db, int64_t since_ms, uint64_t after, mp_call_row_fn fn, void *u,
 		  struct mcpool_error *reterr)
 {
-	struct calls_walk w = {since_ms, fn, u};
+	struct calls_walk w = {since_ms, (int64_t)after, fn, u};
 
 	return mp_db_read(db, calls_each, &w, reterr);
 }

@@ -32,9 +32,12 @@ struct mp_calls_limits {
 int mp_calls_add(struct sqlite3 *sql, const struct mp_call_row *rows, size_t n,
 		 const struct mp_calls_limits *limits, struct mcpool_error *reterr) MP_MUST;
 
-/* Since then, oldest first. fn returns 0 to go on; another value ends the walk and is returned. */
+/*
+ * Since then and behind this number, oldest first. fn returns 0 to go on; another value ends the
+ * walk and is returned. Meanwhile writers cannot reuse their log, so fn must not wait.
+ */
 typedef int (*mp_call_row_fn)(const struct mp_call_row *row, void *u);
-int mp_calls_each(struct mp_db *db, int64_t since_ms, mp_call_row_fn fn, void *u,
+int mp_calls_each(struct mp_db *db, int64_t since_ms, uint64_t after, mp_call_row_fn fn, void *u,
 		  struct mcpool_error *reterr) MP_MUST;
 
 #endif

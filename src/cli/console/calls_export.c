@@ -24,51 +24,73 @@ static bool export_wants(const struct mp_call_row *row, const struct mp_cli_args
 	return !args->failed || strcmp(row->outcome, "answered") != 0;
 }
 
-/* Unchanged into a pipe or file. */
-static int export_print(struct mp_str json)
-{
-	MP_CLEANUP(mp_buf_done) struct mp_buf safe;
-	int r = 0;
+/* Lines are printed between walks: a pipe that nothing reads must not hold the store. */
+enum { PORTION = 256 << 10 };
 
-	mp_buf_init(&safe, MP_LIMIT_MESSAGE);
-	if (mp_print_is_terminal())
-		r = mp_safe_add_json(&safe, json);
-	if (r < 0)
-		return r;
-	json = mp_print_is_terminal() ? mp_buf_get(&safe) : json;
-	return printf("%.*s\n", MP_STR_ARGS(json)) < 0 ? MCPOOL_EIO : 0;
+struct export
+{
+	const struct mp_cli_args *args;
+	struct mp_buf lines;
+	uint64_t last; /* number of the record that was read last */
+};
+
+/* Unchanged into a pipe or file. */
+static int export_add(struct mp_buf *out, struct mp_str json)
+{
+	int r = mp_print_is_terminal() ? mp_safe_add_json(out, json) : mp_buf_add_str(out, json);
+
+	return r < 0 ? r : mp_buf_add_char(out, '\n');
 }
 
 static int export_row(const struct mp_call_row *row, void *u)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf line;
+	struct export *e = u;
 	struct mp_writer w;
 	int r;
 
-	if (!export_wants(row, u))
-		return 0;
 	mp_buf_init(&line, MP_LIMIT_MESSAGE);
+	e->last = row->number;
+	if (!export_wants(row, e->args))
+		return 0;
 	mp_write_init(&w, &line, NULL);
 	mp_write_begin_object(&w);
 	mp_call_row_write(&w, row);
 	mp_write_end_object(&w);
 	r = mp_write_finish(&w);
-	return r < 0 ? r : export_print(mp_buf_get(&line));
+	if (r == 0)
+		r = export_add(&e->lines, mp_buf_get(&line));
+	return r < 0 ? r : e->lines.len >= PORTION;
+}
+
+static int export_run(struct export *e, struct mp_db *db, struct mcpool_error *reterr)
+{
+	const struct mp_cli_args *args = e->args;
+	int64_t since_ms = args->since_ms ? (int64_t)time(NULL) * 1000 - args->since_ms : 0;
+	int r;
+
+	do {
+		r = mp_calls_each(db, since_ms, e->last, export_row, e, reterr);
+		if (e->lines.len)
+			(void)!fwrite(e->lines.data, 1, e->lines.len, stdout); /* see ferror() */
+		mp_buf_clear(&e->lines);
+	} while (r > 0 && !ferror(stdout));
+	return r;
 }
 
 int mp_calls_export(const struct mp_cli_args *args)
 {
 	MP_CLEANUP(mp_db_closep) struct mp_db *db = NULL;
+	struct export e = {.args = args};
 	struct mcpool_error why = {0};
-	int64_t since_ms = args->since_ms ? (int64_t)time(NULL) * 1000 - args->since_ms : 0;
 	int r = mp_db_open_default(&db, &why);
 
+	mp_buf_init(&e.lines, MP_LIMIT_MESSAGE);
 	if (r == 0)
-		r = mp_calls_each(db, since_ms, export_row, (void *)args, &why);
+		r = export_run(&e, db, &why);
+	mp_buf_done(&e.lines);
 	mp_print_need_no_json();
-	if (ferror(stdout))
-		return mp_print_finish(MP_EXIT_DONE);
-	if (r == 0)
+	if (r == 0 || ferror(stdout))
 		return mp_print_finish(MP_EXIT_DONE);
 	mp_cli_complain_as(r, "%s", why.code ? why.message : mcpool_error_text(r));
 	return MP_EXIT_CONFIG;

@@ -119,7 +119,7 @@ static struct seen list(struct desk *d)
 {
 	struct seen s = {.n = 0};
 
-	if (!settle(d) || mp_calls_each(d->db, 0, see, &s, &why) != 0)
+	if (!settle(d) || mp_calls_each(d->db, 0, 0, see, &s, &why) != 0)
 		s.n = -1;
 	return s;
 }

@@ -76,7 +76,7 @@ static struct seen list(struct mp_db *db, int64_t since_ms)
 {
 	struct seen s = {.n = 0};
 
-	if (mp_calls_each(db, since_ms, see, &s, &why) != 0)
+	if (mp_calls_each(db, since_ms, 0, see, &s, &why) != 0)
 		s.n = -1;
 	return s;
 }
@@ -117,6 +117,28 @@ TEST(records_of_a_time_are_listed)
 	CHECK_EQ(list(db, 3000).n, 3);
 	CHECK_EQ(list(db, 3001).first_ms, 4000);
 	CHECK_EQ(list(db, 9000).n, 0);
+}
+
+static int see_two(const struct mp_call_row *row, void *u)
+{
+	(void)see(row, u);
+	return ((struct seen *)u)->n == 2 ? 2 : 0;
+}
+
+TEST(a_walk_that_was_ended_goes_on)
+{
+	MP_CLEANUP(mp_db_closep) struct mp_db *db = NULL;
+	struct seen s = {.n = 0};
+
+	CHECK(store_clear());
+	CHECK((db = store_open()));
+	for (int i = 1; i <= 5; i++)
+		CHECK_EQ(add(db, i * 1000, "t", &wide), 0);
+	CHECK_EQ(mp_calls_each(db, 2000, 0, see_two, &s, &why), 2);
+	CHECK_EQ(s.last_ms, 3000);
+	s.n = 0;
+	CHECK_EQ(mp_calls_each(db, 2000, 3, see, &s, &why), 0);
+	CHECK(s.n == 2 && s.first_ms == 4000);
 }
 
 TEST(what_is_too_old_goes)
