@@ -8,7 +8,8 @@
 #include "json/value.h"
 #include "json/write.h"
 
-enum { STATE_MOST = 512, BAGGAGE_MOST = 8192 }; /* that W3C asks to pass on */
+/* W3C asks to pass so much on, and has no limit for what newer versions say in a traceparent. */
+enum { PARENT_MOST = 512, STATE_MOST = 512, BAGGAGE_MOST = 8192 };
 
 /* Plain text as the formats have it; what else came is dropped. */
 static bool is_plain(struct mp_str text, size_t most)
@@ -23,7 +24,8 @@ static int trace_write_headers(const struct mp_trace_texts *headers, struct mp_b
 {
 	struct mp_trace trace;
 	struct mp_writer w;
-	bool is_traced = mp_trace_parse(headers->parent, &trace);
+	bool is_traced =
+		is_plain(headers->parent, PARENT_MOST) && mp_trace_parse(headers->parent, &trace);
 
 	mp_write_init(&w, out, NULL);
 	mp_write_begin_object(&w);

@@ -56,6 +56,8 @@ TEST(headers_count_where_the_message_says_nothing)
 {
 	const struct mp_trace_texts headers = {MP_STR(SAMPLED), MP_STR("a=1"), MP_STR("k=v")};
 	const struct mp_trace_texts broken = {MP_STR("00-1"), MP_STR("a=1"), MP_STR("\xff")};
+	const struct mp_trace_texts newer = {MP_STR("01-" ID "-" PARENT "-01-x"), .state = {0}};
+	const struct mp_trace_texts odd = {MP_STR("01-" ID "-" PARENT "-01-\xff"), .state = {0}};
 	TWO_SERVERS(s);
 	const char *got;
 
@@ -72,6 +74,8 @@ TEST(headers_count_where_the_message_says_nothing)
 	CHECK(!strstr(got, "tracestate") && !strstr(got, ID));
 	got = call_with(&s, "", &broken);
 	CHECK(!strstr(got, "trace") && !strstr(got, "baggage"));
+	CHECK(strstr(call_with(&s, "", &newer), PARENT "-01-x\""));
+	CHECK(!strstr(call_with(&s, "", &odd), "trace"));
 }
 
 TEST(our_span_is_the_parent_of_the_servers)
