@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/shell.h"
 
 /* --- the table ------------------------------------------------------------------------------- */
 
@@ -242,24 +243,6 @@ static const struct row *find_row(const struct mp_symptoms *s, struct mp_str *re
 	return NULL;
 }
 
-static bool is_plain(char c)
-{
-	return isalnum((unsigned char)c) || (c && strchr("_./@:+-", c));
-}
-
-/* What a server wrote must not become a command of its own where the line is pasted. */
-static int word_add(struct mp_str word, struct mp_buf *out)
-{
-	int r;
-
-	if (count_while(word, 0, is_plain) == word.len)
-		return mp_buf_add_str(out, word);
-	r = mp_buf_add_char(out, '\'');
-	for (size_t i = 0; i < word.len && r == 0; i++)
-		r = word.p[i] == '\'' ? mp_buf_addf(out, "'\\''") : mp_buf_add_char(out, word.p[i]);
-	return r < 0 ? r : mp_buf_add_char(out, '\'');
-}
-
 /* An entry of another tool is copied into our file first: that tool's file is never changed. */
 static int edit_add(const struct mp_symptoms *s, struct mp_buf *out)
 {
@@ -268,23 +251,26 @@ static int edit_add(const struct mp_symptoms *s, struct mp_buf *out)
 	if (!s->is_ours) {
 		r = mp_buf_addf(out, "mcpool import ");
 		if (r == 0)
-			r = word_add(mp_str_of(s->server), out);
+			r = mp_shell_add_word(out, mp_str_of(s->server));
 		if (r == 0)
 			r = mp_buf_addf(out, "; ");
 	}
 	if (r == 0)
 		r = mp_buf_addf(out, "mcpool edit ");
-	return r < 0 ? r : word_add(mp_str_of(s->server), out);
+	return r < 0 ? r : mp_shell_add_word(out, mp_str_of(s->server));
 }
 
-/* The value of the placeholder at p; its length, or 0. */
+/*
+ * The value of the placeholder at p; its length, or 0. What a server wrote must not become a
+ * command of its own where the line is pasted.
+ */
 static size_t blank_add(const char *p, const struct mp_symptoms *s, struct mp_str word,
 			bool is_command, struct mp_buf *out, int *ret)
 {
 	if (strncmp(p, "WORD", 4) == 0)
-		*ret = is_command ? word_add(word, out) : mp_buf_add_str(out, word);
+		*ret = is_command ? mp_shell_add_word(out, word) : mp_buf_add_str(out, word);
 	else if (strncmp(p, "NAME", 4) == 0)
-		*ret = word_add(mp_str_of(s->server), out);
+		*ret = mp_shell_add_word(out, mp_str_of(s->server));
 	else if (strncmp(p, "EDIT", 4) == 0)
 		*ret = edit_add(s, out);
 	else

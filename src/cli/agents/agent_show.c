@@ -8,6 +8,7 @@
 
 #include "base/limits.h"
 #include "base/redact.h"
+#include "base/shell.h"
 #include "cli/display/safe.h"
 
 /* The first line, with its end. */
@@ -89,26 +90,6 @@ int mp_agent_show_diff(struct mp_str old, struct mp_str new, struct mp_buf *out)
 
 /* --- a command ------------------------------------------------------------------------------- */
 
-static bool is_plain(const char *word)
-{
-	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-				    "0123456789_-./:=@%+,";
-
-	return word[0] && word[strspn(word, plain)] == '\0';
-}
-
-static int add_word(struct mp_buf *out, const char *word)
-{
-	int r = is_plain(word) ? mp_buf_add_str(out, mp_str_of(word))
-			       : mp_buf_add_str(out, MP_STR("'"));
-
-	if (is_plain(word))
-		return r;
-	for (; r == 0 && *word; word++)
-		r = *word == '\'' ? mp_buf_add_str(out, MP_STR("'\\''")) : mp_buf_add(out, word, 1);
-	return r < 0 ? r : mp_buf_add_str(out, MP_STR("'"));
-}
-
 int mp_agent_show_command(const char *const *argv, struct mp_buf *out)
 {
 	int r = 0;
@@ -117,7 +98,7 @@ int mp_agent_show_command(const char *const *argv, struct mp_buf *out)
 		if (i > 0)
 			r = mp_buf_add_str(out, MP_STR(" "));
 		if (r == 0)
-			r = add_word(out, argv[i]);
+			r = mp_shell_add_word(out, mp_str_of(argv[i]));
 	}
 	return r;
 }

@@ -2,12 +2,11 @@
  * check_servers.c - servers that the running hub cannot start or reach, those that end again and
  * again, and files of servers that cannot be read.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/limits.h"
-#include "cli/doctor/doctor.h"
 #include "cli/doctor/command_line.h"
+#include "cli/doctor/examination.h"
 #include "cli/doctor/port_process.h"
 #include "cli/servers/health_text.h"
 
@@ -83,12 +82,11 @@ static int trouble_tell(struct mp_doctor *d, const struct mp_status *s)
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
 	struct mp_finding f = {.check = mp_check_servers.name, .server = s->name};
 	struct mp_cause cause;
-	char fix[512];
+	const char *fix = mp_doctor_get_command(d, "test", s->name);
 	int r;
 
 	mp_buf_init(&text, MP_KIB(64));
 	mp_health_get_cause(s->health, &d->arena, &cause);
-	snprintf(fix, sizeof(fix), "mcpool test %s", s->name);
 	r = mp_buf_addf(&text, "%s%s", cause.what[0] ? cause.what : s->error,
 			get_shell_note(&cause));
 	if (r == 0)
@@ -105,10 +103,9 @@ static int loop_tell(struct mp_doctor *d, const struct mp_status *s)
 {
 	struct mp_finding f = {
 		.check = mp_check_servers.name, .severity = MP_FINDING_WARNING, .server = s->name};
-	char fix[512];
 
-	snprintf(fix, sizeof(fix), "mcpool doctor %s", s->name);
-	return mp_doctor_tell(d, &f, fix, "it was restarted %lld times since the hub runs",
+	return mp_doctor_tell(d, &f, mp_doctor_get_command(d, "doctor", s->name),
+			      "it was restarted %lld times since the hub runs",
 			      (long long)s->restarts);
 }
 

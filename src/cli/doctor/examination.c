@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/shell.h"
 #include "cli/servers/hub_client.h"
 #include "pool/cause.h"
 
@@ -165,6 +166,18 @@ int mp_doctor_resolve(const struct mp_doctor *d, const struct mp_entry *e, struc
 	return mp_resolve(&req, ret, reterr);
 }
 
+const char *mp_doctor_get_command(struct mp_doctor *d, const char *verb, const char *server)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	int r;
+
+	mp_buf_init(&text, MP_KIB(4));
+	r = mp_buf_addf(&text, "mcpool %s ", verb);
+	if (r == 0)
+		r = mp_shell_add_word(&text, mp_str_of(server));
+	return r < 0 ? NULL : mp_arena_dup(&d->arena, mp_buf_get(&text));
+}
+
 int mp_doctor_tell_error(struct mp_doctor *d, const char *check, const struct mp_entry *e,
 			 const char *message, const char *fix)
 {
@@ -176,10 +189,9 @@ int mp_doctor_tell_error(struct mp_doctor *d, const char *check, const struct mp
 		.tail = "",
 	};
 	struct mp_cause cause;
-	char test[512];
 
 	if (mp_cause_find(&s, &d->arena, &cause))
 		return mp_doctor_tell(d, &f, fix ? fix : cause.fix, "%s", cause.what);
-	snprintf(test, sizeof(test), "mcpool test %s", e->name);
-	return mp_doctor_tell(d, &f, fix ? fix : test, "%s", message);
+	return mp_doctor_tell(d, &f, fix ? fix : mp_doctor_get_command(d, "test", e->name), "%s",
+			      message);
 }

@@ -23,5 +23,7 @@ int mp_doctor_resolve(const struct mp_doctor *d, const struct mp_entry *e, struc
  */
 int mp_doctor_tell_error(struct mp_doctor *d, const char *check, const struct mp_entry *e,
 			 const char *message, const char *fix) MP_MUST;
+/* "mcpool VERB NAME", to be typed; NULL: no memory. */
+const char *mp_doctor_get_command(struct mp_doctor *d, const char *verb, const char *server);
 
 #endif
