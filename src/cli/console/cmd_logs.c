@@ -163,12 +163,12 @@ static void line_print(const struct logs *l, const struct log_line *line)
 	MP_CLEANUP(mp_buf_done) struct mp_buf name, text;
 	size_t which = (size_t)(line->file - l->files) % MP_ARRAY_LEN(colours);
 
+	mp_buf_init(&name, MP_KIB(64));
+	mp_buf_init(&text, MP_MIB(8));
 	if (l->args->json) {
 		line_print_json(line);
 		return;
 	}
-	mp_buf_init(&name, MP_KIB(64));
-	mp_buf_init(&text, MP_MIB(8));
 	if (mp_safe_add(&name, mp_str_of(line->file->name), MP_SAFE_LINE) < 0 ||
 	    (mp_print_is_terminal() ? mp_safe_add(&text, line->text, MP_SAFE_LINE)
 				    : mp_buf_add_str(&text, line->text)) < 0)

@@ -460,9 +460,9 @@ static void top_draw(struct top *t)
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
 	size_t marked;
 
+	mp_buf_init(&text, MP_MIB(4));
 	if (t->model.status.text.len == 0)
 		return; /* the first answer comes at once */
-	mp_buf_init(&text, MP_MIB(4));
 	top_read_log(t);
 	if (!t->model.selected[0] && t->view.page != MP_TOP_SESSIONS && t->view.page != MP_TOP_HELP)
 		t->view.page = MP_TOP_TABLE; /* the server is gone */

@@ -242,12 +242,12 @@ static void repeat_if_long(struct job *j, size_t i, struct mp_str text)
 	struct winsize size = {0};
 	size_t rows;
 
+	mp_buf_init(&again, MP_KIB(64));
 	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_row == 0)
 		size.ws_row = 24;
 	rows = count_rows(text, size.ws_col ? size.ws_col : 80);
 	if (rows + 2 < size.ws_row)
 		return;
-	mp_buf_init(&again, MP_KIB(64));
 	if (mp_consent_repeat(&j->items[i], rows, &again) == 0)
 		(void)!fwrite(again.data, 1, again.len, stdout);
 }

@@ -360,12 +360,12 @@ int mp_own_keep_http(const char *address)
 	struct mp_writer w;
 	int r = mp_configured_load_all(&c, &all);
 
+	mp_buf_init(&json, MP_KIB(4));
 	if (r)
 		return r;
 	change.path = mp_own_choose(&c, &all);
 	if (!change.path)
 		return MP_EXIT_CONFIG;
-	mp_buf_init(&json, MP_KIB(4));
 	mp_write_init(&w, &json, NULL);
 	mp_write_text(&w, mp_str_of(address));
 	r = mp_write_finish(&w);

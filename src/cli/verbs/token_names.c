@@ -126,6 +126,7 @@ static int token_show(const struct token_job *job, const struct mp_token_record 
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
 	struct mp_writer w;
 
+	mp_buf_init(&text, MP_LIMIT_USER_FILE);
 	if (!job->args->json) {
 		printf("%s\n", token);
 		fflush(stdout);
@@ -135,7 +136,6 @@ static int token_show(const struct token_job *job, const struct mp_token_record 
 			t->name, t->name);
 		return MP_EXIT_DONE;
 	}
-	mp_buf_init(&text, MP_LIMIT_USER_FILE);
 	mp_write_init(&w, &text, NULL);
 	token_write(&w, t, token);
 	return token_print(&w, &text);
