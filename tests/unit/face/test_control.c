@@ -170,6 +170,26 @@ HEAVY_TEST(events_are_told_from_where_one_wants_them)
 	CHECK(mp_str_find(mp_buf_get(&d.said), MP_STR("\"what\":\"idle\""), 0) < 0);
 }
 
+/* V50: nor do records of calls, however long they are. */
+HEAVY_TEST(calls_wait_for_a_slow_reader)
+{
+	static char params[MP_LIMIT_AUDIT_TEXT + 1];
+	const struct mp_call_record r = {.server = "a", .method = MP_METHOD_TOOLS_CALL};
+	DESK;
+
+	memset(params, ' ', sizeof(params) - 1);
+	memcpy(params, "{}", 2);
+	CHECK(ask(&d, "mcpool/calls", "", "\"last\""));
+	mp_buf_clear(&d.said);
+	for (int i = 0; i < 20; i++)
+		mp_call_log_add(&d.hub->calls, &r, MP_STR("t"), mp_str_of(params), true);
+	mp_loop_turn(d.hub->loop, false);
+	CHECK(d.said.len > MP_KIB(256) && d.said.len < MP_KIB(256 + 66));
+	mp_buf_clear(&d.said);
+	mp_control_flushed(d.c);
+	CHECK(mp_str_find(mp_buf_get(&d.said), MP_STR("\"number\":6,"), 0) >= 0);
+}
+
 /* V50: nothing piles up for a peer that does not read; afterwards it learns what it missed. */
 HEAVY_TEST(events_wait_for_a_slow_reader)
 {

@@ -145,6 +145,20 @@ TEST(readyz_follows_the_gate)
 	CHECK_EQ(visitor_status(&v), 401);
 }
 
+TEST(a_hub_that_drains_is_not_ready)
+{
+	FRONT(s);
+	VISITOR(v);
+
+	CHECK(front_open(&s, one, false));
+	mp_http_face_set_ready(s.face);
+	s.face->draining = true;
+	CHECK(visitor_ask(&s, &v, "GET /readyz", NULL, NULL));
+	CHECK_EQ(visitor_status(&v), 503);
+	CHECK(visitor_ask(&s, &v, "GET /metrics", NULL, NULL));
+	CHECK(visitor_has(&v, "\nmcpool_ready 0\n"));
+}
+
 /* An address of the list needs no token for these two, and for nothing else. */
 HEAVY_TEST(an_allowed_address_needs_no_token_for_metrics)
 {

@@ -35,11 +35,13 @@ struct desk {
 	struct mp_db *db;
 	struct mp_audit *audit;
 	struct mp_audit_settings settings;
+	struct mp_call_client *client; /* NULL: none */
 };
 
 static void desk_done(struct desk *d)
 {
 	mp_audit_free(d->audit);
+	mp_call_client_unref(d->client);
 	if (d->calls.loop)
 		mp_call_log_done(&d->calls);
 	mp_loop_free(d->loop);
@@ -80,7 +82,8 @@ static bool desk_open(struct desk *d)
 
 static void note(struct desk *d, const char *tool, const char *args)
 {
-	const struct mp_call_record r = {.server = "git", .method = MP_METHOD_TOOLS_CALL};
+	const struct mp_call_record r = {
+		.server = "git", .method = MP_METHOD_TOOLS_CALL, .client = d->client};
 
 	mp_call_log_add(&d->calls, &r, mp_str_of(tool), mp_str_of(args), d->settings.args);
 }
@@ -102,7 +105,8 @@ static bool settle(struct desk *d)
 
 struct seen {
 	int n;
-	char tool[200], args[200]; /* of the last */
+	char tool[200], args[200], client[200]; /* of the last */
+	bool has_start;                         /* of the secret below */
 };
 
 static int see(const struct mp_call_row *row, void *u)
@@ -110,7 +114,9 @@ static int see(const struct mp_call_row *row, void *u)
 	struct seen *s = u;
 
 	s->n++;
+	s->has_start = strstr(row->tool, "hunte") != NULL;
 	snprintf(s->tool, sizeof(s->tool), "%s", row->tool);
+	snprintf(s->client, sizeof(s->client), "%s", row->client);
 	snprintf(s->args, sizeof(s->args), "%s", row->args ? row->args : "none");
 	return 0;
 }
@@ -164,12 +170,30 @@ TEST(secrets_become_dots)
 	DESK(d);
 
 	CHECK_EQ(mp_secret_add(MP_STR("hunter2hunter2")), 0);
+	d.client = mp_call_client_new();
+	mp_call_client_name(d.client, "agent of hunter2hunter2", "uid:1", "/p");
 	note(&d, "say_hunter2hunter2", "{\"a\":\"hunter2hunter2\",\"password\":\"other-words\"}");
 	mp_loop_advance(d.loop, MP_AUDIT_WAIT_MS);
 	CHECK_EQ(list(&d).n, 1);
 	CHECK(!strstr(list(&d).tool, "hunter2") && strstr(list(&d).tool, "say_"));
 	CHECK(!strstr(list(&d).args, "hunter2") && !strstr(list(&d).args, "other-words"));
 	CHECK(strstr(list(&d).args, "\"a\":"));
+	CHECK(!strstr(list(&d).client, "hunter2") && strstr(list(&d).client, "agent of"));
+}
+
+/* A name that is cut in the middle of a secret shows no part of it. */
+HEAVY_TEST(the_first_part_of_a_secret_becomes_dots)
+{
+	static char tool[MP_LIMIT_AUDIT_TEXT + 10];
+	DESK(d);
+
+	CHECK_EQ(mp_secret_add(MP_STR("hunter2hunter2")), 0);
+	memset(tool, '/', sizeof(tool) - 1);
+	memcpy(tool + MP_LIMIT_AUDIT_TEXT - 6, "hunter2hunter2", 14);
+	note(&d, tool, "{}");
+	mp_loop_advance(d.loop, MP_AUDIT_WAIT_MS);
+	CHECK_EQ(list(&d).n, 1);
+	CHECK(list(&d).tool[0] == '/' && !list(&d).has_start);
 }
 
 HEAVY_TEST(long_arguments_are_not_kept)
