@@ -39,6 +39,12 @@ t_calls() {
 			process.exit(all.length === 3 && all.every((c, i) => c.number === i + 1 && c.client === "mcpool") && all[0].argsHash === all[1].argsHash &&
 				all[0].argsHash !== all[2].argsHash && !("args" in all[0]) && all[2].outcome === "tool_error" && all[0].latencyUs > 0 ? 0 : 1)' <"$work/out" && finish && run 4 calls && says err 'no hub runs'
 }
+# D17: the code of a lost call is in the caller's error, in the log, in the event and in its record.
+t_one_code_everywhere() {
+	lost=mcp_outcome_unknown
+	with a && run 0 up && run 0 wait a && run 5 call a/crash --json && json "d.error.data.code === '$lost'" && run 0 calls --json && json "d.outcome === 'unknown' && d.code === '$lost'" && run 0 calls && says out "($lost)" &&
+		run 0 events --json && grep -q "\"what\":\"call-failed\",\"text\":\"$lost: " "$work/out" && grep -q "a call failed: $lost: " "$XDG_STATE_HOME/mcpool/hub.log" && finish
+}
 t_calls_with_arguments() {
 	with a && sed -i 's|^{|{"mcpool":{"audit":{"args":true}},|' "$user" && run 0 trust --user-file --yes && run 0 up && run 0 wait a && run 0 call a/echo message=words && run 0 calls && says out '"message":"words"' && finish
 }
