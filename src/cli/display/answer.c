@@ -219,7 +219,7 @@ static int answer_visit(struct form *f, const char *server, struct mp_buf *out)
 	fprintf(stderr, "%s asks you to open an address: ", server);
 	answer_show(get_text(f, MP_ROOT, "message"), MP_SAFE_TEXT);
 	fputs("\n  ", stderr);
-	answer_show(url, MP_SAFE_LINE);
+	answer_show(safe ? mp_str_of(safe) : url, MP_SAFE_LINE); /* what would be opened */
 	fputc('\n', stderr);
 	if (!safe) {
 		fputs("This is not an address that may be opened: declined.\n", stderr);
