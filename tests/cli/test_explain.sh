@@ -31,7 +31,7 @@ t_the_code_of_a_failed_call() {
 t_verbs_of_the_manual() {
 	sed 's/\\-/-/g' doc/mcpool.1 >"$work/manual"
 	for verb in add add-json edit remove list get test connect import trust untrust enable disable login reauth logout unauth reload reconnect \
-		status logs config secret token serve up down stdio explain doctor completion events wait tools call; do
+		status logs config secret token serve up down stdio explain doctor completion events wait tools call $(sed -n '/^\.TP$/{n;s/^\.B \([a-z][a-z-][a-z-]*\)\(\\fR.*\)\{0,1\}$/\1/p}' doc/mcpool.1); do
 		grep -qE "^\.B[IR]? (.*[ \"])?$verb([ \",]|$)" "$work/manual" || { echo "$verb is not in the manual"; return 1; }
 		run 0 "$verb" --help && says out "usage: mcpool $verb" || { echo "$verb"; return 1; }
 	done
