@@ -3,6 +3,7 @@
  */
 #include "base/shell.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static bool is_plain(struct mp_str word)
@@ -27,4 +28,15 @@ int mp_shell_add_word(struct mp_buf *out, struct mp_str word)
 		r = word.p[i] == '\'' ? mp_buf_add_str(out, MP_STR("'\\''"))
 				      : mp_buf_add_char(out, word.p[i]);
 	return r < 0 ? r : mp_buf_add_char(out, '\'');
+}
+
+const char *mp_shell_write_name(const char *name, char out[MP_SHELL_NAME_SIZE])
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf word;
+
+	mp_buf_init(&word, MP_SHELL_NAME_SIZE - 1);
+	out[0] = '\0';
+	if (name[0] != '-' && mp_shell_add_word(&word, mp_str_of(name)) == 0)
+		snprintf(out, MP_SHELL_NAME_SIZE, "%.*s", (int)word.len, word.data);
+	return out;
 }

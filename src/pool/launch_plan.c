@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/paths.h"
+#include "base/shell.h"
 #include "config/values/resolve.h"
 #include "config/values/trust.h"
 #include "pool/dialer.h"
@@ -221,10 +222,10 @@ static int explain_change(const struct mp_entry *then, const struct mp_entry *no
 		return mp_fail(reterr, MCPOOL_ENEEDS_APPROVAL,
 			       "Server \"%s\": a file that it names is gone since it was approved: "
 			       "mcpool trust %s",
-			       then->name, then->name);
+			       then->name, MP_SHELL_NAME(then->name));
 	return mp_fail(reterr, MCPOOL_ENEEDS_APPROVAL,
 		       "Server \"%s\": %.*s changed since it was approved: mcpool trust %s",
-		       then->name, MP_STR_ARGS(file), then->name);
+		       then->name, MP_STR_ARGS(file), MP_SHELL_NAME(then->name));
 }
 
 /*
@@ -416,11 +417,12 @@ static int judge_account(struct mp_launch_plan *plan)
 		mp_log_warn(&plan->log,
 			    "Server \"%s\": there is no stored credential; it is tried without "
 			    "one. Log in: mcpool login %s",
-			    plan->e->name, plan->e->name);
+			    plan->e->name, MP_SHELL_NAME(plan->e->name));
 		return 0;
 	}
 	return mp_fail(&plan->why, MCPOOL_ENEEDS_AUTH, "%s; log in: mcpool login %s",
-		       why->code ? why->message : "there is no credential", plan->e->name);
+		       why->code ? why->message : "there is no credential",
+		       MP_SHELL_NAME(plan->e->name));
 }
 
 static void token_renewed(void *u, bool again, const struct mcpool_error *why)

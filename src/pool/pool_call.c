@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/shell.h"
 #include "pool/admission.h"
 #include "pool/call_log.h"
 #include "pool/instance.h"
@@ -258,7 +259,7 @@ static enum mp_pool_call_event line_up(struct mp_pool_call *c)
 			c, MCPOOL_ENEEDS_APPROVAL, MP_OUTCOME_REFUSED,
 			"tool '%.*s' of server '%s' changed after it was approved; accept it "
 			"with `mcpool trust %s`",
-			MP_STR_ARGS(c->tool), c->server, c->server);
+			MP_STR_ARGS(c->tool), c->server, MP_SHELL_NAME(c->server));
 	r = mp_queue_enter(mp_instance_get_queue(c->in, c->tool), &c->ticket, c->caller,
 			   slot_granted, pool_call_displaced, c);
 	if (r > 0)

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/shell.h"
 #include "base/similar.h"
 #include "pool/status.h"
 #include "session/failed_call.h"
@@ -107,7 +108,7 @@ static void refuse_frozen(struct mp_request *e, struct mp_str name, const struct
 	(void)mp_fail(&why, MCPOOL_ENEEDS_APPROVAL,
 		      "Unknown tool: %.*s: it changed after server '%s' was approved; accept it "
 		      "with `mcpool trust %s`",
-		      MP_STR_ARGS(name), entry->name, entry->name);
+		      MP_STR_ARGS(name), entry->name, MP_SHELL_NAME(entry->name));
 	mp_request_fail_as(e, -32602, &f);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "base/shell.h"
 #include "cli/display/safe.h"
 #include "cli/servers/health_text.h"
 #include "cli/servers/hub_client.h"
@@ -72,7 +73,7 @@ static int add_verb(const struct mp_status *s, struct mp_buf *out)
 			   : s->state == MP_STATUS_NEEDS_AUTH   ? "login"
 								: "status";
 
-	return mp_buf_addf(out, "mcpool %s %s", verb, s->name);
+	return mp_buf_addf(out, "mcpool %s %s", verb, MP_SHELL_NAME(s->name));
 }
 
 static int add_command(const struct mp_status *s, const struct mp_cause *cause, struct mp_buf *out)

@@ -9,6 +9,7 @@
 
 #include "base/history.h"
 #include "base/limits.h"
+#include "base/shell.h"
 #include "cli/console/log_file.h"
 #include "cli/display/safe.h"
 #include "cli/display/sparkline.h"
@@ -299,5 +300,5 @@ void mp_top_details_draw(struct mp_top_frame *f, size_t lines)
 				  (long long)s->tools, (long long)s->tool_tokens);
 	draw_traffic(f, s);
 	draw_history(f, s, 11);
-	mp_top_frame_addf(f, "", "%-11s mcpool status %s", "more", s->name);
+	mp_top_frame_addf(f, "", "%-11s mcpool status %s", "more", MP_SHELL_NAME(s->name));
 }

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/limits.h"
+#include "base/shell.h"
 #include "cli/display/safe.h"
 
 /* A row has either all cells, or the first three and a note. */
@@ -216,7 +217,7 @@ int mp_live_add_note(const struct mp_status *s, int64_t wall_ms, struct mp_buf *
 	case MP_STATUS_FAILED:
 		return add_failure(s, wall_ms, out);
 	case MP_STATUS_NEEDS_APPROVAL:
-		return mp_buf_addf(out, "mcpool trust %s", s->name);
+		return mp_buf_addf(out, "mcpool trust %s", MP_SHELL_NAME(s->name));
 	case MP_STATUS_NEEDS_AUTH:
 	case MP_STATUS_DISABLED:
 		return mp_buf_addf(out, "%s", s->error);

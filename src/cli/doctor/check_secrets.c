@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/shell.h"
 #include "cli/doctor/doctor.h"
 #include "cli/verbs/import_secrets.h"
 #include "cli/verbs/own_files.h"
@@ -33,7 +34,8 @@ static int secrets_write_fix(const struct mp_configured *c, const struct mp_entr
 	if (may_move(c, e))
 		r = mp_buf_addf(out, "mcpool doctor --fix");
 	else if (is_ours(c, e))
-		r = mp_buf_addf(out, "mcpool trust %s, then mcpool doctor --fix", e->name);
+		r = mp_buf_addf(out, "mcpool trust %s, then mcpool doctor --fix",
+				MP_SHELL_NAME(e->name));
 	else
 		r = mp_buf_addf(out, "mcpool import %s --secrets, then remove it from that file",
 				e->name);

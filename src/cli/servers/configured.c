@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/shell.h"
 #include "base/similar.h"
 #include "config/read/load.h"
 #include "hub/remote_sources.h"
@@ -285,7 +286,7 @@ static void explain_approval(const struct mp_entry *e, char *out, size_t size)
 		mp_configured_write_since(e->first_seen_ms, since, sizeof(since));
 	snprintf(out, size, "%s%s%s: mcpool trust %s",
 		 e->trust == MP_TRUST_CHANGED ? "changed outside mcpool" : "new",
-		 since[0] ? " " : "", since, e->name);
+		 since[0] ? " " : "", since, MP_SHELL_NAME(e->name));
 }
 
 void mp_configured_explain(const struct mp_configured *c, const struct mp_entry *e, char *out,

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/shell.h"
 #include "cli/display/cli.h"
 #include "pool/cause.h"
 #include "session/failed_call.h"
@@ -51,7 +52,8 @@ void mp_diagnosis_read(const struct mp_status *status, int64_t waited_ms, struct
 		ret->exit_code = MP_EXIT_NEEDS_APPROVAL;
 		if (!status->message[0])
 			snprintf(ret->message, sizeof(ret->message),
-				 "it waits for your approval: mcpool trust %s", status->name);
+				 "it waits for your approval: mcpool trust %s",
+				 MP_SHELL_NAME(status->name));
 		break;
 	case MP_STATUS_NEEDS_AUTH:
 		ret->exit_code = MP_EXIT_NEEDS_AUTH;
@@ -104,6 +106,6 @@ void mp_diagnosis_complain(const struct mp_diagnosis *d, const char *larger, int
 			"Log in: mcpool login %s. Or put a token into its headers, as "
 			"\"Authorization\": \"Bearer ${secret:NAME}\"; `mcpool get %s` shows where "
 			"they are.",
-			d->status->name, d->status->name);
+			MP_SHELL_NAME(d->status->name), MP_SHELL_NAME(d->status->name));
 	mp_print_tail(mp_failed_call_get_last_lines(mp_str_of(d->status->tail)));
 }

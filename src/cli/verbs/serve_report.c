@@ -6,6 +6,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/shell.h"
 #include "cli/verbs/serve.h"
 #include "config/values/diff.h"
 #include "face/control_status.h"
@@ -48,7 +49,8 @@ static void log_server(const struct mp_log *log, struct mp_serve *s, size_t i,
 			    st.error[0] ? "; before that: " : "", st.error);
 		break;
 	case MP_PLACE_NEEDS_APPROVAL:
-		mp_log_warn(log, "%s needs your approval: mcpool trust %s", st.name, st.name);
+		mp_log_warn(log, "%s needs your approval: mcpool trust %s", st.name,
+			    MP_SHELL_NAME(st.name));
 		break;
 	case MP_PLACE_NEEDS_AUTH:
 		mp_log_warn(log, "%s needs a login: %s", st.name, st.error);

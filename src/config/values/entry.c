@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/shell.h"
 
 const char *mp_config_level_get_name(enum mp_config_level level)
 {
@@ -633,7 +634,7 @@ void mp_entry_explain_off(const struct mp_entry *e, const struct mp_settings *s,
 	else if (toggle == MP_TOGGLE_OFF)
 		snprintf(out, size,
 			 "switched off for now, in the hub and in no file: mcpool enable --now %s",
-			 e->name);
+			 MP_SHELL_NAME(e->name));
 	else
 		snprintf(out, size, "switched off in %s:%u", e->origin.file, e->origin.line);
 }

@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/shell.h"
 #include "files/file.h"
 #include "config/values/scripts.h"
 
@@ -184,7 +185,7 @@ static int script_run_compare(const struct mp_entry *e, const char *lines,
 			"Server \"%s\" would run or read %.*s, a file of the project that its "
 			"approval does not cover, because a variable or PATH leads to it. "
 			"Write this path into the entry, then approve it: mcpool trust %s",
-			e->name, MP_STR_ARGS(name), e->name);
+			e->name, MP_STR_ARGS(name), MP_SHELL_NAME(e->name));
 	}
 	return 0;
 }

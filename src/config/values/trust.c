@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/shell.h"
 #include "config/values/envfile.h"
 #include "files/file.h"
 #include "store/digest.h"
@@ -214,7 +215,7 @@ void mp_trust_get_command(const struct mp_entry *e, char *out, size_t size)
 	bool is_asked = e->origin.quirks & MP_QUIRK_ASKED;
 
 	snprintf(out, size, "mcpool trust %s%s%s%s", is_asked ? "--config " : "",
-		 is_asked ? e->origin.file : "", is_asked ? " " : "", e->name);
+		 is_asked ? e->origin.file : "", is_asked ? " " : "", MP_SHELL_NAME(e->name));
 }
 
 int mp_trust_confirm(const struct mp_config_set *set, const struct mp_entry *e, struct mp_db *db,

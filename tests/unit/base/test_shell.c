@@ -36,3 +36,12 @@ TEST(what_does_not_fit_is_an_error)
 	mp_buf_init(&out, 4);
 	CHECK(mp_shell_add_word(&out, MP_STR("a b c")) < 0);
 }
+
+/* What is printed as `mcpool trust NAME` must not become an option when it is pasted. */
+TEST(a_name_never_becomes_an_option)
+{
+	CHECK_TEXT(MP_SHELL_NAME("files"), "files");
+	CHECK_TEXT(MP_SHELL_NAME("a --yes"), "'a --yes'");
+	CHECK_TEXT(MP_SHELL_NAME("--yes"), "");
+	CHECK_TEXT(MP_SHELL_NAME("a;b"), "'a;b'");
+}
