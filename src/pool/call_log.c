@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/redact.h"
 
 /* --- clients --------------------------------------------------------------------------------- */
 
@@ -211,11 +212,25 @@ void mp_call_record_describe(const struct mp_call_record *r, struct mp_call_row 
 	};
 }
 
+/* Secrets in it become dots; "" if they cannot. */
+static const char *text_redact(const char *text, struct mp_buf *out)
+{
+	if (mp_redact(mp_str_of(text), false, out) < 0 || mp_buf_terminate(out) < 0)
+		return "";
+	return out->len ? out->data : "";
+}
+
 void mp_call_record_write(struct mp_writer *w, const struct mp_call_record *r, uint64_t missed)
 {
+	MP_CLEANUP(mp_buf_done) struct mp_buf tool, args;
 	struct mp_call_row row;
 
+	mp_buf_init(&tool, 8 * MP_LIMIT_MESSAGE);
+	mp_buf_init(&args, 8 * MP_LIMIT_MESSAGE);
 	mp_call_record_describe(r, &row);
+	row.tool = text_redact(row.tool, &tool);
+	if (row.args)
+		row.args = text_redact(row.args, &args);
 	mp_write_begin_object(w);
 	mp_call_row_write(w, &row);
 	if (missed) {

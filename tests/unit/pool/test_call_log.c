@@ -71,6 +71,18 @@ static bool written_has(const struct mp_call_record *r, uint64_t missed, const c
 	return strstr(out.data, piece) != NULL;
 }
 
+static bool written_has_quietly(const struct mp_call_record *r, const char *piece)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf out;
+	struct mp_writer w;
+
+	mp_buf_init(&out, MP_MIB(1));
+	mp_write_init(&w, &out, NULL);
+	mp_call_record_write(&w, r, 0);
+	return mp_write_finish(&w) == 0 && mp_buf_terminate(&out) == 0 &&
+	       strstr(out.data, piece) != NULL;
+}
+
 /* D17 */
 TEST(a_record_says_who_called_what)
 {
@@ -153,6 +165,22 @@ TEST(a_record_has_the_code_of_a_failure)
 	CHECK(r && written_has(r, 0, "\"outcome\":\"timeout\",\"code\":\"timed_out\","));
 	r = mp_call_log_read(&d.log, &cursor, &missed);
 	CHECK(r && written_has(r, 0, "\"outcome\":\"error\",\"code\":null,"));
+}
+
+/* What is shown is redacted, as what is stored. */
+TEST(secrets_in_records_are_dots)
+{
+	const struct mp_call_record *r;
+	uint64_t cursor = 1, missed;
+
+	WITH_DESK(d);
+	add(&d, "s", "t", "{\"password\":\"hunter2hunter2\"}", true);
+	r = mp_call_log_read(&d.log, &cursor, &missed);
+	CHECK(r);
+	if (!r->args)
+		return; /* there was no memory for them */
+	CHECK(written_has(r, 0, "\"args\":"));
+	CHECK(!written_has_quietly(r, "hunter2"));
 }
 
 TEST(each_outcome_has_its_word)
