@@ -274,34 +274,56 @@ static int run_launcher(const struct mp_verb *verb, int argc, char **argv)
 }
 
 /* A text in a manual page, as it is. */
-static void print_roff(const char *text)
+static void print_roff(struct mp_str text)
 {
-	for (; text && *text; text++) {
-		if (*text == '\\')
+	for (size_t i = 0; i < text.len; i++) {
+		if (text.p[i] == '\\')
 			fputs("\\e", stdout);
-		else if (*text == '-')
+		else if (text.p[i] == '-')
 			fputs("\\-", stdout);
 		else
-			putchar(*text);
+			putchar(text.p[i]);
 	}
+}
+
+/* One line of a verb's options: `  --name VALUE   words`, or blanks and more words. */
+static void print_option(struct mp_str line)
+{
+	ptrdiff_t at = mp_str_find(mp_str_trim(line), MP_STR("  "), 0);
+	struct mp_str words = mp_str_trim(line);
+
+	if (line.len > 3 && line.p[2] != ' ') {
+		fputs(".TP 20\n", stdout);
+		print_roff((struct mp_str){words.p, at < 0 ? words.len : (size_t)at});
+		putchar('\n');
+		words = at < 0 ? MP_STR("") : (struct mp_str){words.p + at, words.len - (size_t)at};
+		words = mp_str_trim(words);
+	}
+	print_roff(words);
+	putchar('\n');
 }
 
 static void print_reference(const struct mp_verb *verb)
 {
+	const char *at = verb->options, *end;
+
 	fputs(".TP\n.B ", stdout);
-	print_roff(verb->name);
+	print_roff(mp_str_of(verb->name));
 	if (verb->arguments[0]) {
 		fputs("\\fR ", stdout);
-		print_roff(verb->arguments);
+		print_roff(mp_str_of(verb->arguments));
 	}
 	putchar('\n');
-	print_roff(verb->summary);
+	print_roff(mp_str_of(verb->summary));
 	putchar('\n');
-	if (!verb->options)
+	if (!at)
 		return;
-	fputs(".nf\n", stdout);
-	print_roff(verb->options);
-	fputs(".fi\n", stdout);
+	fputs(".RS\n", stdout);
+	for (; *at; at = *end ? end + 1 : end) {
+		end = at + strcspn(at, "\n");
+		print_option((struct mp_str){at, (size_t)(end - at)});
+	}
+	fputs(".RE\n", stdout);
 }
 
 /* The verbs and options in mcpool(1), from the tables that --help has. */
