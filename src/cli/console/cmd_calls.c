@@ -61,13 +61,10 @@ static void call_print(struct mp_feed *l, const struct mp_cli_args *args)
 	mp_arena_init(&arena, MP_LIMIT_ARENA);
 	if (!call_is_wanted(l, &arena, args))
 		return;
-	if (args->json) {
-		struct mp_str json = mp_value_source(&l->t, l->item);
-
-		printf("%.*s\n", MP_STR_ARGS(json));
-	} else {
+	if (args->json)
+		mp_feed_print_json(l);
+	else
 		call_print_line(l, &arena);
-	}
 }
 
 static int run_calls(const struct mp_verb *verb, int argc, char **argv)

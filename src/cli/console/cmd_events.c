@@ -84,14 +84,10 @@ static void event_print(struct mp_feed *f, const struct mp_cli_args *args)
 	server = mp_feed_get_text(f, &arena, "server");
 	if (!event_is_wanted(args, server))
 		return;
-	if (args->json) {
-		struct mp_str json = mp_value_source(&f->t, f->item);
-
-		fwrite(json.p, 1, json.len, stdout);
-		putchar('\n');
-	} else {
+	if (args->json)
+		mp_feed_print_json(f);
+	else
 		event_print_line(f, &arena, server);
-	}
 }
 
 static int run_events(const struct mp_verb *verb, int argc, char **argv)

@@ -154,7 +154,7 @@ static void line_print_json(const struct log_line *line)
 	mp_write_member_text(&w, "text", words);
 	mp_write_end_object(&w);
 	if (mp_write_finish(&w) == 0)
-		printf("%.*s\n", MP_STR_ARGS(mp_buf_get(&text)));
+		(void)!mp_print_json_line(mp_buf_get(&text));
 }
 
 static void line_print(const struct logs *l, const struct log_line *line)

@@ -87,6 +87,12 @@ static bool feed_is_last(const struct mp_feed *f)
 	       number >= f->last;
 }
 
+/* What cannot be written ends the loop by ferror(). */
+void mp_feed_print_json(struct mp_feed *f)
+{
+	(void)!mp_print_json_line(mp_value_source(&f->t, f->item));
+}
+
 int mp_feed_print_all(struct mp_feed *f, const struct mp_cli_args *args,
 		      void (*print)(struct mp_feed *f, const struct mp_cli_args *args))
 {

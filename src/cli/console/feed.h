@@ -36,6 +36,8 @@ int mp_feed_next(struct mp_feed *f, int64_t max_ms) MP_MUST;
  */
 int mp_feed_print_all(struct mp_feed *f, const struct mp_cli_args *args,
 		      void (*print)(struct mp_feed *f, const struct mp_cli_args *args));
+/* The current item as JSON, a line. */
+void mp_feed_print_json(struct mp_feed *f);
 /* Words for a hub that cannot be asked; the exit code. */
 int mp_feed_complain(const struct mcpool_error *why);
 

@@ -135,6 +135,8 @@ void mp_print_table(const struct mp_table_row *rows, size_t n, size_t columns);
 void mp_print_items(struct mp_table_row *rows, size_t n);
 /* One JSON value and a newline; pretty on a terminal. */
 void mp_print_json(struct mp_str json);
+/* An object as a line of its own; unchanged into a pipe or file. */
+int mp_print_json_line(struct mp_str json) MP_MUST;
 /* Print the last stderr lines of a server on ours. */
 void mp_print_tail(struct mp_str tail); /* its last lines; may be empty */
 bool mp_print_has_json(void);           /* was JSON printed? */

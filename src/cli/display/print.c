@@ -256,6 +256,23 @@ void mp_print_json(struct mp_str json)
 	has_json = true;
 }
 
+int mp_print_json_line(struct mp_str json)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf safe;
+
+	mp_buf_init(&safe, MAX_SAFE);
+	if (mp_print_is_terminal()) {
+		int r = mp_safe_add_json(&safe, json);
+
+		if (r < 0)
+			return r;
+		json = mp_buf_get(&safe);
+	}
+	if (fwrite(json.p, 1, json.len, stdout) != json.len || putchar('\n') == EOF)
+		return MCPOOL_EIO;
+	return 0;
+}
+
 void mp_print_problems(const char *server, const struct mp_catalog_list *l)
 {
 	static const char *const what[] = {"tools", "prompts", "resources", "resource templates"};
