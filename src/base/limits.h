@@ -82,11 +82,14 @@
 #define MP_LIMIT_REPLAY       MP_MIB(64) /* finished streams, kept for clients that come back */
 
 /* What we keep for people */
-#define MP_LIMIT_LOG_LINE   MP_KIB(8) /* one line of our own log; the rest of it is cut */
-#define MP_LIMIT_SECRETS    16384     /* values, and lines of values, hidden in logs */
-#define MP_LIMIT_EVENT_RING 4096      /* transitions kept for late readers */
-#define MP_LIMIT_EVENT_TEXT 120       /* bytes of words in one event */
-#define MP_LIMIT_CALL_RING  512       /* calls that ended, kept for late readers */
+#define MP_LIMIT_LOG_LINE          MP_KIB(8) /* one line of our own log; the rest of it is cut */
+#define MP_LIMIT_SECRETS           16384     /* values, and lines of values, hidden in logs */
+#define MP_LIMIT_EVENT_RING        4096      /* transitions kept for late readers */
+#define MP_LIMIT_EVENT_TEXT        120       /* bytes of words in one event */
+#define MP_LIMIT_CALL_RING         512       /* calls that ended, kept for late readers */
+#define MP_LIMIT_NOTIFICATION_RING 512       /* notifications of servers, kept for late readers */
+#define MP_LIMIT_NOTIFICATION_TEXT 500       /* bytes of words of one */
+#define MP_LIMIT_NOTIFICATION_RATE 20        /* of one server that are kept in a second */
 #define MP_LIMIT_AUDIT_TEXT \
 	MP_KIB(64) /* bytes of one text of a record; longer arguments are not kept */
 

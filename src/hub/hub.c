@@ -211,6 +211,7 @@ static struct mp_pool *make_pool(struct mp_hub *hub)
 		.board = &hub->board,
 		.events = &hub->events,
 		.calls = &hub->calls,
+		.said = &hub->said,
 		.me = hub->p->o.me,
 		.launch_ops = &mp_launch_planner_ops,
 		.launch_ops_u = hub->p->planner,
@@ -348,6 +349,7 @@ static int open_parts(struct mp_hub *hub, struct mcpool_error *reterr)
 		return mp_fail(reterr, r, "%s", mcpool_error_text(r));
 	mp_board_init(&hub->board, hub->loop);
 	mp_events_init(&hub->events, hub->loop);
+	mp_notifications_init(&hub->said, hub->loop);
 	r = open_calls(hub, reterr);
 	return r < 0 ? r : make_planner(hub, reterr);
 }
@@ -404,6 +406,7 @@ struct mp_hub *mp_hub_free(struct mp_hub *hub)
 	if (hub->calls.loop)
 		mp_call_log_done(&hub->calls);
 	if (hub->loop) {
+		mp_notifications_done(&hub->said);
 		mp_events_done(&hub->events);
 		mp_board_done(&hub->board);
 	}

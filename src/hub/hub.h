@@ -12,6 +12,7 @@
 #include "base/loop.h"
 #include "config/values/set.h"
 #include "pool/call_log.h"
+#include "pool/notifications.h"
 #include "pool/pool.h"
 #include "pool/usage.h"
 #include "session/sessions.h"
@@ -39,6 +40,7 @@ struct mp_hub {
 	struct mp_board board;
 	struct mp_events events;
 	struct mp_call_log calls;
+	struct mp_notifications said; /* by servers */
 	struct mp_pool *pool;
 	struct mp_usage *usage;       /* of the pool's servers */
 	struct mp_sessions *sessions; /* all sessions */

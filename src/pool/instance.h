@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "pool/keeper.h"
+#include "pool/notifications.h"
 #include "pool/pool.h"
 #include "pool/pool_call_state.h"
 #include "pool/queue.h"
@@ -87,6 +88,7 @@ struct mp_instance {
 		int64_t counted_ms; /* when the log line counter was last reset */
 		unsigned lines;
 	} logging;
+	struct mp_notification_source said; /* notifications.c */
 };
 
 /* Makes an instance and adds it to the pool. Does not start it. */

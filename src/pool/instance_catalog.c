@@ -234,6 +234,8 @@ void mp_instance_hear(void *u, const struct mp_message *m)
 {
 	struct mp_instance *in = u;
 
+	if (in->pool->o.said)
+		mp_notifications_add(in->pool->o.said, &in->said, in->e->name, m);
 	if (in->catalog.refresh && mp_refresh_hear(in->catalog.refresh, m))
 		return;
 	if (!mp_pool_client_hear(in, m) && in->catalog.on_unheard)
@@ -245,11 +247,13 @@ void mp_instance_hear(void *u, const struct mp_message *m)
 void mp_instance_init_catalog(struct mp_instance *in)
 {
 	mp_timer_init(&in->catalog.forget, loop_of(in), forget_offer, in);
+	mp_notification_source_init(&in->said);
 }
 
 void mp_instance_done_catalog(struct mp_instance *in)
 {
 	mp_timer_stop(&in->catalog.forget);
+	mp_notification_source_done(in->pool->o.said, &in->said);
 	mp_server_catalog_unref(in->catalog.last);
 	mp_pins_reset(&in->pins);
 }

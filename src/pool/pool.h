@@ -25,6 +25,7 @@
 #include "store/db.h"
 
 struct mp_call_log;
+struct mp_notifications;
 struct mp_config_watch;
 struct mp_pins_batch;
 struct mp_pool;
@@ -39,6 +40,8 @@ struct mp_pool_options {
 	const struct mp_identity *me;
 	const struct mp_launch_ops *launch_ops;
 	void *launch_ops_u;
+	/* Receives what servers say by themselves; borrowed; may be NULL. */
+	struct mp_notifications *said;
 	size_t init_concurrency; /* concurrent starts; 0: unlimited, except for remote servers */
 	bool one_shot; /* one attempt per start, for a command that reports the failure and exits */
 	/*
