@@ -107,7 +107,7 @@ static const struct group {
 	{"The hub, and agents that use it",
 	 {&mp_verb_up, &mp_verb_down, &mp_verb_status, &mp_verb_top, &mp_verb_connect,
 	  &mp_verb_serve, &mp_verb_reload, &mp_verb_reconnect, &mp_verb_calls, &mp_verb_events,
-	  &mp_verb_logs, &mp_verb_wait, &mp_verb_token, &mp_verb_stdio}},
+	  &mp_verb_notifications, &mp_verb_logs, &mp_verb_wait, &mp_verb_token, &mp_verb_stdio}},
 	{"Servers",
 	 {&mp_verb_add, &mp_verb_add_json, &mp_verb_edit, &mp_verb_import, &mp_verb_list,
 	  &mp_verb_get, &mp_verb_test, &mp_verb_trust, &mp_verb_untrust, &mp_verb_enable,

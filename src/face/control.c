@@ -333,6 +333,11 @@ static int control_listen_calls(struct order *o)
 	return mp_control_listen_calls(&o->c->listen, o->t, o->params, o->out, &o->why);
 }
 
+static int control_listen_notifications(struct order *o)
+{
+	return mp_control_listen_notifications(&o->c->listen, o->t, o->params, o->out, &o->why);
+}
+
 /* --- the hub --------------------------------------------------------------------------------- */
 
 /* The result is reported as one event per workspace. */
@@ -374,6 +379,7 @@ static const struct {
 	{"mcpool/server/start", control_start},
 	{"mcpool/events", control_listen_events},
 	{"mcpool/calls", control_listen_calls},
+	{"mcpool/notifications", control_listen_notifications},
 	{"mcpool/call", control_call},
 	{"mcpool/login", control_login},
 	{"mcpool/login/paste", control_paste},

@@ -1,6 +1,7 @@
 /*
- * control_listen.c - mcpool/events and mcpool/calls: what happens, told as it happens. Nothing is
- * kept for a peer that does not read: the rings of the hub have the newest, with their numbers.
+ * control_listen.c - mcpool/events, mcpool/calls and mcpool/notifications: told as it happens.
+ * Nothing is kept for a peer that does not read: the rings of the hub have the newest, with their
+ * numbers.
  */
 #include "face/control_listen.h"
 
@@ -23,6 +24,8 @@ void mp_control_listen_done(struct mp_control_listen *l)
 		mp_event_listener_leave(&l->peer->hub->events, &l->events);
 	if (l->has_calls)
 		mp_call_listener_leave(&l->peer->hub->calls, &l->calls);
+	if (l->has_said)
+		mp_notification_listener_leave(&l->peer->hub->said, &l->said);
 }
 
 static bool listen_is_held(struct mp_control_listen *l)
@@ -143,12 +146,54 @@ int mp_control_listen_calls(struct mp_control_listen *l, const struct mp_tape *t
 	return last_write(out, calls->last);
 }
 
+/* --- notifications --------------------------------------------------------------------------- */
+
+static void said_send_one(struct mp_control_listen *l, const struct mp_notification *one,
+			  uint64_t missed)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf out;
+	struct mp_writer w;
+
+	mp_buf_init(&out, MP_KIB(64));
+	notification_begin(&w, &out, MP_STR("mcpool/notifications/record"));
+	mp_notification_write(&w, one, missed);
+	notification_send(l, &w, &out);
+}
+
+static void said_send(void *u)
+{
+	struct mp_control_listen *l = u;
+	const struct mp_notification *one;
+	uint64_t missed;
+
+	while (!listen_is_held(l) &&
+	       (one = mp_notifications_read(&l->peer->hub->said, &l->next_said, &missed)))
+		said_send_one(l, one, missed);
+}
+
+int mp_control_listen_notifications(struct mp_control_listen *l, const struct mp_tape *t,
+				    mp_value params, struct mp_buf *out,
+				    struct mcpool_error *reterr)
+{
+	struct mp_notifications *said = &l->peer->hub->said;
+	int r = read_since(t, params, said->last, "a notification", &l->next_said, reterr);
+
+	if (r < 0)
+		return r;
+	if (!l->has_said)
+		mp_notification_listener_join(said, &l->said, said_send, l);
+	l->has_said = true;
+	return last_write(out, said->last);
+}
+
 void mp_control_listen_tell(struct mp_control_listen *l)
 {
 	if (l->has_events)
 		events_send(l);
 	if (l->has_calls)
 		calls_send(l);
+	if (l->has_said)
+		said_send(l);
 }
 
 void mp_control_listen_resume(struct mp_control_listen *l)

@@ -97,7 +97,7 @@ t_a_hub() {
 	agent_comes && shown '' call evil/plain && shown '' call evil/fail && shown '' call huge/fail && most=60000 &&
 		all_shown '' status 'status huge' list 'get evil' 'test evil' doctor 'doctor evil' 'doctor broken' events 'logs huge' connect 'status --json' 'status evil --json' 'events --json' \
 			'tools evil' 'prompts evil' 'logs evil --json' "complete -- call ''" 'complete -- call evil__' "complete -- prompt ''" "complete -- read ''" &&
-		shown "A-name$e" calls && shown 'A-name\u001b' calls --json && shown "E-call$e" logs evil && shown 'B-text\x1b' status broken && shown S-title tools evil --schema evil__plain &&
+		shown "A-name$e" calls && shown 'A-name\u001b' calls --json && shown "E-call$e" logs evil && shown 'L-text\x1b' notifications && shown 'L-text\\x1b' notifications --json && shown 'B-text\x1b' status broken && shown S-title tools evil --schema evil__plain &&
 		shown "R-uri$e" resources evil && shown "I-name" status evil && most=30000000 && all_shown tools resources prompts 'tools huge --json' &&
 		on_screens && exec 9>&- && finish
 }

@@ -1,4 +1,4 @@
-# test_events.sh - `mcpool events` and `mcpool wait`: what happens to servers, from the hub that runs.
+# test_events.sh - `mcpool events`, `calls`, `notifications` and `wait`: what happens to servers, from the hub that runs.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 group=events
@@ -52,6 +52,21 @@ t_calls_followed() {
 	with a && run 0 up && run 0 wait a && { MCPOOL_TEST_MARK="$work" "$mcpool" calls -f --json >"$work/followed" 2>"$work/followed.err" & follower=$!; } && run 0 call a/echo message=x &&
 		wait_for_line "$work/followed" '"tool":"echo"' 10 && run 0 down && wait "$follower"
 	[ $? = 4 ] && grep -q 'the hub has ended' "$work/followed.err" && nothing_left 3
+}
+
+# What servers say by themselves; of 100,000 messages of one 20 a second are kept, and all are counted.
+t_notifications() {
+	servers=$PWD/tests/servers &&
+		configure "$user" "\"text\":{\"command\":\"$node\",\"args\":[\"$servers/hostile_text.mjs\"]}" "\"loud\":{\"command\":\"$node\",\"args\":[\"$servers/hostile.mjs\",\"flood-stdout\"]}" &&
+		run 0 trust --user-file --yes && run 0 up && run 0 wait text loud && { MCPOOL_TEST_MARK="$work" "$mcpool" notifications -f --json text >"$work/followed" 2>"$work/followed.err" & follower=$!; } &&
+		run 0 call text/plain && wait_for_line "$work/followed" '"level":"error"' 10 && silent_on followed loud && eventually 10 all_counted && run 0 notifications text && says out 'text  error  L-text\x1b[35' && silent_on out loud &&
+		run 0 notifications && says out 'loud  debug  flood' ' more' && run 0 down && wait "$follower"
+	[ $? = 4 ] && grep -q 'the hub has ended' "$work/followed.err" && nothing_left 3 && run 4 notifications && says err 'no hub runs'
+}
+all_counted() {
+	run 0 notifications --json loud && "$node" -e 'const all = fs.readFileSync(0, "utf8").trim().split("\n").map((l) => JSON.parse(l));
+		const n = all.reduce((sum, one) => sum + (one.more ?? 1), 0);
+		process.exit(n > 0 && n % 100000 === 0 && all.length < 400 ? 0 : 1)' <"$work/out"
 }
 
 # What runs, as it runs: memory of the whole process tree, rates, sessions; what needs the user, and what sharing saves.

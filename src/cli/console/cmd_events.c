@@ -50,17 +50,10 @@ const struct mp_verb mp_verb_wait = {
 
 /* --- events ---------------------------------------------------------------------------------- */
 
-static bool event_is_wanted(const struct mp_cli_args *args, struct mp_str server)
-{
-	for (int i = 0; i < args->n_words; i++)
-		if (mp_str_eq(server, mp_str_of(args->words[i])))
-			return true;
-	return args->n_words == 0;
-}
-
-static void event_print_line(struct mp_feed *f, struct mp_arena *arena, struct mp_str server)
+static void event_print_line(struct mp_feed *f, struct mp_arena *arena)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf line;
+	struct mp_str server = mp_feed_get_text(f, arena, "server");
 	struct mp_str what = mp_feed_get_text(f, arena, "what");
 	int64_t ms = 0;
 	char when[16];
@@ -78,32 +71,19 @@ static void event_print_line(struct mp_feed *f, struct mp_arena *arena, struct m
 static void event_print(struct mp_feed *f, const struct mp_cli_args *args)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
-	struct mp_str server;
 
 	mp_arena_init(&arena, MP_KIB(64));
-	server = mp_feed_get_text(f, &arena, "server");
-	if (!event_is_wanted(args, server))
+	if (!mp_feed_is_about(f, &arena, args))
 		return;
 	if (args->json)
 		mp_feed_print_json(f);
 	else
-		event_print_line(f, &arena, server);
+		event_print_line(f, &arena);
 }
 
 static int run_events(const struct mp_verb *verb, int argc, char **argv)
 {
-	MP_CLEANUP(mp_feed_done) struct mp_feed f;
-	struct mcpool_error why;
-	struct mp_cli_args args;
-	int r = mp_cli_read_args(verb, argc, argv, 0, -1, &args);
-
-	mp_feed_init(&f);
-	if (r)
-		return r - 1;
-	if (mp_feed_open(&f, &mp_feed_events, 1, &why) < 0)
-		return mp_feed_complain(&why);
-	mp_print_need_no_json();
-	return mp_print_finish(mp_feed_print_all(&f, &args, event_print));
+	return mp_feed_run(verb, argc, argv, &mp_feed_events, event_print);
 }
 
 /* --- wait ------------------------------------------------------------------------------------ */

@@ -15,6 +15,8 @@ enum { QUIET_MS = 300, FOR_EVER_MS = 1000 * 3600 * 24 };
 
 const struct mp_feed_topic mp_feed_events = {"mcpool/events", "mcpool/event"};
 const struct mp_feed_topic mp_feed_calls = {"mcpool/calls", "mcpool/calls/record"};
+const struct mp_feed_topic mp_feed_notifications = {"mcpool/notifications",
+						    "mcpool/notifications/record"};
 
 void mp_feed_init(struct mp_feed *f)
 {
@@ -120,6 +122,24 @@ int mp_feed_print_all(struct mp_feed *f, const struct mp_cli_args *args,
 	return MP_EXIT_DONE;
 }
 
+int mp_feed_run(const struct mp_verb *verb, int argc, char **argv,
+		const struct mp_feed_topic *topic,
+		void (*print)(struct mp_feed *f, const struct mp_cli_args *args))
+{
+	MP_CLEANUP(mp_feed_done) struct mp_feed f;
+	struct mcpool_error why;
+	struct mp_cli_args args;
+	int r = mp_cli_read_args(verb, argc, argv, 0, -1, &args);
+
+	mp_feed_init(&f);
+	if (r)
+		return r - 1;
+	if (mp_feed_open(&f, topic, 1, &why) < 0)
+		return mp_feed_complain(&why);
+	mp_print_need_no_json();
+	return mp_print_finish(mp_feed_print_all(&f, &args, print));
+}
+
 struct mp_str mp_feed_get_text(struct mp_feed *f, struct mp_arena *arena, const char *key)
 {
 	struct mp_str text;
@@ -127,6 +147,16 @@ struct mp_str mp_feed_get_text(struct mp_feed *f, struct mp_arena *arena, const 
 	if (mp_value_text(&f->t, mp_value_get(&f->t, f->item, key), arena, &text) < 0)
 		return MP_STR("");
 	return text;
+}
+
+bool mp_feed_is_about(struct mp_feed *f, struct mp_arena *arena, const struct mp_cli_args *args)
+{
+	struct mp_str server = mp_feed_get_text(f, arena, "server");
+
+	for (int i = 0; i < args->n_words; i++)
+		if (mp_str_eq(server, mp_str_of(args->words[i])))
+			return true;
+	return args->n_words == 0;
 }
 
 void mp_feed_write_time(int64_t wall_ms, char out[16])

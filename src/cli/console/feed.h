@@ -14,7 +14,7 @@
 struct mp_feed_topic {
 	const char *request, *notification;
 };
-extern const struct mp_feed_topic mp_feed_events, mp_feed_calls;
+extern const struct mp_feed_topic mp_feed_events, mp_feed_calls, mp_feed_notifications;
 
 struct mp_feed {
 	const struct mp_feed_topic *topic;
@@ -38,11 +38,17 @@ int mp_feed_print_all(struct mp_feed *f, const struct mp_cli_args *args,
 		      void (*print)(struct mp_feed *f, const struct mp_cli_args *args));
 /* The current item as JSON, a line. */
 void mp_feed_print_json(struct mp_feed *f);
+/* A verb that prints all there is, or with --follow goes on: [NAME...], any number of words. */
+int mp_feed_run(const struct mp_verb *verb, int argc, char **argv,
+		const struct mp_feed_topic *topic,
+		void (*print)(struct mp_feed *f, const struct mp_cli_args *args));
 /* Words for a hub that cannot be asked; the exit code. */
 int mp_feed_complain(const struct mcpool_error *why);
 
 /* Of the current item: a text; "" if there is none. */
 struct mp_str mp_feed_get_text(struct mp_feed *f, struct mp_arena *arena, const char *key);
+/* Is its server one of the words, or are there none? */
+bool mp_feed_is_about(struct mp_feed *f, struct mp_arena *arena, const struct mp_cli_args *args);
 /* "21:52:07.504" */
 void mp_feed_write_time(int64_t wall_ms, char out[16]);
 

@@ -17,7 +17,8 @@ extern const struct mp_verb mp_verb_login, mp_verb_reauth, mp_verb_logout, mp_ve
 extern const struct mp_verb mp_verb_trust, mp_verb_untrust, mp_verb_serve, mp_verb_stdio;
 extern const struct mp_verb mp_verb_up, mp_verb_down, mp_verb_reload, mp_verb_reconnect,
 	mp_verb_token, mp_verb_connect, mp_verb_version, mp_verb_explain, mp_verb_events,
-	mp_verb_wait, mp_verb_top, mp_verb_logs, mp_verb_calls, mp_verb_completion;
+	mp_verb_wait, mp_verb_top, mp_verb_logs, mp_verb_calls, mp_verb_notifications,
+	mp_verb_completion;
 
 /* `mcpool` without a verb: what runs, what waits, what to do next. The exit code; -1: no hub runs.
  */

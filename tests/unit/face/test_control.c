@@ -190,6 +190,30 @@ HEAVY_TEST(calls_wait_for_a_slow_reader)
 	CHECK(mp_str_find(mp_buf_get(&d.said), MP_STR("\"number\":6,"), 0) >= 0);
 }
 
+HEAVY_TEST(notifications_of_servers_are_told)
+{
+	struct mp_notification_source source;
+	struct mp_message m = {.method = MP_METHOD_TOOLS_CHANGED, .params = MP_NONE};
+	struct mp_tape t;
+	DESK;
+
+	mp_tape_init(&t, 0);
+	m.tape = &t;
+	mp_notification_source_init(&source);
+	CHECK(ask(&d, "mcpool/notifications", "{\"since\":9}", "`since` must be"));
+	CHECK(ask(&d, "mcpool/notifications", "", "\"last\":0"));
+	mp_buf_clear(&d.said);
+	mp_notifications_add(&d.hub->said, &source, "files", &m);
+	mp_loop_nudge(d.hub->loop);
+	mp_loop_turn(d.hub->loop, false);
+	CHECK(mp_str_find(mp_buf_get(&d.said),
+			  MP_STR("\"server\":\"files\",\"method\":\"notifications/tools/"
+				 "list_changed\""),
+			  0) >= 0);
+	mp_buf_clear(&d.said);
+	CHECK(ask(&d, "mcpool/notifications", "{\"since\":1}", "\"number\":1"));
+}
+
 /* V50: nothing piles up for a peer that does not read; afterwards it learns what it missed. */
 HEAVY_TEST(events_wait_for_a_slow_reader)
 {
