@@ -67,6 +67,7 @@ t_files_of_others_are_never_changed() {
 # B10 U4: what was approved stays so; an entry that came with a project does not become approved by a change to it.
 t_approval_stays_and_is_not_given() {
 	given && here 0 edit files timeout=9000 && here 0 get files --json && json 'd.state === "ready"' &&
+		here 0 edit files -- true && silent_on out 'waits for your approval' && here 0 get files --json && json 'd.state === "ready"' &&
 		mkdir -p "$project/.mcpool" && printf '{"mcpServers":{"evil":{"command":"rm"}}}' >"$own" &&
 		here 0 get evil --json && json 'd.state === "needs-approval"' && here 0 edit evil timeout=5 && says out 'waits for your approval: `mcpool trust evil`' &&
 		is "$own" 'd.mcpServers.evil.timeout === 5' && here 0 get evil --json && json 'd.state === "needs-approval"'

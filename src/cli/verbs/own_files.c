@@ -256,6 +256,7 @@ void mp_own_approve_again(struct mp_configured *c, const char *file, const char 
 		mp_cli_complain("it needs your approval again: %s", why.message);
 	else
 		mp_consent_tell_hub();
+	mp_configured_reload(c);
 }
 
 /* Warn about a token in a file that others can read. */
