@@ -81,10 +81,31 @@ static bool line_is_error(struct mp_str line)
 	return mp_str_starts(line, MP_STR("Error "));
 }
 
+/* npm prints codes and numbers, what happened, advice, and in the end where its log is. */
+static struct mp_str npm_find_line(struct mp_str tail)
+{
+	static const char *const dull[] = {" code ", " syscall ", " errno "};
+	struct mp_str rest = tail;
+
+	while (rest.len) {
+		struct mp_str line = mp_str_trim(line_take(&rest));
+		bool is_dull = false;
+
+		for (size_t i = 0; i < MP_ARRAY_LEN(dull); i++)
+			is_dull = is_dull || line_has(line, dull[i]);
+		if (!is_dull && (mp_str_starts(line, MP_STR("npm error ")) ||
+				 mp_str_starts(line, MP_STR("npm ERR! "))))
+			return line;
+	}
+	return mp_str_get_last_line(tail);
+}
+
 struct mp_str mp_cause_get_line(struct mp_str tail)
 {
 	struct mp_str last = mp_str_get_last_line(tail), rest = tail, found = {0};
 
+	if (line_has(last, "A complete log of this run can be found in"))
+		return npm_find_line(tail);
 	/* Node.js prints where it happened, what, its own fields, and in the end its version. */
 	if (!mp_str_starts(last, MP_STR("Node.js v")) && !mp_str_eq(last, MP_STR("}")))
 		return last;

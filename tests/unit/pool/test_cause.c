@@ -132,6 +132,13 @@ TEST(the_line_that_says_most)
 	CHECK_STR(mp_cause_get_line(MP_STR("TypeError: x\n  code: 'y'\n}\n")), "TypeError: x");
 	CHECK_STR(mp_cause_get_line(MP_STR("Error [ERR_X]: y\nNode.js v20\n")), "Error [ERR_X]: y");
 	CHECK_STR(mp_cause_get_line(MP_STR("Error: a\nlast words\n")), "last words");
+	CHECK_STR(mp_cause_get_line(MP_STR(
+			  "npm error code E404\nnpm error 404 Not Found - GET x\nnpm error 404\n"
+			  "npm error A complete log of this run can be found in: y\n")),
+		  "npm error 404 Not Found - GET x");
+	CHECK_STR(mp_cause_get_line(
+			  MP_STR("npm error A complete log of this run can be found in: y\n")),
+		  "npm error A complete log of this run can be found in: y");
 	CHECK_STR(mp_cause_get_line(MP_STR("starting\nNode.js v20.1.0\n")), "Node.js v20.1.0");
 	CHECK_STR(mp_cause_get_line(MP_STR("")), "");
 }
