@@ -80,6 +80,14 @@ static void change_write(struct mp_writer *w, const struct mp_event *e)
 	mp_write_end_object(w);
 }
 
+static void failing_write(struct mp_writer *w, struct mp_instance *in)
+{
+	const struct mp_keeper_facts *f = mp_keeper_get_facts(in->k);
+
+	if (f->why.code)
+		mp_write_member_i64(w, "failingSince", f->failing_wall_ms);
+}
+
 /* The steps of a start say no more than its end. */
 static bool is_told(const struct mp_event *e, mp_id id)
 {
@@ -123,6 +131,7 @@ struct mp_str mp_health_write(const struct mp_entry *e, struct mp_instance *in,
 	limits_write(&w, e);
 	schedule_write(&w, e);
 	if (in) {
+		failing_write(&w, in);
 		probe_write(&w, e, in);
 		changes_write(&w, in->pool->o.events, in->id);
 	}

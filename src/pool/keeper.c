@@ -170,10 +170,12 @@ static void keep_challenge(struct mp_keeper *k)
 
 static void note_trouble(struct mp_keeper *k, const char *trigger, const struct mcpool_error *why)
 {
-	k->facts.trigger = trigger;
-	k->facts.why = *why;
 	k->facts.failed_ms = mp_loop_now_ms(k->o.loop);
 	k->facts.failed_wall_ms = mp_loop_wall_now_ms(k->o.loop);
+	if (!k->facts.why.code)
+		k->facts.failing_wall_ms = k->facts.failed_wall_ms;
+	k->facts.trigger = trigger;
+	k->facts.why = *why;
 	k->facts.failed_after_us = -1;
 	if (k->state != MP_KEEPER_UP && k->state != MP_KEEPER_CHECKING) {
 		k->facts.tries_failed++;

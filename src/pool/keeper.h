@@ -100,6 +100,7 @@ struct mp_keeper_facts {
 	uint64_t restarts;       /* lives that followed a failed life */
 	struct mcpool_error why; /* the last failure; code 0: none, or recovered */
 	int64_t failed_ms, failed_wall_ms;
+	int64_t failing_wall_ms; /* the first failure of those since it last worked */
 	int64_t failed_after_us; /* how long the failed start took; -1: it was not a start */
 	const char *trigger;     /* its kind: "start-failed", "transport-exit", ...; static */
 	const char *suspicion;   /* why the last probe was sent; static */

@@ -66,7 +66,7 @@ t_ten_broken_servers() {
 	done || return 1
 	grep -q "^. port: port $denied is in use by another process: process [0-9]*, broken.mjs" "$work/doctor" || { grep port "$work/doctor"; return 1; }
 	run 3 doctor hang && says out 'limits       0.3 s to start, ' 'probe        ping when in doubt: 0 sent' 'start-failed after' &&
-		eventually 5 crash_waits && says out 'tried again after 0, 1, 2, 5, 10, 30, 60 s' 'exited with code 7' 'transport-exit' &&
+		eventually 5 crash_waits && says out 'restarted after 0, 1, 2, 5, 10, 30, 60 s' 'exited with code 7' 'transport-exit' &&
 		run 3 doctor crash --json && json 'd.findings.length === 1 && d.findings[0].check === "servers" && d.findings[0].severity === "error" &&
 			d.findings[0].server === "crash" && d.findings[0].fix.startsWith("mcpool logs crash") && d.status.health.changes.length > 3' &&
 		run 9 doctor nosuch && run 0 down && kill_marked

@@ -28,9 +28,15 @@ static void overview_done(struct overview *o)
 
 /* --- what needs the user --------------------------------------------------------------------- */
 
+/* One that is being tried again at this moment has failed before. */
+static bool is_failing(const struct mp_status *s)
+{
+	return s->state == MP_STATUS_FAILED || (s->state == MP_STATUS_PENDING && s->error[0]);
+}
+
 static bool needs_user(const struct mp_status *s)
 {
-	return s->state == MP_STATUS_FAILED || s->state == MP_STATUS_NEEDS_APPROVAL ||
+	return is_failing(s) || s->state == MP_STATUS_NEEDS_APPROVAL ||
 	       s->state == MP_STATUS_NEEDS_AUTH;
 }
 
@@ -55,16 +61,38 @@ static void get_cause(struct overview *o, const struct mp_status *s, struct mp_c
 	mp_health_get_cause(more ? more->health : MP_STR(""), &o->needs.arena, ret);
 }
 
+/* "failing for 2m: ", before the cause, which a narrow screen may cut. */
+static int add_age(struct overview *o, const struct mp_status *s, struct mp_buf *out)
+{
+	const struct mp_status *more = mp_hub_status_find(&o->needs, s->name);
+	int64_t since = more ? mp_health_get_failing_since(more->health) : -1;
+	char age[16];
+
+	if (since < 0)
+		return 0;
+	mp_live_write_age(o->room.wall_ms > since ? o->room.wall_ms - since : 0, age);
+	return mp_buf_addf(out, "failing for %s: ", age);
+}
+
 /* The cause is what the user can change; the error stays where there is none. */
 static int add_failure(struct overview *o, const struct mp_status *s, const struct mp_cause *cause,
 		       struct mp_buf *out)
 {
 	struct mp_status shown = *s;
+	int r;
 
-	if (s->state != MP_STATUS_FAILED || !cause->what[0])
+	if (!is_failing(s) || !cause->what[0])
 		return add_reason(s, &o->room, out);
 	shown.error = cause->what;
-	return add_reason(&shown, &o->room, out);
+	shown.state = MP_STATUS_FAILED;
+	if (s->state == MP_STATUS_PENDING)
+		shown.next_at_ms = -1;
+	r = add_age(o, s, out);
+	if (r == 0)
+		r = add_reason(&shown, &o->room, out);
+	if (r == 0 && s->state == MP_STATUS_PENDING)
+		r = mp_buf_addf(out, "; being tried again now");
+	return r;
 }
 
 static int add_verb(const struct mp_status *s, struct mp_buf *out)
@@ -78,7 +106,7 @@ static int add_verb(const struct mp_status *s, struct mp_buf *out)
 
 static int add_command(const struct mp_status *s, const struct mp_cause *cause, struct mp_buf *out)
 {
-	if (s->state == MP_STATUS_FAILED && cause->fix[0])
+	if (is_failing(s) && cause->fix[0])
 		return mp_buf_addf(out, "%s", cause->fix);
 	return add_verb(s, out);
 }

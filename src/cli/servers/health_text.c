@@ -64,13 +64,14 @@ static int add_seconds(struct mp_buf *out, const char *before, int64_t ms, const
 	return ms < 0 ? 0 : mp_buf_addf(out, "%s%g s%s", before, (double)ms / 1000, after);
 }
 
-static int add_time(struct mp_buf *out, int64_t wall_ms)
+static int add_time(struct mp_buf *out, bool has_date, int64_t wall_ms)
 {
 	time_t at = (time_t)(wall_ms / 1000);
-	char text[16];
+	char text[32];
 	struct tm tm;
 
-	if (!localtime_r(&at, &tm) || strftime(text, sizeof(text), "%T", &tm) == 0)
+	if (!localtime_r(&at, &tm) ||
+	    strftime(text, sizeof(text), has_date ? "%F %T" : "%T", &tm) == 0)
 		return 0;
 	return mp_buf_add_str(out, mp_str_of(text));
 }
@@ -92,7 +93,7 @@ static void print_schedule(struct health *h)
 {
 	mp_value restart = mp_value_get(&h->t, MP_ROOT, "restart");
 	mp_value delays = mp_value_get(&h->t, restart, "delaysMs");
-	const char *between = ": tried again after ";
+	const char *between = ": restarted after ";
 	int r = mp_buf_add_str(&h->line, health_text(h, restart, "mode"));
 
 	MP_VALUE_EACH(&h->t, delays, one) {
@@ -103,7 +104,7 @@ static void print_schedule(struct health *h)
 		between = ", ";
 	}
 	if (r == 0)
-		r = add_seconds(&h->line, " s; from the beginning once it ran for ",
+		r = add_seconds(&h->line, " s; starts over once it has run for ",
 				health_number(h, restart, "stableMs"), "");
 	health_say(h, "schedule", r);
 }
@@ -118,7 +119,7 @@ static int add_last_probe(struct health *h, mp_value probe)
 	(void)!mp_value_bool(&h->t, mp_value_get(&h->t, probe, "answered"), &answered);
 	r = mp_buf_addf(&h->line, "; the last one at ");
 	if (r == 0)
-		r = add_time(&h->line, health_number(h, probe, "at"));
+		r = add_time(&h->line, false, health_number(h, probe, "at"));
 	return r < 0 ? r
 		     : mp_buf_addf(&h->line, answered ? ", answered in %g ms" : ", failed in %g ms",
 				   (double)health_number(h, probe, "tookUs") / 1000);
@@ -153,7 +154,7 @@ static void print_changes(struct health *h)
 	MP_VALUE_EACH(&h->t, changes, one) {
 		struct mp_str what = health_text(h, one, "what"),
 			      text = health_text(h, one, "text");
-		int r = add_time(&h->line, health_number(h, one, "time"));
+		int r = add_time(&h->line, false, health_number(h, one, "time"));
 
 		if (r == 0)
 			r = mp_buf_addf(&h->line, "  %-10.*s %.*s", MP_STR_ARGS(what),
@@ -181,6 +182,21 @@ void mp_health_get_cause(struct mp_str health, struct mp_arena *arena, struct mp
 		*ret = (struct mp_cause){.what = "", .fix = ""};
 }
 
+int64_t mp_health_get_failing_since(struct mp_str health)
+{
+	MP_CLEANUP(health_done) struct health h;
+
+	return health_init(&h, health, NULL) < 0 ? -1 : health_number(&h, MP_ROOT, "failingSince");
+}
+
+static void print_failing(struct health *h)
+{
+	int64_t since = health_number(h, MP_ROOT, "failingSince");
+
+	if (since >= 0)
+		health_say(h, "since", add_time(&h->line, true, since));
+}
+
 void mp_health_print_cause(struct mp_str health, mp_health_fn print)
 {
 	MP_CLEANUP(health_done) struct health h;
@@ -188,6 +204,7 @@ void mp_health_print_cause(struct mp_str health, mp_health_fn print)
 	if (health_init(&h, health, print) < 0)
 		return;
 	print("cause", health_text(&h, MP_ROOT, "cause"));
+	print_failing(&h);
 	print("to fix it", health_text(&h, MP_ROOT, "fix"));
 }
 

@@ -10,9 +10,12 @@
 
 /* Cause and fix; "" for what is not known. */
 void mp_health_get_cause(struct mp_str health, struct mp_arena *arena, struct mp_cause *ret);
+/* When the first of its failures since it last worked was; -1: none is known. */
+int64_t mp_health_get_failing_since(struct mp_str health);
 /* Prints one line. */
 typedef void (*mp_health_fn)(const char *title, struct mp_str text);
-/* Lines of `status NAME` and `doctor NAME`: cause and fix; limits, schedule, probes, changes. */
+/* Lines of `status NAME` and `doctor NAME`: cause, since when, fix; limits, schedule, probes,
+ * changes. */
 void mp_health_print_cause(struct mp_str health, mp_health_fn print);
 void mp_health_print(struct mp_str health, mp_health_fn print);
 

@@ -60,10 +60,12 @@ TEST(a_restart_loop_shows_schedule_and_reasons)
 	CHECK(fleet_open(&f, ONE));
 	CHECK(fleet_start(&f, "a"));
 	CHECK(health_has(&f, "\"restart\":{\"mode\":\"relentless\",\"delaysMs\":[0,250,500],"));
+	CHECK(!health_has(&f, "failingSince"));
 	for (int i = 0; i < 3; i++) {
 		fleet_die(fleet_get(&f, "a"));
 		fleet_advance(&f, i < 2 ? 250 : 10);
 	}
+	CHECK(health_has(&f, "\"failingSince\":"));
 	CHECK(health_has(&f, "\"what\":\"clearing\",\"text\":\"transport-exit: "));
 	CHECK(health_has(&f, "\"what\":\"backoff\",\"text\":\"attempt 3 in 500 ms: "));
 	fleet_status(&f, "a", &s);
