@@ -33,11 +33,15 @@ static void remember(struct mp_instance *in)
 static void take_offer(struct mp_instance *in, struct mp_server_catalog *offer,
 		       enum mp_event_kind kind)
 {
+	size_t tools = offer->lists[MP_CATALOG_TOOL]->list.n;
+	size_t prompts = offer->lists[MP_CATALOG_PROMPT]->list.n;
+	size_t resources = offer->lists[MP_CATALOG_RESOURCE]->list.n;
+
 	in->catalog.last = mp_server_catalog_unref(in->catalog.last);
 	in->catalog.last = offer;
-	mp_event(in->pool->o.events, in->id, kind, "%zu tools, %zu prompts, %zu resources",
-		 offer->lists[MP_CATALOG_TOOL]->list.n, offer->lists[MP_CATALOG_PROMPT]->list.n,
-		 offer->lists[MP_CATALOG_RESOURCE]->list.n);
+	mp_event(in->pool->o.events, in->id, kind, "%zu tool%s, %zu prompt%s, %zu resource%s",
+		 tools, tools == 1 ? "" : "s", prompts, prompts == 1 ? "" : "s", resources,
+		 resources == 1 ? "" : "s");
 	mp_instance_touch(in, MP_SERVER_CATALOG);
 	remember(in);
 }

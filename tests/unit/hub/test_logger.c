@@ -89,7 +89,7 @@ TEST(a_start_is_one_line_with_its_times)
 	CHECK_EQ(count_lines("INF files#1: up: prepare 0.0 ms, spawn 0.0 ms, handshake 0.0 ms, "
 			     "lists 0.0 ms\n"),
 		 1);
-	CHECK_EQ(count_lines("VRB files#1: offers: 1 tools"), 1);
+	CHECK_EQ(count_lines("VRB files#1: offers: 1 tool, "), 1);
 	CHECK_EQ(count_lines("WRN") + count_lines("ERR"), 0);
 }
 

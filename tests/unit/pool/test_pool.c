@@ -520,7 +520,7 @@ TEST(each_step_of_a_life_is_a_numbered_event)
 		{"preparing", ""},
 		{"starting", ""},
 		{"listing", ""},
-		{"offers", "1 tools"},
+		{"offers", "1 tool, "},
 		{"up", "prepare "},
 		{"call-failed", "mcp_timeout: "},
 		{"checking", ""},
