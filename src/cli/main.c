@@ -93,7 +93,7 @@ static const struct mp_verb own[] = {
 	 "NAME is a name as `mcpool prompts` lists it, or any other spelling that means "
 	 "one.\n\n" HUB_NOTE COMMAND_NOTE,
 	 mp_cmd_prompt, NULL, MP_VERB_EITHER},
-	{"demo-server", "", "Be a small MCP server on stdio, for a first run.", NULL, NULL,
+	{"demo-server", "", "Run a small MCP server on stdio, for a first try.", NULL, NULL,
 	 run_demo, NULL, MP_VERB_PLAIN},
 	{"help", "[VERB]", "Show this text, or more about a verb.", NULL, NULL, show_help, NULL,
 	 MP_VERB_PLAIN},

@@ -173,7 +173,7 @@ t_a_command_without_its_dashes() {
 	refused 2 "A server's command stands behind --" add x npx -y server && refused 2 'stands behind --' add x npx server
 }
 t_add_json_usage() {
-	refused 2 'something is missing: mcpool add-json NAME JSON' add-json x &&
+	refused 2 'missing argument: mcpool add-json NAME JSON' add-json x &&
 		refused 2 'one argument too many' add-json x '{}' y && refused 2 "nothing may stand behind '--'" add-json x '{}' -- y &&
 		refused 2 "no option '--url'" add-json x --url u
 }

@@ -12,7 +12,7 @@ static int run_completion(const struct mp_verb *verb, int argc, char **argv);
 const struct mp_verb mp_verb_completion = {
 	"completion",
 	"bash | zsh | fish",
-	"Print what teaches a shell to complete verbs, options, servers and tools.",
+	"Print the script that makes a shell complete verbs, options, servers and tools.",
 	"",
 	"Put this where your shell reads it at its start:\n\n"
 	"  bash   source <(mcpool completion bash)        in ~/.bashrc\n"

@@ -21,9 +21,10 @@ const struct mp_verb mp_verb_calls = {
 	"  --json           one JSON object a line instead of text for people\n"
 	"  --export         the records in the store instead, as JSON lines; without a hub, too\n"
 	"  --since TIME     with --export: only those of this time, such as 2d or 12h\n",
-	"Arguments are not kept, only a hash that is equal for equal ones; the key audit.args in\n"
-	"the configuration keeps them. doc/protocol.md, \"Calls\", lists the outcomes.\n"
-	"The store has the calls of audit.days, up to audit.maxBytes, but for the last seconds.\n"
+	"Of arguments only a hash is kept; with \"audit\": {\"args\": true} in the configuration, "
+	"the\n"
+	"arguments too. The store keeps calls for audit.days, up to audit.maxBytes; those of the\n"
+	"last few seconds may be missing. doc/protocol.md, \"Calls\", lists the outcomes.\n"
 	"example: mcpool calls -f --failed\n",
 	run_calls,
 	NULL,

@@ -28,14 +28,14 @@ static const char *const list_of_servers[] = {"servers", NULL};
 const struct mp_verb mp_verb_status = {
 	"status",
 	"[NAME]",
-	"Show what runs in the hub, and who uses it; without a hub what would run here.",
+	"Show what runs in the hub, and who uses it; without a hub, what would run here.",
 	"  --watch          show it again every second, until Ctrl-C\n"
 	"  --all            include shadowed entries\n"
 	"  --json           one JSON object instead of text for people\n" CONFIG_OPTIONS,
 	"With NAME all that the hub knows of that server, such as with which environment it was\n"
-	"started. Nothing is started or dialled for this; where no hub runs tools are those that\n"
-	"are remembered. MEMORY is that of all processes of a server. --all and --config are\n"
-	"about files, and ask no hub.\n",
+	"started. It starts and dials nothing; without a hub, the tools are those in the cache.\n"
+	"MEMORY is that of all processes of a server. --all and --config show what files say,\n"
+	"and ask no hub. Exit code 3: a file cannot be read.\n",
 	run_status,
 	list_of_servers,
 	MP_VERB_PLAIN,

@@ -32,9 +32,8 @@ const struct mp_verb mp_verb_top = {
 	"",
 	"Servers and sessions on a full screen, busiest first; keys restart, disable, approve.",
 	"",
-	"j and k select a server, ? lists the keys, q quits. It follows the hub: a hub that ends "
-	"is\n"
-	"waited for. It needs libncursesw; `mcpool status --watch` shows the table without it.\n",
+	"j and k select a server, ? lists the keys, q quits. When the hub ends, top waits for the\n"
+	"next one. It needs libncursesw; `mcpool status --watch` shows the table without it.\n",
 	run_top,
 	NULL,
 	MP_VERB_PLAIN,

@@ -288,7 +288,7 @@ bool mp_cli_lacks_session(const char *option, const char *value)
 static int check_words(const struct mp_cli_args *a, int min, int max)
 {
 	if (a->n_words < min) {
-		mp_cli_complain("something is missing: mcpool %s %s", a->verb->name,
+		mp_cli_complain("missing argument: mcpool %s %s", a->verb->name,
 				a->verb->arguments);
 		return MP_EXIT_USAGE + 1;
 	}

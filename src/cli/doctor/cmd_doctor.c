@@ -26,10 +26,10 @@ const struct mp_verb mp_verb_doctor = {
 	"With NAME only that server: what is wrong with it, the limits and the restart schedule "
 	"in\n"
 	"force, what its probes found, and its last changes. No server is started; only addresses\n"
-	"of approved servers are dialled. --fix removes what a hub that has ended left, takes the\n"
-	"rights of others from our files, and moves tokens in plain text in our files to the\n"
-	"secret store (see `mcpool help secret`); old copies of a file keep them: replace such a\n"
-	"token where others could read the file. Files and processes of other tools are never\n"
+	"of approved servers are dialled. --fix removes what a dead hub left behind, makes\n"
+	"mcpool's own files unreadable to others, and moves plain-text tokens in them to the\n"
+	"secret store (see `mcpool help secret`). Copies of such a file still hold the token: if\n"
+	"others could read it, get a new one. Files and processes of other tools are never\n"
 	"changed. Exit code 3: something is wrong and was not fixed.\n",
 	run_doctor,
 	list_of_findings,

@@ -21,7 +21,7 @@ static int run_connect(const struct mp_verb *verb, int argc, char **argv);
 const struct mp_verb mp_verb_connect = {
 	"connect",
 	"[AGENT | --all]",
-	"Show how to connect an agent to the hub, or do it; alone: which agents are here.",
+	"Connect an agent to the hub, or show how; alone, list the agents found here.",
 	"  --write          connect it: by its own command, or in its file, after a preview\n"
 	"  --undo           revert that\n"
 	"  --all            with --write or --undo: each agent that is found here\n"

@@ -49,7 +49,7 @@ const struct mp_verb mp_verb_up = {
 const struct mp_verb mp_verb_down = {
 	"down",
 	"",
-	"Stop the hub: what is under way may finish, then all servers leave.",
+	"Stop the hub: calls under way may finish, then all servers are stopped.",
 	"  --now            do not wait for what is under way\n" JSON,
 	"Bridges of agents stay, and start a hub again when their agent asks for something.\n",
 	run_down,
@@ -60,7 +60,7 @@ const struct mp_verb mp_verb_down = {
 const struct mp_verb mp_verb_reload = {
 	"reload",
 	"",
-	"Have the hub read all files again; only what differs is restarted.",
+	"Make the hub read all files again; only changed servers are restarted.",
 	JSON,
 	"It notices changes by itself; this is for where it cannot.\n",
 	run_reload,
@@ -71,7 +71,7 @@ const struct mp_verb mp_verb_reload = {
 const struct mp_verb mp_verb_reconnect = {
 	"reconnect",
 	"NAME | all",
-	"Have the hub end the connection to a server and begin a new one.",
+	"Make the hub close its connection to a server and open a new one.",
 	JSON,
 	NULL,
 	run_reconnect,

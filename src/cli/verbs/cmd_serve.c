@@ -41,16 +41,13 @@ const struct mp_verb mp_verb_serve = {
 	"  --background     as `mcpool up` starts it: in the home folder, with its log in the "
 	"state "
 	"folder\n",
-	"Agents come to it by the command `mcpool stdio`. There is one hub for each user; a "
-	"second\n"
-	"one says so and ends with exit code 4.\n"
-	"All servers are started at once; a moment later (startup.windowMs) the gate opens with\n"
-	"what there is. A server that dies is started again. When a file changes, only what is\n"
-	"different in it is restarted. Ctrl-C, SIGTERM and SIGHUP stop all servers in order, "
-	"within\n"
-	"3 seconds; a second Ctrl-C does not wait. In the background SIGHUP reads the files "
-	"again.\n"
-	"Without any server the demo server is used.\n",
+	"`mcpool connect AGENT` connects an agent to it. Each user has one hub; a second one says\n"
+	"so and ends with exit code 4. All servers are started at once; a moment later\n"
+	"(startup.windowMs) the gate opens with those that are ready. A server that dies is\n"
+	"restarted. When a file changes, only changed servers are restarted. Ctrl-C, SIGTERM and\n"
+	"SIGHUP stop all servers in order, within 3 seconds; a second Ctrl-C does not wait. In\n"
+	"the background SIGHUP reads the files again. Without any server it runs the demo\n"
+	"server.\n",
 	run_serve,
 	NULL,
 	MP_VERB_PLAIN,

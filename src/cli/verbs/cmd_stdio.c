@@ -25,7 +25,7 @@ static int run_stdio(const struct mp_verb *verb, int argc, char **argv);
 const struct mp_verb mp_verb_stdio = {
 	"stdio",
 	"",
-	"What an agent starts: its way to all servers, through the hub.",
+	"The command that an agent starts; connects it to all servers, through the hub.",
 	"  --profile PROFILE  default, omp, claude or netdata, whatever the files say\n"
 	"  --servers A,B    these servers and no others; names or patterns, repeatable\n"
 	"  --tools PATTERN  these tools and no others, such as 'read_*'; repeatable\n"

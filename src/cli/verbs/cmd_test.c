@@ -27,8 +27,8 @@ const struct mp_verb mp_verb_test = {
 	"  --json           one JSON object instead of text for people\n"
 	"  --config FILE    also read this file, before all others; repeatable\n"
 	"  --strict-config  read the files of --config alone\n",
-	"Servers that need approval are not started; see `mcpool trust`. A hub that runs is not\n"
-	"asked: this is about whether a start works, and what runs there stays as it is.\n",
+	"Servers that need approval are not started; see `mcpool trust`. It always starts\n"
+	"a copy of its own; a running hub and its servers are left alone.\n",
 	run_test,
 	NULL,
 	MP_VERB_PLAIN,
@@ -67,8 +67,8 @@ static void tell_success(const struct mp_status *s)
 	       (long long)to_ms(s->spawn_us), (long long)to_ms(s->handshake_us),
 	       (long long)to_ms(s->list_us));
 	if (s->withheld.n)
-		printf("  mode %s does not offer it " MP_STATUS_WITHHELD
-		       "; it may have more tools with \"mode\": \"session\"\n",
+		printf("  not offered to it in mode %s: " MP_STATUS_WITHHELD
+		       "; with \"mode\": \"session\" it may have more tools\n",
 		       s->mode);
 	fflush(stdout);
 }

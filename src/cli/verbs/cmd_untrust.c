@@ -18,7 +18,7 @@ static int run_untrust(const struct mp_verb *verb, int argc, char **argv);
 const struct mp_verb mp_verb_untrust = {
 	"untrust",
 	"NAME...",
-	"Take approvals back.",
+	"Revoke approvals.",
 	"  --all            all that were given in this project and for your own files\n"
 	"  --user-file      no longer trust mcpool's user file as a whole\n"
 	"  --json           one JSON object instead of text for people\n",
