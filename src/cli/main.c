@@ -368,14 +368,15 @@ static int show_overview(void)
 		return r;
 	printf("mcpool %s\n\n", mcpool_version());
 	print_about(stdout);
-	puts("\n  mcpool up        start the hub in the background; `mcpool serve` shows it at "
-	     "work\n"
-	     "  mcpool connect   your agents, and how to connect each\n"
-	     "  mcpool list      every server that is configured here, and where\n"
-	     "  mcpool trust     what waits for your approval\n"
-	     "  mcpool test NAME start one, list its tools, stop it\n"
-	     "  mcpool tools     the tools of all of them; `mcpool call TOOL KEY=VALUE...` calls "
-	     "one\n"
+	puts("\n  mcpool list       every server that is configured here, and where\n"
+	     "  mcpool add        add a server; `mcpool import` copies those of other tools\n"
+	     "  mcpool trust      what waits for your approval\n"
+	     "  mcpool test NAME  start one, list its tools, stop it\n"
+	     "  mcpool connect    your agents, and how to connect each\n"
+	     "  mcpool up         start the hub in the background; agents do it by themselves\n"
+	     "  mcpool tools      the tools of all servers; `mcpool call TOOL KEY=VALUE...` calls "
+	     "one\n\n"
+	     "Any server, without adding it:\n\n"
 	     "  mcpool tools -- npx -y @modelcontextprotocol/server-everything\n"
 	     "  mcpool call echo message=hi -- mcpool demo-server\n\n"
 	     "No hub runs. See `mcpool --help`.");

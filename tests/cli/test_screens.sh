@@ -30,7 +30,7 @@ end_all() {
 
 t_at_a_glance() {
 	for size in $sizes; do
-		begin $size && types "'$mcpool'" 'Needs you' && shows 'DATABASE_URL, which it needs, is not set' && shows 'mcpool edit warehouse --env' && shows 'mcpool trust theirs' && shows "1 connected" && fits ${size%x*} &&
+		begin $size && types "'$mcpool'" 'Needs you' && shows 'failing for ' && shows 'the variable DATABASE_URL, which it needs' && shows 'mcpool edit warehouse --env' && shows 'mcpool trust theirs' && shows "1 connected" && fits ${size%x*} &&
 			types "clear; '$mcpool' status --watch" 'SERVER' && shows '● connected' && shows '▲ failed' && shows '◆ needs-approval' && shows 'mcpool trust theirs' && fits ${size%x*} || return 1
 		here 0 disable other --now && shows '– disabled' && here 0 enable other --now && keys C-c && shows '$ ' || return 1
 		types "clear; '$mcpool' --plain status" '* connected' && ! has '●' && types "clear; NO_COLOR=1 '$mcpool' status warehouse" 'DATABASE_URL is not set' || return 1
