@@ -28,15 +28,15 @@
 #define CONFIG_OPTIONS                                                            \
 	"  --config FILE    also read this file, before all others; repeatable\n" \
 	"  --strict-config  read the files of --config alone\n"
-#define COMMAND_NOTE                                                                             \
-	"Behind -- stands the server's command, or its address. A command is started for this\n" \
+#define COMMAND_NOTE                                                                           \
+	"After -- comes the server's command, or its address. A command is started for this\n" \
 	"one request, in a session of its own, and stopped afterwards with all it has started.\n"
 
 #define FRESH_OPTION                                                                     \
 	"  --fresh          start every server, and make running ones list again; else " \
-	"only\n                   those are started of which nothing is remembered\n"
-#define HUB_NOTE                                                                               \
-	"Where a hub runs it is asked, and nothing is started twice; with --config or --era\n" \
+	"only\n                   those without a cached list are started\n"
+#define HUB_NOTE                                                                             \
+	"A running hub is asked, so that nothing is started twice; with --config or --era\n" \
 	"this command has a hub of its own.\n"
 
 static int show_help(const struct mp_verb *verb, int argc, char **argv);
@@ -56,7 +56,7 @@ static const struct mp_verb own[] = {
 	 "  --schema TOOL    the input schema of one tool\n" FRESH_OPTION COMMON_OPTIONS
 		 CONFIG_OPTIONS,
 	 "Names are those that agents see; NAME... is the servers to list. What a server offered\n"
-	 "is remembered for 30 days. Failures are reported on stderr, the others are "
+	 "is cached for 30 days. Servers that fail are on stderr, the others are "
 	 "listed.\n\n" HUB_NOTE COMMAND_NOTE
 	 "\nexample: mcpool tools -- npx -y @modelcontextprotocol/server-everything\n",
 	 mp_cmd_tools, list_of_tools, MP_VERB_EITHER},

@@ -41,7 +41,7 @@ const struct mp_verb mp_verb_wait = {
 	"  --for STATE      connected (default), failed, ready, disabled, needs-approval, "
 	"needs-auth\n"
 	"  --timeout TIME   give up after this time: 10s, 500ms, 2m; the default is 30s\n",
-	"It starts nothing. Exit code 6: the time is over; why is on stderr.\n"
+	"It starts nothing. Exit code 6: the time ran out; stderr says why.\n"
 	"example: mcpool up && mcpool wait github files --timeout 1m && ./agent\n",
 	run_wait,
 	NULL,

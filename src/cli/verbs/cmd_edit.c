@@ -34,7 +34,7 @@ static int run_edit(const struct mp_verb *verb, int argc, char **argv);
 		"  --json           one JSON object instead of text for people\n",                 \
 		"Comments and all other keys stay. What is not valid is refused, and the file "    \
 		"stays as it\nis. On a terminal, `mcpool edit NAME` alone asks what to "           \
-		"change. An approved server stays approved. Files of other tools are "             \
+		"change. An approved server\nstays approved. Files of other tools are "            \
 		"never changed.\n\n"                                                               \
 		"examples: mcpool edit files timeout=60000 restart.mode=once\n"                    \
 		"          mcpool edit files -- npx -y @modelcontextprotocol/server-filesystem "   \

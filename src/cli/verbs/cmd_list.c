@@ -31,7 +31,7 @@ const struct mp_verb mp_verb_list = {
 	"  --json           one JSON object instead of text for people\n" CONFIG_OPTIONS,
 	"Nothing is started, dialled or expanded for this.\n"
 	"States: ready, needs-approval (see `mcpool trust`), disabled, failed (it is not valid);\n"
-	"where a hub runs, of those that are ready what it says: connected, pending, failed.\n",
+	"while a hub runs, of those that may run: connected, pending, failed.\n",
 	run_list,
 	list_of_servers,
 	MP_VERB_PLAIN,

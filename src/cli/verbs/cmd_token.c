@@ -24,13 +24,12 @@ const struct mp_verb mp_verb_token = {
 	"  --tools PATTERN  add: these tools and no others, such as 'read_*'; repeatable\n"
 	"  --expires TIME   add: it is void after this time, such as 12h or 30d; default: never\n"
 	"  --json           one JSON object instead of text for people\n",
-	"Without a word behind it: the token of the file `token` of the state folder, which you\n"
-	"alone may read; it is made when there is none. Agents send a token as\n"
-	"`Authorization: Bearer TOKEN`. Those that come by `mcpool stdio` need none.\n\n"
+	"Alone it shows the token in the file `token` of the state folder, which only you can\n"
+	"read, and makes one when there is none. Agents send a token as\n"
+	"`Authorization: Bearer TOKEN`. Those that connect by `mcpool stdio` need none.\n\n"
 	"`add` makes a token for one person or program and shows it once; only its\n"
-	"hash is kept. `list` says what each may see and when it was last used. `rm` makes it void "
-	"at\n"
-	"once, also for sessions that are open.\n",
+	"hash is kept. `list` says what each may see and when it was last used. `rm` revokes it\n"
+	"at once, also for open sessions.\n",
 	run_token,
 	list_of_tokens,
 	MP_VERB_PLAIN,

@@ -38,7 +38,7 @@ const struct mp_verb mp_verb_trust = {
 	"it or\n"
 	"a file of the project that it names has changed. `mcpool trust list` shows what you\n"
 	"approved; a server that is itself called \"list\" is approved by `mcpool trust`.\n"
-	"Exit code 7 means that something still waits; without a terminal and --yes it all does.\n",
+	"Exit code 7: something still waits, as all does without a terminal or --yes.\n",
 	run_trust,
 	NULL,
 	MP_VERB_PLAIN,
