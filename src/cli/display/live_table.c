@@ -206,7 +206,7 @@ static int add_pending(const struct mp_status *s, struct mp_buf *out)
 
 	if (r == 0)
 		r = add_attempt(s, out);
-	return r == 0 && s->error[0] ? mp_buf_addf(out, ": %s", s->error) : r;
+	return r == 0 && s->error[0] ? mp_buf_addf(out, "; last error: %s", s->error) : r;
 }
 
 int mp_live_add_note(const struct mp_status *s, int64_t wall_ms, struct mp_buf *out)
