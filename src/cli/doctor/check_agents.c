@@ -25,8 +25,7 @@ static int problem_tell(struct mp_doctor *d, const struct mp_agent *a, bool is_p
 
 	snprintf(fix, sizeof(fix), "mcpool connect %s --write%s", a->name,
 		 is_project ? " --project" : "");
-	return mp_doctor_tell(d, &f, fix, "its entry for mcpool in %s cannot work: %s", file,
-			      problem);
+	return mp_doctor_tell(d, &f, fix, "its entry in %s cannot start mcpool: %s", file, problem);
 }
 
 /* A file that cannot be read is the agent's own matter. */
@@ -66,7 +65,7 @@ static int agents_find(struct mp_doctor *d)
 
 const struct mp_check mp_check_agents = {
 	"agents",
-	"entries for mcpool in the files of agents name programs that exist",
+	"the files of agents name programs of mcpool that exist",
 	agents_find,
 	NULL,
 };
