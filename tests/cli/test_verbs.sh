@@ -147,7 +147,7 @@ t_a_prompt_without_messages() {
 verbs='tools call resources read prompts prompt'
 t_help_of_each_verb() {
 	for verb in $verbs; do
-		run 0 "$verb" --help && says out "usage: mcpool $verb" --json --timeout --era 'Behind --' || return 1
+		run 0 "$verb" --help && says out "usage: mcpool $verb" --json --timeout --era 'After --' || return 1
 		run 0 "$verb" -h && says out "usage: mcpool $verb" || return 1
 	done
 }
