@@ -4,28 +4,37 @@
 #include "test.h"
 #include "store.h"
 
+#include <pthread.h>
+
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/secrets.h"
 #include "hub/audit.h"
 #include "store/calls.h"
 
+/* The store's thread logs, too. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char lines[8192];
 
 static void keep_line(const struct mp_log_line *line, void *u)
 {
-	size_t n = strlen(lines);
+	size_t n;
 
 	(void)u;
+	pthread_mutex_lock(&lock);
+	n = strlen(lines);
 	snprintf(lines + n, sizeof(lines) - n, "%s: %s\n", line->object, line->text);
+	pthread_mutex_unlock(&lock);
 }
 
 static int count_lines(const char *text)
 {
 	int n = 0;
 
+	pthread_mutex_lock(&lock);
 	for (const char *at = lines; (at = strstr(at, text)); at++)
 		n++;
+	pthread_mutex_unlock(&lock);
 	return n;
 }
 
