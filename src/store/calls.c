@@ -116,7 +116,7 @@ static int calls_tidy(struct sqlite3 *sql, const struct mp_calls_limits *limits,
 int mp_calls_add(struct sqlite3 *sql, const struct mp_call_row *rows, size_t n,
 		 const struct mp_calls_limits *limits, struct mcpool_error *reterr)
 {
-	int64_t added, bytes;
+	int64_t added, bytes = 0;
 	int r = calls_insert(sql, rows, n, &added, reterr);
 
 	if (r == 0)

@@ -181,7 +181,7 @@ static void kitty_show(struct mp_str data)
 
 static void iterm_show(struct mp_str data)
 {
-	char chunk[KITTY_CHUNK];
+	char chunk[KITTY_CHUNK] = {0};
 
 	fputs("\033]1337;File=inline=1:", stdout);
 	while (data.len)
