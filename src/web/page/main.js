@@ -1,0 +1,2 @@
+// main.js - the page begins here.
+import './style.css';
