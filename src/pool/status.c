@@ -282,11 +282,17 @@ static enum mp_status_state state_of_entry(const struct mp_workspace *w, size_t 
 		       : state;
 }
 
+static enum mp_status_state state_of_instance(const struct mp_instance *in)
+{
+	return mp_instance_will_retry(in) ? MP_STATUS_PENDING
+					  : state_of_keeper(mp_keeper_get_facts(in->k));
+}
+
 enum mp_status_state mp_workspace_get_state(struct mp_workspace *w, size_t i, mp_id session)
 {
 	struct mp_instance *in = mp_workspace_entry_get_instance(w, i, session);
 
-	return in ? state_of_keeper(mp_keeper_get_facts(in->k)) : state_of_entry(w, i, session);
+	return in ? state_of_instance(in) : state_of_entry(w, i, session);
 }
 
 bool mp_workspace_is_given_up(struct mp_workspace *w, size_t i, mp_id session)
@@ -359,7 +365,7 @@ static void status_set_keeper(struct mp_status *s, struct mp_instance *in, struc
 	const struct mp_keeper_facts *f = mp_keeper_get_facts(in->k);
 	int64_t now = mp_loop_now_ms(in->pool->o.loop);
 
-	s->state = state_of_keeper(f);
+	s->state = state_of_instance(in);
 	s->detail = mp_keeper_get_state_name(f->state);
 	if (s->state == MP_STATUS_NEEDS_AUTH)
 		status_set_login(s, in->e, f->why.message, arena);
