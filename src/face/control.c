@@ -15,6 +15,7 @@
 #include "face/control_login.h"
 #include "face/control_status.h"
 #include "face/control_usage.h"
+#include "face/control_watch.h"
 #include "face/nearest_session.h"
 #include "hub/workspaces.h"
 #include "rpc/message.h"
@@ -33,6 +34,7 @@ struct mp_control {
 	struct mp_tape tape;
 	struct mp_control_listen listen;
 	struct mp_control_usages usages;
+	struct mp_control_watch watch;
 };
 
 /* The current request; its result is written to out. */
@@ -338,6 +340,16 @@ static int control_listen_notifications(struct order *o)
 	return mp_control_listen_notifications(&o->c->listen, o->t, o->params, o->out, &o->why);
 }
 
+static int control_watch(struct order *o)
+{
+	return mp_control_watch_begin(&o->c->watch, o->out);
+}
+
+static int control_tell_history(struct order *o)
+{
+	return mp_control_watch_history(&o->c->peer, o->t, o->params, o->out, &o->why);
+}
+
 /* --- the hub --------------------------------------------------------------------------------- */
 
 /* The result is reported as one event per workspace. */
@@ -380,6 +392,8 @@ static const struct {
 	{"mcpool/events", control_listen_events},
 	{"mcpool/calls", control_listen_calls},
 	{"mcpool/notifications", control_listen_notifications},
+	{"mcpool/watch", control_watch},
+	{"mcpool/history", control_tell_history},
 	{"mcpool/call", control_call},
 	{"mcpool/login", control_login},
 	{"mcpool/login/paste", control_paste},
@@ -426,6 +440,7 @@ void mp_control_receive(struct mp_control *c, struct mp_str text)
 void mp_control_flushed(struct mp_control *c)
 {
 	mp_control_listen_resume(&c->listen);
+	mp_control_watch_resume(&c->watch);
 }
 
 /* --- life ------------------------------------------------------------------------------------ */
@@ -445,6 +460,7 @@ struct mp_control *mp_control_new(struct mp_hub *hub, struct mp_workspace *works
 	c->hooks = hooks;
 	mp_control_listen_init(&c->listen, &c->peer);
 	mp_control_usages_init(&c->usages, &c->peer, hooks->describe);
+	mp_control_watch_init(&c->watch, &c->peer, hooks->describe);
 	mp_tape_init(&c->tape, 0);
 	return c;
 }
@@ -464,6 +480,7 @@ struct mp_control *mp_control_free(struct mp_control *c)
 {
 	if (!c)
 		return NULL;
+	mp_control_watch_done(&c->watch);
 	mp_control_usages_done(&c->usages);
 	mp_control_listen_done(&c->listen);
 	if (c->is_joined) {
