@@ -23,10 +23,10 @@
 enum {
 	SOON_MS = 50,
 	TICK_MS = 1000,
-	REST = 40,               /* looking takes 1 / REST of one processor */
-	HELD_BYTES = 256 << 10,  /* with more unread nothing is added */
-	RUNNING = 64,            /* calls that are listed */
-	MESSAGE = 16 << 20,      /* bytes of one message */
+	REST = 40,              /* looking takes 1 / REST of one processor */
+	HELD_BYTES = 256 << 10, /* with more unread nothing is added */
+	RUNNING = 64,           /* calls that are listed */
+	MESSAGE = 16 << 20,     /* bytes of one message */
 	FLOWS = 2000,
 };
 
@@ -144,7 +144,7 @@ static bool state_works(enum mp_status_state s)
 	       s == MP_STATUS_SHADOWED;
 }
 
-/* Its age alone is no change: the digest is that of the text without it. */
+/* Leave its age out of the digest, because it changes always. */
 static int server_write(struct mp_control_watch *cw, struct mp_status *s, uint64_t *ret_digest)
 {
 	int64_t uptime_ms = s->uptime_ms;
@@ -232,14 +232,14 @@ static void sessions_add(struct draft *d)
 
 /* --- calls ----------------------------------------------------------------------------------- */
 
-struct running {
-	struct mp_running_call calls[RUNNING]; /* the oldest so far, oldest first */
+struct oldest {
+	struct mp_open_call calls[RUNNING]; /* the oldest so far, oldest first */
 	size_t n;
 };
 
-static void running_take(void *u, const struct mp_running_call *c)
+static void oldest_take(void *u, const struct mp_open_call *c)
 {
-	struct running *r = u;
+	struct oldest *r = u;
 	size_t at = r->n;
 
 	if (r->n == RUNNING && r->calls[RUNNING - 1].since_us <= c->since_us)
@@ -253,7 +253,7 @@ static void running_take(void *u, const struct mp_running_call *c)
 	r->calls[at] = *c;
 }
 
-static void running_write(struct mp_writer *w, struct mp_loop *loop, const struct mp_running_call *c)
+static void open_call_write(struct mp_writer *w, struct mp_loop *loop, const struct mp_open_call *c)
 {
 	int64_t wall_ms = mp_loop_wall_now_ms(loop), now_us = mp_loop_now_us(loop);
 
@@ -283,7 +283,7 @@ static void list_add(struct draft *d, const char *key, uint64_t *digest)
 	d->n++;
 }
 
-static void running_add(struct draft *d, const struct running *r)
+static void open_calls_add(struct draft *d, const struct oldest *r)
 {
 	struct mp_writer w;
 
@@ -291,13 +291,13 @@ static void running_add(struct draft *d, const struct running *r)
 	mp_write_init(&w, &d->cw->text, NULL);
 	mp_write_begin_array(&w);
 	for (size_t i = 0; i < r->n; i++)
-		running_write(&w, d->cw->peer->hub->loop, &r->calls[i]);
+		open_call_write(&w, d->cw->peer->hub->loop, &r->calls[i]);
 	mp_write_end_array(&w);
 	if (mp_write_finish(&w) == 0)
 		list_add(d, "running", &d->cw->running);
 }
 
-static int64_t running_count_waiting(const struct running *r, mp_id session, const char *server)
+static int64_t oldest_count_waiting(const struct oldest *r, mp_id session, const char *server)
 {
 	int64_t n = 0;
 
@@ -320,7 +320,7 @@ static void flow_write(struct mp_writer *w, mp_id session, const char *server, i
 }
 
 /* The first of a session's calls that wait for a server. */
-static bool running_is_first(const struct running *r, size_t at)
+static bool oldest_is_first(const struct oldest *r, size_t at)
 {
 	for (size_t i = 0; i < at; i++)
 		if (!r->calls[i].sent_us && r->calls[i].session == r->calls[at].session &&
@@ -341,7 +341,7 @@ static bool flows_have(const struct mp_traffic *t, mp_id session, const char *se
 }
 
 /* Pairs that had calls, and those whose first call waits. */
-static void flows_add(struct draft *d, const struct running *r)
+static void flows_add(struct draft *d, const struct oldest *r)
 {
 	struct mp_traffic *t = &d->cw->peer->hub->traffic;
 	int64_t now_ms = mp_loop_now_ms(t->loop);
@@ -354,7 +354,7 @@ static void flows_add(struct draft *d, const struct running *r)
 	mp_write_begin_array(&w);
 	while (n < FLOWS && (f = mp_traffic_next_flow(t, &cursor))) {
 		int64_t calls = mp_history_count_minute(&f->history, now_ms);
-		int64_t waiting = running_count_waiting(r, f->session, f->server);
+		int64_t waiting = oldest_count_waiting(r, f->session, f->server);
 
 		if (!calls && !waiting)
 			continue;
@@ -362,11 +362,11 @@ static void flows_add(struct draft *d, const struct running *r)
 		n++;
 	}
 	for (size_t i = 0; i < r->n; i++)
-		if (running_is_first(r, i) &&
+		if (oldest_is_first(r, i) &&
 		    !flows_have(t, r->calls[i].session, r->calls[i].server))
-			flow_write(&w, r->calls[i].session, r->calls[i].server, 0,
-				   running_count_waiting(r, r->calls[i].session,
-							 r->calls[i].server));
+			flow_write(
+				&w, r->calls[i].session, r->calls[i].server, 0,
+				oldest_count_waiting(r, r->calls[i].session, r->calls[i].server));
 	mp_write_end_array(&w);
 	if (mp_write_finish(&w) == 0)
 		list_add(d, "flows", &d->cw->flows);
@@ -422,7 +422,7 @@ static void hub_write_traffic(struct mp_writer *w, struct mp_hub *hub)
 	overhead_write(w, t);
 }
 
-static void running_count(void *u, const struct mp_running_call *c)
+static void open_calls_count(void *u, const struct mp_open_call *c)
 {
 	*(int64_t *)u += !c->sent_us;
 }
@@ -432,7 +432,7 @@ static void hub_add(struct draft *d)
 	struct mp_control_watch *cw = d->cw;
 	int64_t waiting = 0;
 
-	mp_pool_call_walk(cw->peer->hub->pool, running_count, &waiting);
+	mp_pool_call_walk(cw->peer->hub->pool, open_calls_count, &waiting);
 	mp_write_key(&d->w, MP_STR("hub"));
 	mp_write_begin_object(&d->w);
 	mp_control_status_write_hub(&d->w, cw->peer, cw->describe);
@@ -462,16 +462,16 @@ static void problem_add(struct draft *d)
 
 static void everything_add(struct draft *d)
 {
-	struct running r = {.n = 0};
+	struct oldest r = {.n = 0};
 
 	d->cw->round++;
 	hub_add(d);
 	problem_add(d);
 	servers_add(d);
 	sessions_add(d);
-	mp_pool_call_walk(d->cw->peer->hub->pool, running_take, &r);
+	mp_pool_call_walk(d->cw->peer->hub->pool, oldest_take, &r);
 	flows_add(d, &r);
-	running_add(d, &r);
+	open_calls_add(d, &r);
 }
 
 static void draft_init(struct draft *d, struct mp_control_watch *cw, struct mp_buf *out,
@@ -657,8 +657,7 @@ int mp_control_watch_history(struct mp_control_peer *peer, const struct mp_tape 
 	mp_value h = mp_value_get(t, params, "hours");
 
 	mp_arena_init(&arena, MP_KIB(64));
-	if (h != MP_NONE &&
-	    (mp_value_i64(t, h, &hours) < 0 || hours < 1 || hours > MP_DAY_HOURS))
+	if (h != MP_NONE && (mp_value_i64(t, h, &hours) < 0 || hours < 1 || hours > MP_DAY_HOURS))
 		return mp_fail(reterr, MCPOOL_EINVAL, "`hours` must be 1 to 24");
 	if (v != MP_NONE && mp_value_text(t, v, &arena, &name) == 0)
 		server = mp_arena_dup(&arena, name);

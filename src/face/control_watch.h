@@ -39,8 +39,7 @@ int mp_control_watch_begin(struct mp_control_watch *cw, struct mp_buf *out) MP_M
 void mp_control_watch_resume(struct mp_control_watch *cw);
 
 /* Writes the HISTORY that the parameters ask for. */
-int mp_control_watch_history(struct mp_control_peer *peer, const struct mp_tape *t,
-			     mp_value params, struct mp_buf *out,
-			     struct mcpool_error *reterr) MP_MUST;
+int mp_control_watch_history(struct mp_control_peer *peer, const struct mp_tape *t, mp_value params,
+			     struct mp_buf *out, struct mcpool_error *reterr) MP_MUST;
 
 #endif

@@ -22,6 +22,12 @@ struct mp_http_face;
 enum { MP_HTTP_ADDRESS = 300 };
 #define MP_HTTP_LISTEN "127.0.0.1:7717" /* default address */
 
+/* The dashboard, which is a layer above. */
+struct mp_http_dashboard {
+	void (*serve)(void *u, struct mp_http_face *f, struct mp_exchange *x); /* its routes */
+	void (*drain)(void *u); /* the hub leaves: close what is open */
+};
+
 struct mp_http_face_options {
 	struct mp_loop *loop; /* borrowed, as are the next two */
 	struct mp_sessions *all_sessions;
@@ -37,6 +43,8 @@ struct mp_http_face_options {
 	struct mp_str oauth;    /* http.oauth, JSON: tokens of an issuer; empty: none */
 	const char *const *metrics_from; /* http.metricsFrom; borrowed during the call */
 	size_t n_metrics_from;
+	const struct mp_http_dashboard *dashboard; /* NULL: none */
+	void *dashboard_u;
 	bool no_token;    /* only on loopback */
 	const char *name; /* another name of this host; NULL: none */
 };
@@ -98,6 +106,8 @@ struct mp_http_face {
 	struct mp_map talks;    /* HTTP+SSE conversations by id */
 	struct mp_list sockets; /* WebSockets */
 
+	const struct mp_http_dashboard *dashboard; /* NULL: none */
+	void *dashboard_u;
 	struct mp_usage *usage; /* for metrics.c; borrowed; may be NULL */
 	struct mp_usage_listener usage_listener;
 	bool is_ready; /* the gate is open */

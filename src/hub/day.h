@@ -20,9 +20,9 @@ struct mp_day_slot {
 
 /* Slots of one length. The last one is still open, and has its latencies. */
 struct mp_day_series {
-	struct mp_day_slot *slots;  /* owned; a ring of n; NULL before the first call */
-	struct mp_histogram *open;  /* owned; as slots */
-	int64_t n, step_ms, last;   /* last: number of the open slot since 1970 */
+	struct mp_day_slot *slots; /* owned; a ring of n; NULL before the first call */
+	struct mp_histogram *open; /* owned; as slots */
+	int64_t n, step_ms, last;  /* last: number of the open slot since 1970 */
 };
 
 struct mp_day_change {

@@ -70,7 +70,7 @@ static void flow_note(struct mp_traffic *t, const struct mp_call_record *r, int6
 	if (!f) {
 		f = mp_alloc(sizeof(*f) + strlen(r->server) + 1);
 		f->session = r->session;
-		strcpy(f->server, r->server);
+		memcpy(f->server, r->server, strlen(r->server) + 1);
 		mp_history_init(&f->history, now_ms);
 		if (mp_map_set(&t->flows, key, f) < 0) {
 			mp_free(f);
@@ -95,9 +95,8 @@ static void overhead_advance(struct mp_traffic *t)
 
 	if (slot == t->overhead_slot)
 		return;
-	t->overhead_before = slot == t->overhead_slot + 1
-				     ? t->overhead
-				     : (struct mp_histogram){.longest_us = 0};
+	t->overhead_before =
+		slot == t->overhead_slot + 1 ? t->overhead : (struct mp_histogram){.longest_us = 0};
 	t->overhead = (struct mp_histogram){.longest_us = 0};
 	t->overhead_slot = slot;
 }

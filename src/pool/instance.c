@@ -257,8 +257,7 @@ bool mp_instance_will_retry(const struct mp_instance *in)
 	const struct mp_keeper_facts *f = mp_keeper_get_facts(in->k);
 	bool is_failing = f->state == MP_KEEPER_BACKOFF || f->state == MP_KEEPER_FAILED;
 
-	if (!in->start.config ||
-	    mp_environment_is_same(in->start.config->env, in->config->env))
+	if (!in->start.config || mp_environment_is_same(in->start.config->env, in->config->env))
 		return false;
 	return is_failing ? mp_list_linked(&in->wake_task.link)
 			  : f->state == MP_KEEPER_CLEARING && f->why.code != MCPOOL_ENEEDS_AUTH;

@@ -248,11 +248,11 @@ void mp_pool_call_drop_homeless(struct mp_pool *p)
 
 /* --- displays -------------------------------------------------------------------------------- */
 
-static void running_tell(const struct mp_pool_call *c,
-			 void (*fn)(void *u, const struct mp_running_call *c), void *u)
+static void open_call_tell(const struct mp_pool_call *c,
+			   void (*fn)(void *u, const struct mp_open_call *c), void *u)
 {
 	const struct mp_call_options *o = &c->call.o;
-	struct mp_running_call r = {
+	struct mp_open_call r = {
 		.session = c->session,
 		.client = c->client ? c->client->name : "",
 		.server = c->server,
@@ -266,8 +266,8 @@ static void running_tell(const struct mp_pool_call *c,
 		fn(u, &r);
 }
 
-static void running_walk(const struct mp_list *instances,
-			 void (*fn)(void *u, const struct mp_running_call *c), void *u)
+static void open_calls_walk(const struct mp_list *instances,
+			    void (*fn)(void *u, const struct mp_open_call *c), void *u)
 {
 	static const enum mp_pool_call_state states[] = {MP_POOL_CALL_WAITING, MP_POOL_CALL_LINED,
 							 MP_POOL_CALL_OUT};
@@ -277,13 +277,14 @@ static void running_walk(const struct mp_list *instances,
 
 		for (size_t i = 0; i < MP_ARRAY_LEN(states); i++)
 			MP_LIST_EACH(&in->calls[states[i]], at)
-				running_tell(mp_container_of(at, struct mp_pool_call, link), fn, u);
+				open_call_tell(mp_container_of(at, struct mp_pool_call, link), fn,
+					       u);
 	}
 }
 
-void mp_pool_call_walk(const struct mp_pool *p, void (*fn)(void *u, const struct mp_running_call *c),
+void mp_pool_call_walk(const struct mp_pool *p, void (*fn)(void *u, const struct mp_open_call *c),
 		       void *u)
 {
-	running_walk(&p->instances, fn, u);
-	running_walk(&p->leaving, fn, u);
+	open_calls_walk(&p->instances, fn, u);
+	open_calls_walk(&p->leaving, fn, u);
 }

@@ -17,11 +17,11 @@ struct mp_stats {
 	uint64_t tool_errors;         /* answered with a result that says isError */
 	uint64_t bytes_in, bytes_out; /* of params and results */
 	uint64_t no_owner;            /* server requests that belonged to no session */
-	uint64_t unheard;           /* notifications for one session that could not be attributed */
+	uint64_t unheard; /* notifications for one session that could not be attributed */
 	struct mp_histogram *latencies; /* owned; NULL before the first */
-	struct mp_history *history; /* of calls that have ended; owned; NULL before the first */
-	uint64_t measured;          /* number of latencies in it */
-	uint64_t total_us;          /* their sum */
+	struct mp_history *history;     /* of calls that have ended; owned; NULL before the first */
+	uint64_t measured;              /* number of latencies in it */
+	uint64_t total_us;              /* their sum */
 };
 
 void mp_stats_init(struct mp_stats *s);
