@@ -107,9 +107,12 @@ static void control_hear(struct mp_control *c, const struct mp_message *m)
 {
 	mp_value id;
 
+	id = mp_value_get(m->tape, m->params, "requestId");
+	if (m->kind == MP_MESSAGE_NOTIFICATION && m->method == MP_METHOD_CANCELLED &&
+	    c->hooks->cancel)
+		c->hooks->cancel(c->peer.u, mp_value_source(m->tape, id));
 	if (!c->is_joined)
 		return;
-	id = mp_value_get(m->tape, m->params, "requestId");
 	if (m->kind != MP_MESSAGE_NOTIFICATION)
 		mp_control_calls_take_reply(&c->calls, m);
 	else if (m->method == MP_METHOD_CANCELLED)
@@ -360,6 +363,26 @@ static int control_reload(struct order *o)
 			   mp_workspaces_count(o->c->peer.hub->workspaces));
 }
 
+static int open_dashboard(struct order *o)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf url;
+	struct mp_writer w;
+	int r;
+
+	mp_buf_init(&url, MP_KIB(4));
+	if (!o->c->hooks->open_dashboard)
+		return mp_fail(&o->why, MCPOOL_EPERM, "this is not done here");
+	r = o->c->hooks->open_dashboard(o->c->peer.u, &url, &o->why);
+	if (r < 0)
+		return r;
+	mp_write_init(&w, o->out, NULL);
+	mp_write_begin_object(&w);
+	mp_write_member_text(&w, "url", mp_buf_get(&url));
+	mp_write_end_object(&w);
+	mp_wipe(url.data, url.len);
+	return mp_write_finish(&w);
+}
+
 static int shut_down(struct order *o)
 {
 	bool drain = true, replace = false;
@@ -399,14 +422,21 @@ static const struct {
 	{"mcpool/login/paste", control_paste},
 	{"mcpool/logout", control_logout},
 	{"mcpool/reload", control_reload},
+	{"mcpool/dashboard", open_dashboard},
 	{"mcpool/shutdown", shut_down},
 };
 
 static int control_obey(struct order *o, mp_value method)
 {
+	int r = MCPOOL_ENOENT;
+
 	for (size_t i = 0; i < MP_ARRAY_LEN(orders); i++)
 		if (mp_value_text_is(o->t, method, mp_str_of(orders[i].method)))
 			return orders[i].act(o);
+	if (o->c->hooks->take)
+		r = o->c->hooks->take(o->c->peer.u, o->id, o->t, method, o->params, &o->why);
+	if (r != MCPOOL_ENOENT)
+		return r < 0 ? r : LATER;
 	(void)mp_fail(&o->why, MCPOOL_ENOENT, "there is no such method here");
 	o->why.rpc_code = -32601;
 	return MCPOOL_ENOENT;

@@ -196,6 +196,11 @@ static void send_strangers_away(struct mp_http_face *f)
 	mp_http_stateless_end_strangers(f);
 }
 
+void mp_http_face_end_strangers(struct mp_http_face *f)
+{
+	send_strangers_away(f);
+}
+
 static void token_changed(void *u)
 {
 	send_strangers_away(u);

@@ -132,6 +132,8 @@ int mp_http_face_open_session(struct mp_http_face *f, const struct mp_exchange *
 const char *mp_http_face_get_naming(const struct mp_exchange *x);
 /* Headers of the request that the next message of the session comes with. */
 void mp_http_face_note_trace(const struct mp_exchange *x, struct mp_session *session);
+/* Tokens or logins were ended: close what came with them. */
+void mp_http_face_end_strangers(struct mp_http_face *f);
 /* Answer after a failed mp_http_face_open_session(). */
 void mp_http_face_refuse_session(struct mp_exchange *x, int error);
 

@@ -50,7 +50,6 @@ enum mp_http_method {
 	X(TRACE_STATE, "tracestate", LIST)                 \
 	X(BAGGAGE, "baggage", LIST)                        \
 	X(COOKIE, "cookie", ONCE)                          \
-	X(IF_NONE_MATCH, "if-none-match", LIST)            \
 	X(ASKER, "mcpool-hub", ONCE)
 
 enum mp_field {
