@@ -129,7 +129,7 @@ function Try({ server })
 	const until = nextTry(server, tick.value);
 	const left = server.nextAt - tick.value, whole = server.health?.restart?.delaysMs?.[Math.min((server.attempt ?? 1) - 1, server.health.restart.delaysMs.length - 1)];
 
-	return html`<span class="try"><${Ring} share=${left / (whole || Math.max(left, 60000))} />next try in <b class="strong">${until}</b>
+	return html`<span class="next-try"><${Ring} share=${left / (whole || Math.max(left, 60000))} />next try in <b class="strong">${until}</b>
 		${server.attempt ? html`<span class="t3">attempt ${server.attempt}</span>` : null}</span>`;
 }
 
