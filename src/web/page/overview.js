@@ -133,13 +133,13 @@ function Try({ server })
 		${server.attempt ? html`<span class="t3">attempt ${server.attempt}</span>` : null}</span>`;
 }
 
-function Reason({ server, was })
+function Reason({ server, was, isCard })
 {
 	const step = stepOf(server);
 
 	if (server.state === 'pending')
 		void tick.value; // its sentence says for how long
-	return html`<div class="reason" role="gridcell" aria-colspan="9"><span class=${`grow cut ${server.state === 'disabled' ? 't3' : 't2'}`} title=${reasonOf(server)}>${reasonOf(server)}</span>
+	return html`<div class="reason" ...${isCard ? {} : { role: 'gridcell', 'aria-colspan': 9 }}><span class=${`grow cut ${server.state === 'disabled' ? 't3' : 't2'}`} title=${reasonOf(server)}>${reasonOf(server)}</span>
 		${!was && server.state === 'failed' && server.nextAt ? html`<${Try} server=${server} />` : null}
 		${!was && step ? html`<button type="button" class=${`link${step.isQuiet ? ' quiet' : ''}`} onClick=${(e) => { e.stopPropagation(); step.run(server); }}
 			aria-label=${`${step.word}: ${safe(server.name)}`}>${step.word}</button>` : null}</div>`;
@@ -172,7 +172,7 @@ const Card = memo(({ server: s, was }) => html`<li class="card panel"><div class
 	${s.state === 'connected' ? html`<div class="row card-calls"><${Sparkline} values=${s.history ?? []} width=${180} height=${28} was=${was} /><span class="grow num"><span class="strong">${rate((s.callsLastMinute ?? 0) / 60)}</span><span class="unit">/s</span></span></div>
 	<dl class="card-facts"><div><dt>p50</dt><dd>${CELLS.p50(s)}</dd></div><div><dt>p99</dt><dd>${CELLS.p99(s)}</dd></div><div><dt>Queue</dt><dd>${CELLS.queue(s)}</dd></div>
 		<div><dt>Tools</dt><dd>${CELLS.tools(s)}</dd></div><div><dt>Memory</dt><dd>${CELLS.memory(s)}</dd></div><div><dt>Restarts</dt><dd>${CELLS.restarts(s)}</dd></div></dl>`
-		: html`<${Reason} server=${s} was=${was} />`}</li>`);
+		: html`<${Reason} server=${s} was=${was} isCard />`}</li>`);
 
 const PHONE_ROW = 52;
 
@@ -276,7 +276,11 @@ function useBoardKeys(list, active, setActive, virtual)
 
 export async function askRestart(name)
 {
-	if (await confirm({ title: `Restart ${safe(name)}?`, text: 'Calls that it works on end as unknown; they may have run. New calls wait until it is up.', action: 'Restart' }))
+	const isUp = ['connected', 'pending'].includes(servers.peek().get(name)?.state);
+
+	if (!isUp)
+		await attempt(ask('mcpool/server/reconnect', { name }), `${name} is tried now.`);
+	else if (await confirm({ title: `Restart ${safe(name)}?`, text: 'Calls that it works on end as unknown; they may have run. New calls wait until it is up.', action: 'Restart' }))
 		await attempt(ask('mcpool/server/reconnect', { name }), `${name} restarts. New calls wait until it is up.`);
 }
 

@@ -30,6 +30,8 @@ export function useWidth(least = 300)
 	return [box, width];
 }
 
+const axis = (us, top) => (top >= 1e6 ? `${+(us / 1e6).toPrecision(3)} s` : `${+(us / 1000).toPrecision(3)} ms`);
+
 // What the state was, from the first change on: [{from, to, state, text, what}]
 export function spans(history, end)
 {
@@ -116,9 +118,16 @@ function notes(all, x, right)
 
 function Strip({ all, x })
 {
-	return html`<g>${all.map((s) => {
-		const from = x(s.from), width = x(s.to) - from, isTall = s.state === 'failed' || s.state === 'pending';
+	let tallEnd = 0; // blocks have a least width: the next one begins behind it
+
+	const ordered = [...all].sort((a, b) => (/failed|pending/.test(a.state) ? 1 : 0) - (/failed|pending/.test(b.state) ? 1 : 0));
+
+	return html`<g>${ordered.map((s) => {
+		const isTall = s.state === 'failed' || s.state === 'pending', from = isTall ? Math.max(x(s.from), tallEnd) : x(s.from), width = x(s.to) - from;
 		const wide = isTall ? Math.max(LEAST_BLOCK, width) : Math.max(1, width - 2), height = isTall ? STRIP.tall : s.state === 'connected' ? STRIP.height : 2;
+
+		if (isTall)
+			tallEnd = from + wide + 3;
 
 		return html`<rect class=${`strip is-${s.state}`} x=${from + (isTall ? 0 : 1)} y=${STRIP.y - height / 2} width=${wide} height=${height} rx="1.5"><title>${`${s.state} from ${clock(s.from)}, ${duration(s.to - s.from)}`}</title></rect>`;
 	})}</g>`;
@@ -200,7 +209,7 @@ export function Plot({ history, end, at, onAt })
 		${full ? html`<svg width=${full} height=${HEIGHT} viewBox=${`0 0 ${full} ${HEIGHT}`} aria-hidden="true">
 			<text class="axis" x=${LEFT - 8} y=${STRIP.y + 4} text-anchor="end">state</text>
 			${[[0, LATENCY.bottom], [0.5, (LATENCY.top + LATENCY.bottom) / 2], [1, LATENCY.top]].map(([k, y]) => html`<g key=${k}><path class="grid" d=${`M${LEFT} ${y}H${right}`} />
-				<text class="axis" x=${LEFT - 8} y=${y + 4} text-anchor="end">${k ? latency(topLatency * k).replace('.0 ', ' ') : '0'}</text></g>`)}
+				<text class="axis" x=${LEFT - 8} y=${y + 4} text-anchor="end">${k ? axis(topLatency * k, topLatency) : '0'}</text></g>`)}
 			<path class="grid" d=${`M${LEFT} ${CALLS.top}H${right}`} /><text class="axis" x=${LEFT - 8} y=${CALLS.top + 4} text-anchor="end">${String(+topCalls.toPrecision(2))}/s</text><text class="axis" x=${LEFT - 8} y=${CALLS.bottom + 3} text-anchor="end">0</text>
 			${told.map((s) => html`<path key=${s.from} class=${`moment is-${s.state}`} d=${`M${s.at + (s.state === 'failed' ? 3 : 0)} ${STRIP.y + 10}V${CALLS.bottom}`} />`)}
 			<path class="plot-band" d=${band(history.p99us, history.p50us, x, yLatency)} />
@@ -209,7 +218,7 @@ export function Plot({ history, end, at, onAt })
 			${told.map((s) => html`<text key=${s.from} class="moment-note" x=${s.at + (s.isLeft ? -4 : 8)} y=${NOTE_Y} text-anchor=${s.isLeft ? 'end' : 'start'}><tspan class=${s.state === 'failed' ? 'head c-fail' : 'head'}>${s.head}</tspan> ${s.text}</text>`)}
 			${last >= 0 ? html`<text class="plot-name is-p99" x=${right - 2} y=${Math.min(yLatency(history.p99us[last]) - 7, LATENCY.bottom - 26)} text-anchor="end">p99</text>
 				<text class="plot-name" x=${right - 2} y=${Math.min(yLatency(history.p50us[last] ?? 0) - 6, LATENCY.bottom - 8)} text-anchor="end">p50</text>` : null}
-			${ticks(history.from, to, width).filter((t) => xTime(t) < right - 44 && xTime(t) > LEFT + 10).map((t) => html`<text key=${t} class="axis" x=${xTime(t)} y=${HEIGHT - 7} text-anchor="middle">${minute(t) === '00:00' && to - history.from > 7200000 ? day(t) : minute(t)}</text>`)}
+			${ticks(history.from, to, width).filter((t) => xTime(t) < right - 44 && xTime(t) > LEFT + 10 && (at === null || Math.abs(xTime(t) - x(at)) > 42)).map((t) => html`<text key=${t} class="axis" x=${xTime(t)} y=${HEIGHT - 7} text-anchor="middle">${minute(t) === '00:00' && to - history.from > 7200000 ? day(t) : minute(t)}</text>`)}
 			<text class="axis" x=${right} y=${HEIGHT - 7} text-anchor="end">now</text>
 			${at === null || at >= n ? null : html`<${Cursor} history=${history} at=${at} x=${x} yLatency=${yLatency} yCalls=${yCalls} />`}
 		</svg>` : null}</div>`;

@@ -49,7 +49,7 @@ function Actions({ server: s })
 {
 	const isOff = !isLive.value, isPhone = size.value === 'phone';
 	const first = s.state === 'connected' || s.state === 'pending' || s.state === 'failed'
-		? html`<button type="button" class="button" disabled=${isOff} onClick=${() => askRestart(s.name)}>Restart <kbd>r</kbd></button>`
+		? html`<button type="button" class="button" disabled=${isOff} onClick=${() => askRestart(s.name)}>${s.state === 'failed' ? 'Try now' : 'Restart'} <kbd>r</kbd></button>`
 		: stepOf(s) ? html`<button type="button" class="button" disabled=${isOff} onClick=${() => stepOf(s).run(s)}>${stepOf(s).word}</button>` : null;
 
 	return html`<div class="row actions">${first}${isPhone ? null : html`<button type="button" class="button" disabled=${isOff} onClick=${() => openEdit(s.name)}>Edit</button>
@@ -102,7 +102,7 @@ function Trouble({ server: s })
 	if (s.state === 'connected')
 		return null;
 	return html`<section class=${`trouble panel ${s.state === 'failed' ? 'bad' : ''}`} aria-label="State"><${Icon} name=${shapeOf(s)} size=${16} /><div class="grow"><p class="strong">${reasonOf(s)}</p>
-			${s.health?.cause && causeOf(s) !== reasonOf(s) ? html`<p class="t2">${causeOf(s)}</p>` : null}${s.health?.fix ? html`<p class="t2">${paths(s.health.fix)}</p>` : null}
+			${s.health?.cause && !reasonOf(s).includes(causeOf(s)) ? html`<p class="t2">${causeOf(s)}</p>` : null}${s.health?.fix ? html`<p class="t2">${paths(s.health.fix)}</p>` : null}
 			${s.health?.failingSince ? html`<p class="small t3">It does not work since ${date(s.health.failingSince)}.</p>` : null}
 			${s.stderr ? html`<pre class="code">${safeLines(s.stderr)}</pre>` : null}</div>
 		${until ? html`<span class="next-try small"><${Ring} share=${(s.nextAt - tick.value) / 60000} />next try in <b class="strong">${until}</b>${s.attempt ? html`<span class="t3">attempt ${s.attempt}</span>` : null}</span>` : null}
@@ -281,7 +281,7 @@ function OffersPanel({ server: s, answer, error })
 	const shown = kind === 'resources' || !chosen ? null : publicName(answer.naming, s.name, chosen.name);
 
 	return html`<section class="panel offers-panel" aria-label="What it offers"><div class="panel-head"><${Tabs} label="Kinds" value=${kind} onChange=${(k) => setQuery({ kind: k === 'tools' ? '' : k, tab: '', tool: '' })}
-			items=${Object.entries(WORDS).map(([k, word]) => [k, word, catalog ? itemsOf(catalog, k).length : null])} /><span class="grow"></span>${shown ? html`<span class="small t3 cut">as agents see ${kind === 'tools' ? 'it' : 'it'}: <span class="mono t2">${safe(shown)}</span></span>` : null}</div>
+			items=${Object.entries(WORDS).map(([k, word]) => [k, word, catalog ? itemsOf(catalog, k).length : null])} /><span class="grow"></span>${shown ? html`<span class="small t3 cut">as agents see it: <span class="mono t2">${safe(shown)}</span></span>` : null}</div>
 		<${Offers} server=${s} catalog=${catalog} error=${error} kind=${kind} /></section>`;
 }
 
@@ -295,10 +295,10 @@ function show(key, value)
 		return value.map((v) => (typeof v === 'string' ? v : JSON.stringify(v))).join(' ') || '[]';
 	if (value && typeof value === 'object')
 		return Object.entries(value).map(([k, v]) => `${k} ${typeof v === 'string' ? v : JSON.stringify(v)}`).join('\n') || '{}';
-	return typeof value === 'number' && /timeout|ms$|interval|total/i.test(key) ? (value >= 1000 ? duration(value).replace('.0 s', ' s') : `${value} ms`) : String(value);
+	return typeof value === 'number' && /timeout|ms$|interval|total/i.test(key) ? (value >= 1000 && value % 1000 === 0 && value < 600000 ? `${value / 1000} s` : value >= 1000 ? duration(value) : `${value} ms`) : String(value);
 }
 
-const Setting = ({ name, setting }) => html`<div class="setting"><dt class="small t2">${name}</dt><dd class="mono cut" title=${safe(show(name, setting.value))}>${safe(/^(cwd|command|args)$/.test(name) ? paths(show(name, setting.value)) : show(name, setting.value))}</dd><dd class="t3 small from" title=${safe(setting.from)}>${cut(paths(setting.from), 26)}</dd></div>`;
+const Setting = ({ name, setting }) => html`<div class="setting"><dt class="small t2">${name}</dt><dd class="mono cut" title=${safe(show(name, setting.value))}>${safe(/^(cwd|command|args)$/.test(name) ? paths(show(name, setting.value)) : show(name, setting.value))}</dd><dd class="t3 small from" title=${safe(setting.from)}>${cut(paths(setting.from), 24)}</dd></div>`;
 
 function Configuration({ server: s })
 {
