@@ -177,9 +177,9 @@ const Row = memo(({ call: c, top, isOn, isFirst, onOpen, index }) => {
 const PhoneRow = memo(({ call: c, top, onOpen }) => {
 	const [client, project] = whoOf(c), word = outcomeOf(c);
 
-	return html`<button type="button" class="phone-row call-row-phone" style=${{ top: `${top}px` }} onClick=${() => onOpen(c)}><${Icon} name=${word === 'not sent' ? 'not_sent' : word} />
+	return html`<div class="phone-row-box" role="listitem" style=${{ top: `${top}px` }}><button type="button" class="phone-row call-row-phone" onClick=${() => onOpen(c)}><${Icon} name=${word === 'not sent' ? 'not_sent' : word} />
 		<span class="grow"><span class="cut block"><${ToolName} call=${c} /></span><span class="small t2 cut block">${word === 'ok' ? '' : `${word} · `}${client} ${project}</span></span>
-		<span class="num"><span class="block"><${Total} call=${c} /></span><span class="tiny t3 block">${clock(c.time)}</span></span></button>`;
+		<span class="num"><span class="block"><${Total} call=${c} /></span><span class="tiny t3 block">${clock(c.time)}</span></span></button></div>`;
 });
 
 // --- one call --------------------------------------------------------------------------------------------
@@ -320,10 +320,10 @@ export function Calls()
 	}, []);
 	const history = (query.server ? servers.value.get(query.server)?.history : hub.value?.history) ?? [];
 	const isFiltered = span || ['find', 'server', 'session', 'tool', 'outcome'].some((k) => query[k]);
-	const height = Math.max(ROW * 8, windowHeight.value - 275), newer = paused ? calls.value.records.findIndex((c) => c === paused[0]) : 0;
+	const height = Math.max(ROW * 8, windowHeight.value - 267), newer = paused ? calls.value.records.findIndex((c) => c === paused[0]) : 0;
 	const shown = isPhone ? rows.length : Math.min(rows.length, Math.floor(height / ROW));
 	const empty = rows.length ? null : nothing(query, span, records, isFiltered);
-	const list = empty ?? (isPhone ? html`<${Virtual} count=${rows.length} rowHeight=${PHONE_ROW} row=${(i, top) => html`<${PhoneRow} key=${rows[i].key} call=${rows[i]} top=${top} onOpen=${open} />`} />`
+	const list = empty ?? (isPhone ? html`<${Virtual} role="list" count=${rows.length} rowHeight=${PHONE_ROW} row=${(i, top) => html`<${PhoneRow} key=${rows[i].key} call=${rows[i]} top=${top} onOpen=${open} />`} />`
 		: html`<div role="grid" aria-label="Calls" aria-rowcount=${rows.length + 1}><div class="call-head" role="row" aria-rowindex="1"><span role="columnheader">Time</span><span role="columnheader">Outcome</span><span role="columnheader">Tool</span><span role="columnheader" class="call-who">Session</span>
 				<span role="columnheader" class="call-time"><i class="key-box hatch"></i>queue <i class="key-box is-accent"></i>server</span><span role="columnheader" class="num">Total</span></div>
 			<${Virtual} ref=${virtual} role="rowgroup" count=${rows.length} rowHeight=${ROW} height=${Math.min(height, rows.length * ROW)} row=${(i, top) => html`<${Row} key=${rows[i].key} index=${i} call=${rows[i]} top=${top} isOn=${rows[i].key === query.call} isFirst=${i === 0 && !query.call} onOpen=${open} />`} /></div>`);

@@ -181,7 +181,7 @@ function itemsOf(catalog, kind)
 
 const Item = memo(({ item, kind, top, isOn, find, perSecond, onChoose }) => html`<button type="button" role="option" aria-selected=${isOn ? 'true' : 'false'} class=${`item${isOn ? ' on' : ''}`} style=${{ top: `${top}px` }} tabIndex=${isOn ? 0 : -1}
 	onClick=${() => onChoose(keyOf[kind](item))}><span class="row"><span class="mono grow cut" title=${safe(keyOf[kind](item))}><${Marked} text=${cut(safe(keyOf[kind](item)), 60)} find=${find} /></span>
-	${perSecond === undefined ? null : html`<span class="t3 tiny">${rate(perSecond)}/s</span>`}</span><span class="small t2 cut block">${cut(aboutOf(item), 120)}</span></button>`);
+	${perSecond === undefined ? null : html`<span class="t3 tiny">${rate(perSecond)}/s</span>`}</span><span class="small t2 cut block">${cut(aboutOf(item), 120)}</span>${size.value === 'phone' ? html`<${Icon} name="right" />` : null}</button>`);
 
 function split(items, kind, find)
 {
