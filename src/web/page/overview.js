@@ -97,7 +97,7 @@ const COLUMNS = [
 	['name', 'Name'], ['state', 'State'], ['tools', 'Tools'], ['uptime', 'Uptime'], ['restarts', 'Restarts'], ['memory', 'Memory'], ['cpu', 'CPU'],
 	['calls', 'Calls/s, 15 min'], ['p50', 'p50'], ['p99', 'p99'], ['queue', 'Queue'],
 ];
-const DROPPED = { tablet: ['cpu', 'restarts', 'tools'], wide: [] };
+const SHOWN = { wide: COLUMNS, tablet: COLUMNS.filter(([key]) => !['cpu', 'restarts', 'tools'].includes(key)) };
 
 export const Uptime = ({ server }) => {
 	const since = upSince(server);
@@ -295,6 +295,7 @@ function Board()
 	const [focus, setFocus] = useState(null);
 	const [scroll, setScroll] = useState(0), [sessionScroll, setSessionScroll] = useState(0);
 	const [isOpen, setOpen] = useState(new Set());
+	const [point] = useState(() => (name) => setFocus({ server: name }));
 	const virtual = useRef();
 	const list = useOrder(useMemo(() => filtered(servers.value, query), [servers.value, query.filter, query.state]), order, isHeld);
 
@@ -302,7 +303,7 @@ function Board()
 	if (size.value === 'phone')
 		return html`<${PhoneServers} list=${list} was=${was} />`;
 
-	const columns = COLUMNS.filter(([key]) => !DROPPED[size.value].includes(key));
+	const columns = SHOWN[size.value];
 	const room = Math.max(LEAST_ROWS * ROW, windowHeight.value - (needsYou.value.length || was ? 310 : 234) - 60);
 	const nodes = groupSessions(sessions.value, isOpen, Math.floor(Math.max(room, 1) / SESSION_PITCH));
 	const wanted = Math.max(list.length * ROW, Math.min(nodes.length, 12) * 48, LEAST_ROWS * ROW);
@@ -321,7 +322,6 @@ function Board()
 	};
 	const layout = layOut({ nodes: nodes.filter((n) => n.y > -10 && n.y < height + 10), flows: flows.value, place, serverOf: (name) => servers.value.get(name), pitch, rowHeight: ROW });
 	const below = Math.max(0, list.length - Math.ceil((scroll + height) / ROW)), above = Math.floor(scroll / ROW);
-	const point = (name) => { setFocus({ server: name }); };
 	const isCards = query.view === 'cards';
 	const table = isCards ? html`<ul class="cards">${list.map((s) => html`<${Card} key=${s.name} server=${s} was=${was} />`)}</ul>`
 		: html`<div class=${`server-table ${size.value}`} role="grid" aria-label="Servers" aria-rowcount=${list.length + 1} onMouseLeave=${() => { hold(false); setFocus(null); }} onMouseEnter=${() => hold(true)}

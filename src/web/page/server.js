@@ -82,7 +82,7 @@ function facts(s, protocol)
 		add('Process', s.pid ? `${s.pid}${s.processes > 1 ? `, +${plural(s.processes - 1, 'child', 'children')}` : ''}` : '–');
 	}
 	add('Protocol', safe(protocol ?? ''), !!protocol);
-	add('Tools cost', `${count(s.toolTokens)} tokens`, isUp && s.toolTokens > 0);
+	add('Tools cost', `${count(s.toolTokens)} tokens`, isUp && s.toolTokens > 0 && size.value === 'wide');
 	return all;
 }
 
