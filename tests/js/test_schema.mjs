@@ -3,6 +3,7 @@
 import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { Exact } from '../../src/web/page/json.js';
 import { matches } from '../../src/web/page/pattern.js';
 import { begin, check, fromText, hint, itemField, memberField, pickWay, readSchema, keyOf } from '../../src/web/page/schema.js';
 
@@ -107,7 +108,7 @@ for (const [name, schema, value, text] of [
 	['steps_count', { type: 'number', multipleOf: 5 }, 7, 'must be a multiple of 5'],
 	['small_steps_are_not_too_exact', { type: 'number', multipleOf: 0.01 }, 0.07, ''],
 	['a_rounded_number_is_refused', { type: 'integer' }, 2 ** 60, 'is too large to be sent exactly'],
-	['an_exact_number_is_kept', { type: 'integer' }, { exact: '12345678901234567890' }, ''],
+	['an_exact_number_is_kept', { type: 'integer' }, new Exact('12345678901234567890'), ''],
 	['length_is_in_characters', { type: 'string', maxLength: 2 }, '😀😀', ''],
 	['too_short_is_said', { type: 'string', minLength: 3 }, 'ab', 'needs at least 3 characters'],
 	['one_character_is_singular', { type: 'string', minLength: 1 }, '', 'needs at least 1 character'],

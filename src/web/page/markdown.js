@@ -96,7 +96,7 @@ function blocks(lines, depth = 0)
 			for (i++; i < lines.length && !lines[i].trim().startsWith(fence[1]); i++)
 				code.push(lines[i]);
 			i++;
-			out.push(html`<pre class="block mono" tabindex="0">${safeLines(code.join('\n'))}</pre>`);
+			out.push(html`<pre class="code mono" tabindex="0">${safeLines(code.join('\n'))}</pre>`);
 		} else if (heading) {
 			end();
 			out.push(html`<div class=${`md-h md-h${heading[1].length}`} role="heading" aria-level=${Math.min(6, heading[1].length + 3)}>${inline(heading[2])}</div>`);

@@ -8,7 +8,7 @@ import { JsonTree } from './json_tree.js';
 import { Markdown, isMarkdown } from './markdown.js';
 import { Copy } from './parts/copy.js';
 import { Link, readAddress } from './parts/link.js';
-import { Segments } from './parts/segments.js';
+import { Segments } from './parts/choices.js';
 import './forms.css';
 
 const IMAGES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif'];
@@ -193,7 +193,7 @@ function Raw({ result })
 	const [whole, setWhole] = useState(false);
 	const shown = whole ? text : text.slice(0, LONG);
 
-	return html`<pre class="block mono raw" tabindex="0">${safeLines(shown)}</pre>
+	return html`<pre class="code mono raw" tabindex="0">${safeLines(shown)}</pre>
 		${shown.length < text.length && html`<button type="button" class="quiet" onClick=${() => setWhole(true)}>all ${count(text.length)} characters</button>`}`;
 }
 
@@ -202,11 +202,11 @@ export function Result({ result })
 {
 	const [tab, setTab] = useState('rendered');
 	const structured = result?.structuredContent !== undefined;
-	const tabs = [{ value: 'rendered', label: 'Rendered' }, ...(structured ? [{ value: 'structured', label: 'Structured' }] : []), { value: 'raw', label: 'Raw' }];
+	const tabs = [['rendered', 'Rendered'], ...(structured ? [['structured', 'Structured']] : []), ['raw', 'Raw']];
 	const at = tab === 'structured' && !structured ? 'rendered' : tab;
 
 	return html`<div class="result"><div class="result-head">
-			<${Segments} label="How the result is shown" options=${tabs} value=${at} onChange=${setTab} />
+			<${Segments} label="How the result is shown" items=${tabs} value=${at} onChange=${setTab} />
 			<span class="grow"></span><${Copy} text=${() => writeJson(at === 'structured' ? result.structuredContent : result)} what="the result as JSON" /></div>
 		<div class="result-body">${at === 'raw' ? html`<${Raw} result=${result} />` : at === 'structured' ? html`<${JsonTree} value=${result.structuredContent} />`
 			: html`<${Rendered} result=${result ?? null} />`}</div></div>`;

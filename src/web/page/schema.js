@@ -1,14 +1,14 @@
 // schema.js - reads a JSON Schema (2020-12, draft-07, as MCP servers send it) as fields of a form: what each is, the values
 // it begins with, and what is wrong with a value, in words. Schemas are not trusted: depth, count and work are limited;
 // what is beyond a limit becomes a field for any JSON, and the server has the last word. No DOM here.
+import { Exact } from './json.js';
 import { matches } from './pattern.js';
 
 const MOST = { refs: 64, depth: 24, props: 300, choices: 500, ways: 20, text: 2000, work: 20000, errors: 50, begin: 6 };
 const NEVER = Symbol('never'), ALSO = Symbol('also'), LOST = Symbol('lost');
 
 export const isMap = (v) => v !== null && typeof v === 'object' && !Array.isArray(v) && !isExact(v);
-// A number that JavaScript would round (json.js); it counts as a number everywhere.
-const isExact = (v) => v !== null && typeof v === 'object' && typeof v.exact === 'string';
+const isExact = (v) => v instanceof Exact;
 const own = (o, k) => (Object.hasOwn(o, k) ? o[k] : undefined);
 const words = (v) => (typeof v === 'string' ? v.slice(0, MOST.text) : '');
 const list = (v) => (Array.isArray(v) ? v : []);

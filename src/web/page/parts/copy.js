@@ -9,7 +9,7 @@ async function toClipboard(text)
 	const box = document.createElement('textarea'); // a page that is not on localhost or TLS has no clipboard
 
 	box.value = text;
-	box.className = 'unseen';
+	box.className = 'hidden';
 	document.body.append(box);
 	box.select();
 	document.execCommand('copy');
@@ -36,5 +36,5 @@ export function Copy({ text, label = 'Copy', what })
 	};
 
 	return html`<button type="button" class="quiet" onClick=${copy}>
-		<span role="status">${said || label}</span>${what && !said && html`<span class="unseen"> ${what}</span>`}</button>`;
+		<span role="status">${said || label}</span>${what && !said && html`<span class="hidden"> ${what}</span>`}</button>`;
 }

@@ -33,7 +33,7 @@ function askToVisit(url)
 	openDialog((close) => html`<div class="dialog-body">
 			<h2 class="title">Open this address?</h2>
 			<p class="t2">It comes from a server, not from mcpool.</p>
-			<p class="block mono"><${Address} url=${url} /></p>
+			<p class="code mono"><${Address} url=${url} /></p>
 		</div>
 		<div class="dialog-foot"><${Copy} text=${url.href} label="Copy address" />
 			<span class="grow"></span>
@@ -49,6 +49,6 @@ export function Link({ url, children })
 	if (!address)
 		return html`<span>${children ?? safe(url)}</span>`;
 	if (children === undefined && url.length <= 200)
-		return html`<${Visit} url=${address} class="link">${safe(url)}<//>`;
-	return html`<button type="button" class="link" title=${cut(safe(address.href), 400)} onClick=${() => askToVisit(address)}>${children ?? cut(safe(url), 80)}</button>`;
+		return html`<${Visit} url=${address} class="accent">${safe(url)}<//>`;
+	return html`<button type="button" class="accent" title=${cut(safe(address.href), 400)} onClick=${() => askToVisit(address)}>${children ?? cut(safe(url), 80)}</button>`;
 }
