@@ -5,6 +5,7 @@ import { safe, cut, plural } from './format.js';
 import { Icon } from './icons.js';
 import { parseJson, writeJson } from './json.js';
 import { Segments } from './parts/choices.js';
+import { Problem } from './parts/problem.js';
 import { readSchema, begin, check, pickWay, memberField, itemField, fromText, toText, hint, keyOf, isMap, withMember, withoutMember } from './schema.js';
 import './forms.css';
 
@@ -33,11 +34,6 @@ function putAt(value, path, v, isNeeded = () => true, depth = 0)
 }
 
 const getAt = (v, key) => (v !== null && typeof v === 'object' && Object.hasOwn(v, key) ? v[key] : undefined);
-
-function Problem({ id, text })
-{
-	return html`<div class="field-error" id=${id}><${Icon} name="retrying" /><span>${safe(text)}</span></div>`;
-}
 
 // --- controls of one value -----------------------------------------------------------------------
 
@@ -337,7 +333,7 @@ export const useField = (schema) => useMemo(() => readSchema(schema), [schema]);
 
 // SchemaForm({schema, value, onChange, onSubmit, busy}). head: stands left of "Form | JSON"; about: words below it; action: the button's
 // word; verb: what the button does, in a sentence; more: further buttons; keys: what is beside the button's word
-export function SchemaForm({ schema, value, onChange, onSubmit, busy, head, about, action = 'Call', verb = 'call', more, keys = ['Ctrl', '↵'], primary, label = 'Arguments', bare })
+export function SchemaForm({ schema, value, onChange, onSubmit, busy, head, about, action = 'Call', verb = 'call', more, keys = ['Ctrl', '↵'], primary, label = 'Arguments', bare, dialog, after })
 {
 	const field = useField(schema);
 	const base = useId();
@@ -419,7 +415,7 @@ export function SchemaForm({ schema, value, onChange, onSubmit, busy, head, abou
 	const isMissing = errors.length > 0 && errors.every((e) => e.text === 'is missing' && !isSeen(keyOf(e.path)));
 	const empty = field.kind === 'object' && field.props.length === 0 && !field.adds;
 
-	return html`<div class="schema-form" ref=${box} onKeyDown=${onKey}>
+	return html`<div class=${`schema-form${dialog ? ' in-dialog' : ''}`} ref=${box} onKeyDown=${onKey}><div class=${dialog ? 'dialog-body' : 'schema-body'}>
 		${!bare && html`<div class="schema-head">${head ?? html`<span class="grow"></span>`}<${Segments} label="Fill in as" items=${[['form', 'Form'], ['json', 'JSON']]} value=${mode} onChange=${setMode} /></div>`}
 		${about}
 		<div class="schema-fields" onFocusCapture=${onFocus} onBlurCapture=${onBlur}>
@@ -429,8 +425,8 @@ export function SchemaForm({ schema, value, onChange, onSubmit, busy, head, abou
 				: html`${empty ? html`<p class="t3">It takes no arguments.</p>` : field.kind === 'object' ? html`<${Members} f=${field} value=${value} path=${[]} form=${form} />`
 					: html`<${Field} f=${field} name=${label} path=${[]} value=${value} form=${form} required />`}
 				${top.map((e) => html`<${Problem} key=${keyOf(e.path)} text=${`${e.path.join('.')} ${e.text}`.trim()} />`)}`}
-		</div>
-		${onSubmit && html`<div class="schema-foot">${more}<button type="button" class=${`button${primary ? ' primary' : ''}`} aria-disabled=${left > 0 || busy ? 'true' : undefined} onClick=${submit}>${action}
+		</div>${after}</div>
+		${onSubmit && html`<div class=${dialog ? 'dialog-foot' : 'schema-foot'}>${dialog && left > 0 && html`<span class="t3 schema-left">${wordsLeft(left, !broken && isMissing, verb)}</span>`}${more}<button type="button" class=${`button${primary ? ' primary' : ''}`} aria-disabled=${left > 0 || busy ? 'true' : undefined} onClick=${submit}>${action}
 				${keys && html`<kbd>${keys.join(' ')}</kbd>`}</button>
-			${left > 0 && html`<span class="t3 schema-left">${wordsLeft(left, !broken && isMissing, verb)}</span>`}</div>`}</div>`;
+			${!dialog && left > 0 && html`<span class="t3 schema-left">${wordsLeft(left, !broken && isMissing, verb)}</span>`}</div>`}</div>`;
 }
