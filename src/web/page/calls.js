@@ -1,0 +1,3 @@
+
+import { html } from './html.js';
+export const Calls = () => html`<p>calls</p>`;

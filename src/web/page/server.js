@@ -1,0 +1,3 @@
+
+import { html } from './html.js';
+export const Server = () => html`<p>server</p>`;
