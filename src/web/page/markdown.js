@@ -99,7 +99,7 @@ function blocks(lines, depth = 0)
 			out.push(html`<pre class="code mono" tabindex="0">${safeLines(code.join('\n'))}</pre>`);
 		} else if (heading) {
 			end();
-			out.push(html`<div class=${`md-h md-h${heading[1].length}`} role="heading" aria-level=${Math.min(6, heading[1].length + 3)}>${inline(heading[2])}</div>`);
+			out.push(html`<div class=${`md-h md-h${heading[1].length}`} role="heading" aria-level="4">${inline(heading[2])}</div>`);
 			i++;
 		} else if (RULE.test(line)) {
 			end();

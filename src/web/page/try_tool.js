@@ -176,11 +176,11 @@ function Try({ job, schema, head, text, action, verb, label, empty, onCall })
 {
 	const hasRequired = readSchema(schema).props?.some((p) => p.required);
 
-	return html`<div class="try"><section class="try-form" aria-label=${label}>
+	return html`<div class="tryout"><div class="tryout-in"><section class="try-form" aria-label=${label}>
 			<${SchemaForm} key=${JSON.stringify([job.server, job.name])} schema=${schema} value=${job.value.value} onChange=${(v) => { job.value.value = v; }} onSubmit=${onCall} busy=${Boolean(job.running.value)}
 				head=${html`<h3 class="try-title"><span class="strong">${head}</span></h3>`} about=${html`<${About} text=${text} hasRequired=${hasRequired} />`}
 				action=${action} verb=${`${verb}${job.last.value ? ' again' : ''}`} /></section>
-		<${Outcomes} job=${job} empty=${empty} /></div>`;
+		<${Outcomes} job=${job} empty=${empty} /></div></div>`;
 }
 
 // TryTool({server, tool}): tool as the server lists it
