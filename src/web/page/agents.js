@@ -22,10 +22,10 @@ const shell = (words) => words.map((w) => (/^[\w@%+=:,./-]+$/.test(w) ? w : `'${
 function Preview({ a })
 {
 	if (a.command && a.program)
-		return html`<h3 class="part">This is run <span class="t2">${safe(a.label)} has a command of its own for it</span></h3>
-			<div class="code mono">$ ${safe(shell(a.command))}</div>`;
-	return html`<h3 class="part">This is added <span class="t2">to <span class="mono">${path(a.file)}</span></span><span class="grow"></span><${Copy} text=${a.snippet ?? ''} /></h3>
-		<div class="diff mono" tabindex="0" role="group" aria-label="What is added">${(a.snippet ?? '').trimEnd().split('\n').map((l) => html`<div class="diff-line is-added"><span class="sign">+</span><span>${safeLines(l)}</span></div>`)}</div>
+		return html`<section><h3 class="part">This is run <span class="t2">${safe(a.label)} has a command of its own for it</span></h3>
+			<div class="code mono">$ ${safe(shell(a.command))}</div></section>`;
+	return html`<section><h3 class="part">This is added <span class="t2">to <span class="mono">${path(a.file)}</span></span><span class="grow"></span><${Copy} text=${a.snippet ?? ''} /></h3>
+		<div class="diff mono" tabindex="0" role="group" aria-label="What is added">${(a.snippet ?? '').trimEnd().split('\n').map((l) => html`<div class="diff-line is-added"><span class="sign">+</span><span>${safeLines(l)}</span></div>`)}</div></section>
 		<p class="small t2">Comments and other keys stay. A copy of the file is kept beside it, as <span class="mono">${path(a.file)}.mcpool-backup</span>.</p>`;
 }
 
@@ -66,8 +66,7 @@ function Connect({ agent, onDone, close })
 	return html`<div class="dialog-head"><div class="grow"><h2 class="title">Connect ${safe(agent.label)}</h2><p class="t2">It gets one entry, mcpool, that has every approved server. You can undo it.</p></div>
 			${hasProject && html`<${Segments} label="For" items=${[[false, 'for you'], [true, 'this project']]} value=${project} onChange=${setProject} />`}</div>
 		<div class="dialog-body">${a ? html`<${Preview} a=${a} />` : !state.error && html`<p class="t2" role="status">Reading its configuration.</p>`}
-			${a?.twice?.length > 0 && html`<div class="field-note"><${Icon} name="needs-approval" /><span>${safe(agent.label)} has ${safe(a.twice.join(', '))} itself, and would load ${a.twice.length === 1 ? 'it' : 'them'} twice.
-				<button type="button" class="link" onClick=${() => { close(); openImport(); }}>Copy to mcpool's file</button>, then remove ${a.twice.length === 1 ? 'it' : 'them'} there.</span></div>`}
+			${a?.twice?.length > 0 && html`<div class="field-note"><${Icon} name="needs-approval" /><span>${safe(agent.label)} has ${safe(a.twice.join(', '))} itself, and would load ${a.twice.length === 1 ? 'it' : 'them'} twice.${' '}<button type="button" class="link" onClick=${() => { close(); openImport(); }}>Copy to mcpool's file</button>, then remove ${a.twice.length === 1 ? 'it' : 'them'} there.</span></div>`}
 			${a?.problem && html`<${Problem} text=${paths(a.problem)} />`}
 			${state.error && html`<${Problem} text=${paths(state.error)} />`}</div>
 		<div class="dialog-foot"><button type="button" class="button" onClick=${() => close()}>Cancel <kbd>Esc</kbd></button>
@@ -112,7 +111,7 @@ function Session({ s })
 {
 	const busy = flows.value.filter((f) => f.session === s.id).length;
 
-	return html`<li class="session"><div class="session-name"><span>${projectName(s) || '–'}</span>${s.root && html`<span class="small t3 mono">${path(s.root)}</span>`}</div>
+	return html`<li class="agent-session"><div class="session-name"><span>${projectName(s) || '–'}</span>${s.root && html`<span class="small t3 mono">${path(s.root)}</span>`}</div>
 		<span class="small t2">${safe(s.way)}${s.clientVersion ? `, ${safe(s.clientVersion)}` : ''}</span>
 		<span class="small t2">${safe(s.protocol ?? '')}</span>
 		<span class="small t2"><time tabIndex="0" title=${date(s.since)}>since ${date(s.since)}</time></span>

@@ -132,14 +132,14 @@ function Edit({ s, config, close })
 			setState({ error: e.message });
 		}
 	};
-	const after = html`${list.length > 0 && html`<section><h3 class="part">What changes <span class="t2">${plural(list.length, 'key')}</span></h3><${Changes} list=${list} defaults=${defaults} /></section>`}
+	const under = html`<div class="dialog-under">${list.length > 0 && html`<section><h3 class="part">What changes <span class="t2">${plural(list.length, 'key')}</span></h3><${Changes} list=${list} defaults=${defaults} /></section>`}
 		${masked.length > 0 && html`<${Problem} text=${`${masked.map((c) => c.key).join(', ')} has dots: mcpool does not show the value it keeps, so type it again`} />`}
-		${state.error && html`<${Problem} text=${paths(state.error)} />`}`;
+		${state.error && html`<${Problem} text=${paths(state.error)} />`}</div>`;
 
 	return html`<div class="dialog-head"><div class="grow"><h2 class="title">Edit ${safe(s.name)}</h2><p class="t2">In <span class="mono">${place(s.source)}</span>. Comments and other keys stay; it stays approved, and starts again where the change needs it.</p></div></div>
 		${needs && html`<div class="dialog-note"><${Icon} name="retrying" /><span class="grow">${safe(needs)} is not set.</span><button type="button" class="button small" onClick=${() => { close(); openVariable(s, needs); }}>Set variable</button></div>`}
 		<${SchemaForm} dialog schema=${schema} value=${value} onChange=${setValue} onSubmit=${save} busy=${state.busy || !list.length || masked.length > 0} label="Server"
-			action=${list.length ? `Save ${plural(list.length, 'change')}` : 'Save'} verb="save it" primary after=${after}
+			action=${list.length ? `Save ${plural(list.length, 'change')}` : 'Save'} verb="save it" primary under=${under} head=${html`<h3 class="part">Keys <span class="t2">what is empty has its default</span></h3>`}
 			more=${html`<button type="button" class="button" onClick=${() => close()}>Cancel <kbd>Esc</kbd></button>`} />`;
 }
 

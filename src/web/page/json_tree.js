@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 import { html } from './html.js';
 import { safe, count, cut } from './format.js';
+import { Icon } from './icons.js';
 import { Exact } from './json.js';
 import { Link, readAddress } from './parts/link.js';
 
@@ -11,12 +12,15 @@ const isBranch = (v) => v !== null && typeof v === 'object' && !(v instanceof Ex
 const sizeOf = (v) => (Array.isArray(v) ? v.length : Object.keys(v).length);
 const sizeText = (v) => (Array.isArray(v) ? `[${count(sizeOf(v))}]` : `{${count(sizeOf(v))}}`);
 
+// The end of a long address tells more than its beginning; a click shows all of it.
+const shortAddress = (text) => (text.length <= 32 ? text : `…/${cut(text.replace(/^\w+:\/\//, '').split('/').filter(Boolean).slice(1).slice(-2).join('/') || text, 40)}`);
+
 function Text({ text })
 {
 	const [whole, setWhole] = useState(false);
 
 	if (readAddress(text))
-		return html`<${Link} url=${text}>${cut(safe(text), 60)}<//>`;
+		return html`<${Link} url=${text}>${shortAddress(safe(text))}<//>`;
 	const shown = whole ? text : text.slice(0, LONG);
 
 	return html`<span class="json-text">"${safe(JSON.stringify(shown).slice(1, -1))}${shown.length < text.length ? '…' : ''}"</span>
@@ -50,7 +54,7 @@ function Branch({ name, value, depth, open: isOpen })
 	const empty = sizeOf(value) === 0;
 
 	return html`<li><button type="button" class="json-row" aria-expanded=${empty ? undefined : String(open)} disabled=${empty} onClick=${() => setOpen(!open)}>
-			<span class="json-mark" aria-hidden="true">${empty ? '' : open ? '▾' : '▸'}</span><span class="json-key">${safe(name)}</span>
+			<span class="json-mark" aria-hidden="true">${!empty && html`<${Icon} name=${open ? 'down' : 'right'} size=${9} />`}</span><span class="json-key">${safe(name)}</span>
 			<span class="json-size"> ${sizeText(value)}</span>${!open && html`<${Preview} value=${value} />`}</button>
 		${open && !empty && html`<${Members} value=${value} depth=${depth + 1} />`}</li>`;
 }

@@ -23,8 +23,8 @@ function FormQuestion({ params, who, close })
 	const [value, setValue] = useState(() => begin(readSchema(schema)) ?? {});
 
 	return html`<${Head} who=${who} text=${params.message} />
-		<${SchemaForm} dialog schema=${schema} value=${value} onChange=${setValue} label="Answer" action="Send answer" verb="send it" primary
-			about=${html`<p class="t3 schema-about">The answer goes to the server. It may not ask for passwords or tokens here: give none.</p>`}
+		<${SchemaForm} dialog schema=${schema} value=${value} onChange=${setValue} bare titles label="Answer" action="Send answer" verb="send it" primary
+			after=${html`<p class="small t3">The answer goes to the server. It may not ask for passwords or tokens here: give none.</p>`}
 			onSubmit=${(content) => close({ action: 'accept', content })} more=${html`<${Refuse} close=${close} />`} />`;
 }
 

@@ -232,7 +232,7 @@ function asObject(f, s) {
 	f.closed = extra === false;
 	f.extra = extra === false && f.patterns.length === 0 ? null : f.patterns.length === 1 && !isMap(extra) ? f.patterns[0][1] : child(extra ?? true);
 	// Keys of one's own have a place in the form where the schema speaks of them, or of nothing else.
-	f.adds = Boolean(f.extra) && (extra !== undefined && extra !== false || f.patterns.length > 0 || names.length === 0);
+	f.adds = Boolean(f.extra) && (extra !== undefined && extra !== false || f.patterns.length > 0 || (f.depth > 0 && !isMap(s.properties) && names.length === 0));
 }
 
 function asArray(f, s) {

@@ -60,15 +60,18 @@ function Radios({ f, a, value, onChange, clears })
 			onClick=${() => onChange(clears && i === at ? undefined : c.value)}>${safe(c.label)}</button>`)}</div>`;
 }
 
+// What holds where nothing is chosen, if it is known
+const otherwise = (f) => (f.schema?.examples ? `otherwise ${hint(f)}` : '');
+
 function Choice({ f, a, value, onChange, required })
 {
 	const at = f.choices.findIndex((c) => JSON.stringify(c.value) === JSON.stringify(value));
 
 	if (f.choices.length <= FEW && f.choices.reduce((n, c) => n + c.label.length + 3, 0) <= SHORT)
-		return html`<${Radios} f=${f} a=${a} value=${value} onChange=${onChange} clears=${!required} />`;
+		return html`<${Radios} f=${f} a=${a} value=${value} onChange=${onChange} clears=${!required} />${at < 0 && otherwise(f) && html`<span class="small t3 otherwise">${otherwise(f)}</span>`}`;
 	return html`<span class="select"><select class=${`input${a['aria-invalid'] ? ' bad' : ''}`} ...${a} value=${String(at)}
 		onChange=${(e) => onChange(e.target.value === '-1' ? undefined : f.choices[e.target.value].value)}>
-		${(at < 0 || !required) && html`<option value="-1">${required ? 'choose' : ''}</option>`}
+		${(at < 0 || !required) && html`<option value="-1">${otherwise(f) || (required ? 'choose' : '')}</option>`}
 		${f.choices.map((c, i) => html`<option key=${i} value=${String(i)}>${cut(safe(c.label), 120)}</option>`)}</select><${Icon} name="down" /></span>`;
 }
 
@@ -99,7 +102,7 @@ const FLAGS = { choices: [{ value: true, label: 'true' }, { value: false, label:
 function Control({ f, name, a, value, onChange, required })
 {
 	if (f.kind === 'flag')
-		return html`<${Radios} f=${FLAGS} a=${a} value=${value} onChange=${onChange} clears=${!required} />`;
+		return html`<${Radios} f=${FLAGS} a=${a} value=${value} onChange=${onChange} clears=${!required} />${value === undefined && otherwise(f) && html`<span class="small t3 otherwise">${otherwise(f)}</span>`}`;
 	if (f.kind === 'choice' && f.choices.length === 1 && required)
 		return html`<span class="mono fixed" ...${a}>${safe(f.choices[0].label)}</span>`;
 	if (f.kind === 'choice')
@@ -150,13 +153,13 @@ function Pills({ f, item, name, a, value, onChange })
 
 // --- fields ----------------------------------------------------------------------------------------
 
-const Label = ({ name, required, id, htmlFor }) => html`<label class="field-name mono" id=${id} for=${htmlFor}>${safe(name)}${required && html`<span class="c-fail" aria-hidden="true"> *</span>`}</label>`;
+const Label = ({ name, title, required, id, htmlFor }) => html`<label class=${`field-name${title ? '' : ' mono'}`} id=${id} for=${htmlFor}>${safe(title || name)}${required && html`<span class="c-fail" aria-hidden="true"> *</span>`}</label>`;
 
 // What all kinds share: label, the field, words below while it has the focus, the error.
 function Row({ f, name, required, path, form, children, wide, control })
 {
 	const id = form.id(path), error = form.errorAt(path);
-	const about = f.description || (f.title && f.title !== name ? f.title : '');
+	const about = f.description || (f.title && f.title !== name && !form.titles ? f.title : '');
 	const isShown = form.focus === keyOf(path);
 	const a = {
 		id, name: undefined, 'data-path': keyOf(path), 'aria-required': required && ['text', 'number', 'any'].includes(f.kind) ? 'true' : undefined,
@@ -166,7 +169,7 @@ function Row({ f, name, required, path, form, children, wide, control })
 
 	if (isGroup || f.kind === 'array')
 		a['aria-labelledby'] = `${id}-l`;
-	return html`<div class=${`field${wide ? ' wide' : ''}`} data-key=${keyOf(path)}><${Label} name=${name} required=${required} id=${`${id}-l`} htmlFor=${id} />
+	return html`<div class=${`field${wide ? ' wide' : ''}`} data-key=${keyOf(path)}><${Label} name=${name} title=${form.titles && f.title} required=${required} id=${`${id}-l`} htmlFor=${id} />
 		<div class="field-in">${children(a)}
 			${error && html`<${Problem} id=${`${id}-e`} text=${error} />`}
 			${about && html`<div class="field-about" id=${`${id}-a`} hidden=${!isShown}>${safe(about)}</div>`}</div></div>`;
@@ -252,15 +255,17 @@ function Items({ f, value, path, form })
 
 		if (!item)
 			return null;
-		return item.kind === 'object' ? html`<${Group} key=${i} f=${item} name=${i + 1} path=${at} value=${v} form=${form} words=${words(item)} open=${true} onRemove=${remove}>${() => html`<${Members} f=${item} value=${v} path=${at} form=${form} />`}<//>`
+		return item.kind === 'object' ? html`<${Group} key=${i} f=${item} name=${i + 1} path=${at} value=${v} form=${form} words=${words(item, v)} open=${true} onRemove=${remove}>${() => html`<${Members} f=${item} value=${v} path=${at} form=${form} />`}<//>`
 			: html`<div class="item" key=${i}><${Field} f=${item} name=${String(i + 1)} path=${at} value=${v} form=${form} required /><button type="button" class="remove" aria-label=${`Remove item ${i + 1}`} onClick=${remove}>×</button></div>`;
 	})}
 	${values.length > 200 && html`<p class="t3">${values.length - 200} more: switch to JSON to see them.</p>`}
 	${next && html`<button type="button" class="quiet add" onClick=${() => form.put(path, [...values, begin(next) ?? (next.kind === 'text' || next.kind === 'any' ? '' : null)])}><${Icon} name="plus" size=${10} /> Add an item</button>`}`;
 }
 
-function words(f)
+function words(f, value)
 {
+	if (f.kind === 'object' && f.props.length === 0 && f.adds)
+		return plural(isMap(value) ? Object.keys(value).length : 0, f.title ? safe(f.title).toLowerCase() : 'key');
 	if (f.kind === 'array')
 		return f.tuple.length ? `list of ${f.tuple.length}` : 'list';
 	return f.props.length ? `object, ${plural(f.props.length + f.left, 'field')}` : 'object';
@@ -284,7 +289,7 @@ function Field({ f, name, required, path, value, form })
 			: html`<${Items} f=${inner} value=${value} path=${path} form=${form} />`}</div>`}`;
 	}
 	if (f.kind === 'object')
-		return html`<${Group} ...${props} words=${words(f)} open=${required || value !== undefined || (path.length < 2 && f.props.length <= OPEN)}>${() => html`<${Members} f=${f} value=${value} path=${path} form=${form} />`}<//>`;
+		return html`<${Group} ...${props} words=${words(f, value)} open=${required || value !== undefined || (path.length < 2 && f.props.length <= OPEN)}>${() => html`<${Members} f=${f} value=${value} path=${path} form=${form} />`}<//>`;
 	if (f.kind === 'array') {
 		const item = f.tuple.length ? null : f.item?.();
 
@@ -333,7 +338,7 @@ export const useField = (schema) => useMemo(() => readSchema(schema), [schema]);
 
 // SchemaForm({schema, value, onChange, onSubmit, busy}). head: stands left of "Form | JSON"; about: words below it; action: the button's
 // word; verb: what the button does, in a sentence; more: further buttons; keys: what is beside the button's word
-export function SchemaForm({ schema, value, onChange, onSubmit, busy, head, about, action = 'Call', verb = 'call', more, keys = ['Ctrl', '↵'], primary, label = 'Arguments', bare, dialog, after })
+export function SchemaForm({ schema, value, onChange, onSubmit, busy, head, about, action = 'Call', verb = 'call', more, keys = ['Ctrl', '↵'], primary, label = 'Arguments', bare, dialog, after, under, titles })
 {
 	const field = useField(schema);
 	const base = useId();
@@ -376,7 +381,7 @@ export function SchemaForm({ schema, value, onChange, onSubmit, busy, head, abou
 			byPath.set(keyOf(e.path), e.text);
 	const isSeen = (key) => all || touched.has(key);
 	const form = {
-		picks, all, focus, put,
+		picks, all, focus, put, titles,
 		id: (path) => `${base}${path.map((p) => `-${String(p).replace(/[^\w-]/g, (c) => `_${c.codePointAt(0)}`)}`).join('')}`,
 		errorAt: (path) => (isSeen(keyOf(path)) ? byPath.get(keyOf(path)) : undefined),
 		itemErrors: (path) => (isSeen(keyOf(path)) ? errors.filter((e) => e.path.length > path.length && keyOf(e.path.slice(0, path.length)) === keyOf(path)) : []),
@@ -425,7 +430,7 @@ export function SchemaForm({ schema, value, onChange, onSubmit, busy, head, abou
 				: html`${empty ? html`<p class="t3">It takes no arguments.</p>` : field.kind === 'object' ? html`<${Members} f=${field} value=${value} path=${[]} form=${form} />`
 					: html`<${Field} f=${field} name=${label} path=${[]} value=${value} form=${form} required />`}
 				${top.map((e) => html`<${Problem} key=${keyOf(e.path)} text=${`${e.path.join('.')} ${e.text}`.trim()} />`)}`}
-		</div>${after}</div>
+		</div>${after}</div>${under}
 		${onSubmit && html`<div class=${dialog ? 'dialog-foot' : 'schema-foot'}>${dialog && left > 0 && html`<span class="t3 schema-left">${wordsLeft(left, !broken && isMissing, verb)}</span>`}${more}<button type="button" class=${`button${primary ? ' primary' : ''}`} aria-disabled=${left > 0 || busy ? 'true' : undefined} onClick=${submit}>${action}
 				${keys && html`<kbd>${keys.join(' ')}</kbd>`}</button>
 			${!dialog && left > 0 && html`<span class="t3 schema-left">${wordsLeft(left, !broken && isMissing, verb)}</span>`}</div>`}</div>`;

@@ -147,7 +147,7 @@ function Last({ job, isPrevious })
 	const { at, answer, tookUs, size } = job.last.value;
 	const word = wordOf(answer);
 
-	return html`<div class="last"><div class="last-head"><${Outcome} word=${word} /><span class="strong">${isPrevious ? 'Previous call' : ''}</span>
+	return html`<div class="last"><div class="last-head">${word === 'ok' ? html`<span class="state of-ok"><${Icon} name="ok" /><span>${isPrevious ? 'Previous call' : 'Answered'}</span></span>` : html`<${Outcome} word=${word} />${isPrevious && html`<span class="strong">Previous call</span>`}`}
 			<span class="t2"><time>${clock(at)}</time> · ${latency(tookUs)}${answer.outcome === 'answered' ? ` · ${bytes(size)}` : ''}</span></div>
 		${answer.outcome !== 'answered' ? html`<${Failure} answer=${answer} server=${job.server} />`
 			: answer.error ? html`<${ServerError} error=${answer.error} server=${job.server} />`

@@ -16,7 +16,8 @@ import './forms.css';
 
 // --- rows ------------------------------------------------------------------------------------------------
 
-const errorWords = (s) => paths(s.health?.cause || s.error || '');
+const sentence = (text) => (text ? text[0].toUpperCase() + text.slice(1) : '');
+const errorWords = (s) => sentence(paths(s.health?.cause || s.error || ''));
 const start = (s) => attempt(ask('mcpool/server/reconnect', { name: s.name }), `${s.name} is started.`);
 
 // What is waited for, in words, and what the person can do
@@ -25,10 +26,10 @@ function rowOf(s)
 	const h = s.health ?? {};
 
 	if (s.state === 'needs-approval')
-		return { title: s.changed ? 'was changed' : 'is new', reason: errorWords(s) || `Found in ${place(s.source)}.`, then: 'Nothing of it runs.', action: s.changed ? 'Review change' : 'Review', run: () => openApproval(s.name) };
+		return { title: s.changed ? 'was changed' : 'is new', reason: errorWords(s) || (s.changed ? 'Edited outside mcpool since you approved it.' : `Found in ${place(s.source)}.`), then: 'Nothing of it runs.', action: s.changed ? 'Review change' : 'Review', run: () => openApproval(s.name) };
 	if (s.state === 'needs-auth')
 		return { title: 'wants you to log in', reason: errorWords(s), then: 'Its calls are refused until then.', action: 'Log in', run: () => openLogin(s.name) };
-	const then = s.nextAt ? html`Try ${(s.attempt ?? 0) + 1} in <b class="strong">${countdown(s.nextAt - tick.value)}</b>.` : 'mcpool has given up until you start it.';
+	const then = s.nextAt ? html`Try ${s.attempt ?? ''} in <b class="strong">${countdown(s.nextAt - tick.value)}</b>.` : 'mcpool has given up until you start it.';
 	const out = { title: 'does not start', reason: errorWords(s), then, fix: h.fix, action: s.nextAt ? 'Try now' : 'Start', run: () => start(s) };
 
 	if (h.variable)
