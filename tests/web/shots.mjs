@@ -26,7 +26,7 @@ const SHOTS = [
 	['01-cards', 'normal', '#/?view=cards', [WIDE]],
 	['02-server', 'normal', '#/server/github', [WIDE, MIDDLE], async (page) => page.mouse.move(722, 330)],
 	['02-server-failed', 'normal', '#/server/warehouse', [WIDE, PHONE]],
-	['03-calls', 'normal', '#/calls', [WIDE, MIDDLE, PHONE], async (page) => page.locator('.call-row').nth(3).click()],
+	['03-calls', 'normal', '#/calls', [WIDE, MIDDLE, PHONE], async (page) => page.locator('.call-row, .call-row-phone').nth(3).click()],
 	['03-no-result', 'normal', '#/calls?find=foo', [WIDE]],
 	['05-first-run', 'first', '#/', [WIDE, PHONE]],
 	['05-empty', 'empty', '#/', [WIDE]],

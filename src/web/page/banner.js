@@ -38,10 +38,9 @@ export function Restarting()
 	const r = restart.value;
 
 	return html`<div role="status">${isShown.value ? html`<div class="banner panel"><${Icon} name=${isLive.value ? 'ok' : 'pending'} size=${14} /><div class="grow">
-		<p>${isLive.value ? html`<b class="strong">The hub is back.</b> <span class="t2">Its servers start again.</span>` : html`<b class="strong">The hub is restarting.</b>
-			<span class="t2">Below is what was true at <span class="mono">${clock(r.endedAt)}</span>. Agents stay connected; new calls wait.</span>`}</p>${underWay(r.running)}${late(r)}</div>
+		<p>${isLive.value ? html`<b class="strong">The hub is back.</b> <span class="t2">Its servers start again.</span>` : html`<b class="strong">The hub is restarting.</b> <span class="t2">Below is what was true at <span class="mono">${clock(r.endedAt)}</span>. Agents stay connected; new calls wait.</span>`}</p>${underWay(r.running)}${late(r)}</div>
 		<ol class="steps small"><${Step} shape="ok" word="Old hub ended" text=${clock(r.endedAt)} />
 			<${Step} shape=${r.foundAt ? 'ok' : 'pending'} word=${r.foundAt ? 'New hub runs' : 'New hub'} text=${r.foundAt ? duration(r.foundAt - r.endedAt) : ''} />
-			<${Step} shape=${r.foundAt ? 'pending' : 'ready'} word="Servers" text=${again.value === null ? `of ${r.connected.length}` : `${again.value} of ${r.connected.length}`} />
+			<${Step} shape=${r.foundAt ? 'pending' : 'ready'} word="Servers" text=${again.value === null ? `${r.connected.length} start again` : `${again.value} of ${r.connected.length}`} />
 			<${Step} shape=${isLive.value ? 'ok' : 'ready'} word="This page" text=${isLive.value ? '' : 'next'} /></ol></div>` : null}</div>`;
 }

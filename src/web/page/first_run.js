@@ -70,7 +70,7 @@ const Connect = ({ agents }) => html`<section class="panel first-step"><h2><span
 
 const Add = ({ isFirst }) => html`<section class="panel first-step"><h2><span class="first-number">${isFirst ? '1' : '+'}</span>${isFirst ? 'Add a server' : 'Or add a server'}</h2>
 	<p class="t2">Paste what its README says: a command, an address, or JSON of any tool.</p>
-	<button type="button" class="first-paste mono t3" onClick=${() => openAddServer()} aria-label="Add a server">npx -y @scope/server<br />https://mcp.example.com/mcp<br />${'{ "mcpServers": { … } }'}</button>
+	<button type="button" class="first-paste mono t3" onClick=${() => openAddServer()}><span>npx -y @scope/server<br />https://mcp.example.com/mcp<br />${'{ "mcpServers": { … } }'}</span></button>
 	<div class="row"><button type="button" class=${`button${isFirst ? ' primary' : ''}`} onClick=${() => openAddServer()}>Add server</button><button type="button" class="button plain" onClick=${() => openImport()}>Import from other tools</button></div></section>`;
 
 export function FirstRun()

@@ -4,7 +4,7 @@ import { render } from 'preact';
 import { effect } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { html } from './html.js';
-import { begin, events, hub, live, logOut, me, needsYou, onQuestion, setProject, tick } from './hub.js';
+import { begin, events, hub, live, logOut, me, needsYou, onQuestion, sessions, setProject, tick } from './hub.js';
 import { clock, cut, safe } from './format.js';
 import { Brand, Icon } from './icons.js';
 import { href, go, route } from './router.js';
@@ -108,12 +108,12 @@ function Foot()
 	const shown = { overview: ['j', 'Enter', 'r', 'c', '?'], calls: ['j', 'Enter', ' ', 'f', '?'] }[route.value.page];
 	const all = shown ? allKeys() : [];
 
-	return html`<footer class="foot small"><span class="foot-keys">${shown?.map((key) => {
+	return html`<footer class=${`foot small${words ? ' says' : ''}`}><span class="foot-keys">${shown?.map((key) => {
 		const k = all.find((one) => one.key === key);
 
 		return k ? html`<span key=${key} class="t3"><kbd>${k.shown ?? k.key}</kbd>${k.words}</span>` : null;
 	})}</span><span role="status" class=${`grow foot-said ${words?.isBad ? 'c-fail' : 't2'}`}>${words ? safe(words.text) : ''}</span>
-		<span class="t3 foot-note">${route.value.page === 'overview' && hub.value && size.value !== 'phone' ? 'lines: calls per second, last minute' : ''}</span></footer>`;
+		<span class="t3 foot-note">${route.value.page === 'overview' && sessions.value.size && size.value !== 'phone' ? 'lines: calls per second, last minute' : ''}</span></footer>`;
 }
 
 // --- the page --------------------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ function Memory({ usage, was })
 	const share = without ? now / without : 0;
 	const title = `Sessions would start ${plural(usage.saved.processes, 'more process', 'more processes')} with ${bytes(usage.saved.memory)} on their own, as measured of the servers that they see.`;
 
-	return html`<div class="figure memory" title=${title}><div class="figure-label">Memory saved by sharing</div>
+	return html`<div class="figure memory" title=${title}><div class="figure-label">${size.value === 'phone' ? 'Saved by sharing' : 'Memory saved by sharing'}</div>
 		<div class="memory-body"><div><div class="figure-value"><${KeyNumber} text=${bytes(usage.saved.memory)} /></div>
 			<div class="figure-sub">${plural(usage.servers.processes, 'process', 'processes')}, not ${count(usage.servers.processes + usage.saved.processes)}</div></div>
 		<div class="memory-bars small" aria-hidden="true"><div class="row"><span class="memory-bar" style=${{ width: `${Math.max(4, 200 * share)}px` }}></span>${bytes(now)} shared</div>
@@ -49,14 +49,14 @@ export function HubRow()
 	const up = all.filter((s) => s.state === 'connected').length;
 	const busy = [...sessions.value.values()].filter((s) => s.open > 0).length;
 	const upMs = h.uptimeMs === undefined ? null : h.uptimeMs;
-	const bad = problem.value || h.problem;
+	const bad = problem.value || h.problem, isPhone = size.value === 'phone';
 
 	return html`<section class="hub" aria-label="Hub">
-		<${Figure} label=${html`<span class="row"><${Icon} name=${was ? 'pending' : bad ? 'retrying' : 'connected'} />${was ? 'Hub restarting' : bad ? 'Hub has a problem' : 'Hub healthy'}</span>`}
-			value=${was ? 'Back in a moment' : html`<h1 class="key">${up} of ${all.length} connected</h1>`}>
+		<${Figure} label=${html`<span class="row"><${Icon} name=${was ? 'pending' : bad ? 'retrying' : 'connected'} />${was ? 'Hub restarting' : bad ? 'Hub has a problem' : `Hub healthy${isPhone ? `, up ${duration(upMs)}` : ''}`}</span>`}
+			value=${html`<h1 class="key">${was ? 'Back in a moment' : `${up} of ${count(all.length)} connected`}</h1>`}>
 			${was ? 'was up' : 'up'} ${duration(upMs)} · process ${h.pid}${was ? ' ended' : ` · mcpool ${safe(h.version)}`}</${Figure}>
 		<${Figure} label="Sessions" value=${sessions.value.size}>${was ? 'all kept' : sessions.value.size ? `${count(busy)} busy now` : 'no agent is connected'}</${Figure}>
-		${h.callsLastMinute === undefined ? null : html`<${Figure} label="Calls per second" value=${was ? '–' : rate(h.callsLastMinute / 60)}
+		${h.callsLastMinute === undefined ? null : html`<${Figure} label=${isPhone ? 'Calls/s' : 'Calls per second'} value=${was ? '–' : rate(h.callsLastMinute / 60)}
 			more=${h.history ? html`<${Sparkline} values=${h.history} width=${104} height=${24} was=${was} />` : null}>
 			${h.callsToday === undefined ? null : html`${count(h.callsToday)} today${h.callsToday ? ` · ${percent(h.failedToday / h.callsToday)} failed` : ''}`}</${Figure}>`}
 		${h.overheadUs === undefined ? null : html`<${Figure} label="Hub overhead, p99" value=${was || !h.overheadUs ? '–' : html`<${KeyNumber} text=${latency(h.overheadUs.p99, 2)} />`}>
@@ -129,17 +129,17 @@ function Try({ server })
 	const until = nextTry(server, tick.value);
 	const left = server.nextAt - tick.value, whole = server.health?.restart?.delaysMs?.[Math.min((server.attempt ?? 1) - 1, server.health.restart.delaysMs.length - 1)];
 
-	return html`<span class="try"><${Ring} share=${left / (whole || Math.max(left, 60000))} />next try in <b class="strong">${until}</b>
+	return html`<span class="next-try"><${Ring} share=${left / (whole || Math.max(left, 60000))} />next try in <b class="strong">${until}</b>
 		${server.attempt ? html`<span class="t3">attempt ${server.attempt}</span>` : null}</span>`;
 }
 
-function Reason({ server, was })
+function Reason({ server, was, isCard })
 {
 	const step = stepOf(server);
 
 	if (server.state === 'pending')
 		void tick.value; // its sentence says for how long
-	return html`<div class="reason" role="gridcell" aria-colspan="9"><span class=${`grow cut ${server.state === 'disabled' ? 't3' : 't2'}`} title=${reasonOf(server)}>${reasonOf(server)}</span>
+	return html`<div class="reason" ...${isCard ? {} : { role: 'gridcell', 'aria-colspan': 9 }}><span class=${`grow cut ${server.state === 'disabled' ? 't3' : 't2'}`} title=${reasonOf(server, was)}>${reasonOf(server, was)}</span>
 		${!was && server.state === 'failed' && server.nextAt ? html`<${Try} server=${server} />` : null}
 		${!was && step ? html`<button type="button" class=${`link${step.isQuiet ? ' quiet' : ''}`} onClick=${(e) => { e.stopPropagation(); step.run(server); }}
 			aria-label=${`${step.word}: ${safe(server.name)}`}>${step.word}</button>` : null}</div>`;
@@ -172,14 +172,14 @@ const Card = memo(({ server: s, was }) => html`<li class="card panel"><div class
 	${s.state === 'connected' ? html`<div class="row card-calls"><${Sparkline} values=${s.history ?? []} width=${180} height=${28} was=${was} /><span class="grow num"><span class="strong">${rate((s.callsLastMinute ?? 0) / 60)}</span><span class="unit">/s</span></span></div>
 	<dl class="card-facts"><div><dt>p50</dt><dd>${CELLS.p50(s)}</dd></div><div><dt>p99</dt><dd>${CELLS.p99(s)}</dd></div><div><dt>Queue</dt><dd>${CELLS.queue(s)}</dd></div>
 		<div><dt>Tools</dt><dd>${CELLS.tools(s)}</dd></div><div><dt>Memory</dt><dd>${CELLS.memory(s)}</dd></div><div><dt>Restarts</dt><dd>${CELLS.restarts(s)}</dd></div></dl>`
-		: html`<${Reason} server=${s} was=${was} />`}</li>`);
+		: html`<${Reason} server=${s} was=${was} isCard />`}</li>`);
 
 const PHONE_ROW = 52;
 
-const PhoneRow = memo(({ server: s, top, was }) => html`<a class="phone-row" href=${href('server', s.name)} style=${{ top: `${top}px` }} role="listitem"><${Icon} name=${shapeOf(s)} />
+const PhoneRow = memo(({ server: s, top, was }) => html`<div class="phone-row-box" role="listitem" style=${{ top: `${top}px` }}><a class="phone-row" href=${href('server', s.name)}><${Icon} name=${shapeOf(s)} />
 	<span class="grow"><span class="strong cut block"><${Name} text=${s.name} most=${30} /></span>
 		<span class="small t2 cut block">${was && s.state === 'connected' ? 'was connected' : s.state}${s.state === 'connected' ? (s.p99us === null ? '' : ` · p99 ${latency(s.p99us)}`) : ` · ${reasonOf(s)}`}</span></span>
-	${s.state === 'connected' ? html`<${Sparkline} values=${s.history ?? []} width=${64} was=${was} /><span class="num phone-rate"><span class="strong">${rate((s.callsLastMinute ?? 0) / 60)}</span><span class="unit">/s</span></span>` : null}</a>`);
+	${s.state === 'connected' ? html`<${Sparkline} values=${s.history ?? []} width=${64} was=${was} /><span class="num phone-rate"><span class="strong">${rate((s.callsLastMinute ?? 0) / 60)}</span><span class="unit">/s</span></span>` : null}</a></div>`);
 
 function PhoneServers({ list, was })
 {
@@ -276,7 +276,11 @@ function useBoardKeys(list, active, setActive, virtual)
 
 export async function askRestart(name)
 {
-	if (await confirm({ title: `Restart ${safe(name)}?`, text: 'Calls that it works on end as unknown; they may have run. New calls wait until it is up.', action: 'Restart' }))
+	const isUp = ['connected', 'pending'].includes(servers.peek().get(name)?.state);
+
+	if (!isUp)
+		await attempt(ask('mcpool/server/reconnect', { name }), `${name} is tried now.`);
+	else if (await confirm({ title: `Restart ${safe(name)}?`, text: 'Calls that it works on end as unknown; they may have run. New calls wait until it is up.', action: 'Restart' }))
 		await attempt(ask('mcpool/server/reconnect', { name }), `${name} restarts. New calls wait until it is up.`);
 }
 
@@ -312,8 +316,8 @@ function Board()
 		const y = at.get(name);
 
 		if (y === undefined || y > height - 4)
-			return { y: height - 4, bundle: ' below' };
-		return y < 4 ? { y: 4, bundle: ' above' } : { y };
+			return { y: height - 2, bundle: ' below' };
+		return y < 4 ? { y: 2, bundle: ' above' } : { y };
 	};
 	const layout = layOut({ nodes: nodes.filter((n) => n.y > -10 && n.y < height + 10), flows: flows.value, place, serverOf: (name) => servers.value.get(name), pitch, rowHeight: ROW });
 	const below = Math.max(0, list.length - Math.ceil((scroll + height) / ROW)), above = Math.floor(scroll / ROW);
@@ -330,7 +334,7 @@ function Board()
 	const picture = html`<div class="picture" style=${{ height: `${height}px` }} onMouseLeave=${() => setFocus(null)}>
 		<${SessionNames} nodes=${nodes} layout=${layout} focus=${focus} height=${height} onPoint=${setFocus} isOpen=${isOpen} all=${sessions.value.size}
 			onScroll=${(e) => setSessionScroll(e.currentTarget.scrollTop)} onToggle=${(key) => { const open = new Set(isOpen); open.has(key) ? open.delete(key) : open.add(key); setOpen(open); }} />
-		<${Lines} layout=${layout} height=${height} focus=${focus} more=${{ above: layout.right.some((b) => b.key === ' above') ? above : 0, below: layout.right.some((b) => b.key === ' below') ? below : 0 }} /></div>`;
+		<${Lines} layout=${layout} height=${height} focus=${focus} more=${{ above: layout.lines.some((l) => l.target === ' above') ? above : 0, below: layout.lines.some((l) => l.target === ' below') ? below : 0 }} /></div>`;
 	const pictureHead = html`<div class="picture-head"><div class="board-tools"><h2 class="strong">Sessions <span class="t3">${count(sessions.value.size)}</span></h2></div>
 		<div class="picture-labels"><span>agent and project</span><span>${was ? 'last known' : 'calls per second'}</span></div></div>`;
 

@@ -3,7 +3,7 @@ import { html, memo } from './html.js';
 import { clientName, projectName } from './clients.js';
 import { rate, safe } from './format.js';
 
-const MOST_SESSIONS = 12;
+const MOST_SESSIONS = 12, MOST_BUNDLED = 3;
 const NODE_SHARE = 0.86; // of a row that the lines at its end may fill
 const WIDTH = 204, BAR = 3, GAP = 4;
 
@@ -56,7 +56,7 @@ function collect(nodes, flows, place, serverOf)
 			continue;
 		const target = end.bundle ?? f.server;
 		const key = `${node.key}|${target}${waits ? '|w' : ''}`;
-		const line = lines.get(key) ?? { key, node, target, y: end.y, rate: 0, waits: waits && !end.bundle ? (server.state === 'pending' ? 'busy' : 'fail') : null, servers: [] };
+		const line = lines.get(key) ?? { key, isBundle: !!end.bundle, node, target, y: end.y, rate: 0, waits: waits && !end.bundle ? (server.state === 'pending' ? 'busy' : 'fail') : null, servers: [] };
 
 		line.rate += perSecond;
 		line.servers.push(f.server);
@@ -102,19 +102,22 @@ function fit(lines, of, room)
 export function layOut({ nodes, flows, place, serverOf, pitch, rowHeight })
 {
 	const lines = collect(nodes, flows, place, serverOf);
-	const busiest = Math.max(0.1, ...lines.map((l) => l.rate));
+	const busiest = Math.max(0.1, ...lines.filter((l) => !l.isBundle).map((l) => l.rate));
 
 	for (const line of lines)
-		line.width = line.waits ? 1.2 : widthOf(line.rate);
-	const k = Math.min(fit(lines, (l) => l.node.key, pitch * 0.8), fit(lines, (l) => l.target, rowHeight * NODE_SHARE));
+		line.width = line.waits ? 1.2 : line.isBundle ? Math.min(MOST_BUNDLED, widthOf(line.rate)) : widthOf(line.rate);
+	const k = Math.min(fit(lines, (l) => l.node.key, pitch * 0.8), fit(lines.filter((l) => !l.isBundle), (l) => l.target, rowHeight * NODE_SHARE));
 
 	for (const line of lines) {
 		line.width = line.waits ? 1.2 : Math.max(0.75, line.width * k);
-		line.opacity = line.waits ? 0.9 : 0.26 + 0.44 * Math.sqrt(line.rate / busiest);
+		line.opacity = line.waits ? 0.9 : line.isBundle ? 0.3 : 0.26 + 0.44 * Math.sqrt(line.rate / busiest);
 	}
 	const left = stack(lines, 'from', (l) => l.node.key, (l) => l.node.y, (l) => l.y);
-	const right = stack(lines, 'to', (l) => l.target, (l) => l.y, (l) => l.node.y);
+	const right = stack(lines.filter((l) => !l.isBundle), 'to', (l) => l.target, (l) => l.y, (l) => l.node.y);
 
+	for (const line of lines)
+		if (line.isBundle)
+			line.to = line.y; // they meet at the edge
 	return { lines, left, right };
 }
 
@@ -145,11 +148,11 @@ export function rateOn(layout, node, focus)
 const MOST_TOLD = 100;
 
 // FlowTable({nodes, flows}): the same for screen readers
-export const FlowTable = memo(({ sessions, flows }) => html`<table class="hidden"><caption>Calls per second of sessions, last minute</caption>
+export const FlowTable = memo(({ sessions, flows }) => html`<div class="hidden"><table><caption>Calls per second of sessions, last minute</caption>
 	<thead><tr><th>Session</th><th>Server</th><th>Calls per second</th><th>Waiting</th></tr></thead>
 	<tbody>${flows.slice(0, MOST_TOLD).map((f) => {
 		const s = sessions.get(f.session);
 
 		return s ? html`<tr key=${`${f.session}|${f.server}`}><td>${clientName(s.client)} ${projectName(s)}</td><td>${safe(f.server)}</td>
 			<td>${rate((f.callsLastMinute ?? 0) / 60)}</td><td>${f.waiting ?? 0}</td></tr>` : null;
-	})}</tbody></table>`);
+	})}</tbody></table></div>`);

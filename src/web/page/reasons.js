@@ -21,9 +21,9 @@ export function cachedTools(s)
 	return s.tools === null || s.tools === undefined ? '' : plural(s.tools, 'tool');
 }
 
-function pendingReason(s)
+function pendingReason(s, was)
 {
-	const since = stepSince(s);
+	const since = was ? null : stepSince(s);
 	const step = STEPS[s.detail] ?? 'starts';
 	const tools = cachedTools(s);
 	const time = since === null ? '' : START.includes(s.detail) ? ` for ${duration(now() - since)}` : '';
@@ -36,11 +36,11 @@ function pendingReason(s)
 export const causeOf = (s) => paths(s.health?.cause || s.error || s.message || '');
 
 // reasonOf(server): what a row of a server that does not run says instead of figures
-export function reasonOf(s)
+export function reasonOf(s, was)
 {
 	switch (s.state) {
 	case 'pending':
-		return pendingReason(s);
+		return pendingReason(s, was);
 	case 'failed':
 		return paths(s.error || s.health?.cause || 'it does not start');
 	case 'needs-auth':
