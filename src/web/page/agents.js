@@ -6,6 +6,7 @@ import { flows, live, me, sessions, tick, verb } from './hub.js';
 import { safe, safeLines, count, plural, rate, ago, date } from './format.js';
 import { Icon } from './icons.js';
 import { clientName, projectName } from './clients.js';
+import { shell } from './recognise.js';
 import { openDialog, confirm } from './parts/dialog.js';
 import { Copy } from './parts/copy.js';
 import { Problem } from './parts/problem.js';
@@ -15,7 +16,7 @@ import { path, paths, say } from './parts/words.js';
 import { openImport } from './import.js';
 import './forms.css';
 
-const shell = (words) => words.map((w) => (/^[\w@%+=:,./-]+$/.test(w) ? w : `'${w.replace(/'/g, `'\\''`)}'`)).join(' ');
+const MOST = 50;
 
 // --- connecting ----------------------------------------------------------------------------------------
 
@@ -107,15 +108,15 @@ function groups()
 	return [...by].map(([name, list]) => ({ name, list: list.sort((a, b) => (b.callsLastMinute ?? 0) - (a.callsLastMinute ?? 0) || a.since - b.since), calls: calls(list) })).sort((a, b) => b.calls - a.calls || (a.name < b.name ? -1 : 1));
 }
 
-function Session({ s })
+function Session({ s, agent, n })
 {
 	const busy = flows.value.filter((f) => f.session === s.id).length;
 
-	return html`<li class="agent-session"><div class="session-name"><span>${projectName(s) || '–'}</span>${s.root && html`<span class="small t3 mono">${path(s.root)}</span>`}</div>
+	return html`<li class=${`agent-session${agent ? ' is-first' : ''}`}><span class="strong agent-of">${agent}${n > 1 ? html` <span class="t3">×${n}</span>` : ''}</span><div class="session-name"><span>${projectName(s) || '–'}</span>${s.root && html`<span class="small t3 mono">${path(s.root)}</span>`}</div>
 		<span class="small t2">${safe(s.way)}${s.clientVersion ? `, ${safe(s.clientVersion)}` : ''}</span>
 		<span class="small t2">${safe(s.protocol ?? '')}</span>
 		<span class="small t2"><time tabIndex="0" title=${date(s.since)}>since ${date(s.since)}</time></span>
-		<span class="num">${plural(s.servers ?? 0, 'server')}${busy ? html`<span class="small t3">, calls ${count(busy)}</span>` : ''}</span>
+		<span class="num">${busy ? html`${count(busy)} <span class="small t3">of</span> ` : ''}${count(s.servers ?? 0)} <span class="small t3">servers</span></span>
 		<span class="num">${count(s.calls ?? 0)} <span class="small t3">calls</span></span>
 		<span class="num strong">${rate((s.callsLastMinute ?? 0) / 60)}<span class="unit">/s</span></span>
 		<span class="num small t3">${s.last ? ago(s.last, tick.value) : 'no call yet'}</span></li>`;
@@ -148,8 +149,8 @@ export function Agents()
 	return html`<div class=${`page agents${isLive ? '' : ' is-past'}`} inert=${!isLive}><div class="page-head"><h1 class="title">Agents</h1><span class="t2">${plural(n, 'session')}${now.length > 1 ? ` of ${count(now.length)} agents` : ''}</span></div>
 		<section class="panel"><div class="panel-head"><h2>Sessions</h2><span class="t3">${count(n)}</span><span class="small t2 grow hide-small">Each window of an agent is a session; all of them share the servers.</span></div>
 			${n === 0 ? html`<div class="empty">No session yet. Connect an agent below, then open it: it finds the hub by itself.</div>`
-				: html`<div>${now.map((g) => html`<div class="agent-group" key=${g.name}><div class="agent-group-head"><span class="strong">${g.name}</span>${g.list.length > 1 && html`<span class="t3">×${g.list.length}</span>`}</div>
-					<ul>${g.list.slice(0, 50).map((s) => html`<${Session} key=${s.id} s=${s} />`)}${g.list.length > 50 && html`<li class="small t3">${g.list.length - 50} more</li>`}</ul></div>`)}</div>`}</section>
+				: html`<ul>${now.flatMap((g) => [...g.list.slice(0, MOST).map((s, i) => html`<${Session} key=${s.id} s=${s} agent=${i ? '' : g.name} n=${g.list.length} />`),
+					...(g.list.length > MOST ? [html`<li class="agent-session t3" key=${g.name}><span></span>${count(g.list.length - MOST)} more</li>`] : [])])}</ul>`}</section>
 		<section class="panel"><div class="panel-head"><h2>On this machine</h2><span class="t3">${agents ? here.length : ''}</span><span class="small t2 grow hide-small">A preview comes first, and you can undo it.</span></div>
 			${error && html`<div class="empty">${paths(error)} <button type="button" class="link" onClick=${load}>Try again</button></div>`}
 			${!agents && !error && html`<div class="empty" role="status">Looking for agents.</div>`}

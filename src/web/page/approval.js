@@ -6,6 +6,7 @@ import { verb, me } from './hub.js';
 import { safe, date } from './format.js';
 import { Icon } from './icons.js';
 import { writeJson, parseJson } from './json.js';
+import { quoted } from './recognise.js';
 import { openDialog } from './parts/dialog.js';
 import { path, place, paths, say } from './parts/words.js';
 import { readAddress, Address } from './parts/link.js';
@@ -13,8 +14,6 @@ import './forms.css';
 
 const MOST_LINES = 400;
 
-// A word of a command as a shell would take it
-const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replace(/'/g, `'\\''`)}'`);
 const list = (v) => (Array.isArray(v) ? v : []);
 const readBefore = (text) => { try { return parseJson(text); } catch { return undefined; } };
 

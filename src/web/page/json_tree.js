@@ -6,7 +6,7 @@ import { Icon } from './icons.js';
 import { Exact } from './json.js';
 import { Link, readAddress } from './parts/link.js';
 
-const PAGE = 100, LONG = 300, OPEN = 8, BEFORE = 3;
+const PAGE = 20, LONG = 300, OPEN = 8, BEFORE = 3;
 
 const isBranch = (v) => v !== null && typeof v === 'object' && !(v instanceof Exact);
 const sizeOf = (v) => (Array.isArray(v) ? v.length : Object.keys(v).length);
@@ -69,11 +69,11 @@ function Members({ value, depth })
 	for (let i = 0; i < Math.min(n, shown); i++) {
 		const name = Array.isArray(value) ? i : keys[i], v = value[name];
 
-		rows.push(isBranch(v) ? html`<${Branch} key=${name} name=${name} value=${v} depth=${depth} open=${depth < 1 && n <= OPEN && sizeOf(v) <= OPEN} />`
+		rows.push(isBranch(v) ? html`<${Branch} key=${name} name=${name} value=${v} depth=${depth} open=${depth < 1 && n <= OPEN && (n === 1 || sizeOf(v) <= OPEN)} />`
 			: html`<li key=${name} class="json-row"><span class="json-mark"></span><span class="json-key">${safe(name)}</span> <${Leaf} value=${v} /></li>`);
 	}
 	return html`<ul class="json">${rows}
-		${shown < n && html`<li><button type="button" class="quiet json-more" onClick=${() => setShown(shown + 10 * PAGE)}>${count(n - shown)} more</button></li>`}</ul>`;
+		${shown < n && html`<li><button type="button" class="quiet json-more" onClick=${() => setShown(shown + 25 * PAGE)}>${count(n - shown)} more</button></li>`}</ul>`;
 }
 
 // JsonTree({value}): the members of an object or a list; any other value alone

@@ -322,10 +322,14 @@ export function recognise(text)
 	}
 }
 
+// shell(words): a command line that a shell would split into them
+export const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${String(word).replace(/'/g, `'\\''`)}'`);
+export const shell = (words) => words.map(quoted).join(' ');
+
 // written(entry): what it runs or reaches, on one line
 export function written(entry)
 {
 	const words = Array.isArray(entry.command) ? entry.command : entry.command ? [entry.command, ...(Array.isArray(entry.args) ? entry.args : [])] : [];
 
-	return words.length ? words.map((w) => (/^[\w@%+=:,./-]+$/.test(w) ? w : `'${String(w).replace(/'/g, `'\\''`)}'`)).join(' ') : String(entry.url ?? entry.httpUrl ?? entry.serverUrl ?? '');
+	return words.length ? shell(words) : String(entry.url ?? entry.httpUrl ?? entry.serverUrl ?? '');
 }

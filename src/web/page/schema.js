@@ -283,7 +283,13 @@ export function begin(f, required = true, depth = 0) {
 export function fromText(f, text) {
 	if (f.kind === 'number') {
 		const t = text.trim();
-		return t === '' ? undefined : /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(t) && Number.isFinite(Number(t)) ? Number(t) : text;
+		const n = Number(t);
+
+		if (t === '')
+			return undefined;
+		if (/^-?[1-9]\d*$/.test(t) && !Number.isSafeInteger(n) && JSON.rawJSON)
+			return new Exact(t);
+		return /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(t) && Number.isFinite(n) ? n : text;
 	}
 	if (text === '') return undefined;
 	if (f.kind === 'any') { try { return JSON.parse(text); } catch { return text; } }

@@ -82,9 +82,9 @@ function Running({ job })
 	return html`<div class="running"><div class="running-head"><span class="state of-busy"><${Icon} name="running" /></span><span class="strong" role="status">Running</span>
 			<span class="t2"><${Elapsed} since=${since} /></span><span class="grow"></span>
 			<button type="button" class="button" onClick=${() => abort.abort()}>Cancel <kbd>Esc</kbd></button></div>
-		<progress class=${share === null ? 'unknown' : ''} aria-label="progress" max="1" ...${share === null ? {} : { value: share }}></progress>
-		<div class="running-foot t2"><span>${progress?.message ? safe(progress.message) : ''}</span>
-			<span class="t3">${isKnown ? `${number(progress.progress)} of ${number(progress.total)}` : progress ? number(progress.progress) : ''}</span></div></div>`;
+		${share !== null && html`<progress aria-label="progress" max="1" value=${share}></progress>`}
+		${progress && html`<div class="running-foot t2"><span>${safe(progress.message)}</span>
+			<span class="t3">${isKnown ? `${number(progress.progress)} of ${number(progress.total)}` : number(progress.progress)}</span></div>`}</div>`;
 }
 
 // Drawn once a second, and in tenths as long as they tell something
