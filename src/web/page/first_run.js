@@ -65,7 +65,7 @@ function Approve({ waiting, commands })
 
 const Connect = ({ agents }) => html`<section class="panel first-step"><h2><span class="first-number">2</span>Connect an agent</h2>
 	<p class="t2">One line in its configuration. A preview comes first, and you can undo it.</p><pre class="code">mcpool connect ${agents.find((a) => a.found)?.agent ?? 'AGENT'}</pre>
-	<ul class="first-list agents">${agents.slice(0, 6).map((a) => html`<li key=${a.agent} class="row"><span class=${`grow ${a.found ? '' : 't3'}`}>${safe(a.label)}</span>
+	<ul class="first-list of-agents">${agents.slice(0, 6).map((a) => html`<li key=${a.agent} class="row"><span class=${`grow ${a.found ? '' : 't3'}`}>${safe(a.label)}</span>
 		${!a.found ? html`<span class="t3 small">not installed</span>` : a.connected ? html`<span class="t2 small">connected</span>` : html`<a class="link" href=${href('agents', '', { connect: a.agent })}>Connect</a>`}</li>`)}</ul></section>`;
 
 const Add = ({ isFirst }) => html`<section class="panel first-step"><h2><span class="first-number">${isFirst ? '1' : '+'}</span>${isFirst ? 'Add a server' : 'Or add a server'}</h2>
@@ -86,6 +86,6 @@ export function FirstRun()
 		<h1 class="key">${all.length ? `${plural(all.length, 'server')} found, none started yet` : 'No servers yet'}</h1>
 		<p class="t2">${all.length ? `${all.length === 1 ? 'It is' : 'They are'} listed in ${plural(files, 'file')} on this machine. mcpool runs each one once, after you approve it, and lends it to every agent.`
 		: 'mcpool runs each server once and lends it to every agent. Add one, or import those that your agents have.'}</p>
-		${all.length || agents.length ? html`<${Drawing} agents=${agents} waiting=${waiting} />` : null}
-		<div class="first-steps">${waiting.length ? html`<${Approve} waiting=${waiting} commands=${commands} />` : html`<${Add} isFirst />`}<${Connect} agents=${agents} />${waiting.length ? html`<${Add} />` : null}</div></div>`;
+		${waiting.length ? html`<${Drawing} agents=${agents} waiting=${waiting} />` : null}
+		<div class=${`first-steps${waiting.length ? '' : ' two'}`}>${waiting.length ? html`<${Approve} waiting=${waiting} commands=${commands} />` : html`<${Add} isFirst />`}<${Connect} agents=${agents} />${waiting.length ? html`<${Add} />` : null}</div></div>`;
 }

@@ -4,10 +4,12 @@ import htm from 'htm';
 
 export const html = htm.bind(h);
 
+const isEqual = (a, b) => a === b || (Array.isArray(a) && Array.isArray(b) && a.length === b.length && typeof a[0] === 'number' && a.every((v, i) => v === b[i]));
+
 function differs(a, b)
 {
 	for (const key in a)
-		if (a[key] !== b[key])
+		if (!isEqual(a[key], b[key]))
 			return true;
 	for (const key in b)
 		if (!(key in a))

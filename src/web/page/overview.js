@@ -1,7 +1,8 @@
 // overview.js - the first page: how the hub is, what needs the person, and the board: sessions, lines and the table of servers.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { signal } from '@preact/signals';
 import { html, memo } from './html.js';
-import { cpu, flows, hub, isLive, me, needsYou, problem, servers, sessions, tick, upSince, ask } from './hub.js';
+import { cpu, flows, hub, isLive, needsYou, problem, servers, sessions, tick, upSince, ask } from './hub.js';
 import { bytes, clock, count, duration, latency, percent, plural, rate, safe } from './format.js';
 import { Icon, Ring, State, shapeOf } from './icons.js';
 import { FlowTable, groupSessions, layOut, Lines, rateOn } from './picture.js';
@@ -97,7 +98,7 @@ const COLUMNS = [
 	['name', 'Name'], ['state', 'State'], ['tools', 'Tools'], ['uptime', 'Uptime'], ['restarts', 'Restarts'], ['memory', 'Memory'], ['cpu', 'CPU'],
 	['calls', 'Calls/s, 15 min'], ['p50', 'p50'], ['p99', 'p99'], ['queue', 'Queue'],
 ];
-const DROPPED = { tablet: ['cpu', 'restarts', 'tools'], wide: [] };
+const SHOWN = { wide: COLUMNS, tablet: COLUMNS.filter(([key]) => !['cpu', 'restarts', 'tools'].includes(key)) };
 
 export const Uptime = ({ server }) => {
 	const since = upSince(server);
@@ -191,6 +192,8 @@ function PhoneServers({ list, was })
 		<div class="panel phone-list"><${Virtual} role="list" count=${list.length} rowHeight=${PHONE_ROW} row=${(i, top) => html`<${PhoneRow} key=${list[i].name} server=${list[i]} top=${top} was=${was} />`} /></div></section>`;
 }
 
+const lastActive = signal(null); // the row of the keyboard, also after a look at another page
+
 // --- the board -------------------------------------------------------------------------------------------
 
 const STATES = [['', 'All states'], ['needs-you', 'Needs you'], ['connected', 'connected'], ['pending', 'pending'], ['failed', 'failed'], ['needs-auth', 'needs-auth'],
@@ -203,7 +206,7 @@ function Tools({ total, shown, query })
 		<label class="search"><span class="hidden">Filter servers</span><${Icon} name="search" /><input id="filter" class="input" placeholder="Filter" value=${query.filter ?? ''}
 			onInput=${(e) => setQuery({ filter: e.target.value })} onKeyDown=${(e) => e.key === 'Escape' && (e.target.value ? setQuery({ filter: '' }) : e.target.blur())} /><span class="behind"><kbd>f</kbd></span></label>
 		<${Segments} label="View" items=${[['', 'Table'], ['cards', 'Cards']]} value=${query.view ?? ''} onChange=${(view) => setQuery({ view })} />
-		<button type="button" class="button icon-only add" aria-label="Add a server" title="Add a server" onClick=${() => openAddServer()}><${Icon} name="plus" /></button></div>`;
+		<button type="button" class="button icon-only board-add" aria-label="Add a server" title="Add a server" onClick=${() => openAddServer()}><${Icon} name="plus" /></button></div>`;
 }
 
 function SessionNames({ nodes, layout, focus, height, onPoint, onToggle, isOpen, all, onScroll })
@@ -291,10 +294,11 @@ function Board()
 	const order = query.sort ?? 'calls';
 	const total = [...servers.value.values()].filter((s) => s.state !== 'shadowed').length;
 	const [isHeld, hold] = useState(false);
-	const [active, setActive] = useState(null);
+	const [active, setActive] = [lastActive.value, (name) => { lastActive.value = name; }];
 	const [focus, setFocus] = useState(null);
 	const [scroll, setScroll] = useState(0), [sessionScroll, setSessionScroll] = useState(0);
 	const [isOpen, setOpen] = useState(new Set());
+	const [point] = useState(() => (name) => setFocus({ server: name }));
 	const virtual = useRef();
 	const list = useOrder(useMemo(() => filtered(servers.value, query), [servers.value, query.filter, query.state]), order, isHeld);
 
@@ -302,7 +306,7 @@ function Board()
 	if (size.value === 'phone')
 		return html`<${PhoneServers} list=${list} was=${was} />`;
 
-	const columns = COLUMNS.filter(([key]) => !DROPPED[size.value].includes(key));
+	const columns = SHOWN[size.value];
 	const room = Math.max(LEAST_ROWS * ROW, windowHeight.value - (needsYou.value.length || was ? 310 : 234) - 60);
 	const nodes = groupSessions(sessions.value, isOpen, Math.floor(Math.max(room, 1) / SESSION_PITCH));
 	const wanted = Math.max(list.length * ROW, Math.min(nodes.length, 12) * 48, LEAST_ROWS * ROW);
@@ -321,7 +325,6 @@ function Board()
 	};
 	const layout = layOut({ nodes: nodes.filter((n) => n.y > -10 && n.y < height + 10), flows: flows.value, place, serverOf: (name) => servers.value.get(name), pitch, rowHeight: ROW });
 	const below = Math.max(0, list.length - Math.ceil((scroll + height) / ROW)), above = Math.floor(scroll / ROW);
-	const point = (name) => { setFocus({ server: name }); };
 	const isCards = query.view === 'cards';
 	const table = isCards ? html`<ul class="cards">${list.map((s) => html`<${Card} key=${s.name} server=${s} was=${was} />`)}</ul>`
 		: html`<div class=${`server-table ${size.value}`} role="grid" aria-label="Servers" aria-rowcount=${list.length + 1} onMouseLeave=${() => { hold(false); setFocus(null); }} onMouseEnter=${() => hold(true)}

@@ -145,7 +145,7 @@ export function rateOn(layout, node, focus)
 	return lines.length ? lines.reduce((sum, l) => sum + l.rate, 0) : null;
 }
 
-const MOST_TOLD = 100;
+const MOST_TOLD = 60;
 
 // FlowTable({nodes, flows}): the same for screen readers
 export const FlowTable = memo(({ sessions, flows }) => html`<div class="hidden"><table><caption>Calls per second of sessions, last minute</caption>

@@ -82,7 +82,7 @@ function facts(s, protocol)
 		add('Process', s.pid ? `${s.pid}${s.processes > 1 ? `, +${plural(s.processes - 1, 'child', 'children')}` : ''}` : '–');
 	}
 	add('Protocol', safe(protocol ?? ''), !!protocol);
-	add('Tools cost', `${count(s.toolTokens)} tokens`, isUp && s.toolTokens > 0);
+	add('Tools cost', `${count(s.toolTokens)} tokens`, isUp && s.toolTokens > 0 && size.value === 'wide');
 	return all;
 }
 
@@ -91,7 +91,7 @@ function Facts({ server: s, protocol })
 	const isPhone = size.value === 'phone';
 	const shown = facts(s, protocol).filter(([label]) => !isPhone || ['Calls per second', 'p50', 'p99', 'Memory'].includes(label));
 
-	return shown.length ? html`<dl class="facts">${shown.map(([label, value]) => html`<div key=${label}><dt>${isPhone && label === 'Calls per second' ? 'Calls/s' : label}</dt><dd>${isPhone ? html`<${Num} text=${value} />` : value}</dd></div>`)}</dl>` : null;
+	return shown.length ? html`<dl class="server-facts">${shown.map(([label, value]) => html`<div key=${label}><dt>${isPhone && label === 'Calls per second' ? 'Calls/s' : label}</dt><dd>${isPhone ? html`<${Num} text=${value} />` : value}</dd></div>`)}</dl>` : null;
 }
 
 // Why it does not run, what happens by itself, what to do
@@ -179,7 +179,7 @@ function itemsOf(catalog, kind)
 	return kind === 'prompts' ? prompts?.prompts ?? [] : [...(resources?.resources ?? []), ...(templates?.resourceTemplates ?? [])];
 }
 
-const Item = memo(({ item, kind, top, isOn, find, perSecond, onChoose }) => html`<button type="button" role="option" aria-selected=${isOn ? 'true' : 'false'} class=${`item${isOn ? ' on' : ''}`} style=${{ top: `${top}px` }} tabIndex=${isOn ? 0 : -1}
+const Item = memo(({ item, kind, top, isOn, find, perSecond, onChoose }) => html`<button type="button" role="option" aria-selected=${isOn ? 'true' : 'false'} class=${`offer${isOn ? ' on' : ''}`} style=${{ top: `${top}px` }} tabIndex=${isOn ? 0 : -1}
 	onClick=${() => onChoose(keyOf[kind](item))}><span class="row"><span class="mono grow cut" title=${safe(keyOf[kind](item))}><${Marked} text=${cut(safe(keyOf[kind](item)), 60)} find=${find} /></span>
 	${perSecond === undefined ? null : html`<span class="t3 tiny">${rate(perSecond)}/s</span>`}</span><span class="small t2 cut block">${cut(aboutOf(item), 120)}</span>${size.value === 'phone' ? html`<${Icon} name="right" />` : null}</button>`);
 
@@ -214,15 +214,15 @@ function List({ items, kind, chosen, onChoose, server, height })
 		onChoose(keyOf[kind](to));
 		virtual.current?.scrollTo(rows.indexOf(to));
 		if (e.target.tagName === 'BUTTON')
-			requestAnimationFrame(() => document.querySelector('.item.on')?.focus({ preventScroll: true }));
+			requestAnimationFrame(() => document.querySelector('.offer.on')?.focus({ preventScroll: true }));
 	};
 
-	return html`<div class="items" onKeyDown=${move}><label class="search"><span class="hidden">Search ${kind}</span><${Icon} name="search" /><input id="filter" class="input" placeholder=${`Search ${items.length} ${kind}`} value=${find}
+	return html`<div class="offer-list" onKeyDown=${move}><label class="search"><span class="hidden">Search ${kind}</span><${Icon} name="search" /><input id="filter" class="input" placeholder=${`Search ${items.length} ${kind}`} value=${find}
 			onInput=${(e) => setFind(e.target.value)} onKeyDown=${(e) => e.key === 'Escape' && (find ? setFind('') : e.target.blur())} />${find ? html`<span class="behind t3 small">${hits.length} of ${items.length}</span>` : null}</label>
 		${find && !hits.length ? html`<p class="empty small">Nothing matches <code>${safe(find)}</code>.</p>` : null}
 		<${Virtual} key=${kind} ref=${virtual} role="listbox" aria-label=${kind} count=${rows.length} rowHeight=${TOOL_ROW} ...${height ? { height } : {}}
 			row=${(i, top) => (rows[i] ? html`<${Item} key=${`${i}${keyOf[kind](rows[i])}`} item=${rows[i]} kind=${kind} top=${top} isOn=${keyOf[kind](rows[i]) === chosen} find=${find} perSecond=${rates ? rates.get(rows[i].name) ?? 0 : undefined} onChoose=${onChoose} />`
-			: html`<div class="item-rest small t2" role="presentation" style=${{ top: `${top}px` }}>Other ${kind}</div>`)} /></div>`;
+			: html`<div class="offer-rest small t2" role="presentation" style=${{ top: `${top}px` }}>Other ${kind}</div>`)} /></div>`;
 }
 
 const WORDS = { tools: 'Tools', resources: 'Resources', prompts: 'Prompts' };
