@@ -112,10 +112,10 @@ function Session({ s, agent, n })
 {
 	const busy = flows.value.filter((f) => f.session === s.id).length;
 
-	return html`<li class=${`agent-session${agent ? ' is-first' : ''}`}><span class="strong agent-of">${agent}${n > 1 ? html` <span class="t3">×${n}</span>` : ''}</span><div class="session-name"><span>${projectName(s) || '–'}</span>${s.root && html`<span class="small t3 mono">${path(s.root)}</span>`}</div>
+	return html`<li class=${`agent-session${agent ? ' is-first' : ''}`}><span class="strong agent-of">${agent}${agent && n > 1 ? html` <span class="t3">×${n}</span>` : ''}</span><div class="session-name"><span>${projectName(s) || '–'}</span>${s.root && html`<span class="small t3 mono">${path(s.root)}</span>`}</div>
 		<span class="small t2">${safe(s.way)}${s.clientVersion ? `, ${safe(s.clientVersion)}` : ''}</span>
 		<span class="small t2">${safe(s.protocol ?? '')}</span>
-		<span class="small t2"><time tabIndex="0" title=${date(s.since)}>since ${date(s.since)}</time></span>
+		<span class="small t2"><time class="nowrap" tabIndex="0" title=${date(s.since)}>since ${date(s.since)}</time></span>
 		<span class="num">${busy ? html`${count(busy)} <span class="small t3">of</span> ` : ''}${count(s.servers ?? 0)} <span class="small t3">servers</span></span>
 		<span class="num">${count(s.calls ?? 0)} <span class="small t3">calls</span></span>
 		<span class="num strong">${rate((s.callsLastMinute ?? 0) / 60)}<span class="unit">/s</span></span>
