@@ -153,7 +153,7 @@ function Card({ item, at, n, onKeep, onApprove, busy, error })
 					${changed ? ' Nothing of it runs before you decide.' : ' Nothing of it has run.'}</p></div>
 			<span class="small t2 nowrap">${at + 1} of ${n}</span></div>
 		<div class="dialog-body approval"><${WouldRun} item=${item} />
-			${changed ? html`<div class="two"><${Diff} item=${item} /><${Risks} risks=${risks} /></div>` : html`<${Risks} risks=${risks} />`}
+			${changed ? html`<div class="approval-two"><${Diff} item=${item} /><${Risks} risks=${risks} /></div>` : html`<${Risks} risks=${risks} />`}
 			${error && html`<p class="c-fail" role="alert">${paths(error)}</p>`}</div>
 		<div class="dialog-foot approval-foot"><span class="small t2 grow">${coverage(item)}</span>
 			${n > 1 && at + 1 < n && html`<button type="button" class="button plain" onClick=${() => onKeep(false)}>Decide later</button>`}

@@ -19,7 +19,7 @@ function Asked({ visit })
 	const scopes = typeof visit.scope === 'string' ? visit.scope.split(/\s+/).filter(Boolean) : [];
 	const back = readAddress(visit.redirectUri);
 
-	return html`<dl class="facts"><dt>asks</dt><dd>${hostOf(visit.issuer || visit.url)}</dd>
+	return html`<dl class="asked"><dt>asks</dt><dd>${hostOf(visit.issuer || visit.url)}</dd>
 		<dt>for</dt><dd>${scopes.length ? scopes.map((s) => html`<span class="pill mono">${safe(s)}</span> `) : html`<span class="t2">what the server allows by default; it names no rights</span>`}</dd>
 		${back && html`<dt>then back to</dt><dd class="mono">${safe(back.host)}</dd>`}</dl>`;
 }

@@ -6,14 +6,16 @@ const MOST_STEPS = 2000, MOST_WORK = 1e6;
 
 const isWord = (c) => c !== undefined && /\w/.test(c);
 
-function one(source) {
+function one(source)
+{
 	let re;
 	try { re = new RegExp(`^${source}$`, 'su'); } catch { re = new RegExp(`^${source}$`, 's'); }
 	return (c) => re.test(c);
 }
 
 // Each part is a function (next) that adds its steps in front of `next` and returns the number of its first step.
-function read(text) {
+function read(text)
+{
 	const at = Array.from(text), steps = [];
 	let i = 0;
 	const add = (step) => {
@@ -110,7 +112,8 @@ function read(text) {
 }
 
 // Does `text` have a part that the pattern describes? null: this cannot be said here.
-export function matches(pattern, text) {
+export function matches(pattern, text)
+{
 	let machine;
 	try { machine = read(pattern); } catch { return null; }
 	const { steps, first, end } = machine, chars = Array.from(text);

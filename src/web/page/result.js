@@ -58,7 +58,7 @@ function Picture({ data, type })
 
 	if (!url || broken)
 		return html`<${Unshown} what=${`${type}, ${sizeOf(data)}`} why=${broken ? 'it is no such image' : 'it is too large or broken'} data=${data} />`;
-	return html`<figure class="picture"><img src=${url} alt="image from the server" onError=${() => setBroken(true)}
+	return html`<figure class="result-picture"><img src=${url} alt="image from the server" onError=${() => setBroken(true)}
 			onLoad=${(e) => setSize(`${e.target.naturalWidth} × ${e.target.naturalHeight}, `)} />
 		<figcaption>${type.slice(6)}, ${size}${sizeOf(data)} <${Save} data=${data} name=${`image.${type.slice(6)}`} /></figcaption></figure>`;
 }
@@ -120,7 +120,7 @@ function Words({ text, type = '' })
 		} catch { /* text that begins like JSON */ }
 	if (json !== undefined)
 		return html`<${JsonTree} value=${json} />`;
-	return html`<div class="words">${type === 'text/markdown' || (!type && isMarkdown(text)) ? html`<${Markdown} text=${shown} />` : html`<pre class="plain">${safeLines(shown)}</pre>`}
+	return html`<div class="words">${type === 'text/markdown' || (!type && isMarkdown(text)) ? html`<${Markdown} text=${shown} />` : html`<pre class="plain-text">${safeLines(shown)}</pre>`}
 		${!whole && html`<button type="button" class="quiet" onClick=${() => setWhole(true)}>all ${count(text.length)} characters</button>`}</div>`;
 }
 

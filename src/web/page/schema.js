@@ -17,14 +17,16 @@ const plain = (v) => (typeof v === 'string' ? v : JSON.stringify(v) ?? '');
 export const keyOf = (path) => JSON.stringify(path);
 // Assignment to o.__proto__ would not make a member of that name.
 export const withMember = (o, k, v) => ({ ...o, [k]: v });
-export function withoutMember(o, k) {
+export function withoutMember(o, k)
+{
 	const { [k]: gone, ...rest } = o;
 	return rest;
 }
 
 // --- one flat schema from $ref and allOf -------------------------------------------------------
 
-function find(root, ref) {
+function find(root, ref)
+{
 	if (ref === '#' || ref === root.$id) return root;
 	if (ref.startsWith('#/')) {
 		let at = root;
@@ -45,7 +47,8 @@ function find(root, ref) {
 
 const typesOf = (t) => (typeof t === 'string' ? [t] : list(t).filter((x) => typeof x === 'string'));
 
-function bothTypes(a, b) {
+function bothTypes(a, b)
+{
 	const [x, y] = [typesOf(a), typesOf(b)];
 	const out = x.filter((t) => y.includes(t) || (t === 'integer' && y.includes('number')));
 	return y.includes('integer') && x.includes('number') ? [...out, 'integer'] : out;
@@ -70,7 +73,8 @@ const JOIN = {
 };
 
 // Both hold; where only words differ, those of `a`.
-function merge(a, b) {
+function merge(a, b)
+{
 	const out = { ...b, ...a };
 	const also = [...(a[ALSO] || []), ...(b[ALSO] || [])];
 	for (const k of Object.keys(b)) {
@@ -85,7 +89,8 @@ function merge(a, b) {
 	return out;
 }
 
-function flat(schema, doc, left = { n: MOST.refs }) {
+function flat(schema, doc, left = { n: MOST.refs })
+{
 	if (schema === false) return { [NEVER]: true };
 	if (!isMap(schema) || --left.n < 0) return {};
 	let out = schema;
@@ -108,7 +113,8 @@ const SHAPE = ['type', 'properties', 'items', 'prefixItems', 'enum', 'const', 'a
 	'oneOf', 'anyOf', 'allOf', 'minimum', 'maximum', 'minLength', 'maxLength', 'patternProperties'];
 const isNull = (s) => s.type === 'null' || (Object.hasOwn(s, 'const') && s.const === null);
 
-function typesIn(s) {
+function typesIn(s)
+{
 	const t = [...new Set(typesOf(s.type))].filter((x) => Object.hasOwn(KINDS, x) || x === 'null');
 	if (t.length === 0 && ['properties', 'required', 'additionalProperties', 'patternProperties'].some((k) => Object.hasOwn(s, k)))
 		t.push('object');
@@ -119,19 +125,22 @@ function typesIn(s) {
 }
 
 // The values of an enum or a const, with titles; undefined if it is neither.
-function choicesOf(s) {
+function choicesOf(s)
+{
 	if (Object.hasOwn(s, 'const')) return [{ value: s.const, label: words(s.title) || plain(s.const), about: words(s.description) }];
 	if (!Array.isArray(s.enum)) return undefined;
 	const names = list(s.enumNames);
 	return s.enum.slice(0, MOST.choices).map((value, i) => ({ value, label: words(names[i]) || plain(value) || '""' }));
 }
 
-function lazily(make) {
+function lazily(make)
+{
 	let made;
 	return () => (made ??= make());
 }
 
-function make(schema, doc, depth) {
+function make(schema, doc, depth)
+{
 	const s = flat(schema, doc);
 	const f = { title: words(s.title), description: words(s.description), schema: s, doc, depth, nullable: s.nullable === true };
 	if (Object.hasOwn(s, 'default')) f.default = s.default;
@@ -145,13 +154,15 @@ function make(schema, doc, depth) {
 	return (ways && asWays(f, s, ways)) || asType(f, s);
 }
 
-function asChoice(f, choices) {
+function asChoice(f, choices)
+{
 	const some = choices.filter((c) => c.value !== null);
 	return { ...f, kind: some.length ? 'choice' : 'null', choices: some, nullable: f.nullable || some.length < choices.length };
 }
 
 // Returns null where oneOf and anyOf say nothing of the shape, but only what is needed together.
-function asWays(f, s, ways) {
+function asWays(f, s, ways)
+{
 	const { oneOf, anyOf, ...base } = s;
 	const { [ALSO]: also, title, description, default: _, ...shape } = base;
 	const all = ways.slice(0, MOST.ways).map((w) => flat(w, f.doc));
@@ -180,7 +191,8 @@ function asWays(f, s, ways) {
 }
 
 // The property whose constant tells the ways apart: its constants.
-function tellingProperty(ways, doc) {
+function tellingProperty(ways, doc)
+{
 	const first = isMap(ways[0].properties) ? Object.keys(ways[0].properties).slice(0, 20) : [];
 	for (const name of first) {
 		const values = ways.map((w) => {
@@ -195,14 +207,16 @@ function tellingProperty(ways, doc) {
 
 const WORDS = { string: 'text', number: 'number', integer: 'whole number', boolean: 'true or false', object: 'object', array: 'list' };
 
-function wordFor(s) {
+function wordFor(s)
+{
 	const t = typesIn(s).filter((x) => x !== 'null');
 	if (Array.isArray(s.enum)) return 'choice';
 	if (t.length === 1 && t[0] === 'object' && isMap(s.properties)) return Object.keys(s.properties).slice(0, 2).join(', ').slice(0, 40);
 	return t.length === 1 ? WORDS[t[0]] : '';
 }
 
-function asType(f, s) {
+function asType(f, s)
+{
 	const t = typesIn(s);
 	f.nullable ||= t.includes('null');
 	const some = t.filter((x) => x !== 'null');
@@ -218,7 +232,8 @@ function asType(f, s) {
 	return f;
 }
 
-function asObject(f, s) {
+function asObject(f, s)
+{
 	const props = isMap(s.properties) ? s.properties : {};
 	const required = new Set(list(s.required).filter((x) => typeof x === 'string').slice(0, MOST.props));
 	const names = [...new Set([...Object.keys(props), ...required])];
@@ -235,7 +250,8 @@ function asObject(f, s) {
 	f.adds = Boolean(f.extra) && (extra !== undefined && extra !== false || f.patterns.length > 0 || (f.depth > 0 && !isMap(s.properties) && names.length === 0));
 }
 
-function asArray(f, s) {
+function asArray(f, s)
+{
 	const tuple = Array.isArray(s.prefixItems) ? s.prefixItems : Array.isArray(s.items) ? s.items : [];
 	const rest = Array.isArray(s.prefixItems) ? s.items : Array.isArray(s.items) ? s.additionalItems : s.items;
 	const child = (x) => lazily(() => make(x, f.doc, f.depth + 1));
@@ -244,14 +260,16 @@ function asArray(f, s) {
 }
 
 // The form of a whole schema. An input schema is an object, also where it does not say so.
-export function readSchema(schema) {
+export function readSchema(schema)
+{
 	const root = isMap(schema) ? schema : {};
 	const f = make(root, { root }, 0);
 	return f.kind === 'any' && typesIn(root).length === 0 ? make({ ...root, type: 'object' }, { root }, 0) : f;
 }
 
 // The field of an object's member, also of one that the schema does not name.
-export function memberField(f, name) {
+export function memberField(f, name)
+{
 	const p = f.props.find((x) => x.name === name);
 	if (p) return p.field();
 	const by = f.patterns.find(([pattern]) => matches(pattern, name));
@@ -263,7 +281,8 @@ export const itemField = (f, i) => (i < f.tuple.length ? f.tuple[i]() : f.item &
 // --- values ------------------------------------------------------------------------------------
 
 // What a field begins with; undefined: it is left out.
-export function begin(f, required = true, depth = 0) {
+export function begin(f, required = true, depth = 0)
+{
 	if (Object.hasOwn(f, 'default') && plain(f.default).length < 1e5) return structuredClone(f.default);
 	if (!required || depth > MOST.begin) return undefined;
 	if (f.kind === 'choice' && f.choices.length === 1) return f.choices[0].value;
@@ -280,7 +299,8 @@ export function begin(f, required = true, depth = 0) {
 }
 
 // What a person typed. A text that is no number stays, so that it can be said what is wrong with it.
-export function fromText(f, text) {
+export function fromText(f, text)
+{
 	if (f.kind === 'number') {
 		const t = text.trim();
 		const n = Number(t);
@@ -296,14 +316,16 @@ export function fromText(f, text) {
 	return text;
 }
 
-export function toText(value) {
+export function toText(value)
+{
 	if (value === undefined || value === null) return '';
 	if (isExact(value)) return value.exact;
 	return typeof value === 'object' ? JSON.stringify(value, null, 2) : String(value);
 }
 
 // In a few words what goes into a field, for its place while it is empty.
-export function hint(f) {
+export function hint(f)
+{
 	const s = f.schema || {};
 	const example = list(s.examples).find((x) => typeof x === 'string' || typeof x === 'number');
 	if (example !== undefined) return plain(example).slice(0, 60);
@@ -335,7 +357,8 @@ const FORMATS = {
 	ipv4: [(t) => /^((25[0-5]|2[0-4]\d|1?\d?\d)(\.(?!$)|$)){4}$/.test(t), 'must be an IPv4 address'],
 };
 
-function textWrong(s, v) {
+function textWrong(s, v)
+{
 	const n = v.length > 1e5 ? v.length : Array.from(v).length;
 	if (typeof s.minLength === 'number' && n < s.minLength) return `needs at least ${many(s.minLength, 'character')}`;
 	if (typeof s.maxLength === 'number' && n > s.maxLength) return `has ${many(n, 'character')}; at most ${s.maxLength} are allowed`;
@@ -345,7 +368,8 @@ function textWrong(s, v) {
 	return '';
 }
 
-function numberWrong(f, v) {
+function numberWrong(f, v)
+{
 	const s = f.schema, n = Number(isExact(v) ? v.exact : v);
 	if (f.whole && !isExact(v) && !Number.isInteger(n)) return 'must be a whole number';
 	if (f.whole && !isExact(v) && !Number.isSafeInteger(n)) return 'is too large to be sent exactly';
@@ -360,13 +384,15 @@ function numberWrong(f, v) {
 }
 
 // All that is wrong: [{path, text}]. `picks` maps keyOf(path) of a union to the way that was chosen for it.
-export function check(f, value, picks = new Map()) {
+export function check(f, value, picks = new Map())
+{
 	const job = { picks, left: MOST.work, errors: [] };
 	visit(f, value, [], job);
 	return job.errors;
 }
 
-function visit(f, v, path, job) {
+function visit(f, v, path, job)
+{
 	if (--job.left < 0 || job.errors.length >= MOST.errors) return;
 	const say = (text, at = path) => { if (job.errors.length < MOST.errors) job.errors.push({ path: at, text }); };
 	if (v === null && (f.nullable || f.kind === 'any')) return;
@@ -390,13 +416,15 @@ function visit(f, v, path, job) {
 	visitIf(f, v, path, job);
 }
 
-function oneOfThese(choices) {
+function oneOfThese(choices)
+{
 	if (choices.length === 1) return `must be ${choices[0].label.slice(0, 80)}`;
 	const shown = choices.slice(0, 5).map((c) => c.label.slice(0, 40)).join(', ');
 	return `must be one of ${shown}${choices.length > 5 ? ` and ${choices.length - 5} more` : ''}`;
 }
 
-function visitArray(f, v, path, job, say) {
+function visitArray(f, v, path, job, say)
+{
 	const s = f.schema;
 	if (!Array.isArray(v)) return say('must be a list');
 	if (typeof s.minItems === 'number' && v.length < s.minItems) say(`needs at least ${many(s.minItems, 'item')}`);
@@ -416,7 +444,8 @@ function visitArray(f, v, path, job, say) {
 	}
 }
 
-function visitObject(f, v, path, job, say) {
+function visitObject(f, v, path, job, say)
+{
 	const s = f.schema;
 	if (!isMap(v)) return say('must be an object');
 	for (const p of f.props) {
@@ -442,7 +471,8 @@ function visitObject(f, v, path, job, say) {
 }
 
 // Asks without saying: how many things would be wrong.
-function quietly(f, v, path, job) {
+function quietly(f, v, path, job)
+{
 	const inner = { picks: job.picks, left: Math.min(job.left, 2000), errors: [] };
 	const had = inner.left;
 	visit(f, v, path, inner);
@@ -450,7 +480,8 @@ function quietly(f, v, path, job) {
 	return inner.errors;
 }
 
-function visitIf(f, v, path, job) {
+function visitIf(f, v, path, job)
+{
 	const s = f.schema;
 	if (!isMap(s.if) || f.depth > MOST.depth) return;
 	f.test ??= make(s.if, f.doc, f.depth + 1);
@@ -459,7 +490,8 @@ function visitIf(f, v, path, job) {
 }
 
 // Which way of a union a value goes: the chosen one, otherwise the one with least against it.
-export function pickWay(f, v, path = [], job = { picks: new Map(), left: MOST.work }) {
+export function pickWay(f, v, path = [], job = { picks: new Map(), left: MOST.work })
+{
 	const chosen = job.picks.get(keyOf(path));
 	if (chosen !== undefined && chosen < f.ways.length) return chosen;
 	let best = 0, least = Infinity;

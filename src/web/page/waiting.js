@@ -62,7 +62,7 @@ function WaitingRow({ s, item })
 	const row = rowOf(s, item);
 	const since = s.health?.failingSince ?? s.since;
 
-	return html`<li class="waits"><span class="waits-icon"><${Icon} name=${shapeOf(s)} size=${14} /></span>
+	return html`<li class="waiting-row"><span class="waits-icon"><${Icon} name=${shapeOf(s)} size=${14} /></span>
 		<div class="waits-text"><div><b class="strong">${safe(s.name)}</b> <span class="t2">${row.title}</span></div>
 			<div class="small t2">${row.reason}${row.reason && !/[.!?]$/.test(row.reason) ? '.' : ''} ${row.then}</div>
 			${row.runs && html`<div class="small mono t2 waits-runs">${safe(row.runs)}</div>`}
@@ -87,7 +87,7 @@ function ToolsRow({ name, list })
 {
 	const accept = () => attempt(verb('trust', [name, '--yes', '--json']).then((r) => { if (r.exit !== 0) throw new Error(r.json?.error?.message || r.stderr); }), `The tools of ${name} are accepted as they are now.`);
 
-	return html`<li class="waits"><span class="waits-icon"><${Icon} name="needs-approval" size=${14} /></span>
+	return html`<li class="waiting-row"><span class="waits-icon"><${Icon} name="needs-approval" size=${14} /></span>
 		<div class="waits-text"><div><b class="strong">${safe(name)}</b> <span class="t2">has ${plural(list.length, 'changed tool')}</span></div>
 			${list.slice(0, 4).map((e) => html`<div class="small t2">${paths(e.text)}</div>`)}${list.length > 4 && html`<div class="small t3">${list.length - 4} more</div>`}</div>
 		<div class="waits-side small t3"><time tabIndex="0" title=${date(list[0].time)}>${ago(list[0].time, tick.value)}</time></div>
