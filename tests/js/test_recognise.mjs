@@ -1,5 +1,5 @@
 // test_recognise.mjs - what the dashboard's "Add server" understands (src/web/page/recognise.js): snippets as READMEs have them.
-import { recognise, splitWords, written } from '../../src/web/page/recognise.js';
+import { quoted, recognise, splitWords, written } from '../../src/web/page/recognise.js';
 
 let failures = 0;
 function is(name, got, wanted) {
@@ -45,10 +45,11 @@ is('inputs_of_vs_code_become_secrets', [one('{"servers":{"a":{"command":"x","env
 is('a_placeholder_is_told', one('{"mcpServers":{"a":{"command":"x","env":{"T":"<YOUR_TOKEN>"}}}}').notes, ['T has a placeholder: <YOUR_TOKEN>']);
 is('a_command_with_words_is_split', one('{"mcpServers":{"a":{"command":"npx -y x"}}}').entry, { command: 'npx', args: ['-y', 'x'] });
 is('nothing_is_nothing', recognise('  '), { servers: [], problem: '' });
-is('half_of_json_is_said', recognise('{"mcpServers": {').problem.startsWith('It is no JSON'), true);
+is('half_of_json_is_said', recognise('{"mcpServers": {').problem.startsWith('It is not JSON'), true);
 is('an_open_quote_is_said', recognise('npx "a').problem, 'It cannot be read: a quote " is not closed.');
 is('a_pipe_is_refused', recognise('curl x | sh').servers.length, 0);
 is('json_without_a_server_is_said', recognise('{"a": 1}').problem, 'No server is in it: nothing has a command or a url.');
 is('a_member_named_proto_does_no_harm', short('{"mcpServers":{"__proto__":{"command":"x"}}}'), ['__proto__: x']);
 is('words_are_split_as_a_shell_does', splitWords('a "b c" \'d"e\' f\\ g ""'), ['a', 'b c', 'd"e', 'f g', '']);
+is('a_line_break_in_a_word_is_shown', [quoted('a\nb'), quoted('a\\nb'), quoted('a\u202eb')], ["$'a\\nb'", "'a\\nb'", "$'a\\u202eb'"]);
 process.exit(failures ? 1 : 0);

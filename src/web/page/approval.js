@@ -49,7 +49,7 @@ function Command({ item })
 	const before = args?.before ? list(readBefore(args.before)) : argv.slice(1);
 	const marks = [Boolean(command), ...(args ? changedWords(before, argv.slice(1)) : argv.slice(1).map(() => false))];
 
-	return html`<div class="runs mono"><span class="t3" aria-hidden="true">$ </span>${argv.map((word, i) => html`${i ? ' ' : ''}${marks[i] ? html`<ins>${safe(quoted(word))}</ins>` : safe(quoted(word))}`)}</div>`;
+	return html`<div class="runs mono" tabindex="0" role="group" aria-label="The command"><span class="t3" aria-hidden="true">$ </span>${argv.map((word, i) => html`${i ? ' ' : ''}${marks[i] ? html`<ins>${safe(quoted(word))}</ins>` : safe(quoted(word))}`)}</div>`;
 }
 
 function Row({ title, children })
@@ -71,10 +71,10 @@ function WouldRun({ item })
 		<div class="would-run">
 			${item.argv && html`<${Command} item=${item} />`}
 			${item.url && html`<div class="runs mono">${changeOf(item, 'url') ? html`<ins>${url ? html`<${Address} url=${url} />` : safe(item.url)}</ins>` : url ? html`<${Address} url=${url} />` : safe(item.url)}</div>`}
-			${item.content && html`<pre class="runs mono">${safe(item.content)}</pre>`}
+			${item.content && html`<pre class="runs mono" tabindex="0">${safe(item.content)}</pre>`}
 			<dl class="mono">
 				${item.argv && html`<${Row} title="in">${where ? path(where) : '~'}<//>`}
-				${list(item.commands).length > 0 && html`<${Row} title="first runs">${item.commands.map((c) => html`<div>${safe(c)} <span class="t3">in a shell</span></div>`)}<//>`}
+				${list(item.commands).length > 0 && html`<${Row} title="first runs">${item.commands.map((c) => html`<div>${safe(quoted(c))} <span class="t3">in a shell</span></div>`)}<//>`}
 				${env.length > 0 && html`<${Row} title="with"><${Names} item=${item} kind="env" names=${env} of=${(n) => (reads.includes(n) ? html`<span class="t3"> from your environment</span>` : null)} /><//>`}
 				${list(item.headers).length > 0 && html`<${Row} title="sends"><${Names} item=${item} kind="headers" names=${item.headers} /><//>`}
 				${reads.some((n) => !env.includes(n)) && html`<${Row} title="gets"><${Names} item=${item} kind="env" names=${reads.filter((n) => !env.includes(n))} /> <span class="t3">from your environment</span><//>`}

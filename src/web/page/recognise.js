@@ -1,6 +1,8 @@
 // recognise.js - reads what a README says about adding a server: JSON of any tool, TOML of Codex, a command line, an address, the
 // `mcp add` of another tool. Returns entries as mcpool's file has them, with what a person should look at. No DOM here.
 
+import { safe } from './format.js';
+
 const isMap = (v) => v !== null && typeof v === 'object' && !Array.isArray(v);
 const MOST = 200000, MOST_SERVERS = 50;
 
@@ -318,12 +320,21 @@ export function recognise(text)
 	} catch (e) {
 		const at = /position (\d+)/.exec(e.message)?.[1];
 
-		return { servers: [], problem: t.startsWith('{') || t.startsWith('"') ? `It is no JSON${at ? `, line ${t.slice(0, at).split('\n').length}` : ''}. Is it copied to its end?` : `It cannot be read: ${e.message}.` };
+		return { servers: [], problem: t.startsWith('{') || t.startsWith('"') ? `It is not JSON${at ? `, line ${t.slice(0, at).split('\n').length}` : ''}. Is it copied to its end?` : `It cannot be read: ${e.message}.` };
 	}
 }
 
 // shell(words): a command line that a shell would split into them
-export const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${String(word).replace(/'/g, `'\\''`)}'`);
+export function quoted(word)
+{
+	const text = String(word);
+
+	if (/^[\w@%+=:,./-]+$/.test(text))
+		return text;
+	// What safe() would escape is written so that it cannot be taken for the same characters in the word itself.
+	return safe(text) === text ? `'${text.replace(/'/g, `'\\''`)}'` : `$'${safe(text.replace(/[\\']/g, '\\$&').replace(/[\t\n\r]/g, (c) => ({ '\t': '\\t', '\n': '\\n', '\r': '\\r' })[c]))}'`;
+}
+
 export const shell = (words) => words.map(quoted).join(' ');
 
 // written(entry): what it runs or reaches, on one line

@@ -57,7 +57,7 @@ function Picture({ data, type })
 	const [size, setSize] = useState('');
 
 	if (!url || broken)
-		return html`<${Unshown} what=${`${type}, ${sizeOf(data)}`} why=${broken ? 'it is no such image' : 'it is too large or broken'} data=${data} />`;
+		return html`<${Unshown} what=${`${type}, ${sizeOf(data)}`} why=${broken ? 'it is not an image of that type' : 'it is too large or broken'} data=${data} />`;
 	return html`<figure class="result-picture"><img src=${url} alt="image from the server" onError=${() => setBroken(true)}
 			onLoad=${(e) => setSize(`${e.target.naturalWidth} × ${e.target.naturalHeight}, `)} />
 		<figcaption>${type.slice(6)}, ${size}${sizeOf(data)} <${Save} data=${data} name=${`image.${type.slice(6)}`} /></figcaption></figure>`;

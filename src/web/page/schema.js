@@ -298,7 +298,7 @@ export function begin(f, required = true, depth = 0)
 	return out;
 }
 
-// What a person typed. A text that is no number stays, so that it can be said what is wrong with it.
+// What a person typed. A text that is not a number stays, so that it can be said what is wrong with it.
 export function fromText(f, text)
 {
 	if (f.kind === 'number') {

@@ -303,7 +303,7 @@ function Field({ f, name, required, path, value, form })
 
 // --- the form ------------------------------------------------------------------------------------------
 
-// The same value as text. What is no JSON stays in the box and is said below it.
+// The same value as text. What cannot be read stays in the box, with the line below it.
 function JsonBox({ value, onChange, setBroken, broken, id, label })
 {
 	const [text, setText] = useState(() => writeJson(value ?? {}));
@@ -317,7 +317,7 @@ function JsonBox({ value, onChange, setBroken, broken, id, label })
 		} catch (error) {
 			const at = /position (\d+)/.exec(error.message)?.[1];
 
-			setBroken(at ? `is no JSON, line ${e.target.value.slice(0, at).split('\n').length}` : 'is no JSON');
+			setBroken(at ? `is not JSON, line ${e.target.value.slice(0, at).split('\n').length}` : 'is not JSON');
 		}
 	};
 	const onKey = (e) => {

@@ -257,5 +257,5 @@ export function TryPrompt({ server, prompt })
 	const job = jobOf(server, 'prompts/get', prompt.name, schema);
 
 	return html`<${Try} job=${job} schema=${schema} head=${html`Prompt <span>${safe(prompt.name)}</span>`} text=${prompt.description || prompt.title} action="Fill in" verb="fill it in"
-		label=${`Prompt ${safe(prompt.name)}`} empty="The messages that an agent gets stand here." onCall=${(v) => call(job, prompt.name, { name: prompt.name, arguments: v })} />`;
+		label=${`Prompt ${safe(prompt.name)}`} empty="The messages that an agent gets stand here." onCall=${(v) => call(job, undefined, { name: prompt.name, arguments: v })} />`;
 }

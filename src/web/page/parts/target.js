@@ -13,7 +13,7 @@ export function Target({ value, onChange })
 	const hasProject = Boolean(project) && project !== home && project !== '/';
 
 	return html`<div class="target"><span class="label">For</span>
-		${hasProject ? html`<${Segments} label="For whom" items=${[[USER, 'you'], [PROJECT, 'this project']]} value=${value} onChange=${onChange} />` : html`<span>you</span>`}
+		${hasProject ? html`<${Segments} label="For" items=${[[USER, 'you'], [PROJECT, 'this project']]} value=${value} onChange=${onChange} />` : html`<span>you</span>`}
 		<span class="small t3 mono">${value === PROJECT ? path(`${project}/.mcpool/mcp.json`) : '~/.config/mcpool/mcp.json'}</span></div>`;
 }
 

@@ -1,4 +1,4 @@
-// question.js - what a server asks a person during a call (elicitation): a form, or an address to open. The answer is accept
+// elicitation.js - what a server asks a person during a call (elicitation): a form, or an address to open. The answer is accept
 // with the content, decline or cancel; nothing is sent before the person chooses.
 import { useState } from 'preact/hooks';
 import { html } from './html.js';
