@@ -75,7 +75,7 @@ export function bytes(n)
 
 	for (; n >= 1000 && unit < SIZES.length - 1; unit++)
 		n /= 1024;
-	return `${unit > 0 && n < (unit < 3 ? 9.95 : 99.5) ? n.toFixed(1) : Math.round(n)} ${SIZES[unit]}`;
+	return `${unit > 0 && n < (unit === 2 ? 9.95 : 99.5) ? n.toFixed(1) : Math.round(n)} ${SIZES[unit]}`;
 }
 
 // 204, 38 214, 1.21 M

@@ -149,7 +149,7 @@ function Reason({ server, was, isCard })
 const Row = memo(({ server: s, top, index, columns, isActive, isFocus, was, onPoint }) => html`<div class=${`server-row${isActive ? ' active' : ''}${isFocus ? ' pointed' : ''}`} role="row"
 	aria-rowindex=${index + 2} style=${{ top: `${top}px` }} tabIndex=${isActive ? 0 : -1} data-name=${s.name}
 	onMouseEnter=${() => onPoint(s.name)} onFocus=${() => onPoint(s.name, true)} onClick=${(e) => !e.target.closest('a,button') && !getSelection().toString() && go('server', s.name)}>
-	<div role="gridcell" class="cut"><a class="strong" tabIndex="-1" href=${href('server', s.name)}><${Name} text=${s.name} most=${22} /></a> <span class="t3 small">${safe(s.transport)}</span></div>
+	<div role="gridcell" class="cut"><a class="strong" tabIndex="-1" href=${href('server', s.name)}><${Name} text=${s.name} most=${22} /></a> <span class="t3 tiny transport">${safe(s.transport)}</span></div>
 	<div role="gridcell"><${State} server=${s} was=${was} /></div>
 	${s.state === 'connected' ? columns.slice(2).map(([key]) => html`<div key=${key} role="gridcell" class="num">${CELLS[key](s, was)}</div>`)
 		: html`<${Reason} server=${s} was=${was} />`}</div>`);
@@ -232,7 +232,7 @@ function placeNodes(nodes, height)
 {
 	const pitch = Math.max(SESSION_PITCH, height / Math.max(1, nodes.length));
 
-	nodes.forEach((n, i) => { n.at = i * pitch + Math.min(pitch, 66) / 2 - 17; });
+	nodes.forEach((n, i) => { n.at = i * pitch + Math.min(pitch, 66) / 2 - 18; });
 	return pitch;
 }
 

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { html } from './html.js';
 import { clock, day, duration, latency, minute, rate, safe } from './format.js';
 
-const LEFT = 61, RIGHT = 25;
+const LEFT = 60, RIGHT = 25;
 const STRIP = { y: 16, height: 8, tall: 16 }, NOTE_Y = 40, LATENCY = { top: 54, bottom: 140 }, CALLS = { top: 166, bottom: 214 }, HEIGHT = 240;
 const LEAST_BAR = 5, LEAST_BLOCK = 6;
 const STEPS_MS = [5, 10, 15, 30, 60, 120, 180, 360].map((m) => m * 60000);

@@ -426,7 +426,7 @@ export function Server({ name })
 	}, [tab]);
 	if (!s)
 		return html`<div class="empty">No server is called <code>${safe(name)}</code>. <a class="link" href=${href('overview')}>Overview</a></div>`;
-	const head = html`<div class="server-title"><${Back} />${isPhone ? null : html`<nav class="crumbs small t2" aria-label="Where"><a href=${href('overview')}>Overview</a> <span class="t3">/</span> Servers</nav>`}
+	const head = html`<div class="server-title"><${Back} />${isPhone ? null : html`<nav class="crumbs small t3" aria-label="Where"><a href=${href('overview')}>Overview</a> <span class="t3">/</span> Servers</nav>`}
 		<h1 class="title"><${Name} text=${s.name} most=${isPhone ? 18 : 48} /></h1><${State} server=${s} was=${was} />${isPhone ? null : html`<${Since} server=${s} />`}<span class="grow"></span><${Actions} server=${s} /></div>`;
 
 	if (isPhone)
