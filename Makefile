@@ -14,11 +14,11 @@ export FUZZ_SECONDS PREFIX
 
 all: build
 
-build: setup-build
+build: setup-build setup-js
 	@tools/configure build gcc
 	@ninja -C build --quiet
 
-run: setup-build build
+run: setup-build setup-js build
 	@tools/first-run
 
 test: setup-build setup-test setup-lint setup-js
@@ -27,10 +27,10 @@ test: setup-build setup-test setup-lint setup-js
 test-clients: setup-build setup-js build
 	@tools/run-clients
 
-check: setup-build setup-test setup-lint setup-fuzz setup-check lint
+check: setup-build setup-test setup-lint setup-js setup-fuzz setup-check lint
 	@tools/run-checks
 
-bench: setup-build setup-bench build
+bench: setup-build setup-js setup-bench build
 	@build/bench/bench_json
 	@build/bench/bench_client
 	@build/bench/bench_pool
@@ -42,10 +42,10 @@ soak: setup-build setup-js build
 	@sh tests/pool/soak.sh
 	@SESSIONS=1000 CALLS=200 SHOW=1 sh tests/hub/test_crowd.sh
 
-fuzz: setup-build setup-fuzz
+fuzz: setup-build setup-js setup-fuzz
 	@tools/run-fuzzers $(FUZZERS)
 
-install: setup-build
+install: setup-build setup-js
 	@tools/install
 
 format: setup-lint

@@ -86,6 +86,8 @@
 #define MP_LIMIT_SECRETS           16384     /* values, and lines of values, hidden in logs */
 #define MP_LIMIT_EVENT_RING        4096      /* transitions kept for late readers */
 #define MP_LIMIT_EVENT_TEXT        120       /* bytes of words in one event */
+#define MP_LIMIT_VERB_OUTPUT       MP_MIB(4) /* of a verb that the dashboard runs */
+#define MP_LIMIT_FLOWS             16384     /* pairs of session and server with calls */
 #define MP_LIMIT_CALL_RING         512       /* calls that ended, kept for late readers */
 #define MP_LIMIT_NOTIFICATION_RING 512       /* notifications of servers, kept for late readers */
 #define MP_LIMIT_NOTIFICATION_TEXT 500       /* bytes of words of one */

@@ -177,6 +177,9 @@ int mp_admit_init(struct mp_admit *a, const struct mp_admit_options *o, struct m
 		r = admit_read_addresses(a, o, reterr);
 	if (r == 0 && a->needs_token)
 		r = mp_http_token_open(&a->token, o->token_path, reterr);
+	if (r == 0 && o->logins_path)
+		r = mp_browser_logins_open(&a->logins, o->loop, o->logins_path,
+					   get_port(o->address), reterr);
 	if (r == 0)
 		r = admit_open_oauth(a, o, reterr);
 	if (r == 0)
@@ -188,6 +191,7 @@ void mp_admit_done(struct mp_admit *a)
 {
 	mp_http_token_done(&a->token);
 	mp_named_tokens_done(&a->named);
+	mp_browser_logins_done(&a->logins);
 	a->oauth = mp_oauth_resource_free(a->oauth);
 	mp_holders_done(&a->holders);
 }
@@ -210,10 +214,14 @@ static int64_t admit_get_wall_ms(const struct mp_admit *a)
 
 uint64_t mp_admit_look(struct mp_admit *a)
 {
-	if (a->needs_token && is_due(a)) {
-		if (mp_http_token_look(&a->token))
+	bool has_logins = a->logins.key.path;
+
+	if ((a->needs_token || has_logins) && is_due(a)) {
+		if (a->needs_token && mp_http_token_look(&a->token))
 			admit_name_owner(a);
 		mp_named_tokens_look(&a->named, &a->holders);
+		if (has_logins)
+			mp_browser_logins_look(&a->logins, &a->holders);
 		mp_holders_sweep(&a->holders, admit_get_wall_ms(a));
 	}
 	return a->holders.ended;
@@ -356,6 +364,32 @@ static bool admit_judge_header(struct mp_admit *a, const struct mp_inbound *in,
 	return admit_judge_token(a, in, header, ret_holder, ret_refusal);
 }
 
+/* A browser names the page that asks: WebSockets and POST by Origin, all by Sec-Fetch-Site. */
+static bool admit_judge_page(const struct mp_inbound *in, struct mp_http_refusal *ret_refusal)
+{
+	struct mp_str site = mp_inbound_get(in, MP_FIELD_SITE);
+	bool is_same = mp_str_eq(site, MP_STR("same-origin"));
+
+	if (is_same || (!site.p && mp_inbound_get(in, MP_FIELD_ORIGIN).p))
+		return true;
+	return admit_refuse(ret_refusal, 403, "only the hub's own page may ask for this", NULL);
+}
+
+static bool admit_judge_browser(struct mp_admit *a, const struct mp_inbound *in,
+				const struct mp_holder **ret_holder,
+				struct mp_http_refusal *ret_refusal)
+{
+	if (!admit_judge_page(in, ret_refusal))
+		return false;
+	if (a->logins.key.path)
+		*ret_holder = mp_browser_logins_find(&a->logins, &a->holders,
+						     mp_inbound_get(in, MP_FIELD_COOKIE));
+	if (*ret_holder && !(*ret_holder)->is_over)
+		return true;
+	return admit_refuse(ret_refusal, 401,
+			    "this browser is not logged in; run `mcpool dashboard`", NULL);
+}
+
 /* The request comes from this hub: a server is configured with our own address. */
 static bool is_ourselves(struct mp_str asker)
 {
@@ -368,6 +402,10 @@ static bool may_enter(struct mp_admit *a, const struct mp_route *route, const st
 {
 	if (route->who == MP_ROUTE_FOR_VISITORS)
 		return true;
+	if (route->who == MP_ROUTE_FOR_PAGES)
+		return admit_judge_page(in, ret_refusal);
+	if (route->who == MP_ROUTE_FOR_BROWSERS)
+		return admit_judge_browser(a, in, ret_holder, ret_refusal);
 	if (route->who != MP_ROUTE_FOR_HOLDERS && route->who != MP_ROUTE_FOR_METRICS)
 		return admit_refuse(ret_refusal, 403, "this route is closed", NULL);
 	if (!is_our_page(mp_inbound_get(in, MP_FIELD_SITE)))

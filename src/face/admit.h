@@ -12,6 +12,7 @@
 #include "http/http_service.h"
 #include "http/inbound.h"
 #include "net/address_list.h"
+#include "face/browser_logins.h"
 #include "face/routes.h"
 #include "face/holders.h"
 #include "face/http_token.h"
@@ -32,6 +33,7 @@ struct mp_admit {
 	struct mp_named_tokens named;
 	struct mp_oauth_resource *oauth; /* owned; NULL: no issuer is configured */
 	struct mp_holders holders;
+	struct mp_browser_logins logins;           /* without a path: there is no dashboard */
 	struct mp_address_list metrics_from;       /* need no token for metrics */
 	char hosts[MP_ADMIT_HOSTS][MP_ADMIT_HOST]; /* "127.0.0.1:7717" */
 	size_t n_hosts;
@@ -46,6 +48,7 @@ struct mp_admit_options {
 	size_t n_metrics_from;
 	void (*judge_again)(void *u); /* what was deferred can be judged; from the loop */
 	void *u;
+	const char *logins_path; /* the key of browser logins; NULL: there is no dashboard */
 	bool no_token;
 	bool is_secure;
 	const char *name;               /* another name of this host, without port; NULL: none */

@@ -15,6 +15,7 @@
 #include "face/control_login.h"
 #include "face/control_status.h"
 #include "face/control_usage.h"
+#include "face/control_watch.h"
 #include "face/nearest_session.h"
 #include "hub/workspaces.h"
 #include "rpc/message.h"
@@ -33,6 +34,7 @@ struct mp_control {
 	struct mp_tape tape;
 	struct mp_control_listen listen;
 	struct mp_control_usages usages;
+	struct mp_control_watch watch;
 };
 
 /* The current request; its result is written to out. */
@@ -105,9 +107,12 @@ static void control_hear(struct mp_control *c, const struct mp_message *m)
 {
 	mp_value id;
 
+	id = mp_value_get(m->tape, m->params, "requestId");
+	if (m->kind == MP_MESSAGE_NOTIFICATION && m->method == MP_METHOD_CANCELLED &&
+	    c->hooks->cancel)
+		c->hooks->cancel(c->peer.u, mp_value_source(m->tape, id));
 	if (!c->is_joined)
 		return;
-	id = mp_value_get(m->tape, m->params, "requestId");
 	if (m->kind != MP_MESSAGE_NOTIFICATION)
 		mp_control_calls_take_reply(&c->calls, m);
 	else if (m->method == MP_METHOD_CANCELLED)
@@ -338,6 +343,16 @@ static int control_listen_notifications(struct order *o)
 	return mp_control_listen_notifications(&o->c->listen, o->t, o->params, o->out, &o->why);
 }
 
+static int control_watch(struct order *o)
+{
+	return mp_control_watch_begin(&o->c->watch, o->out);
+}
+
+static int control_tell_history(struct order *o)
+{
+	return mp_control_watch_history(&o->c->peer, o->t, o->params, o->out, &o->why);
+}
+
 /* --- the hub --------------------------------------------------------------------------------- */
 
 /* The result is reported as one event per workspace. */
@@ -346,6 +361,26 @@ static int control_reload(struct order *o)
 	mp_hub_reload(o->c->peer.hub);
 	return mp_buf_addf(o->out, "{\"views\":%zu}",
 			   mp_workspaces_count(o->c->peer.hub->workspaces));
+}
+
+static int open_dashboard(struct order *o)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf url;
+	struct mp_writer w;
+	int r;
+
+	mp_buf_init(&url, MP_KIB(4));
+	if (!o->c->hooks->open_dashboard)
+		return mp_fail(&o->why, MCPOOL_EPERM, "this is not done here");
+	r = o->c->hooks->open_dashboard(o->c->peer.u, &url, &o->why);
+	if (r < 0)
+		return r;
+	mp_write_init(&w, o->out, NULL);
+	mp_write_begin_object(&w);
+	mp_write_member_text(&w, "url", mp_buf_get(&url));
+	mp_write_end_object(&w);
+	mp_wipe(url.data, url.len);
+	return mp_write_finish(&w);
 }
 
 static int shut_down(struct order *o)
@@ -380,19 +415,28 @@ static const struct {
 	{"mcpool/events", control_listen_events},
 	{"mcpool/calls", control_listen_calls},
 	{"mcpool/notifications", control_listen_notifications},
+	{"mcpool/watch", control_watch},
+	{"mcpool/history", control_tell_history},
 	{"mcpool/call", control_call},
 	{"mcpool/login", control_login},
 	{"mcpool/login/paste", control_paste},
 	{"mcpool/logout", control_logout},
 	{"mcpool/reload", control_reload},
+	{"mcpool/dashboard", open_dashboard},
 	{"mcpool/shutdown", shut_down},
 };
 
 static int control_obey(struct order *o, mp_value method)
 {
+	int r = MCPOOL_ENOENT;
+
 	for (size_t i = 0; i < MP_ARRAY_LEN(orders); i++)
 		if (mp_value_text_is(o->t, method, mp_str_of(orders[i].method)))
 			return orders[i].act(o);
+	if (o->c->hooks->take)
+		r = o->c->hooks->take(o->c->peer.u, o->id, o->t, method, o->params, &o->why);
+	if (r != MCPOOL_ENOENT)
+		return r < 0 ? r : LATER;
 	(void)mp_fail(&o->why, MCPOOL_ENOENT, "there is no such method here");
 	o->why.rpc_code = -32601;
 	return MCPOOL_ENOENT;
@@ -426,6 +470,7 @@ void mp_control_receive(struct mp_control *c, struct mp_str text)
 void mp_control_flushed(struct mp_control *c)
 {
 	mp_control_listen_resume(&c->listen);
+	mp_control_watch_resume(&c->watch);
 }
 
 /* --- life ------------------------------------------------------------------------------------ */
@@ -445,6 +490,7 @@ struct mp_control *mp_control_new(struct mp_hub *hub, struct mp_workspace *works
 	c->hooks = hooks;
 	mp_control_listen_init(&c->listen, &c->peer);
 	mp_control_usages_init(&c->usages, &c->peer, hooks->describe);
+	mp_control_watch_init(&c->watch, &c->peer, hooks->describe);
 	mp_tape_init(&c->tape, 0);
 	return c;
 }
@@ -464,6 +510,7 @@ struct mp_control *mp_control_free(struct mp_control *c)
 {
 	if (!c)
 		return NULL;
+	mp_control_watch_done(&c->watch);
 	mp_control_usages_done(&c->usages);
 	mp_control_listen_done(&c->listen);
 	if (c->is_joined) {

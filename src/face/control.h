@@ -8,6 +8,7 @@
 #include "base/base.h"
 #include "base/str.h"
 #include "hub/hub.h"
+#include "json/value.h"
 #include "json/write.h"
 
 struct mp_control;
@@ -16,8 +17,17 @@ struct mp_control_hooks {
 	void (*say)(void *u, struct mp_str text);        /* sends one message */
 	bool (*stop)(void *u, bool drain, bool replace); /* as in socket.h */
 	void (*describe)(void *u, struct mp_writer *w);  /* adds members about the hub */
+	/* As in socket.h; may be NULL. */
+	int (*open_dashboard)(void *u, struct mp_buf *url, struct mcpool_error *reterr);
 	/* Bytes that the peer has not read yet; NULL: it reads everything at once. */
 	size_t (*get_queued)(void *u);
+	/*
+	 * A request that this file does not know. 0: the owner answers it later. MCPOOL_ENOENT: nor
+	 * does the owner; other errors are the answer. May be NULL.
+	 */
+	int (*take)(void *u, struct mp_str id, const struct mp_tape *t, mp_value method,
+		    mp_value params, struct mcpool_error *reterr);
+	void (*cancel)(void *u, struct mp_str id); /* such a request; may be NULL */
 };
 
 /* workspace: the one that requests refer to; borrowed, outlives the object. */

@@ -52,8 +52,8 @@ static void usages_write(struct mp_writer *w, const struct mp_usage *usage,
 	mp_write_end_object(w);
 }
 
-static void hub_write(struct mp_writer *w, const struct mp_control_peer *p,
-		      void (*describe)(void *u, struct mp_writer *w))
+void mp_control_status_write_hub(struct mp_writer *w, const struct mp_control_peer *p,
+				 void (*describe)(void *u, struct mp_writer *w))
 {
 	struct mp_hub *hub = p->hub;
 	const char *problem = mp_workspaces_get_problem(hub->workspaces);
@@ -61,8 +61,6 @@ static void hub_write(struct mp_writer *w, const struct mp_control_peer *p,
 
 	mp_scopes_count_users(hub->sessions);
 	sum = mp_usage_sum_up(hub->usage);
-	mp_write_key(w, MP_STR("hub"));
-	mp_write_begin_object(w);
 	mp_write_member_i64(w, "pid", (int64_t)getpid());
 	mp_write_member_text(w, "version", mp_str_of(mcpool_version()));
 	mp_write_member_i64(w, "uptimeMs", mp_loop_now_ms(hub->loop) - hub->began_ms);
@@ -81,7 +79,6 @@ static void hub_write(struct mp_writer *w, const struct mp_control_peer *p,
 		mp_write_member_text(w, "problem", mp_str_of(problem));
 	if (describe)
 		describe(p->u, w);
-	mp_write_end_object(w);
 }
 
 static void servers_write(struct mp_writer *w, struct mp_workspace *workspace)
@@ -109,10 +106,8 @@ static void servers_write(struct mp_writer *w, struct mp_workspace *workspace)
 	mp_write_end_array(w);
 }
 
-static void session_write(void *u, const struct mp_session_info *s)
+void mp_control_status_write_session(struct mp_writer *w, const struct mp_session_info *s)
 {
-	struct mp_writer *w = u;
-
 	mp_write_begin_object(w);
 	mp_write_key(w, MP_STR("id"));
 	mp_write_u64(w, s->id);
@@ -146,10 +141,18 @@ static void session_write(void *u, const struct mp_session_info *s)
 	mp_write_end_object(w);
 }
 
+static void session_write(void *u, const struct mp_session_info *s)
+{
+	mp_control_status_write_session(u, s);
+}
+
 void mp_control_status_write(struct mp_writer *w, const struct mp_control_peer *p,
 			     void (*describe)(void *u, struct mp_writer *w))
 {
-	hub_write(w, p, describe);
+	mp_write_key(w, MP_STR("hub"));
+	mp_write_begin_object(w);
+	mp_control_status_write_hub(w, p, describe);
+	mp_write_end_object(w);
 	servers_write(w, p->workspace);
 	mp_write_key(w, MP_STR("sessions"));
 	mp_write_begin_array(w);

@@ -17,6 +17,11 @@
  */
 void mp_control_status_write(struct mp_writer *w, const struct mp_control_peer *p,
 			     void (*describe)(void *u, struct mp_writer *w));
+/* The parts of it: the members of `hub`, into an open object; one session. */
+void mp_control_status_write_hub(struct mp_writer *w, const struct mp_control_peer *p,
+				 void (*describe)(void *u, struct mp_writer *w));
+struct mp_session_info;
+void mp_control_status_write_session(struct mp_writer *w, const struct mp_session_info *s);
 /* Write one event as an object. missed: number of events lost before it. */
 void mp_control_status_write_event(struct mp_writer *w, struct mp_hub *hub,
 				   const struct mp_event *e, uint64_t missed);

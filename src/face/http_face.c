@@ -56,6 +56,27 @@ static void http_face_arrived(void *u, struct mp_conn *conn)
 	mp_http_service_take(&((struct mp_http_face *)u)->service, conn);
 }
 
+/* --- the dashboard -------------------------------------------------------------------------- */
+
+void mp_http_face_serve_dashboard(struct mp_http_face *f, struct mp_exchange *x)
+{
+	if (f->dashboard)
+		f->dashboard->serve(f->dashboard_u, f, x);
+	else
+		mp_routes_serve_nothing(f, x);
+}
+
+/* Browsers get the page, all others a text. */
+void mp_http_face_serve_front(struct mp_http_face *f, struct mp_exchange *x)
+{
+	struct mp_str accept = mp_inbound_get(x->in, MP_FIELD_ACCEPT);
+
+	if (f->dashboard && mp_str_find(accept, MP_STR("text/html"), 0) >= 0)
+		f->dashboard->serve(f->dashboard_u, f, x);
+	else
+		mp_routes_serve_front(f, x);
+}
+
 /* --- sessions ------------------------------------------------------------------------------- */
 
 /* The value of `?naming=server__tool`, static; NULL: none, or not a known one. */
@@ -175,6 +196,11 @@ static void send_strangers_away(struct mp_http_face *f)
 	mp_http_stateless_end_strangers(f);
 }
 
+void mp_http_face_end_strangers(struct mp_http_face *f)
+{
+	send_strangers_away(f);
+}
+
 static void token_changed(void *u)
 {
 	send_strangers_away(u);
@@ -185,16 +211,24 @@ static void follow_token(struct mp_http_face *f)
 {
 	const char *db = f->admit.named.db ? mp_db_get_path(f->admit.named.db) : "";
 	char log[PATH_MAX];
-	const char *paths[] = {f->admit.token.path, db, log};
+	const char *paths[4];
 	struct mcpool_error why;
+	size_t n = 0;
 
-	if (!f->admit.needs_token)
+	if (f->admit.needs_token)
+		paths[n++] = f->admit.token.path;
+	if (f->admit.logins.key.path)
+		paths[n++] = f->admit.logins.key.path;
+	if (!n)
 		return;
 	snprintf(log, sizeof(log), "%s-wal", db);
+	if (db[0]) {
+		paths[n++] = db;
+		paths[n++] = log;
+	}
 	if (mp_config_watch_new(f->loop, &f->watch, &why) == 0) {
 		f->follower = mp_config_watch_follow(f->watch, token_changed, f);
-		if (mp_follower_set_paths(f->follower, paths, db[0] ? MP_ARRAY_LEN(paths) : 1,
-					  &why) == 0)
+		if (mp_follower_set_paths(f->follower, paths, n, &why) == 0)
 			return;
 	}
 	mp_log_warn(&f->log, "changes of the token are noticed late: %s", why.message);
@@ -250,7 +284,7 @@ static void http_face_judge_again(void *u)
 static int open_gate(struct mp_http_face *f, const struct mp_http_face_options *o,
 		     struct mcpool_error *reterr)
 {
-	MP_CLEANUP(mp_buf_done) struct mp_buf path;
+	MP_CLEANUP(mp_buf_done) struct mp_buf path, logins;
 	struct mp_admit_options a = {
 		.loop = o->loop,
 		.token_path = o->token_path,
@@ -268,6 +302,9 @@ static int open_gate(struct mp_http_face *f, const struct mp_http_face_options *
 	int r = 0;
 
 	mp_buf_init(&path, PATH_MAX);
+	mp_buf_init(&logins, PATH_MAX);
+	if (o->dashboard && mp_browser_logins_get_path(&logins) == 0)
+		a.logins_path = logins.data;
 	if (!a.token_path && !a.no_token)
 		r = mp_http_token_get_path(&path);
 	if (r < 0)
@@ -283,6 +320,8 @@ static void set_up(struct mp_http_face *f, const struct mp_http_face_options *o)
 	f->all_sessions = o->all_sessions;
 	f->workspace = o->workspace;
 	f->usage = o->usage;
+	f->dashboard = o->dashboard;
+	f->dashboard_u = o->dashboard_u;
 	mp_log_init(&f->log, "http");
 	mp_http_service_init(&f->service, f->loop, &service_hooks, f);
 	mp_message_tape_init(&f->tape);
@@ -376,6 +415,8 @@ void mp_http_face_drain(struct mp_http_face *f, void (*drained)(void *u), void *
 	mp_http_listener_close(f->listener);
 	mp_web_socket_drain(f);
 	mp_http_sse_drain(f);
+	if (f->dashboard)
+		f->dashboard->drain(f->dashboard_u);
 	mp_http_sessions_drain(f);
 	mp_http_service_drain(&f->service, emptied);
 }

@@ -22,6 +22,12 @@ struct mp_http_face;
 enum { MP_HTTP_ADDRESS = 300 };
 #define MP_HTTP_LISTEN "127.0.0.1:7717" /* default address */
 
+/* The dashboard, which is a layer above. */
+struct mp_http_dashboard {
+	void (*serve)(void *u, struct mp_http_face *f, struct mp_exchange *x); /* its routes */
+	void (*drain)(void *u); /* the hub leaves: close what is open */
+};
+
 struct mp_http_face_options {
 	struct mp_loop *loop; /* borrowed, as are the next two */
 	struct mp_sessions *all_sessions;
@@ -37,6 +43,8 @@ struct mp_http_face_options {
 	struct mp_str oauth;    /* http.oauth, JSON: tokens of an issuer; empty: none */
 	const char *const *metrics_from; /* http.metricsFrom; borrowed during the call */
 	size_t n_metrics_from;
+	const struct mp_http_dashboard *dashboard; /* NULL: none */
+	void *dashboard_u;
 	bool no_token;    /* only on loopback */
 	const char *name; /* another name of this host; NULL: none */
 };
@@ -98,6 +106,8 @@ struct mp_http_face {
 	struct mp_map talks;    /* HTTP+SSE conversations by id */
 	struct mp_list sockets; /* WebSockets */
 
+	const struct mp_http_dashboard *dashboard; /* NULL: none */
+	void *dashboard_u;
 	struct mp_usage *usage; /* for metrics.c; borrowed; may be NULL */
 	struct mp_usage_listener usage_listener;
 	bool is_ready; /* the gate is open */
@@ -122,6 +132,8 @@ int mp_http_face_open_session(struct mp_http_face *f, const struct mp_exchange *
 const char *mp_http_face_get_naming(const struct mp_exchange *x);
 /* Headers of the request that the next message of the session comes with. */
 void mp_http_face_note_trace(const struct mp_exchange *x, struct mp_session *session);
+/* Tokens or logins were ended: close what came with them. */
+void mp_http_face_end_strangers(struct mp_http_face *f);
 /* Answer after a failed mp_http_face_open_session(). */
 void mp_http_face_refuse_session(struct mp_exchange *x, int error);
 

@@ -75,7 +75,7 @@ static void leave_if_done(void *u)
 }
 
 static const struct mp_session_hooks session_hooks = {http_sse_deliver};
-static const struct mp_exchange_hooks exchange_hooks = {http_sse_quiet, gone, NULL};
+static const struct mp_exchange_hooks exchange_hooks = {.quiet = http_sse_quiet, .gone = gone};
 
 static int open_talk(struct talk *t, struct mp_exchange *x)
 {

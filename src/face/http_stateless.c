@@ -64,7 +64,8 @@ static void gone(void *u)
 }
 
 static const struct mp_session_hooks session_hooks = {http_stateless_deliver};
-static const struct mp_exchange_hooks exchange_hooks = {http_stateless_quiet, gone, NULL};
+static const struct mp_exchange_hooks exchange_hooks = {.quiet = http_stateless_quiet,
+							.gone = gone};
 
 static struct http_stateless *stateless_find(struct mp_http_face *f, mp_id holder,
 					     const char *naming)

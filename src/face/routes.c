@@ -20,7 +20,7 @@ static void serve_alive(struct mp_http_face *f, struct mp_exchange *x)
 						       MP_STR("ok\n")});
 }
 
-static void serve_front(struct mp_http_face *f, struct mp_exchange *x)
+void mp_routes_serve_front(struct mp_http_face *f, struct mp_exchange *x)
 {
 	static const struct mp_str page = MP_STR(
 		"mcpool runs here.\n\n"
@@ -39,7 +39,7 @@ static void serve_front(struct mp_http_face *f, struct mp_exchange *x)
 						    page});
 }
 
-static void serve_nothing(struct mp_http_face *f, struct mp_exchange *x)
+void mp_routes_serve_nothing(struct mp_http_face *f, struct mp_exchange *x)
 {
 	(void)f;
 	mp_exchange_refuse(x, &(struct mp_http_refusal){404, "there is nothing here", NULL});
@@ -67,8 +67,22 @@ static const struct mp_route routes[] = {
 	 MP_ROUTE_FOR_VISITORS, mp_http_metadata_serve},
 	{"/.well-known/oauth-protected-resource/mcp", PAGE, "Allow: GET, HEAD\r\n",
 	 MP_ROUTE_FOR_VISITORS, mp_http_metadata_serve},
-	{"/", PAGE, "Allow: GET, HEAD\r\n", MP_ROUTE_FOR_VISITORS, serve_front},
-	{NULL, EVERY, NULL, MP_ROUTE_FOR_VISITORS, serve_nothing},
+	{"/", PAGE, "Allow: GET, HEAD\r\n", MP_ROUTE_FOR_VISITORS, mp_http_face_serve_front},
+	{"/dashboard.js", PAGE, "Allow: GET, HEAD\r\n", MP_ROUTE_FOR_VISITORS,
+	 mp_http_face_serve_dashboard},
+	{"/dashboard.css", PAGE, "Allow: GET, HEAD\r\n", MP_ROUTE_FOR_VISITORS,
+	 mp_http_face_serve_dashboard},
+	{"/dashboard.svg", PAGE, "Allow: GET, HEAD\r\n", MP_ROUTE_FOR_VISITORS,
+	 mp_http_face_serve_dashboard},
+	{"/dashboard/login", MP_HTTP_METHOD_POST, "Allow: POST\r\n", MP_ROUTE_FOR_PAGES,
+	 mp_http_face_serve_dashboard},
+	{"/dashboard/session", MP_HTTP_METHOD_GET, "Allow: GET\r\n", MP_ROUTE_FOR_BROWSERS,
+	 mp_http_face_serve_dashboard},
+	{"/dashboard/logout", MP_HTTP_METHOD_POST, "Allow: POST\r\n", MP_ROUTE_FOR_BROWSERS,
+	 mp_http_face_serve_dashboard},
+	{"/dashboard/control", MP_HTTP_METHOD_GET, "Allow: GET\r\n", MP_ROUTE_FOR_BROWSERS,
+	 mp_http_face_serve_dashboard},
+	{NULL, EVERY, NULL, MP_ROUTE_FOR_VISITORS, mp_routes_serve_nothing},
 };
 
 const struct mp_route *mp_routes_list(size_t *ret_n)
@@ -102,7 +116,8 @@ void mp_routes_serve(struct mp_http_face *f, struct mp_exchange *x)
 	const struct mp_route *route = mp_routes_find(mp_inbound_get_path(x->in));
 
 	mp_check(x->admission.route == route);
-	mp_check(route->who == MP_ROUTE_FOR_VISITORS || x->admission.principal ||
+	mp_check(route->who == MP_ROUTE_FOR_VISITORS || route->who == MP_ROUTE_FOR_PAGES ||
+		 x->admission.principal ||
 		 (route->who == MP_ROUTE_FOR_METRICS && x->admission.is_by_address));
 	route->serve(f, x);
 }

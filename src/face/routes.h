@@ -16,6 +16,8 @@ enum mp_route_for {
 	MP_ROUTE_FOR_HOLDERS,  /* requires the token */
 	MP_ROUTE_FOR_METRICS,  /* requires the token, or an address of http.metricsFrom */
 	MP_ROUTE_FOR_VISITORS, /* requires a valid Host only: nothing secret, no effect */
+	MP_ROUTE_FOR_PAGES,    /* requires to be asked by our own page */
+	MP_ROUTE_FOR_BROWSERS, /* the same, and the cookie of a login */
 };
 
 struct mp_route {
@@ -37,7 +39,13 @@ bool mp_routes_allow(const struct mp_route *route, enum mp_http_method verb,
 /* Call the handler; the caller has admitted this request to this route (V15). */
 void mp_routes_serve(struct mp_http_face *f, struct mp_exchange *x);
 
+/* A text that says how to connect; that there is nothing. */
+void mp_routes_serve_front(struct mp_http_face *f, struct mp_exchange *x);
+void mp_routes_serve_nothing(struct mp_http_face *f, struct mp_exchange *x);
+
 /* The handlers, each in its own file. */
+void mp_http_face_serve_front(struct mp_http_face *f, struct mp_exchange *x);
+void mp_http_face_serve_dashboard(struct mp_http_face *f, struct mp_exchange *x);
 void mp_mcp_endpoint_serve(struct mp_http_face *f, struct mp_exchange *x);
 void mp_http_sse_serve(struct mp_http_face *f, struct mp_exchange *x);
 void mp_http_sse_serve_message(struct mp_http_face *f, struct mp_exchange *x);

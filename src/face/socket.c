@@ -339,6 +339,15 @@ static void describe(void *u, struct mp_writer *w)
 		g->face->hooks->describe(g->face->u, w);
 }
 
+static int socket_open_dashboard(void *u, struct mp_buf *url, struct mcpool_error *reterr)
+{
+	struct socket_conn *g = u;
+
+	if (!g->face->hooks->open_dashboard)
+		return mp_fail(reterr, MCPOOL_EPERM, "this hub has no dashboard");
+	return g->face->hooks->open_dashboard(g->face->u, url, reterr);
+}
+
 static size_t socket_get_queued(void *u)
 {
 	struct socket_conn *g = u;
@@ -351,6 +360,7 @@ static const struct mp_control_hooks control_hooks = {
 	.get_queued = socket_get_queued,
 	.stop = asked_to_stop,
 	.describe = describe,
+	.open_dashboard = socket_open_dashboard,
 };
 
 static enum socket_conn_event let_in(struct socket_conn *g)

@@ -7,6 +7,7 @@
 #define MP_SOCKET_H
 
 #include "base/base.h"
+#include "base/buf.h"
 #include "hub/hub.h"
 #include "json/write.h"
 
@@ -21,6 +22,8 @@ struct mp_socket_hooks {
 	bool (*stop)(void *u, bool drain, bool replace);
 	/* Adds members to the object `hub` of a status: other listeners. May be NULL. */
 	void (*describe)(void *u, struct mp_writer *w);
+	/* Adds the address that logs a browser in to the dashboard, once. May be NULL. */
+	int (*open_dashboard)(void *u, struct mp_buf *url, struct mcpool_error *reterr);
 };
 
 /* listener: a listening, non-blocking socket; borrowed until mp_socket_face_close(). */

@@ -74,7 +74,8 @@ static void exchange_gone(void *u)
 	stream_advance(u, LEFT);
 }
 
-static const struct mp_exchange_hooks exchange_hooks = {exchange_quiet, exchange_gone, NULL};
+static const struct mp_exchange_hooks exchange_hooks = {.quiet = exchange_quiet,
+							.gone = exchange_gone};
 
 static void stream_attach(struct mp_stream *s, struct mp_exchange *x)
 {

@@ -248,3 +248,10 @@ void mp_exchange_write(struct mp_exchange *x, struct mp_str bytes)
 	mp_check(x->is_tunnel);
 	(void)mp_http_connection_write(mp_http_connection_of(x), &bytes, 1); /* told later */
 }
+
+size_t mp_exchange_get_unsent(struct mp_exchange *x)
+{
+	struct mp_http_connection *c = mp_http_connection_of(x);
+
+	return c->conn ? mp_conn_get_waiting(c->conn) : 0;
+}

@@ -302,9 +302,14 @@ static void conn_taken(void *u)
 {
 	struct mp_http_connection *c = u;
 
+	bool is_tunnel = c->state == MP_HTTP_CONNECTION_TUNNEL;
+
 	mp_http_held_note(c);
-	if (!mp_conn_get_waiting(c->conn))
-		mp_http_connection_advance(c, MP_HTTP_CONNECTION_ON_FLUSHED);
+	if (mp_conn_get_waiting(c->conn))
+		return;
+	mp_http_connection_advance(c, MP_HTTP_CONNECTION_ON_FLUSHED);
+	if (is_tunnel && c->state == MP_HTTP_CONNECTION_TUNNEL && c->x.hooks->taken)
+		c->x.hooks->taken(c->x.u);
 }
 
 static void conn_ended(void *u)

@@ -52,6 +52,8 @@ struct mp_exchange_hooks {
 	void (*gone)(void *u);
 	/* What the client says behind its request, once the exchange is a tunnel. */
 	void (*bytes)(void *u, struct mp_str bytes);
+	/* All bytes of a tunnel are out; may be NULL. */
+	void (*taken)(void *u);
 };
 
 struct mp_exchange {
@@ -160,6 +162,8 @@ void mp_exchange_comment(struct mp_exchange *x);
 /* From now on bytes pass as they are; what came behind the request is told soon. */
 void mp_exchange_begin_tunnel(struct mp_exchange *x, const char *headers);
 void mp_exchange_write(struct mp_exchange *x, struct mp_str bytes);
+/* Bytes of its connection that the client has not taken. */
+size_t mp_exchange_get_unsent(struct mp_exchange *x);
 
 /* --- for the files of the service alone: http_connection.c, http_answer.c, http_held.c ----------
  */

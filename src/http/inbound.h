@@ -49,6 +49,7 @@ enum mp_http_method {
 	X(TRACE_PARENT, "traceparent", LIST)               \
 	X(TRACE_STATE, "tracestate", LIST)                 \
 	X(BAGGAGE, "baggage", LIST)                        \
+	X(COOKIE, "cookie", ONCE)                          \
 	X(ASKER, "mcpool-hub", ONCE)
 
 enum mp_field {

@@ -373,6 +373,7 @@ int mp_hub_new(const struct mp_hub_options *options, const struct mp_hub_hooks *
 	hub->workspaces = make_workspaces(hub);
 	hub->pool = make_pool(hub);
 	hub->usage = mp_usage_new(hub->pool);
+	mp_traffic_init(&hub->traffic, hub->pool, &hub->events, &hub->calls);
 	open_spans(hub);
 	mp_accounts_set_hook(mp_launch_planner_get_accounts(hub->p->planner), login_changed, hub);
 	hub->sessions = make_sessions(hub);
@@ -398,6 +399,8 @@ struct mp_hub *mp_hub_free(struct mp_hub *hub)
 	hub->workspace = NULL;
 	mp_network_free(p->network);
 	mp_usage_free(hub->usage);
+	if (hub->pool)
+		mp_traffic_done(&hub->traffic);
 	mp_pool_free(hub->pool);
 	mp_config_watch_close(p->watch);
 	mp_launch_planner_free(p->planner);

@@ -11,6 +11,7 @@
 #include "base/events.h"
 #include "base/loop.h"
 #include "config/values/set.h"
+#include "hub/traffic.h"
 #include "pool/call_log.h"
 #include "pool/notifications.h"
 #include "pool/pool.h"
@@ -43,6 +44,7 @@ struct mp_hub {
 	struct mp_notifications said; /* by servers */
 	struct mp_pool *pool;
 	struct mp_usage *usage;       /* of the pool's servers */
+	struct mp_traffic traffic;    /* who calls what */
 	struct mp_sessions *sessions; /* all sessions */
 	struct mp_workspaces *workspaces;
 	struct mp_workspace *workspace; /* of the request; NULL before the start */

@@ -233,6 +233,7 @@ void mp_call_record_write(struct mp_writer *w, const struct mp_call_record *r, u
 		row.args = text_redact(row.args, &args);
 	mp_write_begin_object(w);
 	mp_call_row_write(w, &row);
+	mp_write_member_i64(w, "hubUs", r->hub_us);
 	if (missed) {
 		mp_write_key(w, MP_STR("missed"));
 		mp_write_u64(w, missed);

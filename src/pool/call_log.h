@@ -49,6 +49,7 @@ struct mp_call_record {
 	bool is_error, is_tool_error; /* of an answer */
 	int code;                     /* without an answer: MCPOOL_E* */
 	int64_t queue_us, took_us;    /* before it was sent; at the server */
+	int64_t hub_us;               /* of our own work: until it was sent, and with its answer */
 	size_t bytes_in, bytes_out;   /* of params and result */
 	uint64_t args_hash;           /* of params, with a key of this user */
 };

@@ -252,6 +252,17 @@ static void retry_if_other_environment(struct mp_instance *in)
 		(void)!mp_instance_renew(in, &why); /* on failure it is stopping */
 }
 
+bool mp_instance_will_retry(const struct mp_instance *in)
+{
+	const struct mp_keeper_facts *f = mp_keeper_get_facts(in->k);
+	bool is_failing = f->state == MP_KEEPER_BACKOFF || f->state == MP_KEEPER_FAILED;
+
+	if (!in->start.config || mp_environment_is_same(in->start.config->env, in->config->env))
+		return false;
+	return is_failing ? mp_list_linked(&in->wake_task.link)
+			  : f->state == MP_KEEPER_CLEARING && f->why.code != MCPOOL_ENEEDS_AUTH;
+}
+
 /* Runs once per turn, after all steps, because a woken call may cause the next step. */
 static void instance_wake(void *u)
 {

@@ -107,6 +107,8 @@ void mp_instance_adopt(struct mp_instance *in, struct mp_workspace_config *confi
 void mp_instance_follow(struct mp_instance *in, struct mp_workspace_config *config, size_t entry);
 /* Drain, stop and free it. It can no longer be found. */
 void mp_instance_leave(struct mp_instance *in);
+/* An attempt failed with the environment of another session: one with that of the last follows. */
+bool mp_instance_will_retry(const struct mp_instance *in);
 void mp_instance_start(struct mp_instance *in, bool only_a_visit);
 /* Close the current connection and open a new one (C19). Clears a failed first start. */
 int mp_instance_renew(struct mp_instance *in, struct mcpool_error *reterr) MP_MUST;

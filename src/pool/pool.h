@@ -106,6 +106,8 @@ void mp_pool_sum_up(struct mp_pool *p, struct mp_totals *to);
 const char *mp_pool_get_name(const struct mp_pool *p, mp_id instance);
 /* Is the server reached over a network? False if it no longer exists. */
 bool mp_pool_is_remote(const struct mp_pool *p, mp_id instance);
+/* Its state on display; ready if it no longer exists. */
+enum mp_status_state mp_pool_get_state(const struct mp_pool *p, mp_id instance);
 /* How log lines about the server begin; NULL: it no longer exists. */
 const struct mp_log *mp_pool_get_log(const struct mp_pool *p, mp_id instance);
 /* The settings that hold for the server; NULL: it no longer exists. */

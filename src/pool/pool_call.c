@@ -399,6 +399,14 @@ struct mp_pool_call *mp_pool_call_of_call(struct mp_call *wire)
 	return is_ours ? mp_container_of(wire, struct mp_pool_call, call) : NULL;
 }
 
+/* Since this turn found something to do: what others made of it before counts, too. */
+static int64_t pool_call_get_work_us(const struct mp_pool_call *c)
+{
+	struct mp_loop *loop = c->pool->o.loop;
+
+	return mp_loop_read_us(loop) - mp_loop_now_us(loop);
+}
+
 static enum mp_pool_call_event pool_call_send(struct mp_pool_call *c)
 {
 	bool transport_first = c->in->e->tuning.timeout_order == MP_TIMEOUT_TRANSPORT;
@@ -409,6 +417,7 @@ static enum mp_pool_call_event pool_call_send(struct mp_pool_call *c)
 	o->max_total_ms = transport_first ? c->max_total_ms : mp_pool_call_pad(c->max_total_ms);
 	r = mp_upstream_call(mp_keeper_get_upstream(c->in->k), &c->call, o);
 	c->sent_us = mp_loop_now_us(c->pool->o.loop);
+	c->hub_us += pool_call_get_work_us(c);
 	c->was_out = r == 0;
 	if (r == 0)
 		return MP_QUIET;
@@ -497,6 +506,7 @@ static void pool_call_record(const struct mp_pool_call *c, bool is_error, bool i
 		.code = c->why ? c->why->code : 0,
 		.queue_us = (c->was_out ? c->sent_us : now_us) - c->asked_us,
 		.took_us = c->was_out ? now_us - c->sent_us : 0,
+		.hub_us = c->hub_us + pool_call_get_work_us(c),
 		.bytes_in = o->params.len,
 		.bytes_out = bytes_out,
 	};

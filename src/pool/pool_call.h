@@ -108,6 +108,7 @@ struct mp_pool_call {
 	int64_t patience_ms;  /* when the wait for a restart expires; INT64_MAX: never */
 	int64_t left_ms;      /* rest of the limit when it was paused */
 	int64_t asked_us, sent_us, took_us;
+	int64_t hub_us;          /* our own work until it was sent */
 	struct mp_ticket ticket; /* in the queue */
 	struct mp_task task;     /* sends TELL at the end of the turn */
 	enum mp_outcome outcome;
@@ -172,5 +173,18 @@ struct mp_pool_call *mp_pool_call_find_greediest(struct mp_instance *in, struct 
 
 /* instance_requests.c: the call has ended; ends the server requests that belong to it. */
 void mp_instance_requests_end_call(struct mp_pool_call *c);
+
+/* A call that has not ended. Borrowed during the walk. */
+struct mp_open_call {
+	mp_id session;
+	const char *client; /* name of the agent; "" */
+	const char *server;
+	enum mp_method_id method;
+	struct mp_str subject;     /* tool, prompt or resource */
+	int64_t since_us, sent_us; /* of the loop's clock; sent_us 0: it waits */
+};
+/* Those of all servers, in no order. */
+void mp_pool_call_walk(const struct mp_pool *p, void (*fn)(void *u, const struct mp_open_call *c),
+		       void *u);
 
 #endif

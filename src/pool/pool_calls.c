@@ -52,7 +52,7 @@ static void set_up(struct mp_pool_call *c, struct mp_workspace *v,
 	c->is_held = c->was_out = c->was_up = c->retryable = c->is_paused = false;
 	c->retry_ms = 0;
 	c->returns = c->attempt = 0;
-	c->timeout_ms = c->max_total_ms = c->sent_us = c->took_us = 0;
+	c->timeout_ms = c->max_total_ms = c->sent_us = c->took_us = c->hub_us = 0;
 	c->deadline_ms = c->patience_ms = INT64_MAX;
 	c->asked_us = mp_loop_now_us(c->pool->o.loop);
 	c->ticket = (struct mp_ticket){0};
@@ -244,4 +244,47 @@ void mp_pool_call_drop_all(struct mp_instance *in)
 void mp_pool_call_drop_homeless(struct mp_pool *p)
 {
 	drop_list(&p->homeless);
+}
+
+/* --- displays -------------------------------------------------------------------------------- */
+
+static void open_call_tell(const struct mp_pool_call *c,
+			   void (*fn)(void *u, const struct mp_open_call *c), void *u)
+{
+	const struct mp_call_options *o = &c->call.o;
+	struct mp_open_call r = {
+		.session = c->session,
+		.client = c->client ? c->client->name : "",
+		.server = c->server,
+		.method = o->method,
+		.subject = o->name,
+		.since_us = c->asked_us,
+		.sent_us = c->state == MP_POOL_CALL_OUT ? c->sent_us : 0,
+	};
+
+	if (!c->is_held)
+		fn(u, &r);
+}
+
+static void open_calls_walk(const struct mp_list *instances,
+			    void (*fn)(void *u, const struct mp_open_call *c), void *u)
+{
+	static const enum mp_pool_call_state states[] = {MP_POOL_CALL_WAITING, MP_POOL_CALL_LINED,
+							 MP_POOL_CALL_OUT};
+
+	MP_LIST_EACH(instances, link) {
+		struct mp_instance *in = mp_container_of(link, struct mp_instance, link);
+
+		for (size_t i = 0; i < MP_ARRAY_LEN(states); i++)
+			MP_LIST_EACH(&in->calls[states[i]], at)
+				open_call_tell(mp_container_of(at, struct mp_pool_call, link), fn,
+					       u);
+	}
+}
+
+void mp_pool_call_walk(const struct mp_pool *p, void (*fn)(void *u, const struct mp_open_call *c),
+		       void *u)
+{
+	open_calls_walk(&p->instances, fn, u);
+	open_calls_walk(&p->leaving, fn, u);
 }

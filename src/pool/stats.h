@@ -1,12 +1,12 @@
 /*
  * stats.h - counts a server's calls by outcome and measures their latency (U31).
- * Latencies are a histogram whose buckets grow by about a fifth; it and the history are allocated
- * with the first call.
+ * The histogram of latencies and the history are allocated with the first call.
  */
 #ifndef MP_STATS_H
 #define MP_STATS_H
 
 #include "base/base.h"
+#include "base/histogram.h"
 #include "base/history.h"
 #include "rpc/call.h"
 
@@ -17,12 +17,11 @@ struct mp_stats {
 	uint64_t tool_errors;         /* answered with a result that says isError */
 	uint64_t bytes_in, bytes_out; /* of params and results */
 	uint64_t no_owner;            /* server requests that belonged to no session */
-	uint64_t unheard;           /* notifications for one session that could not be attributed */
-	uint32_t *latencies;        /* owned; NULL before the first */
-	struct mp_history *history; /* of calls that have ended; owned; NULL before the first */
-	uint64_t measured;          /* number of latencies in it */
-	uint64_t total_us;          /* their sum */
-	int64_t longest_us;
+	uint64_t unheard; /* notifications for one session that could not be attributed */
+	struct mp_histogram *latencies; /* owned; NULL before the first */
+	struct mp_history *history;     /* of calls that have ended; owned; NULL before the first */
+	uint64_t measured;              /* number of latencies in it */
+	uint64_t total_us;              /* their sum */
 };
 
 void mp_stats_init(struct mp_stats *s);

@@ -282,11 +282,24 @@ static enum mp_status_state state_of_entry(const struct mp_workspace *w, size_t 
 		       : state;
 }
 
+static enum mp_status_state state_of_instance(const struct mp_instance *in)
+{
+	return mp_instance_will_retry(in) ? MP_STATUS_PENDING
+					  : state_of_keeper(mp_keeper_get_facts(in->k));
+}
+
+enum mp_status_state mp_pool_get_state(const struct mp_pool *p, mp_id instance)
+{
+	const struct mp_instance *in = mp_ids_get(&p->ids, instance);
+
+	return in ? state_of_instance(in) : MP_STATUS_READY;
+}
+
 enum mp_status_state mp_workspace_get_state(struct mp_workspace *w, size_t i, mp_id session)
 {
 	struct mp_instance *in = mp_workspace_entry_get_instance(w, i, session);
 
-	return in ? state_of_keeper(mp_keeper_get_facts(in->k)) : state_of_entry(w, i, session);
+	return in ? state_of_instance(in) : state_of_entry(w, i, session);
 }
 
 bool mp_workspace_is_given_up(struct mp_workspace *w, size_t i, mp_id session)
@@ -359,7 +372,7 @@ static void status_set_keeper(struct mp_status *s, struct mp_instance *in, struc
 	const struct mp_keeper_facts *f = mp_keeper_get_facts(in->k);
 	int64_t now = mp_loop_now_ms(in->pool->o.loop);
 
-	s->state = state_of_keeper(f);
+	s->state = state_of_instance(in);
 	s->detail = mp_keeper_get_state_name(f->state);
 	if (s->state == MP_STATUS_NEEDS_AUTH)
 		status_set_login(s, in->e, f->why.message, arena);
@@ -500,12 +513,10 @@ static void status_set_hello(struct mp_status *s, const struct mp_instance *in,
 		s->capabilities = mp_str_of(text_keep(arena, h->capabilities));
 }
 
-/* What is asked of one server. */
-static void status_set_all(struct mp_status *s, struct mp_workspace *w, size_t i, mp_id session,
-			   struct mp_arena *arena)
+void mp_status_add_health(struct mp_status *s, struct mp_workspace *w, size_t i, mp_id session,
+			  struct mp_arena *arena)
 {
 	struct mp_instance *in = mp_workspace_entry_get_instance(w, i, session);
-
 	const struct mp_entry *e = mp_workspace_get_entry(w, i);
 	struct mp_symptoms symptoms = {
 		.server = s->name,
@@ -515,8 +526,15 @@ static void status_set_all(struct mp_status *s, struct mp_workspace *w, size_t i
 	};
 	bool works = s->state == MP_STATUS_CONNECTED;
 
-	status_set_hello(s, in, arena);
 	s->health = mp_health_write(e, in, works ? NULL : &symptoms, arena);
+}
+
+/* What is asked of one server. */
+static void status_set_all(struct mp_status *s, struct mp_workspace *w, size_t i, mp_id session,
+			   struct mp_arena *arena)
+{
+	status_set_hello(s, mp_workspace_entry_get_instance(w, i, session), arena);
+	mp_status_add_health(s, w, i, session, arena);
 }
 
 static void status_take(struct mp_workspace *w, size_t i, mp_id session, struct mp_arena *arena,

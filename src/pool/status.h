@@ -82,6 +82,9 @@ void mp_status_init(struct mp_status *s);
 /* Takes the current status. If the arena fails, texts are missing; mp_arena_get_error() says so. */
 void mp_status_take(struct mp_workspace *w, size_t i, mp_id session, struct mp_arena *arena,
 		    struct mp_status *ret);
+/* Adds health: why it does not work, what to type, its limits and last changes. */
+void mp_status_add_health(struct mp_status *s, struct mp_workspace *w, size_t i, mp_id session,
+			  struct mp_arena *arena);
 /* The same for an entry without a workspace: from the files alone. */
 void mp_status_take_entry(const struct mp_config_set *set, const struct mp_entry *e,
 			  struct mp_arena *arena, struct mp_status *ret);

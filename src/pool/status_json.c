@@ -94,7 +94,7 @@ enum {
 	X(ONE, TEXT, "protocol", protocol)                                    \
 	X(ONE, RAW, "capabilities", capabilities)                             \
 	X(ONE, TEXT, "instructions", instructions)                            \
-	X(ONE, RAW, "health", health)
+	X(HUB | ONE, RAW, "health", health)
 
 static const struct mp_bind_field fields[] = {
 #define X(views, kind, key, field, ...) MP_BIND(struct mp_status, kind, key, field, __VA_ARGS__),

@@ -9,12 +9,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -24,7 +22,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/redact.h"
-#include "process/exec.h"
+#include "process/command_fork.h"
 #include "base/guard.h"
 #include "process/tree.h"
 
@@ -35,7 +33,6 @@ enum {
 	LINE_SHOWN = 200,   /* bytes of its last line in a message */
 	LAST_READS = 32,    /* of a pipe whose writer should be gone */
 	LINGER_MS = 3000,   /* for killed processes to end; they need no time as a rule */
-	EXIT_NOT_STARTED = 127,
 };
 
 struct job {
@@ -50,14 +47,9 @@ struct job {
 
 /* --- starting ------------------------------------------------------------------------------- */
 
-/* What the command is given. */
-struct ends {
-	int null, folder, out, err;
-};
-
-static void close_ends(struct ends *e)
+static void close_ends(struct mp_command_ends *e)
 {
-	mp_guard_close(&e->null);
+	mp_guard_close(&e->in);
 	mp_guard_close(&e->folder);
 	mp_guard_close(&e->out);
 	mp_guard_close(&e->err);
@@ -77,12 +69,13 @@ static int open_pipe(int *ret_ours, int *ret_theirs, struct mcpool_error *reterr
 	return 0;
 }
 
-static int open_ends(struct ends *e, struct job *j, const char *folder, struct mcpool_error *reterr)
+static int open_ends(struct mp_command_ends *e, struct job *j, const char *folder,
+		     struct mcpool_error *reterr)
 {
 	int r;
 
-	e->null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	if (e->null < 0)
+	e->in = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (e->in < 0)
 		return mp_fail_errno(reterr, errno, "/dev/null cannot be opened");
 	if (folder) {
 		e->folder = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -94,58 +87,15 @@ static int open_ends(struct ends *e, struct job *j, const char *folder, struct m
 	return r < 0 ? r : open_pipe(&j->err, &e->err, reterr);
 }
 
-static _Noreturn void give_up(const char *words)
-{
-	(void)!write(STDERR_FILENO, words, strlen(words)); /* becomes part of the message */
-	_exit(EXIT_NOT_STARTED);
-}
-
-/* Between fork and exec in a process that had threads: system calls only. */
-static _Noreturn void become_command(const struct ends *e, char *const *argv, char *const *env,
-				     pid_t parent)
-{
-	static char *const nothing[] = {NULL};
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent || setsid() < 0)
-		_exit(EXIT_NOT_STARTED);
-	if (dup2(e->null, 0) < 0 || dup2(e->out, 1) < 0 || dup2(e->err, 2) < 0)
-		_exit(EXIT_NOT_STARTED);
-	if (e->folder >= 0 && fchdir(e->folder) < 0)
-		give_up("its folder cannot be entered\n");
-	mp_exec_close_all_but(NULL, 0);
-	mp_exec_reset_signals();
-	execvpe(argv[0], argv, env ? env : nothing);
-	give_up("it cannot be run\n");
-}
-
-/* No signal in between: a handler of ours must not run in the child. */
-static pid_t fork_command(const struct ends *e, char *const *argv, char *const *env)
-{
-	pid_t parent = getpid(), pid;
-	sigset_t all, before;
-	int errnum;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	pid = fork();
-	if (pid == 0)
-		become_command(e, argv, env, parent);
-	errnum = errno;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	errno = errnum;
-	return pid;
-}
-
 static int capture_start(struct job *j, char *const *argv, const char *folder, char *const *env,
 			 struct mcpool_error *reterr)
 {
-	MP_CLEANUP(close_ends) struct ends e = {-1, -1, -1, -1};
+	MP_CLEANUP(close_ends) struct mp_command_ends e = {-1, -1, -1, -1};
 	int r = open_ends(&e, j, folder, reterr);
 
 	if (r < 0)
 		return r;
-	j->pid = fork_command(&e, argv, env);
+	j->pid = mp_command_fork(&e, argv, env);
 	if (j->pid < 0)
 		return mp_fail_errno(reterr, errno, "no process for a command");
 	j->handle = (int)syscall(SYS_pidfd_open, j->pid, 0);

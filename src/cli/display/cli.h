@@ -62,8 +62,8 @@ struct mp_cli_args {
 	enum mp_era era;    /* --era */
 	struct mp_cli_list config, headers, env, servers, tools, unset;
 	bool strict_config, all, yes, project, user, user_file, force, fresh;
-	bool no_token, background, now, rotate, write, undo, libraries, secrets, no_browser, fix,
-		follow, hub, watch, failed, keep, export, log_json;
+	bool no_token, background, now, rotate, write, undo, libraries, secrets, no_browser,
+		log_out, fix, follow, hub, watch, failed, keep, export, log_json;
 	const char *http, *profile, *folder; /* --http, --profile, --project DIR */
 	const char *naming;                  /* --naming */
 	const char *session, *parent;        /* --session, --parent: ID or auto */
@@ -74,6 +74,7 @@ struct mp_cli_args {
 	int64_t since_ms;                    /* --since: 2d; 0: not given */
 	const char *server;                  /* --server NAME */
 	const char *save;                    /* --save FILE */
+	const char *id;                      /* --id ID */
 	const char *url, *transport, *token, *token_env, *cwd, *from;
 	char **words; /* positional arguments, before -- */
 	int n_words;

@@ -257,6 +257,34 @@ static int tell_started(struct mp_hub_client *c, const struct mp_cli_args *args,
 	return cmd_hub_tell(args, mp_hub_client_get_pid(c), "started", sentence);
 }
 
+/* No hub runs. An exit code after an error message. */
+static int hub_bring_up(struct mp_hub_client **ret_client, const char *http, struct mp_buf *log)
+{
+	struct mcpool_error why;
+	int r = mp_background_find_log(log, &why);
+
+	if (r == 0)
+		r = cmd_hub_start(ret_client, log->data, http, &why);
+	if (r == 0)
+		return MP_EXIT_DONE;
+	mp_cli_complain("%s", why.message);
+	if (log->len)
+		show_log(log->data);
+	return MP_EXIT_START;
+}
+
+int mp_cmd_reach_hub(struct mp_hub_client **ret_client)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf log;
+	struct mcpool_error why;
+	int r = mp_hub_client_open(ret_client, &why);
+
+	mp_buf_init(&log, PATH_MAX);
+	if (r == 0)
+		return MP_EXIT_DONE;
+	return is_nobody(r) ? hub_bring_up(ret_client, NULL, &log) : cmd_hub_complain(&why);
+}
+
 static int run_up(const struct mp_verb *verb, int argc, char **argv)
 {
 	MP_CLEANUP(mp_hub_client_freep) struct mp_hub_client *c = NULL;
@@ -278,17 +306,12 @@ static int run_up(const struct mp_verb *verb, int argc, char **argv)
 	r = mp_hub_client_open(&c, &why);
 	if (r == 0)
 		return tell_runs(c, &args);
-	if (is_nobody(r))
-		r = mp_background_find_log(&log, &why);
-	if (r == 0)
-		r = cmd_hub_start(&c, log.data, args.http, &why);
-	if (r < 0) {
+	if (!is_nobody(r)) {
 		mp_cli_complain("%s", why.message);
-		if (log.len)
-			show_log(log.data);
 		return MP_EXIT_START;
 	}
-	return tell_started(c, &args, log.data);
+	r = hub_bring_up(&c, args.http, &log);
+	return r == MP_EXIT_DONE ? tell_started(c, &args, log.data) : r;
 }
 
 /* --- down ------------------------------------------------------------------------------------ */

@@ -180,6 +180,7 @@ static void gate_is_open(void *u)
 {
 	struct mp_serve *s = u;
 
+	s->is_ready = true;
 	if (s->http)
 		mp_http_face_set_ready(s->http);
 	mp_logger_speak(s->logger); /* the report has the earlier failures */

@@ -27,6 +27,7 @@ const struct mp_verb mp_verb_trust = {
 	"Show what waits for your approval, and ask for it.",
 	"  --all            everything that waits; the same as no NAME\n"
 	"  --yes, -y        do not ask, approve: for your own scripts\n"
+	"  --id ID          only what has this id, as --json shows it: nothing that changed since\n"
 	"  --user-file      trust mcpool's user file as a whole, whatever it will say\n"
 	"  --projects WORD  always: start what the files of any project name, without a question;\n"
 	"                   ask: as usual again\n"
@@ -193,6 +194,25 @@ static int collect_named(struct job *j, const char *name)
 	return found ? MP_EXIT_DONE : MP_EXIT_NOT_FOUND;
 }
 
+/* What was shown elsewhere, and nothing else: an entry that changed meanwhile has another id. */
+static int keep_id(struct job *j)
+{
+	char hex[2 * MP_APPROVAL_ID + 1];
+	size_t n = 0;
+
+	for (size_t i = 0; i < j->n; i++) {
+		mp_approval_id_to_hex(mp_consent_get_id(&j->items[i]), hex);
+		if (strcmp(hex, j->args.id) == 0)
+			j->items[n++] = j->items[i];
+	}
+	j->n = n;
+	if (n)
+		return MP_EXIT_DONE;
+	cmd_trust_complain(j, "nothing that waits has this id: it was changed since it was shown, "
+			      "or is approved already");
+	return MP_EXIT_NEEDS_APPROVAL;
+}
+
 /* Check all names before the first question. */
 static int cmd_trust_collect(struct job *j)
 {
@@ -207,6 +227,8 @@ static int cmd_trust_collect(struct job *j)
 		r = collect_named(j, j->args.words[i]);
 	if (r != MP_EXIT_DONE)
 		j->n = 0;
+	else if (j->args.id)
+		r = keep_id(j);
 	return r;
 }
 

@@ -30,6 +30,9 @@ int mp_consent_repeat(const struct mp_consent *x, size_t rows, struct mp_buf *ou
 /* Write it as an object. waiting: include what changed since the last approval. */
 void mp_consent_write(struct mp_writer *w, const struct mp_configured *c,
 		      const struct mp_consent *x, bool waiting);
+/* consent_risks.c: the member `risks`. */
+void mp_consent_write_risks(struct mp_writer *w, const struct mp_configured *c,
+			    const struct mp_consent *x);
 /* Store the approval. */
 int mp_consent_approve(const struct mp_configured *c, const struct mp_consent *x,
 		       struct mcpool_error *reterr) MP_MUST;
@@ -52,6 +55,9 @@ bool mp_consent_is_command(const struct mp_configured *c, const struct mp_entry 
 			   const char *value);
 
 /* --- consent_diff.c --- */
+
+/* When the user said yes to x in another form; 0: never. */
+int64_t mp_consent_get_last_ms(const struct mp_configured *c, const struct mp_consent *x);
 
 /* path: "env.TOKEN"; JSON before and now, empty if there was or is none. */
 typedef int (*mp_consent_diff_fn)(void *u, struct mp_str path, struct mp_str before,

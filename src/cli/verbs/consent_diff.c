@@ -246,3 +246,21 @@ int mp_consent_compare(const struct mp_configured *c, const struct mp_consent *x
 		r = consent_diff_scripts(last.scripts.data, x->entry->scripts, on_script, u);
 	return r;
 }
+
+static int take_time(const struct mp_approval *a, void *u)
+{
+	int64_t *last_ms = u;
+
+	if (a->approved_ms > *last_ms)
+		*last_ms = a->approved_ms;
+	return 0;
+}
+
+int64_t mp_consent_get_last_ms(const struct mp_configured *c, const struct mp_consent *x)
+{
+	int64_t last_ms = 0;
+
+	(void)!mp_approvals_each(c->db, mp_consent_get_name(x), get_file(x), get_root(x), take_time,
+				 &last_ms, NULL);
+	return last_ms;
+}

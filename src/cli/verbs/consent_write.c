@@ -103,6 +103,51 @@ static int write_change(void *u, struct mp_str path, struct mp_str before, struc
 	return 0;
 }
 
+/* Secrets in both are sealed or masked. */
+static int write_both(void *u, struct mp_str path, struct mp_str before, struct mp_str now)
+{
+	struct mp_writer *w = u;
+
+	mp_write_begin_object(w);
+	mp_write_member_text(w, "path", path);
+	mp_write_member_raw(w, "before", before.len ? before : MP_STR("null"));
+	mp_write_member_raw(w, "now", now.len ? now : MP_STR("null"));
+	mp_write_end_object(w);
+	return 0;
+}
+
+static int write_script_change(void *u, struct mp_str path, struct mp_str before, struct mp_str now)
+{
+	struct mp_writer *w = u;
+
+	mp_write_begin_object(w);
+	mp_write_member_text(w, "file", path);
+	if (before.len)
+		mp_write_member_text(w, "before", before);
+	if (now.len)
+		mp_write_member_text(w, "now", now);
+	mp_write_end_object(w);
+	return 0;
+}
+
+static void write_changes(struct mp_writer *w, const struct mp_configured *c,
+			  const struct mp_consent *x)
+{
+	int64_t last_ms = mp_consent_get_last_ms(c, x);
+
+	mp_write_key(w, MP_STR("approvedMs"));
+	if (last_ms)
+		mp_write_i64(w, last_ms);
+	else
+		mp_write_null(w);
+	mp_write_key(w, MP_STR("changes"));
+	mp_write_begin_array(w);
+	if (mp_consent_get_trust(x) == MP_TRUST_CHANGED &&
+	    mp_consent_compare(c, x, write_both, write_script_change, w) < 0 && w->error == 0)
+		w->error = MCPOOL_ELIMIT;
+	mp_write_end_array(w);
+}
+
 void mp_consent_write(struct mp_writer *w, const struct mp_configured *c,
 		      const struct mp_consent *x, bool waiting)
 {
@@ -126,5 +171,9 @@ void mp_consent_write(struct mp_writer *w, const struct mp_configured *c,
 	    mp_consent_compare(c, x, write_change, write_change, w) < 0 && w->error == 0)
 		w->error = MCPOOL_ELIMIT;
 	mp_write_end_array(w);
+	if (waiting) {
+		write_changes(w, c, x);
+		mp_consent_write_risks(w, c, x);
+	}
 	mp_write_end_object(w);
 }

@@ -16,6 +16,7 @@
 #include "hub/manager.h"
 #include "pool/gate.h"
 #include "pool/pool_call.h"
+#include "web/dashboard.h"
 
 struct mp_serve_call;
 
@@ -38,7 +39,9 @@ struct mp_serve {
 	struct mp_manager manager;
 	struct mp_socket_face *socket; /* NULL: there is no place for the socket */
 	struct mp_http_face *http;     /* NULL: HTTP is off */
-	struct mp_task stop_task;      /* a peer asked for a stop over the socket */
+	struct mp_dashboard *dashboard;
+	bool is_ready;            /* the gate is open */
+	struct mp_task stop_task; /* a peer asked for a stop over the socket */
 	int64_t stop_patience_ms;
 	bool is_replaced; /* the next hub need not wait until we exit */
 	bool is_shut;     /* new clients are refused */

@@ -9,8 +9,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/paths.h"
 #include "cli/verbs/serve.h"
 #include "files/follow.h"
 #include "json/value.h"
@@ -183,12 +185,26 @@ static void follow_place(struct mp_serve *s)
 			    why.message);
 }
 
-static const struct mp_socket_hooks socket_hooks = {.stop = asked_to_stop,
-						    .describe = serve_faces_describe};
+static int asked_for_dashboard(void *u, struct mp_buf *url, struct mcpool_error *reterr);
+
+static const struct mp_socket_hooks socket_hooks = {
+	.stop = asked_to_stop,
+	.describe = serve_faces_describe,
+	.open_dashboard = asked_for_dashboard,
+};
 
 int mp_serve_open_faces(struct mp_serve *s)
 {
+	const struct mp_dashboard_options dashboard = {
+		.hub = s->hub,
+		.exe = MP_PATH_SELF,
+		.stop = asked_to_stop,
+		.describe = serve_faces_describe,
+		.u = s,
+	};
+
 	mp_task_init(&s->stop_task, stop_now, s);
+	s->dashboard = mp_dashboard_new(&dashboard);
 	if (s->election.listener >= 0)
 		s->socket = mp_socket_face_open(s->hub, s->election.listener, &socket_hooks, s);
 	follow_place(s);
@@ -242,7 +258,8 @@ static int take_network_socket(struct mp_serve *s)
 	return fd >= 0 ? fd : mp_manager_take_socket(&s->manager, AF_INET6);
 }
 
-int mp_serve_open_http(struct mp_serve *s)
+/* An exit code; the reason is in why. */
+static int serve_listen(struct mp_serve *s, const char *address, int fd, struct mcpool_error *why)
 {
 	MP_CLEANUP(mp_arena_done) struct mp_arena arena;
 	struct mp_http_face_options o = {
@@ -250,30 +267,60 @@ int mp_serve_open_http(struct mp_serve *s)
 		.all_sessions = s->hub->sessions,
 		.workspace = s->hub->workspace,
 		.usage = s->hub->usage,
-		.listen = get_address(s),
-		.fd = take_network_socket(s),
+		.listen = address,
+		.fd = fd,
 		.db = s->c.db,
 		.oauth = s->c.set->settings.http.oauth_json,
 		.metrics_from = s->c.set->settings.http.metrics_from.items,
 		.n_metrics_from = s->c.set->settings.http.metrics_from.n,
 		.no_token = s->args->no_token,
 		.name = s->c.set->settings.http.name,
+		.dashboard = &mp_dashboard_routes,
+		.dashboard_u = s->dashboard,
 	};
-	struct mcpool_error why;
 
 	mp_arena_init(&arena, MP_KIB(64));
-	if (!o.listen && o.fd <= 0)
-		return MP_EXIT_DONE;
 	if (read_tls(s, &arena, &o) < 0) {
-		mp_cli_complain("\"http\".\"tls\" is {\"cert\": FILE, \"key\": FILE}");
+		(void)mp_fail(why, MCPOOL_EINVAL,
+			      "\"http\".\"tls\" is {\"cert\": FILE, \"key\": FILE}");
 		return MP_EXIT_CONFIG;
 	}
-	if (mp_http_face_new(&o, &s->http, &why) == 0) {
-		tell_starter(s);
+	if (mp_http_face_new(&o, &s->http, why) < 0)
+		return MP_EXIT_START;
+	if (s->is_ready)
+		mp_http_face_set_ready(s->http);
+	return MP_EXIT_DONE;
+}
+
+int mp_serve_open_http(struct mp_serve *s)
+{
+	const char *address = get_address(s);
+	int fd = take_network_socket(s), r;
+	struct mcpool_error why;
+
+	if (!address && fd <= 0)
 		return MP_EXIT_DONE;
-	}
-	mp_cli_complain("%s", why.message);
-	return MP_EXIT_START;
+	r = serve_listen(s, address, fd, &why);
+	if (r == MP_EXIT_DONE)
+		tell_starter(s);
+	else
+		mp_cli_complain("%s", why.message);
+	return r;
+}
+
+/* A hub without HTTP begins to listen on loopback: at the usual port, or at any. */
+static int asked_for_dashboard(void *u, struct mp_buf *url, struct mcpool_error *reterr)
+{
+	struct mp_serve *s = u;
+	int r;
+
+	if (s->is_shut || s->is_stopping)
+		return mp_fail(reterr, MCPOOL_ECLOSED, "the hub is about to stop");
+	if (!s->http && serve_listen(s, MP_HTTP_LISTEN, -1, reterr) != MP_EXIT_DONE &&
+	    serve_listen(s, "127.0.0.1:0", -1, reterr) != MP_EXIT_DONE)
+		return reterr->code ? reterr->code : MCPOOL_ESYSTEM;
+	r = mp_dashboard_write_address(s->http, url);
+	return r < 0 ? mp_fail(reterr, r, "this hub has no dashboard") : 0;
 }
 
 static void http_is_drained(void *u)
@@ -305,8 +352,11 @@ void mp_serve_dismiss(struct mp_serve *s)
 void mp_serve_close_faces(struct mp_serve *s)
 {
 	mp_loop_unpost(s->hub->loop, &s->stop_task);
+	if (s->http)
+		mp_dashboard_routes.drain(s->dashboard);
 	s->http = mp_http_face_free(s->http);
 	s->socket = mp_socket_face_free(s->socket);
+	s->dashboard = mp_dashboard_free(s->dashboard);
 	mp_manager_done(&s->manager);
 }
 
@@ -348,7 +398,7 @@ void mp_serve_report_faces(struct mp_serve *s)
 		describe_http(s, http, sizeof(http));
 	snprintf(text, sizeof(text),
 		 "  socket     %s\n%s"
-		 "  dashboard  not there yet\n"
+		 "  dashboard  `mcpool dashboard` opens it in your browser\n"
 		 "  agents     run `mcpool connect claude` (codex, cursor, vscode, ...) to connect "
 		 "one",
 		 s->socket ? s->election.place.socket : "none: HOME is not set", http);

@@ -18,7 +18,7 @@ extern const struct mp_verb mp_verb_trust, mp_verb_untrust, mp_verb_serve, mp_ve
 extern const struct mp_verb mp_verb_up, mp_verb_down, mp_verb_reload, mp_verb_reconnect,
 	mp_verb_token, mp_verb_connect, mp_verb_version, mp_verb_explain, mp_verb_events,
 	mp_verb_wait, mp_verb_top, mp_verb_logs, mp_verb_calls, mp_verb_notifications,
-	mp_verb_completion;
+	mp_verb_completion, mp_verb_dashboard;
 
 /* `mcpool` without a verb: what runs, what waits, what to do next. The exit code; -1: no hub runs.
  */
@@ -46,8 +46,11 @@ int mp_cmd_list_show(const struct mp_configured *c, const struct mp_cli_args *ar
  * the exit code. */
 int mp_cmd_ask_hub(const struct mp_cli_args *args, const char *method, const char *name,
 		   const char *done);
-/* The same over an open connection, and silently. */
+/* A connection to the running hub; none runs: one is started. An exit code after an error message.
+ */
 struct mp_hub_client;
+int mp_cmd_reach_hub(struct mp_hub_client **ret_client);
+/* The same over an open connection, and silently. */
 int mp_cmd_tell_hub(struct mp_hub_client *c, const struct mp_cli_args *args, const char *method,
 		    const char *name, struct mp_buf *result, struct mcpool_error *reterr) MP_MUST;
 /* Write a server as in `list --json` and `get --json`. */

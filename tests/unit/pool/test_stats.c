@@ -32,7 +32,7 @@ TEST(what_became_of_calls)
 	CHECK_EQ(s.calls, 5);
 	CHECK_EQ(s.errors, 1);
 	CHECK_EQ(s.measured, 2);
-	CHECK_EQ(s.longest_us, 200);
+	CHECK_EQ(s.latencies->longest_us, 200);
 	CHECK_EQ(s.by_outcome[MP_OUTCOME_ANSWERED], 2);
 	CHECK_EQ(s.by_outcome[MP_OUTCOME_TIMEOUT], 1);
 	CHECK_EQ(s.by_outcome[MP_OUTCOME_CANCELLED], 1);
@@ -140,12 +140,12 @@ TEST(counters_stay_at_their_end)
 	mp_stats_init(&s);
 	note(&s, 1);
 	s.calls = s.by_outcome[MP_OUTCOME_ANSWERED] = s.errors = s.measured = UINT64_MAX;
-	s.latencies[1] = UINT32_MAX - 1;
+	s.latencies->counts[1] = UINT32_MAX - 1;
 	for (int i = 0; i < 3; i++)
 		mp_stats_note(&s, MP_OUTCOME_ANSWERED, true, 1, 0);
 	CHECK(s.calls == UINT64_MAX && s.errors == UINT64_MAX && s.measured == UINT64_MAX);
 	CHECK(s.by_outcome[MP_OUTCOME_ANSWERED] == UINT64_MAX);
-	CHECK_EQ(s.latencies[1], UINT32_MAX);
+	CHECK_EQ(s.latencies->counts[1], UINT32_MAX);
 	note(&s, 100);
 	CHECK_EQ(mp_stats_get_latency_us(&s, 999), 1); /* still of use */
 	CHECK_EQ(mp_stats_get_latency_us(&s, 1000), 100);

@@ -633,12 +633,31 @@ TEST(a_server_starts_with_the_environment_of_the_session_that_wants_it)
 	CHECK_TEXT(status.environment, "claude (process 7), 1 variable");
 }
 
-/* A session that comes while an attempt with another environment runs gets one of its own. */
+struct seen {
+	struct mp_workspace *workspace;
+	bool has_failed;
+};
+
+static void note_failure(void *u, mp_id instance)
+{
+	struct seen *seen = u;
+
+	(void)instance;
+	if (mp_workspace_get_state(seen->workspace, 0, 0) == MP_STATUS_FAILED)
+		seen->has_failed = true;
+}
+
+/*
+ * A session that comes while an attempt with another environment runs gets one of its own, and is
+ * not told of the failure of that one.
+ */
 TEST(an_attempt_with_another_environment_fails_alone)
 {
 	static char *rich[] = {"HTTPS_PROXY=http://proxy", NULL};
 	MP_CLEANUP(fleet_done) struct fleet f;
+	struct mp_watcher watcher = {.fn = NULL};
 	struct mp_workspace *other;
+	struct seen seen = {.has_failed = false};
 	int dials = 0, then = 0;
 
 	CHECK(fleet_init(&f));
@@ -656,13 +675,17 @@ TEST(an_attempt_with_another_environment_fails_alone)
 		mp_workspace_start_server(other, 0, 0, false);
 		fleet_settle(&f);
 		dials = fleet_get(&f, "a")->dials;
+		seen.workspace = other;
+		mp_watcher_join(f.pool, &watcher, note_failure, &seen);
 		fleet_die(fleet_get(&f, "a"));
 		fleet_settle(&f);
 		then = fleet_get(&f, "a")->dials;
+		mp_watcher_leave(f.pool, &watcher);
 	}
 	other = mp_workspace_close(other);
 	CHECK(dials > 1);
 	CHECK_EQ(then, dials + 1);
+	CHECK(!seen.has_failed);
 }
 
 /* The last try failed with this very environment: wanting it once more is not a reason to try. */
