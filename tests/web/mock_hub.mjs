@@ -7,6 +7,7 @@ import { WebSocketServer } from 'ws';
 import { parseArgs } from 'node:util';
 import { pathToFileURL } from 'node:url';
 import { World } from './mock_data.mjs';
+import { mockAnswer, mockVerb } from './mock_verbs.mjs';
 
 export const CSP = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; " +
 	"form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'";
@@ -32,6 +33,8 @@ class Peer {
 		this.socket = socket;
 		this.world = world;
 		this.isWatching = this.hasCalls = this.hasEvents = false;
+		this.asked = new Map();
+		this.aborts = new Map();
 		socket.on('message', (text) => this.onMessage(JSON.parse(text)));
 	}
 
@@ -43,7 +46,13 @@ class Peer {
 
 	async onMessage(m)
 	{
-		if (m.method === undefined || m.id === undefined)
+		if (m.method === undefined) {
+			this.asked.get(m.id)?.(m.result ?? m.error);
+			return;
+		}
+		if (m.method === 'notifications/cancelled')
+			this.aborts.get(m.params.requestId)?.abort();
+		if (m.id === undefined)
 			return;
 		if (m.method === 'mcpool/hello' && m.params.proof !== 'proof') {
 			this.socket.close(4401, 'no valid login');
@@ -54,6 +63,17 @@ class Peer {
 		} catch (e) {
 			this.send({ id: m.id, error: { code: e.code ?? -32603, message: e.message, data: { code: 'failed' } } });
 		}
+	}
+
+	// A request of the hub to the page
+	ask(method, params)
+	{
+		const id = `hub-${this.asked.size + 1}`;
+
+		return new Promise((answer) => {
+			this.asked.set(id, answer);
+			this.send({ id, method, params });
+		});
 	}
 
 	async answer({ method, params, id })
@@ -76,9 +96,16 @@ class Peer {
 			setTimeout(() => w.events.filter((r) => r.number >= (params.since ?? Infinity)).forEach((r) => this.send({ method: 'mcpool/event', params: r })), 0);
 			return { last: w.events.at(-1)?.number ?? 0 };
 		case 'mcpool/verb':
-			return w.verb(params, (line) => this.send({ method: 'mcpool/verb/line', params: { id, line } }));
-		default:
-			return w.answer(method, params, (progress) => this.send({ method: 'notifications/progress', params: { progressToken: id, ...progress } }));
+			return mockVerb(w, params) ?? w.verb(params, (line) => this.send({ method: 'mcpool/verb/line', params: { id, line } }));
+		default: {
+			const progress = (p) => this.send({ method: 'notifications/progress', params: { progressToken: id, ...p } });
+			const abort = new AbortController();
+
+			this.aborts.set(id, abort);
+			const mine = await mockAnswer(w, method, params, { progress, signal: abort.signal, notify: (name, p) => this.send({ method: name, params: p }), ask: (name, p) => this.ask(name, p) });
+
+			return mine ?? w.answer(method, params, progress);
+		}
 		}
 	}
 }

@@ -1,12 +1,14 @@
 // hub.js - the connection to the hub: login, control messages over a WebSocket, and what the hub tells as signals.
 // Notifications are merged and reach the signals once per frame; a hidden tab has no frames and draws nothing.
 import { signal, computed, batch } from '@preact/signals';
+import { parseJson } from './json.js';
 
 const PROTOCOL = 1;
 const MOST_CALLS = 2000, MOST_EVENTS = 500;
 const CALLS_EVERY_MS = 250;
 const FIRST_DELAY_MS = 250, LONGEST_DELAY_MS = 5000;
 const PROOF = 'mcpool.proof';
+const ANSWERED = /"outcome"\s*:\s*"answered"\s*,\s*"(result|error)"/;
 
 export const live = signal({ state: 'connecting', since: Date.now() });
 export const me = signal(null);
@@ -332,7 +334,8 @@ async function onRequest(message)
 
 function onMessage(text)
 {
-	const message = JSON.parse(text);
+	// What a server answered keeps its numbers as they were written.
+	const message = ANSWERED.test(text.slice(0, 400)) ? parseJson(text) : JSON.parse(text);
 
 	if (message.method !== undefined && message.id !== undefined) {
 		onRequest(message);

@@ -22,7 +22,7 @@ import { Waiting } from './waiting.js';
 import { Agents } from './agents.js';
 import { openAddServer } from './add_server.js';
 import { openImport } from './import.js';
-import { answerQuestion } from './question.js';
+import { answerQuestion } from './elicitation.js';
 
 const PAGES = [['overview', 'Overview', 'o'], ['calls', 'Calls', 'c'], ['waiting', 'Waiting', 'w'], ['agents', 'Agents', 'a']];
 const COMMANDS = [

@@ -81,7 +81,7 @@ export function openDialog(draw, { label, wide, top: isAtTop, onClose } = {})
 	layer.className = 'dialog-layer';
 	document.body.append(layer);
 	render(html`<div class="dialog-shade" onClick=${() => close()}></div>
-		<div class=${`dialog${wide ? ' wide' : ''}${isAtTop ? ' at-top' : ''}`} role="dialog" aria-modal="true" aria-label=${label} tabindex="-1">
+		<div class=${`dialog${wide === true ? ' wide' : wide ? ` ${wide}` : ''}${isAtTop ? ' at-top' : ''}`} role="dialog" aria-modal="true" aria-label=${label} tabindex="-1">
 			${draw(close)}</div>`, layer);
 	entry.box = layer.querySelector('.dialog');
 	if (open.length)
