@@ -115,5 +115,10 @@
 /* Telling changes */
 #define MP_BOARD_INTERVAL_MS 16  /* observers hear at most this often (C16) */
 #define MP_BOARD_BUDGET      512 /* changes handed to an observer at once */
+#define MP_LIMIT_RELOAD_SERVERS \
+	32 /* of a reload that are named, of each kind; others are counted */
+#define MP_LIMIT_RELOAD_KEYS    12 /* of one of them, or of the settings; others are counted */
+#define MP_LIMIT_RELOAD_NAME    64 /* bytes of a key, or of a member of one */
+#define MP_LIMIT_RELOAD_CHANGES MP_KIB(128) /* the same as JSON, of each workspace */
 
 #endif
