@@ -112,6 +112,11 @@
 #define MP_LIMIT_DEFINITIONS     8192        /* rows: two for each server of a full configuration */
 #define MP_LIMIT_DEFINITIONS_ALL MP_MIB(512) /* bytes of all rows */
 
+/* Images that the terminal shows */
+#define MP_LIMIT_IMAGE_SIDE 16384      /* pixels of one side */
+#define MP_LIMIT_IMAGE      MP_MIB(64) /* bytes when it is decoded, four a pixel; of its sixels, too */
+#define MP_LIMIT_SIXEL_SIDE 4096       /* pixels of one side; a larger image is made smaller */
+
 /* Telling changes */
 #define MP_BOARD_INTERVAL_MS 16  /* observers hear at most this often (C16) */
 #define MP_BOARD_BUDGET      512 /* changes handed to an observer at once */
