@@ -4,6 +4,7 @@
 #   make test       all tests, and lint           make check   TSan, analyzers, longer runs
 #   make bench      figures beside other programs make fuzz    FUZZ_SECONDS each (60)
 #   make install    PREFIX=/usr/local, DESTDIR    make format  lay out the code
+#   make dist       a source tarball that builds without Node
 #   make lint       quick checks of the tree      make soak    crash loops in real time
 #   make test-clients   agents that people use, against the hub; brings them here (900 MB)
 #   make clean
@@ -14,11 +15,14 @@ export FUZZ_SECONDS PREFIX
 
 all: build
 
-build: setup-build setup-js
+# A source tarball has the bundled page, so that it builds without Node.
+PAGE := $(if $(wildcard dist/page_data.c),,setup-js)
+
+build: setup-build $(PAGE)
 	@tools/configure build gcc
 	@ninja -C build --quiet
 
-run: setup-build setup-js build
+run: setup-build $(PAGE) build
 	@tools/first-run
 
 test: setup-build setup-test setup-lint setup-js
@@ -45,8 +49,11 @@ soak: setup-build setup-js build
 fuzz: setup-build setup-js setup-fuzz
 	@tools/run-fuzzers $(FUZZERS)
 
-install: setup-build setup-js
+install: setup-build $(PAGE)
 	@tools/install
+
+dist: setup-build setup-js
+	@tools/make-tarball
 
 format: setup-lint
 	@clang-format -i $$(tools/list-code)
@@ -63,4 +70,4 @@ setup-%:
 
 # Setting up comes before building, whatever -j says; ninja uses all cores by itself.
 .NOTPARALLEL:
-.PHONY: all build run test test-clients check bench soak fuzz install format lint clean
+.PHONY: all build run test test-clients check bench soak fuzz install dist format lint clean
