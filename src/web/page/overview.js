@@ -56,7 +56,7 @@ export function HubRow()
 		<${Figure} label=${html`<span class="row"><${Icon} name=${was ? 'pending' : bad ? 'retrying' : 'connected'} />${was ? 'Hub restarting' : bad ? 'Hub has a problem' : `Hub healthy${isPhone ? `, up ${duration(upMs)}` : ''}`}</span>`}
 			value=${html`<h1 class="key">${was ? 'Back in a moment' : `${up} of ${count(all.length)} connected`}</h1>`}>
 			${was ? 'was up' : 'up'} ${duration(upMs)} · process ${h.pid}${was ? ' ended' : ` · mcpool ${safe(h.version)}`}</${Figure}>
-		<${Figure} label="Sessions" value=${sessions.value.size}>${was ? 'all kept' : sessions.value.size ? `${count(busy)} busy now` : 'none connected'}</${Figure}>
+		<${Figure} label="Sessions" value=${sessions.value.size}>${was ? 'all kept' : sessions.value.size ? `${count(busy)} busy now` : 'no agents'}</${Figure}>
 		${h.callsLastMinute === undefined ? null : html`<${Figure} label=${isPhone ? 'Calls/s' : 'Calls per second'} value=${was ? '–' : rate(h.callsLastMinute / 60)}
 			more=${h.history ? html`<${Sparkline} values=${h.history} width=${104} height=${24} was=${was} />` : null}>
 			${h.callsToday === undefined ? null : html`${count(h.callsToday)} today${h.callsToday ? ` · ${percent(h.failedToday / h.callsToday)} failed` : ''}`}</${Figure}>`}
