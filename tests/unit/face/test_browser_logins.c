@@ -172,7 +172,7 @@ TEST(the_proof_is_of_that_login)
 	CHECK(!mp_browser_logins_is_proven(&s.all, token, mp_str_of(one.proof)));
 	one.proof[0] = one.proof[0] == '0' ? '1' : '0';
 	CHECK(!mp_browser_logins_is_proven(&s.all, holder, mp_str_of(one.proof)));
-	/* The MAC of the cookie is no proof, though a page of another port may have seen it. */
+	/* The MAC of the cookie does not count: a page of another port may have seen it. */
 	CHECK(!mp_browser_logins_is_proven(
 		&s.all, holder, mp_str_of(one.cookie + strlen(one.cookie) - MP_BROWSER_PROOF)));
 }
