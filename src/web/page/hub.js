@@ -498,8 +498,7 @@ export async function logIn(code)
 	const response = await fetch('/dashboard/login', {
 		method: 'POST',
 		credentials: 'same-origin',
-		headers: { 'Content-Type': 'application/json' },
-		body: JSON.stringify({ code }),
+		headers: { Authorization: `Code ${code}` },
 	});
 
 	if (!response.ok)
