@@ -192,3 +192,16 @@ export const TOOLS = [
 		points: { type: 'array', items: { type: 'object', required: ['x'], properties: { x: { type: 'number' }, y: { type: 'number' } } } }, headers: { type: 'object', title: 'Header', additionalProperties: { type: 'string' } }, limit: { type: ['string', 'integer'] }, extra: {} } }, { readOnlyHint: true }),
 	...['media', 'rows', 'hostile', 'fails', 'refused', 'ask', 'ask_url', 'tool_error'].map((name) => tool(name, `Answers with ${name}`, { type: 'object', properties: {} }, { readOnlyHint: true })),
 ];
+
+// addTools(world): the server "memory" offers them, so that forms can be tried at its page
+export function addTools(world)
+{
+	const catalog = world.catalog.bind(world);
+
+	world.catalog = (name) => {
+		const c = catalog(name);
+
+		return name === 'memory' ? { ...c, lists: [{ page: { tools: TOOLS }, problems: [] }, ...c.lists.slice(1)] } : c;
+	};
+	return world;
+}

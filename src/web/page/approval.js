@@ -65,7 +65,7 @@ function Values({ item, kind, names })
 {
 	const values = item.config?.[kind]?.value ?? {};
 
-	return names.map((n) => html`<div>${isNew(item, kind, n) || changeOf(item, `${kind}.${n}`) ? html`<ins>${safe(n)}</ins>` : safe(n)}${typeof values[n] === 'string' ? html`<span class="t3"> = </span>${safe(quoted(values[n]))}`
+	return names.map((n) => html`<div>${isNew(item, kind, n) || changeOf(item, `${kind}.${n}`) ? html`<ins>${safe(n)}</ins>` : safe(n)}${typeof values[n] === 'string' ? html`<span class="t3"> = </span>${values[n].includes('•') ? safe(values[n]) : safe(quoted(values[n]))}`
 		: list(item.reads).includes(n) ? html`<span class="t3"> from your environment</span>` : ''}${CODE.test(n) && html` <span class="c-warn">decides what code runs</span>`}</div>`);
 }
 
