@@ -7,7 +7,7 @@ import { WebSocketServer } from 'ws';
 import { parseArgs } from 'node:util';
 import { pathToFileURL } from 'node:url';
 import { World } from './mock_data.mjs';
-import { mockAnswer, mockVerb } from './mock_verbs.mjs';
+import { addTools, mockAnswer, mockVerb } from './mock_verbs.mjs';
 
 export const CSP = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; " +
 	"form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'";
@@ -113,7 +113,7 @@ class Peer {
 // startMock({folder, port, scene, rate, still}): {url, world, stop()}; still: nothing moves, for pictures
 export async function startMock({ folder, port = 0, scene = 'normal', rate, still = false })
 {
-	const world = new World({ scene, rate });
+	const world = addTools(new World({ scene, rate }));
 	const peers = new Set();
 	const server = createServer((request, response) => {
 		const { pathname } = new URL(request.url, 'http://x');

@@ -36,8 +36,8 @@ function waiting(world)
 			...none, name: 'playwright', id: '9deda9c1d51ee5dbbfaa2d6a5365c1c4518d81a264dd815775bccfd7506fed48', source: source(`${PROJECT}/.cursor/mcp.json`, 3, 'cursor', 'project'),
 			argv: ['npx', '-y', '@playwright/mcp@latest', '--headless', '--config', './tools/browser.js'], env: ['GITHUB_TOKEN'], reads: ['GITHUB_TOKEN', 'HOME'], files: ['tools/browser.js'], folders: ['.'], runners: ['npx'],
 			changed: ['args', 'env.GITHUB_TOKEN', 'tools/browser.js'], approvedMs: Date.now() - 5 * D,
-			changes: [{ path: 'args', before: '["-y","@playwright/mcp@1.8.0","--headless"]', now: '["-y","@playwright/mcp@latest","--headless","--config","./tools/browser.js"]' },
-				{ path: 'env.GITHUB_TOKEN', before: null, now: '"${GITHUB_TOKEN}"' }, { path: 'tools/browser.js', before: '"3f2a91c"', now: '"91c407ae"' }],
+			changes: [{ path: 'args', before: ['-y', '@playwright/mcp@1.8.0', '--headless'], now: ['-y', '@playwright/mcp@latest', '--headless', '--config', './tools/browser.js'] },
+				{ path: 'env.GITHUB_TOKEN', before: null, now: '${GITHUB_TOKEN}' }, { file: 'tools/browser.js', before: '3f2a91c', now: '91c407ae' }],
 			risks: [{ what: 'It can read a secret it could not before', detail: 'GITHUB_TOKEN is new. The last approval had no secrets.' }, { what: 'It downloads code at every start', detail: '@latest is whatever is published that day. 1.8.0 was fixed.' },
 				{ what: 'It runs a script of this project', detail: 'tools/browser.js changed since you approved it.' }],
 		},
@@ -110,6 +110,8 @@ export function mockVerb(world, { verb, args, input })
 	case 'config': {
 		const s = world.servers.find((x) => x.name === args[1]);
 
+		if (s?.name === 'playwright')
+			return done({ command: { value: 'npx', from: `${s.source.file}:3` }, env: { value: { GITHUB_TOKEN: '${GITHUB_TOKEN}' }, from: `${s.source.file}:8` } });
 		if (s?.source.tool !== 'mcpool')
 			return undefined;
 		return done({ ...Object.fromEntries(Object.entries(CONFIG).map(([k, value]) => [k, { value, from: `${s.source.file}:${s.source.line}` }])), ...Object.fromEntries(Object.entries(DEFAULTS).map(([k, value]) => [k, { value, from: 'default' }])) });
@@ -190,3 +192,16 @@ export const TOOLS = [
 		points: { type: 'array', items: { type: 'object', required: ['x'], properties: { x: { type: 'number' }, y: { type: 'number' } } } }, headers: { type: 'object', title: 'Header', additionalProperties: { type: 'string' } }, limit: { type: ['string', 'integer'] }, extra: {} } }, { readOnlyHint: true }),
 	...['media', 'rows', 'hostile', 'fails', 'refused', 'ask', 'ask_url', 'tool_error'].map((name) => tool(name, `Answers with ${name}`, { type: 'object', properties: {} }, { readOnlyHint: true })),
 ];
+
+// addTools(world): the server "memory" offers them, so that forms can be tried at its page
+export function addTools(world)
+{
+	const catalog = world.catalog.bind(world);
+
+	world.catalog = (name) => {
+		const c = catalog(name);
+
+		return name === 'memory' ? { ...c, lists: [{ page: { tools: TOOLS }, problems: [] }, ...c.lists.slice(1)] } : c;
+	};
+	return world;
+}

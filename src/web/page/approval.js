@@ -5,7 +5,7 @@ import { html } from './html.js';
 import { verb, me } from './hub.js';
 import { safe, date } from './format.js';
 import { Icon } from './icons.js';
-import { writeJson, parseJson } from './json.js';
+import { writeJson } from './json.js';
 import { quoted } from './recognise.js';
 import { openDialog } from './parts/dialog.js';
 import { path, place, paths, say } from './parts/words.js';
@@ -15,7 +15,7 @@ import './forms.css';
 const MOST_LINES = 400;
 
 const list = (v) => (Array.isArray(v) ? v : []);
-const readBefore = (text) => { try { return parseJson(text); } catch { return undefined; } };
+const has = (v) => v !== undefined && v !== null;
 
 // The words of `now` that are not in `before`, in order: the longest common row stays unmarked.
 export function changedWords(before, now)
@@ -41,12 +41,11 @@ export function changedWords(before, now)
 }
 
 const changeOf = (item, name) => list(item.changes).find((c) => c.path === name);
-const isFile = (item, c) => list(item.files).includes(c.path);
 
 function Command({ item })
 {
 	const argv = list(item.argv), command = changeOf(item, 'command'), args = changeOf(item, 'args');
-	const before = args?.before ? list(readBefore(args.before)) : argv.slice(1);
+	const before = args ? list(args.before) : argv.slice(1);
 	const marks = [Boolean(command), ...(args ? changedWords(before, argv.slice(1)) : argv.slice(1).map(() => false))];
 
 	return html`<div class="runs mono" tabindex="0" role="group" aria-label="The command"><span class="t3" aria-hidden="true">$ </span>${argv.map((word, i) => html`${i ? ' ' : ''}${marks[i] ? html`<ins>${safe(quoted(word))}</ins>` : safe(quoted(word))}`)}</div>`;
@@ -57,8 +56,20 @@ function Row({ title, children })
 	return html`<dt>${title}</dt><dd>${children}</dd>`;
 }
 
-const isNew = (item, kind, name) => list(item.changes).some((c) => c.path === `${kind}.${name}` || c.path === kind && c.before === null);
-const Names = ({ item, kind, names, of }) => names.map((n, i) => html`${i ? ', ' : ''}${isNew(item, kind, n) ? html`<ins>${safe(n)}</ins>` : safe(n)}${of?.(n)}`);
+const isNew = (item, kind, name) => list(item.changes).some((c) => c.path === `${kind}.${name}` || c.path === kind && !has(c.before));
+// Variables that make programs load other code
+const CODE = /^(PATH|LD_PRELOAD|LD_LIBRARY_PATH|DYLD_\w+|NODE_OPTIONS|NODE_PATH|PYTHONPATH|PYTHONSTARTUP|PYTHONHOME|PERL5LIB|PERL5OPT|RUBYOPT|RUBYLIB|BASH_ENV|ENV|SHELL|JAVA_TOOL_OPTIONS|GIT_SSH_COMMAND|GIT_SSH|npm_config_\w+)$/i;
+
+// Each with its value, as far as mcpool shows it: secrets are dots.
+function Values({ item, kind, names })
+{
+	const values = item.config?.[kind]?.value ?? {};
+
+	return names.map((n) => html`<div>${isNew(item, kind, n) || changeOf(item, `${kind}.${n}`) ? html`<ins>${safe(n)}</ins>` : safe(n)}${typeof values[n] === 'string' ? html`<span class="t3"> = </span>${values[n].includes('•') ? safe(values[n]) : safe(quoted(values[n]))}`
+		: list(item.reads).includes(n) ? html`<span class="t3"> from your environment</span>` : ''}${CODE.test(n) && html` <span class="c-warn">decides what code runs</span>`}</div>`);
+}
+
+const Names = ({ item, kind, names }) => names.map((n, i) => html`${i ? ', ' : ''}${isNew(item, kind, n) ? html`<ins>${safe(n)}</ins>` : safe(n)}`);
 
 function WouldRun({ item })
 {
@@ -75,15 +86,15 @@ function WouldRun({ item })
 			<dl class="mono">
 				${item.argv && html`<${Row} title="in">${where ? path(where) : '~'}<//>`}
 				${list(item.commands).length > 0 && html`<${Row} title="first runs">${item.commands.map((c) => html`<div>${safe(quoted(c))} <span class="t3">in a shell</span></div>`)}<//>`}
-				${env.length > 0 && html`<${Row} title="with"><${Names} item=${item} kind="env" names=${env} of=${(n) => (reads.includes(n) ? html`<span class="t3"> from your environment</span>` : null)} /><//>`}
-				${list(item.headers).length > 0 && html`<${Row} title="sends"><${Names} item=${item} kind="headers" names=${item.headers} /><//>`}
+				${env.length > 0 && html`<${Row} title="with"><${Values} item=${item} kind="env" names=${env} /><//>`}
+				${list(item.headers).length > 0 && html`<${Row} title="sends"><${Values} item=${item} kind="headers" names=${item.headers} /><//>`}
 				${reads.some((n) => !env.includes(n)) && html`<${Row} title="gets"><${Names} item=${item} kind="env" names=${reads.filter((n) => !env.includes(n))} /> <span class="t3">from your environment</span><//>`}
 				${secrets.length > 0 && html`<${Row} title="secrets"><${Names} item=${item} kind="secrets" names=${secrets} /><//>`}
 				${list(item.envFile).length > 0 && html`<${Row} title="env file"><${Names} item=${item} kind="envFile" names=${item.envFile} /><//>`}
 				${files.length > 0 && html`<${Row} title="files">${files.map((f) => {
-					const c = list(item.changes).find((x) => x.path === f);
+					const c = list(item.changes).find((x) => x.file === f);
 
-					return html`<div>${c ? html`<ins>${safe(f)}</ins>` : safe(f)}${c && html` <span class="c-warn">${c.before === null ? 'new' : c.now === null ? 'gone' : 'changed'}</span>`}</div>`;
+					return html`<div>${c ? html`<ins>${safe(f)}</ins>` : safe(f)}${c && html` <span class="c-warn">${!has(c.before) ? 'new' : !has(c.now) ? 'gone' : 'changed'}</span>`}</div>`;
 				})}<//>`}
 				${folders.length > 0 && html`<${Row} title="may read">everything in ${folders.map((f, i) => html`${i ? ', ' : ''}${f === '.' ? path(me.value?.project ?? 'the project') : path(f)}`)}<span class="t3">, which may change without a question</span><//>`}
 				${runners.length > 0 && html`<${Row} title="trusts">all of the project<span class="t3">: ${safe(runners.join(', '))} runs what its files say</span><//>`}
@@ -96,7 +107,7 @@ function WouldRun({ item })
 function diffLines(change)
 {
 	const name = change.path.split('.').pop();
-	const side = (text) => (text === null || text === undefined ? [] : `${JSON.stringify(name)}: ${writeJson(readBefore(text) ?? text)}`.split('\n'));
+	const side = (v) => (has(v) ? `${JSON.stringify(name)}: ${writeJson(v)}`.split('\n') : []);
 	const [a, b] = [side(change.before), side(change.now)];
 	const split = (lines) => lines.map((l) => l.split(/(\s+|(?<=[[\],:{}])|(?=[[\],:{}]))/).filter((x) => x !== ''));
 	const [x, y] = [split(a), split(b)];
@@ -110,14 +121,14 @@ function diffLines(change)
 function Diff({ item })
 {
 	const changes = list(item.changes);
-	const groups = changes.map((c) => (isFile(item, c) ? { file: c } : { title: c.path.includes('.') ? c.path.slice(0, c.path.lastIndexOf('.')) : '', lines: diffLines(c) }));
+	const groups = changes.map((c) => (c.file !== undefined ? { file: c } : { title: c.path.includes('.') ? c.path.slice(0, c.path.lastIndexOf('.')) : '', lines: diffLines(c) }));
 	const plus = groups.reduce((n, g) => n + (g.lines?.filter((l) => l.sign === '+').length ?? 1), 0);
-	const minus = groups.reduce((n, g) => n + (g.lines?.filter((l) => l.sign === '-').length ?? (g.file.before === null ? 0 : 1)), 0);
+	const minus = groups.reduce((n, g) => n + (g.lines?.filter((l) => l.sign === '-').length ?? (has(g.file.before) ? 1 : 0)), 0);
 
 	return html`<section><h3 class="part">What changed <span class="t2">${item.approvedMs ? `since ${date(item.approvedMs)}` : 'since you approved it'}</span>
 			${changes.length > 0 && html`<span class="grow"></span><span class="counts mono"><b class="c-ok">+${plus}</b> <b class="c-fail">−${minus}</b></span>`}</h3>
 		${changes.length === 0 ? html`<p class="t2">The file that it is in, ${place(item.source)}. Its words are the same.</p>` : html`<div class="diff mono" tabindex="0" role="group" aria-label="What changed">
-			${groups.map((g) => (g.file ? html`<div class="diff-line is-file"><span class="sign">≠</span><span>${safe(g.file.path)} <span class="c-warn">${g.file.before === null ? 'is new' : g.file.now === null ? 'is gone' : 'has another content'}</span></span></div>`
+			${groups.map((g) => (g.file ? html`<div class="diff-line is-file"><span class="sign">≠</span><span>${safe(g.file.file)} <span class="c-warn">${!has(g.file.before) ? 'is new' : !has(g.file.now) ? 'is gone' : 'has another content'}</span></span></div>`
 				: html`${g.title && html`<div class="diff-line"><span class="sign"></span><span class="t3">${safe(g.title)}</span></div>`}
 					${g.lines.slice(0, MOST_LINES).map((l) => html`<div class=${`diff-line ${l.sign === '+' ? 'is-added' : 'is-gone'}`}><span class="sign">${l.sign === '+' ? '+' : '−'}</span>
 						<span>${l.parts.map(([w, mark]) => (mark ? html`<ins>${safe(w)}</ins>` : safe(w).replace(/^ +/, (x) => w.match(/^\s*/)[0] || x)))}</span></div>`)}`))}</div>`}</section>`;
@@ -170,11 +181,21 @@ async function readWaiting(name)
 	return json.waiting;
 }
 
+// The values of its variables. Read after what waits: if the entry changed between the two, the id shown first approves nothing.
+async function readConfig(item)
+{
+	const { json } = await verb('config', ['show', item.name, '--json']).catch(() => ({}));
+	const file = item.source?.file;
+
+	return json && !json.error && file && Object.values(json).some((x) => String(x?.from).startsWith(`${file}:`)) ? json : null;
+}
+
 function Approval({ name, close })
 {
 	const [items, setItems] = useState(null);
 	const [at, setAt] = useState(0);
 	const [state, setState] = useState({});
+	const [config, setConfig] = useState({});
 	const load = async (keep) => {
 		try {
 			setItems(await readWaiting(name));
@@ -188,6 +209,12 @@ function Approval({ name, close })
 	useEffect(() => {
 		if (items)
 			document.querySelector('.dialog-layer.shown .approval-foot [data-focus]')?.focus({ preventScroll: true });
+	}, [items, at]);
+	useEffect(() => {
+		const next = items?.[at];
+
+		if (next?.argv || next?.url)
+			readConfig(next).then((c) => setConfig({ id: next.id, c }));
 	}, [items, at]);
 	if (!items)
 		return html`<div class="dialog-body"><h2 class="title">${name ? safe(name) : 'What waits for you'}</h2><p class=${state.error ? '' : 't2'} role="status">${state.error ? paths(state.error) : 'Reading what would run.'}</p></div>
@@ -215,7 +242,7 @@ function Approval({ name, close })
 		}
 	};
 
-	return html`<${Card} key=${item.id} item=${item} at=${at} n=${items.length} busy=${state.busy} error=${state.error} onApprove=${approve} onKeep=${(ends) => (ends && name ? close() : next())} />`;
+	return html`<${Card} key=${item.id} item=${{ ...item, config: config.id === item.id ? config.c : null }} at=${at} n=${items.length} busy=${state.busy} error=${state.error} onApprove=${approve} onKeep=${(ends) => (ends && name ? close() : next())} />`;
 }
 
 // openApproval(name): one server, or all that waits
