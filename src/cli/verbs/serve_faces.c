@@ -348,7 +348,6 @@ void mp_serve_report_faces(struct mp_serve *s)
 		describe_http(s, http, sizeof(http));
 	snprintf(text, sizeof(text),
 		 "  socket     %s\n%s"
-		 "  dashboard  not there yet\n"
 		 "  agents     run `mcpool connect claude` (codex, cursor, vscode, ...) to connect "
 		 "one",
 		 s->socket ? s->election.place.socket : "none: HOME is not set", http);
