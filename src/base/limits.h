@@ -94,6 +94,8 @@
 #define MP_LIMIT_NOTIFICATION_RATE 20        /* of one server that are kept in a second */
 #define MP_LIMIT_AUDIT_TEXT \
 	MP_KIB(64) /* bytes of one text of a record; longer arguments are not kept */
+#define MP_LIMIT_AUDIT_WAITING \
+	MP_MIB(16) /* of records on their way to the store; what is beyond is counted */
 
 #define MP_LIMIT_RESULTS      1000        /* stored results; the oldest go first */
 #define MP_LIMIT_RESULT_BYTES MP_MIB(256) /* of all of them */
@@ -101,6 +103,7 @@
 /* The store */
 #define MP_LIMIT_DB_QUEUE     4096       /* writes that wait for the store's thread */
 #define MP_LIMIT_DB_VALUE     MP_MIB(64) /* one text of a row */
+#define MP_LIMIT_DB_LOG       MP_MIB(4)  /* of the write-ahead log, once all of it is in the file */
 #define MP_LIMIT_SIGHTS       16384      /* ids whose first sight is remembered; the newest */
 #define MP_LIMIT_ERAS         4096       /* servers whose era is remembered */
 #define MP_LIMIT_LAST_GOOD    1024       /* configuration files whose last good state is kept */

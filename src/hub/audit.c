@@ -18,16 +18,15 @@
 enum {
 	TIDY_MS = 3600 * 1000, /* old records go, though there are no new ones */
 	DAY_MS = 24 * 3600 * 1000,
-	BATCHES = 32, /* that wait for the store at most */
 };
-#define BATCH_BYTES MP_MIB(4) /* a batch with so much text is written at once */
+#define BATCH_BYTES MP_MIB(1) /* a batch with so much text is written at once */
 
 static const struct mp_log audit_log = {"audit"};
 
 /* Of hub and writer, whichever lives longer. */
 struct audit_state {
 	atomic_uint refs;
-	atomic_uint waiting; /* batches at the store */
+	atomic_size_t waiting; /* bytes of the batches at the store */
 	_Atomic uint64_t lost;
 	atomic_bool is_failing; /* and that is said */
 };
@@ -37,6 +36,7 @@ struct batch {
 	struct mp_calls_limits limits;
 	struct mp_arena texts;
 	size_t n, bytes; /* bytes: of texts, before they are redacted */
+	size_t waiting;  /* of its own, while it is at the store */
 	struct mp_call_row rows[MP_AUDIT_BATCH];
 };
 
@@ -121,7 +121,7 @@ static void batch_written(int result, void *u)
 {
 	struct batch *b = u;
 
-	atomic_fetch_sub(&b->state->waiting, 1);
+	atomic_fetch_sub(&b->state->waiting, b->waiting);
 	if (result < 0 && b->n)
 		state_lose(b->state, b->n, "the store cannot be written");
 	else if (result >= 0)
@@ -155,10 +155,11 @@ static int batch_give(struct batch *b, struct mp_db *db)
 {
 	int r = MCPOOL_ELIMIT;
 
-	if (atomic_fetch_add(&b->state->waiting, 1) < BATCHES)
+	b->waiting = sizeof(*b) + b->texts.taken;
+	if (atomic_fetch_add(&b->state->waiting, b->waiting) + b->waiting <= MP_LIMIT_AUDIT_WAITING)
 		r = mp_db_write_later(db, batch_write, batch_written, b);
 	if (r < 0)
-		atomic_fetch_sub(&b->state->waiting, 1);
+		atomic_fetch_sub(&b->state->waiting, b->waiting);
 	return r;
 }
 

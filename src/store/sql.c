@@ -5,6 +5,8 @@
  */
 #include "store/sql.h"
 
+#include <stdio.h>
+
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/limits.h"
@@ -56,28 +58,40 @@ static int db_fail(struct sqlite3 *sql, struct mcpool_error *reterr, const char 
 
 /* --- connections ---------------------------------------------------------------------------- */
 
+/* One long transaction, or a reader that held it open, must not take the disk for ever. */
+static int limit_log(struct sqlite3 *sql, struct mcpool_error *reterr)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "PRAGMA journal_size_limit=%zu", MP_LIMIT_DB_LOG);
+	return mp_sql_exec(sql, "setting it up", text, reterr);
+}
+
 static int sql_configure(struct sqlite3 *sql, enum mp_sql_kind kind, struct mcpool_error *reterr)
 {
+	int r;
+
 	(void)sqlite3_busy_timeout(sql, BUSY_MS); /* cannot fail on an open connection */
 	(void)sqlite3_db_config(sql, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	(void)sqlite3_db_config(sql, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
 	(void)sqlite3_db_config(sql, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
 	(void)sqlite3_limit(sql, SQLITE_LIMIT_LENGTH, (int)MP_LIMIT_DB_VALUE);
 	/* What is committed survives a power loss: FULL. */
-	return mp_sql_exec(sql, "setting it up",
-			   kind == MP_SQL_FROZEN ? "PRAGMA trusted_schema=OFF;"
-						   "PRAGMA cell_size_check=ON;"
-						   "PRAGMA mmap_size=0;"
-						   "PRAGMA temp_store=MEMORY;"
-						   "PRAGMA query_only=ON"
-						 : "PRAGMA trusted_schema=OFF;"
-						   "PRAGMA secure_delete=ON;"
-						   "PRAGMA cell_size_check=ON;"
-						   "PRAGMA mmap_size=0;"
-						   "PRAGMA temp_store=MEMORY;"
-						   "PRAGMA foreign_keys=OFF;"
-						   "PRAGMA synchronous=FULL",
-			   reterr);
+	r = mp_sql_exec(sql, "setting it up",
+			kind == MP_SQL_FROZEN ? "PRAGMA trusted_schema=OFF;"
+						"PRAGMA cell_size_check=ON;"
+						"PRAGMA mmap_size=0;"
+						"PRAGMA temp_store=MEMORY;"
+						"PRAGMA query_only=ON"
+					      : "PRAGMA trusted_schema=OFF;"
+						"PRAGMA secure_delete=ON;"
+						"PRAGMA cell_size_check=ON;"
+						"PRAGMA mmap_size=0;"
+						"PRAGMA temp_store=MEMORY;"
+						"PRAGMA foreign_keys=OFF;"
+						"PRAGMA synchronous=FULL",
+			reterr);
+	return r < 0 || kind == MP_SQL_FROZEN ? r : limit_log(sql, reterr);
 }
 
 /* The path as a URI, the only way to say "immutable". */

@@ -131,6 +131,12 @@ t_what_is_withheld_is_said() {
 		run 0 status --json && json 'd.servers[0].withheld.length === 3' && asking session && run 0 test q && silent_on out sampling &&
 		run 0 tools q && silent_on err sampling && finish
 }
+# With --all it is said once, and names the servers.
+t_what_is_withheld_is_said_once() {
+	asking && one=$(sed -n 's/.*"mcpServers":{"q":\(.*\)}}.*/\1/p' "$user") && configure "$user" "\"q\":$one,\"r\":$(echo "$one" | sed 's/"args":\[/&"--no-warnings",/')" &&
+		run 0 trust --user-file --yes && run 0 test --all && [ "$(grep -c 'roots, sampling, elicitation' "$work/out")" = 1 ] &&
+		says out 'q: works' 'r: works' 'Not offered to q, r, because agents share them: roots, sampling, elicitation; with "mode": "session" they may have more tools'
+}
 t_another_mode_is_told() {
 	asking && up && asking session && cp "$user" "$work/session.json" && asking && MODE="$work/session.json" USERFILE="$user" talk bridge_steps.mjs#hear_of_another_mode && says out more && finish
 }

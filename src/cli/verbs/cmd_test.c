@@ -15,6 +15,8 @@
 /* Each start has its own timeout; without one, wait this long. */
 #define LONGEST_WAIT_MS ((int64_t)3600 * 1000)
 
+enum { MOST_NAMES = 8 }; /* in one sentence */
+
 static int run_test(const struct mp_verb *verb, int argc, char **argv);
 
 const struct mp_verb mp_verb_test = {
@@ -40,7 +42,8 @@ struct trial {
 	struct mp_reach_trial base;
 	struct trials *all;
 	const char *server;
-	struct mp_buf json; /* its result */
+	struct mp_buf json;  /* its result */
+	bool lacks_requests; /* roots, sampling, elicitation: other agents share it */
 	int exit_code;
 };
 
@@ -66,10 +69,6 @@ static void tell_success(const struct mp_status *s)
 	       (long long)to_ms(start_us), (long long)to_ms(s->prepare_us),
 	       (long long)to_ms(s->spawn_us), (long long)to_ms(s->handshake_us),
 	       (long long)to_ms(s->list_us));
-	if (s->withheld.n)
-		printf("  not offered to it in mode %s: " MP_STATUS_WITHHELD
-		       "; with \"mode\": \"session\" it may have more tools\n",
-		       s->mode);
 	fflush(stdout);
 }
 
@@ -125,6 +124,30 @@ static void trials_print_json(struct trials *all)
 		mp_print_json(mp_buf_get(&text));
 }
 
+/* Once, behind all of them. */
+static void trials_tell_withheld(const struct trials *all)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf names;
+	size_t n = 0, shown = 0;
+
+	mp_buf_init(&names, MP_MIB(1));
+	for (size_t i = 0; i < all->n; i++)
+		n += all->list[i].lacks_requests;
+	for (size_t i = 0; i < all->n && shown < MOST_NAMES; i++) {
+		if (!all->list[i].lacks_requests)
+			continue;
+		if (mp_buf_addf(&names, "%s%s", shown++ ? ", " : "", all->list[i].server) < 0)
+			return;
+	}
+	if (n > shown && mp_buf_addf(&names, " and %zu more", n - shown) < 0)
+		return;
+	if (n == 0)
+		return;
+	printf("\nNot offered to %.*s, because agents share %s: " MP_STATUS_WITHHELD
+	       "; with \"mode\": \"session\" %s may have more tools\n",
+	       MP_STR_ARGS(mp_buf_get(&names)), n == 1 ? "it" : "them", n == 1 ? "it" : "they");
+}
+
 /* The exit code of the first failure. */
 static void trials_finish(struct trials *all, struct mp_reach *r)
 {
@@ -135,6 +158,8 @@ static void trials_finish(struct trials *all, struct mp_reach *r)
 			exit_code = all->list[i].exit_code;
 	if (all->args->json)
 		trials_print_json(all);
+	else
+		trials_tell_withheld(all);
 	mp_reach_finish(r, exit_code);
 }
 
@@ -148,6 +173,7 @@ static void trial_over(struct mp_reach_trial *base, const struct mp_status *stat
 
 	mp_diagnosis_read(status, LONGEST_WAIT_MS, &d);
 	t->exit_code = d.exit_code;
+	t->lacks_requests = d.exit_code == MP_EXIT_DONE && status->withheld.n;
 	if (all->args->json) {
 		if (trial_write(t, &d) < 0)
 			mp_buf_clear(&t->json);

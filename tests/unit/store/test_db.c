@@ -76,6 +76,39 @@ TEST(all_files_are_private)
 	CHECK_EQ(count_all(db), 1);
 }
 
+static int put_much(struct sqlite3 *sql, void *u, struct mcpool_error *reterr)
+{
+	const struct mp_sql_query q = {
+		"putting much", "INSERT INTO trusted_files VALUES (hex(zeroblob(5000000)), 0)",
+		NULL, 0};
+
+	(void)u;
+	return mp_sql_run(sql, &q, reterr);
+}
+
+static off_t get_log_size(void)
+{
+	char name[120];
+	struct stat st;
+
+	snprintf(name, sizeof(name), "%s-wal", db_path);
+	return stat(name, &st) < 0 ? -1 : st.st_size;
+}
+
+HEAVY_TEST(a_log_that_grew_shrinks)
+{
+	MP_CLEANUP(mp_db_closep) struct mp_db *db = NULL;
+
+	CHECK(store_clear());
+	db = store_open();
+	CHECK(db);
+	CHECK_EQ(mp_db_write(db, put_much, NULL, &why), 1);
+	CHECK(get_log_size() > (off_t)MP_LIMIT_DB_LOG);
+	CHECK_EQ(put_number(db, 1), 1); /* begins the log again */
+	CHECK_EQ(put_number(db, 2), 1);
+	CHECK(get_log_size() > 0 && get_log_size() <= (off_t)MP_LIMIT_DB_LOG);
+}
+
 TEST(a_write_that_fails_is_undone)
 {
 	MP_CLEANUP(mp_db_closep) struct mp_db *db = NULL;
