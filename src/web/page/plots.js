@@ -1,4 +1,4 @@
-// plots.js - the last hours of a server on one time axis: states, latency, calls. Own SVG: uPlot is larger than the whole page and draws no strip of states.
+// plots.js - the last hours of a server on one time axis: states, latency, calls. Own SVG: small, and drawn under the policy of the page.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { html } from './html.js';
 import { clock, day, duration, latency, minute, rate, safe } from './format.js';
