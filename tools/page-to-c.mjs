@@ -7,6 +7,8 @@ const [folder, out, target, depfile] = process.argv.slice(2);
 const files = [
 	['/', 'index.html', 'text/html; charset=utf-8'],
 	['/dashboard.js', 'dashboard.js', 'text/javascript; charset=utf-8'],
+	['/dashboard-chunk.js', 'dashboard-chunk.js', 'text/javascript; charset=utf-8'],
+	['/dashboard-forms.js', 'dashboard-forms.js', 'text/javascript; charset=utf-8'],
 	['/dashboard.css', 'dashboard.css', 'text/css; charset=utf-8'],
 	['/dashboard.svg', 'dashboard.svg', 'image/svg+xml'],
 ];

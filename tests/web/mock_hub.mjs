@@ -11,7 +11,8 @@ import { addTools, mockAnswer, mockVerb } from './mock_verbs.mjs';
 
 export const CSP = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; " +
 	"form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'";
-const TYPES = { '/': ['index.html', 'text/html'], '/dashboard.js': ['dashboard.js', 'text/javascript'], '/dashboard.css': ['dashboard.css', 'text/css'],
+const TYPES = { '/': ['index.html', 'text/html'], '/dashboard.js': ['dashboard.js', 'text/javascript'],
+	'/dashboard-chunk.js': ['dashboard-chunk.js', 'text/javascript'], '/dashboard-forms.js': ['dashboard-forms.js', 'text/javascript'], '/dashboard.css': ['dashboard.css', 'text/css'],
 	'/dashboard.svg': ['dashboard.svg', 'image/svg+xml'] };
 
 function serveFile(folder, request, response)

@@ -13,7 +13,6 @@ import { Target, USER, failureOf, notesOf } from './parts/target.js';
 import { paths, place, say } from './parts/words.js';
 import { recognise, written, splitWords, nameOfUrl, isSecretName } from './recognise.js';
 import { SchemaForm } from './schema_form.js';
-import './forms.css';
 
 const NAME = { type: 'string', maxLength: 60, pattern: '^[A-Za-z0-9_-]+$', description: 'How agents see it: letters, digits, - and _.' };
 const VALUES = { type: 'object', title: 'Variable', description: '', additionalProperties: { type: 'string' } };

@@ -14,7 +14,6 @@ import { failureOf, notesOf } from './parts/target.js';
 import { Segments } from './parts/choices.js';
 import { path, paths, say } from './parts/words.js';
 import { openImport } from './import.js';
-import './forms.css';
 
 const MOST = 50;
 

@@ -10,7 +10,6 @@ import { quoted } from './recognise.js';
 import { openDialog } from './parts/dialog.js';
 import { path, place, paths, say } from './parts/words.js';
 import { readAddress, Address } from './parts/link.js';
-import './forms.css';
 
 const MOST_LINES = 400;
 

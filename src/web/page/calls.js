@@ -13,8 +13,7 @@ import { Menu } from './parts/choices.js';
 import { Virtual } from './parts/virtual.js';
 import { Restarting } from './banner.js';
 import { niceMax, useWidth } from './plots.js';
-import { JsonTree } from './json_tree.js';
-import { openEdit } from './edit_server.js';
+import { JsonTree, openEdit } from './later.js';
 
 const ROW = 34, PHONE_ROW = 52, SAMPLED_ABOVE = 20, BUCKET_MS = 15000, BUCKETS = 60;
 const LONGEST_MS = 60000, BAR = 120, LEAST_BAR = 16;

@@ -13,7 +13,6 @@ import { isMap } from './schema.js';
 import { SchemaForm } from './schema_form.js';
 import { openImport, toolName } from './import.js';
 import { openVariable } from './variable.js';
-import './forms.css';
 
 const DOTS = '•';
 const TIME = { type: 'string', pattern: '^[0-9]+(ms|s|m|h)?$' };

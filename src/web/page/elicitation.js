@@ -9,7 +9,6 @@ import { Address, Visit, readAddress } from './parts/link.js';
 import { readSchema, begin } from './schema.js';
 import { SchemaForm } from './schema_form.js';
 import { calling } from './try_tool.js';
-import './forms.css';
 
 const Head = ({ who, text }) => html`<div class="dialog-head"><span class="head-icon"><${Icon} name="unknown" size=${18} /></span><div class="grow"><h2 class="title">${who} asks you</h2>
 	<p class="t2 said">${safeLines(text).slice(0, 4000)}</p></div></div>`;

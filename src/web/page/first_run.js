@@ -7,9 +7,7 @@ import { count, cut, duration, plural, safe } from './format.js';
 import { Icon } from './icons.js';
 import { Name, place } from './parts/words.js';
 import { href } from './router.js';
-import { openApproval } from './approval.js';
-import { openAddServer } from './add_server.js';
-import { openImport } from './import.js';
+import { openApproval, openAddServer, openImport } from './later.js';
 import { useKeys } from './keys.js';
 
 const WAITING = ['needs-approval', 'disabled', 'shadowed'];

@@ -9,7 +9,6 @@ import { openDialog } from './parts/dialog.js';
 import { Problem } from './parts/problem.js';
 import { Target, USER, failureOf } from './parts/target.js';
 import { paths, place, say } from './parts/words.js';
-import './forms.css';
 
 const TOOLS = { claude: 'Claude Code', codex: 'Codex', cursor: 'Cursor', vscode: 'VS Code', gemini: 'Gemini CLI', opencode: 'OpenCode', windsurf: 'Windsurf', omp: 'omp', zed: 'Zed' };
 

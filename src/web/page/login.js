@@ -10,7 +10,6 @@ import { Address, Visit, readAddress } from './parts/link.js';
 import { Copy } from './parts/copy.js';
 import { Problem } from './parts/problem.js';
 import { paths } from './parts/words.js';
-import './forms.css';
 
 const hostOf = (text) => readAddress(text)?.host ?? safe(text);
 

@@ -1,5 +1,6 @@
 // main.js - the page: the bar with the pages, what is shown below it, keys that hold everywhere, the theme.
 import './style.css';
+import './forms.css';
 import { render } from 'preact';
 import { effect } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
@@ -18,11 +19,7 @@ import { Overview } from './overview.js';
 import { Server } from './server.js';
 import { Calls } from './calls.js';
 import { LoggedOut } from './logged_out.js';
-import { Waiting } from './waiting.js';
-import { Agents } from './agents.js';
-import { openAddServer } from './add_server.js';
-import { openImport } from './import.js';
-import { answerQuestion } from './elicitation.js';
+import { Waiting, Agents, openAddServer, openImport, answerQuestion, loadSoon } from './later.js';
 
 const PAGES = [['overview', 'Overview', 'o'], ['calls', 'Calls', 'c'], ['waiting', 'Waiting', 'w'], ['agents', 'Agents', 'a']];
 const COMMANDS = [
@@ -150,6 +147,7 @@ const code = location.hash.startsWith('#login=') ? decodeURIComponent(location.h
 if (code)
 	history.replaceState(null, '', location.pathname);
 begin({ code, project: route.peek().query.project });
+loadSoon();
 effect(() => setProject(route.value.query.project ?? null));
 effect(() => {
 	if (/^offers/.test(events.value[0]?.what ?? ''))

@@ -18,8 +18,7 @@ import { Virtual } from './parts/virtual.js';
 import { confirm } from './parts/dialog.js';
 import { FirstRun, isFirstRun } from './first_run.js';
 import { Restarting } from './banner.js';
-import { openApproval } from './approval.js';
-import { openAddServer } from './add_server.js';
+import { openApproval, openAddServer } from './later.js';
 
 const ROW = 38, HEAD = 32, LEAST_ROWS = 6, SESSION_PITCH = 40;
 

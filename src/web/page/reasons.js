@@ -2,9 +2,7 @@
 import { events, ask, now } from './hub.js';
 import { count, countdown, duration, minute, plural } from './format.js';
 import { attempt, paths, place } from './parts/words.js';
-import { openApproval } from './approval.js';
-import { openLogin } from './login.js';
-import { openEdit } from './edit_server.js';
+import { openApproval, openLogin, openEdit } from './later.js';
 import { go } from './router.js';
 
 const STEPS = {

@@ -9,7 +9,6 @@ import { Markdown, isMarkdown } from './markdown.js';
 import { Copy } from './parts/copy.js';
 import { Link, readAddress } from './parts/link.js';
 import { Segments } from './parts/choices.js';
-import './forms.css';
 
 const IMAGES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif'];
 const MOST_MEDIA = 16 << 20, LONG = 20000, MOST_BLOCKS = 200;

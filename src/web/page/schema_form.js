@@ -7,7 +7,6 @@ import { parseJson, writeJson } from './json.js';
 import { Segments } from './parts/choices.js';
 import { Problem } from './parts/problem.js';
 import { readSchema, begin, check, pickWay, memberField, itemField, fromText, toText, hint, keyOf, isMap, withMember, withoutMember } from './schema.js';
-import './forms.css';
 
 const FEW = 4, SHORT = 30, OPEN = 6, TOGGLES = 12;
 const LONG_NAMES = /^(body|content|contents|text|query|sql|code|script|source|prompt|message|markdown|html|input)$/i;

@@ -16,9 +16,7 @@ import { Segments, Tabs } from './parts/choices.js';
 import { Virtual } from './parts/virtual.js';
 import { confirm } from './parts/dialog.js';
 import { Restarting } from './banner.js';
-import { ReadResource, TryPrompt, TryTool } from './try_tool.js';
-import { openApproval } from './approval.js';
-import { openEdit } from './edit_server.js';
+import { ReadResource, TryPrompt, TryTool, openApproval, openEdit } from './later.js';
 
 const LOG_LINES = 200, TOOL_ROW = 46, MOST_USERS = 3;
 

@@ -13,7 +13,6 @@ import { SchemaForm } from './schema_form.js';
 import { Result } from './result.js';
 import { openApproval } from './approval.js';
 import { openLogin } from './login.js';
-import './forms.css';
 
 const KEPT = 200;
 const jobs = new Map(); // server, method, name -> what was typed, what runs, what was answered

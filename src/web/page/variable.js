@@ -7,7 +7,6 @@ import { openDialog } from './parts/dialog.js';
 import { paths, place, attempt } from './parts/words.js';
 import { Problem } from './parts/problem.js';
 import { openImport } from './import.js';
-import './forms.css';
 
 function Variable({ server, name, close })
 {

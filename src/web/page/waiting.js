@@ -15,7 +15,6 @@ import { openAddServer } from './add_server.js';
 import { openImport } from './import.js';
 import { openVariable } from './variable.js';
 import { openEdit } from './edit_server.js';
-import './forms.css';
 
 // --- rows ------------------------------------------------------------------------------------------------
 
