@@ -218,7 +218,7 @@ static uint8_t make_byte(const struct png *p, unsigned sample)
 /* False: the palette has no such colour. */
 static bool write_pixel(const struct png *p, const uint8_t *row, size_t x, uint8_t *out)
 {
-	unsigned samples[4];
+	unsigned samples[4] = {0};
 	bool is_grey = p->type == GREY || p->type == GREY_ALPHA;
 	unsigned colours = is_grey ? 1 : 3;
 

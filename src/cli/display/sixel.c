@@ -265,7 +265,7 @@ static void write_colour(struct sixel *s, size_t colour)
 		for (int k = 0; k < 3; k++)
 			sum[k] += bin->sum[k];
 	}
-	for (int k = 0; k < 3; k++)
+	for (int k = 0; k < 3 && n > 0; k++) /* no box is empty */
 		sum[k] = (sum[k] * 100 + n * 127) / (n * 255);
 	sixel_add_number(s, "#", colour);
 	sixel_add_number(s, ";2;", sum[0]);
