@@ -72,7 +72,7 @@ const CASES = {
 		await said(page, 'Issue #1842 opened');
 		mock.world.slow = 2000;
 		await press(page, 'Control+Enter');
-		await said(page, '31 of 50');
+		await said(page, /3[1-9] of 50/);
 		await field(page, 'milestone', 'number').fill('twelve');
 		await field(page, 'milestone', 'due').focus();
 		await said(page, 'must be a whole number');
@@ -80,10 +80,10 @@ const CASES = {
 		await said(page, 'Previous call');
 	},
 	async escape_cancels_a_call(page, mock) {
-		mock.world.slow = 500;
+		mock.world.slow = 2000;
 		await issue(page);
 		await press(page, 'Control+Enter');
-		await said(page, '31 of 50');
+		await said(page, /3[1-9] of 50/);
 		await press(page, 'Escape');
 		await said(page, 'You cancelled it');
 	},
@@ -280,7 +280,7 @@ for (const name of Object.keys(CASES)) {
 	await run(browser, folder, name, WIDE, 'dark');
 	if (out)
 		await run(browser, folder, name, WIDE, 'light');
-	if (/call|question|risks|login|readme|edit|agent/.test(name) && out)
+	if (/call|question|risks|login|readme|agent/.test(name) && out)
 		await run(browser, folder, name, PHONE, 'light');
 }
 await browser.close();
