@@ -163,6 +163,17 @@ const CASES = {
 		await press(page, 'Space');
 		await closed(page);
 	},
+	async the_name_of_a_server_never_becomes_an_option(page, mock) {
+		const s = mock.world.servers.find((x) => x.name === 'playwright');
+
+		s.name = '--yes';
+		mock.change({ servers: [mock.world.clean(s)], gone: ['playwright'] });
+		await open(page, WAITING, 'button:has-text("Review change")');
+		await page.locator('.approval-foot').waitFor();
+		await page.getByText('Approve exactly this').click();
+		await closed(page);
+		must(mock.world.verbs.every((v) => !/--yes/.test(v) || /^trust --yes --id [0-9a-f]{64} --json$/.test(v)), mock.world.verbs.join('; '));
+	},
 	async a_login_shows_host_and_rights(page) {
 		await open(page, WAITING, '.waiting-row button:has-text("Log in")');
 		await said(page, 'issues:create');
