@@ -114,8 +114,18 @@
 #define MP_LIMIT_DEFINITIONS     8192        /* rows: two for each server of a full configuration */
 #define MP_LIMIT_DEFINITIONS_ALL MP_MIB(512) /* bytes of all rows */
 
+/* Images that the terminal shows */
+#define MP_LIMIT_IMAGE_SIDE 16384      /* pixels of one side */
+#define MP_LIMIT_IMAGE      MP_MIB(64) /* bytes when it is decoded, four a pixel; of its sixels, too */
+#define MP_LIMIT_SIXEL_SIDE 4096       /* pixels of one side; a larger image is made smaller */
+
 /* Telling changes */
 #define MP_BOARD_INTERVAL_MS 16  /* observers hear at most this often (C16) */
 #define MP_BOARD_BUDGET      512 /* changes handed to an observer at once */
+#define MP_LIMIT_RELOAD_SERVERS \
+	32 /* of a reload that are named, of each kind; others are counted */
+#define MP_LIMIT_RELOAD_KEYS    12 /* of one of them, or of the settings; others are counted */
+#define MP_LIMIT_RELOAD_NAME    64 /* bytes of a key, or of a member of one */
+#define MP_LIMIT_RELOAD_CHANGES MP_KIB(128) /* the same as JSON, of each workspace */
 
 #endif

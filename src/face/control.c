@@ -21,8 +21,10 @@
 #include "rpc/message.h"
 #include "session/sessions.h"
 
-/* Open requests of one connection. */
-enum { MAX_OPEN = 64 };
+enum {
+	MAX_OPEN = 64,             /* requests of one connection */
+	NOTICED_BYTES = 48 * 1024, /* of changes in the answer to a reload */
+};
 
 struct mp_control {
 	struct mp_control_peer peer;
@@ -355,12 +357,24 @@ static int control_tell_history(struct order *o)
 
 /* --- the hub --------------------------------------------------------------------------------- */
 
-/* The result is reported as one event per workspace. */
+/*
+ * The result is reported as one event per workspace. Mostly a file was noticed before anybody asks,
+ * and then nothing changes any more: `noticed` has what changed last.
+ */
 static int control_reload(struct order *o)
 {
+	const struct mp_workspaces *all = o->c->peer.hub->workspaces;
+	struct mp_writer w;
+
 	mp_hub_reload(o->c->peer.hub);
-	return mp_buf_addf(o->out, "{\"views\":%zu}",
-			   mp_workspaces_count(o->c->peer.hub->workspaces));
+	mp_write_init(&w, o->out, NULL);
+	mp_write_begin_object(&w);
+	mp_write_key(&w, MP_STR("views"));
+	mp_write_u64(&w, mp_workspaces_count(all));
+	mp_write_key(&w, MP_STR("noticed"));
+	mp_workspaces_write_changes(all, NOTICED_BYTES, &w);
+	mp_write_end_object(&w);
+	return mp_write_finish(&w);
 }
 
 static int open_dashboard(struct order *o)

@@ -77,7 +77,7 @@ static void event_send(struct mp_control_listen *l, const struct mp_event *e, ui
 	MP_CLEANUP(mp_buf_done) struct mp_buf out;
 	struct mp_writer w;
 
-	mp_buf_init(&out, MP_KIB(64));
+	mp_buf_init(&out, MP_KIB(64) + MP_LIMIT_RELOAD_CHANGES);
 	notification_begin(&w, &out, MP_STR("mcpool/event"));
 	mp_control_status_write_event(&w, l->peer->hub, e, missed);
 	notification_send(l, &w, &out);

@@ -164,7 +164,10 @@ void mp_control_status_write_event(struct mp_writer *w, struct mp_hub *hub,
 				   const struct mp_event *e, uint64_t missed)
 {
 	const char *name = mp_pool_get_name(hub->pool, e->id);
+	struct mp_str changes = MP_STR("");
 
+	if (e->kind == MP_EVENT_RELOADED && hub->workspaces)
+		changes = mp_workspaces_get_changes(hub->workspaces, e->number);
 	mp_write_begin_object(w);
 	mp_write_key(w, MP_STR("number"));
 	mp_write_u64(w, e->number);
@@ -178,6 +181,8 @@ void mp_control_status_write_event(struct mp_writer *w, struct mp_hub *hub,
 	mp_write_u64(w, e->id);
 	mp_write_member_text(w, "what", mp_str_of(e->what));
 	mp_write_member_text(w, "text", mp_str_of(e->text));
+	if (changes.len)
+		mp_write_member_raw(w, "changes", changes);
 	if (missed) {
 		mp_write_key(w, MP_STR("missed"));
 		mp_write_u64(w, missed);

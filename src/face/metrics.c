@@ -3,6 +3,7 @@
  * There are series per server, and none per tool, session or client, so that no peer makes more.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -198,10 +199,13 @@ static void metrics_add_one(struct mp_metric_text *m, const char *name, const ch
 static uint64_t read_own_memory(void)
 {
 	FILE *f = fopen("/proc/self/statm", "re");
-	unsigned long long all, resident = 0;
+	uint64_t resident = 0;
+	char line[128], *at;
 
-	if (f && fscanf(f, "%llu %llu", &all, &resident) != 2)
-		resident = 0;
+	if (f && fgets(line, sizeof(line), f)) {
+		(void)strtoull(line, &at, 10); /* all of its address space */
+		resident = strtoull(at, NULL, 10);
+	}
 	if (f)
 		fclose(f);
 	return resident * (uint64_t)sysconf(_SC_PAGESIZE);

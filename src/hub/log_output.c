@@ -161,11 +161,14 @@ static void output_entry(const struct mp_log_line *line, void *u)
 static bool is_journal(int fd)
 {
 	const char *stream = getenv("JOURNAL_STREAM");
-	unsigned long long device, inode;
+	char expected[64];
 	struct stat st;
 
-	return stream && sscanf(stream, "%llu:%llu", &device, &inode) == 2 && fstat(fd, &st) == 0 &&
-	       st.st_dev == device && st.st_ino == inode;
+	if (!stream || fstat(fd, &st) < 0)
+		return false;
+	snprintf(expected, sizeof(expected), "%llu:%llu", (unsigned long long)st.st_dev,
+		 (unsigned long long)st.st_ino);
+	return strcmp(stream, expected) == 0;
 }
 
 static int journal_open(const char *path)

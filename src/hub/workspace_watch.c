@@ -9,10 +9,10 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "config/values/diff.h"
 #include "config/read/load.h"
 #include "files/follow.h"
 #include "config/read/restore.h"
+#include "hub/reload_changes.h"
 #include "hub/remote_sources.h"
 #include "process/environment.h"
 
@@ -134,40 +134,34 @@ void mp_workspace_watch_start(struct mp_workspace_watch *w)
 	keep_good(w);
 }
 
-struct naming {
-	struct mp_buf *out;
-	enum mp_change_kind kind;
-	size_t n;
-	bool is_full;
-};
-
-/* `added a, b`; as many names as an event can hold. */
-static void name_change(void *u, const struct mp_config_change *change)
+/* Until the next one that changes something. */
+static void keep_changes(struct mp_workspace_watch *w, const struct mp_reload_changes *changes,
+			 uint64_t event)
 {
-	struct naming *n = u;
-	const struct mp_entry *e = change->after ? change->after : change->before;
-
-	if (change->kind != n->kind || n->is_full)
-		return;
-	n->is_full = mp_buf_addf(n->out, "%s%s%s%s", n->n || !n->out->len ? "" : "; ",
-				 n->n ? ", " : mp_change_kind_get_name(n->kind), n->n ? "" : " ",
-				 e->name) < 0;
-	n->n++;
+	mp_buf_clear(&w->changes);
+	w->changes_event = event;
+	if (mp_reload_changes_write_json(changes, w->label, mp_loop_wall_now_ms(w->o->loop),
+					 &w->changes) < 0)
+		mp_buf_clear(&w->changes);
 }
 
+/* With as many names as an event can hold; what is kept has more. */
 static void tell_changes(struct mp_workspace_watch *w)
 {
+	MP_CLEANUP(mp_reload_changes_done) struct mp_reload_changes changes;
 	MP_CLEANUP(mp_buf_done) struct mp_buf words;
-	int changes = 0;
+	size_t label = w->label[0] ? strlen(w->label) + 2 : 0, room = MP_LIMIT_EVENT_TEXT - 1;
+	uint64_t event;
 
 	mp_buf_init(&words, MP_KIB(4));
-	for (int kind = MP_ADDED; kind <= MP_GONE && changes >= 0; kind++) {
-		struct naming n = {&words, (enum mp_change_kind)kind, 0, false};
-
-		changes = mp_diff(w->before, w->set, name_change, &n);
-	}
-	mp_event(w->o->events, 0, MP_EVENT_RELOADED, "%s%s%.*s", w->label, w->label[0] ? ": " : "",
-		 MP_STR_ARGS(words.len ? mp_buf_get(&words) : MP_STR("nothing changed")));
+	mp_reload_changes_read(&changes, w->before, w->set);
+	if (mp_reload_changes_write_text(&changes, label < room ? room - label : 0, &words) < 0)
+		mp_buf_clear(&words);
+	event = mp_event(w->o->events, 0, MP_EVENT_RELOADED, "%s%s%.*s", w->label,
+			 w->label[0] ? ": " : "",
+			 MP_STR_ARGS(words.len ? mp_buf_get(&words) : MP_STR("done")));
+	if (!mp_reload_changes_is_empty(&changes))
+		keep_changes(w, &changes, event);
 }
 
 static void tell_failure(struct mp_workspace_watch *w, const struct mcpool_error *error)
@@ -274,6 +268,7 @@ void mp_workspace_watch_init(struct mp_workspace_watch *w,
 {
 	*w = (struct mp_workspace_watch){.o = o, .request = *request, .label = ""};
 	mp_task_init(&w->refused_task, tell_refusal, w);
+	mp_buf_init(&w->changes, MP_LIMIT_RELOAD_CHANGES);
 	if (set)
 		w->set = mp_config_set_ref(set);
 	else
@@ -307,6 +302,7 @@ void mp_workspace_watch_done(struct mp_workspace_watch *w)
 	mp_workspace_close(w->workspace);
 	mp_config_set_unref(w->set);
 	mp_config_set_unref(w->before);
+	mp_buf_done(&w->changes);
 	mp_environment_free(w->own_env);
 	for (size_t i = 0; w->own_asked && w->own_asked[i]; i++)
 		mp_free(w->own_asked[i]);

@@ -6,6 +6,7 @@
 #define MP_WORKSPACE_WATCH_H
 
 #include "base/base.h"
+#include "base/buf.h"
 #include "base/events.h"
 #include "base/loop.h"
 #include "config/values/set.h"
@@ -43,9 +44,12 @@ struct mp_workspace_watch {
 	struct mp_workspace *workspace;           /* NULL before the start */
 	struct mp_task refused_task;              /* a reload that changes nothing */
 	struct mcpool_error refused;              /* the reason */
-	bool is_ready;                            /* and ready() was called */
-	bool is_broken;                           /* it could not be created */
-	bool is_reloading; /* files were read, the workspace is being updated */
+	struct mp_buf
+		changes; /* the last ones, as JSON (reload_changes.h); empty: none are known */
+	uint64_t changes_event; /* number of the event that told them; 0: there were none */
+	bool is_ready;          /* and ready() was called */
+	bool is_broken;         /* it could not be created */
+	bool is_reloading;      /* files were read, the workspace is being updated */
 };
 
 /* set: already loaded, referenced; NULL: load it. The request is borrowed. */

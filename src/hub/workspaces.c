@@ -538,6 +538,33 @@ struct mp_workspaces *mp_workspaces_free(struct mp_workspaces *all)
 	return mp_free(all);
 }
 
+struct mp_str mp_workspaces_get_changes(const struct mp_workspaces *all, uint64_t event)
+{
+	MP_LIST_EACH(&all->list, link) {
+		const struct mp_workspace_watch *w =
+			&mp_container_of(link, struct mp_hub_workspace, link)->watch;
+
+		if (w->changes_event == event)
+			return mp_buf_get(&w->changes);
+	}
+	return MP_STR("");
+}
+
+void mp_workspaces_write_changes(const struct mp_workspaces *all, size_t room, struct mp_writer *w)
+{
+	mp_write_begin_array(w);
+	MP_LIST_EACH(&all->list, link) {
+		struct mp_str changes = mp_buf_get(
+			&mp_container_of(link, struct mp_hub_workspace, link)->watch.changes);
+
+		if (changes.len == 0 || changes.len >= room)
+			continue;
+		mp_write_raw(w, changes);
+		room -= changes.len;
+	}
+	mp_write_end_array(w);
+}
+
 size_t mp_workspaces_count(const struct mp_workspaces *all)
 {
 	return all->list.len;

@@ -12,6 +12,7 @@
 #include "base/loop.h"
 #include "config/values/set.h"
 #include "hub/workspace_watch.h"
+#include "json/write.h"
 #include "pool/gate.h"
 #include "pool/pool.h"
 #include "session/sessions.h"
@@ -56,6 +57,12 @@ void mp_workspaces_stop(struct mp_workspaces *all);
 int mp_workspaces_toggle(struct mp_workspaces *all, struct mp_workspace *w, const char *name,
 			 enum mp_toggle toggle, struct mcpool_error *reterr) MP_MUST;
 size_t mp_workspaces_count(const struct mp_workspaces *all); /* the hub's own included */
+/*
+ * What this event told, as JSON (reload_changes.h); empty: nothing, or its workspace changed again.
+ */
+struct mp_str mp_workspaces_get_changes(const struct mp_workspaces *all, uint64_t event);
+/* An array of the last changes of each workspace, those that fit this many bytes. */
+void mp_workspaces_write_changes(const struct mp_workspaces *all, size_t room, struct mp_writer *w);
 const struct mp_workspace_watch *mp_workspaces_get_own(const struct mp_workspaces *all);
 
 /* --- users ----------------------------------------------------------------------------------- */

@@ -523,7 +523,7 @@ static void pool_call_count(struct mp_pool_call *c)
 
 	if (!c->in || c->is_held)
 		return;
-	has_failed = c->outcome == MP_OUTCOME_ANSWERED && !is_error && is_tool_error(m);
+	has_failed = m && c->outcome == MP_OUTCOME_ANSWERED && !is_error && is_tool_error(m);
 	if (c->pool->o.calls)
 		pool_call_record(c, is_error, has_failed, bytes_out);
 	mp_stats_note(&c->in->stats, c->outcome, is_error, c->took_us,
@@ -670,7 +670,9 @@ static enum mp_pool_call_event pool_call_withdraw(struct mp_pool_call *c)
 /* The granted time: the timer itself may be a millisecond late. */
 static double granted_s(const struct mp_pool_call *c)
 {
-	return (double)(c->deadline_ms - c->asked_us / 1000) / 1000;
+	int64_t asked_ms = c->asked_us / 1000;
+
+	return (double)(c->deadline_ms - asked_ms) / 1000;
 }
 
 /* A process that belongs to one session may be replaced without harm to others (E50, U18). */

@@ -32,9 +32,17 @@ t_words_of_arguments() {
 t_servers_tools_and_keys() {
 	two_servers && offers 'demo other' get '' && offers 'demo' login d &&
 		offers 'other' trust demo o && offers 'demo other list' trust '' && offers 'demo other' config show '' && offers '' add '' &&
-		offers 'mcp__demo__add mcp__demo__echo mcp__demo__time' call '' && offers 'a= b=' call demo/add '' && offers 'b=' call demo/add a=1 '' &&
-		offers 'demo://readme' read '' && offers 'mcp__demo__greet' prompt '' && offers 'name=' prompt mcp__demo__greet '' &&
+		offers 'mcp__demo__add mcp__demo__echo mcp__demo__time demo/add demo/echo demo/time add echo time' call '' && offers 'a= b=' call demo/add '' && offers 'b=' call demo/add a=1 '' &&
+		offers 'demo://readme' read '' && offers 'mcp__demo__greet demo/greet greet' prompt '' && offers 'name=' prompt mcp__demo__greet '' &&
 		offers 'mcp__demo__add' tools --schema mcp__demo__a
+}
+
+# SERVER/TOOL is continued, and so is the tool's own name where one server alone has it; keys follow either.
+t_spellings_of_a_tool() {
+	two_servers && offers 'demo/add' call demo/a && offers 'add' call ad && offers 'a= b=' call add '' && offers 'b=' call add a=1 b &&
+		offers 'demo/time' tools --schema demo/t && offers 'name=' prompt greet '' &&
+		here 0 add twin -- env TWIN=1 "$mcpool" demo-server && here 0 tools twin && offers '' call ad && offers '' call add '' &&
+		offers 'demo/add' call demo/a && offers 'twin/add twin/echo twin/time' call tw && offers 'a= b=' call twin/add ''
 }
 
 # What is asked for while a line is typed starts no server, and no hub.
@@ -47,11 +55,12 @@ t_values_of_a_schema() {
 	"$node" -e 'console.log(JSON.stringify({mcpServers: {s: {command: process.argv[1], args: ["-e", `
 		require("readline").createInterface({input: process.stdin}).on("line", (l) => {
 			const m = JSON.parse(l), r = {initialize: {protocolVersion: "2025-11-25", capabilities: {tools: {}}, serverInfo: {name: "s", version: "1"}},
-				"tools/list": {tools: [{name: "t", inputSchema: {type: "object", properties: {size: {enum: ["small", "large"]}, loud: {type: "boolean"}}}}]}}[m.method];
+				"tools/list": {tools: [{name: "t", inputSchema: {type: "object", properties: {size: {enum: ["small", "large"]}, loud: {type: "boolean"},
+					unit: {anyOf: [{enum: ["cm", "two words", "x".repeat(600)]}, {const: 7}, {type: "null"}]}}}}]}}[m.method];
 			if (m.id !== undefined) console.log(JSON.stringify({jsonrpc: "2.0", id: m.id, ...(r ? {result: r} : {error: {code: -32601, message: "no"}})}));
 		})`]}}}))' "$node" >"$work/s.json" || return 1
 	mkdir -p "$XDG_CONFIG_HOME/mcpool" && cp "$work/s.json" "$XDG_CONFIG_HOME/mcpool/mcp.json" && here 0 trust s --yes && here 0 tools s &&
-		offers 'size= loud=' call s/t '' && offers 'size=small size=large' call s/t size= && offers 'loud=true loud=false' call s/t loud=
+		offers 'size= loud= unit=' call s/t '' && offers 'unit=cm unit=7' call t unit= && offers 'size=small size=large' call s/t size= && offers 'loud=true loud=false' call s/t loud=
 }
 
 # Names of a cloned project must not be run by the shell that inserts them.
@@ -75,8 +84,10 @@ t_bash() {
 		try 'mcpool call mcp__demo__add a=1 '
 		try 'mcpool read demo:'
 		try 'mcpool call demo/add a'
+		try 'mcpool call demo/a'
+		try 'mcpool call ec'
 	END
-	two_servers && in_shell bash "$work/script" && printf '[status][stdio]\n[b=]\n[//readme]\n[a=]\n' | diff - "$work/out"
+	two_servers && in_shell bash "$work/script" && printf '[status][stdio]\n[b=]\n[//readme]\n[a=]\n[demo/add]\n[echo]\n' | diff - "$work/out"
 }
 
 t_zsh() {
@@ -89,9 +100,11 @@ t_zsh() {
 		words=(mcpool call demo/add '') CURRENT=4 _mcpool
 		words=(mcpool read demo:) CURRENT=3 _mcpool
 		words=(mcpool config check '') CURRENT=4 _mcpool
+		words=(mcpool call demo/a) CURRENT=3 _mcpool
+		words=(mcpool call ec) CURRENT=3 _mcpool
 	END
 	two_servers && in_shell zsh "$work/script" && cut -d : -f 1 "$work/out" >"$work/got" &&
-		printf '%s\n' status stdio a= b= 'demo\' files | diff - "$work/got"
+		printf '%s\n' status stdio a= b= 'demo\' files demo/add echo | diff - "$work/got"
 }
 
 t_fish() {
@@ -100,9 +113,11 @@ t_fish() {
 		complete -C 'mcpool st'
 		complete -C 'mcpool call demo/add '
 		complete -C 'mcpool read demo:'
+		complete -C 'mcpool call demo/a'
+		complete -C 'mcpool call ec'
 	END
 	two_servers && in_shell fish "$work/script" && cut -f 1 "$work/out" >"$work/got" &&
-		printf '%s\n' status stdio a= b= demo://readme | diff - "$work/got"
+		printf '%s\n' status stdio a= b= demo://readme demo/add echo | diff - "$work/got"
 }
 
 t_usage() { here 2 completion && here 2 completion tcsh && says err 'expected bash, zsh or fish' && here 2 complete; }

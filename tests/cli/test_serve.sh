@@ -226,10 +226,10 @@ t_reload_is_a_difference() {
 	a=$(pid_of a) b=$(pid_of b)
 	configure '"startup":{"windowMs":10000}' "$(server a)" "$(server b "$(knob TOOLS 3)")" "$(server d)" &&
 		holds_by 20 'count("d", "up") === 1 && count("b", "up") === 2' &&
-		holds 'ev.find((e) => e.what === "reloaded").text === "added d; changed b; gone c"' &&
+		holds 'ev.find((e) => e.what === "reloaded").text === "added d; changed b: env.MCPOOL_DEMO_TOOLS; gone c"' &&
 		eventually 10 is_gone c || return 1
 	[ "$a" = "$(pid_of a)" ] && [ "$b" != "$(pid_of b)" ] && runs d || { echo "the wrong ones were restarted"; return 1; }
-	says err 'configuration read again: added d; changed b; gone c' &&
+	says err 'configuration read again: added d; changed b: env.MCPOOL_DEMO_TOOLS; gone c' &&
 		holds 'count("a", "up") === 1 && count("a", "stopping") === 0' && finish
 }
 

@@ -135,6 +135,19 @@ t_reload_and_trust_while_it_runs() { # B57 A50
 has_connected() { [ "$("$mcpool" status --json | grep -o '"state":"connected"' | wc -l)" -eq "$1" ]; }
 pids() { $node -p 'JSON.parse(fs.readFileSync(0)).servers.map((s) => `${s.name} ${s.pid}`).join("\n")' <"$work/out"; }
 
+# Keys of a changed server and settings are named, their values never, whether the hub is asked or has noticed.
+t_reload_names_keys() {
+	with a b && up && eventually 5 has_connected 2 &&
+		printf '{"mcpServers":{%s,"b":{"command":"%s","env":{"WHO":"b","TOKEN":"hidden-1"},"toolTimeout":"4m"}},"mcpool":{"log":{"level":"verbose"}}}' \
+			"$(server a)" "$demo_server" >"$user" && eventually 10 has_reloaded && run 0 events --json && ! grep -q hidden- "$work/out" &&
+		grep '"what":"reloaded"' "$work/out" | grep -m 1 '"changes"' >"$work/event" && cp "$work/event" "$work/out" &&
+		json "d.text.endsWith('$changed') && d.changes.text === '$changed' && d.changes.servers[0].keys.join() === 'env.TOKEN,toolTimeout'" &&
+		run 0 reload && says out 'nothing changed' "ago the hub noticed: $changed" && ! grep -q hidden- "$work/out" && [ "$(grep -c noticed "$work/out")" = 1 ] &&
+		run 0 reload --json && json "d.reloaded === 'nothing changed' && d.changes.length === 0 && d.noticed[0].settings[0] === 'log.level'" && finish
+}
+changed='changed b: env.TOKEN, toolTimeout; settings: log.level'
+has_reloaded() { "$mcpool" events | grep -qF "$changed"; }
+
 # Every verb is in the manual, and explains itself.
 t_the_verbs_of_the_manual_exist() {
 	sed -n '/^\.SH CONFIGURATION/,/^\.SH OPTIONS/p' doc/mcpool.1 | grep -A1 '^\.TP' | grep '^\.B' | tr -c 'a-z-' '\n' | sort -u >"$work/manual"

@@ -67,7 +67,8 @@ static inline void bytes(void *u, struct mp_str b)
 	note(u, "bytes", b);
 }
 
-static const struct mp_exchange_hooks exchange_hooks = {quiet, gone, bytes};
+static const struct mp_exchange_hooks exchange_hooks = {
+	.quiet = quiet, .gone = gone, .bytes = bytes};
 
 static inline void answer(struct stage *s, const char *body)
 {

@@ -119,7 +119,9 @@ export async function startMock({ folder, port = 0, scene = 'normal', rate, stil
 		const { pathname } = new URL(request.url, 'http://x');
 		const isIn = /mcpool_mock=1/.test(request.headers.cookie ?? '');
 
-		if (pathname === '/dashboard/login')
+		if (pathname === '/dashboard/login' && !/^Code /.test(request.headers.authorization ?? ''))
+			response.writeHead(403).end();
+		else if (pathname === '/dashboard/login')
 			response.writeHead(200, { 'Set-Cookie': 'mcpool_mock=1; HttpOnly; SameSite=Strict; Path=/dashboard', 'Content-Type': 'application/json' })
 				.end(JSON.stringify({ proof: 'proof', until: Date.now() + 7 * 86400e3 }));
 		else if (pathname === '/dashboard/session')

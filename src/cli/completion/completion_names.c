@@ -72,41 +72,61 @@ struct listing {
 	struct mp_reach *reach;
 };
 
+/* Nothing, if it is longer than what a line of a shell should get. */
+static void add_value(struct mp_completion *c, struct mp_str key, struct mp_str value)
+{
+	char word[512];
+	int n = snprintf(word, sizeof(word), "%.*s=%.*s", MP_STR_ARGS(key), MP_STR_ARGS(value));
+
+	if (n > 0 && (size_t)n < sizeof(word))
+		mp_completion_add(c, mp_str_of(word), (struct mp_str){0});
+}
+
+/* A text without its quotes, anything else as it is written. */
+static struct mp_str get_plain(const struct mp_tape *t, mp_value value)
+{
+	struct mp_str source = mp_value_source(t, value);
+
+	if (mp_value_is(t, value, MP_TAPE_STRING))
+		source = (struct mp_str){source.p + 1, source.len - 2};
+	return source;
+}
+
+/* The values that a schema names, or one of its alternatives. */
+static void add_values(struct mp_completion *c, const struct mp_tape *t, struct mp_str key,
+		       mp_value schema, int depth)
+{
+	static const char *const unions[] = {"anyOf", "oneOf", "allOf"};
+	mp_value only = mp_value_get(t, schema, "const");
+
+	MP_VALUE_EACH(t, mp_value_get(t, schema, "enum"), one)
+		add_value(c, key, get_plain(t, one));
+	if (only != MP_NONE)
+		add_value(c, key, get_plain(t, only));
+	if (mp_value_text_is(t, mp_value_get(t, schema, "type"), MP_STR("boolean"))) {
+		add_value(c, key, MP_STR("true"));
+		add_value(c, key, MP_STR("false"));
+	}
+	for (size_t i = 0; i < MP_ARRAY_LEN(unions) && depth < 4; i++)
+		MP_VALUE_EACH(t, mp_value_get(t, schema, unions[i]), one)
+			add_values(c, t, key, one, depth + 1);
+}
+
 /* "key=", and for what is typed behind it the values that the schema names. */
 static void add_key(struct mp_completion *c, const struct mp_tape *t, mp_value key, mp_value about)
 {
 	char word[256];
-	struct mp_str name = mp_value_source(t, key), text = {0};
-	mp_value schema = mp_value_of(key), values = mp_value_get(t, schema, "enum");
-	mp_value type = mp_value_get(t, schema, "type");
+	struct mp_str name = get_plain(t, key);
 
-	if (name.len < 3 || name.len > 200)
+	if (name.len < 1 || name.len > 200)
 		return;
-	snprintf(word, sizeof(word), "%.*s=", (int)name.len - 2, name.p + 1);
-	if (mp_value_is(t, about, MP_TAPE_STRING)) {
-		text = mp_value_source(t, about);
-		text = (struct mp_str){text.p + 1, text.len - 2};
-	}
-	if (strncmp(c->typed, word, strlen(word)) != 0) {
-		mp_completion_add(c, mp_str_of(word), text);
-		return;
-	}
-	MP_VALUE_EACH(t, values, one) {
-		struct mp_str value = mp_value_source(t, one);
-
-		if (mp_value_is(t, one, MP_TAPE_STRING))
-			value = (struct mp_str){value.p + 1, value.len - 2};
-		snprintf(word, sizeof(word), "%.*s=%.*s", (int)name.len - 2, name.p + 1,
-			 (int)(value.len < 40 ? value.len : 40), value.p);
-		mp_completion_add(c, mp_str_of(word), (struct mp_str){0});
-	}
-	if (mp_value_is(t, type, MP_TAPE_STRING) &&
-	    mp_str_eq(mp_value_source(t, type), MP_STR("\"boolean\"")))
-		for (int i = 0; i < 2; i++) {
-			snprintf(word, sizeof(word), "%.*s=%s", (int)name.len - 2, name.p + 1,
-				 i ? "false" : "true");
-			mp_completion_add(c, mp_str_of(word), (struct mp_str){0});
-		}
+	snprintf(word, sizeof(word), "%.*s=", MP_STR_ARGS(name));
+	if (strncmp(c->typed, word, strlen(word)) == 0)
+		add_values(c, t, name, mp_value_of(key), 0);
+	else
+		mp_completion_add(c, mp_str_of(word),
+				  mp_value_is(t, about, MP_TAPE_STRING) ? get_plain(t, about)
+									: MP_STR(""));
 }
 
 static bool is_given(const struct mp_completion *c, struct mp_str key)
@@ -148,22 +168,47 @@ static struct mp_str about_item(const struct mp_catalog_item *item)
 	return item->title.len ? item->title : item->description;
 }
 
+/* In this spelling, if it means this item and no other. */
+static void listing_add_spelling(struct listing *l, const struct mp_names *names,
+				 const struct mp_name *name, enum mp_spelling how)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf text;
+	const struct mp_tool *tool = name->u;
+
+	mp_buf_init(&text, MP_LIMIT_MESSAGE);
+	if (mp_spell(how, name->server, name->name, &text) < 0 ||
+	    mp_str_eq(mp_buf_get(&text), name->public_name) ||
+	    mp_names_find(names, mp_buf_get(&text), NULL) != name)
+		return;
+	mp_completion_add(l->c, mp_buf_get(&text), about_item(tool->item));
+}
+
+/* Public names, SERVER/TOOL, and the item's own name. */
+static void listing_add_all(struct listing *l, const struct mp_names *names)
+{
+	static const enum mp_spelling others[] = {MP_SPELLING_SLASH, MP_SPELLING_BARE};
+
+	for (size_t i = 0; i < mp_names_count(names); i++) {
+		const struct mp_name *name = mp_names_get(names, i);
+		const struct mp_tool *tool = name->u;
+
+		mp_completion_add(l->c, name->public_name, about_item(tool->item));
+	}
+	for (size_t how = 0; how < MP_ARRAY_LEN(others); how++)
+		for (size_t i = 0; i < mp_names_count(names); i++)
+			listing_add_spelling(l, names, mp_names_get(names, i), others[how]);
+}
+
 static void listing_take_names(struct listing *l, const struct mp_status_list *servers)
 {
 	struct mp_tool_index b = {0};
-	size_t n;
+	const struct mp_name *one;
 
 	if (mp_tool_index_fill(&b, servers, l->kind, MP_TOOL_INDEX_PENDING | MP_TOOL_INDEX_FAILED,
 			       l->configured) == 0) {
-		const struct mp_name *one =
-			l->of ? mp_names_find(b.names, mp_str_of(l->of), &n) : NULL;
-
-		for (size_t i = 0; !l->of && i < mp_names_count(b.names); i++) {
-			const struct mp_name *name = mp_names_get(b.names, i);
-			const struct mp_tool *tool = name->u;
-
-			mp_completion_add(l->c, name->public_name, about_item(tool->item));
-		}
+		one = l->of ? mp_names_find(b.names, mp_str_of(l->of), NULL) : NULL;
+		if (!l->of)
+			listing_add_all(l, b.names);
 		if (one)
 			add_keys(l->c, ((const struct mp_tool *)one->u)->item->json);
 	}

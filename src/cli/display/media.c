@@ -1,6 +1,7 @@
 /*
  * media.c - what is binary in a result: shown where the terminal can, or saved.
- * The content comes from a server: only letters of base64 reach the terminal (V40).
+ * The content comes from a server: only letters of base64, and sixels that we write, reach the
+ * terminal (V40).
  */
 #include "cli/display/media.h"
 
@@ -11,7 +12,10 @@
 #include "base/arena.h"
 #include "base/limits.h"
 #include "cli/display/cli.h"
+#include "cli/display/png.h"
 #include "cli/display/safe.h"
+#include "cli/display/sixel.h"
+#include "cli/display/terminal_traits.h"
 #include "json/value.h"
 #include "store/results.h"
 
@@ -41,25 +45,50 @@ static bool is_base64(struct mp_str text)
 	return text.len > 0;
 }
 
-bool mp_media_decode(struct mp_str base64, FILE *to)
+/* Three bytes at most, from up to four letters; the letters are taken. False: there is another one.
+ */
+static bool base64_take(struct mp_str *base64, char *bytes, size_t *ret_n)
 {
 	unsigned bits = 0, n = 0;
 
-	for (size_t i = 0; i < base64.len; i++) {
-		int digit = digit_of(base64.p[i]);
+	*ret_n = 0;
+	for (; base64->len && n < 24; base64->p++, base64->len--) {
+		int digit = digit_of(base64->p[0]);
 
-		if (is_filler(base64.p[i]))
+		if (is_filler(base64->p[0]))
 			continue;
 		if (digit < 0)
 			return false;
 		bits = bits << 6 | (unsigned)digit;
 		n += 6;
-		if (n >= 8) {
-			n -= 8;
-			fputc((int)(bits >> n & 0xff), to);
-		}
+	}
+	for (; n >= 8; n -= 8)
+		bytes[(*ret_n)++] = (char)(bits >> (n - 8) & 0xff);
+	return true;
+}
+
+bool mp_media_decode(struct mp_str base64, FILE *to)
+{
+	char bytes[3];
+	size_t n;
+
+	while (base64.len) {
+		if (!base64_take(&base64, bytes, &n))
+			return false;
+		fwrite(bytes, 1, n, to);
 	}
 	return true;
+}
+
+static int base64_add(struct mp_str base64, struct mp_buf *out)
+{
+	char bytes[3];
+	size_t n;
+	int r = 0;
+
+	while (base64.len && r == 0)
+		r = base64_take(&base64, bytes, &n) ? mp_buf_add(out, bytes, n) : MCPOOL_EPARSE;
+	return r;
 }
 
 /* --- blocks ---------------------------------------------------------------------------------- */
@@ -128,25 +157,22 @@ static bool env_is(const char *name, const char *value)
 	return is && strcmp(is, value) == 0;
 }
 
-/* A multiplexer does not pass images on. */
-static bool is_multiplexed(void)
+/* A multiplexer passes on no images but sixels, and says so. */
+static bool is_direct(void)
 {
-	const char *term = getenv("TERM");
-
-	return getenv("TMUX") || getenv("STY") || !term || strncmp(term, "screen", 6) == 0 ||
-	       strncmp(term, "tmux", 4) == 0;
+	return getenv("TERM") && !mp_terminal_is_multiplexed();
 }
 
 static bool has_kitty_images(void)
 {
-	return !is_multiplexed() &&
+	return is_direct() &&
 	       (getenv("KITTY_WINDOW_ID") || env_is("TERM", "xterm-kitty") ||
 		env_is("TERM", "xterm-ghostty") || env_is("TERM_PROGRAM", "ghostty"));
 }
 
 static bool has_iterm_images(void)
 {
-	return !is_multiplexed() &&
+	return is_direct() &&
 	       (env_is("TERM_PROGRAM", "iTerm.app") || env_is("LC_TERMINAL", "iTerm2") ||
 		env_is("TERM_PROGRAM", "WezTerm"));
 }
@@ -189,16 +215,39 @@ static void iterm_show(struct mp_str data)
 	fputs("\a\n", stdout);
 }
 
+/* False: it cannot be decoded, or memory is short. */
+static bool sixel_show(struct mp_str data)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf bytes, sixels;
+	MP_CLEANUP(mp_png_done) struct mp_png image = {.rgba = NULL};
+	int r;
+
+	mp_buf_init(&bytes, MP_LIMIT_MESSAGE);
+	mp_buf_init(&sixels, MP_LIMIT_IMAGE);
+	r = base64_add(data, &bytes);
+	if (r == 0)
+		r = mp_png_read(mp_buf_get(&bytes), &image, NULL);
+	if (r == 0)
+		r = mp_sixel_write(&image, mp_terminal_get_pixels(), &sixels);
+	if (r < 0)
+		return false;
+	fwrite(sixels.data, 1, sixels.len, stdout);
+	putchar('\n');
+	return true;
+}
+
 static bool media_draw(const struct media *m)
 {
+	bool is_png = mp_str_eq(m->mime, MP_STR("image/png"));
+
 	if (strcmp(m->what, "image") != 0 || mp_safe_is_plain())
 		return false;
-	if (has_kitty_images() && mp_str_eq(m->mime, MP_STR("image/png")))
+	if (has_kitty_images() && is_png)
 		kitty_show(m->data);
 	else if (has_iterm_images())
 		iterm_show(m->data);
 	else
-		return false;
+		return is_png && mp_terminal_has_sixels() && sixel_show(m->data);
 	return true;
 }
 

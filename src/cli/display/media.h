@@ -13,8 +13,9 @@
 bool mp_media_decode(struct mp_str base64, FILE *to);
 
 /*
- * Show the images of a result on a terminal that can (kitty, iTerm2 and those that do as they do);
- * on another one say how to get what is binary. Nothing into a pipe or file.
+ * Show the images of a result on a terminal that can: by the protocol of kitty or iTerm2, or as
+ * sixels if they are PNG. On another one say how to get what is binary. Nothing into a pipe or
+ * file.
  */
 void mp_media_show(struct mp_str result);
 /*

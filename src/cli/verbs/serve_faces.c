@@ -16,6 +16,7 @@
 #include "cli/verbs/serve.h"
 #include "files/follow.h"
 #include "json/value.h"
+#include "web/dashboard_port.h"
 
 static const struct mp_log hub_log = {"hub"};
 
@@ -292,14 +293,29 @@ static int serve_listen(struct mp_serve *s, const char *address, int fd, struct 
 	return MP_EXIT_DONE;
 }
 
+/* Pages that an earlier hub has opened look for it at its port. Another program may have it now. */
+static void serve_reopen_dashboard(struct mp_serve *s)
+{
+	char address[32];
+	struct mcpool_error why;
+
+	if (!s->args->background ||
+	    !mp_dashboard_port_find(mp_loop_wall_now_ms(s->hub->loop), address, sizeof(address)))
+		return;
+	if (serve_listen(s, address, -1, &why) != MP_EXIT_DONE)
+		mp_log_info(&hub_log, "the dashboard is not where it was: %s", why.message);
+}
+
 int mp_serve_open_http(struct mp_serve *s)
 {
 	const char *address = get_address(s);
 	int fd = take_network_socket(s), r;
 	struct mcpool_error why;
 
-	if (!address && fd <= 0)
+	if (!address && fd <= 0) {
+		serve_reopen_dashboard(s);
 		return MP_EXIT_DONE;
+	}
 	r = serve_listen(s, address, fd, &why);
 	if (r == MP_EXIT_DONE)
 		tell_starter(s);
@@ -319,6 +335,10 @@ static int asked_for_dashboard(void *u, struct mp_buf *url, struct mcpool_error 
 	if (!s->http && serve_listen(s, MP_HTTP_LISTEN, -1, reterr) != MP_EXIT_DONE &&
 	    serve_listen(s, "127.0.0.1:0", -1, reterr) != MP_EXIT_DONE)
 		return reterr->code ? reterr->code : MCPOOL_ESYSTEM;
+	if (!get_address(s) && s->args->background &&
+	    mp_dashboard_port_keep(mp_http_face_get_address(s->http), reterr) < 0)
+		mp_log_warn(&hub_log, "the next hub will not know the dashboard's port: %s",
+			    reterr->message);
 	r = mp_dashboard_write_address(s->http, url);
 	return r < 0 ? mp_fail(reterr, r, "this hub has no dashboard") : 0;
 }

@@ -203,7 +203,7 @@ static void print_event(struct mp_serve *s, const struct mp_event *e, uint64_t m
 	MP_CLEANUP(mp_buf_done) struct mp_buf text;
 	struct mp_writer w;
 
-	mp_buf_init(&text, MP_KIB(64));
+	mp_buf_init(&text, MP_KIB(64) + MP_LIMIT_RELOAD_CHANGES);
 	mp_write_init(&w, &text, NULL);
 	mp_control_status_write_event(&w, s->hub, e, missed);
 	if (mp_write_finish(&w) == 0)

@@ -95,7 +95,9 @@ int mp_effective_each_setting(const struct mp_settings *s, mp_effective_fn fn, v
 	copy.startup.present = copy.result.present = copy.log.present = UINT64_MAX;
 	/* In the order of its keys: there may be no name and no TLS at all. */
 	copy.http.present = (copy.http.listen ? 1u : 0) | (copy.http.name ? 2u : 0) |
-			    (copy.http.tls_json.len ? 4u : 0);
+			    (copy.http.tls_json.len ? 4u : 0) |
+			    (copy.http.oauth_json.len ? 8u : 0) |
+			    (copy.http.metrics_from.n ? 16u : 0);
 	return effective_each(&mp_settings_table, &copy, &s->provenance, fn, u);
 }
 

@@ -329,7 +329,7 @@ export function Calls()
 			<${Virtual} ref=${virtual} role="rowgroup" count=${rows.length} rowHeight=${ROW} height=${Math.min(height, rows.length * ROW)} row=${(i, top) => html`<${Row} key=${rows[i].key} index=${i} call=${rows[i]} top=${top} isOn=${rows[i].key === query.call} isFirst=${i === 0 && !query.call} onOpen=${open} />`} /></div>`);
 
 	return html`<div class=${`calls-page${was ? ' past' : ''}`}><div class="calls-title"><h1 class="title">Calls</h1><span class="small t2">${was ? '–' : rate((hub.value.callsLastMinute ?? 0) / 60)} per second <span class="t3">·</span> ${count(shown)} shown of ${records.length ? `the newest ${count(records.length)}, since ${clock(records.at(-1).time)}` : '0'}
-			${every > 1 ? html` <span class="t3">·</span> <span class="c-warn">1 of ${every} answered calls is listed, and every other one</span>` : null}</span><span class="grow"></span>
+			${every > 1 ? html` <span class="t3">·</span> <span class="c-warn">sampled: 1 of ${every} ok calls, all that failed</span>` : null}</span><span class="grow"></span>
 			${newer > 0 || (paused && newer < 0) ? html`<span class="small t2" role="status">${newer < 0 ? 'all are newer' : `${plural(newer, 'newer call')}`}</span>` : null}
 			<button type="button" class="button" aria-pressed=${paused ? 'true' : 'false'} onClick=${toggle}><${Icon} name=${paused ? 'play' : 'pause'} />${paused ? 'Continue' : 'Pause'} <kbd>space</kbd></button></div>
 		<${Filters} query=${query} records=${records} counts=${counts} /><${Restarting} />

@@ -6,6 +6,7 @@ import { isDialogOpen } from './parts/dialog.js';
 
 const SEQUENCE_MS = 1200;
 const layers = []; // {list}, that of the innermost part last
+const changes = signal(0);
 let first = '', firstAt = 0;
 
 export const isOn = signal(recall('mcpool.keys') !== 'off');
@@ -24,12 +25,16 @@ export function useKeys(list)
 	layer.list = list;
 	useEffect(() => {
 		layers.push(layer);
-		return () => layers.splice(layers.indexOf(layer), 1);
+		changes.value++;
+		return () => {
+			layers.splice(layers.indexOf(layer), 1);
+			changes.value++;
+		};
 	}, []);
 }
 
 // allKeys(): what `?` shows, the page's own keys first
-export const allKeys = () => [...layers].reverse().flatMap((layer) => layer.list.filter((k) => k.words));
+export const allKeys = () => changes.value >= 0 && [...layers].reverse().flatMap((layer) => layer.list.filter((k) => k.words));
 
 const isTyping = (e) => e.isContentEditable || /^(TEXTAREA|SELECT)$/.test(e.tagName) ||
 	(e.tagName === 'INPUT' && !/^(checkbox|radio|button)$/.test(e.type));

@@ -37,10 +37,10 @@ function Memory({ usage, was })
 	const title = `Sessions would start ${plural(usage.saved.processes, 'more process', 'more processes')} with ${bytes(usage.saved.memory)} on their own, as measured of the servers that they see.`;
 
 	return html`<div class="figure memory" title=${title}><div class="figure-label">${size.value === 'phone' ? 'Saved by sharing' : 'Memory saved by sharing'}</div>
-		<div class="memory-body"><div><div class="figure-value"><${KeyNumber} text=${bytes(usage.saved.memory)} /></div>
-			<div class="figure-sub">${plural(usage.servers.processes, 'process', 'processes')}, not ${count(usage.servers.processes + usage.saved.processes)}</div></div>
-		<div class="memory-bars small" aria-hidden="true"><div class="row"><span class="memory-bar" style=${{ width: `${Math.max(4, 200 * share)}px` }}></span>${bytes(now)} shared</div>
-			<div class="row t2"><span class="memory-bar hatched" style=${{ width: '200px' }}></span>${bytes(without)} without</div></div></div></div>`;
+		<div class="memory-body"><div><div class="figure-value"><${KeyNumber} text=${usage.saved.memory ? bytes(usage.saved.memory) : '0'} /></div>
+			<div class="figure-sub">${plural(usage.servers.processes, 'process', 'processes')}${usage.saved.processes ? `, not ${count(usage.servers.processes + usage.saved.processes)}` : ''}</div></div>
+		${!usage.saved.memory ? null : html`<div class="memory-bars small" aria-hidden="true"><div class="row"><span class="memory-bar" style=${{ width: `${Math.max(4, 200 * share)}px` }}></span>${bytes(now)} shared</div>
+			<div class="row t2"><span class="memory-bar hatched" style=${{ width: '200px' }}></span>${bytes(without)} without</div></div>`}</div></div>`;
 }
 
 export function HubRow()
@@ -56,7 +56,7 @@ export function HubRow()
 		<${Figure} label=${html`<span class="row"><${Icon} name=${was ? 'pending' : bad ? 'retrying' : 'connected'} />${was ? 'Hub restarting' : bad ? 'Hub has a problem' : `Hub healthy${isPhone ? `, up ${duration(upMs)}` : ''}`}</span>`}
 			value=${html`<h1 class="key">${was ? 'Back in a moment' : `${up} of ${count(all.length)} connected`}</h1>`}>
 			${was ? 'was up' : 'up'} ${duration(upMs)} · process ${h.pid}${was ? ' ended' : ` · mcpool ${safe(h.version)}`}</${Figure}>
-		<${Figure} label="Sessions" value=${sessions.value.size}>${was ? 'all kept' : sessions.value.size ? `${count(busy)} busy now` : 'no agent is connected'}</${Figure}>
+		<${Figure} label="Sessions" value=${sessions.value.size}>${was ? 'all kept' : sessions.value.size ? `${count(busy)} busy now` : 'no agents'}</${Figure}>
 		${h.callsLastMinute === undefined ? null : html`<${Figure} label=${isPhone ? 'Calls/s' : 'Calls per second'} value=${was ? '–' : rate(h.callsLastMinute / 60)}
 			more=${h.history ? html`<${Sparkline} values=${h.history} width=${104} height=${24} was=${was} />` : null}>
 			${h.callsToday === undefined ? null : html`${count(h.callsToday)} today${h.callsToday ? ` · ${percent(h.failedToday / h.callsToday)} failed` : ''}`}</${Figure}>`}
@@ -74,7 +74,7 @@ function Need({ server, isSmall })
 
 	return html`<li class="need"><${Icon} name=${shapeOf(server)} size=${14} />
 		<div class="grow"><div class="cut"><a class="strong" href=${href('server', server.name)}><${Name} text=${server.name} most=${24} /></a> <span class="t2">${need.title}</span></div>
-			<div class="small t2 need-text" title=${need.text}>${need.text} ${need.tries ?? ''}${until ? html`<span class="strong">${until}</span>.` : ''}</div></div>
+			<div class="small t2 need-text" title=${need.text}><span class="need-why">${need.text}</span> ${need.tries || until ? html`<span class="nowrap">${need.tries ?? ''}${until ? html`<span class="strong">${until}</span>.` : ''}</span>` : null}</div></div>
 		<button type="button" class=${`button ${isSmall ? 'tall' : 'small'}`} onClick=${() => need.run(server)}>${isSmall ? need.short : need.word}</button></li>`;
 }
 

@@ -104,7 +104,8 @@ function notes(all, x, right)
 	const told = all.filter((s) => s.state === 'failed' || (s.state === 'pending' && s.text)).sort((a, b) => (a.state === 'failed' ? 0 : 1) - (b.state === 'failed' ? 0 : 1) || b.from - a.from);
 
 	for (const s of told) {
-		const text = s.state === 'failed' ? `${safe(s.text)}${s.text ? ', ' : ''}${duration(s.to - s.from)}` : safe(s.text), head = `${minute(s.from)}${s.state === 'failed' ? ' failed' : ''}`;
+		const why = safe(s.text).replace(/^attempt \d+ in \d+ ms: /, '');
+		const text = s.state === 'failed' ? `${why}${why ? ', ' : ''}${duration(s.to - s.from)}` : why, head = `${minute(s.from)}${s.state === 'failed' ? ' failed' : ''}`;
 		const cut = text.length > 34 ? `${text.slice(0, 33)}…` : text, width = (head.length + cut.length + 1) * 6.2;
 		const at = x(s.from), isLeft = at + width + 8 > right, from = isLeft ? at - width - 8 : at, to = from + width + 8;
 
@@ -116,16 +117,19 @@ function notes(all, x, right)
 	return shown;
 }
 
-function Strip({ all, x })
+function Strip({ all, x, right })
 {
 	let tallEnd = 0; // blocks have a least width: the next one begins behind it
 
 	const ordered = [...all].sort((a, b) => (/failed|pending/.test(a.state) ? 1 : 0) - (/failed|pending/.test(b.state) ? 1 : 0));
 
 	return html`<g>${ordered.map((s) => {
-		const isTall = s.state === 'failed' || s.state === 'pending', from = isTall ? Math.max(x(s.from), tallEnd) : x(s.from), width = x(s.to) - from;
+		const isTall = s.state === 'failed' || s.state === 'pending', width = Math.max(0, x(s.to) - x(s.from));
+		const from = isTall ? Math.min(Math.max(x(s.from), tallEnd), right - LEAST_BLOCK) : x(s.from);
 		const wide = isTall ? Math.max(LEAST_BLOCK, width) : Math.max(1, width - 2), height = isTall ? STRIP.tall : s.state === 'connected' ? STRIP.height : 2;
 
+		if (isTall && from - x(s.from) > 2 * LEAST_BLOCK)
+			return null; // too many to tell them apart
 		if (isTall)
 			tallEnd = from + wide + 3;
 
@@ -184,7 +188,7 @@ export function Plot({ history, end, at, onAt })
 	const to = Math.max(end, history.from + n * history.stepMs);
 	const xTime = (t) => LEFT + ((Math.max(t, history.from) - history.from) / (to - history.from)) * width;
 	const x = (i) => xTime(history.from + (i + 0.5) * history.stepMs);
-	const topLatency = niceMax(Math.max(1000, ...history.p99us.map((v) => v ?? 0))), topCalls = niceMax(Math.max(...history.calls.map((v) => v ?? 0), 1) / (history.stepMs / 1000));
+	const topLatency = niceMax(Math.max(1000, ...history.p99us.map((v) => v ?? 0))), topCalls = niceMax(Math.max(...history.calls.map((v) => v ?? 0), history.stepMs / 1000) / (history.stepMs / 1000));
 	const yLatency = (v) => LATENCY.bottom - (v / topLatency) * (LATENCY.bottom - LATENCY.top);
 	const yCalls = (v) => (v / (history.stepMs / 1000) / topCalls) * (CALLS.bottom - CALLS.top);
 	const all = useMemo(() => spans(history, end), [history, end]);
@@ -209,13 +213,14 @@ export function Plot({ history, end, at, onAt })
 		${full ? html`<svg width=${full} height=${HEIGHT} viewBox=${`0 0 ${full} ${HEIGHT}`} aria-hidden="true">
 			<text class="axis" x=${LEFT - 8} y=${STRIP.y + 4} text-anchor="end">state</text>
 			${[[0, LATENCY.bottom], [0.5, (LATENCY.top + LATENCY.bottom) / 2], [1, LATENCY.top]].map(([k, y]) => html`<g key=${k}><path class="grid" d=${`M${LEFT} ${y}H${right}`} />
-				<text class="axis" x=${LEFT - 8} y=${y + 4} text-anchor="end">${k ? axis(topLatency * k, topLatency) : '0'}</text></g>`)}
+				<text class="axis" x=${LEFT - 8} y=${y + 4} text-anchor="end">${!k ? '0' : last < 0 ? '' : axis(topLatency * k, topLatency)}</text></g>`)}
 			<path class="grid" d=${`M${LEFT} ${CALLS.top}H${right}`} /><text class="axis" x=${LEFT - 8} y=${CALLS.top + 4} text-anchor="end">${String(+topCalls.toPrecision(2))}/s</text><text class="axis" x=${LEFT - 8} y=${CALLS.bottom + 3} text-anchor="end">0</text>
 			${told.map((s) => html`<path key=${s.from} class=${`moment is-${s.state}`} d=${`M${s.at + (s.state === 'failed' ? 3 : 0)} ${STRIP.y + 10}V${CALLS.bottom}`} />`)}
 			<path class="plot-band" d=${band(history.p99us, history.p50us, x, yLatency)} />
 			<path class="plot-p99" d=${line(history.p99us, x, yLatency)} /><path class="plot-p50" d=${line(history.p50us, x, yLatency)} />
-			<${Bars} history=${history} x=${x} width=${width} top=${topCalls} /><${Strip} all=${all} x=${xTime} />
+			<${Bars} history=${history} x=${x} width=${width} top=${topCalls} /><${Strip} all=${all} x=${xTime} right=${right} />
 			${told.map((s) => html`<text key=${s.from} class="moment-note" x=${s.at + (s.isLeft ? -4 : 8)} y=${NOTE_Y} text-anchor=${s.isLeft ? 'end' : 'start'}><tspan class=${s.state === 'failed' ? 'head c-fail' : 'head'}>${s.head}</tspan> ${s.text}</text>`)}
+			${last < 0 ? html`<text class="axis" x=${(LEFT + right) / 2} y=${(LATENCY.top + LATENCY.bottom) / 2 + 4} text-anchor="middle">no calls</text>` : null}
 			${last >= 0 ? html`<text class="plot-name is-p99" x=${right - 2} y=${Math.min(yLatency(history.p99us[last]) - 7, LATENCY.bottom - 26)} text-anchor="end">p99</text>
 				<text class="plot-name" x=${right - 2} y=${Math.min(yLatency(history.p50us[last] ?? 0) - 6, LATENCY.bottom - 8)} text-anchor="end">p50</text>` : null}
 			${ticks(history.from, to, width).filter((t) => xTime(t) < right - 44 && xTime(t) > LEFT + 10 && (at === null || Math.abs(xTime(t) - x(at)) > 42)).map((t) => html`<text key=${t} class="axis" x=${xTime(t)} y=${HEIGHT - 7} text-anchor="middle">${minute(t) === '00:00' && to - history.from > 7200000 ? day(t) : minute(t)}</text>`)}

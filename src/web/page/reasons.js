@@ -79,7 +79,7 @@ export function stepOf(s)
 	}
 }
 
-const sentence = (text) => {
+export const sentence = (text) => {
 	const t = text.trim();
 
 	return t ? `${t[0].toUpperCase()}${t.slice(1)}${/[.!?]$/.test(t) ? '' : '.'}` : '';

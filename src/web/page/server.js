@@ -5,7 +5,7 @@ import { ask, calls, cpu, events, flows, isLive, now, servers, sessions, tick, u
 import { bytes, clock, count, cut, date, day, duration, latency, percent, plural, rate, safe, safeLines } from './format.js';
 import { Icon, Ring, State, shapeOf } from './icons.js';
 import { clientName, projectName } from './clients.js';
-import { causeOf, enable, nextTry, reasonOf, start, stepOf } from './reasons.js';
+import { causeOf, enable, nextTry, reasonOf, sentence, start, stepOf } from './reasons.js';
 import { Plot, readout, share } from './plots.js';
 import { askRestart } from './overview.js';
 import { go, href, route, setQuery } from './router.js';
@@ -102,7 +102,7 @@ function Trouble({ server: s })
 	if (s.state === 'connected')
 		return null;
 	return html`<section class=${`trouble panel ${s.state === 'failed' ? 'bad' : ''}`} aria-label="State"><${Icon} name=${shapeOf(s)} size=${16} /><div class="grow"><p class="strong">${reasonOf(s)}</p>
-			${s.health?.cause && !reasonOf(s).includes(causeOf(s)) ? html`<p class="t2">${causeOf(s)}</p>` : null}${s.health?.fix ? html`<p class="t2">${paths(s.health.fix)}</p>` : null}
+			${s.health?.cause && !reasonOf(s).includes(causeOf(s)) ? html`<p class="t2">${sentence(causeOf(s))}</p>` : null}${s.health?.fix ? html`<p class="t2">${/^mcpool /.test(s.health.fix) ? html`In a terminal: <code>${paths(s.health.fix)}</code>` : paths(s.health.fix)}</p>` : null}
 			${s.health?.failingSince ? html`<p class="small t3">It does not work since ${date(s.health.failingSince)}.</p>` : null}
 			${s.stderr ? html`<pre class="code">${safeLines(s.stderr)}</pre>` : null}</div>
 		${until ? html`<span class="next-try small"><${Ring} share=${(s.nextAt - tick.value) / 60000} />next try in <b class="strong">${until}</b>${s.attempt ? html`<span class="t3">attempt ${s.attempt}</span>` : null}</span>` : null}

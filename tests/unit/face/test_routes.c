@@ -37,11 +37,13 @@ static bool is_denied(struct front *s, struct visitor *who, const char *headers,
 	for (size_t i = 0; i < n - 1 + MP_ARRAY_LEN(nowhere); i++) {
 		const char *path = i < n - 1 ? routes[i].path : nowhere[i - (n - 1)];
 		bool is_open = i >= n - 1 || routes[i].who == MP_ROUTE_FOR_VISITORS;
+		bool is_for_pages = i < n - 1 && (routes[i].who == MP_ROUTE_FOR_PAGES ||
+						  routes[i].who == MP_ROUTE_FOR_BROWSERS);
 
 		for (size_t k = 0; k < MP_ARRAY_LEN(verbs); k++) {
 			int status = ask(s, who, verbs[k], path, headers);
 			bool ok = is_open && !visitors_too ? status != 401 && status != 403
-							   : status == want;
+							   : status == (is_for_pages ? 403 : want);
 
 			if (!ok)
 				fprintf(stderr, "%s %s: %d\n", verbs[k], path, status);

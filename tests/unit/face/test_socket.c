@@ -262,6 +262,7 @@ HEAVY_TEST(the_command_line_is_obeyed)
 		       "\"params\":{\"since\":0}}\n"));
 	CHECK(hear(&d, "\"id\":5,\"result\":{\"last\":"));
 	CHECK(tell(&d, "{\"jsonrpc\":\"2.0\",\"id\":6,\"method\":\"mcpool/reload\"}\n"));
+	CHECK(hear(&d, "\"id\":6,\"result\":{\"views\":2,\"noticed\":["));
 	CHECK(hear(&d, "\"what\":\"reloaded\""));
 	CHECK(tell(&d, "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"nonsense\"}\n"));
 	CHECK(hear(&d, "\"id\":7,\"error\":{\"code\":-32601"));

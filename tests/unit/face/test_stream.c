@@ -32,7 +32,7 @@ static void gone(void *u)
 	((struct stage *)u)->x = NULL;
 }
 
-static const struct mp_exchange_hooks nobody = {NULL, gone, NULL};
+static const struct mp_exchange_hooks nobody = {.gone = gone};
 
 static void serve(void *u, struct mp_exchange *x)
 {

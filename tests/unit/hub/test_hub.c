@@ -120,7 +120,7 @@ HEAVY_TEST(a_reload_says_what_it_changed)
 	CHECK(reload(&d, "{\"mcpServers\":{\"a\":{" OFF "},\"b\":{" OFF ",\"args\":[\"1\"]},"
 			 "\"d\":{" OFF "},\"e\":{" OFF "}}}"));
 	CHECK_EQ(d.error.code, 0);
-	CHECK_TEXT(last_event(&d, "reloaded"), "added d, e; changed b; gone c");
+	CHECK_TEXT(last_event(&d, "reloaded"), "added d, e; changed b: args; gone c");
 	CHECK_EQ(mp_workspace_count(d.hub->workspace), 4);
 	CHECK(reload(&d, "{ \"mcpServers\":{\"a\":{" OFF "},\"b\":{" OFF ",\"args\":[\"1\"]},"
 			 "\"d\":{" OFF "},\"e\":{" OFF "}}}"));
