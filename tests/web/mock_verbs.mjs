@@ -68,6 +68,8 @@ const DEFAULTS = { timeout: 30000, maxTotal: 3600000, mode: 'shared', start: 'ea
 export function mockVerb(world, { verb, args, input })
 {
 	const names = args.filter((a) => !a.startsWith('-'));
+
+	(world.verbs ??= []).push([verb, ...args].join(' '));
 	const add = (name, entry) => {
 		if (world.servers.some((s) => s.name === name))
 			return failed(`Server "${name}" already exists in ${HOME}/.config/mcpool/mcp.json`, 'exists');

@@ -14,7 +14,8 @@ import { paths, place, say } from './parts/words.js';
 import { recognise, written, splitWords, nameOfUrl, isSecretName } from './recognise.js';
 import { SchemaForm } from './schema_form.js';
 
-const NAME = { type: 'string', maxLength: 60, pattern: '^[A-Za-z0-9_-]+$', description: 'How agents see it: letters, digits, - and _.' };
+const NAMES = /^[A-Za-z0-9_][A-Za-z0-9_-]*$/;
+const NAME = { type: 'string', maxLength: 60, pattern: '^[A-Za-z0-9_][A-Za-z0-9_-]*$', description: 'How agents see it: letters, digits, - and _.' };
 const VALUES = { type: 'object', title: 'Variable', description: '', additionalProperties: { type: 'string' } };
 const FORMS = {
 	command: {
@@ -75,7 +76,7 @@ function Found({ item, onChange })
 {
 	const exists = servers.value.get(item.name);
 	const keys = [...Object.keys(item.entry.env ?? item.entry.environment ?? {}), ...Object.keys(item.entry.headers ?? {})];
-	const badName = !/^[A-Za-z0-9_-]+$/.test(item.name);
+	const badName = !NAMES.test(item.name);
 
 	return html`<li class=${`found${item.on ? '' : ' off'}`}><div class="found-head"><input type="checkbox" aria-label=${`Add ${safe(item.name)}`} checked=${item.on} onChange=${(e) => onChange({ ...item, on: e.target.checked })} />
 			<input class=${`input mono${badName ? ' bad' : ''}`} aria-label="Name" value=${item.name} onInput=${(e) => onChange({ ...item, name: e.target.value.trim() })} />
@@ -83,7 +84,7 @@ function Found({ item, onChange })
 		<div class="found-what mono">${item.entry.command ? '$ ' : ''}${safe(written(item.entry))}</div>
 		${keys.length > 0 && html`<div class="found-what small t2">with ${safe(keys.join(', '))}</div>`}
 		${item.notes.map((n) => html`<div class="field-note"><${Icon} name="needs-approval" /><span>${safe(n)}</span></div>`)}
-		${badName && html`<${Problem} text="a name has letters, digits, - and _" />`}
+		${badName && html`<${Problem} text="a name has letters, digits, - and _, and does not begin with -" />`}
 		${item.on && exists && !item.done && html`<div class="field-note"><${Icon} name="needs-approval" /><span>There is a ${safe(item.name)} already, in ${place(exists.source)}.${exists.source?.tool === 'mcpool' ? ' Choose another name.' : ' Yours would take its place.'}</span></div>`}
 		${item.error && html`<${Problem} text=${paths(item.error)} />`}</li>`;
 }
@@ -111,7 +112,7 @@ function AddServer({ text: first, close })
 	const chosen = items.filter((x) => x.on && !x.done);
 	const secrets = chosen.flatMap((x) => secretsIn(x.name, x.entry));
 	const change = (i) => (item) => setEdits({ ...edits, [i]: { name: item.name, on: item.on } });
-	const isReady = chosen.length > 0 && chosen.every((x) => /^[A-Za-z0-9_-]+$/.test(x.name)) && new Set(chosen.map((x) => x.name)).size === chosen.length;
+	const isReady = chosen.length > 0 && chosen.every((x) => NAMES.test(x.name)) && new Set(chosen.map((x) => x.name)).size === chosen.length;
 	const add = async () => {
 		const next = { ...edits }, added = [], notes = [];
 

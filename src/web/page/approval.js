@@ -8,6 +8,7 @@ import { Icon } from './icons.js';
 import { writeJson } from './json.js';
 import { quoted } from './recognise.js';
 import { openDialog } from './parts/dialog.js';
+import { named } from './parts/target.js';
 import { path, place, paths, say } from './parts/words.js';
 import { readAddress, Address } from './parts/link.js';
 
@@ -151,9 +152,17 @@ function coverage(item)
 	return `Your yes covers ${what.join(' and ')}. One changed byte asks again.`;
 }
 
+// What the hub found, and variables that it does not weigh
+function risksOf(item)
+{
+	const code = list(item.env).filter((n) => CODE.test(n));
+
+	return [...list(item.risks), ...(code.length ? [{ what: 'A variable decides what code runs', detail: `${code.join(', ')}: programs load other code by it.` }] : [])];
+}
+
 function Card({ item, at, n, onKeep, onApprove, busy, error })
 {
-	const risks = list(item.risks), changed = Boolean(item.approvedMs) || list(item.changes).length > 0 || list(item.changed).length > 0;
+	const risks = risksOf(item), changed = Boolean(item.approvedMs) || list(item.changes).length > 0 || list(item.changed).length > 0;
 	const where = html`<span class="mono strong">${place(item.source ?? item)}</span>`;
 	const isProject = item.source?.level === 'project';
 
@@ -173,17 +182,18 @@ function Card({ item, at, n, onKeep, onApprove, busy, error })
 
 async function readWaiting(name)
 {
-	const { json, stderr } = await verb('trust', name ? [name, '--json'] : ['--json']);
+	// Not `trust NAME`: for one that is approved already this accepts what changed in its tools.
+	const { json, stderr } = await verb('trust', ['--json']);
 
 	if (!json?.waiting)
 		throw new Error(json?.error?.message || stderr || 'mcpool did not say what waits');
-	return json.waiting;
+	return name === undefined ? json.waiting : json.waiting.filter((x) => x.name === name);
 }
 
 // The values of its variables. Read after what waits: if the entry changed between the two, the id shown first approves nothing.
 async function readConfig(item)
 {
-	const { json } = await verb('config', ['show', item.name, '--json']).catch(() => ({}));
+	const { json } = await verb('config', ['show', named(item.name), '--json']);
 	const file = item.source?.file;
 
 	return json && !json.error && file && Object.values(json).some((x) => String(x?.from).startsWith(`${file}:`)) ? json : null;
@@ -213,7 +223,7 @@ function Approval({ name, close })
 		const next = items?.[at];
 
 		if (next?.argv || next?.url)
-			readConfig(next).then((c) => setConfig({ id: next.id, c }));
+			readConfig(next).then((c) => setConfig({ id: next.id, c }), () => 0);
 	}, [items, at]);
 	if (!items)
 		return html`<div class="dialog-body"><h2 class="title">${name ? safe(name) : 'What waits for you'}</h2><p class=${state.error ? '' : 't2'} role="status">${state.error ? paths(state.error) : 'Reading what would run.'}</p></div>
@@ -227,7 +237,7 @@ function Approval({ name, close })
 	const approve = async () => {
 		setState({ busy: true });
 		try {
-			const { json, stderr } = await verb('trust', [item.name, '--yes', '--id', item.id, '--json']);
+			const { json, stderr } = await verb('trust', ['--yes', '--id', item.id, '--json']);
 
 			if (list(json?.approved).some((x) => x.id === item.id)) {
 				say(`${item.name} is approved.`);

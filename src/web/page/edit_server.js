@@ -6,7 +6,7 @@ import { servers, verb } from './hub.js';
 import { safe, plural } from './format.js';
 import { openDialog } from './parts/dialog.js';
 import { Problem } from './parts/problem.js';
-import { failureOf, notesOf } from './parts/target.js';
+import { failureOf, named, notesOf } from './parts/target.js';
 import { paths, place, say } from './parts/words.js';
 import { Icon } from './icons.js';
 import { isMap } from './schema.js';
@@ -80,7 +80,7 @@ export function changesOf(before, now, keys)
 
 		if (same(a, b))
 			return [];
-		if ((isMap(a) || a === undefined) && isMap(b) && !Object.keys({ ...a, ...b }).some((x) => x.includes('.')))
+		if ((isMap(a) || a === undefined) && isMap(b) && !Object.keys({ ...a, ...b }).some((x) => /[.:=]/.test(x)))
 			return [...new Set([...Object.keys(a ?? {}), ...Object.keys(b)])].filter((x) => !same(a?.[x], b[x])).map((x) => ({ key: `${k}.${x}`, before: a?.[x], now: b[x] }));
 		return [{ key: k, before: a, now: b }];
 	});
@@ -118,7 +118,7 @@ function Edit({ s, config, close })
 			return;
 		setState({ busy: true });
 		try {
-			const r = await verb('edit', [s.name, ...list.flatMap((c) => (c.now === undefined ? ['--unset', c.key] : [`${c.key}:=${JSON.stringify(c.now)}`])), '--json']);
+			const r = await verb('edit', [named(s.name), ...list.flatMap((c) => (c.now === undefined ? ['--unset', c.key] : [`${c.key}:=${JSON.stringify(c.now)}`])), '--json']);
 			const why = failureOf(r), notes = notesOf(r);
 
 			if (why) {
@@ -149,7 +149,7 @@ function Editor({ name, close })
 	const [error, setError] = useState('');
 
 	useEffect(() => {
-		verb('config', ['show', name, '--json']).then((r) => (r.json && !r.json.error ? setConfig(r.json) : setError(failureOf(r) ?? 'mcpool did not say how it is configured')), (e) => setError(e.message));
+		Promise.resolve().then(() => verb('config', ['show', named(name), '--json'])).then((r) => (r.json && !r.json.error ? setConfig(r.json) : setError(failureOf(r) ?? 'mcpool did not say how it is configured')), (e) => setError(e.message));
 	}, [name]);
 	if (s && s.source?.tool !== 'mcpool')
 		return html`<${Elsewhere} s=${s} close=${close} />`;

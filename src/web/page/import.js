@@ -7,7 +7,7 @@ import { safe, plural } from './format.js';
 import { Icon } from './icons.js';
 import { openDialog } from './parts/dialog.js';
 import { Problem } from './parts/problem.js';
-import { Target, USER, failureOf } from './parts/target.js';
+import { Target, USER, failureOf, named } from './parts/target.js';
 import { paths, place, say } from './parts/words.js';
 
 const TOOLS = { claude: 'Claude Code', codex: 'Codex', cursor: 'Cursor', vscode: 'VS Code', gemini: 'Gemini CLI', opencode: 'OpenCode', windsurf: 'Windsurf', omp: 'omp', zed: 'Zed' };
@@ -52,7 +52,7 @@ function Import({ close })
 	const copy = async () => {
 		setBusy(true);
 		try {
-			const r = await verb('import', [...new Set(chosen.map((x) => x.name)), '--yes', '--json', target, ...(secrets ? ['--secrets'] : [])]);
+			const r = await verb('import', [...new Set(chosen.map((x) => named(x.name))), '--yes', '--json', target, ...(secrets ? ['--secrets'] : [])]);
 			const results = new Map((r.json?.servers ?? []).map((s) => [key(s), s]));
 			const next = items.map((x) => (chosen.includes(x) && results.has(key(x)) ? { ...x, done: results.get(key(x)).result === 'imported', error: results.get(key(x)).error } : x));
 			const n = next.filter((x) => x.done).length;

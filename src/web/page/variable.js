@@ -15,6 +15,10 @@ function Variable({ server, name, close })
 	const isOurs = server.source?.tool === 'mcpool';
 	const save = async (e) => {
 		e.preventDefault();
+		if (server.name.startsWith('-') || !/^\w+$/.test(name)) {
+			setState({ error: `${name} cannot be set here: its name, or that of the server, is not a plain word.` });
+			return;
+		}
 		setState({ busy: true });
 		const saved = await verb('secret', ['set', name, '--json'], { input: `${text}\n` }).catch((x) => ({ exit: 1, stderr: x.message }));
 

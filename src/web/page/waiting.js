@@ -6,6 +6,7 @@ import { ask, verb, servers, events, tick, live } from './hub.js';
 import { safe, ago, date, countdown, plural } from './format.js';
 import { Icon, shapeOf } from './icons.js';
 import { Copy } from './parts/copy.js';
+import { failureOf, named } from './parts/target.js';
 import { shell } from './recognise.js';
 import { paths, place, attempt } from './parts/words.js';
 import { useKeys } from './keys.js';
@@ -77,14 +78,15 @@ function changedTools()
 	const by = new Map();
 
 	for (const e of events.value)
-		if (e.what === 'tool-changed' && e.server && servers.value.has(e.server))
+		if (e.what === 'tool-changed' && e.server && servers.value.has(e.server) && servers.value.get(e.server).state !== 'needs-approval')
 			by.set(e.server, [...(by.get(e.server) ?? []), e]);
 	return [...by];
 }
 
 function ToolsRow({ name, list })
 {
-	const accept = () => attempt(verb('trust', [name, '--yes', '--json']).then((r) => { if (r.exit !== 0) throw new Error(r.json?.error?.message || r.stderr); }), `The tools of ${name} are accepted as they are now.`);
+	// Without --yes: of an entry that is approved this accepts the tools, and one that waits stays as it is.
+	const accept = () => attempt(Promise.resolve().then(() => verb('trust', [named(name), '--json'])).then((r) => { if (r.exit !== 0) throw new Error(failureOf(r)); }), `The tools of ${name} are accepted as they are now.`);
 
 	return html`<li class="waiting-row"><span class="waits-icon"><${Icon} name="needs-approval" size=${14} /></span>
 		<div class="waits-text"><div><b class="strong">${safe(name)}</b> <span class="t2">has ${plural(list.length, 'changed tool')}</span></div>

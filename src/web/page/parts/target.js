@@ -3,6 +3,7 @@ import { html } from '../html.js';
 import { me } from '../hub.js';
 import { Segments } from './choices.js';
 import { path } from './words.js';
+import { safe } from '../format.js';
 
 export const USER = '--user', PROJECT = '--project';
 
@@ -22,3 +23,11 @@ export const failureOf = (r) => (r.exit === 0 ? null : r.json?.error?.message ||
 
 // notesOf(result): what a verb remarks about something it did
 export const notesOf = (r) => (r.stderr ?? '').split('\n').filter((l) => l.startsWith('mcpool: note: ')).map((l) => l.slice(14));
+
+// named(name): the name of a server as an argument of a verb. Files may name one "--yes", which a verb would take for an option.
+export function named(name)
+{
+	if (String(name).startsWith('-'))
+		throw new Error(`The name "${safe(name)}" begins with "-", which verbs take for an option. Give the server another name in its file.`);
+	return name;
+}
