@@ -62,7 +62,7 @@ static void bytes(void *u, struct mp_str b)
 		mp_exchange_write(s->open, b);
 }
 
-static const struct mp_exchange_hooks hooks = {quiet, gone, bytes};
+static const struct mp_exchange_hooks hooks = {.quiet = quiet, .gone = gone, .bytes = bytes};
 
 /* What mp_routes_serve() promises, found out in another way. */
 static void check_admission(const struct mp_exchange *x)
