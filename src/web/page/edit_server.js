@@ -91,7 +91,7 @@ const hidden = (c) => c.now !== undefined && JSON.stringify(c.now).includes(DOTS
 
 function Changes({ list, defaults })
 {
-	return html`<dl class="changes mono">${list.map((c) => html`<div key=${c.key}><dt>${safe(c.key)}</dt><dd>${c.before !== undefined ? html`<del>${safe(shown(c.before))}</del>` : html`<span class="t3">${defaults[c.key] !== undefined ? safe(shown(defaults[c.key])) : 'not set'}</span>`}
+	return html`<dl class="changes mono">${list.map((c) => html`<div key=${c.key}><dt>${safe(c.key)}</dt><dd>${c.before !== undefined ? html`<del>${safe(shown(c.before))}</del>` : html`<span class="t3">${defaults[c.key] !== undefined ? `${safe(shown(defaults[c.key]))} by default` : 'not set'}</span>`}
 		<span class="t3" aria-label="becomes"> → </span>${c.now !== undefined ? html`<ins>${safe(shown(c.now))}</ins>` : html`<span class="t3">not set</span>`}</dd></div>`)}</dl>`;
 }
 

@@ -49,7 +49,7 @@ export function answerQuestion(request, signal)
 	return new Promise((resolve) => {
 		const Body = params.mode === 'url' ? UrlQuestion : FormQuestion;
 		const close = openDialog((done) => html`<${Body} params=${params} who=${who} close=${done} />`, {
-			label: `${who} asks you`,
+			label: `${who} asks you`, wide: params.mode === 'url' ? false : 'middle',
 			onClose: (answer) => resolve(answer?.action ? answer : { action: 'cancel' }),
 		});
 
