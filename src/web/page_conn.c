@@ -322,6 +322,7 @@ static enum page_conn_event page_conn_welcome(struct mp_page_conn *b)
 	mp_buf_init(&out, MP_MIB(2));
 	b->control = mp_control_new(b->all->hub, b->workspace, &control_hooks, b);
 	b->verbs.folder = b->project;
+	b->verbs.workspace = b->workspace;
 	if (hello_write(b, &result) == 0 &&
 	    mp_message_result(&out, mp_str_of(b->id), mp_buf_get(&result)) == 0)
 		mp_ws_conn_say(&b->conn, mp_buf_get(&out));

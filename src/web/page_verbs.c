@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "json/bind.h"
 #include "json/write.h"
+#include "pool/pool.h"
 #include "rpc/message.h"
 #include "web/verb_run.h"
 
@@ -113,15 +114,27 @@ static bool arg_names_files(const char *arg)
 	return strncmp(arg, "--config", 8) == 0 || strcmp(arg, "--strict-config") == 0;
 }
 
-static int params_check(const struct verb_params *p, struct mcpool_error *reterr)
+/* A project's file may call a server `--yes`: that word is then neither a name nor an option. */
+static bool arg_is_a_server(const struct mp_page_verbs *vs, const char *arg)
+{
+	return arg[0] == '-' && vs->workspace && mp_workspace_find(vs->workspace, arg) >= 0;
+}
+
+static int params_check(const struct mp_page_verbs *vs, const struct verb_params *p,
+			struct mcpool_error *reterr)
 {
 	if (!verb_is_known(p->verb))
 		return mp_fail(reterr, MCPOOL_EPERM, "a page does not run `mcpool %.40s`", p->verb);
 	if (p->args.n > MAX_ARGS)
 		return mp_fail(reterr, MCPOOL_ELIMIT, "there are too many `args`");
-	for (size_t i = 0; i < p->args.n && strcmp(p->args.items[i], "--") != 0; i++)
+	for (size_t i = 0; i < p->args.n && strcmp(p->args.items[i], "--") != 0; i++) {
 		if (arg_names_files(p->args.items[i]))
 			return mp_fail(reterr, MCPOOL_EPERM, "a page names no configuration files");
+		if (arg_is_a_server(vs, p->args.items[i]))
+			return mp_fail(reterr, MCPOOL_EPERM,
+				       "a server is called like the option %.40s: rename it first",
+				       p->args.items[i]);
+	}
 	return 0;
 }
 
@@ -161,7 +174,7 @@ int mp_page_verbs_run(struct mp_page_verbs *vs, struct mp_str id, const struct m
 	mp_arena_init(&arena, MP_LIMIT_VERB_OUTPUT);
 	r = mp_bind_read(&param_table, t, params, &arena, &p, NULL, NULL, reterr);
 	if (r == 0)
-		r = params_check(&p, reterr);
+		r = params_check(vs, &p, reterr);
 	if (r == 0 && *vs->n_all >= AT_ONCE)
 		r = mp_fail(reterr, MCPOOL_ELIMIT, "too many commands run at the moment");
 	if (r < 0)

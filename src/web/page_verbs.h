@@ -9,10 +9,13 @@
 #include "base/loop.h"
 #include "json/value.h"
 
+struct mp_workspace;
+
 struct mp_page_verbs {
 	struct mp_loop *loop;
-	const char *exe;    /* path of this program */
-	const char *folder; /* where they run; borrowed; NULL: here */
+	const char *exe;                /* path of this program */
+	const char *folder;             /* where they run; borrowed; NULL: here */
+	struct mp_workspace *workspace; /* of the page; borrowed */
 	void (*say)(void *u, struct mp_str text);
 	void *u;
 	struct mp_list open;

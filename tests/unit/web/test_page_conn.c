@@ -63,7 +63,7 @@ static bool place_open(struct place *p)
 	mp_log_set_level(MP_LEVEL_OFF);
 	REQUIRE(home_make());
 	REQUIRE(setenv("XDG_STATE_HOME", in("xdg"), 1) == 0);
-	REQUIRE(put(FILE_AT, "{\"mcpServers\":{\"a\":{" OFF "}}}"));
+	REQUIRE(put(FILE_AT, "{\"mcpServers\":{\"a\":{" OFF "},\"--yes\":{" OFF "}}}"));
 	options.request = home_request(NULL);
 	REQUIRE(mp_hub_new(&options, &hub_hooks, p, &p->hub, &why) == 0);
 	mp_hub_start(p->hub);
@@ -413,6 +413,9 @@ HEAVY_TEST(a_page_runs_some_verbs)
 	CHECK(say(&p, &g,
 		  VERB("8", "\"verb\":\"add\",\"args\":[\"x\",\"--\",\"y\",\"--config\"]")));
 	CHECK(hears(&p, &g, "\"id\":8,\"result\":{\"exit\":0"));
+	/* A server's name is never taken for an option. */
+	CHECK(say(&p, &g, VERB("10", "\"verb\":\"trust\",\"args\":[\"--yes\",\"--json\"]")));
+	CHECK(hears(&p, &g, "a server is called like the option --yes"));
 	CHECK(say(&p, &g, VERB("9", "\"args\":[]")));
 	CHECK(hears(&p, &g, "\"id\":9,\"error\""));
 }
