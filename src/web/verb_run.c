@@ -58,12 +58,19 @@ static void verb_run_close(struct mp_verb_run *r)
 	mp_loop_bury(r->o.loop, &r->grave, verb_run_bury);
 }
 
+/* It may not lead a group yet. */
+static void verb_run_signal(const struct mp_verb_run *r, int signal)
+{
+	kill(r->pid, signal);
+	kill(-r->pid, signal);
+}
+
 /* Its whole group, before its leader is reaped: until then the number is not used again. */
 static int verb_run_reap(struct mp_verb_run *r)
 {
 	int status = 0;
 
-	kill(-r->pid, SIGKILL);
+	verb_run_signal(r, SIGKILL);
 	while (waitpid(r->pid, &status, 0) < 0 && errno == EINTR)
 		;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -80,14 +87,12 @@ struct mp_verb_run *mp_verb_run_free(struct mp_verb_run *r)
 
 static void verb_run_kill(void *u)
 {
-	struct mp_verb_run *r = u;
-
-	kill(-r->pid, SIGKILL);
+	verb_run_signal(u, SIGKILL);
 }
 
 void mp_verb_run_end(struct mp_verb_run *r)
 {
-	kill(-r->pid, SIGTERM);
+	verb_run_signal(r, SIGTERM);
 	mp_timer_init(&r->timer, r->o.loop, verb_run_kill, r);
 	mp_timer_start(&r->timer, PATIENCE_MS);
 }
