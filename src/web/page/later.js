@@ -13,7 +13,7 @@ const load = () => (forms ??= import('./forms.js').catch((e) => {
 
 // a function that opens something
 const opens = (name) => async (...args) => (await load())[name](...args);
-// a component; nothing stands in its place for the moment
+// a component; until it is loaded there is none
 const shows = (name) => (props) => {
 	const [all, setAll] = useState(null);
 
