@@ -18,5 +18,6 @@ scene() {
 }
 
 t_live() { scene live; }
+t_try_it() { scene try_it; }
 
 run_cases "$@"
