@@ -19,5 +19,6 @@ scene() {
 
 t_live() { scene live; }
 t_try_it() { scene try_it; }
+t_approval() { scene approval; }
 
 run_cases "$@"
