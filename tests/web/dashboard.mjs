@@ -113,6 +113,16 @@ export async function agent(name, { cwd = process.env.HOME, version = '1', capab
 
 // --- the browser -----------------------------------------------------------------------------------------
 
+// null: a tab that is not there yet
+function pageOf(request)
+{
+	try {
+		return request.frame().page();
+	} catch {
+		return null;
+	}
+}
+
 // What is watched on all pages of a context; wrong: what was not so. allowed: what a case brings about itself
 function watch(context, t)
 {
@@ -130,7 +140,7 @@ function watch(context, t)
 		t.wrong.push(`a dialog: ${d.message().slice(0, 100)}`);
 		d.dismiss();
 	});
-	context.on('request', (r) => t.requests.push({ url: r.url(), method: r.method(), page: r.frame().page() }));
+	context.on('request', (r) => t.requests.push({ url: r.url(), method: r.method(), page: pageOf(r) }));
 	context.on('page', (page) => page.on('websocket', (ws) => t.sockets.push({ url: ws.url(), page })));
 }
 

@@ -7,18 +7,30 @@ group=dashboard
 CHROMIUM=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
 export CHROMIUM DEMO_SERVER="$demo_server"
 
-# scene CASE: in a browser of its own; then the hub goes, and nothing is left of either
+# scene CASE: in a browser of its own; then the hub goes, and the process $ending, and nothing is left
 scene() {
 	[ -n "$CHROMIUM" ] || { echo 'chromium is missing: run tools/setup test'; return 1; }
 	MCPOOL_TEST_MARK="$work" timeout -k 5 280 "$node" tests/web/dashboard.mjs "$1" >"$work/said" 2>"$work/err" </dev/null || {
 		head -c 3000 "$work/said"
 		return 1
 	}
+	[ -z "${ending-}" ] || kill "$ending"
 	finish
 }
 
 t_live() { scene live; }
 t_try_it() { scene try_it; }
 t_approval() { scene approval; }
+t_login() {
+	ISSUER_NOTES=$work/issuer.notes
+	: >"$ISSUER_NOTES"
+	MCPOOL_TEST_MARK="$work" "$node" "$PWD/tests/servers/authorization_server.mjs" --notes="$ISSUER_NOTES" >"$work/issuer.log" 2>&1 </dev/null &
+	issuer_pid=$!
+	wait_for_line "$work/issuer.log" ready 15 || return 1
+	ISSUER=$(sed -n 's/^issuer //p' "$work/issuer.log")
+	MCP=$(sed -n 's/^mcp //p' "$work/issuer.log")
+	export ISSUER MCP ISSUER_NOTES
+	ending=$issuer_pid scene login
+}
 
 run_cases "$@"
