@@ -42,7 +42,7 @@ export async function eventually(look, words)
 
 // mcpool(ARGUMENTS...): {code, out, err, json}
 export const mcpool = (...args) => new Promise((done) => {
-	execFile(process.env.MCPOOL, args, { maxBuffer: 64 << 20 }, (error, out, err) => {
+	execFile(process.env.MCPOOL, args, { cwd: process.env.HOME, maxBuffer: 64 << 20 }, (error, out, err) => {
 		let json = null;
 
 		try {

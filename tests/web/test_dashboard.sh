@@ -21,6 +21,7 @@ scene() {
 t_live() { scene live; }
 t_try_it() { scene try_it; }
 t_approval() { scene approval; }
+t_changes() { scene changes; }
 t_login() {
 	ISSUER_NOTES=$work/issuer.notes
 	: >"$ISSUER_NOTES"
