@@ -199,24 +199,36 @@ export class Dashboard
 		return page.locator('.live:has-text("Live")').waitFor();
 	}
 
-	// audit(HASH, act): axe looks at that screen in a page beside the others, where the policy lets it in
-	async audit(hash, act)
+	// aside(): a page beside the others, where the policy lets axe in
+	async aside()
+	{
+		this.auditors ??= await this.newContext({ bypassCSP: true, storageState: await this.context.storageState() });
+		return this.auditors.newPage();
+	}
+
+	// look(PAGE): axe looks at it, in both colours
+	async look(page, words)
 	{
 		this.axe ??= axe();
-		this.auditors ??= await this.newContext({ bypassCSP: true, storageState: await this.context.storageState() });
-		const page = await this.auditors.newPage();
-
-		await page.goto(`${this.base}/${hash}`);
-		await this.isLive(page);
-		await act?.(page);
 		await page.evaluate(this.axe);
 		for (const colorScheme of ['dark', 'light']) {
 			await page.emulateMedia({ colorScheme });
 			const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
 
 			for (const v of violations.filter((x) => /serious|critical/.test(x.impact)))
-				this.wrong.push(`axe, ${hash} ${colorScheme}: ${v.id} ${v.nodes[0].target} ${v.nodes[0].failureSummary.split('\n')[1]?.trim()}`);
+				this.wrong.push(`axe, ${words} ${colorScheme}: ${v.id} ${v.nodes[0].target} ${v.nodes[0].failureSummary.split('\n')[1]?.trim()}`);
 		}
+	}
+
+	// audit(HASH, act): axe looks at that screen
+	async audit(hash, act)
+	{
+		const page = await this.aside();
+
+		await page.goto(`${this.base}/${hash}`);
+		await this.isLive(page);
+		await act?.(page);
+		await this.look(page, hash);
 		await page.close();
 	}
 
