@@ -23,7 +23,7 @@ function Preview({ a })
 {
 	if (a.command && a.program)
 		return html`<section><h3 class="part">This is run <span class="t2">${safe(a.label)} has a command of its own for it</span></h3>
-			<div class="code mono">$ ${safe(shell(a.command))}</div></section>`;
+			<div class="code mono" tabindex="0" role="group" aria-label="The command">$ ${safe(shell(a.command))}</div></section>`;
 	return html`<section><h3 class="part">This is added <span class="t2">to <span class="mono">${path(a.file)}</span></span><span class="grow"></span><${Copy} text=${a.snippet ?? ''} /></h3>
 		<div class="diff mono" tabindex="0" role="group" aria-label="What is added">${(a.snippet ?? '').trimEnd().split('\n').map((l) => html`<div class="diff-line is-added"><span class="sign">+</span><span>${safeLines(l)}</span></div>`)}</div></section>
 		<p class="small t2">Comments and other keys stay. A copy of the file is kept beside it, as <span class="mono">${path(a.file)}.mcpool-backup</span>.</p>`;

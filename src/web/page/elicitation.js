@@ -34,7 +34,7 @@ function UrlQuestion({ params, who, close })
 
 	return html`<${Head} who=${who} text=${params.message} />
 		<div class="dialog-body">${url ? html`<p class="t2">It wants you to open a page at <b class="strong">${safe(url.host)}</b>. mcpool does not know what that page does.</p>
-				<p class="code mono address-box"><${Address} url=${url} /></p>` : html`<p>The address is not one of the web, so it is not opened: <span class="mono">${safe(params.url)}</span></p>`}</div>
+				<p class="code mono address-box" tabindex="0" role="group" aria-label="The address"><${Address} url=${url} /></p>` : html`<p>The address is not one of the web, so it is not opened: <span class="mono">${safe(params.url)}</span></p>`}</div>
 		<div class="dialog-foot"><${Refuse} close=${close} />
 			${url && (opened ? html`<button type="button" class="button primary" onClick=${() => close({ action: 'accept' })}>Done there</button>`
 				: html`<${Visit} url=${url} class="button primary" onClick=${() => setOpened(true)}>Open ${safe(url.host)}<//>`)}</div>`;

@@ -13,9 +13,9 @@ import { useKeys } from './keys.js';
 const WAITING = ['needs-approval', 'disabled', 'shadowed'];
 const MOST_SHOWN = 4;
 
-// Nothing was ever called, no agent is connected, and no server may run
+// Nothing was ever called, no agent is connected, and no server may run or was ever approved
 export const isFirstRun = computed(() => isLive.value && !sessions.value.size && !(hub.value?.callsToday > 0) &&
-	[...servers.value.values()].every((s) => WAITING.includes(s.state)));
+	[...servers.value.values()].every((s) => WAITING.includes(s.state) && !s.changed));
 
 const dashed = (x1, y1, x2, y2) => html`<path d=${`M${x1} ${y1}C${(x1 + x2) / 2} ${y1} ${(x1 + x2) / 2} ${y2} ${x2} ${y2}`} />`;
 

@@ -76,7 +76,7 @@ function Login({ name, close })
 		<div class="dialog-body">
 			${state === 'asking' && html`<p class="t2" role="status">Asking ${safe(name)} where to log in.</p>`}
 			${state === 'visit' && html`<${Asked} visit=${visit} />
-				${url ? html`<p class="code mono address-box"><${Address} url=${url} /></p>`
+				${url ? html`<p class="code mono address-box" tabindex="0" role="group" aria-label="The address"><${Address} url=${url} /></p>`
 					: html`<p class="c-fail">The address it names is not one of the web, so it is not opened: <span class="mono">${safe(visit.url)}</span></p>`}
 				<p class="t2" role="status">Waiting for the login in the page that you open. It ends after 5 minutes.</p><${Paste} name=${name} />`}
 			${state === 'failed' && html`<p role="alert">${paths(error)}</p>`}

@@ -215,6 +215,14 @@ function List({ items, kind, chosen, onChoose, server, height })
 			requestAnimationFrame(() => document.querySelector('.offer.on')?.focus({ preventScroll: true }));
 	};
 
+	// What an address names may be far down.
+	useEffect(() => {
+		const at = chosen && height ? rows.findIndex((i) => i && keyOf[kind](i) === chosen) : -1;
+
+		if (at >= 0)
+			virtual.current?.scrollTo(at);
+	}, [chosen, kind, items.length > 0]);
+
 	return html`<div class="offer-list" onKeyDown=${move}><label class="search"><span class="hidden">Search ${kind}</span><${Icon} name="search" /><input id="filter" class="input" placeholder=${`Search ${items.length} ${kind}`} value=${find}
 			onInput=${(e) => setFind(e.target.value)} onKeyDown=${(e) => e.key === 'Escape' && (find ? setFind('') : e.target.blur())} />${find ? html`<span class="behind t3 small">${hits.length} of ${items.length}</span>` : null}</label>
 		${find && !hits.length ? html`<p class="empty small">Nothing matches <code>${safe(find)}</code>.</p>` : null}

@@ -33,7 +33,7 @@ function askToVisit(url)
 	openDialog((close) => html`<div class="dialog-body">
 			<h2 class="title">Open this address?</h2>
 			<p class="t2">It comes from a server, not from mcpool.</p>
-			<p class="code mono"><${Address} url=${url} /></p>
+			<p class="code mono" tabindex="0" role="group" aria-label="The address"><${Address} url=${url} /></p>
 		</div>
 		<div class="dialog-foot"><${Copy} text=${url.href} label="Copy address" />
 			<span class="grow"></span>

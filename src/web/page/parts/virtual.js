@@ -16,6 +16,8 @@ export class Virtual extends Component {
 
 	componentDidMount()
 	{
+		if (this.props.ref)
+			this.props.ref.current = this; // a component gets its ref as a property
 		this.target = this.props.height === undefined ? window : this.box;
 		this.target.addEventListener('scroll', this.look, { passive: true });
 		addEventListener('resize', this.look);
