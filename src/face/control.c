@@ -113,6 +113,8 @@ static void control_hear(struct mp_control *c, const struct mp_message *m)
 	if (m->kind == MP_MESSAGE_NOTIFICATION && m->method == MP_METHOD_CANCELLED &&
 	    c->hooks->cancel)
 		c->hooks->cancel(c->peer.u, mp_value_source(m->tape, id));
+	if (m->kind != MP_MESSAGE_NOTIFICATION && c->hooks->reply)
+		c->hooks->reply(c->peer.u, m);
 	if (!c->is_joined)
 		return;
 	if (m->kind != MP_MESSAGE_NOTIFICATION)

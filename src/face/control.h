@@ -12,6 +12,7 @@
 #include "json/write.h"
 
 struct mp_control;
+struct mp_message;
 
 struct mp_control_hooks {
 	void (*say)(void *u, struct mp_str text);        /* sends one message */
@@ -28,6 +29,8 @@ struct mp_control_hooks {
 	int (*take)(void *u, struct mp_str id, const struct mp_tape *t, mp_value method,
 		    mp_value params, struct mcpool_error *reterr);
 	void (*cancel)(void *u, struct mp_str id); /* such a request; may be NULL */
+	/* An answer of the peer to a request of the owner, or to none; may be NULL. */
+	void (*reply)(void *u, const struct mp_message *m);
 };
 
 /* workspace: the one that requests refer to; borrowed, outlives the object. */

@@ -44,6 +44,18 @@ void mp_server_requests_done(struct mp_server_requests *rs)
 		request_drop(rs, request_of(link));
 }
 
+void mp_server_requests_decline(struct mp_server_requests *rs)
+{
+	struct mp_link *link;
+
+	while ((link = mp_list_first(&rs->open))) {
+		mp_id question = request_of(link)->question;
+
+		request_drop(rs, request_of(link));
+		mp_pool_client_decline(rs->pool, question, -1, MP_STR("the page was closed"));
+	}
+}
+
 void mp_server_requests_send(struct mp_server_requests *rs, const struct mp_pool_server_request *rq)
 {
 	MP_CLEANUP(mp_buf_done) struct mp_buf out;

@@ -20,6 +20,8 @@ struct mp_server_requests {
 
 void mp_server_requests_init(struct mp_server_requests *rs, struct mp_pool *pool,
 			     void (*say)(void *u, struct mp_str text), void *u);
+/* The peer leaves, and nothing else does: what is open is declined. */
+void mp_server_requests_decline(struct mp_server_requests *rs);
 /* Does not inform the pool: its session leaves, which declines the open requests. */
 void mp_server_requests_done(struct mp_server_requests *rs);
 void mp_server_requests_send(struct mp_server_requests *rs,

@@ -143,6 +143,23 @@ static void put_to_agent(struct mp_session *s, struct mp_request *e, struct mp_a
 	mp_pool_client_decline(s->sessions->o.pool, question, -32603, MP_STR("no memory"));
 }
 
+/* Whose agent cannot be asked: a person who looks at the dashboard can, if the user allows it. */
+static bool ask_page(struct mp_session *s, const struct mp_pool_server_request *rq,
+		     const struct mp_tape *t)
+{
+	MP_CLEANUP(mp_buf_done) struct mp_buf params;
+	const struct mp_settings *settings = &mp_workspace_get_set(s->workspace)->settings;
+	const struct mp_page_answerer *pages = &s->sessions->pages;
+	struct mp_pool_server_request shown = *rq;
+
+	mp_buf_init(&params, MP_LIMIT_MESSAGE);
+	if (!pages->ask || !settings->dashboard.answers || rq->method != MP_METHOD_ELICIT ||
+	    write_params(rq, t, true, true, &params) < 0)
+		return false;
+	shown.params = mp_buf_get(&params);
+	return pages->ask(pages->u, &shown);
+}
+
 static void ask_one(struct mp_session *s, struct mp_request *e,
 		    const struct mp_pool_server_request *rq, const struct mp_tape *t)
 {
@@ -155,6 +172,8 @@ static void ask_one(struct mp_session *s, struct mp_request *e,
 
 	mp_buf_init(&params, MP_LIMIT_MESSAGE);
 	if (!(can & get_need(rq, t)) || get_need(rq, t) == ~0u) {
+		if (ask_page(s, rq, t))
+			return;
 		mp_pool_client_decline(s->sessions->o.pool, rq->id, -32601,
 				       MP_STR("the agent that called does not do that"));
 		return;
@@ -220,6 +239,8 @@ static void agent_requests_unask(void *u, mp_id question)
 {
 	struct mp_session *s = u;
 
+	if (s->sessions->pages.ask)
+		s->sessions->pages.withdraw(s->sessions->pages.u, question);
 	MP_LIST_EACH(&s->agent_requests, link)
 		if (agent_request_of(link)->pool_id == question) {
 			tell_cancelled(s, agent_request_of(link));

@@ -80,6 +80,11 @@ struct mp_sessions *mp_sessions_new(const struct mp_sessions_options *o)
 	return l;
 }
 
+void mp_sessions_set_page_answerer(struct mp_sessions *l, const struct mp_page_answerer *pages)
+{
+	l->pages = pages ? *pages : (struct mp_page_answerer){.ask = NULL};
+}
+
 struct mp_sessions *mp_sessions_free(struct mp_sessions *l)
 {
 	const struct mp_map_entry *e;

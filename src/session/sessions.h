@@ -29,7 +29,22 @@ struct mp_sessions_options {
 	void *u;
 };
 
+/* A person who answers servers for agents that cannot be asked (setting dashboard.answers). */
+struct mp_pool_server_request;
+struct mp_page_answerer {
+	/*
+	 * True: the request is shown, and answered by mp_pool_client_reply() or
+	 * mp_pool_client_decline().
+	 */
+	bool (*ask)(void *u, const struct mp_pool_server_request *rq);
+	/* The server does not want the answer any more; ignored for requests of others. */
+	void (*withdraw)(void *u, mp_id request);
+	void *u;
+};
+
 struct mp_sessions *mp_sessions_new(const struct mp_sessions_options *o);
+/* NULL: there is none. Copied. */
+void mp_sessions_set_page_answerer(struct mp_sessions *l, const struct mp_page_answerer *pages);
 /* Free the sessions first. Accepts NULL, returns NULL. */
 struct mp_sessions *mp_sessions_free(struct mp_sessions *l);
 size_t mp_sessions_count(const struct mp_sessions *l); /* sessions */
@@ -62,6 +77,7 @@ struct mp_request_texts {
 
 struct mp_sessions {
 	struct mp_sessions_options o;
+	struct mp_page_answerer pages; /* ask NULL: there is none */
 	struct mp_loop *loop;
 	struct mp_list list;   /* of sessions; borrowed */
 	size_t stdio_sessions; /* part of them; the others use HTTP */

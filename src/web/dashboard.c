@@ -158,7 +158,7 @@ struct mp_dashboard *mp_dashboard_new(const struct mp_dashboard_options *o)
 
 	d->pages = (struct mp_page_conns){
 		.hub = o->hub, .exe = o->exe, .stop = o->stop, .describe = o->describe, .u = o->u};
-	mp_list_init(&d->pages.list);
+	mp_page_conns_init(&d->pages);
 	return d;
 }
 
@@ -166,6 +166,6 @@ struct mp_dashboard *mp_dashboard_free(struct mp_dashboard *d)
 {
 	if (!d)
 		return NULL;
-	mp_check(d->pages.list.len == 0);
+	mp_page_conns_done(&d->pages);
 	return mp_free(d);
 }

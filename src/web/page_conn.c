@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "base/machine.h"
 #include "base/mem.h"
+#include "face/server_requests.h"
 #include "face/ws_conn.h"
 #include "hub/workspaces.h"
 #include "rpc/message.h"
@@ -25,6 +26,7 @@ enum {
 	VERSION = 1,
 	HELLO_MS = 10000,
 	PROJECTS = 256,
+	FIRST_ASKED = 1000000000, /* ids of calls' requests are below */
 	/* Close codes, in the range for applications. */
 	CLOSE_MALFORMED = 4400,
 	CLOSE_NOT_LOGGED_IN = 4401,
@@ -64,6 +66,7 @@ struct mp_page_conn {
 	struct mp_workspace *workspace;
 	struct mp_control *control;
 	struct mp_page_verbs verbs;
+	struct mp_server_requests asked; /* servers, for agents that cannot be asked */
 	struct mp_grave grave;
 };
 
@@ -305,7 +308,15 @@ static void page_conn_cancel(void *u, struct mp_str id)
 	mp_page_verbs_cancel(&b->verbs, id);
 }
 
+static void page_conn_reply(void *u, const struct mp_message *m)
+{
+	struct mp_page_conn *b = u;
+
+	mp_server_requests_answer(&b->asked, m);
+}
+
 static const struct mp_control_hooks control_hooks = {
+	.reply = page_conn_reply,
 	.say = page_conn_say,
 	.stop = page_conn_stop,
 	.describe = page_conn_describe,
@@ -321,6 +332,8 @@ static enum page_conn_event page_conn_welcome(struct mp_page_conn *b)
 	mp_buf_init(&result, MP_MIB(1));
 	mp_buf_init(&out, MP_MIB(2));
 	b->control = mp_control_new(b->all->hub, b->workspace, &control_hooks, b);
+	mp_server_requests_init(&b->asked, b->all->hub->pool, page_conn_say, b);
+	b->asked.last_id = FIRST_ASKED;
 	b->verbs.folder = b->project;
 	b->verbs.workspace = b->workspace;
 	if (hello_write(b, &result) == 0 &&
@@ -353,6 +366,10 @@ static enum page_conn_event page_conn_bury(struct mp_page_conn *b)
 {
 	mp_timer_stop(&b->timer);
 	mp_page_verbs_done(&b->verbs);
+	if (b->control) {
+		mp_server_requests_decline(&b->asked);
+		mp_server_requests_done(&b->asked);
+	}
 	b->control = mp_control_free(b->control);
 	b->user = mp_workspace_user_free(b->user);
 	mp_list_remove(&b->all->list, &b->link);
@@ -425,6 +442,51 @@ void mp_page_conn_serve(struct mp_page_conns *all, struct mp_http_face *f, struc
 	mp_timer_start(&b->timer, HELLO_MS);
 	mp_list_append(&all->list, &b->link);
 	mp_ws_conn_open(&b->conn, PROTOCOL);
+}
+
+/* --- for agents that cannot be asked --------------------------------------------------------- */
+
+/* The page that was opened last. */
+static bool page_conns_ask(void *u, const struct mp_pool_server_request *rq)
+{
+	struct mp_page_conns *all = u;
+	struct mp_page_conn *last = NULL;
+
+	MP_LIST_EACH(&all->list, link) {
+		struct mp_page_conn *b = mp_container_of(link, struct mp_page_conn, link);
+
+		if (b->state == OPEN)
+			last = b;
+	}
+	if (last)
+		mp_server_requests_send(&last->asked, rq);
+	return last != NULL;
+}
+
+static void page_conns_withdraw(void *u, mp_id request)
+{
+	struct mp_page_conns *all = u;
+
+	MP_LIST_EACH(&all->list, link) {
+		struct mp_page_conn *b = mp_container_of(link, struct mp_page_conn, link);
+
+		if (b->state == OPEN)
+			mp_server_requests_withdraw(&b->asked, request);
+	}
+}
+
+void mp_page_conns_init(struct mp_page_conns *all)
+{
+	const struct mp_page_answerer answerer = {page_conns_ask, page_conns_withdraw, all};
+
+	mp_list_init(&all->list);
+	mp_sessions_set_page_answerer(all->hub->sessions, &answerer);
+}
+
+void mp_page_conns_done(struct mp_page_conns *all)
+{
+	mp_check(all->list.len == 0);
+	mp_sessions_set_page_answerer(all->hub->sessions, NULL);
 }
 
 void mp_page_conns_drain(struct mp_page_conns *all)

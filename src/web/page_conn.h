@@ -22,6 +22,9 @@ struct mp_page_conns {
 	size_t n_verbs; /* that run */
 };
 
+/* The members above list are set. From now on pages answer for agents, if the user allows it. */
+void mp_page_conns_init(struct mp_page_conns *all);
+void mp_page_conns_done(struct mp_page_conns *all);
 /* A request for /dashboard/control that was admitted. */
 void mp_page_conn_serve(struct mp_page_conns *all, struct mp_http_face *f, struct mp_exchange *x);
 /* The hub leaves: tell them all. */

@@ -92,8 +92,8 @@ static bool is_refused(struct mp_loading *l, const struct mp_document *doc, mp_v
 
 /*
  * Said by the user's own file only: how secrets are kept and which command opens them, because a
- * project could run a command for every server; what is recorded of the calls of all projects; and
- * where their names are sent.
+ * project could run a command for every server; what is recorded of the calls of all projects;
+ * where their names are sent; and who answers for agents.
  */
 static void keep_own_settings(struct mp_loading *l, const struct mp_document *doc, mp_value v,
 			      const struct mp_settings *before)
@@ -104,6 +104,8 @@ static void keep_own_settings(struct mp_loading *l, const struct mp_document *do
 		s->secrets = before->secrets;
 	if (is_refused(l, doc, v, "audit"))
 		s->audit = before->audit;
+	if (is_refused(l, doc, v, "dashboard"))
+		s->dashboard = before->dashboard;
 	if (is_refused(l, doc, v, "otlp"))
 		s->otlp = before->otlp;
 }

@@ -26,6 +26,7 @@ static const struct {
 		 "\"errors\":\"protocol\",\"sessions\":false},\"names\":\"wide\","
 		 "\"http\":{},\"secrets\":{\"keyring\":true},"
 		 "\"audit\":{\"args\":false,\"store\":true,\"days\":30,\"maxBytes\":67108864},"
+		 "\"dashboard\":{\"answers\":false},"
 		 "\"otlp\":{\"serviceName\":\"mcpool\",\"headers\":{}},"
 		 "\"log\":{\"level\":\"info\",\"format\":\"text\","
 		 "\"attempts\":\"warning\","
@@ -155,6 +156,13 @@ static const struct mp_bind_field audit_fields[] = {
 static const struct mp_bind_table audit_table = {audit_fields, MP_ARRAY_LEN(audit_fields),
 						 offsetof(struct mp_audit_settings, present)};
 
+static const struct mp_bind_field dashboard_fields[] = {
+	MP_BIND(struct mp_dashboard_settings, BOOL, "answers", answers),
+};
+static const struct mp_bind_table dashboard_table = {
+	dashboard_fields, MP_ARRAY_LEN(dashboard_fields),
+	offsetof(struct mp_dashboard_settings, present)};
+
 static const struct mp_bind_field otlp_fields[] = {
 	MP_BIND(struct mp_otlp_settings, TEXT, "endpoint", endpoint),
 	MP_BIND(struct mp_otlp_settings, TEXT, "serviceName", service),
@@ -186,6 +194,7 @@ static const struct mp_bind_field settings_fields[] = {
 	ROW(OBJECT, "log", log, .table = &log_table),
 	ROW(OBJECT, "secrets", secrets, .table = &secrets_table),
 	ROW(OBJECT, "audit", audit, .table = &audit_table),
+	ROW(OBJECT, "dashboard", dashboard, .table = &dashboard_table),
 	ROW(OBJECT, "otlp", otlp, .table = &otlp_table),
 	ROW(CHOICE, "instructionsFormat", instructions_format, .choices = formats),
 	MP_TUNING_ROWS(struct mp_settings),

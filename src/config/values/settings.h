@@ -109,6 +109,10 @@ struct mp_settings {
 		int64_t max_bytes; /* of all records that are kept */
 		uint64_t present;
 	} audit; /* of the user's own file only */
+	struct mp_dashboard_settings {
+		bool answers; /* a page answers servers for agents that cannot be asked */
+		uint64_t present;
+	} dashboard; /* of the user's own file only */
 	struct mp_otlp_settings {
 		const char *endpoint; /* of a collector; NULL: none */
 		const char *service;  /* our name there */

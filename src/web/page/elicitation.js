@@ -44,7 +44,8 @@ function UrlQuestion({ params, who, close })
 export function answerQuestion(request, signal)
 {
 	const params = request.params ?? {}, from = calling();
-	const who = from.length === 1 ? safe(from[0]) : 'A server that you call';
+	const named = params._meta?.['mcpool/server']; // of an agent that cannot be asked
+	const who = named ? safe(named) : from.length === 1 ? safe(from[0]) : 'A server that you call';
 
 	return new Promise((resolve) => {
 		const Body = params.mode === 'url' ? UrlQuestion : FormQuestion;

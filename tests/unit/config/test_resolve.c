@@ -893,7 +893,7 @@ HEAVY_TEST(where_spans_are_sent_is_said_by_the_users_own_file_only)
 {
 	static const char of_project[] =
 		"{\"mcpool\": {\"otlp\": {\"endpoint\": \"https://theirs\"}, \"audit\": {\"args\": "
-		"true, \"days\": 1}}}";
+		"true, \"days\": 1}, \"dashboard\": {\"answers\": true}}}";
 	MP_SET set = NULL;
 	MP_STORE db = NULL;
 
@@ -906,9 +906,11 @@ HEAVY_TEST(where_spans_are_sent_is_said_by_the_users_own_file_only)
 	set = home_load(db);
 	CHECK(!set->settings.otlp.endpoint);
 	CHECK(!set->settings.audit.args && set->settings.audit.days == 30);
-	CHECK_EQ(set->n_problems, 2);
+	CHECK(!set->settings.dashboard.answers);
+	CHECK_EQ(set->n_problems, 3);
 	CHECK(strstr(set->problems[0].message, "\"audit\" is ignored here"));
-	CHECK(strstr(set->problems[1].message, "\"otlp\" is ignored here"));
+	CHECK(strstr(set->problems[1].message, "\"dashboard\" is ignored here"));
+	CHECK(strstr(set->problems[2].message, "\"otlp\" is ignored here"));
 }
 
 HEAVY_TEST(a_passphrase_command_comes_from_the_users_own_file_only)
