@@ -23,6 +23,7 @@ t_try_it() { scene try_it; }
 t_approval() { scene approval; }
 t_changes() { scene changes; }
 t_restart() { scene restart; }
+t_hostile() { scene hostile; }
 t_login() {
 	ISSUER_NOTES=$work/issuer.notes
 	: >"$ISSUER_NOTES"
