@@ -3,7 +3,6 @@
  */
 #include "hub/traffic.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/limits.h"
@@ -12,7 +11,6 @@
 enum {
 	QUARTER_MS = MP_HISTORY_SLOTS * MP_HISTORY_SLOT_MS,
 	SWEEP_MS = 60000,
-	FLOW_KEY = MP_LIMIT_NAME + 32,
 };
 
 /* --- days ------------------------------------------------------------------------------------ */
@@ -60,12 +58,14 @@ static void flow_note(struct mp_traffic *t, const struct mp_call_record *r, int6
 {
 	struct mp_str key;
 	struct mp_flow *f;
-	char text[FLOW_KEY];
-	int n = snprintf(text, sizeof(text), "%llu %s", (unsigned long long)r->session, r->server);
+	char text[sizeof(r->session) + MP_LIMIT_NAME + 1];
+	size_t n = strlen(r->server);
 
-	if (r->session == 0 || n < 0 || (size_t)n >= sizeof(text))
+	if (r->session == 0 || n > MP_LIMIT_NAME)
 		return;
-	key = (struct mp_str){text, (size_t)n};
+	memcpy(text, &r->session, sizeof(r->session));
+	memcpy(text + sizeof(r->session), r->server, n);
+	key = (struct mp_str){text, sizeof(r->session) + n};
 	f = mp_map_get(&t->flows, key);
 	if (!f) {
 		f = mp_alloc(sizeof(*f) + strlen(r->server) + 1);

@@ -251,13 +251,15 @@ function Offers({ server: s, catalog, naming, error, kind, isPhone })
 
 	if (!catalog)
 		return html`<${Empty} text=${error ? safe(error.message) : s.state === 'connected' || s.tools !== null ? '' : 'What it offers is not known before its first start.'} action=${!error && s.state === 'ready' ? 'Start it' : null} onAction=${() => start(s)} />`;
+	const unusable = list?.problems?.length ? `${plural(list.problems.length, 'item')} cannot be used: ${safe(list.problems[0])}` : '';
+
 	if (!items.length)
-		return html`<${Empty} text=${list?.problem ? safe(list.problem) : `It has no ${kind}.`} />`;
+		return html`<${Empty} text=${list?.problem ? safe(list.problem) : unusable || `It has no ${kind}.`} />`;
 	if (isPhone && chosen)
 		return html`<div class="phone-try"><button type="button" class="button plain" onClick=${() => choose('')}><${Icon} name="left" />All ${kind}</button><${Try} kind=${kind} server=${s.name} item=${chosen} /></div>`;
 	return html`<div class="offers" ref=${box}><${List} items=${items} kind=${kind} chosen=${chosen && keyOf[kind](chosen)} onChoose=${choose} server=${s.name} height=${isPhone ? null : Math.max(300, height - 60)} />
 		${isPhone ? null : html`<div class="offers-try">${chosen ? html`<${Try} kind=${kind} server=${s.name} item=${chosen} />` : null}</div>`}</div>
-		${list?.problems?.length ? html`<p class="offers-problems small c-warn"><${Icon} name="needs-approval" />${plural(list.problems.length, 'item')} cannot be used: ${safe(list.problems[0])}</p>` : null}`;
+		${unusable ? html`<p class="offers-problems small c-warn"><${Icon} name="needs-approval" />${unusable}</p>` : null}`;
 }
 
 // The height of a box that others stretch
