@@ -301,18 +301,16 @@ HEAVY_TEST(a_browser_needs_a_login_and_our_page)
 	CHECK_EQ(ask_once(&p, "GET /dashboard/session", ours(&p, head)), 401);
 }
 
+#define HELLO(params) \
+	("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"mcpool/hello\",\"params\":{" params "}}")
+
 /* A program on another port gets the cookie from the browser, and lacks the proof. */
 HEAVY_TEST(a_cookie_alone_opens_nothing)
 {
 	static const char *const hellos[] = {
-		"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"mcpool/"
-		"hello\",\"params\":{\"protocol\":1}}",
-		"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"mcpool/"
-		"hello\",\"params\":{\"protocol\":1,"
-		"\"proof\":\"00\"}}",
-		"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"mcpool/"
-		"hello\",\"params\":{\"protocol\":1,"
-		"\"proof\":5}}",
+		HELLO("\"protocol\":1"),
+		HELLO("\"protocol\":1,\"proof\":\"00\""),
+		HELLO("\"protocol\":1,\"proof\":5"),
 	};
 	PLACE(p);
 
@@ -333,9 +331,8 @@ HEAVY_TEST(what_is_no_hello_is_closed)
 		"{",
 		"[]",
 		"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"mcpool/status\"}",
-		"{\"jsonrpc\":\"2.0\",\"method\":\"mcpool/hello\",\"params\":{\"protocol\":1}}",
-		"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"mcpool/"
-		"hello\",\"params\":{\"protocol\":2}}",
+		"{\"jsonrpc\":\"2.0\",\"method\":\"mcpool/hello\"}",
+		HELLO("\"protocol\":2"),
 	};
 	PLACE(p);
 
