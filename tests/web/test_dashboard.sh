@@ -24,6 +24,7 @@ t_approval() { scene approval; }
 t_changes() { scene changes; }
 t_restart() { scene restart; }
 t_hostile() { scene hostile; }
+t_foreign() { scene foreign; }
 t_login() {
 	ISSUER_NOTES=$work/issuer.notes
 	: >"$ISSUER_NOTES"
