@@ -133,7 +133,7 @@ function watch(context, t)
 		const isBad = m.type() === 'error' || /Content Security|Trusted|^policy: /.test(m.text());
 
 		if (isBad && isOurs(m.page()) && !t.allowed.some((words) => words.test(m.text())))
-			t.wrong.push(`console: ${m.text().slice(0, 400)}`);
+			t.wrong.push(`console of ${m.page().url().slice(0, 100)}: ${m.text().slice(0, 400)}`);
 	});
 	context.on('weberror', (e) => isOurs(e.page()) && t.wrong.push(`page: ${e.error().stack.slice(0, 600)}`));
 	context.on('dialog', (d) => {

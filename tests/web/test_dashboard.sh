@@ -25,6 +25,7 @@ t_changes() { scene changes; }
 t_restart() { scene restart; }
 t_answers() { scene answers; }
 t_hostile() { scene hostile; }
+t_foreign() { scene foreign; }
 t_login() {
 	ISSUER_NOTES=$work/issuer.notes
 	: >"$ISSUER_NOTES"
