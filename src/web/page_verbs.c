@@ -14,7 +14,7 @@
 #include "rpc/message.h"
 #include "web/verb_run.h"
 
-enum { AT_ONCE = 8, MAX_MS = 120000, MAX_ARGS = 512 };
+enum { AT_ONCE = 32, MAX_MS = 120000, MAX_ARGS = 512 };
 
 /* What the page has buttons for. Not: serve, stdio, up, down, and what only shows. */
 static const char *const verbs[] = {
