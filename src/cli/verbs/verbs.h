@@ -46,6 +46,8 @@ int mp_cmd_list_show(const struct mp_configured *c, const struct mp_cli_args *ar
  * the exit code. */
 int mp_cmd_ask_hub(const struct mp_cli_args *args, const char *method, const char *name,
 		   const char *done);
+/* That no hub runs, or why it cannot be asked. Returns the exit code. */
+int mp_cmd_complain_hub(const struct mcpool_error *why);
 /* A connection to the running hub; none runs: one is started. An exit code after an error message.
  */
 struct mp_hub_client;
