@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { chromium } from 'playwright-core';
 
-const FLAGS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+export const FLAGS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
 	'--disable-component-update', '--disable-sync', '--no-proxy-server'];
 const PATIENT_MS = 30000; // of an idle machine nothing takes a tenth of it
 const WIDE = { width: 1440, height: 900 };
