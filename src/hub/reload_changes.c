@@ -98,7 +98,7 @@ void mp_reload_changes_read(struct mp_reload_changes *c, const struct mp_config_
 	*c = (struct mp_reload_changes){.error = 0};
 	mp_arena_init(&c->arena, MP_LIMIT_ARENA);
 	r = mp_diff(before, after, server_add, c);
-	if (r >= 0)
+	if (r >= 0 && before) /* a folder that was never loaded had no settings */
 		r = mp_diff_each_setting(&before->settings, &after->settings, keys_add,
 					 &(struct adding){c, &c->settings});
 	if (r < 0)

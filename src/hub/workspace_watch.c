@@ -181,7 +181,9 @@ static void is_reloaded(struct mp_workspace *v, const struct mcpool_error *error
 	else
 		tell_changes(w);
 	if (!error) { /* else the old set stays valid */
-		w->before = mp_config_set_unref(w->before);
+		/* Another reload may be under way: its set is told already. */
+		mp_config_set_unref(w->before);
+		w->before = mp_config_set_ref(w->set);
 		w->is_broken = false;
 	}
 	tell_ready(w, error); /* a reload may finish before ready() was called */

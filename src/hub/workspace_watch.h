@@ -38,7 +38,7 @@ struct mp_workspace_watch {
 	char **own_asked;             /* ends in NULL */
 	const char *label;            /* prefix of event texts; "" for the hub's own */
 	struct mp_config_set *set;    /* the last one loaded; a reference */
-	struct mp_config_set *before; /* the set before the current reload; a reference */
+	struct mp_config_set *before; /* the set that was told last; a reference; NULL: none */
 	struct mp_follower *follower;
 	struct mp_remote_sources *remote_sources; /* NULL: none are configured */
 	struct mp_workspace *workspace;           /* NULL before the start */

@@ -135,3 +135,18 @@ HEAVY_TEST(long_lists_are_cut)
 	CHECK(strstr(json(&d, ""), "\"more\":8") && strstr(d.text.data, "\"moreKeys\":9"));
 	CHECK(!strstr(d.text.data, "\"folder\"") && !strstr(d.text.data, key));
 }
+
+/* A folder whose files are read for the first time, during a reload. */
+TEST(what_was_never_loaded_is_all_added)
+{
+	MP_CLEANUP(tidy) struct desk d = {0};
+
+	mp_buf_init(&d.text, MP_LIMIT_RELOAD_CHANGES);
+	CHECK(home_make() && put(FILE_AT, BEFORE));
+	d.after = home_load(NULL);
+	CHECK(d.after);
+	mp_reload_changes_read(&d.changes, NULL, d.after);
+	d.is_read = true;
+	CHECK_EQ(d.changes.error, 0);
+	CHECK(strstr(words(&d, 200), "added"));
+}
