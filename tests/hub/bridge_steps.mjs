@@ -67,7 +67,8 @@ export async function call_two_and_stay() {
 	await call("mcp__a__echo", { message: "x" });
 	await call("mcp__b__echo", { message: "x" });
 	console.log("ok");
-	await sleep(1500);
+	while (!existsSync(process.env.LEAVE))
+		await sleep(50);
 }
 
 export async function list() {

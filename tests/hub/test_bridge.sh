@@ -28,9 +28,10 @@ t_messages_wait_for_the_hub() {
 t_many_bridges_share_one_hub() {
 	with a b || return 1
 	for i in 1 2 3 4 5 6 7 8 9 10; do
-		MCPOOL_TEST_MARK="$work" $agent bridge_steps.mjs#call_two_and_stay >"$work/out$i" 2>&1 &
+		LEAVE=$work/leave MCPOOL_TEST_MARK="$work" $agent bridge_steps.mjs#call_two_and_stay >"$work/out$i" 2>&1 &
 	done
 	eventually 20 all_ok && run 0 status --json && json 'd.hub.sessionCount === 10 && d.hub.serverCount === 2' || return 1
+	: >"$work/leave"
 	wait
 	finish
 }
