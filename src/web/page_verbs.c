@@ -176,7 +176,7 @@ int mp_page_verbs_run(struct mp_page_verbs *vs, struct mp_str id, const struct m
 	if (r == 0)
 		r = params_check(vs, &p, reterr);
 	if (r == 0 && *vs->n_all >= AT_ONCE)
-		r = mp_fail(reterr, MCPOOL_ELIMIT, "too many commands run at the moment");
+		r = mp_fail(reterr, MCPOOL_EAGAIN, "too many commands run at the moment");
 	if (r < 0)
 		return r;
 	j = mp_alloc(sizeof(*j));

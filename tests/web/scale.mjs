@@ -44,8 +44,13 @@ async function load()
 
 // --- what is measured ------------------------------------------------------------------------------------
 
-const statOf = (pid) => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
-const cpuMs = (pid) => (Number(statOf(pid)[11]) + Number(statOf(pid)[12])) * 1000 / TICKS;
+const statOf = (pid, task = '') => readFileSync(`/proc/${pid}${task}/stat`, 'utf8').split(') ')[1].split(' ');
+// Of the thread that serves the page; that of the store has work of its own every now and then.
+const cpuMs = (pid) => {
+	const stat = statOf(pid, `/task/${pid}`);
+
+	return (Number(stat[11]) + Number(stat[12])) * 1000 / TICKS;
+};
 const memoryMib = (pid) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
 
 async function share(pid)

@@ -8,6 +8,7 @@ const MOST_CALLS = 2000, MOST_EVENTS = 500;
 const CALLS_EVERY_MS = 250;
 const FIRST_DELAY_MS = 250, LONGEST_DELAY_MS = 5000;
 const PROOF = 'mcpool.proof';
+const VERB_TRIES = 60, VERB_WAIT_MS = 250;
 const ANSWERED = /"outcome"\s*:\s*"answered"\s*,\s*"(result|error)"/;
 
 export const live = signal({ state: 'connecting', since: Date.now() });
@@ -113,6 +114,19 @@ export function ask(method, params = {}, options)
 	return isGreeted ? request(method, params, options) : Promise.reject(closed());
 }
 
+// The hub runs few verbs at once, for all pages; one that it refused has done nothing, and is asked for again.
+async function askVerb(params, options)
+{
+	for (let n = 1; ; n++)
+		try {
+			return await ask('mcpool/verb', params, options);
+		} catch (e) {
+			if (e.data?.code !== 'again' || n === VERB_TRIES || options.signal?.aborted)
+				throw e;
+			await new Promise((done) => setTimeout(done, VERB_WAIT_MS));
+		}
+}
+
 // verb(): runs a verb of mcpool. With onLine its lines come one by one and stdout is empty.
 export async function verb(name, args = [], { input, onLine, signal: abort } = {})
 {
@@ -122,7 +136,7 @@ export async function verb(name, args = [], { input, onLine, signal: abort } = {
 		params.input = input;
 	if (onLine)
 		params.stream = true;
-	const result = await ask('mcpool/verb', params, { onLine, signal: abort });
+	const result = await askVerb(params, { onLine, signal: abort });
 	let json = null;
 
 	try {
