@@ -24,6 +24,7 @@ struct mp_dashboard {
 	"base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'\r\n"       \
 	"X-Content-Type-Options: nosniff\r\n"                                                   \
 	"Referrer-Policy: no-referrer\r\n"                                                      \
+	"X-DNS-Prefetch-Control: off\r\n"                                                       \
 	"Cross-Origin-Opener-Policy: same-origin\r\n"                                           \
 	"Cross-Origin-Resource-Policy: same-origin\r\n"                                         \
 	"Content-Encoding: gzip\r\n"
